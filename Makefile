@@ -1,0 +1,112 @@
+# Every target needs Go and make; race needs gcc too, and fmt and lint fetch
+# the tools that tools/go.mod pins. The rest says what it misses.
+
+GO       ?= go
+TOOL      = $(GO) tool -modfile=tools/go.mod
+GOTEST    = .cache/bin/gotest
+SELF     := $(MAKE)
+BENCH    ?= .
+COUNT    ?= 10
+FUZZTIME ?= 20s
+TIMEOUT  ?= 5m
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-11s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## build bin/edgeproxy
+	$(GO) build -trimpath -o bin/edgeproxy ./cmd/edgeproxy
+
+.PHONY: demo
+demo: ## run the demo: proxy, origin and clients in one process
+	$(GO) run ./cmd/edgeproxy demo
+
+# --- tests ---
+
+.PHONY: test
+test: $(GOTEST) ## run every test, in random order
+	@$(GOTEST) -shuffle=on -timeout=$(TIMEOUT) ./...
+
+.PHONY: race
+race: $(GOTEST) ## run every test under the race detector (needs gcc)
+	@command -v $${CC:-gcc} >/dev/null || { echo "race: the race detector needs a C compiler: $${CC:-gcc} is not there" >&2; exit 1; }
+	@CGO_ENABLED=1 $(GOTEST) -race -shuffle=on -timeout=$(TIMEOUT) ./...
+
+.PHONY: arch
+arch: $(GOTEST) ## check the rules of the house: imports, comments, lengths
+	@$(GOTEST) ./internal/archtest
+
+.PHONY: scenario
+scenario: $(GOTEST) ## run the scenarios: origin, edge and clients in virtual time
+	@$(GOTEST) -shuffle=on -timeout=$(TIMEOUT) ./internal/edgetest/...
+
+.PHONY: alloc
+alloc: $(GOTEST) ## hold the hit path to its number of allocations
+	@$(GOTEST) -count=1 -run Alloc ./...
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZTIME (20s)
+	@GO="$(GO)" FUZZTIME="$(FUZZTIME)" scripts/fuzz.sh
+
+.PHONY: cover
+cover: ## measure coverage, .cache/cover.html shows it
+	@mkdir -p .cache
+	$(GO) test -coverpkg=./... -coverprofile=.cache/cover.out ./...
+	$(GO) tool cover -html=.cache/cover.out -o .cache/cover.html
+	@$(GO) tool cover -func=.cache/cover.out | tail -n 1
+
+# --- speed and load ---
+
+.PHONY: bench
+bench: ## run the benchmarks that match BENCH (all)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+.PHONY: bench-hit
+bench-hit: ## run the benchmarks of the hit path
+	$(GO) test -run '^$$' -bench Hit -benchmem ./...
+
+.PHONY: bench-cmp
+bench-cmp: ## compare benchmarks: make bench-cmp BASE=rev [HEAD=rev] [BENCH=..] [COUNT=10]
+	@GO="$(GO)" BASE="$(BASE)" HEAD="$(HEAD)" BENCH="$(BENCH)" COUNT="$(COUNT)" scripts/bench-cmp.sh
+
+.PHONY: load
+load: ## replay real requests against the proxy: make load [TRACES=dir] [LIMIT=lines]
+	loadtest/usual.sh
+
+.PHONY: smoke
+smoke: ## run the built binary once
+	scripts/smoke.sh
+
+# --- checks ---
+
+.PHONY: fmt
+fmt: ## format the source
+	$(TOOL) golangci-lint fmt
+
+.PHONY: fmt-check
+fmt-check: ## fail if fmt would change anything
+	@$(TOOL) golangci-lint fmt --diff
+
+.PHONY: lint
+lint: ## run the linters
+	@$(TOOL) golangci-lint run
+
+.PHONY: vet
+vet: ## run go vet
+	@$(GO) vet ./...
+
+.PHONY: tidy-check
+tidy-check: ## fail if go mod tidy would change anything
+	@$(GO) mod tidy -diff
+	@$(GO) -C tools mod tidy -diff
+
+.PHONY: ci
+ci: $(GOTEST) ## run every check, as the hosted one does
+	@MAKE="$(SELF)" scripts/ci.sh
+
+$(GOTEST): $(wildcard scripts/gotest/*.go) go.mod
+	@mkdir -p $(@D)
+	@$(GO) build -o $@ ./scripts/gotest

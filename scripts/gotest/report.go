@@ -1,0 +1,222 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// The verdicts of a result, as they stand in the tally.
+const (
+	pass = "pass"
+	fail = "fail"
+	skip = "skip"
+)
+
+// event is one line of "go test -json" (see "go doc test2json").
+type event struct {
+	Action, Package, ImportPath, Test, Output, FailedBuild string
+}
+
+// result is the end of one test, or of what stands for one.
+type result struct {
+	verdict string
+	name    string // package and test, "edgeproxy/config.TestLoad/empty"
+	why     string // of a skip: what the test said
+}
+
+// report turns events into text and counts. Not safe for concurrent use.
+type report struct {
+	out     io.Writer
+	results []result
+	open    map[string]*pkg     // packages that have not ended yet
+	builds  map[string][]string // compiler output by the build's import path
+}
+
+// pkg is one package while its tests run.
+type pkg struct {
+	lines   []string
+	tests   map[string]*test
+	results int // of this package so far
+	failed  int
+}
+
+// test is one test between its start and its end.
+type test struct {
+	lines       []string
+	parent      bool // has subtests, so it is not a leaf
+	childFailed bool
+	done        bool
+}
+
+func newReport(out io.Writer) *report {
+	return &report{out: out, open: map[string]*pkg{}, builds: map[string][]string{}}
+}
+
+// line takes one line of go test's output. What is no event is passed on.
+func (r *report) line(s string) {
+	var e event
+	if json.Unmarshal([]byte(s), &e) != nil {
+		fmt.Fprint(r.out, s)
+		return
+	}
+	switch {
+	case e.Action == "build-output":
+		r.builds[e.ImportPath] = append(r.builds[e.ImportPath], e.Output)
+	case e.Package == "":
+	case e.Test != "":
+		r.testEvent(r.pkg(e.Package), e)
+	default:
+		r.pkgEvent(r.pkg(e.Package), e)
+	}
+}
+
+func (r *report) pkg(path string) *pkg {
+	p := r.open[path]
+	if p == nil {
+		p = &pkg{tests: map[string]*test{}}
+		r.open[path] = p
+	}
+	return p
+}
+
+func (r *report) testEvent(p *pkg, e event) {
+	if e.Action == "run" {
+		p.tests[e.Test] = &test{}
+		p.eachParent(e.Test, func(t *test) { t.parent = true })
+		return
+	}
+	t := p.tests[e.Test]
+	if t == nil { // output for a test that was never started
+		t = &test{}
+		p.tests[e.Test] = t
+	}
+	switch e.Action {
+	case "output":
+		t.lines = append(t.lines, e.Output)
+	case pass, fail, skip:
+		r.testEnd(p, t, e)
+	}
+}
+
+func (r *report) testEnd(p *pkg, t *test, e event) {
+	name := e.Package + "." + e.Test
+	if e.Action == fail {
+		fmt.Fprintf(r.out, "--- FAIL: %s\n%s", name, spoken(t.lines))
+		p.eachParent(e.Test, func(t *test) { t.childFailed = true })
+	}
+	ownEnd := e.Action == skip || (e.Action == fail && !t.childFailed)
+	if !t.parent || ownEnd {
+		r.add(p, result{verdict: e.Action, name: name, why: reasonOf(t.lines)})
+	}
+	t.done, t.lines = true, nil
+}
+
+// eachParent calls f with every test that name is a subtest of. A subtest's
+// own name may hold slashes, so only prefixes that are tests count.
+func (p *pkg) eachParent(name string, f func(*test)) {
+	for i := range name {
+		if name[i] != '/' {
+			continue
+		}
+		if t := p.tests[name[:i]]; t != nil {
+			f(t)
+		}
+	}
+}
+
+func (r *report) pkgEvent(p *pkg, e event) {
+	switch e.Action {
+	case "output":
+		p.lines = append(p.lines, e.Output)
+	case pass:
+		if i := slices.IndexFunc(p.lines, isOK); i >= 0 && p.results > 0 {
+			fmt.Fprint(r.out, p.lines[i])
+		}
+		delete(r.open, e.Package)
+	case fail:
+		r.pkgFailed(p, e)
+		delete(r.open, e.Package)
+	case skip: // no test files
+		delete(r.open, e.Package)
+	}
+}
+
+// pkgFailed prints what the package said outside its tests and sees to it that
+// at least one failure is counted.
+func (r *report) pkgFailed(p *pkg, e event) {
+	for _, line := range r.builds[e.FailedBuild] {
+		fmt.Fprint(r.out, line)
+	}
+	for _, name := range slices.Sorted(maps.Keys(p.tests)) {
+		t := p.tests[name]
+		if t.done || t.parent {
+			continue
+		}
+		fmt.Fprintf(r.out, "--- FAIL: %s.%s (did not end)\n%s", e.Package, name, spoken(t.lines))
+		r.add(p, result{verdict: fail, name: e.Package + "." + name})
+	}
+	fmt.Fprint(r.out, spoken(p.lines))
+	if p.failed == 0 {
+		r.add(p, result{verdict: fail, name: e.Package})
+	}
+}
+
+func (r *report) add(p *pkg, res result) {
+	p.results++
+	if res.verdict == fail {
+		p.failed++
+	}
+	r.results = append(r.results, res)
+}
+
+// runFailed says that go test ended with err. It counts only when no failure
+// explains it yet, as with a pattern that matches no package.
+func (r *report) runFailed(err error) {
+	if r.count(fail) == 0 {
+		r.results = append(r.results, result{verdict: fail, name: err.Error()})
+	}
+}
+
+func (r *report) count(verdict string) int {
+	n := 0
+	for _, res := range r.results {
+		if res.verdict == verdict {
+			n++
+		}
+	}
+	return n
+}
+
+// spoken joins lines without the marks go test puts between tests.
+func spoken(lines []string) string {
+	var b strings.Builder
+	for _, line := range lines {
+		if !mark(strings.TrimLeft(line, " ")) {
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// mark knows each mark in full: a logged diff may begin with dashes too.
+func mark(line string) bool {
+	for _, m := range [...]string{
+		"=== RUN ", "=== PAUSE ", "=== CONT ", "=== NAME ",
+		"--- PASS: ", "--- FAIL: ", "--- SKIP: ",
+	} {
+		if strings.HasPrefix(line, m) {
+			return true
+		}
+	}
+	return false
+}
+
+func reasonOf(lines []string) string {
+	return strings.Join(strings.Fields(spoken(lines)), " ")
+}
+
+func isOK(line string) bool { return strings.HasPrefix(line, "ok ") }
