@@ -1,0 +1,80 @@
+package archtest
+
+// module is the path that imports of our own rooms begin with.
+const module = "edgeproxy"
+
+// Modules that more than one room may import.
+const (
+	fasthttp   = "github.com/valyala/fasthttp"
+	humanize   = "github.com/dustin/go-humanize"
+	prometheus = "github.com/prometheus/client_golang"
+)
+
+// room says what the code of one folder may import directly. Everything in the
+// standard library but unsafe and C is allowed. Test files may import any
+// module and any room but those under cmd.
+type room struct {
+	ours     []string // rooms, by folder
+	third    []string // modules, by path
+	testOnly bool     // imported by test files alone; may import anything
+}
+
+// rooms is the whole house. A new folder is a new line here, and in the
+// depguard section of .golangci.yml.
+func rooms() map[string]room {
+	return map[string]room{
+		"cmd/edgeproxy": {
+			ours: []string{
+				"config", "internal/accesslog", "internal/admin", "internal/admission", "internal/bloom",
+				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/demo",
+				"internal/field", "internal/flight", "internal/origin", "internal/proxy", "internal/reason",
+				"internal/rfc9111", "internal/wire",
+			},
+			third: []string{"github.com/spf13/cobra", fasthttp, prometheus},
+		},
+		"config": {
+			third: []string{"github.com/goccy/go-yaml", humanize},
+		},
+		"internal/accesslog": {third: []string{"github.com/rs/zerolog"}},
+		"internal/admin":     {third: []string{prometheus}},
+		"internal/admission": {
+			ours: []string{"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/reason"},
+		},
+		"internal/archtest":       {testOnly: true},
+		"internal/bloom":          {},
+		"internal/bloom/counting": {ours: []string{"internal/bloom"}},
+		"internal/bloom/sliding":  {ours: []string{"internal/bloom"}},
+		"internal/cache": {
+			ours:  []string{"internal/field"},
+			third: []string{"github.com/dgraph-io/ristretto/v2", prometheus, "github.com/zeebo/xxh3"},
+		},
+		"internal/demo":     {third: []string{humanize, fasthttp}},
+		"internal/edgetest": {testOnly: true},
+		"internal/field":    {},
+		"internal/flight":   {},
+		"internal/origin": {
+			ours:  []string{"internal/field", "internal/reason"},
+			third: []string{prometheus},
+		},
+		"internal/proxy": {
+			ours: []string{
+				"internal/accesslog", "internal/admission", "internal/cache", "internal/field", "internal/flight",
+				"internal/origin", "internal/reason", "internal/rfc9111", "internal/wire",
+			},
+			third: []string{prometheus, fasthttp},
+		},
+		"internal/reason":  {},
+		"internal/rfc9111": {ours: []string{"internal/field", "internal/reason"}},
+		"internal/wire": {
+			ours:  []string{"internal/field", "internal/reason"},
+			third: []string{fasthttp},
+		},
+		"loadtest": {
+			third: []string{
+				"github.com/HdrHistogram/hdrhistogram-go", humanize, "github.com/spf13/cobra",
+				"github.com/spf13/pflag", fasthttp, "github.com/vbauerster/mpb/v8",
+			},
+		},
+		"scripts/gotest": {},
+	}
+}

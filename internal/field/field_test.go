@@ -1,0 +1,67 @@
+package field
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestCanonical(t *testing.T) {
+	f := func(in, want string) {
+		t.Helper()
+		if got := Canonical(in); got != want {
+			t.Errorf("Canonical(%q): got %q, want %q", in, got, want)
+		}
+	}
+	f("", "")
+	f("host", "Host")
+	f("CONTENT-TYPE", "Content-Type")
+	f("x--y", "X--Y")
+	f("eTag", "Etag")
+	f("Cache-Control", "Cache-Control")
+}
+
+func TestCanonicalOfCanonicalDoesNotAllocate(t *testing.T) {
+	if n := testing.AllocsPerRun(100, func() { Canonical("Cache-Control") }); n != 0 {
+		t.Errorf("got %v allocations, want 0", n)
+	}
+}
+
+func TestListKeepsOrderAndRepeats(t *testing.T) {
+	var l List
+	l.Add("Vary", "Accept")
+	l.Add("Etag", `"a"`)
+	l.Add("Vary", "Cookie")
+	if got, want := l.Values("Vary"), []string{"Accept", "Cookie"}; !cmp.Equal(got, want) {
+		t.Errorf("Values: got %q, want %q", got, want)
+	}
+	if v, ok := l.Get("Vary"); !ok || v != "Accept" {
+		t.Errorf("Get: got %q %v, want the first line", v, ok)
+	}
+	if l.Has("Age") {
+		t.Error("Has(Age): got true, want false")
+	}
+	got := l.Without(func(n string) bool { return n == "Vary" })
+	if want := (List{{"Etag", `"a"`}}); !cmp.Equal(got, want) {
+		t.Errorf("Without: got %v, want %v", got, want)
+	}
+	if got, want := l.Size(), int64(len("Vary: Accept\r\nEtag: \"a\"\r\nVary: Cookie\r\n")); got != want {
+		t.Errorf("Size: got %d, want %d", got, want)
+	}
+}
+
+func TestValid(t *testing.T) {
+	for _, n := range []string{"a", "X-Y", "!#$%&'*+-.^_`|~0"} {
+		if !ValidName(n) {
+			t.Errorf("ValidName(%q): got false, want true", n)
+		}
+	}
+	for _, n := range []string{"", "a b", "a:", "\x80", "a\t", "(a)"} {
+		if ValidName(n) {
+			t.Errorf("ValidName(%q): got true, want false", n)
+		}
+	}
+	if !ValidValue("a\tb \x80") || ValidValue("a\x00") || ValidValue([]byte("a\r")) || ValidValue("\x7f") {
+		t.Error("ValidValue: wrong verdict")
+	}
+}

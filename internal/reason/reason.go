@@ -1,0 +1,104 @@
+// Package reason is the closed list of words that say why a response was not
+// stored, or not served from the cache.
+//
+// One word serves as code, log value, metric label, Cache-Status detail, test
+// and document. A new outcome is a new line here.
+package reason
+
+// Reason is one word of the list. The zero value, None, says that there is
+// nothing to explain.
+type Reason uint8
+
+// The reasons, by who gives them.
+const (
+	None Reason = iota
+
+	// Admission: the key has not been asked for often enough.
+
+	FirstSighting   // second-hit: no sighting within the window before this one
+	TooFewSightings // counting: not more than more_than sightings
+	AdmissionDenies // policy never
+	UncacheableMark // the key answered not storable a moment ago; nobody queues for it
+
+	// Caching rules (RFC 9111): the response may not be stored.
+
+	NoStore
+	Private
+	NoCache
+	Authorization
+	SetCookie
+	VaryStar
+	NoFreshness
+	Status
+	Method
+	Partial
+	NotModified
+
+	// The request: the cache was not asked, or must not answer.
+
+	RequestNoStore
+	RequestBody
+	Precondition
+	Upgrade
+	AmbiguousPath
+	OnlyIfCached
+	NoRoute
+	BadRequest
+	ClientTimeout
+
+	// Size and memory.
+
+	TooLarge
+	InflightLimit
+	Refused
+	Purged
+	WaitTimeout
+
+	// The origin, or we, failed.
+
+	Incomplete
+	OriginError
+	OriginTimeout
+	Overload
+	Draining
+	Panic
+
+	// Count is the number of reasons, None included; no reason itself.
+	Count
+)
+
+var words = [Count]string{
+	None: "", FirstSighting: "first-sighting", TooFewSightings: "too-few-sightings", AdmissionDenies: "never",
+	UncacheableMark: "uncacheable",
+	NoStore:         "no-store", Private: "private", NoCache: "no-cache", Authorization: "authorization", SetCookie: "set-cookie",
+	VaryStar: "vary-star", NoFreshness: "no-freshness", Status: "status", Method: "method", Partial: "partial",
+	NotModified:    "not-modified",
+	RequestNoStore: "request-no-store", RequestBody: "request-body", Precondition: "precondition",
+	Upgrade:       "upgrade",
+	AmbiguousPath: "ambiguous-path", OnlyIfCached: "only-if-cached", NoRoute: "no-route",
+	BadRequest: "bad-request", ClientTimeout: "client-timeout",
+	TooLarge: "too-large", InflightLimit: "inflight-limit", Refused: "refused", Purged: "purged", WaitTimeout: "wait-timeout",
+	Incomplete: "incomplete", OriginError: "origin-error", OriginTimeout: "origin-timeout", Overload: "overload",
+	Draining: "draining", Panic: "panic",
+}
+
+// String returns the word, "" for None.
+func (r Reason) String() string {
+	if r >= Count {
+		return "unknown"
+	}
+	return words[r]
+}
+
+// HeldBack reports whether the reason is admission's: the response was storable
+// and the policy did not let it in.
+func (r Reason) HeldBack() bool { return r > None && r < UncacheableMark }
+
+// All returns every reason but None, for the labels of a metric and for tests.
+func All() []Reason {
+	out := make([]Reason, 0, Count)
+	for r := None + 1; r < Count; r++ {
+		out = append(out, r)
+	}
+	return out
+}
