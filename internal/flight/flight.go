@@ -1,0 +1,164 @@
+package flight
+
+import (
+	"context"
+)
+
+// Outcome is how a flight's header phase ended for one of its readers.
+type Outcome uint8
+
+const (
+	// Shared: the header is here and the body follows; read on.
+	Shared Outcome = iota
+	// Released: the response cannot be shared with followers; fetch alone.
+	Released
+	// Filled: somebody stored the response meanwhile; look it up again.
+	Filled
+	// Failed: there is no response; the error says why.
+	Failed
+	// TimedOut: no header within the wait; fetch alone, unstored.
+	TimedOut
+)
+
+// Flight is the fetching side of one flight. Its methods belong to the one
+// goroutine that fetches; readers use Reader.
+type Flight[K comparable, H any] struct {
+	table *Table[K, H]
+	key   K
+	url   K
+	body  *body
+	ctx   context.Context
+	stop  context.CancelFunc
+
+	settled chan struct{} // closed when outcome, header and err are set
+	outcome Outcome       // for followers
+	header  H
+	err     error
+
+	// guarded by table.mu
+	listed   bool // takes followers
+	interest int  // readers that have not left
+	admitted bool // to be stored if it can be
+	whole    bool // the body is kept whole and may be stored
+	purged   bool
+}
+
+// Context ends when nobody wants the flight any more, or the table closes. The
+// fetch must end with it.
+func (f *Flight[K, H]) Context() context.Context { return f.ctx }
+
+// Publish gives the header to the readers. storable says that the response may
+// be stored, shareable that followers may have it too; where it is not, they are
+// released and no more are taken.
+func (f *Flight[K, H]) Publish(h H, storable, shareable bool) {
+	f.table.mu.Lock()
+	f.header = h
+	f.whole = storable
+	f.outcome = Shared
+	if !storable || !shareable {
+		f.table.unlistLocked(f)
+		f.outcome = Released
+	}
+	f.endIfUnwantedLocked()
+	f.table.mu.Unlock()
+	if !storable {
+		f.body.window()
+	}
+	close(f.settled)
+}
+
+// Fill ends a flight that never fetched, because the response was stored
+// between look-up and lead.
+func (f *Flight[K, H]) Fill() { f.settle(Filled, nil) }
+
+// Space returns room for the next bytes of the body: read into it, then Commit.
+// left is how many bytes are to come, -1 if unknown. Where the body is no longer
+// kept whole it waits for the slowest reader.
+func (f *Flight[K, H]) Space(left int64) []byte {
+	if room := f.body.keep(left); room != nil {
+		return room
+	}
+	f.table.mu.Lock()
+	if f.whole {
+		f.whole = false
+		f.table.unlistLocked(f)
+		f.endIfUnwantedLocked()
+	}
+	f.table.mu.Unlock()
+	return f.body.pace()
+}
+
+// Commit adds n bytes, written into the room that Space gave, to the body. last
+// says that they complete it: readers get them with Finish.
+func (f *Flight[K, H]) Commit(n int, last bool) { f.body.commit(n, last) }
+
+// Whole is called when the body is complete, before Finish. It returns the body
+// in one piece if it is to be stored: admitted, kept whole and not purged. If
+// not, the flight takes no more followers from this moment, so none can count
+// on a store that does not come.
+func (f *Flight[K, H]) Whole() (body []byte, store bool) {
+	f.table.mu.Lock()
+	store = f.admitted && f.whole && !f.purged && f.body.length() <= f.table.limit
+	if !store {
+		f.whole = false
+		f.table.unlistLocked(f)
+	}
+	f.table.mu.Unlock()
+	if !store {
+		return nil, false
+	}
+	return f.body.bytes(), true
+}
+
+// Admitted reports whether the response will be stored if it can be.
+func (f *Flight[K, H]) Admitted() bool {
+	f.table.mu.Lock()
+	defer f.table.mu.Unlock()
+	return f.admitted
+}
+
+// KeptWhole reports whether the body is still kept whole.
+func (f *Flight[K, H]) KeptWhole() bool {
+	f.table.mu.Lock()
+	defer f.table.mu.Unlock()
+	return f.whole
+}
+
+// Purged reports whether the URL was purged since the flight began. A store
+// that holds the lock a purge takes next may rely on a false.
+func (f *Flight[K, H]) Purged() bool {
+	f.table.mu.Lock()
+	defer f.table.mu.Unlock()
+	return f.purged
+}
+
+// Finish ends the flight: whole with a nil err; otherwise readers get err after
+// the bytes they have been shown, or in place of the header.
+func (f *Flight[K, H]) Finish(err error) {
+	select {
+	case <-f.settled:
+		f.table.remove(f)
+		f.body.end(err)
+	default:
+		f.settle(Failed, err)
+	}
+}
+
+// settle ends a flight that has no header.
+func (f *Flight[K, H]) settle(o Outcome, err error) {
+	f.table.remove(f)
+	f.outcome, f.err = o, err
+	close(f.settled)
+	f.body.end(err)
+}
+
+// endIfUnwantedLocked stops the fetch when nobody reads and nobody will store.
+func (f *Flight[K, H]) endIfUnwantedLocked() {
+	if f.interest == 0 && !(f.admitted && f.whole) {
+		f.table.unlistLocked(f)
+		f.stop()
+	}
+}
+
+// Size returns how many bytes of the body have been written.
+func (f *Flight[K, H]) Size() int64 { return f.body.length() }

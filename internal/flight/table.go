@@ -1,0 +1,182 @@
+package flight
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+)
+
+// ErrClosed ends the flights of a table that was closed.
+var ErrClosed = errors.New("flight: table closed")
+
+// PanicError is the error of a flight whose fetch panicked.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("fetch panicked: %v", e.Value) }
+
+// Admission is what a request brings into a flight: whether it admits the
+// response to the store if it leads, and if it follows. (Joining a flight can
+// itself be the sighting that admits.)
+type Admission struct {
+	Leading, Following bool
+}
+
+// Table holds the flights in progress. K is the key's hash, H what a fetch
+// publishes as header. It is safe for concurrent use.
+type Table[K comparable, H any] struct {
+	budget *Budget
+	limit  int64
+	ctx    context.Context
+	stop   context.CancelFunc
+	fetch  sync.WaitGroup
+
+	mu     sync.Mutex
+	byKey  map[K]*Flight[K, H]
+	all    map[*Flight[K, H]]struct{}
+	closed bool
+}
+
+// NewTable returns a Table whose flights keep bodies of at most objectBytes
+// whole, all of them together within budget.
+func NewTable[K comparable, H any](budget *Budget, objectBytes int64) *Table[K, H] {
+	ctx, stop := context.WithCancel(context.Background())
+	return &Table[K, H]{
+		budget: budget, limit: objectBytes, ctx: ctx, stop: stop,
+		byKey: map[K]*Flight[K, H]{}, all: map[*Flight[K, H]]struct{}{},
+	}
+}
+
+// Join makes the caller a reader of the flight for key: of a new one, which it
+// leads and whose fetch it must start with Go, or of the one in progress. url is
+// the key by which purges find the flight.
+func (t *Table[K, H]) Join(key, url K, a Admission) (r *Reader[K, H], leader bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if r := t.followLocked(key, a.Following); r != nil {
+		return r, false
+	}
+	f := t.beginLocked(key, url, a.Leading)
+	t.byKey[key], f.listed = f, true
+	return f.seatLocked(true), true
+}
+
+// Follow joins the flight for key if one is in progress and takes followers.
+func (t *Table[K, H]) Follow(key K, admit bool) (r *Reader[K, H], ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	r = t.followLocked(key, admit)
+	return r, r != nil
+}
+
+// Lead begins a flight that takes no followers.
+func (t *Table[K, H]) Lead(key, url K, admit bool) *Reader[K, H] {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.beginLocked(key, url, admit).seatLocked(true)
+}
+
+func (t *Table[K, H]) followLocked(key K, admit bool) *Reader[K, H] {
+	f := t.byKey[key]
+	if f == nil {
+		return nil
+	}
+	f.admitted = f.admitted || admit
+	return f.seatLocked(false)
+}
+
+func (t *Table[K, H]) beginLocked(key, url K, admit bool) *Flight[K, H] {
+	ctx, stop := context.WithCancel(t.ctx)
+	f := &Flight[K, H]{
+		table: t, key: key, url: url, body: newBody(t.budget, t.limit), ctx: ctx, stop: stop,
+		settled: make(chan struct{}), admitted: admit, whole: true,
+	}
+	t.all[f] = struct{}{}
+	return f
+}
+
+func (f *Flight[K, H]) seatLocked(leader bool) *Reader[K, H] {
+	f.interest++
+	return &Reader[K, H]{flight: f, cursor: f.body.enter(), leader: leader}
+}
+
+// Go runs fetch for the flight that r leads, in a goroutine of its own that
+// Close waits for. fetch must end with Finish or Fill; a panic in it ends the
+// flight with a PanicError. recovered, if not nil, is called with it.
+func (t *Table[K, H]) Go(r *Reader[K, H], fetch func(*Flight[K, H]), recovered func(*PanicError)) {
+	f := r.flight
+	t.mu.Lock()
+	if t.closed {
+		t.mu.Unlock()
+		f.Finish(ErrClosed)
+		return
+	}
+	t.fetch.Add(1)
+	t.mu.Unlock()
+	go func() {
+		defer t.fetch.Done()
+		defer func() {
+			if v := recover(); v != nil {
+				e := &PanicError{Value: v, Stack: debug.Stack()}
+				f.Finish(e)
+				if recovered != nil {
+					recovered(e)
+				}
+			}
+		}()
+		fetch(f)
+	}()
+}
+
+// Purge marks every flight of url, so that none of them is stored, and takes no
+// more followers into them. It returns how many there were.
+func (t *Table[K, H]) Purge(url K) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := 0
+	for f := range t.all {
+		if f.url == url {
+			f.purged = true
+			t.unlistLocked(f)
+			n++
+		}
+	}
+	return n
+}
+
+// Len returns how many flights are in progress.
+func (t *Table[K, H]) Len() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.all)
+}
+
+// Close ends every flight and waits for their fetches. Join stays usable; what
+// is begun afterwards fails with ErrClosed.
+func (t *Table[K, H]) Close() {
+	t.mu.Lock()
+	t.closed = true
+	t.mu.Unlock()
+	t.stop()
+	t.fetch.Wait()
+}
+
+// unlistLocked makes f take no more followers.
+func (t *Table[K, H]) unlistLocked(f *Flight[K, H]) {
+	if f.listed {
+		f.listed = false
+		delete(t.byKey, f.key)
+	}
+}
+
+func (t *Table[K, H]) remove(f *Flight[K, H]) {
+	t.mu.Lock()
+	t.unlistLocked(f)
+	delete(t.all, f)
+	t.mu.Unlock()
+	f.stop()
+}

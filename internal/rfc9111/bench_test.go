@@ -1,0 +1,34 @@
+package rfc9111
+
+import "testing"
+
+func BenchmarkRequestDirectives(b *testing.B) {
+	value := []byte("no-cache, max-age=0")
+	for b.Loop() {
+		var d RequestDirectives
+		d.Add(value)
+	}
+}
+
+func BenchmarkNotModifiedWithoutCondition(b *testing.B) {
+	c := Conditions{Method: []byte("GET")}
+	r := Representation{Status: 200, ETag: `"a"`, UnchangedSince: received}
+	for b.Loop() {
+		NotModified(c, r, received)
+	}
+}
+
+func BenchmarkAppendVariantField(b *testing.B) {
+	key, values := make([]byte, 0, 256), lines("gzip, deflate, br, zstd")
+	for b.Loop() {
+		key = AppendVariantField(key[:0], "Accept-Encoding", values)
+	}
+}
+
+func BenchmarkStorable(b *testing.B) {
+	resp := response(b, 200, "Date: "+at(0), "Content-Type: text/html", "Cache-Control: public, max-age=3600", "Vary: Accept-Encoding",
+		`ETag: "abc"`, "Last-Modified: "+at(-1e12))
+	for b.Loop() {
+		Storable(get, resp, Options{})
+	}
+}

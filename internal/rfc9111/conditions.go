@@ -1,0 +1,117 @@
+package rfc9111
+
+import (
+	"time"
+
+	"edgeproxy/internal/field"
+)
+
+// Representation is what conditions are compared with: facts of one stored
+// response, found once when it is stored.
+type Representation struct {
+	Status int
+	// ETag is the entity tag as sent, "" if there is none or none that is valid.
+	ETag string
+	// LastModified is zero if the origin sent no readable one.
+	LastModified time.Time
+	// StrongDate says that LastModified is a strong validator: Date lies at least
+	// one second later (RFC 9110 section 8.8.2.2).
+	StrongDate bool
+	// UnchangedSince is what If-Modified-Since is compared with: LastModified, or
+	// where the origin sent none Date, or the time of receipt (RFC 9111 section
+	// 4.3.2). It is zero if the origin sent a Last-Modified that cannot be read.
+	UnchangedSince time.Time
+}
+
+// RepresentationOf returns the facts of a response with this status and header,
+// received at responseTime.
+func RepresentationOf(status int, h field.List, responseTime time.Time) Representation {
+	r := Representation{Status: status}
+	if tag, ok := single(h, "Etag"); ok {
+		if _, _, valid := parseTag(tag); valid {
+			r.ETag = tag
+		}
+	}
+	modified, ok := dateField(h, "Last-Modified", responseTime)
+	switch {
+	case ok:
+		date, dated := dateField(h, "Date", responseTime)
+		r.LastModified, r.UnchangedSince = modified, modified
+		r.StrongDate = dated && date.Sub(modified) >= time.Second
+	case !h.Has("Last-Modified"):
+		r.UnchangedSince = originDate(h, responseTime)
+	}
+	return r
+}
+
+// Conditions are the preconditions of a request that a cache evaluates, as raw
+// field lines; without lines the field is absent. The bytes stay the caller's.
+//
+// If-Match and If-Unmodified-Since are not among them: only the origin may
+// evaluate those (RFC 9110 section 13.2.1), so a request that has one must go
+// there.
+type Conditions struct {
+	Method                       []byte
+	IfNoneMatch, IfModifiedSince [][]byte
+}
+
+// NotModified reports whether the answer to the request is a 304 instead of the
+// stored response (RFC 9111 section 4.3.2, RFC 9110 section 13). If it is false,
+// the stored response is sent, or a range of it.
+//
+// Conditions count for GET and HEAD and for a stored 200 or 206 only.
+// If-None-Match, a list or "*" under weak comparison, decides alone where it is
+// present. If-Modified-Since is ignored unless it is one readable date, for which
+// now gives the century. NotModified does not allocate.
+func NotModified(c Conditions, r Representation, now time.Time) bool {
+	if len(c.IfNoneMatch) == 0 && len(c.IfModifiedSince) == 0 {
+		return false
+	}
+	if !equal(c.Method, "GET") && !equal(c.Method, "HEAD") {
+		return false
+	}
+	if r.Status != 200 && r.Status != 206 {
+		return false
+	}
+	if len(c.IfNoneMatch) > 0 {
+		return noneMatchFails(c.IfNoneMatch, r.ETag)
+	}
+	if len(c.IfModifiedSince) != 1 || r.UnchangedSince.IsZero() {
+		return false
+	}
+	since, ok := ParseDate(trim(c.IfModifiedSince[0]), now)
+	return ok && !r.UnchangedSince.After(since)
+}
+
+// noneMatchFails reports whether the condition "none of these" is false (RFC
+// 9110 section 13.1.2).
+func noneMatchFails(lines [][]byte, etag string) bool {
+	if isStar(lines) {
+		return true
+	}
+	for _, line := range lines {
+		if listsTag(line, etag) {
+			return true
+		}
+	}
+	return false
+}
+
+// IfRangeHolds reports whether the Range of a request may be used, given its
+// If-Range lines (RFC 9110 section 13.1.5); if not, the whole response is sent.
+// Without a line it may. An entity tag holds if it equals the tag of r and both
+// are strong, a date if it is exactly the Last-Modified of r and that is a strong
+// validator. Anything else, several lines too, does not hold. Now gives a date
+// its century. IfRangeHolds neither keeps the lines nor allocates.
+func IfRangeHolds(lines [][]byte, r Representation, now time.Time) bool {
+	if len(lines) != 1 {
+		return len(lines) == 0
+	}
+	value := trim(lines[0])
+	if tag, weak, ok := parseTag(value); ok {
+		want, wantWeak, known := parseTag(r.ETag)
+		return known && !weak && !wantWeak && equal(tag, want)
+	}
+	date, ok := ParseDate(value, now)
+	return ok && r.StrongDate && date.Equal(r.LastModified)
+}

@@ -1,0 +1,174 @@
+package rfc9111
+
+import "time"
+
+// ParseDate reads an HTTP date (RFC 9110 section 5.6.7) in one of the three
+// forms a recipient must accept, and in no other:
+//
+//	Sun, 06 Nov 1994 08:49:37 GMT     IMF-fixdate
+//	Sunday, 06-Nov-94 08:49:37 GMT    RFC 850
+//	Sun Nov  6 08:49:37 1994          asctime
+//
+// The case of names is ignored and the weekday need not fit the date; the day
+// must exist. Now serves to find the century of an RFC 850 date. The result is in
+// UTC, with whole seconds; a leap second is the first second after it. ParseDate
+// does not allocate.
+func ParseDate[T string | []byte](s T, now time.Time) (t time.Time, ok bool) {
+	c := dateCursor[T]{rest: s}
+	switch len(s) {
+	case len("Sun, 06 Nov 1994 08:49:37 GMT"):
+		c.imfFixdate()
+	case len("Sun Nov  6 08:49:37 1994"):
+		c.asctime()
+	default:
+		c.rfc850()
+		c.year = fullYear(&c.date, now)
+	}
+	if c.failed || len(c.rest) > 0 || !c.exists() {
+		return time.Time{}, false
+	}
+	return c.time(), true
+}
+
+// date is a date and time of day as written, unchecked.
+type date struct{ year, month, day, hour, minute, second int }
+
+func (d *date) time() time.Time {
+	return time.Date(d.year, time.Month(d.month), d.day, d.hour, d.minute, d.second, 0, time.UTC)
+}
+
+// exists reports whether the calendar has the day and the clock the time; 60 is
+// the leap second of the grammar.
+func (d *date) exists() bool {
+	noon := time.Date(d.year, time.Month(d.month), d.day, 12, 0, 0, 0, time.UTC)
+	return noon.Day() == d.day && d.hour < 24 && d.minute < 60 && d.second <= 60
+}
+
+// fullYear returns the year of a date with two digits for it: the latest that
+// does not put the date more than 50 years after now (RFC 9110 section 5.6.7).
+func fullYear(d *date, now time.Time) int {
+	limit := now.UTC().AddDate(50, 0, 0)
+	full := *d
+	full.year += limit.Year() - limit.Year()%100
+	if full.time().After(limit) {
+		full.year -= 100
+	}
+	return full.year
+}
+
+// dateCursor reads a date from left to right. After a failure it goes on to no
+// effect, so that only the end has to be checked.
+type dateCursor[T text] struct {
+	date
+	rest   T
+	failed bool
+}
+
+func (c *dateCursor[T]) imfFixdate() {
+	c.weekday()
+	c.literal(", ")
+	c.day = c.number(2)
+	c.literal(" ")
+	c.month = c.monthName()
+	c.literal(" ")
+	c.year = c.number(4)
+	c.literal(" ")
+	c.clock()
+	c.literal(" GMT")
+}
+
+func (c *dateCursor[T]) rfc850() {
+	c.weekdayInFull()
+	c.literal(", ")
+	c.day = c.number(2)
+	c.literal("-")
+	c.month = c.monthName()
+	c.literal("-")
+	c.year = c.number(2)
+	c.literal(" ")
+	c.clock()
+	c.literal(" GMT")
+}
+
+func (c *dateCursor[T]) asctime() {
+	c.weekday()
+	c.literal(" ")
+	c.month = c.monthName()
+	c.literal(" ")
+	if len(c.rest) > 0 && c.rest[0] == ' ' {
+		c.literal(" ")
+		c.day = c.number(1)
+	} else {
+		c.day = c.number(2)
+	}
+	c.literal(" ")
+	c.clock()
+	c.literal(" ")
+	c.year = c.number(4)
+}
+
+func (c *dateCursor[T]) clock() {
+	c.hour = c.number(2)
+	c.literal(":")
+	c.minute = c.number(2)
+	c.literal(":")
+	c.second = c.number(2)
+}
+
+// take returns the next n bytes, or fails and returns none.
+func (c *dateCursor[T]) take(n int) T {
+	if c.failed || len(c.rest) < n {
+		c.failed = true
+		return c.rest[:0]
+	}
+	taken := c.rest[:n]
+	c.rest = c.rest[n:]
+	return taken
+}
+
+func (c *dateCursor[T]) number(width int) int {
+	n, ok := digits(c.take(width), 9999)
+	c.failed = c.failed || !ok
+	return int(n)
+}
+
+// literal passes over want, in any case.
+func (c *dateCursor[T]) literal(want string) {
+	got := c.take(len(want))
+	for i := range len(got) {
+		if lower(got[i]) != lower(want[i]) {
+			c.failed = true
+		}
+	}
+}
+
+func (c *dateCursor[T]) weekday() {
+	c.nameOf("sunmontuewedthufrisat")
+}
+
+// monthName returns the number of the month, 1 to 12.
+func (c *dateCursor[T]) monthName() int {
+	return c.nameOf("janfebmaraprmayjunjulaugsepoctnovdec")
+}
+
+// nameOf returns the number, from 1, of the three-letter name that comes next.
+func (c *dateCursor[T]) nameOf(names string) int {
+	name := c.take(3)
+	for i := 0; i < len(names); i += 3 {
+		if equalFold(name, names[i:i+3]) {
+			return i/3 + 1
+		}
+	}
+	c.failed = true
+	return 0
+}
+
+func (c *dateCursor[T]) weekdayInFull() {
+	name := c.take(index(c.rest, ','))
+	for _, day := range [...]string{"sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"} {
+		if equalFold(name, day) {
+			return
+		}
+	}
+	c.failed = true
+}

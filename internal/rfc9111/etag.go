@@ -1,0 +1,58 @@
+package rfc9111
+
+// cutTag cuts an entity tag off the front of s (RFC 9110 section 8.8.3). Opaque is
+// what stands in the quotes and is all that weak comparison looks at.
+func cutTag[T text](s T) (opaque, rest T, weak, ok bool) {
+	body := s
+	if len(s) >= 2 && s[0] == 'W' && s[1] == '/' {
+		weak, body = true, s[2:]
+	}
+	if len(body) < 2 || body[0] != '"' {
+		return s[:0], s, false, false
+	}
+	for i := 1; i < len(body); i++ {
+		switch c := body[i]; {
+		case c == '"':
+			return body[1:i], body[i+1:], weak, true
+		case c <= ' ' || c == 0x7f:
+			return s[:0], s, false, false
+		}
+	}
+	return s[:0], s, false, false
+}
+
+// parseTag reads s as one entity tag and nothing else.
+func parseTag[T text](s T) (opaque T, weak, ok bool) {
+	opaque, rest, weak, ok := cutTag(s)
+	return opaque, weak, ok && len(rest) == 0
+}
+
+// isStar reports whether the list, over all its lines, is "*" alone.
+func isStar(lines [][]byte) bool {
+	return len(lines) == 1 && equal(trim(lines[0]), "*")
+}
+
+// listsTag reports whether a line of If-None-Match has a tag equal to etag by
+// weak comparison (RFC 9110 section 8.8.3.2). It stops at the first member that
+// is no entity tag: behind it nobody can tell tags from what is between them.
+func listsTag(line []byte, etag string) bool {
+	want, _, ok := parseTag(etag)
+	if !ok {
+		return false
+	}
+	for rest := line; ; {
+		for len(rest) > 0 && (isSpace(rest[0]) || rest[0] == ',') {
+			rest = rest[1:]
+		}
+		opaque, after, _, ok := cutTag(rest)
+		if !ok {
+			return false
+		}
+		if rest = trim(after); len(rest) > 0 && rest[0] != ',' {
+			return false
+		}
+		if equal(opaque, want) {
+			return true
+		}
+	}
+}

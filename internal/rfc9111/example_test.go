@@ -1,0 +1,87 @@
+package rfc9111_test
+
+import (
+	"fmt"
+	"time"
+
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/rfc9111"
+)
+
+func ExampleStorable() {
+	now := time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
+	req := rfc9111.RequestFacts{Method: "GET"}
+	resp := rfc9111.ResponseFacts{
+		Status:       200,
+		Header:       field.List{{Name: "Cache-Control", Value: "max-age=60"}, {Name: "Age", Value: "10"}},
+		RequestTime:  now.Add(-2 * time.Second),
+		ResponseTime: now,
+	}
+	fmt.Printf("%q\n", rfc9111.Storable(req, resp, rfc9111.Options{}))
+
+	lifetime, _ := rfc9111.Lifetime(req, resp, rfc9111.Options{})
+	initial := rfc9111.InitialAge(resp.Header, resp.RequestTime, resp.ResponseTime)
+	for _, later := range []time.Duration{0, 47 * time.Second, 48 * time.Second} {
+		age := rfc9111.CurrentAge(initial, resp.ResponseTime, now.Add(later))
+		fmt.Println(age, rfc9111.Fresh(lifetime, age))
+	}
+
+	req.Authorization = true
+	fmt.Printf("%q\n", rfc9111.Storable(req, resp, rfc9111.Options{}))
+	// Output:
+	// ""
+	// 12s true
+	// 59s true
+	// 1m0s false
+	// "authorization"
+}
+
+func ExampleAppendVariantField() {
+	names, star := rfc9111.VaryNames(field.List{{Name: "Vary", Value: "Cookie, accept"}})
+	fmt.Println(names, star)
+
+	request := map[string][][]byte{"Accept": {[]byte("text/html"), []byte("*/*")}}
+	var key []byte
+	for _, name := range names {
+		key = rfc9111.AppendVariantField(key, name, request[name])
+	}
+	fmt.Printf("%q\n", key)
+	// Output:
+	// [Accept Cookie] false
+	// "\x06Accept\x01\x0etext/html, */*\x06Cookie\x00"
+}
+
+func ExampleRequestDirectives_Add() {
+	var d rfc9111.RequestDirectives
+	d.Add([]byte("max-age=10, only-if-cached"))
+	d.Add([]byte(`ext="no-store, no-cache"`))
+	fmt.Println(d.OnlyIfCached, d.MaxAge.Duration(), d.NoStore, d.NoCache)
+	// Output: true 10s false false
+}
+
+func ExampleParseRange() {
+	fmt.Println(rfc9111.ParseRange([]byte("bytes=-100"), 1000))
+	fmt.Println(rfc9111.ParseRange([]byte("bytes=1000-"), 1000))
+	fmt.Println(rfc9111.ParseRange([]byte("bytes=0-1,5-6"), 1000))
+	// Output:
+	// 900 999 satisfiable
+	// 0 0 unsatisfiable
+	// 0 0 none
+}
+
+func ExampleNotModified() {
+	now := time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
+	stored := rfc9111.RepresentationOf(200, field.List{{Name: "Etag", Value: `W/"v1"`}}, now)
+	c := rfc9111.Conditions{Method: []byte("GET"), IfNoneMatch: [][]byte{[]byte(`"v0", "v1"`)}}
+	fmt.Println(rfc9111.NotModified(c, stored, now))
+	// Output: true
+}
+
+func ExampleEndToEnd() {
+	fmt.Println(rfc9111.EndToEnd(field.List{
+		{Name: "Connection", Value: "keep-alive, X-Hop"},
+		{Name: "X-Hop", Value: "1"},
+		{Name: "Etag", Value: `"a"`},
+	}))
+	// Output: [{Etag "a"}]
+}

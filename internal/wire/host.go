@@ -1,0 +1,117 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+)
+
+// ErrHost says that a Host field or authority is not host[:port].
+var ErrHost = errors.New("malformed Host")
+
+// maxHost bounds a host with its port: 253 bytes of name (RFC 1035 section
+// 2.3.4), the dot after it, and a port.
+const maxHost = 260
+
+// AppendHost parses raw as host[:port] (RFC 9110 section 7.2) and appends its
+// canonical form to dst: letters in lower case, no dot at the end, no default
+// port of the scheme, any other port kept without leading zeros. Userinfo,
+// several hosts and bytes that no host name or address may have are refused. It
+// allocates nothing when dst has room.
+func AppendHost(dst, raw []byte, scheme string) ([]byte, error) {
+	if len(raw) == 0 || len(raw) > maxHost {
+		return dst, ErrHost
+	}
+	host, port, err := splitPort(raw)
+	if err != nil {
+		return dst, err
+	}
+	if host[0] != '[' {
+		host = bytes.TrimSuffix(host, []byte("."))
+	}
+	if len(host) == 0 || !validHost(host) {
+		return dst, ErrHost
+	}
+	for _, c := range host {
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		dst = append(dst, c)
+	}
+	if len(port) == 0 || isDefaultPort(port, scheme) {
+		return dst, nil
+	}
+	return append(append(dst, ':'), port...), nil
+}
+
+// splitPort separates the port, without leading zeros; an empty port is none.
+func splitPort(raw []byte) (host, port []byte, err error) {
+	host = raw
+	end := 0
+	if raw[0] == '[' { // IP literal (RFC 3986 section 3.2.2)
+		if end = bytes.IndexByte(raw, ']') + 1; end == 0 {
+			return nil, nil, ErrHost
+		}
+	}
+	i := bytes.IndexByte(raw[end:], ':')
+	if i < 0 {
+		if end > 0 && end != len(raw) {
+			return nil, nil, ErrHost
+		}
+		return host, nil, nil
+	}
+	if end > 0 && i != 0 {
+		return nil, nil, ErrHost
+	}
+	host, port = raw[:end+i], raw[end+i+1:]
+	if len(host) == 0 || len(port) > 5 {
+		return nil, nil, ErrHost
+	}
+	n := 0
+	for _, c := range port {
+		if c < '0' || c > '9' {
+			return nil, nil, ErrHost
+		}
+		n = n*10 + int(c-'0')
+	}
+	if n > 65535 || len(port) > 0 && n == 0 {
+		return nil, nil, ErrHost
+	}
+	return host, bytes.TrimLeft(port, "0"), nil
+}
+
+func validHost(host []byte) bool {
+	if host[0] == '[' {
+		return validLiteral(host)
+	}
+	for i, c := range host {
+		switch {
+		case 'a' <= c|0x20 && c|0x20 <= 'z', '0' <= c && c <= '9', c == '-', c == '_':
+		case c == '.' && i > 0 && i < len(host)-1 && host[i-1] != '.':
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// validLiteral accepts [hex digits, colons and dots]; zones are refused, they
+// mean nothing beyond the client's own machine (RFC 6874 section 1).
+func validLiteral(host []byte) bool {
+	in := host[1 : len(host)-1]
+	if len(in) < 2 {
+		return false
+	}
+	for _, c := range in {
+		if unhex(c) == 0xff && c != ':' && c != '.' {
+			return false
+		}
+	}
+	return true
+}
+
+func isDefaultPort(port []byte, scheme string) bool {
+	if scheme == "https" {
+		return string(port) == "443"
+	}
+	return string(port) == "80"
+}

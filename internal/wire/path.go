@@ -1,0 +1,70 @@
+package wire
+
+// AppendPath appends the path by which routes match to dst: percent-decoded,
+// with dot segments resolved (RFC 3986 section 5.2.4) and empty segments
+// merged, so that no spelling of a path escapes the route it belongs to. It
+// always begins with a slash, except for "*". The result is never forwarded or
+// keyed. It allocates nothing when dst has room.
+func AppendPath(dst, path []byte) []byte {
+	if len(path) == 1 && path[0] == '*' {
+		return append(dst, '*')
+	}
+	start := len(dst)
+	for i := 0; i < len(path); i++ {
+		c := path[i]
+		if c == '%' && i+2 < len(path) {
+			if hi, lo := unhex(path[i+1]), unhex(path[i+2]); hi != 0xff && lo != 0xff {
+				c = hi<<4 | lo
+				i += 2
+			}
+		}
+		if c == '/' {
+			dst = closeSegment(dst, start)
+		}
+		dst = append(dst, c)
+	}
+	trailing := endsInDots(dst[start:])
+	dst = closeSegment(dst, start)
+	if trailing || len(dst) == start {
+		dst = append(dst, '/')
+	}
+	return dst
+}
+
+// closeSegment drops the segment that ends here when it is empty or a dot
+// segment; ".." takes the one before it along.
+func closeSegment(dst []byte, start int) []byte {
+	i := lastSlash(dst, start)
+	if i < start {
+		return dst
+	}
+	switch string(dst[i+1:]) {
+	case "", ".":
+		return dst[:i]
+	case "..":
+		dst = dst[:i]
+		if j := lastSlash(dst, start); j >= start {
+			return dst[:j]
+		}
+		return dst[:start]
+	}
+	return dst
+}
+
+func endsInDots(path []byte) bool {
+	i := lastSlash(path, 0)
+	switch string(path[i+1:]) {
+	case "", ".", "..":
+		return true
+	}
+	return false
+}
+
+func lastSlash(b []byte, start int) int {
+	for i := len(b) - 1; i >= start; i-- {
+		if b[i] == '/' {
+			return i
+		}
+	}
+	return start - 1
+}

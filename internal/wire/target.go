@@ -1,0 +1,178 @@
+package wire
+
+import (
+	"bytes"
+	"errors"
+
+	"edgeproxy/internal/field"
+)
+
+// Errors of ParseTarget.
+var (
+	ErrTarget      = errors.New("malformed request target")
+	ErrScheme      = errors.New("scheme of the request target is not this listener's")
+	ErrTargetForm  = errors.New("request target form not allowed for this method")
+	ErrTargetBytes = errors.New("request target holds a byte that no URI may have")
+)
+
+// Target is a parsed request target (RFC 9112 section 3.2). Its slices alias the
+// bytes given to ParseTarget.
+type Target struct {
+	// Authority is the host of an absolute-form target, which replaces the Host
+	// field; nil for the other forms.
+	Authority []byte
+	// Raw is the path and query as they came: what is keyed and forwarded. It is
+	// "*" for the asterisk-form and never empty.
+	Raw []byte
+	// Path is Raw up to the first question mark.
+	Path []byte
+	// Ambiguous says that an origin may read Path as another resource than its
+	// bytes name: it has an encoded slash, backslash or NUL, a dot segment
+	// (encoded or not), or an empty segment.
+	Ambiguous bool
+}
+
+var (
+	slash    = []byte("/")
+	asterisk = []byte("*")
+)
+
+// ParseTarget parses the raw request target. scheme is the listener's ("http"
+// or "https"), options whether the method is OPTIONS, the only one that may use
+// the asterisk-form. Control bytes, spaces, backslashes and fragments are
+// refused. It allocates nothing.
+func ParseTarget(raw []byte, scheme string, options bool) (Target, error) {
+	for _, c := range raw {
+		if c <= ' ' || c == 0x7f || c == '#' || c == '\\' {
+			return Target{}, ErrTargetBytes
+		}
+	}
+	switch {
+	case len(raw) == 0:
+		return Target{}, ErrTarget
+	case raw[0] == '/':
+		return split(raw, nil), nil
+	case bytes.Equal(raw, asterisk):
+		if !options {
+			return Target{}, ErrTargetForm
+		}
+		return Target{Raw: raw, Path: raw}, nil
+	}
+	return parseAbsolute(raw, scheme)
+}
+
+// parseAbsolute parses scheme "://" authority [ path ] [ "?" query ].
+func parseAbsolute(raw []byte, scheme string) (Target, error) {
+	i := bytes.Index(raw, []byte("://"))
+	if i < 1 {
+		return Target{}, ErrTarget
+	}
+	if !equalFoldASCII(raw[:i], scheme) {
+		return Target{}, ErrScheme
+	}
+	rest := raw[i+3:]
+	end := bytes.IndexAny(rest, "/?")
+	if end < 0 {
+		end = len(rest)
+	}
+	if end == 0 {
+		return Target{}, ErrTarget
+	}
+	authority, target := rest[:end:end], rest[end:]
+	if len(target) == 0 {
+		target = slash
+	}
+	if target[0] == '?' {
+		// "http://h?q" means "/?q" (RFC 9110 section 4.2.3), which is not a
+		// slice of what came; nobody sends it but to confuse.
+		return Target{}, ErrTarget
+	}
+	return split(target, authority), nil
+}
+
+func split(raw, authority []byte) Target {
+	path := raw
+	if q := bytes.IndexByte(raw, '?'); q >= 0 {
+		path = raw[:q]
+	}
+	return Target{Authority: authority, Raw: raw, Path: path, Ambiguous: ambiguous(path)}
+}
+
+// ambiguous walks the segments of path. The common path has no percent sign, no
+// double slash and no dot after a slash, and costs one look at each byte.
+func ambiguous(path []byte) bool {
+	for i := 0; i < len(path); i++ {
+		switch path[i] {
+		case '%':
+			if i+2 < len(path) {
+				switch unhex(path[i+1])<<4 | unhex(path[i+2]) {
+				case '/', '\\', 0:
+					return true
+				}
+			}
+		case '/':
+			if i+1 < len(path) && (path[i+1] == '/' || dotSegment(path[i+1:])) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// dotSegment reports whether p begins with a segment that is "." or "..", each
+// dot plain or percent-encoded.
+func dotSegment(p []byte) bool {
+	dots := 0
+	for len(p) > 0 && p[0] != '/' {
+		switch {
+		case p[0] == '.':
+			p = p[1:]
+		case len(p) >= 3 && p[0] == '%' && p[1] == '2' && p[2]|0x20 == 'e':
+			p = p[3:]
+		default:
+			return false
+		}
+		dots++
+	}
+	return dots == 1 || dots == 2
+}
+
+// unhex returns the value of a hexadecimal digit; for any other byte one that
+// cannot make '/', '\\' or NUL.
+func unhex(c byte) byte {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0'
+	case 'a' <= c|0x20 && c|0x20 <= 'f':
+		return c | 0x20 - 'a' + 10
+	}
+	return 0xff
+}
+
+func equalFoldASCII(b []byte, s string) bool {
+	if len(b) != len(s) {
+		return false
+	}
+	for i := range b {
+		c := b[i]
+		if 'A' <= c && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != s[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// ValidMethod reports whether m is a method this proxy forwards: a token (RFC
+// 9110 section 9.1) without lower-case letters. Methods are case-sensitive, and
+// "get" is no method that an origin and a cache in front of it read alike.
+func ValidMethod(m []byte) bool {
+	for _, c := range m {
+		if 'a' <= c && c <= 'z' {
+			return false
+		}
+	}
+	return field.ValidName(m)
+}
