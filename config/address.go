@@ -1,0 +1,131 @@
+package config
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"strconv"
+	"strings"
+)
+
+const (
+	wantAddress = "want HOST:PORT, such as 127.0.0.1:8080"
+	wantURL     = "want http://HOST[:PORT]"
+	wantPattern = "want *, HOST or *.DOMAIN, with :PORT where only that port is meant"
+	wantHeader  = "want client, server or HOST[:PORT]"
+)
+
+// parseServer reads a URL of a server. The error says what is wanted.
+func parseServer(url string) (Server, error) {
+	scheme, rest, _ := strings.Cut(url, "://")
+	switch {
+	case strings.EqualFold(scheme, "https"):
+		return Server{}, errors.New("https is " + notYet + ", " + wantURL)
+	case !strings.EqualFold(scheme, "http"):
+		return Server{}, errors.New(wantURL)
+	case strings.Contains(rest, "@"):
+		return Server{}, errors.New(wantURL + ", without user or password")
+	case strings.ContainsAny(rest, "/?#"):
+		return Server{}, errors.New(wantURL + ", without path, query or fragment")
+	}
+	host, port, ok := splitHost(rest)
+	if !ok {
+		return Server{}, errors.New(wantURL)
+	}
+	s := Server{Host: host, Address: host + ":80"}
+	if port != 0 {
+		s.Address = host + ":" + strconv.Itoa(port)
+	}
+	if port != 0 && port != 80 {
+		s.Host = s.Address
+	}
+	return s, nil
+}
+
+// parsePattern reads a host pattern of a route. The error says what is wanted.
+func parsePattern(text string) (HostPattern, error) {
+	if text == "*" {
+		return HostPattern{}, nil
+	}
+	host, subdomains := strings.CutPrefix(text, "*.")
+	host, port, ok := splitHost(host)
+	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); !ok || subdomains && err == nil {
+		return HostPattern{}, errors.New(wantPattern)
+	}
+	return HostPattern{Host: host, Subdomains: subdomains, Port: port}, nil
+}
+
+// splitHost takes HOST[:PORT] apart: host in lower case, without a trailing dot
+// and with the brackets of an IPv6 address; port 1 to 65535, or 0 if there is
+// none.
+func splitHost(text string) (host string, port int, ok bool) {
+	host = text
+	if i := strings.LastIndexByte(text, ':'); i > strings.LastIndexByte(text, ']') {
+		if port, ok = parsePort(text[i+1:]); !ok || port == 0 {
+			return "", 0, false
+		}
+		host = text[:i]
+	}
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	if inside, bracket := strings.CutPrefix(host, "["); bracket {
+		inside, closed := strings.CutSuffix(inside, "]")
+		addr, err := netip.ParseAddr(inside)
+		return host, port, closed && err == nil && addr.Is6() && addr.Zone() == ""
+	}
+	return host, port, validHost(host)
+}
+
+// parsePort reads 0 to 65535 in decimal digits.
+func parsePort(text string) (int, bool) {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return int(n), err == nil && strconv.FormatUint(n, 10) == text
+}
+
+// validHost reports whether host is a name (RFC 1123 section 2.1, and '_', which
+// service names have) or an IPv4 address, in lower case.
+func validHost(host string) bool {
+	if len(host) > 253 {
+		return false
+	}
+	for label := range strings.SplitSeq(host, ".") {
+		if !validLabel(label) {
+			return false
+		}
+	}
+	if last := host[strings.LastIndexByte(host, '.')+1:]; strings.Trim(last, "0123456789") == "" {
+		_, err := netip.ParseAddr(host) // no top level domain is a number
+		return err == nil
+	}
+	return true
+}
+
+func validLabel(label string) bool {
+	return label != "" && len(label) <= 63 && strings.Trim(label, "-") == label &&
+		!strings.ContainsFunc(label, func(r rune) bool {
+			return r != '-' && r != '_' && (r < '0' || r > '9') && (r < 'a' || r > 'z')
+		})
+}
+
+// validAddress reports whether address is one to listen on: HOST:PORT with an
+// IP address, a name or nothing, and a port of 0 to 65535.
+func validAddress(address string) bool {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	if _, ok := parsePort(port); !ok {
+		return false
+	}
+	_, err = netip.ParseAddr(host)
+	return host == "" || err == nil || validHost(strings.ToLower(host))
+}
+
+// loopback reports whether only this machine can reach the valid address.
+func loopback(address string) bool {
+	host, _, _ := net.SplitHostPort(address)
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback()
+}

@@ -1,0 +1,101 @@
+package config
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestParseServer(t *testing.T) {
+	for url, want := range map[string]Server{
+		"http://h":                 {Address: "h:80", Host: "h"},
+		"http://h:80":              {Address: "h:80", Host: "h"},
+		"HTTP://H.Example.:8080":   {Address: "h.example:8080", Host: "h.example:8080"},
+		"http://127.0.0.1:9000":    {Address: "127.0.0.1:9000", Host: "127.0.0.1:9000"},
+		"http://[::1]":             {Address: "[::1]:80", Host: "[::1]"},
+		"http://[2001:DB8::1]:443": {Address: "[2001:db8::1]:443", Host: "[2001:db8::1]:443"},
+	} {
+		if got, err := parseServer(url); err != nil || got != want {
+			t.Errorf("parseServer(%q): got %+v, %v, want %+v", url, got, err, want)
+		}
+	}
+}
+
+func TestParsePattern(t *testing.T) {
+	for text, want := range map[string]HostPattern{
+		"*":                   {},
+		"example.com":         {Host: "example.com"},
+		"EXAMPLE.com.":        {Host: "example.com"},
+		"example.com:8443":    {Host: "example.com", Port: 8443},
+		"*.example.com":       {Host: "example.com", Subdomains: true},
+		"*.example.com.:8443": {Host: "example.com", Subdomains: true, Port: 8443},
+		"10.0.0.1":            {Host: "10.0.0.1"},
+		"[::1]:80":            {Host: "[::1]", Port: 80},
+	} {
+		if got, err := parsePattern(text); err != nil || got != want {
+			t.Errorf("parsePattern(%q): got %+v, %v, want %+v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", ".", "*.", "**", "*.*", "a.*", "*a.com", "*.[::1]", "*.1.2.3.4", "::1", "[::1", "[1.2.3.4]", "[fe80::1%25eth0]", "a:0", "a:08", "a:-1", "a:+1"} {
+		if got, err := parsePattern(text); err == nil {
+			t.Errorf("parsePattern(%q): got %+v, want an error", text, got)
+		}
+	}
+}
+
+func TestValidHostLengths(t *testing.T) {
+	label := strings.Repeat("a", 63)
+	longest := strings.Join([]string{label, label, label, label[:61]}, ".")
+	for host, want := range map[string]bool{label: true, label + "a": false, longest: true, longest + "a": false} {
+		if got := validHost(host); got != want {
+			t.Errorf("a host of %d: got %v, want %v", len(host), got, want)
+		}
+	}
+}
+
+func TestLoopback(t *testing.T) {
+	for address, want := range map[string]bool{
+		"127.0.0.1:1": true, "127.8.9.10:1": true, "[::1]:1": true, "[::ffff:127.0.0.1]:1": true, "localhost:1": true, "LocalHost:1": true,
+		":1": false, "0.0.0.0:1": false, "[::]:1": false, "10.0.0.1:1": false, "example.com:1": false, "localhost.example.com:1": false,
+	} {
+		if got := loopback(address); got != want {
+			t.Errorf("loopback(%q): got %v, want %v", address, got, want)
+		}
+	}
+}
+
+func TestMatchCovers(t *testing.T) {
+	match := func(prefix string, hosts ...string) Match {
+		m := Match{PathPrefix: prefix}
+		for _, h := range hosts {
+			p, err := parsePattern(h)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Hosts = append(m.Hosts, p)
+		}
+		return m
+	}
+	check := func(early, late Match, want bool) {
+		if got := early.covers(late); got != want {
+			t.Errorf("%+v covers %+v: got %v, want %v", early, late, got, want)
+		}
+	}
+	check(match("/", "*"), match("/", "*"), true)
+	check(match("/", "*"), match("/a", "*.b.c:1"), true)
+	check(match("/a", "*"), match("/a/", "*"), true)
+	check(match("/a/", "*"), match("/a", "*"), false)
+	check(match("/a/", "*"), match("/a/b", "*"), true)
+	check(match("/a", "*"), match("/ab", "*"), false)
+	check(match("/a", "*"), match("/", "*"), false)
+	check(match("/", "b.c"), match("/", "*"), false)
+	check(match("/", "*.c"), match("/", "*.b.c"), true)
+	check(match("/", "*.b.c"), match("/", "*.c"), false)
+	check(match("/", "*.c"), match("/", "c"), false)
+	check(match("/", "*.c"), match("/", "bc"), false)
+	check(match("/", "c"), match("/", "*.c"), false)
+	check(match("/", "c"), match("/", "c:1"), true)
+	check(match("/", "c:1"), match("/", "c"), false)
+	check(match("/", "c:1"), match("/", "c:2"), false)
+	check(match("/", "a", "b"), match("/", "b", "a"), true)
+	check(match("/", "a", "b"), match("/", "b", "c"), false)
+}

@@ -1,0 +1,120 @@
+package config
+
+import (
+	"log/slog"
+	"time"
+)
+
+// Config is a whole configuration, with every default filled in. One handed out
+// by Load, LoadWith, Parse or FromFlags has passed all checks. It is plain data:
+// safe to read from several goroutines as long as nobody writes to it.
+type Config struct {
+	Node        Node
+	Listen      []Listen // at least one
+	Admin       Admin
+	Metrics     Metrics
+	Origins     []Origin // at least one, names unique, in the file's order
+	Routes      []Route  // at least one, names unique; the first match wins
+	Admission   Admission
+	Cache       Cache
+	Limits      Limits
+	Shutdown    Shutdown
+	CacheStatus CacheStatus
+	Log         Log
+	AccessLog   AccessLog
+
+	src source
+}
+
+// Node is how this process names itself.
+type Node struct {
+	// Name goes into Via (RFC 9110 section 7.6.3), Cache-Status (RFC 9211) and
+	// CDN-Loop (RFC 8586): a letter, then letters, digits, '-', '.' and '_', at
+	// most 64 in all.
+	Name string
+}
+
+// Listen is one address that serves clients.
+type Listen struct {
+	Address string // HOST:PORT; an empty host is every interface, port 0 any free one
+}
+
+// Admin is the listener for operators.
+type Admin struct {
+	Address string // HOST:PORT with a loopback host, for there is no token yet
+}
+
+// Metrics is an optional listener for health and metrics only.
+type Metrics struct {
+	Address string // HOST:PORT; "" is no such listener
+}
+
+// Cache says how long things are kept without word from the origin, and where.
+type Cache struct {
+	DefaultTTL     time.Duration // for 200, 203, 301 and 308 without freshness information; 0 is none
+	CollapseWait   time.Duration // a follower without a header by then fetches alone; above 0
+	UncacheableFor time.Duration // how long a key is known not to be storable; 0 is not at all
+	Memory         Memory
+}
+
+// Memory is the size of the memory tier.
+type Memory struct {
+	MaxBytes       Size // of the whole tier; 1MiB or more
+	MaxObjectBytes Size // of one body; above 0, at most a quarter of MaxBytes
+}
+
+// Limits bounds what clients may ask of the process. All are above 0.
+type Limits struct {
+	HeaderBytes      Size          // of a request's head
+	HeaderCount      int           // fields in a request's head
+	TargetBytes      Size          // of a request target
+	BodyBytes        Size          // of a request's body
+	HeaderTimeout    time.Duration // from the first byte of a head to its last
+	ReadIdle         time.Duration // between two reads of a request body
+	WriteIdle        time.Duration // between two writes of a response
+	Keepalive        time.Duration // an idle client connection is closed after this
+	Connections      int           // of clients, open at once
+	RequestsInFlight int           // served at once
+	InflightBytes    Size          // of bodies being fetched for storing, all together
+	Variants         int           // stored for one URL (Vary)
+}
+
+// Shutdown says how the process leaves. Both may be 0.
+type Shutdown struct {
+	DrainDelay   time.Duration // not ready, but still serving
+	DrainTimeout time.Duration // then this long for what is under way
+}
+
+// CacheStatus says who is told how a response came about (RFC 9211).
+type CacheStatus struct {
+	Send Send
+}
+
+// Send is a value of cache_status.send.
+type Send string
+
+// The values of Send.
+const (
+	SendAll  Send = "all"  // every client
+	SendNone Send = "none" // nobody
+)
+
+// Log is the program's own log, on standard error.
+type Log struct {
+	Level  slog.Level // one of slog's four named levels
+	Format Format
+}
+
+// Format is the form of a log line.
+type Format string
+
+// The values of Format.
+const (
+	FormatJSON Format = "json"
+	FormatText Format = "text"
+)
+
+// AccessLog is the record of requests, a line of JSON each.
+type AccessLog struct {
+	Path string // a file; "-" is standard output, "" is no access log
+}

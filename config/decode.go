@@ -1,0 +1,208 @@
+package config
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
+)
+
+// Words for what is found and for what is not there yet.
+const (
+	notYet    = "not supported yet"
+	wantPlain = "want a plain value, without anchor, alias or tag; quote one that begins with *, & or !"
+)
+
+// decoder turns nodes into values. What a value has before is its default and
+// stays where the node has a problem.
+type decoder struct {
+	*report
+	lookup lookupFunc
+	origin Origin // what an origin has before
+}
+
+// node is a value in the file and how it is called there.
+type node struct {
+	ast.Node
+	path string
+	key  *token.Token // nil in a list
+}
+
+// keys is a section's table: what to do with the value of each key.
+type keys map[string]func(node)
+
+// section returns what reads a section with the keys known. Those in later are
+// part of the format, but not supported yet. An empty value is an empty section.
+func (d *decoder) section(known keys, later ...string) func(node) {
+	names := make([]string, 0, len(known))
+	for k := range known {
+		names = append(names, k)
+	}
+	return func(n node) {
+		d.each(n, func(name string, n node) {
+			read, ok := known[name]
+			if !ok {
+				read = func(n node) { d.failAs(n.path, "", unknown(name, names, later)) }
+			}
+			read(n)
+		})
+	}
+}
+
+// unknown says what is wrong with a key that is not in a section's table.
+func unknown(name string, known, later []string) string {
+	if slices.Contains(later, name) {
+		return notYet
+	}
+	if near := closest(name, known); near != "" {
+		return "unknown key, did you mean " + near + "?"
+	}
+	return "unknown key"
+}
+
+// each calls read for each key of a section, in order, and notes where it is.
+func (d *decoder) each(n node, read func(name string, n node)) {
+	pairs, ok := pairs(n.Node)
+	if !ok {
+		d.refuse(n, "want a section of keys")
+		return
+	}
+	lines := map[string]int{}
+	for _, pair := range pairs {
+		key := pair.Key.GetToken()
+		if !validKey(pair.Key) {
+			d.failAt(key, n.path, shown(key.Value), "want a plain key, without anchor, alias, tag or merge")
+			continue
+		}
+		v := node{Node: pair.Value, path: child(n.path, key.Value), key: key}
+		if line, twice := lines[key.Value]; twice {
+			d.failAt(key, v.path, "", "given twice, first in line "+strconv.Itoa(line))
+			continue
+		}
+		lines[key.Value] = key.Position.Line
+		d.place(node{path: v.path, key: key}, place{})
+		read(key.Value, v)
+	}
+}
+
+// failAt adds a problem of a key, where the path has its place elsewhere.
+func (d *decoder) failAt(key *token.Token, path, value, want string) {
+	d.errs = append(d.errs, &FieldError{
+		File: d.src.file, Line: key.Position.Line, Column: key.Position.Column, Path: path, Value: value, Want: want,
+	})
+}
+
+// pairs returns the keys and values of a section, and whether n is one.
+func pairs(n ast.Node) ([]*ast.MappingValueNode, bool) {
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		return n.Values, true
+	case *ast.MappingValueNode:
+		return []*ast.MappingValueNode{n}, true
+	case *ast.NullNode:
+		return nil, true
+	}
+	return nil, false
+}
+
+func validKey(k ast.MapKeyNode) bool {
+	switch k.(type) {
+	case *ast.StringNode, *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode:
+		return true
+	}
+	return false
+}
+
+// list returns what reads a list, element by element, after begin.
+func (d *decoder) list(want string, begin func(), each func(node)) func(node) {
+	return func(n node) {
+		seq, ok := n.Node.(*ast.SequenceNode)
+		if !ok {
+			d.refuse(n, want)
+			return
+		}
+		d.place(node{Node: seq, path: n.path}, place{})
+		begin()
+		for i, v := range seq.Values {
+			e := node{Node: v, path: item(n.path, i)}
+			d.place(e, place{})
+			each(e)
+		}
+	}
+}
+
+// elements is list for elements of one type, each read into a new value.
+func elements[T any](d *decoder, want string, dst *[]T, read func(*T) func(node)) func(node) {
+	return d.list(want, func() { *dst = nil }, func(n node) {
+		var v T
+		read(&v)(n)
+		*dst = append(*dst, v)
+	})
+}
+
+// place notes where n is: at its key if it has one, else where its value begins.
+// A value that was left out begins nowhere and stays at its key.
+func (d *decoder) place(n node, p place) {
+	at := n.key
+	if at == nil && n.Node != nil {
+		at = start(n.Node)
+	}
+	if at.Type == token.ImplicitNullType && d.src.given(n.path) {
+		return
+	}
+	p.line, p.column = max(1, at.Position.Line), max(1, at.Position.Column)
+	d.src.places[n.path] = p
+}
+
+// refuse reports a value that is of another kind than the one wanted.
+func (d *decoder) refuse(n node, want string) {
+	var value string
+	switch n.Node.(type) {
+	case *ast.MappingNode, *ast.MappingValueNode:
+		value = "a section"
+	case *ast.SequenceNode:
+		value = "a list"
+	case *ast.NullNode:
+		value = "nothing"
+	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode:
+		value, want = n.GetToken().Value, wantPlain
+	default:
+		value = shown(n.GetToken().Value)
+	}
+	d.place(node{Node: n.Node, path: n.path}, place{})
+	d.failAs(n.path, value, want)
+}
+
+// scalar returns the text of a value with its variables expanded. It reports
+// what is no single value, and then ok is false. Bare is false for a value in
+// quotes, which YAML makes a string, unless a variable is in it: in a flow
+// section the braces of ${VAR} need the quotes.
+func (d *decoder) scalar(n node, want string) (text string, bare, ok bool) {
+	switch v := n.Node.(type) {
+	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode: // they are ScalarNodes too
+	case *ast.LiteralNode:
+		text, ok = v.Value.Value, true
+	case ast.ScalarNode:
+		_, null := v.(*ast.NullNode)
+		text, ok = v.GetToken().Value, !null
+	}
+	if !ok {
+		d.refuse(n, want)
+		return "", false, false
+	}
+	d.place(node{Node: n.Node, path: n.path}, place{text: text, scalar: true})
+	value, err := expand(text, d.lookup)
+	if err != nil {
+		d.fail(n.path, err.Error())
+		return "", false, false
+	}
+	switch n.GetToken().Type {
+	case token.DoubleQuoteType, token.SingleQuoteType, token.LiteralType, token.FoldedType:
+		bare = strings.Contains(text, "${")
+	default:
+		bare = true
+	}
+	return value, bare, true
+}

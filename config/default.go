@@ -1,0 +1,72 @@
+package config
+
+import (
+	"log/slog"
+	"time"
+)
+
+// Default returns the configuration of an empty file: complete but for an
+// origin and a route, without which nothing can be served. The caller owns it.
+func Default() *Config {
+	return &Config{
+		Node:   Node{Name: "edgeproxy"},
+		Listen: []Listen{{Address: "127.0.0.1:8080"}},
+		Admin:  Admin{Address: "127.0.0.1:9980"},
+		Admission: Admission{
+			Policy:    PolicySecondHit,
+			SecondHit: Window{Generations: 2, RotateEvery: 30 * time.Minute, Capacity: 1_000_000, FalsePositiveRate: 0.01},
+			Counting: Counting{
+				MoreThan: 4,
+				Window:   Window{Generations: 2, RotateEvery: 6 * time.Hour, Capacity: 1_000_000, FalsePositiveRate: 0.01},
+			},
+		},
+		Cache: Cache{
+			CollapseWait:   5 * time.Second,
+			UncacheableFor: 10 * time.Second,
+			Memory:         Memory{MaxBytes: 256 * MiB, MaxObjectBytes: 8 * MiB},
+		},
+		Limits:      defaultLimits(),
+		Shutdown:    Shutdown{DrainTimeout: 30 * time.Second},
+		CacheStatus: CacheStatus{Send: SendAll},
+		Log:         Log{Level: slog.LevelInfo, Format: FormatJSON},
+	}
+}
+
+func defaultLimits() Limits {
+	return Limits{
+		HeaderBytes:      16 * KiB,
+		HeaderCount:      100,
+		TargetBytes:      8 * KiB,
+		BodyBytes:        GiB,
+		HeaderTimeout:    10 * time.Second,
+		ReadIdle:         30 * time.Second,
+		WriteIdle:        30 * time.Second,
+		Keepalive:        60 * time.Second,
+		Connections:      65536,
+		RequestsInFlight: 10000,
+		InflightBytes:    64 * MiB,
+		Variants:         32,
+	}
+}
+
+// defaultOrigin is what an origin has that says nothing but its servers.
+func defaultOrigin() Origin {
+	return Origin{
+		HostHeader:       HostClient,
+		ConnectTimeout:   3 * time.Second,
+		FirstByteTimeout: 30 * time.Second,
+		IdleTimeout:      30 * time.Second,
+		MaxConnections:   512,
+		Queue:            Queue{Requests: 1024, Wait: 3 * time.Second},
+	}
+}
+
+// defaultMatch is what a route matches that does not say.
+func defaultMatch() Match {
+	return Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}
+}
+
+// defaultRoute is the only route of a configuration that lists none.
+func defaultRoute(origin string) Route {
+	return Route{Name: "default", Match: defaultMatch(), Origin: origin}
+}

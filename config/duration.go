@@ -1,0 +1,41 @@
+package config
+
+import (
+	"errors"
+	"strings"
+	"time"
+)
+
+// maxDuration is far above any use and far below where adding to a time would
+// overflow.
+const maxDuration = 8760 * time.Hour
+
+// parseDuration reads a duration of 0s to a year. The error says what is
+// wanted; such is an example that fits the setting.
+func parseDuration(text string, such time.Duration) (time.Duration, error) {
+	if text == "0" {
+		return 0, errors.New("want 0s: a duration needs a unit")
+	}
+	d, err := time.ParseDuration(text)
+	switch {
+	case err != nil:
+		return 0, errors.New("want a duration with a unit, such as " + formatDuration(such))
+	case d < 0:
+		return 0, errors.New("want a duration that is not negative")
+	case d > maxDuration:
+		return 0, errors.New("want at most " + formatDuration(maxDuration))
+	}
+	return d, nil
+}
+
+// formatDuration returns d as an operator would write it: 30m, not 30m0s.
+func formatDuration(d time.Duration) string {
+	s := d.String()
+	if strings.HasSuffix(s, "m0s") {
+		s = strings.TrimSuffix(s, "0s")
+	}
+	if strings.HasSuffix(s, "h0m") {
+		s = strings.TrimSuffix(s, "0m")
+	}
+	return s
+}

@@ -1,0 +1,112 @@
+package config
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// Errors is every problem of a configuration, in the file's order. It is never
+// empty. errors.As finds the first *FieldError.
+type Errors []*FieldError
+
+// Error returns the problems, a line each.
+func (e Errors) Error() string {
+	lines := make([]string, len(e))
+	for i, f := range e {
+		lines[i] = f.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap returns the problems one by one.
+func (e Errors) Unwrap() []error {
+	out := make([]error, len(e))
+	for i, f := range e {
+		out[i] = f
+	}
+	return out
+}
+
+// FieldError is one problem at one place.
+type FieldError struct {
+	File   string // as it was given to Load or Parse; "" is the command line
+	Line   int    // from 1; 0 is the command line
+	Column int    // from 1, in characters
+	Path   string // of the key, such as routes[0].match.hosts, or the flag; "" is the file's syntax
+
+	// Value is the text as it stands in the file or flag, shortened, and quoted
+	// where it is empty or does not print; "" is where there is no text. What a
+	// variable expanded to is never in it, nor what may be a password in a URL.
+	Value string
+
+	Want string // what is wanted, or what is wrong, in words
+}
+
+// Error returns FILE:LINE:COL: key: value: what is wanted, without the parts
+// that are empty.
+func (e *FieldError) Error() string {
+	return line(e.File, e.Line, e.Column, e.Path, e.Value, e.Want)
+}
+
+// Warning is something that works, but hardly as intended. Its fields are those
+// of a FieldError.
+type Warning struct {
+	File         string
+	Line, Column int
+	Path, Value  string
+	Text         string // what to expect, in words
+}
+
+// String has the form of an error.
+func (w Warning) String() string {
+	return line(w.File, w.Line, w.Column, w.Path, w.Value, w.Text)
+}
+
+func line(file string, row, column int, parts ...string) string {
+	if row > 0 {
+		file += ":" + strconv.Itoa(row) + ":" + strconv.Itoa(column)
+	}
+	parts = append([]string{file}, parts...)
+	return strings.Join(slices.DeleteFunc(parts, func(s string) bool { return s == "" }), ": ")
+}
+
+// maxShown is how many characters of a value an error shows.
+const maxShown = 80
+
+// shown returns text in the form that FieldError.Value has.
+func shown(text string) string {
+	text = masked(text)
+	runes := []rune(text)
+	if len(runes) > maxShown {
+		text = string(runes[:maxShown]) + "…"
+	}
+	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return strconv.Quote(text)
+	}
+	return text
+}
+
+// masked returns text without what would be a user and a password if it was a
+// URL, a misspelt one too: from the slashes to the last @.
+func masked(text string) string {
+	at := strings.LastIndexByte(text, '@')
+	if at < 0 {
+		return text
+	}
+	scheme := text[:strings.IndexByte(text[:at], '/')+1]
+	if strings.HasPrefix(text[len(scheme):at], "/") {
+		scheme += "/"
+	}
+	return scheme + "***" + text[at:]
+}
+
+// sorted puts the errors into the file's order, those of flags first.
+func (e Errors) sorted() Errors {
+	slices.SortStableFunc(e, func(a, b *FieldError) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return e
+}

@@ -1,0 +1,101 @@
+package config
+
+import "slices"
+
+// Flags are the settings of the command line. An empty text is a flag that was
+// not given.
+type Flags struct {
+	Origin string // the URL of the only server of the only origin
+	Listen string // the only address that serves clients
+	Admin  string // the admin listener's address
+	Policy string // admission.policy; a route that names its own keeps it
+}
+
+// The flags' names, which stand in errors in the place of a key.
+const (
+	flagOrigin = "--origin"
+	flagListen = "--listen"
+	flagAdmin  = "--admin"
+	flagPolicy = "--policy"
+)
+
+// flagged is what the origin of Flags.Origin is called.
+const flagged = "app"
+
+// FromFlags returns the configuration of a start without a file: the defaults,
+// one origin called app and one route called default. The error is an Errors.
+func FromFlags(f Flags) (*Config, error) {
+	c := Default()
+	r := newReport(newSource(""))
+	f.apply(c, r)
+	return finish(c, r)
+}
+
+// Override puts flags over c and checks it again. A section or key of the file
+// may then be without use; that is no error, as it was put there for a start
+// without the flag. The error is an Errors, and c is as it was before. It must
+// not run while c is being read.
+func (c *Config) Override(f Flags) error {
+	changed := *c
+	changed.Routes = slices.Clone(c.Routes)
+	r := newReport(c.src.clone())
+	f.apply(&changed, r)
+	done, err := finish(&changed, r)
+	if err != nil {
+		return err
+	}
+	*c = *done
+	return nil
+}
+
+// apply sets what was given, and notes which flag it came from.
+func (f Flags) apply(c *Config, r *report) {
+	if f.Listen != "" {
+		c.Listen = []Listen{{Address: f.Listen}}
+		r.override("listen", "listen[0].address", flagListen, f.Listen)
+	}
+	if f.Admin != "" {
+		c.Admin.Address = f.Admin
+		r.override("admin", "admin.address", flagAdmin, f.Admin)
+	}
+	if f.Policy != "" {
+		c.Admission.Policy = Policy(f.Policy)
+		r.override("admission.policy", "admission.policy", flagPolicy, f.Policy)
+		if !slices.Contains(policies(), c.Admission.Policy) {
+			r.fail("admission.policy", "want "+oneOf(policies()))
+		}
+	}
+	if f.Origin != "" {
+		f.applyOrigin(c, r)
+	}
+}
+
+func (f Flags) applyOrigin(c *Config, r *report) {
+	if len(c.Origins) > 0 && r.src.inFile("origins") {
+		r.errs = append(r.errs, &FieldError{
+			Path: flagOrigin, Value: shown(f.Origin), Want: "want no such flag with " + r.src.file + ", which has origins",
+		})
+		return
+	}
+	o := defaultOrigin()
+	o.Name = flagged
+	const path = "origins." + flagged + ".servers[0]"
+	r.override("origins", path, flagOrigin, f.Origin)
+	server, err := parseServer(f.Origin)
+	if err != nil {
+		r.fail(path, err.Error())
+	}
+	o.Servers = []Server{server}
+	c.Origins = []Origin{o}
+}
+
+// override forgets the places in the section and notes that path is the flag's.
+// Problems that the file had there stay.
+func (r *report) override(section, path, flag, text string) {
+	for at := range r.src.places {
+		if within(at, section) {
+			delete(r.src.places, at)
+		}
+	}
+	r.src.places[path] = place{flag: flag, text: text, scalar: true}
+}

@@ -1,0 +1,84 @@
+package config
+
+import (
+	"strconv"
+	"time"
+)
+
+// The greatest values of the filters' settings: a counter has four bits, and a
+// larger filter would not fit into the machine.
+const (
+	maxMoreThan    = 14
+	maxGenerations = 4
+	maxCapacity    = 1_000_000_000
+	maxFalseRate   = 0.5
+)
+
+// windows checks the filters, used or not.
+func (v *validator) windows() {
+	a := &v.c.Admission
+	v.moreThan("admission.counting.more_than", a.Counting.MoreThan)
+	v.window("admission.second_hit", a.SecondHit, "2.6GiB")
+	v.window("admission.counting", a.Counting.Window, "10GiB")
+}
+
+func (v *validator) moreThan(path string, n int) {
+	if (n < 1 || n > maxMoreThan) && v.sound(path) {
+		v.fail(path, "want 1 to "+strconv.Itoa(maxMoreThan)+": a counter has four bits and ends at 15")
+	}
+}
+
+// window checks one filter; memory is what the greatest one takes at the default
+// rate and number of generations: log2(1/f)/ln 2 bits or counters a key and
+// generation, where f is the rate of one (Bloom 1970).
+func (v *validator) window(path string, w Window, memory string) {
+	if at := child(path, "generations"); w.Generations == 1 && v.sound(at) {
+		v.fail(at, "want 2 to 4: a single generation is a window of no length")
+	}
+	v.count(child(path, "generations"), w.Generations, 2, maxGenerations)
+	if at := child(path, "rotate_every"); w.RotateEvery != 0 && w.RotateEvery < time.Second && v.sound(at) {
+		v.fail(at, "want at least 1s, or 0s to rotate by fill only")
+	}
+	if at := child(path, "capacity"); w.Capacity > maxCapacity && v.sound(at) {
+		v.fail(at, "want at most "+strconv.Itoa(maxCapacity)+": that many keys take "+memory)
+	}
+	v.count(child(path, "capacity"), w.Capacity, 1, maxCapacity)
+	if at := child(path, "false_positive_rate"); (w.FalsePositiveRate <= 0 || w.FalsePositiveRate > maxFalseRate) && v.sound(at) {
+		v.fail(at, "want more than 0 and at most 0.5")
+	}
+}
+
+// cache checks the cache section.
+func (v *validator) cache() {
+	const maxBytes, maxObject = "cache.memory.max_bytes", "cache.memory.max_object_bytes"
+	c := &v.c.Cache
+	v.positive("cache.collapse.wait", c.CollapseWait)
+	v.atLeast(maxBytes, c.Memory.MaxBytes, MiB)
+	v.atLeast(maxObject, c.Memory.MaxObjectBytes, 1)
+	if c.Memory.MaxObjectBytes <= c.Memory.MaxBytes/4 || !v.sound(maxBytes, maxObject) {
+		return
+	}
+	if v.src.given(maxObject) {
+		v.fail(maxObject, "want at most "+(c.Memory.MaxBytes/4).String()+", a quarter of max_bytes: a larger object would empty the cache")
+		return
+	}
+	v.fail(maxBytes, "want at least "+(4*c.Memory.MaxObjectBytes).String()+", four times max_object_bytes, or a smaller max_object_bytes")
+}
+
+// limits checks the limits section. The least sizes are what ordinary clients
+// cannot do without.
+func (v *validator) limits() {
+	l := &v.c.Limits
+	v.atLeast("limits.header_bytes", l.HeaderBytes, KiB)
+	v.atLeast("limits.target_bytes", l.TargetBytes, 64)
+	v.atLeast("limits.body_bytes", l.BodyBytes, 1)
+	v.atLeast("limits.inflight_bytes", l.InflightBytes, 1)
+	v.positive("limits.header_timeout", l.HeaderTimeout)
+	v.positive("limits.read_idle", l.ReadIdle)
+	v.positive("limits.write_idle", l.WriteIdle)
+	v.positive("limits.keepalive", l.Keepalive)
+	v.count("limits.header_count", l.HeaderCount, 1, maxCount)
+	v.count("limits.connections", l.Connections, 1, maxCount)
+	v.count("limits.requests_in_flight", l.RequestsInFlight, 1, maxCount)
+	v.count("limits.variants", l.Variants, 1, maxCount)
+}

@@ -1,0 +1,70 @@
+package config
+
+// report collects the problems of one reading.
+type report struct {
+	src  source
+	errs Errors
+	bad  map[string]bool // paths whose values mean nothing, with all below
+	torn map[string]bool // paths with a bad one below
+}
+
+func newReport(src source) *report {
+	return &report{src: src, bad: map[string]bool{}, torn: map[string]bool{}}
+}
+
+// fail adds a problem of the value at path, or of its absence.
+func (r *report) fail(path, want string) {
+	p, exact := r.src.locate(path)
+	value := ""
+	if exact && p.scalar {
+		value = shown(p.text)
+	}
+	r.failAs(path, value, want)
+}
+
+// failAs is fail with another text for the value.
+func (r *report) failAs(path, value, want string) {
+	r.add(path, value, want)
+	r.bad[path] = true
+	for at := path; at != ""; at = parent(at) {
+		r.torn[parent(at)] = true
+	}
+}
+
+// add is failAs for a problem that leaves the values below path worth a look.
+func (r *report) add(path, value, want string) {
+	p, exact := r.src.locate(path)
+	e := &FieldError{File: r.src.file, Line: p.line, Column: p.column, Path: path, Value: value, Want: want}
+	if p.flag != "" {
+		e.File = ""
+	}
+	if p.flag != "" && exact {
+		e.Path = p.flag
+	}
+	r.errs = append(r.errs, e)
+}
+
+// sound reports whether no problem yet leaves the value of one of paths, or what
+// is below, without meaning. A check asks it first, lest one mistake be told
+// twice.
+func (r *report) sound(paths ...string) bool {
+	for _, p := range paths {
+		if r.torn[p] || r.bad[""] {
+			return false
+		}
+		for at := p; at != ""; at = parent(at) {
+			if r.bad[at] {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// err returns what was collected, nil if nothing.
+func (r *report) err() error {
+	if len(r.errs) == 0 {
+		return nil
+	}
+	return r.errs.sorted()
+}

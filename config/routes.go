@@ -1,0 +1,115 @@
+package config
+
+import (
+	"slices"
+	"strings"
+)
+
+// routes checks each route, and that there is one.
+func (v *validator) routes() {
+	c := v.c
+	if !v.src.given("routes") {
+		if len(c.Origins) > 1 {
+			v.fail("routes", "missing, want routes that say which requests go to which of the origins")
+		}
+		return
+	}
+	if len(c.Routes) == 0 && v.sound("routes") {
+		v.fail("routes", "want at least one route, or no such key where there is one origin")
+	}
+	names := map[string]string{}
+	for i, r := range c.Routes {
+		path := item("routes", i)
+		v.routeName(child(path, "name"), r.Name, names)
+		v.match(child(path, "match"), r.Match)
+		v.routeOrigin(child(path, "origin"), r.Origin)
+		if at := child(child(path, "admission"), "more_than"); v.src.given(at) {
+			v.moreThan(at, r.own.MoreThan)
+		}
+	}
+}
+
+// routeName checks a route's name; names maps those so far to their paths.
+func (v *validator) routeName(path, name string, names map[string]string) {
+	if !v.src.given(path) && v.sound(path) {
+		v.fail(path, "missing, want a name, which is the metric label")
+		return
+	}
+	v.name(path, name)
+	if other, ok := names[name]; ok && v.sound(path) {
+		v.fail(path, "want a name of its own, this one is that of "+other)
+	}
+	names[name] = strings.TrimSuffix(path, ".name")
+}
+
+func (v *validator) routeOrigin(path, origin string) {
+	known := make([]string, len(v.c.Origins))
+	for i, o := range v.c.Origins {
+		known[i] = o.Name
+	}
+	slices.Sort(known)
+	switch {
+	case !v.sound(path):
+	case !v.src.given(path):
+		v.fail(path, "missing, want the name of an origin")
+	case slices.Contains(known, origin) || len(known) == 0:
+	default:
+		v.fail(path, "want the name of an origin: "+oneOf(known))
+	}
+}
+
+func (v *validator) match(path string, m Match) {
+	if at := child(path, "hosts"); len(m.Hosts) == 0 && v.sound(at) {
+		v.fail(at, `want at least one host, or "*" for all`)
+	}
+	at := child(path, "path_prefix")
+	if !v.sound(at) {
+		return
+	}
+	if !strings.HasPrefix(m.PathPrefix, "/") {
+		v.fail(at, "want a path that begins with /")
+		return
+	}
+	if strings.ContainsAny(m.PathPrefix, "?#%") {
+		v.fail(at, "want a decoded path, without query, fragment or %-encoding: that is what is matched")
+	}
+	for segment := range strings.SplitSeq(m.PathPrefix, "/") {
+		if segment == "." || segment == ".." {
+			v.fail(at, "want a path without dot segments: they are resolved before it is matched")
+			return
+		}
+	}
+}
+
+// usedSections refuses a filter's section where no route uses its policy: who
+// wrote it expects something of it.
+func (v *validator) usedSections() {
+	if !v.sound("admission.policy") || v.src.given("routes") && len(v.c.Routes) == 0 {
+		return
+	}
+	for i := range v.c.Routes {
+		if !v.sound(child(child(item("routes", i), "admission"), "policy")) {
+			return
+		}
+	}
+	for _, s := range []struct {
+		path   string
+		policy Policy
+	}{{"admission.second_hit", PolicySecondHit}, {"admission.counting", PolicyCounting}} {
+		if v.src.given(s.path) && !v.c.uses(s.policy) {
+			v.add(s.path, "", "want no such section: no route uses the policy "+string(s.policy))
+		}
+	}
+}
+
+// usedMoreThan refuses a route's more_than where it does nothing.
+func (v *validator) usedMoreThan() {
+	for i, r := range v.c.Routes {
+		path := child(item("routes", i), "admission")
+		policy, moreThan := child(path, "policy"), child(path, "more_than")
+		rule := v.c.rule(r.own)
+		if v.src.given(moreThan) && rule.Policy != PolicyCounting && v.sound(policy, moreThan, "admission.policy") {
+			v.fail(moreThan, "want no such key: the route's policy is "+string(rule.Policy)+", not counting")
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package config
+
+import (
+	"log/slog"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// config is the whole format: every key is listed here or below, those that are
+// not supported yet behind their section's table.
+func (d *decoder) config(c *Config) func(node) {
+	return d.section(keys{
+		"node":      d.section(keys{"name": d.text(&c.Node.Name)}),
+		"listen":    elements(d, "want a list of addresses", &c.Listen, d.listen),
+		"admin":     d.section(keys{"address": d.text(&c.Admin.Address)}, "socket_mode", "token_file", "token", "hosts", "pprof"),
+		"metrics":   d.section(keys{"address": d.text(&c.Metrics.Address)}),
+		"origins":   d.origins(c),
+		"routes":    elements(d, "want a list of routes", &c.Routes, d.route),
+		"admission": d.admission(&c.Admission),
+		"cache":     d.cache(&c.Cache),
+		"limits":    d.limits(&c.Limits),
+		"shutdown": d.section(keys{
+			"drain_delay":   d.duration(&c.Shutdown.DrainDelay),
+			"drain_timeout": d.duration(&c.Shutdown.DrainTimeout),
+		}),
+		"cache_status": d.section(keys{
+			"send": word(d, &c.CacheStatus.Send, []Send{SendAll, SendNone}, "trusted"),
+		}, "trusted"),
+		"log": d.section(keys{
+			"level":  d.level(&c.Log.Level),
+			"format": word(d, &c.Log.Format, []Format{FormatJSON, FormatText}),
+		}),
+		"access_log": d.accessLog(&c.AccessLog),
+	}, "tls")
+}
+
+func (d *decoder) listen(l *Listen) func(node) {
+	return d.section(keys{
+		"address":         d.text(&l.Address),
+		"trusted_proxies": d.empty(),
+	}, "tls", "proxy_protocol")
+}
+
+// empty takes the empty list only.
+func (d *decoder) empty() func(node) {
+	return d.list("want a list", func() {}, func(n node) { d.failAs(n.path, "", notYet) })
+}
+
+func (d *decoder) origins(c *Config) func(node) {
+	return func(n node) {
+		d.each(n, func(name string, n node) {
+			o := d.origin
+			o.Name = name
+			d.section(keys{
+				"servers":            elements(d, `want a list, such as ["http://127.0.0.1:9000"]`, &o.Servers, d.server),
+				"host_header":        d.text(&o.HostHeader),
+				"connect_timeout":    d.duration(&o.ConnectTimeout),
+				"first_byte_timeout": d.duration(&o.FirstByteTimeout),
+				"idle_timeout":       d.duration(&o.IdleTimeout),
+				"max_connections":    d.integer(&o.MaxConnections),
+				"queue": d.section(keys{
+					"requests": d.integer(&o.Queue.Requests),
+					"wait":     d.duration(&o.Queue.Wait),
+				}),
+			})(n)
+			c.Origins = append(c.Origins, o)
+		})
+	}
+}
+
+// server takes a URL. The form with a weight is not supported yet.
+func (d *decoder) server(s *Server) func(node) {
+	return func(n node) {
+		switch n.Node.(type) {
+		case *ast.MappingNode, *ast.MappingValueNode:
+			d.failAs(n.path, "", notYet+", "+wantURL)
+		default:
+			converted(d, s, wantURL, parseServer)(n)
+		}
+	}
+}
+
+func (d *decoder) route(r *Route) func(node) {
+	r.Match = defaultMatch()
+	return d.section(keys{
+		"name": d.text(&r.Name),
+		"match": d.section(keys{
+			"hosts":       elements(d, `want a list, such as ["*.example.com"]`, &r.Match.Hosts, d.host),
+			"path_prefix": d.text(&r.Match.PathPrefix),
+		}),
+		"origin": d.text(&r.Origin),
+		"admission": d.section(keys{
+			"policy":     d.policy(&r.own.Policy),
+			"more_than":  d.integer(&r.own.MoreThan),
+			"second_hit": d.processWide(),
+			"counting":   d.processWide(),
+		}),
+		"allow_ambiguous_path": d.boolean(&r.AllowAmbiguousPath),
+	}, "cache", "limits", "access_log")
+}
+
+func (d *decoder) host(p *HostPattern) func(node) {
+	return converted(d, p, wantPattern, parsePattern)
+}
+
+// processWide refuses what a route cannot have of its own.
+func (d *decoder) processWide() func(node) {
+	return func(n node) {
+		d.failAs(n.path, "", "want it in the admission section: a route has only policy and more_than of its own, the filters are process-wide")
+	}
+}
+
+func (d *decoder) policy(dst *Policy) func(node) {
+	return word(d, dst, policies())
+}
+
+// policies returns every policy.
+func policies() []Policy {
+	return []Policy{PolicyAlways, PolicySecondHit, PolicyCounting, PolicyNever}
+}
+
+func (d *decoder) admission(a *Admission) func(node) {
+	counting := d.window(&a.Counting.Window)
+	counting["more_than"] = d.integer(&a.Counting.MoreThan)
+	return d.section(keys{
+		"policy":     d.policy(&a.Policy),
+		"second_hit": d.section(d.window(&a.SecondHit)),
+		"counting":   d.section(counting),
+	}, "open_below", "state", "shadow")
+}
+
+func (d *decoder) window(w *Window) keys {
+	return keys{
+		"generations":         d.integer(&w.Generations),
+		"rotate_every":        d.duration(&w.RotateEvery),
+		"capacity":            d.integer(&w.Capacity),
+		"false_positive_rate": d.ratio(&w.FalsePositiveRate),
+	}
+}
+
+func (d *decoder) cache(c *Cache) func(node) {
+	return d.section(keys{
+		"default_ttl":     d.duration(&c.DefaultTTL),
+		"collapse":        d.section(keys{"wait": d.duration(&c.CollapseWait)}),
+		"uncacheable_for": d.duration(&c.UncacheableFor),
+		"memory": d.section(keys{
+			"max_bytes":        d.size(&c.Memory.MaxBytes),
+			"max_object_bytes": d.size(&c.Memory.MaxObjectBytes),
+		}, "stage_bytes"),
+	}, "heuristic", "ttl_by_status", "set_cookie", "honor_request_cache_control", "stale", "key", "disk")
+}
+
+func (d *decoder) limits(l *Limits) func(node) {
+	return d.section(keys{
+		"header_bytes":       d.size(&l.HeaderBytes),
+		"header_count":       d.integer(&l.HeaderCount),
+		"target_bytes":       d.size(&l.TargetBytes),
+		"body_bytes":         d.size(&l.BodyBytes),
+		"header_timeout":     d.duration(&l.HeaderTimeout),
+		"read_idle":          d.duration(&l.ReadIdle),
+		"write_idle":         d.duration(&l.WriteIdle),
+		"keepalive":          d.duration(&l.Keepalive),
+		"connections":        d.integer(&l.Connections),
+		"requests_in_flight": d.integer(&l.RequestsInFlight),
+		"inflight_bytes":     d.size(&l.InflightBytes),
+		"variants":           d.integer(&l.Variants),
+	}, "connections_per_address", "ranges")
+}
+
+// level takes the names of slog's levels, in lower case.
+func (d *decoder) level(dst *slog.Level) func(node) {
+	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+	return func(n node) {
+		var name string
+		word(d, &name, []string{"debug", "info", "warn", "error"})(n)
+		if level, ok := levels[name]; ok {
+			*dst = level
+		}
+	}
+}
+
+// accessLog takes one format and one share only, so neither is kept.
+func (d *decoder) accessLog(a *AccessLog) func(node) {
+	return d.section(keys{
+		"path":   d.text(&a.Path),
+		"format": d.only("json"),
+		"sample": func(n node) {
+			share := 1.0
+			if d.ratio(&share)(n); share != 1 {
+				d.fail(n.path, notYet+", want 1.0")
+			}
+		},
+	})
+}
+
+// only takes one word, for the others are not supported yet.
+func (d *decoder) only(single string) func(node) {
+	return func(n node) {
+		if s, _, ok := d.scalar(n, "want "+single); ok && s != single {
+			d.fail(n.path, notYet+", want "+single)
+		}
+	}
+}

@@ -1,0 +1,214 @@
+package config
+
+import (
+	"log/slog"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+// ignoreOwn leaves out what is no part of the configuration's meaning.
+var ignoreOwn = cmpopts.IgnoreUnexported(Config{}, Route{})
+
+// everyKey sets every supported key to something other than its default.
+const everyKey = `
+node: {name: edge2}
+listen:
+  - address: ":80"
+    trusted_proxies: []
+  - address: "[::1]:8081"
+admin: {address: "localhost:9981"}
+metrics: {address: ":9100"}
+origins:
+  shop:
+    servers: ["http://10.0.0.1:9001"]
+    host_header: server
+    connect_timeout: 4s
+    first_byte_timeout: 31s
+    idle_timeout: 32s
+    max_connections: 513
+    queue: {requests: 1025, wait: 5s}
+  media:
+    servers: [http://Media.example]
+    host_header: www.example.com
+routes:
+  - name: media
+    match: {hosts: ["*.Media.example.:81", "media.example:8080"], path_prefix: /m}
+    origin: media
+    admission: {policy: counting, more_than: 6}
+    allow_ambiguous_path: true
+  - name: shop
+    origin: shop
+  - name: rest
+    origin: shop
+    admission: {policy: counting}
+admission:
+  policy: second-hit
+  second_hit: {generations: 3, rotate_every: 31m, capacity: 1000001, false_positive_rate: 0.02}
+  counting: {more_than: 5, generations: 4, rotate_every: 7h, capacity: 1000002, false_positive_rate: 0.03}
+cache:
+  default_ttl: 1s
+  collapse: {wait: 6s}
+  uncacheable_for: 11s
+  memory: {max_bytes: 257MiB, max_object_bytes: 9MiB}
+limits:
+  header_bytes: 17KiB
+  header_count: 101
+  target_bytes: 9KiB
+  body_bytes: 2GiB
+  header_timeout: 11s
+  read_idle: 33s
+  write_idle: 34s
+  keepalive: 61s
+  connections: 65537
+  requests_in_flight: 10001
+  inflight_bytes: 65MiB
+  variants: 33
+shutdown: {drain_delay: 1s, drain_timeout: 35s}
+cache_status: {send: none}
+log: {level: debug, format: text}
+access_log: {path: "-", format: json, sample: 1.0}
+`
+
+func wantEveryKey() *Config {
+	return &Config{
+		Node:    Node{Name: "edge2"},
+		Listen:  []Listen{{Address: ":80"}, {Address: "[::1]:8081"}},
+		Admin:   Admin{Address: "localhost:9981"},
+		Metrics: Metrics{Address: ":9100"},
+		Origins: []Origin{
+			{
+				Name: "shop", Servers: []Server{{Address: "10.0.0.1:9001", Host: "10.0.0.1:9001"}}, HostHeader: HostServer,
+				ConnectTimeout: 4 * time.Second, FirstByteTimeout: 31 * time.Second, IdleTimeout: 32 * time.Second,
+				MaxConnections: 513, Queue: Queue{Requests: 1025, Wait: 5 * time.Second},
+			},
+			{
+				Name: "media", Servers: []Server{{Address: "media.example:80", Host: "media.example"}}, HostHeader: "www.example.com",
+				ConnectTimeout: 3 * time.Second, FirstByteTimeout: 30 * time.Second, IdleTimeout: 30 * time.Second,
+				MaxConnections: 512, Queue: Queue{Requests: 1024, Wait: 3 * time.Second},
+			},
+		},
+		Routes: []Route{
+			{
+				Name: "media",
+				Match: Match{
+					Hosts:      []HostPattern{{Host: "media.example", Subdomains: true, Port: 81}, {Host: "media.example", Port: 8080}},
+					PathPrefix: "/m",
+				},
+				Origin: "media", Admission: Rule{PolicyCounting, 6}, AllowAmbiguousPath: true,
+			},
+			{Name: "shop", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{PolicySecondHit, 0}},
+			{Name: "rest", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{PolicyCounting, 5}},
+		},
+		Admission: Admission{
+			Policy:    PolicySecondHit,
+			SecondHit: Window{3, 31 * time.Minute, 1000001, 0.02},
+			Counting:  Counting{5, Window{4, 7 * time.Hour, 1000002, 0.03}},
+		},
+		Cache: Cache{
+			DefaultTTL: time.Second, CollapseWait: 6 * time.Second, UncacheableFor: 11 * time.Second,
+			Memory: Memory{MaxBytes: 257 << 20, MaxObjectBytes: 9 << 20},
+		},
+		Limits: Limits{
+			HeaderBytes: 17 << 10, HeaderCount: 101, TargetBytes: 9 << 10, BodyBytes: 2 << 30,
+			HeaderTimeout: 11 * time.Second, ReadIdle: 33 * time.Second, WriteIdle: 34 * time.Second, Keepalive: 61 * time.Second,
+			Connections: 65537, RequestsInFlight: 10001, InflightBytes: 65 << 20, Variants: 33,
+		},
+		Shutdown:    Shutdown{DrainDelay: time.Second, DrainTimeout: 35 * time.Second},
+		CacheStatus: CacheStatus{Send: SendNone},
+		Log:         Log{Level: slog.LevelDebug, Format: FormatText},
+		AccessLog:   AccessLog{Path: "-"},
+	}
+}
+
+func TestEveryKeyReachesItsField(t *testing.T) {
+	got, err := Parse(caseFile, []byte(everyKey))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(wantEveryKey(), got, ignoreOwn); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+}
+
+// TestEveryKeyIsSet keeps everyKey complete: a new field that it does not set
+// still has its default, except for the policy of all routes, which the windows
+// need.
+func TestEveryKeyIsSet(t *testing.T) {
+	base := Default()
+	base.Origins = []Origin{defaultOrigin()}
+	base.Routes = []Route{defaultRoute("")}
+	base.Admission.Policy = PolicyAlways
+	var walk func(path string, a, b reflect.Value)
+	walk = func(path string, a, b reflect.Value) {
+		switch {
+		case a.Kind() == reflect.Struct:
+			for i := range a.NumField() {
+				if a.Type().Field(i).IsExported() {
+					walk(path+"."+a.Type().Field(i).Name, a.Field(i), b.Field(i))
+				}
+			}
+		case a.Kind() == reflect.Slice && a.Len() > 0 && b.Len() > 0 && a.Index(0).Kind() == reflect.Struct:
+			walk(path+"[0]", a.Index(0), b.Index(0))
+		case reflect.DeepEqual(a.Interface(), b.Interface()):
+			t.Errorf("%s: got the default, %v, want everyKey to set it", path, a)
+		}
+	}
+	walk("", reflect.ValueOf(*wantEveryKey()), reflect.ValueOf(*base))
+}
+
+func exampleFile(t *testing.T) []byte {
+	t.Helper()
+	data, err := os.ReadFile("edgeproxy.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+func TestExampleIsTheStartWithoutAFile(t *testing.T) {
+	got, err := Parse("edgeproxy.yaml", exampleFile(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := FromFlags(Flags{Origin: "http://127.0.0.1:9000"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got, ignoreOwn); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+}
+
+// TestExampleNamesEveryDefault reads the example over nothing in place of the
+// defaults, with the section that may only stand under another policy.
+func TestExampleNamesEveryDefault(t *testing.T) {
+	before, section, found := strings.Cut(string(exampleFile(t)), "  # counting:")
+	section, after, _ := strings.Cut(section, "\n\n")
+	if !found {
+		t.Fatal("the example has no section for counting")
+	}
+	text := before + "  counting:" + strings.ReplaceAll(section, "\n  #", "\n") + "\n\n" + after
+	root, problem := parseYAML(caseFile, []byte(text))
+	if problem != nil {
+		t.Fatal(problem)
+	}
+	got := &Config{}
+	d := &decoder{report: newReport(newSource(caseFile)), lookup: environment}
+	decode(got, root, d)
+	if err := d.err(); err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	want.Origins = []Origin{defaultOrigin()}
+	want.Origins[0].Name, want.Origins[0].Servers = "app", []Server{{Address: "127.0.0.1:9000", Host: "127.0.0.1:9000"}}
+	want.Routes = []Route{defaultRoute("app")}
+	if diff := cmp.Diff(want, got, ignoreOwn); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+}

@@ -1,0 +1,48 @@
+package config
+
+import (
+	"slices"
+	"strings"
+)
+
+// closest returns the one of words that name was most likely meant to be, or ""
+// where none is near: at most a third of the characters may differ. Of equals it
+// takes the first in the alphabet.
+func closest(name string, words []string) string {
+	name = strings.ToLower(strings.ReplaceAll(name, "-", "_"))
+	if len(name) > maxShown {
+		return "" // no key is that long, and the comparison would be slow
+	}
+	best, least := "", len(name)+1
+	for _, w := range slices.Sorted(slices.Values(words)) {
+		if d := distance(name, w); d < least && 3*d <= max(len(name), len(w)) {
+			best, least = w, d
+		}
+	}
+	return best
+}
+
+// distance is the edit distance of a and b in bytes: how many insertions,
+// deletions, substitutions and swaps of neighbours turn one into the other, no
+// byte being touched twice (optimal string alignment; Damerau 1964).
+func distance(a, b string) int {
+	before, last, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			cost := last[j-1]
+			if a[i-1] != b[j-1] {
+				cost++
+			}
+			row[j] = min(cost, row[j-1]+1, last[j]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, last, row = last, row, before
+	}
+	return last[len(b)]
+}

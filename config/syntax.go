@@ -1,0 +1,131 @@
+package config
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/lexer"
+	"github.com/goccy/go-yaml/parser"
+	"github.com/goccy/go-yaml/token"
+)
+
+// The parser's work and memory grow with the square of the depth, so both have
+// a limit that no real file comes near.
+const (
+	maxFileBytes = 1 << 20
+	maxDepth     = 50
+)
+
+// parseYAML returns the value of the one document in data, nil if there is none.
+// Keys given twice are left in it: they are reported with all other problems.
+func parseYAML(file string, data []byte) (ast.Node, *FieldError) {
+	fail := func(line, column int, want string) *FieldError {
+		return &FieldError{File: file, Line: max(1, line), Column: max(1, column), Want: want}
+	}
+	if len(data) > maxFileBytes {
+		return nil, fail(1, 1, "want a file of at most "+Size(maxFileBytes).String())
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if i := invalidUTF8(data); i >= 0 {
+		line, column := position(data[:i])
+		return nil, fail(line, column, "want text in UTF-8")
+	}
+	tokens := lexer.Tokenize(string(data))
+	if tk := tooDeep(tokens); tk != nil {
+		return nil, fail(tk.Position.Line, tk.Position.Column, "want less nesting")
+	}
+	parsed, err := parser.Parse(tokens, 0, parser.AllowDuplicateMapKey())
+	if err != nil {
+		line, column, message := syntaxError(err)
+		return nil, fail(line, column, message)
+	}
+	var root ast.Node
+	for _, doc := range parsed.Docs {
+		switch {
+		case doc.Body == nil:
+		case root != nil:
+			at := start(doc.Body).Position
+			return nil, fail(at.Line, at.Column, "want a single document")
+		default:
+			root = doc.Body
+		}
+	}
+	return root, nil
+}
+
+// syntaxError takes the parser's error apart. Its type is internal there; what
+// it offers to the outside are these methods.
+func syntaxError(err error) (line, column int, message string) {
+	var at interface {
+		GetToken() *token.Token
+		GetMessage() string
+	}
+	if !errors.As(err, &at) {
+		return 1, 1, "not valid YAML: " + strings.ReplaceAll(err.Error(), "\n", " ")
+	}
+	message = "not valid YAML: " + strings.ReplaceAll(at.GetMessage(), "\n", " ")
+	if tk := at.GetToken(); tk != nil && tk.Position != nil {
+		return tk.Position.Line, tk.Position.Column, message
+	}
+	return 1, 1, message
+}
+
+// tooDeep returns the token that opens one section or list too many inside
+// others. By indentation alone the depth is at most the square root of twice
+// the file's length, so only brackets and the signs that open several levels on
+// one line are counted.
+func tooDeep(tokens token.Tokens) *token.Token {
+	brackets, signs, line := 0, 0, 0
+	for _, tk := range tokens {
+		if tk.Position.Line != line {
+			signs, line = 0, tk.Position.Line
+		}
+		switch tk.Type { //nolint:exhaustive // the rest opens nothing
+		case token.SequenceStartType, token.MappingStartType:
+			brackets++
+		case token.SequenceEndType, token.MappingEndType:
+			brackets = max(0, brackets-1)
+		case token.SequenceEntryType, token.MappingKeyType, token.AnchorType, token.TagType:
+			signs++
+		}
+		if brackets+signs > maxDepth {
+			return tk
+		}
+	}
+	return nil
+}
+
+// start returns the first token of a value: a block mapping's own is the colon
+// behind its first key.
+func start(n ast.Node) *token.Token {
+	switch n := n.(type) {
+	case *ast.MappingNode:
+		if !n.IsFlowStyle && len(n.Values) > 0 {
+			return n.Values[0].Key.GetToken()
+		}
+	case *ast.MappingValueNode:
+		return n.Key.GetToken()
+	}
+	return n.GetToken()
+}
+
+// invalidUTF8 returns the index of the first byte in data that is not UTF-8, or -1.
+func invalidUTF8(data []byte) int {
+	for i := 0; i < len(data); {
+		r, size := utf8.DecodeRune(data[i:])
+		if r == utf8.RuneError && size == 1 {
+			return i
+		}
+		i += size
+	}
+	return -1
+}
+
+// position returns the line and column, from 1, of what follows before.
+func position(before []byte) (line, column int) {
+	last := bytes.LastIndexByte(before, '\n') + 1
+	return bytes.Count(before, []byte("\n")) + 1, utf8.RuneCount(before[last:]) + 1
+}

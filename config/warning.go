@@ -1,0 +1,40 @@
+package config
+
+import "strconv"
+
+// Warnings returns what will work, but hardly as intended: routes that are never
+// reached, and filters that are rotated by fill only. It is in the order of the
+// keys and empty where there is nothing to say.
+func (c *Config) Warnings() []Warning {
+	var out []Warning
+	warn := func(path, text string) {
+		p, exact := c.src.locate(path)
+		w := Warning{File: c.src.file, Line: p.line, Column: p.column, Path: path, Text: text}
+		if exact && p.scalar {
+			w.Value = shown(p.text)
+		}
+		out = append(out, w)
+	}
+	for i, late := range c.Routes {
+		for j, early := range c.Routes[:i] {
+			if early.Match.covers(late.Match) {
+				warn(item("routes", i), "never reached: "+item("routes", j)+" ("+early.Name+") matches whatever it matches")
+				break
+			}
+		}
+	}
+	for _, f := range []struct {
+		path   string
+		policy Policy
+		window Window
+	}{
+		{"admission.second_hit", PolicySecondHit, c.Admission.SecondHit},
+		{"admission.counting", PolicyCounting, c.Admission.Counting.Window},
+	} {
+		if f.window.RotateEvery == 0 && c.uses(f.policy) {
+			warn(child(f.path, "rotate_every"), "rotates by fill only: a sighting is remembered until "+
+				strconv.Itoa(f.window.Capacity*(f.window.Generations-1))+" other keys or more have come, however long that takes")
+		}
+	}
+	return out
+}
