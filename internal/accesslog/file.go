@@ -1,0 +1,73 @@
+package accesslog
+
+import (
+	"errors"
+	"fmt"
+	"os"
+)
+
+// stdoutPath is the path that means standard output.
+const stdoutPath = "-"
+
+// fileMode lets the owner write and the group read: lines hold the addresses
+// of clients.
+const fileMode = 0o640
+
+// Open returns a log that appends to the file at path, which is created with
+// mode 0640 if need be. The path "-" is standard output, which is never closed.
+// An empty path is an error.
+func Open(path string, o Options) (*Log, error) {
+	switch path {
+	case "":
+		return nil, errors.New("open access log: the path is empty")
+	case stdoutPath:
+		return start("", os.Stdout, nil, o)
+	}
+	f, err := openFile(path)
+	if err != nil {
+		return nil, err
+	}
+	l, err := start(path, f, f, o)
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return l, nil
+}
+
+// Reopen opens the path again, for a rotation that has renamed the file. Lines
+// of a Write that returned before go to the old file, lines of a Write called
+// after Reopen has returned go to the new one; none is lost. The old file is
+// closed soon afterwards, not before Reopen returns: whoever compresses it must
+// leave it one round (delaycompress in logrotate).
+//
+// When the path cannot be opened the log stays with the old file and the error
+// is returned. A log without a path of its own has nothing to do. After Close
+// the error is ErrClosed.
+func (l *Log) Reopen() error {
+	if l.path == "" {
+		return nil
+	}
+	f, err := openFile(l.path)
+	if err != nil {
+		return err
+	}
+	unused, ok := l.queue.change(f)
+	if unused != nil {
+		err = unused.Close()
+	}
+	if !ok {
+		return errors.Join(ErrClosed, err)
+	}
+	if err != nil {
+		return fmt.Errorf("reopen access log: %w", err)
+	}
+	return nil
+}
+
+func openFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, fileMode)
+	if err != nil {
+		return nil, fmt.Errorf("open access log: %w", err) // names the path
+	}
+	return f, nil
+}

@@ -1,0 +1,113 @@
+package accesslog
+
+import (
+	"io"
+	"sync"
+)
+
+// queue holds encoded lines between the requests, which add, and the one
+// writer, which takes everything at once. It is bounded in bytes, not in lines,
+// because the length of a line is the client's choice.
+type queue struct {
+	limit int
+
+	mu      sync.Mutex
+	ready   sync.Cond      // signalled when take has something to return
+	pending []byte         // whole lines, each with its line feed
+	next    io.WriteCloser // the file to change to; nil: none
+	cut     int            // pending[cut:] belongs to next
+	closed  bool
+	dropped uint64
+	failed  uint64
+}
+
+func newQueue(limit int) *queue {
+	q := &queue{limit: limit}
+	q.ready.L = &q.mu
+	return q
+}
+
+// batch is what the writer takes in one go.
+type batch struct {
+	lines []byte
+	next  io.WriteCloser // nil: stay with the file; otherwise lines[cut:] go there
+	cut   int
+	last  bool // nothing comes after this batch
+}
+
+// Write adds one whole line, or drops and counts it. It never fails: an error
+// would make zerolog print to standard error.
+func (q *queue) Write(line []byte) (int, error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed || len(line) > q.limit-len(q.pending) {
+		q.dropped++
+		return len(line), nil
+	}
+	q.pending = append(q.pending, line...)
+	q.ready.Signal()
+	return len(line), nil
+}
+
+// take waits for lines, a change of file or the end, and returns all of it.
+// spare becomes the buffer of the lines to come.
+func (q *queue) take(spare []byte) batch {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for len(q.pending) == 0 && q.next == nil && !q.closed {
+		q.ready.Wait()
+	}
+	b := batch{lines: q.pending, next: q.next, cut: q.cut, last: q.closed}
+	if b.next == nil {
+		b.cut = len(b.lines)
+	}
+	q.pending, q.next, q.cut = spare[:0], nil, 0
+	return b
+}
+
+// change makes the lines added from now on go to next. It returns the file that
+// is not needed any more: next itself when the queue is closed, an earlier next
+// that the writer has not come to, or nil.
+func (q *queue) change(next io.WriteCloser) (unused io.Closer, ok bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return next, false
+	}
+	if q.next != nil {
+		unused = q.next
+	} else {
+		q.cut = len(q.pending)
+	}
+	q.next = next
+	q.ready.Signal()
+	return unused, true
+}
+
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.ready.Signal()
+}
+
+// drop counts one line that never came to Write.
+func (q *queue) drop() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.dropped++
+}
+
+// fail counts one failed write and the lines lost with it.
+func (q *queue) fail(lines int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.failed++
+	q.dropped += uint64(lines)
+}
+
+func (q *queue) counts() (dropped, failed uint64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.dropped, q.failed
+}

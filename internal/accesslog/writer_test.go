@@ -1,0 +1,159 @@
+package accesslog
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+var errFull = errors.New("no space left")
+
+// disk is a writer with limited room: what does not fit is cut.
+type disk struct {
+	room     int
+	silent   bool // say nothing about a short write
+	buf      strings.Builder
+	closeErr error
+}
+
+func (d *disk) Write(p []byte) (int, error) {
+	n := min(len(p), d.room)
+	d.room -= n
+	d.buf.Write(p[:n])
+	if n < len(p) && !d.silent {
+		return n, errFull
+	}
+	return n, nil
+}
+
+func (d *disk) Close() error { return d.closeErr }
+
+func TestFailedWritesAreCountedAndReportedOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var reports []string
+		d := &disk{}
+		l := mustNew(t, d, Options{OnError: func(err error) {
+			if !errors.Is(err, errFull) {
+				t.Errorf("report: got %v, want it to wrap the cause", err)
+			}
+			reports = append(reports, err.Error())
+		}})
+		for n := range 121 { // one a second: at 0 s, at 60 s and at 120 s
+			l.Write(numbered(n))
+			synctest.Wait()
+			if n < 120 {
+				time.Sleep(time.Second)
+			}
+		}
+		mustClose(t, l)
+		if l.Dropped() != 121 || l.WriteErrors() != 121 {
+			t.Errorf("got %d lines dropped and %d errors, want 121 of each", l.Dropped(), l.WriteErrors())
+		}
+		const text = "write access log: no space left (failures since the last report: "
+		if got, want := strings.Join(reports, "|"), text+"1)|"+text+"60)|"+text+"60)"; got != want {
+			t.Errorf("reports: got %s, want %s", got, want)
+		}
+	})
+}
+
+func TestCutLineDoesNotSpoilTheNext(t *testing.T) {
+	f := func(room func(size int) int, silent bool, wantDropped uint64, wantLines ...string) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			size := len(written(t, numbered(0)))
+			d := &disk{room: room(size), silent: silent}
+			l := mustNew(t, d, Options{})
+			l.Write(numbered(0))
+			synctest.Wait()
+			l.Write(numbered(1))
+			synctest.Wait()
+			d.room = 1 << 20
+			l.Write(numbered(2))
+			mustClose(t, l)
+			if got := l.Dropped(); got != wantDropped {
+				t.Errorf("Dropped: got %d, want %d", got, wantDropped)
+			}
+			var whole []string
+			for s := range strings.Lines(d.buf.String()) {
+				if strings.HasSuffix(s, "}\n") {
+					whole = append(whole, decode(t, s).Target)
+				}
+			}
+			if got, want := strings.Join(whole, " "), strings.Join(wantLines, " "); got != want {
+				t.Errorf("whole lines: got %q, want %q", got, want)
+			}
+		})
+	}
+	f(func(int) int { return 0 }, false, 2, "/000002")
+	f(func(int) int { return 10 }, false, 2, "/000002")
+	f(func(int) int { return 10 }, true, 2, "/000002")
+	f(func(size int) int { return size - 1 }, false, 1, "/000000", "/000002") // the line feed comes later
+	f(func(size int) int { return size }, false, 1, "/000000", "/000002")
+	f(func(size int) int { return size + 10 }, false, 1, "/000000", "/000002")
+	f(func(size int) int { return 2 * size }, false, 0, "/000000", "/000001", "/000002")
+}
+
+func TestFailedBatchCountsOnlyTheLinesLost(t *testing.T) {
+	q := newQueue(1000)
+	d := &disk{room: len("aa\nbb\nc")}
+	w := &writer{queue: q, out: d}
+	w.write([]byte("aa\nbb\ncc\ndd\n"))
+	if dropped, failed := q.counts(); dropped != 2 || failed != 1 {
+		t.Errorf("got %d lines dropped, %d errors, want 2 and 1", dropped, failed)
+	}
+	d.room = 100
+	w.write([]byte("ee\n"))
+	if got, want := d.buf.String(), "aa\nbb\nc\nee\n"; got != want {
+		t.Errorf("file: got %q, want %q", got, want)
+	}
+}
+
+func TestFileIsLeftAtTheEndOfALine(t *testing.T) {
+	q := newQueue(1000)
+	old, next := &disk{room: 1}, &disk{room: 100}
+	w := &writer{queue: q, out: old, closer: old}
+	w.write([]byte("aa\n"))
+	old.room = 100
+	w.replace(next)
+	w.write([]byte("b\n"))
+	if got := old.buf.String() + "|" + next.buf.String(); got != "a\n|b\n" {
+		t.Errorf("files: got %q, want %q", got, "a\n|b\n")
+	}
+	next.room = 1
+	w.write([]byte("cc\n"))
+	if err := w.close(); !errors.Is(err, errFull) {
+		t.Errorf("close on a full disk: got %v, want it to wrap the cause", err)
+	}
+}
+
+func TestErrorOfClosingTheOldFileIsReported(t *testing.T) {
+	q := newQueue(1000)
+	old := &disk{closeErr: errFull}
+	var got error
+	w := &writer{queue: q, out: old, closer: old, onError: func(err error) { got = err }}
+	w.replace(&disk{})
+	if _, failed := q.counts(); failed != 1 || !errors.Is(got, errFull) {
+		t.Errorf("got %d errors, report %v, want 1 and the cause", failed, got)
+	}
+}
+
+// liar breaks the rules of io.Writer.
+type liar int
+
+func (n liar) Write([]byte) (int, error) { return int(n), nil }
+
+func TestWriterThatMiscountsDoesNoHarm(t *testing.T) {
+	f := func(n liar, want int, fails bool) {
+		t.Helper()
+		got, err := writeAll(n, []byte("abcd"))
+		if got != want || (err != nil) != fails {
+			t.Errorf("writer says %d of 4: got %d, %v, want %d, failure %v", n, got, err, want, fails)
+		}
+	}
+	f(-1, 0, true)
+	f(0, 0, true)
+	f(4, 4, false)
+	f(9, 4, false)
+}

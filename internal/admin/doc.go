@@ -1,0 +1,17 @@
+// Package admin is the listener for those who run the proxy: health, metrics,
+// status and purge.
+//
+// It answers one question: how does the proxy do, and what must it forget?
+//
+// The law it keeps: nothing here is reachable through a browser that visits
+// somebody else's page. The Host of a request must be loopback or a name of
+// this listener, which ends DNS rebinding (Jackson et al., "Protecting Browsers
+// from DNS Rebinding Attacks", CCS 2007), and a request that a foreign page
+// made is refused by its Origin (RFC 6454) or Sec-Fetch-Site (W3C Fetch
+// Metadata). Errors are JSON, {"error": "..."}; answers are never cached.
+//
+// It does not authenticate: whoever reaches the address may purge. So the
+// address belongs on loopback, and never on that of the data listener; choosing
+// it is the configuration's part. A second, smaller server from NewMetrics
+// shows health and metrics only, to any Host, for scrapers on the network.
+package admin

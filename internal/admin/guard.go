@@ -1,0 +1,74 @@
+package admin
+
+import (
+	"net/http"
+	"strings"
+)
+
+// guard refuses what a foreign page may have made a browser send.
+type guard struct {
+	anyHost bool
+	hosts   []host
+}
+
+func newGuard(address string, hosts []string) (guard, error) {
+	accepted, err := acceptedHosts(address, hosts)
+	return guard{hosts: accepted}, err
+}
+
+// refusal returns why the request is refused, "" if it is not. The text repeats
+// nothing from the request.
+func (g guard) refusal(r *http.Request) string {
+	switch {
+	case !g.accepts(r.Host):
+		return "the Host is not one of this listener: want loopback, the admin address or one of admin.hosts"
+	case foreignOrigin(r):
+		return "the Origin is not this listener"
+	case crossSite(r):
+		return "the request comes from another site (Sec-Fetch-Site: cross-site)"
+	}
+	return ""
+}
+
+func (g guard) accepts(value string) bool {
+	if g.anyHost {
+		return true
+	}
+	h, ok := parseHost(value)
+	if !ok {
+		return false
+	}
+	if h.loopback() {
+		return true
+	}
+	for _, own := range g.hosts {
+		if own.name == h.name && (own.port == "" || own.port == h.port) {
+			return true
+		}
+	}
+	return false
+}
+
+// foreignOrigin reports whether any Origin is something else than the Host.
+// Browsers leave the default port out of both, so the texts can be compared.
+// "null" names nobody and is foreign.
+func foreignOrigin(r *http.Request) bool {
+	for _, origin := range r.Header.Values("Origin") {
+		scheme, authority, _ := strings.Cut(origin, "://")
+		if scheme != "http" && scheme != "https" || !strings.EqualFold(authority, r.Host) {
+			return true
+		}
+	}
+	return false
+}
+
+// crossSite covers requests that carry no Origin: a GET for an image, a frame
+// or a link.
+func crossSite(r *http.Request) bool {
+	for _, site := range r.Header.Values("Sec-Fetch-Site") {
+		if strings.EqualFold(site, "cross-site") {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,22 @@
+package admin
+
+import "net/http"
+
+// live answers as long as anything does.
+func live(w http.ResponseWriter, _ *http.Request) {
+	writeText(w, http.StatusOK, "ok")
+}
+
+func readyHandler(ready func() (bool, string)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		ok, reason := ready()
+		switch {
+		case ok:
+			writeText(w, http.StatusOK, "ready")
+		case reason == "":
+			writeText(w, http.StatusServiceUnavailable, "not ready")
+		default:
+			writeText(w, http.StatusServiceUnavailable, reason)
+		}
+	})
+}

@@ -1,0 +1,157 @@
+package admin
+
+import (
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestPurgeForms(t *testing.T) {
+	f := func(body string, wantBody, wantPurged string) {
+		t.Helper()
+		p := &purges{}
+		o := options()
+		o.Purger = p
+		a := serve(t, mustNew(t, o)).do("POST", "/purge", body)
+		if a.status != http.StatusOK || a.body != wantBody+"\n" {
+			t.Errorf("%s: got %d %s, want 200 %s", body, a.status, a.body, wantBody)
+		}
+		if got := p.all(); got != wantPurged {
+			t.Errorf("%s: purged %q, want %q", body, got, wantPurged)
+		}
+	}
+	f(`{"url": "http://a/?x=1&y=<2>"}`, `{"purged":{"url":["http://a/?x=1&y=<2>"]},"soft":false,"objects":2}`, "http://a/?x=1&y=<2>")
+	f(`{"url": ["http://a/"]}`, `{"purged":{"url":["http://a/"]},"soft":false,"objects":2}`, "http://a/")
+	f(`{"soft" :  false , "url": ["b", "a", "b"]}`+"\n", `{"purged":{"url":["b","a","b"]},"soft":false,"objects":6}`, "b a b")
+	f(`{"url": "http:\/\/\u0061/"}`, `{"purged":{"url":["http://a/"]},"soft":false,"objects":2}`, "http://a/")
+}
+
+func TestPurgeRefusesWhatItDoesNotUnderstand(t *testing.T) {
+	f := func(body, wantError string) {
+		t.Helper()
+		p := &purges{}
+		o := options()
+		o.Purger = p
+		g := serve(t, mustNew(t, o))
+		a := g.do("POST", "/purge", body)
+		if got := g.errorText(a); a.status != http.StatusBadRequest || !strings.HasPrefix(got, wantError) {
+			t.Errorf("%.80q: got %d %q, want 400 %q", body, a.status, got, wantError)
+		}
+		if got := p.all(); got != "" {
+			t.Errorf("%.80q: purged %q, want nothing", body, got)
+		}
+	}
+	const object, form = "want a JSON object", "url: want a string or a list"
+	for _, body := range []string{"", " ", "{}", "[]", "null", `"http://a/"`, "url=http://a/", `{"soft": false}`, "}"} {
+		f(body, object)
+	}
+	for _, v := range []string{`""`, "[]", "null", "7", "{}", "true", `["a", ""]`, `["a", null]`, `["a", 1]`, `[["a"]]`} {
+		f(`{"url": `+v+`}`, form)
+	}
+	for _, v := range []string{`{"url": "a"`, `{"url": "a",}`, `{"url"}`, `{url: "a"}`, `{"url": "a"} x`, `{"url": "a"}{}`, `{"url": 'a'}`} {
+		f(v, "bad JSON: ")
+	}
+	for _, key := range []string{"prefix", "host", "tag", "all"} {
+		f(`{"`+key+`": "x"}`, key+": not supported yet")
+		f(`{"url": "a", "`+key+`": null}`, key+": not supported yet")
+	}
+	f(`{"url": "a", "soft": true}`, "soft: true: not supported yet")
+	f(`{"url": "a", "soft": "false"}`, "soft: want true or false")
+	f(`{"url": "a", "soft": null}`, "soft: want true or false")
+	f(`{"URL": "a"}`, `"URL": unknown key`)
+	f(`{"url": "a", "urls": ["b"]}`, `"urls": unknown key`)
+	f(`{"url": "a", "url": "b"}`, `"url": given twice`)
+	f(`{"url": "a", "\u0075rl": "b"}`, `"url": given twice`)
+	f("{\"url\": \"a\xff\"}", "the body is not valid UTF-8")
+	f(`{"`+strings.Repeat("k", 5000)+`": 1}`, `"`+strings.Repeat("k", 200)+`"…: unknown key`)
+	f(`{"url": "bad"}`, `url "bad": no scheme`)
+}
+
+func TestSameBadRequestGetsTheSameAnswer(t *testing.T) {
+	for range 50 {
+		_, err := parsePurge([]byte(`{"z": 1, "tag": "x", "b": 2, "soft": true, "url": ""}`))
+		if err == nil || err.Error() != `"b": unknown key` {
+			t.Fatalf("got %v, want the first bad key in order of the alphabet", err)
+		}
+	}
+}
+
+func TestPurgeSaysHowFarItCame(t *testing.T) {
+	var log record
+	p := &purges{}
+	o := options()
+	o.Purger, o.Log = p, slog.New(slog.NewTextHandler(&log, nil))
+	g := serve(t, mustNew(t, o))
+	a := g.do("POST", "/purge", `{"url": ["a", "b", "bad\u0000", "c"]}`)
+	if got, want := g.errorText(a), `url "bad\x00": no scheme (URLs of the list purged before it: 2)`; got != want || a.status != http.StatusBadRequest {
+		t.Errorf("got %d %q, want 400 %q", a.status, got, want)
+	}
+	if got := p.all(); got != "a b" {
+		t.Errorf("purged %q, want those before the bad one", got)
+	}
+	if want := "urls=4 done=2 objects=4"; !strings.Contains(log.String(), want) {
+		t.Errorf("log: got %q, want %q in it", log.String(), want)
+	}
+}
+
+func TestPurgeBodyIsBounded(t *testing.T) {
+	p := &purges{}
+	o := options()
+	o.Purger = p
+	g := serve(t, mustNew(t, o))
+	fits := purgeOne + strings.Repeat(" ", maxPurgeBody-len(purgeOne))
+	if got := g.do("POST", "/purge", fits).status; got != http.StatusOK {
+		t.Errorf("1 MiB: got %d, want 200", got)
+	}
+	a := g.do("POST", "/purge", fits+" ")
+	if a.status != http.StatusRequestEntityTooLarge {
+		t.Errorf("1 MiB and a byte: got %d, want 413", a.status)
+	}
+	if got, want := g.errorText(a), "the body is over 1048576 bytes"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := p.all(); got != "http://a/" {
+		t.Errorf("purged %q, want the first only", got)
+	}
+}
+
+func TestPurgeNeedsNoContentType(t *testing.T) {
+	g := serve(t, mustNew(t, options()))
+	for _, typ := range []string{"", "application/json", "text/plain", "application/x-www-form-urlencoded"} {
+		if got := g.do("POST", "/purge", purgeOne, "Content-Type", typ).status; got != http.StatusOK {
+			t.Errorf("Content-Type %q: got %d, want 200", typ, got)
+		}
+	}
+}
+
+func TestCutPurgeBodyPurgesNothing(t *testing.T) {
+	p := &purges{}
+	o := options()
+	o.Purger = p
+	g := serve(t, mustNew(t, o))
+	text := "POST /purge HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n14\r\n" + purgeOne + "\r\nbroken\r\n"
+	if got := raw(t, g.addr, text); got != http.StatusBadRequest {
+		t.Errorf("broken chunk: got %d, want 400", got)
+	}
+	if got := p.all(); got != "" {
+		t.Errorf("purged %q, want nothing", got)
+	}
+}
+
+func FuzzPurgeBody(f *testing.F) {
+	f.Add([]byte(purgeOne))
+	f.Add([]byte(`{"url": ["a", "b"], "soft": false}`))
+	f.Add([]byte(`{"url": "a", "x": {"url": [1]}} `))
+	f.Fuzz(func(t *testing.T, body []byte) {
+		urls, err := parsePurge(body)
+		if (err == nil) != (len(urls) > 0) {
+			t.Fatalf("got %q and %v, want one of the two", urls, err)
+		}
+		for _, u := range urls {
+			if u == "" {
+				t.Fatalf("got an empty URL among %q", urls)
+			}
+		}
+	})
+}

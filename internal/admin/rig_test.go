@@ -1,0 +1,163 @@
+package admin
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// purges records what was purged; a URL that starts with "bad" is refused.
+type purges struct {
+	mu   sync.Mutex
+	urls []string
+}
+
+func (p *purges) PurgeURL(u string) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if strings.HasPrefix(u, "bad") {
+		return 0, errors.New("no scheme")
+	}
+	p.urls = append(p.urls, u)
+	return 2, nil
+}
+
+func (p *purges) all() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return strings.Join(p.urls, " ")
+}
+
+// record is a log that can be read while it is written.
+type record struct {
+	mu  sync.Mutex
+	buf strings.Builder
+}
+
+func (r *record) Write(p []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.buf.Write(p)
+}
+
+func (r *record) String() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.buf.String()
+}
+
+func options() Options {
+	return Options{
+		Address:  "127.0.0.1:9980",
+		Registry: prometheus.NewRegistry(),
+		Ready:    func() (bool, string) { return true, "" },
+		Status:   func() any { return map[string]any{"objects": 3} },
+		Purger:   &purges{},
+		Log:      slog.New(slog.DiscardHandler),
+	}
+}
+
+func mustNew(t *testing.T, o Options) *Server {
+	t.Helper()
+	s, err := New(o)
+	if err != nil {
+		t.Fatalf("New: %v", err)
+	}
+	return s
+}
+
+// rig is a server on a loopback socket and a client of it.
+type rig struct {
+	t      *testing.T
+	server *Server
+	addr   string
+	client *http.Client
+	served chan error // what Serve returned
+}
+
+func serve(t *testing.T, s *Server) *rig {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatalf("listen: %v", err)
+	}
+	transport := &http.Transport{}
+	g := &rig{
+		t: t, server: s, addr: l.Addr().String(), served: make(chan error, 1),
+		client: &http.Client{Transport: transport, Timeout: 10 * time.Second},
+	}
+	go func() { g.served <- s.Serve(l) }()
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		if err := s.Close(ctx); err != nil {
+			t.Errorf("Close: %v", err)
+		}
+		if err := <-g.served; err != nil {
+			t.Errorf("Serve: got %v after Close, want nil", err)
+		}
+	})
+	return g
+}
+
+// answer is a response that was read.
+type answer struct {
+	status int
+	body   string
+	header http.Header
+}
+
+// do sends a request; header is a list of names and values, where Host is the
+// request's host. It may run in a goroutine of its own: a failure is reported,
+// and the answer is empty.
+func (g *rig) do(method, path, body string, header ...string) answer {
+	g.t.Helper()
+	r, err := http.NewRequest(method, "http://"+g.addr+path, strings.NewReader(body))
+	if err != nil {
+		g.t.Errorf("request: %v", err)
+		return answer{}
+	}
+	for i := 0; i < len(header); i += 2 {
+		if header[i] == "Host" {
+			r.Host = header[i+1]
+			continue
+		}
+		r.Header.Add(header[i], header[i+1])
+	}
+	resp, err := g.client.Do(r)
+	if err != nil {
+		g.t.Errorf("%s %s: %v", method, path, err)
+		return answer{}
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		g.t.Errorf("%s %s: read body: %v", method, path, err)
+		return answer{}
+	}
+	return answer{resp.StatusCode, string(b), resp.Header}
+}
+
+// errorText returns the text of a JSON error, and fails if a is anything else.
+func (g *rig) errorText(a answer) string {
+	g.t.Helper()
+	var e map[string]string
+	if err := json.Unmarshal([]byte(a.body), &e); err != nil || len(e) != 1 || e["error"] == "" {
+		g.t.Errorf("status %d, body %q: want a JSON error", a.status, a.body)
+	}
+	if got := a.header.Get("Content-Type"); got != "application/json" {
+		g.t.Errorf("status %d, Content-Type: got %q, want application/json", a.status, got)
+	}
+	return e["error"]
+}

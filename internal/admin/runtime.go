@@ -1,0 +1,34 @@
+package admin
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+)
+
+// RegisterRuntime registers what is true of any such process: go_*, process_*
+// and edgeproxy_build_info, which is 1 and carries version and the version of
+// Go as labels. An error says which of them registerer already had; those
+// before it stay registered.
+func RegisterRuntime(registerer prometheus.Registerer, version string) error {
+	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "edgeproxy_build_info",
+		Help: "1, with the version of edgeproxy and of Go as labels.",
+	}, []string{"version", "go_version"})
+	info.WithLabelValues(version, runtime.Version()).Set(1)
+	for _, c := range []struct {
+		name string
+		prometheus.Collector
+	}{
+		{"build info", info},
+		{"Go", collectors.NewGoCollector()},
+		{"process", collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})},
+	} {
+		if err := registerer.Register(c.Collector); err != nil {
+			return fmt.Errorf("register %s metrics: %w", c.name, err)
+		}
+	}
+	return nil
+}

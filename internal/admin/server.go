@@ -1,0 +1,153 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Limits of a connection. writeTimeout leaves room for scrapeTimeout.
+const (
+	headerTimeout = 5 * time.Second
+	readTimeout   = 10 * time.Second
+	writeTimeout  = 30 * time.Second
+	idleTimeout   = time.Minute
+	maxHeader     = 16 << 10
+)
+
+// Purger forgets stored responses. PurgeURL removes every variant of the URL
+// and returns how many objects that were; the error says what is wrong with the
+// URL, in words for the client. It is called by many goroutines at once.
+type Purger interface {
+	PurgeURL(rawURL string) (objects int, err error)
+}
+
+// Options are what the admin server needs. All functions and interfaces are
+// called by many goroutines at once, and each is required.
+type Options struct {
+	// Address is the configured address, HOST:PORT or unix:PATH. Its host is
+	// accepted as the Host of a request, with any port. "" and an address for
+	// all interfaces name no host.
+	Address string
+	// Hosts are further values accepted as Host: a name or an address, for any
+	// port or, written HOST:PORT, for that one.
+	Hosts []string
+	// Registry holds the metrics shown.
+	Registry prometheus.Gatherer
+	// Ready says whether the proxy should get traffic, and if not why, in one
+	// line.
+	Ready func() (ready bool, reason string)
+	// Status returns the state of the proxy, in a form that encoding/json can
+	// encode and that nobody writes to any more.
+	Status func() any
+	// Purger forgets stored responses.
+	Purger Purger
+	// Log gets what goes wrong in connections and scrapes, and each purge.
+	Log *slog.Logger
+}
+
+// MetricsOptions are what the metrics server needs; each is required and means
+// the same as in Options.
+type MetricsOptions struct {
+	Registry prometheus.Gatherer
+	Ready    func() (ready bool, reason string)
+	Log      *slog.Logger
+}
+
+// Server answers on one listener. Its methods are safe for concurrent use.
+type Server struct {
+	http http.Server
+}
+
+// New returns the admin server. An error names the option that is missing or
+// cannot be understood.
+func New(o Options) (*Server, error) {
+	g, err := newGuard(o.Address, o.Hosts)
+	if err != nil {
+		return nil, fmt.Errorf("admin server: %w", err)
+	}
+	err = errors.Join(missing(o.Registry, o.Ready, o.Log),
+		want(o.Status != nil, "Status"), want(o.Purger != nil, "Purger"))
+	if err != nil {
+		return nil, fmt.Errorf("admin server: %w", err)
+	}
+	routes := commonRoutes(o.Registry, o.Ready, o.Log)
+	routes["/status"] = read("the state of the proxy, in JSON", statusHandler(o.Status, o.Log))
+	routes["/purge"] = route{
+		methods: []string{http.MethodPost},
+		about:   `forget URLs: {"url": "http://HOST/PATH"} or {"url": ["...", "..."]}`,
+		handler: purgeHandler(o.Purger, o.Log),
+	}
+	return newServer(g, routes, o.Log), nil
+}
+
+// NewMetrics returns a server with /livez, /readyz and /metrics only. It
+// accepts any Host: what it shows has no URL in it, and scrapers use names of
+// their own. An error names the option that is missing.
+func NewMetrics(o MetricsOptions) (*Server, error) {
+	if err := missing(o.Registry, o.Ready, o.Log); err != nil {
+		return nil, fmt.Errorf("metrics server: %w", err)
+	}
+	return newServer(guard{anyHost: true}, commonRoutes(o.Registry, o.Ready, o.Log), o.Log), nil
+}
+
+func missing(registry prometheus.Gatherer, ready func() (bool, string), log *slog.Logger) error {
+	return errors.Join(want(registry != nil, "Registry"), want(ready != nil, "Ready"), want(log != nil, "Log"))
+}
+
+func want(there bool, option string) error {
+	if there {
+		return nil
+	}
+	return fmt.Errorf("option %s is missing", option)
+}
+
+func commonRoutes(registry prometheus.Gatherer, ready func() (bool, string), log *slog.Logger) map[string]route {
+	return map[string]route{
+		"/livez":   read("200 while the process runs", http.HandlerFunc(live)),
+		"/readyz":  read("200 while traffic is welcome, else 503 and the reason", readyHandler(ready)),
+		"/metrics": read("metrics for Prometheus", metricsHandler(registry, log)),
+	}
+}
+
+func newServer(g guard, routes map[string]route, log *slog.Logger) *Server {
+	routes["/"] = read("this list", indexHandler(routes))
+	return &Server{http: http.Server{
+		Handler:           &site{guard: g, routes: routes},
+		ReadHeaderTimeout: headerTimeout,
+		ReadTimeout:       readTimeout,
+		WriteTimeout:      writeTimeout,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
+		// Or "OPTIONS *" would be answered before the guard sees it.
+		DisableGeneralOptionsHandler: true,
+	}}
+}
+
+// Serve answers on l until Close, and then returns nil; any other end is an
+// error. It closes l. After Close it returns at once.
+func (s *Server) Serve(l net.Listener) error {
+	if err := s.http.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve %s: %w", l.Addr(), err)
+	}
+	return nil
+}
+
+// Close stops listening, waits for the requests under way until ctx is done,
+// and then cuts their connections and cancels their contexts. It returns an
+// error that wraps ctx.Err() if it had to cut. A handler that is inside Status,
+// Ready, a Purger or a collector at that moment is not waited for.
+func (s *Server) Close(ctx context.Context) error {
+	err := s.http.Shutdown(ctx)
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("close the admin server: %w", errors.Join(err, s.http.Close()))
+}

@@ -1,0 +1,60 @@
+package admin
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// route is one path of the site.
+type route struct {
+	methods []string // as Allow lists them
+	about   string   // for the index
+	handler http.Handler
+}
+
+// read is a route for GET and HEAD.
+func read(about string, h http.Handler) route {
+	return route{methods: []string{http.MethodGet, http.MethodHead}, about: about, handler: h}
+}
+
+// site is the guard in front of a table of exact paths. It is not a
+// http.ServeMux because that redirects, and answers errors in plain text.
+type site struct {
+	guard  guard
+	routes map[string]route
+}
+
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	if why := s.guard.refusal(r); why != "" {
+		writeError(w, http.StatusForbidden, why)
+		return
+	}
+	to, ok := s.routes[r.URL.Path]
+	if !ok {
+		writeError(w, http.StatusNotFound, "no such path; / lists those there are")
+		return
+	}
+	if !slices.Contains(to.methods, r.Method) {
+		allow := strings.Join(to.methods, ", ")
+		w.Header().Set("Allow", allow)
+		writeError(w, http.StatusMethodNotAllowed, "method not allowed; want "+allow)
+		return
+	}
+	to.handler.ServeHTTP(w, r)
+}
+
+// indexHandler lists the routes, itself included once it is one of them.
+func indexHandler(routes map[string]route) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		var b strings.Builder
+		for _, path := range slices.Sorted(maps.Keys(routes)) {
+			fmt.Fprintf(&b, "%-4s  %-8s  %s\n", routes[path].methods[0], path, routes[path].about)
+		}
+		writeText(w, http.StatusOK, b.String())
+	})
+}
