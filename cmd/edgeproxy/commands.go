@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"edgeproxy/config"
+)
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1 // while running, a bind failure too
+	exitUsage  = 2 // bad usage or bad configuration
+)
+
+// usageError is an error of whoever called: exit code 2.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// run is the program: arguments in, exit code out.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := &cobra.Command{
+		Use:           "edgeproxy",
+		Short:         "A caching reverse proxy that stores on the second request",
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SetArgs(args)
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.AddCommand(serveCommand(), demoCommand(), checkCommand(), versionCommand())
+	// A command that cannot start is bad usage, unless it says otherwise.
+	started := false
+	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
+	err := root.ExecuteContext(ctx)
+	return report(stderr, err, started)
+}
+
+// report prints err, one problem a line, and returns the exit code.
+func report(stderr io.Writer, err error, started bool) int {
+	if err == nil {
+		return exitDone
+	}
+	var usage *usageError
+	var faults config.Errors
+	switch {
+	case errors.As(err, &faults):
+		for _, f := range faults {
+			_, _ = fmt.Fprintln(stderr, f.Error())
+		}
+		return exitUsage
+	case errors.As(err, &usage) || !started:
+		_, _ = fmt.Fprintf(stderr, "edgeproxy: %v\nSee 'edgeproxy --help'.\n", err)
+		return exitUsage
+	}
+	_, _ = fmt.Fprintf(stderr, "edgeproxy: %v\n", err)
+	return exitFailed
+}
+
+// noArguments refuses operands.
+func noArguments(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return &usageError{fmt.Errorf("unexpected argument %q", args[0])}
+	}
+	return nil
+}
+
+func checkCommand() *cobra.Command {
+	var file string
+	cmd := &cobra.Command{
+		Use:   "check -c FILE",
+		Short: "Validate a configuration file and report every problem",
+		Args:  noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if file == "" {
+				return &usageError{errors.New("check needs -c FILE")}
+			}
+			c, err := config.Load(file)
+			if err != nil {
+				return asConfigError(err)
+			}
+			for _, w := range c.Warnings() {
+				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "%s\n", w)
+			}
+			_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s: ok\n", file)
+			return nil
+		},
+	}
+	cmd.Flags().StringVarP(&file, "config", "c", "", "configuration file")
+	return cmd
+}
+
+// asConfigError makes a file that cannot be read bad usage too.
+func asConfigError(err error) error {
+	var faults config.Errors
+	if errors.As(err, &faults) {
+		return err
+	}
+	return &usageError{err}
+}
+
+func versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Args:  noArguments,
+		Run: func(cmd *cobra.Command, _ []string) {
+			_, _ = fmt.Fprintln(cmd.OutOrStdout(), versionLine())
+		},
+	}
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/proxy"
+)
+
+// This file translates the configuration into each room's own options, so that
+// no room knows the file's format.
+
+func cacheOptions(c *config.Config, r prometheus.Registerer) cache.Options {
+	return cache.Options{
+		MaxBytes: int64(c.Cache.Memory.MaxBytes), MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes),
+		MaxVariants: c.Limits.Variants, Metrics: cache.NewMetrics(r),
+	}
+}
+
+// admissionOptions builds the filters that routes use, and no other.
+func (e *edge) admissionOptions() admission.Options {
+	o := admission.Options{OnEarlyRotation: func(filter string, age time.Duration) {
+		e.log.Warn("filter is full before its time: the window is shorter than configured; raise capacity or lower rotate_every",
+			"filter", filter, "age", age.Round(time.Millisecond).String())
+	}}
+	for _, r := range e.config.Routes {
+		switch r.Admission.Policy {
+		case config.PolicySecondHit:
+			o.SecondHit = window(e.config.Admission.SecondHit)
+		case config.PolicyCounting:
+			o.Counting = window(e.config.Admission.Counting.Window)
+		case config.PolicyAlways, config.PolicyNever:
+		}
+	}
+	return o
+}
+
+func window(w config.Window) *admission.FilterOptions {
+	return &admission.FilterOptions{
+		Options:     bloom.Options{Generations: w.Generations, Capacity: int64(w.Capacity), FalsePositiveRate: w.FalsePositiveRate},
+		RotateEvery: w.RotateEvery,
+	}
+}
+
+// routes builds the origins and the routes to them.
+func (e *edge) routes() ([]proxy.Route, error) {
+	metrics := origin.NewMetrics(e.registry)
+	byName := map[string]*origin.Origin{}
+	hostOf := map[string]string{}
+	for _, c := range e.config.Origins {
+		server := c.Servers[0]
+		o, err := origin.New(origin.Options{
+			Name: c.Name, Address: server.Address,
+			ConnectTimeout: c.ConnectTimeout, FirstByteTimeout: c.FirstByteTimeout, IdleTimeout: c.IdleTimeout,
+			MaxConnections: c.MaxConnections, QueueRequests: c.Queue.Requests, QueueWait: c.Queue.Wait,
+			Metrics: metrics,
+		})
+		if err != nil {
+			return nil, err
+		}
+		e.origins = append(e.origins, o)
+		byName[c.Name] = o
+		switch c.HostHeader {
+		case config.HostClient:
+		case config.HostServer:
+			hostOf[c.Name] = server.Host
+		default:
+			hostOf[c.Name] = c.HostHeader
+		}
+	}
+	var routes []proxy.Route
+	for _, r := range e.config.Routes {
+		rule, err := ruleOf(r.Admission)
+		if err != nil {
+			return nil, err
+		}
+		routes = append(routes, proxy.Route{
+			Name: r.Name, Hosts: hosts(r.Match.Hosts), PathPrefix: r.Match.PathPrefix,
+			Origin: byName[r.Origin], HostHeader: hostOf[r.Origin], Rule: rule,
+			DefaultTTL: e.config.Cache.DefaultTTL, AllowAmbiguousPath: r.AllowAmbiguousPath,
+		})
+	}
+	return routes, nil
+}
+
+func hosts(patterns []config.HostPattern) []proxy.Host {
+	var out []proxy.Host
+	for _, h := range patterns {
+		out = append(out, proxy.Host{Name: h.Host, Subdomains: h.Subdomains, Port: h.Port})
+	}
+	return out
+}
+
+func ruleOf(r config.Rule) (admission.Rule, error) {
+	policy, err := admission.ParsePolicy(string(r.Policy))
+	return admission.Rule{Policy: policy, MoreThan: r.MoreThan}, err
+}
+
+func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Options {
+	c := e.config
+	return proxy.Options{
+		Node: c.Node.Name, Routes: routes, Store: e.store, Hasher: hasher, Gate: e.gate,
+		MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes), InflightBytes: int64(c.Limits.InflightBytes),
+		RequestsInFlight: c.Limits.RequestsInFlight,
+		TargetBytes:      int(c.Limits.TargetBytes), HeaderCount: c.Limits.HeaderCount, BodyBytes: int64(c.Limits.BodyBytes),
+		ReadIdle: c.Limits.ReadIdle, WriteIdle: c.Limits.WriteIdle,
+		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor,
+		CacheStatus: c.CacheStatus.Send == config.SendAll,
+		AccessLog:   e.access, Log: e.log, Metrics: proxy.NewMetrics(e.registry),
+	}
+}
+

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"fmt"
+	"log/slog"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/proxy"
+)
+
+// writeBuffer holds a head and a small body, sent in one write; a larger body
+// leaves by writev from where it is.
+const writeBuffer = 8 << 10
+
+// newServer returns the data server. It sets nothing on a response by itself:
+// the origin's Date, Server and Content-Type are the origin's.
+func newServer(c *config.Config, p *proxy.Proxy, log *slog.Logger) *fasthttp.Server {
+	return &fasthttp.Server{
+		Handler:       p.Serve,
+		ErrorHandler:  p.Malformed,
+		ExpectHandler: p.Expect,
+		Logger:        quietLogger{log},
+
+		NoDefaultServerHeader: true,
+		NoDefaultDate:         true,
+		NoDefaultContentType:  true,
+		SecureErrorLogMessage: true,
+
+		StreamRequestBody:            true,
+		DisablePreParseMultipartForm: true,
+		CloseOnShutdown:              true,
+
+		ReadBufferSize:  int(c.Limits.HeaderBytes),
+		WriteBufferSize: writeBuffer,
+		ReadTimeout:     c.Limits.HeaderTimeout,
+		WriteTimeout:    c.Limits.WriteIdle,
+		IdleTimeout:     c.Limits.Keepalive,
+		Concurrency:     c.Limits.Connections,
+		TCPKeepalive:    true,
+	}
+}
+
+// quietLogger is fasthttp's: what a client can cause stays out of the log
+// unless debugging.
+type quietLogger struct{ log *slog.Logger }
+
+// Printf takes fasthttp's own lines.
+func (q quietLogger) Printf(format string, args ...any) { q.log.Debug(fmt.Sprintf(format, args...)) }

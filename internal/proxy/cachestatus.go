@@ -1,0 +1,73 @@
+package proxy
+
+import (
+	"strconv"
+
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/reason"
+)
+
+// structuredName is a name as a structured field item: a token where it is one,
+// else a quoted string (RFC 9651 sections 3.3.3 and 3.3.4).
+func structuredName(name string) string {
+	if field.ValidName(name) && (name[0] == '*' || 'a' <= name[0]|0x20 && name[0]|0x20 <= 'z') {
+		return name
+	}
+	return strconv.Quote(name)
+}
+
+// appendCacheStatus appends the Cache-Status line of the answer (RFC 9211). ttl
+// is the remaining freshness in seconds, for a hit.
+func (p *Proxy) appendCacheStatus(b []byte, x *exchange, ttl int64) []byte {
+	if !p.CacheStatus {
+		return b
+	}
+	b = append(b, "Cache-Status: "...)
+	b = append(b, p.statusName...)
+	if x.entry != nil {
+		b = append(b, "; hit; ttl="...)
+		b = strconv.AppendInt(b, ttl, 10)
+		return append(b, '\r', '\n')
+	}
+	if x.fwd != fwdNone {
+		b = append(b, "; fwd="...)
+		b = append(b, x.fwd.String()...)
+	}
+	if x.onResult && x.head != nil && x.ctx.Response.StatusCode() != x.head.status {
+		b = x.appendForwardStatus(b)
+	}
+	if x.stored {
+		b = append(b, "; stored"...)
+	}
+	if x.collapsed {
+		b = append(b, "; collapsed"...)
+	}
+	if x.reason != reason.None {
+		b = append(b, "; detail="...)
+		b = appendDetail(b, x.reason, x.verdict)
+	}
+	return append(b, '\r', '\n')
+}
+
+// appendForwardStatus says what the origin answered where we answer something
+// else; conditions and Range are the only cause.
+func (x *exchange) appendForwardStatus(b []byte) []byte {
+	if !x.asks.conditional && !x.asks.ranged {
+		return b
+	}
+	b = append(b, "; fwd-status="...)
+	return strconv.AppendInt(b, int64(x.head.status), 10)
+}
+
+// appendDetail appends the word for why; the counting policy says how far the
+// key has come.
+func appendDetail(b []byte, why reason.Reason, v admission.Verdict) []byte {
+	if why != reason.TooFewSightings {
+		return append(b, why.String()...)
+	}
+	b = append(b, "sighting-"...)
+	b = strconv.AppendInt(b, int64(v.Sightings), 10)
+	b = append(b, "-of-"...)
+	return strconv.AppendInt(b, int64(v.Needed), 10)
+}

@@ -1,0 +1,110 @@
+package proxy
+
+import (
+	"edgeproxy/internal/flight"
+	"edgeproxy/internal/reason"
+)
+
+// maxJoins bounds how often one request goes from flight to flight because the
+// variant it was given is not its own.
+const maxJoins = 4
+
+// collapse answers a miss: by the flight for its key where it may share one,
+// else by a fetch of its own.
+func (p *Proxy) collapse(x *exchange) {
+	if !x.mayShare() {
+		p.alone(x, x.verdict.Admit && x.mayStore())
+		return
+	}
+	if p.marks.Has(x.url, x.start) {
+		// Nobody queues for what was not shareable a moment ago. Conditions go
+		// along: most likely the origin alone can answer them.
+		p.alone(x, x.verdict.Admit && !x.asks.conditional)
+		return
+	}
+	for range maxJoins {
+		if done := p.share(x); done {
+			return
+		}
+	}
+	p.alone(x, false)
+}
+
+// mayShare reports whether the request may share a flight: a GET without Range
+// or Authorization.
+func (x *exchange) mayShare() bool {
+	a := &x.asks
+	return a.get && !a.ranged && !a.authorization && !a.precondition
+}
+
+// mayStore reports whether a fetch for this request alone may be stored.
+func (x *exchange) mayStore() bool { return x.asks.get && !x.asks.precondition }
+
+// share leads or joins the flight for x's key, and reports whether x has an
+// answer; if not, the key has changed or the store has been filled, and the
+// caller tries again.
+func (p *Proxy) share(x *exchange) (done bool) {
+	r, leads := p.join(x)
+	if r == nil {
+		p.alone(x, false)
+		return true
+	}
+	if leads {
+		if p.lookup(x) { // stored between our look-up and our lead
+			r.Flight().Fill()
+			_ = r.Close()
+			return true
+		}
+		p.launch(x, r)
+	}
+	h, outcome, err := r.Wait(p.CollapseWait)
+	if outcome == flight.Shared && (leads || p.suits(x, h)) {
+		x.reader, x.head, x.collapsed, x.onResult = r, h, !leads, true
+		return true
+	}
+	_ = r.Close()
+	return p.land(x, h, outcome, err)
+}
+
+// join takes a seat in the flight for x's key. A conditional request that would
+// not be stored leads none: its origin may answer 304, which nobody else can use.
+func (p *Proxy) join(x *exchange) (r *reader, leads bool) {
+	following := x.route.Rule.Joined(x.verdict).Admit
+	if x.asks.conditional && !x.verdict.Admit {
+		r, _ = p.flights.Follow(x.key, following)
+		return r, false
+	}
+	return p.flights.Join(x.key, x.url, flight.Admission{Leading: x.verdict.Admit, Following: following})
+}
+
+// land acts on the name of a flight's end that gave x nothing to read.
+func (p *Proxy) land(x *exchange, h *head, outcome flight.Outcome, err error) (done bool) {
+	switch outcome {
+	case flight.Shared: // of another variant: join our own
+		x.selectVariant(p, h.entry.Vary)
+		return false
+	case flight.Filled:
+		return p.lookup(x)
+	case flight.Released:
+		p.alone(x, x.verdict.Admit)
+	case flight.TimedOut:
+		p.alone(x, false)
+		x.reason = reason.WaitTimeout
+	case flight.Failed:
+		p.fail(x, err)
+	}
+	return true
+}
+
+// suits reports whether x selects the variant that h is.
+func (p *Proxy) suits(x *exchange, h *head) bool {
+	if len(h.entry.Vary) == 0 {
+		return true
+	}
+	n := len(x.scratch)
+	x.scratch = append(x.scratch, x.name[:x.urlLen]...)
+	x.scratch = x.appendVariant(x.scratch, h.entry.Vary)
+	same := string(x.scratch[n:]) == string(h.entry.Name)
+	x.scratch = x.scratch[:n]
+	return same
+}

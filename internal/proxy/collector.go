@@ -1,0 +1,115 @@
+package proxy
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"edgeproxy/internal/reason"
+)
+
+// collector shows the atomics of Metrics, and the gauges of the Proxy and its
+// filters, at each scrape.
+type collector struct{ m *Metrics }
+
+func desc(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("edgeproxy_"+name, help, labels, nil)
+}
+
+var (
+	descRequests = desc("requests_total",
+		"Requests answered, each under exactly one result; requests = hit + stale + revalidated + miss + scarce + pass + error.",
+		"route", "result", "status")
+	descBytes         = desc("response_bytes_total", "Body bytes sent to clients.", "route", "result")
+	descCollapsed     = desc("collapsed_requests_total", "Requests answered by the fetch of another one.", "route")
+	descHeldBack      = desc("cache_held_back_total", "Storable responses not written because of admission; several per key.", "route")
+	descHeldBackBytes = desc("cache_held_back_bytes_total", "Body bytes of storable responses not written because of admission.", "route")
+	descNotStored     = desc("not_stored_total", "Responses to requests that asked the cache and were not stored, by reason; held back ones included.", "route", "reason")
+	descInFlight      = desc("requests_in_flight", "Requests received and not yet answered in full.")
+	descInflightBytes = desc("inflight_bytes", "Bytes of bodies that flights keep whole while they arrive.")
+	descPanics        = desc("panics_total", "Panics that ended a request.")
+	descFill          = desc("filter_fill_ratio", "Share of the bits, or counters, of a generation that are set; generation 0 is the newest.", "filter", "generation")
+	descFalsePositive = desc("filter_false_positive_ratio", "Share of unseen keys the filter would report: expected is worked out from the fill.", "filter", "kind")
+	descWindow        = desc("filter_window_seconds", "Time since the start of the oldest generation held.", "filter")
+	descWindowKeys    = desc("filter_window_keys", "Distinct keys held, summed over the generations.", "filter")
+	descFilterBytes   = desc("filter_bytes", "Memory of the filter.", "filter")
+	descRotations     = desc("filter_rotations_total", "Rotations: by time, or because the newest generation was full.", "filter", "cause")
+	descLogDropped    = desc("access_log_dropped_total", "Access log lines not written, because the queue was full or the write failed.")
+)
+
+var descs = []*prometheus.Desc{
+	descRequests, descBytes, descCollapsed, descHeldBack, descHeldBackBytes, descNotStored, descInFlight, descInflightBytes,
+	descPanics, descFill, descFalsePositive, descWindow, descWindowKeys, descFilterBytes, descRotations, descLogDropped,
+}
+
+// Describe sends the description of every metric.
+func (c collector) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range descs {
+		out <- d
+	}
+}
+
+// Collect sends the value of every metric.
+func (c collector) Collect(out chan<- prometheus.Metric) {
+	e := emitter{out}
+	for _, r := range c.m.routes {
+		e.route(r)
+	}
+	if p := c.m.proxy.Load(); p != nil {
+		e.proxy(p)
+	}
+}
+
+// emitter sends values.
+type emitter struct{ out chan<- prometheus.Metric }
+
+func (e emitter) counter(d *prometheus.Desc, v int64, labels ...string) {
+	e.out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+}
+
+func (e emitter) gauge(d *prometheus.Desc, v float64, labels ...string) {
+	e.out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+}
+
+// route sends the counters of a route. Every result is there from the start,
+// with 2xx; other classes and reasons once they occur.
+func (e emitter) route(r *routeMetrics) {
+	for result := range r.requests {
+		word := resultWords[result]
+		for class := range r.requests[result] {
+			if v := r.requests[result][class].Load(); v > 0 || class == 2 {
+				e.counter(descRequests, v, r.name, word, statusClasses[class])
+			}
+		}
+		e.counter(descBytes, r.bytes[result].Load(), r.name, word)
+	}
+	e.counter(descCollapsed, r.collapsed.Load(), r.name)
+	e.counter(descHeldBack, r.heldBack.Load(), r.name)
+	e.counter(descHeldBackBytes, r.heldBackBytes.Load(), r.name)
+	for i := range r.notStored {
+		if v := r.notStored[i].Load(); v > 0 {
+			e.counter(descNotStored, v, r.name, reason.Reason(i).String())
+		}
+	}
+}
+
+func (e emitter) proxy(p *Proxy) {
+	e.gauge(descInFlight, float64(p.inFlight.Load()))
+	e.gauge(descInflightBytes, float64(p.budget.Used()))
+	e.counter(descPanics, p.panics.Load())
+	if p.AccessLog != nil {
+		e.counter(descLogDropped, int64(p.AccessLog.Dropped()))
+	}
+	for _, f := range p.Gate.Stats(time.Now()) {
+		for i, g := range f.Generations {
+			e.gauge(descFill, g.FillRatio, f.Name, strconv.Itoa(i))
+		}
+		e.gauge(descFalsePositive, f.FalsePositiveRatio, f.Name, "expected")
+		e.gauge(descWindow, f.Window.Seconds(), f.Name)
+		e.gauge(descWindowKeys, float64(f.Keys), f.Name)
+		e.gauge(descFilterBytes, float64(f.Bytes), f.Name)
+		e.counter(descRotations, f.Rotations.Time, f.Name, "time")
+		e.counter(descRotations, f.Rotations.Full, f.Name, "full")
+	}
+}

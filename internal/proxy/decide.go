@@ -1,0 +1,111 @@
+package proxy
+
+import (
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/reason"
+	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/wire"
+)
+
+// decide finds the route, whether the cache may be asked, counts the sighting
+// and looks the key up. Every disposition is decided here.
+func (p *Proxy) decide(x *exchange) disposition {
+	if x.status != 0 {
+		return refused
+	}
+	if !p.findRoute(x) {
+		p.refuse(x, fasthttp.StatusNotFound, reason.NoRoute)
+		return refused
+	}
+	if why, fwd := x.bypass(); why != reason.None {
+		x.reason, x.fwd = why, fwd
+		return p.forwardable(x, pass)
+	}
+	x.verdict = p.Gate.Sight(x.route.Rule, x.url.Hi, x.url.Lo)
+	if p.lookup(x) {
+		return hit
+	}
+	if x.request.OnlyIfCached {
+		p.refuse(x, fasthttp.StatusGatewayTimeout, reason.OnlyIfCached)
+		return refused
+	}
+	return p.forwardable(x, miss)
+}
+
+func (p *Proxy) findRoute(x *exchange) bool {
+	n := len(x.scratch)
+	x.scratch = wire.AppendPath(x.scratch, x.target.Path)
+	x.path = x.scratch[n:]
+	for _, r := range p.routes {
+		if r.matches(x.host, x.path) {
+			x.route = r
+			return true
+		}
+	}
+	return false
+}
+
+// bypass says why the cache is not asked at all, None if it is. Such a request
+// is no sighting.
+func (x *exchange) bypass() (reason.Reason, forward) {
+	a := &x.asks
+	switch {
+	case !a.get && !a.head:
+		return reason.Method, fwdMethod
+	case a.body:
+		return reason.RequestBody, fwdRequest
+	case x.request.NoStore:
+		return reason.RequestNoStore, fwdRequest
+	case a.upgrade:
+		return reason.Upgrade, fwdRequest
+	case x.target.Ambiguous && !x.route.AllowAmbiguousPath:
+		return reason.AmbiguousPath, fwdBypass
+	}
+	return reason.None, fwdNone
+}
+
+// lookup finds a fresh entry for x and reports whether it may answer; x.fwd
+// says why not.
+func (p *Proxy) lookup(x *exchange) bool {
+	x.fwd = fwdURIMiss
+	x.name, x.key = x.name[:x.urlLen], x.url
+	if names, ok := p.Store.Vary(x.url, x.name); ok {
+		x.selectVariant(p, names)
+		x.fwd = fwdVaryMiss
+	}
+	e, ok := p.Store.Get(x.key, x.name)
+	if !ok {
+		return false
+	}
+	if !rfc9111.Fresh(e.Lifetime, rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, x.start)) {
+		x.fwd = fwdStale
+		return false
+	}
+	if x.asks.precondition {
+		// Only the origin may evaluate If-Match (RFC 9110 section 13.2.1).
+		x.fwd = fwdRequest
+		return false
+	}
+	x.entry, x.result, x.fwd = e, resultHit, fwdNone
+	return true
+}
+
+// selectVariant makes x's key that of the variant which names select.
+func (x *exchange) selectVariant(p *Proxy, names []string) {
+	start := len(x.scratch)
+	x.scratch = append(x.scratch, x.name[:x.urlLen]...)
+	x.scratch = x.appendVariant(x.scratch, names)
+	x.name = x.scratch[start:]
+	x.key = p.Hasher.Sum(x.name)
+}
+
+// forwardable takes a place among the requests that go to an origin.
+func (p *Proxy) forwardable(x *exchange, d disposition) disposition {
+	x.counted = true
+	if n := p.forwarding.Add(1); n > int64(p.RequestsInFlight) {
+		p.refuse(x, fasthttp.StatusServiceUnavailable, reason.Overload)
+		return refused
+	}
+	return d
+}

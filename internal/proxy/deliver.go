@@ -1,0 +1,118 @@
+package proxy
+
+import (
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/rfc9111"
+)
+
+// deliver writes the answer: the head, and then the body as raw bytes that
+// fasthttp sends from where they are, or as a stream.
+func (p *Proxy) deliver(x *exchange) {
+	if x.upload != nil && x.upload.interrupted.Load() {
+		x.closing = true // the rest of the upload is still to come
+	}
+	switch {
+	case x.entry != nil:
+		p.deliverEntry(x)
+	case x.reader != nil || x.response != nil:
+		p.deliverFetched(x)
+	default:
+		p.deliverOwn(x)
+	}
+}
+
+// deliverEntry answers from the store.
+func (p *Proxy) deliverEntry(x *exchange) {
+	e := x.entry
+	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, x.start)
+	size := int64(len(e.Body))
+	cut := cut{first: 0, length: size}
+	if x.asks.conditional || x.asks.ranged {
+		cut = x.evaluate(rfc9111.RepresentationOf(e.Status, e.Header, e.ResponseTime), size)
+	}
+	b := x.begin(cut.statusOr(e.Status))
+	b = appendFields(b, e.Header, cut.status == fasthttp.StatusNotModified)
+	b = appendInt(b, "Age: ", int64(age.Seconds()))
+	b = p.appendCacheStatus(b, x, int64((e.Lifetime - age).Seconds()))
+	b = cut.appendTo(b, size)
+	x.send(b)
+	if cut.bodyless() || x.asks.head {
+		x.ctx.Response.SkipBody = true
+		return
+	}
+	body := e.Body[cut.first : cut.first+cut.length]
+	x.bytes = cut.length
+	p.allowTimeFor(x, cut.length)
+	x.ctx.Response.SetBodyRaw(body)
+}
+
+// deliverFetched answers with what an origin sends, through a flight or not.
+func (p *Proxy) deliverFetched(x *exchange) {
+	h := x.head
+	cut := cut{first: 0, length: h.length}
+	if x.onResult && (x.asks.conditional || x.asks.ranged) {
+		cut = x.evaluate(h.rep, h.length)
+	}
+	p.describe(x)
+	b := x.begin(cut.statusOr(h.status))
+	b = appendFields(b, h.fields, cut.status == fasthttp.StatusNotModified)
+	if x.collapsed && h.entry != nil && !h.fields.Has("Age") {
+		age := rfc9111.CurrentAge(h.entry.InitialAge, h.entry.ResponseTime, x.start)
+		b = appendInt(b, "Age: ", int64(age.Seconds()))
+	}
+	b = p.appendCacheStatus(b, x, 0)
+	b = cut.appendTo(b, h.length)
+	x.send(b)
+	if cut.bodyless() || x.asks.head || !bodyAllowed(h.status) || h.length == 0 {
+		x.ctx.Response.SkipBody = x.asks.head || cut.bodyless() || !bodyAllowed(h.status)
+		p.drain(x)
+		return
+	}
+	p.stream(x, cut)
+}
+
+// drain ends an answer without a body. What is read along goes on if somebody
+// else wants it; an empty body is awaited, so that it is stored before the client
+// can ask again.
+func (p *Proxy) drain(x *exchange) {
+	if x.reader != nil {
+		if x.head.length == 0 {
+			_, _ = x.reader.Next()
+		}
+		_ = x.reader.Close()
+	}
+	if x.response != nil {
+		p.ended(x, x.response.Body.Close() == nil)
+	}
+}
+
+// deliverOwn answers with an error of our own: a short text and the reason in
+// Cache-Status. Nothing of the inside leaks.
+func (p *Proxy) deliverOwn(x *exchange) {
+	text := fasthttp.StatusMessage(x.status)
+	b := x.begin(x.status)
+	b = append(b, "Date: "...)
+	b = fasthttp.AppendHTTPDate(b, x.start)
+	b = append(b, "\r\nVia: "...)
+	b = append(b, p.via...)
+	b = append(b, "\r\nContent-Type: text/plain; charset=utf-8\r\nCache-Control: no-store\r\n"...)
+	switch x.status {
+	case fasthttp.StatusServiceUnavailable:
+		b = append(b, "Retry-After: 1\r\n"...)
+	case fasthttp.StatusMethodNotAllowed:
+		b = append(b, "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n"...)
+	}
+	b = p.appendCacheStatus(b, x, 0)
+	b = appendInt(b, "Content-Length: ", int64(len(text)+1))
+	x.send(b)
+	x.ctx.Response.SkipBody = x.asks.head
+	if !x.asks.head {
+		x.bytes = int64(len(text) + 1)
+		x.ctx.Response.SetBodyString(text + "\n")
+	}
+}
+
+func bodyAllowed(status int) bool {
+	return status != fasthttp.StatusNoContent && status != fasthttp.StatusNotModified
+}

@@ -1,0 +1,29 @@
+// Package proxy tells the story of one request.
+//
+// It answers: what does this client get, and what does the cache keep of it?
+//
+//	receive   take the request apart: target, host, canonical key, what it asks
+//	          of a cache (receive.go, own.go)
+//	decide    which route; is it cacheable; count the sighting; look up (decide.go)
+//	collapse  lead or join the flight for the key (collapse.go)
+//	  fetch   ask the origin, copy its body into the flight (fetch.go)
+//	  judge   may the response be stored? (judge.go)
+//	  admit   was it asked for often enough? (the verdict of decide, and flights)
+//	  store   Put, and only then the flight ends (store.go)
+//	pass      what is not cached goes straight through (pass.go)
+//	deliver   head, then body: raw from memory, or a stream (deliver.go, stream.go)
+//	record    one log line, one set of counters (record.go)
+//
+// It is the only room that knows this order. The rules are elsewhere: framing and
+// keys in wire, storability and freshness in rfc9111, sightings in admission,
+// sharing in flight, bytes in cache, the other side of the wire in origin.
+//
+// The laws:
+//   - own.go is the only border to fasthttp's bytes, which live until the
+//     handler returns: it alone copies them into what lives longer.
+//   - A stored entry's full key is compared on every hit.
+//   - What is not in the key is not forwarded where an origin commonly trusts it.
+//   - The clock is read in receive.go only, once a request, and in stream.go
+//     for write deadlines.
+//   - The hit path allocates nothing and copies no body of 16 KiB or more.
+package proxy

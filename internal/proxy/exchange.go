@@ -1,0 +1,166 @@
+package proxy
+
+import (
+	"bufio"
+	"bytes"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/flight"
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/reason"
+	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/wire"
+)
+
+// disposition is what becomes of a request.
+type disposition uint8
+
+const (
+	refused disposition = iota // we answer with an error of our own
+	hit                        // answered from the store, fresh
+	miss                       // the cache was asked and has nothing to use
+	pass                       // the cache was not asked
+)
+
+// forward is why a request went to the origin: RFC 9211's fwd.
+type forward uint8
+
+const (
+	fwdNone forward = iota
+	fwdURIMiss
+	fwdVaryMiss
+	fwdStale
+	fwdRequest
+	fwdBypass
+	fwdMethod
+)
+
+var forwardWords = [...]string{
+	fwdNone: "", fwdURIMiss: "uri-miss", fwdVaryMiss: "vary-miss", fwdStale: "stale",
+	fwdRequest: "request", fwdBypass: "bypass", fwdMethod: "method",
+}
+
+func (f forward) String() string { return forwardWords[f] }
+
+// result is the one word of metrics and log for a request.
+type result uint8
+
+const (
+	resultHit result = iota
+	resultStale
+	resultRevalidated
+	resultMiss
+	resultScarce
+	resultPass
+	resultError
+
+	resultCount
+)
+
+var resultWords = [resultCount]string{
+	"hit", "stale", "revalidated", "miss", "scarce", "pass", "error",
+}
+
+func (r result) String() string { return resultWords[r] }
+
+// reader is one client's part in a flight.
+type reader = flight.Reader[cache.Key, *head]
+
+// exchange is one request and its answer. It is taken from a pool and belongs
+// to the handler's goroutine, then to the body stream if there is one. Slices
+// alias fasthttp's request buffers or scratch.
+type exchange struct {
+	ctx    *fasthttp.RequestCtx
+	start  time.Time
+	route  *route
+	target wire.Target
+	method []byte
+
+	// host, name and path are built in scratch: the canonical host, the
+	// canonical key (URL part, then for a variant the Vary part), and the path
+	// that routes match.
+	scratch []byte
+	host    []byte
+	name    []byte
+	urlLen  int
+	path    []byte
+	url     cache.Key
+	key     cache.Key
+
+	asks    asks
+	request rfc9111.RequestDirectives
+	verdict admission.Verdict
+	counted bool // among those forwarding
+
+	fwd       forward
+	reason    reason.Reason
+	result    result
+	collapsed bool
+	onResult  bool // Range and conditions are evaluated here, on the result
+	stored    bool // admitted when the header was sent
+	status    int  // of our own answers
+	bytes     int64
+	firstByte time.Duration
+	streaming bool
+	closing   bool // the connection ends with this answer
+	unseen    bool // not counted: another exchange will be
+
+	// one of these is the answer; none of them: status and reason are
+	entry    *cache.Entry
+	reader   *reader
+	head     *head
+	response *origin.Response
+
+	body   *body // once the answer is streamed
+	upload *upload
+	block  []byte // the response head in the making
+	source bytes.Reader
+	parser *bufio.Reader
+}
+
+// asks is what the fields of a request ask of a cache.
+type asks struct {
+	get, head             bool
+	body                  bool
+	authorization, cookie bool
+	ranged, conditional   bool // Range; If-None-Match or If-Modified-Since
+	precondition          bool // If-Match or If-Unmodified-Since
+	upgrade               bool
+	connectionNames       bool // Connection names fields to drop
+}
+
+// parserBytes holds the head of nearly every response; a longer one gets a
+// parser of its own.
+const parserBytes = 4 << 10
+
+func newExchange() *exchange {
+	x := &exchange{scratch: make([]byte, 0, 1024), block: make([]byte, 0, 1024)}
+	x.parser = bufio.NewReaderSize(&x.source, parserBytes)
+	return x
+}
+
+// reset makes x fit for the next request, keeping its buffers.
+func (x *exchange) reset() {
+	scratch, block, parser := x.scratch[:0], x.block[:0], x.parser
+	*x = exchange{scratch: scratch, block: block, parser: parser}
+	x.parser.Reset(nil)
+}
+
+// abandon lets go of whatever answer was under way.
+func (x *exchange) abandon() {
+	if x.body != nil {
+		x.body.closed.Store(true) // it no longer records x
+		x.body, x.streaming = nil, false
+	}
+	if x.reader != nil {
+		_ = x.reader.Close()
+	}
+	if x.response != nil {
+		_ = x.response.Body.Close()
+	}
+	x.entry, x.reader, x.head, x.response = nil, nil, nil, nil
+}

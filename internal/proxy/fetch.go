@@ -1,0 +1,93 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/flight"
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/reason"
+)
+
+// fill is the flight of a fetch.
+type fill = flight.Flight[cache.Key, *head]
+
+// errUnshared ends a flight whose response turned out to be for one client.
+var errUnshared = errors.New("response is not kept")
+
+// launch starts the fetch of the flight that r leads.
+func (p *Proxy) launch(x *exchange, r *reader) {
+	j := p.newJob(x, true)
+	p.flights.Go(r, func(f *fill) { p.fetch(f, j) }, p.fetchPanicked)
+}
+
+// fetch is the leader's half: it asks the origin, publishes the header, copies
+// the body into the flight, and stores it. The flight ends only then.
+func (p *Proxy) fetch(f *fill, j *job) {
+	resp, err := j.route.Origin.RoundTrip(f.Context(), j.request)
+	if err != nil {
+		f.Finish(err)
+		return
+	}
+	h := p.judge(j, resp)
+	p.mark(j, h, resp)
+	f.Publish(h, h.storable(), h.shareable())
+	p.carry(f, j, h, resp)
+}
+
+// carry copies the body into the flight and ends it.
+func (p *Proxy) carry(f *fill, j *job, h *head, resp *origin.Response) {
+	abort := context.AfterFunc(f.Context(), func() { _ = resp.Body.Close() })
+	size, err := copyBody(f, resp)
+	abort()
+	_ = resp.Body.Close()
+	why := p.store(f, h, err)
+	p.account(j.route, why, size)
+	f.Finish(err)
+}
+
+// copyBody reads the body into the flight to its end. With a known length the
+// last bytes are committed as such, so that no reader has them before the store.
+func copyBody(f *fill, resp *origin.Response) (size int64, err error) {
+	left := resp.ContentLength
+	for left != 0 {
+		room := f.Space(left)
+		if left > 0 {
+			room = room[:min(int64(len(room)), left)]
+		}
+		n, err := resp.Body.Read(room)
+		size += int64(n)
+		if left > 0 {
+			left -= int64(n)
+		}
+		if n > 0 {
+			f.Commit(n, left == 0)
+		}
+		if errors.Is(err, io.EOF) {
+			return size, nil
+		}
+		if err != nil {
+			return size, err
+		}
+	}
+	// The framing has to agree that this was all.
+	var none [1]byte
+	if _, err := resp.Body.Read(none[:]); err != nil && !errors.Is(err, io.EOF) {
+		return size, err
+	}
+	return size, nil
+}
+
+// mark makes the next requests not queue for a key whose response cannot be
+// shared; a storable one clears that. What a request with credentials got says
+// nothing about the others.
+func (p *Proxy) mark(j *job, h *head, resp *origin.Response) {
+	switch {
+	case h.shareable():
+		p.marks.Clear(j.url)
+	case !h.storable() && p.UncacheableFor > 0 && !j.facts.Authorization && !j.facts.Cookie && j.facts.Method == "GET" && h.why != reason.Partial:
+		p.marks.Set(j.url, resp.ResponseTime.Add(p.UncacheableFor))
+	}
+}

@@ -1,0 +1,47 @@
+package proxy
+
+import (
+	"errors"
+	"net"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/reason"
+)
+
+// Expect answers Expect: 100-continue before the body is sent: 100 to go on, or
+// the status of the refusal, whose answer is then complete. It is the server's
+// ExpectHandler.
+func (p *Proxy) Expect(ctx *fasthttp.RequestCtx) int {
+	x := p.receive(ctx)
+	defer p.record(x)
+	if x.status == 0 && !p.findRoute(x) {
+		p.refuse(x, fasthttp.StatusNotFound, reason.NoRoute)
+	}
+	if x.status == 0 {
+		x.unseen = true // the handler sees the same request again
+		return fasthttp.StatusContinue
+	}
+	p.deliver(x)
+	return x.status
+}
+
+// Malformed answers a request that fasthttp could not read. It is the server's
+// ErrorHandler.
+func (p *Proxy) Malformed(ctx *fasthttp.RequestCtx, err error) {
+	x := p.take(ctx)
+	defer p.record(x)
+	status, why := fasthttp.StatusBadRequest, reason.BadRequest
+	var small *fasthttp.ErrSmallBuffer
+	var timeout net.Error
+	switch {
+	case errors.As(err, &small):
+		status = fasthttp.StatusRequestHeaderFieldsTooLarge
+	case errors.Is(err, fasthttp.ErrBodyTooLarge):
+		status = fasthttp.StatusRequestEntityTooLarge
+	case errors.As(err, &timeout) && timeout.Timeout():
+		status, why = fasthttp.StatusRequestTimeout, reason.ClientTimeout
+	}
+	p.refuse(x, status, why)
+	p.deliver(x)
+}

@@ -1,0 +1,33 @@
+package proxy
+
+import (
+	"net"
+	"time"
+)
+
+// untilClose sends a body of unknown length to an HTTP/1.0 client, which knows
+// no chunks: the end of the connection is the end of the body (RFC 9112 section
+// 6.3). fasthttp would send chunks all the same, so the connection is taken over.
+func (p *Proxy) untilClose(x *exchange, b *body) {
+	head := append(x.block[:len(x.block)-len("\r\n")], "Connection: close\r\n\r\n"...)
+	x.block = head
+	x.ctx.HijackSetNoResponse(true)
+	x.ctx.Hijack(func(conn net.Conn) {
+		defer func() { _ = b.Close() }()
+		_ = conn.SetWriteDeadline(time.Now().Add(p.WriteIdle))
+		if _, err := conn.Write(head); err != nil {
+			return
+		}
+		if _, err := (&chunkedBody{b}).WriteTo(conn); err != nil {
+			reset(x.ctx.Conn())
+		}
+	})
+}
+
+// reset makes the end of a broken body look like one: a plain close would tell
+// the client that it has everything.
+func reset(conn net.Conn) {
+	if c, ok := conn.(interface{ SetLinger(sec int) error }); ok {
+		_ = c.SetLinger(0)
+	}
+}

@@ -1,0 +1,69 @@
+package proxy
+
+import (
+	"bytes"
+
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/rfc9111"
+)
+
+// job is one fetch: what to ask, and what is needed to judge and store the
+// answer after the request is gone.
+type job struct {
+	route   *route
+	request *origin.Request
+	facts   rfc9111.RequestFacts
+	url     cache.Key
+	urlName []byte
+
+	// variant returns the key of the variant that the request selects by names.
+	// It reads the request, so it may be called only until the header is
+	// published.
+	variant func(names []string) []byte
+}
+
+// newJob copies what the fetch for x needs. keep says that the response may be
+// stored or shared: then Range and conditions stay here, for the result.
+func (p *Proxy) newJob(x *exchange, keep bool) *job {
+	drop := nothing
+	if keep {
+		drop, x.onResult = forKeeps, true
+	}
+	j := &job{
+		route: x.route, request: p.originRequest(x, drop),
+		facts: rfc9111.RequestFacts{
+			Method: string(x.method), NoStore: x.request.NoStore,
+			Authorization: x.asks.authorization, Cookie: x.asks.cookie,
+		},
+		url: x.url,
+	}
+	if x.urlLen > 0 {
+		j.urlName = bytes.Clone(x.name[:x.urlLen])
+		j.variant = func(names []string) []byte {
+			return x.appendVariant(bytes.Clone(j.urlName), names)
+		}
+	}
+	return j
+}
+
+// originRequest is the request as the origin gets it: the target and host that
+// were keyed, the client's own end-to-end fields, and what we say of the client.
+func (p *Proxy) originRequest(x *exchange, drop func(name string) bool) *origin.Request {
+	host := string(x.host)
+	r := &origin.Request{
+		Method: string(x.method), Target: string(x.target.Raw), Host: host,
+		Header: x.ownFields(drop),
+	}
+	if x.route.HostHeader != "" {
+		r.Host = x.route.HostHeader
+	}
+	if addr := x.clientAddress(); addr.IsValid() {
+		r.Header.Add("X-Forwarded-For", addr.String())
+	}
+	r.Header.Add("X-Forwarded-Proto", scheme)
+	r.Header.Add("X-Forwarded-Host", host)
+	r.Header.Add("Via", x.requestVia(p.via))
+	p.ownBody(x, r)
+	return r
+}

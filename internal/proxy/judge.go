@@ -1,0 +1,132 @@
+package proxy
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/reason"
+	"edgeproxy/internal/rfc9111"
+)
+
+// head is what is known of an origin's response once its header is here. It is
+// shared by the readers of a flight and never written after judge.
+type head struct {
+	status int
+	fields field.List // as forwarded to whom the origin answered
+	length int64      // of the body, -1 if unknown
+
+	why    reason.Reason // why the response may not be stored; None if it may
+	cookie bool          // it has Set-Cookie, and is for one client only
+	rep    rfc9111.Representation
+	entry  *cache.Entry // all but the body, if it may be stored
+}
+
+// storable reports whether the response may be stored, admission aside.
+func (h *head) storable() bool { return h.why == reason.None }
+
+// shareable reports whether other clients may have the response.
+func (h *head) shareable() bool { return h.storable() && !h.cookie }
+
+// judge decides whether the response to a GET or HEAD that asked the cache may
+// be stored, and prepares what is forwarded and what is stored of its header.
+func (p *Proxy) judge(j *job, resp *origin.Response) *head {
+	h := p.forwardHead(j, resp)
+	h.rep = rfc9111.RepresentationOf(resp.Status, resp.Header, resp.ResponseTime)
+	h.why = p.storable(j, resp)
+	if !h.storable() {
+		return h
+	}
+	e := p.skeleton(j, resp, h)
+	switch {
+	case e == nil:
+		h.why = reason.VaryStar
+	case !p.Store.Fits(max(h.length, 0), e):
+		h.why = reason.TooLarge
+	default:
+		h.entry = e
+	}
+	return h
+}
+
+// storable applies RFC 9111, and our own law that a body must prove it is whole.
+func (p *Proxy) storable(j *job, resp *origin.Response) reason.Reason {
+	why := rfc9111.Storable(j.facts, rfc9111.ResponseFacts{
+		Status: resp.Status, Header: resp.Header, RequestTime: resp.RequestTime, ResponseTime: resp.ResponseTime,
+	}, rfc9111.Options{DefaultTTL: j.route.DefaultTTL})
+	if why == reason.None && !resp.Body.Framed() {
+		return reason.Incomplete
+	}
+	return why
+}
+
+// forwardHead prepares the header for the client: end-to-end fields, the Date
+// that an origin may leave out (RFC 9110 section 6.6.1), our Via. Surrogate keys
+// are between origin and cache.
+func (p *Proxy) forwardHead(j *job, resp *origin.Response) *head {
+	fields := rfc9111.EndToEnd(resp.Header).Without(func(name string) bool {
+		return name == "Content-Length" || name == "Surrogate-Key" || name == "Cache-Tag"
+	})
+	if !fields.Has("Date") {
+		fields.Add("Date", httpDate(resp.ResponseTime))
+	}
+	fields.Add("Via", p.via)
+	h := &head{
+		status: resp.Status, fields: fields, length: resp.ContentLength,
+		cookie: fields.Has("Set-Cookie"), why: reason.Method,
+	}
+	if j.facts.Method == "HEAD" {
+		h.length = declaredLength(resp.Header)
+	}
+	return h
+}
+
+// declaredLength is what Content-Length says of the body that a GET would have
+// got, -1 if nothing.
+func declaredLength(fields field.List) int64 {
+	if v, ok := fields.Get("Content-Length"); ok {
+		if n, err := strconv.ParseInt(v, 10, 64); err == nil && n >= 0 {
+			return n
+		}
+	}
+	return -1
+}
+
+// skeleton is the entry without its body; nil if no later request could select
+// it.
+func (p *Proxy) skeleton(j *job, resp *origin.Response, h *head) *cache.Entry {
+	names, star := rfc9111.VaryNames(resp.Header)
+	if star {
+		return nil
+	}
+	name, key := j.urlName, j.url
+	if len(names) > 0 {
+		for _, n := range names {
+			if generated(n) {
+				return nil
+			}
+		}
+		name = j.variant(names)
+		key = p.Hasher.Sum(name)
+	}
+	facts := rfc9111.ResponseFacts{
+		Status: resp.Status, Header: resp.Header, RequestTime: resp.RequestTime, ResponseTime: resp.ResponseTime,
+	}
+	lifetime, _ := rfc9111.Lifetime(j.facts, facts, rfc9111.Options{DefaultTTL: j.route.DefaultTTL})
+	return &cache.Entry{
+		Key: key, Name: name, URL: j.url, URLLen: len(j.urlName), Vary: names,
+		Status: resp.Status,
+		// Age is said anew on every hit, and Cache-Status by who served it.
+		Header:       h.fields.Without(func(name string) bool { return name == "Age" || name == "Cache-Status" }),
+		ResponseTime: resp.ResponseTime,
+		InitialAge:   rfc9111.InitialAge(resp.Header, resp.RequestTime, resp.ResponseTime),
+		Lifetime:     lifetime,
+		ETag:         h.rep.ETag, LastModified: h.rep.LastModified,
+	}
+}
+
+func httpDate(t time.Time) string { return string(fasthttp.AppendHTTPDate(nil, t)) }

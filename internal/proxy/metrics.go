@@ -1,0 +1,116 @@
+package proxy
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"edgeproxy/internal/reason"
+)
+
+// noRoute is the route label of requests that matched none.
+const noRoute = "-"
+
+// statusClasses are the values of the status label; index 0 is for none.
+var statusClasses = [...]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}
+
+// Metrics are the counters of one Proxy. Counts are plain atomics, read by the
+// collector at each scrape; every request is counted once, under one result:
+//
+//	requests = hit + stale + revalidated + miss + scarce + pass + error
+type Metrics struct {
+	duration, firstByte *prometheus.HistogramVec
+	rejections          *prometheus.CounterVec
+	overload            prometheus.Counter
+
+	proxy  atomic.Pointer[Proxy]
+	none   *routeMetrics
+	routes []*routeMetrics
+}
+
+// routeMetrics are the counters of one route. A scrape during a request may see
+// some of its counts and not yet the others.
+type routeMetrics struct {
+	name      string
+	requests  [resultCount][len(statusClasses)]atomic.Int64
+	bytes     [resultCount]atomic.Int64
+	collapsed atomic.Int64
+
+	heldBack, heldBackBytes atomic.Int64
+	notStored               []atomic.Int64 // by reason
+
+	duration, firstByte [resultCount]atomic.Pointer[prometheus.Observer]
+}
+
+// buckets run from a hit, a few dozen microseconds, to the longest wait for an
+// origin.
+var buckets = []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
+
+// NewMetrics returns the metrics of a Proxy, registered with r.
+func NewMetrics(r prometheus.Registerer) *Metrics {
+	labels := []string{"route", "result"}
+	m := &Metrics{
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "edgeproxy_request_duration_seconds", Buckets: buckets,
+			Help: "Time from the receipt of a request to the end of its answer: for a body from the store until it is handed to the connection, for a streamed one until it is written.",
+		}, labels),
+		firstByte: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "edgeproxy_first_byte_seconds", Buckets: buckets,
+			Help: "Time from the receipt of a request to the first byte of its answer's body.",
+		}, labels),
+		rejections: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "edgeproxy_limit_rejections_total",
+			Help: "Requests refused because a limit was reached.",
+		}, []string{"limit"}),
+	}
+	m.overload = m.rejections.WithLabelValues("requests_in_flight")
+	m.none = m.forRoute(noRoute)
+	r.MustRegister(m.duration, m.firstByte, m.rejections, collector{m})
+	return m
+}
+
+// forRoute returns the counters of the route called name, new ones if need be.
+func (m *Metrics) forRoute(name string) *routeMetrics {
+	r := &routeMetrics{name: name, notStored: make([]atomic.Int64, reason.Count)}
+	m.routes = append(m.routes, r)
+	return r
+}
+
+// observe makes p the Proxy whose gauges are shown.
+func (m *Metrics) observe(p *Proxy) { m.proxy.Store(p) }
+
+// request counts a finished request.
+func (m *Metrics) request(x *exchange, status int, duration time.Duration) {
+	r := m.none
+	if x.route != nil {
+		r = x.route.metrics
+	}
+	class := status / 100
+	if class < 1 || class >= len(statusClasses) {
+		class = 0
+	}
+	r.requests[x.result][class].Add(1)
+	r.bytes[x.result].Add(x.bytes)
+	if x.collapsed {
+		r.collapsed.Add(1)
+	}
+	if x.reason == reason.Overload && x.counted && x.head == nil && x.result == resultError {
+		m.overload.Inc()
+	}
+	m.observer(m.duration, &r.duration[x.result], r.name, x.result).Observe(duration.Seconds())
+	if x.firstByte >= 0 {
+		m.observer(m.firstByte, &r.firstByte[x.result], r.name, x.result).Observe(x.firstByte.Seconds())
+	}
+}
+
+// observer resolves a histogram once and then finds it without a look-up. Two
+// racing requests resolve the same one.
+func (m *Metrics) observer(v *prometheus.HistogramVec, at *atomic.Pointer[prometheus.Observer], route string, r result) prometheus.Observer {
+	if o := at.Load(); o != nil {
+		return *o
+	}
+	o := v.WithLabelValues(route, r.String())
+	at.Store(&o)
+	return o
+}

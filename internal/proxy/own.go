@@ -1,0 +1,148 @@
+package proxy
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/rfc9111"
+)
+
+// This file alone reads fasthttp's request, whose bytes live until the handler
+// returns, and copies what must live longer.
+
+// readAsks finds what the request's fields ask of a cache. It allocates nothing.
+func (x *exchange) readAsks() {
+	h := &x.ctx.Request.Header
+	a := &x.asks
+	a.get, a.head = h.IsGet(), h.IsHead()
+	a.body = h.ContentLength() > 0 || h.ContentLength() == -1
+	a.authorization = present(h, fasthttp.HeaderAuthorization)
+	a.cookie = present(h, fasthttp.HeaderCookie)
+	a.ranged = present(h, fasthttp.HeaderRange)
+	a.conditional = present(h, fasthttp.HeaderIfNoneMatch) || present(h, fasthttp.HeaderIfModifiedSince)
+	a.precondition = present(h, fasthttp.HeaderIfMatch) || present(h, fasthttp.HeaderIfUnmodifiedSince)
+	a.upgrade = present(h, fasthttp.HeaderUpgrade)
+	for _, line := range h.PeekAll(fasthttp.HeaderConnection) {
+		for range rfc9111.ConnectionOptions(line) {
+			a.connectionNames = true
+		}
+	}
+	for _, line := range h.PeekAll(fasthttp.HeaderCacheControl) {
+		x.request.Add(line)
+	}
+}
+
+// present reports whether the request has a field, empty or not.
+func present(h *fasthttp.RequestHeader, name string) bool { return len(h.PeekAll(name)) > 0 }
+
+// countFields reports whether the request has at most most field lines.
+func (x *exchange) countFields(most int) bool {
+	return bytes.Count(x.ctx.Request.Header.RawHeaders(), []byte("\n"))-1 <= most
+}
+
+// lines returns the lines of a field as they are forwarded: none if Connection
+// names it. They are valid until the next call.
+func (x *exchange) lines(name string) [][]byte {
+	if x.asks.connectionNames && x.namedByConnection(name) {
+		return nil
+	}
+	return x.ctx.Request.Header.PeekAll(name)
+}
+
+func (x *exchange) namedByConnection(name string) bool {
+	for _, line := range x.ctx.Request.Header.PeekAll(fasthttp.HeaderConnection) {
+		for option := range rfc9111.ConnectionOptions(line) {
+			if strings.EqualFold(string(option), name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// appendVariant appends to the URL key in dst what the fields called names add.
+func (x *exchange) appendVariant(dst []byte, names []string) []byte {
+	for _, name := range names {
+		dst = rfc9111.AppendVariantField(dst, name, x.lines(name))
+	}
+	return dst
+}
+
+// ownNames returns the names of the fields that Connection makes hop-by-hop,
+// canonical, so that they outlive the look at the header.
+func (x *exchange) ownNames() map[string]bool {
+	if !x.asks.connectionNames {
+		return nil
+	}
+	named := map[string]bool{}
+	for _, line := range x.ctx.Request.Header.PeekAll(fasthttp.HeaderConnection) {
+		for option := range rfc9111.ConnectionOptions(line) {
+			named[field.Canonical(string(option))] = true
+		}
+	}
+	return named
+}
+
+// ownFields copies the fields to forward, in order: without hop-by-hop fields,
+// without what is not keyed and trusted, without Host and framing, which the
+// origin room writes, and without what drop names.
+func (x *exchange) ownFields(drop func(name string) bool) field.List {
+	named := x.ownNames()
+	list := make(field.List, 0, 16)
+	for k, v := range x.ctx.Request.Header.All() {
+		name := field.Canonical(string(k))
+		switch {
+		case rfc9111.HopByHop(name), named[name], framing(name), untrusted(name), drop(name):
+		default:
+			list.Add(name, string(v))
+		}
+	}
+	return list
+}
+
+// framing names what is ours to say to the origin.
+func framing(name string) bool {
+	switch name {
+	case "Host", "Content-Length", "Transfer-Encoding", "Expect", "Via":
+		return true
+	}
+	return false
+}
+
+// untrusted names the fields that origins commonly trust without their being in
+// the key: forwarded, they would let one client choose what others are served
+// . Spellings with an
+// underscore count too; some servers read them as hyphens.
+func untrusted(name string) bool {
+	if strings.IndexByte(name, '_') >= 0 {
+		name = field.Canonical(strings.ReplaceAll(name, "_", "-"))
+	}
+	if strings.HasPrefix(name, "X-Forwarded-") {
+		return true
+	}
+	switch name {
+	case "Forwarded", "X-Forwarded", "X-Real-Ip", "X-Host", "X-Original-Url", "X-Original-Host", "X-Rewrite-Url",
+		"X-Http-Method", "X-Http-Method-Override", "X-Method-Override":
+		return true
+	}
+	return false
+}
+
+// generated names the request fields that origins get from us, not from the
+// client. A response that varies on one cannot be selected by a later request.
+func generated(name string) bool { return name == "Via" || untrusted(name) || framing(name) }
+
+// forKeeps drops what may not reach the origin when the response may be stored
+// or shared: Range and conditions are evaluated on the result.
+func forKeeps(name string) bool {
+	switch name {
+	case "Range", "If-Range", "If-None-Match", "If-Modified-Since":
+		return true
+	}
+	return false
+}
+
+func nothing(string) bool { return false }

@@ -1,0 +1,135 @@
+package proxy
+
+import (
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/accesslog"
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/flight"
+	"edgeproxy/internal/reason"
+)
+
+// Options are what a Proxy is made of. Rooms given here belong to the caller,
+// who closes them after Proxy.Close.
+type Options struct {
+	// Node names this proxy in Via and Cache-Status.
+	Node string
+	// Routes in the order in which they match.
+	Routes []Route
+
+	Store  *cache.Store
+	Hasher cache.Hasher
+	Gate   *admission.Gate
+
+	// MaxObjectBytes is the largest body that is stored, InflightBytes bounds
+	// the bodies of all flights together.
+	MaxObjectBytes, InflightBytes int64
+	// RequestsInFlight bounds the requests that are not hits; beyond it they get
+	// 503.
+	RequestsInFlight int
+	// TargetBytes, HeaderCount and BodyBytes bound a request.
+	TargetBytes, HeaderCount int
+	BodyBytes                int64
+	// ReadIdle and WriteIdle bound one read and one write of a body.
+	ReadIdle, WriteIdle time.Duration
+	// CollapseWait is how long a follower waits for a header, UncacheableFor how
+	// long nobody queues for a key after a response that could not be shared.
+	CollapseWait, UncacheableFor time.Duration
+	// CacheStatus says whether responses carry Cache-Status (RFC 9211).
+	CacheStatus bool
+
+	// AccessLog may be nil. Log and Metrics may not.
+	AccessLog *accesslog.Log
+	Log       *slog.Logger
+	Metrics   *Metrics
+}
+
+// Proxy serves requests. It is safe for concurrent use.
+type Proxy struct {
+	Options
+
+	via         string // "1.1 NAME"
+	statusName  string // NAME as a structured field item
+	routes      []*route
+	flights     *flight.Table[cache.Key, *head]
+	marks       *flight.Marks[cache.Key]
+	budget      *flight.Budget
+	exchanges   sync.Pool
+	inFlight    atomic.Int64 // requests received and not yet recorded
+	forwarding  atomic.Int64 // those of them that are not hits
+	panics      atomic.Int64
+	closeFlight sync.Once
+}
+
+// New returns a Proxy.
+func New(o Options) (*Proxy, error) {
+	routes, err := compile(o)
+	if err != nil {
+		return nil, err
+	}
+	budget := flight.NewBudget(o.InflightBytes)
+	p := &Proxy{
+		Options: o, via: "1.1 " + o.Node, statusName: structuredName(o.Node), routes: routes, budget: budget,
+		flights: flight.NewTable[cache.Key, *head](budget, o.MaxObjectBytes),
+		marks:   flight.NewMarks(func(k cache.Key) uint64 { return k.Lo }),
+	}
+	p.exchanges.New = func() any { return newExchange() }
+	o.Metrics.observe(p)
+	return p, nil
+}
+
+// compile checks the routes and gives each its counters.
+func compile(o Options) ([]*route, error) {
+	routes := make([]*route, 0, len(o.Routes))
+	for i := range o.Routes {
+		r := &o.Routes[i]
+		if err := o.Gate.Supports(r.Rule); err != nil {
+			return nil, fmt.Errorf("route %s: %w", r.Name, err)
+		}
+		routes = append(routes, newRoute(r, o.Metrics))
+	}
+	return routes, nil
+}
+
+// Close ends the fetches that go on without a client and waits for them. Call
+// it when no request is being served any more.
+func (p *Proxy) Close() { p.closeFlight.Do(p.flights.Close) }
+
+// Serve answers one request. Branches live here; the steps only work.
+func (p *Proxy) Serve(ctx *fasthttp.RequestCtx) {
+	x := p.receive(ctx)
+	defer p.finish(x) // one log line, one set of counters; also after a panic
+	switch p.decide(x) {
+	case hit, refused:
+	case pass:
+		p.pass(x) // the origin's answer, unstored
+	case miss:
+		p.collapse(x) // one leader fetches, followers read along
+	}
+	p.deliver(x)
+}
+
+// finish ends the handler: a panic becomes a 500 for this request alone, and
+// what has no body stream is recorded. A stream records when it is closed.
+func (p *Proxy) finish(x *exchange) {
+	if v := recover(); v != nil {
+		p.panics.Add(1)
+		p.reportPanic(v, stackTrace())
+		x.abandon()
+		x.ctx.Response.Reset()
+		x.ctx.Response.Header.SetNoDefaultContentType(true)
+		x.closing = true
+		p.refuse(x, fasthttp.StatusInternalServerError, reason.Panic)
+		p.deliver(x)
+	}
+	if !x.streaming {
+		p.record(x)
+	}
+}

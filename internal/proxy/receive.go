@@ -1,0 +1,110 @@
+package proxy
+
+import (
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/reason"
+	"edgeproxy/internal/wire"
+)
+
+// scheme is that of every listener there is so far.
+const (
+	scheme      = "http"
+	defaultPort = 80
+)
+
+// receive takes the request apart: framing, target, host, canonical key and
+// what the request asks of a cache. What cannot be understood in one way only
+// leaves x with a status to refuse it with.
+func (p *Proxy) receive(ctx *fasthttp.RequestCtx) *exchange {
+	x := p.take(ctx)
+	h := &ctx.Request.Header
+	x.method = h.Method()
+	if err := wire.CheckFraming(h.RawHeaders()); err != nil {
+		p.refuse(x, fasthttp.StatusBadRequest, reason.BadRequest)
+		x.closing = true // where the next request begins is anybody's guess
+		return x
+	}
+	if status := p.readTarget(x); status != 0 {
+		p.refuse(x, status, reason.BadRequest)
+		return x
+	}
+	x.readAsks()
+	if status := p.expectation(x); status != 0 {
+		p.refuse(x, status, reason.BadRequest)
+		return x
+	}
+	if x.asks.get || x.asks.head {
+		x.keyURL(p.Hasher)
+	}
+	return x
+}
+
+// take takes an exchange for ctx. This is where the clock is read.
+func (p *Proxy) take(ctx *fasthttp.RequestCtx) *exchange {
+	x := p.exchanges.Get().(*exchange)
+	x.ctx, x.start = ctx, time.Now()
+	p.inFlight.Add(1)
+	return x
+}
+
+// readTarget parses method, target and host; it returns the status to refuse
+// with, 0 for none.
+func (p *Proxy) readTarget(x *exchange) int {
+	h := &x.ctx.Request.Header
+	raw := h.RequestURI()
+	switch {
+	case len(raw) > p.TargetBytes:
+		return fasthttp.StatusRequestURITooLong
+	case h.IsTrace() || h.IsConnect():
+		return fasthttp.StatusMethodNotAllowed
+	case !wire.ValidMethod(x.method):
+		return fasthttp.StatusBadRequest
+	}
+	target, err := wire.ParseTarget(raw, scheme, h.IsOptions())
+	if err != nil {
+		return fasthttp.StatusBadRequest
+	}
+	authority := h.Host()
+	if target.Authority != nil {
+		authority = target.Authority
+	}
+	x.target = target
+	x.scratch, err = wire.AppendHost(x.scratch[:0], authority, scheme)
+	if err != nil {
+		return fasthttp.StatusBadRequest
+	}
+	x.host = x.scratch
+	if !x.countFields(p.HeaderCount) {
+		return fasthttp.StatusRequestHeaderFieldsTooLarge
+	}
+	return 0
+}
+
+// keyURL builds the canonical URL key behind the host in scratch.
+func (x *exchange) keyURL(hasher cache.Hasher) {
+	n := len(x.scratch)
+	x.scratch = wire.AppendKey(x.scratch, scheme, x.host, x.target.Raw)
+	x.name = x.scratch[n:]
+	x.urlLen = len(x.name)
+	x.url = hasher.Sum(x.name)
+	x.key = x.url
+}
+
+// expectation returns the status to refuse with when the request expects what
+// we do not do, or announces a body that is too large; 0 for none.
+func (p *Proxy) expectation(x *exchange) int {
+	h := &x.ctx.Request.Header
+	if e := h.Peek(fasthttp.HeaderExpect); len(e) > 0 && h.IsHTTP11() && !strings.EqualFold(string(e), "100-continue") {
+		return fasthttp.StatusExpectationFailed
+	}
+	if int64(h.ContentLength()) > p.BodyBytes {
+		x.closing = true
+		return fasthttp.StatusRequestEntityTooLarge
+	}
+	return 0
+}

@@ -1,0 +1,139 @@
+package proxy
+
+import (
+	"time"
+
+	"edgeproxy/internal/accesslog"
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/reason"
+)
+
+// describe settles what a fetched answer says of itself in Cache-Status: stored
+// means admitted now, before the body is here.
+func (p *Proxy) describe(x *exchange) {
+	h := x.head
+	if x.reason != reason.None {
+		return // of the request: the cache was not asked, or the wait was over
+	}
+	switch {
+	case !h.storable():
+		x.reason = h.why
+	case x.reader != nil && x.reader.Flight().Admitted():
+		x.stored = true
+	case x.verdict.Admit:
+		x.reason = reason.Refused // admitted, but this fetch was not made to be stored
+	default:
+		x.reason = x.verdict.Reason
+	}
+}
+
+// settle finds the result of a fetched answer, and its reason now that the end
+// is known.
+func (x *exchange) settle() {
+	if x.head == nil || x.result == resultError || x.result == resultPass {
+		return
+	}
+	admitted := x.verdict.Admit
+	if x.reader != nil {
+		admitted = x.reader.Flight().Admitted()
+	}
+	switch {
+	case x.head.why == reason.TooLarge, x.head.storable() && admitted:
+		x.result = resultMiss
+		if x.reason.HeldBack() {
+			x.reason = reason.None // a follower admitted it after the header was sent
+		}
+	case x.head.storable():
+		x.result = resultScarce
+	default:
+		x.result = resultPass
+	}
+}
+
+// record ends the exchange: counters, log line, and back into the pool.
+func (p *Proxy) record(x *exchange) {
+	x.settle()
+	p.inFlight.Add(-1)
+	if x.counted {
+		p.forwarding.Add(-1)
+	}
+	defer p.put(x)
+	if x.unseen {
+		return
+	}
+	status := x.ctx.Response.StatusCode()
+	duration := time.Since(x.start)
+	if !x.streaming {
+		x.firstByte = duration
+	}
+	p.Metrics.request(x, status, duration)
+	if p.AccessLog != nil {
+		p.log(x, status, duration)
+	}
+}
+
+func (p *Proxy) put(x *exchange) {
+	x.reset()
+	p.exchanges.Put(x)
+}
+
+func (p *Proxy) log(x *exchange, status int, duration time.Duration) {
+	line := accesslog.Line{
+		Time: x.start, Host: x.host, Target: x.target.Raw, Method: x.method, Status: status, Bytes: x.bytes,
+		Result: x.result.String(), Reason: x.reason.String(), Duration: duration, FirstByte: max(x.firstByte, 0),
+		Client: x.clientAddress(),
+	}
+	if x.target.Raw == nil { // refused before it was understood
+		line.Host, line.Target = x.ctx.Request.Header.Host(), x.ctx.Request.Header.RequestURI()
+	}
+	if x.route != nil {
+		line.Route = x.route.Name
+	}
+	p.AccessLog.Write(&line)
+}
+
+// account books the end of one fill: a GET's response that was judged.
+func (p *Proxy) account(r *route, why reason.Reason, size int64) {
+	if why == reason.None {
+		return // the store counts what lands
+	}
+	if why.HeldBack() {
+		why = heldBack(r.Rule.Policy)
+		r.metrics.heldBack.Add(1)
+		r.metrics.heldBackBytes.Add(size)
+	}
+	r.metrics.notStored[why].Add(1)
+}
+
+// heldBack is the word for what a policy did not let in.
+func heldBack(policy admission.Policy) reason.Reason {
+	switch policy {
+	case admission.Counting:
+		return reason.TooFewSightings
+	case admission.Never:
+		return reason.AdmissionDenies
+	default:
+		return reason.FirstSighting
+	}
+}
+
+// ended books the fill of a request that fetched for itself, unstored.
+func (p *Proxy) ended(x *exchange, whole bool) {
+	if x.result == resultPass || !x.asks.get {
+		return
+	}
+	why := x.head.why
+	switch {
+	case why != reason.None:
+	case !whole:
+		why = reason.Incomplete
+	case x.verdict.Admit:
+		why = reason.Refused
+		if x.reason == reason.WaitTimeout {
+			why = reason.WaitTimeout
+		}
+	default:
+		why = x.verdict.Reason
+	}
+	p.account(x.route, why, x.bytes)
+}

@@ -1,0 +1,54 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"runtime/debug"
+
+	"edgeproxy/internal/flight"
+	"edgeproxy/internal/reason"
+)
+
+// refuse makes the answer an error of our own.
+func (p *Proxy) refuse(x *exchange, status int, why reason.Reason) {
+	x.status, x.reason, x.result = status, why, resultError
+}
+
+// levelFor keeps what a client or an overload can cause at will out of the
+// default log.
+func levelFor(why reason.Reason) slog.Level {
+	switch why {
+	case reason.OriginError, reason.OriginTimeout:
+		return slog.LevelWarn
+	case reason.Panic:
+		return slog.LevelError
+	default:
+		return slog.LevelDebug
+	}
+}
+
+// cutOff notes that a body broke after its header was sent.
+func (p *Proxy) cutOff(x *exchange, err error) {
+	x.reason = reason.Incomplete
+	if !errors.Is(err, io.ErrClosedPipe) {
+		p.Log.Log(context.Background(), slog.LevelInfo, "response cut off", "route", x.route.Name, "error", err)
+	}
+}
+
+func (p *Proxy) fetchPanicked(e *flight.PanicError) {
+	p.panics.Add(1)
+	p.reportPanic(e.Value, e.Stack)
+}
+
+func (p *Proxy) reportPanic(v any, stack []byte) {
+	p.Log.Error("request panicked", "panic", v, "stack", string(stack))
+}
+
+func isPanic(err error) bool {
+	var pe *flight.PanicError
+	return errors.As(err, &pe)
+}
+
+func stackTrace() []byte { return debug.Stack() }

@@ -1,0 +1,98 @@
+package proxy
+
+import (
+	"bytes"
+	"time"
+
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/origin"
+)
+
+// Host is one pattern of host names.
+type Host struct {
+	// Name is in lower case, IPv6 in brackets; "" is any host.
+	Name string
+	// Subdomains wants one or more labels before Name.
+	Subdomains bool
+	// Port is the port wanted, 0 any.
+	Port int
+}
+
+// Route says what happens to the requests it matches.
+type Route struct {
+	// Name is unique; it labels metrics and log lines.
+	Name  string
+	Hosts []Host
+	// PathPrefix matches whole segments: /api matches /api and /api/x, not /apix.
+	PathPrefix string
+
+	Origin *origin.Origin
+	// HostHeader is what the origin gets as Host; "" is the client's.
+	HostHeader string
+	Rule       admission.Rule
+	// DefaultTTL is the lifetime of responses that say nothing of it.
+	DefaultTTL time.Duration
+	// AllowAmbiguousPath lets targets with encoded slashes, dot segments and the
+	// like be stored.
+	AllowAmbiguousPath bool
+}
+
+// route is a Route with its counters.
+type route struct {
+	*Route
+	metrics *routeMetrics
+}
+
+func newRoute(r *Route, m *Metrics) *route {
+	return &route{Route: r, metrics: m.forRoute(r.Name)}
+}
+
+// matches reports whether the route takes a request for host (canonical, with
+// its port if that is not the default) and path (decoded).
+func (r *route) matches(host, path []byte) bool {
+	return r.matchesHost(host) && r.matchesPath(path)
+}
+
+func (r *route) matchesHost(host []byte) bool {
+	name, port := splitPort(host)
+	for i := range r.Hosts {
+		if r.Hosts[i].matches(name, port) {
+			return true
+		}
+	}
+	return false
+}
+
+func (h *Host) matches(name []byte, port int) bool {
+	switch {
+	case h.Port != 0 && h.Port != port:
+		return false
+	case h.Name == "":
+		return true
+	case !h.Subdomains:
+		return string(name) == h.Name
+	}
+	dot := len(name) - len(h.Name) - 1
+	return dot > 0 && name[dot] == '.' && string(name[dot+1:]) == h.Name
+}
+
+// splitPort takes a canonical host apart.
+func splitPort(host []byte) (name []byte, port int) {
+	i := bytes.LastIndexByte(host, ':')
+	if i < 0 || bytes.IndexByte(host[i:], ']') >= 0 {
+		return host, defaultPort
+	}
+	for _, c := range host[i+1:] {
+		port = port*10 + int(c-'0')
+	}
+	return host[:i], port
+}
+
+func (r *route) matchesPath(path []byte) bool {
+	p := r.PathPrefix
+	if len(path) < len(p) || string(path[:len(p)]) != p {
+		// "OPTIONS *" asks about the server as a whole.
+		return p == "/" && string(path) == "*"
+	}
+	return len(path) == len(p) || p[len(p)-1] == '/' || path[len(p)] == '/'
+}

@@ -1,0 +1,93 @@
+package proxy
+
+import "edgeproxy/internal/reason"
+
+// Status is what a Proxy has done since its start, for people and dashboards.
+type Status struct {
+	RequestsInFlight int64            `json:"requests_in_flight"`
+	InflightBytes    int64            `json:"inflight_bytes"`
+	Flights          int              `json:"flights"`
+	Panics           int64            `json:"panics"`
+	Totals           RouteStatus      `json:"totals"`
+	Routes           []RouteStatus    `json:"routes"`
+	NotStored        map[string]int64 `json:"not_stored"`
+}
+
+// RouteStatus is what has become of the requests of one route, or of all.
+// Ratios are in [0, 1], and 0 before the first request.
+type RouteStatus struct {
+	Route         string           `json:"route,omitempty"`
+	Policy        string           `json:"policy,omitempty"`
+	Requests      int64            `json:"requests"`
+	Results       map[string]int64 `json:"results"`
+	ResponseBytes int64            `json:"response_bytes"`
+	HitRatio      float64          `json:"hit_ratio"`
+	ByteHitRatio  float64          `json:"byte_hit_ratio"`
+	Collapsed     int64            `json:"collapsed"`
+	HeldBack      int64            `json:"held_back"`
+	HeldBackBytes int64            `json:"held_back_bytes"`
+}
+
+// tally adds up results.
+type tally struct {
+	requests, bytes          [resultCount]int64
+	collapsed, held, heldLen int64
+}
+
+func (t *tally) add(r *routeMetrics) {
+	for i := range r.requests {
+		for class := range r.requests[i] {
+			t.requests[i] += r.requests[i][class].Load()
+		}
+		t.bytes[i] += r.bytes[i].Load()
+	}
+	t.collapsed += r.collapsed.Load()
+	t.held += r.heldBack.Load()
+	t.heldLen += r.heldBackBytes.Load()
+}
+
+// status works out the ratios: (hit + stale) over everything but error.
+func (t *tally) status() RouteStatus {
+	s := RouteStatus{Results: map[string]int64{}, Collapsed: t.collapsed, HeldBack: t.held, HeldBackBytes: t.heldLen}
+	for i := range resultCount {
+		s.Results[i.String()] = t.requests[i]
+		s.Requests += t.requests[i]
+		s.ResponseBytes += t.bytes[i]
+	}
+	s.HitRatio = ratio(t.requests[resultHit]+t.requests[resultStale], s.Requests-t.requests[resultError])
+	s.ByteHitRatio = ratio(t.bytes[resultHit]+t.bytes[resultStale], s.ResponseBytes-t.bytes[resultError])
+	return s
+}
+
+func ratio(part, whole int64) float64 {
+	if whole <= 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
+}
+
+// Status returns the counts of now. They are read while requests go on, so sums
+// may differ by those under way.
+func (p *Proxy) Status() Status {
+	s := Status{
+		RequestsInFlight: p.inFlight.Load(), InflightBytes: p.budget.Used(), Flights: p.flights.Len(),
+		Panics: p.panics.Load(), NotStored: map[string]int64{},
+	}
+	var all tally
+	all.add(p.Metrics.none)
+	for _, r := range p.routes {
+		var one tally
+		one.add(r.metrics)
+		all.add(r.metrics)
+		rs := one.status()
+		rs.Route, rs.Policy = r.Name, r.Rule.Policy.String()
+		s.Routes = append(s.Routes, rs)
+		for i := range r.metrics.notStored {
+			if v := r.metrics.notStored[i].Load(); v > 0 {
+				s.NotStored[reason.Reason(i).String()] += v
+			}
+		}
+	}
+	s.Totals = all.status()
+	return s
+}

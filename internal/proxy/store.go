@@ -1,0 +1,44 @@
+package proxy
+
+import (
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/reason"
+)
+
+// store puts a whole, storable, admitted body into the cache and says why not
+// otherwise; None is stored. err is how the body ended.
+func (p *Proxy) store(f *fill, h *head, err error) reason.Reason {
+	if !h.storable() {
+		return h.why
+	}
+	if err != nil {
+		return reason.Incomplete
+	}
+	body, ok := f.Whole()
+	if !ok {
+		return p.unkept(f, h)
+	}
+	e := *h.entry
+	e.Body = body
+	switch p.Store.Put(&e, f.Purged) {
+	case cache.Stored:
+		return reason.None
+	case cache.Purged:
+		return reason.Purged
+	default:
+		return reason.TooLarge
+	}
+}
+
+// unkept says why the flight does not give its body to the store.
+func (p *Proxy) unkept(f *fill, h *head) reason.Reason {
+	switch {
+	case !f.Admitted():
+		return reason.FirstSighting // whatever the policy calls it; see account
+	case f.Purged():
+		return reason.Purged
+	case f.Size() > p.MaxObjectBytes || h.length > p.MaxObjectBytes:
+		return reason.TooLarge
+	}
+	return reason.InflightLimit
+}

@@ -1,0 +1,102 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"net"
+	"net/netip"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/origin"
+)
+
+// errBodyTooLarge and errBodyIdle end the reading of a request body that is
+// longer than limits.body_bytes or that stopped coming.
+var (
+	errBodyTooLarge = errors.New("request body is larger than limits.body_bytes")
+	errBodyIdle     = errors.New("request body stopped arriving")
+)
+
+// upload is a request body on its way to the origin: each read has its own
+// deadline, and the whole has a limit, which fasthttp does not keep for streams.
+type upload struct {
+	ctx         *fasthttp.RequestCtx
+	src         io.Reader
+	left        int64
+	idle        time.Duration
+	interrupted atomic.Bool
+	err         error
+}
+
+// ownBody gives r the body of x's request.
+func (p *Proxy) ownBody(x *exchange, r *origin.Request) {
+	if !x.asks.body {
+		return
+	}
+	src := x.ctx.RequestBodyStream()
+	if src == nil {
+		return
+	}
+	x.upload = &upload{ctx: x.ctx, src: src, left: p.BodyBytes, idle: p.ReadIdle}
+	r.Body, r.ContentLength = x.upload, int64(x.ctx.Request.Header.ContentLength())
+	r.Interrupt = x.upload.interrupt
+}
+
+// Read is called by the origin room's goroutine, until RoundTrip returns.
+func (u *upload) Read(b []byte) (int, error) {
+	if u.interrupted.Load() {
+		return 0, net.ErrClosed
+	}
+	_ = u.ctx.SetReadDeadline(time.Now().Add(u.idle))
+	if u.interrupted.Load() { // the deadline may just have undone the interruption
+		_ = u.ctx.SetReadDeadline(time.Unix(1, 0))
+	}
+	n, err := u.src.Read(b)
+	if u.left -= int64(n); u.left < 0 {
+		u.err = errBodyTooLarge
+		return 0, errBodyTooLarge
+	}
+	var timeout net.Error
+	if errors.As(err, &timeout) && timeout.Timeout() {
+		err = errBodyIdle
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		u.err = err
+	}
+	return n, err
+}
+
+// interrupt makes a Read that waits for the client return.
+func (u *upload) interrupt() {
+	u.interrupted.Store(true)
+	_ = u.ctx.SetReadDeadline(time.Unix(1, 0))
+}
+
+// clientAddress is the peer's address; the zero Addr where there is none.
+func (x *exchange) clientAddress() netip.Addr {
+	switch a := x.ctx.RemoteAddr().(type) {
+	case *net.TCPAddr:
+		ip, _ := netip.AddrFromSlice(a.IP)
+		return ip.Unmap()
+	default:
+		return netip.Addr{}
+	}
+}
+
+// requestVia is the Via to forward: the client's members, then ours (RFC 9110
+// section 7.6.3).
+func (x *exchange) requestVia(own string) string {
+	var b strings.Builder
+	for _, line := range x.ctx.Request.Header.PeekAll(fasthttp.HeaderVia) {
+		if len(line) > 0 {
+			b.Write(line)
+			b.WriteString(", ")
+		}
+	}
+	b.WriteString(own)
+	return b.String()
+}
