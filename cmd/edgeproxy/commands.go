@@ -101,8 +101,7 @@ func checkCommand() *cobra.Command {
 
 // asConfigError makes a file that cannot be read bad usage too.
 func asConfigError(err error) error {
-	var faults config.Errors
-	if errors.As(err, &faults) {
+	if _, ok := errors.AsType[config.Errors](err); ok {
 		return err
 	}
 	return &usageError{err}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"os"
 	"runtime/debug"
+	"slices"
 
 	"edgeproxy/config"
 )
@@ -30,14 +31,13 @@ func limitMemory(c *config.Config, log *slog.Logger) {
 // generation has n log2(1/f) / ln 2 cells with f = 1-(1-F)^(1/G).
 func filterBytes(c *config.Config) int64 {
 	var bits float64
-	used := map[config.Policy]bool{}
-	for _, r := range c.Routes {
-		used[r.Admission.Policy] = true
+	uses := func(p config.Policy) bool {
+		return slices.ContainsFunc(c.Routes, func(r config.Route) bool { return r.Admission.Policy == p })
 	}
-	if used[config.PolicySecondHit] {
+	if uses(config.PolicySecondHit) {
 		bits += windowCells(c.Admission.SecondHit)
 	}
-	if used[config.PolicyCounting] {
+	if uses(config.PolicyCounting) {
 		bits += 4 * windowCells(c.Admission.Counting.Window)
 	}
 	return int64(bits / 8)

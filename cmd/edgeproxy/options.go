@@ -115,4 +115,3 @@ func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 		AccessLog:   e.access, Log: e.log, Metrics: proxy.NewMetrics(e.registry),
 	}
 }
-

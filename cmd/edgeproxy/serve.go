@@ -56,7 +56,7 @@ func loadConfig(file string, flags config.Flags) (*config.Config, error) {
 func serve(ctx context.Context, c *config.Config, stderr io.Writer) error {
 	log := newLog(c.Log, stderr)
 	for _, w := range c.Warnings() {
-		log.Warn(w.String())
+		log.Warn("configuration", "warning", w.String())
 	}
 	limitMemory(c, log)
 	e, err := newEdge(c, log)

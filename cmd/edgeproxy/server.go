@@ -47,4 +47,6 @@ func newServer(c *config.Config, p *proxy.Proxy, log *slog.Logger) *fasthttp.Ser
 type quietLogger struct{ log *slog.Logger }
 
 // Printf takes fasthttp's own lines.
-func (q quietLogger) Printf(format string, args ...any) { q.log.Debug(fmt.Sprintf(format, args...)) }
+func (q quietLogger) Printf(format string, args ...any) {
+	q.log.Debug("fasthttp", "message", fmt.Sprintf(format, args...))
+}

@@ -503,7 +503,7 @@ func TestJoinLeaveAndFinishTogether(t *testing.T) {
 					t.Errorf("got %v %v, want Shared", o, err)
 				}
 				if r.IntN(3) == 0 {
-					reader.Next()
+					_, _ = reader.Next()
 				} else if got, err := io.ReadAll(reader); err == nil && !bytes.Equal(got, body) {
 					t.Errorf("got %d bytes without an error, want %d", len(got), len(body))
 				}

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"strconv"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -101,7 +100,7 @@ func (e emitter) proxy(p *Proxy) {
 	if p.AccessLog != nil {
 		e.counter(descLogDropped, int64(p.AccessLog.Dropped()))
 	}
-	for _, f := range p.Gate.Stats(time.Now()) {
+	for _, f := range p.Gate.Stats(now()) {
 		for i, g := range f.Generations {
 			e.gauge(descFill, g.FillRatio, f.Name, strconv.Itoa(i))
 		}

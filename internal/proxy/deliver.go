@@ -57,15 +57,14 @@ func (p *Proxy) deliverFetched(x *exchange) {
 	p.describe(x)
 	b := x.begin(cut.statusOr(h.status))
 	b = appendFields(b, h.fields, cut.status == fasthttp.StatusNotModified)
-	if x.collapsed && h.entry != nil && !h.fields.Has("Age") {
-		age := rfc9111.CurrentAge(h.entry.InitialAge, h.entry.ResponseTime, x.start)
-		b = appendInt(b, "Age: ", int64(age.Seconds()))
+	if x.collapsed && !h.fields.Has("Age") { // a follower is served from here
+		b = appendInt(b, "Age: ", int64(rfc9111.CurrentAge(h.entry.InitialAge, h.entry.ResponseTime, x.start).Seconds()))
 	}
 	b = p.appendCacheStatus(b, x, 0)
 	b = cut.appendTo(b, h.length)
 	x.send(b)
-	if cut.bodyless() || x.asks.head || !bodyAllowed(h.status) || h.length == 0 {
-		x.ctx.Response.SkipBody = x.asks.head || cut.bodyless() || !bodyAllowed(h.status)
+	x.ctx.Response.SkipBody = x.asks.head || cut.bodyless() || !bodyAllowed(h.status)
+	if x.ctx.Response.SkipBody || h.length == 0 {
 		p.drain(x)
 		return
 	}

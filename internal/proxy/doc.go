@@ -23,7 +23,6 @@
 //     handler returns: it alone copies them into what lives longer.
 //   - A stored entry's full key is compared on every hit.
 //   - What is not in the key is not forwarded where an origin commonly trusts it.
-//   - The clock is read in receive.go only, once a request, and in stream.go
-//     for write deadlines.
+//   - The clock is read through clock.go alone.
 //   - The hit path allocates nothing and copies no body of 16 KiB or more.
 package proxy

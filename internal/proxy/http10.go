@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"net"
-	"time"
 )
 
 // untilClose sends a body of unknown length to an HTTP/1.0 client, which knows
@@ -14,7 +13,7 @@ func (p *Proxy) untilClose(x *exchange, b *body) {
 	x.ctx.HijackSetNoResponse(true)
 	x.ctx.Hijack(func(conn net.Conn) {
 		defer func() { _ = b.Close() }()
-		_ = conn.SetWriteDeadline(time.Now().Add(p.WriteIdle))
+		_ = conn.SetWriteDeadline(now().Add(p.WriteIdle))
 		if _, err := conn.Write(head); err != nil {
 			return
 		}

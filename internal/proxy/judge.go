@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -105,10 +106,8 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *head) *cache.Entry {
 	}
 	name, key := j.urlName, j.url
 	if len(names) > 0 {
-		for _, n := range names {
-			if generated(n) {
-				return nil
-			}
+		if slices.ContainsFunc(names, generated) {
+			return nil
 		}
 		name = j.variant(names)
 		key = p.Hasher.Sum(name)

@@ -76,8 +76,7 @@ func (p *Proxy) invalidate(x *exchange, resp *origin.Response) {
 // fail answers with our own error for an origin's failure.
 func (p *Proxy) fail(x *exchange, err error) {
 	status, why := fasthttp.StatusBadGateway, reason.OriginError
-	var oe *origin.Error
-	if errors.As(err, &oe) {
+	if oe, ok := errors.AsType[*origin.Error](err); ok {
 		status, why = failure(oe, x.upload)
 	}
 	if isPanic(err) {

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"strings"
-	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -47,7 +46,7 @@ func (p *Proxy) receive(ctx *fasthttp.RequestCtx) *exchange {
 // take takes an exchange for ctx. This is where the clock is read.
 func (p *Proxy) take(ctx *fasthttp.RequestCtx) *exchange {
 	x := p.exchanges.Get().(*exchange)
-	x.ctx, x.start = ctx, time.Now()
+	x.ctx, x.start = ctx, now()
 	p.inFlight.Add(1)
 	return x
 }

@@ -62,7 +62,7 @@ func (p *Proxy) record(x *exchange) {
 		return
 	}
 	status := x.ctx.Response.StatusCode()
-	duration := time.Since(x.start)
+	duration := now().Sub(x.start)
 	if !x.streaming {
 		x.firstByte = duration
 	}

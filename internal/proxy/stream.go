@@ -85,15 +85,15 @@ func (b *body) Read(p []byte) (int, error) {
 
 // sent counts n bytes about to be written and gives the write its time.
 func (b *body) sent(n int) {
-	now := time.Now()
+	at := now()
 	if b.x.firstByte < 0 {
-		b.x.firstByte = now.Sub(b.x.start)
+		b.x.firstByte = at.Sub(b.x.start)
 	}
 	b.x.bytes += int64(n)
 	if b.left > 0 {
 		b.left -= int64(n)
 	}
-	_ = b.x.ctx.SetWriteDeadline(now.Add(b.p.WriteIdle))
+	_ = b.x.ctx.SetWriteDeadline(at.Add(b.p.WriteIdle))
 }
 
 // ending passes the end of the source on; an end before the announced length is

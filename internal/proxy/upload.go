@@ -51,7 +51,7 @@ func (u *upload) Read(b []byte) (int, error) {
 	if u.interrupted.Load() {
 		return 0, net.ErrClosed
 	}
-	_ = u.ctx.SetReadDeadline(time.Now().Add(u.idle))
+	_ = u.ctx.SetReadDeadline(now().Add(u.idle))
 	if u.interrupted.Load() { // the deadline may just have undone the interruption
 		_ = u.ctx.SetReadDeadline(time.Unix(1, 0))
 	}

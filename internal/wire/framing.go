@@ -38,22 +38,30 @@ func CheckFraming(raw []byte) error {
 		if len(line) == 0 {
 			break
 		}
-		if line[0] == ' ' || line[0] == '\t' {
-			return ErrFold
+		name, err := fieldName(line)
+		if err != nil {
+			return err
 		}
-		colon := bytes.IndexByte(line, ':')
-		if colon < 1 || !field.ValidName(line[:colon]) {
-			return ErrFieldName
-		}
-		switch name := line[:colon]; {
-		case len(name) == len(nameContentLength) && bytes.EqualFold(name, nameContentLength):
-			length = true
-		case len(name) == len(nameTransferEncoding) && bytes.EqualFold(name, nameTransferEncoding):
-			encoding = true
-		}
+		length = length || is(name, nameContentLength)
+		encoding = encoding || is(name, nameTransferEncoding)
 	}
 	if length && encoding {
 		return ErrFraming
 	}
 	return nil
 }
+
+// fieldName returns the name of a field line, which must begin with it.
+func fieldName(line []byte) ([]byte, error) {
+	if line[0] == ' ' || line[0] == '\t' {
+		return nil, ErrFold
+	}
+	colon := bytes.IndexByte(line, ':')
+	if colon < 1 || !field.ValidName(line[:colon]) {
+		return nil, ErrFieldName
+	}
+	return line[:colon], nil
+}
+
+// is compares names without regard to case; nearly all differ in length.
+func is(name, want []byte) bool { return len(name) == len(want) && bytes.EqualFold(name, want) }

@@ -45,38 +45,44 @@ func AppendHost(dst, raw []byte, scheme string) ([]byte, error) {
 
 // splitPort separates the port, without leading zeros; an empty port is none.
 func splitPort(raw []byte) (host, port []byte, err error) {
-	host = raw
 	end := 0
 	if raw[0] == '[' { // IP literal (RFC 3986 section 3.2.2)
 		if end = bytes.IndexByte(raw, ']') + 1; end == 0 {
 			return nil, nil, ErrHost
 		}
 	}
-	i := bytes.IndexByte(raw[end:], ':')
+	rest := raw[end:]
+	i := bytes.IndexByte(rest, ':')
+	if end > 0 && (len(rest) > 0 && i != 0) {
+		return nil, nil, ErrHost // something between the literal and its port
+	}
 	if i < 0 {
-		if end > 0 && end != len(raw) {
-			return nil, nil, ErrHost
-		}
-		return host, nil, nil
+		return raw, nil, nil
 	}
-	if end > 0 && i != 0 {
+	if end+i == 0 {
 		return nil, nil, ErrHost
 	}
-	host, port = raw[:end+i], raw[end+i+1:]
-	if len(host) == 0 || len(port) > 5 {
-		return nil, nil, ErrHost
+	port, err = validPort(rest[i+1:])
+	return raw[:end+i], port, err
+}
+
+// validPort returns a port of 1 to 65535 without leading zeros, nothing for an
+// empty one.
+func validPort(port []byte) ([]byte, error) {
+	if len(port) > 5 {
+		return nil, ErrHost
 	}
 	n := 0
 	for _, c := range port {
 		if c < '0' || c > '9' {
-			return nil, nil, ErrHost
+			return nil, ErrHost
 		}
 		n = n*10 + int(c-'0')
 	}
 	if n > 65535 || len(port) > 0 && n == 0 {
-		return nil, nil, ErrHost
+		return nil, ErrHost
 	}
-	return host, bytes.TrimLeft(port, "0"), nil
+	return bytes.TrimLeft(port, "0"), nil
 }
 
 func validHost(host []byte) bool {

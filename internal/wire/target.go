@@ -91,17 +91,14 @@ func parseAbsolute(raw []byte, scheme string) (Target, error) {
 }
 
 func split(raw, authority []byte) Target {
-	path := raw
-	if q := bytes.IndexByte(raw, '?'); q >= 0 {
-		path = raw[:q]
-	}
+	path, _, _ := bytes.Cut(raw, []byte("?"))
 	return Target{Authority: authority, Raw: raw, Path: path, Ambiguous: ambiguous(path)}
 }
 
 // ambiguous walks the segments of path. The common path has no percent sign, no
 // double slash and no dot after a slash, and costs one look at each byte.
 func ambiguous(path []byte) bool {
-	for i := 0; i < len(path); i++ {
+	for i := range path {
 		switch path[i] {
 		case '%':
 			if i+2 < len(path) {

@@ -129,8 +129,14 @@ func TestAppendHostRefuses(t *testing.T) {
 func TestKeyPartsCannotImitateEachOther(t *testing.T) {
 	seen := map[string]string{}
 	for _, k := range [][3]string{
-		{"http", "a", "/b"}, {"http", "a/", "b"}, {"http", "", "a/b"}, {"https", "a", "/b"}, {"http", "ab", "/"},
-		{"http", "a\x02/b", ""}, {"http", "a", "/b?"}, {"http", "a:81", "/b"},
+		{"http", "a", "/b"},
+		{"http", "a/", "b"},
+		{"http", "", "a/b"},
+		{"https", "a", "/b"},
+		{"http", "ab", "/"},
+		{"http", "a\x02/b", ""},
+		{"http", "a", "/b?"},
+		{"http", "a:81", "/b"},
 	} {
 		key := string(AppendKey(nil, k[0], []byte(k[1]), []byte(k[2])))
 		if other, dup := seen[key]; dup {

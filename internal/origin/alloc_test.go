@@ -1,0 +1,28 @@
+//go:build !race
+
+package origin
+
+import (
+	"context"
+	"testing"
+)
+
+// The number is that of a GET whose context can end, on a used connection: the
+// request itself, the watch over the context, response, body, head and fields.
+func TestRoundTripAllocations(t *testing.T) {
+	const limit = 9
+	o := open(t, Options{Address: benchmarkOrigin(t)})
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	buf := make([]byte, 32<<10)
+	got := testing.AllocsPerRun(200, func() {
+		res, err := o.RoundTrip(ctx, get("/page?a=b"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		drain(t, res.Body, buf)
+	})
+	if got > limit {
+		t.Errorf("got %v allocations, want at most %d", got, limit)
+	}
+}

@@ -1,0 +1,124 @@
+package origin
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"sync"
+	"time"
+)
+
+// Body is the body of a response. One goroutine reads it; Close may be called
+// from any. It holds its connection until its end, an error or Close.
+type Body struct {
+	origin *Origin
+	c      *conn
+	src    io.Reader
+	status int
+	framed bool
+	keep   time.Duration // of the connection after a whole body; 0 without framing
+
+	mu  sync.Mutex
+	err error // why nothing more can be read; nil: not over
+}
+
+func newBody(o *Origin, c *conn, status int, f framing, keep time.Duration) *Body {
+	b := &Body{origin: o, c: c, status: status, framed: f.end != byClose, keep: keep}
+	c.rolling = true
+	switch f.end {
+	case byNothing:
+		b.end(io.EOF)
+	case byLength:
+		b.src = &lengthReader{r: c.br, left: f.length}
+	case byChunks:
+		b.src = &chunkReader{r: c.br}
+	case byClose:
+		b.src = c.br
+	}
+	return b
+}
+
+// Framed reports whether framing says where the body ends. If it does not,
+// io.EOF means that the origin closed the connection, and the body may be short.
+func (b *Body) Framed() bool { return b.framed }
+
+// Read reads the body into p, which stays the caller's. It returns io.EOF, also
+// together with the last bytes, only at the end of the body, and an *Error
+// otherwise: every cut matches io.ErrUnexpectedEOF. Each wait for the origin is
+// bounded by Options.IdleTimeout.
+func (b *Body) Read(p []byte) (int, error) {
+	if err := b.over(); err != nil || len(p) == 0 {
+		return 0, err
+	}
+	n, err := b.src.Read(p)
+	if n > 0 {
+		b.origin.metrics.received(n)
+	}
+	if err != nil {
+		err = b.end(err)
+	}
+	return n, err
+}
+
+// Close gives up what has not been read, and with it the connection. A Read
+// that waits returns an error. After the end of the body it does nothing. It
+// always returns nil.
+func (b *Body) Close() error {
+	b.end(ErrBodyClosed)
+	return nil
+}
+
+func (b *Body) over() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.err
+}
+
+// end notes why the body is over and lets go of the connection. The first call
+// decides; all return its error.
+func (b *Body) end(cause error) error {
+	b.mu.Lock()
+	if b.err != nil {
+		defer b.mu.Unlock()
+		return b.err
+	}
+	outcome, reuse := outcomeOf(b.status), false
+	switch {
+	case cause == io.EOF: //nolint:errorlint // a failure that wraps io.EOF is no end
+		b.err = io.EOF
+		reuse = b.c.br.Buffered() == 0
+	case errors.Is(cause, ErrBodyClosed):
+		b.err = b.origin.fail(Canceled, "read the response body", cause)
+	default:
+		e := b.origin.fail(kindOf(cause), "read the response body", cause)
+		outcome, _ = e.Kind.failure()
+		b.err = e
+	}
+	err := b.err
+	b.mu.Unlock()
+
+	b.origin.metrics.ended(outcome)
+	if reuse {
+		b.origin.pool.put(b.c, b.keep)
+		return err
+	}
+	b.c.close()
+	b.origin.pool.free()
+	return err
+}
+
+// lengthReader reads a body of known length, above 0.
+type lengthReader struct {
+	r    *bufio.Reader
+	left int64
+}
+
+// Read returns io.EOF together with the last bytes.
+func (l *lengthReader) Read(p []byte) (int, error) {
+	n, err := l.r.Read(p[:min(int64(len(p)), l.left)])
+	l.left -= int64(n)
+	if l.left == 0 {
+		return n, io.EOF
+	}
+	return n, cutAt(err)
+}

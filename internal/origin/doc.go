@@ -1,0 +1,24 @@
+// Package origin talks HTTP/1.1 to one origin server.
+//
+// It answers one question: what does this server say to this request, and is
+// what arrived provably the whole of it? A request goes out byte for byte as
+// given. What comes in is framed strictly: a response that two readers could
+// understand differently is refused, not repaired.
+//
+// The laws:
+//
+//   - A Body ends with io.EOF only where its framing says so (Content-Length
+//     reached, or final chunk and trailer section read), or, without framing,
+//     where the origin closed. Every other end is an error.
+//   - A connection serves one request at a time. It is used again only when the
+//     request was sent whole, the response was read to its framed end, both
+//     sides allow it and nothing lies unread on it.
+//   - Every wait has a limit: connecting, queueing, the head, each read of a
+//     body, each write.
+//   - A request is repeated at most once, and only where the first try cannot
+//     have been answered: see Origin.RoundTrip.
+//
+// It does not follow redirects, decode contents, balance between servers, keep
+// cookies, speak TLS or upgrade, and does not strip hop-by-hop fields: the
+// caller knows which ones it may pass on. Trailers are read and dropped.
+package origin

@@ -1,0 +1,123 @@
+package origin
+
+import (
+	"errors"
+	"fmt"
+	"io"
+)
+
+// Kind says what went wrong, as far as a proxy has to answer differently.
+type Kind uint8
+
+const (
+	// Connect: no connection could be made. Error.Timeout tells a server that
+	// did not answer from one that refused.
+	Connect Kind = iota + 1
+	// Overload: no connection became free, or the Origin is closed. The request
+	// never left.
+	Overload
+	// Timeout: the origin went silent before the head was complete, in the body,
+	// or while it should have taken the request.
+	Timeout
+	// Cut: the connection ended before the response did. Such an error matches
+	// io.ErrUnexpectedEOF.
+	Cut
+	// Malformed: the response cannot be understood in one way only.
+	Malformed
+	// Canceled: the caller's context ended, or the Body was closed.
+	Canceled
+	// BadRequest: the request cannot be sent as given. Its parts would break the
+	// framing, or its body failed, ended early or was longer than announced. The
+	// origin is not at fault.
+	BadRequest
+)
+
+// String returns the kind as one word.
+func (k Kind) String() string {
+	switch k {
+	case Connect:
+		return "connect"
+	case Overload:
+		return "overload"
+	case Timeout:
+		return "timeout"
+	case Cut:
+		return "cut"
+	case Malformed:
+		return "malformed"
+	case Canceled:
+		return "canceled"
+	case BadRequest:
+		return "bad-request"
+	}
+	return "unknown"
+}
+
+// Error is the only type of error that RoundTrip and Body.Read return (but for
+// io.EOF). It holds no bytes of the request.
+type Error struct {
+	Kind   Kind
+	Origin string // Options.Name
+	Op     string // what was being done: "connect", "read the body", ...
+	Err    error  // the cause, never nil
+}
+
+// Error returns origin, operation and cause.
+func (e *Error) Error() string { return fmt.Sprintf("origin %s: %s: %v", e.Origin, e.Op, e.Err) }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Is makes every cut match io.ErrUnexpectedEOF, also one that the system
+// reports as a reset.
+func (e *Error) Is(target error) bool { return e.Kind == Cut && target == io.ErrUnexpectedEOF }
+
+// Timeout reports whether time ran out: the origin's, that of dialling, or the
+// deadline of the caller's context.
+func (e *Error) Timeout() bool {
+	if e.Kind == Timeout {
+		return true
+	}
+	t, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](e.Err)
+	return ok && t.Timeout()
+}
+
+// ErrClosed is the cause of an Overload after Close.
+var ErrClosed = errors.New("the origin is closed")
+
+// ErrBodyClosed is the cause of a Canceled read of a Body that was closed.
+var ErrBodyClosed = errors.New("the body is closed")
+
+// malformedError says what in a response is not understood.
+type malformedError string
+
+func (e malformedError) Error() string { return string(e) }
+
+func malformed(format string, args ...any) error {
+	return malformedError(fmt.Sprintf(format, args...))
+}
+
+// kindOf classifies an error of reading or writing a connection.
+func kindOf(err error) Kind {
+	if _, ok := errors.AsType[malformedError](err); ok {
+		return Malformed
+	}
+	if t, ok := errors.AsType[interface {
+		error
+		Timeout() bool
+	}](err); ok && t.Timeout() {
+		return Timeout
+	}
+	return Cut
+}
+
+// cutAt turns an end of input inside a message into what it is.
+func cutAt(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

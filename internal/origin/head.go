@@ -1,0 +1,92 @@
+package origin
+
+import (
+	"strings"
+
+	"edgeproxy/internal/field"
+)
+
+// maxFields bounds the field lines of one head or trailer section: enough for
+// any real origin, and small enough that looking through them stays cheap.
+const maxFields = 256
+
+// head is a parsed response head. Its strings are slices of the text parsed.
+type head struct {
+	minor  int // of HTTP/1.minor
+	status int // 100 to 999
+	reason string
+	fields field.List
+}
+
+// parseHead parses status line and field lines (RFC 9112 sections 4 and 5).
+// Every line of text ends in CRLF; the empty line at the end is left out.
+//
+// A bare LF is no line end here, though RFC 9112 section 2.2 would allow it: an
+// origin that copies a client's LF into a value would let that client write
+// header fields of a response that others get from the cache.
+func parseHead(text string) (head, error) {
+	line, rest, _ := strings.Cut(text, "\r\n")
+	h, err := parseStatusLine(line)
+	if err != nil {
+		return head{}, err
+	}
+	count := strings.Count(rest, "\r\n")
+	if count > maxFields {
+		return head{}, malformed("%d header fields, at most %d are read", count, maxFields)
+	}
+	h.fields = make(field.List, 0, count)
+	for rest != "" {
+		line, rest, _ = strings.Cut(rest, "\r\n")
+		name, value, err := parseField(line)
+		if err != nil {
+			return head{}, err
+		}
+		h.fields.Add(name, value)
+	}
+	return h, nil
+}
+
+// parseStatusLine parses HTTP/1.x SP 3DIGIT [SP reason]. Origins leave out the
+// space before an empty reason too often to refuse that.
+func parseStatusLine(line string) (head, error) {
+	const prefix = "HTTP/1."
+	rest, ok := strings.CutPrefix(line, prefix)
+	if !ok || len(rest) < len("1 200") || rest[1] != ' ' || !digits(rest[:1]) || !digits(rest[2:5]) {
+		return head{}, malformed("status line %.40q", line)
+	}
+	status := int(rest[2]-'0')*100 + int(rest[3]-'0')*10 + int(rest[4]-'0')
+	reason := rest[5:]
+	if status < 100 || reason != "" && reason[0] != ' ' || !field.ValidValue(reason) {
+		return head{}, malformed("status line %.40q", line)
+	}
+	return head{minor: int(rest[0] - '0'), status: status, reason: strings.TrimPrefix(reason, " ")}, nil
+}
+
+// parseField parses one field line. White space before the colon is removed, as
+// RFC 9112 section 5.1 asks of a proxy. A folded line is refused, the other of
+// the two answers that section 5.2 allows: no origin of today folds on purpose.
+func parseField(line string) (name, value string, err error) {
+	if line != "" && (line[0] == ' ' || line[0] == '\t') {
+		return "", "", malformed("folded header field")
+	}
+	name, value, ok := strings.Cut(line, ":")
+	name = strings.TrimRight(name, " \t")
+	value = strings.Trim(value, " \t")
+	if !ok || !field.ValidName(name) {
+		return "", "", malformed("header field name %.40q", name)
+	}
+	if !field.ValidValue(value) {
+		return "", "", malformed("value of header field %.40q", name)
+	}
+	return field.Canonical(name), value, nil
+}
+
+// digits reports whether s is one or more decimal digits.
+func digits(s string) bool {
+	for i := range len(s) {
+		if s[i] < '0' || s[i] > '9' {
+			return false
+		}
+	}
+	return s != ""
+}

@@ -1,0 +1,133 @@
+package origin
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// outcome is how a request to the origin ended; it is the metric label.
+type outcome uint8
+
+const (
+	outcomeOK outcome = iota
+	outcomeNotModified
+	outcomeClientError
+	outcomeServerError
+	outcomeConnect
+	outcomeTimeout
+	outcomeCut
+	outcomeCount
+)
+
+// String returns the label value.
+func (o outcome) String() string {
+	return [outcomeCount]string{"ok", "not_modified", "client_error", "server_error", "connect", "timeout", "cut"}[o]
+}
+
+// outcomeOf returns the outcome of a whole response with the given status.
+func outcomeOf(status int) outcome {
+	switch {
+	case status == 304:
+		return outcomeNotModified
+	case status < 400:
+		return outcomeOK
+	case status < 500:
+		return outcomeClientError
+	}
+	return outcomeServerError
+}
+
+// failure returns the outcome that a failed request counts as. Overload never
+// reached the origin, and neither Canceled nor BadRequest is its doing: these
+// count as nothing.
+func (k Kind) failure() (outcome, bool) {
+	switch k {
+	case Connect:
+		return outcomeConnect, true
+	case Timeout:
+		return outcomeTimeout, true
+	case Cut, Malformed:
+		return outcomeCut, true
+	case Overload, Canceled, BadRequest:
+	}
+	return 0, false
+}
+
+// Metrics counts what all origins do. It is safe for concurrent use.
+type Metrics struct {
+	requests    *prometheus.CounterVec
+	bytes       *prometheus.CounterVec
+	firstByte   *prometheus.HistogramVec
+	queue       *prometheus.GaugeVec
+	connections *prometheus.GaugeVec
+}
+
+// NewMetrics creates the metrics and registers them with r; nil registers
+// nothing. It panics if r has metrics of these names already.
+func NewMetrics(r prometheus.Registerer) *Metrics {
+	m := &Metrics{
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "edgeproxy_origin_requests_total",
+			Help: "Requests to the origin by how they ended, one per request, a repeated try not counted. A body that the origin cut counts as cut," +
+				" one that we gave up as the class of its status. Not counted: requests that found no connection (overload), were canceled before the" +
+				" head, or failed by their own fault.",
+		}, []string{"origin", "outcome"}),
+		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "edgeproxy_origin_bytes_total",
+			Help: "Bytes of response bodies received from the origin, without framing.",
+		}, []string{"origin"}),
+		firstByte: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "edgeproxy_origin_first_byte_seconds",
+			Help:    "Time from starting to send a request to the first byte of its final response, for every head received whole.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+		}, []string{"origin"}),
+		queue: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "edgeproxy_origin_queue_requests",
+			Help: "Requests waiting for a connection to the origin.",
+		}, []string{"origin"}),
+		connections: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "edgeproxy_origin_connections",
+			Help: "Connections to the origin: idle, or active (carrying a request or being made). Their sum is what max_connections limits, per server.",
+		}, []string{"origin", "state"}),
+	}
+	if r != nil {
+		r.MustRegister(m.requests, m.bytes, m.firstByte, m.queue, m.connections)
+	}
+	return m
+}
+
+// originMetrics are the metrics of one origin, looked up once. Gauges are moved
+// by steps only, so that Origins of the same name add up.
+type originMetrics struct {
+	outcomes            [outcomeCount]prometheus.Counter
+	bytes               prometheus.Counter
+	firstByte           prometheus.Observer
+	queue, idle, active prometheus.Gauge
+}
+
+func (m *Metrics) of(name string) *originMetrics {
+	om := &originMetrics{
+		bytes:     m.bytes.WithLabelValues(name),
+		firstByte: m.firstByte.WithLabelValues(name),
+		queue:     m.queue.WithLabelValues(name),
+		idle:      m.connections.WithLabelValues(name, "idle"),
+		active:    m.connections.WithLabelValues(name, "active"),
+	}
+	for o := range outcomeCount {
+		om.outcomes[o] = m.requests.WithLabelValues(name, o.String())
+	}
+	return om
+}
+
+func (m *originMetrics) ended(o outcome) { m.outcomes[o].Inc() }
+
+func (m *originMetrics) failed(k Kind) {
+	if o, ok := k.failure(); ok {
+		m.ended(o)
+	}
+}
+
+func (m *originMetrics) received(n int) { m.bytes.Add(float64(n)) }
+
+func (m *originMetrics) waited(d time.Duration) { m.firstByte.Observe(d.Seconds()) }

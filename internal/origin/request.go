@@ -1,0 +1,105 @@
+package origin
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"edgeproxy/internal/field"
+)
+
+// Request is one request to send. The caller keeps it unchanged until RoundTrip
+// returns, and may use it again.
+type Request struct {
+	// Method, Target and Host are sent as they are:
+	// "METHOD TARGET HTTP/1.1\r\nHost: HOST\r\n". CONNECT is refused.
+	Method, Target, Host string
+	// Header is sent as it is, in order. It must not hold Host, Connection,
+	// Content-Length or Transfer-Encoding: these are ours.
+	Header field.List
+	// Body is read in another goroutine, at most until RoundTrip returns; nil
+	// means none. A read may wait as long as the Body allows.
+	Body io.Reader
+	// ContentLength is the length of Body, which must keep to it; -1: not known,
+	// sent chunked. It is not looked at without a Body.
+	ContentLength int64
+	// Interrupt makes a Read of Body that waits return soon, and further ones
+	// fail. It is called at most once, when the origin has answered or failed
+	// before the end of Body, and perhaps just as its last Read returns. Nil
+	// means that RoundTrip waits until Read returns by itself.
+	Interrupt func()
+}
+
+// validate refuses what would break the framing of the request: its parts come
+// from a client, and nothing after this looks at them again (RFC 9112 section
+// 11.1, request splitting).
+func (r *Request) validate() error {
+	if !field.ValidName(r.Method) || r.Method == "CONNECT" {
+		return fmt.Errorf("method %.40q cannot be sent", r.Method)
+	}
+	if r.Target == "" || !unbroken(r.Target) || !unbroken(r.Host) {
+		return errors.New("empty target, or a space or control byte in target or host")
+	}
+	if r.Body != nil && r.ContentLength < -1 {
+		return fmt.Errorf("length of the body %d", r.ContentLength)
+	}
+	for i := range r.Header {
+		name := r.Header[i].Name
+		switch field.Canonical(name) {
+		case "Host", "Connection", "Content-Length", "Transfer-Encoding":
+			return fmt.Errorf("header field %s is not the caller's to send", name)
+		}
+		if !field.ValidName(name) || !field.ValidValue(r.Header[i].Value) {
+			return fmt.Errorf("header field %.40q cannot be sent", name)
+		}
+	}
+	return nil
+}
+
+// unbroken reports whether s has no space and no control byte. Bytes from 0x80
+// are passed: many clients send UTF-8 in a target.
+func unbroken(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] == 0x7f {
+			return false
+		}
+	}
+	return true
+}
+
+// repeatable reports whether sending the request twice does no harm: the method
+// is safe (RFC 9110 section 9.2.1) and no Body has been used up.
+func (r *Request) repeatable() bool {
+	return r.Body == nil && (r.Method == "GET" || r.Method == "HEAD")
+}
+
+// appendHead appends the head of the request to b.
+func (r *Request) appendHead(b []byte) []byte {
+	b = append(b, r.Method...)
+	b = append(b, ' ')
+	b = append(b, r.Target...)
+	b = append(b, " HTTP/1.1\r\n"...)
+	b = appendField(b, "Host", r.Host)
+	for i := range r.Header {
+		b = appendField(b, r.Header[i].Name, r.Header[i].Value)
+	}
+	switch {
+	case r.Body != nil && r.ContentLength >= 0:
+		b = append(b, "Content-Length: "...)
+		b = append(strconv.AppendInt(b, r.ContentLength, 10), "\r\n"...)
+	case r.Body != nil:
+		b = appendField(b, "Transfer-Encoding", "chunked")
+	case r.Method == "POST" || r.Method == "PUT" || r.Method == "PATCH":
+		// Methods that mean something by a body say that there is none (RFC 9110 section 8.6).
+		b = appendField(b, "Content-Length", "0")
+	}
+	return append(b, "\r\n"...)
+}
+
+func appendField(b []byte, name, value string) []byte {
+	b = append(b, name...)
+	b = append(b, ": "...)
+	b = append(b, value...)
+	return append(b, "\r\n"...)
+}

@@ -1,0 +1,65 @@
+package origin
+
+import "time"
+
+// wakeLocked sees to it that sweep runs at the given time, which is that long
+// from now, or before.
+func (p *pool) wakeLocked(at time.Time, in time.Duration) {
+	switch {
+	case p.timer == nil:
+		p.timer = time.AfterFunc(in, p.sweep)
+	case p.wakes.IsZero() || at.Before(p.wakes):
+		p.timer.Reset(in)
+	default:
+		return
+	}
+	p.wakes = at
+}
+
+// sweep closes the connections that lay idle for too long, so that they go also
+// when no request comes that would find them.
+func (p *pool) sweep() {
+	p.mu.Lock()
+	if p.closed {
+		p.mu.Unlock()
+		return
+	}
+	p.sweeping.Add(1) // before close can see the lock free, and wait
+	defer p.sweeping.Done()
+	expired := p.expireLocked(time.Now())
+	p.mu.Unlock()
+	for _, c := range expired {
+		c.close()
+	}
+}
+
+// expireLocked removes the connections whose time is over, and sets the timer
+// for the next one.
+func (p *pool) expireLocked(now time.Time) []*conn {
+	var expired, kept []*conn
+	var first time.Time
+	for _, c := range p.idle {
+		if !now.Before(c.expires) {
+			expired = append(expired, c)
+			continue
+		}
+		if first.IsZero() || c.expires.Before(first) {
+			first = c.expires
+		}
+		kept = append(kept, c)
+	}
+	p.dropIdleLocked(kept, len(expired))
+	p.wakes = time.Time{}
+	if !first.IsZero() {
+		p.wakeLocked(first, first.Sub(now))
+	}
+	return expired
+}
+
+// dropIdleLocked leaves only kept idle; the caller closes the others, that many.
+// Nobody waits while anything is idle, so their slots become free.
+func (p *pool) dropIdleLocked(kept []*conn, dropped int) {
+	p.idle = kept
+	p.open -= dropped
+	p.metrics.idle.Sub(float64(dropped))
+}
