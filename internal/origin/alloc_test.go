@@ -12,8 +12,7 @@ import (
 func TestRoundTripAllocations(t *testing.T) {
 	const limit = 9
 	o := open(t, Options{Address: benchmarkOrigin(t)})
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
+	ctx := t.Context()
 	buf := make([]byte, 32<<10)
 	got := testing.AllocsPerRun(200, func() {
 		res, err := o.RoundTrip(ctx, get("/page?a=b"))

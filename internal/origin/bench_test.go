@@ -38,8 +38,7 @@ func benchmarkOrigin(tb testing.TB) string {
 
 func BenchmarkRoundTrip(b *testing.B) {
 	o := open(b, Options{Address: benchmarkOrigin(b)})
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
+	ctx := b.Context()
 	buf := make([]byte, 32<<10)
 	b.ReportAllocs()
 	for b.Loop() {
@@ -78,7 +77,7 @@ func drain(b testing.TB, body io.ReadCloser, buf []byte) {
 	for {
 		m, err := body.Read(buf)
 		n += m
-		if err == io.EOF { //nolint:errorlint // as io.Reader has it
+		if err == io.EOF {
 			break
 		}
 		if err != nil {

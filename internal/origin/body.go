@@ -27,7 +27,7 @@ func newBody(o *Origin, c *conn, status int, f framing, keep time.Duration) *Bod
 	c.rolling = true
 	switch f.end {
 	case byNothing:
-		b.end(io.EOF)
+		_ = b.end(io.EOF)
 	case byLength:
 		b.src = &lengthReader{r: c.br, left: f.length}
 	case byChunks:
@@ -64,7 +64,7 @@ func (b *Body) Read(p []byte) (int, error) {
 // that waits returns an error. After the end of the body it does nothing. It
 // always returns nil.
 func (b *Body) Close() error {
-	b.end(ErrBodyClosed)
+	_ = b.end(ErrBodyClosed)
 	return nil
 }
 

@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/field"
-
 	"github.com/google/go-cmp/cmp"
+
+	"edgeproxy/internal/field"
 )
 
 func frameOf(method, text string) (head, framing, error) {

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"edgeproxy/internal/field"
-
 	"github.com/google/go-cmp/cmp"
+
+	"edgeproxy/internal/field"
 )
 
 func TestStatusLine(t *testing.T) {

@@ -32,7 +32,7 @@ func TestConnectionIsUsedAgain(t *testing.T) {
 func TestConnectionIsNotUsedAgain(t *testing.T) {
 	f := func(why, response string) {
 		t.Helper()
-		o := start(t, Options{}, func(n int, p *peer) {
+		o := start(t, Options{}, func(_ int, p *peer) {
 			p.request()
 			p.say(response)
 			p.untilClosed()

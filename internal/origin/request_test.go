@@ -85,9 +85,19 @@ func TestRequestThatWouldSplitIsNotSent(t *testing.T) {
 		f(func(r *Request) { r.Host = host })
 	}
 	for _, x := range []field.Field{
-		{Name: "", Value: "x"}, {Name: "X Y", Value: "x"}, {Name: "X:", Value: "x"}, {Name: "X\r\n", Value: "x"}, {Name: "X", Value: "a\r\nb"},
-		{Name: "X", Value: "a\nb"}, {Name: "X", Value: "a\x00b"}, {Name: "Host", Value: "x"}, {Name: "host", Value: "x"}, {Name: "Connection", Value: "close"},
-		{Name: "Content-Length", Value: "0"}, {Name: "content-LENGTH", Value: "0"}, {Name: "Transfer-Encoding", Value: "chunked"},
+		{Name: "", Value: "x"},
+		{Name: "X Y", Value: "x"},
+		{Name: "X:", Value: "x"},
+		{Name: "X\r\n", Value: "x"},
+		{Name: "X", Value: "a\r\nb"},
+		{Name: "X", Value: "a\nb"},
+		{Name: "X", Value: "a\x00b"},
+		{Name: "Host", Value: "x"},
+		{Name: "host", Value: "x"},
+		{Name: "Connection", Value: "close"},
+		{Name: "Content-Length", Value: "0"},
+		{Name: "content-LENGTH", Value: "0"},
+		{Name: "Transfer-Encoding", Value: "chunked"},
 	} {
 		f(func(r *Request) { r.Header = field.List{{Name: "Accept", Value: "*/*"}, x} })
 	}

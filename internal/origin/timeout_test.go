@@ -112,7 +112,7 @@ func TestContextEndsTheRequestWhereverItIs(t *testing.T) {
 	f("before the head", Options{}, silent, get("/"))
 	f("in the head", Options{}, func(_ int, p *peer) { p.request(); p.say("HTTP/1.1"); p.untilClosed() }, get("/"))
 	f("between heads", Options{}, func(_ int, p *peer) { p.request(); p.say("HTTP/1.1 100 Continue\r\n\r\n"); p.untilClosed() }, get("/"))
-	f("the origin reads nothing", Options{}, func(_ int, p *peer) { time.Sleep(time.Minute) }, get("/"))
+	f("the origin reads nothing", Options{}, func(int, *peer) { time.Sleep(time.Minute) }, get("/"))
 }
 
 func TestContextEndsAnUpload(t *testing.T) {

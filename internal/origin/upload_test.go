@@ -19,7 +19,7 @@ func post(body io.Reader, length int64) *Request {
 func echo(length int64) script {
 	return func(_ int, p *peer) {
 		for p.request() != "" {
-			var body io.Reader = io.LimitReader(p.br, length)
+			var body io.Reader = io.LimitReader(p.br, length) //nolint:staticcheck,revive // chunkReader below is another type
 			if length < 0 {
 				body = &chunkReader{r: p.br}
 			}

@@ -99,7 +99,7 @@ func (u *upload) read(p []byte) (n int, last bool, err error) {
 		}
 		n, err = u.r.Body.Read(p)
 		switch {
-		case err == io.EOF: //nolint:errorlint // a failure that wraps io.EOF is no end
+		case err == io.EOF:
 			u.bodyDone()
 			return n, true, nil
 		case err != nil:

@@ -52,8 +52,11 @@ func FuzzStorable(f *testing.F) {
 	f.Add(-1, `private="`, "99999999999", ",", "Sunday, 06-Nov-94 08:49:37 GMT", "")
 	f.Fuzz(func(t *testing.T, status int, cacheControl, age, vary, expires, date string) {
 		h := field.List{
-			{Name: "Cache-Control", Value: cacheControl}, {Name: "Age", Value: age}, {Name: "Vary", Value: vary},
-			{Name: "Expires", Value: expires}, {Name: "Date", Value: date},
+			{Name: "Cache-Control", Value: cacheControl},
+			{Name: "Age", Value: age},
+			{Name: "Vary", Value: vary},
+			{Name: "Expires", Value: expires},
+			{Name: "Date", Value: date},
 		}
 		resp := ResponseFacts{Status: status, Header: h, RequestTime: received, ResponseTime: received}
 		lifetime, _ := Lifetime(get, resp, Options{})

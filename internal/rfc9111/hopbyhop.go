@@ -36,7 +36,8 @@ func HopByHop(name string) bool {
 // came without the field.
 func ConnectionOptions[T string | []byte](value T) iter.Seq[T] {
 	return func(yield func(T) bool) {
-		for option, list := value[:0], value; len(list) > 0; {
+		for list := value; len(list) > 0; {
+			var option T
 			option, list = cutMember(list)
 			if field.ValidName(option) && removable(option) && !yield(option) {
 				return

@@ -82,7 +82,7 @@ func TestStorableStatus(t *testing.T) {
 		206: reason.Partial, 304: reason.NotModified, 412: reason.Status, 416: reason.Status,
 		428: reason.Status, 429: reason.Status, 431: reason.Status, 511: reason.Status,
 	}
-	for status := 0; status < 1100; status++ {
+	for status := range 1100 {
 		want := refused[status]
 		if status < 200 || status > 599 {
 			want = reason.Status
