@@ -3,7 +3,6 @@
 package origin
 
 import (
-	"context"
 	"testing"
 )
 
