@@ -89,10 +89,20 @@ func (e *edge) build() error {
 		return fmt.Errorf("proxy: %w", err)
 	}
 	e.server = newServer(e.config, e.proxy, e.log)
-	e.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "edgeproxy_connections", Help: "Client connections.", ConstLabels: prometheus.Labels{"state": "open"},
-	}, func() float64 { return float64(e.server.GetOpenConnectionsCount()) }))
+	e.watchConnections()
 	return nil
+}
+
+// watchConnections shows what only the server knows.
+func (e *edge) watchConnections() {
+	e.registry.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "edgeproxy_connections", Help: "Client connections.", ConstLabels: prometheus.Labels{"state": "open"},
+		}, func() float64 { return float64(e.server.GetOpenConnectionsCount()) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: proxy.LimitRejections, Help: proxy.LimitRejectionsHelp, ConstLabels: prometheus.Labels{"limit": "connections"},
+		}, func() float64 { return float64(e.server.GetRejectedConnectionsCount()) }),
+	)
 }
 
 // newHasher draws the seed of the key hash: secret, and new at every start,

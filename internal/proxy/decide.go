@@ -3,6 +3,7 @@ package proxy
 import (
 	"github.com/valyala/fasthttp"
 
+	"edgeproxy/internal/admission"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
 	"edgeproxy/internal/wire"
@@ -25,6 +26,10 @@ func (p *Proxy) decide(x *exchange) disposition {
 	x.verdict = p.Gate.Sight(x.route.Rule, x.url.Hi, x.url.Lo)
 	if p.lookup(x) {
 		return hit
+	}
+	if x.fwd == fwdStale {
+		// What is stored is renewed without asking the filter again.
+		x.verdict = admission.Verdict{Admit: true}
 	}
 	if x.request.OnlyIfCached {
 		p.refuse(x, fasthttp.StatusGatewayTimeout, reason.OnlyIfCached)

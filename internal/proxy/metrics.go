@@ -12,6 +12,13 @@ import (
 // noRoute is the route label of requests that matched none.
 const noRoute = "-"
 
+// LimitRejections counts what a limit refused; the server's own limits are
+// counted under the same name.
+const (
+	LimitRejections     = "edgeproxy_limit_rejections_total"
+	LimitRejectionsHelp = "Requests or connections refused because a limit was reached."
+)
+
 // statusClasses are the values of the status label; index 0 is for none.
 var statusClasses = [...]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}
 
@@ -21,7 +28,6 @@ var statusClasses = [...]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}
 //	requests = hit + stale + revalidated + miss + scarce + pass + error
 type Metrics struct {
 	duration, firstByte *prometheus.HistogramVec
-	rejections          *prometheus.CounterVec
 	overload            prometheus.Counter
 
 	proxy  atomic.Pointer[Proxy]
@@ -59,14 +65,13 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			Name: "edgeproxy_first_byte_seconds", Buckets: buckets,
 			Help: "Time from the receipt of a request to the first byte of its answer's body.",
 		}, labels),
-		rejections: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "edgeproxy_limit_rejections_total",
-			Help: "Requests refused because a limit was reached.",
-		}, []string{"limit"}),
+		overload: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: LimitRejections, Help: LimitRejectionsHelp,
+			ConstLabels: prometheus.Labels{"limit": "requests_in_flight"},
+		}),
 	}
-	m.overload = m.rejections.WithLabelValues("requests_in_flight")
 	m.none = m.forRoute(noRoute)
-	r.MustRegister(m.duration, m.firstByte, m.rejections, collector{m})
+	r.MustRegister(m.duration, m.firstByte, m.overload, collector{m})
 	return m
 }
 

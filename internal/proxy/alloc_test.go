@@ -1,0 +1,75 @@
+//go:build !race
+
+package proxy_test
+
+import (
+	"net/http"
+	"runtime"
+	"testing"
+
+	"edgeproxy/internal/edgetest"
+)
+
+// hitAllocs is the committed number for one hit, from the first byte of the
+// request to the last of the answer, connection included.
+const hitAllocs = 0
+
+// samples is how many look-ups ristretto collects before it allocates anew: that
+// one allocation in samples hits is not of the path.
+const samples = 64
+
+// The race detector allocates by itself, so there the number means nothing.
+func TestHitAllocatesNothing(t *testing.T) {
+	f := func(name string, request []byte) {
+		t.Helper()
+		t.Run(name, func(t *testing.T) {
+			e := edgetest.Start(t, edgetest.Options{Origin: hitOrigin(t)})
+			c := newHitClient(t, e.Address, request)
+			if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
+				t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
+			}
+		})
+	}
+
+	f("1 KiB", hitRequest(http.MethodGet, "/1024", ""))
+	f("16 KiB, a vector", hitRequest(http.MethodGet, "/16384", ""))
+	f("256 KiB", hitRequest(http.MethodGet, "/262144", ""))
+	f("no body", hitRequest(http.MethodGet, "/0", ""))
+	f("HEAD", hitRequest(http.MethodHead, "/1024", ""))
+	f("a variant", hitRequest(http.MethodGet, "/vary/1024", ""))
+	f("a query and escapes", hitRequest(http.MethodGet, "/1024%20a?q=%2F&r=s", ""))
+	f("a condition that holds", hitRequest(http.MethodGet, "/1024", "If-None-Match: \"a\", "+hitETag+"\r\n"))
+	f("a date that holds", hitRequest(http.MethodGet, "/1024", "If-Modified-Since: "+hitModified+"\r\n"))
+	f("a condition that fails", hitRequest(http.MethodGet, "/1024", "If-None-Match: \"a\"\r\n"))
+	f("a range", hitRequest(http.MethodGet, "/16384", "Range: bytes=100-199\r\n"))
+	f("a range that cannot be", hitRequest(http.MethodGet, "/1024", "Range: bytes=5000-\r\n"))
+	f("directives", hitRequest(http.MethodGet, "/1024", "Cache-Control: max-age=1000, min-fresh=1\r\n"))
+}
+
+// allocsPerHit counts for the whole process, which does nothing else: the origin
+// rests, and the client allocates nothing. It does not round, as AllocsPerRun
+// does: an allocation in every tenth hit is one too many as well.
+func allocsPerHit(t *testing.T, c *hitClient) float64 {
+	t.Helper()
+	const warm, hits = 200, 100 * samples
+	for range warm {
+		if err := c.ask(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.GC() // empties pools now and not in the middle
+	for range warm {
+		if err := c.ask(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range hits {
+		if err := c.ask(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runtime.ReadMemStats(&after)
+	return float64(after.Mallocs-before.Mallocs) / hits
+}

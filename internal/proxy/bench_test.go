@@ -1,0 +1,101 @@
+package proxy_test
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"edgeproxy/internal/edgetest"
+)
+
+// BenchmarkHit measures what this program does for a hit, without the kernel:
+// request and answer go through a connection that costs nothing.
+func BenchmarkHit(b *testing.B) {
+	f := func(name, path, more string) {
+		b.Run(name, func(b *testing.B) {
+			l := newReplayListener()
+			e := edgetest.Start(b, edgetest.Options{Origin: hitOrigin(b), Listener: l})
+			conn := func(requests int, path string) *replayConn {
+				return &replayConn{request: hitRequest(http.MethodGet, path, more), left: requests, done: make(chan struct{})}
+			}
+			l.serve(conn(2, path))
+			hits := func() float64 { return e.Metric(b, "edgeproxy_requests_total", "route=default", "result=hit", "status=2xx") }
+			before := hits()
+			c := conn(b.N, path)
+			b.ReportAllocs()
+			b.ResetTimer()
+			l.serve(c)
+			b.StopTimer()
+			if got := hits() - before; got != float64(b.N) {
+				b.Errorf("hits: got %v, want %d", got, b.N)
+			}
+		})
+	}
+	f("1KiB", "/1024", "")
+	f("16KiB", "/16384", "")
+	f("variant", "/vary/1024", "")
+	f("not-modified", "/1024", "If-None-Match: "+hitETag+"\r\n")
+}
+
+// replayListener accepts the connections it is told to serve.
+type replayListener struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func newReplayListener() *replayListener {
+	return &replayListener{conns: make(chan net.Conn), closed: make(chan struct{})}
+}
+
+// serve hands c to the server and waits until the server has closed it.
+func (l *replayListener) serve(c *replayConn) {
+	l.conns <- c
+	<-c.done
+}
+
+func (l *replayListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *replayListener) Close() error {
+	close(l.closed)
+	return nil
+}
+
+func (l *replayListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
+
+// replayConn is a client that sends the same request again for each answer, and
+// then ends. It drops the answers.
+type replayConn struct {
+	request []byte
+	left    int
+	done    chan struct{}
+}
+
+func (c *replayConn) Read(b []byte) (int, error) {
+	if c.left == 0 {
+		return 0, io.EOF
+	}
+	c.left--
+	return copy(b, c.request), nil
+}
+
+func (c *replayConn) Write(b []byte) (int, error) { return len(b), nil }
+
+func (c *replayConn) Close() error {
+	close(c.done)
+	return nil
+}
+
+func (c *replayConn) LocalAddr() net.Addr              { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
+func (c *replayConn) RemoteAddr() net.Addr             { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
+func (c *replayConn) SetDeadline(time.Time) error      { return nil }
+func (c *replayConn) SetReadDeadline(time.Time) error  { return nil }
+func (c *replayConn) SetWriteDeadline(time.Time) error { return nil }
