@@ -1,0 +1,156 @@
+package cache
+
+import (
+	"math/bits"
+	"sync/atomic"
+)
+
+// clock is a set of items that leave in the order they came, but for those used
+// in the meantime: a look-up marks its item, without a lock, and the search for
+// the oldest gives a marked one another round (the clock algorithm of Corbato,
+// 1968), up to a number of chances per search.
+//
+// Each item spared goes in front of the newer ones and so shortens their stay.
+// With n items before it, a new one outlives n/(chances+1) departures, however
+// much the others are in demand; with no chances, all n of them.
+//
+// find may be called by any goroutine. Everything else is the writer's, who
+// must be one at a time. Who bounds the bytes is the owner.
+//
+// The table is an array of chains that the writer changes one link at a time.
+// An item taken out keeps its own link, so a look-up that stands on it goes on along
+// the chain: it finds every item that was there all the time, of a replaced
+// one the old or the new, and of one that comes or goes either answer.
+type clock[V any] struct {
+	chains []atomic.Pointer[slot[V]] // a power of two
+	count  atomic.Int64              // items; a racing read is late by the write in progress
+	bytes  atomic.Int64              // sum of slot.bytes; written by the writer alone
+
+	chances int
+	ring    slot[V] // next is the newest, prev the oldest
+}
+
+// slot is one item. Key and value never change; bytes, prev and next are the
+// writer's.
+type slot[V any] struct {
+	key        Key
+	value      V
+	bytes      int64
+	prev, next *slot[V]
+	chain      atomic.Pointer[slot[V]]
+	touched    atomic.Bool // a lost mark costs one round at most
+}
+
+// newClock returns an empty clock, fit for about as many items as expected.
+func newClock[V any](expected int64, chances int) *clock[V] {
+	c := &clock[V]{
+		chains:  make([]atomic.Pointer[slot[V]], 1<<bits.Len64(uint64(expected))),
+		chances: chances,
+	}
+	c.ring.prev, c.ring.next = &c.ring, &c.ring
+	return c
+}
+
+// find returns the item under k and marks it as used.
+func (c *clock[V]) find(k Key) (v V, ok bool) {
+	if c.count.Load() == 0 {
+		return v, false
+	}
+	s := c.peek(k)
+	if s == nil {
+		return v, false
+	}
+	if c.chances > 0 && !s.touched.Load() { // read first: a hot item's cache line stays shared
+		s.touched.Store(true)
+	}
+	return s.value, true
+}
+
+// peek returns the slot under k without marking it, nil if there is none.
+func (c *clock[V]) peek(k Key) *slot[V] {
+	s := c.head(k).Load()
+	for s != nil && s.key != k {
+		s = s.chain.Load()
+	}
+	return s
+}
+
+// link returns the link that leads to the slot under k, or the nil one at the
+// end of its chain. It is the writer's: for others it may change at any moment.
+func (c *clock[V]) link(k Key) *atomic.Pointer[slot[V]] {
+	at := c.head(k)
+	for s := at.Load(); s != nil && s.key != k; s = at.Load() {
+		at = &s.chain
+	}
+	return at
+}
+
+// head takes the low word: ristretto files by the high one.
+func (c *clock[V]) head(k Key) *atomic.Pointer[slot[V]] {
+	return &c.chains[k.Lo&uint64(len(c.chains)-1)]
+}
+
+// put files v under k as the newest item. What was there before is replaced in
+// one step, so that no look-up finds nothing, and returned.
+func (c *clock[V]) put(k Key, v V, bytes int64) (s, old *slot[V]) {
+	s = &slot[V]{key: k, value: v, bytes: bytes}
+	at := c.link(k)
+	if old = at.Load(); old != nil {
+		s.chain.Store(old.chain.Load())
+	}
+	c.linkNewest(s) // before old goes, or find would see a count of 0 between them
+	at.Store(s)
+	if old != nil {
+		c.unlink(old)
+	}
+	return s, old
+}
+
+// remove takes s out; it must be in.
+func (c *clock[V]) remove(s *slot[V]) {
+	c.link(s.key).Store(s.chain.Load())
+	c.unlink(s)
+}
+
+// oldest returns the item to leave next, nil if there is none.
+func (c *clock[V]) oldest() *slot[V] {
+	for range c.chances {
+		s := c.ring.prev
+		if s == &c.ring || !s.touched.Load() {
+			break
+		}
+		s.touched.Store(false)
+		c.renew(s)
+	}
+	if s := c.ring.prev; s != &c.ring {
+		return s
+	}
+	return nil
+}
+
+// renew makes s the newest item.
+func (c *clock[V]) renew(s *slot[V]) {
+	s.prev.next, s.next.prev = s.next, s.prev
+	s.prev, s.next = &c.ring, c.ring.next
+	s.prev.next, s.next.prev = s, s
+}
+
+// resize adds delta to the bytes of s.
+func (c *clock[V]) resize(s *slot[V], delta int64) {
+	s.bytes += delta
+	c.bytes.Add(delta)
+}
+
+func (c *clock[V]) linkNewest(s *slot[V]) {
+	s.prev, s.next = &c.ring, c.ring.next
+	s.prev.next, s.next.prev = s, s
+	c.bytes.Add(s.bytes)
+	c.count.Add(1)
+}
+
+func (c *clock[V]) unlink(s *slot[V]) {
+	s.prev.next, s.next.prev = s.next, s.prev
+	s.prev, s.next = nil, nil
+	c.bytes.Add(-s.bytes)
+	c.count.Add(-1)
+}

@@ -1,0 +1,81 @@
+package cache
+
+import (
+	"time"
+
+	"edgeproxy/internal/field"
+)
+
+// Sizes of what an entry takes beside its own bytes, in bytes.
+const (
+	// entryOverhead is one Entry with its share of ristretto's two maps and of
+	// allocator rounding. TestCostCoversTheHeap measures it.
+	entryOverhead = 450
+	fieldOverhead = 32 // two string headers
+	nameOverhead  = 16 // one string header
+)
+
+// Entry is one stored response. Whoever makes it owns it until Put; from then
+// on it is shared and nobody writes to it or to anything it refers to. To
+// change one, copy the struct and Put the copy.
+type Entry struct {
+	// Key is the hash of Name.
+	Key Key
+	// Name is the full canonical key: the URL part, then for a variant the part
+	// that the fields named by Vary select.
+	Name []byte
+	// URL is the hash of the URL part, the same for all variants of a URL. An
+	// entry without Vary has Key equal to URL.
+	URL Key
+	// URLLen is the length of the URL part of Name. An entry without Vary does
+	// not need it: its whole Name is the URL part.
+	URLLen int
+	// Vary holds the canonical names, sorted, of the response's Vary (RFC 9110
+	// section 12.5.5); empty means none.
+	Vary []string
+
+	// Status is the status code of the response.
+	Status int
+	// Header is what is sent on a hit, without the fields that belong to one
+	// message or one connection only (Age, Via, Cache-Status, hop-by-hop).
+	Header field.List
+	// Body is the whole content.
+	Body []byte
+
+	// ResponseTime, InitialAge and Lifetime are the facts that freshness is
+	// computed from: when the response was received, its
+	// corrected_initial_age, and its freshness_lifetime (RFC 9111 section 4.2).
+	ResponseTime time.Time
+	InitialAge   time.Duration
+	Lifetime     time.Duration
+
+	// ETag is the entity tag as received, "" for none, and LastModified the
+	// parsed date, zero for none: the validators (RFC 9110 section 8.8).
+	ETag         string
+	LastModified time.Time
+}
+
+// Cost returns the bytes e takes in memory, its share of the cache's own
+// structures included. All accounting in bytes uses it.
+func (e *Entry) Cost() int64 {
+	n := entryOverhead + int64(len(e.Name)+len(e.Body))
+	for i := range e.Header {
+		n += fieldOverhead + int64(len(e.Header[i].Name)+len(e.Header[i].Value))
+	}
+	return n + namesBytes(e.Vary)
+}
+
+// urlName returns the URL part of the canonical key.
+func (e *Entry) urlName() []byte {
+	if len(e.Vary) == 0 {
+		return e.Name
+	}
+	return e.Name[:min(e.URLLen, len(e.Name))]
+}
+
+func namesBytes(names []string) (n int64) {
+	for _, name := range names {
+		n += nameOverhead + int64(len(name))
+	}
+	return n
+}

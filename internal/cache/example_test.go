@@ -1,0 +1,39 @@
+package cache_test
+
+import (
+	"fmt"
+	"slices"
+
+	"edgeproxy/internal/cache"
+)
+
+func Example() {
+	store, err := cache.New(cache.Options{MaxBytes: 1 << 20, MaxObjectBytes: 64 << 10, MaxVariants: 32})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer store.Close()
+	hasher, err := cache.NewHasher(0x9e3779b97f4a7c15) // random in earnest
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+
+	url := []byte("https://example.com/page\x00")
+	gzip := append(slices.Clip(url), "gzip"...)
+	fmt.Println(store.Put(&cache.Entry{
+		Key: hasher.Sum(gzip), Name: gzip,
+		URL: hasher.Sum(url), URLLen: len(url), Vary: []string{"Accept-Encoding"},
+		Status: 200, Body: []byte("…"),
+	}, nil))
+
+	fields, _ := store.Vary(hasher.Sum(url), url)
+	_, hit := store.Get(hasher.Sum(gzip), gzip)
+	fmt.Println(fields, hit)
+	fmt.Println(store.Purge(hasher.Sum(url), url), store.Objects())
+	// Output:
+	// stored
+	// [Accept-Encoding] true
+	// 1 0
+}

@@ -1,0 +1,120 @@
+package cache
+
+import (
+	"bytes"
+	"slices"
+)
+
+// Bytes the index takes beside names: one record with its slot and its share of
+// a map, and one variant's Key with the room that append leaves for the next.
+const (
+	recordOverhead = 180
+	variantBytes   = 32
+)
+
+// indexChances spares URLs in demand, yet leaves a new one the time that a
+// quarter of the index takes to be replaced.
+const indexChances = 3
+
+// record says which variants of a URL are stored. Every variant held is listed
+// in a record, so whoever drops a record can drop its variants, and none stays
+// behind where no look-up would find it. Name and fields never change; keys is
+// the writer's.
+type record struct {
+	name   []byte   // the URL part of the canonical key
+	fields []string // the response's Vary
+	keys   []Key    // of the variants, oldest first; some may be gone by now
+}
+
+// recordBytes returns the bytes of a record for e without any variant.
+func recordBytes(e *Entry) int64 {
+	return recordOverhead + int64(len(e.urlName())) + namesBytes(e.Vary)
+}
+
+// fileLocked lists e among the variants of its URL. A record with other fields
+// goes first, with its variants.
+func (s *Store) fileLocked(e *Entry) {
+	slot := s.index.peek(e.URL)
+	if slot != nil && !slot.value.describes(e) {
+		s.dropLocked(slot, replaced)
+		slot = nil
+	}
+	if slot == nil {
+		size := recordBytes(e)
+		s.makeIndexRoomLocked(size, nil)
+		r := &record{name: bytes.Clone(e.urlName()), fields: e.Vary}
+		slot, _ = s.index.put(e.URL, r, size)
+	}
+	s.listLocked(slot, e.Key)
+}
+
+func (r *record) describes(e *Entry) bool {
+	return bytes.Equal(r.name, e.urlName()) && slices.Equal(r.fields, e.Vary)
+}
+
+// listLocked makes k the newest variant in the record of slot. If that would be
+// one too many, those that main evicted are struck off first, then the oldest.
+func (s *Store) listLocked(slot *slot[*record], k Key) {
+	r := slot.value
+	s.strikeLocked(slot, func(other Key) bool { return other == k })
+	if s.fullLocked(slot) {
+		s.strikeLocked(slot, func(other Key) bool {
+			return s.window.peek(other) == nil && s.main.find(other) == nil
+		})
+	}
+	for s.fullLocked(slot) {
+		oldest := r.keys[0]
+		s.removeLocked(oldest, r.name, variants)
+		s.strikeLocked(slot, func(other Key) bool { return other == oldest })
+	}
+	s.makeIndexRoomLocked(variantBytes, slot)
+	r.keys = append(r.keys, k)
+	s.index.resize(slot, variantBytes)
+}
+
+// fullLocked reports whether one more variant is too many: for MaxVariants, or
+// for an index that holds nothing but this record.
+func (s *Store) fullLocked(slot *slot[*record]) bool {
+	return len(slot.value.keys) >= s.limits.maxVariants ||
+		slot.bytes+variantBytes > s.limits.indexBytes
+}
+
+func (s *Store) strikeLocked(slot *slot[*record], gone func(Key) bool) {
+	r := slot.value
+	before := len(r.keys)
+	r.keys = slices.DeleteFunc(r.keys, gone)
+	s.index.resize(slot, int64(len(r.keys)-before)*variantBytes)
+}
+
+// makeIndexRoomLocked drops the oldest records, but never keep, until the index
+// has room for size more bytes. Alone, keep must leave that room.
+func (s *Store) makeIndexRoomLocked(size int64, keep *slot[*record]) {
+	for s.index.bytes.Load()+size > s.limits.indexBytes {
+		oldest := s.index.oldest()
+		if oldest == keep {
+			s.index.renew(keep)
+			continue
+		}
+		s.dropLocked(oldest, variants)
+	}
+}
+
+// forgetLocked drops the record of a URL with its variants and returns how many
+// entries went.
+func (s *Store) forgetLocked(url Key, name []byte, why departure) int {
+	slot := s.index.peek(url)
+	if slot == nil || !bytes.Equal(slot.value.name, name) {
+		return 0
+	}
+	return s.dropLocked(slot, why)
+}
+
+func (s *Store) dropLocked(slot *slot[*record], why departure) (objects int) {
+	s.index.remove(slot)
+	for _, k := range slot.value.keys {
+		if s.removeLocked(k, slot.value.name, why) {
+			objects++
+		}
+	}
+	return objects
+}

@@ -1,0 +1,186 @@
+package cache
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func fieldsOf(s *Store, url string) []string {
+	fields, _ := s.Vary(sum(url), []byte(url))
+	return fields
+}
+
+func TestVaryTellsTheFieldsOfTheLatestResponse(t *testing.T) {
+	s := newStore(t, 1<<20, 64<<10)
+	f := func(step string, e *Entry, held []string, gone ...string) {
+		t.Helper()
+		mustPut(t, s, e)
+		if got := fieldsOf(s, "/a"); !slices.Equal(got, e.Vary) {
+			t.Errorf("%s: Vary: got %q, want %q", step, got, e.Vary)
+		}
+		for _, name := range held {
+			if !holds(s, name) {
+				t.Errorf("%s: %q: got a miss, want it kept", step, name)
+			}
+		}
+		for _, name := range gone {
+			if holds(s, name) {
+				t.Errorf("%s: %q: got a hit, want it replaced", step, name)
+			}
+		}
+	}
+	f("no Vary", plain("/a", 0, 8), []string{"/a"})
+	f("Vary comes", variant("/a", "1", 8, "Accept"), []string{"/a\x001"}, "/a")
+	f("another variant", variant("/a", "2", 8, "Accept"), []string{"/a\x001", "/a\x002"})
+	f("other fields", variant("/a", "1,x", 8, "Accept", "Cookie"), []string{"/a\x001,x"}, "/a\x001", "/a\x002")
+	f("Vary goes", plain("/a", 0, 8), []string{"/a"}, "/a\x001,x")
+	st := s.Stats()
+	if st.Replaced != 4 || st.Objects != 1 || st.IndexBytes != 0 {
+		t.Errorf("got %d replaced, %d held, index of %d bytes; want 4, 1, 0", st.Replaced, st.Objects, st.IndexBytes)
+	}
+}
+
+func TestVariantsOfAURLAreBounded(t *testing.T) {
+	s := newStoreOf(t, Options{MaxBytes: 1 << 20, MaxObjectBytes: 64 << 10, MaxVariants: 3})
+	put := func(v string) { mustPut(t, s, variant("/a", v, 8, "Accept")) }
+	for _, v := range []string{"1", "2", "3", "1", "4"} { // 1 is renewed, so 2 is the oldest
+		put(v)
+	}
+	for v, want := range map[string]bool{"1": true, "2": false, "3": true, "4": true} {
+		if got := holds(s, "/a\x00"+v); got != want {
+			t.Errorf("variant %s: got held %v, want %v", v, got, want)
+		}
+	}
+	if st := s.Stats(); st.Variants != 1 || st.Replaced != 1 || st.Objects != 3 {
+		t.Errorf("got %d evicted, %d replaced, %d held; want 1, 1, 3", st.Variants, st.Replaced, st.Objects)
+	}
+}
+
+// A variant that main evicted takes up no place among the allowed ones.
+func TestVariantsAlreadyGoneAreStruckOffFirst(t *testing.T) {
+	s := newStoreOf(t, Options{MaxBytes: 1 << 20, MaxObjectBytes: 64 << 10, MaxVariants: 2})
+	first, second := variant("/a", "1", 8, "Accept"), variant("/a", "2", 8, "Accept")
+	mustPut(t, s, first)
+	mustPut(t, s, second)
+	s.mu.Lock()
+	s.removeLocked(second.Key, []byte("/a"), capacity) // as an eviction would
+	s.mu.Unlock()
+	mustPut(t, s, variant("/a", "3", 8, "Accept"))
+	if !holds(s, "/a\x001") || !holds(s, "/a\x003") {
+		t.Errorf("got held 1: %v, 3: %v; want both", holds(s, "/a\x001"), holds(s, "/a\x003"))
+	}
+	if st := s.Stats(); st.Variants != 0 {
+		t.Errorf("got %d variants evicted, want 0", st.Variants)
+	}
+}
+
+// An index smaller than MaxVariants asks for must not loop or give way.
+func TestOneURLMayFillTheIndex(t *testing.T) {
+	s := newStoreOf(t, Options{MaxBytes: 64 << 10, MaxObjectBytes: 1000, MaxVariants: 1 << 20})
+	names := map[string]Key{}
+	mustPut(t, s, variant("/other", "1", 8, "Accept"))
+	for i := range 1000 {
+		e := variant("/a", fmt.Sprint(i), 8, "Accept")
+		mustPut(t, s, e)
+		if !holds(s, string(e.Name)) {
+			t.Fatalf("variant %d: got a miss right after Put", i)
+		}
+		names[string(e.Name)] = e.Key
+	}
+	if fieldsOf(s, "/other") != nil || fieldsOf(s, "/a") == nil {
+		t.Error("got the older URL kept, want only the one in use")
+	}
+	checkBooks(t, s, names)
+}
+
+func TestIndexIsBoundedAndKeepsNothingUnreachable(t *testing.T) {
+	const urls = 200_000
+	if raceEnabled {
+		t.Skip("too long under the race detector; TestBooksAgreeAfterRandomWrites covers the code")
+	}
+	s := newStore(t, 8<<20, 64<<10)
+	shared := []string{"Accept-Encoding"}
+	for i := range urls {
+		url := fmt.Sprintf("https://example.com/%d", i)
+		mustPut(t, s, variant(url, "gzip", 8, shared...))
+		if i%1000 == 0 {
+			checkBounds(t, s)
+		}
+	}
+	reachable := int64(0)
+	for i := range urls {
+		if _, ok := get(s, fmt.Sprintf("https://example.com/%d", i), "gzip"); ok {
+			reachable++
+		}
+	}
+	st := s.Stats()
+	if st.Objects != reachable {
+		t.Errorf("objects: got %d held, want the %d reachable", st.Objects, reachable)
+	}
+	if reachable < 100 || st.Variants == 0 {
+		t.Errorf("got %d objects and %d evicted with their record, want a full index", reachable, st.Variants)
+	}
+}
+
+// A record that grows may be the oldest of a full index: others must go.
+func TestAGrowingRecordIsNotDroppedForItself(t *testing.T) {
+	s := newStore(t, 1<<20, 64<<10)
+	mustPut(t, s, variant("/grows", "1", 8, "Accept"))
+	for i := 0; s.index.bytes.Load()+variantBytes <= s.limits.indexBytes; i++ {
+		filler := variant(fmt.Sprintf("/filler/%d", i), "1", 8, "Accept")
+		if s.index.bytes.Load()+recordBytes(filler)+variantBytes > s.limits.indexBytes {
+			filler = variant(fmt.Sprintf("/filler/%d", i-1), "2", 8, "Accept")
+		}
+		mustPut(t, s, filler)
+	}
+	mustPut(t, s, variant("/grows", "2", 8, "Accept"))
+	if !holds(s, "/grows\x001") || !holds(s, "/grows\x002") || len(fieldsOf(s, "/grows")) != 1 {
+		t.Errorf("got held 1: %v, 2: %v, fields %q; want both and their record",
+			holds(s, "/grows\x001"), holds(s, "/grows\x002"), fieldsOf(s, "/grows"))
+	}
+}
+
+// URLs in use must outlive those asked for once.
+func TestIndexDropsTheLeastRecentlyUsedURL(t *testing.T) {
+	s := newStore(t, 1<<20, 64<<10)
+	mustPut(t, s, variant("/used", "1", 8, "Accept"))
+	for i := range 300 {
+		mustPut(t, s, variant(fmt.Sprintf("/once/%d", i), "1", 8, "Accept"))
+		if fieldsOf(s, "/used") == nil {
+			t.Fatalf("after %d other URLs: got the used one dropped", i+1)
+		}
+	}
+	if fieldsOf(s, "/once/0") != nil {
+		t.Error("got the first unused URL kept, want it dropped")
+	}
+}
+
+func TestIndexBytesCoverTheHeap(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector pads allocations")
+	}
+	const count = 10_000
+	names := make([][]byte, count)
+	for i := range names {
+		names[i] = fmt.Appendf(nil, "https://example.com/directory/object-%d.html", i)
+	}
+	before := heapBytes()
+	s := newStore(t, 512<<20, 64<<10)
+	empty := heapBytes()
+	h := Hasher{seed: 42}
+	s.mu.Lock()
+	for _, name := range names {
+		s.fileLocked(&Entry{Key: h.Sum(name), URL: h.Sum(name), Name: name, URLLen: len(name), Vary: []string{strings.Clone("Accept-Encoding")}})
+	}
+	s.mu.Unlock()
+	table := int64(len(s.index.chains)) * 8 * s.index.bytes.Load() / s.limits.indexBytes
+	held, counted := heapBytes()-empty+table, s.Stats().IndexBytes
+	t.Logf("per record: %d bytes on the heap, counted %d; store %d", held/count, counted/count, (empty-before)>>10)
+	runtime.KeepAlive(names)
+	if held > counted || held*15/10 < counted {
+		t.Errorf("heap: got %d bytes for records counted as %d, want 67 to 100 %% of it", held, counted)
+	}
+}

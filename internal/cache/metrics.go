@@ -1,0 +1,66 @@
+package cache
+
+import (
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Metrics shows the counters of one Store to Prometheus, under tier="memory".
+// They are read from the Store at each scrape and are zero until it is made.
+type Metrics struct {
+	store atomic.Pointer[Store] // the one made last
+
+	writes, writeBytes       *prometheus.Desc
+	objects, bytes, maxBytes *prometheus.Desc
+	evictions                *prometheus.Desc
+}
+
+// NewMetrics registers the metrics with reg. It panics if reg has them already:
+// that is a mistake of the program, not of its user. To show a Store, give the
+// result to New. If several Stores get it, it shows the last.
+func NewMetrics(reg prometheus.Registerer) *Metrics {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("edgeproxy_cache_"+name, help, labels, prometheus.Labels{"tier": "memory"})
+	}
+	m := &Metrics{
+		writes: desc("writes_total", "Responses stored. Moves inside a tier are not counted. "+
+			"Writes = objects held + evictions + responses replaced by newer ones or purged."),
+		writeBytes: desc("write_bytes_total", "Bytes of the bodies stored, without header and key."),
+		objects:    desc("objects", "Responses held."),
+		bytes: desc("bytes", "Bytes held: bodies, headers, keys, the index of variants and what it takes to hold them. "+
+			"Never above max_bytes."),
+		maxBytes: desc("max_bytes", "Bound of bytes."),
+		evictions: desc("evictions_total", "Responses that left although nobody replaced or purged them. "+
+			"capacity: to make room; rejected: refused on leaving the landing window; "+
+			"variants: too many variants of a URL, or of all URLs.", "reason"),
+	}
+	reg.MustRegister(m)
+	return m
+}
+
+// Describe sends the description of each metric.
+func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{m.writes, m.writeBytes, m.objects, m.bytes, m.maxBytes, m.evictions} {
+		out <- d
+	}
+}
+
+// Collect sends the value of each metric.
+func (m *Metrics) Collect(out chan<- prometheus.Metric) {
+	var st Stats
+	if s := m.store.Load(); s != nil {
+		st = s.Stats()
+	}
+	send := func(d *prometheus.Desc, t prometheus.ValueType, v int64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, t, float64(v), labels...)
+	}
+	send(m.writes, prometheus.CounterValue, st.Writes)
+	send(m.writeBytes, prometheus.CounterValue, st.WriteBytes)
+	send(m.objects, prometheus.GaugeValue, st.Objects)
+	send(m.bytes, prometheus.GaugeValue, st.Bytes)
+	send(m.maxBytes, prometheus.GaugeValue, st.MaxBytes)
+	send(m.evictions, prometheus.CounterValue, st.Capacity, "capacity")
+	send(m.evictions, prometheus.CounterValue, st.Rejected, "rejected")
+	send(m.evictions, prometheus.CounterValue, st.Variants, "variants")
+}

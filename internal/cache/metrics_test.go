@@ -1,0 +1,73 @@
+package cache
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// scrape returns all values by name and labels.
+func scrape(t *testing.T, reg *prometheus.Registry) map[string]float64 {
+	t.Helper()
+	families, err := reg.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := map[string]float64{}
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			var labels []string
+			for _, l := range m.GetLabel() {
+				labels = append(labels, l.GetName()+"="+l.GetValue())
+			}
+			name := family.GetName() + "{" + strings.Join(labels, ",") + "}"
+			values[name] = m.GetCounter().GetValue() + m.GetGauge().GetValue()
+		}
+	}
+	return values
+}
+
+func TestMetricsShowTheStore(t *testing.T) {
+	reg := prometheus.NewPedanticRegistry()
+	m := NewMetrics(reg)
+	if got := scrape(t, reg)["edgeproxy_cache_writes_total{tier=memory}"]; got != 0 {
+		t.Errorf("before a Store is made: got %v writes, want 0", got)
+	}
+	s := newStoreOf(t, Options{MaxBytes: 1 << 20, MaxObjectBytes: 64 << 10, MaxVariants: 1, Metrics: m})
+	for i := range 1000 {
+		mustPut(t, s, plain(fmt.Sprint(i), 0, 2000))
+	}
+	mustPut(t, s, variant("/a", "1", 10, "Accept"))
+	mustPut(t, s, variant("/a", "2", 10, "Accept"))
+	st := s.Stats()
+	want := map[string]float64{
+		"edgeproxy_cache_writes_total{tier=memory}":                    1002,
+		"edgeproxy_cache_write_bytes_total{tier=memory}":               1000*2000 + 20,
+		"edgeproxy_cache_objects{tier=memory}":                         float64(s.Objects()),
+		"edgeproxy_cache_bytes{tier=memory}":                           float64(s.Bytes()),
+		"edgeproxy_cache_max_bytes{tier=memory}":                       1 << 20,
+		"edgeproxy_cache_evictions_total{reason=capacity,tier=memory}": float64(st.Capacity),
+		"edgeproxy_cache_evictions_total{reason=rejected,tier=memory}": float64(st.Rejected),
+		"edgeproxy_cache_evictions_total{reason=variants,tier=memory}": 1,
+	}
+	if diff := cmp.Diff(want, scrape(t, reg)); diff != "" {
+		t.Errorf("scrape: (-want +got)\n%s", diff)
+	}
+	if st.Capacity+st.Rejected == 0 {
+		t.Error("got no evictions in a full cache")
+	}
+}
+
+func TestRegisteringTwicePanics(t *testing.T) {
+	reg := prometheus.NewRegistry()
+	NewMetrics(reg)
+	defer func() {
+		if recover() == nil {
+			t.Error("second NewMetrics: got no panic, want one")
+		}
+	}()
+	NewMetrics(reg)
+}

@@ -1,0 +1,205 @@
+package cache
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"edgeproxy/internal/field"
+)
+
+func TestNewRefusesOptionsThatCannotWork(t *testing.T) {
+	f := func(o Options, want ...string) {
+		t.Helper()
+		s, err := New(o)
+		if err == nil {
+			s.Close()
+			t.Errorf("New(%+v): got no error, want one", o)
+			return
+		}
+		for _, w := range want {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("New(%+v): got error %q, want it to say %q", o, err, w)
+			}
+		}
+	}
+	f(Options{}, "MaxBytes 0", "MaxObjectBytes 0", "MaxVariants 0")
+	f(Options{MaxBytes: 64<<10 - 1, MaxObjectBytes: 1, MaxVariants: 1}, "MaxBytes 65535: want at least 65536")
+	f(Options{MaxBytes: 1 << 20, MaxObjectBytes: 256<<10 + 1, MaxVariants: 1}, "MaxObjectBytes 262145: want 1 to 262144, a quarter")
+	f(Options{MaxBytes: 1 << 20, MaxObjectBytes: 1}, "MaxVariants 0")
+	f(Options{MaxBytes: -1, MaxObjectBytes: -1, MaxVariants: -1}, "MaxBytes -1", "MaxObjectBytes -1", "MaxVariants -1")
+}
+
+func TestSharesFitInMaxBytes(t *testing.T) {
+	for maxBytes := int64(minMaxBytes); maxBytes < 1<<42; maxBytes = maxBytes*7/5 + 1 {
+		for _, object := range []int64{1, maxBytes / 100, maxBytes / objectShare} {
+			l, err := Options{MaxBytes: maxBytes, MaxObjectBytes: object, MaxVariants: 32}.limits()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if sum := l.windowBytes + l.indexBytes + l.mainBytes; sum != maxBytes {
+				t.Errorf("MaxBytes %d: got parts of %d bytes together", maxBytes, sum)
+			}
+			if l.windowBytes <= object || l.mainBytes < l.windowBytes || l.mainBytes < maxBytes/2 {
+				t.Errorf("MaxBytes %d, object %d: got window %d, main %d: want room for the object in both",
+					maxBytes, object, l.windowBytes, l.mainBytes)
+			}
+			if l.windowBytes < maxBytes/windowShare || l.indexBytes < maxBytes/indexShare {
+				t.Errorf("MaxBytes %d: got window %d, index %d: want their shares", maxBytes, l.windowBytes, l.indexBytes)
+			}
+			if n := counters(l.mainBytes); n < minCounters || n > maxCounters || n&(n-1) != 0 {
+				t.Errorf("MaxBytes %d: got %d counters, want a power of two in bounds", maxBytes, n)
+			}
+		}
+	}
+}
+
+// There must be no second, smaller bound on objects anywhere.
+func TestLargestObjectIsStoredAlsoInAFullCache(t *testing.T) {
+	f := func(maxBytes, maxObjectBytes int64) {
+		t.Helper()
+		s := newStore(t, maxBytes, maxObjectBytes)
+		head := field.List{{Name: "X-Long", Value: strings.Repeat("x", int(min(headAllowance, maxBytes/smallShare)/2))}}
+		for i := range 12 { // more than fit: 4 at most
+			e := plain(fmt.Sprintf("/%d", i), 0, int(maxObjectBytes))
+			e.Header = head
+			if !s.Fits(maxObjectBytes, e) || !s.Fits(maxObjectBytes, nil) {
+				t.Errorf("Fits(%d) of %d: got false, want true", maxObjectBytes, maxBytes)
+			}
+			mustPut(t, s, e)
+			if !holds(s, string(e.Name)) {
+				t.Errorf("object of %d bytes in %d: got a miss right after Put", maxObjectBytes, maxBytes)
+			}
+			checkBounds(t, s)
+		}
+	}
+	f(64<<10, 16<<10)
+	f(1<<20, 256<<10)
+	f(1<<20, 1000)
+	f(32<<20, 8<<20)
+}
+
+func TestTooLargeIsRefusedAndChangesNothing(t *testing.T) {
+	s := newStore(t, 1<<20, 1000)
+	mustPut(t, s, plain("/a", 1, 100))
+	before := s.Stats()
+	f := func(what string, e *Entry) {
+		t.Helper()
+		if s.Fits(int64(len(e.Body)), e) {
+			t.Errorf("%s: Fits: got true, want false", what)
+		}
+		if got := s.Put(e, func() bool { return false }); got != TooLarge {
+			t.Errorf("%s: Put: got %v, want %v", what, got, TooLarge)
+		}
+		if after := s.Stats(); after != before {
+			t.Errorf("%s: got %+v, want it unchanged %+v", what, after, before)
+		}
+		if e, ok := s.Get(sum("/a"), []byte("/a")); !ok || versionOf(e) != 1 {
+			t.Errorf("%s: what was stored: got %v, want version 1", what, ok)
+		}
+	}
+	f("body", plain("/a", 2, 1001))
+	head := plain("/a", 2, 8)
+	head.Header = field.List{{Name: "X", Value: strings.Repeat("x", 100<<10)}}
+	f("header", head)
+	f("URL for the index", variant("/a"+strings.Repeat("x", 40<<10), "gzip", 8, "Accept-Encoding"))
+	if s.Fits(1001, nil) {
+		t.Error("Fits(1001): got true, want false")
+	}
+}
+
+// One client's page must never go to another because two keys hash alike.
+func TestEqualHashesAreAMiss(t *testing.T) {
+	s := newStore(t, 1<<20, 64<<10)
+	k := Key{Hi: 1, Lo: 2}
+	mine := &Entry{Key: k, Name: []byte("/mine"), URL: k, Body: body(1, 8)}
+	f := func(where string) {
+		t.Helper()
+		if _, ok := s.Get(k, []byte("/other")); ok {
+			t.Errorf("in %s: Get of another name: got a hit", where)
+		}
+		if _, ok := s.Get(Key{Hi: 1, Lo: 3}, []byte("/mine")); ok {
+			t.Errorf("in %s: Get with another low word: got a hit", where)
+		}
+		if n := s.Purge(k, []byte("/other")); n != 0 {
+			t.Errorf("in %s: Purge of another name: got %d objects, want 0", where, n)
+		}
+		if _, ok := s.Get(k, []byte("/mine")); !ok {
+			t.Errorf("in %s: Get: got a miss", where)
+		}
+	}
+	mustPut(t, s, mine)
+	f("window")
+	pushOut(t, s)
+	f("main")
+
+	v := variant("/v", "gzip", 8, "Accept-Encoding")
+	mustPut(t, s, v)
+	if _, ok := s.Vary(v.URL, []byte("/other")); ok {
+		t.Error("Vary of another name: got a record")
+	}
+	if n := s.Purge(v.URL, []byte("/other")); n != 0 {
+		t.Errorf("Purge of another name: got %d objects, want 0", n)
+	}
+}
+
+// pushOut fills the window anew, so that what it held is offered to main.
+func pushOut(tb testing.TB, s *Store) {
+	tb.Helper()
+	size := int(min(s.limits.maxObjectBytes, s.limits.windowBytes/8))
+	for i := range 2 * s.limits.windowBytes / int64(size) {
+		name := fmt.Sprintf("/push-out/%d", i)
+		mustPut(tb, s, plain(name, 0, size))
+		defer s.Purge(sum(name), []byte(name))
+	}
+}
+
+func TestLookupsDoNotAllocate(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	s := newStore(t, 1<<20, 64<<10)
+	mustPut(t, s, plain("/main", 0, 8))
+	pushOut(t, s)
+	mustPut(t, s, plain("/window", 0, 8))
+	v := variant("/vary", "gzip", 8, "Accept-Encoding")
+	mustPut(t, s, v)
+	f := func(what string, look func()) {
+		t.Helper()
+		if n := testing.AllocsPerRun(1000, look); n != 0 {
+			t.Errorf("%s: got %v allocations, want 0", what, n)
+		}
+	}
+	lookup := func(name string, want bool) func() {
+		b, k := []byte(name), sum(name)
+		return func() {
+			if _, ok := s.Get(k, b); ok != want {
+				t.Errorf("Get(%q): got %v, want %v", name, ok, want)
+			}
+		}
+	}
+	f("hit in window", lookup("/window", true))
+	f("hit in main", lookup("/main", true))
+	f("miss", lookup("/missing", false))
+	name := []byte("/vary")
+	f("Vary", func() { s.Vary(v.URL, name) })
+}
+
+// The bubble fails the test if a goroutine is left.
+func TestCloseEndsAllGoroutines(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, err := New(Options{MaxBytes: 1 << 20, MaxObjectBytes: 1000, MaxVariants: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 3000 {
+			mustPut(t, s, plain(fmt.Sprint(i), 0, 500))
+		}
+		before := s.Stats()
+		s.Close()
+		if after := s.Stats(); after != before {
+			t.Errorf("Close: got %+v, want no eviction counted beyond %+v", after, before)
+		}
+	})
+}
