@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"sort"
 	"testing"
-	"testing/synctest"
 )
 
 // workload is a seeded run of requests by Zipf's law, exponent 0.9, over objects
@@ -73,30 +72,6 @@ func (w workload) runClock(maxBytes int64) (hitRatio float64) {
 			}
 			c.put(e.Key, e, e.Cost())
 		})
-}
-
-// The main part earns its place: a cache that goes by recency alone has 2 hits
-// in 100 requests less here. Ristretto's random seeds move that by 0.2.
-func TestFrequencyBeatsRecencyInASmallCache(t *testing.T) {
-	skipWithoutSamples(t)
-	synctest.Test(t, func(t *testing.T) {
-		const maxBytes = 2500 * 20_000 / 50
-		w := newWorkload(20_000, 200_000)
-		recency, both := w.runClock(maxBytes), w.runStore(t, newStore(t, maxBytes, 16<<10), synctest.Wait)
-		if both < recency+0.01 {
-			t.Errorf("hit ratio: got %.3f, want 0.01 above the %.3f of a window alone", both, recency)
-		}
-	})
-}
-
-// skipWithoutSamples is for tests of what ristretto makes of the look-ups. It
-// samples them through a sync.Pool, which the race detector makes forgetful. It
-// also drops samples when its goroutine lags behind, hence the bubble and its Wait.
-func skipWithoutSamples(t *testing.T) {
-	t.Helper()
-	if raceEnabled {
-		t.Skip("ristretto sees no look-ups under the race detector")
-	}
 }
 
 // BenchmarkHitRatio reports the ratio for caches of 2 and 10 % of all bytes: 50.3

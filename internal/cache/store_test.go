@@ -155,37 +155,6 @@ func pushOut(tb testing.TB, s *Store) {
 	}
 }
 
-func TestLookupsDoNotAllocate(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector allocates")
-	}
-	s := newStore(t, 1<<20, 64<<10)
-	mustPut(t, s, plain("/main", 0, 8))
-	pushOut(t, s)
-	mustPut(t, s, plain("/window", 0, 8))
-	v := variant("/vary", "gzip", 8, "Accept-Encoding")
-	mustPut(t, s, v)
-	f := func(what string, look func()) {
-		t.Helper()
-		if n := testing.AllocsPerRun(1000, look); n != 0 {
-			t.Errorf("%s: got %v allocations, want 0", what, n)
-		}
-	}
-	lookup := func(name string, want bool) func() {
-		b, k := []byte(name), sum(name)
-		return func() {
-			if _, ok := s.Get(k, b); ok != want {
-				t.Errorf("Get(%q): got %v, want %v", name, ok, want)
-			}
-		}
-	}
-	f("hit in window", lookup("/window", true))
-	f("hit in main", lookup("/main", true))
-	f("miss", lookup("/missing", false))
-	name := []byte("/vary")
-	f("Vary", func() { s.Vary(v.URL, name) })
-}
-
 // The bubble fails the test if a goroutine is left.
 func TestCloseEndsAllGoroutines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -378,45 +378,6 @@ func askAll(s *Store, names map[string]Key) {
 	}
 }
 
-// A refusal by ristretto happens after its Set has returned true.
-func TestRejectionsAreCounted(t *testing.T) {
-	skipWithoutSamples(t)
-	synctest.Test(t, func(t *testing.T) {
-		s := newStore(t, 1<<20, 64<<10)
-		names := fillPopular(t, s)
-		for i := range 300 {
-			e := plain(fmt.Sprintf("/unpopular/%d", i), 0, 4000)
-			mustPut(t, s, e)
-			names[string(e.Name)] = e.Key
-		}
-		if st := s.Stats(); st.Rejected < 100 {
-			t.Errorf("rejected: got %d of %d writes, want most of the unpopular 300", st.Rejected, st.Writes)
-		}
-		checkBooks(t, s, names)
-	})
-}
-
-// What is asked for in the window must not be judged as if nobody wanted it.
-func TestDemandInTheWindowCountsWhenTheEntryMovesOn(t *testing.T) {
-	skipWithoutSamples(t)
-	synctest.Test(t, func(t *testing.T) {
-		s := newStore(t, 1<<20, 64<<10)
-		fillPopular(t, s)
-		wanted := plain("/wanted", 0, 4000)
-		mustPut(t, s, wanted)
-		for range 256 {
-			askAll(s, namesOf(wanted))
-		}
-		if s.window.peek(wanted.Key) == nil {
-			t.Fatal("got it out of the window already")
-		}
-		pushOut(t, s)
-		if s.window.peek(wanted.Key) != nil || !holds(s, "/wanted") {
-			t.Errorf("in window: %v, held: %v; want it in main", s.window.peek(wanted.Key) != nil, holds(s, "/wanted"))
-		}
-	})
-}
-
 func TestOutcomeWords(t *testing.T) {
 	f := func(o Outcome, want string) {
 		t.Helper()

@@ -1,0 +1,38 @@
+//go:build !race
+
+package cache
+
+import (
+	"testing"
+)
+
+// The race detector changes what these tests measure: it pads allocations, drops
+// ristretto's samples, and is too slow for the long one.
+
+func TestLookupsDoNotAllocate(t *testing.T) {
+	s := newStore(t, 1<<20, 64<<10)
+	mustPut(t, s, plain("/main", 0, 8))
+	pushOut(t, s)
+	mustPut(t, s, plain("/window", 0, 8))
+	v := variant("/vary", "gzip", 8, "Accept-Encoding")
+	mustPut(t, s, v)
+	f := func(what string, look func()) {
+		t.Helper()
+		if n := testing.AllocsPerRun(1000, look); n != 0 {
+			t.Errorf("%s: got %v allocations, want 0", what, n)
+		}
+	}
+	lookup := func(name string, want bool) func() {
+		b, k := []byte(name), sum(name)
+		return func() {
+			if _, ok := s.Get(k, b); ok != want {
+				t.Errorf("Get(%q): got %v, want %v", name, ok, want)
+			}
+		}
+	}
+	f("hit in window", lookup("/window", true))
+	f("hit in main", lookup("/main", true))
+	f("miss", lookup("/missing", false))
+	name := []byte("/vary")
+	f("Vary", func() { s.Vary(v.URL, name) })
+}
