@@ -1,0 +1,49 @@
+package proxy
+
+import "testing"
+
+func TestRouteMatchesHosts(t *testing.T) {
+	f := func(pattern Host, host string, want bool) {
+		t.Helper()
+		r := &route{Route: &Route{Hosts: []Host{pattern}, PathPrefix: "/"}}
+		if got := r.matches([]byte(host), []byte("/x")); got != want {
+			t.Errorf("%+v, host %q: got %v, want %v", pattern, host, got, want)
+		}
+	}
+	f(Host{}, "anything:81", true)
+	f(Host{Name: "a.example"}, "a.example", true)
+	f(Host{Name: "a.example"}, "a.example:81", true)
+	f(Host{Name: "a.example"}, "b.a.example", false)
+	f(Host{Name: "a.example"}, "xa.example", false)
+	f(Host{Name: "example", Subdomains: true}, "a.example", true)
+	f(Host{Name: "example", Subdomains: true}, "b.a.example:81", true)
+	f(Host{Name: "example", Subdomains: true}, "example", false)
+	f(Host{Name: "example", Subdomains: true}, ".example", false)
+	f(Host{Name: "example", Subdomains: true}, "aexample", false)
+	f(Host{Name: "a", Port: 81}, "a:81", true)
+	f(Host{Name: "a", Port: 81}, "a", false)
+	f(Host{Name: "a", Port: 80}, "a", true)
+	f(Host{Port: 8080}, "b:8080", true)
+	f(Host{Name: "[::1]"}, "[::1]", true)
+	f(Host{Name: "[::1]", Port: 81}, "[::1]:81", true)
+}
+
+func TestRouteMatchesWholeSegments(t *testing.T) {
+	f := func(prefix, path string, want bool) {
+		t.Helper()
+		r := &route{Route: &Route{Hosts: []Host{{}}, PathPrefix: prefix}}
+		if got := r.matches([]byte("h"), []byte(path)); got != want {
+			t.Errorf("prefix %q, path %q: got %v, want %v", prefix, path, got, want)
+		}
+	}
+	f("/", "/", true)
+	f("/", "/x", true)
+	f("/", "*", true)
+	f("/api", "/api", true)
+	f("/api", "/api/x", true)
+	f("/api", "/apix", false)
+	f("/api", "/ap", false)
+	f("/api", "*", false)
+	f("/api/", "/api/x", true)
+	f("/api/", "/api", false)
+}

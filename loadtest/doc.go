@@ -1,0 +1,17 @@
+// Command loadtest replays requests against edgeproxy and says what each
+// admission policy saves.
+//
+// It answers one question: for these requests and this much memory, what do the
+// policies cost and save beside always, as an operator sees it from outside? For
+// each policy it starts an origin of its own and one edgeproxy process, sends the
+// requests in order at a fixed rate, and compares what /metrics counted.
+//
+// Its laws: every response is checked (status, validator, length); latency counts
+// from the scheduled time, so a stall is charged to all the requests it delayed;
+// what the proxy counted is compared with what the driver and the origin counted;
+// no process and no file is left behind.
+//
+// It does not simulate (it speaks HTTP only and imports nothing of the proxy),
+// does not read the times of a log (the rate is constant), and measures no peak
+// throughput (the loop is open).
+package main

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// driver sends the requests of a trace in order, each at its own time: an open
+// loop, where a slow answer does not delay the times of the requests behind it.
+//
+// The schedule is its queue: request i is due at start + i/rate, and waits there,
+// not in memory, while all connections are busy. Latency counts from that time.
+type driver struct {
+	replay      *trace
+	host        string // of the Host field
+	rate        float64
+	connections int
+	dial        func(context.Context) (net.Conn, error)
+	pause       func(context.Context, time.Duration) // may return early
+	done        atomic.Int64                         // requests finished, for a progress display
+}
+
+// job is one request and the time it ought to be sent at.
+type job struct {
+	object uint32
+	due    time.Time
+}
+
+// run replays the whole trace and returns what the connections saw. When ctx ends
+// first it returns the cause, once no connection is left.
+func (d *driver) run(ctx context.Context) (*tally, error) {
+	jobs := make(chan job)
+	tallies := make([]*tally, d.connections)
+	var wg sync.WaitGroup
+	for i := range tallies {
+		w := newWorker(d)
+		tallies[i] = w.tally
+		wg.Go(func() { w.serve(ctx, jobs) })
+	}
+	err := d.dispatch(ctx, jobs)
+	close(jobs)
+	wg.Wait()
+	if err == nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return merge(tallies), nil
+}
+
+// dispatch hands each request to a free connection at its time, or as soon after
+// as there is one.
+func (d *driver) dispatch(ctx context.Context, jobs chan<- job) error {
+	start := time.Now()
+	interval := float64(time.Second) / d.rate
+	for i, object := range d.replay.order {
+		due := start.Add(time.Duration(float64(i) * interval))
+		d.waitUntil(ctx, due)
+		select {
+		case jobs <- job{object: object, due: due}:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+func (d *driver) waitUntil(ctx context.Context, due time.Time) {
+	for ctx.Err() == nil {
+		left := time.Until(due)
+		if left <= 0 {
+			return
+		}
+		d.pause(ctx, left)
+	}
+}
+
+// pauseTimer waits for d or for the end of ctx, whichever is first.
+func pauseTimer(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// smallTrace asks for a 5 times, b 2 times, c and d once; 20000 bytes each but a
+// has 2 MiB, more than the origin's buffer.
+const smallTrace = "1 a 2097152\n2 b 20000\n3 a 2097152\n4 c 20000\n5 a 2097152\n6 b 20000\n7 d 20000\n8 a 2097152\n9 a 2097152\nodd\n"
+
+// runDriver runs the driver against the fake edge and returns its exit code and
+// output. It fails the test when anything is left in the temporary folder.
+func runDriver(t *testing.T, fault string, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	t.Setenv(envFault, fault)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "small.tr")
+	if err := os.WriteFile(file, []byte(smallTrace), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args = append([]string{"--trace", file, "--edgeproxy", self, "--rate", "500", "--connections", "1", "--capacity", "16MiB"}, args...)
+	var out, errOut bytes.Buffer
+	code = run(args, &out, &errOut)
+	if left, _ := os.ReadDir(dir); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+	return code, out.String(), errOut.String()
+}
+
+// runJSON is runDriver with the report decoded.
+func runJSON(t *testing.T, fault string, args ...string) (int, document, string) {
+	t.Helper()
+	code, stdout, stderr := runDriver(t, fault, append(args, "--json")...)
+	var doc document
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
+		t.Fatalf("exit %d, report: %v\n%s%s", code, err, stdout, stderr)
+	}
+	return code, doc, stderr
+}
+
+func TestReportCountsWhatEachPolicyDid(t *testing.T) {
+	code, doc, stderr := runJSON(t, "", "--policies", "second-hit,counting,never", "--more-than", "2")
+	if code != exitDone {
+		t.Fatalf("exit %d, want 0: %s", code, stderr)
+	}
+	const big, small = 2 << 20, 20000
+	if want := (facts{Requests: 9, Objects: 4, RequestBytes: 5*big + 4*small, UniqueBytes: big + 3*small, OneHitObjects: 2, BadLines: 1}); doc.Trace != want {
+		t.Errorf("trace: got %+v, want %+v", doc.Trace, want)
+	}
+	type line struct {
+		Policy                                                  string
+		MoreThan, Generations                                   int
+		Requests, Hits, Writes, WriteBytes, Avoided, AvoidedB   int64
+		HeldBack, HeldBackBytes, OriginRequests, OriginB, Error int64
+	}
+	want := []line{
+		{"always", 0, 0, 9, 5, 4, big + 3*small, 0, 0, 0, 0, 4, big + 3*small, 0},
+		{"second-hit", 0, 2, 9, 3, 2, big + small, 2, 2 * small, 4, big + 3*small, 6, 2*big + 4*small, 0},
+		{"counting", 2, 2, 9, 2, 1, big, 3, 3 * small, 6, 2*big + 4*small, 7, 3*big + 4*small, 0},
+		{"never", 0, 0, 9, 0, 0, 0, 4, big + 3*small, 9, 5*big + 4*small, 9, 5*big + 4*small, 0},
+	}
+	var got []line
+	for _, r := range doc.Results {
+		got = append(got, line{
+			r.Policy, r.MoreThan, r.Generations, r.Requests, r.Hits, r.Writes, r.WriteBytes, r.WritesAvoided, r.WriteBytesAvoided,
+			r.HeldBack, r.HeldBackBytes, r.OriginRequests, r.OriginBytes, r.Errors,
+		})
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("results (-want +got):\n%s", diff)
+	}
+	if got, want := doc.Results[1].HitRatio, 3.0/9; got != want {
+		t.Errorf("hit ratio: got %v, want %v", got, want)
+	}
+	if got, want := doc.Results[1].ByteHitRatio, 3*float64(big)/(5*big+4*small); got != want {
+		t.Errorf("byte hit ratio: got %v, want %v", got, want)
+	}
+	if f := doc.Results[1].FalsePositiveRatio; f == nil || *f != 0.0078 {
+		t.Errorf("false-positive ratio of second-hit: got %v, want 0.0078, the measured one", f)
+	}
+	if f := doc.Results[0].FalsePositiveRatio; f != nil {
+		t.Errorf("false-positive ratio of always: got %v, want none", *f)
+	}
+	if p := doc.Results[0].P99Seconds; p <= 0 || p < doc.Results[0].P50Seconds {
+		t.Errorf("p99 %v below p50 %v or not measured", p, doc.Results[0].P50Seconds)
+	}
+	if len(doc.Warnings) > 0 {
+		t.Errorf("warnings of a clean run: %q", doc.Warnings)
+	}
+}
+
+func TestTableAndJSONFileAgree(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "report.json")
+	code, stdout, stderr := runDriver(t, "", "--policies", "second-hit", "--json-file", file)
+	if code != exitDone {
+		t.Fatalf("exit %d, want 0: %s", code, stderr)
+	}
+	lines := strings.Split(strings.TrimSpace(stdout), "\n")
+	if len(lines) != 6 || !strings.Contains(lines[5], "2 (50.0%)") || !strings.Contains(lines[0], "9 requests for 4 objects") {
+		t.Errorf("table:\n%s", stdout)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc document
+	if err := json.Unmarshal(data, &doc); err != nil || len(doc.Results) != 2 || doc.Results[1].WritesAvoided != 2 {
+		t.Errorf("JSON file: %v\n%s", err, data)
+	}
+}
+
+func TestExitCodeTellsWhatWentWrong(t *testing.T) {
+	f := func(name, fault string, code int, want string, args ...string) {
+		t.Helper()
+		t.Run(name, func(t *testing.T) {
+			got, _, stderr := runDriver(t, fault, append([]string{"--policies", "second-hit"}, args...)...)
+			if got != code || !strings.Contains(stderr, want) {
+				t.Errorf("exit %d, want %d and %q on stderr:\n%s", got, code, want, stderr)
+			}
+		})
+	}
+	f("saving reached", "", exitDone, "", "--min-saved", "0.5")
+	f("saving missed", "", exitFailed, "saved 50.0% of the writes of always; --min-saved wants 75.0%", "--min-saved", "0.75")
+	f("metric missing", "no-metric", exitFailed, "always: edgeproxy's /metrics lacks "+metricWrites)
+	f("counts differ", "miscount", exitDone, "warning: always: edgeproxy counted 8 origin requests, the origin served 4")
+	f("truncated bodies", "truncate", exitFailed, "always: 9 of 9 requests failed")
+	f("another object", "wrong-object", exitFailed, "another object's response")
+	f("refused config", "refuse", exitFailed, "this file is not liked")
+	f("dies underway", "die", exitFailed, "edgeproxy ended with exit status 7")
+	f("bad exit", "bad-exit", exitDone, "warning: always: edgeproxy ended with exit status 3")
+	f("no such program", "", exitFailed, "start edgeproxy", "--edgeproxy", filepath.Join(t.TempDir(), "none"))
+	f("out of time", "", exitFailed, "not done within --timeout 500ms", "--timeout", "500ms", "--rate", "0.1")
+	f("capacity too small", "", exitUsage, "edgeproxy takes no less than 1 MiB", "--capacity", "5%")
+	f("object over a quarter", "", exitUsage, "at most a quarter", "--max-object", "5MiB")
+	f("no trace file", "", exitUsage, "open the trace", "--trace", filepath.Join(t.TempDir(), "none"))
+	f("unknown flag", "", exitUsage, "flag provided but not defined: -html", "--html", "x")
+}
+
+func TestStartTriesAgainWhenItsPortIsTaken(t *testing.T) {
+	t.Setenv(envOnce, filepath.Join(t.TempDir(), "once"))
+	code, doc, stderr := runJSON(t, "", "--policies", "always")
+	if code != exitDone || len(doc.Results) != 1 || doc.Results[0].Requests != 9 {
+		t.Errorf("exit %d, results %+v: %s", code, doc.Results, stderr)
+	}
+}
+
+func TestStubbornEdgeIsKilled(t *testing.T) {
+	t.Setenv(envFault, "stubborn")
+	alive := lifeline(t)
+	self, _ := os.Executable()
+	e, err := startEdge(t.Context(), self, t.TempDir(), edgeConfig{origin: "127.0.0.1:1", policy: policyAlways, maxBytes: 1 << 20})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e.stopWait = time.Millisecond
+	if err := e.Close(); err == nil || !strings.Contains(err.Error(), "was killed") {
+		t.Errorf("Close: got %v, want it to say that it killed", err)
+	}
+	alive.ended(t)
+}
+
+// lifelineListener tells when a fake edge lives and when it does not.
+type lifelineListener struct{ net.Listener }
+
+func lifeline(t *testing.T) lifelineListener {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { ln.Close() })
+	t.Setenv(envLifeline, ln.Addr().String())
+	return lifelineListener{ln}
+}
+
+// accept returns once a fake edge lives.
+func (l lifelineListener) accept(t *testing.T) net.Conn {
+	t.Helper()
+	_ = l.Listener.(*net.TCPListener).SetDeadline(time.Now().Add(20 * time.Second))
+	conn, err := l.Accept()
+	if err != nil {
+		t.Fatalf("no fake edge was started: %v", err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return conn
+}
+
+// ended fails the test unless the fake edge is gone, or goes within a few seconds.
+func (l lifelineListener) ended(t *testing.T) { t.Helper(); gone(t, l.accept(t)) }
+
+func gone(t *testing.T, conn net.Conn) {
+	t.Helper()
+	_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("the fake edge lives on: %v", err)
+	}
+}
+
+// startDriver starts the driver as a process of its own, in the middle of a run
+// that would take minutes.
+func startDriver(t *testing.T, tmp string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self, "--trace", "zipf:requests=1000", "--edgeproxy", self, "--rate", "1", "--policies", "always", "--capacity", "16MiB")
+	cmd.Env = append(os.Environ(), envDriver+"=1", "TMPDIR="+tmp)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	return cmd
+}
+
+func TestInterruptLeavesNothingBehind(t *testing.T) {
+	alive, tmp := lifeline(t), t.TempDir()
+	cmd := startDriver(t, tmp)
+	conn := alive.accept(t)
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	err := cmd.Wait()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || exit.ExitCode() != exitFailed {
+		t.Errorf("driver: got %v, want exit 1", err)
+	}
+	gone(t, conn)
+	if left, _ := os.ReadDir(tmp); len(left) > 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}

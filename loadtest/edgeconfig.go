@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// edgeConfig is what the driver sets in edgeproxy's configuration file; all else
+// stays at edgeproxy's defaults.
+type edgeConfig struct {
+	listen, admin, origin    string // host:port
+	policy                   string
+	moreThan                 int            // counting only
+	rotateEvery              *time.Duration // nil = edgeproxy's default
+	filterCapacity           int64          // 0 = edgeproxy's default
+	maxBytes, maxObjectBytes int64
+}
+
+// yaml returns the file. A policy's section is written only when it says
+// something: edgeproxy refuses sections of policies that no route uses.
+func (c *edgeConfig) yaml() []byte {
+	var b strings.Builder
+	fmt.Fprintf(&b, "listen:\n  - address: %q\n", c.listen)
+	fmt.Fprintf(&b, "admin:\n  address: %q\n", c.admin)
+	fmt.Fprintf(&b, "origins:\n  app:\n    servers: [%q]\n", "http://"+c.origin)
+	fmt.Fprintf(&b, "admission:\n  policy: %s\n", c.policy)
+	if section := c.section(); section != "" {
+		fmt.Fprintf(&b, "  %s:\n%s", strings.ReplaceAll(c.policy, "-", "_"), section)
+	}
+	fmt.Fprintf(&b, "cache:\n  memory:\n    max_bytes: %dB\n    max_object_bytes: %dB\n", c.maxBytes, c.maxObjectBytes)
+	b.WriteString("log:\n  level: warn\n")
+	return []byte(b.String())
+}
+
+func (c *edgeConfig) section() string {
+	var b strings.Builder
+	if c.moreThan > 0 {
+		fmt.Fprintf(&b, "    more_than: %d\n", c.moreThan)
+	}
+	if c.rotateEvery != nil {
+		fmt.Fprintf(&b, "    rotate_every: %s\n", *c.rotateEvery)
+	}
+	if c.filterCapacity > 0 {
+		fmt.Fprintf(&b, "    capacity: %d\n", c.filterCapacity)
+	}
+	return b.String()
+}

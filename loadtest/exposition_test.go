@@ -1,0 +1,186 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParseExposition(t *testing.T) {
+	const text = `# HELP a_total All "a".
+# TYPE a_total counter
+a_total{route="default",result="hit"} 3
+a_total{route="o\"d\\d\n, }x", result="miss",} 4.5e2 1700000000000
+
+b 7
+c{} +Inf
+  d{x="1"}	-0.25
+`
+	e, err := parseExposition(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := func(want float64, found bool, name string, labels ...string) {
+		t.Helper()
+		if got, ok := e.sum(name, labels...); got != want || ok != found {
+			t.Errorf("%s%v: got %v, %v; want %v, %v", name, labels, got, ok, want, found)
+		}
+	}
+	f(453, true, "a_total")
+	f(3, true, "a_total", "result", "hit")
+	f(450, true, "a_total", "route", "o\"d\\d\n, }x", "result", "miss")
+	f(0, false, "a_total", "route", "default", "result", "miss")
+	f(7, true, "b")
+	f(-0.25, true, "d", "x", "1")
+	f(0, false, "e")
+	if c, ok := e.sum("c"); !ok || c < 1e300 {
+		t.Errorf("c: got %v, want +Inf", c)
+	}
+}
+
+func TestBrokenExpositionIsAnError(t *testing.T) {
+	for _, text := range []string{"a", "a{", `a{x="1`, `a{x="1\`, `a{x=1} 2`, `a{="1"} 2`, "a x", "a 1 2 3", "{x=\"1\"} 2", `a{x="1"}`} {
+		if got, err := parseExposition(strings.NewReader(text)); !errors.Is(err, errSample) {
+			t.Errorf("%q: got %v, error %v; want errSample", text, got, err)
+		}
+	}
+}
+
+// full is an exposition with every metric the driver needs.
+const full = `edgeproxy_requests_total{route="default",result="hit",status="2xx"} 50
+edgeproxy_requests_total{route="default",result="stale",status="2xx"} 3
+edgeproxy_requests_total{route="default",result="revalidated",status="2xx"} 2
+edgeproxy_requests_total{route="default",result="miss",status="2xx"} 20
+edgeproxy_requests_total{route="default",result="scarce",status="2xx"} 10
+edgeproxy_requests_total{route="default",result="pass",status="4xx"} 5
+edgeproxy_requests_total{route="default",result="error",status="5xx"} 10
+edgeproxy_response_bytes_total{route="default",result="hit"} 600
+edgeproxy_response_bytes_total{route="default",result="miss"} 300
+edgeproxy_response_bytes_total{route="default",result="error"} 100
+edgeproxy_cache_writes_total{tier="memory"} 20
+edgeproxy_cache_writes_total{tier="stage"} 9
+edgeproxy_cache_write_bytes_total{tier="memory"} 300
+edgeproxy_cache_held_back_total{route="default"} 10
+edgeproxy_cache_held_back_bytes_total{route="default"} 200
+edgeproxy_origin_requests_total{origin="app",outcome="ok"} 40
+edgeproxy_origin_requests_total{origin="app",outcome="connect"} 1
+edgeproxy_origin_bytes_total{origin="app"} 700
+edgeproxy_cache_evictions_total{tier="memory",reason="capacity"} 4
+edgeproxy_cache_evictions_total{tier="memory",reason="rejected"} 1
+`
+
+func read(t *testing.T, text, policy string) (counts, error) {
+	t.Helper()
+	e, err := parseExposition(strings.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.counts(policy)
+}
+
+func TestCountsFollowTheDefinitions(t *testing.T) {
+	got, err := read(t, full, policyAlways)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := counts{
+		requests: 100, hits: 55, passed: 5, failed: 10, responseBytes: 1000, hitBytes: 600, failedBytes: 100, writes: 20, writeBytes: 300,
+		heldBack: 10, heldBackBytes: 200, originRequests: 41, originBytes: 700, evictions: 5,
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(counts{})); diff != "" {
+		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+	if h, b := got.hitRatio(), got.byteHitRatio(); h != 55.0/90 || b != 600.0/900 {
+		t.Errorf("ratios %v, %v; want %v, %v: errors do not count", h, b, 55.0/90, 600.0/900)
+	}
+	if diff := cmp.Diff(counts{}, got.since(got), cmp.AllowUnexported(counts{})); diff != "" {
+		t.Errorf("a look less itself:\n%s", diff)
+	}
+	if r := (&counts{}).hitRatio(); r != 0 {
+		t.Errorf("hit ratio of nothing: got %v, want 0", r)
+	}
+}
+
+func TestEveryNeededMetricIsMissed(t *testing.T) {
+	for _, name := range []string{
+		metricRequests, metricResponseBytes, metricWrites, metricWriteBytes, metricHeldBack, metricHeldBackBytes,
+		metricOriginRequests, metricOriginBytes, metricEvictions,
+	} {
+		var missing *missingError
+		if _, err := read(t, strings.ReplaceAll(full, name+"{", "other{"), policyAlways); !errors.As(err, &missing) ||
+			!cmp.Equal(missing.names, []string{name}) {
+			t.Errorf("without %s: got error %v", name, err)
+		}
+	}
+	if _, err := read(t, strings.ReplaceAll(full, `writes_total{tier="memory"`, `writes_total{tier="disk"`), policyAlways); err == nil {
+		t.Error("writes of another tier were taken for those of memory")
+	}
+}
+
+func TestOptionalMetricsAreReportedWhereTheyAre(t *testing.T) {
+	text := full + `edgeproxy_admission_regret_total{route="default"} 12
+edgeproxy_filter_false_positive_ratio{filter="counting",kind="measured"} 0.25
+edgeproxy_filter_false_positive_ratio{filter="counting",kind="expected"} 0.5
+`
+	after, err := read(t, text, policyCounting)
+	if err != nil || after.regret == nil || *after.regret != 12 || after.falsePositives == nil || *after.falsePositives != 0.25 {
+		t.Fatalf("got %+v, error %v; want regret 12, ratio 0.25", after, err)
+	}
+	before, _ := read(t, strings.ReplaceAll(text, "} 12", "} 2"), policyCounting)
+	if got := after.since(before); *got.regret != 10 || *after.regret != 12 || *got.falsePositives != 0.25 {
+		t.Errorf("regret since: got %d (and %d), want 10 (and 12 untouched)", *got.regret, *after.regret)
+	}
+	if other, _ := read(t, text, policySecondHit); other.falsePositives != nil {
+		t.Error("the ratio of another policy's filter was taken")
+	}
+}
+
+func TestDisagreementsNameBothSides(t *testing.T) {
+	o := &origin{}
+	o.requests.Store(40)
+	o.bytes.Store(700)
+	c := counts{requests: 99, responseBytes: 1000, originRequests: 41, originBytes: 700}
+	got := c.disagreements(&tally{ok: 90, errors: 10, bytes: 1000}, o)
+	want := []string{"edgeproxy counted 99 requests, the driver sent 100", "edgeproxy counted 41 origin requests, the origin served 40"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestProgressLinesComeSeldom(t *testing.T) {
+	f := func(run time.Duration, want string) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			var out strings.Builder
+			d := driver{}
+			d.done.Store(1234)
+			m := newMeter(&out, "always", 5000, &d.done)
+			time.Sleep(run)
+			m.Close()
+			if out.String() != want {
+				t.Errorf("after %s: got %q, want %q", run, out.String(), want)
+			}
+		})
+	}
+	const line = "always: 1,234 of 5,000 requests\n"
+	f(4*time.Second, "")
+	f(12*time.Second, line+line)
+}
+
+func TestBarEndsWithTheRun(t *testing.T) {
+	f := func(done int64) {
+		t.Helper()
+		d := driver{}
+		d.done.Store(done)
+		m := &meter{stop: make(chan struct{}), stopped: make(chan struct{})}
+		go m.bar(&strings.Builder{}, "always", 10, &d.done)
+		m.Close() // would hang on a bar that waits for its total
+	}
+	f(0)
+	f(3)
+	f(10)
+}

@@ -1,0 +1,209 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+// The environment of the fake edge: what it does wrong, a listener to stay
+// connected to while it lives, and a file whose absence makes a start fail.
+const (
+	envFault    = "LOADTEST_TEST_FAULT"
+	envLifeline = "LOADTEST_TEST_LIFELINE"
+	envOnce     = "LOADTEST_TEST_ONCE"
+	envDriver   = "LOADTEST_TEST_DRIVER"
+)
+
+// TestMain lets the test binary stand in for edgeproxy (as `serve -c FILE`) and
+// for the driver itself, to be ended from outside.
+func TestMain(m *testing.M) {
+	switch {
+	case len(os.Args) > 1 && os.Args[1] == "serve":
+		os.Exit(serveFakeEdge(os.Args[3]))
+	case os.Getenv(envDriver) != "":
+		os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+	}
+	os.Exit(m.Run())
+}
+
+// fakeEdge is a cache of unlimited size with exact sightings, and the metrics the
+// driver reads.
+type fakeEdge struct {
+	fault, origin, policy string
+	moreThan              int
+
+	mu        sync.Mutex
+	sightings map[string]int
+	stored    map[string]*fakeEntry
+	polls     int
+	n         map[string]int // by metric, with labels
+}
+
+type fakeEntry struct {
+	etag string
+	body []byte
+}
+
+func serveFakeEdge(file string) int {
+	config, err := os.ReadFile(file)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 2
+	}
+	if once := os.Getenv(envOnce); once != "" {
+		if f, err := os.OpenFile(once, os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+			f.Close()
+			fmt.Fprintln(os.Stderr, "listen: address already in use")
+			return 1
+		}
+	}
+	f := &fakeEdge{
+		fault: os.Getenv(envFault), sightings: map[string]int{}, stored: map[string]*fakeEntry{}, n: map[string]int{},
+		origin: setting(config, `servers: \["http://([^"]+)"`), policy: setting(config, `policy: (\S+)`),
+	}
+	f.moreThan, _ = strconv.Atoi(setting(config, `more_than: (\d+)`))
+	if f.fault == "refuse" {
+		fmt.Fprintln(os.Stderr, "edge.yaml:1:1: this file is not liked")
+		return 2
+	}
+	if addr := os.Getenv(envLifeline); addr != "" {
+		conn, err := net.Dial("tcp", addr)
+		if err != nil {
+			return 1
+		}
+		defer conn.Close()
+	}
+	return f.serve(setting(config, `- address: "([^"]+)"`), setting(config, `admin:\n  address: "([^"]+)"`))
+}
+
+func setting(config []byte, pattern string) string {
+	if m := regexp.MustCompile(pattern).FindSubmatch(config); m != nil {
+		return string(m[1])
+	}
+	return ""
+}
+
+func (f *fakeEdge) serve(listen, admin string) int {
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGTERM)
+	data, err := net.Listen("tcp", listen)
+	if err != nil {
+		return 1
+	}
+	control, err := net.Listen("tcp", admin)
+	if err != nil {
+		return 1
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/readyz", f.ready)
+	mux.HandleFunc("/metrics", f.metrics)
+	go func() { _ = http.Serve(control, mux) }()
+	go func() { _ = http.Serve(data, http.HandlerFunc(f.handle)) }()
+	for range stop {
+		if f.fault != "stubborn" {
+			break
+		}
+	}
+	if f.fault == "bad-exit" {
+		return 3
+	}
+	return 0
+}
+
+func (f *fakeEdge) ready(w http.ResponseWriter, _ *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.polls++; f.polls < 3 {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+}
+
+func (f *fakeEdge) metrics(w http.ResponseWriter, _ *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	fmt.Fprint(w, "# HELP edgeproxy_requests_total All of them.\n# TYPE edgeproxy_requests_total counter\n")
+	for _, name := range []string{
+		metricWrites + `{tier="memory"}`, metricWriteBytes + `{tier="memory"}`, metricHeldBack + `{route="default"}`,
+		metricHeldBackBytes + `{route="default"}`, metricOriginRequests + `{origin="app",outcome="ok"}`,
+		metricOriginBytes + `{origin="app"}`, metricEvictions + `{tier="memory",reason="capacity"}`,
+	} {
+		f.n[name] += 0
+	}
+	for name, n := range f.n {
+		if f.fault == "no-metric" && strings.HasPrefix(name, metricWrites) {
+			continue
+		}
+		if f.fault == "miscount" && strings.HasPrefix(name, metricOriginRequests) {
+			n *= 2
+		}
+		fmt.Fprintf(w, "%s %d\n", name, n)
+	}
+	if f.policy == policySecondHit {
+		fmt.Fprintf(w, "%s{filter=\"second_hit\",kind=\"expected\"} 0.5\n", metricFalsePositives)
+		fmt.Fprintf(w, "%s{filter=\"second_hit\",kind=\"measured\"} 0.0078\n", metricFalsePositives)
+	}
+}
+
+func (f *fakeEdge) handle(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	key := r.RequestURI
+	f.sightings[key]++
+	result := "hit"
+	e := f.stored[key]
+	if e == nil {
+		e = f.fetch(key)
+		result = f.admit(key, e)
+	}
+	switch f.fault {
+	case "wrong-object":
+		e = &fakeEntry{etag: `"0-0"`, body: e.body}
+	case "truncate":
+		e = &fakeEntry{etag: e.etag, body: e.body[:len(e.body)-1]}
+	case "die":
+		if f.sightings[key] == 3 {
+			os.Exit(7)
+		}
+	}
+	f.n[fmt.Sprintf("%s{route=\"default\",result=%q,status=\"2xx\"}", metricRequests, result)]++
+	f.n[fmt.Sprintf("%s{route=\"default\",result=%q}", metricResponseBytes, result)] += len(e.body)
+	w.Header().Set("Etag", e.etag)
+	w.Header().Set("Content-Length", strconv.Itoa(len(e.body)))
+	_, _ = w.Write(e.body)
+}
+
+func (f *fakeEdge) fetch(key string) *fakeEntry {
+	resp, err := http.Get("http://" + f.origin + key)
+	if err != nil {
+		return &fakeEntry{body: []byte(err.Error())}
+	}
+	defer resp.Body.Close()
+	body, _ := io.ReadAll(resp.Body)
+	f.n[metricOriginRequests+`{origin="app",outcome="ok"}`]++
+	f.n[metricOriginBytes+`{origin="app"}`] += len(body)
+	return &fakeEntry{etag: resp.Header.Get("Etag"), body: body}
+}
+
+func (f *fakeEdge) admit(key string, e *fakeEntry) (result string) {
+	seen := f.sightings[key]
+	admitted := f.policy == policyAlways || f.policy == policySecondHit && seen > 1 || f.policy == policyCounting && seen > f.moreThan
+	if !admitted {
+		f.n[metricHeldBack+`{route="default"}`]++
+		f.n[metricHeldBackBytes+`{route="default"}`] += len(e.body)
+		return "scarce"
+	}
+	f.stored[key] = e
+	f.n[metricWrites+`{tier="memory"}`]++
+	f.n[metricWriteBytes+`{tier="memory"}`] += len(e.body)
+	return "miss"
+}

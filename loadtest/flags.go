@@ -1,0 +1,160 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+)
+
+const (
+	policyAlways    = "always"
+	policySecondHit = "second-hit"
+	policyCounting  = "counting"
+	policyNever     = "never"
+
+	maxConnections = 1024
+	defaultTimeout = time.Hour
+)
+
+var knownPolicies = [...]string{policyAlways, policySecondHit, policyCounting, policyNever}
+
+// options is the command line, checked as far as that goes without the trace.
+type options struct {
+	trace, format  string
+	limit          int // lines of a file, requests of a generator; 0 = all
+	seed           uint64
+	policies       []string // without repeats; always comes first
+	moreThan       int      // 0 = not given
+	rotateEvery    *time.Duration
+	filterCapacity int64 // keys; 0 = not given
+	capacity       amount
+	maxObjectBytes int64   // 0 = chosen by the plan
+	rate           float64 // requests a second; 0 = chosen by the plan
+	connections    int
+	maxAge         time.Duration
+	timeout        time.Duration
+	edgeproxy      string
+	json           bool
+	jsonFile       string
+	minSaved       float64
+}
+
+// amount is a size, or a share of the trace's unique bytes.
+type amount struct {
+	text  string
+	bytes int64
+	share float64 // in (0, 1]; 0 = bytes counts
+}
+
+func (a amount) of(total int64) int64 {
+	if a.share > 0 {
+		return int64(a.share * float64(total))
+	}
+	return a.bytes
+}
+
+func parseFlags(args []string, stderr io.Writer) (*options, error) {
+	o := &options{}
+	fs := flag.NewFlagSet("loadtest", flag.ContinueOnError)
+	fs.SetOutput(stderr)
+	o.define(fs)
+	if err := fs.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return nil, err
+		}
+		return nil, &usageError{err}
+	}
+	if fs.NArg() > 0 {
+		return nil, usagef("unexpected argument %q", fs.Arg(0))
+	}
+	given := map[string]bool{}
+	fs.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	if err := o.validate(given); err != nil {
+		return nil, &usageError{err}
+	}
+	return o, nil
+}
+
+func (o *options) define(fs *flag.FlagSet) {
+	fs.StringVar(&o.trace, "trace", "", "`FILE` of requests, or zipf:KEY=V,... (required)")
+	fs.StringVar(&o.format, "format", "", "force the file's `format`: "+strings.Join(formatNames(), ", ")+" (default: by its content)")
+	fs.IntVar(&o.limit, "limit", 0, "use only the first `N` lines of the file, or requests of the generator; 0 = all")
+	fs.Uint64Var(&o.seed, "seed", 1, "`seed` of the generator and of the bodies")
+	o.policies = []string{policyAlways, policySecondHit, policyCounting}
+	fs.Func("policies", "comma-separated `list` of always, second-hit, counting, never; always is included (default always,second-hit,counting)", o.parsePolicies)
+	fs.IntVar(&o.moreThan, "more-than", 0, "counting: store on the sighting after `N` (default 4)")
+	fs.Func("rotate-every", "second-hit, counting: admission's rotate_every, a `duration` (default: edgeproxy's own)", o.parseRotate)
+	fs.Int64Var(&o.filterCapacity, "filter-capacity", 0, "second-hit, counting: distinct `keys` a generation holds (default: edgeproxy's own)")
+	o.capacity = amount{text: "5%", share: 0.05}
+	fs.Func("capacity", "cache.memory.max_bytes: a `size`, or P% of the trace's unique bytes (default 5%)", o.parseCapacity)
+	fs.Func("max-object", "cache.memory.max_object_bytes, a `size` (default: the largest object, at most a quarter of the capacity)", o.parseMaxObject)
+	fs.Float64Var(&o.rate, "rate", 0, "requests a `second` (default: 4000, or fewer so that 150 MB a second are asked for)")
+	fs.IntVar(&o.connections, "connections", 32, "keep-alive `connections`; 1 = one request after the other")
+	fs.DurationVar(&o.maxAge, "max-age", 24*time.Hour, "max-age that the origin sends, whole seconds")
+	fs.DurationVar(&o.timeout, "timeout", defaultTimeout, "give up after this `duration`, all policies together")
+	fs.StringVar(&o.edgeproxy, "edgeproxy", "", "`path` of the program (default: build ./cmd/edgeproxy)")
+	fs.BoolVar(&o.json, "json", false, "print the report as JSON instead of the table")
+	fs.StringVar(&o.jsonFile, "json-file", "", "also write the JSON report to this `file`")
+	fs.Float64Var(&o.minSaved, "min-saved", 0, "exit 1 unless second-hit saves this `share` (0 to 1) of the writes of always")
+}
+
+func (o *options) parsePolicies(s string) error {
+	o.policies = []string{policyAlways}
+	for p := range strings.SplitSeq(s, ",") {
+		if !slices.Contains(knownPolicies[:], p) {
+			return fmt.Errorf("unknown policy %q: want %s", p, strings.Join(knownPolicies[:], ", "))
+		}
+		if !slices.Contains(o.policies, p) {
+			o.policies = append(o.policies, p)
+		}
+	}
+	return nil
+}
+
+func (o *options) parseRotate(s string) error {
+	d, err := time.ParseDuration(s)
+	if err != nil || d < 0 {
+		return errors.New("want a duration with a unit, such as 30m; 0s = by fill only")
+	}
+	o.rotateEvery = &d
+	return nil
+}
+
+func (o *options) parseCapacity(s string) (err error) {
+	o.capacity, err = parseAmount(s)
+	return err
+}
+
+func (o *options) parseMaxObject(s string) (err error) {
+	o.maxObjectBytes, err = parseSize(s)
+	return err
+}
+
+func parseAmount(s string) (amount, error) {
+	percent, ok := strings.CutSuffix(s, "%")
+	if !ok {
+		n, err := parseSize(s)
+		return amount{text: s, bytes: n}, err
+	}
+	p, err := strconv.ParseFloat(percent, 64)
+	if err != nil || !(p > 0 && p <= 100) {
+		return amount{}, errors.New("want a share above 0% and at most 100%, or a size such as 64MiB")
+	}
+	return amount{text: s, share: p / 100}, nil
+}
+
+func parseSize(s string) (int64, error) {
+	n, err := humanize.ParseBytes(s)
+	if err != nil || n == 0 || n > math.MaxInt64 {
+		return 0, errors.New("want a size above 0, such as 64MiB")
+	}
+	return int64(n), nil
+}

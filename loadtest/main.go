@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// usageError is a fault of what was asked for: exit code 2.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error {
+	return &usageError{fmt.Errorf(format, args...)}
+}
+
+func main() {
+	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// run is the program without its exit: it returns the exit code once everything
+// it started has ended.
+func run(args []string, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	o, err := parseFlags(args, stderr)
+	if err == nil {
+		err = o.execute(ctx, stdout, stderr)
+	}
+	return exitCode(err, stderr)
+}
+
+func exitCode(err error, stderr io.Writer) int {
+	var usage *usageError
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return exitDone
+	case errors.As(err, &usage):
+		fmt.Fprintf(stderr, "loadtest: %v\n", err)
+		return exitUsage
+	}
+	fmt.Fprintf(stderr, "loadtest: %v\n", err)
+	return exitFailed
+}
+
+// execute loads the requests, runs the policies and writes the report.
+func (o *options) execute(ctx context.Context, stdout, stderr io.Writer) error {
+	t, err := o.load()
+	if err != nil {
+		return &usageError{err}
+	}
+	p, err := newPlan(o, t)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout, fmt.Errorf("not done within --timeout %s", o.timeout))
+	defer cancel()
+	doc, err := runAll(ctx, p, stderr)
+	if err != nil {
+		return err
+	}
+	for _, w := range doc.Warnings {
+		fmt.Fprintln(stderr, "warning:", w)
+	}
+	if err := o.write(doc, stdout); err != nil {
+		return err
+	}
+	return o.verdict(doc)
+}
+
+func (o *options) load() (*trace, error) {
+	if spec, ok := generatorSpec(o.trace); ok {
+		return generate(spec, o.seed, o.limit)
+	}
+	return readTrace(o.trace, o.format, o.limit)
+}
+
+func (o *options) write(doc *document, stdout io.Writer) error {
+	if o.jsonFile != "" {
+		if err := doc.writeJSONFile(o.jsonFile); err != nil {
+			return err
+		}
+	}
+	if o.json {
+		return doc.writeJSON(stdout)
+	}
+	return doc.writeTable(stdout)
+}
+
+// verdict turns a complete report into the exit: failed responses, and a saving
+// under --min-saved, are failures of the run.
+func (o *options) verdict(doc *document) error {
+	for i := range doc.Results {
+		if r := &doc.Results[i]; r.Errors > 0 {
+			return fmt.Errorf("%s: %d of %d requests failed", r.Policy, r.Errors, doc.Trace.Requests)
+		}
+	}
+	if o.minSaved == 0 {
+		return nil
+	}
+	if got := doc.saved(policySecondHit); got < o.minSaved {
+		return fmt.Errorf("second-hit saved %.1f%% of the writes of always; --min-saved wants %.1f%%", 100*got, 100*o.minSaved)
+	}
+	return nil
+}

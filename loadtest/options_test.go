@@ -1,0 +1,229 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func parse(t *testing.T, args ...string) *options {
+	t.Helper()
+	o, err := parseFlags(append([]string{"--trace", "f"}, args...), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func TestFlagDefaults(t *testing.T) {
+	got := parse(t)
+	want := &options{
+		trace: "f", seed: 1, policies: []string{"always", "second-hit", "counting"}, capacity: amount{text: "5%", share: 0.05},
+		connections: 32, maxAge: 24 * time.Hour, timeout: defaultTimeout,
+	}
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(options{}, amount{})); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestAlwaysIsIncludedFirstAndOnce(t *testing.T) {
+	if got, want := parse(t, "--policies", "never,second-hit,always,never").policies, []string{"always", "never", "second-hit"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestBadFlagsAreRefused(t *testing.T) {
+	f := func(want string, args ...string) {
+		t.Helper()
+		_, err := parseFlags(append([]string{"--trace", "f"}, args...), io.Discard)
+		if exitCode(err, io.Discard) != exitUsage || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: got %v, want exit 2 and %q", args, err, want)
+		}
+	}
+	f("--trace: want", "--trace", "")
+	f("not defined: -html", "--html", "f")
+	f(`unexpected argument "x"`, "x")
+	f("unknown policy", "--policies", "lru")
+	f("--format: want seq, combined, tsv", "--format", "xml")
+	f("--limit: want", "--limit", "-1")
+	f("--rate: want", "--rate", "0")
+	f("--rate: want", "--rate", "NaN")
+	f("--connections: want 1 to 1024", "--connections", "0")
+	f("want a share above 0%", "--capacity", "0%")
+	f("want a share above 0%", "--capacity", "101%")
+	f("want a share above 0%", "--capacity", "NaN%")
+	f("want a size", "--capacity", "much")
+	f("want a size", "--max-object", "0")
+	f("want a duration with a unit", "--rotate-every", "30")
+	f("want a duration with a unit", "--rotate-every", "-30s")
+	f("--max-age: want", "--max-age", "1500ms")
+	f("--timeout: want", "--timeout", "0s")
+	f("--more-than: want 1 to 14", "--more-than", "15")
+	f("--filter-capacity: want", "--filter-capacity", "0")
+	f("--min-saved: want", "--min-saved", "75")
+	f("--more-than: needs counting", "--more-than", "2", "--policies", "second-hit")
+	f("--rotate-every: needs second-hit or counting", "--rotate-every", "5m", "--policies", "never")
+	f("--filter-capacity: needs", "--filter-capacity", "5", "--policies", "never")
+	f("--min-saved: needs second-hit", "--min-saved", "0.5", "--policies", "counting")
+	if _, err := parseFlags([]string{"--trace", "", "--limit", "-1"}, io.Discard); !strings.Contains(err.Error(), "--trace") || !strings.Contains(err.Error(), "--limit") {
+		t.Errorf("got %v, want both faults at once", err)
+	}
+	var help bytes.Buffer
+	if _, err := parseFlags([]string{"--help"}, &help); exitCode(err, io.Discard) != exitDone || !strings.Contains(help.String(), "-policies list") {
+		t.Errorf("--help: got %v, %v: %s", err, flag.ErrHelp, help.String())
+	}
+}
+
+// objects is a trace with one request for each size.
+func objects(sizes ...int64) *trace {
+	b := newBuilder("t")
+	for i, n := range sizes {
+		b.add([]byte{'/', byte('a' + i)}, n)
+	}
+	return &b.trace
+}
+
+func TestPlanChoosesLimitsTheProxyTakes(t *testing.T) {
+	f := func(wantMax, wantObject int64, wantRate float64, tr *trace, args ...string) {
+		t.Helper()
+		p, err := newPlan(parse(t, args...), tr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.maxBytes != wantMax || p.maxObjectBytes != wantObject || p.rate != wantRate {
+			t.Errorf("%v: got max_bytes %d, max_object_bytes %d, rate %v; want %d, %d, %v",
+				args, p.maxBytes, p.maxObjectBytes, p.rate, wantMax, wantObject, wantRate)
+		}
+	}
+	f(4<<20, 1<<20, 17, objects(16<<20, 1000), "--capacity", "4MiB")
+	f(16<<20, 3<<20, 95, objects(3<<20, 1000), "--capacity", "16MiB")
+	f(1<<20, 64<<10, 4000, objects(10, 20), "--capacity", "1MiB")
+	f(5_000_000, 1_250_000, 1, objects(100_000_000), "--rate", "1")
+	f(8<<20, 100, 7.5, objects(0), "--capacity", "8MiB", "--max-object", "100B", "--rate", "7.5")
+}
+
+func TestEdgeConfigSaysOnlyWhatIsGiven(t *testing.T) {
+	p, err := newPlan(parse(t, "--capacity", "8MiB", "--more-than", "3", "--rotate-every", "0s", "--filter-capacity", "5000"), objects(1<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, _ := newPlan(parse(t, "--capacity", "8MiB"), objects(1<<20))
+	f := func(p *plan, policy, admission, rule string) {
+		t.Helper()
+		c := p.edgeSettings(policy)
+		c.listen, c.admin, c.origin = "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"
+		want := `listen:
+  - address: "127.0.0.1:1"
+admin:
+  address: "127.0.0.1:2"
+origins:
+  app:
+    servers: ["http://127.0.0.1:3"]
+admission:
+  policy: ` + admission + `cache:
+  memory:
+    max_bytes: 8388608B
+    max_object_bytes: 1048576B
+log:
+  level: warn
+`
+		if diff := cmp.Diff(want, string(c.yaml())); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", policy, diff)
+		}
+		if got, _ := p.rotation(policy); got != rule {
+			t.Errorf("%s: rotation %q, want %q", policy, got, rule)
+		}
+	}
+	f(p, policyAlways, "always\n", "")
+	f(p, policyNever, "never\n", "")
+	f(p, policySecondHit, "second-hit\n  second_hit:\n    rotate_every: 0s\n    capacity: 5000\n", "at 5000 keys")
+	f(p, policyCounting, "counting\n  counting:\n    more_than: 3\n    rotate_every: 0s\n    capacity: 5000\n", "at 5000 keys")
+	f(plain, policySecondHit, "second-hit\n", "every 30m0s, or at 1000000 keys")
+	f(plain, policyCounting, "counting\n  counting:\n    more_than: 4\n", "every 6h0m0s, or at 1000000 keys")
+}
+
+func TestReportHasTheNamesOthersRead(t *testing.T) {
+	regret, ratio := int64(1), 0.5
+	data, err := json.Marshal(document{Results: []result{{Regret: &regret, FalsePositiveRatio: &ratio}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var doc struct {
+		Trace   map[string]any
+		Results []map[string]any
+	}
+	if err := json.Unmarshal(data, &doc); err != nil {
+		t.Fatal(err)
+	}
+	f := func(where string, got map[string]any, names string) {
+		t.Helper()
+		for name := range strings.FieldsSeq(names) {
+			if _, ok := got[name]; !ok {
+				t.Errorf("%s lacks %s", where, name)
+			}
+		}
+	}
+	f("trace", doc.Trace, "requests objects request_bytes unique_bytes one_hit_objects bad_lines")
+	f("result", doc.Results[0], `policy more_than rotate generations capacity_bytes stage_bytes eviction requests hits hit_ratio
+		byte_hit_ratio writes write_bytes writes_avoided write_bytes_avoided held_back regret origin_requests origin_bytes
+		false_positive_ratio p50_seconds p99_seconds`)
+	bare, _ := json.Marshal(result{})
+	if bytes.Contains(bare, []byte("regret")) || bytes.Contains(bare, []byte("false_positive_ratio")) {
+		t.Errorf("what was not measured is reported: %s", bare)
+	}
+}
+
+func TestTable(t *testing.T) {
+	d := document{
+		name:  "x.tr",
+		Trace: facts{Requests: 1000, Objects: 400, RequestBytes: 10 << 20, UniqueBytes: 4 << 20, OneHitObjects: 300, BadLines: 2},
+		Run:   runFacts{MaxBytes: 1 << 20, MaxObjectBytes: 1 << 18, Rate: 4000, Connections: 32, Seed: 1, SkippedLines: 3, MappedObjects: 4, capacity: "25%"},
+		Results: []result{
+			{Policy: "always", Requests: 1000, HitRatio: 0.5, ByteHitRatio: 0.25, Writes: 500, WriteBytes: 2 << 20, P50Seconds: 0.00025, P99Seconds: 0.0123},
+			{Policy: "counting", MoreThan: 4, Requests: 1000, Writes: 600, WriteBytes: 1 << 20, WritesAvoided: -100, WriteBytesAvoided: 1 << 20, HeldBack: 7, LateSends: 8, Errors: 9},
+		},
+	}
+	const want = `trace     x.tr: 1,000 requests for 400 objects, 75.00% of them asked for once; 10 MiB asked for, 4.0 MiB unique; 2 bad lines, 3 skipped, 4 targets made up
+settings  max_bytes 1,048,576 (1.0 MiB; 25%), max_object_bytes 262,144 (256 KiB), 4,000 requests/s, 32 connections, seed 1
+
+       policy  requests    hits  byte hits  writes  written        avoided    bytes avoided  held back  evictions  origin requests  origin bytes    p50     p99  late  errors
+       always     1,000  50.00%     25.00%     500  2.0 MiB       0 (0.0%)       0 B (0.0%)          0          0                0           0 B  250µs  12.3ms     0       0
+  counting >4     1,000   0.00%      0.00%     600  1.0 MiB  -100 (-20.0%)  1.0 MiB (50.0%)          7          0                0           0 B     0s      0s     8       9
+`
+	var got strings.Builder
+	if err := d.writeTable(&got); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, got.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestSavedIsAShareOfAlways(t *testing.T) {
+	d := document{Results: []result{{Policy: policyAlways, Writes: 200}, {Policy: policySecondHit, WritesAvoided: 150}}}
+	if got := d.saved(policySecondHit); got != 0.75 {
+		t.Errorf("got %v, want 0.75", got)
+	}
+	d.Results[0].Writes = 0
+	if got := d.saved(policySecondHit); got != 0 {
+		t.Errorf("with nothing to save: got %v, want 0", got)
+	}
+}
+
+func TestTailKeepsTheEnd(t *testing.T) {
+	var l tail
+	for range 5 {
+		_, _ = l.Write(bytes.Repeat([]byte("x"), tailBytes/2))
+	}
+	_, _ = l.Write([]byte("last words"))
+	if got := l.String(); len(got) != tailBytes || !strings.HasSuffix(got, "xlast words") {
+		t.Errorf("got %d bytes ending in %q; want %d ending in the last words", len(got), got[max(0, len(got)-12):], tailBytes)
+	}
+}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/dustin/go-humanize"
+)
+
+const (
+	minMaxBytes       = 1 << 20  // edgeproxy refuses a smaller cache.memory.max_bytes
+	minMaxObjectBytes = 64 << 10 // below it a small trace would run under an odd limit
+	defaultRate       = 4000
+	defaultByteRate   = 150e6 // bytes a second that two cores carry for driver, proxy and origin
+)
+
+// edgeproxy's defaults where the command line says nothing; the driver only
+// reports them.
+const (
+	defaultMoreThan       = 4
+	generations           = 2
+	defaultFilterCapacity = 1_000_000
+	secondHitRotateEvery  = 30 * time.Minute
+	countingRotateEvery   = 6 * time.Hour
+)
+
+// plan is a run in numbers: the options applied to the trace.
+type plan struct {
+	*options
+	replay         *trace
+	facts          facts
+	maxBytes       int64
+	maxObjectBytes int64
+	rate           float64 // requests a second
+}
+
+func newPlan(o *options, t *trace) (*plan, error) {
+	p := &plan{options: o, replay: t, facts: t.facts(), rate: o.rate}
+	p.maxBytes = o.capacity.of(p.facts.UniqueBytes)
+	if p.maxBytes < minMaxBytes {
+		return nil, usagef("--capacity %s: that is %s here (the trace's unique bytes are %s), and edgeproxy takes no less than 1 MiB: raise --capacity or --limit",
+			o.capacity.text, humanize.IBytes(uint64(p.maxBytes)), humanize.IBytes(uint64(p.facts.UniqueBytes)))
+	}
+	quarter := p.maxBytes / 4 // edgeproxy refuses more
+	p.maxObjectBytes = min(max(t.largest(), minMaxObjectBytes), quarter)
+	if o.maxObjectBytes > quarter {
+		return nil, usagef("--max-object: edgeproxy takes at most a quarter of the capacity, here %s", humanize.IBytes(uint64(quarter)))
+	}
+	if o.maxObjectBytes > 0 {
+		p.maxObjectBytes = o.maxObjectBytes
+	}
+	if p.rate == 0 {
+		p.rate = sustainableRate(p.facts)
+	}
+	return p, nil
+}
+
+// sustainableRate is the default rate: one that two cores carry for all three
+// programs, so that the figures show the proxy and not the queue before it.
+func sustainableRate(f facts) float64 {
+	mean := float64(f.RequestBytes) / float64(f.Requests)
+	return max(1, math.Floor(min(defaultRate, defaultByteRate/max(mean, 1))))
+}
+
+// edgeSettings returns the configuration of one policy's edgeproxy, without the
+// addresses.
+func (p *plan) edgeSettings(policy string) edgeConfig {
+	c := edgeConfig{policy: policy, maxBytes: p.maxBytes, maxObjectBytes: p.maxObjectBytes}
+	switch policy {
+	case policyCounting:
+		c.moreThan = defaultMoreThan
+		if p.moreThan > 0 {
+			c.moreThan = p.moreThan
+		}
+		fallthrough
+	case policySecondHit:
+		c.rotateEvery, c.filterCapacity = p.rotateEvery, p.filterCapacity
+	}
+	return c
+}
+
+// rotation says in words when the filters of a policy forget, and how many
+// generations they have; "" and 0 for a policy without filters.
+func (p *plan) rotation(policy string) (rule string, gens int) {
+	every, keys := secondHitRotateEvery, int64(defaultFilterCapacity)
+	switch policy {
+	case policySecondHit:
+	case policyCounting:
+		every = countingRotateEvery
+	default:
+		return "", 0
+	}
+	if p.rotateEvery != nil {
+		every = *p.rotateEvery
+	}
+	if p.filterCapacity > 0 {
+		keys = p.filterCapacity
+	}
+	rule = "at " + strconv.FormatInt(keys, 10) + " keys"
+	if every > 0 {
+		rule = fmt.Sprintf("every %s, or %s", every, rule)
+	}
+	return rule, generations
+}

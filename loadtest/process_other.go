@@ -1,0 +1,19 @@
+//go:build !linux
+
+package main
+
+import (
+	"context"
+	"os"
+	"syscall"
+	"time"
+)
+
+func processAttributes() *syscall.SysProcAttr { return nil }
+
+func terminate(p *os.Process) error { return p.Signal(syscall.SIGTERM) }
+
+func kill(p *os.Process) error { return p.Kill() }
+
+// pause waits for d or for the end of ctx, whichever is first.
+func pause(ctx context.Context, d time.Duration) { pauseTimer(ctx, d) }

@@ -1,0 +1,137 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+)
+
+// document is the report. trace and results have the form that edgeproxy simulate
+// prints too; run and warnings are the load test's own.
+type document struct {
+	Trace    facts    `json:"trace"`
+	Results  []result `json:"results"`
+	Run      runFacts `json:"run"`
+	Warnings []string `json:"warnings"`
+	name     string
+}
+
+// runFacts is how the run was set up: what is needed to repeat it.
+type runFacts struct {
+	MaxBytes       int64   `json:"max_bytes"`
+	MaxObjectBytes int64   `json:"max_object_bytes"`
+	Rate           float64 `json:"rate"` // requests a second
+	Connections    int     `json:"connections"`
+	Seed           uint64  `json:"seed"`
+	SkippedLines   int     `json:"skipped_lines"`  // no GET answered with 200 or 304
+	MappedObjects  int     `json:"mapped_objects"` // sent under a made-up target
+	capacity       string
+}
+
+// result is one policy's line. Ratios are in [0, 1]; avoided = those of always
+// minus these.
+type result struct {
+	Policy             string   `json:"policy"`
+	MoreThan           int      `json:"more_than"` // 0 where it does not apply
+	Rotate             string   `json:"rotate"`
+	Generations        int      `json:"generations"`
+	CapacityBytes      int64    `json:"capacity_bytes"`
+	StageBytes         int64    `json:"stage_bytes"`
+	Eviction           string   `json:"eviction"`
+	Requests           int64    `json:"requests"`
+	Hits               int64    `json:"hits"`
+	HitRatio           float64  `json:"hit_ratio"`
+	ByteHitRatio       float64  `json:"byte_hit_ratio"`
+	Writes             int64    `json:"writes"`
+	WriteBytes         int64    `json:"write_bytes"`
+	WritesAvoided      int64    `json:"writes_avoided"`
+	WriteBytesAvoided  int64    `json:"write_bytes_avoided"`
+	HeldBack           int64    `json:"held_back"`
+	Regret             *int64   `json:"regret,omitempty"`
+	OriginRequests     int64    `json:"origin_requests"`
+	OriginBytes        int64    `json:"origin_bytes"`
+	FalsePositiveRatio *float64 `json:"false_positive_ratio,omitempty"`
+	P50Seconds         float64  `json:"p50_seconds"`
+	P99Seconds         float64  `json:"p99_seconds"`
+
+	HeldBackBytes    int64   `json:"held_back_bytes"`
+	Evictions        int64   `json:"evictions"`
+	Errors           int64   `json:"errors"`
+	LateSends        int64   `json:"late_sends"`
+	WorstLateSeconds float64 `json:"worst_late_seconds"`
+}
+
+func newDocument(p *plan) *document {
+	return &document{
+		Trace: p.facts,
+		Run: runFacts{
+			MaxBytes: p.maxBytes, MaxObjectBytes: p.maxObjectBytes, Rate: p.rate, Connections: p.connections, Seed: p.seed,
+			SkippedLines: p.replay.skippedLines, MappedObjects: p.replay.mapped, capacity: p.capacity.text,
+		},
+		Warnings: []string{},
+		name:     p.replay.name,
+	}
+}
+
+// add appends the outcome of one policy. The first must be always: the others are
+// compared with it.
+func (d *document) add(p *plan, r *policyRun) {
+	c, t := &r.counts, r.tally
+	rotate, gens := p.rotation(r.policy)
+	res := result{
+		Policy: r.policy, MoreThan: p.edgeSettings(r.policy).moreThan, Rotate: rotate, Generations: gens,
+		CapacityBytes: p.maxBytes, Eviction: "ristretto",
+		Requests: c.requests, Hits: c.hits, HitRatio: c.hitRatio(), ByteHitRatio: c.byteHitRatio(),
+		Writes: c.writes, WriteBytes: c.writeBytes,
+		HeldBack: c.heldBack, HeldBackBytes: c.heldBackBytes, Regret: c.regret,
+		OriginRequests: c.originRequests, OriginBytes: c.originBytes,
+		FalsePositiveRatio: c.falsePositives, Evictions: c.evictions,
+		P50Seconds: t.quantile(0.5), P99Seconds: t.quantile(0.99),
+		Errors: t.errors, LateSends: t.late, WorstLateSeconds: t.worstLate.Seconds(),
+	}
+	if len(d.Results) > 0 {
+		always := &d.Results[0]
+		res.WritesAvoided = always.Writes - res.Writes
+		res.WriteBytesAvoided = always.WriteBytes - res.WriteBytes
+	}
+	d.Results = append(d.Results, res)
+	for _, w := range r.warnings {
+		d.Warnings = append(d.Warnings, r.policy+": "+w)
+	}
+}
+
+// saved returns the share of always' writes that a policy avoided; 0 when there
+// is nothing to save.
+func (d *document) saved(policy string) float64 {
+	for i := range d.Results {
+		if d.Results[i].Policy == policy {
+			return ratio(d.Results[i].WritesAvoided, d.Results[0].Writes)
+		}
+	}
+	return 0
+}
+
+func (d *document) writeJSON(w io.Writer) error {
+	enc := json.NewEncoder(w)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(d); err != nil {
+		return fmt.Errorf("write the JSON report: %w", err)
+	}
+	return nil
+}
+
+func (d *document) writeJSONFile(path string) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("write the JSON report: %w", err)
+	}
+	if err := d.writeJSON(file); err != nil {
+		_ = file.Close()
+		return err
+	}
+	if err := file.Close(); err != nil {
+		return fmt.Errorf("write the JSON report: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// validate reports everything wrong with the options at once. given holds the
+// names of the flags that were on the command line.
+func (o *options) validate(given map[string]bool) error {
+	var errs []error
+	want := func(ok bool, flag, text string) {
+		if !ok {
+			errs = append(errs, fmt.Errorf("--%s: want %s", flag, text))
+		}
+	}
+	want(o.trace != "", "trace", "a file of requests or zipf:KEY=V,...")
+	want(o.format == "" || slices.Contains(formatNames(), o.format), "format", strings.Join(formatNames(), ", "))
+	want(o.limit >= 0, "limit", "0 or more lines")
+	want(!given["rate"] || o.rate >= 0.1 && o.rate <= 1e6, "rate", "0.1 to 1000000 requests a second")
+	want(o.connections >= 1 && o.connections <= maxConnections, "connections", fmt.Sprintf("1 to %d", maxConnections))
+	want(o.maxAge >= time.Second && o.maxAge%time.Second == 0, "max-age", "whole seconds, at least 1s")
+	want(o.timeout > 0, "timeout", "a duration above 0s")
+	want(!given["more-than"] || o.moreThan >= 1 && o.moreThan <= 14, "more-than", "1 to 14")
+	want(!given["filter-capacity"] || o.filterCapacity > 0, "filter-capacity", "more than 0 keys")
+	want(o.minSaved >= 0 && o.minSaved <= 1, "min-saved", "a share from 0 to 1")
+	return errors.Join(append(errs, o.needs(given)...)...)
+}
+
+// needs refuses a setting of a policy that is not run: it would change nothing,
+// silently.
+func (o *options) needs(given map[string]bool) (errs []error) {
+	need := func(flag string, policies ...string) {
+		runs := func(p string) bool { return slices.Contains(o.policies, p) }
+		if given[flag] && !slices.ContainsFunc(policies, runs) {
+			errs = append(errs, fmt.Errorf("--%s: needs %s in --policies", flag, strings.Join(policies, " or ")))
+		}
+	}
+	need("more-than", policyCounting)
+	need("rotate-every", policySecondHit, policyCounting)
+	need("filter-capacity", policySecondHit, policyCounting)
+	need("min-saved", policySecondHit)
+	return errs
+}
