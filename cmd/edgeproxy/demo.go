@@ -1,7 +1,126 @@
 package main
 
-import "github.com/spf13/cobra"
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"strconv"
+	"sync"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/demo"
+)
 
 func demoCommand() *cobra.Command {
-	return &cobra.Command{Use: "demo", Short: "demo"}
+	var seconds int
+	cmd := &cobra.Command{
+		Use:   "demo [--seconds N]",
+		Short: "Show what admission saves: proxy, origin and clients in one process",
+		Long: "Run an origin, a proxy that stores on the second sighting, one that always\n" +
+			"stores, and clients that ask both for the same; print what is saved. Nothing\n" +
+			"else is needed. Ctrl-C ends it with a summary.",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if seconds < 0 {
+				return &usageError{errors.New("--seconds " + strconv.Itoa(seconds) + ": want 0 (until interrupted) or more")}
+			}
+			return runDemo(cmd.Context(), seconds, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	cmd.Flags().IntVar(&seconds, "seconds", 0, "end after this long; 0 is on Ctrl-C")
+	return cmd
+}
+
+// runDemo shows the demo until it ends by itself or by a signal; a second signal
+// does not wait for the rest.
+func runDemo(ctx context.Context, seconds int, stdout, stderr io.Writer) error {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
+	defer signal.Stop(signals)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- showDemo(ctx, seconds, stdout, stderr) }()
+	return interruptible(done, signals, cancel)
+}
+
+// interruptible waits for done. The first signal calls stop, a second one ends
+// the wait.
+func interruptible(done <-chan error, signals <-chan os.Signal, stop func()) error {
+	for stopping := false; ; stopping = true {
+		select {
+		case err := <-done:
+			return err
+		case s := <-signals:
+			if stopping {
+				return fmt.Errorf("second %s while stopping: stopped at once", s)
+			}
+			stop()
+		}
+	}
+}
+
+// showDemo starts everything, shows it and stops it, outermost first.
+func showDemo(ctx context.Context, seconds int, stdout, stderr io.Writer) error {
+	origin, err := demo.StartOrigin()
+	if err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	log := newLog(config.Log{Level: slog.LevelWarn, Format: config.FormatText}, stderr)
+	defer func() {
+		if err := origin.Close(); err != nil {
+			log.Warn("a connection to the origin was left behind", "error", err)
+		}
+	}()
+	secondHit, notes, err := startDemoEdge(origin.Address(), config.PolicySecondHit, usualAddresses(), log)
+	if err != nil {
+		return fmt.Errorf("demo: start the proxy: %w", err)
+	}
+	defer secondHit.stop(context.Background())
+	always, _, err := startDemoEdge(origin.Address(), config.PolicyAlways, freeAddresses(), log)
+	if err != nil {
+		return fmt.Errorf("demo: start the proxy that always stores: %w", err)
+	}
+	defer always.stop(context.Background())
+	limitDemoMemory(secondHit.config, log)
+
+	d := demo.New(demo.Options{
+		SecondHit: secondHit, Always: always, Origin: origin.Address(), Out: stdout, Notes: notes, Seconds: seconds,
+	})
+	if err := runWatched(ctx, d, secondHit.failed, always.failed); err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	// Then the counts stand still, with every write in them.
+	secondHit.stop(context.Background())
+	always.stop(context.Background())
+	if err := d.Summarise(); err != nil {
+		return fmt.Errorf("demo: %w", err)
+	}
+	return nil
+}
+
+// runWatched runs d until it ends or one of the proxies' listeners fails.
+func runWatched(ctx context.Context, d interface{ Run(context.Context) error }, one, other <-chan error) error {
+	ctx, stop := context.WithCancel(ctx)
+	var failure error
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		defer stop()
+		select {
+		case failure = <-one:
+		case failure = <-other:
+		case <-ctx.Done():
+		}
+	})
+	err := d.Run(ctx)
+	stop()
+	watching.Wait()
+	return errors.Join(failure, err)
 }

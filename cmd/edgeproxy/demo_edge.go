@@ -1,0 +1,174 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"syscall"
+	"time"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/demo"
+)
+
+// What the demo's proxies have in the place of the defaults: little memory, so
+// that both evict within a minute, a window to match, and no patience at the end.
+const (
+	demoCacheBytes = 32 * config.MiB
+	// demoWindowKeys is twice the number of objects that fit. A longer memory
+	// would store again what the cache has just had to give up.
+	demoWindowKeys    = 4000
+	demoInflightBytes = 16 * config.MiB
+	demoDrainTimeout  = 2 * time.Second
+)
+
+// freeAddress lets the system choose the port.
+const freeAddress = "127.0.0.1:0"
+
+// demoAddresses are where a proxy of the demo listens.
+type demoAddresses struct{ data, admin string }
+
+// usualAddresses are those of edgeproxy serve.
+func usualAddresses() demoAddresses {
+	c := config.Default()
+	return demoAddresses{data: c.Listen[0].Address, admin: c.Admin.Address}
+}
+
+func freeAddresses() demoAddresses { return demoAddresses{data: freeAddress, admin: freeAddress} }
+
+// demoEdge is a running proxy as the demo wants it.
+type demoEdge struct{ *edge }
+
+var _ demo.Proxy = demoEdge{}
+
+// startDemoEdge starts a proxy before origin. An address that somebody else has
+// is replaced by a free one, once each; a note says so.
+func startDemoEdge(origin string, policy config.Policy, at demoAddresses, log *slog.Logger) (e demoEdge, notes []string, err error) {
+	wanted := at
+	for {
+		c, err := demoConfig(origin, policy, at)
+		if err != nil {
+			return demoEdge{}, nil, err
+		}
+		e.edge, err = listenDemo(c, log)
+		if err == nil {
+			break
+		}
+		if !at.replace(err) {
+			return demoEdge{}, nil, err
+		}
+	}
+	e.start()
+	if at.data != wanted.data {
+		notes = append(notes, takenNote(wanted.data, "the proxy", e.Address()))
+	}
+	if at.admin != wanted.admin {
+		notes = append(notes, takenNote(wanted.admin, "its admin listener", e.Admin()))
+	}
+	return e, notes, nil
+}
+
+// replace puts a free address in the place of the one that err says is taken. It
+// reports false where err says something else.
+func (at *demoAddresses) replace(err error) bool {
+	var failed *net.OpError
+	if !errors.Is(err, syscall.EADDRINUSE) || !errors.As(err, &failed) || failed.Addr == nil {
+		return false
+	}
+	switch failed.Addr.String() {
+	case freeAddress: // there is no free port at all
+		return false
+	case at.data:
+		at.data = freeAddress
+	case at.admin:
+		at.admin = freeAddress
+	default:
+		return false
+	}
+	return true
+}
+
+func takenNote(taken, what, instead string) string {
+	return fmt.Sprintf("%s is taken, so %s is at %s.", taken, what, instead)
+}
+
+// demoConfig is the configuration of a start without a file, but for what the
+// demo needs.
+func demoConfig(origin string, policy config.Policy, at demoAddresses) (*config.Config, error) {
+	c, err := config.FromFlags(config.Flags{Origin: "http://" + origin, Listen: at.data, Admin: at.admin, Policy: string(policy)})
+	if err != nil {
+		return nil, fmt.Errorf("configure: %w", err)
+	}
+	c.Cache.Memory = config.Memory{MaxBytes: demoCacheBytes, MaxObjectBytes: demo.MaxObjectBytes}
+	c.Admission.SecondHit.Capacity = demoWindowKeys
+	c.Admission.SecondHit.RotateEvery = 0 // by fill only
+	c.Limits.InflightBytes = demoInflightBytes
+	c.Shutdown.DrainTimeout = demoDrainTimeout
+	return c, nil
+}
+
+// listenDemo builds a proxy and opens its addresses; after an error nothing of
+// it is left.
+func listenDemo(c *config.Config, log *slog.Logger) (*edge, error) {
+	e, err := newEdge(c, log)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.listen(); err != nil {
+		e.stop(context.Background())
+		return nil, err
+	}
+	return e, nil
+}
+
+// limitDemoMemory is limitMemory for two proxies with the configuration c, of
+// which one has filters.
+func limitDemoMemory(c *config.Config, log *slog.Logger) {
+	both := *c
+	both.Cache.Memory.MaxBytes *= 2
+	both.Limits.InflightBytes *= 2
+	limitMemory(&both, log)
+}
+
+// Address returns where clients are served.
+func (e demoEdge) Address() string { return e.addresses()[0] }
+
+// Admin returns where metrics and status are.
+func (e demoEdge) Admin() string { return e.adminAddress() }
+
+// Counts reads the proxy's own counters.
+func (e demoEdge) Counts() (demo.Counts, error) {
+	requests, stored := e.proxy.Status().Totals, e.store.Stats()
+	c := demo.Counts{
+		Requests: requests.Requests, HitRatio: requests.HitRatio,
+		HeldBack: requests.HeldBack, HeldBackBytes: requests.HeldBackBytes,
+		Writes: stored.Writes, WriteBytes: stored.WriteBytes, MaxBytes: stored.MaxBytes,
+		Evictions: stored.Capacity + stored.Rejected + stored.Variants,
+	}
+	var err error
+	c.OriginRequests, c.OriginBytes, err = e.originCounts()
+	return c, err
+}
+
+// originCounts reads the counters that have no other reader than a scrape.
+func (e demoEdge) originCounts() (requests, bytes int64, err error) {
+	families, err := e.registry.Gather()
+	if err != nil {
+		return 0, 0, fmt.Errorf("gather the metrics: %w", err)
+	}
+	for _, f := range families {
+		var sum float64
+		for _, m := range f.GetMetric() {
+			sum += m.GetCounter().GetValue()
+		}
+		switch f.GetName() {
+		case "edgeproxy_origin_requests_total":
+			requests = int64(sum)
+		case "edgeproxy_origin_bytes_total":
+			bytes = int64(sum)
+		}
+	}
+	return requests, bytes, nil
+}
