@@ -1,0 +1,20 @@
+#!/bin/sh
+# Fails if a document links to a file that is not there. Links to other sites
+# are left alone: a check must not depend on them.
+set -eu
+
+broken=0
+for doc in README.md CHANGELOG.md docs/*.md docs/decisions/*.md loadtest/README.md; do
+	for target in $(grep -oE '\]\([^)#]+' "$doc" | sed 's/^](//'); do
+		case $target in
+		http://* | https://*) ;;
+		*)
+			if ! [ -e "$(dirname "$doc")/$target" ]; then
+				echo "readme: $doc links to $target, which is not there" >&2
+				broken=1
+			fi
+			;;
+		esac
+	done
+done
+exit $broken
