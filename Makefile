@@ -61,12 +61,12 @@ cover: ## measure coverage, .cache/cover.html shows it
 # --- speed and load ---
 
 .PHONY: bench
-bench: ## run the benchmarks that match BENCH (all)
+bench: bench-hit ## run bench-hit, then the benchmarks that match BENCH (all)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
 .PHONY: bench-hit
-bench-hit: ## run the benchmarks of the hit path
-	$(GO) test -run '^$$' -bench Hit -benchmem ./...
+bench-hit: ## hold a hit to 1.25 times the CPU time of a bare fasthttp handler (Linux)
+	$(GO) run ./test/bench --max-ratio 1.25
 
 .PHONY: bench-cmp
 bench-cmp: ## compare benchmarks: make bench-cmp BASE=rev [HEAD=rev] [BENCH=..] [COUNT=10]
@@ -79,6 +79,15 @@ load: ## replay real requests against the proxy: make load [TRACES=dir] [LIMIT=l
 .PHONY: smoke
 smoke: ## run the built binary once
 	scripts/smoke.sh
+
+.PHONY: readme
+readme: ## run the commands of the README's tour (needs curl), check the links
+	@scripts/readme-links.sh
+	@GO="$(GO)" scripts/readme-commands.sh
+
+.PHONY: soak-keys
+soak-keys: ## ask the built binary for a million distinct keys, and look at its memory
+	$(GO) test -tags soak -run '^TestMillionKeys$$' -count=1 -v -timeout=$(TIMEOUT) ./cmd/edgeproxy
 
 # --- checks ---
 

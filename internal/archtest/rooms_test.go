@@ -75,6 +75,8 @@ func rooms() map[string]room {
 				"github.com/spf13/pflag", fasthttp, "github.com/vbauerster/mpb/v8",
 			},
 		},
-		"scripts/gotest": {},
+		"scripts/gotest":      {},
+		"scripts/tour-origin": {},
+		"test/bench":          {third: []string{fasthttp}},
 	}
 }

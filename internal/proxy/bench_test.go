@@ -13,7 +13,7 @@ import (
 // BenchmarkHit measures what this program does for a hit, without the kernel:
 // request and answer go through a connection that costs nothing.
 func BenchmarkHit(b *testing.B) {
-	f := func(name, path, more string) {
+	f := func(name, path, more, status string) {
 		b.Run(name, func(b *testing.B) {
 			l := newReplayListener()
 			e := edgetest.Start(b, edgetest.Options{Origin: hitOrigin(b), Listener: l})
@@ -21,7 +21,9 @@ func BenchmarkHit(b *testing.B) {
 				return &replayConn{request: hitRequest(http.MethodGet, path, more), left: requests, done: make(chan struct{})}
 			}
 			l.serve(conn(2, path))
-			hits := func() float64 { return e.Metric(b, "edgeproxy_requests_total", "route=default", "result=hit", "status=2xx") }
+			hits := func() float64 {
+				return e.Metric(b, "edgeproxy_requests_total", "route=default", "result=hit", "status="+status)
+			}
 			before := hits()
 			c := conn(b.N, path)
 			b.ReportAllocs()
@@ -33,10 +35,10 @@ func BenchmarkHit(b *testing.B) {
 			}
 		})
 	}
-	f("1KiB", "/1024", "")
-	f("16KiB", "/16384", "")
-	f("variant", "/vary/1024", "")
-	f("not-modified", "/1024", "If-None-Match: "+hitETag+"\r\n")
+	f("1KiB", "/1024", "", "2xx")
+	f("16KiB", "/16384", "", "2xx")
+	f("variant", "/vary/1024", "", "2xx")
+	f("not-modified", "/1024", "If-None-Match: "+hitETag+"\r\n", "3xx")
 }
 
 // replayListener accepts the connections it is told to serve.
@@ -94,7 +96,8 @@ func (c *replayConn) Close() error {
 	return nil
 }
 
-func (c *replayConn) LocalAddr() net.Addr              { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
+func (c *replayConn) LocalAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
+
 func (c *replayConn) RemoteAddr() net.Addr             { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1)} }
 func (c *replayConn) SetDeadline(time.Time) error      { return nil }
 func (c *replayConn) SetReadDeadline(time.Time) error  { return nil }

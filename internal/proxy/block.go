@@ -16,6 +16,7 @@ import (
 
 // begin starts the head of a response with this status.
 func (x *exchange) begin(status int) []byte {
+	x.sent = status
 	b := append(x.block[:0], "HTTP/1.1 "...)
 	b = strconv.AppendInt(b, int64(status), 10)
 	b = append(b, ' ')

@@ -34,7 +34,7 @@ func (p *Proxy) appendCacheStatus(b []byte, x *exchange, ttl int64) []byte {
 		b = append(b, "; fwd="...)
 		b = append(b, x.fwd.String()...)
 	}
-	if x.onResult && x.head != nil && x.ctx.Response.StatusCode() != x.head.status {
+	if x.onResult && x.head != nil && x.sent != x.head.status {
 		b = x.appendForwardStatus(b)
 	}
 	if x.stored {

@@ -88,8 +88,8 @@ func (p *Proxy) land(x *exchange, h *head, outcome flight.Outcome, err error) (d
 	case flight.Released:
 		p.alone(x, x.verdict.Admit)
 	case flight.TimedOut:
+		x.reason = reason.WaitTimeout // before the fetch, which may fail for a reason of its own
 		p.alone(x, false)
-		x.reason = reason.WaitTimeout
 	case flight.Failed:
 		p.fail(x, err)
 	}

@@ -109,6 +109,7 @@ func (x *exchange) selectVariant(p *Proxy, names []string) {
 func (p *Proxy) forwardable(x *exchange, d disposition) disposition {
 	x.counted = true
 	if n := p.forwarding.Add(1); n > int64(p.RequestsInFlight) {
+		p.Metrics.overload.Inc()
 		p.refuse(x, fasthttp.StatusServiceUnavailable, reason.Overload)
 		return refused
 	}

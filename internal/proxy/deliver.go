@@ -61,7 +61,9 @@ func (p *Proxy) deliverFetched(x *exchange) {
 		b = appendInt(b, "Age: ", int64(rfc9111.CurrentAge(h.entry.InitialAge, h.entry.ResponseTime, x.start).Seconds()))
 	}
 	b = p.appendCacheStatus(b, x, 0)
-	b = cut.appendTo(b, h.length)
+	if bodyAllowed(h.status) {
+		b = cut.appendTo(b, h.length) // a 304 or 204 has no length (RFC 9110 section 8.6)
+	}
 	x.send(b)
 	x.ctx.Response.SkipBody = x.asks.head || cut.bodyless() || !bodyAllowed(h.status)
 	if x.ctx.Response.SkipBody || h.length == 0 {

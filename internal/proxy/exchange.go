@@ -92,6 +92,7 @@ type exchange struct {
 	key     cache.Key
 
 	asks    asks
+	seen    seen
 	request rfc9111.RequestDirectives
 	verdict admission.Verdict
 	counted bool // among those forwarding
@@ -103,6 +104,7 @@ type exchange struct {
 	onResult  bool // Range and conditions are evaluated here, on the result
 	stored    bool // admitted when the header was sent
 	status    int  // of our own answers
+	sent      int  // status of the answer, whoever made it
 	bytes     int64
 	firstByte time.Duration
 	streaming bool
@@ -132,6 +134,9 @@ type asks struct {
 	upgrade               bool
 	connectionNames       bool // Connection names fields to drop
 }
+
+// seen are the fields of a request whose values have to be looked at.
+type seen struct{ cacheControl, connection, expect bool }
 
 // parserBytes holds the head of nearly every response; a longer one gets a
 // parser of its own.

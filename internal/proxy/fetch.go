@@ -87,7 +87,8 @@ func (p *Proxy) mark(j *job, h *head, resp *origin.Response) {
 	switch {
 	case h.shareable():
 		p.marks.Clear(j.url)
-	case !h.storable() && p.UncacheableFor > 0 && !j.facts.Authorization && !j.facts.Cookie && j.facts.Method == "GET" && h.why != reason.Partial:
+	case h.why == reason.Partial, h.why == reason.NotModified: // they answer one client's Range or condition
+	case !h.storable() && p.UncacheableFor > 0 && !j.facts.Authorization && !j.facts.Cookie && j.facts.Method == "GET":
 		p.marks.Set(j.url, resp.ResponseTime.Add(p.UncacheableFor))
 	}
 }

@@ -37,6 +37,7 @@ func hitRequest(method, path, more string) []byte {
 
 // hitOrigin answers /N with N bytes and eight fields, and /vary/N with Vary too.
 func hitOrigin(tb testing.TB) origin.Options {
+	tb.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var size int
 		rest := strings.TrimPrefix(r.URL.Path, "/vary")
@@ -46,9 +47,13 @@ func hitOrigin(tb testing.TB) origin.Options {
 		}
 		h := w.Header()
 		for _, f := range [][2]string{
-			{"Cache-Control", "public, max-age=3600"}, {"Content-Type", "text/html; charset=utf-8"},
-			{"Content-Language", "en"}, {"Etag", hitETag}, {"Last-Modified", hitModified},
-			{"X-Content-Type-Options", "nosniff"}, {"Content-Length", fmt.Sprint(size)},
+			{"Cache-Control", "public, max-age=3600"},
+			{"Content-Type", "text/html; charset=utf-8"},
+			{"Content-Language", "en"},
+			{"Etag", hitETag},
+			{"Last-Modified", hitModified},
+			{"X-Content-Type-Options", "nosniff"},
+			{"Content-Length", fmt.Sprint(size)},
 		} {
 			h.Set(f[0], f[1])
 		}

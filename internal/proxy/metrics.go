@@ -100,9 +100,6 @@ func (m *Metrics) request(x *exchange, status int, duration time.Duration) {
 	if x.collapsed {
 		r.collapsed.Add(1)
 	}
-	if x.reason == reason.Overload && x.counted && x.head == nil && x.result == resultError {
-		m.overload.Inc()
-	}
 	m.observer(m.duration, &r.duration[x.result], r.name, x.result).Observe(duration.Seconds())
 	if x.firstByte >= 0 {
 		m.observer(m.firstByte, &r.firstByte[x.result], r.name, x.result).Observe(x.firstByte.Seconds())

@@ -98,8 +98,10 @@ func (x *exchange) keyURL(hasher cache.Hasher) {
 // we do not do, or announces a body that is too large; 0 for none.
 func (p *Proxy) expectation(x *exchange) int {
 	h := &x.ctx.Request.Header
-	if e := h.Peek(fasthttp.HeaderExpect); len(e) > 0 && h.IsHTTP11() && !strings.EqualFold(string(e), "100-continue") {
-		return fasthttp.StatusExpectationFailed
+	if x.seen.expect && h.IsHTTP11() {
+		if e := h.Peek(fasthttp.HeaderExpect); len(e) > 0 && !strings.EqualFold(string(e), "100-continue") {
+			return fasthttp.StatusExpectationFailed
+		}
 	}
 	if int64(h.ContentLength()) > p.BodyBytes {
 		x.closing = true

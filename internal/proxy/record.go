@@ -21,10 +21,21 @@ func (p *Proxy) describe(x *exchange) {
 	case x.reader != nil && x.reader.Flight().Admitted():
 		x.stored = true
 	case x.verdict.Admit:
-		x.reason = reason.Refused // admitted, but this fetch was not made to be stored
+		x.reason = x.unkept()
 	default:
 		x.reason = x.verdict.Reason
 	}
+}
+
+// unkept is why an admitted request's own fetch was not made to be stored.
+func (x *exchange) unkept() reason.Reason {
+	switch {
+	case x.reason == reason.WaitTimeout:
+		return reason.WaitTimeout
+	case x.asks.precondition:
+		return reason.Precondition
+	}
+	return reason.Refused
 }
 
 // settle finds the result of a fetched answer, and its reason now that the end
@@ -128,10 +139,7 @@ func (p *Proxy) ended(x *exchange, whole bool) {
 	case !whole:
 		why = reason.Incomplete
 	case x.verdict.Admit:
-		why = reason.Refused
-		if x.reason == reason.WaitTimeout {
-			why = reason.WaitTimeout
-		}
+		why = x.unkept()
 	default:
 		why = x.verdict.Reason
 	}

@@ -14,6 +14,9 @@ import (
 // refuse makes the answer an error of our own.
 func (p *Proxy) refuse(x *exchange, status int, why reason.Reason) {
 	x.status, x.reason, x.result = status, why, resultError
+	if why == reason.OnlyIfCached || why == reason.Overload {
+		x.fwd = fwdNone // it never went forward (RFC 9211 section 2.2)
+	}
 }
 
 // levelFor keeps what a client or an overload can cause at will out of the

@@ -18,7 +18,6 @@ const (
 	FirstSighting   // second-hit: no sighting within the window before this one
 	TooFewSightings // counting: not more than more_than sightings
 	AdmissionDenies // policy never
-	UncacheableMark // the key answered not storable a moment ago; nobody queues for it
 
 	// Caching rules (RFC 9111): the response may not be stored.
 
@@ -60,7 +59,6 @@ const (
 	OriginError
 	OriginTimeout
 	Overload
-	Draining
 	Panic
 
 	// Count is the number of reasons, None included; no reason itself.
@@ -69,8 +67,7 @@ const (
 
 var words = [Count]string{
 	None: "", FirstSighting: "first-sighting", TooFewSightings: "too-few-sightings", AdmissionDenies: "never",
-	UncacheableMark: "uncacheable",
-	NoStore:         "no-store", Private: "private", NoCache: "no-cache", Authorization: "authorization", SetCookie: "set-cookie",
+	NoStore: "no-store", Private: "private", NoCache: "no-cache", Authorization: "authorization", SetCookie: "set-cookie",
 	VaryStar: "vary-star", NoFreshness: "no-freshness", Status: "status", Method: "method", Partial: "partial",
 	NotModified:    "not-modified",
 	RequestNoStore: "request-no-store", RequestBody: "request-body", Precondition: "precondition",
@@ -78,8 +75,7 @@ var words = [Count]string{
 	AmbiguousPath: "ambiguous-path", OnlyIfCached: "only-if-cached", NoRoute: "no-route",
 	BadRequest: "bad-request", ClientTimeout: "client-timeout",
 	TooLarge: "too-large", InflightLimit: "inflight-limit", Refused: "refused", Purged: "purged", WaitTimeout: "wait-timeout",
-	Incomplete: "incomplete", OriginError: "origin-error", OriginTimeout: "origin-timeout", Overload: "overload",
-	Draining: "draining", Panic: "panic",
+	Incomplete: "incomplete", OriginError: "origin-error", OriginTimeout: "origin-timeout", Overload: "overload", Panic: "panic",
 }
 
 // String returns the word, "" for None.
@@ -92,7 +88,7 @@ func (r Reason) String() string {
 
 // HeldBack reports whether the reason is admission's: the response was storable
 // and the policy did not let it in.
-func (r Reason) HeldBack() bool { return r > None && r < UncacheableMark }
+func (r Reason) HeldBack() bool { return r > None && r <= AdmissionDenies }
 
 // All returns every reason but None, for the labels of a metric and for tests.
 func All() []Reason {

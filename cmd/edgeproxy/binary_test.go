@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+// patience keeps a process that hangs from hanging the tests; nothing waits for it
+// to pass.
+const patience = 30 * time.Second
+
+// built is the program as users have it, built at most once.
+var built struct {
+	once sync.Once
+	dir  string
+	path string
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if built.dir != "" {
+		_ = os.RemoveAll(built.dir)
+	}
+	os.Exit(code)
+}
+
+// program builds the program and returns its path.
+func program(t *testing.T) string {
+	t.Helper()
+	built.once.Do(func() {
+		if built.dir, built.err = os.MkdirTemp("", "edgeproxy-test-"); built.err != nil {
+			return
+		}
+		built.path = filepath.Join(built.dir, "edgeproxy")
+		if out, err := exec.Command("go", "build", "-o", built.path, ".").CombinedOutput(); err != nil {
+			built.err = fmt.Errorf("build: %w\n%s", err, out)
+		}
+	})
+	if built.err != nil {
+		t.Fatal(built.err)
+	}
+	return built.path
+}
+
+// finished is what a program said and how it ended.
+type finished struct {
+	code           int
+	stdout, stderr string
+}
+
+// runBinary runs the program to its end.
+func runBinary(t *testing.T, args ...string) finished {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	cmd := exec.Command(program(t), args...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	var exit *exec.ExitError
+	if err := cmd.Run(); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	return finished{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
+}
+
+// server is a program that serves.
+type server struct {
+	t       *testing.T
+	cmd     *exec.Cmd
+	address string // of the data listener
+	admin   string
+
+	ended chan struct{} // closed when it has ended
+
+	mu  sync.Mutex
+	log []logLine
+}
+
+// logLine is one line of the program's log.
+type logLine struct {
+	Message   string   `json:"msg"`
+	Level     string   `json:"level"`
+	Addresses []string `json:"addresses"`
+	Admin     string   `json:"admin"`
+}
+
+// serveBinary starts the program on free ports and waits until it serves. At the
+// end of the test it is killed if need be.
+func serveBinary(t *testing.T, args ...string) *server {
+	t.Helper()
+	args = append([]string{"serve"}, args...)
+	s := &server{t: t, cmd: exec.Command(program(t), args...), ended: make(chan struct{})}
+	stderr, err := s.cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	serving := make(chan logLine, 1)
+	go func() {
+		defer close(s.ended)
+		s.follow(stderr, serving)
+		_ = s.cmd.Wait()
+	}()
+	t.Cleanup(func() {
+		_ = s.cmd.Process.Kill()
+		<-s.ended
+	})
+	select {
+	case l := <-serving:
+		s.address, s.admin = l.Addresses[0], l.Admin
+	case <-s.ended:
+		t.Fatalf("ended with %d before it served: %v", s.cmd.ProcessState.ExitCode(), s.lines())
+	case <-time.After(patience):
+		t.Fatal("does not say that it serves")
+	}
+	return s
+}
+
+// follow keeps the lines of the log.
+func (s *server) follow(r io.Reader, serving chan<- logLine) {
+	for in := bufio.NewScanner(r); in.Scan(); {
+		var l logLine
+		if err := json.Unmarshal(in.Bytes(), &l); err != nil {
+			l.Message = in.Text()
+		}
+		s.mu.Lock()
+		s.log = append(s.log, l)
+		s.mu.Unlock()
+		if l.Message == "serving" {
+			serving <- l
+		}
+	}
+}
+
+func (s *server) lines() []logLine {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]logLine(nil), s.log...)
+}
+
+func (s *server) signal(sig os.Signal) {
+	s.t.Helper()
+	if err := s.cmd.Process.Signal(sig); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// wantExit waits for the end and compares the exit code.
+func (s *server) wantExit(want int) {
+	s.t.Helper()
+	select {
+	case <-s.ended:
+	case <-time.After(patience):
+		s.t.Fatal("does not end")
+	}
+	if got := s.cmd.ProcessState.ExitCode(); got != want {
+		s.t.Errorf("exit code: got %d, want %d; log: %v", got, want, s.lines())
+	}
+}
+
+// eventually waits for what the system or another goroutine does.
+func eventually(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	if !comesTrue(done) {
+		t.Fatalf("never came true: %s", what)
+	}
+}
+
+// comesTrue asks again and again until done or out of patience.
+func comesTrue(done func() bool) bool {
+	poll := time.NewTicker(time.Millisecond)
+	defer poll.Stop()
+	end := time.Now().Add(patience)
+	for !done() {
+		if time.Now().After(end) {
+			return false
+		}
+		<-poll.C
+	}
+	return true
+}
+
+// get asks url on a connection of its own.
+func get(t *testing.T, url string) (*http.Response, string) {
+	t.Helper()
+	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
+	res, err := c.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatalf("%s: %v", url, err)
+	}
+	return res, string(body)
+}
+
+// writeFile writes a file of the test and returns its path.
+func writeFile(t *testing.T, name, content string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// taken returns an address that somebody listens on.
+func taken(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l.Addr().String()
+}

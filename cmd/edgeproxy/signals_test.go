@@ -1,0 +1,164 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// slowOrigin sends half of its answer, tells by begun, and the rest when asked to go
+// on or at the end of the test.
+func slowOrigin(t *testing.T) (url string, begun chan struct{}, goOn chan struct{}) {
+	t.Helper()
+	begun, goOn = make(chan struct{}, 10), make(chan struct{})
+	over := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Length", "10")
+		_, _ = io.WriteString(w, "hello")
+		w.(http.Flusher).Flush()
+		begun <- struct{}{}
+		select {
+		case <-goOn:
+		case <-over:
+		}
+		_, _ = io.WriteString(w, "world")
+	}))
+	t.Cleanup(s.Close)
+	t.Cleanup(func() { close(over) })
+	return s.URL, begun, goOn
+}
+
+// underWay begins a request and returns once half of its body is here.
+func underWay(t *testing.T, s *server) (rest io.Reader) {
+	t.Helper()
+	c, err := net.Dial("tcp", s.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	_ = c.SetDeadline(time.Now().Add(patience))
+	if _, err := fmt.Fprintf(c, "GET /slow HTTP/1.1\r\nHost: %s\r\n\r\n", s.address); err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(res.Body, make([]byte, 5)); err != nil {
+		t.Fatal(err)
+	}
+	return res.Body
+}
+
+// readyz returns the status of /readyz; 0 without an answer.
+func (s *server) readyz() int {
+	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: patience}
+	res, err := c.Get("http://" + s.admin + "/readyz")
+	if err != nil {
+		return 0
+	}
+	_ = res.Body.Close()
+	return res.StatusCode
+}
+
+// TestFirstSignalDrains: requests under way are served to their end, nobody new is,
+// and who asks for readiness is told.
+func TestFirstSignalDrains(t *testing.T) {
+	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGINT} {
+		t.Run(sig.String(), func(t *testing.T) {
+			app, begun, goOn := slowOrigin(t)
+			s := serveBinary(t, append([]string{"--origin", app}, anyPorts...)...)
+			rest := underWay(t, s)
+			<-begun
+			if got := s.readyz(); got != 200 {
+				t.Errorf("/readyz before: got %d, want 200", got)
+			}
+			s.signal(sig)
+			eventually(t, "/readyz says 503", func() bool { return s.readyz() == 503 })
+			eventually(t, "new clients are refused", func() bool {
+				c, err := net.Dial("tcp", s.address)
+				if err == nil {
+					_ = c.Close()
+				}
+				return err != nil
+			})
+			close(goOn)
+			if got, err := io.ReadAll(rest); err != nil || string(got) != "world" {
+				t.Errorf("request under way: got %q, %v; want its other half", got, err)
+			}
+			s.wantExit(exitDone)
+		})
+	}
+}
+
+func TestSecondSignalEndsAtOnce(t *testing.T) {
+	app, begun, _ := slowOrigin(t)
+	s := serveBinary(t, append([]string{"--origin", app}, anyPorts...)...)
+	underWay(t, s)
+	<-begun
+	s.signal(syscall.SIGTERM)
+	eventually(t, "it drains", func() bool { return s.readyz() == 503 })
+	s.signal(syscall.SIGTERM)
+	s.wantExit(exitFailed)
+}
+
+// TestDrainHasALimit: what is not done by then is cut off, and the end is orderly.
+func TestDrainHasALimit(t *testing.T) {
+	app, begun, _ := slowOrigin(t)
+	s := serveBinary(t, "-c", writeFile(t, "edge.yaml", fmt.Sprintf(
+		"listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\"}\norigins: {app: {servers: [%q]}}\nshutdown: {drain_timeout: 1s}\n", app)))
+	rest := underWay(t, s)
+	<-begun
+	s.signal(syscall.SIGTERM)
+	s.wantExit(exitDone)
+	if got, err := io.ReadAll(rest); err == nil {
+		t.Errorf("the request that was cut off: got %q and no error, want a broken transfer", got)
+	}
+	if !slices.ContainsFunc(s.lines(), func(l logLine) bool { return l.Message == "requests were cut off" }) {
+		t.Errorf("the log does not say so: %v", s.lines())
+	}
+}
+
+// TestSilentConnectionDoesNotHoldTheDrain: who connects and never says a word cannot
+// keep the program from ending in order, well before drain_timeout.
+func TestSilentConnectionDoesNotHoldTheDrain(t *testing.T) {
+	s := serveBinary(t, append([]string{"--origin", cachedOrigin(t)}, anyPorts...)...)
+	c, err := net.Dial("tcp", s.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	get(t, "http://"+s.address+"/a") // the silent one has been accepted before
+	begun := time.Now()
+	s.signal(syscall.SIGTERM)
+	s.wantExit(exitDone)
+	if took := time.Since(begun); took > 20*time.Second {
+		t.Errorf("the drain took %v, want less than drain_timeout, 30s", took)
+	}
+	if slices.ContainsFunc(s.lines(), func(l logLine) bool { return l.Message == "requests were cut off" }) {
+		t.Error("the log tells of requests that were cut off, and there were none")
+	}
+}
+
+func TestHangupIsLoggedAndStays(t *testing.T) {
+	s := serveBinary(t, append([]string{"--origin", cachedOrigin(t)}, anyPorts...)...)
+	s.signal(syscall.SIGHUP)
+	eventually(t, "the log tells of SIGHUP", func() bool {
+		return slices.ContainsFunc(s.lines(), func(l logLine) bool {
+			return l.Level == "WARN" && l.Message == "SIGHUP: reloading the configuration is not there yet; the running one stays in force"
+		})
+	})
+	if res, body := get(t, "http://"+s.address+"/a"); res.StatusCode != 200 || body != "hello\n" {
+		t.Errorf("after SIGHUP: got %d %q", res.StatusCode, body)
+	}
+	s.signal(syscall.SIGTERM)
+	s.wantExit(exitDone)
+}

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestCheckNamesEveryProblemByPlace(t *testing.T) {
+	file := writeFile(t, "bad.yaml", `cahce:
+  default_ttl: 1s
+admission:
+  second_hit:
+    rotate_every: 30
+cache:
+  memory:
+    max_bytes: -5
+origins: {}
+`)
+	got := runBinary(t, "check", "-c", file)
+	if got.code != exitUsage {
+		t.Errorf("exit code: got %d, want %d", got.code, exitUsage)
+	}
+	for _, want := range []string{
+		file + ":1:1: cahce: unknown key, did you mean cache?\n",
+		file + ":5:19: admission.second_hit.rotate_every: 30: want ",
+		file + ":8:16: cache.memory.max_bytes: -5: want ",
+		file + ":9:1: origins: missing, want an origin",
+	} {
+		if !strings.Contains(got.stderr, want) {
+			t.Errorf("no line that begins with %q in\n%s", want, got.stderr)
+		}
+	}
+	if n := strings.Count(got.stderr, "\n"); n != 4 {
+		t.Errorf("got %d lines, want one for each of 4 problems:\n%s", n, got.stderr)
+	}
+	if got := runBinary(t, "serve", "-c", file); got.code != exitUsage || !strings.Contains(got.stderr, file+":1:1: cahce") {
+		t.Errorf("serve with the same file: got %d %q", got.code, got.stderr)
+	}
+}
+
+func TestExitCodes(t *testing.T) {
+	good := writeFile(t, "good.yaml", "origins: {app: {servers: [\"http://127.0.0.1:9\"]}}\n")
+	busy := taken(t)
+	f := func(want int, says string, args ...string) {
+		t.Helper()
+		got := runBinary(t, args...)
+		if got.code != want || !strings.Contains(got.stdout+got.stderr, says) {
+			t.Errorf("%q: got %d %q %q, want %d and %q", args, got.code, got.stdout, got.stderr, want, says)
+		}
+	}
+
+	f(exitDone, "ok", "check", "-c", good)
+	f(exitDone, "edgeproxy", "version")
+	f(exitDone, "serve", "--help")
+	f(exitUsage, "serve needs -c FILE or --origin URL", "serve")
+	f(exitUsage, "origin", "serve", "-c", good, "--origin", "http://127.0.0.1:9000")
+	f(exitUsage, "no such file", "serve", "-c", good+".not")
+	f(exitUsage, "", "serve", "--origin", "ftp://127.0.0.1")
+	f(exitUsage, "", "serve", "--origin", "http://127.0.0.1:9", "--policy", "sometimes")
+	f(exitUsage, "unexpected argument", "serve", "--origin", "http://127.0.0.1:9", "extra")
+	f(exitUsage, "unknown flag", "serve", "--orgin", "http://127.0.0.1:9")
+	f(exitUsage, "unknown command", "sreve")
+	f(exitUsage, "check needs -c FILE", "check")
+	f(exitUsage, "no such file", "check", "-c", good+".not")
+	f(exitFailed, "address already in use", "serve", "--origin", "http://127.0.0.1:9", "--listen", busy, "--admin", "127.0.0.1:0")
+	f(exitFailed, "address already in use", "serve", "--origin", "http://127.0.0.1:9", "--listen", "127.0.0.1:0", "--admin", busy)
+}

@@ -1,0 +1,200 @@
+package edgetest
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/proxy"
+)
+
+// Node is the name of every edge, in Via and Cache-Status.
+const Node = "edge"
+
+// Options say what differs from the defaults of the configuration. A zero value
+// is the default, but for UncacheableFor, where zero is none.
+type Options struct {
+	// Listener is where clients come in; Start closes it at the end of the test.
+	// Nil is a free port of the loopback address.
+	Listener net.Listener
+	// Origin holds the address, connections and times of the one origin.
+	Origin origin.Options
+	// Rule is the admission of the one route; the zero Rule is always.
+	Rule admission.Rule
+	// Window is that of both filters.
+	Window admission.FilterOptions
+
+	MaxBytes, MaxObjectBytes, InflightBytes int64
+	Variants, RequestsInFlight              int
+	DefaultTTL, CollapseWait                time.Duration
+	UncacheableFor                          time.Duration
+	WriteIdle                               time.Duration
+	HostHeader                              string
+	AllowAmbiguousPath                      bool
+
+	// Log gets the edge's log; nil drops it.
+	Log io.Writer
+}
+
+func (o *Options) setDefaults(tb testing.TB) {
+	tb.Helper()
+	o.MaxBytes = cmp.Or(o.MaxBytes, 4<<20)
+	o.MaxObjectBytes = cmp.Or(o.MaxObjectBytes, o.MaxBytes/4)
+	o.InflightBytes = cmp.Or(o.InflightBytes, 64<<20)
+	o.Variants = cmp.Or(o.Variants, 32)
+	o.RequestsInFlight = cmp.Or(o.RequestsInFlight, 10000)
+	o.CollapseWait = cmp.Or(o.CollapseWait, 5*time.Second)
+	o.WriteIdle = cmp.Or(o.WriteIdle, 30*time.Second)
+	w := &o.Window
+	w.Generations = cmp.Or(w.Generations, 2)
+	w.Capacity = cmp.Or(w.Capacity, 10000)
+	w.FalsePositiveRate = cmp.Or(w.FalsePositiveRate, 0.0001)
+	w.RotateEvery = cmp.Or(w.RotateEvery, 30*time.Minute)
+	o.Origin.Name = cmp.Or(o.Origin.Name, "app")
+	if o.Log == nil {
+		o.Log = io.Discard
+	}
+	if o.Listener == nil {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			tb.Fatal(err)
+		}
+		o.Listener = l
+	}
+}
+
+// Edge is a running edge. Its fields are for reading.
+type Edge struct {
+	Address  string // of the listener
+	Proxy    *proxy.Proxy
+	Store    *cache.Store
+	Registry *prometheus.Registry
+
+	gate    *admission.Gate
+	origin  *origin.Origin
+	server  *fasthttp.Server
+	serving sync.WaitGroup
+}
+
+// Start runs an edge until the end of the test. What cannot be built fails the
+// test at once.
+func Start(tb testing.TB, o Options) *Edge {
+	tb.Helper()
+	o.setDefaults(tb)
+	e := &Edge{Address: o.Listener.Addr().String(), Registry: prometheus.NewRegistry()}
+	hasher, err := cache.NewHasher(1)
+	must(tb, err)
+	e.Store, err = cache.New(cache.Options{
+		MaxBytes: o.MaxBytes, MaxObjectBytes: o.MaxObjectBytes, MaxVariants: o.Variants, Metrics: cache.NewMetrics(e.Registry),
+	})
+	must(tb, err)
+	e.gate, err = admission.New(admission.Options{SecondHit: &o.Window, Counting: &o.Window}, now())
+	must(tb, err)
+	o.Origin.Metrics = origin.NewMetrics(e.Registry)
+	e.origin, err = origin.New(o.Origin)
+	must(tb, err)
+	e.Proxy, err = proxy.New(o.proxyOptions(e, hasher))
+	must(tb, err)
+	e.server = newServer(e.Proxy, o.WriteIdle)
+	e.serving.Go(func() { _ = e.server.Serve(o.Listener) })
+	tb.Cleanup(e.stop)
+	return e
+}
+
+func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher) proxy.Options {
+	return proxy.Options{
+		Node: Node, Store: e.Store, Hasher: hasher, Gate: e.gate,
+		Routes: []proxy.Route{{
+			Name: "default", Hosts: []proxy.Host{{}}, PathPrefix: "/", Origin: e.origin, HostHeader: o.HostHeader,
+			Rule: o.Rule, DefaultTTL: o.DefaultTTL, AllowAmbiguousPath: o.AllowAmbiguousPath,
+		}},
+		MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, RequestsInFlight: o.RequestsInFlight,
+		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, ReadIdle: 30 * time.Second, WriteIdle: o.WriteIdle,
+		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, CacheStatus: true,
+		Log: slog.New(slog.NewTextHandler(o.Log, nil)), Metrics: proxy.NewMetrics(e.Registry),
+	}
+}
+
+// newServer is the data server of the command, limits included.
+func newServer(p *proxy.Proxy, writeIdle time.Duration) *fasthttp.Server {
+	return &fasthttp.Server{
+		Handler: p.Serve, ErrorHandler: p.Malformed, ExpectHandler: p.Expect, Logger: silent{},
+		NoDefaultServerHeader: true, NoDefaultDate: true, NoDefaultContentType: true, SecureErrorLogMessage: true,
+		StreamRequestBody: true, DisablePreParseMultipartForm: true, CloseOnShutdown: true,
+		ReadBufferSize: 16 << 10, WriteBufferSize: 8 << 10,
+		ReadTimeout: 10 * time.Second, WriteTimeout: writeIdle, IdleTimeout: time.Minute,
+	}
+}
+
+// stop ends the edge in the order in which the command does.
+func (e *Edge) stop() {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	drained := e.server.ShutdownWithContext(ctx) == nil
+	e.Proxy.Close()
+	e.origin.Close()
+	e.gate.Close()
+	if drained {
+		e.Store.Close() // a look-up must not meet it
+	}
+	e.serving.Wait()
+}
+
+// Metric returns the value of the metric called name whose labels are exactly
+// these, each as name=value; 0 where there is none.
+func (e *Edge) Metric(tb testing.TB, name string, labels ...string) float64 {
+	tb.Helper()
+	families, err := e.Registry.Gather()
+	must(tb, err)
+	for _, f := range families {
+		if f.GetName() != name {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			have := map[string]bool{}
+			for _, l := range m.GetLabel() {
+				have[l.GetName()+"="+l.GetValue()] = true
+			}
+			if same(have, labels) {
+				return m.GetCounter().GetValue() + m.GetGauge().GetValue() + float64(m.GetHistogram().GetSampleCount())
+			}
+		}
+	}
+	return 0
+}
+
+func same(have map[string]bool, labels []string) bool {
+	for _, l := range labels {
+		if !have[l] {
+			return false
+		}
+	}
+	return len(have) == len(labels)
+}
+
+func must(tb testing.TB, err error) {
+	tb.Helper()
+	if err != nil {
+		tb.Fatal(err)
+	}
+}
+
+// now reads the clock, which in a bubble is a virtual one.
+func now() time.Time { return time.Now() } //nolint:forbidigo // the rig stands where the command does
+
+// silent drops fasthttp's own log lines.
+type silent struct{}
+
+// Printf drops a line.
+func (silent) Printf(string, ...any) {}

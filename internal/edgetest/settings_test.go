@@ -1,0 +1,89 @@
+package edgetest
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"edgeproxy/internal/admission"
+)
+
+// apply sets one option of the edge:
+//
+//	policy NAME [MORE-THAN]   always, second-hit, counting, never; second-hit if not set
+//	window GENERATIONS PERIOD
+//	SIZE-OR-COUNT N           max-object, inflight, max-bytes, variants, requests-in-flight, max-connections, queue
+//	TIME D                    default-ttl, collapse-wait, uncacheable-for, first-byte, between-reads, queue-wait, write-idle
+//	host-header TEXT
+//	allow-ambiguous-path
+func (o *Options) apply(s *step) error {
+	w, err := s.words(1)
+	if err != nil {
+		return err
+	}
+	switch key := w[0]; {
+	case key == "allow-ambiguous-path":
+		o.AllowAmbiguousPath = true
+		return nil
+	case len(w) < 2:
+		return fmt.Errorf("set %s: want a value", key)
+	case key == "policy":
+		return o.applyPolicy(w[1:])
+	case key == "host-header":
+		o.HostHeader = w[1]
+		return nil
+	case key == "window":
+		return o.applyWindow(w[1:])
+	default:
+		return o.applyNumber(key, w[1])
+	}
+}
+
+func (o *Options) applyPolicy(w []string) error {
+	p, err := admission.ParsePolicy(w[0])
+	if err != nil {
+		return err
+	}
+	o.Rule = admission.Rule{Policy: p}
+	if len(w) > 1 {
+		o.Rule.MoreThan, err = strconv.Atoi(w[1])
+	}
+	return err
+}
+
+func (o *Options) applyWindow(w []string) (err error) {
+	if len(w) != 2 {
+		return fmt.Errorf("set window: want generations and period, got %q", w)
+	}
+	if o.Window.Generations, err = strconv.Atoi(w[0]); err != nil {
+		return err
+	}
+	o.Window.RotateEvery, err = time.ParseDuration(w[1])
+	return err
+}
+
+func (o *Options) applyNumber(key, value string) (err error) {
+	times := map[string]*time.Duration{
+		"default-ttl": &o.DefaultTTL, "collapse-wait": &o.CollapseWait, "uncacheable-for": &o.UncacheableFor,
+		"first-byte": &o.Origin.FirstByteTimeout, "between-reads": &o.Origin.IdleTimeout, "queue-wait": &o.Origin.QueueWait,
+		"write-idle": &o.WriteIdle,
+	}
+	if d := times[key]; d != nil {
+		*d, err = time.ParseDuration(value)
+		return err
+	}
+	counts := map[string]*int{
+		"variants": &o.Variants, "requests-in-flight": &o.RequestsInFlight,
+		"max-connections": &o.Origin.MaxConnections, "queue": &o.Origin.QueueRequests,
+	}
+	if n := counts[key]; n != nil {
+		*n, err = strconv.Atoi(value)
+		return err
+	}
+	sizes := map[string]*int64{"max-object": &o.MaxObjectBytes, "inflight": &o.InflightBytes, "max-bytes": &o.MaxBytes}
+	if n := sizes[key]; n != nil {
+		*n, err = strconv.ParseInt(value, 10, 64)
+		return err
+	}
+	return fmt.Errorf("set %s: unknown", key)
+}

@@ -1,0 +1,291 @@
+package edgetest
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"edgeproxy/internal/admission"
+)
+
+// world is origin, edge and clients in one bubble.
+type world struct {
+	tb       testing.TB
+	options  Options
+	edge     *Edge // nil until the first step that is not set
+	clients  *pipe
+	origin   *Origin
+	down     *pipe
+	waiting  map[string]*exchange
+	mu       sync.Mutex // guards what the origin's scripts use
+	answers  map[string]*answer
+	last     *Request
+	parallel int // requests the origin is working on
+	most     int // and the most of them so far
+}
+
+func newWorld(tb testing.TB) *world {
+	tb.Helper()
+	w := &world{tb: tb, clients: newPipe(1), down: newPipe(2), waiting: map[string]*exchange{}, answers: map[string]*answer{}}
+	w.options.Rule = admission.Rule{Policy: admission.SecondHit}
+	w.options.UncacheableFor = 10 * time.Second
+	return w
+}
+
+// open starts origin and edge.
+func (w *world) open() {
+	// fasthttp's workers end within some seconds of the server.
+	w.tb.Cleanup(func() { time.Sleep(time.Minute) })
+	w.origin = StartOrigin(w.tb, w.down, w.play)
+	w.options.Listener = w.clients
+	w.options.Origin.Address, w.options.Origin.Dial = "origin.test:80", w.down.dial
+	w.edge = Start(w.tb, w.options)
+}
+
+// play is the origin's script.
+func (w *world) play(c *Conn) {
+	for {
+		r := c.Next()
+		if r == nil {
+			return
+		}
+		w.mu.Lock()
+		w.last = r
+		a := w.answers[r.RequestURI]
+		if a == nil {
+			a = &answer{status: 404, cut: -1}
+		}
+		a.asked++
+		n := a.asked
+		w.parallel++
+		w.most = max(w.most, w.parallel)
+		w.mu.Unlock()
+		again := a.give(c, r, n)
+		w.mu.Lock()
+		w.parallel--
+		w.mu.Unlock()
+		if !again {
+			return
+		}
+	}
+}
+
+// run takes the steps in turn; the error names the line.
+func (w *world) run(steps []step) error {
+	var errs []error
+	for i := range steps {
+		s := &steps[i]
+		if err := w.take(s); err != nil {
+			errs = append(errs, fmt.Errorf("line %d: %s %s: %w", s.line, s.verb, s.rest, err))
+		}
+	}
+	for name := range w.waiting {
+		errs = append(errs, fmt.Errorf("%s was started and neither finished nor left", name))
+	}
+	return errors.Join(errs...)
+}
+
+func (w *world) take(s *step) error {
+	if s.verb == "set" {
+		if w.edge != nil {
+			return errors.New("the edge runs already")
+		}
+		return w.options.apply(s)
+	}
+	if w.edge == nil {
+		w.open()
+	}
+	verbs := map[string]func(*step) error{
+		"origin": w.answer, "client": w.client, "together": w.together, "start": w.start, "finish": w.finish,
+		"leave": w.leave, "raw": w.raw, "advance": w.advance, "purge": w.purge, "expect": w.expect,
+		"origin-down": func(*step) error { return w.down.Close() },
+	}
+	do := verbs[s.verb]
+	if do == nil {
+		return errors.New("unknown verb")
+	}
+	err := do(s)
+	synctest.Wait() // whatever the step set going has come to rest
+	return err
+}
+
+func (w *world) answer(s *step) error {
+	target, a, err := parseAnswer(s)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if old := w.answers[target]; old != nil {
+		a.asked = old.asked
+	}
+	w.answers[target] = a
+	return nil
+}
+
+// send begins the request of a step whose method and target are the words given.
+func (w *world) send(s *step, words []string) (*exchange, []string, error) {
+	if len(words) != 2 {
+		return nil, nil, fmt.Errorf("want method and target, got %q", words)
+	}
+	text, wants, err := request(s, words[0], words[1])
+	if err != nil {
+		return nil, nil, err
+	}
+	x, err := begin(w.clients, text)
+	return x, wants, err
+}
+
+func (w *world) client(s *step) error {
+	x, wants, err := w.send(s, strings.Fields(s.rest))
+	if err != nil {
+		return err
+	}
+	r := <-x.done
+	return r.checkAll(wants)
+}
+
+func (w *world) raw(s *step) error {
+	text, err := unescape(s.rest)
+	if err != nil {
+		return err
+	}
+	x, err := begin(w.clients, text)
+	if err != nil {
+		return err
+	}
+	r := <-x.done
+	return r.checkAll(expectations(s))
+}
+
+func (w *world) together(s *step) error {
+	words, err := s.words(3)
+	if err != nil {
+		return err
+	}
+	n, err := strconv.Atoi(words[0])
+	if err != nil {
+		return err
+	}
+	var all []*exchange
+	var wants []string
+	for range n {
+		x, e, err := w.send(s, words[1:])
+		if err != nil {
+			return err
+		}
+		all, wants = append(all, x), e
+	}
+	return gather(all, wants)
+}
+
+// gather holds the replies of all exchanges against the expectations: each on
+// its own, those with "N times" in sum.
+func gather(all []*exchange, wants []string) error {
+	var each []string
+	counts, spoken := map[string]int{}, 0
+	for _, want := range wants {
+		n, summary, times := strings.Cut(want, " times ")
+		count, err := strconv.Atoi(n)
+		if !times || err != nil {
+			each = append(each, want)
+			continue
+		}
+		counts[summary] += count
+		spoken += count
+	}
+	var errs []error
+	for _, x := range all {
+		r := <-x.done
+		errs = append(errs, r.checkAll(each))
+		if spoken > 0 && r.nothing == nil {
+			counts[r.summary()]--
+		}
+	}
+	if spoken > 0 {
+		for summary, left := range counts {
+			if left != 0 {
+				errs = append(errs, fmt.Errorf("%q: %+d more wanted than got", summary, left))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (w *world) start(s *step) error {
+	words, err := s.words(3)
+	if err != nil {
+		return err
+	}
+	x, wants, err := w.send(s, words[1:])
+	if err != nil {
+		return err
+	}
+	if len(wants) > 0 {
+		return errors.New("expectations belong under finish")
+	}
+	if w.waiting[words[0]] != nil {
+		return errors.New("there is one of this name")
+	}
+	w.waiting[words[0]] = x
+	return nil
+}
+
+func (w *world) finish(s *step) error {
+	x := w.waiting[s.rest]
+	if x == nil {
+		return errors.New("was not started")
+	}
+	delete(w.waiting, s.rest)
+	r := <-x.done
+	return r.checkAll(expectations(s))
+}
+
+func (w *world) leave(s *step) error {
+	x := w.waiting[s.rest]
+	if x == nil {
+		return errors.New("was not started")
+	}
+	delete(w.waiting, s.rest)
+	_ = x.conn.Close()
+	<-x.done
+	return nil
+}
+
+func (w *world) advance(s *step) error {
+	d, err := time.ParseDuration(s.rest)
+	if err != nil {
+		return err
+	}
+	time.Sleep(d)
+	return nil
+}
+
+func (w *world) purge(s *step) error {
+	n, err := w.edge.Proxy.PurgeURL(s.rest)
+	if err != nil {
+		return err
+	}
+	for _, want := range expectations(s) {
+		if got := strconv.Itoa(n); got != want {
+			return fmt.Errorf("got %s objects, want %s", got, want)
+		}
+	}
+	return nil
+}
+
+// expectations returns the lines of a step that are expectations.
+func expectations(s *step) []string {
+	var out []string
+	for _, line := range s.lines {
+		if e, ok := strings.CutPrefix(line, "->"); ok {
+			out = append(out, strings.TrimSpace(e))
+		}
+	}
+	return out
+}

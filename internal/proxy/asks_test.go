@@ -1,0 +1,95 @@
+package proxy
+
+import (
+	"bufio"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/wire"
+)
+
+// asksOf reads the fields, lines that end in CRLF, as those of a GET.
+func asksOf(t *testing.T, fields string) (asks, seen, *fasthttp.RequestHeader) {
+	t.Helper()
+	ctx := &fasthttp.RequestCtx{}
+	head := "GET / HTTP/1.1\r\nHost: example.com\r\n" + fields + "\r\n"
+	if err := ctx.Request.Header.Read(bufio.NewReader(strings.NewReader(head))); err != nil {
+		t.Fatalf("%q: %v", head, err)
+	}
+	if err := wire.CheckFraming(ctx.Request.Header.RawHeaders()); err != nil {
+		t.Fatalf("%q: %v", head, err)
+	}
+	x := newExchange()
+	x.ctx = ctx
+	x.readAsks()
+	return x.asks, x.seen, &ctx.Request.Header
+}
+
+func TestReadAsksFindsNoOtherField(t *testing.T) {
+	f := func(fields string, want asks) {
+		t.Helper()
+		want.get = true
+		if got, _, _ := asksOf(t, fields); got != want {
+			t.Errorf("%q: got %+v, want %+v", fields, got, want)
+		}
+	}
+	f("", asks{})
+	f("Accept: */*\r\n", asks{})
+	// Any case, an empty value, no space, a colon in the value.
+	f("RANGE: bytes=0-1\r\n", asks{ranged: true})
+	f("rAnGe:\r\n", asks{ranged: true})
+	f("range:bytes=0-1:2\r\n", asks{ranged: true})
+	// Shorter, longer, in a value, or a byte that lower case would bring close.
+	f("Rang: x\r\nRanges: x\r\nX-Range: x\r\nX: Range: x\r\nIf-Range: x\r\n", asks{})
+	f("If_Match: x\r\nIf.Match: x\r\n", asks{})
+	f("If-Unmodified-Since-Then: x\r\n"+strings.Repeat("x", 100)+": x\r\n", asks{})
+	f("Authorization: Basic eA==\r\nCookie: a=b\r\n", asks{authorization: true, cookie: true})
+	f("If-None-Match: *\r\n", asks{conditional: true})
+	f("If-Modified-Since: x\r\n", asks{conditional: true})
+	f("If-Match: *\r\n", asks{precondition: true})
+	f("If-Unmodified-Since: x\r\n", asks{precondition: true})
+	f("Upgrade: websocket\r\nExpect: 100-continue\r\n", asks{upgrade: true})
+	f("Connection: keep-alive\r\n", asks{})
+	f("Connection: close\r\n", asks{})
+	f("Connection: keep-alive\r\nConnection: close, X-Thing\r\n", asks{connectionNames: true})
+	f("Content-Length: 3\r\n", asks{body: true})
+	f("Content-Length: 0\r\n", asks{})
+	f("Transfer-Encoding: chunked\r\n", asks{body: true})
+}
+
+// What our pass over the raw header finds has to be what fasthttp parsed from
+// it: it is fasthttp's fields that are forwarded.
+func TestReadAsksAgreesWithTheParser(t *testing.T) {
+	names := []string{
+		"Authorization", "Cookie", "Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since",
+		"Upgrade", "Expect", "Connection", "Cache-Control", "Accept", "X-Range", "Ran", "If-Range", "Te", "Content-Type",
+	}
+	values := []string{"", "x", "close", "keep-alive, x", ": :", "\t x \t", "Range: x"}
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 2000 {
+		var fields strings.Builder
+		for range rnd.IntN(6) {
+			name := []byte(names[rnd.IntN(len(names))])
+			for i := range name {
+				if rnd.IntN(3) == 0 && name[i] != '-' {
+					name[i] ^= 0x20
+				}
+			}
+			fields.WriteString(string(name) + ":" + values[rnd.IntN(len(values))] + "\r\n")
+		}
+		a, s, h := asksOf(t, fields.String())
+		has := func(name string) bool { return len(h.PeekAll(name)) > 0 }
+		got := []bool{a.authorization, a.cookie, a.ranged, a.conditional, a.precondition, a.upgrade, s.expect, s.connection, s.cacheControl}
+		want := []bool{
+			has("Authorization"), has("Cookie"), has("Range"), has("If-None-Match") || has("If-Modified-Since"),
+			has("If-Match") || has("If-Unmodified-Since"), has("Upgrade"), has("Expect"), has("Connection"), has("Cache-Control"),
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Fatalf("%q (-parser +own):\n%s", fields.String(), diff)
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package proxy_test
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/edgetest"
+)
+
+// Tests over real sockets: what virtual time and pipes cannot show. Waits end by
+// what they wait for; patience only keeps a broken edge from hanging the tests.
+const patience = 30 * time.Second
+
+// always admits what is storable.
+func always() admission.Rule { return admission.Rule{Policy: admission.Always} }
+
+// before starts an edge before an origin that plays script.
+func before(t testing.TB, o edgetest.Options, script func(*edgetest.Conn)) (*edgetest.Edge, *edgetest.Origin) {
+	t.Helper()
+	app := edgetest.StartOrigin(t, nil, script)
+	o.Origin.Address = app.Address
+	return edgetest.Start(t, o), app
+}
+
+// socket is a client's connection.
+type socket struct {
+	net.Conn
+	r *bufio.Reader
+}
+
+func dial(t testing.TB, address string) *socket {
+	t.Helper()
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	_ = c.SetDeadline(time.Now().Add(patience))
+	return &socket{Conn: c, r: bufio.NewReader(c)}
+}
+
+// head sends a request and reads the head of the answer.
+func (s *socket) head(request string) (*http.Response, error) {
+	if _, err := io.WriteString(s, request); err != nil {
+		return nil, err
+	}
+	return http.ReadResponse(s.r, nil)
+}
+
+// asGet is a GET without further fields.
+func asGet(target string) string { return "GET " + target + " HTTP/1.1\r\nHost: edge.test\r\n\r\n" }
+
+// answer is a whole answer, or how far it came.
+type answer struct {
+	status int    // 0: none
+	cache  string // Cache-Status
+	header http.Header
+	body   string
+	err    error // of head or body
+}
+
+// ask sends a request on a connection of its own.
+func ask(t testing.TB, e *edgetest.Edge, request string) answer {
+	t.Helper()
+	s := dial(t, e.Address)
+	defer s.Close()
+	return s.ask(request)
+}
+
+func (s *socket) ask(request string) answer {
+	if _, err := io.WriteString(s, request); err != nil {
+		return answer{err: err}
+	}
+	return s.read()
+}
+
+// read reads an answer.
+func (s *socket) read() answer {
+	res, err := http.ReadResponse(s.r, nil)
+	if err != nil {
+		return answer{err: err}
+	}
+	body, err := io.ReadAll(res.Body)
+	return answer{status: res.StatusCode, cache: res.Header.Get("Cache-Status"), header: res.Header, body: string(body), err: err}
+}
+
+// want compares a whole answer.
+func (a answer) want(t testing.TB, status int, cache, body string) {
+	t.Helper()
+	if a.err != nil || a.status != status || a.cache != edgetest.Node+"; "+cache || a.body != body {
+		t.Errorf("got %d %q, %d bytes %.40q, error %v; want %d %q, %d bytes %.40q",
+			a.status, a.cache, len(a.body), a.body, a.err, status, edgetest.Node+"; "+cache, len(body), body)
+	}
+}
+
+// eventually waits for what the system or another goroutine does.
+func eventually(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	if !comesTrue(done) {
+		t.Fatalf("never came true: %s", what)
+	}
+}
+
+// comesTrue asks again and again until done or out of patience.
+func comesTrue(done func() bool) bool {
+	poll := time.NewTicker(time.Millisecond)
+	defer poll.Stop()
+	end := time.Now().Add(patience)
+	for !done() {
+		if time.Now().After(end) {
+			return false
+		}
+		<-poll.C
+	}
+	return true
+}
