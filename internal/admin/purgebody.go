@@ -102,10 +102,8 @@ func parseURLs(raw json.RawMessage) ([]string, error) {
 	if len(urls) == 0 {
 		return nil, errURLForm
 	}
-	for _, u := range urls {
-		if u == "" { // null in a list comes here too
-			return nil, errURLForm
-		}
+	if slices.Contains(urls, "") { // null in a list comes here too
+		return nil, errURLForm
 	}
 	return urls, nil
 }

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/reason"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 var (
@@ -135,8 +135,7 @@ func TestNewNamesEveryFault(t *testing.T) {
 			t.Errorf("got a gate, want an error with %q", want)
 			return
 		}
-		var option *bloom.OptionError
-		if !errors.As(err, &option) {
+		if _, ok := errors.AsType[*bloom.OptionError](err); !ok {
 			t.Errorf("got %v, want an OptionError in it", err)
 		}
 		for _, w := range want {
@@ -220,13 +219,14 @@ func TestGateUnderLoad(t *testing.T) {
 func TestSightDoesNotAllocate(t *testing.T) {
 	g := newGate(t, Options{SecondHit: section(0, 1_000_000), Counting: section(0, 1_000_000)})
 	key := uint64(0)
+	var joined Verdict
 	for _, r := range []Rule{{Policy: Always}, secondHit, more4, {Policy: Never}} {
 		if n := testing.AllocsPerRun(100, func() {
 			key++
-			r.Joined(g.sight(r, key))
+			joined = r.Joined(g.sight(r, key))
 			g.sight(r, key)
 		}); n != 0 {
-			t.Errorf("%v: got %v allocations, want 0", r.Policy, n)
+			t.Errorf("%v: got %v allocations, want 0 (last verdict %+v)", r.Policy, n, joined)
 		}
 	}
 }

@@ -32,8 +32,10 @@ func newRotator(name string, f filter, every time.Duration, onEarly func(string,
 	if onEarly == nil {
 		onEarly = func(string, time.Duration) {}
 	}
-	return &rotator{name: name, filter: f, every: every, onEarly: onEarly,
-		stop: make(chan struct{}), done: make(chan struct{})}
+	return &rotator{
+		name: name, filter: f, every: every, onEarly: onEarly,
+		stop: make(chan struct{}), done: make(chan struct{}),
+	}
 }
 
 // run rotates the filter until close: every period, and at once when it is

@@ -6,9 +6,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"edgeproxy/internal/bloom"
-
 	"github.com/google/go-cmp/cmp"
+
+	"edgeproxy/internal/bloom"
 )
 
 // inBubble runs f in virtual time with a gate that is closed at the end, so a
