@@ -1,0 +1,51 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+
+	"github.com/valyala/fasthttp"
+)
+
+// serveBare serves the pages from a map until stdin ends, and says its address
+// in one line on stdout. It is the least that a fasthttp program can do: no
+// deadlines, no limits, no log, no metrics.
+func serveBare(stdin io.Reader, stdout io.Writer) error {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return fmt.Errorf("listen: %w", err)
+	}
+	s := &fasthttp.Server{Handler: bareHandler(), NoDefaultServerHeader: true}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ln) }()
+	if _, err := fmt.Fprintln(stdout, ln.Addr()); err != nil {
+		return fmt.Errorf("say the address: %w", err)
+	}
+	_, _ = io.Copy(io.Discard, stdin) // an error ends it as well
+	if err := s.Shutdown(); err != nil {
+		return fmt.Errorf("shut down: %w", err)
+	}
+	return <-served
+}
+
+func bareHandler() fasthttp.RequestHandler {
+	bodies := map[string][]byte{}
+	for _, size := range sizes() {
+		for _, p := range pages(size) {
+			bodies[p.path] = p.body
+		}
+	}
+	fields := responseFields()
+	return func(ctx *fasthttp.RequestCtx) {
+		body, ok := bodies[string(ctx.Path())]
+		if !ok {
+			ctx.SetStatusCode(fasthttp.StatusNotFound)
+			return
+		}
+		for i := range fields {
+			ctx.Response.Header.Set(fields[i][0], fields[i][1])
+		}
+		ctx.Response.SetBodyRaw(body)
+	}
+}

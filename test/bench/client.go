@@ -1,0 +1,137 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// answerWait bounds the wait for any one answer, and for a connection.
+const answerWait = 10 * time.Second
+
+// wanted is what every answer must look like.
+type wanted struct {
+	size int
+	mark string // somewhere in the head; "" for none
+}
+
+// hitMark is how edgeproxy says that an answer came from its store (RFC 9211).
+const hitMark = "; hit; "
+
+// AnswerError is an answer that does not count.
+type AnswerError struct {
+	Why string
+	// Head is the beginning of what came.
+	Head string
+}
+
+// Error says what is wrong with the answer.
+func (e *AnswerError) Error() string { return fmt.Sprintf("answer %s: %.400q", e.Why, e.Head) }
+
+// clients are keep-alive connections to one server. Each asks for the next page
+// when it has the answer to the last.
+type clients struct {
+	conns    []net.Conn
+	requests [][]byte
+	want     wanted
+	buffers  [][]byte
+}
+
+func dial(address string, connections int, requests [][]byte, want wanted) (*clients, error) {
+	c := &clients{requests: requests, want: want}
+	for range connections {
+		conn, err := net.DialTimeout("tcp", address, answerWait)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("connect: %w", err), c.Close())
+		}
+		c.conns = append(c.conns, conn)
+		c.buffers = append(c.buffers, make([]byte, 256<<10))
+	}
+	return c, nil
+}
+
+// Close closes the connections.
+func (c *clients) Close() error {
+	var errs []error
+	for _, conn := range c.conns {
+		errs = append(errs, conn.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// ask asks on all connections for d and returns the number of answers, each of
+// them whole and as wanted.
+func (c *clients) ask(d time.Duration) (answers int64, err error) {
+	var over atomic.Bool
+	timer := time.AfterFunc(d, func() { over.Store(true) })
+	defer timer.Stop()
+	var total atomic.Int64
+	failures := make([]error, len(c.conns))
+	var asking sync.WaitGroup
+	for i := range c.conns {
+		asking.Go(func() {
+			n := 0
+			for ; failures[i] == nil && !over.Load(); n++ {
+				failures[i] = c.one(i, c.requests[(i*7+n)%len(c.requests)])
+			}
+			if failures[i] != nil {
+				over.Store(true)
+			}
+			total.Add(int64(n))
+		})
+	}
+	asking.Wait()
+	return total.Load(), errors.Join(failures...)
+}
+
+// one sends a request on connection i and reads the answer to its end.
+func (c *clients) one(i int, request []byte) error {
+	conn, buffer := c.conns[i], c.buffers[i]
+	if err := conn.SetDeadline(time.Now().Add(answerWait)); err != nil {
+		return fmt.Errorf("ask: %w", err)
+	}
+	if _, err := conn.Write(request); err != nil {
+		return fmt.Errorf("ask: %w", err)
+	}
+	have, head := 0, -1
+	for head < 0 {
+		n, err := conn.Read(buffer[have:])
+		if err != nil {
+			return fmt.Errorf("read an answer: %w", err)
+		}
+		have += n
+		head = bytes.Index(buffer[:have], []byte("\r\n\r\n"))
+		if head < 0 && have == len(buffer) {
+			return &AnswerError{Why: "has no end of its head", Head: string(buffer)}
+		}
+	}
+	if err := c.want.check(buffer[:head]); err != nil {
+		return err
+	}
+	left := c.want.size - (have - head - len("\r\n\r\n"))
+	for left > 0 {
+		n, err := conn.Read(buffer)
+		if err != nil {
+			return fmt.Errorf("read an answer: %w", err)
+		}
+		left -= n
+	}
+	if left < 0 {
+		return &AnswerError{Why: "has more bytes than its page", Head: string(buffer[:head])}
+	}
+	return nil
+}
+
+func (w wanted) check(head []byte) error {
+	switch {
+	case !bytes.HasPrefix(head, []byte("HTTP/1.1 200 ")):
+		return &AnswerError{Why: "is not 200", Head: string(head)}
+	case !bytes.Contains(head, []byte(w.mark)):
+		return &AnswerError{Why: "is no hit", Head: string(head)}
+	}
+	return nil
+}

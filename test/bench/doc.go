@@ -1,0 +1,18 @@
+// Command bench answers one question: what does a hit in memory cost?
+//
+// It starts the built edgeproxy and, beside it, a bare fasthttp handler that
+// answers the same bodies from a map with five header fields, and asks both in
+// turn over loopback: A B A B, so that a slow moment of the machine meets both.
+// The cost is the CPU time of the server's process per request, read from /proc,
+// and the verdict the median of the ratios of neighbouring rounds. A size above
+// --max-ratio is measured once more, and all its rounds decide; if it stays
+// above, the exit code is 1.
+//
+// The law: nothing counts but whole answers that are hits. The client looks at
+// every head, and an answer that is not a hit ends the run.
+//
+// The package's test watches the system calls of the same program: one read and
+// one write for each hit, and no copy of a body of 16 KiB or more.
+//
+// It measures no latency and no throughput, and it runs on Linux only.
+package main

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1 // too dear, or not measured
+	exitUsage  = 2
+)
+
+// bareCommand makes this program the server to compare with.
+const bareCommand = "bare"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// options are what the command line says.
+type options struct {
+	program     string // edgeproxy; "" builds it
+	maxRatio    float64
+	rounds      int
+	roundTime   time.Duration
+	connections int
+}
+
+// run is the program: arguments in, exit code out.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) == 1 && args[0] == bareCommand {
+		return failed(stderr, serveBare(os.Stdin, stdout))
+	}
+	o, err := parse(args, stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return exitDone
+	}
+	if err != nil {
+		return exitUsage
+	}
+	return failed(stderr, o.measure(ctx, stdout))
+}
+
+func failed(stderr io.Writer, err error) int {
+	if err == nil {
+		return exitDone
+	}
+	_, _ = fmt.Fprintf(stderr, "bench: %v\n", err)
+	return exitFailed
+}
+
+// parse reads the command line; what is wrong with it is on stderr then.
+func parse(args []string, stderr io.Writer) (options, error) {
+	var o options
+	f := flag.NewFlagSet("bench", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.StringVar(&o.program, "edgeproxy", "", "`program` to measure; built from the source if not given")
+	f.Float64Var(&o.maxRatio, "max-ratio", 1.25, "fail if a hit costs more than this `ratio` to the bare handler")
+	f.IntVar(&o.rounds, "rounds", 13, "rounds of each server and size; twice as many where the ratio is above the limit")
+	f.DurationVar(&o.roundTime, "round-time", 500*time.Millisecond, "length of one round")
+	f.IntVar(&o.connections, "connections", 16, "client connections")
+	if err := f.Parse(args); err != nil {
+		return o, err
+	}
+	err := o.validate(f.Args())
+	if err != nil {
+		_, _ = fmt.Fprintf(stderr, "bench: %v\n", err)
+	}
+	return o, err
+}
+
+func (o *options) validate(operands []string) error {
+	switch {
+	case len(operands) > 0:
+		return fmt.Errorf("unexpected argument %q", operands[0])
+	case o.maxRatio <= 0:
+		return fmt.Errorf("--max-ratio %v: want a ratio above 0, such as 1.25", o.maxRatio)
+	case o.rounds < 1:
+		return fmt.Errorf("--rounds %d: want at least 1", o.rounds)
+	case o.roundTime <= 0:
+		return fmt.Errorf("--round-time %v: want a time above 0, such as 500ms", o.roundTime)
+	case o.connections < 1:
+		return fmt.Errorf("--connections %d: want at least 1", o.connections)
+	}
+	return nil
+}

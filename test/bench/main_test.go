@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestMain makes this test binary the bare server when it is started as such.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == bareCommand {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// edgeproxy returns the built program. The test cache does not see what go build
+// reads, and would go on saying ok after a change; so the source is walked here.
+func edgeproxy(t *testing.T) string {
+	t.Helper()
+	for _, dir := range []string{"cmd", "config", "internal"} {
+		err := fs.WalkDir(os.DirFS("../.."), dir, func(_ string, _ fs.DirEntry, err error) error { return err })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	program, err := buildEdge(t.Context(), t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return program
+}
+
+func TestMeasureJudgesByTheLimit(t *testing.T) {
+	program := edgeproxy(t)
+	f := func(limit string, wantCode int, wantFailures int) {
+		t.Helper()
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), []string{
+			"--edgeproxy", program, "--rounds", "1", "--round-time", "100ms", "--connections", "4", "--max-ratio", limit,
+		}, &stdout, &stderr)
+		if code != wantCode {
+			t.Errorf("limit %s: exit code: got %d, want %d; %s", limit, code, wantCode, &stderr)
+		}
+		for _, size := range []string{"1 KiB", "16 KiB", "256 KiB"} {
+			if !strings.Contains(stdout.String(), size) {
+				t.Errorf("limit %s: no %s in the table:\n%s", limit, size, &stdout)
+			}
+		}
+		if got := strings.Count(stderr.String(), "times the bare handler"); got != wantFailures {
+			t.Errorf("limit %s: sizes that are too dear: got %d, want %d: %s", limit, got, wantFailures, &stderr)
+		}
+	}
+	f("1000", exitDone, 0)
+	f("0.001", exitFailed, 3)
+}
+
+func TestUsage(t *testing.T) {
+	f := func(want int, wantText string, args ...string) {
+		t.Helper()
+		var stderr bytes.Buffer
+		if code := run(t.Context(), args, &bytes.Buffer{}, &stderr); code != want {
+			t.Errorf("%q: exit code: got %d, want %d", args, code, want)
+		}
+		if !strings.Contains(stderr.String(), wantText) {
+			t.Errorf("%q: got %q, want %q in it", args, &stderr, wantText)
+		}
+	}
+	f(exitDone, "-max-ratio", "--help")
+	f(exitUsage, "--rounds 0: want at least 1", "--rounds", "0")
+	f(exitUsage, "--max-ratio 0: want", "--max-ratio", "0")
+	f(exitUsage, "--round-time -1s: want", "--round-time", "-1s")
+	f(exitUsage, "--connections 0: want", "--connections", "0")
+	f(exitUsage, `unexpected argument "x"`, "x")
+	f(exitUsage, "-what", "--what")
+	f(exitFailed, "no such file", "--edgeproxy", filepath.Join(t.TempDir(), "none"))
+}
+
+func TestMedianAndRatio(t *testing.T) {
+	// The middle ratio is 1.2: not that of the medians, 2/2.
+	c := comparison{size: 1 << 10, pairs: []pair{{2, 1}, {6, 5}, {1, 2}}}
+	if got := c.ratio(); got != 1.2 {
+		t.Errorf("ratio: got %v, want 1.2", got)
+	}
+	if low, high := c.extremes(); low != 0.5 || high != 2 {
+		t.Errorf("extremes: got %v and %v, want 0.5 and 2", low, high)
+	}
+	even := comparison{pairs: []pair{{1, 1}, {3, 1}, {2, 1}, {9, 1}}}
+	if got := even.ratio(); got != 2.5 {
+		t.Errorf("ratio of an even number: got %v, want 2.5", got)
+	}
+	o := options{maxRatio: 1.2}
+	if err := o.judge([]comparison{c}); err != nil {
+		t.Errorf("judge at the limit: got %v, want nil", err)
+	}
+	o.maxRatio = 1.19
+	if err := o.judge([]comparison{c}); err == nil || !strings.Contains(err.Error(), "a hit of 1 KiB costs 1.20 times") {
+		t.Errorf("judge above the limit: got %v", err)
+	}
+}
+
+func TestParseStat(t *testing.T) {
+	const rest = " S 1 2 3 0 -1 4194560 100 0 0 0 %s 0 0 20 0 8 0 12345 1 2\n"
+	f := func(text string, wantTicks int64, wantOK bool) {
+		t.Helper()
+		got, err := parseStat(text)
+		if (err == nil) != wantOK {
+			t.Errorf("%q: got error %v, want ok %t", text, err, wantOK)
+		}
+		if int64(got/tick) != wantTicks {
+			t.Errorf("%q: got %d ticks, want %d", text, got/tick, wantTicks)
+		}
+	}
+	stat := func(name, times string) string { return "42 (" + name + ")" + strings.Replace(rest, "%s", times, 1) }
+	f(stat("edgeproxy", "70 30"), 100, true)
+	f(stat("a) S 9 (b", "1 2"), 3, true)
+	f(stat("edgeproxy", "x 30"), 0, false)
+	f("42 (edgeproxy) S 1 2", 0, false)
+	f("", 0, false)
+}
