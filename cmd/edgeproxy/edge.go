@@ -142,7 +142,7 @@ func (e *edge) listen() error {
 		}
 	}
 	for _, l := range e.config.Listen {
-		ln, err := net.Listen("tcp", l.Address)
+		ln, err := listenTCP(context.Background(), l.Address, e.config.Limits.WriteIdle)
 		if err != nil {
 			return fmt.Errorf("listen: %w", err)
 		}

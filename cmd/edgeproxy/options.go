@@ -104,12 +104,16 @@ func ruleOf(r config.Rule) (admission.Rule, error) {
 
 func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Options {
 	c := e.config
+	writeIdle := c.Limits.WriteIdle
+	if kernelDropsStalled {
+		writeIdle = 0
+	}
 	return proxy.Options{
 		Node: c.Node.Name, Routes: routes, Store: e.store, Hasher: hasher, Gate: e.gate,
 		MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes), InflightBytes: int64(c.Limits.InflightBytes),
 		RequestsInFlight: c.Limits.RequestsInFlight,
 		TargetBytes:      int(c.Limits.TargetBytes), HeaderCount: c.Limits.HeaderCount, BodyBytes: int64(c.Limits.BodyBytes),
-		ReadIdle: c.Limits.ReadIdle, WriteIdle: c.Limits.WriteIdle,
+		ReadIdle: c.Limits.ReadIdle, WriteIdle: writeIdle,
 		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor,
 		CacheStatus: c.CacheStatus.Send == config.SendAll,
 		AccessLog:   e.access, Log: e.log, Metrics: proxy.NewMetrics(e.registry),

@@ -17,7 +17,7 @@ const writeBuffer = 8 << 10
 // newServer returns the data server. It sets nothing on a response by itself:
 // the origin's Date, Server and Content-Type are the origin's.
 func newServer(c *config.Config, p *proxy.Proxy, log *slog.Logger) *fasthttp.Server {
-	return &fasthttp.Server{
+	s := &fasthttp.Server{
 		Handler:       p.Serve,
 		ErrorHandler:  p.Malformed,
 		ExpectHandler: p.Expect,
@@ -35,11 +35,14 @@ func newServer(c *config.Config, p *proxy.Proxy, log *slog.Logger) *fasthttp.Ser
 		ReadBufferSize:  int(c.Limits.HeaderBytes),
 		WriteBufferSize: writeBuffer,
 		ReadTimeout:     c.Limits.HeaderTimeout,
-		WriteTimeout:    c.Limits.WriteIdle,
 		IdleTimeout:     c.Limits.Keepalive,
 		Concurrency:     c.Limits.Connections,
 		TCPKeepalive:    true,
 	}
+	if !kernelDropsStalled {
+		s.WriteTimeout = c.Limits.WriteIdle
+	}
+	return s
 }
 
 // quietLogger is fasthttp's: what a client can cause stays out of the log

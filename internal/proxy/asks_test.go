@@ -8,8 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/valyala/fasthttp"
-
-	"edgeproxy/internal/wire"
 )
 
 // asksOf reads the fields, lines that end in CRLF, as those of a GET.
@@ -20,12 +18,11 @@ func asksOf(t *testing.T, fields string) (asks, seen, *fasthttp.RequestHeader) {
 	if err := ctx.Request.Header.Read(bufio.NewReader(strings.NewReader(head))); err != nil {
 		t.Fatalf("%q: %v", head, err)
 	}
-	if err := wire.CheckFraming(ctx.Request.Header.RawHeaders()); err != nil {
-		t.Fatalf("%q: %v", head, err)
-	}
 	x := newExchange()
 	x.ctx = ctx
-	x.readAsks()
+	if _, err := x.readHeader(); err != nil {
+		t.Fatalf("%q: %v", head, err)
+	}
 	return x.asks, x.seen, &ctx.Request.Header
 }
 

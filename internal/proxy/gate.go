@@ -13,7 +13,7 @@ import (
 // the status of the refusal, whose answer is then complete. It is the server's
 // ExpectHandler.
 func (p *Proxy) Expect(ctx *fasthttp.RequestCtx) int {
-	x := p.receive(ctx)
+	x := p.receive(ctx, now())
 	defer p.record(x)
 	if x.status == 0 && !p.findRoute(x) {
 		p.refuse(x, fasthttp.StatusNotFound, reason.NoRoute)
@@ -29,7 +29,7 @@ func (p *Proxy) Expect(ctx *fasthttp.RequestCtx) int {
 // Malformed answers a request that fasthttp could not read. It is the server's
 // ErrorHandler.
 func (p *Proxy) Malformed(ctx *fasthttp.RequestCtx, err error) {
-	x := p.take(ctx)
+	x := p.take(ctx, now())
 	defer p.record(x)
 	status, why := fasthttp.StatusBadRequest, reason.BadRequest
 	var small *fasthttp.ErrSmallBuffer

@@ -13,7 +13,9 @@ func (p *Proxy) untilClose(x *exchange, b *body) {
 	x.ctx.HijackSetNoResponse(true)
 	x.ctx.Hijack(func(conn net.Conn) {
 		defer func() { _ = b.Close() }()
-		_ = conn.SetWriteDeadline(now().Add(p.WriteIdle))
+		if p.WriteIdle > 0 {
+			_ = conn.SetWriteDeadline(now().Add(p.WriteIdle))
+		}
 		if _, err := conn.Write(head); err != nil {
 			return
 		}

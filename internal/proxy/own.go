@@ -1,35 +1,35 @@
 package proxy
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/valyala/fasthttp"
 
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/wire"
 )
 
 // This file alone reads fasthttp's request, whose bytes live until the handler
 // returns, and copies what must live longer.
 
-// readAsks finds what the request's fields ask of a cache. It allocates nothing.
+// readHeader checks the framing of the header and finds what its fields ask of a
+// cache. It returns how many field lines there are. It allocates nothing.
 //
 // It goes through the header as it came, once, for this runs on every hit and
-// asking fasthttp for field after field takes twice as long. Every line is a name
-// and a colon, or CheckFraming had refused it.
-func (x *exchange) readAsks() {
+// asking fasthttp for field after field takes twice as long.
+func (x *exchange) readHeader() (fields int, err error) {
 	h := &x.ctx.Request.Header
+	w := wire.Walk(h.RawHeaders())
+	for name := range w.Names {
+		x.note(name)
+	}
+	if err := w.Err(); err != nil {
+		return w.Count(), err
+	}
 	a := &x.asks
 	a.get, a.head = h.IsGet(), h.IsHead()
 	a.body = h.ContentLength() > 0 || h.ContentLength() == -1
-	for rest := h.RawHeaders(); len(rest) > 0; {
-		var line []byte
-		line, rest, _ = bytes.Cut(rest, []byte("\n"))
-		if end := bytes.IndexByte(line, ':'); end > 0 {
-			x.note(line[:end])
-		}
-	}
 	if x.seen.connection {
 		for _, line := range h.PeekAll(fasthttp.HeaderConnection) {
 			for range rfc9111.ConnectionOptions(line) {
@@ -42,6 +42,7 @@ func (x *exchange) readAsks() {
 			x.request.Add(line)
 		}
 	}
+	return w.Count(), nil
 }
 
 // longestNoted is the length of the longest name that note looks for.
@@ -76,11 +77,6 @@ func (x *exchange) note(name []byte) {
 	case "upgrade":
 		x.asks.upgrade = true
 	}
-}
-
-// countFields reports whether the request has at most most field lines.
-func (x *exchange) countFields(most int) bool {
-	return bytes.Count(x.ctx.Request.Header.RawHeaders(), []byte("\n"))-1 <= most
 }
 
 // lines returns the lines of a field as they are forwarded: none if Connection

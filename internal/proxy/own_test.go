@@ -21,7 +21,9 @@ func exchangeOf(t *testing.T, head string) *exchange {
 	if err := x.ctx.Request.Header.Read(x.parser); err != nil {
 		t.Fatal(err)
 	}
-	x.readAsks()
+	if _, err := x.readHeader(); err != nil {
+		t.Fatal(err)
+	}
 	return x
 }
 

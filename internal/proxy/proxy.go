@@ -37,7 +37,8 @@ type Options struct {
 	// TargetBytes, HeaderCount and BodyBytes bound a request.
 	TargetBytes, HeaderCount int
 	BodyBytes                int64
-	// ReadIdle and WriteIdle bound one read and one write of a body.
+	// ReadIdle and WriteIdle bound one read and one write of a body. A WriteIdle
+	// of 0 leaves stalled clients to the listener.
 	ReadIdle, WriteIdle time.Duration
 	// CollapseWait is how long a follower waits for a header, UncacheableFor how
 	// long nobody queues for a key after a response that could not be shared.
@@ -104,8 +105,8 @@ func (p *Proxy) Close() { p.closeFlight.Do(p.flights.Close) }
 
 // Serve answers one request. Branches live here; the steps only work.
 func (p *Proxy) Serve(ctx *fasthttp.RequestCtx) {
-	x := p.receive(ctx)
-	defer p.finish(x) // one log line, one set of counters; also after a panic
+	x := p.receive(ctx, ctx.Time()) // fasthttp read the clock when the head was complete
+	defer p.finish(x)               // one log line, one set of counters; also after a panic
 	switch p.decide(x) {
 	case hit, refused:
 	case pass:

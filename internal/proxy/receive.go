@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"strings"
+	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -19,20 +20,23 @@ const (
 // receive takes the request apart: framing, target, host, canonical key and
 // what the request asks of a cache. What cannot be understood in one way only
 // leaves x with a status to refuse it with.
-func (p *Proxy) receive(ctx *fasthttp.RequestCtx) *exchange {
-	x := p.take(ctx)
-	h := &ctx.Request.Header
-	x.method = h.Method()
-	if err := wire.CheckFraming(h.RawHeaders()); err != nil {
+func (p *Proxy) receive(ctx *fasthttp.RequestCtx, start time.Time) *exchange {
+	x := p.take(ctx, start)
+	x.method = ctx.Request.Header.Method()
+	fields, err := x.readHeader()
+	if err != nil {
 		p.refuse(x, fasthttp.StatusBadRequest, reason.BadRequest)
 		x.closing = true // where the next request begins is anybody's guess
+		return x
+	}
+	if fields > p.HeaderCount {
+		p.refuse(x, fasthttp.StatusRequestHeaderFieldsTooLarge, reason.BadRequest)
 		return x
 	}
 	if status := p.readTarget(x); status != 0 {
 		p.refuse(x, status, reason.BadRequest)
 		return x
 	}
-	x.readAsks()
 	if status := p.expectation(x); status != 0 {
 		p.refuse(x, status, reason.BadRequest)
 		return x
@@ -43,10 +47,10 @@ func (p *Proxy) receive(ctx *fasthttp.RequestCtx) *exchange {
 	return x
 }
 
-// take takes an exchange for ctx. This is where the clock is read.
-func (p *Proxy) take(ctx *fasthttp.RequestCtx) *exchange {
+// take takes an exchange for ctx, whose request was received at start.
+func (p *Proxy) take(ctx *fasthttp.RequestCtx, start time.Time) *exchange {
 	x := p.exchanges.Get().(*exchange)
-	x.ctx, x.start = ctx, now()
+	x.ctx, x.start = ctx, start
 	p.inFlight.Add(1)
 	return x
 }
@@ -78,9 +82,6 @@ func (p *Proxy) readTarget(x *exchange) int {
 		return fasthttp.StatusBadRequest
 	}
 	x.host = x.scratch
-	if !x.countFields(p.HeaderCount) {
-		return fasthttp.StatusRequestHeaderFieldsTooLarge
-	}
 	return 0
 }
 

@@ -93,7 +93,9 @@ func (b *body) sent(n int) {
 	if b.left > 0 {
 		b.left -= int64(n)
 	}
-	_ = b.x.ctx.SetWriteDeadline(at.Add(b.p.WriteIdle))
+	if b.p.WriteIdle > 0 {
+		_ = b.x.ctx.SetWriteDeadline(at.Add(b.p.WriteIdle))
+	}
 }
 
 // ending passes the end of the source on; an end before the announced length is
@@ -176,7 +178,7 @@ const slowestBytes = 16 << 10
 // allowTimeFor gives the one write of a stored body time in proportion to its
 // size, beyond what the server allows every answer.
 func (p *Proxy) allowTimeFor(x *exchange, size int64) {
-	if size <= 256<<10 {
+	if p.WriteIdle <= 0 || size <= 256<<10 {
 		return
 	}
 	d := p.WriteIdle + time.Duration(size/slowestBytes)*time.Second

@@ -27,28 +27,61 @@ var (
 // after a field name (section 5.1), and Content-Length beside Transfer-Encoding
 // (section 6.1). raw is only read. It allocates nothing.
 func CheckFraming(raw []byte) error {
-	length, encoding := false, false
-	for len(raw) > 0 {
-		end := bytes.IndexByte(raw, '\n')
-		if end < 1 || raw[end-1] != '\r' {
-			return ErrLineEnd
+	w := Walk(raw)
+	for range w.Names {
+	}
+	return w.Err()
+}
+
+// Walker goes through a raw header block once, name by name, and checks its
+// framing on the way as CheckFraming does.
+type Walker struct {
+	raw              []byte
+	count            int
+	length, encoding bool
+	err              error
+}
+
+// Walk returns a Walker over raw, which is only read.
+func Walk(raw []byte) Walker { return Walker{raw: raw} }
+
+// Names yields the names of the field lines, as they came, until the block ends
+// or is found wanting: ask Err then. The names share the bytes of the block.
+func (w *Walker) Names(yield func(name []byte) bool) {
+	for len(w.raw) > 0 {
+		end := bytes.IndexByte(w.raw, '\n')
+		if end < 1 || w.raw[end-1] != '\r' {
+			w.err = ErrLineEnd
+			return
 		}
-		line := raw[:end-1]
-		raw = raw[end+1:]
+		line := w.raw[:end-1]
+		w.raw = w.raw[end+1:]
 		if len(line) == 0 {
-			break
+			return
 		}
 		name, err := fieldName(line)
 		if err != nil {
-			return err
+			w.err = err
+			return
 		}
-		length = length || is(name, nameContentLength)
-		encoding = encoding || is(name, nameTransferEncoding)
+		w.count++
+		w.length = w.length || is(name, nameContentLength)
+		w.encoding = w.encoding || is(name, nameTransferEncoding)
+		if !yield(name) {
+			return
+		}
 	}
-	if length && encoding {
+}
+
+// Count returns how many field lines Names has gone through.
+func (w *Walker) Count() int { return w.count }
+
+// Err returns what is wrong with the framing, as far as Names has come.
+func (w *Walker) Err() error {
+	if w.err == nil && w.length && w.encoding {
 		return ErrFraming
 	}
-	return nil
+	return w.err
 }
 
 // fieldName returns the name of a field line, which must begin with it.

@@ -138,10 +138,10 @@ func (o options) connect(ctx context.Context, server *process, size int, mark st
 	return &subject{c, server}, nil
 }
 
-// A round goes on until it has used leastUse, since /proc counts in ticks: on a
-// busy machine the server may get little of its time.
+// A round goes on until it has used leastUse: on a busy machine the server may
+// get little of its time.
 const (
-	leastUse  = 5 * tick
+	leastUse  = 50 * time.Millisecond
 	maxRepeat = 20
 )
 
@@ -166,7 +166,7 @@ func (s *subject) round(ctx context.Context, d time.Duration) (float64, error) {
 			return 0, err
 		}
 		if used := now - before; used >= leastUse {
-			return float64(used.Microseconds()) / float64(answers), nil
+			return float64(used.Nanoseconds()) / 1000 / float64(answers), nil
 		}
 	}
 	return 0, fmt.Errorf("%s: used less than %v of CPU time in %d rounds of %v: take longer ones", s.server.name, leastUse, maxRepeat, d)

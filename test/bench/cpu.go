@@ -3,44 +3,46 @@ package main
 import (
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// tick is the unit of times in /proc: 1/USER_HZ, which is 100 on every system
-// that Go runs on.
-const tick = 10 * time.Millisecond
-
-// Places of utime and stime in /proc/PID/stat behind the program's name, which
-// may hold anything and ends at the last parenthesis (proc_pid_stat(5)).
-const (
-	userField   = 11
-	systemField = 12
-)
-
-// cpuTime returns the CPU time that all threads of the process have used so far,
-// in user and in system mode, to the tick.
+// cpuTime returns the CPU time that the threads of the process have used so far,
+// in user and in system mode, to the nanosecond: the sum over
+// /proc/PID/task/*/schedstat, whose first number is the time on a processor.
+// /proc/PID/stat counts in ticks of 10 ms, too coarse for short rounds. The time
+// of a thread that has ended is lost; Go keeps its threads.
 func cpuTime(pid int) (time.Duration, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return 0, fmt.Errorf("read the CPU time (Linux only): %w", err)
+	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
+	if err != nil || len(files) == 0 {
+		return 0, fmt.Errorf("read the CPU time of process %d: no /proc/PID/task/*/schedstat (Linux only): %w", pid, os.ErrNotExist)
 	}
-	return parseStat(string(text))
-}
-
-func parseStat(text string) (time.Duration, error) {
-	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
-	if len(fields) <= systemField {
-		return 0, fmt.Errorf("read the CPU time: %.100q has too few fields", text)
-	}
-	var ticks int64
-	for _, at := range []int{userField, systemField} {
-		n, err := strconv.ParseInt(fields[at], 10, 64)
+	var sum time.Duration
+	for _, file := range files {
+		text, err := os.ReadFile(file)
 		if err != nil {
 			return 0, fmt.Errorf("read the CPU time: %w", err)
 		}
-		ticks += n
+		used, err := parseSchedstat(string(text))
+		if err != nil {
+			return 0, err
+		}
+		sum += used
 	}
-	return time.Duration(ticks) * tick, nil
+	return sum, nil
+}
+
+// parseSchedstat returns the time on a processor, the first of three numbers.
+func parseSchedstat(text string) (time.Duration, error) {
+	fields := strings.Fields(text)
+	if len(fields) != 3 {
+		return 0, fmt.Errorf("read the CPU time: %.100q has not three fields", text)
+	}
+	ns, err := strconv.ParseInt(fields[0], 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("read the CPU time: %w", err)
+	}
+	return time.Duration(ns), nil
 }

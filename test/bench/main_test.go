@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestMain makes this test binary the bare server when it is started as such.
@@ -102,22 +103,16 @@ func TestMedianAndRatio(t *testing.T) {
 	}
 }
 
-func TestParseStat(t *testing.T) {
-	const rest = " S 1 2 3 0 -1 4194560 100 0 0 0 %s 0 0 20 0 8 0 12345 1 2\n"
-	f := func(text string, wantTicks int64, wantOK bool) {
+func TestParseSchedstat(t *testing.T) {
+	f := func(text string, want time.Duration, wantOK bool) {
 		t.Helper()
-		got, err := parseStat(text)
-		if (err == nil) != wantOK {
-			t.Errorf("%q: got error %v, want ok %t", text, err, wantOK)
-		}
-		if int64(got/tick) != wantTicks {
-			t.Errorf("%q: got %d ticks, want %d", text, got/tick, wantTicks)
+		got, err := parseSchedstat(text)
+		if (err == nil) != wantOK || got != want {
+			t.Errorf("%q: got %v, error %v, want %v, ok %t", text, got, err, want, wantOK)
 		}
 	}
-	stat := func(name, times string) string { return "42 (" + name + ")" + strings.Replace(rest, "%s", times, 1) }
-	f(stat("edgeproxy", "70 30"), 100, true)
-	f(stat("a) S 9 (b", "1 2"), 3, true)
-	f(stat("edgeproxy", "x 30"), 0, false)
-	f("42 (edgeproxy) S 1 2", 0, false)
+	f("1158458 12 3\n", 1158458, true)
+	f("x 12 3", 0, false)
+	f("1 2", 0, false)
 	f("", 0, false)
 }

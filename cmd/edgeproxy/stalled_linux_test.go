@@ -1,0 +1,100 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// stallSize is more than the socket buffers of both sides hold.
+const stallSize = 7 << 20
+
+// serveStalls starts the proxy with a write_idle of one second before an origin
+// whose /hit is stored and whose /stream is not, and warms /hit.
+func serveStalls(t *testing.T) *server {
+	t.Helper()
+	body := make([]byte, stallSize)
+	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", map[bool]string{true: "max-age=600", false: "no-store"}[r.URL.Path == "/hit"])
+		w.Header().Set("Content-Length", strconv.Itoa(len(body)))
+		_, _ = w.Write(body)
+	}))
+	t.Cleanup(origin.Close)
+	file := writeFile(t, "stall.yaml", fmt.Sprintf(`
+listen: [{address: "127.0.0.1:0"}]
+admin: {address: "127.0.0.1:0"}
+origins: {app: {servers: [%q]}}
+limits: {write_idle: 1s}
+`, origin.URL))
+	s := serveBinary(t, "-c", file)
+	for range 2 {
+		get(t, "http://"+s.address+"/hit")
+	}
+	return s
+}
+
+// ask sends a request for path on a connection that takes little at a time.
+func (s *server) ask(path string) *net.TCPConn {
+	s.t.Helper()
+	c, err := net.Dial("tcp", s.address)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { _ = c.Close() })
+	tcp := c.(*net.TCPConn)
+	_ = tcp.SetReadBuffer(64 << 10)
+	if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", path, s.address); err != nil {
+		s.t.Fatal(err)
+	}
+	return tcp
+}
+
+// connections reads how many clients are connected.
+func (s *server) connections() string {
+	_, metrics := get(s.t, "http://"+s.admin+"/metrics")
+	_, rest, _ := strings.Cut(metrics, `edgeproxy_connections{state="open"} `)
+	n, _, _ := strings.Cut(rest, "\n")
+	return n
+}
+
+func TestAStalledReaderIsLetGo(t *testing.T) {
+	for _, path := range []string{"/hit", "/stream"} {
+		t.Run(path[1:], func(t *testing.T) {
+			s := serveStalls(t)
+			eventually(t, "only the stalled client is left", func() bool { return s.connections() == "0" })
+			s.ask(path)
+			eventually(t, "the stalled client is connected", func() bool { return s.connections() == "1" })
+			eventually(t, "the stalled client is let go", func() bool { return s.connections() == "0" })
+		})
+	}
+}
+
+// The whole takes several times write_idle, and each step is well below it.
+func TestAReaderThatMakesProgressGetsAll(t *testing.T) {
+	s := serveStalls(t)
+	for _, path := range []string{"/hit", "/stream"} {
+		c := s.ask(path)
+		pace := time.NewTicker(25 * time.Millisecond)
+		defer pace.Stop()
+		got, start := 0, time.Now()
+		for buf := make([]byte, 64<<10); got < stallSize; {
+			n, err := io.ReadFull(c, buf)
+			if got += n; err != nil && got < stallSize {
+				t.Fatalf("%s: %v after %d bytes and %v", path, err, got, time.Since(start))
+			}
+			if got+len(buf) > stallSize { // the rest is less than a buffer
+				break
+			}
+			<-pace.C
+		}
+		if took := time.Since(start); took < 2*time.Second {
+			t.Errorf("%s: took %v, which shows nothing", path, took)
+		}
+	}
+}
