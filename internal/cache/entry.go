@@ -34,6 +34,10 @@ type Entry struct {
 	// section 12.5.5); empty means none.
 	Vary []string
 
+	// Serial tells this response from every other that the process has received; 0
+	// is none. The cache does not look at it.
+	Serial uint64
+
 	// Status is the status code of the response.
 	Status int
 	// Header is what is sent on a hit, without the fields that belong to one

@@ -24,12 +24,10 @@ func (p *Proxy) appendCacheStatus(b []byte, x *exchange, ttl int64) []byte {
 		return b
 	}
 	b = append(b, "Cache-Status: "...)
-	b = append(b, p.statusName...)
 	if x.entry != nil {
-		b = append(b, "; hit; ttl="...)
-		b = strconv.AppendInt(b, ttl, 10)
-		return append(b, '\r', '\n')
+		return append(p.appendHit(b, ttl), '\r', '\n')
 	}
+	b = append(b, p.statusName...)
 	if x.fwd != fwdNone {
 		b = append(b, "; fwd="...)
 		b = append(b, x.fwd.String()...)
@@ -48,6 +46,13 @@ func (p *Proxy) appendCacheStatus(b []byte, x *exchange, ttl int64) []byte {
 		b = appendDetail(b, x.reason, x.verdict)
 	}
 	return append(b, '\r', '\n')
+}
+
+// appendHit appends the value for a hit.
+func (p *Proxy) appendHit(b []byte, ttl int64) []byte {
+	b = append(b, p.statusName...)
+	b = append(b, "; hit; ttl="...)
+	return strconv.AppendInt(b, ttl, 10)
 }
 
 // appendForwardStatus says what the origin answered where we answer something

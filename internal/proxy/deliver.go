@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"strconv"
+
 	"github.com/valyala/fasthttp"
 
 	"edgeproxy/internal/rfc9111"
@@ -31,12 +33,17 @@ func (p *Proxy) deliverEntry(x *exchange) {
 	if x.asks.conditional || x.asks.ranged {
 		cut = x.evaluate(rfc9111.RepresentationOf(e.Status, e.Header, e.ResponseTime), size)
 	}
-	b := x.begin(cut.statusOr(e.Status))
-	b = appendFields(b, e.Header, cut.status == fasthttp.StatusNotModified)
-	b = appendInt(b, "Age: ", int64(age.Seconds()))
-	b = p.appendCacheStatus(b, x, int64((e.Lifetime - age).Seconds()))
-	b = cut.appendTo(b, size)
-	x.send(b)
+	ttl := int64((e.Lifetime - age).Seconds())
+	if cut.status == 0 && x.asks.get && size > 0 {
+		p.sendWhole(x, int64(age.Seconds()), ttl)
+	} else {
+		b := x.begin(cut.statusOr(e.Status))
+		b = appendFields(b, e.Header, cut.status == fasthttp.StatusNotModified)
+		b = appendInt(b, "Age: ", int64(age.Seconds()))
+		b = p.appendCacheStatus(b, x, ttl)
+		b = cut.appendTo(b, size)
+		x.send(b)
+	}
 	if cut.bodyless() || x.asks.head {
 		x.ctx.Response.SkipBody = true
 		return
@@ -45,6 +52,25 @@ func (p *Proxy) deliverEntry(x *exchange) {
 	x.bytes = cut.length
 	p.allowTimeFor(x, cut.length)
 	x.ctx.Response.SetBodyRaw(body)
+}
+
+// sendWhole makes the head for an entry that is sent as it is. What is the same
+// each time is copied from a head parsed before, if there is one; fasthttp adds
+// the length with the body.
+func (p *Proxy) sendWhole(x *exchange, age, ttl int64) {
+	h := &x.ctx.Response.Header
+	if p.heads.copyTo(h, x.entry) {
+		x.sent = x.entry.Status
+	} else {
+		x.send(appendFields(x.begin(x.entry.Status), x.entry.Header, false))
+		if p.heads.wants(x.entry) {
+			p.heads.keep(h, x.entry)
+		}
+	}
+	h.AddBytesV(fasthttp.HeaderAge, strconv.AppendInt(x.block[:0], age, 10))
+	if p.CacheStatus {
+		h.AddBytesV("Cache-Status", p.appendHit(x.block[:0], ttl))
+	}
 }
 
 // deliverFetched answers with what an origin sends, through a flight or not.

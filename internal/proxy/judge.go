@@ -118,7 +118,7 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *head) *cache.Entry {
 	lifetime, _ := rfc9111.Lifetime(j.facts, facts, rfc9111.Options{DefaultTTL: j.route.DefaultTTL})
 	return &cache.Entry{
 		Key: key, Name: name, URL: j.url, URLLen: len(j.urlName), Vary: names,
-		Status: resp.Status,
+		Serial: p.serial.Add(1), Status: resp.Status,
 		// Age is said anew on every hit, and Cache-Status by who served it.
 		Header:       h.fields.Without(func(name string) bool { return name == "Age" || name == "Cache-Status" }),
 		ResponseTime: resp.ResponseTime,

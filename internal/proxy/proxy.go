@@ -66,6 +66,8 @@ type Proxy struct {
 	inFlight    atomic.Int64 // requests received and not yet recorded
 	forwarding  atomic.Int64 // those of them that are not hits
 	panics      atomic.Int64
+	serial      atomic.Uint64 // of the last entry made
+	heads       heads
 	closeFlight sync.Once
 }
 

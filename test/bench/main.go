@@ -67,8 +67,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.SetOutput(stderr)
 	f.StringVar(&o.program, "edgeproxy", "", "`program` to measure; built from the source if not given")
 	f.Float64Var(&o.maxRatio, "max-ratio", 1.25, "fail if a hit costs more than this `ratio` to the bare handler")
-	f.IntVar(&o.rounds, "rounds", 25, "rounds of each server and size; twice as many where the ratio is above the limit")
-	f.DurationVar(&o.roundTime, "round-time", 250*time.Millisecond, "length of one round")
+	f.IntVar(&o.rounds, "rounds", 41, "rounds of each server and size; twice as many where the ratio is above the limit")
+	f.DurationVar(&o.roundTime, "round-time", 150*time.Millisecond, "length of one round")
 	f.IntVar(&o.connections, "connections", 16, "client connections")
 	if err := f.Parse(args); err != nil {
 		return o, err
