@@ -63,12 +63,11 @@ func (x *exchange) settle() {
 
 // record ends the exchange: counters, log line, and back into the pool.
 func (p *Proxy) record(x *exchange) {
+	defer p.put(x)
 	x.settle()
-	p.inFlight.Add(-1)
 	if x.counted {
 		p.forwarding.Add(-1)
 	}
-	defer p.put(x)
 	if x.unseen {
 		return
 	}
@@ -83,9 +82,12 @@ func (p *Proxy) record(x *exchange) {
 	}
 }
 
+// put gives x back. Only then is its request no longer in flight: when none is,
+// every one is counted.
 func (p *Proxy) put(x *exchange) {
 	x.reset()
 	p.exchanges.Put(x)
+	p.inFlight.Add(-1)
 }
 
 func (p *Proxy) log(x *exchange, status int, duration time.Duration) {
