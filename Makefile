@@ -61,12 +61,12 @@ cover: ## measure coverage, .cache/cover.html shows it
 # --- speed and load ---
 
 .PHONY: bench
-bench: bench-hit ## run bench-hit, then the benchmarks that match BENCH (all)
-	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
-
-.PHONY: bench-hit
-bench-hit: ## hold a hit to 1.25 times the CPU time of a bare fasthttp handler (Linux)
+bench: ## hold a hit to 1.25 times the CPU time of a bare fasthttp handler (Linux)
 	$(GO) run ./test/bench --max-ratio 1.25
+
+.PHONY: bench-go
+bench-go: ## run the Go benchmarks that match BENCH (all)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
 .PHONY: bench-cmp
 bench-cmp: ## compare benchmarks: make bench-cmp BASE=rev [HEAD=rev] [BENCH=..] [COUNT=10]
