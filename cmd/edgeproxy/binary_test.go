@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -169,6 +170,17 @@ func (s *server) wantExit(want int) {
 	if got := s.cmd.ProcessState.ExitCode(); got != want {
 		s.t.Errorf("exit code: got %d, want %d; log: %v", got, want, s.lines())
 	}
+}
+
+// metricsAtRest returns the metrics once no request and no body is in flight. A
+// client can see the end of a streamed answer a moment before it is counted.
+func (s *server) metricsAtRest() (text string) {
+	s.t.Helper()
+	eventually(s.t, "no request and no body is in flight", func() bool {
+		_, text = get(s.t, "http://"+s.admin+"/metrics")
+		return strings.Contains(text, "\nedgeproxy_requests_in_flight 0\n") && strings.Contains(text, "\nedgeproxy_inflight_bytes 0\n")
+	})
+	return text
 }
 
 // eventually waits for what the system or another goroutine does.
