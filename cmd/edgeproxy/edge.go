@@ -41,6 +41,7 @@ type edge struct {
 	listeners []net.Listener
 	control   []controlServer
 	ready     atomic.Bool
+	draining  atomic.Bool
 	failed    chan error
 	serving   sync.WaitGroup
 	stopping  sync.Once
@@ -146,7 +147,7 @@ func (e *edge) listen() error {
 		if err != nil {
 			return fmt.Errorf("listen: %w", err)
 		}
-		e.listeners = append(e.listeners, ln)
+		e.listeners = append(e.listeners, newPatientListener(ln, e.log))
 	}
 	return nil
 }
@@ -186,6 +187,7 @@ func (e *edge) report(err error) {
 func (e *edge) stop(ctx context.Context) { e.stopping.Do(func() { e.shutdown(ctx) }) }
 
 func (e *edge) shutdown(ctx context.Context) {
+	e.draining.Store(true)
 	if e.ready.Swap(false) {
 		wait(ctx, e.config.Shutdown.DrainDelay)
 	}
@@ -251,7 +253,10 @@ func (e *edge) readiness() (ready bool, why string) {
 	if e.ready.Load() {
 		return true, ""
 	}
-	return false, "draining or not started"
+	if e.draining.Load() {
+		return false, "draining"
+	}
+	return false, "starting"
 }
 
 func (e *edge) addresses() []string {

@@ -30,7 +30,11 @@ func newServer(c *config.Config, p *proxy.Proxy, log *slog.Logger) *fasthttp.Ser
 
 		StreamRequestBody:            true,
 		DisablePreParseMultipartForm: true,
-		CloseOnShutdown:              true,
+		// Of a body of known length fasthttp reads up to this much, at most 8 KiB,
+		// before the handler: one byte, so that limits.body_bytes, an origin's early
+		// answer and limits.read_idle are there from the start. It limits nothing.
+		MaxRequestBodySize: 1,
+		CloseOnShutdown:    true,
 
 		ReadBufferSize:  int(c.Limits.HeaderBytes),
 		WriteBufferSize: writeBuffer,

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	acceptPause     = 5 * time.Millisecond // after the first failure; doubled up to
+	acceptPauseMost = time.Second
+	acceptLogEvery  = 10 * time.Second
+)
+
+// patientListener goes on accepting when the system has run out of something,
+// file descriptors above all. fasthttp takes any such error for the end of its
+// listener: without this a client could end the process by opening connections.
+// Accepted connections are handed on as they are, so writev works on them.
+type patientListener struct {
+	net.Listener
+	log    *slog.Logger
+	closed chan struct{}
+	once   sync.Once
+	logged time.Time // when Accept last said so
+}
+
+func newPatientListener(l net.Listener, log *slog.Logger) *patientListener {
+	return &patientListener{Listener: l, log: log, closed: make(chan struct{})}
+}
+
+// Accept waits for the next connection. It fails when the listener is closed, or
+// with an error that waiting cannot mend. One goroutine calls it.
+func (l *patientListener) Accept() (net.Conn, error) {
+	pause := acceptPause
+	for {
+		c, err := l.Listener.Accept()
+		if err == nil || !passing(err) {
+			return c, err
+		}
+		if now := time.Now(); now.Sub(l.logged) >= acceptLogEvery {
+			l.logged = now
+			l.log.Error("cannot accept connections; trying on", "address", l.Addr().String(), "error", err)
+		}
+		t := time.NewTimer(pause)
+		select {
+		case <-t.C:
+		case <-l.closed:
+			t.Stop()
+			return nil, net.ErrClosed
+		}
+		pause = min(2*pause, acceptPauseMost)
+	}
+}
+
+// Close closes the listener and ends a pause.
+func (l *patientListener) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return l.Listener.Close()
+}
+
+// passing reports whether an error of accept(2) says nothing about the listener:
+// a lack of descriptors, buffers or memory, or a client that left at once.
+func passing(err error) bool {
+	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EPROTO} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"errors"
+	"log/slog"
+	"net"
+	"os"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// scriptedListener fails with one error after the other, then gives a connection.
+type scriptedListener struct {
+	errs []error
+	conn net.Conn
+}
+
+func (l *scriptedListener) Accept() (net.Conn, error) {
+	if len(l.errs) == 0 {
+		return l.conn, nil
+	}
+	err := l.errs[0]
+	l.errs = l.errs[1:]
+	return nil, &net.OpError{Op: "accept", Err: os.NewSyscallError("accept4", err)}
+}
+func (l *scriptedListener) Close() error   { return nil }
+func (l *scriptedListener) Addr() net.Addr { return &net.TCPAddr{} }
+
+func TestRunningOutOfDescriptorsDoesNotEndTheListener(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client, server := net.Pipe()
+		defer client.Close()
+		defer server.Close()
+		l := newPatientListener(&scriptedListener{
+			errs: []error{syscall.EMFILE, syscall.ENFILE, syscall.ECONNABORTED}, conn: server,
+		}, slog.New(slog.DiscardHandler))
+		begun := time.Now()
+		c, err := l.Accept()
+		if err != nil || c != server {
+			t.Errorf("got %v, %v, want the connection", c, err)
+		}
+		if took, want := time.Since(begun), 35*time.Millisecond; took != want {
+			t.Errorf("waited %v in all, want 5 + 10 + 20 ms", took)
+		}
+	})
+}
+
+func TestAnErrorThatWaitingCannotMendEndsAccept(t *testing.T) {
+	l := newPatientListener(&scriptedListener{errs: []error{syscall.EINVAL}}, slog.New(slog.DiscardHandler))
+	if _, err := l.Accept(); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("got %v, want EINVAL", err)
+	}
+}
+
+func TestCloseEndsAPauseOfAccept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		errs := make([]error, 100)
+		for i := range errs {
+			errs[i] = syscall.EMFILE
+		}
+		l := newPatientListener(&scriptedListener{errs: errs}, slog.New(slog.DiscardHandler))
+		done := make(chan error, 1)
+		go func() {
+			_, err := l.Accept()
+			done <- err
+		}()
+		synctest.Wait()
+		_ = l.Close()
+		if err := <-done; !errors.Is(err, net.ErrClosed) {
+			t.Errorf("got %v, want closed", err)
+		}
+	})
+}
