@@ -231,8 +231,24 @@ func (e *edge) drainRequests(ctx context.Context) bool {
 		_ = ln.Close() // also those that never served
 	}
 	if err != nil && !errors.Is(err, net.ErrClosed) {
-		e.log.Warn("requests were cut off", "error", err, "open_connections", e.server.GetOpenConnectionsCount())
+		e.log.Warn("requests were cut off", "error", err, "requests", e.proxy.InFlight())
 		return false
+	}
+	return e.awaitHandedOver(ctx)
+}
+
+// awaitHandedOver waits for answers on connections that the server has handed
+// over and does not count: those of HTTP/1.0 that end with the connection.
+func (e *edge) awaitHandedOver(ctx context.Context) bool {
+	poll := time.NewTicker(10 * time.Millisecond)
+	defer poll.Stop()
+	for e.proxy.InFlight() > 0 {
+		select {
+		case <-poll.C:
+		case <-ctx.Done():
+			e.log.Warn("requests were cut off", "error", ctx.Err(), "requests", e.proxy.InFlight())
+			return false
+		}
 	}
 	return true
 }

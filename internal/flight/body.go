@@ -73,7 +73,7 @@ func (b *body) leave(c *cursor) {
 }
 
 // keep returns room to write the next bytes of a body kept whole; nil when it
-// has outgrown the limit or the budget, and is windowed from now on. left is how
+// has outgrown the limit or the budget: then it must be windowed. left is how
 // many bytes are to come, -1 if unknown.
 func (b *body) keep(left int64) []byte {
 	b.mu.Lock()
@@ -89,7 +89,6 @@ func (b *body) keep(left int64) []byte {
 		b.chunks = append(b.chunks, make([]byte, 0, n))
 		return b.restLocked()
 	}
-	b.windowed = true
 	return nil
 }
 

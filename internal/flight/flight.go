@@ -84,6 +84,9 @@ func (f *Flight[K, H]) Space(left int64) []byte {
 		f.table.unlistLocked(f)
 		f.endIfUnwantedLocked()
 	}
+	// Only now may the beginning go: whoever joined before has a place in the body
+	// that keeps it, and nobody joins any more.
+	f.body.window()
 	f.table.mu.Unlock()
 	return f.body.pace()
 }
@@ -154,7 +157,7 @@ func (f *Flight[K, H]) settle(o Outcome, err error) {
 
 // endIfUnwantedLocked stops the fetch when nobody reads and nobody will store.
 func (f *Flight[K, H]) endIfUnwantedLocked() {
-	if f.interest == 0 && !(f.admitted && f.whole) {
+	if f.interest == 0 && !(f.admitted && f.whole && !f.purged) {
 		f.table.unlistLocked(f)
 		f.stop()
 	}

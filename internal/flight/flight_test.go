@@ -540,3 +540,56 @@ func TestMarks(t *testing.T) {
 		t.Error("cleared mark is still there")
 	}
 }
+
+// A flight that outgrows the limit is unlisted before its beginning may go: who
+// joins in between still reads all of it.
+func TestJoiningJustAsTheBodyOutgrowsTheLimitReadsFromTheStart(t *testing.T) {
+	table := newTestTable()
+	a, _ := table.Join(1, 1, Admission{Leading: true})
+	f := a.Flight()
+	f.Publish("", true, true)
+	body := randomBody(testLimit + 1)
+	send(f, body, 1<<20, false)
+	if f.body.keep(-1) != nil {
+		t.Fatal("the body has not outgrown the limit")
+	}
+	b, leads := table.Join(1, 1, Admission{}) // before the fetch goes on
+	if leads {
+		t.Fatal("the flight takes no followers yet, or not any more")
+	}
+	if _, err := io.ReadFull(a, make([]byte, len(body))); err != nil {
+		t.Fatal(err)
+	}
+	a.Close()
+	var got []byte
+	var err error
+	var reading sync.WaitGroup
+	reading.Go(func() { got, err = io.ReadAll(b) })
+	f.Commit(copy(f.Space(-1), "end"), false)
+	f.Finish(nil)
+	reading.Wait()
+	if want := string(body) + "end"; err != nil || string(got) != want {
+		t.Errorf("got %d bytes, %v, want %d", len(got), err, len(want))
+	}
+	b.Close()
+}
+
+func TestAPurgedFlightThatNobodyReadsEnds(t *testing.T) {
+	f := func(what string, steps ...func(*Table[int, string], *Reader[int, string])) {
+		t.Helper()
+		table := newTestTable()
+		r, _ := table.Join(1, 7, Admission{Leading: true})
+		r.Flight().Publish("", true, true)
+		for _, step := range steps {
+			step(table, r)
+		}
+		if r.Flight().Context().Err() == nil {
+			t.Errorf("%s: the fetch goes on", what)
+		}
+		r.Flight().Finish(nil)
+	}
+	purge := func(t *Table[int, string], _ *Reader[int, string]) { t.Purge(7) }
+	leave := func(_ *Table[int, string], r *Reader[int, string]) { r.Close() }
+	f("purged, then left", purge, leave)
+	f("left, then purged", leave, purge)
+}

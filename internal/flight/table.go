@@ -142,6 +142,7 @@ func (t *Table[K, H]) Purge(url K) int {
 		if f.url == url {
 			f.purged = true
 			t.unlistLocked(f)
+			f.endIfUnwantedLocked()
 			n++
 		}
 	}

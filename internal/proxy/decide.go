@@ -19,23 +19,42 @@ func (p *Proxy) decide(x *exchange) disposition {
 		p.refuse(x, fasthttp.StatusNotFound, reason.NoRoute)
 		return refused
 	}
-	if why, fwd := x.bypass(); why != reason.None {
+	why, fwd := x.bypass()
+	switch {
+	case why == reason.None:
+	case x.request.OnlyIfCached && (x.asks.get || x.asks.head):
+		p.refuse(x, fasthttp.StatusGatewayTimeout, reason.OnlyIfCached)
+		return refused
+	default:
 		x.reason, x.fwd = why, fwd
 		return p.forwardable(x, pass)
 	}
-	x.verdict = p.Gate.Sight(x.route.Rule, x.url.Hi, x.url.Lo)
+	return p.sight(x, p.ask(x))
+}
+
+// ask looks the key up and sees whether a miss may go to the origin.
+func (p *Proxy) ask(x *exchange) disposition {
 	if p.lookup(x) {
 		return hit
-	}
-	if x.fwd == fwdStale {
-		// What is stored is renewed without asking the filter again.
-		x.verdict = admission.Verdict{Admit: true}
 	}
 	if x.request.OnlyIfCached {
 		p.refuse(x, fasthttp.StatusGatewayTimeout, reason.OnlyIfCached)
 		return refused
 	}
 	return p.forwardable(x, miss)
+}
+
+// sight counts the sighting, hits included; what we refuse is none.
+func (p *Proxy) sight(x *exchange, d disposition) disposition {
+	if d == refused {
+		return d
+	}
+	x.verdict = p.Gate.Sight(x.route.Rule, x.url.Hi, x.url.Lo)
+	if x.fwd == fwdStale {
+		// What is stored is renewed without asking the filter again.
+		x.verdict = admission.Verdict{Admit: true}
+	}
+	return d
 }
 
 func (p *Proxy) findRoute(x *exchange) bool {

@@ -82,8 +82,12 @@ func (p *Proxy) deliverFetched(x *exchange) {
 	}
 	p.describe(x)
 	b := x.begin(cut.statusOr(h.status))
-	b = appendFields(b, h.fields, cut.status == fasthttp.StatusNotModified)
-	if x.collapsed && !h.fields.Has("Age") { // a follower is served from here
+	fields := h.fields
+	if x.collapsed { // a follower is served from here, with an Age of its own
+		fields = fields.Without(func(name string) bool { return name == "Age" })
+	}
+	b = appendFields(b, fields, cut.status == fasthttp.StatusNotModified)
+	if x.collapsed {
 		b = appendInt(b, "Age: ", int64(rfc9111.CurrentAge(h.entry.InitialAge, h.entry.ResponseTime, x.start).Seconds()))
 	}
 	b = p.appendCacheStatus(b, x, 0)

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/valyala/fasthttp"
@@ -128,12 +129,20 @@ func (x *exchange) ownNames() map[string]bool {
 func (x *exchange) ownFields(drop func(name string) bool) field.List {
 	named := x.ownNames()
 	list := make(field.List, 0, 16)
-	for k, v := range x.ctx.Request.Header.All() {
+	// The lines as they came: fasthttp would parse the cookies and write them anew,
+	// without those it does not understand.
+	for rest := x.ctx.Request.Header.RawHeaders(); len(rest) > 0; {
+		var line []byte
+		line, rest, _ = bytes.Cut(rest, []byte("\r\n"))
+		k, v, ok := bytes.Cut(line, []byte(":"))
+		if !ok {
+			break // the empty line at the end
+		}
 		name := field.Canonical(string(k))
 		switch {
 		case rfc9111.HopByHop(name), named[name], framing(name), untrusted(name), drop(name):
 		default:
-			list.Add(name, string(v))
+			list.Add(name, string(bytes.Trim(v, " \t")))
 		}
 	}
 	return list

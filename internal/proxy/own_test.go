@@ -33,7 +33,7 @@ Host: h
 User-Agent: u
 Accept: a
 Accept: b
-Cookie: c=1
+Cookie: j={"a":1}; q="x"; sid=1;
 X-Forwarded-For: 6.6.6.6
 X-Forwarded-Anything: 1
 X_Forwarded_Host: evil
@@ -53,7 +53,7 @@ Expect: nothing
 Range: bytes=0-1
 If-None-Match: "x"`)
 	want := field.List{
-		{Name: "User-Agent", Value: "u"}, {Name: "Cookie", Value: "c=1"}, {Name: "Accept", Value: "a"}, {Name: "Accept", Value: "b"},
+		{Name: "User-Agent", Value: "u"}, {Name: "Cookie", Value: `j={"a":1}; q="x"; sid=1;`}, {Name: "Accept", Value: "a"}, {Name: "Accept", Value: "b"},
 	}
 	byName := cmp.Transformer("sorted", func(l field.List) map[string][]string {
 		m := map[string][]string{}

@@ -101,6 +101,10 @@ func compile(o Options) ([]*route, error) {
 	return routes, nil
 }
 
+// InFlight returns how many requests are received and not yet answered in full,
+// those included whose connection the server has handed over.
+func (p *Proxy) InFlight() int64 { return p.inFlight.Load() }
+
 // Close ends the fetches that go on without a client and waits for them. Call
 // it when no request is being served any more.
 func (p *Proxy) Close() { p.closeFlight.Do(p.flights.Close) }

@@ -22,6 +22,7 @@ type body struct {
 	src    io.Reader
 	skip   int64 // bytes still to leave out, for a range
 	left   int64 // bytes still to send; -1: all
+	part   bool  // a range: not to the end of the source
 	whole  bool  // the origin's body was read to its end
 	closed atomic.Bool
 }
@@ -41,7 +42,7 @@ func (p *Proxy) stream(x *exchange, c cut) {
 	} else {
 		src = x.response.Body
 	}
-	b := &body{p: p, x: x, src: src, skip: c.first, left: c.length}
+	b := &body{p: p, x: x, src: src, skip: c.first, left: c.length, part: c.status != 0}
 	x.body, x.streaming = b, true
 	x.firstByte = -1
 	x.ctx.Response.ImmediateHeaderFlush = true
@@ -64,6 +65,9 @@ func (b *body) Read(p []byte) (int, error) {
 		if err != nil {
 			return 0, b.cutShort(err)
 		}
+	}
+	if b.left == 0 && b.part {
+		return 0, io.EOF // what follows the range may be long in coming
 	}
 	if b.left == 0 {
 		// Let the source see its end, so that its connection can be used again.
