@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -67,6 +68,39 @@ func (s *server) readyz() int {
 	}
 	_ = res.Body.Close()
 	return res.StatusCode
+}
+
+// TestDrainWaitsForHTTP10: an answer that ends with the connection has left the
+// server's own count, and is under way all the same.
+func TestDrainWaitsForHTTP10(t *testing.T) {
+	begun, goOn := make(chan struct{}, 1), make(chan struct{})
+	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "hello")
+		w.(http.Flusher).Flush() // no length: chunks
+		begun <- struct{}{}
+		<-goOn
+		_, _ = io.WriteString(w, "world")
+	}))
+	t.Cleanup(app.Close)
+	s := serveBinary(t, append([]string{"--origin", app.URL}, anyPorts...)...)
+	c, err := net.Dial("tcp", s.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(patience))
+	if _, err := fmt.Fprintf(c, "GET /slow HTTP/1.0\r\nHost: %s\r\n\r\n", s.address); err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	s.signal(syscall.SIGTERM)
+	eventually(t, "/readyz says 503", func() bool { return s.readyz() != 200 })
+	close(goOn)
+	got, err := io.ReadAll(c)
+	if err != nil || !strings.HasSuffix(string(got), "\r\n\r\nhelloworld") {
+		t.Errorf("got %q, %v, want the whole answer", got, err)
+	}
+	s.wantExit(exitDone)
 }
 
 // TestFirstSignalDrains: requests under way are served to their end, nobody new is,
