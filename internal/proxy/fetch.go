@@ -31,6 +31,7 @@ func (p *Proxy) fetch(f *fill, j *job) {
 		f.Finish(err)
 		return
 	}
+	defer func() { _ = resp.Body.Close() }() // after a panic too
 	h := p.judge(j, resp)
 	p.mark(j, h, resp)
 	f.Publish(h, h.storable(), h.shareable())
@@ -39,6 +40,7 @@ func (p *Proxy) fetch(f *fill, j *job) {
 
 // carry copies the body into the flight and ends it.
 func (p *Proxy) carry(f *fill, j *job, h *head, resp *origin.Response) {
+	defer func() { _ = resp.Body.Close() }()
 	abort := context.AfterFunc(f.Context(), func() { _ = resp.Body.Close() })
 	size, err := copyBody(f, resp)
 	abort()
