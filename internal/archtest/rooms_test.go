@@ -5,9 +5,12 @@ const module = "edgeproxy"
 
 // Modules that more than one room may import.
 const (
+	compress   = "github.com/klauspost/compress"
 	fasthttp   = "github.com/valyala/fasthttp"
 	humanize   = "github.com/dustin/go-humanize"
+	mpb        = "github.com/vbauerster/mpb/v8"
 	prometheus = "github.com/prometheus/client_golang"
+	xxh3       = "github.com/zeebo/xxh3"
 )
 
 // room says what the code of one folder may import directly. Everything in the
@@ -27,10 +30,10 @@ func rooms() map[string]room {
 			ours: []string{
 				"config", "internal/accesslog", "internal/admin", "internal/admission", "internal/bloom",
 				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/demo",
-				"internal/field", "internal/flight", "internal/origin", "internal/proxy", "internal/reason",
-				"internal/rfc9111", "internal/wire",
+				"internal/field", "internal/flight", "internal/origin", "internal/page", "internal/proxy",
+				"internal/reason", "internal/rfc9111", "internal/wire",
 			},
-			third: []string{"github.com/spf13/cobra", fasthttp, prometheus},
+			third: []string{"github.com/spf13/cobra", humanize, fasthttp, prometheus},
 		},
 		"config": {
 			third: []string{"github.com/goccy/go-yaml", humanize},
@@ -46,7 +49,7 @@ func rooms() map[string]room {
 		"internal/bloom/sliding":  {ours: []string{"internal/bloom"}},
 		"internal/cache": {
 			ours:  []string{"internal/field"},
-			third: []string{"github.com/dgraph-io/ristretto/v2", prometheus, "github.com/zeebo/xxh3"},
+			third: []string{"github.com/dgraph-io/ristretto/v2", prometheus, xxh3},
 		},
 		"internal/demo":     {third: []string{humanize, fasthttp}},
 		"internal/edgetest": {testOnly: true},
@@ -56,6 +59,7 @@ func rooms() map[string]room {
 			ours:  []string{"internal/field", "internal/reason"},
 			third: []string{prometheus},
 		},
+		"internal/page": {},
 		"internal/proxy": {
 			ours: []string{
 				"internal/accesslog", "internal/admission", "internal/cache", "internal/field", "internal/flight",
@@ -70,9 +74,10 @@ func rooms() map[string]room {
 			third: []string{fasthttp},
 		},
 		"loadtest": {
+			ours: []string{"internal/page"},
 			third: []string{
 				"github.com/HdrHistogram/hdrhistogram-go", humanize, "github.com/spf13/cobra",
-				"github.com/spf13/pflag", fasthttp, "github.com/vbauerster/mpb/v8",
+				"github.com/spf13/pflag", fasthttp, mpb,
 			},
 		},
 		"scripts/gotest":      {},
