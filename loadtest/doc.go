@@ -11,7 +11,7 @@
 // what the proxy counted is compared with what the driver and the origin counted;
 // no process and no file is left behind.
 //
-// It does not simulate (it speaks HTTP only and imports nothing of the proxy),
-// does not read the times of a log (the rate is constant), and measures no peak
+// It does not simulate (it speaks HTTP only, and shares nothing with the proxy but
+// the reading of traces), does not read the times of a log (the rate is constant), and measures no peak
 // throughput (the loop is open).
 package main

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"edgeproxy/internal/trace"
 )
 
 // driver sends the requests of a trace in order, each at its own time: an open
@@ -14,7 +16,7 @@ import (
 // The schedule is its queue: request i is due at start + i/rate, and waits there,
 // not in memory, while all connections are busy. Latency counts from that time.
 type driver struct {
-	replay      *trace
+	replay      *replay
 	host        string // of the Host field
 	rate        float64
 	connections int
@@ -57,16 +59,20 @@ func (d *driver) run(ctx context.Context) (*tally, error) {
 func (d *driver) dispatch(ctx context.Context, jobs chan<- job) error {
 	start := time.Now()
 	interval := float64(time.Second) / d.rate
-	for i, object := range d.replay.order {
-		due := start.Add(time.Duration(float64(i) * interval))
-		d.waitUntil(ctx, due)
-		select {
-		case jobs <- job{object: object, due: due}:
-		case <-ctx.Done():
-			return context.Cause(ctx)
+	sent := 0
+	return d.replay.Each(ctx, func(batch []trace.Access) error {
+		for i := range batch {
+			due := start.Add(time.Duration(float64(sent) * interval))
+			d.waitUntil(ctx, due)
+			select {
+			case jobs <- job{object: batch[i].Object, due: due}:
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+			sent++
 		}
-	}
-	return nil
+		return nil
+	})
 }
 
 func (d *driver) waitUntil(ctx context.Context, due time.Time) {

@@ -55,20 +55,11 @@ func (p *pipeEdge) serve(conn net.Conn) {
 	}
 }
 
-// sequence is a trace of n requests for one object each, 3 bytes long.
-func sequence(n int) *trace {
-	b := newBuilder("test")
-	for i := range n {
-		b.add(fmt.Appendf(nil, "/o/%d", i), 3)
-	}
-	return &b.trace
-}
-
 func whole(n int) string {
 	return fmt.Sprintf("HTTP/1.1 200 OK\r\nETag: %s\r\nContent-Length: 3\r\n\r\nabc", etag(uint32(n), 3))
 }
 
-func (p *pipeEdge) driver(t *trace, rate float64, connections int) *driver {
+func (p *pipeEdge) driver(t *replay, rate float64, connections int) *driver {
 	return &driver{replay: t, host: "edge", rate: rate, connections: connections, dial: p.dial, pause: pauseTimer}
 }
 

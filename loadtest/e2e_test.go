@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"edgeproxy/internal/trace"
 )
 
 // smallTrace asks for a 5 times, b 2 times, c and d once; 20000 bytes each but a
@@ -62,7 +64,7 @@ func TestReportCountsWhatEachPolicyDid(t *testing.T) {
 		t.Fatalf("exit %d, want 0: %s", code, stderr)
 	}
 	const big, small = 2 << 20, 20000
-	if want := (facts{Requests: 9, Objects: 4, RequestBytes: 5*big + 4*small, UniqueBytes: big + 3*small, OneHitObjects: 2, BadLines: 1}); doc.Trace != want {
+	if want := (trace.Facts{Requests: 9, Objects: 4, RequestBytes: 5*big + 4*small, UniqueBytes: big + 3*small, OneHitObjects: 2, BadLines: 1}); doc.Trace != want {
 		t.Errorf("trace: got %+v, want %+v", doc.Trace, want)
 	}
 	type line struct {

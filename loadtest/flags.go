@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+
+	"edgeproxy/internal/trace"
 )
 
 const (
@@ -29,7 +31,7 @@ var knownPolicies = [...]string{policyAlways, policySecondHit, policyCounting, p
 // options is the command line, checked as far as that goes without the trace.
 type options struct {
 	trace, format  string
-	limit          int // lines of a file, requests of a generator; 0 = all
+	limit          int // lines of a file, or made-up requests; 0 = all
 	seed           uint64
 	policies       []string // without repeats; always comes first
 	moreThan       int      // 0 = not given
@@ -84,10 +86,10 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 }
 
 func (o *options) define(fs *flag.FlagSet) {
-	fs.StringVar(&o.trace, "trace", "", "`FILE` of requests, or zipf:KEY=V,... (required)")
-	fs.StringVar(&o.format, "format", "", "force the file's `format`: "+strings.Join(formatNames(), ", ")+" (default: by its content)")
-	fs.IntVar(&o.limit, "limit", 0, "use only the first `N` lines of the file, or requests of the generator; 0 = all")
-	fs.Uint64Var(&o.seed, "seed", 1, "`seed` of the generator and of the bodies")
+	fs.StringVar(&o.trace, "trace", "", "`FILE` of requests, zipf:KEY=V,... or popularity:FILE,KEY=V,... (required)")
+	fs.StringVar(&o.format, "format", "", "force the file's `format`: "+strings.Join(trace.Formats(), ", ")+" (default: by its content)")
+	fs.IntVar(&o.limit, "limit", 0, "use only the first `N` lines of the file, or made-up requests; 0 = all")
+	fs.Uint64Var(&o.seed, "seed", 1, "`seed` of made-up requests and of the bodies")
 	o.policies = []string{policyAlways, policySecondHit, policyCounting}
 	fs.Func("policies", "comma-separated `list` of always, second-hit, counting, never; always is included (default always,second-hit,counting)", o.parsePolicies)
 	fs.IntVar(&o.moreThan, "more-than", 0, "counting: store on the sighting after `N` (default 4)")

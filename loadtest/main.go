@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"edgeproxy/internal/trace"
 )
 
 const (
@@ -58,11 +60,12 @@ func exitCode(err error, stderr io.Writer) int {
 }
 
 // execute loads the requests, runs the policies and writes the report.
-func (o *options) execute(ctx context.Context, stdout, stderr io.Writer) error {
-	t, err := o.load()
+func (o *options) execute(ctx context.Context, stdout, stderr io.Writer) (err error) {
+	t, err := o.load(ctx)
 	if err != nil {
-		return &usageError{err}
+		return err
 	}
+	defer func() { err = errors.Join(err, t.Close()) }()
 	p, err := newPlan(o, t)
 	if err != nil {
 		return err
@@ -82,11 +85,17 @@ func (o *options) execute(ctx context.Context, stdout, stderr io.Writer) error {
 	return o.verdict(doc)
 }
 
-func (o *options) load() (*trace, error) {
-	if spec, ok := generatorSpec(o.trace); ok {
-		return generate(spec, o.seed, o.limit)
+// load reads the requests. A trace that cannot be used is a fault of what was
+// asked for.
+func (o *options) load(ctx context.Context) (*replay, error) {
+	t, err := trace.Read(ctx, []string{o.trace}, trace.Options{Format: o.format, Limit: int64(o.limit), Keys: true, Seed: o.seed})
+	if err != nil && ctx.Err() == nil {
+		err = &usageError{err}
 	}
-	return readTrace(o.trace, o.format, o.limit)
+	if err != nil {
+		return nil, err
+	}
+	return newReplay(trace.Name(o.trace), t), nil
 }
 
 func (o *options) write(doc *document, stdout io.Writer) error {

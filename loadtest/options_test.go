@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"edgeproxy/internal/trace"
 )
 
 func parse(t *testing.T, args ...string) *options {
@@ -81,17 +83,8 @@ func TestBadFlagsAreRefused(t *testing.T) {
 	}
 }
 
-// objects is a trace with one request for each size.
-func objects(sizes ...int64) *trace {
-	b := newBuilder("t")
-	for i, n := range sizes {
-		b.add([]byte{'/', byte('a' + i)}, n)
-	}
-	return &b.trace
-}
-
 func TestPlanChoosesLimitsTheProxyTakes(t *testing.T) {
-	f := func(wantMax, wantObject int64, wantRate float64, tr *trace, args ...string) {
+	f := func(wantMax, wantObject int64, wantRate float64, tr *replay, args ...string) {
 		t.Helper()
 		p, err := newPlan(parse(t, args...), tr)
 		if err != nil {
@@ -183,7 +176,7 @@ func TestReportHasTheNamesOthersRead(t *testing.T) {
 func TestTable(t *testing.T) {
 	d := document{
 		name:  "x.tr",
-		Trace: facts{Requests: 1000, Objects: 400, RequestBytes: 10 << 20, UniqueBytes: 4 << 20, OneHitObjects: 300, BadLines: 2},
+		Trace: trace.Facts{Requests: 1000, Objects: 400, RequestBytes: 10 << 20, UniqueBytes: 4 << 20, OneHitObjects: 300, BadLines: 2},
 		Run:   runFacts{MaxBytes: 1 << 20, MaxObjectBytes: 1 << 18, Rate: 4000, Connections: 32, Seed: 1, SkippedLines: 3, MappedObjects: 4, capacity: "25%"},
 		Results: []result{
 			{Policy: "always", Requests: 1000, HitRatio: 0.5, ByteHitRatio: 0.25, Writes: 500, WriteBytes: 2 << 20, P50Seconds: 0.00025, P99Seconds: 0.0123},

@@ -40,7 +40,7 @@ type origin struct {
 }
 
 // startOrigin serves the objects of t until Close.
-func startOrigin(t *trace, maxAge time.Duration, seed uint64) (*origin, error) {
+func startOrigin(t *replay, maxAge time.Duration, seed uint64) (*origin, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("start the origin: %w", err)

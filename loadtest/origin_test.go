@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net/http"
 	"testing"
@@ -9,13 +10,13 @@ import (
 )
 
 func TestOriginServesExactObjects(t *testing.T) {
-	b := newBuilder("t")
-	sizes := []int64{0, 1, 5000, bodyBufferBytes, 3*bodyBufferBytes + 17}
-	targets := []string{"/zero", "/one?q=%2F", "/some", "/buffer", "/big"}
+	sizes := []int64{1, 2, 5000, bodyBufferBytes, 3*bodyBufferBytes + 17}
+	targets := []string{"/one", "/two?q=%2F", "/some", "/buffer", "/big"}
+	lines := "url\tbytes\n"
 	for i, target := range targets {
-		b.add([]byte(target), sizes[i])
+		lines += fmt.Sprintf("%s\t%d\n", target, sizes[i])
 	}
-	o, err := startOrigin(&b.trace, 90*time.Minute, 1)
+	o, err := startOrigin(replayOf(lines), 90*time.Minute, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

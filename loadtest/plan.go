@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+
+	"edgeproxy/internal/trace"
 )
 
 const (
@@ -29,15 +31,15 @@ const (
 // plan is a run in numbers: the options applied to the trace.
 type plan struct {
 	*options
-	replay         *trace
-	facts          facts
+	replay         *replay
+	facts          trace.Facts
 	maxBytes       int64
 	maxObjectBytes int64
 	rate           float64 // requests a second
 }
 
-func newPlan(o *options, t *trace) (*plan, error) {
-	p := &plan{options: o, replay: t, facts: t.facts(), rate: o.rate}
+func newPlan(o *options, t *replay) (*plan, error) {
+	p := &plan{options: o, replay: t, facts: t.Facts(), rate: o.rate}
 	p.maxBytes = o.capacity.of(p.facts.UniqueBytes)
 	if p.maxBytes < minMaxBytes {
 		return nil, usagef("--capacity %s: that is %s here (the trace's unique bytes are %s), and edgeproxy takes no less than 1 MiB: raise --capacity or --limit",
@@ -59,7 +61,7 @@ func newPlan(o *options, t *trace) (*plan, error) {
 
 // sustainableRate is the default rate: one that two cores carry for all three
 // programs, so that the figures show the proxy and not the queue before it.
-func sustainableRate(f facts) float64 {
+func sustainableRate(f trace.Facts) float64 {
 	mean := float64(f.RequestBytes) / float64(f.Requests)
 	return max(1, math.Floor(min(defaultRate, defaultByteRate/max(mean, 1))))
 }

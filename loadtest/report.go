@@ -5,15 +5,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"edgeproxy/internal/trace"
 )
 
 // document is the report. trace and results have the form that edgeproxy simulate
 // prints too; run and warnings are the load test's own.
 type document struct {
-	Trace    facts    `json:"trace"`
-	Results  []result `json:"results"`
-	Run      runFacts `json:"run"`
-	Warnings []string `json:"warnings"`
+	Trace    trace.Facts `json:"trace"`
+	Results  []result    `json:"results"`
+	Run      runFacts    `json:"run"`
+	Warnings []string    `json:"warnings"`
 	name     string
 }
 
@@ -24,7 +26,7 @@ type runFacts struct {
 	Rate           float64 `json:"rate"` // requests a second
 	Connections    int     `json:"connections"`
 	Seed           uint64  `json:"seed"`
-	SkippedLines   int     `json:"skipped_lines"`  // no GET answered with 200 or 304
+	SkippedLines   int64   `json:"skipped_lines"`  // no GET answered with 200 or 304
 	MappedObjects  int     `json:"mapped_objects"` // sent under a made-up target
 	capacity       string
 }
@@ -67,7 +69,7 @@ func newDocument(p *plan) *document {
 		Trace: p.facts,
 		Run: runFacts{
 			MaxBytes: p.maxBytes, MaxObjectBytes: p.maxObjectBytes, Rate: p.rate, Connections: p.connections, Seed: p.seed,
-			SkippedLines: p.replay.skippedLines, MappedObjects: p.replay.mapped, capacity: p.capacity.text,
+			SkippedLines: p.facts.Skipped, MappedObjects: p.replay.mapped, capacity: p.capacity.text,
 		},
 		Warnings: []string{},
 		name:     p.replay.name,

@@ -107,7 +107,7 @@ func (r *policyRun) drive(ctx context.Context, e *edge) (*tally, error) {
 		replay: r.replay, host: e.config.listen, rate: r.rate, connections: r.connections, pause: pause,
 		dial: func(ctx context.Context) (net.Conn, error) { return dialer.DialContext(ctx, "tcp", e.config.listen) },
 	}
-	m := newMeter(r.stderr, r.policy, int64(len(r.replay.order)), &d.done)
+	m := newMeter(r.stderr, r.policy, r.facts.Requests, &d.done)
 	defer m.Close()
 	start := time.Now()
 	t, err := d.run(ctx)

@@ -44,7 +44,7 @@ func (d *document) writeTable(w io.Writer) error {
 	fmt.Fprintf(&b, "trace     %s: %s requests for %s objects, %s of them asked for once; %s asked for, %s unique; %s bad lines, %s skipped, %s targets made up\n",
 		d.name, humanize.Comma(t.Requests), humanize.Comma(t.Objects), percent(ratio(t.OneHitObjects, t.Objects)),
 		size(t.RequestBytes), size(t.UniqueBytes),
-		humanize.Comma(t.BadLines), humanize.Comma(int64(r.SkippedLines)), humanize.Comma(int64(r.MappedObjects)))
+		humanize.Comma(t.BadLines), humanize.Comma(r.SkippedLines), humanize.Comma(int64(r.MappedObjects)))
 	fmt.Fprintf(&b, "settings  max_bytes %s (%s; %s), max_object_bytes %s (%s), %s requests/s, %d connections, seed %d\n\n",
 		humanize.Comma(r.MaxBytes), size(r.MaxBytes), r.capacity, humanize.Comma(r.MaxObjectBytes), size(r.MaxObjectBytes),
 		humanize.Commaf(r.Rate), r.Connections, r.Seed)

@@ -38,27 +38,3 @@ func TestRequestTarget(t *testing.T) {
 	f("", "", false)
 	f("/"+strings.Repeat("a", maxTargetBytes), "/"+strings.Repeat("a", maxTargetBytes), false)
 }
-
-func TestDifferentKeysNeverShareATarget(t *testing.T) {
-	b := newBuilder("t")
-	keys := []string{"/a b", "/a%20b", "/mapped/1", "//x", "/mapped/2", "//y", "/a b", "//x"}
-	for _, k := range keys {
-		b.add([]byte(k), 1)
-	}
-	seen := map[string]bool{}
-	for _, o := range b.trace.objects {
-		if seen[o.target] {
-			t.Errorf("target %s given twice", o.target)
-		}
-		seen[o.target] = true
-	}
-	if len(b.trace.objects) != 6 || b.trace.order[6] != b.trace.order[0] || b.trace.order[7] != b.trace.order[3] {
-		t.Errorf("got %d objects, order %v; want 6, equal keys alike", len(b.trace.objects), b.trace.order)
-	}
-	if got := b.trace.objects[1].target; got != "/mapped/1" {
-		t.Errorf("the second of two keys with one target: got %s, want a made-up one", got)
-	}
-	if b.trace.mapped != 5 {
-		t.Errorf("got %d targets made up, want 5", b.trace.mapped)
-	}
-}

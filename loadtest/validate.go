@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"edgeproxy/internal/trace"
 )
 
 // validate reports everything wrong with the options at once. given holds the
@@ -17,8 +19,8 @@ func (o *options) validate(given map[string]bool) error {
 			errs = append(errs, fmt.Errorf("--%s: want %s", flag, text))
 		}
 	}
-	want(o.trace != "", "trace", "a file of requests or zipf:KEY=V,...")
-	want(o.format == "" || slices.Contains(formatNames(), o.format), "format", strings.Join(formatNames(), ", "))
+	want(o.trace != "", "trace", "a file of requests, zipf:KEY=V,... or popularity:FILE,KEY=V,...")
+	want(o.format == "" || slices.Contains(trace.Formats(), o.format), "format", strings.Join(trace.Formats(), ", "))
 	want(o.limit >= 0, "limit", "0 or more lines")
 	want(!given["rate"] || o.rate >= 0.1 && o.rate <= 1e6, "rate", "0.1 to 1000000 requests a second")
 	want(o.connections >= 1 && o.connections <= maxConnections, "connections", fmt.Sprintf("1 to %d", maxConnections))

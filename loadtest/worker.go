@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -149,7 +150,7 @@ func (w *worker) trailer() error {
 		if err != nil {
 			return err
 		}
-		if len(trimEnd(line)) == 0 {
+		if len(bytes.TrimRight(line, "\r\n")) == 0 {
 			return nil
 		}
 	}

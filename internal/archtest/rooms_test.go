@@ -31,7 +31,7 @@ func rooms() map[string]room {
 				"config", "internal/accesslog", "internal/admin", "internal/admission", "internal/bloom",
 				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/demo",
 				"internal/field", "internal/flight", "internal/origin", "internal/page", "internal/proxy",
-				"internal/reason", "internal/rfc9111", "internal/wire",
+				"internal/reason", "internal/rfc9111", "internal/trace", "internal/wire",
 			},
 			third: []string{"github.com/spf13/cobra", humanize, fasthttp, prometheus},
 		},
@@ -69,12 +69,13 @@ func rooms() map[string]room {
 		},
 		"internal/reason":  {},
 		"internal/rfc9111": {ours: []string{"internal/field", "internal/reason"}},
+		"internal/trace":   {third: []string{humanize, compress, xxh3}},
 		"internal/wire": {
 			ours:  []string{"internal/field", "internal/reason"},
 			third: []string{fasthttp},
 		},
 		"loadtest": {
-			ours: []string{"internal/page"},
+			ours: []string{"internal/page", "internal/trace"},
 			third: []string{
 				"github.com/HdrHistogram/hdrhistogram-go", humanize, "github.com/spf13/cobra",
 				"github.com/spf13/pflag", fasthttp, mpb,

@@ -1,0 +1,145 @@
+package trace
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/zeebo/xxh3"
+)
+
+const (
+	maxObjectBytes = 1 << 40
+	// hashSeed is any number but 0, for which keys that collide are easy to make.
+	hashSeed = 0x65646765_74726163
+	// mostEarlier is how far a log may begin before the end of the one before it:
+	// what ends late is written late.
+	mostEarlier = time.Hour / time.Microsecond
+)
+
+var (
+	errTooMany = errors.New("more objects than 32 bits can number")
+	errOrder   = errors.New("it begins over an hour before the log given before it ends: give the logs oldest first, and one server's at a time")
+)
+
+// request is what one line says. The bytes are valid until the next line.
+type request struct {
+	host, target []byte
+	size         int64
+	at           int64 // Unix microseconds
+	timed        bool  // at is known
+}
+
+// builder collects requests into a trace.
+type builder struct {
+	trace      Trace
+	index      index
+	counts     []int64 // requests, by object
+	maxObjects int
+	hosts      map[string]string // each host once, where keys are kept
+	scratch    []byte
+	line       request // of the line at hand; here, as it would cost an allocation each elsewhere
+
+	now     int64 // Unix microseconds of the last request
+	timed   int64 // requests with a time
+	entered bool  // the present file had a request with a time
+}
+
+func newBuilder(keepKeys bool) *builder {
+	b := &builder{maxObjects: math.MaxUint32}
+	b.trace.requests = newSpool(spoolBytes)
+	b.index.grow(nil)
+	if keepKeys {
+		b.trace.keys = []key{}
+		b.hosts = map[string]string{}
+	}
+	return b
+}
+
+// add records one request. What it needs of r is copied.
+func (b *builder) add(r *request) error {
+	if err := b.tick(r); err != nil {
+		return err
+	}
+	i, err := b.object(r)
+	if err != nil {
+		return err
+	}
+	o := &b.trace.objects[i]
+	o.Size = max(o.Size, r.size)
+	b.counts[i]++
+	b.trace.facts.Requests++
+	return b.trace.requests.add(i, b.now-b.trace.start)
+}
+
+// tick moves the time on to the request's, never back.
+func (b *builder) tick(r *request) error {
+	if !r.timed {
+		return nil
+	}
+	if b.timed == 0 {
+		b.trace.start, b.now = r.at, r.at
+	}
+	if !b.entered && r.at < b.now-int64(mostEarlier) {
+		return errOrder
+	}
+	b.entered = true
+	b.timed++
+	b.now = max(b.now, r.at)
+	return nil
+}
+
+// object returns the number of the request's object, new or not.
+func (b *builder) object(r *request) (uint32, error) {
+	// A host that was answered has no NUL in it, so two keys never look alike.
+	b.scratch = append(append(append(b.scratch[:0], r.host...), 0), r.target...)
+	h := xxh3.Hash128Seed(b.scratch, hashSeed)
+	slot, i, ok := b.index.find(b.trace.objects, h.Hi, h.Lo)
+	if ok {
+		return i, nil
+	}
+	if len(b.trace.objects) >= b.maxObjects {
+		return 0, errTooMany
+	}
+	b.trace.objects = append(b.trace.objects, Object{Hi: h.Hi, Lo: h.Lo})
+	b.counts = append(b.counts, 0)
+	b.index.claim(slot, b.trace.objects)
+	if b.trace.keys != nil {
+		b.trace.keys = append(b.trace.keys, key{host: b.host(r.host), target: string(r.target)})
+	}
+	return uint32(len(b.trace.objects) - 1), nil
+}
+
+func (b *builder) host(h []byte) string {
+	s, ok := b.hosts[string(h)]
+	if !ok {
+		s = string(h)
+		b.hosts[s] = s
+	}
+	return s
+}
+
+// finish returns the trace, which owns the spool from then on.
+func (b *builder) finish() (*Trace, error) {
+	t := b.trace // a copy, so that the rest of the builder can go
+	f := &t.facts
+	if f.Requests == 0 {
+		return nil, fmt.Errorf("no usable request (%d bad lines, %d skipped)", f.BadLines, f.Skipped)
+	}
+	if err := t.requests.seal(); err != nil {
+		return nil, err
+	}
+	f.Objects = int64(len(t.objects))
+	for i, n := range b.counts {
+		size := max(t.objects[i].Size, 1)
+		t.objects[i].Size = size
+		f.RequestBytes += n * size
+		f.UniqueBytes += size
+		if n == 1 {
+			f.OneHitObjects++
+		}
+	}
+	t.timed = b.timed*100 >= f.Requests*99
+	return &t, nil
+}

@@ -1,0 +1,111 @@
+package trace
+
+import "bytes"
+
+// newCombined reads what Apache and nginx write by themselves, the common log
+// format and the combined one:
+//
+//	... [time] "METHOD TARGET PROTOCOL" status bytes ...
+//
+// What follows the bytes does not matter: clients write there as they like.
+func newCombined() parser {
+	var times clock
+	var text []byte // an unescaped request line
+	return func(line []byte, r *request) verdict {
+		before, rest, ok := bytes.Cut(line, []byte(`] "`))
+		if !ok {
+			return bad
+		}
+		quoted, rest, ok := cutQuoted(rest)
+		if !ok {
+			return bad
+		}
+		status, rest := field(rest)
+		sent, _ := field(rest)
+		if !isStatus(status) {
+			return bad
+		}
+		if r.size, ok = parseSent(sent); !ok {
+			return bad
+		}
+		if bytes.IndexByte(quoted, '\\') >= 0 {
+			text = unescape(text[:0], quoted)
+			quoted = text
+		}
+		method, target, ok := splitRequest(quoted)
+		if !ok {
+			return bad
+		}
+		r.target = target
+		r.at, r.timed = times.read(before[bytes.LastIndexByte(before, '[')+1:])
+		return judge(method, status)
+	}
+}
+
+// judge is the rule for logs: what counts as a request for an object is a GET
+// answered with it, or with 304 to a client that has it.
+func judge(method, status []byte) verdict {
+	if string(method) == "GET" && (string(status) == "200" || string(status) == "304") {
+		return used
+	}
+	return skipped
+}
+
+func isStatus(s []byte) bool {
+	_, ok := parseCount(s)
+	return ok && len(s) == 3
+}
+
+// cutQuoted returns the text before the closing quote, still escaped, and the
+// rest.
+func cutQuoted(s []byte) (text, rest []byte, ok bool) {
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '\\':
+			i++
+		case '"':
+			return s[:i], s[i+1:], true
+		}
+	}
+	return nil, nil, false
+}
+
+// unescape undoes what Apache and nginx write for bytes that would spoil a line:
+// \xHH, and a backslash before a quote or a backslash.
+func unescape(dst, s []byte) []byte {
+	for i := 0; i < len(s); i++ {
+		c, rest := s[i], s[i+1:]
+		switch {
+		case c == '\\' && len(rest) >= 3 && rest[0] == 'x' && isHex(rest[1]) && isHex(rest[2]):
+			c = nibble(rest[1])<<4 | nibble(rest[2])
+			i += 3
+		case c == '\\' && len(rest) >= 1 && (rest[0] == '"' || rest[0] == '\\'):
+			c = rest[0]
+			i++
+		}
+		dst = append(dst, c)
+	}
+	return dst
+}
+
+func isHex(c byte) bool {
+	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
+}
+
+// nibble is the value of a digit that isHex.
+func nibble(c byte) byte {
+	if c <= '9' {
+		return c - '0'
+	}
+	return c&7 + 9
+}
+
+// splitRequest cuts a request line. The target may hold spaces, as clients send
+// them; the protocol may be missing (HTTP/0.9).
+func splitRequest(s []byte) (method, target []byte, ok bool) {
+	method, target, ok = bytes.Cut(s, []byte(" "))
+	if i := bytes.LastIndexByte(target, ' '); i >= 0 && bytes.HasPrefix(target[i+1:], []byte("HTTP/")) {
+		target = target[:i]
+	}
+	return method, target, ok && len(method) > 0 && len(target) > 0
+}

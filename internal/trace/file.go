@@ -1,0 +1,194 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	maxLineBytes = 64 << 10
+	checkEvery   = 1 << 12 // lines between two looks at the context
+	// maxWindowBytes is what the zstd program itself takes without being told; a
+	// file that wants more memory is refused.
+	maxWindowBytes = 128 << 20
+)
+
+var errPacked = errors.New("compressed with xz or bzip2: unpack it first, or pipe it in")
+
+// file is a log on disk, or standard input.
+type file struct {
+	path   string
+	format string    // "" = find out
+	bytes  int64     // -1 = unknown
+	input  io.Reader // nil = open path
+}
+
+func (f *file) weight() int64 { return f.bytes }
+
+func (f *file) feed(ctx context.Context, b *builder, m *meter) error {
+	in := f.input
+	if in == nil {
+		opened, err := os.Open(f.path)
+		if err != nil {
+			return fmt.Errorf("open the trace: %w", err)
+		}
+		defer func() { _ = opened.Close() }() // read only: nothing to lose
+		in = opened
+	}
+	if err := f.read(ctx, in, b, m); err != nil {
+		return fmt.Errorf("read %s: %w", Name(f.path), err)
+	}
+	return nil
+}
+
+func (f *file) read(ctx context.Context, in io.Reader, b *builder, m *meter) error {
+	lines, release, err := unpack(bufio.NewReaderSize(&counted{in: in, meter: m}, maxLineBytes))
+	if err != nil {
+		return err
+	}
+	defer release()
+	if mark, _ := lines.Peek(3); string(mark) == "\xef\xbb\xbf" { // a byte order mark, as spreadsheets write it
+		_, _ = lines.Discard(3) // they are there
+	}
+	parse, err := f.parser(lines)
+	if err != nil {
+		return err
+	}
+	return eachLine(ctx, lines, m, func(line []byte) error {
+		return b.take(parse, line)
+	})
+}
+
+// parser returns what understands the lines; nil of an empty file.
+func (f *file) parser(lines *bufio.Reader) (parser, error) {
+	name := f.format
+	if name == "" {
+		sample, err := lines.Peek(maxLineBytes)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
+		}
+		if len(sample) == 0 {
+			return nil, nil
+		}
+		if name, err = detect(sample); err != nil {
+			return nil, err
+		}
+	}
+	form, err := formatOf(name)
+	if err != nil {
+		return nil, err
+	}
+	return form.open(lines)
+}
+
+// take uses a line, or counts why not. A nil line is one that was too long.
+func (b *builder) take(parse parser, line []byte) error {
+	b.line = request{}
+	v := bad
+	if line != nil {
+		v = parse(line, &b.line)
+	}
+	switch v {
+	case used:
+		return b.add(&b.line)
+	case skipped:
+		b.trace.facts.Skipped++
+	case bad:
+		b.trace.facts.BadLines++
+	}
+	return nil
+}
+
+// eachLine calls f for each line without its end, empty ones left out, until the
+// meter's limit is reached. A line longer than the reader's buffer is given as
+// nil. The bytes are valid during the call only.
+func eachLine(ctx context.Context, from *bufio.Reader, m *meter, f func(line []byte) error) error {
+	for n := 0; m.left > 0; n++ {
+		if n%checkEvery == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		m.left--
+		line, end := from.ReadSlice('\n')
+		long := errors.Is(end, bufio.ErrBufferFull)
+		if long {
+			end = skipLine(from)
+		}
+		if end != nil && !errors.Is(end, io.EOF) {
+			return end
+		}
+		if line = trimEnd(line); long {
+			line = nil
+		}
+		if long || len(line) > 0 {
+			if err := f(line); err != nil {
+				return err
+			}
+		}
+		if end != nil {
+			return nil
+		}
+	}
+	return nil
+}
+
+func skipLine(from *bufio.Reader) error {
+	for {
+		_, err := from.ReadSlice('\n')
+		if !errors.Is(err, bufio.ErrBufferFull) {
+			return err
+		}
+	}
+}
+
+func trimEnd(line []byte) []byte {
+	line = bytes.TrimSuffix(line, []byte("\n"))
+	return bytes.TrimSuffix(line, []byte("\r"))
+}
+
+// unpack returns a reader of the lines behind the compression, if there is any,
+// and what to call when done.
+func unpack(packed *bufio.Reader) (lines *bufio.Reader, release func(), err error) {
+	magic, err := packed.Peek(6)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, nil, err
+	}
+	begins := func(s string) bool { return bytes.HasPrefix(magic, []byte(s)) }
+	switch {
+	case begins("\x1f\x8b"):
+		r, err := gzip.NewReader(packed)
+		if err != nil {
+			return nil, nil, err
+		}
+		return bufio.NewReaderSize(r, maxLineBytes), func() { _ = r.Close() }, nil // it frees nothing that could fail
+	case begins("\x28\xb5\x2f\xfd"):
+		r, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindowBytes))
+		if err != nil {
+			return nil, nil, err
+		}
+		return bufio.NewReaderSize(r, maxLineBytes), r.Close, nil
+	case begins("\xfd7zXZ\x00"), begins("BZh"):
+		return nil, nil, errPacked
+	}
+	return packed, func() {}, nil
+}
+
+// counted tells the meter what is read of a file.
+type counted struct {
+	in    io.Reader
+	meter *meter
+}
+
+// Read implements io.Reader.
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.in.Read(p)
+	c.meter.step(int64(n))
+	return n, err
+}

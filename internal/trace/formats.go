@@ -1,0 +1,208 @@
+package trace
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+const (
+	formatSeq      = "seq"
+	formatCombined = "combined"
+	formatTSV      = "tsv"
+	formatCSV      = "csv"
+	formatJSON     = "json"
+)
+
+// sampledLines is how many lines are looked at to find out the format: enough to
+// outvote odd ones.
+const sampledLines = 50
+
+var (
+	errFormat = errors.New("format not recognised: want lines of `seq id size`, an Apache or nginx access log, " +
+		"our own log in JSON, or TSV or CSV with a header line; a format can be forced by its name")
+	errDistribution = errors.New("this is a popularity distribution (blocks of `size share`), not a sequence of requests: " +
+		"popularity:FILE makes requests up from it")
+)
+
+// verdict is what became of a line.
+type verdict uint8
+
+const (
+	bad     verdict = iota // it cannot be understood
+	skipped                // it can, and is no request that counts
+	used
+)
+
+// parser reads one line into r, which is zero before. The bytes in r may be the
+// line's or the parser's own, valid until the next call. A parser is for one file
+// and not for concurrent use.
+type parser func(line []byte, r *request) verdict
+
+// format is a way to write requests down.
+type format struct {
+	name string
+	// open returns the parser of one file; it may read a header from lines.
+	open func(lines *bufio.Reader) (parser, error)
+	// looks reports whether a line is of this format; nil if only a header tells.
+	looks func(line []byte) bool
+}
+
+func formats() []format {
+	headless := func(newParser func() parser) func(*bufio.Reader) (parser, error) {
+		return func(*bufio.Reader) (parser, error) { return newParser(), nil }
+	}
+	// looks keeps a parser's state away from the file's own.
+	looks := func(newParser func() parser) func([]byte) bool {
+		return func(line []byte) bool { return newParser()(line, &request{}) != bad }
+	}
+	return []format{
+		{name: formatSeq, open: headless(newSeq), looks: looks(newSeq)},
+		{name: formatCombined, open: headless(newCombined), looks: looks(newCombined)},
+		{name: formatTSV, open: openTSV},
+		{name: formatCSV, open: openCSV},
+		{name: formatJSON, open: headless(newJSON), looks: looks(newJSON)},
+	}
+}
+
+// Formats returns the names that Options.Format takes.
+func Formats() []string {
+	var names []string
+	for _, f := range formats() {
+		names = append(names, f.name)
+	}
+	return names
+}
+
+func formatOf(name string) (format, error) {
+	for _, f := range formats() {
+		if f.name == name {
+			return f, nil
+		}
+	}
+	return format{}, fmt.Errorf("unknown format %q: want %s", name, strings.Join(Formats(), ", "))
+}
+
+// detect names the format of a file that begins with sample. A header that names
+// the columns decides; else the lines vote.
+func detect(sample []byte) (string, error) {
+	first, _, _ := bytes.Cut(sample, []byte("\n"))
+	first = trimEnd(first)
+	if _, err := newColumns(splitTSV, first); err == nil {
+		return formatTSV, nil
+	}
+	if _, err := newColumns(newSplitCSV(), first); err == nil {
+		return formatCSV, nil
+	}
+	return vote(sample)
+}
+
+// vote asks each of the first lines which format it is of.
+func vote(sample []byte) (string, error) {
+	winner, most, shares, seen := "", 0, 0, 0
+	votes := map[string]int{}
+	for line := range bytes.Lines(sample) {
+		if line = trimEnd(line); len(line) == 0 {
+			continue
+		}
+		if seen++; seen > sampledLines {
+			break
+		}
+		if looksDistribution(line) {
+			shares++
+		}
+		for _, f := range formats() {
+			if f.looks != nil && f.looks(line) {
+				votes[f.name]++
+			}
+			if votes[f.name] > most {
+				winner, most = f.name, votes[f.name]
+			}
+		}
+	}
+	switch {
+	case shares > most:
+		return "", errDistribution
+	case most == 0:
+		return "", errFormat
+	}
+	return winner, nil
+}
+
+// looksDistribution reports whether line is one number, or a size and a share.
+func looksDistribution(line []byte) bool {
+	rest, numbers := line, 0
+	for {
+		var f []byte
+		if f, rest = field(rest); len(f) == 0 {
+			return numbers == 1 || numbers == 2
+		}
+		if _, err := strconv.ParseFloat(string(f), 64); err != nil {
+			return false
+		}
+		numbers++
+	}
+}
+
+// field cuts the first word off s; the word is empty when there is none.
+func field(s []byte) (word, rest []byte) {
+	s = bytes.TrimLeft(s, " \t")
+	i := bytes.IndexAny(s, " \t")
+	if i < 0 {
+		return s, nil
+	}
+	return s[:i], s[i:]
+}
+
+// newSeq reads `seq id size`: a number that only counts the lines, any word, and
+// bytes. libCacheSim and the AdaptSize simulator write traces so.
+func newSeq() parser {
+	var target []byte
+	return func(line []byte, r *request) verdict {
+		seq, rest := field(line)
+		id, rest := field(rest)
+		size, rest := field(rest)
+		end, _ := field(rest)
+		if _, ok := parseCount(seq); !ok || len(id) == 0 || len(end) > 0 {
+			return bad
+		}
+		var ok bool
+		if r.size, ok = parseSize(size); !ok {
+			return bad
+		}
+		target = append(append(target[:0], "/o/"...), id...)
+		r.target = target
+		return used
+	}
+}
+
+// parseCount reads digits. Unlike strconv it takes bytes without a copy.
+func parseCount(s []byte) (n int64, ok bool) {
+	if len(s) == 0 || len(s) > 18 {
+		return 0, false
+	}
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	return n, true
+}
+
+// parseSize reads the bytes of an object.
+func parseSize(s []byte) (int64, bool) {
+	n, ok := parseCount(s)
+	return n, ok && n <= maxObjectBytes
+}
+
+// parseSent reads the bytes of a response in a log; "-" means none.
+func parseSent(s []byte) (int64, bool) {
+	if string(s) == "-" {
+		return 0, true
+	}
+	return parseSize(s)
+}

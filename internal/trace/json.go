@@ -1,0 +1,153 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+)
+
+// newJSON reads our own access log: one object a line, of which time (or ts),
+// host, target, method, status, bytes, result and reason matter.
+//
+// The log knows what became of a request, so two more are skipped: one with
+// result error, and one with result pass, which may not be stored. A pass that
+// only confirmed what the client has (not-modified) or asked for that
+// (precondition) says nothing against the object and is used.
+func newJSON() parser {
+	p := &jsonParser{}
+	return p.parse
+}
+
+type jsonParser struct {
+	times clock
+	said  said
+}
+
+// said is what a line says; nil where it says nothing. The bytes are the line's
+// own where it has no escapes.
+type said struct {
+	time, status, bytes                  []byte // numbers or strings
+	host, target, method, result, reason []byte // strings
+}
+
+func (p *jsonParser) parse(line []byte, r *request) verdict {
+	line = bytes.TrimLeft(line, " \t")
+	if len(line) == 0 || line[0] != '{' || !json.Valid(line) {
+		return bad
+	}
+	p.said = said{}
+	s := &p.said
+	s.read(line[1:])
+	_, hasStatus := parseCount(s.status)
+	size, hasBytes := parseSize(s.bytes)
+	if !hasStatus || !hasBytes || s.target == nil || s.method == nil {
+		return bad
+	}
+	if len(s.target) == 0 || !s.storable() {
+		return skipped // refused before it was understood, or known not to be stored
+	}
+	r.host, r.target, r.size = lower(s.host), s.target, size
+	r.at, r.timed = p.times.read(s.time)
+	return judge(s.method, s.status)
+}
+
+func (s *said) storable() bool {
+	switch string(s.result) {
+	case "error":
+		return false
+	case "pass":
+		return string(s.reason) == "not-modified" || string(s.reason) == "precondition"
+	}
+	return true
+}
+
+// read takes the values it wants from the text behind the brace of a valid
+// object. Of a name that comes twice the last counts.
+func (s *said) read(text []byte) {
+	for {
+		text = bytes.TrimLeft(text, " \t\r\n,")
+		if text[0] == '}' {
+			return
+		}
+		var name, value []byte
+		name, text = cutJSONValue(text)
+		value, text = cutJSONValue(bytes.TrimLeft(text, " \t\r\n:"))
+		if at := s.member(plainText(name), value[0] == '"'); at != nil {
+			*at = plainText(value)
+		}
+	}
+}
+
+// member returns where the value of a name goes, nil if nowhere.
+func (s *said) member(name []byte, quoted bool) *[]byte {
+	switch string(name) {
+	case "time", "ts":
+		return &s.time
+	case "status":
+		return &s.status
+	case "bytes":
+		return &s.bytes
+	}
+	if !quoted {
+		return nil
+	}
+	switch string(name) {
+	case "host":
+		return &s.host
+	case "target":
+		return &s.target
+	case "method":
+		return &s.method
+	case "result":
+		return &s.result
+	case "reason":
+		return &s.reason
+	}
+	return nil
+}
+
+// plainText returns the text of a string without its quotes and escapes, and any
+// other value as it is written.
+func plainText(value []byte) []byte {
+	if value[0] != '"' {
+		return value
+	}
+	if bytes.IndexByte(value, '\\') >= 0 {
+		var text string
+		if json.Unmarshal(value, &text) == nil { // it is valid: it cannot fail
+			return []byte(text)
+		}
+	}
+	return value[1 : len(value)-1]
+}
+
+// cutJSONValue cuts the first value off s, which is valid JSON from there on.
+func cutJSONValue(s []byte) (value, rest []byte) {
+	depth := 0
+	for i := 0; i < len(s); i++ {
+		switch s[i] {
+		case '"':
+			for i++; s[i] != '"'; i++ {
+				if s[i] == '\\' {
+					i++
+				}
+			}
+			if depth == 0 {
+				return s[:i+1], s[i+1:]
+			}
+		case '{', '[':
+			depth++
+		case '}', ']':
+			if depth == 0 { // the end of what holds a number or a word
+				return s[:i], s[i:]
+			}
+			if depth--; depth == 0 {
+				return s[:i+1], s[i+1:]
+			}
+		case ',', ' ', '\t', '\r', '\n':
+			if depth == 0 {
+				return s[:i], s[i:]
+			}
+		}
+	}
+	return s, nil
+}

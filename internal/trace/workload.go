@@ -1,0 +1,129 @@
+package trace
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+)
+
+// workload is what zipf: makes up: requests for objects whose popularity follows
+// Zipf's law, mixed with requests for URLs that nobody asks for again. It costs 8
+// bytes a rank while it is drawn from.
+type workload struct {
+	objects  int     // ranks of the law; those never drawn are not in the trace
+	requests int     // in all
+	exponent float64 // of the law, 0 or more
+	oneHit   float64 // share of the requests that are for a URL of their own, in [0, 1]
+	size     sizeLaw
+	seed     uint64
+}
+
+// newWorkload reads the settings behind zipf:.
+func newWorkload(spec string, seed uint64) (*workload, error) {
+	w := &workload{
+		objects: 20_000, requests: 100_000, exponent: 0.9, oneHit: 0.2, seed: seed,
+		size: sizeLaw{median: 8 << 10, sigma: 1.2, cap: 4 << 20},
+	}
+	if err := eachSetting(spec, w.set); err != nil {
+		return nil, fmt.Errorf("%s:%s: %w", schemeZipf, spec, err)
+	}
+	return w, nil
+}
+
+func (w *workload) set(key, value string) (err error) {
+	switch key {
+	case "objects":
+		w.objects, err = settingCount(value, maxMadeUpObjects)
+	case "requests":
+		w.requests, err = settingCount(value, maxMadeUpRequests)
+	case "exponent":
+		w.exponent, err = settingWithin(value, 0, 5)
+	case "one-hit":
+		w.oneHit, err = settingWithin(value, 0, 1)
+	case "size":
+		w.size, err = parseSizeLaw(value)
+	case "seed":
+		w.seed, err = settingSeed(value)
+	default:
+		err = errors.New("unknown key: want objects, requests, exponent, one-hit, size or seed")
+	}
+	return err
+}
+
+func (w *workload) weight() int64 { return int64(w.requests) }
+
+func (w *workload) feed(ctx context.Context, b *builder, m *meter) error {
+	rng := rand.New(rand.NewPCG(w.seed, 0))
+	law := newZipf(rng, w.objects, w.exponent)
+	var target []byte
+	for i := 0; i < w.requests && m.left > 0; i++ {
+		if i%checkEvery == 0 && ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		// The size hangs on the object alone, not on when it is first asked for.
+		prefix, id, stream := "/w/", i, uint64(2)
+		if rng.Float64() >= w.oneHit {
+			prefix, id, stream = "/o/", law.draw(), 1
+		}
+		target = strconv.AppendInt(append(target[:0], prefix...), int64(id), 10)
+		size := w.size.draw(rand.New(rand.NewPCG(w.seed, stream<<32|uint64(id))))
+		if err := b.add(&request{target: target, size: size}); err != nil {
+			return err
+		}
+		m.left--
+		m.step(1)
+	}
+	return nil
+}
+
+// sizeLaw is a lognormal law of sizes: median, shape (sigma of the logarithm) and
+// cap. A sigma of 0 gives all objects the same size.
+type sizeLaw struct {
+	median float64
+	sigma  float64
+	cap    float64
+}
+
+func (l sizeLaw) draw(rng *rand.Rand) int64 {
+	return int64(min(max(1, math.Round(l.median*math.Exp(l.sigma*rng.NormFloat64()))), l.cap))
+}
+
+// parseSizeLaw reads `lognormal[:MEDIAN[:SIGMA[:CAP]]]` or `fixed:SIZE`.
+func parseSizeLaw(s string) (l sizeLaw, err error) {
+	name, rest, more := strings.Cut(s, ":")
+	if name == "fixed" {
+		n, err := settingSize(rest)
+		return sizeLaw{median: float64(n), cap: float64(n)}, err
+	}
+	l = sizeLaw{median: 8 << 10, sigma: 1.2, cap: 4 << 20}
+	if name != "lognormal" {
+		return l, errors.New("want lognormal:MEDIAN:SIGMA:CAP or fixed:SIZE, such as lognormal:8KiB:1.2:4MiB")
+	}
+	for i := 0; more && err == nil; i++ {
+		var field string
+		field, rest, more = strings.Cut(rest, ":")
+		err = l.set(i, field)
+	}
+	return l, err
+}
+
+func (l *sizeLaw) set(i int, field string) (err error) {
+	var n int64
+	switch i {
+	case 0:
+		n, err = settingSize(field)
+		l.median = float64(n)
+	case 1:
+		l.sigma, err = settingWithin(field, 0, 5)
+	case 2:
+		n, err = settingSize(field)
+		l.cap = float64(n)
+	default:
+		err = errors.New("want at most MEDIAN:SIGMA:CAP")
+	}
+	return err
+}
