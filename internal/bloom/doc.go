@@ -1,6 +1,22 @@
-// Package bloom holds what Bloom filters of any kind share: how large to make
-// them, where the probes of a key fall, one plain filter of bits, and the ring
-// of generations that turns filters into a sliding window.
+// Package bloom is the textbook of Bloom filters, and what the filters of this
+// program share: how large to make one, where the probes of a key fall, what
+// rate to expect, and the ring of generations that turns filters into a sliding
+// window.
+//
+// The types are Filter (Bloom 1970), Partitioned (Mullin 1983) and Composite
+// (one filter for additions, one for deletions); counting.Counters (Fan et al.
+// 2000) is next door. A Rule says how probes follow from a hash. The formulas are
+// functions, each with its source:
+//
+//	size from keys and rate      Size, PartitionedSize, CellsFor, BitsPerKey
+//	keys from size and rate      Capacity, KeysFor
+//	probes from bits per key     OptimalProbes, BestProbes
+//	rate from size and keys      FalsePositiveRate, ExactRate, BestRate,
+//	                             PartitionedRate, ExactPartitionedRate
+//	rate, keys from the fill     RateFromFill, KeysFromFill
+//	rate of a window             WindowRate, GenerationRate, PeakRate, CycleRate,
+//	                             MeanRate
+//	blocked layouts              BlockRate, BlockSize, LineRate, LineSize
 //
 // The law it keeps: a key that was added is found until its generation is
 // cleared; a key that was not is found, wrongly, at a rate the formulas of this

@@ -1,100 +1,77 @@
 package bloom
 
-import (
-	"fmt"
-	"math/bits"
-	"sync/atomic"
-)
+import "fmt"
 
 // Filter is the textbook Bloom filter: m bits, k probes a key, anywhere in the
-// array (Bloom 1970). Nothing can be taken out but everything at once.
+// array. Nothing can be taken out but everything at once. With n keys it
+// reports an unseen one at the rate
 //
-// All methods are safe for concurrent use and take no lock. An Add that has
-// returned is seen by every Add and Has that starts later. Of several
-// simultaneous first Adds of a key at least one is told that the key was new;
-// all of them may be.
-type Filter struct {
-	words []atomic.Uint64
-	m     uint64
-	k     int
+//	(1 - (1-1/m)^(kn))^k  ~  (1 - e^(-kn/m))^k
+//
+// (Bloom, "Space/time trade-offs in hash coding with allowable errors", CACM
+// 13(7), 1970), which are ExactRate and FalsePositiveRate.
+//
+// Add, Has, Keys, Fill, Bytes, Clear, Union and AppendBinary are safe for
+// concurrent use and take no lock; Intersect, Halved and UnmarshalBinary say
+// what they need. An Add that has returned is seen by every Add and Has that
+// starts later. Of several simultaneous first Adds of a key at least one is
+// told that the key was new; all of them may be.
+//
+// The zero Filter is for UnmarshalBinary only.
+type Filter struct{ array }
 
-	_ [64]byte // the counters change with every new key, the fields above never
+// NewFilter returns an empty filter of m bits and k probes by RuleEnhanced, of
+// seed 0. It panics as NewFilterWith does; Size gives m and k for a wanted rate.
+func NewFilter(m uint64, k int) *Filter { return NewFilterWith(Params{Cells: m, Probes: k}) }
 
-	ones atomic.Int64 // bits set: counted where they are set and cleared, so exact at rest
-	keys atomic.Int64
+// NewFilterWith returns an empty filter. It panics where p is out of the bounds
+// that Params states; ParamsFor gives one that is not.
+func NewFilterWith(p Params) *Filter {
+	mustBe(p, kindFilter)
+	f := &Filter{}
+	f.shape(kindFilter, p)
+	return f
 }
 
-// NewFilter returns an empty filter of m bits (at least MinCells, at most
-// MaxCells) and k probes. It panics outside those bounds and where k is not
-// within 1..MaxProbes; Size gives m and k for a wanted rate.
-func NewFilter(m uint64, k int) *Filter {
-	if m < MinCells || m > MaxCells || k < 1 || k > MaxProbes {
-		panic(fmt.Sprintf("bloom: filter of %d bits and %d probes: want %d to %d bits and 1 to %d probes",
-			m, k, MinCells, uint64(MaxCells), MaxProbes))
+// Union puts every key of other into f. It is exact: the OR of the arrays is
+// what f would be had other's keys been added to it. Where the parameters
+// differ nothing is done and the error joins a *MismatchError for each.
+//
+// It may run beside any call of either filter but Intersect and UnmarshalBinary;
+// keys added to other meanwhile may be in or not.
+func (f *Filter) Union(other *Filter) error { return f.union(&other.array) }
+
+// Intersect keeps in f what other holds too: the AND of the arrays. Every key
+// that was in both is still found, and the rate is at most the smaller one of
+// the two, but it may keep bits that a filter made of the common keys alone
+// would not have. Errors are those of Union.
+//
+// No Add, Union or Clear of f may run beside it: a key being added might be
+// lost. Calls of other, and Has, may.
+func (f *Filter) Intersect(other *Filter) error { return f.intersect(&other.array) }
+
+// Halved returns a new filter of half the bits that holds the same keys: the OR
+// of the halves of f, with every probe taken modulo m/2. Its rate is that of a
+// filter of m/2 bits with as many keys, and it is, bit by bit, the one that
+// Params.Folds describes. m must be even and at least 2 MinCells, else the error
+// is an *OptionError. f stays as it is; a key being added to it meanwhile may be
+// in or not.
+func (f *Filter) Halved() (*Filter, error) {
+	half := &Filter{}
+	if err := f.halveInto(&half.array); err != nil {
+		return nil, err
 	}
-	return &Filter{words: make([]atomic.Uint64, (m+63)/64), m: m, k: k}
+	return half, nil
 }
 
-// Add puts the key with the 128-bit hash (hi, lo) in and reports whether it was
-// there already: always true for a key that was added, true by mistake for a
-// new one at the rate RateFromFill(f.Fill(), k). It does not allocate.
-func (f *Filter) Add(hi, lo uint64) (was bool) {
-	probes := NewProbes(hi, lo, f.m)
-	added := int64(0)
-	for range f.k {
-		cell := probes.Next()
-		word, bit := &f.words[cell/64], uint64(1)<<(cell%64)
-		// The load keeps a key that is there from dirtying a cache line.
-		if word.Load()&bit == 0 && word.Or(bit)&bit == 0 {
-			added++
-		}
+// UnmarshalBinary replaces f by what AppendBinary or MarshalBinary of a Filter
+// returned. Where the error, a *DecodeError, is not nil f stays as it was. data
+// is not kept. Nothing else may use f meanwhile.
+func (f *Filter) UnmarshalBinary(data []byte) error { return f.decode(kindFilter, data) }
+
+// mustBe panics where p is no filter of kind k.
+func mustBe(p Params, k kind) {
+	if err := p.validate(k); err != nil {
+		panic(fmt.Sprintf("bloom: new %v: %v", k, err))
 	}
-	if added == 0 {
-		return true
-	}
-	f.ones.Add(added)
-	f.keys.Add(1)
-	return false
-}
-
-// Has reports whether the key with the hash (hi, lo) is there, with the same
-// certainty as Add, and changes nothing.
-func (f *Filter) Has(hi, lo uint64) bool {
-	probes := NewProbes(hi, lo, f.m)
-	for range f.k {
-		cell := probes.Next()
-		if f.words[cell/64].Load()&(1<<(cell%64)) == 0 {
-			return false
-		}
-	}
-	return true
-}
-
-// Keys returns the number of distinct keys added since the last Clear: every
-// Add that set a bit. A new key that met only set bits is not counted (at most
-// the false positive rate of them); one added at the same moment by several
-// callers may count once for each.
-func (f *Filter) Keys() int64 { return f.keys.Load() }
-
-// Fill returns the share of bits that are set, in [0, 1]. It reads a counter,
-// not the array. While an Add or Clear is under way it may be off by the bits
-// that call has changed and not yet counted, so the bounds are enforced.
-func (f *Filter) Fill() float64 { return fill(f.ones.Load(), f.m) }
-
-// Bytes returns the memory of the array.
-func (f *Filter) Bytes() int64 { return int64(len(f.words)) * 8 }
-
-// Clear takes every key out, slice by slice as Sweep does. It may run beside
-// Add and Has: an Add that overlaps it can lose its bits or leave up to k of
-// them, and up to one in Keys, behind.
-func (f *Filter) Clear() {
-	gone := int64(0)
-	Sweep(f.words, func(old uint64) { gone += int64(bits.OnesCount64(old)) })
-	f.ones.Add(-gone)
-	f.keys.Store(0)
-}
-
-// fill returns used/m held within [0, 1].
-func fill(used int64, m uint64) float64 {
-	return min(max(float64(used)/float64(m), 0), 1)
 }

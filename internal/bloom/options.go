@@ -42,8 +42,28 @@ func (e *OptionError) Error() string {
 	return fmt.Sprintf("%s: %v: want %s", e.Option, e.Value, e.Want)
 }
 
-// Validate returns nil or every fault at once, each an *OptionError.
-func (o Options) Validate() error {
+// Validate returns nil or every fault at once, each an *OptionError. With
+// layouts it also says what those cannot do: a blocked layout has a lowest rate,
+// and every one a largest size. Without any it looks at the ranges and at the
+// size of TextbookBits.
+func (o Options) Validate(layouts ...Layout) error {
+	errs := o.outOfRange()
+	if len(errs) > 0 {
+		return errors.Join(errs...)
+	}
+	if len(layouts) == 0 {
+		layouts = []Layout{TextbookBits}
+	}
+	for _, l := range layouts {
+		if err := o.misfit(l); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// outOfRange returns the options that no layout can do.
+func (o Options) outOfRange() []error {
 	var errs []error
 	wrong := func(option string, value any, want string) {
 		errs = append(errs, &OptionError{Option: option, Value: value, Want: want})
@@ -57,19 +77,52 @@ func (o Options) Validate() error {
 	if !(o.FalsePositiveRate > 0 && o.FalsePositiveRate < 1) {
 		wrong("false_positive_rate", o.FalsePositiveRate, "a ratio above 0 and below 1")
 	}
-	if len(errs) == 0 {
-		if m, _ := o.size(); m == 0 || m > MaxCells {
-			wrong("capacity", o.Capacity, fmt.Sprintf("a generation of at most %d cells; fewer keys or a higher false_positive_rate",
-				uint64(MaxCells)))
-		}
-	}
-	return errors.Join(errs...)
+	return errs
 }
 
-// size returns cells and probes of one generation.
-func (o Options) size() (m uint64, k int) {
-	m, k = Size(uint64(o.Capacity), GenerationRate(o.FalsePositiveRate, o.Generations))
-	if m == 0 {
+// misfit returns what the layout cannot do, nil if it can do everything.
+func (o Options) misfit(l Layout) error {
+	if lowest := l.lowestRate(); o.generationRate() < lowest {
+		rates := make([]float64, o.Generations)
+		for i := range rates {
+			rates[i] = lowest
+		}
+		return &OptionError{
+			Option: "false_positive_rate", Value: o.FalsePositiveRate,
+			// Two digits are at most 5 % too low.
+			Want: fmt.Sprintf("at least %.2g in the layout %v; below that a key takes more than %d bits",
+				WindowRate(rates...)/DesignRate(1)*1.05, l, maxBitsPerKey),
+		}
+	}
+	if units, _ := o.Size(l); units == 0 {
+		return &OptionError{
+			Option: "capacity", Value: o.Capacity,
+			Want: fmt.Sprintf("a generation of at most %d cells; fewer keys or a higher false_positive_rate", uint64(MaxCells)),
+		}
+	}
+	return nil
+}
+
+// generationRate is what one full generation is sized for.
+func (o Options) generationRate() float64 {
+	return GenerationRate(DesignRate(o.FalsePositiveRate), o.Generations)
+}
+
+// Size returns what one generation takes in a layout: the number of the layout's
+// units and of a key's probes. It is sized for the DesignRate of the window, so
+// that a filter which errs a little more than the mean of its kind still keeps
+// to FalsePositiveRate. The options must be valid for the layout; where a
+// generation would pass MaxCells cells both results are 0.
+func (o Options) Size(l Layout) (units uint64, probes int) {
+	n, p := uint64(o.Capacity), o.generationRate()
+	if lanes, _, blocked := l.lanes(); blocked {
+		if units = blockedSize(lanes, n, p); units == 0 {
+			return 0, 0
+		}
+		return units, lanes
+	}
+	m, k := Size(n, p)
+	if m == 0 || m > MaxCells {
 		return 0, 0
 	}
 	return max(m, MinCells), k

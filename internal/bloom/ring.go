@@ -39,6 +39,11 @@ type Generation interface {
 // insert behind (k cells, one key) in the generation being emptied, which goes
 // with that generation's next clearing. At any moment there are at most as many
 // such inserts as there are calls that have not returned.
+//
+// Generations bear serial numbers: the first ones 1 to G, each rotation's new
+// master one more. So a serial number stands for one life of a generation, and
+// whoever read its cells and then finds it still held knows that no clearing
+// had begun (SaveState lives by that).
 type Ring[T Generation] struct {
 	window   atomic.Pointer[window[T]]
 	rotating atomic.Bool // held by the one Rotate under way, which alone replaces window
@@ -46,33 +51,33 @@ type Ring[T Generation] struct {
 	count    [causes]atomic.Int64 // rotations done
 
 	capacity int64
-	probes   int
+	rate     func(T) float64
 	bytes    int64
 }
 
 // window is one published state; never written after that.
 type window[T Generation] struct {
-	held   []T         // newest first
-	starts []time.Time // of each one held
+	held           []T         // newest first
+	starts         []time.Time // of each one held
+	oldest, newest uint64      // serial numbers of the last and the first one held
 }
 
-// NewRing returns a ring of empty generations, the first of which begins now.
-// build is called once for each with its number of cells and probes. The error
-// is that of o.Validate.
-func NewRing[T Generation](o Options, now time.Time, build func(m uint64, k int) T) (*Ring[T], error) {
-	if err := o.Validate(); err != nil {
-		return nil, fmt.Errorf("size a sliding filter: %w", err)
+// NewRing returns a ring of the given generations, newest first, which are its
+// own from now on; starts says when each began. capacity is the number of keys
+// at which the master is full. rate returns the share of unseen keys that a
+// generation reports now; it is called by Stats only. It panics where there are
+// not MinGenerations to MaxGenerations of them, or not as many starts.
+func NewRing[T Generation](held []T, starts []time.Time, capacity int64, rate func(T) float64) *Ring[T] {
+	if len(held) < MinGenerations || len(held) > MaxGenerations || len(starts) != len(held) {
+		panic(fmt.Sprintf("bloom: ring of %d generations and %d starts: want %d to %d of both",
+			len(held), len(starts), MinGenerations, MaxGenerations))
 	}
-	m, k := o.size()
-	r := &Ring[T]{full: newSignal(), capacity: o.Capacity, probes: k}
-	w := &window[T]{}
-	for range o.Generations {
-		g := build(m, k)
-		w.held, w.starts = append(w.held, g), append(w.starts, now)
+	r := &Ring[T]{full: newSignal(), capacity: capacity, rate: rate}
+	for _, g := range held {
 		r.bytes += g.Bytes()
 	}
-	r.window.Store(w)
-	return r, nil
+	r.window.Store(&window[T]{held: held, starts: starts, oldest: 1, newest: uint64(len(held))})
+	return r
 }
 
 func newSignal() chan struct{} { return make(chan struct{}, 1) }
@@ -82,8 +87,20 @@ func newSignal() chan struct{} { return make(chan struct{}, 1) }
 // a filter uses one Held throughout.
 func (r *Ring[T]) Held() []T { return r.window.Load().held }
 
+// Serials returns the serial numbers of the oldest and of the newest generation
+// now published. They differ by G-1, by G-2 while one is cleared: oldest is
+// already the next then.
+func (r *Ring[T]) Serials() (oldest, newest uint64) {
+	w := r.window.Load()
+	return w.oldest, w.newest
+}
+
+// Start returns when the newest generation began.
+func (r *Ring[T]) Start() time.Time { return r.window.Load().starts[0] }
+
 // Recorded is to be called after master, as taken from Held, has counted a new
-// key. It wakes the receiver of FullC once master holds its capacity.
+// key, or now and then. It wakes the receiver of FullC once master holds its
+// capacity.
 func (r *Ring[T]) Recorded(master T) {
 	if master.Keys() < r.capacity {
 		return
@@ -108,7 +125,7 @@ func (r *Ring[T]) Bytes() int64 { return r.bytes }
 // Rotate forgets the oldest generation and makes it the master, as of now. It
 // takes as long as the clearing does, some nanoseconds a word. One rotation
 // runs at a time: a call that finds one under way does nothing and returns
-// false, since what it asked for is happening.
+// false, since what it asked for is happening. SaveState holds no rotation up.
 func (r *Ring[T]) Rotate(now time.Time, cause Cause) bool {
 	if !r.rotating.CompareAndSwap(false, true) {
 		return false
@@ -117,12 +134,13 @@ func (r *Ring[T]) Rotate(now time.Time, cause Cause) bool {
 	w := r.window.Load()
 	last := len(w.held) - 1
 	oldest := w.held[last]
-	w = &window[T]{held: w.held[:last], starts: w.starts[:last]}
+	w = &window[T]{held: w.held[:last], starts: w.starts[:last], oldest: w.oldest + 1, newest: w.newest}
 	r.window.Store(w)
 	oldest.Clear()
 	r.window.Store(&window[T]{
 		held:   append([]T{oldest}, w.held...),
 		starts: append([]time.Time{now}, w.starts...),
+		oldest: w.oldest, newest: w.newest + 1,
 	})
 	r.count[cause].Add(1)
 	return true

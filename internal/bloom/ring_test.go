@@ -1,7 +1,7 @@
 package bloom
 
 import (
-	"errors"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -33,16 +33,12 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func newFakeRing(t *testing.T, generations int, capacity int64) *Ring[*fake] {
 	t.Helper()
-	names := []string{"a", "b", "c", "d"}
-	r, err := NewRing(Options{generations, capacity, 0.01}, start, func(uint64, int) *fake {
-		g := &fake{name: names[0]}
-		names = names[1:]
-		return g
-	})
-	if err != nil {
-		t.Fatal(err)
+	var held []*fake
+	for _, name := range []string{"a", "b", "c", "d"}[:generations] {
+		held = append(held, &fake{name: name})
 	}
-	return r
+	starts := slices.Repeat([]time.Time{start}, generations)
+	return NewRing(held, starts, capacity, func(g *fake) float64 { return g.Fill() / 10 })
 }
 
 func (r *Ring[T]) names() string {
@@ -142,10 +138,9 @@ func TestStats(t *testing.T) {
 	at := start.Add(10 * time.Minute)
 	r.Rotate(at, CauseFull)
 	r.Held()[0].keys.Store(20)
-	_, k := r.probes, r.probes
 	want := Stats{
 		Generations:        []GenerationStats{{0.2, 20, at}, {0.5, 50, start}, {0, 0, start}},
-		FalsePositiveRatio: WindowRate(RateFromFill(0.2, k), RateFromFill(0.5, k)),
+		FalsePositiveRatio: WindowRate(0.02, 0.05, 0),
 		Window:             15 * time.Minute,
 		Keys:               70,
 		Bytes:              24,
@@ -165,47 +160,37 @@ func TestStats(t *testing.T) {
 	}
 }
 
-func TestOptionsNameEveryFault(t *testing.T) {
-	f := func(o Options, want ...string) {
+func TestNewRingPanicsWithoutAWindow(t *testing.T) {
+	f := func(generations, starts int) {
 		t.Helper()
-		got := ""
-		if err := o.Validate(); err != nil {
-			got = err.Error()
-		}
-		if diff := cmp.Diff(strings.Join(want, "\n"), got); diff != "" {
-			t.Errorf("%+v: error (-want +got):\n%s", o, diff)
-		}
+		defer func() {
+			if recover() == nil {
+				t.Errorf("%d generations and %d starts: got a ring, want a panic", generations, starts)
+			}
+		}()
+		NewRing(make([]*fake, generations), make([]time.Time, starts), 1, (*fake).Fill)
 	}
-	f(Options{2, 1, 0.01})
-	f(Options{4, 1_000_000, 0.999})
-	f(Options{1, 0, 1},
-		"generations: 1: want 2 to 4",
-		"capacity: 0: want a number of keys above 0",
-		"false_positive_rate: 1: want a ratio above 0 and below 1")
-	f(Options{5, -3, 0},
-		"generations: 5: want 2 to 4",
-		"capacity: -3: want a number of keys above 0",
-		"false_positive_rate: 0: want a ratio above 0 and below 1")
-	tooLarge := "want a generation of at most 17179869184 cells; fewer keys or a higher false_positive_rate"
-	f(Options{2, 1 << 40, 0.01}, "capacity: 1099511627776: "+tooLarge)
-	f(Options{2, 1 << 62, 0.01}, "capacity: 4611686018427387904: "+tooLarge)
+	f(1, 1)
+	f(5, 5)
+	f(2, 3)
 }
 
-func TestNewRingRefusesBadOptions(t *testing.T) {
-	_, err := NewRing(Options{2, 0, 0.01}, start, NewFilter)
-	var option *OptionError
-	if !errors.As(err, &option) || option.Option != "capacity" {
-		t.Errorf("got error %v, want an OptionError for capacity", err)
+func TestSerialsNameEveryLifeOfAGeneration(t *testing.T) {
+	r := newFakeRing(t, 3, 10)
+	want := func(when string, oldest, newest uint64) {
+		t.Helper()
+		if o, n := r.Serials(); o != oldest || n != newest {
+			t.Errorf("%s: got generations %d to %d, want %d to %d", when, o, n, oldest, newest)
+		}
 	}
-}
-
-func TestTinyCapacityStillHasAnArray(t *testing.T) {
-	r, err := NewRing(Options{2, 1, 0.9}, start, NewFilter)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := r.Bytes(); got != 16 {
-		t.Errorf("bytes of two generations of one key: got %d, want 16", got)
+	want("at first", 1, 3)
+	r.Held()[2].onClear = func() { want("while the oldest is cleared", 2, 3) }
+	r.Rotate(start, CauseTime)
+	want("after a rotation", 2, 4)
+	r.Rotate(start.Add(time.Minute), CauseTime)
+	want("after another", 3, 5)
+	if got := r.Start(); !got.Equal(start.Add(time.Minute)) {
+		t.Errorf("start of the newest generation: got %v, want that of the last rotation", got)
 	}
 }
 

@@ -118,3 +118,102 @@ func TestKeysFromFillIsTheFillSolved(t *testing.T) {
 		t.Errorf("keys in a filter that is all ones: got %v, want +Inf", got)
 	}
 }
+
+func TestBestProbesIsTheBestWholeNumber(t *testing.T) {
+	for bits := 0.1; bits < 80; bits *= 1.07 {
+		k := BestProbes(bits)
+		const n = 1_000_000
+		m := uint64(bits * n)
+		got := FalsePositiveRate(m, k, n)
+		for j := 1; j <= MaxProbes; j++ {
+			if other := FalsePositiveRate(m, j, n); other < got*(1-1e-6) {
+				t.Errorf("%.2f bits a key: got %d probes and a rate of %v, but %d give %v", bits, k, got, j, other)
+			}
+		}
+		if best := BestRate(bits); got < best*(1-1e-6) {
+			t.Errorf("%.2f bits a key: got a rate of %v, below the least there can be, %v", bits, got, best)
+		} else if bits > 2 {
+			// What a whole number costs.
+			near(t, "rate with a whole number of probes", got, best, 0.05)
+		}
+	}
+}
+
+func TestBitsPerKeyIsBestRateSolved(t *testing.T) {
+	for _, p := range []float64{0.9, 0.1, 0.01, 1e-9} {
+		near(t, "rate", BestRate(BitsPerKey(p)), p, 1e-12)
+		m, _ := Size(10_000_000, p)
+		if least := BitsPerKey(p) * 1e7; float64(m) < least*(1-1e-9) {
+			t.Errorf("rate %v: Size gives %d cells, below the least of %v", p, m, least)
+		}
+	}
+}
+
+func TestCapacityIsSizeSolvedForTheKeys(t *testing.T) {
+	for _, n := range []uint64{1, 9, 1000, 1_000_000, 500_000_000} {
+		for _, p := range []float64{0.5, 0.05, 0.01, 1e-6} {
+			m, k := Size(n, p)
+			if got, gotK := Capacity(m, p); got != n || gotK != k {
+				t.Errorf("%d cells at %v: got %d keys and %d probes, want the %d and %d they were made for", m, p, got, gotK, n, k)
+			}
+			if got := KeysFor(m, k, p); got != n {
+				t.Errorf("KeysFor(%d, %d, %v): got %d, want %d", m, k, p, got, n)
+			}
+			if got := CellsFor(n, k, p); got != m {
+				t.Errorf("CellsFor(%d, %d, %v): got %d, want %d", n, k, p, got, m)
+			}
+			if n > 1 && CellsFor(n-1, k, p) >= m {
+				t.Errorf("CellsFor(%d, %d, %v): got no less than for one key more", n-1, k, p)
+			}
+		}
+	}
+}
+
+func TestCapacityRefusesWhatNoFilterCanBe(t *testing.T) {
+	for _, p := range []float64{0, 1, -1, math.NaN()} {
+		if n, k := Capacity(1000, p); n != 0 || k != 0 {
+			t.Errorf("Capacity(1000, %v): got %d and %d, want 0 and 0", p, n, k)
+		}
+		if n, m := KeysFor(1000, 7, p), CellsFor(1000, 7, p); n != 0 || m != 0 {
+			t.Errorf("rate %v: got %d keys and %d cells, want 0", p, n, m)
+		}
+	}
+	if n, k := Capacity(1, 0.01); n != 0 || k != 0 {
+		t.Errorf("one cell at 1 %%: got %d keys and %d probes, want 0", n, k)
+	}
+	if n, m := KeysFor(1000, 0, 0.01), CellsFor(1000, 0, 0.01); n != 0 || m != 0 {
+		t.Errorf("no probes: got %d keys and %d cells, want 0", n, m)
+	}
+}
+
+func TestExactRateTendsToTheLimit(t *testing.T) {
+	for _, k := range []int{1, 7, 30} {
+		for _, m := range []uint64{1000, 100_000, 10_000_000} {
+			n := m / 10
+			exact := ExactRate(m, k, n)
+			direct := math.Pow(1-math.Pow(1-1/float64(m), float64(k)*float64(n)), float64(k))
+			near(t, "exact, written out", exact, direct, 1e-7)
+			near(t, "limit", FalsePositiveRate(m, k, n), exact, 2*float64(k)/float64(m))
+		}
+	}
+	if got := ExactRate(1, 3, 0) + ExpectedFill(1, 3, 0); got != 0 {
+		t.Errorf("nothing added: got %v, want 0", got)
+	}
+	if got := ExpectedFill(1, 3, 1); got != 1 {
+		t.Errorf("one cell, one key: got a fill of %v, want 1", got)
+	}
+}
+
+func TestExpectedFillIsTheMean(t *testing.T) {
+	const m, k, n, filters = 1000, 5, 200, 200
+	sum := 0.0
+	for seed := range uint64(filters) {
+		f := NewFilter(m, k)
+		for _, h := range hashes(seed, n) {
+			f.Add(h[0], h[1])
+		}
+		sum += f.Fill() / filters
+	}
+	// The deviation of one fill is 1.2 %; of the mean of 200, 0.1 %.
+	near(t, "mean fill", sum, ExpectedFill(m, k, n), 0.004)
+}

@@ -33,8 +33,9 @@ type Stats struct {
 	// a rotation clears the oldest it is one shorter.
 	Generations []GenerationStats
 
-	// FalsePositiveRatio is the share of unseen keys the filter would report
-	// now, worked out from the fills; in [0, 1].
+	// FalsePositiveRatio is the share of unseen keys the filter is expected to
+	// report now; in [0, 1]. The textbook layouts work it out from the cells in
+	// use, the blocked ones from the keys recorded (BlockRate, LineRate).
 	FalsePositiveRatio float64
 
 	// Window is the time since the oldest generation held began, at least 0.
@@ -77,7 +78,7 @@ func (r *Ring[T]) Stats(now time.Time) Stats {
 	for i, g := range w.held {
 		s.Generations[i] = GenerationStats{FillRatio: g.Fill(), Keys: g.Keys(), Start: w.starts[i]}
 		s.Keys += s.Generations[i].Keys
-		rates[i] = RateFromFill(s.Generations[i].FillRatio, r.probes)
+		rates[i] = r.rate(g)
 	}
 	s.FalsePositiveRatio = WindowRate(rates...)
 	return s

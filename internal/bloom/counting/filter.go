@@ -1,76 +1,113 @@
 package counting
 
 import (
+	"fmt"
+	"math/bits"
 	"time"
 
 	"edgeproxy/internal/bloom"
 )
 
+// Max is the largest count one generation can hold for a key. A counter that
+// has reached it has lost count and stays there until its generation is cleared.
+const Max = counterMax
+
 // Filter counts sightings within a window. All methods are safe for concurrent
-// use; Add, Estimate and Remove take no lock, do not allocate and never wait for
-// a rotation. A key is the 128-bit hash (hi, lo), whose halves must be
-// independent and evenly spread; keys with equal hashes are one key.
+// use; Add and Estimate take no lock, do not allocate and never wait for a
+// rotation or a save. A key is the 128-bit hash (hi, lo), whose halves must be
+// independent and evenly spread; keys with equal hashes are one key. hi chooses
+// the line and bits 0 to 19 of lo the counters in it; bits 20 to 63 of lo are
+// not looked at.
+//
+// Each generation keeps a key's four counters of 4 bits in one cache line, under
+// conservative update. That is why nothing can be taken back: a sighting raises
+// only the smallest of its counters, and taking one from all of them would take
+// from those that other keys rely on. Textbook has Remove.
+// bloom.LineRate gives the share of unseen keys that are counted at all.
 type Filter struct {
-	ring *bloom.Ring[*cells]
+	memory []line // stride lines, one of each generation, for every line of one
+	stride uint64
+	lines  uint64 // of each generation, above 0
+	ring   *bloom.Ring[*generation]
+
+	options bloom.Options
 }
 
 // New returns an empty filter whose first generation begins now. The error
 // names every option that cannot work (*bloom.OptionError).
 func New(o bloom.Options, now time.Time) (*Filter, error) {
-	ring, err := bloom.NewRing(o, now, newCells)
-	if err != nil {
+	if err := validate(o, bloom.CountingLine); err != nil {
 		return nil, err
 	}
-	return &Filter{ring: ring}, nil
+	return newFilter(o, generations(o), begin(o, now)), nil
+}
+
+func validate(o bloom.Options, l bloom.Layout) error {
+	if err := o.Validate(l); err != nil {
+		return fmt.Errorf("size a counting filter: %w", err)
+	}
+	return nil
+}
+
+// begin returns the starts of generations that all begin now.
+func begin(o bloom.Options, now time.Time) []time.Time {
+	starts := make([]time.Time, o.Generations)
+	for i := range starts {
+		starts[i] = now
+	}
+	return starts
+}
+
+// newFilter puts generations, newest first, into a filter.
+func newFilter(o bloom.Options, held []*generation, starts []time.Time) *Filter {
+	return &Filter{
+		memory: held[0].all, stride: uint64(held[0].stride), lines: uint64(held[0].lines()),
+		ring:    bloom.NewRing(held, starts, o.Capacity, (*generation).rate),
+		options: o,
+	}
 }
 
 // Add counts one sighting of the key and returns the estimate with it, at least
 // 1: the sum of what each generation counted, Max of each at most. It is
 // remembered for as long as bloom.Ring states: (G-1)T less the clearing time,
-// at most G T. No simultaneous Add is lost, but each may be told an estimate
-// that leaves the others out.
+// at most G T.
+//
+// No simultaneous Add is lost, of one key or of several. Each Add of one key is
+// told a count of its own, so of any number exactly one is the n-th, until the
+// generation is at Max. Where different keys share a counter just then, one may
+// be counted twice.
 func (f *Filter) Add(hi, lo uint64) int {
+	at, _ := bits.Mul64(hi, f.lines)
 	held := f.ring.Held()
 	master := held[0]
-	count, fresh := master.add(hi, lo)
-	if fresh {
+	// The older ones are read first: a write waits for the reads before it, and
+	// would hold up those after it.
+	older := f.sum(held[1:], at, lo)
+	count := f.line(at, master).add(lo)
+	if count == 1 && master.keys.Add(hi) {
 		f.ring.Recorded(master)
 	}
-	return count + sum(held[1:], hi, lo)
+	return count + older
 }
 
 // Estimate returns how often the key was sighted within the window: never too
 // low, but for what a generation cannot count beyond Max; too high where the
 // key shares all its counters with others.
 func (f *Filter) Estimate(hi, lo uint64) int {
-	return sum(f.ring.Held(), hi, lo)
+	at, _ := bits.Mul64(hi, f.lines)
+	return f.sum(f.ring.Held(), at, lo)
 }
 
-func sum(held []*cells, hi, lo uint64) int {
+// sum adds up what each of the generations counted.
+func (f *Filter) sum(held []*generation, at, lo uint64) int {
 	total := 0
 	for _, g := range held {
-		total += g.estimate(hi, lo)
+		total += f.line(at, g).estimate(lo)
 	}
 	return total
 }
 
-// Remove takes one sighting of the key back, the newest that the window holds,
-// and reports whether there was one. A counter at Max stays there, for nobody
-// knows how far beyond it went, so a key that was sighted so often keeps its
-// count until its generation is forgotten.
-//
-// Only what was added may be removed, and once: taking what belongs to others
-// makes their counts too low. A key added before the last rotation may be
-// mistaken for one of a newer generation, at that generation's false positive
-// rate, with the same effect on counts there.
-func (f *Filter) Remove(hi, lo uint64) bool {
-	for _, g := range f.ring.Held() {
-		if g.remove(hi, lo) {
-			return true
-		}
-	}
-	return false
-}
+func (f *Filter) line(at uint64, g *generation) *line { return &f.memory[at*f.stride+uint64(g.slot)] }
 
 // Rotate forgets the oldest generation and begins a new one as of now. It runs
 // for some milliseconds per million keys of capacity, off the request path; it
@@ -81,8 +118,18 @@ func (f *Filter) Rotate(now time.Time, cause bloom.Cause) bool { return f.ring.R
 // false positive rate grows beyond the configured one until it is rotated.
 func (f *Filter) Full() bool { return f.ring.Full() }
 
-// FullC receives when the filter may have become full; ask Full then.
+// FullC receives when the filter may have become full; ask Full then. It
+// receives at the key that fills it up to capacities of 32768, a few keys late
+// beyond (bloom.Tally).
 func (f *Filter) FullC() <-chan struct{} { return f.ring.FullC() }
+
+// Held returns the serial numbers of the oldest and the newest generation now
+// published. The first are 1 to G, each rotation's new one is one more; while
+// one is cleared oldest is already the next.
+func (f *Filter) Held() (oldest, newest uint64) { return f.ring.Serials() }
+
+// Start returns when the newest generation began.
+func (f *Filter) Start() time.Time { return f.ring.Start() }
 
 // Stats returns the filter's state as of now, without a scan.
 func (f *Filter) Stats(now time.Time) bloom.Stats { return f.ring.Stats(now) }

@@ -1,0 +1,94 @@
+package bloom
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"time"
+)
+
+// stateWords is how many words are read and written in one go: 32 KiB.
+const stateWords = sweepWords
+
+// SaveState writes the generations of r to w, and before them what LoadState
+// needs to tell whether they are those of a filter of this layout and these
+// options: in all 88 bytes, 24 for each generation and its words, in pieces of
+// at most 32 KiB. now is the time of the save; starts are written as it sees
+// them, so that setting the clock does not move them.
+//
+// It runs beside everything and holds up neither sightings nor rotations. A
+// sighting recorded meanwhile may be in the state, or not, or in part, which is
+// as good as not. A generation that is forgotten before it has been written out
+// is left out: after every piece it is looked for in the window, and since
+// Rotate takes it from there before it clears the first word, what was read of
+// one still held is whole. The state then lacks the oldest generation, as the
+// window itself did in the middle of that rotation.
+//
+// The error is that of w. A state is of use only with its last byte, so w ought
+// to be a file that gets its name afterwards.
+func SaveState[T Storable](w io.Writer, l Layout, o Options, r *Ring[T], now time.Time) error {
+	s := &stateWriter{to: w}
+	header := newStateHeader(l, o)
+	s.write(header.append(nil))
+	window := r.window.Load()
+	for age := o.Generations - 1; age >= 0; age-- {
+		// While one is cleared the window is one short. Any other has the length
+		// of the missing one, and its serial number is held no longer.
+		at := min(age, len(window.held)-1)
+		began := now.Add(-max(now.Sub(window.starts[at]), 0))
+		saveGeneration(s, r, window.held[at], window.newest-uint64(age), began)
+	}
+	s.write(binary.LittleEndian.AppendUint32(nil, s.sum))
+	if s.err != nil {
+		return fmt.Errorf("save a sliding filter: %w", s.err)
+	}
+	return nil
+}
+
+// saveGeneration writes the generation g, as long as r holds it under this
+// serial number and zeros from there on.
+func saveGeneration[T Storable](s *stateWriter, r *Ring[T], g T, serial uint64, began time.Time) {
+	s.write(binary.LittleEndian.AppendUint64(nil, uint64(began.UnixNano())))
+	held := func() bool { oldest, _ := r.Serials(); return oldest <= serial }
+	piece := make([]uint64, min(stateWords, g.Words()))
+	for from := 0; from < g.Words(); from += len(piece) {
+		piece = piece[:min(len(piece), g.Words()-from)]
+		if held() {
+			g.ReadWords(from, piece)
+		}
+		if !held() {
+			clear(piece)
+		}
+		s.writeWords(piece)
+	}
+	keys := g.Keys()
+	if held() {
+		s.writeWords([]uint64{uint64(keys), 1})
+	} else {
+		s.writeWords([]uint64{0, 0})
+	}
+}
+
+// stateWriter sums up what it writes, and keeps the first error.
+type stateWriter struct {
+	to    io.Writer
+	sum   uint32
+	err   error
+	bytes []byte // scratch of writeWords
+}
+
+func (s *stateWriter) write(b []byte) {
+	s.sum = crc32.Update(s.sum, castagnoli(), b)
+	if s.err == nil {
+		_, s.err = s.to.Write(b)
+	}
+}
+
+func (s *stateWriter) writeWords(words []uint64) {
+	s.bytes = s.bytes[:0]
+	for _, w := range words {
+		s.bytes = binary.LittleEndian.AppendUint64(s.bytes, w)
+	}
+	s.write(s.bytes)
+}
