@@ -41,7 +41,7 @@ func rooms() map[string]room {
 		"internal/accesslog": {third: []string{"github.com/rs/zerolog"}},
 		"internal/admin":     {third: []string{prometheus}},
 		"internal/admission": {
-			ours: []string{"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/reason"},
+			ours: []string{"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/reason", "internal/statefile"},
 		},
 		"internal/archtest":       {testOnly: true},
 		"internal/bloom":          {},
@@ -67,9 +67,10 @@ func rooms() map[string]room {
 			},
 			third: []string{prometheus, fasthttp},
 		},
-		"internal/reason":  {},
-		"internal/rfc9111": {ours: []string{"internal/field", "internal/reason"}},
-		"internal/trace":   {third: []string{humanize, compress, xxh3}},
+		"internal/reason":    {},
+		"internal/rfc9111":   {ours: []string{"internal/field", "internal/reason"}},
+		"internal/statefile": {},
+		"internal/trace":     {third: []string{humanize, compress, xxh3}},
 		"internal/wire": {
 			ours:  []string{"internal/field", "internal/reason"},
 			third: []string{fasthttp},

@@ -1,0 +1,13 @@
+// Package statefile answers: how does a file that outlives the process get onto
+// the disk whole, and how does the next start know that it is?
+//
+// Write puts the new content beside the old one and renames it into place; Open
+// verifies everything before it hands out a byte. The law it keeps: at any
+// moment, a kill or a loss of power included, the path names either nothing, or
+// one whole content that some Write was given; and nothing else is ever read as
+// one.
+//
+// It does not know what the content means, keeps no older copies, and does not
+// arbitrate between two processes that write to one path: the last one wins.
+// Renaming over a file and syncing a directory are what POSIX systems offer.
+package statefile
