@@ -8,23 +8,45 @@ import (
 	"edgeproxy/internal/bloom"
 )
 
-// BenchmarkSight sights keys of which about two thirds were sighted before.
-// Run with -cpu 1,2 for one and two goroutines.
+// BenchmarkSight sights keys of which about two thirds were sighted before, as
+// they come, none of the sample's, and the sample's only. Run with -cpu 1,2 for
+// one and two goroutines.
 func BenchmarkSight(b *testing.B) {
+	const top = uint64(1) << 63
+	keys := []struct {
+		name string
+		of   func(lo uint64) uint64
+	}{
+		{"any", func(lo uint64) uint64 { return lo }},
+		{"unsampled", func(lo uint64) uint64 { return lo | top }},
+		{"sampled", func(lo uint64) uint64 { return lo << firstBits >> firstBits }},
+	}
 	for _, r := range []Rule{{Policy: Always}, secondHit, more4, {Policy: Never}} {
-		b.Run(r.Policy.String(), func(b *testing.B) {
-			size := FilterOptions{bloom.Options{Generations: 2, Capacity: 1_000_000, FalsePositiveRate: 0.01}, time.Hour}
-			g := newGate(b, Options{SecondHit: &size, Counting: &size})
-			var worker atomic.Uint64
-			b.ReportAllocs()
-			b.ResetTimer()
-			b.RunParallel(func(pb *testing.PB) {
-				next := worker.Add(1) << 40
-				for pb.Next() {
-					next++
-					g.sight(r, next/3)
-				}
+		for _, k := range keys {
+			b.Run(r.Policy.String()+"/"+k.name, func(b *testing.B) {
+				size := FilterOptions{bloom.Options{Generations: 2, Capacity: 1_000_000, FalsePositiveRate: 0.01}, time.Hour}
+				g := newGate(b, Options{SecondHit: &size, Counting: &size})
+				var worker atomic.Uint64
+				b.ReportAllocs()
+				b.ResetTimer()
+				b.RunParallel(func(pb *testing.PB) {
+					next := worker.Add(1) << 40
+					for pb.Next() {
+						next++
+						hi, lo := hash(next / 3)
+						g.Sight(r, hi, k.of(lo))
+					}
+				})
 			})
-		})
+		}
+	}
+}
+
+func BenchmarkFilled(b *testing.B) {
+	size := FilterOptions{bloom.Options{Generations: 2, Capacity: 1_000_000, FalsePositiveRate: 0.01}, time.Hour}
+	g := newGate(b, Options{SecondHit: &size})
+	b.ReportAllocs()
+	for key := uint64(0); b.Loop(); key++ {
+		g.filled(secondHit, key/2, key%2 == 0)
 	}
 }

@@ -2,6 +2,7 @@ package admission
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"edgeproxy/internal/bloom"
@@ -11,39 +12,59 @@ import (
 )
 
 // Gate remembers sightings and decides by them. It is safe for concurrent use;
-// a decision takes no lock and does not allocate. Close ends its goroutines.
+// a decision does not allocate, and takes no lock but for the 1/256 of the keys
+// that are sampled. Close ends its goroutines.
 type Gate struct {
 	secondHit *sliding.Filter  // nil: not configured
 	counting  *counting.Filter // nil: not configured
-	rotators  []*rotator       // one for each filter configured
+
+	seen, counted *memory   // what belongs to the two; nil with them
+	memories      []*memory // those there are
+
+	openBelow func() bool // nil: never open
+	keeper    *keeper     // nil: nothing is kept
+	problems  []error
+	once      sync.Once
 }
 
-// New returns a Gate whose windows begin now, and starts one goroutine for each
-// filter to rotate it. now is the clock's time. The error names every option
-// that cannot work.
+// New returns a Gate whose windows begin now, or go on from o.Restore, and
+// starts one goroutine for each filter to rotate it and one to save. now is the
+// clock's time. The error names every option that cannot work.
 func New(o Options, now time.Time) (*Gate, error) {
+	defer o.Restore.Close()
 	if err := o.validate(); err != nil {
 		return nil, fmt.Errorf("build the admission gate: %w", err)
 	}
-	g := &Gate{}
+	if o.State != nil {
+		o.Restore.requireSeed(o.State.Seed)
+	}
+	g := &Gate{openBelow: o.OpenBelow}
 	var err error
-	if s := o.SecondHit; s != nil {
-		if g.secondHit, err = sliding.New(s.Options, now); err != nil {
-			return nil, fmt.Errorf("build the %s filter: %w", SecondHitFilter, err)
-		}
-		g.rotators = append(g.rotators, newRotator(SecondHitFilter, g.secondHit, s.RotateEvery, o.OnEarlyRotation))
+	if g.secondHit, g.seen, err = build(secondHitKind(), o.SecondHit, o, now); err != nil {
+		return nil, err
 	}
-	if s := o.Counting; s != nil {
-		if g.counting, err = counting.New(s.Options, now); err != nil {
-			return nil, fmt.Errorf("build the %s filter: %w", CountingFilter, err)
-		}
-		g.rotators = append(g.rotators, newRotator(CountingFilter, g.counting, s.RotateEvery, o.OnEarlyRotation))
+	if g.counting, g.counted, err = build(countingKind(), o.Counting, o, now); err != nil {
+		return nil, err
 	}
-	for _, r := range g.rotators {
-		go r.run(now)
+	for _, m := range []*memory{g.seen, g.counted} {
+		if m != nil {
+			g.memories = append(g.memories, m)
+		}
+	}
+	g.problems = o.Restore.faults()
+	for _, m := range g.memories {
+		go m.rotator.run(m.began(now))
+	}
+	if o.State != nil {
+		g.keeper = newKeeper(*o.State, g.memories)
+		go g.keeper.run()
 	}
 	return g, nil
 }
+
+// Problems returns what of Options.Restore could not be used and why, and what
+// is wrong with the file; nil when all is well. It does not change.
+func (g *Gate) Problems() []error { return g.problems }
 
 // Supports returns nil if Sight may be called with r, else what is wrong: an
 // unknown policy, a policy whose filter this Gate was built without, or a
@@ -80,18 +101,28 @@ func absent(p Policy, filter string) error {
 //
 // Keys with equal hashes are one key. A false positive of the filter admits a
 // key too early. Simultaneous sightings of one key may overlook each other, so
-// that it is admitted one request later; Rule.Joined makes up for that.
+// that it is admitted one request later; Rule.Joined makes up for that. While
+// the gate is open what would be refused is admitted, but by policy Never.
 func (g *Gate) Sight(r Rule, hi, lo uint64) Verdict {
+	v := g.decide(r, hi, lo)
+	if !v.Admit && r.Policy != Never && g.Open() {
+		v.Admit, v.Open, v.Reason = true, true, reason.None
+	}
+	return v
+}
+
+// decide records and says what the rule alone says.
+func (g *Gate) decide(r Rule, hi, lo uint64) Verdict {
 	switch r.Policy {
 	case Always:
 		return Verdict{Admit: true}
 	case SecondHit:
-		if g.secondHit.Seen(hi, lo) {
+		if g.sightedBefore(hi, lo) {
 			return Verdict{Admit: true}
 		}
 		return Verdict{Reason: reason.FirstSighting}
 	case Counting:
-		v := Verdict{Sightings: g.counting.Add(hi, lo), Needed: r.MoreThan + 1}
+		v := Verdict{Sightings: g.sightings(hi, lo), Needed: r.MoreThan + 1}
 		v.Admit = v.Sightings >= v.Needed
 		if !v.Admit {
 			v.Reason = reason.TooFewSightings
@@ -102,37 +133,83 @@ func (g *Gate) Sight(r Rule, hi, lo uint64) Verdict {
 	}
 }
 
-// FilterStats is the state of one filter. Everything in it is a gauge but
-// Rotations, which only grows.
-type FilterStats struct {
-	Name string // SecondHitFilter or CountingFilter
-	bloom.Stats
-}
-
-// Stats returns the state as of now of each filter there is, in the order of
-// Options.
-func (g *Gate) Stats(now time.Time) []FilterStats {
-	out := make([]FilterStats, len(g.rotators))
-	for i, r := range g.rotators {
-		out[i] = FilterStats{Name: r.name, Stats: r.filter.Stats(now)}
+// sightedBefore records a sighting for second-hit, in the sample too where the
+// key belongs to it.
+func (g *Gate) sightedBefore(hi, lo uint64) bool {
+	if !mayBeSampled(lo) {
+		return g.secondHit.Seen(hi, lo)
 	}
-	return out
-}
-
-// Bytes returns the memory of all filters; it does not change.
-func (g *Gate) Bytes() int64 {
-	var n int64
-	for _, r := range g.rotators {
-		n += r.filter.Bytes()
+	s := g.seen.sample.begin(hi, lo)
+	was := g.secondHit.Seen(hi, lo)
+	count := 1
+	if was {
+		count = 2
 	}
-	return n
+	g.seen.sample.end(s, hi, lo, count)
+	return was
 }
 
-// Close stops the rotation and waits for its goroutines; a clearing or callback
-// under way is finished first. Sight and Stats still work, on a window that no
-// longer moves. Further calls do nothing.
+// sightings does the same for counting and returns their number.
+func (g *Gate) sightings(hi, lo uint64) int {
+	if !mayBeSampled(lo) {
+		return g.counting.Add(hi, lo)
+	}
+	s := g.counted.sample.begin(hi, lo)
+	count := g.counting.Add(hi, lo)
+	g.counted.sample.end(s, hi, lo, count)
+	return count
+}
+
+// Filled is to be called once for every storable response, when it is certain
+// whether admission let it be stored (heldBack false) or not (true), with the
+// rule and key of its sighting. It reports regret: that the fill before this
+// one, of the same key and within the rule's window, was held back. Then a cache
+// that admits everything would have answered from its memory, if it had not
+// evicted the object by then.
+//
+// What policies Always and Never hold back is not measured: they have no
+// window, and Filled reports false. For the errors of the others see the
+// filters in RegretStats: they wrongly report at most one fill in a hundred, and
+// overlook as many, while they are not overfull.
+func (g *Gate) Filled(r Rule, hi, lo uint64, heldBack bool) (regret bool) {
+	var m *memory
+	switch r.Policy {
+	case SecondHit:
+		m = g.seen
+	case Counting:
+		m = g.counted
+	default: // without a window
+	}
+	return m != nil && m.regret.filled(hi, lo, heldBack)
+}
+
+// Open reports whether the gate is open now because the cache is nearly empty
+// (Options.OpenBelow).
+func (g *Gate) Open() bool { return g.openBelow != nil && g.openBelow() }
+
+// Save writes the filters to the file of Options.State, as of now; without it,
+// Save does nothing. It waits for a save under way and holds up neither
+// sightings nor rotations: what happens meanwhile may or may not be in the file.
+func (g *Gate) Save(now time.Time) error {
+	if g.keeper == nil {
+		return nil
+	}
+	return g.keeper.save(now)
+}
+
+// Close stops the goroutines, waits for what they have begun, callbacks
+// included, and saves a last time. Sight, Filled and Stats still work, on a
+// window that no longer moves. Further calls do nothing.
 func (g *Gate) Close() {
-	for _, r := range g.rotators {
-		r.close()
-	}
+	g.once.Do(func() {
+		if g.keeper != nil {
+			g.keeper.stopLoop()
+		}
+		for _, m := range g.memories {
+			m.rotator.close()
+		}
+		if g.keeper != nil {
+			g.keeper.saveOnce(clock())
+		}
+	})
 }

@@ -30,6 +30,21 @@ type Options struct {
 	// is called from the filter's own goroutine, which rotates nothing and
 	// cannot be closed until it returns.
 	OnEarlyRotation func(filter string, age time.Duration)
+
+	// OpenBelow, if not nil, reports whether the gate is open because the cache
+	// is still too empty to be choosy. It is asked for every sighting that would
+	// be refused, but for those of policy Never, and must be fast and safe for
+	// concurrent use. Sightings are recorded all the same.
+	OpenBelow func() bool
+
+	// State, if not nil, has the filters kept in a file.
+	State *StateOptions
+
+	// Restore, if not nil, is what LoadState read. New takes from it what fits
+	// the sections above and ages it; Gate.Problems says what did not fit. It
+	// needs State, whose Seed must be the one sightings were saved under. New
+	// closes it.
+	Restore *State
 }
 
 // FilterOptions is the size of a filter and the period of its rotation.
@@ -40,6 +55,29 @@ type FilterOptions struct {
 	// before when it is full. 0 rotates by fill only; otherwise 1ms or more.
 	RotateEvery time.Duration
 }
+
+// StateOptions says where the filters are kept over a restart, and how often
+// they are saved.
+type StateOptions struct {
+	// Path is the file. Its directory must exist and be writable.
+	Path string
+
+	// Every is the time between two saves; 0 is 5 minutes. The gate saves once
+	// more when it is closed.
+	Every time.Duration
+
+	// Seed is that of the key hash, without which the filters mean nothing. It
+	// is stored with them, so the file is as secret as it is.
+	Seed uint64
+
+	// OnError, if not nil, is called with the error of every save that Gate
+	// itself began and that failed. It is called from the gate's own goroutine,
+	// or from Close.
+	OnError func(error)
+}
+
+// defaultSaveEvery bounds what a crash forgets, at some megabytes of writing.
+const defaultSaveEvery = 5 * time.Minute
 
 // Validate returns nil or every fault at once, each an *bloom.OptionError.
 func (o FilterOptions) Validate() error {
@@ -66,5 +104,14 @@ func (o Options) validate() error {
 	}
 	check(SecondHitFilter, o.SecondHit)
 	check(CountingFilter, o.Counting)
+	if s := o.State; s != nil && s.Path == "" {
+		errs = append(errs, &bloom.OptionError{Option: "state", Value: `""`, Want: "the path of a file"})
+	}
+	if s := o.State; s != nil && s.Every < 0 {
+		errs = append(errs, &bloom.OptionError{Option: "save_every", Value: s.Every, Want: "0s (5m) or more"})
+	}
+	if o.Restore != nil && o.State == nil {
+		errs = append(errs, &bloom.OptionError{Option: "restore", Value: "a saved state", Want: "a state with the seed in use"})
+	}
 	return errors.Join(errs...)
 }

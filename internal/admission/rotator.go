@@ -7,43 +7,50 @@ import (
 	"edgeproxy/internal/bloom"
 )
 
-// filter is what a rotator needs of a sliding filter.
-type filter interface {
+// clock reads the time for the loops of this room. Everything else is told.
+func clock() time.Time { return time.Now() }
+
+// window is what a rotator moves.
+type window interface {
 	Rotate(now time.Time, cause bloom.Cause) bool
 	Full() bool
 	FullC() <-chan struct{}
-	Stats(now time.Time) bloom.Stats
-	Bytes() int64
 }
 
-// rotator keeps one filter's window moving, from a goroutine of its own.
+// rotator keeps one window moving, from a goroutine of its own.
 type rotator struct {
 	name    string
-	filter  filter
+	window  window
 	every   time.Duration // 0: by fill only
 	onEarly func(filter string, age time.Duration)
+
+	due    <-chan struct{} // nil, or receives when settle is to be called
+	settle func(now time.Time)
 
 	once sync.Once
 	stop chan struct{} // closed to end run
 	done chan struct{} // closed when run has ended
 }
 
-func newRotator(name string, f filter, every time.Duration, onEarly func(string, time.Duration)) *rotator {
+func newRotator(name string, w window, every time.Duration, onEarly func(string, time.Duration)) *rotator {
 	if onEarly == nil {
 		onEarly = func(string, time.Duration) {}
 	}
 	return &rotator{
-		name: name, filter: f, every: every, onEarly: onEarly,
+		name: name, window: w, every: every, onEarly: onEarly,
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
 }
 
-// run rotates the filter until close: every period, and at once when it is
+// run rotates the window until close: every period, and at once when it is
 // full. began is when the newest generation began; each rotation starts a new
 // period from there, not from the end of the clearing, so that no sighting
 // outlives G periods by the time the clearing takes.
 func (r *rotator) run(began time.Time) {
 	defer close(r.done)
+	if r.window.Full() { // a restored one, which signals nothing
+		began = r.rotate(began, bloom.CauseFull)
+	}
 	var tick <-chan time.Time // stays nil, and never fires, without a period
 	var timer *time.Timer
 	if r.every > 0 {
@@ -55,10 +62,13 @@ func (r *rotator) run(began time.Time) {
 		select {
 		case <-r.stop:
 			return
+		case <-r.due:
+			r.settle(clock())
+			continue
 		case <-tick:
 			began = r.rotate(began, bloom.CauseTime)
-		case <-r.filter.FullC():
-			if !r.filter.Full() {
+		case <-r.window.FullC():
+			if !r.window.Full() {
 				continue // the signal was for a generation rotated meanwhile
 			}
 			began = r.rotate(began, bloom.CauseFull)
@@ -71,8 +81,8 @@ func (r *rotator) run(began time.Time) {
 
 // rotate begins a new generation and returns when.
 func (r *rotator) rotate(began time.Time, cause bloom.Cause) time.Time {
-	now := time.Now()
-	r.filter.Rotate(now, cause)
+	now := clock()
+	r.window.Rotate(now, cause)
 	if age := now.Sub(began); cause == bloom.CauseFull && age < r.every {
 		r.onEarly(r.name, age)
 	}

@@ -65,6 +65,10 @@ type Verdict struct {
 	Admit  bool
 	Reason reason.Reason // None where Admit is true
 
+	// Open: the rule says no, and Admit is true because the gate is open
+	// (Options.OpenBelow).
+	Open bool
+
 	// Sightings and Needed, for Counting only, are the estimated number of
 	// sightings within the window, this one included, and the number that
 	// admits. Sightings may exceed Needed.

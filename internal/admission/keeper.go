@@ -1,0 +1,102 @@
+package admission
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"edgeproxy/internal/statefile"
+)
+
+// keeper saves the memories of a gate to a file, from a goroutine of its own and
+// whenever it is asked.
+type keeper struct {
+	options  StateOptions
+	memories []*memory
+
+	saving chan struct{} // has a token while a save runs
+	stop   chan struct{} // closed to end run
+	done   chan struct{} // closed when run has ended
+
+	mu    sync.Mutex
+	state StateStats
+}
+
+// newKeeper returns a keeper with nothing saved yet.
+func newKeeper(o StateOptions, memories []*memory) *keeper {
+	o.Every = cmp.Or(o.Every, defaultSaveEvery)
+	if o.OnError == nil {
+		o.OnError = func(error) {}
+	}
+	return &keeper{
+		options: o, memories: memories,
+		saving: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+	}
+}
+
+// run saves every now and then until stopLoop.
+func (k *keeper) run() {
+	defer close(k.done)
+	ticker := time.NewTicker(k.options.Every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-k.stop:
+			return
+		case <-ticker.C:
+			k.saveOnce(clock())
+		}
+	}
+}
+
+// stopLoop ends run and waits for it. It is called once.
+func (k *keeper) stopLoop() {
+	close(k.stop)
+	<-k.done
+}
+
+// saveOnce saves; who asked for it is gone, so an error goes to OnError.
+func (k *keeper) saveOnce(now time.Time) {
+	if err := k.save(now); err != nil {
+		k.options.OnError(err)
+	}
+}
+
+// save replaces the file. One save runs at a time, others wait for their turn.
+func (k *keeper) save(now time.Time) error {
+	k.saving <- struct{}{}
+	defer func() { <-k.saving }()
+	var size int64
+	err := statefile.Write(k.options.Path, func(w io.Writer) (err error) {
+		size, err = k.write(w, now)
+		return err
+	})
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if err != nil {
+		k.state.Failures++
+		return fmt.Errorf("save the sightings: %w", err)
+	}
+	k.state.Saves++
+	k.state.Saved, k.state.Bytes = now, size
+	return nil
+}
+
+// write puts out the state and returns its length.
+func (k *keeper) write(w io.Writer, now time.Time) (int64, error) {
+	sw := newStateWriter(w, k.options.Seed, now)
+	for _, m := range k.memories {
+		m.save(sw, now)
+	}
+	err := sw.close()
+	return sw.n, err
+}
+
+// stats returns how it went so far.
+func (k *keeper) stats() StateStats {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.state
+}

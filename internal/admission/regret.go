@@ -1,0 +1,56 @@
+package admission
+
+import (
+	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/bloom/sliding"
+)
+
+// regretRate is the false positive rate of each filter of a regret, every
+// generation full. It bounds the error of a count, not of an admission.
+const regretRate = 0.01
+
+// regret answers: was the fill before this one, of the same key and within the
+// window, held back? Then the origin was asked again for what a cache that
+// admits everything would have had.
+//
+// It is a filter with a secondary one for deletions, "in A and not in B" (as
+// bloom.Composite, but sliding): a fill is regretted if its key is in held and
+// not in stored, where stored has the keys that were stored after they had been
+// held back. An object that leaves the cache again and is fetched once more is
+// no regret.
+//
+// Both slide with the window of the rule's own filter. What is in stored was in
+// held before, and each is renewed with the other, so held never outlives
+// stored. The errors, each at most regretRate while the generations hold what
+// they are made for:
+//
+//   - held wrongly has a key: a first fill counts as regret;
+//   - stored wrongly has a key: a regret is not counted;
+//   - a key held back, stored, and held back again within one window is not
+//     counted from then on. For second-hit this takes a sighting that is
+//     forgotten before the fill that followed it; counting comes to it when the
+//     older part of a count is forgotten.
+//
+// Simultaneous fills of one key may each miss the other.
+type regret struct {
+	held, stored *sliding.Filter
+}
+
+// regretOptions returns the sizes for a rule with the filter o. Every key
+// sighted may be held back. Those stored after it are a part: of the objects of
+// web traffic about a fifth to a half is asked for again. When there are more,
+// stored's rate grows, which hides regret.
+func regretOptions(o bloom.Options) (held, stored bloom.Options) {
+	held = bloom.Options{Generations: o.Generations, Capacity: o.Capacity, FalsePositiveRate: regretRate}
+	stored = held
+	stored.Capacity = (o.Capacity + 1) / 2
+	return held, stored
+}
+
+// filled records a fill and reports whether the one before was held back.
+func (r *regret) filled(hi, lo uint64, heldBack bool) bool {
+	if heldBack {
+		return r.held.Seen(hi, lo) && !r.stored.Has(hi, lo)
+	}
+	return r.held.Has(hi, lo) && !r.stored.Seen(hi, lo)
+}

@@ -1,0 +1,119 @@
+package admission
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"edgeproxy/internal/statefile"
+)
+
+// ErrState is a state file that is whole and makes no sense to this program.
+var ErrState = errors.New("not a state of admission")
+
+// A state is, little endian:
+//
+//	version [4] seed [8] time of saving, Unix nanoseconds [8]
+//	the sections, one after the other, as their filters write them
+//	the table: for each section length of name [1] name offset [8] length [8]
+//	number of sections [4] offset of the table [8]
+//
+// Offsets count from the beginning. The table is last, since a filter says how
+// long it is by writing itself.
+const (
+	// stateVersion also stands for the key hash: who changes either raises it.
+	stateVersion = 1
+
+	stateHeadBytes = 20
+	stateTailBytes = 12
+	maxTableBytes  = 4 << 10 // some hundred sections; there are six
+)
+
+// Suffixes of the sections, and names, of the filters of a regret.
+const (
+	heldBackSuffix = "/held-back"
+	storedSuffix   = "/stored"
+)
+
+// State is a saved state of a Gate, verified and not yet taken apart. It holds
+// the file open until Close, or until it is given to New. It is not safe for
+// concurrent use. A nil *State is an empty one.
+type State struct {
+	file     io.Closer
+	content  io.ReaderAt
+	seed     uint64
+	saved    time.Time
+	sections map[string]span
+	problems []error
+}
+
+type span struct{ offset, length int64 }
+
+// LoadState reads what a Gate saved at path. now is the clock's time. An error
+// that is fs.ErrNotExist says that nothing was saved yet; any other, that the
+// file is of no use and why (see statefile.Open, and ErrState). A gate may then
+// be built without.
+func LoadState(path string, now time.Time) (*State, error) {
+	f, err := statefile.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("load the sightings: %w", err)
+	}
+	st, err := parseState(f, f.Size())
+	if err != nil {
+		_ = f.Close()
+		return nil, fmt.Errorf("load the sightings from %s: %w", path, err)
+	}
+	st.file = f
+	if f.Exposed() {
+		st.fault("%s was open to others than its owner, and holds the seed of the key hash; the next save makes it private", path)
+	}
+	if st.saved.After(now) {
+		st.fault("%s was saved at %v, after the present time; the age of its sightings is unknown", path, st.saved)
+	}
+	return st, nil
+}
+
+// Seed returns the seed of the key hash that the sightings were recorded under.
+func (st *State) Seed() uint64 { return st.seed }
+
+// Close releases the file. New does so itself.
+func (st *State) Close() {
+	if st != nil && st.file != nil {
+		_ = st.file.Close() // it was only read
+		st.file = nil
+	}
+}
+
+// section returns the bytes saved under name, or nil if there are none.
+func (st *State) section(name string) io.Reader {
+	if st == nil {
+		return nil
+	}
+	s, ok := st.sections[name]
+	if !ok {
+		return nil
+	}
+	return io.NewSectionReader(st.content, s.offset, s.length)
+}
+
+// requireSeed makes the state an empty one unless it was saved under seed.
+func (st *State) requireSeed(seed uint64) {
+	if st != nil && st.seed != seed {
+		st.sections = nil
+		st.fault("sightings saved under another seed of the key hash: all filters begin anew")
+	}
+}
+
+// fault keeps a problem.
+func (st *State) fault(format string, args ...any) {
+	st.problems = append(st.problems, fmt.Errorf(format, args...))
+}
+
+// faults returns the problems met so far.
+func (st *State) faults() []error {
+	if st == nil {
+		return nil
+	}
+	return st.problems
+}

@@ -1,0 +1,93 @@
+package admission
+
+import (
+	"time"
+
+	"edgeproxy/internal/bloom"
+)
+
+// FilterStats is the state of one filter and of what stands beside it. All of
+// it are gauges but Rotations and the counts of Measured, which only grow.
+type FilterStats struct {
+	Name string // SecondHitFilter or CountingFilter
+	bloom.Stats
+
+	Measured Measured
+	Regret   RegretStats
+}
+
+// Measured is what a sample of exactly remembered keys says about the filter.
+type Measured struct {
+	// Unseen counts the sampled sightings that were certainly the first of
+	// their key within the window; FalsePositives those among them that the
+	// filter took for further ones (second-hit), or counted as more than one
+	// (counting).
+	Unseen, FalsePositives int64
+
+	// FalseNegatives counts the sampled sightings that the filter did not know,
+	// or counted too low, although as many had certainly been recorded within
+	// the window. It must stay 0: a Bloom filter has none.
+	FalseNegatives int64
+
+	// Ratio is the share of FalsePositives in Unseen over the last 16 periods
+	// between rotations, the present one included; in [0, 1]. Expected is the
+	// mean, over the very same sightings, of what the filter's fill let one
+	// expect. With u sightings in the horizon the standard error of Ratio is
+	// about sqrt(Expected/u). Both are 0 while there are none.
+	Ratio, Expected float64
+
+	// HorizonUnseen and HorizonFalsePositives are the counts behind Ratio.
+	HorizonUnseen, HorizonFalsePositives int64
+
+	// Share is the share of the key space that is sampled, such as 1/256. It is
+	// halved when the sample's memory is full, and does not grow again. 0: the
+	// sample has given up.
+	Share float64
+
+	// Keys is the number of keys the sample remembers now, at most Capacity.
+	Keys, Capacity int
+
+	// Bytes is the memory of the sample; it does not change.
+	Bytes int64
+}
+
+// RegretStats is the state of the filters behind Gate.Filled: the keys whose
+// storable responses were held back, and those of them stored afterwards.
+type RegretStats struct {
+	HeldBack, Stored bloom.Stats
+}
+
+// StateStats tells about the file that keeps the sightings.
+type StateStats struct {
+	Saves, Failures int64     // since start
+	Saved           time.Time // begin of the last save that succeeded; zero: none yet
+	Bytes           int64     // size of its content
+}
+
+// Stats returns the state as of now of each filter there is, in the order of
+// Options.
+func (g *Gate) Stats(now time.Time) []FilterStats {
+	out := make([]FilterStats, len(g.memories))
+	for i, m := range g.memories {
+		out[i] = m.stats(now)
+	}
+	return out
+}
+
+// StateStats returns how the saving goes; all zero without Options.State.
+func (g *Gate) StateStats() StateStats {
+	if g.keeper == nil {
+		return StateStats{}
+	}
+	return g.keeper.stats()
+}
+
+// Bytes returns the memory of all filters, those of regret and the samples
+// included; it does not change.
+func (g *Gate) Bytes() int64 {
+	var n int64
+	for _, m := range g.memories {
+		n += m.bytes()
+	}
+	return n
+}
