@@ -4,30 +4,41 @@
 // is returned fresh or stale alike; whether it may be served is the caller's
 // question (RFC 9111 section 4).
 //
-// Its law: admitted means stored. When Put returns Stored, the next Get finds
+// Its law: admitted means stored. When Put returns Stored, the next Find has
 // the entry, also in a full cache. Ristretto alone cannot promise that: a Set
 // becomes visible late, and its policy may refuse the newcomer. So an entry
 // lands in a small synchronous window first. What grows old there is offered to
 // ristretto, which keeps what is asked for often. A refusal there is an
-// eviction, counted under its own reason; nothing leaves uncounted:
+// eviction, counted under its own reason; nothing leaves uncounted. In each tier
 //
-//	writes = objects held + evictions + replaced + purged
+//	writes = objects held + evictions + replaced + purged (+ promoted, of the stage)
 //
-// Three parts share Options.MaxBytes and never exceed it together:
+// There are two tiers. Memory is for what admission let in. The stage, off by
+// default, keeps what it held back, first in, first out: there the second
+// request of a key is a hit already, and the caller may Promote the entry.
+// Nothing staged ever pushes anything out of the memory tier. The parts share
+// Options.MaxBytes and never exceed it together:
 //
-//	window     what landed last            clock.go
-//	main       what is asked for most      main.go (ristretto)
-//	index      which URLs have variants    index.go, clock.go
+//	stage      first sightings, with an index     stage.go, promote.go
+//	memory:
+//	  window   what landed last                   clock.go
+//	  main     what is asked for most             main.go (ristretto)
+//	  index    which URLs have variants           index.go, clock.go
 //
-// The window is first in, first out: an entry leaves it when a window's worth of
-// bytes has landed after it, however popular the others are. In an order of use,
-// a few popular entries would push out what has just landed, unasked for as yet.
+// A key is in one tier at most, and in one place of it but for the moment of a
+// move. Whatever moves or is replaced is in its new place before it leaves the
+// old one, and look-ups ask in that order.
+//
+// The window is first in, first out as well: an entry leaves it when a window's
+// worth of bytes has landed after it, however popular the others are. In an order
+// of use, a few popular entries would push out what has just landed, unasked for as
+// yet.
 //
 // There is one writer at a time (Store.mu) and any number of readers. Every
-// write has to be confirmed by ristretto's single worker, so more writers would
-// queue there instead, and one writer leaves no interleaving to get wrong:
-// during a write nothing else moves. It takes 2 to 3 µs (BenchmarkPut), little
-// beside the fetch before it. Readers never take that lock.
+// write to the memory tier has to be confirmed by ristretto's single worker, so
+// more writers would queue there instead, and one writer leaves no interleaving
+// to get wrong: during a write nothing else moves. It takes 2 to 3 µs
+// (BenchmarkPut), little beside the fetch before it. Readers never take that lock.
 //
 // A look-up compares the full key, so keys with equal hashes cost a miss and
 // never give one client the response of another. Entries are immutable. Their

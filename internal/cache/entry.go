@@ -8,16 +8,17 @@ import (
 
 // Sizes of what an entry takes beside its own bytes, in bytes.
 const (
-	// entryOverhead is one Entry with its share of ristretto's two maps and of
-	// allocator rounding. TestCostCoversTheHeap measures it.
+	// entryOverhead is one item, which is an Entry and its mark, with its share of
+	// ristretto's two maps and of allocator rounding, or with its place in window
+	// or stage. TestCostCoversTheHeap measures it.
 	entryOverhead = 450
 	fieldOverhead = 32 // two string headers
 	nameOverhead  = 16 // one string header
 )
 
-// Entry is one stored response. Whoever makes it owns it until Put; from then
-// on it is shared and nobody writes to it or to anything it refers to. To
-// change one, copy the struct and Put the copy.
+// Entry is one stored response. Whoever makes it owns it until it is put; from
+// then on what it refers to is shared and nobody writes to that, nor to an Entry
+// that a look-up returned. To change one, copy the struct and put the copy.
 type Entry struct {
 	// Key is the hash of Name.
 	Key Key

@@ -29,11 +29,11 @@ func Example() {
 	}, nil))
 
 	fields, _ := store.Vary(hasher.Sum(url), url)
-	_, hit := store.Get(hasher.Sum(gzip), gzip)
-	fmt.Println(fields, hit)
+	_, tier := store.Find(hasher.Sum(gzip), gzip)
+	fmt.Println(fields, tier)
 	fmt.Println(store.Purge(hasher.Sum(url), url), store.Objects())
 	// Output:
 	// stored
-	// [Accept-Encoding] true
+	// [Accept-Encoding] memory
 	// 1 0
 }

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"encoding/binary"
+	"slices"
 	"testing"
 )
 
@@ -53,8 +54,14 @@ func mustPut(tb testing.TB, s *Store, e *Entry) {
 	}
 }
 
+// find is Find where the tier does not matter.
+func find(s *Store, k Key, name []byte) (*Entry, bool) {
+	e, tier := s.Find(k, name)
+	return e, tier != None
+}
+
 func holds(s *Store, name string) bool {
-	_, ok := s.Get(sum(name), []byte(name))
+	_, ok := find(s, sum(name), []byte(name))
 	return ok
 }
 
@@ -63,34 +70,111 @@ func get(s *Store, url, values string) (*Entry, bool) {
 	if _, varies := s.Vary(sum(url), []byte(url)); varies {
 		url += "\x00" + values
 	}
-	return s.Get(sum(url), []byte(url))
+	return find(s, sum(url), []byte(url))
+}
+
+// newStagedStore returns a Store of 1 MiB of which the stage has stageBytes.
+func newStagedStore(tb testing.TB, stageBytes int64) *Store {
+	tb.Helper()
+	return newStoreOf(tb, Options{MaxBytes: 1 << 20, MaxObjectBytes: 64 << 10, MaxVariants: 32, StageBytes: stageBytes})
+}
+
+func mustStage(tb testing.TB, s *Store, e *Entry) {
+	tb.Helper()
+	if got := s.PutStage(e, nil); got != Stored {
+		tb.Fatalf("PutStage(%q): got %v, want stored", e.Name, got)
+	}
+}
+
+func mustPromote(tb testing.TB, s *Store, name string) {
+	tb.Helper()
+	if !s.Promote(sum(name), []byte(name)) {
+		tb.Fatalf("Promote(%q): got false, want true", name)
+	}
+}
+
+func tierOf(s *Store, name string) Tier {
+	_, tier := s.Find(sum(name), []byte(name))
+	return tier
+}
+
+// stagedNames returns what is staged, oldest first, without asking for it.
+func stagedNames(s *Store) (names []string) {
+	for slot := s.stage.items.ring.prev; slot != &s.stage.items.ring; slot = slot.prev {
+		names = append(names, string(slot.value.Name))
+	}
+	return names
 }
 
 // checkBooks compares the counters with what look-ups still find of names, which
 // must be all ever put, and ristretto's sum with ours. No write may be in progress.
 func checkBooks(tb testing.TB, s *Store, names map[string]Key) {
 	tb.Helper()
-	var objects, cost int64
+	var objects, cost [Stage + 1]int64 // by tier
 	for name, k := range names {
-		if e, ok := s.Get(k, []byte(name)); ok {
-			objects++
-			cost += e.Cost()
+		e, tier := s.Find(k, []byte(name))
+		objects[tier]++
+		switch tier {
+		case Memory:
+			cost[tier] += e.Cost()
+		case Stage:
+			cost[tier] += stageCost(e)
+		case None:
 		}
 	}
 	st := s.Stats()
-	if st.Objects != objects || st.Bytes-st.IndexBytes != cost {
-		tb.Errorf("held: got %d objects of %d bytes, want the %d of %d bytes found",
-			st.Objects, st.Bytes-st.IndexBytes, objects, cost)
+	check := func(tier Tier, st TierStats) {
+		tb.Helper()
+		if st.Objects != objects[tier] || st.Bytes != cost[tier] {
+			tb.Errorf("%v: got %d objects of %d bytes held, want the %d of %d bytes found",
+				tier, st.Objects, st.Bytes, objects[tier], cost[tier])
+		}
+		gone := st.Capacity + st.Rejected + st.Variants + st.Replaced + st.Purged + st.Promoted
+		if st.Writes != st.Objects+gone {
+			tb.Errorf("%v: got %d writes, want %d held + %d gone; all: %+v", tier, st.Writes, st.Objects, gone, st)
+		}
+		if st.NeverHit > gone-st.Promoted {
+			tb.Errorf("%v: got %d never hit, want at most the %d gone", tier, st.NeverHit, gone)
+		}
 	}
-	if gone := st.Capacity + st.Rejected + st.Variants + st.Replaced + st.Purged; st.Writes != st.Objects+gone {
-		tb.Errorf("identity: got %d writes, want %d held + %d gone; all: %+v", st.Writes, st.Objects, gone, st)
-	}
+	memory := st.TierStats
+	memory.Bytes -= st.IndexBytes
+	check(Memory, memory)
+	check(Stage, st.Stage)
 	s.main.cache.Wait()
 	used := s.main.cache.MaxCost() - s.main.cache.RemainingCost()
-	if want := st.Bytes - st.IndexBytes - s.window.bytes.Load(); used != want {
+	if want := memory.Bytes - s.window.bytes.Load(); used != want {
 		tb.Errorf("ristretto: got %d bytes in its books, want %d", used, want)
 	}
+	checkStage(tb, s)
 	checkBounds(tb, s)
+}
+
+// checkStage holds the stage's three structures together.
+func checkStage(tb testing.TB, s *Store) {
+	tb.Helper()
+	g := s.stage
+	if got, want := g.items.bytes.Load(), g.books.bytes.Load(); got != want {
+		tb.Errorf("stage: got %d bytes of items, want the %d of its books", got, want)
+	}
+	listed, urls := 0, map[Key]bool{}
+	for slot := g.items.ring.prev; slot != &g.items.ring; slot = slot.prev {
+		it := slot.value
+		if len(it.Vary) == 0 {
+			continue
+		}
+		urls[it.URL] = true
+		listed++
+		if r := g.urls.peek(it.URL); r == nil || !r.value.describes(&it.Entry) || !slices.Contains(r.value.keys, it.Key) {
+			tb.Errorf("stage: %q: got no record that lists it", it.Name)
+		}
+	}
+	for slot := g.urls.ring.prev; slot != &g.urls.ring; slot = slot.prev {
+		listed -= len(slot.value.keys)
+	}
+	if got := g.urls.count.Load(); got != int64(len(urls)) || listed != 0 {
+		tb.Errorf("stage: got %d records, want %d; %d more variants than listed", got, len(urls), listed)
+	}
 }
 
 // checkBounds holds at any moment, also during writes.
@@ -104,6 +188,7 @@ func checkBounds(tb testing.TB, s *Store) {
 	check("all", s.Bytes(), s.limits.maxBytes)
 	check("window", s.window.bytes.Load(), s.limits.windowBytes)
 	check("index", s.index.bytes.Load(), s.limits.indexBytes)
+	check("stage", s.stage.books.bytes.Load(), s.limits.stageBytes)
 }
 
 // namesOf returns the keys of entries by name, for checkBooks.

@@ -56,7 +56,7 @@ func (w workload) runStore(tb testing.TB, s *Store, pause func()) (hitRatio floa
 			if asked++; asked%64 == 0 {
 				pause()
 			}
-			_, ok := s.Get(e.Key, e.Name)
+			_, ok := find(s, e.Key, e.Name)
 			return ok
 		},
 		func(e *Entry) { mustPut(tb, s, e) })

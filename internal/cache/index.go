@@ -16,7 +16,7 @@ const (
 // quarter of the index takes to be replaced.
 const indexChances = 3
 
-// record says which variants of a URL are stored. Every variant held is listed
+// record says which variants of a URL a tier holds. Every variant held is listed
 // in a record, so whoever drops a record can drop its variants, and none stays
 // behind where no look-up would find it. Name and fields never change; keys is
 // the writer's.
@@ -31,36 +31,35 @@ func recordBytes(e *Entry) int64 {
 	return recordOverhead + int64(len(e.urlName())) + namesBytes(e.Vary)
 }
 
-// fileLocked lists e among the variants of its URL. A record with other fields
-// goes first, with its variants.
+func newRecord(e *Entry) *record {
+	return &record{name: bytes.Clone(e.urlName()), fields: e.Vary}
+}
+
+// fileLocked lists e among the variants of its URL. If the URL has a record, it
+// describes e.
 func (s *Store) fileLocked(e *Entry) {
 	slot := s.index.peek(e.URL)
-	if slot != nil && !slot.value.describes(e) {
-		s.dropLocked(slot, replaced)
-		slot = nil
-	}
 	if slot == nil {
 		size := recordBytes(e)
 		s.makeIndexRoomLocked(size, nil)
-		r := &record{name: bytes.Clone(e.urlName()), fields: e.Vary}
-		slot, _ = s.index.put(e.URL, r, size)
+		slot, _ = s.index.put(e.URL, newRecord(e), size)
 	}
-	s.listLocked(slot, e.Key)
+	s.listLocked(slot, e)
 }
 
 func (r *record) describes(e *Entry) bool {
 	return bytes.Equal(r.name, e.urlName()) && slices.Equal(r.fields, e.Vary)
 }
 
-// listLocked makes k the newest variant in the record of slot. If that would be
-// one too many, those that main evicted are struck off first, then the oldest.
-func (s *Store) listLocked(slot *slot[*record], k Key) {
-	r := slot.value
+// listLocked makes e the newest variant in the record of slot. If that would be
+// one too many, those that main evicted are struck off first, then the oldest
+// go: of the stage, then of the memory tier.
+func (s *Store) listLocked(slot *slot[*record], e *Entry) {
+	r, k := slot.value, e.Key
 	s.strikeLocked(slot, func(other Key) bool { return other == k })
-	if s.fullLocked(slot) {
-		s.strikeLocked(slot, func(other Key) bool {
-			return s.window.peek(other) == nil && s.main.find(other) == nil
-		})
+	if s.fullLocked(slot) || len(r.keys)+len(s.stage.rivals(e)) >= s.limits.maxVariants {
+		s.strikeLocked(slot, func(other Key) bool { return s.heldLocked(other) == nil })
+		s.limitRivalsLocked(e, s.limits.maxVariants-len(r.keys)-1)
 	}
 	for s.fullLocked(slot) {
 		oldest := r.keys[0]

@@ -17,8 +17,8 @@ const (
 	maxCounters     = 1 << 27
 )
 
-// mainPart is the ristretto cache behind the window. Only find may be called by
-// anyone; the rest is the writer's.
+// mainPart is the ristretto cache behind the window. Only find and holds may be
+// called by anyone; the rest is the writer's.
 //
 // Ristretto files an item under one 64-bit word, here Key.Hi. It also takes a
 // second word to tell keys with an equal first one apart, but then a Del or Set
@@ -27,22 +27,22 @@ const (
 // the place first. That also keeps out the Set of a key that is there already,
 // which ristretto may refuse after having returned true.
 type mainPart struct {
-	cache  *ristretto.Cache[uint64, *Entry]
+	cache  *ristretto.Cache[uint64, *item]
 	books  *ledger
 	closed bool // set before ristretto.Close, which reports all it holds as evicted
 }
 
 func newMainPart(maxCost int64, books *ledger) (*mainPart, error) {
 	m := &mainPart{books: books}
-	cache, err := ristretto.NewCache(&ristretto.Config[uint64, *Entry]{
+	cache, err := ristretto.NewCache(&ristretto.Config[uint64, *item]{
 		NumCounters:        counters(maxCost),
 		MaxCost:            maxCost,
 		BufferItems:        64,
 		IgnoreInternalCost: true, // Entry.Cost has it
 		KeyToHash:          func(k uint64) (uint64, uint64) { return k, 0 },
 		// Both run on ristretto's worker, which must never wait for anything.
-		OnEvict:  func(i *ristretto.Item[*Entry]) { m.left(i, capacity) },
-		OnReject: func(i *ristretto.Item[*Entry]) { m.left(i, rejected) },
+		OnEvict:  func(i *ristretto.Item[*item]) { m.left(i, capacity) },
+		OnReject: func(i *ristretto.Item[*item]) { m.left(i, rejected) },
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cache: start ristretto with %d bytes: %w", maxCost, err)
@@ -60,35 +60,42 @@ func counters(maxCost int64) int64 {
 // a sign of demand, also on a miss and when the writer asks: that favours
 // newcomers a little, which gains more hits when popularity drifts (1.8 to 3 in
 // 100 in a cache of 2 % of all bytes) than it costs when it does not (1 in 100).
-func (m *mainPart) find(k Key) *Entry {
-	e, ok := m.cache.Get(k.Hi)
-	if !ok || e.Key != k {
+func (m *mainPart) find(k Key) *item {
+	it, ok := m.cache.Get(k.Hi)
+	if !ok || it.Key != k {
 		return nil
 	}
-	return e
+	return it
 }
 
-// offer hands e over. When it returns, e is found here or counted as rejected,
+// holds reports whether there is an entry under k, or one whose Key has the same
+// high word. Ristretto takes it as no sign of demand. Anyone may call it.
+func (m *mainPart) holds(k Key) bool {
+	_, ok := m.cache.GetTTL(k.Hi)
+	return ok
+}
+
+// offer hands it over. When it returns, it is found here or counted as rejected,
 // and whatever had to go for it is gone: the bytes held never exceed MaxCost
-// plus those of e, which its owner still counts.
-func (m *mainPart) offer(e *Entry) {
-	cost := e.Cost()
-	if other, ok := m.cache.Get(e.Key.Hi); ok {
+// plus those of it, which its owner still counts.
+func (m *mainPart) offer(it *item) {
+	cost := it.Cost()
+	if other, ok := m.cache.Get(it.Key.Hi); ok {
 		m.remove(other)
-		m.books.left(capacity, other.Cost())
+		m.books.left(capacity, other, other.Cost())
 	}
-	if !m.cache.Set(e.Key.Hi, e, cost) { // dropped: its queue is full, or it is closed
-		m.books.left(rejected, cost)
+	if !m.cache.Set(it.Key.Hi, it, cost) { // dropped: its queue is full, or it is closed
+		m.books.left(rejected, it, cost)
 	}
 	m.cache.Wait()
 }
 
-// remove takes out e, which find has just returned, without counting it.
-func (m *mainPart) remove(e *Entry) { m.cache.Del(e.Key.Hi) }
+// remove takes out it, which find has just returned, without counting it.
+func (m *mainPart) remove(it *item) { m.cache.Del(it.Key.Hi) }
 
-func (m *mainPart) left(i *ristretto.Item[*Entry], why departure) {
+func (m *mainPart) left(i *ristretto.Item[*item], why departure) {
 	if i.Value != nil && !m.closed {
-		m.books.left(why, i.Cost)
+		m.books.left(why, i.Value, i.Cost)
 	}
 }
 

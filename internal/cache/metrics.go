@@ -6,14 +6,16 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Metrics shows the counters of one Store to Prometheus, under tier="memory".
-// They are read from the Store at each scrape and are zero until it is made.
+// Metrics shows the counters of one Store to Prometheus, by tier: "memory", and
+// "stage" if there is one. They are read from the Store at each scrape and are
+// zero until it is made.
 type Metrics struct {
 	store atomic.Pointer[Store] // the one made last
 
 	writes, writeBytes       *prometheus.Desc
 	objects, bytes, maxBytes *prometheus.Desc
-	evictions                *prometheus.Desc
+	evictions, neverHit      *prometheus.Desc
+	promotions               *prometheus.Desc
 }
 
 // NewMetrics registers the metrics with reg. It panics if reg has them already:
@@ -21,19 +23,22 @@ type Metrics struct {
 // result to New. If several Stores get it, it shows the last.
 func NewMetrics(reg prometheus.Registerer) *Metrics {
 	desc := func(name, help string, labels ...string) *prometheus.Desc {
-		return prometheus.NewDesc("edgeproxy_cache_"+name, help, labels, prometheus.Labels{"tier": "memory"})
+		return prometheus.NewDesc("edgeproxy_cache_"+name, help, labels, nil)
 	}
 	m := &Metrics{
-		writes: desc("writes_total", "Responses stored. Moves inside a tier are not counted. "+
-			"Writes = objects held + evictions + responses replaced by newer ones or purged."),
-		writeBytes: desc("write_bytes_total", "Bytes of the bodies stored, without header and key."),
-		objects:    desc("objects", "Responses held."),
+		writes: desc("writes_total", "Responses stored. Moves inside a tier are not counted; a promotion is a write of tier memory. "+
+			"Writes = objects held + evictions + responses replaced by newer ones or purged; for tier stage also + promotions.", "tier"),
+		writeBytes: desc("write_bytes_total", "Bytes of the bodies stored, without header and key.", "tier"),
+		objects:    desc("objects", "Responses held.", "tier"),
 		bytes: desc("bytes", "Bytes held: bodies, headers, keys, the index of variants and what it takes to hold them. "+
-			"Never above max_bytes."),
-		maxBytes: desc("max_bytes", "Bound of bytes."),
-		evictions: desc("evictions_total", "Responses that left although nobody replaced or purged them. "+
+			"Never above max_bytes.", "tier"),
+		maxBytes: desc("max_bytes", "Bound of bytes. The tiers add up to the size configured.", "tier"),
+		evictions: desc("evictions_total", "Responses that left although nobody replaced, purged or promoted them. "+
 			"capacity: to make room; rejected: refused on leaving the landing window; "+
-			"variants: too many variants of a URL, or of all URLs.", "reason"),
+			"variants: too many variants of a URL, or of all URLs.", "tier", "reason"),
+		neverHit: desc("stores_never_hit_total", "Responses that left, for whatever reason, and had not been found once "+
+			"since they were stored in the tier.", "tier"),
+		promotions: desc("promotions_total", "Responses that moved from tier stage to tier memory. Part of the writes of memory."),
 	}
 	reg.MustRegister(m)
 	return m
@@ -41,7 +46,9 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 
 // Describe sends the description of each metric.
 func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.writes, m.writeBytes, m.objects, m.bytes, m.maxBytes, m.evictions} {
+	for _, d := range []*prometheus.Desc{
+		m.writes, m.writeBytes, m.objects, m.bytes, m.maxBytes, m.evictions, m.neverHit, m.promotions,
+	} {
 		out <- d
 	}
 }
@@ -52,15 +59,26 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	if s := m.store.Load(); s != nil {
 		st = s.Stats()
 	}
+	m.collectTier(out, Memory, st.TierStats)
+	if st.Stage.MaxBytes > 0 {
+		m.collectTier(out, Stage, st.Stage)
+	}
+	out <- prometheus.MustNewConstMetric(m.promotions, prometheus.CounterValue, float64(st.Stage.Promoted))
+}
+
+func (m *Metrics) collectTier(out chan<- prometheus.Metric, tier Tier, st TierStats) {
 	send := func(d *prometheus.Desc, t prometheus.ValueType, v int64, labels ...string) {
-		out <- prometheus.MustNewConstMetric(d, t, float64(v), labels...)
+		out <- prometheus.MustNewConstMetric(d, t, float64(v), append([]string{tier.String()}, labels...)...)
 	}
 	send(m.writes, prometheus.CounterValue, st.Writes)
 	send(m.writeBytes, prometheus.CounterValue, st.WriteBytes)
 	send(m.objects, prometheus.GaugeValue, st.Objects)
 	send(m.bytes, prometheus.GaugeValue, st.Bytes)
 	send(m.maxBytes, prometheus.GaugeValue, st.MaxBytes)
+	send(m.neverHit, prometheus.CounterValue, st.NeverHit)
 	send(m.evictions, prometheus.CounterValue, st.Capacity, "capacity")
-	send(m.evictions, prometheus.CounterValue, st.Rejected, "rejected")
+	if tier == Memory { // the stage takes every entry
+		send(m.evictions, prometheus.CounterValue, st.Rejected, "rejected")
+	}
 	send(m.evictions, prometheus.CounterValue, st.Variants, "variants")
 }

@@ -52,12 +52,58 @@ func TestMetricsShowTheStore(t *testing.T) {
 		"edgeproxy_cache_evictions_total{reason=capacity,tier=memory}": float64(st.Capacity),
 		"edgeproxy_cache_evictions_total{reason=rejected,tier=memory}": float64(st.Rejected),
 		"edgeproxy_cache_evictions_total{reason=variants,tier=memory}": 1,
+		"edgeproxy_cache_stores_never_hit_total{tier=memory}":          float64(1002 - s.Objects()),
+		"edgeproxy_cache_promotions_total{}":                           0,
 	}
 	if diff := cmp.Diff(want, scrape(t, reg)); diff != "" {
 		t.Errorf("scrape: (-want +got)\n%s", diff)
 	}
 	if st.Capacity+st.Rejected == 0 {
 		t.Error("got no evictions in a full cache")
+	}
+}
+
+func TestMetricsShowTheStageWhenThereIsOne(t *testing.T) {
+	reg := prometheus.NewPedanticRegistry()
+	s := newStoreOf(t, Options{
+		MaxBytes: 1 << 20, MaxObjectBytes: 64 << 10, MaxVariants: 1, StageBytes: 32 << 10, Metrics: NewMetrics(reg),
+	})
+	for i := range 100 {
+		mustStage(t, s, plain(fmt.Sprint(i), 0, 2000))
+	}
+	mustStage(t, s, variant("/a", "1", 10, "Accept"))
+	mustStage(t, s, variant("/a", "2", 10, "Accept"))
+	holds(s, "99")
+	if !s.Promote(sum("99"), []byte("99")) {
+		t.Fatal("Promote: got false, want true")
+	}
+	s.Purge(sum("99"), []byte("99"))
+	st := s.Stats().Stage
+	want := map[string]float64{
+		"edgeproxy_cache_writes_total{tier=memory}":                    1,
+		"edgeproxy_cache_write_bytes_total{tier=memory}":               2000,
+		"edgeproxy_cache_objects{tier=memory}":                         0,
+		"edgeproxy_cache_bytes{tier=memory}":                           0,
+		"edgeproxy_cache_max_bytes{tier=memory}":                       1<<20 - 32<<10,
+		"edgeproxy_cache_evictions_total{reason=capacity,tier=memory}": 0,
+		"edgeproxy_cache_evictions_total{reason=rejected,tier=memory}": 0,
+		"edgeproxy_cache_evictions_total{reason=variants,tier=memory}": 0,
+		"edgeproxy_cache_stores_never_hit_total{tier=memory}":          1,
+		"edgeproxy_cache_writes_total{tier=stage}":                     102,
+		"edgeproxy_cache_write_bytes_total{tier=stage}":                100*2000 + 20,
+		"edgeproxy_cache_objects{tier=stage}":                          float64(st.Objects),
+		"edgeproxy_cache_bytes{tier=stage}":                            float64(s.stage.items.bytes.Load()),
+		"edgeproxy_cache_max_bytes{tier=stage}":                        32 << 10,
+		"edgeproxy_cache_evictions_total{reason=capacity,tier=stage}":  float64(102 - 1 - 1 - st.Objects),
+		"edgeproxy_cache_evictions_total{reason=variants,tier=stage}":  1,
+		"edgeproxy_cache_stores_never_hit_total{tier=stage}":           float64(102 - 1 - st.Objects),
+		"edgeproxy_cache_promotions_total{}":                           1,
+	}
+	if diff := cmp.Diff(want, scrape(t, reg)); diff != "" {
+		t.Errorf("scrape: (-want +got)\n%s", diff)
+	}
+	if st.Objects < 10 || st.Objects > 14 {
+		t.Errorf("got %d objects staged, want a stage full of about 13", st.Objects)
 	}
 }
 

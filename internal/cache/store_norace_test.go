@@ -25,8 +25,8 @@ func TestLookupsDoNotAllocate(t *testing.T) {
 	lookup := func(name string, want bool) func() {
 		b, k := []byte(name), sum(name)
 		return func() {
-			if _, ok := s.Get(k, b); ok != want {
-				t.Errorf("Get(%q): got %v, want %v", name, ok, want)
+			if _, ok := find(s, k, b); ok != want {
+				t.Errorf("Find(%q): got %v, want %v", name, ok, want)
 			}
 		}
 	}
@@ -35,4 +35,18 @@ func TestLookupsDoNotAllocate(t *testing.T) {
 	f("miss", lookup("/missing", false))
 	name := []byte("/vary")
 	f("Vary", func() { s.Vary(v.URL, name) })
+
+	s = newStagedStore(t, 64<<10)
+	mustPut(t, s, plain("/main", 0, 8))
+	pushOut(t, s)
+	mustPut(t, s, plain("/window", 0, 8))
+	mustStage(t, s, plain("/staged", 0, 8))
+	mustStage(t, s, v)
+	f("beside a stage, hit in window", lookup("/window", true))
+	f("beside a stage, hit in main", lookup("/main", true))
+	f("beside a stage, miss", lookup("/missing", false))
+	f("hit in stage", lookup("/staged", true))
+	f("Vary of the stage", func() { s.Vary(v.URL, name) })
+	missing, k := []byte("/missing"), sum("/missing")
+	f("late promotion", func() { s.Promote(k, missing) })
 }

@@ -9,52 +9,6 @@ import (
 	"edgeproxy/internal/field"
 )
 
-func TestNewRefusesOptionsThatCannotWork(t *testing.T) {
-	f := func(o Options, want ...string) {
-		t.Helper()
-		s, err := New(o)
-		if err == nil {
-			s.Close()
-			t.Errorf("New(%+v): got no error, want one", o)
-			return
-		}
-		for _, w := range want {
-			if !strings.Contains(err.Error(), w) {
-				t.Errorf("New(%+v): got error %q, want it to say %q", o, err, w)
-			}
-		}
-	}
-	f(Options{}, "MaxBytes 0", "MaxObjectBytes 0", "MaxVariants 0")
-	f(Options{MaxBytes: 64<<10 - 1, MaxObjectBytes: 1, MaxVariants: 1}, "MaxBytes 65535: want at least 65536")
-	f(Options{MaxBytes: 1 << 20, MaxObjectBytes: 256<<10 + 1, MaxVariants: 1}, "MaxObjectBytes 262145: want 1 to 262144, a quarter")
-	f(Options{MaxBytes: 1 << 20, MaxObjectBytes: 1}, "MaxVariants 0")
-	f(Options{MaxBytes: -1, MaxObjectBytes: -1, MaxVariants: -1}, "MaxBytes -1", "MaxObjectBytes -1", "MaxVariants -1")
-}
-
-func TestSharesFitInMaxBytes(t *testing.T) {
-	for maxBytes := int64(minMaxBytes); maxBytes < 1<<42; maxBytes = maxBytes*7/5 + 1 {
-		for _, object := range []int64{1, maxBytes / 100, maxBytes / objectShare} {
-			l, err := Options{MaxBytes: maxBytes, MaxObjectBytes: object, MaxVariants: 32}.limits()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if sum := l.windowBytes + l.indexBytes + l.mainBytes; sum != maxBytes {
-				t.Errorf("MaxBytes %d: got parts of %d bytes together", maxBytes, sum)
-			}
-			if l.windowBytes <= object || l.mainBytes < l.windowBytes || l.mainBytes < maxBytes/2 {
-				t.Errorf("MaxBytes %d, object %d: got window %d, main %d: want room for the object in both",
-					maxBytes, object, l.windowBytes, l.mainBytes)
-			}
-			if l.windowBytes < maxBytes/windowShare || l.indexBytes < maxBytes/indexShare {
-				t.Errorf("MaxBytes %d: got window %d, index %d: want their shares", maxBytes, l.windowBytes, l.indexBytes)
-			}
-			if n := counters(l.mainBytes); n < minCounters || n > maxCounters || n&(n-1) != 0 {
-				t.Errorf("MaxBytes %d: got %d counters, want a power of two in bounds", maxBytes, n)
-			}
-		}
-	}
-}
-
 // There must be no second, smaller bound on objects anywhere.
 func TestLargestObjectIsStoredAlsoInAFullCache(t *testing.T) {
 	f := func(maxBytes, maxObjectBytes int64) {
@@ -95,7 +49,7 @@ func TestTooLargeIsRefusedAndChangesNothing(t *testing.T) {
 		if after := s.Stats(); after != before {
 			t.Errorf("%s: got %+v, want it unchanged %+v", what, after, before)
 		}
-		if e, ok := s.Get(sum("/a"), []byte("/a")); !ok || versionOf(e) != 1 {
+		if e, ok := find(s, sum("/a"), []byte("/a")); !ok || versionOf(e) != 1 {
 			t.Errorf("%s: what was stored: got %v, want version 1", what, ok)
 		}
 	}
@@ -116,17 +70,17 @@ func TestEqualHashesAreAMiss(t *testing.T) {
 	mine := &Entry{Key: k, Name: []byte("/mine"), URL: k, Body: body(1, 8)}
 	f := func(where string) {
 		t.Helper()
-		if _, ok := s.Get(k, []byte("/other")); ok {
-			t.Errorf("in %s: Get of another name: got a hit", where)
+		if _, ok := find(s, k, []byte("/other")); ok {
+			t.Errorf("in %s: Find of another name: got a hit", where)
 		}
-		if _, ok := s.Get(Key{Hi: 1, Lo: 3}, []byte("/mine")); ok {
-			t.Errorf("in %s: Get with another low word: got a hit", where)
+		if _, ok := find(s, Key{Hi: 1, Lo: 3}, []byte("/mine")); ok {
+			t.Errorf("in %s: Find with another low word: got a hit", where)
 		}
 		if n := s.Purge(k, []byte("/other")); n != 0 {
 			t.Errorf("in %s: Purge of another name: got %d objects, want 0", where, n)
 		}
-		if _, ok := s.Get(k, []byte("/mine")); !ok {
-			t.Errorf("in %s: Get: got a miss", where)
+		if _, ok := find(s, k, []byte("/mine")); !ok {
+			t.Errorf("in %s: Find: got a miss", where)
 		}
 	}
 	mustPut(t, s, mine)

@@ -2,13 +2,13 @@ package cache
 
 import "bytes"
 
-// Outcome is what became of a Put.
+// Outcome is what became of a Put or PutStage.
 type Outcome uint8
 
 // The outcomes.
 const (
 	Stored   Outcome = iota + 1
-	TooLarge         // see Fits; what was stored before stays
+	TooLarge         // see Fits and PutStage; what was stored before stays
 	Purged           // unless said so; nothing was changed
 )
 
@@ -25,8 +25,23 @@ func (o Outcome) String() string {
 	return "unknown"
 }
 
-// Put stores e in place of what its URL had stored under the same key. When it
-// returns Stored, Get finds e at once.
+// Fits reports whether an entry with the head of e (all but its Body) and a
+// body of bodyBytes is small enough to be stored. Nil stands for a head of
+// usual size: key and header together under 64 KiB.
+func (s *Store) Fits(bodyBytes int64, e *Entry) bool {
+	if bodyBytes > s.limits.maxObjectBytes {
+		return false
+	}
+	if e == nil {
+		return true
+	}
+	return e.Cost()-int64(len(e.Body))+bodyBytes <= s.limits.windowBytes &&
+		(len(e.Vary) == 0 || recordBytes(e)+variantBytes <= s.limits.indexBytes)
+}
+
+// Put stores e in the memory tier, in place of what its URL had stored under the
+// same key, staged or not. When it returns Stored, Find finds it there at once.
+// It copies e, but not what e refers to: see Entry.
 //
 // A response with other Vary names than the stored ones, or with none, replaces
 // all that its URL has stored: the latest response says how the URL varies.
@@ -44,26 +59,57 @@ func (s *Store) Put(e *Entry, unless func() bool) Outcome {
 	if unless != nil && unless() {
 		return Purged
 	}
-	s.makeRoomLocked(e.Cost())
-	if len(e.Vary) == 0 {
-		s.forgetLocked(e.URL, e.urlName(), replaced)
-	} else {
-		s.removeLocked(e.URL, e.urlName(), replaced)
-		s.fileLocked(e)
-	}
-	s.landLocked(e)
+	s.storeLocked(e, replaced)
 	return Stored
 }
 
 // Purge removes what is stored for the URL whose key part is name and whose
-// hash is url, with all variants, and returns how many entries that were.
+// hash is url, with all variants, from both tiers, and returns how many entries
+// that were.
 func (s *Store) Purge(url Key, name []byte) (objects int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.removeLocked(url, name, purged) {
 		objects++
 	}
-	return objects + s.forgetLocked(url, name, purged)
+	if s.stage.remove(url, name, purged) {
+		objects++
+	}
+	return objects + s.forgetLocked(url, name, purged) + s.stage.forget(url, name, purged)
+}
+
+// storeLocked lands e in the memory tier. What was staged under its Key leaves
+// then, for the reason why.
+func (s *Store) storeLocked(e *Entry, why departure) {
+	s.makeRoomLocked(e.Cost())
+	s.clearLocked(e)
+	if len(e.Vary) > 0 {
+		s.fileLocked(e)
+	}
+	s.landLocked(&item{Entry: *e})
+	if staged := s.stage.items.peek(e.Key); staged != nil {
+		s.stage.leave(staged, why)
+	}
+}
+
+// clearLocked removes from both tiers what cannot stand beside e at its URL: the
+// response without Vary beside variants, and variants by other fields. What is
+// under the Key of e stays until e has landed.
+func (s *Store) clearLocked(e *Entry) {
+	name := e.urlName()
+	if len(e.Vary) == 0 {
+		s.forgetLocked(e.URL, name, replaced)
+		s.stage.forget(e.URL, name, replaced)
+		return
+	}
+	s.removeLocked(e.URL, name, replaced)
+	s.stage.remove(e.URL, name, replaced)
+	if slot := s.index.peek(e.URL); slot != nil && !slot.value.describes(e) {
+		s.dropLocked(slot, replaced)
+	}
+	if slot := s.stage.urls.peek(e.URL); slot != nil && !slot.value.describes(e) {
+		s.stage.drop(slot, replaced)
+	}
 }
 
 // makeRoomLocked moves the oldest entries of the window to the main part until
@@ -80,35 +126,45 @@ func (s *Store) makeRoomLocked(cost int64) {
 	}
 }
 
-// landLocked puts e into the window. An older entry under its Key leaves after
-// e is there, so that a look-up always finds one of them.
-func (s *Store) landLocked(e *Entry) {
-	cost := e.Cost()
-	s.books.landed(cost, int64(len(e.Body)))
-	if _, old := s.window.put(e.Key, e, cost); old != nil {
-		s.books.left(replaced, old.bytes)
+// landLocked puts it into the window. An older entry under its Key leaves after
+// it is there, so that a look-up always finds one of them.
+func (s *Store) landLocked(it *item) {
+	cost := it.Cost()
+	s.books.landed(cost, int64(len(it.Body)))
+	if _, old := s.window.put(it.Key, it, cost); old != nil {
+		s.books.left(replaced, old.value, old.bytes)
 	}
-	if old := s.main.find(e.Key); old != nil {
+	if old := s.main.find(it.Key); old != nil {
 		s.main.remove(old)
-		s.books.left(replaced, old.Cost())
+		s.books.left(replaced, old, old.Cost())
 	}
 }
 
-// removeLocked removes the entry under k if it belongs to the URL called name.
-func (s *Store) removeLocked(k Key, name []byte, why departure) bool {
+// heldLocked returns what the memory tier holds under k, nil if nothing.
+func (s *Store) heldLocked(k Key) *item {
 	if slot := s.window.peek(k); slot != nil {
-		if !bytes.Equal(slot.value.urlName(), name) {
-			return false
-		}
-		s.window.remove(slot)
-		s.books.left(why, slot.bytes)
-		return true
+		return slot.value
 	}
-	e := s.main.find(k)
-	if e == nil || !bytes.Equal(e.urlName(), name) {
+	return s.main.find(k)
+}
+
+// removeLocked removes the entry under k from the memory tier if it belongs to
+// the URL called name.
+func (s *Store) removeLocked(k Key, name []byte, why departure) bool {
+	it := s.heldLocked(k)
+	if it == nil || !bytes.Equal(it.urlName(), name) {
 		return false
 	}
-	s.main.remove(e)
-	s.books.left(why, e.Cost())
+	s.leaveLocked(it, why)
 	return true
+}
+
+// leaveLocked takes out it, which heldLocked has just returned.
+func (s *Store) leaveLocked(it *item, why departure) {
+	if slot := s.window.peek(it.Key); slot != nil {
+		s.window.remove(slot)
+	} else {
+		s.main.remove(it)
+	}
+	s.books.left(why, it, it.Cost())
 }

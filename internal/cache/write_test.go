@@ -67,7 +67,7 @@ func TestReplacementServesTheNewest(t *testing.T) {
 		for version := range uint64(5) {
 			mustPut(t, s, plain("/a", version, 100+int(version)))
 			between()
-			e, ok := s.Get(sum("/a"), []byte("/a"))
+			e, ok := find(s, sum("/a"), []byte("/a"))
 			if !ok || versionOf(e) != version {
 				t.Errorf("in %s, version %d: got a hit %v, want that version", where, version, ok)
 			}
@@ -96,7 +96,7 @@ func TestLandedEntryStaysForAWindowOfWrites(t *testing.T) {
 	after := s.limits.windowBytes/landed.Cost() - 1
 	for i := range after {
 		for name, k := range names {
-			s.Get(k, []byte(name))
+			find(s, k, []byte(name))
 		}
 		mustPut(t, s, plain(fmt.Sprintf("/%04d", i), 0, bodyBytes-1)) // as large as /new
 		if s.window.peek(landed.Key) == nil {
@@ -118,9 +118,9 @@ func TestReplacementIsNeverAMiss(t *testing.T) {
 	wg.Go(func() {
 		name, k := []byte("/a"), sum("/a")
 		for last := uint64(0); ; {
-			e, ok := s.Get(k, name)
+			e, ok := find(s, k, name)
 			if !ok || versionOf(e) < last {
-				t.Errorf("Get: got a hit %v, want version %d or newer", ok, last)
+				t.Errorf("Find: got a hit %v, want version %d or newer", ok, last)
 				return
 			}
 			last = versionOf(e)
@@ -163,8 +163,8 @@ func TestUnlessIsAskedOnceUnderTheLock(t *testing.T) {
 	if got != Purged || asked != 1 {
 		t.Errorf("Put: got %v after %d questions, want %v after 1", got, asked, Purged)
 	}
-	if e, ok := s.Get(sum("/a"), []byte("/a")); !ok || versionOf(e) != 1 {
-		t.Errorf("Get: got a hit %v, want version 1 untouched", ok)
+	if e, ok := find(s, sum("/a"), []byte("/a")); !ok || versionOf(e) != 1 {
+		t.Errorf("Find: got a hit %v, want version 1 untouched", ok)
 	}
 	if st := s.Stats(); st.Writes != 1 || st.Replaced != 0 {
 		t.Errorf("got %d writes and %d replaced, want 1 and 0", st.Writes, st.Replaced)
@@ -254,7 +254,7 @@ func TestBooksAgreeAfterRandomWrites(t *testing.T) {
 				e := randomEntry(rng, key)
 				if rng.IntN(8) == 0 {
 					s.Purge(e.URL, e.urlName())
-					if _, ok := s.Get(e.Key, e.Name); ok {
+					if _, ok := find(s, e.Key, e.Name); ok {
 						t.Fatalf("step %d: %q: got a hit after its purge", step, e.Name)
 					}
 					continue
@@ -263,9 +263,9 @@ func TestBooksAgreeAfterRandomWrites(t *testing.T) {
 				names[string(e.Name)] = e.Key
 				for range 5 {
 					asked := randomEntry(rng, key)
-					s.Get(asked.Key, asked.Name)
+					find(s, asked.Key, asked.Name)
 				}
-				if got, ok := s.Get(e.Key, e.Name); !ok || got != e {
+				if got, ok := find(s, e.Key, e.Name); !ok || &got.Body[0] != &e.Body[0] {
 					t.Fatalf("step %d: %q: got a hit %v, want what was just put", step, e.Name, ok)
 				}
 				if step%2000 == 0 {
@@ -313,7 +313,21 @@ func randomEntry(rng *rand.Rand, key func(string) Key) *Entry {
 
 func TestBytesNeverExceedTheBound(t *testing.T) {
 	const writers = 4
-	s := newStoreOf(t, Options{MaxBytes: 1 << 20, MaxObjectBytes: 256 << 10, MaxVariants: 4})
+	f := func(name string, stageBytes int64) {
+		t.Run(name, func(t *testing.T) {
+			s := newStoreOf(t, Options{
+				MaxBytes: 1<<20 + stageBytes, MaxObjectBytes: 256 << 10, MaxVariants: 4, StageBytes: stageBytes,
+			})
+			writeAndSample(t, s, writers)
+		})
+	}
+	f("no stage", 0)
+	f("stage", 512<<10)
+}
+
+// writeAndSample checks the bounds of s while it is written to, and its books then.
+func writeAndSample(t *testing.T, s *Store, writers int) {
+	t.Helper()
 	var wg, sampler sync.WaitGroup
 	done := make(chan struct{})
 	sampler.Go(func() {
@@ -336,10 +350,16 @@ func TestBytesNeverExceedTheBound(t *testing.T) {
 				if rng.IntN(20) == 0 {
 					e.Body = make([]byte, 256<<10)
 				}
-				s.Put(e, nil)
 				all[w][string(e.Name)] = e.Key
-				if rng.IntN(10) == 0 {
+				switch rng.IntN(20) {
+				case 0, 1:
 					s.Purge(e.URL, e.urlName())
+				case 2, 3, 4, 5, 6, 7:
+					s.PutStage(e, nil)
+				case 8, 9, 10, 11:
+					s.Promote(e.Key, e.Name)
+				default:
+					s.Put(e, nil)
 				}
 			}
 		})
@@ -373,7 +393,7 @@ func fillPopular(t *testing.T, s *Store) map[string]Key {
 // askAll looks everything up, at a pace at which ristretto drops no sample.
 func askAll(s *Store, names map[string]Key) {
 	for name, k := range names {
-		s.Get(k, []byte(name))
+		find(s, k, []byte(name))
 		synctest.Wait()
 	}
 }

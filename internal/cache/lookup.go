@@ -1,0 +1,71 @@
+package cache
+
+import "bytes"
+
+// Find returns the entry stored under name, whose hash is k, and the tier that
+// holds it; nil and None if there is none. It keeps neither argument and allocates
+// nothing, but for ristretto's sampling: 512 bytes in 64 calls.
+//
+// While a write of the same key is in progress, look-ups return the old entry or
+// the new, in any order; once it has returned, the new one.
+//
+// It counts as a hit of the entry, also if the caller finds it stale and does not
+// serve it. The entry stays valid for as long as the caller holds it. It may
+// have left the tier by then: Promote says so.
+func (s *Store) Find(k Key, name []byte) (*Entry, Tier) {
+	// Main is asked also after a hit: that is how ristretto learns of the demand
+	// by which it judges the entry when its time in the window is over.
+	it, landed := s.window.find(k)
+	if m := s.main.find(k); !landed {
+		it = m
+	}
+	tier := Memory
+	if it == nil {
+		it, tier = s.findElsewhere(k)
+	}
+	if it == nil || !bytes.Equal(it.Name, name) {
+		return nil, None
+	}
+	return it.use(), tier
+}
+
+// findElsewhere looks for what neither window nor main had when they were asked.
+// It may be staged, or it may have moved since: from main to the window by a
+// replacement, from the stage to the window by a promotion, and on to main.
+// Whatever moves is in its new place before it leaves the old one, so a look at
+// all places in the order of the moves misses nothing that stays.
+func (s *Store) findElsewhere(k Key) (*item, Tier) {
+	if it, ok := s.stage.items.find(k); ok {
+		return it, Stage
+	}
+	if it, ok := s.window.find(k); ok {
+		return it, Memory
+	}
+	if s.limits.stageBytes > 0 && s.main.holds(k) {
+		return s.main.find(k), Memory
+	}
+	return nil, None
+}
+
+// Vary returns the names of the fields that select a variant of the URL whose
+// key part is name and whose hash is url; false if no variants of it are known.
+// The names are canonical and sorted, and nobody may write to them. It keeps
+// no argument and allocates nothing.
+func (s *Store) Vary(url Key, name []byte) ([]string, bool) {
+	r, ok := s.index.find(url)
+	if !ok && s.limits.stageBytes > 0 {
+		if r, ok = s.stage.urls.find(url); !ok {
+			r, ok = s.index.find(url) // promoted since the first look
+		}
+	}
+	if !ok || !bytes.Equal(r.name, name) {
+		return nil, false
+	}
+	return r.fields, true
+}
+
+// Get is Find for a caller to whom the tiers are one.
+func (s *Store) Get(k Key, name []byte) (*Entry, bool) {
+	e, _ := s.Find(k, name)
+	return e, e != nil
+}

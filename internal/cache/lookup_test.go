@@ -1,0 +1,27 @@
+package cache
+
+import "testing"
+
+// What was in none of the places when they were asked may have moved on since:
+// the second look goes through them in the order of the moves.
+func TestTheSecondLookFindsWhatHasMoved(t *testing.T) {
+	s := newStagedStore(t, 64<<10)
+	f := func(name string, want Tier) {
+		t.Helper()
+		it, tier := s.findElsewhere(sum(name))
+		if tier != want || (it != nil) != (want != None) {
+			t.Errorf("%s: got tier %v, want %v", name, tier, want)
+		}
+	}
+	mustPut(t, s, plain("/main", 0, 8))
+	pushOut(t, s)
+	mustPut(t, s, plain("/window", 0, 8))
+	mustStage(t, s, plain("/stage", 0, 8))
+	if s.window.peek(sum("/main")) != nil {
+		t.Fatal("got it in the window, want it in main")
+	}
+	f("/stage", Stage)
+	f("/window", Memory)
+	f("/main", Memory)
+	f("/nowhere", None)
+}

@@ -1,0 +1,307 @@
+package cache
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// model is the plain account of what both tiers must hold: of the stage exactly,
+// of the memory tier which version it may still have.
+type model struct {
+	stageBytes int64
+	staged     []*landing          // oldest first
+	memory     map[string]*landing // by name; main may have given it up
+	want       TierStats           // of the stage
+	unasked    int64               // landings in memory that no look-up has returned
+}
+
+type landing struct {
+	entry *Entry
+	asked bool
+}
+
+func (m *model) bytes() (n int64) {
+	for _, l := range m.staged {
+		n += stageCost(l.entry)
+	}
+	return n
+}
+
+func (m *model) find(name []byte) *landing {
+	for _, l := range m.staged {
+		if bytes.Equal(l.entry.Name, name) {
+			return l
+		}
+	}
+	return nil
+}
+
+// leave takes out what gone says, oldest first, and counts it.
+func (m *model) leave(counter *int64, gone func(*Entry) bool) (n int) {
+	m.staged = slices.DeleteFunc(m.staged, func(l *landing) bool {
+		if !gone(l.entry) {
+			return false
+		}
+		*counter++
+		if !l.asked && counter != &m.want.Promoted {
+			m.want.NeverHit++
+		}
+		n++
+		return true
+	})
+	return n
+}
+
+// clear drops what cannot stand beside e, from both tiers.
+func (m *model) clear(e *Entry) {
+	outdated := func(old *Entry) bool {
+		return old.URL == e.URL && !slices.Equal(old.Vary, e.Vary)
+	}
+	m.leave(&m.want.Replaced, outdated)
+	for name, l := range m.memory {
+		if outdated(l.entry) {
+			delete(m.memory, name)
+		}
+	}
+}
+
+func (m *model) stage(e *Entry) {
+	same := func(old *Entry) bool { return old.Key == e.Key }
+	for m.bytes()+stageCost(e) > m.stageBytes {
+		i := slices.IndexFunc(m.staged, func(l *landing) bool { return !same(l.entry) })
+		if i < 0 {
+			m.leave(&m.want.Replaced, same)
+			continue
+		}
+		oldest := m.staged[i].entry
+		m.leave(&m.want.Capacity, func(old *Entry) bool { return old == oldest })
+	}
+	m.clear(e)
+	m.leave(&m.want.Replaced, same)
+	delete(m.memory, string(e.Name))
+	m.staged = append(m.staged, &landing{entry: e})
+	m.want.Writes++
+	m.want.WriteBytes += int64(len(e.Body))
+}
+
+func (m *model) store(e *Entry, why *int64) {
+	m.clear(e)
+	m.leave(why, func(old *Entry) bool { return old.Key == e.Key })
+	m.memory[string(e.Name)] = &landing{entry: e}
+	m.unasked++
+}
+
+// purge returns how many staged entries went.
+func (m *model) purge(url Key) int {
+	for name, l := range m.memory {
+		if l.entry.URL == url {
+			delete(m.memory, name)
+		}
+	}
+	return m.leave(&m.want.Purged, func(old *Entry) bool { return old.URL == url })
+}
+
+// tierRun drives a Store and the model by the same steps.
+type tierRun struct {
+	tb    testing.TB
+	s     *Store
+	m     model
+	names map[string]Key
+	step  uint64
+}
+
+const modelStageBytes = 24 << 10
+
+func newTierRun(tb testing.TB) *tierRun {
+	tb.Helper()
+	return &tierRun{
+		tb: tb,
+		s: newStoreOf(tb, Options{
+			MaxBytes: 64 << 10, MaxObjectBytes: 10 << 10, MaxVariants: 100, StageBytes: modelStageBytes,
+		}),
+		m:     model{stageBytes: modelStageBytes, memory: map[string]*landing{}},
+		names: map[string]Key{},
+	}
+}
+
+// do makes one step of three numbers: what to do, to which key, of which size.
+func (r *tierRun) do(op, which, size byte) {
+	r.tb.Helper()
+	r.step++
+	url, bodyBytes := fmt.Sprintf("/url/%d", which%32), int(size)*40
+	e := plain(url, r.step, bodyBytes)
+	switch which / 32 {
+	case 0, 1, 2:
+		e = variant(url, fmt.Sprint(which/32), bodyBytes, "Accept")
+		e.Body = body(r.step, bodyBytes)
+	case 3:
+		e = variant(url, "c", bodyBytes, "Cookie")
+		e.Body = body(r.step, bodyBytes)
+	}
+	r.names[string(e.Name)] = e.Key
+	switch op % 8 {
+	case 0, 1, 2:
+		r.stage(e)
+	case 3:
+		mustPut(r.tb, r.s, e)
+		r.m.store(e, &r.m.want.Replaced)
+		r.mustBeIn(Memory, e)
+	case 4:
+		r.promote(e)
+	case 5, 6:
+		r.look(e)
+	case 7:
+		want := r.m.purge(e.URL)
+		if got := r.s.Purge(e.URL, e.urlName()); got < want {
+			r.tb.Errorf("step %d: Purge(%q): got %d objects, want at least the %d staged", r.step, url, got, want)
+		}
+	}
+	r.check()
+}
+
+func (r *tierRun) stage(e *Entry) {
+	r.tb.Helper()
+	got := r.s.PutStage(e, nil)
+	if fits := stageCost(e) <= modelStageBytes; (got == Stored) != fits {
+		r.tb.Errorf("step %d: PutStage(%q): got %v, fits %v", r.step, e.Name, got, fits)
+	}
+	if got == Stored {
+		r.m.stage(e)
+		if r.step%2 == 0 { // half of them stay unasked for
+			r.mustBeIn(Stage, e)
+		}
+	}
+}
+
+func (r *tierRun) promote(e *Entry) {
+	r.tb.Helper()
+	staged := r.m.find(e.Name)
+	if got := r.s.Promote(e.Key, e.Name); got != (staged != nil) {
+		r.tb.Errorf("step %d: Promote(%q): got %v, staged %v", r.step, e.Name, got, staged != nil)
+	}
+	if staged != nil {
+		r.m.store(staged.entry, &r.m.want.Promoted)
+		r.mustBeIn(Memory, staged.entry)
+	}
+}
+
+// look compares the answer with the model's: what is staged until its turn, or
+// the newest version in memory if main still has it.
+func (r *tierRun) look(e *Entry) (got *Entry, tier Tier) {
+	r.tb.Helper()
+	got, tier = r.s.Find(e.Key, e.Name)
+	staged, held := r.m.find(e.Name), r.m.memory[string(e.Name)]
+	want := None
+	switch {
+	case staged != nil:
+		staged.asked = true
+		want, held = Stage, staged
+	case tier == Memory && held != nil:
+		if !held.asked {
+			r.m.unasked--
+		}
+		held.asked = true
+		want = Memory
+	}
+	if tier != want || (got != nil && versionOf(got) != versionOf(held.entry)) {
+		r.tb.Errorf("step %d: Find(%q): got tier %v, want %v and its newest version", r.step, e.Name, tier, want)
+	}
+	if want == Stage && len(e.Vary) > 0 {
+		if fields, _ := r.s.Vary(e.URL, e.urlName()); !slices.Equal(fields, e.Vary) {
+			r.tb.Errorf("step %d: Vary(%q): got %q, want %q", r.step, e.Name, fields, e.Vary)
+		}
+	}
+	return got, tier
+}
+
+func (r *tierRun) mustBeIn(want Tier, e *Entry) {
+	r.tb.Helper()
+	if got, tier := r.look(e); tier != want || &got.Body[0] != &e.Body[0] {
+		r.tb.Errorf("step %d: %q: got tier %v, want what has just landed in %v", r.step, e.Name, tier, want)
+	}
+}
+
+func (r *tierRun) check() {
+	r.tb.Helper()
+	var order []string
+	for _, l := range r.m.staged {
+		order = append(order, string(l.entry.Name))
+	}
+	if got := stagedNames(r.s); !slices.Equal(got, order) {
+		r.tb.Errorf("step %d: got %q staged, want %q", r.step, got, order)
+	}
+	want := r.m.want
+	want.Objects, want.Bytes, want.MaxBytes = int64(len(order)), r.m.bytes(), modelStageBytes
+	if diff := cmp.Diff(want, r.s.Stats().Stage); diff != "" {
+		r.tb.Errorf("step %d: stage: (-want +got)\n%s", r.step, diff)
+	}
+	checkBounds(r.tb, r.s)
+}
+
+// finish purges everything and closes the books of both tiers.
+func (r *tierRun) finish() {
+	r.tb.Helper()
+	for i := range 32 {
+		url := fmt.Sprintf("/url/%d", i)
+		r.m.purge(sum(url))
+		r.s.Purge(sum(url), []byte(url))
+	}
+	r.check()
+	checkBooks(r.tb, r.s, r.names)
+	st := r.s.Stats()
+	if st.Objects != 0 || st.IndexBytes != 0 {
+		r.tb.Errorf("got %d objects and an index of %d bytes after all purges, want none", st.Objects, st.IndexBytes)
+	}
+	if st.NeverHit != r.m.unasked {
+		r.tb.Errorf("memory: got %d never hit, want %d", st.NeverHit, r.m.unasked)
+	}
+}
+
+func TestTiersAgreeWithTheModel(t *testing.T) {
+	for seed := range uint64(4) {
+		r := newTierRun(t)
+		rng := rand.New(rand.NewPCG(seed, 11))
+		for range 5000 {
+			size := rng.IntN(100)
+			if rng.IntN(20) == 0 {
+				size = rng.IntN(256)
+			}
+			r.do(byte(rng.IntN(256)), byte(min(rng.IntN(256), rng.IntN(256))), byte(size))
+			if t.Failed() {
+				return
+			}
+		}
+		if r.finish(); t.Failed() {
+			return
+		}
+		st := r.s.Stats()
+		for what, n := range map[string]int64{
+			"evicted": st.Stage.Capacity, "replaced": st.Stage.Replaced, "purged": st.Stage.Purged,
+			"promoted": st.Stage.Promoted, "never hit": st.Stage.NeverHit, "evicted from memory": st.Capacity + st.Rejected,
+		} {
+			if n < 20 {
+				t.Errorf("seed %d: %s: got %d in this run, want more: it shows nothing", seed, what, n)
+			}
+		}
+	}
+}
+
+func FuzzTiersAgreeWithTheModel(f *testing.F) {
+	f.Add([]byte{0, 1, 10, 5, 1, 0, 4, 1, 0, 5, 1, 0, 7, 1, 0})             // stage, hit, promote, hit, purge
+	f.Add([]byte{0, 129, 255, 0, 130, 255, 0, 131, 255, 0, 132, 255})       // large ones push each other out
+	f.Add([]byte{0, 1, 9, 0, 33, 9, 0, 97, 9, 3, 1, 9, 0, 129, 9, 7, 1, 0}) // Vary comes, changes, goes
+	f.Add([]byte{3, 5, 200, 0, 5, 255, 4, 5, 0, 0, 5, 255, 0, 5, 255, 3, 5, 1})
+	f.Fuzz(func(t *testing.T, steps []byte) {
+		r := newTierRun(t)
+		for len(steps) >= 3 && !t.Failed() && r.step < 2000 {
+			r.do(steps[0], steps[1], steps[2])
+			steps = steps[3:]
+		}
+		r.finish()
+	})
+}

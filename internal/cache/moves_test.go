@@ -1,0 +1,164 @@
+package cache
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/dgraph-io/ristretto/v2"
+)
+
+func TestSimultaneousPromotionsCountOnce(t *testing.T) {
+	const entries, callers = 300, 4
+	s := newStagedStore(t, 512<<10)
+	var won [entries]atomic.Int64
+	for i := range entries {
+		mustStage(t, s, plain(fmt.Sprintf("/%d", i), 0, 8))
+	}
+	var wg sync.WaitGroup
+	for range callers {
+		wg.Go(func() {
+			for i := range entries {
+				name := fmt.Sprintf("/%d", i)
+				if s.Promote(sum(name), []byte(name)) {
+					won[i].Add(1)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for i := range won {
+		if n := won[i].Load(); n != 1 {
+			t.Errorf("entry %d: got %d promotions, want 1", i, n)
+		}
+	}
+	if st := s.Stats(); st.Writes != entries || st.Stage.Promoted != entries {
+		t.Errorf("got %d writes and %d promoted, want %d each", st.Writes, st.Stage.Promoted, entries)
+	}
+}
+
+// Looking up while an entry is replaced and moved, from tier to tier and on to
+// main, finds what the last write before the look-up stored, or what one beside it
+// stores. Nothing is evicted here: all fits.
+func TestMovingIsNeverAMiss(t *testing.T) {
+	f := func(what, name string, version func(uint64) *Entry) {
+		t.Helper()
+		s := newStoreOf(t, Options{MaxBytes: 8 << 20, MaxObjectBytes: 64 << 10, MaxVariants: 32, StageBytes: 1 << 20})
+		mustStage(t, s, version(0))
+		var stored atomic.Uint64
+		var wg sync.WaitGroup
+		done := make(chan struct{})
+		wg.Go(func() {
+			for {
+				least := stored.Load()
+				e, ok := get(s, "/a", "1")
+				if !ok || versionOf(e) < least {
+					t.Errorf("%s: got a hit %v, want version %d or newer", what, ok, least)
+					return
+				}
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+		var filler []*Entry
+		for i := range 4 {
+			filler = append(filler, plain(fmt.Sprintf("/filler/%d", i), 0, 60<<10))
+		}
+		for round := range uint64(2000) {
+			mustStage(t, s, version(2*round+1))
+			stored.Store(2*round + 1)
+			mustPromote(t, s, name)
+			for i := range round % 5 { // the window holds two: half the time it is in main when its turn comes
+				mustPut(t, s, filler[i])
+			}
+			if round%3 == 0 {
+				mustPut(t, s, version(2*round+2))
+				stored.Store(2*round + 2)
+			}
+		}
+		close(done)
+		wg.Wait()
+		st := s.Stats()
+		if n := st.Capacity + st.Rejected + st.Variants + st.Stage.Capacity; n != 0 {
+			t.Errorf("%s: got %d evictions, want none", what, n)
+		}
+	}
+	f("plain", "/a", func(version uint64) *Entry { return plain("/a", version, 100) })
+	f("variant", "/a\x001", func(version uint64) *Entry {
+		e := variant("/a", "1", 8, "Accept")
+		e.Body = body(version, 100)
+		return e
+	})
+}
+
+// A promotion into a full window waits for ristretto; the entry stays staged
+// until it has landed.
+func TestStagedEntryIsFoundWhileItsPromotionMakesRoom(t *testing.T) {
+	s := newStagedStore(t, 64<<10)
+	e := variant("/a", "1", 8, "Accept")
+	mustStage(t, s, e)
+	for i := range 20 {
+		mustPut(t, s, plain(fmt.Sprintf("/%d", i), 0, 16<<10))
+	}
+	var seen []Tier
+	var fields []string
+	moved := func(i *ristretto.Item[*item]) { // on ristretto's worker, with the writer waiting
+		fields = fieldsOf(s, "/a")
+		seen = append(seen, tierOf(s, "/a\x001"))
+		s.main.left(i, rejected)
+	}
+	refuse, err := ristretto.NewCache(&ristretto.Config[uint64, *item]{
+		NumCounters: 1000, MaxCost: 1, BufferItems: 64, IgnoreInternalCost: true,
+		KeyToHash: func(k uint64) (uint64, uint64) { return k, 0 }, OnReject: moved,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	kept := s.main.cache
+	t.Cleanup(kept.Close)
+	s.main.cache = refuse
+	s.limits.windowBytes = s.window.bytes.Load() // full
+	mustPromote(t, s, "/a\x001")
+	if !slices.Equal(seen, []Tier{Stage}) || len(fields) != 1 {
+		t.Errorf("while room is made: got tiers %v and fields %q, want it staged", seen, fields)
+	}
+	if got := tierOf(s, "/a\x001"); got != Memory {
+		t.Errorf("then: got tier %v, want memory", got)
+	}
+}
+
+// A promotion must not bring back what a purge has removed.
+func TestPurgeBeatsPromotions(t *testing.T) {
+	s := newStagedStore(t, 64<<10)
+	name, k := []byte("/a"), sum("/a")
+	var wg sync.WaitGroup
+	done := make(chan struct{})
+	for range 2 {
+		wg.Go(func() {
+			for {
+				s.Promote(k, name)
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	for range 3000 {
+		mustStage(t, s, plain("/a", 0, 8))
+		if n := s.Purge(k, name); n != 1 {
+			t.Fatalf("Purge: got %d objects, want 1", n)
+		}
+		if got := tierOf(s, "/a"); got != None {
+			t.Fatalf("after the purge: got tier %v, want none", got)
+		}
+	}
+	close(done)
+	wg.Wait()
+}

@@ -1,0 +1,86 @@
+package cache
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Options says how large a Store may be. All sizes are bytes.
+type Options struct {
+	// MaxBytes bounds the entries of both tiers and the index of variants
+	// together, at any time; at least 64 KiB. Beside it ristretto keeps a sketch
+	// of request frequencies: 0.8 to 1.6 % of MaxBytes, at least 512 KiB.
+	MaxBytes int64
+	// MaxObjectBytes is the largest body that is stored; at most a quarter of
+	// MaxBytes without StageBytes. Every body up to it is stored by Put, whatever
+	// else the cache holds.
+	MaxObjectBytes int64
+	// MaxVariants is how many variants of one URL are held; above 0.
+	MaxVariants int
+	// StageBytes is the part of MaxBytes that keeps first sightings: 0 for no
+	// stage, up to half of MaxBytes. Its tables take 1 to 2 % of it beside.
+	StageBytes int64
+	// Metrics shows the Store's counters; nil shows them nowhere.
+	Metrics *Metrics
+}
+
+// Shares of MaxBytes without the stage. The window needs room for one object of any
+// allowed size or nothing so large could land; what is left is the main part,
+// always at least half and larger than the window.
+const (
+	minMaxBytes = 64 << 10
+	objectShare = 4  // MaxObjectBytes is at most the tier's bytes/objectShare
+	windowShare = 50 // the window has at least the tier's bytes/windowShare
+	indexShare  = 32 // the index has at least the tier's bytes/indexShare
+
+	stageShare = 2 // StageBytes is at most MaxBytes/stageShare
+
+	// Room for head and key beside the largest body, and for one URL of the
+	// index; an eighth of the tier's bytes where that is less.
+	headAllowance = 64 << 10
+	minIndexBytes = 16 << 10
+	smallShare    = 8
+
+	bytesPerChain = 1024 // of the window's table, and of the stage's: 0.8 to 1.6 % of each
+)
+
+type limits struct {
+	maxBytes, maxObjectBytes           int64
+	stageBytes, memoryBytes            int64 // together maxBytes
+	windowBytes, indexBytes, mainBytes int64 // together memoryBytes
+	maxVariants                        int
+}
+
+func (o Options) limits() (limits, error) {
+	if err := o.validate(); err != nil {
+		return limits{}, err
+	}
+	l := limits{maxBytes: o.MaxBytes, maxObjectBytes: o.MaxObjectBytes, stageBytes: o.StageBytes, maxVariants: o.MaxVariants}
+	l.memoryBytes = o.MaxBytes - o.StageBytes
+	small := l.memoryBytes / smallShare
+	l.windowBytes = max(l.memoryBytes/windowShare, o.MaxObjectBytes+min(headAllowance, small))
+	l.indexBytes = max(l.memoryBytes/indexShare, min(minIndexBytes, small))
+	l.mainBytes = l.memoryBytes - l.windowBytes - l.indexBytes
+	return l, nil
+}
+
+// validate names every option that is out of range.
+func (o Options) validate() error {
+	var errs []error
+	if o.MaxBytes < minMaxBytes {
+		errs = append(errs, fmt.Errorf("cache: MaxBytes %d: want at least %d", o.MaxBytes, minMaxBytes))
+	}
+	stageBytes := o.StageBytes
+	if most := o.MaxBytes / stageShare; stageBytes < 0 || stageBytes > most {
+		errs = append(errs, fmt.Errorf("cache: StageBytes %d: want 0 to %d, half of MaxBytes", stageBytes, most))
+		stageBytes = 0 // not to be held against MaxObjectBytes as well
+	}
+	if most := (o.MaxBytes - stageBytes) / objectShare; o.MaxObjectBytes < 1 || o.MaxObjectBytes > most {
+		errs = append(errs, fmt.Errorf("cache: MaxObjectBytes %d: want 1 to %d, a quarter of MaxBytes without StageBytes",
+			o.MaxObjectBytes, most))
+	}
+	if o.MaxVariants < 1 {
+		errs = append(errs, fmt.Errorf("cache: MaxVariants %d: want at least 1", o.MaxVariants))
+	}
+	return errors.Join(errs...)
+}

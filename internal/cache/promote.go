@@ -1,0 +1,91 @@
+package cache
+
+import (
+	"bytes"
+	"slices"
+)
+
+// FitsStage reports whether an entry with the head of e (all but its Body) and a
+// body of bodyBytes is small enough to be staged: for the stage, and for the
+// memory tier after it. Nil stands for no head at all. Without a stage it is
+// false.
+func (s *Store) FitsStage(bodyBytes int64, e *Entry) bool {
+	if e == nil {
+		e = &Entry{}
+	}
+	return s.Fits(bodyBytes, e) && stageCost(e)-int64(len(e.Body))+bodyBytes <= s.limits.stageBytes
+}
+
+// PutStage stores e in the stage, for a response that admission held back. The
+// next look-up finds it there; it leaves when StageBytes have landed after it,
+// unless Promote comes first. Like Put, it copies e, replaces what the URL has
+// stored, in both tiers, and asks unless.
+//
+// It evicts nothing from the memory tier. TooLarge means that FitsStage is false
+// or, of a variant, that MaxVariants others of its URL are in the memory tier.
+func (s *Store) PutStage(e *Entry, unless func() bool) Outcome {
+	if !s.FitsStage(int64(len(e.Body)), e) {
+		return TooLarge
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if unless != nil && unless() {
+		return Purged
+	}
+	if len(e.Vary) > 0 && !s.limitStagedLocked(e) {
+		return TooLarge
+	}
+	s.stage.makeRoom(stageCost(e), e.Key)
+	s.clearLocked(e)
+	s.stage.land(&item{Entry: *e})
+	if old := s.heldLocked(e.Key); old != nil { // last: a look-up always finds one of them
+		s.leaveLocked(old, replaced)
+	}
+	return Stored
+}
+
+// Promote moves the entry under name, whose hash is k, from the stage to the memory
+// tier. That is one write of the memory tier, which starts without a hit: the
+// one that called for the promotion was the stage's. It reports false if the
+// entry is not staged, or not any more: of simultaneous promotions one counts.
+func (s *Store) Promote(k Key, name []byte) bool {
+	if _, ok := s.stage.items.find(k); !ok { // spares the late ones the lock
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	staged := s.stage.items.peek(k)
+	if staged == nil || !bytes.Equal(staged.value.Name, name) {
+		return false
+	}
+	s.storeLocked(&staged.value.Entry, promoted)
+	return true
+}
+
+// limitStagedLocked makes room for e among the variants of its URL at the cost
+// of older staged ones. It changes nothing and reports false if the memory tier alone
+// has as many as there may be.
+func (s *Store) limitStagedLocked(e *Entry) bool {
+	held := 0
+	if slot := s.index.peek(e.URL); slot != nil && slot.value.describes(e) {
+		s.strikeLocked(slot, func(k Key) bool { return s.heldLocked(k) == nil })
+		held = len(slot.value.keys)
+		if slices.Contains(slot.value.keys, e.Key) { // e replaces it
+			held--
+		}
+	}
+	if held >= s.limits.maxVariants {
+		return false
+	}
+	s.limitRivalsLocked(e, s.limits.maxVariants-held-1)
+	return true
+}
+
+// limitRivalsLocked evicts the oldest staged variants beside e until at most most
+// are left.
+func (s *Store) limitRivalsLocked(e *Entry, most int) {
+	rivals := s.stage.rivals(e)
+	for _, k := range rivals[:max(len(rivals)-max(most, 0), 0)] {
+		s.stage.leave(s.stage.items.peek(k), variants)
+	}
+}
