@@ -12,10 +12,7 @@ func TestRealTraces(t *testing.T) {
 	f := func(file string, want Facts, fivePercent int64, times bool) {
 		t.Helper()
 		t.Run(file, func(t *testing.T) {
-			path, ok := sharedTrace(t, file)
-			if !ok {
-				return
-			}
+			path := sharedTrace(t, file)
 			tr, err := Read(t.Context(), []string{path}, Options{})
 			if err != nil {
 				t.Fatal(err)
@@ -40,10 +37,7 @@ func TestRealTraces(t *testing.T) {
 func TestRealTimes(t *testing.T) {
 	f := func(file string, first, last int64) {
 		t.Helper()
-		path, ok := sharedTrace(t, file)
-		if !ok {
-			return
-		}
+		path := sharedTrace(t, file)
 		tr, err := Read(t.Context(), []string{path}, Options{})
 		if err != nil {
 			t.Fatal(err)
@@ -61,10 +55,7 @@ func TestRealTimes(t *testing.T) {
 // TestRealPopularity: 74.3 % of the objects of the production trace were asked
 // for once, 91.5 % at most four times.
 func TestRealPopularity(t *testing.T) {
-	path, ok := sharedTrace(t, "akamai-tc-popularity.txt")
-	if !ok {
-		return
-	}
+	path := sharedTrace(t, "akamai-tc-popularity.txt")
 	for _, arrivals := range []string{arriveEvenly, arriveInBursts} {
 		tr, err := Read(t.Context(), []string{"popularity:" + path + ",arrivals=" + arrivals}, Options{})
 		if err != nil {

@@ -8,7 +8,7 @@
 // in which no test ran at all. The output of what passed is dropped.
 //
 // Two environment variables matter. EDGEPROXY_TEST_ALL=1 turns every skipped
-// test into a failed one. GOTEST_TALLY names a file to which one line per test
+// test into a failed one, but those that say "the traces are not there". GOTEST_TALLY names a file to which one line per test
 // is appended (pass, fail or skip, a tab, the name), so that several runs can
 // be added up without counting a test twice.
 //

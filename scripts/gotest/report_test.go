@@ -63,6 +63,9 @@ func TestClosingLineCountsWhatRan(t *testing.T) {
 		false, "0 passed, 0 failed, 1 skipped", 0, "skipped: m/p.TestA: a_test.go:5: no nginx here")
 	f("a skip is a failure when everything must run",
 		[]string{runA, says(`"Test":"TestA",`, "no nginx here"), skipA, okP, passP}, true, "0 passed, 1 failed", 1, "no nginx here")
+	f("a skip for want of traces is none",
+		[]string{runA, says(`"Test":"TestA",`, "    a_test.go:5: the traces are not there"), skipA, okP, passP},
+		true, "0 passed, 0 failed, 1 skipped", 0, "skipped: m/p.TestA")
 	f("a skipped subtest does not hide behind its parent", []string{runA, runSub, skipSub, passA, okP, passP}, true, "0 passed, 1 failed", 1)
 	f("a parent that skips after its subtests is a skip",
 		[]string{runA, runSub, passSub, skipA, okP, passP}, false, "1 passed, 0 failed, 1 skipped", 0)
