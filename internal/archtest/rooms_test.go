@@ -30,7 +30,7 @@ func rooms() map[string]room {
 			ours: []string{
 				"config", "internal/accesslog", "internal/admin", "internal/admission", "internal/bloom",
 				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/demo",
-				"internal/field", "internal/flight", "internal/origin", "internal/page", "internal/proxy",
+				"internal/field", "internal/flight", "internal/model", "internal/origin", "internal/page", "internal/proxy",
 				"internal/reason", "internal/rfc9111", "internal/trace", "internal/wire",
 			},
 			third: []string{"github.com/spf13/cobra", humanize, fasthttp, prometheus},
@@ -55,6 +55,12 @@ func rooms() map[string]room {
 		"internal/edgetest": {testOnly: true},
 		"internal/field":    {},
 		"internal/flight":   {},
+		"internal/model": {
+			ours: []string{
+				"internal/admission", "internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/cache",
+				"internal/trace",
+			},
+		},
 		"internal/origin": {
 			ours:  []string{"internal/field", "internal/reason"},
 			third: []string{prometheus},

@@ -1,0 +1,26 @@
+// Package model answers: what would a cache of this size, under this policy,
+// have done with these requests?
+//
+// A Run takes one setting through a trace and keeps no bodies, only who would
+// be held. The laws it keeps are the proxy's own:
+//
+//   - every request is a sighting, hits included, counted once;
+//   - a miss is a fill, and its verdict is the one of its own request: stored,
+//     held back, or too large;
+//   - what is stored is found by the next request, also in a full cache;
+//   - a hit in the stage is a write into the main part where the verdict admits
+//     it, and always under second-hit, whose second sighting it is.
+//
+// So requests are hits and fills, fills are stored, held back and too large,
+// and writes are what is held and what was evicted.
+//
+// Sightings are kept by the production filters or, to see a policy without
+// their error, by exact sets. With filters the exact sets run beside them, which
+// is how a Result tells what the filter got wrong.
+//
+// Not modelled: freshness, Vary, requests at the same moment, and the time the
+// origin takes. The package reads no clock and no file: times come with the
+// requests. Its memory is bounded by the objects, not the requests: 24 bytes for
+// each object and setting, 12 more with a stage, and the filter; with Ristretto
+// the entries held besides.
+package model

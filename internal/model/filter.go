@@ -1,0 +1,94 @@
+package model
+
+import (
+	"fmt"
+	"time"
+
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/bloom/counting"
+	"edgeproxy/internal/bloom/sliding"
+	"edgeproxy/internal/trace"
+)
+
+// expectEvery is how many unseen keys share one reading of what the filter's
+// fill foretells.
+const expectEvery = 256
+
+// sieve is what both production filters have.
+type sieve interface {
+	Rotate(now time.Time, cause bloom.Cause) bool
+	Stats(now time.Time) bloom.Stats
+	Bytes() int64
+}
+
+// filter is a production filter with a record of its errors.
+type filter struct {
+	objects []trace.Object
+	record  func(hi, lo uint64) (times int)
+	sieve   sieve
+
+	unseen, falsePositives int64
+	falseNegatives         int64
+	expected               float64
+	readings               int64
+}
+
+func newFilter(s Setting, objects []trace.Object) (*filter, error) {
+	o := s.filter(len(objects))
+	f := &filter{objects: objects}
+	if s.Policy == admission.Counting {
+		c, err := counting.New(o, time.Time{})
+		if err != nil {
+			return nil, fmt.Errorf("build the counting filter: %w", err)
+		}
+		f.sieve, f.record = c, c.Add
+		return f, nil
+	}
+	h, err := sliding.New(o, time.Time{})
+	if err != nil {
+		return nil, fmt.Errorf("build the second-hit filter: %w", err)
+	}
+	f.sieve = h
+	f.record = func(hi, lo uint64) int {
+		if h.Seen(hi, lo) {
+			return 2
+		}
+		return 1
+	}
+	return f, nil
+}
+
+// see counts a sighting and returns how many the filter holds, this one
+// included. known is the truth about earlier ones.
+func (f *filter) see(i uint32, known bool) (times int) {
+	if !known {
+		if f.unseen%expectEvery == 0 {
+			f.expected += f.sieve.Stats(time.Time{}).FalsePositiveRatio
+			f.readings++
+		}
+		f.unseen++
+	}
+	o := &f.objects[i]
+	times = f.record(o.Hi, o.Lo)
+	switch {
+	case !known && times > 1:
+		f.falsePositives++
+	case known && times < 2:
+		f.falseNegatives++
+	}
+	return times
+}
+
+func (f *filter) rotate(now time.Time, cause bloom.Cause) { f.sieve.Rotate(now, cause) }
+
+func (f *filter) report(out *Result) {
+	out.FilterBytes = f.sieve.Bytes()
+	out.FalseNegatives = f.falseNegatives
+	if f.unseen == 0 {
+		return
+	}
+	measured := ratio(f.falsePositives, f.unseen)
+	expected := f.expected / float64(f.readings)
+	out.FalsePositiveRatio, out.ExpectedFalsePositiveRatio = &measured, &expected
+}

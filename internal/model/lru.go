@@ -1,0 +1,51 @@
+package model
+
+import "edgeproxy/internal/trace"
+
+// lru evicts what was used longest ago, exactly.
+type lru struct {
+	chain
+	maxBytes int64
+	left     books // but for objects
+}
+
+func newLRU(maxBytes int64, objects []trace.Object) *lru {
+	return &lru{chain: newChain(newNodes(objects), queue), maxBytes: maxBytes}
+}
+
+func (l *lru) hit(i uint32) bool {
+	n := &l.of[i]
+	if n.at != queue {
+		return false
+	}
+	n.hit = true
+	if l.newest != i {
+		l.remove(i)
+		l.push(i)
+	}
+	return true
+}
+
+func (l *lru) store(i uint32) {
+	for l.bytes+l.space(i) > l.maxBytes {
+		victim := l.oldest
+		l.remove(victim)
+		l.left.evicted(&l.of[victim])
+	}
+	l.of[i].hit = false
+	l.push(i)
+}
+
+func (l *lru) books() books {
+	b := l.left
+	b.objects = l.count
+	return b
+}
+
+// evicted counts the departure of n.
+func (b *books) evicted(n *node) {
+	b.evictions++
+	if !n.hit {
+		b.neverHit++
+	}
+}

@@ -1,0 +1,30 @@
+package model
+
+// Outcome is what became of one request.
+type Outcome uint8
+
+// The outcomes. The first three are hits, the others fills: what the origin
+// sent was kept or not.
+const (
+	Hit      Outcome = iota + 1 // found in the main part
+	StageHit                    // found in the stage, and stays there
+	Promoted                    // found in the stage, and written into the main part
+	Stored                      // fetched, and written into the main part
+	HeldBack                    // fetched, and not kept, because of admission
+	Staged                      // fetched, held back from the main part, kept in the stage
+	TooLarge                    // fetched; larger than may be stored
+
+	outcomes
+)
+
+// String returns the word for the outcome.
+func (o Outcome) String() string {
+	names := [outcomes]string{
+		Hit: "hit", StageHit: "stage-hit", Promoted: "promoted", Stored: "stored",
+		HeldBack: "held-back", Staged: "staged", TooLarge: "too-large",
+	}
+	if o >= outcomes || names[o] == "" {
+		return "unknown"
+	}
+	return names[o]
+}

@@ -1,0 +1,77 @@
+package model
+
+// Result is what a Run has counted so far. Counts of bytes are of whole
+// objects, each with its largest size. The JSON names are those of the report of
+// simulate.
+//
+//	Requests = Hits + OriginRequests
+//	OriginRequests = (Writes - Promotions) + HeldBack + TooLarge
+//	Writes = Objects + Evictions
+type Result struct {
+	Requests     int64 `json:"requests"`
+	RequestBytes int64 `json:"request_bytes"`
+
+	// Hits are answered from the main part or the stage; the ratios are 0 where
+	// there was nothing.
+	Hits         int64   `json:"hits"`
+	HitBytes     int64   `json:"hit_bytes"`
+	HitRatio     float64 `json:"hit_ratio"`
+	ByteHitRatio float64 `json:"byte_hit_ratio"`
+
+	// Writes go into the main part: stored at once, or promoted from the stage.
+	Writes     int64 `json:"writes"`
+	WriteBytes int64 `json:"write_bytes"`
+
+	// HeldBack counts fills that admission kept out of the main part, in the
+	// stage or not; several for each key.
+	HeldBack      int64 `json:"held_back"`
+	HeldBackBytes int64 `json:"held_back_bytes"`
+
+	// Regret counts fills of a key whose fill before was held back within the
+	// window, and that has not been written since. It is exact here, with filters
+	// too. A memory that never forgets has no end of its window.
+	Regret      int64 `json:"regret"`
+	RegretBytes int64 `json:"regret_bytes"`
+
+	// TooLarge counts fills of objects larger than may be stored.
+	TooLarge int64 `json:"too_large"`
+
+	OriginRequests int64 `json:"origin_requests"`
+	OriginBytes    int64 `json:"origin_bytes"`
+
+	// StageWrites counts newcomers put into the stage, Promotions those of them
+	// that were written into the main part.
+	StageWrites     int64 `json:"stage_writes"`
+	StageWriteBytes int64 `json:"stage_write_bytes"`
+	Promotions      int64 `json:"promotions"`
+
+	// Objects are held by the main part now. Evictions left it, StoresNeverHit of
+	// them without one hit.
+	Objects        int64 `json:"objects_held"`
+	Evictions      int64 `json:"evictions"`
+	StoresNeverHit int64 `json:"stores_never_hit"`
+
+	// Rotations is how often the window moved on.
+	Rotations int64 `json:"rotations"`
+
+	// FalsePositiveRatio is the share of sightings of unseen keys that the filter
+	// took for seen, and ExpectedFalsePositiveRatio what its fill at those moments
+	// foretold. Nil without a filter, or where no key was unseen.
+	FalsePositiveRatio         *float64 `json:"false_positive_ratio,omitempty"`
+	ExpectedFalsePositiveRatio *float64 `json:"expected_false_positive_ratio,omitempty"`
+
+	// FalseNegatives counts sightings that the filter denied although the window
+	// held one of the same key: 0, or the filter broke its law.
+	FalseNegatives int64 `json:"false_negatives,omitempty"`
+
+	// FilterBytes is the memory of the filter, 0 without one.
+	FilterBytes int64 `json:"filter_bytes,omitempty"`
+}
+
+// ratio returns part/whole, 0 of nothing.
+func ratio(part, whole int64) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
+}

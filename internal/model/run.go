@@ -1,0 +1,185 @@
+package model
+
+import (
+	"fmt"
+	"math"
+
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/trace"
+)
+
+// Run takes one setting through one trace. It is for one goroutine at a time,
+// but for different Runs over the same objects. No method allocates for a request
+// but with Ristretto, where each write makes an entry.
+type Run struct {
+	objects []trace.Object
+	policy  admission.Policy
+	window  *window // nil: the policy remembers nothing
+	fills   fills
+	holder  holder
+	counts  Result
+}
+
+// holder keeps the books on what would be stored.
+type holder interface {
+	// find says where the object is, which counts as use of it.
+	find(i uint32) place
+	// keep takes an object that is nowhere, and says what became of it: Stored,
+	// HeldBack, Staged or TooLarge.
+	keep(i uint32, admit bool) Outcome
+	// promote writes an object that find has just seen in the stage into the main
+	// part, and reports whether it is there now.
+	promote(i uint32) bool
+	books() books
+	close()
+}
+
+// place is where an object is.
+type place uint8
+
+const (
+	nowhere place = iota
+	inStage
+	inMain
+)
+
+// books says what became of the writes into the main part.
+type books struct {
+	objects             int64 // held now
+	evictions, neverHit int64 // left; and of them, without a hit
+}
+
+// New prepares a Run of s over objects, which are shared, indexed by
+// Access.Object and not to be changed until Close. The error names every fault
+// of s.
+func New(s Setting, objects []trace.Object) (*Run, error) {
+	if err := s.Validate(); err != nil {
+		return nil, fmt.Errorf("model a cache: %w", err)
+	}
+	if len(objects) >= math.MaxUint32 {
+		return nil, fmt.Errorf("model a cache: %d objects: want fewer than 2^32-1", len(objects))
+	}
+	r := &Run{objects: objects, policy: s.Policy}
+	var err error
+	if s.Policy == admission.SecondHit || s.Policy == admission.Counting {
+		if r.window, err = newWindow(s, objects); err != nil {
+			return nil, fmt.Errorf("model a cache: %w", err)
+		}
+	}
+	r.fills = newFills(s, len(objects))
+	if r.holder, err = newHolder(s, objects); err != nil {
+		return nil, fmt.Errorf("model a cache: %w", err)
+	}
+	return r, nil
+}
+
+func newHolder(s Setting, objects []trace.Object) (holder, error) {
+	if s.Eviction == Ristretto {
+		return newMemoryTier(s, objects)
+	}
+	return newShelves(s, objects), nil
+}
+
+// Request takes the next request of the trace and says what became of it. Times
+// must not go backwards; those that do count as the latest one seen.
+func (r *Run) Request(a trace.Access) Outcome {
+	i, size := a.Object, r.objects[a.Object].Size
+	admit := r.Sight(a)
+	c := &r.counts
+	c.Requests++
+	c.RequestBytes += size
+	o := Hit
+	switch r.holder.find(i) {
+	case inMain:
+	case inStage:
+		o = r.promote(i, size, admit)
+	default:
+		return r.fill(i, size, admit)
+	}
+	c.Hits++
+	c.HitBytes += size
+	return o
+}
+
+// Sight counts the sighting alone and says whether the policy would admit a
+// response to this request. Request does it too: a request is taken by one of
+// them. It is for those who have a cache of their own and want its verdicts
+// compared.
+func (r *Run) Sight(a trace.Access) bool {
+	if r.window == nil {
+		return r.policy == admission.Always
+	}
+	return r.window.admits(a)
+}
+
+// promote decides on a hit in the stage.
+func (r *Run) promote(i uint32, size int64, admit bool) Outcome {
+	// Who hits the stage makes the second sighting, even if the window has moved
+	// past the first one meanwhile.
+	if !admit && r.policy != admission.SecondHit || !r.holder.promote(i) {
+		return StageHit
+	}
+	r.counts.Promotions++
+	r.write(i, size)
+	return Promoted
+}
+
+// fill decides on what the origin sent.
+func (r *Run) fill(i uint32, size int64, admit bool) Outcome {
+	c := &r.counts
+	c.OriginRequests++
+	c.OriginBytes += size
+	now := r.generation()
+	if r.fills.regret(i, now) {
+		c.Regret++
+		c.RegretBytes += size
+	}
+	o := r.holder.keep(i, admit)
+	switch o {
+	case Stored:
+		r.write(i, size)
+	case Staged:
+		c.StageWrites++
+		c.StageWriteBytes += size
+		fallthrough
+	case HeldBack:
+		c.HeldBack++
+		c.HeldBackBytes += size
+		r.fills.heldBack(i, now)
+	default:
+		c.TooLarge++
+	}
+	return o
+}
+
+func (r *Run) write(i uint32, size int64) {
+	r.counts.Writes++
+	r.counts.WriteBytes += size
+	r.fills.written(i)
+}
+
+// generation returns the serial number of the generation that has the latest
+// sighting.
+func (r *Run) generation() uint32 {
+	if r.window == nil {
+		return 0
+	}
+	return r.window.sighted
+}
+
+// Result returns what was counted so far.
+func (r *Run) Result() Result {
+	out := r.counts
+	out.HitRatio = ratio(out.Hits, out.Requests)
+	out.ByteHitRatio = ratio(out.HitBytes, out.RequestBytes)
+	b := r.holder.books()
+	out.Objects, out.Evictions, out.StoresNeverHit = b.objects, b.evictions, b.neverHit
+	if r.window != nil {
+		r.window.report(&out)
+	}
+	return out
+}
+
+// Close ends what the Run has started: goroutines of Ristretto. Call it once,
+// after the last call of any other method.
+func (r *Run) Close() { r.holder.close() }

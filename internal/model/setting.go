@@ -1,0 +1,162 @@
+package model
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/bloom/counting"
+)
+
+// Eviction is how the main part of the cache makes room.
+type Eviction string
+
+// The evictions.
+const (
+	LRU       Eviction = "lru"       // least recently used goes first
+	S3FIFO    Eviction = "s3fifo"    // three queues; Yang et al., SOSP 2023
+	Ristretto Eviction = "ristretto" // the proxy's own memory tier, with its overhead for each entry
+)
+
+// The bounds of Setting.MoreThan: beyond the upper one a single generation could
+// not count far enough.
+const (
+	minMoreThan = 1
+	maxMoreThan = counting.Max - 1
+)
+
+// minFilterKeys is the least a generation of a filter is sized for. In a filter
+// of a few blocks chance decides more than the rate, and a thousand keys take 3 KB.
+const minFilterKeys = 1024
+
+// stageShare is how much of the capacity the stage may take at most: half.
+const stageShare = 2
+
+// Setting is one cache to try: a policy with its window, and a size. It is a
+// plain value; New checks it.
+type Setting struct {
+	Policy admission.Policy
+
+	// MoreThan, for counting only, is the number of sightings after which the
+	// next one admits; 1 to 14.
+	MoreThan int
+
+	// Generations is how many generations the window has, 2 to 4. It, the
+	// rotations and the filter's size matter to second-hit and counting only.
+	Generations int
+
+	// The window is rotated when any of these is reached, whichever comes first;
+	// 0 is never. RotateEvery goes by the times of the requests, RotateRequests
+	// counts requests, RotateKeys distinct keys in the newest generation. All
+	// three 0 is a memory that never forgets, for Exact only.
+	RotateEvery    time.Duration
+	RotateRequests int64
+	RotateKeys     int64
+
+	// FalsePositiveRate is that of the whole window when every generation is
+	// full, within (0, 1). A generation is sized for RotateKeys; without it for
+	// RotateRequests or for all objects, whichever is less, so that it is never
+	// overfull; and for 1,024 keys at least.
+	FalsePositiveRate float64
+
+	// Exact keeps sightings in sets instead of filters.
+	Exact bool
+
+	// CapacityBytes bounds what is held, StageBytes the part of it that keeps
+	// newcomers; 0 is no stage, half of the capacity the most.
+	CapacityBytes, StageBytes int64
+
+	// MaxObjectBytes is the largest object that is stored; 0 is all that fits the
+	// main part. Ristretto takes at most a quarter of the main part, and does with
+	// 0.
+	MaxObjectBytes int64
+
+	Eviction Eviction
+}
+
+// Validate returns nil or every fault at once, each a *bloom.OptionError.
+func (s Setting) Validate() error {
+	var errs []error
+	wrong := func(option string, value any, want string) {
+		errs = append(errs, &bloom.OptionError{Option: option, Value: value, Want: want})
+	}
+	s.checkSizes(wrong)
+	switch s.Policy {
+	case admission.Always, admission.Never:
+	case admission.SecondHit, admission.Counting:
+		s.checkWindow(wrong)
+	default:
+		wrong("policy", s.Policy, "always, second-hit, counting or never")
+	}
+	return errors.Join(errs...)
+}
+
+// wrongFunc takes one fault.
+type wrongFunc = func(option string, value any, want string)
+
+func (s Setting) checkSizes(wrong wrongFunc) {
+	if s.CapacityBytes <= 0 {
+		wrong("capacity", s.CapacityBytes, "a number of bytes above 0")
+	}
+	if s.StageBytes < 0 || s.StageBytes > s.CapacityBytes/stageShare {
+		wrong("stage", s.StageBytes, "0 bytes, or up to half of the capacity")
+	}
+	if s.MaxObjectBytes < 0 {
+		wrong("max_object", s.MaxObjectBytes, "a number of bytes, or 0 for what fits")
+	}
+	switch s.Eviction {
+	case LRU, S3FIFO, Ristretto:
+	default:
+		wrong("eviction", fmt.Sprintf("%q", string(s.Eviction)), "lru, s3fifo or ristretto")
+	}
+}
+
+func (s Setting) checkWindow(wrong wrongFunc) {
+	if s.Policy == admission.Counting && (s.MoreThan < minMoreThan || s.MoreThan > maxMoreThan) {
+		wrong("more_than", s.MoreThan, fmt.Sprintf("%d to %d", minMoreThan, maxMoreThan))
+	}
+	s.checkRotation(wrong)
+	if s.Exact {
+		return
+	}
+	if !s.rotates() {
+		wrong("rotation", "none", "a time, a number of requests or of keys; only exact sets may never forget")
+	}
+	if !(s.FalsePositiveRate > 0 && s.FalsePositiveRate < 1) {
+		wrong("false_positive_rate", s.FalsePositiveRate, "a ratio above 0 and below 1")
+	}
+}
+
+func (s Setting) checkRotation(wrong wrongFunc) {
+	if s.RotateEvery < 0 {
+		wrong("rotate_every", s.RotateEvery, "a duration, or 0 for never")
+	}
+	if s.RotateRequests < 0 {
+		wrong("rotate_requests", s.RotateRequests, "a number of requests, or 0 for never")
+	}
+	if s.RotateKeys < 0 {
+		wrong("rotate_keys", s.RotateKeys, "a number of keys, or 0 for never")
+	}
+	if s.rotates() && (s.Generations < bloom.MinGenerations || s.Generations > bloom.MaxGenerations) {
+		wrong("generations", s.Generations, fmt.Sprintf("%d to %d", bloom.MinGenerations, bloom.MaxGenerations))
+	}
+}
+
+// rotates reports whether the window ever forgets.
+func (s Setting) rotates() bool {
+	return s.RotateEvery > 0 || s.RotateRequests > 0 || s.RotateKeys > 0
+}
+
+// filter returns the size of the filter for a trace of so many objects.
+func (s Setting) filter(objects int) bloom.Options {
+	keys := s.RotateKeys
+	if keys == 0 {
+		keys = int64(objects) + 1 // never full: rotation by time or requests alone
+		if s.RotateRequests > 0 {
+			keys = min(keys, s.RotateRequests)
+		}
+	}
+	return bloom.Options{Generations: s.Generations, Capacity: max(keys, minFilterKeys), FalsePositiveRate: s.FalsePositiveRate}
+}

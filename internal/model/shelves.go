@@ -1,0 +1,100 @@
+package model
+
+import (
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/trace"
+)
+
+// shelves is the holder of exact models: a main part that makes room by its own
+// rule, and a stage before it, first in, first out.
+type shelves struct {
+	objects []trace.Object
+	main    mainPart
+	stage   *stage // nil: none
+	largest int64  // bytes of the largest object stored
+}
+
+// mainPart is LRU or S3-FIFO.
+type mainPart interface {
+	// hit reports whether the object is there, and counts its use.
+	hit(i uint32) bool
+	// store puts in an object that is not there, and whose space is not above
+	// the capacity.
+	store(i uint32)
+	books() books
+}
+
+func newShelves(s Setting, objects []trace.Object) *shelves {
+	capacity := s.CapacityBytes - s.StageBytes
+	h := &shelves{objects: objects, largest: capacity}
+	if s.MaxObjectBytes > 0 {
+		h.largest = min(h.largest, s.MaxObjectBytes)
+	}
+	if s.StageBytes > 0 && s.Policy != admission.Never { // under which nothing at all is kept
+		h.stage = newStage(s.StageBytes, objects)
+	}
+	if s.Eviction == S3FIFO {
+		h.main = newS3FIFO(capacity, objects)
+	} else {
+		h.main = newLRU(capacity, objects)
+	}
+	return h
+}
+
+func (h *shelves) find(i uint32) place {
+	switch {
+	case h.main.hit(i):
+		return inMain
+	case h.stage != nil && h.stage.has(i):
+		return inStage
+	}
+	return nowhere
+}
+
+func (h *shelves) keep(i uint32, admit bool) Outcome {
+	switch {
+	case h.objects[i].Size > h.largest:
+		return TooLarge
+	case admit:
+		h.main.store(i)
+		return Stored
+	case h.stage != nil && h.stage.put(i):
+		return Staged
+	}
+	return HeldBack
+}
+
+func (h *shelves) promote(i uint32) bool {
+	h.stage.remove(i)
+	h.main.store(i)
+	return true
+}
+
+func (h *shelves) books() books { return h.main.books() }
+
+func (h *shelves) close() {}
+
+// stage keeps newcomers, the oldest going first.
+type stage struct {
+	chain
+	maxBytes int64
+}
+
+func newStage(maxBytes int64, objects []trace.Object) *stage {
+	return &stage{chain: newChain(newNodes(objects), queue), maxBytes: maxBytes}
+}
+
+func (s *stage) has(i uint32) bool { return s.of[i].at == queue }
+
+// put adds an object that is not there, and reports whether it fits.
+func (s *stage) put(i uint32) bool {
+	space := s.space(i)
+	if space > s.maxBytes {
+		return false
+	}
+	for s.bytes+space > s.maxBytes {
+		s.remove(s.oldest)
+	}
+	s.push(i)
+	return true
+}

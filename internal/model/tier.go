@@ -1,0 +1,108 @@
+package model
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/trace"
+)
+
+// What the proxy's tier demands of its options.
+const (
+	objectShare = 4  // its largest body is a quarter of its bytes, without the stage, at most
+	nameBytes   = 4  // a name is the object's number
+	maxVariants = 32 // not used: nothing varies here
+)
+
+// memoryTier is the proxy's own memory tier with landing window and ristretto.
+// Its entries have short names, no headers, and bodies that are slices of one
+// array of zeros, which nobody touches and which so takes no memory. The bytes it
+// accounts for are those of the proxy, the overhead of each entry included.
+//
+// Ristretto samples look-ups and chooses victims at random, so that two Runs may
+// differ a little.
+type memoryTier struct {
+	store   *cache.Store
+	staged  bool // newcomers go into the stage
+	objects []trace.Object
+	names   []byte // of all objects, nameBytes each
+	zeros   []byte
+}
+
+func newMemoryTier(s Setting, objects []trace.Object) (*memoryTier, error) {
+	largest := s.MaxObjectBytes
+	if largest == 0 {
+		largest = (s.CapacityBytes - s.StageBytes) / objectShare
+	}
+	store, err := cache.New(cache.Options{
+		MaxBytes: s.CapacityBytes, StageBytes: s.StageBytes, MaxObjectBytes: largest, MaxVariants: maxVariants,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("build the memory tier: %w", err)
+	}
+	t := &memoryTier{
+		store: store, staged: s.StageBytes > 0 && s.Policy != admission.Never,
+		objects: objects, names: make([]byte, 0, nameBytes*len(objects)),
+	}
+	body := int64(0)
+	for i, o := range objects {
+		t.names = binary.LittleEndian.AppendUint32(t.names, uint32(i))
+		if o.Size <= largest {
+			body = max(body, o.Size)
+		}
+	}
+	t.zeros = make([]byte, body)
+	return t, nil
+}
+
+func (t *memoryTier) name(i uint32) []byte {
+	at := int(i) * nameBytes
+	return t.names[at : at+nameBytes : at+nameBytes]
+}
+
+func (t *memoryTier) key(i uint32) cache.Key {
+	o := &t.objects[i]
+	return cache.Key{Hi: o.Hi, Lo: o.Lo}
+}
+
+// entry returns what is stored for i.
+func (t *memoryTier) entry(i uint32) *cache.Entry {
+	k := t.key(i)
+	return &cache.Entry{Key: k, URL: k, Name: t.name(i), URLLen: nameBytes, Body: t.zeros[:t.objects[i].Size]}
+}
+
+func (t *memoryTier) find(i uint32) place {
+	switch _, tier := t.store.Find(t.key(i), t.name(i)); tier {
+	case cache.Memory:
+		return inMain
+	case cache.Stage:
+		return inStage
+	default:
+		return nowhere
+	}
+}
+
+func (t *memoryTier) keep(i uint32, admit bool) Outcome {
+	switch {
+	case !t.store.Fits(t.objects[i].Size, nil):
+		return TooLarge
+	case admit && t.store.Put(t.entry(i), nil) == cache.Stored:
+		return Stored
+	case admit:
+		return TooLarge
+	case t.staged && t.store.PutStage(t.entry(i), nil) == cache.Stored:
+		return Staged
+	}
+	return HeldBack
+}
+
+func (t *memoryTier) promote(i uint32) bool { return t.store.Promote(t.key(i), t.name(i)) }
+
+func (t *memoryTier) books() books {
+	s := t.store.Stats()
+	return books{objects: s.Objects, evictions: s.Capacity + s.Rejected + s.Variants, neverHit: s.NeverHit}
+}
+
+func (t *memoryTier) close() { t.store.Close() }

@@ -1,0 +1,101 @@
+package model
+
+import (
+	"time"
+
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/trace"
+)
+
+// window remembers sightings and rotates its memory when the setting says so.
+type window struct {
+	exact  *exact
+	filter *filter // nil: exact alone decides
+
+	moreThan    int   // sightings before the one that admits
+	every       int64 // nanoseconds; 0: not by time
+	requests    int64 // 0: not by requests
+	generations int64
+
+	serial    uint32 // of the newest generation
+	sighted   uint32 // of the generation that has the latest sighting
+	began     int64  // when it did, Unix nanoseconds
+	seen      int64  // requests in it
+	started   bool
+	rotations int64
+}
+
+func newWindow(s Setting, objects []trace.Object) (*window, error) {
+	w := &window{moreThan: 1, every: int64(s.RotateEvery), requests: s.RotateRequests, generations: 1}
+	if s.Policy == admission.Counting {
+		w.moreThan = s.MoreThan
+	}
+	if s.rotates() {
+		w.generations = int64(s.Generations)
+	}
+	w.exact = newExact(len(objects), int(w.generations), s.RotateKeys)
+	if s.Exact {
+		return w, nil
+	}
+	var err error
+	w.filter, err = newFilter(s, objects)
+	return w, err
+}
+
+// admits counts one sighting and decides.
+func (w *window) admits(a trace.Access) bool {
+	if w.every > 0 {
+		w.pass(a.At)
+	}
+	times := w.exact.see(a.Object)
+	if w.filter != nil {
+		times = w.filter.see(a.Object, times > 1)
+	}
+	w.sighted = w.serial
+	w.seen++
+	// The sets count the keys for the filter too: that has its own count in
+	// stripes and learns a little late that it is full.
+	if w.exact.full() || w.seen == w.requests {
+		w.rotate(a.At, bloom.CauseFull)
+	}
+	return times > w.moreThan
+}
+
+// pass rotates for the time that has gone by. After an idle time of several
+// periods the last of them began a whole number of periods after the first, as
+// with a timer that fires for each.
+func (w *window) pass(now int64) {
+	if !w.started {
+		w.began, w.started = now, true
+	}
+	periods := (now - w.began) / w.every
+	if periods <= 0 {
+		return
+	}
+	began := w.began + periods*w.every
+	if extra := periods - w.generations; extra > 0 { // nothing is left to forget
+		w.rotations += extra
+		periods = w.generations
+	}
+	for ; periods > 0; periods-- {
+		w.rotate(began, bloom.CauseTime)
+	}
+}
+
+func (w *window) rotate(now int64, cause bloom.Cause) {
+	w.serial++
+	w.rotations++
+	w.seen, w.began = 0, now
+	w.exact.rotate()
+	if w.filter != nil {
+		w.filter.rotate(time.Unix(0, now), cause)
+	}
+}
+
+func (w *window) report(out *Result) {
+	out.Rotations = w.rotations
+	if w.filter != nil {
+		w.filter.report(out)
+	}
+}
