@@ -31,7 +31,7 @@ func rooms() map[string]room {
 				"config", "internal/accesslog", "internal/admin", "internal/admission", "internal/bloom",
 				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/demo",
 				"internal/field", "internal/flight", "internal/model", "internal/origin", "internal/page", "internal/proxy",
-				"internal/reason", "internal/rfc9111", "internal/trace", "internal/wire",
+				"internal/reason", "internal/rfc9111", "internal/shadow", "internal/trace", "internal/wire",
 			},
 			third: []string{"github.com/spf13/cobra", humanize, fasthttp, prometheus},
 		},
@@ -69,12 +69,18 @@ func rooms() map[string]room {
 		"internal/proxy": {
 			ours: []string{
 				"internal/accesslog", "internal/admission", "internal/cache", "internal/field", "internal/flight",
-				"internal/origin", "internal/reason", "internal/rfc9111", "internal/wire",
+				"internal/origin", "internal/reason", "internal/rfc9111", "internal/shadow", "internal/wire",
 			},
 			third: []string{prometheus, fasthttp},
 		},
-		"internal/reason":    {},
-		"internal/rfc9111":   {ours: []string{"internal/field", "internal/reason"}},
+		"internal/reason":  {},
+		"internal/rfc9111": {ours: []string{"internal/field", "internal/reason"}},
+		"internal/shadow": {
+			ours: []string{
+				"internal/admission", "internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/model",
+			},
+			third: []string{prometheus},
+		},
 		"internal/statefile": {},
 		"internal/trace":     {third: []string{humanize, compress, xxh3}},
 		"internal/wire": {

@@ -1,0 +1,75 @@
+//go:build !race
+
+package shadow
+
+import (
+	"runtime"
+	"testing"
+)
+
+func TestRequestDoesNotAllocate(t *testing.T) {
+	o := options(1000, always, secondHit, moreThan2)
+	o.SecondHit.RotateEvery = 0 // a rotation makes a new list of generations
+	s := newShadow(t, o)
+	key := uint64(0)
+	if got := testing.AllocsPerRun(5000, func() {
+		hi, lo := hash(key % 3000)
+		s.Request(hi, lo, 5000, true, begin)
+		key++
+	}); got != 0 {
+		t.Errorf("got %v allocations a request, want 0", got)
+	}
+}
+
+// The package comment states what a policy takes, and Bytes tells.
+func TestMemoryIsAsStated(t *testing.T) {
+	f := func(capacity int64, most int64) {
+		t.Helper()
+		o := options(100_000, always, secondHit)
+		o.CapacityBytes, o.MaxObjectBytes, o.Share = capacity, 8<<20, 0
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		s := newShadow(t, o)
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		runtime.KeepAlive(s)
+		got := int64(after.HeapAlloc - before.HeapAlloc)
+		if got > most {
+			t.Errorf("%d bytes of capacity: got %d bytes, want at most %d", capacity, got, most)
+		}
+		if told := s.Bytes(); told > got*21/20 || told < got*9/10 {
+			t.Errorf("%d bytes of capacity: told %d bytes, want about the %d taken", capacity, told, got)
+		}
+	}
+	f(256<<20, 2*1600<<10)
+	f(1<<30, 2*1600<<10)
+	f(1<<40, 2*3<<20)
+}
+
+// BenchmarkRequest is one request of the slice for three policies.
+func BenchmarkRequest(b *testing.B) {
+	o := options(100_000, always, secondHit, moreThan2)
+	o.CapacityBytes, o.MaxObjectBytes = 64<<20, 8<<20
+	s := newShadow(b, o)
+	order := zipf(1, 100_000, 1<<18, 0.9)
+	n := 0
+	for b.Loop() {
+		hi, lo := hash(uint64(order[n&(1<<18-1)]))
+		s.Request(hi, lo, 8000, true, begin)
+		n++
+	}
+}
+
+// BenchmarkOthers is what the requests of other keys pay.
+func BenchmarkOthers(b *testing.B) {
+	o := options(1000, always)
+	o.Share = 1.0 / 64
+	s := newShadow(b, o)
+	b.RunParallel(func(pb *testing.PB) {
+		for key := uint64(0); pb.Next(); key++ {
+			hi, lo := hash(key)
+			s.Request(hi, lo|1<<firstBit, 8000, true, begin)
+		}
+	})
+}

@@ -1,0 +1,138 @@
+package shadow
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/bloom/counting"
+)
+
+// MaxPolicies is how many rules one Shadow takes at most.
+const MaxPolicies = 8
+
+// Which keys are in the slice is decided by bits of the low half of their hash
+// that no filter's probes, nor the sample of the filter's errors, depend on: up
+// to sampleBits of them from firstBit on.
+const (
+	firstBit   = 40
+	sampleBits = 16
+)
+
+const (
+	// entryBytes is what an object takes beside its size: the structure of an
+	// entry in the proxy's memory tier, its key and a usual header.
+	entryBytes = 1 << 10
+
+	// maxEntries bounds the records of one policy.
+	maxEntries = 1 << 16
+
+	// A miniature has at least minBytes and room for minObjects of the largest
+	// objects, or the slice is made larger: what few objects do says little.
+	minBytes   = 32 << 20
+	minObjects = 4
+)
+
+// The bounds of Rule.MoreThan; admission has the same.
+const (
+	minMoreThan = 1
+	maxMoreThan = counting.Max - 1
+)
+
+// Options says what to try, and beside which live cache.
+type Options struct {
+	// Rules are the policies to try: 1 to MaxPolicies, no two alike.
+	Rules []admission.Rule
+
+	// CapacityBytes is the size of the live cache, MaxObjectBytes the largest
+	// body it stores.
+	CapacityBytes, MaxObjectBytes int64
+
+	// SecondHit and Counting are the live windows; each matters to policies of its
+	// kind only.
+	SecondHit, Counting admission.FilterOptions
+
+	// Share is the share of the keys to follow: 1, 1/2, 1/4 to 1/65536. 0 chooses
+	// the least that leaves 32 MiB of the capacity, and room for four of the
+	// largest objects: 1/8 of 256 MiB, 1/64 of 2 GiB.
+	Share float64
+}
+
+// Validate returns nil or every fault at once, each an *bloom.OptionError.
+func (o Options) Validate() error {
+	var errs []error
+	wrong := func(option string, value any, want string) {
+		errs = append(errs, &bloom.OptionError{Option: option, Value: value, Want: want})
+	}
+	if o.CapacityBytes <= 0 {
+		wrong("capacity", o.CapacityBytes, "a number of bytes above 0")
+	}
+	if o.MaxObjectBytes <= 0 {
+		wrong("max_object", o.MaxObjectBytes, "a number of bytes above 0")
+	}
+	if o.Share != 0 && halvings(o.Share) < 0 {
+		wrong("share", o.Share, fmt.Sprintf("0, or 1, 1/2, 1/4 to 1/%d", 1<<sampleBits))
+	}
+	if n := len(o.Rules); n < 1 || n > MaxPolicies {
+		wrong("policies", n, fmt.Sprintf("1 to %d", MaxPolicies))
+	}
+	for i, r := range o.Rules {
+		if slices.Contains(o.Rules[:i], r) {
+			wrong("policies", name(r), "each rule once")
+		}
+		errs = append(errs, o.checkRule(r))
+	}
+	return errors.Join(errs...)
+}
+
+// checkRule returns what is wrong with a rule or the window it needs.
+func (o Options) checkRule(r admission.Rule) error {
+	switch r.Policy {
+	case admission.Always, admission.Never:
+		return nil
+	case admission.SecondHit:
+		return inWindow(admission.SecondHitFilter, o.SecondHit.Validate())
+	case admission.Counting:
+		err := inWindow(admission.CountingFilter, o.Counting.Validate())
+		if r.MoreThan < minMoreThan || r.MoreThan > maxMoreThan {
+			err = errors.Join(err, &bloom.OptionError{
+				Option: "more_than", Value: r.MoreThan, Want: fmt.Sprintf("%d to %d", minMoreThan, maxMoreThan),
+			})
+		}
+		return err
+	default:
+		return &bloom.OptionError{Option: "policy", Value: r.Policy, Want: "a known policy"}
+	}
+}
+
+func inWindow(name string, err error) error {
+	if err != nil {
+		return fmt.Errorf("%s window: %w", name, err)
+	}
+	return nil
+}
+
+// bits returns how many bits of the hash must be 0 for a key to be in the slice.
+func (o Options) bits() int {
+	if o.Share != 0 {
+		return halvings(o.Share)
+	}
+	bits := 0
+	least := max(minBytes, minObjects*min(o.MaxObjectBytes, o.CapacityBytes))
+	for bits < sampleBits && o.CapacityBytes>>(bits+1) >= least {
+		bits++
+	}
+	return bits
+}
+
+// halvings returns n where share is 1/2^n and n is within 0..sampleBits, else -1.
+func halvings(share float64) int {
+	frac, exp := math.Frexp(share) // share = frac * 2^exp, frac within [1/2, 1)
+	if n := 1 - exp; frac == 0.5 && n >= 0 && n <= sampleBits {
+		return n
+	}
+	return -1
+}

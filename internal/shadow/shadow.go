@@ -1,0 +1,128 @@
+package shadow
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"edgeproxy/internal/admission"
+)
+
+// Shadow tries policies on a slice of the live requests. All methods are safe for
+// concurrent use, and those of a nil Shadow do nothing.
+type Shadow struct {
+	mask uint64 // of the bits of lo that are 0 for the keys of the slice
+	bits int    // how many they are: the slice is 1/2^bits of the keys
+
+	all [stripes]stripe
+
+	// mu guards what follows. It is taken for requests of the slice only.
+	mu       sync.Mutex
+	sights   sightings
+	requests int64 // in the slice
+	policies []policy
+}
+
+// stripes is how many counters share the requests of all keys, so that
+// processors seldom meet at one.
+const (
+	stripes    = 16
+	stripeBits = 4
+)
+
+// stripe counts the requests of some keys, in and out of the slice. It fills a
+// cache line. The two are added one after the other: a reader may find a request
+// without its bytes.
+type stripe struct {
+	requests, bytes atomic.Int64
+	_               [48]byte
+}
+
+// policy is one of those tried, with its miniature of the cache.
+type policy struct {
+	rule   admission.Rule
+	held   *lru
+	counts counts
+}
+
+// New returns a Shadow whose windows begin now. The error names every option
+// that cannot work.
+func New(o Options, now time.Time) (*Shadow, error) {
+	if err := o.Validate(); err != nil {
+		return nil, fmt.Errorf("build the shadow policies: %w", err)
+	}
+	bits := o.bits()
+	s := &Shadow{bits: bits, mask: (1<<bits - 1) << firstBit}
+	capacity := max(o.CapacityBytes>>bits, 1)
+	for _, r := range o.Rules {
+		s.policies = append(s.policies, policy{rule: r, held: newLRU(capacity, o.MaxObjectBytes)})
+	}
+	var err error
+	if s.sights, err = newSightings(o, bits, now); err != nil {
+		return nil, fmt.Errorf("build the shadow policies: %w", err)
+	}
+	return s, nil
+}
+
+// Share returns the share of the keys that are followed: 1/2^n, or 0 by a nil
+// Shadow.
+func (s *Shadow) Share() float64 {
+	if s == nil {
+		return 0
+	}
+	return 1 / float64(uint64(1)<<s.bits)
+}
+
+// Request takes one finished request that is a sighting of the key with the
+// 128-bit hash (hi, lo). It wants every one: those out of the slice it only
+// counts, to know how much of the traffic the slice is.
+//
+// size is that of the whole object in bytes, -1 if unknown, which counts no bytes;
+// storable says whether what was fetched for it may be stored, admission aside.
+// Where a policy holds the object neither is needed, else an unknown size is not
+// stored. now is the time of the request, which may be a little before that of
+// the call before.
+func (s *Shadow) Request(hi, lo uint64, size int64, storable bool, now time.Time) {
+	if s == nil {
+		return
+	}
+	all := &s.all[hi>>(64-stripeBits)]
+	all.requests.Add(1)
+	all.bytes.Add(max(size, 0))
+	if !s.sampled(lo) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests++
+	seen := s.sights.count(hi, lo, now)
+	for i := range s.policies {
+		s.policies[i].request(hi, lo, size, storable, seen)
+	}
+}
+
+// sampled reports whether the slice has the key.
+func (s *Shadow) sampled(lo uint64) bool { return lo&s.mask == 0 }
+
+// request takes one request through one policy.
+func (p *policy) request(hi, lo uint64, size int64, storable bool, seen times) {
+	if p.held.hit(hi, lo, size) {
+		return
+	}
+	c := &p.counts
+	c.misses++
+	if size < 0 {
+		return
+	}
+	c.originBytes += size
+	switch {
+	case !storable || !p.held.fits(size):
+	case !seen.admitted(p.rule):
+		c.heldBack++
+	default:
+		p.held.store(hi, lo, size)
+		c.writes++
+		c.writeBytes += size
+	}
+}
