@@ -19,7 +19,13 @@ type Admission struct {
 	Policy    Policy
 	SecondHit Window
 	Counting  Counting
+	OpenBelow float64 // the gate is open while the cache is below this share of its size; 0 to 1, 0 is never
+	State     string  // the file that keeps the sightings over a restart; "" is none
+	Shadow    []Rule  // tried on a sample of the traffic, storing nothing; at most MaxShadow, no two alike
 }
+
+// MaxShadow is the largest number of shadow policies.
+const MaxShadow = 8
 
 // Window is the memory of a filter: generations that are rotated after a time
 // or when the newest is full, whichever comes first.

@@ -60,6 +60,7 @@ type Cache struct {
 type Memory struct {
 	MaxBytes       Size // of the whole tier; 1MiB or more
 	MaxObjectBytes Size // of one body; above 0, at most a quarter of MaxBytes
+	StageBytes     Size // of MaxBytes, for what was sighted for the first time; 0 is none, at most half of MaxBytes
 }
 
 // Limits bounds what clients may ask of the process. All are above 0.

@@ -18,8 +18,8 @@ const (
 func (v *validator) windows() {
 	a := &v.c.Admission
 	v.moreThan("admission.counting.more_than", a.Counting.MoreThan)
-	v.window("admission.second_hit", a.SecondHit, "2.6GiB")
-	v.window("admission.counting", a.Counting.Window, "10GiB")
+	v.window("admission.second_hit", a.SecondHit, "2.9GiB")
+	v.window("admission.counting", a.Counting.Window, "13.7GiB")
 }
 
 func (v *validator) moreThan(path string, n int) {
@@ -29,7 +29,7 @@ func (v *validator) moreThan(path string, n int) {
 }
 
 // window checks one filter; memory is what the greatest one takes at the default
-// rate and number of generations: log2(1/f)/ln 2 bits or counters a key and
+// rate and number of generations: some 12.3 bits or 59 bits of counters a key and
 // generation, where f is the rate of one (Bloom 1970).
 func (v *validator) window(path string, w Window, memory string) {
 	if at := child(path, "generations"); w.Generations == 1 && v.sound(at) {
@@ -55,11 +55,20 @@ func (v *validator) cache() {
 	v.positive("cache.collapse.wait", c.CollapseWait)
 	v.atLeast(maxBytes, c.Memory.MaxBytes, MiB)
 	v.atLeast(maxObject, c.Memory.MaxObjectBytes, 1)
-	if c.Memory.MaxObjectBytes <= c.Memory.MaxBytes/4 || !v.sound(maxBytes, maxObject) {
+	rest := c.Memory.MaxBytes - c.Memory.StageBytes
+	if c.Memory.MaxObjectBytes <= rest/4 || !v.sound(maxBytes, maxObject, stageBytes) {
 		return
 	}
-	if v.src.given(maxObject) {
-		v.fail(maxObject, "want at most "+(c.Memory.MaxBytes/4).String()+", a quarter of max_bytes: a larger object would empty the cache")
+	switch {
+	case v.src.given(maxObject):
+		of := "max_bytes"
+		if c.Memory.StageBytes > 0 {
+			of += " less stage_bytes"
+		}
+		v.fail(maxObject, "want at most "+(rest/4).String()+", a quarter of "+of+": a larger object would empty the cache")
+		return
+	case c.Memory.StageBytes > 0 && c.Memory.MaxBytes > 4*c.Memory.MaxObjectBytes:
+		v.fail(stageBytes, "want at most "+(c.Memory.MaxBytes-4*c.Memory.MaxObjectBytes).String()+", which leaves four times max_object_bytes, or a smaller max_object_bytes")
 		return
 	}
 	v.fail(maxBytes, "want at least "+(4*c.Memory.MaxObjectBytes).String()+", four times max_object_bytes, or a smaller max_object_bytes")

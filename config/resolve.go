@@ -14,6 +14,11 @@ func resolve(c *Config, src *source) {
 	for i := range c.Routes {
 		c.Routes[i].Admission = c.rule(c.Routes[i].own)
 	}
+	for i, s := range c.Admission.Shadow {
+		if s.Policy == PolicyCounting && !src.given(child(item("admission.shadow", i), "more_than")) {
+			c.Admission.Shadow[i].MoreThan = c.Admission.Counting.MoreThan
+		}
+	}
 }
 
 // rule returns what a route goes by that asks for own.
@@ -23,6 +28,15 @@ func (c *Config) rule(own Rule) Rule {
 		r.MoreThan = cmp.Or(own.MoreThan, c.Admission.Counting.MoreThan)
 	}
 	return r
+}
+
+// gated reports whether a route goes by a policy that holds back what was
+// sighted too seldom.
+func (c *Config) gated() bool { return c.uses(PolicySecondHit) || c.uses(PolicyCounting) }
+
+// shadows reports whether a shadow policy is p.
+func (c *Config) shadows(p Policy) bool {
+	return slices.ContainsFunc(c.Admission.Shadow, func(r Rule) bool { return r.Policy == p })
 }
 
 // uses reports whether a route goes by the policy p; where there is no route,

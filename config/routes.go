@@ -96,7 +96,7 @@ func (v *validator) usedSections() {
 		path   string
 		policy Policy
 	}{{"admission.second_hit", PolicySecondHit}, {"admission.counting", PolicyCounting}} {
-		if v.src.given(s.path) && !v.c.uses(s.policy) {
+		if v.src.given(s.path) && !v.c.uses(s.policy) && !v.c.shadows(s.policy) {
 			v.add(s.path, "", "want no such section: no route uses the policy "+string(s.policy))
 		}
 	}

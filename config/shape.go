@@ -126,7 +126,17 @@ func (d *decoder) admission(a *Admission) func(node) {
 		"policy":     d.policy(&a.Policy),
 		"second_hit": d.section(d.window(&a.SecondHit)),
 		"counting":   d.section(counting),
-	}, "open_below", "state", "shadow")
+		"open_below": d.ratio(&a.OpenBelow),
+		"state":      d.text(&a.State),
+		"shadow":     elements(d, "want a list, such as [{policy: always}]", &a.Shadow, d.shadow),
+	})
+}
+
+func (d *decoder) shadow(r *Rule) func(node) {
+	return d.section(keys{
+		"policy":    d.policy(&r.Policy),
+		"more_than": d.integer(&r.MoreThan),
+	})
 }
 
 func (d *decoder) window(w *Window) keys {
@@ -146,7 +156,8 @@ func (d *decoder) cache(c *Cache) func(node) {
 		"memory": d.section(keys{
 			"max_bytes":        d.size(&c.Memory.MaxBytes),
 			"max_object_bytes": d.size(&c.Memory.MaxObjectBytes),
-		}, "stage_bytes"),
+			"stage_bytes":      d.size(&c.Memory.StageBytes),
+		}),
 	}, "heuristic", "ttl_by_status", "set_cookie", "honor_request_cache_control", "stale", "key", "disk")
 }
 

@@ -51,11 +51,14 @@ admission:
   policy: second-hit
   second_hit: {generations: 3, rotate_every: 31m, capacity: 1000001, false_positive_rate: 0.02}
   counting: {more_than: 5, generations: 4, rotate_every: 7h, capacity: 1000002, false_positive_rate: 0.03}
+  open_below: 0.25
+  state: sightings
+  shadow: [{policy: always}, {policy: counting}, {policy: counting, more_than: 2}]
 cache:
   default_ttl: 1s
   collapse: {wait: 6s}
   uncacheable_for: 11s
-  memory: {max_bytes: 257MiB, max_object_bytes: 9MiB}
+  memory: {max_bytes: 257MiB, max_object_bytes: 9MiB, stage_bytes: 2MiB}
 limits:
   header_bytes: 17KiB
   header_count: 101
@@ -109,10 +112,11 @@ func wantEveryKey() *Config {
 			Policy:    PolicySecondHit,
 			SecondHit: Window{3, 31 * time.Minute, 1000001, 0.02},
 			Counting:  Counting{5, Window{4, 7 * time.Hour, 1000002, 0.03}},
+			OpenBelow: 0.25, State: "sightings", Shadow: []Rule{{PolicyAlways, 0}, {PolicyCounting, 5}, {PolicyCounting, 2}},
 		},
 		Cache: Cache{
 			DefaultTTL: time.Second, CollapseWait: 6 * time.Second, UncacheableFor: 11 * time.Second,
-			Memory: Memory{MaxBytes: 257 << 20, MaxObjectBytes: 9 << 20},
+			Memory: Memory{MaxBytes: 257 << 20, MaxObjectBytes: 9 << 20, StageBytes: 2 << 20},
 		},
 		Limits: Limits{
 			HeaderBytes: 17 << 10, HeaderCount: 101, TargetBytes: 9 << 10, BodyBytes: 2 << 30,

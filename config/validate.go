@@ -19,6 +19,7 @@ func checkFile(c *Config, r *report) {
 	v := &validator{report: r, c: c}
 	v.usedSections()
 	v.usedMoreThan()
+	v.usedGate()
 }
 
 // validate checks everything else.
@@ -29,6 +30,8 @@ func validate(c *Config, r *report) {
 	v.origins()
 	v.routes()
 	v.windows()
+	v.gate()
+	v.shadow()
 	v.cache()
 	v.limits()
 	if strings.ContainsFunc(c.AccessLog.Path, unicode.IsControl) {

@@ -3,8 +3,8 @@ package config
 import "strconv"
 
 // Warnings returns what will work, but hardly as intended: routes that are never
-// reached, and filters that are rotated by fill only. It is in the order of the
-// keys and empty where there is nothing to say.
+// reached, filters that are rotated by fill only, and a gate that may never
+// close. It is in the order of the keys and empty where there is nothing to say.
 func (c *Config) Warnings() []Warning {
 	var out []Warning
 	warn := func(path, text string) {
@@ -36,5 +36,13 @@ func (c *Config) Warnings() []Warning {
 				strconv.Itoa(f.window.Capacity*(f.window.Generations-1))+" other keys or more have come, however long that takes")
 		}
 	}
+	if c.Admission.OpenBelow > mostlyFull {
+		warn(openBelow, "a full cache may stay below this share of its size, and the gate open: want at most "+
+			strconv.FormatFloat(mostlyFull, 'g', -1, 64))
+	}
 	return out
 }
+
+// mostlyFull is a share that every full memory tier reaches: 1/32 of it is kept
+// for variants, and room for the largest objects may be free.
+const mostlyFull = 0.9

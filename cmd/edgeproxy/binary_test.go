@@ -94,6 +94,7 @@ type logLine struct {
 	Level     string   `json:"level"`
 	Addresses []string `json:"addresses"`
 	Admin     string   `json:"admin"`
+	Error     string   `json:"error"`
 }
 
 // serveBinary starts the program on free ports and waits until it serves. At the

@@ -88,6 +88,9 @@ func checkCommand() *cobra.Command {
 			if err != nil {
 				return asConfigError(err)
 			}
+			if err := fits(c); err != nil {
+				return err
+			}
 			for _, w := range c.Warnings() {
 				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "%s\n", w)
 			}

@@ -123,15 +123,6 @@ func listenDemo(c *config.Config, log *slog.Logger) (*edge, error) {
 	return e, nil
 }
 
-// limitDemoMemory is limitMemory for two proxies with the configuration c, of
-// which one has filters.
-func limitDemoMemory(c *config.Config, log *slog.Logger) {
-	both := *c
-	both.Cache.Memory.MaxBytes *= 2
-	both.Limits.InflightBytes *= 2
-	limitMemory(&both, log)
-}
-
 // Address returns where clients are served.
 func (e demoEdge) Address() string { return e.addresses()[0] }
 
@@ -143,7 +134,7 @@ func (e demoEdge) Counts() (demo.Counts, error) {
 	requests, stored := e.proxy.Status().Totals, e.store.Stats()
 	c := demo.Counts{
 		Requests: requests.Requests, HitRatio: requests.HitRatio,
-		HeldBack: requests.HeldBack, HeldBackBytes: requests.HeldBackBytes,
+		HeldBack: requests.Fills.HeldBack, Regret: requests.Fills.Regret,
 		Writes: stored.Writes, WriteBytes: stored.WriteBytes, MaxBytes: stored.MaxBytes,
 		Evictions: stored.Capacity + stored.Rejected + stored.Variants,
 	}

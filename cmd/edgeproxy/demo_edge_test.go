@@ -126,19 +126,22 @@ func (c brokenCollector) Collect(out chan<- prometheus.Metric) {
 	out <- prometheus.NewInvalidMetric(c.desc(), errors.New("broken"))
 }
 
-func TestDemoMemoryLimitHasRoomForBothProxies(t *testing.T) {
+func TestMemoryLimitHasRoomForEveryEdge(t *testing.T) {
 	keepMemoryLimit(t)
 	t.Setenv("GOMEMLIMIT", "")
 	c, err := demoConfig("127.0.0.1:9", config.PolicySecondHit, freeAddresses())
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := *c
-	limitDemoMemory(c, newLog(config.Log{}, io.Discard))
-	if least := 2 * int64(demoCacheBytes+demoInflightBytes); debug.SetMemoryLimit(-1) < least+memoryBase {
-		t.Errorf("got a limit of %d bytes, want at least %d", debug.SetMemoryLimit(-1), least+memoryBase)
+	log := newLog(config.Log{}, io.Discard)
+	e, err := newEdge(c, log)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if c.Cache != before.Cache || c.Limits != before.Limits {
-		t.Error("the configuration of the proxy has changed, want it untouched")
+	defer e.stop(t.Context())
+	limitMemory(log, e, e)
+	least := 2*(int64(demoCacheBytes+demoInflightBytes)+e.gate.Bytes()) + memoryBase
+	if got := debug.SetMemoryLimit(-1); e.gate.Bytes() == 0 || got < least {
+		t.Errorf("got a limit of %d bytes, want at least %d with filters of %d", got, least, e.gate.Bytes())
 	}
 }

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -22,6 +20,7 @@ import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/shadow"
 )
 
 // edge is one running proxy: its rooms, its listeners, and the order in which
@@ -33,6 +32,7 @@ type edge struct {
 	registry *prometheus.Registry
 	store    *cache.Store
 	gate     *admission.Gate
+	shadow   *shadow.Shadow // nil: no shadow policies
 	origins  []*origin.Origin
 	proxy    *proxy.Proxy
 	access   *accesslog.Log
@@ -67,15 +67,13 @@ func (e *edge) build() error {
 	if err := admin.RegisterRuntime(e.registry, versionName()); err != nil {
 		return fmt.Errorf("register runtime metrics: %w", err)
 	}
-	hasher, err := newHasher()
-	if err != nil {
-		return err
-	}
+	var err error
 	if e.store, err = cache.New(cacheOptions(e.config, e.registry)); err != nil {
 		return fmt.Errorf("cache: %w", err)
 	}
-	if e.gate, err = admission.New(e.admissionOptions(), e.started); err != nil {
-		return fmt.Errorf("admission: %w", err)
+	hasher, err := e.buildAdmission()
+	if err != nil {
+		return err
 	}
 	if e.config.AccessLog.Path != "" {
 		if e.access, err = accesslog.Open(e.config.AccessLog.Path, accesslog.Options{OnError: e.accessLogFailed}); err != nil {
@@ -104,20 +102,6 @@ func (e *edge) watchConnections() {
 			Name: proxy.LimitRejections, Help: proxy.LimitRejectionsHelp, ConstLabels: prometheus.Labels{"limit": "connections"},
 		}, func() float64 { return float64(e.server.GetRejectedConnectionsCount()) }),
 	)
-}
-
-// newHasher draws the seed of the key hash: secret, and new at every start,
-// since nothing keyed by it outlives the process.
-func newHasher() (cache.Hasher, error) {
-	var b [8]byte
-	for {
-		if _, err := rand.Read(b[:]); err != nil {
-			return cache.Hasher{}, fmt.Errorf("draw a hash seed: %w", err)
-		}
-		if seed := binary.LittleEndian.Uint64(b[:]); seed != 0 {
-			return cache.NewHasher(seed)
-		}
-	}
 }
 
 // listen opens every address, the data addresses last: who reaches them finds

@@ -19,16 +19,26 @@ import (
 func cacheOptions(c *config.Config, r prometheus.Registerer) cache.Options {
 	return cache.Options{
 		MaxBytes: int64(c.Cache.Memory.MaxBytes), MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes),
+		StageBytes:  int64(c.Cache.Memory.StageBytes),
 		MaxVariants: c.Limits.Variants, Metrics: cache.NewMetrics(r),
 	}
 }
 
 // admissionOptions builds the filters that routes use, and no other.
-func (e *edge) admissionOptions() admission.Options {
+func (e *edge) admissionOptions(seed uint64, restore *admission.State) admission.Options {
 	o := admission.Options{OnEarlyRotation: func(filter string, age time.Duration) {
 		e.log.Warn("filter is full before its time: the window is shorter than configured; raise capacity or lower rotate_every",
 			"filter", filter, "age", age.Round(time.Millisecond).String())
 	}}
+	if below := e.config.Admission.OpenBelow; below > 0 {
+		o.OpenBelow = func() bool { return e.store.Fill() < below }
+	}
+	if path := e.config.Admission.State; path != "" {
+		o.Restore = restore
+		o.State = &admission.StateOptions{Path: path, Seed: seed, OnError: func(err error) {
+			e.log.Error("sightings were not saved", "file", path, "error", err)
+		}}
+	}
 	for _, r := range e.config.Routes {
 		switch r.Admission.Policy {
 		case config.PolicySecondHit:
@@ -109,7 +119,7 @@ func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 		writeIdle = 0
 	}
 	return proxy.Options{
-		Node: c.Node.Name, Routes: routes, Store: e.store, Hasher: hasher, Gate: e.gate,
+		Node: c.Node.Name, Routes: routes, Store: e.store, Hasher: hasher, Gate: e.gate, Shadow: e.shadow,
 		MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes), InflightBytes: int64(c.Limits.InflightBytes),
 		RequestsInFlight: c.Limits.RequestsInFlight,
 		TargetBytes:      int(c.Limits.TargetBytes), HeaderCount: c.Limits.HeaderCount, BodyBytes: int64(c.Limits.BodyBytes),

@@ -29,6 +29,9 @@ func serveCommand() *cobra.Command {
 			if err != nil {
 				return asConfigError(err)
 			}
+			if err := fits(c); err != nil {
+				return err
+			}
 			return serve(cmd.Context(), c, cmd.ErrOrStderr())
 		},
 	}
@@ -58,11 +61,11 @@ func serve(ctx context.Context, c *config.Config, stderr io.Writer) error {
 	for _, w := range c.Warnings() {
 		log.Warn("configuration", "warning", w.String())
 	}
-	limitMemory(c, log)
 	e, err := newEdge(c, log)
 	if err != nil {
 		return err
 	}
+	limitMemory(log, e)
 	if err := e.listen(); err != nil {
 		e.stop(context.Background())
 		return err

@@ -7,40 +7,82 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/shadow"
 )
 
 // status is the document of GET /status.
 type status struct {
-	Node      string         `json:"node"`
-	Version   string         `json:"version"`
-	Go        string         `json:"go"`
-	Started   time.Time      `json:"started"`
-	Uptime    float64        `json:"uptime_seconds"`
-	Ready     bool           `json:"ready"`
-	Addresses []string       `json:"addresses"`
-	Requests  proxy.Status   `json:"requests"`
-	Cache     cacheStatus    `json:"cache"`
-	Filters   []filterStatus `json:"filters"`
+	Node      string          `json:"node"`
+	Version   string          `json:"version"`
+	Go        string          `json:"go"`
+	Started   time.Time       `json:"started"`
+	Uptime    float64         `json:"uptime_seconds"`
+	Ready     bool            `json:"ready"`
+	Addresses []string        `json:"addresses"`
+	Requests  proxy.Status    `json:"requests"`
+	Cache     cacheStatus     `json:"cache"`
+	Admission admissionStatus `json:"admission"`
+	Filters   []filterStatus  `json:"filters"`
 }
 
+// admissionStatus is what stands around the gate.
+type admissionStatus struct {
+	GateOpen bool                 `json:"gate_open"`
+	State    *stateStatus         `json:"state,omitempty"`
+	Shadow   []shadow.PolicyStats `json:"shadow,omitempty"`
+}
+
+// stateStatus is the file that keeps the sightings.
+type stateStatus struct {
+	File     string     `json:"file"`
+	Saves    int64      `json:"saves"`
+	Failures int64      `json:"failures"`
+	Saved    *time.Time `json:"saved,omitempty"`
+	Bytes    int64      `json:"bytes"`
+}
+
+// cacheStatus is the memory tier, and the stage where there is one.
 type cacheStatus struct {
-	Objects    int64            `json:"objects"`
-	Bytes      int64            `json:"bytes"`
-	MaxBytes   int64            `json:"max_bytes"`
-	Writes     int64            `json:"writes"`
-	WriteBytes int64            `json:"write_bytes"`
-	Evictions  map[string]int64 `json:"evictions"`
-	Purged     int64            `json:"purged"`
+	tierStatus
+	Stage *tierStatus `json:"stage,omitempty"`
+}
+
+type tierStatus struct {
+	Objects        int64            `json:"objects"`
+	Bytes          int64            `json:"bytes"`
+	MaxBytes       int64            `json:"max_bytes"`
+	Writes         int64            `json:"writes"`
+	WriteBytes     int64            `json:"write_bytes"`
+	Evictions      map[string]int64 `json:"evictions"`
+	StoresNeverHit int64            `json:"stores_never_hit"`
+	Replaced       int64            `json:"replaced"`
+	Purged         int64            `json:"purged"`
+	Promoted       int64            `json:"promoted,omitempty"` // from the stage to the memory tier
 }
 
 type filterStatus struct {
 	Name               string           `json:"name"`
 	Generations        []generation     `json:"generations"`
-	FalsePositiveRatio float64          `json:"false_positive_ratio_expected"`
+	FalsePositiveRatio float64          `json:"false_positive_ratio_expected"` // from the fill now
+	Measured           measured         `json:"measured"`
 	WindowSeconds      float64          `json:"window_seconds"`
 	WindowKeys         int64            `json:"window_keys"`
 	Bytes              int64            `json:"bytes"`
 	Rotations          map[string]int64 `json:"rotations"`
+}
+
+// measured is what a sample of exactly remembered keys says. The ratios are over
+// the last generations, the counts since the start.
+type measured struct {
+	FalsePositiveRatio float64 `json:"false_positive_ratio"`
+	Expected           float64 `json:"false_positive_ratio_expected"` // mean over the same sightings
+	RatioUnseen        int64   `json:"ratio_unseen"`                  // sightings behind the ratio
+	Unseen             int64   `json:"unseen"`
+	FalsePositives     int64   `json:"false_positives"`
+	FalseNegatives     int64   `json:"false_negatives"`
+	Share              float64 `json:"share_of_keys"`
+	Keys               int     `json:"keys"`
+	Capacity           int     `json:"capacity"`
 }
 
 type generation struct {
@@ -55,6 +97,7 @@ func (e *edge) status() any {
 		Node: e.config.Node.Name, Version: versionName(), Go: runtime.Version(),
 		Started: e.started.UTC().Round(time.Millisecond), Uptime: now.Sub(e.started).Seconds(), Ready: e.ready.Load(),
 		Addresses: e.addresses(), Requests: e.proxy.Status(), Cache: statusOfCache(e.store.Stats()), Filters: []filterStatus{},
+		Admission: e.admissionStatus(),
 	}
 	for _, f := range e.gate.Stats(now) {
 		s.Filters = append(s.Filters, statusOfFilter(f, now))
@@ -63,16 +106,46 @@ func (e *edge) status() any {
 }
 
 func statusOfCache(c cache.Stats) cacheStatus {
-	return cacheStatus{
-		Objects: c.Objects, Bytes: c.Bytes, MaxBytes: c.MaxBytes, Writes: c.Writes, WriteBytes: c.WriteBytes, Purged: c.Purged,
-		Evictions: map[string]int64{"capacity": c.Capacity, "rejected": c.Rejected, "variants": c.Variants},
+	s := cacheStatus{tierStatus: statusOfTier(c.TierStats)}
+	if c.Stage.MaxBytes > 0 {
+		stage := statusOfTier(c.Stage)
+		s.Stage = &stage
 	}
+	return s
+}
+
+func statusOfTier(t cache.TierStats) tierStatus {
+	return tierStatus{
+		Objects: t.Objects, Bytes: t.Bytes, MaxBytes: t.MaxBytes, Writes: t.Writes, WriteBytes: t.WriteBytes,
+		Replaced: t.Replaced, Purged: t.Purged, Promoted: t.Promoted, StoresNeverHit: t.NeverHit,
+		Evictions: map[string]int64{"capacity": t.Capacity, "rejected": t.Rejected, "variants": t.Variants},
+	}
+}
+
+func (e *edge) admissionStatus() admissionStatus {
+	s := admissionStatus{GateOpen: e.gate.Open()}
+	if path := e.config.Admission.State; path != "" {
+		st := e.gate.StateStats()
+		s.State = &stateStatus{File: path, Saves: st.Saves, Failures: st.Failures, Bytes: st.Bytes}
+		if !st.Saved.IsZero() {
+			s.State.Saved = &st.Saved
+		}
+	}
+	if e.shadow != nil {
+		s.Shadow = e.shadow.Stats()
+	}
+	return s
 }
 
 func statusOfFilter(f admission.FilterStats, now time.Time) filterStatus {
 	s := filterStatus{
 		Name: f.Name, FalsePositiveRatio: f.FalsePositiveRatio, WindowSeconds: f.Window.Seconds(), WindowKeys: f.Keys,
 		Bytes: f.Bytes, Rotations: map[string]int64{"time": f.Rotations.Time, "full": f.Rotations.Full},
+	}
+	m := f.Measured
+	s.Measured = measured{
+		FalsePositiveRatio: m.Ratio, Expected: m.Expected, RatioUnseen: m.HorizonUnseen, Unseen: m.Unseen,
+		FalsePositives: m.FalsePositives, FalseNegatives: m.FalseNegatives, Share: m.Share, Keys: m.Keys, Capacity: m.Capacity,
 	}
 	for _, g := range f.Generations {
 		s.Generations = append(s.Generations, generation{g.FillRatio, g.Keys, now.Sub(g.Start).Seconds()})

@@ -63,9 +63,3 @@ func (s *Store) Vary(url Key, name []byte) ([]string, bool) {
 	}
 	return r.fields, true
 }
-
-// Get is Find for a caller to whom the tiers are one.
-func (s *Store) Get(k Key, name []byte) (*Entry, bool) {
-	e, _ := s.Find(k, name)
-	return e, e != nil
-}

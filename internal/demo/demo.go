@@ -24,8 +24,8 @@ type Counts struct {
 	// Evictions counts stored responses that had to go for others.
 	Evictions int64
 	// HeldBack counts storable responses that admission kept out, several for
-	// one key, HeldBackBytes the bytes of their bodies.
-	HeldBack, HeldBackBytes int64
+	// one key, and Regret fills of a key whose fill before was held back.
+	HeldBack, Regret int64
 	// OriginRequests counts requests to the origin, OriginBytes the bytes of
 	// bodies it sent.
 	OriginRequests, OriginBytes int64

@@ -98,7 +98,7 @@ func tableRow(name, secondHit, always string) string {
 }
 
 // verdict says what was saved and what that cost. The responses held back stand
-// beside the saving, never alone: they are not it.
+// beside the regret, never alone: they are not the saving.
 func verdict(p pair) string {
 	a, z := p.secondHit, p.always
 	return fmt.Sprintf("  saved      %s cache writes (%s) and %s (%s)\n",
@@ -106,8 +106,9 @@ func verdict(p pair) string {
 		bytesText(z.WriteBytes-a.WriteBytes), percent(saved(a.WriteBytes, z.WriteBytes))) +
 		fmt.Sprintf("  the price  %s origin requests and %s from the origin, against always\n",
 			signed(a.OriginRequests-z.OriginRequests), signedBytes(a.OriginBytes-z.OriginBytes)) +
-		fmt.Sprintf("  held back  %s storable responses, %s\n", humanize.Comma(a.HeldBack), bytesText(a.HeldBackBytes)) +
-		"             Held back is not saved: what is asked for again is fetched again, and written then.\n"
+		fmt.Sprintf("  estimate   %s writes: %s responses held back less %s whose key came again (regret)\n",
+			humanize.Comma(a.HeldBack-a.Regret), humanize.Comma(a.HeldBack), humanize.Comma(a.Regret)) +
+		"             Without a second proxy to compare with, this is what /status and /metrics can tell.\n"
 }
 
 // saved is the share of always that did not happen; negative where more

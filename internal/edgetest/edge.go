@@ -36,6 +36,8 @@ type Options struct {
 	Window admission.FilterOptions
 
 	MaxBytes, MaxObjectBytes, InflightBytes int64
+	StageBytes                              int64   // of MaxBytes
+	OpenBelow                               float64 // share of the memory tier below which the gate is open
 	Variants, RequestsInFlight              int
 	DefaultTTL, CollapseWait                time.Duration
 	UncacheableFor                          time.Duration
@@ -50,7 +52,7 @@ type Options struct {
 func (o *Options) setDefaults(tb testing.TB) {
 	tb.Helper()
 	o.MaxBytes = cmp.Or(o.MaxBytes, 4<<20)
-	o.MaxObjectBytes = cmp.Or(o.MaxObjectBytes, o.MaxBytes/4)
+	o.MaxObjectBytes = cmp.Or(o.MaxObjectBytes, (o.MaxBytes-o.StageBytes)/4)
 	o.InflightBytes = cmp.Or(o.InflightBytes, 64<<20)
 	o.Variants = cmp.Or(o.Variants, 32)
 	o.RequestsInFlight = cmp.Or(o.RequestsInFlight, 10000)
@@ -96,10 +98,15 @@ func Start(tb testing.TB, o Options) *Edge {
 	hasher, err := cache.NewHasher(1)
 	must(tb, err)
 	e.Store, err = cache.New(cache.Options{
-		MaxBytes: o.MaxBytes, MaxObjectBytes: o.MaxObjectBytes, MaxVariants: o.Variants, Metrics: cache.NewMetrics(e.Registry),
+		MaxBytes: o.MaxBytes, MaxObjectBytes: o.MaxObjectBytes, MaxVariants: o.Variants, StageBytes: o.StageBytes,
+		Metrics: cache.NewMetrics(e.Registry),
 	})
 	must(tb, err)
-	e.gate, err = admission.New(admission.Options{SecondHit: &o.Window, Counting: &o.Window}, now())
+	gate := admission.Options{SecondHit: &o.Window, Counting: &o.Window}
+	if o.OpenBelow > 0 {
+		gate.OpenBelow = func() bool { return e.Store.Fill() < o.OpenBelow }
+	}
+	e.gate, err = admission.New(gate, now())
 	must(tb, err)
 	o.Origin.Metrics = origin.NewMetrics(e.Registry)
 	e.origin, err = origin.New(o.Origin)

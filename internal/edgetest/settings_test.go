@@ -12,7 +12,8 @@ import (
 //
 //	policy NAME [MORE-THAN]   always, second-hit, counting, never; second-hit if not set
 //	window GENERATIONS PERIOD
-//	SIZE-OR-COUNT N           max-object, inflight, max-bytes, variants, requests-in-flight, max-connections, queue
+//	SIZE-OR-COUNT N           max-object, inflight, max-bytes, stage, variants, requests-in-flight, max-connections, queue
+//	open-below SHARE
 //	TIME D                    default-ttl, collapse-wait, uncacheable-for, first-byte, between-reads, queue-wait, write-idle
 //	host-header TEXT
 //	allow-ambiguous-path
@@ -32,6 +33,9 @@ func (o *Options) apply(s *step) error {
 	case key == "host-header":
 		o.HostHeader = w[1]
 		return nil
+	case key == "open-below":
+		o.OpenBelow, err = strconv.ParseFloat(w[1], 64)
+		return err
 	case key == "window":
 		return o.applyWindow(w[1:])
 	default:
@@ -80,7 +84,7 @@ func (o *Options) applyNumber(key, value string) (err error) {
 		*n, err = strconv.Atoi(value)
 		return err
 	}
-	sizes := map[string]*int64{"max-object": &o.MaxObjectBytes, "inflight": &o.InflightBytes, "max-bytes": &o.MaxBytes}
+	sizes := map[string]*int64{"max-object": &o.MaxObjectBytes, "inflight": &o.InflightBytes, "max-bytes": &o.MaxBytes, "stage": &o.StageBytes}
 	if n := sizes[key]; n != nil {
 		*n, err = strconv.ParseInt(value, 10, 64)
 		return err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/cache"
 )
 
 // world is origin, edge and clients in one bubble.
@@ -86,6 +87,39 @@ func (w *world) run(steps []step) error {
 	}
 	for name := range w.waiting {
 		errs = append(errs, fmt.Errorf("%s was started and neither finished nor left", name))
+	}
+	return errors.Join(append(errs, w.books())...)
+}
+
+// books checks the identities that hold at the end of every scenario, once all
+// fetches are over: what is judged storable when its header comes is stored,
+// held back or refused when its body ends; a stored fill or a promotion is one
+// write; and what was written is held or has left for a known reason.
+func (w *world) books() error {
+	if w.edge == nil {
+		return nil
+	}
+	for range 60 { // what is left of timeouts and fetches without a client
+		if s := w.edge.Proxy.Status(); s.Flights == 0 && s.RequestsInFlight == 0 {
+			break
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+	}
+	s, c := w.edge.Proxy.Status(), w.edge.Store.Stats()
+	f := s.Totals.Fills
+	var errs []error
+	check := func(what string, got, want int64) {
+		if got != want {
+			errs = append(errs, fmt.Errorf("books: %s: got %d, want %d\nfills %+v\ncache %+v", what, got, want, f, c))
+		}
+	}
+	if s.Panics == 0 {
+		check("storable fills", f.Storable, f.Stored+f.HeldBack+f.Refused)
+	}
+	check("writes of the memory tier", c.Writes, f.Stored+c.Stage.Promoted)
+	for _, t := range []cache.TierStats{c.TierStats, c.Stage} {
+		check("writes of a tier", t.Writes, t.Objects+t.Capacity+t.Rejected+t.Variants+t.Replaced+t.Purged+t.Promoted)
 	}
 	return errors.Join(errs...)
 }

@@ -96,21 +96,23 @@ func (f *Flight[K, H]) Space(left int64) []byte {
 func (f *Flight[K, H]) Commit(n int, last bool) { f.body.commit(n, last) }
 
 // Whole is called when the body is complete, before Finish. It returns the body
-// in one piece if it is to be stored: admitted, kept whole and not purged. If
-// not, the flight takes no more followers from this moment, so none can count
-// on a store that does not come.
-func (f *Flight[K, H]) Whole() (body []byte, store bool) {
+// in one piece if it was kept whole and not purged, and whether it is to be
+// stored: admitted as well. Where it is not, the flight takes no more followers
+// from this moment, so none can count on a store that does not come, and the
+// body is nil unless held says that the caller has a use for it all the same.
+func (f *Flight[K, H]) Whole(held bool) (body []byte, admitted bool) {
 	f.table.mu.Lock()
-	store = f.admitted && f.whole && !f.purged && f.body.length() <= f.table.limit
-	if !store {
+	fits := f.whole && !f.purged && f.body.length() <= f.table.limit
+	admitted = fits && f.admitted
+	if !admitted {
 		f.whole = false
 		f.table.unlistLocked(f)
 	}
 	f.table.mu.Unlock()
-	if !store {
+	if !admitted && !(fits && held) {
 		return nil, false
 	}
-	return f.body.bytes(), true
+	return f.body.bytes(), admitted
 }
 
 // Admitted reports whether the response will be stored if it can be.

@@ -65,7 +65,7 @@ func TestFollowersReadTheLeadersBodyWhileItArrives(t *testing.T) {
 			table.Go(leader, func(f *Flight[int, string]) {
 				f.Publish("head", true, true)
 				send(f, body, 10_000, sized)
-				if b, ok := f.Whole(); ok {
+				if b, ok := f.Whole(false); ok {
 					stored = b
 				}
 				f.Finish(nil)
@@ -107,7 +107,7 @@ func TestABodyOfOneKnownPieceIsStoredUncopied(t *testing.T) {
 	room := f.Space(5000)
 	copy(room, randomBody(5000))
 	f.Commit(5000, true)
-	body, store := f.Whole()
+	body, store := f.Whole(false)
 	if !store || len(body) != 5000 || cap(body) != 5000 || &body[0] != &room[0] {
 		t.Errorf("got store %v, %d of %d bytes, want the very piece that was read into", store, len(body), cap(body))
 	}
@@ -151,7 +151,7 @@ func TestJoiningAdmits(t *testing.T) {
 		a, _ := table.Join(1, 1, lead)
 		b, _ := table.Join(1, 1, follow)
 		a.Flight().Publish("", true, true)
-		if _, store := a.Flight().Whole(); store != want {
+		if _, store := a.Flight().Whole(false); store != want {
 			t.Errorf("leader %+v, follower %+v: stored %v, want %v", lead, follow, store, want)
 		}
 		a.Flight().Finish(nil)
@@ -164,11 +164,44 @@ func TestJoiningAdmits(t *testing.T) {
 	f(Admission{Following: true}, Admission{}, false)
 }
 
+func TestAHeldBackBodyIsHandedOutToWhoAsks(t *testing.T) {
+	f := func(storable, purge bool, size int, held bool, want bool) {
+		t.Helper()
+		table := newTestTable()
+		r, _ := table.Join(1, 7, Admission{})
+		fl := r.Flight()
+		fl.Publish("", storable, storable)
+		sent := make(chan struct{})
+		go func() { // beyond the limit the writer is paced by its reader
+			defer close(sent)
+			send(fl, randomBody(size), 10_000, false)
+			if purge {
+				table.Purge(7)
+			}
+			body, admitted := fl.Whole(held)
+			if admitted || (body != nil) != want || want && !bytes.Equal(body, randomBody(size)) {
+				t.Errorf("storable %v, purged %v, %d bytes, held %v: got %d bytes, admitted %v; want the body: %v",
+					storable, purge, size, held, len(body), admitted, want)
+			}
+			fl.Finish(nil)
+		}()
+		_, _ = io.Copy(io.Discard, r)
+		<-sent
+		r.Close()
+		table.Close()
+	}
+	f(true, false, 5000, true, true)
+	f(true, false, 5000, false, false)
+	f(true, true, 5000, true, false)
+	f(false, false, 5000, true, false)
+	f(true, false, testLimit+1, true, false)
+}
+
 func TestWhatIsNotStoredTakesNoFollowersAtItsEnd(t *testing.T) {
 	table := newTestTable()
 	a, _ := table.Join(1, 1, Admission{})
 	a.Flight().Publish("", true, true)
-	if _, store := a.Flight().Whole(); store {
+	if _, store := a.Flight().Whole(false); store {
 		t.Fatal("stored without admission")
 	}
 	b, leads := table.Join(1, 1, Admission{Following: true})
@@ -198,7 +231,7 @@ func TestUnshareableResponsesReleaseFollowersAtTheHeader(t *testing.T) {
 		} else {
 			r.Close()
 		}
-		if _, store := a.Flight().Whole(); store != storable {
+		if _, store := a.Flight().Whole(false); store != storable {
 			t.Errorf("stored %v, want %v", store, storable)
 		}
 		b.Close()
@@ -326,7 +359,7 @@ func TestPurgeKeepsAFlightFromBeingStored(t *testing.T) {
 	}
 	for r, want := range map[*Reader[int, string]]bool{a: false, b: false, c: true} {
 		r.Flight().Publish("", true, true)
-		if _, store := r.Flight().Whole(); store != want || r.Flight().Purged() == want {
+		if _, store := r.Flight().Whole(false); store != want || r.Flight().Purged() == want {
 			t.Errorf("stored %v, want %v", store, want)
 		}
 		r.Flight().Finish(nil)
@@ -364,7 +397,7 @@ func TestABodyOverTheLimitGoesOnInAWindow(t *testing.T) {
 				sent += n
 				f.Commit(n, false)
 			}
-			if _, store := f.Whole(); store {
+			if _, store := f.Whole(false); store {
 				t.Error("stored over the limit")
 			}
 			f.Finish(nil)
@@ -418,7 +451,7 @@ func TestABodyOfExactlyTheLimitAndUnknownLengthIsStored(t *testing.T) {
 		if want {
 			r.Flight().Space(-1) // where the fetch sees the end
 		}
-		if b, store := r.Flight().Whole(); store != want || want && len(b) != size {
+		if b, store := r.Flight().Whole(false); store != want || want && len(b) != size {
 			t.Errorf("%d bytes: stored %v, want %v", size, store, want)
 		}
 		r.Flight().Finish(nil)
@@ -439,7 +472,7 @@ func TestTheBudgetBoundsAllFlightsTogether(t *testing.T) {
 		if used := table.budget.Used(); used > 100<<10 {
 			t.Fatalf("%d bytes taken, want at most the budget", used)
 		}
-		if _, store := r.Flight().Whole(); store {
+		if _, store := r.Flight().Whole(false); store {
 			kept++
 		}
 		r.Flight().Finish(nil)
@@ -492,7 +525,7 @@ func TestJoinLeaveAndFinishTogether(t *testing.T) {
 						f.Publish("", true, true)
 						send(f, body, 50_000, true)
 						if f.Context().Err() == nil {
-							f.Whole()
+							f.Whole(false)
 							f.Finish(nil)
 							return
 						}

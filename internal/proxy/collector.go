@@ -24,12 +24,18 @@ var (
 	descCollapsed     = desc("collapsed_requests_total", "Requests answered by the fetch of another one.", "route")
 	descHeldBack      = desc("cache_held_back_total", "Storable responses not written because of admission; several per key.", "route")
 	descHeldBackBytes = desc("cache_held_back_bytes_total", "Body bytes of storable responses not written because of admission.", "route")
+	descRegret        = desc("admission_regret_total", "Fills of a key whose fill before was held back within the window: writes that held back did not save.", "route")
+	descRegretBytes   = desc("admission_regret_bytes_total", "Body bytes of fills of a key whose fill before was held back within the window.", "route")
+	descStorable      = desc("storable_fills_total", "Fills judged storable when their header came; storable = stored + held_back + refused of fills_total.", "route")
+	descFills         = desc("fills_total", "Fetches of a GET that asked the cache and got a response, by what became of it when its body had ended.", "route", "outcome")
+	descGateOpen      = desc("admission_gate_open", "1 while the cache is below admission.open_below and everything storable is stored, else 0.")
 	descNotStored     = desc("not_stored_total", "Responses to requests that asked the cache and were not stored, by reason; held back ones included.", "route", "reason")
 	descInFlight      = desc("requests_in_flight", "Requests received and not yet answered in full.")
 	descInflightBytes = desc("inflight_bytes", "Bytes of bodies that flights keep whole while they arrive.")
 	descPanics        = desc("panics_total", "Panics that ended a request.")
 	descFill          = desc("filter_fill_ratio", "Share of the bits, or counters, of a generation that are set; generation 0 is the newest.", "filter", "generation")
-	descFalsePositive = desc("filter_false_positive_ratio", "Share of unseen keys the filter would report: expected is worked out from the fill.", "filter", "kind")
+	descFalsePositive = desc("filter_false_positive_ratio", "Share of unseen keys the filter reports: expected from its fill now; measured in a sample of the keys over the last generations, to be compared with expected_sampled, the mean of expected over those sightings.", "filter", "kind")
+	descFalseNegative = desc("filter_false_negatives_total", "Sightings within the guarantee that the filter denied, in a sample of the keys; 0 unless something is wrong.", "filter")
 	descWindow        = desc("filter_window_seconds", "Time since the start of the oldest generation held.", "filter")
 	descWindowKeys    = desc("filter_window_keys", "Distinct keys held, summed over the generations.", "filter")
 	descFilterBytes   = desc("filter_bytes", "Memory of the filter.", "filter")
@@ -38,8 +44,8 @@ var (
 )
 
 var descs = []*prometheus.Desc{
-	descRequests, descBytes, descCollapsed, descHeldBack, descHeldBackBytes, descNotStored, descInFlight, descInflightBytes,
-	descPanics, descFill, descFalsePositive, descWindow, descWindowKeys, descFilterBytes, descRotations, descLogDropped,
+	descRequests, descBytes, descCollapsed, descHeldBack, descHeldBackBytes, descRegret, descRegretBytes, descStorable, descFills, descGateOpen, descNotStored, descInFlight, descInflightBytes,
+	descPanics, descFill, descFalsePositive, descFalseNegative, descWindow, descWindowKeys, descFilterBytes, descRotations, descLogDropped,
 }
 
 // Describe sends the description of every metric.
@@ -84,11 +90,23 @@ func (e emitter) route(r *routeMetrics) {
 		e.counter(descBytes, r.bytes[result].Load(), r.name, word)
 	}
 	e.counter(descCollapsed, r.collapsed.Load(), r.name)
-	e.counter(descHeldBack, r.heldBack.Load(), r.name)
-	e.counter(descHeldBackBytes, r.heldBackBytes.Load(), r.name)
-	for i := range r.notStored {
-		if v := r.notStored[i].Load(); v > 0 {
-			e.counter(descNotStored, v, r.name, reason.Reason(i).String())
+	e.fills(&r.fills, r.name)
+}
+
+// fills sends the two sides of admission's bill.
+func (e emitter) fills(c *fillCounts, route string) {
+	e.counter(descStorable, c.storable.Load(), route)
+	e.counter(descFills, c.stored.Load(), route, "stored")
+	e.counter(descFills, c.heldBack.Load(), route, "held_back")
+	e.counter(descFills, c.refused.Load(), route, "refused")
+	e.counter(descFills, c.notStorable.Load(), route, "not_storable")
+	e.counter(descHeldBack, c.heldBack.Load(), route)
+	e.counter(descHeldBackBytes, c.heldBackBytes.Load(), route)
+	e.counter(descRegret, c.regret.Load(), route)
+	e.counter(descRegretBytes, c.regretBytes.Load(), route)
+	for i := range c.notStored {
+		if v := c.notStored[i].Load(); v > 0 {
+			e.counter(descNotStored, v, route, reason.Reason(i).String())
 		}
 	}
 }
@@ -100,15 +118,26 @@ func (e emitter) proxy(p *Proxy) {
 	if p.AccessLog != nil {
 		e.counter(descLogDropped, int64(p.AccessLog.Dropped()))
 	}
+	e.gauge(descGateOpen, boolean(p.Gate.Open()))
 	for _, f := range p.Gate.Stats(now()) {
 		for i, g := range f.Generations {
 			e.gauge(descFill, g.FillRatio, f.Name, strconv.Itoa(i))
 		}
 		e.gauge(descFalsePositive, f.FalsePositiveRatio, f.Name, "expected")
+		e.gauge(descFalsePositive, f.Measured.Expected, f.Name, "expected_sampled")
+		e.gauge(descFalsePositive, f.Measured.Ratio, f.Name, "measured")
+		e.counter(descFalseNegative, f.Measured.FalseNegatives, f.Name)
 		e.gauge(descWindow, f.Window.Seconds(), f.Name)
 		e.gauge(descWindowKeys, float64(f.Keys), f.Name)
 		e.gauge(descFilterBytes, float64(f.Bytes), f.Name)
 		e.counter(descRotations, f.Rotations.Time, f.Name, "time")
 		e.counter(descRotations, f.Rotations.Full, f.Name, "full")
 	}
+}
+
+func boolean(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
 }

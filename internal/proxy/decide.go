@@ -4,6 +4,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/cache"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
 	"edgeproxy/internal/wire"
@@ -49,12 +50,30 @@ func (p *Proxy) sight(x *exchange, d disposition) disposition {
 	if d == refused {
 		return d
 	}
+	x.sighted = true
 	x.verdict = p.Gate.Sight(x.route.Rule, x.url.Hi, x.url.Lo)
-	if x.fwd == fwdStale {
+	switch {
+	case x.fwd == fwdStale && x.tier == cache.Memory:
 		// What is stored is renewed without asking the filter again.
 		x.verdict = admission.Verdict{Admit: true}
+	case d == hit && x.tier == cache.Stage:
+		p.promote(x)
 	}
 	return d
+}
+
+// promote moves what answers x from the stage to the memory tier if the policy
+// lets it in now. Under second-hit it always does: the stage remembers the first
+// sighting, also when the filter no longer does.
+func (p *Proxy) promote(x *exchange) {
+	rule := x.route.Rule
+	if !x.verdict.Admit && rule.Policy != admission.SecondHit {
+		return
+	}
+	if p.Store.Promote(x.key, x.name) {
+		// Written now, without a fill: the next one of the key is no regret.
+		p.Gate.Filled(rule, x.url.Hi, x.url.Lo, false)
+	}
 }
 
 func (p *Proxy) findRoute(x *exchange) bool {
@@ -98,8 +117,9 @@ func (p *Proxy) lookup(x *exchange) bool {
 		x.selectVariant(p, names)
 		x.fwd = fwdVaryMiss
 	}
-	e, ok := p.Store.Get(x.key, x.name)
-	if !ok {
+	e, tier := p.Store.Find(x.key, x.name)
+	x.tier = tier
+	if e == nil {
 		return false
 	}
 	if !rfc9111.Fresh(e.Lifetime, rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, x.start)) {

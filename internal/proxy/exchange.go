@@ -95,7 +95,9 @@ type exchange struct {
 	seen    seen
 	request rfc9111.RequestDirectives
 	verdict admission.Verdict
-	counted bool // among those forwarding
+	sighted bool       // it is a sighting
+	tier    cache.Tier // that had something under the key
+	counted bool       // among those forwarding
 
 	fwd       forward
 	reason    reason.Reason

@@ -46,7 +46,7 @@ func (p *Proxy) carry(f *fill, j *job, h *head, resp *origin.Response) {
 	abort()
 	_ = resp.Body.Close()
 	why := p.store(f, h, err)
-	p.account(j.route, why, size)
+	p.account(j.route, h, j.url, why, size)
 	f.Finish(err)
 }
 

@@ -39,9 +39,17 @@ func (p *Proxy) judge(j *job, resp *origin.Response) *head {
 	h := p.forwardHead(j, resp)
 	h.rep = rfc9111.RepresentationOf(resp.Status, resp.Header, resp.ResponseTime)
 	h.why = p.storable(j, resp)
-	if !h.storable() {
-		return h
+	if h.storable() {
+		p.prepare(j, resp, h)
 	}
+	if h.fillable() && j.facts.Method == "GET" {
+		j.route.metrics.fills.storable.Add(1)
+	}
+	return h
+}
+
+// prepare makes the entry of a storable response, or says why there is none.
+func (p *Proxy) prepare(j *job, resp *origin.Response, h *head) {
 	e := p.skeleton(j, resp, h)
 	switch {
 	case e == nil:
@@ -51,7 +59,6 @@ func (p *Proxy) judge(j *job, resp *origin.Response) *head {
 	default:
 		h.entry = e
 	}
-	return h
 }
 
 // storable applies RFC 9111, and our own law that a body must prove it is whole.

@@ -42,9 +42,7 @@ type routeMetrics struct {
 	requests  [resultCount][len(statusClasses)]atomic.Int64
 	bytes     [resultCount]atomic.Int64
 	collapsed atomic.Int64
-
-	heldBack, heldBackBytes atomic.Int64
-	notStored               []atomic.Int64 // by reason
+	fills     fillCounts
 
 	duration, firstByte [resultCount]atomic.Pointer[prometheus.Observer]
 }
@@ -77,7 +75,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 
 // forRoute returns the counters of the route called name, new ones if need be.
 func (m *Metrics) forRoute(name string) *routeMetrics {
-	r := &routeMetrics{name: name, notStored: make([]atomic.Int64, reason.Count)}
+	r := &routeMetrics{name: name, fills: fillCounts{notStored: make([]atomic.Int64, reason.Count)}}
 	m.routes = append(m.routes, r)
 	return r
 }

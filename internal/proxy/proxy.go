@@ -14,6 +14,7 @@ import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/reason"
+	"edgeproxy/internal/shadow"
 )
 
 // Options are what a Proxy is made of. Rooms given here belong to the caller,
@@ -27,6 +28,8 @@ type Options struct {
 	Store  *cache.Store
 	Hasher cache.Hasher
 	Gate   *admission.Gate
+	// Shadow tries other policies on a sample of the requests; nil is none.
+	Shadow *shadow.Shadow
 
 	// MaxObjectBytes is the largest body that is stored, InflightBytes bounds
 	// the bodies of all flights together.

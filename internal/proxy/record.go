@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"edgeproxy/internal/accesslog"
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/reason"
 )
 
@@ -77,6 +76,9 @@ func (p *Proxy) record(x *exchange) {
 		x.firstByte = duration
 	}
 	p.Metrics.request(x, status, duration)
+	if p.Shadow != nil && x.sighted {
+		p.tell(x)
+	}
 	if p.AccessLog != nil {
 		p.log(x, status, duration)
 	}
@@ -103,47 +105,4 @@ func (p *Proxy) log(x *exchange, status int, duration time.Duration) {
 		line.Route = x.route.Name
 	}
 	p.AccessLog.Write(&line)
-}
-
-// account books the end of one fill: a GET's response that was judged.
-func (p *Proxy) account(r *route, why reason.Reason, size int64) {
-	if why == reason.None {
-		return // the store counts what lands
-	}
-	if why.HeldBack() {
-		why = heldBack(r.Rule.Policy)
-		r.metrics.heldBack.Add(1)
-		r.metrics.heldBackBytes.Add(size)
-	}
-	r.metrics.notStored[why].Add(1)
-}
-
-// heldBack is the word for what a policy did not let in.
-func heldBack(policy admission.Policy) reason.Reason {
-	switch policy {
-	case admission.Counting:
-		return reason.TooFewSightings
-	case admission.Never:
-		return reason.AdmissionDenies
-	default:
-		return reason.FirstSighting
-	}
-}
-
-// ended books the fill of a request that fetched for itself, unstored.
-func (p *Proxy) ended(x *exchange, whole bool) {
-	if x.result == resultPass || !x.asks.get {
-		return
-	}
-	why := x.head.why
-	switch {
-	case why != reason.None:
-	case !whole:
-		why = reason.Incomplete
-	case x.verdict.Admit:
-		why = x.unkept()
-	default:
-		why = x.verdict.Reason
-	}
-	p.account(x.route, why, x.bytes)
 }

@@ -24,14 +24,44 @@ type RouteStatus struct {
 	HitRatio      float64          `json:"hit_ratio"`
 	ByteHitRatio  float64          `json:"byte_hit_ratio"`
 	Collapsed     int64            `json:"collapsed"`
-	HeldBack      int64            `json:"held_back"`
-	HeldBackBytes int64            `json:"held_back_bytes"`
+	Fills         Fills            `json:"fills"`
+}
+
+// Fills are fetches of a GET that asked the cache and got a response:
+// Storable = Stored + HeldBack + Refused when none is under way. Saved is
+// HeldBack - Regret, an estimate of the writes avoided against the policy always
+// that ignores eviction.
+type Fills struct {
+	Storable      int64 `json:"storable"`
+	NotStorable   int64 `json:"not_storable"`
+	Stored        int64 `json:"stored"`
+	Refused       int64 `json:"refused"`
+	HeldBack      int64 `json:"held_back"`
+	HeldBackBytes int64 `json:"held_back_bytes"`
+	Regret        int64 `json:"regret"`
+	RegretBytes   int64 `json:"regret_bytes"`
+	Saved         int64 `json:"saved"`
+	SavedBytes    int64 `json:"saved_bytes"`
+}
+
+// add adds the counts of one route.
+func (f *Fills) add(c *fillCounts) {
+	f.Storable += c.storable.Load()
+	f.NotStorable += c.notStorable.Load()
+	f.Stored += c.stored.Load()
+	f.Refused += c.refused.Load()
+	f.HeldBack += c.heldBack.Load()
+	f.HeldBackBytes += c.heldBackBytes.Load()
+	f.Regret += c.regret.Load()
+	f.RegretBytes += c.regretBytes.Load()
+	f.Saved, f.SavedBytes = f.HeldBack-f.Regret, f.HeldBackBytes-f.RegretBytes
 }
 
 // tally adds up results.
 type tally struct {
-	requests, bytes          [resultCount]int64
-	collapsed, held, heldLen int64
+	requests, bytes [resultCount]int64
+	collapsed       int64
+	fills           Fills
 }
 
 func (t *tally) add(r *routeMetrics) {
@@ -42,13 +72,12 @@ func (t *tally) add(r *routeMetrics) {
 		t.bytes[i] += r.bytes[i].Load()
 	}
 	t.collapsed += r.collapsed.Load()
-	t.held += r.heldBack.Load()
-	t.heldLen += r.heldBackBytes.Load()
+	t.fills.add(&r.fills)
 }
 
 // status works out the ratios: (hit + stale) over everything but error.
 func (t *tally) status() RouteStatus {
-	s := RouteStatus{Results: map[string]int64{}, Collapsed: t.collapsed, HeldBack: t.held, HeldBackBytes: t.heldLen}
+	s := RouteStatus{Results: map[string]int64{}, Collapsed: t.collapsed, Fills: t.fills}
 	for i := range resultCount {
 		s.Results[i.String()] = t.requests[i]
 		s.Requests += t.requests[i]
@@ -82,8 +111,8 @@ func (p *Proxy) Status() Status {
 		rs := one.status()
 		rs.Route, rs.Policy = r.Name, r.Rule.Policy.String()
 		s.Routes = append(s.Routes, rs)
-		for i := range r.metrics.notStored {
-			if v := r.metrics.notStored[i].Load(); v > 0 {
+		for i := range r.metrics.fills.notStored {
+			if v := r.metrics.fills.notStored[i].Load(); v > 0 {
 				s.NotStored[reason.Reason(i).String()] += v
 			}
 		}

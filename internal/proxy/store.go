@@ -6,7 +6,8 @@ import (
 )
 
 // store puts a whole, storable, admitted body into the cache and says why not
-// otherwise; None is stored. err is how the body ended.
+// otherwise; None is stored. One that admission holds back goes to the stage if
+// there is one, and stays held back. err is how the body ended.
 func (p *Proxy) store(f *fill, h *head, err error) reason.Reason {
 	if !h.storable() {
 		return h.why
@@ -14,12 +15,16 @@ func (p *Proxy) store(f *fill, h *head, err error) reason.Reason {
 	if err != nil {
 		return reason.Incomplete
 	}
-	body, ok := f.Whole()
-	if !ok {
+	body, admitted := f.Whole(p.Store.FitsStage(f.Size(), h.entry))
+	if body == nil {
 		return p.unkept(f, h)
 	}
 	e := *h.entry
 	e.Body = body
+	if !admitted {
+		p.Store.PutStage(&e, f.Purged) // one that was purged meanwhile is not there, and held back all the same
+		return reason.FirstSighting    // whatever the policy calls it; see account
+	}
 	switch p.Store.Put(&e, f.Purged) {
 	case cache.Stored:
 		return reason.None

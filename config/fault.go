@@ -1,0 +1,13 @@
+package config
+
+// Fault returns the error for a value of c that passed the checks of this
+// package and cannot work for another reason. path is the value's key, with dots;
+// want says what is wanted, as the other errors do.
+func (c *Config) Fault(path, want string) *FieldError {
+	p, exact := c.src.locate(path)
+	e := &FieldError{File: c.src.file, Line: p.line, Column: p.column, Path: path, Want: want}
+	if exact && p.scalar {
+		e.Value = shown(p.text)
+	}
+	return e
+}

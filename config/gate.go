@@ -1,0 +1,87 @@
+package config
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// The keys of what stands around the gate.
+const (
+	openBelow  = "admission.open_below"
+	stateFile  = "admission.state"
+	stageBytes = "cache.memory.stage_bytes"
+)
+
+// minStageBytes is what a few small responses with their headers take.
+const minStageBytes = 4 * KiB
+
+// gate checks what stands around the gate.
+func (v *validator) gate() {
+	a := &v.c.Admission
+	if (a.OpenBelow < 0 || a.OpenBelow > 1) && v.sound(openBelow) {
+		v.fail(openBelow, "want 0.0 to 1.0, a share of the cache's size")
+	}
+	switch {
+	case !v.sound(stateFile):
+	case a.State == "-" || strings.HasSuffix(a.State, "/") || strings.ContainsFunc(a.State, unicode.IsControl):
+		v.fail(stateFile, `want a file, or "" for none`)
+	}
+	v.stage()
+}
+
+// stage checks the part of the memory tier that keeps first sightings.
+func (v *validator) stage() {
+	m := &v.c.Cache.Memory
+	switch {
+	case !v.sound("cache.memory"):
+	case m.StageBytes > 0 && m.StageBytes < minStageBytes:
+		v.fail(stageBytes, "want 0B for none, or at least "+minStageBytes.String())
+	case m.StageBytes > m.MaxBytes/2:
+		v.fail(stageBytes, "want at most "+(m.MaxBytes/2).String()+", half of max_bytes")
+	}
+}
+
+// usedGate refuses what only does something where a gate holds something back.
+func (v *validator) usedGate() {
+	a := &v.c.Admission
+	if len(v.c.Routes) == 0 && v.src.given("routes") || !v.sound("admission.policy", "routes") || v.c.gated() {
+		return
+	}
+	const want = ": no route's policy is second-hit or counting"
+	if a.OpenBelow != 0 && v.sound(openBelow) {
+		v.fail(openBelow, "want 0.0"+want)
+	}
+	if a.State != "" && v.sound(stateFile) {
+		v.fail(stateFile, `want ""`+want)
+	}
+	if v.c.Cache.Memory.StageBytes != 0 && v.sound(stageBytes) {
+		v.fail(stageBytes, "want 0B"+want)
+	}
+}
+
+// shadow checks the shadow policies.
+func (v *validator) shadow() {
+	const list = "admission.shadow"
+	rules := v.c.Admission.Shadow
+	if len(rules) > MaxShadow {
+		v.fail(list, "want at most "+strconv.Itoa(MaxShadow)+" policies")
+		return
+	}
+	for i, r := range rules {
+		path := item(list, i)
+		policy, moreThan := child(path, "policy"), child(path, "more_than")
+		switch {
+		case !v.sound(path):
+		case r.Policy == "":
+			v.fail(policy, "missing, want "+oneOf(policies()))
+		case r.Policy != PolicyCounting && v.src.given(moreThan):
+			v.fail(moreThan, "want no such key: the policy is "+string(r.Policy)+", not counting")
+		case slices.Contains(rules[:i], r):
+			v.fail(path, "want a policy of its own, this one is that of "+item(list, slices.Index(rules, r)))
+		case r.Policy == PolicyCounting:
+			v.moreThan(moreThan, r.MoreThan)
+		}
+	}
+}

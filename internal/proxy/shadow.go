@@ -1,0 +1,24 @@
+package proxy
+
+// tell gives the shadow policies a finished request they have an eye on.
+func (p *Proxy) tell(x *exchange) {
+	size, storable := x.object()
+	p.Shadow.Request(x.url.Hi, x.url.Lo, size, storable, x.start)
+}
+
+// object returns what is known of the object that x asked for: its whole size,
+// -1 if x did not tell, and whether a cache may store what x fetched.
+func (x *exchange) object() (size int64, storable bool) {
+	switch h := x.head; {
+	case x.entry != nil:
+		return int64(len(x.entry.Body)), true
+	case h == nil:
+		return -1, false
+	case h.length >= 0:
+		return h.length, x.asks.get && h.fillable()
+	case h.fillable() && x.asks.get && !x.asks.ranged && x.body != nil && x.body.whole:
+		return x.bytes, true
+	default:
+		return -1, false
+	}
+}
