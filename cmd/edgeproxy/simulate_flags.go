@@ -1,0 +1,192 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/model"
+	"edgeproxy/internal/simulate"
+	"edgeproxy/internal/trace"
+)
+
+// Bounds of what simulate tries: the configuration's, so that what it recommends
+// can be had.
+const (
+	mostPercent     = 1000 // of the unique bytes
+	mostStage       = 50   // percent of the capacity
+	shortestRotate  = time.Second
+	longestRotate   = 8760 * time.Hour
+	mostRotateCount = 1_000_000_000
+	mostMoreThan    = 14
+	mostRate        = 0.5
+)
+
+// define adds the flags to cmd.
+func (s *simulation) define(cmd *cobra.Command) {
+	f, g := cmd.Flags(), &s.grid
+	f.Var(listOf(&g.Policies, "list", parsePolicy), "policy", "always, second-hit, counting, never (default always,second-hit,counting)")
+	f.Var(listOf(&g.MoreThan, "n", parseWhole(1, mostMoreThan)), "more-than", "counting: store on the sighting after `n`, 1 to 14 (default 4)")
+	f.Var(listOf(&g.Capacities, "size", parseCapacity), "capacity", "of the cache, a `size`, or P% of the unique bytes (default 5%)")
+	f.Var(listOf(&g.Rotations, "duration", parseRotateEvery), "rotate-every", "rotate the filter after this `duration`; needs a log with times")
+	f.Var(listOf(&g.Rotations, "n", parseRotateCount(simulate.ByRequests)), "rotate-requests", "rotate after `n` requests; 4c is 4 times C; never, with --exact")
+	f.Var(listOf(&g.Rotations, "n", parseRotateCount(simulate.ByKeys)), "rotate-keys", "rotate at `n` distinct keys; 4c is 4 times C; never, with --exact (default 1c,4c,16c; with --exact never too)")
+	f.Var(listOf(&g.Generations, "n", parseWhole(2, 4)), "generations", "of the window, 2 to 4 (default 2)")
+	f.Var(listOf(&g.FalsePositiveRates, "ratio", parseRate), "false-positive-rate", "of the whole window when it is full, a `ratio` up to 0.5 (default 0.01)")
+	f.Var(listOf(&g.MaxObjects, "size", parseMaxObject), "max-object", "`size` of the largest object that is stored (default the capacity)")
+	f.Var(listOf(&g.Stages, "size", parseStage), "stage", "part of the capacity for first sightings, a `size` or P% (default 0%; with neither --policy, --rotate-... nor --exact 0%,1%,10%)")
+	f.Var(listOf(&g.Evictions, "list", parseEviction), "eviction", "lru, s3fifo, ristretto (default lru)")
+	f.BoolVar(&g.Exact, "exact", false, "remember sightings in sets in the place of filters")
+	f.Var(&formatFlag{&s.format}, "format", "of the logs: "+strings.Join(trace.Formats(), ", ")+" (default: found out)")
+	f.BoolVar(&s.json, "json", false, "print one JSON document in the place of the table")
+	f.StringVar(&s.html, "html", "", "also write the report as a page to this `file`")
+}
+
+// listFlag is a flag that takes several values, by commas or by repetition.
+type listFlag[T any] struct {
+	values *[]T
+	kind   string
+	parse  func(string) (T, error)
+}
+
+func listOf[T any](values *[]T, kind string, parse func(string) (T, error)) *listFlag[T] {
+	return &listFlag[T]{values: values, kind: kind, parse: parse}
+}
+
+// Set adds the values of text.
+func (l *listFlag[T]) Set(text string) error {
+	for part := range strings.SplitSeq(text, ",") {
+		part = strings.TrimSpace(part)
+		v, err := l.parse(part)
+		if err != nil {
+			return fmt.Errorf("%q: %w", part, err)
+		}
+		*l.values = append(*l.values, v)
+	}
+	return nil
+}
+
+// String returns nothing: the usage texts name the defaults.
+func (l *listFlag[T]) String() string { return "" }
+
+// Type names the value in the help.
+func (l *listFlag[T]) Type() string { return l.kind }
+
+// formatFlag is the name of a format of logs.
+type formatFlag struct{ name *string }
+
+// Set takes the name.
+func (f *formatFlag) Set(text string) error {
+	if !slices.Contains(trace.Formats(), text) {
+		return errors.New("want " + strings.Join(trace.Formats(), ", "))
+	}
+	*f.name = text
+	return nil
+}
+
+// String returns nothing: the format is found out.
+func (f *formatFlag) String() string { return "" }
+
+// Type names the value in the help.
+func (f *formatFlag) Type() string { return "name" }
+
+func parsePolicy(text string) (admission.Policy, error) {
+	p, err := admission.ParsePolicy(text)
+	if err != nil {
+		return 0, errors.New("want always, second-hit, counting or never")
+	}
+	return p, nil
+}
+
+func parseEviction(text string) (model.Eviction, error) {
+	all := []model.Eviction{model.LRU, model.S3FIFO, model.Ristretto}
+	if !slices.Contains(all, model.Eviction(text)) {
+		return "", errors.New("want lru, s3fifo or ristretto")
+	}
+	return model.Eviction(text), nil
+}
+
+// parseWhole reads whole numbers from low to high.
+func parseWhole(low, high int) func(string) (int, error) {
+	return func(text string) (int, error) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < low || n > high {
+			return 0, fmt.Errorf("want a whole number from %d to %d", low, high)
+		}
+		return n, nil
+	}
+}
+
+func parseRate(text string) (float64, error) {
+	p, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(p > 0 && p <= mostRate) {
+		return 0, errors.New("want a ratio above 0 and at most 0.5, such as 0.01")
+	}
+	return p, nil
+}
+
+func parseCapacity(text string) (simulate.Amount, error) {
+	a, err := parseAmount(text, mostPercent)
+	if err == nil && a == (simulate.Amount{}) {
+		err = errors.New("want more than nothing")
+	}
+	return a, err
+}
+
+func parseStage(text string) (simulate.Amount, error) { return parseAmount(text, mostStage) }
+
+// parseAmount reads a size, or a percentage up to most.
+func parseAmount(text string, most float64) (simulate.Amount, error) {
+	number, ok := strings.CutSuffix(text, "%")
+	if !ok {
+		n, err := config.ParseSize(text)
+		return simulate.Amount{Bytes: int64(n)}, err
+	}
+	p, err := strconv.ParseFloat(number, 64)
+	if err != nil || !(p >= 0 && p <= most) {
+		return simulate.Amount{}, fmt.Errorf("want 0%% to %g%%, or a size such as 64MiB", most)
+	}
+	return simulate.Amount{Percent: p}, nil
+}
+
+func parseMaxObject(text string) (int64, error) {
+	n, err := config.ParseSize(text)
+	if err == nil && n == 0 {
+		err = errors.New("want more than nothing")
+	}
+	return int64(n), err
+}
+
+func parseRotateEvery(text string) (simulate.Rotation, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil || d < shortestRotate || d > longestRotate {
+		return simulate.Rotation{}, errors.New("want a duration of 1s to 8760h with a unit, such as 30m")
+	}
+	return simulate.Rotation{Unit: simulate.ByTime, Every: d}, nil
+}
+
+// parseRotateCount reads a number, a multiple of C, or never.
+func parseRotateCount(unit simulate.Unit) func(string) (simulate.Rotation, error) {
+	return func(text string) (simulate.Rotation, error) {
+		if text == "never" {
+			return simulate.Rotation{Unit: simulate.Never}, nil
+		}
+		if number, ok := strings.CutSuffix(text, "c"); ok {
+			c, err := strconv.ParseFloat(number, 64)
+			if err == nil && c > 0 && !math.IsInf(c, 0) {
+				return simulate.Rotation{Unit: unit, PerCached: c}, nil
+			}
+		} else if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 && n <= mostRotateCount {
+			return simulate.Rotation{Unit: unit, Count: n}, nil
+		}
+		return simulate.Rotation{}, errors.New("want a number of at most 1000000000, a multiple of C such as 4c, or never")
+	}
+}

@@ -1,0 +1,52 @@
+package simulate
+
+import (
+	"strconv"
+
+	"github.com/dustin/go-humanize"
+)
+
+// Amount is a size in bytes, or a share of a whole that is known only once the
+// log is read.
+type Amount struct {
+	Bytes   int64   // 0 or more; ignored where Percent is given
+	Percent float64 // of the whole; 0 is a size in bytes
+}
+
+// of returns the amount in bytes, a fraction of a byte dropped.
+func (a Amount) of(whole int64) int64 {
+	if a.Percent > 0 {
+		return int64(float64(whole) * a.Percent / 100)
+	}
+	return a.Bytes
+}
+
+// share returns the percentage as it was written, with a blank behind, or ""
+// for a size in bytes.
+func (a Amount) share() string {
+	if a.Percent == 0 {
+		return ""
+	}
+	return strconv.FormatFloat(a.Percent, 'g', -1, 64) + "%"
+}
+
+// size writes bytes for a person.
+func size(bytes int64) string {
+	if bytes < 0 {
+		return "-" + humanize.IBytes(uint64(-bytes))
+	}
+	return humanize.IBytes(uint64(bytes))
+}
+
+// percent writes a ratio with two decimals.
+func percent(ratio float64) string {
+	return strconv.FormatFloat(100*ratio, 'f', 2, 64) + "%"
+}
+
+// ratio returns part of whole, 0 of nothing.
+func ratio(part, whole int64) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
+}

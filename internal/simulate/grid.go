@@ -1,0 +1,116 @@
+package simulate
+
+import (
+	"slices"
+	"strconv"
+
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/model"
+)
+
+// MaxSettings is the largest number of settings in one run. Each has a model of
+// its own, whose memory grows with the objects of the log.
+const MaxSettings = 500
+
+// Grid lists what to try. The settings are every combination that makes sense:
+// always and never have no rotation, no filter and no stage, and only counting
+// has a threshold. An empty list is that of the defaults, see defaults.
+type Grid struct {
+	Policies           []admission.Policy
+	MoreThan           []int      // of counting; 1 to 14
+	Capacities         []Amount   // of the cache; a share is one of the log's unique bytes
+	Rotations          []Rotation // each alone
+	Generations        []int      // 2 to 4
+	FalsePositiveRates []float64  // of the whole window; above 0, below 1
+	MaxObjects         []int64    // bytes of the largest object that is stored; 0 is the capacity
+	Stages             []Amount   // of, and inside, the capacity; at most half of it
+	Evictions          []model.Eviction
+	Exact              bool // sets in the place of filters
+}
+
+// defaults fills the empty lists: the three policies at 5 % of the unique bytes,
+// rotated at 1, 4 and 16 times C keys, and with sets never too. Stages are tried
+// only where nothing is said of policies, rotation and sets, for then nobody
+// knows yet what to ask. It answers for a million requests within a minute.
+func (g Grid) defaults() Grid {
+	if len(g.Policies) > 0 || len(g.Rotations) > 0 || g.Exact {
+		fill(&g.Stages, Amount{})
+	}
+	if len(g.Rotations) == 0 && g.Exact {
+		g.Rotations = []Rotation{{Unit: Never}, {Unit: ByKeys, PerCached: 1}, {Unit: ByKeys, PerCached: 4}, {Unit: ByKeys, PerCached: 16}}
+	}
+	fill(&g.Policies, admission.Always, admission.SecondHit, admission.Counting)
+	fill(&g.MoreThan, 4)
+	fill(&g.Capacities, Amount{Percent: 5})
+	fill(&g.Rotations, Rotation{Unit: ByKeys, PerCached: 1}, Rotation{Unit: ByKeys, PerCached: 4}, Rotation{Unit: ByKeys, PerCached: 16})
+	fill(&g.Generations, 2)
+	fill(&g.FalsePositiveRates, 0.01)
+	fill(&g.MaxObjects, 0)
+	fill(&g.Stages, Amount{}, Amount{Percent: 1}, Amount{Percent: 10})
+	fill(&g.Evictions, model.LRU)
+	return g
+}
+
+// fill gives an empty list its defaults.
+func fill[T any](list *[]T, defaults ...T) {
+	if len(*list) == 0 {
+		*list = defaults
+	}
+}
+
+// count returns how many settings the grid has, the baselines included.
+func (g Grid) count() float64 {
+	rules := float64(0)
+	for _, p := range g.Policies {
+		windows := float64(len(g.Rotations)) * float64(len(g.Generations)) * float64(len(g.rates())) * float64(len(g.Stages))
+		switch p {
+		case admission.SecondHit:
+			rules += windows
+		case admission.Counting:
+			rules += windows * float64(len(g.MoreThan))
+		default:
+			rules++
+		}
+	}
+	if !slices.Contains(g.Policies, admission.Always) {
+		rules++
+	}
+	return rules * float64(len(g.Capacities)) * float64(len(g.Evictions)) * float64(len(g.MaxObjects))
+}
+
+// rates returns the false positive rates to try; sets have none.
+func (g Grid) rates() []float64 {
+	if g.Exact {
+		return []float64{0}
+	}
+	return g.FalsePositiveRates
+}
+
+// check refuses what cannot work whatever the sizes are.
+func (g Grid) check(hasTimes bool) error {
+	for _, r := range g.Rotations {
+		switch {
+		case r.Unit == ByTime && !hasTimes:
+			return &GridError{"rotate-every", shortDuration(r.Every), "a log with times; this one has none, so give --rotate-keys or --rotate-requests"}
+		case r.Unit == Never && !g.Exact:
+			return &GridError{"rotation", "never", "a rotation, or --exact: a filter that never forgets fills up"}
+		}
+	}
+	if n := g.count(); n > MaxSettings {
+		return &GridError{
+			"grid", "of " + strconv.FormatFloat(n, 'f', 0, 64) + " settings",
+			"at most " + strconv.Itoa(MaxSettings) + "; give fewer values to try",
+		}
+	}
+	return nil
+}
+
+// GridError is a value of a Grid that cannot work, alone or with this log.
+type GridError struct {
+	Setting string // as the flag without its dashes, such as "rotate-every"
+	Value   string
+	Want    string
+}
+
+// Error returns setting, value and what is wanted, in this order.
+func (e *GridError) Error() string { return e.Setting + " " + e.Value + ": want " + e.Want }

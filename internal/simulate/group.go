@@ -1,0 +1,195 @@
+package simulate
+
+import (
+	"slices"
+	"strconv"
+	"time"
+
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/model"
+	"edgeproxy/internal/trace"
+)
+
+// group is what settings that can be compared have in common: one capacity, one
+// eviction, one limit on objects.
+type group struct {
+	capacity  Amount // as asked for
+	bytes     int64
+	cached    int64 // C, the number of objects of mean size that fit
+	limit     int64 // bytes of the largest object as asked for; 0 is the capacity
+	maxObject int64 // bytes of the largest object that is stored
+	eviction  model.Eviction
+	points    []point // the first is always, the baseline
+	hidden    bool    // nobody asked for the baseline
+}
+
+// point is one setting, and how it was asked for.
+type point struct {
+	model.Setting
+	rotation Rotation // of no meaning where the policy has no window
+	asked    string   // what was asked for, the same at every capacity
+
+	result model.Result
+	busy   time.Duration // of one core, for all requests
+}
+
+// name returns the policy with its threshold.
+func (p *point) name() string { return ruleName(p.Policy.String(), p.MoreThan) }
+
+// ruleName returns a policy with its threshold, 0 being none.
+func ruleName(policy string, moreThan int) string {
+	if moreThan == 0 {
+		return policy
+	}
+	return policy + " >" + strconv.Itoa(moreThan)
+}
+
+// windowed reports whether p remembers sightings.
+func windowed(p admission.Policy) bool {
+	return p == admission.SecondHit || p == admission.Counting
+}
+
+// groups multiplies the grid out for a log with these facts.
+func (g Grid) groups(facts trace.Facts, hasTimes bool) ([]*group, error) {
+	g = g.defaults()
+	if err := g.check(hasTimes); err != nil {
+		return nil, err
+	}
+	var out []*group
+	for _, c := range g.Capacities {
+		bytes := c.of(facts.UniqueBytes)
+		if bytes < 1 {
+			return nil, &GridError{"capacity", c.share(), "more than 0 bytes; this log has " +
+				strconv.FormatInt(facts.UniqueBytes, 10) + " unique bytes"}
+		}
+		for _, e := range g.Evictions {
+			for _, m := range g.MaxObjects {
+				gr := &group{
+					capacity: c, bytes: bytes, cached: cached(bytes, facts),
+					limit: m, maxObject: maxObject(bytes, m, e), eviction: e,
+				}
+				if slices.ContainsFunc(out, gr.same) {
+					continue
+				}
+				if err := g.fill(gr); err != nil {
+					return nil, err
+				}
+				out = append(out, gr)
+			}
+		}
+	}
+	return out, nil
+}
+
+// cached returns C: how many objects of mean size a cache of that many bytes
+// holds.
+func cached(bytes int64, facts trace.Facts) int64 {
+	return int64(float64(bytes) * float64(facts.Objects) / float64(max(facts.UniqueBytes, 1)))
+}
+
+// maxObject returns the bytes of the largest object that is stored.
+func maxObject(capacity, limit int64, e model.Eviction) int64 {
+	if e == model.Ristretto {
+		capacity /= 4 // as the proxy's own tier has it
+	}
+	if limit > 0 {
+		return min(limit, capacity)
+	}
+	return capacity
+}
+
+// same reports whether two groups would have the same results.
+func (g *group) same(o *group) bool {
+	return g.bytes == o.bytes && g.maxObject == o.maxObject && g.eviction == o.eviction
+}
+
+// fill gives gr its settings: always, and then each policy's, without repeats.
+func (g Grid) fill(gr *group) error {
+	common := model.Setting{
+		Exact: g.Exact, CapacityBytes: gr.bytes, MaxObjectBytes: gr.limit, Eviction: gr.eviction,
+	}
+	gr.hidden = !slices.Contains(g.Policies, admission.Always)
+	gr.add(point{Setting: common, asked: admission.Always.String()})
+	for _, p := range g.Policies {
+		s := common
+		s.Policy = p
+		if !windowed(p) {
+			gr.add(point{Setting: s, asked: p.String()})
+			continue
+		}
+		thresholds := []int{0}
+		if p == admission.Counting {
+			thresholds = g.MoreThan
+		}
+		for _, n := range thresholds {
+			s.MoreThan = n
+			if err := g.windows(gr, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// windows adds s with every window and every stage.
+func (g Grid) windows(gr *group, s model.Setting) error {
+	for _, stage := range g.Stages {
+		s.StageBytes = stage.of(gr.bytes)
+		if s.StageBytes > gr.bytes/2 {
+			return &GridError{"stage", size(s.StageBytes), "at most half of the capacity, here " + size(gr.bytes/2)}
+		}
+		for _, n := range g.Generations {
+			s.Generations = n
+			for _, rate := range g.rates() {
+				s.FalsePositiveRate = rate
+				for _, r := range g.Rotations {
+					p := rotated(s, r.at(gr.cached))
+					p.asked = g.label(&p, stage)
+					gr.add(p)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// rotated returns the point of s with the rotation r.
+func rotated(s model.Setting, r Rotation) point {
+	switch r.Unit {
+	case ByTime:
+		s.RotateEvery = r.Every
+	case ByRequests:
+		s.RotateRequests = r.Count
+	case ByKeys:
+		s.RotateKeys = r.Count
+	case Never:
+		s.Generations, s.FalsePositiveRate = 0, 0
+	}
+	return point{Setting: s, rotation: r}
+}
+
+// label says what was asked for with p; of numbers that the grid has one of,
+// nothing.
+func (g Grid) label(p *point, stage Amount) string {
+	out := p.name() + ", " + p.rotation.asked()
+	if len(g.Generations) > 1 {
+		out += ", " + strconv.Itoa(p.Generations) + " generations"
+	}
+	if len(g.rates()) > 1 {
+		out += ", rate " + strconv.FormatFloat(p.FalsePositiveRate, 'g', -1, 64)
+	}
+	switch {
+	case stage.Percent > 0:
+		out += ", stage " + stage.share()
+	case stage.Bytes > 0:
+		out += ", stage " + size(stage.Bytes)
+	}
+	return out
+}
+
+// add appends p unless its setting is there.
+func (g *group) add(p point) {
+	if !slices.ContainsFunc(g.points, func(o point) bool { return o.Setting == p.Setting }) {
+		g.points = append(g.points, p)
+	}
+}

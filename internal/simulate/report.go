@@ -1,0 +1,116 @@
+package simulate
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"edgeproxy/internal/trace"
+)
+
+// Report is what a run found. It is plain data of the caller's.
+type Report struct {
+	Trace  trace.Facts
+	Groups []Group // in the grid's order
+	Advice []Advice
+
+	// Span is the time between the first and the last request, 0 where the log
+	// has no times.
+	Span time.Duration
+
+	largest int64 // bytes of the largest object
+}
+
+// Group is what can be compared: one capacity, one eviction, one limit on
+// objects.
+type Group struct {
+	CapacityBytes  int64
+	CapacityShare  string // "5%" of the unique bytes; "" where bytes were asked for
+	CachedObjects  int64  // C: objects of mean size that fit into the capacity
+	MaxObjectBytes int64  // of the largest object that is stored
+	Eviction       string
+
+	// Results begin with always, the baseline of all others, asked for or not.
+	Results []Result
+
+	limit int64 // bytes of an object, as asked for; 0 is the capacity
+}
+
+// Result is what one setting would have done. The JSON names are fixed, and the
+// load test has the same.
+type Result struct {
+	Policy        string `json:"policy"`
+	MoreThan      int    `json:"more_than"`   // 0 where the policy has no threshold
+	Rotate        string `json:"rotate"`      // the rule in words; "" where the policy has no window
+	Generations   int    `json:"generations"` // 0 where the policy has no window
+	CapacityBytes int64  `json:"capacity_bytes"`
+	StageBytes    int64  `json:"stage_bytes"` // of, and inside, the capacity
+	Eviction      string `json:"eviction"`
+
+	Requests          int64   `json:"requests"`
+	Hits              int64   `json:"hits"`
+	HitRatio          float64 `json:"hit_ratio"`
+	ByteHitRatio      float64 `json:"byte_hit_ratio"`
+	Writes            int64   `json:"writes"` // to the main part, what leaves the stage for it included
+	WriteBytes        int64   `json:"write_bytes"`
+	WritesAvoided     int64   `json:"writes_avoided"`      // those of always less these
+	WriteBytesAvoided int64   `json:"write_bytes_avoided"` // those of always less these
+	HeldBack          int64   `json:"held_back"`
+	Regret            int64   `json:"regret"`
+	OriginRequests    int64   `json:"origin_requests"`
+	OriginBytes       int64   `json:"origin_bytes"`
+
+	// FalsePositiveRatio is that of the filter, of the requests whose verdict
+	// exact sets would have turned round; absent where there is no filter.
+	FalsePositiveRatio *float64 `json:"false_positive_ratio,omitempty"`
+
+	MaxObjectBytes    int64   `json:"max_object_bytes"`
+	FalsePositiveRate float64 `json:"false_positive_rate,omitempty"` // asked for
+	Exact             bool    `json:"exact"`                         // sets in the place of filters
+	StageWrites       int64   `json:"stage_writes"`
+	Promotions        int64   `json:"promotions"`
+	Evictions         int64   `json:"evictions"`
+	StoresNeverHit    int64   `json:"stores_never_hit"`
+	RequestsPerSecond float64 `json:"requests_per_second"` // replayed, on one core
+	Pareto            bool    `json:"pareto"`              // no other has fewer writes and more byte hits
+	Recommended       bool    `json:"recommended"`
+
+	asked    string // the setting as it was asked for
+	rotation Rotation
+	windowed bool
+	unasked  bool  // nobody asked for it, and it is here to compare with
+	keys     int64 // of a generation, for edgeproxy's own filter
+	held     int64 // keys of a generation on average, where they are not its length
+	rounds   int64 // rotations
+	extra    int64 // origin bytes above those of always
+}
+
+// name returns the policy with its threshold.
+func (r *Result) name() string { return ruleName(r.Policy, r.MoreThan) }
+
+// WriteJSON writes the report as one document: the trace's facts, and the
+// results of all settings that were asked for.
+func (r *Report) WriteJSON(w io.Writer) error {
+	document := struct {
+		Trace   trace.Facts `json:"trace"`
+		Results []Result    `json:"results"`
+	}{r.Trace, []Result{}}
+	for i := range r.Groups {
+		document.Results = append(document.Results, r.Groups[i].asked()...)
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	if err := e.Encode(document); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}
+
+// asked returns the results without a baseline that nobody asked for.
+func (g *Group) asked() []Result {
+	if g.Results[0].unasked {
+		return g.Results[1:]
+	}
+	return g.Results
+}

@@ -1,0 +1,225 @@
+package simulate
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/model"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// golden compares got with a file of testdata.
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(strings.Split(string(want), "\n"), strings.Split(got, "\n")); diff != "" {
+		t.Errorf("%s (-want +got), go test -update writes it anew:\n%s", path, diff)
+	}
+}
+
+func text(t *testing.T, r *Report, name string) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := r.WriteText(&b, name); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// The rates of the golden files are so low that no filter errs in so small a log.
+func TestTextOfATinyLog(t *testing.T) {
+	r := replayed(t, tiny(t), Grid{
+		Capacities: []Amount{{Percent: 10}}, Stages: []Amount{{}, {Percent: 10}}, FalsePositiveRates: []float64{1e-5},
+	})
+	golden(t, "tiny.txt", text(t, r, "tiny.log"))
+}
+
+func TestTextSaysWhatDiffersAndWhatNobodyAskedFor(t *testing.T) {
+	r := replayed(t, tiny(t), Grid{
+		Policies:    []admission.Policy{admission.SecondHit, admission.Never},
+		Capacities:  []Amount{{Bytes: 50_000}, {Bytes: 200_000}},
+		Rotations:   []Rotation{{Unit: ByTime, Every: 10 * time.Minute}, {Unit: ByRequests, Count: 120}},
+		Generations: []int{2, 3}, FalsePositiveRates: []float64{1e-5, 2e-5},
+		Evictions: []model.Eviction{model.LRU, model.S3FIFO},
+	})
+	golden(t, "grid.txt", text(t, r, "tiny.log"))
+}
+
+func TestTextOfExactSets(t *testing.T) {
+	r := replayed(t, tiny(t), Grid{Exact: true, Capacities: []Amount{{Percent: 10}}, Policies: []admission.Policy{admission.SecondHit}})
+	golden(t, "exact.txt", text(t, r, "tiny.log"))
+}
+
+// The names are fixed: scripts read them.
+func TestJSONHasTheNamesThatAreFixed(t *testing.T) {
+	r := replayed(t, tiny(t), Grid{Capacities: []Amount{{Percent: 10}}})
+	var b bytes.Buffer
+	if err := r.WriteJSON(&b); err != nil {
+		t.Fatal(err)
+	}
+	var doc map[string]json.RawMessage
+	var traceFacts map[string]any
+	var results []map[string]any
+	d := json.NewDecoder(&b)
+	if err := errors.Join(d.Decode(&doc), json.Unmarshal(doc["trace"], &traceFacts), json.Unmarshal(doc["results"], &results)); err != nil {
+		t.Fatal(err)
+	}
+	if d.More() || len(doc) != 2 {
+		t.Errorf("got %d keys and more %v, want one document with trace and results", len(doc), d.More())
+	}
+	f := func(where string, got map[string]any, want ...string) {
+		t.Helper()
+		for _, name := range want {
+			if _, ok := got[name]; !ok {
+				t.Errorf("%s: no %s in %v", where, name, got)
+			}
+		}
+	}
+	f("trace", traceFacts, "requests", "objects", "request_bytes", "unique_bytes", "one_hit_objects", "bad_lines")
+	if len(traceFacts) != 6 {
+		t.Errorf("trace: got %d fields, want the 6 that are fixed: %v", len(traceFacts), traceFacts)
+	}
+	for _, res := range results {
+		f("result", res, "policy", "more_than", "rotate", "generations", "capacity_bytes", "stage_bytes", "eviction",
+			"requests", "hits", "hit_ratio", "byte_hit_ratio", "writes", "write_bytes", "writes_avoided", "write_bytes_avoided",
+			"held_back", "regret", "origin_requests", "origin_bytes")
+		_, measured := res["false_positive_ratio"]
+		if filtered := res["policy"] != "always"; measured != filtered {
+			t.Errorf("%v: got false_positive_ratio %v, want it exactly where there is a filter", res, measured)
+		}
+	}
+	last := results[len(results)-1]
+	if last["policy"] != "counting" || last["more_than"] != 4.0 || last["generations"] != 2.0 || !strings.HasPrefix(last["rotate"].(string), "at ") {
+		t.Errorf("last: got %v, want counting with its threshold, rotation and generations", last)
+	}
+}
+
+func TestJSONHasExactlyWhatWasAskedFor(t *testing.T) {
+	f := func(want []string, policies ...admission.Policy) {
+		t.Helper()
+		r := replayed(t, tiny(t), Grid{Policies: policies, Rotations: []Rotation{{Unit: ByKeys, Count: 100}}, Capacities: []Amount{{Percent: 5}, {Percent: 10}}})
+		var b bytes.Buffer
+		if err := r.WriteJSON(&b); err != nil {
+			t.Fatal(err)
+		}
+		var doc struct {
+			Results []struct {
+				Policy      string
+				Writes      int64
+				Avoided     int64 `json:"writes_avoided"`
+				Pareto      bool
+				Recommended bool
+			}
+		}
+		if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		recommended := 0
+		for _, res := range doc.Results {
+			got = append(got, res.Policy)
+			if res.Policy == "second-hit" && res.Avoided <= 0 {
+				t.Errorf("second-hit: got %d writes avoided, want some, always asked for or not", res.Avoided)
+			}
+			if res.Recommended {
+				recommended++
+			}
+			if res.Recommended && !res.Pareto {
+				t.Errorf("%+v: got it recommended off the front", res)
+			}
+		}
+		if !slices.Equal(got, want) || recommended != 2 {
+			t.Errorf("%v: got %v, %d recommended, want %v and one for each capacity", policies, got, recommended, want)
+		}
+	}
+	f([]string{"always", "second-hit", "always", "second-hit"}, admission.Always, admission.SecondHit)
+	f([]string{"second-hit", "second-hit"}, admission.SecondHit)
+	f([]string{"always", "always"}, admission.Always)
+}
+
+// full fails as a disk does.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestReportThatCannotBeWrittenIsAnError(t *testing.T) {
+	r := replayed(t, tiny(t), Grid{Policies: []admission.Policy{admission.Always}})
+	for name, err := range map[string]error{"text": r.WriteText(full{}, "tiny.log"), "JSON": r.WriteJSON(full{})} {
+		if err == nil || err.Error() != "write the report: no space left" {
+			t.Errorf("%s: got %v, want the writer's error", name, err)
+		}
+	}
+}
+
+func TestPageHasEveryGroupAndTheAdvice(t *testing.T) {
+	r := replayed(t, tiny(t), Grid{Capacities: []Amount{{Percent: 20}, {Percent: 5}}, Evictions: []model.Eviction{model.LRU, model.S3FIFO}})
+	p := r.Page("<tiny> & co")
+	var b bytes.Buffer
+	if err := p.Write(&b); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range r.Advice {
+		if !strings.Contains(b.String(), "max_bytes: "+bytesKey(max(a.CapacityBytes, 1<<20))) {
+			t.Errorf("no lines for %d bytes in the page", a.CapacityBytes)
+		}
+	}
+	if strings.Contains(b.String(), "<tiny>") {
+		t.Error("the name of the log is markup in the page")
+	}
+	lines, points, rows := 0, 0, 0
+	for _, s := range p.Sections {
+		if s.Table != nil {
+			rows += len(s.Table.Rows)
+		}
+		if s.Chart == nil {
+			continue
+		}
+		for _, series := range s.Chart.Series {
+			if s.Heading == "Hit ratio by capacity, lru" {
+				lines++
+				if len(series.X) != 2 || series.X[0] >= series.X[1] {
+					t.Errorf("%s: got capacities %v, want both, the smaller first", series.Name, series.X)
+				}
+			}
+			if s.Table != nil {
+				points += len(series.X)
+			}
+		}
+	}
+	settings := 0
+	for _, g := range r.Groups {
+		settings += len(g.Results)
+	}
+	if points != settings || rows != settings || lines != mostCurves {
+		t.Errorf("got %d points, %d rows and %d curves, want %d of both and %d", points, rows, lines, settings, mostCurves)
+	}
+}
+
+func TestPageWithOneCapacityHasNoCurveOfCapacities(t *testing.T) {
+	for _, s := range replayed(t, tiny(t), Grid{}).Page("tiny.log").Sections {
+		if strings.HasPrefix(s.Heading, "Hit ratio by capacity") {
+			t.Errorf("got the section %q, want none: a curve has two points", s.Heading)
+		}
+	}
+}

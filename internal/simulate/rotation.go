@@ -1,0 +1,114 @@
+package simulate
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/dustin/go-humanize"
+)
+
+// minPeriod is the least number of requests or keys of a generation. A window of
+// fewer forgets before anything can come back.
+const minPeriod = 100
+
+// maxPeriod is the greatest number of requests or keys of a generation: what
+// edgeproxy takes as the capacity of a filter.
+const maxPeriod = 1_000_000_000
+
+// Unit is what the length of a generation is counted in.
+type Unit uint8
+
+// The units.
+const (
+	Never      Unit = iota // nothing is ever forgotten; with exact sets only
+	ByTime                 // the time of the requests
+	ByRequests             // all requests, hits too
+	ByKeys                 // distinct keys
+)
+
+// Rotation is when a filter forgets: how long each of its generations lasts.
+type Rotation struct {
+	Unit Unit
+
+	// Every is the length by time, above 0.
+	Every time.Duration
+
+	// Count is the length by requests or by keys, above 0, and is raised to 100.
+	Count int64
+
+	// PerCached takes the place of Count where it is above 0: the length as a
+	// multiple of C, the number of objects of mean size that the cache holds.
+	PerCached float64
+
+	raised bool // Count was less
+}
+
+// at returns the rotation of a cache that holds c objects: Count is given and in
+// range, the rest is kept for the text only.
+func (r Rotation) at(c int64) Rotation {
+	if r.Unit != ByRequests && r.Unit != ByKeys {
+		return r
+	}
+	if r.PerCached > 0 {
+		r.Count = int64(math.Min(r.PerCached*float64(c), maxPeriod))
+	}
+	r.raised = r.Count < minPeriod
+	r.Count = min(max(r.Count, minPeriod), maxPeriod)
+	return r
+}
+
+// asked writes the rotation as it was asked for.
+func (r Rotation) asked() string {
+	multiple := strconv.FormatFloat(r.PerCached, 'g', -1, 64) + "c "
+	switch {
+	case r.PerCached > 0 && r.Unit == ByKeys:
+		return multiple + "keys"
+	case r.PerCached > 0 && r.Unit == ByRequests:
+		return multiple + "requests"
+	default:
+		return r.readable()
+	}
+}
+
+// text writes a rotation that at returned, for a person or for a program.
+func (r Rotation) text(number func(int64) string) string {
+	multiple := ""
+	if r.PerCached > 0 {
+		multiple = strconv.FormatFloat(r.PerCached, 'g', -1, 64) + "c"
+		if r.raised {
+			multiple += ", raised"
+		}
+		multiple = " (" + multiple + ")"
+	}
+	switch r.Unit {
+	case ByTime:
+		return "every " + shortDuration(r.Every)
+	case ByRequests:
+		return "every " + number(r.Count) + " requests" + multiple
+	case ByKeys:
+		return "at " + number(r.Count) + " keys" + multiple
+	default:
+		return "never"
+	}
+}
+
+// String writes a rotation that at returned, without separators in numbers.
+func (r Rotation) String() string {
+	return r.text(func(n int64) string { return strconv.FormatInt(n, 10) })
+}
+
+// readable is String with separators in numbers.
+func (r Rotation) readable() string { return r.text(humanize.Comma) }
+
+// shortDuration writes 30m, not 30m0s.
+func shortDuration(d time.Duration) string {
+	s := d.String()
+	if n := len(s); d >= time.Minute && s[n-3:] == "m0s" {
+		s = s[:n-2]
+	}
+	if n := len(s); d >= time.Hour && s[n-3:] == "h0m" {
+		s = s[:n-2]
+	}
+	return s
+}

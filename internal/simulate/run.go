@@ -1,0 +1,185 @@
+package simulate
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"edgeproxy/internal/model"
+	"edgeproxy/internal/trace"
+)
+
+// waveObjects bounds the memory of a run: so many objects, all settings' taken
+// together, are modelled at a time, some 32 bytes each and so about 4 GiB. More
+// are replayed one wave after the other.
+const waveObjects = 1 << 27
+
+// Options is how a run goes about it.
+type Options struct {
+	// Workers is how many settings are replayed at the same time; 1 or more.
+	Workers int
+
+	// Clock tells how long a setting takes. It may be called by several
+	// goroutines at the same time.
+	Clock func() time.Time
+
+	// Progress, if not nil, is told how many of all requests are replayed. It is
+	// called by the goroutine of Run.
+	Progress func(done, total int64)
+}
+
+// Run replays the trace over the grid. The error is a *GridError where the grid
+// cannot work with this trace, and the context's where that ends first. Nothing
+// is left running.
+func Run(ctx context.Context, t *trace.Trace, g Grid, o Options) (*Report, error) {
+	groups, err := g.groups(t.Facts(), t.HasTimes())
+	if err != nil {
+		return nil, err
+	}
+	r := &run{trace: t, groups: groups, options: o, chunk: usualChunk, waveObjects: waveObjects}
+	if err := r.census(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.replay(ctx); err != nil {
+		return nil, err
+	}
+	return r.report(), nil
+}
+
+// run is the work of Run.
+type run struct {
+	trace       *trace.Trace
+	groups      []*group
+	options     Options
+	chunk       int
+	waveObjects int64
+	span        span
+	periods     []*census
+}
+
+// census counts the keys of rotations that are not counted in keys, and gives
+// filters that are rotated by time the size that their busiest period needs.
+func (r *run) census(ctx context.Context) error {
+	for _, p := range r.points() {
+		if u := p.rotation.Unit; (u == ByTime || u == ByRequests) && r.period(p.rotation) == nil {
+			r.periods = append(r.periods, &census{rule: p.rotation})
+		}
+	}
+	for part := range slices.Chunk(r.periods, r.wave()) {
+		runners := make([]runner, len(part))
+		for i, c := range part {
+			c.last = make([]uint32, len(r.trace.Objects()))
+			runners[i] = c
+		}
+		if err := newCrew(runners, r.options.Workers, r.chunk, r.options.Clock).run(ctx, r.trace, nil); err != nil {
+			return fmt.Errorf("count the keys of each period: %w", err)
+		}
+		for _, c := range part {
+			c.last = nil
+		}
+	}
+	for _, p := range r.points() {
+		if p.rotation.Unit == ByTime && !p.Exact {
+			p.RotateKeys = r.keys(p)
+		}
+	}
+	return nil
+}
+
+// keys returns how many keys a generation of edgeproxy's filter is to hold where
+// p is to be had.
+func (r *run) keys(p *point) int64 {
+	switch p.rotation.Unit {
+	case ByKeys:
+		return p.rotation.Count
+	case ByTime:
+		return r.period(p.rotation).roomy()
+	case ByRequests:
+		return min(max(r.period(p.rotation).mean(), minPeriod), maxPeriod)
+	default:
+		return min(max(r.trace.Facts().Objects, minPeriod), maxPeriod)
+	}
+}
+
+// period returns the census of the rotation, nil where there is none.
+func (r *run) period(rule Rotation) *census {
+	i := slices.IndexFunc(r.periods, func(c *census) bool { return c.rule == rule })
+	if i < 0 {
+		return nil
+	}
+	return r.periods[i]
+}
+
+// wave returns how many settings are modelled at a time.
+func (r *run) wave() int {
+	return int(max(1, r.waveObjects/max(1, int64(len(r.trace.Objects())))))
+}
+
+// points returns the settings of all groups, in order.
+func (r *run) points() []*point {
+	var out []*point
+	for _, g := range r.groups {
+		for i := range g.points {
+			out = append(out, &g.points[i])
+		}
+	}
+	return out
+}
+
+// replay has every setting replayed, in as many waves as the memory asks for.
+func (r *run) replay(ctx context.Context) error {
+	points := r.points()
+	// The slowest first: a worker that begins with it last is waited for.
+	slices.SortStableFunc(points, func(a, b *point) int { return weight(b.Eviction) - weight(a.Eviction) })
+	wave := r.wave()
+	waves := int64((len(points) + wave - 1) / wave)
+	var before int64
+	for part := range slices.Chunk(points, wave) {
+		progress := func(done int64) {
+			if r.options.Progress != nil {
+				r.options.Progress(before+done, waves*r.trace.Facts().Requests)
+			}
+		}
+		if err := r.model(ctx, part, progress); err != nil {
+			return err
+		}
+		before += r.trace.Facts().Requests
+	}
+	return nil
+}
+
+// weight orders evictions by how long they take.
+func weight(e model.Eviction) int {
+	if e == model.Ristretto {
+		return 1
+	}
+	return 0
+}
+
+// model replays some of the settings and keeps their results.
+func (r *run) model(ctx context.Context, points []*point, progress func(done int64)) error {
+	models := make([]*model.Run, 0, len(points))
+	defer func() {
+		for _, m := range models {
+			m.Close()
+		}
+	}()
+	runners := make([]runner, 0, len(points)+1)
+	for _, p := range points {
+		m, err := model.New(p.Setting, r.trace.Objects())
+		if err != nil {
+			return fmt.Errorf("set up %s: %w", p.name(), err)
+		}
+		models = append(models, m)
+		runners = append(runners, modelled{m})
+	}
+	c := newCrew(append(runners, &r.span), r.options.Workers, r.chunk, r.options.Clock)
+	if err := c.run(ctx, r.trace, progress); err != nil {
+		return fmt.Errorf("replay: %w", err)
+	}
+	for i, p := range points {
+		p.result, p.busy = models[i].Result(), c.busy[i]
+	}
+	return nil
+}

@@ -1,0 +1,122 @@
+package simulate
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+)
+
+// WriteText writes the report for a person: what was read, called name, then a
+// table for each group, and the advice.
+func (r *Report) WriteText(w io.Writer, name string) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "trace     %s: %s\nsettings  %s\n", name, r.facts(), r.settings())
+	columns := r.columns()
+	for i := range r.Groups {
+		g := &r.Groups[i]
+		fmt.Fprintf(&b, "\ncapacity  %s\n", g.title())
+		writeRows(&b, columns, g.rows(columns))
+	}
+	b.WriteString("\n" + r.legend())
+	for _, a := range r.Advice {
+		fmt.Fprintf(&b, "\nrecommended at %s: %s\n\n%s", size(a.CapacityBytes), a.Why, a.YAML)
+	}
+	fmt.Fprintf(&b, "\nspeed     %s\n", r.speed())
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
+}
+
+// facts says what was read.
+func (r *Report) facts() string {
+	t := &r.Trace
+	out := fmt.Sprintf("%s requests for %s objects, %s of them asked for once; %s asked for, %s unique",
+		humanize.Comma(t.Requests), humanize.Comma(t.Objects), percent(ratio(t.OneHitObjects, t.Objects)),
+		size(t.RequestBytes), size(t.UniqueBytes))
+	if r.Span > 0 {
+		out += ", within " + shortDuration(roundTime(r.Span))
+	}
+	return out + fmt.Sprintf("; %s bad lines, %s skipped", humanize.Comma(t.BadLines), humanize.Comma(t.Skipped))
+}
+
+// settings says what was tried. What differs has a column.
+func (r *Report) settings() string {
+	n, window := 0, (*Result)(nil)
+	for i := range r.Groups {
+		results := r.Groups[i].Results
+		n += len(results)
+		for j := range results {
+			if results[j].windowed {
+				window = &results[j]
+			}
+		}
+	}
+	out := humanize.Comma(int64(n))
+	switch {
+	case window == nil:
+		return out
+	case window.Exact:
+		out += ", sightings in exact sets"
+	case !r.vary(rateCell):
+		out += ", false positive rate " + rateCell(window)
+	}
+	if window.Generations > 0 && !r.vary(generationsCell) {
+		out += ", " + strconv.Itoa(window.Generations) + " generations"
+	}
+	return out
+}
+
+// title says what the settings of the group have in common.
+func (g *Group) title() string {
+	share := ""
+	if g.CapacityShare != "" {
+		share = g.CapacityShare + " of the unique bytes, "
+	}
+	return fmt.Sprintf("%s bytes (%s%s, C = %s objects of mean size), objects up to %s, eviction %s",
+		humanize.Comma(g.CapacityBytes), share, size(g.CapacityBytes), humanize.Comma(g.CachedObjects), size(g.MaxObjectBytes), g.Eviction)
+}
+
+// legend explains what the columns do not say.
+func (r *Report) legend() string {
+	var b strings.Builder
+	b.WriteString("* is on the front: nothing in its table has both fewer writes and more byte hits.\n" +
+		"Avoided writes and extra origin bytes are against always; regret is what was held back and fetched again.\n")
+	staged := func(r Result) bool { return r.StageBytes > 0 }
+	if slices.ContainsFunc(r.Groups, func(g Group) bool { return slices.ContainsFunc(g.Results, staged) }) {
+		b.WriteString("Writes are those into the main part: what enters the stage, which is in memory, is none.\n")
+	}
+	b.WriteString("Recommended is " + Rule + ".\n")
+	return b.String()
+}
+
+// speed says how fast the settings were replayed, for each eviction.
+func (r *Report) speed() string {
+	var evictions []string
+	slowest, fastest := map[string]float64{}, map[string]float64{}
+	for i := range r.Groups {
+		for _, res := range r.Groups[i].Results {
+			e, v := res.Eviction, res.RequestsPerSecond
+			if _, known := slowest[e]; !known {
+				evictions = append(evictions, e)
+				slowest[e] = v
+			}
+			slowest[e], fastest[e] = min(slowest[e], v), max(fastest[e], v)
+		}
+	}
+	parts := make([]string, len(evictions))
+	for i, e := range evictions {
+		low, high := millions(slowest[e]), millions(fastest[e])
+		parts[i] = e + " " + low
+		if high != low {
+			parts[i] += " to " + high
+		}
+	}
+	return strings.Join(parts, ", ") + " million requests a second for each setting, on one core"
+}
+
+func millions(n float64) string { return strconv.FormatFloat(n/1e6, 'f', 1, 64) }

@@ -1,0 +1,136 @@
+package simulate
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/model"
+)
+
+// What edgeproxy takes, and its defaults: package config has them.
+const (
+	minCacheBytes     = 1 << 20
+	usualObjectBytes  = 8 << 20
+	usualRate         = 0.01
+	usualGenerations  = 2
+	mostPositives     = 0.5
+	objectsInCapacity = 4 // of the largest size, besides the stage
+)
+
+// yaml returns the sections of a configuration file that make edgeproxy work as
+// the setting did, with a remark wherever the two differ.
+func (r *Report) yaml(g *Group, chosen *Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# edgeproxy simulate: %s.\n", chosen.describe())
+	for _, remark := range r.remarks(g, chosen) {
+		fmt.Fprintf(&b, "# %s\n", remark)
+	}
+	fmt.Fprintf(&b, "admission:\n  policy: %s\n", chosen.Policy)
+	if chosen.windowed {
+		chosen.section(&b)
+	}
+	maxBytes := max(g.CapacityBytes, minCacheBytes)
+	fmt.Fprintf(&b, "cache:\n  memory:\n    max_bytes: %s\n    max_object_bytes: %s\n",
+		bytesKey(maxBytes), bytesKey(r.objectLimit(g, chosen)))
+	if chosen.StageBytes > 0 {
+		fmt.Fprintf(&b, "    stage_bytes: %s\n", bytesKey(chosen.StageBytes))
+	}
+	return b.String()
+}
+
+// section writes the filter of the policy.
+func (r *Result) section(b *strings.Builder) {
+	if r.Policy == admission.Counting.String() {
+		fmt.Fprintf(b, "  counting:\n    more_than: %d\n", r.MoreThan)
+	} else {
+		b.WriteString("  second_hit:\n")
+	}
+	every := "0s"
+	if r.rotation.Unit == ByTime {
+		every = shortDuration(r.rotation.Every)
+	}
+	generations, rate := r.Generations, r.FalsePositiveRate
+	if generations == 0 {
+		generations = usualGenerations
+	}
+	if rate == 0 {
+		rate = usualRate
+	}
+	fmt.Fprintf(b, "    generations: %d\n    rotate_every: %s\n    capacity: %d\n    false_positive_rate: %s\n",
+		generations, every, r.keys, strconv.FormatFloat(min(rate, mostPositives), 'f', -1, 64))
+}
+
+// bytesKey writes a size as the configuration takes it, whatever it is.
+func bytesKey(n int64) string { return strconv.FormatInt(n, 10) + "B" }
+
+// objectLimit returns max_object_bytes: what was asked for, else room for the
+// largest object seen, and never more than edgeproxy takes.
+func (r *Report) objectLimit(g *Group, chosen *Result) int64 {
+	most := (max(g.CapacityBytes, minCacheBytes) - chosen.StageBytes) / objectsInCapacity
+	if g.limit > 0 {
+		return min(g.limit, most)
+	}
+	return min(max(r.largest, usualObjectBytes), most)
+}
+
+// remarks says where edgeproxy with these keys is not what was simulated.
+func (r *Report) remarks(g *Group, chosen *Result) []string {
+	var out []string
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	if chosen.windowed {
+		out = append(out, r.windowRemarks(chosen)...)
+	}
+	if g.CapacityBytes < minCacheBytes {
+		say("max_bytes: %s was simulated; edgeproxy takes no less than 1 MiB.", size(g.CapacityBytes))
+	}
+	if limit := r.objectLimit(g, chosen); limit < min(r.largest, g.MaxObjectBytes) {
+		say("max_object_bytes: objects up to %s were stored; edgeproxy takes at most a quarter of the main part.", size(min(r.largest, g.MaxObjectBytes)))
+	}
+	if g.Eviction != string(model.Ristretto) {
+		say("Eviction was %s; edgeproxy's own is ristretto: --eviction ristretto simulates it.", g.Eviction)
+	}
+	return out
+}
+
+// windowRemarks explains how the rotation maps to the keys of a filter.
+func (r *Report) windowRemarks(chosen *Result) []string {
+	var out []string
+	say := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	keys := humanize.Comma(chosen.keys)
+	switch chosen.rotation.Unit {
+	case ByKeys:
+		say("capacity: a generation of %s keys; rotate_every 0s rotates when it is full.", keys)
+	case ByTime:
+		say("capacity: %s keys, room for the busiest %s of the log and more, so that time rotates it.", keys, shortDuration(chosen.rotation.Every))
+	case ByRequests:
+		say("capacity: edgeproxy does not rotate by requests; %s of them held %s keys on average.",
+			humanize.Comma(chosen.rotation.Count), humanize.Comma(chosen.held))
+		say("The nearest rule it has is by keys: --rotate-keys %d simulates it.", chosen.keys)
+	case Never:
+		say("capacity: edgeproxy always forgets; %s keys is this log as a whole.", keys)
+	}
+	if r.Span > 0 && chosen.rounds > 0 && chosen.rotation.Unit != ByTime {
+		say("In this log a generation lasted %s on average.", shortDuration(roundTime(r.Span/time.Duration(chosen.rounds))))
+	}
+	if chosen.Exact {
+		say("Sets were simulated; a filter of this rate stores that share of the first sightings more.")
+	}
+	return out
+}
+
+// roundTime drops digits that nobody wants to know.
+func roundTime(d time.Duration) time.Duration {
+	switch {
+	case d >= time.Hour:
+		return d.Round(time.Minute)
+	case d >= time.Minute:
+		return d.Round(time.Second)
+	default:
+		return d.Round(time.Millisecond)
+	}
+}

@@ -1,0 +1,132 @@
+package simulate
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/model"
+)
+
+// origin makes a recommendation a whole file.
+const origin = "origins: {app: {servers: [\"http://127.0.0.1:9000\"]}}\n"
+
+// parsed reads a recommendation as the proxy would.
+func parsed(t *testing.T, yaml string) *config.Config {
+	t.Helper()
+	c, err := config.Parse("recommended.yaml", []byte(origin+yaml))
+	if err != nil {
+		t.Fatalf("%v\nin\n%s", err, yaml)
+	}
+	return c
+}
+
+// Every setting of the grid, not only the one that happens to be recommended,
+// must be one that the proxy takes, and mean the same there.
+func TestEverySettingIsAConfigurationThatTheProxyTakes(t *testing.T) {
+	minute := Rotation{Unit: ByTime, Every: time.Minute}
+	f := func(name string, g Grid) {
+		t.Helper()
+		r := replayed(t, tiny(t), g)
+		for i := range r.Groups {
+			gr := &r.Groups[i]
+			for j := range gr.Results {
+				res := &gr.Results[j]
+				yaml := r.yaml(gr, res)
+				c := parsed(t, yaml)
+				if got := string(c.Admission.Policy); got != res.Policy {
+					t.Errorf("%s: got policy %s, want %s", name, got, res.Policy)
+				}
+				m := c.Cache.Memory
+				if int64(m.MaxBytes) != max(gr.CapacityBytes, 1<<20) || int64(m.StageBytes) != res.StageBytes {
+					t.Errorf("%s: got %d bytes with a stage of %d, want %d and %d", name, m.MaxBytes, m.StageBytes, gr.CapacityBytes, res.StageBytes)
+				}
+				switch res.Policy {
+				case "second-hit":
+					checkWindow(t, name, c.Admission.SecondHit, res)
+				case "counting":
+					checkWindow(t, name, c.Admission.Counting.Window, res)
+					if c.Admission.Counting.MoreThan != res.MoreThan {
+						t.Errorf("%s: got more_than %d, want %d", name, c.Admission.Counting.MoreThan, res.MoreThan)
+					}
+				}
+			}
+		}
+	}
+	all := []admission.Policy{admission.Always, admission.SecondHit, admission.Counting, admission.Never}
+	f("filters", Grid{
+		Policies: all, MoreThan: []int{1, 14}, Capacities: []Amount{{Bytes: 300_000}, {Bytes: 3 << 20}, {Bytes: 64 << 20}},
+		Rotations:   []Rotation{minute, {Unit: ByRequests, Count: 150}, {Unit: ByKeys, PerCached: 1.5}},
+		Generations: []int{2, 4}, FalsePositiveRates: []float64{0.5, 0.0001}, Stages: []Amount{{}, {Percent: 50}},
+	})
+	f("sets", Grid{Policies: all, Exact: true, Rotations: []Rotation{minute, {}, {Unit: ByKeys, Count: 150}}})
+	f("object limits", Grid{Policies: all, MaxObjects: []int64{1, 5000, 1 << 40}, Capacities: []Amount{{Percent: 100}}, Evictions: []model.Eviction{model.LRU, model.S3FIFO}})
+}
+
+func checkWindow(t *testing.T, name string, got config.Window, res *Result) {
+	t.Helper()
+	want := config.Window{Generations: max(res.Generations, 2), Capacity: int(res.keys), FalsePositiveRate: res.FalsePositiveRate}
+	if res.rotation.Unit == ByTime {
+		want.RotateEvery = res.rotation.Every
+	}
+	if res.FalsePositiveRate == 0 {
+		want.FalsePositiveRate = 0.01
+	}
+	if got != want {
+		t.Errorf("%s, %s: got %+v, want %+v", name, res.describe(), got, want)
+	}
+}
+
+func TestObjectLimitIsWhatTheProxyTakes(t *testing.T) {
+	const mib = 1 << 20
+	f := func(capacity, stage, limit, largest, want int64) {
+		t.Helper()
+		r := &Report{largest: largest}
+		got := r.objectLimit(&Group{CapacityBytes: capacity, limit: limit}, &Result{StageBytes: stage})
+		if got != want {
+			t.Errorf("capacity %d, stage %d, limit %d, largest %d: got %d, want %d", capacity, stage, limit, largest, got, want)
+		}
+	}
+	f(100*mib, 0, 0, 2*mib, 8*mib)        // the usual, above the largest
+	f(100*mib, 0, 0, 20*mib, 20*mib)      // room for the largest
+	f(100*mib, 0, 0, 30*mib, 25*mib)      // but no more than a quarter
+	f(100*mib, 20*mib, 0, 30*mib, 20*mib) // of the main part
+	f(100*mib, 0, 3*mib, 30*mib, 3*mib)   // as it was asked for
+	f(100*mib, 0, 50*mib, 30*mib, 25*mib) // within what the proxy takes
+	f(1000, 0, 0, 10, mib/4)              // a cache of the least size
+}
+
+func TestRemarksSayWhereTheProxyDiffers(t *testing.T) {
+	f := func(name string, g Group, res Result, want, unwanted string) {
+		t.Helper()
+		r := &Report{largest: 900_000, Span: 10 * time.Hour}
+		g.Eviction, res.Policy = "ristretto", "second-hit"
+		got := strings.Join(r.remarks(&g, &res), "\n")
+		if want != "" && !strings.Contains(got, want) || unwanted != "" && strings.Contains(got, unwanted) {
+			t.Errorf("%s: got\n%s\nwant %q, not %q", name, got, want, unwanted)
+		}
+	}
+	large := Group{CapacityBytes: 64 << 20, MaxObjectBytes: 16 << 20}
+	window := func(r Rotation, rounds int64) Result {
+		return Result{windowed: true, rotation: r, keys: 1234, held: 1230, rounds: rounds}
+	}
+	f("keys", large, window(Rotation{Unit: ByKeys, Count: 1234}, 0), "a generation of 1,234 keys", "on average")
+	f("keys, with times", large, window(Rotation{Unit: ByKeys, Count: 1234}, 20), "lasted 30m on average", "")
+	f("time", large, window(Rotation{Unit: ByTime, Every: time.Hour}, 9), "room for the busiest 1h of the log", "on average")
+	f("requests", large, window(Rotation{Unit: ByRequests, Count: 5000}, 0), "5,000 of them held 1,230 keys on average", "")
+	f("requests, how to see it", large, window(Rotation{Unit: ByRequests, Count: 5000}, 0), "--rotate-keys 1234", "")
+	f("never", large, window(Rotation{}, 0), "edgeproxy always forgets; 1,234 keys", "")
+	f("sets", large, Result{windowed: true, keys: 100, Exact: true}, "Sets were simulated", "")
+	f("no window, nothing that differs", large, Result{}, "", "e")
+	f("a small cache", Group{CapacityBytes: 1000, MaxObjectBytes: 1000}, Result{}, "no less than 1 MiB", "max_object_bytes")
+	f("large objects", Group{CapacityBytes: 2 << 20, MaxObjectBytes: 2 << 20}, Result{}, "objects up to 879 KiB were stored", "")
+	r := &Report{}
+	for _, e := range []string{"lru", "s3fifo"} {
+		if got := fmt.Sprint(r.remarks(&Group{CapacityBytes: 2 << 20, Eviction: e}, &Result{})); !strings.Contains(got, "Eviction was "+e) {
+			t.Errorf("%s: got %q, want it to be said", e, got)
+		}
+	}
+}
