@@ -1,0 +1,81 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+)
+
+// sizeFlags are the flags of size as they were written; "" is not given.
+type sizeFlags struct {
+	keys, rate, bits, memory string
+	hashes, generations      int
+	layouts                  []string
+	plot                     string
+	json                     bool
+}
+
+func sizeCommand() *cobra.Command {
+	var f sizeFlags
+	cmd := &cobra.Command{
+		Use:   "size --keys N --fpr P",
+		Short: "Work out a filter's keys, rate or memory from the other two",
+		Long: "Bloom filter arithmetic in every direction: give two of the keys (--keys), the\n" +
+			"false positive rate (--fpr) and the memory (--memory for all of it, or --bits for\n" +
+			"one filter), and size works out the third, for one filter and for the sliding\n" +
+			"window of several generations, in the textbook's layouts and in the proxy's own.",
+		Example: "  edgeproxy size --keys 1M --fpr 1%\n" +
+			"  edgeproxy size --keys 1M --memory 4MiB --generations 3\n" +
+			"  edgeproxy size --fpr 0.001 --bits 12M --layout split-block --plot size.html",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			request, err := f.request()
+			if err != nil {
+				return &usageError{err}
+			}
+			return runSize(request, f.plot, f.json, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&f.keys, "keys", "", "distinct keys of one filter or generation: 1000000, 1e6 or 1M")
+	flags.StringVar(&f.rate, "fpr", "", "false positive rate of the filter, and of the window when it is full: 0.01 or 1%")
+	flags.StringVar(&f.bits, "bits", "", "bits m of one filter or generation: 12000000, 12M, or a size such as 12MiB")
+	flags.StringVar(&f.memory, "memory", "", "memory of the filter, or of all generations together: 12MiB")
+	flags.IntVar(&f.hashes, "hashes", 0, "number of hashes k (textbook layouts only; default: the best)")
+	flags.IntVar(&f.generations, "generations", 2, "generations of the window, 2 to 4")
+	flags.StringSliceVar(&f.layouts, "layout", nil, "layouts: "+sizeLayoutNames()+" (default: all that fit)")
+	flags.StringVar(&f.plot, "plot", "", "write a page with the curves of the rate to this `FILE` (HTML)")
+	flags.BoolVar(&f.json, "json", false, "print one JSON document")
+	return cmd
+}
+
+// runSize works the request out and writes the answer, in the end also as a page
+// to the file plot if there is to be one.
+func runSize(request sizeRequest, plot string, asJSON bool, stdout, stderr io.Writer) error {
+	answer, err := request.answer()
+	if err != nil {
+		return &usageError{err}
+	}
+	write := answer.writeText
+	if asJSON {
+		write = answer.writeJSON
+	}
+	if err := write(stdout); err != nil {
+		return fmt.Errorf("size: %w", err)
+	}
+	if plot == "" {
+		return nil
+	}
+	var page bytes.Buffer
+	if err := answer.page().Write(&page); err != nil {
+		return fmt.Errorf("size: %w", err)
+	}
+	if err := os.WriteFile(plot, page.Bytes(), 0o644); err != nil {
+		return fmt.Errorf("size: write the page: %w", err)
+	}
+	_, _ = fmt.Fprintf(stderr, "the curves are in %s\n", plot)
+	return nil
+}

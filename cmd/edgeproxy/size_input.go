@@ -1,0 +1,183 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/bloom"
+)
+
+// maxSizeNumber bounds keys and bits: far above what is built, and exact as a
+// float64.
+const maxSizeNumber = 1 << 50
+
+// sizeRequest is what is to be worked out. Exactly two of keys, rate and memory
+// are given, memory being one of bits and bytes; what is not given is 0.
+type sizeRequest struct {
+	keys        uint64 // of one filter, and of each generation
+	rate        float64
+	bits        uint64 // of one filter, and of each generation
+	bytes       uint64 // of the filter, and of all generations together
+	hashes      int    // 0 is the best
+	generations int
+	layouts     []sizeLayout
+	chosen      bool // the layouts were asked for by name
+}
+
+// filterBits is the memory given for one filter, in bits.
+func (r sizeRequest) filterBits() uint64 { return r.bits + 8*r.bytes }
+
+// generationBits is the memory given for one generation, in bits.
+func (r sizeRequest) generationBits() uint64 { return r.bits + 8*r.bytes/uint64(r.generations) }
+
+// request reads the flags. Its errors say which flag wants what.
+func (f sizeFlags) request() (sizeRequest, error) {
+	r := sizeRequest{hashes: f.hashes, generations: f.generations}
+	if err := f.twoOfThree(); err != nil {
+		return r, err
+	}
+	var errs [4]error
+	r.keys, errs[0] = parseFlag(f.keys, "--keys", parseSizeNumber)
+	r.rate, errs[1] = parseFlag(f.rate, "--fpr", parseRatio)
+	r.bits, errs[2] = parseFlag(f.bits, "--bits", parseBits)
+	r.bytes, errs[3] = parseFlag(f.memory, "--memory", parseMemory)
+	if err := errors.Join(errs[:]...); err != nil {
+		return r, err
+	}
+	if g := f.generations; g < bloom.MinGenerations || g > bloom.MaxGenerations {
+		return r, fmt.Errorf("--generations: %d: want %d to %d", g, bloom.MinGenerations, bloom.MaxGenerations)
+	}
+	if k := f.hashes; k < 0 || k > bloom.MaxProbes {
+		return r, fmt.Errorf("--hashes: %d: want 1 to %d, or 0 for the best number", k, bloom.MaxProbes)
+	}
+	var err error
+	r.layouts, r.chosen, err = f.chosenLayouts()
+	return r, err
+}
+
+// twoOfThree refuses too few figures and too many.
+func (f sizeFlags) twoOfThree() error {
+	if f.bits != "" && f.memory != "" {
+		return errors.New("--bits and --memory both give the memory: want one of them")
+	}
+	var given, missing []string
+	for _, g := range []struct {
+		name string
+		set  bool
+	}{{"--keys", f.keys != ""}, {"--fpr", f.rate != ""}, {"--bits or --memory", f.bits+f.memory != ""}} {
+		if g.set {
+			given = append(given, g.name)
+		} else {
+			missing = append(missing, g.name)
+		}
+	}
+	switch len(given) {
+	case 0:
+		return errors.New("size wants two of --keys, --fpr and --memory (or --bits), and works out the third")
+	case 1:
+		return fmt.Errorf("%s alone: size wants two of the three, so add %s", given[0], strings.Join(missing, ", or "))
+	case 2:
+		return nil
+	}
+	return errors.New("--keys, --fpr and the memory are all given: any two make the third, so leave one out")
+}
+
+// chosenLayouts finds the layouts by name; without a name it is all that can do
+// what is asked.
+func (f sizeFlags) chosenLayouts() (layouts []sizeLayout, chosen bool, err error) {
+	for _, l := range sizeLayouts() {
+		if f.hashes == 0 || l.hashes == 0 {
+			layouts = append(layouts, l)
+		}
+	}
+	if len(f.layouts) == 0 {
+		return layouts, false, nil
+	}
+	layouts = nil
+	for _, name := range f.layouts {
+		at := slices.IndexFunc(sizeLayouts(), func(l sizeLayout) bool { return l.name == name })
+		if at < 0 {
+			return nil, true, fmt.Errorf("--layout: %q: want one of %s", name, sizeLayoutNames())
+		}
+		l := sizeLayouts()[at]
+		if f.hashes != 0 && l.hashes != 0 {
+			return nil, true, fmt.Errorf("--hashes: the layout %s always has %d; --hashes is for the textbook's", name, l.hashes)
+		}
+		layouts = append(layouts, l)
+	}
+	return layouts, true, nil
+}
+
+// parseFlag reads a flag that may be left out, as the zero value.
+func parseFlag[T any](text, flag string, parse func(string) (T, error)) (v T, err error) {
+	if text == "" {
+		return v, nil
+	}
+	if v, err = parse(text); err != nil {
+		return v, fmt.Errorf("%s: %q: %w", flag, text, err)
+	}
+	return v, nil
+}
+
+// parseSizeNumber reads a whole number above 0, with an exponent or the suffix
+// k, M or G (powers of 1000) if need be.
+func parseSizeNumber(text string) (uint64, error) {
+	digits, factor := text, 1.0
+	for suffix, f := range map[string]float64{"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9} {
+		if head, ok := strings.CutSuffix(text, suffix); ok {
+			digits, factor = head, f
+		}
+	}
+	v, err := strconv.ParseFloat(digits, 64)
+	v = math.Round(v*factor*1e3) / 1e3 // 1.1M is 1100000, whatever 1.1 is in binary
+	switch {
+	case err != nil && !errors.Is(err, strconv.ErrRange) || math.IsNaN(v):
+		return 0, errors.New("want a whole number, such as 1000000, 1e6 or 1M")
+	case v < 1 || v != math.Trunc(v):
+		return 0, errors.New("want a whole number above 0")
+	case v > maxSizeNumber:
+		return 0, fmt.Errorf("want at most %d", uint64(maxSizeNumber))
+	}
+	return uint64(v), nil
+}
+
+// parseRatio reads 0.01 or 1%.
+func parseRatio(text string) (float64, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if percent {
+		v /= 100
+	}
+	if err != nil || !(v > 0 && v < 1) {
+		return 0, errors.New("want a ratio above 0 and below 1, such as 0.01 or 1%")
+	}
+	return v, nil
+}
+
+// parseBits reads a number of bits, or a size in bytes, which has a unit that
+// ends in B.
+func parseBits(text string) (uint64, error) {
+	if strings.HasSuffix(strings.ToLower(text), "b") {
+		n, err := parseMemory(text)
+		return 8 * n, err
+	}
+	return parseSizeNumber(text)
+}
+
+func parseMemory(text string) (uint64, error) {
+	size, err := config.ParseSize(text)
+	switch {
+	case err != nil:
+		return 0, err
+	case size <= 0:
+		return 0, errors.New("want a size above 0")
+	case size > maxSizeNumber/8:
+		return 0, fmt.Errorf("want at most %s", config.Size(maxSizeNumber/8))
+	}
+	return uint64(size), nil
+}

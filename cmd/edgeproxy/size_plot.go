@@ -1,0 +1,140 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/page"
+)
+
+// Curves are drawn for a filter of this many keys: large enough that its rate
+// hangs on bits per key alone, whatever the keys asked for.
+const plotKeys = 1 << 20
+
+// lowestPlotted keeps rates that nobody can tell from 0 from stretching a
+// logarithmic axis.
+const lowestPlotted = 1e-12
+
+// page is the answer with its curves.
+func (a *sizeAnswer) page() *page.Page {
+	filters, windows := a.filterTable(), a.windowTable()
+	p := &page.Page{
+		Title: "Size of a Bloom filter",
+		Lead:  a.question() + "\n" + a.bound(),
+		Sections: []page.Section{
+			{Heading: "One filter", Text: a.layoutText(), Table: &filters},
+			{Heading: "The sliding window", Text: strings.Join(a.legend(), "\n"), Table: &windows},
+			{Heading: "Hashes", Text: "Too few hashes tell keys apart badly, too many fill the filter: m/n ln 2 is the best number.", Chart: a.byHashes()},
+			{Heading: "Bits for each key", Text: "The bound is 0.6185 to the power of m/n; with the whole numbers of hashes a filter has, the textbook's comes close.", Chart: a.byBits()},
+			{Heading: "Between two rotations", Text: "The newest generation fills up while the older ones are full.", Chart: a.byFill()},
+			{Heading: "The setting", Text: a.settingText()},
+		},
+	}
+	if a.noteOf == "" {
+		p.Sections[len(p.Sections)-1].Code = a.setting.yaml()
+	}
+	return p
+}
+
+// layoutText says what the layouts are.
+func (a *sizeAnswer) layoutText() string {
+	var lines []string
+	for _, r := range a.results {
+		lines = append(lines, r.layout.name+": "+r.layout.about+".")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// solved are the results with a solution; there is one at least.
+func (a *sizeAnswer) solved() []sizeResult {
+	var out []sizeResult
+	for _, r := range a.results {
+		if r.err == nil {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// rateChart is a chart of rates.
+func rateChart(title, x string) *page.Chart {
+	return &page.Chart{Title: title, X: x, Y: "false positive rate", YUnit: page.Percent, LogY: true}
+}
+
+// curve adds a series: y at each of xs, without what is too low to draw.
+func curve(c *page.Chart, name string, xs []float64, y func(x float64) float64) {
+	s := page.Series{Name: name}
+	for _, x := range xs {
+		if v := y(x); v >= lowestPlotted || !c.LogY {
+			s.X, s.Y = append(s.X, x), append(s.Y, v)
+		}
+	}
+	c.Series = append(c.Series, s)
+}
+
+// byHashes is the textbook's rate over the number of hashes, with as many bits
+// for each key as the first layout has.
+func (a *sizeAnswer) byHashes() *page.Chart {
+	r, g := a.solved()[0], a.request.generations
+	c := rateChart("Rate by number of hashes, textbook", "hashes k")
+	each := float64(r.window.each.bits) / float64(r.window.each.keys)
+	most := min(max(16, 2*r.filter.hashes, 2*r.window.each.hashes), bloom.MaxProbes)
+	var ks []float64
+	for k := range most {
+		ks = append(ks, float64(k+1))
+	}
+	rate := func(bitsPerKey float64, k int) func(n uint64) float64 {
+		m := uint64(math.Round(bitsPerKey * plotKeys))
+		return func(n uint64) float64 { return bloom.FalsePositiveRate(max(m, 1), k, n) }
+	}
+	curve(c, "one filter, "+sizeDecimal(r.filter.bitsPerKey())+" bits a key", ks, func(k float64) float64 {
+		return rate(r.filter.bitsPerKey(), int(k))(plotKeys)
+	})
+	window := " of the window, " + strconv.Itoa(g) + " x " + sizeDecimal(each) + " bits a key"
+	curve(c, "peak"+window, ks, func(k float64) float64 { return bloom.PeakRate(rate(each, int(k))(plotKeys), g) })
+	curve(c, "mean"+window, ks, func(k float64) float64 { return bloom.MeanRate(rate(each, int(k)), plotKeys, g) })
+	return c
+}
+
+// byBits is the rate of every layout over the bits for each key.
+func (a *sizeAnswer) byBits() *page.Chart {
+	c := rateChart("Rate of one full filter by bits for each key", "bits for each key, m/n")
+	most := 24.0
+	for _, r := range a.solved() {
+		most = max(most, min(1.25*r.filter.bitsPerKey(), 100))
+	}
+	var xs []float64
+	for x := 2.0; x <= most; x += 0.5 {
+		xs = append(xs, x)
+	}
+	for _, r := range a.solved() {
+		curve(c, r.layout.name, xs, func(x float64) float64 {
+			units, k := r.layout.cut(uint64(x*plotKeys), plotKeys, a.request.hashes)
+			return r.layout.rate(units, k, plotKeys)
+		})
+	}
+	curve(c, "the bound", xs, bloom.BestRate)
+	return c
+}
+
+// byFill is the rate of the window of every layout from one rotation to the
+// next.
+func (a *sizeAnswer) byFill() *page.Chart {
+	c := rateChart(fmt.Sprintf("Rate of the window of %d generations", a.request.generations), "newest generation, keys of its capacity")
+	c.XUnit, c.LogY = page.Percent, false
+	var xs []float64
+	for step := range 51 {
+		xs = append(xs, float64(step)/50)
+	}
+	for _, r := range a.solved() {
+		w := r.window
+		rate := func(n uint64) float64 { return r.layout.rate(w.each.units, w.each.hashes, n) }
+		curve(c, r.layout.name, xs, func(x float64) float64 {
+			return bloom.CycleRate(rate, w.each.keys, uint64(math.Round(x*float64(w.each.keys))), w.generations)
+		})
+	}
+	return c
+}
