@@ -1,6 +1,9 @@
 package config
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+)
 
 // Warnings returns what will work, but hardly as intended: routes that are never
 // reached, filters that are rotated by fill only, and a gate that may never
@@ -36,13 +39,18 @@ func (c *Config) Warnings() []Warning {
 				strconv.Itoa(f.window.Capacity*(f.window.Generations-1))+" other keys or more have come, however long that takes")
 		}
 	}
-	if c.Admission.OpenBelow > mostlyFull {
+	if sure := c.sureFill(); c.Admission.OpenBelow > sure {
 		warn(openBelow, "a full cache may stay below this share of its size, and the gate open: want at most "+
-			strconv.FormatFloat(mostlyFull, 'g', -1, 64))
+			strconv.FormatFloat(sure, 'f', 2, 64)+", or a smaller max_object_bytes")
 	}
 	return out
 }
 
-// mostlyFull is a share that every full memory tier reaches: 1/32 of it is kept
-// for variants, and room for the largest objects may be free.
-const mostlyFull = 0.9
+// sureFill is a share of its size that every full memory tier reaches: 1/32 of it
+// is kept for variants, and in each of its two parts room for one object of the
+// largest size may be free. Rounded down to hundredths.
+func (c *Config) sureFill() float64 {
+	m := c.Cache.Memory
+	free := 1.0/32 + 2*float64(m.MaxObjectBytes)/float64(m.MaxBytes-m.StageBytes)
+	return math.Floor(100*max(1-free, 0)) / 100
+}

@@ -153,6 +153,7 @@ func (e *edge) start() {
 	for _, ln := range e.listeners {
 		e.serving.Go(func() { e.report(e.server.Serve(ln)) })
 	}
+	e.gate.StartSaving() // not before: a start that fails leaves the file as it is
 	e.ready.Store(true)
 }
 

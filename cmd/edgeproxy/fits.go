@@ -20,7 +20,7 @@ func fits(c *config.Config) error {
 		{"admission.second_hit", window(c.Admission.SecondHit), bloom.SplitBlock},
 		{"admission.counting", window(c.Admission.Counting.Window), bloom.CountingLine},
 	} {
-		if fault, ok := errors.AsType[*bloom.OptionError](f.filter.Options.Validate(f.layout)); ok {
+		for _, fault := range optionErrors(f.filter.Options.Validate(f.layout)) {
 			faults = append(faults, c.Fault(f.section+"."+fault.Option, "want "+fault.Want))
 		}
 	}
@@ -28,4 +28,18 @@ func fits(c *config.Config) error {
 		return nil
 	}
 	return faults
+}
+
+// optionErrors returns the faults that err joins.
+func optionErrors(err error) (out []*bloom.OptionError) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range joined.Unwrap() {
+			out = append(out, optionErrors(e)...)
+		}
+		return out
+	}
+	if fault, ok := errors.AsType[*bloom.OptionError](err); ok {
+		out = append(out, fault)
+	}
+	return out
 }

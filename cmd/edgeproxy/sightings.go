@@ -13,6 +13,7 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/shadow"
+	"edgeproxy/internal/statefile"
 )
 
 // buildAdmission makes what knows the keys: their hash, the gate, and the shadow
@@ -30,7 +31,7 @@ func (e *edge) buildAdmission() (cache.Hasher, error) {
 		return cache.Hasher{}, fmt.Errorf("admission: %w", err)
 	}
 	for _, problem := range e.gate.Problems() {
-		e.log.Warn("sightings of the last run are not used", "file", e.config.Admission.State, "error", problem)
+		e.log.Warn("sightings of the last run: not all is as wanted", "file", e.config.Admission.State, "error", problem)
 	}
 	if len(e.config.Admission.Shadow) > 0 {
 		if e.shadow, err = shadow.New(e.shadowOptions(), e.started); err != nil {
@@ -54,6 +55,8 @@ func (e *edge) loadState() (*admission.State, error) {
 	}
 	state, err := admission.LoadState(path, e.started)
 	switch {
+	case errors.Is(err, statefile.ErrIrregular):
+		return nil, fmt.Errorf("admission.state: %w", err)
 	case errors.Is(err, fs.ErrNotExist):
 		e.log.Info("no sightings of an earlier run", "file", path)
 	case err != nil:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"os"
@@ -84,7 +85,7 @@ func TestStateThatCannotBeUsedIsWarnedOf(t *testing.T) {
 			found := false
 			for _, line := range s.lines() {
 				text := fmt.Sprint(line)
-				found = found || strings.Contains(text, "sightings of the last run are not used") && strings.Contains(text, want)
+				found = found || strings.Contains(text, "sightings of the last run") && strings.Contains(text, want)
 			}
 			if !found {
 				t.Errorf("no warning with %q in\n%v", want, s.lines())
@@ -107,6 +108,36 @@ func TestStateThatCannotBeUsedIsWarnedOf(t *testing.T) {
 		}
 	}, "sightings")
 	f("another size", ", second_hit: {capacity: 5000}", func(string) {}, "capacity")
+}
+
+// TestAStartThatFailsLeavesTheSightings: the file is that of a run which may still
+// live, or come back.
+func TestAStartThatFailsLeavesTheSightings(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "sightings")
+	app := cachedOrigin(t)
+	first := serveBinary(t, "-c", edgeFile(t, app, fmt.Sprintf("admission: {state: %q}\n", state)))
+	first.cacheStatus("/a")
+	first.signal(syscall.SIGTERM)
+	first.wantExit(exitDone)
+	before, err := os.ReadFile(state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := edgeFile(t, app, fmt.Sprintf("admission: {state: %q, second_hit: {capacity: 5000}}\n", state))
+	if got := runBinary(t, "serve", "-c", file, "--listen", taken(t)); got.code != exitFailed {
+		t.Errorf("start on a taken address: got %d %q, want %d", got.code, got.stderr, exitFailed)
+	}
+	if after, err := os.ReadFile(state); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the file has changed: %d bytes, then %d, %v", len(before), len(after), err)
+	}
+}
+
+// TestStateThatIsNoFileIsRefused: it could not be written at the end either.
+func TestStateThatIsNoFileIsRefused(t *testing.T) {
+	file := edgeFile(t, cachedOrigin(t), fmt.Sprintf("admission: {state: %q}\n", t.TempDir()))
+	if got := runBinary(t, "serve", "-c", file); got.code != exitFailed || !strings.Contains(got.stderr, "admission.state: ") {
+		t.Errorf("a folder: got %d %q, want %d", got.code, got.stderr, exitFailed)
+	}
 }
 
 // TestAdmissionMetricsAreThereByName is the other half of applicable: with a

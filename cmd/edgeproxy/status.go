@@ -148,7 +148,7 @@ func statusOfFilter(f admission.FilterStats, now time.Time) filterStatus {
 		FalsePositives: m.FalsePositives, FalseNegatives: m.FalseNegatives, Share: m.Share, Keys: m.Keys, Capacity: m.Capacity,
 	}
 	for _, g := range f.Generations {
-		s.Generations = append(s.Generations, generation{g.FillRatio, g.Keys, now.Sub(g.Start).Seconds()})
+		s.Generations = append(s.Generations, generation{g.FillRatio, g.Keys, max(now.Sub(g.Start).Seconds(), 0)})
 	}
 	return s
 }

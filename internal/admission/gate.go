@@ -28,8 +28,9 @@ type Gate struct {
 }
 
 // New returns a Gate whose windows begin now, or go on from o.Restore, and
-// starts one goroutine for each filter to rotate it and one to save. now is the
-// clock's time. The error names every option that cannot work.
+// starts one goroutine for each filter to rotate it. It writes no file before
+// StartSaving. now is the clock's time. The error names every option that cannot
+// work.
 func New(o Options, now time.Time) (*Gate, error) {
 	defer o.Restore.Close()
 	if err := o.validate(); err != nil {
@@ -57,7 +58,6 @@ func New(o Options, now time.Time) (*Gate, error) {
 	}
 	if o.State != nil {
 		g.keeper = newKeeper(*o.State, g.memories)
-		go g.keeper.run()
 	}
 	return g, nil
 }
@@ -187,6 +187,17 @@ func (g *Gate) Filled(r Rule, hi, lo uint64, heldBack bool) (regret bool) {
 // (Options.OpenBelow).
 func (g *Gate) Open() bool { return g.openBelow != nil && g.openBelow() }
 
+// StartSaving has the gate save every StateOptions.Every from now on, in a
+// goroutine of its own, and a last time when it is closed. Its owner calls it when
+// it has begun to serve: one that fails before that, or runs beside another for a
+// moment, has seen nothing, and must not put it in place of what was saved.
+// Without Options.State, when called again, or after Close it does nothing.
+func (g *Gate) StartSaving() {
+	if g.keeper != nil {
+		g.keeper.start()
+	}
+}
+
 // Save writes the filters to the file of Options.State, as of now; without it,
 // Save does nothing. It waits for a save under way and holds up neither
 // sightings nor rotations: what happens meanwhile may or may not be in the file.
@@ -198,17 +209,15 @@ func (g *Gate) Save(now time.Time) error {
 }
 
 // Close stops the goroutines, waits for what they have begun, callbacks
-// included, and saves a last time. Sight, Filled and Stats still work, on a
-// window that no longer moves. Further calls do nothing.
+// included, and saves a last time if StartSaving was called. Sight, Filled and
+// Stats still work, on a window that no longer moves. Further calls do nothing.
 func (g *Gate) Close() {
 	g.once.Do(func() {
-		if g.keeper != nil {
-			g.keeper.stopLoop()
-		}
+		saving := g.keeper != nil && g.keeper.close()
 		for _, m := range g.memories {
 			m.rotator.close()
 		}
-		if g.keeper != nil {
+		if saving {
 			g.keeper.saveOnce(clock())
 		}
 	})

@@ -20,8 +20,10 @@ type keeper struct {
 	stop   chan struct{} // closed to end run
 	done   chan struct{} // closed when run has ended
 
-	mu    sync.Mutex
-	state StateStats
+	mu      sync.Mutex
+	started bool // run was begun
+	closed  bool // and is not to be begun any more
+	state   StateStats
 }
 
 // newKeeper returns a keeper with nothing saved yet.
@@ -36,7 +38,18 @@ func newKeeper(o StateOptions, memories []*memory) *keeper {
 	}
 }
 
-// run saves every now and then until stopLoop.
+// start begins run, unless it was begun before or close came first.
+func (k *keeper) start() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.started || k.closed {
+		return
+	}
+	k.started = true
+	go k.run()
+}
+
+// run saves every now and then until close.
 func (k *keeper) run() {
 	defer close(k.done)
 	ticker := time.NewTicker(k.options.Every)
@@ -51,10 +64,18 @@ func (k *keeper) run() {
 	}
 }
 
-// stopLoop ends run and waits for it. It is called once.
-func (k *keeper) stopLoop() {
-	close(k.stop)
-	<-k.done
+// close ends run, waits for it, and reports whether it was ever begun. It is
+// called once.
+func (k *keeper) close() (started bool) {
+	k.mu.Lock()
+	k.closed = true
+	started = k.started
+	k.mu.Unlock()
+	if started {
+		close(k.stop)
+		<-k.done
+	}
+	return started
 }
 
 // saveOnce saves; who asked for it is gone, so an error goes to OnError.

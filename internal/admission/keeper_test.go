@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"bytes"
 	"errors"
 	"io/fs"
 	"os"
@@ -25,10 +26,18 @@ func wantState(t *testing.T, g *Gate, saves, failures int64, ago time.Duration) 
 	}
 }
 
+// newSavingGate is newGate, begun to save.
+func newSavingGate(t *testing.T, o Options) *Gate {
+	t.Helper()
+	g := newGate(t, o)
+	g.StartSaving()
+	return g
+}
+
 func TestSavesEveryFiveMinutesAndAtTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := filepath.Join(t.TempDir(), "state")
-		g := newGate(t, kept(Options{SecondHit: section(time.Hour, 1000)}, path))
+		g := newSavingGate(t, kept(Options{SecondHit: section(time.Hour, 1000)}, path))
 		advance(4 * time.Minute)
 		wantState(t, g, 0, 0, 0)
 		advance(2 * time.Minute)
@@ -51,7 +60,7 @@ func TestEveryIsThePeriodOfSaving(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := kept(Options{SecondHit: section(time.Hour, 1000)}, filepath.Join(t.TempDir(), "state"))
 		o.State.Every = time.Minute
-		g := newGate(t, o)
+		g := newSavingGate(t, o)
 		defer g.Close()
 		advance(10*time.Minute + time.Second)
 		wantState(t, g, 10, 0, time.Second)
@@ -64,7 +73,7 @@ func TestASaveThatFailsIsReportedAndTriedAgain(t *testing.T) {
 		o := kept(Options{SecondHit: section(time.Hour, 1000)}, filepath.Join(dir, "state"))
 		var reported []error
 		o.State.OnError = func(err error) { reported = append(reported, err) }
-		g := newGate(t, o)
+		g := newSavingGate(t, o)
 		advance(11 * time.Minute)
 		wantState(t, g, 0, 2, 0)
 		if len(reported) != 2 || !errors.Is(reported[0], fs.ErrNotExist) || !strings.Contains(reported[0].Error(), "save the sightings") {
@@ -94,15 +103,69 @@ func TestASaveThatFailsIsReportedAndTriedAgain(t *testing.T) {
 
 func TestAnAbsentOnErrorIsFine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		g := newGate(t, kept(Options{}, filepath.Join(t.TempDir(), "missing", "state")))
+		g := newSavingGate(t, kept(Options{}, filepath.Join(t.TempDir(), "missing", "state")))
 		advance(6 * time.Minute)
 		g.Close()
 		wantState(t, g, 0, 2, 0)
 	})
 }
 
+// A start that fails late, on a port in use for instance, has restored and seen
+// next to nothing: saving that would forget what the last run knew.
+func TestAStartThatFailsLeavesTheSavedSightings(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := Options{SecondHit: section(time.Hour, 1000)}
+		path := saved(t, o, func(g *Gate) { g.sight(secondHit, 1) })
+		before, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		failed := newGate(t, kept(o, path)) // without Restore, as under another configuration
+		advance(11 * time.Minute)
+		failed.Close()
+		wantState(t, failed, 0, 0, 0)
+		if after, err := os.ReadFile(path); err != nil || !bytes.Equal(after, before) {
+			t.Errorf("the file: got %d bytes and error %v, want the %d bytes of the run before", len(after), err, len(before))
+		}
+		if g := restored(t, o, path); !g.sight(secondHit, 1).Admit {
+			t.Error("sighting of the run before: got lost, want kept")
+		}
+	})
+}
+
+func TestStartSavingBeginsOnceAndNotAfterClose(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "state")
+		g := newSavingGate(t, kept(Options{SecondHit: section(time.Hour, 1000)}, path))
+		g.StartSaving()
+		advance(5*time.Minute + time.Second)
+		wantState(t, g, 1, 0, time.Second)
+		g.Close()
+		g.StartSaving()
+		advance(time.Hour)
+		wantState(t, g, 2, 0, time.Hour)
+
+		late := newGate(t, kept(Options{SecondHit: section(time.Hour, 1000)}, path))
+		late.Close()
+		late.StartSaving()
+		advance(time.Hour)
+		wantState(t, late, 0, 0, 0)
+	})
+}
+
+// What Save is asked for it does, also before.
+func TestSaveNeedsNoStartSaving(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(t, kept(Options{SecondHit: section(time.Hour, 1000)}, filepath.Join(t.TempDir(), "state")))
+		if err := g.Save(time.Now()); err != nil {
+			t.Errorf("Save: got %v, want no error", err)
+		}
+		wantState(t, g, 1, 0, 0)
+	})
+}
+
 func TestWithoutAStateNothingIsSaved(t *testing.T) {
-	g := newGate(t, Options{SecondHit: section(time.Hour, 1000)})
+	g := newSavingGate(t, Options{SecondHit: section(time.Hour, 1000)})
 	if err := g.Save(time.Now()); err != nil {
 		t.Errorf("Save: got %v, want nothing to do", err)
 	}

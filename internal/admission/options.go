@@ -37,7 +37,7 @@ type Options struct {
 	// concurrent use. Sightings are recorded all the same.
 	OpenBelow func() bool
 
-	// State, if not nil, has the filters kept in a file.
+	// State, if not nil, has the filters kept in a file, from Gate.StartSaving on.
 	State *StateOptions
 
 	// Restore, if not nil, is what LoadState read. New takes from it what fits
@@ -62,8 +62,8 @@ type StateOptions struct {
 	// Path is the file. Its directory must exist and be writable.
 	Path string
 
-	// Every is the time between two saves; 0 is 5 minutes. The gate saves once
-	// more when it is closed.
+	// Every is the time between two saves; 0 is 5 minutes. They begin with
+	// Gate.StartSaving; the gate saves once more when it is closed.
 	Every time.Duration
 
 	// Seed is that of the key hash, without which the filters mean nothing. It

@@ -32,6 +32,7 @@ func saved(t *testing.T, o Options, fill func(g *Gate)) (path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	g.StartSaving()
 	fill(g)
 	g.Close()
 	return path
@@ -316,6 +317,7 @@ func TestAFullGenerationIsRotatedAfterARestart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		g.StartSaving()
 		g.seen.rotator.close() // nobody rotates any more
 		for key := range uint64(150) {
 			g.sight(secondHit, key)

@@ -16,7 +16,8 @@
 // There are two tiers. Memory is for what admission let in. The stage, off by
 // default, keeps what it held back, first in, first out: there the second
 // request of a key is a hit already, and the caller may Promote the entry.
-// Nothing staged ever pushes anything out of the memory tier. The parts share
+// Nothing staged ever takes the place of anything in the memory tier, not even of
+// its own key: what would have to is superseded (PutStage). The parts share
 // Options.MaxBytes and never exceed it together:
 //
 //	stage      first sightings, with an index     stage.go, promote.go

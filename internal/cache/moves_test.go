@@ -41,21 +41,28 @@ func TestSimultaneousPromotionsCountOnce(t *testing.T) {
 
 // Looking up while an entry is replaced and moved, from tier to tier and on to
 // main, finds what the last write before the look-up stored, or what one beside it
-// stores. Nothing is evicted here: all fits.
+// stores. Nothing is evicted here: all fits. Each round has a URL of its own, since
+// what was admitted is not staged again.
 func TestMovingIsNeverAMiss(t *testing.T) {
-	f := func(what, name string, version func(uint64) *Entry) {
+	const rounds = 900 // as many URLs as the index has room for
+	f := func(what, values string, fresh func(url string) *Entry) {
 		t.Helper()
 		s := newStoreOf(t, Options{MaxBytes: 8 << 20, MaxObjectBytes: 64 << 10, MaxVariants: 32, StageBytes: 1 << 20})
-		mustStage(t, s, version(0))
-		var stored atomic.Uint64
+		version := func(round, version uint64) *Entry {
+			e := fresh(fmt.Sprintf("/%d", round))
+			e.Body = body(version, 100)
+			return e
+		}
+		mustStage(t, s, version(0, 0))
+		var stored atomic.Uint64 // round and version of the last write that returned
 		var wg sync.WaitGroup
 		done := make(chan struct{})
 		wg.Go(func() {
 			for {
-				least := stored.Load()
-				e, ok := get(s, "/a", "1")
-				if !ok || versionOf(e) < least {
-					t.Errorf("%s: got a hit %v, want version %d or newer", what, ok, least)
+				last := stored.Load()
+				e, ok := get(s, fmt.Sprintf("/%d", last/4), values)
+				if !ok || versionOf(e) < last%4 {
+					t.Errorf("%s, round %d: got a hit %v, want version %d or newer", what, last/4, ok, last%4)
 					return
 				}
 				select {
@@ -69,16 +76,19 @@ func TestMovingIsNeverAMiss(t *testing.T) {
 		for i := range 4 {
 			filler = append(filler, plain(fmt.Sprintf("/filler/%d", i), 0, 60<<10))
 		}
-		for round := range uint64(2000) {
-			mustStage(t, s, version(2*round+1))
-			stored.Store(2*round + 1)
-			mustPromote(t, s, name)
+		for round := range uint64(rounds) {
+			mustStage(t, s, version(round, 0))
+			stored.Store(4 * round)
+			e := version(round, 1)
+			mustStage(t, s, e)
+			stored.Store(4*round + 1)
+			mustPromote(t, s, string(e.Name))
 			for i := range round % 5 { // the window holds two: half the time it is in main when its turn comes
 				mustPut(t, s, filler[i])
 			}
 			if round%3 == 0 {
-				mustPut(t, s, version(2*round+2))
-				stored.Store(2*round + 2)
+				mustPut(t, s, version(round, 2))
+				stored.Store(4*round + 2)
 			}
 		}
 		close(done)
@@ -88,12 +98,8 @@ func TestMovingIsNeverAMiss(t *testing.T) {
 			t.Errorf("%s: got %d evictions, want none", what, n)
 		}
 	}
-	f("plain", "/a", func(version uint64) *Entry { return plain("/a", version, 100) })
-	f("variant", "/a\x001", func(version uint64) *Entry {
-		e := variant("/a", "1", 8, "Accept")
-		e.Body = body(version, 100)
-		return e
-	})
+	f("plain", "", func(url string) *Entry { return plain(url, 0, 0) })
+	f("variant", "1", func(url string) *Entry { return variant(url, "1", 0, "Accept") })
 }
 
 // A promotion into a full window waits for ristretto; the entry stays staged

@@ -40,7 +40,7 @@ func TestStoresNeverHitByDeparture(t *testing.T) {
 		purge(s, "/b")
 	}, 1, 1)
 	f("replaced in its tier", func(s *Store) { put(s, "/a"); put(s, "/a"); stage(s, "/b"); stage(s, "/b") }, 1, 1)
-	f("replaced by the other tier", func(s *Store) { put(s, "/a"); stage(s, "/a"); put(s, "/a") }, 1, 1)
+	f("replaced by the other tier", func(s *Store) { stage(s, "/a"); put(s, "/a") }, 0, 1)
 	f("hit, then replaced by a newer one that is not", func(s *Store) {
 		put(s, "/a")
 		holds(s, "/a")

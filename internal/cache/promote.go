@@ -19,10 +19,16 @@ func (s *Store) FitsStage(bodyBytes int64, e *Entry) bool {
 // PutStage stores e in the stage, for a response that admission held back. The
 // next look-up finds it there; it leaves when StageBytes have landed after it,
 // unless Promote comes first. Like Put, it copies e, replaces what the URL has
-// stored, in both tiers, and asks unless.
+// staged, and asks unless.
 //
-// It evicts nothing from the memory tier. TooLarge means that FitsStage is false
-// or, of a variant, that MaxVariants others of its URL are in the memory tier.
+// It takes nothing out of the memory tier: what admission let in does not give
+// way to what it held back. Superseded means that one of the two would have to:
+// the memory tier has the same key, or the URL without Vary, or variants of it by
+// other fields. Then those stay as they are, fresh or stale, until a Put comes.
+// So a caller that has a stale entry renewed must Put the renewal, whatever
+// admission says of it, or the stale one stays. TooLarge means that FitsStage is
+// false or, of a variant, that MaxVariants others of its URL are in the memory
+// tier.
 func (s *Store) PutStage(e *Entry, unless func() bool) Outcome {
 	if !s.FitsStage(int64(len(e.Body)), e) {
 		return TooLarge
@@ -32,16 +38,34 @@ func (s *Store) PutStage(e *Entry, unless func() bool) Outcome {
 	if unless != nil && unless() {
 		return Purged
 	}
+	if s.supersededLocked(e) {
+		return Superseded
+	}
 	if len(e.Vary) > 0 && !s.limitStagedLocked(e) {
 		return TooLarge
 	}
 	s.stage.makeRoom(stageCost(e), e.Key)
-	s.clearLocked(e)
+	s.clearLocked(e) // of the memory tier at most a record whose variants are gone
 	s.stage.land(&item{Entry: *e})
-	if old := s.heldLocked(e.Key); old != nil { // last: a look-up always finds one of them
-		s.leaveLocked(old, replaced)
-	}
 	return Stored
+}
+
+// supersededLocked reports whether the memory tier holds an entry that cannot stay
+// beside e: one under its Key, and whatever clearLocked would remove.
+func (s *Store) supersededLocked(e *Entry) bool {
+	name := e.urlName()
+	if s.heldLocked(e.Key) != nil || s.ofURLLocked(e.URL, name) != nil {
+		return true
+	}
+	slot := s.index.peek(e.URL)
+	if slot == nil {
+		return false
+	}
+	r := slot.value
+	if len(e.Vary) == 0 && !bytes.Equal(r.name, name) || len(e.Vary) > 0 && r.describes(e) {
+		return false
+	}
+	return slices.ContainsFunc(r.keys, func(k Key) bool { return s.ofURLLocked(k, r.name) != nil })
 }
 
 // Promote moves the entry under name, whose hash is k, from the stage to the memory
@@ -62,17 +86,14 @@ func (s *Store) Promote(k Key, name []byte) bool {
 	return true
 }
 
-// limitStagedLocked makes room for e among the variants of its URL at the cost
-// of older staged ones. It changes nothing and reports false if the memory tier alone
+// limitStagedLocked makes room for e, which the memory tier does not hold, among the
+// variants of its URL at the cost of older staged ones. It changes nothing and reports false if the memory tier alone
 // has as many as there may be.
 func (s *Store) limitStagedLocked(e *Entry) bool {
 	held := 0
 	if slot := s.index.peek(e.URL); slot != nil && slot.value.describes(e) {
 		s.strikeLocked(slot, func(k Key) bool { return s.heldLocked(k) == nil })
 		held = len(slot.value.keys)
-		if slices.Contains(slot.value.keys, e.Key) { // e replaces it
-			held--
-		}
 	}
 	if held >= s.limits.maxVariants {
 		return false

@@ -7,9 +7,10 @@ type Outcome uint8
 
 // The outcomes.
 const (
-	Stored   Outcome = iota + 1
-	TooLarge         // see Fits and PutStage; what was stored before stays
-	Purged           // unless said so; nothing was changed
+	Stored     Outcome = iota + 1
+	TooLarge           // see Fits and PutStage; what was stored before stays
+	Purged             // unless said so; nothing was changed
+	Superseded         // of PutStage: what admission let in stands in its place; nothing was changed
 )
 
 // String returns the word for the outcome.
@@ -21,6 +22,8 @@ func (o Outcome) String() string {
 		return "too-large"
 	case Purged:
 		return "purged"
+	case Superseded:
+		return "superseded"
 	}
 	return "unknown"
 }
@@ -151,12 +154,22 @@ func (s *Store) heldLocked(k Key) *item {
 // removeLocked removes the entry under k from the memory tier if it belongs to
 // the URL called name.
 func (s *Store) removeLocked(k Key, name []byte, why departure) bool {
-	it := s.heldLocked(k)
-	if it == nil || !bytes.Equal(it.urlName(), name) {
+	it := s.ofURLLocked(k, name)
+	if it == nil {
 		return false
 	}
 	s.leaveLocked(it, why)
 	return true
+}
+
+// ofURLLocked returns what the memory tier holds under k if it belongs to the
+// URL called name, else nil.
+func (s *Store) ofURLLocked(k Key, name []byte) *item {
+	it := s.heldLocked(k)
+	if it == nil || !bytes.Equal(it.urlName(), name) {
+		return nil
+	}
+	return it
 }
 
 // leaveLocked takes out it, which heldLocked has just returned.

@@ -408,5 +408,6 @@ func TestOutcomeWords(t *testing.T) {
 	f(Stored, "stored")
 	f(TooLarge, "too-large")
 	f(Purged, "purged")
+	f(Superseded, "superseded")
 	f(0, "unknown")
 }

@@ -95,24 +95,45 @@ func (f *Flight[K, H]) Space(left int64) []byte {
 // says that they complete it: readers get them with Finish.
 func (f *Flight[K, H]) Commit(n int, last bool) { f.body.commit(n, last) }
 
-// Whole is called when the body is complete, before Finish. It returns the body
-// in one piece if it was kept whole and not purged, and whether it is to be
-// stored: admitted as well. Where it is not, the flight takes no more followers
-// from this moment, so none can count on a store that does not come, and the
-// body is nil unless held says that the caller has a use for it all the same.
-func (f *Flight[K, H]) Whole(held bool) (body []byte, admitted bool) {
+// Kept is what a flight has of its body at the end.
+type Kept uint8
+
+const (
+	// KeptForStore: the body is whole and admitted.
+	KeptForStore Kept = iota
+	// HeldBack: the body is whole, and nobody admitted it.
+	HeldBack
+	// Outgrown: it was not kept whole, for the limit of one body or the budget of
+	// all was reached, or the response may not be stored.
+	Outgrown
+	// PurgedMeanwhile: the URL was purged since the flight began.
+	PurgedMeanwhile
+)
+
+// Whole is called when the body is complete, before Finish, and says what there
+// is to store. For KeptForStore it returns the body in one piece. Else the flight
+// takes no more followers from this moment, so none can count on a store that
+// does not come; the body is nil, but for HeldBack where held says that the
+// caller has a use for it all the same.
+func (f *Flight[K, H]) Whole(held bool) (body []byte, k Kept) {
 	f.table.mu.Lock()
-	fits := f.whole && !f.purged && f.body.length() <= f.table.limit
-	admitted = fits && f.admitted
-	if !admitted {
+	switch {
+	case f.purged:
+		k = PurgedMeanwhile
+	case !f.whole || f.body.length() > f.table.limit:
+		k = Outgrown
+	case !f.admitted:
+		k = HeldBack
+	}
+	if k != KeptForStore {
 		f.whole = false
 		f.table.unlistLocked(f)
 	}
 	f.table.mu.Unlock()
-	if !admitted && !(fits && held) {
-		return nil, false
+	if k == KeptForStore || k == HeldBack && held {
+		return f.body.bytes(), k
 	}
-	return f.body.bytes(), admitted
+	return nil, k
 }
 
 // Admitted reports whether the response will be stored if it can be.

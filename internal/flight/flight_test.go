@@ -35,6 +35,12 @@ func send(f *Flight[int, string], p []byte, piece int, sized bool) {
 	}
 }
 
+// stored returns the body that f has for the store.
+func stored(f *Flight[int, string]) (body []byte, ok bool) {
+	body, k := f.Whole(false)
+	return body, k == KeptForStore
+}
+
 func randomBody(n int) []byte {
 	r := rand.New(rand.NewPCG(1, uint64(n)))
 	b := make([]byte, n)
@@ -65,7 +71,7 @@ func TestFollowersReadTheLeadersBodyWhileItArrives(t *testing.T) {
 			table.Go(leader, func(f *Flight[int, string]) {
 				f.Publish("head", true, true)
 				send(f, body, 10_000, sized)
-				if b, ok := f.Whole(false); ok {
+				if b, k := f.Whole(false); k == KeptForStore {
 					stored = b
 				}
 				f.Finish(nil)
@@ -107,7 +113,8 @@ func TestABodyOfOneKnownPieceIsStoredUncopied(t *testing.T) {
 	room := f.Space(5000)
 	copy(room, randomBody(5000))
 	f.Commit(5000, true)
-	body, store := f.Whole(false)
+	body, kept := f.Whole(false)
+	store := kept == KeptForStore
 	if !store || len(body) != 5000 || cap(body) != 5000 || &body[0] != &room[0] {
 		t.Errorf("got store %v, %d of %d bytes, want the very piece that was read into", store, len(body), cap(body))
 	}
@@ -151,7 +158,7 @@ func TestJoiningAdmits(t *testing.T) {
 		a, _ := table.Join(1, 1, lead)
 		b, _ := table.Join(1, 1, follow)
 		a.Flight().Publish("", true, true)
-		if _, store := a.Flight().Whole(false); store != want {
+		if _, store := stored(a.Flight()); store != want {
 			t.Errorf("leader %+v, follower %+v: stored %v, want %v", lead, follow, store, want)
 		}
 		a.Flight().Finish(nil)
@@ -165,7 +172,7 @@ func TestJoiningAdmits(t *testing.T) {
 }
 
 func TestAHeldBackBodyIsHandedOutToWhoAsks(t *testing.T) {
-	f := func(storable, purge bool, size int, held bool, want bool) {
+	f := func(storable, purge bool, size int, held bool, want Kept) {
 		t.Helper()
 		table := newTestTable()
 		r, _ := table.Join(1, 7, Admission{})
@@ -178,10 +185,10 @@ func TestAHeldBackBodyIsHandedOutToWhoAsks(t *testing.T) {
 			if purge {
 				table.Purge(7)
 			}
-			body, admitted := fl.Whole(held)
-			if admitted || (body != nil) != want || want && !bytes.Equal(body, randomBody(size)) {
-				t.Errorf("storable %v, purged %v, %d bytes, held %v: got %d bytes, admitted %v; want the body: %v",
-					storable, purge, size, held, len(body), admitted, want)
+			body, kept := fl.Whole(held)
+			if kept != want || (body != nil) != (held && kept == HeldBack) || body != nil && !bytes.Equal(body, randomBody(size)) {
+				t.Errorf("storable %v, purged %v, %d bytes, held %v: got %d bytes, kept %v; want %v",
+					storable, purge, size, held, len(body), kept, want)
 			}
 			fl.Finish(nil)
 		}()
@@ -190,18 +197,18 @@ func TestAHeldBackBodyIsHandedOutToWhoAsks(t *testing.T) {
 		r.Close()
 		table.Close()
 	}
-	f(true, false, 5000, true, true)
-	f(true, false, 5000, false, false)
-	f(true, true, 5000, true, false)
-	f(false, false, 5000, true, false)
-	f(true, false, testLimit+1, true, false)
+	f(true, false, 5000, true, HeldBack)
+	f(true, false, 5000, false, HeldBack)
+	f(true, true, 5000, true, PurgedMeanwhile)
+	f(false, false, 5000, true, Outgrown)
+	f(true, false, testLimit+1, true, Outgrown)
 }
 
 func TestWhatIsNotStoredTakesNoFollowersAtItsEnd(t *testing.T) {
 	table := newTestTable()
 	a, _ := table.Join(1, 1, Admission{})
 	a.Flight().Publish("", true, true)
-	if _, store := a.Flight().Whole(false); store {
+	if _, store := stored(a.Flight()); store {
 		t.Fatal("stored without admission")
 	}
 	b, leads := table.Join(1, 1, Admission{Following: true})
@@ -231,7 +238,7 @@ func TestUnshareableResponsesReleaseFollowersAtTheHeader(t *testing.T) {
 		} else {
 			r.Close()
 		}
-		if _, store := a.Flight().Whole(false); store != storable {
+		if _, store := stored(a.Flight()); store != storable {
 			t.Errorf("stored %v, want %v", store, storable)
 		}
 		b.Close()
@@ -359,7 +366,7 @@ func TestPurgeKeepsAFlightFromBeingStored(t *testing.T) {
 	}
 	for r, want := range map[*Reader[int, string]]bool{a: false, b: false, c: true} {
 		r.Flight().Publish("", true, true)
-		if _, store := r.Flight().Whole(false); store != want || r.Flight().Purged() == want {
+		if _, store := stored(r.Flight()); store != want || r.Flight().Purged() == want {
 			t.Errorf("stored %v, want %v", store, want)
 		}
 		r.Flight().Finish(nil)
@@ -397,7 +404,7 @@ func TestABodyOverTheLimitGoesOnInAWindow(t *testing.T) {
 				sent += n
 				f.Commit(n, false)
 			}
-			if _, store := f.Whole(false); store {
+			if _, store := stored(f); store {
 				t.Error("stored over the limit")
 			}
 			f.Finish(nil)
@@ -451,7 +458,7 @@ func TestABodyOfExactlyTheLimitAndUnknownLengthIsStored(t *testing.T) {
 		if want {
 			r.Flight().Space(-1) // where the fetch sees the end
 		}
-		if b, store := r.Flight().Whole(false); store != want || want && len(b) != size {
+		if b, store := stored(r.Flight()); store != want || want && len(b) != size {
 			t.Errorf("%d bytes: stored %v, want %v", size, store, want)
 		}
 		r.Flight().Finish(nil)
@@ -472,7 +479,7 @@ func TestTheBudgetBoundsAllFlightsTogether(t *testing.T) {
 		if used := table.budget.Used(); used > 100<<10 {
 			t.Fatalf("%d bytes taken, want at most the budget", used)
 		}
-		if _, store := r.Flight().Whole(false); store {
+		if _, store := stored(r.Flight()); store {
 			kept++
 		}
 		r.Flight().Finish(nil)

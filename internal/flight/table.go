@@ -106,14 +106,15 @@ func (f *Flight[K, H]) seatLocked(leader bool) *Reader[K, H] {
 
 // Go runs fetch for the flight that r leads, in a goroutine of its own that
 // Close waits for. fetch must end with Finish or Fill; a panic in it ends the
-// flight with a PanicError. recovered, if not nil, is called with it.
-func (t *Table[K, H]) Go(r *Reader[K, H], fetch func(*Flight[K, H]), recovered func(*PanicError)) {
+// flight with a PanicError. recovered, if not nil, is called with it. Go reports
+// false, and ends the flight with ErrClosed, if the table is closed.
+func (t *Table[K, H]) Go(r *Reader[K, H], fetch func(*Flight[K, H]), recovered func(*PanicError)) bool {
 	f := r.flight
 	t.mu.Lock()
 	if t.closed {
 		t.mu.Unlock()
 		f.Finish(ErrClosed)
-		return
+		return false
 	}
 	t.fetch.Add(1)
 	t.mu.Unlock()
@@ -130,6 +131,7 @@ func (t *Table[K, H]) Go(r *Reader[K, H], fetch func(*Flight[K, H]), recovered f
 		}()
 		fetch(f)
 	}()
+	return true
 }
 
 // Purge marks every flight of url, so that none of them is stored, and takes no

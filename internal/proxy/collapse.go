@@ -50,7 +50,7 @@ func (p *Proxy) share(x *exchange) (done bool) {
 		return true
 	}
 	if leads {
-		if p.lookup(x) { // stored between our look-up and our lead
+		if p.find(x) { // stored between our look-up and our lead
 			r.Flight().Fill()
 			_ = r.Close()
 			return true
@@ -84,7 +84,7 @@ func (p *Proxy) land(x *exchange, h *head, outcome flight.Outcome, err error) (d
 		x.selectVariant(p, h.entry.Vary)
 		return false
 	case flight.Filled:
-		return p.lookup(x)
+		return p.find(x)
 	case flight.Released:
 		p.alone(x, x.verdict.Admit)
 	case flight.TimedOut:

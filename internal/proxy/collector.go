@@ -24,7 +24,7 @@ var (
 	descCollapsed     = desc("collapsed_requests_total", "Requests answered by the fetch of another one.", "route")
 	descHeldBack      = desc("cache_held_back_total", "Storable responses not written because of admission; several per key.", "route")
 	descHeldBackBytes = desc("cache_held_back_bytes_total", "Body bytes of storable responses not written because of admission.", "route")
-	descRegret        = desc("admission_regret_total", "Fills of a key whose fill before was held back within the window: writes that held back did not save.", "route")
+	descRegret        = desc("admission_regret_total", "Fills of a key whose fill before was held back within the window: writes that held back did not save. A further variant of a URL counts too.", "route")
 	descRegretBytes   = desc("admission_regret_bytes_total", "Body bytes of fills of a key whose fill before was held back within the window.", "route")
 	descStorable      = desc("storable_fills_total", "Fills judged storable when their header came; storable = stored + held_back + refused of fills_total.", "route")
 	descFills         = desc("fills_total", "Fetches of a GET that asked the cache and got a response, by what became of it when its body had ended.", "route", "outcome")
@@ -38,14 +38,15 @@ var (
 	descFalseNegative = desc("filter_false_negatives_total", "Sightings within the guarantee that the filter denied, in a sample of the keys; 0 unless something is wrong.", "filter")
 	descWindow        = desc("filter_window_seconds", "Time since the start of the oldest generation held.", "filter")
 	descWindowKeys    = desc("filter_window_keys", "Distinct keys held, summed over the generations.", "filter")
-	descFilterBytes   = desc("filter_bytes", "Memory of the filter.", "filter")
+	descFilterBytes   = desc("filter_bytes", "Memory of the filter itself; admission_bytes has what stands beside it, too.", "filter")
+	descAdmission     = desc("admission_bytes", "Memory of all filters, of those that find regret, and of the samples.")
 	descRotations     = desc("filter_rotations_total", "Rotations: by time, or because the newest generation was full.", "filter", "cause")
 	descLogDropped    = desc("access_log_dropped_total", "Access log lines not written, because the queue was full or the write failed.")
 )
 
 var descs = []*prometheus.Desc{
 	descRequests, descBytes, descCollapsed, descHeldBack, descHeldBackBytes, descRegret, descRegretBytes, descStorable, descFills, descGateOpen, descNotStored, descInFlight, descInflightBytes,
-	descPanics, descFill, descFalsePositive, descFalseNegative, descWindow, descWindowKeys, descFilterBytes, descRotations, descLogDropped,
+	descPanics, descFill, descFalsePositive, descFalseNegative, descWindow, descWindowKeys, descFilterBytes, descAdmission, descRotations, descLogDropped,
 }
 
 // Describe sends the description of every metric.
@@ -119,6 +120,7 @@ func (e emitter) proxy(p *Proxy) {
 		e.counter(descLogDropped, int64(p.AccessLog.Dropped()))
 	}
 	e.gauge(descGateOpen, boolean(p.Gate.Open()))
+	e.gauge(descAdmission, float64(p.Gate.Bytes()))
 	for _, f := range p.Gate.Stats(now()) {
 		for i, g := range f.Generations {
 			e.gauge(descFill, g.FillRatio, f.Name, strconv.Itoa(i))

@@ -62,6 +62,17 @@ func (p *Proxy) sight(x *exchange, d disposition) disposition {
 	return d
 }
 
+// find is lookup for a request whose sighting has been counted.
+func (p *Proxy) find(x *exchange) bool {
+	if !p.lookup(x) {
+		return false
+	}
+	if x.tier == cache.Stage {
+		p.promote(x)
+	}
+	return true
+}
+
 // promote moves what answers x from the stage to the memory tier if the policy
 // lets it in now. Under second-hit it always does: the stage remembers the first
 // sighting, also when the filter no longer does.
@@ -73,6 +84,8 @@ func (p *Proxy) promote(x *exchange) {
 	if p.Store.Promote(x.key, x.name) {
 		// Written now, without a fill: the next one of the key is no regret.
 		p.Gate.Filled(rule, x.url.Hi, x.url.Lo, false)
+		x.route.metrics.fills.promoted.Add(1)
+		x.route.metrics.fills.promotedBytes.Add(int64(len(x.entry.Body)))
 	}
 }
 

@@ -42,11 +42,18 @@ func (p *Proxy) fetch(f *fill, j *job) {
 func (p *Proxy) carry(f *fill, j *job, h *head, resp *origin.Response) {
 	defer func() { _ = resp.Body.Close() }()
 	abort := context.AfterFunc(f.Context(), func() { _ = resp.Body.Close() })
+	booked := false
+	defer func() {
+		if !booked { // after a panic: what was judged has an end all the same
+			p.account(j.route, h, j.url, reason.Panic, 0)
+		}
+	}()
 	size, err := copyBody(f, resp)
 	abort()
 	_ = resp.Body.Close()
-	why := p.store(f, h, err)
+	why := p.store(f, j.route, h, err)
 	p.account(j.route, h, j.url, why, size)
+	booked = true
 	f.Finish(err)
 }
 

@@ -21,6 +21,7 @@ type fillCounts struct {
 	stored, refused         atomic.Int64
 	heldBack, heldBackBytes atomic.Int64
 	regret, regretBytes     atomic.Int64
+	promoted, promotedBytes atomic.Int64   // from the stage: written without a fill
 	notStored               []atomic.Int64 // by reason: held back, refused and not storable
 }
 
@@ -78,6 +79,8 @@ func (p *Proxy) ended(x *exchange, whole bool) {
 	case why != reason.None:
 	case !whole:
 		why = reason.Incomplete
+	case x.bytes > p.MaxObjectBytes:
+		why = reason.TooLarge
 	case x.verdict.Admit:
 		why = x.unkept()
 	default:

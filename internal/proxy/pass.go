@@ -53,7 +53,10 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 	p.mark(j, h, resp)
 	if h.storable() {
 		f.Publish(h, true, false)
-		p.flights.Go(r, func(f *fill) { p.carry(f, j, h, resp) }, p.fetchPanicked)
+		if !p.flights.Go(r, func(f *fill) { p.carry(f, j, h, resp) }, p.fetchPanicked) {
+			_ = resp.Body.Close() // shutting down
+			p.account(j.route, h, j.url, reason.Incomplete, 0)
+		}
 		x.reader, x.head = r, h
 		return
 	}

@@ -14,11 +14,13 @@ func (x *exchange) object() (size int64, storable bool) {
 		return int64(len(x.entry.Body)), true
 	case h == nil:
 		return -1, false
+	case !h.fillable(): // also a 304 and a 206, which are not the object
+		return -1, false
 	case h.length >= 0:
-		return h.length, x.asks.get && h.fillable()
-	case h.fillable() && x.asks.get && !x.asks.ranged && x.body != nil && x.body.whole:
+		return h.length, x.asks.get
+	case x.asks.get && !x.asks.ranged && x.body != nil && x.body.whole:
 		return x.bytes, true
 	default:
-		return -1, false
+		return -1, x.asks.get
 	}
 }

@@ -1,6 +1,9 @@
 package proxy
 
-import "edgeproxy/internal/reason"
+import (
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/reason"
+)
 
 // Status is what a Proxy has done since its start, for people and dashboards.
 type Status struct {
@@ -28,9 +31,7 @@ type RouteStatus struct {
 }
 
 // Fills are fetches of a GET that asked the cache and got a response:
-// Storable = Stored + HeldBack + Refused when none is under way. Saved is
-// HeldBack - Regret, an estimate of the writes avoided against the policy always
-// that ignores eviction.
+// Storable = Stored + HeldBack + Refused when none is under way.
 type Fills struct {
 	Storable      int64 `json:"storable"`
 	NotStorable   int64 `json:"not_storable"`
@@ -40,21 +41,35 @@ type Fills struct {
 	HeldBackBytes int64 `json:"held_back_bytes"`
 	Regret        int64 `json:"regret"`
 	RegretBytes   int64 `json:"regret_bytes"`
-	Saved         int64 `json:"saved"`
-	SavedBytes    int64 `json:"saved_bytes"`
+	Promoted      int64 `json:"promoted"`
+	PromotedBytes int64 `json:"promoted_bytes"`
+
+	// Saved estimates the writes avoided against the policy always: HeldBack -
+	// Regret - Promoted, without regard to what either cache would have evicted.
+	// It leaves out what the policy never holds back, whose regret nobody knows.
+	Saved      int64 `json:"saved"`
+	SavedBytes int64 `json:"saved_bytes"`
 }
 
-// add adds the counts of one route.
-func (f *Fills) add(c *fillCounts) {
+// add adds the counts of a route that goes by policy.
+func (f *Fills) add(c *fillCounts, policy admission.Policy) {
+	held, heldBytes := c.heldBack.Load(), c.heldBackBytes.Load()
+	regret, regretBytes := c.regret.Load(), c.regretBytes.Load()
+	promoted, promotedBytes := c.promoted.Load(), c.promotedBytes.Load()
 	f.Storable += c.storable.Load()
 	f.NotStorable += c.notStorable.Load()
 	f.Stored += c.stored.Load()
 	f.Refused += c.refused.Load()
-	f.HeldBack += c.heldBack.Load()
-	f.HeldBackBytes += c.heldBackBytes.Load()
-	f.Regret += c.regret.Load()
-	f.RegretBytes += c.regretBytes.Load()
-	f.Saved, f.SavedBytes = f.HeldBack-f.Regret, f.HeldBackBytes-f.RegretBytes
+	f.HeldBack += held
+	f.HeldBackBytes += heldBytes
+	f.Regret += regret
+	f.RegretBytes += regretBytes
+	f.Promoted += promoted
+	f.PromotedBytes += promotedBytes
+	if policy != admission.Never {
+		f.Saved += held - regret - promoted
+		f.SavedBytes += heldBytes - regretBytes - promotedBytes
+	}
 }
 
 // tally adds up results.
@@ -64,7 +79,7 @@ type tally struct {
 	fills           Fills
 }
 
-func (t *tally) add(r *routeMetrics) {
+func (t *tally) add(r *routeMetrics, policy admission.Policy) {
 	for i := range r.requests {
 		for class := range r.requests[i] {
 			t.requests[i] += r.requests[i][class].Load()
@@ -72,7 +87,7 @@ func (t *tally) add(r *routeMetrics) {
 		t.bytes[i] += r.bytes[i].Load()
 	}
 	t.collapsed += r.collapsed.Load()
-	t.fills.add(&r.fills)
+	t.fills.add(&r.fills, policy)
 }
 
 // status works out the ratios: (hit + stale) over everything but error.
@@ -103,11 +118,11 @@ func (p *Proxy) Status() Status {
 		Panics: p.panics.Load(), NotStored: map[string]int64{},
 	}
 	var all tally
-	all.add(p.Metrics.none)
+	all.add(p.Metrics.none, admission.Never)
 	for _, r := range p.routes {
 		var one tally
-		one.add(r.metrics)
-		all.add(r.metrics)
+		one.add(r.metrics, r.Rule.Policy)
+		all.add(r.metrics, r.Rule.Policy)
 		rs := one.status()
 		rs.Route, rs.Policy = r.Name, r.Rule.Policy.String()
 		s.Routes = append(s.Routes, rs)

@@ -1,31 +1,57 @@
 package proxy
 
 import (
+	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/flight"
 	"edgeproxy/internal/reason"
 )
 
 // store puts a whole, storable, admitted body into the cache and says why not
-// otherwise; None is stored. One that admission holds back goes to the stage if
-// there is one, and stays held back. err is how the body ended.
-func (p *Proxy) store(f *fill, h *head, err error) reason.Reason {
+// otherwise; None is stored. err is how the body ended.
+func (p *Proxy) store(f *fill, r *route, h *head, err error) reason.Reason {
 	if !h.storable() {
 		return h.why
 	}
 	if err != nil {
 		return reason.Incomplete
 	}
-	body, admitted := f.Whole(p.Store.FitsStage(f.Size(), h.entry))
-	if body == nil {
-		return p.unkept(f, h)
+	stages := r.Rule.Policy != admission.Never && p.Store.FitsStage(f.Size(), h.entry)
+	body, kept := f.Whole(stages)
+	switch kept {
+	case flight.KeptForStore:
+		return stored(p.Store.Put(h.entryWith(body), f.Purged))
+	case flight.HeldBack:
+		return p.holdBack(f, h, body)
+	case flight.PurgedMeanwhile:
+		return reason.Purged
 	}
+	if f.Size() > p.MaxObjectBytes || h.length > p.MaxObjectBytes {
+		return reason.TooLarge
+	}
+	return reason.InflightLimit
+}
+
+// holdBack does with a body that admission did not let in what is left to do: it
+// goes to the stage if there is one, and stays held back. Nil is a body that the
+// stage has no place for.
+func (p *Proxy) holdBack(f *fill, h *head, body []byte) reason.Reason {
+	if body != nil && p.Store.PutStage(h.entryWith(body), f.Purged) == cache.Purged {
+		return reason.Purged
+	}
+	return reason.FirstSighting // whatever the policy calls it; see account
+}
+
+// entryWith returns the entry of h with its body.
+func (h *head) entryWith(body []byte) *cache.Entry {
 	e := *h.entry
 	e.Body = body
-	if !admitted {
-		p.Store.PutStage(&e, f.Purged) // one that was purged meanwhile is not there, and held back all the same
-		return reason.FirstSighting    // whatever the policy calls it; see account
-	}
-	switch p.Store.Put(&e, f.Purged) {
+	return &e
+}
+
+// stored is the reason for what became of a Put.
+func stored(o cache.Outcome) reason.Reason {
+	switch o {
 	case cache.Stored:
 		return reason.None
 	case cache.Purged:
@@ -33,17 +59,4 @@ func (p *Proxy) store(f *fill, h *head, err error) reason.Reason {
 	default:
 		return reason.TooLarge
 	}
-}
-
-// unkept says why the flight does not give its body to the store.
-func (p *Proxy) unkept(f *fill, h *head) reason.Reason {
-	switch {
-	case !f.Admitted():
-		return reason.FirstSighting // whatever the policy calls it; see account
-	case f.Purged():
-		return reason.Purged
-	case f.Size() > p.MaxObjectBytes || h.length > p.MaxObjectBytes:
-		return reason.TooLarge
-	}
-	return reason.InflightLimit
 }

@@ -27,8 +27,16 @@
 // 256 MiB and objects of up to 8 MiB; and for all together one filter of each
 // kind, its capacity scaled down too. Time: two counters for each request, and
 // for one of the slice a mutex, under which each policy takes some tens of
-// nanoseconds and nothing allocates. A rotation clears the scaled filter under it,
-// which takes some tens of microseconds for each 100,000 keys.
+// nanoseconds and nothing allocates. The request that finds a window over rotates
+// it, which took it 2 ms for 125,000 keys in both filters, 30 ms at worst with
+// two busy processors, to which it yields at every 32 KiB. It is one request in a
+// generation, and holds no mutex then: the others never wait for it.
+//
+// Sizes are learnt from what a request happens to fetch. One that is the first of
+// its key, or the first after the policy let it go, and is conditional or for a Range,
+// is a miss whose object is not known: it counts no bytes and stores nothing,
+// where the live cache may have fetched and stored the whole. The next plain GET
+// makes up for it, a miss later.
 //
 // It starts no goroutine and reads no clock: time is that of the requests.
 package shadow

@@ -52,7 +52,7 @@ func (l *lru) memory() int64 { return recordBytes*int64(len(l.records)) + 4*int6
 func (l *lru) fits(size int64) bool { return size <= l.maxObject && size+entryBytes <= l.maxBytes }
 
 // hit reports whether the key is held. Its size becomes size, if that fits and is
-// not below 0: the response in hand is the latest.
+// not unknown: the response in hand is the latest.
 func (l *lru) hit(hi, lo uint64, size int64) bool {
 	i := *l.link(hi, lo)
 	if i == none {

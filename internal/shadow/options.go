@@ -27,6 +27,10 @@ const (
 	// entry in the proxy's memory tier, its key and a usual header.
 	entryBytes = 1 << 10
 
+	// maxSize is the largest size believed: 8 million of them fit a counter.
+	maxSize = 1 << 40
+	unknown = -1
+
 	// maxEntries bounds the records of one policy.
 	maxEntries = 1 << 16
 

@@ -15,11 +15,12 @@ type Shadow struct {
 	mask uint64 // of the bits of lo that are 0 for the keys of the slice
 	bits int    // how many they are: the slice is 1/2^bits of the keys
 
-	all [stripes]stripe
+	all    [stripes]stripe
+	sights sightings
 
-	// mu guards what follows. It is taken for requests of the slice only.
+	// mu guards what follows. It is taken for requests of the slice only, and held
+	// while the policies are asked, never while a window rotates.
 	mu       sync.Mutex
-	sights   sightings
 	requests int64 // in the slice
 	policies []policy
 }
@@ -78,14 +79,21 @@ func (s *Shadow) Share() float64 {
 // 128-bit hash (hi, lo). It wants every one: those out of the slice it only
 // counts, to know how much of the traffic the slice is.
 //
-// size is that of the whole object in bytes, -1 if unknown, which counts no bytes;
-// storable says whether what was fetched for it may be stored, admission aside.
-// Where a policy holds the object neither is needed, else an unknown size is not
-// stored. now is the time of the request, which may be a little before that of
-// the call before.
+// size is that of the whole object in bytes, -1 if unknown, which counts no bytes,
+// as does a size above 1 TiB: a head can claim anything. storable says whether
+// what was fetched for it may be stored, admission aside. Where a policy holds
+// the object neither is needed: a storable size replaces the one held, and what is not
+// storable, such as an error, a 304 or a 206, changes nothing of it. Else an
+// unknown size is not stored.
+//
+// now is the time of the request, which may be a little before that of the call
+// before. One call in a generation rotates the window, and returns later for it.
 func (s *Shadow) Request(hi, lo uint64, size int64, storable bool, now time.Time) {
 	if s == nil {
 		return
+	}
+	if size > maxSize {
+		size = unknown
 	}
 	all := &s.all[hi>>(64-stripeBits)]
 	all.requests.Add(1)
@@ -93,10 +101,17 @@ func (s *Shadow) Request(hi, lo uint64, size int64, storable bool, now time.Time
 	if !s.sampled(lo) {
 		return
 	}
+	s.sights.pass(now)
+	s.count(hi, lo, size, storable)
+	s.sights.fill(now)
+}
+
+// count takes one request of the slice through all policies.
+func (s *Shadow) count(hi, lo uint64, size int64, storable bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests++
-	seen := s.sights.count(hi, lo, now)
+	seen := s.sights.count(hi, lo) // here, so that the policies see an order of sightings
 	for i := range s.policies {
 		s.policies[i].request(hi, lo, size, storable, seen)
 	}
@@ -107,7 +122,11 @@ func (s *Shadow) sampled(lo uint64) bool { return lo&s.mask == 0 }
 
 // request takes one request through one policy.
 func (p *policy) request(hi, lo uint64, size int64, storable bool, seen times) {
-	if p.held.hit(hi, lo, size) {
+	latest := size
+	if !storable {
+		latest = unknown // of what was sent instead of the object
+	}
+	if p.held.hit(hi, lo, latest) {
 		return
 	}
 	c := &p.counts

@@ -73,6 +73,54 @@ func TestHitsNeedNoSize(t *testing.T) {
 	}
 }
 
+// A 304, a 206 or an error is not the object: were its size taken for the object's,
+// a cache that is asked conditionally would seem to hold far more than it can.
+func TestWhatIsNotStorableDoesNotChangeTheSizeHeld(t *testing.T) {
+	f := func(name string, size int64, storable bool, want int64) {
+		t.Helper()
+		s := newShadow(t, options(1000, always))
+		hi, lo := hash(1)
+		s.Request(hi, lo, 5000, true, begin)
+		s.Request(hi, lo, size, storable, begin)
+		if got := s.policies[0].held.bytes - entryBytes; got != want {
+			t.Errorf("%s: got %d bytes held, want %d", name, got, want)
+		}
+		if st := s.Stats()[0]; st.Hits != 1 {
+			t.Errorf("%s: got %d hits, want 1", name, st.Hits)
+		}
+	}
+	f("304", 0, false, 5000)
+	f("206", 10, false, 5000)
+	f("error page", 90_000, false, 5000)
+	f("unknown", -1, true, 5000)
+	f("a newer object", 6000, true, 6000)
+	f("a newer, empty object", 0, true, 0)
+}
+
+// The head of an answer can claim any size; the counters must not overflow.
+func TestSizesBeyondBeliefAreUnknown(t *testing.T) {
+	f := func(share float64, size, requests int64, want int64) {
+		t.Helper()
+		o := options(1000, always)
+		o.Share, o.CapacityBytes, o.MaxObjectBytes = share, math.MaxInt64, math.MaxInt64
+		s := newShadow(t, o)
+		for key := range uint64(requests) {
+			s.Request(key, 0, size, false, begin)
+		}
+		st := s.Stats()[0]
+		if st.OriginBytes != want || st.RequestBytes < 0 || st.HitBytes != 0 {
+			t.Errorf("%d requests for %d bytes: got %d bytes fetched, %d requested, %d hit; want %d fetched, no hit",
+				requests, size, st.OriginBytes, st.RequestBytes, st.HitBytes, want)
+		}
+	}
+	f(1, 9e18, 3, 0)
+	f(1, math.MaxInt64, 3, 0)
+	f(1, 1<<40+1, 3, 0)
+	f(1, 1<<40, 3, 3<<40)
+	f(1.0/65536, 1<<40, 3, 3<<56)
+	f(1.0/65536, 1<<40, 300, math.MaxInt64)
+}
+
 // Sightings are forgotten as the live windows forget them.
 func TestWindowsForget(t *testing.T) {
 	f := func(name string, then func(s *Shadow) time.Time, want int64) {

@@ -13,11 +13,12 @@ import (
 )
 
 // sightings is the filters of all policies: one of each kind does for all of that
-// kind, as every request is a sighting under each. Its owner holds the lock.
+// kind, as every request is a sighting under each. All methods are safe for
+// concurrent use.
 type sightings struct {
 	secondHit *sliding.Filter  // nil: no policy needs it
 	counting  *counting.Filter // nil: no policy needs it
-	windows   []window
+	windows   []*window
 }
 
 // times is what the filters say of one key, this sighting included.
@@ -72,77 +73,34 @@ func scaled(o bloom.Options, bits int) bloom.Options {
 }
 
 // count records one sighting in each filter.
-func (s *sightings) count(hi, lo uint64, now time.Time) (t times) {
-	for i := range s.windows {
-		s.windows[i].pass(now)
-	}
+func (s *sightings) count(hi, lo uint64) (t times) {
 	if s.secondHit != nil {
 		t.seen = s.secondHit.Seen(hi, lo)
 	}
 	if s.counting != nil {
 		t.count = s.counting.Add(hi, lo)
 	}
-	for i := range s.windows {
-		s.windows[i].fill(now)
-	}
 	return t
+}
+
+// pass rotates the windows whose periods are over.
+func (s *sightings) pass(now time.Time) {
+	for _, w := range s.windows {
+		w.pass(now)
+	}
+}
+
+// fill rotates the windows that have become full.
+func (s *sightings) fill(now time.Time) {
+	for _, w := range s.windows {
+		w.fill(now)
+	}
 }
 
 // bytes returns the memory of the filters.
 func (s *sightings) bytes() (n int64) {
-	for i := range s.windows {
-		n += s.windows[i].filter.Bytes()
+	for _, w := range s.windows {
+		n += w.filter.Bytes()
 	}
 	return n
-}
-
-// window rotates one filter, as its live one is: by time, or when it is full.
-type window struct {
-	filter filter
-	every  time.Duration // 0: by fill only
-	most   int           // generations
-	began  time.Time
-}
-
-// filter is what a window needs of one.
-type filter interface {
-	Rotate(now time.Time, cause bloom.Cause) bool
-	Full() bool
-	FullC() <-chan struct{}
-	Bytes() int64
-}
-
-func newWindow(f filter, o admission.FilterOptions, now time.Time) window {
-	return window{filter: f, every: o.RotateEvery, most: o.Generations, began: now}
-}
-
-// pass rotates for the periods that are over. After more of them than there are
-// generations all is forgotten.
-func (w *window) pass(now time.Time) {
-	if w.every == 0 {
-		return
-	}
-	periods := now.Sub(w.began) / w.every
-	if periods <= 0 {
-		return
-	}
-	w.began = w.began.Add(periods * w.every)
-	for range min(int(periods), w.most) {
-		w.filter.Rotate(w.began, bloom.CauseTime)
-	}
-}
-
-// fill rotates if the filter has become full.
-func (w *window) fill(now time.Time) {
-	c := w.filter.FullC()
-	if len(c) == 0 {
-		return
-	}
-	<-c
-	if w.filter.Full() {
-		w.filter.Rotate(now, bloom.CauseFull)
-		if now.After(w.began) {
-			w.began = now
-		}
-	}
 }

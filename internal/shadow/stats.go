@@ -1,6 +1,7 @@
 package shadow
 
 import (
+	"math"
 	"strconv"
 
 	"edgeproxy/internal/admission"
@@ -63,13 +64,22 @@ func (s *Shadow) Stats() []PolicyStats {
 		c := &p.counts
 		out[i] = PolicyStats{
 			Name: name(p.rule), Requests: requests, RequestBytes: bytes,
-			OriginRequests: c.misses << s.bits, OriginBytes: c.originBytes << s.bits,
-			Writes: c.writes << s.bits, WriteBytes: c.writeBytes << s.bits, HeldBack: c.heldBack << s.bits,
+			OriginRequests: s.scale(c.misses), OriginBytes: s.scale(c.originBytes),
+			Writes: s.scale(c.writes), WriteBytes: s.scale(c.writeBytes), HeldBack: s.scale(c.heldBack),
 			SampledRequests: s.requests, SampledHits: s.requests - c.misses,
 		}
 		out[i].rest()
 	}
 	return out
+}
+
+// scale returns what n of the slice are of all keys, at most math.MaxInt64: some
+// hundred objects of the largest size believed are more in a slice of 1/65536.
+func (s *Shadow) scale(n int64) int64 {
+	if n > math.MaxInt64>>s.bits {
+		return math.MaxInt64
+	}
+	return n << s.bits
 }
 
 // Bytes returns the memory of the records and the filters; it does not change.

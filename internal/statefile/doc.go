@@ -8,6 +8,7 @@
 // one.
 //
 // It does not know what the content means, keeps no older copies, and does not
-// arbitrate between two processes that write to one path: the last one wins.
+// arbitrate between two processes that write to one path: each writes a temporary
+// file of its own, and the last one to end wins.
 // Renaming over a file and syncing a directory are what POSIX systems offer.
 package statefile

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -215,6 +216,84 @@ func TestLeftoversOfKilledWritesGoAndNothingElse(t *testing.T) {
 	if got := others(t, path); !slices.Equal(got, want) {
 		t.Errorf("beside the file: got %q, want %q", got, want)
 	}
+}
+
+// A second process on the same path must not take a file that is being written
+// for a leftover, nor one that it has only just made.
+func TestATemporaryFileInUseIsNoLeftover(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	leftover := path + ".1.tmp"
+	if err := os.WriteFile(leftover, []byte("half"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := Write(path, func(w io.Writer) error {
+		inUse := others(t, path)
+		if err := Write(path, put("second, ends first")); err != nil {
+			t.Errorf("the second: got %v, want it written", err)
+		}
+		if got := others(t, path); len(got) != 1 || !slices.Equal(got, inUse) {
+			t.Errorf("beside the file: got %q, want the one in use, %q", got, inUse)
+		}
+		wantContent(t, path, "second, ends first")
+		return put("first, ends last")(w)
+	})
+	if err != nil {
+		t.Errorf("the first: got %v, want it written", err)
+	}
+	wantContent(t, path, "first, ends last")
+	if got := others(t, path); len(got) != 0 {
+		t.Errorf("in the end: got %q beside the file, want nothing", got)
+	}
+}
+
+// Between its creation and its claim a temporary file looks like a leftover:
+// however simultaneous Writes meet, all of them succeed.
+func TestSimultaneousWritesAllSucceed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "state")
+	var wg sync.WaitGroup
+	for writer := range 4 {
+		wg.Go(func() {
+			for range 25 {
+				if err := Write(path, put(strings.Repeat("x", writer))); err != nil {
+					t.Errorf("writer %d: got %v, want no error", writer, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	if got, err := read(path); err != nil || len(got) > 3 {
+		t.Errorf("got %q, %v, want the content of one of them", got, err)
+	}
+	if got := others(t, path); len(got) != 0 {
+		t.Errorf("got %q beside the file, want nothing", got)
+	}
+}
+
+// What a moment between creation and claim looks like to createTemp.
+func TestAFileThatIsGoneIsNotNamed(t *testing.T) {
+	dir := t.TempDir()
+	f := func(what string, change func(path string) error, want bool) {
+		t.Helper()
+		temp, err := createTemp(dir, "state")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer temp.Close()
+		if err := change(temp.Name()); err != nil {
+			t.Fatal(err)
+		}
+		if got := named(temp); got != want {
+			t.Errorf("%s: got named %v, want %v", what, got, want)
+		}
+	}
+	f("as made", func(string) error { return nil }, true)
+	f("removed", os.Remove, false)
+	f("another in its place", func(path string) error {
+		if err := os.Rename(path, path+"x"); err != nil {
+			return err
+		}
+		return os.WriteFile(path, nil, 0o600)
+	}, false)
 }
 
 // What Write makes of a temporary file must be what removeLeftovers knows.

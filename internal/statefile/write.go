@@ -9,20 +9,16 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
-const (
-	tempSuffix  = ".tmp"
-	bufferBytes = 256 << 10
-)
+const bufferBytes = 256 << 10
 
 // Write replaces the file at path by what write puts out, or leaves it as it is
 // and returns an error. It takes these steps, each of which a kill may be the
 // last to leave behind:
 //
 //  1. remove temporary files that an earlier, killed Write left,
-//  2. create one in the same directory, readable by its owner only,
+//  2. create one in the same directory, readable by its owner only, and lock it,
 //  3. write the content to it, and fsync it,
 //  4. rename it to path,
 //  5. fsync the directory, so that the rename lasts.
@@ -32,8 +28,11 @@ const (
 // buffered and ends with the call. path must name a regular file or nothing;
 // path.*.tmp, with digits for the star, belongs to Write.
 //
-// Simultaneous calls for one path harm no file, but may remove each other's
-// temporary one, so that one of them fails.
+// Simultaneous calls for one path, of one process or of several, do not disturb
+// each other: the lock tells a temporary file in use from one left behind, and
+// goes with its owner. Where files cannot be locked (flock, on the systems of
+// claim_unix.go) the later call may remove the temporary file of the earlier,
+// which then fails and harms nothing.
 func Write(path string, write func(io.Writer) error) error {
 	if err := replace(path, write); err != nil {
 		return fmt.Errorf("write state file %s: %w", path, err)
@@ -50,21 +49,18 @@ func replace(path string, write func(io.Writer) error) error {
 	if err := removeLeftovers(dir, base); err != nil {
 		return err
 	}
-	temp, err := os.CreateTemp(dir, base+".*"+tempSuffix) // mode 0600
+	temp, err := createTemp(dir, base)
 	if err != nil {
 		return err
 	}
 	renamed := false
 	defer func() { // also when write panics
 		if !renamed {
-			_ = temp.Close()
 			_ = os.Remove(temp.Name())
 		}
+		_ = temp.Close() // it is synced; its lock protects it until it has its name
 	}()
 	if err := fill(temp, write); err != nil {
-		return err
-	}
-	if err := temp.Close(); err != nil {
 		return err
 	}
 	if err := os.Rename(temp.Name(), path); err != nil {
@@ -123,34 +119,6 @@ func regular(path string) (os.FileInfo, error) {
 		return nil, fmt.Errorf("%w: %v", ErrIrregular, info.Mode().Type())
 	}
 	return info, nil
-}
-
-// removeLeftovers removes the temporary files of killed Writes, so that they
-// never add up.
-func removeLeftovers(dir, base string) error {
-	files, err := os.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, f := range files {
-		if !isTemp(f.Name(), base) || !f.Type().IsRegular() {
-			continue
-		}
-		if err := os.Remove(filepath.Join(dir, f.Name())); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
-}
-
-// isTemp reports whether name is base, a dot, digits and the suffix.
-func isTemp(name, base string) bool {
-	rest, ok := strings.CutPrefix(name, base+".")
-	if !ok {
-		return false
-	}
-	digits, ok := strings.CutSuffix(rest, tempSuffix)
-	return ok && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
 func syncDir(dir string) error {
