@@ -76,6 +76,10 @@ bench-cmp: ## compare benchmarks: make bench-cmp BASE=rev [HEAD=rev] [BENCH=..] 
 load: ## replay real requests against the proxy: make load [TRACES=dir] [LIMIT=lines]
 	loadtest/usual.sh
 
+.PHONY: proofs
+proofs: ## print the tables that the README quotes, and look at its claims: make proofs [TRACES=dir]
+	$(GO) run ./test/proofs --traces "$${TRACES:-../shared/traces}"
+
 .PHONY: smoke
 smoke: ## run the built binary once
 	scripts/smoke.sh

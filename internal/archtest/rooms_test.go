@@ -102,5 +102,6 @@ func rooms() map[string]room {
 		"scripts/gotest":      {},
 		"scripts/tour-origin": {},
 		"test/bench":          {third: []string{fasthttp}},
+		"test/proofs":         {third: []string{humanize}},
 	}
 }

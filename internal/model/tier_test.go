@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/cache"
 	"edgeproxy/internal/trace"
 )
 
@@ -38,6 +39,33 @@ func TestRistrettoKeepsTheLaws(t *testing.T) {
 	f("counting", s, []uint32{0, 0, 0, 0, 0}, Staged, StageHit, StageHit, Promoted, Hit)
 	s.Policy = admission.Never
 	f("never", s, []uint32{0, 0}, HeldBack, HeldBack)
+}
+
+// The proxy counts key and header with the body, and so must the model: in a cache
+// of small objects they are a large part.
+func TestRistrettoEntriesTakeWhatResponsesTake(t *testing.T) {
+	objects := []trace.Object{{Size: 1000}}
+	s := exactSecondHit(1 << 20)
+	s.Eviction = Ristretto
+	tier, err := newMemoryTier(s, objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tier.close()
+	response := cache.Entry{Name: make([]byte, 60), Body: make([]byte, objects[0].Size)}
+	for _, f := range [][2]string{
+		{"Date", "Mon, 02 Jan 2006 15:04:05 GMT"},
+		{"Content-Type", "text/html; charset=utf-8"},
+		{"Cache-Control", "public, max-age=3600"},
+		{"Via", "1.1 edgeproxy"},
+		{"Etag", `"5f3c-61a8"`},
+	} {
+		response.Header.Add(f[0], f[1])
+	}
+	got, want := tier.entry(0).Cost(), response.Cost()
+	if off := float64(got-want) / float64(want-objects[0].Size); off < -0.1 || off > 0.1 {
+		t.Errorf("an entry of 1,000 bytes takes %d, want about %d, as a usual response", got, want)
+	}
 }
 
 // Runs differ by ristretto's samples, but little.
