@@ -4,7 +4,14 @@
 // It answers one question: for these requests and this much memory, what do the
 // policies cost and save beside always, as an operator sees it from outside? For
 // each policy it starts an origin of its own and one edgeproxy process, sends the
-// requests in order at a fixed rate, and compares what /metrics counted.
+// requests in order at a fixed rate, and compares what /metrics counted. Where it is
+// there, nginx does the same work beside it.
+//
+//	requests   replay.go, target.go: a trace made fit for sending
+//	sending    driver.go, worker.go, tally.go: the open loop and what it saw
+//	proxies    process.go; edge*.go; baseline.go, nginx*.go, pacemaker.go, writes_linux.go
+//	counting   metrics.go, scrape.go, sampler.go into counts.go
+//	reporting  report.go, table.go; track.go, curves.go, page.go
 //
 // Its laws: every response is checked (status, validator, length); latency counts
 // from the scheduled time, so a stall is charged to all the requests it delayed;
@@ -12,6 +19,6 @@
 // no process and no file is left behind.
 //
 // It does not simulate (it speaks HTTP only, and shares nothing with the proxy but
-// the reading of traces), does not read the times of a log (the rate is constant), and measures no peak
-// throughput (the loop is open).
+// the reading of traces and the drawing of pages), does not read the times of a log
+// (the rate is constant), and measures no peak throughput (the loop is open).
 package main

@@ -237,7 +237,7 @@ func TestFallingBehindIsWarnedOf(t *testing.T) {
 		t.Helper()
 		r := policyRun{plan: &plan{rate: rate}, tally: newTally(), took: took, counts: counts{requests: requests}}
 		r.tally.ok = requests
-		r.judge(&origin{})
+		r.judge(&origin{}, &edge{})
 		got := len(r.warnings) == 1 && strings.Contains(r.warnings[0], "fell behind")
 		if got != warns || len(r.warnings) > 1 {
 			t.Errorf("%d requests at %v/s in %s: got %q, want a warning: %v", requests, rate, took, r.warnings, warns)

@@ -48,9 +48,9 @@ func runDriver(t *testing.T, fault string, args ...string) (code int, stdout, st
 }
 
 // runJSON is runDriver with the report decoded.
-func runJSON(t *testing.T, fault string, args ...string) (int, document, string) {
+func runJSON(t *testing.T, args ...string) (int, document, string) {
 	t.Helper()
-	code, stdout, stderr := runDriver(t, fault, append(args, "--json")...)
+	code, stdout, stderr := runDriver(t, "", append(args, "--json")...)
 	var doc document
 	if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
 		t.Fatalf("exit %d, report: %v\n%s%s", code, err, stdout, stderr)
@@ -59,7 +59,7 @@ func runJSON(t *testing.T, fault string, args ...string) (int, document, string)
 }
 
 func TestReportCountsWhatEachPolicyDid(t *testing.T) {
-	code, doc, stderr := runJSON(t, "", "--policies", "second-hit,counting,never", "--more-than", "2")
+	code, doc, stderr := runJSON(t, "--policies", "second-hit,counting,never", "--more-than", "2")
 	if code != exitDone {
 		t.Fatalf("exit %d, want 0: %s", code, stderr)
 	}
@@ -68,22 +68,23 @@ func TestReportCountsWhatEachPolicyDid(t *testing.T) {
 		t.Errorf("trace: got %+v, want %+v", doc.Trace, want)
 	}
 	type line struct {
-		Policy                                                  string
-		MoreThan, Generations                                   int
-		Requests, Hits, Writes, WriteBytes, Avoided, AvoidedB   int64
-		HeldBack, HeldBackBytes, OriginRequests, OriginB, Error int64
+		Policy                                                string
+		MoreThan, Generations                                 int
+		Requests, Hits, Writes, WriteBytes, Avoided, AvoidedB int64
+		HeldBack, HeldBackBytes, Regret, RegretBytes          int64
+		OriginRequests, OriginB, Error                        int64
 	}
 	want := []line{
-		{"always", 0, 0, 9, 5, 4, big + 3*small, 0, 0, 0, 0, 4, big + 3*small, 0},
-		{"second-hit", 0, 2, 9, 3, 2, big + small, 2, 2 * small, 4, big + 3*small, 6, 2*big + 4*small, 0},
-		{"counting", 2, 2, 9, 2, 1, big, 3, 3 * small, 6, 2*big + 4*small, 7, 3*big + 4*small, 0},
-		{"never", 0, 0, 9, 0, 0, 0, 4, big + 3*small, 9, 5*big + 4*small, 9, 5*big + 4*small, 0},
+		{"always", 0, 0, 9, 5, 4, big + 3*small, 0, 0, 0, 0, 0, 0, 4, big + 3*small, 0},
+		{"second-hit", 0, 2, 9, 3, 2, big + small, 2, 2 * small, 4, big + 3*small, 2, big + small, 6, 2*big + 4*small, 0},
+		{"counting", 2, 2, 9, 2, 1, big, 3, 3 * small, 6, 2*big + 4*small, 3, 2*big + small, 7, 3*big + 4*small, 0},
+		{"never", 0, 0, 9, 0, 0, 0, 4, big + 3*small, 9, 5*big + 4*small, 5, 4*big + small, 9, 5*big + 4*small, 0},
 	}
 	var got []line
 	for _, r := range doc.Results {
 		got = append(got, line{
 			r.Policy, r.MoreThan, r.Generations, r.Requests, r.Hits, r.Writes, r.WriteBytes, r.WritesAvoided, r.WriteBytesAvoided,
-			r.HeldBack, r.HeldBackBytes, r.OriginRequests, r.OriginBytes, r.Errors,
+			r.HeldBack, r.HeldBackBytes, *r.Regret, *r.RegretBytes, r.OriginRequests, r.OriginBytes, r.Errors,
 		})
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -153,12 +154,80 @@ func TestExitCodeTellsWhatWentWrong(t *testing.T) {
 	f("capacity too small", "", exitUsage, "edgeproxy takes no less than 1 MiB", "--capacity", "5%")
 	f("object over a quarter", "", exitUsage, "at most a quarter", "--max-object", "5MiB")
 	f("no trace file", "", exitUsage, "open the trace", "--trace", filepath.Join(t.TempDir(), "none"))
-	f("unknown flag", "", exitUsage, "flag provided but not defined: -html", "--html", "x")
+	f("unknown flag", "", exitUsage, "flag provided but not defined: -shadow", "--shadow", "x")
+}
+
+func TestStageWritesStandApart(t *testing.T) {
+	code, doc, stderr := runJSON(t, "--policies", "second-hit", "--stage", "25%")
+	if code != exitDone {
+		t.Fatalf("exit %d, want 0: %s", code, stderr)
+	}
+	always, second := doc.Results[0], doc.Results[1]
+	if always.StageBytes != 0 || always.StageWrites != 0 || second.StageBytes != 4<<20 {
+		t.Errorf("stage of always: %d bytes, %d writes, of second-hit %d bytes; want none, and 4 MiB of 16", always.StageBytes, always.StageWrites, second.StageBytes)
+	}
+	if second.Writes != 2 || second.StageWrites != 4 || second.StageWriteBytes != 2<<20+3*20000 {
+		t.Errorf("got %d writes, %d into the stage (%d bytes); want 2 and 4 (first sightings)", second.Writes, second.StageWrites, second.StageWriteBytes)
+	}
+}
+
+func TestPopularityModelIsReplayed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "popularity.txt")
+	if err := os.WriteFile(file, []byte("1\n4 0.5\n3\n8 0.5\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, doc, stderr := runJSON(t, "--policies", "always", "--trace", "popularity:"+file+",objects=20,arrivals=bursty")
+	if code != exitDone || doc.Trace.Objects != 20 || doc.Results[0].Requests != doc.Trace.Requests {
+		t.Errorf("exit %d, %d objects, %d of %d requests: %s", code, doc.Trace.Objects, doc.Results[0].Requests, doc.Trace.Requests, stderr)
+	}
+}
+
+func TestHTMLHoldsTheRun(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "report.html")
+	code, stdout, stderr := runDriver(t, "", "--policies", "second-hit", "--html", file, "--baselines", "none")
+	if code != exitDone || !strings.Contains(stdout, "second-hit") {
+		t.Fatalf("exit %d, want 0 and the table beside the page: %s%s", code, stdout, stderr)
+	}
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"small.tr", "second-hit", "2 (50.0%)", "generation 0", "measured", "during the run", "Latency", "Origin", "max_bytes"} {
+		if !strings.Contains(string(data), want) {
+			t.Errorf("the page lacks %q", want)
+		}
+	}
+}
+
+// TestBaselineThatIsNotThereIsLeftOut: edgeproxy's own figures stand without it.
+func TestBaselineThatIsNotThereIsLeftOut(t *testing.T) {
+	none := filepath.Join(t.TempDir(), "none")
+	broken := filepath.Join(t.TempDir(), "nginx")
+	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho I am broken\nexit 1\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	html := filepath.Join(t.TempDir(), "report.html")
+	f := func(code int, want string, args ...string) {
+		t.Helper()
+		got, stdout, stderr := runDriver(t, "", append([]string{"--policies", "always"}, args...)...)
+		if got != code || !strings.Contains(stderr, want) || want == "" && stderr != "" {
+			t.Errorf("%v: exit %d, want %d and %q on stderr: %s", args, got, code, want, stderr)
+		}
+		if code == exitDone && (!strings.Contains(stdout, "always") || strings.Contains(stdout, "nginx")) {
+			t.Errorf("%v: want the row of always alone:\n%s", args, stdout)
+		}
+	}
+	f(exitDone, "", "--nginx", broken)
+	f(exitDone, "", "--nginx", broken, "--html", html, "--baselines", "none")
+	f(exitDone, "note: no nginx, its rows are left out: ", "--nginx", none, "--baselines", "nginx")
+	f(exitDone, "note: no nginx, its rows are left out: ", "--nginx", none, "--html", html)
+	f(exitDone, "warning: nginx-min-uses-2 is left out: start nginx", "--nginx", broken, "--html", html)
+	f(exitFailed, "I am broken", "--nginx", broken, "--baselines", "nginx")
 }
 
 func TestStartTriesAgainWhenItsPortIsTaken(t *testing.T) {
 	t.Setenv(envOnce, filepath.Join(t.TempDir(), "once"))
-	code, doc, stderr := runJSON(t, "", "--policies", "always")
+	code, doc, stderr := runJSON(t, "--policies", "always")
 	if code != exitDone || len(doc.Results) != 1 || doc.Results[0].Requests != 9 {
 		t.Errorf("exit %d, results %+v: %s", code, doc.Results, stderr)
 	}

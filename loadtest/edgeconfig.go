@@ -15,6 +15,7 @@ type edgeConfig struct {
 	rotateEvery              *time.Duration // nil = edgeproxy's default
 	filterCapacity           int64          // 0 = edgeproxy's default
 	maxBytes, maxObjectBytes int64
+	stageBytes               int64 // 0 = no stage
 }
 
 // yaml returns the file. A policy's section is written only when it says
@@ -29,6 +30,9 @@ func (c *edgeConfig) yaml() []byte {
 		fmt.Fprintf(&b, "  %s:\n%s", strings.ReplaceAll(c.policy, "-", "_"), section)
 	}
 	fmt.Fprintf(&b, "cache:\n  memory:\n    max_bytes: %dB\n    max_object_bytes: %dB\n", c.maxBytes, c.maxObjectBytes)
+	if c.stageBytes > 0 {
+		fmt.Fprintf(&b, "    stage_bytes: %dB\n", c.stageBytes)
+	}
 	b.WriteString("log:\n  level: warn\n")
 	return []byte(b.String())
 }

@@ -64,8 +64,13 @@ edgeproxy_response_bytes_total{route="default",result="error"} 100
 edgeproxy_cache_writes_total{tier="memory"} 20
 edgeproxy_cache_writes_total{tier="stage"} 9
 edgeproxy_cache_write_bytes_total{tier="memory"} 300
+edgeproxy_cache_write_bytes_total{tier="stage"} 90
+edgeproxy_cache_promotions_total 4
 edgeproxy_cache_held_back_total{route="default"} 10
 edgeproxy_cache_held_back_bytes_total{route="default"} 200
+edgeproxy_admission_regret_total{route="default"} 6
+edgeproxy_admission_regret_total{route="-"} 1
+edgeproxy_admission_regret_bytes_total{route="default"} 70
 edgeproxy_origin_requests_total{origin="app",outcome="ok"} 40
 edgeproxy_origin_requests_total{origin="app",outcome="connect"} 1
 edgeproxy_origin_bytes_total{origin="app"} 700
@@ -73,32 +78,43 @@ edgeproxy_cache_evictions_total{tier="memory",reason="capacity"} 4
 edgeproxy_cache_evictions_total{tier="memory",reason="rejected"} 1
 `
 
-func read(t *testing.T, text, policy string) (counts, error) {
+func read(t *testing.T, text, policy string, stageBytes int64) (counts, error) {
 	t.Helper()
 	e, err := parseExposition(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e.counts(policy)
+	return e.counts(&edgeConfig{policy: policy, stageBytes: stageBytes})
 }
 
 func TestCountsFollowTheDefinitions(t *testing.T) {
-	got, err := read(t, full, policyAlways)
+	got, err := read(t, full, policyAlways, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := counts{
 		requests: 100, hits: 55, passed: 5, failed: 10, responseBytes: 1000, hitBytes: 600, failedBytes: 100, writes: 20, writeBytes: 300,
-		heldBack: 10, heldBackBytes: 200, originRequests: 41, originBytes: 700, evictions: 5,
+		promotions: 4, heldBack: 10, heldBackBytes: 200, regret: new(int64(7)), regretBytes: new(int64(70)),
+		originRequests: 41, originBytes: 700, evictions: 5,
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(counts{})); diff != "" {
+	private := cmp.AllowUnexported(counts{}, filterState{})
+	if diff := cmp.Diff(want, got, private); diff != "" {
 		t.Errorf("counts (-want +got):\n%s", diff)
+	}
+	staged, err := read(t, full, policySecondHit, 1)
+	want.stageWrites, want.stageWriteBytes = 9, 90
+	if diff := cmp.Diff(want, staged, private); diff != "" || err != nil {
+		t.Errorf("counts with a stage (-want +got), error %v:\n%s", err, diff)
 	}
 	if h, b := got.hitRatio(), got.byteHitRatio(); h != 55.0/90 || b != 600.0/900 {
 		t.Errorf("ratios %v, %v; want %v, %v: errors do not count", h, b, 55.0/90, 600.0/900)
 	}
-	if diff := cmp.Diff(counts{}, got.since(got), cmp.AllowUnexported(counts{})); diff != "" {
+	zero := counts{regret: new(int64(0)), regretBytes: new(int64(0))}
+	if diff := cmp.Diff(zero, staged.since(staged), private); diff != "" {
 		t.Errorf("a look less itself:\n%s", diff)
+	}
+	if *staged.regret != 7 {
+		t.Errorf("the look itself changed: regret %d, want 7", *staged.regret)
 	}
 	if r := (&counts{}).hitRatio(); r != 0 {
 		t.Errorf("hit ratio of nothing: got %v, want 0", r)
@@ -106,37 +122,49 @@ func TestCountsFollowTheDefinitions(t *testing.T) {
 }
 
 func TestEveryNeededMetricIsMissed(t *testing.T) {
-	for _, name := range []string{
-		metricRequests, metricResponseBytes, metricWrites, metricWriteBytes, metricHeldBack, metricHeldBackBytes,
-		metricOriginRequests, metricOriginBytes, metricEvictions,
-	} {
+	f := func(names, text string, stageBytes int64) {
+		t.Helper()
+		_, err := read(t, text, policySecondHit, stageBytes)
 		var missing *missingError
-		if _, err := read(t, strings.ReplaceAll(full, name+"{", "other{"), policyAlways); !errors.As(err, &missing) ||
-			!cmp.Equal(missing.names, []string{name}) {
-			t.Errorf("without %s: got error %v", name, err)
+		if !errors.As(err, &missing) || strings.Join(missing.names, " ") != names {
+			t.Errorf("without %s: got error %v", names, err)
 		}
 	}
-	if _, err := read(t, strings.ReplaceAll(full, `writes_total{tier="memory"`, `writes_total{tier="disk"`), policyAlways); err == nil {
-		t.Error("writes of another tier were taken for those of memory")
+	for _, name := range []string{
+		metricRequests, metricResponseBytes, metricWrites, metricWriteBytes, metricPromotions, metricHeldBack, metricHeldBackBytes,
+		metricRegret, metricRegretBytes, metricOriginRequests, metricOriginBytes, metricEvictions,
+	} {
+		f(name, strings.NewReplacer(name+"{", "other{", name+" ", "other ").Replace(full), 0)
+	}
+	f(metricWrites, strings.ReplaceAll(full, `writes_total{tier="memory"`, `writes_total{tier="disk"`), 0)
+	f(metricWrites+" "+metricWriteBytes, strings.ReplaceAll(full, `{tier="stage"`, `{tier="disk"`), 1)
+	if _, err := read(t, strings.ReplaceAll(full, `{tier="stage"`, `{tier="disk"`), policySecondHit, 0); err != nil {
+		t.Errorf("no stage, and none asked for: got %v", err)
 	}
 }
 
-func TestOptionalMetricsAreReportedWhereTheyAre(t *testing.T) {
-	text := full + `edgeproxy_admission_regret_total{route="default"} 12
+func TestFilterOfThePolicyIsRead(t *testing.T) {
+	text := full + `edgeproxy_filter_fill_ratio{filter="counting",generation="0"} 0.125
+edgeproxy_filter_fill_ratio{filter="counting",generation="1"} 0.5
+edgeproxy_filter_fill_ratio{filter="second_hit",generation="0"} 0.75
 edgeproxy_filter_false_positive_ratio{filter="counting",kind="measured"} 0.25
-edgeproxy_filter_false_positive_ratio{filter="counting",kind="expected"} 0.5
+edgeproxy_filter_false_positive_ratio{filter="counting",kind="expected"} 0.375
+edgeproxy_filter_false_positive_ratio{filter="counting",kind="expected_sampled"} 0.3125
+edgeproxy_filter_false_positive_ratio{filter="second_hit",kind="expected"} 0.0625
 `
-	after, err := read(t, text, policyCounting)
-	if err != nil || after.regret == nil || *after.regret != 12 || after.falsePositives == nil || *after.falsePositives != 0.25 {
-		t.Fatalf("got %+v, error %v; want regret 12, ratio 0.25", after, err)
+	f := func(policy string, want *filterState) {
+		t.Helper()
+		got, err := read(t, text, policy, 0)
+		if diff := cmp.Diff(want, got.filter, cmp.AllowUnexported(filterState{})); diff != "" || err != nil {
+			t.Errorf("%s, error %v (-want +got):\n%s", policy, err, diff)
+		}
+		if after := got.since(got).filter; after != got.filter {
+			t.Errorf("%s: a filter is as it is, not a difference: got %+v", policy, after)
+		}
 	}
-	before, _ := read(t, strings.ReplaceAll(text, "} 12", "} 2"), policyCounting)
-	if got := after.since(before); *got.regret != 10 || *after.regret != 12 || *got.falsePositives != 0.25 {
-		t.Errorf("regret since: got %d (and %d), want 10 (and 12 untouched)", *got.regret, *after.regret)
-	}
-	if other, _ := read(t, text, policySecondHit); other.falsePositives != nil {
-		t.Error("the ratio of another policy's filter was taken")
-	}
+	f(policyCounting, &filterState{fills: []float64{0.125, 0.5}, expected: 0.375, expectedOfSample: new(0.3125), measured: new(0.25)})
+	f(policySecondHit, &filterState{fills: []float64{0.75}, expected: 0.0625})
+	f(policyAlways, nil)
 }
 
 func TestDisagreementsNameBothSides(t *testing.T) {
@@ -144,7 +172,7 @@ func TestDisagreementsNameBothSides(t *testing.T) {
 	o.requests.Store(40)
 	o.bytes.Store(700)
 	c := counts{requests: 99, responseBytes: 1000, originRequests: 41, originBytes: 700}
-	got := c.disagreements(&tally{ok: 90, errors: 10, bytes: 1000}, o)
+	got := c.disagreements("edgeproxy", &tally{ok: 90, errors: 10, bytes: 1000}, o)
 	want := []string{"edgeproxy counted 99 requests, the driver sent 100", "edgeproxy counted 41 origin requests, the origin served 40"}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -13,6 +14,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // The environment of the fake edge: what it does wrong, a listener to stay
@@ -22,6 +24,7 @@ const (
 	envLifeline = "LOADTEST_TEST_LIFELINE"
 	envOnce     = "LOADTEST_TEST_ONCE"
 	envDriver   = "LOADTEST_TEST_DRIVER"
+	envNginx    = "LOADTEST_TEST_NGINX"
 )
 
 // TestMain lets the test binary stand in for edgeproxy (as `serve -c FILE`) and
@@ -30,6 +33,8 @@ func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) > 1 && os.Args[1] == "serve":
 		os.Exit(serveFakeEdge(os.Args[3]))
+	case os.Getenv(envNginx) != "":
+		os.Exit(holdNginx(os.Getenv(envNginx)))
 	case os.Getenv(envDriver) != "":
 		os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 	}
@@ -41,9 +46,11 @@ func TestMain(m *testing.M) {
 type fakeEdge struct {
 	fault, origin, policy string
 	moreThan              int
+	stage                 bool
 
 	mu        sync.Mutex
 	sightings map[string]int
+	heldBack  map[string]bool // whose last fill was
 	stored    map[string]*fakeEntry
 	polls     int
 	n         map[string]int // by metric, with labels
@@ -68,10 +75,11 @@ func serveFakeEdge(file string) int {
 		}
 	}
 	f := &fakeEdge{
-		fault: os.Getenv(envFault), sightings: map[string]int{}, stored: map[string]*fakeEntry{}, n: map[string]int{},
-		origin: setting(config, `servers: \["http://([^"]+)"`), policy: setting(config, `policy: (\S+)`),
+		fault: os.Getenv(envFault), sightings: map[string]int{}, heldBack: map[string]bool{}, stored: map[string]*fakeEntry{}, n: map[string]int{},
+		origin: configValue(config, `servers: \["http://([^"]+)"`), policy: configValue(config, `policy: (\S+)`),
 	}
-	f.moreThan, _ = strconv.Atoi(setting(config, `more_than: (\d+)`))
+	f.stage = configValue(config, `stage_bytes: (\d+)`) != ""
+	f.moreThan, _ = strconv.Atoi(configValue(config, `more_than: (\d+)`))
 	if f.fault == "refuse" {
 		fmt.Fprintln(os.Stderr, "edge.yaml:1:1: this file is not liked")
 		return 2
@@ -83,10 +91,10 @@ func serveFakeEdge(file string) int {
 		}
 		defer conn.Close()
 	}
-	return f.serve(setting(config, `- address: "([^"]+)"`), setting(config, `admin:\n  address: "([^"]+)"`))
+	return f.serve(configValue(config, `- address: "([^"]+)"`), configValue(config, `admin:\n  address: "([^"]+)"`))
 }
 
-func setting(config []byte, pattern string) string {
+func configValue(config []byte, pattern string) string {
 	if m := regexp.MustCompile(pattern).FindSubmatch(config); m != nil {
 		return string(m[1])
 	}
@@ -135,9 +143,14 @@ func (f *fakeEdge) metrics(w http.ResponseWriter, _ *http.Request) {
 	for _, name := range []string{
 		metricWrites + `{tier="memory"}`, metricWriteBytes + `{tier="memory"}`, metricHeldBack + `{route="default"}`,
 		metricHeldBackBytes + `{route="default"}`, metricOriginRequests + `{origin="app",outcome="ok"}`,
-		metricOriginBytes + `{origin="app"}`, metricEvictions + `{tier="memory",reason="capacity"}`,
+		metricOriginBytes + `{origin="app"}`, metricEvictions + `{tier="memory",reason="capacity"}`, metricPromotions,
+		metricRegret + `{route="default"}`, metricRegretBytes + `{route="default"}`,
 	} {
 		f.n[name] += 0
+	}
+	if f.stage {
+		f.n[metricWrites+`{tier="stage"}`] += 0
+		f.n[metricWriteBytes+`{tier="stage"}`] += 0
 	}
 	for name, n := range f.n {
 		if f.fault == "no-metric" && strings.HasPrefix(name, metricWrites) {
@@ -151,6 +164,7 @@ func (f *fakeEdge) metrics(w http.ResponseWriter, _ *http.Request) {
 	if f.policy == policySecondHit {
 		fmt.Fprintf(w, "%s{filter=\"second_hit\",kind=\"expected\"} 0.5\n", metricFalsePositives)
 		fmt.Fprintf(w, "%s{filter=\"second_hit\",kind=\"measured\"} 0.0078\n", metricFalsePositives)
+		fmt.Fprintf(w, "%s{filter=\"second_hit\",generation=\"0\"} 0.25\n", metricFill)
 	}
 }
 
@@ -196,8 +210,17 @@ func (f *fakeEdge) fetch(key string) *fakeEntry {
 
 func (f *fakeEdge) admit(key string, e *fakeEntry) (result string) {
 	seen := f.sightings[key]
+	if f.heldBack[key] {
+		f.n[metricRegret+`{route="default"}`]++
+		f.n[metricRegretBytes+`{route="default"}`] += len(e.body)
+	}
 	admitted := f.policy == policyAlways || f.policy == policySecondHit && seen > 1 || f.policy == policyCounting && seen > f.moreThan
+	f.heldBack[key] = !admitted
 	if !admitted {
+		if f.stage { // too small for anything to stay
+			f.n[metricWrites+`{tier="stage"}`]++
+			f.n[metricWriteBytes+`{tier="stage"}`] += len(e.body)
+		}
 		f.n[metricHeldBack+`{route="default"}`]++
 		f.n[metricHeldBackBytes+`{route="default"}`] += len(e.body)
 		return "scarce"
@@ -206,4 +229,21 @@ func (f *fakeEdge) admit(key string, e *fakeEntry) (result string) {
 	f.n[metricWrites+`{tier="memory"}`]++
 	f.n[metricWriteBytes+`{tier="memory"}`] += len(e.body)
 	return "miss"
+}
+
+// holdNginx starts an nginx, says where, and waits to be killed.
+func holdNginx(program string) int {
+	r := sequence(1)
+	o, err := startOrigin(r, time.Hour, 1, 0)
+	if err == nil {
+		var n *nginx
+		// On disk: what a killed driver leaves is in the test's own folder.
+		c := nginxConfig{minUses: 1, maxBytes: 1 << 20, keys: 1, euid: os.Geteuid()}
+		if n, err = startNginx(context.Background(), program, os.TempDir(), c, o); err == nil {
+			fmt.Fprintln(os.Stdout, n.address())
+			select {}
+		}
+	}
+	fmt.Fprintln(os.Stderr, err)
+	return 1
 }

@@ -24,7 +24,10 @@ const (
 
 	maxConnections = 1024
 	defaultTimeout = time.Hour
+	maxStageShare  = 0.5 // of the capacity: edgeproxy takes no more
 )
+
+var errStage = errors.New("want at most 50%, or a size up to half of the capacity")
 
 var knownPolicies = [...]string{policyAlways, policySecondHit, policyCounting, policyNever}
 
@@ -38,14 +41,18 @@ type options struct {
 	rotateEvery    *time.Duration
 	filterCapacity int64 // keys; 0 = not given
 	capacity       amount
+	stage          amount  // of the capacity; zero = none
 	maxObjectBytes int64   // 0 = chosen by the plan
 	rate           float64 // requests a second; 0 = chosen by the plan
 	connections    int
 	maxAge         time.Duration
 	timeout        time.Duration
 	edgeproxy      string
+	nginx          string // "" = looked for
 	json           bool
 	jsonFile       string
+	html           string // file; "" = none
+	baseline       string
 	minSaved       float64
 }
 
@@ -97,14 +104,18 @@ func (o *options) define(fs *flag.FlagSet) {
 	fs.Int64Var(&o.filterCapacity, "filter-capacity", 0, "second-hit, counting: distinct `keys` a generation holds (default: edgeproxy's own)")
 	o.capacity = amount{text: "5%", share: 0.05}
 	fs.Func("capacity", "cache.memory.max_bytes: a `size`, or P% of the trace's unique bytes (default 5%)", o.parseCapacity)
-	fs.Func("max-object", "cache.memory.max_object_bytes, a `size` (default: the largest object, at most a quarter of the capacity)", o.parseMaxObject)
-	fs.Float64Var(&o.rate, "rate", 0, "requests a `second` (default: 4000, or fewer so that 150 MB a second are asked for)")
+	fs.Func("stage", "second-hit, counting: cache.memory.stage_bytes, a `size` or P% of the capacity, which it is part of (default none)", o.parseStage)
+	fs.Func("max-object", "cache.memory.max_object_bytes, a `size` (default: the largest object, at most a quarter of the capacity less the stage)", o.parseMaxObject)
+	fs.Float64Var(&o.rate, "rate", 0, "`requests` a second (default: 4000, or fewer so that 150 MB a second are asked for)")
 	fs.IntVar(&o.connections, "connections", 32, "keep-alive `connections`; 1 = one request after the other")
 	fs.DurationVar(&o.maxAge, "max-age", 24*time.Hour, "max-age that the origin sends, whole seconds")
 	fs.DurationVar(&o.timeout, "timeout", defaultTimeout, "give up after this `duration`, all policies together")
 	fs.StringVar(&o.edgeproxy, "edgeproxy", "", "`path` of the program (default: build ./cmd/edgeproxy)")
+	fs.StringVar(&o.nginx, "nginx", "", "`path` of nginx (default: on PATH, or "+usualNginx+")")
 	fs.BoolVar(&o.json, "json", false, "print the report as JSON instead of the table")
 	fs.StringVar(&o.jsonFile, "json-file", "", "also write the JSON report to this `file`")
+	fs.StringVar(&o.html, "html", "", "also write the report with its curves to this `file`, one page that opens offline")
+	fs.StringVar(&o.baseline, "baselines", baselinesAuto, "what to run beside edgeproxy, `which` is nginx, none or auto: nginx where there is --html")
 	fs.Float64Var(&o.minSaved, "min-saved", 0, "exit 1 unless second-hit saves this `share` (0 to 1) of the writes of always")
 }
 
@@ -132,6 +143,14 @@ func (o *options) parseRotate(s string) error {
 
 func (o *options) parseCapacity(s string) (err error) {
 	o.capacity, err = parseAmount(s)
+	return err
+}
+
+func (o *options) parseStage(s string) (err error) {
+	o.stage, err = parseAmount(s)
+	if err == nil && o.stage.share > maxStageShare {
+		err = errStage
+	}
 	return err
 }
 

@@ -100,7 +100,12 @@ func (o *options) load(ctx context.Context) (*replay, error) {
 
 func (o *options) write(doc *document, stdout io.Writer) error {
 	if o.jsonFile != "" {
-		if err := doc.writeJSONFile(o.jsonFile); err != nil {
+		if err := writeFile(o.jsonFile, doc.writeJSON); err != nil {
+			return err
+		}
+	}
+	if o.html != "" {
+		if err := writeFile(o.html, doc.page().Write); err != nil {
 			return err
 		}
 	}

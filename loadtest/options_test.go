@@ -28,7 +28,7 @@ func TestFlagDefaults(t *testing.T) {
 	got := parse(t)
 	want := &options{
 		trace: "f", seed: 1, policies: []string{"always", "second-hit", "counting"}, capacity: amount{text: "5%", share: 0.05},
-		connections: 32, maxAge: 24 * time.Hour, timeout: defaultTimeout,
+		connections: 32, maxAge: 24 * time.Hour, timeout: defaultTimeout, baseline: "auto",
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(options{}, amount{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -50,7 +50,15 @@ func TestBadFlagsAreRefused(t *testing.T) {
 		}
 	}
 	f("--trace: want", "--trace", "")
-	f("not defined: -html", "--html", "f")
+	f("not defined: -shadow", "--shadow", "f")
+	f("--html: want a file in a folder that is there", "--html", "no/such/folder/f")
+	f("--html: want a file", "--html", t.TempDir())
+	f("--json-file: want a file in a folder that is there", "--json-file", "no/such/folder/f")
+	f("--baselines: want auto, none, nginx", "--baselines", "varnish")
+	f("at most 50%", "--stage", "51%")
+	f("want a share above 0%", "--stage", "0%")
+	f("want a size", "--stage", "some")
+	f("--stage: needs second-hit or counting", "--stage", "10%", "--policies", "never")
 	f(`unexpected argument "x"`, "x")
 	f("unknown policy", "--policies", "lru")
 	f("--format: want seq, combined, tsv", "--format", "xml")
@@ -100,6 +108,21 @@ func TestPlanChoosesLimitsTheProxyTakes(t *testing.T) {
 	f(1<<20, 64<<10, 4000, objects(10, 20), "--capacity", "1MiB")
 	f(5_000_000, 1_250_000, 1, objects(100_000_000), "--rate", "1")
 	f(8<<20, 100, 7.5, objects(0), "--capacity", "8MiB", "--max-object", "100B", "--rate", "7.5")
+	f(4<<20, 768<<10, 17, objects(16<<20, 1000), "--capacity", "4MiB", "--stage", "25%")
+	f(4<<20, 512<<10, 17, objects(16<<20, 1000), "--capacity", "4MiB", "--stage", "2MiB")
+}
+
+func TestPlanRefusesWhatTheProxyWould(t *testing.T) {
+	f := func(want string, args ...string) {
+		t.Helper()
+		if _, err := newPlan(parse(t, args...), objects(16<<20)); exitCode(err, io.Discard) != exitUsage || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: got %v, want exit 2 and %q", args, err, want)
+		}
+	}
+	f("no less than 1 MiB", "--capacity", "1%")
+	f("at most a quarter of the capacity less the stage, here 1.0 MiB", "--capacity", "4MiB", "--max-object", "1025KiB")
+	f("at most a quarter of the capacity less the stage, here 512 KiB", "--capacity", "4MiB", "--stage", "2MiB", "--max-object", "1MiB")
+	f("half of the capacity, here 2.0 MiB", "--capacity", "4MiB", "--stage", "2049KiB")
 }
 
 func TestEdgeConfigSaysOnlyWhatIsGiven(t *testing.T) {
@@ -108,7 +131,8 @@ func TestEdgeConfigSaysOnlyWhatIsGiven(t *testing.T) {
 		t.Fatal(err)
 	}
 	plain, _ := newPlan(parse(t, "--capacity", "8MiB"), objects(1<<20))
-	f := func(p *plan, policy, admission, rule string) {
+	staged, _ := newPlan(parse(t, "--capacity", "8MiB", "--stage", "50%"), objects(1<<20))
+	f := func(p *plan, policy, admission, stage, rule string) {
 		t.Helper()
 		c := p.edgeSettings(policy)
 		c.listen, c.admin, c.origin = "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"
@@ -124,7 +148,7 @@ admission:
   memory:
     max_bytes: 8388608B
     max_object_bytes: 1048576B
-log:
+` + stage + `log:
   level: warn
 `
 		if diff := cmp.Diff(want, string(c.yaml())); diff != "" {
@@ -134,17 +158,19 @@ log:
 			t.Errorf("%s: rotation %q, want %q", policy, got, rule)
 		}
 	}
-	f(p, policyAlways, "always\n", "")
-	f(p, policyNever, "never\n", "")
-	f(p, policySecondHit, "second-hit\n  second_hit:\n    rotate_every: 0s\n    capacity: 5000\n", "at 5000 keys")
-	f(p, policyCounting, "counting\n  counting:\n    more_than: 3\n    rotate_every: 0s\n    capacity: 5000\n", "at 5000 keys")
-	f(plain, policySecondHit, "second-hit\n", "every 30m0s, or at 1000000 keys")
-	f(plain, policyCounting, "counting\n  counting:\n    more_than: 4\n", "every 6h0m0s, or at 1000000 keys")
+	f(p, policyAlways, "always\n", "", "")
+	f(p, policyNever, "never\n", "", "")
+	f(p, policySecondHit, "second-hit\n  second_hit:\n    rotate_every: 0s\n    capacity: 5000\n", "", "at 5000 keys")
+	f(p, policyCounting, "counting\n  counting:\n    more_than: 3\n    rotate_every: 0s\n    capacity: 5000\n", "", "at 5000 keys")
+	f(plain, policySecondHit, "second-hit\n", "", "every 30m0s, or at 1000000 keys")
+	f(staged, policyAlways, "always\n", "", "")
+	f(staged, policySecondHit, "second-hit\n", "    stage_bytes: 4194304B\n", "every 30m0s, or at 1000000 keys")
+	f(plain, policyCounting, "counting\n  counting:\n    more_than: 4\n", "", "every 6h0m0s, or at 1000000 keys")
 }
 
 func TestReportHasTheNamesOthersRead(t *testing.T) {
 	regret, ratio := int64(1), 0.5
-	data, err := json.Marshal(document{Results: []result{{Regret: &regret, FalsePositiveRatio: &ratio}}})
+	data, err := json.Marshal(document{Results: []result{{Regret: &regret, RegretBytes: &regret, FalsePositiveRatio: &ratio}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,7 +192,8 @@ func TestReportHasTheNamesOthersRead(t *testing.T) {
 	f("trace", doc.Trace, "requests objects request_bytes unique_bytes one_hit_objects bad_lines")
 	f("result", doc.Results[0], `policy more_than rotate generations capacity_bytes stage_bytes eviction requests hits hit_ratio
 		byte_hit_ratio writes write_bytes writes_avoided write_bytes_avoided held_back regret origin_requests origin_bytes
-		false_positive_ratio p50_seconds p99_seconds`)
+		false_positive_ratio p50_seconds p99_seconds
+		held_back_bytes regret_bytes stage_writes stage_write_bytes promotions evictions errors late_sends worst_late_seconds server`)
 	bare, _ := json.Marshal(result{})
 	if bytes.Contains(bare, []byte("regret")) || bytes.Contains(bare, []byte("false_positive_ratio")) {
 		t.Errorf("what was not measured is reported: %s", bare)
@@ -179,24 +206,39 @@ func TestTable(t *testing.T) {
 		Trace: trace.Facts{Requests: 1000, Objects: 400, RequestBytes: 10 << 20, UniqueBytes: 4 << 20, OneHitObjects: 300, BadLines: 2},
 		Run:   runFacts{MaxBytes: 1 << 20, MaxObjectBytes: 1 << 18, Rate: 4000, Connections: 32, Seed: 1, SkippedLines: 3, MappedObjects: 4, capacity: "25%"},
 		Results: []result{
-			{Policy: "always", Requests: 1000, HitRatio: 0.5, ByteHitRatio: 0.25, Writes: 500, WriteBytes: 2 << 20, P50Seconds: 0.00025, P99Seconds: 0.0123},
-			{Policy: "counting", MoreThan: 4, Requests: 1000, Writes: 600, WriteBytes: 1 << 20, WritesAvoided: -100, WriteBytesAvoided: 1 << 20, HeldBack: 7, LateSends: 8, Errors: 9},
+			{Policy: "always", Requests: 1000, HitRatio: 0.5, ByteHitRatio: 0.25, Writes: 500, WriteBytes: 2 << 20, Regret: new(int64), P50Seconds: 0.00025, P99Seconds: 0.0123},
+			{Policy: "counting", MoreThan: 4, Requests: 1000, Writes: 600, WriteBytes: 1 << 20, WritesAvoided: -100, WriteBytesAvoided: 1 << 20, HeldBack: 700, Regret: new(int64(690)), LateSends: 8, Errors: 9},
+			{Policy: "nginx-min-uses-2", Requests: 1000, Writes: 400, WritesAvoided: 100, HeldBack: 77, Evictions: 5},
+			{Policy: "never", Requests: 1000, WritesAvoided: 500, HeldBack: 77, Regret: new(int64)},
 		},
 	}
-	const want = `trace     x.tr: 1,000 requests for 400 objects, 75.00% of them asked for once; 10 MiB asked for, 4.0 MiB unique; 2 bad lines, 3 skipped, 4 targets made up
-settings  max_bytes 1,048,576 (1.0 MiB; 25%), max_object_bytes 262,144 (256 KiB), 4,000 requests/s, 32 connections, seed 1
-
-       policy  requests    hits  byte hits  writes  written        avoided    bytes avoided  held back  evictions  origin requests  origin bytes    p50     p99  late  errors
-       always     1,000  50.00%     25.00%     500  2.0 MiB       0 (0.0%)       0 B (0.0%)          0          0                0           0 B  250µs  12.3ms     0       0
-  counting >4     1,000   0.00%      0.00%     600  1.0 MiB  -100 (-20.0%)  1.0 MiB (50.0%)          7          0                0           0 B     0s      0s     8       9
+	const head = `trace     x.tr: 1,000 requests for 400 objects, 75.00% of them asked for once; 10 MiB asked for, 4.0 MiB unique; 2 bad lines, 3 skipped, 4 targets made up
 `
-	var got strings.Builder
-	if err := d.writeTable(&got); err != nil {
-		t.Fatal(err)
+	f := func(want string) {
+		t.Helper()
+		var got strings.Builder
+		if err := d.writeTable(&got); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(head+want, got.String()); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
 	}
-	if diff := cmp.Diff(want, got.String()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	f(`settings  max_bytes 1,048,576 (1.0 MiB; 25%), max_object_bytes 262,144 (256 KiB), 4,000 requests/s, 32 connections, seed 1
+
+            policy  requests    hits  byte hits  writes  written        avoided    bytes avoided  held back  regret  saved  evictions  origin requests  origin bytes    p50     p99  late  errors
+            always     1,000  50.00%     25.00%     500  2.0 MiB       0 (0.0%)       0 B (0.0%)          0       0      0          0                0           0 B  250µs  12.3ms     0       0
+       counting >4     1,000   0.00%      0.00%     600  1.0 MiB  -100 (-20.0%)  1.0 MiB (50.0%)        700     690     10          0                0           0 B     0s      0s     8       9
+  nginx-min-uses-2     1,000   0.00%      0.00%     400      0 B    100 (20.0%)       0 B (0.0%)          -       -      -          5                0           0 B     0s      0s     0       0
+             never     1,000   0.00%      0.00%       0      0 B   500 (100.0%)       0 B (0.0%)          -       -      -          0                0           0 B     0s      0s     0       0
+`)
+	d.Results, d.Run.StageBytes = d.Results[1:2], 1<<18
+	d.Results[0].StageWrites, d.Results[0].Promotions = 1234, 55
+	f(`settings  max_bytes 1,048,576 (1.0 MiB; 25%), stage_bytes 262,144 (256 KiB) of them, max_object_bytes 262,144 (256 KiB), 4,000 requests/s, 32 connections, seed 1
+
+       policy  requests   hits  byte hits  writes  written        avoided     bytes avoided  stage writes  promoted  held back  regret  saved  evictions  origin requests  origin bytes  p50  p99  late  errors
+  counting >4     1,000  0.00%      0.00%     600  1.0 MiB  -100 (-16.7%)  1.0 MiB (100.0%)         1,234        55        700     690     10          0                0           0 B   0s   0s     8       9
+`)
 }
 
 func TestSavedIsAShareOfAlways(t *testing.T) {

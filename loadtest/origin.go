@@ -33,14 +33,17 @@ type origin struct {
 	index        map[string]uint32 // by target
 	body         []byte            // random bytes that every body is cut from
 	cacheControl string
+	noStoreOver  int64 // bytes; 0 = no limit
 
 	// The counts may be read while requests run; a reader then sees some of the
 	// requests in flight and not others.
-	requests, bytes, unknown atomic.Int64
+	requests, bytes, unknown  atomic.Int64
+	oversized, oversizedBytes atomic.Int64 // of objects over noStoreOver
 }
 
-// startOrigin serves the objects of t until Close.
-func startOrigin(t *replay, maxAge time.Duration, seed uint64) (*origin, error) {
+// startOrigin serves the objects of t until Close. Where noStoreOver is above 0 it
+// tells nginx, which has no limit of its own, not to store objects over it.
+func startOrigin(t *replay, maxAge time.Duration, seed uint64, noStoreOver int64) (*origin, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("start the origin: %w", err)
@@ -53,6 +56,7 @@ func startOrigin(t *replay, maxAge time.Duration, seed uint64) (*origin, error) 
 		index:        make(map[string]uint32, len(t.objects)),
 		body:         make([]byte, bodyBufferBytes),
 		cacheControl: "max-age=" + strconv.FormatInt(int64(maxAge/time.Second), 10),
+		noStoreOver:  noStoreOver,
 	}
 	for i := range t.objects {
 		o.index[t.objects[i].target] = uint32(i)
@@ -108,6 +112,11 @@ func (o *origin) handle(ctx *fasthttp.RequestCtx) {
 
 func (o *origin) respond(ctx *fasthttp.RequestCtx, i uint32) {
 	size := o.objects[i].bytes
+	if o.noStoreOver > 0 && size > o.noStoreOver {
+		ctx.Response.Header.Set("X-Accel-Expires", "0") // nginx keeps this field to itself
+		o.oversized.Add(1)
+		o.oversizedBytes.Add(size)
+	}
 	from := int(i) * 64 % (bodyBufferBytes / 2)
 	if size <= int64(len(o.body)-from) {
 		o.bytes.Add(size)

@@ -16,7 +16,7 @@ func TestOriginServesExactObjects(t *testing.T) {
 	for i, target := range targets {
 		lines += fmt.Sprintf("%s\t%d\n", target, sizes[i])
 	}
-	o, err := startOrigin(replayOf(lines), 90*time.Minute, 1)
+	o, err := startOrigin(replayOf(lines), 90*time.Minute, 1, bodyBufferBytes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,6 +56,9 @@ func TestOriginServesExactObjects(t *testing.T) {
 		if cc, tag := resp.Header.Get("Cache-Control"), resp.Header.Get("ETag"); cc != "max-age=5400" || tag != etag(uint32(i), sizes[i]) {
 			t.Errorf("%s: Cache-Control %q, ETag %q", target, cc, tag)
 		}
+		if got, over := resp.Header.Get("X-Accel-Expires"), sizes[i] > bodyBufferBytes; (got == "0") != over {
+			t.Errorf("%s, %d bytes: X-Accel-Expires %q; want 0 above %d bytes, else none", target, sizes[i], got, bodyBufferBytes)
+		}
 		if _, err := http.ParseTime(resp.Header.Get("Last-Modified")); err != nil {
 			t.Errorf("%s: Last-Modified: %v", target, err)
 		}
@@ -82,6 +85,9 @@ func TestOriginServesExactObjects(t *testing.T) {
 	if got := o.bytes.Load(); got != total {
 		t.Errorf("bytes: got %d, want %d", got, total)
 	}
+	if got, bytes := o.oversized.Load(), o.oversizedBytes.Load(); got != 2 || bytes != 2*sizes[4] {
+		t.Errorf("oversized: got %d of %d bytes, want /big twice", got, bytes)
+	}
 	if got := o.unknown.Load(); got != 1 {
 		t.Errorf("unknown: got %d, want 1", got)
 	}
@@ -94,7 +100,7 @@ func TestOriginClosedAtOnceEnds(t *testing.T) {
 	go func() {
 		defer close(closed)
 		for range 200 {
-			o, err := startOrigin(objects(1), time.Hour, 1)
+			o, err := startOrigin(objects(1), time.Hour, 1, 0)
 			if err == nil {
 				err = o.Close()
 			}

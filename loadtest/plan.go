@@ -35,7 +35,18 @@ type plan struct {
 	facts          trace.Facts
 	maxBytes       int64
 	maxObjectBytes int64
+	stageBytes     int64   // of the policies that hold back; part of maxBytes
 	rate           float64 // requests a second
+}
+
+// setting is how the report names what one policy ran with.
+type setting struct {
+	policy                    string
+	moreThan                  int    // counting only
+	rotate                    string // when sightings are forgotten, in words
+	generations               int
+	capacityBytes, stageBytes int64
+	eviction                  string
 }
 
 func newPlan(o *options, t *replay) (*plan, error) {
@@ -45,10 +56,14 @@ func newPlan(o *options, t *replay) (*plan, error) {
 		return nil, usagef("--capacity %s: that is %s here (the trace's unique bytes are %s), and edgeproxy takes no less than 1 MiB: raise --capacity or --limit",
 			o.capacity.text, humanize.IBytes(uint64(p.maxBytes)), humanize.IBytes(uint64(p.facts.UniqueBytes)))
 	}
-	quarter := p.maxBytes / 4 // edgeproxy refuses more
+	p.stageBytes = o.stage.of(p.maxBytes)
+	if p.stageBytes > p.maxBytes/2 {
+		return nil, usagef("--stage %s: %w, here %s", o.stage.text, errStage, humanize.IBytes(uint64(p.maxBytes/2)))
+	}
+	quarter := (p.maxBytes - p.stageBytes) / 4 // edgeproxy refuses more
 	p.maxObjectBytes = min(max(t.largest(), minMaxObjectBytes), quarter)
 	if o.maxObjectBytes > quarter {
-		return nil, usagef("--max-object: edgeproxy takes at most a quarter of the capacity, here %s", humanize.IBytes(uint64(quarter)))
+		return nil, usagef("--max-object: edgeproxy takes at most a quarter of the capacity less the stage, here %s", humanize.IBytes(uint64(quarter)))
 	}
 	if o.maxObjectBytes > 0 {
 		p.maxObjectBytes = o.maxObjectBytes
@@ -78,9 +93,22 @@ func (p *plan) edgeSettings(policy string) edgeConfig {
 		}
 		fallthrough
 	case policySecondHit:
-		c.rotateEvery, c.filterCapacity = p.rotateEvery, p.filterCapacity
+		c.rotateEvery, c.filterCapacity, c.stageBytes = p.rotateEvery, p.filterCapacity, p.stageBytes
 	}
 	return c
+}
+
+// setting returns what the report says of a policy of edgeproxy.
+func (p *plan) setting(policy string) setting {
+	c := p.edgeSettings(policy)
+	s := setting{policy: policy, moreThan: c.moreThan, capacityBytes: c.maxBytes, stageBytes: c.stageBytes, eviction: "ristretto"}
+	s.rotate, s.generations = p.rotation(policy)
+	return s
+}
+
+// planned is how long so many requests take at the rate.
+func (p *plan) planned(requests int64) time.Duration {
+	return time.Duration(float64(requests-1) / p.rate * float64(time.Second))
 }
 
 // rotation says in words when the filters of a policy forget, and how many

@@ -8,13 +8,13 @@ import (
 )
 
 // processAttributes puts a child into a group of its own, so that a Ctrl-C meant
-// for the driver does not reach it first, and ties its life to the driver's.
-func processAttributes() *syscall.SysProcAttr {
-	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
+// for the driver does not reach it first, and ties its life to the driver's: it
+// gets the signal death when the driver dies.
+func processAttributes(death syscall.Signal) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: death}
 }
 
-func terminate(p *os.Process) error { return p.Signal(syscall.SIGTERM) }
-
+// kill ends a child and all its children.
 func kill(p *os.Process) error { return syscall.Kill(-p.Pid, syscall.SIGKILL) }
 
 // timerSlack is what a sleeping Go program may oversleep by: its poller waits in

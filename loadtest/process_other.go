@@ -9,9 +9,7 @@ import (
 	"time"
 )
 
-func processAttributes() *syscall.SysProcAttr { return nil }
-
-func terminate(p *os.Process) error { return p.Signal(syscall.SIGTERM) }
+func processAttributes(syscall.Signal) *syscall.SysProcAttr { return nil }
 
 func kill(p *os.Process) error { return p.Kill() }
 

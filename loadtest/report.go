@@ -17,6 +17,7 @@ type document struct {
 	Run      runFacts    `json:"run"`
 	Warnings []string    `json:"warnings"`
 	name     string
+	tracks   []track // what the curves are made of, one for each result
 }
 
 // runFacts is how the run was set up: what is needed to repeat it.
@@ -25,6 +26,8 @@ type runFacts struct {
 	MaxObjectBytes int64   `json:"max_object_bytes"`
 	Rate           float64 `json:"rate"` // requests a second
 	Connections    int     `json:"connections"`
+	StageBytes     int64   `json:"stage_bytes"` // part of max_bytes, of the policies that hold back
+	MaxAgeSeconds  float64 `json:"max_age_seconds"`
 	Seed           uint64  `json:"seed"`
 	SkippedLines   int64   `json:"skipped_lines"`  // no GET answered with 200 or 304
 	MappedObjects  int     `json:"mapped_objects"` // sent under a made-up target
@@ -50,18 +53,33 @@ type result struct {
 	WritesAvoided      int64    `json:"writes_avoided"`
 	WriteBytesAvoided  int64    `json:"write_bytes_avoided"`
 	HeldBack           int64    `json:"held_back"`
-	Regret             *int64   `json:"regret,omitempty"`
+	Regret             *int64   `json:"regret,omitempty"` // of nginx it is not known
 	OriginRequests     int64    `json:"origin_requests"`
 	OriginBytes        int64    `json:"origin_bytes"`
 	FalsePositiveRatio *float64 `json:"false_positive_ratio,omitempty"`
 	P50Seconds         float64  `json:"p50_seconds"`
 	P99Seconds         float64  `json:"p99_seconds"`
 
+	Server           string  `json:"server"`
+	Folder           string  `json:"folder,omitempty"` // where it keeps its files
 	HeldBackBytes    int64   `json:"held_back_bytes"`
+	RegretBytes      *int64  `json:"regret_bytes,omitempty"`
+	StageWrites      int64   `json:"stage_writes"` // not part of writes
+	StageWriteBytes  int64   `json:"stage_write_bytes"`
+	Promotions       int64   `json:"promotions"` // from the stage; part of writes
 	Evictions        int64   `json:"evictions"`
 	Errors           int64   `json:"errors"`
 	LateSends        int64   `json:"late_sends"`
 	WorstLateSeconds float64 `json:"worst_late_seconds"`
+}
+
+// saved is the writes that holding back saved, as far as the proxy can tell by
+// itself; 0 where regret is not measured, as held back alone says nothing.
+func (r *result) saved() int64 {
+	if r.Regret == nil {
+		return 0
+	}
+	return r.HeldBack - *r.Regret
 }
 
 func newDocument(p *plan) *document {
@@ -69,6 +87,7 @@ func newDocument(p *plan) *document {
 		Trace: p.facts,
 		Run: runFacts{
 			MaxBytes: p.maxBytes, MaxObjectBytes: p.maxObjectBytes, Rate: p.rate, Connections: p.connections, Seed: p.seed,
+			StageBytes: p.stageBytes, MaxAgeSeconds: p.maxAge.Seconds(),
 			SkippedLines: p.facts.Skipped, MappedObjects: p.replay.mapped, capacity: p.capacity.text,
 		},
 		Warnings: []string{},
@@ -78,17 +97,17 @@ func newDocument(p *plan) *document {
 
 // add appends the outcome of one policy. The first must be always: the others are
 // compared with it.
-func (d *document) add(p *plan, r *policyRun) {
-	c, t := &r.counts, r.tally
-	rotate, gens := p.rotation(r.policy)
+func (d *document) add(r *policyRun) {
+	c, t, s := &r.counts, r.tally, &r.setting
 	res := result{
-		Policy: r.policy, MoreThan: p.edgeSettings(r.policy).moreThan, Rotate: rotate, Generations: gens,
-		CapacityBytes: p.maxBytes, Eviction: "ristretto",
+		Policy: s.policy, MoreThan: s.moreThan, Rotate: s.rotate, Generations: s.generations,
+		CapacityBytes: s.capacityBytes, StageBytes: s.stageBytes, Eviction: s.eviction, Server: r.server, Folder: r.folder,
 		Requests: c.requests, Hits: c.hits, HitRatio: c.hitRatio(), ByteHitRatio: c.byteHitRatio(),
 		Writes: c.writes, WriteBytes: c.writeBytes,
-		HeldBack: c.heldBack, HeldBackBytes: c.heldBackBytes, Regret: c.regret,
+		StageWrites: c.stageWrites, StageWriteBytes: c.stageWriteBytes, Promotions: c.promotions,
+		HeldBack: c.heldBack, HeldBackBytes: c.heldBackBytes, Regret: c.regret, RegretBytes: c.regretBytes,
 		OriginRequests: c.originRequests, OriginBytes: c.originBytes,
-		FalsePositiveRatio: c.falsePositives, Evictions: c.evictions,
+		FalsePositiveRatio: c.measuredFalsePositives(), Evictions: c.evictions,
 		P50Seconds: t.quantile(0.5), P99Seconds: t.quantile(0.99),
 		Errors: t.errors, LateSends: t.late, WorstLateSeconds: t.worstLate.Seconds(),
 	}
@@ -98,8 +117,9 @@ func (d *document) add(p *plan, r *policyRun) {
 		res.WriteBytesAvoided = always.WriteBytes - res.WriteBytes
 	}
 	d.Results = append(d.Results, res)
+	d.tracks = append(d.tracks, newTrack(res.name(), append(r.looks, *c), t, r.lookCost))
 	for _, w := range r.warnings {
-		d.Warnings = append(d.Warnings, r.policy+": "+w)
+		d.Warnings = append(d.Warnings, s.policy+": "+w)
 	}
 }
 
@@ -123,17 +143,18 @@ func (d *document) writeJSON(w io.Writer) error {
 	return nil
 }
 
-func (d *document) writeJSONFile(path string) error {
+// writeFile lets write fill the file at path.
+func writeFile(path string, write func(io.Writer) error) error {
 	file, err := os.Create(path)
 	if err != nil {
-		return fmt.Errorf("write the JSON report: %w", err)
+		return fmt.Errorf("write the report: %w", err)
 	}
-	if err := d.writeJSON(file); err != nil {
-		_ = file.Close()
+	if err := write(file); err != nil {
+		_ = file.Close() // the first fault is the one to tell
 		return err
 	}
 	if err := file.Close(); err != nil {
-		return fmt.Errorf("write the JSON report: %w", err)
+		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil
 }

@@ -17,6 +17,15 @@ const (
 	behindTime  = time.Second
 )
 
+// proxy is a caching proxy under test: an edgeproxy, or what it is compared with.
+type proxy interface {
+	scraper
+	address() string // host:port to send to
+	said() string    // the end of its own log
+	watch(ctx context.Context) (context.Context, context.CancelFunc)
+	Close() error
+}
+
 // runAll runs the policies one after the other, so that they do not disturb each
 // other, and returns the report. Whatever it started has ended when it returns.
 func runAll(ctx context.Context, p *plan, stderr io.Writer) (doc *document, err error) {
@@ -32,37 +41,66 @@ func runAll(ctx context.Context, p *plan, stderr io.Writer) (doc *document, err 
 		}
 	}
 	doc = newDocument(p)
-	for _, policy := range p.policies {
-		r := policyRun{plan: p, policy: policy, program: program, dir: dir, stderr: stderr}
-		if err := r.run(ctx); err != nil {
-			return nil, fmt.Errorf("%s: %w", policy, err)
+	for _, r := range append(p.edges(program, dir, stderr), p.baselines(ctx, dir, stderr)...) {
+		err := r.run(ctx)
+		switch {
+		case err == nil:
+			doc.add(r)
+		case r.optional && ctx.Err() == nil:
+			doc.Warnings = append(doc.Warnings, fmt.Sprintf("%s is left out: %v", r.setting.policy, err))
+		default:
+			return nil, fmt.Errorf("%s: %w", r.setting.policy, err)
 		}
-		doc.add(p, &r)
 	}
 	return doc, nil
+}
+
+// edges returns the runs of edgeproxy's policies. dir is a folder for their files.
+func (p *plan) edges(program, dir string, stderr io.Writer) []*policyRun {
+	var out []*policyRun
+	for _, policy := range p.policies {
+		r := newRun(p, p.setting(policy), stderr)
+		r.server = edgeServer
+		r.start = func(ctx context.Context, o *origin) (proxy, error) {
+			c := p.edgeSettings(policy)
+			c.origin = o.addr
+			return startEdge(ctx, program, dir, c)
+		}
+		out = append(out, r)
+	}
+	return out
 }
 
 // policyRun is one policy's part of the test: what it needs, and what came out.
 type policyRun struct {
 	*plan
-	policy, program, dir string
-	stderr               io.Writer
+	setting     setting
+	server      string // the proxy's name
+	folder      string // where it keeps its files; "" = it has none
+	start       func(context.Context, *origin) (proxy, error)
+	noStoreOver int64 // bytes; what the origin tells a proxy without such a limit
+	optional    bool  // its failure leaves the others standing
+	stderr      io.Writer
 
 	counts   counts
+	looks    []counts // on the way, where curves are wanted; the first is zero
+	lookCost lookCost
 	tally    *tally
 	took     time.Duration
 	warnings []string
 }
 
+func newRun(p *plan, s setting, stderr io.Writer) *policyRun {
+	return &policyRun{plan: p, setting: s, stderr: stderr}
+}
+
 func (r *policyRun) run(ctx context.Context) (err error) {
-	o, err := startOrigin(r.replay, r.maxAge, r.seed)
+	o, err := startOrigin(r.replay, r.maxAge, r.seed, r.noStoreOver)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, o.Close()) }()
-	config := r.edgeSettings(r.policy)
-	config.origin = o.addr
-	e, err := startEdge(ctx, r.program, r.dir, config)
+	e, err := r.start(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -78,22 +116,30 @@ func (r *policyRun) run(ctx context.Context) (err error) {
 	if err := r.measure(ctx, e); err != nil {
 		return err
 	}
-	r.judge(o)
+	r.judge(o, e)
 	return nil
 }
 
-// measure replays the trace between two looks at the metrics.
-func (r *policyRun) measure(ctx context.Context, e *edge) error {
+// measure replays the trace between two looks at the counts.
+func (r *policyRun) measure(ctx context.Context, e proxy) error {
 	ctx, stop := e.watch(ctx)
 	defer stop()
-	before, err := e.before(ctx)
+	before, err := early(ctx, e)
 	if err != nil {
 		return err
 	}
-	if r.tally, err = r.drive(ctx, e); err != nil {
-		return fmt.Errorf("%w\n%s", err, e.log.String())
+	if r.html != "" {
+		s := startSampler(ctx, e, lookEvery(r.planned(r.facts.Requests)))
+		err = r.drive(ctx, e)
+		s.Close()
+		r.keep(s, before)
+	} else {
+		err = r.drive(ctx, e)
 	}
-	after, err := e.settled(ctx, before.requests+r.tally.requests())
+	if err != nil {
+		return fmt.Errorf("%w\n%s", err, e.said())
+	}
+	after, err := settled(ctx, e, before.requests+r.tally.requests())
 	if err != nil {
 		return err
 	}
@@ -101,38 +147,28 @@ func (r *policyRun) measure(ctx context.Context, e *edge) error {
 	return nil
 }
 
-func (r *policyRun) drive(ctx context.Context, e *edge) (*tally, error) {
-	var dialer net.Dialer
-	d := &driver{
-		replay: r.replay, host: e.config.listen, rate: r.rate, connections: r.connections, pause: pause,
-		dial: func(ctx context.Context) (net.Conn, error) { return dialer.DialContext(ctx, "tcp", e.config.listen) },
+// keep takes over what a sampler saw since before.
+func (r *policyRun) keep(s *sampler, before counts) {
+	r.looks = append(r.looks, before.since(before))
+	for _, c := range s.looks {
+		r.looks = append(r.looks, c.since(before))
 	}
-	m := newMeter(r.stderr, r.policy, r.facts.Requests, &d.done)
-	defer m.Close()
-	start := time.Now()
-	t, err := d.run(ctx)
-	r.took = time.Since(start)
-	return t, err
+	r.lookCost = s.cost
+	if s.err != nil {
+		r.warnings = append(r.warnings, fmt.Sprintf("the curves have a gap: %v", s.err))
+	}
 }
 
-// judge writes down what makes the figures doubtful.
-func (r *policyRun) judge(o *origin) {
-	warn := func(format string, args ...any) { r.warnings = append(r.warnings, fmt.Sprintf(format, args...)) }
-	for _, d := range r.counts.disagreements(r.tally, o) {
-		warn("%s", d)
+func (r *policyRun) drive(ctx context.Context, e proxy) (err error) {
+	var dialer net.Dialer
+	d := &driver{
+		replay: r.replay, host: e.address(), rate: r.rate, connections: r.connections, pause: pause,
+		dial: func(ctx context.Context) (net.Conn, error) { return dialer.DialContext(ctx, "tcp", e.address()) },
 	}
-	if n := o.unknown.Load(); n > 0 {
-		warn("the origin was asked %d times for something that is not in the trace", n)
-	}
-	if n := r.counts.passed; n > 0 {
-		warn("edgeproxy passed %d requests by the cache, though all objects are storable", n)
-	}
-	if r.tally.errors > 0 {
-		warn("%d responses failed, the first: %s", r.tally.errors, r.tally.samples[0])
-	}
-	planned := time.Duration(float64(r.tally.requests()-1) / r.rate * float64(time.Second))
-	if over := r.took - planned; over > behindTime && over.Seconds() > behindShare*planned.Seconds() {
-		warn("fell behind: took %s instead of %s, %d requests sent late (at worst by %s); latencies include that wait",
-			r.took.Round(time.Millisecond), planned.Round(time.Millisecond), r.tally.late, r.tally.worstLate.Round(time.Millisecond))
-	}
+	m := newMeter(r.stderr, r.setting.policy, r.facts.Requests, &d.done)
+	defer m.Close()
+	start := time.Now()
+	r.tally, err = d.run(ctx)
+	r.took = time.Since(start)
+	return err
 }

@@ -11,10 +11,16 @@ import (
 const (
 	scrapeEvery   = 50 * time.Millisecond
 	scrapeTimeout = 10 * time.Second
-	// settleWait bounds the wait for the last requests to be counted: edgeproxy
-	// does that after the client has its last byte.
+	// settleWait bounds the wait for the last requests to be counted: a proxy does
+	// that after the client has its last byte.
 	settleWait = 3 * time.Second
 )
+
+// scraper reads what a proxy has counted since its start. It may return a
+// *missingError with counts that lack something.
+type scraper interface {
+	scrape(ctx context.Context) (counts, error)
+}
 
 // scrape reads the metrics once.
 func (e *edge) scrape(ctx context.Context) (counts, error) {
@@ -32,12 +38,12 @@ func (e *edge) scrape(ctx context.Context) (counts, error) {
 	if err != nil {
 		return counts{}, fmt.Errorf("scrape /metrics: %w", err)
 	}
-	return x.counts(e.config.policy)
+	return x.counts(&e.config)
 }
 
-// before returns the counts at the start, where a metric may still be missing.
-func (e *edge) before(ctx context.Context) (counts, error) {
-	c, err := e.scrape(ctx)
+// early returns the counts while a metric may still be missing.
+func early(ctx context.Context, s scraper) (counts, error) {
+	c, err := s.scrape(ctx)
 	if _, ok := errors.AsType[*missingError](err); ok {
 		err = nil
 	}
@@ -46,12 +52,12 @@ func (e *edge) before(ctx context.Context) (counts, error) {
 
 // settled returns the counts once they stand still and hold at least the given
 // number of requests, or after settleWait whatever they are.
-func (e *edge) settled(ctx context.Context, requests int64) (counts, error) {
+func settled(ctx context.Context, s scraper, requests int64) (counts, error) {
 	deadline := time.NewTimer(settleWait)
 	defer deadline.Stop()
 	tick := time.NewTicker(scrapeEvery)
 	defer tick.Stop()
-	last, err := e.scrape(ctx)
+	last, err := s.scrape(ctx)
 	for err == nil {
 		select {
 		case <-tick.C:
@@ -61,17 +67,11 @@ func (e *edge) settled(ctx context.Context, requests int64) (counts, error) {
 			return last, context.Cause(ctx)
 		}
 		var c counts
-		c, err = e.scrape(ctx)
+		c, err = s.scrape(ctx)
 		if err == nil && c.requests >= requests && c.stands(&last) {
 			return c, nil
 		}
 		last = c
 	}
 	return last, err
-}
-
-// stands reports whether nothing was counted since last.
-func (c *counts) stands(last *counts) bool {
-	return c.requests == last.requests && c.responseBytes == last.responseBytes && c.writes == last.writes &&
-		c.originRequests == last.originRequests && c.originBytes == last.originBytes
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -17,7 +18,7 @@ type column struct {
 	cell func(r, always *result) string
 }
 
-var columns = [...]column{
+var firstColumns = [...]column{
 	{"policy", func(r, _ *result) string { return r.name() }},
 	{"requests", func(r, _ *result) string { return humanize.Comma(r.Requests) }},
 	{"hits", func(r, _ *result) string { return percent(r.HitRatio) }},
@@ -26,7 +27,18 @@ var columns = [...]column{
 	{"written", func(r, _ *result) string { return size(r.WriteBytes) }},
 	{"avoided", func(r, always *result) string { return avoided(r.WritesAvoided, always.Writes, humanize.Comma) }},
 	{"bytes avoided", func(r, always *result) string { return avoided(r.WriteBytesAvoided, always.WriteBytes, size) }},
-	{"held back", func(r, _ *result) string { return humanize.Comma(r.HeldBack) }},
+}
+
+// stageColumns are there where a policy has a stage.
+var stageColumns = [...]column{
+	{"stage writes", func(r, _ *result) string { return humanize.Comma(r.StageWrites) }},
+	{"promoted", func(r, _ *result) string { return humanize.Comma(r.Promotions) }},
+}
+
+var lastColumns = [...]column{
+	{"held back", func(r, _ *result) string { return r.ifMeasured(r.HeldBack) }},
+	{"regret", func(r, _ *result) string { return r.ifMeasured(r.HeldBack - r.saved()) }},
+	{"saved", func(r, _ *result) string { return r.ifMeasured(r.saved()) }},
 	{"evictions", func(r, _ *result) string { return humanize.Comma(r.Evictions) }},
 	{"origin requests", func(r, _ *result) string { return humanize.Comma(r.OriginRequests) }},
 	{"origin bytes", func(r, _ *result) string { return size(r.OriginBytes) }},
@@ -36,36 +48,65 @@ var columns = [...]column{
 	{"errors", func(r, _ *result) string { return humanize.Comma(r.Errors) }},
 }
 
+func (d *document) columns() []column {
+	var stage []column
+	if d.Run.StageBytes > 0 {
+		stage = stageColumns[:]
+	}
+	return slices.Concat(firstColumns[:], stage, lastColumns[:])
+}
+
+// rows returns the heads of the columns and a row for each policy.
+func (d *document) rows() (heads []string, rows [][]string) {
+	columns := d.columns()
+	for _, c := range columns {
+		heads = append(heads, c.name)
+	}
+	for i := range d.Results {
+		row := make([]string, len(columns))
+		for j, c := range columns {
+			row[j] = c.cell(&d.Results[i], &d.Results[0])
+		}
+		rows = append(rows, row)
+	}
+	return heads, rows
+}
+
 // writeTable writes the report for a reader: the trace, the settings, and a line
 // for each policy.
 func (d *document) writeTable(w io.Writer) error {
 	var b bytes.Buffer
-	t, r := &d.Trace, &d.Run
-	fmt.Fprintf(&b, "trace     %s: %s requests for %s objects, %s of them asked for once; %s asked for, %s unique; %s bad lines, %s skipped, %s targets made up\n",
-		d.name, humanize.Comma(t.Requests), humanize.Comma(t.Objects), percent(ratio(t.OneHitObjects, t.Objects)),
-		size(t.RequestBytes), size(t.UniqueBytes),
-		humanize.Comma(t.BadLines), humanize.Comma(r.SkippedLines), humanize.Comma(int64(r.MappedObjects)))
-	fmt.Fprintf(&b, "settings  max_bytes %s (%s; %s), max_object_bytes %s (%s), %s requests/s, %d connections, seed %d\n\n",
-		humanize.Comma(r.MaxBytes), size(r.MaxBytes), r.capacity, humanize.Comma(r.MaxObjectBytes), size(r.MaxObjectBytes),
-		humanize.Commaf(r.Rate), r.Connections, r.Seed)
+	fmt.Fprintf(&b, "trace     %s\nsettings  %s\n\n", d.traceLine(), d.settingsLine())
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	names := make([]string, 0, len(columns))
-	for i := range columns {
-		names = append(names, columns[i].name)
-	}
-	line(tw, names)
-	for i := range d.Results {
-		cells := names[:0]
-		for j := range columns {
-			cells = append(cells, columns[j].cell(&d.Results[i], &d.Results[0]))
-		}
-		line(tw, cells)
+	heads, rows := d.rows()
+	line(tw, heads)
+	for _, row := range rows {
+		line(tw, row)
 	}
 	_ = tw.Flush() // into memory: cannot fail
 	if _, err := w.Write(b.Bytes()); err != nil {
 		return fmt.Errorf("write the table: %w", err)
 	}
 	return nil
+}
+
+func (d *document) traceLine() string {
+	t, r := &d.Trace, &d.Run
+	return fmt.Sprintf("%s: %s requests for %s objects, %s of them asked for once; %s asked for, %s unique; %s bad lines, %s skipped, %s targets made up",
+		d.name, humanize.Comma(t.Requests), humanize.Comma(t.Objects), percent(ratio(t.OneHitObjects, t.Objects)),
+		size(t.RequestBytes), size(t.UniqueBytes),
+		humanize.Comma(t.BadLines), humanize.Comma(r.SkippedLines), humanize.Comma(int64(r.MappedObjects)))
+}
+
+func (d *document) settingsLine() string {
+	r := &d.Run
+	stage := ""
+	if r.StageBytes > 0 {
+		stage = fmt.Sprintf("stage_bytes %s (%s) of them, ", humanize.Comma(r.StageBytes), size(r.StageBytes))
+	}
+	return fmt.Sprintf("max_bytes %s (%s; %s), %smax_object_bytes %s (%s), %s requests/s, %d connections, seed %d",
+		humanize.Comma(r.MaxBytes), size(r.MaxBytes), r.capacity, stage, humanize.Comma(r.MaxObjectBytes), size(r.MaxObjectBytes),
+		humanize.Commaf(r.Rate), r.Connections, r.Seed)
 }
 
 // line writes one line; the last cell ends with a tab too, or it would not be
@@ -79,6 +120,15 @@ func (r *result) name() string {
 		return fmt.Sprintf("%s >%d", r.Policy, r.MoreThan)
 	}
 	return r.Policy
+}
+
+// ifMeasured shows a count that means something only where regret is measured.
+// Under never edgeproxy remembers no key, so that nothing would be regretted.
+func (r *result) ifMeasured(n int64) string {
+	if r.Regret == nil || r.Policy == policyNever {
+		return "-"
+	}
+	return humanize.Comma(n)
 }
 
 func percent(ratio float64) string { return fmt.Sprintf("%.2f%%", 100*ratio) }

@@ -8,6 +8,8 @@
 #   LIMIT     use only the first LIMIT lines of each trace (a quick check)
 #   CAPACITY  default 5%; with LIMIT 20%, as the start of a trace is small
 #   REPORTS   an existing folder for a JSON report of each trace
+#   HTML      an existing folder for a page of each trace, with nginx beside it
+#             where that is installed
 set -eu
 
 repo=$(cd "$(dirname "$0")/.." && pwd)
@@ -30,6 +32,7 @@ if [ "$LIMIT" -gt 0 ]; then
 fi
 CAPACITY=${CAPACITY:-5%}
 REPORTS=${REPORTS:+$(cd "$REPORTS" && pwd)}
+HTML=${HTML:+$(cd "$HTML" && pwd)}
 
 cd "$repo"
 tmp=$(mktemp -d)
@@ -47,7 +50,8 @@ replay() {
 		return 1
 	fi
 	"$tmp/loadtest" --trace "$TRACES/$name" --edgeproxy "$tmp/edgeproxy" --policies always,second-hit,counting,never \
-		--capacity "$CAPACITY" --limit "$LIMIT" ${REPORTS:+--json-file "$REPORTS/$name.json"} "$@"
+		--capacity "$CAPACITY" --limit "$LIMIT" ${REPORTS:+--json-file "$REPORTS/$name.json"} \
+		${HTML:+--html "$HTML/$name.html"} "$@"
 }
 
 status=0

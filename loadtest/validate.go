@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +21,7 @@ func (o *options) validate(given map[string]bool) error {
 			errs = append(errs, fmt.Errorf("--%s: want %s", flag, text))
 		}
 	}
+	baselines := []string{baselinesAuto, baselinesNone, baselinesNginx}
 	want(o.trace != "", "trace", "a file of requests, zipf:KEY=V,... or popularity:FILE,KEY=V,...")
 	want(o.format == "" || slices.Contains(trace.Formats(), o.format), "format", strings.Join(trace.Formats(), ", "))
 	want(o.limit >= 0, "limit", "0 or more lines")
@@ -28,8 +31,22 @@ func (o *options) validate(given map[string]bool) error {
 	want(o.timeout > 0, "timeout", "a duration above 0s")
 	want(!given["more-than"] || o.moreThan >= 1 && o.moreThan <= 14, "more-than", "1 to 14")
 	want(!given["filter-capacity"] || o.filterCapacity > 0, "filter-capacity", "more than 0 keys")
+	want(slices.Contains(baselines, o.baseline), "baselines", strings.Join(baselines, ", "))
+	want(placeFor(o.html), "html", "a file in a folder that is there")
+	want(placeFor(o.jsonFile), "json-file", "a file in a folder that is there")
 	want(o.minSaved >= 0 && o.minSaved <= 1, "min-saved", "a share from 0 to 1")
 	return errors.Join(append(errs, o.needs(given)...)...)
+}
+
+// placeFor reports whether a file could be at path: it is written after a long
+// run. "" is none.
+func placeFor(path string) bool {
+	if path == "" {
+		return true
+	}
+	folder, err := os.Stat(filepath.Dir(path))
+	file, fileErr := os.Stat(path)
+	return err == nil && folder.IsDir() && (fileErr != nil || !file.IsDir())
 }
 
 // needs refuses a setting of a policy that is not run: it would change nothing,
@@ -44,6 +61,7 @@ func (o *options) needs(given map[string]bool) (errs []error) {
 	need("more-than", policyCounting)
 	need("rotate-every", policySecondHit, policyCounting)
 	need("filter-capacity", policySecondHit, policyCounting)
+	need("stage", policySecondHit, policyCounting)
 	need("min-saved", policySecondHit)
 	return errs
 }

@@ -1,0 +1,36 @@
+package main
+
+import (
+	"fmt"
+	"time"
+)
+
+// doubter is a proxy that knows what makes its own figures doubtful.
+type doubter interface {
+	doubts() []string
+}
+
+// judge writes down what makes the figures doubtful.
+func (r *policyRun) judge(o *origin, e proxy) {
+	warn := func(format string, args ...any) { r.warnings = append(r.warnings, fmt.Sprintf(format, args...)) }
+	for _, d := range r.counts.disagreements(r.server, r.tally, o) {
+		warn("%s", d)
+	}
+	if n := o.unknown.Load(); n > 0 {
+		warn("the origin was asked %d times for something that is not in the trace", n)
+	}
+	if n := r.counts.passed; n > 0 {
+		warn("%s passed %d requests by the cache, though all objects are storable", r.server, n)
+	}
+	if r.tally.errors > 0 {
+		warn("%d responses failed, the first: %s", r.tally.errors, r.tally.samples[0])
+	}
+	planned := r.planned(r.tally.requests())
+	if over := r.took - planned; over > behindTime && over.Seconds() > behindShare*planned.Seconds() {
+		warn("fell behind: took %s instead of %s, %d requests sent late (at worst by %s); latencies include that wait",
+			r.took.Round(time.Millisecond), planned.Round(time.Millisecond), r.tally.late, r.tally.worstLate.Round(time.Millisecond))
+	}
+	if d, ok := e.(doubter); ok {
+		r.warnings = append(r.warnings, d.doubts()...)
+	}
+}

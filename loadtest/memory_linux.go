@@ -1,0 +1,22 @@
+package main
+
+import "syscall"
+
+const (
+	sharedMemory = "/dev/shm"
+	tmpfsMagic   = 0x01021994 // statfs(2)
+	memorySpare  = 2          // times what is needed has to be free
+)
+
+// memoryFolder returns a folder in memory with room for need bytes, or "" where
+// there is none.
+func memoryFolder(need int64) string {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(sharedMemory, &s); err != nil || s.Type != tmpfsMagic {
+		return ""
+	}
+	if free := float64(s.Bavail) * float64(s.Bsize); free < memorySpare*float64(need) {
+		return ""
+	}
+	return sharedMemory
+}

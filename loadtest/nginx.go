@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os/exec"
+	"syscall"
+	"time"
+)
+
+const (
+	nginxInactive = 24 * time.Hour        // how long it remembers a key that nobody asks for
+	paceManager   = 10 * time.Millisecond // how often it looks at the cache's size, see pacemaker
+	// What is written between two looks may take the cache nginxSlack over its size;
+	// more, at more than nginxSeldom of the writes, is warned of.
+	nginxSlack  = 0.1
+	nginxSeldom = 0.1
+)
+
+// writeCounts is what a proxy stored in a folder, and what it removed. Bytes are
+// of bodies.
+type writeCounts struct {
+	writes, bytes, evictions int64
+	over                     int64 // writes after which it held more than it ought to
+	most                     int64 // bytes it held at its fullest
+}
+
+// nginx is one nginx with its processes, and what counts its work: the access log
+// the requests, the folder of its cache the writes. nginx itself counts neither.
+type nginx struct {
+	*process
+	listen  string
+	folders nginxFolders
+	access  *accessLog
+	writes  *writeWatch
+	pace    *pacemaker
+	origin  *origin
+	max     int64       // bytes of the cache
+	stored  writeCounts // at the last scrape
+}
+
+// startNginx starts the program with c on free ports and returns once its cache
+// is kept to its size. Its files lie in a new folder below files.
+func startNginx(ctx context.Context, program, files string, c nginxConfig, o *origin) (*nginx, error) {
+	c.origin = o.addr
+	return startOnFreePorts(func(listen, admin string) (*nginx, error) {
+		c.listen, c.admin = listen, admin
+		folders, err := prepareNginx(files, c)
+		if err != nil {
+			return nil, err
+		}
+		n := &nginx{listen: listen, folders: folders, origin: o, max: c.maxBytes}
+		limit := int64((1 + nginxSlack) * float64(c.maxBytes))
+		if n.writes, err = watchWrites(folders.cache, folders.path(nginxMarks), o.objects, limit); err != nil {
+			return nil, errors.Join(err, folders.Close())
+		}
+		// The master ends its workers when it is told to; one that was killed could not.
+		cmd := exec.Command(program, "-p", folders.home, "-c", nginxFile, "-e", "stderr")
+		if n.process, err = launch("nginx", cmd, syscall.SIGQUIT, syscall.SIGTERM); err != nil {
+			return nil, errors.Join(err, n.writes.Close(), folders.Close())
+		}
+		return n, n.begin(ctx, admin)
+	})
+}
+
+func (n *nginx) begin(ctx context.Context, admin string) (err error) {
+	err = n.await(ctx, func(ctx context.Context) bool {
+		var d net.Dialer
+		conn, err := d.DialContext(ctx, "tcp", admin)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err == nil
+	})
+	if err != nil {
+		return err
+	}
+	if n.access, err = openAccessLog(n.folders.path(nginxLog)); err != nil {
+		return err
+	}
+	ctx, stop := n.watch(ctx)
+	defer stop()
+	ctx, cancel := context.WithTimeoutCause(ctx, readyWait, errors.New("its cache manager does not work"))
+	defer cancel()
+	if n.pace, err = startPacemaker(ctx, n.cmd.Process, admin); err != nil {
+		return fmt.Errorf("start nginx: %w\n%s", errors.Join(err, context.Cause(ctx)), n.said())
+	}
+	return nil
+}
+
+func (n *nginx) address() string { return n.listen }
+
+// Close ends nginx and everything that watched it, and removes its files.
+func (n *nginx) Close() error {
+	var errs []error
+	if n.pace != nil {
+		errs = append(errs, n.pace.Close())
+	}
+	errs = append(errs, n.process.Close(), n.writes.Close())
+	if n.access != nil {
+		errs = append(errs, n.access.Close())
+	}
+	return errors.Join(append(errs, n.folders.Close())...)
+}
+
+// scrape puts the counts together. Every fetch that was not written was held back,
+// unless it was over the size that the run allows.
+func (n *nginx) scrape(ctx context.Context) (counts, error) {
+	ctx, cancel := context.WithTimeout(ctx, scrapeTimeout)
+	defer cancel()
+	c, err := n.access.read()
+	if err != nil {
+		return counts{}, err
+	}
+	w, err := n.writes.counts(ctx)
+	if err != nil {
+		return counts{}, err
+	}
+	n.stored = w
+	c.writes, c.writeBytes, c.evictions = w.writes, w.bytes, w.evictions
+	c.heldBack = c.originRequests - c.writes - n.origin.oversized.Load()
+	c.heldBackBytes = c.originBytes - c.writeBytes - n.origin.oversizedBytes.Load()
+	return c, nil
+}
+
+// doubts says how often the cache was larger than it ought to be.
+func (n *nginx) doubts() (out []string) {
+	if over := ratio(n.stored.over, n.stored.writes); over > nginxSeldom {
+		out = append(out, fmt.Sprintf("its cache manager did not keep up: at %s of its writes the cache was more than %s over its max_size of %s, at worst %s",
+			percent(over), percent(nginxSlack), size(n.max), size(n.stored.most)))
+	}
+	return out
+}

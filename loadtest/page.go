@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"edgeproxy/internal/page"
+)
+
+// page returns the report as a page of one file.
+func (d *document) page() *page.Page {
+	m := marks(d.tracks, d.Trace.Requests)
+	sections := []page.Section{d.policies()}
+	if len(d.Warnings) > 0 {
+		sections = append(sections, d.warnings())
+	}
+	sections = append(sections, d.writeCurves(m)...)
+	sections = append(sections, d.hitCurves(m)...)
+	sections = append(sections, d.latencyCurve())
+	sections = append(sections, d.filterCurves(m)...)
+	sections = append(sections, d.originCurve(m), d.settings(), d.traceFacts())
+	return &page.Page{Title: "edgeproxy load test: " + d.name, Lead: d.lead(), Sections: sections}
+}
+
+func (d *document) lead() string {
+	always := &d.Results[0]
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s requests for %s objects were sent once under each policy, %s a second, to a cache of %s (%s).",
+		humanize.Comma(d.Trace.Requests), humanize.Comma(d.Trace.Objects), humanize.Commaf(d.Run.Rate), size(d.Run.MaxBytes), d.Run.capacity)
+	for i := range d.Results[1:] {
+		r := &d.Results[i+1]
+		fmt.Fprintf(&text, "\n\n%s wrote %s bodies (%s), always %s (%s); its hit ratio was %s, that of always %s.",
+			r.name(), humanize.Comma(r.Writes), size(r.WriteBytes), humanize.Comma(always.Writes), size(always.WriteBytes),
+			percent(r.HitRatio), percent(always.HitRatio))
+		if r.StageBytes > 0 {
+			fmt.Fprintf(&text, " %s first sightings (%s) were written into its stage.", humanize.Comma(r.StageWrites), size(r.StageWriteBytes))
+		}
+	}
+	return text.String()
+}
+
+func (d *document) policies() page.Section {
+	heads, rows := d.rows()
+	t := &page.Table{Rows: rows}
+	for i, h := range heads {
+		t.Columns = append(t.Columns, page.Column{Name: h, Numeric: i > 0})
+	}
+	text := "Avoided is what always wrote and this policy did not, in this run: the gain. More bytes from the origin than always are the price. " +
+		"Saved is the proxy's own estimate of the gain, which no second run is needed for: the responses held back less the regret, " +
+		"which are the fills of a key whose fill before was held back. A response that is held back and comes again is no saving."
+	if d.Run.StageBytes > 0 {
+		text += " Writes are those into the memory tier, the promotions among them; first sightings written into the stage stand apart."
+	}
+	if d.compares() {
+		text += "\n\nnginx stores in files, the others in memory. Its writes are the files that it renamed into its cache, their bytes those of the " +
+			"bodies; it counts no regret. Its size limit counts whole blocks of the file system, so it holds less of small objects."
+	}
+	return page.Section{Heading: "Policies", Text: text, Table: t}
+}
+
+// compares reports whether there is another proxy than edgeproxy.
+func (d *document) compares() bool {
+	for i := range d.Results {
+		if d.Results[i].Server != edgeServer {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *document) warnings() page.Section {
+	t := &page.Table{Caption: "What makes figures doubtful", Columns: []page.Column{{Name: "warning"}}}
+	for _, w := range d.Warnings {
+		t.Rows = append(t.Rows, []string{w})
+	}
+	return page.Section{Heading: "Warnings", Table: t}
+}
+
+func (d *document) settings() page.Section {
+	r := &d.Run
+	facts := []page.Fact{
+		{Name: "cache.memory.max_bytes", Value: sizeAndBytes(r.MaxBytes) + ", " + r.capacity},
+		{Name: "cache.memory.max_object_bytes", Value: sizeAndBytes(r.MaxObjectBytes)},
+	}
+	if r.StageBytes > 0 {
+		facts = append(facts, page.Fact{Name: "cache.memory.stage_bytes", Value: sizeAndBytes(r.StageBytes) + ", where the policy holds back"})
+	}
+	for i := range d.Results {
+		if res := &d.Results[i]; res.Rotate != "" {
+			facts = append(facts, page.Fact{Name: res.name() + " forgets", Value: res.forgets()})
+		}
+		if res := &d.Results[i]; res.Folder != "" {
+			facts = append(facts, page.Fact{Name: res.name() + " is", Value: res.Server + ", its cache a folder in " + res.Folder})
+		}
+	}
+	facts = append(
+		facts,
+		page.Fact{Name: "rate", Value: humanize.Commaf(r.Rate) + " requests/s"},
+		page.Fact{Name: "connections", Value: humanize.Comma(int64(r.Connections))},
+		page.Fact{Name: "max-age from the origin", Value: page.Seconds.Format(r.MaxAgeSeconds)},
+		page.Fact{Name: "seed", Value: strconv.FormatUint(r.Seed, 10)},
+	)
+	return page.Section{Heading: "Settings", Facts: append(facts, d.lookFacts()...)}
+}
+
+func (r *result) forgets() string {
+	if r.Generations == 0 {
+		return r.Rotate
+	}
+	return fmt.Sprintf("%s; %d generations", r.Rotate, r.Generations)
+}
+
+// lookFacts say what the curves are made of and what that cost.
+func (d *document) lookFacts() []page.Fact {
+	var out []page.Fact
+	for i := range d.tracks {
+		t := &d.tracks[i]
+		out = append(out, page.Fact{
+			Name:  t.name + ", looks at its counts",
+			Value: fmt.Sprintf("%d during the run, %s each", t.lookCost.looks, t.lookCost.mean().Round(10*time.Microsecond)),
+		})
+	}
+	return out
+}
+
+func (d *document) traceFacts() page.Section {
+	t, r := &d.Trace, &d.Run
+	count := func(name string, n int64) page.Fact { return page.Fact{Name: name, Value: humanize.Comma(n)} }
+	return page.Section{Heading: "Trace", Facts: []page.Fact{
+		{Name: "name", Value: d.name},
+		count("requests", t.Requests),
+		count("objects", t.Objects),
+		{Name: "objects asked for once", Value: humanize.Comma(t.OneHitObjects) + ", " + percent(ratio(t.OneHitObjects, t.Objects))},
+		{Name: "asked for", Value: sizeAndBytes(t.RequestBytes)},
+		{Name: "unique", Value: sizeAndBytes(t.UniqueBytes)},
+		count("bad lines", t.BadLines),
+		count("lines skipped", r.SkippedLines),
+		count("targets made up", int64(r.MappedObjects)),
+	}}
+}
+
+func sizeAndBytes(n int64) string { return fmt.Sprintf("%s (%s B)", size(n), humanize.Comma(n)) }

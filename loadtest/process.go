@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os/exec"
+	"runtime"
+	"syscall"
+	"time"
+)
+
+const (
+	stopWait  = 15 * time.Second
+	tailBytes = 16 << 10
+)
+
+// errEnded is the cause of a run that lost its proxy, whoever ended it.
+var errEnded = errors.New("it ended before the run did")
+
+// process is one proxy that the driver started. It dies with the driver: on Close,
+// and on Linux also when the driver is killed.
+type process struct {
+	name     string // for messages
+	cmd      *exec.Cmd
+	log      tail
+	stop     syscall.Signal // asks it to end
+	stopWait time.Duration  // from the request to stop until the kill
+	done     chan struct{}  // closed when the process is gone
+	err      error          // how it ended; to be read after done
+}
+
+// launch starts cmd, which stop asks to end and the death of the driver to end at
+// once by death.
+func launch(name string, cmd *exec.Cmd, stop, death syscall.Signal) (*process, error) {
+	p := &process{name: name, cmd: cmd, stop: stop, stopWait: stopWait, done: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = &p.log, &p.log
+	cmd.SysProcAttr = processAttributes(death)
+	cmd.WaitDelay = time.Second
+	started := make(chan error, 1)
+	go p.supervise(started)
+	if err := <-started; err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	return p, nil
+}
+
+// supervise keeps its thread until the process is gone: Linux sends the signal
+// of a dying parent when the thread that started the child ends.
+func (p *process) supervise(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := p.cmd.Start()
+	started <- err
+	if err != nil {
+		return
+	}
+	if p.err = p.cmd.Wait(); p.err != nil {
+		_ = kill(p.cmd.Process) // children that it can no longer stop
+	}
+	close(p.done)
+}
+
+// Close asks the process to stop, kills it and its children if it does not in
+// time, and waits. The error says that it did not end as it should.
+func (p *process) Close() error {
+	_ = p.cmd.Process.Signal(p.stop) // it may be gone already
+	timer := time.NewTimer(p.stopWait)
+	defer timer.Stop()
+	select {
+	case <-p.done:
+	case <-timer.C:
+		_ = kill(p.cmd.Process)
+		<-p.done
+		return fmt.Errorf("%s did not stop within %s and was killed", p.name, p.stopWait)
+	}
+	if p.err != nil {
+		return fmt.Errorf("%s ended with %w\n%s", p.name, p.err, p.log.String())
+	}
+	return nil
+}
+
+// said returns the end of what the process has written.
+func (p *process) said() string { return p.log.String() }
+
+// watch returns a context that ends when the process does.
+func (p *process) watch(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	over := make(chan struct{})
+	go func() {
+		defer close(over)
+		select {
+		case <-p.done:
+			cancel(errEnded)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() { cancel(nil); <-over }
+}
+
+// await asks ready every few milliseconds until it says yes, the process ends or
+// readyWait is over.
+func (p *process) await(ctx context.Context, ready func(context.Context) bool) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, readyWait, fmt.Errorf("it was not ready within %s", readyWait))
+	defer cancel()
+	ctx, stop := p.watch(ctx)
+	defer stop()
+	tick := time.NewTicker(readyEvery)
+	defer tick.Stop()
+	for !ready(ctx) {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("start %s: %w\n%s", p.name, context.Cause(ctx), p.said())
+		}
+	}
+	return nil
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/md5"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"syscall"
+)
+
+// eventHead is the fixed part of an inotify event: wd, mask, cookie, length of the
+// name. See inotify(7).
+const eventHead = 16
+
+// fileKey is the name of a file in nginx's cache: the MD5 of its key.
+type fileKey = [md5.Size]byte
+
+// writeWatch counts what nginx stores: it renames each file into its cache's
+// folder once it is whole, and removes it there. The kernel queues an event for
+// each, so none is missed, unless the queue runs over, which is an error.
+type writeWatch struct {
+	file          *os.File // of inotify
+	folder, marks int32    // watches
+	marksPath     string
+	sizes         map[fileKey]int64
+	limit         int64       // bytes of bodies; what is held above it is over
+	mark          int         // number of the last one
+	seen          chan string // names of marks that came out of the queue
+	stopped       chan struct{}
+
+	mu   sync.Mutex
+	n    writeCounts
+	held map[fileKey]struct{}
+	now  int64 // bytes held
+	err  error // what ended the watch
+}
+
+// watchWrites watches folder, where each file is one of the objects, and which
+// ought not to hold more than limit; marks is an empty folder for its own use.
+func watchWrites(folder, marks string, objects []object, limit int64) (*writeWatch, error) {
+	w := &writeWatch{
+		marksPath: marks, limit: limit, sizes: make(map[fileKey]int64, len(objects)), held: map[fileKey]struct{}{},
+		seen: make(chan string, 1), stopped: make(chan struct{}),
+	}
+	for i := range objects {
+		w.sizes[md5.Sum([]byte(objects[i].target))] = objects[i].bytes
+	}
+	fd, err := syscall.InotifyInit1(syscall.IN_CLOEXEC | syscall.IN_NONBLOCK)
+	if err != nil {
+		return nil, fmt.Errorf("watch nginx's cache: %w", os.NewSyscallError("inotify_init1", err))
+	}
+	w.file = os.NewFile(uintptr(fd), "inotify")
+	folderWatch, err := syscall.InotifyAddWatch(fd, folder, syscall.IN_MOVED_TO|syscall.IN_DELETE|syscall.IN_ONLYDIR)
+	var marksWatch int
+	if err == nil {
+		marksWatch, err = syscall.InotifyAddWatch(fd, marks, syscall.IN_CREATE|syscall.IN_ONLYDIR)
+	}
+	if err != nil {
+		_ = w.file.Close()
+		return nil, fmt.Errorf("watch nginx's cache: %w", os.NewSyscallError("inotify_add_watch", err))
+	}
+	w.folder, w.marks = int32(folderWatch), int32(marksWatch)
+	go w.run()
+	return w, nil
+}
+
+// Close ends the watch and waits for it.
+func (w *writeWatch) Close() error {
+	err := w.file.Close()
+	<-w.stopped
+	return err
+}
+
+// counts returns all that happened before the call: it makes a mark and waits
+// until that comes out of the kernel's queue. Not for concurrent use.
+func (w *writeWatch) counts(ctx context.Context) (writeCounts, error) {
+	w.mark++
+	name := strconv.Itoa(w.mark)
+	path := filepath.Join(w.marksPath, name)
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		return writeCounts{}, fmt.Errorf("watch nginx's cache: %w", err)
+	}
+	_ = os.Remove(path) // the folder goes with the run
+	for {
+		select {
+		case got := <-w.seen:
+			if got != name {
+				continue // of a call that gave up
+			}
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return w.n, nil
+		case <-w.stopped:
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			return writeCounts{}, fmt.Errorf("watch nginx's cache: %w", w.err)
+		case <-ctx.Done():
+			return writeCounts{}, fmt.Errorf("watch nginx's cache: %w", context.Cause(ctx))
+		}
+	}
+}
+
+func (w *writeWatch) run() {
+	defer close(w.stopped)
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := w.file.Read(buf)
+		if err == nil {
+			err = w.events(buf[:n])
+		}
+		if err != nil {
+			w.mu.Lock()
+			w.err = err
+			w.mu.Unlock()
+			return
+		}
+	}
+}
+
+var (
+	errOverflow = errors.New("the kernel's queue of events ran over")
+	errEvent    = errors.New("an event of the kernel is cut off")
+)
+
+func (w *writeWatch) events(b []byte) error {
+	for len(b) > 0 {
+		if len(b) < eventHead {
+			return errEvent
+		}
+		watch, mask := int32(binary.NativeEndian.Uint32(b)), binary.NativeEndian.Uint32(b[4:])
+		end := eventHead + int(binary.NativeEndian.Uint32(b[12:]))
+		if end > len(b) {
+			return errEvent
+		}
+		name := string(bytes.TrimRight(b[eventHead:end], "\x00"))
+		b = b[end:]
+		if mask&syscall.IN_Q_OVERFLOW != 0 {
+			return errOverflow
+		}
+		if watch == w.marks {
+			w.reached(name)
+			continue
+		}
+		if err := w.event(name, mask&syscall.IN_MOVED_TO != 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reached tells counts of a mark, in place of one that nobody waited for.
+func (w *writeWatch) reached(name string) {
+	select {
+	case <-w.seen:
+	default:
+	}
+	w.seen <- name // it has room, and nobody else sends
+}
+
+// event books a file that came, or went. A file that is not whole has a longer
+// name and only goes, when its response was cut.
+func (w *writeWatch) event(name string, came bool) error {
+	var key fileKey
+	if len(name) != hex.EncodedLen(len(key)) {
+		return nil
+	}
+	if _, err := hex.Decode(key[:], []byte(name)); err != nil {
+		return fmt.Errorf("file %s: %w", name, err)
+	}
+	size, ok := w.sizes[key]
+	if !ok {
+		return fmt.Errorf("file %s belongs to no object of the trace", name)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	_, had := w.held[key]
+	switch {
+	case came:
+		w.n.writes++
+		w.n.bytes += size
+		if !had { // else it replaced the same object
+			w.held[key] = struct{}{}
+			w.now += size
+		}
+		w.n.most = max(w.n.most, w.now)
+		if w.now > w.limit {
+			w.n.over++
+		}
+	case had:
+		w.n.evictions++
+		delete(w.held, key)
+		w.now -= size
+	}
+	return nil
+}
