@@ -68,6 +68,10 @@ bench: ## hold a hit to 1.25 times the CPU time of a bare fasthttp handler (Linu
 bench-go: ## run the Go benchmarks that match BENCH (all)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
+.PHONY: bench-filter
+bench-filter: ## measure the filters beside the textbook's and a library's, and their rotation
+	$(GO) run ./test/filterbench
+
 .PHONY: bench-cmp
 bench-cmp: ## compare benchmarks: make bench-cmp BASE=rev [HEAD=rev] [BENCH=..] [COUNT=10]
 	@GO="$(GO)" BASE="$(BASE)" HEAD="$(HEAD)" BENCH="$(BENCH)" COUNT="$(COUNT)" scripts/bench-cmp.sh

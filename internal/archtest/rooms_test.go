@@ -103,5 +103,9 @@ func rooms() map[string]room {
 		"scripts/tour-origin": {},
 		"test/bench":          {third: []string{fasthttp}},
 		"test/proofs":         {third: []string{humanize}},
+		"test/filterbench": {
+			ours:  []string{"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding"},
+			third: []string{"github.com/bits-and-blooms/bloom/v3"},
+		},
 	}
 }

@@ -108,13 +108,18 @@ func (o Options) generationRate() float64 {
 	return GenerationRate(DesignRate(o.FalsePositiveRate), o.Generations)
 }
 
+// minSizedKeys is the least number of keys a generation has room for, whatever
+// its capacity. With so few keys chance alone may double the rate, and the room
+// costs some kilobytes.
+const minSizedKeys = 1024
+
 // Size returns what one generation takes in a layout: the number of the layout's
 // units and of a key's probes. It is sized for the DesignRate of the window, so
 // that a filter which errs a little more than the mean of its kind still keeps
 // to FalsePositiveRate. The options must be valid for the layout; where a
 // generation would pass MaxCells cells both results are 0.
 func (o Options) Size(l Layout) (units uint64, probes int) {
-	n, p := uint64(o.Capacity), o.generationRate()
+	n, p := uint64(max(o.Capacity, minSizedKeys)), o.generationRate()
 	if lanes, _, blocked := l.lanes(); blocked {
 		if units = blockedSize(lanes, n, p); units == 0 {
 			return 0, 0

@@ -109,18 +109,20 @@ func TestSizeKeepsTheRateOfTheWindow(t *testing.T) {
 	f(CountingLine, func(units uint64, _ int, n uint64) float64 { return LineRate(units, n) })
 }
 
-func TestATinyFilterStillHasAnArray(t *testing.T) {
-	f := func(l Layout, want int64) {
-		t.Helper()
-		units, _ := Options{2, 1, 0.9}.Size(l)
-		if got := l.Bytes(units); got != want {
-			t.Errorf("%v: got %d bytes for a generation of one key, want %d", l, got, want)
+// TestATinyWindowDoesNotErrByChance: a generation of few keys is as large as one
+// of minSizedKeys.
+func TestATinyWindowDoesNotErrByChance(t *testing.T) {
+	for _, l := range []Layout{TextbookBits, TextbookCounters, SplitBlock, CountingLine} {
+		want, _ := Options{2, minSizedKeys, 0.01}.Size(l)
+		for _, keys := range []int64{1, 100, minSizedKeys - 1} {
+			if got, _ := (Options{2, keys, 0.01}).Size(l); got != want {
+				t.Errorf("%v for %d keys: got %d units, want %d", l, keys, got, want)
+			}
+		}
+		if got, _ := (Options{2, minSizedKeys + 100, 0.01}).Size(l); got <= want {
+			t.Errorf("%v for more keys: got %d units, want more than %d", l, got, want)
 		}
 	}
-	f(TextbookBits, 8)
-	f(TextbookCounters, 32)
-	f(SplitBlock, 32)
-	f(CountingLine, 64)
 }
 
 func TestLayoutNamesAreAllDifferent(t *testing.T) {

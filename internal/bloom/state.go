@@ -25,7 +25,7 @@ import (
 //	start, 8 bytes: Unix time in nanoseconds
 //	words, 8 bytes each
 //	keys, 8 bytes
-//	whole, 8 bytes: 1, or 0 for a generation that was forgotten meanwhile
+//	whole, 8 bytes: 1, or 0 for one forgotten meanwhile, whose words mean nothing
 //
 // and last a CRC-32C of all before, 4 bytes.
 const (

@@ -129,7 +129,7 @@ func TestStateHasTheDocumentedBytes(t *testing.T) {
 	want = append(want, make([]byte, 16)...)
 	want = append(want, 100, 0, 0, 0, 0, 0, 0, 0)                       // capacity
 	want = append(want, 0x7b, 0x14, 0xae, 0x47, 0xe1, 0x7a, 0x84, 0x3f) // 0.01
-	want = append(want, 5, 0, 0, 0, 0, 0, 0, 0, 20, 0, 0, 0, 0, 0, 0, 0)
+	want = append(want, 50, 0, 0, 0, 0, 0, 0, 0, 200, 0, 0, 0, 0, 0, 0, 0)
 	want = binary.LittleEndian.AppendUint32(want, crc32.Checksum(want, crc32.MakeTable(crc32.Castagnoli)))
 	for _, i := range []int{1, 0} { // the oldest first
 		g := r.Held()[i]
@@ -246,6 +246,17 @@ func TestAStartInTheFutureBecomesNow(t *testing.T) {
 	now := start.Add(-90 * time.Second)
 	if diff := cmp.Diff([]time.Time{now, now, start.Add(-2 * time.Minute)}, starts); diff != "" {
 		t.Errorf("starts after the clock went back (-want +got):\n%s", diff)
+	}
+}
+
+func TestAGenerationDoesNotBeginAfterItsSave(t *testing.T) {
+	now := start.Add(-30 * time.Second)
+	_, starts, _, err := load(save(t, largeState, filledRing(largeState, 55), now), largeState, start.Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]time.Time{now, start.Add(-time.Minute), start.Add(-2 * time.Minute)}, starts); diff != "" {
+		t.Errorf("starts saved after the clock went back (-want +got):\n%s", diff)
 	}
 }
 

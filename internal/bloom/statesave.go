@@ -19,11 +19,12 @@ const stateWords = sweepWords
 //
 // It runs beside everything and holds up neither sightings nor rotations. A
 // sighting recorded meanwhile may be in the state, or not, or in part, which is
-// as good as not. A generation that is forgotten before it has been written out
-// is left out: after every piece it is looked for in the window, and since
-// Rotate takes it from there before it clears the first word, what was read of
-// one still held is whole. The state then lacks the oldest generation, as the
-// window itself did in the middle of that rotation.
+// as good as not. A generation that is forgotten before all of it was read is
+// marked as not whole, and loaded as an empty one: after its last word it is
+// looked for in the window, and since Rotate takes it from there before it
+// clears the first word, what was read of one still held is whole. The state
+// then lacks the oldest generation, as the window itself did in the middle of
+// that rotation.
 //
 // The error is that of w. A state is of use only with its last byte, so w ought
 // to be a file that gets its name afterwards.
@@ -33,8 +34,8 @@ func SaveState[T Storable](w io.Writer, l Layout, o Options, r *Ring[T], now tim
 	s.write(header.append(nil))
 	window := r.window.Load()
 	for age := o.Generations - 1; age >= 0; age-- {
-		// While one is cleared the window is one short. Any other has the length
-		// of the missing one, and its serial number is held no longer.
+		// While one is cleared the window is one short. Another is written in its
+		// place, under the serial number that is held no longer.
 		at := min(age, len(window.held)-1)
 		began := now.Add(-max(now.Sub(window.starts[at]), 0))
 		saveGeneration(s, r, window.held[at], window.newest-uint64(age), began)
@@ -46,28 +47,22 @@ func SaveState[T Storable](w io.Writer, l Layout, o Options, r *Ring[T], now tim
 	return nil
 }
 
-// saveGeneration writes the generation g, as long as r holds it under this
-// serial number and zeros from there on.
+// saveGeneration writes the generation g, and at the end whether r still holds it
+// under this serial number: one that was forgotten never comes back under it, so
+// nothing of what was read had been cleared.
 func saveGeneration[T Storable](s *stateWriter, r *Ring[T], g T, serial uint64, began time.Time) {
-	s.write(binary.LittleEndian.AppendUint64(nil, uint64(began.UnixNano())))
-	held := func() bool { oldest, _ := r.Serials(); return oldest <= serial }
+	s.writeWords([]uint64{uint64(began.UnixNano())})
 	piece := make([]uint64, min(stateWords, g.Words()))
 	for from := 0; from < g.Words(); from += len(piece) {
 		piece = piece[:min(len(piece), g.Words()-from)]
-		if held() {
-			g.ReadWords(from, piece)
-		}
-		if !held() {
-			clear(piece)
-		}
+		g.ReadWords(from, piece)
 		s.writeWords(piece)
 	}
-	keys := g.Keys()
-	if held() {
-		s.writeWords([]uint64{uint64(keys), 1})
-	} else {
-		s.writeWords([]uint64{0, 0})
+	keys, whole := uint64(g.Keys()), uint64(0)
+	if oldest, _ := r.Serials(); oldest <= serial {
+		whole = 1
 	}
+	s.writeWords([]uint64{keys, whole})
 }
 
 // stateWriter sums up what it writes, and keeps the first error.

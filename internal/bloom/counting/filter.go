@@ -25,10 +25,8 @@ const Max = counterMax
 // from those that other keys rely on. Textbook has Remove.
 // bloom.LineRate gives the share of unseen keys that are counted at all.
 type Filter struct {
-	memory []line // stride lines, one of each generation, for every line of one
-	stride uint64
-	lines  uint64 // of each generation, above 0
-	ring   *bloom.Ring[*generation]
+	lines uint64 // of each generation, above 0
+	ring  *bloom.Ring[*generation]
 
 	options bloom.Options
 }
@@ -61,7 +59,7 @@ func begin(o bloom.Options, now time.Time) []time.Time {
 // newFilter puts generations, newest first, into a filter.
 func newFilter(o bloom.Options, held []*generation, starts []time.Time) *Filter {
 	return &Filter{
-		memory: held[0].all, stride: uint64(held[0].stride), lines: uint64(held[0].lines()),
+		lines:   uint64(len(held[0].lines)),
 		ring:    bloom.NewRing(held, starts, o.Capacity, (*generation).rate),
 		options: o,
 	}
@@ -82,8 +80,8 @@ func (f *Filter) Add(hi, lo uint64) int {
 	master := held[0]
 	// The older ones are read first: a write waits for the reads before it, and
 	// would hold up those after it.
-	older := f.sum(held[1:], at, lo)
-	count := f.line(at, master).add(lo)
+	older := sum(held[1:], at, lo)
+	count := master.lines[at].add(lo)
 	if count == 1 && master.keys.Add(hi) {
 		f.ring.Recorded(master)
 	}
@@ -95,19 +93,17 @@ func (f *Filter) Add(hi, lo uint64) int {
 // key shares all its counters with others.
 func (f *Filter) Estimate(hi, lo uint64) int {
 	at, _ := bits.Mul64(hi, f.lines)
-	return f.sum(f.ring.Held(), at, lo)
+	return sum(f.ring.Held(), at, lo)
 }
 
 // sum adds up what each of the generations counted.
-func (f *Filter) sum(held []*generation, at, lo uint64) int {
+func sum(held []*generation, at, lo uint64) int {
 	total := 0
 	for _, g := range held {
-		total += f.line(at, g).estimate(lo)
+		total += g.lines[at].estimate(lo)
 	}
 	return total
 }
-
-func (f *Filter) line(at uint64, g *generation) *line { return &f.memory[at*f.stride+uint64(g.slot)] }
 
 // Rotate forgets the oldest generation and begins a new one as of now. It runs
 // for some milliseconds per million keys of capacity, off the request path; it
@@ -119,8 +115,8 @@ func (f *Filter) Rotate(now time.Time, cause bloom.Cause) bool { return f.ring.R
 func (f *Filter) Full() bool { return f.ring.Full() }
 
 // FullC receives when the filter may have become full; ask Full then. It
-// receives at the key that fills it up to capacities of 32768, a few keys late
-// beyond (bloom.Tally).
+// receives at the very key that fills it where the capacity is below 32768, a few
+// keys late above (bloom.Tally).
 func (f *Filter) FullC() <-chan struct{} { return f.ring.FullC() }
 
 // Held returns the serial numbers of the oldest and the newest generation now

@@ -42,15 +42,26 @@ func newTestTextbook(t testing.TB, generations int, capacity int64, rate float64
 	return f
 }
 
-func (f *Filter) add(key uint64) int        { return f.Add(hash(key)) }
-func (f *Filter) estimate(key uint64) int   { return f.Estimate(hash(key)) }
-func (f *Textbook) add(key uint64) int      { return f.Add(hash(key)) }
-func (f *Textbook) estimate(key uint64) int { return f.Estimate(hash(key)) }
-func (f *Textbook) remove(key uint64) bool  { return f.Remove(hash(key)) }
+func (f *Filter) add(key uint64) int      { return f.Add(hash(key)) }
+func (f *Filter) estimate(key uint64) int { return f.Estimate(hash(key)) }
 
 func near(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
 	if math.Abs(got-want) > tolerance*want {
 		t.Errorf("%s: got %v, want %v within %v %%", what, got, want, tolerance*100)
+	}
+}
+
+// fill adds capacity keys to each generation.
+func fill(f window, generations, capacity int) {
+	key := uint64(0)
+	for g := range generations {
+		if g > 0 {
+			f.Rotate(start, bloom.CauseFull)
+		}
+		for range capacity {
+			f.Add(hash(key))
+			key++
+		}
 	}
 }

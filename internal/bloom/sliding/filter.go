@@ -144,8 +144,8 @@ func (f *Filter) Rotate(now time.Time, cause bloom.Cause) bool { return f.ring.R
 func (f *Filter) Full() bool { return f.ring.Full() }
 
 // FullC receives when the filter may have become full; ask Full then. It
-// receives at the key that fills it up to capacities of 32768, a few keys late
-// beyond (bloom.Tally).
+// receives at the very key that fills it where the capacity is below 32768, a few
+// keys late above (bloom.Tally).
 func (f *Filter) FullC() <-chan struct{} { return f.ring.FullC() }
 
 // Held returns the serial numbers of the oldest and the newest generation now

@@ -42,6 +42,16 @@ func hash(key uint64) (hi, lo uint64) {
 	return mix(key*2*0x9e3779b97f4a7c15 + 1), mix((key*2 + 1) * 0x9e3779b97f4a7c15)
 }
 
+// sighter is what both filters are to common tests and benchmarks.
+type sighter interface {
+	Seen(hi, lo uint64) bool
+	Has(hi, lo uint64) bool
+	Rotate(now time.Time, cause bloom.Cause) bool
+	Full() bool
+	Stats(now time.Time) bloom.Stats
+	Bytes() int64
+}
+
 func (f *Filter) seen(key uint64) bool { return f.Seen(hash(key)) }
 func (f *Filter) has(key uint64) bool  { return f.Has(hash(key)) }
 

@@ -212,3 +212,44 @@ func TestARotationDuringASaveIsNotLost(t *testing.T) {
 type writer func(p []byte) (int, error)
 
 func (w writer) Write(p []byte) (int, error) { return w(p) }
+
+// While its generation is cleared a key is forgotten already, though its bits may
+// still be there. The keys asked for are in the block that is cleared last.
+func TestAGenerationBeingClearedIsAskedNoMore(t *testing.T) {
+	const hi, asked, sighted = 1<<64 - 1, 0, 1<<40 - 1
+	f := newTestFilter(t, 2, 300_000, 0.01)
+	clearing := func() bool { oldest, newest := f.Held(); return oldest == newest }
+	caught := 0
+	for try := 0; try < 200 && caught < 3; try++ {
+		f.Seen(hi, asked)
+		f.Seen(hi, sighted)
+		f.Rotate(start, bloom.CauseTime)
+		if !f.Has(hi, asked) || !f.Has(hi, sighted) {
+			t.Fatal("after one rotation: got forgotten, want seen")
+		}
+		var done atomic.Bool
+		go func() {
+			f.Rotate(start, bloom.CauseTime)
+			done.Store(true)
+		}()
+		for !clearing() && !done.Load() {
+			runtime.Gosched()
+		}
+		if !clearing() {
+			continue
+		}
+		has, seen := f.Has(hi, asked), f.Seen(hi, sighted)
+		if clearing() { // it has been all the time
+			caught++
+			if has || seen {
+				t.Fatalf("keys of the generation being cleared: got Has %v and Seen %v, want forgotten", has, seen)
+			}
+		}
+		for !done.Load() {
+			runtime.Gosched()
+		}
+	}
+	if caught < 3 {
+		t.Errorf("got the filter in the middle of a rotation %d times, want 3: the test tries nothing", caught)
+	}
+}
