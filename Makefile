@@ -88,6 +88,10 @@ proofs: ## print the tables that the README quotes, and look at its claims: make
 smoke: ## run the built binary once
 	scripts/smoke.sh
 
+.PHONY: conformance
+conformance: ## play the public suite of HTTP caches: [UPDATE=1] [FAILING=1] [SUITE_DIR=dir] [ONLY=ids [TRACE=1]] (needs node and npm)
+	@$(GO) run ./test/conformance $(if $(SUITE_DIR),-suite "$(SUITE_DIR)") $(if $(ONLY),-only "$(ONLY)") $(if $(UPDATE),-update) $(if $(FAILING),-failing) $(if $(TRACE),-trace)
+
 .PHONY: readme
 readme: ## run the commands of the README's tour (needs curl), check the links
 	@scripts/readme-links.sh

@@ -45,6 +45,7 @@ if [ -x scripts/smoke.sh ]; then
 else
 	echo "== smoke: left out, scripts/smoke.sh is not there"
 fi
+step conformance
 step readme
 if [ -x loadtest/usual.sh ]; then
 	# The script knows where the traces are when nobody says so.

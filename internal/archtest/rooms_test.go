@@ -49,7 +49,7 @@ func rooms() map[string]room {
 		"internal/bloom/counting": {ours: []string{"internal/bloom"}},
 		"internal/bloom/sliding":  {ours: []string{"internal/bloom"}},
 		"internal/cache": {
-			ours:  []string{"internal/field"},
+			ours:  []string{"internal/field", "internal/rfc9111"},
 			third: []string{"github.com/dgraph-io/ristretto/v2", prometheus, xxh3},
 		},
 		"internal/demo":     {third: []string{humanize, fasthttp}},
@@ -74,8 +74,11 @@ func rooms() map[string]room {
 			},
 			third: []string{prometheus, fasthttp},
 		},
-		"internal/reason":  {},
-		"internal/rfc9111": {ours: []string{"internal/field", "internal/reason"}},
+		"internal/reason": {},
+		"internal/rfc9111": {
+			ours:  []string{"internal/field", "internal/reason"},
+			third: []string{"github.com/dunglas/httpsfv"},
+		},
 		"internal/shadow": {
 			ours: []string{
 				"internal/admission", "internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/model",
@@ -101,6 +104,7 @@ func rooms() map[string]room {
 		},
 		"scripts/gotest":      {},
 		"scripts/tour-origin": {},
+		"test/conformance":    {},
 		"test/bench":          {third: []string{fasthttp}},
 		"test/proofs":         {third: []string{humanize}},
 		"test/filterbench": {
