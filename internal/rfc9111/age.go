@@ -26,7 +26,8 @@ func CurrentAge(initial time.Duration, responseTime, now time.Time) time.Duratio
 }
 
 // ageValue reads Age: the first member over all its lines, ignored unless it is
-// digits only (RFC 9111 section 5.1).
+// digits only (RFC 9111 section 5.1). Parameters, which Age has not, are passed
+// over: that makes a response no younger.
 func ageValue(h field.List) time.Duration {
 	for i := range h {
 		if h[i].Name != "Age" {
@@ -36,6 +37,7 @@ func ageValue(h field.List) time.Duration {
 			if member, list = cutMember(list); member == "" {
 				continue
 			}
+			member = trim(member[:index(member, ';')])
 			seconds, _ := digits(member, maxSeconds)
 			return time.Duration(seconds) * time.Second
 		}

@@ -70,12 +70,16 @@ func TestAgeField(t *testing.T) {
 	f(7200*time.Second, "", " , 7200")
 	f(0, "abc, 7200")
 	f(0, "abc", "7200")
+	// Parameters make it no younger.
+	f(7200*time.Second, "7200;foo=bar")
+	f(7200*time.Second, "7200 ; foo=111")
 	// Digits only.
 	f(0, "abc")
 	f(0, "-7200")
 	f(0, "+7200")
 	f(0, "7200.0")
-	f(0, "7200;foo=bar")
+	f(0, "7200 0;foo=bar")
+	f(0, ";foo=bar")
 	f(0, `"7200"`)
 	f(0, "72 00")
 	f(0, "0x10")

@@ -1,6 +1,7 @@
 package rfc9111
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -46,9 +47,23 @@ func TestRequestSideDoesNotAllocate(t *testing.T) {
 			t.Fatalf("got %v, want satisfiable", kind)
 		}
 	})
-	key := make([]byte, 0, 256)
+	room, several := make([]Range, 0, 16), []byte("bytes=0-4, 10-14, -5")
+	f("AppendRanges", func() {
+		if got, kind := AppendRanges(room, several, 1000, 16); kind != RangeSatisfiable || len(got) != 3 {
+			t.Fatalf("got %v %v, want three", got, kind)
+		}
+	})
+	key, languages := make([]byte, 0, 1024), lines("en-GB, en;q=0.5", "De")
 	f("AppendVariantField", func() {
-		key = AppendVariantField(key[:0], "Accept-Encoding", tags)
+		key = AppendVariantField(key[:0], "Accept", tags)
+		key = AppendVariantField(key, "Accept-Language", languages)
+	})
+	search := NoVarySearch{Unordered: true, Names: []string{"utm_campaign", "utm_source"}}
+	query := []byte("q=caf%C3%A9+au+lait&utm_source=x&page=2&utm_campaign=" + strings.Repeat("y", 300))
+	f("AppendQuery", func() {
+		if key = search.AppendQuery(key[:0], query); string(key) != "page=2&q=caf%C3%A9+au+lait" {
+			t.Fatalf("got %q, want the two that matter", key)
+		}
 	})
 	connection, options := []byte("keep-alive, X-A, Via, X-B"), 0
 	f("ConnectionOptions", func() {
@@ -65,31 +80,39 @@ func TestRequestSideDoesNotAllocate(t *testing.T) {
 			t.Fatal("got stale, want fresh")
 		}
 	})
+	p := Policy{Lifetime: time.Minute, WhileRevalidate: time.Minute, OriginFailure: time.Minute, Keep: time.Minute}
+	directives := asks("max-stale=3600, min-fresh=x")
+	f("Policy", func() {
+		if p.Use(90*time.Second, directives, true) != UseNowAndRefresh || !p.Useful(90*time.Second) ||
+			!p.MayServeStale(90*time.Second, OriginFailure, directives, true) {
+			t.Fatal("got a use of no kind, want one")
+		}
+	})
 }
 
-// A long and hostile head costs a bounded number of allocations.
+// A long and hostile head costs a bounded number of allocations, and of bytes.
 func TestLongHeadsAllocateLittle(t *testing.T) {
-	const size = 64 << 10
+	const size, mostAllocations, mostBytes = 64 << 10, 3000, 512 << 10
 	f := func(unit string) {
 		t.Helper()
 		value := strings.Repeat(unit, size/len(unit))
-		h := head(t, "Cache-Control: "+value, "Vary: "+value, "Age: "+value, "Expires: "+value, "ETag: "+value)
-		resp := ResponseFacts{Status: 200, Header: h, RequestTime: received, ResponseTime: received}
-		n := testing.AllocsPerRun(1, func() {
-			ParseResponse(h)
-			Storable(get, resp, Options{})
-			InitialAge(h, received, received)
-			RepresentationOf(200, h, received)
-			VaryNames(h)
-		})
-		if n > 1000 {
-			t.Errorf("64 KiB of %q: got %v allocations, want at most 1000", unit, n)
+		short := strings.Repeat(unit, maxStructuredParts/(strings.Count(unit, ",")+strings.Count(unit, " ")+strings.Count(unit, ";")+1))
+		for _, structured := range []string{value, short[:min(len(short), maxStructuredBytes)]} {
+			work := hostileWork(t, value, structured)
+			if n := testing.AllocsPerRun(1, work); n > mostAllocations {
+				t.Errorf("64 KiB of %q: got %v allocations, want at most %d", unit, n, mostAllocations)
+			}
+			if n := allocatedBytes(work); n > mostBytes {
+				t.Errorf("64 KiB of %q: got %d bytes, want at most %d", unit, n, mostBytes)
+			}
 		}
 	}
 	f(`private="a,b",`)
 	f(`private=abc,no-cache="x-y",`)
 	f("a,")
 	f(",")
+	f("a ")
+	f(`"a",`)
 	f(`x="`)
 	f(`x="\",`)
 	f(`"`)
@@ -98,4 +121,65 @@ func TestLongHeadsAllocateLittle(t *testing.T) {
 	f("no-cache x;")
 	f("9")
 	f(`W/"a" ,`)
+	f("a;b=1,")
+	f(`params=("a"),`)
+	f("((")
+	f("/../")
+	f("%61")
+}
+
+// Each ".." costs a copy of the path.
+func TestClimbingReferenceAllocatesLittle(t *testing.T) {
+	const mostBytes = 1 << 20
+	deep := "/" + strings.Repeat("a/", maxReference/4)
+	f := func(target, location string) {
+		t.Helper()
+		u, h := URI{Scheme: "http", Host: "a.example", Target: target}, head(t, "Location: "+location)
+		if n := allocatedBytes(func() { InvalidationTargets(h, u) }); n > mostBytes {
+			t.Errorf("%.20q… from %.20q…: got %d bytes, want at most %d", location, target, n, mostBytes)
+		}
+	}
+	f("/", deep+strings.Repeat("../", maxReference/8))
+	f(deep, strings.Repeat("../", maxReference/4))
+	f(deep+strings.Repeat("../", maxReference/4), "x")
+	f(deep, strings.Repeat("../", maxClimbs))
+}
+
+// hostileWork reads every field that is read at all, with value in it; the
+// structured ones have a value of their own.
+func hostileWork(t *testing.T, value, structured string) func() {
+	t.Helper()
+	h := head(t, "Cache-Control: "+value, "Vary: "+value, "Age: "+value, "Expires: "+value, "Date: "+value, "Last-Modified: "+value,
+		"ETag: "+value, "Content-Range: "+value, "Location: "+value, "Content-Location: "+value, "Connection: "+value, "Content-Length: "+value,
+		"Surrogate-Key: "+value, "Cache-Tag: "+value)
+	for _, name := range []string{"Cdn-Cache-Control", "Cache-Groups", "Cache-Group-Invalidation", "No-Vary-Search"} {
+		h.Add(name, structured)
+	}
+	resp := ResponseFacts{Status: 200, Header: h, RequestTime: received, ResponseTime: received}
+	uri := URI{Scheme: "http", Host: "a.example", Target: "/"}
+	return func() {
+		ParseResponse(h)
+		Storable(get, resp, Options{})
+		Judge(get, resp, edge)
+		InitialAge(h, received, received)
+		RepresentationOf(200, h, received)
+		VaryNames(h)
+		ValidationFields(h, received)
+		Update(h, h)
+		UpdateFromHead(h, h, 1)
+		InvalidationTargets(h, uri)
+		InvalidatedGroups("POST", h)
+		PartOf(h)
+		Groups(h)
+		Tags(h)
+		ParseNoVarySearch(h)
+	}
+}
+
+func allocatedBytes(work func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	work()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
 }

@@ -9,9 +9,9 @@ const maxFieldNames = 64
 // ResponseDirectives is what a response's Cache-Control says (RFC 9111 section
 // 5.2.2). Unknown directives are left out, as section 5.2.3 demands.
 //
-// Directives that restrict count however they are written. Public and
-// MustUnderstand, which widen, count only without an argument and in a member
-// that follows the grammar. MustRevalidate does both: it is set however it was
+// Directives that restrict count however they are written. Public,
+// MustUnderstand and Immutable, which widen, count only without an argument and
+// in a member that follows the grammar. MustRevalidate does both: it is set however it was
 // written, but lets a response to a request with Authorization be stored only
 // where it was written right.
 type ResponseDirectives struct {
@@ -25,13 +25,20 @@ type ResponseDirectives struct {
 
 	// NoCacheFields and PrivateFields are the fields named by the qualified
 	// forms, in canonical form and as often as named; nil if there are none. Next
-	// to the unqualified form, which covers them, they may be incomplete.
+	// to the unqualified form, which covers them, they may be incomplete. A form
+	// that names a field without which the response would be another one, such as
+	// Content-Encoding, counts as unqualified.
 	NoCacheFields, PrivateFields []string
 
 	MaxAge  Delta // section 5.2.2.1; of several the smallest
 	SMaxAge Delta // section 5.2.2.10; of several the smallest
 
+	Immutable            bool  // RFC 8246
+	StaleWhileRevalidate Delta // RFC 5861 section 3; of several the smallest
+	StaleIfError         Delta // RFC 5861 section 4; of several the smallest
+
 	sureRevalidate bool // must-revalidate was written right
+	targeted       bool // read from CDN-Cache-Control
 }
 
 // ParseResponse reads all Cache-Control lines of h as one list. It always
@@ -71,6 +78,20 @@ func (d *ResponseDirectives) apply(x *directive[string]) {
 		d.MaxAge = stricter(d.MaxAge, deltaOf(x))
 	case equalFold(name, "s-maxage"):
 		d.SMaxAge = stricter(d.SMaxAge, deltaOf(x))
+	default:
+		d.applyExtension(x)
+	}
+}
+
+// applyExtension applies the directives of later RFCs.
+func (d *ResponseDirectives) applyExtension(x *directive[string]) {
+	switch name := x.name; {
+	case equalFold(name, "immutable"):
+		widen(x, &d.Immutable)
+	case equalFold(name, "stale-while-revalidate"):
+		d.StaleWhileRevalidate = stricter(d.StaleWhileRevalidate, deltaOf(x))
+	case equalFold(name, "stale-if-error"):
+		d.StaleIfError = stricter(d.StaleIfError, deltaOf(x))
 	}
 }
 
@@ -91,14 +112,15 @@ func qualify(x *directive[string], all *bool, names *[]string) {
 	*names = append(*names, list...)
 }
 
-// fieldNames reads a comma-separated list of one to maxFieldNames field names.
+// fieldNames reads a comma-separated list of one to maxFieldNames names of fields
+// that a message can do without.
 func fieldNames(list string) (names []string, ok bool) {
 	for member := ""; len(list) > 0; {
 		member, list = cutMember(list)
 		if member == "" {
 			continue
 		}
-		if !field.ValidName(member) || len(names) == maxFieldNames {
+		if !field.ValidName(member) || !removable(member) || len(names) == maxFieldNames {
 			return nil, false
 		}
 		names = append(names, field.Canonical(member))
@@ -113,50 +135,3 @@ func (d *ResponseDirectives) shared() bool { return d.Public || d.SMaxAge.Valid(
 // authorized reports whether a response to a request with Authorization may be
 // stored (RFC 9111 section 3.5).
 func (d *ResponseDirectives) authorized() bool { return d.shared() || d.sureRevalidate }
-
-// RequestDirectives is what a request's Cache-Control says (RFC 9111 section
-// 5.2.1). The zero value is that of a request without the field.
-type RequestDirectives struct {
-	NoStore      bool // section 5.2.1.5
-	NoCache      bool // section 5.2.1.4
-	OnlyIfCached bool // section 5.2.1.7; counts only where the grammar is kept
-
-	MaxAge   Delta // section 5.2.1.1; of several the smallest
-	MinFresh Delta // section 5.2.1.3; of several the largest
-	// MaxStale is 2^31 seconds if given without an argument, which accepts any
-	// staleness; of several the smallest. Section 5.2.1.2.
-	MaxStale Delta
-}
-
-// Add reads one Cache-Control line. All lines of a request, added one by one in
-// any order, make one list. It neither keeps value nor allocates, and always
-// succeeds.
-func (d *RequestDirectives) Add(value []byte) {
-	p := parser[[]byte]{rest: value}
-	for p.next() {
-		d.apply(&p.at)
-	}
-}
-
-func (d *RequestDirectives) apply(x *directive[[]byte]) {
-	switch name := x.name; {
-	case equalFold(name, "no-store"):
-		d.NoStore = true
-	case equalFold(name, "no-cache"):
-		d.NoCache = true
-	case equalFold(name, "only-if-cached"):
-		d.OnlyIfCached = d.OnlyIfCached || x.bare()
-	case equalFold(name, "max-age"):
-		d.MaxAge = stricter(d.MaxAge, deltaOf(x))
-	case equalFold(name, "min-fresh"):
-		if m := deltaOf(x); !d.MinFresh.present || m.seconds > d.MinFresh.seconds {
-			d.MinFresh = m
-		}
-	case equalFold(name, "max-stale"):
-		m := deltaOf(x)
-		if x.bare() {
-			m = Delta{seconds: maxSeconds, present: true, valid: true}
-		}
-		d.MaxStale = stricter(d.MaxStale, m)
-	}
-}

@@ -38,7 +38,7 @@ func TestParseResponse(t *testing.T) {
 	// Nothing, and what is not known.
 	f(none)
 	f(none, "", " ", ",", " ,\t,, ")
-	f(none, `foo, foo=bar, foo="bar", immutable`)
+	f(none, `foo, foo=bar, foo="bar"`)
 	f(none, "no-storeX", "xno-store", "no_store", "max-ag=1")
 
 	// Each directive, in any case, over lines.
@@ -47,6 +47,11 @@ func TestParseResponse(t *testing.T) {
 	f(ResponseDirectives{Public: true, ProxyRevalidate: true, MustUnderstand: true}, "public,proxy-revalidate , must-understand")
 	f(ResponseDirectives{MustRevalidate: true, sureRevalidate: true}, "must-revalidate")
 	f(ResponseDirectives{MaxAge: valid(1), SMaxAge: valid(2)}, "MaX-aGe=1", "\ts-MAXAGE=2 ")
+
+	// Extensions (RFC 5861, RFC 8246).
+	f(ResponseDirectives{Immutable: true}, "Immutable")
+	f(ResponseDirectives{StaleWhileRevalidate: valid(3), StaleIfError: valid(4)}, "stale-while-revalidate=3, STALE-IF-ERROR=4")
+	f(ResponseDirectives{StaleWhileRevalidate: valid(3), StaleIfError: invalid}, "stale-while-revalidate=5, stale-if-error=9", "stale-while-revalidate=3, stale-if-error")
 
 	// The qualified forms (sections 5.2.2.4 and 5.2.2.7).
 	f(ResponseDirectives{NoCacheFields: []string{"A", "Set-Cookie"}}, `no-cache="a, , set-cookie"`)
@@ -58,6 +63,9 @@ func TestParseResponse(t *testing.T) {
 	f(ResponseDirectives{Private: true}, `private, private="a"`)
 	f(ResponseDirectives{Private: true}, `x"y, private="a"`)
 	f(ResponseDirectives{NoCache: true}, `no-cache="`+strings.Repeat("a,", maxFieldNames+1)+`"`)
+	// Without these fields the response would be another one.
+	f(ResponseDirectives{NoCache: true}, `no-cache="content-encoding"`)
+	f(ResponseDirectives{Private: true}, `private="a, Vary"`)
 }
 
 // A directive that widens the use of a response must be written right.
@@ -65,15 +73,15 @@ func TestWideningDirectivesNeedTheGrammar(t *testing.T) {
 	f := func(value string) {
 		t.Helper()
 		d := ParseResponse(cacheControl(value))
-		if d.Public || d.MustUnderstand || d.sureRevalidate {
+		if d.Public || d.MustUnderstand || d.sureRevalidate || d.Immutable || d.StaleWhileRevalidate.Valid() || d.StaleIfError.Valid() {
 			t.Errorf("%q: got %+v, want nothing that widens", value, d)
 		}
 	}
-	f("public=1, must-understand=1, must-revalidate=1")
+	f("public=1, must-understand=1, must-revalidate=1, immutable=1, stale-if-error=x")
 	f(`public="", must-understand="", must-revalidate=""`)
-	f("public; must-understand; must-revalidate")
+	f("public; must-understand; must-revalidate; immutable; stale-while-revalidate=5; stale-if-error=5")
 	f(`"public", "must-understand", "must-revalidate"`)
-	f(`x="y, public, must-understand, must-revalidate`)
+	f(`x="y, public, must-understand, must-revalidate, immutable, stale-while-revalidate=5, stale-if-error=5`)
 	f(`x="y"", public, must-understand, must-revalidate`)
 	f(`x="public, must-understand, must-revalidate"`)
 	f(`x= "y", public, must-understand, must-revalidate`)
@@ -219,6 +227,7 @@ func TestRequestDirectives(t *testing.T) {
 	f(RequestDirectives{MinFresh: invalid}, "min-fresh")
 	f(RequestDirectives{MaxStale: valid(maxSeconds)}, "max-stale")
 	f(RequestDirectives{MaxStale: valid(5)}, "max-stale, max-stale=5")
+	f(RequestDirectives{StaleIfError: valid(4)}, "stale-if-error=9, stale-if-error=4")
 	f(RequestDirectives{MaxStale: invalid}, "max-stale=")
 	f(RequestDirectives{MaxStale: invalid}, `x="y, max-stale`)
 }

@@ -36,6 +36,54 @@ func ExampleStorable() {
 	// "authorization"
 }
 
+func ExampleJudge() {
+	now := time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
+	resp := rfc9111.ResponseFacts{
+		Status: 200,
+		Header: field.List{
+			{Name: "Cdn-Cache-Control", Value: "max-age=60, stale-while-revalidate=30"},
+			{Name: "Cache-Control", Value: "no-cache"},
+		},
+		RequestTime:  now,
+		ResponseTime: now,
+	}
+	j := rfc9111.Judge(rfc9111.RequestFacts{Method: "GET"}, resp, rfc9111.Options{})
+	fmt.Printf("%q %v\n", j.Why, j.Policy.Lifetime)
+	for _, age := range []time.Duration{59 * time.Second, 60 * time.Second, 91 * time.Second} {
+		fmt.Println(age, j.Policy.Use(age, rfc9111.RequestDirectives{}, false))
+	}
+	// Output:
+	// "" 1m0s
+	// 59s now
+	// 1m0s now, and refresh
+	// 1m31s after validation
+}
+
+func ExampleUpdate() {
+	now := time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
+	stored := field.List{{Name: "Etag", Value: `"a"`}, {Name: "Content-Length", Value: "5"}, {Name: "Cache-Control", Value: "max-age=1"}}
+	fmt.Println(rfc9111.ValidationFields(stored, now))
+	fmt.Println(rfc9111.Update(stored, field.List{{Name: "Etag", Value: `"a"`}, {Name: "Cache-Control", Value: "max-age=9"}}))
+	fmt.Println(rfc9111.Update(stored, field.List{{Name: "Etag", Value: `"b"`}}))
+	// Output:
+	// [{If-None-Match "a"}]
+	// [{Etag "a"} {Content-Length 5} {Cache-Control max-age=9}] true
+	// [] false
+}
+
+func ExampleNoVarySearch_AppendQuery() {
+	v, ok := rfc9111.ParseNoVarySearch(field.List{{Name: "No-Vary-Search", Value: `key-order, params=("utm_source")`}})
+	fmt.Println(ok, string(v.AppendQuery(nil, []byte("q=caf%c3%a9&utm_source=mail&page=2"))))
+	// Output: true page=2&q=caf%C3%A9
+}
+
+func ExampleInvalidationTargets() {
+	u := rfc9111.URI{Scheme: "https", Host: "shop.example", Target: "/cart/add"}
+	h := field.List{{Name: "Location", Value: "../cart"}, {Name: "Content-Location", Value: "https://other.example/"}}
+	fmt.Println(rfc9111.Invalidates("POST", 303), rfc9111.InvalidationTargets(h, u))
+	// Output: true [/cart]
+}
+
 func ExampleAppendVariantField() {
 	names, star := rfc9111.VaryNames(field.List{{Name: "Vary", Value: "Cookie, accept"}})
 	fmt.Println(names, star)

@@ -6,31 +6,69 @@ import (
 	"edgeproxy/internal/field"
 )
 
-// Lifetime returns for how long after it was generated the response is fresh,
-// from 0 to 2^31 seconds, and whether the origin said so (RFC 9111 section
-// 4.2.1). In this order: s-maxage, max-age, Expires minus Date; the first that is
-// present decides, and unreadable ones mean 0. Without any of them it is
-// o.DefaultTTL where that may be used, else 0.
-func Lifetime(req RequestFacts, resp ResponseFacts, o Options) (lifetime time.Duration, explicit bool) {
-	d := ParseResponse(resp.Header)
-	return lifetimeOf(&d, req, resp, o)
+// lifetime is a freshness lifetime and where it comes from.
+type lifetime struct {
+	span                time.Duration
+	explicit, heuristic bool
+	// allowed says that the origin or a rule for the status gave it, so that a
+	// response of any status may be stored.
+	allowed bool
 }
 
-func lifetimeOf(d *ResponseDirectives, req RequestFacts, resp ResponseFacts, o Options) (time.Duration, bool) {
-	if d.SMaxAge.Present() {
+// lifetimeFor finds the lifetime of a response, in this order: the operator's
+// forced one, the origin's, the operator's for the status, the heuristic one, the
+// operator's default.
+func lifetimeFor(d *ResponseDirectives, req *RequestFacts, resp *ResponseFacts, o *Options) lifetime {
+	personal := req.personal(resp.Header)
+	span, explicit := explicitLifetime(d, resp)
+	switch {
+	case o.ForcedTTL > 0 && !personal && takesDefaultTTL(resp.Status):
+		return lifetime{span: clamp(o.ForcedTTL), allowed: true}
+	case explicit:
+		return lifetime{span: span, explicit: true, allowed: true}
+	case personal:
+		return lifetime{}
+	}
+	if ttl, ok := o.TTLByStatus[resp.Status]; ok {
+		return lifetime{span: clamp(ttl), allowed: ttl > 0}
+	}
+	if d.Public || cacheableByDefault(resp.Status) {
+		if span := o.Heuristic.lifetime(resp.Header, resp.ResponseTime); span > 0 {
+			return lifetime{span: span, heuristic: true, allowed: true}
+		}
+	}
+	if takesDefaultTTL(resp.Status) {
+		return lifetime{span: clamp(o.DefaultTTL), allowed: true}
+	}
+	return lifetime{}
+}
+
+// explicitLifetime returns the lifetime that the origin gave, if it did (RFC 9111
+// section 4.2.1), in this order: s-maxage, max-age, Expires minus Date. The first
+// that is present decides, and what cannot be read means 0. Expires does not count
+// beside a targeted field (RFC 9213 section 2.2).
+func explicitLifetime(d *ResponseDirectives, resp *ResponseFacts) (span time.Duration, explicit bool) {
+	switch {
+	case d.SMaxAge.Present():
 		return d.SMaxAge.Duration(), true
-	}
-	if d.MaxAge.Present() {
+	case d.MaxAge.Present():
 		return d.MaxAge.Duration(), true
-	}
-	if resp.Header.Has("Expires") {
+	case !d.targeted && resp.Header.Has("Expires"):
 		return untilExpiry(resp.Header, resp.ResponseTime), true
 	}
-	personal := req.Authorization || req.Cookie || resp.Header.Has("Set-Cookie")
-	if personal || !takesDefaultTTL(resp.Status) {
-		return 0, false
+	return 0, false
+}
+
+// lifetime is the fraction of the time between Last-Modified and Date, 0 where
+// one is off or unreadable.
+func (o Heuristic) lifetime(h field.List, responseTime time.Time) time.Duration {
+	modified, ok := dateField(h, "Last-Modified", responseTime)
+	if !ok || !(o.Fraction > 0) {
+		return 0
 	}
-	return clamp(o.DefaultTTL), false
+	unchanged := clamp(originDate(h, responseTime).Sub(modified))
+	span := time.Duration(float64(unchanged) * min(o.Fraction, 1))
+	return min(span, clamp(o.MaxTTL))
 }
 
 // untilExpiry returns Expires minus Date. An Expires that is not one date, "0"

@@ -154,6 +154,7 @@ func FuzzVariant(f *testing.F) {
 	f.Add([]byte("a"), []byte("b"), []byte("a"), []byte("b"))
 	f.Add([]byte("\x01B\x00"), []byte(""), []byte(""), []byte("\x01B\x00"))
 	f.Add([]byte(" a"), []byte("b\t"), []byte("a"), []byte("b"))
+	f.Add([]byte("gzip, BR;q=1"), []byte("en"), []byte("GZIP,br ;q=1"), []byte("de"))
 	f.Fuzz(func(t *testing.T, a1, b1, a2, b2 []byte) {
 		key := func(a, b []byte) []byte {
 			return AppendVariantField(AppendVariantField(nil, "A", [][]byte{a}), "B", [][]byte{b})
@@ -161,6 +162,15 @@ func FuzzVariant(f *testing.F) {
 		same := bytes.Equal(trim(a1), trim(a2)) && bytes.Equal(trim(b1), trim(b2))
 		if got := bytes.Equal(key(a1, b1), key(a2, b2)); got != same {
 			t.Errorf("%q %q and %q %q: got equal %v, want %v", a1, b1, a2, b2, got, same)
+		}
+		folded := func(a, b []byte) []byte {
+			return AppendVariantField(AppendVariantField(nil, "Accept-Encoding", [][]byte{a}), "Accept-Language", [][]byte{b})
+		}
+		bare := func(v []byte) string {
+			return strings.NewReplacer(" ", "", "\t", "").Replace(strings.ToLower(string(v)))
+		}
+		if bytes.Equal(folded(a1, b1), folded(a2, b2)) && (bare(a1) != bare(a2) || bare(b1) != bare(b2)) {
+			t.Errorf("%q %q and %q %q as codings and languages: got equal, want different", a1, b1, a2, b2)
 		}
 	})
 }

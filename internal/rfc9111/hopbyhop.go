@@ -46,7 +46,8 @@ func ConnectionOptions[T string | []byte](value T) iter.Seq[T] {
 	}
 }
 
-// removable reports whether Connection may name the field.
+// removable reports whether a message can do without the field, so that
+// Connection, or private="…" and no-cache="…", may name it.
 func removable[T text](name T) bool {
 	for _, kept := range [...]string{
 		"close", "keep-alive", // options of the connection; Keep-Alive goes in any case

@@ -38,12 +38,94 @@ func (k RangeKind) String() string {
 // representation without bytes is ignored as well, since no Content-Range could
 // describe it. ParseRange neither keeps value nor allocates.
 func ParseRange(value []byte, size int64) (first, last int64, kind RangeKind) {
-	const unit = "bytes="
-	value = trim(value)
-	if len(value) < len(unit) || !equalFold(value[:len(unit)], unit) || size < 0 {
+	specs, ok := rangeSpecs(value)
+	if !ok || size < 0 {
 		return 0, 0, RangeNone
 	}
-	spec := value[len(unit):]
+	return rangeOf(specs, size)
+}
+
+// Range is a part of a representation: the places of its first and last byte.
+type Range struct{ First, Last int64 }
+
+// Length returns the number of bytes, at least 1.
+func (r Range) Length() int64 { return r.Last - r.First + 1 }
+
+// AppendRanges is ParseRange for several ranges: it appends those that are
+// satisfiable to dst, in the order asked for, when the kind is RangeSatisfiable.
+// Two or more make a multipart/byteranges response (RFC 9110 section 15.3.7.2),
+// one does not.
+//
+// One that is malformed spoils all. More than limit ranges, satisfiable or not,
+// and ranges that overlap more than twice or are longer together than the whole
+// are RangeNone: they are an attack more often than not (RFC 9110 section 17.15),
+// and the whole is the cheaper answer. AppendRanges allocates only if dst has to
+// grow.
+func AppendRanges(dst []Range, value []byte, size int64, limit int) ([]Range, RangeKind) {
+	specs, ok := rangeSpecs(value)
+	if !ok || size < 0 || len(specs) > 0 && isSpace(specs[0]) {
+		return dst, RangeNone
+	}
+	start := len(dst)
+	dst, asked, ok := appendList(dst, specs, size, limit)
+	switch found := dst[start:]; {
+	case !ok || asked == 0 || wasteful(found, size):
+		return dst[:start], RangeNone
+	case len(found) == 0:
+		return dst, RangeUnsatisfiable
+	}
+	return dst, RangeSatisfiable
+}
+
+// appendList appends the satisfiable ranges of a list and counts all of them; ok is
+// false if one is malformed or there are more than limit.
+func appendList(dst []Range, specs []byte, size int64, limit int) (out []Range, asked int, ok bool) {
+	for len(specs) > 0 {
+		var spec []byte
+		if spec, specs = cutMember(specs); len(spec) == 0 {
+			continue
+		}
+		asked++
+		first, last, kind := rangeOf(spec, size)
+		if kind == RangeNone || asked > limit {
+			return dst, asked, false
+		}
+		if kind == RangeSatisfiable {
+			dst = append(dst, Range{First: first, Last: last})
+		}
+	}
+	return dst, asked, true
+}
+
+// wasteful reports whether ranges overlap more than twice, or are longer together
+// than the whole. The caller limits their number, whose square this takes.
+func wasteful(ranges []Range, size int64) bool {
+	left, overlaps := size, 0
+	for i, r := range ranges {
+		if left -= r.Length(); left < 0 {
+			return true
+		}
+		for _, s := range ranges[:i] {
+			if r.First <= s.Last && s.First <= r.Last {
+				overlaps++
+			}
+		}
+	}
+	return overlaps > 2
+}
+
+// rangeSpecs returns what follows the unit bytes.
+func rangeSpecs(value []byte) (specs []byte, ok bool) {
+	const unit = "bytes="
+	value = trim(value)
+	if len(value) < len(unit) || !equalFold(value[:len(unit)], unit) {
+		return nil, false
+	}
+	return value[len(unit):], true
+}
+
+// rangeOf finds the bytes that one range means.
+func rangeOf(spec []byte, size int64) (first, last int64, kind RangeKind) {
 	dash := index(spec, '-')
 	if dash == len(spec) {
 		return 0, 0, RangeNone

@@ -1,6 +1,11 @@
 package rfc9111
 
-import "testing"
+import (
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
 
 // RFC 9110 sections 14.1.1, 14.1.2 and 14.2.
 func TestParseRange(t *testing.T) {
@@ -73,4 +78,56 @@ func TestRangeKindHasAWord(t *testing.T) {
 	f(RangeSatisfiable, "satisfiable")
 	f(RangeUnsatisfiable, "unsatisfiable")
 	f(99, "unknown")
+}
+
+// RFC 9110 sections 14.1.2, 14.2 and 17.15.
+func TestAppendRanges(t *testing.T) {
+	const size, limit = 100, 4
+	f := func(kind RangeKind, value string, want ...Range) {
+		t.Helper()
+		before := Range{7, 8}
+		got, gotKind := AppendRanges([]Range{before}, []byte(value), size, limit)
+		if gotKind != kind || got[0] != before || !slices.Equal(got[1:], want) {
+			t.Errorf("%q: got %v %v, want %v %v", value, got[1:], gotKind, want, kind)
+		}
+	}
+	f(RangeSatisfiable, "bytes=0-4", Range{0, 4})
+	f(RangeSatisfiable, "bytes=0-4,10-14", Range{0, 4}, Range{10, 14})
+	f(RangeSatisfiable, "Bytes=10-14 ,\t0-4 , -1", Range{10, 14}, Range{0, 4}, Range{99, 99})
+	f(RangeSatisfiable, "bytes=,,0-4,,", Range{0, 4})
+	f(RangeSatisfiable, "bytes=0-4,100-,-0", Range{0, 4})
+	f(RangeUnsatisfiable, "bytes=100-,200-300")
+	f(RangeUnsatisfiable, "bytes=-0")
+	f(RangeSatisfiable, "bytes=0-0,1-1,2-2,3-3", Range{0, 0}, Range{1, 1}, Range{2, 2}, Range{3, 3})
+	// Two overlaps are borne; more, or more bytes than there are, is not.
+	f(RangeSatisfiable, "bytes=0-9,5-14,10-19", Range{0, 9}, Range{5, 14}, Range{10, 19})
+	f(RangeNone, "bytes=0-9,0-9,0-9")
+	f(RangeNone, "bytes=0-,0-")
+	f(RangeNone, "bytes=0-59,40-99")
+	f(RangeSatisfiable, "bytes=0-49,50-99", Range{0, 49}, Range{50, 99})
+	// One bad range spoils all, and the limit counts what cannot be had too.
+	f(RangeNone, "bytes=0-4,x")
+	f(RangeNone, "bytes=0-4,4-2")
+	f(RangeNone, "bytes=x,0-4")
+	f(RangeNone, "bytes=0-0,1-1,2-2,3-3,4-4")
+	f(RangeNone, "bytes=100-,101-,102-,103-,104-")
+	f(RangeNone, "")
+	f(RangeNone, "bytes=")
+	f(RangeNone, "bytes=,, ,")
+	f(RangeNone, "bytes= 0-4")
+	f(RangeNone, "items=0-4")
+	f(RangeNone, "bytes="+strings.Repeat("0-0,", 1000))
+}
+
+func TestAppendRangesAtTheLargestSize(t *testing.T) {
+	got, kind := AppendRanges(nil, []byte("bytes=0-,-1"), math.MaxInt64, 16)
+	if kind != RangeNone || len(got) != 0 {
+		t.Errorf("more bytes than an int64 counts: got %v %v, want none", got, kind)
+	}
+	if _, kind := AppendRanges(nil, []byte("bytes=0-"), -1, 16); kind != RangeNone {
+		t.Errorf("of unknown size: got %v, want none", kind)
+	}
+	if _, kind := AppendRanges(nil, []byte("bytes=-5,-6"), 0, 16); kind != RangeNone {
+		t.Errorf("suffixes of nothing: got %v, want none", kind)
+	}
 }

@@ -6,7 +6,7 @@ import "edgeproxy/internal/reason"
 // fields say; None if it may be.
 func refusesStatus(status int) reason.Reason {
 	switch status {
-	case 206: // what is missing would have to be kept track of (RFC 9111 section 3.3)
+	case 206: // it is a part; see Options.Partial (RFC 9111 section 3.3)
 		return reason.Partial
 	case 304: // it renews a stored response and is none (RFC 9111 section 4.3.4)
 		return reason.NotModified
@@ -30,7 +30,7 @@ func understood(status int) bool {
 	case 305, 307, 308, 421, 422, 426, 451:
 		return true
 	}
-	return status >= 200 && status <= 205 || status >= 300 && status <= 303 ||
+	return status >= 200 && status <= 206 || status >= 300 && status <= 303 ||
 		status >= 400 && status <= 417 || status >= 500 && status <= 505
 }
 
@@ -39,4 +39,14 @@ func understood(status int) bool {
 // heuristically cacheable (RFC 9110 section 15.1).
 func takesDefaultTTL(status int) bool {
 	return status == 200 || status == 203 || status == 301 || status == 308
+}
+
+// cacheableByDefault reports whether the definition of the status lets a response
+// be stored that says nothing of its freshness (RFC 9110 section 15.1).
+func cacheableByDefault(status int) bool {
+	switch status {
+	case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501:
+		return true
+	}
+	return false
 }

@@ -1,6 +1,10 @@
 package rfc9111
 
-import "edgeproxy/internal/reason"
+import (
+	"time"
+
+	"edgeproxy/internal/reason"
+)
 
 // Storable reports whether a shared cache may store the response, and is to: None
 // if so, else the first reason against it (RFC 9111 section 3). It says nothing
@@ -35,17 +39,14 @@ func Storable(req RequestFacts, resp ResponseFacts, o Options) reason.Reason {
 	return refusesFreshness(&d, req, resp, o)
 }
 
-// refusesDirectives applies the directives that forbid storing. Must-understand
-// lifts no-store for a status we understand, and forbids any other (RFC 9111
-// section 5.2.2.3).
+// refusesDirectives applies the directives that forbid storing, and those that
+// forbid use without validation.
 func refusesDirectives(d *ResponseDirectives, status int) reason.Reason {
-	known := d.MustUnderstand && understood(status)
+	if why := forbidden(d, status); why != reason.None {
+		return why
+	}
 	switch {
-	case d.NoStore && !known:
-		return reason.NoStore
-	case d.MustUnderstand && !known:
-		return reason.Status
-	case d.Private || d.PrivateFields != nil:
+	case d.PrivateFields != nil:
 		return reason.Private
 	case d.NoCache || d.NoCacheFields != nil:
 		return reason.NoCache
@@ -78,4 +79,24 @@ func refusesFreshness(d *ResponseDirectives, req RequestFacts, resp ResponseFact
 		return reason.NoFreshness
 	}
 	return reason.None
+}
+
+// Lifetime returns for how long after it was generated the response is fresh,
+// from 0 to 2^31 seconds, and whether the origin said so (RFC 9111 section
+// 4.2.1). In this order: s-maxage, max-age, Expires minus Date; the first that is
+// present decides, and unreadable ones mean 0. Without any of them it is
+// o.DefaultTTL where that may be used, else 0.
+func Lifetime(req RequestFacts, resp ResponseFacts, o Options) (lifetime time.Duration, explicit bool) {
+	d := ParseResponse(resp.Header)
+	return lifetimeOf(&d, req, resp, o)
+}
+
+func lifetimeOf(d *ResponseDirectives, req RequestFacts, resp ResponseFacts, o Options) (time.Duration, bool) {
+	if span, explicit := explicitLifetime(d, &resp); explicit {
+		return span, true
+	}
+	if req.personal(resp.Header) || !takesDefaultTTL(resp.Status) {
+		return 0, false
+	}
+	return clamp(o.DefaultTTL), false
 }

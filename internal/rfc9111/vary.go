@@ -1,7 +1,6 @@
 package rfc9111
 
 import (
-	"encoding/binary"
 	"slices"
 
 	"edgeproxy/internal/field"
@@ -39,35 +38,4 @@ func VaryNames(h field.List) (names []string, star bool) {
 	}
 	slices.Sort(names)
 	return names, false
-}
-
-// AppendVariantField appends to dst what one selecting field adds to the key of a
-// variant, and returns the longer slice: the name, whether the field is there,
-// and its value, each behind its length. No two different lists of fields give
-// the same bytes, whatever the values hold.
-//
-// Names are those of VaryNames, in their order. Values are the field's lines in
-// the request that is forwarded, after the removal of hop-by-hop fields; without
-// a line the field is absent, which differs from empty. Lines are trimmed and
-// joined by ", ", which does not change their meaning (RFC 9111 section 4.1).
-// AppendVariantField keeps no argument, and allocates only if dst has to grow.
-func AppendVariantField(dst []byte, name string, values [][]byte) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(name)))
-	dst = append(dst, name...)
-	if len(values) == 0 {
-		return append(dst, 0)
-	}
-	size := (len(values) - 1) * len(", ")
-	for _, v := range values {
-		size += len(trim(v))
-	}
-	dst = append(dst, 1)
-	dst = binary.AppendUvarint(dst, uint64(size))
-	for i, v := range values {
-		if i > 0 {
-			dst = append(dst, ", "...)
-		}
-		dst = append(dst, trim(v)...)
-	}
-	return dst
 }

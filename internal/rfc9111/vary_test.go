@@ -76,6 +76,7 @@ func TestVariantMatches(t *testing.T) {
 	f(false, lines("1", "2"), lines("2", "1"))
 	f(false, lines("a"), lines("A"))
 	f(false, lines("1,2"), lines("1, 2"))
+	f(false, lines("gzip"), lines("GZIP")) // of a field that nobody here knows
 }
 
 // A value must not be able to look like the end of itself and another field.
@@ -100,6 +101,36 @@ func TestVariantCannotBeForged(t *testing.T) {
 	for _, n := range names {
 		each(fmt.Sprintf("%q:", n), nil, n)
 	}
+}
+
+// RFC 9110 sections 12.5.3 and 12.5.4: what a list of codings or languages says
+// does not depend on case and white space, and on nothing else that is left out.
+func TestVariantFoldsListsOfCodingsAndLanguages(t *testing.T) {
+	f := func(same bool, a, b [][]byte) {
+		t.Helper()
+		for _, name := range []string{"Accept-Encoding", "Accept-Language"} {
+			ka, kb := AppendVariantField(nil, name, a), AppendVariantField(nil, name, b)
+			if got := bytes.Equal(ka, kb); got != same {
+				t.Errorf("%s: %q and %q: got equal %v, want %v", name, a, b, got, same)
+			}
+		}
+	}
+	f(true, lines("en, de"), lines("eN,De"))
+	f(true, lines("en, de"), lines(" en ,   de"))
+	f(true, lines("gzip;q=0.5, br"), lines("GZIP ; Q=0.5", "br\t"))
+	f(true, lines("*"), lines(" * "))
+	f(true, lines(""), lines("  "))
+	f(false, lines(""), nil)
+	f(false, lines("en, de"), lines("de, en"))
+	f(false, lines("en"), lines("en;q=1"))
+	f(false, lines("en de"), lines("ende"))
+	f(false, lines("en,de"), lines("en,,de"))
+	f(false, lines("en"), lines("en", ""))
+	f(false, lines("q=0. 5"), lines("q=0.5"))
+	// What is no such list is taken as it is.
+	f(false, lines(`en;x="A"`), lines(`en;x="a"`))
+	f(false, lines("é, A"), lines("é, a"))
+	f(false, lines(`a, "b"`), lines(`a,"b"`))
 }
 
 func TestAppendVariantFieldAppends(t *testing.T) {

@@ -1,0 +1,44 @@
+package rfc9111
+
+import "edgeproxy/internal/field"
+
+// Invalidates reports whether a final response of this status to a request of
+// this method invalidates what is stored for its target URI (RFC 9111 section
+// 4.4): a non-error response to an unsafe method, or to one whose safety is not
+// known here.
+func Invalidates(method string, status int) bool {
+	return !safe(method) && status >= 200 && status < 400
+}
+
+// safe reports whether the method is registered as safe (RFC 9110 section 9.2.1,
+// and the registry of section 16.1).
+func safe(method string) bool {
+	switch method {
+	case "GET", "HEAD", "OPTIONS", "TRACE", "PROPFIND", "REPORT", "SEARCH":
+		return true
+	}
+	return false
+}
+
+// InvalidationTargets returns the request targets, on the origin of u, that the
+// response to a request for u invalidates besides u itself: those in Location and
+// Content-Location (RFC 9111 section 4.4). Others are left out, since one origin
+// must not purge another's responses. There are at most two, and none where
+// Invalidates is false.
+func InvalidationTargets(h field.List, u URI) []string {
+	var out []string
+	for _, name := range [...]string{"Location", "Content-Location"} {
+		reference, ok := single(h, name)
+		if !ok {
+			continue
+		}
+		t, ok := u.resolve(reference)
+		if !ok || t.Scheme != u.Scheme || t.Host != u.Host || t.Target == u.Target {
+			continue
+		}
+		if len(out) == 0 || out[0] != t.Target {
+			out = append(out, t.Target)
+		}
+	}
+	return out
+}

@@ -1,0 +1,107 @@
+package rfc9111
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	"github.com/dunglas/httpsfv"
+
+	"edgeproxy/internal/field"
+)
+
+// NoVarySearch says which differences between the queries of two URLs do not
+// matter (draft-ietf-httpbis-no-vary-search). The zero value ignores none of the
+// parameters and keeps their order, but reads "a" and "%61" as the same.
+//
+// Keep one for a path, and look a request up under the query that AppendQuery
+// makes of its own.
+type NoVarySearch struct {
+	// Unordered says that the order of different parameters does not matter.
+	Unordered bool
+	// Except says that Names are the only parameters that matter; otherwise they
+	// are those that do not.
+	Except bool
+	// Names are decoded, sorted, each once.
+	Names []string
+}
+
+// ParseNoVarySearch reads the No-Vary-Search of a response. Ok is false where
+// every difference matters: the field is absent, invalid, or says nothing. As the
+// draft has it, params and except are lists of strings, of which at most one is
+// there, and members of other names are ignored.
+func ParseNoVarySearch(h field.List) (v NoVarySearch, ok bool) {
+	lines, ok := structuredLines(h, "No-Vary-Search")
+	if !ok {
+		return NoVarySearch{}, false
+	}
+	members, err := httpsfv.UnmarshalDictionary(lines)
+	if err != nil {
+		return NoVarySearch{}, false
+	}
+	if v.Unordered, ok = flagOf(members, "key-order"); !ok {
+		return NoVarySearch{}, false
+	}
+	params, hasParams := members.Get("params")
+	except, hasExcept := members.Get("except")
+	switch {
+	case hasParams && hasExcept:
+		return NoVarySearch{}, false
+	case hasParams:
+		v.Names, ok = parameterNames(params)
+	case hasExcept:
+		v.Except = true
+		v.Names, ok = parameterNames(except)
+	}
+	if !ok || !v.Unordered && !v.Except && len(v.Names) == 0 {
+		return NoVarySearch{}, false
+	}
+	return v, true
+}
+
+// flagOf returns a boolean member, false if it is absent.
+func flagOf(members *httpsfv.Dictionary, name string) (value, ok bool) {
+	m, present := members.Get(name)
+	if !present {
+		return false, true
+	}
+	item, _ := m.(httpsfv.Item)
+	value, ok = item.Value.(bool)
+	return value, ok
+}
+
+// parameterNames reads an inner list of strings, each a name as in a query.
+func parameterNames(m httpsfv.Member) (names []string, ok bool) {
+	list, ok := m.(httpsfv.InnerList)
+	if !ok {
+		return nil, false
+	}
+	for _, item := range list.Items {
+		s, ok := item.Value.(string)
+		if !ok {
+			return nil, false
+		}
+		name := appendDecoded(nil, []byte(s))
+		if !utf8.Valid(name) { // the draft would take it for other names
+			return nil, false
+		}
+		names = append(names, string(name))
+	}
+	slices.Sort(names)
+	return slices.Compact(names), true
+}
+
+// matters reports whether the value of a parameter of this name does. A name that
+// is not valid UTF-8 always does: the draft would replace the invalid bytes, and
+// so might take it for one that is listed.
+func (v *NoVarySearch) matters(name []byte) bool {
+	i, j := 0, len(v.Names)
+	for i < j { // a search by hand, so that name stays where its bytes are
+		if middle := (i + j) / 2; compareNames(v.Names[middle], name) < 0 {
+			i = middle + 1
+		} else {
+			j = middle
+		}
+	}
+	listed := i < len(v.Names) && equal(v.Names[i], name)
+	return listed == v.Except || !utf8.Valid(name)
+}

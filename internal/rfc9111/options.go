@@ -1,0 +1,73 @@
+package rfc9111
+
+import "time"
+
+// Options are the operator's choices. The zero value adds nothing to RFC 9111,
+// and keeps nothing that is not fresh. All spans below zero count as zero.
+//
+// The lifetimes among them (DefaultTTL, Heuristic, TTLByStatus, ForcedTTL) never
+// apply where the request has Authorization or Cookie or the response Set-Cookie:
+// without the origin's word nobody can tell for whom such a response was made.
+type Options struct {
+	// DefaultTTL is the lifetime of a 200, 203, 301 or 308 that says nothing of
+	// its freshness. Zero: none.
+	DefaultTTL time.Duration
+	// Heuristic finds a lifetime from Last-Modified; it goes before DefaultTTL.
+	Heuristic Heuristic
+	// TTLByStatus is the lifetime of responses of a status that say nothing of
+	// their freshness. It goes before Heuristic and DefaultTTL, also with the value
+	// zero, which gives none. The map is only read.
+	TTLByStatus map[int]time.Duration
+	// ForcedTTL replaces whatever lifetime a 200, 203, 301 or 308 has. It lifts no
+	// other restriction: no-store, private, no-cache and must-revalidate stand.
+	// Zero: off.
+	ForcedTTL time.Duration
+
+	// SetCookie says what becomes of responses that set cookies.
+	SetCookie SetCookie
+	// Stale says how long what is no longer fresh is of use.
+	Stale Stale
+	// Partial says that the store can keep a 206 as the part that it is (RFC 9111
+	// section 3.3). Otherwise a 206 is not storable.
+	Partial bool
+}
+
+// Heuristic is heuristic freshness (RFC 9111 section 4.2.2). With either field
+// zero it is off.
+type Heuristic struct {
+	// Fraction of the time since Last-Modified that a response stays fresh, at
+	// most 1; the RFC proposes 0.1.
+	Fraction float64
+	// MaxTTL is the longest lifetime found in this way.
+	MaxTTL time.Duration
+}
+
+// Stale is for how long after the end of its lifetime a response may be used
+// where the origin does not say (RFC 9111 section 4.2.4). What forbids stale
+// responses, must-revalidate for one, goes before all of it.
+type Stale struct {
+	// OriginFailure is for use when no answer comes from the origin.
+	OriginFailure time.Duration
+	// ServerError is for use in place of a 500, 502, 503 or 504.
+	ServerError time.Duration
+	// WhileRevalidate is for use while the response is validated.
+	WhileRevalidate time.Duration
+	// Keep is how long a response with a validator is kept to be validated.
+	Keep time.Duration
+}
+
+// SetCookie is a rule for responses with Set-Cookie. RFC 9111 section 7.3 leaves
+// it to the cache.
+type SetCookie uint8
+
+const (
+	// SetCookieShared stores the response, cookie and all, if the origin says that
+	// it is for everybody: by public, s-maxage or CDN-Cache-Control.
+	SetCookieShared SetCookie = iota
+	// SetCookieRefuse does not store the response.
+	SetCookieRefuse
+	// SetCookieStrip stores the response without the field.
+	SetCookieStrip
+	// SetCookieStore stores the response as it is.
+	SetCookieStore
+)

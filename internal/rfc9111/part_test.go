@@ -1,0 +1,104 @@
+package rfc9111
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+func part(first, last, size int64) Part {
+	return Part{Range: Range{First: first, Last: last}, Size: size}
+}
+
+// RFC 9110 section 14.4.
+func TestPartOf(t *testing.T) {
+	f := func(want Part, ok bool, lines ...string) {
+		t.Helper()
+		got, gotOK := PartOf(head(t, lines...))
+		if got != want || gotOK != ok {
+			t.Errorf("%q: got %+v %v, want %+v %v", lines, got, gotOK, want, ok)
+		}
+	}
+	none := func(value string) { t.Helper(); f(Part{}, false, "Content-Range: "+value) }
+	f(part(0, 4, 10), true, "Content-Range: bytes 0-4/10")
+	f(part(9, 9, 10), true, "Content-Range: BYTES 9-9/010")
+	f(part(0, 0, 1), true, "Content-Range: bytes 0-0/1", "Content-Range: bytes 0-0/1")
+	f(Part{}, false)
+	f(Part{}, false, "Content-Range: bytes 0-4/10", "Content-Range: bytes 0-5/10")
+	none("")
+	none("bytes")
+	none("bytes ")
+	none("bytes 0-4")
+	none("bytes 0-4/")
+	none("bytes 0-4/*")
+	none("bytes */10")
+	none("bytes 0/10")
+	none("bytes -4/10")
+	none("bytes 0-/10")
+	none("bytes /-10")
+	none("bytes 10/4-5")
+	none("bytes 5-4/10")
+	none("bytes 0-10/10")
+	none("bytes 0-4/10x")
+	none("bytes  0-4/10")
+	none("bytes=0-4/10")
+	none("items 0-4/10")
+	none("bytes 0-99999999999999999999/99999999999999999999")
+	none("bytes 0-4/99999999999999999999")
+}
+
+// RFC 9111 section 3.4.
+func TestPartJoin(t *testing.T) {
+	f := func(p, q, want Part, ok bool) {
+		t.Helper()
+		for range 2 {
+			if got, gotOK := p.Join(q); got != want || gotOK != ok {
+				t.Errorf("%+v and %+v: got %+v %v, want %+v %v", p, q, got, gotOK, want, ok)
+			}
+			p, q = q, p
+		}
+	}
+	f(part(0, 4, 10), part(5, 9, 10), part(0, 9, 10), true)
+	f(part(0, 4, 10), part(2, 6, 10), part(0, 6, 10), true)
+	f(part(0, 9, 10), part(2, 6, 10), part(0, 9, 10), true)
+	f(part(0, 4, 10), part(0, 4, 10), part(0, 4, 10), true)
+	f(part(0, 4, 10), part(6, 9, 10), Part{}, false)
+	f(part(0, 4, 10), part(5, 9, 11), Part{}, false)
+	top := int64(math.MaxInt64)
+	f(part(0, top-2, top), part(top-1, top-1, top), part(0, top-1, top), true)
+
+	if !part(0, 9, 10).Whole() || part(0, 8, 10).Whole() || part(1, 9, 10).Whole() {
+		t.Error("Whole: got a part for the whole, or the whole for a part")
+	}
+	p := part(2, 6, 10)
+	if !p.Holds(Range{2, 6}) || !p.Holds(Range{4, 4}) || p.Holds(Range{1, 4}) || p.Holds(Range{4, 7}) {
+		t.Error("Holds: got the wrong ranges")
+	}
+	if got := p.Length(); got != 5 {
+		t.Errorf("Length: got %d, want 5", got)
+	}
+}
+
+// RFC 9110 section 8.8.1.
+func TestSameStrongly(t *testing.T) {
+	strong, weak := Representation{ETag: `"a"`}, Representation{ETag: `W/"a"`}
+	dated := Representation{LastModified: received, StrongDate: true}
+	undated := Representation{LastModified: received}
+	f := func(want bool, a, b Representation) {
+		t.Helper()
+		if got := SameStrongly(a, b); got != want || SameStrongly(b, a) != want {
+			t.Errorf("%+v and %+v: got %v, want %v", a, b, got, want)
+		}
+	}
+	f(true, strong, strong)
+	f(true, dated, dated)
+	f(false, weak, weak)
+	f(false, strong, weak)
+	f(false, strong, Representation{ETag: `"b"`})
+	f(false, undated, undated)
+	f(false, dated, undated)
+	f(false, Representation{}, Representation{})
+	f(false, dated, Representation{LastModified: received.Add(time.Second), StrongDate: true})
+	// A tag on one side is a difference, whatever the dates say.
+	f(false, dated, Representation{ETag: `"a"`, LastModified: received, StrongDate: true})
+}

@@ -1,0 +1,52 @@
+package rfc9111
+
+// RequestDirectives is what a request's Cache-Control says (RFC 9111 section
+// 5.2.1). The zero value is that of a request without the field.
+type RequestDirectives struct {
+	NoStore      bool // section 5.2.1.5
+	NoCache      bool // section 5.2.1.4
+	OnlyIfCached bool // section 5.2.1.7; counts only where the grammar is kept
+
+	MaxAge   Delta // section 5.2.1.1; of several the smallest
+	MinFresh Delta // section 5.2.1.3; of several the largest
+	// MaxStale is 2^31 seconds if given without an argument, which accepts any
+	// staleness; of several the smallest. Section 5.2.1.2.
+	MaxStale Delta
+	// StaleIfError is RFC 5861 section 4; of several the smallest.
+	StaleIfError Delta
+}
+
+// Add reads one Cache-Control line. All lines of a request, added one by one in
+// any order, make one list. It neither keeps value nor allocates, and always
+// succeeds.
+func (d *RequestDirectives) Add(value []byte) {
+	p := parser[[]byte]{rest: value}
+	for p.next() {
+		d.apply(&p.at)
+	}
+}
+
+func (d *RequestDirectives) apply(x *directive[[]byte]) {
+	switch name := x.name; {
+	case equalFold(name, "no-store"):
+		d.NoStore = true
+	case equalFold(name, "no-cache"):
+		d.NoCache = true
+	case equalFold(name, "only-if-cached"):
+		d.OnlyIfCached = d.OnlyIfCached || x.bare()
+	case equalFold(name, "max-age"):
+		d.MaxAge = stricter(d.MaxAge, deltaOf(x))
+	case equalFold(name, "min-fresh"):
+		if m := deltaOf(x); !d.MinFresh.present || m.seconds > d.MinFresh.seconds {
+			d.MinFresh = m
+		}
+	case equalFold(name, "max-stale"):
+		m := deltaOf(x)
+		if x.bare() {
+			m = Delta{seconds: maxSeconds, present: true, valid: true}
+		}
+		d.MaxStale = stricter(d.MaxStale, m)
+	case equalFold(name, "stale-if-error"):
+		d.StaleIfError = stricter(d.StaleIfError, deltaOf(x))
+	}
+}
