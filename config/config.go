@@ -50,7 +50,7 @@ type Metrics struct {
 
 // Cache says how long things are kept without word from the origin, and where.
 type Cache struct {
-	DefaultTTL     time.Duration // for 200, 203, 301 and 308 without freshness information; 0 is none
+	Caching
 	CollapseWait   time.Duration // a follower without a header by then fetches alone; above 0
 	UncacheableFor time.Duration // how long a key is known not to be storable; 0 is not at all
 	Memory         Memory

@@ -52,6 +52,7 @@ func (v *validator) window(path string, w Window, memory string) {
 func (v *validator) cache() {
 	const maxBytes, maxObject = "cache.memory.max_bytes", "cache.memory.max_object_bytes"
 	c := &v.c.Cache
+	v.caching("cache", &c.Caching)
 	v.positive("cache.collapse.wait", c.CollapseWait)
 	v.atLeast(maxBytes, c.Memory.MaxBytes, MiB)
 	v.atLeast(maxObject, c.Memory.MaxObjectBytes, 1)

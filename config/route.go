@@ -12,11 +12,15 @@ type Route struct {
 	// taken from Config.Admission.
 	Admission Rule
 
+	// Cache is in force as it stands, like Admission.
+	Cache Caching
+
 	// AllowAmbiguousPath lets responses be stored whose target holds an encoded
 	// slash, backslash or NUL, a dot segment or an empty segment.
 	AllowAmbiguousPath bool
 
-	own Rule // what the route says itself; zero values are not said
+	own      Rule    // what the route says itself; zero values are not said
+	ownCache Caching // the same; the source knows what is said
 }
 
 // Match is a condition on a request. Both parts must hold.

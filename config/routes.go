@@ -23,6 +23,9 @@ func (v *validator) routes() {
 		v.routeName(child(path, "name"), r.Name, names)
 		v.match(child(path, "match"), r.Match)
 		v.routeOrigin(child(path, "origin"), r.Origin)
+		if at := child(path, "cache"); v.src.given(at) {
+			v.caching(at, &r.ownCache)
+		}
 		if at := child(child(path, "admission"), "more_than"); v.src.given(at) {
 			v.moreThan(at, r.own.MoreThan)
 		}

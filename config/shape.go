@@ -95,8 +95,9 @@ func (d *decoder) route(r *Route) func(node) {
 			"second_hit": d.processWide(),
 			"counting":   d.processWide(),
 		}),
+		"cache":                d.section(d.cachingKeys(&r.ownCache), "collapse", "uncacheable_for", "key", "memory", "disk"),
 		"allow_ambiguous_path": d.boolean(&r.AllowAmbiguousPath),
-	}, "cache", "limits", "access_log")
+	}, "limits", "access_log")
 }
 
 func (d *decoder) host(p *HostPattern) func(node) {
@@ -149,16 +150,15 @@ func (d *decoder) window(w *Window) keys {
 }
 
 func (d *decoder) cache(c *Cache) func(node) {
-	return d.section(keys{
-		"default_ttl":     d.duration(&c.DefaultTTL),
-		"collapse":        d.section(keys{"wait": d.duration(&c.CollapseWait)}),
-		"uncacheable_for": d.duration(&c.UncacheableFor),
-		"memory": d.section(keys{
-			"max_bytes":        d.size(&c.Memory.MaxBytes),
-			"max_object_bytes": d.size(&c.Memory.MaxObjectBytes),
-			"stage_bytes":      d.size(&c.Memory.StageBytes),
-		}),
-	}, "heuristic", "ttl_by_status", "set_cookie", "honor_request_cache_control", "stale", "key", "disk")
+	known := d.cachingKeys(&c.Caching)
+	known["collapse"] = d.section(keys{"wait": d.duration(&c.CollapseWait)})
+	known["uncacheable_for"] = d.duration(&c.UncacheableFor)
+	known["memory"] = d.section(keys{
+		"max_bytes":        d.size(&c.Memory.MaxBytes),
+		"max_object_bytes": d.size(&c.Memory.MaxObjectBytes),
+		"stage_bytes":      d.size(&c.Memory.StageBytes),
+	})
+	return d.section(known, "key", "disk")
 }
 
 func (d *decoder) limits(l *Limits) func(node) {

@@ -41,6 +41,7 @@ routes:
     match: {hosts: ["*.Media.example.:81", "media.example:8080"], path_prefix: /m}
     origin: media
     admission: {policy: counting, more_than: 6}
+    cache: {default_ttl: 3s, heuristic: {fraction: 0.3}, stale: {keep: 5m}, set_cookie: refuse, ttl_by_status: {500: 1s}, honor_request_cache_control: false}
     allow_ambiguous_path: true
   - name: shop
     origin: shop
@@ -56,6 +57,12 @@ admission:
   shadow: [{policy: always}, {policy: counting}, {policy: counting, more_than: 2}]
 cache:
   default_ttl: 1s
+  heuristic: {fraction: 0.2, max_ttl: 25h}
+  ttl_by_status: {404: 1m}
+  force_ttl: 2s
+  set_cookie: strip
+  honor_request_cache_control: true
+  stale: {origin_failure: 61m, server_error: 1m, while_revalidate: 2m, keep: 62m}
   collapse: {wait: 6s}
   uncacheable_for: 11s
   memory: {max_bytes: 257MiB, max_object_bytes: 9MiB, stage_bytes: 2MiB}
@@ -77,6 +84,14 @@ cache_status: {send: none}
 log: {level: debug, format: text}
 access_log: {path: "-", format: json, sample: 1.0}
 `
+
+func everyCaching() Caching {
+	return Caching{
+		DefaultTTL: time.Second, Heuristic: Heuristic{0.2, 25 * time.Hour}, TTLByStatus: map[int]time.Duration{404: time.Minute},
+		ForceTTL: 2 * time.Second, SetCookie: SetCookieStrip, HonorRequest: true,
+		Stale: Stale{61 * time.Minute, time.Minute, 2 * time.Minute, 62 * time.Minute},
+	}
+}
 
 func wantEveryKey() *Config {
 	return &Config{
@@ -104,9 +119,14 @@ func wantEveryKey() *Config {
 					PathPrefix: "/m",
 				},
 				Origin: "media", Admission: Rule{PolicyCounting, 6}, AllowAmbiguousPath: true,
+				Cache: Caching{
+					DefaultTTL: 3 * time.Second, Heuristic: Heuristic{0.3, 25 * time.Hour}, TTLByStatus: map[int]time.Duration{500: time.Second},
+					ForceTTL: 2 * time.Second, SetCookie: SetCookieRefuse,
+					Stale: Stale{61 * time.Minute, time.Minute, 2 * time.Minute, 5 * time.Minute},
+				},
 			},
-			{Name: "shop", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{PolicySecondHit, 0}},
-			{Name: "rest", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{PolicyCounting, 5}},
+			{Name: "shop", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{PolicySecondHit, 0}, Cache: everyCaching()},
+			{Name: "rest", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{PolicyCounting, 5}, Cache: everyCaching()},
 		},
 		Admission: Admission{
 			Policy:    PolicySecondHit,
@@ -115,7 +135,8 @@ func wantEveryKey() *Config {
 			OpenBelow: 0.25, State: "sightings", Shadow: []Rule{{PolicyAlways, 0}, {PolicyCounting, 5}, {PolicyCounting, 2}},
 		},
 		Cache: Cache{
-			DefaultTTL: time.Second, CollapseWait: 6 * time.Second, UncacheableFor: 11 * time.Second,
+			Caching:      everyCaching(),
+			CollapseWait: 6 * time.Second, UncacheableFor: 11 * time.Second,
 			Memory: Memory{MaxBytes: 257 << 20, MaxObjectBytes: 9 << 20, StageBytes: 2 << 20},
 		},
 		Limits: Limits{
@@ -159,6 +180,7 @@ func TestEveryKeyIsSet(t *testing.T) {
 			}
 		case a.Kind() == reflect.Slice && a.Len() > 0 && b.Len() > 0 && a.Index(0).Kind() == reflect.Struct:
 			walk(path+"[0]", a.Index(0), b.Index(0))
+		case path == ".Routes[0].Cache.HonorRequest": // false again, over the true of all routes
 		case reflect.DeepEqual(a.Interface(), b.Interface()):
 			t.Errorf("%s: got the default, %v, want everyKey to set it", path, a)
 		}

@@ -11,6 +11,7 @@ import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/rfc9111"
 )
 
 // This file translates the configuration into each room's own options, so that
@@ -93,10 +94,35 @@ func (e *edge) routes() ([]proxy.Route, error) {
 		routes = append(routes, proxy.Route{
 			Name: r.Name, Hosts: hosts(r.Match.Hosts), PathPrefix: r.Match.PathPrefix,
 			Origin: byName[r.Origin], HostHeader: hostOf[r.Origin], Rule: rule,
-			DefaultTTL: e.config.Cache.DefaultTTL, AllowAmbiguousPath: r.AllowAmbiguousPath,
+			Caching: cachingOptions(r.Cache), HonorRequest: r.Cache.HonorRequest, AllowAmbiguousPath: r.AllowAmbiguousPath,
 		})
 	}
 	return routes, nil
+}
+
+func cachingOptions(c config.Caching) rfc9111.Options {
+	return rfc9111.Options{
+		DefaultTTL: c.DefaultTTL, ForcedTTL: c.ForceTTL, TTLByStatus: c.TTLByStatus,
+		Heuristic: rfc9111.Heuristic{Fraction: c.Heuristic.Fraction, MaxTTL: c.Heuristic.MaxTTL},
+		SetCookie: setCookie(c.SetCookie),
+		Stale: rfc9111.Stale{
+			OriginFailure: c.Stale.OriginFailure, ServerError: c.Stale.ServerError,
+			WhileRevalidate: c.Stale.WhileRevalidate, Keep: c.Stale.Keep,
+		},
+	}
+}
+
+func setCookie(s config.SetCookie) rfc9111.SetCookie {
+	switch s {
+	case config.SetCookieRefuse:
+		return rfc9111.SetCookieRefuse
+	case config.SetCookieStrip:
+		return rfc9111.SetCookieStrip
+	case config.SetCookieStore:
+		return rfc9111.SetCookieStore
+	default:
+		return rfc9111.SetCookieShared
+	}
 }
 
 func hosts(patterns []config.HostPattern) []proxy.Host {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/rfc9111"
 )
 
 // Sizes of what an entry takes beside its own bytes, in bytes.
@@ -47,12 +48,12 @@ type Entry struct {
 	// Body is the whole content.
 	Body []byte
 
-	// ResponseTime, InitialAge and Lifetime are the facts that freshness is
-	// computed from: when the response was received, its
-	// corrected_initial_age, and its freshness_lifetime (RFC 9111 section 4.2).
+	// ResponseTime, InitialAge and Policy are the facts that its use is worked out
+	// from: when the response was received or last validated, its
+	// corrected_initial_age then (RFC 9111 section 4.2.3), and the rules for it.
 	ResponseTime time.Time
 	InitialAge   time.Duration
-	Lifetime     time.Duration
+	Policy       rfc9111.Policy
 
 	// ETag is the entity tag as received, "" for none, and LastModified the
 	// parsed date, zero for none: the validators (RFC 9110 section 8.8).

@@ -66,6 +66,43 @@ func (s *Store) Put(e *Entry, unless func() bool) Outcome {
 	return Stored
 }
 
+// Renew puts e in the place of an entry with its Key, Name and Body, which the
+// origin has confirmed (RFC 9111 section 4.3.4). Nothing is written: no tier counts
+// it, and the entry keeps its mark of having been asked for. It reports false, and
+// changes nothing, if the memory tier no longer holds such an entry or e does not
+// fit. Unless is asked as in Put; a true from it makes Renew report true as well,
+// for nothing is left to do.
+func (s *Store) Renew(e *Entry, unless func() bool) bool {
+	if !s.Fits(int64(len(e.Body)), e) {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if unless != nil && unless() {
+		return true
+	}
+	s.makeRoomLocked(e.Cost())
+	old := s.heldLocked(e.Key) // after the move, which may have cost it its place
+	if old == nil || !bytes.Equal(old.Name, e.Name) {
+		return false
+	}
+	it := &item{Entry: *e}
+	it.asked.Store(old.asked.Load())
+	s.swapLocked(it, old)
+	return true
+}
+
+// swapLocked puts it into the window and takes old out, where it is, without
+// booking more than the difference of their sizes.
+func (s *Store) swapLocked(it, old *item) {
+	cost := it.Cost()
+	s.books.bytes.Add(cost)
+	if _, slot := s.window.put(it.Key, it, cost); slot == nil {
+		s.main.remove(old)
+	}
+	s.books.bytes.Add(-old.Cost())
+}
+
 // Purge removes what is stored for the URL whose key part is name and whose
 // hash is url, with all variants, from both tiers, and returns how many entries
 // that were.

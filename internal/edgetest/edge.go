@@ -17,6 +17,7 @@ import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/rfc9111"
 )
 
 // Node is the name of every edge, in Via and Cache-Status.
@@ -39,7 +40,9 @@ type Options struct {
 	StageBytes                              int64   // of MaxBytes
 	OpenBelow                               float64 // share of the memory tier below which the gate is open
 	Variants, RequestsInFlight              int
-	DefaultTTL, CollapseWait                time.Duration
+	CollapseWait                            time.Duration
+	Caching                                 rfc9111.Options
+	HonorRequest                            bool
 	UncacheableFor                          time.Duration
 	WriteIdle                               time.Duration
 	HostHeader                              string
@@ -58,6 +61,11 @@ func (o *Options) setDefaults(tb testing.TB) {
 	o.RequestsInFlight = cmp.Or(o.RequestsInFlight, 10000)
 	o.CollapseWait = cmp.Or(o.CollapseWait, 5*time.Second)
 	o.WriteIdle = cmp.Or(o.WriteIdle, 30*time.Second)
+	stale, heuristic := &o.Caching.Stale, &o.Caching.Heuristic
+	stale.OriginFailure = cmp.Or(stale.OriginFailure, time.Hour)
+	stale.Keep = cmp.Or(stale.Keep, time.Hour)
+	heuristic.Fraction = cmp.Or(heuristic.Fraction, 0.1)
+	heuristic.MaxTTL = cmp.Or(heuristic.MaxTTL, 24*time.Hour)
 	w := &o.Window
 	w.Generations = cmp.Or(w.Generations, 2)
 	w.Capacity = cmp.Or(w.Capacity, 10000)
@@ -124,7 +132,7 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher) proxy.Options {
 		Node: Node, Store: e.Store, Hasher: hasher, Gate: e.gate,
 		Routes: []proxy.Route{{
 			Name: "default", Hosts: []proxy.Host{{}}, PathPrefix: "/", Origin: e.origin, HostHeader: o.HostHeader,
-			Rule: o.Rule, DefaultTTL: o.DefaultTTL, AllowAmbiguousPath: o.AllowAmbiguousPath,
+			Rule: o.Rule, Caching: o.Caching, HonorRequest: o.HonorRequest, AllowAmbiguousPath: o.AllowAmbiguousPath,
 		}},
 		MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, RequestsInFlight: o.RequestsInFlight,
 		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, ReadIdle: 30 * time.Second, WriteIdle: o.WriteIdle,

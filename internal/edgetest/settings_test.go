@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/rfc9111"
 )
 
 // apply sets one option of the edge:
@@ -16,13 +17,18 @@ import (
 //	open-below SHARE
 //	TIME D                    default-ttl, collapse-wait, uncacheable-for, first-byte, between-reads, queue-wait, write-idle
 //	host-header TEXT
-//	allow-ambiguous-path
+//	allow-ambiguous-path, honor-request
+//	heuristic FRACTION
+//	set-cookie MODE           shared, refuse, strip, store
 func (o *Options) apply(s *step) error {
 	w, err := s.words(1)
 	if err != nil {
 		return err
 	}
 	switch key := w[0]; {
+	case key == "honor-request":
+		o.HonorRequest = true
+		return nil
 	case key == "allow-ambiguous-path":
 		o.AllowAmbiguousPath = true
 		return nil
@@ -32,6 +38,19 @@ func (o *Options) apply(s *step) error {
 		return o.applyPolicy(w[1:])
 	case key == "host-header":
 		o.HostHeader = w[1]
+		return nil
+	case key == "heuristic":
+		o.Caching.Heuristic.Fraction, err = strconv.ParseFloat(w[1], 64)
+		return err
+	case key == "set-cookie":
+		modes := map[string]rfc9111.SetCookie{
+			"shared": rfc9111.SetCookieShared, "refuse": rfc9111.SetCookieRefuse, "strip": rfc9111.SetCookieStrip, "store": rfc9111.SetCookieStore,
+		}
+		mode, ok := modes[w[1]]
+		if !ok {
+			return fmt.Errorf("set set-cookie: unknown %q", w[1])
+		}
+		o.Caching.SetCookie = mode
 		return nil
 	case key == "open-below":
 		o.OpenBelow, err = strconv.ParseFloat(w[1], 64)
@@ -68,7 +87,9 @@ func (o *Options) applyWindow(w []string) (err error) {
 
 func (o *Options) applyNumber(key, value string) (err error) {
 	times := map[string]*time.Duration{
-		"default-ttl": &o.DefaultTTL, "collapse-wait": &o.CollapseWait, "uncacheable-for": &o.UncacheableFor,
+		"default-ttl": &o.Caching.DefaultTTL, "stale-origin-failure": &o.Caching.Stale.OriginFailure,
+		"stale-server-error": &o.Caching.Stale.ServerError, "stale-while-revalidate": &o.Caching.Stale.WhileRevalidate, "stale-keep": &o.Caching.Stale.Keep,
+		"heuristic-max-ttl": &o.Caching.Heuristic.MaxTTL, "collapse-wait": &o.CollapseWait, "uncacheable-for": &o.UncacheableFor,
 		"first-byte": &o.Origin.FirstByteTimeout, "between-reads": &o.Origin.IdleTimeout, "queue-wait": &o.Origin.QueueWait,
 		"write-idle": &o.WriteIdle,
 	}

@@ -67,6 +67,18 @@ func (f *Flight[K, H]) Publish(h H, storable, shareable bool) {
 	close(f.settled)
 }
 
+// Answer gives the readers a header that needs no body of the flight's, followers
+// included, and ends the flight. Nothing of it is stored.
+func (f *Flight[K, H]) Answer(h H) {
+	f.table.mu.Lock()
+	f.header, f.outcome, f.whole = h, Shared, false
+	f.table.unlistLocked(f)
+	f.table.mu.Unlock()
+	f.table.remove(f)
+	close(f.settled)
+	f.body.end(nil)
+}
+
 // Fill ends a flight that never fetched, because the response was stored
 // between look-up and lead.
 func (f *Flight[K, H]) Fill() { f.settle(Filled, nil) }

@@ -18,23 +18,28 @@ func structuredName(name string) string {
 }
 
 // appendCacheStatus appends the Cache-Status line of the answer (RFC 9211). ttl
-// is the remaining freshness in seconds, for a hit.
+// is the remaining freshness of what is stored in seconds, below zero where it
+// is stale.
 func (p *Proxy) appendCacheStatus(b []byte, x *exchange, ttl int64) []byte {
 	if !p.CacheStatus {
 		return b
 	}
 	b = append(b, "Cache-Status: "...)
-	if x.entry != nil {
-		return append(p.appendHit(b, ttl), '\r', '\n')
-	}
+	return append(p.appendStatus(b, x, ttl), '\r', '\n')
+}
+
+// appendStatus appends the value.
+func (p *Proxy) appendStatus(b []byte, x *exchange, ttl int64) []byte {
 	b = append(b, p.statusName...)
-	if x.fwd != fwdNone {
+	switch {
+	case x.entry != nil && x.result != resultRevalidated:
+		b = append(b, "; hit; ttl="...)
+		b = strconv.AppendInt(b, ttl, 10)
+	case x.fwd != fwdNone:
 		b = append(b, "; fwd="...)
 		b = append(b, x.fwd.String()...)
 	}
-	if x.onResult && x.head != nil && x.sent != x.head.status {
-		b = x.appendForwardStatus(b)
-	}
+	b = x.appendForwardStatus(b)
 	if x.stored {
 		b = append(b, "; stored"...)
 	}
@@ -45,24 +50,21 @@ func (p *Proxy) appendCacheStatus(b []byte, x *exchange, ttl int64) []byte {
 		b = append(b, "; detail="...)
 		b = appendDetail(b, x.reason, x.verdict)
 	}
-	return append(b, '\r', '\n')
-}
-
-// appendHit appends the value for a hit.
-func (p *Proxy) appendHit(b []byte, ttl int64) []byte {
-	b = append(b, p.statusName...)
-	b = append(b, "; hit; ttl="...)
-	return strconv.AppendInt(b, ttl, 10)
+	return b
 }
 
 // appendForwardStatus says what the origin answered where we answer something
-// else; conditions and Range are the only cause.
+// else.
 func (x *exchange) appendForwardStatus(b []byte) []byte {
-	if !x.asks.conditional && !x.asks.ranged {
+	status := x.fwdStatus
+	if x.onResult && x.head != nil && x.sent != x.head.status && (x.asks.conditional || x.asks.ranged) {
+		status = x.head.status
+	}
+	if status == 0 {
 		return b
 	}
 	b = append(b, "; fwd-status="...)
-	return strconv.AppendInt(b, int64(x.head.status), 10)
+	return strconv.AppendInt(b, int64(status), 10)
 }
 
 // appendDetail appends the word for why; the counting policy says how far the

@@ -58,6 +58,16 @@ func (p *Proxy) share(x *exchange) (done bool) {
 		p.launch(x, r)
 	}
 	h, outcome, err := r.Wait(p.CollapseWait)
+	if outcome == flight.Shared && h.held != nil && (leads || p.suits(x, h)) {
+		_ = r.Close()
+		if !leads && h.as == resultRevalidated && !usable(h.held) {
+			p.alone(x, x.verdict.Admit) // validated for the leader, not for x
+			return true
+		}
+		x.collapsed = !leads
+		x.take(h)
+		return true
+	}
 	if outcome == flight.Shared && (leads || p.suits(x, h)) {
 		x.reader, x.head, x.collapsed, x.onResult = r, h, !leads, true
 		return true
@@ -81,7 +91,7 @@ func (p *Proxy) join(x *exchange) (r *reader, leads bool) {
 func (p *Proxy) land(x *exchange, h *head, outcome flight.Outcome, err error) (done bool) {
 	switch outcome {
 	case flight.Shared: // of another variant: join our own
-		x.selectVariant(p, h.entry.Vary)
+		x.selectVariant(p, h.selected().Vary)
 		return false
 	case flight.Filled:
 		return p.find(x)
@@ -98,13 +108,14 @@ func (p *Proxy) land(x *exchange, h *head, outcome flight.Outcome, err error) (d
 
 // suits reports whether x selects the variant that h is.
 func (p *Proxy) suits(x *exchange, h *head) bool {
-	if len(h.entry.Vary) == 0 {
+	e := h.selected()
+	if len(e.Vary) == 0 {
 		return true
 	}
 	n := len(x.scratch)
 	x.scratch = append(x.scratch, x.name[:x.urlLen]...)
-	x.scratch = x.appendVariant(x.scratch, h.entry.Vary)
-	same := string(x.scratch[n:]) == string(h.entry.Name)
+	x.scratch = x.appendVariant(x.scratch, e.Vary)
+	same := string(x.scratch[n:]) == string(e.Name)
 	x.scratch = x.scratch[:n]
 	return same
 }

@@ -124,7 +124,7 @@ func (x *exchange) bypass() (reason.Reason, forward) {
 // lookup finds a fresh entry for x and reports whether it may answer; x.fwd
 // says why not.
 func (p *Proxy) lookup(x *exchange) bool {
-	x.fwd = fwdURIMiss
+	x.fwd, x.stale = fwdURIMiss, nil
 	x.name, x.key = x.name[:x.urlLen], x.url
 	if names, ok := p.Store.Vary(x.url, x.name); ok {
 		x.selectVariant(p, names)
@@ -135,8 +135,13 @@ func (p *Proxy) lookup(x *exchange) bool {
 	if e == nil {
 		return false
 	}
-	if !rfc9111.Fresh(e.Lifetime, rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, x.start)) {
+	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, x.start)
+	use := e.Policy.Use(age, x.request, x.route.HonorRequest)
+	if use == rfc9111.UseAfterValidation {
 		x.fwd = fwdStale
+		if tier == cache.Memory && e.Policy.Useful(age) {
+			x.stale = e
+		}
 		return false
 	}
 	if x.asks.precondition {
@@ -145,6 +150,9 @@ func (p *Proxy) lookup(x *exchange) bool {
 		return false
 	}
 	x.entry, x.result, x.fwd = e, resultHit, fwdNone
+	if !rfc9111.Fresh(e.Policy.Lifetime, age) {
+		x.result, x.refresh = resultStale, use == rfc9111.UseNowAndRefresh
+	}
 	return true
 }
 

@@ -33,7 +33,7 @@ func (p *Proxy) deliverEntry(x *exchange) {
 	if x.asks.conditional || x.asks.ranged {
 		cut = x.evaluate(rfc9111.RepresentationOf(e.Status, e.Header, e.ResponseTime), size)
 	}
-	ttl := int64((e.Lifetime - age).Seconds())
+	ttl := int64((e.Policy.Lifetime - age).Seconds())
 	if cut.status == 0 && x.asks.get && size > 0 {
 		p.sendWhole(x, int64(age.Seconds()), ttl)
 	} else {
@@ -69,7 +69,7 @@ func (p *Proxy) sendWhole(x *exchange, age, ttl int64) {
 	}
 	h.AddBytesV(fasthttp.HeaderAge, strconv.AppendInt(x.block[:0], age, 10))
 	if p.CacheStatus {
-		h.AddBytesV("Cache-Status", p.appendHit(x.block[:0], ttl))
+		h.AddBytesV("Cache-Status", p.appendStatus(x.block[:0], x, ttl))
 	}
 }
 

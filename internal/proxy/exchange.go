@@ -95,11 +95,14 @@ type exchange struct {
 	seen    seen
 	request rfc9111.RequestDirectives
 	verdict admission.Verdict
-	sighted bool       // it is a sighting
-	tier    cache.Tier // that had something under the key
-	counted bool       // among those forwarding
+	sighted bool         // it is a sighting
+	tier    cache.Tier   // that had something under the key
+	stale   *cache.Entry // has to be validated before it may be the answer
+	refresh bool         // the answer is stale, and to be validated meanwhile
+	counted bool         // among those forwarding
 
 	fwd       forward
+	fwdStatus int // what the origin answered where the answer is another
 	reason    reason.Reason
 	result    result
 	collapsed bool
@@ -169,5 +172,5 @@ func (x *exchange) abandon() {
 	if x.response != nil {
 		_ = x.response.Body.Close()
 	}
-	x.entry, x.reader, x.head, x.response = nil, nil, nil, nil
+	x.entry, x.stale, x.reader, x.head, x.response = nil, nil, nil, nil, nil
 }

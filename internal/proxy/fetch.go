@@ -26,8 +26,12 @@ func (p *Proxy) launch(x *exchange, r *reader) {
 // fetch is the leader's half: it asks the origin, publishes the header, copies
 // the body into the flight, and stores it. The flight ends only then.
 func (p *Proxy) fetch(f *fill, j *job) {
-	resp, err := j.route.Origin.RoundTrip(f.Context(), j.request)
-	if err != nil {
+	resp, held, err := p.fetchOrKeep(f.Context(), j, f.Purged)
+	switch {
+	case held != nil:
+		f.Answer(held)
+		return
+	case err != nil:
 		f.Finish(err)
 		return
 	}

@@ -17,6 +17,11 @@ type job struct {
 	url     cache.Key
 	urlName []byte
 
+	// stale is what the origin is asked to confirm; nil for a plain fetch.
+	// directives are the request's, which may forbid to use it stale.
+	stale      *cache.Entry
+	directives rfc9111.RequestDirectives
+
 	// variant returns the key of the variant that the request selects by names.
 	// It reads the request, so it may be called only until the header is
 	// published.
@@ -36,7 +41,10 @@ func (p *Proxy) newJob(x *exchange, keep bool) *job {
 			Method: string(x.method), NoStore: x.request.NoStore,
 			Authorization: x.asks.authorization, Cookie: x.asks.cookie,
 		},
-		url: x.url,
+		url: x.url, directives: x.request,
+	}
+	if keep && x.stale != nil {
+		j.validate(x.stale)
 	}
 	if x.urlLen > 0 {
 		j.urlName = bytes.Clone(x.name[:x.urlLen])
@@ -45,6 +53,23 @@ func (p *Proxy) newJob(x *exchange, keep bool) *job {
 		}
 	}
 	return j
+}
+
+// validate makes j ask whether e is still the response to send (RFC 9111 section
+// 4.3.1). The client's own conditions have been left out.
+func (j *job) validate(e *cache.Entry) {
+	j.stale = e
+	for _, f := range rfc9111.ValidationFields(e.Header, e.ResponseTime) {
+		j.request.Header.Add(f.Name, f.Value)
+	}
+}
+
+// plain makes j ask for the whole response.
+func (j *job) plain() {
+	j.stale = nil
+	j.request.Header = j.request.Header.Without(func(name string) bool {
+		return name == "If-None-Match" || name == "If-Modified-Since"
+	})
 }
 
 // originRequest is the request as the origin gets it: the target and host that

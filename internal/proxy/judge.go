@@ -22,23 +22,44 @@ type head struct {
 	length int64      // of the body, -1 if unknown
 
 	why    reason.Reason // why the response may not be stored; None if it may
-	cookie bool          // it has Set-Cookie, and is for one client only
+	policy rfc9111.Policy
+	strip  []string // fields that are not kept with it
+	cookie bool     // it has Set-Cookie, and is for one client only
 	rep    rfc9111.Representation
 	entry  *cache.Entry // all but the body, if it may be stored
+
+	// held is the answer in place of what the origin sent: a stored response that
+	// it has confirmed (as is revalidated) or failed to (as is stale).
+	held *cache.Entry
+	as   result
+}
+
+// selected is the stored response, or the one in the making, that h is about.
+func (h *head) selected() *cache.Entry {
+	if h.held != nil {
+		return h.held
+	}
+	return h.entry
 }
 
 // storable reports whether the response may be stored, admission aside.
 func (h *head) storable() bool { return h.why == reason.None }
 
-// shareable reports whether other clients may have the response.
-func (h *head) shareable() bool { return h.storable() && !h.cookie }
+// shareable reports whether other clients may have the response: not where it
+// would have to be validated for each.
+func (h *head) shareable() bool { return h.storable() && !h.cookie && usable(h.entry) }
+
+// usable reports whether e may answer as it is at the moment of its arrival.
+func usable(e *cache.Entry) bool {
+	return e.Policy.Use(e.InitialAge, rfc9111.RequestDirectives{}, false) != rfc9111.UseAfterValidation
+}
 
 // judge decides whether the response to a GET or HEAD that asked the cache may
 // be stored, and prepares what is forwarded and what is stored of its header.
 func (p *Proxy) judge(j *job, resp *origin.Response) *head {
 	h := p.forwardHead(j, resp)
 	h.rep = rfc9111.RepresentationOf(resp.Status, resp.Header, resp.ResponseTime)
-	h.why = p.storable(j, resp)
+	h.why = p.storable(j, resp, h)
 	if h.storable() {
 		p.prepare(j, resp, h)
 	}
@@ -62,14 +83,19 @@ func (p *Proxy) prepare(j *job, resp *origin.Response, h *head) {
 }
 
 // storable applies RFC 9111, and our own law that a body must prove it is whole.
-func (p *Proxy) storable(j *job, resp *origin.Response) reason.Reason {
-	why := rfc9111.Storable(j.facts, rfc9111.ResponseFacts{
-		Status: resp.Status, Header: resp.Header, RequestTime: resp.RequestTime, ResponseTime: resp.ResponseTime,
-	}, rfc9111.Options{DefaultTTL: j.route.DefaultTTL})
-	if why == reason.None && !resp.Body.Framed() {
+func (p *Proxy) storable(j *job, resp *origin.Response, h *head) reason.Reason {
+	v := rfc9111.Judge(j.facts, responseFacts(resp), j.route.Caching)
+	h.policy, h.strip = v.Policy, v.Strip
+	if v.Why == reason.None && !resp.Body.Framed() {
 		return reason.Incomplete
 	}
-	return why
+	return v.Why
+}
+
+func responseFacts(resp *origin.Response) rfc9111.ResponseFacts {
+	return rfc9111.ResponseFacts{
+		Status: resp.Status, Header: resp.Header, RequestTime: resp.RequestTime, ResponseTime: resp.ResponseTime,
+	}
 }
 
 // forwardHead prepares the header for the client: end-to-end fields, the Date
@@ -119,20 +145,23 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *head) *cache.Entry {
 		name = j.variant(names)
 		key = p.Hasher.Sum(name)
 	}
-	facts := rfc9111.ResponseFacts{
-		Status: resp.Status, Header: resp.Header, RequestTime: resp.RequestTime, ResponseTime: resp.ResponseTime,
-	}
-	lifetime, _ := rfc9111.Lifetime(j.facts, facts, rfc9111.Options{DefaultTTL: j.route.DefaultTTL})
 	return &cache.Entry{
 		Key: key, Name: name, URL: j.url, URLLen: len(j.urlName), Vary: names,
 		Serial: p.serial.Add(1), Status: resp.Status,
-		// Age is said anew on every hit, and Cache-Status by who served it.
-		Header:       h.fields.Without(func(name string) bool { return name == "Age" || name == "Cache-Status" }),
+		Header:       kept(h.fields, h.strip),
 		ResponseTime: resp.ResponseTime,
 		InitialAge:   rfc9111.InitialAge(resp.Header, resp.RequestTime, resp.ResponseTime),
-		Lifetime:     lifetime,
+		Policy:       h.policy,
 		ETag:         h.rep.ETag, LastModified: h.rep.LastModified,
 	}
+}
+
+// kept returns the fields that are stored. Age is said anew on every hit, and
+// Cache-Status by who served it.
+func kept(fields field.List, strip []string) field.List {
+	return fields.Without(func(name string) bool {
+		return name == "Age" || name == "Cache-Status" || slices.Contains(strip, name)
+	})
 }
 
 func httpDate(t time.Time) string { return string(fasthttp.AppendHTTPDate(nil, t)) }

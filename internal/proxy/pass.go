@@ -8,6 +8,8 @@ import (
 
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/reason"
+	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/wire"
 )
 
 // pass answers a request that is not the cache's business.
@@ -42,7 +44,13 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 	j := p.newJob(x, true)
 	r := p.flights.Lead(x.key, x.url, true) // before the fetch, so that a purge finds it
 	f := r.Flight()
-	resp, err := x.route.Origin.RoundTrip(f.Context(), j.request)
+	resp, held, err := p.fetchOrKeep(f.Context(), j, f.Purged)
+	if held != nil {
+		f.Finish(errUnshared)
+		_ = r.Close()
+		x.take(held)
+		return
+	}
 	if err != nil {
 		f.Finish(err)
 		_ = r.Close()
@@ -65,15 +73,21 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 	x.response, x.head = resp, h
 }
 
-// invalidate forgets what is stored for a URL whose state an unsafe request has
-// changed (RFC 9111 section 4.4).
+// invalidate forgets what is stored for a URL whose state the request may have
+// changed, and for those that the response names (RFC 9111 section 4.4).
 func (p *Proxy) invalidate(x *exchange, resp *origin.Response) {
-	h := &x.ctx.Request.Header
-	if h.IsGet() || h.IsHead() || h.IsOptions() || resp.Status < 200 || resp.Status >= 400 {
+	if !rfc9111.Invalidates(string(x.method), resp.Status) {
 		return
 	}
 	x.keyURL(p.Hasher)
 	p.forget(x.url, x.name)
+	uri := rfc9111.URI{Scheme: scheme, Host: string(x.host), Target: string(x.target.Raw)}
+	for _, raw := range rfc9111.InvalidationTargets(resp.Header, uri) {
+		if target, err := wire.ParseTarget([]byte(raw), scheme, false); err == nil {
+			name := wire.AppendKey(nil, scheme, x.host, target.Raw)
+			p.forget(p.Hasher.Sum(name), name)
+		}
+	}
 }
 
 // fail answers with our own error for an origin's failure.
@@ -89,6 +103,15 @@ func (p *Proxy) fail(x *exchange, err error) {
 	if p.Log.Enabled(context.Background(), levelFor(why)) {
 		p.Log.Log(context.Background(), levelFor(why), "request failed", "route", x.route.Name, "status", status, "reason", why.String(), "error", err)
 	}
+}
+
+// failureReason is the word for what went wrong with an origin.
+func failureReason(err error) reason.Reason {
+	if oe, ok := errors.AsType[*origin.Error](err); ok {
+		_, why := failure(oe, nil)
+		return why
+	}
+	return reason.OriginError
 }
 
 // failure names status and reason for what went wrong with an origin, or with

@@ -46,6 +46,9 @@ type Options struct {
 	// CollapseWait is how long a follower waits for a header, UncacheableFor how
 	// long nobody queues for a key after a response that could not be shared.
 	CollapseWait, UncacheableFor time.Duration
+	// AnswersFlushed says that the server sends off every answer by itself, so that
+	// interim responses cannot overtake one on its connection.
+	AnswersFlushed bool
 	// CacheStatus says whether responses carry Cache-Status (RFC 9211).
 	CacheStatus bool
 
@@ -69,6 +72,7 @@ type Proxy struct {
 	inFlight    atomic.Int64 // requests received and not yet recorded
 	forwarding  atomic.Int64 // those of them that are not hits
 	panics      atomic.Int64
+	refreshing  atomic.Int64  // validations in the background
 	serial      atomic.Uint64 // of the last entry made
 	heads       heads
 	closeFlight sync.Once
@@ -117,7 +121,11 @@ func (p *Proxy) Serve(ctx *fasthttp.RequestCtx) {
 	x := p.receive(ctx, ctx.Time()) // fasthttp read the clock when the head was complete
 	defer p.finish(x)               // one log line, one set of counters; also after a panic
 	switch p.decide(x) {
-	case hit, refused:
+	case hit:
+		if x.refresh {
+			p.refresh(x) // stale for this answer, validated for the next
+		}
+	case refused:
 	case pass:
 		p.pass(x) // the origin's answer, unstored
 	case miss:

@@ -2,10 +2,10 @@ package proxy
 
 import (
 	"bytes"
-	"time"
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/rfc9111"
 )
 
 // Host is one pattern of host names.
@@ -30,8 +30,11 @@ type Route struct {
 	// HostHeader is what the origin gets as Host; "" is the client's.
 	HostHeader string
 	Rule       admission.Rule
-	// DefaultTTL is the lifetime of responses that say nothing of it.
-	DefaultTTL time.Duration
+	// Caching are the operator's choices within RFC 9111. HonorRequest lets clients
+	// ask for more, or less, than the origin did (section 5.2.1); only-if-cached is
+	// always honoured.
+	Caching      rfc9111.Options
+	HonorRequest bool
 	// AllowAmbiguousPath lets targets with encoded slashes, dot segments and the
 	// like be stored.
 	AllowAmbiguousPath bool

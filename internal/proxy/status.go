@@ -90,7 +90,7 @@ func (t *tally) add(r *routeMetrics, policy admission.Policy) {
 	t.fills.add(&r.fills, policy)
 }
 
-// status works out the ratios: (hit + stale) over everything but error.
+// status works out the ratios: (hit + stale + revalidated) over everything but error.
 func (t *tally) status() RouteStatus {
 	s := RouteStatus{Results: map[string]int64{}, Collapsed: t.collapsed, Fills: t.fills}
 	for i := range resultCount {
@@ -98,8 +98,9 @@ func (t *tally) status() RouteStatus {
 		s.Requests += t.requests[i]
 		s.ResponseBytes += t.bytes[i]
 	}
-	s.HitRatio = ratio(t.requests[resultHit]+t.requests[resultStale], s.Requests-t.requests[resultError])
-	s.ByteHitRatio = ratio(t.bytes[resultHit]+t.bytes[resultStale], s.ResponseBytes-t.bytes[resultError])
+	fromStore := func(by *[resultCount]int64) int64 { return by[resultHit] + by[resultStale] + by[resultRevalidated] }
+	s.HitRatio = ratio(fromStore(&t.requests), s.Requests-t.requests[resultError])
+	s.ByteHitRatio = ratio(fromStore(&t.bytes), s.ResponseBytes-t.bytes[resultError])
 	return s
 }
 

@@ -1,0 +1,136 @@
+package config
+
+import (
+	"strings"
+	"time"
+)
+
+// Caching is what the operator chooses within RFC 9111, for all routes or for one.
+// All spans may be 0.
+type Caching struct {
+	DefaultTTL  time.Duration         // for 200, 203, 301 and 308 without freshness information; 0 is none
+	Heuristic   Heuristic             // a lifetime from Last-Modified (RFC 9111 section 4.2.2)
+	TTLByStatus map[int]time.Duration // for responses of a status without freshness information
+	ForceTTL    time.Duration         // in place of whatever lifetime a 200, 203, 301 or 308 has; 0 is off
+	SetCookie   SetCookie
+	Stale       Stale
+
+	// HonorRequest lets clients ask for more, or less, than the origin did; they may
+	// always ask for the cache or nothing.
+	HonorRequest bool
+}
+
+// Heuristic finds a lifetime where the origin names none. With either zero it is
+// off.
+type Heuristic struct {
+	Fraction float64 // of the time since Last-Modified; 0 to 1
+	MaxTTL   time.Duration
+}
+
+// SetCookie says what becomes of responses that set cookies.
+type SetCookie string
+
+// The values of SetCookie.
+const (
+	SetCookieRefuse SetCookie = "refuse" // not stored
+	SetCookieShared SetCookie = "shared" // stored if public, s-maxage or CDN-Cache-Control says that they are for all
+	SetCookieStrip  SetCookie = "strip"  // stored without the field
+	SetCookieStore  SetCookie = "store"  // stored as they are
+)
+
+// Stale is for how long what is no longer fresh is of use where the origin does not
+// say; must-revalidate and the like go before it.
+type Stale struct {
+	OriginFailure   time.Duration // when no answer comes
+	ServerError     time.Duration // in place of a 500, 502, 503 or 504
+	WhileRevalidate time.Duration // while it is validated in the background
+	Keep            time.Duration // with a validator, to be validated
+}
+
+// cachingKeys is the part of the cache section that routes may have too.
+func (d *decoder) cachingKeys(c *Caching) keys {
+	return keys{
+		"default_ttl":   d.duration(&c.DefaultTTL),
+		"heuristic":     d.section(keys{"fraction": d.ratio(&c.Heuristic.Fraction), "max_ttl": d.duration(&c.Heuristic.MaxTTL)}),
+		"ttl_by_status": d.ttlByStatus(&c.TTLByStatus),
+		"force_ttl":     d.duration(&c.ForceTTL),
+		"set_cookie":    word(d, &c.SetCookie, []SetCookie{SetCookieRefuse, SetCookieShared, SetCookieStrip, SetCookieStore}),
+		"stale": d.section(keys{
+			"origin_failure":   d.duration(&c.Stale.OriginFailure),
+			"server_error":     d.duration(&c.Stale.ServerError),
+			"while_revalidate": d.duration(&c.Stale.WhileRevalidate),
+			"keep":             d.duration(&c.Stale.Keep),
+		}),
+		"honor_request_cache_control": d.boolean(&c.HonorRequest),
+	}
+}
+
+// ttlByStatus takes a section of final status codes and their lifetimes.
+func (d *decoder) ttlByStatus(dst *map[int]time.Duration) func(node) {
+	return func(n node) {
+		*dst = map[int]time.Duration{}
+		d.each(n, func(name string, n node) {
+			status, ok := parseStatus(name)
+			if !ok {
+				d.failAs(n.path, "", "want a final status as key, 200 to 599, but not 206 or 304")
+				return
+			}
+			ttl := time.Minute
+			d.duration(&ttl)(n)
+			(*dst)[status] = ttl
+		})
+	}
+}
+
+// parseStatus reads a status code that a whole response may have.
+func parseStatus(s string) (status int, ok bool) {
+	if len(s) != 3 {
+		return 0, false
+	}
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		status = 10*status + int(c-'0')
+	}
+	return status, status >= 200 && status <= 599 && status != 206 && status != 304
+}
+
+// caching returns what a route goes by whose cache section is at path and says own:
+// key by key, the rest is that of all routes.
+func (c *Config) caching(src *source, path string, own Caching) Caching {
+	out := c.Cache.Caching
+	for key, take := range map[string]func(){
+		"default_ttl":                 func() { out.DefaultTTL = own.DefaultTTL },
+		"heuristic.fraction":          func() { out.Heuristic.Fraction = own.Heuristic.Fraction },
+		"heuristic.max_ttl":           func() { out.Heuristic.MaxTTL = own.Heuristic.MaxTTL },
+		"ttl_by_status":               func() { out.TTLByStatus = own.TTLByStatus },
+		"force_ttl":                   func() { out.ForceTTL = own.ForceTTL },
+		"set_cookie":                  func() { out.SetCookie = own.SetCookie },
+		"stale.origin_failure":        func() { out.Stale.OriginFailure = own.Stale.OriginFailure },
+		"stale.server_error":          func() { out.Stale.ServerError = own.Stale.ServerError },
+		"stale.while_revalidate":      func() { out.Stale.WhileRevalidate = own.Stale.WhileRevalidate },
+		"stale.keep":                  func() { out.Stale.Keep = own.Stale.Keep },
+		"honor_request_cache_control": func() { out.HonorRequest = own.HonorRequest },
+	} {
+		if src.given(below(path, key)) {
+			take()
+		}
+	}
+	return out
+}
+
+// below returns the path of a key some sections down.
+func below(path, keys string) string {
+	for key := range strings.SplitSeq(keys, ".") {
+		path = child(path, key)
+	}
+	return path
+}
+
+// caching checks the part of a cache section that routes may have too.
+func (v *validator) caching(path string, c *Caching) {
+	if at := below(path, "heuristic.fraction"); (c.Heuristic.Fraction < 0 || c.Heuristic.Fraction > 1) && v.sound(at) {
+		v.fail(at, "want 0.0 to 1.0")
+	}
+}

@@ -1,0 +1,161 @@
+package proxy
+
+import (
+	"context"
+	"slices"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/flight"
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/reason"
+	"edgeproxy/internal/rfc9111"
+)
+
+// maxRefreshes bounds the validations that go on in the background. Beyond it a
+// stale answer stays stale a little longer.
+const maxRefreshes = 256
+
+// fetchOrKeep asks the origin for what j says. With something stored to validate
+// the answer may be held: the stored response, which a 304 has confirmed (RFC 9111
+// section 4.3.3) or which may be used stale where the origin failed (section
+// 4.2.4, RFC 5861). Else there is a response or an error. purged says whether the
+// URL was purged meanwhile.
+func (p *Proxy) fetchOrKeep(ctx context.Context, j *job, purged func() bool) (resp *origin.Response, held *head, err error) {
+	resp, err = j.route.Origin.RoundTrip(ctx, j.request)
+	if j.stale == nil {
+		return resp, nil, err
+	}
+	if err != nil {
+		return nil, p.heldStale(j, rfc9111.OriginFailure, 0, failureReason(err)), err
+	}
+	if failure, failed := rfc9111.FailureOf(resp.Status); failed {
+		if held = p.heldStale(j, failure, resp.Status, reason.OriginError); held != nil {
+			_ = resp.Body.Close()
+			return nil, held, nil
+		}
+	}
+	if resp.Status != fasthttp.StatusNotModified {
+		return resp, nil, nil
+	}
+	held = p.confirm(j, resp, purged)
+	_ = resp.Body.Close()
+	if held != nil {
+		return nil, held, nil
+	}
+	j.plain() // the 304 is about another response than the stored one
+	resp, err = j.route.Origin.RoundTrip(ctx, j.request)
+	return resp, nil, err
+}
+
+// heldStale returns the stored response as the answer in place of a failure, nil
+// if it may not be used stale.
+func (p *Proxy) heldStale(j *job, kind rfc9111.Failure, status int, why reason.Reason) *head {
+	e := j.stale
+	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, now())
+	if !e.Policy.MayServeStale(age, kind, j.directives, j.route.HonorRequest) {
+		return nil
+	}
+	return &head{held: e, as: resultStale, status: status, why: why}
+}
+
+// confirm renews the stored response by a 304 and returns it as the answer; nil
+// if the 304 does not speak of it.
+func (p *Proxy) confirm(j *job, resp *origin.Response, purged func() bool) *head {
+	updated, ok := rfc9111.Update(j.stale.Header, resp.Header)
+	if !ok {
+		return nil
+	}
+	if names, star := rfc9111.VaryNames(updated); star || !slices.Equal(names, j.stale.Vary) {
+		return nil // its key would be another
+	}
+	if !updated.Has("Date") {
+		updated.Add("Date", httpDate(resp.ResponseTime))
+	}
+	facts := responseFacts(resp)
+	facts.Status, facts.Header = j.stale.Status, updated
+	v := rfc9111.Judge(j.facts, facts, j.route.Caching)
+	e := *j.stale
+	e.Serial = p.serial.Add(1)
+	e.Header = kept(rfc9111.EndToEnd(updated), v.Strip)
+	e.ResponseTime = resp.ResponseTime
+	e.InitialAge = rfc9111.InitialAge(resp.Header, resp.RequestTime, resp.ResponseTime)
+	e.Policy = v.Policy
+	rep := rfc9111.RepresentationOf(e.Status, e.Header, e.ResponseTime)
+	e.ETag, e.LastModified = rep.ETag, rep.LastModified
+	p.renew(j, &e, v.Why, purged)
+	return &head{held: &e, as: resultRevalidated, status: resp.Status}
+}
+
+// renew puts what was confirmed in the place of what was stored, or takes that
+// away if it may be stored no longer.
+func (p *Proxy) renew(j *job, e *cache.Entry, why reason.Reason, purged func() bool) {
+	switch why {
+	case reason.None:
+		p.Store.Renew(e, purged)
+	case reason.Authorization, reason.NoFreshness:
+		// What this client may have, or what was found for a request with a cookie,
+		// says nothing of what the others may: it stays as it was.
+	default:
+		p.Store.Purge(j.url, j.urlName)
+	}
+}
+
+// take makes the stored response in h the answer of x.
+func (x *exchange) take(h *head) {
+	x.entry, x.result = h.held, h.as
+	x.fwdStatus = h.status
+	if h.as == resultStale {
+		x.reason, x.fwd = h.why, fwdNone
+	}
+}
+
+// refresh validates the stale answer of x in the background (RFC 5861 section 3),
+// unless somebody does so already.
+func (p *Proxy) refresh(x *exchange) {
+	if p.refreshing.Add(1) > maxRefreshes {
+		p.refreshing.Add(-1)
+		return
+	}
+	done := func() { p.refreshing.Add(-1) }
+	r, leads := p.flights.Join(x.key, x.url, flight.Admission{Leading: true, Following: true})
+	if !leads {
+		_ = r.Close()
+		done()
+		return
+	}
+	j := p.newRefresh(x)
+	if !p.flights.Go(r, func(f *fill) { defer done(); p.fetch(f, j) }, p.fetchPanicked) {
+		done()
+	}
+	_ = r.Close()
+}
+
+// newRefresh is a job that outlives the request of x and asks on nobody's behalf:
+// without credentials, and with copies of what selects a variant.
+func (p *Proxy) newRefresh(x *exchange) *job {
+	x.stale = x.entry
+	j := p.newJob(x, true)
+	j.request.Method, j.facts.Method = "GET", "GET"
+	j.facts.Authorization, j.facts.Cookie = false, false
+	fields := x.ownFields(nothing)
+	j.variant = func(names []string) []byte {
+		name := slices.Clone(j.urlName)
+		for _, n := range names {
+			var lines [][]byte
+			for i := range fields {
+				if fields[i].Name == n {
+					lines = append(lines, []byte(fields[i].Value))
+				}
+			}
+			name = rfc9111.AppendVariantField(name, n, lines)
+		}
+		return name
+	}
+	j.request.Header = j.request.Header.Without(func(name string) bool {
+		return (name == "Authorization" || name == "Cookie") && !slices.Contains(x.entry.Vary, name)
+	})
+	x.stale = nil
+	return j
+}
