@@ -149,22 +149,6 @@ func TestResponsesWithoutBody(t *testing.T) {
 	f("GET", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n", 204)
 }
 
-func TestInterimResponses(t *testing.T) {
-	const interim = "HTTP/1.1 100 Continue\r\n\r\n"
-	final := lengthHead + "hello world"
-	o := start(t, Options{}, each(strings.Repeat(interim, maxInterim)+final))
-	wantBody(t, o, get("/"), "hello world")
-	wantBody(t, o, get("/"), "hello world")
-
-	o = start(t, Options{}, each(strings.Repeat(interim, maxInterim+1)+final))
-	_, err := o.RoundTrip(context.Background(), get("/"))
-	wantKind(t, err, Malformed)
-
-	o = start(t, Options{}, each("HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"))
-	_, err = o.RoundTrip(context.Background(), get("/"))
-	wantKind(t, err, Malformed)
-}
-
 func TestHeadAboveTheLimitIsRefused(t *testing.T) {
 	const response = lengthHead + "hello world"
 	wantBody(t, start(t, Options{MaxHeaderBytes: len(lengthHead)}, each(response)), get("/"), "hello world")

@@ -15,6 +15,8 @@
 //     sides allow it and nothing lies unread on it.
 //   - Every wait has a limit: connecting, queueing, the head, each read of a
 //     body, each write.
+//   - Interim responses are passed on while the final one is awaited, within
+//     limits of number, bytes and time, and are never part of it.
 //   - A request is repeated at most once, and only where the first try cannot
 //     have been answered: see Origin.RoundTrip.
 //

@@ -6,8 +6,10 @@ import (
 	"time"
 )
 
-// maxInterim bounds the interim responses (1xx) before the final one.
-const maxInterim = 16
+// MaxInterim is how many interim responses (1xx) may come before the final one;
+// their heads together may be as long as one, Options.MaxHeaderBytes. A response
+// with more is Malformed.
+const MaxInterim = 16
 
 // exchange is one request and the head of its response on one connection.
 type exchange struct {
@@ -22,6 +24,8 @@ type exchange struct {
 	whole     time.Time // when the final head was
 	silent    bool      // not a byte came
 	keep      bool      // by all heads, and the request was sent whole
+
+	interims, interimBytes int // what came of interim responses
 }
 
 // run sends the request and reads the head of the final response. The deadline
@@ -65,23 +69,39 @@ func (x *exchange) send() error {
 	return err
 }
 
-// receive reads heads up to the final one.
+// receive reads heads up to the final one, and passes the interim ones on.
 func (x *exchange) receive() (head, framing, error) {
-	for range maxInterim + 1 {
+	for {
 		h, f, err := x.receiveOne()
+		x.keep = x.keep && f.keep
 		if err != nil || h.status >= 200 {
-			x.keep = x.keep && f.keep
 			return h, f, err
 		}
-		if h.status == 101 {
-			return head{}, framing{}, malformed("switch of protocols that nobody asked for")
-		}
-		x.keep = x.keep && f.keep
-		if x.wait != nil {
-			x.wait.interim()
+		if err := x.interim(&h); err != nil {
+			return head{}, framing{}, err
 		}
 	}
-	return head{}, framing{}, malformed("more than %d interim responses", maxInterim)
+}
+
+// interim keeps the limits of interim responses and gives this one to the caller.
+func (x *exchange) interim(h *head) error {
+	x.interims++
+	x.interimBytes += len(x.c.text)
+	switch {
+	case h.status == 101:
+		return malformed("switch of protocols that nobody asked for")
+	case x.interims > MaxInterim:
+		return malformed("more than %d interim responses", MaxInterim)
+	case x.interimBytes > x.origin.options.MaxHeaderBytes:
+		return malformed("interim responses of more than %d bytes", x.origin.options.MaxHeaderBytes)
+	}
+	if x.wait != nil {
+		x.wait.interim()
+	}
+	if x.r.Interim != nil && h.status != 100 {
+		x.r.Interim(h.status, h.fields.Without(func(name string) bool { return name == "Content-Length" }))
+	}
+	return nil
 }
 
 func (x *exchange) receiveOne() (head, framing, error) {

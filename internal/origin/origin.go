@@ -61,13 +61,14 @@ func New(options Options) (*Origin, error) {
 func (o *Origin) Close() { o.pool.close() }
 
 // RoundTrip sends r and returns the head of the final response; interim ones
-// are skipped. The error is an *Error. When ctx ends, RoundTrip stops at once
+// go to Request.Interim. The error is an *Error. When ctx ends, RoundTrip stops at once
 // whatever it does; once it has returned, ctx has no say, and Body.Close stops.
 //
 // A GET or HEAD without Body is sent once more, on a fresh connection, if no
 // connection could be made, or if a connection used before was closed without a
-// byte of response: the origin had given it up. It is not sent again after a
-// timeout: an origin too slow for one request must not get two.
+// byte of response: the origin had given it up. It is not sent again after an
+// interim response, which the caller would get twice, nor after a timeout: an
+// origin too slow for one request must not get two.
 func (o *Origin) RoundTrip(ctx context.Context, r *Request) (*Response, error) {
 	if err := r.validate(); err != nil {
 		return nil, o.fail(BadRequest, "send the request", err)

@@ -29,6 +29,14 @@ type Request struct {
 	// before the end of Body, and perhaps just as its last Read returns. Nil
 	// means that RoundTrip waits until Read returns by itself.
 	Interrupt func()
+	// Interim is called for each interim response (1xx, RFC 9110 section 15.2)
+	// but 100, which is about our own request: in the order received, before
+	// RoundTrip returns, and on its goroutine. It is called at most MaxInterim
+	// times, and must not panic. The time it takes counts as the origin's, so it
+	// must not wait for long. Status is 102 to 199. Header is like that of a
+	// Response, hop-by-hop fields included, but without Content-Length: an interim
+	// response has no body. The callee owns it. Nil drops interim responses.
+	Interim func(status int, header field.List)
 }
 
 // validate refuses what would break the framing of the request: its parts come
