@@ -93,7 +93,7 @@ func TestAgeField(t *testing.T) {
 
 func TestLargestAgeIsStaleUnderLargestLifetime(t *testing.T) {
 	resp := response(t, 200, "Cache-Control: max-age=99999999999", "Age: 99999999999")
-	if got := Storable(get, resp, Options{}); got != reason.NoFreshness {
+	if got := Judge(get, resp, Options{}).Why; got != reason.NoFreshness {
 		t.Errorf("got %q, want %q", got, reason.NoFreshness)
 	}
 }

@@ -48,6 +48,12 @@ func TestRequestSideDoesNotAllocate(t *testing.T) {
 		}
 	})
 	room, several := make([]Range, 0, 16), []byte("bytes=0-4, 10-14, -5")
+	held := part(0, 998, 1000)
+	f("Part.Holds", func() {
+		if !held.Holds(Range{0, 4}, Range{10, 14}) || held.Holds(Range{999, 999}) {
+			t.Fatal("got the wrong ranges")
+		}
+	})
 	f("AppendRanges", func() {
 		if got, kind := AppendRanges(room, several, 1000, 16); kind != RangeSatisfiable || len(got) != 3 {
 			t.Fatalf("got %v %v, want three", got, kind)
@@ -151,16 +157,19 @@ func hostileWork(t *testing.T, value, structured string) func() {
 	t.Helper()
 	h := head(t, "Cache-Control: "+value, "Vary: "+value, "Age: "+value, "Expires: "+value, "Date: "+value, "Last-Modified: "+value,
 		"ETag: "+value, "Content-Range: "+value, "Location: "+value, "Content-Location: "+value, "Connection: "+value, "Content-Length: "+value,
-		"Surrogate-Key: "+value, "Cache-Tag: "+value)
+		"Surrogate-Key: "+value, "Cache-Tag: "+value, "Surrogate-Control: "+value)
 	for _, name := range []string{"Cdn-Cache-Control", "Cache-Groups", "Cache-Group-Invalidation", "No-Vary-Search"} {
 		h.Add(name, structured)
 	}
 	resp := ResponseFacts{Status: 200, Header: h, RequestTime: received, ResponseTime: received}
+	untargeted, surrogate := resp, edge
+	untargeted.Header = h.Without(func(name string) bool { return name == "Cdn-Cache-Control" })
+	surrogate.SurrogateControl = true
 	uri := URI{Scheme: "http", Host: "a.example", Target: "/"}
 	return func() {
 		ParseResponse(h)
-		Storable(get, resp, Options{})
 		Judge(get, resp, edge)
+		Judge(get, untargeted, surrogate)
 		InitialAge(h, received, received)
 		RepresentationOf(200, h, received)
 		VaryNames(h)

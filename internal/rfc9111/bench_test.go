@@ -25,14 +25,6 @@ func BenchmarkAppendVariantField(b *testing.B) {
 	}
 }
 
-func BenchmarkStorable(b *testing.B) {
-	resp := response(b, 200, "Date: "+at(0), "Content-Type: text/html", "Cache-Control: public, max-age=3600", "Vary: Accept-Encoding",
-		`ETag: "abc"`, "Last-Modified: "+at(-1e12))
-	for b.Loop() {
-		Storable(get, resp, Options{})
-	}
-}
-
 func BenchmarkJudge(b *testing.B) {
 	resp := response(b, 200, "Date: "+at(0), "Content-Type: text/html", "Cache-Control: public, max-age=3600", "Vary: Accept-Encoding",
 		`ETag: "abc"`, "Last-Modified: "+at(-1e12))

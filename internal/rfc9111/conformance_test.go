@@ -207,6 +207,37 @@ func TestConformanceOfTargetedFields(t *testing.T) {
 	f("cdn-cc-invalid-sh-type-wrong", fetched, `max-age="10000"`, "Cache-Control: no-store")
 }
 
+func TestConformanceOfSurrogateControl(t *testing.T) {
+	o := edge
+	o.SurrogateControl = true
+	f := func(id string, want outcome, surrogate string, lines ...string) {
+		t.Helper()
+		if got := second(t, get, RequestDirectives{}, o, 200, append(lines, "Surrogate-Control: "+surrogate)...); got != want {
+			t.Errorf("%s: got %v, want %v", id, got, want)
+		}
+	}
+	date, later := "Date: "+at(0), "Expires: "+at(10000*time.Second)
+	f("surrogate-max-age", reused, "max-age=3600")
+	f("surrogate-max-age-max", reused, "max-age=2147483648")
+	f("surrogate-max-age-max-plus", reused, "max-age=99999999999")
+	f("surrogate-max-age-me-target", reused, "max-age=3600;CAPABILITY_TARGET")
+	f("surrogate-max-age-other-target", fetched, "max-age=3600;not-for-you", date, "Age: 7200")
+	f("surrogate-max-age-age", fetched, "max-age=3600", date, "Age: 7200")
+	f("surrogate-max-age-space-before-equals", fetched, "max-age =100", "Cache-Control: max-age=1")
+	f("surrogate-max-age-space-after-equals", fetched, "max-age= 100", "Cache-Control: max-age=1")
+	f("surrogate-max-age-0", fetched, "max-age=0")
+	f("surrogate-max-age-extension", reused, "foobar, max-age=3600")
+	f("surrogate-max-age-case-insensitive", reused, "MaX-aGe=3600")
+	f("surrogate-max-age-expires", reused, "max-age=3600", "Expires: "+at(-10000*time.Second), date)
+	f("surrogate-max-age-cc-max-age-invalid-expires", reused, "max-age=3600", "Expires: 0", date)
+	f("surrogate-max-age-0-expires", fetched, "max-age=0", later, date)
+	f("surrogate-max-age-short-cc-max-age", reused, "max-age=3600", "Cache-Control: max-age=1")
+	f("surrogate-max-age-long-cc-max-age", fetched, "max-age=1", "Cache-Control: max-age=3600")
+	f("surrogate-no-store", fetched, "no-store")
+	f("surrogate-no-store-cc-fresh", fetched, "no-store", "Cache-Control: max-age=10000", later, date)
+	f("surrogate-fresh-cc-nostore", reused, "max-age=10000;CAPABILITY_TARGET", "Cache-Control: no-store")
+}
+
 func TestConformanceOfHeuristics(t *testing.T) {
 	f := func(id string, want outcome, status int, lines ...string) {
 		t.Helper()

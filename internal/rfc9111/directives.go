@@ -38,7 +38,7 @@ type ResponseDirectives struct {
 	StaleIfError         Delta // RFC 5861 section 4; of several the smallest
 
 	sureRevalidate bool // must-revalidate was written right
-	targeted       bool // read from CDN-Cache-Control
+	targeted       bool // read from CDN-Cache-Control or Surrogate-Control
 }
 
 // ParseResponse reads all Cache-Control lines of h as one list. It always

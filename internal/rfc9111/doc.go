@@ -8,8 +8,8 @@
 //   - Which requests select it: by fields (VaryNames, AppendVariantField), by query
 //     (ParseNoVarySearch)?
 //   - Does a condition or range of a request hold for it (NotModified,
-//     IfRangeHolds, ParseRange, AppendRanges), and what of it does a part hold
-//     (PartOf)?
+//     IfRangeHolds, ParseRange, AppendRanges, Coalesce), and what of it does a
+//     part hold (PartOf)?
 //   - How is it validated (ValidationFields), and what is its header afterwards
 //     (Update, UpdateFromHead)?
 //   - What does a response make invalid (Invalidates, InvalidationTargets,
@@ -18,7 +18,8 @@
 //
 // The rules are those of RFC 9111 and of its extensions: stale-while-revalidate
 // and stale-if-error (RFC 5861), immutable (RFC 8246), CDN-Cache-Control (RFC
-// 9213), cache groups (RFC 9875) and the draft of No-Vary-Search.
+// 9213), cache groups (RFC 9875) and the draft of No-Vary-Search; and by choice
+// Surrogate-Control, of a W3C note.
 //
 // The law: when in doubt, do not reuse. A field that cannot be read never makes
 // a response live longer or reach more clients, and never hides a directive
@@ -34,5 +35,5 @@
 //
 // It does not know keys, stores or connections, and does not interpret bodies:
 // whether a body is whole, and joining the bytes of parts, is for others. Pragma
-// and Surrogate-Control mean nothing to it.
+// means nothing to it.
 package rfc9111

@@ -8,7 +8,7 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-func ExampleStorable() {
+func ExampleCurrentAge() {
 	now := time.Date(2026, time.November, 20, 12, 0, 0, 0, time.UTC)
 	req := rfc9111.RequestFacts{Method: "GET"}
 	resp := rfc9111.ResponseFacts{
@@ -17,17 +17,17 @@ func ExampleStorable() {
 		RequestTime:  now.Add(-2 * time.Second),
 		ResponseTime: now,
 	}
-	fmt.Printf("%q\n", rfc9111.Storable(req, resp, rfc9111.Options{}))
+	j := rfc9111.Judge(req, resp, rfc9111.Options{})
+	fmt.Printf("%q\n", j.Why)
 
-	lifetime, _ := rfc9111.Lifetime(req, resp, rfc9111.Options{})
 	initial := rfc9111.InitialAge(resp.Header, resp.RequestTime, resp.ResponseTime)
 	for _, later := range []time.Duration{0, 47 * time.Second, 48 * time.Second} {
 		age := rfc9111.CurrentAge(initial, resp.ResponseTime, now.Add(later))
-		fmt.Println(age, rfc9111.Fresh(lifetime, age))
+		fmt.Println(age, rfc9111.Fresh(j.Policy.Lifetime, age))
 	}
 
 	req.Authorization = true
-	fmt.Printf("%q\n", rfc9111.Storable(req, resp, rfc9111.Options{}))
+	fmt.Printf("%q\n", rfc9111.Judge(req, resp, rfc9111.Options{}).Why)
 	// Output:
 	// ""
 	// 12s true
@@ -115,6 +115,17 @@ func ExampleParseRange() {
 	// 900 999 satisfiable
 	// 0 0 unsatisfiable
 	// 0 0 none
+}
+
+func ExamplePart_Holds() {
+	stored, _ := rfc9111.PartOf(field.List{{Name: "Content-Range", Value: "bytes 100-199/1000"}})
+	for _, value := range []string{"bytes=120-129, 150-159", "bytes=190-209"} {
+		ranges, kind := rfc9111.AppendRanges(nil, []byte(value), stored.Size, 16)
+		fmt.Println(kind, ranges, stored.Holds(ranges...))
+	}
+	// Output:
+	// satisfiable [{120 129} {150 159}] true
+	// satisfiable [{190 209}] false
 }
 
 func ExampleNotModified() {

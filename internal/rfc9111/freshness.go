@@ -46,7 +46,7 @@ func lifetimeFor(d *ResponseDirectives, req *RequestFacts, resp *ResponseFacts, 
 // explicitLifetime returns the lifetime that the origin gave, if it did (RFC 9111
 // section 4.2.1), in this order: s-maxage, max-age, Expires minus Date. The first
 // that is present decides, and what cannot be read means 0. Expires does not count
-// beside a targeted field (RFC 9213 section 2.2).
+// beside a field for caches of our kind (RFC 9213 section 2.2).
 func explicitLifetime(d *ResponseDirectives, resp *ResponseFacts) (span time.Duration, explicit bool) {
 	switch {
 	case d.SMaxAge.Present():

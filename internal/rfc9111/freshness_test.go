@@ -1,17 +1,24 @@
 package rfc9111
 
 import (
+	"slices"
 	"testing"
 	"time"
+
+	"edgeproxy/internal/reason"
 )
+
+// keepAll are options under which whatever has a validator is stored, however
+// short its lifetime.
+var keepAll = Options{DefaultTTL: 7 * time.Second, Stale: Stale{Keep: maxSpan}}
 
 // RFC 9111 sections 4.2.1 and 5.3.
 func TestLifetime(t *testing.T) {
 	f := func(want time.Duration, explicit bool, lines ...string) {
 		t.Helper()
-		got, gotExplicit := Lifetime(get, response(t, 200, lines...), Options{DefaultTTL: 7 * time.Second})
-		if got != want || gotExplicit != explicit {
-			t.Errorf("%q: got %v %v, want %v %v", lines, got, gotExplicit, want, explicit)
+		p := judged(t, get, keepAll, append(lines, `ETag: "a"`)...).Policy
+		if p.Lifetime != want || p.Explicit != explicit {
+			t.Errorf("%q: got %v %v, want %v %v", lines, p.Lifetime, p.Explicit, want, explicit)
 		}
 	}
 	date, expires := "Date: "+at(0), "Expires: "+at(30*time.Second)
@@ -50,25 +57,68 @@ func TestLifetime(t *testing.T) {
 }
 
 func TestLifetimeByDefaultTTL(t *testing.T) {
-	f := func(want time.Duration, req RequestFacts, status int, ttl time.Duration, lines ...string) {
+	f := func(want time.Duration, why reason.Reason, req RequestFacts, ttl time.Duration, lines ...string) {
 		t.Helper()
-		got, explicit := Lifetime(req, response(t, status, lines...), Options{DefaultTTL: ttl})
-		if got != want || explicit {
-			t.Errorf("%+v %d %q, default %v: got %v %v, want %v false", req, status, lines, ttl, got, explicit, want)
+		o := Options{DefaultTTL: ttl, SetCookie: SetCookieStore}
+		j := Judge(req, response(t, 200, lines...), o)
+		if j.Why != why || j.Policy.Lifetime != want {
+			t.Errorf("%+v %q, default %v: got %v %q, want %v %q", req, lines, ttl, j.Policy.Lifetime, j.Why, want, why)
 		}
 	}
-	f(time.Minute, get, 200, time.Minute)
-	f(time.Minute, get, 203, time.Minute)
-	f(time.Minute, get, 301, time.Minute)
-	f(time.Minute, get, 308, time.Minute)
-	f(0, get, 302, time.Minute)
-	f(0, get, 404, time.Minute)
-	f(0, get, 200, 0)
-	f(0, get, 200, -time.Minute)
-	f(maxSpan, get, 200, 1<<62)
-	f(0, RequestFacts{Method: "GET", Cookie: true}, 200, time.Minute)
-	f(0, RequestFacts{Method: "GET", Authorization: true}, 200, time.Minute)
-	f(0, get, 200, time.Minute, "Set-Cookie: a=b")
+	cookie, authorization := RequestFacts{Method: "GET", Cookie: true}, RequestFacts{Method: "GET", Authorization: true}
+	f(minute, reason.None, get, minute)
+	f(minute, reason.None, get, minute, "Cache-Control: public")
+	f(maxSpan, reason.None, get, 1<<62)
+	f(0, reason.NoFreshness, get, 0)
+	f(0, reason.NoFreshness, get, -minute)
+	f(0, reason.NoFreshness, get, minute, "Age: 60")
+
+	// The origin's word goes before it, also when it says none.
+	f(2*minute, reason.None, get, minute, "Cache-Control: max-age=120")
+	f(0, reason.NoFreshness, get, minute, "Cache-Control: max-age=0")
+	f(0, reason.NoFreshness, get, minute, "Expires: 0")
+	f(0, reason.NoFreshness, get, minute, "Cache-Control: max-age:60, max-age")
+
+	// It is not for what may be personal.
+	f(0, reason.NoFreshness, cookie, minute)
+	f(minute, reason.None, cookie, 0, "Cache-Control: max-age=60")
+	f(0, reason.Authorization, authorization, minute)
+	f(0, reason.NoFreshness, authorization, minute, "Cache-Control: public")
+	f(0, reason.NoFreshness, get, minute, "Set-Cookie: a=b")
+}
+
+// RFC 9111 section 4.2.2, RFC 9110 section 15.1.
+func TestHeuristicLifetime(t *testing.T) {
+	f := func(want time.Duration, h Heuristic, lines ...string) {
+		t.Helper()
+		resp := response(t, 200, lines...)
+		if got := h.lifetime(resp.Header, received); got != want {
+			t.Errorf("%+v %q: got %v, want %v", h, lines, got, want)
+		}
+	}
+	tenth := Heuristic{Fraction: 0.1, MaxTTL: 24 * time.Hour}
+	f(6*minute, tenth, "Last-Modified: "+at(-time.Hour))
+	f(12*minute, tenth, "Last-Modified: "+at(-time.Hour), "Date: "+at(time.Hour))
+	f(24*time.Hour, tenth, "Last-Modified: "+at(-1000*time.Hour))
+	f(0, tenth)
+	f(0, tenth, "Last-Modified: yesterday")
+	f(0, tenth, "Last-Modified: "+at(time.Hour))
+	f(0, tenth, "Last-Modified: "+at(-time.Hour), "Last-Modified: "+at(0))
+	f(0, Heuristic{Fraction: 0.1}, "Last-Modified: "+at(-time.Hour))
+	f(0, Heuristic{MaxTTL: time.Hour}, "Last-Modified: "+at(-time.Hour))
+	f(0, Heuristic{Fraction: -1, MaxTTL: time.Hour}, "Last-Modified: "+at(-time.Hour))
+	f(time.Hour, Heuristic{Fraction: 1e300, MaxTTL: 1 << 62}, "Last-Modified: "+at(-time.Hour))
+	f(maxSpan, Heuristic{Fraction: 1, MaxTTL: 1 << 62}, "Last-Modified: Mon, 01 Jan 0001 00:00:00 GMT")
+
+	allowed := []int{200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501}
+	for status := 200; status < 600; status++ {
+		got := Judge(get, response(t, status, "Last-Modified: "+at(-time.Hour)), edge)
+		if stored := got.Why == reason.None; stored != slices.Contains(allowed, status) {
+			t.Errorf("%d with Last-Modified: got %q", status, got.Why)
+		} else if stored && got.Policy.Lifetime != 6*minute {
+			t.Errorf("%d with Last-Modified: got %v, want 6m", status, got.Policy.Lifetime)
+		}
+	}
 }
 
 // RFC 9111 section 4.2: response_is_fresh = (freshness_lifetime > current_age).

@@ -32,7 +32,7 @@ func FuzzJudge(f *testing.F) {
 		if j.Why == reason.None {
 			checkPolicy(t, h, j)
 		}
-		d := directivesOf(h)
+		d := directivesOf(h, false)
 		h = append(field.List{{Name: "Cache-Control", Value: "no-store"}}, h...)
 		again := Judge(req, ResponseFacts{Status: status, Header: h, RequestTime: received, ResponseTime: received}, o)
 		if !d.targeted && !d.MustUnderstand && again.Why == reason.None {

@@ -46,9 +46,12 @@ func FuzzDirectives(f *testing.F) {
 	})
 }
 
-func FuzzStorable(f *testing.F) {
+// Without the operator's help only what is fresh when it comes is stored, or what
+// the origin itself lets be used when it is not.
+func FuzzJudgeWithoutOptions(f *testing.F) {
 	f.Add(200, "max-age=60", "0", "Accept", "Sun, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 GMT")
 	f.Add(404, "public, s-maxage=5", "1, 2", "*", "0", "now")
+	f.Add(200, "max-age=1, stale-if-error=60", "30", "", "", "")
 	f.Add(-1, `private="`, "99999999999", ",", "Sunday, 06-Nov-94 08:49:37 GMT", "")
 	f.Fuzz(func(t *testing.T, status int, cacheControl, age, vary, expires, date string) {
 		h := field.List{
@@ -58,17 +61,20 @@ func FuzzStorable(f *testing.F) {
 			{Name: "Expires", Value: expires},
 			{Name: "Date", Value: date},
 		}
-		resp := ResponseFacts{Status: status, Header: h, RequestTime: received, ResponseTime: received}
-		lifetime, _ := Lifetime(get, resp, Options{})
 		initial := InitialAge(h, received, received)
-		if lifetime < 0 || lifetime > maxSpan || initial < 0 || initial > maxSpan {
-			t.Fatalf("got lifetime %v and age %v, want both from 0 to %v", lifetime, initial, maxSpan)
+		if initial < 0 || initial > maxSpan {
+			t.Fatalf("got age %v, want it from 0 to %v", initial, maxSpan)
 		}
-		if Storable(get, resp, Options{}) != reason.None {
+		resp := ResponseFacts{Status: status, Header: h, RequestTime: received, ResponseTime: received}
+		j := Judge(get, resp, Options{})
+		if j.Why != reason.None {
 			return
 		}
-		if lifetime <= initial {
-			t.Errorf("stored with lifetime %v at age %v, want it fresh", lifetime, initial)
+		if !j.Policy.Explicit || j.Policy.Validate {
+			t.Errorf("stored with %+v, want a lifetime of the origin's and use without validation", j.Policy)
+		}
+		if p := j.Policy; p.Use(initial, RequestDirectives{}, false) == UseAfterValidation && !p.MayServeStale(initial, ServerError, RequestDirectives{}, false) {
+			t.Errorf("stored with %+v at age %v, want it of use", p, initial)
 		}
 		if _, star := VaryNames(h); star {
 			t.Errorf("stored with Vary %q", vary)

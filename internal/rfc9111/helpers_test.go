@@ -37,3 +37,11 @@ func lines(values ...string) [][]byte {
 	}
 	return out
 }
+
+// response is one that came at once.
+func response(t testing.TB, status int, lines ...string) ResponseFacts {
+	t.Helper()
+	return ResponseFacts{Status: status, Header: head(t, lines...), RequestTime: received, ResponseTime: received}
+}
+
+var get = RequestFacts{Method: "GET"}

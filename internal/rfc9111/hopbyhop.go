@@ -52,7 +52,7 @@ func removable[T text](name T) bool {
 	for _, kept := range [...]string{
 		"close", "keep-alive", // options of the connection; Keep-Alive goes in any case
 		"host", "content-length", "content-type", "content-encoding", "content-range", // what the message is
-		"cache-control", "cdn-cache-control", "expires", "date", "age", "vary", "etag", "last-modified", // how it may be reused
+		"cache-control", "cdn-cache-control", "surrogate-control", "expires", "date", "age", "vary", "etag", "last-modified", // how it may be reused
 		"via", "cdn-loop", "max-forwards", // where it has been
 	} {
 		if equalFold(name, kept) {

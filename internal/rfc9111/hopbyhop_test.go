@@ -52,7 +52,7 @@ func TestConnectionOptions(t *testing.T) {
 	f(`"a", c;d, e`, "e")
 	// Listing them breaks the rule for senders; obeying would break the message.
 	f("Host, content-length, Content-Type, Content-Encoding, Content-Range")
-	f("Cache-Control, CDN-Cache-Control, Expires, Date, Age, Vary, ETag, Last-Modified")
+	f("Cache-Control, CDN-Cache-Control, Surrogate-Control, Expires, Date, Age, Vary, ETag, Last-Modified")
 	f("Via, CDN-Loop, Max-Forwards")
 	f("x-content-length, hosts", "x-content-length", "hosts")
 }

@@ -28,7 +28,8 @@ type Judgement struct {
 // Any final status is storable if the origin, a rule or the definition of the
 // status allows it, but for those whose definition forbids it and those that
 // answer fields which no key holds. A valid CDN-Cache-Control stands in for
-// Cache-Control and Expires (RFC 9213). What is stale when it arrives, or must
+// Cache-Control and Expires (RFC 9213), and so may Surrogate-Control, if
+// Options.SurrogateControl is set. What is stale when it arrives, or must
 // not be used without validation, is storable if it has a validator or the
 // origin lets it be used while it is validated.
 //
@@ -36,7 +37,7 @@ type Judgement struct {
 // and the status that is stored: no-store in it means that the stored response
 // has to go.
 func Judge(req RequestFacts, resp ResponseFacts, o Options) Judgement {
-	d := directivesOf(resp.Header)
+	d := directivesOf(resp.Header, o.SurrogateControl)
 	if why := refusesRequest(&d, &req, &resp); why != reason.None {
 		return Judgement{Why: why}
 	}

@@ -23,6 +23,13 @@ type Options struct {
 	// Zero: off.
 	ForcedTTL time.Duration
 
+	// SurrogateControl says that Surrogate-Control counts (W3C note "Edge Architecture
+	// Specification", 2001). If it can be read and has a max-age, N or N+M, it
+	// stands in for Cache-Control and Expires; CDN-Cache-Control goes before it.
+	// Otherwise it may still restrict, no-store for one. For which surrogates a
+	// directive is meant is not looked at. The field has to be stored: a 304 need
+	// not repeat it, and Judge would find another policy.
+	SurrogateControl bool
 	// SetCookie says what becomes of responses that set cookies.
 	SetCookie SetCookie
 	// Stale says how long what is no longer fresh is of use.
@@ -62,7 +69,8 @@ type SetCookie uint8
 
 const (
 	// SetCookieShared stores the response, cookie and all, if the origin says that
-	// it is for everybody: by public, s-maxage or CDN-Cache-Control.
+	// it is for everybody: by public, s-maxage, CDN-Cache-Control or a
+	// Surrogate-Control that stands in.
 	SetCookieShared SetCookie = iota
 	// SetCookieRefuse does not store the response.
 	SetCookieRefuse

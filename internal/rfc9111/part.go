@@ -44,8 +44,18 @@ func PartOf(h field.List) (p Part, ok bool) {
 // Whole reports whether the part is all there is.
 func (p Part) Whole() bool { return p.Length() == p.Size }
 
-// Holds reports whether r lies within the part.
-func (p Part) Holds(r Range) bool { return p.First <= r.First && r.Last <= p.Last }
+// Holds reports whether all of the ranges, as ParseRange or AppendRanges found them
+// for p.Size, lie within the part; without a range, whether the part is the whole.
+// If so it can answer the request, a range r with the bytes from r.First-p.First to
+// r.Last-p.First of its own. Holds does not allocate.
+func (p Part) Holds(ranges ...Range) bool {
+	for _, r := range ranges {
+		if r.First < p.First || r.Last > p.Last {
+			return false
+		}
+	}
+	return len(ranges) > 0 || p.Whole()
+}
 
 // Join returns what p and q hold together. Ok is false if there is a gap between
 // them, or the whole is not of one size. Parts may be joined only if SameStrongly

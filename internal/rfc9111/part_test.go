@@ -70,13 +70,47 @@ func TestPartJoin(t *testing.T) {
 	if !part(0, 9, 10).Whole() || part(0, 8, 10).Whole() || part(1, 9, 10).Whole() {
 		t.Error("Whole: got a part for the whole, or the whole for a part")
 	}
-	p := part(2, 6, 10)
-	if !p.Holds(Range{2, 6}) || !p.Holds(Range{4, 4}) || p.Holds(Range{1, 4}) || p.Holds(Range{4, 7}) {
-		t.Error("Holds: got the wrong ranges")
-	}
-	if got := p.Length(); got != 5 {
+	if got := part(2, 6, 10).Length(); got != 5 {
 		t.Errorf("Length: got %d, want 5", got)
 	}
+}
+
+// RFC 9111 section 3.3: a part answers what lies in it, and nothing else.
+func TestPartHolds(t *testing.T) {
+	f := func(want bool, p Part, ranges ...Range) {
+		t.Helper()
+		if got := p.Holds(ranges...); got != want {
+			t.Errorf("%v in %+v: got %v, want %v", ranges, p, got, want)
+		}
+	}
+	p := part(2, 6, 10)
+	f(true, p, Range{2, 6})
+	f(true, p, Range{4, 4})
+	f(false, p, Range{1, 4})
+	f(false, p, Range{4, 7})
+	f(false, p, Range{0, 1})
+	f(false, p, Range{7, 9})
+	f(true, p, Range{2, 3}, Range{5, 6})
+	f(false, p, Range{2, 3}, Range{7, 7})
+	f(false, p, Range{0, 0}, Range{2, 3})
+	// Without a range the whole is asked for.
+	f(false, p)
+	f(true, part(0, 9, 10))
+
+	// A suffix, and a range without an end, mean the whole's last bytes.
+	g := func(want bool, value string) {
+		t.Helper()
+		ranges, kind := AppendRanges(nil, []byte(value), p.Size, 4)
+		if got := kind == RangeSatisfiable && p.Holds(ranges...); got != want {
+			t.Errorf("%q in %+v: got %v, want %v", value, p, got, want)
+		}
+	}
+	g(true, "bytes=2-6")
+	g(true, "bytes=2-3, 4-4")
+	g(false, "bytes=2-")
+	g(false, "bytes=-1")
+	g(false, "bytes=2-3, -1")
+	g(false, "bytes=10-")
 }
 
 // RFC 9110 section 8.8.1.

@@ -106,7 +106,7 @@ func wasteful(ranges []Range, size int64) bool {
 			return true
 		}
 		for _, s := range ranges[:i] {
-			if r.First <= s.Last && s.First <= r.Last {
+			if r.overlaps(s) {
 				overlaps++
 			}
 		}

@@ -10,12 +10,22 @@ import (
 
 // directivesOf returns the directives that a shared cache in front of the origin
 // has to follow: those of CDN-Cache-Control if it is valid, which replace
-// Cache-Control altogether (RFC 9213 section 2.2), else those of Cache-Control.
-func directivesOf(h field.List) ResponseDirectives {
+// Cache-Control altogether (RFC 9213 section 2.2); else those of Surrogate-Control
+// if it counts and stands in; else those of Cache-Control.
+func directivesOf(h field.List, surrogate bool) ResponseDirectives {
 	if d, ok := parseTargeted(h); ok {
 		return d
 	}
-	return ParseResponse(h)
+	if !surrogate {
+		return ParseResponse(h)
+	}
+	s, ok := parseSurrogate(h)
+	if ok {
+		return s
+	}
+	d := ParseResponse(h)
+	d.restrict(&s)
+	return d
 }
 
 // parseTargeted reads CDN-Cache-Control. Ok is false if it is absent, empty,

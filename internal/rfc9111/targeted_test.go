@@ -61,7 +61,7 @@ func TestInvalidTargetedFieldIsIgnored(t *testing.T) {
 		for _, v := range values {
 			h.Add("Cdn-Cache-Control", v)
 		}
-		if d := directivesOf(h); d.targeted || d.MaxAge != valid(9) || d.NoStore {
+		if d := directivesOf(h, false); d.targeted || d.MaxAge != valid(9) || d.NoStore {
 			t.Errorf("%q: got %+v, want Cache-Control alone", values, d)
 		}
 	}

@@ -149,7 +149,7 @@ func merge(stored, from field.List) field.List {
 // (RFC 9111 section 3.2; for digests RFC 9530 section 2).
 func describesStored(name string) bool {
 	switch name {
-	case "Content-Length", "Content-Encoding", "Content-Range", "Content-Digest", "Via":
+	case "Content-Length", "Content-Encoding", "Content-Range", "Content-Digest", "Content-Md5", "Via":
 		return true
 	}
 	return false
