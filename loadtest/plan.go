@@ -51,7 +51,7 @@ type setting struct {
 
 func newPlan(o *options, t *replay) (*plan, error) {
 	p := &plan{options: o, replay: t, facts: t.Facts(), rate: o.rate}
-	p.maxBytes = o.capacity.of(p.facts.UniqueBytes)
+	p.maxBytes = o.capacity.of(p.facts.ChargedBytes())
 	if p.maxBytes < minMaxBytes {
 		return nil, usagef("--capacity %s: that is %s here (the trace's unique bytes are %s), and edgeproxy takes no less than 1 MiB: raise --capacity or --limit",
 			o.capacity.text, humanize.IBytes(uint64(p.maxBytes)), humanize.IBytes(uint64(p.facts.UniqueBytes)))

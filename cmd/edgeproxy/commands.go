@@ -41,12 +41,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	// A command that cannot start is bad usage, unless it says otherwise.
 	started := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
-	err := root.ExecuteContext(ctx)
-	return report(stderr, err, started)
+	cmd, err := root.ExecuteContextC(ctx)
+	return report(stderr, cmd.CommandPath(), err, started)
 }
 
-// report prints err, one problem a line, and returns the exit code.
-func report(stderr io.Writer, err error, started bool) int {
+// report prints err, one problem a line, and returns the exit code. command is
+// the one whose help may help.
+func report(stderr io.Writer, command string, err error, started bool) int {
 	if err == nil {
 		return exitDone
 	}
@@ -59,7 +60,7 @@ func report(stderr io.Writer, err error, started bool) int {
 		}
 		return exitUsage
 	case errors.As(err, &usage) || !started:
-		_, _ = fmt.Fprintf(stderr, "edgeproxy: %v\nSee 'edgeproxy --help'.\n", err)
+		_, _ = fmt.Fprintf(stderr, "edgeproxy: %v\nSee '%s --help'.\n", err, command)
 		return exitUsage
 	}
 	_, _ = fmt.Fprintf(stderr, "edgeproxy: %v\n", err)

@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"syscall"
@@ -40,13 +38,16 @@ func simulateCommand() *cobra.Command {
 			"Recommended is " + simulate.Rule + ".\n\n" +
 			"LOG is an access log (combined, our own JSON, TSV or CSV with a header) or lines of\n" +
 			"`seq id size`, plain, gzip or zstd; - is standard input; zipf:KEY=V,... and\n" +
-			"popularity:FILE,... make requests up. The flags of the grid take a list, by commas or\n" +
-			"by repetition; the grid is every combination that makes sense, at most 500. Policy\n" +
-			"always is run at every capacity, for the others are compared with it.\n\n" +
-			"C is the number of objects of mean size that the capacity holds; periods are\n" +
-			"raised to 100 requests or keys. Each --rotate-... value is a rule of its own.",
+			"popularity:FILE,... make requests up. Logs go oldest first, in a pipe too. A line\n" +
+			"counts if it is a GET that was answered with 200 or 304; the proxy takes a HEAD for\n" +
+			"a sighting too, simulate does not.\n\n" +
+			"The flags of the grid take a list, by commas or by repetition; the grid is every\n" +
+			"combination that makes sense, at most 500. Policy always is run at every capacity,\n" +
+			"for the others are compared with it. C is the number of objects of mean size that\n" +
+			"the capacity holds; periods are raised to 100 requests or keys. Each --rotate-...\n" +
+			"value is a rule of its own.",
 		Example: "  edgeproxy simulate access.log\n" +
-			"  zcat access.log.*.gz | edgeproxy simulate --capacity 1%,5%,20% --html report.html -",
+			"  zcat $(ls -tr access.log.*.gz) | edgeproxy simulate --capacity 1%,5%,20% --html report.html -",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return &usageError{errors.New("simulate needs a LOG: a file, - for standard input, or zipf:KEY=VALUE")}
@@ -76,16 +77,14 @@ func (s *simulation) check() error {
 	if inputs > 1 {
 		return errors.New("LOG - stands twice: standard input can be read once")
 	}
-	if s.html == "" {
-		return nil
+	if err := checkPage("--html", s.html); err != nil {
+		return err
 	}
-	if dir, err := os.Stat(filepath.Dir(s.html)); err != nil || !dir.IsDir() {
-		return fmt.Errorf("--html %s: there is no such folder", s.html)
+	err := s.grid.Check()
+	if told := byFlag(err); told != nil {
+		return told
 	}
-	if file, err := os.Stat(s.html); err == nil && file.IsDir() {
-		return fmt.Errorf("--html %s: want a file, this is a folder", s.html)
-	}
-	return nil
+	return err
 }
 
 // runWatched runs the simulation until it ends by itself or by a signal; a
@@ -113,6 +112,7 @@ func (s *simulation) run(ctx context.Context, stdin io.Reader, stdout, stderr io
 	}
 	name := s.name()
 	if s.json {
+		warn(stderr, report.Warnings)
 		err = report.WriteJSON(stdout)
 	} else {
 		err = report.WriteText(stdout, name)
@@ -147,19 +147,42 @@ func (s *simulation) compute(ctx context.Context, stdin io.Reader, stderr io.Wri
 	return report, nil
 }
 
-// asRunError makes settings that cannot work, alone or with this log, bad usage.
+// warn prints what the text has among its lines and the document has not.
+func warn(stderr io.Writer, warnings []string) {
+	for _, w := range warnings {
+		_, _ = fmt.Fprintf(stderr, "edgeproxy: warning: %s\n", w)
+	}
+}
+
+// asRunError makes settings that cannot work with this log bad usage.
 func asRunError(err error) error {
-	_, grid := errors.AsType[*simulate.GridError](err)
-	_, option := errors.AsType[*bloom.OptionError](err)
-	if grid || option {
-		return &usageError{err}
+	if told := byFlag(err); told != nil {
+		return &usageError{told}
 	}
 	return fmt.Errorf("simulate: %w", err)
 }
 
-// asReadError makes a log that is not there bad usage.
+// byFlag returns a setting that cannot work, told by its flag; nil where err is of
+// another kind.
+func byFlag(err error) error {
+	if option, ok := errors.AsType[*bloom.OptionError](err); ok {
+		return fmt.Errorf("--%s %v: want %s", strings.ReplaceAll(option.Option, "_", "-"), option.Value, option.Want)
+	}
+	grid, ok := errors.AsType[*simulate.GridError](err)
+	switch {
+	case !ok:
+		return nil
+	case grid.IsFlag():
+		return fmt.Errorf("--%w", grid)
+	default:
+		return grid
+	}
+}
+
+// asReadError makes a log that is not there bad usage, and a made-up one that
+// cannot be.
 func asReadError(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, ok := errors.AsType[*trace.SourceError](err); ok {
 		return &usageError{err}
 	}
 	return fmt.Errorf("simulate: %w", err)

@@ -40,7 +40,7 @@ func (s *simulation) define(cmd *cobra.Command) {
 	f.Var(listOf(&g.Rotations, "n", parseRotateCount(simulate.ByRequests)), "rotate-requests", "rotate after `n` requests; 4c is 4 times C; never, with --exact")
 	f.Var(listOf(&g.Rotations, "n", parseRotateCount(simulate.ByKeys)), "rotate-keys", "rotate at `n` distinct keys; 4c is 4 times C; never, with --exact (default 1c,4c,16c; with --exact never too)")
 	f.Var(listOf(&g.Generations, "n", parseWhole(2, 4)), "generations", "of the window, 2 to 4 (default 2)")
-	f.Var(listOf(&g.FalsePositiveRates, "ratio", parseRate), "false-positive-rate", "of the whole window when it is full, a `ratio` up to 0.5 (default 0.01)")
+	f.Var(listOf(&g.FalsePositiveRates, "ratio", parseRate), "false-positive-rate", "of the whole window when it is full, a `ratio` up to 0.5, or P% (default 0.01)")
 	f.Var(listOf(&g.MaxObjects, "size", parseMaxObject), "max-object", "`size` of the largest object that is stored (default the capacity)")
 	f.Var(listOf(&g.Stages, "size", parseStage), "stage", "part of the capacity for first sightings, a `size` or P% (default 0%; with neither --policy, --rotate-... nor --exact 0%,1%,10%)")
 	f.Var(listOf(&g.Evictions, "list", parseEviction), "eviction", "lru, s3fifo, ristretto (default lru)")
@@ -126,9 +126,9 @@ func parseWhole(low, high int) func(string) (int, error) {
 }
 
 func parseRate(text string) (float64, error) {
-	p, err := strconv.ParseFloat(text, 64)
-	if err != nil || !(p > 0 && p <= mostRate) {
-		return 0, errors.New("want a ratio above 0 and at most 0.5, such as 0.01")
+	p, err := parseRatio(text)
+	if err != nil || p > mostRate {
+		return 0, errors.New("want a ratio above 0 and at most 0.5, such as 0.01 or 1%")
 	}
 	return p, nil
 }

@@ -5,8 +5,10 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -20,6 +22,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"edgeproxy/internal/simulate"
+	"edgeproxy/internal/trace"
 )
 
 // runHere runs the program in this process.
@@ -173,6 +176,62 @@ func TestSimulateWritesThePage(t *testing.T) {
 	}
 }
 
+// A page that is there must not be lost to a run that cannot write the next.
+func TestSimulatePutsThePageInPlaceWhole(t *testing.T) {
+	log, folder := writeFile(t, "access.log", webLog(50)), t.TempDir()
+	path := filepath.Join(folder, "out.html")
+	for range 2 {
+		if got := runHere(t, "simulate", "--html", path, log); got.code != exitDone {
+			t.Fatalf("got %d %q", got.code, got.stderr)
+		}
+	}
+	link := filepath.Join(folder, "link.html")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	if err := replaceFile(link, []byte("new")); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != "new" {
+		t.Errorf("through a link: got %q, %v, want what was written", got, err)
+	}
+	if err := os.MkdirAll(filepath.Join(folder, "full", "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := replaceFile(filepath.Join(folder, "full"), []byte("new")); err == nil {
+		t.Error("a folder in its place: got no error")
+	}
+	left, err := os.ReadDir(folder)
+	if err != nil || len(left) != 3 {
+		t.Errorf("got %v, %v, want the page, the link and the folder alone", left, err)
+	}
+}
+
+// The document has no place for warnings, and they must not be lost.
+func TestSimulateWarnsBesideTheDocument(t *testing.T) {
+	log := writeFile(t, "access.log", webLog(50)+strings.Repeat("odd\n", 60))
+	got := runHere(t, "simulate", "--json", log)
+	want := "edgeproxy: warning: 60 of 110 lines were not used (60 bad, 0 skipped): only a GET that was answered with 200 or 304 counts\n"
+	if got.code != exitDone || got.stderr != want {
+		t.Errorf("got %d %q, want %q", got.code, got.stderr, want)
+	}
+	decoded(t, got.stdout)
+}
+
+// A folder for temporary files that is not there is no fault of the usage, as a
+// log that is not there is.
+func TestSimulateTellsAMissingLogFromAMissingFolder(t *testing.T) {
+	f := func(err error, want bool) {
+		t.Helper()
+		_, got := errors.AsType[*usageError](asReadError(err))
+		if got != want {
+			t.Errorf("%v: got bad usage %v, want %v", err, got, want)
+		}
+	}
+	f(&trace.SourceError{Err: fs.ErrNotExist}, true)
+	f(fmt.Errorf("make a temporary file: %w", fs.ErrNotExist), false)
+}
+
 func TestSimulateExitCodes(t *testing.T) {
 	log, seq := writeFile(t, "access.log", webLog(300)), writeFile(t, "a.tr", "1 a 10\n2 b 20\n3 a 10\n")
 	folder := t.TempDir()
@@ -191,13 +250,26 @@ func TestSimulateExitCodes(t *testing.T) {
 	f(exitDone, "--rotate-keys", "--help")
 	f(exitUsage, "simulate needs a LOG")
 	f(exitUsage, "no such file", log+".not")
+	f(exitUsage, "this is a folder", folder)
+	f(exitUsage, "zipf:objects=0: objects=0: want 1 to", "zipf:objects=0")
+	f(exitUsage, "no such file", "popularity:"+log+".not")
+	f(exitUsage, "See 'edgeproxy simulate --help'.", "--capacity", "5", log)
+	// What needs no log is found without one.
+	missing := log + ".not"
+	f(exitUsage, "--false-positive-rate 1e-300: want at least", "--false-positive-rate", "1e-300", missing)
+	f(exitUsage, "--capacity 65535 bytes: want at least 65536 bytes under ristretto", "--eviction", "ristretto", "--capacity", "65535B", missing)
+	f(exitUsage, "--max-object 16385 bytes: want at most 16384 bytes under ristretto", "--eviction", "lru,ristretto", "--capacity", "64KiB", "--max-object", "16385B", missing)
+	f(exitUsage, "--more-than 3: want counting among the policies", "--policy", "second-hit", "--more-than", "3", missing)
+	f(exitUsage, "--false-positive-rate 0.05: want no --exact", "--exact", "--false-positive-rate", "5%", missing)
+	f(exitUsage, "--generations 3: want second-hit or counting", "--policy", "always", "--generations", "3", missing)
+	f(exitUsage, "--html \"-\": want a file", "--html", "-", missing)
 	f(exitUsage, "stands twice", "-", log, "-")
-	f(exitUsage, "rotate-every 30m: want a log with times", "--rotate-every", "30m", seq)
+	f(exitUsage, "--rotate-every 30m: want a log with times", "--rotate-every", "30m", seq)
 	f(exitUsage, "rotation never: want a rotation, or --exact", "--rotate-keys", "never", log)
 	f(exitUsage, "grid of 1999 settings: want at most 500", "--generations", strings.Repeat("2,3,", 55)+"2", log)
 	f(exitUsage, "at most half of the capacity", "--stage", "1GiB", log)
 	f(exitUsage, "capacity 1%: want more than 0 bytes", "--capacity", "1%", seq)
-	f(exitUsage, "false_positive_rate", "--false-positive-rate", "1e-300", log)
+	f(exitUsage, "--false-positive-rate 1e-300", "--false-positive-rate", "1e-300", log)
 	f(exitUsage, "no such folder", "--html", filepath.Join(folder, "not", "a.html"), log)
 	f(exitUsage, "this is a folder", "--html", folder, log)
 	f(exitUsage, "unknown flag", "--polcy", "always", log)
@@ -241,8 +313,8 @@ func TestSimulateFlagsSayWhatTheyWant(t *testing.T) {
 			f(name, v, "want a number of at most 1000000000, a multiple of C such as 4c, or never")
 		}
 	}
-	for _, v := range []string{"0", "0.51", "-0.1", "NaN", "1%"} {
-		f("false-positive-rate", v, "want a ratio above 0 and at most 0.5")
+	for _, v := range []string{"0", "0.51", "51%", "-0.1", "NaN", "1%%"} {
+		f("false-positive-rate", v, "want a ratio above 0 and at most 0.5, such as 0.01 or 1%")
 	}
 	f("max-object", "0", "want more than nothing")
 	f("max-object", "9", "want a size with a unit")
@@ -258,15 +330,16 @@ func TestSimulateFlagsTakeListsByCommasAndByRepetition(t *testing.T) {
 			t.Errorf("%q: got %d results, want %d", args, len(got.Results), want)
 		}
 	}
+	// One more than asked for where always is not, which is in every run.
 	f(2, "--policy", "always,second-hit", "--rotate-keys", "120")
 	f(2, "--policy", "always", "--policy", "second-hit", "--rotate-keys", "120")
-	f(1, "--policy", "second-hit", "--rotate-keys", "120")
-	f(3, "--policy", "second-hit", "--rotate-keys", "120", "--rotate-requests", " 200", "--rotate-every", "1h")
-	f(4, "--policy", "second-hit", "--rotate-keys", "120,0.9c", "--capacity", "50%", "--capacity", "60%")
-	f(8, "--policy", "counting", "--more-than", "1,2", "--rotate-keys", "120", "--generations", "2,3", "--false-positive-rate", "0.01,0.02")
-	f(6, "--policy", "second-hit", "--rotate-keys", "120", "--stage", "0,10%,3KiB", "--eviction", "lru,s3fifo")
-	f(2, "--policy", "second-hit", "--rotate-keys", "120", "--max-object", "4KiB,100KiB")
-	f(2, "--exact", "--policy", "second-hit", "--rotate-keys", "never,120", "--rotate-requests", "never")
+	f(1+1, "--policy", "second-hit", "--rotate-keys", "120")
+	f(1+3, "--policy", "second-hit", "--rotate-keys", "120", "--rotate-requests", " 200", "--rotate-every", "1h")
+	f(2+4, "--policy", "second-hit", "--rotate-keys", "120,0.9c", "--capacity", "50%", "--capacity", "60%")
+	f(1+8, "--policy", "counting", "--more-than", "1,2", "--rotate-keys", "120", "--generations", "2,3", "--false-positive-rate", "0.01,2%")
+	f(2+6, "--policy", "second-hit", "--rotate-keys", "120", "--stage", "0,10%,3KiB", "--eviction", "lru,s3fifo")
+	f(2+2, "--policy", "second-hit", "--rotate-keys", "120", "--max-object", "4KiB,100KiB")
+	f(1+2, "--exact", "--policy", "second-hit", "--rotate-keys", "never,120", "--rotate-requests", "never")
 }
 
 // endless is standard input that does not end; with its first bytes it sends this

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
-	"os"
 
 	"github.com/spf13/cobra"
 )
@@ -33,6 +31,9 @@ func sizeCommand() *cobra.Command {
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			request, err := f.request()
+			if err == nil {
+				err = checkPage("--plot", f.plot)
+			}
 			if err != nil {
 				return &usageError{err}
 			}
@@ -69,12 +70,8 @@ func runSize(request sizeRequest, plot string, asJSON bool, stdout, stderr io.Wr
 	if plot == "" {
 		return nil
 	}
-	var page bytes.Buffer
-	if err := answer.page().Write(&page); err != nil {
+	if err := writePage(plot, answer.page()); err != nil {
 		return fmt.Errorf("size: %w", err)
-	}
-	if err := os.WriteFile(plot, page.Bytes(), 0o644); err != nil {
-		return fmt.Errorf("size: write the page: %w", err)
 	}
 	_, _ = fmt.Fprintf(stderr, "the curves are in %s\n", plot)
 	return nil

@@ -93,8 +93,9 @@ func (r sizeRequest) solve(l sizeLayout) sizeResult {
 	if w.each, out.err = r.solveOne(l, r.generationBits(), bloom.GenerationRate(r.rate, r.generations)); out.err != nil {
 		return out
 	}
-	w.peak = bloom.PeakRate(w.each.rate, r.generations)
-	w.mean = bloom.MeanRate(func(n uint64) float64 { return l.rate(w.each.units, w.each.hashes, n) }, w.each.keys, r.generations)
+	// The lowest rates come out as a zero with a sign.
+	w.peak = max(bloom.PeakRate(w.each.rate, r.generations), 0)
+	w.mean = max(bloom.MeanRate(func(n uint64) float64 { return l.rate(w.each.units, w.each.hashes, n) }, w.each.keys, r.generations), 0)
 	return out
 }
 

@@ -352,9 +352,27 @@ func TestSizePlotIsOneFile(t *testing.T) {
 	f("--fpr", "1e-14", "--memory", "1GiB", "--layout", "split-block")
 	f("--keys", "1e15", "--fpr", "99%", "--hashes", "64")
 
-	missing := filepath.Join(t.TempDir(), "no", "size.html")
-	if got := runSizeWith(t, "--keys", "5", "--fpr", "1%", "--plot", missing); got.code != exitFailed || !strings.Contains(got.stderr, "write the page") {
-		t.Errorf("a folder that is not there: got %d %q, want %d", got.code, got.stderr, exitFailed)
+	wrong := func(path, says string) {
+		t.Helper()
+		got := runSizeWith(t, "--keys", "5", "--fpr", "1%", "--plot", path)
+		if got.code != exitUsage || !strings.Contains(got.stderr, says) || got.stdout != "" {
+			t.Errorf("--plot %s: got %d %q %q, want %d and %q before any work", path, got.code, got.stdout, got.stderr, exitUsage, says)
+		}
+	}
+	wrong(filepath.Join(t.TempDir(), "no", "size.html"), "there is no such folder")
+	wrong(t.TempDir(), "this is a folder")
+	wrong("-", "want a file")
+}
+
+// A rate that is as good as none has no sign.
+func TestSizeHasNoNegativeZero(t *testing.T) {
+	args := []string{"--keys", "1", "--bits", "1G"}
+	got := runSizeWith(t, args...)
+	if got.code != exitDone || strings.Contains(got.stdout, "-0") {
+		t.Errorf("got %d\n%s\nwant no -0", got.code, got.stdout)
+	}
+	if got := runSizeWith(t, append(args, "--json")...); strings.Contains(got.stdout, "-0,") || strings.Contains(got.stdout, "-0\n") {
+		t.Errorf("got\n%s\nwant no -0", got.stdout)
 	}
 }
 

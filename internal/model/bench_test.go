@@ -7,22 +7,30 @@ import (
 	"edgeproxy/internal/admission"
 )
 
-// BenchmarkRequest is one request of a trace of half a million objects, of which
-// a twentieth fits, with the production filters.
-func BenchmarkRequest(b *testing.B) {
-	objects, accesses := madeUp(1, 500_000, 4_000_000)
+// BenchmarkRequests is one request of a trace of a million objects, of which a
+// twentieth fits, with the production filters: one by one, and in batches.
+func BenchmarkRequests(b *testing.B) {
+	objects, accesses := madeUp(1, 1_000_000, 4_000_000)
+	const batch = 4096
 	for _, e := range []Eviction{LRU, S3FIFO, Ristretto} {
 		for _, p := range []admission.Policy{admission.Always, admission.SecondHit, admission.Counting} {
-			b.Run(fmt.Sprintf("%s/%s", e, p), func(b *testing.B) {
-				s := exactSecondHit(uniqueBytes(objects) / 20)
-				s.Policy, s.MoreThan, s.Eviction = p, 4, e
-				s.RotateRequests, s.RotateKeys, s.Exact, s.FalsePositiveRate = 0, 100_000, false, 0.01
+			s := exactSecondHit(uniqueBytes(objects) / 20)
+			s.Policy, s.MoreThan, s.Eviction = p, 4, e
+			s.RotateRequests, s.RotateKeys, s.Exact, s.FalsePositiveRate = 0, 200_000, false, 0.01
+			bench := func(b *testing.B, step int, play func(r *Run, from int)) {
+				b.Helper()
 				r := newRun(b, s, objects)
 				b.ResetTimer()
-				for n := range b.N {
-					r.Request(accesses[n%len(accesses)])
+				for n := 0; n < b.N; n += step {
+					play(r, n%(len(accesses)-step))
 				}
 				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds()/1e6, "Mreq/s")
+			}
+			b.Run(fmt.Sprintf("%s/%s/single", e, p), func(b *testing.B) {
+				bench(b, 1, func(r *Run, from int) { r.Request(accesses[from]) })
+			})
+			b.Run(fmt.Sprintf("%s/%s/batch", e, p), func(b *testing.B) {
+				bench(b, batch, func(r *Run, from int) { r.Requests(accesses[from : from+batch]) })
 			})
 		}
 	}

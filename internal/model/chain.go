@@ -42,6 +42,14 @@ func newNodes(objects []trace.Object) *nodes {
 // empty objects are not held without end.
 func (n *nodes) space(i uint32) int64 { return max(n.objects[i].Size, 1) }
 
+// look reads the nodes of the objects asked for.
+func (n *nodes) look(requests []trace.Access) (read uint32) {
+	for _, a := range requests {
+		read += n.of[a.Object].newer
+	}
+	return read
+}
+
 // chain is a list of objects from the newest to the oldest, through their nodes.
 type chain struct {
 	*nodes

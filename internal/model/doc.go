@@ -20,7 +20,8 @@
 //
 // Not modelled: freshness, Vary, requests at the same moment, and the time the
 // origin takes. The package reads no clock and no file: times come with the
-// requests. Its memory is bounded by the objects, not the requests: 24 bytes for
-// each object and setting, 12 more with a stage, and the filter; with Ristretto
-// the entries held besides.
+// requests. Its memory is bounded by the objects, not the requests nor the
+// capacity: 20 bytes for each object and setting, 12 more with a stage, and a filter
+// with room for every object at most; with Ristretto the entries held, and the
+// sketch and tables of a tier of that capacity. Setting.Memory foretells it.
 package model

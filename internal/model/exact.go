@@ -2,50 +2,71 @@ package model
 
 import "edgeproxy/internal/bloom/counting"
 
-// exact remembers sightings without error, one small record for each object. It
-// is what the filters would be with no false positives: generations that are
-// forgotten one by one, and counts that stop at what a counter holds.
+// mark is what a Run remembers of one object beside its place in the cache. Its
+// halves are of two owners, and stand together because a fill asks for both.
+type mark struct {
+	sighted uint32 // exact's: serial number of the newest generation with a sighting
+	held    uint32 // fills': that of the generation whose fill was held back, plus 1; 0: not held back
+}
+
+// exact remembers sightings without error in the marks of the objects. It is what
+// the filters would be with no false positives: generations that are forgotten
+// one by one, and counts that stop at what a counter holds.
 type exact struct {
-	records     []record
-	serial      uint32 // of the newest generation; starts so that an empty record is out of the window
+	marks []mark
+	// times is nil where nobody asks for more than whether there was one before.
+	// A generation's count is at its serial number modulo the number of them.
+	times       [][4]uint8
+	serial      uint32 // of the newest generation; starts so that an empty mark is out of the window
 	generations uint32 // 1: never rotated
 	keys        int64  // distinct ones in the newest generation
 	capacity    int64  // 0: as many as there are
 }
 
-// record is the sightings of one object. A generation's count is in times at its
-// serial number modulo the number of generations.
-type record struct {
-	last  uint32 // newest generation with a sighting
-	times [4]uint8
+// newExact returns sets over the marks; with generations 1 they never forget.
+func newExact(marks []mark, generations int, capacity int64) *exact {
+	return &exact{marks: marks, serial: uint32(generations), generations: uint32(generations), capacity: capacity}
 }
 
-// newExact returns sets for so many objects; with generations 1 they never
-// forget.
-func newExact(objects, generations int, capacity int64) *exact {
-	return &exact{
-		records: make([]record, objects), serial: uint32(generations),
-		generations: uint32(generations), capacity: capacity,
-	}
+// newExactCounts is newExact with counts.
+func newExactCounts(marks []mark, generations int, capacity int64) *exact {
+	e := newExact(marks, generations, capacity)
+	e.times = make([][4]uint8, len(marks))
+	return e
 }
 
 // see counts a sighting and returns how many the window holds, this one
-// included.
+// included; without counts 2 stands for any number above 1.
 func (e *exact) see(i uint32) (times int) {
-	r := &e.records[i]
-	if age := e.serial - r.last; age > 0 {
+	m := &e.marks[i]
+	age := e.serial - m.sighted
+	if age > 0 {
 		e.keys++
-		if age >= e.generations {
-			r.times = [4]uint8{}
-		}
-		for g := r.last + 1; age < e.generations && g <= e.serial; g++ {
-			r.times[g%e.generations] = 0
-		}
-		r.last = e.serial
+		m.sighted = e.serial
 	}
-	now := &r.times[e.serial%e.generations]
+	switch {
+	case e.times != nil:
+		return e.count(i, age)
+	case age < e.generations:
+		return 2
+	default:
+		return 1
+	}
+}
+
+// count is see for an object whose sighting before is age generations old.
+func (e *exact) count(i, age uint32) (times int) {
+	t := &e.times[i]
+	if age >= e.generations {
+		*t = [4]uint8{}
+	} else {
+		for g := e.serial - age + 1; g <= e.serial; g++ {
+			t[g%e.generations] = 0
+		}
+	}
+	now := &t[e.serial%e.generations]
 	*now = min(*now+1, counting.Max)
-	for _, n := range r.times {
+	for _, n := range t {
 		times += int(n)
 	}
 	return times

@@ -11,9 +11,13 @@ import (
 	"edgeproxy/internal/trace"
 )
 
-// expectEvery is how many unseen keys share one reading of what the filter's
-// fill foretells.
-const expectEvery = 256
+// What the filter's fill foretells is read often enough to see a generation fill
+// up in readingsPerGeneration steps, and no more often than once in expectEvery
+// unseen keys: a reading costs as much as some hundred requests.
+const (
+	expectEvery           = 256
+	readingsPerGeneration = 32
+)
 
 // sieve is what both production filters have.
 type sieve interface {
@@ -26,30 +30,33 @@ type sieve interface {
 type filter struct {
 	objects []trace.Object
 	record  func(hi, lo uint64) (times int)
+	holds   func(hi, lo uint64) bool // record without recording
 	sieve   sieve
 
 	unseen, falsePositives int64
 	falseNegatives         int64
+	every                  int64 // unseen keys that share one reading
 	expected               float64
 	readings               int64
 }
 
 func newFilter(s Setting, objects []trace.Object) (*filter, error) {
 	o := s.filter(len(objects))
-	f := &filter{objects: objects}
+	f := &filter{objects: objects, every: max(expectEvery, o.Capacity/readingsPerGeneration)}
 	if s.Policy == admission.Counting {
 		c, err := counting.New(o, time.Time{})
 		if err != nil {
 			return nil, fmt.Errorf("build the counting filter: %w", err)
 		}
 		f.sieve, f.record = c, c.Add
+		f.holds = func(hi, lo uint64) bool { return c.Estimate(hi, lo) > 0 }
 		return f, nil
 	}
 	h, err := sliding.New(o, time.Time{})
 	if err != nil {
 		return nil, fmt.Errorf("build the second-hit filter: %w", err)
 	}
-	f.sieve = h
+	f.sieve, f.holds = h, h.Has
 	f.record = func(hi, lo uint64) int {
 		if h.Seen(hi, lo) {
 			return 2
@@ -63,7 +70,7 @@ func newFilter(s Setting, objects []trace.Object) (*filter, error) {
 // included. known is the truth about earlier ones.
 func (f *filter) see(i uint32, known bool) (times int) {
 	if !known {
-		if f.unseen%expectEvery == 0 {
+		if f.unseen%f.every == 0 {
 			f.expected += f.sieve.Stats(time.Time{}).FalsePositiveRatio
 			f.readings++
 		}
@@ -78,6 +85,16 @@ func (f *filter) see(i uint32, known bool) (times int) {
 		f.falseNegatives++
 	}
 	return times
+}
+
+// look reads what the filter holds of these requests.
+func (f *filter) look(requests []trace.Access) (read uint32) {
+	for _, a := range requests {
+		if o := &f.objects[a.Object]; f.holds(o.Hi, o.Lo) {
+			read++
+		}
+	}
+	return read
 }
 
 func (f *filter) rotate(now time.Time, cause bloom.Cause) { f.sieve.Rotate(now, cause) }

@@ -1,7 +1,5 @@
 package model
 
-import "edgeproxy/internal/trace"
-
 // lru evicts what was used longest ago, exactly.
 type lru struct {
 	chain
@@ -9,8 +7,8 @@ type lru struct {
 	left     books // but for objects
 }
 
-func newLRU(maxBytes int64, objects []trace.Object) *lru {
-	return &lru{chain: newChain(newNodes(objects), queue), maxBytes: maxBytes}
+func newLRU(maxBytes int64, n *nodes) *lru {
+	return &lru{chain: newChain(n, queue), maxBytes: maxBytes}
 }
 
 func (l *lru) hit(i uint32) bool {

@@ -13,11 +13,14 @@ import (
 // but with Ristretto, where each write makes an entry.
 type Run struct {
 	objects []trace.Object
+	marks   []mark // nil: the policy remembers nothing of any object
 	policy  admission.Policy
-	window  *window // nil: the policy remembers nothing
+	window  *window // nil: the policy remembers no sightings
 	fills   fills
 	holder  holder
 	counts  Result
+
+	looked uint32 // what look has read, so that it has to read it
 }
 
 // holder keeps the books on what would be stored.
@@ -31,6 +34,9 @@ type holder interface {
 	// part, and reports whether it is there now.
 	promote(i uint32) bool
 	books() books
+	// look reads what find will need for these requests and changes nothing. What
+	// it returns depends on all it read, and has no other meaning.
+	look(requests []trace.Access) uint32
 	close()
 }
 
@@ -60,13 +66,16 @@ func New(s Setting, objects []trace.Object) (*Run, error) {
 		return nil, fmt.Errorf("model a cache: %d objects: want fewer than 2^32-1", len(objects))
 	}
 	r := &Run{objects: objects, policy: s.Policy}
+	if s.Policy != admission.Always { // which holds nothing back
+		r.marks = make([]mark, len(objects))
+	}
 	var err error
 	if s.Policy == admission.SecondHit || s.Policy == admission.Counting {
-		if r.window, err = newWindow(s, objects); err != nil {
+		if r.window, err = newWindow(s, objects, r.marks); err != nil {
 			return nil, fmt.Errorf("model a cache: %w", err)
 		}
 	}
-	r.fills = newFills(s, len(objects))
+	r.fills = newFills(s, r.marks)
 	if r.holder, err = newHolder(s, objects); err != nil {
 		return nil, fmt.Errorf("model a cache: %w", err)
 	}
@@ -99,6 +108,41 @@ func (r *Run) Request(a trace.Access) Outcome {
 	c.Hits++
 	c.HitBytes += size
 	return o
+}
+
+// lookAhead is how many requests are looked at before the first of them is
+// worked on: enough that the processor waits for memory for many at a time, and
+// few enough that all of it is still there when it is needed.
+const lookAhead = 32
+
+// Requests takes the next requests of the trace, as Request does one by one, and
+// takes less time for them: in a trace of many objects nearly all of it goes into
+// waiting for memory, and what waits here waits together.
+func (r *Run) Requests(requests []trace.Access) {
+	for len(requests) > 0 {
+		next := requests[:min(lookAhead, len(requests))]
+		r.look(next)
+		for _, a := range next {
+			r.Request(a)
+		}
+		requests = requests[len(next):]
+	}
+}
+
+// look reads the memory that these requests will need, and changes nothing.
+func (r *Run) look(requests []trace.Access) {
+	read := r.looked
+	for _, a := range requests {
+		read += uint32(r.objects[a.Object].Size)
+		if r.marks != nil {
+			read += r.marks[a.Object].sighted
+		}
+	}
+	read += r.holder.look(requests)
+	if r.window != nil && r.window.filter != nil {
+		read += r.window.filter.look(requests)
+	}
+	r.looked = read
 }
 
 // Sight counts the sighting alone and says whether the policy would admit a

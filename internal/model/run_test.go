@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/trace"
@@ -145,6 +147,26 @@ func TestRegret(t *testing.T) {
 	f("lost by the stage", func(s *Setting) { s.StageBytes = 10 }, []uint32{a, b, a}, 1)
 }
 
+// Requests is Request for each of them: what it looks at before changes nothing.
+func TestRequestsInBatchesAreRequestsOneByOne(t *testing.T) {
+	objects, accesses := madeUp(9, 500, 4000)
+	for _, e := range []Eviction{LRU, S3FIFO} {
+		for _, p := range []admission.Policy{admission.Always, admission.SecondHit, admission.Counting, admission.Never} {
+			s := exactSecondHit(uniqueBytes(objects) / 10)
+			s.Policy, s.MoreThan, s.Eviction, s.StageBytes = p, 2, e, s.CapacityBytes/10
+			s.Exact, s.FalsePositiveRate = false, 0.05
+			r := newRun(t, s, objects)
+			for at, step := 0, 0; at < len(accesses); at += step {
+				step = min(1+at%97, len(accesses)-at)
+				r.Requests(accesses[at : at+step])
+			}
+			if diff := cmp.Diff(play(t, s, objects, accesses), r.Result()); diff != "" {
+				t.Errorf("%s, %s (-one by one +in batches):\n%s", e, p, diff)
+			}
+		}
+	}
+}
+
 // Sight gives the verdicts of Request without a cache.
 func TestSightGivesTheVerdictsOfRequest(t *testing.T) {
 	objects, accesses := madeUp(11, 300, 3000)
@@ -199,6 +221,11 @@ func TestNewNamesEveryFault(t *testing.T) {
 	}, "rotate_every", "rotate_requests", "rotate_keys")
 	f("a filter that never forgets", func(s *Setting) { s.Exact, s.RotateRequests = false, 0 }, "rotation", "false_positive_rate")
 	f("rate", func(s *Setting) { s.Exact, s.FalsePositiveRate = false, 1 }, "false_positive_rate")
+	f("a rate that the layout cannot keep", func(s *Setting) { s.Exact, s.FalsePositiveRate = false, 1e-300 }, "false_positive_rate")
+	f("a tier that is too small", func(s *Setting) { s.Eviction, s.CapacityBytes = Ristretto, 65_535 }, "capacity")
+	f("an object too large for the tier", func(s *Setting) {
+		s.Eviction, s.StageBytes, s.MaxObjectBytes = Ristretto, 1<<19, 1<<17+1
+	}, "max_object")
 }
 
 func TestOutcomesHaveWords(t *testing.T) {

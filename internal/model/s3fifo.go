@@ -1,7 +1,5 @@
 package model
 
-import "edgeproxy/internal/trace"
-
 const (
 	// smallShare of the capacity is the small queue's: a tenth.
 	smallShare = 10
@@ -31,8 +29,7 @@ type s3fifo struct {
 	left                         books // but for objects
 }
 
-func newS3FIFO(maxBytes int64, objects []trace.Object) *s3fifo {
-	n := newNodes(objects)
+func newS3FIFO(maxBytes int64, n *nodes) *s3fifo {
 	s := &s3fifo{
 		nodes: n, small: newChain(n, small), large: newChain(n, large), ghost: newChain(n, ghost),
 		maxBytes: maxBytes, maxSmall: maxBytes / smallShare,

@@ -10,7 +10,7 @@ import (
 func TestS3FIFOKeepsItsBounds(t *testing.T) {
 	objects, accesses := madeUp(9, 1500, 15_000)
 	capacity := uniqueBytes(objects) / 15
-	s := newS3FIFO(capacity, objects)
+	s := newS3FIFO(capacity, newNodes(objects))
 	for at, a := range accesses {
 		if !s.hit(a.Object) {
 			if s.space(a.Object) > capacity {
@@ -52,7 +52,7 @@ func TestS3FIFOMovesWhatIsUsedTwice(t *testing.T) {
 	for i := range objects {
 		objects[i].Size = 1
 	}
-	s := newS3FIFO(10, objects)
+	s := newS3FIFO(10, newNodes(objects))
 	for i := range uint32(10) {
 		s.store(i)
 	}
@@ -81,7 +81,7 @@ func TestS3FIFOMovesWhatIsUsedTwice(t *testing.T) {
 // An object larger than the small queue is stored all the same.
 func TestS3FIFOStoresWhatTheSmallQueueCannotHold(t *testing.T) {
 	objects := []trace.Object{{Size: 60}, {Size: 100}, {Size: 5}}
-	s := newS3FIFO(100, objects)
+	s := newS3FIFO(100, newNodes(objects))
 	for i := range uint32(3) {
 		s.store(i)
 		if !s.hit(i) {

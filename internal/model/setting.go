@@ -27,10 +27,6 @@ const (
 	maxMoreThan = counting.Max - 1
 )
 
-// minFilterKeys is the least a generation of a filter is sized for. In a filter
-// of a few blocks chance decides more than the rate, and a thousand keys take 3 KB.
-const minFilterKeys = 1024
-
 // stageShare is how much of the capacity the stage may take at most: half.
 const stageShare = 2
 
@@ -56,9 +52,8 @@ type Setting struct {
 	RotateKeys     int64
 
 	// FalsePositiveRate is that of the whole window when every generation is
-	// full, within (0, 1). A generation is sized for RotateKeys; without it for
-	// RotateRequests or for all objects, whichever is less, so that it is never
-	// overfull; and for 1,024 keys at least.
+	// full, within (0, 1). A generation is sized for RotateKeys or RotateRequests
+	// or for all objects, whichever is least, so that it is never overfull.
 	FalsePositiveRate float64
 
 	// Exact keeps sightings in sets instead of filters.
@@ -70,7 +65,7 @@ type Setting struct {
 
 	// MaxObjectBytes is the largest object that is stored; 0 is all that fits the
 	// main part. Ristretto takes at most a quarter of the main part, and does with
-	// 0.
+	// 0; its capacity is 64 KiB at least.
 	MaxObjectBytes int64
 
 	Eviction Eviction
@@ -107,11 +102,26 @@ func (s Setting) checkSizes(wrong wrongFunc) {
 		wrong("max_object", s.MaxObjectBytes, "a number of bytes, or 0 for what fits")
 	}
 	switch s.Eviction {
-	case LRU, S3FIFO, Ristretto:
+	case LRU, S3FIFO:
+	case Ristretto:
+		s.checkTier(wrong)
 	default:
 		wrong("eviction", fmt.Sprintf("%q", string(s.Eviction)), "lru, s3fifo or ristretto")
 	}
 }
+
+// checkTier says what the proxy's own tier cannot do.
+func (s Setting) checkTier(wrong wrongFunc) {
+	if s.CapacityBytes > 0 && s.CapacityBytes < minTierBytes {
+		wrong("capacity", inBytes(s.CapacityBytes), "at least "+inBytes(minTierBytes)+" under ristretto")
+	}
+	if most := (s.CapacityBytes - s.StageBytes) / objectShare; s.MaxObjectBytes > most && most > 0 {
+		wrong("max_object", inBytes(s.MaxObjectBytes), "at most "+inBytes(most)+" under ristretto, a quarter of the capacity without the stage")
+	}
+}
+
+// inBytes writes a size so that nobody takes it for another number.
+func inBytes(n int64) string { return fmt.Sprintf("%d bytes", n) }
 
 func (s Setting) checkWindow(wrong wrongFunc) {
 	if s.Policy == admission.Counting && (s.MoreThan < minMoreThan || s.MoreThan > maxMoreThan) {
@@ -126,6 +136,12 @@ func (s Setting) checkWindow(wrong wrongFunc) {
 	}
 	if !(s.FalsePositiveRate > 0 && s.FalsePositiveRate < 1) {
 		wrong("false_positive_rate", s.FalsePositiveRate, "a ratio above 0 and below 1")
+		return
+	}
+	// A rate that the layout cannot keep, whatever the number of keys.
+	o := bloom.Options{Generations: s.Generations, Capacity: 1, FalsePositiveRate: s.FalsePositiveRate}
+	if fault, ok := errors.AsType[*bloom.OptionError](o.Validate(filterLayout(s.Policy))); ok && fault.Option == "false_positive_rate" {
+		wrong(fault.Option, fault.Value, fault.Want)
 	}
 }
 
@@ -147,16 +163,4 @@ func (s Setting) checkRotation(wrong wrongFunc) {
 // rotates reports whether the window ever forgets.
 func (s Setting) rotates() bool {
 	return s.RotateEvery > 0 || s.RotateRequests > 0 || s.RotateKeys > 0
-}
-
-// filter returns the size of the filter for a trace of so many objects.
-func (s Setting) filter(objects int) bloom.Options {
-	keys := s.RotateKeys
-	if keys == 0 {
-		keys = int64(objects) + 1 // never full: rotation by time or requests alone
-		if s.RotateRequests > 0 {
-			keys = min(keys, s.RotateRequests)
-		}
-	}
-	return bloom.Options{Generations: s.Generations, Capacity: max(keys, minFilterKeys), FalsePositiveRate: s.FalsePositiveRate}
 }

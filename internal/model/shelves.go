@@ -9,6 +9,7 @@ import (
 // rule, and a stage before it, first in, first out.
 type shelves struct {
 	objects []trace.Object
+	nodes   *nodes // of the main part
 	main    mainPart
 	stage   *stage // nil: none
 	largest int64  // bytes of the largest object stored
@@ -26,7 +27,7 @@ type mainPart interface {
 
 func newShelves(s Setting, objects []trace.Object) *shelves {
 	capacity := s.CapacityBytes - s.StageBytes
-	h := &shelves{objects: objects, largest: capacity}
+	h := &shelves{objects: objects, nodes: newNodes(objects), largest: capacity}
 	if s.MaxObjectBytes > 0 {
 		h.largest = min(h.largest, s.MaxObjectBytes)
 	}
@@ -34,9 +35,9 @@ func newShelves(s Setting, objects []trace.Object) *shelves {
 		h.stage = newStage(s.StageBytes, objects)
 	}
 	if s.Eviction == S3FIFO {
-		h.main = newS3FIFO(capacity, objects)
+		h.main = newS3FIFO(capacity, h.nodes)
 	} else {
-		h.main = newLRU(capacity, objects)
+		h.main = newLRU(capacity, h.nodes)
 	}
 	return h
 }
@@ -71,6 +72,14 @@ func (h *shelves) promote(i uint32) bool {
 }
 
 func (h *shelves) books() books { return h.main.books() }
+
+func (h *shelves) look(requests []trace.Access) (read uint32) {
+	read = h.nodes.look(requests)
+	if h.stage != nil {
+		read += h.stage.look(requests)
+	}
+	return read
+}
 
 func (h *shelves) close() {}
 

@@ -13,9 +13,13 @@ import (
 
 // What the proxy's tier demands of its options.
 const (
-	objectShare = 4  // its largest body is a quarter of its bytes, without the stage, at most
-	nameBytes   = 4  // a name is the object's number
-	maxVariants = 32 // not used: nothing varies here
+	minTierBytes = 64 << 10
+	objectShare  = 4  // its largest body is a quarter of its bytes, without the stage, at most
+	nameBytes    = 4  // a name is the object's number
+	maxVariants  = 32 // not used: nothing varies here
+
+	roomyShare    = 8 // times what all objects take is as much as a tier can use
+	minRoomyBytes = 8 << 20
 )
 
 // usualHead is the bytes of the one header field of an entry here. With it an
@@ -41,12 +45,17 @@ type memoryTier struct {
 }
 
 func newMemoryTier(s Setting, objects []trace.Object) (*memoryTier, error) {
-	largest := s.MaxObjectBytes
-	if largest == 0 {
-		largest = (s.CapacityBytes - s.StageBytes) / objectShare
+	total := int64(0)
+	for _, o := range objects {
+		total += o.Size
+	}
+	main, stage := s.tier(len(objects), total)
+	largest := main / objectShare
+	if s.MaxObjectBytes > 0 {
+		largest = min(largest, s.MaxObjectBytes)
 	}
 	store, err := cache.New(cache.Options{
-		MaxBytes: s.CapacityBytes, StageBytes: s.StageBytes, MaxObjectBytes: largest, MaxVariants: maxVariants,
+		MaxBytes: main + stage, StageBytes: stage, MaxObjectBytes: largest, MaxVariants: maxVariants,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("build the memory tier: %w", err)
@@ -65,6 +74,14 @@ func newMemoryTier(s Setting, objects []trace.Object) (*memoryTier, error) {
 	}
 	t.zeros = make([]byte, body)
 	return t, nil
+}
+
+// tier returns the bytes of the main part and of the stage. In a tier of many
+// times what all objects take nothing is ever evicted; a larger one would have a
+// sketch and tables of its size, and the same hits.
+func (s Setting) tier(objects int, totalBytes int64) (main, stage int64) {
+	most := roomyShare*(totalBytes+int64(objects)*entryBytes) + minRoomyBytes
+	return min(s.CapacityBytes-s.StageBytes, most), min(s.StageBytes, most)
 }
 
 func (t *memoryTier) name(i uint32) []byte {
@@ -123,5 +140,7 @@ func (t *memoryTier) books() books {
 	s := t.store.Stats()
 	return books{objects: s.Objects, evictions: s.Capacity + s.Rejected + s.Variants, neverHit: s.NeverHit}
 }
+
+func (t *memoryTier) look([]trace.Access) uint32 { return 0 }
 
 func (t *memoryTier) close() { t.store.Close() }

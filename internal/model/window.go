@@ -26,7 +26,7 @@ type window struct {
 	rotations int64
 }
 
-func newWindow(s Setting, objects []trace.Object) (*window, error) {
+func newWindow(s Setting, objects []trace.Object, marks []mark) (*window, error) {
 	w := &window{moreThan: 1, every: int64(s.RotateEvery), requests: s.RotateRequests, generations: 1}
 	if s.Policy == admission.Counting {
 		w.moreThan = s.MoreThan
@@ -34,7 +34,11 @@ func newWindow(s Setting, objects []trace.Object) (*window, error) {
 	if s.rotates() {
 		w.generations = int64(s.Generations)
 	}
-	w.exact = newExact(len(objects), int(w.generations), s.RotateKeys)
+	if s.Exact && s.Policy == admission.Counting {
+		w.exact = newExactCounts(marks, int(w.generations), s.RotateKeys)
+		return w, nil
+	}
+	w.exact = newExact(marks, int(w.generations), s.RotateKeys)
 	if s.Exact {
 		return w, nil
 	}

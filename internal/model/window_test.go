@@ -43,7 +43,7 @@ func TestWindowRotates(t *testing.T) {
 func TestExactForgetsAfterTheWindow(t *testing.T) {
 	for _, generations := range []int{2, 3, 4} {
 		for rotations, want := range map[int]int{0: 3, generations - 1: 3, generations: 1} {
-			e := newExact(1, generations, 0)
+			e := newExactCounts(make([]mark, 1), generations, 0)
 			e.see(0)
 			e.see(0)
 			for range rotations {
@@ -57,7 +57,7 @@ func TestExactForgetsAfterTheWindow(t *testing.T) {
 }
 
 func TestExactStopsCountingWhereACounterDoes(t *testing.T) {
-	e := newExact(1, 2, 0)
+	e := newExactCounts(make([]mark, 1), 2, 0)
 	for range 300 {
 		e.see(0)
 	}

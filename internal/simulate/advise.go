@@ -49,20 +49,24 @@ func (r *Report) advise() {
 		}
 	}
 	for _, at := range order {
-		if i := recommended(groups[at].asked()); i >= 0 {
-			r.Advice = append(r.Advice, r.advice(groups[at], &groups[at].asked()[i]))
+		if i := recommended(groups[at].Results); i >= 0 {
+			r.Advice = append(r.Advice, r.advice(groups[at], &groups[at].Results[i]))
+		} else {
+			r.Unadvised = append(r.Unadvised, at.capacity)
 		}
 	}
 }
 
-// recommended returns the index of the result that Rule selects. Where the front
-// has none it is the one that fetches the fewest bytes, and -1 where nothing but
-// never is on the front: that is no cache, and no other would be worth it.
+// recommended returns the index of the result that Rule selects, of those that
+// were asked for; the best they are measured by may be a baseline that was not.
+// Where the front has none it is the one that fetches the fewest bytes, and -1
+// where nothing but never is on the front: that is no cache, and no other would
+// be worth it.
 func recommended(results []Result) int {
 	best, most := -1, -1
 	for i := range results {
 		r := &results[i]
-		if !r.Pareto || r.Policy == admission.Never.String() {
+		if !r.Pareto || r.unasked || r.Policy == admission.Never.String() {
 			continue
 		}
 		if most < 0 || r.OriginBytes < results[most].OriginBytes {
@@ -94,20 +98,23 @@ func (r *Report) advice(g *Group, chosen *Result) Advice {
 
 // why explains the choice.
 func why(g *Group, chosen *Result) string {
-	results := g.asked()
-	near := 0
-	for i := range results {
-		if within(results, &results[i]) {
+	near, asked := int64(0), int64(0)
+	for i := range g.Results {
+		if g.Results[i].unasked {
+			continue
+		}
+		asked++
+		if within(g.Results, &g.Results[i]) {
 			near++
 		}
 	}
 	var b strings.Builder
 	b.WriteString(chosen.describe() + ". ")
 	if near > 0 {
-		fmt.Fprintf(&b, "The origin sends at most %.0f%% more bytes and %.0f%% more responses than under the best of each for %d of %d settings; of these it has the fewest writes, %s.",
-			100*moreBytes, 100*moreRequests, near, len(results), humanize.Comma(chosen.Writes))
+		fmt.Fprintf(&b, "The origin sends at most %.0f%% more bytes and %.0f%% more responses than under the best of each for %d of %s; of these it has the fewest writes, %s.",
+			100*moreBytes, 100*moreRequests, near, counted(asked, "setting"), humanize.Comma(chosen.Writes))
 	} else {
-		fmt.Fprintf(&b, "No setting keeps both bytes and responses of the origin near the best; of %d it fetches the fewest bytes.", len(results))
+		fmt.Fprintf(&b, "No setting keeps both bytes and responses of the origin near the best; of %s it fetches the fewest bytes.", counted(asked, "setting"))
 	}
 	always := &g.Results[0]
 	switch {

@@ -83,6 +83,24 @@ func TestBaselineThatNobodyAskedForIsNotRecommended(t *testing.T) {
 	}
 }
 
+// What nobody asked for is not recommended, and is what the others are measured by
+// all the same: the fewest writes are no use where the origin pays for them.
+func TestBaselineThatNobodyAskedForIsAMeasureOfTheOthers(t *testing.T) {
+	g := Group{CapacityBytes: 1 << 20, Eviction: "lru", Results: []Result{
+		setting("always", 1000, 0.9, 100), setting("second-hit", 100, 0.5, 500), setting("counting", 10, 0.49, 510),
+	}}
+	g.Results[0].unasked = true
+	markPareto(g.Results)
+	r := &Report{Groups: []Group{g}}
+	r.advise()
+	if len(r.Advice) != 1 || r.Advice[0].Result.Policy != "second-hit" {
+		t.Fatalf("got %+v, want second-hit, which fetches less than counting", r.Advice)
+	}
+	if why := r.Advice[0].Why; !strings.Contains(why, "No setting keeps both") || !strings.Contains(why, "of 2 settings") {
+		t.Errorf("got %q, want that neither of the 2 is near always", why)
+	}
+}
+
 func TestWhyGivesTheFiguresOfTheRule(t *testing.T) {
 	f := func(g Group, chosen int, want ...string) {
 		t.Helper()
@@ -104,12 +122,15 @@ func TestWhyGivesTheFiguresOfTheRule(t *testing.T) {
 	f(Group{Results: []Result{always, setting("second-hit", 100, 0.1, 900)}}, 0,
 		"always. ", "for 1 of 2 settings", "costs more here")
 	f(Group{Results: []Result{setting("second-hit", 10, 0.20, 300), setting("counting", 20, 0.40, 500)}}, 1,
-		"No setting keeps both", "of 2 it fetches the fewest bytes", "195 KiB less (-25.0%)")
+		"No setting keeps both", "of 2 settings it fetches the fewest bytes", "195 KiB less (-25.0%)")
 }
 
 func TestNothingIsRecommendedWhereThereIsOnlyNever(t *testing.T) {
 	r := replayed(t, tiny(t), Grid{Policies: []admission.Policy{admission.Never}})
 	if len(r.Advice) != 0 {
 		t.Errorf("got %+v, want no advice", r.Advice)
+	}
+	if got := text(t, r, "tiny.log"); !strings.Contains(got, "\nnothing is recommended at 52 KiB: of what was asked for, nothing makes up") {
+		t.Errorf("got\n%s\nwant it said that nothing is recommended", got)
 	}
 }

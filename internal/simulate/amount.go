@@ -21,13 +21,28 @@ func (a Amount) of(whole int64) int64 {
 	return a.Bytes
 }
 
-// share returns the percentage as it was written, with a blank behind, or ""
-// for a size in bytes.
+// share returns the percentage as it was written, or "" for a size in bytes.
 func (a Amount) share() string {
 	if a.Percent == 0 {
 		return ""
 	}
 	return strconv.FormatFloat(a.Percent, 'g', -1, 64) + "%"
+}
+
+// String writes the amount as a flag takes it, more or less.
+func (a Amount) String() string {
+	if share := a.share(); share != "" {
+		return share
+	}
+	return size(a.Bytes)
+}
+
+// counted writes a number of things, of which name is one.
+func counted(n int64, name string) string {
+	if n != 1 {
+		name += "s"
+	}
+	return humanize.Comma(n) + " " + name
 }
 
 // size writes bytes for a person.

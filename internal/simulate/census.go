@@ -71,8 +71,12 @@ func (c *census) mean() int64 {
 	return (c.sum + c.whole/2) / c.whole
 }
 
+// censusBytes is what a census takes for each object.
+const censusBytes = 4
+
 // roomy returns a capacity that the busiest period does not fill: a tenth above
 // it, for a rule by time is meant to rotate by time.
-func (c *census) roomy() int64 {
-	return min(max(c.peak+c.peak/10+1, minPeriod), maxPeriod)
-}
+func (c *census) roomy() int64 { return roomy(c.peak) }
+
+// roomy returns a capacity, a tenth above so many keys.
+func roomy(keys int64) int64 { return min(max(keys+keys/10+1, minPeriod), maxPeriod) }

@@ -14,6 +14,7 @@ func (r *run) report() *Report {
 	for _, g := range r.groups {
 		out.Groups = append(out.Groups, r.group(g))
 	}
+	out.warn(r.trace.Notes())
 	out.advise()
 	return out
 }
@@ -26,7 +27,8 @@ func (r *run) group(g *group) Group {
 	for i := range g.points {
 		out.Results = append(out.Results, r.result(g, &g.points[i]))
 	}
-	out.Results[0].unasked = g.hidden
+	out.Results[0].Baseline, out.Results[0].unasked = true, g.hidden
+	out.Spread = g.spread()
 	always := out.Results[0]
 	for i := range out.Results {
 		res := &out.Results[i]
@@ -38,6 +40,27 @@ func (r *run) group(g *group) Group {
 	return out
 }
 
+// spreadRuns is how often the baseline is run where chance has a part in it.
+const spreadRuns = 3
+
+// spread compares the runs of the baseline.
+func (g *group) spread() *Spread {
+	if len(g.repeats) == 0 {
+		return nil
+	}
+	low, high := g.points[0].result, g.points[0].result
+	for i := range g.repeats {
+		r := &g.repeats[i].result
+		low.HitRatio, high.HitRatio = min(low.HitRatio, r.HitRatio), max(high.HitRatio, r.HitRatio)
+		low.ByteHitRatio, high.ByteHitRatio = min(low.ByteHitRatio, r.ByteHitRatio), max(high.ByteHitRatio, r.ByteHitRatio)
+		low.Writes, high.Writes = min(low.Writes, r.Writes), max(high.Writes, r.Writes)
+	}
+	return &Spread{
+		Runs: 1 + len(g.repeats), HitRatio: high.HitRatio - low.HitRatio, ByteHitRatio: high.ByteHitRatio - low.ByteHitRatio,
+		Writes: ratio(high.Writes-low.Writes, high.Writes),
+	}
+}
+
 func (r *run) result(g *group, p *point) Result {
 	m := &p.result
 	out := Result{
@@ -45,7 +68,7 @@ func (r *run) result(g *group, p *point) Result {
 		CapacityBytes: p.CapacityBytes, StageBytes: p.StageBytes, Eviction: string(p.Eviction),
 		Requests: m.Requests, Hits: m.Hits, HitRatio: m.HitRatio, ByteHitRatio: m.ByteHitRatio,
 		Writes: m.Writes, WriteBytes: m.WriteBytes, HeldBack: m.HeldBack, Regret: m.Regret,
-		OriginRequests: m.OriginRequests, OriginBytes: m.OriginBytes, FalsePositiveRatio: m.FalsePositiveRatio,
+		TooLarge: m.TooLarge, FilterBytes: m.FilterBytes, OriginRequests: m.OriginRequests, OriginBytes: m.OriginBytes, FalsePositiveRatio: m.FalsePositiveRatio,
 		MaxObjectBytes: g.maxObject, StageWrites: m.StageWrites, Promotions: m.Promotions,
 		Evictions: m.Evictions, StoresNeverHit: m.StoresNeverHit, rounds: m.Rotations, asked: p.asked,
 	}
@@ -59,6 +82,7 @@ func (r *run) result(g *group, p *point) Result {
 			out.held = c.mean()
 		}
 		out.Exact, out.FalsePositiveRate = p.Exact, p.FalsePositiveRate
+		out.filter = recommendable(p.Setting).FilterBytes(out.keys)
 	}
 	return out
 }

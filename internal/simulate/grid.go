@@ -91,7 +91,10 @@ func (g Grid) check(hasTimes bool) error {
 	for _, r := range g.Rotations {
 		switch {
 		case r.Unit == ByTime && !hasTimes:
-			return &GridError{"rotate-every", shortDuration(r.Every), "a log with times; this one has none, so give --rotate-keys or --rotate-requests"}
+			return &GridError{
+				"rotate-every", shortDuration(r.Every),
+				"a log with times, in 99 of 100 lines; this one has none or too few, so give --rotate-keys or --rotate-requests",
+			}
 		case r.Unit == Never && !g.Exact:
 			return &GridError{"rotation", "never", "a rotation, or --exact: a filter that never forgets fills up"}
 		}
@@ -107,10 +110,13 @@ func (g Grid) check(hasTimes bool) error {
 
 // GridError is a value of a Grid that cannot work, alone or with this log.
 type GridError struct {
-	Setting string // as the flag without its dashes, such as "rotate-every"
+	Setting string // as the flag without its dashes, such as "rotate-every"; or "grid", "rotation"
 	Value   string
 	Want    string
 }
 
 // Error returns setting, value and what is wanted, in this order.
 func (e *GridError) Error() string { return e.Setting + " " + e.Value + ": want " + e.Want }
+
+// IsFlag reports whether Setting is the name of one flag.
+func (e *GridError) IsFlag() bool { return e.Setting != "grid" && e.Setting != "rotation" }

@@ -85,7 +85,7 @@ func TestGridIsEveryCombinationThatMakesSense(t *testing.T) {
 			Policies: append(always, second...), Capacities: []Amount{{Percent: 5}, {Bytes: 150_000}},
 			Rotations: []Rotation{keys, {Unit: ByKeys, Count: 600}, {Unit: ByKeys, Count: 3}, {Unit: ByKeys, Count: 100}},
 		},
-		"lru 0/150000 always", "lru 0/150000 second-hit at 600 keys (4c) 2 0.01", "lru 0/150000 second-hit at 100 keys 2 0.01")
+		"lru 0/150000 always", "lru 0/150000 second-hit at 600 keys (4c) 2 0.01", "lru 0/150000 second-hit at 100 keys (raised) 2 0.01")
 }
 
 func TestDefaultsAskWhatNobodySaid(t *testing.T) {
@@ -143,11 +143,11 @@ func TestGridThatCannotWorkSaysWhy(t *testing.T) {
 	}
 	hour := Rotation{Unit: ByTime, Every: time.Hour}
 	f(Grid{Rotations: []Rotation{hour}}, facts, false,
-		"rotate-every 1h: want a log with times; this one has none, so give --rotate-keys or --rotate-requests")
+		"rotate-every 1h: want a log with times, in 99 of 100 lines; this one has none or too few, so give --rotate-keys or --rotate-requests")
 	f(Grid{Rotations: []Rotation{{}}}, facts, true, "rotation never: want a rotation, or --exact: a filter that never forgets fills up")
 	f(Grid{Stages: []Amount{{Bytes: 76_000}}}, facts, true, "stage 74 KiB: want at most half of the capacity, here 73 KiB")
 	f(Grid{Capacities: []Amount{{Percent: 5}}}, trace.Facts{Requests: 1, Objects: 1, UniqueBytes: 10}, true,
-		"capacity 5%: want more than 0 bytes; this log has 10 unique bytes")
+		"capacity 5%: want more than 0 bytes, such as a size; this log has 10 unique bytes")
 	many := Grid{Generations: []int{2, 3, 4}, FalsePositiveRates: make([]float64, 28)}
 	f(many, facts, true, "grid of 1513 settings: want at most 500; give fewer values to try")
 	// However many that were, they are not multiplied out.

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -21,6 +22,7 @@ type group struct {
 	eviction  model.Eviction
 	points    []point // the first is always, the baseline
 	hidden    bool    // nobody asked for the baseline
+	repeats   []point // of the baseline, where chance has a part in it
 }
 
 // point is one setting, and how it was asked for.
@@ -57,10 +59,10 @@ func (g Grid) groups(facts trace.Facts, hasTimes bool) ([]*group, error) {
 	}
 	var out []*group
 	for _, c := range g.Capacities {
-		bytes := c.of(facts.UniqueBytes)
+		bytes := c.of(facts.ChargedBytes())
 		if bytes < 1 {
-			return nil, &GridError{"capacity", c.share(), "more than 0 bytes; this log has " +
-				strconv.FormatInt(facts.UniqueBytes, 10) + " unique bytes"}
+			return nil, &GridError{"capacity", c.share(), "more than 0 bytes, such as a size; this log has " +
+				counted(facts.UniqueBytes, "unique byte")}
 		}
 		for _, e := range g.Evictions {
 			for _, m := range g.MaxObjects {
@@ -71,7 +73,7 @@ func (g Grid) groups(facts trace.Facts, hasTimes bool) ([]*group, error) {
 				if slices.ContainsFunc(out, gr.same) {
 					continue
 				}
-				if err := g.fill(gr); err != nil {
+				if err := g.fill(gr, facts); err != nil {
 					return nil, err
 				}
 				out = append(out, gr)
@@ -84,7 +86,7 @@ func (g Grid) groups(facts trace.Facts, hasTimes bool) ([]*group, error) {
 // cached returns C: how many objects of mean size a cache of that many bytes
 // holds.
 func cached(bytes int64, facts trace.Facts) int64 {
-	return int64(float64(bytes) * float64(facts.Objects) / float64(max(facts.UniqueBytes, 1)))
+	return int64(float64(bytes) * float64(facts.Objects) / float64(max(facts.ChargedBytes(), 1)))
 }
 
 // maxObject returns the bytes of the largest object that is stored.
@@ -103,8 +105,8 @@ func (g *group) same(o *group) bool {
 	return g.bytes == o.bytes && g.maxObject == o.maxObject && g.eviction == o.eviction
 }
 
-// fill gives gr its settings: always, and then each policy's, without repeats.
-func (g Grid) fill(gr *group) error {
+// fill gives gr its settings: always, and then each policy's, none of them twice.
+func (g Grid) fill(gr *group, facts trace.Facts) error {
 	common := model.Setting{
 		Exact: g.Exact, CapacityBytes: gr.bytes, MaxObjectBytes: gr.limit, Eviction: gr.eviction,
 	}
@@ -123,16 +125,29 @@ func (g Grid) fill(gr *group) error {
 		}
 		for _, n := range thresholds {
 			s.MoreThan = n
-			if err := g.windows(gr, s); err != nil {
+			if err := g.windows(gr, s, facts); err != nil {
 				return err
 			}
 		}
+	}
+	return gr.check()
+}
+
+// check refuses settings that no model takes, before any is made.
+func (g *group) check() error {
+	for i := range g.points {
+		if err := g.points[i].Validate(); err != nil {
+			return fmt.Errorf("set up %s: %w", g.points[i].name(), err)
+		}
+	}
+	if g.eviction == model.Ristretto {
+		g.repeats = slices.Repeat(g.points[:1], spreadRuns-1)
 	}
 	return nil
 }
 
 // windows adds s with every window and every stage.
-func (g Grid) windows(gr *group, s model.Setting) error {
+func (g Grid) windows(gr *group, s model.Setting, facts trace.Facts) error {
 	for _, stage := range g.Stages {
 		s.StageBytes = stage.of(gr.bytes)
 		if s.StageBytes > gr.bytes/2 {
@@ -143,7 +158,7 @@ func (g Grid) windows(gr *group, s model.Setting) error {
 			for _, rate := range g.rates() {
 				s.FalsePositiveRate = rate
 				for _, r := range g.Rotations {
-					p := rotated(s, r.at(gr.cached))
+					p := rotated(s, r.at(gr.cached, facts))
 					p.asked = g.label(&p, stage)
 					gr.add(p)
 				}

@@ -15,7 +15,7 @@ const mostCurves = 8
 // Page returns the report as a page of one file; name is what the requests were
 // read from.
 func (r *Report) Page(name string) *page.Page {
-	out := &page.Page{Title: "edgeproxy simulate: " + name, Lead: r.facts() + ".\n\n" + r.legend()}
+	out := &page.Page{Title: "edgeproxy simulate: " + name, Lead: r.facts() + "." + r.notice() + "\n\n" + r.legend()}
 	for _, a := range r.Advice {
 		out.Sections = append(out.Sections, page.Section{
 			Heading: "Recommended at " + size(a.CapacityBytes), Text: a.Why, Code: a.YAML,

@@ -93,11 +93,7 @@ func (c *crew) all(ctx context.Context, requests []trace.Access) error {
 // modelled replays requests with a model.
 type modelled struct{ run *model.Run }
 
-func (m modelled) replay(requests []trace.Access) {
-	for _, a := range requests {
-		m.run.Request(a)
-	}
-}
+func (m modelled) replay(requests []trace.Access) { m.run.Requests(requests) }
 
 // span notes the times of the first and of the last request.
 type span struct {

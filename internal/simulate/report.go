@@ -15,6 +15,13 @@ type Report struct {
 	Groups []Group // in the grid's order
 	Advice []Advice
 
+	// Unadvised are the capacities, in bytes, for which nothing that was asked for
+	// is worth a recommendation.
+	Unadvised []int64
+
+	// Warnings are sentences on what makes the figures less than they seem.
+	Warnings []string
+
 	// Span is the time between the first and the last request, 0 where the log
 	// has no times.
 	Span time.Duration
@@ -34,7 +41,19 @@ type Group struct {
 	// Results begin with always, the baseline of all others, asked for or not.
 	Results []Result
 
+	// Spread says how much chance has a part in the results; nil where it has none.
+	Spread *Spread
+
 	limit int64 // bytes of an object, as asked for; 0 is the capacity
+}
+
+// Spread is how far the same setting, always, came out differently in several
+// runs over the same requests: the highest less the lowest.
+type Spread struct {
+	Runs         int
+	HitRatio     float64
+	ByteHitRatio float64
+	Writes       float64 // as a share of the highest
 }
 
 // Result is what one setting would have done. The JSON names are fixed, and the
@@ -58,6 +77,7 @@ type Result struct {
 	WriteBytesAvoided int64   `json:"write_bytes_avoided"` // those of always less these
 	HeldBack          int64   `json:"held_back"`
 	Regret            int64   `json:"regret"`
+	TooLarge          int64   `json:"too_large"` // fills of objects larger than may be stored
 	OriginRequests    int64   `json:"origin_requests"`
 	OriginBytes       int64   `json:"origin_bytes"`
 
@@ -65,6 +85,7 @@ type Result struct {
 	// exact sets would have turned round; absent where there is no filter.
 	FalsePositiveRatio *float64 `json:"false_positive_ratio,omitempty"`
 
+	FilterBytes       int64   `json:"filter_bytes,omitempty"` // of the filter that was simulated; absent where there is none
 	MaxObjectBytes    int64   `json:"max_object_bytes"`
 	FalsePositiveRate float64 `json:"false_positive_rate,omitempty"` // asked for
 	Exact             bool    `json:"exact"`                         // sets in the place of filters
@@ -75,6 +96,7 @@ type Result struct {
 	RequestsPerSecond float64 `json:"requests_per_second"` // replayed, on one core
 	Pareto            bool    `json:"pareto"`              // no other has fewer writes and more byte hits
 	Recommended       bool    `json:"recommended"`
+	Baseline          bool    `json:"baseline,omitempty"` // always, which the others of its group are compared with
 
 	asked    string // the setting as it was asked for
 	rotation Rotation
@@ -84,20 +106,21 @@ type Result struct {
 	held     int64 // keys of a generation on average, where they are not its length
 	rounds   int64 // rotations
 	extra    int64 // origin bytes above those of always
+	filter   int64 // bytes of edgeproxy's own filter with so many keys
 }
 
 // name returns the policy with its threshold.
 func (r *Result) name() string { return ruleName(r.Policy, r.MoreThan) }
 
 // WriteJSON writes the report as one document: the trace's facts, and the
-// results of all settings that were asked for.
+// results of all settings that were asked for and of the baselines.
 func (r *Report) WriteJSON(w io.Writer) error {
 	document := struct {
 		Trace   trace.Facts `json:"trace"`
 		Results []Result    `json:"results"`
 	}{r.Trace, []Result{}}
 	for i := range r.Groups {
-		document.Results = append(document.Results, r.Groups[i].asked()...)
+		document.Results = append(document.Results, r.Groups[i].Results...)
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
@@ -105,12 +128,4 @@ func (r *Report) WriteJSON(w io.Writer) error {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil
-}
-
-// asked returns the results without a baseline that nobody asked for.
-func (g *Group) asked() []Result {
-	if g.Results[0].unasked {
-		return g.Results[1:]
-	}
-	return g.Results
 }

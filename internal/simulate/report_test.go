@@ -103,10 +103,15 @@ func TestJSONHasTheNamesThatAreFixed(t *testing.T) {
 	for _, res := range results {
 		f("result", res, "policy", "more_than", "rotate", "generations", "capacity_bytes", "stage_bytes", "eviction",
 			"requests", "hits", "hit_ratio", "byte_hit_ratio", "writes", "write_bytes", "writes_avoided", "write_bytes_avoided",
-			"held_back", "regret", "origin_requests", "origin_bytes")
-		_, measured := res["false_positive_ratio"]
-		if filtered := res["policy"] != "always"; measured != filtered {
-			t.Errorf("%v: got false_positive_ratio %v, want it exactly where there is a filter", res, measured)
+			"held_back", "regret", "too_large", "origin_requests", "origin_bytes")
+		for _, name := range []string{"false_positive_ratio", "filter_bytes"} {
+			_, there := res[name]
+			if filtered := res["policy"] != "always"; there != filtered {
+				t.Errorf("%v: got %s %v, want it exactly where there is a filter", res, name, there)
+			}
+		}
+		if _, there := res["baseline"]; there != (res["policy"] == "always") {
+			t.Errorf("%v: got baseline %v, want it at always alone", res, there)
 		}
 	}
 	last := results[len(results)-1]
@@ -115,7 +120,8 @@ func TestJSONHasTheNamesThatAreFixed(t *testing.T) {
 	}
 }
 
-func TestJSONHasExactlyWhatWasAskedFor(t *testing.T) {
+// And always, whatever was asked for: the others are less by its figures.
+func TestJSONHasWhatWasAskedForAndTheBaseline(t *testing.T) {
 	f := func(want []string, policies ...admission.Policy) {
 		t.Helper()
 		r := replayed(t, tiny(t), Grid{Policies: policies, Rotations: []Rotation{{Unit: ByKeys, Count: 100}}, Capacities: []Amount{{Percent: 5}, {Percent: 10}}})
@@ -128,6 +134,7 @@ func TestJSONHasExactlyWhatWasAskedFor(t *testing.T) {
 				Policy      string
 				Writes      int64
 				Avoided     int64 `json:"writes_avoided"`
+				Baseline    bool
 				Pareto      bool
 				Recommended bool
 			}
@@ -136,9 +143,15 @@ func TestJSONHasExactlyWhatWasAskedFor(t *testing.T) {
 			t.Fatal(err)
 		}
 		var got []string
-		recommended := 0
+		recommended, always := 0, int64(0)
 		for _, res := range doc.Results {
 			got = append(got, res.Policy)
+			if res.Baseline {
+				always = res.Writes
+			}
+			if res.Writes+res.Avoided != always || res.Baseline != (res.Policy == "always") {
+				t.Errorf("%+v: want it less than a baseline of %d writes before it", res, always)
+			}
 			if res.Policy == "second-hit" && res.Avoided <= 0 {
 				t.Errorf("second-hit: got %d writes avoided, want some, always asked for or not", res.Avoided)
 			}
@@ -154,7 +167,7 @@ func TestJSONHasExactlyWhatWasAskedFor(t *testing.T) {
 		}
 	}
 	f([]string{"always", "second-hit", "always", "second-hit"}, admission.Always, admission.SecondHit)
-	f([]string{"second-hit", "second-hit"}, admission.SecondHit)
+	f([]string{"always", "second-hit", "always", "second-hit"}, admission.SecondHit)
 	f([]string{"always", "always"}, admission.Always)
 }
 

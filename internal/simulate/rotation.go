@@ -3,9 +3,12 @@ package simulate
 import (
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/dustin/go-humanize"
+
+	"edgeproxy/internal/trace"
 )
 
 // minPeriod is the least number of requests or keys of a generation. A window of
@@ -41,20 +44,27 @@ type Rotation struct {
 	// multiple of C, the number of objects of mean size that the cache holds.
 	PerCached float64
 
-	raised bool // Count was less
+	raised, lowered bool // Count was less, or more
+	unreached       bool // the log has less than Count
 }
 
-// at returns the rotation of a cache that holds c objects: Count is given and in
-// range, the rest is kept for the text only.
-func (r Rotation) at(c int64) Rotation {
-	if r.Unit != ByRequests && r.Unit != ByKeys {
+// at returns the rotation of a cache that holds c objects, in a log with these
+// facts: Count is given and in range, the rest is kept for the text only.
+func (r Rotation) at(c int64, facts trace.Facts) Rotation {
+	has := facts.Requests
+	switch r.Unit {
+	case ByKeys:
+		has = facts.Objects
+	case ByRequests:
+	default:
 		return r
 	}
 	if r.PerCached > 0 {
-		r.Count = int64(math.Min(r.PerCached*float64(c), maxPeriod))
+		r.Count = int64(math.Min(r.PerCached*float64(c), maxPeriod+1))
 	}
-	r.raised = r.Count < minPeriod
+	r.raised, r.lowered = r.Count < minPeriod, r.Count > maxPeriod
 	r.Count = min(max(r.Count, minPeriod), maxPeriod)
+	r.unreached = r.Count > has
 	return r
 }
 
@@ -73,24 +83,38 @@ func (r Rotation) asked() string {
 
 // text writes a rotation that at returned, for a person or for a program.
 func (r Rotation) text(number func(int64) string) string {
-	multiple := ""
-	if r.PerCached > 0 {
-		multiple = strconv.FormatFloat(r.PerCached, 'g', -1, 64) + "c"
-		if r.raised {
-			multiple += ", raised"
-		}
-		multiple = " (" + multiple + ")"
-	}
 	switch r.Unit {
 	case ByTime:
 		return "every " + shortDuration(r.Every)
 	case ByRequests:
-		return "every " + number(r.Count) + " requests" + multiple
+		return "every " + number(r.Count) + " requests" + r.remarks()
 	case ByKeys:
-		return "at " + number(r.Count) + " keys" + multiple
+		return "at " + number(r.Count) + " keys" + r.remarks()
 	default:
 		return "never"
 	}
+}
+
+// remarks says where Count comes from, and what keeps it from having an effect.
+func (r Rotation) remarks() string {
+	var all []string
+	for _, m := range []struct {
+		there bool
+		text  string
+	}{
+		{r.PerCached > 0, strconv.FormatFloat(r.PerCached, 'g', -1, 64) + "c"},
+		{r.raised, "raised"},
+		{r.lowered, "lowered"},
+		{r.unreached, "never reached"},
+	} {
+		if m.there {
+			all = append(all, m.text)
+		}
+	}
+	if len(all) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(all, ", ") + ")"
 }
 
 // String writes a rotation that at returned, without separators in numbers.

@@ -3,12 +3,14 @@ package simulate
 import (
 	"testing"
 	"time"
+
+	"edgeproxy/internal/trace"
 )
 
 func TestRotationOfACacheSaysItsLength(t *testing.T) {
 	f := func(r Rotation, c int64, wantCount int64, wantText, wantAsked string) {
 		t.Helper()
-		got := r.at(c)
+		got := r.at(c, trace.Facts{Requests: 2_000_000_000, Objects: 20_000})
 		if got.Count != wantCount || got.String() != wantText || got.asked() != wantAsked {
 			t.Errorf("%+v at C = %d: got %d %q %q, want %d %q %q", r, c, got.Count, got.String(), got.asked(), wantCount, wantText, wantAsked)
 		}
@@ -18,10 +20,14 @@ func TestRotationOfACacheSaysItsLength(t *testing.T) {
 	f(Rotation{Unit: ByRequests, PerCached: 4}, 1840, 7360, "every 7360 requests (4c)", "4c requests")
 	f(Rotation{Unit: ByKeys, PerCached: 0.5}, 1841, 920, "at 920 keys (0.5c)", "0.5c keys")
 	// Periods have a floor and a ceiling.
-	f(Rotation{Unit: ByKeys, Count: 7}, 1840, 100, "at 100 keys", "at 100 keys")
+	f(Rotation{Unit: ByKeys, Count: 7}, 1840, 100, "at 100 keys (raised)", "at 100 keys (raised)")
 	f(Rotation{Unit: ByKeys, PerCached: 4}, 17, 100, "at 100 keys (4c, raised)", "4c keys")
 	f(Rotation{Unit: ByKeys, PerCached: 4}, 25, 100, "at 100 keys (4c)", "4c keys")
-	f(Rotation{Unit: ByRequests, PerCached: 1e300}, 1840, 1_000_000_000, "every 1000000000 requests (1e+300c)", "1e+300c requests")
+	f(Rotation{Unit: ByRequests, PerCached: 1e300}, 1840, 1_000_000_000, "every 1000000000 requests (1e+300c, lowered)", "1e+300c requests")
+	// What the log has not so many of never happens.
+	f(Rotation{Unit: ByKeys, Count: 20_000}, 1840, 20_000, "at 20000 keys", "at 20,000 keys")
+	f(Rotation{Unit: ByKeys, Count: 20_001}, 1840, 20_001, "at 20001 keys (never reached)", "at 20,001 keys (never reached)")
+	f(Rotation{Unit: ByKeys, PerCached: 16}, 1840, 29_440, "at 29440 keys (16c, never reached)", "16c keys")
 	// Time and never have no count.
 	f(Rotation{Unit: ByTime, Every: 90 * time.Second}, 3, 0, "every 1m30s", "every 1m30s")
 	f(Rotation{Unit: ByTime, Every: 30 * time.Minute}, 3, 0, "every 30m", "every 30m")

@@ -10,10 +10,10 @@ import (
 	"edgeproxy/internal/trace"
 )
 
-// waveObjects bounds the memory of a run: so many objects, all settings' taken
-// together, are modelled at a time, some 32 bytes each and so about 4 GiB. More
-// are replayed one wave after the other.
-const waveObjects = 1 << 27
+// waveBytes bounds the memory of a run: models of so many bytes together, or a
+// single one that is larger, are replayed at a time. The others follow in further
+// waves.
+const waveBytes = 2 << 30
 
 // Options is how a run goes about it.
 type Options struct {
@@ -29,15 +29,15 @@ type Options struct {
 	Progress func(done, total int64)
 }
 
-// Run replays the trace over the grid. The error is a *GridError where the grid
-// cannot work with this trace, and the context's where that ends first. Nothing
-// is left running.
+// Run replays the trace over the grid. The error is a *GridError or has a
+// *bloom.OptionError in it where the grid cannot work with this trace, and the
+// context's where that ends first. Nothing is left running.
 func Run(ctx context.Context, t *trace.Trace, g Grid, o Options) (*Report, error) {
 	groups, err := g.groups(t.Facts(), t.HasTimes())
 	if err != nil {
 		return nil, err
 	}
-	r := &run{trace: t, groups: groups, options: o, chunk: usualChunk, waveObjects: waveObjects}
+	r := &run{trace: t, groups: groups, options: o, chunk: usualChunk, waveBytes: waveBytes}
 	if err := r.census(ctx); err != nil {
 		return nil, err
 	}
@@ -49,13 +49,13 @@ func Run(ctx context.Context, t *trace.Trace, g Grid, o Options) (*Report, error
 
 // run is the work of Run.
 type run struct {
-	trace       *trace.Trace
-	groups      []*group
-	options     Options
-	chunk       int
-	waveObjects int64
-	span        span
-	periods     []*census
+	trace     *trace.Trace
+	groups    []*group
+	options   Options
+	chunk     int
+	waveBytes int64
+	span      span
+	periods   []*census
 }
 
 // census counts the keys of rotations that are not counted in keys, and gives
@@ -66,7 +66,8 @@ func (r *run) census(ctx context.Context) error {
 			r.periods = append(r.periods, &census{rule: p.rotation})
 		}
 	}
-	for part := range slices.Chunk(r.periods, r.wave()) {
+	at := int(max(1, r.waveBytes/(censusBytes*max(1, int64(len(r.trace.Objects())))))) // at a time
+	for part := range slices.Chunk(r.periods, at) {
 		runners := make([]runner, len(part))
 		for i, c := range part {
 			c.last = make([]uint32, len(r.trace.Objects()))
@@ -92,7 +93,7 @@ func (r *run) census(ctx context.Context) error {
 func (r *run) keys(p *point) int64 {
 	switch p.rotation.Unit {
 	case ByKeys:
-		return p.rotation.Count
+		return min(p.rotation.Count, roomy(r.trace.Facts().Objects))
 	case ByTime:
 		return r.period(p.rotation).roomy()
 	case ByRequests:
@@ -111,17 +112,32 @@ func (r *run) period(rule Rotation) *census {
 	return r.periods[i]
 }
 
-// wave returns how many settings are modelled at a time.
-func (r *run) wave() int {
-	return int(max(1, r.waveObjects/max(1, int64(len(r.trace.Objects())))))
+// waves divides the settings into those that are replayed together, in order.
+func (r *run) waves(points []*point) [][]*point {
+	objects, total := len(r.trace.Objects()), r.trace.Facts().UniqueBytes
+	var out [][]*point
+	left := int64(0)
+	for _, p := range points {
+		takes := p.Memory(objects, total)
+		if len(out) == 0 || takes > left {
+			out, left = append(out, nil), r.waveBytes
+		}
+		out[len(out)-1] = append(out[len(out)-1], p)
+		left -= takes
+	}
+	return out
 }
 
-// points returns the settings of all groups, in order.
+// points returns the settings of all groups in order, each group's repeats behind
+// them.
 func (r *run) points() []*point {
 	var out []*point
 	for _, g := range r.groups {
 		for i := range g.points {
 			out = append(out, &g.points[i])
+		}
+		for i := range g.repeats {
+			out = append(out, &g.repeats[i])
 		}
 	}
 	return out
@@ -132,13 +148,12 @@ func (r *run) replay(ctx context.Context) error {
 	points := r.points()
 	// The slowest first: a worker that begins with it last is waited for.
 	slices.SortStableFunc(points, func(a, b *point) int { return weight(b.Eviction) - weight(a.Eviction) })
-	wave := r.wave()
-	waves := int64((len(points) + wave - 1) / wave)
+	waves := r.waves(points)
 	var before int64
-	for part := range slices.Chunk(points, wave) {
+	for _, part := range waves {
 		progress := func(done int64) {
 			if r.options.Progress != nil {
-				r.options.Progress(before+done, waves*r.trace.Facts().Requests)
+				r.options.Progress(before+done, int64(len(waves))*r.trace.Facts().Requests)
 			}
 		}
 		if err := r.model(ctx, part, progress); err != nil {

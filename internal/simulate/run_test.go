@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/model"
 	"edgeproxy/internal/trace"
 )
 
@@ -30,13 +31,13 @@ func everything() Grid {
 func TestResultsDoNotDependOnHowTheyAreRun(t *testing.T) {
 	tr := zipf(t, 10_000)
 	want := replayed(t, tr, everything())
-	f := func(name string, workers, chunk int, objects int64) {
+	f := func(name string, workers, chunk int, bytes int64) {
 		t.Helper()
 		groups, err := everything().groups(tr.Facts(), tr.HasTimes())
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &run{trace: tr, groups: groups, options: Options{Workers: workers, Clock: ticks()}, chunk: chunk, waveObjects: objects}
+		r := &run{trace: tr, groups: groups, options: Options{Workers: workers, Clock: ticks()}, chunk: chunk, waveBytes: bytes}
 		if err := errors.Join(r.census(t.Context()), r.replay(t.Context())); err != nil {
 			t.Fatal(err)
 		}
@@ -45,10 +46,10 @@ func TestResultsDoNotDependOnHowTheyAreRun(t *testing.T) {
 			t.Errorf("%s: (-one worker, one wave +these):\n%s", name, diff)
 		}
 	}
-	f("four workers", 4, usualChunk, waveObjects)
-	f("many chunks", 2, 1000, waveObjects)
+	f("four workers", 4, usualChunk, waveBytes)
+	f("many chunks", 2, 1000, waveBytes)
 	f("a wave for each setting", 2, usualChunk, 1)
-	f("waves of three", 2, usualChunk, 3*tr.Facts().Objects+1)
+	f("waves of some", 2, usualChunk, 100*tr.Facts().Objects)
 }
 
 func TestEverySettingIsReplayedInFull(t *testing.T) {
@@ -74,7 +75,7 @@ func TestEverySettingIsReplayedInFull(t *testing.T) {
 
 func TestProgressCountsUpToTheEnd(t *testing.T) {
 	tr := zipf(t, 15_000)
-	for _, objects := range []int64{waveObjects, 1} {
+	for _, bytes := range []int64{waveBytes, 1} {
 		groups, err := Grid{Policies: []admission.Policy{admission.SecondHit}, Rotations: []Rotation{{Unit: ByKeys, Count: 500}}}.groups(tr.Facts(), false)
 		if err != nil {
 			t.Fatal(err)
@@ -82,12 +83,12 @@ func TestProgressCountsUpToTheEnd(t *testing.T) {
 		var seen []int64
 		total := int64(0)
 		o := Options{Workers: 2, Clock: ticks(), Progress: func(done, of int64) { seen, total = append(seen, done), of }}
-		r := &run{trace: tr, groups: groups, options: o, chunk: 5000, waveObjects: objects}
+		r := &run{trace: tr, groups: groups, options: o, chunk: 5000, waveBytes: bytes}
 		if err := r.replay(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		waves := int64(1)
-		if objects == 1 {
+		if bytes == 1 {
 			waves = 2 // always and second-hit
 		}
 		if !slices.IsSorted(seen) || len(seen) < 3 || seen[len(seen)-1] != total || total != waves*15_000 {
@@ -141,7 +142,7 @@ func TestFilterRotatedByTimeHasTheSizeOfItsBusiestPeriod(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &run{trace: tr, groups: groups, options: Options{Workers: 1, Clock: ticks()}, chunk: usualChunk, waveObjects: waveObjects}
+	r := &run{trace: tr, groups: groups, options: Options{Workers: 1, Clock: ticks()}, chunk: usualChunk, waveBytes: waveBytes}
 	if err := r.census(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -159,5 +160,59 @@ func TestSpeedIsRequestsForTheTimeOfOneSetting(t *testing.T) {
 	// Two chunks, a millisecond each.
 	if got := r.Groups[0].Results[0].RequestsPerSecond; got != 70_000/0.002 {
 		t.Errorf("got %v requests a second, want %v", got, 70_000/0.002)
+	}
+}
+
+// However many settings there are, those that run together fit the memory, and a
+// tier of the proxy's own counts with its sketch.
+func TestWavesKeepToTheMemory(t *testing.T) {
+	tr := zipf(t, 10_000)
+	g := everything()
+	g.Evictions = []model.Eviction{model.LRU, model.Ristretto}
+	groups, err := g.groups(tr.Facts(), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const most = 30 << 20
+	r := &run{trace: tr, groups: groups, waveBytes: most}
+	points := r.points()
+	together := 0
+	for _, wave := range r.waves(points) {
+		bytes := int64(0)
+		for _, p := range wave {
+			bytes += p.Memory(len(tr.Objects()), tr.Facts().UniqueBytes)
+		}
+		if len(wave) > 1 && bytes > most {
+			t.Errorf("got %d settings of %d bytes at a time, want at most %d bytes", len(wave), bytes, most)
+		}
+		if !slices.Equal(wave, points[together:together+len(wave)]) {
+			t.Errorf("got a wave that is not the next %d settings in order", len(wave))
+		}
+		together += len(wave)
+	}
+	if n := len(r.waves(points)); together != len(points) || n < 3 || n > len(points)/2 {
+		t.Errorf("got %d of %d settings in %d waves, want all, in several", together, len(points), n)
+	}
+}
+
+// Where victims are chosen by chance a reader must know how much of a difference
+// is none.
+func TestRistrettoHasASpreadAndTheOthersHaveNone(t *testing.T) {
+	r := replayed(t, zipf(t, 20_000), Grid{
+		Policies:  []admission.Policy{admission.SecondHit},
+		Evictions: []model.Eviction{model.LRU, model.Ristretto}, Rotations: []Rotation{{Unit: ByKeys, Count: 500}},
+	})
+	if got := r.Groups[0].Spread; got != nil {
+		t.Errorf("lru: got %+v, want none", got)
+	}
+	s := r.Groups[1].Spread
+	if s == nil || s.Runs != 3 || s.HitRatio+s.ByteHitRatio+s.Writes <= 0 || s.HitRatio > 0.05 || s.Writes > 0.1 {
+		t.Fatalf("ristretto: got %+v, want that of 3 runs, some and little", s)
+	}
+	if got, want := len(r.Groups[1].Results), 2; got != want {
+		t.Errorf("ristretto: got %d results, want %d, no repeats among them", got, want)
+	}
+	if got := text(t, r, "zipf:"); !strings.Contains(got, "evicts by chance, so no two runs are the same: in 3 of always the hit ratios differed by up to ") {
+		t.Errorf("got\n%s\nwant the spread in it", got)
 	}
 }

@@ -15,6 +15,9 @@ import (
 func (r *Report) WriteText(w io.Writer, name string) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "trace     %s: %s\nsettings  %s\n", name, r.facts(), r.settings())
+	for _, warning := range r.Warnings {
+		fmt.Fprintf(&b, "warning   %s\n", warning)
+	}
 	columns := r.columns()
 	for i := range r.Groups {
 		g := &r.Groups[i]
@@ -24,6 +27,9 @@ func (r *Report) WriteText(w io.Writer, name string) error {
 	b.WriteString("\n" + r.legend())
 	for _, a := range r.Advice {
 		fmt.Fprintf(&b, "\nrecommended at %s: %s\n\n%s", size(a.CapacityBytes), a.Why, a.YAML)
+	}
+	for _, capacity := range r.Unadvised {
+		fmt.Fprintf(&b, "\nnothing is recommended at %s: %s.\n", size(capacity), whyNothing)
 	}
 	fmt.Fprintf(&b, "\nspeed     %s\n", r.speed())
 	if _, err := io.WriteString(w, b.String()); err != nil {
@@ -35,13 +41,13 @@ func (r *Report) WriteText(w io.Writer, name string) error {
 // facts says what was read.
 func (r *Report) facts() string {
 	t := &r.Trace
-	out := fmt.Sprintf("%s requests for %s objects, %s of them asked for once; %s asked for, %s unique",
-		humanize.Comma(t.Requests), humanize.Comma(t.Objects), percent(ratio(t.OneHitObjects, t.Objects)),
+	out := fmt.Sprintf("%s for %s, %s of them asked for once; %s asked for, %s unique",
+		counted(t.Requests, "request"), counted(t.Objects, "object"), percent(ratio(t.OneHitObjects, t.Objects)),
 		size(t.RequestBytes), size(t.UniqueBytes))
 	if r.Span > 0 {
 		out += ", within " + shortDuration(roundTime(r.Span))
 	}
-	return out + fmt.Sprintf("; %s bad lines, %s skipped", humanize.Comma(t.BadLines), humanize.Comma(t.Skipped))
+	return out + fmt.Sprintf("; %s, %s skipped", counted(t.BadLines, "bad line"), humanize.Comma(t.Skipped))
 }
 
 // settings says what was tried. What differs has a column.
@@ -77,8 +83,8 @@ func (g *Group) title() string {
 	if g.CapacityShare != "" {
 		share = g.CapacityShare + " of the unique bytes, "
 	}
-	return fmt.Sprintf("%s bytes (%s%s, C = %s objects of mean size), objects up to %s, eviction %s",
-		humanize.Comma(g.CapacityBytes), share, size(g.CapacityBytes), humanize.Comma(g.CachedObjects), size(g.MaxObjectBytes), g.Eviction)
+	return fmt.Sprintf("%s bytes (%s%s, C = %s of mean size), objects up to %s, eviction %s",
+		humanize.Comma(g.CapacityBytes), share, size(g.CapacityBytes), counted(g.CachedObjects, "object"), size(g.MaxObjectBytes), g.Eviction)
 }
 
 // legend explains what the columns do not say.
@@ -90,8 +96,22 @@ func (r *Report) legend() string {
 	if slices.ContainsFunc(r.Groups, func(g Group) bool { return slices.ContainsFunc(g.Results, staged) }) {
 		b.WriteString("Writes are those into the main part: what enters the stage, which is in memory, is none.\n")
 	}
+	for i := range r.Groups {
+		b.WriteString(r.Groups[i].chance())
+	}
 	b.WriteString("Recommended is " + Rule + ".\n")
 	return b.String()
+}
+
+// chance says, as a line, how far the group's results are the same in every run.
+func (g *Group) chance() string {
+	if g.Spread == nil {
+		return ""
+	}
+	s := g.Spread
+	return fmt.Sprintf("%s at %s evicts by chance, so no two runs are the same: in %d of always the hit ratios differed by up to %.2f points, "+
+		"those by bytes by %.2f, and the writes by %.1f%%.\n",
+		g.Eviction, size(g.CapacityBytes), s.Runs, 100*s.HitRatio, 100*s.ByteHitRatio, 100*s.Writes)
 }
 
 // speed says how fast the settings were replayed, for each eviction.

@@ -15,12 +15,16 @@ import (
 // What edgeproxy takes, and its defaults: package config has them.
 const (
 	minCacheBytes     = 1 << 20
+	minStageBytes     = 4 << 10
 	usualObjectBytes  = 8 << 20
 	usualRate         = 0.01
 	usualGenerations  = 2
 	mostPositives     = 0.5
 	objectsInCapacity = 4 // of the largest size, besides the stage
 )
+
+// dearFilterBytes is the memory of a filter from which on it is remarked upon.
+const dearFilterBytes = 64 << 20
 
 // yaml returns the sections of a configuration file that make edgeproxy work as
 // the setting did, with a remark wherever the two differ.
@@ -37,8 +41,8 @@ func (r *Report) yaml(g *Group, chosen *Result) string {
 	maxBytes := max(g.CapacityBytes, minCacheBytes)
 	fmt.Fprintf(&b, "cache:\n  memory:\n    max_bytes: %s\n    max_object_bytes: %s\n",
 		bytesKey(maxBytes), bytesKey(r.objectLimit(g, chosen)))
-	if chosen.StageBytes > 0 {
-		fmt.Fprintf(&b, "    stage_bytes: %s\n", bytesKey(chosen.StageBytes))
+	if stage := stageBytes(chosen); stage > 0 {
+		fmt.Fprintf(&b, "    stage_bytes: %s\n", bytesKey(stage))
 	}
 	return b.String()
 }
@@ -54,15 +58,31 @@ func (r *Result) section(b *strings.Builder) {
 	if r.rotation.Unit == ByTime {
 		every = shortDuration(r.rotation.Every)
 	}
-	generations, rate := r.Generations, r.FalsePositiveRate
-	if generations == 0 {
-		generations = usualGenerations
-	}
-	if rate == 0 {
-		rate = usualRate
-	}
+	s := recommendable(model.Setting{Generations: r.Generations, FalsePositiveRate: r.FalsePositiveRate})
 	fmt.Fprintf(b, "    generations: %d\n    rotate_every: %s\n    capacity: %d\n    false_positive_rate: %s\n",
-		generations, every, r.keys, strconv.FormatFloat(min(rate, mostPositives), 'f', -1, 64))
+		s.Generations, every, r.keys, strconv.FormatFloat(s.FalsePositiveRate, 'f', -1, 64))
+}
+
+// recommendable returns s with what edgeproxy's filter needs where the setting has
+// none, and within what it takes.
+func recommendable(s model.Setting) model.Setting {
+	if s.Generations == 0 {
+		s.Generations = usualGenerations
+	}
+	if s.FalsePositiveRate == 0 {
+		s.FalsePositiveRate = usualRate
+	}
+	s.FalsePositiveRate = min(s.FalsePositiveRate, mostPositives)
+	return s
+}
+
+// stageBytes returns stage_bytes: what was simulated, and what edgeproxy takes at
+// least; 0 is no stage.
+func stageBytes(chosen *Result) int64 {
+	if chosen.StageBytes == 0 {
+		return 0
+	}
+	return max(chosen.StageBytes, minStageBytes)
 }
 
 // bytesKey writes a size as the configuration takes it, whatever it is.
@@ -71,7 +91,7 @@ func bytesKey(n int64) string { return strconv.FormatInt(n, 10) + "B" }
 // objectLimit returns max_object_bytes: what was asked for, else room for the
 // largest object seen, and never more than edgeproxy takes.
 func (r *Report) objectLimit(g *Group, chosen *Result) int64 {
-	most := (max(g.CapacityBytes, minCacheBytes) - chosen.StageBytes) / objectsInCapacity
+	most := (max(g.CapacityBytes, minCacheBytes) - stageBytes(chosen)) / objectsInCapacity
 	if g.limit > 0 {
 		return min(g.limit, most)
 	}
@@ -87,6 +107,9 @@ func (r *Report) remarks(g *Group, chosen *Result) []string {
 	}
 	if g.CapacityBytes < minCacheBytes {
 		say("max_bytes: %s was simulated; edgeproxy takes no less than 1 MiB.", size(g.CapacityBytes))
+	}
+	if chosen.StageBytes > 0 && chosen.StageBytes < minStageBytes {
+		say("stage_bytes: %s were simulated; edgeproxy takes no less than 4 KiB.", counted(chosen.StageBytes, "byte"))
 	}
 	if limit := r.objectLimit(g, chosen); limit < min(r.largest, g.MaxObjectBytes) {
 		say("max_object_bytes: objects up to %s were stored; edgeproxy takes at most a quarter of the main part.", size(min(r.largest, g.MaxObjectBytes)))
@@ -104,6 +127,11 @@ func (r *Report) windowRemarks(chosen *Result) []string {
 	keys := humanize.Comma(chosen.keys)
 	switch chosen.rotation.Unit {
 	case ByKeys:
+		if chosen.rotation.unreached {
+			say("capacity: the log has %s, too few to fill a generation of %s keys even once, so nothing", counted(r.Trace.Objects, "key"), humanize.Comma(chosen.rotation.Count))
+			say("was ever forgotten. What such a window does to a longer log it cannot tell.")
+			break
+		}
 		say("capacity: a generation of %s keys; rotate_every 0s rotates when it is full.", keys)
 	case ByTime:
 		say("capacity: %s keys, room for the busiest %s of the log and more, so that time rotates it.", keys, shortDuration(chosen.rotation.Every))
@@ -113,6 +141,12 @@ func (r *Report) windowRemarks(chosen *Result) []string {
 		say("The nearest rule it has is by keys: --rotate-keys %d simulates it.", chosen.keys)
 	case Never:
 		say("capacity: edgeproxy always forgets; %s keys is this log as a whole.", keys)
+	}
+	switch {
+	case chosen.filter >= model.NoFilter:
+		say("edgeproxy builds no filter of that many keys at this rate.")
+	case chosen.filter > dearFilterBytes:
+		say("A filter of that many keys takes %s of memory, beside the cache.", size(chosen.filter))
 	}
 	if r.Span > 0 && chosen.rounds > 0 && chosen.rotation.Unit != ByTime {
 		say("In this log a generation lasted %s on average.", shortDuration(roundTime(r.Span/time.Duration(chosen.rounds))))

@@ -9,6 +9,7 @@ import (
 	"edgeproxy/config"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/model"
+	"edgeproxy/internal/trace"
 )
 
 // origin makes a recommendation a whole file.
@@ -41,7 +42,7 @@ func TestEverySettingIsAConfigurationThatTheProxyTakes(t *testing.T) {
 					t.Errorf("%s: got policy %s, want %s", name, got, res.Policy)
 				}
 				m := c.Cache.Memory
-				if int64(m.MaxBytes) != max(gr.CapacityBytes, 1<<20) || int64(m.StageBytes) != res.StageBytes {
+				if int64(m.MaxBytes) != max(gr.CapacityBytes, 1<<20) || int64(m.StageBytes) != stageBytes(res) {
 					t.Errorf("%s: got %d bytes with a stage of %d, want %d and %d", name, m.MaxBytes, m.StageBytes, gr.CapacityBytes, res.StageBytes)
 				}
 				switch res.Policy {
@@ -63,6 +64,8 @@ func TestEverySettingIsAConfigurationThatTheProxyTakes(t *testing.T) {
 		Generations: []int{2, 4}, FalsePositiveRates: []float64{0.5, 0.0001}, Stages: []Amount{{}, {Percent: 50}},
 	})
 	f("sets", Grid{Policies: all, Exact: true, Rotations: []Rotation{minute, {}, {Unit: ByKeys, Count: 150}}})
+	f("a stage that is too small", Grid{Policies: all[1:3], Capacities: []Amount{{Bytes: 300_000}}, Stages: []Amount{{Bytes: 1}, {Bytes: 4095}, {Bytes: 4097}}})
+	f("a window that this log never fills", Grid{Policies: all[1:3], Rotations: []Rotation{{Unit: ByKeys, Count: 1e9}}})
 	f("object limits", Grid{Policies: all, MaxObjects: []int64{1, 5000, 1 << 40}, Capacities: []Amount{{Percent: 100}}, Evictions: []model.Eviction{model.LRU, model.S3FIFO}})
 }
 
@@ -102,7 +105,7 @@ func TestObjectLimitIsWhatTheProxyTakes(t *testing.T) {
 func TestRemarksSayWhereTheProxyDiffers(t *testing.T) {
 	f := func(name string, g Group, res Result, want, unwanted string) {
 		t.Helper()
-		r := &Report{largest: 900_000, Span: 10 * time.Hour}
+		r := &Report{largest: 900_000, Span: 10 * time.Hour, Trace: trace.Facts{Objects: 190}}
 		g.Eviction, res.Policy = "ristretto", "second-hit"
 		got := strings.Join(r.remarks(&g, &res), "\n")
 		if want != "" && !strings.Contains(got, want) || unwanted != "" && strings.Contains(got, unwanted) {
@@ -115,6 +118,16 @@ func TestRemarksSayWhereTheProxyDiffers(t *testing.T) {
 	}
 	f("keys", large, window(Rotation{Unit: ByKeys, Count: 1234}, 0), "a generation of 1,234 keys", "on average")
 	f("keys, with times", large, window(Rotation{Unit: ByKeys, Count: 1234}, 20), "lasted 30m on average", "")
+	f("more keys than the log has", large, window(Rotation{Unit: ByKeys, Count: 5000, unreached: true}, 0),
+		"the log has 190 keys, too few to fill a generation of 5,000 keys even once", "rotates when it is full")
+	dear := window(Rotation{Unit: ByKeys, Count: 1234}, 0)
+	dear.filter = 64 << 20
+	f("a filter of a usual size", large, dear, "", "of memory")
+	dear.filter++
+	f("a filter that is dear", large, dear, "A filter of that many keys takes 64 MiB of memory", "")
+	dear.filter = model.NoFilter
+	f("a filter that cannot be", large, dear, "edgeproxy builds no filter of that many keys", "of memory")
+	f("a stage that is too small", large, Result{StageBytes: 4095}, "stage_bytes: 4,095 bytes were simulated; edgeproxy takes no less than 4 KiB", "")
 	f("time", large, window(Rotation{Unit: ByTime, Every: time.Hour}, 9), "room for the busiest 1h of the log", "on average")
 	f("requests", large, window(Rotation{Unit: ByRequests, Count: 5000}, 0), "5,000 of them held 1,230 keys on average", "")
 	f("requests, how to see it", large, window(Rotation{Unit: ByRequests, Count: 5000}, 0), "--rotate-keys 1234", "")

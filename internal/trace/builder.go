@@ -1,10 +1,10 @@
 package trace
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/zeebo/xxh3"
 )
@@ -13,15 +13,9 @@ const (
 	maxObjectBytes = 1 << 40
 	// hashSeed is any number but 0, for which keys that collide are easy to make.
 	hashSeed = 0x65646765_74726163
-	// mostEarlier is how far a log may begin before the end of the one before it:
-	// what ends late is written late.
-	mostEarlier = time.Hour / time.Microsecond
 )
 
-var (
-	errTooMany = errors.New("more objects than 32 bits can number")
-	errOrder   = errors.New("it begins over an hour before the log given before it ends: give the logs oldest first, and one server's at a time")
-)
+var errTooMany = errors.New("more objects than 32 bits can number")
 
 // request is what one line says. The bytes are valid until the next line.
 type request struct {
@@ -40,10 +34,7 @@ type builder struct {
 	hosts      map[string]string // each host once, where keys are kept
 	scratch    []byte
 	line       request // of the line at hand; here, as it would cost an allocation each elsewhere
-
-	now     int64 // Unix microseconds of the last request
-	timed   int64 // requests with a time
-	entered bool  // the present file had a request with a time
+	times      timeline
 }
 
 func newBuilder(keepKeys bool) *builder {
@@ -57,10 +48,18 @@ func newBuilder(keepKeys bool) *builder {
 	return b
 }
 
+// take reads a whole source.
+func (b *builder) take(ctx context.Context, s source, m *meter) error {
+	b.times.open()
+	return s.feed(ctx, b, m)
+}
+
 // add records one request. What it needs of r is copied.
 func (b *builder) add(r *request) error {
-	if err := b.tick(r); err != nil {
-		return err
+	if r.timed {
+		if err := b.times.tick(r.at); err != nil {
+			return fmt.Errorf("after %d requests: %w", b.trace.facts.Requests, err)
+		}
 	}
 	i, err := b.object(r)
 	if err != nil {
@@ -70,24 +69,7 @@ func (b *builder) add(r *request) error {
 	o.Size = max(o.Size, r.size)
 	b.counts[i]++
 	b.trace.facts.Requests++
-	return b.trace.requests.add(i, b.now-b.trace.start)
-}
-
-// tick moves the time on to the request's, never back.
-func (b *builder) tick(r *request) error {
-	if !r.timed {
-		return nil
-	}
-	if b.timed == 0 {
-		b.trace.start, b.now = r.at, r.at
-	}
-	if !b.entered && r.at < b.now-int64(mostEarlier) {
-		return errOrder
-	}
-	b.entered = true
-	b.timed++
-	b.now = max(b.now, r.at)
-	return nil
+	return b.trace.requests.add(i, b.times.now-b.times.start)
 }
 
 // object returns the number of the request's object, new or not.
@@ -132,14 +114,17 @@ func (b *builder) finish() (*Trace, error) {
 	}
 	f.Objects = int64(len(t.objects))
 	for i, n := range b.counts {
-		size := max(t.objects[i].Size, 1)
-		t.objects[i].Size = size
+		size := t.objects[i].Size
 		f.RequestBytes += n * size
 		f.UniqueBytes += size
 		if n == 1 {
 			f.OneHitObjects++
 		}
+		if size == 0 {
+			f.EmptyObjects++
+		}
 	}
-	t.timed = b.timed*100 >= f.Requests*99
+	t.start, t.timed = b.times.start, b.times.known(f.Requests)
+	t.notes.OddTimes = b.times.odd
 	return &t, nil
 }

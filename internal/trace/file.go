@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 
-	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
 )
 
@@ -38,7 +37,7 @@ func (f *file) feed(ctx context.Context, b *builder, m *meter) error {
 	if in == nil {
 		opened, err := os.Open(f.path)
 		if err != nil {
-			return fmt.Errorf("open the trace: %w", err)
+			return fmt.Errorf("open the trace: %w", pathError(f.path, err))
 		}
 		defer func() { _ = opened.Close() }() // read only: nothing to lose
 		in = opened
@@ -50,11 +49,12 @@ func (f *file) feed(ctx context.Context, b *builder, m *meter) error {
 }
 
 func (f *file) read(ctx context.Context, in io.Reader, b *builder, m *meter) error {
-	lines, release, err := unpack(bufio.NewReaderSize(&counted{in: in, meter: m}, maxLineBytes))
+	u, err := unpack(bufio.NewReaderSize(&counted{in: in, meter: m}, maxLineBytes))
 	if err != nil {
 		return err
 	}
-	defer release()
+	defer u.close()
+	lines := u.lines
 	if mark, _ := lines.Peek(3); string(mark) == "\xef\xbb\xbf" { // a byte order mark, as spreadsheets write it
 		_, _ = lines.Discard(3) // they are there
 	}
@@ -62,9 +62,16 @@ func (f *file) read(ctx context.Context, in io.Reader, b *builder, m *meter) err
 	if err != nil {
 		return err
 	}
-	return eachLine(ctx, lines, m, func(line []byte) error {
-		return b.take(parse, line)
+	err = eachLine(ctx, lines, m, func(line []byte) error {
+		return b.use(parse, line)
 	})
+	if err != nil {
+		return err
+	}
+	if u.trailing() {
+		b.trace.notes.Trailing = append(b.trace.notes.Trailing, Name(f.path))
+	}
+	return b.times.close()
 }
 
 // parser returns what understands the lines; nil of an empty file.
@@ -89,8 +96,8 @@ func (f *file) parser(lines *bufio.Reader) (parser, error) {
 	return form.open(lines)
 }
 
-// take uses a line, or counts why not. A nil line is one that was too long.
-func (b *builder) take(parse parser, line []byte) error {
+// use takes a line, or counts why not. A nil line is one that was too long.
+func (b *builder) use(parse parser, line []byte) error {
 	b.line = request{}
 	v := bad
 	if line != nil {
@@ -153,31 +160,47 @@ func trimEnd(line []byte) []byte {
 	return bytes.TrimSuffix(line, []byte("\r"))
 }
 
-// unpack returns a reader of the lines behind the compression, if there is any,
-// and what to call when done.
-func unpack(packed *bufio.Reader) (lines *bufio.Reader, release func(), err error) {
+// unpacked is the text of a file.
+type unpacked struct {
+	lines *bufio.Reader
+	gzip  *members      // nil: it was none
+	zstd  *zstd.Decoder // nil: it was none
+}
+
+// unpack finds out how the file is packed, if it is. The caller must close what
+// it returns.
+func unpack(packed *bufio.Reader) (*unpacked, error) {
 	magic, err := packed.Peek(6)
 	if err != nil && !errors.Is(err, io.EOF) {
-		return nil, nil, err
+		return nil, err
 	}
 	begins := func(s string) bool { return bytes.HasPrefix(magic, []byte(s)) }
+	u := &unpacked{lines: packed}
 	switch {
-	case begins("\x1f\x8b"):
-		r, err := gzip.NewReader(packed)
-		if err != nil {
-			return nil, nil, err
+	case begins(gzipMagic):
+		if u.gzip, err = newMembers(packed); err != nil {
+			return nil, err
 		}
-		return bufio.NewReaderSize(r, maxLineBytes), func() { _ = r.Close() }, nil // it frees nothing that could fail
+		u.lines = bufio.NewReaderSize(u.gzip, maxLineBytes)
 	case begins("\x28\xb5\x2f\xfd"):
-		r, err := zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindowBytes))
+		u.zstd, err = zstd.NewReader(packed, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(maxWindowBytes))
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		return bufio.NewReaderSize(r, maxLineBytes), r.Close, nil
+		u.lines = bufio.NewReaderSize(u.zstd, maxLineBytes)
 	case begins("\xfd7zXZ\x00"), begins("BZh"):
-		return nil, nil, errPacked
+		return nil, errPacked
 	}
-	return packed, func() {}, nil
+	return u, nil
+}
+
+// trailing reports, at the end, whether more came than what was packed.
+func (u *unpacked) trailing() bool { return u.gzip != nil && u.gzip.trailing }
+
+func (u *unpacked) close() {
+	if u.zstd != nil {
+		u.zstd.Close()
+	}
 }
 
 // counted tells the meter what is read of a file.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -72,16 +71,17 @@ func TestBrokenFileIsAnErrorThatNamesIt(t *testing.T) {
 	}
 	whole := packGzip(t, strings.Repeat("1 a 1\n", 1000))
 	f("cut.gz", whole[:len(whole)-9], "unexpected EOF")
+	f("odd.gz", append(packGzip(t, "1 a 1\n"), "\x1f\x8b\x08\xffmore"...), "unexpected EOF")
 	whole = packZstd(t, strings.Repeat("1 a 1\n", 1000))
 	f("cut.zst", whole[:len(whole)-3], "unexpected EOF")
 	// A frame that says it needs a window of 256 MiB.
 	f("wide.zst", []byte("\x28\xb5\x2f\xfd\x00\x90\x01\x00\x00"), "window size exceeded")
 	missing := t.TempDir() + "/none"
-	if _, err := Read(t.Context(), []string{"-", missing}, Options{Input: failing{}}); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("got %v, want the missing file to be noticed before anything is read", err)
-	}
-	if _, err := Read(t.Context(), []string{t.TempDir()}, Options{}); err == nil {
-		t.Error("a folder: got no error")
+	for _, path := range []string{missing, t.TempDir(), "zipf:objects=0", "popularity:" + missing} {
+		_, err := Read(t.Context(), []string{"-", path}, Options{Input: failing{}})
+		if _, ok := errors.AsType[*SourceError](err); !ok {
+			t.Errorf("%s: got %v, want a SourceError before anything is read", path, err)
+		}
 	}
 	if _, err := Read(t.Context(), []string{"-"}, Options{Input: failing{}}); !errors.Is(err, errDisk) {
 		t.Errorf("got %v, want the error of the reader", err)
@@ -159,18 +159,6 @@ func TestWithoutTimesAllAreZero(t *testing.T) {
 	}
 }
 
-func TestLogsInTheWrongOrderAreRefused(t *testing.T) {
-	early, late := write(t, "log.1", []byte("url,bytes,time\na,1,10000\na,1,20000\n")), write(t, "log", []byte("url,bytes,time\na,1,16400\na,1,30000\n"))
-	tr, err := Read(t.Context(), []string{early, late}, Options{})
-	if err != nil {
-		t.Fatalf("an hour of overlap: got %v, want none", err)
-	}
-	closeTrace(t, tr)
-	if _, err := Read(t.Context(), []string{late, early}, Options{}); !errors.Is(err, errOrder) || !strings.Contains(err.Error(), "log.1") {
-		t.Errorf("newest first: got %v, want %v of log.1", err, errOrder)
-	}
-}
-
 func TestEndOfContextEndsTheReading(t *testing.T) {
 	f := func(path string, limit int64) {
 		t.Helper()
@@ -216,6 +204,43 @@ func TestProgressRisesToTheWhole(t *testing.T) {
 	f(int64(len(data))+1_100_000, path, "zipf:requests=1100000,objects=10,one-hit=0")
 }
 
+// A tape pads its files, and a copy may have been resumed in the wrong place.
+func TestBytesBehindAGzipFileAreLeftOutAndSaid(t *testing.T) {
+	f := func(behind string, want ...string) {
+		t.Helper()
+		packed := append(packGzip(t, "1 a 1\n"), packGzip(t, "2 b 2\n")...)
+		tr, err := Read(t.Context(), []string{write(t, "padded.gz", append(packed, behind...))}, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer closeTrace(t, tr)
+		if got := tr.Notes().Trailing; !slices.Equal(got, want) || tr.Facts().Requests != 2 || tr.Facts().BadLines != 0 {
+			t.Errorf("behind: %q: got %v and %+v, want %v and 2 requests", behind, got, tr.Facts(), want)
+		}
+	}
+	f("")
+	f(strings.Repeat("\x00", 512), "padded.gz")
+	f("1 c 1\n", "padded.gz")
+	f("\x1f", "padded.gz")
+}
+
+// What a terminal would obey is escaped wherever a path is told.
+func TestPathsAreToldInPrintableLetters(t *testing.T) {
+	const odd = "no\x1b[2J\n.log"
+	if got, want := Name("/var/"+odd), `no\x1b[2J\n.log`; got != want {
+		t.Errorf("Name: got %q, want %q", got, want)
+	}
+	if got, want := Name("/var/\xff"), `\xff`; got != want {
+		t.Errorf("Name: got %q, want %q", got, want)
+	}
+	for _, path := range []string{odd, "zipf:" + odd, "popularity:" + odd, write(t, odd, []byte("what is this\n"))} {
+		_, err := Read(t.Context(), []string{path}, Options{})
+		if err == nil || strings.ContainsAny(err.Error(), "\x1b\n") {
+			t.Errorf("%q: got %q, want no control characters in it", path, err)
+		}
+	}
+}
+
 func TestNames(t *testing.T) {
 	f := func(path, want string) {
 		t.Helper()
@@ -230,6 +255,7 @@ func TestNames(t *testing.T) {
 	f("popularity:/data/tc.txt,seed=2", "popularity:/data/tc.txt,seed=2")
 	f("./zipf", "zipf")
 	f("zipfian.log", "zipfian.log")
+	f("Zugriffe für März.log", "Zugriffe für März.log")
 }
 
 // TestReadingAllocatesNothingPerLine keeps a log of millions of lines cheap.
@@ -251,7 +277,7 @@ func TestReadingAllocatesNothingPerLine(t *testing.T) {
 		}
 		b, text := newBuilder(false), []byte(line)
 		n := testing.AllocsPerRun(2000, func() {
-			if err := b.take(parse, text); err != nil {
+			if err := b.use(parse, text); err != nil {
 				t.Fatal(err)
 			}
 		})

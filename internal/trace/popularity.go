@@ -54,7 +54,7 @@ func newPopularity(spec string, seed uint64) (*popularity, error) {
 	path, settings, _ := strings.Cut(spec, ",")
 	p := &popularity{path: path, objects: 400_000, arrivals: arriveEvenly, maxCount: 20_000, maxSize: 4 << 20, seed: seed}
 	if err := p.prepare(settings); err != nil {
-		return nil, fmt.Errorf("%s:%s: %w", schemePopularity, spec, err)
+		return nil, fmt.Errorf("%s:%s: %w", schemePopularity, printable(spec), err)
 	}
 	return p, nil
 }
@@ -68,7 +68,7 @@ func (p *popularity) prepare(settings string) error {
 	}
 	file, err := os.Open(p.path)
 	if err != nil {
-		return err
+		return pathError(p.path, err)
 	}
 	defer func() { _ = file.Close() }() // read only: nothing to lose
 	if err := p.read(bufio.NewScanner(file)); err != nil {

@@ -21,8 +21,8 @@ func TestPopularityKeepsToItsShares(t *testing.T) {
 		tr := makeUp(t, path+",arrivals="+arrivals, Options{Seed: seed})
 		want := Facts{
 			Requests: 600 + 2*300 + 100*100, Objects: 1000, OneHitObjects: 600,
-			UniqueBytes:  400*1000 + 200*2500 + 300*1 + 50*3000 + 50<<20,
-			RequestBytes: 400*1000 + 200*2500 + 300*2*1 + 100*50*3000 + 100*50<<20,
+			UniqueBytes:  400*1000 + 200*2500 + 50*3000 + 50<<20,
+			RequestBytes: 400*1000 + 200*2500 + 100*50*3000 + 100*50<<20, EmptyObjects: 300,
 		}
 		if got := tr.Facts(); got != want {
 			t.Errorf("%s: got %+v, want %+v", arrivals, got, want)

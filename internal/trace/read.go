@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
-	"path/filepath"
 )
+
+var errFolder = errors.New("this is a folder, want a file")
 
 // Options says how to read. The zero value finds everything out.
 type Options struct {
@@ -45,7 +47,8 @@ type source interface {
 //	popularity:FILE,KEY=V,...  counts and sizes drawn from a distribution
 //
 // The caller must Close the trace. An error leaves nothing behind; a trace
-// without any request is one. When ctx ends Read returns the cause, but for a
+// without any request is one, and a path that names nothing to read a
+// *SourceError. When ctx ends Read returns the cause, but for a
 // read of standard input that blocks: it goes on until that ends.
 func Read(ctx context.Context, paths []string, o Options) (*Trace, error) {
 	sources, err := o.sources(paths)
@@ -60,8 +63,7 @@ func collect(ctx context.Context, sources []source, b *builder, m *meter) (*Trac
 		if m.left == 0 {
 			break
 		}
-		b.entered = false
-		if err := s.feed(ctx, b, m); err != nil {
+		if err := b.take(ctx, s, m); err != nil {
 			return nil, errors.Join(err, b.trace.Close())
 		}
 	}
@@ -88,7 +90,7 @@ func (o *Options) sources(paths []string) ([]source, error) {
 	for _, path := range paths {
 		s, err := o.source(path)
 		if err != nil {
-			return nil, err
+			return nil, &SourceError{err}
 		}
 		out = append(out, s)
 	}
@@ -116,24 +118,13 @@ func (o *Options) source(path string) (source, error) {
 	}
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil, fmt.Errorf("open the trace: %w", err)
+		return nil, fmt.Errorf("open the trace: %w", pathError(path, err))
+	}
+	if info.IsDir() {
+		return nil, fmt.Errorf("open the trace: %w", &fs.PathError{Op: "open", Path: printable(path), Err: errFolder})
 	}
 	if info.Mode().IsRegular() {
 		f.bytes = info.Size()
 	}
 	return f, nil
-}
-
-// Name is what a report calls a path: the last part of a file's, or the text of
-// a made-up workload.
-func Name(path string) string {
-	if path == "-" {
-		return "standard input"
-	}
-	for _, scheme := range [...]string{schemeZipf, schemePopularity} {
-		if spec, ok := cutScheme(path, scheme); ok {
-			return scheme + ":" + spec
-		}
-	}
-	return filepath.Base(path)
 }

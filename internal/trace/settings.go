@@ -41,7 +41,7 @@ func eachSetting(spec string, set func(key, value string) error) error {
 			return fmt.Errorf("%q: want KEY=VALUE", pair)
 		}
 		if err := set(key, value); err != nil {
-			return fmt.Errorf("%s=%s: %w", key, value, err)
+			return fmt.Errorf("%s=%s: %w", printable(key), printable(value), err)
 		}
 	}
 	return nil

@@ -48,7 +48,7 @@ func (s *spool) flush() error {
 	if s.file == nil {
 		file, err := os.CreateTemp("", "edgeproxy-trace-")
 		if err != nil {
-			return fmt.Errorf("make a temporary file for the requests: %w", err)
+			return fmt.Errorf("make a temporary file for the requests (TMPDIR names another folder for it): %w", err)
 		}
 		s.file = file
 		// Without its name nothing can leave the file behind. Some systems keep

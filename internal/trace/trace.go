@@ -7,8 +7,7 @@ import (
 
 // Object is one thing that is asked for.
 type Object struct {
-	// Size is the largest seen, in bytes, from 1 to 1 TiB. An object of which only
-	// empty responses were seen counts 1 byte: nothing is free to keep.
+	// Size is the largest seen, in bytes, from 0 to 1 TiB.
 	Size int64
 	// Hi and Lo are the xxh3-128 hash of the key with a seed that never changes.
 	// Two keys with the same hash are one object here.
@@ -34,6 +33,24 @@ type Facts struct {
 	OneHitObjects int64 `json:"one_hit_objects"` // asked for once
 	BadLines      int64 `json:"bad_lines"`       // could not be understood
 	Skipped       int64 `json:"-"`               // understood, and not used: the package comment says which
+	EmptyObjects  int64 `json:"-"`               // of which no byte was seen
+}
+
+// ChargedBytes is UniqueBytes with 1 byte for each empty object, for nothing is
+// free to keep: what a cache of all objects would hold. Capacities in percent are
+// those of it.
+func (f Facts) ChargedBytes() int64 { return f.UniqueBytes + f.EmptyObjects }
+
+// Notes say where the requests may not be what they seem.
+type Notes struct {
+	// OddTimes is how many requests had a time that goes back by over an hour or
+	// ahead by over 30 days, while those around them do not. They count as of the
+	// line before.
+	OddTimes int64
+
+	// Trailing names the gzip files that are followed by bytes of another kind,
+	// which were left out.
+	Trailing []string
 }
 
 // Trace is a sequence of requests. It does not change once it is made, so it is
@@ -43,7 +60,8 @@ type Trace struct {
 	keys     []key // nil unless Options.Keys
 	requests *spool
 	facts    Facts
-	start    int64 // Unix microseconds of the first time seen
+	notes    Notes
+	start    int64 // Unix microseconds of the first time believed
 	timed    bool
 }
 
@@ -57,8 +75,12 @@ func (t *Trace) Objects() []Object { return t.objects }
 // Facts returns the sums.
 func (t *Trace) Facts() Facts { return t.facts }
 
+// Notes returns what else is to be known of the reading.
+func (t *Trace) Notes() Notes { return t.notes }
+
 // HasTimes reports whether the requests have times: 99 of 100 lines had one that
-// could be read. A request without counts as of the line before it.
+// could be read, and at most one of 100 an odd one. A request without counts as of
+// the line before it.
 func (t *Trace) HasTimes() bool { return t.timed }
 
 // Key returns what object i is asked by: the host, "" where the log has none, and

@@ -29,7 +29,7 @@ func newWorkload(spec string, seed uint64) (*workload, error) {
 		size: sizeLaw{median: 8 << 10, sigma: 1.2, cap: 4 << 20},
 	}
 	if err := eachSetting(spec, w.set); err != nil {
-		return nil, fmt.Errorf("%s:%s: %w", schemeZipf, spec, err)
+		return nil, fmt.Errorf("%s:%s: %w", schemeZipf, printable(spec), err)
 	}
 	return w, nil
 }

@@ -1,0 +1,87 @@
+package model
+
+import (
+	"math"
+
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/bloom"
+)
+
+// What a Run takes, in bytes: for each object, and with Ristretto for each entry
+// that the tier can hold at most, and of its capacity for its sketch and tables.
+const (
+	markBytes   = 8
+	countsBytes = 4
+	chainBytes  = 12
+	entryBytes  = 640
+	leastEntry  = 512 // no entry takes less of the capacity, its head included
+	tableShare  = 32
+
+	minTableBytes = 1 << 20
+)
+
+// Memory returns about how many bytes a Run of s takes over so many objects of so
+// many bytes together, the objects themselves left out. It is rather too much than
+// too little, for who runs several at a time.
+func (s Setting) Memory(objects int, totalBytes int64) int64 {
+	n := int64(objects)
+	each := int64(0)
+	if s.Policy != admission.Always {
+		each += markBytes
+	}
+	if s.Exact && s.Policy == admission.Counting {
+		each += countsBytes
+	}
+	out := int64(0)
+	if s.Eviction == Ristretto {
+		each += nameBytes
+		main, stage := s.tier(objects, totalBytes)
+		out += (main+stage)/tableShare + minTableBytes + min(n, (main+stage)/leastEntry)*entryBytes
+	} else {
+		each += chainBytes
+		if s.StageBytes > 0 {
+			each += chainBytes
+		}
+	}
+	if !s.Exact && (s.Policy == admission.SecondHit || s.Policy == admission.Counting) {
+		out += s.FilterBytes(s.filter(objects).Capacity)
+	}
+	return out + n*each
+}
+
+// FilterBytes returns the memory of the proxy's filter for the policy of s, which
+// has one, with room for so many keys in each of its generations, all of them
+// together. It is NoFilter where none of that size or rate can be had.
+func (s Setting) FilterBytes(keys int64) int64 {
+	layout := filterLayout(s.Policy)
+	o := bloom.Options{Generations: s.Generations, Capacity: keys, FalsePositiveRate: s.FalsePositiveRate}
+	if o.Validate(layout) != nil {
+		return NoFilter
+	}
+	units, _ := o.Size(layout)
+	return layout.Bytes(units) * int64(o.Generations)
+}
+
+// NoFilter is more memory than there is.
+const NoFilter = math.MaxInt64 >> 8
+
+func filterLayout(p admission.Policy) bloom.Layout {
+	if p == admission.Counting {
+		return bloom.CountingLine
+	}
+	return bloom.SplitBlock
+}
+
+// filter returns the size of the filter for a trace of so many objects. A
+// generation with room for every one of them is never full, so that more would be
+// memory that nothing can touch.
+func (s Setting) filter(objects int) bloom.Options {
+	keys := int64(objects) + 1
+	if s.RotateRequests > 0 {
+		keys = min(keys, s.RotateRequests)
+	}
+	if s.RotateKeys > 0 {
+		keys = min(keys, s.RotateKeys)
+	}
+	return bloom.Options{Generations: s.Generations, Capacity: keys, FalsePositiveRate: s.FalsePositiveRate}
+}
