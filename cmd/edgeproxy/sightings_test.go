@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -28,6 +29,9 @@ func (s *server) cacheStatus(path string) string {
 	r.Host = "example.com" // the port differs after a restart
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
+		s.t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, res.Body); err != nil { // to its end: who leaves early may end the fetch
 		s.t.Fatal(err)
 	}
 	_ = res.Body.Close()
