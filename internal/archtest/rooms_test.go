@@ -29,8 +29,8 @@ func rooms() map[string]room {
 		"cmd/edgeproxy": {
 			ours: []string{
 				"config", "internal/accesslog", "internal/admin", "internal/admission", "internal/bloom",
-				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/demo",
-				"internal/field", "internal/flight", "internal/model", "internal/origin", "internal/page", "internal/proxy",
+				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cachekey", "internal/demo",
+				"internal/field", "internal/flight", "internal/model", "internal/origin", "internal/page", "internal/proxy", "internal/purge",
 				"internal/reason", "internal/rfc9111", "internal/shadow", "internal/simulate",
 				"internal/statefile", "internal/trace", "internal/wire",
 			},
@@ -52,6 +52,7 @@ func rooms() map[string]room {
 			ours:  []string{"internal/field", "internal/rfc9111"},
 			third: []string{"github.com/dgraph-io/ristretto/v2", prometheus, xxh3},
 		},
+		"internal/cachekey": {ours: []string{"internal/field"}},
 		"internal/demo":     {third: []string{humanize, fasthttp}},
 		"internal/edgetest": {testOnly: true},
 		"internal/field":    {},
@@ -66,11 +67,12 @@ func rooms() map[string]room {
 			ours:  []string{"internal/field", "internal/reason"},
 			third: []string{prometheus},
 		},
-		"internal/page": {},
+		"internal/page":  {},
+		"internal/purge": {ours: []string{"internal/field"}},
 		"internal/proxy": {
 			ours: []string{
-				"internal/accesslog", "internal/admission", "internal/cache", "internal/field", "internal/flight",
-				"internal/origin", "internal/reason", "internal/rfc9111", "internal/shadow", "internal/wire",
+				"internal/accesslog", "internal/admission", "internal/cache", "internal/cachekey", "internal/field",
+				"internal/flight", "internal/origin", "internal/purge", "internal/reason", "internal/rfc9111", "internal/shadow", "internal/wire",
 			},
 			third: []string{prometheus, fasthttp},
 		},

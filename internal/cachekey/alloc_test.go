@@ -1,0 +1,39 @@
+//go:build !race
+
+package cachekey_test
+
+import (
+	"strings"
+	"testing"
+
+	"edgeproxy/internal/cachekey"
+)
+
+// The race detector allocates by itself, so there the number means nothing.
+func TestKeysAllocateNothing(t *testing.T) {
+	f := func(name string, want float64, step func()) {
+		t.Helper()
+		if got := testing.AllocsPerRun(100, step); got != want {
+			t.Errorf("%s: got %v allocations, want %v", name, got, want)
+		}
+	}
+	dst := make([]byte, 0, 16<<10)
+	r := rules(t, cachekey.Options{
+		IgnoreQuery: []string{"utm_*", "fbclid"}, SortQuery: true,
+		Headers: []string{"X-A"}, Cookies: []string{"id"},
+	})
+	usual := []byte("/x?b=1&utm_source=y&a%20b=2&fbclid=3")
+	many := []byte("/x?" + strings.Repeat("a&", 33))
+	a, cookie := [][]byte{[]byte("1")}, [][]byte{[]byte("session=5; id=7")}
+	lines := func(name string) [][]byte {
+		if name == "Cookie" {
+			return cookie
+		}
+		return a
+	}
+
+	f("a usual target", 0, func() { dst = r.AppendTarget(dst[:0], usual) })
+	f("33 parameters to sort", 1, func() { dst = r.AppendTarget(dst[:0], many) })
+	f("selectors", 0, func() { dst = r.AppendSelectors(dst[:0], lines) })
+	f("a name without underscores", 0, func() { _ = r.Imitates("Accept-Encoding") })
+}

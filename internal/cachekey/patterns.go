@@ -1,0 +1,115 @@
+package cachekey
+
+import (
+	"bytes"
+	"cmp"
+	"strings"
+)
+
+// patterns are names of parameters, some by how they begin.
+type patterns struct {
+	exact    map[string]bool
+	prefixes []string
+}
+
+func newPatterns(names []string) patterns {
+	p := patterns{exact: map[string]bool{}}
+	for _, name := range names {
+		if prefix, ok := strings.CutSuffix(name, "*"); ok {
+			p.prefixes = append(p.prefixes, prefix)
+		} else {
+			p.exact[name] = true
+		}
+	}
+	return p
+}
+
+// match reports whether name, as received, is one of those meant.
+func (p *patterns) match(name []byte) bool {
+	if plain(name) {
+		return p.matchDecoded(name)
+	}
+	// One byte more than any pattern has: what does not fit is longer than all of
+	// them, and its beginning is there.
+	var room [maxNameBytes + 1]byte
+	n := 0
+	for d := (decoder{rest: name}); n < len(room); n++ {
+		c, ok := d.next()
+		if !ok {
+			break
+		}
+		room[n] = c
+	}
+	return p.matchDecoded(room[:n])
+}
+
+func (p *patterns) matchDecoded(name []byte) bool {
+	if p.exact[string(name)] {
+		return true
+	}
+	for _, prefix := range p.prefixes {
+		if len(prefix) <= len(name) && string(name[:len(prefix)]) == prefix {
+			return true
+		}
+	}
+	return false
+}
+
+// decoder reads a name as an origin does: "%" and two hexadecimal digits are one
+// byte, "+" is a space, anything else is itself.
+type decoder struct{ rest []byte }
+
+func (d *decoder) next() (c byte, ok bool) {
+	if len(d.rest) == 0 {
+		return 0, false
+	}
+	c = d.rest[0]
+	switch {
+	case c == '+':
+		c = ' '
+	case c == '%' && len(d.rest) > 2:
+		if high, low := unhex(d.rest[1]), unhex(d.rest[2]); high < 16 && low < 16 {
+			d.rest = d.rest[3:]
+			return high<<4 | low, true
+		}
+	}
+	d.rest = d.rest[1:]
+	return c, true
+}
+
+// unhex returns the value of a hexadecimal digit, 16 for any other byte.
+func unhex(c byte) byte {
+	switch {
+	case '0' <= c && c <= '9':
+		return c - '0'
+	case 'a' <= c|0x20 && c|0x20 <= 'f':
+		return c | 0x20 - 'a' + 10
+	}
+	return 16
+}
+
+// compareDecoded orders names by what they decode to.
+func compareDecoded(a, b []byte) int {
+	if plain(a) && plain(b) {
+		return bytes.Compare(a, b)
+	}
+	x, y := decoder{rest: a}, decoder{rest: b}
+	for {
+		c, more := x.next()
+		d, moreToo := y.next()
+		switch {
+		case !more && !moreToo:
+			return 0
+		case !more:
+			return -1
+		case !moreToo:
+			return 1
+		case c != d:
+			return cmp.Compare(c, d)
+		}
+	}
+}
+
+func plain(name []byte) bool {
+	return bytes.IndexByte(name, '%') < 0 && bytes.IndexByte(name, '+') < 0
+}

@@ -1,0 +1,99 @@
+package cachekey
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"strings"
+
+	"edgeproxy/internal/field"
+)
+
+// Bytes that tell parts of the selectors apart.
+const (
+	// opening begins selectors. The part of a variant begins with the length of a
+	// field name, which is never 0, and a URL part alone has nothing there.
+	opening = 0
+
+	named = 'n' // the values of the cookies named follow
+	whole = 'w' // the Cookie lines follow
+)
+
+// Selects reports whether AppendSelectors adds anything.
+func (r *Rules) Selects() bool { return len(r.headers)+len(r.cookies) > 0 }
+
+// Reads reports whether the request field of this canonical name is a part of
+// the selectors, whole or, as with Cookie, by what is in it.
+func (r *Rules) Reads(name string) bool {
+	return name == "Cookie" && len(r.cookies) > 0 || slices.Contains(r.headers, name)
+}
+
+// AppendSelectors appends what the header and cookie rules add to the key behind
+// the URL part, and returns the longer slice; without such rules, dst.
+//
+// Lines returns the lines of the request field with a canonical name, as they are
+// forwarded: after the removal of hop-by-hop fields, and byte for byte, for a
+// Cookie line that was parsed and written anew is not what the origin reads. They
+// need to live until the next call only. Lines count one by one and in order, since
+// an origin may take the first, the last or all of them. No line differs from an
+// empty one.
+//
+// Cookies are named by the rules and found in the Cookie line if that is one line, and
+// all in it is as RFC 6265 section 4.2.1 wants it. Otherwise parsers disagree
+// about where a cookie ends (quotes, commas, spaces, $Version), and a client could
+// have the origin answer for another value than the one keyed: then the lines are
+// keyed whole. That costs hits, and is never wrong. A cookie that comes twice has
+// both values in the key.
+//
+// AppendSelectors keeps no argument, and allocates only if dst has to grow.
+func (r *Rules) AppendSelectors(dst []byte, lines func(name string) [][]byte) []byte {
+	if !r.Selects() {
+		return dst
+	}
+	dst = append(dst, opening)
+	dst = binary.AppendUvarint(dst, uint64(len(r.headers)))
+	for _, name := range r.headers {
+		dst = appendPart(dst, name)
+		dst = appendLines(dst, lines(name))
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(r.cookies)))
+	if len(r.cookies) == 0 {
+		return dst
+	}
+	return r.appendCookies(dst, lines("Cookie"))
+}
+
+// Imitates reports whether an origin may take a request field of this canonical
+// name for a keyed one although it is another: the two differ in hyphens and
+// underscores alone, which are the same to CGI (RFC 3875 section 4.1.18) and much
+// that came after it. A client would choose what others get by such a field, so it
+// must not be forwarded on this route.
+func (r *Rules) Imitates(name string) bool {
+	if slices.Contains(r.headers, name) {
+		return false
+	}
+	return slices.ContainsFunc(r.headers, func(keyed string) bool {
+		return hyphenated(keyed) == hyphenated(name)
+	})
+}
+
+// hyphenated returns name with hyphens for underscores, in canonical form.
+func hyphenated(name string) string {
+	return field.Canonical(strings.ReplaceAll(name, "_", "-"))
+}
+
+// appendLines appends how many lines there are, then each, trimmed, behind its
+// length.
+func appendLines(dst []byte, lines [][]byte) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(lines)))
+	for _, line := range lines {
+		dst = appendPart(dst, bytes.Trim(line, " \t"))
+	}
+	return dst
+}
+
+// appendPart appends b behind its length.
+func appendPart[T string | []byte](dst []byte, b T) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(b)))
+	return append(dst, b...)
+}

@@ -1,0 +1,30 @@
+//go:build !race
+
+package purge_test
+
+import (
+	"testing"
+
+	"edgeproxy/internal/purge"
+)
+
+// The race detector allocates by itself, so there the number means nothing.
+func TestCheckAllocatesNothing(t *testing.T) {
+	f := func(name string, table *purge.Table, want purge.State) {
+		t.Helper()
+		u, tags := at("www.example.com", "/img/logo.png?size=2"), []uint64{1, 2, 3}
+		if got := testing.AllocsPerRun(100, func() {
+			if got := table.Check(0, u, tags); got != want {
+				t.Fatalf("%s: got %v, want %v", name, got, want)
+			}
+		}); got != 0 {
+			t.Errorf("%s: got %v allocations, want 0", name, got)
+		}
+	}
+
+	f("nothing purged", purge.New(purge.Options{}), purge.Valid)
+	f("1000 marks of each kind", marked(1000), purge.Valid)
+	gone := marked(10)
+	gone.URL(at("www.example.com", "/img/logo.png?size=2"), false)
+	f("the URL purged", gone, purge.Gone)
+}

@@ -1,0 +1,98 @@
+package purge_test
+
+import (
+	"fmt"
+	"testing"
+
+	"edgeproxy/internal/purge"
+)
+
+// marked returns a table with n marks of each kind, for other responses of the
+// host www.example.com and for other hosts.
+func marked(n int) *purge.Table {
+	t := purge.New(purge.Options{})
+	for i := range n {
+		t.Host(fmt.Appendf(nil, "host%d", i), false)
+		t.Prefix(at("www.example.com", fmt.Sprintf("/img/%d/", i)), false)
+		t.URL(at("www.example.com", fmt.Sprintf("/page/%d", i)), false)
+		t.Tag(t.HashTag(fmt.Sprint(i)), false)
+	}
+	return t
+}
+
+// BenchmarkCheck asks for an old response with three tags that nobody purged: what
+// purges cost the hits that they do not concern. "younger" was born after them.
+func BenchmarkCheck(b *testing.B) {
+	u, tags := at("www.example.com", "/img/logo.png?size=2"), []uint64{1, 2, 3}
+	f := func(name string, table *purge.Table, born uint64) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if table.Check(born, u, tags) != purge.Valid {
+					b.Fatal("purged")
+				}
+			}
+		})
+	}
+
+	for _, n := range []int{0, 1, 1000} {
+		f(fmt.Sprintf("marks=%d", n), marked(n), 0)
+	}
+	young := marked(1000)
+	f("younger", young, young.Now())
+	tagged := purge.New(purge.Options{})
+	for i := range 1000 {
+		tagged.Tag(tagged.HashTag(fmt.Sprint(i)), false)
+	}
+	f("tags=1000", tagged, 0)
+}
+
+// BenchmarkPurgeTag purges one tag of a thousandth of the responses.
+func BenchmarkPurgeTag(b *testing.B) {
+	for _, objects := range []int{1_000, 1_000_000} {
+		b.Run(fmt.Sprintf("objects=%d", objects), func(b *testing.B) {
+			table := purge.New(purge.Options{})
+			type response struct {
+				born uint64
+				url  purge.URL
+				tags []uint64
+			}
+			held := make([]response, objects)
+			for i := range held {
+				held[i] = response{url: at("a", fmt.Sprint("/", i)), tags: []uint64{table.HashTag(fmt.Sprint(i % 1000))}}
+			}
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				table.Tag(held[i%1000].tags[0], false)
+				i++
+			}
+			for j := range min(i, 1000) {
+				r := &held[objects-1000+j]
+				if table.Check(r.born, r.url, r.tags) != purge.Gone {
+					b.Fatal("not purged")
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkPurge purges ever new things of each kind, with full tables.
+func BenchmarkPurge(b *testing.B) {
+	f := func(name string, mark func(t *purge.Table, i int)) {
+		b.Run(name, func(b *testing.B) {
+			table := marked(1000)
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				i++
+				mark(table, i)
+			}
+		})
+	}
+
+	f("tag", func(t *purge.Table, i int) { t.Tag(uint64(i)*0x9e3779b97f4a7c15, false) })
+	f("host", func(t *purge.Table, i int) { t.Host(fmt.Append(nil, i), false) })
+	f("url", func(t *purge.Table, i int) { t.URL(at("a", fmt.Sprint("/", i)), false) })
+	f("prefix", func(t *purge.Table, i int) { t.Prefix(at("www.example.com", fmt.Sprint("/", i, "/")), false) })
+}

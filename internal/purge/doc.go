@@ -1,0 +1,35 @@
+// Package purge remembers what was purged, so that nobody has to look for it.
+//
+// It answers one question: was this stored response invalidated since its fetch
+// began? A purge writes one mark, whatever the number of stored responses: it
+// takes the next number of a counter, the generation, and notes it for a URL, a
+// prefix of URLs, a host, a tag or everything. A response is stored with the
+// generation at the start of its fetch (Now). It is invalid if one of its marks
+// has a higher one (Check). So a purge reaches a response wherever it is,
+// also one that is still on its way from the origin.
+//
+// The law: nothing purged comes back. Once a purge has returned, no response
+// whose fetch began before it is Valid, for ever, also if others purge at the same
+// time. Where there is doubt or no more room, too much is purged:
+//
+//   - Hosts, URLs and tags are known by a seeded 64-bit hash. What shares a hash
+//     is purged together.
+//   - The tables are bounded. A full bucket of marks folds its oldest into a floor
+//     that everything of the bucket must be born above; with a full list of
+//     prefixes, the oldest becomes a mark for all of its host.
+//   - A response with too many tags belongs to every tag.
+//
+// A fold gives no response a better state: what takes the place of a mark has
+// at least its generations and covers at least what it covered, and it is there
+// before the mark leaves, for whoever looks for the mark first. And no mark
+// reaches a response born after it, since a mark never gets a generation beyond
+// its own.
+//
+// The caller asks at every hit, and again when it stores, with the generation at
+// the start of the fetch. A response that a validation renewed was born when the
+// validation began. A request may follow a fetch in progress only if
+// that was begun at the present generation: its tags are not known yet.
+//
+// The package parses no URL, removes nothing from a cache, knows no clock and
+// keeps nothing over a restart.
+package purge

@@ -1,0 +1,167 @@
+package purge
+
+import (
+	"hash/maphash"
+	"math/bits"
+	"sync"
+	"sync/atomic"
+)
+
+// URL names a resource in the words of the cache's key. Host is the canonical
+// host with its port, Target the keyed path and query. The bytes stay the
+// caller's and are not kept.
+type URL struct {
+	Scheme       string
+	Host, Target []byte
+}
+
+// Table holds the marks of all purges. It is safe for concurrent use: checks take
+// no lock and are not held up by purges, which come one after the other.
+type Table struct {
+	seed maphash.Seed
+
+	// latest is the generation of the newest purge, published after its marks. So
+	// who sees a generation sees its marks, and what is born while a mark is being
+	// set is older than that: a purge too much, where the other order could
+	// be one too few.
+	latest   atomic.Uint64
+	folded   atomic.Uint64
+	all      atomicMark
+	tags     *marks
+	urls     *marks
+	hosts    *marks
+	prefixes *prefixes
+
+	mu sync.Mutex // taken by purges; guards no field by itself: it makes them one writer
+}
+
+// New returns a Table in which nothing was purged. It panics if a number of o is
+// negative or above 16,777,216.
+func New(o Options) *Table {
+	return &Table{
+		seed:     maphash.MakeSeed(),
+		tags:     newMarks(or(o.Tags, defaultTags, "Tags")),
+		urls:     newMarks(or(o.URLs, defaultURLs, "URLs")),
+		hosts:    newMarks(or(o.Hosts, defaultHosts, "Hosts")),
+		prefixes: newPrefixes(or(o.Prefixes, defaultPrefixes, "Prefixes")),
+	}
+}
+
+// Now returns the generation: the number of purges so far. The caller asks
+// before it sends the request to the origin, and keeps the answer with the
+// response.
+func (t *Table) Now() uint64 { return t.latest.Load() }
+
+// All purges everything. Soft, here and below, makes it Stale instead of Gone.
+// When All or one of the other purges has returned, every Check knows of it.
+func (t *Table) All(soft bool) {
+	t.purge(soft, t.all.raise)
+}
+
+// Host purges what has the canonical host, port included, under any scheme.
+func (t *Table) Host(host []byte, soft bool) {
+	h := t.hash(host)
+	t.purge(soft, func(m mark) { t.fold(t.hosts.raise(h, m)) })
+}
+
+// Prefix purges what has the scheme and host of p and a target that begins with
+// that of p, byte for byte. Segments mean nothing here: /a is a prefix of /a/b, of
+// /a?b and of /ab, /a/ only of the first; whoever wants the border writes it.
+func (t *Table) Prefix(p URL, soft bool) {
+	host := t.hash(p.Host)
+	site := t.site(p.Scheme, host)
+	t.purge(soft, func(m mark) { t.fold(t.prefixes.raise(site, host, p.Target, m)) })
+}
+
+// URL purges u: every response whose key has this URL part, whatever follows it.
+func (t *Table) URL(u URL, soft bool) {
+	h := t.url(t.site(u.Scheme, t.hash(u.Host)), u.Target)
+	t.purge(soft, func(m mark) { t.fold(t.urls.raise(h, m)) })
+}
+
+// Tag purges what has the tag: the result of HashTag or HashGroup.
+func (t *Table) Tag(tag uint64, soft bool) {
+	t.purge(soft, func(m mark) { t.fold(t.tags.raise(tag, m)) })
+}
+
+// Check returns what the purges so far have made of a response: born is the
+// generation at the start of its fetch, u its URL, tags what AppendTag collected.
+// It keeps and changes no argument and allocates nothing. As long as nothing was
+// purged since born, it costs one atomic load.
+//
+// Beside a purge in progress, it may know of it or not. It never forgets an earlier
+// one.
+func (t *Table) Check(born uint64, u URL, tags []uint64) State {
+	if born >= t.latest.Load() {
+		return Valid
+	}
+	return t.check(born, u, tags)
+}
+
+// check is Check for a response since whose birth something was purged.
+func (t *Table) check(born uint64, u URL, tags []uint64) State {
+	s := t.all.load().state(born)
+	if s < Gone && t.tags.after(born) {
+		s = max(s, t.tagState(born, tags))
+	}
+	byHost, byPrefix, byURL := t.hosts.after(born), t.prefixes.after(born), t.urls.after(born)
+	if s == Gone || !byHost && !byPrefix && !byURL {
+		return s
+	}
+	host := t.hash(u.Host)
+	site := t.site(u.Scheme, host)
+	if byHost {
+		s = max(s, t.hosts.state(born, host))
+	}
+	if byPrefix && s < Gone {
+		s = max(s, t.prefixes.state(born, site, host, u.Target))
+	}
+	if byURL && s < Gone {
+		s = max(s, t.urls.state(born, t.url(site, u.Target)))
+	}
+	return s
+}
+
+// Stats is a moment of a Table. Of what happens while it is read, it has some.
+type Stats struct {
+	// Generation is the number of purges so far.
+	Generation uint64
+	// Tags, URLs, Hosts and Prefixes are the marks held.
+	Tags, URLs, Hosts, Prefixes int
+	// Folded counts the marks that made room for others and purge more than they
+	// were for since.
+	Folded uint64
+}
+
+// Stats counts the marks. It costs a look at every bucket.
+func (t *Table) Stats() Stats {
+	return Stats{
+		Generation: t.latest.Load(),
+		Tags:       t.tags.count(), URLs: t.urls.count(), Hosts: t.hosts.count(),
+		Prefixes: len(*t.prefixes.sorted.Load()),
+		Folded:   t.folded.Load(),
+	}
+}
+
+// purge sets a mark of the next generation.
+func (t *Table) purge(soft bool, set func(mark)) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	next := t.latest.Load() + 1
+	set(newMark(next, soft))
+	t.latest.Store(next)
+}
+
+func (t *Table) fold(marks int) { t.folded.Add(uint64(marks)) }
+
+func (t *Table) hash(b []byte) uint64 { return maphash.Bytes(t.seed, b) }
+
+// site is the hash of scheme and host.
+func (t *Table) site(scheme string, host uint64) uint64 {
+	return bits.RotateLeft64(maphash.String(t.seed, scheme), 21) ^ host
+}
+
+// url is the hash of a whole URL.
+func (t *Table) url(site uint64, target []byte) uint64 {
+	return bits.RotateLeft64(site, 21) ^ t.hash(target)
+}
