@@ -15,6 +15,12 @@ type Caching struct {
 	SetCookie   SetCookie
 	Stale       Stale
 
+	Key Key
+
+	// SurrogateControl lets an origin speak to this cache by Surrogate-Control, which
+	// then goes before Cache-Control as CDN-Cache-Control always does.
+	SurrogateControl bool
+
 	// HonorRequest lets clients ask for more, or less, than the origin did; they may
 	// always ask for the cache or nothing.
 	HonorRequest bool
@@ -61,6 +67,8 @@ func (d *decoder) cachingKeys(c *Caching) keys {
 			"while_revalidate": d.duration(&c.Stale.WhileRevalidate),
 			"keep":             d.duration(&c.Stale.Keep),
 		}),
+		"key":                         d.key(&c.Key),
+		"surrogate_control":           d.boolean(&c.SurrogateControl),
 		"honor_request_cache_control": d.boolean(&c.HonorRequest),
 	}
 }
@@ -111,6 +119,12 @@ func (c *Config) caching(src *source, path string, own Caching) Caching {
 		"stale.server_error":          func() { out.Stale.ServerError = own.Stale.ServerError },
 		"stale.while_revalidate":      func() { out.Stale.WhileRevalidate = own.Stale.WhileRevalidate },
 		"stale.keep":                  func() { out.Stale.Keep = own.Stale.Keep },
+		"key.ignore_query":            func() { out.Key.IgnoreQuery = own.Key.IgnoreQuery },
+		"key.only_query":              func() { out.Key.OnlyQuery = own.Key.OnlyQuery },
+		"key.sort_query":              func() { out.Key.SortQuery = own.Key.SortQuery },
+		"key.headers":                 func() { out.Key.Headers = own.Key.Headers },
+		"key.cookies":                 func() { out.Key.Cookies = own.Key.Cookies },
+		"surrogate_control":           func() { out.SurrogateControl = own.SurrogateControl },
 		"honor_request_cache_control": func() { out.HonorRequest = own.HonorRequest },
 	} {
 		if src.given(below(path, key)) {

@@ -17,6 +17,7 @@ type Config struct {
 	Routes      []Route  // at least one, names unique; the first match wins
 	Admission   Admission
 	Cache       Cache
+	Purge       Purge
 	Limits      Limits
 	Shutdown    Shutdown
 	CacheStatus CacheStatus
@@ -51,6 +52,9 @@ type Metrics struct {
 // Cache says how long things are kept without word from the origin, and where.
 type Cache struct {
 	Caching
+	// AnyLanguageOrder says that the order in Accept-Language selects no variant.
+	AnyLanguageOrder bool
+
 	CollapseWait   time.Duration // a follower without a header by then fetches alone; above 0
 	UncacheableFor time.Duration // how long a key is known not to be storable; 0 is not at all
 	Memory         Memory
@@ -77,6 +81,7 @@ type Limits struct {
 	RequestsInFlight int           // served at once
 	InflightBytes    Size          // of bodies being fetched for storing, all together
 	Variants         int           // stored for one URL (Vary)
+	Ranges           int           // of one request that gets them in one answer; at most 1000
 }
 
 // Shutdown says how the process leaves. Both may be 0.

@@ -52,6 +52,7 @@ func defaultLimits() Limits {
 		RequestsInFlight: 10000,
 		InflightBytes:    64 * MiB,
 		Variants:         32,
+		Ranges:           16,
 	}
 }
 

@@ -75,6 +75,10 @@ func (v *validator) cache() {
 	v.fail(maxBytes, "want at least "+(4*c.Memory.MaxObjectBytes).String()+", four times max_object_bytes, or a smaller max_object_bytes")
 }
 
+// maxRanges keeps small what one request costs: overlaps are looked for between
+// any two of its ranges.
+const maxRanges = 1000
+
 // limits checks the limits section. The least sizes are what ordinary clients
 // cannot do without.
 func (v *validator) limits() {
@@ -91,4 +95,5 @@ func (v *validator) limits() {
 	v.count("limits.connections", l.Connections, 1, maxCount)
 	v.count("limits.requests_in_flight", l.RequestsInFlight, 1, maxCount)
 	v.count("limits.variants", l.Variants, 1, maxCount)
+	v.count("limits.ranges", l.Ranges, 1, maxRanges)
 }

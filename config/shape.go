@@ -18,6 +18,7 @@ func (d *decoder) config(c *Config) func(node) {
 		"routes":    elements(d, "want a list of routes", &c.Routes, d.route),
 		"admission": d.admission(&c.Admission),
 		"cache":     d.cache(&c.Cache),
+		"purge":     d.purge(&c.Purge),
 		"limits":    d.limits(&c.Limits),
 		"shutdown": d.section(keys{
 			"drain_delay":   d.duration(&c.Shutdown.DrainDelay),
@@ -95,7 +96,7 @@ func (d *decoder) route(r *Route) func(node) {
 			"second_hit": d.processWide(),
 			"counting":   d.processWide(),
 		}),
-		"cache":                d.section(d.cachingKeys(&r.ownCache), "collapse", "uncacheable_for", "key", "memory", "disk"),
+		"cache":                d.section(d.cachingKeys(&r.ownCache), "collapse", "uncacheable_for", "memory", "disk"),
 		"allow_ambiguous_path": d.boolean(&r.AllowAmbiguousPath),
 	}, "limits", "access_log")
 }
@@ -152,13 +153,14 @@ func (d *decoder) window(w *Window) keys {
 func (d *decoder) cache(c *Cache) func(node) {
 	known := d.cachingKeys(&c.Caching)
 	known["collapse"] = d.section(keys{"wait": d.duration(&c.CollapseWait)})
+	known["any_language_order"] = d.boolean(&c.AnyLanguageOrder)
 	known["uncacheable_for"] = d.duration(&c.UncacheableFor)
 	known["memory"] = d.section(keys{
 		"max_bytes":        d.size(&c.Memory.MaxBytes),
 		"max_object_bytes": d.size(&c.Memory.MaxObjectBytes),
 		"stage_bytes":      d.size(&c.Memory.StageBytes),
 	})
-	return d.section(known, "key", "disk")
+	return d.section(known, "disk")
 }
 
 func (d *decoder) limits(l *Limits) func(node) {
@@ -175,7 +177,8 @@ func (d *decoder) limits(l *Limits) func(node) {
 		"requests_in_flight": d.integer(&l.RequestsInFlight),
 		"inflight_bytes":     d.size(&l.InflightBytes),
 		"variants":           d.integer(&l.Variants),
-	}, "connections_per_address", "ranges")
+		"ranges":             d.integer(&l.Ranges),
+	}, "connections_per_address")
 }
 
 // level takes the names of slog's levels, in lower case.

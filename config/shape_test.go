@@ -2,6 +2,7 @@ package config
 
 import (
 	"log/slog"
+	"net/netip"
 	"os"
 	"reflect"
 	"strings"
@@ -13,7 +14,7 @@ import (
 )
 
 // ignoreOwn leaves out what is no part of the configuration's meaning.
-var ignoreOwn = cmpopts.IgnoreUnexported(Config{}, Route{})
+var ignoreOwn = cmp.Options{cmpopts.IgnoreUnexported(Config{}, Route{}), cmpopts.EquateComparable(netip.Prefix{})}
 
 // everyKey sets every supported key to something other than its default.
 const everyKey = `
@@ -41,7 +42,7 @@ routes:
     match: {hosts: ["*.Media.example.:81", "media.example:8080"], path_prefix: /m}
     origin: media
     admission: {policy: counting, more_than: 6}
-    cache: {default_ttl: 3s, heuristic: {fraction: 0.3}, stale: {keep: 5m}, set_cookie: refuse, ttl_by_status: {500: 1s}, honor_request_cache_control: false}
+    cache: {default_ttl: 3s, heuristic: {fraction: 0.3}, stale: {keep: 5m}, set_cookie: refuse, ttl_by_status: {500: 1s}, honor_request_cache_control: false, surrogate_control: false, key: {only_query: [r], cookies: [currency]}}
     allow_ambiguous_path: true
   - name: shop
     origin: shop
@@ -62,10 +63,14 @@ cache:
   force_ttl: 2s
   set_cookie: strip
   honor_request_cache_control: true
+  any_language_order: true
+  surrogate_control: true
+  key: {ignore_query: [utm_*, fbclid], only_query: [q], sort_query: true, headers: [X-Lang], cookies: [theme]}
   stale: {origin_failure: 61m, server_error: 1m, while_revalidate: 2m, keep: 62m}
   collapse: {wait: 6s}
   uncacheable_for: 11s
   memory: {max_bytes: 257MiB, max_object_bytes: 9MiB, stage_bytes: 2MiB}
+purge: {allow: [127.0.0.1, "10.0.0.0/8", "2001:db8::/32"]}
 limits:
   header_bytes: 17KiB
   header_count: 101
@@ -79,6 +84,7 @@ limits:
   requests_in_flight: 10001
   inflight_bytes: 65MiB
   variants: 33
+  ranges: 17
 shutdown: {drain_delay: 1s, drain_timeout: 35s}
 cache_status: {send: none}
 log: {level: debug, format: text}
@@ -88,7 +94,8 @@ access_log: {path: "-", format: json, sample: 1.0}
 func everyCaching() Caching {
 	return Caching{
 		DefaultTTL: time.Second, Heuristic: Heuristic{0.2, 25 * time.Hour}, TTLByStatus: map[int]time.Duration{404: time.Minute},
-		ForceTTL: 2 * time.Second, SetCookie: SetCookieStrip, HonorRequest: true,
+		ForceTTL: 2 * time.Second, SetCookie: SetCookieStrip, HonorRequest: true, SurrogateControl: true,
+		Key:   Key{[]string{"utm_*", "fbclid"}, []string{"q"}, true, []string{"X-Lang"}, []string{"theme"}},
 		Stale: Stale{61 * time.Minute, time.Minute, 2 * time.Minute, 62 * time.Minute},
 	}
 }
@@ -123,6 +130,7 @@ func wantEveryKey() *Config {
 					DefaultTTL: 3 * time.Second, Heuristic: Heuristic{0.3, 25 * time.Hour}, TTLByStatus: map[int]time.Duration{500: time.Second},
 					ForceTTL: 2 * time.Second, SetCookie: SetCookieRefuse,
 					Stale: Stale{61 * time.Minute, time.Minute, 2 * time.Minute, 5 * time.Minute},
+					Key:   Key{[]string{"utm_*", "fbclid"}, []string{"r"}, true, []string{"X-Lang"}, []string{"currency"}},
 				},
 			},
 			{Name: "shop", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{PolicySecondHit, 0}, Cache: everyCaching()},
@@ -135,14 +143,16 @@ func wantEveryKey() *Config {
 			OpenBelow: 0.25, State: "sightings", Shadow: []Rule{{PolicyAlways, 0}, {PolicyCounting, 5}, {PolicyCounting, 2}},
 		},
 		Cache: Cache{
-			Caching:      everyCaching(),
-			CollapseWait: 6 * time.Second, UncacheableFor: 11 * time.Second,
+			Caching:          everyCaching(),
+			AnyLanguageOrder: true,
+			CollapseWait:     6 * time.Second, UncacheableFor: 11 * time.Second,
 			Memory: Memory{MaxBytes: 257 << 20, MaxObjectBytes: 9 << 20, StageBytes: 2 << 20},
 		},
+		Purge: Purge{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32")}},
 		Limits: Limits{
 			HeaderBytes: 17 << 10, HeaderCount: 101, TargetBytes: 9 << 10, BodyBytes: 2 << 30,
 			HeaderTimeout: 11 * time.Second, ReadIdle: 33 * time.Second, WriteIdle: 34 * time.Second, Keepalive: 61 * time.Second,
-			Connections: 65537, RequestsInFlight: 10001, InflightBytes: 65 << 20, Variants: 33,
+			Connections: 65537, RequestsInFlight: 10001, InflightBytes: 65 << 20, Variants: 33, Ranges: 17,
 		},
 		Shutdown:    Shutdown{DrainDelay: time.Second, DrainTimeout: 35 * time.Second},
 		CacheStatus: CacheStatus{Send: SendNone},
@@ -180,7 +190,7 @@ func TestEveryKeyIsSet(t *testing.T) {
 			}
 		case a.Kind() == reflect.Slice && a.Len() > 0 && b.Len() > 0 && a.Index(0).Kind() == reflect.Struct:
 			walk(path+"[0]", a.Index(0), b.Index(0))
-		case path == ".Routes[0].Cache.HonorRequest": // false again, over the true of all routes
+		case path == ".Routes[0].Cache.HonorRequest", path == ".Routes[0].Cache.SurrogateControl": // false again, over the true of all routes
 		case reflect.DeepEqual(a.Interface(), b.Interface()):
 			t.Errorf("%s: got the default, %v, want everyKey to set it", path, a)
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // fits checks what only the rooms know of a configuration: whether filters of
-// these sizes can be built. The error is a config.Errors.
+// these sizes can be built, and these rules make a key. The error is a config.Errors.
 func fits(c *config.Config) error {
 	var faults config.Errors
 	for _, f := range []struct {
@@ -20,26 +20,26 @@ func fits(c *config.Config) error {
 		{"admission.second_hit", window(c.Admission.SecondHit), bloom.SplitBlock},
 		{"admission.counting", window(c.Admission.Counting.Window), bloom.CountingLine},
 	} {
-		for _, fault := range optionErrors(f.filter.Options.Validate(f.layout)) {
+		for _, fault := range joined[*bloom.OptionError](f.filter.Options.Validate(f.layout)) {
 			faults = append(faults, c.Fault(f.section+"."+fault.Option, "want "+fault.Want))
 		}
 	}
-	if len(faults) == 0 {
+	if faults = append(faults, keyFaults(c)...); len(faults) == 0 {
 		return nil
 	}
 	return faults
 }
 
-// optionErrors returns the faults that err joins.
-func optionErrors(err error) (out []*bloom.OptionError) {
-	if joined, ok := err.(interface{ Unwrap() []error }); ok {
-		for _, e := range joined.Unwrap() {
-			out = append(out, optionErrors(e)...)
+// joined returns the errors of one type that err joins.
+func joined[E error](err error) (out []E) {
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		for _, e := range several.Unwrap() {
+			out = append(out, joined[E](e)...)
 		}
 		return out
 	}
-	if fault, ok := errors.AsType[*bloom.OptionError](err); ok {
-		out = append(out, fault)
+	if one, ok := errors.AsType[E](err); ok {
+		out = append(out, one)
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -11,6 +12,7 @@ import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -91,10 +93,15 @@ func (e *edge) routes() ([]proxy.Route, error) {
 		if err != nil {
 			return nil, err
 		}
+		key, err := keyRules(r.Cache.Key)
+		if err != nil {
+			return nil, fmt.Errorf("route %s: %w", r.Name, err)
+		}
 		routes = append(routes, proxy.Route{
 			Name: r.Name, Hosts: hosts(r.Match.Hosts), PathPrefix: r.Match.PathPrefix,
 			Origin: byName[r.Origin], HostHeader: hostOf[r.Origin], Rule: rule,
-			Caching: cachingOptions(r.Cache), HonorRequest: r.Cache.HonorRequest, AllowAmbiguousPath: r.AllowAmbiguousPath,
+			Variants: rfc9111.Variants{AnyLanguageOrder: e.config.Cache.AnyLanguageOrder},
+			Caching:  cachingOptions(r.Cache), HonorRequest: r.Cache.HonorRequest, Key: key, AllowAmbiguousPath: r.AllowAmbiguousPath,
 		})
 	}
 	return routes, nil
@@ -104,7 +111,7 @@ func cachingOptions(c config.Caching) rfc9111.Options {
 	return rfc9111.Options{
 		DefaultTTL: c.DefaultTTL, ForcedTTL: c.ForceTTL, TTLByStatus: c.TTLByStatus,
 		Heuristic: rfc9111.Heuristic{Fraction: c.Heuristic.Fraction, MaxTTL: c.Heuristic.MaxTTL},
-		SetCookie: setCookie(c.SetCookie),
+		SetCookie: setCookie(c.SetCookie), SurrogateControl: c.SurrogateControl,
 		Stale: rfc9111.Stale{
 			OriginFailure: c.Stale.OriginFailure, ServerError: c.Stale.ServerError,
 			WhileRevalidate: c.Stale.WhileRevalidate, Keep: c.Stale.Keep,
@@ -145,13 +152,14 @@ func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 		writeIdle = 0
 	}
 	return proxy.Options{
-		Node: c.Node.Name, Routes: routes, Store: e.store, Hasher: hasher, Gate: e.gate, Shadow: e.shadow,
+		Node: c.Node.Name, Routes: routes, Store: e.store, Hasher: hasher, Purges: purge.New(purge.Options{}), Gate: e.gate, Shadow: e.shadow,
 		MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes), InflightBytes: int64(c.Limits.InflightBytes),
-		RequestsInFlight: c.Limits.RequestsInFlight,
-		TargetBytes:      int(c.Limits.TargetBytes), HeaderCount: c.Limits.HeaderCount, BodyBytes: int64(c.Limits.BodyBytes),
+		Ranges: c.Limits.Ranges, RequestsInFlight: c.Limits.RequestsInFlight,
+		TargetBytes: int(c.Limits.TargetBytes), HeaderCount: c.Limits.HeaderCount, BodyBytes: int64(c.Limits.BodyBytes),
 		ReadIdle: c.Limits.ReadIdle, WriteIdle: writeIdle,
-		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor,
-		CacheStatus: c.CacheStatus.Send == config.SendAll,
-		AccessLog:   e.access, Log: e.log, Metrics: proxy.NewMetrics(e.registry),
+		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor, PurgeFrom: c.Purge.Allow,
+		AnswersFlushed: true, // newServer sees to it
+		CacheStatus:    c.CacheStatus.Send == config.SendAll,
+		AccessLog:      e.access, Log: e.log, Metrics: proxy.NewMetrics(e.registry),
 	}
 }

@@ -35,6 +35,10 @@ func newServer(c *config.Config, p *proxy.Proxy, log *slog.Logger) *fasthttp.Ser
 		// answer and limits.read_idle are there from the start. It limits nothing.
 		MaxRequestBodySize: 1,
 		CloseOnShutdown:    true,
+		// Each answer is sent off by itself, also before a request that has come
+		// already, and no connection that lies idle holds a write buffer: see
+		// AnswersFlushed in options.go.
+		ReduceMemoryUsage: true,
 
 		ReadBufferSize:  int(c.Limits.HeaderBytes),
 		WriteBufferSize: writeBuffer,

@@ -8,23 +8,24 @@ import (
 	"net/http"
 )
 
-// maxPurgeBody is the most bytes of a purge request.
+// maxPurgeBody is the most bytes of a purge request. It bounds the number of
+// values, too.
 const maxPurgeBody = 1 << 20
 
 // purgeAnswer is the body of a purge that was done.
 type purgeAnswer struct {
-	Purged  purgeTargets `json:"purged"`
-	Soft    bool         `json:"soft"`
-	Objects int          `json:"objects"`
-}
-
-// purgeTargets is always a list, also where the request had one string.
-type purgeTargets struct {
-	URL []string `json:"url"`
+	// Purged has one member, as the request: a list, also where that had one string,
+	// or true for all.
+	Purged  map[string]any `json:"purged"`
+	Soft    bool           `json:"soft"`
+	Objects *int           `json:"objects"` // nil: not counted
 }
 
 // purgeHandler does not look at Content-Type: the guard has refused foreign
 // pages already, and a forgotten header should not stop a purge.
+//
+// A purge goes on when the client has left: it was asked for, and the size of the
+// body bounds the work.
 func purgeHandler(p Purger, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxPurgeBody))
@@ -32,20 +33,36 @@ func purgeHandler(p Purger, log *slog.Logger) http.Handler {
 			refuseBody(w, err)
 			return
 		}
-		urls, err := parsePurge(body)
+		order, err := parsePurge(body)
 		if err != nil {
 			writeError(w, http.StatusBadRequest, err.Error())
 			return
 		}
-		objects, done, err := purgeAll(p, urls)
-		log.InfoContext(r.Context(), "purge", "urls", len(urls), "done", done, "objects", objects)
+		objects, counted, err := p.Purge(order.by, order.values, order.soft)
 		if err != nil {
+			log.InfoContext(r.Context(), "purge refused", "by", order.by, "values", len(order.values), "error", err)
 			writeError(w, http.StatusBadRequest, err.Error())
 			return
 		}
+		done := log.With("by", order.by, "values", len(order.values), "soft", order.soft)
+		if counted {
+			done = done.With("objects", objects)
+		}
+		done.InfoContext(r.Context(), "purge")
 		// Strings and numbers can be encoded.
-		_ = writeJSON(w, http.StatusOK, "", purgeAnswer{Purged: purgeTargets{URL: urls}, Objects: objects})
+		_ = writeJSON(w, http.StatusOK, "", order.answer(objects, counted))
 	})
+}
+
+func (o purgeOrder) answer(objects int, counted bool) purgeAnswer {
+	a := purgeAnswer{Purged: map[string]any{o.by: o.values}, Soft: o.soft}
+	if o.by == purgeAll {
+		a.Purged[purgeAll] = true
+	}
+	if counted {
+		a.Objects = &objects
+	}
+	return a
 }
 
 func refuseBody(w http.ResponseWriter, err error) {
@@ -54,22 +71,4 @@ func refuseBody(w http.ResponseWriter, err error) {
 		return
 	}
 	writeError(w, http.StatusBadRequest, "the body could not be read")
-}
-
-// purgeAll purges the URLs in order, up to the first that is refused. It goes on
-// when the client has left: a purge that was asked for is wanted, and the size
-// of the body bounds the work. done is the number of URLs purged.
-func purgeAll(p Purger, urls []string) (objects, done int, err error) {
-	for i, u := range urls {
-		n, err := p.PurgeURL(u)
-		if err != nil {
-			err = fmt.Errorf("url %s: %w", quote(u), err)
-			if i > 0 {
-				err = fmt.Errorf("%w (URLs of the list purged before it: %d)", err, i)
-			}
-			return objects, i, err
-		}
-		objects += n
-	}
-	return objects, len(urls), nil
 }

@@ -21,10 +21,16 @@ func TestPurgeForms(t *testing.T) {
 			t.Errorf("%s: purged %q, want %q", body, got, wantPurged)
 		}
 	}
-	f(`{"url": "http://a/?x=1&y=<2>"}`, `{"purged":{"url":["http://a/?x=1&y=<2>"]},"soft":false,"objects":2}`, "http://a/?x=1&y=<2>")
-	f(`{"url": ["http://a/"]}`, `{"purged":{"url":["http://a/"]},"soft":false,"objects":2}`, "http://a/")
-	f(`{"soft" :  false , "url": ["b", "a", "b"]}`+"\n", `{"purged":{"url":["b","a","b"]},"soft":false,"objects":6}`, "b a b")
-	f(`{"url": "http:\/\/\u0061/"}`, `{"purged":{"url":["http://a/"]},"soft":false,"objects":2}`, "http://a/")
+	f(`{"url": "http://a/?x=1&y=<2>"}`, `{"purged":{"url":["http://a/?x=1&y=<2>"]},"soft":false,"objects":2}`, "url http://a/?x=1&y=<2>")
+	f(`{"url": ["http://a/"]}`, `{"purged":{"url":["http://a/"]},"soft":false,"objects":2}`, "url http://a/")
+	f(`{"soft" :  false , "url": ["b", "a", "b"]}`+"\n", `{"purged":{"url":["b","a","b"]},"soft":false,"objects":6}`, "url b a b")
+	f(`{"url": "http:\/\/\u0061/"}`, `{"purged":{"url":["http://a/"]},"soft":false,"objects":2}`, "url http://a/")
+	f(`{"url": "u", "soft": true}`, `{"purged":{"url":["u"]},"soft":true,"objects":null}`, "soft url u")
+	f(`{"prefix": "http://a/b/"}`, `{"purged":{"prefix":["http://a/b/"]},"soft":false,"objects":null}`, "prefix http://a/b/")
+	f(`{"host": ["a", "b:8080"]}`, `{"purged":{"host":["a","b:8080"]},"soft":false,"objects":null}`, "host a b:8080")
+	f(`{"soft": true, "tag": ["x", "y"]}`, `{"purged":{"tag":["x","y"]},"soft":true,"objects":null}`, "soft tag x y")
+	f(`{"all": true}`, `{"purged":{"all":true},"soft":false,"objects":null}`, "all")
+	f(`{"all": true, "soft": true}`, `{"purged":{"all":true},"soft":true,"objects":null}`, "soft all")
 }
 
 func TestPurgeRefusesWhatItDoesNotUnderstand(t *testing.T) {
@@ -42,21 +48,23 @@ func TestPurgeRefusesWhatItDoesNotUnderstand(t *testing.T) {
 			t.Errorf("%.80q: purged %q, want nothing", body, got)
 		}
 	}
-	const object, form = "want a JSON object", "url: want a string or a list"
-	for _, body := range []string{"", " ", "{}", "[]", "null", `"http://a/"`, "url=http://a/", `{"soft": false}`, "}"} {
+	const object, form = "want a JSON object", "want a string or a list"
+	for _, body := range []string{"", " ", "{}", "[]", "null", `"http://a/"`, "url=http://a/", `{"soft": false}`, `{"soft": true}`, "}"} {
 		f(body, object)
 	}
 	for _, v := range []string{`""`, "[]", "null", "7", "{}", "true", `["a", ""]`, `["a", null]`, `["a", 1]`, `[["a"]]`} {
-		f(`{"url": `+v+`}`, form)
+		for _, key := range []string{"url", "prefix", "host", "tag"} {
+			f(`{"`+key+`": `+v+`}`, key+": "+form)
+		}
 	}
 	for _, v := range []string{`{"url": "a"`, `{"url": "a",}`, `{"url"}`, `{url: "a"}`, `{"url": "a"} x`, `{"url": "a"}{}`, `{"url": 'a'}`} {
 		f(v, "bad JSON: ")
 	}
-	for _, key := range []string{"prefix", "host", "tag", "all"} {
-		f(`{"`+key+`": "x"}`, key+": not supported yet")
-		f(`{"url": "a", "`+key+`": null}`, key+": not supported yet")
+	for _, v := range []string{"false", "null", `"true"`, "1", "[true]"} {
+		f(`{"all": `+v+`}`, "all: want true")
 	}
-	f(`{"url": "a", "soft": true}`, "soft: true: not supported yet")
+	f(`{"url": "a", "tag": "b"}`, "url: want one of url, prefix, host, tag and all, not tag beside it")
+	f(`{"all": true, "host": "b"}`, "host: want one of url, prefix, host, tag and all, not all beside it")
 	f(`{"url": "a", "soft": "false"}`, "soft: want true or false")
 	f(`{"url": "a", "soft": null}`, "soft: want true or false")
 	f(`{"URL": "a"}`, `"URL": unknown key`)
@@ -65,34 +73,32 @@ func TestPurgeRefusesWhatItDoesNotUnderstand(t *testing.T) {
 	f(`{"url": "a", "\u0075rl": "b"}`, `"url": given twice`)
 	f("{\"url\": \"a\xff\"}", "the body is not valid UTF-8")
 	f(`{"`+strings.Repeat("k", 5000)+`": 1}`, `"`+strings.Repeat("k", 200)+`"…: unknown key`)
-	f(`{"url": "bad"}`, `url "bad": no scheme`)
+	f(`{"url": "bad"}`, "no scheme")
 }
 
 func TestSameBadRequestGetsTheSameAnswer(t *testing.T) {
 	for range 50 {
-		_, err := parsePurge([]byte(`{"z": 1, "tag": "x", "b": 2, "soft": true, "url": ""}`))
+		_, err := parsePurge([]byte(`{"z": 1, "tag": "x", "b": 2, "soft": 3, "url": ""}`))
 		if err == nil || err.Error() != `"b": unknown key` {
 			t.Fatalf("got %v, want the first bad key in order of the alphabet", err)
 		}
 	}
 }
 
-func TestPurgeSaysHowFarItCame(t *testing.T) {
-	var log record
-	p := &purges{}
-	o := options()
-	o.Purger, o.Log = p, slog.New(slog.NewTextHandler(&log, nil))
-	g := serve(t, mustNew(t, o))
-	a := g.do("POST", "/purge", `{"url": ["a", "b", "bad\u0000", "c"]}`)
-	if got, want := g.errorText(a), `url "bad\x00": no scheme (URLs of the list purged before it: 2)`; got != want || a.status != http.StatusBadRequest {
-		t.Errorf("got %d %q, want 400 %q", a.status, got, want)
+func TestPurgesAreLogged(t *testing.T) {
+	f := func(body, want string) {
+		t.Helper()
+		var log record
+		o := options()
+		o.Log = slog.New(slog.NewTextHandler(&log, nil))
+		serve(t, mustNew(t, o)).do("POST", "/purge", body)
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("%s: got log %q, want %q in it", body, log.String(), want)
+		}
 	}
-	if got := p.all(); got != "a b" {
-		t.Errorf("purged %q, want those before the bad one", got)
-	}
-	if want := "urls=4 done=2 objects=4"; !strings.Contains(log.String(), want) {
-		t.Errorf("log: got %q, want %q in it", log.String(), want)
-	}
+	f(`{"url": ["a", "b"]}`, `msg=purge by=url values=2 soft=false objects=4`)
+	f(`{"tag": "a", "soft": true}`, `msg=purge by=tag values=1 soft=true`+"\n")
+	f(`{"url": ["a", "bad", "c"]}`, `msg="purge refused" by=url values=3 error="no scheme"`)
 }
 
 func TestPurgeBodyIsBounded(t *testing.T) {
@@ -111,7 +117,7 @@ func TestPurgeBodyIsBounded(t *testing.T) {
 	if got, want := g.errorText(a), "the body is over 1048576 bytes"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := p.all(); got != "http://a/" {
+	if got := p.all(); got != "url http://a/" {
 		t.Errorf("purged %q, want the first only", got)
 	}
 }
@@ -143,14 +149,19 @@ func FuzzPurgeBody(f *testing.F) {
 	f.Add([]byte(purgeOne))
 	f.Add([]byte(`{"url": ["a", "b"], "soft": false}`))
 	f.Add([]byte(`{"url": "a", "x": {"url": [1]}} `))
+	f.Add([]byte(`{"all": true, "soft": true}`))
+	f.Add([]byte(`{"tag": ["a"], "host": "b"}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		urls, err := parsePurge(body)
-		if (err == nil) != (len(urls) > 0) {
-			t.Fatalf("got %q and %v, want one of the two", urls, err)
+		o, err := parsePurge(body)
+		switch {
+		case err != nil && (o.by != "" || len(o.values) > 0 || o.soft):
+			t.Fatalf("got %+v and %v, want one of the two", o, err)
+		case err == nil && (len(o.values) == 0) != (o.by == purgeAll):
+			t.Fatalf("got %+v, want values for all but all", o)
 		}
-		for _, u := range urls {
-			if u == "" {
-				t.Fatalf("got an empty URL among %q", urls)
+		for _, v := range o.values {
+			if v == "" {
+				t.Fatalf("got an empty value in %+v", o)
 			}
 		}
 	})

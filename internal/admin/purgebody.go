@@ -12,39 +12,84 @@ import (
 	"unicode/utf8"
 )
 
-var (
-	errNotObject = errors.New(`want a JSON object such as {"url": "http://HOST/PATH"}`)
-	errURLForm   = errors.New("url: want a string or a list of at least one, none of them empty")
-)
+// purgeAll is the key that has no values.
+const purgeAll = "all"
 
-// parsePurge returns the URLs of a purge request. It is strict: a key that is
-// misspelt, given twice or not supported must not purge less, or more, than
-// was meant. Keys are compared as they are, unlike in json.Unmarshal.
-func parsePurge(body []byte) ([]string, error) {
+var errPurgeForm = errors.New(`want a JSON object with one of url, prefix, host, tag and all, such as {"url": "http://HOST/PATH"}`)
+
+// purgeOrder is what a purge request asks for.
+type purgeOrder struct {
+	by     string   // what the values are: a key of the request
+	values []string // none for all
+	soft   bool
+}
+
+// parsePurge reads a purge request. It is strict: a key that is misspelt, given
+// twice or unknown must not purge less, or more, than was meant. Keys are compared
+// as they are, unlike in json.Unmarshal.
+func parsePurge(body []byte) (purgeOrder, error) {
+	var o purgeOrder
 	if !utf8.Valid(body) { // or encoding/json would put U+FFFD into the URL
-		return nil, errors.New("the body is not valid UTF-8")
+		return o, errors.New("the body is not valid UTF-8")
 	}
 	keys, err := parseObject(body)
 	if err != nil {
-		return nil, err
+		return o, err
 	}
 	for _, key := range slices.Sorted(maps.Keys(keys)) { // sorted: the same request gets the same answer
-		if err := checkKey(key, keys[key]); err != nil {
-			return nil, err
+		if err := o.read(key, keys[key]); err != nil {
+			return purgeOrder{}, err
 		}
 	}
-	raw, ok := keys["url"]
-	if !ok {
-		return nil, errNotObject
+	if o.by == "" {
+		return o, errPurgeForm
 	}
-	return parseURLs(raw)
+	return o, nil
+}
+
+// read takes one key.
+func (o *purgeOrder) read(key string, raw json.RawMessage) error {
+	switch key {
+	case "soft":
+		return parseSoft(raw, &o.soft)
+	case "url", "prefix", "host", "tag", purgeAll:
+	default:
+		return fmt.Errorf("%s: unknown key", quote(key))
+	}
+	if o.by != "" {
+		return fmt.Errorf("%s: want one of url, prefix, host, tag and all, not %s beside it", key, o.by)
+	}
+	o.by = key
+	if key == purgeAll {
+		if string(raw) != "true" {
+			return errors.New("all: want true")
+		}
+		return nil
+	}
+	values, err := parseValues(raw)
+	if err != nil {
+		return fmt.Errorf("%s: %w", key, err)
+	}
+	o.values = values
+	return nil
+}
+
+func parseSoft(raw json.RawMessage, soft *bool) error {
+	switch string(raw) {
+	case "true":
+		*soft = true
+	case "false":
+	default:
+		return errors.New("soft: want true or false")
+	}
+	return nil
 }
 
 // parseObject decodes one JSON object with distinct keys and nothing after it.
 func parseObject(body []byte) (map[string]json.RawMessage, error) {
 	d := json.NewDecoder(bytes.NewReader(body))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		return nil, errNotObject
+		return nil, errPurgeForm
 	}
 	keys := map[string]json.RawMessage{}
 	for d.More() {
@@ -71,41 +116,22 @@ func parseObject(body []byte) (map[string]json.RawMessage, error) {
 	return keys, nil
 }
 
-func checkKey(key string, raw json.RawMessage) error {
-	switch key {
-	case "url":
-		return nil
-	case "prefix", "host", "tag", "all":
-		return fmt.Errorf("%s: not supported yet", key)
-	case "soft":
-		switch string(raw) {
-		case "false":
-			return nil
-		case "true":
-			return errors.New("soft: true: not supported yet")
-		}
-		return errors.New("soft: want true or false")
-	}
-	return fmt.Errorf("%s: unknown key", quote(key))
-}
+var errValues = errors.New("want a string or a list of at least one, none of them empty")
 
-func parseURLs(raw json.RawMessage) ([]string, error) {
-	var urls []string
+func parseValues(raw json.RawMessage) ([]string, error) {
+	var values []string
 	if len(raw) > 0 && raw[0] == '"' {
-		urls = make([]string, 1)
-		if err := json.Unmarshal(raw, &urls[0]); err != nil {
-			return nil, errURLForm
+		values = make([]string, 1)
+		if err := json.Unmarshal(raw, &values[0]); err != nil {
+			return nil, errValues
 		}
-	} else if err := json.Unmarshal(raw, &urls); err != nil {
-		return nil, errURLForm
+	} else if err := json.Unmarshal(raw, &values); err != nil {
+		return nil, errValues
 	}
-	if len(urls) == 0 {
-		return nil, errURLForm
+	if len(values) == 0 || slices.Contains(values, "") { // null in a list comes here too
+		return nil, errValues
 	}
-	if slices.Contains(urls, "") { // null in a list comes here too
-		return nil, errURLForm
-	}
-	return urls, nil
+	return values, nil
 }
 
 // quote makes a text from the client fit for an error message.

@@ -16,26 +16,32 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// purges records what was purged; a URL that starts with "bad" is refused.
+// purges records what was purged; a value that starts with "bad" is refused.
 type purges struct {
 	mu   sync.Mutex
-	urls []string
+	done []string
 }
 
-func (p *purges) PurgeURL(u string) (int, error) {
+func (p *purges) Purge(by string, values []string, soft bool) (objects int, counted bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if strings.HasPrefix(u, "bad") {
-		return 0, errors.New("no scheme")
+	for _, v := range values {
+		if strings.HasPrefix(v, "bad") {
+			return 0, false, errors.New("no scheme")
+		}
 	}
-	p.urls = append(p.urls, u)
-	return 2, nil
+	words := append([]string{by}, values...)
+	if soft {
+		words = append([]string{"soft"}, words...)
+	}
+	p.done = append(p.done, strings.Join(words, " "))
+	return 2 * len(values), by == "url" && !soft, nil
 }
 
 func (p *purges) all() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return strings.Join(p.urls, " ")
+	return strings.Join(p.done, "; ")
 }
 
 // record is a log that can be read while it is written.

@@ -21,11 +21,13 @@ const (
 	maxHeader     = 16 << 10
 )
 
-// Purger forgets stored responses. PurgeURL removes every variant of the URL
-// and returns how many objects that were; the error says what is wrong with the
-// URL, in words for the client. It is called by many goroutines at once.
+// Purger forgets stored responses, or with soft makes them stale. By is "url",
+// "prefix", "host" or "tag", of which values has one or more, or "all", without a
+// value. Objects is how many went, if counted says that somebody counted. An error
+// says in words for the client which value is wrong; nothing was purged then. It is
+// called by many goroutines at once.
 type Purger interface {
-	PurgeURL(rawURL string) (objects int, err error)
+	Purge(by string, values []string, soft bool) (objects int, counted bool, err error)
 }
 
 // Options are what the admin server needs. All functions and interfaces are
@@ -81,7 +83,7 @@ func New(o Options) (*Server, error) {
 	routes["/status"] = read("the state of the proxy, in JSON", statusHandler(o.Status, o.Log))
 	routes["/purge"] = route{
 		methods: []string{http.MethodPost},
-		about:   `forget URLs: {"url": "http://HOST/PATH"} or {"url": ["...", "..."]}`,
+		about:   `forget responses: {"url": "http://HOST/PATH"} or a list of them; "prefix", "host", "tag" as well, or {"all": true}; with "soft": true make them stale`,
 		handler: purgeHandler(o.Purger, o.Log),
 	}
 	return newServer(g, routes, o.Log), nil

@@ -111,6 +111,24 @@ func (g *Gate) Sight(r Rule, hi, lo uint64) Verdict {
 	return v
 }
 
+// Knows reports whether a response for the key may be stored by r although the
+// request for it is no sighting: whether those before it are enough. It records
+// nothing.
+func (g *Gate) Knows(r Rule, hi, lo uint64) bool {
+	known := false
+	switch r.Policy {
+	case Always:
+		return true
+	case SecondHit:
+		known = g.secondHit.Has(hi, lo)
+	case Counting:
+		known = g.counting.Estimate(hi, lo) > r.MoreThan
+	default: // Never
+		return false
+	}
+	return known || g.Open()
+}
+
 // decide records and says what the rule alone says.
 func (g *Gate) decide(r Rule, hi, lo uint64) Verdict {
 	switch r.Policy {

@@ -81,6 +81,29 @@ func TestVerdictsOfRepeatedSightings(t *testing.T) {
 	f(Rule{Policy: Counting, MoreThan: 14}, 5, few(14, 15), enough(15, 15), enough(15, 15))
 }
 
+func TestKnowsAsksWithoutRecording(t *testing.T) {
+	g := newGate(t, Options{SecondHit: section(time.Hour, 1000), Counting: section(time.Hour, 1000)})
+	f := func(r Rule, key uint64, want bool) {
+		t.Helper()
+		hi, lo := hash(key)
+		for range 2 {
+			if got := g.Knows(r, hi, lo); got != want {
+				t.Errorf("%v more than %d: got %v, want %v", r.Policy, r.MoreThan, got, want)
+			}
+		}
+	}
+	f(Rule{Policy: Always}, 1, true)
+	f(Rule{Policy: Never}, 1, false)
+	f(secondHit, 1, false)
+	g.sight(secondHit, 1)
+	f(secondHit, 1, true)
+	more1 := Rule{Policy: Counting, MoreThan: 1}
+	g.sight(more1, 1)
+	f(more1, 1, false)
+	g.sight(more1, 1)
+	f(more1, 1, true)
+}
+
 func TestASightingGoesToItsRulesFilterOnly(t *testing.T) {
 	g := newGate(t, Options{SecondHit: section(time.Hour, 1000), Counting: section(time.Hour, 1000)})
 	keys := func() (out []int64) {

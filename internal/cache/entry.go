@@ -12,9 +12,10 @@ const (
 	// entryOverhead is one item, which is an Entry and its mark, with its share of
 	// ristretto's two maps and of allocator rounding, or with its place in window
 	// or stage. TestCostCoversTheHeap measures it.
-	entryOverhead = 450
+	entryOverhead = 480
 	fieldOverhead = 32 // two string headers
 	nameOverhead  = 16 // one string header
+	tagBytes      = 8
 )
 
 // Entry is one stored response. Whoever makes it owns it until it is put; from
@@ -24,7 +25,8 @@ type Entry struct {
 	// Key is the hash of Name.
 	Key Key
 	// Name is the full canonical key: the URL part, then for a variant the part
-	// that the fields named by Vary select.
+	// that the fields named by Vary select. Whatever else the caller keys before it
+	// knows of Vary is a part of the URL part here.
 	Name []byte
 	// URL is the hash of the URL part, the same for all variants of a URL. An
 	// entry without Vary has Key equal to URL.
@@ -39,6 +41,12 @@ type Entry struct {
 	// Serial tells this response from every other that the process has received; 0
 	// is none. The cache does not look at it.
 	Serial uint64
+
+	// Born and Tags say which purges reach the response: the generation of purges
+	// when its fetch or its last validation began, and the hashes of its tags. The
+	// cache does not look at them.
+	Born uint64
+	Tags []uint64
 
 	// Status is the status code of the response.
 	Status int
@@ -68,7 +76,7 @@ func (e *Entry) Cost() int64 {
 	for i := range e.Header {
 		n += fieldOverhead + int64(len(e.Header[i].Name)+len(e.Header[i].Value))
 	}
-	return n + namesBytes(e.Vary)
+	return n + namesBytes(e.Vary) + tagBytes*int64(len(e.Tags))
 }
 
 // urlName returns the URL part of the canonical key.

@@ -13,7 +13,7 @@ type TierStats struct {
 	// from the window to the main part (never in the stage), Variants went
 	// because of the bounds on variants.
 	Capacity, Rejected, Variants int64
-	// Replaced went for a newer response of its URL and Purged by Purge.
+	// Replaced went for a newer response of its URL and Purged by Purge or Discard.
 	Replaced, Purged int64
 	// Promoted went from the stage to the memory tier; in the memory tier it is 0.
 	Promoted int64

@@ -118,6 +118,23 @@ func (s *Store) Purge(url Key, name []byte) (objects int) {
 	return objects + s.forgetLocked(url, name, purged) + s.stage.forget(url, name, purged)
 }
 
+// Discard removes e, which a look-up has returned and which a purge has reached. It
+// reports false if it is not held any more: what has taken its place is no concern of
+// that purge.
+func (s *Store) Discard(e *Entry) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if it := s.heldLocked(e.Key); it != nil && &it.Entry == e {
+		s.leaveLocked(it, purged)
+		return true
+	}
+	if slot := s.stage.items.peek(e.Key); slot != nil && &slot.value.Entry == e {
+		s.stage.leave(slot, purged)
+		return true
+	}
+	return false
+}
+
 // storeLocked lands e in the memory tier. What was staged under its Key leaves
 // then, for the reason why.
 func (s *Store) storeLocked(e *Entry, why departure) {

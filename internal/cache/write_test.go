@@ -411,3 +411,76 @@ func TestOutcomeWords(t *testing.T) {
 	f(Superseded, "superseded")
 	f(0, "unknown")
 }
+
+func TestDiscardTakesTheOneEntryThatWasFound(t *testing.T) {
+	f := func(name string, put func(s *Store)) {
+		t.Helper()
+		t.Run(name, func(t *testing.T) {
+			s := newStagedStore(t, 256<<10)
+			put(s)
+			e, tier := s.Find(sum("/a"), []byte("/a"))
+			if e == nil {
+				t.Fatal("got nothing, want what was put")
+			}
+			if !s.Discard(e) {
+				t.Error("Discard: got false, want true")
+			}
+			if holds(s, "/a") {
+				t.Error("found after Discard")
+			}
+			if s.Discard(e) {
+				t.Error("second Discard: got true, want false")
+			}
+			st := s.Stats().TierStats
+			if tier == Stage {
+				st = s.Stats().Stage
+			}
+			if st.Purged != 1 || st.Objects != 0 || st.Bytes != 0 {
+				t.Errorf("got %+v, want one purged and nothing held", st)
+			}
+		})
+	}
+	put := func(s *Store, e *Entry) {
+		if got := s.Put(e, nil); got != Stored {
+			t.Errorf("Put: got %v, want stored", got)
+		}
+	}
+	f("window", func(s *Store) { put(s, plain("/a", 1, 100)) })
+	f("stage", func(s *Store) {
+		if got := s.PutStage(plain("/a", 1, 100), nil); got != Stored {
+			t.Errorf("PutStage: got %v, want stored", got)
+		}
+	})
+}
+
+func TestDiscardLeavesWhatHasComeSince(t *testing.T) {
+	s := newStagedStore(t, 256<<10)
+	mustPut(t, s, plain("/a", 1, 100))
+	old, _ := find(s, sum("/a"), []byte("/a"))
+	mustPut(t, s, plain("/a", 2, 100))
+	if s.Discard(old) {
+		t.Error("Discard of what was replaced: got true, want false")
+	}
+	if e, ok := find(s, sum("/a"), []byte("/a")); !ok || versionOf(e) != 2 {
+		t.Error("the newer response is gone")
+	}
+}
+
+func TestDiscardFindsWhatHasMovedToMain(t *testing.T) {
+	s := newStore(t, 1<<20, 64<<10)
+	mustPut(t, s, plain("/a", 1, 100))
+	for i := range 4 { // more than a window of them, less than main has room for
+		mustPut(t, s, plain(fmt.Sprint("/b", i), 1, 40<<10))
+		_, _ = find(s, sum("/a"), []byte("/a"))
+	}
+	if s.window.peek(sum("/a")) != nil {
+		t.Fatal("still in the window: no test of main")
+	}
+	e, ok := find(s, sum("/a"), []byte("/a"))
+	if !ok {
+		t.Fatal("not kept by main: no test of main")
+	}
+	if !s.Discard(e) || holds(s, "/a") {
+		t.Error("still found after Discard")
+	}
+}

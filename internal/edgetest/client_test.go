@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -15,6 +16,7 @@ import (
 // reply is what a client got.
 type reply struct {
 	*http.Response
+	interim []*http.Response // what came before
 	content string
 	broken  error // the body ended before its framing said so
 	took    time.Duration
@@ -77,14 +79,22 @@ func begin(p *pipe, text string) (*exchange, error) {
 	return x, nil
 }
 
-// read reads one answer to its end.
+// read reads one answer to its end, interim responses before it included.
 func read(c net.Conn, method string) reply {
-	res, err := http.ReadResponse(bufio.NewReader(c), &http.Request{Method: method})
-	if err != nil {
-		return reply{nothing: err}
+	r := bufio.NewReader(c)
+	var interim []*http.Response
+	for {
+		res, err := http.ReadResponse(r, &http.Request{Method: method})
+		if err != nil {
+			return reply{nothing: err}
+		}
+		if res.StatusCode < 200 {
+			interim = append(interim, res)
+			continue
+		}
+		body, err := io.ReadAll(res.Body)
+		return reply{Response: res, interim: interim, content: string(body), broken: err}
 	}
-	body, err := io.ReadAll(res.Body)
-	return reply{Response: res, content: string(body), broken: err}
 }
 
 // check holds a reply against one expectation.
@@ -115,10 +125,30 @@ func (r *reply) check(want string) error {
 		if got := r.took.String(); got != rest {
 			return fmt.Errorf("got the answer after %s, want %s", got, rest)
 		}
+	case verb == "interim":
+		return r.checkInterim(rest)
 	default:
 		return checkField(r.Header, want)
 	}
 	return nil
+}
+
+// checkInterim holds the interim responses against "none", or the last one of a
+// status against "STATUS Name: value".
+func (r *reply) checkInterim(want string) error {
+	if want == "none" {
+		if len(r.interim) > 0 {
+			return fmt.Errorf("got %d interim responses, want none", len(r.interim))
+		}
+		return nil
+	}
+	status, field, _ := strings.Cut(want, " ")
+	for _, res := range slices.Backward(r.interim) {
+		if fmt.Sprint(res.StatusCode) == status {
+			return checkField(res.Header, field)
+		}
+	}
+	return fmt.Errorf("got no interim response %s", status)
 }
 
 // checkField holds "Name: value" or "no Name" against fields.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"sync"
 	"testing"
 	"time"
@@ -15,8 +16,10 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -39,9 +42,11 @@ type Options struct {
 	MaxBytes, MaxObjectBytes, InflightBytes int64
 	StageBytes                              int64   // of MaxBytes
 	OpenBelow                               float64 // share of the memory tier below which the gate is open
-	Variants, RequestsInFlight              int
+	Variants, Ranges, RequestsInFlight      int
 	CollapseWait                            time.Duration
 	Caching                                 rfc9111.Options
+	Key                                     cachekey.Options
+	PurgeFrom                               []netip.Prefix
 	HonorRequest                            bool
 	UncacheableFor                          time.Duration
 	WriteIdle                               time.Duration
@@ -58,6 +63,7 @@ func (o *Options) setDefaults(tb testing.TB) {
 	o.MaxObjectBytes = cmp.Or(o.MaxObjectBytes, (o.MaxBytes-o.StageBytes)/4)
 	o.InflightBytes = cmp.Or(o.InflightBytes, 64<<20)
 	o.Variants = cmp.Or(o.Variants, 32)
+	o.Ranges = cmp.Or(o.Ranges, 16)
 	o.RequestsInFlight = cmp.Or(o.RequestsInFlight, 10000)
 	o.CollapseWait = cmp.Or(o.CollapseWait, 5*time.Second)
 	o.WriteIdle = cmp.Or(o.WriteIdle, 30*time.Second)
@@ -119,7 +125,9 @@ func Start(tb testing.TB, o Options) *Edge {
 	o.Origin.Metrics = origin.NewMetrics(e.Registry)
 	e.origin, err = origin.New(o.Origin)
 	must(tb, err)
-	e.Proxy, err = proxy.New(o.proxyOptions(e, hasher))
+	rules, err := cachekey.New(o.Key)
+	must(tb, err)
+	e.Proxy, err = proxy.New(o.proxyOptions(e, hasher, rules))
 	must(tb, err)
 	e.server = newServer(e.Proxy, o.WriteIdle)
 	e.serving.Go(func() { _ = e.server.Serve(o.Listener) })
@@ -127,16 +135,16 @@ func Start(tb testing.TB, o Options) *Edge {
 	return e
 }
 
-func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher) proxy.Options {
+func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rules) proxy.Options {
 	return proxy.Options{
-		Node: Node, Store: e.Store, Hasher: hasher, Gate: e.gate,
+		Node: Node, Store: e.Store, Hasher: hasher, Purges: purge.New(purge.Options{}), Gate: e.gate,
 		Routes: []proxy.Route{{
 			Name: "default", Hosts: []proxy.Host{{}}, PathPrefix: "/", Origin: e.origin, HostHeader: o.HostHeader,
-			Rule: o.Rule, Caching: o.Caching, HonorRequest: o.HonorRequest, AllowAmbiguousPath: o.AllowAmbiguousPath,
+			Rule: o.Rule, Caching: o.Caching, HonorRequest: o.HonorRequest, Key: rules, AllowAmbiguousPath: o.AllowAmbiguousPath,
 		}},
 		MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, RequestsInFlight: o.RequestsInFlight,
-		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, ReadIdle: 30 * time.Second, WriteIdle: o.WriteIdle,
-		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, CacheStatus: true,
+		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, ReadIdle: 30 * time.Second, WriteIdle: o.WriteIdle,
+		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom, AnswersFlushed: true, CacheStatus: true,
 		Log: slog.New(slog.NewTextHandler(o.Log, nil)), Metrics: proxy.NewMetrics(e.Registry),
 	}
 }
@@ -147,7 +155,8 @@ func newServer(p *proxy.Proxy, writeIdle time.Duration) *fasthttp.Server {
 		Handler: p.Serve, ErrorHandler: p.Malformed, ExpectHandler: p.Expect, Logger: silent{},
 		NoDefaultServerHeader: true, NoDefaultDate: true, NoDefaultContentType: true, SecureErrorLogMessage: true,
 		StreamRequestBody: true, DisablePreParseMultipartForm: true, CloseOnShutdown: true,
-		ReadBufferSize: 16 << 10, WriteBufferSize: 8 << 10,
+		ReduceMemoryUsage: true, // sends off every answer, see AnswersFlushed
+		ReadBufferSize:    16 << 10, WriteBufferSize: 8 << 10,
 		ReadTimeout: 10 * time.Second, WriteTimeout: writeIdle, IdleTimeout: time.Minute,
 	}
 }

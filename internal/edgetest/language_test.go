@@ -19,7 +19,8 @@ import (
 //	leave NAME                  its client closes the connection
 //	raw TEXT [-> E]             a request of these bytes; Go's escapes hold
 //	advance DURATION            virtual time passes
-//	purge URL [-> N]            and how many objects went
+//	purge [soft] [BY] VALUE...  by url, if not said, prefix, host or tag; or: purge [soft] all
+//	    -> N                    how many objects went; uncounted where nobody knows
 //	origin-down                 the origin refuses connections from now on
 //	expect FACT                 see facts_test.go
 //
@@ -33,6 +34,8 @@ import (
 //	-> body TEXT                Go's escapes hold
 //	-> size N                   of the body
 //	-> broken                   the body ends before its framing says so
+//	-> interim N Name: value    of the last interim response with that status; or no Name
+//	-> interim none             there was none
 //	-> after DURATION           virtual time from the request to the end of the answer
 //
 // In values {now}, {now+1h} and {now-1h} are an HTTP date.

@@ -49,13 +49,16 @@ func TestRunnerFindsWhatIsNotAsExpected(t *testing.T) {
 	f("never started", "finish x", "was not started")
 	f("verb", "cleint GET /a", "unknown verb")
 	f("expectation", "client GET /a\n  -> bodi x", "no expectation of this form")
+	f("interim response", "client GET /a\n  -> interim 103 no Link", "got no interim response 103")
+	f("interim field", "origin /i\n  bytes HTTP/1.1 103 x\\r\\nX: y\\r\\n\\r\\nHTTP/1.1 204 x\\r\\n\\r\\n\nclient GET /i\n  -> interim 103 no X", `got X: ["y"]`)
+	f("interim none", "origin /i\n  bytes HTTP/1.1 103 x\\r\\n\\r\\nHTTP/1.1 204 x\\r\\n\\r\\n\nclient GET /i\n  -> interim none", "got 1 interim responses")
 	f("fact", "client GET /a\nexpect origin-lines GET /a", "no fact of this name")
 	f("setting", "set policy never", "the edge runs already")
 	f("answer verb", "origin /b\n  boddy x", "unknown")
 }
 
 func TestUnknownSettingsFail(t *testing.T) {
-	for _, text := range []string{"set colour blue", "set policy sometimes", "set max-object many", "set window 2", "set max-object"} {
+	for _, text := range []string{"set colour blue", "set policy sometimes", "set max-object many", "set window 2", "set max-object", "set key", "set key headers", "set key header X-A"} {
 		steps, err := parse(text)
 		if err != nil {
 			t.Fatal(err)

@@ -2,6 +2,7 @@ package edgetest
 
 import (
 	"fmt"
+	"net/netip"
 	"strconv"
 	"time"
 
@@ -13,13 +14,15 @@ import (
 //
 //	policy NAME [MORE-THAN]   always, second-hit, counting, never; second-hit if not set
 //	window GENERATIONS PERIOD
-//	SIZE-OR-COUNT N           max-object, inflight, max-bytes, stage, variants, requests-in-flight, max-connections, queue
+//	SIZE-OR-COUNT N           max-object, inflight, max-bytes, stage, variants, ranges, requests-in-flight, max-connections, queue
 //	open-below SHARE
 //	TIME D                    default-ttl, collapse-wait, uncacheable-for, first-byte, between-reads, queue-wait, write-idle
 //	host-header TEXT
 //	allow-ambiguous-path, honor-request
 //	heuristic FRACTION
 //	set-cookie MODE           shared, refuse, strip, store
+//	purge-from PREFIX         of the addresses that may use PURGE; clients have 198.51.100.7
+//	key RULE [NAME...]        ignore-query, only-query, sort-query, headers, cookies
 func (o *Options) apply(s *step) error {
 	w, err := s.words(1)
 	if err != nil {
@@ -55,6 +58,12 @@ func (o *Options) apply(s *step) error {
 	case key == "open-below":
 		o.OpenBelow, err = strconv.ParseFloat(w[1], 64)
 		return err
+	case key == "purge-from":
+		p, err := netip.ParsePrefix(w[1])
+		o.PurgeFrom = append(o.PurgeFrom, p)
+		return err
+	case key == "key":
+		return o.applyKey(w[1], w[2:])
 	case key == "window":
 		return o.applyWindow(w[1:])
 	default:
@@ -72,6 +81,21 @@ func (o *Options) applyPolicy(w []string) error {
 		o.Rule.MoreThan, err = strconv.Atoi(w[1])
 	}
 	return err
+}
+
+func (o *Options) applyKey(rule string, names []string) error {
+	lists := map[string]*[]string{
+		"ignore-query": &o.Key.IgnoreQuery, "only-query": &o.Key.OnlyQuery, "headers": &o.Key.Headers, "cookies": &o.Key.Cookies,
+	}
+	switch list := lists[rule]; {
+	case rule == "sort-query":
+		o.Key.SortQuery = true
+	case list != nil && len(names) > 0:
+		*list = names
+	default:
+		return fmt.Errorf("set key: want a rule and names, got %q %q", rule, names)
+	}
+	return nil
 }
 
 func (o *Options) applyWindow(w []string) (err error) {
@@ -98,7 +122,7 @@ func (o *Options) applyNumber(key, value string) (err error) {
 		return err
 	}
 	counts := map[string]*int{
-		"variants": &o.Variants, "requests-in-flight": &o.RequestsInFlight,
+		"variants": &o.Variants, "ranges": &o.Ranges, "requests-in-flight": &o.RequestsInFlight,
 		"max-connections": &o.Origin.MaxConnections, "queue": &o.Origin.QueueRequests,
 	}
 	if n := counts[key]; n != nil {

@@ -301,12 +301,27 @@ func (w *world) advance(s *step) error {
 }
 
 func (w *world) purge(s *step) error {
-	n, err := w.edge.Proxy.PurgeURL(s.rest)
+	words, err := s.words(1)
 	if err != nil {
 		return err
 	}
+	by, soft := "url", words[0] == "soft"
+	if soft {
+		words = words[1:]
+	}
+	if len(words) > 1 || len(words) == 1 && words[0] == "all" {
+		by, words = words[0], words[1:]
+	}
+	n, counted, err := w.edge.Proxy.Purge(by, words, soft)
+	if err != nil {
+		return err
+	}
+	got := "uncounted"
+	if counted {
+		got = strconv.Itoa(n)
+	}
 	for _, want := range expectations(s) {
-		if got := strconv.Itoa(n); got != want {
+		if got != want {
 			return fmt.Errorf("got %s objects, want %s", got, want)
 		}
 	}

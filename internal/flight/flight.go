@@ -26,6 +26,7 @@ type Flight[K comparable, H any] struct {
 	table *Table[K, H]
 	key   K
 	url   K
+	begun uint64 // the generation of purges then
 	body  *body
 	ctx   context.Context
 	stop  context.CancelFunc

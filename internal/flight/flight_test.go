@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,7 +19,45 @@ const (
 )
 
 func newTestTable() *Table[int, string] {
-	return NewTable[int, string](NewBudget(testBudget), testLimit)
+	return NewTable[int, string](NewBudget(testBudget), testLimit, nil)
+}
+
+// TestAPurgeEndsTheJoiningOfFlights: what a purge of a tag reaches is not known as
+// long as a response has no header, so nobody may be given one that was asked for
+// before it.
+func TestAPurgeEndsTheJoiningOfFlights(t *testing.T) {
+	var purges atomic.Uint64
+	table := NewTable[int, string](NewBudget(testBudget), testLimit, purges.Load)
+	join := func(wantLead bool) *Flight[int, string] {
+		t.Helper()
+		r, leads := table.Join(1, 7, Admission{Leading: true})
+		t.Cleanup(func() { _ = r.Close() })
+		if leads != wantLead {
+			t.Errorf("after %d purges: joined as leader %v, want %v", purges.Load(), leads, wantLead)
+		}
+		return r.Flight()
+	}
+	before := join(true)
+	if join(false) != before {
+		t.Error("before the purge: got a flight of its own, want the one in progress")
+	}
+	purges.Add(1)
+	if r, ok := table.Follow(1, false); ok {
+		t.Error("Follow after the purge: got a seat, want none")
+		_ = r.Close()
+	}
+	after := join(true)
+	if join(false) != after {
+		t.Error("after the purge: got another flight, want the one begun after it")
+	}
+	before.Finish(nil) // must not take the newer one off the list
+	if join(false) != after {
+		t.Error("after the end of the old flight: got another flight, want the newer one")
+	}
+	after.Finish(nil)
+	if n := table.Len(); n != 0 {
+		t.Errorf("got %d flights at the end, want 0", n)
+	}
 }
 
 // send writes p into f in pieces of at most piece bytes, as a fetch does.
@@ -469,7 +508,7 @@ func TestABodyOfExactlyTheLimitAndUnknownLengthIsStored(t *testing.T) {
 }
 
 func TestTheBudgetBoundsAllFlightsTogether(t *testing.T) {
-	table := NewTable[int, string](NewBudget(100<<10), testLimit)
+	table := NewTable[int, string](NewBudget(100<<10), testLimit, nil)
 	var readers []*Reader[int, string]
 	kept := 0
 	for i := range 20 {

@@ -29,11 +29,12 @@ type Admission struct {
 // Table holds the flights in progress. K is the key's hash, H what a fetch
 // publishes as header. It is safe for concurrent use.
 type Table[K comparable, H any] struct {
-	budget *Budget
-	limit  int64
-	ctx    context.Context
-	stop   context.CancelFunc
-	fetch  sync.WaitGroup
+	budget     *Budget
+	limit      int64
+	generation func() uint64
+	ctx        context.Context
+	stop       context.CancelFunc
+	fetch      sync.WaitGroup
 
 	mu     sync.Mutex
 	byKey  map[K]*Flight[K, H]
@@ -43,10 +44,17 @@ type Table[K comparable, H any] struct {
 
 // NewTable returns a Table whose flights keep bodies of at most objectBytes
 // whole, all of them together within budget.
-func NewTable[K comparable, H any](budget *Budget, objectBytes int64) *Table[K, H] {
+//
+// Generation counts purges whose reach is not known before the header is here: a
+// flight takes followers only until it grows. It is called by many goroutines at
+// once. Nil stands for a number that stays the same.
+func NewTable[K comparable, H any](budget *Budget, objectBytes int64, generation func() uint64) *Table[K, H] {
+	if generation == nil {
+		generation = func() uint64 { return 0 }
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	return &Table[K, H]{
-		budget: budget, limit: objectBytes, ctx: ctx, stop: stop,
+		budget: budget, limit: objectBytes, generation: generation, ctx: ctx, stop: stop,
 		byKey: map[K]*Flight[K, H]{}, all: map[*Flight[K, H]]struct{}{},
 	}
 }
@@ -55,44 +63,52 @@ func NewTable[K comparable, H any](budget *Budget, objectBytes int64) *Table[K, 
 // leads and whose fetch it must start with Go, or of the one in progress. url is
 // the key by which purges find the flight.
 func (t *Table[K, H]) Join(key, url K, a Admission) (r *Reader[K, H], leader bool) {
+	now := t.generation()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if r := t.followLocked(key, a.Following); r != nil {
+	if r := t.followLocked(key, now, a.Following); r != nil {
 		return r, false
 	}
-	f := t.beginLocked(key, url, a.Leading)
+	f := t.beginLocked(key, url, now, a.Leading)
 	t.byKey[key], f.listed = f, true
 	return f.seatLocked(true), true
 }
 
 // Follow joins the flight for key if one is in progress and takes followers.
 func (t *Table[K, H]) Follow(key K, admit bool) (r *Reader[K, H], ok bool) {
+	now := t.generation()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r = t.followLocked(key, admit)
+	r = t.followLocked(key, now, admit)
 	return r, r != nil
 }
 
 // Lead begins a flight that takes no followers.
 func (t *Table[K, H]) Lead(key, url K, admit bool) *Reader[K, H] {
+	now := t.generation()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.beginLocked(key, url, admit).seatLocked(true)
+	return t.beginLocked(key, url, now, admit).seatLocked(true)
 }
 
-func (t *Table[K, H]) followLocked(key K, admit bool) *Reader[K, H] {
+// followLocked takes a seat for a request of the generation now.
+func (t *Table[K, H]) followLocked(key K, now uint64, admit bool) *Reader[K, H] {
 	f := t.byKey[key]
 	if f == nil {
+		return nil
+	}
+	if f.begun < now {
+		t.unlistLocked(f) // whoever joined before the purge reads on
 		return nil
 	}
 	f.admitted = f.admitted || admit
 	return f.seatLocked(false)
 }
 
-func (t *Table[K, H]) beginLocked(key, url K, admit bool) *Flight[K, H] {
+func (t *Table[K, H]) beginLocked(key, url K, now uint64, admit bool) *Flight[K, H] {
 	ctx, stop := context.WithCancel(t.ctx)
 	f := &Flight[K, H]{
-		table: t, key: key, url: url, body: newBody(t.budget, t.limit), ctx: ctx, stop: stop,
+		table: t, key: key, url: url, begun: now, body: newBody(t.budget, t.limit), ctx: ctx, stop: stop,
 		settled: make(chan struct{}), admitted: admit, whole: true,
 	}
 	t.all[f] = struct{}{}

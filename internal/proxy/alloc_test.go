@@ -5,8 +5,10 @@ package proxy_test
 import (
 	"net/http"
 	"runtime"
+	"strings"
 	"testing"
 
+	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/edgetest"
 )
 
@@ -44,6 +46,34 @@ func TestHitAllocatesNothing(t *testing.T) {
 	f("a range", hitRequest(http.MethodGet, "/16384", "Range: bytes=100-199\r\n"))
 	f("a range that cannot be", hitRequest(http.MethodGet, "/1024", "Range: bytes=5000-\r\n"))
 	f("directives", hitRequest(http.MethodGet, "/1024", "Cache-Control: max-age=1000, min-fresh=1\r\n"))
+}
+
+// Once something was purged, each hit born before it is held against every kind of
+// mark.
+func TestHitAfterPurgesAllocatesNothing(t *testing.T) {
+	e := edgetest.Start(t, edgetest.Options{Origin: hitOrigin(t)})
+	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/vary/1024", ""))
+	purgeOthers(t, e)
+	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
+		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
+	}
+}
+
+func TestHitWithKeyRulesAllocatesNothing(t *testing.T) {
+	e := edgetest.Start(t, edgetest.Options{Origin: hitOrigin(t), Key: cachekey.Options{
+		IgnoreQuery: []string{"utm_*", "fbclid"}, SortQuery: true,
+		Headers: []string{"Accept-Language", "X-A-Field-With-A-Name-Beyond-Thirty-Two"}, Cookies: []string{"theme"},
+	}})
+	request := hitRequest(http.MethodGet, "/vary/1024?utm_source=a&b=2&a=1&%66bclid=x", "Cookie: id=17; theme=dark\r\n")
+	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/1024", ""))
+	c.request = request
+	c.learn(t, request)
+	if status := c.learn(t, request); !strings.HasPrefix(status, edgetest.Node+"; hit; ") {
+		t.Fatalf("Cache-Status of the second answer: got %q, want a hit", status)
+	}
+	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
+		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
+	}
 }
 
 // allocsPerHit counts for the whole process, which does nothing else: the origin

@@ -13,7 +13,7 @@ import (
 // BenchmarkHit measures what this program does for a hit, without the kernel:
 // request and answer go through a connection that costs nothing.
 func BenchmarkHit(b *testing.B) {
-	f := func(name, path, more, status string) {
+	f := func(name, path, more, status string, then ...func(testing.TB, *edgetest.Edge)) {
 		b.Run(name, func(b *testing.B) {
 			l := newReplayListener()
 			e := edgetest.Start(b, edgetest.Options{Origin: hitOrigin(b), Listener: l})
@@ -21,6 +21,9 @@ func BenchmarkHit(b *testing.B) {
 				return &replayConn{request: hitRequest(http.MethodGet, path, more), left: requests, done: make(chan struct{})}
 			}
 			l.serve(conn(2, path))
+			for _, do := range then {
+				do(b, e)
+			}
 			hits := func() float64 {
 				return e.Metric(b, "edgeproxy_requests_total", "route=default", "result=hit", "status="+status)
 			}
@@ -39,6 +42,7 @@ func BenchmarkHit(b *testing.B) {
 	f("16KiB", "/16384", "", "2xx")
 	f("variant", "/vary/1024", "", "2xx")
 	f("not-modified", "/1024", "If-None-Match: "+hitETag+"\r\n", "3xx")
+	f("tagged, after other purges", "/1024", "", "2xx", purgeOthers)
 }
 
 // replayListener accepts the connections it is told to serve.
@@ -77,16 +81,22 @@ func (l *replayListener) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127,
 // then ends. It drops the answers.
 type replayConn struct {
 	request []byte
+	rest    []byte // of the request under way: the server may read its first byte alone
 	left    int
 	done    chan struct{}
 }
 
 func (c *replayConn) Read(b []byte) (int, error) {
-	if c.left == 0 {
-		return 0, io.EOF
+	if len(c.rest) == 0 {
+		if c.left == 0 {
+			return 0, io.EOF
+		}
+		c.left--
+		c.rest = c.request
 	}
-	c.left--
-	return copy(b, c.request), nil
+	n := copy(b, c.rest)
+	c.rest = c.rest[n:]
+	return n, nil
 }
 
 func (c *replayConn) Write(b []byte) (int, error) { return len(b), nil }

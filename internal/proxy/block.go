@@ -3,7 +3,6 @@ package proxy
 import (
 	"bufio"
 	"strconv"
-	"strings"
 
 	"github.com/valyala/fasthttp"
 
@@ -24,12 +23,11 @@ func (x *exchange) begin(status int) []byte {
 	return append(b, '\r', '\n')
 }
 
-// appendFields appends fields; with notModified without those that describe the
-// content which a 304 does not have (RFC 9110 section 15.4.5).
-func appendFields(b []byte, fields field.List, notModified bool) []byte {
+// appendFields appends fields, without those that an answer cut like this omits.
+func appendFields(b []byte, fields field.List, c cut) []byte {
 	for i := range fields {
 		f := &fields[i]
-		if notModified && strings.HasPrefix(f.Name, "Content-") && f.Name != "Content-Location" {
+		if c.omits(f.Name) {
 			continue
 		}
 		b = append(b, f.Name...)

@@ -16,7 +16,7 @@ func (p *Proxy) collapse(x *exchange) {
 		p.alone(x, x.verdict.Admit && x.mayStore())
 		return
 	}
-	if p.marks.Has(x.url, x.start) {
+	if p.marks.Has(x.base, x.start) {
 		// Nobody queues for what was not shareable a moment ago. Conditions go
 		// along: most likely the origin alone can answer them.
 		p.alone(x, x.verdict.Admit && !x.asks.conditional)
@@ -58,22 +58,28 @@ func (p *Proxy) share(x *exchange) (done bool) {
 		p.launch(x, r)
 	}
 	h, outcome, err := r.Wait(p.CollapseWait)
-	if outcome == flight.Shared && h.held != nil && (leads || p.suits(x, h)) {
-		_ = r.Close()
-		if !leads && h.as == resultRevalidated && !usable(h.held) {
-			p.alone(x, x.verdict.Admit) // validated for the leader, not for x
-			return true
-		}
-		x.collapsed = !leads
-		x.take(h)
-		return true
-	}
 	if outcome == flight.Shared && (leads || p.suits(x, h)) {
-		x.reader, x.head, x.collapsed, x.onResult = r, h, !leads, true
+		p.read(x, r, h, leads)
 		return true
 	}
 	_ = r.Close()
 	return p.land(x, h, outcome, err)
+}
+
+// read makes what the flight brought the answer of x: its body, which r reads, or
+// something stored that it has confirmed.
+func (p *Proxy) read(x *exchange, r *reader, h *head, leads bool) {
+	if h.held == nil {
+		x.reader, x.head, x.collapsed, x.onResult = r, h, !leads, true
+		return
+	}
+	_ = r.Close()
+	if !leads && h.as == resultRevalidated && !usable(h.held) {
+		p.alone(x, x.verdict.Admit) // validated for the leader, not for x
+		return
+	}
+	x.collapsed = !leads
+	x.take(h)
 }
 
 // join takes a seat in the flight for x's key. A conditional request that would
@@ -113,7 +119,7 @@ func (p *Proxy) suits(x *exchange, h *head) bool {
 		return true
 	}
 	n := len(x.scratch)
-	x.scratch = append(x.scratch, x.name[:x.urlLen]...)
+	x.scratch = append(x.scratch, x.name[:x.baseLen]...)
 	x.scratch = x.appendVariant(x.scratch, e.Vary)
 	same := string(x.scratch[n:]) == string(e.Name)
 	x.scratch = x.scratch[:n]

@@ -41,12 +41,14 @@ var (
 	descFilterBytes   = desc("filter_bytes", "Memory of the filter itself; admission_bytes has what stands beside it, too.", "filter")
 	descAdmission     = desc("admission_bytes", "Memory of all filters, of those that find regret, and of the samples.")
 	descRotations     = desc("filter_rotations_total", "Rotations: by time, or because the newest generation was full.", "filter", "cause")
+	descPurges        = desc("purges_total", "URLs, prefixes, hosts, tags and groups purged, once for each time, and purges of all.")
+	descPurgesFolded  = desc("purges_folded_total", "Purges that had to make room for later ones and take more than they were for since.")
 	descLogDropped    = desc("access_log_dropped_total", "Access log lines not written, because the queue was full or the write failed.")
 )
 
 var descs = []*prometheus.Desc{
 	descRequests, descBytes, descCollapsed, descHeldBack, descHeldBackBytes, descRegret, descRegretBytes, descStorable, descFills, descGateOpen, descNotStored, descInFlight, descInflightBytes,
-	descPanics, descFill, descFalsePositive, descFalseNegative, descWindow, descWindowKeys, descFilterBytes, descAdmission, descRotations, descLogDropped,
+	descPanics, descFill, descFalsePositive, descFalseNegative, descWindow, descWindowKeys, descFilterBytes, descAdmission, descRotations, descPurges, descPurgesFolded, descLogDropped,
 }
 
 // Describe sends the description of every metric.
@@ -116,6 +118,9 @@ func (e emitter) proxy(p *Proxy) {
 	e.gauge(descInFlight, float64(p.inFlight.Load()))
 	e.gauge(descInflightBytes, float64(p.budget.Used()))
 	e.counter(descPanics, p.panics.Load())
+	purges := p.purgeStatus()
+	e.counter(descPurges, int64(purges.Count))
+	e.counter(descPurgesFolded, int64(purges.Folded))
 	if p.AccessLog != nil {
 		e.counter(descLogDropped, int64(p.AccessLog.Dropped()))
 	}

@@ -1,10 +1,13 @@
 package proxy
 
 import (
+	"bytes"
 	"strconv"
+	"strings"
 
 	"github.com/valyala/fasthttp"
 
+	"edgeproxy/internal/cache"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -12,6 +15,11 @@ import (
 type cut struct {
 	status        int   // 304, 206 or 416; 0: the response's own
 	first, length int64 // of the body; length -1: to its end, which is not known
+
+	// ranges are two or more that were asked for, apart from each other; parts is the
+	// answer made of them. Without it they are not sent.
+	ranges []rfc9111.Range
+	parts  *parts
 }
 
 func (c cut) statusOr(own int) int {
@@ -26,9 +34,10 @@ func (c cut) bodyless() bool {
 	return c.status == fasthttp.StatusNotModified || c.status == fasthttp.StatusRequestedRangeNotSatisfiable
 }
 
-// evaluate applies the request's conditions and then its Range to a response
-// of size bytes, -1 if unknown (RFC 9110 sections 13.2.2 and 14.2).
-func (x *exchange) evaluate(rep rfc9111.Representation, size int64) cut {
+// evaluate applies the request's conditions and then its Range, of at most so many
+// ranges, to a response of size bytes, -1 if unknown (RFC 9110 sections 13.2.2 and
+// 14.2).
+func (x *exchange) evaluate(rep rfc9111.Representation, size int64, most int) cut {
 	whole := cut{length: size}
 	if rep.Status != fasthttp.StatusOK {
 		return whole
@@ -48,12 +57,42 @@ func (x *exchange) evaluate(rep rfc9111.Representation, size int64) cut {
 	}
 	switch first, last, kind := rfc9111.ParseRange(lines[0], size); kind {
 	case rfc9111.RangeSatisfiable:
-		return cut{status: fasthttp.StatusPartialContent, first: first, length: last - first + 1}
+		return cutOut(first, last)
 	case rfc9111.RangeUnsatisfiable:
 		return cut{status: fasthttp.StatusRequestedRangeNotSatisfiable}
 	default:
-		return whole
+		return cutSeveral(lines[0], size, most)
 	}
+}
+
+func cutOut(first, last int64) cut {
+	return cut{status: fasthttp.StatusPartialContent, first: first, length: last - first + 1}
+}
+
+// cutSeveral is evaluate for a Range that is not one range. Where a single one is
+// left of it, that is sent as if it had been asked for alone.
+func cutSeveral(line []byte, size int64, most int) cut {
+	asked := bytes.Count(line, []byte(",")) + 1
+	ranges, kind := rfc9111.AppendRanges(make([]rfc9111.Range, 0, min(asked, most)), line, size, most)
+	switch ranges = rfc9111.Coalesce(ranges); {
+	case kind == rfc9111.RangeUnsatisfiable:
+		return cut{status: fasthttp.StatusRequestedRangeNotSatisfiable}
+	case len(ranges) == 1:
+		return cutOut(ranges[0].First, ranges[0].Last)
+	}
+	return cut{length: size, ranges: ranges}
+}
+
+// divide makes c an answer in parts of e, if it asks for that and they are not
+// more than the whole.
+func (c cut) divide(e *cache.Entry) cut {
+	if len(c.ranges) == 0 {
+		return c
+	}
+	if c.parts = newParts(e, c.ranges); c.parts != nil {
+		c.status, c.length = fasthttp.StatusPartialContent, c.parts.length
+	}
+	return c
 }
 
 // notModified copies the lines of one field before it asks for the other:
@@ -66,23 +105,57 @@ func (x *exchange) notModified(rep rfc9111.Representation) bool {
 	}, rep, x.start)
 }
 
-// appendTo appends the fields that frame the part, of a whole of size bytes.
-func (c cut) appendTo(b []byte, size int64) []byte {
+// omits reports whether the field of the response called name is not one of the
+// answer: what describes content that a 304 does not have (RFC 9110 section
+// 15.4.5), digests of the whole content with a part, the type of the parts with
+// all of them, and with a 416 whatever describes the content or would let it live
+// in another cache under the URL of the whole.
+func (c cut) omits(name string) bool {
 	switch c.status {
 	case fasthttp.StatusNotModified:
-		return b
+		return describesContent(name)
+	case fasthttp.StatusPartialContent:
+		return name == "Content-Digest" || name == "Content-Md5" || c.parts != nil && name == "Content-Type"
 	case fasthttp.StatusRequestedRangeNotSatisfiable:
+		switch name {
+		case "Cache-Control", "Cdn-Cache-Control", "Surrogate-Control", "Expires":
+			return true
+		}
+		return describesContent(name)
+	}
+	return false
+}
+
+func describesContent(name string) bool {
+	return strings.HasPrefix(name, "Content-") && name != "Content-Location"
+}
+
+// appendTo appends the fields that frame the part, of a whole of size bytes.
+func (c cut) appendTo(b []byte, size int64) []byte {
+	switch {
+	case c.status == fasthttp.StatusNotModified:
+		return b
+	case c.status == fasthttp.StatusRequestedRangeNotSatisfiable:
 		b = append(b, "Content-Range: bytes */"...)
 		b = append(strconv.AppendInt(b, size, 10), '\r', '\n')
 		return append(b, "Content-Length: 0\r\n"...)
-	case fasthttp.StatusPartialContent:
-		b = append(b, "Content-Range: bytes "...)
-		b = append(strconv.AppendInt(b, c.first, 10), '-')
-		b = append(strconv.AppendInt(b, c.first+c.length-1, 10), '/')
-		b = append(strconv.AppendInt(b, size, 10), '\r', '\n')
+	case c.parts != nil:
+		b = append(b, "Content-Type: multipart/byteranges; boundary="...)
+		b = append(b, c.parts.boundary...)
+		b = append(b, '\r', '\n')
+	case c.status == fasthttp.StatusPartialContent:
+		b = appendContentRange(b, c.first, c.first+c.length-1, size)
 	}
 	if c.length < 0 {
 		return b
 	}
 	return appendInt(b, "Content-Length: ", c.length)
+}
+
+// appendContentRange appends the field that says which part it is.
+func appendContentRange(b []byte, first, last, size int64) []byte {
+	b = append(b, "Content-Range: bytes "...)
+	b = append(strconv.AppendInt(b, first, 10), '-')
+	b = append(strconv.AppendInt(b, last, 10), '/')
+	return append(strconv.AppendInt(b, size, 10), '\r', '\n')
 }

@@ -20,6 +20,12 @@ func (p *Proxy) decide(x *exchange) disposition {
 		p.refuse(x, fasthttp.StatusNotFound, reason.NoRoute)
 		return refused
 	}
+	if len(p.PurgeFrom) > 0 && string(x.method) == "PURGE" {
+		return p.purgeRequested(x)
+	}
+	if x.asks.get || x.asks.head {
+		x.keyURL(p.Hasher)
+	}
 	why, fwd := x.bypass()
 	switch {
 	case why == reason.None:
@@ -93,13 +99,18 @@ func (p *Proxy) findRoute(x *exchange) bool {
 	n := len(x.scratch)
 	x.scratch = wire.AppendPath(x.scratch, x.target.Path)
 	x.path = x.scratch[n:]
+	x.route = p.routeFor(x.host, x.path)
+	return x.route != nil
+}
+
+// routeFor returns the first route that matches, nil if none does.
+func (p *Proxy) routeFor(host, path []byte) *route {
 	for _, r := range p.routes {
-		if r.matches(x.host, x.path) {
-			x.route = r
-			return true
+		if r.matches(host, path) {
+			return r
 		}
 	}
-	return false
+	return nil
 }
 
 // bypass says why the cache is not asked at all, None if it is. Such a request
@@ -121,17 +132,30 @@ func (x *exchange) bypass() (reason.Reason, forward) {
 	return reason.None, fwdNone
 }
 
-// lookup finds a fresh entry for x and reports whether it may answer; x.fwd
-// says why not.
-func (p *Proxy) lookup(x *exchange) bool {
+// stored finds what is stored for x, fresh or stale, nil if nothing; x.fwd says
+// how near it came.
+func (p *Proxy) stored(x *exchange) *cache.Entry {
 	x.fwd, x.stale = fwdURIMiss, nil
-	x.name, x.key = x.name[:x.urlLen], x.url
-	if names, ok := p.Store.Vary(x.url, x.name); ok {
+	x.name, x.key = x.name[:x.baseLen], x.base
+	if names, ok := p.Store.Vary(x.base, x.name); ok {
 		x.selectVariant(p, names)
 		x.fwd = fwdVaryMiss
 	}
 	e, tier := p.Store.Find(x.key, x.name)
 	x.tier = tier
+	if e == nil {
+		return nil
+	}
+	if e = p.unpurged(x, e); e == nil {
+		x.tier = cache.None // as if it had never been stored
+	}
+	return e
+}
+
+// lookup finds a fresh entry for x and reports whether it may answer; x.fwd
+// says why not.
+func (p *Proxy) lookup(x *exchange) bool {
+	e := p.stored(x)
 	if e == nil {
 		return false
 	}
@@ -139,7 +163,7 @@ func (p *Proxy) lookup(x *exchange) bool {
 	use := e.Policy.Use(age, x.request, x.route.HonorRequest)
 	if use == rfc9111.UseAfterValidation {
 		x.fwd = fwdStale
-		if tier == cache.Memory && e.Policy.Useful(age) {
+		if x.tier == cache.Memory && e.Policy.Useful(age) {
 			x.stale = e
 		}
 		return false
@@ -159,7 +183,7 @@ func (p *Proxy) lookup(x *exchange) bool {
 // selectVariant makes x's key that of the variant which names select.
 func (x *exchange) selectVariant(p *Proxy, names []string) {
 	start := len(x.scratch)
-	x.scratch = append(x.scratch, x.name[:x.urlLen]...)
+	x.scratch = append(x.scratch, x.name[:x.baseLen]...)
 	x.scratch = x.appendVariant(x.scratch, names)
 	x.name = x.scratch[start:]
 	x.key = p.Hasher.Sum(x.name)

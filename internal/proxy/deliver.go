@@ -31,14 +31,14 @@ func (p *Proxy) deliverEntry(x *exchange) {
 	size := int64(len(e.Body))
 	cut := cut{first: 0, length: size}
 	if x.asks.conditional || x.asks.ranged {
-		cut = x.evaluate(rfc9111.RepresentationOf(e.Status, e.Header, e.ResponseTime), size)
+		cut = x.evaluate(rfc9111.RepresentationOf(e.Status, e.Header, e.ResponseTime), size, p.Ranges).divide(e)
 	}
 	ttl := int64((e.Policy.Lifetime - age).Seconds())
 	if cut.status == 0 && x.asks.get && size > 0 {
 		p.sendWhole(x, int64(age.Seconds()), ttl)
 	} else {
 		b := x.begin(cut.statusOr(e.Status))
-		b = appendFields(b, e.Header, cut.status == fasthttp.StatusNotModified)
+		b = appendFields(b, e.Header, cut)
 		b = appendInt(b, "Age: ", int64(age.Seconds()))
 		b = p.appendCacheStatus(b, x, ttl)
 		b = cut.appendTo(b, size)
@@ -48,10 +48,13 @@ func (p *Proxy) deliverEntry(x *exchange) {
 		x.ctx.Response.SkipBody = true
 		return
 	}
-	body := e.Body[cut.first : cut.first+cut.length]
 	x.bytes = cut.length
 	p.allowTimeFor(x, cut.length)
-	x.ctx.Response.SetBodyRaw(body)
+	if cut.parts != nil {
+		x.ctx.Response.SetBodyStream(&cut.parts.content, int(cut.length))
+		return
+	}
+	x.ctx.Response.SetBodyRaw(e.Body[cut.first : cut.first+cut.length])
 }
 
 // sendWhole makes the head for an entry that is sent as it is. What is the same
@@ -62,7 +65,7 @@ func (p *Proxy) sendWhole(x *exchange, age, ttl int64) {
 	if p.heads.copyTo(h, x.entry) {
 		x.sent = x.entry.Status
 	} else {
-		x.send(appendFields(x.begin(x.entry.Status), x.entry.Header, false))
+		x.send(appendFields(x.begin(x.entry.Status), x.entry.Header, cut{}))
 		if p.heads.wants(x.entry) {
 			p.heads.keep(h, x.entry)
 		}
@@ -78,7 +81,7 @@ func (p *Proxy) deliverFetched(x *exchange) {
 	h := x.head
 	cut := cut{first: 0, length: h.length}
 	if x.onResult && (x.asks.conditional || x.asks.ranged) {
-		cut = x.evaluate(h.rep, h.length)
+		cut = x.evaluate(h.rep, h.length, p.Ranges) // but a stream comes in one part, or whole
 	}
 	p.describe(x)
 	b := x.begin(cut.statusOr(h.status))
@@ -86,7 +89,7 @@ func (p *Proxy) deliverFetched(x *exchange) {
 	if x.collapsed { // a follower is served from here, with an Age of its own
 		fields = fields.Without(func(name string) bool { return name == "Age" })
 	}
-	b = appendFields(b, fields, cut.status == fasthttp.StatusNotModified)
+	b = appendFields(b, fields, cut)
 	if x.collapsed {
 		b = appendInt(b, "Age: ", int64(rfc9111.CurrentAge(h.entry.InitialAge, h.entry.ResponseTime, x.start).Seconds()))
 	}

@@ -2,17 +2,22 @@
 //
 // It answers: what does this client get, and what does the cache keep of it?
 //
-//	receive   take the request apart: target, host, canonical key, what it asks
-//	          of a cache (receive.go, own.go)
-//	decide    which route; is it cacheable; count the sighting; look up (decide.go)
+//	receive   take the request apart: target, host, what it asks of a cache
+//	          (receive.go, own.go)
+//	decide    which route, and the key by its rules (key.go); is it cacheable;
+//	          count the sighting; look up (decide.go)
 //	collapse  lead or join the flight for the key (collapse.go)
 //	  fetch   ask the origin, copy its body into the flight (fetch.go)
 //	  judge   may the response be stored? (judge.go)
 //	  admit   was it asked for often enough? (the verdict of decide, and flights)
 //	  store   Put, and only then the flight ends (store.go)
 //	pass      what is not cached goes straight through (pass.go)
+//	  tell    interim responses go to the client who waits (interim.go)
 //	deliver   head, then body: raw from memory, or a stream (deliver.go, stream.go)
 //	record    one log line, one set of counters (record.go)
+//
+// A purge may come at any moment (purge.go). What it has reached is found out when
+// a response is looked up, and again when it is stored (purged.go).
 //
 // It is the only room that knows this order. The rules are elsewhere: framing and
 // keys in wire, storability and freshness in rfc9111, sightings in admission,

@@ -20,7 +20,7 @@ import (
 type disposition uint8
 
 const (
-	refused disposition = iota // we answer with an error of our own
+	refused disposition = iota // we answer ourselves, as a rule with an error
 	hit                        // answered from the store, fresh
 	miss                       // the cache was asked and has nothing to use
 	pass                       // the cache was not asked
@@ -80,16 +80,19 @@ type exchange struct {
 	target wire.Target
 	method []byte
 
-	// host, name and path are built in scratch: the canonical host, the
-	// canonical key (URL part, then for a variant the Vary part), and the path
-	// that routes match.
+	// host, path, keyed and name are built in scratch: the canonical host, the path
+	// that routes match, the target as the route's rules leave it, and the canonical
+	// key. That is the URL part, by whose hash sightings, flights and purges go; then
+	// what the rules select by, which makes the base; then for a variant the Vary part.
 	scratch []byte
 	host    []byte
-	name    []byte
-	urlLen  int
 	path    []byte
-	url     cache.Key
-	key     cache.Key
+	keyed   []byte
+	name    []byte
+	baseLen int
+	url     cache.Key // the hash of the URL part
+	base    cache.Key // of the base
+	key     cache.Key // of name
 
 	asks    asks
 	seen    seen
@@ -125,6 +128,7 @@ type exchange struct {
 	body   *body // once the answer is streamed
 	upload *upload
 	block  []byte // the response head in the making
+	raw    [][]byte
 	source bytes.Reader
 	parser *bufio.Reader
 }
@@ -155,8 +159,8 @@ func newExchange() *exchange {
 
 // reset makes x fit for the next request, keeping its buffers.
 func (x *exchange) reset() {
-	scratch, block, parser := x.scratch[:0], x.block[:0], x.parser
-	*x = exchange{scratch: scratch, block: block, parser: parser}
+	scratch, block, raw, parser := x.scratch[:0], x.block[:0], x.raw[:0], x.parser
+	*x = exchange{scratch: scratch, block: block, raw: raw, parser: parser}
 	x.parser.Reset(nil)
 }
 

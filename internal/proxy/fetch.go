@@ -17,10 +17,14 @@ type fill = flight.Flight[cache.Key, *head]
 // errUnshared ends a flight whose response turned out to be for one client.
 var errUnshared = errors.New("response is not kept")
 
-// launch starts the fetch of the flight that r leads.
+// launch starts the fetch of the flight that r leads, and tells x's client what
+// comes before the header.
 func (p *Proxy) launch(x *exchange, r *reader) {
-	j := p.newJob(x, true)
-	p.flights.Go(r, func(f *fill) { p.fetch(f, j) }, p.fetchPanicked)
+	j, t := p.newJob(x, true), p.teller(x)
+	j.interims = handOver(j.request, t)
+	if p.flights.Go(r, func(f *fill) { p.fetch(f, j) }, p.fetchPanicked) {
+		j.interims.relay(t)
+	}
 }
 
 // fetch is the leader's half: it asks the origin, publishes the header, copies
@@ -55,7 +59,7 @@ func (p *Proxy) carry(f *fill, j *job, h *head, resp *origin.Response) {
 	size, err := copyBody(f, resp)
 	abort()
 	_ = resp.Body.Close()
-	why := p.store(f, j.route, h, err)
+	why := p.store(f, j, h, err)
 	p.account(j.route, h, j.url, why, size)
 	booked = true
 	f.Finish(err)
@@ -99,9 +103,9 @@ func copyBody(f *fill, resp *origin.Response) (size int64, err error) {
 func (p *Proxy) mark(j *job, h *head, resp *origin.Response) {
 	switch {
 	case h.shareable():
-		p.marks.Clear(j.url)
+		p.marks.Clear(j.base)
 	case h.why == reason.Partial, h.why == reason.NotModified: // they answer one client's Range or condition
 	case !h.storable() && p.UncacheableFor > 0 && !j.facts.Authorization && !j.facts.Cookie && j.facts.Method == "GET":
-		p.marks.Set(j.url, resp.ResponseTime.Add(p.UncacheableFor))
+		p.marks.Set(j.base, resp.ResponseTime.Add(p.UncacheableFor))
 	}
 }

@@ -53,6 +53,7 @@ func hitOrigin(tb testing.TB) origin.Options {
 			{"Etag", hitETag},
 			{"Last-Modified", hitModified},
 			{"X-Content-Type-Options", "nosniff"},
+			{"Surrogate-Key", "a product shop-7"},
 			{"Content-Length", fmt.Sprint(size)},
 		} {
 			h.Set(f[0], f[1])

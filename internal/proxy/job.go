@@ -5,6 +5,7 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -14,13 +15,24 @@ type job struct {
 	route   *route
 	request *origin.Request
 	facts   rfc9111.RequestFacts
-	url     cache.Key
-	urlName []byte
+	url     cache.Key // of the URL part, as in exchange
+
+	// base is the hash of baseName, the key before Vary.
+	base     cache.Key
+	baseName []byte
+
+	// resource names the same URL for purges, and born is their generation before the
+	// origin was asked: what it answers is reached by those that come after.
+	resource purge.URL
+	born     uint64
 
 	// stale is what the origin is asked to confirm; nil for a plain fetch.
 	// directives are the request's, which may forbid to use it stale.
 	stale      *cache.Entry
 	directives rfc9111.RequestDirectives
+
+	// interims are those of a flight's fetch whose leader is told; nil otherwise.
+	interims interims
 
 	// variant returns the key of the variant that the request selects by names.
 	// It reads the request, so it may be called only until the header is
@@ -41,15 +53,16 @@ func (p *Proxy) newJob(x *exchange, keep bool) *job {
 			Method: string(x.method), NoStore: x.request.NoStore,
 			Authorization: x.asks.authorization, Cookie: x.asks.cookie,
 		},
-		url: x.url, directives: x.request,
+		url: x.url, base: x.base, born: p.Purges.Now(), directives: x.request,
 	}
 	if keep && x.stale != nil {
 		j.validate(x.stale)
 	}
-	if x.urlLen > 0 {
-		j.urlName = bytes.Clone(x.name[:x.urlLen])
+	if x.baseLen > 0 {
+		j.resource = purge.URL{Scheme: scheme, Host: bytes.Clone(x.host), Target: bytes.Clone(x.keyed)}
+		j.baseName = bytes.Clone(x.name[:x.baseLen])
 		j.variant = func(names []string) []byte {
-			return x.appendVariant(bytes.Clone(j.urlName), names)
+			return x.appendVariant(bytes.Clone(j.baseName), names)
 		}
 	}
 	return j
@@ -73,12 +86,12 @@ func (j *job) plain() {
 }
 
 // originRequest is the request as the origin gets it: the target and host that
-// were keyed, the client's own end-to-end fields, and what we say of the client.
+// were keyed, the client's own end-to-end fields but those taken for keyed ones, and what we say of the client.
 func (p *Proxy) originRequest(x *exchange, drop func(name string) bool) *origin.Request {
 	host := string(x.host)
 	r := &origin.Request{
-		Method: string(x.method), Target: string(x.target.Raw), Host: host,
-		Header: x.ownFields(drop),
+		Method: string(x.method), Target: string(x.forwarded()), Host: host,
+		Header: x.ownFields(func(name string) bool { return drop(name) || x.route.Key.Imitates(name) }),
 	}
 	if x.route.HostHeader != "" {
 		r.Host = x.route.HostHeader

@@ -63,7 +63,7 @@ func (p *Proxy) judge(j *job, resp *origin.Response) *head {
 	if h.storable() {
 		p.prepare(j, resp, h)
 	}
-	if h.fillable() && j.facts.Method == "GET" {
+	if h.fillable() && j.facts.Method != "HEAD" {
 		j.route.metrics.fills.storable.Add(1)
 	}
 	return h
@@ -103,7 +103,7 @@ func responseFacts(resp *origin.Response) rfc9111.ResponseFacts {
 // are between origin and cache.
 func (p *Proxy) forwardHead(j *job, resp *origin.Response) *head {
 	fields := rfc9111.EndToEnd(resp.Header).Without(func(name string) bool {
-		return name == "Content-Length" || name == "Surrogate-Key" || name == "Cache-Tag"
+		return name == "Content-Length" || inside(name)
 	})
 	if !fields.Has("Date") {
 		fields.Add("Date", httpDate(resp.ResponseTime))
@@ -137,7 +137,7 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *head) *cache.Entry {
 	if star {
 		return nil
 	}
-	name, key := j.urlName, j.url
+	name, key := j.baseName, j.base
 	if len(names) > 0 {
 		if slices.ContainsFunc(names, generated) {
 			return nil
@@ -146,8 +146,8 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *head) *cache.Entry {
 		key = p.Hasher.Sum(name)
 	}
 	return &cache.Entry{
-		Key: key, Name: name, URL: j.url, URLLen: len(j.urlName), Vary: names,
-		Serial: p.serial.Add(1), Status: resp.Status,
+		Key: key, Name: name, URL: j.base, URLLen: len(j.baseName), Vary: names,
+		Serial: p.serial.Add(1), Born: j.born, Tags: p.tags(j, nil, resp.Header), Status: resp.Status,
 		Header:       kept(h.fields, h.strip),
 		ResponseTime: resp.ResponseTime,
 		InitialAge:   rfc9111.InitialAge(resp.Header, resp.RequestTime, resp.ResponseTime),
@@ -157,10 +157,10 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *head) *cache.Entry {
 }
 
 // kept returns the fields that are stored. Age is said anew on every hit, and
-// Cache-Status by who served it.
+// Cache-Status by who served it. A 304 may bring surrogate keys, too.
 func kept(fields field.List, strip []string) field.List {
 	return fields.Without(func(name string) bool {
-		return name == "Age" || name == "Cache-Status" || slices.Contains(strip, name)
+		return name == "Age" || name == "Cache-Status" || inside(name) || slices.Contains(strip, name)
 	})
 }
 

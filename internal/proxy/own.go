@@ -100,10 +100,52 @@ func (x *exchange) namedByConnection(name string) bool {
 	return false
 }
 
+// rawLines returns the lines of a field byte for byte, as they are forwarded: fasthttp
+// would give cookies as it understands them. None if Connection names the field.
+// They are valid until the next call. It allocates nothing once there is room.
+func (x *exchange) rawLines(name string) [][]byte {
+	x.raw = x.raw[:0]
+	if x.asks.connectionNames && x.namedByConnection(name) {
+		return nil
+	}
+	for rest := x.ctx.Request.Header.RawHeaders(); len(rest) > 0; {
+		var line []byte
+		line, rest, _ = bytes.Cut(rest, []byte("\r\n"))
+		k, v, ok := bytes.Cut(line, []byte(":"))
+		if !ok {
+			break // the empty line at the end
+		}
+		if sameName(k, name) {
+			x.raw = append(x.raw, v)
+		}
+	}
+	return x.raw
+}
+
+// sameName reports whether a field is called name, in whatever case.
+func sameName(k []byte, name string) bool {
+	if len(k) != len(name) {
+		return false
+	}
+	for i, c := range k {
+		if lower(c) != lower(name[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
 // appendVariant appends to the URL key in dst what the fields called names add.
 func (x *exchange) appendVariant(dst []byte, names []string) []byte {
 	for _, name := range names {
-		dst = rfc9111.AppendVariantField(dst, name, x.lines(name))
+		dst = x.route.Variants.AppendField(dst, name, x.lines(name))
 	}
 	return dst
 }
@@ -189,5 +231,8 @@ func forKeeps(name string) bool {
 	}
 	return false
 }
+
+// precondition names the conditions that only the origin may evaluate.
+func precondition(name string) bool { return name == "If-Match" || name == "If-Unmodified-Since" }
 
 func nothing(string) bool { return false }

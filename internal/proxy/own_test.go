@@ -14,6 +14,7 @@ import (
 func exchangeOf(t *testing.T, head string) *exchange {
 	t.Helper()
 	x := newExchange()
+	x.route = &route{Route: &Route{}}
 	x.ctx = &fasthttp.RequestCtx{}
 	raw := strings.ReplaceAll(head, "\n", "\r\n") + "\r\n\r\n"
 	x.source.Reset([]byte(raw))

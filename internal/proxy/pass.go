@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"context"
 	"errors"
 
@@ -15,16 +16,63 @@ import (
 // pass answers a request that is not the cache's business.
 func (p *Proxy) pass(x *exchange) {
 	x.result = resultPass
+	post := string(x.method) == "POST"
+	if post {
+		x.keyURL(p.Hasher) // its answer may serve later GETs
+	}
 	j := p.newJob(x, false)
+	j.request.Interim = p.teller(x)
 	resp, err := x.route.Origin.RoundTrip(context.Background(), j.request)
 	if err != nil {
 		p.fail(x, err)
 		return
 	}
 	p.invalidate(x, resp)
+	if post && p.keepPosted(x, j, resp) {
+		return
+	}
 	h := p.forwardHead(j, resp)
 	h.why = x.reason
 	x.response, x.head = resp, h
+}
+
+// keepPosted stores the answer to a POST that says it is the representation of its
+// own URL (RFC 9110 section 9.3.3), and reports whether x has its answer that way.
+// A POST is no sighting; GETs before it have to admit what it brings.
+func (p *Proxy) keepPosted(x *exchange, j *job, resp *origin.Response) bool {
+	if !bytes.Equal(x.keyed, x.target.Raw) { // what is not keyed had its say
+		return false
+	}
+	if x.target.Ambiguous && !x.route.AllowAmbiguousPath || !p.Gate.Knows(x.route.Rule, x.url.Hi, x.url.Lo) {
+		return false
+	}
+	j.facts.URI = x.uri()
+	if rfc9111.Judge(j.facts, responseFacts(resp), j.route.Caching).Why != reason.None {
+		return false
+	}
+	h := p.judge(j, resp)
+	if !h.storable() {
+		return false
+	}
+	r := p.flights.Lead(x.key, x.url, true)
+	r.Flight().Publish(h, true, false)
+	p.carryAlone(x, r, j, h, resp)
+	x.reason, x.stored = reason.None, true
+	return true
+}
+
+// uri is the target URI of x.
+func (x *exchange) uri() rfc9111.URI {
+	return rfc9111.URI{Scheme: scheme, Host: string(x.host), Target: string(x.target.Raw)}
+}
+
+// carryAlone has the body copied into the flight that r leads, for x alone.
+func (p *Proxy) carryAlone(x *exchange, r *reader, j *job, h *head, resp *origin.Response) {
+	if !p.flights.Go(r, func(f *fill) { p.carry(f, j, h, resp) }, p.fetchPanicked) {
+		_ = resp.Body.Close() // shutting down
+		p.account(j.route, h, j.url, reason.Incomplete, 0)
+	}
+	x.reader, x.head = r, h
 }
 
 // alone fetches for x and nobody else. With admit the response is stored if it
@@ -32,6 +80,7 @@ func (p *Proxy) pass(x *exchange) {
 func (p *Proxy) alone(x *exchange, admit bool) {
 	if !admit {
 		j := p.newJob(x, false)
+		j.request.Interim = p.teller(x)
 		resp, err := x.route.Origin.RoundTrip(context.Background(), j.request)
 		if err != nil {
 			p.fail(x, err)
@@ -42,6 +91,7 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 		return
 	}
 	j := p.newJob(x, true)
+	j.request.Interim = p.teller(x)
 	r := p.flights.Lead(x.key, x.url, true) // before the fetch, so that a purge finds it
 	f := r.Flight()
 	resp, held, err := p.fetchOrKeep(f.Context(), j, f.Purged)
@@ -61,11 +111,7 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 	p.mark(j, h, resp)
 	if h.storable() {
 		f.Publish(h, true, false)
-		if !p.flights.Go(r, func(f *fill) { p.carry(f, j, h, resp) }, p.fetchPanicked) {
-			_ = resp.Body.Close() // shutting down
-			p.account(j.route, h, j.url, reason.Incomplete, 0)
-		}
-		x.reader, x.head = r, h
+		p.carryAlone(x, r, j, h, resp)
 		return
 	}
 	f.Finish(errUnshared)
@@ -76,16 +122,14 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 // invalidate forgets what is stored for a URL whose state the request may have
 // changed, and for those that the response names (RFC 9111 section 4.4).
 func (p *Proxy) invalidate(x *exchange, resp *origin.Response) {
+	p.invalidateGroups(x, resp)
 	if !rfc9111.Invalidates(string(x.method), resp.Status) {
 		return
 	}
-	x.keyURL(p.Hasher)
-	p.forget(x.url, x.name)
-	uri := rfc9111.URI{Scheme: scheme, Host: string(x.host), Target: string(x.target.Raw)}
-	for _, raw := range rfc9111.InvalidationTargets(resp.Header, uri) {
+	p.invalidateURL(x.host, x.target)
+	for _, raw := range rfc9111.InvalidationTargets(resp.Header, x.uri()) {
 		if target, err := wire.ParseTarget([]byte(raw), scheme, false); err == nil {
-			name := wire.AppendKey(nil, scheme, x.host, target.Raw)
-			p.forget(p.Hasher.Sum(name), name)
+			p.invalidateURL(x.host, target)
 		}
 	}
 }

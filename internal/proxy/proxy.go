@@ -3,6 +3,7 @@ package proxy
 import (
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,6 +14,7 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
+	"edgeproxy/internal/purge"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/shadow"
 )
@@ -27,6 +29,8 @@ type Options struct {
 
 	Store  *cache.Store
 	Hasher cache.Hasher
+	// Purges marks what was purged, for as long as Store lives.
+	Purges *purge.Table
 	Gate   *admission.Gate
 	// Shadow tries other policies on a sample of the requests; nil is none.
 	Shadow *shadow.Shadow
@@ -40,15 +44,23 @@ type Options struct {
 	// TargetBytes, HeaderCount and BodyBytes bound a request.
 	TargetBytes, HeaderCount int
 	BodyBytes                int64
+	// Ranges is how many ranges a request may ask for and get in one answer; one that
+	// asks for more gets the whole. At 0 that is each with more than one.
+	Ranges int
 	// ReadIdle and WriteIdle bound one read and one write of a body. A WriteIdle
 	// of 0 leaves stalled clients to the listener.
 	ReadIdle, WriteIdle time.Duration
 	// CollapseWait is how long a follower waits for a header, UncacheableFor how
 	// long nobody queues for a key after a response that could not be shared.
 	CollapseWait, UncacheableFor time.Duration
-	// AnswersFlushed says that the server sends off every answer by itself, so that
-	// interim responses cannot overtake one on its connection.
+	// AnswersFlushed says that the server sends off every answer by itself, as
+	// fasthttp does with ReduceMemoryUsage, so that interim responses cannot overtake
+	// one on its connection. Without it only the first request of a connection gets
+	// any.
 	AnswersFlushed bool
+	// PurgeFrom lets these client addresses purge by the method PURGE. Without any, it
+	// is a method like others and goes to the origin.
+	PurgeFrom []netip.Prefix
 	// CacheStatus says whether responses carry Cache-Status (RFC 9211).
 	CacheStatus bool
 
@@ -87,7 +99,7 @@ func New(o Options) (*Proxy, error) {
 	budget := flight.NewBudget(o.InflightBytes)
 	p := &Proxy{
 		Options: o, via: "1.1 " + o.Node, statusName: structuredName(o.Node), routes: routes, budget: budget,
-		flights: flight.NewTable[cache.Key, *head](budget, o.MaxObjectBytes),
+		flights: flight.NewTable[cache.Key, *head](budget, o.MaxObjectBytes, o.Purges.Now),
 		marks:   flight.NewMarks(func(k cache.Key) uint64 { return k.Lo }),
 	}
 	p.exchanges.New = func() any { return newExchange() }

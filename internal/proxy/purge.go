@@ -3,38 +3,171 @@ package proxy
 import (
 	"errors"
 	"fmt"
+	"net/netip"
+	"slices"
 	"strings"
 
-	"edgeproxy/internal/cache"
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/purge"
+	"edgeproxy/internal/reason"
+	"edgeproxy/internal/rfc9111"
 	"edgeproxy/internal/wire"
 )
 
-// ErrPurgeURL says that a URL to purge is not one that could have been stored.
-var ErrPurgeURL = errors.New("want an absolute URL such as http://example.com/path?query")
+// What a purge may go by: the words of the admin listener and of the command.
+const (
+	purgeByURL    = "url"
+	purgeByPrefix = "prefix"
+	purgeByHost   = "host"
+	purgeByTag    = "tag"
+	purgeAll      = "all"
+)
 
-// PurgeURL forgets all variants of a URL and keeps fetches that are under way
-// from storing what they bring. It returns how many objects went. The URL
-// passes the parser and the key rules of requests. Sightings stay: the next
-// storable response is stored at once. Safe for concurrent use.
-func (p *Proxy) PurgeURL(url string) (objects int, err error) {
-	if !strings.Contains(url, "://") {
-		return 0, fmt.Errorf("%.200q: %w", url, ErrPurgeURL)
+// Errors of Purge: what is wrong with a value.
+var (
+	ErrPurgeURL    = errors.New("want an absolute URL such as http://example.com/path?query")
+	ErrPurgePrefix = errors.New("want the beginning of absolute URLs, such as http://example.com/path/")
+	ErrPurgeHost   = errors.New("want a host such as example.com, with its port if that is not the usual one")
+	ErrPurgeTag    = errors.New("want a tag as in Surrogate-Key, Cache-Tag or Cache-Groups")
+	ErrPurgeBy     = errors.New("want url, prefix, host, tag or all")
+)
+
+// Purge forgets what is stored under each value: by "url" all variants of an
+// absolute URL; by "prefix" what begins like one, byte for byte; by "host" what
+// has this host, port included; by "tag" what carries the tag; by "all", which
+// takes no value, everything. Soft makes it stale instead: it is validated or
+// fetched anew at the next request, and may answer where a stale response may.
+//
+// When it has returned, no request that comes then is answered by a response whose
+// fetch began before, whether that is stored or still on its way. Only a purge of
+// URLs that is not soft counts the objects that went, without those on their way:
+// the cost of the others does not depend on what is stored, and what they reach is
+// removed when it is asked for.
+//
+// URLs, prefixes and hosts pass the parser and the key rules of requests. With an
+// error nothing was purged. Sightings stay: the next storable response is stored at
+// once. Safe for concurrent use.
+func (p *Proxy) Purge(by string, values []string, soft bool) (objects int, counted bool, err error) {
+	if by == purgeAll {
+		p.Purges.All(soft)
+		return 0, false, nil
 	}
-	target, err := wire.ParseTarget([]byte(url), scheme, false)
-	if err != nil {
-		return 0, fmt.Errorf("%.200q: %w: %w", url, err, ErrPurgeURL)
+	steps := make([]purgeStep, len(values))
+	for i, v := range values {
+		if steps[i], err = p.purgeStep(by, v, soft); err != nil {
+			return 0, false, fmt.Errorf("%s %.200q: %w", by, v, err)
+		}
 	}
-	host, err := wire.AppendHost(nil, target.Authority, scheme)
-	if err != nil {
-		return 0, fmt.Errorf("%.200q: %w: %w", url, err, ErrPurgeURL)
+	counted = true
+	for _, step := range steps {
+		n, all := step()
+		objects, counted = objects+n, counted && all
 	}
-	name := wire.AppendKey(nil, scheme, host, target.Raw)
-	return p.forget(p.Hasher.Sum(name), name), nil
+	return objects, counted, nil
 }
 
-// forget takes the flights first: one that stores after that sees the mark, and
-// one that stored before is removed with the rest.
-func (p *Proxy) forget(url cache.Key, name []byte) int {
+// purgeStep purges one value; all says that it counted all that went.
+type purgeStep func() (objects int, all bool)
+
+func uncounted(mark func()) purgeStep {
+	return func() (int, bool) {
+		mark()
+		return 0, false
+	}
+}
+
+func (p *Proxy) purgeStep(by, value string, soft bool) (purgeStep, error) {
+	switch by {
+	case purgeByURL:
+		host, target, err := parseURL(value, ErrPurgeURL)
+		return func() (int, bool) { return p.purgeURL(host, target, soft) }, err
+	case purgeByPrefix:
+		host, target, err := parseURL(value, ErrPurgePrefix)
+		return uncounted(func() { p.Purges.Prefix(p.prefix(host, target), soft) }), err
+	case purgeByHost:
+		host, err := wire.AppendHost(nil, []byte(value), scheme)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", err, ErrPurgeHost)
+		}
+		return uncounted(func() { p.Purges.Host(host, soft) }), nil
+	case purgeByTag:
+		if value == "" || strings.ContainsFunc(value, control) {
+			return nil, ErrPurgeTag
+		}
+		return uncounted(func() { p.Purges.Tag(p.Purges.HashTag(value), soft) }), nil
+	}
+	return nil, ErrPurgeBy
+}
+
+// control reports whether r is in no field value.
+func control(r rune) bool { return r < ' ' || r == 0x7f }
+
+// parseURL parses an absolute URL, or the beginning of some; want says what it
+// should be.
+func parseURL(raw string, want error) (host []byte, target wire.Target, err error) {
+	if !strings.Contains(raw, "://") {
+		return nil, target, want
+	}
+	if target, err = wire.ParseTarget([]byte(raw), scheme, false); err == nil {
+		host, err = wire.AppendHost(nil, target.Authority, scheme)
+	}
+	if err != nil {
+		return nil, target, fmt.Errorf("%w: %w", err, want)
+	}
+	return host, target, nil
+}
+
+// purgeURL marks a URL and removes at once what is found of it, to count it.
+func (p *Proxy) purgeURL(host []byte, target wire.Target, soft bool) (objects int, all bool) {
+	u, selects := p.resource(host, target)
+	p.Purges.URL(u, soft)
+	if soft {
+		return 0, false
+	}
+	return p.forget(u), !selects
+}
+
+// forget removes what is found under the URL part of a key and keeps its flights
+// from being stored. It takes the flights first: one that stores after that sees the
+// mark, and one that stored before is removed with the rest.
+func (p *Proxy) forget(u purge.URL) int {
+	name := wire.AppendKey(nil, u.Scheme, u.Host, u.Target)
+	url := p.Hasher.Sum(name)
 	p.flights.Purge(url)
 	return p.Store.Purge(url, name)
+}
+
+// invalidateURL forgets what an unsafe request has changed. It leaves a mark among
+// the purges only where nothing else finds all that is stored: whoever may send such
+// requests could fill their tables.
+func (p *Proxy) invalidateURL(host []byte, target wire.Target) {
+	u, selects := p.resource(host, target)
+	if selects {
+		p.Purges.URL(u, false)
+	}
+	p.forget(u)
+}
+
+// purgeRequested answers a PURGE, a method without a standard: what is stored for its
+// URL goes, with all variants, if the client may do that. The address is that of the
+// connection, for a field would let everybody.
+func (p *Proxy) purgeRequested(x *exchange) disposition {
+	from := x.clientAddress()
+	if !slices.ContainsFunc(p.PurgeFrom, func(n netip.Prefix) bool { return n.Contains(from) }) {
+		p.refuse(x, fasthttp.StatusForbidden, reason.Method)
+		return refused
+	}
+	p.purgeURL(x.host, x.target, false)
+	x.status, x.result = fasthttp.StatusOK, resultPass
+	return refused
+}
+
+// invalidateGroups purges the groups that the answer to an unsafe request names, of
+// the origin it was sent to (RFC 9875 section 3).
+func (p *Proxy) invalidateGroups(x *exchange, resp *origin.Response) {
+	for _, group := range rfc9111.InvalidatedGroups(string(x.method), resp.Header) {
+		p.Purges.Tag(p.Purges.HashGroup(scheme, x.host, group), false)
+	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"edgeproxy/internal/cache"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/wire"
 )
@@ -17,8 +16,8 @@ const (
 	defaultPort = 80
 )
 
-// receive takes the request apart: framing, target, host, canonical key and
-// what the request asks of a cache. What cannot be understood in one way only
+// receive takes the request apart: framing, target, host and what the request
+// asks of a cache. What cannot be understood in one way only
 // leaves x with a status to refuse it with.
 func (p *Proxy) receive(ctx *fasthttp.RequestCtx, start time.Time) *exchange {
 	x := p.take(ctx, start)
@@ -40,9 +39,6 @@ func (p *Proxy) receive(ctx *fasthttp.RequestCtx, start time.Time) *exchange {
 	if status := p.expectation(x); status != 0 {
 		p.refuse(x, status, reason.BadRequest)
 		return x
-	}
-	if x.asks.get || x.asks.head {
-		x.keyURL(p.Hasher)
 	}
 	return x
 }
@@ -83,16 +79,6 @@ func (p *Proxy) readTarget(x *exchange) int {
 	}
 	x.host = x.scratch
 	return 0
-}
-
-// keyURL builds the canonical URL key behind the host in scratch.
-func (x *exchange) keyURL(hasher cache.Hasher) {
-	n := len(x.scratch)
-	x.scratch = wire.AppendKey(x.scratch, scheme, x.host, x.target.Raw)
-	x.name = x.scratch[n:]
-	x.urlLen = len(x.name)
-	x.url = hasher.Sum(x.name)
-	x.key = x.url
 }
 
 // expectation returns the status to refuse with when the request expects what

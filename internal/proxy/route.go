@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/rfc9111"
 )
@@ -35,6 +36,10 @@ type Route struct {
 	// always honoured.
 	Caching      rfc9111.Options
 	HonorRequest bool
+	Variants     rfc9111.Variants
+	// Key says what forms the key besides; nil is nothing. Its header rules may name
+	// what KeyableHeader reports.
+	Key *cachekey.Rules
 	// AllowAmbiguousPath lets targets with encoded slashes, dot segments and the
 	// like be stored.
 	AllowAmbiguousPath bool
@@ -47,7 +52,11 @@ type route struct {
 }
 
 func newRoute(r *Route, m *Metrics) *route {
-	return &route{Route: r, metrics: m.forRoute(r.Name)}
+	own := *r
+	if own.Key == nil {
+		own.Key = &cachekey.Rules{}
+	}
+	return &route{Route: &own, metrics: m.forRoute(r.Name)}
 }
 
 // matches reports whether the route takes a request for host (canonical, with

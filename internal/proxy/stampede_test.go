@@ -66,7 +66,8 @@ func TestStampedeOnANewKeyIsOneFetch(t *testing.T) {
 		if a.err != nil || a.status != 200 || a.body != want.String() {
 			broken.Add(1)
 		}
-		if !strings.HasSuffix(a.cache, "fwd=uri-miss; stored; collapsed") {
+		// One that is slow to join may find the response stored.
+		if !strings.HasSuffix(a.cache, "fwd=uri-miss; stored; collapsed") && !strings.Contains(a.cache, "; hit; ") {
 			notShared.Add(1)
 		}
 	})

@@ -11,9 +11,25 @@ type Status struct {
 	InflightBytes    int64            `json:"inflight_bytes"`
 	Flights          int              `json:"flights"`
 	Panics           int64            `json:"panics"`
+	Purges           PurgeStatus      `json:"purges"`
 	Totals           RouteStatus      `json:"totals"`
 	Routes           []RouteStatus    `json:"routes"`
 	NotStored        map[string]int64 `json:"not_stored"`
+}
+
+// PurgeStatus is what was purged since the start.
+type PurgeStatus struct {
+	// Count is the number of URLs, prefixes, hosts, tags and groups purged, once for
+	// each time, and of purges of all.
+	Count uint64 `json:"count"`
+	// Folded counts purges that had to make room for later ones and take more than
+	// they were for since.
+	Folded uint64 `json:"folded"`
+}
+
+func (p *Proxy) purgeStatus() PurgeStatus {
+	s := p.Purges.Stats()
+	return PurgeStatus{Count: s.Generation, Folded: s.Folded}
 }
 
 // RouteStatus is what has become of the requests of one route, or of all.
@@ -116,7 +132,7 @@ func ratio(part, whole int64) float64 {
 func (p *Proxy) Status() Status {
 	s := Status{
 		RequestsInFlight: p.inFlight.Load(), InflightBytes: p.budget.Used(), Flights: p.flights.Len(),
-		Panics: p.panics.Load(), NotStored: map[string]int64{},
+		Panics: p.panics.Load(), Purges: p.purgeStatus(), NotStored: map[string]int64{},
 	}
 	var all tally
 	all.add(p.Metrics.none, admission.Never)

@@ -9,22 +9,23 @@ import (
 
 // store puts a whole, storable, admitted body into the cache and says why not
 // otherwise; None is stored. err is how the body ended.
-func (p *Proxy) store(f *fill, r *route, h *head, err error) reason.Reason {
+func (p *Proxy) store(f *fill, j *job, h *head, err error) reason.Reason {
 	if !h.storable() {
 		return h.why
 	}
 	if err != nil {
 		return reason.Incomplete
 	}
-	stages := r.Rule.Policy != admission.Never && p.Store.FitsStage(f.Size(), h.entry)
+	stages := j.route.Rule.Policy != admission.Never && p.Store.FitsStage(f.Size(), h.entry)
 	body, kept := f.Whole(stages)
 	switch kept {
 	case flight.KeptForStore:
-		return stored(p.Store.Put(h.entryWith(body), f.Purged))
+		return outcome(p.Store.Put(h.entryWith(body), p.reached(j, h.entry, f.Purged)))
 	case flight.HeldBack:
-		return p.holdBack(f, h, body)
+		return p.holdBack(f, j, h, body)
 	case flight.PurgedMeanwhile:
 		return reason.Purged
+	case flight.Outgrown:
 	}
 	if f.Size() > p.MaxObjectBytes || h.length > p.MaxObjectBytes {
 		return reason.TooLarge
@@ -35,8 +36,8 @@ func (p *Proxy) store(f *fill, r *route, h *head, err error) reason.Reason {
 // holdBack does with a body that admission did not let in what is left to do: it
 // goes to the stage if there is one, and stays held back. Nil is a body that the
 // stage has no place for.
-func (p *Proxy) holdBack(f *fill, h *head, body []byte) reason.Reason {
-	if body != nil && p.Store.PutStage(h.entryWith(body), f.Purged) == cache.Purged {
+func (p *Proxy) holdBack(f *fill, j *job, h *head, body []byte) reason.Reason {
+	if body != nil && p.Store.PutStage(h.entryWith(body), p.reached(j, h.entry, f.Purged)) == cache.Purged {
 		return reason.Purged
 	}
 	return reason.FirstSighting // whatever the policy calls it; see account
@@ -49,8 +50,8 @@ func (h *head) entryWith(body []byte) *cache.Entry {
 	return &e
 }
 
-// stored is the reason for what became of a Put.
-func stored(o cache.Outcome) reason.Reason {
+// outcome is the reason for what became of a Put.
+func outcome(o cache.Outcome) reason.Reason {
 	switch o {
 	case cache.Stored:
 		return reason.None

@@ -9,6 +9,7 @@ import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/purge"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
 )
@@ -23,15 +24,16 @@ const maxRefreshes = 256
 // 4.2.4, RFC 5861). Else there is a response or an error. purged says whether the
 // URL was purged meanwhile.
 func (p *Proxy) fetchOrKeep(ctx context.Context, j *job, purged func() bool) (resp *origin.Response, held *head, err error) {
-	resp, err = j.route.Origin.RoundTrip(ctx, j.request)
+	defer j.interims.end()
+	resp, err = p.roundTrip(ctx, j)
 	if j.stale == nil {
 		return resp, nil, err
 	}
 	if err != nil {
-		return nil, p.heldStale(j, rfc9111.OriginFailure, 0, failureReason(err)), err
+		return nil, p.heldStale(j, rfc9111.OriginFailure, 0, failureReason(err), purged), err
 	}
 	if failure, failed := rfc9111.FailureOf(resp.Status); failed {
-		if held = p.heldStale(j, failure, resp.Status, reason.OriginError); held != nil {
+		if held = p.heldStale(j, failure, resp.Status, reason.OriginError, purged); held != nil {
 			_ = resp.Body.Close()
 			return nil, held, nil
 		}
@@ -45,14 +47,26 @@ func (p *Proxy) fetchOrKeep(ctx context.Context, j *job, purged func() bool) (re
 		return nil, held, nil
 	}
 	j.plain() // the 304 is about another response than the stored one
-	resp, err = j.route.Origin.RoundTrip(ctx, j.request)
+	resp, err = p.roundTrip(ctx, j)
 	return resp, nil, err
 }
 
+// roundTrip asks the origin. A purge that has taken what was to be validated leaves a
+// plain fetch.
+func (p *Proxy) roundTrip(ctx context.Context, j *job) (*origin.Response, error) {
+	if j.stale != nil && p.Purges.Check(j.stale.Born, j.resource, j.stale.Tags) == purge.Gone {
+		j.plain()
+	}
+	return j.route.Origin.RoundTrip(ctx, j.request)
+}
+
 // heldStale returns the stored response as the answer in place of a failure, nil
-// if it may not be used stale.
-func (p *Proxy) heldStale(j *job, kind rfc9111.Failure, status int, why reason.Reason) *head {
+// if it may not be used stale, or was purged meanwhile.
+func (p *Proxy) heldStale(j *job, kind rfc9111.Failure, status int, why reason.Reason, purged func() bool) *head {
 	e := j.stale
+	if p.reached(j, e, purged)() {
+		return nil
+	}
 	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, now())
 	if !e.Policy.MayServeStale(age, kind, j.directives, j.route.HonorRequest) {
 		return nil
@@ -78,13 +92,14 @@ func (p *Proxy) confirm(j *job, resp *origin.Response, purged func() bool) *head
 	v := rfc9111.Judge(j.facts, facts, j.route.Caching)
 	e := *j.stale
 	e.Serial = p.serial.Add(1)
+	e.Born, e.Tags = j.born, p.renewedTags(j, resp.Header, updated)
 	e.Header = kept(rfc9111.EndToEnd(updated), v.Strip)
 	e.ResponseTime = resp.ResponseTime
 	e.InitialAge = rfc9111.InitialAge(resp.Header, resp.RequestTime, resp.ResponseTime)
 	e.Policy = v.Policy
 	rep := rfc9111.RepresentationOf(e.Status, e.Header, e.ResponseTime)
 	e.ETag, e.LastModified = rep.ETag, rep.LastModified
-	p.renew(j, &e, v.Why, purged)
+	p.renew(j, &e, v.Why, p.reached(j, &e, purged))
 	return &head{held: &e, as: resultRevalidated, status: resp.Status}
 }
 
@@ -98,7 +113,7 @@ func (p *Proxy) renew(j *job, e *cache.Entry, why reason.Reason, purged func() b
 		// What this client may have, or what was found for a request with a cookie,
 		// says nothing of what the others may: it stays as it was.
 	default:
-		p.Store.Purge(j.url, j.urlName)
+		p.Store.Purge(j.base, j.baseName)
 	}
 }
 
@@ -133,15 +148,18 @@ func (p *Proxy) refresh(x *exchange) {
 }
 
 // newRefresh is a job that outlives the request of x and asks on nobody's behalf:
-// without credentials, and with copies of what selects a variant.
+// without credentials but those that are keyed, and with copies of what selects a
+// variant.
 func (p *Proxy) newRefresh(x *exchange) *job {
 	x.stale = x.entry
 	j := p.newJob(x, true)
 	j.request.Method, j.facts.Method = "GET", "GET"
-	j.facts.Authorization, j.facts.Cookie = false, false
+	keyed := x.route.Key.Reads
+	j.facts.Authorization = j.facts.Authorization && keyed("Authorization")
+	j.facts.Cookie = j.facts.Cookie && keyed("Cookie")
 	fields := x.ownFields(nothing)
 	j.variant = func(names []string) []byte {
-		name := slices.Clone(j.urlName)
+		name := slices.Clone(j.baseName)
 		for _, n := range names {
 			var lines [][]byte
 			for i := range fields {
@@ -149,12 +167,12 @@ func (p *Proxy) newRefresh(x *exchange) *job {
 					lines = append(lines, []byte(fields[i].Value))
 				}
 			}
-			name = rfc9111.AppendVariantField(name, n, lines)
+			name = j.route.Variants.AppendField(name, n, lines)
 		}
 		return name
 	}
 	j.request.Header = j.request.Header.Without(func(name string) bool {
-		return (name == "Authorization" || name == "Cookie") && !slices.Contains(x.entry.Vary, name)
+		return (name == "Authorization" || name == "Cookie") && !keyed(name) && !slices.Contains(x.entry.Vary, name)
 	})
 	x.stale = nil
 	return j

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"edgeproxy/config"
+)
+
+func TestKeyRulesAreCheckedByPlace(t *testing.T) {
+	f := func(name, text string, want ...string) {
+		t.Helper()
+		c, err := config.Parse("e.yaml", []byte("origins: {app: {servers: [\"http://h\"]}}\n"+text))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got := ""
+		if err := fits(c); err != nil {
+			got = err.Error()
+		}
+		if w := strings.Join(want, "\n"); got != w {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, got, w)
+		}
+	}
+	const param, sent = "want the decoded name of a parameter, or how it begins and *, up to 128 bytes", "want a field that reaches the origin as the client sent it"
+
+	f("good", "cache: {key: {ignore_query: [utm_*, \"*\"], headers: [accept-language, Authorization], cookies: [theme]}}\n")
+	f("bad names", "cache: {key: {ignore_query: [a, \"a*b\"], headers: [\"a b\", X-A], cookies: [\"=\"]}}\n",
+		`e.yaml:2:33: cache.key.ignore_query[1]: a*b: `+param,
+		`e.yaml:2:51: cache.key.headers[0]: a b: want the name of a header field other than Host and Cookie, up to 128 bytes`,
+		`e.yaml:2:74: cache.key.cookies[0]: =: want the name of a cookie, up to 128 bytes`)
+	f("both query rules", "cache: {key: {ignore_query: [a], only_query: [b]}}\n",
+		"e.yaml:2:46: cache.key.only_query: want no ignore_query beside it: only what is listed here is kept")
+	f("a route's", "routes: [{name: a, origin: app, cache: {key: {only_query: [\"\"]}}}]\n", `e.yaml:2:60: routes[0].cache.key.only_query[0]: "": `+param)
+	f("what a route is left with", "cache: {key: {ignore_query: [a]}}\nroutes: [{name: a, origin: app, cache: {key: {only_query: [b]}}}]\n",
+		"e.yaml:3:59: routes[0].cache.key.only_query: want no ignore_query beside it: only what is listed here is kept")
+	for _, name := range []string{"via", "X-Forwarded-For", "X_Real_IP", "Connection", "Transfer-Encoding", "Range", "If-Range", "If-None-Match", "If-Match", "If-Unmodified-Since", "Expect"} {
+		f(name, "cache: {key: {headers: ["+name+"]}}\n", "e.yaml:2:25: cache.key.headers[0]: "+name+": "+sent)
+	}
+}
+
+// TestKeyRulesOfAFileAreThoseOfTheRoute is a running program with two routes.
+func TestKeyRulesOfAFileAreThoseOfTheRoute(t *testing.T) {
+	s := serveBinary(t, "-c", writeFile(t, "edge.yaml", fmt.Sprintf(`
+listen: [{address: "127.0.0.1:0"}]
+admin: {address: "127.0.0.1:0"}
+origins: {app: {servers: [%q]}}
+admission: {policy: always}
+cache: {key: {ignore_query: [utm_*]}}
+routes:
+  - {name: shop, match: {path_prefix: /shop}, origin: app, cache: {key: {cookies: [currency]}}}
+  - {name: raw, match: {path_prefix: /raw}, origin: app, cache: {key: {ignore_query: []}}}
+  - {name: rest, origin: app}
+`, cachedOrigin(t))))
+	f := func(path, cookie string, wantHit bool) {
+		t.Helper()
+		req, err := http.NewRequest(http.MethodGet, "http://"+s.address+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cookie != "" {
+			req.Header.Set("Cookie", cookie)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if got := res.Header.Get("Cache-Status"); strings.Contains(got, "; hit;") != wantHit {
+			t.Errorf("%s, cookie %q: got %q, want a hit: %v", path, cookie, got, wantHit)
+		}
+	}
+
+	f("/a?utm_id=1", "", false)
+	f("/a?utm_id=2", "currency=eur", true)
+	f("/raw?utm_id=1", "", false)
+	f("/raw?utm_id=2", "", false)
+	f("/shop?utm_id=1", "currency=eur", false)
+	f("/shop?utm_id=2", "id=1; currency=eur", true)
+	f("/shop", "currency=usd", false)
+}

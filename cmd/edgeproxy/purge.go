@@ -1,0 +1,113 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"edgeproxy/config"
+)
+
+// purgeFlags are the flags of purge.
+type purgeFlags struct {
+	urls, prefixes, hosts, tags []string
+	all, soft                   bool
+	admin, tokenFile            string
+}
+
+func purgeCommand() *cobra.Command {
+	var f purgeFlags
+	cmd := &cobra.Command{
+		Use:   "purge (--url URL | --prefix PREFIX | --host HOST | --tag TAG | --all) [--soft]",
+		Short: "Make a running proxy forget stored responses",
+		Long: "Make a running proxy forget stored responses, or with --soft make them stale:\n" +
+			"those of a URL with all its variants, of URLs that begin alike, of a host, with a\n" +
+			"tag (Surrogate-Key, Cache-Tag, Cache-Groups), or all. What is on its way from the\n" +
+			"origin meanwhile is not stored either.",
+		Example: "  edgeproxy purge --url http://www.example.com/style.css\n" +
+			"  edgeproxy purge --tag product-7 --tag product-8 --soft\n" +
+			"  edgeproxy purge --prefix http://www.example.com/shop/ --admin 127.0.0.1:9980",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			order, err := f.order()
+			if err != nil {
+				return &usageError{err}
+			}
+			done, err := order.send(cmd.Context(), f.admin)
+			if err != nil {
+				return err
+			}
+			return done.report(cmd.OutOrStdout(), order)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVar(&f.urls, "url", nil, "an absolute `URL`; may be repeated, as the next three")
+	flags.StringArrayVar(&f.prefixes, "prefix", nil, "the beginning of absolute URLs, byte for byte: http://`HOST/PATH`")
+	flags.StringArrayVar(&f.hosts, "host", nil, "a `HOST`, with its port if that is not the usual one")
+	flags.StringArrayVar(&f.tags, "tag", nil, "a `TAG` as the origin sent it")
+	flags.BoolVar(&f.all, "all", false, "everything")
+	flags.BoolVar(&f.soft, "soft", false, "make stale instead: validated or fetched anew when asked for")
+	flags.StringVar(&f.admin, "admin", config.Default().Admin.Address, "`ADDRESS` of the proxy's admin listener")
+	flags.StringVar(&f.tokenFile, "token-file", "", "not supported yet")
+	return cmd
+}
+
+// order returns what the flags ask for.
+func (f *purgeFlags) order() (purgeOrder, error) {
+	o := purgeOrder{soft: f.soft}
+	for _, given := range []struct {
+		by     string
+		values []string
+	}{{"url", f.urls}, {"prefix", f.prefixes}, {"host", f.hosts}, {"tag", f.tags}} {
+		switch {
+		case len(given.values) == 0:
+			continue
+		case o.by != "":
+			return o, fmt.Errorf("purge: --%s and --%s: want one of the two", o.by, given.by)
+		}
+		o.by, o.values = given.by, given.values
+	}
+	switch {
+	case !hostPort(f.admin):
+		return o, fmt.Errorf("purge: --admin %s: want HOST:PORT", f.admin)
+	case f.tokenFile != "":
+		return o, errors.New("purge: --token-file: not supported yet, the admin listener has no token")
+	case f.all && o.by != "":
+		return o, fmt.Errorf("purge: --all and --%s: want one of the two", o.by)
+	case f.all:
+		o.by = purgeAll
+	case o.by == "":
+		return o, errors.New("purge: want --url, --prefix, --host, --tag or --all")
+	}
+	return o, nil
+}
+
+// hostPort reports whether address is one to connect to. Sockets in the file system
+// are not supported yet.
+func hostPort(address string) bool {
+	_, port, err := net.SplitHostPort(address)
+	return err == nil && port != "" && !strings.ContainsAny(address, "/ ")
+}
+
+// report says what was done.
+func (d *purgeDone) report(w io.Writer, o purgeOrder) error {
+	verb := "purged"
+	if o.soft {
+		verb = "made stale"
+	}
+	text := fmt.Sprintf("%s: %s %q", verb, o.by, o.values)
+	if o.by == purgeAll {
+		text = verb + ": everything"
+	}
+	if d.Objects != nil {
+		text += fmt.Sprintf(" (objects: %d)", *d.Objects)
+	}
+	if _, err := fmt.Fprintln(w, text); err != nil {
+		return fmt.Errorf("purge: done, but not told: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,42 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+)
+
+// Purge says who may purge by the method PURGE on the listeners for clients. The
+// admin listener needs no permission.
+type Purge struct {
+	Allow []netip.Prefix // addresses of connections; none: PURGE is a method like others
+}
+
+const wantNetwork = "want an address or network, such as 127.0.0.1 or 10.0.0.0/8"
+
+func (d *decoder) purge(p *Purge) func(node) {
+	return d.section(keys{
+		"allow": elements(d, "want a list, such as [127.0.0.1]", &p.Allow, d.network),
+	})
+}
+
+func (d *decoder) network(n *netip.Prefix) func(node) {
+	return converted(d, n, wantNetwork, parseNetwork)
+}
+
+// parseNetwork reads an address, or a network by its first one. The error says what
+// is wanted.
+func parseNetwork(text string) (netip.Prefix, error) {
+	if a, err := netip.ParseAddr(text); err == nil && a.Zone() == "" {
+		a = a.Unmap()
+		return netip.PrefixFrom(a, a.BitLen()), nil
+	}
+	n, err := netip.ParsePrefix(text)
+	if err != nil || n.Addr().Is4In6() {
+		return netip.Prefix{}, errors.New(wantNetwork)
+	}
+	if first := n.Masked(); first != n {
+		return netip.Prefix{}, fmt.Errorf("%s: this network is %s", wantNetwork, first)
+	}
+	return n, nil
+}

@@ -1,0 +1,67 @@
+package proxy
+
+import (
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/purge"
+	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/wire"
+)
+
+// keyURL builds the key of x before Vary, by the rules of its route: the target that
+// is keyed, the URL part, and behind that what header and cookie rules select by.
+func (x *exchange) keyURL(hasher cache.Hasher) {
+	rules := x.route.Key
+	n := len(x.scratch)
+	x.scratch = rules.AppendTarget(x.scratch, x.target.Raw)
+	x.keyed = x.scratch[n:]
+	n = len(x.scratch)
+	x.scratch = wire.AppendKey(x.scratch, scheme, x.host, x.keyed)
+	x.url = hasher.Sum(x.scratch[n:])
+	x.base = x.url
+	if rules.Selects() {
+		x.scratch = rules.AppendSelectors(x.scratch, x.rawLines)
+		x.base = hasher.Sum(x.scratch[n:])
+	}
+	x.name = x.scratch[n:]
+	x.baseLen, x.key = len(x.name), x.base
+}
+
+// forwarded returns the target that the origin gets. Of a GET or HEAD only what is
+// keyed may have a say in the answer that others get.
+func (x *exchange) forwarded() []byte {
+	if x.asks.get || x.asks.head {
+		return x.keyed
+	}
+	return x.target.Raw
+}
+
+// resource is what x is about in the words of purges.
+func (x *exchange) resource() purge.URL {
+	return purge.URL{Scheme: scheme, Host: x.host, Target: x.keyed}
+}
+
+// resource is what a GET for target at host would be about. Selects says that its
+// URL part alone does not find what is stored for it.
+func (p *Proxy) resource(host []byte, target wire.Target) (u purge.URL, selects bool) {
+	u = purge.URL{Scheme: scheme, Host: host, Target: target.Raw}
+	if r := p.routeFor(host, wire.AppendPath(nil, target.Path)); r != nil {
+		u.Target = r.Key.AppendTarget(nil, target.Raw)
+		selects = r.Key.Selects()
+	}
+	return u, selects
+}
+
+// prefix is what resources begin with whose target begins with that of target.
+func (p *Proxy) prefix(host []byte, target wire.Target) purge.URL {
+	u := purge.URL{Scheme: scheme, Host: host, Target: target.Raw}
+	if r := p.routeFor(host, wire.AppendPath(nil, target.Path)); r != nil {
+		u.Target = r.Key.Prefix(target.Raw)
+	}
+	return u
+}
+
+// KeyableHeader reports whether the request field of this canonical name reaches
+// origins as the client sent it, so that a rule may select by it.
+func KeyableHeader(name string) bool {
+	return !generated(name) && !rfc9111.HopByHop(name) && !forKeeps(name) && !precondition(name)
+}

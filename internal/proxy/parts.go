@@ -1,0 +1,112 @@
+package proxy
+
+import (
+	"bytes"
+	"net"
+	"strconv"
+
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/rfc9111"
+)
+
+// Boundaries are tried in this order: the separator with each of the marks. They
+// need not be hard to guess, for what they separate is searched for them.
+const (
+	separator      = "part-of-a-stored-body-"
+	separatorMarks = "0123"
+	boundaryBytes  = len(separator) + 1
+)
+
+// partsSpareBytes is by how much an answer in parts may be longer than the body
+// that it is cut from. Beyond that the whole is the cheaper answer, and nobody can
+// ask for more than he names (RFC 9110 section 17.15).
+const partsSpareBytes = 4 << 10
+
+// parts is the content of a multipart/byteranges answer (RFC 9110 section 14.6):
+// what goes between the parts and, not copied, the parts themselves in turn. It
+// belongs to one answer.
+type parts struct {
+	boundary string
+	length   int64
+	content  net.Buffers
+}
+
+// newParts cuts ranges that do not overlap out of e. It returns nil where the
+// answer would be too long, or every boundary is found in what it has to separate.
+func newParts(e *cache.Entry, ranges []rfc9111.Range) *parts {
+	size, sent := int64(len(e.Body)), int64(0)
+	for _, r := range ranges {
+		sent += r.Length()
+	}
+	// The part says of what type it is, the answer that it is in parts.
+	contentType := ""
+	if value, ok := e.Header.Get("Content-Type"); ok {
+		contentType = "\r\nContent-Type: " + value
+	}
+	framing := framingBytes(len(ranges), contentType, size)
+	if sent+framing > size+partsSpareBytes {
+		return nil
+	}
+	boundary, ok := boundaryFor(e.Body, ranges)
+	if !ok {
+		return nil
+	}
+	p := &parts{boundary: boundary, length: sent, content: make(net.Buffers, 0, 2*len(ranges)+1)}
+	text := make([]byte, 0, framing)
+	for _, r := range ranges {
+		start := len(text)
+		text = p.appendHead(text, contentType, r, size)
+		p.content = append(p.content, text[start:], e.Body[r.First:r.Last+1])
+	}
+	start := len(text)
+	text = append(p.appendDelimiter(text), "--\r\n"...)
+	p.content = append(p.content, text[start:])
+	// The first delimiter needs no end of a line before it.
+	p.content[0] = p.content[0][len("\r\n"):]
+	p.length += int64(len(text) - len("\r\n"))
+	return p
+}
+
+// appendHead appends what comes before the part r of a whole of size bytes.
+func (p *parts) appendHead(text []byte, contentType string, r rfc9111.Range, size int64) []byte {
+	text = append(p.appendDelimiter(text), contentType...)
+	text = appendContentRange(append(text, "\r\n"...), r.First, r.Last, size)
+	return append(text, "\r\n"...)
+}
+
+func (p *parts) appendDelimiter(text []byte) []byte {
+	return append(append(text, "\r\n--"...), p.boundary...)
+}
+
+// framingBytes is at least what goes before, between and after so many parts,
+// each with the line contentType.
+func framingBytes(count int, contentType string, size int64) int64 {
+	const delimiter = len("\r\n--") + boundaryBytes
+	const contentRange = len("\r\nContent-Range: bytes -/\r\n\r\n")
+	var room [20]byte
+	digits := len(strconv.AppendInt(room[:0], size, 10))
+	each := delimiter + len(contentType) + contentRange + 3*digits
+	return int64(count)*int64(each) + int64(delimiter+len("--\r\n"))
+}
+
+// boundaryFor returns a boundary that none of the ranges of body contains. To look
+// costs about what it costs to send them; so many misses in a row are no accident.
+func boundaryFor(body []byte, ranges []rfc9111.Range) (boundary string, ok bool) {
+	var room [2 + boundaryBytes]byte
+	for _, mark := range []byte(separatorMarks) {
+		delimiter := append(append(append(room[:0], "--"...), separator...), mark)
+		if !anyContains(body, ranges, delimiter) {
+			return string(delimiter[2:]), true
+		}
+	}
+	return "", false
+}
+
+func anyContains(body []byte, ranges []rfc9111.Range, text []byte) bool {
+	for _, r := range ranges {
+		if bytes.Contains(body[r.First:r.Last+1], text) {
+			return true
+		}
+	}
+	return false
+}

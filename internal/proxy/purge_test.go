@@ -1,0 +1,179 @@
+package proxy_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/proxy"
+)
+
+// TestPurgeRefusesValuesThatCouldNotBeMeant: a purge that is accepted and reaches
+// nothing looks like one that worked.
+func TestPurgeRefusesValuesThatCouldNotBeMeant(t *testing.T) {
+	e := edgetest.Start(t, edgetest.Options{Origin: hitOrigin(t)})
+	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/1", ""))
+	f := func(want error, by string, values ...string) {
+		t.Helper()
+		for _, soft := range []bool{false, true} {
+			// One that is fine first: with an error, nothing was purged.
+			if _, _, err := e.Proxy.Purge(by, append(fine(by), values...), soft); !errors.Is(err, want) {
+				t.Errorf("%s %q: got error %v, want %v", by, values, err, want)
+			}
+		}
+		if s := c.learn(t, c.request); s == "" || s[:len("edge; hit")] != "edge; hit" {
+			t.Errorf("%s %q: got %q afterwards, want a hit: nothing may be purged", by, values, s)
+		}
+	}
+
+	for _, v := range []string{
+		"", "/1", "example.com/1", "https://example.com/1", "http:///1", "http://", "http://exa mple.com/1",
+		"http://user@example.com/1", "http://example.com/a b", "http://example.com/1#x", "http://example.com:x/1", "http://example.com?q",
+	} {
+		f(proxy.ErrPurgeURL, "url", v)
+		f(proxy.ErrPurgePrefix, "prefix", v)
+	}
+	for _, v := range []string{"", "http://example.com", "example.com/", "exa mple.com", "a,b", "*", "*.example.com", "example.com:70000"} {
+		f(proxy.ErrPurgeHost, "host", v)
+	}
+	for _, v := range []string{"", "a\tb", "a\nb", "\x7f"} {
+		f(proxy.ErrPurgeTag, "tag", v)
+	}
+	f(proxy.ErrPurgeBy, "path", "/1")
+	f(proxy.ErrPurgeBy, "", "/1")
+}
+
+// fine is a value that reaches what the test has stored.
+func fine(by string) []string {
+	switch by {
+	case "url":
+		return []string{"http://example.com/1"}
+	case "prefix":
+		return []string{"http://example.com"}
+	case "host":
+		return []string{"example.com"}
+	}
+	return nil
+}
+
+// purgeOthers purges, in every way but all, what the test has not stored, so that
+// each hit is held against marks of each kind.
+func purgeOthers(tb testing.TB, e *edgetest.Edge) {
+	tb.Helper()
+	for by, value := range map[string]string{
+		"url": "http://example.com/other", "prefix": "http://example.com/10245", "host": "other.example.com", "tag": "other",
+	} {
+		if _, _, err := e.Proxy.Purge(by, []string{value}, false); err != nil {
+			tb.Fatalf("purge %s: %v", by, err)
+		}
+	}
+}
+
+// TestNothingPurgedComesBack lets requests and purges run into each other. An answer
+// is a number; a purge comes after the origin has gone on to the next one. Whoever
+// asks after the purge must not get an older number.
+func TestNothingPurgedComesBack(t *testing.T) {
+	const clients, requests, pace, targets = 4, 150, 7, 3
+	f := func(by, value string, soft bool, policy string) {
+		t.Helper()
+		t.Run(fmt.Sprint(by, " soft ", soft, " ", policy), func(t *testing.T) {
+			var version, settled atomic.Int64
+			e := edgetest.Start(t, edgetest.Options{Origin: countingOrigin(t, &version, policy)})
+			answers := make(chan struct{}, clients*requests)
+			var asking, purging sync.WaitGroup
+			for n := range clients {
+				asking.Go(func() {
+					r := rand.New(rand.NewPCG(1, uint64(n)))
+					client := &http.Client{Transport: &http.Transport{}}
+					defer client.CloseIdleConnections()
+					for range requests {
+						least := settled.Load()
+						got, err := askNumber(client, fmt.Sprintf("http://%s/%d", e.Address, r.IntN(targets)))
+						if err != nil || got < least {
+							t.Errorf("got %d, %v; want at least %d: that was purged", got, err, least)
+							return
+						}
+						answers <- struct{}{}
+					}
+				})
+			}
+			purging.Go(func() {
+				for n := 0; ; n++ {
+					if _, more := <-answers; !more {
+						return
+					}
+					if n%pace > 0 {
+						continue
+					}
+					v := version.Add(1)
+					if _, _, err := e.Proxy.Purge(by, []string{value}, soft); err != nil {
+						t.Errorf("purge: %v", err)
+					}
+					settled.Store(v)
+				}
+			})
+			asking.Wait()
+			close(answers)
+			purging.Wait()
+			hits := e.Metric(t, "edgeproxy_requests_total", "route=default", "result=hit", "status=2xx") +
+				e.Metric(t, "edgeproxy_requests_total", "route=default", "result=revalidated", "status=2xx")
+			if hits == 0 {
+				t.Error("nothing came from the store: this proves nothing")
+			}
+		})
+	}
+
+	const fresh, validated = "max-age=60", "max-age=0"
+	f("tag", "t", false, fresh)
+	f("tag", "t", false, validated)
+	f("tag", "t", true, fresh)
+	f("prefix", "http://edge.test/", false, fresh)
+	f("host", "edge.test", false, fresh)
+	f("all", "", false, fresh)
+	f("all", "", true, validated)
+}
+
+func askNumber(client *http.Client, url string) (int64, error) {
+	req, err := http.NewRequest(http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return 0, err
+	}
+	req.Host = "edge.test"
+	res, err := client.Do(req)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(string(body), 10, 64)
+}
+
+// countingOrigin answers with the version and its tag, and validates by it.
+func countingOrigin(tb testing.TB, version *atomic.Int64, policy string) origin.Options {
+	tb.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v := strconv.FormatInt(version.Load(), 10)
+		w.Header().Set("Cache-Control", policy)
+		w.Header().Set("Surrogate-Key", "a t z")
+		w.Header().Set("Etag", `"`+v+`"`)
+		if r.Header.Get("If-None-Match") == `"`+v+`"` {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		_, _ = io.WriteString(w, v)
+	}))
+	tb.Cleanup(server.Close)
+	return origin.Options{Address: server.Listener.Addr().String()}
+}
