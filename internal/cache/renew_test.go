@@ -26,7 +26,7 @@ func TestRenewWritesNothing(t *testing.T) {
 				t.Fatal("not held before it is renewed")
 			}
 			before := s.Stats()
-			if !s.Renew(renewed(e, "a longer value than before"), nil) {
+			if !s.Renew(renewed(e, "a longer value than before"), e.Serial, nil) {
 				t.Fatal("got false, want it renewed")
 			}
 			got, tier := s.Find(e.Key, e.Name)
@@ -53,12 +53,12 @@ func TestRenewWritesNothing(t *testing.T) {
 func TestRenewOfWhatHasLeftChangesNothing(t *testing.T) {
 	s := newStore(t, 1<<20, 16<<10)
 	e := plain("/a", 1, 1000)
-	if s.Renew(e, nil) {
+	if s.Renew(e, e.Serial, nil) {
 		t.Error("never stored: got true")
 	}
 	s.Put(e, nil)
 	s.Purge(e.URL, e.Name)
-	if s.Renew(renewed(e, "x"), nil) {
+	if s.Renew(renewed(e, "x"), e.Serial, nil) {
 		t.Error("purged: got true")
 	}
 	if got, _ := s.Find(e.Key, e.Name); got != nil {
@@ -72,7 +72,7 @@ func TestRenewHeedsAPurge(t *testing.T) {
 	s := newStore(t, 1<<20, 16<<10)
 	e := plain("/a", 1, 1000)
 	s.Put(e, nil)
-	if !s.Renew(renewed(e, "x"), func() bool { return true }) {
+	if !s.Renew(renewed(e, "x"), e.Serial, func() bool { return true }) {
 		t.Error("got false")
 	}
 	if got, _ := s.Find(e.Key, e.Name); got == nil || len(got.Header) > 0 && got.Header[0].Value == "x" {

@@ -72,7 +72,7 @@ func (s *Store) Put(e *Entry, unless func() bool) Outcome {
 // changes nothing, if the memory tier no longer holds such an entry or e does not
 // fit. Unless is asked as in Put; a true from it makes Renew report true as well,
 // for nothing is left to do.
-func (s *Store) Renew(e *Entry, unless func() bool) bool {
+func (s *Store) Renew(e *Entry, serial uint64, unless func() bool) bool {
 	if !s.Fits(int64(len(e.Body)), e) {
 		return false
 	}
@@ -83,7 +83,7 @@ func (s *Store) Renew(e *Entry, unless func() bool) bool {
 	}
 	s.makeRoomLocked(e.Cost())
 	old := s.heldLocked(e.Key) // after the move, which may have cost it its place
-	if old == nil || !bytes.Equal(old.Name, e.Name) {
+	if old == nil || old.Serial != serial || !bytes.Equal(old.Name, e.Name) {
 		return false
 	}
 	it := &item{Entry: *e}

@@ -3,6 +3,7 @@ package proxy
 import (
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/reason"
+	"edgeproxy/internal/rfc9111"
 )
 
 // maxJoins bounds how often one request goes from flight to flight because the
@@ -74,8 +75,8 @@ func (p *Proxy) read(x *exchange, r *reader, h *head, leads bool) {
 		return
 	}
 	_ = r.Close()
-	if !leads && h.as == resultRevalidated && !usable(h.held) {
-		p.alone(x, x.verdict.Admit) // validated for the leader, not for x
+	if !leads && !x.shares(h) {
+		p.alone(x, x.verdict.Admit)
 		return
 	}
 	x.collapsed = !leads
@@ -98,6 +99,7 @@ func (p *Proxy) land(x *exchange, h *head, outcome flight.Outcome, err error) (d
 	switch outcome {
 	case flight.Shared: // of another variant: join our own
 		x.selectVariant(p, h.selected().Vary)
+		x.stale = nil // it was what the URL had before it varied like this
 		return false
 	case flight.Filled:
 		return p.find(x)
@@ -107,9 +109,24 @@ func (p *Proxy) land(x *exchange, h *head, outcome flight.Outcome, err error) (d
 		x.reason = reason.WaitTimeout // before the fetch, which may fail for a reason of its own
 		p.alone(x, false)
 	case flight.Failed:
+		// The leader may not have wanted what is stale; x may.
+		if held := p.standIn(x, &job{route: x.route, directives: x.request}, nil, err); held != nil {
+			x.take(held)
+			return true
+		}
 		p.fail(x, err)
 	}
 	return true
+}
+
+// shares reports whether a follower may have the stored response that h is about:
+// not one that was validated for the leader alone, and a stale one only as far as
+// x itself bears it.
+func (x *exchange) shares(h *head) bool {
+	if h.as == resultRevalidated {
+		return !h.cookie && usable(h.held)
+	}
+	return x.bearsStale(h)
 }
 
 // suits reports whether x selects the variant that h is.
@@ -124,4 +141,18 @@ func (p *Proxy) suits(x *exchange, h *head) bool {
 	same := string(x.scratch[n:]) == string(e.Name)
 	x.scratch = x.scratch[:n]
 	return same
+}
+
+// bearsStale reports whether x, too, takes the stale response that the leader of its
+// flight was given in place of a failure.
+func (x *exchange) bearsStale(h *head) bool {
+	if !x.route.HonorRequest {
+		return true
+	}
+	kind := rfc9111.OriginFailure
+	if k, failed := rfc9111.FailureOf(h.status); failed {
+		kind = k
+	}
+	age := rfc9111.CurrentAge(h.held.InitialAge, h.held.ResponseTime, now())
+	return h.held.Policy.MayServeStale(age, kind, x.request, true)
 }

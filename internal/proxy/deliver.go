@@ -27,7 +27,7 @@ func (p *Proxy) deliver(x *exchange) {
 // deliverEntry answers from the store.
 func (p *Proxy) deliverEntry(x *exchange) {
 	e := x.entry
-	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, x.start)
+	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, x.start.Add(x.waited))
 	size := int64(len(e.Body))
 	cut := cut{first: 0, length: size}
 	if x.asks.conditional || x.asks.ranged {

@@ -98,11 +98,12 @@ type exchange struct {
 	seen    seen
 	request rfc9111.RequestDirectives
 	verdict admission.Verdict
-	sighted bool         // it is a sighting
-	tier    cache.Tier   // that had something under the key
-	stale   *cache.Entry // has to be validated before it may be the answer
-	refresh bool         // the answer is stale, and to be validated meanwhile
-	counted bool         // among those forwarding
+	sighted bool          // it is a sighting
+	tier    cache.Tier    // that had something under the key
+	stale   *cache.Entry  // has to be validated before it may be the answer
+	waited  time.Duration // until the stored response was the answer
+	refresh bool          // the answer is stale, and to be validated meanwhile
+	counted bool          // among those forwarding
 
 	fwd       forward
 	fwdStatus int // what the origin answered where the answer is another

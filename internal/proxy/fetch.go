@@ -42,6 +42,7 @@ func (p *Proxy) fetch(f *fill, j *job) {
 	defer func() { _ = resp.Body.Close() }() // after a panic too
 	h := p.judge(j, resp)
 	p.mark(j, h, resp)
+	p.supersede(j, h)
 	f.Publish(h, h.storable(), h.shareable())
 	p.carry(f, j, h, resp)
 }

@@ -29,6 +29,7 @@ type job struct {
 	// stale is what the origin is asked to confirm; nil for a plain fetch.
 	// directives are the request's, which may forbid to use it stale.
 	stale      *cache.Entry
+	asked      *cache.Entry // stale, also when it has turned out to be of no use
 	directives rfc9111.RequestDirectives
 
 	// interims are those of a flight's fetch whose leader is told; nil otherwise.
@@ -71,7 +72,7 @@ func (p *Proxy) newJob(x *exchange, keep bool) *job {
 // validate makes j ask whether e is still the response to send (RFC 9111 section
 // 4.3.1). The client's own conditions have been left out.
 func (j *job) validate(e *cache.Entry) {
-	j.stale = e
+	j.stale, j.asked = e, e
 	for _, f := range rfc9111.ValidationFields(e.Header, e.ResponseTime) {
 		j.request.Header.Add(f.Name, f.Value)
 	}

@@ -83,7 +83,7 @@ func (x *exchange) note(name []byte) {
 // lines returns the lines of a field as they are forwarded: none if Connection
 // names it. They are valid until the next call.
 func (x *exchange) lines(name string) [][]byte {
-	if x.asks.connectionNames && x.namedByConnection(name) {
+	if rfc9111.HopByHop(name) || x.asks.connectionNames && x.namedByConnection(name) {
 		return nil
 	}
 	return x.ctx.Request.Header.PeekAll(name)

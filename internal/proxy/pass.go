@@ -22,13 +22,20 @@ func (p *Proxy) pass(x *exchange) {
 	}
 	j := p.newJob(x, false)
 	j.request.Interim = p.teller(x)
+	keeps := func() bool { return false }
+	if post && p.Gate.Knows(x.route.Rule, x.url.Hi, x.url.Lo) {
+		w := p.flights.Lead(x.key, x.url, false) // sees what others invalidate meanwhile
+		keeps = func() bool { return !w.Flight().Purged() }
+		defer func() { w.Flight().Finish(errUnshared); _ = w.Close() }()
+	}
 	resp, err := x.route.Origin.RoundTrip(context.Background(), j.request)
 	if err != nil {
 		p.fail(x, err)
 		return
 	}
+	keep := keeps() // before our own invalidation
 	p.invalidate(x, resp)
-	if post && p.keepPosted(x, j, resp) {
+	if keep && p.keepPosted(x, j, resp) {
 		return
 	}
 	h := p.forwardHead(j, resp)
@@ -43,7 +50,7 @@ func (p *Proxy) keepPosted(x *exchange, j *job, resp *origin.Response) bool {
 	if !bytes.Equal(x.keyed, x.target.Raw) { // what is not keyed had its say
 		return false
 	}
-	if x.target.Ambiguous && !x.route.AllowAmbiguousPath || !p.Gate.Knows(x.route.Rule, x.url.Hi, x.url.Lo) {
+	if x.target.Ambiguous && !x.route.AllowAmbiguousPath {
 		return false
 	}
 	j.facts.URI = x.uri()
@@ -52,6 +59,9 @@ func (p *Proxy) keepPosted(x *exchange, j *job, resp *origin.Response) bool {
 	}
 	h := p.judge(j, resp)
 	if !h.storable() {
+		if h.fillable() {
+			p.account(j.route, h, j.url, h.why, 0)
+		}
 		return false
 	}
 	r := p.flights.Lead(x.key, x.url, true)
@@ -82,6 +92,10 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 		j := p.newJob(x, false)
 		j.request.Interim = p.teller(x)
 		resp, err := x.route.Origin.RoundTrip(context.Background(), j.request)
+		if held := p.standIn(x, j, resp, err); held != nil {
+			x.take(held)
+			return
+		}
 		if err != nil {
 			p.fail(x, err)
 			return
@@ -109,6 +123,7 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 	}
 	h := p.judge(j, resp)
 	p.mark(j, h, resp)
+	p.supersede(j, h)
 	if h.storable() {
 		f.Publish(h, true, false)
 		p.carryAlone(x, r, j, h, resp)

@@ -74,6 +74,43 @@ func (p *Proxy) heldStale(j *job, kind rfc9111.Failure, status int, why reason.R
 	return &head{held: e, as: resultStale, status: status, why: why}
 }
 
+// standIn is heldStale for a fetch that validated nothing, because its response is
+// for one client alone: a HEAD, or what a follower asks when it has waited enough.
+func (p *Proxy) standIn(x *exchange, j *job, resp *origin.Response, err error) *head {
+	if x.stale == nil || x.asks.precondition {
+		return nil
+	}
+	j.stale = x.stale
+	gone := func() bool { e, _ := p.Store.Find(x.key, x.name); return e == nil }
+	if err != nil {
+		return p.heldStale(j, rfc9111.OriginFailure, 0, failureReason(err), gone)
+	}
+	failure, failed := rfc9111.FailureOf(resp.Status)
+	if !failed {
+		return nil
+	}
+	held := p.heldStale(j, failure, resp.Status, reason.OriginError, gone)
+	if held != nil {
+		_ = resp.Body.Close()
+	}
+	return held
+}
+
+// supersede forgets what the origin has answered differently by now, where the new
+// answer is not stored in its place. What a client with credentials gets says nothing
+// of the others.
+func (p *Proxy) supersede(j *job, h *head) {
+	if j.asked == nil || h.storable() || j.facts.Authorization || j.facts.Cookie {
+		return
+	}
+	if h.status >= 400 && h.status != fasthttp.StatusNotFound && h.status != fasthttp.StatusGone {
+		return
+	}
+	if e, _ := p.Store.Find(j.asked.Key, j.asked.Name); e != nil && e.Serial == j.asked.Serial {
+		p.Store.Discard(e)
+	}
+}
+
 // confirm renews the stored response by a 304 and returns it as the answer; nil
 // if the 304 does not speak of it.
 func (p *Proxy) confirm(j *job, resp *origin.Response, purged func() bool) *head {
@@ -100,7 +137,7 @@ func (p *Proxy) confirm(j *job, resp *origin.Response, purged func() bool) *head
 	rep := rfc9111.RepresentationOf(e.Status, e.Header, e.ResponseTime)
 	e.ETag, e.LastModified = rep.ETag, rep.LastModified
 	p.renew(j, &e, v.Why, p.reached(j, &e, purged))
-	return &head{held: &e, as: resultRevalidated, status: resp.Status}
+	return &head{held: &e, as: resultRevalidated, status: resp.Status, cookie: resp.Header.Has("Set-Cookie")}
 }
 
 // renew puts what was confirmed in the place of what was stored, or takes that
@@ -108,7 +145,7 @@ func (p *Proxy) confirm(j *job, resp *origin.Response, purged func() bool) *head
 func (p *Proxy) renew(j *job, e *cache.Entry, why reason.Reason, purged func() bool) {
 	switch why {
 	case reason.None:
-		p.Store.Renew(e, purged)
+		p.Store.Renew(e, j.stale.Serial, purged)
 	case reason.Authorization, reason.NoFreshness:
 		// What this client may have, or what was found for a request with a cookie,
 		// says nothing of what the others may: it stays as it was.
@@ -121,6 +158,7 @@ func (p *Proxy) renew(j *job, e *cache.Entry, why reason.Reason, purged func() b
 func (x *exchange) take(h *head) {
 	x.entry, x.result = h.held, h.as
 	x.fwdStatus = h.status
+	x.waited = now().Sub(x.start)
 	if h.as == resultStale {
 		x.reason, x.fwd = h.why, fwdNone
 	}
@@ -154,10 +192,12 @@ func (p *Proxy) newRefresh(x *exchange) *job {
 	x.stale = x.entry
 	j := p.newJob(x, true)
 	j.request.Method, j.facts.Method = "GET", "GET"
-	keyed := x.route.Key.Reads
-	j.facts.Authorization = j.facts.Authorization && keyed("Authorization")
-	j.facts.Cookie = j.facts.Cookie && keyed("Cookie")
-	fields := x.ownFields(nothing)
+	withheld := func(name string) bool {
+		return (name == "Authorization" || name == "Cookie") && !x.route.Key.Reads(name) && !slices.Contains(x.entry.Vary, name)
+	}
+	j.facts.Authorization = j.facts.Authorization && !withheld("Authorization")
+	j.facts.Cookie = j.facts.Cookie && !withheld("Cookie")
+	fields := x.ownFields(withheld)
 	j.variant = func(names []string) []byte {
 		name := slices.Clone(j.baseName)
 		for _, n := range names {
@@ -171,9 +211,7 @@ func (p *Proxy) newRefresh(x *exchange) *job {
 		}
 		return name
 	}
-	j.request.Header = j.request.Header.Without(func(name string) bool {
-		return (name == "Authorization" || name == "Cookie") && !keyed(name) && !slices.Contains(x.entry.Vary, name)
-	})
+	j.request.Header = j.request.Header.Without(withheld)
 	x.stale = nil
 	return j
 }
