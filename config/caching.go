@@ -14,6 +14,7 @@ type Caching struct {
 	ForceTTL    time.Duration         // in place of whatever lifetime a 200, 203, 301 or 308 has; 0 is off
 	SetCookie   SetCookie
 	Stale       Stale
+	Bypass      Bypass
 
 	Key Key
 
@@ -24,6 +25,38 @@ type Caching struct {
 	// HonorRequest lets clients ask for more, or less, than the origin did; they may
 	// always ask for the cache or nothing.
 	HonorRequest bool
+}
+
+// Bypass names fields and cookies whose presence makes a request pass by the cache. A
+// * at the end of a cookie's name stands for any ending.
+type Bypass struct {
+	Headers, Cookies []string
+}
+
+func (d *decoder) bypass(b *Bypass) func(node) {
+	return d.section(keys{
+		"headers": elements(d, "want a list of field names, such as [X-Preview]", &b.Headers, d.text),
+		"cookies": elements(d, "want a list of cookie names, such as [session]", &b.Cookies, d.text),
+	})
+}
+
+// bypass checks the names of fields and cookies.
+func (v *validator) bypass(path string, b *Bypass) {
+	check := func(list string, names []string, want string) {
+		for i, name := range names {
+			at := item(below(path, list), i)
+			if bare := strings.TrimSuffix(name, "*"); (name == "" || strings.ContainsFunc(bare, notToken)) && v.sound(at) {
+				v.fail(at, want)
+			}
+		}
+	}
+	check("headers", b.Headers, "want the name of a header field")
+	check("cookies", b.Cookies, "want the name of a cookie; a * at its end stands for any ending")
+}
+
+// notToken reports whether r may not stand in a token (RFC 9110 section 5.6.2).
+func notToken(r rune) bool {
+	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`()<>@,;:\"/[]?={}*`, r)
 }
 
 // Heuristic finds a lifetime where the origin names none. With either zero it is
@@ -68,6 +101,7 @@ func (d *decoder) cachingKeys(c *Caching) keys {
 			"keep":             d.duration(&c.Stale.Keep),
 		}),
 		"key":                         d.key(&c.Key),
+		"bypass":                      d.bypass(&c.Bypass),
 		"surrogate_control":           d.boolean(&c.SurrogateControl),
 		"honor_request_cache_control": d.boolean(&c.HonorRequest),
 	}
@@ -124,6 +158,8 @@ func (c *Config) caching(src *source, path string, own Caching) Caching {
 		"key.sort_query":              func() { out.Key.SortQuery = own.Key.SortQuery },
 		"key.headers":                 func() { out.Key.Headers = own.Key.Headers },
 		"key.cookies":                 func() { out.Key.Cookies = own.Key.Cookies },
+		"bypass.headers":              func() { out.Bypass.Headers = own.Bypass.Headers },
+		"bypass.cookies":              func() { out.Bypass.Cookies = own.Bypass.Cookies },
 		"surrogate_control":           func() { out.SurrogateControl = own.SurrogateControl },
 		"honor_request_cache_control": func() { out.HonorRequest = own.HonorRequest },
 	} {
@@ -144,6 +180,7 @@ func below(path, keys string) string {
 
 // caching checks the part of a cache section that routes may have too.
 func (v *validator) caching(path string, c *Caching) {
+	v.bypass(child(path, "bypass"), &c.Bypass)
 	if at := below(path, "heuristic.fraction"); (c.Heuristic.Fraction < 0 || c.Heuristic.Fraction > 1) && v.sound(at) {
 		v.fail(at, "want 0.0 to 1.0")
 	}

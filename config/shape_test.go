@@ -42,7 +42,7 @@ routes:
     match: {hosts: ["*.Media.example.:81", "media.example:8080"], path_prefix: /m}
     origin: media
     admission: {policy: counting, more_than: 6}
-    cache: {default_ttl: 3s, heuristic: {fraction: 0.3}, stale: {keep: 5m}, set_cookie: refuse, ttl_by_status: {500: 1s}, honor_request_cache_control: false, surrogate_control: false, key: {only_query: [r], cookies: [currency]}}
+    cache: {default_ttl: 3s, heuristic: {fraction: 0.3}, stale: {keep: 5m}, set_cookie: refuse, ttl_by_status: {500: 1s}, honor_request_cache_control: false, surrogate_control: false, bypass: {headers: [X-Own], cookies: [id]}, key: {only_query: [r], cookies: [currency]}}
     allow_ambiguous_path: true
   - name: shop
     origin: shop
@@ -65,6 +65,7 @@ cache:
   honor_request_cache_control: true
   any_language_order: true
   surrogate_control: true
+  bypass: {headers: [X-Preview], cookies: [session, "wp_*"]}
   key: {ignore_query: [utm_*, fbclid], only_query: [q], sort_query: true, headers: [X-Lang], cookies: [theme]}
   stale: {origin_failure: 61m, server_error: 1m, while_revalidate: 2m, keep: 62m}
   collapse: {wait: 6s}
@@ -95,8 +96,9 @@ func everyCaching() Caching {
 	return Caching{
 		DefaultTTL: time.Second, Heuristic: Heuristic{0.2, 25 * time.Hour}, TTLByStatus: map[int]time.Duration{404: time.Minute},
 		ForceTTL: 2 * time.Second, SetCookie: SetCookieStrip, HonorRequest: true, SurrogateControl: true,
-		Key:   Key{[]string{"utm_*", "fbclid"}, []string{"q"}, true, []string{"X-Lang"}, []string{"theme"}},
-		Stale: Stale{61 * time.Minute, time.Minute, 2 * time.Minute, 62 * time.Minute},
+		Bypass: Bypass{Headers: []string{"X-Preview"}, Cookies: []string{"session", "wp_*"}},
+		Key:    Key{[]string{"utm_*", "fbclid"}, []string{"q"}, true, []string{"X-Lang"}, []string{"theme"}},
+		Stale:  Stale{61 * time.Minute, time.Minute, 2 * time.Minute, 62 * time.Minute},
 	}
 }
 
@@ -129,8 +131,9 @@ func wantEveryKey() *Config {
 				Cache: Caching{
 					DefaultTTL: 3 * time.Second, Heuristic: Heuristic{0.3, 25 * time.Hour}, TTLByStatus: map[int]time.Duration{500: time.Second},
 					ForceTTL: 2 * time.Second, SetCookie: SetCookieRefuse,
-					Stale: Stale{61 * time.Minute, time.Minute, 2 * time.Minute, 5 * time.Minute},
-					Key:   Key{[]string{"utm_*", "fbclid"}, []string{"r"}, true, []string{"X-Lang"}, []string{"currency"}},
+					Stale:  Stale{61 * time.Minute, time.Minute, 2 * time.Minute, 5 * time.Minute},
+					Bypass: Bypass{Headers: []string{"X-Own"}, Cookies: []string{"id"}},
+					Key:    Key{[]string{"utm_*", "fbclid"}, []string{"r"}, true, []string{"X-Lang"}, []string{"currency"}},
 				},
 			},
 			{Name: "shop", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{PolicySecondHit, 0}, Cache: everyCaching()},

@@ -10,6 +10,7 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/field"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/purge"
@@ -100,6 +101,7 @@ func (e *edge) routes() ([]proxy.Route, error) {
 		routes = append(routes, proxy.Route{
 			Name: r.Name, Hosts: hosts(r.Match.Hosts), PathPrefix: r.Match.PathPrefix,
 			Origin: byName[r.Origin], HostHeader: hostOf[r.Origin], Rule: rule,
+			Bypass:   bypass(r.Cache.Bypass),
 			Variants: rfc9111.Variants{AnyLanguageOrder: e.config.Cache.AnyLanguageOrder},
 			Caching:  cachingOptions(r.Cache), HonorRequest: r.Cache.HonorRequest, Key: key, AllowAmbiguousPath: r.AllowAmbiguousPath,
 		})
@@ -117,6 +119,14 @@ func cachingOptions(c config.Caching) rfc9111.Options {
 			WhileRevalidate: c.Stale.WhileRevalidate, Keep: c.Stale.Keep,
 		},
 	}
+}
+
+func bypass(b config.Bypass) proxy.Bypass {
+	out := proxy.Bypass{Cookies: b.Cookies}
+	for _, name := range b.Headers {
+		out.Headers = append(out.Headers, field.Canonical(name))
+	}
+	return out
 }
 
 func setCookie(s config.SetCookie) rfc9111.SetCookie {

@@ -18,6 +18,7 @@ import (
 //	open-below SHARE
 //	TIME D                    default-ttl, collapse-wait, uncacheable-for, first-byte, between-reads, queue-wait, write-idle
 //	host-header TEXT
+//	bypass-header NAME..., bypass-cookie NAME...
 //	allow-ambiguous-path, honor-request
 //	heuristic FRACTION
 //	set-cookie MODE           shared, refuse, strip, store
@@ -37,6 +38,12 @@ func (o *Options) apply(s *step) error {
 		return nil
 	case len(w) < 2:
 		return fmt.Errorf("set %s: want a value", key)
+	case key == "bypass-header":
+		o.Bypass.Headers = w[1:]
+		return nil
+	case key == "bypass-cookie":
+		o.Bypass.Cookies = w[1:]
+		return nil
 	case key == "policy":
 		return o.applyPolicy(w[1:])
 	case key == "host-header":

@@ -128,6 +128,8 @@ func (x *exchange) bypass() (reason.Reason, forward) {
 		return reason.Upgrade, fwdRequest
 	case x.target.Ambiguous && !x.route.AllowAmbiguousPath:
 		return reason.AmbiguousPath, fwdBypass
+	case x.route.Bypass.holds(x):
+		return reason.Bypass, fwdBypass
 	}
 	return reason.None, fwdNone
 }

@@ -37,6 +37,7 @@ type Route struct {
 	Caching      rfc9111.Options
 	HonorRequest bool
 	Variants     rfc9111.Variants
+	Bypass       Bypass
 	// Key says what forms the key besides; nil is nothing. Its header rules may name
 	// what KeyableHeader reports.
 	Key *cachekey.Rules

@@ -46,9 +46,13 @@ func (p *Proxy) fetchOrKeep(ctx context.Context, j *job, purged func() bool) (re
 	if held != nil {
 		return nil, held, nil
 	}
+	stale := j.stale
 	j.plain() // the 304 is about another response than the stored one
-	resp, err = p.roundTrip(ctx, j)
-	return resp, nil, err
+	if resp, err = p.roundTrip(ctx, j); err != nil {
+		j.stale = stale
+		return nil, p.heldStale(j, rfc9111.OriginFailure, 0, failureReason(err), purged), err
+	}
+	return resp, nil, nil
 }
 
 // roundTrip asks the origin. A purge that has taken what was to be validated leaves a

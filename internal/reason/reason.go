@@ -40,6 +40,7 @@ const (
 	Precondition
 	Upgrade
 	AmbiguousPath
+	Bypass
 	OnlyIfCached
 	NoRoute
 	BadRequest
@@ -72,7 +73,7 @@ var words = [Count]string{
 	NotModified:    "not-modified",
 	RequestNoStore: "request-no-store", RequestBody: "request-body", Precondition: "precondition",
 	Upgrade:       "upgrade",
-	AmbiguousPath: "ambiguous-path", OnlyIfCached: "only-if-cached", NoRoute: "no-route",
+	AmbiguousPath: "ambiguous-path", Bypass: "bypass", OnlyIfCached: "only-if-cached", NoRoute: "no-route",
 	BadRequest: "bad-request", ClientTimeout: "client-timeout",
 	TooLarge: "too-large", InflightLimit: "inflight-limit", Refused: "refused", Purged: "purged", WaitTimeout: "wait-timeout",
 	Incomplete: "incomplete", OriginError: "origin-error", OriginTimeout: "origin-timeout", Overload: "overload", Panic: "panic",
