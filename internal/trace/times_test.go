@@ -75,11 +75,14 @@ func TestClockRemembersTheRightTime(t *testing.T) {
 }
 
 // FuzzTimes holds the reader of Apache's form against time.Parse, which knows no
-// leap second, but zones of 24 hours and of 60 minutes.
+// leap second, but zones of 24 hours and of 60 minutes. What is refused must be
+// what time.Format would not write so: Parse also takes an hour of one digit, more
+// than one space, any case in the month, and fractions of a second.
 func FuzzTimes(f *testing.F) {
 	f.Add("01/Aug/1995:00:00:01 -0400")
 	f.Add("31/Apr/2024:00:00:00 +0000")
 	f.Add("01/Aug/1970:00:00:00 +2400")
+	f.Add("01/Aug/1970:0:00:00  +0000") // an hour of one digit was held against the reader
 	f.Add("2026-01-02T03:04:05Z")
 	f.Add("1700000000.25")
 	f.Fuzz(func(t *testing.T, text string) {
@@ -90,13 +93,13 @@ func FuzzTimes(f *testing.F) {
 		if len(text) != len(apacheShape) || text[2] != '/' || strings.Contains(text, ":60 ") {
 			return
 		}
-		want, err := time.Parse("02/Jan/2006:15:04:05 -0700", text)
+		const layout = "02/Jan/2006:15:04:05 -0700"
+		want, err := time.Parse(layout, text)
 		known := err == nil && within(want.Unix()) && text[22:24] != "24" && text[24:] != "60"
 		if ok && (!known || at != want.UnixMicro()) {
 			t.Errorf("%q: got %d, time.Parse says %v, %v", text, at, want, err)
 		}
-		// time.Parse takes any case in the month, and fractions of a second.
-		if strict := strings.Contains("JanFebMarAprMayJunJulAugSepOctNovDec", text[3:6]); !ok && known && strict && !strings.ContainsAny(text, ".,") {
+		if !ok && known && want.Format(layout) == text {
 			t.Errorf("%q: refused, time.Parse says %v", text, want)
 		}
 	})
