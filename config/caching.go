@@ -18,6 +18,10 @@ type Caching struct {
 
 	Key Key
 
+	// Slice is the size of the aligned parts in which large objects are fetched and
+	// stored; 0 fetches them whole.
+	Slice Size
+
 	// SurrogateControl lets an origin speak to this cache by Surrogate-Control, which
 	// then goes before Cache-Control as CDN-Cache-Control always does.
 	SurrogateControl bool
@@ -101,6 +105,7 @@ func (d *decoder) cachingKeys(c *Caching) keys {
 			"keep":             d.duration(&c.Stale.Keep),
 		}),
 		"key":                         d.key(&c.Key),
+		"slice":                       d.size(&c.Slice),
 		"bypass":                      d.bypass(&c.Bypass),
 		"surrogate_control":           d.boolean(&c.SurrogateControl),
 		"honor_request_cache_control": d.boolean(&c.HonorRequest),
@@ -158,6 +163,7 @@ func (c *Config) caching(src *source, path string, own Caching) Caching {
 		"key.sort_query":              func() { out.Key.SortQuery = own.Key.SortQuery },
 		"key.headers":                 func() { out.Key.Headers = own.Key.Headers },
 		"key.cookies":                 func() { out.Key.Cookies = own.Key.Cookies },
+		"slice":                       func() { out.Slice = own.Slice },
 		"bypass.headers":              func() { out.Bypass.Headers = own.Bypass.Headers },
 		"bypass.cookies":              func() { out.Bypass.Cookies = own.Bypass.Cookies },
 		"surrogate_control":           func() { out.SurrogateControl = own.SurrogateControl },
@@ -178,8 +184,20 @@ func below(path, keys string) string {
 	return path
 }
 
+// minSlice keeps what a slice takes beside its bytes small.
+const minSlice = 16 * KiB
+
+// slice checks the size of slices.
+func (v *validator) slice(at string, n Size) {
+	const maxObject = "cache.memory.max_object_bytes"
+	if most := v.c.Cache.Memory.MaxObjectBytes; n != 0 && (n < minSlice || n > most) && v.sound(at, maxObject) {
+		v.fail(at, "want 0B for none, or "+minSlice.String()+" to "+most.String()+", which is max_object_bytes")
+	}
+}
+
 // caching checks the part of a cache section that routes may have too.
 func (v *validator) caching(path string, c *Caching) {
+	v.slice(child(path, "slice"), c.Slice)
 	v.bypass(child(path, "bypass"), &c.Bypass)
 	if at := below(path, "heuristic.fraction"); (c.Heuristic.Fraction < 0 || c.Heuristic.Fraction > 1) && v.sound(at) {
 		v.fail(at, "want 0.0 to 1.0")

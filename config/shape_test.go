@@ -42,7 +42,7 @@ routes:
     match: {hosts: ["*.Media.example.:81", "media.example:8080"], path_prefix: /m}
     origin: media
     admission: {policy: counting, more_than: 6}
-    cache: {default_ttl: 3s, heuristic: {fraction: 0.3}, stale: {keep: 5m}, set_cookie: refuse, ttl_by_status: {500: 1s}, honor_request_cache_control: false, surrogate_control: false, bypass: {headers: [X-Own], cookies: [id]}, key: {only_query: [r], cookies: [currency]}}
+    cache: {default_ttl: 3s, heuristic: {fraction: 0.3}, stale: {keep: 5m}, set_cookie: refuse, ttl_by_status: {500: 1s}, honor_request_cache_control: false, surrogate_control: false, bypass: {headers: [X-Own], cookies: [id]}, key: {only_query: [r], cookies: [currency]}, slice: 64KiB}
     allow_ambiguous_path: true
   - name: shop
     origin: shop
@@ -67,6 +67,7 @@ cache:
   surrogate_control: true
   bypass: {headers: [X-Preview], cookies: [session, "wp_*"]}
   key: {ignore_query: [utm_*, fbclid], only_query: [q], sort_query: true, headers: [X-Lang], cookies: [theme]}
+  slice: 1MiB
   stale: {origin_failure: 61m, server_error: 1m, while_revalidate: 2m, keep: 62m}
   collapse: {wait: 6s}
   uncacheable_for: 11s
@@ -98,6 +99,7 @@ func everyCaching() Caching {
 		ForceTTL: 2 * time.Second, SetCookie: SetCookieStrip, HonorRequest: true, SurrogateControl: true,
 		Bypass: Bypass{Headers: []string{"X-Preview"}, Cookies: []string{"session", "wp_*"}},
 		Key:    Key{[]string{"utm_*", "fbclid"}, []string{"q"}, true, []string{"X-Lang"}, []string{"theme"}},
+		Slice:  MiB,
 		Stale:  Stale{61 * time.Minute, time.Minute, 2 * time.Minute, 62 * time.Minute},
 	}
 }
@@ -134,6 +136,7 @@ func wantEveryKey() *Config {
 					Stale:  Stale{61 * time.Minute, time.Minute, 2 * time.Minute, 5 * time.Minute},
 					Bypass: Bypass{Headers: []string{"X-Own"}, Cookies: []string{"id"}},
 					Key:    Key{[]string{"utm_*", "fbclid"}, []string{"r"}, true, []string{"X-Lang"}, []string{"currency"}},
+					Slice:  64 * KiB,
 				},
 			},
 			{Name: "shop", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{PolicySecondHit, 0}, Cache: everyCaching()},

@@ -22,7 +22,7 @@ import (
 //	cut N         close after N bytes of the body
 //	drop          close without an answer
 //	hang          say nothing until the edge gives up
-//	ranges        know Range: bytes=A-B
+//	ranges        know Range: bytes=A-B, A- and -N, and If-Range
 //	bytes TEXT    these bytes are the answer
 //
 // An If-None-Match that equals the ETag is answered with 304.
@@ -133,21 +133,39 @@ func (a *answer) content(r *Request, n int) string {
 // pick applies what a request asks of an origin that has validators and
 // ranges.
 func (a *answer) pick(r *Request, body string) (status int, part, extra string) {
+	same := r.Header.Get("If-Range") == ""
 	for _, f := range a.fields {
 		tag, ok := strings.CutPrefix(f, "ETag: ")
 		if ok && r.Header.Get("If-None-Match") == tag {
 			return http.StatusNotModified, "", ""
 		}
+		same = same || ok && r.Header.Get("If-Range") == tag
 	}
 	spec, ok := strings.CutPrefix(r.Header.Get("Range"), "bytes=")
-	if !a.ranges || !ok {
+	if !a.ranges || !ok || !same {
 		return a.status, body, ""
 	}
-	var first, last int
-	if _, err := fmt.Sscanf(spec, "%d-%d", &first, &last); err != nil || last >= len(body) {
-		return http.StatusRequestedRangeNotSatisfiable, "", ""
+	first, last, ok := span(spec, len(body))
+	if !ok {
+		return http.StatusRequestedRangeNotSatisfiable, "", fmt.Sprintf("Content-Range: bytes */%d\r\n", len(body))
 	}
 	return http.StatusPartialContent, body[first : last+1], fmt.Sprintf("Content-Range: bytes %d-%d/%d\r\n", first, last, len(body))
+}
+
+// span reads one range, A-B, A- or -N, of so many bytes.
+func span(spec string, size int) (first, last int, ok bool) {
+	from, to, _ := strings.Cut(spec, "-")
+	n, err := strconv.Atoi(to)
+	switch last = size - 1; {
+	case from == "" && err == nil:
+		return max(size-n, 0), last, n > 0
+	case err == nil:
+		last = min(n, last)
+	case to != "":
+		return 0, 0, false
+	}
+	first, err = strconv.Atoi(from)
+	return first, last, err == nil && first <= last
 }
 
 func (a *answer) head(status int, body, extra string) string {

@@ -41,6 +41,7 @@ type Options struct {
 
 	MaxBytes, MaxObjectBytes, InflightBytes int64
 	StageBytes                              int64   // of MaxBytes
+	SliceBytes                              int64   // of a slice; 0 is none
 	OpenBelow                               float64 // share of the memory tier below which the gate is open
 	Variants, Ranges, RequestsInFlight      int
 	CollapseWait                            time.Duration
@@ -141,7 +142,7 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rul
 		Node: Node, Store: e.Store, Hasher: hasher, Purges: purge.New(purge.Options{}), Gate: e.gate,
 		Routes: []proxy.Route{{
 			Name: "default", Hosts: []proxy.Host{{}}, PathPrefix: "/", Origin: e.origin, HostHeader: o.HostHeader,
-			Rule: o.Rule, Caching: o.Caching, HonorRequest: o.HonorRequest, Bypass: o.Bypass, Key: rules, AllowAmbiguousPath: o.AllowAmbiguousPath,
+			Rule: o.Rule, Caching: o.Caching, HonorRequest: o.HonorRequest, Bypass: o.Bypass, Key: rules, AllowAmbiguousPath: o.AllowAmbiguousPath, SliceBytes: o.SliceBytes,
 		}},
 		MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, RequestsInFlight: o.RequestsInFlight,
 		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, ReadIdle: 30 * time.Second, WriteIdle: o.WriteIdle,

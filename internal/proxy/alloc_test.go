@@ -48,6 +48,18 @@ func TestHitAllocatesNothing(t *testing.T) {
 	f("directives", hitRequest(http.MethodGet, "/1024", "Cache-Control: max-age=1000, min-fresh=1\r\n"))
 }
 
+// What lies in one slice is sent from there; there are two look-ups, of the whole and of
+// the slice.
+func TestHitInASliceAllocatesNothing(t *testing.T) {
+	o := edgetest.Options{SliceBytes: 64 << 10}
+	o.Origin.Address = newCinema(t, 1<<20).address
+	e := edgetest.Start(t, o)
+	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/film", "Range: bytes=70000-71023\r\n"))
+	if got, most := allocsPerHit(t, c), hitAllocs+2.5/samples; got > most {
+		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
+	}
+}
+
 // Once something was purged, each hit born before it is held against every kind of
 // mark.
 func TestHitAfterPurgesAllocatesNothing(t *testing.T) {

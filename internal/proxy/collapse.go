@@ -10,19 +10,33 @@ import (
 // variant it was given is not its own.
 const maxJoins = 4
 
-// collapse answers a miss: by the flight for its key where it may share one,
-// else by a fetch of its own.
+// collapse answers a miss: in slices where the route has them, else by the flight for
+// its key where it may share one, else by a fetch of its own.
 func (p *Proxy) collapse(x *exchange) {
-	if !x.mayShare() {
+	if x.sliceable() && !p.marks.Has(x.base, x.start) && p.slices(x) {
+		return
+	}
+	p.collapseWhole(x)
+}
+
+func (p *Proxy) collapseWhole(x *exchange) {
+	marked := p.marks.Has(x.base, x.start) // it was not shareable a moment ago
+	switch {
+	case marked && x.asks.ranged && x.verdict.Admit && x.mayStore():
+		p.part(x) // most likely all of it is too much to store
+	case !x.mayShare():
 		p.alone(x, x.verdict.Admit && x.mayStore())
-		return
-	}
-	if p.marks.Has(x.base, x.start) {
-		// Nobody queues for what was not shareable a moment ago. Conditions go
-		// along: most likely the origin alone can answer them.
+	case marked:
+		// Nobody queues for it. Conditions go along: most likely the origin alone can
+		// answer them.
 		p.alone(x, x.verdict.Admit && !x.asks.conditional)
-		return
+	default:
+		p.join(x)
 	}
+}
+
+// join answers a miss by a flight that others may share.
+func (p *Proxy) join(x *exchange) {
 	for range maxJoins {
 		if done := p.share(x); done {
 			return
@@ -45,7 +59,7 @@ func (x *exchange) mayStore() bool { return x.asks.get && !x.asks.precondition }
 // answer; if not, the key has changed or the store has been filled, and the
 // caller tries again.
 func (p *Proxy) share(x *exchange) (done bool) {
-	r, leads := p.join(x)
+	r, leads := p.takeSeat(x)
 	if r == nil {
 		p.alone(x, false)
 		return true
@@ -80,12 +94,12 @@ func (p *Proxy) read(x *exchange, r *reader, h *head, leads bool) {
 		return
 	}
 	x.collapsed = !leads
-	x.take(h)
+	x.take(h, leads)
 }
 
-// join takes a seat in the flight for x's key. A conditional request that would
+// takeSeat takes a seat in the flight for x's key. A conditional request that would
 // not be stored leads none: its origin may answer 304, which nobody else can use.
-func (p *Proxy) join(x *exchange) (r *reader, leads bool) {
+func (p *Proxy) takeSeat(x *exchange) (r *reader, leads bool) {
 	following := x.route.Rule.Joined(x.verdict).Admit
 	if x.asks.conditional && !x.verdict.Admit {
 		r, _ = p.flights.Follow(x.key, following)
@@ -111,7 +125,7 @@ func (p *Proxy) land(x *exchange, h *head, outcome flight.Outcome, err error) (d
 	case flight.Failed:
 		// The leader may not have wanted what is stale; x may.
 		if held := p.standIn(x, &job{route: x.route, directives: x.request}, nil, err); held != nil {
-			x.take(held)
+			x.take(held, false)
 			return true
 		}
 		p.fail(x, err)

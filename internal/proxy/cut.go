@@ -20,6 +20,8 @@ type cut struct {
 	// answer made of them. Without it they are not sent.
 	ranges []rfc9111.Range
 	parts  *parts
+
+	assembled bool // the head is that of a part, and the answer made of more than that
 }
 
 func (c cut) statusOr(own int) int {
@@ -111,11 +113,14 @@ func (x *exchange) notModified(rep rfc9111.Representation) bool {
 // all of them, and with a 416 whatever describes the content or would let it live
 // in another cache under the URL of the whole.
 func (c cut) omits(name string) bool {
+	if c.assembled && (name == "Content-Range" || describesMessage(name)) {
+		return true
+	}
 	switch c.status {
 	case fasthttp.StatusNotModified:
 		return describesContent(name)
 	case fasthttp.StatusPartialContent:
-		return name == "Content-Digest" || name == "Content-Md5" || c.parts != nil && name == "Content-Type"
+		return describesMessage(name) || c.parts != nil && name == "Content-Type"
 	case fasthttp.StatusRequestedRangeNotSatisfiable:
 		switch name {
 		case "Cache-Control", "Cdn-Cache-Control", "Surrogate-Control", "Expires":
@@ -125,6 +130,9 @@ func (c cut) omits(name string) bool {
 	}
 	return false
 }
+
+// describesMessage names digests of the content of one message (RFC 9530 section 2).
+func describesMessage(name string) bool { return name == "Content-Digest" || name == "Content-Md5" }
 
 func describesContent(name string) bool {
 	return strings.HasPrefix(name, "Content-") && name != "Content-Location"

@@ -41,7 +41,7 @@ func (p *Proxy) decide(x *exchange) disposition {
 
 // ask looks the key up and sees whether a miss may go to the origin.
 func (p *Proxy) ask(x *exchange) disposition {
-	if p.lookup(x) {
+	if p.lookup(x) || p.assemble(x) {
 		return hit
 	}
 	if x.request.OnlyIfCached {
@@ -59,6 +59,8 @@ func (p *Proxy) sight(x *exchange, d disposition) disposition {
 	x.sighted = true
 	x.verdict = p.Gate.Sight(x.route.Rule, x.url.Hi, x.url.Lo)
 	switch {
+	case d == hit && x.assembled.made():
+		p.promoteParts(x)
 	case x.fwd == fwdStale && x.tier == cache.Memory:
 		// What is stored is renewed without asking the filter again.
 		x.verdict = admission.Verdict{Admit: true}
@@ -82,16 +84,19 @@ func (p *Proxy) find(x *exchange) bool {
 // promote moves what answers x from the stage to the memory tier if the policy
 // lets it in now. Under second-hit it always does: the stage remembers the first
 // sighting, also when the filter no longer does.
-func (p *Proxy) promote(x *exchange) {
+func (p *Proxy) promote(x *exchange) { p.promoteEntry(x, x.entry, x.url) }
+
+// promoteEntry is promote for e, whose fills go by the key fill.
+func (p *Proxy) promoteEntry(x *exchange, e *cache.Entry, fill cache.Key) {
 	rule := x.route.Rule
 	if !x.verdict.Admit && rule.Policy != admission.SecondHit {
 		return
 	}
-	if p.Store.Promote(x.key, x.name) {
+	if p.Store.Promote(e.Key, e.Name) {
 		// Written now, without a fill: the next one of the key is no regret.
-		p.Gate.Filled(rule, x.url.Hi, x.url.Lo, false)
+		p.Gate.Filled(rule, fill.Hi, fill.Lo, false)
 		x.route.metrics.fills.promoted.Add(1)
-		x.route.metrics.fills.promotedBytes.Add(int64(len(x.entry.Body)))
+		x.route.metrics.fills.promotedBytes.Add(int64(len(e.Body)))
 	}
 }
 

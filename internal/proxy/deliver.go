@@ -15,6 +15,10 @@ func (p *Proxy) deliver(x *exchange) {
 		x.closing = true // the rest of the upload is still to come
 	}
 	switch {
+	case x.assembled.made():
+		p.deliverAssembled(x)
+	case x.slices != nil:
+		p.deliverSlices(x)
 	case x.entry != nil:
 		p.deliverEntry(x)
 	case x.reader != nil || x.response != nil:

@@ -34,6 +34,7 @@ const (
 	fwdURIMiss
 	fwdVaryMiss
 	fwdStale
+	fwdPartial
 	fwdRequest
 	fwdBypass
 	fwdMethod
@@ -41,7 +42,7 @@ const (
 
 var forwardWords = [...]string{
 	fwdNone: "", fwdURIMiss: "uri-miss", fwdVaryMiss: "vary-miss", fwdStale: "stale",
-	fwdRequest: "request", fwdBypass: "bypass", fwdMethod: "method",
+	fwdPartial: "partial", fwdRequest: "request", fwdBypass: "bypass", fwdMethod: "method",
 }
 
 func (f forward) String() string { return forwardWords[f] }
@@ -120,11 +121,14 @@ type exchange struct {
 	closing   bool // the connection ends with this answer
 	unseen    bool // not counted: another exchange will be
 
-	// one of these is the answer; none of them: status and reason are
-	entry    *cache.Entry
-	reader   *reader
-	head     *head
-	response *origin.Response
+	// one of these is the answer; none of them: status and reason are. With assembled,
+	// entry is the first of its entries.
+	entry     *cache.Entry
+	assembled assembly
+	slices    *slicing
+	reader    *reader
+	head      *head
+	response  *origin.Response
 
 	body   *body // once the answer is streamed
 	upload *upload
@@ -161,7 +165,10 @@ func newExchange() *exchange {
 // reset makes x fit for the next request, keeping its buffers.
 func (x *exchange) reset() {
 	scratch, block, raw, parser := x.scratch[:0], x.block[:0], x.raw[:0], x.parser
+	entries := x.assembled.entries
+	clear(entries) // they may have left the cache
 	*x = exchange{scratch: scratch, block: block, raw: raw, parser: parser}
+	x.assembled.entries = entries[:0]
 	x.parser.Reset(nil)
 }
 
@@ -171,11 +178,17 @@ func (x *exchange) abandon() {
 		x.body.closed.Store(true) // it no longer records x
 		x.body, x.streaming = nil, false
 	}
+	if x.slices != nil {
+		_ = x.slices.Close()
+		x.slices = nil
+	}
 	if x.reader != nil {
 		_ = x.reader.Close()
 	}
 	if x.response != nil {
 		_ = x.response.Body.Close()
 	}
+	clear(x.assembled.entries)
+	x.assembled = assembly{entries: x.assembled.entries[:0]}
 	x.entry, x.stale, x.reader, x.head, x.response = nil, nil, nil, nil, nil
 }

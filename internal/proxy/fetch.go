@@ -105,7 +105,7 @@ func (p *Proxy) mark(j *job, h *head, resp *origin.Response) {
 	switch {
 	case h.shareable():
 		p.marks.Clear(j.base)
-	case h.why == reason.Partial, h.why == reason.NotModified: // they answer one client's Range or condition
+	case h.why == reason.NotModified, h.why == reason.Partial && (j.span == nil || !j.span.slice): // they answer one client's Range or condition
 	case !h.storable() && p.UncacheableFor > 0 && !j.facts.Authorization && !j.facts.Cookie && j.facts.Method == "GET":
 		p.marks.Set(j.base, resp.ResponseTime.Add(p.UncacheableFor))
 	}

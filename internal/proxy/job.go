@@ -21,6 +21,10 @@ type job struct {
 	base     cache.Key
 	baseName []byte
 
+	// span is the part of the representation that is asked for, with a place to keep
+	// it; nil asks for the whole.
+	span *span
+
 	// resource names the same URL for purges, and born is their generation before the
 	// origin was asked: what it answers is reached by those that come after.
 	resource purge.URL
@@ -35,10 +39,10 @@ type job struct {
 	// interims are those of a flight's fetch whose leader is told; nil otherwise.
 	interims interims
 
-	// variant returns the key of the variant that the request selects by names.
-	// It reads the request, so it may be called only until the header is
-	// published.
-	variant func(names []string) []byte
+	// variant returns base, the key before Vary of the whole or a part, with what the
+	// request selects by names; base stays as it is. It reads the request, so it may
+	// be called only until the header is published.
+	variant func(base []byte, names []string) []byte
 }
 
 // newJob copies what the fetch for x needs. keep says that the response may be
@@ -62,8 +66,8 @@ func (p *Proxy) newJob(x *exchange, keep bool) *job {
 	if x.baseLen > 0 {
 		j.resource = purge.URL{Scheme: scheme, Host: bytes.Clone(x.host), Target: bytes.Clone(x.keyed)}
 		j.baseName = bytes.Clone(x.name[:x.baseLen])
-		j.variant = func(names []string) []byte {
-			return x.appendVariant(bytes.Clone(j.baseName), names)
+		j.variant = func(base []byte, names []string) []byte {
+			return x.appendVariant(bytes.Clone(base), names)
 		}
 	}
 	return j

@@ -25,6 +25,7 @@ type head struct {
 	policy rfc9111.Policy
 	strip  []string // fields that are not kept with it
 	cookie bool     // it has Set-Cookie, and is for one client only
+	part   bool     // it is kept as the part that it is
 	rep    rfc9111.Representation
 	entry  *cache.Entry // all but the body, if it may be stored
 
@@ -32,6 +33,10 @@ type head struct {
 	// it has confirmed (as is revalidated) or failed to (as is stale).
 	held *cache.Entry
 	as   result
+
+	// own is held as the client may have it whose request brought the confirmation:
+	// with the fields that are not kept. Nil is held itself.
+	own *cache.Entry
 }
 
 // selected is the stored response, or the one in the making, that h is about.
@@ -58,8 +63,8 @@ func usable(e *cache.Entry) bool {
 // be stored, and prepares what is forwarded and what is stored of its header.
 func (p *Proxy) judge(j *job, resp *origin.Response) *head {
 	h := p.forwardHead(j, resp)
-	h.rep = rfc9111.RepresentationOf(resp.Status, resp.Header, resp.ResponseTime)
 	h.why = p.storable(j, resp, h)
+	h.rep = rfc9111.RepresentationOf(h.status, resp.Header, resp.ResponseTime)
 	if h.storable() {
 		p.prepare(j, resp, h)
 	}
@@ -88,6 +93,9 @@ func (p *Proxy) storable(j *job, resp *origin.Response, h *head) reason.Reason {
 	h.policy, h.strip = v.Policy, v.Strip
 	if v.Why == reason.None && !resp.Body.Framed() {
 		return reason.Incomplete
+	}
+	if v.Why == reason.None && resp.Status == fasthttp.StatusPartialContent {
+		return h.keepPart(j.span, resp)
 	}
 	return v.Why
 }
@@ -137,17 +145,21 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *head) *cache.Entry {
 	if star {
 		return nil
 	}
-	name, key := j.baseName, j.base
+	base, url := j.baseName, j.base
+	if h.part {
+		base, url = j.span.name, j.span.key
+	}
+	name, key := base, url
 	if len(names) > 0 {
 		if slices.ContainsFunc(names, generated) {
 			return nil
 		}
-		name = j.variant(names)
+		name = j.variant(base, names)
 		key = p.Hasher.Sum(name)
 	}
 	return &cache.Entry{
-		Key: key, Name: name, URL: j.base, URLLen: len(j.baseName), Vary: names,
-		Serial: p.serial.Add(1), Born: j.born, Tags: p.tags(j, nil, resp.Header), Status: resp.Status,
+		Key: key, Name: name, URL: url, URLLen: len(base), Vary: names,
+		Serial: p.serial.Add(1), Born: j.born, Tags: p.tags(j, nil, resp.Header), Status: h.status,
 		Header:       kept(h.fields, h.strip),
 		ResponseTime: resp.ResponseTime,
 		InitialAge:   rfc9111.InitialAge(resp.Header, resp.RequestTime, resp.ResponseTime),

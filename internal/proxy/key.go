@@ -41,12 +41,12 @@ func (x *exchange) resource() purge.URL {
 }
 
 // resource is what a GET for target at host would be about. Selects says that its
-// URL part alone does not find what is stored for it.
+// URL part alone does not find all that is stored for it.
 func (p *Proxy) resource(host []byte, target wire.Target) (u purge.URL, selects bool) {
 	u = purge.URL{Scheme: scheme, Host: host, Target: target.Raw}
 	if r := p.routeFor(host, wire.AppendPath(nil, target.Path)); r != nil {
 		u.Target = r.Key.AppendTarget(nil, target.Raw)
-		selects = r.Key.Selects()
+		selects = r.Key.Selects() || r.SliceBytes > 0
 	}
 	return u, selects
 }

@@ -168,6 +168,17 @@ func TestNginxAsOrigin(t *testing.T) {
 		}
 		ask(t, e, get("/plain/a.txt", "Range: bytes=99999-\r\n")).want(t, 416, "fwd=uri-miss; fwd-status=200; stored", "")
 	})
+	t.Run("slices", func(t *testing.T) {
+		o := edgetest.Options{Rule: always(), SliceBytes: 5000}
+		o.Origin.Address = address
+		e := edgetest.Start(t, o)
+		ask(t, e, get("/plain/a.txt", "Range: bytes=4996-5004\r\n")).want(t, 206, "fwd=uri-miss; stored", nginxText()[4996:5005])
+		ask(t, e, get("/plain/a.txt", "")).want(t, 200, "fwd=partial; stored", nginxText())
+		a := ask(t, e, get("/plain/a.txt", ""))
+		if a.body != nginxText() || !strings.HasPrefix(a.cache, "edge; hit; ") {
+			t.Errorf("the whole again: got %q, %d bytes; want a hit", a.cache, len(a.body))
+		}
+	})
 	t.Run("stored and cut here", func(t *testing.T) {
 		e := edge(t)
 		ask(t, e, get("/plain/a.txt", ""))

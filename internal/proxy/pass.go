@@ -93,7 +93,7 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 		j.request.Interim = p.teller(x)
 		resp, err := x.route.Origin.RoundTrip(context.Background(), j.request)
 		if held := p.standIn(x, j, resp, err); held != nil {
-			x.take(held)
+			x.take(held, false)
 			return
 		}
 		if err != nil {
@@ -112,7 +112,7 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 	if held != nil {
 		f.Finish(errUnshared)
 		_ = r.Close()
-		x.take(held)
+		x.take(held, true)
 		return
 	}
 	if err != nil {
@@ -131,6 +131,12 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 	}
 	f.Finish(errUnshared)
 	_ = r.Close()
+	if h.why == reason.TooLarge && x.asks.ranged {
+		_ = resp.Body.Close()
+		p.account(j.route, h, j.url, h.why, 0)
+		p.part(x) // rather than the whole, for a part of it
+		return
+	}
 	x.response, x.head = resp, h
 }
 

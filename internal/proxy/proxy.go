@@ -115,6 +115,9 @@ func compile(o Options) ([]*route, error) {
 		if err := o.Gate.Supports(r.Rule); err != nil {
 			return nil, fmt.Errorf("route %s: %w", r.Name, err)
 		}
+		if r.SliceBytes < 0 || r.SliceBytes > o.MaxObjectBytes {
+			return nil, fmt.Errorf("route %s: slices of %d bytes: want at most %d, the largest body that is stored", r.Name, r.SliceBytes, o.MaxObjectBytes)
+		}
 		routes = append(routes, newRoute(r, o.Metrics))
 	}
 	return routes, nil
@@ -134,7 +137,10 @@ func (p *Proxy) Serve(ctx *fasthttp.RequestCtx) {
 	defer p.finish(x)               // one log line, one set of counters; also after a panic
 	switch p.decide(x) {
 	case hit:
-		if x.refresh {
+		switch {
+		case x.refresh && x.assembled.made():
+			p.refreshParts(x)
+		case x.refresh:
 			p.refresh(x) // stale for this answer, validated for the next
 		}
 	case refused:

@@ -136,7 +136,8 @@ func (p *Proxy) forget(u purge.URL) int {
 	name := wire.AppendKey(nil, u.Scheme, u.Host, u.Target)
 	url := p.Hasher.Sum(name)
 	p.flights.Purge(url)
-	return p.Store.Purge(url, name)
+	part := p.newSpan(name, 0, 0)
+	return p.Store.Purge(url, name) + p.Store.Purge(part.key, part.name)
 }
 
 // invalidateURL forgets what an unsafe request has changed. It leaves a mark among

@@ -16,12 +16,17 @@ import (
 // unpurged returns what the purges have left of e, which was found for x: nothing,
 // e as a stale response, or e itself.
 func (p *Proxy) unpurged(x *exchange, e *cache.Entry) *cache.Entry {
-	switch p.Purges.Check(e.Born, x.resource(), e.Tags) {
+	return p.unpurgedAt(e, x.resource(), x.start)
+}
+
+// unpurgedAt is unpurged for what is stored for a URL, at some time.
+func (p *Proxy) unpurgedAt(e *cache.Entry, u purge.URL, at time.Time) *cache.Entry {
+	switch p.Purges.Check(e.Born, u, e.Tags) {
 	case purge.Gone:
 		p.Store.Discard(e)
 		return nil
 	case purge.Stale:
-		return outdated(e, x.start)
+		return outdated(e, at)
 	case purge.Valid:
 	}
 	return e

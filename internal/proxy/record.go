@@ -40,6 +40,10 @@ func (x *exchange) unkept() reason.Reason {
 // settle finds the result of a fetched answer, and its reason now that the end
 // is known.
 func (x *exchange) settle() {
+	if x.slices != nil && x.result != resultError {
+		x.result = x.slices.result()
+		return
+	}
 	if x.head == nil || x.result == resultError || x.result == resultPass {
 		return
 	}

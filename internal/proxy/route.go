@@ -37,7 +37,10 @@ type Route struct {
 	Caching      rfc9111.Options
 	HonorRequest bool
 	Variants     rfc9111.Variants
-	Bypass       Bypass
+	// SliceBytes is the size of the slices that large objects are fetched and stored in;
+	// 0 fetches them whole. At most MaxObjectBytes of the Proxy.
+	SliceBytes int64
+	Bypass     Bypass
 	// Key says what forms the key besides; nil is nothing. Its header rules may name
 	// what KeyableHeader reports.
 	Key *cachekey.Rules
@@ -57,6 +60,7 @@ func newRoute(r *Route, m *Metrics) *route {
 	if own.Key == nil {
 		own.Key = &cachekey.Rules{}
 	}
+	own.Caching.Partial = true // see span
 	return &route{Route: &own, metrics: m.forRoute(r.Name)}
 }
 

@@ -10,6 +10,10 @@ func (p *Proxy) tell(x *exchange) {
 // -1 if x did not tell, and whether a cache may store what x fetched.
 func (x *exchange) object() (size int64, storable bool) {
 	switch h := x.head; {
+	case x.slices != nil:
+		return x.slices.whole, true
+	case x.assembled.made():
+		return x.assembled.part.Size, true
 	case x.entry != nil:
 		return int64(len(x.entry.Body)), true
 	case h == nil:

@@ -36,13 +36,15 @@ type chunkedBody struct{ *body }
 
 // stream sends the body of x's answer, or the part that cut leaves of it.
 func (p *Proxy) stream(x *exchange, c cut) {
-	var src io.Reader
-	if x.reader != nil {
-		src = x.reader
-	} else {
-		src = x.response.Body
+	b := &body{p: p, x: x, skip: c.first, left: c.length, part: c.status != 0}
+	switch {
+	case x.slices != nil:
+		b.src, b.skip, b.part = x.slices, 0, true
+	case x.reader != nil:
+		b.src = x.reader
+	default:
+		b.src = x.response.Body
 	}
-	b := &body{p: p, x: x, src: src, skip: c.first, left: c.length, part: c.status != 0}
 	x.body, x.streaming = b, true
 	x.firstByte = -1
 	x.ctx.Response.ImmediateHeaderFlush = true
@@ -129,9 +131,12 @@ func (b *body) Close() error {
 	if b.closed.Swap(true) {
 		return nil
 	}
-	if b.x.reader != nil {
+	switch {
+	case b.x.slices != nil:
+		_ = b.x.slices.Close()
+	case b.x.reader != nil:
 		_ = b.x.reader.Close()
-	} else {
+	default:
 		_ = b.x.response.Body.Close()
 		b.p.ended(b.x, b.whole)
 	}

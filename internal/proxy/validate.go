@@ -141,7 +141,13 @@ func (p *Proxy) confirm(j *job, resp *origin.Response, purged func() bool) *head
 	rep := rfc9111.RepresentationOf(e.Status, e.Header, e.ResponseTime)
 	e.ETag, e.LastModified = rep.ETag, rep.LastModified
 	p.renew(j, &e, v.Why, p.reached(j, &e, purged))
-	return &head{held: &e, as: resultRevalidated, status: resp.Status, cookie: resp.Header.Has("Set-Cookie")}
+	h := &head{held: &e, as: resultRevalidated, status: resp.Status, cookie: resp.Header.Has("Set-Cookie")}
+	if len(v.Strip) > 0 {
+		own := e
+		own.Serial, own.Header = p.serial.Add(1), kept(rfc9111.EndToEnd(updated), nil)
+		h.own = &own
+	}
+	return h
 }
 
 // renew puts what was confirmed in the place of what was stored, or takes that
@@ -158,9 +164,13 @@ func (p *Proxy) renew(j *job, e *cache.Entry, why reason.Reason, purged func() b
 	}
 }
 
-// take makes the stored response in h the answer of x.
-func (x *exchange) take(h *head) {
+// take makes the stored response in h the answer of x; asked says that the origin has
+// confirmed it to x itself.
+func (x *exchange) take(h *head, asked bool) {
 	x.entry, x.result = h.held, h.as
+	if asked && h.own != nil {
+		x.entry = h.own
+	}
 	x.fwdStatus = h.status
 	x.waited = now().Sub(x.start)
 	if h.as == resultStale {
@@ -171,39 +181,53 @@ func (x *exchange) take(h *head) {
 // refresh validates the stale answer of x in the background (RFC 5861 section 3),
 // unless somebody does so already.
 func (p *Proxy) refresh(x *exchange) {
+	p.refreshBy(x, x.key, func() *job { return p.newRefresh(x, x.entry) })
+}
+
+// refreshBy does so by a flight for key with the job that it is given.
+func (p *Proxy) refreshBy(x *exchange, key cache.Key, newJob func() *job) {
 	if p.refreshing.Add(1) > maxRefreshes {
 		p.refreshing.Add(-1)
 		return
 	}
 	done := func() { p.refreshing.Add(-1) }
-	r, leads := p.flights.Join(x.key, x.url, flight.Admission{Leading: true, Following: true})
+	r, leads := p.flights.Join(key, x.url, flight.Admission{Leading: true, Following: true})
 	if !leads {
 		_ = r.Close()
 		done()
 		return
 	}
-	j := p.newRefresh(x)
+	j := newJob()
 	if !p.flights.Go(r, func(f *fill) { defer done(); p.fetch(f, j) }, p.fetchPanicked) {
 		done()
 	}
 	_ = r.Close()
 }
 
-// newRefresh is a job that outlives the request of x and asks on nobody's behalf:
-// without credentials but those that are keyed, and with copies of what selects a
-// variant.
-func (p *Proxy) newRefresh(x *exchange) *job {
-	x.stale = x.entry
+// newRefresh is a job that outlives the request of x and asks on nobody's behalf
+// whether e is still right: without credentials but those that are keyed, and with
+// copies of what selects a variant.
+func (p *Proxy) newRefresh(x *exchange, e *cache.Entry) *job {
+	x.stale = e
 	j := p.newJob(x, true)
 	j.request.Method, j.facts.Method = "GET", "GET"
 	withheld := func(name string) bool {
-		return (name == "Authorization" || name == "Cookie") && !x.route.Key.Reads(name) && !slices.Contains(x.entry.Vary, name)
+		return (name == "Authorization" || name == "Cookie") && !x.route.Key.Reads(name) && !slices.Contains(e.Vary, name)
 	}
 	j.facts.Authorization = j.facts.Authorization && !withheld("Authorization")
 	j.facts.Cookie = j.facts.Cookie && !withheld("Cookie")
-	fields := x.ownFields(withheld)
-	j.variant = func(names []string) []byte {
-		name := slices.Clone(j.baseName)
+	j.outlive(x, withheld)
+	j.request.Header = j.request.Header.Without(withheld)
+	x.stale = nil
+	return j
+}
+
+// outlive gives j copies of what selects a variant, but for what drop names, so that it
+// can go on after the request of x.
+func (j *job) outlive(x *exchange, drop func(name string) bool) {
+	fields := x.ownFields(drop)
+	j.variant = func(base []byte, names []string) []byte {
+		name := slices.Clone(base)
 		for _, n := range names {
 			var lines [][]byte
 			for i := range fields {
@@ -215,7 +239,4 @@ func (p *Proxy) newRefresh(x *exchange) *job {
 		}
 		return name
 	}
-	j.request.Header = j.request.Header.Without(withheld)
-	x.stale = nil
-	return j
 }

@@ -19,25 +19,29 @@ type lifetime struct {
 // forced one, the origin's, the operator's for the status, the heuristic one, the
 // operator's default.
 func lifetimeFor(d *ResponseDirectives, req *RequestFacts, resp *ResponseFacts, o *Options) lifetime {
+	status := resp.Status
+	if status == 206 {
+		status = 200 // a part lives as long as the whole
+	}
 	personal := req.personal(resp.Header)
 	span, explicit := explicitLifetime(d, resp)
 	switch {
-	case o.ForcedTTL > 0 && !personal && takesDefaultTTL(resp.Status):
+	case o.ForcedTTL > 0 && !personal && takesDefaultTTL(status):
 		return lifetime{span: clamp(o.ForcedTTL), allowed: true}
 	case explicit:
 		return lifetime{span: span, explicit: true, allowed: true}
 	case personal:
 		return lifetime{}
 	}
-	if ttl, ok := o.TTLByStatus[resp.Status]; ok {
+	if ttl, ok := o.TTLByStatus[status]; ok {
 		return lifetime{span: clamp(ttl), allowed: ttl > 0}
 	}
-	if d.Public || cacheableByDefault(resp.Status) {
+	if d.Public || cacheableByDefault(status) {
 		if span := o.Heuristic.lifetime(resp.Header, resp.ResponseTime); span > 0 {
 			return lifetime{span: span, heuristic: true, allowed: true}
 		}
 	}
-	if takesDefaultTTL(resp.Status) {
+	if takesDefaultTTL(status) {
 		return lifetime{span: clamp(o.DefaultTTL), allowed: true}
 	}
 	return lifetime{}

@@ -167,3 +167,22 @@ func intRange(from, to []byte, size int64) (first, last int64, kind RangeKind) {
 	}
 	return first, min(last, size-1), RangeSatisfiable
 }
+
+// FirstOf returns the place of the first byte that value, the only Range line of a
+// GET, asks for, as far as that is known without the size: 0 for the last n bytes and
+// for what counts as no range. Several reports that it lists more than one range,
+// whose order may be any. FirstOf neither keeps value nor allocates.
+func FirstOf(value []byte) (first int64, several bool) {
+	specs, ok := rangeSpecs(value)
+	if !ok {
+		return 0, false
+	}
+	if index(specs, ',') < len(specs) {
+		return 0, true
+	}
+	first, _, kind := rangeOf(specs, math.MaxInt64)
+	if kind != RangeSatisfiable || len(specs) > 0 && specs[0] == '-' {
+		return 0, false
+	}
+	return first, false
+}

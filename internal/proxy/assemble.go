@@ -1,0 +1,201 @@
+package proxy
+
+import (
+	"net"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/cachekey"
+	"edgeproxy/internal/rfc9111"
+)
+
+// assembly is an answer made of stored parts of a representation (RFC 9111 section
+// 3.4). The zero assembly is none.
+type assembly struct {
+	// entries are the parts in order, without gaps, from the one that holds the first
+	// byte sent to the one that holds the last. The first one's head is the answer's.
+	entries []*cache.Entry
+	part    rfc9111.Part // that of the first entry
+	cut     cut          // of the representation
+}
+
+// made reports whether there is an answer.
+func (a *assembly) made() bool { return len(a.entries) > 0 }
+
+// assemble looks for stored parts that are the answer to x together, all of them fresh
+// or allowed to be stale, and reports whether it found them; x.fwd says if it found
+// some. It is called after lookup, which looked for the whole.
+func (p *Proxy) assemble(x *exchange) bool {
+	if x.asks.precondition || x.fwd != fwdURIMiss && x.fwd != fwdVaryMiss && x.fwd != fwdPartial {
+		return false
+	}
+	size := x.route.SliceBytes
+	first, single := x.firstAsked()
+	if !single || size == 0 && !x.asks.ranged {
+		return false
+	}
+	number := int64(0)
+	if size > 0 {
+		number = first / size
+	}
+	a := &x.assembled
+	if !p.addPart(x, number) {
+		return false
+	}
+	e := a.entries[0]
+	a.part, _ = rfc9111.PartOf(e.Header)
+	a.cut = x.evaluate(wholeOf(e), a.part.Size, 0)
+	if p.gather(x) {
+		x.entry, x.fwd = e, fwdNone
+		return true
+	}
+	x.fwd, x.result, x.refresh = fwdPartial, resultHit, false
+	clear(a.entries)
+	a.entries = a.entries[:0]
+	return false
+}
+
+// firstAsked returns the place of the first byte that x wants, as far as it is known
+// before the size is; single is false if it asks for several ranges.
+func (x *exchange) firstAsked() (first int64, single bool) {
+	if !x.asks.ranged || !x.asks.get {
+		return 0, true
+	}
+	lines := x.lines(fasthttp.HeaderRange)
+	if len(lines) != 1 {
+		return 0, len(lines) == 0
+	}
+	first, several := rfc9111.FirstOf(lines[0])
+	return first, !several
+}
+
+// gather adds the parts that the answer needs behind the first one, and reports whether
+// all of them are there.
+func (p *Proxy) gather(x *exchange) bool {
+	a := &x.assembled
+	if a.cut.bodyless() || x.asks.head {
+		return true
+	}
+	want := rfc9111.Range{First: a.cut.first, Last: a.cut.first + a.cut.length - 1}
+	size := x.route.SliceBytes
+	if size == 0 {
+		return a.cut.status != 0 && a.part.Holds(want)
+	}
+	if want.First < a.part.First || want.First > a.part.Last { // the end was asked for
+		a.entries = a.entries[:0]
+		if !p.addPart(x, want.First/size) {
+			return false
+		}
+		first := a.entries[0]
+		part, _ := rfc9111.PartOf(first.Header)
+		if part.Size != a.part.Size {
+			return false
+		}
+		a.part = part
+	}
+	rep := wholeOf(a.entries[0])
+	for n := want.First/size + 1; n <= want.Last/size; n++ {
+		if !p.addPart(x, n) || !follows(a.entries[len(a.entries)-1], n*size, a.part.Size, rep) {
+			return false
+		}
+	}
+	return true
+}
+
+// follows reports whether e is the part from first on of the same bytes as those of rep.
+func follows(e *cache.Entry, first, size int64, rep rfc9111.Representation) bool {
+	part, ok := rfc9111.PartOf(e.Header)
+	return ok && part.First == first && part.Size == size && rfc9111.SameStrongly(rep, wholeOf(e))
+}
+
+// wholeOf is what conditions and Range are compared with where e is a part: the 200 that
+// it is a part of.
+func wholeOf(e *cache.Entry) rfc9111.Representation {
+	return rfc9111.RepresentationOf(fasthttp.StatusOK, e.Header, e.ResponseTime)
+}
+
+// addPart adds the part of this number to the assembly of x, if it is stored and may be
+// used.
+func (p *Proxy) addPart(x *exchange, number int64) bool {
+	n := len(x.scratch)
+	x.scratch = append(x.scratch, x.name[:x.baseLen]...)
+	x.scratch = cachekey.AppendPart(x.scratch, x.route.SliceBytes, number)
+	name := x.scratch[n:]
+	key := p.Hasher.Sum(name)
+	if names, ok := p.Store.Vary(key, name); ok {
+		x.scratch = x.appendVariant(x.scratch, names)
+		name = x.scratch[n:]
+		key = p.Hasher.Sum(name)
+	}
+	e, _ := p.Store.Find(key, name)
+	x.scratch = x.scratch[:n]
+	if e != nil {
+		e = p.unpurged(x, e)
+	}
+	if e == nil {
+		return false
+	}
+	use, fresh := x.use(e, x.start)
+	if use == rfc9111.UseAfterValidation {
+		return false
+	}
+	if !fresh {
+		x.result = resultStale
+		x.refresh = x.refresh || use == rfc9111.UseNowAndRefresh
+	}
+	x.assembled.entries = append(x.assembled.entries, e)
+	return true
+}
+
+// use returns how x may be answered from e at this time, and whether e is fresh then.
+func (x *exchange) use(e *cache.Entry, at time.Time) (u rfc9111.Use, fresh bool) {
+	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, at)
+	return e.Policy.Use(age, x.request, x.route.HonorRequest), rfc9111.Fresh(e.Policy.Lifetime, age)
+}
+
+// promoteParts moves what answers x from the stage to the memory tier if the policy lets
+// it in now: promote for an answer in parts.
+func (p *Proxy) promoteParts(x *exchange) {
+	for _, e := range x.assembled.entries {
+		p.promoteEntry(x, e, e.URL)
+	}
+}
+
+// deliverAssembled answers with stored parts.
+func (p *Proxy) deliverAssembled(x *exchange) {
+	a := &x.assembled
+	e, size := x.entry, a.part.Size
+	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, x.start.Add(x.waited))
+	c := a.cut
+	c.assembled = true
+	b := x.begin(c.statusOr(fasthttp.StatusOK))
+	b = appendFields(b, e.Header, c)
+	b = appendInt(b, "Age: ", int64(age.Seconds()))
+	b = p.appendCacheStatus(b, x, int64((e.Policy.Lifetime - age).Seconds()))
+	x.send(c.appendTo(b, size))
+	if c.bodyless() || x.asks.head {
+		x.ctx.Response.SkipBody = true
+		return
+	}
+	x.bytes = c.length
+	p.allowTimeFor(x, c.length)
+	first := c.first - a.part.First
+	if len(a.entries) == 1 {
+		x.ctx.Response.SetBodyRaw(e.Body[first : first+c.length])
+		return
+	}
+	x.ctx.Response.SetBodyStream(a.content(first), int(c.length))
+}
+
+// content returns what the answer sends of its parts, from first of the first one on,
+// not copied.
+func (a *assembly) content(first int64) *net.Buffers {
+	content, left := make(net.Buffers, 0, len(a.entries)), a.cut.length
+	for _, e := range a.entries {
+		body := e.Body[first:min(first+left, int64(len(e.Body)))]
+		content, left, first = append(content, body), left-int64(len(body)), 0
+	}
+	return &content
+}

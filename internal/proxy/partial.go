@@ -1,0 +1,65 @@
+package proxy
+
+import (
+	"context"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/rfc9111"
+)
+
+// part answers a Range of what is too large to be stored: the origin gets the request as
+// it is, and the part that it sends is kept, one for each URL (RFC 9111 section 3.3).
+// What x gets is stored if it can be, as always with an admitted request.
+func (p *Proxy) part(x *exchange) {
+	if x.route.SliceBytes > 0 { // one that slices do not suit; they alone are looked for
+		p.alone(x, false)
+		return
+	}
+	j := p.newJob(x, false)
+	j.request.Interim = p.teller(x)
+	j.span = p.newSpan(j.baseName, 0, 0)
+	j.facts.Range, j.url = true, j.span.key
+	r := p.flights.Lead(j.span.key, x.url, true) // before the fetch, so that a purge finds it
+	f := r.Flight()
+	resp, err := x.route.Origin.RoundTrip(context.Background(), j.request)
+	if err != nil {
+		f.Finish(err)
+		_ = r.Close()
+		p.fail(x, err)
+		return
+	}
+	h := p.judge(j, resp)
+	x.onResult = !h.part && h.status == fasthttp.StatusOK // the origin has sent the whole
+	if !h.storable() {
+		f.Finish(errUnshared)
+		_ = r.Close()
+		x.response, x.head = resp, h
+		return
+	}
+	f.Publish(h, true, false)
+	p.carryAlone(x, r, j, h, resp)
+}
+
+// refreshParts is refresh for an answer in parts.
+func (p *Proxy) refreshParts(x *exchange) {
+	for _, e := range x.assembled.entries {
+		if _, fresh := x.use(e, x.start); fresh {
+			continue
+		}
+		p.refreshBy(x, e.Key, func() *job {
+			j := p.newRefresh(x, e)
+			j.askFor(e, x.route.SliceBytes > 0)
+			return j
+		})
+	}
+}
+
+// askFor makes j ask for the part that e is.
+func (j *job) askFor(e *cache.Entry, slice bool) {
+	part, _ := rfc9111.PartOf(e.Header)
+	j.span = &span{name: e.Name[:e.URLLen], key: e.URL, slice: slice, Range: part.Range}
+	j.facts.Range, j.url = true, e.URL
+	j.request.Header.Add("Range", j.span.rangeField())
+}

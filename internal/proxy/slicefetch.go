@@ -1,0 +1,176 @@
+package proxy
+
+import (
+	"bytes"
+	"slices"
+
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/flight"
+	"edgeproxy/internal/rfc9111"
+)
+
+// newSlicing prepares an answer to x in slices.
+func (p *Proxy) newSlicing(x *exchange) *slicing {
+	j := p.newJob(x, true)
+	j.facts.Range = true
+	j.outlive(x, nothing)
+	return &slicing{
+		p: p, job: j, size: x.route.SliceBytes,
+		admission: flight.Admission{Leading: x.verdict.Admit, Following: x.route.Rule.Joined(x.verdict).Admit},
+	}
+}
+
+// get returns the slice of this number, stored or on its way; t is told of interim
+// responses. Whatever else the origin answers comes as a slice that is none.
+func (s *slicing) get(number int64, t tell) (*slice, error) {
+	p := s.p
+	sp := p.newSpan(s.job.baseName, s.size, number)
+	for range maxJoins {
+		name, key := s.variant(sp)
+		e, stale := s.stored(key, name)
+		if e != nil {
+			return &slice{number: number, entry: e}, nil
+		}
+		r, leads := p.flights.Join(key, s.job.url, s.admission)
+		if leads {
+			if e, _ := s.stored(key, name); e != nil { // stored between our look-up and our lead
+				r.Flight().Fill()
+				_ = r.Close()
+				return &slice{number: number, entry: e}, nil
+			}
+			s.launch(r, sp, stale, t)
+		}
+		h, outcome, err := r.Wait(p.CollapseWait)
+		if outcome == flight.Shared && (leads || s.suits(h, sp)) {
+			return s.landed(number, r, h, leads), nil
+		}
+		_ = r.Close()
+		switch outcome {
+		case flight.Shared:
+			s.vary = h.selected().Vary
+		case flight.Failed:
+			return s.standIn(number, stale, err)
+		case flight.Released, flight.TimedOut:
+			return s.alone(sp, stale, t)
+		case flight.Filled:
+		}
+	}
+	return s.alone(sp, nil, t)
+}
+
+// landed is the slice that a flight has brought.
+func (s *slicing) landed(number int64, r *reader, h *head, leads bool) *slice {
+	sl := &slice{number: number, reader: r, head: h, joined: !leads}
+	if h.held != nil {
+		_ = r.Close()
+		sl.reader, sl.entry = nil, h.held
+		if leads && h.own != nil {
+			sl.entry = h.own
+		}
+		s.held = max(s.held, h.as)
+		return sl
+	}
+	s.fetched = true
+	if h.entry != nil {
+		s.vary = h.entry.Vary
+	}
+	s.admitted = s.admitted || h.storable() && r.Flight().Admitted()
+	return sl
+}
+
+// alone fetches a slice that cannot be shared.
+func (s *slicing) alone(sp *span, stale *cache.Entry, t tell) (*slice, error) {
+	r := s.p.flights.Lead(sp.key, s.job.url, s.admission.Leading)
+	s.launch(r, sp, stale, t)
+	h, outcome, err := r.Wait(0)
+	if outcome != flight.Shared {
+		_ = r.Close()
+		return nil, err
+	}
+	return s.landed(sp.First/s.size, r, h, true), nil
+}
+
+// launch starts the fetch of a slice.
+func (s *slicing) launch(r *reader, sp *span, stale *cache.Entry, t tell) {
+	j := s.ask(sp, stale)
+	j.interims = handOver(j.request, t)
+	if s.p.flights.Go(r, func(f *fill) { s.p.fetch(f, j) }, s.p.fetchPanicked) {
+		j.interims.relay(t)
+	}
+}
+
+// ask is the job that fetches a slice, or asks whether the stale one is still right.
+func (s *slicing) ask(sp *span, stale *cache.Entry) *job {
+	j, request := *s.job, *s.job.request
+	j.request, j.span = &request, sp
+	j.url, j.born = sp.key, s.p.Purges.Now()
+	request.Header = slices.Clone(request.Header)
+	request.Header.Add("Range", sp.rangeField())
+	if stale != nil {
+		j.validate(stale)
+	}
+	return &j
+}
+
+// standIn is the stale slice in place of a failure that others had, or the failure.
+func (s *slicing) standIn(number int64, stale *cache.Entry, err error) (*slice, error) {
+	if stale == nil {
+		return nil, err
+	}
+	j := *s.job
+	j.stale = stale
+	gone := func() bool { e, _ := s.p.Store.Find(stale.Key, stale.Name); return e == nil }
+	h := s.p.heldStale(&j, rfc9111.OriginFailure, 0, failureReason(err), gone)
+	if h == nil {
+		return nil, err
+	}
+	s.held = max(s.held, h.as)
+	return &slice{number: number, entry: h.held, head: h, joined: true}, nil
+}
+
+// variant returns the name and the key of the slice that the request selects.
+func (s *slicing) variant(sp *span) (name []byte, key cache.Key) {
+	names, ok := s.p.Store.Vary(sp.key, sp.name)
+	if !ok {
+		names = s.vary
+	}
+	if len(names) == 0 {
+		return sp.name, sp.key
+	}
+	name = s.job.variant(sp.name, names)
+	return name, s.p.Hasher.Sum(name)
+}
+
+// suits reports whether the request selects what a flight for the slice has brought.
+func (s *slicing) suits(h *head, sp *span) bool {
+	e := h.selected()
+	base := s.job.baseName
+	if h.part || h.held != nil {
+		base = sp.name
+	}
+	if len(e.Vary) == 0 {
+		return true
+	}
+	return bytes.Equal(e.Name, s.job.variant(base, e.Vary))
+}
+
+// stored returns the slice under this key if it can be used as it is, or what is to be
+// validated.
+func (s *slicing) stored(key cache.Key, name []byte) (e, stale *cache.Entry) {
+	e, tier := s.p.Store.Find(key, name)
+	if e == nil {
+		return nil, nil
+	}
+	at := now()
+	if e = s.p.unpurgedAt(e, s.job.resource, at); e == nil {
+		return nil, nil
+	}
+	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, at)
+	if e.Policy.Use(age, s.job.directives, s.job.route.HonorRequest) == rfc9111.UseNow {
+		return e, nil
+	}
+	if tier == cache.Memory && e.Policy.Useful(age) {
+		return nil, e
+	}
+	return nil, nil
+}
