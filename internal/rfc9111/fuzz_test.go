@@ -127,6 +127,15 @@ func FuzzParseRange(f *testing.F) {
 		case kind != RangeSatisfiable && (first != 0 || last != 0):
 			t.Errorf("%q of %d: got %d-%d with %v, want 0-0", value, size, first, last, kind)
 		}
+		// What is known without the size is right for every size.
+		known, several := FirstOf(value)
+		suffix := bytes.Contains(value, []byte("=-"))
+		if kind == RangeSatisfiable && !suffix && (several || known != first) {
+			t.Errorf("%q of %d: got %d first, %v several; want %d", value, size, known, several, first)
+		}
+		if known < 0 || known > 0 && kind == RangeNone && size > 0 {
+			t.Errorf("%q of %d: got %d first of no range", value, size, known)
+		}
 	})
 }
 

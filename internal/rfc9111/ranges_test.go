@@ -7,6 +7,30 @@ import (
 	"testing"
 )
 
+func TestFirstOf(t *testing.T) {
+	f := func(value string, first int64, several bool) {
+		t.Helper()
+		if got, gotSeveral := FirstOf([]byte(value)); got != first || gotSeveral != several {
+			t.Errorf("%q: got %d, %v; want %d, %v", value, got, gotSeveral, first, several)
+		}
+	}
+	f("bytes=0-", 0, false)
+	f("bytes=7-", 7, false)
+	f(" Bytes=7-9 ", 7, false)
+	f("bytes=9223372036854775806-", math.MaxInt64-1, false)
+	// Nothing is known, or nothing counts.
+	f("bytes=-7", 0, false)
+	f("bytes=7", 0, false)
+	f("bytes=9-7", 0, false)
+	f("bytes=99999999999999999999-", 0, false)
+	f("pages=7-", 0, false)
+	f("pages=7-,8-", 0, false)
+	f("bytes=", 0, false)
+	f("", 0, false)
+	f("bytes=7-8,9-", 0, true)
+	f("bytes=7-,", 0, true)
+}
+
 // RFC 9110 sections 14.1.1, 14.1.2 and 14.2.
 func TestParseRange(t *testing.T) {
 	f := func(value string, size, first, last int64, kind RangeKind) {
