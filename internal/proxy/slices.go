@@ -80,6 +80,7 @@ func (p *Proxy) slices(x *exchange) bool {
 		return true // stored between our look-up and now
 	case !s.start(sl):
 		sl.close()
+		x.onResult = false
 		return false
 	}
 	s.take(x, sl)

@@ -160,7 +160,7 @@ func (p *Proxy) renew(j *job, e *cache.Entry, why reason.Reason, purged func() b
 		// What this client may have, or what was found for a request with a cookie,
 		// says nothing of what the others may: it stays as it was.
 	default:
-		p.Store.Purge(j.base, j.baseName)
+		p.Store.Purge(e.URL, e.Name[:e.URLLen])
 	}
 }
 
