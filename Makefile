@@ -101,6 +101,10 @@ readme: ## run the commands of the README's tour (needs curl), check the links
 soak-keys: ## ask the built binary for a million distinct keys, and look at its memory
 	$(GO) test -tags soak -run '^TestMillionKeys$$' -count=1 -v -timeout=$(TIMEOUT) ./cmd/edgeproxy
 
+.PHONY: soak-drain
+soak-drain: ## stop the built binary 20 times under 1,000 requests
+	$(GO) test -tags soak -run '^TestSIGTERMUnderLoad' -count=1 -v -timeout=$(TIMEOUT) ./cmd/edgeproxy
+
 # --- checks ---
 
 .PHONY: fmt

@@ -34,15 +34,9 @@ type Node struct {
 	Name string
 }
 
-// Listen is one address that serves clients.
-type Listen struct {
-	Address string // HOST:PORT; an empty host is every interface, port 0 any free one
-}
-
-// Admin is the listener for operators.
-type Admin struct {
-	Address string // HOST:PORT with a loopback host, for there is no token yet
-}
+// Admin is the listener for operators: like those for clients, but that its host is
+// loopback, for there is no token yet.
+type Admin Listen
 
 // Metrics is an optional listener for health and metrics only.
 type Metrics struct {
@@ -67,7 +61,7 @@ type Memory struct {
 	StageBytes     Size // of MaxBytes, for what was sighted for the first time; 0 is none, at most half of MaxBytes
 }
 
-// Limits bounds what clients may ask of the process. All are above 0.
+// Limits bounds what clients may ask of the process. All but PerAddress are above 0.
 type Limits struct {
 	HeaderBytes      Size          // of a request's head
 	HeaderCount      int           // fields in a request's head
@@ -78,6 +72,7 @@ type Limits struct {
 	WriteIdle        time.Duration // between two writes of a response
 	Keepalive        time.Duration // an idle client connection is closed after this
 	Connections      int           // of clients, open at once
+	PerAddress       int           // of them, of one client address; 0 is any number
 	RequestsInFlight int           // served at once
 	InflightBytes    Size          // of bodies being fetched for storing, all together
 	Variants         int           // stored for one URL (Vary)

@@ -43,9 +43,9 @@ func TestFlagsRefused(t *testing.T) {
 	check("not a URL", Flags{Origin: "htp:/x"}, "--origin: htp:/x: want http://HOST[:PORT]")
 	check("a password", Flags{Origin: "http://u:p@h"}, "--origin: http://***@h: want http://HOST[:PORT], without user or password")
 	check("https", Flags{Origin: "https://h"}, "--origin: https://h: https is not supported yet, want http://HOST[:PORT]")
-	check("listen", Flags{Origin: origin, Listen: "80"}, "--listen: 80: want HOST:PORT, such as 127.0.0.1:8080")
+	check("listen", Flags{Origin: origin, Listen: "80"}, "--listen: 80: want HOST:PORT, such as 127.0.0.1:8080, or unix:PATH")
 	check("admin", Flags{Origin: origin, Admin: ":1"},
-		"--admin: :1: want a loopback host, such as 127.0.0.1: a token, which others would need, is not supported yet")
+		"--admin: :1: want a loopback host, such as 127.0.0.1, or unix:PATH: a token, which others would need, is not supported yet")
 	check("policy", Flags{Origin: origin, Policy: "third-hit"}, "--policy: third-hit: want always, second-hit, counting or never")
 	check("an address that is another's default", Flags{Origin: origin, Listen: "127.0.0.1:9980"},
 		"--listen: 127.0.0.1:9980: want an address of its own, this one is that of admin.address")
@@ -53,8 +53,8 @@ func TestFlagsRefused(t *testing.T) {
 	check("all at once", Flags{Origin: "x", Listen: "y", Admin: "z", Policy: "w"},
 		"--policy: w: want always, second-hit, counting or never\n"+
 			"--origin: x: want http://HOST[:PORT]\n"+
-			"--listen: y: want HOST:PORT, such as 127.0.0.1:8080\n"+
-			"--admin: z: want HOST:PORT, such as 127.0.0.1:8080")
+			"--listen: y: want HOST:PORT, such as 127.0.0.1:8080, or unix:PATH\n"+
+			"--admin: z: want HOST:PORT, such as 127.0.0.1:8080, or unix:PATH")
 }
 
 // flagsOver returns what is said about a file and flags, and the configuration.
@@ -122,7 +122,7 @@ func TestOverride(t *testing.T) {
 		t.Fatal(problem)
 	}
 	before := *c
-	if err := c.Override(Flags{Policy: "never", Listen: "x"}); err == nil || err.Error() != "--listen: x: want HOST:PORT, such as 127.0.0.1:8080" {
+	if err := c.Override(Flags{Policy: "never", Listen: "x"}); err == nil || err.Error() != "--listen: x: want HOST:PORT, such as 127.0.0.1:8080, or unix:PATH" {
 		t.Errorf("got %v, want the flag to be refused", err)
 	}
 	if diff := cmp.Diff(&before, c, ignoreOwn); diff != "" {

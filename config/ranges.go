@@ -93,6 +93,7 @@ func (v *validator) limits() {
 	v.positive("limits.keepalive", l.Keepalive)
 	v.count("limits.header_count", l.HeaderCount, 1, maxCount)
 	v.count("limits.connections", l.Connections, 1, maxCount)
+	v.count("limits.connections_per_address", l.PerAddress, 0, maxCount)
 	v.count("limits.requests_in_flight", l.RequestsInFlight, 1, maxCount)
 	v.count("limits.variants", l.Variants, 1, maxCount)
 	v.count("limits.ranges", l.Ranges, 1, maxRanges)

@@ -12,7 +12,7 @@ func (d *decoder) config(c *Config) func(node) {
 	return d.section(keys{
 		"node":      d.section(keys{"name": d.text(&c.Node.Name)}),
 		"listen":    elements(d, "want a list of addresses", &c.Listen, d.listen),
-		"admin":     d.section(keys{"address": d.text(&c.Admin.Address)}, "socket_mode", "token_file", "token", "hosts", "pprof"),
+		"admin":     d.admin(&c.Admin),
 		"metrics":   d.section(keys{"address": d.text(&c.Metrics.Address)}),
 		"origins":   d.origins(c),
 		"routes":    elements(d, "want a list of routes", &c.Routes, d.route),
@@ -33,18 +33,6 @@ func (d *decoder) config(c *Config) func(node) {
 		}),
 		"access_log": d.accessLog(&c.AccessLog),
 	}, "tls")
-}
-
-func (d *decoder) listen(l *Listen) func(node) {
-	return d.section(keys{
-		"address":         d.text(&l.Address),
-		"trusted_proxies": d.empty(),
-	}, "tls", "proxy_protocol")
-}
-
-// empty takes the empty list only.
-func (d *decoder) empty() func(node) {
-	return d.list("want a list", func() {}, func(n node) { d.failAs(n.path, "", notYet) })
 }
 
 func (d *decoder) origins(c *Config) func(node) {
@@ -165,20 +153,21 @@ func (d *decoder) cache(c *Cache) func(node) {
 
 func (d *decoder) limits(l *Limits) func(node) {
 	return d.section(keys{
-		"header_bytes":       d.size(&l.HeaderBytes),
-		"header_count":       d.integer(&l.HeaderCount),
-		"target_bytes":       d.size(&l.TargetBytes),
-		"body_bytes":         d.size(&l.BodyBytes),
-		"header_timeout":     d.duration(&l.HeaderTimeout),
-		"read_idle":          d.duration(&l.ReadIdle),
-		"write_idle":         d.duration(&l.WriteIdle),
-		"keepalive":          d.duration(&l.Keepalive),
-		"connections":        d.integer(&l.Connections),
-		"requests_in_flight": d.integer(&l.RequestsInFlight),
-		"inflight_bytes":     d.size(&l.InflightBytes),
-		"variants":           d.integer(&l.Variants),
-		"ranges":             d.integer(&l.Ranges),
-	}, "connections_per_address")
+		"connections_per_address": d.integer(&l.PerAddress),
+		"header_bytes":            d.size(&l.HeaderBytes),
+		"header_count":            d.integer(&l.HeaderCount),
+		"target_bytes":            d.size(&l.TargetBytes),
+		"body_bytes":              d.size(&l.BodyBytes),
+		"header_timeout":          d.duration(&l.HeaderTimeout),
+		"read_idle":               d.duration(&l.ReadIdle),
+		"write_idle":              d.duration(&l.WriteIdle),
+		"keepalive":               d.duration(&l.Keepalive),
+		"connections":             d.integer(&l.Connections),
+		"requests_in_flight":      d.integer(&l.RequestsInFlight),
+		"inflight_bytes":          d.size(&l.InflightBytes),
+		"variants":                d.integer(&l.Variants),
+		"ranges":                  d.integer(&l.Ranges),
+	})
 }
 
 // level takes the names of slog's levels, in lower case.

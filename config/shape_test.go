@@ -20,10 +20,11 @@ var ignoreOwn = cmp.Options{cmpopts.IgnoreUnexported(Config{}, Route{}), cmpopts
 const everyKey = `
 node: {name: edge2}
 listen:
-  - address: ":80"
+  - address: "unix:/run/edge.sock"
+    socket_mode: "0666"
     trusted_proxies: []
   - address: "[::1]:8081"
-admin: {address: "localhost:9981"}
+admin: {address: "unix:/run/admin.sock", socket_mode: "0660"}
 metrics: {address: ":9100"}
 origins:
   shop:
@@ -83,6 +84,7 @@ limits:
   write_idle: 34s
   keepalive: 61s
   connections: 65537
+  connections_per_address: 5
   requests_in_flight: 10001
   inflight_bytes: 65MiB
   variants: 33
@@ -107,8 +109,8 @@ func everyCaching() Caching {
 func wantEveryKey() *Config {
 	return &Config{
 		Node:    Node{Name: "edge2"},
-		Listen:  []Listen{{Address: ":80"}, {Address: "[::1]:8081"}},
-		Admin:   Admin{Address: "localhost:9981"},
+		Listen:  []Listen{{"unix:/run/edge.sock", 0o666}, {Address: "[::1]:8081"}},
+		Admin:   Admin{"unix:/run/admin.sock", 0o660},
 		Metrics: Metrics{Address: ":9100"},
 		Origins: []Origin{
 			{
@@ -158,7 +160,7 @@ func wantEveryKey() *Config {
 		Limits: Limits{
 			HeaderBytes: 17 << 10, HeaderCount: 101, TargetBytes: 9 << 10, BodyBytes: 2 << 30,
 			HeaderTimeout: 11 * time.Second, ReadIdle: 33 * time.Second, WriteIdle: 34 * time.Second, Keepalive: 61 * time.Second,
-			Connections: 65537, RequestsInFlight: 10001, InflightBytes: 65 << 20, Variants: 33, Ranges: 17,
+			Connections: 65537, PerAddress: 5, RequestsInFlight: 10001, InflightBytes: 65 << 20, Variants: 33, Ranges: 17,
 		},
 		Shutdown:    Shutdown{DrainDelay: time.Second, DrainTimeout: 35 * time.Second},
 		CacheStatus: CacheStatus{Send: SendNone},

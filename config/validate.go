@@ -1,7 +1,6 @@
 package config
 
 import (
-	"net"
 	"strconv"
 	"strings"
 	"time"
@@ -63,51 +62,6 @@ func validName(name string) bool {
 	return name != "" && len(name) <= 64 && !strings.ContainsFunc(name, func(r rune) bool {
 		return !strings.ContainsRune("-._", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
 	})
-}
-
-// addresses checks what is listened on.
-func (v *validator) addresses() {
-	if len(v.c.Listen) == 0 && v.sound("listen") {
-		v.fail("listen", "want at least one address, or no such key")
-	}
-	taken := map[string]string{}
-	for i, l := range v.c.Listen {
-		v.address(child(item("listen", i), "address"), l.Address, taken)
-	}
-	v.address("admin.address", v.c.Admin.Address, taken)
-	if v.sound("admin.address") && !loopback(v.c.Admin.Address) {
-		v.fail("admin.address", "want a loopback host, such as 127.0.0.1: a token, which others would need, is "+notYet)
-	}
-	if v.c.Metrics.Address != "" {
-		v.address("metrics.address", v.c.Metrics.Address, taken)
-	}
-}
-
-// address checks one address and that no other listener has it; taken maps those
-// so far to their paths.
-func (v *validator) address(path, address string, taken map[string]string) {
-	switch {
-	case !v.sound(path):
-		return
-	case !v.src.given(path) && address == "":
-		v.fail(path, "missing, "+wantAddress)
-		return
-	case strings.HasPrefix(address, "unix:"):
-		v.fail(path, "a socket is "+notYet+", "+wantAddress)
-		return
-	case !validAddress(address):
-		v.fail(path, wantAddress)
-		return
-	}
-	host, port, _ := net.SplitHostPort(address)
-	key := net.JoinHostPort(strings.ToLower(host), port)
-	if other, ok := taken[key]; ok && port != "0" {
-		if !v.src.given(path) {
-			path, other = other, path // the default was there first
-		}
-		v.fail(path, "want an address of its own, this one is that of "+other)
-	}
-	taken[key] = path
 }
 
 // origins checks each origin, and that there is one.

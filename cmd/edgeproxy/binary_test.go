@@ -101,8 +101,13 @@ type logLine struct {
 // end of the test it is killed if need be.
 func serveBinary(t *testing.T, args ...string) *server {
 	t.Helper()
-	args = append([]string{"serve"}, args...)
-	s := &server{t: t, cmd: exec.Command(program(t), args...), ended: make(chan struct{})}
+	return serveCmd(t, exec.Command(program(t), append([]string{"serve"}, args...)...))
+}
+
+// serveCmd is serveBinary for a command that runs the program.
+func serveCmd(t *testing.T, cmd *exec.Cmd) *server {
+	t.Helper()
+	s := &server{t: t, cmd: cmd, ended: make(chan struct{})}
 	stderr, err := s.cmd.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

@@ -18,6 +18,7 @@ import (
 	"edgeproxy/internal/admin"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/listen"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/shadow"
@@ -38,13 +39,16 @@ type edge struct {
 	access   *accesslog.Log
 	server   *fasthttp.Server
 
-	listeners []net.Listener
-	control   []controlServer
-	ready     atomic.Bool
-	draining  atomic.Bool
-	failed    chan error
-	serving   sync.WaitGroup
-	stopping  sync.Once
+	inherited   *listen.Inherited
+	crowd       *listen.Crowd // nil: an address may have any number of connections
+	connections atomic.Int64  // of clients, open and not handed over
+	listeners   []net.Listener
+	control     []controlServer
+	ready       atomic.Bool
+	draining    atomic.Bool
+	failed      chan error
+	serving     sync.WaitGroup
+	stopping    sync.Once
 }
 
 // controlServer is the admin or the metrics listener.
@@ -88,8 +92,24 @@ func (e *edge) build() error {
 		return fmt.Errorf("proxy: %w", err)
 	}
 	e.server = newServer(e.config, e.proxy, e.log)
+	if n := e.config.Limits.PerAddress; n > 0 {
+		e.crowd = listen.NewCrowd(n)
+	}
+	e.server.ConnState = e.connectionIs
 	e.watchConnections()
 	return nil
+}
+
+// connectionIs counts connections. It runs twice in each request.
+func (e *edge) connectionIs(c net.Conn, s fasthttp.ConnState) {
+	switch s {
+	case fasthttp.StateNew:
+		e.connections.Add(1)
+	case fasthttp.StateClosed, fasthttp.StateHijacked:
+		e.connections.Add(-1)
+		e.crowd.Leave(c)
+	case fasthttp.StateActive, fasthttp.StateIdle:
+	}
 }
 
 // watchConnections shows what only the server knows.
@@ -97,16 +117,24 @@ func (e *edge) watchConnections() {
 	e.registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "edgeproxy_connections", Help: "Client connections.", ConstLabels: prometheus.Labels{"state": "open"},
-		}, func() float64 { return float64(e.server.GetOpenConnectionsCount()) }),
+		}, func() float64 { return float64(e.connections.Load()) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: proxy.LimitRejections, Help: proxy.LimitRejectionsHelp, ConstLabels: prometheus.Labels{"limit": "connections"},
 		}, func() float64 { return float64(e.server.GetRejectedConnectionsCount()) }),
 	)
+	if e.crowd != nil {
+		e.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: proxy.LimitRejections, Help: proxy.LimitRejectionsHelp, ConstLabels: prometheus.Labels{"limit": "connections_per_address"},
+		}, func() float64 { return float64(e.crowd.Refused()) }))
+	}
 }
 
 // listen opens every address, the data addresses last: who reaches them finds
 // everything else in place.
-func (e *edge) listen() error {
+func (e *edge) listen() (err error) {
+	if e.inherited, err = listen.Inherit(); err != nil {
+		return err
+	}
 	control, err := admin.New(admin.Options{
 		Address: e.config.Admin.Address, Registry: e.registry, Ready: e.readiness, Status: e.status,
 		Purger: e.proxy, Log: e.log,
@@ -114,7 +142,7 @@ func (e *edge) listen() error {
 	if err != nil {
 		return fmt.Errorf("admin: %w", err)
 	}
-	if err := e.listenControl(control, e.config.Admin.Address, "admin"); err != nil {
+	if err := e.listenControl(control, config.Listen(e.config.Admin), "admin"); err != nil {
 		return err
 	}
 	if address := e.config.Metrics.Address; address != "" {
@@ -122,22 +150,30 @@ func (e *edge) listen() error {
 		if err != nil {
 			return fmt.Errorf("metrics: %w", err)
 		}
-		if err := e.listenControl(server, address, "metrics"); err != nil {
+		if err := e.listenControl(server, config.Listen{Address: address}, "metrics"); err != nil {
 			return err
 		}
 	}
 	for _, l := range e.config.Listen {
-		ln, err := listenTCP(context.Background(), l.Address, e.config.Limits.WriteIdle)
+		ln, err := e.open(l, e.crowd)
 		if err != nil {
-			return fmt.Errorf("listen: %w", err)
+			return err
 		}
-		e.listeners = append(e.listeners, newPatientListener(ln, e.log))
+		e.listeners = append(e.listeners, ln)
 	}
-	return nil
+	return e.inherited.Unused()
 }
 
-func (e *edge) listenControl(s *admin.Server, address, what string) error {
-	ln, err := net.Listen("tcp", address)
+// open opens an address, or takes it over.
+func (e *edge) open(l config.Listen, crowd *listen.Crowd) (net.Listener, error) {
+	return listen.Open(context.Background(), listen.Options{
+		Address: l.Address, Mode: l.SocketMode, WriteIdle: e.config.Limits.WriteIdle,
+		Inherited: e.inherited, Crowd: crowd, Log: e.log,
+	})
+}
+
+func (e *edge) listenControl(s *admin.Server, l config.Listen, what string) error {
+	ln, err := e.open(l, nil)
 	if err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
@@ -163,90 +199,6 @@ func (e *edge) report(err error) {
 		case e.failed <- err:
 		default:
 		}
-	}
-}
-
-// stop ends everything, outermost first: readiness, listeners and requests,
-// fetches without a client, then the rooms they used. It keeps to the limits of
-// shutdown, may be called at any time, and works once.
-func (e *edge) stop(ctx context.Context) { e.stopping.Do(func() { e.shutdown(ctx) }) }
-
-func (e *edge) shutdown(ctx context.Context) {
-	e.draining.Store(true)
-	if e.ready.Swap(false) {
-		wait(ctx, e.config.Shutdown.DrainDelay)
-	}
-	drained := e.drainRequests(ctx)
-	if e.proxy != nil {
-		e.proxy.Close()
-	}
-	for _, o := range e.origins {
-		o.Close()
-	}
-	if e.gate != nil {
-		e.gate.Close()
-	}
-	if e.store != nil && drained {
-		e.store.Close() // a look-up must not meet it
-	}
-	if e.access != nil {
-		if err := e.access.Close(); err != nil {
-			e.log.Warn("access log", "error", err)
-		}
-	}
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	for _, c := range e.control {
-		_ = c.server.Close(ctx)
-		_ = c.listener.Close()
-	}
-	e.serving.Wait()
-}
-
-// drainRequests lets requests under way finish within drain_timeout and reports
-// whether all did.
-func (e *edge) drainRequests(ctx context.Context) bool {
-	if e.server == nil {
-		return true
-	}
-	ctx, cancel := context.WithTimeout(ctx, e.config.Shutdown.DrainTimeout)
-	defer cancel()
-	err := e.server.ShutdownWithContext(ctx)
-	for _, ln := range e.listeners {
-		_ = ln.Close() // also those that never served
-	}
-	if err != nil && !errors.Is(err, net.ErrClosed) {
-		e.log.Warn("requests were cut off", "error", err, "requests", e.proxy.InFlight())
-		return false
-	}
-	return e.awaitHandedOver(ctx)
-}
-
-// awaitHandedOver waits for answers on connections that the server has handed
-// over and does not count: those of HTTP/1.0 that end with the connection.
-func (e *edge) awaitHandedOver(ctx context.Context) bool {
-	poll := time.NewTicker(10 * time.Millisecond)
-	defer poll.Stop()
-	for e.proxy.InFlight() > 0 {
-		select {
-		case <-poll.C:
-		case <-ctx.Done():
-			e.log.Warn("requests were cut off", "error", ctx.Err(), "requests", e.proxy.InFlight())
-			return false
-		}
-	}
-	return true
-}
-
-func wait(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-	case <-ctx.Done():
 	}
 }
 

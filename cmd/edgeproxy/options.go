@@ -159,7 +159,7 @@ func ruleOf(r config.Rule) (admission.Rule, error) {
 func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Options {
 	c := e.config
 	writeIdle := c.Limits.WriteIdle
-	if kernelDropsStalled {
+	if dropsStalled(c) {
 		writeIdle = 0
 	}
 	return proxy.Options{

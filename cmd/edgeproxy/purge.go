@@ -72,8 +72,8 @@ func (f *purgeFlags) order() (purgeOrder, error) {
 		o.by, o.values = given.by, given.values
 	}
 	switch {
-	case !hostPort(f.admin):
-		return o, fmt.Errorf("purge: --admin %s: want HOST:PORT", f.admin)
+	case !reachable(f.admin):
+		return o, fmt.Errorf("purge: --admin %s: want HOST:PORT or unix:PATH", f.admin)
 	case f.tokenFile != "":
 		return o, errors.New("purge: --token-file: not supported yet, the admin listener has no token")
 	case f.all && o.by != "":
@@ -86,9 +86,14 @@ func (f *purgeFlags) order() (purgeOrder, error) {
 	return o, nil
 }
 
-// hostPort reports whether address is one to connect to. Sockets in the file system
-// are not supported yet.
-func hostPort(address string) bool {
+// socketPrefix begins the address of a socket in the file system.
+const socketPrefix = "unix:"
+
+// reachable reports whether address is one to connect to.
+func reachable(address string) bool {
+	if path, ok := strings.CutPrefix(address, socketPrefix); ok {
+		return path != ""
+	}
 	_, port, err := net.SplitHostPort(address)
 	return err == nil && port != "" && !strings.ContainsAny(address, "/ ")
 }

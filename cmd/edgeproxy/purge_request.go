@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -50,12 +52,20 @@ func (o purgeOrder) send(ctx context.Context, address string) (*purgeDone, error
 	if err != nil {
 		return nil, fmt.Errorf("purge: %w", err)
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+address+"/purge", bytes.NewReader(body))
+	transport := &http.Transport{} // no proxy of the environment stands before the admin listener
+	host := address
+	if path, ok := strings.CutPrefix(address, socketPrefix); ok {
+		host = "localhost"
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "unix", path)
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+host+"/purge", bytes.NewReader(body))
 	if err != nil {
-		return nil, &usageError{fmt.Errorf("purge: --admin %s: want HOST:PORT", address)}
+		return nil, &usageError{fmt.Errorf("purge: --admin %s: want HOST:PORT or unix:PATH", address)}
 	}
 	req.Header.Set("Content-Type", "application/json")
-	transport := &http.Transport{} // no proxy of the environment stands before the admin listener
 	defer transport.CloseIdleConnections()
 	res, err := transport.RoundTrip(req)
 	if err != nil {

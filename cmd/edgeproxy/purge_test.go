@@ -85,7 +85,7 @@ func TestPurgeCommandRefuses(t *testing.T) {
 	f(exitUsage, "unknown flag", "--path", "/")
 	f(exitUsage, "unexpected argument", "--all", "http://a/")
 	f(exitUsage, "--token-file: not supported yet", "--all", "--token-file", "x")
-	for _, address := range []string{"localhost", "unix:/run/admin.sock", "127.0.0.1:", "http://127.0.0.1:9980", "a b:1"} {
+	for _, address := range []string{"localhost", "unix:", "127.0.0.1:", "http://127.0.0.1:9980", "a b:1"} {
 		f(exitUsage, "want HOST:PORT", "--all", "--admin", address)
 	}
 	f(exitUsage, `url "/a": want an absolute URL`, "--url", "/a", "--admin", s.admin)

@@ -3,10 +3,12 @@ package main
 import (
 	"fmt"
 	"log/slog"
+	"slices"
 
 	"github.com/valyala/fasthttp"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/listen"
 	"edgeproxy/internal/proxy"
 )
 
@@ -47,7 +49,7 @@ func newServer(c *config.Config, p *proxy.Proxy, log *slog.Logger) *fasthttp.Ser
 		Concurrency:     c.Limits.Connections,
 		TCPKeepalive:    true,
 	}
-	if !kernelDropsStalled {
+	if !dropsStalled(c) {
 		s.WriteTimeout = c.Limits.WriteIdle
 	}
 	return s
@@ -60,4 +62,10 @@ type quietLogger struct{ log *slog.Logger }
 // Printf takes fasthttp's own lines.
 func (q quietLogger) Printf(format string, args ...any) {
 	q.log.Debug("fasthttp", "message", fmt.Sprintf(format, args...))
+}
+
+// dropsStalled reports whether the kernel ends the connections of stalled clients, on
+// every listener.
+func dropsStalled(c *config.Config) bool {
+	return listen.KernelDropsStalled && !slices.ContainsFunc(c.Listen, func(l config.Listen) bool { return l.Socket() })
 }

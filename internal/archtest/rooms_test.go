@@ -30,7 +30,7 @@ func rooms() map[string]room {
 			ours: []string{
 				"config", "internal/accesslog", "internal/admin", "internal/admission", "internal/bloom",
 				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cachekey", "internal/demo",
-				"internal/field", "internal/flight", "internal/model", "internal/origin", "internal/page", "internal/proxy", "internal/purge",
+				"internal/field", "internal/flight", "internal/listen", "internal/model", "internal/origin", "internal/page", "internal/proxy", "internal/purge",
 				"internal/reason", "internal/rfc9111", "internal/shadow", "internal/simulate",
 				"internal/statefile", "internal/trace", "internal/wire",
 			},
@@ -57,6 +57,7 @@ func rooms() map[string]room {
 		"internal/edgetest": {testOnly: true},
 		"internal/field":    {},
 		"internal/flight":   {},
+		"internal/listen":   {third: []string{"github.com/coreos/go-systemd/v22"}},
 		"internal/model": {
 			ours: []string{
 				"internal/admission", "internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/cache",

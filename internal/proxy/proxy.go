@@ -83,6 +83,7 @@ type Proxy struct {
 	exchanges   sync.Pool
 	inFlight    atomic.Int64 // requests received and not yet recorded
 	forwarding  atomic.Int64 // those of them that are not hits
+	draining    atomic.Bool
 	panics      atomic.Int64
 	refreshing  atomic.Int64  // validations in the background
 	serial      atomic.Uint64 // of the last entry made
@@ -126,6 +127,9 @@ func compile(o Options) ([]*route, error) {
 // InFlight returns how many requests are received and not yet answered in full,
 // those included whose connection the server has handed over.
 func (p *Proxy) InFlight() int64 { return p.inFlight.Load() }
+
+// Drain has every connection end with the answer that it is about to get.
+func (p *Proxy) Drain() { p.draining.Store(true) }
 
 // Close ends the fetches that go on without a client and waits for them. Call
 // it when no request is being served any more.

@@ -47,6 +47,7 @@ func (p *Proxy) receive(ctx *fasthttp.RequestCtx, start time.Time) *exchange {
 func (p *Proxy) take(ctx *fasthttp.RequestCtx, start time.Time) *exchange {
 	x := p.exchanges.Get().(*exchange)
 	x.ctx, x.start = ctx, start
+	x.closing = p.draining.Load()
 	p.inFlight.Add(1)
 	return x
 }

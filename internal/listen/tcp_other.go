@@ -1,6 +1,6 @@
 //go:build !linux
 
-package main
+package listen
 
 import (
 	"context"
@@ -8,10 +8,12 @@ import (
 	"time"
 )
 
-// kernelDropsStalled: see listen_linux.go. Elsewhere each write has a deadline.
-const kernelDropsStalled = false
+// KernelDropsStalled: see tcp_linux.go. Elsewhere each write has a deadline.
+const KernelDropsStalled = false
 
 func listenTCP(ctx context.Context, address string, _ time.Duration) (net.Listener, error) {
 	var lc net.ListenConfig
 	return lc.Listen(ctx, "tcp", address)
 }
+
+func dropStalled(net.Listener, time.Duration) error { return nil }

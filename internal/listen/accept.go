@@ -1,4 +1,4 @@
-package main
+package listen
 
 import (
 	"errors"
@@ -21,23 +21,27 @@ const (
 // Accepted connections are handed on as they are, so writev works on them.
 type patientListener struct {
 	net.Listener
+	crowd  *Crowd
 	log    *slog.Logger
 	closed chan struct{}
 	once   sync.Once
 	logged time.Time // when Accept last said so
 }
 
-func newPatientListener(l net.Listener, log *slog.Logger) *patientListener {
-	return &patientListener{Listener: l, log: log, closed: make(chan struct{})}
+func newPatientListener(l net.Listener, crowd *Crowd, log *slog.Logger) *patientListener {
+	return &patientListener{Listener: l, crowd: crowd, log: log, closed: make(chan struct{})}
 }
 
-// Accept waits for the next connection. It fails when the listener is closed, or
+// Accept waits for the next connection that its Crowd lets stay. It fails when the listener is closed, or
 // with an error that waiting cannot mend. One goroutine calls it.
 func (l *patientListener) Accept() (net.Conn, error) {
 	pause := acceptPause
 	for {
 		c, err := l.Listener.Accept()
-		if err == nil || !passing(err) {
+		switch {
+		case err == nil && !l.crowd.enter(c):
+			continue
+		case err == nil || !passing(err):
 			return c, err
 		}
 		if now := time.Now(); now.Sub(l.logged) >= acceptLogEvery {

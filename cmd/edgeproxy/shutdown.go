@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net"
+	"time"
+)
+
+// stop ends everything, outermost first: readiness, listeners and requests,
+// fetches without a client, then the rooms they used. It keeps to the limits of
+// shutdown, may be called at any time, and works once.
+func (e *edge) stop(ctx context.Context) { e.stopping.Do(func() { e.shutdown(ctx) }) }
+
+func (e *edge) shutdown(ctx context.Context) {
+	e.draining.Store(true)
+	if e.ready.Swap(false) {
+		wait(ctx, e.config.Shutdown.DrainDelay)
+	}
+	e.letGo(ctx)
+	drained := e.drainRequests(ctx)
+	if e.proxy != nil {
+		e.proxy.Close()
+	}
+	for _, o := range e.origins {
+		o.Close()
+	}
+	if e.gate != nil {
+		e.gate.Close()
+	}
+	if e.store != nil && drained {
+		e.store.Close() // a look-up must not meet it
+	}
+	if e.access != nil {
+		if err := e.access.Close(); err != nil {
+			e.log.Warn("access log", "error", err)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	for _, c := range e.control {
+		_ = c.server.Close(ctx)
+		_ = c.listener.Close()
+	}
+	e.serving.Wait()
+}
+
+// idleGrace is for how long clients that are connected may ask once more while the
+// process leaves. The answer ends the connection, so that they come back elsewhere.
+const idleGrace = time.Second
+
+// letGo takes no more connections and gives those that are open their last answer.
+func (e *edge) letGo(ctx context.Context) {
+	if e.proxy == nil || len(e.listeners) == 0 {
+		return
+	}
+	e.proxy.Drain()
+	for _, ln := range e.listeners {
+		_ = ln.Close()
+	}
+	ctx, cancel := context.WithTimeout(ctx, min(idleGrace, e.config.Shutdown.DrainTimeout))
+	defer cancel()
+	poll := time.NewTicker(10 * time.Millisecond)
+	defer poll.Stop()
+	for e.connections.Load() > 0 {
+		select {
+		case <-poll.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// drainRequests lets requests under way finish within drain_timeout and reports
+// whether all did.
+func (e *edge) drainRequests(ctx context.Context) bool {
+	if e.server == nil {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, e.config.Shutdown.DrainTimeout)
+	defer cancel()
+	err := e.server.ShutdownWithContext(ctx)
+	for _, ln := range e.listeners {
+		_ = ln.Close() // also those that never served
+	}
+	if err != nil && !errors.Is(err, net.ErrClosed) {
+		e.log.Warn("requests were cut off", "error", err, "requests", e.proxy.InFlight())
+		return false
+	}
+	return e.awaitHandedOver(ctx)
+}
+
+// awaitHandedOver waits for answers on connections that the server has handed
+// over and does not count: those of HTTP/1.0 that end with the connection.
+func (e *edge) awaitHandedOver(ctx context.Context) bool {
+	poll := time.NewTicker(10 * time.Millisecond)
+	defer poll.Stop()
+	for e.proxy.InFlight() > 0 {
+		select {
+		case <-poll.C:
+		case <-ctx.Done():
+			e.log.Warn("requests were cut off", "error", ctx.Err(), "requests", e.proxy.InFlight())
+			return false
+		}
+	}
+	return true
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	if d <= 0 {
+		return
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

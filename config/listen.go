@@ -1,0 +1,128 @@
+package config
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+const (
+	socketPrefix = "unix:"
+	// maxSocketPath is what fits into an address of the kernel (unix(7)), with the zero
+	// byte that ends it.
+	maxSocketPath = 107
+
+	wantListen = wantAddress + ", or unix:PATH"
+	wantMode   = `want the mode of a socket in octal digits, such as "0660"`
+)
+
+// Listen is one address that serves clients.
+type Listen struct {
+	Address string // HOST:PORT, an empty host is every interface, port 0 any free one; or unix:PATH
+	// SocketMode is that of the socket in the file system; 0 is 0600.
+	SocketMode fs.FileMode
+}
+
+// Socket reports whether the address is a socket in the file system.
+func (l *Listen) Socket() bool { return strings.HasPrefix(l.Address, socketPrefix) }
+
+func (d *decoder) listen(l *Listen) func(node) {
+	return d.section(keys{
+		"address":         d.text(&l.Address),
+		"socket_mode":     converted(d, &l.SocketMode, wantMode, parseMode),
+		"trusted_proxies": d.empty(),
+	}, "tls", "proxy_protocol")
+}
+
+func (d *decoder) admin(a *Admin) func(node) {
+	return d.section(keys{
+		"address":     d.text(&a.Address),
+		"socket_mode": converted(d, &a.SocketMode, wantMode, parseMode),
+	}, "token_file", "token", "hosts", "pprof")
+}
+
+// empty takes the empty list only.
+func (d *decoder) empty() func(node) {
+	return d.list("want a list", func() {}, func(n node) { d.failAs(n.path, "", notYet) })
+}
+
+// parseMode reads the permissions of a socket. The error says what is wanted.
+func parseMode(text string) (fs.FileMode, error) {
+	n, err := strconv.ParseUint(text, 8, 9)
+	if err != nil || n == 0 || len(text) > 4 {
+		return 0, errors.New(wantMode)
+	}
+	return fs.FileMode(n), nil
+}
+
+// addresses checks what is listened on.
+func (v *validator) addresses() {
+	if len(v.c.Listen) == 0 && v.sound("listen") {
+		v.fail("listen", "want at least one address, or no such key")
+	}
+	taken := map[string]string{}
+	for i, l := range v.c.Listen {
+		v.address(item("listen", i), l, taken)
+	}
+	admin := Listen(v.c.Admin)
+	v.address("admin", admin, taken)
+	if v.sound("admin.address") && !admin.Socket() && !loopback(admin.Address) {
+		v.fail("admin.address", "want a loopback host, such as 127.0.0.1, or unix:PATH: a token, which others would need, is "+notYet)
+	}
+	if v.c.Metrics.Address != "" {
+		v.address("metrics", Listen{Address: v.c.Metrics.Address}, taken)
+	}
+}
+
+// address checks one address and that no other listener has it; taken maps those
+// so far to their paths.
+func (v *validator) address(section string, l Listen, taken map[string]string) {
+	path, mode := child(section, "address"), child(section, "socket_mode")
+	if !v.sound(path) {
+		return
+	}
+	if want := v.wantAddress(path, &l); want != "" {
+		v.fail(path, want)
+		return
+	}
+	if !l.Socket() && l.SocketMode != 0 && v.sound(mode) {
+		v.fail(mode, "want no such key: only an address unix:PATH has a mode")
+	}
+	key := l.Address
+	if !l.Socket() {
+		host, port, _ := net.SplitHostPort(l.Address)
+		if port == "0" {
+			return // each gets one of its own
+		}
+		key = net.JoinHostPort(strings.ToLower(host), port)
+	}
+	if other, ok := taken[key]; ok {
+		if !v.src.given(path) {
+			path, other = other, path // the default was there first
+		}
+		v.fail(path, "want an address of its own, this one is that of "+other)
+	}
+	taken[key] = path
+}
+
+// wantAddress says what is wanted in place of an address that nobody can listen on, ""
+// for one that is right.
+func (v *validator) wantAddress(path string, l *Listen) string {
+	switch {
+	case !v.src.given(path) && l.Address == "":
+		return "missing, " + wantListen
+	case l.Socket() && !validSocket(l.Address):
+		return "want unix: and a path of 1 to " + strconv.Itoa(maxSocketPath) + " bytes"
+	case !l.Socket() && !validAddress(l.Address):
+		return wantListen
+	}
+	return ""
+}
+
+func validSocket(address string) bool {
+	path := strings.TrimPrefix(address, socketPrefix)
+	return path != "" && len(path) <= maxSocketPath && !strings.HasSuffix(path, "/") && !strings.ContainsFunc(path, unicode.IsControl)
+}

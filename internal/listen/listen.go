@@ -1,0 +1,58 @@
+package listen
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"strings"
+	"time"
+)
+
+// Options say how an address is opened.
+type Options struct {
+	// Address is HOST:PORT or unix:PATH. An empty host is every interface, port 0 any
+	// free one.
+	Address string
+	// Mode is that of a socket in the file system; 0 is 0600.
+	Mode fs.FileMode
+	// WriteIdle is for how long a client may take nothing of what it is sent; see
+	// KernelDropsStalled. Clients behind a socket in the file system are not watched.
+	WriteIdle time.Duration
+	// Inherited are the sockets that the process was started with; nil is none. One
+	// with this address is taken instead of a new one.
+	Inherited *Inherited
+	// Crowd bounds the connections of each client; nil does not.
+	Crowd *Crowd
+	// Log may not be nil.
+	Log *slog.Logger
+}
+
+// unixPrefix begins the address of a socket in the file system.
+const unixPrefix = "unix:"
+
+// Open opens an address. Its listener outlasts a lack of file descriptors. Its errors
+// name the address.
+func Open(ctx context.Context, o Options) (net.Listener, error) {
+	ln, err := o.Inherited.take(o)
+	if ln == nil && err == nil {
+		ln, err = open(ctx, o)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return newPatientListener(ln, o.Crowd, o.Log), nil
+}
+
+func open(ctx context.Context, o Options) (net.Listener, error) {
+	if path, ok := strings.CutPrefix(o.Address, unixPrefix); ok {
+		return listenUnix(ctx, path, cmp.Or(o.Mode, 0o600))
+	}
+	ln, err := listenTCP(ctx, o.Address, o.WriteIdle)
+	if err != nil {
+		return nil, fmt.Errorf("listen: %w", err)
+	}
+	return ln, nil
+}
