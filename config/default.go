@@ -65,6 +65,7 @@ func defaultOrigin() Origin {
 		IdleTimeout:      30 * time.Second,
 		MaxConnections:   512,
 		Queue:            Queue{Requests: 1024, Wait: 3 * time.Second},
+		TLS:              OriginTLS{MinVersion: TLS12},
 	}
 }
 

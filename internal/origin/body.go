@@ -102,7 +102,11 @@ func (b *Body) end(cause error) error {
 		b.origin.pool.put(b.c, b.keep)
 		return err
 	}
-	b.c.close()
+	if b.err == io.EOF { //nolint:errorlint // as above
+		b.c.retire()
+	} else {
+		b.c.close()
+	}
 	b.origin.pool.free()
 	return err
 }

@@ -13,7 +13,7 @@ func dialled(t *testing.T, s script) *conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newConn(nc, time.Minute)
+	c := newConn(nc)
 	t.Cleanup(c.close)
 	c.expires = time.Now().Add(time.Hour)
 	return c

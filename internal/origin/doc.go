@@ -13,7 +13,9 @@
 //   - A connection serves one request at a time. It is used again only when the
 //     request was sent whole, the response was read to its framed end, both
 //     sides allow it and nothing lies unread on it.
-//   - Every wait has a limit: connecting, queueing, the head, each read of a
+//   - TLS is verified unless the operator said otherwise, and a body that only the
+//     end of the connection ends is whole only where TLS was closed by its alert.
+//   - Every wait has a limit: connecting with the TLS handshake, queueing, the head, each read of a
 //     body, each write.
 //   - Interim responses are passed on while the final one is awaited, within
 //     limits of number, bytes and time, and are never part of it.
@@ -21,6 +23,6 @@
 //     have been answered: see Origin.RoundTrip.
 //
 // It does not follow redirects, decode contents, balance between servers, keep
-// cookies, speak TLS or upgrade, and does not strip hop-by-hop fields: the
+// cookies or upgrade, and does not strip hop-by-hop fields: the
 // caller knows which ones it may pass on. Trailers are read and dropped.
 package origin

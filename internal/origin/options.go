@@ -3,6 +3,7 @@ package origin
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -15,13 +16,17 @@ type Options struct {
 	// Name is the origin's name in the configuration: the metric label and the
 	// name in errors. Several Origins may share one.
 	Name string
-	// Address is the host:port to dial; plain HTTP.
+	// Address is the host:port to dial.
 	Address string
+	// TLS is how to speak TLS to it; nil means plain HTTP. It is cloned. An empty
+	// ServerName means the host of Address; NextProtos is set here, and so is
+	// ClientSessionCache if it is nil.
+	TLS *tls.Config
 	// Dial makes a connection; nil means a net.Dialer. It must return when its
 	// context ends. Closing a connection must end a Read and a Write on it.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	// ConnectTimeout bounds one dial. Default 3s.
+	// ConnectTimeout bounds one dial, the TLS handshake included. Default 3s.
 	ConnectTimeout time.Duration
 	// FirstByteTimeout bounds the wait for a complete response head, interim
 	// responses included. It runs from the start of sending, or, with a request
@@ -66,6 +71,9 @@ func (o *Options) setDefaults() {
 	o.KeepAlive = cmp.Or(o.KeepAlive, defaultKeepAlive)
 	o.MaxConnections = cmp.Or(o.MaxConnections, defaultMaxConnections)
 	o.MaxHeaderBytes = cmp.Or(o.MaxHeaderBytes, defaultMaxHeaderBytes)
+	if o.TLS != nil {
+		o.TLS = clientConfig(o.TLS, o.Address)
+	}
 	if o.Dial == nil {
 		o.Dial = new(net.Dialer).DialContext
 	}

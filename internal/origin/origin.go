@@ -65,7 +65,7 @@ func (o *Origin) Close() { o.pool.close() }
 // whatever it does; once it has returned, ctx has no say, and Body.Close stops.
 //
 // A GET or HEAD without Body is sent once more, on a fresh connection, if no
-// connection could be made, or if a connection used before was closed without a
+// connection could be made (unless the certificate was at fault), or if a connection used before was closed without a
 // byte of response: the origin had given it up. It is not sent again after an
 // interim response, which the caller would get twice, nor after a timeout: an
 // origin too slow for one request must not get two.
@@ -99,7 +99,7 @@ func (o *Origin) try(ctx context.Context, c *conn, r *Request) (res *Response, a
 	if c == nil {
 		c, failure = o.connect(ctx)
 		if failure != nil {
-			return nil, failure.Kind == Connect && !failure.Timeout(), failure
+			return nil, failure.Kind == Connect && !failure.Timeout() && !untrusted(failure), failure
 		}
 	}
 	x := &exchange{origin: o, c: c, r: r}
@@ -124,18 +124,30 @@ func (o *Origin) try(ctx context.Context, c *conn, r *Request) (res *Response, a
 	}, false, nil
 }
 
-// connect makes a connection.
+// connect makes a connection, with TLS where it is wanted.
 func (o *Origin) connect(ctx context.Context) (*conn, *Error) {
 	limited, cancel := context.WithTimeout(ctx, o.options.ConnectTimeout)
 	defer cancel()
-	nc, err := o.options.Dial(limited, "tcp", o.options.Address)
+	c, err := o.dial(limited)
 	switch {
 	case err == nil:
-		return newConn(nc, o.options.IdleTimeout), nil
+		c.idle = o.options.IdleTimeout
+		return c, nil
 	case ctx.Err() != nil:
 		return nil, o.fail(Canceled, "connect", context.Cause(ctx))
 	}
 	return nil, o.fail(Connect, "connect", err)
+}
+
+func (o *Origin) dial(ctx context.Context) (*conn, error) {
+	nc, err := o.options.Dial(ctx, "tcp", o.options.Address)
+	if err != nil {
+		return nil, err
+	}
+	if o.options.TLS != nil {
+		return secure(ctx, nc, o.options.TLS)
+	}
+	return newConn(nc), nil
 }
 
 func (o *Origin) fail(kind Kind, op string, err error) *Error {

@@ -38,7 +38,7 @@ func (p *pool) take(ctx context.Context) (*conn, error) {
 		if err != nil || c == nil || c.usable(time.Now()) {
 			return c, err
 		}
-		c.close()
+		c.retire()
 		slot = true
 	}
 }
@@ -89,7 +89,7 @@ func (p *pool) popLocked() *conn {
 // the given time; not at all if that is 0 or below.
 func (p *pool) put(c *conn, keep time.Duration) {
 	if keep <= 0 || c.rest() != nil {
-		c.close()
+		c.retire()
 		p.free()
 		return
 	}
@@ -98,7 +98,7 @@ func (p *pool) put(c *conn, keep time.Duration) {
 	kept := p.keepLocked(c, keep)
 	p.mu.Unlock()
 	if !kept {
-		c.close()
+		c.retire()
 	}
 }
 
@@ -148,7 +148,7 @@ func (p *pool) close() {
 	}
 	p.mu.Unlock()
 	for _, c := range idle {
-		c.close()
+		c.retire()
 	}
 	p.sweeping.Wait()
 }

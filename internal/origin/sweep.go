@@ -29,7 +29,7 @@ func (p *pool) sweep() {
 	expired := p.expireLocked(time.Now())
 	p.mu.Unlock()
 	for _, c := range expired {
-		c.close()
+		c.retire()
 	}
 }
 
