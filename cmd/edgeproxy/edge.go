@@ -18,6 +18,7 @@ import (
 	"edgeproxy/internal/admin"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/dial"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/shadow"
@@ -33,6 +34,7 @@ type edge struct {
 	store    *cache.Store
 	gate     *admission.Gate
 	shadow   *shadow.Shadow // nil: no shadow policies
+	dialer   *dial.Dialer
 	origins  []*origin.Origin
 	proxy    *proxy.Proxy
 	access   *accesslog.Log
@@ -182,6 +184,9 @@ func (e *edge) shutdown(ctx context.Context) {
 	}
 	for _, o := range e.origins {
 		o.Close()
+	}
+	if e.dialer != nil {
+		e.dialer.Close()
 	}
 	if e.gate != nil {
 		e.gate.Close()

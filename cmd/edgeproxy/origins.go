@@ -2,12 +2,14 @@ package main
 
 import (
 	"edgeproxy/config"
+	"edgeproxy/internal/dial"
 	"edgeproxy/internal/origin"
 )
 
 // buildOrigins returns the origins by their names, and what they get as Host
 // where that is not the client's.
 func (e *edge) buildOrigins() (byName map[string]*origin.Origin, hostOf map[string]string, err error) {
+	e.dialer = dial.New(dial.Options{})
 	metrics := origin.NewMetrics(e.registry)
 	byName, hostOf = map[string]*origin.Origin{}, map[string]string{}
 	for i := range e.config.Origins {
@@ -16,7 +18,7 @@ func (e *edge) buildOrigins() (byName map[string]*origin.Origin, hostOf map[stri
 		if err != nil {
 			return nil, nil, err
 		}
-		options.Metrics = metrics
+		options.Metrics, options.Dial = metrics, e.dialer.Dial
 		o, err := origin.New(options)
 		if err != nil {
 			return nil, nil, err

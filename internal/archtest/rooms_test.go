@@ -30,7 +30,7 @@ func rooms() map[string]room {
 			ours: []string{
 				"config", "internal/accesslog", "internal/admin", "internal/admission", "internal/bloom",
 				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cachekey", "internal/demo",
-				"internal/field", "internal/flight", "internal/model", "internal/origin", "internal/page", "internal/proxy", "internal/purge",
+				"internal/dial", "internal/field", "internal/flight", "internal/model", "internal/origin", "internal/page", "internal/proxy", "internal/purge",
 				"internal/reason", "internal/rfc9111", "internal/shadow", "internal/simulate",
 				"internal/statefile", "internal/trace", "internal/wire",
 			},
@@ -54,6 +54,7 @@ func rooms() map[string]room {
 		},
 		"internal/cachekey": {ours: []string{"internal/field"}},
 		"internal/demo":     {third: []string{humanize, fasthttp}},
+		"internal/dial":     {},
 		"internal/edgetest": {testOnly: true},
 		"internal/field":    {},
 		"internal/flight":   {},
