@@ -36,7 +36,7 @@ func parseServer(url string) (Server, error) {
 	if secure {
 		usual = 443
 	}
-	s := Server{TLS: secure, Host: host, Address: host + ":" + strconv.Itoa(cmp.Or(port, usual))}
+	s := Server{TLS: secure, Weight: 1, Host: host, Address: host + ":" + strconv.Itoa(cmp.Or(port, usual))}
 	if port != 0 && port != usual {
 		s.Host = s.Address
 	}

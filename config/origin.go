@@ -5,7 +5,8 @@ import "time"
 // Origin is a place that responses come from.
 type Origin struct {
 	Name    string   // what routes call it, and the metric label; see validName
-	Servers []Server // exactly one
+	Servers []Server // at least one, each once
+	Balance Balance
 
 	// HostHeader is HostClient, HostServer or a literal HOST[:PORT]: the Host
 	// field that the origin is sent.
@@ -16,13 +17,15 @@ type Origin struct {
 	IdleTimeout      time.Duration // between two reads of a body; above 0
 	MaxConnections   int           // per server, 1 or more
 	Queue            Queue
+	Ejection         Ejection
+	Health           Health
 	TLS              OriginTLS // for servers with https
 }
 
 // The values of Origin.HostHeader that are no literal.
 const (
 	HostClient = "client" // what the client sent
-	HostServer = "server" // what stands in the server's URL
+	HostServer = "server" // what stands in the URL of the server that is asked
 )
 
 // Queue is the room for requests that wait for a connection to an origin.
@@ -54,5 +57,6 @@ const (
 type Server struct {
 	TLS     bool   // the scheme is https
 	Address string // HOST:PORT to dial; without a port in the URL, 80 or 443
+	Weight  int    // its share beside the others; 1 to 1000
 	Host    string // for a Host field: lower case, without the default port
 }

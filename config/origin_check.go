@@ -12,13 +12,7 @@ func (v *validator) origins() {
 		if !validName(o.Name) {
 			v.add(path, "", wantName)
 		}
-		servers := child(path, "servers")
-		switch {
-		case len(o.Servers) == 0 && v.sound(servers):
-			v.fail(servers, "missing, want a server, such as http://127.0.0.1:9000")
-		case len(o.Servers) > 1:
-			v.fail(item(servers, 1), "a second server is "+notYet)
-		}
+		v.servers(child(path, "servers"), o.Servers)
 		header := child(path, "host_header")
 		if _, _, ok := splitHost(o.HostHeader); !ok && v.sound(header) {
 			v.fail(header, wantHeader)
@@ -29,6 +23,34 @@ func (v *validator) origins() {
 		v.count(child(path, "max_connections"), o.MaxConnections, 1, maxCount)
 		v.queue(child(path, "queue"), o.Queue)
 		v.originTLS(path, &o)
+		v.ejection(child(path, "ejection"), &o.Ejection)
+		v.health(child(path, "health"), &o.Health)
+	}
+}
+
+// maxWeight keeps the turns of servers short.
+const maxWeight = 1000
+
+// servers checks the servers of one origin.
+func (v *validator) servers(path string, servers []Server) {
+	if len(servers) == 0 && v.sound(path) {
+		v.fail(path, "missing, want a server, such as http://127.0.0.1:9000")
+	}
+	first := map[string]int{}
+	for i, s := range servers {
+		at := item(path, i)
+		if !v.sound(at) {
+			continue
+		}
+		if s.Address == "" {
+			v.fail(child(at, "url"), "missing, "+wantURL)
+			continue
+		}
+		v.count(child(at, "weight"), s.Weight, 1, maxWeight)
+		if j, twice := first[s.Address]; twice {
+			v.fail(at, "want each server once, this one is that of "+item(path, j)+"; a weight gives it more")
+		}
+		first[s.Address] = i
 	}
 }
 

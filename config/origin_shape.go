@@ -9,6 +9,9 @@ func (d *decoder) origins(c *Config) func(node) {
 			o.Name = name
 			d.section(keys{
 				"servers":            elements(d, `want a list, such as ["http://127.0.0.1:9000"]`, &o.Servers, d.server),
+				"balance":            word(d, &o.Balance, []Balance{RoundRobin, LeastConnections}),
+				"ejection":           d.ejection(&o.Ejection),
+				"health":             d.health(&o.Health),
 				"host_header":        d.text(&o.HostHeader),
 				"connect_timeout":    d.duration(&o.ConnectTimeout),
 				"first_byte_timeout": d.duration(&o.FirstByteTimeout),
@@ -32,14 +35,21 @@ func (d *decoder) origins(c *Config) func(node) {
 	}
 }
 
-// server takes a URL. The form with a weight is not supported yet.
+// server takes a URL, or a section with one and a weight.
 func (d *decoder) server(s *Server) func(node) {
+	s.Weight = 1
+	url := converted(d, s, wantURL, func(text string) (Server, error) {
+		read, err := parseServer(text)
+		read.Weight = s.Weight
+		return read, err
+	})
+	section := d.section(keys{"url": url, "weight": d.integer(&s.Weight)})
 	return func(n node) {
 		switch n.Node.(type) {
 		case *ast.MappingNode, *ast.MappingValueNode:
-			d.failAs(n.path, "", notYet+", "+wantURL)
+			section(n)
 		default:
-			converted(d, s, wantURL, parseServer)(n)
+			url(n)
 		}
 	}
 }

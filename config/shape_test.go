@@ -27,7 +27,10 @@ admin: {address: "localhost:9981"}
 metrics: {address: ":9100"}
 origins:
   shop:
-    servers: ["https://10.0.0.1:9001"]
+    servers: [{weight: 3, url: "https://10.0.0.1:9001"}, "http://10.0.0.2:9001"]
+    balance: least_connections
+    ejection: {failures: 6, backoff: 11s, max_backoff: 6m, all_ejected: refuse}
+    health: {path: /ok, interval: 12s, timeout: 3s, healthy: 4, unhealthy: 5, status: 204}
     host_header: server
     connect_timeout: 4s
     first_byte_timeout: 31s
@@ -108,7 +111,7 @@ func everyCaching() Caching {
 
 func wantUnverified() Origin {
 	o := defaultOrigin()
-	o.Name, o.Servers = "unverified", []Server{{TLS: true, Address: "u:443", Host: "u"}}
+	o.Name, o.Servers = "unverified", []Server{{TLS: true, Address: "u:443", Weight: 1, Host: "u"}}
 	o.TLS.InsecureSkipVerify = true
 	return o
 }
@@ -121,16 +124,19 @@ func wantEveryKey() *Config {
 		Metrics: Metrics{Address: ":9100"},
 		Origins: []Origin{
 			{
-				Name: "shop", Servers: []Server{{TLS: true, Address: "10.0.0.1:9001", Host: "10.0.0.1:9001"}}, HostHeader: HostServer,
+				Name: "shop", HostHeader: HostServer, Balance: LeastConnections,
+				Servers:        []Server{{TLS: true, Address: "10.0.0.1:9001", Weight: 3, Host: "10.0.0.1:9001"}, {Address: "10.0.0.2:9001", Weight: 1, Host: "10.0.0.2:9001"}},
+				Ejection:       Ejection{6, 11 * time.Second, 6 * time.Minute, AllRefused},
+				Health:         Health{"/ok", 12 * time.Second, 3 * time.Second, 4, 5, Statuses{204, 204}},
 				ConnectTimeout: 4 * time.Second, FirstByteTimeout: 31 * time.Second, IdleTimeout: 32 * time.Second,
 				MaxConnections: 513, Queue: Queue{Requests: 1025, Wait: 5 * time.Second},
 				TLS: OriginTLS{CA: "ca.pem", Certificate: "edge.pem", Key: "edge.key", ServerName: "m.internal", MinVersion: TLS13},
 			},
 			{
-				Name: "media", Servers: []Server{{TLS: true, Address: "media.example:443", Host: "media.example"}}, HostHeader: "www.example.com",
+				Name: "media", Servers: []Server{{TLS: true, Address: "media.example:443", Weight: 1, Host: "media.example"}}, HostHeader: "www.example.com",
 				ConnectTimeout: 3 * time.Second, FirstByteTimeout: 30 * time.Second, IdleTimeout: 30 * time.Second,
 				MaxConnections: 512, Queue: Queue{Requests: 1024, Wait: 3 * time.Second},
-				TLS: OriginTLS{MinVersion: TLS12},
+				Balance: RoundRobin, Ejection: defaultOrigin().Ejection, Health: defaultOrigin().Health, TLS: OriginTLS{MinVersion: TLS12},
 			},
 			wantUnverified(),
 		},
@@ -268,7 +274,7 @@ func TestExampleNamesEveryDefault(t *testing.T) {
 	}
 	want := Default()
 	want.Origins = []Origin{defaultOrigin()}
-	want.Origins[0].Name, want.Origins[0].Servers = "app", []Server{{Address: "127.0.0.1:9000", Host: "127.0.0.1:9000"}}
+	want.Origins[0].Name, want.Origins[0].Servers = "app", []Server{{Address: "127.0.0.1:9000", Weight: 1, Host: "127.0.0.1:9000"}}
 	want.Routes = []Route{defaultRoute("app")}
 	if diff := cmp.Diff(want, got, ignoreOwn); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)

@@ -107,7 +107,7 @@ func (b *Body) end(cause error) error {
 	} else {
 		b.c.close()
 	}
-	b.origin.pool.free()
+	b.origin.pool.free(b.c.server)
 	return err
 }
 

@@ -19,6 +19,7 @@ type conn struct {
 	socket  net.Conn
 	under   *tlsSocket // the same under TLS; nil without
 	br      *bufio.Reader
+	server  *server     // whose slot it is in
 	quiet   func() bool // nothing has arrived that was not read; nil where that cannot be asked
 	idle    time.Duration
 	rolling bool // each read has a deadline of its own

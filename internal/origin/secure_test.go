@@ -105,8 +105,8 @@ func TestCertificateIsVerified(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "TLS handshake with ") {
 			t.Errorf("%s: got error %v, want %q in it", name, err, want)
 		}
-		if conns.Load() != 1 || requests.Load() != 0 || o.pool.open != 0 {
-			t.Errorf("%s: got %d connections, %d requests and %d slots in use, want 1, 0, 0", name, conns.Load(), requests.Load(), o.pool.open)
+		if conns.Load() != 1 || requests.Load() != 0 || openCount(o) != 0 {
+			t.Errorf("%s: got %d connections, %d requests and %d slots in use, want 1, 0, 0", name, conns.Load(), requests.Load(), openCount(o))
 		}
 	}
 	f("expired", a.pool(), a.sign("127.0.0.1", time.Now().Add(-time.Minute)), "certificate has expired")
