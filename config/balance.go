@@ -95,8 +95,12 @@ func (d *decoder) health(h *Health) func(node) {
 // maxBackoff is the longest time that a server may be ejected for at once.
 const maxBackoff = 24 * time.Hour
 
-func (v *validator) ejection(path string, e *Ejection) {
+func (v *validator) ejection(path string, o *Origin) {
+	e := &o.Ejection
 	v.count(child(path, "failures"), e.Failures, 0, maxCount)
+	if all := child(path, "all_ejected"); e.AllEjected == AllRefused && e.Failures == 0 && o.Health.Path == "" && v.sound(all) {
+		v.fail(all, "want failures above 0 or a health.path beside it: no server is ever out")
+	}
 	backoff, most := child(path, "backoff"), child(path, "max_backoff")
 	v.positive(backoff, e.Backoff)
 	switch {

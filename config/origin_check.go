@@ -23,7 +23,7 @@ func (v *validator) origins() {
 		v.count(child(path, "max_connections"), o.MaxConnections, 1, maxCount)
 		v.queue(child(path, "queue"), o.Queue)
 		v.originTLS(path, &o)
-		v.ejection(child(path, "ejection"), &o.Ejection)
+		v.ejection(child(path, "ejection"), &o)
 		v.health(child(path, "health"), &o.Health)
 	}
 }

@@ -52,6 +52,7 @@ type server struct {
 	ejections int       // in a row; 0: not ejected
 	until     time.Time // of the ejection, or of the trial
 	ejected   Ticket    // the last request given out when it was
+	trial     Ticket    // the last that was a trial
 
 	down   bool // by health checks
 	streak int  // of checks that say the opposite of down
@@ -95,10 +96,10 @@ func (b *Balancer) Choose(now time.Time, loads []Load) (index int, t Ticket, ok 
 	}
 	s := &b.servers[best]
 	s.current -= total
-	if s.ejections > 0 {
-		s.until = now.Add(b.backoff(s.ejections)) // the trial has as long
-	}
 	b.given++
+	if left && s.ejections > 0 {
+		s.trial, s.until = b.given, now.Add(b.backoff(s.ejections)) // it has as long
+	}
 	return best, b.given, true
 }
 

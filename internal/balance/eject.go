@@ -14,22 +14,40 @@ type Ejection struct {
 }
 
 // Succeeded notes that the server answered the request with the ticket. It reports
-// whether that ended an ejection.
+// whether that ended an ejection. If no other server was up, what they failed by
+// was a common cause: the trials of the others are due at once, lest the first to
+// be back carries everything.
 func (b *Balancer) Succeeded(index int, t Ticket) bool {
 	s := &b.servers[index]
 	if s.ejections > 0 && t <= s.ejected {
 		return false
 	}
 	back := s.ejections > 0
+	if back && !b.up() {
+		for i := range b.servers {
+			b.servers[i].until = time.Time{}
+		}
+	}
 	s.failures, s.ejections = 0, 0
 	return back
 }
 
+// up reports whether any server is neither ejected nor down.
+func (b *Balancer) up() bool {
+	for i := range b.servers {
+		if !b.servers[i].down && b.servers[i].ejections == 0 {
+			return true
+		}
+	}
+	return false
+}
+
 // Failed notes that the server did not answer the request with the ticket. It
-// reports whether that began an ejection.
+// reports whether that began an ejection. Of an ejected server only a trial says
+// anything new: while all are tried as if none was ejected, many fail.
 func (b *Balancer) Failed(index int, t Ticket, now time.Time) bool {
 	s := &b.servers[index]
-	if b.options.Ejection.Failures == 0 || s.ejections > 0 && t <= s.ejected {
+	if b.options.Ejection.Failures == 0 || s.ejections > 0 && t != s.trial {
 		return false
 	}
 	if s.ejections == 0 {

@@ -218,3 +218,35 @@ func TestAnswersDoNotEndDown(t *testing.T) {
 	b.Succeeded(0, ticket)
 	wantState(t, b, 0, start, Down, 0)
 }
+
+// An outage of everything: what fails while all are tried anyway makes no ejection
+// longer, and when the first server answers the others are asked at once.
+func TestCommonOutageEndsForAll(t *testing.T) {
+	b := New(Options{
+		Weights:  []int{1, 1, 1},
+		Ejection: Ejection{Failures: 1, Backoff: 10 * time.Second, MaxBackoff: 5 * time.Minute},
+	})
+	all := make([]Load, 3)
+	for range 1000 {
+		i, ticket, _ := b.Choose(start, all)
+		b.Failed(i, ticket, start)
+	}
+	for i := range all {
+		wantState(t, b, i, start, Ejected, 10*time.Second)
+	}
+	i, ticket, _ := b.Choose(at(2), all)
+	if !b.Succeeded(i, ticket) {
+		t.Fatal("want the ejection of the first to end")
+	}
+	seen := map[int]int{}
+	for range 30 {
+		i, ticket, _ := b.Choose(at(2), all)
+		b.Succeeded(i, ticket)
+		seen[i]++
+	}
+	for i := range all {
+		if seen[i] < 9 {
+			t.Errorf("got %v requests of 30 for each server, want them spread again", seen)
+		}
+	}
+}
