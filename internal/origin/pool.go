@@ -65,16 +65,14 @@ func (p *pool) next(ctx context.Context) (slot, error) {
 		p.mu.Unlock()
 		return slot{}, p.overload("take a connection", ErrClosed)
 	}
-	p.serveLocked(now) // an ejection may have ended without a word
-	if p.waiters.Len() == 0 {
-		if s, ok := p.chooseLocked(now, nil); ok {
-			p.mu.Unlock()
-			return s, nil
-		}
-		if p.balancer.Refuses(now) {
-			p.mu.Unlock()
-			return slot{}, p.overload("choose a server", ErrAllOut)
-		}
+	p.serveLocked(now) // an ejection may have ended without a word; if anybody is left, nothing is free
+	if s, ok := p.chooseLocked(now, nil); ok {
+		p.mu.Unlock()
+		return s, nil
+	}
+	if p.balancer.Refuses(now) {
+		p.mu.Unlock()
+		return slot{}, p.overload("choose a server", ErrAllOut)
 	}
 	return p.queueLocked(ctx)
 }
