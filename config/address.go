@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"net/netip"
@@ -10,7 +11,7 @@ import (
 
 const (
 	wantAddress = "want HOST:PORT, such as 127.0.0.1:8080"
-	wantURL     = "want http://HOST[:PORT]"
+	wantURL     = "want http[s]://HOST[:PORT]"
 	wantPattern = "want *, HOST or *.DOMAIN, with :PORT where only that port is meant"
 	wantHeader  = "want client, server or HOST[:PORT]"
 )
@@ -18,10 +19,9 @@ const (
 // parseServer reads a URL of a server. The error says what is wanted.
 func parseServer(url string) (Server, error) {
 	scheme, rest, _ := strings.Cut(url, "://")
+	secure := strings.EqualFold(scheme, "https")
 	switch {
-	case strings.EqualFold(scheme, "https"):
-		return Server{}, errors.New("https is " + notYet + ", " + wantURL)
-	case !strings.EqualFold(scheme, "http"):
+	case !secure && !strings.EqualFold(scheme, "http"):
 		return Server{}, errors.New(wantURL)
 	case strings.Contains(rest, "@"):
 		return Server{}, errors.New(wantURL + ", without user or password")
@@ -32,11 +32,12 @@ func parseServer(url string) (Server, error) {
 	if !ok {
 		return Server{}, errors.New(wantURL)
 	}
-	s := Server{Host: host, Address: host + ":80"}
-	if port != 0 {
-		s.Address = host + ":" + strconv.Itoa(port)
+	usual := 80
+	if secure {
+		usual = 443
 	}
-	if port != 0 && port != 80 {
+	s := Server{TLS: secure, Weight: 1, Host: host, Address: host + ":" + strconv.Itoa(cmp.Or(port, usual))}
+	if port != 0 && port != usual {
 		s.Host = s.Address
 	}
 	return s, nil

@@ -7,12 +7,15 @@ import (
 
 func TestParseServer(t *testing.T) {
 	for url, want := range map[string]Server{
-		"http://h":                 {Address: "h:80", Host: "h"},
-		"http://h:80":              {Address: "h:80", Host: "h"},
-		"HTTP://H.Example.:8080":   {Address: "h.example:8080", Host: "h.example:8080"},
-		"http://127.0.0.1:9000":    {Address: "127.0.0.1:9000", Host: "127.0.0.1:9000"},
-		"http://[::1]":             {Address: "[::1]:80", Host: "[::1]"},
-		"http://[2001:DB8::1]:443": {Address: "[2001:db8::1]:443", Host: "[2001:db8::1]:443"},
+		"http://h":                 {Weight: 1, Address: "h:80", Host: "h"},
+		"http://h:80":              {Weight: 1, Address: "h:80", Host: "h"},
+		"HTTP://H.Example.:8080":   {Weight: 1, Address: "h.example:8080", Host: "h.example:8080"},
+		"http://127.0.0.1:9000":    {Weight: 1, Address: "127.0.0.1:9000", Host: "127.0.0.1:9000"},
+		"http://[::1]":             {Weight: 1, Address: "[::1]:80", Host: "[::1]"},
+		"http://[2001:DB8::1]:443": {Weight: 1, Address: "[2001:db8::1]:443", Host: "[2001:db8::1]:443"},
+		"https://h":                {TLS: true, Weight: 1, Address: "h:443", Host: "h"},
+		"https://h:443":            {TLS: true, Weight: 1, Address: "h:443", Host: "h"},
+		"https://h:80":             {TLS: true, Weight: 1, Address: "h:80", Host: "h:80"},
 	} {
 		if got, err := parseServer(url); err != nil || got != want {
 			t.Errorf("parseServer(%q): got %+v, %v, want %+v", url, got, err, want)

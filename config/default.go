@@ -59,12 +59,16 @@ func defaultLimits() Limits {
 // defaultOrigin is what an origin has that says nothing but its servers.
 func defaultOrigin() Origin {
 	return Origin{
+		Balance:          RoundRobin,
 		HostHeader:       HostClient,
 		ConnectTimeout:   3 * time.Second,
 		FirstByteTimeout: 30 * time.Second,
 		IdleTimeout:      30 * time.Second,
 		MaxConnections:   512,
 		Queue:            Queue{Requests: 1024, Wait: 3 * time.Second},
+		Ejection:         Ejection{Failures: 5, Backoff: 10 * time.Second, MaxBackoff: 5 * time.Minute, AllEjected: AllTried},
+		Health:           Health{Interval: 10 * time.Second, Timeout: 2 * time.Second, Healthy: 2, Unhealthy: 3, Status: Statuses{200, 399}},
+		TLS:              OriginTLS{MinVersion: TLS12},
 	}
 }
 

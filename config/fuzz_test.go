@@ -67,8 +67,13 @@ func checkConfig(t *testing.T, c *Config) {
 		t.Errorf("got %+v, want it complete", c)
 	}
 	for _, o := range c.Origins {
-		if len(o.Servers) != 1 || !validAddress(o.Servers[0].Address) {
-			t.Errorf("origin %s: got servers %v, want one to dial", o.Name, o.Servers)
+		if len(o.Servers) == 0 {
+			t.Errorf("origin %s: got no server", o.Name)
+		}
+		for _, s := range o.Servers {
+			if !validAddress(s.Address) || s.Weight < 1 || s.Weight > maxWeight {
+				t.Errorf("origin %s: got server %v, want one to dial", o.Name, s)
+			}
 		}
 	}
 	for _, r := range c.Routes {

@@ -5,7 +5,8 @@ import "time"
 // Origin is a place that responses come from.
 type Origin struct {
 	Name    string   // what routes call it, and the metric label; see validName
-	Servers []Server // exactly one
+	Servers []Server // at least one, each once
+	Balance Balance
 
 	// HostHeader is HostClient, HostServer or a literal HOST[:PORT]: the Host
 	// field that the origin is sent.
@@ -16,12 +17,15 @@ type Origin struct {
 	IdleTimeout      time.Duration // between two reads of a body; above 0
 	MaxConnections   int           // per server, 1 or more
 	Queue            Queue
+	Ejection         Ejection
+	Health           Health
+	TLS              OriginTLS // for servers with https
 }
 
 // The values of Origin.HostHeader that are no literal.
 const (
 	HostClient = "client" // what the client sent
-	HostServer = "server" // what stands in the server's URL
+	HostServer = "server" // what stands in the URL of the server that is asked
 )
 
 // Queue is the room for requests that wait for a connection to an origin.
@@ -30,9 +34,29 @@ type Queue struct {
 	Wait     time.Duration // then 503; above 0 where Requests is
 }
 
+// OriginTLS says how TLS is spoken to an origin. Certificates are in PEM.
+type OriginTLS struct {
+	CA               string // a file with the authorities to trust; "" is the system's
+	Certificate, Key string // files with what we show of ourselves; both or none
+	ServerName       string // for SNI and verification; "" is the host of the server's URL
+
+	InsecureSkipVerify bool // take any certificate
+	MinVersion         TLSVersion
+}
+
+// TLSVersion is a value of min_version.
+type TLSVersion string
+
+// The values of TLSVersion.
+const (
+	TLS12 TLSVersion = "1.2" // RFC 5246
+	TLS13 TLSVersion = "1.3" // RFC 8446
+)
+
 // Server is one address of an origin, from a URL such as http://127.0.0.1:9000.
-// Its scheme is http.
 type Server struct {
-	Address string // HOST:PORT to dial; the port is 80 where the URL has none
+	TLS     bool   // the scheme is https
+	Address string // HOST:PORT to dial; without a port in the URL, 80 or 443
+	Weight  int    // its share beside the others; 1 to 1000
 	Host    string // for a Host field: lower case, without the default port
 }

@@ -1,10 +1,6 @@
 package config
 
-import (
-	"log/slog"
-
-	"github.com/goccy/go-yaml/ast"
-)
+import "log/slog"
 
 // config is the whole format: every key is listed here or below, those that are
 // not supported yet behind their section's table.
@@ -33,40 +29,6 @@ func (d *decoder) config(c *Config) func(node) {
 		}),
 		"access_log": d.accessLog(&c.AccessLog),
 	}, "tls")
-}
-
-func (d *decoder) origins(c *Config) func(node) {
-	return func(n node) {
-		d.each(n, func(name string, n node) {
-			o := d.origin
-			o.Name = name
-			d.section(keys{
-				"servers":            elements(d, `want a list, such as ["http://127.0.0.1:9000"]`, &o.Servers, d.server),
-				"host_header":        d.text(&o.HostHeader),
-				"connect_timeout":    d.duration(&o.ConnectTimeout),
-				"first_byte_timeout": d.duration(&o.FirstByteTimeout),
-				"idle_timeout":       d.duration(&o.IdleTimeout),
-				"max_connections":    d.integer(&o.MaxConnections),
-				"queue": d.section(keys{
-					"requests": d.integer(&o.Queue.Requests),
-					"wait":     d.duration(&o.Queue.Wait),
-				}),
-			})(n)
-			c.Origins = append(c.Origins, o)
-		})
-	}
-}
-
-// server takes a URL. The form with a weight is not supported yet.
-func (d *decoder) server(s *Server) func(node) {
-	return func(n node) {
-		switch n.Node.(type) {
-		case *ast.MappingNode, *ast.MappingValueNode:
-			d.failAs(n.path, "", notYet+", "+wantURL)
-		default:
-			converted(d, s, wantURL, parseServer)(n)
-		}
-	}
 }
 
 func (d *decoder) route(r *Route) func(node) {

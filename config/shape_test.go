@@ -28,16 +28,23 @@ admin: {address: "unix:/run/admin.sock", socket_mode: "0660"}
 metrics: {address: ":9100"}
 origins:
   shop:
-    servers: ["http://10.0.0.1:9001"]
+    servers: [{weight: 3, url: "https://10.0.0.1:9001"}, "http://10.0.0.2:9001"]
+    balance: least_connections
+    ejection: {failures: 6, backoff: 11s, max_backoff: 6m, all_ejected: refuse}
+    health: {path: /ok, interval: 12s, timeout: 3s, healthy: 4, unhealthy: 5, status: 204}
     host_header: server
     connect_timeout: 4s
     first_byte_timeout: 31s
     idle_timeout: 32s
     max_connections: 513
     queue: {requests: 1025, wait: 5s}
+    tls: {ca: ca.pem, certificate: edge.pem, key: edge.key, server_name: m.internal, min_version: 1.3}
   media:
-    servers: [http://Media.example]
+    servers: [https://Media.example]
     host_header: www.example.com
+  unverified:
+    servers: [https://u]
+    tls: {insecure_skip_verify: true}
 routes:
   - name: media
     match: {hosts: ["*.Media.example.:81", "media.example:8080"], path_prefix: /m}
@@ -106,6 +113,13 @@ func everyCaching() Caching {
 	}
 }
 
+func wantUnverified() Origin {
+	o := defaultOrigin()
+	o.Name, o.Servers = "unverified", []Server{{TLS: true, Address: "u:443", Weight: 1, Host: "u"}}
+	o.TLS.InsecureSkipVerify = true
+	return o
+}
+
 func wantEveryKey() *Config {
 	return &Config{
 		Node:    Node{Name: "edge2"},
@@ -114,15 +128,21 @@ func wantEveryKey() *Config {
 		Metrics: Metrics{Address: ":9100"},
 		Origins: []Origin{
 			{
-				Name: "shop", Servers: []Server{{Address: "10.0.0.1:9001", Host: "10.0.0.1:9001"}}, HostHeader: HostServer,
+				Name: "shop", HostHeader: HostServer, Balance: LeastConnections,
+				Servers:        []Server{{TLS: true, Address: "10.0.0.1:9001", Weight: 3, Host: "10.0.0.1:9001"}, {Address: "10.0.0.2:9001", Weight: 1, Host: "10.0.0.2:9001"}},
+				Ejection:       Ejection{6, 11 * time.Second, 6 * time.Minute, AllRefused},
+				Health:         Health{"/ok", 12 * time.Second, 3 * time.Second, 4, 5, Statuses{204, 204}},
 				ConnectTimeout: 4 * time.Second, FirstByteTimeout: 31 * time.Second, IdleTimeout: 32 * time.Second,
 				MaxConnections: 513, Queue: Queue{Requests: 1025, Wait: 5 * time.Second},
+				TLS: OriginTLS{CA: "ca.pem", Certificate: "edge.pem", Key: "edge.key", ServerName: "m.internal", MinVersion: TLS13},
 			},
 			{
-				Name: "media", Servers: []Server{{Address: "media.example:80", Host: "media.example"}}, HostHeader: "www.example.com",
+				Name: "media", Servers: []Server{{TLS: true, Address: "media.example:443", Weight: 1, Host: "media.example"}}, HostHeader: "www.example.com",
 				ConnectTimeout: 3 * time.Second, FirstByteTimeout: 30 * time.Second, IdleTimeout: 30 * time.Second,
 				MaxConnections: 512, Queue: Queue{Requests: 1024, Wait: 3 * time.Second},
+				Balance: RoundRobin, Ejection: defaultOrigin().Ejection, Health: defaultOrigin().Health, TLS: OriginTLS{MinVersion: TLS12},
 			},
+			wantUnverified(),
 		},
 		Routes: []Route{
 			{
@@ -198,6 +218,7 @@ func TestEveryKeyIsSet(t *testing.T) {
 			}
 		case a.Kind() == reflect.Slice && a.Len() > 0 && b.Len() > 0 && a.Index(0).Kind() == reflect.Struct:
 			walk(path+"[0]", a.Index(0), b.Index(0))
+		case path == ".Origins[0].TLS.InsecureSkipVerify": // stands beside no ca
 		case path == ".Routes[0].Cache.HonorRequest", path == ".Routes[0].Cache.SurrogateControl": // false again, over the true of all routes
 		case reflect.DeepEqual(a.Interface(), b.Interface()):
 			t.Errorf("%s: got the default, %v, want everyKey to set it", path, a)
@@ -229,15 +250,23 @@ func TestExampleIsTheStartWithoutAFile(t *testing.T) {
 	}
 }
 
-// TestExampleNamesEveryDefault reads the example over nothing in place of the
-// defaults, with the section that may only stand under another policy.
-func TestExampleNamesEveryDefault(t *testing.T) {
-	before, section, found := strings.Cut(string(exampleFile(t)), "  # counting:")
-	section, after, _ := strings.Cut(section, "\n\n")
+// uncommented returns text with one section that stands in it as a comment.
+func uncommented(t *testing.T, text, section string) string {
+	t.Helper()
+	before, rest, found := strings.Cut(text, "# "+section+":")
+	indent := before[strings.LastIndexByte(before, '\n')+1:]
+	block, after, _ := strings.Cut(rest, "\n\n")
 	if !found {
-		t.Fatal("the example has no section for counting")
+		t.Fatalf("the example has no section %s", section)
 	}
-	text := before + "  counting:" + strings.ReplaceAll(section, "\n  #", "\n") + "\n\n" + after
+	return before + section + ":" + strings.ReplaceAll(block, "\n"+indent+"# ", "\n"+indent) + "\n\n" + after
+}
+
+// TestExampleNamesEveryDefault reads the example over nothing in place of the
+// defaults, with the sections that may only stand under another policy, or with
+// other servers.
+func TestExampleNamesEveryDefault(t *testing.T) {
+	text := uncommented(t, uncommented(t, string(exampleFile(t)), "counting"), "tls")
 	root, problem := parseYAML(caseFile, []byte(text))
 	if problem != nil {
 		t.Fatal(problem)
@@ -250,7 +279,7 @@ func TestExampleNamesEveryDefault(t *testing.T) {
 	}
 	want := Default()
 	want.Origins = []Origin{defaultOrigin()}
-	want.Origins[0].Name, want.Origins[0].Servers = "app", []Server{{Address: "127.0.0.1:9000", Host: "127.0.0.1:9000"}}
+	want.Origins[0].Name, want.Origins[0].Servers = "app", []Server{{Address: "127.0.0.1:9000", Weight: 1, Host: "127.0.0.1:9000"}}
 	want.Routes = []Route{defaultRoute("app")}
 	if diff := cmp.Diff(want, got, ignoreOwn); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)

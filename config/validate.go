@@ -64,51 +64,6 @@ func validName(name string) bool {
 	})
 }
 
-// origins checks each origin, and that there is one.
-func (v *validator) origins() {
-	if len(v.c.Origins) == 0 && v.sound("origins") {
-		v.missingOrigin()
-	}
-	for _, o := range v.c.Origins {
-		path := child("origins", o.Name)
-		if !validName(o.Name) {
-			v.add(path, "", wantName)
-		}
-		servers := child(path, "servers")
-		switch {
-		case len(o.Servers) == 0 && v.sound(servers):
-			v.fail(servers, "missing, want one server, such as http://127.0.0.1:9000")
-		case len(o.Servers) > 1:
-			v.fail(item(servers, 1), "a second server is "+notYet)
-		}
-		header := child(path, "host_header")
-		if _, _, ok := splitHost(o.HostHeader); !ok && v.sound(header) {
-			v.fail(header, wantHeader)
-		}
-		v.positive(child(path, "connect_timeout"), o.ConnectTimeout)
-		v.positive(child(path, "first_byte_timeout"), o.FirstByteTimeout)
-		v.positive(child(path, "idle_timeout"), o.IdleTimeout)
-		v.count(child(path, "max_connections"), o.MaxConnections, 1, maxCount)
-		v.queue(child(path, "queue"), o.Queue)
-	}
-}
-
-func (v *validator) missingOrigin() {
-	if v.src.file == "" {
-		v.errs = append(v.errs, &FieldError{Path: flagOrigin, Want: "missing, " + wantURL + ", or a file with origins"})
-		return
-	}
-	v.fail("origins", "missing, want an origin, such as app: {servers: [\"http://127.0.0.1:9000\"]}")
-}
-
-func (v *validator) queue(path string, q Queue) {
-	requests, wait := child(path, "requests"), child(path, "wait")
-	v.count(requests, q.Requests, 0, maxCount)
-	if q.Requests > 0 && q.Wait == 0 && v.sound(requests, wait) {
-		v.fail(wait, "want more than 0s, or requests: 0 for no queue")
-	}
-}
-
 // maxCount is far above any use and far below where adding would overflow.
 const maxCount = 10_000_000
 

@@ -6,7 +6,7 @@ import (
 )
 
 // Warnings returns what will work, but hardly as intended: routes that are never
-// reached, filters that are rotated by fill only, and a gate that may never
+// reached, servers that are not verified, filters that are rotated by fill only, and a gate that may never
 // close. It is in the order of the keys and empty where there is nothing to say.
 func (c *Config) Warnings() []Warning {
 	var out []Warning
@@ -24,6 +24,12 @@ func (c *Config) Warnings() []Warning {
 				warn(item("routes", i), "never reached: "+item("routes", j)+" ("+early.Name+") matches whatever it matches")
 				break
 			}
+		}
+	}
+	for _, o := range c.Origins {
+		if o.TLS.InsecureSkipVerify {
+			warn(child(child(child("origins", o.Name), "tls"), "insecure_skip_verify"),
+				"any certificate is taken: whoever is on the path can answer in the origin's place")
 		}
 	}
 	for _, f := range []struct {

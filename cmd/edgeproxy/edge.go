@@ -18,6 +18,7 @@ import (
 	"edgeproxy/internal/admin"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/dial"
 	"edgeproxy/internal/listen"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
@@ -34,6 +35,7 @@ type edge struct {
 	store    *cache.Store
 	gate     *admission.Gate
 	shadow   *shadow.Shadow // nil: no shadow policies
+	dialer   *dial.Dialer
 	origins  []*origin.Origin
 	proxy    *proxy.Proxy
 	access   *accesslog.Log

@@ -9,7 +9,8 @@ import (
 )
 
 // fits checks what only the rooms know of a configuration: whether filters of
-// these sizes can be built, and these rules make a key. The error is a config.Errors.
+// these sizes can be built, these rules make a key, and the files of origins hold
+// certificates. The error is a config.Errors.
 func fits(c *config.Config) error {
 	var faults config.Errors
 	for _, f := range []struct {
@@ -24,7 +25,8 @@ func fits(c *config.Config) error {
 			faults = append(faults, c.Fault(f.section+"."+fault.Option, "want "+fault.Want))
 		}
 	}
-	if faults = append(faults, keyFaults(c)...); len(faults) == 0 {
+	faults = append(faults, keyFaults(c)...)
+	if faults = append(faults, originFaults(c)...); len(faults) == 0 {
 		return nil
 	}
 	return faults

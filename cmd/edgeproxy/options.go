@@ -11,7 +11,6 @@ import (
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/field"
-	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rfc9111"
@@ -64,29 +63,9 @@ func window(w config.Window) *admission.FilterOptions {
 
 // routes builds the origins and the routes to them.
 func (e *edge) routes() ([]proxy.Route, error) {
-	metrics := origin.NewMetrics(e.registry)
-	byName := map[string]*origin.Origin{}
-	hostOf := map[string]string{}
-	for _, c := range e.config.Origins {
-		server := c.Servers[0]
-		o, err := origin.New(origin.Options{
-			Name: c.Name, Address: server.Address,
-			ConnectTimeout: c.ConnectTimeout, FirstByteTimeout: c.FirstByteTimeout, IdleTimeout: c.IdleTimeout,
-			MaxConnections: c.MaxConnections, QueueRequests: c.Queue.Requests, QueueWait: c.Queue.Wait,
-			Metrics: metrics,
-		})
-		if err != nil {
-			return nil, err
-		}
-		e.origins = append(e.origins, o)
-		byName[c.Name] = o
-		switch c.HostHeader {
-		case config.HostClient:
-		case config.HostServer:
-			hostOf[c.Name] = server.Host
-		default:
-			hostOf[c.Name] = c.HostHeader
-		}
+	byName, hostOf, err := e.buildOrigins()
+	if err != nil {
+		return nil, err
 	}
 	var routes []proxy.Route
 	for _, r := range e.config.Routes {

@@ -37,7 +37,7 @@ func serveCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringVarP(&file, "config", "c", "", "configuration file")
-	f.StringVar(&flags.Origin, "origin", "", "origin server, http://HOST[:PORT]; only where the file has no origins")
+	f.StringVar(&flags.Origin, "origin", "", "origin server, http[s]://HOST[:PORT]; only where the file has no origins")
 	f.StringVar(&flags.Listen, "listen", "", "address to serve clients on (default 127.0.0.1:8080)")
 	f.StringVar(&flags.Admin, "admin", "", "address of the admin listener (default 127.0.0.1:9980)")
 	f.StringVar(&flags.Policy, "policy", "", "admission: always, second-hit, counting or never (default second-hit)")

@@ -25,6 +25,9 @@ func (e *edge) shutdown(ctx context.Context) {
 	for _, o := range e.origins {
 		o.Close()
 	}
+	if e.dialer != nil {
+		e.dialer.Close()
+	}
 	if e.gate != nil {
 		e.gate.Close()
 	}

@@ -21,6 +21,7 @@ type status struct {
 	Addresses []string        `json:"addresses"`
 	Requests  proxy.Status    `json:"requests"`
 	Cache     cacheStatus     `json:"cache"`
+	Origins   []originStatus  `json:"origins"`
 	Admission admissionStatus `json:"admission"`
 	Filters   []filterStatus  `json:"filters"`
 }
@@ -98,6 +99,9 @@ func (e *edge) status() any {
 		Started: e.started.UTC().Round(time.Millisecond), Uptime: now.Sub(e.started).Seconds(), Ready: e.ready.Load(),
 		Addresses: e.addresses(), Requests: e.proxy.Status(), Cache: statusOfCache(e.store.Stats()), Filters: []filterStatus{},
 		Admission: e.admissionStatus(),
+	}
+	for _, o := range e.origins {
+		s.Origins = append(s.Origins, statusOfOrigin(o.Stats(now)))
 	}
 	for _, f := range e.gate.Stats(now) {
 		s.Filters = append(s.Filters, statusOfFilter(f, now))

@@ -28,9 +28,9 @@ func rooms() map[string]room {
 	return map[string]room{
 		"cmd/edgeproxy": {
 			ours: []string{
-				"config", "internal/accesslog", "internal/admin", "internal/admission", "internal/bloom",
+				"config", "internal/accesslog", "internal/admin", "internal/admission", "internal/balance", "internal/bloom",
 				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cachekey", "internal/demo",
-				"internal/field", "internal/flight", "internal/listen", "internal/model", "internal/origin", "internal/page", "internal/proxy", "internal/purge",
+				"internal/dial", "internal/field", "internal/flight", "internal/listen", "internal/model", "internal/origin", "internal/page", "internal/proxy", "internal/purge",
 				"internal/reason", "internal/rfc9111", "internal/shadow", "internal/simulate",
 				"internal/statefile", "internal/trace", "internal/wire",
 			},
@@ -45,6 +45,7 @@ func rooms() map[string]room {
 			ours: []string{"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/reason", "internal/statefile"},
 		},
 		"internal/archtest":       {testOnly: true},
+		"internal/balance":        {},
 		"internal/bloom":          {},
 		"internal/bloom/counting": {ours: []string{"internal/bloom"}},
 		"internal/bloom/sliding":  {ours: []string{"internal/bloom"}},
@@ -54,6 +55,7 @@ func rooms() map[string]room {
 		},
 		"internal/cachekey": {ours: []string{"internal/field"}},
 		"internal/demo":     {third: []string{humanize, fasthttp}},
+		"internal/dial":     {},
 		"internal/edgetest": {testOnly: true},
 		"internal/field":    {},
 		"internal/flight":   {},
@@ -65,7 +67,7 @@ func rooms() map[string]room {
 			},
 		},
 		"internal/origin": {
-			ours:  []string{"internal/field", "internal/reason"},
+			ours:  []string{"internal/balance", "internal/field", "internal/reason"},
 			third: []string{prometheus},
 		},
 		"internal/page":  {},

@@ -102,8 +102,12 @@ func (b *Body) end(cause error) error {
 		b.origin.pool.put(b.c, b.keep)
 		return err
 	}
-	b.c.close()
-	b.origin.pool.free()
+	if b.err == io.EOF { //nolint:errorlint // as above
+		b.c.retire()
+	} else {
+		b.c.close()
+	}
+	b.origin.pool.free(b.c.server)
 	return err
 }
 

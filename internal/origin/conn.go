@@ -3,6 +3,7 @@ package origin
 import (
 	"bufio"
 	"errors"
+	"io"
 	"net"
 	"time"
 )
@@ -14,36 +15,49 @@ const readBufferBytes = 16 << 10
 // conn is one connection and what belongs to it. It is used by one exchange at
 // a time; only close may be called at any moment.
 type conn struct {
-	nc      net.Conn
+	nc      net.Conn // what carries the exchanges: the socket, or TLS on it
+	socket  net.Conn
+	under   *tlsSocket // the same under TLS; nil without
 	br      *bufio.Reader
-	quiet   func() bool // nothing has arrived on the socket; nil where that cannot be asked
+	server  *server     // whose slot it is in
+	quiet   func() bool // nothing has arrived that was not read; nil where that cannot be asked
 	idle    time.Duration
-	rolling bool // each read of the socket has a deadline of its own
+	rolling bool // each read has a deadline of its own
 	reused  bool
 	expires time.Time // when idle
 	text    []byte    // of the head being read
 	out     []byte    // the head being sent
 }
 
-func newConn(nc net.Conn, idle time.Duration) *conn {
-	c := &conn{nc: nc, quiet: socketQuiet(nc), idle: idle}
+func newConn(nc net.Conn) *conn {
+	c := &conn{nc: nc, socket: nc, quiet: socketQuiet(nc)}
 	c.br = bufio.NewReaderSize(c, readBufferBytes)
 	return c
 }
 
-// Read reads the socket, for the buffer above it.
+// Read reads the connection, for the buffer above it. The deadline is for writes
+// too: TLS may have to answer while it reads.
 func (c *conn) Read(p []byte) (int, error) {
 	if c.rolling {
-		if err := c.nc.SetReadDeadline(time.Now().Add(c.idle)); err != nil {
+		if err := c.nc.SetDeadline(time.Now().Add(c.idle)); err != nil {
 			return 0, err
 		}
 	}
-	return c.nc.Read(p)
+	n, err := c.nc.Read(p)
+	if errors.Is(err, io.EOF) && c.under != nil && c.under.ended {
+		err = io.ErrUnexpectedEOF // TLS was not closed: anybody on the path may have done this
+	}
+	return n, err
 }
 
-// close ends the connection, and every read and write on it. The error is of no
-// use: whatever was not proven by then is lost.
-func (c *conn) close() { _ = c.nc.Close() }
+// close ends the connection, and every read and write on it, at once: TLS does
+// not take leave, for which it could have to wait. The error is of no use:
+// whatever was not proven by then is lost.
+func (c *conn) close() { _ = c.socket.Close() }
+
+// retire ends a connection that nothing is under way on, with the closure alert
+// that TLS wants (RFC 9112 section 9.8).
+func (c *conn) retire() { _ = c.nc.Close() }
 
 // rest prepares the connection for lying idle.
 func (c *conn) rest() error {

@@ -13,7 +13,7 @@ func dialled(t *testing.T, s script) *conn {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newConn(nc, time.Minute)
+	c := newConn(nc)
 	t.Cleanup(c.close)
 	c.expires = time.Now().Add(time.Hour)
 	return c
@@ -63,13 +63,15 @@ func TestRestClearsDeadlines(t *testing.T) {
 
 func TestPutOfAClosedConnectionFreesItsSlot(t *testing.T) {
 	o := open(t, Options{MaxConnections: 1})
-	if c, err := o.pool.take(t.Context()); c != nil || err != nil {
-		t.Fatalf("got %v and error %v, want the right to dial", c, err)
+	s, err := o.pool.take(t.Context())
+	if s.c != nil || err != nil {
+		t.Fatalf("got %v and error %v, want the right to dial", s.c, err)
 	}
 	c := dialled(t, func(_ int, p *peer) { p.untilClosed() })
+	c.server = s.server
 	c.close()
 	o.pool.put(c, time.Minute)
-	if o.pool.open != 0 || idleCount(o) != 0 {
-		t.Errorf("got %d slots in use and %d idle connections, want none", o.pool.open, idleCount(o))
+	if openCount(o) != 0 || idleCount(o) != 0 {
+		t.Errorf("got %d slots in use and %d idle connections, want none", openCount(o), idleCount(o))
 	}
 }

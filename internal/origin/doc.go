@@ -1,6 +1,6 @@
-// Package origin talks HTTP/1.1 to one origin server.
+// Package origin talks HTTP/1.1 to the servers of one origin.
 //
-// It answers one question: what does this server say to this request, and is
+// It answers one question: what does this origin say to this request, and is
 // what arrived provably the whole of it? A request goes out byte for byte as
 // given. What comes in is framed strictly: a response that two readers could
 // understand differently is refused, not repaired.
@@ -13,14 +13,18 @@
 //   - A connection serves one request at a time. It is used again only when the
 //     request was sent whole, the response was read to its framed end, both
 //     sides allow it and nothing lies unread on it.
-//   - Every wait has a limit: connecting, queueing, the head, each read of a
-//     body, each write.
+//   - TLS is verified unless the operator said otherwise, and a body that only the
+//     end of the connection ends is whole only where TLS was closed by its alert.
+//   - Every wait has a limit: connecting with the TLS handshake, queueing, the
+//     head, each read of a body, each write.
 //   - Interim responses are passed on while the final one is awaited, within
 //     limits of number, bytes and time, and are never part of it.
-//   - A request is repeated at most once, and only where the first try cannot
-//     have been answered: see Origin.RoundTrip.
+//   - A request is sent twice at most, and only where the first server cannot have
+//     answered; to another server only if nothing was sent: see Origin.RoundTrip.
+//   - One queue is for all servers of an origin, each of which has a limit of its
+//     own. Which server is next is the room balance's to say.
 //
-// It does not follow redirects, decode contents, balance between servers, keep
-// cookies, speak TLS or upgrade, and does not strip hop-by-hop fields: the
-// caller knows which ones it may pass on. Trailers are read and dropped.
+// It does not follow redirects, decode contents, keep cookies or upgrade, and does
+// not strip hop-by-hop fields: the caller knows which ones it may pass on. Trailers
+// are read and dropped.
 package origin

@@ -88,6 +88,10 @@ func (e *Error) Timeout() bool {
 // ErrClosed is the cause of an Overload after Close.
 var ErrClosed = errors.New("the origin is closed")
 
+// ErrAllOut is the cause of an Overload while every server is ejected or down, and
+// Options.Ejection says to refuse then.
+var ErrAllOut = errors.New("every server is ejected or down")
+
 // ErrBodyClosed is the cause of a Canceled read of a Body that was closed.
 var ErrBodyClosed = errors.New("the body is closed")
 

@@ -64,7 +64,7 @@ func (x *exchange) send() error {
 	if err := x.c.nc.SetDeadline(x.begun.Add(limit)); err != nil {
 		return err
 	}
-	x.c.out = x.r.appendHead(x.c.out[:0])
+	x.c.out = x.r.appendHead(x.c.out[:0], x.c.server.Host)
 	_, err := x.c.nc.Write(x.c.out)
 	return err
 }

@@ -3,11 +3,29 @@ package origin
 import (
 	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"time"
+
+	"edgeproxy/internal/balance"
 )
+
+// Server is one server of an origin.
+type Server struct {
+	// Address is the host:port to dial.
+	Address string
+	// TLS is how to speak TLS to it; nil means plain HTTP. It is cloned. An empty
+	// ServerName means the host of Address; NextProtos is set here, and so is
+	// ClientSessionCache if it is nil.
+	TLS *tls.Config
+	// Host is sent as Host in place of the request's; "" leaves that as it is.
+	Host string
+	// Weight is its share, beside those of the others. Default 1.
+	Weight int
+}
 
 // Options configure an Origin. A zero duration, MaxConnections or
 // MaxHeaderBytes means its default; negative values are refused.
@@ -15,13 +33,26 @@ type Options struct {
 	// Name is the origin's name in the configuration: the metric label and the
 	// name in errors. Several Origins may share one.
 	Name string
-	// Address is the host:port to dial; plain HTTP.
+	// Address and TLS are those of the only server, where Servers is empty.
 	Address string
+	TLS     *tls.Config
+	// Servers are those to choose from, by Balance.
+	Servers []Server
+	Balance balance.Policy
+	// Ejection says when a server gets no requests for a while: it could not be
+	// connected to, was silent for too long, or gave no proper response head.
+	Ejection balance.Ejection
+	// Health is how servers are asked whether they are well. Without a Path they
+	// are not.
+	Health Health
+	// OnChange is told when a server is taken out or brought back. It is called
+	// from several goroutines, and must not wait; nil is nobody.
+	OnChange func(Change)
 	// Dial makes a connection; nil means a net.Dialer. It must return when its
 	// context ends. Closing a connection must end a Read and a Write on it.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-	// ConnectTimeout bounds one dial. Default 3s.
+	// ConnectTimeout bounds one dial, the TLS handshake included. Default 3s.
 	ConnectTimeout time.Duration
 	// FirstByteTimeout bounds the wait for a complete response head, interim
 	// responses included. It runs from the start of sending, or, with a request
@@ -36,8 +67,8 @@ type Options struct {
 	// who closes first never loses a request to the other's closing.
 	KeepAlive time.Duration
 
-	// MaxConnections bounds connections in use, being dialled and idle together.
-	// Default 512.
+	// MaxConnections bounds connections of one server in use, being dialled and
+	// idle together. Default 512.
 	MaxConnections int
 	// QueueRequests is how many requests may wait for a connection; 0 means none
 	// waits. QueueWait, then required, is how long one waits.
@@ -66,6 +97,18 @@ func (o *Options) setDefaults() {
 	o.KeepAlive = cmp.Or(o.KeepAlive, defaultKeepAlive)
 	o.MaxConnections = cmp.Or(o.MaxConnections, defaultMaxConnections)
 	o.MaxHeaderBytes = cmp.Or(o.MaxHeaderBytes, defaultMaxHeaderBytes)
+	if len(o.Servers) == 0 {
+		o.Servers = []Server{{Address: o.Address, TLS: o.TLS}}
+	}
+	o.Servers = slices.Clone(o.Servers)
+	for i := range o.Servers {
+		s := &o.Servers[i]
+		s.Weight = cmp.Or(s.Weight, 1)
+		if s.TLS != nil {
+			s.TLS = clientConfig(s.TLS, s.Address)
+		}
+	}
+	o.Health.setDefaults()
 	if o.Dial == nil {
 		o.Dial = new(net.Dialer).DialContext
 	}
@@ -80,9 +123,7 @@ func (o *Options) validate() error {
 	if o.Name == "" {
 		errs = append(errs, errors.New("name: want one"))
 	}
-	if _, _, err := net.SplitHostPort(o.Address); err != nil {
-		errs = append(errs, fmt.Errorf("address %q: want host:port: %w", o.Address, err))
-	}
+	errs = append(errs, o.validateServers(), o.Health.validate())
 	for _, d := range []struct {
 		name  string
 		value int64
@@ -95,6 +136,7 @@ func (o *Options) validate() error {
 		{"maximum of connections", int64(o.MaxConnections)},
 		{"queue length", int64(o.QueueRequests)},
 		{"maximum of header bytes", int64(o.MaxHeaderBytes)},
+		{"failures of an ejection", int64(o.Ejection.Failures)},
 	} {
 		if d.value < 0 {
 			errs = append(errs, fmt.Errorf("%s: want no negative value", d.name))
@@ -102,6 +144,31 @@ func (o *Options) validate() error {
 	}
 	if o.QueueRequests > 0 && o.QueueWait == 0 {
 		errs = append(errs, errors.New("queue wait: want a time above 0 for a queue that has places"))
+	}
+	return errors.Join(errs...)
+}
+
+func (o *Options) validateServers() error {
+	servers := o.Servers
+	if len(servers) == 0 {
+		servers = []Server{{Address: o.Address}}
+	} else if o.Address != "" || o.TLS != nil {
+		return errors.New("address and TLS: want none beside servers")
+	}
+	var errs []error
+	for _, s := range servers {
+		if _, _, err := net.SplitHostPort(s.Address); err != nil {
+			errs = append(errs, fmt.Errorf("address %q: want host:port: %w", s.Address, err))
+		}
+		if !unbroken(s.Host) {
+			errs = append(errs, fmt.Errorf("host of %s: want no space or control byte", s.Address))
+		}
+		if s.Weight < 0 {
+			errs = append(errs, fmt.Errorf("weight of %s: want no negative value", s.Address))
+		}
+	}
+	if e := o.Ejection; e.Failures > 0 && (e.Backoff <= 0 || e.MaxBackoff < e.Backoff) {
+		errs = append(errs, errors.New("backoff of an ejection: want more than 0, and at most the maximum"))
 	}
 	return errors.Join(errs...)
 }

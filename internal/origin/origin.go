@@ -8,12 +8,13 @@ import (
 	"edgeproxy/internal/field"
 )
 
-// Origin is one origin server and the connections to it. It is safe for
+// Origin is the servers of one origin and the connections to them. It is safe for
 // concurrent use.
 type Origin struct {
 	options Options
 	metrics *originMetrics
 	pool    *pool
+	checks  *checks // nil: none
 }
 
 // Response is the answer of an origin. The caller owns it, and must read Body
@@ -35,40 +36,31 @@ type Response struct {
 }
 
 // New returns an Origin, or everything that is wrong with the options. It makes
-// no connection yet.
+// no connection yet, but for health checks. The Origin must be closed.
 func New(options Options) (*Origin, error) {
 	if err := options.validate(); err != nil {
 		return nil, fmt.Errorf("origin %s: %w", options.Name, err)
 	}
 	options.setDefaults()
 	metrics := options.Metrics.of(options.Name)
-	return &Origin{
-		options: options,
-		metrics: metrics,
-		pool: &pool{
-			name:       options.Name,
-			limit:      options.MaxConnections,
-			queueLimit: options.QueueRequests,
-			wait:       options.QueueWait,
-			metrics:    metrics,
-		},
-	}, nil
+	o := &Origin{options: options, metrics: metrics, pool: newPool(&options, metrics)}
+	o.checks = startChecks(o)
+	return o, nil
 }
 
-// Close closes the idle connections and refuses further requests with
-// ErrClosed, those in the queue too. A request under way goes on; its
-// connection is closed when its Body ends.
-func (o *Origin) Close() { o.pool.close() }
-
-// RoundTrip sends r and returns the head of the final response; interim ones
-// go to Request.Interim. The error is an *Error. When ctx ends, RoundTrip stops at once
-// whatever it does; once it has returned, ctx has no say, and Body.Close stops.
+// RoundTrip sends r to one of the servers and returns the head of the final
+// response; interim ones go to Request.Interim. The error is an *Error. When ctx
+// ends, RoundTrip stops at once whatever it does; once it has returned, ctx has no
+// say, and Body.Close stops.
 //
-// A GET or HEAD without Body is sent once more, on a fresh connection, if no
-// connection could be made, or if a connection used before was closed without a
-// byte of response: the origin had given it up. It is not sent again after an
-// interim response, which the caller would get twice, nor after a timeout: an
-// origin too slow for one request must not get two.
+// Where no connection to the server can be made, nothing was sent, and the next
+// server is tried; maxTries bounds all tries together. A GET or HEAD without Body
+// is sent once more to the same server, on a fresh connection, if no connection
+// could be made, there is no other server, and the certificate was not at fault;
+// or if a connection used before was closed without a byte of response: the origin
+// had given it up. It is not sent again after an interim response, which the
+// caller would get twice, nor to the same server after a timeout: an origin too
+// slow for one request must not get two.
 func (o *Origin) RoundTrip(ctx context.Context, r *Request) (*Response, error) {
 	if err := r.validate(); err != nil {
 		return nil, o.fail(BadRequest, "send the request", err)
@@ -76,66 +68,25 @@ func (o *Origin) RoundTrip(ctx context.Context, r *Request) (*Response, error) {
 	if ctx.Err() != nil {
 		return nil, o.fail(Canceled, "send the request", context.Cause(ctx))
 	}
-	c, err := o.pool.take(ctx)
+	s, err := o.pool.take(ctx)
 	if err != nil {
 		return nil, err
 	}
-	res, again, failure := o.try(ctx, c, r)
-	if failure != nil && again && r.repeatable() {
-		res, _, failure = o.try(ctx, nil, r) // in the slot of the first try
-	}
+	res, s, failure := o.tries(ctx, s, r)
 	if failure != nil {
-		o.pool.free()
+		o.pool.free(s.server)
 		o.metrics.failed(failure.Kind)
 		return nil, failure
 	}
 	return res, nil
 }
 
-// try makes one try, on a fresh connection if c is nil. After an error no
-// connection is left, and again reports whether the origin cannot have answered.
-// The slot stays with the caller, and with the Body after success.
-func (o *Origin) try(ctx context.Context, c *conn, r *Request) (res *Response, again bool, failure *Error) {
-	if c == nil {
-		c, failure = o.connect(ctx)
-		if failure != nil {
-			return nil, failure.Kind == Connect && !failure.Timeout(), failure
-		}
-	}
-	x := &exchange{origin: o, c: c, r: r}
-	release := context.AfterFunc(ctx, c.close)
-	h, f, failure := x.run()
-	if !release() {
-		failure = o.fail(Canceled, "wait for the response", context.Cause(ctx))
-	}
-	if failure != nil {
-		c.close()
-		return nil, failure.Kind == Cut && x.silent && c.reused, failure
-	}
-	o.metrics.waited(x.firstByte.Sub(x.begun))
-	keep := time.Duration(0)
-	if x.keep {
-		keep = keepFor(h.fields, o.options.KeepAlive)
-	}
-	return &Response{
-		Status: h.status, Reason: h.reason, Header: h.fields,
-		ContentLength: f.length, Body: newBody(o, c, h.status, f, keep),
-		RequestTime: x.begun, ResponseTime: x.whole,
-	}, false, nil
-}
-
-// connect makes a connection.
-func (o *Origin) connect(ctx context.Context) (*conn, *Error) {
-	limited, cancel := context.WithTimeout(ctx, o.options.ConnectTimeout)
-	defer cancel()
-	nc, err := o.options.Dial(limited, "tcp", o.options.Address)
-	switch {
-	case err == nil:
-		return newConn(nc, o.options.IdleTimeout), nil
-	case ctx.Err() != nil:
-		return nil, o.fail(Canceled, "connect", context.Cause(ctx))
-	}
-	return nil, o.fail(Connect, "connect", err)
+// Close ends the health checks, closes the idle connections and refuses further requests with
+// ErrClosed, those in the queue too. A request under way goes on; its
+// connection is closed when its Body ends.
+func (o *Origin) Close() {
+	o.checks.close()
+	o.pool.close()
 }
 
 func (o *Origin) fail(kind Kind, op string, err error) *Error {

@@ -5,133 +5,174 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"edgeproxy/internal/balance"
 )
 
-// pool hands out slots: each allows one connection to exist. A slot is in use
-// (being dialled or carrying an exchange), or idle with its connection. Two
-// things always hold: slots in use and idle never exceed limit, and while
-// anyone waits nothing is idle and no slot is free. So the queue is served in
-// order, and nobody overtakes it.
+// pool hands out slots: each allows one connection to a server to exist. A slot is
+// in use (being dialled or carrying an exchange), or idle with its connection.
+// Slots of a server in use and idle never exceed its limit. Whenever a slot
+// becomes free the queue is served, in order, and nobody overtakes it: a request
+// that comes waits behind those that wait.
 type pool struct {
-	name              string
-	limit, queueLimit int
-	wait              time.Duration
-	metrics           *originMetrics
+	name       string
+	queueLimit int
+	wait       time.Duration
+	metrics    *originMetrics
 
-	mu      sync.Mutex
-	open    int       // slots in use and idle
-	idle    []*conn   // the last one was used last
-	waiters list.List // of *waiter, the first to be served in front
-	closed  bool
-	timer   *time.Timer // runs sweep; nil before the first idle connection
-	wakes   time.Time   // when it does; zero: it is not set
+	mu       sync.Mutex
+	servers  []*server
+	balancer *balance.Balancer
+	loads    []balance.Load // for the balancer, filled anew each time
+	waiters  list.List      // of *waiter, the first to be served in front
+	closed   bool
+	timer    *time.Timer // runs sweep; nil before the first idle connection
+	wakes    time.Time   // when it does; zero: it is not set
 
 	sweeping sync.WaitGroup
 }
 
-// take returns an idle connection, or nil and the right to dial one. Either
-// way a slot is taken, to be given back by put or free.
-func (p *pool) take(ctx context.Context) (*conn, error) {
-	slot := false // kept from a connection that was of no use
-	for {
-		c, err := p.next(ctx, slot)
-		if err != nil || c == nil || c.usable(time.Now()) {
-			return c, err
-		}
-		c.close()
-		slot = true
+func newPool(o *Options, m *originMetrics) *pool {
+	p := &pool{name: o.Name, queueLimit: o.QueueRequests, wait: o.QueueWait, metrics: m, loads: make([]balance.Load, len(o.Servers))}
+	var weights []int
+	for i, s := range o.Servers {
+		p.servers = append(p.servers, &server{Server: s, index: i, limit: o.MaxConnections})
+		weights = append(weights, s.Weight)
 	}
+	p.balancer = balance.New(balance.Options{
+		Policy: o.Balance, Weights: weights, Ejection: o.Ejection,
+		Health: balance.Health{Healthy: o.Health.Healthy, Unhealthy: o.Health.Unhealthy},
+	})
+	return p
 }
 
-// next is one step of take: the connection used last, else the right to dial,
-// else a place in the queue. With slot the caller has a slot already.
-func (p *pool) next(ctx context.Context, slot bool) (*conn, error) {
+// take returns a slot, with an idle connection or the right to dial one. It is to
+// be given back by put or free.
+func (p *pool) take(ctx context.Context) (slot, error) {
+	s, err := p.next(ctx)
+	if err != nil {
+		return slot{}, err
+	}
+	return p.usable(s), nil
+}
+
+// next returns a slot whose connection nobody has looked at, or takes a place in
+// the queue.
+func (p *pool) next(ctx context.Context) (slot, error) {
+	now := time.Now()
 	p.mu.Lock()
-	switch {
-	case p.closed:
-		if slot {
-			p.freeLocked()
-		}
+	if p.closed {
 		p.mu.Unlock()
-		return nil, &Error{Kind: Overload, Origin: p.name, Op: "take a connection", Err: ErrClosed}
-	case len(p.idle) > 0:
-		c := p.popLocked()
-		if slot {
-			p.freeLocked() // c comes with its own
-		}
+		return slot{}, p.overload("take a connection", ErrClosed)
+	}
+	p.serveLocked(now) // an ejection may have ended without a word; if anybody is left, nothing is free
+	if s, ok := p.chooseLocked(now, nil); ok {
 		p.mu.Unlock()
-		return c, nil
-	case slot:
+		return s, nil
+	}
+	if p.balancer.Refuses(now) {
 		p.mu.Unlock()
-		return nil, nil
-	case p.open < p.limit:
-		p.open++
-		p.metrics.active.Inc()
-		p.mu.Unlock()
-		return nil, nil
+		return slot{}, p.overload("choose a server", ErrAllOut)
 	}
 	return p.queueLocked(ctx)
 }
 
+// chooseLocked takes a slot of the server whose turn it is, none of those in not.
+func (p *pool) chooseLocked(now time.Time, not []*server) (slot, bool) {
+	for i, s := range p.servers {
+		inUse := s.open - len(s.idle)
+		p.loads[i] = balance.Load{InUse: inUse, Full: inUse >= s.limit}
+	}
+	for _, s := range not {
+		p.loads[s.index].Not = true
+	}
+	i, ticket, ok := p.balancer.Choose(now, p.loads)
+	if !ok {
+		return slot{}, false
+	}
+	s := slot{server: p.servers[i], ticket: ticket}
+	if s.c = p.popLocked(s.server); s.c == nil {
+		s.server.open++
+		p.metrics.active.Inc()
+	}
+	return s, true
+}
+
 // popLocked takes the idle connection that was used last: the one least likely
-// to be closed by the origin, so that those not needed grow old and go.
-func (p *pool) popLocked() *conn {
-	last := len(p.idle) - 1
-	c := p.idle[last]
-	p.idle[last] = nil
-	p.idle = p.idle[:last]
+// to be closed by the origin, so that those not needed grow old and go. It returns
+// nil if there is none.
+func (p *pool) popLocked(s *server) *conn {
+	last := len(s.idle) - 1
+	if last < 0 {
+		return nil
+	}
+	c := s.idle[last]
+	s.idle[last] = nil
+	s.idle = s.idle[:last]
 	p.metrics.idle.Dec()
 	p.metrics.active.Inc()
 	return c
+}
+
+// usable returns s with a connection that may carry a request, or with none: those
+// that may not are closed, and the slot is kept.
+func (p *pool) usable(s slot) slot {
+	for s.c != nil && !s.c.usable(time.Now()) {
+		s.c.retire()
+		p.mu.Lock()
+		if s.c = p.popLocked(s.server); s.c != nil {
+			p.freeLocked(s.server) // it comes with its own
+		}
+		p.mu.Unlock()
+	}
+	return s
 }
 
 // put gives back a slot together with its connection, to be kept for at most
 // the given time; not at all if that is 0 or below.
 func (p *pool) put(c *conn, keep time.Duration) {
 	if keep <= 0 || c.rest() != nil {
-		c.close()
-		p.free()
+		c.retire()
+		p.free(c.server)
 		return
 	}
 	c.expires = time.Now().Add(keep)
 	p.mu.Lock()
-	kept := p.keepLocked(c, keep)
+	kept := !p.closed
+	if kept {
+		p.keepLocked(c, keep)
+	} else {
+		p.freeLocked(c.server)
+	}
 	p.mu.Unlock()
 	if !kept {
-		c.close()
+		c.retire()
 	}
 }
 
-// keepLocked hands c to a waiter or makes it idle, and reports false if it may
-// be neither.
-func (p *pool) keepLocked(c *conn, keep time.Duration) bool {
-	if p.closed {
-		p.freeLocked()
-		return false
-	}
-	if p.grantLocked(grant{c: c}) {
-		return true
-	}
-	p.idle = append(p.idle, c)
+// keepLocked makes c idle, unless somebody waits for it.
+func (p *pool) keepLocked(c *conn, keep time.Duration) {
+	s := c.server
+	s.idle = append(s.idle, c)
 	p.metrics.active.Dec()
 	p.metrics.idle.Inc()
-	p.wakeLocked(c.expires, keep)
-	return true
+	p.serveLocked(time.Now())
+	if last := len(s.idle) - 1; last >= 0 && s.idle[last] == c {
+		p.wakeLocked(c.expires, keep)
+	}
 }
 
 // free gives back a slot without a connection.
-func (p *pool) free() {
+func (p *pool) free(s *server) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.freeLocked()
+	p.freeLocked(s)
 }
 
-func (p *pool) freeLocked() {
-	if p.grantLocked(grant{}) {
-		return
-	}
-	p.open--
+func (p *pool) freeLocked(s *server) {
+	s.open--
 	p.metrics.active.Dec()
+	p.serveLocked(time.Now())
 }
 
 // close closes the idle connections and sends the waiters away. Connections in
@@ -139,16 +180,22 @@ func (p *pool) freeLocked() {
 func (p *pool) close() {
 	p.mu.Lock()
 	p.closed = true
-	idle := p.idle
-	p.dropIdleLocked(nil, len(idle))
-	for p.grantLocked(grant{err: &Error{Kind: Overload, Origin: p.name, Op: "wait for a connection", Err: ErrClosed}}) {
+	var idle []*conn
+	for _, s := range p.servers {
+		idle = append(idle, s.idle...)
+		p.dropIdleLocked(s, nil)
 	}
+	p.dismissLocked("wait for a connection", ErrClosed)
 	if p.timer != nil {
 		p.timer.Stop()
 	}
 	p.mu.Unlock()
 	for _, c := range idle {
-		c.close()
+		c.retire()
 	}
 	p.sweeping.Wait()
+}
+
+func (p *pool) overload(op string, err error) *Error {
+	return &Error{Kind: Overload, Origin: p.name, Op: op, Err: err}
 }

@@ -93,7 +93,7 @@ func TestClosedIdleConnectionIsPassedOver(t *testing.T) {
 	eventually(t, "the end of the connection is there", func() bool { return idleSpoilt(o) })
 	// Not even a POST, which is never repeated, notices.
 	wantBody(t, o, &Request{Method: "POST", Target: "/", Host: "h"}, "ok")
-	if n := o.pool.open; n != 1 {
+	if n := openCount(o); n != 1 {
 		t.Errorf("got %d slots in use, want 1: that of the dead connection is used again", n)
 	}
 }
@@ -114,8 +114,8 @@ func TestIdleConnectionsAreClosedInTime(t *testing.T) {
 			if got := (<-closed).Sub(begun); got != want {
 				t.Errorf("KeepAlive %v, %q: closed after %v, want %v", keep, header, got, want)
 			}
-			if o.pool.open != 0 {
-				t.Errorf("got %d slots in use, want none", o.pool.open)
+			if openCount(o) != 0 {
+				t.Errorf("got %d slots in use, want none", openCount(o))
 			}
 		})
 	}
@@ -202,8 +202,8 @@ func TestCloseLetsARequestUnderWayEnd(t *testing.T) {
 		if b, err := io.ReadAll(res.Body); string(b) != "0" || err != nil {
 			t.Errorf("under way: got %q and error %v, want its body", b, err)
 		}
-		if o.pool.open != 0 {
-			t.Errorf("got %d slots in use, want none", o.pool.open)
+		if openCount(o) != 0 {
+			t.Errorf("got %d slots in use, want none", openCount(o))
 		}
 	})
 }
@@ -247,8 +247,8 @@ func TestManyAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	idle := idleCount(o)
-	if o.pool.open != idle || o.pool.waiters.Len() != 0 || idle > 4 {
-		t.Errorf("got %d slots in use and %d waiters with %d idle connections, want none but these", o.pool.open, o.pool.waiters.Len(), idle)
+	if openCount(o) != idle || o.pool.waiters.Len() != 0 || idle > 4 {
+		t.Errorf("got %d slots in use and %d waiters with %d idle connections, want none but these", openCount(o), o.pool.waiters.Len(), idle)
 	}
 	o.Close()
 	for _, state := range []string{"idle", "active"} {

@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// grant is what a waiter gets: a slot, with a connection unless c is nil; or an
-// error and no slot.
+// grant is what a waiter gets: a slot, or an error and no slot.
 type grant struct {
-	c   *conn
+	slot
 	err error
 }
 
@@ -21,11 +20,12 @@ type waiter struct {
 }
 
 // queueLocked joins the queue for a slot and waits. It gives up the lock.
-func (p *pool) queueLocked(ctx context.Context) (*conn, error) {
+func (p *pool) queueLocked(ctx context.Context) (slot, error) {
+	limit := len(p.servers) * p.servers[0].limit
 	if p.waiters.Len() >= p.queueLimit {
 		p.mu.Unlock()
-		return nil, &Error{Kind: Overload, Origin: p.name, Op: "take a connection", Err: fmt.Errorf(
-			"all %d connections are in use and %d requests wait already", p.limit, p.queueLimit)}
+		return slot{}, p.overload("take a connection", fmt.Errorf(
+			"all %d connections are in use and %d requests wait already", limit, p.queueLimit))
 	}
 	w := &waiter{ready: make(chan grant, 1)}
 	place := p.waiters.PushBack(w)
@@ -37,22 +37,21 @@ func (p *pool) queueLocked(ctx context.Context) (*conn, error) {
 	var err error
 	select {
 	case g := <-w.ready:
-		return g.c, g.err
+		return g.slot, g.err
 	case <-timer.C:
-		err = &Error{Kind: Overload, Origin: p.name, Op: "wait for a connection", Err: fmt.Errorf(
-			"none of %d became free within %v", p.limit, p.wait)}
+		err = p.overload("wait for a connection", fmt.Errorf("none of %d became free within %v", limit, p.wait))
 	case <-ctx.Done():
 		err = &Error{Kind: Canceled, Origin: p.name, Op: "wait for a connection", Err: context.Cause(ctx)}
 	}
 	if p.leave(place, w) {
-		return nil, err
+		return slot{}, err
 	}
 	g := <-w.ready // it came at the same moment
 	if g.err == nil && ctx.Err() != nil {
-		p.handBack(g.c)
-		return nil, err
+		p.handBack(g.slot)
+		return slot{}, err
 	}
-	return g.c, g.err
+	return g.slot, g.err
 }
 
 // leave takes a waiter out of the queue. It reports false if w was served first.
@@ -68,12 +67,29 @@ func (p *pool) leave(place *list.Element, w *waiter) bool {
 }
 
 // handBack returns what a waiter was granted and has no use for.
-func (p *pool) handBack(c *conn) {
-	if c == nil {
-		p.free()
+func (p *pool) handBack(s slot) {
+	if s.c == nil {
+		p.free(s.server)
 		return
 	}
-	p.put(c, time.Until(c.expires))
+	p.put(s.c, time.Until(s.c.expires))
+}
+
+// serveLocked hands out slots for as long as somebody waits and there are any.
+func (p *pool) serveLocked(now time.Time) {
+	for p.waiters.Len() > 0 {
+		s, ok := p.chooseLocked(now, nil)
+		if !ok {
+			return
+		}
+		p.grantLocked(grant{slot: s})
+	}
+}
+
+// dismissLocked sends everybody away who waits.
+func (p *pool) dismissLocked(op string, err error) {
+	for p.grantLocked(grant{err: p.overload(op, err)}) {
+	}
 }
 
 // grantLocked hands g to the first waiter, if there is one. A slot in g stays

@@ -145,8 +145,8 @@ func TestClosedConnectionHandsItsSlotOn(t *testing.T) {
 		if body := <-got; body != "1" {
 			t.Errorf("got connection %s, want a fresh one", body)
 		}
-		if o.pool.open != 1 {
-			t.Errorf("got %d slots in use, want 1", o.pool.open)
+		if openCount(o) != 1 {
+			t.Errorf("got %d slots in use, want 1", openCount(o))
 		}
 	})
 }
@@ -166,8 +166,8 @@ func TestFailedDialHandsItsSlotOn(t *testing.T) {
 			dials <- errors.New("refused")
 			wantKind(t, <-failed, Connect)
 		}
-		if o.pool.open != 0 {
-			t.Errorf("got %d slots in use, want none", o.pool.open)
+		if openCount(o) != 0 {
+			t.Errorf("got %d slots in use, want none", openCount(o))
 		}
 	})
 }
@@ -197,8 +197,8 @@ func TestGrantThatComesTooLateIsHandedBack(t *testing.T) {
 			}
 			wantKind(t, <-failed, Canceled)
 			synctest.Wait()
-			if n := idleCount(o); o.pool.open != n || waiting(o) != 0 {
-				t.Errorf("%s: got %d slots in use with %d idle connections, want only these", name, o.pool.open, n)
+			if n := idleCount(o); openCount(o) != n || waiting(o) != 0 {
+				t.Errorf("%s: got %d slots in use with %d idle connections, want only these", name, openCount(o), n)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package origin
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -82,13 +83,14 @@ func (r *Request) repeatable() bool {
 	return r.Body == nil && (r.Method == "GET" || r.Method == "HEAD")
 }
 
-// appendHead appends the head of the request to b.
-func (r *Request) appendHead(b []byte) []byte {
+// appendHead appends the head of the request to b. A host that is not empty goes
+// in place of the request's.
+func (r *Request) appendHead(b []byte, host string) []byte {
 	b = append(b, r.Method...)
 	b = append(b, ' ')
 	b = append(b, r.Target...)
 	b = append(b, " HTTP/1.1\r\n"...)
-	b = appendField(b, "Host", r.Host)
+	b = appendField(b, "Host", cmp.Or(host, r.Host))
 	for i := range r.Header {
 		b = appendField(b, r.Header[i].Name, r.Header[i].Value)
 	}

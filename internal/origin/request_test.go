@@ -71,7 +71,7 @@ func TestRequestThatWouldSplitIsNotSent(t *testing.T) {
 		change(r)
 		_, err := o.RoundTrip(context.Background(), r)
 		wantKind(t, err, BadRequest)
-		if o.pool.open != 0 {
+		if openCount(o) != 0 {
 			t.Errorf("%+v: a connection was made", r)
 		}
 	}

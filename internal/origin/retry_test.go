@@ -105,8 +105,8 @@ func TestDialIsTriedTwice(t *testing.T) {
 		}})
 		_, err := o.RoundTrip(context.Background(), r)
 		wantKind(t, err, Connect)
-		if !errors.Is(err, refused) || dials != want || o.pool.open != 0 {
-			t.Errorf("%s: got %d dials, %d slots in use and error %v, want %d and none", r.Method, dials, o.pool.open, err, want)
+		if !errors.Is(err, refused) || dials != want || openCount(o) != 0 {
+			t.Errorf("%s: got %d dials, %d slots in use and error %v, want %d and none", r.Method, dials, openCount(o), err, want)
 		}
 	}
 	f(get("/"), 2)

@@ -192,14 +192,30 @@ func eventually(t *testing.T, what string, done func() bool) {
 func idleCount(o *Origin) int {
 	o.pool.mu.Lock()
 	defer o.pool.mu.Unlock()
-	return len(o.pool.idle)
+	n := 0
+	for _, s := range o.pool.servers {
+		n += len(s.idle)
+	}
+	return n
+}
+
+// openCount returns how many slots are in use or idle.
+func openCount(o *Origin) int {
+	o.pool.mu.Lock()
+	defer o.pool.mu.Unlock()
+	n := 0
+	for _, s := range o.pool.servers {
+		n += s.open
+	}
+	return n
 }
 
 // idleSpoilt reports whether the connection to be used next is unusable.
 func idleSpoilt(o *Origin) bool {
 	o.pool.mu.Lock()
 	defer o.pool.mu.Unlock()
-	return len(o.pool.idle) > 0 && !o.pool.idle[len(o.pool.idle)-1].usable(time.Now())
+	idle := o.pool.servers[0].idle
+	return len(idle) > 0 && !idle[len(idle)-1].usable(time.Now())
 }
 
 // waiting returns how many requests are in the queue.

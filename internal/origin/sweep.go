@@ -29,26 +29,29 @@ func (p *pool) sweep() {
 	expired := p.expireLocked(time.Now())
 	p.mu.Unlock()
 	for _, c := range expired {
-		c.close()
+		c.retire()
 	}
 }
 
 // expireLocked removes the connections whose time is over, and sets the timer
 // for the next one.
 func (p *pool) expireLocked(now time.Time) []*conn {
-	var expired, kept []*conn
+	var expired []*conn
 	var first time.Time
-	for _, c := range p.idle {
-		if !now.Before(c.expires) {
-			expired = append(expired, c)
-			continue
+	for _, s := range p.servers {
+		var kept []*conn
+		for _, c := range s.idle {
+			if !now.Before(c.expires) {
+				expired = append(expired, c)
+				continue
+			}
+			if first.IsZero() || c.expires.Before(first) {
+				first = c.expires
+			}
+			kept = append(kept, c)
 		}
-		if first.IsZero() || c.expires.Before(first) {
-			first = c.expires
-		}
-		kept = append(kept, c)
+		p.dropIdleLocked(s, kept)
 	}
-	p.dropIdleLocked(kept, len(expired))
 	p.wakes = time.Time{}
 	if !first.IsZero() {
 		p.wakeLocked(first, first.Sub(now))
@@ -56,10 +59,11 @@ func (p *pool) expireLocked(now time.Time) []*conn {
 	return expired
 }
 
-// dropIdleLocked leaves only kept idle; the caller closes the others, that many.
-// Nobody waits while anything is idle, so their slots become free.
-func (p *pool) dropIdleLocked(kept []*conn, dropped int) {
-	p.idle = kept
-	p.open -= dropped
+// dropIdleLocked leaves only kept idle; the caller closes the others. An idle slot
+// is no less free than one without a connection, so nobody waits for these.
+func (p *pool) dropIdleLocked(s *server, kept []*conn) {
+	dropped := len(s.idle) - len(kept)
+	s.idle = kept
+	s.open -= dropped
 	p.metrics.idle.Sub(float64(dropped))
 }

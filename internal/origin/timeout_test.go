@@ -102,8 +102,8 @@ func TestContextEndsTheRequestWhereverItIs(t *testing.T) {
 			if d := time.Since(begun); !errors.Is(err, cause) || d != time.Second {
 				t.Errorf("%s: got error %v after %v, want %v after 1s", name, err, d, cause)
 			}
-			if origin.pool.open != 0 {
-				t.Errorf("%s: got %d slots in use, want none", name, origin.pool.open)
+			if openCount(origin) != 0 {
+				t.Errorf("%s: got %d slots in use, want none", name, openCount(origin))
 			}
 		})
 	}

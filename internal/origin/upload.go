@@ -67,7 +67,7 @@ func (u *upload) run() {
 }
 
 func (u *upload) send() error {
-	u.c.out = u.r.appendHead(u.c.out[:0])
+	u.c.out = u.r.appendHead(u.c.out[:0], u.c.server.Host)
 	if u.r.ContentLength == 0 {
 		// The head is the whole request: look at the body before it is sent.
 		u.buf = make([]byte, 1)

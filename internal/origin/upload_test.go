@@ -86,8 +86,8 @@ func TestBodyThatIsNotAsAnnounced(t *testing.T) {
 		if b := <-got; length >= 0 && int64(len(b)) >= length && length > 0 || strings.HasSuffix(b, "0\r\n\r\n") {
 			t.Errorf("%s: the origin got %q, want no whole body", name, b)
 		}
-		if o.pool.open != 0 {
-			t.Errorf("%s: got %d slots in use, want none", name, o.pool.open)
+		if openCount(o) != 0 {
+			t.Errorf("%s: got %d slots in use, want none", name, openCount(o))
 		}
 	}
 	f("short", strings.NewReader("abc"), 4, io.ErrUnexpectedEOF)
@@ -269,8 +269,8 @@ func TestOriginThatClosesDuringTheUploadIsACut(t *testing.T) {
 	o := start(t, Options{}, func(_ int, p *peer) { p.request() })
 	_, err := o.RoundTrip(t.Context(), post(&endless{}, -1))
 	wantKind(t, err, Cut)
-	if !errors.Is(err, io.ErrUnexpectedEOF) || o.pool.open != 0 {
-		t.Errorf("got %d slots in use and error %v, want none and %v", o.pool.open, err, io.ErrUnexpectedEOF)
+	if !errors.Is(err, io.ErrUnexpectedEOF) || openCount(o) != 0 {
+		t.Errorf("got %d slots in use and error %v, want none and %v", openCount(o), err, io.ErrUnexpectedEOF)
 	}
 }
 

@@ -1,0 +1,139 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+)
+
+// namedServer says its name and the Host it got, and fails health checks when told to.
+type namedServer struct {
+	*httptest.Server
+	sick atomic.Bool
+}
+
+func startNamed(t *testing.T, name string) *namedServer {
+	t.Helper()
+	n := &namedServer{}
+	n.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/health" && n.sick.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+		if r.URL.Path == "/cached" {
+			w.Header().Set("Cache-Control", "max-age=0")
+			w.Header().Set("ETag", `"1"`)
+		}
+		fmt.Fprint(w, name, " ", r.Host)
+	}))
+	t.Cleanup(n.Close)
+	return n
+}
+
+func (n *namedServer) address() string { return strings.TrimPrefix(n.URL, "http://") }
+
+func serveServers(t *testing.T, origin string) *server {
+	t.Helper()
+	return serveBinary(t, "-c", writeFile(t, "edge.yaml", fmt.Sprintf(`
+listen: [{address: "127.0.0.1:0"}]
+admin: {address: "127.0.0.1:0"}
+origins: {app: {%s}}
+admission: {policy: always}
+`, origin)))
+}
+
+// states returns the states of the servers in /status.
+func (s *server) states() string {
+	s.t.Helper()
+	_, text := get(s.t, "http://"+s.admin+"/status")
+	var doc struct {
+		Origins []originStatus `json:"origins"`
+	}
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		s.t.Fatal(err)
+	}
+	var out []string
+	for _, v := range doc.Origins[0].Servers {
+		out = append(out, v.State)
+	}
+	return strings.Join(out, " ")
+}
+
+func (s *server) logged(level, message string) bool {
+	for _, l := range s.lines() {
+		if l.Level == level && l.Message == message {
+			return true
+		}
+	}
+	return false
+}
+
+func TestServersShareTheRequests(t *testing.T) {
+	a, b := startNamed(t, "a"), startNamed(t, "b")
+	s := serveServers(t, fmt.Sprintf("host_header: server, servers: [%q, {url: %q, weight: 2}]", a.URL, b.URL))
+	got := map[string]int{}
+	for i := range 9 {
+		_, body := get(t, fmt.Sprintf("http://%s/%d", s.address, i))
+		got[body]++
+	}
+	if got["a "+a.address()] != 3 || got["b "+b.address()] != 6 {
+		t.Errorf("got %v, want 3 of a and 6 of b, each with its own host", got)
+	}
+}
+
+// A server goes away under way: no client sees it, and the operator does.
+func TestServerThatGoesAwayIsEjected(t *testing.T) {
+	a, b := startNamed(t, "a"), startNamed(t, "b")
+	s := serveServers(t, fmt.Sprintf("servers: [%q, %q], ejection: {failures: 2}", a.URL, b.URL))
+	get(t, "http://"+s.address+"/warm")
+	b.Close()
+	for i := range 8 {
+		if res, body := get(t, fmt.Sprintf("http://%s/%d", s.address, i)); res.StatusCode != http.StatusOK || !strings.HasPrefix(body, "a ") {
+			t.Errorf("request %d: got %d and %q, want a's answer", i, res.StatusCode, body)
+		}
+	}
+	if got := s.states(); got != "up ejected" {
+		t.Errorf("got states %s, want up ejected", got)
+	}
+	eventually(t, "the log says so", func() bool { return s.logged("WARN", "origin server is out") })
+}
+
+func TestHealthChecksOfAFile(t *testing.T) {
+	a, b := startNamed(t, "a"), startNamed(t, "b")
+	s := serveServers(t, fmt.Sprintf("servers: [%q, %q], health: {path: /health, interval: 100ms, healthy: 1, unhealthy: 1}", a.URL, b.URL))
+	b.sick.Store(true)
+	eventually(t, "b is down", func() bool { return s.states() == "up down" })
+	for i := range 4 {
+		if _, body := get(t, fmt.Sprintf("http://%s/%d", s.address, i)); !strings.HasPrefix(body, "a ") {
+			t.Errorf("got %q, want a's answer", body)
+		}
+	}
+	b.sick.Store(false)
+	eventually(t, "b is up", func() bool { return s.states() == "up up" })
+	eventually(t, "the log says so", func() bool { return s.logged("INFO", "origin server is back") })
+}
+
+// While every server is out and requests are refused, what is stale is served, and
+// all else is a 503 of its own.
+func TestAllEjectedRefuses(t *testing.T) {
+	a := startNamed(t, "a")
+	s := serveServers(t, fmt.Sprintf("servers: [%q], ejection: {failures: 1, backoff: 1h, max_backoff: 1h, all_ejected: refuse}", a.URL))
+	if res, _ := get(t, "http://"+s.address+"/cached"); res.StatusCode != http.StatusOK {
+		t.Fatalf("got %d, want 200", res.StatusCode)
+	}
+	a.Close()
+	if res, _ := get(t, "http://"+s.address+"/x"); res.StatusCode != http.StatusBadGateway {
+		t.Errorf("the request that finds out: got %d, want 502", res.StatusCode)
+	}
+	res, _ := get(t, "http://"+s.address+"/x")
+	if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" || !strings.Contains(res.Header.Get("Cache-Status"), "detail=overload") {
+		t.Errorf("got %d, Retry-After %q and Cache-Status %q, want 503, some and overload",
+			res.StatusCode, res.Header.Get("Retry-After"), res.Header.Get("Cache-Status"))
+	}
+	if res, _ := get(t, "http://"+s.address+"/cached"); res.StatusCode != http.StatusOK || !strings.Contains(res.Header.Get("Cache-Status"), "edgeproxy; hit;") {
+		t.Errorf("got %d and Cache-Status %q, want it served stale", res.StatusCode, res.Header.Get("Cache-Status"))
+	}
+}

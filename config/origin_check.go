@@ -1,0 +1,105 @@
+package config
+
+import "slices"
+
+// origins checks each origin, and that there is one.
+func (v *validator) origins() {
+	if len(v.c.Origins) == 0 && v.sound("origins") {
+		v.missingOrigin()
+	}
+	for _, o := range v.c.Origins {
+		path := child("origins", o.Name)
+		if !validName(o.Name) {
+			v.add(path, "", wantName)
+		}
+		v.servers(child(path, "servers"), o.Servers)
+		header := child(path, "host_header")
+		if _, _, ok := splitHost(o.HostHeader); !ok && v.sound(header) {
+			v.fail(header, wantHeader)
+		}
+		v.positive(child(path, "connect_timeout"), o.ConnectTimeout)
+		v.positive(child(path, "first_byte_timeout"), o.FirstByteTimeout)
+		v.positive(child(path, "idle_timeout"), o.IdleTimeout)
+		v.count(child(path, "max_connections"), o.MaxConnections, 1, maxCount)
+		v.queue(child(path, "queue"), o.Queue)
+		v.originTLS(path, &o)
+		v.ejection(child(path, "ejection"), &o)
+		v.health(child(path, "health"), &o.Health)
+	}
+}
+
+// maxWeight keeps the turns of servers short.
+const maxWeight = 1000
+
+// servers checks the servers of one origin.
+func (v *validator) servers(path string, servers []Server) {
+	if len(servers) == 0 && v.sound(path) {
+		v.fail(path, "missing, want a server, such as http://127.0.0.1:9000")
+	}
+	first := map[string]int{}
+	for i, s := range servers {
+		at := item(path, i)
+		if !v.sound(at) {
+			continue
+		}
+		if s.Address == "" {
+			v.fail(child(at, "url"), "missing, "+wantURL)
+			continue
+		}
+		v.count(child(at, "weight"), s.Weight, 1, maxWeight)
+		if j, twice := first[s.Address]; twice {
+			v.fail(at, "want each server once, this one is that of "+item(path, j)+"; a weight gives it more")
+		}
+		first[s.Address] = i
+	}
+}
+
+func (v *validator) missingOrigin() {
+	if v.src.file == "" {
+		v.errs = append(v.errs, &FieldError{Path: flagOrigin, Want: "missing, " + wantURL + ", or a file with origins"})
+		return
+	}
+	v.fail("origins", "missing, want an origin, such as app: {servers: [\"http://127.0.0.1:9000\"]}")
+}
+
+func (v *validator) queue(path string, q Queue) {
+	requests, wait := child(path, "requests"), child(path, "wait")
+	v.count(requests, q.Requests, 0, maxCount)
+	if q.Requests > 0 && q.Wait == 0 && v.sound(requests, wait) {
+		v.fail(wait, "want more than 0s, or requests: 0 for no queue")
+	}
+}
+
+// originTLS checks how an origin's servers are spoken to over TLS. The files are
+// read by whoever uses them.
+func (v *validator) originTLS(path string, o *Origin) {
+	section := child(path, "tls")
+	if !v.src.given(section) {
+		return
+	}
+	secure := slices.ContainsFunc(o.Servers, func(s Server) bool { return s.TLS })
+	if !secure && v.sound(child(path, "servers")) {
+		v.add(section, "", "want no such section: no server is https")
+	}
+	v.pair(section, &o.TLS)
+	if name := child(section, "server_name"); o.TLS.ServerName != "" && v.sound(name) {
+		if _, port, ok := splitHost(o.TLS.ServerName); !ok || port != 0 {
+			v.fail(name, "want HOST, without a port")
+		}
+	}
+	if o.TLS.InsecureSkipVerify && o.TLS.CA != "" && v.sound(section) {
+		v.fail(child(section, "insecure_skip_verify"), "want no ca beside it: nothing is verified")
+	}
+}
+
+// pair checks that certificate and key stand together.
+func (v *validator) pair(section string, t *OriginTLS) {
+	certificate, key := child(section, "certificate"), child(section, "key")
+	switch {
+	case !v.sound(certificate, key):
+	case t.Certificate == "" && t.Key != "":
+		v.fail(key, "want certificate beside it, the file with the certificate of this key")
+	case t.Certificate != "" && t.Key == "":
+		v.fail(certificate, "want key beside it, the file with the key of this certificate")
+	}
+}

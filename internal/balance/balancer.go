@@ -1,0 +1,142 @@
+package balance
+
+import (
+	"math"
+	"time"
+)
+
+// Policy is how the next server is chosen.
+type Policy uint8
+
+const (
+	// RoundRobin takes the servers in turn, by weight.
+	RoundRobin Policy = iota
+	// LeastConnections takes the one with the fewest connections in use for its
+	// weight, and among equals in turn.
+	LeastConnections
+)
+
+// Options configure a Balancer. Counts and weights are above 0 unless said
+// otherwise.
+type Options struct {
+	Policy   Policy
+	Weights  []int // one for each server, at least one server
+	Ejection Ejection
+	Health   Health
+}
+
+// Load is what a server carries when one is chosen.
+type Load struct {
+	InUse int  // connections in use
+	Full  bool // it can take no further one now
+	Not   bool // it is out of the question for this request
+}
+
+// Ticket numbers the requests given out, in order, from 1.
+type Ticket uint64
+
+// Balancer chooses among servers. They are named by their index in
+// Options.Weights.
+type Balancer struct {
+	options Options
+	servers []server
+	given   Ticket // the last
+}
+
+// server is one of them.
+type server struct {
+	weight  int
+	current int // of smooth weighted round robin: what it has earned
+
+	failures  int       // in a row, while not ejected
+	ejections int       // in a row; 0: not ejected
+	until     time.Time // of the ejection, or of the trial
+	ejected   Ticket    // the last request given out when it was
+	trial     Ticket    // the last that was a trial
+
+	down   bool // by health checks
+	streak int  // of checks that say the opposite of down
+}
+
+// New returns a Balancer that knows nothing bad of any server.
+func New(options Options) *Balancer {
+	b := &Balancer{options: options}
+	for _, w := range options.Weights {
+		b.servers = append(b.servers, server{weight: w})
+	}
+	return b
+}
+
+// Choose returns the server that gets the next request. loads has one Load for
+// each server. ok is false where none can take it now: those in question are
+// full, or out and not to be tried; Refuses tells.
+func (b *Balancer) Choose(now time.Time, loads []Load) (index int, t Ticket, ok bool) {
+	left := b.left(now, loads)
+	if !left && b.options.Ejection.Refuse {
+		return 0, 0, false
+	}
+	least := math.Inf(1)
+	if b.options.Policy == LeastConnections {
+		least = b.least(now, loads, left)
+	}
+	best, total := -1, 0
+	for i := range b.servers {
+		s := &b.servers[i]
+		if !b.candidate(i, now, loads[i], left) || b.burden(i, loads[i]) > least {
+			continue
+		}
+		s.current += s.weight
+		total += s.weight
+		if best < 0 || s.current > b.servers[best].current {
+			best = i
+		}
+	}
+	if best < 0 {
+		return 0, 0, false
+	}
+	s := &b.servers[best]
+	s.current -= total
+	b.given++
+	if left && s.ejections > 0 {
+		s.trial, s.until = b.given, now.Add(b.backoff(s.ejections)) // it has as long
+	}
+	return best, b.given, true
+}
+
+// left reports whether any server in question may get requests as usual.
+func (b *Balancer) left(now time.Time, loads []Load) bool {
+	for i := range b.servers {
+		if !loads[i].Not && b.servers[i].available(now) {
+			return true
+		}
+	}
+	return false
+}
+
+// candidate reports whether a server can take the request; where none is left,
+// those that are out can, too.
+func (b *Balancer) candidate(i int, now time.Time, l Load, left bool) bool {
+	return !l.Not && !l.Full && (!left || b.servers[i].available(now))
+}
+
+// least is the smallest burden of a candidate.
+func (b *Balancer) least(now time.Time, loads []Load, left bool) float64 {
+	least := math.Inf(1)
+	for i := range b.servers {
+		if b.candidate(i, now, loads[i], left) {
+			least = min(least, b.burden(i, loads[i]))
+		}
+	}
+	return least
+}
+
+// burden is what a server would carry with the request, for its weight.
+func (b *Balancer) burden(i int, l Load) float64 {
+	return float64(l.InUse+1) / float64(b.servers[i].weight)
+}
+
+// available reports whether the server may get a request as usual: it is neither
+// down nor ejected, or its trial is due.
+func (s *server) available(now time.Time) bool {
+	return !s.down && (s.ejections == 0 || !now.Before(s.until))
+}

@@ -1,0 +1,19 @@
+// Package balance chooses among the servers of an origin.
+//
+// It answers one question: which of these servers gets the next request, given how
+// those before it went?
+//
+// The laws:
+//
+//   - Over a round each server gets requests by its weight, spread out; or, with
+//     LeastConnections, the one with the fewest for its weight gets the next.
+//   - A server that fails several times in a row is ejected for a while, which
+//     doubles with each trial that fails. When the while is over it gets a single
+//     request, the trial: a circuit breaker for each server.
+//   - Requests given out before an ejection say nothing about the server after it.
+//   - When no server is left, all get requests again, or none, as the operator chose.
+//   - A server that the health checks call down gets none, whatever the rest says.
+//
+// It knows no socket and no clock: now is an argument, and so is what each server
+// carries. It is not safe for concurrent use.
+package balance

@@ -1,0 +1,67 @@
+package balance
+
+import "time"
+
+// Health says how many checks in a row change what is held of a server.
+type Health struct {
+	Healthy   int // good ones bring it back
+	Unhealthy int // bad ones take it out
+}
+
+// Checked notes what a health check found. It reports whether the server was taken
+// out or brought back.
+func (b *Balancer) Checked(index int, good bool) bool {
+	s := &b.servers[index]
+	if good != s.down {
+		s.streak = 0
+		return false
+	}
+	s.streak++
+	limit := b.options.Health.Unhealthy
+	if s.down {
+		limit = b.options.Health.Healthy
+	}
+	if s.streak < limit {
+		return false
+	}
+	s.down, s.streak = !s.down, 0
+	return true
+}
+
+// State is what a server is held to be.
+type State uint8
+
+const (
+	// Up gets requests.
+	Up State = iota
+	// Ejected gets none but trials, because requests failed.
+	Ejected
+	// Down gets none, because health checks failed.
+	Down
+)
+
+// String returns the state as one word.
+func (s State) String() string {
+	switch s {
+	case Up:
+		return "up"
+	case Ejected:
+		return "ejected"
+	case Down:
+		return "down"
+	}
+	return "unknown"
+}
+
+// State returns what a server is held to be, and, if it is ejected, how long that
+// lasts: until its next trial, which may be due.
+func (b *Balancer) State(index int, now time.Time) (State, time.Duration) {
+	s := &b.servers[index]
+	switch {
+	case s.down:
+		return Down, 0
+	case s.ejections > 0:
+		return Ejected, max(s.until.Sub(now), 0)
+	}
+	return Up, 0
+}

@@ -1,0 +1,17 @@
+// Package dial makes connections to hosts by name.
+//
+// It answers one question: which addresses has this name, and which of them
+// answers?
+//
+// The laws:
+//
+//   - A resolver that fails or hangs ends no service: the last answer is used for
+//     up to Options.Keep, and is asked for anew in the background.
+//   - An address that does not answer costs Options.AttemptDelay, not the time of
+//     the whole dial: the next one is tried beside it (RFC 8305 section 5).
+//   - Everything has a limit: how old an answer gets, how long a lookup takes, how
+//     many run for a name (one), how many addresses are tried.
+//
+// It knows no TLS, no pool and no HTTP. Names come from the configuration, so
+// what is known of them is never forgotten.
+package dial

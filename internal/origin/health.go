@@ -1,0 +1,118 @@
+package origin
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"edgeproxy/internal/field"
+)
+
+// Health is how a server is asked whether it is well: by a GET on a connection of
+// its own, beside those of MaxConnections.
+type Health struct {
+	Path string // the target; "" is no checks
+	// Host is sent as Host. The default is that of the server, else its address.
+	Host string
+	// Interval is the time between a check and the next. Default 10s.
+	Interval time.Duration
+	// Timeout bounds one check whole. Default 2s.
+	Timeout time.Duration
+	// Healthy and Unhealthy are how many good or bad checks in a row bring a server
+	// back or take it out. Defaults 2 and 3.
+	Healthy, Unhealthy int
+	// From and To are the statuses of a good answer. Defaults 200 and 399.
+	From, To int
+}
+
+func (h *Health) setDefaults() {
+	h.Interval = cmp.Or(h.Interval, 10*time.Second)
+	h.Timeout = cmp.Or(h.Timeout, 2*time.Second)
+	h.Healthy = cmp.Or(h.Healthy, 2)
+	h.Unhealthy = cmp.Or(h.Unhealthy, 3)
+	h.From = cmp.Or(h.From, 200)
+	h.To = cmp.Or(h.To, 399)
+}
+
+func (h *Health) validate() error {
+	if h.Interval < 0 || h.Timeout < 0 || h.Healthy < 0 || h.Unhealthy < 0 || h.From < 0 || h.To < 0 {
+		return errors.New("health: want no negative value")
+	}
+	if h.Path != "" && !unbroken(h.Path) || !unbroken(h.Host) {
+		return errors.New("health: want no space or control byte in path or host")
+	}
+	return nil
+}
+
+// checks asks the servers of an origin again and again, each in a goroutine.
+type checks struct {
+	origin  *Origin
+	cancel  context.CancelFunc
+	running sync.WaitGroup
+}
+
+func startChecks(o *Origin) *checks {
+	if o.options.Health.Path == "" {
+		return nil
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	k := &checks{origin: o, cancel: cancel}
+	for _, s := range o.pool.servers {
+		k.running.Go(func() { k.watch(ctx, s) })
+	}
+	return k
+}
+
+// close ends the checks and waits for them.
+func (k *checks) close() {
+	if k != nil {
+		k.cancel()
+		k.running.Wait()
+	}
+}
+
+func (k *checks) watch(ctx context.Context, s *server) {
+	for timer := time.NewTimer(0); ; timer.Reset(k.origin.options.Health.Interval) {
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+		failure := k.check(ctx, s)
+		if ctx.Err() != nil {
+			return
+		}
+		k.origin.tell(k.origin.pool.checked(s, failure))
+	}
+}
+
+// check asks once, and returns what is wrong. The body is of no interest.
+func (k *checks) check(ctx context.Context, s *server) error {
+	h := &k.origin.options.Health
+	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
+	defer cancel()
+	c, failure := k.origin.connect(ctx, s)
+	if failure != nil {
+		return failure
+	}
+	defer c.close()
+	defer context.AfterFunc(ctx, c.close)()
+	x := &exchange{origin: k.origin, c: c, r: &Request{
+		Method: "GET", Target: h.Path, Host: cmp.Or(h.Host, s.Address),
+		Header: field.List{{Name: "User-Agent", Value: "edgeproxy health check"}},
+	}}
+	head, _, failure := x.run()
+	switch {
+	case ctx.Err() != nil:
+		return k.origin.fail(Timeout, "check the health", context.Cause(ctx))
+	case failure != nil:
+		return failure
+	case head.status < h.From || head.status > h.To:
+		return fmt.Errorf("health check: got status %d, want %d to %d", head.status, h.From, h.To)
+	}
+	return nil
+}

@@ -1,0 +1,92 @@
+package origin
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+)
+
+// sessions is how many TLS sessions are kept for one server: each connection that
+// is made takes one, and leaves the newer ones that it was given.
+const sessions = 64
+
+// clientConfig completes base for connections to address: the server's name is
+// the host of the address unless base has one, sessions are resumed (RFC 8446
+// section 2.2), and HTTP/1.1 is the only protocol offered (RFC 7301).
+func clientConfig(base *tls.Config, address string) *tls.Config {
+	c := base.Clone()
+	if c.ServerName == "" {
+		c.ServerName, _, _ = net.SplitHostPort(address) // validated by then
+	}
+	if c.ClientSessionCache == nil {
+		c.ClientSessionCache = tls.NewLRUClientSessionCache(sessions)
+	}
+	c.NextProtos = []string{"http/1.1"}
+	return c
+}
+
+// secure makes the handshake on a fresh connection and returns what then carries
+// the exchanges. After an error socket is closed.
+func secure(ctx context.Context, socket net.Conn, config *tls.Config) (*conn, error) {
+	w := &tlsSocket{Conn: socket}
+	t := tls.Client(w, config)
+	if err := t.HandshakeContext(ctx); err != nil {
+		_ = socket.Close()
+		return nil, fmt.Errorf("TLS handshake with %s: %w", config.ServerName, err)
+	}
+	c := newConn(t)
+	c.socket, c.under = socket, w
+	c.quiet = tlsQuiet(t, w, socketQuiet(socket))
+	return c, nil
+}
+
+// tlsSocket is the socket under TLS. While it is cut off, reading it is refused, so
+// that TLS gives out only what it has read already.
+type tlsSocket struct {
+	net.Conn
+	cutOff bool
+	ended  bool // the end of the TCP connection was read
+}
+
+func (w *tlsSocket) Read(p []byte) (int, error) {
+	if w.cutOff {
+		return 0, errCutOff
+	}
+	n, err := w.Conn.Read(p)
+	w.ended = w.ended || errors.Is(err, io.EOF)
+	return n, err
+}
+
+// errCutOff is temporary in the sense of net.Error: TLS can be read again after it.
+var errCutOff error = cutOffError{}
+
+type cutOffError struct{}
+
+func (cutOffError) Error() string   { return "the socket is not read now" }
+func (cutOffError) Timeout() bool   { return true }
+func (cutOffError) Temporary() bool { return true }
+
+// tlsQuiet returns a function that reports whether nothing has arrived that was
+// not handed out: neither on the socket, as far as quiet can tell (nil: it
+// cannot), nor in what TLS has read of it. It must not run beside a read.
+func tlsQuiet(t *tls.Conn, w *tlsSocket, quiet func() bool) func() bool {
+	return func() bool {
+		if quiet != nil && !quiet() {
+			return false
+		}
+		w.cutOff = true
+		defer func() { w.cutOff = false }()
+		n, err := t.Read(make([]byte, 1))
+		return n == 0 && errors.Is(err, errCutOff)
+	}
+}
+
+// untrusted reports whether err is about the server's certificate. Asking again
+// would show the same one.
+func untrusted(err error) bool {
+	_, ok := errors.AsType[*tls.CertificateVerificationError](err)
+	return ok
+}

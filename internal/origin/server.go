@@ -1,0 +1,65 @@
+package origin
+
+import (
+	"time"
+
+	"edgeproxy/internal/balance"
+)
+
+// server is one server and the connections to it.
+type server struct {
+	Server
+	index int // in Options.Servers
+	limit int
+
+	open int     // slots in use and idle; guarded by pool.mu
+	idle []*conn // the last one was used last; guarded by pool.mu
+}
+
+// slot is the right to have one connection to a server.
+type slot struct {
+	server *server
+	c      *conn // to be used; nil: one is to be made
+	ticket balance.Ticket
+}
+
+// Change says that a server was taken out or brought back.
+type Change struct {
+	Server string // its address
+	State  balance.State
+	// Err is what the last request or check failed with; nil when it is up.
+	Err error
+}
+
+// ServerStats is what one server does now.
+type ServerStats struct {
+	Address string
+	State   balance.State
+	// EjectedFor is how long until its next trial, if it is ejected.
+	EjectedFor   time.Duration
+	Weight       int
+	Active, Idle int // connections, those being made included
+}
+
+// Stats is what an Origin does now.
+type Stats struct {
+	Name    string
+	Waiting int // requests in the queue
+	Servers []ServerStats
+}
+
+// Stats returns what the origin does at now.
+func (o *Origin) Stats(now time.Time) Stats {
+	p := o.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := Stats{Name: o.options.Name, Waiting: p.waiters.Len()}
+	for _, s := range p.servers {
+		state, left := p.balancer.State(s.index, now)
+		out.Servers = append(out.Servers, ServerStats{
+			Address: s.Address, State: state, EjectedFor: left, Weight: s.Weight,
+			Active: s.open - len(s.idle), Idle: len(s.idle),
+		})
+	}
+	return out
+}

@@ -1,0 +1,108 @@
+package origin
+
+import (
+	"context"
+	"time"
+)
+
+// maxTries is how many connections one request may be tried on, of all servers.
+const maxTries = 3
+
+// tried is what came of one try.
+type tried struct {
+	res     *Response
+	failure *Error // nil: res is the answer
+	again   bool   // the server cannot have answered, and may be asked once more
+	stale   bool   // the connection had been given up before
+}
+
+// tries sends r until it is answered or may not be tried again. It returns the
+// slot that is left, which stays with the caller, or with the Body after success.
+func (o *Origin) tries(ctx context.Context, s slot, r *Request) (*Response, slot, *Error) {
+	var without []*server // no connection to these can be made
+	repeated := false
+	for n := 1; ; n++ {
+		t := o.try(ctx, s, r)
+		o.tell(o.pool.report(s, t.failure, t.stale))
+		if t.failure == nil || n == maxTries {
+			return t.res, s, t.failure
+		}
+		if t.failure.Kind == Connect {
+			without = append(without, s.server)
+			if other, ok := o.pool.elsewhere(s, without); ok {
+				s = other
+				continue
+			}
+		}
+		if repeated || !t.again || !r.repeatable() {
+			return nil, s, t.failure
+		}
+		repeated, s.c = true, nil
+	}
+}
+
+// tell passes on what was changed, if anything was.
+func (o *Origin) tell(c Change, changed bool) {
+	if changed && o.options.OnChange != nil {
+		o.options.OnChange(c)
+	}
+}
+
+// try makes one try, on a fresh connection if the slot has none. After a failure
+// no connection is left.
+func (o *Origin) try(ctx context.Context, s slot, r *Request) tried {
+	c := s.c
+	if c == nil {
+		var failure *Error
+		if c, failure = o.connect(ctx, s.server); failure != nil {
+			return tried{failure: failure, again: failure.Kind == Connect && !failure.Timeout() && !untrusted(failure)}
+		}
+	}
+	x := &exchange{origin: o, c: c, r: r}
+	release := context.AfterFunc(ctx, c.close)
+	h, f, failure := x.run()
+	if !release() {
+		failure = o.fail(Canceled, "wait for the response", context.Cause(ctx))
+	}
+	if failure != nil {
+		c.close()
+		stale := failure.Kind == Cut && x.silent && c.reused
+		return tried{failure: failure, again: stale, stale: stale}
+	}
+	o.metrics.waited(x.firstByte.Sub(x.begun))
+	keep := time.Duration(0)
+	if x.keep {
+		keep = keepFor(h.fields, o.options.KeepAlive)
+	}
+	return tried{res: &Response{
+		Status: h.status, Reason: h.reason, Header: h.fields,
+		ContentLength: f.length, Body: newBody(o, c, h.status, f, keep),
+		RequestTime: x.begun, ResponseTime: x.whole,
+	}}
+}
+
+// connect makes a connection, with TLS where it is wanted.
+func (o *Origin) connect(ctx context.Context, s *server) (*conn, *Error) {
+	limited, cancel := context.WithTimeout(ctx, o.options.ConnectTimeout)
+	defer cancel()
+	c, err := o.dial(limited, s)
+	switch {
+	case err == nil:
+		c.idle, c.server = o.options.IdleTimeout, s
+		return c, nil
+	case ctx.Err() != nil:
+		return nil, o.fail(Canceled, "connect", context.Cause(ctx))
+	}
+	return nil, o.fail(Connect, "connect", err)
+}
+
+func (o *Origin) dial(ctx context.Context, s *server) (*conn, error) {
+	nc, err := o.options.Dial(ctx, "tcp", s.Address)
+	if err != nil {
+		return nil, err
+	}
+	if s.TLS != nil {
+		return secure(ctx, nc, s.TLS)
+	}
+	return newConn(nc), nil
+}
