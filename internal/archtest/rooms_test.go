@@ -44,6 +44,7 @@ func rooms() map[string]room {
 		"internal/admission": {
 			ours: []string{"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/reason", "internal/statefile"},
 		},
+		"internal/alike":          {ours: []string{"internal/rfc9111"}},
 		"internal/archtest":       {testOnly: true},
 		"internal/bloom":          {},
 		"internal/bloom/counting": {ours: []string{"internal/bloom"}},
