@@ -104,6 +104,7 @@ func (e *edge) routes() ([]proxy.Route, error) {
 			Bypass:   bypass(r.Cache.Bypass),
 			Variants: rfc9111.Variants{AnyLanguageOrder: e.config.Cache.AnyLanguageOrder},
 			Caching:  cachingOptions(r.Cache), HonorRequest: r.Cache.HonorRequest, Key: key, AllowAmbiguousPath: r.AllowAmbiguousPath,
+			NoVarySearch: r.Cache.NoVarySearch,
 		})
 	}
 	return routes, nil

@@ -72,7 +72,7 @@ func rooms() map[string]room {
 		"internal/purge": {ours: []string{"internal/field"}},
 		"internal/proxy": {
 			ours: []string{
-				"internal/accesslog", "internal/admission", "internal/cache", "internal/cachekey", "internal/field",
+				"internal/accesslog", "internal/admission", "internal/alike", "internal/cache", "internal/cachekey", "internal/field",
 				"internal/flight", "internal/origin", "internal/purge", "internal/reason", "internal/rfc9111", "internal/shadow", "internal/wire",
 			},
 			third: []string{prometheus, fasthttp},

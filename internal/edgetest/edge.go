@@ -53,6 +53,7 @@ type Options struct {
 	WriteIdle                               time.Duration
 	HostHeader                              string
 	AllowAmbiguousPath                      bool
+	IgnoreNoVarySearch                      bool
 
 	// Log gets the edge's log; nil drops it.
 	Log io.Writer
@@ -142,6 +143,7 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rul
 		Routes: []proxy.Route{{
 			Name: "default", Hosts: []proxy.Host{{}}, PathPrefix: "/", Origin: e.origin, HostHeader: o.HostHeader,
 			Rule: o.Rule, Caching: o.Caching, HonorRequest: o.HonorRequest, Bypass: o.Bypass, Key: rules, AllowAmbiguousPath: o.AllowAmbiguousPath,
+			NoVarySearch: !o.IgnoreNoVarySearch,
 		}},
 		MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, RequestsInFlight: o.RequestsInFlight,
 		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, ReadIdle: 30 * time.Second, WriteIdle: o.WriteIdle,

@@ -41,6 +41,8 @@ func (p *Proxy) decide(x *exchange) disposition {
 
 // ask looks the key up and sees whether a miss may go to the origin.
 func (p *Proxy) ask(x *exchange) disposition {
+	p.keyAlike(x)
+	x.demand = x.url
 	if p.lookup(x) {
 		return hit
 	}
@@ -57,7 +59,7 @@ func (p *Proxy) sight(x *exchange, d disposition) disposition {
 		return d
 	}
 	x.sighted = true
-	x.verdict = p.Gate.Sight(x.route.Rule, x.url.Hi, x.url.Lo)
+	x.verdict = p.Gate.Sight(x.route.Rule, x.demand.Hi, x.demand.Lo)
 	switch {
 	case x.fwd == fwdStale && x.tier == cache.Memory:
 		// What is stored is renewed without asking the filter again.
@@ -70,7 +72,7 @@ func (p *Proxy) sight(x *exchange, d disposition) disposition {
 
 // find is lookup for a request whose sighting has been counted.
 func (p *Proxy) find(x *exchange) bool {
-	if !p.lookup(x) {
+	if !p.lookupAgain(x) {
 		return false
 	}
 	if x.tier == cache.Stage {
@@ -89,7 +91,7 @@ func (p *Proxy) promote(x *exchange) {
 	}
 	if p.Store.Promote(x.key, x.name) {
 		// Written now, without a fill: the next one of the key is no regret.
-		p.Gate.Filled(rule, x.url.Hi, x.url.Lo, false)
+		p.Gate.Filled(rule, x.demand.Hi, x.demand.Lo, false)
 		x.route.metrics.fills.promoted.Add(1)
 		x.route.metrics.fills.promotedBytes.Add(int64(len(x.entry.Body)))
 	}
@@ -134,9 +136,9 @@ func (x *exchange) bypass() (reason.Reason, forward) {
 	return reason.None, fwdNone
 }
 
-// stored finds what is stored for x, fresh or stale, nil if nothing; x.fwd says
-// how near it came.
-func (p *Proxy) stored(x *exchange) *cache.Entry {
+// storedAs finds what is stored under the key of x, fresh or stale, nil if nothing;
+// x.fwd says how near it came.
+func (p *Proxy) storedAs(x *exchange) *cache.Entry {
 	x.fwd, x.stale = fwdURIMiss, nil
 	x.name, x.key = x.name[:x.baseLen], x.base
 	if names, ok := p.Store.Vary(x.base, x.name); ok {

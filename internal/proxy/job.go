@@ -15,7 +15,9 @@ type job struct {
 	route   *route
 	request *origin.Request
 	facts   rfc9111.RequestFacts
-	url     cache.Key // of the URL part, as in exchange
+	url     cache.Key // by which its sighting went
+
+	filing // where the response belongs
 
 	// base is the hash of baseName, the key before Vary.
 	base     cache.Key
@@ -35,10 +37,11 @@ type job struct {
 	// interims are those of a flight's fetch whose leader is told; nil otherwise.
 	interims interims
 
-	// variant returns the key of the variant that the request selects by names.
+	// variant returns the key of the variant that the request selects by names, on
+	// this base.
 	// It reads the request, so it may be called only until the header is
 	// published.
-	variant func(names []string) []byte
+	variant func(base []byte, names []string) []byte
 }
 
 // newJob copies what the fetch for x needs. keep says that the response may be
@@ -54,7 +57,7 @@ func (p *Proxy) newJob(x *exchange, keep bool) *job {
 			Method: string(x.method), NoStore: x.request.NoStore,
 			Authorization: x.asks.authorization, Cookie: x.asks.cookie,
 		},
-		url: x.url, base: x.base, born: p.Purges.Now(), directives: x.request,
+		url: x.demand, base: x.base, born: p.Purges.Now(), directives: x.request,
 	}
 	if keep && x.stale != nil {
 		j.validate(x.stale)
@@ -62,9 +65,10 @@ func (p *Proxy) newJob(x *exchange, keep bool) *job {
 	if x.baseLen > 0 {
 		j.resource = purge.URL{Scheme: scheme, Host: bytes.Clone(x.host), Target: bytes.Clone(x.keyed)}
 		j.baseName = bytes.Clone(x.name[:x.baseLen])
-		j.variant = func(names []string) []byte {
-			return x.appendVariant(bytes.Clone(j.baseName), names)
+		j.variant = func(base []byte, names []string) []byte {
+			return x.appendVariant(bytes.Clone(base), names)
 		}
+		j.filing = p.filing(x, j)
 	}
 	return j
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"edgeproxy/internal/alike"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/origin"
@@ -27,6 +28,7 @@ type head struct {
 	cookie bool     // it has Set-Cookie, and is for one client only
 	rep    rfc9111.Representation
 	entry  *cache.Entry // all but the body, if it may be stored
+	rule   *alike.Rule  // under which; nil is the key of the target itself
 
 	// held is the answer in place of what the origin sent: a stored response that
 	// it has confirmed (as is revalidated) or failed to (as is stale).
@@ -137,16 +139,18 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *head) *cache.Entry {
 	if star {
 		return nil
 	}
-	name, key := j.baseName, j.base
+	if slices.ContainsFunc(names, generated) {
+		return nil
+	}
+	var home keying
+	home, h.rule = p.home(j, resp)
+	name, key := home.name, home.base
 	if len(names) > 0 {
-		if slices.ContainsFunc(names, generated) {
-			return nil
-		}
-		name = j.variant(names)
+		name = j.variant(home.name, names)
 		key = p.Hasher.Sum(name)
 	}
 	return &cache.Entry{
-		Key: key, Name: name, URL: j.base, URLLen: len(j.baseName), Vary: names,
+		Key: key, Name: name, URL: home.base, URLLen: len(home.name), Vary: names,
 		Serial: p.serial.Add(1), Born: j.born, Tags: p.tags(j, nil, resp.Header), Status: resp.Status,
 		Header:       kept(h.fields, h.strip),
 		ResponseTime: resp.ResponseTime,

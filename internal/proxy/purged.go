@@ -16,7 +16,7 @@ import (
 // unpurged returns what the purges have left of e, which was found for x: nothing,
 // e as a stale response, or e itself.
 func (p *Proxy) unpurged(x *exchange, e *cache.Entry) *cache.Entry {
-	switch p.Purges.Check(e.Born, x.resource(), e.Tags) {
+	switch p.purgedSince(e, x.resource()) {
 	case purge.Gone:
 		p.Store.Discard(e)
 		return nil
@@ -39,7 +39,7 @@ func outdated(e *cache.Entry, at time.Time) *cache.Entry {
 // forgotten without a mark are for the flight to say, in forgotten.
 func (p *Proxy) reached(j *job, e *cache.Entry, forgotten func() bool) func() bool {
 	return func() bool {
-		return forgotten() || p.Purges.Check(e.Born, j.resource, e.Tags) == purge.Gone
+		return forgotten() || p.slipped(j) || p.purgedSince(e, j.resource) == purge.Gone
 	}
 }
 
