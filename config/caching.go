@@ -26,6 +26,9 @@ type Caching struct {
 	// then goes before Cache-Control as CDN-Cache-Control always does.
 	SurrogateControl bool
 
+	// NoVarySearch lets responses say that other queries of their path mean the same.
+	NoVarySearch bool
+
 	// HonorRequest lets clients ask for more, or less, than the origin did; they may
 	// always ask for the cache or nothing.
 	HonorRequest bool
@@ -108,6 +111,7 @@ func (d *decoder) cachingKeys(c *Caching) keys {
 		"slice":                       d.size(&c.Slice),
 		"bypass":                      d.bypass(&c.Bypass),
 		"surrogate_control":           d.boolean(&c.SurrogateControl),
+		"no_vary_search":              d.boolean(&c.NoVarySearch),
 		"honor_request_cache_control": d.boolean(&c.HonorRequest),
 	}
 }
@@ -167,6 +171,7 @@ func (c *Config) caching(src *source, path string, own Caching) Caching {
 		"bypass.headers":              func() { out.Bypass.Headers = own.Bypass.Headers },
 		"bypass.cookies":              func() { out.Bypass.Cookies = own.Bypass.Cookies },
 		"surrogate_control":           func() { out.SurrogateControl = own.SurrogateControl },
+		"no_vary_search":              func() { out.NoVarySearch = own.NoVarySearch },
 		"honor_request_cache_control": func() { out.HonorRequest = own.HonorRequest },
 	} {
 		if src.given(below(path, key)) {

@@ -22,10 +22,11 @@ func Default() *Config {
 		},
 		Cache: Cache{
 			Caching: Caching{
-				Heuristic:   Heuristic{Fraction: 0.1, MaxTTL: 24 * time.Hour},
-				TTLByStatus: map[int]time.Duration{},
-				SetCookie:   SetCookieShared,
-				Stale:       Stale{OriginFailure: time.Hour, Keep: time.Hour},
+				Heuristic:    Heuristic{Fraction: 0.1, MaxTTL: 24 * time.Hour},
+				TTLByStatus:  map[int]time.Duration{},
+				SetCookie:    SetCookieShared,
+				NoVarySearch: true,
+				Stale:        Stale{OriginFailure: time.Hour, Keep: time.Hour},
 			},
 			CollapseWait:   5 * time.Second,
 			UncacheableFor: 10 * time.Second,

@@ -50,7 +50,7 @@ routes:
     match: {hosts: ["*.Media.example.:81", "media.example:8080"], path_prefix: /m}
     origin: media
     admission: {policy: counting, more_than: 6}
-    cache: {default_ttl: 3s, heuristic: {fraction: 0.3}, stale: {keep: 5m}, set_cookie: refuse, ttl_by_status: {500: 1s}, honor_request_cache_control: false, surrogate_control: false, bypass: {headers: [X-Own], cookies: [id]}, key: {only_query: [r], cookies: [currency]}, slice: 64KiB}
+    cache: {default_ttl: 3s, heuristic: {fraction: 0.3}, stale: {keep: 5m}, set_cookie: refuse, ttl_by_status: {500: 1s}, honor_request_cache_control: false, surrogate_control: false, no_vary_search: true, bypass: {headers: [X-Own], cookies: [id]}, key: {only_query: [r], cookies: [currency]}, slice: 64KiB}
     allow_ambiguous_path: true
   - name: shop
     origin: shop
@@ -73,6 +73,7 @@ cache:
   honor_request_cache_control: true
   any_language_order: true
   surrogate_control: true
+  no_vary_search: false
   bypass: {headers: [X-Preview], cookies: [session, "wp_*"]}
   key: {ignore_query: [utm_*, fbclid], only_query: [q], sort_query: true, headers: [X-Lang], cookies: [theme]}
   slice: 1MiB
@@ -154,7 +155,7 @@ func wantEveryKey() *Config {
 				Origin: "media", Admission: Rule{PolicyCounting, 6}, AllowAmbiguousPath: true,
 				Cache: Caching{
 					DefaultTTL: 3 * time.Second, Heuristic: Heuristic{0.3, 25 * time.Hour}, TTLByStatus: map[int]time.Duration{500: time.Second},
-					ForceTTL: 2 * time.Second, SetCookie: SetCookieRefuse,
+					ForceTTL: 2 * time.Second, SetCookie: SetCookieRefuse, NoVarySearch: true,
 					Stale:  Stale{61 * time.Minute, time.Minute, 2 * time.Minute, 5 * time.Minute},
 					Bypass: Bypass{Headers: []string{"X-Own"}, Cookies: []string{"id"}},
 					Key:    Key{[]string{"utm_*", "fbclid"}, []string{"r"}, true, []string{"X-Lang"}, []string{"currency"}},

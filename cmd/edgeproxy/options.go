@@ -83,7 +83,8 @@ func (e *edge) routes() ([]proxy.Route, error) {
 			Bypass:   bypass(r.Cache.Bypass),
 			Variants: rfc9111.Variants{AnyLanguageOrder: e.config.Cache.AnyLanguageOrder},
 			Caching:  cachingOptions(r.Cache), HonorRequest: r.Cache.HonorRequest, Key: key, AllowAmbiguousPath: r.AllowAmbiguousPath,
-			SliceBytes: int64(r.Cache.Slice),
+			SliceBytes:   int64(r.Cache.Slice),
+			NoVarySearch: r.Cache.NoVarySearch,
 		})
 	}
 	return routes, nil

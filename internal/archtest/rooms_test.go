@@ -44,6 +44,7 @@ func rooms() map[string]room {
 		"internal/admission": {
 			ours: []string{"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/reason", "internal/statefile"},
 		},
+		"internal/alike":          {ours: []string{"internal/rfc9111"}},
 		"internal/archtest":       {testOnly: true},
 		"internal/balance":        {},
 		"internal/bloom":          {},
@@ -74,7 +75,7 @@ func rooms() map[string]room {
 		"internal/purge": {ours: []string{"internal/field"}},
 		"internal/proxy": {
 			ours: []string{
-				"internal/accesslog", "internal/admission", "internal/cache", "internal/cachekey", "internal/field",
+				"internal/accesslog", "internal/admission", "internal/alike", "internal/cache", "internal/cachekey", "internal/field",
 				"internal/flight", "internal/origin", "internal/purge", "internal/reason", "internal/rfc9111", "internal/shadow", "internal/wire",
 			},
 			third: []string{prometheus, fasthttp},

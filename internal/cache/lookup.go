@@ -63,3 +63,18 @@ func (s *Store) Vary(url Key, name []byte) ([]string, bool) {
 	}
 	return r.fields, true
 }
+
+// Holds reports whether Find or Vary would find anything for the URL whose hash is url.
+// It is no sign of demand, unlike Find, so it is what to ask where an answer is
+// unlikely. Another URL's hash may pass for it. It allocates nothing.
+func (s *Store) Holds(url Key) bool {
+	switch { // in the order of findElsewhere
+	case s.window.peek(url) != nil, s.main.holds(url), s.stage.items.peek(url) != nil, s.window.peek(url) != nil:
+		return true
+	case s.index.peek(url) != nil, s.stage.urls.peek(url) != nil:
+		return true
+	case s.limits.stageBytes > 0: // promoted meanwhile, and on
+		return s.main.holds(url) || s.index.peek(url) != nil
+	}
+	return false
+}

@@ -54,6 +54,7 @@ type Options struct {
 	WriteIdle                               time.Duration
 	HostHeader                              string
 	AllowAmbiguousPath                      bool
+	IgnoreNoVarySearch                      bool
 
 	// Log gets the edge's log; nil drops it.
 	Log io.Writer
@@ -142,7 +143,8 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rul
 		Node: Node, Store: e.Store, Hasher: hasher, Purges: purge.New(purge.Options{}), Gate: e.gate,
 		Routes: []proxy.Route{{
 			Name: "default", Hosts: []proxy.Host{{}}, PathPrefix: "/", Origin: e.origin, HostHeader: o.HostHeader,
-			Rule: o.Rule, Caching: o.Caching, HonorRequest: o.HonorRequest, Bypass: o.Bypass, Key: rules, AllowAmbiguousPath: o.AllowAmbiguousPath, SliceBytes: o.SliceBytes,
+			Rule: o.Rule, Caching: o.Caching, HonorRequest: o.HonorRequest, Bypass: o.Bypass, Key: rules, AllowAmbiguousPath: o.AllowAmbiguousPath,
+			SliceBytes: o.SliceBytes, NoVarySearch: !o.IgnoreNoVarySearch,
 		}},
 		MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, RequestsInFlight: o.RequestsInFlight,
 		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, ReadIdle: 30 * time.Second, WriteIdle: o.WriteIdle,

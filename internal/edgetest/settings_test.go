@@ -19,7 +19,7 @@ import (
 //	TIME D                    default-ttl, collapse-wait, uncacheable-for, first-byte, between-reads, queue-wait, write-idle
 //	host-header TEXT
 //	bypass-header NAME..., bypass-cookie NAME...
-//	allow-ambiguous-path, honor-request
+//	allow-ambiguous-path, honor-request, ignore-no-vary-search
 //	heuristic FRACTION
 //	set-cookie MODE           shared, refuse, strip, store
 //	purge-from PREFIX         of the addresses that may use PURGE; clients have 198.51.100.7
@@ -35,6 +35,9 @@ func (o *Options) apply(s *step) error {
 		return nil
 	case key == "allow-ambiguous-path":
 		o.AllowAmbiguousPath = true
+		return nil
+	case key == "ignore-no-vary-search":
+		o.IgnoreNoVarySearch = true
 		return nil
 	case len(w) < 2:
 		return fmt.Errorf("set %s: want a value", key)

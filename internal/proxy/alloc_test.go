@@ -40,6 +40,7 @@ func TestHitAllocatesNothing(t *testing.T) {
 	f("HEAD", hitRequest(http.MethodHead, "/1024", ""))
 	f("a variant", hitRequest(http.MethodGet, "/vary/1024", ""))
 	f("a query and escapes", hitRequest(http.MethodGet, "/1024%20a?q=%2F&r=s", ""))
+	f("a query that means the same", hitRequest(http.MethodGet, "/search/1024?b=2&utm_source=x&a=%2F&fbclid=7", ""))
 	f("a condition that holds", hitRequest(http.MethodGet, "/1024", "If-None-Match: \"a\", "+hitETag+"\r\n"))
 	f("a date that holds", hitRequest(http.MethodGet, "/1024", "If-Modified-Since: "+hitModified+"\r\n"))
 	f("a condition that fails", hitRequest(http.MethodGet, "/1024", "If-None-Match: \"a\"\r\n"))

@@ -117,10 +117,10 @@ func wholeOf(e *cache.Entry) rfc9111.Representation {
 }
 
 // addPart adds the part of this number to the assembly of x, if it is stored and may be
-// used.
+// used. Parts are kept under the exact target.
 func (p *Proxy) addPart(x *exchange, number int64) bool {
 	n := len(x.scratch)
-	x.scratch = append(x.scratch, x.name[:x.baseLen]...)
+	x.scratch = append(x.scratch, x.exact.name[:x.exact.baseLen]...)
 	x.scratch = cachekey.AppendPart(x.scratch, x.route.SliceBytes, number)
 	name := x.scratch[n:]
 	key := p.Hasher.Sum(name)

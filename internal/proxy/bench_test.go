@@ -41,6 +41,7 @@ func BenchmarkHit(b *testing.B) {
 	f("1KiB", "/1024", "", "2xx")
 	f("16KiB", "/16384", "", "2xx")
 	f("variant", "/vary/1024", "", "2xx")
+	f("a query by a rule", "/search/1024?b=2&utm_source=x&a=1", "", "2xx")
 	f("not-modified", "/1024", "If-None-Match: "+hitETag+"\r\n", "3xx")
 	f("tagged, after other purges", "/1024", "", "2xx", purgeOthers)
 }

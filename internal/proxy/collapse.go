@@ -23,7 +23,7 @@ func (p *Proxy) collapseWhole(x *exchange) {
 	marked := p.marks.Has(x.base, x.start) // it was not shareable a moment ago
 	switch {
 	case marked && x.asks.ranged && x.verdict.Admit && x.mayStore():
-		p.part(x) // most likely all of it is too much to store
+		p.fetchPart(x) // most likely all of it is too much to store
 	case !x.mayShare():
 		p.alone(x, x.verdict.Admit && x.mayStore())
 	case marked:
@@ -101,6 +101,9 @@ func (p *Proxy) read(x *exchange, r *reader, h *head, leads bool) {
 // not be stored leads none: its origin may answer 304, which nobody else can use.
 func (p *Proxy) takeSeat(x *exchange) (r *reader, leads bool) {
 	following := x.route.Rule.Joined(x.verdict).Admit
+	if r = p.followOwn(x, following); r != nil {
+		return r, false
+	}
 	if x.asks.conditional && !x.verdict.Admit {
 		r, _ = p.flights.Follow(x.key, following)
 		return r, false
@@ -111,8 +114,8 @@ func (p *Proxy) takeSeat(x *exchange) (r *reader, leads bool) {
 // land acts on the name of a flight's end that gave x nothing to read.
 func (p *Proxy) land(x *exchange, h *head, outcome flight.Outcome, err error) (done bool) {
 	switch outcome {
-	case flight.Shared: // of another variant: join our own
-		x.selectVariant(p, h.selected().Vary)
+	case flight.Shared: // of another variant, or of another query: join our own
+		p.part(x, h)
 		x.stale = nil // it was what the URL had before it varied like this
 		return false
 	case flight.Filled:
@@ -143,14 +146,14 @@ func (x *exchange) shares(h *head) bool {
 	return x.bearsStale(h)
 }
 
-// suits reports whether x selects the variant that h is.
+// suits reports whether x selects the variant that h is, of what its query asks for.
 func (p *Proxy) suits(x *exchange, h *head) bool {
-	e := h.selected()
+	e, base := h.selected(), p.baseFor(x, h)
 	if len(e.Vary) == 0 {
-		return true
+		return string(base) == string(e.Name)
 	}
 	n := len(x.scratch)
-	x.scratch = append(x.scratch, x.name[:x.baseLen]...)
+	x.scratch = append(x.scratch, base...)
 	x.scratch = x.appendVariant(x.scratch, e.Vary)
 	same := string(x.scratch[n:]) == string(e.Name)
 	x.scratch = x.scratch[:n]

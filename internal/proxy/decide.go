@@ -41,6 +41,8 @@ func (p *Proxy) decide(x *exchange) disposition {
 
 // ask looks the key up and sees whether a miss may go to the origin.
 func (p *Proxy) ask(x *exchange) disposition {
+	p.keyAlike(x)
+	x.demand = x.url
 	if p.lookup(x) || p.assemble(x) {
 		return hit
 	}
@@ -57,7 +59,7 @@ func (p *Proxy) sight(x *exchange, d disposition) disposition {
 		return d
 	}
 	x.sighted = true
-	x.verdict = p.Gate.Sight(x.route.Rule, x.url.Hi, x.url.Lo)
+	x.verdict = p.Gate.Sight(x.route.Rule, x.demand.Hi, x.demand.Lo)
 	switch {
 	case d == hit && x.assembled.made():
 		p.promoteParts(x)
@@ -72,7 +74,7 @@ func (p *Proxy) sight(x *exchange, d disposition) disposition {
 
 // find is lookup for a request whose sighting has been counted.
 func (p *Proxy) find(x *exchange) bool {
-	if !p.lookup(x) {
+	if !p.lookupAgain(x) {
 		return false
 	}
 	if x.tier == cache.Stage {
@@ -139,9 +141,9 @@ func (x *exchange) bypass() (reason.Reason, forward) {
 	return reason.None, fwdNone
 }
 
-// stored finds what is stored for x, fresh or stale, nil if nothing; x.fwd says
-// how near it came.
-func (p *Proxy) stored(x *exchange) *cache.Entry {
+// storedAs finds what is stored under the key of x, fresh or stale, nil if nothing;
+// x.fwd says how near it came.
+func (p *Proxy) storedAs(x *exchange) *cache.Entry {
 	x.fwd, x.stale = fwdURIMiss, nil
 	x.name, x.key = x.name[:x.baseLen], x.base
 	if names, ok := p.Store.Vary(x.base, x.name); ok {

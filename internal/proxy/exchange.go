@@ -8,6 +8,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/alike"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/origin"
@@ -81,19 +82,19 @@ type exchange struct {
 	target wire.Target
 	method []byte
 
-	// host, path, keyed and name are built in scratch: the canonical host, the path
-	// that routes match, the target as the route's rules leave it, and the canonical
-	// key. That is the URL part, by whose hash sightings, flights and purges go; then
-	// what the rules select by, which makes the base; then for a variant the Vary part.
+	// host, path, keyed and the keys are built in scratch: the canonical host, the path
+	// that routes match, and the target as the route's rules leave it.
 	scratch []byte
 	host    []byte
 	path    []byte
 	keyed   []byte
-	name    []byte
-	baseLen int
-	url     cache.Key // the hash of the URL part
-	base    cache.Key // of the base
-	key     cache.Key // of name
+
+	keying              // the one in use: exact or alike
+	exact, alike keying // of the target, and where the path has a rule by that; see novarysearch.go
+	rule         *alike.Rule
+	apart        bool      // the rule does not hold for x
+	parted       bool      // from a flight whose response was another's
+	demand       cache.Key // by which sightings go
 
 	asks    asks
 	seen    seen

@@ -86,5 +86,5 @@ func (p *Proxy) ended(x *exchange, whole bool) {
 	default:
 		why = x.verdict.Reason
 	}
-	p.account(x.route, x.head, x.url, why, x.bytes)
+	p.account(x.route, x.head, x.demand, why, x.bytes)
 }

@@ -35,12 +35,13 @@ func hitRequest(method, path, more string) []byte {
 	return []byte(method + " " + path + " HTTP/1.1\r\nHost: example.com\r\n" + browserFields + more + "\r\n")
 }
 
-// hitOrigin answers /N with N bytes and eight fields, and /vary/N with Vary too.
+// hitOrigin answers /N with N bytes and eight fields, /vary/N with Vary too, and
+// /search/N with No-Vary-Search.
 func hitOrigin(tb testing.TB) origin.Options {
 	tb.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var size int
-		rest := strings.TrimPrefix(r.URL.Path, "/vary")
+		rest := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/vary"), "/search")
 		if _, err := fmt.Sscanf(rest, "/%d", &size); err != nil {
 			http.NotFound(w, r)
 			return
@@ -58,7 +59,10 @@ func hitOrigin(tb testing.TB) origin.Options {
 		} {
 			h.Set(f[0], f[1])
 		}
-		if rest != r.URL.Path {
+		switch {
+		case strings.HasPrefix(r.URL.Path, "/search"):
+			h.Set("No-Vary-Search", `key-order, params=("utm_source" "fbclid")`)
+		case rest != r.URL.Path:
 			h.Set("Vary", "Accept-Encoding, Accept-Language")
 		}
 		_, _ = w.Write(make([]byte, size))

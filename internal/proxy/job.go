@@ -15,7 +15,9 @@ type job struct {
 	route   *route
 	request *origin.Request
 	facts   rfc9111.RequestFacts
-	url     cache.Key // of the URL part, as in exchange
+	url     cache.Key // by which its sighting went
+
+	filing // where the response belongs
 
 	// base is the hash of baseName, the key before Vary.
 	base     cache.Key
@@ -58,7 +60,7 @@ func (p *Proxy) newJob(x *exchange, keep bool) *job {
 			Method: string(x.method), NoStore: x.request.NoStore,
 			Authorization: x.asks.authorization, Cookie: x.asks.cookie,
 		},
-		url: x.url, base: x.base, born: p.Purges.Now(), directives: x.request,
+		url: x.demand, base: x.base, born: p.Purges.Now(), directives: x.request,
 	}
 	if keep && x.stale != nil {
 		j.validate(x.stale)
@@ -69,6 +71,7 @@ func (p *Proxy) newJob(x *exchange, keep bool) *job {
 		j.variant = func(base []byte, names []string) []byte {
 			return x.appendVariant(bytes.Clone(base), names)
 		}
+		j.filing = p.filing(x, j)
 	}
 	return j
 }

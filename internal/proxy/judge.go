@@ -7,6 +7,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"edgeproxy/internal/alike"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/origin"
@@ -28,6 +29,7 @@ type head struct {
 	part   bool     // it is kept as the part that it is
 	rep    rfc9111.Representation
 	entry  *cache.Entry // all but the body, if it may be stored
+	rule   *alike.Rule  // under which; nil is the key of the target itself
 
 	// held is the answer in place of what the origin sent: a stored response that
 	// it has confirmed (as is revalidated) or failed to (as is stale).
@@ -145,20 +147,22 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *head) *cache.Entry {
 	if star {
 		return nil
 	}
-	base, url := j.baseName, j.base
-	if h.part {
-		base, url = j.span.name, j.span.key
+	if slices.ContainsFunc(names, generated) {
+		return nil
 	}
-	name, key := base, url
+	var home keying
+	if h.part {
+		home = keying{name: j.span.name, base: j.span.key}
+	} else {
+		home, h.rule = p.home(j, resp)
+	}
+	name, key := home.name, home.base
 	if len(names) > 0 {
-		if slices.ContainsFunc(names, generated) {
-			return nil
-		}
-		name = j.variant(base, names)
+		name = j.variant(home.name, names)
 		key = p.Hasher.Sum(name)
 	}
 	return &cache.Entry{
-		Key: key, Name: name, URL: url, URLLen: len(base), Vary: names,
+		Key: key, Name: name, URL: home.base, URLLen: len(home.name), Vary: names,
 		Serial: p.serial.Add(1), Born: j.born, Tags: p.tags(j, nil, resp.Header), Status: h.status,
 		Header:       kept(h.fields, h.strip),
 		ResponseTime: resp.ResponseTime,

@@ -7,6 +7,19 @@ import (
 	"edgeproxy/internal/wire"
 )
 
+// keying is one canonical key of a request and its hashes. It is the URL part, by
+// whose hash flights and purges go; then what the rules of the route select by, which
+// makes the base; then for a variant the Vary part.
+type keying struct {
+	name            []byte
+	urlLen, baseLen int
+	url, base       cache.Key // the hashes of the first parts
+	key             cache.Key // of name
+}
+
+// selectors returns what the rules of the route have added behind the URL part.
+func (k *keying) selectors() []byte { return k.name[k.urlLen:k.baseLen] }
+
 // keyURL builds the key of x before Vary, by the rules of its route: the target that
 // is keyed, the URL part, and behind that what header and cookie rules select by.
 func (x *exchange) keyURL(hasher cache.Hasher) {
@@ -17,6 +30,7 @@ func (x *exchange) keyURL(hasher cache.Hasher) {
 	n = len(x.scratch)
 	x.scratch = wire.AppendKey(x.scratch, scheme, x.host, x.keyed)
 	x.url = hasher.Sum(x.scratch[n:])
+	x.urlLen = len(x.scratch) - n
 	x.base = x.url
 	if rules.Selects() {
 		x.scratch = rules.AppendSelectors(x.scratch, x.rawLines)
@@ -24,6 +38,7 @@ func (x *exchange) keyURL(hasher cache.Hasher) {
 	}
 	x.name = x.scratch[n:]
 	x.baseLen, x.key = len(x.name), x.base
+	x.exact, x.demand = x.keying, x.url
 }
 
 // forwarded returns the target that the origin gets. Of a GET or HEAD only what is

@@ -9,19 +9,19 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// part answers a Range of what is too large to be stored: the origin gets the request as
+// fetchPart answers a Range of what is too large to be stored: the origin gets the request as
 // it is, and the part that it sends is kept, one for each URL (RFC 9111 section 3.3).
 // What x gets is stored if it can be, as always with an admitted request.
-func (p *Proxy) part(x *exchange) {
+func (p *Proxy) fetchPart(x *exchange) {
 	if x.route.SliceBytes > 0 { // one that slices do not suit; they alone are looked for
 		p.alone(x, false)
 		return
 	}
 	j := p.newJob(x, false)
 	j.request.Interim = p.teller(x)
-	j.span = p.newSpan(j.baseName, 0, 0)
-	j.facts.Range, j.url = true, j.span.key
-	r := p.flights.Lead(j.span.key, x.url, true) // before the fetch, so that a purge finds it
+	j.span = p.newSpan(j.exact.name, 0, 0)
+	j.facts.Range, j.url, j.flight = true, j.span.key, x.exact.url
+	r := p.flights.Lead(j.span.key, x.exact.url, true) // before the fetch, so that a purge finds it
 	f := r.Flight()
 	resp, err := x.route.Origin.RoundTrip(context.Background(), j.request)
 	if err != nil {

@@ -134,7 +134,7 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 	if h.why == reason.TooLarge && x.asks.ranged {
 		_ = resp.Body.Close()
 		p.account(j.route, h, j.url, h.why, 0)
-		p.part(x) // rather than the whole, for a part of it
+		p.fetchPart(x) // rather than the whole, for a part of it
 		return
 	}
 	x.response, x.head = resp, h

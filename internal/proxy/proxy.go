@@ -12,6 +12,7 @@ import (
 
 	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/alike"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/purge"
@@ -88,6 +89,7 @@ type Proxy struct {
 	refreshing  atomic.Int64  // validations in the background
 	serial      atomic.Uint64 // of the last entry made
 	heads       heads
+	alikes      *alike.Table
 	closeFlight sync.Once
 }
 
@@ -99,6 +101,7 @@ func New(o Options) (*Proxy, error) {
 	}
 	budget := flight.NewBudget(o.InflightBytes)
 	p := &Proxy{
+		alikes:  alike.New(),
 		Options: o, via: "1.1 " + o.Node, statusName: structuredName(o.Node), routes: routes, budget: budget,
 		flights: flight.NewTable[cache.Key, *head](budget, o.MaxObjectBytes, o.Purges.Now),
 		marks:   flight.NewMarks(func(k cache.Key) uint64 { return k.Lo }),

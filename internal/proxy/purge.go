@@ -85,7 +85,7 @@ func (p *Proxy) purgeStep(by, value string, soft bool) (purgeStep, error) {
 		return func() (int, bool) { return p.purgeURL(host, target, soft) }, err
 	case purgeByPrefix:
 		host, target, err := parseURL(value, ErrPurgePrefix)
-		return uncounted(func() { p.Purges.Prefix(p.prefix(host, target), soft) }), err
+		return uncounted(func() { p.markPrefix(p.prefix(host, target), soft) }), err
 	case purgeByHost:
 		host, err := wire.AppendHost(nil, []byte(value), scheme)
 		if err != nil {
@@ -122,18 +122,28 @@ func parseURL(raw string, want error) (host []byte, target wire.Target, err erro
 // purgeURL marks a URL and removes at once what is found of it, to count it.
 func (p *Proxy) purgeURL(host []byte, target wire.Target, soft bool) (objects int, all bool) {
 	u, selects := p.resource(host, target)
-	p.Purges.URL(u, soft)
+	p.markURL(u, soft)
 	if soft {
 		return 0, false
 	}
 	return p.forget(u), !selects
 }
 
-// forget removes what is found under the URL part of a key and keeps its flights
+// forget removes what is found of u under its own key, and under that of all URLs that
+// mean the same.
+func (p *Proxy) forget(u purge.URL) int {
+	n := p.forgetPart(wire.AppendKey(nil, u.Scheme, u.Host, u.Target))
+	if rule := p.alikes.Forget(p.pathOf(u)); rule != nil {
+		_, k := appendAlike(nil, u, rule, nil)
+		n += p.forgetPart(k.name)
+	}
+	return n
+}
+
+// forgetPart removes what is found under the URL part of a key and keeps its flights
 // from being stored. It takes the flights first: one that stores after that sees the
 // mark, and one that stored before is removed with the rest.
-func (p *Proxy) forget(u purge.URL) int {
-	name := wire.AppendKey(nil, u.Scheme, u.Host, u.Target)
+func (p *Proxy) forgetPart(name []byte) int {
 	url := p.Hasher.Sum(name)
 	p.flights.Purge(url)
 	part := p.newSpan(name, 0, 0)
@@ -146,7 +156,7 @@ func (p *Proxy) forget(u purge.URL) int {
 func (p *Proxy) invalidateURL(host []byte, target wire.Target) {
 	u, selects := p.resource(host, target)
 	if selects {
-		p.Purges.URL(u, false)
+		p.markURL(u, false)
 	}
 	p.forget(u)
 }

@@ -21,7 +21,7 @@ func (p *Proxy) unpurged(x *exchange, e *cache.Entry) *cache.Entry {
 
 // unpurgedAt is unpurged for what is stored for a URL, at some time.
 func (p *Proxy) unpurgedAt(e *cache.Entry, u purge.URL, at time.Time) *cache.Entry {
-	switch p.Purges.Check(e.Born, u, e.Tags) {
+	switch p.purgedSince(e, u) {
 	case purge.Gone:
 		p.Store.Discard(e)
 		return nil
@@ -44,7 +44,7 @@ func outdated(e *cache.Entry, at time.Time) *cache.Entry {
 // forgotten without a mark are for the flight to say, in forgotten.
 func (p *Proxy) reached(j *job, e *cache.Entry, forgotten func() bool) func() bool {
 	return func() bool {
-		return forgotten() || p.Purges.Check(e.Born, j.resource, e.Tags) == purge.Gone
+		return forgotten() || p.slipped(j) || p.purgedSince(e, j.resource) == purge.Gone
 	}
 }
 

@@ -44,6 +44,8 @@ type Route struct {
 	// Key says what forms the key besides; nil is nothing. Its header rules may name
 	// what KeyableHeader reports.
 	Key *cachekey.Rules
+	// NoVarySearch lets responses say that other queries of their path mean the same.
+	NoVarySearch bool
 	// AllowAmbiguousPath lets targets with encoded slashes, dot segments and the
 	// like be stored.
 	AllowAmbiguousPath bool

@@ -3,7 +3,7 @@ package proxy
 // tell gives the shadow policies a finished request they have an eye on.
 func (p *Proxy) tell(x *exchange) {
 	size, storable := x.object()
-	p.Shadow.Request(x.url.Hi, x.url.Lo, size, storable, x.start)
+	p.Shadow.Request(x.demand.Hi, x.demand.Lo, size, storable, x.start)
 }
 
 // object returns what is known of the object that x asked for: its whole size,

@@ -13,6 +13,7 @@ import (
 func (p *Proxy) newSlicing(x *exchange) *slicing {
 	j := p.newJob(x, true)
 	j.facts.Range = true
+	j.flight = x.exact.url // slices are kept under the exact target
 	j.outlive(x, nothing)
 	return &slicing{
 		p: p, job: j, size: x.route.SliceBytes,
@@ -24,14 +25,14 @@ func (p *Proxy) newSlicing(x *exchange) *slicing {
 // responses. Whatever else the origin answers comes as a slice that is none.
 func (s *slicing) get(number int64, t tell) (*slice, error) {
 	p := s.p
-	sp := p.newSpan(s.job.baseName, s.size, number)
+	sp := p.newSpan(s.job.exact.name, s.size, number)
 	for range maxJoins {
 		name, key := s.variant(sp)
 		e, stale := s.stored(key, name)
 		if e != nil {
 			return &slice{number: number, entry: e}, nil
 		}
-		r, leads := p.flights.Join(key, s.job.url, s.admission)
+		r, leads := p.flights.Join(key, s.job.flight, s.admission)
 		if leads {
 			if e, _ := s.stored(key, name); e != nil { // stored between our look-up and our lead
 				r.Flight().Fill()
@@ -41,7 +42,7 @@ func (s *slicing) get(number int64, t tell) (*slice, error) {
 			s.launch(r, sp, stale, t)
 		}
 		h, outcome, err := r.Wait(p.CollapseWait)
-		if outcome == flight.Shared && (leads || s.suits(h, sp)) {
+		if outcome == flight.Shared && (leads || s.suits(h)) {
 			return s.landed(number, r, h, leads), nil
 		}
 		_ = r.Close()
@@ -80,7 +81,7 @@ func (s *slicing) landed(number int64, r *reader, h *head, leads bool) *slice {
 
 // alone fetches a slice that cannot be shared.
 func (s *slicing) alone(sp *span, stale *cache.Entry, t tell) (*slice, error) {
-	r := s.p.flights.Lead(sp.key, s.job.url, s.admission.Leading)
+	r := s.p.flights.Lead(sp.key, s.job.flight, s.admission.Leading)
 	s.launch(r, sp, stale, t)
 	h, outcome, err := r.Wait(0)
 	if outcome != flight.Shared {
@@ -142,16 +143,9 @@ func (s *slicing) variant(sp *span) (name []byte, key cache.Key) {
 }
 
 // suits reports whether the request selects what a flight for the slice has brought.
-func (s *slicing) suits(h *head, sp *span) bool {
+func (s *slicing) suits(h *head) bool {
 	e := h.selected()
-	base := s.job.baseName
-	if h.part || h.held != nil {
-		base = sp.name
-	}
-	if len(e.Vary) == 0 {
-		return true
-	}
-	return bytes.Equal(e.Name, s.job.variant(base, e.Vary))
+	return len(e.Vary) == 0 || bytes.Equal(e.Name, s.job.variant(e.Name[:e.URLLen], e.Vary))
 }
 
 // stored returns the slice under this key if it can be used as it is, or what is to be

@@ -251,7 +251,7 @@ func (s *slicing) another(sl *slice) (*slice, error) {
 
 // find returns what is stored of the slice of this number, nil if nothing.
 func (s *slicing) find(number int64) *cache.Entry {
-	name, key := s.variant(s.p.newSpan(s.job.baseName, s.size, number))
+	name, key := s.variant(s.p.newSpan(s.job.exact.name, s.size, number))
 	e, _ := s.p.Store.Find(key, name)
 	return e
 }

@@ -58,7 +58,7 @@ func (p *Proxy) fetchOrKeep(ctx context.Context, j *job, purged func() bool) (re
 // roundTrip asks the origin. A purge that has taken what was to be validated leaves a
 // plain fetch.
 func (p *Proxy) roundTrip(ctx context.Context, j *job) (*origin.Response, error) {
-	if j.stale != nil && p.Purges.Check(j.stale.Born, j.resource, j.stale.Tags) == purge.Gone {
+	if j.stale != nil && p.purgedSince(j.stale, j.resource) == purge.Gone {
 		j.plain()
 	}
 	return j.route.Origin.RoundTrip(ctx, j.request)
@@ -124,6 +124,9 @@ func (p *Proxy) confirm(j *job, resp *origin.Response, purged func() bool) *head
 	}
 	if names, star := rfc9111.VaryNames(updated); star || !slices.Equal(names, j.stale.Vary) {
 		return nil // its key would be another
+	}
+	if !sameSearch(j.stale.Header, updated) {
+		return nil // as well
 	}
 	if !updated.Has("Date") {
 		updated.Add("Date", httpDate(resp.ResponseTime))

@@ -66,17 +66,30 @@ func (t *Table) Host(host []byte, soft bool) {
 
 // Prefix purges what has the scheme and host of p and a target that begins with
 // that of p, byte for byte. Segments mean nothing here: /a is a prefix of /a/b, of
-// /a?b and of /ab, /a/ only of the first; whoever wants the border writes it.
-func (t *Table) Prefix(p URL, soft bool) {
+// /a?b and of /ab, /a/ only of the first; whoever wants the border writes it. Also are URLs, byte for byte, that the same
+// purge is for.
+func (t *Table) Prefix(p URL, soft bool, also ...URL) {
 	host := t.hash(p.Host)
 	site := t.site(p.Scheme, host)
-	t.purge(soft, func(m mark) { t.fold(t.prefixes.raise(site, host, p.Target, m)) })
+	t.purge(soft, func(m mark) {
+		t.fold(t.prefixes.raise(site, host, p.Target, m))
+		t.raiseURLs(also, m)
+	})
 }
 
 // URL purges u: every response whose key has this URL part, whatever follows it.
-func (t *Table) URL(u URL, soft bool) {
-	h := t.url(t.site(u.Scheme, t.hash(u.Host)), u.Target)
-	t.purge(soft, func(m mark) { t.fold(t.urls.raise(h, m)) })
+// Also are URLs that the same purge is for.
+func (t *Table) URL(u URL, soft bool, also ...URL) {
+	t.purge(soft, func(m mark) {
+		t.raiseURLs([]URL{u}, m)
+		t.raiseURLs(also, m)
+	})
+}
+
+func (t *Table) raiseURLs(urls []URL, m mark) {
+	for _, u := range urls {
+		t.fold(t.urls.raise(t.url(t.site(u.Scheme, t.hash(u.Host)), u.Target), m))
+	}
 }
 
 // Tag purges what has the tag: the result of HashTag or HashGroup.

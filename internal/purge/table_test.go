@@ -223,3 +223,20 @@ func TestStateHasAWord(t *testing.T) {
 		}
 	}
 }
+
+// What one purge is for shares a generation, soft or not.
+func TestOnePurgeOfSeveralURLs(t *testing.T) {
+	table := purge.New(purge.Options{})
+	table.URL(at("a", "/1"), false, at("a", "/2"))
+	table.Prefix(at("a", "/3?"), true, at("a", "/4"))
+	if got := table.Now(); got != 2 {
+		t.Errorf("got generation %d, want 2", got)
+	}
+	for target, want := range map[string]purge.State{
+		"/1": purge.Gone, "/2": purge.Gone, "/3?x": purge.Stale, "/4": purge.Stale, "/4?x": purge.Valid,
+	} {
+		if got := table.Check(0, at("a", target), nil); got != want {
+			t.Errorf("%s: got %v, want %v", target, got, want)
+		}
+	}
+}

@@ -58,6 +58,11 @@ func ParseNoVarySearch(h field.List) (v NoVarySearch, ok bool) {
 	return v, true
 }
 
+// Equal reports whether v and w ignore the same differences, said in the same way.
+func (v *NoVarySearch) Equal(w *NoVarySearch) bool {
+	return v.Unordered == w.Unordered && v.Except == w.Except && slices.Equal(v.Names, w.Names)
+}
+
 // flagOf returns a boolean member, false if it is absent.
 func flagOf(members *httpsfv.Dictionary, name string) (value, ok bool) {
 	m, present := members.Get(name)

@@ -1,0 +1,23 @@
+//go:build !race
+
+package alike_test
+
+import (
+	"testing"
+
+	"edgeproxy/internal/alike"
+)
+
+// The race detector allocates by itself, so there the number means nothing.
+func TestRuleAllocatesNothing(t *testing.T) {
+	table := alike.New()
+	host, path := []byte("a.example"), []byte("/b")
+	learn(t, table, table.Path(host, path), ignoring("u"), at(0))
+	if got := testing.AllocsPerRun(100, func() {
+		if table.Empty() || table.Rule(table.Path(host, path), at(0)) == nil {
+			t.Fatal("got no rule")
+		}
+	}); got != 0 {
+		t.Errorf("got %v allocations, want 0", got)
+	}
+}

@@ -1,0 +1,277 @@
+package proxy
+
+import (
+	"bytes"
+	"time"
+
+	"edgeproxy/internal/alike"
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/purge"
+	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/wire"
+)
+
+// This file finds a response by a query that means the same as its own
+// (draft-ietf-httpbis-no-vary-search).
+//
+// A response is stored under the key that it asks for itself: that of its own rule if it
+// has one that the table of rules knows, else that of its target, the exact one. So
+// what is found under the key of a rule has that rule, whatever the table says by
+// now. A request is keyed by the rule that its path has; what the origin gets is its
+// own target all the same.
+
+// keyAlike keys x by the rule of its path, if there is one.
+func (p *Proxy) keyAlike(x *exchange) {
+	rule := p.ruleFor(x)
+	if rule == x.rule {
+		return
+	}
+	x.rule, x.keying = rule, x.exact
+	if rule != nil {
+		x.alike = p.keyingFor(x, rule)
+		x.keying = x.alike
+	}
+}
+
+func (p *Proxy) ruleFor(x *exchange) *alike.Rule {
+	if x.apart || !x.route.NoVarySearch || p.alikes.Empty() {
+		return nil
+	}
+	return p.alikes.Rule(p.pathOf(x.resource()), x.start)
+}
+
+// pathOf returns the hash of u without its query.
+func (p *Proxy) pathOf(u purge.URL) uint64 {
+	path, _, _ := bytes.Cut(u.Target, []byte("?"))
+	return p.alikes.Path(u.Host, path)
+}
+
+// keyingFor builds in scratch the key of x by a rule. It allocates only for a long query.
+func (p *Proxy) keyingFor(x *exchange, rule *alike.Rule) keying {
+	var k keying
+	x.scratch, k = appendAlike(x.scratch, x.resource(), rule, x.exact.selectors())
+	return p.sum(k)
+}
+
+// sum completes k, the key of a base.
+func (p *Proxy) sum(k keying) keying {
+	base := k.name
+	k.url = p.Hasher.Sum(base[:k.urlLen])
+	k.base = k.url
+	if k.urlLen < k.baseLen {
+		k.base = p.Hasher.Sum(base)
+	}
+	k.key = k.base
+	return k
+}
+
+// appendAlike appends the key of all that means the same as u by a rule, the URL part
+// and the selectors, which it returns too, without hashes. In dst the query comes
+// before it.
+func appendAlike(dst []byte, u purge.URL, rule *alike.Rule, selectors []byte) ([]byte, keying) {
+	path, query, _ := bytes.Cut(u.Target, []byte("?"))
+	n := len(dst)
+	dst = rule.AppendQuery(dst, query)
+	query, n = dst[n:], len(dst)
+	dst = wire.AppendSearchKey(dst, u.Scheme, u.Host, path, rule.Number, query)
+	k := keying{urlLen: len(dst) - n}
+	dst = append(dst, selectors...)
+	k.name, k.baseLen = dst[n:], len(dst)-n
+	return dst, k
+}
+
+// stored finds what is stored for x, fresh or stale, nil if nothing, and leaves x keyed
+// as that is; x.fwd says how near it came. Of two responses it takes the latest, as RFC
+// 9111 section 4 has it.
+func (p *Proxy) stored(x *exchange) *cache.Entry {
+	if x.rule == nil {
+		return p.storedAs(x)
+	}
+	x.keying = x.alike
+	e := p.storedAs(x)
+	if !p.Store.Holds(x.exact.base) { // as a rule
+		return e
+	}
+	keying, fwd, tier := x.keying, x.fwd, x.tier
+	x.keying = x.exact
+	own := p.storedAs(x)
+	if own != nil && (e == nil || !made(e).After(made(own))) {
+		return own
+	}
+	x.keying, x.fwd, x.tier = keying, fwd, tier
+	return e
+}
+
+// made returns when the origin made e, or said last that it holds.
+func made(e *cache.Entry) time.Time { return e.ResponseTime.Add(-e.InitialAge) }
+
+// lookupAgain is lookup once more, by the rule of now. A miss leaves x as its flight
+// was keyed.
+func (p *Proxy) lookupAgain(x *exchange) bool {
+	keying, alike, rule := x.keying, x.alike, x.rule
+	p.keyAlike(x)
+	if p.lookup(x) {
+		return true
+	}
+	x.alike, x.rule = alike, rule
+	if x.base != keying.base {
+		x.keying, x.stale, x.tier = keying, nil, cache.None
+	}
+	return false
+}
+
+// followOwn takes a seat in the flight for the target of x, if there is one beside those
+// for the rule of its path: one that began before the rule was known, or one of those
+// that the rule does not hold for.
+func (p *Proxy) followOwn(x *exchange, admit bool) *reader {
+	if x.rule == nil || x.parted || x.base == x.exact.base {
+		return nil
+	}
+	r, _ := p.flights.Follow(x.exact.key, admit)
+	return r
+}
+
+// filing is what a job needs to know where its response belongs.
+type filing struct {
+	exact     keying // its bytes are the job's
+	flight    cache.Key
+	path      uint64
+	forgotten uint64 // of the path, when the job began
+	moved     bool   // the response belongs elsewhere than purges look for the job
+}
+
+// filing returns that of x, for the job j.
+func (p *Proxy) filing(x *exchange, j *job) filing {
+	f := filing{exact: x.exact, flight: x.url, path: p.pathOf(j.resource)}
+	f.exact.name = bytes.Clone(x.exact.name[:x.exact.baseLen])
+	f.forgotten = p.alikes.Forgotten(f.path)
+	return f
+}
+
+// home returns the key that a response to j asks for, and the rule if it is by one. It
+// teaches the table what the response says.
+func (p *Proxy) home(j *job, resp *origin.Response) (keying, *alike.Rule) {
+	home, rule := j.exact, (*alike.Rule)(nil)
+	if j.facts.Method == "GET" && j.route.NoVarySearch {
+		rule = p.learn(j, resp.Header, resp.ResponseTime, &home)
+	}
+	j.moved = home.url != j.flight
+	return home, rule
+}
+
+// learn returns the rule of a response to j, nil if it has none that holds, and sets
+// home.
+func (p *Proxy) learn(j *job, h field.List, at time.Time, home *keying) *alike.Rule {
+	v, ok := rfc9111.ParseNoVarySearch(h)
+	if !ok {
+		p.alikes.Disown(j.path)
+		return nil
+	}
+	rule, taught := p.alikes.Learn(j.path, v, at)
+	if rule == nil {
+		return nil
+	}
+	_, k := appendAlike(nil, j.resource, rule, j.exact.selectors())
+	*home = p.sum(k)
+	if taught {
+		// The next request goes by the rule, so the sighting of this one does too.
+		j.url = home.url
+		p.Gate.Sight(j.route.Rule, home.url.Hi, home.url.Lo)
+	}
+	return rule
+}
+
+// slipped reports whether a URL of the path was forgotten since j began, by someone who
+// did not know where the response would belong.
+func (p *Proxy) slipped(j *job) bool {
+	return j.moved && p.alikes.Forgotten(j.path) != j.forgotten
+}
+
+// baseFor returns the key before Vary by which x would have the response that h is
+// about; nil if none.
+func (p *Proxy) baseFor(x *exchange, h *head) []byte {
+	switch _, part := wire.SearchKey(h.selected().Name); {
+	case part == nil:
+		return x.exact.name[:x.exact.baseLen]
+	case h.rule != nil:
+		return p.keyingFor(x, h.rule).name
+	case x.rule != nil: // stored before, and found by the rule of the flight
+		return x.alike.name[:x.alike.baseLen]
+	}
+	return nil
+}
+
+// part sends x from a flight whose response is not its own on to another: that of
+// its variant, or of its own target.
+func (p *Proxy) part(x *exchange, h *head) {
+	e := h.selected()
+	x.parted = true
+	_, byRule := wire.SearchKey(e.Name)
+	mine := string(p.baseFor(x, h)) == string(e.Name[:e.URLLen])
+	switch {
+	case !mine, byRule == nil:
+		x.keying, x.rule, x.apart = x.exact, nil, true
+	case h.rule != nil && h.rule != x.rule: // learned meanwhile
+		x.rule, x.alike = h.rule, p.keyingFor(x, h.rule)
+		x.keying = x.alike
+	}
+	if mine {
+		x.selectVariant(p, e.Vary)
+	}
+}
+
+// sameSearch reports whether two headers have the same No-Vary-Search.
+func sameSearch(a, b field.List) bool {
+	v, _ := rfc9111.ParseNoVarySearch(a)
+	w, _ := rfc9111.ParseNoVarySearch(b)
+	return v.Equal(&w)
+}
+
+// markURL leaves a mark for u, and in the same purge for all that means the same. A
+// rule that changes meanwhile gets another: what is stored by it then is either
+// younger, or slipped.
+func (p *Proxy) markURL(u purge.URL, soft bool) {
+	path := p.pathOf(u)
+	for rule := p.alikes.Forget(path); ; {
+		if rule == nil {
+			p.Purges.URL(u, soft)
+		} else {
+			_, k := appendAlike(nil, u, rule, nil)
+			p.Purges.URL(u, soft, purge.URL{Scheme: u.Scheme, Host: u.Host, Target: k.name})
+		}
+		now := p.alikes.Forget(path)
+		if now == rule {
+			return
+		}
+		rule = now
+	}
+}
+
+// markPrefix leaves a mark for what begins with u. Where u ends in the query it also
+// takes whatever of the path is stored by a rule: that answers queries of which nobody
+// knows how they begin.
+func (p *Proxy) markPrefix(u purge.URL, soft bool) {
+	path, _, inQuery := bytes.Cut(u.Target, []byte("?"))
+	if !inQuery {
+		p.Purges.Prefix(u, soft)
+		return
+	}
+	at := wire.AppendSearchPath(nil, u.Scheme, u.Host, path)
+	p.Purges.Prefix(u, soft, purge.URL{Scheme: u.Scheme, Host: u.Host, Target: at})
+}
+
+// purgedSince returns what the purges have made of e, which is found or stored for u.
+// What is stored by a rule is also reached by those of its other URLs.
+func (p *Proxy) purgedSince(e *cache.Entry, u purge.URL) purge.State {
+	s := p.Purges.Check(e.Born, u, e.Tags)
+	path, whole := wire.SearchKey(e.Name)
+	if whole == nil || s == purge.Gone {
+		return s
+	}
+	u.Target = path
+	s = max(s, p.Purges.Check(e.Born, u, nil))
+	u.Target = whole
+	return max(s, p.Purges.Check(e.Born, u, nil))
+}
