@@ -155,7 +155,7 @@ func newServer(p *proxy.Proxy, writeIdle time.Duration) *fasthttp.Server {
 	return &fasthttp.Server{
 		Handler: p.Serve, ErrorHandler: p.Malformed, ExpectHandler: p.Expect, Logger: silent{},
 		NoDefaultServerHeader: true, NoDefaultDate: true, NoDefaultContentType: true, SecureErrorLogMessage: true,
-		StreamRequestBody: true, DisablePreParseMultipartForm: true, CloseOnShutdown: true,
+		StreamRequestBody: true, DisablePreParseMultipartForm: true, MaxRequestBodySize: 1, CloseOnShutdown: true,
 		ReduceMemoryUsage: true, // sends off every answer, see AnswersFlushed
 		ReadBufferSize:    16 << 10, WriteBufferSize: 8 << 10,
 		ReadTimeout: 10 * time.Second, WriteTimeout: writeIdle, IdleTimeout: time.Minute,

@@ -22,25 +22,27 @@ const (
 func (p *Proxy) receive(ctx *fasthttp.RequestCtx, start time.Time) *exchange {
 	x := p.take(ctx, start)
 	x.method = ctx.Request.Header.Method()
-	fields, err := x.readHeader()
-	if err != nil {
-		p.refuse(x, fasthttp.StatusBadRequest, reason.BadRequest)
+	if status := p.gate(x); status != 0 {
+		p.refuse(x, status, reason.BadRequest)
 		x.closing = true // where the next request begins is anybody's guess
-		return x
-	}
-	if fields > p.HeaderCount {
-		p.refuse(x, fasthttp.StatusRequestHeaderFieldsTooLarge, reason.BadRequest)
-		return x
-	}
-	if status := p.readTarget(x); status != 0 {
-		p.refuse(x, status, reason.BadRequest)
-		return x
-	}
-	if status := p.expectation(x); status != 0 {
-		p.refuse(x, status, reason.BadRequest)
-		return x
 	}
 	return x
+}
+
+// gate returns the status to refuse x with, 0 for none. It comes before anything
+// else that is done for a request, also before a 100 (Continue).
+func (p *Proxy) gate(x *exchange) int {
+	fields, err := x.readHeader()
+	switch {
+	case err != nil:
+		return fasthttp.StatusBadRequest
+	case fields > p.HeaderCount:
+		return fasthttp.StatusRequestHeaderFieldsTooLarge
+	}
+	if status := p.readTarget(x); status != 0 {
+		return status
+	}
+	return p.expectation(x)
 }
 
 // take takes an exchange for ctx, whose request was received at start.
@@ -61,7 +63,7 @@ func (p *Proxy) readTarget(x *exchange) int {
 		return fasthttp.StatusRequestURITooLong
 	case h.IsTrace() || h.IsConnect():
 		return fasthttp.StatusMethodNotAllowed
-	case !wire.ValidMethod(x.method):
+	case !wire.ValidMethod(x.method), !h.IsHTTP11() && string(h.Protocol()) != "HTTP/1.0":
 		return fasthttp.StatusBadRequest
 	}
 	target, err := wire.ParseTarget(raw, scheme, h.IsOptions())
@@ -70,6 +72,11 @@ func (p *Proxy) readTarget(x *exchange) int {
 	}
 	authority := h.Host()
 	if target.Authority != nil {
+		// The authority replaces Host, which has to be in order all the same (RFC 9112
+		// sections 3.2 and 3.2.2). A request of HTTP/1.0 may have none.
+		if _, err := wire.AppendHost(x.scratch[:0], authority, scheme); err != nil && len(authority) > 0 {
+			return fasthttp.StatusBadRequest
+		}
 		authority = target.Authority
 	}
 	x.target = target
@@ -86,12 +93,13 @@ func (p *Proxy) readTarget(x *exchange) int {
 func (p *Proxy) expectation(x *exchange) int {
 	h := &x.ctx.Request.Header
 	if x.seen.expect && h.IsHTTP11() {
-		if e := h.Peek(fasthttp.HeaderExpect); len(e) > 0 && !strings.EqualFold(string(e), "100-continue") {
-			return fasthttp.StatusExpectationFailed
+		for _, e := range h.PeekAll(fasthttp.HeaderExpect) {
+			if len(e) > 0 && !strings.EqualFold(string(e), "100-continue") {
+				return fasthttp.StatusExpectationFailed
+			}
 		}
 	}
 	if int64(h.ContentLength()) > p.BodyBytes {
-		x.closing = true
 		return fasthttp.StatusRequestEntityTooLarge
 	}
 	return 0
