@@ -2,6 +2,7 @@ package config
 
 import (
 	"log/slog"
+	"net/netip"
 	"time"
 )
 
@@ -37,6 +38,9 @@ type Node struct {
 // Listen is one address that serves clients.
 type Listen struct {
 	Address string // HOST:PORT; an empty host is every interface, port 0 any free one
+
+	// TrustedProxies are the peers whose X-Forwarded-* and Forwarded are believed.
+	TrustedProxies []netip.Prefix
 }
 
 // Admin is the listener for operators.

@@ -38,13 +38,8 @@ func (d *decoder) config(c *Config) func(node) {
 func (d *decoder) listen(l *Listen) func(node) {
 	return d.section(keys{
 		"address":         d.text(&l.Address),
-		"trusted_proxies": d.empty(),
+		"trusted_proxies": elements(d, "want a list, such as [10.0.0.0/8]", &l.TrustedProxies, d.network),
 	}, "tls", "proxy_protocol")
-}
-
-// empty takes the empty list only.
-func (d *decoder) empty() func(node) {
-	return d.list("want a list", func() {}, func(n node) { d.failAs(n.path, "", notYet) })
 }
 
 func (d *decoder) origins(c *Config) func(node) {

@@ -21,8 +21,9 @@ const everyKey = `
 node: {name: edge2}
 listen:
   - address: ":80"
-    trusted_proxies: []
+    trusted_proxies: [10.0.0.0/8, "2001:db8::1"]
   - address: "[::1]:8081"
+    trusted_proxies: []
 admin: {address: "localhost:9981"}
 metrics: {address: ":9100"}
 origins:
@@ -104,8 +105,11 @@ func everyCaching() Caching {
 
 func wantEveryKey() *Config {
 	return &Config{
-		Node:    Node{Name: "edge2"},
-		Listen:  []Listen{{Address: ":80"}, {Address: "[::1]:8081"}},
+		Node: Node{Name: "edge2"},
+		Listen: []Listen{
+			{Address: ":80", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::1/128")}},
+			{Address: "[::1]:8081"},
+		},
 		Admin:   Admin{Address: "localhost:9981"},
 		Metrics: Metrics{Address: ":9100"},
 		Origins: []Origin{

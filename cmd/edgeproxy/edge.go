@@ -36,9 +36,9 @@ type edge struct {
 	origins  []*origin.Origin
 	proxy    *proxy.Proxy
 	access   *accesslog.Log
-	server   *fasthttp.Server
+	servers  []*fasthttp.Server // one for each address of the configuration
 
-	listeners []net.Listener
+	listeners []net.Listener // in their order
 	control   []controlServer
 	ready     atomic.Bool
 	draining  atomic.Bool
@@ -87,21 +87,36 @@ func (e *edge) build() error {
 	if e.proxy, err = proxy.New(e.proxyOptions(hasher, routes)); err != nil {
 		return fmt.Errorf("proxy: %w", err)
 	}
-	e.server = newServer(e.config, e.proxy, e.log)
+	for _, l := range e.config.Listen {
+		e.servers = append(e.servers, newServer(e.config, e.proxy.Listener(l.TrustedProxies), e.log))
+	}
 	e.watchConnections()
 	return nil
 }
 
-// watchConnections shows what only the server knows.
+// watchConnections shows what only the servers know.
 func (e *edge) watchConnections() {
 	e.registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "edgeproxy_connections", Help: "Client connections.", ConstLabels: prometheus.Labels{"state": "open"},
-		}, func() float64 { return float64(e.server.GetOpenConnectionsCount()) }),
+		}, func() float64 {
+			return e.sum(func(s *fasthttp.Server) float64 { return float64(s.GetOpenConnectionsCount()) })
+		}),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: proxy.LimitRejections, Help: proxy.LimitRejectionsHelp, ConstLabels: prometheus.Labels{"limit": "connections"},
-		}, func() float64 { return float64(e.server.GetRejectedConnectionsCount()) }),
+		}, func() float64 {
+			return e.sum(func(s *fasthttp.Server) float64 { return float64(s.GetRejectedConnectionsCount()) })
+		}),
 	)
+}
+
+// sum adds up what of says of each server.
+func (e *edge) sum(of func(*fasthttp.Server) float64) float64 {
+	total := 0.0
+	for _, s := range e.servers {
+		total += of(s)
+	}
+	return total
 }
 
 // listen opens every address, the data addresses last: who reaches them finds
@@ -150,8 +165,8 @@ func (e *edge) start() {
 	for _, c := range e.control {
 		e.serving.Go(func() { e.report(c.server.Serve(c.listener)) })
 	}
-	for _, ln := range e.listeners {
-		e.serving.Go(func() { e.report(e.server.Serve(ln)) })
+	for i, ln := range e.listeners {
+		e.serving.Go(func() { e.report(e.servers[i].Serve(ln)) })
 	}
 	e.gate.StartSaving() // not before: a start that fails leaves the file as it is
 	e.ready.Store(true)
@@ -206,20 +221,35 @@ func (e *edge) shutdown(ctx context.Context) {
 // drainRequests lets requests under way finish within drain_timeout and reports
 // whether all did.
 func (e *edge) drainRequests(ctx context.Context) bool {
-	if e.server == nil {
+	if len(e.servers) == 0 {
 		return true
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.config.Shutdown.DrainTimeout)
 	defer cancel()
-	err := e.server.ShutdownWithContext(ctx)
+	err := e.shutServers(ctx)
 	for _, ln := range e.listeners {
 		_ = ln.Close() // also those that never served
 	}
-	if err != nil && !errors.Is(err, net.ErrClosed) {
+	if err != nil {
 		e.log.Warn("requests were cut off", "error", err, "requests", e.proxy.InFlight())
 		return false
 	}
 	return e.awaitHandedOver(ctx)
+}
+
+// shutServers shuts the servers down, side by side.
+func (e *edge) shutServers(ctx context.Context) error {
+	errs := make([]error, len(e.servers))
+	var all sync.WaitGroup
+	for i, s := range e.servers {
+		all.Go(func() {
+			if err := s.ShutdownWithContext(ctx); !errors.Is(err, net.ErrClosed) {
+				errs[i] = err
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
 }
 
 // awaitHandedOver waits for answers on connections that the server has handed

@@ -46,7 +46,7 @@ type Options struct {
 	CollapseWait                            time.Duration
 	Caching                                 rfc9111.Options
 	Key                                     cachekey.Options
-	PurgeFrom                               []netip.Prefix
+	PurgeFrom, TrustedProxies               []netip.Prefix
 	HonorRequest                            bool
 	Bypass                                  proxy.Bypass
 	UncacheableFor                          time.Duration
@@ -130,7 +130,7 @@ func Start(tb testing.TB, o Options) *Edge {
 	must(tb, err)
 	e.Proxy, err = proxy.New(o.proxyOptions(e, hasher, rules))
 	must(tb, err)
-	e.server = newServer(e.Proxy, o.WriteIdle)
+	e.server = newServer(e.Proxy.Listener(o.TrustedProxies), o.WriteIdle)
 	e.serving.Go(func() { _ = e.server.Serve(o.Listener) })
 	tb.Cleanup(e.stop)
 	return e
@@ -151,9 +151,9 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rul
 }
 
 // newServer is the data server of the command, limits included.
-func newServer(p *proxy.Proxy, writeIdle time.Duration) *fasthttp.Server {
+func newServer(l *proxy.Listener, writeIdle time.Duration) *fasthttp.Server {
 	return &fasthttp.Server{
-		Handler: p.Serve, ErrorHandler: p.Malformed, ExpectHandler: p.Expect, Logger: silent{},
+		Handler: l.Serve, ErrorHandler: l.Malformed, ExpectHandler: l.Expect, Logger: silent{},
 		NoDefaultServerHeader: true, NoDefaultDate: true, NoDefaultContentType: true, SecureErrorLogMessage: true,
 		StreamRequestBody: true, DisablePreParseMultipartForm: true, MaxRequestBodySize: 1, CloseOnShutdown: true,
 		ReduceMemoryUsage: true, // sends off every answer, see AnswersFlushed

@@ -64,6 +64,7 @@ func TestReadAsksAgreesWithTheParser(t *testing.T) {
 	names := []string{
 		"Authorization", "Cookie", "Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since",
 		"Upgrade", "Expect", "Connection", "Cache-Control", "Accept", "X-Range", "Ran", "If-Range", "Te", "Content-Type",
+		"Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded-Port",
 	}
 	values := []string{"", "x", "close", "keep-alive, x", ": :", "\t x \t", "Range: x"}
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -80,10 +81,11 @@ func TestReadAsksAgreesWithTheParser(t *testing.T) {
 		}
 		a, s, h := asksOf(t, fields.String())
 		has := func(name string) bool { return len(h.PeekAll(name)) > 0 }
-		got := []bool{a.authorization, a.cookie, a.ranged, a.conditional, a.precondition, a.upgrade, s.expect, s.connection, s.cacheControl}
+		got := []bool{a.authorization, a.cookie, a.ranged, a.conditional, a.precondition, a.upgrade, s.expect, s.connection, s.cacheControl, s.forwarded, s.xForwarded}
 		want := []bool{
 			has("Authorization"), has("Cookie"), has("Range"), has("If-None-Match") || has("If-Modified-Since"),
 			has("If-Match") || has("If-Unmodified-Since"), has("Upgrade"), has("Expect"), has("Connection"), has("Cache-Control"),
+			has("Forwarded"), has("X-Forwarded-For") || has("X-Forwarded-Proto") || has("X-Forwarded-Host"),
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("%q (-parser +own):\n%s", fields.String(), diff)

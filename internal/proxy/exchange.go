@@ -3,6 +3,7 @@ package proxy
 import (
 	"bufio"
 	"bytes"
+	"net/netip"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -10,6 +11,7 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
+	"edgeproxy/internal/forwarded"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
@@ -80,6 +82,14 @@ type exchange struct {
 	target wire.Target
 	method []byte
 
+	// scheme is the one that the client used, as far as is known: http or https.
+	// trusted is not nil where the peer is trusted; client is then the client's
+	// address, and toldHost the host that the peer tells, unchecked.
+	scheme   string
+	trusted  *forwarded.Trusted
+	client   netip.Addr
+	toldHost []byte
+
 	// host, path, keyed and name are built in scratch: the canonical host, the path
 	// that routes match, the target as the route's rules leave it, and the canonical
 	// key. That is the URL part, by whose hash sightings, flights and purges go; then
@@ -146,7 +156,7 @@ type asks struct {
 }
 
 // seen are the fields of a request whose values have to be looked at.
-type seen struct{ cacheControl, connection, expect bool }
+type seen struct{ cacheControl, connection, expect, forwarded, xForwarded bool }
 
 // parserBytes holds the head of nearly every response; a longer one gets a
 // parser of its own.

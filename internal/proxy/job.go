@@ -60,7 +60,7 @@ func (p *Proxy) newJob(x *exchange, keep bool) *job {
 		j.validate(x.stale)
 	}
 	if x.baseLen > 0 {
-		j.resource = purge.URL{Scheme: scheme, Host: bytes.Clone(x.host), Target: bytes.Clone(x.keyed)}
+		j.resource = purge.URL{Scheme: x.scheme, Host: bytes.Clone(x.host), Target: bytes.Clone(x.keyed)}
 		j.baseName = bytes.Clone(x.name[:x.baseLen])
 		j.variant = func(names []string) []byte {
 			return x.appendVariant(bytes.Clone(j.baseName), names)
@@ -97,10 +97,10 @@ func (p *Proxy) originRequest(x *exchange, drop func(name string) bool) *origin.
 	if x.route.HostHeader != "" {
 		r.Host = x.route.HostHeader
 	}
-	if addr := x.clientAddress(); addr.IsValid() {
-		r.Header.Add("X-Forwarded-For", addr.String())
+	if addresses := x.forwardedFor(); addresses != "" {
+		r.Header.Add("X-Forwarded-For", addresses)
 	}
-	r.Header.Add("X-Forwarded-Proto", scheme)
+	r.Header.Add("X-Forwarded-Proto", x.scheme)
 	r.Header.Add("X-Forwarded-Host", host)
 	r.Header.Add("Via", x.requestVia(p.via))
 	p.ownBody(x, r)

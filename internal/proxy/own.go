@@ -71,12 +71,8 @@ func (x *exchange) note(name []byte) {
 		x.asks.authorization = true
 	case "cache-control":
 		x.seen.cacheControl = true
-	case "connection":
-		x.seen.connection = true
 	case "cookie":
 		x.asks.cookie = true
-	case "expect":
-		x.seen.expect = true
 	case "if-match", "if-unmodified-since":
 		x.asks.precondition = true
 	case "if-modified-since", "if-none-match":
@@ -85,6 +81,22 @@ func (x *exchange) note(name []byte) {
 		x.asks.ranged = true
 	case "upgrade":
 		x.asks.upgrade = true
+	default:
+		x.seen.note(room[:len(name)])
+	}
+}
+
+// note notes the fields that are about the way of the request; name is in lower case.
+func (s *seen) note(name []byte) {
+	switch string(name) {
+	case "connection":
+		s.connection = true
+	case "expect":
+		s.expect = true
+	case "forwarded":
+		s.forwarded = true
+	case "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto":
+		s.xForwarded = true
 	}
 }
 

@@ -70,10 +70,11 @@ type Options struct {
 	Metrics   *Metrics
 }
 
-// Proxy serves requests. It is safe for concurrent use.
+// Proxy serves requests, which come in by a Listener. It is safe for concurrent use.
 type Proxy struct {
 	Options
 
+	secure      bool   // requests may come by https
 	via         string // "1.1 NAME"
 	statusName  string // NAME as a structured field item
 	routes      []*route
@@ -129,8 +130,9 @@ func (p *Proxy) InFlight() int64 { return p.inFlight.Load() }
 func (p *Proxy) Close() { p.closeFlight.Do(p.flights.Close) }
 
 // Serve answers one request. Branches live here; the steps only work.
-func (p *Proxy) Serve(ctx *fasthttp.RequestCtx) {
-	x := p.receive(ctx, ctx.Time()) // fasthttp read the clock when the head was complete
+func (l *Listener) Serve(ctx *fasthttp.RequestCtx) {
+	p := l.proxy
+	x := l.receive(ctx, ctx.Time()) // fasthttp read the clock when the head was complete
 	defer p.finish(x)               // one log line, one set of counters; also after a panic
 	switch p.decide(x) {
 	case hit:

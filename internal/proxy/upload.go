@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/netip"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -74,17 +73,6 @@ func (u *upload) Read(b []byte) (int, error) {
 func (u *upload) interrupt() {
 	u.interrupted.Store(true)
 	_ = u.ctx.SetReadDeadline(time.Unix(1, 0))
-}
-
-// clientAddress is the peer's address; the zero Addr where there is none.
-func (x *exchange) clientAddress() netip.Addr {
-	switch a := x.ctx.RemoteAddr().(type) {
-	case *net.TCPAddr:
-		ip, _ := netip.AddrFromSlice(a.IP)
-		return ip.Unmap()
-	default:
-		return netip.Addr{}
-	}
 }
 
 // requestVia is the Via to forward: the client's members, then ours (RFC 9110

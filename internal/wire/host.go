@@ -102,68 +102,10 @@ func validHost(host []byte) bool {
 
 // validLiteral accepts an IPv6 address in brackets (RFC 3986 section 3.2.2). Zones
 // are refused, they mean nothing beyond the client's own machine (RFC 6874 section
-// 1); so are the forms of later versions of IP, which nobody has. It accepts what
-// netip.ParseAddr does, without its allocation.
+// 1); so are the forms of later versions of IP, which nobody has.
 func validLiteral(host []byte) bool {
-	left, right, short := bytes.Cut(host[1:len(host)-1], []byte("::"))
-	if !short {
-		n, ok := groups(left, true)
-		return ok && n == 8
-	}
-	before, ok := groups(left, false)
-	behind, also := groups(right, true)
-	return ok && also && before+behind < 8
-}
-
-// groups counts the groups of an address, or of a part that may be empty; at the end
-// of the address an IPv4 address stands for two.
-func groups(b []byte, end bool) (n int, ok bool) {
-	for more := len(b) > 0; more; {
-		var group []byte
-		group, b, more = bytes.Cut(b, []byte(":"))
-		switch {
-		case hexGroup(group):
-			n++
-		case end && !more && validIPv4(group):
-			n += 2
-		default:
-			return 0, false
-		}
-	}
-	return n, true
-}
-
-// hexGroup accepts 1 to 4 hexadecimal digits.
-func hexGroup(b []byte) bool {
-	for _, c := range b {
-		if unhex(c) == 0xff {
-			return false
-		}
-	}
-	return 1 <= len(b) && len(b) <= 4
-}
-
-// validIPv4 accepts four numbers up to 255 without leading zeros.
-func validIPv4(b []byte) bool {
-	for left := 3; left >= 0; left-- {
-		number, rest, more := bytes.Cut(b, []byte("."))
-		if !octet(number) || more != (left > 0) {
-			return false
-		}
-		b = rest
-	}
-	return true
-}
-
-func octet(b []byte) bool {
-	n := 0
-	for _, c := range b {
-		if c < '0' || c > '9' {
-			return false
-		}
-		n = 10*n + int(c-'0')
-	}
-	return 1 <= len(b) && len(b) <= 3 && n <= 255 && (b[0] != '0' || len(b) == 1)
+	_, ok := parseIPv6(host[1 : len(host)-1])
+	return ok
 }
 
 func isDefaultPort(port []byte, scheme string) bool {

@@ -289,6 +289,20 @@ func FuzzAppendHost(f *testing.F) {
 	})
 }
 
+// FuzzParseAddr: what netip takes, and the same address, but for zones.
+func FuzzParseAddr(f *testing.F) {
+	for _, s := range []string{"1.2.3.4", "::1", "1:2:3:4:5:6:7:8", "::ffff:1.2.3.4", "1:2:3:4:5:6:1.2.3.4", "1::", "01.2.3.4", "::%a", "1:2:3:4:5:6:7::"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		want, err := netip.ParseAddr(string(raw))
+		got, ok := ParseAddr(raw)
+		if taken := err == nil && want.Zone() == ""; ok != taken || ok && got != want {
+			t.Fatalf("%q: got %v, %v; netip has %v, %v", raw, got, ok, want, err)
+		}
+	})
+}
+
 // FuzzCheckFraming holds what passes the gate and fasthttp against net/http: both
 // frame the same body for the same host. What net/http refuses besides is no matter.
 func FuzzCheckFraming(f *testing.F) {
