@@ -30,8 +30,8 @@ type Config struct {
 
 // Node is how this process names itself.
 type Node struct {
-	// Name goes into Via (RFC 9110 section 7.6.3) and Cache-Status (RFC 9211): a
-	// letter, then letters, digits, '-', '.' and '_', at most 64 in all.
+	// Name goes into Via (RFC 9110 section 7.6.3), Cache-Status (RFC 9211) and
+	// CDN-Loop (RFC 8586): a letter, then letters, digits, '-', '.' and '_', at most 64 in all.
 	Name string
 }
 

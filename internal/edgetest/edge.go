@@ -54,6 +54,9 @@ type Options struct {
 	HostHeader                              string
 	AllowAmbiguousPath                      bool
 
+	// Instance is the edge's own; "instance" if empty.
+	Instance string
+
 	// Log gets the edge's log; nil drops it.
 	Log io.Writer
 }
@@ -138,7 +141,7 @@ func Start(tb testing.TB, o Options) *Edge {
 
 func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rules) proxy.Options {
 	return proxy.Options{
-		Node: Node, Store: e.Store, Hasher: hasher, Purges: purge.New(purge.Options{}), Gate: e.gate,
+		Node: Node, Instance: cmp.Or(o.Instance, "instance"), Store: e.Store, Hasher: hasher, Purges: purge.New(purge.Options{}), Gate: e.gate,
 		Routes: []proxy.Route{{
 			Name: "default", Hosts: []proxy.Host{{}}, PathPrefix: "/", Origin: e.origin, HostHeader: o.HostHeader,
 			Rule: o.Rule, Caching: o.Caching, HonorRequest: o.HonorRequest, Bypass: o.Bypass, Key: rules, AllowAmbiguousPath: o.AllowAmbiguousPath,

@@ -156,7 +156,7 @@ type asks struct {
 }
 
 // seen are the fields of a request whose values have to be looked at.
-type seen struct{ cacheControl, connection, expect, forwarded, xForwarded bool }
+type seen struct{ cacheControl, connection, expect, forwarded, xForwarded, via, loop bool }
 
 // parserBytes holds the head of nearly every response; a longer one gets a
 // parser of its own.

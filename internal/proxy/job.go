@@ -3,6 +3,8 @@ package proxy
 import (
 	"bytes"
 
+	"github.com/valyala/fasthttp"
+
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/purge"
@@ -102,7 +104,8 @@ func (p *Proxy) originRequest(x *exchange, drop func(name string) bool) *origin.
 	}
 	r.Header.Add("X-Forwarded-Proto", x.scheme)
 	r.Header.Add("X-Forwarded-Host", host)
-	r.Header.Add("Via", x.requestVia(p.via))
+	r.Header.Add("Via", x.passed(fasthttp.HeaderVia, p.via))
+	r.Header.Add(headerCDNLoop, x.passed(headerCDNLoop, p.loop))
 	p.ownBody(x, r)
 	return r
 }

@@ -93,6 +93,10 @@ func (s *seen) note(name []byte) {
 		s.connection = true
 	case "expect":
 		s.expect = true
+	case "cdn-loop":
+		s.loop = true
+	case "via":
+		s.via = true
 	case "forwarded":
 		s.forwarded = true
 	case "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto":
@@ -213,7 +217,7 @@ func (x *exchange) ownFields(drop func(name string) bool) field.List {
 // framing names what is ours to say to the origin.
 func framing(name string) bool {
 	switch hyphened(name) {
-	case "Host", "Content-Length", "Transfer-Encoding", "Expect", "Via":
+	case "Host", "Content-Length", "Transfer-Encoding", "Expect", "Via", headerCDNLoop:
 		return true
 	}
 	return false

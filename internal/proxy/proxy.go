@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -22,8 +23,11 @@ import (
 // Options are what a Proxy is made of. Rooms given here belong to the caller,
 // who closes them after Proxy.Close.
 type Options struct {
-	// Node names this proxy in Via and Cache-Status.
+	// Node names this proxy in Via, Cache-Status and CDN-Loop.
 	Node string
+	// Instance is a token that no other process has, nor this one after a restart: who
+	// finds it in CDN-Loop has a request that was here before.
+	Instance string
 	// Routes in the order in which they match.
 	Routes []Route
 
@@ -76,6 +80,8 @@ type Proxy struct {
 
 	secure      bool   // requests may come by https
 	via         string // "1.1 NAME"
+	loop        string // "NAME; id=INSTANCE"
+	instance    []byte // as in Options
 	statusName  string // NAME as a structured field item
 	routes      []*route
 	flights     *flight.Table[cache.Key, *head]
@@ -93,13 +99,16 @@ type Proxy struct {
 
 // New returns a Proxy.
 func New(o Options) (*Proxy, error) {
+	if o.Instance == "" {
+		return nil, errors.New("instance: want one, lest every CDN-Loop be ours")
+	}
 	routes, err := compile(o)
 	if err != nil {
 		return nil, err
 	}
 	budget := flight.NewBudget(o.InflightBytes)
 	p := &Proxy{
-		Options: o, via: "1.1 " + o.Node, statusName: structuredName(o.Node), routes: routes, budget: budget,
+		Options: o, via: "1.1 " + o.Node, loop: o.Node + "; id=" + o.Instance, instance: []byte(o.Instance), statusName: structuredName(o.Node), routes: routes, budget: budget,
 		flights: flight.NewTable[cache.Key, *head](budget, o.MaxObjectBytes, o.Purges.Now),
 		marks:   flight.NewMarks(func(k cache.Key) uint64 { return k.Lo }),
 	}

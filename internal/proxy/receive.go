@@ -21,6 +21,8 @@ func (l *Listener) receive(ctx *fasthttp.RequestCtx, start time.Time) *exchange 
 	if status := p.gate(x, l.trusted); status != 0 {
 		p.refuse(x, status, reason.BadRequest)
 		x.closing = true // where the next request begins is anybody's guess
+	} else if p.loops(x) {
+		p.refuse(x, fasthttp.StatusLoopDetected, reason.Loop)
 	}
 	return x
 }
