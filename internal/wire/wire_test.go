@@ -244,6 +244,15 @@ func FuzzParseTarget(f *testing.F) {
 		if err != nil {
 			return
 		}
+		if tg.Authority != nil {
+			if _, err := AppendHost(nil, tg.Authority, "http"); err == nil { // a host that others read alike
+				if u, err := url.ParseRequestURI(string(raw)); err == nil && (u.Host != string(tg.Authority) || u.User != nil) {
+					t.Fatalf("%q: authority %q, but net/url has %q, user %v", raw, tg.Authority, u.Host, u.User)
+				}
+			}
+		} else if string(tg.Raw) != string(raw) {
+			t.Fatalf("%q: raw %q", raw, tg.Raw)
+		}
 		if len(tg.Raw) == 0 || tg.Raw[0] != '/' || !strings.HasPrefix(string(tg.Raw), string(tg.Path)) {
 			t.Fatalf("%q: raw %q, path %q", raw, tg.Raw, tg.Path)
 		}
