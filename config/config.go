@@ -1,6 +1,7 @@
 package config
 
 import (
+	"io/fs"
 	"log/slog"
 	"time"
 )
@@ -29,14 +30,20 @@ type Config struct {
 
 // Node is how this process names itself.
 type Node struct {
-	// Name goes into Via (RFC 9110 section 7.6.3) and Cache-Status (RFC 9211): a
-	// letter, then letters, digits, '-', '.' and '_', at most 64 in all.
+	// Name goes into Via (RFC 9110 section 7.6.3), Cache-Status (RFC 9211) and
+	// CDN-Loop (RFC 8586): a letter, then letters, digits, '-', '.' and '_', at most 64 in all.
 	Name string
 }
 
 // Admin is the listener for operators: like those for clients, but that its host is
 // loopback, for there is no token yet.
-type Admin Listen
+type Admin struct {
+	Address    string
+	SocketMode fs.FileMode
+}
+
+// Listen returns it as an address to open.
+func (a Admin) Listen() Listen { return Listen{Address: a.Address, SocketMode: a.SocketMode} }
 
 // Metrics is an optional listener for health and metrics only.
 type Metrics struct {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"net"
+	"net/netip"
 	"strconv"
 	"strings"
 	"unicode"
@@ -24,6 +25,9 @@ type Listen struct {
 	Address string // HOST:PORT, an empty host is every interface, port 0 any free one; or unix:PATH
 	// SocketMode is that of the socket in the file system; 0 is 0600.
 	SocketMode fs.FileMode
+
+	// TrustedProxies are the peers whose X-Forwarded-* and Forwarded are believed.
+	TrustedProxies []netip.Prefix
 }
 
 // Socket reports whether the address is a socket in the file system.
@@ -33,7 +37,7 @@ func (d *decoder) listen(l *Listen) func(node) {
 	return d.section(keys{
 		"address":         d.text(&l.Address),
 		"socket_mode":     converted(d, &l.SocketMode, wantMode, parseMode),
-		"trusted_proxies": d.empty(),
+		"trusted_proxies": elements(d, "want a list, such as [10.0.0.0/8]", &l.TrustedProxies, d.network),
 	}, "tls", "proxy_protocol")
 }
 
@@ -42,11 +46,6 @@ func (d *decoder) admin(a *Admin) func(node) {
 		"address":     d.text(&a.Address),
 		"socket_mode": converted(d, &a.SocketMode, wantMode, parseMode),
 	}, "token_file", "token", "hosts", "pprof")
-}
-
-// empty takes the empty list only.
-func (d *decoder) empty() func(node) {
-	return d.list("want a list", func() {}, func(n node) { d.failAs(n.path, "", notYet) })
 }
 
 // parseMode reads the permissions of a socket. The error says what is wanted.
@@ -67,7 +66,7 @@ func (v *validator) addresses() {
 	for i, l := range v.c.Listen {
 		v.address(item("listen", i), l, taken)
 	}
-	admin := Listen(v.c.Admin)
+	admin := v.c.Admin.Listen()
 	v.address("admin", admin, taken)
 	if v.sound("admin.address") && !admin.Socket() && !loopback(admin.Address) {
 		v.fail("admin.address", "want a loopback host, such as 127.0.0.1, or unix:PATH: a token, which others would need, is "+notYet)

@@ -22,8 +22,9 @@ node: {name: edge2}
 listen:
   - address: "unix:/run/edge.sock"
     socket_mode: "0666"
-    trusted_proxies: []
+    trusted_proxies: [10.0.0.0/8, "2001:db8::1"]
   - address: "[::1]:8081"
+    trusted_proxies: []
 admin: {address: "unix:/run/admin.sock", socket_mode: "0660"}
 metrics: {address: ":9100"}
 origins:
@@ -123,9 +124,15 @@ func wantUnverified() Origin {
 
 func wantEveryKey() *Config {
 	return &Config{
-		Node:    Node{Name: "edge2"},
-		Listen:  []Listen{{"unix:/run/edge.sock", 0o666}, {Address: "[::1]:8081"}},
-		Admin:   Admin{"unix:/run/admin.sock", 0o660},
+		Node: Node{Name: "edge2"},
+		Listen: []Listen{
+			{
+				Address: "unix:/run/edge.sock", SocketMode: 0o666,
+				TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::1/128")},
+			},
+			{Address: "[::1]:8081"},
+		},
+		Admin:   Admin{Address: "unix:/run/admin.sock", SocketMode: 0o660},
 		Metrics: Metrics{Address: ":9100"},
 		Origins: []Origin{
 			{

@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Warnings returns what will work, but hardly as intended: routes that are never
-// reached, servers that are not verified, filters that are rotated by fill only, and a gate that may never
+// Warnings returns what will work, but hardly as intended: proxies that anybody can
+// be, routes that are never reached, servers that are not verified, filters that are rotated by fill only, and a gate that may never
 // close. It is in the order of the keys and empty where there is nothing to say.
 func (c *Config) Warnings() []Warning {
 	var out []Warning
@@ -18,6 +18,7 @@ func (c *Config) Warnings() []Warning {
 		}
 		out = append(out, w)
 	}
+	c.warnOfTrust(warn)
 	for i, late := range c.Routes {
 		for j, early := range c.Routes[:i] {
 			if early.Match.covers(late.Match) {
@@ -50,6 +51,17 @@ func (c *Config) Warnings() []Warning {
 			strconv.FormatFloat(sure, 'f', 2, 64)+", or a smaller max_object_bytes")
 	}
 	return out
+}
+
+// warnOfTrust warns of listeners that trust every address.
+func (c *Config) warnOfTrust(warn func(path, text string)) {
+	for i, l := range c.Listen {
+		for j, n := range l.TrustedProxies {
+			if n.Bits() == 0 {
+				warn(item(child(item("listen", i), "trusted_proxies"), j), "trusts everybody: any client may choose its address, scheme and host")
+			}
+		}
+	}
 }
 
 // sureFill is a share of its size that every full memory tier reaches: 1/32 of it

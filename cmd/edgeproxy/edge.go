@@ -39,7 +39,7 @@ type edge struct {
 	origins  []*origin.Origin
 	proxy    *proxy.Proxy
 	access   *accesslog.Log
-	server   *fasthttp.Server
+	servers  []*fasthttp.Server // one for each address of the configuration
 
 	inherited   *listen.Inherited
 	crowd       *listen.Crowd // nil: an address may have any number of connections
@@ -93,11 +93,14 @@ func (e *edge) build() error {
 	if e.proxy, err = proxy.New(e.proxyOptions(hasher, routes)); err != nil {
 		return fmt.Errorf("proxy: %w", err)
 	}
-	e.server = newServer(e.config, e.proxy, e.log)
 	if n := e.config.Limits.PerAddress; n > 0 {
 		e.crowd = listen.NewCrowd(n)
 	}
-	e.server.ConnState = e.connectionIs
+	for _, l := range e.config.Listen {
+		s := newServer(e.config, e.proxy.Listener(l.TrustedProxies), e.log)
+		s.ConnState = e.connectionIs
+		e.servers = append(e.servers, s)
+	}
 	e.watchConnections()
 	return nil
 }
@@ -114,7 +117,7 @@ func (e *edge) connectionIs(c net.Conn, s fasthttp.ConnState) {
 	}
 }
 
-// watchConnections shows what only the server knows.
+// watchConnections shows what only the servers know.
 func (e *edge) watchConnections() {
 	e.registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -122,13 +125,24 @@ func (e *edge) watchConnections() {
 		}, func() float64 { return float64(e.connections.Load()) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: proxy.LimitRejections, Help: proxy.LimitRejectionsHelp, ConstLabels: prometheus.Labels{"limit": "connections"},
-		}, func() float64 { return float64(e.server.GetRejectedConnectionsCount()) }),
+		}, func() float64 {
+			return e.sum(func(s *fasthttp.Server) float64 { return float64(s.GetRejectedConnectionsCount()) })
+		}),
 	)
 	if e.crowd != nil {
 		e.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: proxy.LimitRejections, Help: proxy.LimitRejectionsHelp, ConstLabels: prometheus.Labels{"limit": "connections_per_address"},
 		}, func() float64 { return float64(e.crowd.Refused()) }))
 	}
+}
+
+// sum adds up what of says of each server.
+func (e *edge) sum(of func(*fasthttp.Server) float64) float64 {
+	total := 0.0
+	for _, s := range e.servers {
+		total += of(s)
+	}
+	return total
 }
 
 // listen opens every address, the data addresses last: who reaches them finds
@@ -144,7 +158,7 @@ func (e *edge) listen() (err error) {
 	if err != nil {
 		return fmt.Errorf("admin: %w", err)
 	}
-	if err := e.listenControl(control, config.Listen(e.config.Admin), "admin"); err != nil {
+	if err := e.listenControl(control, e.config.Admin.Listen(), "admin"); err != nil {
 		return err
 	}
 	if address := e.config.Metrics.Address; address != "" {
@@ -188,8 +202,8 @@ func (e *edge) start() {
 	for _, c := range e.control {
 		e.serving.Go(func() { e.report(c.server.Serve(c.listener)) })
 	}
-	for _, ln := range e.listeners {
-		e.serving.Go(func() { e.report(e.server.Serve(ln)) })
+	for i, ln := range e.listeners {
+		e.serving.Go(func() { e.report(e.servers[i].Serve(ln)) })
 	}
 	e.gate.StartSaving() // not before: a start that fails leaves the file as it is
 	e.ready.Store(true)

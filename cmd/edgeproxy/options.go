@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"fmt"
 	"time"
 
@@ -143,7 +144,7 @@ func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 		writeIdle = 0
 	}
 	return proxy.Options{
-		Node: c.Node.Name, Routes: routes, Store: e.store, Hasher: hasher, Purges: purge.New(purge.Options{}), Gate: e.gate, Shadow: e.shadow,
+		Node: c.Node.Name, Instance: rand.Text(), Routes: routes, Store: e.store, Hasher: hasher, Purges: purge.New(purge.Options{}), Gate: e.gate, Shadow: e.shadow,
 		MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes), InflightBytes: int64(c.Limits.InflightBytes),
 		Ranges: c.Limits.Ranges, RequestsInFlight: c.Limits.RequestsInFlight,
 		TargetBytes: int(c.Limits.TargetBytes), HeaderCount: c.Limits.HeaderCount, BodyBytes: int64(c.Limits.BodyBytes),

@@ -16,13 +16,13 @@ import (
 // leaves by writev from where it is.
 const writeBuffer = 8 << 10
 
-// newServer returns the data server. It sets nothing on a response by itself:
+// newServer returns the server of one data listener. It sets nothing on a response by itself:
 // the origin's Date, Server and Content-Type are the origin's.
-func newServer(c *config.Config, p *proxy.Proxy, log *slog.Logger) *fasthttp.Server {
+func newServer(c *config.Config, l *proxy.Listener, log *slog.Logger) *fasthttp.Server {
 	s := &fasthttp.Server{
-		Handler:       p.Serve,
-		ErrorHandler:  p.Malformed,
-		ExpectHandler: p.Expect,
+		Handler:       l.Serve,
+		ErrorHandler:  l.Malformed,
+		ExpectHandler: l.Expect,
 		Logger:        quietLogger{log},
 
 		NoDefaultServerHeader: true,

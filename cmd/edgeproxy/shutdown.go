@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"sync"
 	"time"
 )
 
@@ -77,20 +78,35 @@ func (e *edge) letGo(ctx context.Context) {
 // drainRequests lets requests under way finish within drain_timeout and reports
 // whether all did.
 func (e *edge) drainRequests(ctx context.Context) bool {
-	if e.server == nil {
+	if len(e.servers) == 0 {
 		return true
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.config.Shutdown.DrainTimeout)
 	defer cancel()
-	err := e.server.ShutdownWithContext(ctx)
+	err := e.shutServers(ctx)
 	for _, ln := range e.listeners {
 		_ = ln.Close() // also those that never served
 	}
-	if err != nil && !errors.Is(err, net.ErrClosed) {
+	if err != nil {
 		e.log.Warn("requests were cut off", "error", err, "requests", e.proxy.InFlight())
 		return false
 	}
 	return e.awaitHandedOver(ctx)
+}
+
+// shutServers shuts the servers down, side by side.
+func (e *edge) shutServers(ctx context.Context) error {
+	errs := make([]error, len(e.servers))
+	var all sync.WaitGroup
+	for i, s := range e.servers {
+		all.Go(func() {
+			if err := s.ShutdownWithContext(ctx); !errors.Is(err, net.ErrClosed) {
+				errs[i] = err
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
 }
 
 // awaitHandedOver waits for answers on connections that the server has handed

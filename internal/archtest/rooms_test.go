@@ -6,6 +6,7 @@ const module = "edgeproxy"
 // Modules that more than one room may import.
 const (
 	compress   = "github.com/klauspost/compress"
+	bart       = "github.com/gaissmai/bart"
 	fasthttp   = "github.com/valyala/fasthttp"
 	humanize   = "github.com/dustin/go-humanize"
 	mpb        = "github.com/vbauerster/mpb/v8"
@@ -60,7 +61,11 @@ func rooms() map[string]room {
 		"internal/edgetest": {testOnly: true},
 		"internal/field":    {},
 		"internal/flight":   {},
-		"internal/listen":   {third: []string{"github.com/coreos/go-systemd/v22"}},
+		"internal/forwarded": {
+			ours:  []string{"internal/field", "internal/wire"},
+			third: []string{bart},
+		},
+		"internal/listen": {third: []string{"github.com/coreos/go-systemd/v22"}},
 		"internal/model": {
 			ours: []string{
 				"internal/admission", "internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/cache",
@@ -76,7 +81,8 @@ func rooms() map[string]room {
 		"internal/proxy": {
 			ours: []string{
 				"internal/accesslog", "internal/admission", "internal/alike", "internal/cache", "internal/cachekey", "internal/field",
-				"internal/flight", "internal/origin", "internal/purge", "internal/reason", "internal/rfc9111", "internal/shadow", "internal/wire",
+				"internal/flight", "internal/forwarded", "internal/origin", "internal/purge", "internal/reason", "internal/rfc9111", "internal/shadow",
+				"internal/wire",
 			},
 			third: []string{prometheus, fasthttp},
 		},

@@ -47,7 +47,7 @@ type Options struct {
 	CollapseWait                            time.Duration
 	Caching                                 rfc9111.Options
 	Key                                     cachekey.Options
-	PurgeFrom                               []netip.Prefix
+	PurgeFrom, TrustedProxies               []netip.Prefix
 	HonorRequest                            bool
 	Bypass                                  proxy.Bypass
 	UncacheableFor                          time.Duration
@@ -55,6 +55,9 @@ type Options struct {
 	HostHeader                              string
 	AllowAmbiguousPath                      bool
 	IgnoreNoVarySearch                      bool
+
+	// Instance is the edge's own; "instance" if empty.
+	Instance string
 
 	// Log gets the edge's log; nil drops it.
 	Log io.Writer
@@ -132,7 +135,7 @@ func Start(tb testing.TB, o Options) *Edge {
 	must(tb, err)
 	e.Proxy, err = proxy.New(o.proxyOptions(e, hasher, rules))
 	must(tb, err)
-	e.server = newServer(e.Proxy, o.WriteIdle)
+	e.server = newServer(e.Proxy.Listener(o.TrustedProxies), o.WriteIdle)
 	e.serving.Go(func() { _ = e.server.Serve(o.Listener) })
 	tb.Cleanup(e.stop)
 	return e
@@ -140,7 +143,7 @@ func Start(tb testing.TB, o Options) *Edge {
 
 func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rules) proxy.Options {
 	return proxy.Options{
-		Node: Node, Store: e.Store, Hasher: hasher, Purges: purge.New(purge.Options{}), Gate: e.gate,
+		Node: Node, Instance: cmp.Or(o.Instance, "instance"), Store: e.Store, Hasher: hasher, Purges: purge.New(purge.Options{}), Gate: e.gate,
 		Routes: []proxy.Route{{
 			Name: "default", Hosts: []proxy.Host{{}}, PathPrefix: "/", Origin: e.origin, HostHeader: o.HostHeader,
 			Rule: o.Rule, Caching: o.Caching, HonorRequest: o.HonorRequest, Bypass: o.Bypass, Key: rules, AllowAmbiguousPath: o.AllowAmbiguousPath,
@@ -154,11 +157,11 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rul
 }
 
 // newServer is the data server of the command, limits included.
-func newServer(p *proxy.Proxy, writeIdle time.Duration) *fasthttp.Server {
+func newServer(l *proxy.Listener, writeIdle time.Duration) *fasthttp.Server {
 	return &fasthttp.Server{
-		Handler: p.Serve, ErrorHandler: p.Malformed, ExpectHandler: p.Expect, Logger: silent{},
+		Handler: l.Serve, ErrorHandler: l.Malformed, ExpectHandler: l.Expect, Logger: silent{},
 		NoDefaultServerHeader: true, NoDefaultDate: true, NoDefaultContentType: true, SecureErrorLogMessage: true,
-		StreamRequestBody: true, DisablePreParseMultipartForm: true, CloseOnShutdown: true,
+		StreamRequestBody: true, DisablePreParseMultipartForm: true, MaxRequestBodySize: 1, CloseOnShutdown: true,
 		ReduceMemoryUsage: true, // sends off every answer, see AnswersFlushed
 		ReadBufferSize:    16 << 10, WriteBufferSize: 8 << 10,
 		ReadTimeout: 10 * time.Second, WriteTimeout: writeIdle, IdleTimeout: time.Minute,

@@ -22,6 +22,7 @@ import (
 //	allow-ambiguous-path, honor-request, ignore-no-vary-search
 //	heuristic FRACTION
 //	set-cookie MODE           shared, refuse, strip, store
+//	trusted-proxies PREFIX    of those that are believed; may be set several times
 //	purge-from PREFIX         of the addresses that may use PURGE; clients have 198.51.100.7
 //	key RULE [NAME...]        ignore-query, only-query, sort-query, headers, cookies
 func (o *Options) apply(s *step) error {
@@ -71,6 +72,10 @@ func (o *Options) apply(s *step) error {
 	case key == "purge-from":
 		p, err := netip.ParsePrefix(w[1])
 		o.PurgeFrom = append(o.PurgeFrom, p)
+		return err
+	case key == "trusted-proxies":
+		p, err := netip.ParsePrefix(w[1])
+		o.TrustedProxies = append(o.TrustedProxies, p)
 		return err
 	case key == "key":
 		return o.applyKey(w[1], w[2:])

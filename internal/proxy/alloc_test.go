@@ -4,6 +4,7 @@ package proxy_test
 
 import (
 	"net/http"
+	"net/netip"
 	"runtime"
 	"strings"
 	"testing"
@@ -69,6 +70,19 @@ func TestHitAfterPurgesAllocatesNothing(t *testing.T) {
 	purgeOthers(t, e)
 	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
 		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
+	}
+}
+
+func TestHitBehindATrustedProxyAllocatesNothing(t *testing.T) {
+	e := edgetest.Start(t, edgetest.Options{Origin: hitOrigin(t), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}})
+	for _, fields := range []string{
+		"X-Forwarded-For: 6.6.6.6, 2001:db8::1, 127.0.0.2\r\nX-Forwarded-Proto: http\r\nX-Forwarded-Host: Example.com:80\r\n",
+		"Forwarded: for=\"[2001:db8::1]\";proto=http;host=example.com, for=127.0.0.2\r\n",
+	} {
+		c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/1024", fields))
+		if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
+			t.Errorf("%q: got %.4f allocations a hit, want at most %.4f", fields, got, most)
+		}
 	}
 }
 

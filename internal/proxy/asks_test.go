@@ -64,6 +64,7 @@ func TestReadAsksAgreesWithTheParser(t *testing.T) {
 	names := []string{
 		"Authorization", "Cookie", "Range", "If-None-Match", "If-Modified-Since", "If-Match", "If-Unmodified-Since",
 		"Upgrade", "Expect", "Connection", "Cache-Control", "Accept", "X-Range", "Ran", "If-Range", "Te", "Content-Type",
+		"Forwarded", "X-Forwarded-For", "X-Forwarded-Proto", "X-Forwarded-Host", "X-Forwarded-Port",
 	}
 	values := []string{"", "x", "close", "keep-alive, x", ": :", "\t x \t", "Range: x"}
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -80,13 +81,36 @@ func TestReadAsksAgreesWithTheParser(t *testing.T) {
 		}
 		a, s, h := asksOf(t, fields.String())
 		has := func(name string) bool { return len(h.PeekAll(name)) > 0 }
-		got := []bool{a.authorization, a.cookie, a.ranged, a.conditional, a.precondition, a.upgrade, s.expect, s.connection, s.cacheControl}
+		got := []bool{a.authorization, a.cookie, a.ranged, a.conditional, a.precondition, a.upgrade, s.expect, s.connection, s.cacheControl, s.forwarded, s.xForwarded}
 		want := []bool{
 			has("Authorization"), has("Cookie"), has("Range"), has("If-None-Match") || has("If-Modified-Since"),
 			has("If-Match") || has("If-Unmodified-Since"), has("Upgrade"), has("Expect"), has("Connection"), has("Cache-Control"),
+			has("Forwarded"), has("X-Forwarded-For") || has("X-Forwarded-Proto") || has("X-Forwarded-Host"),
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("%q (-parser +own):\n%s", fields.String(), diff)
+		}
+	}
+}
+
+// BenchmarkGate is what a request passes before it is decided: 400 bytes of fields,
+// target, host, expectation.
+func BenchmarkGate(b *testing.B) {
+	const head = "GET /articles/2024/05/index.html?page=2 HTTP/1.1\r\nHost: www.example.com\r\n" +
+		"User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko)\r\n" +
+		"Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\nAccept-Language: en-US,en;q=0.5\r\n" +
+		"Accept-Encoding: gzip, deflate, br\r\nConnection: keep-alive\r\nCookie: session=0123456789abcdef\r\nReferer: http://www.example.com/\r\n\r\n"
+	ctx := &fasthttp.RequestCtx{}
+	if err := ctx.Request.Header.Read(bufio.NewReader(strings.NewReader(head))); err != nil {
+		b.Fatal(err)
+	}
+	p, x := &Proxy{Options: Options{TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20}}, newExchange()
+	b.ReportAllocs()
+	for b.Loop() {
+		x.reset()
+		x.ctx, x.method, x.scheme = ctx, ctx.Request.Header.Method(), schemePlain
+		if status := p.gate(x, nil); status != 0 || p.loops(x) {
+			b.Fatal(status)
 		}
 	}
 }

@@ -106,14 +106,14 @@ func (p *Proxy) findRoute(x *exchange) bool {
 	n := len(x.scratch)
 	x.scratch = wire.AppendPath(x.scratch, x.target.Path)
 	x.path = x.scratch[n:]
-	x.route = p.routeFor(x.host, x.path)
+	x.route = p.routeFor(x.scheme, x.host, x.path)
 	return x.route != nil
 }
 
 // routeFor returns the first route that matches, nil if none does.
-func (p *Proxy) routeFor(host, path []byte) *route {
+func (p *Proxy) routeFor(scheme string, host, path []byte) *route {
 	for _, r := range p.routes {
-		if r.matches(host, path) {
+		if r.matches(scheme, host, path) {
 			return r
 		}
 	}

@@ -66,11 +66,15 @@ func (p *Proxy) deliverEntry(x *exchange) {
 // the length with the body.
 func (p *Proxy) sendWhole(x *exchange, age, ttl int64) {
 	h := &x.ctx.Response.Header
-	if p.heads.copyTo(h, x.entry) {
+	switch {
+	case p.heads.copyTo(h, x.entry):
 		x.sent = x.entry.Status
-	} else {
+		if x.closing {
+			h.SetConnectionClose()
+		}
+	default:
 		x.send(appendFields(x.begin(x.entry.Status), x.entry.Header, cut{}))
-		if p.heads.wants(x.entry) {
+		if !x.closing && p.heads.wants(x.entry) {
 			p.heads.keep(h, x.entry)
 		}
 	}

@@ -3,6 +3,7 @@ package proxy
 import (
 	"bufio"
 	"bytes"
+	"net/netip"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -11,6 +12,7 @@ import (
 	"edgeproxy/internal/alike"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
+	"edgeproxy/internal/forwarded"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
@@ -82,6 +84,14 @@ type exchange struct {
 	target wire.Target
 	method []byte
 
+	// scheme is the one that the client used, as far as is known: http or https.
+	// trusted is not nil where the peer is trusted; client is then the client's
+	// address, and toldHost the host that the peer tells, unchecked.
+	scheme   string
+	trusted  *forwarded.Trusted
+	client   netip.Addr
+	toldHost []byte
+
 	// host, path, keyed and the keys are built in scratch: the canonical host, the path
 	// that routes match, and the target as the route's rules leave it.
 	scratch []byte
@@ -151,7 +161,7 @@ type asks struct {
 }
 
 // seen are the fields of a request whose values have to be looked at.
-type seen struct{ cacheControl, connection, expect bool }
+type seen struct{ cacheControl, connection, expect, forwarded, xForwarded, via, loop bool }
 
 // parserBytes holds the head of nearly every response; a longer one gets a
 // parser of its own.

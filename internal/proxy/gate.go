@@ -12,8 +12,8 @@ import (
 // Expect answers Expect: 100-continue before the body is sent: 100 to go on, or
 // the status of the refusal, whose answer is then complete. It is the server's
 // ExpectHandler.
-func (p *Proxy) Expect(ctx *fasthttp.RequestCtx) int {
-	x := p.receive(ctx, now())
+func (l *Listener) Expect(ctx *fasthttp.RequestCtx) int {
+	p, x := l.proxy, l.receive(ctx, now())
 	defer p.record(x)
 	if x.status == 0 && !p.findRoute(x) {
 		p.refuse(x, fasthttp.StatusNotFound, reason.NoRoute)
@@ -28,7 +28,8 @@ func (p *Proxy) Expect(ctx *fasthttp.RequestCtx) int {
 
 // Malformed answers a request that fasthttp could not read. It is the server's
 // ErrorHandler.
-func (p *Proxy) Malformed(ctx *fasthttp.RequestCtx, err error) {
+func (l *Listener) Malformed(ctx *fasthttp.RequestCtx, err error) {
+	p := l.proxy
 	x := p.take(ctx, now())
 	defer p.record(x)
 	status, why := fasthttp.StatusBadRequest, reason.BadRequest

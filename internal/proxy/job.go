@@ -3,6 +3,8 @@ package proxy
 import (
 	"bytes"
 
+	"github.com/valyala/fasthttp"
+
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/purge"
@@ -66,7 +68,7 @@ func (p *Proxy) newJob(x *exchange, keep bool) *job {
 		j.validate(x.stale)
 	}
 	if x.baseLen > 0 {
-		j.resource = purge.URL{Scheme: scheme, Host: bytes.Clone(x.host), Target: bytes.Clone(x.keyed)}
+		j.resource = purge.URL{Scheme: x.scheme, Host: bytes.Clone(x.host), Target: bytes.Clone(x.keyed)}
 		j.baseName = bytes.Clone(x.name[:x.baseLen])
 		j.variant = func(base []byte, names []string) []byte {
 			return x.appendVariant(bytes.Clone(base), names)
@@ -104,12 +106,13 @@ func (p *Proxy) originRequest(x *exchange, drop func(name string) bool) *origin.
 	if x.route.HostHeader != "" {
 		r.Host = x.route.HostHeader
 	}
-	if addr := x.clientAddress(); addr.IsValid() {
-		r.Header.Add("X-Forwarded-For", addr.String())
+	if addresses := x.forwardedFor(); addresses != "" {
+		r.Header.Add("X-Forwarded-For", addresses)
 	}
-	r.Header.Add("X-Forwarded-Proto", scheme)
+	r.Header.Add("X-Forwarded-Proto", x.scheme)
 	r.Header.Add("X-Forwarded-Host", host)
-	r.Header.Add("Via", x.requestVia(p.via))
+	r.Header.Add("Via", x.passed(fasthttp.HeaderVia, p.via))
+	r.Header.Add(headerCDNLoop, x.passed(headerCDNLoop, p.loop))
 	p.ownBody(x, r)
 	return r
 }

@@ -28,7 +28,7 @@ func (x *exchange) keyURL(hasher cache.Hasher) {
 	x.scratch = rules.AppendTarget(x.scratch, x.target.Raw)
 	x.keyed = x.scratch[n:]
 	n = len(x.scratch)
-	x.scratch = wire.AppendKey(x.scratch, scheme, x.host, x.keyed)
+	x.scratch = wire.AppendKey(x.scratch, x.scheme, x.host, x.keyed)
 	x.url = hasher.Sum(x.scratch[n:])
 	x.urlLen = len(x.scratch) - n
 	x.base = x.url
@@ -52,14 +52,14 @@ func (x *exchange) forwarded() []byte {
 
 // resource is what x is about in the words of purges.
 func (x *exchange) resource() purge.URL {
-	return purge.URL{Scheme: scheme, Host: x.host, Target: x.keyed}
+	return purge.URL{Scheme: x.scheme, Host: x.host, Target: x.keyed}
 }
 
 // resource is what a GET for target at host would be about. Selects says that its
 // URL part alone does not find all that is stored for it.
-func (p *Proxy) resource(host []byte, target wire.Target) (u purge.URL, selects bool) {
+func (p *Proxy) resource(scheme string, host []byte, target wire.Target) (u purge.URL, selects bool) {
 	u = purge.URL{Scheme: scheme, Host: host, Target: target.Raw}
-	if r := p.routeFor(host, wire.AppendPath(nil, target.Path)); r != nil {
+	if r := p.routeFor(scheme, host, wire.AppendPath(nil, target.Path)); r != nil {
 		u.Target = r.Key.AppendTarget(nil, target.Raw)
 		selects = r.Key.Selects() || r.SliceBytes > 0
 	}
@@ -67,9 +67,9 @@ func (p *Proxy) resource(host []byte, target wire.Target) (u purge.URL, selects 
 }
 
 // prefix is what resources begin with whose target begins with that of target.
-func (p *Proxy) prefix(host []byte, target wire.Target) purge.URL {
+func (p *Proxy) prefix(scheme string, host []byte, target wire.Target) purge.URL {
 	u := purge.URL{Scheme: scheme, Host: host, Target: target.Raw}
-	if r := p.routeFor(host, wire.AppendPath(nil, target.Path)); r != nil {
+	if r := p.routeFor(scheme, host, wire.AppendPath(nil, target.Path)); r != nil {
 		u.Target = r.Key.Prefix(target.Raw)
 	}
 	return u

@@ -31,6 +31,7 @@ func (x *exchange) readHeader() (fields int, err error) {
 	a := &x.asks
 	a.get, a.head = h.IsGet(), h.IsHead()
 	a.body = h.ContentLength() > 0 || h.ContentLength() == -1
+	x.closing = x.closing || a.body && lastOfConnection(&w)
 	if x.seen.connection {
 		for _, line := range h.PeekAll(fasthttp.HeaderConnection) {
 			for range rfc9111.ConnectionOptions(line) {
@@ -45,6 +46,13 @@ func (x *exchange) readHeader() (fields int, err error) {
 	}
 	return w.Count(), nil
 }
+
+// lastOfConnection reports whether fasthttp may read the end of a request's body, or
+// of its line, where another parser reads on, without a trace of it in what it shows
+// us: in both it takes a bare LF. What comes behind is then no request, and the
+// connection ends with the answer. The proofs are TestChunkedRequestIsTheLast and
+// TestLFInTheRequestLine.
+func lastOfConnection(w *wire.Walker) bool { return w.Chunked() || w.FramedFirst() }
 
 // longestNoted is the length of the longest name that note looks for.
 const longestNoted = len("if-unmodified-since")
@@ -63,12 +71,8 @@ func (x *exchange) note(name []byte) {
 		x.asks.authorization = true
 	case "cache-control":
 		x.seen.cacheControl = true
-	case "connection":
-		x.seen.connection = true
 	case "cookie":
 		x.asks.cookie = true
-	case "expect":
-		x.seen.expect = true
 	case "if-match", "if-unmodified-since":
 		x.asks.precondition = true
 	case "if-modified-since", "if-none-match":
@@ -77,6 +81,26 @@ func (x *exchange) note(name []byte) {
 		x.asks.ranged = true
 	case "upgrade":
 		x.asks.upgrade = true
+	default:
+		x.seen.note(room[:len(name)])
+	}
+}
+
+// note notes the fields that are about the way of the request; name is in lower case.
+func (s *seen) note(name []byte) {
+	switch string(name) {
+	case "connection":
+		s.connection = true
+	case "expect":
+		s.expect = true
+	case "cdn-loop":
+		s.loop = true
+	case "via":
+		s.via = true
+	case "forwarded":
+		s.forwarded = true
+	case "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto":
+		s.xForwarded = true
 	}
 }
 
@@ -182,7 +206,7 @@ func (x *exchange) ownFields(drop func(name string) bool) field.List {
 		}
 		name := field.Canonical(string(k))
 		switch {
-		case rfc9111.HopByHop(name), named[name], framing(name), untrusted(name), drop(name):
+		case rfc9111.HopByHop(hyphened(name)), named[name], framing(name), untrusted(name), drop(name):
 		default:
 			list.Add(name, string(bytes.Trim(v, " \t")))
 		}
@@ -192,21 +216,26 @@ func (x *exchange) ownFields(drop func(name string) bool) field.List {
 
 // framing names what is ours to say to the origin.
 func framing(name string) bool {
-	switch name {
-	case "Host", "Content-Length", "Transfer-Encoding", "Expect", "Via":
+	switch hyphened(name) {
+	case "Host", "Content-Length", "Transfer-Encoding", "Expect", "Via", headerCDNLoop:
 		return true
 	}
 	return false
 }
 
-// untrusted names the fields that origins commonly trust without their being in
-// the key: forwarded, they would let one client choose what others are served
-// . Spellings with an
-// underscore count too; some servers read them as hyphens.
-func untrusted(name string) bool {
-	if strings.IndexByte(name, '_') >= 0 {
-		name = field.Canonical(strings.ReplaceAll(name, "_", "-"))
+// hyphened returns the canonical name that some servers read where underscores are.
+func hyphened(name string) string {
+	if strings.IndexByte(name, '_') < 0 {
+		return name
 	}
+	return field.Canonical(strings.ReplaceAll(name, "_", "-"))
+}
+
+// untrusted names the fields that origins commonly trust without their being in
+// the key: forwarded, they would let one client choose what others are served.
+// Spellings with an underscore count too.
+func untrusted(name string) bool {
+	name = hyphened(name)
 	if strings.HasPrefix(name, "X-Forwarded-") {
 		return true
 	}

@@ -73,7 +73,7 @@ func (p *Proxy) keepPosted(x *exchange, j *job, resp *origin.Response) bool {
 
 // uri is the target URI of x.
 func (x *exchange) uri() rfc9111.URI {
-	return rfc9111.URI{Scheme: scheme, Host: string(x.host), Target: string(x.target.Raw)}
+	return rfc9111.URI{Scheme: x.scheme, Host: string(x.host), Target: string(x.target.Raw)}
 }
 
 // carryAlone has the body copied into the flight that r leads, for x alone.
@@ -147,10 +147,10 @@ func (p *Proxy) invalidate(x *exchange, resp *origin.Response) {
 	if !rfc9111.Invalidates(string(x.method), resp.Status) {
 		return
 	}
-	p.invalidateURL(x.host, x.target)
+	p.invalidateURL(x.scheme, x.host, x.target)
 	for _, raw := range rfc9111.InvalidationTargets(resp.Header, x.uri()) {
-		if target, err := wire.ParseTarget([]byte(raw), scheme, false); err == nil {
-			p.invalidateURL(x.host, target)
+		if target, err := wire.ParseTarget([]byte(raw), x.scheme, false); err == nil {
+			p.invalidateURL(x.scheme, x.host, target)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
@@ -23,8 +24,11 @@ import (
 // Options are what a Proxy is made of. Rooms given here belong to the caller,
 // who closes them after Proxy.Close.
 type Options struct {
-	// Node names this proxy in Via and Cache-Status.
+	// Node names this proxy in Via, Cache-Status and CDN-Loop.
 	Node string
+	// Instance is a token that no other process has, nor this one after a restart: who
+	// finds it in CDN-Loop has a request that was here before.
+	Instance string
 	// Routes in the order in which they match.
 	Routes []Route
 
@@ -71,11 +75,14 @@ type Options struct {
 	Metrics   *Metrics
 }
 
-// Proxy serves requests. It is safe for concurrent use.
+// Proxy serves requests, which come in by a Listener. It is safe for concurrent use.
 type Proxy struct {
 	Options
 
+	secure      bool   // requests may come by https
 	via         string // "1.1 NAME"
+	loop        string // "NAME; id=INSTANCE"
+	instance    []byte // as in Options
 	statusName  string // NAME as a structured field item
 	routes      []*route
 	flights     *flight.Table[cache.Key, *head]
@@ -95,6 +102,9 @@ type Proxy struct {
 
 // New returns a Proxy.
 func New(o Options) (*Proxy, error) {
+	if o.Instance == "" {
+		return nil, errors.New("instance: want one, lest every CDN-Loop be ours")
+	}
 	routes, err := compile(o)
 	if err != nil {
 		return nil, err
@@ -102,7 +112,7 @@ func New(o Options) (*Proxy, error) {
 	budget := flight.NewBudget(o.InflightBytes)
 	p := &Proxy{
 		alikes:  alike.New(),
-		Options: o, via: "1.1 " + o.Node, statusName: structuredName(o.Node), routes: routes, budget: budget,
+		Options: o, via: "1.1 " + o.Node, loop: o.Node + "; id=" + o.Instance, instance: []byte(o.Instance), statusName: structuredName(o.Node), routes: routes, budget: budget,
 		flights: flight.NewTable[cache.Key, *head](budget, o.MaxObjectBytes, o.Purges.Now),
 		marks:   flight.NewMarks(func(k cache.Key) uint64 { return k.Lo }),
 	}
@@ -139,8 +149,9 @@ func (p *Proxy) Drain() { p.draining.Store(true) }
 func (p *Proxy) Close() { p.closeFlight.Do(p.flights.Close) }
 
 // Serve answers one request. Branches live here; the steps only work.
-func (p *Proxy) Serve(ctx *fasthttp.RequestCtx) {
-	x := p.receive(ctx, ctx.Time()) // fasthttp read the clock when the head was complete
+func (l *Listener) Serve(ctx *fasthttp.RequestCtx) {
+	p := l.proxy
+	x := l.receive(ctx, ctx.Time()) // fasthttp read the clock when the head was complete
 	defer p.finish(x)               // one log line, one set of counters; also after a panic
 	switch p.decide(x) {
 	case hit:

@@ -81,13 +81,13 @@ func uncounted(mark func()) purgeStep {
 func (p *Proxy) purgeStep(by, value string, soft bool) (purgeStep, error) {
 	switch by {
 	case purgeByURL:
-		host, target, err := parseURL(value, ErrPurgeURL)
-		return func() (int, bool) { return p.purgeURL(host, target, soft) }, err
+		scheme, host, target, err := p.parseURL(value, ErrPurgeURL)
+		return func() (int, bool) { return p.purgeURL(scheme, host, target, soft) }, err
 	case purgeByPrefix:
-		host, target, err := parseURL(value, ErrPurgePrefix)
-		return uncounted(func() { p.markPrefix(p.prefix(host, target), soft) }), err
+		scheme, host, target, err := p.parseURL(value, ErrPurgePrefix)
+		return uncounted(func() { p.markPrefix(p.prefix(scheme, host, target), soft) }), err
 	case purgeByHost:
-		host, err := wire.AppendHost(nil, []byte(value), scheme)
+		host, err := wire.AppendHost(nil, []byte(value), schemePlain)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", err, ErrPurgeHost)
 		}
@@ -106,22 +106,23 @@ func control(r rune) bool { return r < ' ' || r == 0x7f }
 
 // parseURL parses an absolute URL, or the beginning of some; want says what it
 // should be.
-func parseURL(raw string, want error) (host []byte, target wire.Target, err error) {
-	if !strings.Contains(raw, "://") {
-		return nil, target, want
+func (p *Proxy) parseURL(raw string, want error) (scheme string, host []byte, target wire.Target, err error) {
+	scheme, _, ok := strings.Cut(raw, "://")
+	if scheme = strings.ToLower(scheme); !ok || !p.served(scheme) {
+		return "", nil, target, want
 	}
 	if target, err = wire.ParseTarget([]byte(raw), scheme, false); err == nil {
 		host, err = wire.AppendHost(nil, target.Authority, scheme)
 	}
 	if err != nil {
-		return nil, target, fmt.Errorf("%w: %w", err, want)
+		return "", nil, target, fmt.Errorf("%w: %w", err, want)
 	}
-	return host, target, nil
+	return scheme, host, target, nil
 }
 
 // purgeURL marks a URL and removes at once what is found of it, to count it.
-func (p *Proxy) purgeURL(host []byte, target wire.Target, soft bool) (objects int, all bool) {
-	u, selects := p.resource(host, target)
+func (p *Proxy) purgeURL(scheme string, host []byte, target wire.Target, soft bool) (objects int, all bool) {
+	u, selects := p.resource(scheme, host, target)
 	p.markURL(u, soft)
 	if soft {
 		return 0, false
@@ -153,8 +154,8 @@ func (p *Proxy) forgetPart(name []byte) int {
 // invalidateURL forgets what an unsafe request has changed. It leaves a mark among
 // the purges only where nothing else finds all that is stored: whoever may send such
 // requests could fill their tables.
-func (p *Proxy) invalidateURL(host []byte, target wire.Target) {
-	u, selects := p.resource(host, target)
+func (p *Proxy) invalidateURL(scheme string, host []byte, target wire.Target) {
+	u, selects := p.resource(scheme, host, target)
 	if selects {
 		p.markURL(u, false)
 	}
@@ -165,12 +166,12 @@ func (p *Proxy) invalidateURL(host []byte, target wire.Target) {
 // URL goes, with all variants, if the client may do that. The address is that of the
 // connection, for a field would let everybody.
 func (p *Proxy) purgeRequested(x *exchange) disposition {
-	from := x.clientAddress()
+	from := x.peerAddress()
 	if !slices.ContainsFunc(p.PurgeFrom, func(n netip.Prefix) bool { return n.Contains(from) }) {
 		p.refuse(x, fasthttp.StatusForbidden, reason.Method)
 		return refused
 	}
-	p.purgeURL(x.host, x.target, false)
+	p.purgeURL(x.scheme, x.host, x.target, false)
 	x.status, x.result = fasthttp.StatusOK, resultPass
 	return refused
 }
@@ -179,6 +180,6 @@ func (p *Proxy) purgeRequested(x *exchange) disposition {
 // the origin it was sent to (RFC 9875 section 3).
 func (p *Proxy) invalidateGroups(x *exchange, resp *origin.Response) {
 	for _, group := range rfc9111.InvalidatedGroups(string(x.method), resp.Header) {
-		p.Purges.Tag(p.Purges.HashGroup(scheme, x.host, group), false)
+		p.Purges.Tag(p.Purges.HashGroup(x.scheme, x.host, group), false)
 	}
 }

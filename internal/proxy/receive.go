@@ -6,47 +6,48 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"edgeproxy/internal/forwarded"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/wire"
-)
-
-// scheme is that of every listener there is so far.
-const (
-	scheme      = "http"
-	defaultPort = 80
 )
 
 // receive takes the request apart: framing, target, host and what the request
 // asks of a cache. What cannot be understood in one way only
 // leaves x with a status to refuse it with.
-func (p *Proxy) receive(ctx *fasthttp.RequestCtx, start time.Time) *exchange {
+func (l *Listener) receive(ctx *fasthttp.RequestCtx, start time.Time) *exchange {
+	p := l.proxy
 	x := p.take(ctx, start)
 	x.method = ctx.Request.Header.Method()
-	fields, err := x.readHeader()
-	if err != nil {
-		p.refuse(x, fasthttp.StatusBadRequest, reason.BadRequest)
+	if status := p.gate(x, l.trusted); status != 0 {
+		p.refuse(x, status, reason.BadRequest)
 		x.closing = true // where the next request begins is anybody's guess
-		return x
-	}
-	if fields > p.HeaderCount {
-		p.refuse(x, fasthttp.StatusRequestHeaderFieldsTooLarge, reason.BadRequest)
-		return x
-	}
-	if status := p.readTarget(x); status != 0 {
-		p.refuse(x, status, reason.BadRequest)
-		return x
-	}
-	if status := p.expectation(x); status != 0 {
-		p.refuse(x, status, reason.BadRequest)
-		return x
+	} else if p.loops(x) {
+		p.refuse(x, fasthttp.StatusLoopDetected, reason.Loop)
 	}
 	return x
+}
+
+// gate returns the status to refuse x with, 0 for none. It comes before anything
+// else that is done for a request, also before a 100 (Continue).
+func (p *Proxy) gate(x *exchange, trusted *forwarded.Trusted) int {
+	fields, err := x.readHeader()
+	switch {
+	case err != nil:
+		return fasthttp.StatusBadRequest
+	case fields > p.HeaderCount:
+		return fasthttp.StatusRequestHeaderFieldsTooLarge
+	}
+	x.believe(trusted)
+	if status := p.readTarget(x); status != 0 {
+		return status
+	}
+	return p.expectation(x)
 }
 
 // take takes an exchange for ctx, whose request was received at start.
 func (p *Proxy) take(ctx *fasthttp.RequestCtx, start time.Time) *exchange {
 	x := p.exchanges.Get().(*exchange)
-	x.ctx, x.start = ctx, start
+	x.ctx, x.start, x.scheme = ctx, start, schemePlain
 	x.closing = p.draining.Load()
 	p.inFlight.Add(1)
 	return x
@@ -62,24 +63,46 @@ func (p *Proxy) readTarget(x *exchange) int {
 		return fasthttp.StatusRequestURITooLong
 	case h.IsTrace() || h.IsConnect():
 		return fasthttp.StatusMethodNotAllowed
-	case !wire.ValidMethod(x.method):
+	case !wire.ValidMethod(x.method), !h.IsHTTP11() && string(h.Protocol()) != "HTTP/1.0":
 		return fasthttp.StatusBadRequest
 	}
-	target, err := wire.ParseTarget(raw, scheme, h.IsOptions())
-	if err != nil {
+	target, err := wire.ParseTarget(raw, x.scheme, h.IsOptions())
+	if err != nil || !x.readHost(target.Authority) {
 		return fasthttp.StatusBadRequest
-	}
-	authority := h.Host()
-	if target.Authority != nil {
-		authority = target.Authority
 	}
 	x.target = target
-	x.scratch, err = wire.AppendHost(x.scratch[:0], authority, scheme)
-	if err != nil {
-		return fasthttp.StatusBadRequest
-	}
-	x.host = x.scratch
 	return 0
+}
+
+// readHost finds the host: the one that a trusted proxy was asked for, the authority
+// of the target, or Host. Each that is there has to be in order (RFC 9112 sections
+// 3.2 and 3.2.2), but what the proxy tells is passed over if it is not.
+func (x *exchange) readHost(authority []byte) bool {
+	host := x.ctx.Request.Header.Host()
+	if authority != nil {
+		if len(host) > 0 && !x.canonicalHost(host) { // HTTP/1.0 has none
+			return false
+		}
+		host = authority
+	}
+	if !x.canonicalHost(host) {
+		return false
+	}
+	if x.toldHost != nil && !x.canonicalHost(x.toldHost) {
+		return x.canonicalHost(host) // which was written over
+	}
+	return true
+}
+
+// canonicalHost makes x's host the canonical form of raw and reports whether it has
+// one.
+func (x *exchange) canonicalHost(raw []byte) bool {
+	host, err := wire.AppendHost(x.scratch[:0], raw, x.scheme)
+	if err != nil {
+		return false
+	}
+	x.scratch, x.host = host, host
+	return true
 }
 
 // expectation returns the status to refuse with when the request expects what
@@ -87,12 +110,13 @@ func (p *Proxy) readTarget(x *exchange) int {
 func (p *Proxy) expectation(x *exchange) int {
 	h := &x.ctx.Request.Header
 	if x.seen.expect && h.IsHTTP11() {
-		if e := h.Peek(fasthttp.HeaderExpect); len(e) > 0 && !strings.EqualFold(string(e), "100-continue") {
-			return fasthttp.StatusExpectationFailed
+		for _, e := range h.PeekAll(fasthttp.HeaderExpect) {
+			if len(e) > 0 && !strings.EqualFold(string(e), "100-continue") {
+				return fasthttp.StatusExpectationFailed
+			}
 		}
 	}
 	if int64(h.ContentLength()) > p.BodyBytes {
-		x.closing = true
 		return fasthttp.StatusRequestEntityTooLarge
 	}
 	return 0

@@ -67,13 +67,13 @@ func newRoute(r *Route, m *Metrics) *route {
 }
 
 // matches reports whether the route takes a request for host (canonical, with
-// its port if that is not the default) and path (decoded).
-func (r *route) matches(host, path []byte) bool {
-	return r.matchesHost(host) && r.matchesPath(path)
+// its port if that is not the default of scheme) and path (decoded).
+func (r *route) matches(scheme string, host, path []byte) bool {
+	return r.matchesHost(scheme, host) && r.matchesPath(path)
 }
 
-func (r *route) matchesHost(host []byte) bool {
-	name, port := splitPort(host)
+func (r *route) matchesHost(scheme string, host []byte) bool {
+	name, port := splitPort(scheme, host)
 	for i := range r.Hosts {
 		if r.Hosts[i].matches(name, port) {
 			return true
@@ -96,10 +96,10 @@ func (h *Host) matches(name []byte, port int) bool {
 }
 
 // splitPort takes a canonical host apart.
-func splitPort(host []byte) (name []byte, port int) {
+func splitPort(scheme string, host []byte) (name []byte, port int) {
 	i := bytes.LastIndexByte(host, ':')
 	if i < 0 || bytes.IndexByte(host[i:], ']') >= 0 {
-		return host, defaultPort
+		return host, defaultPort(scheme)
 	}
 	for _, c := range host[i+1:] {
 		port = port*10 + int(c-'0')

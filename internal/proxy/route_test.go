@@ -3,10 +3,11 @@ package proxy
 import "testing"
 
 func TestRouteMatchesHosts(t *testing.T) {
+	scheme := schemePlain
 	f := func(pattern Host, host string, want bool) {
 		t.Helper()
 		r := &route{Route: &Route{Hosts: []Host{pattern}, PathPrefix: "/"}}
-		if got := r.matches([]byte(host), []byte("/x")); got != want {
+		if got := r.matches(scheme, []byte(host), []byte("/x")); got != want {
 			t.Errorf("%+v, host %q: got %v, want %v", pattern, host, got, want)
 		}
 	}
@@ -26,13 +27,17 @@ func TestRouteMatchesHosts(t *testing.T) {
 	f(Host{Port: 8080}, "b:8080", true)
 	f(Host{Name: "[::1]"}, "[::1]", true)
 	f(Host{Name: "[::1]", Port: 81}, "[::1]:81", true)
+	scheme = schemeSecure
+	f(Host{Name: "a", Port: 80}, "a", false)
+	f(Host{Name: "a", Port: 443}, "a", true)
+	f(Host{Name: "a", Port: 80}, "a:80", true)
 }
 
 func TestRouteMatchesWholeSegments(t *testing.T) {
 	f := func(prefix, path string, want bool) {
 		t.Helper()
 		r := &route{Route: &Route{Hosts: []Host{{}}, PathPrefix: prefix}}
-		if got := r.matches([]byte("h"), []byte(path)); got != want {
+		if got := r.matches(schemePlain, []byte("h"), []byte(path)); got != want {
 			t.Errorf("prefix %q, path %q: got %v, want %v", prefix, path, got, want)
 		}
 	}

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"net/netip"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -74,29 +72,4 @@ func (u *upload) Read(b []byte) (int, error) {
 func (u *upload) interrupt() {
 	u.interrupted.Store(true)
 	_ = u.ctx.SetReadDeadline(time.Unix(1, 0))
-}
-
-// clientAddress is the peer's address; the zero Addr where there is none.
-func (x *exchange) clientAddress() netip.Addr {
-	switch a := x.ctx.RemoteAddr().(type) {
-	case *net.TCPAddr:
-		ip, _ := netip.AddrFromSlice(a.IP)
-		return ip.Unmap()
-	default:
-		return netip.Addr{}
-	}
-}
-
-// requestVia is the Via to forward: the client's members, then ours (RFC 9110
-// section 7.6.3).
-func (x *exchange) requestVia(own string) string {
-	var b strings.Builder
-	for _, line := range x.ctx.Request.Header.PeekAll(fasthttp.HeaderVia) {
-		if len(line) > 0 {
-			b.Write(line)
-			b.WriteString(", ")
-		}
-	}
-	b.WriteString(own)
-	return b.String()
 }

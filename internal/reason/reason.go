@@ -45,6 +45,7 @@ const (
 	NoRoute
 	BadRequest
 	ClientTimeout
+	Loop
 
 	// Size and memory.
 
@@ -74,7 +75,7 @@ var words = [Count]string{
 	RequestNoStore: "request-no-store", RequestBody: "request-body", Precondition: "precondition",
 	Upgrade:       "upgrade",
 	AmbiguousPath: "ambiguous-path", Bypass: "bypass", OnlyIfCached: "only-if-cached", NoRoute: "no-route",
-	BadRequest: "bad-request", ClientTimeout: "client-timeout",
+	BadRequest: "bad-request", ClientTimeout: "client-timeout", Loop: "loop",
 	TooLarge: "too-large", InflightLimit: "inflight-limit", Refused: "refused", Purged: "purged", WaitTimeout: "wait-timeout",
 	Incomplete: "incomplete", OriginError: "origin-error", OriginTimeout: "origin-timeout", Overload: "overload", Panic: "panic",
 }

@@ -14,18 +14,25 @@ var (
 	ErrFold      = errors.New("folded header line")
 	ErrFieldName = errors.New("malformed field name")
 	ErrFraming   = errors.New("both Content-Length and Transfer-Encoding")
+	ErrLength    = errors.New("Content-Length twice, or no number")
+	ErrEncoding  = errors.New("Transfer-Encoding twice, or not chunked")
+	ErrHosts     = errors.New("more than one Host")
 )
 
 var (
+	nameHost             = []byte("Host")
 	nameContentLength    = []byte("Content-Length")
 	nameTransferEncoding = []byte("Transfer-Encoding")
+	chunked              = []byte("chunked")
 )
 
 // CheckFraming reads the header block as it came over the wire, without the
-// request line, and refuses what fasthttp lets through: a line that ends in a
-// bare LF (RFC 9112 section 2.2), a folded line (section 5.2), white space in or
-// after a field name (section 5.1), and Content-Length beside Transfer-Encoding
-// (section 6.1). raw is only read. It allocates nothing.
+// request line, and refuses what could be framed in two ways: a line that ends in
+// a bare LF (RFC 9112 section 2.2), a folded line (section 5.2), white space in or
+// after a field name (section 5.1), Content-Length beside Transfer-Encoding
+// (section 6.1), either of them twice, a length that is not digits (section 6.3), a
+// coding other than chunked (section 7), and a second Host (section 3.2). raw is
+// only read. It allocates nothing.
 func CheckFraming(raw []byte) error {
 	w := Walk(raw)
 	for range w.Names {
@@ -36,10 +43,11 @@ func CheckFraming(raw []byte) error {
 // Walker goes through a raw header block once, name by name, and checks its
 // framing on the way as CheckFraming does.
 type Walker struct {
-	raw              []byte
-	count            int
-	length, encoding bool
-	err              error
+	raw                    []byte
+	count                  int
+	host, length, encoding bool // seen
+	framedFirst            bool
+	err                    error
 }
 
 // Walk returns a Walker over raw, which is only read.
@@ -60,21 +68,71 @@ func (w *Walker) Names(yield func(name []byte) bool) {
 			return
 		}
 		name, err := fieldName(line)
+		if err == nil {
+			err = w.frame(name, line[len(name)+1:])
+		}
 		if err != nil {
 			w.err = err
 			return
 		}
 		w.count++
-		w.length = w.length || is(name, nameContentLength)
-		w.encoding = w.encoding || is(name, nameTransferEncoding)
 		if !yield(name) {
 			return
 		}
 	}
 }
 
+// frame looks at the fields that say where a message ends and whose it is. Nearly
+// all names differ from theirs in length.
+func (w *Walker) frame(name, value []byte) error {
+	switch len(name) {
+	case len("Host"):
+		return once(&w.host, bytes.EqualFold(name, nameHost), true, ErrHosts)
+	case len("Content-Length"):
+		here := bytes.EqualFold(name, nameContentLength)
+		w.framedFirst = w.framedFirst || here && w.count == 0
+		return once(&w.length, here, digits(value), ErrLength)
+	case len("Transfer-Encoding"):
+		here := bytes.EqualFold(name, nameTransferEncoding)
+		w.framedFirst = w.framedFirst || here && w.count == 0
+		return once(&w.encoding, here, bytes.EqualFold(bytes.Trim(value, " \t"), chunked), ErrEncoding)
+	}
+	return nil
+}
+
+// once notes in seen that a field is here; it must be good, and the first.
+func once(seen *bool, here, good bool, otherwise error) error {
+	if !here {
+		return nil
+	}
+	if *seen || !good {
+		return otherwise
+	}
+	*seen = true
+	return nil
+}
+
+// digits reports whether value is digits and nothing else but white space around.
+func digits(value []byte) bool {
+	value = bytes.Trim(value, " \t")
+	for _, c := range value {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(value) > 0
+}
+
 // Count returns how many field lines Names has gone through.
 func (w *Walker) Count() int { return w.count }
+
+// Chunked reports whether the body comes in chunks, as far as Names has come.
+func (w *Walker) Chunked() bool { return w.encoding }
+
+// FramedFirst reports whether the first field line is one that frames the body. Such
+// a line may be the rest of a request line that another parser ends at its CRLF and
+// fasthttp at an LF before it: see TestLFInTheRequestLine in internal/proxy.
+func (w *Walker) FramedFirst() bool { return w.framedFirst }
 
 // Err returns what is wrong with the framing, as far as Names has come.
 func (w *Walker) Err() error {
@@ -95,6 +153,3 @@ func fieldName(line []byte) ([]byte, error) {
 	}
 	return line[:colon], nil
 }
-
-// is compares names without regard to case; nearly all differ in length.
-func is(name, want []byte) bool { return len(name) == len(want) && bytes.EqualFold(name, want) }

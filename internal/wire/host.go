@@ -100,19 +100,12 @@ func validHost(host []byte) bool {
 	return true
 }
 
-// validLiteral accepts [hex digits, colons and dots]; zones are refused, they
-// mean nothing beyond the client's own machine (RFC 6874 section 1).
+// validLiteral accepts an IPv6 address in brackets (RFC 3986 section 3.2.2). Zones
+// are refused, they mean nothing beyond the client's own machine (RFC 6874 section
+// 1); so are the forms of later versions of IP, which nobody has.
 func validLiteral(host []byte) bool {
-	in := host[1 : len(host)-1]
-	if len(in) < 2 {
-		return false
-	}
-	for _, c := range in {
-		if unhex(c) == 0xff && c != ':' && c != '.' {
-			return false
-		}
-	}
-	return true
+	_, ok := parseIPv6(host[1 : len(host)-1])
+	return ok
 }
 
 func isDefaultPort(port []byte, scheme string) bool {

@@ -42,14 +42,11 @@ var (
 // the asterisk-form. Control bytes, spaces, backslashes and fragments are
 // refused. It allocates nothing.
 func ParseTarget(raw []byte, scheme string, options bool) (Target, error) {
-	for _, c := range raw {
-		if c <= ' ' || c == 0x7f || c == '#' || c == '\\' {
-			return Target{}, ErrTargetBytes
-		}
-	}
 	switch {
 	case len(raw) == 0:
 		return Target{}, ErrTarget
+	case !uriBytes(raw):
+		return Target{}, ErrTargetBytes
 	case raw[0] == '/':
 		return split(raw, nil), nil
 	case bytes.Equal(raw, asterisk):
@@ -58,11 +55,25 @@ func ParseTarget(raw []byte, scheme string, options bool) (Target, error) {
 		}
 		return Target{Raw: raw, Path: raw}, nil
 	}
-	return parseAbsolute(raw, scheme)
+	if options {
+		return parseAbsolute(raw, scheme, asterisk) // RFC 9112 section 3.2.4
+	}
+	return parseAbsolute(raw, scheme, slash)
 }
 
-// parseAbsolute parses scheme "://" authority [ path ] [ "?" query ].
-func parseAbsolute(raw []byte, scheme string) (Target, error) {
+// uriBytes reports whether raw has no control byte, space, backslash or fragment.
+func uriBytes(raw []byte) bool {
+	for _, c := range raw {
+		if c <= ' ' || c == 0x7f || c == '#' || c == '\\' {
+			return false
+		}
+	}
+	return true
+}
+
+// parseAbsolute parses scheme "://" authority [ path ] [ "?" query ]; root is what no
+// path means.
+func parseAbsolute(raw []byte, scheme string, root []byte) (Target, error) {
 	i := bytes.Index(raw, []byte("://"))
 	if i < 1 {
 		return Target{}, ErrTarget
@@ -80,7 +91,7 @@ func parseAbsolute(raw []byte, scheme string) (Target, error) {
 	}
 	authority, target := rest[:end:end], rest[end:]
 	if len(target) == 0 {
-		target = slash
+		target = root
 	}
 	if target[0] == '?' {
 		// "http://h?q" means "/?q" (RFC 9110 section 4.2.3), which is not a

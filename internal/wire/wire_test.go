@@ -1,9 +1,17 @@
 package wire
 
 import (
+	"bufio"
+	"bytes"
 	"errors"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/valyala/fasthttp"
 )
 
 func TestCheckFraming(t *testing.T) {
@@ -20,13 +28,43 @@ func TestCheckFraming(t *testing.T) {
 	f("Host: a\n\r\n", ErrLineEnd)
 	f("Host: a\r\nX: b\n\r\n", ErrLineEnd)
 	f("Host: a\r\n X: folded\r\n\r\n", ErrFold)
-	f("Transfer-Encoding:\r\n\tchunked\r\n\r\n", ErrFold)
+	f("X: y\r\n\tchunked\r\n\r\n", ErrFold)
+	f("Transfer-Encoding:\r\n\tchunked\r\n\r\n", ErrEncoding)
 	f("Content Length: 5\r\n\r\n", ErrFieldName)
 	f("Transfer-Encoding : chunked\r\n\r\n", ErrFieldName)
 	f(": empty\r\n\r\n", ErrFieldName)
 	f("no colon\r\n\r\n", ErrFieldName)
 	f("Content-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n", ErrFraming)
 	f("TRANSFER-ENCODING: chunked\r\ncontent-length: 3\r\n\r\n", ErrFraming)
+	f("Content-Length: 3\r\nContent-Length: 3\r\n\r\n", ErrLength)
+	f("Content-Length: \t003 \r\n\r\n", nil)
+	for _, v := range []string{"", " ", "+3", "-1", "3, 3", "0x3", "3;", "3 3"} {
+		f("Content-Length: "+v+"\r\n\r\n", ErrLength)
+	}
+	f("Transfer-Encoding: chunked\r\ntransfer-encoding: chunked\r\n\r\n", ErrEncoding)
+	f("Transfer-Encoding:\tCHUNKED \r\n\r\n", nil)
+	for _, v := range []string{"", "identity", "gzip, chunked", "chunked, chunked", "xchunked", "\"chunked\"", "chunked\x0b"} {
+		f("Transfer-Encoding: "+v+"\r\n\r\n", ErrEncoding)
+	}
+	f("Host: a\r\nhost: a\r\n\r\n", ErrHosts)
+	f("Host: a\r\n\r\nHost: b\n", nil) // what stands behind is not of this block
+}
+
+func TestWalkerSaysHowTheBodyIsFramed(t *testing.T) {
+	f := func(raw string, chunked, framedFirst bool) {
+		t.Helper()
+		w := Walk([]byte(raw))
+		for range w.Names {
+		}
+		if w.Err() != nil || w.Chunked() != chunked || w.FramedFirst() != framedFirst {
+			t.Errorf("%q: got chunked %v, framed first %v, %v; want %v, %v", raw, w.Chunked(), w.FramedFirst(), w.Err(), chunked, framedFirst)
+		}
+	}
+	f("Host: a\r\n\r\n", false, false)
+	f("Host: a\r\nContent-Length: 1\r\n\r\n", false, false)
+	f("Host: a\r\nTransfer-Encoding: chunked\r\n\r\n", true, false)
+	f("Content-Length: 1\r\nHost: a\r\n\r\n", false, true)
+	f("Transfer-Encoding: chunked\r\nHost: a\r\n\r\n", true, true)
 }
 
 func TestParseTarget(t *testing.T) {
@@ -47,6 +85,7 @@ func TestParseTarget(t *testing.T) {
 	f("/a?b=//../%2f", "", "/a?b=//../%2f", "/a", false)
 	f("/a.b/c..d/...", "", "/a.b/c..d/...", "/a.b/c..d/...", false)
 	f("http://h", "h", "/", "/", false)
+	f("http://h/", "h", "/", "/", false)
 	f("HTTP://h:81/a?b", "h:81", "/a?b", "/a", false)
 	f("//x/http://e", "", "//x/http://e", "//x/http://e", true)
 	f("/a//b", "", "/a//b", "/a//b", true)
@@ -81,8 +120,10 @@ func TestParseTargetRefuses(t *testing.T) {
 	f("/a\\b", ErrTargetBytes)
 	f("/\x00", ErrTargetBytes)
 	f("/\x7f", ErrTargetBytes)
-	if got, err := ParseTarget([]byte("*"), "http", true); err != nil || string(got.Raw) != "*" {
-		t.Errorf("OPTIONS *: got %q, %v", got.Raw, err)
+	for raw, want := range map[string]string{"*": "*", "http://h": "*", "http://h/": "/", "/": "/"} {
+		if got, err := ParseTarget([]byte(raw), "http", true); err != nil || string(got.Raw) != want || string(got.Path) != want {
+			t.Errorf("OPTIONS %s: got %q, %q, %v, want %q", raw, got.Raw, got.Path, err, want)
+		}
 	}
 }
 
@@ -118,7 +159,7 @@ func TestAppendHost(t *testing.T) {
 func TestAppendHostRefuses(t *testing.T) {
 	for _, raw := range []string{
 		"", ".", "a,b", "user@h", "user:pw@evil", "a b", "a/b", "h:x", "h:70000", "h:0", "h:1:2", ":80", "[::1", "[::1]x",
-		"[]", "[fe80::1%25eth0]", "a..b", "a..", ".a", "h\x00", strings.Repeat("a", 300), "\xc3\xa4",
+		"[]", "[fe80::1%25eth0]", "[:::]", "[::::]", "[1:2:3:4:5:6:7]", "[1::2::3]", "[12345::]", "[1.2.3.4]", "[::1.2.3.256]", "[v1.x]", "[::1]:x", "a..b", "a..", ".a", "h\x00", strings.Repeat("a", 300), "\xc3\xa4",
 	} {
 		if got, err := AppendHost(nil, []byte(raw), "http"); !errors.Is(err, ErrHost) {
 			t.Errorf("AppendHost(%q): got %q, %v, want %v", raw, got, err, ErrHost)
@@ -203,6 +244,15 @@ func FuzzParseTarget(f *testing.F) {
 		if err != nil {
 			return
 		}
+		if tg.Authority != nil {
+			if _, err := AppendHost(nil, tg.Authority, "http"); err == nil { // a host that others read alike
+				if u, err := url.ParseRequestURI(string(raw)); err == nil && (u.Host != string(tg.Authority) || u.User != nil) {
+					t.Fatalf("%q: authority %q, but net/url has %q, user %v", raw, tg.Authority, u.Host, u.User)
+				}
+			}
+		} else if string(tg.Raw) != string(raw) {
+			t.Fatalf("%q: raw %q", raw, tg.Raw)
+		}
 		if len(tg.Raw) == 0 || tg.Raw[0] != '/' || !strings.HasPrefix(string(tg.Raw), string(tg.Path)) {
 			t.Fatalf("%q: raw %q, path %q", raw, tg.Raw, tg.Path)
 		}
@@ -216,28 +266,114 @@ func FuzzParseTarget(f *testing.F) {
 	})
 }
 
+// FuzzAppendHost: the canonical form is one, net/url understands it as the same host
+// and port, and a literal is one that netip takes.
 func FuzzAppendHost(f *testing.F) {
-	for _, s := range []string{"a", "a:80", "[::1]:81", "a.:1", "u@h"} {
+	for _, s := range []string{"a", "a:80", "[::1]:81", "a.:1", "u@h", "[1:2:3:4:5:6:7:8]", "[::ffff:1.2.3.4]", "[1::8]:00443"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		got, err := AppendHost(nil, raw, "http")
-		if err != nil {
-			return
+		if inside, ok := bytes.CutPrefix(raw, []byte("[")); ok {
+			inside, closed := bytes.CutSuffix(inside, []byte("]"))
+			a, err := netip.ParseAddr(string(inside))
+			want := closed && err == nil && a.Is6() && a.Zone() == "" && len(raw) <= maxHost
+			if _, err := AppendHost(nil, raw, "http"); closed && (err == nil) != want {
+				t.Fatalf("%q: got %v, but for netip it is an address: %v", raw, err, want)
+			}
 		}
-		again, err := AppendHost(nil, got, "http")
-		if err != nil || string(again) != string(got) {
-			t.Fatalf("%q: canonical form %q becomes %q, %v", raw, got, again, err)
+		for scheme, port := range map[string]string{"http": "80", "https": "443"} {
+			got, err := AppendHost(nil, raw, scheme)
+			if err != nil {
+				continue
+			}
+			again, err := AppendHost(nil, got, scheme)
+			if err != nil || string(again) != string(got) {
+				t.Fatalf("%q: canonical form %q becomes %q, %v", raw, got, again, err)
+			}
+			u, err := url.Parse(scheme + "://" + string(got) + "/")
+			if err != nil || u.Host != string(got) || u.User != nil || u.Port() == port || strings.ToLower(u.Host) != u.Host {
+				t.Fatalf("%q: net/url takes %q for host %q, user %v, error %v", raw, got, u.Host, u.User, err)
+			}
 		}
 	})
 }
 
+// FuzzParseAddr: what netip takes, and the same address, but for zones.
+func FuzzParseAddr(f *testing.F) {
+	for _, s := range []string{"1.2.3.4", "::1", "1:2:3:4:5:6:7:8", "::ffff:1.2.3.4", "1:2:3:4:5:6:1.2.3.4", "1::", "01.2.3.4", "::%a", "1:2:3:4:5:6:7::"} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		want, err := netip.ParseAddr(string(raw))
+		got, ok := ParseAddr(raw)
+		if taken := err == nil && want.Zone() == ""; ok != taken || ok && got != want {
+			t.Fatalf("%q: got %v, %v; netip has %v, %v", raw, got, ok, want, err)
+		}
+	})
+}
+
+// FuzzCheckFraming holds what passes the gate and fasthttp against net/http: both
+// frame the same body for the same host. What net/http refuses besides is no matter.
+func FuzzCheckFraming(f *testing.F) {
+	for _, s := range []string{
+		"Host: h\r\n\r\n", "Host: h\r\nContent-Length: 3\r\n\r\n", "Host: h\r\nTransfer-Encoding: chunked\r\n\r\n",
+		"Content-Length: 03\r\nTransfer-Encoding: identity\r\n\r\n", "Host: h\r\nX: y\n\n\r\n\r\n", "Host: h\r\nX:\r\n y\r\n\r\n", "X : y\r\nHost: h\r\n\r\n",
+	} {
+		f.Add([]byte(s))
+	}
+	line := regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+:[^\n]*\r\n")
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		passed := CheckFraming(raw) == nil
+		rest := raw
+		for at := line.Find(rest); at != nil; at = line.Find(rest) {
+			rest = rest[len(at):]
+		}
+		if lines := len(rest) == 0 || bytes.HasPrefix(rest, []byte("\r\n")); passed && !lines {
+			t.Fatalf("%q passed, but %q is no field line", raw, rest)
+		}
+		head := append([]byte("POST / HTTP/1.1\r\n"), raw...)
+		var fast fasthttp.RequestHeader
+		if fast.Read(bufio.NewReaderSize(bytes.NewReader(head), len(head)+1024)) != nil || CheckFraming(fast.RawHeaders()) != nil {
+			return
+		}
+		if !bytes.HasPrefix(raw, fast.RawHeaders()) || !bytes.HasSuffix(fast.RawHeaders(), []byte("\r\n\r\n")) {
+			t.Fatalf("%q: the block is %q", raw, fast.RawHeaders())
+		}
+		r, err := http.ReadRequest(bufio.NewReader(bytes.NewReader(head)))
+		if err != nil {
+			return
+		}
+		length := int64(max(fast.ContentLength(), -1)) // -2 is none, which is 0 there
+		if fast.ContentLength() == -2 {
+			length = 0
+		}
+		if r.ContentLength != length || (len(r.TransferEncoding) == 1) != (length == -1) || r.Host != string(fast.Host()) {
+			t.Fatalf("%q: net/http has length %d, coding %q, host %q; fasthttp %d, %q", raw, r.ContentLength, r.TransferEncoding, r.Host, length, fast.Host())
+		}
+	})
+}
+
+// typical is a block of 400 bytes as browsers send it.
+const typical = "Host: www.example.com\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko)\r\n" +
+	"Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\nAccept-Language: en-US,en;q=0.5\r\n" +
+	"Accept-Encoding: gzip, deflate, br\r\nConnection: keep-alive\r\nCookie: session=0123456789abcdef\r\nReferer: http://www.example.com/\r\n\r\n"
+
 func BenchmarkCheckFraming(b *testing.B) {
-	raw := []byte("Host: www.example.com\r\nUser-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko)\r\n" +
-		"Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\nAccept-Language: en-US,en;q=0.5\r\n" +
-		"Accept-Encoding: gzip, deflate, br\r\nConnection: keep-alive\r\nCookie: session=0123456789abcdef\r\n\r\n")
+	raw := []byte(typical)
 	b.ReportAllocs()
 	for b.Loop() {
 		_ = CheckFraming(raw)
+	}
+}
+
+// BenchmarkGate is all that a request passes before its key: framing, target, host.
+func BenchmarkGate(b *testing.B) {
+	raw, target, host := []byte(typical), []byte("/articles/2024/05/index.html?page=2"), []byte("www.example.com")
+	buf := make([]byte, 0, 512)
+	b.ReportAllocs()
+	for b.Loop() {
+		_ = CheckFraming(raw)
+		_, _ = ParseTarget(target, "http", false)
+		_, _ = AppendHost(buf[:0], host, "http")
 	}
 }

@@ -1,0 +1,99 @@
+package proxy
+
+import (
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/forwarded"
+)
+
+// maxHops is how many proxies in front are believed, the peer included.
+const maxHops = 16
+
+// peerAddress is the address that the connection comes from; the zero Addr where
+// there is none.
+func (x *exchange) peerAddress() netip.Addr {
+	switch a := x.ctx.RemoteAddr().(type) {
+	case *net.TCPAddr:
+		ip, _ := netip.AddrFromSlice(a.IP)
+		return ip.Unmap()
+	default:
+		return netip.Addr{}
+	}
+}
+
+// clientAddress is the client's address, as far as the peer is trusted to tell it.
+func (x *exchange) clientAddress() netip.Addr {
+	if x.trusted != nil {
+		return x.client
+	}
+	return x.peerAddress()
+}
+
+// believe takes what the peer says of the client, if t trusts it: the client's
+// address, and scheme and host, by which the request is then keyed, routed and
+// forwarded. It allocates nothing.
+//
+// X-Forwarded-* is what proxies write, and most let Forwarded through from clients as
+// it is. So Forwarded counts only where there is none of the others.
+func (x *exchange) believe(t *forwarded.Trusted) {
+	if t == nil {
+		return
+	}
+	x.client = x.peerAddress()
+	if !t.Holds(x.client) {
+		return
+	}
+	x.trusted = t
+	var room [maxHops]netip.Addr
+	chain, proto, host := x.told(append(room[:0], x.client))
+	x.client = chain[len(chain)-1]
+	x.toldHost = host
+	switch {
+	case strings.EqualFold(string(proto), schemeSecure):
+		x.scheme = schemeSecure
+	case strings.EqualFold(string(proto), schemePlain):
+		x.scheme = schemePlain
+	}
+}
+
+// told is what the trusted peer says. The chain begins with the peer and ends with
+// the client.
+func (x *exchange) told(peer []netip.Addr) (chain []netip.Addr, proto, host []byte) {
+	h := &x.ctx.Request.Header
+	switch {
+	case x.seen.xForwarded:
+		proto = forwarded.Last(h.PeekAll(fasthttp.HeaderXForwardedProto))
+		host = forwarded.Last(h.PeekAll(fasthttp.HeaderXForwardedHost))
+		return x.trusted.XForwardedFor(peer, h.PeekAll(fasthttp.HeaderXForwardedFor)), proto, host
+	case x.seen.forwarded:
+		return x.trusted.Forwarded(peer, h.PeekAll(fasthttp.HeaderForwarded))
+	}
+	return peer, nil, nil
+}
+
+// forwardedFor is X-Forwarded-For as the origin gets it: the client, then the proxies
+// in front that were believed, the peer at the end. What a client has written itself
+// is not in it. It is empty where there is no address.
+func (x *exchange) forwardedFor() string {
+	peer := x.peerAddress()
+	switch {
+	case !peer.IsValid():
+		return ""
+	case x.trusted == nil:
+		return peer.String()
+	}
+	chain, _, _ := x.told(append(make([]netip.Addr, 0, maxHops), peer))
+	var b strings.Builder
+	for i, addr := range slices.Backward(chain) {
+		b.WriteString(addr.String())
+		if i > 0 {
+			b.WriteString(", ")
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,61 @@
+package proxy
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/valyala/fasthttp"
+)
+
+const headerCDNLoop = "Cdn-Loop" // canonical
+
+// maxPassed is how many members Via or CDN-Loop may have: how many proxies a request
+// may have passed. It ends a loop through one that drops CDN-Loop.
+const maxPassed = 20
+
+// loops reports whether the request has passed this process before (RFC 8586), or too
+// many proxies.
+//
+// It looks for the id of this start alone, and anywhere: two nodes of one name may
+// stand behind each other, and a client's open quote in front could hide a member
+// from whoever parses. It is random, and only origins get to know it.
+func (p *Proxy) loops(x *exchange) bool {
+	h := &x.ctx.Request.Header
+	if x.seen.loop {
+		lines := h.PeekAll(headerCDNLoop)
+		for _, line := range lines {
+			if bytes.Contains(line, p.instance) {
+				return true
+			}
+		}
+		if members(lines) > maxPassed {
+			return true
+		}
+	}
+	return x.seen.via && members(h.PeekAll(fasthttp.HeaderVia)) > maxPassed
+}
+
+// members counts the members of a list by its commas: those in comments and quoted
+// strings count as well.
+func members(lines [][]byte) int {
+	n := 0
+	for _, line := range lines {
+		n += bytes.Count(line, []byte(",")) + 1
+	}
+	return n
+}
+
+// passed is the field called name as it is forwarded: the client's members as they
+// came, then our own (RFC 9110 section 7.6.3, RFC 8586 section 2). Connection cannot
+// take it away.
+func (x *exchange) passed(name, own string) string {
+	var b strings.Builder
+	for _, line := range x.ctx.Request.Header.PeekAll(name) {
+		if len(line) > 0 {
+			b.Write(line)
+			b.WriteString(", ")
+		}
+	}
+	b.WriteString(own)
+	return b.String()
+}
