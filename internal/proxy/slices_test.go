@@ -148,7 +148,7 @@ func TestSeekingInAGigabyteFetchesSlicesAlone(t *testing.T) {
 // TestAFilmOfManySlicesStreamsInConstantMemory reads a film that is much larger than the
 // cache from end to end.
 func TestAFilmOfManySlicesStreamsInConstantMemory(t *testing.T) {
-	const size, most = 128 << 20, 24 << 20
+	const size, most = 128 << 20, 64 << 20
 	c := newCinema(t, size)
 	e := c.edge(t, edgetest.Options{Rule: always(), MaxBytes: 8 << 20, SliceBytes: 256 << 10})
 	base := heapInUse()
