@@ -14,6 +14,7 @@ type Config struct {
 	Listen      []Listen // at least one
 	Admin       Admin
 	Metrics     Metrics
+	TLS         TLS
 	Origins     []Origin // at least one, names unique, in the file's order
 	Routes      []Route  // at least one, names unique; the first match wins
 	Admission   Admission

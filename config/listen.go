@@ -26,6 +26,9 @@ type Listen struct {
 	// SocketMode is that of the socket in the file system; 0 is 0600.
 	SocketMode fs.FileMode
 
+	// TLS says that clients speak TLS; they may choose HTTP/2 then.
+	TLS bool
+
 	// TrustedProxies are the peers whose X-Forwarded-* and Forwarded are believed.
 	TrustedProxies []netip.Prefix
 }
@@ -38,7 +41,8 @@ func (d *decoder) listen(l *Listen) func(node) {
 		"address":         d.text(&l.Address),
 		"socket_mode":     converted(d, &l.SocketMode, wantMode, parseMode),
 		"trusted_proxies": elements(d, "want a list, such as [10.0.0.0/8]", &l.TrustedProxies, d.network),
-	}, "tls", "proxy_protocol")
+		"tls":             d.boolean(&l.TLS),
+	}, "proxy_protocol")
 }
 
 func (d *decoder) admin(a *Admin) func(node) {

@@ -9,6 +9,7 @@ func (d *decoder) config(c *Config) func(node) {
 		"node":      d.section(keys{"name": d.text(&c.Node.Name)}),
 		"listen":    elements(d, "want a list of addresses", &c.Listen, d.listen),
 		"admin":     d.admin(&c.Admin),
+		"tls":       d.tls(&c.TLS),
 		"metrics":   d.section(keys{"address": d.text(&c.Metrics.Address)}),
 		"origins":   d.origins(c),
 		"routes":    elements(d, "want a list of routes", &c.Routes, d.route),
@@ -28,7 +29,7 @@ func (d *decoder) config(c *Config) func(node) {
 			"format": word(d, &c.Log.Format, []Format{FormatJSON, FormatText}),
 		}),
 		"access_log": d.accessLog(&c.AccessLog),
-	}, "tls")
+	})
 }
 
 func (d *decoder) route(r *Route) func(node) {

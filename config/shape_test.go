@@ -22,10 +22,12 @@ node: {name: edge2}
 listen:
   - address: "unix:/run/edge.sock"
     socket_mode: "0666"
+    tls: true
     trusted_proxies: [10.0.0.0/8, "2001:db8::1"]
   - address: "[::1]:8081"
     trusted_proxies: []
 admin: {address: "unix:/run/admin.sock", socket_mode: "0660"}
+tls: {certificates: [{certificate: c.pem, key: k.pem}], min_version: "1.3"}
 metrics: {address: ":9100"}
 origins:
   shop:
@@ -127,13 +129,14 @@ func wantEveryKey() *Config {
 		Node: Node{Name: "edge2"},
 		Listen: []Listen{
 			{
-				Address: "unix:/run/edge.sock", SocketMode: 0o666,
+				Address: "unix:/run/edge.sock", SocketMode: 0o666, TLS: true,
 				TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::1/128")},
 			},
 			{Address: "[::1]:8081"},
 		},
 		Admin:   Admin{Address: "unix:/run/admin.sock", SocketMode: 0o660},
 		Metrics: Metrics{Address: ":9100"},
+		TLS:     TLS{[]Certificate{{"c.pem", "k.pem"}}, TLS13},
 		Origins: []Origin{
 			{
 				Name: "shop", HostHeader: HostServer, Balance: LeastConnections,

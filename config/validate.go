@@ -26,6 +26,7 @@ func validate(c *Config, r *report) {
 	v := &validator{report: r, c: c}
 	v.node()
 	v.addresses()
+	v.tls()
 	v.origins()
 	v.routes()
 	v.windows()

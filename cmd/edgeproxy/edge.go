@@ -6,18 +6,19 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/http"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/valyala/fasthttp"
 
 	"edgeproxy/config"
 	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/admin"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/certs"
 	"edgeproxy/internal/dial"
 	"edgeproxy/internal/listen"
 	"edgeproxy/internal/origin"
@@ -39,12 +40,14 @@ type edge struct {
 	origins  []*origin.Origin
 	proxy    *proxy.Proxy
 	access   *accesslog.Log
-	servers  []*fasthttp.Server // one for each address of the configuration
+	doors    []*door      // one for each address of the configuration
+	certs    *certs.Store // nil: nobody speaks TLS
 
 	inherited   *listen.Inherited
 	crowd       *listen.Crowd // nil: an address may have any number of connections
 	connections atomic.Int64  // of clients, open and not handed over
-	listeners   []net.Listener
+	streams     atomic.Int64  // those of HTTP/2
+	refused     atomic.Int64  // of HTTP/2, for there were too many
 	control     []controlServer
 	ready       atomic.Bool
 	draining    atomic.Bool
@@ -93,28 +96,19 @@ func (e *edge) build() error {
 	if e.proxy, err = proxy.New(e.proxyOptions(hasher, routes)); err != nil {
 		return fmt.Errorf("proxy: %w", err)
 	}
+	if len(e.config.TLS.Certificates) > 0 {
+		if e.certs, err = certs.New(pairs(e.config), e.log, time.Now); err != nil {
+			return fmt.Errorf("tls: %w", err)
+		}
+	}
 	if n := e.config.Limits.PerAddress; n > 0 {
 		e.crowd = listen.NewCrowd(n)
 	}
 	for _, l := range e.config.Listen {
-		s := newServer(e.config, e.proxy.Listener(l.TrustedProxies), e.log)
-		s.ConnState = e.connectionIs
-		e.servers = append(e.servers, s)
+		e.addDoor(l)
 	}
 	e.watchConnections()
 	return nil
-}
-
-// connectionIs counts connections. It runs twice in each request.
-func (e *edge) connectionIs(c net.Conn, s fasthttp.ConnState) {
-	switch s {
-	case fasthttp.StateNew:
-		e.connections.Add(1)
-	case fasthttp.StateClosed, fasthttp.StateHijacked:
-		e.connections.Add(-1)
-		e.crowd.Leave(c)
-	case fasthttp.StateActive, fasthttp.StateIdle:
-	}
 }
 
 // watchConnections shows what only the servers know.
@@ -126,23 +120,23 @@ func (e *edge) watchConnections() {
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: proxy.LimitRejections, Help: proxy.LimitRejectionsHelp, ConstLabels: prometheus.Labels{"limit": "connections"},
 		}, func() float64 {
-			return e.sum(func(s *fasthttp.Server) float64 { return float64(s.GetRejectedConnectionsCount()) })
+			refused := e.refused.Load()
+			for _, d := range e.doors {
+				refused += int64(d.server.GetRejectedConnectionsCount())
+			}
+			return float64(refused)
 		}),
 	)
+	if e.certs != nil {
+		e.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "edgeproxy_certificate_expiry_timestamp_seconds", Help: "When the first of the certificates that clients are shown expires.",
+		}, func() float64 { return float64(e.certs.Expiry().Unix()) }))
+	}
 	if e.crowd != nil {
 		e.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: proxy.LimitRejections, Help: proxy.LimitRejectionsHelp, ConstLabels: prometheus.Labels{"limit": "connections_per_address"},
 		}, func() float64 { return float64(e.crowd.Refused()) }))
 	}
-}
-
-// sum adds up what of says of each server.
-func (e *edge) sum(of func(*fasthttp.Server) float64) float64 {
-	total := 0.0
-	for _, s := range e.servers {
-		total += of(s)
-	}
-	return total
 }
 
 // listen opens every address, the data addresses last: who reaches them finds
@@ -170,12 +164,10 @@ func (e *edge) listen() (err error) {
 			return err
 		}
 	}
-	for _, l := range e.config.Listen {
-		ln, err := e.open(l, e.crowd)
-		if err != nil {
+	for _, d := range e.doors {
+		if err := d.open(e); err != nil {
 			return err
 		}
-		e.listeners = append(e.listeners, ln)
 	}
 	return e.inherited.Unused()
 }
@@ -202,15 +194,15 @@ func (e *edge) start() {
 	for _, c := range e.control {
 		e.serving.Go(func() { e.report(c.server.Serve(c.listener)) })
 	}
-	for i, ln := range e.listeners {
-		e.serving.Go(func() { e.report(e.servers[i].Serve(ln)) })
+	for _, d := range e.doors {
+		d.serve(e)
 	}
 	e.gate.StartSaving() // not before: a start that fails leaves the file as it is
 	e.ready.Store(true)
 }
 
 func (e *edge) report(err error) {
-	if err != nil && !errors.Is(err, net.ErrClosed) {
+	if err != nil && !errors.Is(err, net.ErrClosed) && !errors.Is(err, http.ErrServerClosed) {
 		select {
 		case e.failed <- err:
 		default:
@@ -230,8 +222,10 @@ func (e *edge) readiness() (ready bool, why string) {
 
 func (e *edge) addresses() []string {
 	var out []string
-	for _, ln := range e.listeners {
-		out = append(out, ln.Addr().String())
+	for _, d := range e.doors {
+		if d.listener != nil {
+			out = append(out, d.listener.Addr().String())
+		}
 	}
 	return out
 }

@@ -26,6 +26,7 @@ func fits(c *config.Config) error {
 		}
 	}
 	faults = append(faults, keyFaults(c)...)
+	faults = append(faults, certificateFaults(c)...)
 	if faults = append(faults, originFaults(c)...); len(faults) == 0 {
 		return nil
 	}

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"net"
 	"sync"
 	"time"
 )
@@ -25,6 +24,9 @@ func (e *edge) shutdown(ctx context.Context) {
 	}
 	for _, o := range e.origins {
 		o.Close()
+	}
+	if e.certs != nil {
+		e.certs.Close()
 	}
 	if e.dialer != nil {
 		e.dialer.Close()
@@ -55,13 +57,11 @@ const idleGrace = time.Second
 
 // letGo takes no more connections and gives those that are open their last answer.
 func (e *edge) letGo(ctx context.Context) {
-	if e.proxy == nil || len(e.listeners) == 0 {
+	if e.proxy == nil {
 		return
 	}
 	e.proxy.Drain()
-	for _, ln := range e.listeners {
-		_ = ln.Close()
-	}
+	e.closeListeners()
 	ctx, cancel := context.WithTimeout(ctx, min(idleGrace, e.config.Shutdown.DrainTimeout))
 	defer cancel()
 	poll := time.NewTicker(10 * time.Millisecond)
@@ -78,15 +78,13 @@ func (e *edge) letGo(ctx context.Context) {
 // drainRequests lets requests under way finish within drain_timeout and reports
 // whether all did.
 func (e *edge) drainRequests(ctx context.Context) bool {
-	if len(e.servers) == 0 {
+	if len(e.doors) == 0 {
 		return true
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.config.Shutdown.DrainTimeout)
 	defer cancel()
-	err := e.shutServers(ctx)
-	for _, ln := range e.listeners {
-		_ = ln.Close() // also those that never served
-	}
+	err := e.shutDoors(ctx)
+	e.closeListeners() // also those that never served
 	if err != nil {
 		e.log.Warn("requests were cut off", "error", err, "requests", e.proxy.InFlight())
 		return false
@@ -94,19 +92,23 @@ func (e *edge) drainRequests(ctx context.Context) bool {
 	return e.awaitHandedOver(ctx)
 }
 
-// shutServers shuts the servers down, side by side.
-func (e *edge) shutServers(ctx context.Context) error {
-	errs := make([]error, len(e.servers))
+// shutDoors shuts the servers down, side by side.
+func (e *edge) shutDoors(ctx context.Context) error {
+	errs := make([]error, len(e.doors))
 	var all sync.WaitGroup
-	for i, s := range e.servers {
-		all.Go(func() {
-			if err := s.ShutdownWithContext(ctx); !errors.Is(err, net.ErrClosed) {
-				errs[i] = err
-			}
-		})
+	for i, d := range e.doors {
+		all.Go(func() { errs[i] = d.shut(ctx) })
 	}
 	all.Wait()
 	return errors.Join(errs...)
+}
+
+func (e *edge) closeListeners() {
+	for _, d := range e.doors {
+		if d.listener != nil {
+			_ = d.listener.Close()
+		}
+	}
 }
 
 // awaitHandedOver waits for answers on connections that the server has handed

@@ -29,7 +29,7 @@ func rooms() map[string]room {
 	return map[string]room{
 		"cmd/edgeproxy": {
 			ours: []string{
-				"config", "internal/accesslog", "internal/admin", "internal/admission", "internal/balance", "internal/bloom",
+				"config", "internal/accesslog", "internal/admin", "internal/admission", "internal/balance", "internal/bloom", "internal/bridge", "internal/certs",
 				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cachekey", "internal/demo",
 				"internal/dial", "internal/field", "internal/flight", "internal/listen", "internal/model", "internal/origin", "internal/page", "internal/proxy", "internal/purge",
 				"internal/reason", "internal/rfc9111", "internal/shadow", "internal/simulate",
@@ -51,6 +51,8 @@ func rooms() map[string]room {
 		"internal/bloom":          {},
 		"internal/bloom/counting": {ours: []string{"internal/bloom"}},
 		"internal/bloom/sliding":  {ours: []string{"internal/bloom"}},
+		"internal/bridge":         {},
+		"internal/certs":          {},
 		"internal/cache": {
 			ours:  []string{"internal/field", "internal/rfc9111"},
 			third: []string{"github.com/dgraph-io/ristretto/v2", prometheus, xxh3},

@@ -135,7 +135,7 @@ func Start(tb testing.TB, o Options) *Edge {
 	must(tb, err)
 	e.Proxy, err = proxy.New(o.proxyOptions(e, hasher, rules))
 	must(tb, err)
-	e.server = newServer(e.Proxy.Listener(o.TrustedProxies), o.WriteIdle)
+	e.server = newServer(e.Proxy.Listener(false, o.TrustedProxies), o.WriteIdle)
 	e.serving.Go(func() { _ = e.server.Serve(o.Listener) })
 	tb.Cleanup(e.stop)
 	return e

@@ -30,7 +30,7 @@ func (l *Listener) Expect(ctx *fasthttp.RequestCtx) int {
 // ErrorHandler.
 func (l *Listener) Malformed(ctx *fasthttp.RequestCtx, err error) {
 	p := l.proxy
-	x := p.take(ctx, now())
+	x := p.take(ctx, now(), l.scheme)
 	defer p.record(x)
 	status, why := fasthttp.StatusBadRequest, reason.BadRequest
 	var small *fasthttp.ErrSmallBuffer

@@ -6,8 +6,8 @@ import (
 	"edgeproxy/internal/forwarded"
 )
 
-// The schemes that a request can have. That of every listener there is so far is
-// plain; a trusted proxy in front may have had it by the other.
+// The schemes that a request can have: that of its listener, or of a trusted proxy's in
+// front.
 const (
 	schemePlain  = "http"
 	schemeSecure = "https"
@@ -24,18 +24,24 @@ func defaultPort(scheme string) int {
 // Listener serves what comes in at one address. It is safe for concurrent use.
 type Listener struct {
 	proxy   *Proxy
+	scheme  string
 	trusted *forwarded.Trusted
 }
 
-// Listener returns a listener that believes what peers in trusted say of the client:
-// its address, scheme and host. Call it before any request is served.
-func (p *Proxy) Listener(trusted []netip.Prefix) *Listener {
-	l := &Listener{proxy: p, trusted: forwarded.New(trusted)}
-	p.secure = p.secure || l.trusted != nil
+// Listener returns a listener for connections that are of TLS or not. It believes what
+// peers in trusted say of the client: its address, scheme and host. Call it before any
+// request is served.
+func (p *Proxy) Listener(secure bool, trusted []netip.Prefix) *Listener {
+	l := &Listener{proxy: p, scheme: schemePlain, trusted: forwarded.New(trusted)}
+	if secure {
+		l.scheme = schemeSecure
+	}
+	p.plain = p.plain || !secure || l.trusted != nil
+	p.secure = p.secure || secure || l.trusted != nil
 	return l
 }
 
 // served reports whether requests may have this scheme.
 func (p *Proxy) served(scheme string) bool {
-	return scheme == schemePlain || scheme == schemeSecure && p.secure
+	return scheme == schemePlain && p.plain || scheme == schemeSecure && p.secure
 }

@@ -79,25 +79,25 @@ type Options struct {
 type Proxy struct {
 	Options
 
-	secure      bool   // requests may come by https
-	via         string // "1.1 NAME"
-	loop        string // "NAME; id=INSTANCE"
-	instance    []byte // as in Options
-	statusName  string // NAME as a structured field item
-	routes      []*route
-	flights     *flight.Table[cache.Key, *head]
-	marks       *flight.Marks[cache.Key]
-	budget      *flight.Budget
-	exchanges   sync.Pool
-	inFlight    atomic.Int64 // requests received and not yet recorded
-	forwarding  atomic.Int64 // those of them that are not hits
-	draining    atomic.Bool
-	panics      atomic.Int64
-	refreshing  atomic.Int64  // validations in the background
-	serial      atomic.Uint64 // of the last entry made
-	heads       heads
-	alikes      *alike.Table
-	closeFlight sync.Once
+	plain, secure bool   // requests may come by https
+	via           string // "1.1 NAME"
+	loop          string // "NAME; id=INSTANCE"
+	instance      []byte // as in Options
+	statusName    string // NAME as a structured field item
+	routes        []*route
+	flights       *flight.Table[cache.Key, *head]
+	marks         *flight.Marks[cache.Key]
+	budget        *flight.Budget
+	exchanges     sync.Pool
+	inFlight      atomic.Int64 // requests received and not yet recorded
+	forwarding    atomic.Int64 // those of them that are not hits
+	draining      atomic.Bool
+	panics        atomic.Int64
+	refreshing    atomic.Int64  // validations in the background
+	serial        atomic.Uint64 // of the last entry made
+	heads         heads
+	alikes        *alike.Table
+	closeFlight   sync.Once
 }
 
 // New returns a Proxy.

@@ -16,7 +16,7 @@ import (
 // leaves x with a status to refuse it with.
 func (l *Listener) receive(ctx *fasthttp.RequestCtx, start time.Time) *exchange {
 	p := l.proxy
-	x := p.take(ctx, start)
+	x := p.take(ctx, start, l.scheme)
 	x.method = ctx.Request.Header.Method()
 	if status := p.gate(x, l.trusted); status != 0 {
 		p.refuse(x, status, reason.BadRequest)
@@ -45,9 +45,9 @@ func (p *Proxy) gate(x *exchange, trusted *forwarded.Trusted) int {
 }
 
 // take takes an exchange for ctx, whose request was received at start.
-func (p *Proxy) take(ctx *fasthttp.RequestCtx, start time.Time) *exchange {
+func (p *Proxy) take(ctx *fasthttp.RequestCtx, start time.Time, scheme string) *exchange {
 	x := p.exchanges.Get().(*exchange)
-	x.ctx, x.start, x.scheme = ctx, start, schemePlain
+	x.ctx, x.start, x.scheme = ctx, start, scheme
 	x.closing = p.draining.Load()
 	p.inFlight.Add(1)
 	return x

@@ -1,0 +1,155 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"net/http"
+	"strconv"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/bridge"
+	"edgeproxy/internal/certs"
+	"edgeproxy/internal/listen"
+)
+
+// door is one data address: where clients come in, and the servers that answer them.
+type door struct {
+	config config.Listen
+	server *fasthttp.Server // of HTTP/1.1
+
+	listener net.Listener
+	secure   *listen.Secure   // nil: without TLS, and so are the next two
+	inside   *bridge.Listener // requests of HTTP/2, as HTTP/1.1
+	h2       *http.Server
+}
+
+// maxHandshakes bounds the handshakes that are under way at one address: each takes
+// some hundred microseconds of computing, and memory until it is over.
+const maxHandshakes = 1024
+
+// maxStreams is how many requests one client of HTTP/2 may have under way: as many as
+// browsers expect.
+const maxStreams = 128
+
+// addDoor builds the servers of one address; nothing listens yet.
+func (e *edge) addDoor(l config.Listen) {
+	d := &door{config: l, server: newServer(e.config, e.proxy.Listener(l.TLS, l.TrustedProxies), e.log)}
+	d.server.ConnState = e.connectionIs
+	e.doors = append(e.doors, d)
+}
+
+// open opens the address.
+func (d *door) open(e *edge) (err error) {
+	if d.listener, err = e.open(d.config, e.crowd); err != nil || !d.config.TLS {
+		return err
+	}
+	limits := &e.config.Limits
+	d.secure = listen.NewSecure(d.listener, listen.SecureOptions{
+		Config: e.tlsConfig(), HandshakeTimeout: limits.HeaderTimeout, Handshakes: min(limits.Connections, maxHandshakes),
+		Gone: e.crowd.Leave, Log: e.log,
+	})
+	d.inside = bridge.NewListener(d.listener.Addr())
+	d.h2 = bridge.New(bridge.Options{
+		Behind: d.inside, Streams: maxStreams, HeaderBytes: int(limits.HeaderBytes),
+		HeaderTimeout: limits.HeaderTimeout, Idle: limits.Keepalive, WriteIdle: limits.WriteIdle,
+		State: e.streamsAre, Log: e.log,
+	})
+	return nil
+}
+
+// serve serves until the listener is closed.
+func (d *door) serve(e *edge) {
+	if d.secure == nil {
+		e.serving.Go(func() { e.report(d.server.Serve(d.listener)) })
+		return
+	}
+	e.serving.Go(func() { e.report(d.secure.Serve()) })
+	e.serving.Go(func() { e.report(d.server.Serve(d.secure.H1())) })
+	e.serving.Go(func() { e.report(d.server.Serve(d.inside)) })
+	e.serving.Go(func() { e.report(d.h2.Serve(d.secure.H2())) })
+}
+
+// shut lets requests under way finish, those of HTTP/2 first: they are requests of
+// HTTP/1.1 behind.
+func (d *door) shut(ctx context.Context) error {
+	var streams error
+	if d.h2 != nil {
+		if streams = d.h2.Shutdown(ctx); streams != nil {
+			_ = d.h2.Close()
+		}
+	}
+	err := d.server.ShutdownWithContext(ctx)
+	if errors.Is(err, net.ErrClosed) {
+		err = nil
+	}
+	return errors.Join(streams, err)
+}
+
+// connectionIs counts connections. It runs twice in each request.
+func (e *edge) connectionIs(c net.Conn, s fasthttp.ConnState) {
+	switch s {
+	case fasthttp.StateNew:
+		if !bridge.Inside(c) {
+			e.connections.Add(1)
+		}
+	case fasthttp.StateClosed, fasthttp.StateHijacked:
+		if !bridge.Inside(c) {
+			e.connections.Add(-1)
+			e.crowd.Leave(c)
+		}
+	case fasthttp.StateActive, fasthttp.StateIdle:
+	}
+}
+
+// streamsAre counts connections of HTTP/2 and holds them to limits.connections.
+func (e *edge) streamsAre(c net.Conn, s http.ConnState) {
+	switch s {
+	case http.StateNew:
+		e.connections.Add(1)
+		if e.streams.Add(1) > int64(e.config.Limits.Connections) {
+			e.refused.Add(1)
+			_ = c.Close()
+		}
+	case http.StateClosed, http.StateHijacked:
+		e.streams.Add(-1)
+		e.connections.Add(-1)
+		e.crowd.Leave(c)
+	case http.StateActive, http.StateIdle:
+	}
+}
+
+// tlsConfig is what clients are offered.
+func (e *edge) tlsConfig() *tls.Config {
+	c := &tls.Config{GetCertificate: e.certs.Get, MinVersion: tls.VersionTLS12}
+	if e.config.TLS.MinVersion == config.TLS13 {
+		c.MinVersion = tls.VersionTLS13
+	}
+	return c
+}
+
+func pairs(c *config.Config) []certs.Pair {
+	out := make([]certs.Pair, len(c.TLS.Certificates))
+	for i, f := range c.TLS.Certificates {
+		out[i] = certs.Pair{Certificate: f.Certificate, Key: f.Key}
+	}
+	return out
+}
+
+// certificateFaults says what is wrong with the files of tls.certificates.
+func certificateFaults(c *config.Config) (faults config.Errors) {
+	_, err := certs.Load(pairs(c))
+	for _, p := range joined[*certs.PairError](err) {
+		setting := "certificate"
+		if p.Key {
+			setting = "key"
+		}
+		faults = append(faults, c.Fault(certificateAt(p.Index)+setting, p.Error()))
+	}
+	return faults
+}
+
+func certificateAt(i int) string { return "tls.certificates[" + strconv.Itoa(i) + "]." }

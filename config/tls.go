@@ -1,0 +1,49 @@
+package config
+
+// TLS is what listeners show that speak it.
+type TLS struct {
+	Certificates []Certificate // the first is for clients that name nobody; at least one where a listener has tls
+	MinVersion   TLSVersion
+}
+
+// Certificate names the files of one certificate.
+type Certificate struct {
+	Certificate, Key string // PEM; the chain, leaf first
+}
+
+func (d *decoder) tls(t *TLS) func(node) {
+	return d.section(keys{
+		"certificates": elements(d, "want a list, such as [{certificate: cert.pem, key: key.pem}]", &t.Certificates, d.certificate),
+		"min_version":  word(d, &t.MinVersion, []TLSVersion{TLS12, TLS13}),
+	}, "acme")
+}
+
+func (d *decoder) certificate(c *Certificate) func(node) {
+	return d.section(keys{"certificate": d.text(&c.Certificate), "key": d.text(&c.Key)})
+}
+
+// tls checks that what listeners need for TLS is there, and that they need it. The files
+// are read by whoever uses them.
+func (v *validator) tls() {
+	secure := false
+	for i, l := range v.c.Listen {
+		if !l.TLS {
+			continue
+		}
+		secure = true
+		if at := child(item("listen", i), "tls"); len(v.c.TLS.Certificates) == 0 && v.sound(at, "tls", "tls.certificates") {
+			v.fail(at, "want tls.certificates with at least one certificate, for clients are shown one")
+		}
+	}
+	for i, c := range v.c.TLS.Certificates {
+		at := item("tls.certificates", i)
+		for key, path := range map[string]string{"certificate": c.Certificate, "key": c.Key} {
+			if at := child(at, key); path == "" && v.sound(at) {
+				v.fail(at, "missing, want a file in PEM")
+			}
+		}
+	}
+	if !secure && len(v.c.TLS.Certificates) > 0 && v.sound("tls.certificates", "listen") {
+		v.add("tls.certificates", "", "want no such key: no listener has tls: true")
+	}
+}

@@ -1,0 +1,160 @@
+package bridge
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"time"
+)
+
+// Options say how the HTTP/2 side behaves. All limits are above 0.
+type Options struct {
+	// Behind gives the requests as connections of HTTP/1.1.
+	Behind *Listener
+	// Streams is how many requests one client may have under way at once.
+	Streams int
+	// HeaderBytes bounds the fields of a request.
+	HeaderBytes int
+	// HeaderTimeout bounds the first request, Idle a connection without one.
+	HeaderTimeout, Idle time.Duration
+	// WriteIdle is for how long a client may take nothing of an answer.
+	WriteIdle time.Duration
+	// State is told of connections as they come and go; nil is not.
+	State func(net.Conn, http.ConnState)
+	Log   *slog.Logger
+}
+
+// New returns a server for connections whose clients have chosen HTTP/2 in their
+// handshake: of type *tls.Conn. Shutdown of the server lets requests under way finish.
+func New(o Options) *http.Server {
+	protocols := new(http.Protocols)
+	protocols.SetHTTP2(true)
+	return &http.Server{
+		Handler:           &handler{behind: o.Behind, writeIdle: o.WriteIdle},
+		Protocols:         protocols,
+		ReadHeaderTimeout: o.HeaderTimeout, IdleTimeout: o.Idle, MaxHeaderBytes: o.HeaderBytes,
+		HTTP2: &http.HTTP2Config{
+			MaxConcurrentStreams: o.Streams, WriteByteTimeout: o.WriteIdle,
+			MaxReceiveBufferPerConnection: 1 << 20, MaxReceiveBufferPerStream: 256 << 10,
+		},
+		ConnState: o.State,
+		ErrorLog:  slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+	}
+}
+
+// handler answers requests of HTTP/2.
+type handler struct {
+	behind    *Listener
+	writeIdle time.Duration
+}
+
+// answerBuffer holds the head of an answer, and what is read of its body at once.
+const answerBuffer = 32 << 10
+
+// ServeHTTP implements http.Handler. It panics with http.ErrAbortHandler, which resets
+// the stream, where the answer has broken off.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := h.behind.dial(remote(r.RemoteAddr), r.TLS)
+	if c == nil {
+		http.Error(w, http.StatusText(http.StatusServiceUnavailable), http.StatusServiceUnavailable)
+		return
+	}
+	defer func() { _ = c.Close() }()
+	stop := context.AfterFunc(r.Context(), func() { _ = c.Close() })
+	defer stop()
+	out := bufio.NewWriter(c)
+	if !writeHead(out, r) {
+		http.Error(w, http.StatusText(http.StatusBadRequest), http.StatusBadRequest)
+		return
+	}
+	go func() { // ends with the connection at the latest
+		if out.Flush() == nil {
+			if err := writeBody(out, r); err != nil {
+				_ = c.Close()
+			}
+		}
+	}()
+	in := bufio.NewReaderSize(c, answerBuffer)
+	res, err := h.final(w, in, r)
+	if err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	h.deliver(w, in, res)
+}
+
+// final passes interim responses on and returns the answer.
+func (h *handler) final(w http.ResponseWriter, in *bufio.Reader, r *http.Request) (*http.Response, error) {
+	for {
+		res, err := http.ReadResponse(in, r)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case res.StatusCode == http.StatusSwitchingProtocols:
+			return nil, errors.New("bridge: 101 to a request without Upgrade")
+		case res.StatusCode == http.StatusContinue: // HTTP/2 has its own
+			continue
+		case res.StatusCode >= 200:
+			return res, nil
+		}
+		copyFields(w.Header(), res.Header)
+		w.WriteHeader(res.StatusCode)
+		clear(w.Header())
+	}
+}
+
+// deliver sends the answer as it comes.
+func (h *handler) deliver(w http.ResponseWriter, in *bufio.Reader, res *http.Response) {
+	defer func() { _ = res.Body.Close() }()
+	copyFields(w.Header(), res.Header)
+	for _, own := range []string{"Date", "Content-Type"} { // net/http would make them up
+		if _, ok := res.Header[own]; !ok {
+			w.Header()[own] = nil
+		}
+	}
+	control := http.NewResponseController(w)
+	w.WriteHeader(res.StatusCode)
+	buf := make([]byte, answerBuffer)
+	for {
+		n, err := res.Body.Read(buf)
+		if n > 0 {
+			_ = control.SetWriteDeadline(deadline(h.writeIdle))
+			if _, err := w.Write(buf[:n]); err != nil {
+				return
+			}
+			if in.Buffered() == 0 { // nothing more is here: what is, goes
+				_ = control.Flush()
+			}
+		}
+		switch {
+		case err == io.EOF:
+			return
+		case err != nil:
+			panic(http.ErrAbortHandler)
+		}
+	}
+}
+
+func deadline(idle time.Duration) time.Time { return time.Now().Add(idle) }
+
+func copyFields(to, from http.Header) {
+	for name, values := range from {
+		if !connectionSpecific(name) {
+			to[name] = values
+		}
+	}
+}
+
+// remote is the address of a client as net/http gives it.
+func remote(text string) net.Addr {
+	at, err := netip.ParseAddrPort(text)
+	if err != nil {
+		return &net.UnixAddr{Net: "unix"}
+	}
+	return net.TCPAddrFromAddrPort(at)
+}

@@ -1,0 +1,147 @@
+package bridge
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// writeHead writes the head of r as HTTP/1.1. It reports false, and writes nothing, if
+// that would not be one request: RFC 9113 section 8.2.1 and 8.3.1 leave it to whoever
+// translates to look for what ends a line or a part of it.
+func writeHead(w *bufio.Writer, r *http.Request) bool {
+	if !sound(r) || !agrees(r) {
+		return false
+	}
+	put(w, r.Method, " ", r.RequestURI, " HTTP/1.1\r\nHost: ", r.Host, "\r\nConnection: close\r\n")
+	for name, values := range r.Header {
+		if ours(name) {
+			continue
+		}
+		for _, v := range values {
+			put(w, name, ": ", v, "\r\n")
+		}
+	}
+	switch {
+	case r.ContentLength > 0:
+		put(w, "Content-Length: ", strconv.FormatInt(r.ContentLength, 10), "\r\n")
+	case r.ContentLength < 0:
+		put(w, "Transfer-Encoding: chunked\r\n")
+	case r.Header.Get("Content-Length") != "":
+		put(w, "Content-Length: 0\r\n")
+	}
+	put(w, "\r\n")
+	return true
+}
+
+// put writes parts; an error stays for Flush.
+func put(w *bufio.Writer, parts ...string) {
+	for _, s := range parts {
+		_, _ = w.WriteString(s)
+	}
+}
+
+// sound reports whether nothing in r ends a line, or a part of one, of HTTP/1.1.
+func sound(r *http.Request) bool {
+	if !token(r.Method) || !visible(r.RequestURI) || !visible(r.Host) {
+		return false
+	}
+	for name, values := range r.Header {
+		if !token(name) || slices.ContainsFunc(values, func(v string) bool { return strings.ContainsAny(v, "\r\n\x00") }) {
+			return false
+		}
+	}
+	return true
+}
+
+// ours names the fields that are written by what they say, or not at all: an Expect has
+// been answered by the time a body is here.
+func ours(name string) bool {
+	return connectionSpecific(name) || name == "Host" || name == "Content-Length" || name == "Expect"
+}
+
+// agrees reports whether the fields of r say the same as the stream: net/http takes
+// :authority and the length of what came, and leaves a Host or Content-Length that
+// differ (RFC 9113 sections 8.1.1 and 8.3.1).
+func agrees(r *http.Request) bool {
+	for _, host := range r.Header["Host"] {
+		if host != r.Host {
+			return false
+		}
+	}
+	for _, length := range r.Header["Content-Length"] {
+		if n, err := strconv.ParseInt(length, 10, 64); err != nil || n != r.ContentLength {
+			return false
+		}
+	}
+	return true
+}
+
+// writeBody writes the body of r behind its head.
+func writeBody(w *bufio.Writer, r *http.Request) error {
+	if r.ContentLength > 0 {
+		if _, err := io.CopyN(w, r.Body, r.ContentLength); err != nil {
+			return err
+		}
+		return w.Flush()
+	}
+	if r.ContentLength == 0 {
+		return nil
+	}
+	buf := make([]byte, chunkBytes)
+	for {
+		n, err := r.Body.Read(buf)
+		if n > 0 {
+			_, _ = w.WriteString(strconv.FormatInt(int64(n), 16))
+			_, _ = w.WriteString("\r\n")
+			_, _ = w.Write(buf[:n])
+			_, _ = w.WriteString("\r\n")
+			if err := w.Flush(); err != nil {
+				return err
+			}
+		}
+		switch {
+		case err == io.EOF:
+			_, _ = w.WriteString("0\r\n\r\n")
+			return w.Flush()
+		case err != nil:
+			return err // without an end: the request is broken off
+		}
+	}
+}
+
+// chunkBytes is the largest chunk of a body whose length is not known.
+const chunkBytes = 16 << 10
+
+// connectionSpecific names fields that HTTP/2 does not have, or has by other means (RFC
+// 9113 section 8.2.2).
+func connectionSpecific(name string) bool {
+	switch name {
+	case "Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "Upgrade", "Te", "Http2-Settings":
+		return true
+	}
+	return false
+}
+
+// token reports whether s is one (RFC 9110 section 5.6.2).
+func token(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`()<>@,;:\"/[]?={}`, r)
+	})
+}
+
+// visible reports whether s is there and has neither spaces nor control bytes.
+func visible(s string) bool {
+	if s == "" {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] == 0x7f {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,98 @@
+package bridge
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func request(method, target, host string, header http.Header, body string, length int64) *http.Request {
+	return &http.Request{Method: method, RequestURI: target, Host: host, Header: header, Body: io.NopCloser(strings.NewReader(body)), ContentLength: length}
+}
+
+func TestARequestBecomesOneOnTheWire(t *testing.T) {
+	f := func(r *http.Request, want string) {
+		t.Helper()
+		var b bytes.Buffer
+		w := bufio.NewWriter(&b)
+		if !writeHead(w, r) {
+			t.Errorf("refused, want %q", want)
+			return
+		}
+		if err := w.Flush(); err != nil {
+			t.Error(err)
+		}
+		if err := writeBody(w, r); err != nil {
+			t.Error(err)
+		}
+		if got := b.String(); got != want {
+			t.Errorf("got  %q\nwant %q", got, want)
+		}
+	}
+	f(request("GET", "/a?b=%2F", "h:8443", nil, "", 0), "GET /a?b=%2F HTTP/1.1\r\nHost: h:8443\r\nConnection: close\r\n\r\n")
+	f(request("POST", "/", "h", http.Header{"Content-Length": {"3"}}, "abc", 3),
+		"POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 3\r\n\r\nabc")
+	f(request("POST", "/", "h", nil, "abc", -1),
+		"POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n")
+	f(request("POST", "/", "h", http.Header{"Content-Length": {"0"}}, "", 0),
+		"POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+	f(request("GET", "/", "h", http.Header{"Te": {"trailers"}, "Expect": {"100-continue"}, "Host": {"h"}, "Upgrade": {"h2c"}, "X-A": {"1", ""}}, "", 0),
+		"GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nX-A: 1\r\nX-A: \r\n\r\n")
+}
+
+func TestWhatWouldBeMoreThanOneIsRefused(t *testing.T) {
+	f := func(r *http.Request) {
+		t.Helper()
+		var b bytes.Buffer
+		w := bufio.NewWriter(&b)
+		if writeHead(w, r) || w.Buffered() > 0 {
+			t.Errorf("%q %q %q %v: taken, want it refused", r.Method, r.RequestURI, r.Host, r.Header)
+		}
+	}
+	f(request("GET /", "/", "h", nil, "", 0))
+	f(request("", "/", "h", nil, "", 0))
+	f(request("GET", "", "h", nil, "", 0))
+	f(request("GET", "/a b", "h", nil, "", 0))
+	f(request("GET", "/\r\n", "h", nil, "", 0))
+	f(request("GET", "/\x7f", "h", nil, "", 0))
+	f(request("GET", "/", "", nil, "", 0))
+	f(request("GET", "/", "h\r\nx: y", nil, "", 0))
+	f(request("GET", "/", "h", http.Header{"X-A": {"b\nc"}}, "", 0))
+	f(request("GET", "/", "h", http.Header{"X-A": {"b\x00"}}, "", 0))
+	f(request("GET", "/", "h", http.Header{"X A": {"b"}}, "", 0))
+	f(request("GET", "/", "h", http.Header{"": {"b"}}, "", 0))
+	f(request("GET", "/", "h", http.Header{"Host": {"i"}}, "", 0))
+	f(request("POST", "/", "h", http.Header{"Content-Length": {"5"}}, "", 0))
+	f(request("POST", "/", "h", http.Header{"Content-Length": {"3", "4"}}, "abc", 3))
+}
+
+// FuzzWriteHead: what is written is read back as the same request by net/http, which has
+// a parser of its own.
+func FuzzWriteHead(f *testing.F) {
+	f.Add("GET", "/a", "h", "X-A", "b")
+	f.Add("GET", "/a HTTP/1.1\r\nX: y", "h", "X-A", "b\r\n")
+	f.Add("get", "//h/%zz?#", "h:80", "Cookie", "a=b; c")
+	f.Fuzz(func(t *testing.T, method, target, host, name, value string) {
+		r := request(method, target, host, http.Header{name: {value}}, "", 0)
+		var b bytes.Buffer
+		w := bufio.NewWriter(&b)
+		if !writeHead(w, r) {
+			return
+		}
+		_ = w.Flush()
+		lines := strings.Split(b.String(), "\r\n")
+		if lines[0] != method+" "+target+" HTTP/1.1" || lines[1] != "Host: "+host || strings.Count(lines[0], " ") != 2 {
+			t.Errorf("got %q for %q %q %q", b.String(), method, target, host)
+		}
+		n := len(lines) // request line, Host, Connection, the field if it counts, and the end of the head
+		if n != 5 && n != 6 || lines[n-1] != "" || lines[n-2] != "" {
+			t.Errorf("got %d lines: %q", n, b.String())
+		}
+		if n == 6 && lines[3] != name+": "+value {
+			t.Errorf("got %q, want %q: %q", lines[3], name, value)
+		}
+	})
+}

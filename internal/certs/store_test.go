@@ -1,0 +1,172 @@
+package certs
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"log/slog"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// write makes a certificate for these names and writes it and its key.
+func write(t *testing.T, p Pair, serial int64, names ...string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "test"}, DNSNames: names,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Duration(serial) * time.Hour),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, p.Certificate, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+	put(t, p.Key, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: secret}))
+}
+
+func put(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func pairIn(dir, name string) Pair {
+	return Pair{filepath.Join(dir, name+".pem"), filepath.Join(dir, name+".key")}
+}
+
+func open(t *testing.T, log *bytes.Buffer, pairs ...Pair) *Store {
+	t.Helper()
+	s, err := New(pairs, slog.New(slog.NewTextHandler(log, nil)), time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Close)
+	return s
+}
+
+// shows compares the serial number of what a client gets that asks for name.
+func shows(t *testing.T, s *Store, name string, serial int64) {
+	t.Helper()
+	c, err := s.Get(&tls.ClientHelloInfo{ServerName: name})
+	if err != nil || c.Leaf.SerialNumber.Int64() != serial {
+		t.Errorf("%q: got %v, %v, want number %d", name, c.Leaf.SerialNumber, err, serial)
+	}
+}
+
+func TestTheNameChoosesTheCertificate(t *testing.T) {
+	dir := t.TempDir()
+	a, b, c := pairIn(dir, "a"), pairIn(dir, "b"), pairIn(dir, "c")
+	write(t, a, 1, "example.com", "Www.Example.com")
+	write(t, b, 2, "*.example.com", "example.com")
+	write(t, c, 3, "example.org")
+	s := open(t, &bytes.Buffer{}, a, b, c)
+	shows(t, s, "example.com", 1)
+	shows(t, s, "www.example.com", 1)
+	shows(t, s, "WWW.example.COM.", 1)
+	shows(t, s, "shop.example.com", 2)
+	shows(t, s, "a.shop.example.com", 1) // a star is one label
+	shows(t, s, "example.org", 3)
+	shows(t, s, "example.net", 1)
+	shows(t, s, "", 1)
+	shows(t, s, ".", 1)
+	if got := time.Until(s.Expiry()); got > time.Hour || got < 50*time.Minute {
+		t.Errorf("the first ends in %v, want an hour", got)
+	}
+	if got := testing.AllocsPerRun(100, func() { _, _ = s.Get(&tls.ClientHelloInfo{ServerName: "shop.example.com"}) }); got > 1 {
+		t.Errorf("got %v allocations, want none beside the question", got)
+	}
+}
+
+func TestAChangedFileIsTakenOver(t *testing.T) {
+	dir := t.TempDir()
+	a, b := pairIn(dir, "a"), pairIn(dir, "b")
+	write(t, a, 1, "a.example")
+	write(t, b, 2, "b.example")
+	var log bytes.Buffer
+	s := open(t, &log, a, b)
+	s.Close() // this test looks by itself
+	s.refresh()
+	if log.Len() > 0 {
+		t.Errorf("nothing has changed: got %s", &log)
+	}
+	// Sizes and times may be the same within one tick of the clock; a renewal is never so quick.
+	renew := func(p Pair, serial int64, names ...string) {
+		t.Helper()
+		write(t, p, serial, names...)
+		later := time.Now().Add(time.Duration(serial) * time.Minute)
+		for _, path := range []string{p.Certificate, p.Key} {
+			if err := os.Chtimes(path, later, later); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	renew(b, 3, "b.example", "c.example")
+	s.refresh()
+	shows(t, s, "a.example", 1)
+	shows(t, s, "b.example", 3)
+	shows(t, s, "c.example", 3)
+
+	// Half of a renewal: the key is of another certificate. The old one stays until the
+	// other half comes.
+	other := pairIn(dir, "other")
+	write(t, other, 4, "b.example")
+	half, err := os.ReadFile(other.Certificate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, b.Certificate, half)
+	if err := os.Chtimes(b.Certificate, time.Now().Add(time.Hour), time.Now().Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	s.refresh()
+	shows(t, s, "b.example", 3)
+	if !strings.Contains(log.String(), "the old one stays") {
+		t.Errorf("got %s, want an error about the pair", &log)
+	}
+	if err := os.Remove(b.Key); err != nil {
+		t.Fatal(err)
+	}
+	s.refresh()
+	shows(t, s, "b.example", 3)
+	renew(b, 5, "b.example")
+	s.refresh()
+	shows(t, s, "b.example", 5)
+}
+
+func TestEachPairIsBlamedForItsOwn(t *testing.T) {
+	dir := t.TempDir()
+	good, other, none := pairIn(dir, "good"), pairIn(dir, "other"), pairIn(dir, "none")
+	write(t, good, 1, "a.example")
+	write(t, other, 2, "b.example")
+	_, err := Load([]Pair{good, {good.Certificate, none.Key}, none, {good.Certificate, other.Key}})
+	var joined interface{ Unwrap() []error }
+	if !errors.As(err, &joined) {
+		t.Fatalf("got %v, want several errors", err)
+	}
+	want := []PairError{{Index: 1, Key: true}, {Index: 2}, {Index: 3}}
+	for i, e := range joined.Unwrap() {
+		p, ok := errors.AsType[*PairError](e)
+		if !ok || i >= len(want) || p.Index != want[i].Index || p.Key != want[i].Key {
+			t.Errorf("error %d: got %+v", i, e)
+		}
+	}
+}

@@ -1,0 +1,146 @@
+package listen
+
+import (
+	"context"
+	"crypto/tls"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+)
+
+// The protocols that clients are offered (RFC 7301).
+const (
+	protocolH1 = "http/1.1"
+	protocolH2 = "h2"
+)
+
+// SecureOptions say how connections are secured.
+type SecureOptions struct {
+	// Config has the certificates and the least version. It must not be changed.
+	Config *tls.Config
+	// HandshakeTimeout is for how long a client may take for its handshake.
+	HandshakeTimeout time.Duration
+	// Handshakes is how many may be under way at once. Beyond it nobody is accepted.
+	Handshakes int
+	// Gone is told of each connection that does not come out at either end; nil is not.
+	Gone func(net.Conn)
+	// Log gets the failures, at level debug: clients cause them at will.
+	Log *slog.Logger
+}
+
+// Secure has TLS spoken on the connections of a listener and parts them by the protocol
+// that client and server agree on. Each handshake has a goroutine and a deadline of its
+// own, so a silent client holds up nobody. Serve runs it; it is safe for concurrent use.
+type Secure struct {
+	o      SecureOptions
+	from   net.Listener
+	h1, h2 *queue
+	slots  chan struct{}
+	hands  sync.WaitGroup
+}
+
+// NewSecure returns a Secure on the connections of ln, which it closes.
+func NewSecure(ln net.Listener, o SecureOptions) *Secure {
+	config := o.Config.Clone()
+	config.NextProtos = []string{protocolH2, protocolH1}
+	o.Config = config
+	return &Secure{o: o, from: ln, h1: newQueue(ln.Addr()), h2: newQueue(ln.Addr()), slots: make(chan struct{}, o.Handshakes)}
+}
+
+// H1 gives the connections for HTTP/1.1: those of clients that ask for it, or for
+// nothing. They are of type *tls.Conn.
+func (s *Secure) H1() net.Listener { return s.h1 }
+
+// H2 gives those for HTTP/2.
+func (s *Secure) H2() net.Listener { return s.h2 }
+
+// Serve accepts connections until the listener is closed, and returns why that was.
+// It closes both ends, and waits for the handshakes under way.
+func (s *Secure) Serve() error {
+	defer func() {
+		_, _ = s.h1.Close(), s.h2.Close()
+		s.hands.Wait()
+	}()
+	for {
+		s.slots <- struct{}{}
+		c, err := s.from.Accept()
+		if err != nil {
+			return err
+		}
+		s.hands.Go(func() {
+			defer func() { <-s.slots }()
+			s.shake(c)
+		})
+	}
+}
+
+// Close closes the listener.
+func (s *Secure) Close() error { return s.from.Close() }
+
+// shake hands a connection on once the handshake is done.
+func (s *Secure) shake(c net.Conn) {
+	conn := tls.Server(c, s.o.Config)
+	ctx, cancel := context.WithTimeout(context.Background(), s.o.HandshakeTimeout)
+	defer cancel()
+	if err := conn.HandshakeContext(ctx); err != nil {
+		s.o.Log.Debug("no TLS", "client", c.RemoteAddr().String(), "error", err)
+		s.drop(c)
+		return
+	}
+	to := s.h1
+	if conn.ConnectionState().NegotiatedProtocol == protocolH2 {
+		to = s.h2
+	}
+	if !to.put(conn) {
+		s.drop(c)
+	}
+}
+
+func (s *Secure) drop(c net.Conn) {
+	_ = c.Close()
+	if s.o.Gone != nil {
+		s.o.Gone(c)
+	}
+}
+
+// queue is a listener whose connections come from elsewhere.
+type queue struct {
+	addr   net.Addr
+	conns  chan net.Conn
+	closed chan struct{}
+	once   sync.Once
+}
+
+func newQueue(addr net.Addr) *queue {
+	return &queue{addr: addr, conns: make(chan net.Conn), closed: make(chan struct{})}
+}
+
+// put hands c to whoever accepts next; false is that nobody will.
+func (q *queue) put(c net.Conn) bool {
+	select {
+	case q.conns <- c:
+		return true
+	case <-q.closed:
+		return false
+	}
+}
+
+// Accept implements net.Listener.
+func (q *queue) Accept() (net.Conn, error) {
+	select {
+	case c := <-q.conns:
+		return c, nil
+	case <-q.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener.
+func (q *queue) Close() error {
+	q.once.Do(func() { close(q.closed) })
+	return nil
+}
+
+// Addr implements net.Listener.
+func (q *queue) Addr() net.Addr { return q.addr }

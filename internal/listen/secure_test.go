@@ -1,0 +1,136 @@
+package listen
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"log/slog"
+	"math/big"
+	"net"
+	"testing"
+	"time"
+)
+
+const patience = 20 * time.Second
+
+func testCertificate(t *testing.T) tls.Certificate {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
+}
+
+// secured runs a Secure until the end of the test; gone are the connections that it
+// drops.
+func secured(t *testing.T, handshake time.Duration, at int) (s *Secure, address string, gone chan net.Conn) {
+	t.Helper()
+	ln := mustOpen(t, Options{Address: "127.0.0.1:0"})
+	gone = make(chan net.Conn, 100)
+	s = NewSecure(ln, SecureOptions{
+		Config:           &tls.Config{Certificates: []tls.Certificate{testCertificate(t)}},
+		HandshakeTimeout: handshake, Handshakes: at, Gone: func(c net.Conn) { gone <- c }, Log: slog.New(slog.DiscardHandler),
+	})
+	served := make(chan error, 1)
+	go func() { served <- s.Serve() }()
+	t.Cleanup(func() {
+		_ = s.Close()
+		if err := <-served; !errors.Is(err, net.ErrClosed) {
+			t.Errorf("Serve: got %v, want closed", err)
+		}
+		for _, ln := range []net.Listener{s.H1(), s.H2()} {
+			if _, err := ln.Accept(); !errors.Is(err, net.ErrClosed) {
+				t.Errorf("Accept behind a closed listener: got %v, want closed", err)
+			}
+		}
+	})
+	return s, ln.Addr().String(), gone
+}
+
+func connect(t *testing.T, address string, protocols ...string) *tls.Conn {
+	t.Helper()
+	d := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, NextProtos: protocols}}
+	c, err := d.DialContext(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	_ = c.SetDeadline(time.Now().Add(patience))
+	return c.(*tls.Conn)
+}
+
+func TestConnectionsArePartedByTheirProtocol(t *testing.T) {
+	s, address, _ := secured(t, patience, 4)
+	f := func(ln net.Listener, chosen string, protocols ...string) {
+		t.Helper()
+		accepted := make(chan net.Conn, 1)
+		go func() {
+			c, _ := ln.Accept()
+			accepted <- c
+		}()
+		client := connect(t, address, protocols...)
+		server := <-accepted
+		defer server.Close()
+		if got := client.ConnectionState().NegotiatedProtocol; got != chosen {
+			t.Errorf("%v: got %q, want %q", protocols, got, chosen)
+		}
+		if _, ok := server.(*tls.Conn); !ok {
+			t.Errorf("%v: got a %T, want a *tls.Conn", protocols, server)
+		}
+		_, _ = io.WriteString(client, "hello")
+		_ = client.CloseWrite()
+		if text, err := io.ReadAll(server); err != nil || string(text) != "hello" {
+			t.Errorf("%v: got %q, %v, want hello", protocols, text, err)
+		}
+	}
+	f(s.H1(), "http/1.1", "http/1.1")
+	f(s.H1(), "")
+	f(s.H2(), "h2", "h2")
+	f(s.H2(), "h2", "http/1.1", "h2")
+}
+
+func TestAClientWithoutAHandshakeHoldsUpNobody(t *testing.T) {
+	s, address, gone := secured(t, 200*time.Millisecond, 3)
+	for range 2 {
+		silent, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer silent.Close()
+	}
+	accepted := make(chan net.Conn, 1)
+	go func() {
+		c, _ := s.H1().Accept()
+		accepted <- c
+	}()
+	connect(t, address)
+	_ = (<-accepted).Close()
+	for range 2 {
+		select {
+		case <-gone:
+		case <-time.After(patience):
+			t.Fatal("a silent client was not let go")
+		}
+	}
+	plain, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer plain.Close()
+	_, _ = io.WriteString(plain, "GET / HTTP/1.1\r\n\r\n")
+	select {
+	case <-gone:
+	case <-time.After(patience):
+		t.Fatal("a client that speaks no TLS was not let go")
+	}
+}
