@@ -23,6 +23,7 @@ listen:
   - address: "unix:/run/edge.sock"
     socket_mode: "0666"
     trusted_proxies: [10.0.0.0/8, "2001:db8::1"]
+    proxy_protocol: true
   - address: "[::1]:8081"
     trusted_proxies: []
 admin: {address: "unix:/run/admin.sock", socket_mode: "0660"}
@@ -129,6 +130,7 @@ func wantEveryKey() *Config {
 			{
 				Address: "unix:/run/edge.sock", SocketMode: 0o666,
 				TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::1/128")},
+				ProxyProtocol:  true,
 			},
 			{Address: "[::1]:8081"},
 		},

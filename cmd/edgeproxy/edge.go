@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,6 +43,7 @@ type edge struct {
 	servers  []*fasthttp.Server // one for each address of the configuration
 
 	inherited   *listen.Inherited
+	peers       *listen.Peers // nil: no listener speaks the PROXY protocol
 	crowd       *listen.Crowd // nil: an address may have any number of connections
 	connections atomic.Int64  // of clients, open and not handed over
 	listeners   []net.Listener
@@ -86,6 +88,9 @@ func (e *edge) build() error {
 			return fmt.Errorf("access log: %w", err)
 		}
 	}
+	if slices.ContainsFunc(e.config.Listen, func(l config.Listen) bool { return l.ProxyProtocol }) {
+		e.peers = &listen.Peers{}
+	}
 	routes, err := e.routes()
 	if err != nil {
 		return err
@@ -94,7 +99,7 @@ func (e *edge) build() error {
 		return fmt.Errorf("proxy: %w", err)
 	}
 	if n := e.config.Limits.PerAddress; n > 0 {
-		e.crowd = listen.NewCrowd(n)
+		e.crowd = listen.NewCrowd(n, e.peers)
 	}
 	for _, l := range e.config.Listen {
 		s := newServer(e.config, e.proxy.Listener(l.TrustedProxies), e.log)
@@ -113,6 +118,7 @@ func (e *edge) connectionIs(c net.Conn, s fasthttp.ConnState) {
 	case fasthttp.StateClosed, fasthttp.StateHijacked:
 		e.connections.Add(-1)
 		e.crowd.Leave(c)
+		e.peers.Forget(c)
 	case fasthttp.StateActive, fasthttp.StateIdle:
 	}
 }
@@ -126,7 +132,7 @@ func (e *edge) watchConnections() {
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: proxy.LimitRejections, Help: proxy.LimitRejectionsHelp, ConstLabels: prometheus.Labels{"limit": "connections"},
 		}, func() float64 {
-			return e.sum(func(s *fasthttp.Server) float64 { return float64(s.GetRejectedConnectionsCount()) })
+			return e.sum(func(s *fasthttp.Server) float64 { return float64(s.GetRejectedConnectionsCount()) }) + float64(e.peers.Refused())
 		}),
 	)
 	if e.crowd != nil {
@@ -182,10 +188,14 @@ func (e *edge) listen() (err error) {
 
 // open opens an address, or takes it over.
 func (e *edge) open(l config.Listen, crowd *listen.Crowd) (net.Listener, error) {
-	return listen.Open(context.Background(), listen.Options{
+	o := listen.Options{
 		Address: l.Address, Mode: l.SocketMode, WriteIdle: e.config.Limits.WriteIdle,
 		Inherited: e.inherited, Crowd: crowd, Log: e.log,
-	})
+	}
+	if l.ProxyProtocol {
+		o.Peers, o.HeaderTimeout, o.MaxWaiting = e.peers, e.config.Limits.HeaderTimeout, e.config.Limits.Connections
+	}
+	return listen.Open(context.Background(), o)
 }
 
 func (e *edge) listenControl(s *admin.Server, l config.Listen, what string) error {
