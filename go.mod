@@ -21,6 +21,8 @@ require (
 
 require github.com/coreos/go-systemd/v22 v22.7.0
 
+require github.com/pires/go-proxyproto v0.15.0
+
 require (
 	github.com/VividCortex/ewma v1.2.0 // indirect
 	github.com/acarl005/stripansi v0.0.0-20180116102854-5a71ef0e047d // indirect

@@ -31,6 +31,9 @@ type Listen struct {
 
 	// TrustedProxies are the peers whose X-Forwarded-* and Forwarded are believed.
 	TrustedProxies []netip.Prefix
+	// ProxyProtocol says that each connection begins with a header of the PROXY protocol,
+	// whose source address then is the peer.
+	ProxyProtocol bool
 }
 
 // Socket reports whether the address is a socket in the file system.
@@ -42,7 +45,8 @@ func (d *decoder) listen(l *Listen) func(node) {
 		"socket_mode":     converted(d, &l.SocketMode, wantMode, parseMode),
 		"trusted_proxies": elements(d, "want a list, such as [10.0.0.0/8]", &l.TrustedProxies, d.network),
 		"tls":             d.boolean(&l.TLS),
-	}, "proxy_protocol")
+		"proxy_protocol":  d.boolean(&l.ProxyProtocol),
+	})
 }
 
 func (d *decoder) admin(a *Admin) func(node) {

@@ -24,6 +24,7 @@ listen:
     socket_mode: "0666"
     tls: true
     trusted_proxies: [10.0.0.0/8, "2001:db8::1"]
+    proxy_protocol: true
   - address: "[::1]:8081"
     trusted_proxies: []
 admin: {address: "unix:/run/admin.sock", socket_mode: "0660"}
@@ -131,6 +132,7 @@ func wantEveryKey() *Config {
 			{
 				Address: "unix:/run/edge.sock", SocketMode: 0o666, TLS: true,
 				TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::1/128")},
+				ProxyProtocol:  true,
 			},
 			{Address: "[::1]:8081"},
 		},

@@ -50,7 +50,7 @@ func (d *door) open(e *edge) (err error) {
 	limits := &e.config.Limits
 	d.secure = listen.NewSecure(d.listener, listen.SecureOptions{
 		Config: e.tlsConfig(), HandshakeTimeout: limits.HeaderTimeout, Handshakes: min(limits.Connections, maxHandshakes),
-		Gone: e.crowd.Leave, Log: e.log,
+		Gone: e.gone, Log: e.log,
 	})
 	d.inside = bridge.NewListener(d.listener.Addr())
 	d.h2 = bridge.New(bridge.Options{
@@ -99,7 +99,7 @@ func (e *edge) connectionIs(c net.Conn, s fasthttp.ConnState) {
 	case fasthttp.StateClosed, fasthttp.StateHijacked:
 		if !bridge.Inside(c) {
 			e.connections.Add(-1)
-			e.crowd.Leave(c)
+			e.gone(c)
 		}
 	case fasthttp.StateActive, fasthttp.StateIdle:
 	}
@@ -117,9 +117,15 @@ func (e *edge) streamsAre(c net.Conn, s http.ConnState) {
 	case http.StateClosed, http.StateHijacked:
 		e.streams.Add(-1)
 		e.connections.Add(-1)
-		e.crowd.Leave(c)
+		e.gone(c)
 	case http.StateActive, http.StateIdle:
 	}
+}
+
+// gone gives back what a connection had, whoever closed it.
+func (e *edge) gone(c net.Conn) {
+	e.crowd.Leave(c)
+	e.peers.Forget(c)
 }
 
 // tlsConfig is what clients are offered.

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,6 +45,7 @@ type edge struct {
 	certs    *certs.Store // nil: nobody speaks TLS
 
 	inherited   *listen.Inherited
+	peers       *listen.Peers // nil: no listener speaks the PROXY protocol
 	crowd       *listen.Crowd // nil: an address may have any number of connections
 	connections atomic.Int64  // of clients, open and not handed over
 	streams     atomic.Int64  // those of HTTP/2
@@ -89,6 +91,9 @@ func (e *edge) build() error {
 			return fmt.Errorf("access log: %w", err)
 		}
 	}
+	if slices.ContainsFunc(e.config.Listen, func(l config.Listen) bool { return l.ProxyProtocol }) {
+		e.peers = &listen.Peers{}
+	}
 	routes, err := e.routes()
 	if err != nil {
 		return err
@@ -96,13 +101,18 @@ func (e *edge) build() error {
 	if e.proxy, err = proxy.New(e.proxyOptions(hasher, routes)); err != nil {
 		return fmt.Errorf("proxy: %w", err)
 	}
+	return e.buildDoors()
+}
+
+// buildDoors builds what stands at the data addresses.
+func (e *edge) buildDoors() (err error) {
 	if len(e.config.TLS.Certificates) > 0 {
 		if e.certs, err = certs.New(pairs(e.config), e.log, time.Now); err != nil {
 			return fmt.Errorf("tls: %w", err)
 		}
 	}
 	if n := e.config.Limits.PerAddress; n > 0 {
-		e.crowd = listen.NewCrowd(n)
+		e.crowd = listen.NewCrowd(n, e.peers)
 	}
 	for _, l := range e.config.Listen {
 		e.addDoor(l)
@@ -120,7 +130,7 @@ func (e *edge) watchConnections() {
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: proxy.LimitRejections, Help: proxy.LimitRejectionsHelp, ConstLabels: prometheus.Labels{"limit": "connections"},
 		}, func() float64 {
-			refused := e.refused.Load()
+			refused := e.refused.Load() + e.peers.Refused()
 			for _, d := range e.doors {
 				refused += int64(d.server.GetRejectedConnectionsCount())
 			}
@@ -174,10 +184,14 @@ func (e *edge) listen() (err error) {
 
 // open opens an address, or takes it over.
 func (e *edge) open(l config.Listen, crowd *listen.Crowd) (net.Listener, error) {
-	return listen.Open(context.Background(), listen.Options{
+	o := listen.Options{
 		Address: l.Address, Mode: l.SocketMode, WriteIdle: e.config.Limits.WriteIdle,
 		Inherited: e.inherited, Crowd: crowd, Log: e.log,
-	})
+	}
+	if l.ProxyProtocol {
+		o.Peers, o.HeaderTimeout, o.MaxWaiting = e.peers, e.config.Limits.HeaderTimeout, e.config.Limits.Connections
+	}
+	return listen.Open(context.Background(), o)
 }
 
 func (e *edge) listenControl(s *admin.Server, l config.Listen, what string) error {

@@ -143,7 +143,7 @@ func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 	if dropsStalled(c) {
 		writeIdle = 0
 	}
-	return proxy.Options{
+	o := proxy.Options{
 		Node: c.Node.Name, Instance: rand.Text(), Routes: routes, Store: e.store, Hasher: hasher, Purges: purge.New(purge.Options{}), Gate: e.gate, Shadow: e.shadow,
 		MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes), InflightBytes: int64(c.Limits.InflightBytes),
 		Ranges: c.Limits.Ranges, RequestsInFlight: c.Limits.RequestsInFlight,
@@ -154,4 +154,8 @@ func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 		CacheStatus:    c.CacheStatus.Send == config.SendAll,
 		AccessLog:      e.access, Log: e.log, Metrics: proxy.NewMetrics(e.registry),
 	}
+	if e.peers != nil {
+		o.PeerOf = e.peers.Of
+	}
+	return o
 }

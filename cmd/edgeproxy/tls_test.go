@@ -419,3 +419,37 @@ tls:
 		t.Errorf("got %s, want the first to be right", done.stderr)
 	}
 }
+
+// TestTheClientBehindPROXYAndTLSIsTheOneThatWasTold asks through a load balancer that
+// passes TLS on as it is.
+func TestTheClientBehindPROXYAndTLSIsTheOneThatWasTold(t *testing.T) {
+	certificate, key := selfSigned(t)
+	s := serveBinary(t, "-c", writeFile(t, "proxy.yaml", fmt.Sprintf(`
+listen: [{address: "127.0.0.1:0", tls: true, proxy_protocol: true}]
+admin: {address: "127.0.0.1:0"}
+tls: {certificates: [{certificate: %q, key: %q}]}
+origins: {app: {servers: [%q]}}
+`, certificate, key, app(t))))
+	for _, two := range []bool{false, true} {
+		c := s.speaks(t, two)
+		c.Transport.(*http.Transport).DialContext = func(ctx context.Context, network, _ string) (net.Conn, error) {
+			var d net.Dialer
+			conn, err := d.DialContext(ctx, network, s.address)
+			if err == nil {
+				_, err = io.WriteString(conn, "PROXY TCP4 192.0.2.7 198.51.100.1 4711 443\r\n")
+			}
+			return conn, err
+		}
+		res, err := c.Post("https://www.example.com/echo", "text/plain", strings.NewReader("x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if want := "POST www.example.com https for=192.0.2.7 length=1 x"; err != nil || string(text) != want {
+			t.Errorf("two %v: got %q, %v, want %q", two, text, err, want)
+		}
+		c.CloseIdleConnections()
+	}
+	eventually(t, "nobody is connected", func() bool { return s.connections() == "0" })
+}

@@ -67,7 +67,7 @@ func rooms() map[string]room {
 			ours:  []string{"internal/field", "internal/wire"},
 			third: []string{bart},
 		},
-		"internal/listen": {third: []string{"github.com/coreos/go-systemd/v22"}},
+		"internal/listen": {third: []string{"github.com/coreos/go-systemd/v22", "github.com/pires/go-proxyproto"}},
 		"internal/model": {
 			ours: []string{
 				"internal/admission", "internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/cache",

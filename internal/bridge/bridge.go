@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/netip"
 	"time"
 )
 
@@ -42,10 +41,14 @@ func New(o Options) *http.Server {
 			MaxConcurrentStreams: o.Streams, WriteByteTimeout: o.WriteIdle,
 			MaxReceiveBufferPerConnection: 1 << 20, MaxReceiveBufferPerStream: 256 << 10,
 		},
-		ConnState: o.State,
-		ErrorLog:  slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+		ConnState:   o.State,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, clientKey{}, c) },
+		ErrorLog:    slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
 }
+
+// clientKey finds the client's connection in the context of a request.
+type clientKey struct{}
 
 // handler answers requests of HTTP/2.
 type handler struct {
@@ -59,7 +62,7 @@ const answerBuffer = 32 << 10
 // ServeHTTP implements http.Handler. It panics with http.ErrAbortHandler, which resets
 // the stream, where the answer has broken off.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := h.behind.dial(remote(r.RemoteAddr), r.TLS)
+	c := h.behind.dial(r.Context().Value(clientKey{}).(net.Conn), r.TLS)
 	if c == nil {
 		http.Error(w, http.StatusText(http.StatusServiceUnavailable), http.StatusServiceUnavailable)
 		return
@@ -148,13 +151,4 @@ func copyFields(to, from http.Header) {
 			to[name] = values
 		}
 	}
-}
-
-// remote is the address of a client as net/http gives it.
-func remote(text string) net.Addr {
-	at, err := netip.ParseAddrPort(text)
-	if err != nil {
-		return &net.UnixAddr{Net: "unix"}
-	}
-	return net.TCPAddrFromAddrPort(at)
 }

@@ -10,12 +10,16 @@ import (
 // client's address and of TLS, as the one it came in by.
 type conn struct {
 	net.Conn
-	local, remote net.Addr
-	state         *tls.ConnectionState
+	local  net.Addr
+	client net.Conn
+	state  *tls.ConnectionState
 }
 
 func (c *conn) LocalAddr() net.Addr  { return c.local }
-func (c *conn) RemoteAddr() net.Addr { return c.remote }
+func (c *conn) RemoteAddr() net.Addr { return c.client.RemoteAddr() }
+
+// NetConn returns the connection that the client came in by, under TLS.
+func (c *conn) NetConn() net.Conn { return c.client }
 
 // Handshake is what tells a server that this is TLS; it was done long ago.
 func (c *conn) Handshake() error { return nil }
@@ -38,10 +42,13 @@ func NewListener(addr net.Addr) *Listener {
 
 // dial returns the client's end of a connection for one request; nil when the listener
 // is closed.
-func (l *Listener) dial(remote net.Addr, state *tls.ConnectionState) net.Conn {
+func (l *Listener) dial(from net.Conn, state *tls.ConnectionState) net.Conn {
+	if secure, ok := from.(*tls.Conn); ok {
+		from = secure.NetConn()
+	}
 	client, server := net.Pipe()
 	select {
-	case l.conns <- &conn{Conn: server, local: l.addr, remote: remote, state: state}:
+	case l.conns <- &conn{Conn: server, local: l.addr, client: from, state: state}:
 		return client
 	case <-l.closed:
 		_, _ = client.Close(), server.Close()

@@ -56,6 +56,9 @@ type Options struct {
 	AllowAmbiguousPath                      bool
 	IgnoreNoVarySearch                      bool
 
+	// PeerOf knows addresses that stand for those of connections; nil knows none.
+	PeerOf func(net.Conn) (netip.Addr, bool)
+
 	// Instance is the edge's own; "instance" if empty.
 	Instance string
 
@@ -151,7 +154,7 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rul
 		}},
 		MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, RequestsInFlight: o.RequestsInFlight,
 		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, ReadIdle: 30 * time.Second, WriteIdle: o.WriteIdle,
-		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom, AnswersFlushed: true, CacheStatus: true,
+		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom, AnswersFlushed: true, CacheStatus: true, PeerOf: o.PeerOf,
 		Log: slog.New(slog.NewTextHandler(o.Log, nil)), Metrics: proxy.NewMetrics(e.Registry),
 	}
 }

@@ -24,6 +24,7 @@ const (
 // It is safe for concurrent use; nil bounds nothing.
 type Crowd struct {
 	limit   int
+	peers   *Peers
 	refused atomic.Int64
 
 	mu   sync.Mutex
@@ -31,9 +32,10 @@ type Crowd struct {
 }
 
 // NewCrowd returns a Crowd that lets each address have limit connections, which is at
-// least 1.
-func NewCrowd(limit int) *Crowd {
-	return &Crowd{limit: limit, open: map[netip.Prefix]int{}}
+// least 1. Addresses are those that peers knows, else those of the connections; peers may
+// be nil.
+func NewCrowd(limit int, peers *Peers) *Crowd {
+	return &Crowd{limit: limit, peers: peers, open: map[netip.Prefix]int{}}
 }
 
 // Refused returns how many connections were refused so far.
@@ -45,7 +47,7 @@ func (c *Crowd) enter(conn net.Conn) bool {
 	if c == nil {
 		return true
 	}
-	client, ok := clientOf(conn)
+	client, ok := clientOf(c.peers.address(conn))
 	if !ok || c.add(client) {
 		return true
 	}
@@ -72,7 +74,7 @@ func (c *Crowd) Leave(conn net.Conn) {
 	if c == nil {
 		return
 	}
-	client, ok := clientOf(conn)
+	client, ok := clientOf(c.peers.address(conn))
 	if !ok {
 		return
 	}
@@ -83,16 +85,12 @@ func (c *Crowd) Leave(conn net.Conn) {
 	}
 }
 
-// clientOf returns who is at the other end; ok is false without an address.
-func clientOf(conn net.Conn) (client netip.Prefix, ok bool) {
-	tcp, ok := conn.RemoteAddr().(*net.TCPAddr)
-	if !ok {
-		return netip.Prefix{}, false
-	}
-	addr, bits := tcp.AddrPort().Addr().Unmap().WithZone(""), 32
+// clientOf returns the client that has addr; ok is false for the zero Addr.
+func clientOf(addr netip.Addr) (client netip.Prefix, ok bool) {
+	bits := 32
 	if addr.Is6() {
 		bits = ipv6Site
 	}
 	client, err := addr.Prefix(bits)
-	return client, err == nil
+	return client, err == nil && addr.IsValid()
 }

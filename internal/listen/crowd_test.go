@@ -23,7 +23,7 @@ func conn(t *testing.T, ip string) (server net.Conn, client net.Conn) {
 }
 
 func TestCrowdBoundsTheConnectionsOfEachClient(t *testing.T) {
-	c := NewCrowd(2)
+	c := NewCrowd(2, nil)
 	enter := func(ip string, want bool) net.Conn {
 		t.Helper()
 		server, client := conn(t, ip)
@@ -63,7 +63,7 @@ func TestCrowdBoundsTheConnectionsOfEachClient(t *testing.T) {
 }
 
 func TestCrowdForgetsWhoHasLeft(t *testing.T) {
-	c := NewCrowd(1)
+	c := NewCrowd(1, nil)
 	for range 3 {
 		server, _ := conn(t, "192.0.2.1")
 		if !c.enter(server) {
@@ -77,7 +77,7 @@ func TestCrowdForgetsWhoHasLeft(t *testing.T) {
 }
 
 func TestCrowdCountsNobodyWithoutAnAddress(t *testing.T) {
-	c := NewCrowd(1)
+	c := NewCrowd(1, nil)
 	for range 3 {
 		_, s := net.Pipe()
 		if !c.enter(s) {

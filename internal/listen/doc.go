@@ -4,5 +4,6 @@
 // that ends those of stalled clients, or through a socket in the file system; opened
 // here, or taken over from whoever started the process, so that a restart refuses
 // nobody. However it comes, a connection is handed on as the bare one that it is, for
-// only on that a large body leaves by writev.
+// only on that a large body leaves by writev. Where a load balancer passes connections on
+// by the PROXY protocol, its header is read off first, and Peers remembers what it told.
 package listen

@@ -26,6 +26,13 @@ type Options struct {
 	Inherited *Inherited
 	// Crowd bounds the connections of each client; nil does not.
 	Crowd *Crowd
+	// Peers takes what the header of the PROXY protocol tells, with which every connection
+	// then has to begin; nil is no such header.
+	Peers *Peers
+	// HeaderTimeout is how long such a header may take, MaxWaiting how many connections
+	// may be without theirs. Both are for Peers.
+	HeaderTimeout time.Duration
+	MaxWaiting    int
 	// Log may not be nil.
 	Log *slog.Logger
 }
@@ -43,7 +50,10 @@ func Open(ctx context.Context, o Options) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPatientListener(ln, o.Crowd, o.Log), nil
+	if o.Peers == nil {
+		return newPatientListener(ln, o.Crowd, o.Log), nil
+	}
+	return newGreetedListener(newPatientListener(ln, nil, o.Log), o), nil
 }
 
 func open(ctx context.Context, o Options) (net.Listener, error) {

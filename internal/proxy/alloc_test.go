@@ -3,14 +3,19 @@
 package proxy_test
 
 import (
+	"io"
+	"log/slog"
+	"net"
 	"net/http"
 	"net/netip"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/listen"
 )
 
 // hitAllocs is the committed number for one hit, from the first byte of the
@@ -83,6 +88,30 @@ func TestHitBehindATrustedProxyAllocatesNothing(t *testing.T) {
 		if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
 			t.Errorf("%q: got %.4f allocations a hit, want at most %.4f", fields, got, most)
 		}
+	}
+}
+
+func TestHitBehindPROXYAllocatesNothing(t *testing.T) {
+	peers := &listen.Peers{}
+	ln, err := listen.Open(t.Context(), listen.Options{
+		Address: "127.0.0.1:0", Peers: peers, HeaderTimeout: time.Minute, MaxWaiting: 10, Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := edgetest.Start(t, edgetest.Options{
+		Origin: hitOrigin(t), Listener: ln, PeerOf: peers.Of, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")},
+	})
+	conn, err := net.Dial("tcp", e.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(conn, "PROXY TCP4 192.0.2.1 10.0.0.1 56789 80\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	c := newHitClientOn(t, conn, hitRequest(http.MethodGet, "/16384", "X-Forwarded-For: 6.6.6.6\r\n"))
+	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
+		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
 	}
 }
 

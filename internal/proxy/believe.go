@@ -14,9 +14,12 @@ import (
 // maxHops is how many proxies in front are believed, the peer included.
 const maxHops = 16
 
-// peerAddress is the address that the connection comes from; the zero Addr where
-// there is none.
+// peerAddress is the address that the connection comes from, as a load balancer has told
+// it or by itself; the zero Addr where there is none.
 func (x *exchange) peerAddress() netip.Addr {
+	if x.peerTold {
+		return x.peer
+	}
 	switch a := x.ctx.RemoteAddr().(type) {
 	case *net.TCPAddr:
 		ip, _ := netip.AddrFromSlice(a.IP)

@@ -84,6 +84,9 @@ type exchange struct {
 	target wire.Target
 	method []byte
 
+	// peer is what PeerOf says, if peerTold; see peerAddress.
+	peer     netip.Addr
+	peerTold bool
 	// scheme is the one that the client used, as far as is known: http or https.
 	// trusted is not nil where the peer is trusted; client is then the client's
 	// address, and toldHost the host that the peer tells, unchecked.

@@ -88,6 +88,12 @@ func newHitClient(tb testing.TB, address string, request []byte) *hitClient {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	return newHitClientOn(tb, conn, request)
+}
+
+// newHitClientOn is newHitClient with a connection that is there.
+func newHitClientOn(tb testing.TB, conn net.Conn, request []byte) *hitClient {
+	tb.Helper()
 	tb.Cleanup(func() { _ = conn.Close() })
 	c := &hitClient{conn: conn, request: request, buffer: make([]byte, 64<<10)}
 	c.learn(tb, hitRequest(http.MethodGet, string(bytes.Fields(request)[1]), ""))

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -66,6 +67,10 @@ type Options struct {
 	// PurgeFrom lets these client addresses purge by the method PURGE. Without any, it
 	// is a method like others and goes to the origin.
 	PurgeFrom []netip.Prefix
+	// PeerOf says which address stands for that of a connection, because a load balancer
+	// has told it; the zero Addr is none. Where told is false, and with a nil PeerOf, it is
+	// the connection's own. It runs in each request.
+	PeerOf func(net.Conn) (peer netip.Addr, told bool)
 	// CacheStatus says whether responses carry Cache-Status (RFC 9211).
 	CacheStatus bool
 

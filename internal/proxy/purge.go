@@ -164,7 +164,7 @@ func (p *Proxy) invalidateURL(scheme string, host []byte, target wire.Target) {
 
 // purgeRequested answers a PURGE, a method without a standard: what is stored for its
 // URL goes, with all variants, if the client may do that. The address is that of the
-// connection, for a field would let everybody.
+// connection (peerAddress), for a field would let everybody.
 func (p *Proxy) purgeRequested(x *exchange) disposition {
 	from := x.peerAddress()
 	if !slices.ContainsFunc(p.PurgeFrom, func(n netip.Prefix) bool { return n.Contains(from) }) {

@@ -49,6 +49,9 @@ func (p *Proxy) take(ctx *fasthttp.RequestCtx, start time.Time, scheme string) *
 	x := p.exchanges.Get().(*exchange)
 	x.ctx, x.start, x.scheme = ctx, start, scheme
 	x.closing = p.draining.Load()
+	if p.PeerOf != nil { // which knows the connection until it is handed over
+		x.peer, x.peerTold = p.PeerOf(ctx.Conn())
+	}
 	p.inFlight.Add(1)
 	return x
 }

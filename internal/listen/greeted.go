@@ -1,0 +1,169 @@
+package listen
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+)
+
+// greetedListener hands on connections once their header of the PROXY protocol was read,
+// as the bare ones that they are. Each is read by a goroutine of its own, so that none
+// waits for another. Connections without a header are closed. Close ends them all.
+type greetedListener struct {
+	net.Listener // in front, which outlasts a lack of descriptors
+	peers        *Peers
+	crowd        *Crowd
+	patience     time.Duration // for a header
+	most         int           // connections that are not handed on yet
+	log          *slog.Logger
+
+	ready   chan net.Conn
+	ended   chan struct{} // closed when no more connections come, for the reason in failure
+	failure error
+	working sync.WaitGroup
+
+	mu      sync.Mutex // guards what follows
+	open    int        // not handed on yet
+	closed  bool
+	waiting map[net.Conn]struct{} // for their header
+}
+
+func newGreetedListener(front net.Listener, o Options) *greetedListener {
+	l := &greetedListener{
+		Listener: front, peers: o.Peers, crowd: o.Crowd, patience: o.HeaderTimeout, most: o.MaxWaiting, log: o.Log,
+		ready: make(chan net.Conn), ended: make(chan struct{}), waiting: map[net.Conn]struct{}{},
+	}
+	l.working.Go(l.run)
+	return l
+}
+
+// Accept waits for the next connection whose header was read, and that its Crowd lets
+// stay. It fails when the listener is closed, or with an error that waiting cannot mend.
+func (l *greetedListener) Accept() (net.Conn, error) {
+	select {
+	case conn := <-l.ready:
+		return conn, nil
+	case <-l.ended:
+		return nil, l.failure
+	}
+}
+
+// Close closes the listener and what it has not handed on, and waits until nothing of it
+// runs.
+func (l *greetedListener) Close() error {
+	err := l.Listener.Close()
+	for _, conn := range l.shut() {
+		_ = conn.Close()
+	}
+	l.working.Wait()
+	return err
+}
+
+// shut returns the connections that wait for their header; no further one will.
+func (l *greetedListener) shut() []net.Conn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
+	conns := make([]net.Conn, 0, len(l.waiting))
+	for conn := range l.waiting {
+		conns = append(conns, conn)
+	}
+	return conns
+}
+
+// run takes connections until there are no more.
+func (l *greetedListener) run() {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			l.failure = err
+			close(l.ended)
+			return
+		}
+		if !l.enter(conn) {
+			_ = conn.Close()
+			continue
+		}
+		l.working.Go(func() {
+			l.greet(conn)
+			l.leave()
+		})
+	}
+}
+
+// enter reports whether conn may wait for its header. Beyond the limit it may not: those
+// that are there have come earlier, and each has the same time.
+func (l *greetedListener) enter(conn net.Conn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.closed:
+		return false
+	case l.open >= l.most:
+		l.peers.refused.Add(1)
+		return false
+	}
+	l.open++
+	l.waiting[conn] = struct{}{}
+	return true
+}
+
+// heard takes conn out of those that wait.
+func (l *greetedListener) heard(conn net.Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.waiting, conn)
+}
+
+func (l *greetedListener) leave() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open--
+}
+
+// greet reads the header of conn and hands it on, or closes it.
+func (l *greetedListener) greet(conn net.Conn) {
+	err := l.listenTo(conn)
+	l.heard(conn)
+	if err != nil {
+		l.log.Debug("connection is closed", "address", l.Addr().String(), "peer", fmt.Sprint(conn.RemoteAddr()), "error", err)
+		_ = conn.Close()
+		return
+	}
+	if !l.crowd.enter(conn) {
+		l.peers.Forget(conn)
+		return
+	}
+	select {
+	case l.ready <- conn:
+	case <-l.ended:
+		_ = conn.Close()
+		l.crowd.Leave(conn)
+		l.peers.Forget(conn)
+	}
+}
+
+// listenTo reads the header of conn in time and remembers what it tells.
+func (l *greetedListener) listenTo(conn net.Conn) error {
+	if err := conn.SetReadDeadline(time.Now().Add(l.patience)); err != nil {
+		return err
+	}
+	header, err := receive(conn)
+	if err != nil {
+		return err
+	}
+	client, told, err := source(header)
+	if err != nil {
+		return err
+	}
+	if told {
+		l.peers.told.Store(conn, client)
+	}
+	if err := conn.SetReadDeadline(time.Time{}); err != nil {
+		l.peers.Forget(conn)
+		return err
+	}
+	return nil
+}

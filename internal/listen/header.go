@@ -1,0 +1,187 @@
+package listen
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net"
+	"net/netip"
+	"slices"
+
+	"github.com/pires/go-proxyproto"
+)
+
+// This file reads headers of the PROXY protocol, versions 1 and 2
+// (https://www.haproxy.org/download/3.4/doc/proxy-protocol.txt). What one says is the
+// parser's word; how many bytes it has is settled here, for what follows is the client's.
+
+const (
+	signature1 = "PROXY "
+	signature2 = "\r\n\r\n\x00\r\nQUIT\n"
+
+	shortestLine = len("PROXY UNKNOWN\r\n")
+	longestLine  = 107 // section 2.1
+	fixedBytes   = 16  // of version 2, the length of the rest at its end
+	// mostBytes bounds the rest of a header of version 2, as the parser does: an address
+	// of each end, and room for a certificate of the client. The format allows 65535.
+	mostBytes = 4096
+)
+
+var (
+	errNoHeader      = errors.New("want a header of the PROXY protocol first")
+	errLine          = errors.New("a line of the PROXY protocol has CR or LF elsewhere than at its end")
+	errHeaderTooLong = errors.New("header of the PROXY protocol is too long")
+	errElements      = errors.New("want whole elements behind the addresses of the PROXY protocol")
+	errChecksum      = errors.New("checksum of the PROXY protocol does not fit")
+)
+
+// receive reads the header that r begins with, and not a byte behind it.
+func receive(r io.Reader) ([]byte, error) {
+	have := make([]byte, 0, longestLine)
+	for {
+		n, err := missing(have)
+		if n == 0 || err != nil {
+			return have, err
+		}
+		have = slices.Grow(have, n)
+		got, err := r.Read(have[len(have) : len(have)+n])
+		have = have[:len(have)+got]
+		if got == 0 && err != nil {
+			return have, fmt.Errorf("%w: %w", errNoHeader, err)
+		}
+	}
+}
+
+// missing returns how many more bytes belong to a header that begins with have, as far
+// as is certain: 0 once it is whole.
+func missing(have []byte) (int, error) {
+	switch {
+	case begins(have, signature1):
+		return missingOfLine(have)
+	case begins(have, signature2):
+		return missingOfBlock(have)
+	}
+	return 0, errNoHeader
+}
+
+// begins reports whether have begins with the signature, as far as it goes.
+func begins(have []byte, signature string) bool {
+	n := min(len(have), len(signature))
+	return string(have[:n]) == signature[:n]
+}
+
+// missingOfLine is missing for version 1. A line whose end is not in sight has two bytes
+// more at least.
+func missingOfLine(have []byte) (int, error) {
+	var n int
+	end := bytes.IndexAny(have, "\r\n")
+	switch {
+	case end < 0:
+		n = max(len("\r\n"), shortestLine-len(have))
+	case string(have[end:]) == "\r":
+		n = len("\n")
+	case string(have[end:]) != "\r\n":
+		return 0, errLine
+	}
+	if len(have)+n > longestLine {
+		return 0, errHeaderTooLong
+	}
+	return n, nil
+}
+
+// missingOfBlock is missing for version 2.
+func missingOfBlock(have []byte) (int, error) {
+	if len(have) < fixedBytes {
+		return fixedBytes - len(have), nil
+	}
+	rest := int(binary.BigEndian.Uint16(have[fixedBytes-2:]))
+	if rest > mostBytes {
+		return 0, errHeaderTooLong
+	}
+	return fixedBytes + rest - len(have), nil
+}
+
+// source returns the client's address that a whole header tells. It is the zero Addr for
+// a client behind a socket in the file system. With told false the header leaves it to
+// the connection: UNKNOWN, LOCAL, and families that are not specified.
+func source(header []byte) (addr netip.Addr, told bool, err error) {
+	h, err := proxyproto.Read(bufio.NewReaderSize(bytes.NewReader(header), len(header)))
+	switch {
+	case unspecified(header):
+		return netip.Addr{}, false, nil // section 2.2 lets the receiver choose; the parser refuses it
+	case err != nil:
+		return netip.Addr{}, false, err
+	case h.Command.IsLocal():
+		return netip.Addr{}, false, nil
+	case h.Version == 2:
+		if err := verify(header); err != nil {
+			return netip.Addr{}, false, err
+		}
+	}
+	switch a := h.SourceAddr.(type) {
+	case *net.TCPAddr:
+		addr, told = netip.AddrFromSlice(a.IP)
+	case *net.UDPAddr: // of a client of HTTP/3
+		addr, told = netip.AddrFromSlice(a.IP)
+	case *net.UnixAddr:
+		told = true
+	}
+	if !told {
+		return netip.Addr{}, false, proxyproto.ErrInvalidAddress
+	}
+	return addr.Unmap(), true, nil
+}
+
+// unspecified reports whether a header of version 2 has the command PROXY and no family.
+func unspecified(header []byte) bool {
+	const command = len(signature2)
+	return begins(header, signature2) && header[command] == byte(proxyproto.PROXY) && header[command+1] == byte(proxyproto.UNSPEC)
+}
+
+// verify checks the elements behind the addresses of a header of version 2 that the
+// parser has taken, and the header by each checksum in them (section 2.2.3), which counts
+// its own bytes as zero.
+func verify(header []byte) error {
+	const family = len(signature2) + 1
+	at := fixedBytes + addressBytes(proxyproto.AddressFamilyAndProtocol(header[family]))
+	for at < len(header) {
+		if len(header)-at < 3 {
+			return errElements
+		}
+		kind, value := proxyproto.PP2Type(header[at]), at+3
+		at = value + int(binary.BigEndian.Uint16(header[value-2:]))
+		switch {
+		case at > len(header):
+			return errElements
+		case kind != proxyproto.PP2_TYPE_CRC32C:
+		case at-value != crc32.Size || binary.BigEndian.Uint32(header[value:]) != checksum(header, value):
+			return errChecksum
+		}
+	}
+	return nil
+}
+
+// addressBytes is how many bytes the addresses and ports of a family take.
+func addressBytes(family proxyproto.AddressFamilyAndProtocol) int {
+	switch {
+	case family.IsIPv4():
+		return 2*4 + 2*2
+	case family.IsIPv6():
+		return 2*16 + 2*2
+	default:
+		return 2 * 108
+	}
+}
+
+// checksum is the CRC-32C of header with four bytes of zero at value.
+func checksum(header []byte, value int) uint32 {
+	var zero [crc32.Size]byte
+	castagnoli := crc32.MakeTable(crc32.Castagnoli)
+	sum := crc32.Update(0, castagnoli, header[:value])
+	sum = crc32.Update(sum, castagnoli, zero[:])
+	return crc32.Update(sum, castagnoli, header[value+crc32.Size:])
+}

@@ -1,0 +1,72 @@
+package listen
+
+import (
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+)
+
+// Peers knows whose connections those are that load balancers have passed on by the PROXY
+// protocol. It is safe for concurrent use; nil knows of none, and so does the zero Peers.
+type Peers struct {
+	told    sync.Map // of net.Conn as it was handed on, to the netip.Addr that was told
+	refused atomic.Int64
+}
+
+// Of returns the client's address that was told of conn, or of what conn encrypts: the
+// zero Addr for a client behind a socket in the file system. With told false the address
+// is the connection's own. It allocates nothing and takes no mutex.
+func (p *Peers) Of(conn net.Conn) (client netip.Addr, told bool) {
+	if p == nil {
+		return netip.Addr{}, false
+	}
+	v, told := p.told.Load(conn)
+	if !told {
+		if v, told = p.told.Load(bare(conn)); !told {
+			return netip.Addr{}, false
+		}
+	}
+	return v.(netip.Addr), true
+}
+
+// Forget is to be called for each connection that a listener has handed on, when it is
+// closed, after Leave of its Crowd.
+func (p *Peers) Forget(conn net.Conn) {
+	if p != nil {
+		p.told.Delete(bare(conn))
+	}
+}
+
+// Refused returns how many connections were closed because too many were without their
+// header.
+func (p *Peers) Refused() int64 {
+	if p == nil {
+		return 0
+	}
+	return p.refused.Load()
+}
+
+// address is the client's, as told or by the connection, the zero Addr where there is none.
+func (p *Peers) address(conn net.Conn) netip.Addr {
+	if client, told := p.Of(conn); told {
+		return client
+	}
+	tcp, ok := conn.RemoteAddr().(*net.TCPAddr)
+	if !ok {
+		return netip.Addr{}
+	}
+	return tcp.AddrPort().Addr().Unmap().WithZone("")
+}
+
+// bare returns the connection that a listener of this room has handed on, which TLS may
+// have wrapped.
+func bare(conn net.Conn) net.Conn {
+	for {
+		wrapped, ok := conn.(interface{ NetConn() net.Conn })
+		if !ok {
+			return conn
+		}
+		conn = wrapped.NetConn()
+	}
+}
