@@ -26,6 +26,7 @@ type upload struct {
 	src         io.Reader
 	left        int64
 	idle        time.Duration
+	chunked     bool
 	interrupted atomic.Bool
 	err         error
 }
@@ -41,6 +42,7 @@ func (p *Proxy) ownBody(x *exchange, r *origin.Request) {
 	}
 	x.upload = &upload{ctx: x.ctx, src: src, left: p.BodyBytes, idle: p.ReadIdle}
 	r.Body, r.ContentLength = x.upload, int64(x.ctx.Request.Header.ContentLength())
+	x.upload.chunked = r.ContentLength < 0
 	r.Interrupt = x.upload.interrupt
 }
 
@@ -62,10 +64,23 @@ func (u *upload) Read(b []byte) (int, error) {
 	if errors.As(err, &timeout) && timeout.Timeout() {
 		err = errBodyIdle
 	}
+	if u.chunked && errors.Is(err, io.EOF) && !u.ended() {
+		err = io.ErrUnexpectedEOF
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		u.err = err
 	}
 	return n, err
+}
+
+// ended reports whether the end that src has told of is the last chunk. To fasthttp a
+// client that leaves between two chunks has ended its body as well (RFC 9112 section 8),
+// and nothing that it shows tells the two apart. But behind the last chunk it reads
+// nothing more, and otherwise it tries to: then the deadline ends the reading.
+func (u *upload) ended() bool {
+	_ = u.ctx.SetReadDeadline(time.Unix(1, 0))
+	_, err := u.src.Read(make([]byte, 1))
+	return errors.Is(err, io.EOF)
 }
 
 // interrupt makes a Read that waits for the client return.
