@@ -51,7 +51,7 @@ type Options struct {
 	HonorRequest                            bool
 	Bypass                                  proxy.Bypass
 	UncacheableFor                          time.Duration
-	WriteIdle                               time.Duration
+	WriteIdle, ReadIdle, HeaderTimeout      time.Duration
 	HostHeader                              string
 	AllowAmbiguousPath                      bool
 	IgnoreNoVarySearch                      bool
@@ -76,6 +76,8 @@ func (o *Options) setDefaults(tb testing.TB) {
 	o.RequestsInFlight = cmp.Or(o.RequestsInFlight, 10000)
 	o.CollapseWait = cmp.Or(o.CollapseWait, 5*time.Second)
 	o.WriteIdle = cmp.Or(o.WriteIdle, 30*time.Second)
+	o.ReadIdle = cmp.Or(o.ReadIdle, 30*time.Second)
+	o.HeaderTimeout = cmp.Or(o.HeaderTimeout, 10*time.Second)
 	stale, heuristic := &o.Caching.Stale, &o.Caching.Heuristic
 	stale.OriginFailure = cmp.Or(stale.OriginFailure, time.Hour)
 	stale.Keep = cmp.Or(stale.Keep, time.Hour)
@@ -138,7 +140,7 @@ func Start(tb testing.TB, o Options) *Edge {
 	must(tb, err)
 	e.Proxy, err = proxy.New(o.proxyOptions(e, hasher, rules))
 	must(tb, err)
-	e.server = newServer(e.Proxy.Listener(false, o.TrustedProxies), o.WriteIdle)
+	e.server = newServer(e.Proxy.Listener(false, o.TrustedProxies), &o)
 	e.serving.Go(func() { _ = e.server.Serve(o.Listener) })
 	tb.Cleanup(e.stop)
 	return e
@@ -153,21 +155,21 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rul
 			SliceBytes: o.SliceBytes, NoVarySearch: !o.IgnoreNoVarySearch,
 		}},
 		MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, RequestsInFlight: o.RequestsInFlight,
-		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, ReadIdle: 30 * time.Second, WriteIdle: o.WriteIdle,
+		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, ReadIdle: o.ReadIdle, WriteIdle: o.WriteIdle,
 		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom, AnswersFlushed: true, CacheStatus: true, PeerOf: o.PeerOf,
 		Log: slog.New(slog.NewTextHandler(o.Log, nil)), Metrics: proxy.NewMetrics(e.Registry),
 	}
 }
 
 // newServer is the data server of the command, limits included.
-func newServer(l *proxy.Listener, writeIdle time.Duration) *fasthttp.Server {
+func newServer(l *proxy.Listener, o *Options) *fasthttp.Server {
 	return &fasthttp.Server{
 		Handler: l.Serve, ErrorHandler: l.Malformed, ExpectHandler: l.Expect, Logger: silent{},
 		NoDefaultServerHeader: true, NoDefaultDate: true, NoDefaultContentType: true, SecureErrorLogMessage: true,
 		StreamRequestBody: true, DisablePreParseMultipartForm: true, MaxRequestBodySize: 1, CloseOnShutdown: true,
 		ReduceMemoryUsage: true, // sends off every answer, see AnswersFlushed
 		ReadBufferSize:    16 << 10, WriteBufferSize: 8 << 10,
-		ReadTimeout: 10 * time.Second, WriteTimeout: writeIdle, IdleTimeout: time.Minute,
+		ReadTimeout: o.HeaderTimeout, WriteTimeout: o.WriteIdle, IdleTimeout: time.Minute,
 	}
 }
 
