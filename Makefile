@@ -43,6 +43,10 @@ arch: $(GOTEST) ## check the rules of the house: imports, comments, lengths
 scenario: $(GOTEST) ## run the scenarios: origin, edge and clients in virtual time
 	@$(GOTEST) -shuffle=on -timeout=$(TIMEOUT) ./internal/edgetest/...
 
+.PHONY: hostile
+hostile: $(GOTEST) ## play the corpus of hostile requests and responses, also before the built program
+	@$(GOTEST) -count=1 ./test/hostile
+
 .PHONY: alloc
 alloc: $(GOTEST) ## hold the hit path to its number of allocations
 	@$(GOTEST) -count=1 -run Alloc ./...

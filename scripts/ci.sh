@@ -38,6 +38,7 @@ step vet
 step lint
 step test
 step race
+step hostile
 step alloc
 step fuzz FUZZTIME="${FUZZTIME:-5s}"
 if [ -x scripts/smoke.sh ]; then

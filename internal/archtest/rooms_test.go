@@ -119,6 +119,7 @@ func rooms() map[string]room {
 		"scripts/gotest":      {},
 		"scripts/tour-origin": {},
 		"test/conformance":    {},
+		"test/hostile":        {testOnly: true},
 		"test/bench":          {third: []string{fasthttp}},
 		"test/proofs":         {third: []string{humanize}},
 		"test/filterbench": {

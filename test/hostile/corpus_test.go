@@ -1,0 +1,120 @@
+package hostile
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// minCases is how many blocks the corpus has at least; what a block stands for
+// counts once.
+const minCases = 150
+
+// corpus reads every case.
+func corpus(tb testing.TB) []*hostileCase {
+	tb.Helper()
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	var out []*hostileCase
+	names := map[string]bool{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		cases, err := parse(string(text))
+		if err != nil {
+			tb.Fatalf("%s: %v", file, err)
+		}
+		room := strings.TrimSuffix(filepath.Base(file), ".txt") + "/"
+		for _, c := range cases {
+			c.block, c.name = room+c.block, room+c.name
+			if names[c.name] {
+				tb.Fatalf("%s: there are two", c.name)
+			}
+			names[c.name] = true
+		}
+		out = append(out, cases...)
+	}
+	return out
+}
+
+func TestCorpusIsWhole(t *testing.T) {
+	blocks := map[string]bool{}
+	for _, c := range corpus(t) {
+		blocks[c.block] = true
+	}
+	if len(blocks) < minCases {
+		t.Errorf("got %d cases, want at least %d: some are lost", len(blocks), minCases)
+	}
+}
+
+// TestCorpus plays every case before an edge of this process.
+func TestCorpus(t *testing.T) {
+	t.Parallel()
+	playAll(t, inProcess)
+}
+
+// fleet is how many edges with the same limits of time are at work together. Before short
+// ones, cases mostly wait.
+type fleet struct {
+	limit time.Duration
+	rigs  int
+}
+
+// playAll plays all cases, each alone and, if something can follow, in line.
+func playAll(t *testing.T, start func(tb testing.TB, limit time.Duration) *rig) {
+	t.Helper()
+	cases := corpus(t)
+	var playing sync.WaitGroup
+	for _, f := range []fleet{{0, 3}, {shortly, 8}, {later, 4}} {
+		todo := make(chan *hostileCase)
+		for range f.rigs {
+			r := start(t, f.limit)
+			playing.Go(func() {
+				for c := range todo {
+					r.test(t, c)
+				}
+			})
+		}
+		playing.Go(func() {
+			defer close(todo)
+			for _, c := range cases {
+				if c.limit == f.limit {
+					todo <- c
+				}
+			}
+		})
+	}
+	playing.Wait()
+}
+
+func (r *rig) test(t *testing.T, c *hostileCase) {
+	t.Helper()
+	t.Run(c.name, func(t *testing.T) {
+		if err := r.try(c, false); err != nil {
+			t.Errorf("alone: %v", err)
+		}
+		if c.last {
+			return
+		}
+		if err := r.try(c, true); err != nil {
+			t.Errorf("in line: %v", err)
+		}
+	})
+}
+
+// try plays a case. One about limits of time is played again if it does not hold: on a
+// machine that stands still for as long as a limit, it cannot.
+func (r *rig) try(c *hostileCase, inLine bool) error {
+	err := r.run(c, inLine)
+	if err != nil && c.limit > 0 {
+		err = r.run(c, inLine)
+	}
+	return err
+}
