@@ -82,9 +82,9 @@ func TestFlagsOverAFile(t *testing.T) {
 	check("and nothing else", "routes: [{name: a, origin: web}]\n", url, "edge.yaml:1:28: routes[0].origin: web: want the name of an origin: app")
 	check("both are checked", "limits: {variants: 0}\n", Flags{Origin: "x"},
 		"--origin: x: want http[s]://HOST[:PORT]\nedge.yaml:1:20: limits.variants: 0: want 1 to 10000000")
-	check("a wrong value stays wrong under a flag", oneOrigin+"listen: [{address: x, proxy_protocol: true}]\nadmission: {policy: x}\n",
+	check("a wrong value stays wrong under a flag", oneOrigin+"listen: [{address: x, proxy_protocol: v2}]\nadmission: {policy: x}\n",
 		Flags{Listen: ":80", Policy: "never"},
-		"edge.yaml:2:23: listen[0].proxy_protocol: not supported yet\nedge.yaml:3:21: admission.policy: x: want always, second-hit, counting or never")
+		"edge.yaml:2:39: listen[0].proxy_protocol: v2: want true or false\nedge.yaml:3:21: admission.policy: x: want always, second-hit, counting or never")
 	check("an address is replaced before it is checked", oneOrigin+"admin: {address: \":80\"}\n", Flags{Admin: "localhost:80"}, "ok")
 	check("a section may lose its use", oneOrigin+"admission: {second_hit: {generations: 3}}\n", Flags{Policy: "always"}, "ok")
 	check("a section needs a use without the flag", oneOrigin+"admission: {counting: {generations: 3}}\n", Flags{Policy: "counting"},
