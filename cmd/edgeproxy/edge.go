@@ -105,12 +105,18 @@ func (e *edge) build() error {
 	return nil
 }
 
-// connectionIs counts connections. It runs twice in each request.
+// connectionIs counts connections. It runs twice in each request. One that is handed
+// over keeps its place, in the limits of the server and of the client's address, until
+// it ends: this is called in the server's goroutine for the connection.
 func (e *edge) connectionIs(c net.Conn, s fasthttp.ConnState) {
 	switch s {
 	case fasthttp.StateNew:
 		e.connections.Add(1)
-	case fasthttp.StateClosed, fasthttp.StateHijacked:
+	case fasthttp.StateHijacked:
+		e.connections.Add(-1)
+		e.proxy.AwaitHandedOver(c) // or the client would have a place to spare
+		e.crowd.Leave(c)
+	case fasthttp.StateClosed:
 		e.connections.Add(-1)
 		e.crowd.Leave(c)
 	case fasthttp.StateActive, fasthttp.StateIdle:
@@ -123,6 +129,9 @@ func (e *edge) watchConnections() {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "edgeproxy_connections", Help: "Client connections.", ConstLabels: prometheus.Labels{"state": "open"},
 		}, func() float64 { return float64(e.connections.Load()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "edgeproxy_connections", Help: "Client connections.", ConstLabels: prometheus.Labels{"state": "upgraded"},
+		}, func() float64 { return float64(e.proxy.Upgraded()) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: proxy.LimitRejections, Help: proxy.LimitRejectionsHelp, ConstLabels: prometheus.Labels{"limit": "connections"},
 		}, func() float64 {

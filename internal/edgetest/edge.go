@@ -51,7 +51,7 @@ type Options struct {
 	HonorRequest                            bool
 	Bypass                                  proxy.Bypass
 	UncacheableFor                          time.Duration
-	WriteIdle                               time.Duration
+	WriteIdle, UpgradeIdle                  time.Duration
 	HostHeader                              string
 	AllowAmbiguousPath                      bool
 	IgnoreNoVarySearch                      bool
@@ -73,6 +73,7 @@ func (o *Options) setDefaults(tb testing.TB) {
 	o.RequestsInFlight = cmp.Or(o.RequestsInFlight, 10000)
 	o.CollapseWait = cmp.Or(o.CollapseWait, 5*time.Second)
 	o.WriteIdle = cmp.Or(o.WriteIdle, 30*time.Second)
+	o.UpgradeIdle = cmp.Or(o.UpgradeIdle, time.Hour)
 	stale, heuristic := &o.Caching.Stale, &o.Caching.Heuristic
 	stale.OriginFailure = cmp.Or(stale.OriginFailure, time.Hour)
 	stale.Keep = cmp.Or(stale.Keep, time.Hour)
@@ -150,7 +151,7 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rul
 			SliceBytes: o.SliceBytes, NoVarySearch: !o.IgnoreNoVarySearch,
 		}},
 		MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, RequestsInFlight: o.RequestsInFlight,
-		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, ReadIdle: 30 * time.Second, WriteIdle: o.WriteIdle,
+		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, ReadIdle: 30 * time.Second, WriteIdle: o.WriteIdle, UpgradeIdle: o.UpgradeIdle,
 		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom, AnswersFlushed: true, CacheStatus: true,
 		Log: slog.New(slog.NewTextHandler(o.Log, nil)), Metrics: proxy.NewMetrics(e.Registry),
 	}
