@@ -78,6 +78,7 @@ type Limits struct {
 	HeaderTimeout    time.Duration // from the first byte of a head to its last
 	ReadIdle         time.Duration // between two reads of a request body
 	WriteIdle        time.Duration // between two writes of a response
+	UpgradeIdle      time.Duration // of both sides of a connection that was switched to another protocol
 	Keepalive        time.Duration // an idle client connection is closed after this
 	Connections      int           // of clients, open at once
 	PerAddress       int           // of them, of one client address; 0 is any number

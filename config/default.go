@@ -49,6 +49,7 @@ func defaultLimits() Limits {
 		HeaderTimeout:    10 * time.Second,
 		ReadIdle:         30 * time.Second,
 		WriteIdle:        30 * time.Second,
+		UpgradeIdle:      time.Hour,
 		Keepalive:        60 * time.Second,
 		Connections:      65536,
 		RequestsInFlight: 10000,

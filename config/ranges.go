@@ -90,6 +90,7 @@ func (v *validator) limits() {
 	v.positive("limits.header_timeout", l.HeaderTimeout)
 	v.positive("limits.read_idle", l.ReadIdle)
 	v.positive("limits.write_idle", l.WriteIdle)
+	v.positive("limits.upgrade_idle", l.UpgradeIdle)
 	v.positive("limits.keepalive", l.Keepalive)
 	v.count("limits.header_count", l.HeaderCount, 1, maxCount)
 	v.count("limits.connections", l.Connections, 1, maxCount)

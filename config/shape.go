@@ -124,6 +124,7 @@ func (d *decoder) limits(l *Limits) func(node) {
 		"header_timeout":          d.duration(&l.HeaderTimeout),
 		"read_idle":               d.duration(&l.ReadIdle),
 		"write_idle":              d.duration(&l.WriteIdle),
+		"upgrade_idle":            d.duration(&l.UpgradeIdle),
 		"keepalive":               d.duration(&l.Keepalive),
 		"connections":             d.integer(&l.Connections),
 		"requests_in_flight":      d.integer(&l.RequestsInFlight),

@@ -94,6 +94,7 @@ limits:
   header_timeout: 11s
   read_idle: 33s
   write_idle: 34s
+  upgrade_idle: 35m
   keepalive: 61s
   connections: 65537
   connections_per_address: 5
@@ -192,7 +193,7 @@ func wantEveryKey() *Config {
 		Purge: Purge{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32")}},
 		Limits: Limits{
 			HeaderBytes: 17 << 10, HeaderCount: 101, TargetBytes: 9 << 10, BodyBytes: 2 << 30,
-			HeaderTimeout: 11 * time.Second, ReadIdle: 33 * time.Second, WriteIdle: 34 * time.Second, Keepalive: 61 * time.Second,
+			HeaderTimeout: 11 * time.Second, ReadIdle: 33 * time.Second, WriteIdle: 34 * time.Second, UpgradeIdle: 35 * time.Minute, Keepalive: 61 * time.Second,
 			Connections: 65537, PerAddress: 5, RequestsInFlight: 10001, InflightBytes: 65 << 20, Variants: 33, Ranges: 17,
 		},
 		Shutdown:    Shutdown{DrainDelay: time.Second, DrainTimeout: 35 * time.Second},

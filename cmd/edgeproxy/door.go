@@ -89,19 +89,23 @@ func (d *door) shut(ctx context.Context) error {
 	return errors.Join(streams, err)
 }
 
-// connectionIs counts connections. It runs twice in each request.
+// connectionIs counts connections. It runs twice in each request. One that is handed
+// over keeps its place, in the limits of the server and of the client's address, until
+// it ends: this is called in the server's goroutine for the connection.
 func (e *edge) connectionIs(c net.Conn, s fasthttp.ConnState) {
+	if s == fasthttp.StateActive || s == fasthttp.StateIdle || bridge.Inside(c) {
+		return
+	}
 	switch s {
 	case fasthttp.StateNew:
-		if !bridge.Inside(c) {
-			e.connections.Add(1)
-		}
-	case fasthttp.StateClosed, fasthttp.StateHijacked:
-		if !bridge.Inside(c) {
-			e.connections.Add(-1)
-			e.gone(c)
-		}
-	case fasthttp.StateActive, fasthttp.StateIdle:
+		e.connections.Add(1)
+	case fasthttp.StateHijacked:
+		e.connections.Add(-1)
+		e.proxy.AwaitHandedOver(c) // or the client would have a place to spare
+		e.gone(c)
+	default:
+		e.connections.Add(-1)
+		e.gone(c)
 	}
 }
 

@@ -127,6 +127,9 @@ func (e *edge) watchConnections() {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "edgeproxy_connections", Help: "Client connections.", ConstLabels: prometheus.Labels{"state": "open"},
 		}, func() float64 { return float64(e.connections.Load()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "edgeproxy_connections", Help: "Client connections.", ConstLabels: prometheus.Labels{"state": "upgraded"},
+		}, func() float64 { return float64(e.proxy.Upgraded()) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: proxy.LimitRejections, Help: proxy.LimitRejectionsHelp, ConstLabels: prometheus.Labels{"limit": "connections"},
 		}, func() float64 {

@@ -148,7 +148,7 @@ func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 		MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes), InflightBytes: int64(c.Limits.InflightBytes),
 		Ranges: c.Limits.Ranges, RequestsInFlight: c.Limits.RequestsInFlight,
 		TargetBytes: int(c.Limits.TargetBytes), HeaderCount: c.Limits.HeaderCount, BodyBytes: int64(c.Limits.BodyBytes),
-		ReadIdle: c.Limits.ReadIdle, WriteIdle: writeIdle,
+		ReadIdle: c.Limits.ReadIdle, WriteIdle: writeIdle, UpgradeIdle: c.Limits.UpgradeIdle,
 		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor, PurgeFrom: c.Purge.Allow,
 		AnswersFlushed: true, // newServer sees to it
 		CacheStatus:    c.CacheStatus.Send == config.SendAll,

@@ -106,6 +106,7 @@ type serverStatus struct {
 	Weight     int     `json:"weight"`
 	Active     int     `json:"active_connections"`
 	Idle       int     `json:"idle_connections"`
+	Upgraded   int     `json:"upgraded_connections"`
 }
 
 func statusOfOrigin(s origin.Stats) originStatus {
@@ -113,6 +114,7 @@ func statusOfOrigin(s origin.Stats) originStatus {
 	for _, v := range s.Servers {
 		out.Servers = append(out.Servers, serverStatus{
 			Address: v.Address, State: v.State.String(), EjectedFor: v.EjectedFor.Seconds(), Weight: v.Weight, Active: v.Active, Idle: v.Idle,
+			Upgraded: v.Upgraded,
 		})
 	}
 	return out

@@ -112,7 +112,8 @@ func (e *edge) closeListeners() {
 }
 
 // awaitHandedOver waits for answers on connections that the server has handed
-// over and does not count: those of HTTP/1.0 that end with the connection.
+// over and does not count: those of HTTP/1.0 that end with the connection, and
+// connections that speak another protocol, which are cut when the time is over.
 func (e *edge) awaitHandedOver(ctx context.Context) bool {
 	poll := time.NewTicker(10 * time.Millisecond)
 	defer poll.Stop()
@@ -120,8 +121,13 @@ func (e *edge) awaitHandedOver(ctx context.Context) bool {
 		select {
 		case <-poll.C:
 		case <-ctx.Done():
-			e.log.Warn("requests were cut off", "error", ctx.Err(), "requests", e.proxy.InFlight())
-			return false
+			if n := e.proxy.EndUpgraded(); n > 0 {
+				e.log.Info("upgraded connections were ended", "connections", n)
+			}
+			if n := e.proxy.InFlight(); n > 0 {
+				e.log.Warn("requests were cut off", "error", ctx.Err(), "requests", n)
+				return false
+			}
 		}
 	}
 	return true

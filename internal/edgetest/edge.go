@@ -52,6 +52,7 @@ type Options struct {
 	Bypass                                  proxy.Bypass
 	UncacheableFor                          time.Duration
 	WriteIdle, ReadIdle, HeaderTimeout      time.Duration
+	UpgradeIdle                             time.Duration
 	HostHeader                              string
 	AllowAmbiguousPath                      bool
 	IgnoreNoVarySearch                      bool
@@ -78,6 +79,7 @@ func (o *Options) setDefaults(tb testing.TB) {
 	o.WriteIdle = cmp.Or(o.WriteIdle, 30*time.Second)
 	o.ReadIdle = cmp.Or(o.ReadIdle, 30*time.Second)
 	o.HeaderTimeout = cmp.Or(o.HeaderTimeout, 10*time.Second)
+	o.UpgradeIdle = cmp.Or(o.UpgradeIdle, time.Hour)
 	stale, heuristic := &o.Caching.Stale, &o.Caching.Heuristic
 	stale.OriginFailure = cmp.Or(stale.OriginFailure, time.Hour)
 	stale.Keep = cmp.Or(stale.Keep, time.Hour)
@@ -155,7 +157,7 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rul
 			SliceBytes: o.SliceBytes, NoVarySearch: !o.IgnoreNoVarySearch,
 		}},
 		MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, RequestsInFlight: o.RequestsInFlight,
-		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, ReadIdle: o.ReadIdle, WriteIdle: o.WriteIdle,
+		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, ReadIdle: o.ReadIdle, WriteIdle: o.WriteIdle, UpgradeIdle: o.UpgradeIdle,
 		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom, AnswersFlushed: true, CacheStatus: true, PeerOf: o.PeerOf,
 		Log: slog.New(slog.NewTextHandler(o.Log, nil)), Metrics: proxy.NewMetrics(e.Registry),
 	}

@@ -113,6 +113,9 @@ func (c *Conn) Next() *Request {
 	return &Request{Request: r, Content: string(body)}
 }
 
+// Rest is what comes behind the requests read so far.
+func (c *Conn) Rest() io.Reader { return c.r }
+
 // Say writes s as it is and reports whether that worked.
 func (c *Conn) Say(s string) bool {
 	_, err := io.WriteString(c.Conn, s)

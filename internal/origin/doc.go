@@ -21,10 +21,12 @@
 //     limits of number, bytes and time, and are never part of it.
 //   - A request is sent twice at most, and only where the first server cannot have
 //     answered; to another server only if nothing was sent: see Origin.RoundTrip.
+//   - A 101 counts only as the answer to an Upgrade, where it names no protocol that
+//     was not asked for, and has no body: then the connection is the caller's.
 //   - One queue is for all servers of an origin, each of which has a limit of its
 //     own. Which server is next is the room balance's to say.
 //
-// It does not follow redirects, decode contents, keep cookies or upgrade, and does
-// not strip hop-by-hop fields: the caller knows which ones it may pass on. Trailers
-// are read and dropped.
+// It does not follow redirects, decode contents or keep cookies, and does not strip
+// hop-by-hop fields: the caller knows which ones it may pass on. Trailers are read and
+// dropped.
 package origin

@@ -69,13 +69,17 @@ func (x *exchange) send() error {
 	return err
 }
 
-// receive reads heads up to the final one, and passes the interim ones on.
+// receive reads heads up to the final one, or the switch of protocols that was asked
+// for, and passes the interim ones on.
 func (x *exchange) receive() (head, framing, error) {
 	for {
 		h, f, err := x.receiveOne()
 		x.keep = x.keep && f.keep
 		if err != nil || h.status >= 200 {
 			return h, f, err
+		}
+		if h.status == switching {
+			return h, f, switched(x.r.Upgrade, &h)
 		}
 		if err := x.interim(&h); err != nil {
 			return head{}, framing{}, err
@@ -88,8 +92,6 @@ func (x *exchange) interim(h *head) error {
 	x.interims++
 	x.interimBytes += len(x.c.text)
 	switch {
-	case h.status == 101:
-		return malformed("switch of protocols that nobody asked for")
 	case x.interims > MaxInterim:
 		return malformed("more than %d interim responses", MaxInterim)
 	case x.interimBytes > x.origin.options.MaxHeaderBytes:

@@ -41,6 +41,7 @@ func frame(method string, h *head) (framing, error) {
 	if chunked && length >= 0 {
 		return framing{}, malformed("both Transfer-Encoding and Content-Length")
 	}
+	h.chunked = chunked
 	f := delimit(method, h.status, chunked, length)
 	f.keep = f.keep && persistent(h)
 	return f, nil

@@ -16,6 +16,24 @@ type head struct {
 	status int // 100 to 999
 	reason string
 	fields field.List
+
+	chunked bool // it had a Transfer-Encoding, which frame has taken out
+}
+
+// connectionOption reports whether Connection has the option, given in lower case
+// (RFC 9110 section 7.6.1).
+func (h *head) connectionOption(option string) bool {
+	for i := range h.fields {
+		if h.fields[i].Name != "Connection" {
+			continue
+		}
+		for token := range strings.SplitSeq(h.fields[i].Value, ",") {
+			if strings.EqualFold(strings.Trim(token, " \t"), option) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // parseHead parses status line and field lines (RFC 9112 sections 4 and 5).

@@ -12,20 +12,7 @@ import (
 // h (RFC 9112 section 9.3). HTTP/1.0 never does: its keep-alive was a private
 // agreement, and we do not ask for it.
 func persistent(h *head) bool {
-	if h.minor == 0 {
-		return false
-	}
-	for i := range h.fields {
-		if h.fields[i].Name != "Connection" {
-			continue
-		}
-		for token := range strings.SplitSeq(h.fields[i].Value, ",") {
-			if strings.EqualFold(strings.Trim(token, " \t"), "close") {
-				return false
-			}
-		}
-	}
-	return true
+	return h.minor != 0 && !h.connectionOption("close")
 }
 
 // keepFor returns how long to keep the connection after a response with the

@@ -75,7 +75,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		}, []string{"origin", "outcome"}),
 		bytes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "edgeproxy_origin_bytes_total",
-			Help: "Bytes of response bodies received from the origin, without framing.",
+			Help: "Bytes of response bodies received from the origin, without framing, and of protocols switched to.",
 		}, []string{"origin"}),
 		firstByte: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "edgeproxy_origin_first_byte_seconds",
@@ -88,7 +88,8 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		}, []string{"origin"}),
 		connections: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "edgeproxy_origin_connections",
-			Help: "Connections to the origin: idle, or active (carrying a request or being made). Their sum is what max_connections limits, per server.",
+			Help: "Connections to the origin: idle, or active (carrying a request or being made); the sum of these is what max_connections limits, per server." +
+				" Upgraded ones speak another protocol and are beyond it.",
 		}, []string{"origin", "state"}),
 	}
 	if r != nil {
@@ -100,10 +101,11 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 // originMetrics are the metrics of one origin, looked up once. Gauges are moved
 // by steps only, so that Origins of the same name add up.
 type originMetrics struct {
-	outcomes            [outcomeCount]prometheus.Counter
-	bytes               prometheus.Counter
-	firstByte           prometheus.Observer
-	queue, idle, active prometheus.Gauge
+	outcomes  [outcomeCount]prometheus.Counter
+	bytes     prometheus.Counter
+	firstByte prometheus.Observer
+
+	queue, idle, active, upgraded prometheus.Gauge
 }
 
 func (m *Metrics) of(name string) *originMetrics {
@@ -113,6 +115,7 @@ func (m *Metrics) of(name string) *originMetrics {
 		queue:     m.queue.WithLabelValues(name),
 		idle:      m.connections.WithLabelValues(name, "idle"),
 		active:    m.connections.WithLabelValues(name, "active"),
+		upgraded:  m.connections.WithLabelValues(name, "upgraded"),
 	}
 	for o := range outcomeCount {
 		om.outcomes[o] = m.requests.WithLabelValues(name, o.String())

@@ -20,7 +20,7 @@ type Origin struct {
 // Response is the answer of an origin. The caller owns it, and must read Body
 // to its end or close it.
 type Response struct {
-	Status int    // 200 to 999
+	Status int    // 200 to 999; 101 where Upgraded is not nil
 	Reason string // as sent, often empty
 	// Header has canonical names, in the order received, hop-by-hop fields
 	// included, without Transfer-Encoding, and with one Content-Length at most.
@@ -30,6 +30,10 @@ type Response struct {
 	// 0 for HEAD, 204 and 304, whatever the header says.
 	ContentLength int64
 	Body          *Body // never nil
+	// Upgraded is the connection where the origin has switched to a protocol that
+	// Request.Upgrade asked for; nil otherwise. The caller owns it, and must close it.
+	// Body is then empty.
+	Upgraded *Upgraded
 	// RequestTime is when sending the request began, ResponseTime when the head
 	// was complete (RFC 9111 section 4.2.3).
 	RequestTime, ResponseTime time.Time
@@ -83,7 +87,8 @@ func (o *Origin) RoundTrip(ctx context.Context, r *Request) (*Response, error) {
 
 // Close ends the health checks, closes the idle connections and refuses further requests with
 // ErrClosed, those in the queue too. A request under way goes on; its
-// connection is closed when its Body ends.
+// connection is closed when its Body ends, and one that was switched to another
+// protocol when its owner closes it.
 func (o *Origin) Close() {
 	o.checks.close()
 	o.pool.close()

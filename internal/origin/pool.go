@@ -81,7 +81,7 @@ func (p *pool) next(ctx context.Context) (slot, error) {
 func (p *pool) chooseLocked(now time.Time, not []*server) (slot, bool) {
 	for i, s := range p.servers {
 		inUse := s.open - len(s.idle)
-		p.loads[i] = balance.Load{InUse: inUse, Full: inUse >= s.limit}
+		p.loads[i] = balance.Load{InUse: inUse + s.upgraded, Full: inUse >= s.limit}
 	}
 	for _, s := range not {
 		p.loads[s.index].Not = true
@@ -173,6 +173,24 @@ func (p *pool) freeLocked(s *server) {
 	s.open--
 	p.metrics.active.Dec()
 	p.serveLocked(time.Now())
+}
+
+// detach takes a connection in use out of its slot for good: it lives on with another
+// protocol, and the slot is free. Call detached when it has ended.
+func (p *pool) detach(s *server) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s.upgraded++
+	p.metrics.upgraded.Inc()
+	p.freeLocked(s)
+}
+
+// detached forgets a connection that was taken out and has ended.
+func (p *pool) detached(s *server) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	s.upgraded--
+	p.metrics.upgraded.Dec()
 }
 
 // close closes the idle connections and sends the waiters away. Connections in

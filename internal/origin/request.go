@@ -16,7 +16,7 @@ type Request struct {
 	// Method, Target and Host are sent as they are:
 	// "METHOD TARGET HTTP/1.1\r\nHost: HOST\r\n". CONNECT is refused.
 	Method, Target, Host string
-	// Header is sent as it is, in order. It must not hold Host, Connection,
+	// Header is sent as it is, in order. It must not hold Host, Connection, Upgrade,
 	// Content-Length or Transfer-Encoding: these are ours.
 	Header field.List
 	// Body is read in another goroutine, at most until RoundTrip returns; nil
@@ -25,6 +25,10 @@ type Request struct {
 	// ContentLength is the length of Body, which must keep to it; -1: not known,
 	// sent chunked. It is not looked at without a Body.
 	ContentLength int64
+	// Upgrade lists the protocols that the connection may be switched to (RFC 9110
+	// section 7.8). It is sent as it is, with Connection: Upgrade; "" asks for none.
+	// It goes without Body.
+	Upgrade string
 	// Interrupt makes a Read of Body that waits return soon, and further ones
 	// fail. It is called at most once, when the origin has answered or failed
 	// before the end of Body, and perhaps just as its last Read returns. Nil
@@ -53,10 +57,17 @@ func (r *Request) validate() error {
 	if r.Body != nil && r.ContentLength < -1 {
 		return fmt.Errorf("length of the body %d", r.ContentLength)
 	}
+	if !r.validUpgrade() {
+		return fmt.Errorf("upgrade to %.40q cannot be asked for", r.Upgrade)
+	}
+	return r.validateHeader()
+}
+
+func (r *Request) validateHeader() error {
 	for i := range r.Header {
 		name := r.Header[i].Name
 		switch field.Canonical(name) {
-		case "Host", "Connection", "Content-Length", "Transfer-Encoding":
+		case "Host", "Connection", "Upgrade", "Content-Length", "Transfer-Encoding":
 			return fmt.Errorf("header field %s is not the caller's to send", name)
 		}
 		if !field.ValidName(name) || !field.ValidValue(r.Header[i].Value) {
@@ -64,6 +75,14 @@ func (r *Request) validate() error {
 		}
 	}
 	return nil
+}
+
+func (r *Request) validUpgrade() bool {
+	if r.Upgrade == "" {
+		return true
+	}
+	_, ok := field.Protocols(r.Upgrade)
+	return ok && r.Body == nil
 }
 
 // unbroken reports whether s has no space and no control byte. Bytes from 0x80
@@ -93,6 +112,10 @@ func (r *Request) appendHead(b []byte, host string) []byte {
 	b = appendField(b, "Host", cmp.Or(host, r.Host))
 	for i := range r.Header {
 		b = appendField(b, r.Header[i].Name, r.Header[i].Value)
+	}
+	if r.Upgrade != "" {
+		b = appendField(b, "Connection", "Upgrade")
+		b = appendField(b, "Upgrade", r.Upgrade)
 	}
 	switch {
 	case r.Body != nil && r.ContentLength >= 0:

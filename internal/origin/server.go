@@ -12,8 +12,9 @@ type server struct {
 	index int // in Options.Servers
 	limit int
 
-	open int     // slots in use and idle; guarded by pool.mu
-	idle []*conn // the last one was used last; guarded by pool.mu
+	open     int     // slots in use and idle; guarded by pool.mu
+	idle     []*conn // the last one was used last; guarded by pool.mu
+	upgraded int     // connections that speak another protocol, in no slot; guarded by pool.mu
 }
 
 // slot is the right to have one connection to a server.
@@ -39,6 +40,7 @@ type ServerStats struct {
 	EjectedFor   time.Duration
 	Weight       int
 	Active, Idle int // connections, those being made included
+	Upgraded     int // those that speak another protocol now, beyond the limit of the others
 }
 
 // Stats is what an Origin does now.
@@ -58,7 +60,7 @@ func (o *Origin) Stats(now time.Time) Stats {
 		state, left := p.balancer.State(s.index, now)
 		out.Servers = append(out.Servers, ServerStats{
 			Address: s.Address, State: state, EjectedFor: left, Weight: s.Weight,
-			Active: s.open - len(s.idle), Idle: len(s.idle),
+			Active: s.open - len(s.idle), Idle: len(s.idle), Upgraded: s.upgraded,
 		})
 	}
 	return out

@@ -70,6 +70,9 @@ func (o *Origin) try(ctx context.Context, s slot, r *Request) tried {
 		return tried{failure: failure, again: stale, stale: stale}
 	}
 	o.metrics.waited(x.firstByte.Sub(x.begun))
+	if h.status == switching {
+		return tried{res: o.upgrade(c, h, x)}
+	}
 	keep := time.Duration(0)
 	if x.keep {
 		keep = keepFor(h.fields, o.options.KeepAlive)

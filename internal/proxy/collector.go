@@ -20,7 +20,7 @@ var (
 	descRequests = desc("requests_total",
 		"Requests answered, each under exactly one result; requests = hit + stale + revalidated + miss + scarce + pass + error.",
 		"route", "result", "status")
-	descBytes         = desc("response_bytes_total", "Body bytes sent to clients.", "route", "result")
+	descBytes         = desc("response_bytes_total", "Body bytes sent to clients, and those of protocols switched to.", "route", "result")
 	descCollapsed     = desc("collapsed_requests_total", "Requests answered by the fetch of another one.", "route")
 	descHeldBack      = desc("cache_held_back_total", "Storable responses not written because of admission; several per key.", "route")
 	descHeldBackBytes = desc("cache_held_back_bytes_total", "Body bytes of storable responses not written because of admission.", "route")

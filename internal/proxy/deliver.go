@@ -15,6 +15,8 @@ func (p *Proxy) deliver(x *exchange) {
 		x.closing = true // the rest of the upload is still to come
 	}
 	switch {
+	case x.upgraded != nil:
+		p.deliverUpgrade(x)
 	case x.assembled.made():
 		p.deliverAssembled(x)
 	case x.slices != nil:

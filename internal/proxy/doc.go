@@ -14,6 +14,8 @@
 //	  store   Put, and only then the flight ends (store.go)
 //	pass      what is not cached goes straight through (pass.go)
 //	  tell    interim responses go to the client who waits (interim.go)
+//	  upgrade where the origin switches to another protocol, bytes are copied both ways
+//	          from then on (upgrade.go, tunnel.go)
 //	deliver   head, then body: raw from memory, or a stream (deliver.go, stream.go)
 //	record    one log line, one set of counters (record.go)
 //

@@ -125,11 +125,12 @@ type exchange struct {
 	reason    reason.Reason
 	result    result
 	collapsed bool
-	onResult  bool // Range and conditions are evaluated here, on the result
-	stored    bool // admitted when the header was sent
-	status    int  // of our own answers
-	sent      int  // status of the answer, whoever made it
-	bytes     int64
+	onResult  bool  // Range and conditions are evaluated here, on the result
+	stored    bool  // admitted when the header was sent
+	status    int   // of our own answers
+	sent      int   // status of the answer, whoever made it
+	bytes     int64 // of the body that the client gets
+	received  int64 // from the client, after the switch to another protocol
 	firstByte time.Duration
 	streaming bool
 	closing   bool // the connection ends with this answer
@@ -143,6 +144,7 @@ type exchange struct {
 	reader    *reader
 	head      *head
 	response  *origin.Response
+	upgraded  *origin.Upgraded // with response: it is a 101
 
 	body   *body // once the answer is streamed
 	upload *upload
@@ -201,6 +203,10 @@ func (x *exchange) abandon() {
 	}
 	if x.response != nil {
 		_ = x.response.Body.Close()
+	}
+	if x.upgraded != nil {
+		_ = x.upgraded.Close()
+		x.upgraded = nil
 	}
 	clear(x.assembled.entries)
 	x.assembled = assembly{entries: x.assembled.entries[:0]}

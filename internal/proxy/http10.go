@@ -10,8 +10,7 @@ import (
 func (p *Proxy) untilClose(x *exchange, b *body) {
 	head := append(x.block[:len(x.block)-len("\r\n")], "Connection: close\r\n\r\n"...)
 	x.block = head
-	x.ctx.HijackSetNoResponse(true)
-	x.ctx.Hijack(func(conn net.Conn) {
+	p.takeOver(x, func(conn net.Conn) {
 		defer func() { _ = b.Close() }()
 		if p.WriteIdle > 0 {
 			_ = conn.SetWriteDeadline(now().Add(p.WriteIdle))

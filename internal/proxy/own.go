@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"github.com/valyala/fasthttp"
@@ -164,6 +165,26 @@ func lower(c byte) byte {
 		return c + 'a' - 'A'
 	}
 	return c
+}
+
+// protocols returns the ones that x's origin may be asked to switch to, as the client
+// listed them; "" where there are none. A request may always go on without: one of
+// HTTP/1.0 has to (RFC 9110 section 7.8), and one with a body, with two lists, or with
+// a protocol that carries HTTP goes, because it would be read in two ways.
+func (x *exchange) protocols() string {
+	h := &x.ctx.Request.Header
+	if !x.asks.upgrade || !x.asks.connectionNames || x.asks.body || !h.IsHTTP11() || !x.namedByConnection(fasthttp.HeaderUpgrade) {
+		return ""
+	}
+	lines := h.PeekAll(fasthttp.HeaderUpgrade)
+	if len(lines) != 1 {
+		return ""
+	}
+	value := string(lines[0])
+	if list, ok := field.Protocols(value); !ok || slices.ContainsFunc(list, carriesHTTP) {
+		return ""
+	}
+	return value
 }
 
 // appendVariant appends to the URL key in dst what the fields called names add.

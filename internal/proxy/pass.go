@@ -16,6 +16,10 @@ import (
 // pass answers a request that is not the cache's business.
 func (p *Proxy) pass(x *exchange) {
 	x.result = resultPass
+	if protocols := x.protocols(); protocols != "" {
+		p.upgrade(x, protocols)
+		return
+	}
 	post := string(x.method) == "POST"
 	if post {
 		x.keyURL(p.Hasher) // its answer may serve later GETs

@@ -56,6 +56,9 @@ type Options struct {
 	// ReadIdle and WriteIdle bound one read and one write of a body. A WriteIdle
 	// of 0 leaves stalled clients to the listener.
 	ReadIdle, WriteIdle time.Duration
+	// UpgradeIdle is how long a connection that was switched to another protocol may be
+	// silent, in both directions. It is above 0.
+	UpgradeIdle time.Duration
 	// CollapseWait is how long a follower waits for a header, UncacheableFor how
 	// long nobody queues for a key after a response that could not be shared.
 	CollapseWait, UncacheableFor time.Duration
@@ -102,6 +105,8 @@ type Proxy struct {
 	serial        atomic.Uint64 // of the last entry made
 	heads         heads
 	alikes        *alike.Table
+	tunnels       tunnels
+	handedOver    sync.Map // connections that the server has handed over; each with a channel that is closed at its end
 	closeFlight   sync.Once
 }
 
@@ -149,9 +154,20 @@ func (p *Proxy) InFlight() int64 { return p.inFlight.Load() }
 // Drain has every connection end with the answer that it is about to get.
 func (p *Proxy) Drain() { p.draining.Store(true) }
 
-// Close ends the fetches that go on without a client and waits for them. Call
-// it when no request is being served any more.
-func (p *Proxy) Close() { p.closeFlight.Do(p.flights.Close) }
+// Upgraded returns how many connections speak another protocol now.
+func (p *Proxy) Upgraded() int { return p.tunnels.count() }
+
+// EndUpgraded ends the connections that speak another protocol, waits for them, and
+// returns how many there were. No other is switched after that.
+func (p *Proxy) EndUpgraded() int { return p.tunnels.close() }
+
+// Close ends the connections that speak another protocol and the fetches that go on
+// without a client, and waits for them. Call it when no other request is being served
+// any more.
+func (p *Proxy) Close() {
+	p.EndUpgraded()
+	p.closeFlight.Do(p.flights.Close)
+}
 
 // Serve answers one request. Branches live here; the steps only work.
 func (l *Listener) Serve(ctx *fasthttp.RequestCtx) {

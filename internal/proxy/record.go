@@ -79,7 +79,11 @@ func (p *Proxy) record(x *exchange) {
 	if !x.streaming {
 		x.firstByte = duration
 	}
-	p.Metrics.request(x, status, duration)
+	answered := duration
+	if x.upgraded != nil && x.firstByte >= 0 {
+		answered = x.firstByte // what came after the 101 is no answer
+	}
+	p.Metrics.request(x, status, answered)
 	if p.Shadow != nil && x.sighted {
 		p.tell(x)
 	}
@@ -98,7 +102,7 @@ func (p *Proxy) put(x *exchange) {
 
 func (p *Proxy) log(x *exchange, status int, duration time.Duration) {
 	line := accesslog.Line{
-		Time: x.start, Host: x.host, Target: x.target.Raw, Method: x.method, Status: status, Bytes: x.bytes,
+		Time: x.start, Host: x.host, Target: x.target.Raw, Method: x.method, Status: status, Bytes: x.bytes + x.received,
 		Result: x.result.String(), Reason: x.reason.String(), Duration: duration, FirstByte: max(x.firstByte, 0),
 		Client: x.clientAddress(),
 	}

@@ -1,0 +1,68 @@
+package proxy
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/reason"
+)
+
+// upgrade asks the origin to switch to one of protocols (RFC 9110 section 7.8). What
+// it answers is never stored or shared. An origin that does not switch gives an
+// ordinary answer, and its connection and the client's go on with HTTP.
+func (p *Proxy) upgrade(x *exchange, protocols string) {
+	if p.draining.Load() {
+		p.refuse(x, fasthttp.StatusServiceUnavailable, reason.Overload) // it would be cut soon
+		return
+	}
+	j := p.newJob(x, false)
+	j.request.Upgrade = protocols
+	j.request.Interim = p.teller(x)
+	resp, err := x.route.Origin.RoundTrip(context.Background(), j.request)
+	if err != nil {
+		p.fail(x, err)
+		return
+	}
+	p.invalidate(x, resp)
+	h := p.forwardHead(j, resp)
+	h.why = x.reason
+	x.response, x.head, x.upgraded = resp, h, resp.Upgraded
+}
+
+// deliverUpgrade passes the 101 on, and after it whatever comes, until one side ends.
+func (p *Proxy) deliverUpgrade(x *exchange) {
+	conn := x.ctx.Conn()
+	t := &tunnel{p: p, x: x, conn: conn, origin: x.upgraded, limit: p.UpgradeIdle}
+	// Where an interim response has failed the connection is closed, and the server
+	// would not hand it over.
+	if conn.SetDeadline(time.Time{}) != nil || !p.tunnels.add(t) {
+		_ = x.upgraded.Close()
+		x.upgraded, x.response, x.head, x.closing = nil, nil, nil, true
+		p.refuse(x, fasthttp.StatusServiceUnavailable, reason.Overload)
+		p.deliverOwn(x)
+		return
+	}
+	b := appendFields(x.begin(fasthttp.StatusSwitchingProtocols), x.head.fields, cut{})
+	b = p.appendCacheStatus(b, x, 0)
+	b = append(b, "Connection: Upgrade\r\nUpgrade: "...)
+	b = append(b, strings.Join(x.response.Header.Values("Upgrade"), ", ")...)
+	x.block = append(b, "\r\n\r\n"...)
+	x.ctx.Response.SetStatusCode(fasthttp.StatusSwitchingProtocols) // to be recorded
+	x.streaming, x.firstByte = true, -1
+	p.takeOver(x, t.serve)
+}
+
+// carriesHTTP reports whether a protocol carries requests as HTTP does. Switching to
+// it would let a client send them past the gate, the routes and the limits; h2c has
+// been used for just that, and RFC 9113 has given it up (section 3.1).
+func carriesHTTP(protocol string) bool {
+	name, _, _ := strings.Cut(protocol, "/")
+	switch strings.ToLower(name) {
+	case "h2c", "h2", "http", "https", "tls":
+		return true
+	}
+	return false
+}
