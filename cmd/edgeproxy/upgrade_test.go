@@ -106,7 +106,7 @@ func TestUpgradedKeepsItsPlace(t *testing.T) {
 			if _, text := get(t, "http://"+s.admin+"/metrics"); !strings.Contains(text, "\nedgeproxy_connections{state=\"upgraded\"} 2\n") {
 				t.Error("the metric does not tell of two upgraded connections")
 			}
-			if got := s.status(); got != refusal {
+			if got := s.told(); got != refusal {
 				t.Errorf("a third connection: got %d, want %d", got, refusal)
 			}
 			if _, text := get(t, "http://"+s.admin+"/metrics"); !strings.Contains(text, "\nedgeproxy_limit_rejections_total{limit=\""+metric+"\"} 1\n") {
@@ -118,6 +118,25 @@ func TestUpgradedKeepsItsPlace(t *testing.T) {
 	}
 	f("connections", "connections", http.StatusServiceUnavailable)
 	f("connections_per_address", "connections_per_address", http.StatusTooManyRequests)
+}
+
+// told returns the status that a client gets who connects and says nothing: that of a
+// refusal, which comes before any request.
+func (s *server) told() int {
+	s.t.Helper()
+	c, err := net.Dial("tcp", s.address)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(patience))
+	res, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil {
+		s.t.Errorf("no refusal: %v", err)
+		return 0
+	}
+	_ = res.Body.Close()
+	return res.StatusCode
 }
 
 // TestUpgradedInTheAccessLog: one line at the end, with the bytes of both directions.
