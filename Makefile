@@ -109,6 +109,14 @@ soak-keys: ## ask the built binary for a million distinct keys, and look at its 
 soak-drain: ## stop the built binary 20 times under 1,000 requests
 	$(GO) test -tags soak -run '^TestSIGTERMUnderLoad' -count=1 -v -timeout=$(TIMEOUT) ./cmd/edgeproxy
 
+.PHONY: soak
+soak: ## break the network before the built binary under load for EDGEPROXY_SOAK (2m), and want all back
+	$(GO) test -tags soak -run '^TestSoak$$' -count=1 -v -timeout=0 ./test/faults
+
+.PHONY: soak-floods
+soak-floods: ## flood the built binary with 2,000 slow clients, and compare the p99 of a hit
+	$(GO) test -tags soak -run '^TestFlood' -count=1 -v -timeout=$(TIMEOUT) ./test/faults
+
 # --- checks ---
 
 .PHONY: fmt

@@ -121,6 +121,7 @@ func rooms() map[string]room {
 		"test/conformance":    {},
 		"test/hostile":        {testOnly: true},
 		"test/bench":          {third: []string{fasthttp}},
+		"test/faults":         {testOnly: true},
 		"test/proofs":         {third: []string{humanize}},
 		"test/filterbench": {
 			ours:  []string{"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding"},
