@@ -16,11 +16,15 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"edgeproxy/internal/testkit"
 )
 
 // patience keeps a process that hangs from hanging the tests; nothing waits for it
 // to pass.
-const patience = 30 * time.Second
+const patience = testkit.Patience
+
+var eventually = testkit.Eventually
 
 // built is the program as users have it, built at most once.
 var built struct {
@@ -187,28 +191,6 @@ func (s *server) metricsAtRest() (text string) {
 		return strings.Contains(text, "\nedgeproxy_requests_in_flight 0\n") && strings.Contains(text, "\nedgeproxy_inflight_bytes 0\n")
 	})
 	return text
-}
-
-// eventually waits for what the system or another goroutine does.
-func eventually(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	if !comesTrue(done) {
-		t.Fatalf("never came true: %s", what)
-	}
-}
-
-// comesTrue asks again and again until done or out of patience.
-func comesTrue(done func() bool) bool {
-	poll := time.NewTicker(time.Millisecond)
-	defer poll.Stop()
-	end := time.Now().Add(patience)
-	for !done() {
-		if time.Now().After(end) {
-			return false
-		}
-		<-poll.C
-	}
-	return true
 }
 
 // get asks url on a connection of its own.

@@ -2,8 +2,6 @@ package main
 
 import (
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"io"
 	"log"
@@ -13,6 +11,7 @@ import (
 	"testing"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/testkit"
 )
 
 // secureOrigin is a server over TLS that says who asked and how, with the files of
@@ -26,14 +25,9 @@ func secureOrigin(t *testing.T) (url, certificate, key string) {
 	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of those who do not trust it
 	s.StartTLS()
 	t.Cleanup(s.Close)
-	der, err := x509.MarshalPKCS8PrivateKey(s.TLS.Certificates[0].PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	block := func(name string, bytes []byte) string {
-		return string(pem.EncodeToMemory(&pem.Block{Type: name, Bytes: bytes}))
-	}
-	return s.URL, writeFile(t, "origin.pem", block("CERTIFICATE", s.Certificate().Raw)), writeFile(t, "origin.key", block("PRIVATE KEY", der))
+	certificate, key = writeFile(t, "origin.pem", ""), writeFile(t, "origin.key", "")
+	testkit.WritePair(t, s.TLS.Certificates[0], certificate, key)
+	return s.URL, certificate, key
 }
 
 func serveTLSOrigin(t *testing.T, url, settings string) *server {

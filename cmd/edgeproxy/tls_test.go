@@ -3,21 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
 	"net/textproto"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -25,38 +18,23 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"edgeproxy/internal/testkit"
 )
 
-// selfSigned writes a certificate for www.example.com and its key.
-func selfSigned(t *testing.T) (certificate, key string) {
+// certificateFiles writes a certificate for www.example.com and its key.
+func certificateFiles(t *testing.T) (certificate, key string) {
 	t.Helper()
-	secret, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"www.example.com"}, NotAfter: time.Now().Add(time.Hour)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &secret.PublicKey, secret)
-	if err != nil {
-		t.Fatal(err)
-	}
-	raw, err := x509.MarshalECPrivateKey(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
 	certificate, key = filepath.Join(dir, "c.pem"), filepath.Join(dir, "k.pem")
-	for path, block := range map[string]*pem.Block{certificate: {Type: "CERTIFICATE", Bytes: der}, key: {Type: "EC PRIVATE KEY", Bytes: raw}} {
-		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	testkit.WritePair(t, testkit.NewAuthority(t).Good("www.example.com"), certificate, key)
 	return certificate, key
 }
 
 // serveTLS runs the program with TLS before an origin.
 func serveTLS(t *testing.T, origin string, more string) *server {
 	t.Helper()
-	certificate, key := selfSigned(t)
+	certificate, key := certificateFiles(t)
 	return serveBinary(t, "-c", writeFile(t, "tls.yaml", fmt.Sprintf(`
 listen: [{address: "127.0.0.1:0", tls: true}]
 admin: {address: "127.0.0.1:0"}
@@ -396,8 +374,8 @@ func TestDrainLetsStreamsFinish(t *testing.T) {
 }
 
 func TestFilesOfCertificatesAreChecked(t *testing.T) {
-	certificate, key := selfSigned(t)
-	other, _ := selfSigned(t)
+	certificate, key := certificateFiles(t)
+	other, _ := certificateFiles(t)
 	file := writeFile(t, "tls.yaml", fmt.Sprintf(`origins: {app: {servers: ["http://127.0.0.1:9"]}}
 listen: [{address: "127.0.0.1:0", tls: true}]
 tls:
@@ -423,7 +401,7 @@ tls:
 // TestTheClientBehindPROXYAndTLSIsTheOneThatWasTold asks through a load balancer that
 // passes TLS on as it is.
 func TestTheClientBehindPROXYAndTLSIsTheOneThatWasTold(t *testing.T) {
-	certificate, key := selfSigned(t)
+	certificate, key := certificateFiles(t)
 	s := serveBinary(t, "-c", writeFile(t, "proxy.yaml", fmt.Sprintf(`
 listen: [{address: "127.0.0.1:0", tls: true, proxy_protocol: true}]
 admin: {address: "127.0.0.1:0"}

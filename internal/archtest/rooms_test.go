@@ -61,6 +61,7 @@ func rooms() map[string]room {
 		"internal/demo":     {third: []string{humanize, fasthttp}},
 		"internal/dial":     {},
 		"internal/edgetest": {testOnly: true},
+		"internal/testkit":  {testOnly: true},
 		"internal/field":    {},
 		"internal/flight":   {},
 		"internal/forwarded": {

@@ -2,51 +2,29 @@ package certs
 
 import (
 	"bytes"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"log/slog"
-	"math/big"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
+
+	"edgeproxy/internal/testkit"
 )
 
-// write makes a certificate for these names and writes it and its key.
-func write(t *testing.T, p Pair, serial int64, names ...string) {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "test"}, DNSNames: names,
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Duration(serial) * time.Hour),
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	secret, err := x509.MarshalECPrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	put(t, p.Certificate, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
-	put(t, p.Key, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: secret}))
+// signer writes certificates. The one of this number ends so many hours from now.
+type signer struct {
+	*testkit.Authority
+	hours time.Duration
 }
 
-func put(t *testing.T, path string, data []byte) {
+// write makes the next certificate, for these names, and writes it and its key.
+func (s *signer) write(t *testing.T, p Pair, names ...string) {
 	t.Helper()
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	s.hours++
+	testkit.WritePair(t, s.Sign(time.Now().Add(s.hours*time.Hour), names...), p.Certificate, p.Key)
 }
 
 func pairIn(dir, name string) Pair {
@@ -73,11 +51,11 @@ func shows(t *testing.T, s *Store, name string, serial int64) {
 }
 
 func TestTheNameChoosesTheCertificate(t *testing.T) {
-	dir := t.TempDir()
+	dir, sign := t.TempDir(), &signer{Authority: testkit.NewAuthority(t)}
 	a, b, c := pairIn(dir, "a"), pairIn(dir, "b"), pairIn(dir, "c")
-	write(t, a, 1, "example.com", "Www.Example.com")
-	write(t, b, 2, "*.example.com", "example.com")
-	write(t, c, 3, "example.org")
+	sign.write(t, a, "example.com", "Www.Example.com")
+	sign.write(t, b, "*.example.com", "example.com")
+	sign.write(t, c, "example.org")
 	s := open(t, &bytes.Buffer{}, a, b, c)
 	shows(t, s, "example.com", 1)
 	shows(t, s, "www.example.com", 1)
@@ -97,10 +75,10 @@ func TestTheNameChoosesTheCertificate(t *testing.T) {
 }
 
 func TestAChangedFileIsTakenOver(t *testing.T) {
-	dir := t.TempDir()
+	dir, sign := t.TempDir(), &signer{Authority: testkit.NewAuthority(t)}
 	a, b := pairIn(dir, "a"), pairIn(dir, "b")
-	write(t, a, 1, "a.example")
-	write(t, b, 2, "b.example")
+	sign.write(t, a, "a.example")
+	sign.write(t, b, "b.example")
 	var log bytes.Buffer
 	s := open(t, &log, a, b)
 	s.Close() // this test looks by itself
@@ -109,17 +87,17 @@ func TestAChangedFileIsTakenOver(t *testing.T) {
 		t.Errorf("nothing has changed: got %s", &log)
 	}
 	// Sizes and times may be the same within one tick of the clock; a renewal is never so quick.
-	renew := func(p Pair, serial int64, names ...string) {
+	renew := func(p Pair, names ...string) {
 		t.Helper()
-		write(t, p, serial, names...)
-		later := time.Now().Add(time.Duration(serial) * time.Minute)
+		sign.write(t, p, names...)
+		later := time.Now().Add(time.Duration(sign.hours) * time.Minute)
 		for _, path := range []string{p.Certificate, p.Key} {
 			if err := os.Chtimes(path, later, later); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	renew(b, 3, "b.example", "c.example")
+	renew(b, "b.example", "c.example")
 	s.refresh()
 	shows(t, s, "a.example", 1)
 	shows(t, s, "b.example", 3)
@@ -128,12 +106,14 @@ func TestAChangedFileIsTakenOver(t *testing.T) {
 	// Half of a renewal: the key is of another certificate. The old one stays until the
 	// other half comes.
 	other := pairIn(dir, "other")
-	write(t, other, 4, "b.example")
+	sign.write(t, other, "b.example")
 	half, err := os.ReadFile(other.Certificate)
 	if err != nil {
 		t.Fatal(err)
 	}
-	put(t, b.Certificate, half)
+	if err := os.WriteFile(b.Certificate, half, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	if err := os.Chtimes(b.Certificate, time.Now().Add(time.Hour), time.Now().Add(time.Hour)); err != nil {
 		t.Fatal(err)
 	}
@@ -147,16 +127,16 @@ func TestAChangedFileIsTakenOver(t *testing.T) {
 	}
 	s.refresh()
 	shows(t, s, "b.example", 3)
-	renew(b, 5, "b.example")
+	renew(b, "b.example")
 	s.refresh()
 	shows(t, s, "b.example", 5)
 }
 
 func TestEachPairIsBlamedForItsOwn(t *testing.T) {
-	dir := t.TempDir()
+	dir, sign := t.TempDir(), &signer{Authority: testkit.NewAuthority(t)}
 	good, other, none := pairIn(dir, "good"), pairIn(dir, "other"), pairIn(dir, "none")
-	write(t, good, 1, "a.example")
-	write(t, other, 2, "b.example")
+	sign.write(t, good, "a.example")
+	sign.write(t, other, "b.example")
 	_, err := Load([]Pair{good, {good.Certificate, none.Key}, none, {good.Certificate, other.Key}})
 	var joined interface{ Unwrap() []error }
 	if !errors.As(err, &joined) {

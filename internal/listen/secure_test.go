@@ -1,35 +1,18 @@
 package listen
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"io"
 	"log/slog"
-	"math/big"
 	"net"
 	"testing"
 	"time"
+
+	"edgeproxy/internal/testkit"
 )
 
-const patience = 20 * time.Second
-
-func testCertificate(t *testing.T) tls.Certificate {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
-}
+const patience = testkit.Patience
 
 // secured runs a Secure until the end of the test; gone are the connections that it
 // drops.
@@ -38,7 +21,7 @@ func secured(t *testing.T, handshake time.Duration, at int) (s *Secure, address 
 	ln := mustOpen(t, Options{Address: "127.0.0.1:0"})
 	gone = make(chan net.Conn, 100)
 	s = NewSecure(ln, SecureOptions{
-		Config:           &tls.Config{Certificates: []tls.Certificate{testCertificate(t)}},
+		Config:           &tls.Config{Certificates: []tls.Certificate{testkit.NewAuthority(t).Good("a.example")}},
 		HandshakeTimeout: handshake, Handshakes: at, Gone: func(c net.Conn) { gone <- c }, Log: slog.New(slog.DiscardHandler),
 	})
 	served := make(chan error, 1)

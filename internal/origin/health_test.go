@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/balance"
+	"edgeproxy/internal/testkit"
 )
 
 // checked answers health checks with a status that can be changed, and all else
@@ -123,15 +124,15 @@ func TestAllDownAreTriedAnyway(t *testing.T) {
 }
 
 func TestHealthCheckOverTLS(t *testing.T) {
-	a := newAuthority(t)
+	a := testkit.NewAuthority(t)
 	var checks atomic.Int32
-	address := loopback(t, overTLS(&tls.Config{Certificates: []tls.Certificate{a.good("127.0.0.1")}}, func(_ int, p *peer) {
+	address := loopback(t, overTLS(&tls.Config{Certificates: []tls.Certificate{a.Good("127.0.0.1")}}, func(_ int, p *peer) {
 		if strings.HasPrefix(p.request(), "GET /health ") {
 			checks.Add(1)
 			p.say(okWire)
 		}
 	}))
-	o := open(t, Options{Address: address, TLS: &tls.Config{RootCAs: a.pool()}, Health: Health{Path: "/health", Interval: time.Hour}})
+	o := open(t, Options{Address: address, TLS: &tls.Config{RootCAs: a.Pool()}, Health: Health{Path: "/health", Interval: time.Hour}})
 	eventually(t, "the server is asked", func() bool { return checks.Load() == 1 })
 	if got := o.Stats(time.Now()).Servers[0].State; got != balance.Up {
 		t.Errorf("got %v, want up", got)

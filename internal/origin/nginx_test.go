@@ -2,16 +2,13 @@ package origin
 
 import (
 	"crypto/tls"
-	"crypto/x509"
-	"encoding/pem"
 	"fmt"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"edgeproxy/internal/testkit"
 )
 
 // nginxConfig has %s for the folder and %s for the address.
@@ -43,67 +40,27 @@ http {
 
 // startNginx runs nginx with a certificate for 127.0.0.1, and returns its address.
 // Without nginx the test is skipped.
-func startNginx(t *testing.T, a *authority, large string) string {
+func startNginx(t *testing.T, a *testkit.Authority, large string) string {
 	t.Helper()
-	program, err := exec.LookPath("nginx")
-	if err != nil {
-		program = "/usr/sbin/nginx"
-		if _, err = os.Stat(program); err != nil {
-			if os.Getenv("EDGEPROXY_TEST_ALL") != "" {
-				t.Fatal("nginx is not there")
-			}
-			t.Skip("nginx is not there")
-		}
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
-	dir := t.TempDir()
-	certificate := a.good("127.0.0.1")
-	key, err := x509.MarshalPKCS8PrivateKey(certificate.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for name, content := range map[string][]byte{
-		"nginx.conf": fmt.Appendf(nil, nginxConfig, dir, address),
-		"cert.pem":   pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]}),
-		"key.pem":    pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}),
-		"large":      []byte(large),
-		"close":      []byte(large),
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+	program, address, dir := testkit.Nginx(t), testkit.FreeAddress(t), t.TempDir()
+	testkit.WritePair(t, a.Good("127.0.0.1"), filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem"))
+	for _, name := range []string{"large", "close"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(large), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.Command(program, "-c", filepath.Join(dir, "nginx.conf"), "-e", filepath.Join(dir, "error.log"))
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		_ = cmd.Wait()
-	})
-	eventually(t, "nginx listens", func() bool {
-		c, err := net.DialTimeout("tcp", address, time.Second)
-		if err == nil {
-			c.Close()
-		}
-		return err == nil
-	})
+	testkit.StartNginx(t, program, dir, fmt.Sprintf(nginxConfig, dir, address), address)
 	return address
 }
 
 // Another TLS than ours: its session tickets cost no connection, and its ends are
 // ends.
 func TestNginxOverTLS(t *testing.T) {
-	a := newAuthority(t)
+	a := testkit.NewAuthority(t)
 	large := strings.Repeat("0123456789abcdef", 1<<16)
 	address := startNginx(t, a, large)
 	for version, name := range map[uint16]string{tls.VersionTLS12: "TLSv1.2", tls.VersionTLS13: "TLSv1.3"} {
-		o := open(t, Options{Address: address, TLS: &tls.Config{RootCAs: a.pool(), MaxVersion: version}})
+		o := open(t, Options{Address: address, TLS: &tls.Config{RootCAs: a.Pool(), MaxVersion: version}})
 		said := func() []string {
 			t.Helper()
 			_, body, err := fetch(o, get("/"))

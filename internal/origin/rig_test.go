@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,6 +13,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"edgeproxy/internal/testkit"
 )
 
 // peer is the origin's end of one connection.
@@ -178,15 +179,7 @@ func wantKind(t *testing.T, err error, want Kind) {
 	}
 }
 
-// eventually waits for what another process of the system (the network) does.
-func eventually(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !done(); runtime.Gosched() {
-		if time.Now().After(deadline) {
-			t.Fatalf("never came true: %s", what)
-		}
-	}
-}
+var eventually = testkit.Eventually
 
 // idleCount returns how many connections lie idle.
 func idleCount(o *Origin) int {

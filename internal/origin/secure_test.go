@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"edgeproxy/internal/testkit"
 )
 
 // overTLS plays s on TLS connections. A handshake that fails ends the connection.
@@ -28,8 +30,8 @@ func overTLS(config *tls.Config, s script) script {
 // 127.0.0.1 that it trusts.
 func startTLS(tb testing.TB, s script) *Origin {
 	tb.Helper()
-	a := newAuthority(tb)
-	return start(tb, Options{TLS: &tls.Config{RootCAs: a.pool()}}, overTLS(&tls.Config{Certificates: []tls.Certificate{a.good("127.0.0.1")}}, s))
+	a := testkit.NewAuthority(tb)
+	return start(tb, Options{TLS: &tls.Config{RootCAs: a.Pool()}}, overTLS(&tls.Config{Certificates: []tls.Certificate{a.Good("127.0.0.1")}}, s))
 }
 
 // state returns what a peer's handshake agreed on.
@@ -60,12 +62,12 @@ func TestTLSConnectionIsUsedAgain(t *testing.T) {
 }
 
 func TestTLSNamesServerAndProtocol(t *testing.T) {
-	a := newAuthority(t)
+	a := testkit.NewAuthority(t)
 	f := func(name, certificate, want string) {
 		t.Helper()
 		seen := make(chan tls.ConnectionState, 1)
-		o := start(t, Options{TLS: &tls.Config{RootCAs: a.pool(), ServerName: name}}, overTLS(
-			&tls.Config{Certificates: []tls.Certificate{a.good(certificate)}, NextProtos: []string{"h2", "http/1.1"}},
+		o := start(t, Options{TLS: &tls.Config{RootCAs: a.Pool(), ServerName: name}}, overTLS(
+			&tls.Config{Certificates: []tls.Certificate{a.Good(certificate)}, NextProtos: []string{"h2", "http/1.1"}},
 			func(n int, p *peer) {
 				seen <- state(p)
 				each(okWire)(n, p)
@@ -88,7 +90,7 @@ func TestTLSNameIsTheHostOfTheAddress(t *testing.T) {
 
 // A server that is not who it should be gets no request, and is not asked twice.
 func TestCertificateIsVerified(t *testing.T) {
-	a := newAuthority(t)
+	a := testkit.NewAuthority(t)
 	f := func(name string, roots *x509.CertPool, certificate tls.Certificate, want string) {
 		t.Helper()
 		var conns, requests atomic.Int32
@@ -109,21 +111,21 @@ func TestCertificateIsVerified(t *testing.T) {
 			t.Errorf("%s: got %d connections, %d requests and %d slots in use, want 1, 0, 0", name, conns.Load(), requests.Load(), openCount(o))
 		}
 	}
-	f("expired", a.pool(), a.sign("127.0.0.1", time.Now().Add(-time.Minute)), "certificate has expired")
-	f("wrong name", a.pool(), a.good("other.test"), "127.0.0.1")
-	f("unknown authority", x509.NewCertPool(), a.good("127.0.0.1"), "signed by unknown authority")
+	f("expired", a.Pool(), a.Sign(time.Now().Add(-time.Minute), "127.0.0.1"), "certificate has expired")
+	f("wrong name", a.Pool(), a.Good("other.test"), "127.0.0.1")
+	f("unknown authority", x509.NewCertPool(), a.Good("127.0.0.1"), "signed by unknown authority")
 }
 
 func TestClientCertificateIsShown(t *testing.T) {
-	a := newAuthority(t)
+	a := testkit.NewAuthority(t)
 	server := &tls.Config{
-		Certificates: []tls.Certificate{a.good("127.0.0.1")}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: a.pool(),
+		Certificates: []tls.Certificate{a.Good("127.0.0.1")}, ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: a.Pool(),
 	}
-	with := start(t, Options{TLS: &tls.Config{RootCAs: a.pool(), Certificates: []tls.Certificate{a.good("edge.test")}}},
+	with := start(t, Options{TLS: &tls.Config{RootCAs: a.Pool(), Certificates: []tls.Certificate{a.Good("edge.test")}}},
 		overTLS(server, each(okWire)))
 	wantBody(t, with, get("/"), "ok")
 
-	without := start(t, Options{TLS: &tls.Config{RootCAs: a.pool()}}, overTLS(server, each(okWire)))
+	without := start(t, Options{TLS: &tls.Config{RootCAs: a.Pool()}}, overTLS(server, each(okWire)))
 	_, _, err := fetch(without, get("/"))
 	if err == nil || !strings.Contains(err.Error(), "certificate required") {
 		t.Errorf("got error %v, want the server's: certificate required", err)

@@ -4,10 +4,8 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -15,6 +13,7 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/testkit"
 )
 
 // nginxConfig has %s for the folder and %s for the address.
@@ -50,63 +49,20 @@ http {
 // nginx the test is skipped.
 func startNginx(t *testing.T) string {
 	t.Helper()
-	program, err := exec.LookPath("nginx")
-	if err != nil {
-		program = "/usr/sbin/nginx"
-		if _, err = os.Stat(program); err != nil {
-			if os.Getenv("EDGEPROXY_TEST_ALL") != "" {
-				t.Fatal("nginx is not there")
-			}
-			t.Skip("nginx is not there")
-		}
-	}
-	dir := t.TempDir()
+	program, address, dir := testkit.Nginx(t), testkit.FreeAddress(t), t.TempDir()
 	for _, folder := range []string{"root", "root/plain", "root/off"} {
 		if err := os.Mkdir(filepath.Join(dir, folder), 0o755); err != nil {
 			t.Fatal(err)
-		}
-		if folder == "root" {
-			folder = "root/."
 		}
 		if err := os.WriteFile(filepath.Join(dir, folder, "a.txt"), []byte(nginxText()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	address := freeAddress(t)
-	config := filepath.Join(dir, "nginx.conf")
-	if err := os.WriteFile(config, fmt.Appendf(nil, nginxConfig, dir, address), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(program, "-c", config, "-e", filepath.Join(dir, "error.log"))
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		_ = cmd.Wait()
-	})
-	eventually(t, "nginx listens", func() bool {
-		c, err := net.DialTimeout("tcp", address, time.Second)
-		if err == nil {
-			_ = c.Close()
-		}
-		return err == nil
-	})
+	testkit.StartNginx(t, program, dir, fmt.Sprintf(nginxConfig, dir, address), address)
 	return address
 }
 
 func nginxText() string { return strings.Repeat("hello nginx\n", 1000) }
-
-// freeAddress returns an address that was free a moment ago.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
 
 func TestNginxAsOrigin(t *testing.T) {
 	address := startNginx(t)

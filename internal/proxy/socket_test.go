@@ -10,11 +10,11 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/testkit"
 )
 
-// Tests over real sockets: what virtual time and pipes cannot show. Waits end by
-// what they wait for; patience only keeps a broken edge from hanging the tests.
-const patience = 30 * time.Second
+// Tests over real sockets: what virtual time and pipes cannot show.
+const patience = testkit.Patience
 
 // always admits what is storable.
 func always() admission.Rule { return admission.Rule{Policy: admission.Always} }
@@ -98,24 +98,8 @@ func (a answer) want(t testing.TB, status int, cache, body string) {
 	}
 }
 
-// eventually waits for what the system or another goroutine does.
-func eventually(t testing.TB, what string, done func() bool) {
-	t.Helper()
-	if !comesTrue(done) {
-		t.Fatalf("never came true: %s", what)
-	}
-}
-
-// comesTrue asks again and again until done or out of patience.
-func comesTrue(done func() bool) bool {
-	poll := time.NewTicker(time.Millisecond)
-	defer poll.Stop()
-	end := time.Now().Add(patience)
-	for !done() {
-		if time.Now().After(end) {
-			return false
-		}
-		<-poll.C
-	}
-	return true
-}
+// Waiting for what the system or another goroutine does.
+var (
+	eventually = testkit.Eventually
+	comesTrue  = testkit.ComesTrue
+)

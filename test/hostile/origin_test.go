@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"edgeproxy/internal/testkit"
 )
 
 // origin plays the part of the origin in one case after another, and reads what
@@ -92,7 +94,7 @@ func (o *origin) begin(p *play) {
 		_ = c.Close()
 	}
 	o.mu.Unlock()
-	comesTrue(func() bool { return o.connections() == 0 })
+	testkit.ComesTrue(func() bool { return o.connections() == 0 })
 	o.note(func() { o.play, o.seen, o.begun, o.played, o.problems = p, nil, 0, 0, nil })
 }
 

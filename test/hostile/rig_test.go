@@ -7,6 +7,7 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/testkit"
 )
 
 // Limits of time of the edges that some cases are played before: many times what a step
@@ -66,7 +67,7 @@ func (r *rig) rest() (counts, error) {
 	if err != nil {
 		return c, err
 	}
-	if !comesTrue(func() bool {
+	if !testkit.ComesTrue(func() bool {
 		if c, err = r.counts(); err != nil || c.busy > 0 {
 			return err != nil
 		}

@@ -100,17 +100,3 @@ func drip(c net.Conn, text string, size int, period time.Duration, over <-chan s
 	}
 	return nil
 }
-
-// comesTrue asks again and again until done or out of patience.
-func comesTrue(done func() bool) bool {
-	poll := time.NewTicker(time.Millisecond)
-	defer poll.Stop()
-	end := time.Now().Add(patience)
-	for !done() {
-		if time.Now().After(end) {
-			return false
-		}
-		<-poll.C
-	}
-	return true
-}

@@ -1,0 +1,5 @@
+// Package testkit has what tests of several rooms need and no room is about: waiting for
+// what others do, certificates, and nginx as an origin.
+//
+// It knows none of our rooms, so that any of them may use it in its own tests.
+package testkit

@@ -1,0 +1,62 @@
+package testkit
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// FreeAddress returns an address of the loopback that was free a moment ago.
+func FreeAddress(tb testing.TB) string {
+	tb.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// Nginx returns the nginx that is installed. Without one the test is skipped, or fails
+// where all tests have to run.
+func Nginx(tb testing.TB) (program string) {
+	tb.Helper()
+	for _, name := range []string{"nginx", "/usr/sbin/nginx"} {
+		if program, err := exec.LookPath(name); err == nil {
+			return program
+		}
+	}
+	if os.Getenv("EDGEPROXY_TEST_ALL") != "" {
+		tb.Fatal("nginx is not there")
+	}
+	tb.Skip("nginx is not there")
+	return ""
+}
+
+// StartNginx runs nginx with this configuration, by which it listens at address, until the
+// end of the test. What it writes goes to dir.
+func StartNginx(tb testing.TB, program, dir, config, address string) {
+	tb.Helper()
+	file := filepath.Join(dir, "nginx.conf")
+	if err := os.WriteFile(file, []byte(config), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	cmd := exec.Command(program, "-c", file, "-e", filepath.Join(dir, "error.log"))
+	if err := cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Wait()
+	})
+	Eventually(tb, "nginx listens", func() bool {
+		c, err := net.DialTimeout("tcp", address, time.Second)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err == nil
+	})
+}
