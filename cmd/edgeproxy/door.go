@@ -22,8 +22,8 @@ type door struct {
 	server *fasthttp.Server // of HTTP/1.1
 
 	listener net.Listener
-	secure   *listen.Secure   // nil: without TLS, and so are the next two
-	inside   *bridge.Listener // requests of HTTP/2, as HTTP/1.1
+	secure   *listen.Secure // nil: without TLS, and so are the next two
+	inside   *listen.Queue  // requests of HTTP/2, as HTTP/1.1
 	h2       *http.Server
 }
 
@@ -52,9 +52,9 @@ func (d *door) open(e *edge) (err error) {
 		Config: e.tlsConfig(), HandshakeTimeout: limits.HeaderTimeout, Handshakes: min(limits.Connections, maxHandshakes),
 		Gone: e.gone, Log: e.log,
 	})
-	d.inside = bridge.NewListener(d.listener.Addr())
+	d.inside = listen.NewQueue(d.listener.Addr())
 	d.h2 = bridge.New(bridge.Options{
-		Behind: d.inside, Streams: maxStreams, HeaderBytes: int(limits.HeaderBytes),
+		Put: d.inside.Put, Streams: maxStreams, HeaderBytes: int(limits.HeaderBytes),
 		HeaderTimeout: limits.HeaderTimeout, Idle: limits.Keepalive, WriteIdle: limits.WriteIdle,
 		State: e.streamsAre, Log: e.log,
 	})

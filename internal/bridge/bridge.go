@@ -13,8 +13,9 @@ import (
 
 // Options say how the HTTP/2 side behaves. All limits are above 0.
 type Options struct {
-	// Behind gives the requests as connections of HTTP/1.1.
-	Behind *Listener
+	// Put takes the server's end of a connection of HTTP/1.1 for each request; false is
+	// that nobody will serve it.
+	Put func(net.Conn) bool
 	// Streams is how many requests one client may have under way at once.
 	Streams int
 	// HeaderBytes bounds the fields of a request.
@@ -34,7 +35,7 @@ func New(o Options) *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP2(true)
 	return &http.Server{
-		Handler:           &handler{behind: o.Behind, writeIdle: o.WriteIdle},
+		Handler:           &handler{put: o.Put, writeIdle: o.WriteIdle},
 		Protocols:         protocols,
 		ReadHeaderTimeout: o.HeaderTimeout, IdleTimeout: o.Idle, MaxHeaderBytes: o.HeaderBytes,
 		HTTP2: &http.HTTP2Config{
@@ -52,7 +53,7 @@ type clientKey struct{}
 
 // handler answers requests of HTTP/2.
 type handler struct {
-	behind    *Listener
+	put       func(net.Conn) bool
 	writeIdle time.Duration
 }
 
@@ -62,7 +63,7 @@ const answerBuffer = 32 << 10
 // ServeHTTP implements http.Handler. It panics with http.ErrAbortHandler, which resets
 // the stream, where the answer has broken off.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := h.behind.dial(r.Context().Value(clientKey{}).(net.Conn), r.TLS)
+	c := dial(h.put, r.Context().Value(clientKey{}).(net.Conn), r.TLS)
 	if c == nil {
 		http.Error(w, http.StatusText(http.StatusServiceUnavailable), http.StatusServiceUnavailable)
 		return

@@ -35,7 +35,7 @@ type SecureOptions struct {
 type Secure struct {
 	o      SecureOptions
 	from   net.Listener
-	h1, h2 *queue
+	h1, h2 *Queue
 	slots  chan struct{}
 	hands  sync.WaitGroup
 }
@@ -45,7 +45,7 @@ func NewSecure(ln net.Listener, o SecureOptions) *Secure {
 	config := o.Config.Clone()
 	config.NextProtos = []string{protocolH2, protocolH1}
 	o.Config = config
-	return &Secure{o: o, from: ln, h1: newQueue(ln.Addr()), h2: newQueue(ln.Addr()), slots: make(chan struct{}, o.Handshakes)}
+	return &Secure{o: o, from: ln, h1: NewQueue(ln.Addr()), h2: NewQueue(ln.Addr()), slots: make(chan struct{}, o.Handshakes)}
 }
 
 // H1 gives the connections for HTTP/1.1: those of clients that ask for it, or for
@@ -92,7 +92,7 @@ func (s *Secure) shake(c net.Conn) {
 	if conn.ConnectionState().NegotiatedProtocol == protocolH2 {
 		to = s.h2
 	}
-	if !to.put(conn) {
+	if !to.Put(conn) {
 		s.drop(c)
 	}
 }
@@ -103,44 +103,3 @@ func (s *Secure) drop(c net.Conn) {
 		s.o.Gone(c)
 	}
 }
-
-// queue is a listener whose connections come from elsewhere.
-type queue struct {
-	addr   net.Addr
-	conns  chan net.Conn
-	closed chan struct{}
-	once   sync.Once
-}
-
-func newQueue(addr net.Addr) *queue {
-	return &queue{addr: addr, conns: make(chan net.Conn), closed: make(chan struct{})}
-}
-
-// put hands c to whoever accepts next; false is that nobody will.
-func (q *queue) put(c net.Conn) bool {
-	select {
-	case q.conns <- c:
-		return true
-	case <-q.closed:
-		return false
-	}
-}
-
-// Accept implements net.Listener.
-func (q *queue) Accept() (net.Conn, error) {
-	select {
-	case c := <-q.conns:
-		return c, nil
-	case <-q.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-// Close implements net.Listener.
-func (q *queue) Close() error {
-	q.once.Do(func() { close(q.closed) })
-	return nil
-}
-
-// Addr implements net.Listener.
-func (q *queue) Addr() net.Addr { return q.addr }
