@@ -40,6 +40,7 @@ type Flight[K comparable, H any] struct {
 	listed   bool // takes followers
 	interest int  // readers that have not left
 	admitted bool // to be stored if it can be
+	lasting  bool // goes on to its end though nobody reads; see Reader.Leave
 	whole    bool // the body is kept whole and may be stored
 	purged   bool
 }
@@ -193,7 +194,7 @@ func (f *Flight[K, H]) settle(o Outcome, err error) {
 
 // endIfUnwantedLocked stops the fetch when nobody reads and nobody will store.
 func (f *Flight[K, H]) endIfUnwantedLocked() {
-	if f.interest == 0 && !(f.admitted && f.whole && !f.purged) {
+	if f.interest == 0 && !f.lasting && !(f.admitted && f.whole && !f.purged) {
 		f.table.unlistLocked(f)
 		f.stop()
 	}

@@ -379,6 +379,24 @@ func TestLeaving(t *testing.T) {
 	f("nobody reads, not storable", true, false, 0, false)
 }
 
+func TestAReaderThatLeavesLetsTheFetchGoOn(t *testing.T) {
+	table := newTestTable()
+	a, _ := table.Join(1, 1, Admission{})
+	f := a.Flight()
+	f.Publish("", true, true)
+	copy(f.Space(2), "ab")
+	f.Commit(2, false)
+	p := make([]byte, 2)
+	if n, err := a.Read(p); n != 2 || err != nil {
+		t.Fatalf("got %d bytes and %v, want 2 and none", n, err)
+	}
+	a.Leave()
+	if err := f.Context().Err(); err != nil {
+		t.Errorf("the fetch of what was wanted to its end has ended: %v", err)
+	}
+	f.Finish(nil)
+}
+
 func TestLeavingBeforeTheHeaderEndsAnUnadmittedFetch(t *testing.T) {
 	table := newTestTable()
 	a, _ := table.Join(1, 1, Admission{})

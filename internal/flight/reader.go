@@ -61,6 +61,17 @@ func (r *Reader[K, H]) Read(p []byte) (int, error) {
 	return copy(p, q), err
 }
 
+// Leave is Close for a reader that has all that it came for: the fetch goes on to its end,
+// whoever else wants it. It is for bodies of which so little is left that to break them
+// off would cost more.
+func (r *Reader[K, H]) Leave() {
+	f := r.flight
+	f.table.mu.Lock()
+	f.lasting = true
+	f.table.mu.Unlock()
+	_ = r.Close()
+}
+
 // Close takes the reader out of the flight. If nobody else reads and nobody
 // will store, the fetch ends.
 func (r *Reader[K, H]) Close() error {

@@ -41,20 +41,22 @@ func (p *Proxy) assemble(x *exchange) bool {
 		number = first / size
 	}
 	a := &x.assembled
-	if !p.addPart(x, number) {
-		return false
-	}
-	e := a.entries[0]
-	a.part, _ = rfc9111.PartOf(e.Header)
-	a.cut = x.evaluate(wholeOf(e), a.part.Size, 0)
-	if p.gather(x) {
-		x.entry, x.fwd = e, fwdNone
+	if p.addPart(x, number) && p.gather(x) {
+		x.entry, x.fwd = a.entries[0], fwdNone
 		return true
 	}
-	x.fwd, x.result, x.refresh = fwdPartial, resultHit, false
-	clear(a.entries)
-	a.entries = a.entries[:0]
+	if len(a.entries) > 0 {
+		x.fwd = fwdPartial
+	}
+	x.startOver()
 	return false
+}
+
+// startOver empties the assembly of x.
+func (x *exchange) startOver() {
+	clear(x.assembled.entries)
+	x.assembled.entries = x.assembled.entries[:0]
+	x.result, x.refresh = resultHit, false
 }
 
 // firstAsked returns the place of the first byte that x wants, as far as it is known
@@ -71,10 +73,13 @@ func (x *exchange) firstAsked() (first int64, single bool) {
 	return first, !several
 }
 
-// gather adds the parts that the answer needs behind the first one, and reports whether
-// all of them are there.
+// gather adds the parts that the answer needs to the one that tells the size, and reports
+// whether all of them are there.
 func (p *Proxy) gather(x *exchange) bool {
 	a := &x.assembled
+	tells := a.entries[0]
+	a.part, _ = rfc9111.PartOf(tells.Header)
+	a.cut = x.evaluate(wholeOf(tells), a.part.Size, 0)
 	if a.cut.bodyless() || x.asks.head {
 		return true
 	}
@@ -83,31 +88,39 @@ func (p *Proxy) gather(x *exchange) bool {
 	if size == 0 {
 		return a.cut.status != 0 && a.part.Holds(want)
 	}
-	if want.First < a.part.First || want.First > a.part.Last { // the end was asked for
-		a.entries = a.entries[:0]
-		if !p.addPart(x, want.First/size) {
-			return false
-		}
-		first := a.entries[0]
-		part, _ := rfc9111.PartOf(first.Header)
-		if part.Size != a.part.Size {
-			return false
-		}
-		a.part = part
+	number := want.First / size
+	if a.part.First != number*size { // the end was asked for, or all of it
+		x.startOver()
+	} else {
+		number++
 	}
-	rep := wholeOf(a.entries[0])
-	for n := want.First/size + 1; n <= want.Last/size; n++ {
-		if !p.addPart(x, n) || !follows(a.entries[len(a.entries)-1], n*size, a.part.Size, rep) {
+	for ; number <= want.Last/size; number++ {
+		if !p.addPart(x, number) {
+			return false
+		}
+		if e := a.entries[len(a.entries)-1]; !follows(e, number*size, tells) {
+			p.Store.Discard(older(tells, e)) // or the answer would break off there
 			return false
 		}
 	}
+	a.part, _ = rfc9111.PartOf(a.entries[0].Header)
 	return true
 }
 
-// follows reports whether e is the part from first on of the same bytes as those of rep.
-func follows(e *cache.Entry, first, size int64, rep rfc9111.Representation) bool {
+// follows reports whether e is the part from first on of the same bytes as those that
+// other is a part of.
+func follows(e *cache.Entry, first int64, other *cache.Entry) bool {
 	part, ok := rfc9111.PartOf(e.Header)
-	return ok && part.First == first && part.Size == size && rfc9111.SameStrongly(rep, wholeOf(e))
+	whole, _ := rfc9111.PartOf(other.Header)
+	return ok && part.First == first && part.Size == whole.Size && rfc9111.SameStrongly(wholeOf(other), wholeOf(e))
+}
+
+// older returns which of the two was received first.
+func older(a, b *cache.Entry) *cache.Entry {
+	if b.ResponseTime.Before(a.ResponseTime) {
+		return b
+	}
+	return a
 }
 
 // wholeOf is what conditions and Range are compared with where e is a part: the 200 that
@@ -159,7 +172,7 @@ func (x *exchange) use(e *cache.Entry, at time.Time) (u rfc9111.Use, fresh bool)
 // it in now: promote for an answer in parts.
 func (p *Proxy) promoteParts(x *exchange) {
 	for _, e := range x.assembled.entries {
-		p.promoteEntry(x, e, e.URL)
+		p.promoteEntry(x.route, x.verdict, e, e.URL)
 	}
 }
 

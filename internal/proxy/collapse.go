@@ -13,10 +13,16 @@ const maxJoins = 4
 // collapse answers a miss: in slices where the route has them, else by the flight for
 // its key where it may share one, else by a fetch of its own.
 func (p *Proxy) collapse(x *exchange) {
-	if x.sliceable() && !p.marks.Has(x.base, x.start) && p.slices(x) {
-		return
+	switch {
+	case x.sliceable():
+		if p.marks.Has(x.base, x.start) || !p.slices(x) {
+			p.collapseWhole(x)
+		}
+	case x.severalOfSliced():
+		p.alone(x, false)
+	default:
+		p.collapseWhole(x)
 	}
-	p.collapseWhole(x)
 }
 
 func (p *Proxy) collapseWhole(x *exchange) {
@@ -89,7 +95,7 @@ func (p *Proxy) read(x *exchange, r *reader, h *head, leads bool) {
 		return
 	}
 	_ = r.Close()
-	if !leads && !x.shares(h) {
+	if !leads && !x.route.shares(h, x.request) {
 		p.alone(x, x.verdict.Admit)
 		return
 	}
@@ -136,14 +142,22 @@ func (p *Proxy) land(x *exchange, h *head, outcome flight.Outcome, err error) (d
 	return true
 }
 
-// shares reports whether a follower may have the stored response that h is about:
-// not one that was validated for the leader alone, and a stale one only as far as
-// x itself bears it.
-func (x *exchange) shares(h *head) bool {
+// shares reports whether a follower whose request says d may have the stored response
+// that h is about: not one that was validated for the leader alone, and a stale one only
+// as far as it bears it itself.
+func (r *route) shares(h *head, d rfc9111.RequestDirectives) bool {
 	if h.as == resultRevalidated {
 		return !h.cookie && usable(h.held)
 	}
-	return x.bearsStale(h)
+	if !r.HonorRequest {
+		return true
+	}
+	kind := rfc9111.OriginFailure
+	if k, failed := rfc9111.FailureOf(h.status); failed {
+		kind = k
+	}
+	age := rfc9111.CurrentAge(h.held.InitialAge, h.held.ResponseTime, now())
+	return h.held.Policy.MayServeStale(age, kind, d, true)
 }
 
 // suits reports whether x selects the variant that h is, of what its query asks for.
@@ -158,18 +172,4 @@ func (p *Proxy) suits(x *exchange, h *head) bool {
 	same := string(x.scratch[n:]) == string(e.Name)
 	x.scratch = x.scratch[:n]
 	return same
-}
-
-// bearsStale reports whether x, too, takes the stale response that the leader of its
-// flight was given in place of a failure.
-func (x *exchange) bearsStale(h *head) bool {
-	if !x.route.HonorRequest {
-		return true
-	}
-	kind := rfc9111.OriginFailure
-	if k, failed := rfc9111.FailureOf(h.status); failed {
-		kind = k
-	}
-	age := rfc9111.CurrentAge(h.held.InitialAge, h.held.ResponseTime, now())
-	return h.held.Policy.MayServeStale(age, kind, x.request, true)
 }

@@ -86,19 +86,18 @@ func (p *Proxy) find(x *exchange) bool {
 // promote moves what answers x from the stage to the memory tier if the policy
 // lets it in now. Under second-hit it always does: the stage remembers the first
 // sighting, also when the filter no longer does.
-func (p *Proxy) promote(x *exchange) { p.promoteEntry(x, x.entry, x.url) }
+func (p *Proxy) promote(x *exchange) { p.promoteEntry(x.route, x.verdict, x.entry, x.demand) }
 
 // promoteEntry is promote for e, whose fills go by the key fill.
-func (p *Proxy) promoteEntry(x *exchange, e *cache.Entry, fill cache.Key) {
-	rule := x.route.Rule
-	if !x.verdict.Admit && rule.Policy != admission.SecondHit {
+func (p *Proxy) promoteEntry(r *route, v admission.Verdict, e *cache.Entry, fill cache.Key) {
+	if !v.Admit && r.Rule.Policy != admission.SecondHit {
 		return
 	}
 	if p.Store.Promote(e.Key, e.Name) {
 		// Written now, without a fill: the next one of the key is no regret.
-		p.Gate.Filled(rule, fill.Hi, fill.Lo, false)
-		x.route.metrics.fills.promoted.Add(1)
-		x.route.metrics.fills.promotedBytes.Add(int64(len(e.Body)))
+		p.Gate.Filled(r.Rule, fill.Hi, fill.Lo, false)
+		r.metrics.fills.promoted.Add(1)
+		r.metrics.fills.promotedBytes.Add(int64(len(e.Body)))
 	}
 }
 

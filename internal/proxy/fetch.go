@@ -5,6 +5,8 @@ import (
 	"errors"
 	"io"
 
+	"github.com/valyala/fasthttp"
+
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/origin"
@@ -98,6 +100,15 @@ func copyBody(f *fill, resp *origin.Response) (size int64, err error) {
 	return size, nil
 }
 
+// answersOne reports whether the response answers the Range or condition of one client.
+func answersOne(h *head, j *job) bool {
+	switch h.status {
+	case fasthttp.StatusNotModified, fasthttp.StatusPreconditionFailed, fasthttp.StatusRequestedRangeNotSatisfiable:
+		return true
+	}
+	return h.why == reason.Partial && (j.span == nil || !j.span.slice)
+}
+
 // mark makes the next requests not queue for a key whose response cannot be
 // shared; a storable one clears that. What a request with credentials got says
 // nothing about the others.
@@ -105,7 +116,7 @@ func (p *Proxy) mark(j *job, h *head, resp *origin.Response) {
 	switch {
 	case h.shareable():
 		p.marks.Clear(j.base)
-	case h.why == reason.NotModified, h.why == reason.Partial && (j.span == nil || !j.span.slice): // they answer one client's Range or condition
+	case answersOne(h, j): // and says nothing of what others get
 	case !h.storable() && p.UncacheableFor > 0 && !j.facts.Authorization && !j.facts.Cookie && j.facts.Method == "GET":
 		p.marks.Set(j.base, resp.ResponseTime.Add(p.UncacheableFor))
 	}

@@ -6,6 +6,7 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
+	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -17,6 +18,7 @@ func (p *Proxy) newSlicing(x *exchange) *slicing {
 	j.outlive(x, nothing)
 	return &slicing{
 		p: p, job: j, size: x.route.SliceBytes,
+		verdict:   x.verdict,
 		admission: flight.Admission{Leading: x.verdict.Admit, Following: x.route.Rule.Joined(x.verdict).Admit},
 	}
 }
@@ -24,39 +26,62 @@ func (p *Proxy) newSlicing(x *exchange) *slicing {
 // get returns the slice of this number, stored or on its way; t is told of interim
 // responses. Whatever else the origin answers comes as a slice that is none.
 func (s *slicing) get(number int64, t tell) (*slice, error) {
-	p := s.p
-	sp := p.newSpan(s.job.exact.name, s.size, number)
+	sp := s.p.newSpan(s.job.exact.name, s.size, number)
 	for range maxJoins {
-		name, key := s.variant(sp)
-		e, stale := s.stored(key, name)
-		if e != nil {
-			return &slice{number: number, entry: e}, nil
-		}
-		r, leads := p.flights.Join(key, s.job.flight, s.admission)
-		if leads {
-			if e, _ := s.stored(key, name); e != nil { // stored between our look-up and our lead
-				r.Flight().Fill()
-				_ = r.Close()
-				return &slice{number: number, entry: e}, nil
-			}
-			s.launch(r, sp, stale, t)
-		}
-		h, outcome, err := r.Wait(p.CollapseWait)
-		if outcome == flight.Shared && (leads || s.suits(h)) {
-			return s.landed(number, r, h, leads), nil
-		}
-		_ = r.Close()
-		switch outcome {
-		case flight.Shared:
-			s.vary = h.selected().Vary
-		case flight.Failed:
-			return s.standIn(number, stale, err)
-		case flight.Released, flight.TimedOut:
-			return s.alone(sp, stale, t)
-		case flight.Filled:
+		sl, err := s.share(sp, t)
+		if sl != nil || err != nil {
+			return sl, err
 		}
 	}
-	return s.alone(sp, nil, t)
+	return s.alone(s.ask(sp, nil), t, s.admission.Leading)
+}
+
+// share gets a slice from the store, or leads or joins the flight for it. It returns
+// neither a slice nor an error if the key has changed or the store has been filled, and
+// the caller tries again.
+func (s *slicing) share(sp *span, t tell) (*slice, error) {
+	number := sp.First / s.size
+	name, key := s.variant(sp)
+	e, stale := s.stored(key, name)
+	if e != nil {
+		return &slice{number: number, entry: e}, nil
+	}
+	r, leads := s.p.flights.Join(key, s.job.flight, s.admission)
+	if leads {
+		if e, _ := s.stored(key, name); e != nil { // stored between our look-up and our lead
+			r.Flight().Fill()
+			_ = r.Close()
+			return &slice{number: number, entry: e}, nil
+		}
+		s.launch(r, s.ask(sp, stale), t)
+	}
+	h, outcome, err := r.Wait(s.p.CollapseWait)
+	if outcome == flight.Shared {
+		switch {
+		case !leads && !s.suits(h):
+			outcome, s.vary = flight.Filled, h.selected().Vary
+		case leads || h.held == nil || s.job.route.shares(h, s.job.directives):
+			return s.landed(number, r, h, leads), nil
+		default:
+			outcome = flight.Released // it was confirmed for another client
+		}
+	}
+	_ = r.Close()
+	return s.unshared(sp, stale, outcome, err, t)
+}
+
+// unshared goes on after a flight that has brought nothing for the client.
+func (s *slicing) unshared(sp *span, stale *cache.Entry, o flight.Outcome, err error, t tell) (*slice, error) {
+	switch o {
+	case flight.Failed:
+		return s.standIn(sp.First/s.size, stale, err)
+	case flight.TimedOut:
+		return s.late(s.ask(sp, nil), t)
+	case flight.Released:
+		return s.alone(s.ask(sp, stale), t, s.admission.Leading)
+	case flight.Shared, flight.Filled:
+	}
+	return nil, nil
 }
 
 // landed is the slice that a flight has brought.
@@ -75,25 +100,35 @@ func (s *slicing) landed(number int64, r *reader, h *head, leads bool) *slice {
 	if h.entry != nil {
 		s.vary = h.entry.Vary
 	}
+	s.storable = s.storable || h.storable()
 	s.admitted = s.admitted || h.storable() && r.Flight().Admitted()
 	return sl
 }
 
 // alone fetches a slice that cannot be shared.
-func (s *slicing) alone(sp *span, stale *cache.Entry, t tell) (*slice, error) {
-	r := s.p.flights.Lead(sp.key, s.job.flight, s.admission.Leading)
-	s.launch(r, sp, stale, t)
+func (s *slicing) alone(j *job, t tell, admit bool) (*slice, error) {
+	r := s.p.flights.Lead(j.span.key, s.job.flight, admit)
+	s.launch(r, j, t)
 	h, outcome, err := r.Wait(0)
 	if outcome != flight.Shared {
 		_ = r.Close()
 		return nil, err
 	}
-	return s.landed(sp.First/s.size, r, h, true), nil
+	return s.landed(j.span.First/s.size, r, h, true), nil
+}
+
+// late fetches a slice, unstored, whose flight had no header in time.
+func (s *slicing) late(j *job, t tell) (*slice, error) {
+	j.unkept = reason.WaitTimeout
+	sl, err := s.alone(j, t, false)
+	if sl != nil {
+		sl.unkept = j.unkept
+	}
+	return sl, err
 }
 
 // launch starts the fetch of a slice.
-func (s *slicing) launch(r *reader, sp *span, stale *cache.Entry, t tell) {
-	j := s.ask(sp, stale)
+func (s *slicing) launch(r *reader, j *job, t tell) {
 	j.interims = handOver(j.request, t)
 	if s.p.flights.Go(r, func(f *fill) { s.p.fetch(f, j) }, s.p.fetchPanicked) {
 		j.interims.relay(t)
@@ -161,6 +196,9 @@ func (s *slicing) stored(key cache.Key, name []byte) (e, stale *cache.Entry) {
 	}
 	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, at)
 	if e.Policy.Use(age, s.job.directives, s.job.route.HonorRequest) == rfc9111.UseNow {
+		if tier == cache.Stage {
+			s.p.promoteEntry(s.job.route, s.verdict, e, e.URL)
+		}
 		return e, nil
 	}
 	if tier == cache.Memory && e.Policy.Useful(age) {

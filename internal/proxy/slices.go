@@ -2,12 +2,10 @@ package proxy
 
 import (
 	"errors"
-	"io"
 
 	"github.com/valyala/fasthttp"
 
-	"edgeproxy/internal/cache"
-	"edgeproxy/internal/field"
+	"edgeproxy/internal/admission"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/rfc9111"
 )
@@ -24,6 +22,7 @@ type slicing struct {
 	p         *Proxy
 	job       *job  // of every fetch, but for what it asks for
 	size      int64 // of a slice
+	verdict   admission.Verdict
 	admission flight.Admission
 	vary      []string // what the slices seen so far vary on
 
@@ -35,17 +34,8 @@ type slicing struct {
 	at, end  int64  // the next byte to send, and where the answer ends
 	admitted bool   // a slice was fetched and stored, or is about to be
 	fetched  bool   // one was fetched
+	storable bool   // one that was fetched may be stored
 	held     result // of the slices that came from the store: hit, stale or revalidated
-}
-
-// slice is one of them: stored, or on its way.
-type slice struct {
-	number int64
-	entry  *cache.Entry
-	reader *reader
-	head   *head // of the flight, also where it brought a stored slice
-	joined bool  // it is somebody else's flight
-	skip   int64 // bytes still to leave out of what reader gives
 }
 
 // sliceable reports whether the answer to x is to be fetched in slices. One that nobody
@@ -62,29 +52,79 @@ func (x *exchange) sliceable() bool {
 	return single && first < 1<<62
 }
 
+// severalOfSliced reports whether x asks for several ranges of what is kept in slices,
+// which are for the origin: to fetch all of it would be what slices are there to save.
+func (x *exchange) severalOfSliced() bool {
+	if x.route.SliceBytes == 0 || x.stale != nil {
+		return false
+	}
+	_, single := x.firstAsked()
+	return !single
+}
+
 // slices answers x in slices, and reports whether it did: what cannot be had in slices
 // is left to others.
-func (p *Proxy) slices(x *exchange) bool {
-	s := p.newSlicing(x)
-	first, _ := x.firstAsked()
-	sl, err := s.get(first/s.size, p.teller(x))
-	switch {
-	case err != nil:
+func (p *Proxy) slices(x *exchange) (done bool) {
+	t := p.teller(x)
+	done, err := p.beginSlices(x, t)
+	if errors.Is(err, errChanged) { // the slice that told the size is forgotten by now
+		done, err = p.beginSlices(x, t)
+	}
+	if err != nil {
+		x.slices, x.onResult, x.collapsed, x.fwdStatus = nil, false, false, 0
 		p.fail(x, err)
 		return true
-	case sl.entry == nil && sl.head.status != fasthttp.StatusPartialContent:
+	}
+	return done
+}
+
+// beginSlices is slices up to where the answer's header can be sent.
+func (p *Proxy) beginSlices(x *exchange, t tell) (done bool, err error) {
+	s := p.newSlicing(x)
+	sl, err := s.firstFor(x, t)
+	switch {
+	case err != nil:
+		return false, err
+	case sl.entry == nil && sl.head.status != fasthttp.StatusPartialContent && !sl.beyond(x):
 		// Not a part: the whole, which may be small, or no such thing.
 		x.reader, x.head, x.collapsed, x.onResult = sl.reader, sl.head, sl.joined, true
-		return true
-	case sl.entry != nil && sl.head == nil && p.assemble(x):
-		return true // stored between our look-up and now
+		return true, nil
+	case sl.entry != nil && sl.head == nil && p.assemble(x): // stored between our look-up and now
+		p.promoteParts(x)
+		return true, nil
 	case !s.start(sl):
 		sl.close()
 		x.onResult = false
-		return false
+		return false, nil
 	}
 	s.take(x, sl)
-	return true
+	return true, s.reach(x)
+}
+
+// reach opens the slice that the answer of x begins with, where that is not the one that
+// told the size.
+func (s *slicing) reach(x *exchange) error {
+	if s.at == s.end || s.at/s.size == s.slice.number {
+		return nil
+	}
+	if err := s.open(s.at / s.size); err != nil {
+		return err
+	}
+	x.collapsed = s.slice.joined
+	return nil
+}
+
+// firstFor returns the slice with the first byte that x asks for, as far as that is known.
+// Where there is no such place and the answer may be another than that, the slice that
+// every representation has but an empty one.
+func (s *slicing) firstFor(x *exchange, t tell) (*slice, error) {
+	first, _ := x.firstAsked()
+	sl, err := s.get(first/s.size, t)
+	if err != nil || sl.number == 0 || !sl.beyond(x) {
+		return sl, err
+	}
+	sl.close()
+	return s.get(0, nil)
 }
 
 // start makes sl the first slice, by which others are measured; false if it is none.
@@ -98,7 +138,7 @@ func (s *slicing) start(sl *slice) bool {
 	return true
 }
 
-// take makes s the answer of x, which begins with sl.
+// take makes s the answer of x, of which sl told the size.
 func (s *slicing) take(x *exchange, sl *slice) {
 	x.slices, x.onResult = s, true
 	c := x.evaluate(s.rep, s.whole, 0)
@@ -135,194 +175,4 @@ func (h *head) partStatus(c cut) int {
 // begins with.
 func (s *slicing) ends() bool {
 	return s.end == s.at || s.at/s.size == s.slice.number && (s.end-1)/s.size == s.slice.number
-}
-
-// part returns the range that the slice is said to be.
-func (sl *slice) part() (rfc9111.Part, bool) {
-	if sl.entry != nil {
-		return rfc9111.PartOf(sl.entry.Header)
-	}
-	return rfc9111.PartOf(sl.head.fields)
-}
-
-// rep is what conditions and Range are compared with: the 200 that the slice is a part
-// of.
-func (sl *slice) rep() rfc9111.Representation {
-	if sl.entry != nil {
-		return wholeOf(sl.entry)
-	}
-	rep := sl.head.rep
-	rep.Status = fasthttp.StatusOK
-	return rep
-}
-
-func (sl *slice) close() {
-	if sl.reader != nil {
-		_ = sl.reader.Close()
-	}
-}
-
-// Read gives the next bytes of the answer.
-func (s *slicing) Read(b []byte) (int, error) {
-	for s.at < s.end {
-		if s.slice == nil || s.slice.number != s.at/s.size {
-			if err := s.open(s.at / s.size); err != nil {
-				return 0, err
-			}
-		}
-		n, err := s.slice.read(b, s.at%s.size, min(s.end-s.at, s.size-s.at%s.size))
-		s.at += int64(n)
-		switch {
-		case n > 0 && (s.at%s.size == 0 || s.at == s.end):
-			s.leave()
-			return n, nil
-		case errors.Is(err, io.EOF):
-			return n, io.ErrUnexpectedEOF
-		case n > 0 || err != nil:
-			return n, err
-		}
-	}
-	return 0, io.EOF
-}
-
-// read gives bytes of the slice from the place at on, left of them at most.
-func (sl *slice) read(b []byte, at, left int64) (int, error) {
-	if sl.entry != nil {
-		return copy(b, sl.entry.Body[at:at+left]), nil
-	}
-	for sl.skip > 0 {
-		n, err := sl.reader.Read(b[:min(int64(len(b)), sl.skip)])
-		sl.skip -= int64(n)
-		if err != nil {
-			return 0, err
-		}
-	}
-	return sl.reader.Read(b[:min(int64(len(b)), left)])
-}
-
-// open makes the slice of this number the one that is read.
-func (s *slicing) open(number int64) error {
-	s.leave()
-	sl, err := s.get(number, nil)
-	if err != nil {
-		return err
-	}
-	if !s.belongs(sl) {
-		sl.close()
-		if sl, err = s.another(sl); err != nil {
-			return err
-		}
-	}
-	sl.skip = s.at % s.size
-	s.slice = sl
-	return nil
-}
-
-// belongs reports whether sl is the slice of its number of the representation that the
-// answer has begun with.
-func (s *slicing) belongs(sl *slice) bool {
-	part, ok := sl.part()
-	want := span{slice: true, Range: rfc9111.Range{First: sl.number * s.size, Last: (sl.number+1)*s.size - 1}}
-	return ok && part.Size == s.whole && want.matches(part) && rfc9111.SameStrongly(s.rep, sl.rep())
-}
-
-// another is called with a slice that does not belong. The newer response says what the
-// representation is now: an older slice is forgotten, and fetched again if it is this
-// one. If it is what the answer began with, the answer cannot go on.
-func (s *slicing) another(sl *slice) (*slice, error) {
-	first := s.find(s.first)
-	if sl.entry == nil || first != nil && first.ResponseTime.Before(sl.entry.ResponseTime) {
-		if first != nil && rfc9111.SameStrongly(wholeOf(first), s.rep) {
-			s.p.Store.Discard(first)
-		}
-		return nil, errChanged
-	}
-	s.p.Store.Discard(sl.entry)
-	again, err := s.get(sl.number, nil)
-	if err != nil {
-		return nil, err
-	}
-	if !s.belongs(again) {
-		again.close()
-		return nil, errChanged
-	}
-	return again, nil
-}
-
-// find returns what is stored of the slice of this number, nil if nothing.
-func (s *slicing) find(number int64) *cache.Entry {
-	name, key := s.variant(s.p.newSpan(s.job.exact.name, s.size, number))
-	e, _ := s.p.Store.Find(key, name)
-	return e
-}
-
-// leave ends the reading of a slice.
-func (s *slicing) leave() {
-	if s.slice != nil {
-		s.slice.close()
-		s.slice = nil
-	}
-}
-
-// Close ends the answer. What is fetched for others as well, or to be stored, goes on.
-func (s *slicing) Close() error {
-	s.leave()
-	return nil
-}
-
-// result is what became of the answer: of which kind the slices were that it was made
-// of.
-func (s *slicing) result() result {
-	switch {
-	case !s.fetched:
-		return s.held
-	case s.admitted:
-		return resultMiss
-	}
-	return resultScarce
-}
-
-// deliverSlices answers in slices, with the head of the first one.
-func (p *Proxy) deliverSlices(x *exchange) {
-	s, c := x.slices, x.assembled.cut
-	c.assembled = true
-	sl := s.slice
-	stored, fields := sl.entry, field.List(nil)
-	if stored != nil {
-		fields = stored.Header
-	} else {
-		fields = sl.head.fields
-		if sl.joined { // served from here, with an Age of its own
-			stored = sl.head.entry
-			fields = fields.Without(func(name string) bool { return name == "Age" })
-		}
-	}
-	s.describe(x)
-	b := x.begin(c.statusOr(fasthttp.StatusOK))
-	b = appendFields(b, fields, c)
-	ttl := int64(0)
-	if stored != nil {
-		age := rfc9111.CurrentAge(stored.InitialAge, stored.ResponseTime, now())
-		b = appendInt(b, "Age: ", int64(age.Seconds()))
-		ttl = int64((stored.Policy.Lifetime - age).Seconds())
-	}
-	b = p.appendCacheStatus(b, x, ttl)
-	x.send(c.appendTo(b, s.whole))
-	if c.bodyless() {
-		x.ctx.Response.SkipBody = true
-		_ = s.Close()
-		return
-	}
-	p.stream(x, c)
-}
-
-// describe settles what the answer says of itself in Cache-Status, as far as that is
-// known before the rest of the slices.
-func (s *slicing) describe(x *exchange) {
-	if s.slice.reader == nil && s.ends() {
-		return // the origin has sent nothing that could be stored
-	}
-	if x.stored = x.verdict.Admit || s.admitted; !x.stored {
-		x.reason = x.verdict.Reason
-	}
 }

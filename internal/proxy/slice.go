@@ -1,0 +1,83 @@
+package proxy
+
+import (
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/reason"
+	"edgeproxy/internal/rfc9111"
+)
+
+// slice is one of them: stored, or on its way.
+type slice struct {
+	number int64
+	entry  *cache.Entry
+	reader *reader
+	head   *head         // of the flight, also where it brought a stored slice
+	joined bool          // it is somebody else's flight
+	skip   int64         // bytes still to leave out of what reader gives
+	unkept reason.Reason // why it is not stored although it could be
+}
+
+// beyond reports whether the origin has nothing at the place that was asked for by us, and
+// x did not ask for just that.
+func (sl *slice) beyond(x *exchange) bool {
+	if sl.entry != nil || sl.head.status != fasthttp.StatusRequestedRangeNotSatisfiable {
+		return false
+	}
+	return !x.asks.ranged || x.asks.conditional || len(x.lines(fasthttp.HeaderIfRange)) > 0
+}
+
+// part returns the range that the slice is said to be.
+func (sl *slice) part() (rfc9111.Part, bool) {
+	if sl.entry != nil {
+		return rfc9111.PartOf(sl.entry.Header)
+	}
+	return rfc9111.PartOf(sl.head.fields)
+}
+
+// rep is what conditions and Range are compared with: the 200 that the slice is a part
+// of.
+func (sl *slice) rep() rfc9111.Representation {
+	if sl.entry != nil {
+		return wholeOf(sl.entry)
+	}
+	rep := sl.head.rep
+	rep.Status = fasthttp.StatusOK
+	return rep
+}
+
+// tells reports whether sl, which is not the slice that was asked for, says that there is
+// another representation now, and not only that none could be had.
+func (sl *slice) tells() bool {
+	if sl.entry != nil {
+		return true
+	}
+	switch sl.head.status {
+	case fasthttp.StatusOK, fasthttp.StatusPartialContent, fasthttp.StatusRequestedRangeNotSatisfiable,
+		fasthttp.StatusNotFound, fasthttp.StatusGone:
+		return true
+	}
+	return false
+}
+
+// read gives bytes of the slice from the place at on, left of them at most.
+func (sl *slice) read(b []byte, at, left int64) (int, error) {
+	if sl.entry != nil {
+		return copy(b, sl.entry.Body[at:at+left]), nil
+	}
+	for sl.skip > 0 {
+		n, err := sl.reader.Read(b[:min(int64(len(b)), sl.skip)])
+		sl.skip -= int64(n)
+		if err != nil {
+			return 0, err
+		}
+	}
+	return sl.reader.Read(b[:min(int64(len(b)), left)])
+}
+
+func (sl *slice) close() {
+	if sl.reader != nil {
+		_ = sl.reader.Close()
+	}
+}

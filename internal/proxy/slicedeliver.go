@@ -1,0 +1,71 @@
+package proxy
+
+import (
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/reason"
+	"edgeproxy/internal/rfc9111"
+)
+
+// deliverSlices answers in slices, with the head of the first one.
+func (p *Proxy) deliverSlices(x *exchange) {
+	s, c := x.slices, x.assembled.cut
+	c.assembled = true
+	sl := s.slice
+	stored, fields := sl.entry, field.List(nil)
+	if stored != nil {
+		fields = stored.Header
+	} else {
+		fields = sl.head.fields
+		if sl.joined { // served from here, with an Age of its own
+			stored = sl.head.entry
+			fields = fields.Without(func(name string) bool { return name == "Age" })
+		}
+	}
+	s.describe(x)
+	b := x.begin(c.statusOr(fasthttp.StatusOK))
+	b = appendFields(b, fields, c)
+	ttl := int64(0)
+	if stored != nil {
+		age := rfc9111.CurrentAge(stored.InitialAge, stored.ResponseTime, now())
+		b = appendInt(b, "Age: ", int64(age.Seconds()))
+		ttl = int64((stored.Policy.Lifetime - age).Seconds())
+	}
+	b = p.appendCacheStatus(b, x, ttl)
+	x.send(c.appendTo(b, s.whole))
+	if c.bodyless() {
+		x.ctx.Response.SkipBody = true
+		s.done()
+		return
+	}
+	p.stream(x, c)
+}
+
+// describe settles what the answer says of itself in Cache-Status, as far as that is
+// known before the rest of the slices.
+func (s *slicing) describe(x *exchange) {
+	if s.slice.reader == nil && s.ends() {
+		return // the origin has sent nothing that could be stored
+	}
+	if x.reason = s.slice.unkept; x.reason != reason.None {
+		return
+	}
+	if x.stored = x.verdict.Admit || s.admitted; !x.stored {
+		x.reason = x.verdict.Reason
+	}
+}
+
+// result is what became of the answer: of which kind the slices were that it was made
+// of.
+func (s *slicing) result() result {
+	switch {
+	case !s.fetched:
+		return s.held
+	case !s.storable:
+		return resultPass
+	case s.admitted, s.verdict.Admit:
+		return resultMiss
+	}
+	return resultScarce
+}

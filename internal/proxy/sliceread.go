@@ -1,0 +1,106 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/rfc9111"
+)
+
+// Read gives the next bytes of the answer.
+func (s *slicing) Read(b []byte) (int, error) {
+	for s.at < s.end {
+		if s.slice == nil || s.slice.number != s.at/s.size {
+			if err := s.open(s.at / s.size); err != nil {
+				return 0, err
+			}
+		}
+		n, err := s.slice.read(b, s.at%s.size, min(s.end-s.at, s.size-s.at%s.size))
+		s.at += int64(n)
+		switch {
+		case n > 0 && (s.at%s.size == 0 || s.at == s.end):
+			s.done()
+			return n, nil
+		case errors.Is(err, io.EOF):
+			return n, io.ErrUnexpectedEOF
+		case n > 0 || err != nil:
+			return n, err
+		}
+	}
+	return 0, io.EOF
+}
+
+// open makes the slice of this number the one that is read.
+func (s *slicing) open(number int64) error {
+	s.done()
+	sl, err := s.get(number, nil)
+	if err != nil {
+		return err
+	}
+	if !s.belongs(sl) {
+		sl.close()
+		if sl, err = s.another(sl); err != nil {
+			return err
+		}
+	}
+	sl.skip = s.at % s.size
+	s.slice = sl
+	return nil
+}
+
+// belongs reports whether sl is the slice of its number of the representation that the
+// answer has begun with.
+func (s *slicing) belongs(sl *slice) bool {
+	part, ok := sl.part()
+	want := span{slice: true, Range: rfc9111.Range{First: sl.number * s.size, Last: (sl.number+1)*s.size - 1}}
+	return ok && part.Size == s.whole && want.matches(part) && rfc9111.SameStrongly(s.rep, sl.rep())
+}
+
+// another is called with a slice that does not belong. The newer response says what the
+// representation is now: an older slice is forgotten, and fetched again if it is this
+// one. If it is what the answer began with, the answer cannot go on.
+func (s *slicing) another(sl *slice) (*slice, error) {
+	first := s.find(s.first)
+	if sl.entry == nil || first != nil && first.ResponseTime.Before(sl.entry.ResponseTime) {
+		if first != nil && sl.tells() && rfc9111.SameStrongly(wholeOf(first), s.rep) {
+			s.p.Store.Discard(first)
+		}
+		return nil, errChanged
+	}
+	s.p.Store.Discard(sl.entry)
+	again, err := s.get(sl.number, nil)
+	if err != nil {
+		return nil, err
+	}
+	if !s.belongs(again) {
+		again.close()
+		return nil, errChanged
+	}
+	return again, nil
+}
+
+// find returns what is stored of the slice of this number, nil if nothing.
+func (s *slicing) find(number int64) *cache.Entry {
+	name, key := s.variant(s.p.newSpan(s.job.exact.name, s.size, number))
+	e, _ := s.p.Store.Find(key, name)
+	return e
+}
+
+// done ends the reading of a slice of which nothing more is wanted here. The rest of it
+// comes all the same: it was asked for, and is booked, and may be staged.
+func (s *slicing) done() {
+	if s.slice != nil && s.slice.reader != nil {
+		s.slice.reader.Leave()
+	}
+	s.slice = nil
+}
+
+// Close ends the answer. What is fetched for others as well, or to be stored, goes on.
+func (s *slicing) Close() error {
+	if s.slice != nil {
+		s.slice.close()
+		s.slice = nil
+	}
+	return nil
+}
