@@ -68,14 +68,25 @@ func (p *Proxy) slices(x *exchange) (done bool) {
 	t := p.teller(x)
 	done, err := p.beginSlices(x, t)
 	if errors.Is(err, errChanged) { // the slice that told the size is forgotten by now
+		x.untake()
 		done, err = p.beginSlices(x, t)
 	}
-	if err != nil {
-		x.slices, x.onResult, x.collapsed, x.fwdStatus = nil, false, false, 0
-		p.fail(x, err)
-		return true
+	if err == nil {
+		return done
 	}
-	return done
+	x.untake()
+	if errors.Is(err, errChanged) { // faster than it can be had in slices
+		p.alone(x, false)
+	} else {
+		p.fail(x, err)
+	}
+	return true
+}
+
+// untake takes back what take has made of x.
+func (x *exchange) untake() {
+	x.slices, x.onResult, x.collapsed, x.fwdStatus = nil, false, false, 0
+	x.assembled.cut = cut{}
 }
 
 // beginSlices is slices up to where the answer's header can be sent.

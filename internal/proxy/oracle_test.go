@@ -1,0 +1,199 @@
+package proxy_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/edgetest"
+)
+
+// library is an origin of a few URLs that change now and then: one of four has variants, one
+// in eleven versions is for one client alone, another one a failure. What it answers follows from
+// the version and the request alone, so that it can be asked again later what an answer
+// had to be.
+type library struct {
+	sizes   []int64 // of the versions, in turn
+	current [4]atomic.Int64
+}
+
+// answer is what the library answers to r as long as this version is the current one.
+func (l *library) answer(w http.ResponseWriter, r *http.Request, version int64) {
+	url, h := urlOf(r), w.Header()
+	h.Set("Cache-Control", []string{"max-age=60", "max-age=60", "max-age=0", "no-cache"}[url])
+	switch version % 11 {
+	case 9:
+		h.Set("Cache-Control", "private")
+		h.Set("Set-Cookie", "id="+r.Header.Get("X-Id"))
+	case 10:
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
+	seed, tag := version, fmt.Sprintf(`"%d"`, version)
+	if url == 1 {
+		lang := r.Header.Get("Accept-Language")
+		h.Set("Vary", "Accept-Language")
+		seed, tag = version+1000*int64(len(lang)), fmt.Sprintf(`"%d %s"`, version, lang)
+	}
+	h.Set("Etag", tag)
+	http.ServeContent(w, r, "book", time.Time{}, &film{version: seed, size: l.size(version)})
+}
+
+// urlOf is the number that the path is.
+func urlOf(r *http.Request) (n int) {
+	_, _ = fmt.Sscanf(r.URL.Path, "/%d", &n)
+	return n
+}
+
+func (l *library) size(version int64) int64 { return l.sizes[version%int64(len(l.sizes))] }
+
+// request is one at random, for a range, under a condition, or neither.
+func (l *library) request(r *rand.Rand, base string) *http.Request {
+	url := r.IntN(len(l.current))
+	version := max(0, l.current[url].Load()-r.Int64N(3))
+	req, err := http.NewRequest(http.MethodGet, fmt.Sprintf("%s/%d", base, url), http.NoBody)
+	if err != nil {
+		panic(err)
+	}
+	lang := []string{"", "de", "fr-CH"}[r.IntN(3)]
+	tag := fmt.Sprintf(`"%d"`, version)
+	if url == 1 {
+		req.Header.Set("Accept-Language", lang)
+		tag = fmt.Sprintf(`"%d %s"`, version, lang)
+	}
+	if r.IntN(10) == 0 {
+		req.Method = http.MethodHead // for which Range means nothing (RFC 9110 section 14.2)
+		return req
+	}
+	size := l.size(version)
+	first := r.Int64N(size + 20)
+	switch r.IntN(5) {
+	case 0, 1:
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-%d", first, first+r.Int64N(200)))
+	case 2:
+		req.Header.Set("Range", fmt.Sprintf("bytes=-%d", 1+r.Int64N(size+20)))
+	case 3:
+		req.Header.Set("Range", fmt.Sprintf("bytes=%d-", first))
+	}
+	switch r.IntN(8) {
+	case 0:
+		req.Header.Set("If-None-Match", tag)
+	case 1:
+		req.Header.Set("If-Range", tag)
+	}
+	return req
+}
+
+// judge reports what is wrong with an answer: there has to be a version that it is the
+// answer of. One that ends early has to be the beginning of that.
+func (l *library) judge(req *http.Request, res *http.Response, body []byte, cut bool) error {
+	url, nearest := urlOf(req), ""
+	for version := l.current[url].Load(); version >= 0; version-- {
+		if tag := res.Header.Get("Etag"); tag != "" && !strings.HasPrefix(strings.Trim(tag, `"`)+" ", fmt.Sprint(version, " ")) {
+			continue
+		}
+		w := httptest.NewRecorder()
+		l.answer(w, req.Clone(req.Context()), version)
+		want := w.Result()
+		switch {
+		case want.StatusCode != res.StatusCode:
+			nearest = fmt.Sprintf("version %d has status %d", version, want.StatusCode)
+		case res.StatusCode != http.StatusRequestedRangeNotSatisfiable && want.Header.Get("Etag") != res.Header.Get("Etag"):
+			nearest = fmt.Sprintf("version %d has Etag %s", version, want.Header.Get("Etag"))
+		case want.Header.Get("Content-Range") != res.Header.Get("Content-Range"):
+			nearest = fmt.Sprintf("version %d has Content-Range %q", version, want.Header.Get("Content-Range"))
+		case res.StatusCode == http.StatusRequestedRangeNotSatisfiable, bytes.Equal(w.Body.Bytes(), body), cut && bytes.HasPrefix(w.Body.Bytes(), body):
+			return nil
+		default:
+			nearest = fmt.Sprintf("version %d has other %d bytes, got %d", version, w.Body.Len(), len(body))
+		}
+	}
+	return fmt.Errorf("got %d, %v: %s", res.StatusCode, res.Header, nearest)
+}
+
+// read asks once, and reports whether the answer was cut.
+func (l *library) read(req *http.Request) (cut bool, err error) {
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		return false, err
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	cut = errors.Is(err, io.ErrUnexpectedEOF)
+	if err != nil && !cut {
+		return false, err
+	}
+	if got, want := res.Header.Get("Set-Cookie"), "id="+req.Header.Get("X-Id"); got != "" && got != want {
+		return cut, fmt.Errorf("got the cookie %s, want %s or none", got, want)
+	}
+	return cut, l.judge(req, res, body, cut)
+}
+
+// visit reads at random, and now and then changes what there is to be read. It returns how
+// many answers were cut.
+func (l *library) visit(t *testing.T, base string, client, requests int) (cut int) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(7, uint64(client)))
+	for i := range requests {
+		if r.IntN(12) == 0 {
+			l.current[r.IntN(len(l.current))].Add(1)
+		}
+		req := l.request(r, base)
+		req.Header.Set("X-Id", fmt.Sprintf("%d.%d", client, i))
+		broken, err := l.read(req)
+		if err != nil {
+			t.Errorf("client %d, request %d, %s %s %v: %v", client, i, req.Method, req.URL.Path, req.Header, err)
+			return cut
+		}
+		if broken {
+			cut++
+		}
+	}
+	return cut
+}
+
+// TestEveryAnswerIsOneOfTheOrigins: whatever is stored of what, in slices, in parts or
+// whole, and however the origin changes meanwhile, an answer is what the origin itself
+// would have answered at some time, or visibly cut; and nobody gets another's cookie.
+func TestEveryAnswerIsOneOfTheOrigins(t *testing.T) {
+	const requests = 1800
+	f := func(name string, clients int, o edgetest.Options) {
+		t.Run(fmt.Sprintf("%d %s", clients, name), func(t *testing.T) {
+			l := &library{sizes: []int64{500, 64, 1, 63, 65, 500, 128, 501, 300, 192}}
+			s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				l.answer(w, r, l.current[urlOf(r)].Load())
+			}))
+			t.Cleanup(s.Close)
+			o.Origin.Address = s.Listener.Addr().String()
+			e := edgetest.Start(t, o)
+			var all sync.WaitGroup
+			var cut atomic.Int64
+			for n := range clients {
+				all.Go(func() { cut.Add(int64(l.visit(t, "http://"+e.Address, n, requests/clients))) })
+			}
+			all.Wait()
+			if got, most := cut.Load(), int64(requests/10); got > most {
+				t.Errorf("%d of %d answers were cut, want at most %d", got, requests, most)
+			}
+		})
+	}
+	secondHit, never := admission.Rule{Policy: admission.SecondHit}, admission.Rule{Policy: admission.Never}
+	for _, clients := range []int{1, 6} {
+		f("whole", clients, edgetest.Options{Rule: always()})
+		f("parts", clients, edgetest.Options{Rule: always(), MaxObjectBytes: 200, UncacheableFor: time.Hour})
+		f("stage", clients, edgetest.Options{Rule: secondHit, StageBytes: 1 << 20})
+		f("slices", clients, edgetest.Options{Rule: always(), SliceBytes: 64})
+		f("slices of the stage", clients, edgetest.Options{Rule: secondHit, SliceBytes: 64, StageBytes: 1 << 20})
+		f("slices never stored", clients, edgetest.Options{Rule: never, SliceBytes: 64})
+	}
+}
