@@ -1,0 +1,137 @@
+package proxy_test
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/edgetest"
+)
+
+// shelf is a library of which it is known from when on the older versions are gone: what
+// begins later must not see them.
+type shelf struct {
+	library
+	gone [4]atomic.Int64 // the oldest version that may still be seen
+}
+
+// change makes a new version of a URL, by a POST through the edge or by a PURGE after the
+// change, and tells when it is done.
+func (s *shelf) change(base string, url int, method string) error {
+	if method == "PURGE" {
+		s.current[url].Add(1)
+	}
+	version := s.current[url].Load()
+	req, err := http.NewRequest(method, fmt.Sprintf("%s/%d", base, url), http.NoBody)
+	if err != nil {
+		return err
+	}
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusNoContent {
+		return fmt.Errorf("%s /%d: got %d", method, url, res.StatusCode)
+	}
+	if method == http.MethodPost {
+		if _, err := fmt.Sscan(res.Header.Get("X-Version"), &version); err != nil {
+			return fmt.Errorf("POST /%d: %w", url, err)
+		}
+	}
+	for {
+		old := s.gone[url].Load()
+		if old >= version || s.gone[url].CompareAndSwap(old, version) {
+			return nil
+		}
+	}
+}
+
+// read asks for what is there now.
+func (s *shelf) read(req *http.Request) error {
+	url := urlOf(req)
+	oldest := s.gone[url].Load()
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	_, _ = io.Copy(io.Discard, res.Body) // what is cut counts as far as it came
+	tag := strings.Fields(strings.Trim(res.Header.Get("Etag"), `"`))
+	if len(tag) == 0 {
+		return nil
+	}
+	var version int64
+	if _, err := fmt.Sscan(tag[0], &version); err != nil {
+		return err
+	}
+	if version < oldest {
+		return fmt.Errorf("got version %d, want %d or a later one: %d %v", version, oldest, res.StatusCode, res.Header)
+	}
+	return nil
+}
+
+func (s *shelf) visit(t *testing.T, base string, client, requests int) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(11, uint64(client)))
+	for i := range requests {
+		var err error
+		req := s.request(r, base)
+		switch r.IntN(16) {
+		case 0:
+			err = s.change(base, urlOf(req), http.MethodPost)
+		case 1:
+			err = s.change(base, urlOf(req), "PURGE")
+		default:
+			err = s.read(req)
+		}
+		if err != nil {
+			t.Errorf("client %d, request %d, %s %s %v: %v", client, i, req.Method, req.URL.Path, req.Header, err)
+			return
+		}
+	}
+}
+
+// TestNobodyReadsWhatWasThereBeforeAChange: from the moment that an unsafe request is
+// answered (RFC 9111 section 4.4), or a purge, no request that begins then is answered
+// with what was there before, however many fetches and variants are under way.
+func TestNobodyReadsWhatWasThereBeforeAChange(t *testing.T) {
+	const requests, clients = 1800, 6
+	f := func(name string, o edgetest.Options) {
+		t.Run(name, func(t *testing.T) {
+			s := &shelf{library: library{sizes: []int64{500, 64, 1, 63, 65, 500, 128, 501, 300, 192}}}
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				current := &s.current[urlOf(r)]
+				if r.Method == http.MethodPost {
+					w.Header().Set("X-Version", fmt.Sprint(current.Add(1)))
+					return
+				}
+				s.answer(w, r, current.Load())
+			}))
+			t.Cleanup(server.Close)
+			o.Origin.Address = server.Listener.Addr().String()
+			o.PurgeFrom = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+			e := edgetest.Start(t, o)
+			var all sync.WaitGroup
+			for n := range clients {
+				all.Go(func() { s.visit(t, "http://"+e.Address, n, requests/clients) })
+			}
+			all.Wait()
+		})
+	}
+	secondHit, never := admission.Rule{Policy: admission.SecondHit}, admission.Rule{Policy: admission.Never}
+	f("whole", edgetest.Options{Rule: always()})
+	f("parts", edgetest.Options{Rule: always(), MaxObjectBytes: 200})
+	f("stage", edgetest.Options{Rule: secondHit, StageBytes: 1 << 20})
+	f("slices", edgetest.Options{Rule: always(), SliceBytes: 64})
+	f("slices of the stage", edgetest.Options{Rule: secondHit, SliceBytes: 64, StageBytes: 1 << 20})
+	f("slices never stored", edgetest.Options{Rule: never, SliceBytes: 64})
+}
