@@ -51,7 +51,7 @@ type server struct {
 	failures  int       // in a row, while not ejected
 	ejections int       // in a row; 0: not ejected
 	until     time.Time // of the ejection, or of the trial
-	ejected   Ticket    // the last request given out when it was
+	ejected   Ticket    // the last request given out when it was, also after it is back
 	trial     Ticket    // the last that was a trial
 
 	down   bool // by health checks

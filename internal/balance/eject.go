@@ -19,7 +19,7 @@ type Ejection struct {
 // be back carries everything.
 func (b *Balancer) Succeeded(index int, t Ticket) bool {
 	s := &b.servers[index]
-	if s.ejections > 0 && t <= s.ejected {
+	if t <= s.ejected {
 		return false
 	}
 	back := s.ejections > 0
@@ -47,7 +47,7 @@ func (b *Balancer) up() bool {
 // anything new: while all are tried as if none was ejected, many fail.
 func (b *Balancer) Failed(index int, t Ticket, now time.Time) bool {
 	s := &b.servers[index]
-	if b.options.Ejection.Failures == 0 || s.ejections > 0 && t != s.trial {
+	if b.options.Ejection.Failures == 0 || t <= s.ejected || s.ejections > 0 && t != s.trial {
 		return false
 	}
 	if s.ejections == 0 {

@@ -142,6 +142,32 @@ func TestRequestsBeforeAnEjectionSayNothing(t *testing.T) {
 	}
 }
 
+// A hundred requests hung when the server was ejected, and end when it is back: that
+// they do, well or badly, is no news then either.
+func TestRequestsBeforeAnEjectionSayNothingAfterIt(t *testing.T) {
+	b := two(false)
+	var before []Ticket
+	for range 100 {
+		_, ticket, _ := b.Choose(start, only(0))
+		before = append(before, ticket)
+	}
+	fail(t, b, 0, 3, start)
+	_, trial, _ := b.Choose(at(10), only(0))
+	if !b.Succeeded(0, trial) {
+		t.Fatal("the trial succeeded: want the ejection to end by it")
+	}
+	for _, ticket := range before[:99] {
+		if b.Failed(0, ticket, at(11)) {
+			t.Fatal("requests given out before the ejection ejected the server once more")
+		}
+	}
+	fail(t, b, 0, 2, at(11))
+	b.Succeeded(0, before[99])
+	if !fail(t, b, 0, 1, at(11)) {
+		t.Error("a request given out before the ejection made up for failures after it")
+	}
+}
+
 func TestAllEjectedAreTriedOrRefused(t *testing.T) {
 	for _, refuse := range []bool{false, true} {
 		b := two(refuse)
