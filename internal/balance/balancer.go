@@ -71,18 +71,18 @@ func New(options Options) *Balancer {
 // each server. ok is false where none can take it now: those in question are
 // full, or out and not to be tried; Refuses tells.
 func (b *Balancer) Choose(now time.Time, loads []Load) (index int, t Ticket, ok bool) {
-	left := b.left(now, loads)
-	if !left && b.options.Ejection.Refuse {
+	r := b.reach(now, loads)
+	if r != upOnly && b.options.Ejection.Refuse {
 		return 0, 0, false
 	}
 	least := math.Inf(1)
 	if b.options.Policy == LeastConnections {
-		least = b.least(now, loads, left)
+		least = b.least(now, loads, r)
 	}
 	best, total := -1, 0
 	for i := range b.servers {
 		s := &b.servers[i]
-		if !b.candidate(i, now, loads[i], left) || b.burden(i, loads[i]) > least {
+		if !b.candidate(i, now, loads[i], r) || b.burden(i, loads[i]) > least {
 			continue
 		}
 		s.current += s.weight
@@ -97,33 +97,51 @@ func (b *Balancer) Choose(now time.Time, loads []Load) (index int, t Ticket, ok 
 	s := &b.servers[best]
 	s.current -= total
 	b.given++
-	if left && s.ejections > 0 {
+	if r == upOnly && s.ejections > 0 {
 		s.trial, s.until = b.given, now.Add(b.backoff(s.ejections)) // it has as long
 	}
 	return best, b.given, true
 }
 
-// left reports whether any server in question may get requests as usual.
-func (b *Balancer) left(now time.Time, loads []Load) bool {
+// reach is which servers a request may go to.
+type reach uint8
+
+const (
+	upOnly    reach = iota // those that get requests as usual
+	notDown                // the ejected ones, too: it has tried those that are up
+	everybody              // none is up
+)
+
+// reach returns how far a request with these loads has to look. One that has tried
+// every server that is up changes nothing about those that are down.
+func (b *Balancer) reach(now time.Time, loads []Load) reach {
+	r := everybody
 	for i := range b.servers {
-		if !loads[i].Not && b.servers[i].available(now) {
-			return true
+		switch {
+		case !b.servers[i].available(now):
+		case !loads[i].Not:
+			return upOnly
+		default:
+			r = notDown
 		}
 	}
-	return false
+	return r
 }
 
-// candidate reports whether a server can take the request; where none is left,
-// those that are out can, too.
-func (b *Balancer) candidate(i int, now time.Time, l Load, left bool) bool {
-	return !l.Not && !l.Full && (!left || b.servers[i].available(now))
+// candidate reports whether a server can take the request.
+func (b *Balancer) candidate(i int, now time.Time, l Load, r reach) bool {
+	if l.Not || l.Full {
+		return false
+	}
+	s := &b.servers[i]
+	return r == everybody || r == notDown && !s.down || s.available(now)
 }
 
 // least is the smallest burden of a candidate.
-func (b *Balancer) least(now time.Time, loads []Load, left bool) float64 {
+func (b *Balancer) least(now time.Time, loads []Load, r reach) float64 {
 	least := math.Inf(1)
 	for i := range b.servers {
-		if b.candidate(i, now, loads[i], left) {
+		if b.candidate(i, now, loads[i], r) {
 			least = min(least, b.burden(i, loads[i]))
 		}
 	}

@@ -93,15 +93,19 @@ func TestChoiceIsAlwaysJustified(t *testing.T) {
 			for i := range loads {
 				loads[i] = Load{InUse: r.IntN(9), Full: r.IntN(4) == 0, Not: r.IntN(6) == 0}
 			}
-			well, open := 0, 0 // in question; and of those that may be chosen, with room
+			well, left, open := 0, 0, 0 // in all; of those in question; and of those that may be chosen, with room
 			for i := range loads {
-				if state, wait := b.State(i, now); !loads[i].Not && (state == Up || state == Ejected && wait == 0) {
+				if state, wait := b.State(i, now); state == Up || state == Ejected && wait == 0 {
 					well++
+					if !loads[i].Not {
+						left++
+					}
 				}
 			}
 			for i := range loads {
 				state, wait := b.State(i, now)
-				may := state == Up || state == Ejected && wait == 0 || well == 0 && !o.Ejection.Refuse
+				may := state == Up || state == Ejected && wait == 0
+				may = may || left == 0 && !o.Ejection.Refuse && (state != Down || well == 0)
 				if may && !loads[i].Not && !loads[i].Full {
 					open++
 				}
@@ -115,7 +119,7 @@ func TestChoiceIsAlwaysJustified(t *testing.T) {
 			if !ok {
 				continue
 			}
-			if s := &before[i]; well > 0 && !s.available(now) {
+			if s := &before[i]; left > 0 && !s.available(now) {
 				t.Fatalf("seed %d: server %d is out, and others are well", seed, i)
 			}
 			switch r.IntN(3) {

@@ -12,7 +12,9 @@
 //     request, the trial: a circuit breaker for each server.
 //   - Requests given out before an ejection say nothing about the server after it.
 //   - When no server is left, all get requests again, or none, as the operator chose.
-//   - A server that the health checks call down gets none, whatever the rest says.
+//     A request that has tried all that are left may go to an ejected one, then.
+//   - A server that the health checks call down gets none, whatever the rest says,
+//     as long as any is left, tried or not.
 //
 // It knows no socket and no clock: now is an argument, and so is what each server
 // carries. It is not safe for concurrent use.

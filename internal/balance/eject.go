@@ -1,6 +1,9 @@
 package balance
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Ejection says when a server that fails gets no requests for a while.
 type Ejection struct {
@@ -72,5 +75,5 @@ func (b *Balancer) backoff(n int) time.Duration {
 
 // Refuses reports whether no request is given out now because every server is out.
 func (b *Balancer) Refuses(now time.Time) bool {
-	return b.options.Ejection.Refuse && !b.left(now, make([]Load, len(b.servers)))
+	return b.options.Ejection.Refuse && !slices.ContainsFunc(b.servers, func(s server) bool { return s.available(now) })
 }

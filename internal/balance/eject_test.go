@@ -234,6 +234,32 @@ func TestHealthChecksTakeOutAndBringBack(t *testing.T) {
 	f(true, true, Up)
 }
 
+// A request that no connection could be made for to the one server that is up is
+// not for one that is down, but may be for one that is ejected.
+func TestTriedServerIsNotOut(t *testing.T) {
+	f := func(name string, out func(*Balancer), refuse, want bool) {
+		t.Helper()
+		b := two(refuse)
+		out(b)
+		if _, _, ok := b.Choose(start, []Load{{}, {Not: true}}); ok != want {
+			t.Errorf("the other server is up, and was tried: got the one that is %s %v, want %v", name, ok, want)
+		}
+	}
+	down := func(b *Balancer) {
+		for range 3 {
+			b.Checked(0, false)
+		}
+	}
+	f("down", down, false, false)
+	f("down", down, true, false)
+	f("ejected", func(b *Balancer) { fail(t, b, 0, 3, start) }, false, true)
+	f("ejected", func(b *Balancer) { fail(t, b, 0, 3, start) }, true, false)
+	f("down, too", func(b *Balancer) {
+		down(b)
+		fail(t, b, 1, 3, start)
+	}, false, true)
+}
+
 // Requests do not bring back what checks took out.
 func TestAnswersDoNotEndDown(t *testing.T) {
 	b := two(false)

@@ -260,6 +260,33 @@ func TestLimitIsOfEachServerAndTheQueueOfAll(t *testing.T) {
 	})
 }
 
+// A server that drains says so to the health checks. That the other one could not be
+// connected to for once sends it no request.
+func TestDownServerIsNotTheNextOneWhileAnotherIsUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked := 0
+		o, k := startCluster(t, Options{Health: Health{Path: "/health", Interval: time.Hour, Unhealthy: 1}}, once, func(_ int, p *peer) {
+			for r := p.request(); r != ""; r = p.request() {
+				if strings.HasPrefix(r, "GET /health ") {
+					p.say("HTTP/1.1 503 Draining\r\nContent-Length: 0\r\n\r\n")
+					continue
+				}
+				asked++
+				p.say(okWire)
+			}
+		})
+		time.Sleep(time.Second) // virtual: the first checks
+		k.set("a:80", nil)
+		for range 3 {
+			_, _, err := fetch(o, &Request{Method: "POST", Target: "/", Host: "h"})
+			wantKind(t, err, Connect)
+		}
+		if asked != 0 {
+			t.Errorf("got %d requests for the server that is down, want none while a is up", asked)
+		}
+	})
+}
+
 func ejecting(refuse bool) balance.Ejection {
 	return balance.Ejection{Failures: 3, Backoff: 10 * time.Second, MaxBackoff: time.Minute, Refuse: refuse}
 }
