@@ -148,9 +148,10 @@ func (b *Balancer) least(now time.Time, loads []Load, r reach) float64 {
 	return least
 }
 
-// burden is what a server would carry with the request, for its weight.
+// burden is what a server carries, for its weight. The request itself is left out:
+// with it a light server would get nothing as long as a heavy one has little to do.
 func (b *Balancer) burden(i int, l Load) float64 {
-	return float64(l.InUse+1) / float64(b.servers[i].weight)
+	return float64(l.InUse) / float64(b.servers[i].weight)
 }
 
 // available reports whether the server may get a request as usual: it is neither

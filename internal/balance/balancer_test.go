@@ -56,9 +56,22 @@ func TestLeastConnectionsByWeight(t *testing.T) {
 	}
 	f([]int{1, 1, 1}, "abcabc")
 	f([]int{1, 1, 1}, "bcbc", 1, 0, 0)
-	f([]int{1, 3}, "bb", 0, 1)
-	f([]int{1, 3}, "aa", 0, 3)
-	f([]int{1, 3}, "babb", 0, 2) // equal: in turn, by weight
+	f([]int{1, 3}, "aa", 0, 1)
+	f([]int{1, 3}, "bb", 1, 2)
+	f([]int{1, 3}, "aa", 1, 4)
+	f([]int{1, 3}, "babb", 1, 3) // equal: in turn, by weight
+}
+
+// Requests that come one at a time find all servers idle: each gets its share of them.
+// The light ones once got nothing.
+func TestLeastConnectionsSharesByWeightAtLowLoad(t *testing.T) {
+	weights := []int{1, 2, 5}
+	got := turns(New(Options{Policy: LeastConnections, Weights: weights}), 80, make([]Load, 3)...)
+	for i, w := range weights {
+		if n := strings.Count(got, string(rune('a'+i))); n != 10*w {
+			t.Errorf("server %d of weight %d: got %d requests of 80, want %d", i, w, n, 10*w)
+		}
+	}
 }
 
 // Connections that last stand as the weights do.
