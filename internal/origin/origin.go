@@ -76,9 +76,8 @@ func (o *Origin) RoundTrip(ctx context.Context, r *Request) (*Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	res, s, failure := o.tries(ctx, s, r)
+	res, failure := o.tries(ctx, s, r)
 	if failure != nil {
-		o.pool.free(s.server)
 		o.metrics.failed(failure.Kind)
 		return nil, failure
 	}

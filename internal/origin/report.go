@@ -6,27 +6,20 @@ import (
 	"edgeproxy/internal/balance"
 )
 
-// report tells the balancer how a try went, and returns what that changed. A
-// connection that the origin had given up before says nothing of it, and neither
-// does what the caller did.
-func (p *pool) report(s slot, failure *Error, stale bool) (Change, bool) {
+// report tells the balancer how a request to a server went, and returns what that
+// changed. A connection that the origin had given up before says nothing of it, and
+// neither does what the caller did.
+func (p *pool) report(s slot, t tried) (Change, bool) {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var changed bool
-	var cause error
-	if failure != nil {
-		cause = failure
-	}
 	switch {
-	case failure == nil:
-		changed = p.balancer.Succeeded(s.server.index, s.ticket)
-	case failure.Kind == Canceled, failure.Kind == BadRequest, stale:
+	case t.failure == nil:
+		return p.changedLocked(s.server, nil, p.balancer.Succeeded(s.server.index, s.ticket), now)
+	case t.failure.Kind == Canceled, t.failure.Kind == BadRequest, t.stale:
 		return Change{}, false
-	default:
-		changed = p.balancer.Failed(s.server.index, s.ticket, now)
 	}
-	return p.changedLocked(s.server, cause, changed, now)
+	return p.changedLocked(s.server, t.failure, p.balancer.Failed(s.server.index, s.ticket, now), now)
 }
 
 // checked tells the balancer what a health check found.
@@ -53,21 +46,18 @@ func (p *pool) changedLocked(s *server, failure error, changed bool, now time.Ti
 	return c, true
 }
 
-// elsewhere exchanges a slot that was of no use for one of a server that is not
-// among tried. It reports false, and leaves the slot as it is, if there is none.
-func (p *pool) elsewhere(s slot, tried []*server) (slot, bool) {
-	now := time.Now()
+// elsewhere returns a slot of a server that is not among tried, in place of one that
+// was of no use. It reports false if there is none.
+func (p *pool) elsewhere(tried []*server) (slot, bool) {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
-		return s, false
+		return slot{}, false
 	}
-	other, ok := p.chooseLocked(now, tried)
-	if !ok {
-		p.mu.Unlock()
-		return s, false
-	}
-	p.freeLocked(s.server)
+	other, ok := p.chooseLocked(time.Now(), tried)
 	p.mu.Unlock()
+	if !ok {
+		return slot{}, false
+	}
 	return p.usable(other), true
 }

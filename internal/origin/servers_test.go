@@ -330,6 +330,71 @@ func TestServerThatFailsIsEjectedAndTriedAgain(t *testing.T) {
 	})
 }
 
+// A GET that is repeated on a server is one request to it: it counts once, and what
+// came of the repeat is what counts.
+func TestRepeatIsNoSecondFailure(t *testing.T) {
+	f := func(dialled string, servers, failures int, want time.Duration) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			o, k := startCluster(t, Options{
+				Ejection: balance.Ejection{Failures: failures, Backoff: 10 * time.Second, MaxBackoff: time.Hour},
+			}, make([]script, servers)...)
+			_, err := o.RoundTrip(t.Context(), get("/"))
+			wantKind(t, err, Connect)
+			wantDialled(t, k, dialled)
+			for _, s := range o.Stats(time.Now()).Servers {
+				if s.EjectedFor != want {
+					t.Errorf("%s of %d: ejected for %v after one failure of %d, want %v", s.Address, servers, s.EjectedFor, failures, want)
+				}
+			}
+		})
+	}
+	f("a a", 1, 1, 10*time.Second)
+	f("a a", 1, 2, 0)
+	f("a b b", 2, 1, 10*time.Second)
+	f("a b b", 2, 2, 0)
+}
+
+func TestTrialThatIsRepeatedDoublesTheBackoffOnce(t *testing.T) {
+	for _, refuse := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			o, k := startCluster(t, Options{
+				Ejection: balance.Ejection{Failures: 1, Backoff: 10 * time.Second, MaxBackoff: time.Hour, Refuse: refuse},
+			}, nil)
+			for _, want := range []time.Duration{10 * time.Second, 20 * time.Second, 40 * time.Second} {
+				_, err := o.RoundTrip(t.Context(), get("/"))
+				wantKind(t, err, Connect)
+				wantDialled(t, k, "a a")
+				if got := o.Stats(time.Now()).Servers[0].EjectedFor; got != want {
+					t.Errorf("refuse %v: ejected for %v, want %v", refuse, got, want)
+				}
+				time.Sleep(want)
+			}
+		})
+	}
+}
+
+func TestRepeatThatSucceedsIsASuccess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dials := 0
+		played := pipes(t, answers)
+		o := open(t, Options{
+			Ejection: balance.Ejection{Failures: 1, Backoff: time.Minute, MaxBackoff: time.Hour, Refuse: true},
+			Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+				if dials++; dials == 1 {
+					return nil, errRefused
+				}
+				return played(ctx, network, address)
+			},
+		})
+		wantBody(t, o, get("/"), "ok")
+		if s := o.Stats(time.Now()).Servers[0]; s.State != balance.Up {
+			t.Errorf("the server has just answered: got it %v for %v", s.State, s.EjectedFor)
+		}
+		wantBody(t, o, get("/"), "ok")
+	})
+}
+
 // A slow or broken server is ejected like one that refuses; one that says 500 works.
 func TestWhatCountsAsAFailure(t *testing.T) {
 	f := func(name string, s script, want balance.State) {

@@ -16,29 +16,39 @@ type tried struct {
 	stale   bool   // the connection had been given up before
 }
 
-// tries sends r until it is answered or may not be tried again. It returns the
-// slot that is left, which stays with the caller, or with the Body after success.
-func (o *Origin) tries(ctx context.Context, s slot, r *Request) (*Response, slot, *Error) {
+// tries sends r until it is answered or may not be tried again. After a failure no
+// slot is left; after success it stays with the Body. What the balancer is told of a
+// server is what came of the last try on it: a repeat is no second request.
+func (o *Origin) tries(ctx context.Context, s slot, r *Request) (*Response, *Error) {
 	var without []*server // no connection to these can be made
 	repeated := false
 	for n := 1; ; n++ {
 		t := o.try(ctx, s, r)
-		o.tell(o.pool.report(s, t.failure, t.stale))
-		if t.failure == nil || n == maxTries {
-			return t.res, s, t.failure
+		if t.failure == nil {
+			o.tell(o.pool.report(s, t))
+			return t.res, nil
 		}
-		if t.failure.Kind == Connect {
+		if n < maxTries && t.failure.Kind == Connect {
 			without = append(without, s.server)
-			if other, ok := o.pool.elsewhere(s, without); ok {
+			if other, ok := o.pool.elsewhere(without); ok {
+				o.giveUp(s, t)
 				s = other
 				continue
 			}
 		}
-		if repeated || !t.again || !r.repeatable() {
-			return nil, s, t.failure
+		if n == maxTries || repeated || !t.again || !r.repeatable() {
+			o.giveUp(s, t)
+			return nil, t.failure
 		}
 		repeated, s.c = true, nil
 	}
+}
+
+// giveUp ends what the request has to do with the server of s, by what came of its
+// last try there.
+func (o *Origin) giveUp(s slot, t tried) {
+	o.tell(o.pool.report(s, t)) // first, lest the slot goes to who waits for a server that is out
+	o.pool.free(s.server)
 }
 
 // tell passes on what was changed, if anything was.
