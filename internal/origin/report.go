@@ -19,7 +19,9 @@ func (p *pool) report(s slot, t tried) (Change, bool) {
 	case t.failure.Kind == Canceled, t.failure.Kind == BadRequest, t.stale:
 		return Change{}, false
 	}
-	return p.changedLocked(s.server, t.failure, p.balancer.Failed(s.server.index, s.ticket, now), now)
+	changed := p.balancer.Failed(s.server.index, s.ticket, now)
+	p.refuseLocked(now) // a trial that failed changes nothing, but may have been the last hope
+	return p.changedLocked(s.server, t.failure, changed, now)
 }
 
 // checked tells the balancer what a health check found.
@@ -27,16 +29,24 @@ func (p *pool) checked(s *server, failure error) (Change, bool) {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.changedLocked(s, failure, p.balancer.Checked(s.index, failure == nil), now)
+	changed := p.balancer.Checked(s.index, failure == nil)
+	if changed {
+		p.refuseLocked(now)
+	}
+	return p.changedLocked(s, failure, changed, now)
+}
+
+// refuseLocked sends those away who wait where who comes is refused.
+func (p *pool) refuseLocked(now time.Time) {
+	if p.balancer.Refuses(now) {
+		p.dismissLocked("wait for a connection", ErrAllOut)
+	}
 }
 
 // changedLocked draws the consequences for those who wait.
 func (p *pool) changedLocked(s *server, failure error, changed bool, now time.Time) (Change, bool) {
 	if !changed {
 		return Change{}, false
-	}
-	if p.balancer.Refuses(now) {
-		p.dismissLocked("wait for a connection", ErrAllOut)
 	}
 	p.serveLocked(now)
 	c := Change{Server: s.Address}

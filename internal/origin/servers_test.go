@@ -501,6 +501,37 @@ func TestRefusingDismissesWhoWaits(t *testing.T) {
 	})
 }
 
+// The last in the queue is refused as who comes is when the trial fails that the first
+// one was.
+func TestRefusingDismissesWhoWaitsForATrialThatFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, _ := startCluster(t, Options{
+			Ejection:       balance.Ejection{Failures: 1, Backoff: time.Second, MaxBackoff: time.Minute, Refuse: true},
+			MaxConnections: 1, QueueRequests: 5, QueueWait: time.Hour, FirstByteTimeout: 10 * time.Second,
+		}, func(_ int, p *peer) {
+			p.request()
+			p.untilClosed()
+		}, nil)
+		ended := make(chan error, 4)
+		ask := func() {
+			_, err := o.RoundTrip(t.Context(), &Request{Method: "POST", Target: "/", Host: "h"})
+			ended <- err
+		}
+		go ask() // to a, which is silent for 10s
+		synctest.Wait()
+		ask() // to b, which is ejected for 1s
+		wantKind(t, <-ended, Connect)
+		for range 3 {
+			go ask()
+		}
+		time.Sleep(10 * time.Second) // a is ejected, and the first in the queue is b's trial
+		synctest.Wait()
+		if waiting(o) != 0 || len(ended) != 4 {
+			t.Errorf("both are out: got %d who wait and %d who were told, want none and all four", waiting(o), len(ended))
+		}
+	})
+}
+
 // A server whose ejection has ended without a word serves the queue when the next
 // request comes, and in order.
 func TestQueueSeesAnEjectionEnd(t *testing.T) {
