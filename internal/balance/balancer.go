@@ -128,6 +128,9 @@ func (b *Balancer) reach(now time.Time, loads []Load) reach {
 	return r
 }
 
+// Left reports whether any server in question gets requests as usual, be it full.
+func (b *Balancer) Left(now time.Time, loads []Load) bool { return b.reach(now, loads) == upOnly }
+
 // candidate reports whether a server can take the request.
 func (b *Balancer) candidate(i int, now time.Time, l Load, r reach) bool {
 	if l.Not || l.Full {

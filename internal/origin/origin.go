@@ -58,7 +58,8 @@ func New(options Options) (*Origin, error) {
 // say, and Body.Close stops.
 //
 // Where no connection to the server can be made, nothing was sent, and the next
-// server is tried; maxTries bounds all tries together. A GET or HEAD without Body
+// server is tried, or waited for if those that are left are full; maxTries bounds all
+// tries together. A GET or HEAD without Body
 // is sent once more to the same server, on a fresh connection, if no connection
 // could be made, there is no other server, and the certificate was not at fault;
 // or if a connection used before was closed without a byte of response: the origin
@@ -72,9 +73,9 @@ func (o *Origin) RoundTrip(ctx context.Context, r *Request) (*Response, error) {
 	if ctx.Err() != nil {
 		return nil, o.fail(Canceled, "send the request", context.Cause(ctx))
 	}
-	s, err := o.pool.take(ctx)
-	if err != nil {
-		return nil, err
+	s, failure := o.pool.take(ctx)
+	if failure != nil {
+		return nil, failure
 	}
 	res, failure := o.tries(ctx, s, r)
 	if failure != nil {

@@ -3,6 +3,7 @@ package origin
 import (
 	"container/list"
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -13,7 +14,7 @@ import (
 // in use (being dialled or carrying an exchange), or idle with its connection.
 // Slots of a server in use and idle never exceed its limit. Whenever a slot
 // becomes free the queue is served, in order, and nobody overtakes it: a request
-// that comes waits behind those that wait.
+// that comes waits behind those that wait, but for servers that these have tried.
 type pool struct {
 	name       string
 	queueLimit int
@@ -48,24 +49,24 @@ func newPool(o *Options, m *originMetrics) *pool {
 
 // take returns a slot, with an idle connection or the right to dial one. It is to
 // be given back by put or free.
-func (p *pool) take(ctx context.Context) (slot, error) {
-	s, err := p.next(ctx)
-	if err != nil {
-		return slot{}, err
+func (p *pool) take(ctx context.Context) (slot, *Error) {
+	s, failure := p.next(ctx)
+	if failure != nil {
+		return slot{}, failure
 	}
 	return p.usable(s), nil
 }
 
 // next returns a slot whose connection nobody has looked at, or takes a place in
 // the queue.
-func (p *pool) next(ctx context.Context) (slot, error) {
+func (p *pool) next(ctx context.Context) (slot, *Error) {
 	now := time.Now()
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
 		return slot{}, p.overload("take a connection", ErrClosed)
 	}
-	p.serveLocked(now) // an ejection may have ended without a word; if anybody is left, nothing is free
+	p.serveLocked(now) // an ejection may have ended without a word; who waits on can do nothing with what is free
 	if s, ok := p.chooseLocked(now, nil); ok {
 		p.mu.Unlock()
 		return s, nil
@@ -74,19 +75,18 @@ func (p *pool) next(ctx context.Context) (slot, error) {
 		p.mu.Unlock()
 		return slot{}, p.overload("choose a server", ErrAllOut)
 	}
-	return p.queueLocked(ctx)
+	w, ok := p.joinLocked(nil, nil)
+	p.mu.Unlock()
+	if !ok {
+		return slot{}, p.overload("take a connection", fmt.Errorf(
+			"all %d connections are in use and %d requests wait already", p.slots(nil), p.queueLimit))
+	}
+	return p.await(ctx, w)
 }
 
 // chooseLocked takes a slot of the server whose turn it is, none of those in not.
 func (p *pool) chooseLocked(now time.Time, not []*server) (slot, bool) {
-	for i, s := range p.servers {
-		inUse := s.open - len(s.idle)
-		p.loads[i] = balance.Load{InUse: inUse + s.upgraded, Full: inUse >= s.limit}
-	}
-	for _, s := range not {
-		p.loads[s.index].Not = true
-	}
-	i, ticket, ok := p.balancer.Choose(now, p.loads)
+	i, ticket, ok := p.balancer.Choose(now, p.loadsLocked(not))
 	if !ok {
 		return slot{}, false
 	}
@@ -96,6 +96,18 @@ func (p *pool) chooseLocked(now time.Time, not []*server) (slot, bool) {
 		p.metrics.active.Inc()
 	}
 	return s, true
+}
+
+// loadsLocked returns what each server carries, good until the next call.
+func (p *pool) loadsLocked(not []*server) []balance.Load {
+	for i, s := range p.servers {
+		inUse := s.open - len(s.idle)
+		p.loads[i] = balance.Load{InUse: inUse + s.upgraded, Full: inUse >= s.limit}
+	}
+	for _, s := range not {
+		p.loads[s.index].Not = true
+	}
+	return p.loads
 }
 
 // popLocked takes the idle connection that was used last: the one least likely

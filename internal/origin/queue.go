@@ -7,63 +7,93 @@ import (
 	"time"
 )
 
-// grant is what a waiter gets: a slot, or an error and no slot.
+// grant is what a waiter gets: a slot, or a failure and no slot.
 type grant struct {
 	slot
-	err error
+	failure *Error
 }
 
 // waiter is one place in the queue.
 type waiter struct {
-	ready  chan grant // has room for the only grant
-	served bool       // guarded by pool.mu: the grant was sent, the place is gone
+	ready chan grant // has room for the only grant
+	// not are servers that the request has tried in vain, and failure is what came of
+	// the last. Both are nil for one that has just come.
+	not     []*server
+	failure *Error
+	place   *list.Element // guarded by pool.mu; nil: the grant was sent, the place is gone
 }
 
-// queueLocked joins the queue for a slot and waits. It gives up the lock.
-func (p *pool) queueLocked(ctx context.Context) (slot, error) {
-	limit := len(p.servers) * p.servers[0].limit
+// joinLocked joins the queue for a slot of any server but those in not, which have
+// failed. Who has tried one came before those who have not, and stands before them.
+// It reports false where the queue is full.
+func (p *pool) joinLocked(not []*server, failure *Error) (*waiter, bool) {
 	if p.waiters.Len() >= p.queueLimit {
-		p.mu.Unlock()
-		return slot{}, p.overload("take a connection", fmt.Errorf(
-			"all %d connections are in use and %d requests wait already", limit, p.queueLimit))
+		return nil, false
 	}
-	w := &waiter{ready: make(chan grant, 1)}
-	place := p.waiters.PushBack(w)
+	w := &waiter{ready: make(chan grant, 1), not: not, failure: failure}
+	next := p.waiters.Front()
+	for not != nil && next != nil && waiterAt(next).not != nil {
+		next = next.Next()
+	}
+	if not == nil || next == nil {
+		w.place = p.waiters.PushBack(w)
+	} else {
+		w.place = p.waiters.InsertBefore(w, next)
+	}
 	p.metrics.queue.Inc()
-	p.mu.Unlock()
+	return w, true
+}
 
+// waiterAt returns the waiter at a place of the queue, in which there is nothing else.
+func waiterAt(place *list.Element) *waiter {
+	w, _ := place.Value.(*waiter)
+	return w
+}
+
+// await waits for what w is granted.
+func (p *pool) await(ctx context.Context, w *waiter) (slot, *Error) {
 	timer := time.NewTimer(p.wait)
 	defer timer.Stop()
-	var err error
+	var failure *Error
 	select {
 	case g := <-w.ready:
-		return g.slot, g.err
+		return g.slot, g.failure
 	case <-timer.C:
-		err = p.overload("wait for a connection", fmt.Errorf("none of %d became free within %v", limit, p.wait))
+		failure = p.overload("wait for a connection", fmt.Errorf("none of %d became free within %v", p.slots(w.not), p.wait))
 	case <-ctx.Done():
-		err = &Error{Kind: Canceled, Origin: p.name, Op: "wait for a connection", Err: context.Cause(ctx)}
+		failure = &Error{Kind: Canceled, Origin: p.name, Op: "wait for a connection", Err: context.Cause(ctx)}
 	}
-	if p.leave(place, w) {
-		return slot{}, err
+	if p.leave(w) {
+		return slot{}, failure
 	}
 	g := <-w.ready // it came at the same moment
-	if g.err == nil && ctx.Err() != nil {
+	if g.failure == nil && ctx.Err() != nil {
 		p.handBack(g.slot)
-		return slot{}, err
+		return slot{}, failure
 	}
-	return g.slot, g.err
+	return g.slot, g.failure
+}
+
+// slots is how many there are of all servers but those in not.
+func (p *pool) slots(not []*server) int {
+	return (len(p.servers) - len(not)) * p.servers[0].limit
 }
 
 // leave takes a waiter out of the queue. It reports false if w was served first.
-func (p *pool) leave(place *list.Element, w *waiter) bool {
+func (p *pool) leave(w *waiter) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if w.served {
+	if w.place == nil {
 		return false
 	}
-	p.waiters.Remove(place)
-	p.metrics.queue.Dec()
+	p.removeLocked(w)
 	return true
+}
+
+func (p *pool) removeLocked(w *waiter) {
+	p.waiters.Remove(w.place)
+	w.place = nil
+	p.metrics.queue.Dec()
 }
 
 // handBack returns what a waiter was granted and has no use for.
@@ -75,33 +105,41 @@ func (p *pool) handBack(s slot) {
 	p.put(s.c, time.Until(s.c.expires))
 }
 
-// serveLocked hands out slots for as long as somebody waits and there are any.
+// serveLocked hands out slots, in order, for as long as somebody waits and there are
+// any. One who has tried a server does not hold up those behind who may have it.
 func (p *pool) serveLocked(now time.Time) {
-	for p.waiters.Len() > 0 {
-		s, ok := p.chooseLocked(now, nil)
-		if !ok {
+	for next := p.waiters.Front(); next != nil; {
+		w := waiterAt(next)
+		next = next.Next()
+		s, ok := p.chooseLocked(now, w.not)
+		if ok {
+			p.grantLocked(w, grant{slot: s})
+		} else if w.not == nil {
 			return
 		}
-		p.grantLocked(grant{slot: s})
 	}
 }
 
 // dismissLocked sends everybody away who waits.
 func (p *pool) dismissLocked(op string, err error) {
-	for p.grantLocked(grant{err: p.overload(op, err)}) {
+	for first := p.waiters.Front(); first != nil; first = p.waiters.Front() {
+		p.grantLocked(waiterAt(first), grant{failure: p.overload(op, err)})
 	}
 }
 
-// grantLocked hands g to the first waiter, if there is one. A slot in g stays
-// in use.
-func (p *pool) grantLocked(g grant) bool {
-	first := p.waiters.Front()
-	if first == nil {
-		return false
+// strandLocked sends those away, with the failure they had, whom no server is left for.
+func (p *pool) strandLocked(now time.Time) {
+	for next := p.waiters.Front(); next != nil && waiterAt(next).not != nil; {
+		w := waiterAt(next)
+		next = next.Next()
+		if !p.balancer.Left(now, p.loadsLocked(w.not)) {
+			p.grantLocked(w, grant{failure: w.failure})
+		}
 	}
-	w, _ := p.waiters.Remove(first).(*waiter) // queueLocked puts in nothing else
-	w.served = true
-	p.metrics.queue.Dec()
+}
+
+// grantLocked takes w out of the queue and hands it g. A slot in g stays in use.
+func (p *pool) grantLocked(w *waiter, g grant) {
+	p.removeLocked(w)
 	w.ready <- g // never waits
-	return true
 }

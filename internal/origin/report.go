@@ -20,7 +20,7 @@ func (p *pool) report(s slot, t tried) (Change, bool) {
 		return Change{}, false
 	}
 	changed := p.balancer.Failed(s.server.index, s.ticket, now)
-	p.refuseLocked(now) // a trial that failed changes nothing, but may have been the last hope
+	p.dismissOutLocked(now) // a trial that failed changes nothing, but may have been the last hope
 	return p.changedLocked(s.server, t.failure, changed, now)
 }
 
@@ -31,16 +31,18 @@ func (p *pool) checked(s *server, failure error) (Change, bool) {
 	defer p.mu.Unlock()
 	changed := p.balancer.Checked(s.index, failure == nil)
 	if changed {
-		p.refuseLocked(now)
+		p.dismissOutLocked(now)
 	}
 	return p.changedLocked(s, failure, changed, now)
 }
 
-// refuseLocked sends those away who wait where who comes is refused.
-func (p *pool) refuseLocked(now time.Time) {
+// dismissOutLocked sends those away who wait where who comes is refused, and those whom
+// no server is left for that they have not tried.
+func (p *pool) dismissOutLocked(now time.Time) {
 	if p.balancer.Refuses(now) {
 		p.dismissLocked("wait for a connection", ErrAllOut)
 	}
+	p.strandLocked(now)
 }
 
 // changedLocked draws the consequences for those who wait.
@@ -56,18 +58,25 @@ func (p *pool) changedLocked(s *server, failure error, changed bool, now time.Ti
 	return c, true
 }
 
-// elsewhere returns a slot of a server that is not among tried, in place of one that
-// was of no use. It reports false if there is none.
-func (p *pool) elsewhere(tried []*server) (slot, bool) {
+// elsewhere finds a slot of a server that is not among tried, the last of which failed
+// so, or a place in the queue where such servers are well but full. The result is to
+// be awaited, once the slot that was of no use is given back. It is nil if there is
+// neither.
+func (p *pool) elsewhere(tried []*server, failure *Error) *waiter {
+	now := time.Now()
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.closed {
-		p.mu.Unlock()
-		return slot{}, false
+		return nil
 	}
-	other, ok := p.chooseLocked(time.Now(), tried)
-	p.mu.Unlock()
-	if !ok {
-		return slot{}, false
+	if s, ok := p.chooseLocked(now, tried); ok {
+		w := &waiter{ready: make(chan grant, 1)}
+		w.ready <- grant{slot: s}
+		return w
 	}
-	return p.usable(other), true
+	if !p.balancer.Left(now, p.loadsLocked(tried)) {
+		return nil
+	}
+	w, _ := p.joinLocked(tried, failure)
+	return w
 }

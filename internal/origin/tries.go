@@ -2,6 +2,7 @@ package origin
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -29,10 +30,16 @@ func (o *Origin) tries(ctx context.Context, s slot, r *Request) (*Response, *Err
 			return t.res, nil
 		}
 		if n < maxTries && t.failure.Kind == Connect {
-			without = append(without, s.server)
-			if other, ok := o.pool.elsewhere(without); ok {
+			if !slices.Contains(without, s.server) {
+				without = append(without, s.server)
+			}
+			if w := o.pool.elsewhere(without, t.failure); w != nil {
 				o.giveUp(s, t)
-				s = other
+				var failure *Error
+				if s, failure = o.pool.await(ctx, w); failure != nil {
+					return nil, failure
+				}
+				s = o.pool.usable(s)
 				continue
 			}
 		}

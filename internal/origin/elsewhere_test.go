@@ -1,0 +1,188 @@
+package origin
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"edgeproxy/internal/balance"
+)
+
+// beside returns an Origin of a, which refuses connections, and b, whose only one is in
+// use until release gets something.
+func beside(t *testing.T, o Options) (origin *Origin, k *cluster, release chan<- struct{}) {
+	t.Helper()
+	gate := make(chan struct{})
+	o.MaxConnections = 1
+	origin, k = startCluster(t, o, nil, func(_ int, p *peer) {
+		for p.request() != "" {
+			if _, open := <-gate; !open {
+				return
+			}
+			p.say(okWire)
+		}
+	})
+	go func() { _, _, _ = fetch(origin, get("/")) }()
+	time.Sleep(time.Second) // virtual: an ejection of a that lasts no longer is over
+	wantDialled(t, k, "a b")
+	return origin, k, gate
+}
+
+// sent sends a POST, and returns where its error will be.
+func sent(ctx context.Context, o *Origin) <-chan error {
+	ended := make(chan error, 1)
+	go func() {
+		res, err := o.RoundTrip(ctx, &Request{Method: "POST", Target: "/", Host: "h"})
+		if err == nil {
+			_ = res.Body.Close()
+		}
+		ended <- err
+	}()
+	synctest.Wait()
+	return ended
+}
+
+// wantRest wants nobody in the queue, and no slots but those given.
+func wantRest(t *testing.T, o *Origin, slots int) {
+	t.Helper()
+	synctest.Wait()
+	if waiting(o) != 0 || openCount(o) != slots {
+		t.Errorf("got %d who wait and %d slots, want none and %d", waiting(o), openCount(o), slots)
+	}
+}
+
+// A server that is dead sent the client away with its error, although the other one
+// was well and the queue had room.
+func TestFullServerBesideADeadOneIsWaitedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, k, release := beside(t, Options{QueueRequests: 1, QueueWait: time.Minute, FirstByteTimeout: time.Hour})
+		defer close(release)
+		ended := sent(t.Context(), o)
+		if waiting(o) != 1 || openCount(o) != 1 {
+			t.Errorf("got %d who wait and %d slots, want one and that of b", waiting(o), openCount(o))
+		}
+		wantKind(t, <-sent(t.Context(), o), Connect) // the queue has no more room
+		wantDialled(t, k, "a a")
+		release <- struct{}{}
+		release <- struct{}{}
+		if err := <-ended; err != nil {
+			t.Errorf("got error %v, want what b says", err)
+		}
+		wantRest(t, o, 0)
+	})
+}
+
+func TestNoQueueBesideADeadServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, k, release := beside(t, Options{FirstByteTimeout: time.Hour})
+		defer close(release)
+		_, err := o.RoundTrip(t.Context(), get("/"))
+		wantKind(t, err, Connect)
+		wantDialled(t, k, "a a")
+		wantRest(t, o, 1)
+	})
+}
+
+// Who waits for b keeps nobody from a. Of those who wait for b, the first to come is
+// the first to be served, also before one that has not tried a.
+func TestWaitingForOneServerHoldsUpNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, k, release := beside(t, Options{QueueRequests: 5, QueueWait: time.Hour, FirstByteTimeout: time.Hour})
+		first := sent(t.Context(), o)
+		second := sent(t.Context(), o)
+		wantDialled(t, k, "a a")
+		hold := make(chan struct{})
+		k.set("a:80", func(_ int, p *peer) {
+			for p.request() != "" {
+				<-hold
+				p.say(okWire)
+			}
+		})
+		third := sent(t.Context(), o) // has a
+		last := sent(t.Context(), o)  // waits for either
+		wantDialled(t, k, "a")
+		if waiting(o) != 3 {
+			t.Errorf("got %d who wait, want three", waiting(o))
+		}
+		hold <- struct{}{}
+		hold <- struct{}{}
+		if e, f := <-third, <-last; e != nil || f != nil {
+			t.Errorf("on a: got errors %v and %v, want none", e, f)
+		}
+		release <- struct{}{} // whoever had b at the beginning
+		release <- struct{}{}
+		synctest.Wait()
+		if len(first) != 1 || len(second) != 0 {
+			t.Errorf("b is free once: got %d of the first and %d of the second, want the first", len(first), len(second))
+		}
+		release <- struct{}{}
+		if e, f := <-first, <-second; e != nil || f != nil {
+			t.Errorf("on b: got errors %v and %v, want none", e, f)
+		}
+		close(release)
+		close(hold)
+		o.Close()
+		wantRest(t, o, 0)
+	})
+}
+
+// Who had a slot already came before all who wait.
+func TestWhoHasTriedAServerComesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, k, release := beside(t, Options{QueueRequests: 5, QueueWait: time.Hour, FirstByteTimeout: time.Hour, ConnectTimeout: 3 * time.Second})
+		k.set("a:80", hangs)
+		first := sent(t.Context(), o)  // dials a
+		second := sent(t.Context(), o) // will have a, after it
+		third := sent(t.Context(), o)
+		time.Sleep(4 * time.Second)
+		release <- struct{}{} // whoever had b at the beginning
+		release <- struct{}{}
+		synctest.Wait()
+		if len(first) != 1 || len(second) != 0 || len(third) != 0 {
+			t.Errorf("b is free once: got it for %d, %d, %d, want it for the first to come", len(first), len(second), len(third))
+		}
+		release <- struct{}{} // the third
+		release <- struct{}{} // the second, when a has failed it, too
+		if e, f := <-second, <-third; e != nil || f != nil {
+			t.Errorf("got errors %v and %v, want none", e, f)
+		}
+		close(release)
+		o.Close()
+		wantRest(t, o, 0)
+	})
+}
+
+// The ways out of the queue for who has tried a server; none keeps a place or a slot.
+func TestWaitingBesideADeadServerEnds(t *testing.T) {
+	f := func(name string, o Options, end func(*Origin, context.CancelFunc), after time.Duration, want Kind) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			o.QueueRequests, o.QueueWait = 1, time.Minute
+			origin, _, release := beside(t, o)
+			defer close(release)
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			begun := time.Now()
+			ended := sent(ctx, origin)
+			end(origin, cancel)
+			wantKind(t, <-ended, want)
+			if d := time.Since(begun); d != after {
+				t.Errorf("%s: ended after %v, want %v", name, d, after)
+			}
+			synctest.Wait()
+			if waiting(origin) != 0 || openCount(origin) > 1 {
+				t.Errorf("%s: got %d who wait and %d slots, want none and that of b at most", name, waiting(origin), openCount(origin))
+			}
+		})
+	}
+	nothing := func(*Origin, context.CancelFunc) {}
+	slow := Options{FirstByteTimeout: time.Hour}
+	f("its time is over", slow, nothing, time.Minute, Overload)
+	f("the client leaves", slow, func(_ *Origin, cancel context.CancelFunc) { cancel() }, 0, Canceled)
+	f("close", slow, func(o *Origin, _ context.CancelFunc) { o.Close() }, 0, Overload)
+	f("b is ejected", Options{
+		FirstByteTimeout: 20 * time.Second,
+		Ejection:         balance.Ejection{Failures: 1, Backoff: time.Second, MaxBackoff: time.Minute},
+	}, nothing, 19*time.Second, Connect)
+}
