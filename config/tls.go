@@ -43,7 +43,19 @@ func (v *validator) tls() {
 			}
 		}
 	}
-	if !secure && len(v.c.TLS.Certificates) > 0 && v.sound("tls.certificates", "listen") {
-		v.add("tls.certificates", "", "want no such key: no listener has tls: true")
+	if !secure {
+		v.unusedTLS()
+	}
+}
+
+// unusedTLS refuses what says something about TLS that no listener speaks. The default,
+// written out, says nothing.
+func (v *validator) unusedTLS() {
+	const want = "want no such key: no listener has tls: true"
+	if len(v.c.TLS.Certificates) > 0 && v.sound("tls.certificates", "listen") {
+		v.add("tls.certificates", "", want)
+	}
+	if v.c.TLS.MinVersion != TLS12 && v.sound("tls.min_version", "listen") {
+		v.fail("tls.min_version", want)
 	}
 }
