@@ -21,7 +21,7 @@ func (e *edge) buildOrigins() (byName map[string]*origin.Origin, hostOf map[stri
 		if err != nil {
 			return nil, nil, err
 		}
-		options.Metrics, options.Dial = metrics, e.dialer.Dial
+		options.Metrics, options.Dial, options.DialFailed = metrics, e.dialer.Dial, e.dialer.Failed
 		options.OnChange = func(change origin.Change) { e.serverChanged(c.Name, change) }
 		o, err := origin.New(options)
 		if err != nil {

@@ -64,6 +64,17 @@ func (d *Dialer) Dial(ctx context.Context, network, address string) (net.Conn, e
 	return c, err
 }
 
+// Failed says that a connection to address, which reached the address at, was of no
+// use: a server may take connections and answer nothing. The other addresses of the
+// name are tried before it then, those that have failed longer ago before later ones.
+func (d *Dialer) Failed(address string, at net.Addr) {
+	host, _, err := net.SplitHostPort(address)
+	tcp, ok := at.(*net.TCPAddr)
+	if err == nil && ok {
+		d.names.failed(host, tcp.AddrPort().Addr().Unmap())
+	}
+}
+
 func (d *Dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	host, service, err := net.SplitHostPort(address)
 	if err != nil {

@@ -9,6 +9,8 @@
 //     up to Options.Keep, and is asked for anew in the background.
 //   - An address that does not answer costs Options.AttemptDelay, not the time of
 //     the whole dial: the next one is tried beside it (RFC 8305 section 5).
+//   - An address that answers is tried first from then on, until it does not, or what
+//     is asked of it fails.
 //   - Everything has a limit: how old an answer gets, how long a lookup takes, how
 //     many run for a name (one), how many addresses are tried.
 //

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 )
@@ -22,6 +23,7 @@ type names struct {
 type name struct {
 	addrs   []netip.Addr // never written again
 	first   netip.Addr   // answered the last time
+	last    []netip.Addr // answered, and were of no use; the one that was it last at the end
 	at      time.Time    // when addrs came; zero: never
 	doubted bool         // none of addrs answered
 	asked   time.Time    // when the last lookup began
@@ -60,7 +62,7 @@ func (n *names) addresses(ctx context.Context, host string) ([]netip.Addr, error
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		e := n.known[host]
-		return order(e.addrs, e.first), nil
+		return order(e.addrs, e.first, e.last), nil
 	case addrs != nil:
 		return addrs, nil
 	}
@@ -80,7 +82,7 @@ func (n *names) recall(host string, now time.Time) (addrs []netip.Addr, l *looku
 	}
 	age := now.Sub(e.at)
 	if !e.at.IsZero() && age < n.options.Keep {
-		addrs = order(e.addrs, e.first)
+		addrs = order(e.addrs, e.first, e.last)
 	}
 	switch {
 	case addrs == nil:
@@ -131,6 +133,22 @@ func (n *names) answered(host string, address netip.Addr) {
 	if e := n.known[host]; e != nil {
 		e.first = address
 	}
+}
+
+// failed notes that address answered, and what was then asked of it failed.
+func (n *names) failed(host string, address netip.Addr) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	e := n.known[host]
+	if e == nil {
+		return
+	}
+	if e.first == address {
+		e.first = netip.Addr{}
+	}
+	e.last = slices.DeleteFunc(e.last, func(a netip.Addr) bool { return a == address })
+	e.last = append(e.last, address)
+	e.last = e.last[max(len(e.last)-maxAddresses, 0):]
 }
 
 // doubt notes that no address of host answered: they may have changed.

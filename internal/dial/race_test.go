@@ -35,6 +35,50 @@ func TestAddressThatDoesNotAnswerCostsItsDelay(t *testing.T) {
 	})
 }
 
+// The one that goes first may die, or take connections and answer nothing.
+func TestAddressThatGoesFirstGivesWay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := &network{hosts: map[string]host{"10.0.0.1:80": {}, "10.0.0.2:80": {}, "10.0.0.3:80": {}}}
+		d := start(t, &resolver{addrs: addresses("10.0.0.1 10.0.0.2 10.0.0.3")}, n)
+		failed := func(address string) {
+			t.Helper()
+			wantDial(t, d, address+":80", 0)
+			d.Failed("app.test:80", &net.TCPAddr{IP: net.ParseIP(address), Port: 80})
+		}
+		failed("10.0.0.1")
+		failed("10.0.0.2")
+		wantDial(t, d, "10.0.0.3:80", 0)
+		wantDial(t, d, "10.0.0.3:80", 0)
+		failed("10.0.0.3")
+		failed("10.0.0.1") // the first to have failed has had the longest time
+
+		delete(n.hosts, "10.0.0.2:80")
+		wantDial(t, d, "10.0.0.3:80", 250*time.Millisecond)
+		wantDial(t, d, "10.0.0.3:80", 0)
+		delete(n.hosts, "10.0.0.3:80")
+		wantDial(t, d, "10.0.0.1:80", 500*time.Millisecond)
+		wantDial(t, d, "10.0.0.1:80", 0)
+	})
+}
+
+func TestFailureOfWhatIsNoNameIsForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := start(t, &resolver{addrs: addresses("10.0.0.1")}, everywhere())
+		d.Failed("10.0.0.1:80", &net.TCPAddr{IP: net.ParseIP("10.0.0.1")})
+		d.Failed("other.test:80", &net.TCPAddr{IP: net.ParseIP("10.0.0.1")})
+		wantDial(t, d, "10.0.0.1:80", 0)
+		d.Failed("app.test:80", &net.UnixAddr{})
+		d.Failed("app.test:80", nil)
+		for i := range 100 {
+			d.Failed("app.test:80", &net.TCPAddr{IP: net.IPv4(10, 0, 1, byte(i/2))}) // each twice
+		}
+		last := d.names.known["app.test"].last
+		if n := len(d.names.known); n != 1 || len(last) != maxAddresses || last[0].String() != "10.0.1.34" {
+			t.Errorf("got %d names, and the addresses %v that failed, want 1, and %d from 10.0.1.34 on", n, last, maxAddresses)
+		}
+	})
+}
+
 func TestRefusedAddressGivesWayAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := start(t, &resolver{addrs: addresses("10.0.0.1 10.0.0.2 10.0.0.3")}, &network{hosts: map[string]host{

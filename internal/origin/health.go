@@ -106,6 +106,9 @@ func (k *checks) check(ctx context.Context, s *server) error {
 		Header: field.List{{Name: "User-Agent", Value: "edgeproxy health check"}},
 	}}
 	head, _, failure := x.run()
+	if failure != nil && !errors.Is(ctx.Err(), context.Canceled) {
+		k.origin.useless(s, c.socket)
+	}
 	switch {
 	case ctx.Err() != nil:
 		return k.origin.fail(Timeout, "check the health", context.Cause(ctx))

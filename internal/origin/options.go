@@ -51,6 +51,10 @@ type Options struct {
 	// Dial makes a connection; nil means a net.Dialer. It must return when its
 	// context ends. Closing a connection must end a Read and a Write on it.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+	// DialFailed is told of the address of a server, and of the other end of a
+	// connection that Dial made to it, where that was of no use: TLS could not be
+	// spoken, or no proper head came in time. It must not wait; nil is nobody.
+	DialFailed func(address string, at net.Addr)
 
 	// ConnectTimeout bounds one dial, the TLS handshake included. Default 3s.
 	ConnectTimeout time.Duration

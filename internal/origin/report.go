@@ -7,8 +7,7 @@ import (
 )
 
 // report tells the balancer how a request to a server went, and returns what that
-// changed. A connection that the origin had given up before says nothing of it, and
-// neither does what the caller did.
+// changed.
 func (p *pool) report(s slot, t tried) (Change, bool) {
 	now := time.Now()
 	p.mu.Lock()
@@ -16,7 +15,7 @@ func (p *pool) report(s slot, t tried) (Change, bool) {
 	switch {
 	case t.failure == nil:
 		return p.changedLocked(s.server, nil, p.balancer.Succeeded(s.server.index, s.ticket), now)
-	case t.failure.Kind == Canceled, t.failure.Kind == BadRequest, t.stale:
+	case !t.theirs():
 		return Change{}, false
 	}
 	changed := p.balancer.Failed(s.server.index, s.ticket, now)

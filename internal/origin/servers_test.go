@@ -9,6 +9,7 @@ import (
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -264,14 +265,14 @@ func TestLimitIsOfEachServerAndTheQueueOfAll(t *testing.T) {
 // connected to for once sends it no request.
 func TestDownServerIsNotTheNextOneWhileAnotherIsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		asked := 0
+		var asked atomic.Int64
 		o, k := startCluster(t, Options{Health: Health{Path: "/health", Interval: time.Hour, Unhealthy: 1}}, once, func(_ int, p *peer) {
 			for r := p.request(); r != ""; r = p.request() {
 				if strings.HasPrefix(r, "GET /health ") {
 					p.say("HTTP/1.1 503 Draining\r\nContent-Length: 0\r\n\r\n")
 					continue
 				}
-				asked++
+				asked.Add(1)
 				p.say(okWire)
 			}
 		})
@@ -281,8 +282,8 @@ func TestDownServerIsNotTheNextOneWhileAnotherIsUp(t *testing.T) {
 			_, _, err := fetch(o, &Request{Method: "POST", Target: "/", Host: "h"})
 			wantKind(t, err, Connect)
 		}
-		if asked != 0 {
-			t.Errorf("got %d requests for the server that is down, want none while a is up", asked)
+		if n := asked.Load(); n != 0 {
+			t.Errorf("got %d requests for the server that is down, want none while a is up", n)
 		}
 	})
 }

@@ -2,6 +2,8 @@ package origin
 
 import (
 	"context"
+	"errors"
+	"net"
 	"slices"
 	"time"
 )
@@ -15,6 +17,12 @@ type tried struct {
 	failure *Error // nil: res is the answer
 	again   bool   // the server cannot have answered, and may be asked once more
 	stale   bool   // the connection had been given up before
+}
+
+// theirs reports whether the server failed. A connection that it had given up before
+// says nothing of it, and neither does what the caller did.
+func (t tried) theirs() bool {
+	return t.failure != nil && !t.stale && t.failure.Kind != Canceled && t.failure.Kind != BadRequest
 }
 
 // tries sends r until it is answered or may not be tried again. After a failure no
@@ -84,7 +92,11 @@ func (o *Origin) try(ctx context.Context, s slot, r *Request) tried {
 	if failure != nil {
 		c.close()
 		stale := failure.Kind == Cut && x.silent && c.reused
-		return tried{failure: failure, again: stale, stale: stale}
+		t := tried{failure: failure, again: stale, stale: stale}
+		if t.theirs() {
+			o.useless(s.server, c.socket)
+		}
+		return t
 	}
 	o.metrics.waited(x.firstByte.Sub(x.begun))
 	if h.status == switching {
@@ -121,8 +133,19 @@ func (o *Origin) dial(ctx context.Context, s *server) (*conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.TLS != nil {
-		return secure(ctx, nc, s.TLS)
+	if s.TLS == nil {
+		return newConn(nc), nil
 	}
-	return newConn(nc), nil
+	c, err := secure(ctx, nc, s.TLS)
+	if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
+		o.useless(s, nc)
+	}
+	return c, err
+}
+
+// useless passes on that a connection was, although it was made.
+func (o *Origin) useless(s *server, c net.Conn) {
+	if o.options.DialFailed != nil {
+		o.options.DialFailed(s.Address, c.RemoteAddr())
+	}
 }
