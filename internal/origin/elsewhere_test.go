@@ -2,9 +2,14 @@ package origin
 
 import (
 	"context"
+	"io"
+	"math/rand/v2"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
 
 	"edgeproxy/internal/balance"
 )
@@ -185,4 +190,70 @@ func TestWaitingBesideADeadServerEnds(t *testing.T) {
 		FirstByteTimeout: 20 * time.Second,
 		Ejection:         balance.Ejection{Failures: 1, Backoff: time.Second, MaxBackoff: time.Minute},
 	}, nothing, 19*time.Second, Connect)
+}
+
+// Servers that die, hang and come back, clients that leave, and a close at any time:
+// no slot, no place in the queue and no gauge is left over by any way out.
+func TestEveryWayOutLeavesNothing(t *testing.T) {
+	for seed := range uint64(40) {
+		synctest.Test(t, func(t *testing.T) {
+			registry := prometheus.NewRegistry()
+			moody := func(n int, p *peer) {
+				r := rand.New(rand.NewPCG(seed, uint64(n)))
+				for p.request() != "" {
+					time.Sleep(time.Duration(r.IntN(300)) * time.Millisecond)
+					if r.IntN(7) == 0 {
+						return
+					}
+					p.say(okWire)
+				}
+			}
+			o, k := startCluster(t, Options{
+				Ejection: balance.Ejection{Failures: 2, Backoff: 200 * time.Millisecond, MaxBackoff: time.Second, Refuse: seed%2 == 0},
+				Health:   Health{Path: "/", Interval: 300 * time.Millisecond, Timeout: 150 * time.Millisecond},
+				Balance:  balance.Policy(seed / 2 % 2), Metrics: NewMetrics(registry), FirstByteTimeout: time.Second,
+				MaxConnections: 2, QueueRequests: 10, QueueWait: 700 * time.Millisecond, ConnectTimeout: time.Second,
+			}, moody, moody, nil)
+			var wg sync.WaitGroup
+			wg.Go(func() {
+				for i := range 10 {
+					time.Sleep(200 * time.Millisecond)
+					k.set([]string{"a:80", "b:80", "c:80"}[i%3], []script{nil, moody, hangs}[(i+int(seed))%3])
+				}
+			})
+			for i := range 120 {
+				wg.Go(func() {
+					r := rand.New(rand.NewPCG(seed, uint64(i)))
+					time.Sleep(time.Duration(r.IntN(2500)) * time.Millisecond)
+					ctx, cancel := context.WithTimeout(t.Context(), time.Duration(1+r.IntN(1500))*time.Millisecond)
+					defer cancel()
+					res, err := o.RoundTrip(ctx, &Request{Method: []string{"GET", "POST"}[i%2], Target: "/", Host: "h"})
+					if err != nil {
+						return
+					}
+					if r.IntN(4) > 0 {
+						_, _ = io.Copy(io.Discard, res.Body)
+					}
+					_ = res.Body.Close()
+				})
+			}
+			time.Sleep(time.Duration(seed%4) * time.Second)
+			if seed%4 > 0 {
+				o.Close()
+			}
+			wg.Wait()
+			o.Close()
+			if openCount(o) != 0 || waiting(o) != 0 {
+				t.Errorf("seed %d: got %d slots and %d who wait, want none", seed, openCount(o), waiting(o))
+			}
+			for _, state := range []string{"idle", "active", "upgraded"} {
+				if got := sample(t, registry, "edgeproxy_origin_connections", "app", state); got != 0 {
+					t.Errorf("seed %d: got %v connections %s, want none", seed, got, state)
+				}
+			}
+			if got := sample(t, registry, "edgeproxy_origin_queue_requests", "app"); got != 0 {
+				t.Errorf("seed %d: got %v in the queue, want none", seed, got)
+			}
+		})
+	}
 }
