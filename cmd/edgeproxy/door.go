@@ -54,7 +54,7 @@ func (d *door) open(e *edge) (err error) {
 	})
 	d.inside = listen.NewQueue(d.listener.Addr())
 	d.h2 = bridge.New(bridge.Options{
-		Put: d.inside.Put, Streams: maxStreams, HeaderBytes: int(limits.HeaderBytes),
+		Put: d.inside.Put, Peer: e.peers.Of, Streams: maxStreams, HeaderBytes: int(limits.HeaderBytes),
 		HeaderTimeout: limits.HeaderTimeout, Idle: limits.Keepalive, WriteIdle: limits.WriteIdle,
 		State: e.streamsAre, Log: e.log,
 	})

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 )
 
@@ -16,6 +17,10 @@ type Options struct {
 	// Put takes the server's end of a connection of HTTP/1.1 for each request; false is
 	// that nobody will serve it.
 	Put func(net.Conn) bool
+	// Peer tells whose connection a client's is, where that is not what its address says;
+	// nil is that it always is. It is asked once, before the connection's first request:
+	// requests can outlast the connection, and whoever knew of it may have forgotten.
+	Peer func(net.Conn) (client netip.Addr, told bool)
 	// Streams is how many requests one client may have under way at once.
 	Streams int
 	// HeaderBytes bounds the fields of a request.
@@ -42,13 +47,15 @@ func New(o Options) *http.Server {
 			MaxConcurrentStreams: o.Streams, WriteByteTimeout: o.WriteIdle,
 			MaxReceiveBufferPerConnection: 1 << 20, MaxReceiveBufferPerStream: 256 << 10,
 		},
-		ConnState:   o.State,
-		ConnContext: func(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, clientKey{}, c) },
-		ErrorLog:    slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
+		ConnState: o.State,
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, clientKey{}, newClient(c, o.Peer))
+		},
+		ErrorLog: slog.NewLogLogger(o.Log.Handler(), slog.LevelDebug),
 	}
 }
 
-// clientKey finds the client's connection in the context of a request.
+// clientKey finds the *client in the context of a request.
 type clientKey struct{}
 
 // handler answers requests of HTTP/2.
@@ -63,7 +70,7 @@ const answerBuffer = 32 << 10
 // ServeHTTP implements http.Handler. It panics with http.ErrAbortHandler, which resets
 // the stream, where the answer has broken off.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	c := dial(h.put, r.Context().Value(clientKey{}).(net.Conn), r.TLS)
+	c := dial(h.put, r.Context().Value(clientKey{}).(*client), r.TLS)
 	if c == nil {
 		http.Error(w, http.StatusText(http.StatusServiceUnavailable), http.StatusServiceUnavailable)
 		return

@@ -3,21 +3,43 @@ package bridge
 import (
 	"crypto/tls"
 	"net"
+	"net/netip"
 )
+
+// client is the connection that a client came in by.
+type client struct {
+	conn net.Conn // under TLS
+	peer netip.Addr
+	told bool // peer stands for the connection's own address
+}
+
+func newClient(c net.Conn, peer func(net.Conn) (netip.Addr, bool)) *client {
+	out := &client{conn: c}
+	if secure, ok := c.(*tls.Conn); ok {
+		out.conn = secure.NetConn()
+	}
+	if peer != nil {
+		out.peer, out.told = peer(c)
+	}
+	return out
+}
 
 // conn is the server's end of one request's connection. It says that it is of the
 // client's address and of TLS, as the one it came in by.
 type conn struct {
 	net.Conn
-	client net.Conn
+	client *client
 	state  *tls.ConnectionState
 }
 
-func (c *conn) LocalAddr() net.Addr  { return c.client.LocalAddr() }
-func (c *conn) RemoteAddr() net.Addr { return c.client.RemoteAddr() }
+func (c *conn) LocalAddr() net.Addr  { return c.client.conn.LocalAddr() }
+func (c *conn) RemoteAddr() net.Addr { return c.client.conn.RemoteAddr() }
 
 // NetConn returns the connection that the client came in by, under TLS.
-func (c *conn) NetConn() net.Conn { return c.client }
+func (c *conn) NetConn() net.Conn { return c.client.conn }
+
+// Peer is what Options.Peer told of the client's connection.
+func (c *conn) Peer() (client netip.Addr, told bool) { return c.client.peer, c.client.told }
 
 // Handshake is what tells a server that this is TLS; it was done long ago.
 func (c *conn) Handshake() error { return nil }
@@ -27,12 +49,9 @@ func (c *conn) ConnectionState() tls.ConnectionState { return *c.state }
 
 // dial hands the server's end of a connection for one request of a client over, and
 // returns the other end; nil if nobody takes it.
-func dial(put func(net.Conn) bool, client net.Conn, state *tls.ConnectionState) net.Conn {
-	if secure, ok := client.(*tls.Conn); ok {
-		client = secure.NetConn()
-	}
+func dial(put func(net.Conn) bool, of *client, state *tls.ConnectionState) net.Conn {
 	end, server := net.Pipe()
-	if put(&conn{Conn: server, client: client, state: state}) {
+	if put(&conn{Conn: server, client: of, state: state}) {
 		return end
 	}
 	_, _ = end.Close(), server.Close()

@@ -289,3 +289,24 @@ func TestPeersAllocateNothing(t *testing.T) {
 		t.Errorf("got %v allocations, want none", n)
 	}
 }
+
+// asked is a connection that has asked before.
+type asked struct{ net.Conn }
+
+func (asked) Peer() (netip.Addr, bool) { return netip.MustParseAddr("192.0.2.1"), true }
+
+// TestWhatAConnectionHasAskedOutlastsForget: a request within the process may go on when
+// its client's connection is gone.
+func TestWhatAConnectionHasAskedOutlastsForget(t *testing.T) {
+	client, server := net.Pipe()
+	defer client.Close()
+	p := &Peers{}
+	p.told.Store(server, netip.MustParseAddr("192.0.2.1"))
+	p.Forget(server)
+	if _, told := p.Of(server); told {
+		t.Error("told after Forget")
+	}
+	if got, told := p.Of(asked{server}); !told || got.String() != "192.0.2.1" {
+		t.Errorf("got %v, %v, want what was asked before", got, told)
+	}
+}

@@ -16,16 +16,22 @@ type Peers struct {
 
 // Of returns the client's address that was told of conn, or of what conn encrypts: the
 // zero Addr for a client behind a socket in the file system. With told false the address
-// is the connection's own. It allocates nothing and takes no mutex.
+// is the connection's own. A connection with a method Peer, which has asked before, is
+// believed: that of a request within the process may outlast the client's, of which
+// nothing is known after Forget. It allocates nothing and takes no mutex.
 func (p *Peers) Of(conn net.Conn) (client netip.Addr, told bool) {
 	if p == nil {
 		return netip.Addr{}, false
 	}
 	v, told := p.told.Load(conn)
-	if !told {
-		if v, told = p.told.Load(bare(conn)); !told {
-			return netip.Addr{}, false
-		}
+	if told {
+		return v.(netip.Addr), true
+	}
+	if c, ok := conn.(interface{ Peer() (netip.Addr, bool) }); ok {
+		return c.Peer()
+	}
+	if v, told = p.told.Load(bare(conn)); !told {
+		return netip.Addr{}, false
 	}
 	return v.(netip.Addr), true
 }

@@ -1,0 +1,77 @@
+package bridge
+
+import (
+	"crypto/tls"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"testing"
+	"time"
+
+	"edgeproxy/internal/testkit"
+)
+
+// inside is a bridge before a server of HTTP/1.1 that each test plays itself.
+type inside struct {
+	*http.Client
+	url   string
+	conns chan net.Conn // one for each request
+}
+
+// start runs a bridge; change may change its options.
+func start(t *testing.T, change func(*Options)) *inside {
+	t.Helper()
+	in := &inside{conns: make(chan net.Conn)}
+	o := Options{
+		Put:     func(c net.Conn) bool { in.conns <- c; return true },
+		Streams: 10, HeaderBytes: 1 << 20, HeaderTimeout: time.Minute, Idle: time.Minute, WriteIdle: time.Minute,
+		Log: slog.New(slog.DiscardHandler),
+	}
+	if change != nil {
+		change(&o)
+	}
+	s := httptest.NewUnstartedServer(nil)
+	s.Config = New(o)
+	s.EnableHTTP2 = true
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	in.Client, in.url = s.Client(), s.URL
+	in.Timeout = testkit.Patience
+	return in
+}
+
+// TestAConnectionIsAskedForItsPeerBeforeItCanBeForgotten: later, whoever knew of it may
+// have been told that it is closed.
+func TestAConnectionIsAskedForItsPeerBeforeItCanBeForgotten(t *testing.T) {
+	want := netip.MustParseAddr("192.0.2.7")
+	asked := 0
+	in := start(t, func(o *Options) {
+		o.Peer = func(c net.Conn) (netip.Addr, bool) {
+			asked++
+			_, secure := c.(*tls.Conn)
+			return want, secure
+		}
+	})
+	for range 2 {
+		go func() {
+			c := <-in.conns
+			_, _ = io.ReadFull(c, make([]byte, 1))
+			answer := "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+			if got, told := c.(*conn).Peer(); got != want || !told {
+				answer = "HTTP/1.1 500 " + got.String() + "\r\nContent-Length: 0\r\n\r\n"
+			}
+			_, _ = io.WriteString(c, answer)
+		}()
+		res, err := in.Get(in.url)
+		if err != nil || res.StatusCode != http.StatusOK || res.ProtoMajor != 2 {
+			t.Fatalf("got %v, %v, want 200 of HTTP/2", res, err)
+		}
+		_ = res.Body.Close()
+	}
+	if asked != 1 {
+		t.Errorf("asked %d times for one connection, want 1", asked)
+	}
+}
