@@ -70,6 +70,11 @@ const answerBuffer = 32 << 10
 // ServeHTTP implements http.Handler. It panics with http.ErrAbortHandler, which resets
 // the stream, where the answer has broken off.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	head, ok := headOf(r)
+	if !ok {
+		http.Error(w, http.StatusText(http.StatusBadRequest), http.StatusBadRequest)
+		return
+	}
 	c := dial(h.put, r.Context().Value(clientKey{}).(*client), r.TLS)
 	if c == nil {
 		http.Error(w, http.StatusText(http.StatusServiceUnavailable), http.StatusServiceUnavailable)
@@ -78,16 +83,9 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() { _ = c.Close() }()
 	stop := context.AfterFunc(r.Context(), func() { _ = c.Close() })
 	defer stop()
-	out := bufio.NewWriter(c)
-	if !writeHead(out, r) {
-		http.Error(w, http.StatusText(http.StatusBadRequest), http.StatusBadRequest)
-		return
-	}
 	go func() { // ends with the connection at the latest
-		if out.Flush() == nil {
-			if err := writeBody(out, r); err != nil {
-				_ = c.Close()
-			}
+		if send(c, head, r) != nil {
+			_ = c.Close()
 		}
 	}()
 	in := bufio.NewReaderSize(c, answerBuffer)

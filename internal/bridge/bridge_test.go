@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"bufio"
 	"crypto/tls"
 	"io"
 	"log/slog"
@@ -8,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strings"
 	"testing"
 	"time"
 
@@ -73,5 +75,59 @@ func TestAConnectionIsAskedForItsPeerBeforeItCanBeForgotten(t *testing.T) {
 	}
 	if asked != 1 {
 		t.Errorf("asked %d times for one connection, want 1", asked)
+	}
+}
+
+// TestAHeadThatNobodyReadsToItsEndIsAnswered: a server that refuses a head for its length
+// answers before it has read it. The bridge wrote all of it before it read, and both
+// waited for each other for good.
+func TestAHeadThatNobodyReadsToItsEndIsAnswered(t *testing.T) {
+	in := start(t, nil)
+	go func() {
+		c := <-in.conns
+		_, _ = io.ReadFull(c, make([]byte, 100))
+		_, _ = io.WriteString(c, "HTTP/1.1 431 Too Long\r\nContent-Length: 0\r\n\r\n")
+	}()
+	r, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, in.url, http.NoBody)
+	r.Header.Set("A", strings.Repeat("a", 100<<10))
+	res, err := in.Do(r)
+	if err != nil || res.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+		t.Fatalf("got %v, %v, want 431", res, err)
+	}
+	_ = res.Body.Close()
+}
+
+// TestABodyGoesOnAsItComes: a body of known length was held back until 4 KiB of it were
+// here, by which time nobody might wait for it any more.
+func TestABodyGoesOnAsItComes(t *testing.T) {
+	in := start(t, nil)
+	for _, length := range []int64{4, -1} {
+		half := make(chan struct{})
+		go func() {
+			c := <-in.conns
+			r, err := http.ReadRequest(bufio.NewReader(c))
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_, _ = io.ReadFull(r.Body, make([]byte, 2))
+			close(half)
+			_, _ = io.Copy(io.Discard, r.Body)
+			_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+		}()
+		body, write := io.Pipe()
+		go func() {
+			_, _ = io.WriteString(write, "ab")
+			<-half
+			_, _ = io.WriteString(write, "cd")
+			_ = write.Close()
+		}()
+		r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, in.url, body)
+		r.ContentLength = length
+		res, err := in.Do(r)
+		if err != nil || res.StatusCode != http.StatusOK {
+			t.Fatalf("length %d: got %v, %v, want 200", length, res, err)
+		}
+		_ = res.Body.Close()
 	}
 }

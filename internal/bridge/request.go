@@ -9,39 +9,38 @@ import (
 	"strings"
 )
 
-// writeHead writes the head of r as HTTP/1.1. It reports false, and writes nothing, if
-// that would not be one request: RFC 9113 section 8.2.1 and 8.3.1 leave it to whoever
-// translates to look for what ends a line or a part of it.
-func writeHead(w *bufio.Writer, r *http.Request) bool {
+// headOf returns the head of r as HTTP/1.1. It reports false, and returns nothing, if that
+// would not be one request: RFC 9113 section 8.2.1 and 8.3.1 leave it to whoever translates
+// to look for what ends a line or a part of it.
+func headOf(r *http.Request) ([]byte, bool) {
 	if !sound(r) || !agrees(r) {
-		return false
+		return nil, false
 	}
-	put(w, r.Method, " ", r.RequestURI, " HTTP/1.1\r\nHost: ", r.Host, "\r\nConnection: close\r\n")
+	b := join(nil, r.Method, " ", r.RequestURI, " HTTP/1.1\r\nHost: ", r.Host, "\r\nConnection: close\r\n")
 	for name, values := range r.Header {
 		if ours(name) {
 			continue
 		}
 		for _, v := range values {
-			put(w, name, ": ", v, "\r\n")
+			b = join(b, name, ": ", v, "\r\n")
 		}
 	}
 	switch {
 	case r.ContentLength > 0:
-		put(w, "Content-Length: ", strconv.FormatInt(r.ContentLength, 10), "\r\n")
+		b = join(b, "Content-Length: ", strconv.FormatInt(r.ContentLength, 10), "\r\n")
 	case r.ContentLength < 0:
-		put(w, "Transfer-Encoding: chunked\r\n")
+		b = join(b, "Transfer-Encoding: chunked\r\n")
 	case r.Header.Get("Content-Length") != "":
-		put(w, "Content-Length: 0\r\n")
+		b = join(b, "Content-Length: 0\r\n")
 	}
-	put(w, "\r\n")
-	return true
+	return join(b, "\r\n"), true
 }
 
-// put writes parts; an error stays for Flush.
-func put(w *bufio.Writer, parts ...string) {
+func join(b []byte, parts ...string) []byte {
 	for _, s := range parts {
-		_, _ = w.WriteString(s)
+		b = append(b, s...)
 	}
+	return b
 }
 
 // sound reports whether nothing in r ends a line, or a part of one, of HTTP/1.1.
@@ -80,20 +79,26 @@ func agrees(r *http.Request) bool {
 	return true
 }
 
-// writeBody writes the body of r behind its head.
-func writeBody(w *bufio.Writer, r *http.Request) error {
-	if r.ContentLength > 0 {
-		if _, err := io.CopyN(w, r.Body, r.ContentLength); err != nil {
-			return err
-		}
-		return w.Flush()
+// send writes the head of r and its body behind it, each piece as it comes.
+func send(w io.Writer, head []byte, r *http.Request) error {
+	if _, err := w.Write(head); err != nil {
+		return err
 	}
-	if r.ContentLength == 0 {
-		return nil
+	switch {
+	case r.ContentLength < 0:
+		return sendChunks(bufio.NewWriterSize(w, chunkBytes), r.Body)
+	case r.ContentLength > 0:
+		_, err := io.CopyN(w, r.Body, r.ContentLength)
+		return err
 	}
+	return nil
+}
+
+// sendChunks writes a body whose length is not known.
+func sendChunks(w *bufio.Writer, body io.Reader) error {
 	buf := make([]byte, chunkBytes)
 	for {
-		n, err := r.Body.Read(buf)
+		n, err := body.Read(buf)
 		if n > 0 {
 			_, _ = w.WriteString(strconv.FormatInt(int64(n), 16))
 			_, _ = w.WriteString("\r\n")

@@ -1,7 +1,6 @@
 package bridge
 
 import (
-	"bufio"
 	"bytes"
 	"io"
 	"net/http"
@@ -17,15 +16,12 @@ func TestARequestBecomesOneOnTheWire(t *testing.T) {
 	f := func(r *http.Request, want string) {
 		t.Helper()
 		var b bytes.Buffer
-		w := bufio.NewWriter(&b)
-		if !writeHead(w, r) {
+		head, ok := headOf(r)
+		if !ok {
 			t.Errorf("refused, want %q", want)
 			return
 		}
-		if err := w.Flush(); err != nil {
-			t.Error(err)
-		}
-		if err := writeBody(w, r); err != nil {
+		if err := send(&b, head, r); err != nil {
 			t.Error(err)
 		}
 		if got := b.String(); got != want {
@@ -46,9 +42,7 @@ func TestARequestBecomesOneOnTheWire(t *testing.T) {
 func TestWhatWouldBeMoreThanOneIsRefused(t *testing.T) {
 	f := func(r *http.Request) {
 		t.Helper()
-		var b bytes.Buffer
-		w := bufio.NewWriter(&b)
-		if writeHead(w, r) || w.Buffered() > 0 {
+		if head, ok := headOf(r); ok || len(head) > 0 {
 			t.Errorf("%q %q %q %v: taken, want it refused", r.Method, r.RequestURI, r.Host, r.Header)
 		}
 	}
@@ -77,19 +71,17 @@ func FuzzWriteHead(f *testing.F) {
 	f.Add("get", "//h/%zz?#", "h:80", "Cookie", "a=b; c")
 	f.Fuzz(func(t *testing.T, method, target, host, name, value string) {
 		r := request(method, target, host, http.Header{name: {value}}, "", 0)
-		var b bytes.Buffer
-		w := bufio.NewWriter(&b)
-		if !writeHead(w, r) {
+		head, ok := headOf(r)
+		if !ok {
 			return
 		}
-		_ = w.Flush()
-		lines := strings.Split(b.String(), "\r\n")
+		lines := strings.Split(string(head), "\r\n")
 		if lines[0] != method+" "+target+" HTTP/1.1" || lines[1] != "Host: "+host || strings.Count(lines[0], " ") != 2 {
-			t.Errorf("got %q for %q %q %q", b.String(), method, target, host)
+			t.Errorf("got %q for %q %q %q", head, method, target, host)
 		}
 		n := len(lines) // request line, Host, Connection, the field if it counts, and the end of the head
 		if n != 5 && n != 6 || lines[n-1] != "" || lines[n-2] != "" {
-			t.Errorf("got %d lines: %q", n, b.String())
+			t.Errorf("got %d lines: %q", n, head)
 		}
 		if n == 6 && lines[3] != name+": "+value {
 			t.Errorf("got %q, want %q: %q", lines[3], name, value)
