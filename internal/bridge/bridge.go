@@ -47,6 +47,9 @@ func New(o Options) *http.Server {
 			MaxConcurrentStreams: o.Streams, WriteByteTimeout: o.WriteIdle,
 			MaxReceiveBufferPerConnection: 1 << 20, MaxReceiveBufferPerStream: 256 << 10,
 		},
+		// OPTIONS * is a request like others.
+		DisableGeneralOptionsHandler: true,
+
 		ConnState: o.State,
 		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
 			return context.WithValue(ctx, clientKey{}, newClient(c, o.Peer))
