@@ -302,6 +302,7 @@ func TestWhatIsNoRequestOnTheWireIsRefused(t *testing.T) {
 		{":method", "GET", ":scheme", "https", ":authority", "www.example.com", ":path", "/", "transfer-encoding", "chunked"},
 		{":method", "GET", ":scheme", "https", ":authority", "www.example.com", ":path", "/", "connection", "x-a"},
 		{":method", "GET", ":scheme", "https", ":authority", "www.example.com", ":path", "/", "host", "other.example"},
+		{":method", "GET", ":scheme", "https", ":authority", "www.example.com", ":path", "https://other.example/kept/1"},
 		{":method", "GET", ":scheme", "https", ":authority", "u:p@www.example.com", ":path", "/kept/1"},
 		{":method", "POST", ":scheme", "https", ":authority", "www.example.com", ":path", "/", "content-length", "5"},
 	} {

@@ -45,7 +45,7 @@ func join(b []byte, parts ...string) []byte {
 
 // sound reports whether nothing in r ends a line, or a part of one, of HTTP/1.1.
 func sound(r *http.Request) bool {
-	if !token(r.Method) || !visible(r.RequestURI) || !visible(r.Host) {
+	if !token(r.Method) || !visible(r.RequestURI) || !visible(r.Host) || !placed(r) {
 		return false
 	}
 	for name, values := range r.Header {
@@ -54,6 +54,20 @@ func sound(r *http.Request) bool {
 		}
 	}
 	return true
+}
+
+// placed reports whether the target leaves it to :authority where r goes: whole URLs would
+// name another host in HTTP/1.1 (RFC 9113 section 8.3.1).
+func placed(r *http.Request) bool {
+	switch r.Method {
+	case http.MethodConnect:
+		return r.RequestURI == r.Host
+	case http.MethodOptions:
+		if r.RequestURI == "*" {
+			return true
+		}
+	}
+	return r.RequestURI[0] == '/'
 }
 
 // ours names the fields that are written by what they say, or not at all: an Expect has
