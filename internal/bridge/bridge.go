@@ -142,9 +142,11 @@ func (h *handler) deliver(w http.ResponseWriter, in *bufio.Reader, res *http.Res
 			if in.Buffered() == 0 { // nothing more is here: what is, goes
 				_ = control.Flush()
 			}
+			_ = control.SetWriteDeadline(time.Time{}) // what comes next may be long in coming
 		}
 		switch {
 		case err == io.EOF:
+			_ = control.SetWriteDeadline(deadline(h.writeIdle)) // for what net/http has kept
 			return
 		case err != nil:
 			panic(http.ErrAbortHandler)

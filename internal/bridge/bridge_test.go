@@ -3,6 +3,7 @@ package bridge
 import (
 	"bufio"
 	"crypto/tls"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -127,6 +128,61 @@ func TestABodyGoesOnAsItComes(t *testing.T) {
 		res, err := in.Do(r)
 		if err != nil || res.StatusCode != http.StatusOK {
 			t.Fatalf("length %d: got %v, %v, want 200", length, res, err)
+		}
+		_ = res.Body.Close()
+	}
+}
+
+// TestAnOriginMayPauseForLongerThanAClient: the limit on a client that takes nothing ran on
+// while there was nothing to take, and cut streams of events.
+func TestAnOriginMayPauseForLongerThanAClient(t *testing.T) {
+	const idle = 200 * time.Millisecond
+	in := start(t, func(o *Options) { o.WriteIdle = idle })
+	goOn := make(chan struct{})
+	go func() {
+		c := <-in.conns
+		_, _ = io.ReadFull(c, make([]byte, 1))
+		_, _ = io.WriteString(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\none\r\n")
+		<-goOn
+		_, _ = io.WriteString(c, "3\r\ntwo\r\n0\r\n\r\n")
+		_ = c.Close()
+	}()
+	res, err := in.Get(in.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	_, _ = io.ReadFull(res.Body, make([]byte, 3))
+	time.AfterFunc(2*idle, func() { close(goOn) })
+	if text, err := io.ReadAll(res.Body); string(text) != "two" || err != nil {
+		t.Errorf("got %q, %v after the pause, want two", text, err)
+	}
+}
+
+// TestAClientThatTakesNothingLosesItsStream in the middle of an answer and at its end.
+func TestAClientThatTakesNothingLosesItsStream(t *testing.T) {
+	for _, size := range []int{4 << 20, 64<<10 + 100} { // what a stream may be sent without a word is 64 KiB
+		in := start(t, func(o *Options) { o.WriteIdle = 50 * time.Millisecond })
+		in.Transport.(*http.Transport).HTTP2 = &http.HTTP2Config{MaxReceiveBufferPerStream: 64 << 10}
+		ended := make(chan struct{})
+		go func() {
+			c := <-in.conns
+			_, _ = io.ReadFull(c, make([]byte, 1))
+			_, _ = fmt.Fprintf(c, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n\r\n", size, strings.Repeat("a", size))
+			_, _ = io.Copy(io.Discard, c)
+			close(ended)
+		}()
+		res, err := in.Get(in.url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-ended:
+		case <-time.After(testkit.Patience):
+			t.Errorf("%d bytes: the request goes on", size)
+		}
+		if _, err := io.ReadAll(res.Body); err == nil {
+			t.Errorf("%d bytes: came whole, want the stream to be reset", size)
 		}
 		_ = res.Body.Close()
 	}
