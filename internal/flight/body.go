@@ -35,6 +35,7 @@ type body struct {
 	shown    int64     // bytes that readers may see; size less a held back end
 	reserved int64     // bytes taken from budget
 	windowed bool
+	hurried  bool // the writer waits for no reader any more
 	ended    bool
 	err      error // with ended: nil for a whole body
 	readers  map[*cursor]struct{}
@@ -97,7 +98,7 @@ func (b *body) keep(left int64) []byte {
 func (b *body) pace() []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for len(b.readers) > 0 && b.size-b.slowestLocked() >= windowBytes {
+	for !b.hurried && len(b.readers) > 0 && b.size-b.slowestLocked() >= windowBytes {
 		b.wake.Wait()
 	}
 	b.trimLocked()
@@ -130,6 +131,14 @@ func (b *body) pieceLocked(left int64) int64 {
 		n = min(2*int64(cap(b.chunks[len(b.chunks)-1])), maxChunk)
 	}
 	return min(n, b.limit-b.size)
+}
+
+// hurry has the writer wait for no reader any more.
+func (b *body) hurry() {
+	b.mu.Lock()
+	b.hurried = true
+	b.mu.Unlock()
+	b.wake.Broadcast()
 }
 
 // window ends keeping the body whole.

@@ -690,3 +690,25 @@ func TestAPurgedFlightThatNobodyReadsEnds(t *testing.T) {
 	f("purged, then left", purge, leave)
 	f("left, then purged", leave, purge)
 }
+
+// TestCloseWaitsForNoReader: a fetch that is paced by a client that takes nothing held up
+// the end of the process for as long as that client stayed.
+func TestCloseWaitsForNoReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := newTestTable()
+		r, _ := table.Join(1, 1, Admission{Leading: true})
+		table.Go(r, func(f *Flight[int, string]) {
+			f.Publish("", false, false)
+			for f.Context().Err() == nil {
+				f.Commit(len(f.Space(-1)), false)
+			}
+			f.Finish(f.Context().Err())
+		}, nil)
+		synctest.Wait() // the reader is behind by all that a fetch may run ahead
+		table.Close()
+		if n := table.Len(); n != 0 {
+			t.Errorf("%d flights left, want none", n)
+		}
+		_ = r.Close()
+	})
+}

@@ -174,13 +174,16 @@ func (t *Table[K, H]) Len() int {
 	return len(t.all)
 }
 
-// Close ends every flight and waits for their fetches. Join stays usable; what
-// is begun afterwards fails with ErrClosed.
+// Close ends every flight and waits for their fetches, which wait for no reader any
+// more. Join stays usable; what is begun afterwards fails with ErrClosed.
 func (t *Table[K, H]) Close() {
+	t.stop()
 	t.mu.Lock()
 	t.closed = true
+	for f := range t.all {
+		f.body.hurry()
+	}
 	t.mu.Unlock()
-	t.stop()
 	t.fetch.Wait()
 }
 
