@@ -73,9 +73,20 @@ func (d *door) serve(e *edge) {
 	e.serving.Go(func() { e.report(d.h2.Serve(d.secure.H2())) })
 }
 
-// shut lets requests under way finish, those of HTTP/2 first: they are requests of
-// HTTP/1.1 behind.
+// shaking returns how many handshakes are under way.
+func (d *door) shaking() int {
+	if d.secure == nil {
+		return 0
+	}
+	return d.secure.Handshakes()
+}
+
+// shut ends handshakes and lets requests under way finish, those of HTTP/2 first: they are
+// requests of HTTP/1.1 behind.
 func (d *door) shut(ctx context.Context) error {
+	if d.secure != nil {
+		_ = d.secure.Close()
+	}
 	var streams error
 	if d.h2 != nil {
 		if streams = d.h2.Shutdown(ctx); streams != nil {

@@ -66,13 +66,22 @@ func (e *edge) letGo(ctx context.Context) {
 	defer cancel()
 	poll := time.NewTicker(10 * time.Millisecond)
 	defer poll.Stop()
-	for e.connections.Load() > 0 {
+	for e.clients() > 0 {
 		select {
 		case <-poll.C:
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// clients returns how many are connected, those included that still shake hands.
+func (e *edge) clients() int {
+	n := int(e.connections.Load())
+	for _, d := range e.doors {
+		n += d.shaking()
+	}
+	return n
 }
 
 // drainRequests lets requests under way finish within drain_timeout and reports

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -33,11 +34,15 @@ type SecureOptions struct {
 // that client and server agree on. Each handshake has a goroutine and a deadline of its
 // own, so a silent client holds up nobody. Serve runs it; it is safe for concurrent use.
 type Secure struct {
-	o      SecureOptions
-	from   net.Listener
-	h1, h2 *Queue
-	slots  chan struct{}
-	hands  sync.WaitGroup
+	o       SecureOptions
+	from    net.Listener
+	h1, h2  *Queue
+	slots   chan struct{}
+	hands   sync.WaitGroup
+	shaking atomic.Int64
+
+	ctx context.Context // ends with Close
+	end context.CancelFunc
 }
 
 // NewSecure returns a Secure on the connections of ln, which it closes.
@@ -45,7 +50,9 @@ func NewSecure(ln net.Listener, o SecureOptions) *Secure {
 	config := o.Config.Clone()
 	config.NextProtos = []string{protocolH2, protocolH1}
 	o.Config = config
-	return &Secure{o: o, from: ln, h1: NewQueue(ln.Addr()), h2: NewQueue(ln.Addr()), slots: make(chan struct{}, o.Handshakes)}
+	s := &Secure{o: o, from: ln, h1: NewQueue(ln.Addr()), h2: NewQueue(ln.Addr()), slots: make(chan struct{}, o.Handshakes)}
+	s.ctx, s.end = context.WithCancel(context.Background())
+	return s
 }
 
 // H1 gives the connections for HTTP/1.1: those of clients that ask for it, or for
@@ -55,12 +62,15 @@ func (s *Secure) H1() net.Listener { return s.h1 }
 // H2 gives those for HTTP/2.
 func (s *Secure) H2() net.Listener { return s.h2 }
 
-// Serve accepts connections until the listener is closed, and returns why that was.
-// It closes both ends, and waits for the handshakes under way.
+// Handshakes returns how many are under way.
+func (s *Secure) Handshakes() int { return int(s.shaking.Load()) }
+
+// Serve accepts connections until the listener is closed, and returns why that was. It
+// waits for the handshakes under way, and closes both ends.
 func (s *Secure) Serve() error {
 	defer func() {
-		_, _ = s.h1.Close(), s.h2.Close()
 		s.hands.Wait()
+		_, _ = s.h1.Close(), s.h2.Close()
 	}()
 	for {
 		s.slots <- struct{}{}
@@ -68,20 +78,28 @@ func (s *Secure) Serve() error {
 		if err != nil {
 			return err
 		}
+		s.shaking.Add(1)
 		s.hands.Go(func() {
-			defer func() { <-s.slots }()
+			defer func() {
+				s.shaking.Add(-1)
+				<-s.slots
+			}()
 			s.shake(c)
 		})
 	}
 }
 
-// Close closes the listener.
-func (s *Secure) Close() error { return s.from.Close() }
+// Close closes the listener and ends the handshakes under way. Where the listener alone
+// is closed, they go on.
+func (s *Secure) Close() error {
+	s.end()
+	return s.from.Close()
+}
 
 // shake hands a connection on once the handshake is done.
 func (s *Secure) shake(c net.Conn) {
 	conn := tls.Server(c, s.o.Config)
-	ctx, cancel := context.WithTimeout(context.Background(), s.o.HandshakeTimeout)
+	ctx, cancel := context.WithTimeout(s.ctx, s.o.HandshakeTimeout)
 	defer cancel()
 	if err := conn.HandshakeContext(ctx); err != nil {
 		s.o.Log.Debug("no TLS", "client", c.RemoteAddr().String(), "error", err)

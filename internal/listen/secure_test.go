@@ -82,6 +82,52 @@ func TestConnectionsArePartedByTheirProtocol(t *testing.T) {
 	f(s.H2(), "h2", "http/1.1", "h2")
 }
 
+// silent is a client that has connected and says nothing, while s waits for it.
+func silent(t *testing.T, s *Secure, address string) net.Conn {
+	t.Helper()
+	before := s.Handshakes()
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	testkit.Eventually(t, "a handshake is under way", func() bool { return s.Handshakes() > before })
+	return c
+}
+
+// TestCloseEndsHandshakes: the process waited for those who say nothing until their time
+// was over.
+func TestCloseEndsHandshakes(t *testing.T) {
+	s, address, gone := secured(t, time.Hour, 4)
+	silent(t, s, address)
+	_ = s.Close()
+	select {
+	case <-gone:
+	case <-time.After(patience):
+		t.Error("the handshake goes on after Close")
+	}
+}
+
+// TestAHandshakeOutlastsItsListener: who was accepted before the end may still be served.
+func TestAHandshakeOutlastsItsListener(t *testing.T) {
+	s, address, _ := secured(t, patience, 4)
+	c := silent(t, s, address)
+	_ = s.from.Close()
+	accepted := make(chan net.Conn, 1)
+	go func() {
+		c, _ := s.H1().Accept()
+		accepted <- c
+	}()
+	if err := tls.Client(c, &tls.Config{InsecureSkipVerify: true}).HandshakeContext(t.Context()); err != nil {
+		t.Error(err)
+	}
+	if server := <-accepted; server == nil {
+		t.Error("nobody serves who has shaken hands after the listener was closed")
+	} else {
+		_ = server.Close()
+	}
+}
+
 func TestAClientWithoutAHandshakeHoldsUpNobody(t *testing.T) {
 	s, address, gone := secured(t, 200*time.Millisecond, 3)
 	for range 2 {
