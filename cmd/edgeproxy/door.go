@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -31,6 +32,10 @@ type door struct {
 // some hundred microseconds of computing, and memory until it is over.
 const maxHandshakes = 1024
 
+// handshakeGrace is for how long a handshake may go on where there are too many: the time of
+// some round trips.
+const handshakeGrace = 2 * time.Second
+
 // maxStreams is how many requests one client of HTTP/2 may have under way: as many as
 // browsers expect.
 const maxStreams = 128
@@ -50,7 +55,7 @@ func (d *door) open(e *edge) (err error) {
 	limits := &e.config.Limits
 	d.secure = listen.NewSecure(d.listener, listen.SecureOptions{
 		Config: e.tlsConfig(), HandshakeTimeout: limits.HeaderTimeout, Handshakes: min(limits.Connections, maxHandshakes),
-		Gone: e.gone, Log: e.log,
+		Grace: handshakeGrace, Gone: e.gone, Log: e.log,
 	})
 	d.inside = listen.NewQueue(d.listener.Addr())
 	d.h2 = bridge.New(bridge.Options{

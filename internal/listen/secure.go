@@ -1,6 +1,7 @@
 package listen
 
 import (
+	"container/list"
 	"context"
 	"crypto/tls"
 	"log/slog"
@@ -22,8 +23,10 @@ type SecureOptions struct {
 	Config *tls.Config
 	// HandshakeTimeout is for how long a client may take for its handshake.
 	HandshakeTimeout time.Duration
-	// Handshakes is how many may be under way at once. Beyond it nobody is accepted.
+	// Handshakes is how many may be under way at once. Beyond it the one that has lasted
+	// longest gives way to the next client, once it has had Grace.
 	Handshakes int
+	Grace      time.Duration
 	// Gone is told of each connection that does not come out at either end; nil is not.
 	Gone func(net.Conn)
 	// Log gets the failures, at level debug: clients cause them at will.
@@ -40,6 +43,9 @@ type Secure struct {
 	slots   chan struct{}
 	hands   sync.WaitGroup
 	shaking atomic.Int64
+
+	mu      sync.Mutex
+	longest list.List // of *handshake, the one that began first in front
 
 	ctx context.Context // ends with Close
 	end context.CancelFunc
@@ -73,12 +79,12 @@ func (s *Secure) Serve() error {
 		_, _ = s.h1.Close(), s.h2.Close()
 	}()
 	for {
-		s.slots <- struct{}{}
 		c, err := s.from.Accept()
 		if err != nil {
 			return err
 		}
 		s.shaking.Add(1)
+		s.makeRoom()
 		s.hands.Go(func() {
 			defer func() {
 				s.shaking.Add(-1)
@@ -86,6 +92,63 @@ func (s *Secure) Serve() error {
 			}()
 			s.shake(c)
 		})
+	}
+}
+
+// makeRoom waits until one handshake more may be under way. Whoever just says nothing would
+// keep all others out for the time of a handshake.
+func (s *Secure) makeRoom() {
+	for {
+		select {
+		case s.slots <- struct{}{}:
+			return
+		default:
+		}
+		t := time.NewTimer(s.giveWay())
+		select {
+		case s.slots <- struct{}{}:
+			t.Stop()
+			return
+		case <-t.C:
+		}
+	}
+}
+
+// giveWay ends the handshake that has lasted longest, if it has had its grace. It returns
+// when to ask again.
+func (s *Secure) giveWay() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	first := s.longest.Front()
+	if first == nil {
+		return s.o.Grace
+	}
+	h := first.Value.(*handshake)
+	if left := s.o.Grace - time.Since(h.began); left > 0 {
+		return left
+	}
+	s.longest.Remove(first)
+	h.end()
+	return s.o.Grace // its place comes free before
+}
+
+// handshake is one that is under way.
+type handshake struct {
+	began time.Time
+	end   context.CancelFunc
+}
+
+// begin notes a handshake, until done is called.
+func (s *Secure) begin() (ctx context.Context, done func()) {
+	ctx, end := context.WithTimeout(s.ctx, s.o.HandshakeTimeout)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at := s.longest.PushBack(&handshake{began: time.Now(), end: end})
+	return ctx, func() {
+		end()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.longest.Remove(at) // nothing, if it has given way
 	}
 }
 
@@ -99,8 +162,8 @@ func (s *Secure) Close() error {
 // shake hands a connection on once the handshake is done.
 func (s *Secure) shake(c net.Conn) {
 	conn := tls.Server(c, s.o.Config)
-	ctx, cancel := context.WithTimeout(s.ctx, s.o.HandshakeTimeout)
-	defer cancel()
+	ctx, done := s.begin()
+	defer done()
 	if err := conn.HandshakeContext(ctx); err != nil {
 		s.o.Log.Debug("no TLS", "client", c.RemoteAddr().String(), "error", err)
 		s.drop(c)

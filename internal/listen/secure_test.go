@@ -22,7 +22,7 @@ func secured(t *testing.T, handshake time.Duration, at int) (s *Secure, address 
 	gone = make(chan net.Conn, 100)
 	s = NewSecure(ln, SecureOptions{
 		Config:           &tls.Config{Certificates: []tls.Certificate{testkit.NewAuthority(t).Good("a.example")}},
-		HandshakeTimeout: handshake, Handshakes: at, Gone: func(c net.Conn) { gone <- c }, Log: slog.New(slog.DiscardHandler),
+		HandshakeTimeout: handshake, Handshakes: at, Grace: 100 * time.Millisecond, Gone: func(c net.Conn) { gone <- c }, Log: slog.New(slog.DiscardHandler),
 	})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve() }()
@@ -105,6 +105,22 @@ func TestCloseEndsHandshakes(t *testing.T) {
 	case <-gone:
 	case <-time.After(patience):
 		t.Error("the handshake goes on after Close")
+	}
+}
+
+// TestSilentClientsGiveWayToTheNext: as many of them as there may be handshakes kept all
+// others out for the time of a handshake.
+func TestSilentClientsGiveWayToTheNext(t *testing.T) {
+	const at = 3
+	s, address, gone := secured(t, time.Hour, at)
+	for range at {
+		silent(t, s, address)
+	}
+	go func() { _, _ = s.H1().Accept() }()
+	connect(t, address)
+	testkit.Eventually(t, "those that did not have to give way are left", func() bool { return s.Handshakes() == at-1 })
+	if n := len(gone); n != 1 {
+		t.Errorf("%d silent clients are gone, want one alone to give way", n)
 	}
 }
 
