@@ -25,8 +25,13 @@ func (p *Proxy) untilClose(x *exchange, b *body) {
 }
 
 // reset makes the end of a broken body look like one: a plain close would tell
-// the client that it has everything.
+// the client that it has everything, and so would one of TLS (RFC 8446 section 6.1),
+// below which the connection is therefore closed.
 func reset(conn net.Conn) {
+	if secure, ok := conn.(interface{ NetConn() net.Conn }); ok {
+		conn = secure.NetConn()
+		defer func() { _ = conn.Close() }()
+	}
 	if c, ok := conn.(interface{ SetLinger(sec int) error }); ok {
 		_ = c.SetLinger(0)
 	}
