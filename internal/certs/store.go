@@ -38,7 +38,8 @@ type Store struct {
 	now   func() time.Time
 
 	current atomic.Pointer[set]
-	states  []state // of the files, for the one who looks
+	states  []state   // of the files that are shown, for the one who looks
+	failed  []failure // of each pair, the last one that was logged
 
 	quit    chan struct{}
 	looking sync.WaitGroup
@@ -54,6 +55,12 @@ type set struct {
 
 // state tells whether the two files of a pair have changed.
 type state struct{ certificate, key fileState }
+
+// failure is what was wrong with files in a state.
+type failure struct {
+	state
+	why string
+}
 
 type fileState struct {
 	modified time.Time
@@ -99,7 +106,7 @@ func load(p Pair) (*tls.Certificate, *PairError) {
 // New returns a Store of the pairs and looks after their files until Close. Its error
 // is that of Load.
 func New(pairs []Pair, log *slog.Logger, now func() time.Time) (*Store, error) {
-	s := &Store{pairs: pairs, log: log, now: now, states: make([]state, len(pairs)), quit: make(chan struct{})}
+	s := &Store{pairs: pairs, log: log, now: now, states: make([]state, len(pairs)), failed: make([]failure, len(pairs)), quit: make(chan struct{})}
 	for i, p := range pairs {
 		s.states[i] = stateOf(p) // before the files are read: a change in between is seen
 	}
@@ -181,21 +188,23 @@ func (s *Store) look() {
 	}
 }
 
-// refresh takes over what has changed.
+// refresh takes over what has changed. What cannot be read is tried again each time, for
+// not all that is wrong shows in a file's state: its mode does not, nor a lack of descriptors.
 func (s *Store) refresh() {
 	next := append([]*tls.Certificate(nil), s.current.Load().all...)
 	changed := false
 	for i, p := range s.pairs {
 		now := stateOf(p)
 		if now == s.states[i] {
+			s.failed[i] = failure{}
 			continue
 		}
-		s.states[i] = now
 		c, err := load(p)
 		if err != nil {
-			s.log.Error("a changed certificate was not taken over; the old one stays", "certificate", p.Certificate, "key", p.Key, "error", err.Err)
+			s.complain(i, failure{now, err.Error()})
 			continue
 		}
+		s.states[i], s.failed[i] = now, failure{}
 		next[i], changed = c, true
 		s.log.Info("certificate taken over", "certificate", p.Certificate, "expires", c.Leaf.NotAfter)
 		if s.now().After(c.Leaf.NotAfter) {
@@ -205,6 +214,15 @@ func (s *Store) refresh() {
 	if changed {
 		s.use(next)
 	}
+}
+
+// complain logs what is wrong with pair i, once.
+func (s *Store) complain(i int, f failure) {
+	if s.failed[i] == f {
+		return
+	}
+	s.failed[i] = f
+	s.log.Error("a changed certificate was not taken over; the old one stays", "certificate", s.pairs[i].Certificate, "key", s.pairs[i].Key, "error", f.why)
 }
 
 // stateOf returns what tells the contents of two files from other ones; a file that is

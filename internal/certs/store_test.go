@@ -132,6 +132,48 @@ func TestAChangedFileIsTakenOver(t *testing.T) {
 	shows(t, s, "b.example", 5)
 }
 
+// TestWhatCouldNotBeReadIsTriedAgain: what was wrong may be mended without a trace in size
+// and time of the files, as by another mode, or by descriptors that are there again. The
+// old certificate stayed until it ended.
+func TestWhatCouldNotBeReadIsTriedAgain(t *testing.T) {
+	dir, sign := t.TempDir(), &signer{Authority: testkit.NewAuthority(t)}
+	p, next := pairIn(dir, "a"), pairIn(dir, "next")
+	sign.write(t, p, "a.example")
+	var log bytes.Buffer
+	s := open(t, &log, p)
+	s.Close() // this test looks by itself
+	sign.write(t, next, "a.example")
+	later := time.Now().Add(time.Hour)
+	put := func(to string, content []byte) {
+		t.Helper()
+		if err := os.WriteFile(to, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(to, later, later); err != nil {
+			t.Fatal(err)
+		}
+	}
+	certificate, err := os.ReadFile(next.Certificate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := os.ReadFile(next.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(p.Certificate, certificate)
+	put(p.Key, make([]byte, len(key)))
+	s.refresh()
+	s.refresh()
+	shows(t, s, "a.example", 1)
+	if n := strings.Count(log.String(), "the old one stays"); n != 1 {
+		t.Errorf("complained %d times, want once: %s", n, &log)
+	}
+	put(p.Key, key)
+	s.refresh()
+	shows(t, s, "a.example", 2)
+}
+
 func TestEachPairIsBlamedForItsOwn(t *testing.T) {
 	dir, sign := t.TempDir(), &signer{Authority: testkit.NewAuthority(t)}
 	good, other, none := pairIn(dir, "good"), pairIn(dir, "other"), pairIn(dir, "none")
