@@ -33,6 +33,7 @@ type tunnel struct {
 	mu    sync.Mutex
 	limit time.Duration // of silence
 	alarm *time.Timer   // ends the tunnel after it; nil before serve
+	over  bool          // cut
 }
 
 // serve runs the tunnel to its end and records the request.
@@ -41,19 +42,30 @@ func (t *tunnel) serve(client net.Conn) {
 	defer t.p.tunnels.remove(t)
 	defer t.p.record(t.x)
 	defer t.cut()
+	if !t.begin() {
+		return
+	}
+	defer t.alarm.Stop()
 	if t.send(t.x.block) != nil {
 		return
 	}
 	t.x.firstByte = now().Sub(t.x.start)
-	t.mu.Lock()
-	t.alarm = time.AfterFunc(t.limit, t.silent)
-	t.mu.Unlock()
-	defer t.alarm.Stop()
 
 	var up sync.WaitGroup
 	up.Go(func() { t.x.received = t.up() })
 	t.x.bytes = t.down()
 	up.Wait()
+}
+
+// begin reports whether the tunnel may be served, and sets its alarm.
+func (t *tunnel) begin() bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.over {
+		return false
+	}
+	t.alarm = time.AfterFunc(t.limit, t.silent)
+	return true
 }
 
 // up copies from the client to the origin and returns how many bytes.
@@ -158,10 +170,17 @@ func (t *tunnel) rescue() {
 }
 
 // cut ends both connections, and every read and write on them, at once. It may be
-// called at any time, from any goroutine.
+// called at any time, from any goroutine. The server does not hand a closed connection
+// over, so before serve it stays for serve to end.
 func (t *tunnel) cut() {
+	t.mu.Lock()
+	t.over = true
+	served := t.alarm != nil
+	t.mu.Unlock()
 	_ = t.origin.Close()
-	_ = t.conn.Close()
+	if served {
+		_ = t.conn.Close()
+	}
 }
 
 // tunnels are all those of a Proxy. It is safe for concurrent use.

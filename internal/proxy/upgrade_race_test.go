@@ -1,0 +1,73 @@
+package proxy_test
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+
+	"edgeproxy/internal/edgetest"
+)
+
+// takenOver is a listener whose connections call meanwhile before the server hands them
+// over: it takes their deadlines away just then, and the proxy does so before.
+type takenOver struct {
+	net.Listener
+	meanwhile func()
+}
+
+func (l *takenOver) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &takenOverConn{Conn: c, meanwhile: l.meanwhile}, nil
+}
+
+type takenOverConn struct {
+	net.Conn
+	meanwhile func()
+	freed     int
+}
+
+func (c *takenOverConn) SetDeadline(at time.Time) error {
+	if c.freed++; c.freed == 2 {
+		c.meanwhile()
+	}
+	return c.Conn.SetDeadline(at)
+}
+
+// TestEndUpgradedMeetsOneThatIsBeingHandedOver: its connection was closed before the server
+// had handed it over, which it then did not do. Nobody recorded the request or ended the
+// tunnel, and EndUpgraded waited for good.
+func TestEndUpgradedMeetsOneThatIsBeingHandedOver(t *testing.T) {
+	front, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &takenOver{Listener: front}
+	cut, ended := make(chan struct{}), make(chan int, 1)
+	var e *edgetest.Edge
+	l.meanwhile = func() {
+		go func() { ended <- e.Proxy.EndUpgraded() }()
+		<-cut
+	}
+	e, _ = before(t, edgetest.Options{Rule: always(), Listener: l}, consents(func(c *edgetest.Conn) {
+		_, _ = io.Copy(io.Discard, c.Rest())
+		close(cut)
+	}))
+	s := dial(t, e.Address)
+	if res, err := s.head(asks101); err == nil && res.StatusCode == http.StatusSwitchingProtocols {
+		t.Error("got a 101 after the end")
+	}
+	select {
+	case n := <-ended:
+		if n != 1 {
+			t.Errorf("ended %d, want 1", n)
+		}
+	case <-time.After(patience):
+		t.Fatal("EndUpgraded does not end")
+	}
+	eventually(t, "nothing is in flight", func() bool { return e.Proxy.InFlight() == 0 })
+}
