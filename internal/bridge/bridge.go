@@ -73,11 +73,7 @@ const answerBuffer = 32 << 10
 // ServeHTTP implements http.Handler. It panics with http.ErrAbortHandler, which resets
 // the stream, where the answer has broken off.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	head, ok := headOf(r)
-	if !ok {
-		http.Error(w, http.StatusText(http.StatusBadRequest), http.StatusBadRequest)
-		return
-	}
+	head := headOf(r)
 	c := dial(h.put, r.Context().Value(clientKey{}).(*client), r.TLS)
 	if c == nil {
 		http.Error(w, http.StatusText(http.StatusServiceUnavailable), http.StatusServiceUnavailable)

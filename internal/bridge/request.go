@@ -9,12 +9,16 @@ import (
 	"strings"
 )
 
-// headOf returns the head of r as HTTP/1.1. It reports false, and returns nothing, if that
-// would not be one request: RFC 9113 section 8.2.1 and 8.3.1 leave it to whoever translates
-// to look for what ends a line or a part of it.
-func headOf(r *http.Request) ([]byte, bool) {
+// refused is what a request is sent as that would not be one of HTTP/1.1: a head that no
+// server takes. So it is answered, counted and logged like any other that cannot be read.
+const refused = "REFUSED\r\n\r\n"
+
+// headOf returns the head of r as HTTP/1.1, and refused if that would not be one request:
+// RFC 9113 section 8.2.1 and 8.3.1 leave it to whoever translates to look for what ends a
+// line or a part of it.
+func headOf(r *http.Request) []byte {
 	if !sound(r) || !agrees(r) {
-		return nil, false
+		return []byte(refused)
 	}
 	b := join(nil, r.Method, " ", r.RequestURI, " HTTP/1.1\r\nHost: ", r.Host, "\r\nConnection: close\r\n")
 	for name, values := range r.Header {
@@ -33,7 +37,7 @@ func headOf(r *http.Request) ([]byte, bool) {
 	case r.Header.Get("Content-Length") != "":
 		b = join(b, "Content-Length: 0\r\n")
 	}
-	return join(b, "\r\n"), true
+	return join(b, "\r\n")
 }
 
 func join(b []byte, parts ...string) []byte {
@@ -99,6 +103,8 @@ func send(w io.Writer, head []byte, r *http.Request) error {
 		return err
 	}
 	switch {
+	case string(head) == refused:
+		return nil
 	case r.ContentLength < 0:
 		return sendChunks(bufio.NewWriterSize(w, chunkBytes), r.Body)
 	case r.ContentLength > 0:
