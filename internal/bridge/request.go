@@ -26,6 +26,9 @@ func headOf(r *http.Request) []byte {
 			continue
 		}
 		for _, v := range values {
+			if name == "Expect" && strings.EqualFold(v, "100-continue") {
+				continue // it has been answered by the time a body is here
+			}
 			b = join(b, name, ": ", v, "\r\n")
 		}
 	}
@@ -74,10 +77,9 @@ func placed(r *http.Request) bool {
 	return r.RequestURI[0] == '/'
 }
 
-// ours names the fields that are written by what they say, or not at all: an Expect has
-// been answered by the time a body is here.
+// ours names the fields that are written by what they say, or not at all.
 func ours(name string) bool {
-	return connectionSpecific(name) || name == "Host" || name == "Content-Length" || name == "Expect"
+	return connectionSpecific(name) || name == "Host" || name == "Content-Length"
 }
 
 // agrees reports whether the fields of r say the same as the stream: net/http takes
