@@ -1,5 +1,5 @@
-# Every target needs Go and make; race needs gcc too, and fmt and lint fetch
-# the tools that tools/go.mod pins. The rest says what it misses.
+# Every target needs Go and make; race needs gcc too, and fmt, lint and tests
+# fetch the tools that tools/go.mod pins. The rest says what it misses.
 
 GO       ?= go
 TOOL      = $(GO) tool -modfile=tools/go.mod

@@ -89,6 +89,14 @@ func (a *Authority) Pool() *x509.CertPool {
 	return p
 }
 
+// Write writes the authority's own certificate, in PEM.
+func (a *Authority) Write(path string) {
+	a.tb.Helper()
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw}), 0o600); err != nil {
+		a.tb.Fatal(err)
+	}
+}
+
 // WritePair writes a certificate and its key, in PEM.
 func WritePair(tb testing.TB, c tls.Certificate, certificate, key string) {
 	tb.Helper()
