@@ -22,7 +22,24 @@ require (
 
 require github.com/coreos/go-systemd/v22 v22.7.0
 
-require github.com/pires/go-proxyproto v0.15.0
+require (
+	github.com/caddyserver/certmagic v0.25.6
+	github.com/mholt/acmez/v3 v3.1.7
+	github.com/pires/go-proxyproto v0.15.0
+	go.uber.org/zap v1.28.0
+)
+
+require (
+	github.com/caddyserver/zerossl v0.1.6 // indirect
+	github.com/libdns/libdns v1.1.1 // indirect
+	github.com/miekg/dns v1.1.73 // indirect
+	github.com/zeebo/blake3 v0.2.4 // indirect
+	go.uber.org/multierr v1.11.0 // indirect
+	go.uber.org/zap/exp v0.3.0 // indirect
+	golang.org/x/crypto v0.58.0 // indirect
+	golang.org/x/net v0.61.0 // indirect
+	golang.org/x/text v0.43.0 // indirect
+)
 
 require (
 	github.com/VividCortex/ewma v1.2.0 // indirect
@@ -33,7 +50,7 @@ require (
 	github.com/dunglas/httpsfv v1.1.2
 	github.com/gorilla/mux v1.8.1 // indirect
 	github.com/inconshreveable/mousetrap v1.1.0 // indirect
-	github.com/klauspost/cpuid/v2 v2.2.10 // indirect
+	github.com/klauspost/cpuid/v2 v2.4.0 // indirect
 	github.com/mattn/go-colorable v0.1.14 // indirect
 	github.com/mattn/go-isatty v0.0.20 // indirect
 	github.com/mattn/go-runewidth v0.0.16 // indirect

@@ -12,7 +12,7 @@ func Default() *Config {
 		Node:   Node{Name: "edgeproxy"},
 		Listen: []Listen{{Address: "127.0.0.1:8080"}},
 		Admin:  Admin{Address: "127.0.0.1:9980"},
-		TLS:    TLS{MinVersion: TLS12},
+		TLS:    TLS{ACME: ACME{Directory: letsEncrypt, Challenges: []Challenge{TLSALPN01, HTTP01}}, MinVersion: TLS12},
 		Admission: Admission{
 			Policy:    PolicySecondHit,
 			SecondHit: Window{Generations: 2, RotateEvery: 30 * time.Minute, Capacity: 1_000_000, FalsePositiveRate: 0.01},

@@ -28,7 +28,10 @@ listen:
   - address: "[::1]:8081"
     trusted_proxies: []
 admin: {address: "unix:/run/admin.sock", socket_mode: "0660"}
-tls: {certificates: [{certificate: c.pem, key: k.pem}], min_version: "1.3"}
+tls:
+  certificates: [{certificate: c.pem, key: k.pem}]
+  acme: {names: [WWW.example.com, xn--nxasmq6b.example], agree: true, email: admin@example.com, directory: "https://ca.internal/dir", ca: roots.pem, storage: acme, challenges: [http-01]}
+  min_version: "1.3"
 metrics: {address: ":9100"}
 origins:
   shop:
@@ -139,7 +142,11 @@ func wantEveryKey() *Config {
 		},
 		Admin:   Admin{Address: "unix:/run/admin.sock", SocketMode: 0o660},
 		Metrics: Metrics{Address: ":9100"},
-		TLS:     TLS{[]Certificate{{"c.pem", "k.pem"}}, TLS13},
+		TLS: TLS{
+			[]Certificate{{"c.pem", "k.pem"}},
+			ACME{[]string{"www.example.com", "xn--nxasmq6b.example"}, true, "admin@example.com", "https://ca.internal/dir", "roots.pem", "acme", []Challenge{HTTP01}},
+			TLS13,
+		},
 		Origins: []Origin{
 			{
 				Name: "shop", HostHeader: HostServer, Balance: LeastConnections,
@@ -280,7 +287,7 @@ func uncommented(t *testing.T, text, section string) string {
 // defaults, with the sections that may only stand under another policy, or with
 // other servers.
 func TestExampleNamesEveryDefault(t *testing.T) {
-	text := uncommented(t, uncommented(t, string(exampleFile(t)), "counting"), "tls")
+	text := uncommented(t, uncommented(t, uncommented(t, string(exampleFile(t)), "counting"), "tls"), "acme")
 	root, problem := parseYAML(caseFile, []byte(text))
 	if problem != nil {
 		t.Fatal(problem)

@@ -2,7 +2,8 @@ package config
 
 // TLS is what listeners show that speak it.
 type TLS struct {
-	Certificates []Certificate // the first is for clients that name nobody; at least one where a listener has tls
+	Certificates []Certificate // the first is for clients that name nobody
+	ACME         ACME          // names here, or certificates, where a listener has tls
 	MinVersion   TLSVersion
 }
 
@@ -14,8 +15,9 @@ type Certificate struct {
 func (d *decoder) tls(t *TLS) func(node) {
 	return d.section(keys{
 		"certificates": elements(d, "want a list, such as [{certificate: cert.pem, key: key.pem}]", &t.Certificates, d.certificate),
+		"acme":         d.acme(&t.ACME),
 		"min_version":  word(d, &t.MinVersion, []TLSVersion{TLS12, TLS13}),
-	}, "acme")
+	})
 }
 
 func (d *decoder) certificate(c *Certificate) func(node) {
@@ -25,16 +27,7 @@ func (d *decoder) certificate(c *Certificate) func(node) {
 // tls checks that what listeners need for TLS is there, and that they need it. The files
 // are read by whoever uses them.
 func (v *validator) tls() {
-	secure := false
-	for i, l := range v.c.Listen {
-		if !l.TLS {
-			continue
-		}
-		secure = true
-		if at := child(item("listen", i), "tls"); len(v.c.TLS.Certificates) == 0 && v.sound(at, "tls", "tls.certificates") {
-			v.fail(at, "want tls.certificates with at least one certificate, for clients are shown one")
-		}
-	}
+	secure := v.secureListeners()
 	for i, c := range v.c.TLS.Certificates {
 		at := item("tls.certificates", i)
 		for key, path := range map[string]string{"certificate": c.Certificate, "key": c.Key} {
@@ -46,6 +39,7 @@ func (v *validator) tls() {
 	if !secure {
 		v.unusedTLS()
 	}
+	v.acme(secure)
 }
 
 // unusedTLS refuses what says something about TLS that no listener speaks. The default,
@@ -58,4 +52,20 @@ func (v *validator) unusedTLS() {
 	if v.c.TLS.MinVersion != TLS12 && v.sound("tls.min_version", "listen") {
 		v.fail("tls.min_version", want)
 	}
+}
+
+// secureListeners checks that those have a certificate to show, and reports whether there
+// are any.
+func (v *validator) secureListeners() (secure bool) {
+	for i, l := range v.c.Listen {
+		if !l.TLS {
+			continue
+		}
+		secure = true
+		at := child(item("listen", i), "tls")
+		if len(v.c.TLS.Certificates) == 0 && !v.src.given("tls.acme") && v.sound(at, "tls", "tls.certificates") {
+			v.fail(at, "want tls.certificates with at least one certificate, or tls.acme, for clients are shown one")
+		}
+	}
+	return secure
 }

@@ -2,18 +2,15 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/valyala/fasthttp"
 
 	"edgeproxy/config"
 	"edgeproxy/internal/bridge"
-	"edgeproxy/internal/certs"
 	"edgeproxy/internal/listen"
 )
 
@@ -147,35 +144,3 @@ func (e *edge) gone(c net.Conn) {
 	e.crowd.Leave(c)
 	e.peers.Forget(c)
 }
-
-// tlsConfig is what clients are offered.
-func (e *edge) tlsConfig() *tls.Config {
-	c := &tls.Config{GetCertificate: e.certs.Get, MinVersion: tls.VersionTLS12}
-	if e.config.TLS.MinVersion == config.TLS13 {
-		c.MinVersion = tls.VersionTLS13
-	}
-	return c
-}
-
-func pairs(c *config.Config) []certs.Pair {
-	out := make([]certs.Pair, len(c.TLS.Certificates))
-	for i, f := range c.TLS.Certificates {
-		out[i] = certs.Pair{Certificate: f.Certificate, Key: f.Key}
-	}
-	return out
-}
-
-// certificateFaults says what is wrong with the files of tls.certificates.
-func certificateFaults(c *config.Config) (faults config.Errors) {
-	_, err := certs.Load(pairs(c))
-	for _, p := range joined[*certs.PairError](err) {
-		setting := "certificate"
-		if p.Key {
-			setting = "key"
-		}
-		faults = append(faults, c.Fault(certificateAt(p.Index)+setting, p.Error()))
-	}
-	return faults
-}
-
-func certificateAt(i int) string { return "tls.certificates[" + strconv.Itoa(i) + "]." }

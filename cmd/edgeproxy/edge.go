@@ -16,6 +16,7 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/accesslog"
+	"edgeproxy/internal/acme"
 	"edgeproxy/internal/admin"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
@@ -41,8 +42,9 @@ type edge struct {
 	origins  []*origin.Origin
 	proxy    *proxy.Proxy
 	access   *accesslog.Log
-	doors    []*door      // one for each address of the configuration
-	certs    *certs.Store // nil: nobody speaks TLS
+	doors    []*door       // one for each address of the configuration
+	certs    *certs.Store  // nil: no files of certificates
+	acme     *acme.Manager // nil: no certificates by ACME
 
 	inherited   *listen.Inherited
 	peers       *listen.Peers // nil: no listener speaks the PROXY protocol
@@ -94,6 +96,9 @@ func (e *edge) build() error {
 	if slices.ContainsFunc(e.config.Listen, func(l config.Listen) bool { return l.ProxyProtocol }) {
 		e.peers = &listen.Peers{}
 	}
+	if err := e.buildCertificates(); err != nil {
+		return err
+	}
 	routes, err := e.routes()
 	if err != nil {
 		return err
@@ -101,16 +106,12 @@ func (e *edge) build() error {
 	if e.proxy, err = proxy.New(e.proxyOptions(hasher, routes)); err != nil {
 		return fmt.Errorf("proxy: %w", err)
 	}
-	return e.buildDoors()
+	e.buildDoors()
+	return nil
 }
 
 // buildDoors builds what stands at the data addresses.
-func (e *edge) buildDoors() (err error) {
-	if len(e.config.TLS.Certificates) > 0 {
-		if e.certs, err = certs.New(pairs(e.config), e.log, time.Now); err != nil {
-			return fmt.Errorf("tls: %w", err)
-		}
-	}
+func (e *edge) buildDoors() {
 	if n := e.config.Limits.PerAddress; n > 0 {
 		e.crowd = listen.NewCrowd(n, e.peers)
 	}
@@ -118,7 +119,6 @@ func (e *edge) buildDoors() (err error) {
 		e.addDoor(l)
 	}
 	e.watchConnections()
-	return nil
 }
 
 // watchConnections shows what only the servers know.
@@ -140,11 +140,6 @@ func (e *edge) watchConnections() {
 			return float64(refused)
 		}),
 	)
-	if e.certs != nil {
-		e.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "edgeproxy_certificate_expiry_timestamp_seconds", Help: "When the first of the certificates that clients are shown expires.",
-		}, func() float64 { return float64(e.certs.Expiry().Unix()) }))
-	}
 	if e.crowd != nil {
 		e.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: proxy.LimitRejections, Help: proxy.LimitRejectionsHelp, ConstLabels: prometheus.Labels{"limit": "connections_per_address"},
@@ -213,6 +208,9 @@ func (e *edge) start() {
 	}
 	for _, d := range e.doors {
 		d.serve(e)
+	}
+	if e.acme != nil {
+		e.acme.Start() // not before: the authority comes to see
 	}
 	e.gate.StartSaving() // not before: a start that fails leaves the file as it is
 	e.ready.Store(true)

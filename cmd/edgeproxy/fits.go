@@ -27,6 +27,7 @@ func fits(c *config.Config) error {
 	}
 	faults = append(faults, keyFaults(c)...)
 	faults = append(faults, certificateFaults(c)...)
+	faults = append(faults, acmeFaults(c)...)
 	if faults = append(faults, originFaults(c)...); len(faults) == 0 {
 		return nil
 	}

@@ -151,6 +151,7 @@ func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 		ReadIdle: c.Limits.ReadIdle, WriteIdle: writeIdle, UpgradeIdle: c.Limits.UpgradeIdle,
 		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor, PurgeFrom: c.Purge.Allow,
 		AnswersFlushed: true, // newServer sees to it
+		Challenge:      e.challenge(),
 		CacheStatus:    c.CacheStatus.Send == config.SendAll,
 		AccessLog:      e.access, Log: e.log, Metrics: proxy.NewMetrics(e.registry),
 	}

@@ -14,6 +14,7 @@ func (e *edge) stop(ctx context.Context) { e.stopping.Do(func() { e.shutdown(ctx
 
 func (e *edge) shutdown(ctx context.Context) {
 	e.draining.Store(true)
+	e.stopOrdering()
 	if e.ready.Swap(false) {
 		wait(ctx, e.config.Shutdown.DrainDelay)
 	}

@@ -29,7 +29,7 @@ func rooms() map[string]room {
 	return map[string]room{
 		"cmd/edgeproxy": {
 			ours: []string{
-				"config", "internal/accesslog", "internal/admin", "internal/admission", "internal/balance", "internal/bloom", "internal/bridge", "internal/certs",
+				"config", "internal/accesslog", "internal/acme", "internal/admin", "internal/admission", "internal/balance", "internal/bloom", "internal/bridge", "internal/certs",
 				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cachekey", "internal/demo",
 				"internal/dial", "internal/field", "internal/flight", "internal/listen", "internal/model", "internal/origin", "internal/page", "internal/proxy", "internal/purge",
 				"internal/reason", "internal/rfc9111", "internal/shadow", "internal/simulate",
@@ -41,7 +41,10 @@ func rooms() map[string]room {
 			third: []string{"github.com/goccy/go-yaml", humanize},
 		},
 		"internal/accesslog": {third: []string{"github.com/rs/zerolog"}},
-		"internal/admin":     {third: []string{prometheus}},
+		"internal/acme": {
+			third: []string{"github.com/caddyserver/certmagic", "github.com/mholt/acmez/v3", "go.uber.org/zap"},
+		},
+		"internal/admin": {third: []string{prometheus}},
 		"internal/admission": {
 			ours: []string{"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/reason", "internal/statefile"},
 		},

@@ -125,20 +125,26 @@ func (s *Store) Close() {
 	s.looking.Wait()
 }
 
-// Get is a tls.Config's GetCertificate. It allocates nothing.
-func (s *Store) Get(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+// Name is what a client asks for, as Find wants it.
+func Name(hello *tls.ClientHelloInfo) string {
+	return strings.TrimSuffix(strings.ToLower(hello.ServerName), ".")
+}
+
+// Find returns the certificate for a name, nil where none is for it. It allocates nothing.
+func (s *Store) Find(name string) *tls.Certificate {
 	current := s.current.Load()
-	name := strings.TrimSuffix(strings.ToLower(hello.ServerName), ".")
 	if c := current.byName[name]; c != nil {
-		return c, nil
+		return c
 	}
 	if dot := strings.IndexByte(name, '.'); dot > 0 {
-		if c := current.byName[wildcards+name[dot:]]; c != nil {
-			return c, nil
-		}
+		return current.byName[wildcards+name[dot:]]
 	}
-	return current.first, nil
+	return nil
 }
+
+// First returns the certificate for clients that name nobody, and for names that none is
+// for.
+func (s *Store) First() *tls.Certificate { return s.current.Load().first }
 
 // Expiry returns when the first of the certificates shown expires.
 func (s *Store) Expiry() time.Time {

@@ -59,6 +59,8 @@ type Options struct {
 
 	// PeerOf knows addresses that stand for those of connections; nil knows none.
 	PeerOf func(net.Conn) (netip.Addr, bool)
+	// Challenge answers authorities; nil answers none.
+	Challenge func(token []byte) string
 
 	// Instance is the edge's own; "instance" if empty.
 	Instance string
@@ -158,7 +160,7 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rul
 		}},
 		MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, RequestsInFlight: o.RequestsInFlight,
 		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, ReadIdle: o.ReadIdle, WriteIdle: o.WriteIdle, UpgradeIdle: o.UpgradeIdle,
-		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom, AnswersFlushed: true, CacheStatus: true, PeerOf: o.PeerOf,
+		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom, AnswersFlushed: true, CacheStatus: true, PeerOf: o.PeerOf, Challenge: o.Challenge,
 		Log: slog.New(slog.NewTextHandler(o.Log, nil)), Metrics: proxy.NewMetrics(e.Registry),
 	}
 }

@@ -170,8 +170,14 @@ func (s *Secure) shake(c net.Conn) {
 		return
 	}
 	to := s.h1
-	if conn.ConnectionState().NegotiatedProtocol == protocolH2 {
+	switch conn.ConnectionState().NegotiatedProtocol {
+	case protocolH1, "":
+	case protocolH2:
 		to = s.h2
+	default: // the handshake was all that was wanted (RFC 8737 section 3)
+		_ = conn.Close()
+		s.drop(c)
+		return
 	}
 	if !to.Put(conn) {
 		s.drop(c)

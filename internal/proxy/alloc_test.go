@@ -67,6 +67,14 @@ func TestHitInASliceAllocatesNothing(t *testing.T) {
 	}
 }
 
+func TestHitBesideChallengesAllocatesNothing(t *testing.T) {
+	e := edgetest.Start(t, edgetest.Options{Origin: hitOrigin(t), Challenge: func([]byte) string { return "" }})
+	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/1024", ""))
+	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
+		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
+	}
+}
+
 // Once something was purged, each hit born before it is held against every kind of
 // mark.
 func TestHitAfterPurgesAllocatesNothing(t *testing.T) {

@@ -13,7 +13,7 @@ import (
 // decide finds the route, whether the cache may be asked, counts the sighting
 // and looks the key up. Every disposition is decided here.
 func (p *Proxy) decide(x *exchange) disposition {
-	if x.status != 0 {
+	if p.settled(x) {
 		return refused
 	}
 	if !p.findRoute(x) {

@@ -132,9 +132,12 @@ func (p *Proxy) drain(x *exchange) {
 }
 
 // deliverOwn answers with an error of our own: a short text and the reason in
-// Cache-Status. Nothing of the inside leaks.
+// Cache-Status. Nothing of the inside leaks. What a purge or a challenge gets is ours, too.
 func (p *Proxy) deliverOwn(x *exchange) {
-	text := fasthttp.StatusMessage(x.status)
+	text := x.challenge
+	if text == "" {
+		text = fasthttp.StatusMessage(x.status) + "\n"
+	}
 	b := x.begin(x.status)
 	b = append(b, "Date: "...)
 	b = fasthttp.AppendHTTPDate(b, x.start)
@@ -148,12 +151,12 @@ func (p *Proxy) deliverOwn(x *exchange) {
 		b = append(b, "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n"...)
 	}
 	b = p.appendCacheStatus(b, x, 0)
-	b = appendInt(b, "Content-Length: ", int64(len(text)+1))
+	b = appendInt(b, "Content-Length: ", int64(len(text)))
 	x.send(b)
 	x.ctx.Response.SkipBody = x.asks.head
 	if !x.asks.head {
-		x.bytes = int64(len(text) + 1)
-		x.ctx.Response.SetBodyString(text + "\n")
+		x.bytes = int64(len(text))
+		x.ctx.Response.SetBodyString(text)
 	}
 }
 

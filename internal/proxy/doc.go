@@ -4,7 +4,8 @@
 //
 //	receive   take the request apart: target, host, what it asks of a cache
 //	          (receive.go, own.go)
-//	decide    which route, and the key by its rules (key.go) and by what the responses
+//	decide    an authority that looks whether a name is ours is answered (challenge.go);
+//	          which route, and the key by its rules (key.go) and by what the responses
 //	          of the path say of queries (novarysearch.go); is it cacheable;
 //	          count the sighting; look up (decide.go)
 //	collapse  lead or join the flight for the key (collapse.go)

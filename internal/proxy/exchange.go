@@ -133,8 +133,9 @@ type exchange struct {
 	received  int64 // from the client, after the switch to another protocol
 	firstByte time.Duration
 	streaming bool
-	closing   bool // the connection ends with this answer
-	unseen    bool // not counted: another exchange will be
+	closing   bool   // the connection ends with this answer
+	unseen    bool   // not counted: another exchange will be
+	challenge string // what an authority is answered, if x is of one
 
 	// one of these is the answer; none of them: status and reason are. With assembled,
 	// entry is the first of its entries.

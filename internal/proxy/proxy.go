@@ -70,6 +70,9 @@ type Options struct {
 	// PurgeFrom lets these client addresses purge by the method PURGE. Without any, it
 	// is a method like others and goes to the origin.
 	PurgeFrom []netip.Prefix
+	// Challenge returns what a request for ChallengePath and this token is answered with,
+	// "" for none of ours, which then goes on like any other. nil is no such requests.
+	Challenge func(token []byte) string
 	// PeerOf says which address stands for that of a connection, because a load balancer
 	// has told it; the zero Addr is none. Where told is false, and with a nil PeerOf, it is
 	// the connection's own. It runs in each request.

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/acme"
+	"edgeproxy/internal/certs"
+)
+
+// buildCertificates reads the files, and what the authority has given before.
+func (e *edge) buildCertificates() (err error) {
+	if len(e.config.TLS.Certificates) > 0 {
+		if e.certs, err = certs.New(pairs(e.config), e.log, time.Now); err != nil {
+			return fmt.Errorf("tls: %w", err)
+		}
+	}
+	if names := e.acmeNames(); len(names) > 0 {
+		if e.acme, err = acme.New(e.acmeOptions(names)); err != nil {
+			return config.Errors{e.config.Fault("tls.acme.storage", wantStorage+err.Error())}
+		}
+	}
+	e.watchCertificates()
+	return nil
+}
+
+const wantStorage = "want a folder that can be written to: "
+
+// stopOrdering gives up orders under way. What there is goes on being shown.
+func (e *edge) stopOrdering() {
+	if e.acme != nil {
+		e.acme.Close()
+	}
+}
+
+// acmeNames returns the names that no file has a certificate for.
+func (e *edge) acmeNames() (names []string) {
+	for _, name := range e.config.TLS.ACME.Names {
+		if e.certs != nil && e.certs.Find(name) != nil {
+			e.log.Warn("no certificate is ordered for a name that tls.certificates has one for", "name", name)
+			continue
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+func (e *edge) acmeOptions(names []string) acme.Options {
+	a := &e.config.TLS.ACME
+	roots, _ := acmeRoots(a) // looked at before
+	return acme.Options{
+		Names: names, Directory: a.Directory, Email: a.Email, Roots: roots, Storage: a.Storage,
+		TLSALPN: e.config.Solves(config.TLSALPN01), HTTP: e.config.Solves(config.HTTP01),
+		UserAgent: "edgeproxy/" + versionName(), Log: e.log, Now: time.Now,
+	}
+}
+
+// acmeRoots reads tls.acme.ca; nil is the system's.
+func acmeRoots(a *config.ACME) (*x509.CertPool, error) {
+	if a.CA == "" {
+		return nil, nil
+	}
+	data, err := os.ReadFile(a.CA)
+	if err != nil {
+		return nil, fmt.Errorf("want a file in PEM: %w", err)
+	}
+	roots := x509.NewCertPool()
+	if !roots.AppendCertsFromPEM(data) {
+		return nil, errors.New("want a file with certificates in PEM: there is none in it")
+	}
+	return roots, nil
+}
+
+// acmeFaults says what is wrong with the files that tls.acme names.
+func acmeFaults(c *config.Config) (faults config.Errors) {
+	a := &c.TLS.ACME
+	if len(a.Names) == 0 {
+		return nil
+	}
+	if _, err := acmeRoots(a); err != nil {
+		faults = append(faults, c.Fault("tls.acme.ca", err.Error()))
+	}
+	if err := acme.CheckStorage(a.Storage); err != nil {
+		faults = append(faults, c.Fault("tls.acme.storage", wantStorage+err.Error()))
+	}
+	return faults
+}
+
+// tlsConfig is what clients are offered.
+func (e *edge) tlsConfig() *tls.Config {
+	c := &tls.Config{GetCertificate: e.certificate, MinVersion: tls.VersionTLS12}
+	if e.config.TLS.MinVersion == config.TLS13 {
+		c.MinVersion = tls.VersionTLS13
+	}
+	if e.acme != nil && e.config.Solves(config.TLSALPN01) {
+		c.GetConfigForClient = e.challenged
+	}
+	return c
+}
+
+// certificate is a tls.Config's GetCertificate. A file goes before what the authority has
+// given. A name without its certificate yet gets none, which ends the handshake with
+// unrecognized_name; names of neither, and clients that name nobody, get the first of all.
+func (e *edge) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	name := certs.Name(hello)
+	if e.certs != nil {
+		if c := e.certs.Find(name); c != nil {
+			return c, nil
+		}
+	}
+	if e.acme != nil && e.acme.Manages(name) {
+		return e.acme.Certificate(name), nil
+	}
+	if e.certs != nil {
+		return e.certs.First(), nil
+	}
+	return e.acme.First(), nil
+}
+
+// challenged is a tls.Config's GetConfigForClient: it answers the handshake of an authority
+// that looks whether a name is ours (RFC 8737), and leaves all others as they are.
+func (e *edge) challenged(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+	c := e.acme.Challenge(hello)
+	if c == nil {
+		return nil, nil
+	}
+	return &tls.Config{
+		Certificates: []tls.Certificate{*c}, NextProtos: []string{acme.Protocol}, MinVersion: tls.VersionTLS12,
+	}, nil
+}
+
+// challenge is proxy.Options.Challenge.
+func (e *edge) challenge() func(token []byte) string {
+	if e.acme == nil || !e.config.Solves(config.HTTP01) {
+		return nil
+	}
+	return e.acme.Answer
+}
+
+// watchCertificates shows when certificates end, and whether they come.
+func (e *edge) watchCertificates() {
+	if e.certs != nil || e.acme != nil {
+		e.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "edgeproxy_certificate_expiry_timestamp_seconds", Help: "When the first of the certificates that clients are shown expires; 0 while there is none.",
+		}, func() float64 { return float64(e.expiry()) }))
+	}
+	if e.acme != nil {
+		e.registry.MustRegister(
+			prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+				Name: "edgeproxy_acme_missing_certificates", Help: "Names of tls.acme without a certificate, for which handshakes fail.",
+			}, func() float64 { return float64(e.acme.Missing()) }),
+			prometheus.NewCounterFunc(prometheus.CounterOpts{
+				Name: "edgeproxy_acme_failures_total", Help: "Tries to get or renew a certificate by ACME that failed.",
+			}, func() float64 { return float64(e.acme.Failures()) }),
+		)
+	}
+}
+
+// expiry is in seconds of Unix time.
+func (e *edge) expiry() int64 {
+	var ends []int64
+	if e.certs != nil {
+		ends = append(ends, e.certs.Expiry().Unix())
+	}
+	if e.acme != nil {
+		if end := e.acme.Expiry(); !end.IsZero() {
+			ends = append(ends, end.Unix())
+		}
+	}
+	if len(ends) == 0 {
+		return 0
+	}
+	return slices.Min(ends)
+}
+
+func pairs(c *config.Config) []certs.Pair {
+	out := make([]certs.Pair, len(c.TLS.Certificates))
+	for i, f := range c.TLS.Certificates {
+		out[i] = certs.Pair{Certificate: f.Certificate, Key: f.Key}
+	}
+	return out
+}
+
+// certificateFaults says what is wrong with the files of tls.certificates.
+func certificateFaults(c *config.Config) (faults config.Errors) {
+	_, err := certs.Load(pairs(c))
+	for _, p := range joined[*certs.PairError](err) {
+		setting := "certificate"
+		if p.Key {
+			setting = "key"
+		}
+		faults = append(faults, c.Fault(certificateAt(p.Index)+setting, p.Error()))
+	}
+	return faults
+}
+
+func certificateAt(i int) string { return "tls.certificates[" + strconv.Itoa(i) + "]." }

@@ -1,0 +1,161 @@
+package config
+
+import (
+	"errors"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// ACME says which certificates are asked for at an authority, and how (RFC 8555).
+// Without names there is none of it.
+type ACME struct {
+	Names      []string // host names in lower case, each once
+	Agree      bool     // to the terms of the authority; true where there are names
+	Email      string   // where the authority may write to; "" is nowhere
+	Directory  string   // the authority's directory, an https URL
+	CA         string   // a file with the roots that the directory is trusted by, PEM; "" is the system's
+	Storage    string   // the folder with account, keys and certificates
+	Challenges []Challenge
+}
+
+// Challenge is a way to show the authority that a name is ours.
+type Challenge string
+
+// The values of Challenge.
+const (
+	TLSALPN01 Challenge = "tls-alpn-01" // RFC 8737, on listeners with tls: true
+	HTTP01    Challenge = "http-01"     // RFC 8555 section 8.3, on the others
+)
+
+const (
+	letsEncrypt  = "https://acme-v02.api.letsencrypt.org/directory"
+	wantACMEName = "want a host name, such as www.example.com, without a port"
+)
+
+func (d *decoder) acme(a *ACME) func(node) {
+	return d.section(keys{
+		"names":      elements(d, "want a list, such as [www.example.com]", &a.Names, d.acmeName),
+		"agree":      d.boolean(&a.Agree),
+		"email":      d.text(&a.Email),
+		"directory":  d.text(&a.Directory),
+		"ca":         d.text(&a.CA),
+		"storage":    d.text(&a.Storage),
+		"challenges": elements(d, "want a list, such as [tls-alpn-01, http-01]", &a.Challenges, d.challenge),
+	})
+}
+
+func (d *decoder) challenge(c *Challenge) func(node) {
+	return word(d, c, []Challenge{TLSALPN01, HTTP01})
+}
+
+func (d *decoder) acmeName(name *string) func(node) {
+	return converted(d, name, wantACMEName, parseACMEName)
+}
+
+// parseACMEName reads a host name that an authority can look at over the network. The
+// error says what is wanted.
+func parseACMEName(text string) (string, error) {
+	name := strings.ToLower(text)
+	switch {
+	case strings.Contains(name, "*"):
+		return "", errors.New("want a name without *: wildcards need the challenge dns-01, which is " + notYet)
+	case net.ParseIP(strings.Trim(name, "[]")) != nil:
+		return "", errors.New(wantACMEName + ": addresses get no certificate here")
+	case strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }):
+		return "", errors.New(wantACMEName + "; other letters in their ASCII form, xn--…")
+	case !validDNSName(name):
+		return "", errors.New(wantACMEName)
+	}
+	return name, nil
+}
+
+// validDNSName reports whether name has the form of a host name in the DNS, in lower case
+// and without a last dot (RFC 1123 section 2.1).
+func validDNSName(name string) bool {
+	if len(name) > 253 {
+		return false
+	}
+	for label := range strings.SplitSeq(name, ".") {
+		inner := strings.Trim(label, "abcdefghijklmnopqrstuvwxyz0123456789-")
+		if label == "" || len(label) > 63 || inner != "" || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+	}
+	return true
+}
+
+// acme checks the section, where it is there. The files are read by whoever uses them.
+func (v *validator) acme(secure bool) {
+	const section = "tls.acme"
+	a := &v.c.TLS.ACME
+	if !v.src.given(section) {
+		return
+	}
+	if !secure && v.sound(section, "listen") {
+		v.add(section, "", "want no such section: no listener has tls: true")
+	}
+	v.acmeNames(child(section, "names"), a.Names)
+	v.want(a.Agree, child(section, "agree"), "want true: no certificate comes without agreeing to the terms of the authority")
+	v.want(a.Email == "" || validEmail(a.Email), child(section, "email"), "want one address, such as admin@example.com")
+	v.want(validDirectory(a.Directory), child(section, "directory"), "want the URL of a directory, https://…")
+	v.want(a.Storage != "", child(section, "storage"), "missing, want a folder that outlives a restart: it gets the account, keys and certificates")
+	v.challenges(child(section, "challenges"), a.Challenges)
+}
+
+// want says what is wanted at path, unless it is there, or something else is wrong.
+func (v *validator) want(right bool, path, want string) {
+	if !right && v.sound(path) {
+		v.fail(path, want)
+	}
+}
+
+func validDirectory(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && u.Scheme == "https" && u.Hostname() != "" && u.User == nil
+}
+
+func (v *validator) acmeNames(path string, names []string) {
+	v.want(len(names) > 0, path, "missing, want at least one host name")
+	for i, name := range names {
+		if at := item(path, i); slices.Contains(names[:i], name) && v.sound(at) {
+			v.fail(at, "want each name once")
+		}
+	}
+}
+
+// challenges checks that each can be met. Those that nobody asked for are only tried
+// where they can be.
+func (v *validator) challenges(path string, challenges []Challenge) {
+	v.want(len(challenges) > 0, path, "want at least one of tls-alpn-01 and http-01")
+	for i, c := range challenges {
+		at := item(path, i)
+		switch {
+		case !v.sound(at, "listen"):
+		case slices.Contains(challenges[:i], c):
+			v.fail(at, "want each challenge once")
+		case c == HTTP01 && v.src.given(path) && !v.c.plain():
+			v.fail(at, "want a listener without tls: true for it")
+		}
+	}
+}
+
+// plain reports whether a listener is without TLS.
+func (c *Config) plain() bool {
+	return slices.ContainsFunc(c.Listen, func(l Listen) bool { return !l.TLS })
+}
+
+// Solves reports whether a challenge is both wanted and possible.
+func (c *Config) Solves(challenge Challenge) bool {
+	return slices.Contains(c.TLS.ACME.Challenges, challenge) && (challenge != HTTP01 || c.plain())
+}
+
+// validEmail reports whether text can stand in a mailto URL as one address.
+func validEmail(text string) bool {
+	user, host, ok := strings.Cut(text, "@")
+	return ok && user != "" && validDNSName(strings.ToLower(host)) && !strings.ContainsFunc(user, func(r rune) bool {
+		return r <= ' ' || r > '~' || strings.ContainsRune(`"(),:;<>?[\]%&#`, r)
+	})
+}

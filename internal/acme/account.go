@@ -1,0 +1,102 @@
+package acme
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path"
+	"sync"
+
+	"github.com/caddyserver/certmagic"
+	"github.com/mholt/acmez/v3"
+	"github.com/mholt/acmez/v3/acme"
+)
+
+// account is who we are at the authority: a key, and what the authority has registered it
+// as. Both are files; without them the next order registers anew.
+type account struct {
+	client *acmez.Client
+	files  certmagic.Storage
+	folder string
+	email  string
+
+	mu    sync.Mutex // held while registering, so that it happens once
+	known acme.Account
+}
+
+func (a *account) keyFile() string  { return path.Join(a.folder, "account.key") }
+func (a *account) dataFile() string { return path.Join(a.folder, "account.json") }
+
+// get returns the account, registered.
+func (a *account) get(ctx context.Context) (acme.Account, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.known.Status != "" {
+		return a.known, nil
+	}
+	found, err := a.load(ctx)
+	if missing(err) {
+		found, err = a.register(ctx)
+	}
+	if err == nil {
+		a.known = found
+	}
+	return found, err
+}
+
+// forget has the next order register anew, with a new key.
+func (a *account) forget(ctx context.Context) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.known = acme.Account{}
+	return errors.Join(a.files.Delete(ctx, a.dataFile()), a.files.Delete(ctx, a.keyFile()))
+}
+
+func (a *account) load(ctx context.Context) (found acme.Account, err error) {
+	data, err := a.files.Load(ctx, a.dataFile())
+	if err != nil {
+		return found, err
+	}
+	key, err := a.files.Load(ctx, a.keyFile())
+	if err != nil {
+		return found, err
+	}
+	if err := json.Unmarshal(data, &found); err != nil {
+		return found, fmt.Errorf("%s: %w", a.dataFile(), err)
+	}
+	if found.PrivateKey, err = certmagic.PEMDecodePrivateKey(key); err != nil {
+		return found, fmt.Errorf("%s: %w", a.keyFile(), err)
+	}
+	return found, nil
+}
+
+// register makes an account and stores it. The key comes first: data without it are none.
+func (a *account) register(ctx context.Context) (acme.Account, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return acme.Account{}, err
+	}
+	made := acme.Account{PrivateKey: key, TermsOfServiceAgreed: true}
+	if a.email != "" {
+		made.Contact = []string{"mailto:" + a.email}
+	}
+	if made, err = a.client.NewAccount(ctx, made); err != nil {
+		return made, err
+	}
+	secret, err := certmagic.PEMEncodePrivateKey(key)
+	if err != nil {
+		return made, err
+	}
+	data, err := json.Marshal(made)
+	if err != nil {
+		return made, err
+	}
+	if err := a.files.Store(ctx, a.keyFile(), secret); err != nil {
+		return made, err
+	}
+	return made, a.files.Store(ctx, a.dataFile(), data)
+}
