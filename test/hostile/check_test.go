@@ -114,7 +114,7 @@ func (p *play) checkStored() error {
 // look looks for target in the cache.
 func (p *play) look(target, status string, body *string) error {
 	text := "GET " + target + " HTTP/1.1\r\nHost: h\r\nCache-Control: only-if-cached\r\nConnection: close\r\n\r\n"
-	if err := p.ask(text, wantAnswer{status: status, body: body}); err != nil {
+	if err := p.r.ask(text, wantAnswer{status: status, body: body}); err != nil {
 		return fmt.Errorf("%.80q from the cache: %w", target, err)
 	}
 	return nil
@@ -125,15 +125,15 @@ func (p *play) look(target, status string, body *string) error {
 func (p *play) checkAlive() error {
 	text, target := p.marked("last")
 	text = strings.Replace(text, "\r\n\r\n", "\r\nConnection: close\r\n\r\n", 1)
-	if err := p.ask(text, wantAnswer{status: "200", body: &target}); err != nil {
+	if err := p.r.ask(text, wantAnswer{status: "200", body: &target}); err != nil {
 		return fmt.Errorf("the next request: %w", err)
 	}
 	return nil
 }
 
 // ask sends a request that closes its connection, and holds the answer against want.
-func (p *play) ask(request string, want wantAnswer) error {
-	c, err := net.Dial("tcp", p.r.address)
+func (r *rig) ask(request string, want wantAnswer) error {
+	c, err := net.Dial("tcp", r.address)
 	if err != nil {
 		return err
 	}

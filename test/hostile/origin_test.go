@@ -252,11 +252,15 @@ func (o *origin) answer(c net.Conn, in *stream, a *arrival) bool {
 	return true
 }
 
-// echo answers with the target. Only what belongs to the case may be stored.
+// echo answers with the target. Only what belongs to the case may be stored, and what
+// drops connections leaves none.
 func echo(c net.Conn, a *arrival) bool {
 	keep := "max-age=600"
-	if strings.HasPrefix(a.target(), "/before") || strings.HasPrefix(a.target(), "/next") {
+	switch path, _, _ := strings.Cut(a.target(), "?"); path {
+	case "/before", "/next":
 		keep = "no-store"
+	case "/drop":
+		keep = "no-store\r\nConnection: close"
 	}
 	text := fmt.Sprintf("HTTP/1.1 200 OK\r\nCache-Control: %s\r\nX-Target: %s\r\nContent-Length: %d\r\n\r\n", keep, a.target(), len(a.target()))
 	if !strings.HasPrefix(a.start, "HEAD ") {

@@ -34,6 +34,10 @@ func (r *rig) run(c *hostileCase, inLine bool) error {
 	if err := r.purge(); err != nil {
 		return fmt.Errorf("purge: %w", err)
 	}
+	r.origin.begin(nil)
+	if err := r.dropIdle(); err != nil {
+		return fmt.Errorf("connections of the case before: %w", err)
+	}
 	r.origin.begin(p)
 	before, err := r.rest()
 	if err != nil {
