@@ -6,6 +6,8 @@ import (
 	"io"
 	"sync"
 	"time"
+
+	"edgeproxy/internal/field"
 )
 
 // Body is the body of a response. One goroutine reads it; Close may be called
@@ -14,6 +16,7 @@ type Body struct {
 	origin *Origin
 	c      *conn
 	src    io.Reader
+	chunks *chunkReader // src, if the body comes in chunks
 	status int
 	framed bool
 	keep   time.Duration // of the connection after a whole body; 0 without framing
@@ -31,7 +34,8 @@ func newBody(o *Origin, c *conn, status int, f framing, keep time.Duration) *Bod
 	case byLength:
 		b.src = &lengthReader{r: c.br, left: f.length}
 	case byChunks:
-		b.src = &chunkReader{r: c.br}
+		b.chunks = &chunkReader{r: c.br}
+		b.src = b.chunks
 	case byClose:
 		b.src = c.br
 	}
@@ -58,6 +62,17 @@ func (b *Body) Read(p []byte) (int, error) {
 		err = b.end(err)
 	}
 	return n, err
+}
+
+// Trailers returns the fields of the trailer section (RFC 9112 section 7.1.2), in the
+// order received and with canonical names, once Read has returned io.EOF; nil before
+// that, and if there are none. They are not part of Response.Header, and none of them
+// may be merged into it (RFC 9110 section 6.5.1). The caller owns the list.
+func (b *Body) Trailers() field.List {
+	if b.chunks == nil || b.over() != io.EOF { //nolint:errorlint // a failure that wraps io.EOF is no end
+		return nil
+	}
+	return b.chunks.trailers
 }
 
 // Close gives up what has not been read, and with it the connection. A Read

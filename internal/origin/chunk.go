@@ -33,15 +33,15 @@ const (
 // chunkReader decodes a chunked body (RFC 9112 section 7.1) strictly: CRLF
 // only, no sign, prefix or white space in a size. It returns io.EOF only after
 // the empty line that ends the trailer section, and then stands right behind it.
-// Trailer fields are checked and dropped. Not for concurrent use, and not for
-// reading on after an error.
+// Trailer fields are checked and kept. Not for concurrent use, and not for reading on
+// after an error.
 type chunkReader struct {
 	r            *bufio.Reader
 	left         int64     // of the data of the current chunk
 	next         chunkLine // once nothing is left
 	waste        int64
 	trailerBytes int
-	trailers     int
+	trailers     field.List
 }
 
 // Read fills p from as many chunks as have arrived already, and waits only for
@@ -141,11 +141,13 @@ func (c *chunkReader) trailer(line []byte) error {
 		return io.EOF
 	}
 	c.trailerBytes += len(line)
-	c.trailers++
-	if c.trailerBytes > maxTrailerBytes || c.trailers > maxFields {
+	if c.trailerBytes > maxTrailerBytes || len(c.trailers) == maxFields {
 		return malformed("trailer section above %d bytes or %d fields", maxTrailerBytes, maxFields)
 	}
-	_, _, err := parseField(string(line))
+	name, value, err := parseField(string(line))
+	if err == nil {
+		c.trailers.Add(name, value)
+	}
 	return err
 }
 

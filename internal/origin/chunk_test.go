@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"io"
 	"net/http/httputil"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
+
+	"edgeproxy/internal/field"
 )
 
 // decode reads a chunked body and returns what it holds and what follows it.
@@ -38,6 +41,52 @@ func TestChunkedBodyWhole(t *testing.T) {
 	f(fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(big), big), big)
 	// One byte per chunk is a way to stream, not an attack.
 	f(strings.Repeat("1\r\nx\r\n", 20000)+"0\r\n\r\n", strings.Repeat("x", 20000))
+}
+
+func TestTrailersOfAChunkedBody(t *testing.T) {
+	f := func(section string, want ...field.Field) {
+		t.Helper()
+		o := start(t, Options{}, each("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n"+section+"\r\n"))
+		res, err := o.RoundTrip(t.Context(), get("/"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := res.Body.Trailers(); got != nil {
+			t.Errorf("%q: got %q before the end of the body, want none", section, got)
+		}
+		if body, err := io.ReadAll(res.Body); string(body) != "hello" || err != nil {
+			t.Errorf("%q: got %q, %v", section, body, err)
+		}
+		if got := res.Body.Trailers(); !slices.Equal(got, want) {
+			t.Errorf("%q: got %q, want %q", section, got, want)
+		}
+		if res.Header.Has("X-Sum") {
+			t.Errorf("%q: a trailer has become a field of the header", section)
+		}
+		_ = res.Body.Close()
+	}
+	f("")
+	f("x-sum: 1\r\n", field.Field{Name: "X-Sum", Value: "1"})
+	f("X-Sum:1 \r\nY:\r\nX-Sum :\t2\r\n", field.Field{Name: "X-Sum", Value: "1"}, field.Field{Name: "Y"}, field.Field{Name: "X-Sum", Value: "2"})
+	f("Content-Length: 7\r\n", field.Field{Name: "Content-Length", Value: "7"}) // the caller's to look at
+}
+
+func TestNoTrailersOfABodyThatBrokeOff(t *testing.T) {
+	const chunks = "5\r\nhello\r\n0\r\nX-Sum: 1\r\nY: 2\r\n\r\n"
+	for cut := range len(chunks) {
+		o := start(t, Options{}, func(_ int, p *peer) {
+			p.request()
+			p.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + chunks[:cut])
+		})
+		res, err := o.RoundTrip(t.Context(), get("/"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = io.ReadAll(res.Body)
+		if got := res.Body.Trailers(); got != nil || !errors.Is(err, io.ErrUnexpectedEOF) {
+			t.Errorf("cut at %d: got %q, %v; want no trailers and %v", cut, got, err, io.ErrUnexpectedEOF)
+		}
+	}
 }
 
 func TestChunkedBodyMalformed(t *testing.T) {
@@ -80,7 +129,8 @@ func TestChunkedBodyDoesNotWaitForMoreThanItHas(t *testing.T) {
 }
 
 // FuzzChunks compares with the standard library: what we take for a whole body
-// it must take too, with the same bytes, however the input is split.
+// it must take too, with the same bytes, however the input is split. What we make of the
+// trailers is safe to send on: written as lines, they are read as the same again.
 func FuzzChunks(f *testing.F) {
 	f.Add([]byte("5\r\nhello\r\n6;a=b\r\n world\r\n0\r\nA: b\r\n\r\n"))
 	f.Add([]byte("0\r\n\r\n"))
@@ -88,9 +138,10 @@ func FuzzChunks(f *testing.F) {
 	f.Add([]byte("a;\"\r\n0123456789\r\n0\r\n\r\n"))
 	f.Fuzz(func(t *testing.T, wire []byte) {
 		br := bufio.NewReader(bytes.NewReader(wire))
-		ours, err := io.ReadAll(&chunkReader{r: br})
-		slow, slowErr := io.ReadAll(&chunkReader{r: bufio.NewReader(iotest.OneByteReader(bytes.NewReader(wire)))})
-		if !bytes.Equal(ours, slow) || (err == nil) != (slowErr == nil) {
+		chunks, slowly := &chunkReader{r: br}, &chunkReader{r: bufio.NewReader(iotest.OneByteReader(bytes.NewReader(wire)))}
+		ours, err := io.ReadAll(chunks)
+		slow, slowErr := io.ReadAll(slowly)
+		if !bytes.Equal(ours, slow) || (err == nil) != (slowErr == nil) || err == nil && !slices.Equal(chunks.trailers, slowly.trailers) {
 			t.Fatalf("at once: %q, %v; byte by byte: %q, %v", ours, err, slow, slowErr)
 		}
 		if err != nil {
@@ -103,6 +154,14 @@ func FuzzChunks(f *testing.F) {
 		rest, _ := io.ReadAll(br)
 		if used := wire[:len(wire)-len(rest)]; !bytes.HasSuffix(used, []byte("\r\n\r\n")) {
 			t.Fatalf("the body ended inside %q", used)
+		}
+		again := []byte("0\r\n")
+		for _, x := range chunks.trailers {
+			again = appendField(again, x.Name, x.Value)
+		}
+		c := &chunkReader{r: bufio.NewReader(bytes.NewReader(append(again, "\r\n"...)))}
+		if _, err := io.ReadAll(c); err != nil || !slices.Equal(c.trailers, chunks.trailers) {
+			t.Fatalf("got %q from %q, %v; want %q", c.trailers, again, err, chunks.trailers)
 		}
 	})
 }

@@ -27,6 +27,6 @@
 //     own. Which server is next is the room balance's to say.
 //
 // It does not follow redirects, decode contents or keep cookies, and does not strip
-// hop-by-hop fields: the caller knows which ones it may pass on. Trailers are read and
-// dropped.
+// hop-by-hop fields: the caller knows which ones it may pass on. The same holds for
+// trailers, which are never merged into a header.
 package origin

@@ -16,15 +16,23 @@ type Request struct {
 	// Method, Target and Host are sent as they are:
 	// "METHOD TARGET HTTP/1.1\r\nHost: HOST\r\n". CONNECT is refused.
 	Method, Target, Host string
-	// Header is sent as it is, in order. It must not hold Host, Connection, Upgrade,
+	// Header is sent as it is, in order. It must not hold Host, Connection, TE, Upgrade,
 	// Content-Length or Transfer-Encoding: these are ours.
 	Header field.List
+	// TakesTrailers tells the origin by TE that trailers are welcome (RFC 9110 section
+	// 10.1.4). It is not told with Upgrade.
+	TakesTrailers bool
 	// Body is read in another goroutine, at most until RoundTrip returns; nil
 	// means none. A read may wait as long as the Body allows.
 	Body io.Reader
 	// ContentLength is the length of Body, which must keep to it; -1: not known,
 	// sent chunked. It is not looked at without a Body.
 	ContentLength int64
+	// Trailers returns the fields to send behind a Body that is sent chunked. It is called
+	// once, when Body has returned io.EOF, where Body is read. A field that cannot be sent,
+	// or that frames a message, makes the Body a failed one. Nil means none. Announcing
+	// them by Trailer, in Header, is the caller's affair.
+	Trailers func() field.List
 	// Upgrade lists the protocols that the connection may be switched to (RFC 9110
 	// section 7.8). It is sent as it is, with Connection: Upgrade; "" asks for none.
 	// It goes without Body.
@@ -67,7 +75,7 @@ func (r *Request) validateHeader() error {
 	for i := range r.Header {
 		name := r.Header[i].Name
 		switch field.Canonical(name) {
-		case "Host", "Connection", "Upgrade", "Content-Length", "Transfer-Encoding":
+		case "Host", "Connection", "Te", "Upgrade", "Content-Length", "Transfer-Encoding":
 			return fmt.Errorf("header field %s is not the caller's to send", name)
 		}
 		if !field.ValidName(name) || !field.ValidValue(r.Header[i].Value) {
@@ -116,6 +124,8 @@ func (r *Request) appendHead(b []byte, host string) []byte {
 	if r.Upgrade != "" {
 		b = appendField(b, "Connection", "Upgrade")
 		b = appendField(b, "Upgrade", r.Upgrade)
+	} else if r.TakesTrailers {
+		b = append(b, "Connection: TE\r\nTE: trailers\r\n"...)
 	}
 	switch {
 	case r.Body != nil && r.ContentLength >= 0:

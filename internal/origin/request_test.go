@@ -61,6 +61,17 @@ func TestRequestIsSentByteForByte(t *testing.T) {
 		"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
 }
 
+func TestTrailersAreWelcome(t *testing.T) {
+	r := &Request{Method: "GET", Target: "/", Host: "h", TakesTrailers: true}
+	if got, want := string(r.appendHead(nil, "")), "GET / HTTP/1.1\r\nHost: h\r\nConnection: TE\r\nTE: trailers\r\n\r\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	r.Upgrade = "websocket" // whose Connection is its own
+	if got, want := string(r.appendHead(nil, "")), "GET / HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // What would end a line, or frame the request anew, is another request in the
 // eyes of the origin.
 func TestRequestThatWouldSplitIsNotSent(t *testing.T) {
@@ -102,4 +113,5 @@ func TestRequestThatWouldSplitIsNotSent(t *testing.T) {
 		f(func(r *Request) { r.Header = field.List{{Name: "Accept", Value: "*/*"}, x} })
 	}
 	f(func(r *Request) { r.Body, r.ContentLength = strings.NewReader(""), -2 })
+	f(func(r *Request) { r.Header = field.List{{Name: "TE", Value: "trailers"}} })
 }

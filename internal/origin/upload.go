@@ -4,6 +4,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"edgeproxy/internal/field"
 )
 
 // errStopped is the end of an upload that was not wanted any more.
@@ -17,6 +19,8 @@ type upload struct {
 	r    *Request
 	wait *headWait
 	buf  []byte
+
+	trailers field.List // to be sent behind the last chunk
 
 	mu      sync.Mutex
 	reading bool // r.Body may still be read

@@ -3,12 +3,15 @@ package origin
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
 	"time"
+
+	"edgeproxy/internal/field"
 )
 
 func post(body io.Reader, length int64) *Request {
@@ -62,6 +65,69 @@ func TestUploadArrivesWhole(t *testing.T) {
 			if n := idleCount(o); n != 1 {
 				t.Errorf("%d bytes, length %d: got %d idle connections, want the only one", size, length, n)
 			}
+		}
+	}
+}
+
+func TestTrailersOfAnUpload(t *testing.T) {
+	read := make(chan string, 1)
+	o := start(t, Options{}, func(_ int, p *peer) {
+		for p.request() != "" {
+			c := &chunkReader{r: p.br}
+			b, err := io.ReadAll(c)
+			read <- fmt.Sprintf("%s %q %v", b, c.trailers, err)
+			p.say(okWire)
+		}
+	})
+	f := func(body, want string, trailers ...field.Field) {
+		t.Helper()
+		r := post(strings.NewReader(body), -1)
+		r.Trailers = func() field.List { return trailers }
+		if _, _, err := fetch(o, r); err != nil {
+			t.Error(err)
+		}
+		if got := <-read; got != want {
+			t.Errorf("got %.200s, want %.200s", got, want)
+		}
+	}
+	f("abc", `abc [{"X-Sum" "1"} {"Y" ""} {"X-Sum" "2"}] <nil>`, field.Field{Name: "X-Sum", Value: "1"}, field.Field{Name: "Y"}, field.Field{Name: "X-Sum", Value: "2"})
+	f("", ` [{"X-Sum" "1"}] <nil>`, field.Field{Name: "X-Sum", Value: "1"})
+	f("abc", `abc [] <nil>`)
+	long := strings.Repeat("v", 3000)
+	f(strings.Repeat("b", uploadBufferBytes), strings.Repeat("b", uploadBufferBytes)+` [{"X-Sum" "`+long+`"}] <nil>`, field.Field{Name: "X-Sum", Value: long})
+	if n := idleCount(o); n != 1 {
+		t.Errorf("got %d idle connections, want the only one", n)
+	}
+}
+
+// A trailer that cannot be sent must not leave a request that looks whole.
+func TestTrailersThatWouldBeMoreAreNotSent(t *testing.T) {
+	for _, x := range []field.Field{
+		{Name: "Content-Length", Value: "3"},
+		{Name: "transfer-encoding", Value: "chunked"},
+		{Name: "Host", Value: "i"},
+		{Name: "Trailer", Value: "X"},
+		{Name: "Connection", Value: "close"},
+		{Name: "TE", Value: "trailers"},
+		{Name: "Upgrade", Value: "x"},
+		{Name: "", Value: "x"},
+		{Name: "X Y", Value: "x"},
+		{Name: "X", Value: "a\r\n\r\nGET / HTTP/1.1"},
+		{Name: "X\r\n", Value: ""},
+		{Name: "X", Value: "\x00"},
+	} {
+		got := make(chan string, 1)
+		o := start(t, Options{}, func(_ int, p *peer) {
+			p.request()
+			b, _ := io.ReadAll(p.br)
+			got <- string(b)
+		})
+		r := post(strings.NewReader("abc"), -1)
+		r.Trailers = func() field.List { return field.List{{Name: "A", Value: "b"}, x} }
+		_, err := o.RoundTrip(t.Context(), r)
+		wantKind(t, err, BadRequest)
+		if b := <-got; strings.Contains(b, "0\r\n") {
+			t.Errorf("%q: the origin got %q, want no whole body", x, b)
 		}
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"runtime/debug"
 	"strconv"
+
+	"edgeproxy/internal/field"
 )
 
 const (
@@ -76,12 +78,37 @@ func (u *upload) sendChunked() error {
 			chunk = append(u.buf[start:room+n], "\r\n"...)
 		}
 		if last {
-			chunk = append(chunk, "0\r\n\r\n"...)
+			chunk = append(chunk, "0\r\n"...)
+			for i := range u.trailers {
+				chunk = appendField(chunk, u.trailers[i].Name, u.trailers[i].Value)
+			}
+			chunk = append(chunk, "\r\n"...)
 		}
 		if err := u.write(chunk); err != nil || last {
 			return err
 		}
 	}
+}
+
+// takeTrailers asks for the trailers of a body that has ended. What cannot be sent, or
+// would be another message to whoever merges it into the header, is refused here
+// whatever the caller has looked at: see validate of Request.
+func (u *upload) takeTrailers() error {
+	if u.r.Trailers == nil || u.r.ContentLength >= 0 {
+		return nil
+	}
+	u.trailers = u.r.Trailers()
+	for i := range u.trailers {
+		f := &u.trailers[i]
+		switch field.Canonical(f.Name) {
+		case "Host", "Connection", "Te", "Trailer", "Upgrade", "Content-Length", "Transfer-Encoding":
+			return &bodyError{fmt.Errorf("trailer field %s is not to be sent", f.Name)}
+		}
+		if !field.ValidName(f.Name) || !field.ValidValue(f.Value) {
+			return &bodyError{fmt.Errorf("trailer field %.40q cannot be sent", f.Name)}
+		}
+	}
+	return nil
 }
 
 // read reads the body into p, which is not empty: at least a byte unless it is
@@ -100,8 +127,9 @@ func (u *upload) read(p []byte) (n int, last bool, err error) {
 		n, err = u.r.Body.Read(p)
 		switch {
 		case err == io.EOF:
+			failure := u.takeTrailers()
 			u.bodyDone()
-			return n, true, nil
+			return n, true, failure
 		case err != nil:
 			return 0, false, &bodyError{err}
 		case n > 0:

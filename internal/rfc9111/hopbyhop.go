@@ -63,11 +63,20 @@ func removable[T text](name T) bool {
 	return true
 }
 
-// EndToEnd returns the fields of a head or trailer section that may be stored and
+// EndToEnd returns the fields of a head that may be stored and
 // forwarded: all but those of HopByHop and those its Connection lines name. The
 // result is a new list, in order, that shares the strings of h.
 func EndToEnd(h field.List) field.List {
-	var named map[string]struct{}
+	named := named(h)
+	return h.Without(func(name string) bool {
+		_, ok := named[name]
+		return ok || HopByHop(name)
+	})
+}
+
+// named returns the canonical names of the fields that h's Connection lines make
+// hop-by-hop; nil if there are none.
+func named(h field.List) (named map[string]struct{}) {
 	for i := range h {
 		if h[i].Name != "Connection" {
 			continue
@@ -79,8 +88,5 @@ func EndToEnd(h field.List) field.List {
 			named[field.Canonical(option)] = struct{}{}
 		}
 	}
-	return h.Without(func(name string) bool {
-		_, ok := named[name]
-		return ok || HopByHop(name)
-	})
+	return named
 }
