@@ -10,6 +10,7 @@ import (
 	"edgeproxy/config"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/bridge"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/proxy"
@@ -152,6 +153,7 @@ func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor, PurgeFrom: c.Purge.Allow,
 		AnswersFlushed: true, // newServer sees to it
 		Challenge:      e.challenge(),
+		TakesTrailers:  bridge.Inside,
 		CacheStatus:    c.CacheStatus.Send == config.SendAll,
 		AccessLog:      e.access, Log: e.log, Metrics: proxy.NewMetrics(e.registry),
 	}

@@ -125,6 +125,7 @@ func (h *handler) deliver(w http.ResponseWriter, in *bufio.Reader, res *http.Res
 			w.Header()[own] = nil
 		}
 	}
+	announce(w.Header(), res.Trailer)
 	control := http.NewResponseController(w)
 	w.WriteHeader(res.StatusCode)
 	buf := make([]byte, answerBuffer)
@@ -142,6 +143,7 @@ func (h *handler) deliver(w http.ResponseWriter, in *bufio.Reader, res *http.Res
 		}
 		switch {
 		case err == io.EOF:
+			addTrailers(w.Header(), res.Trailer)
 			_ = control.SetWriteDeadline(deadline(h.writeIdle)) // for what net/http has kept
 			return
 		case err != nil:

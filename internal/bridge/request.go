@@ -17,7 +17,7 @@ const refused = "REFUSED\r\n\r\n"
 // RFC 9113 section 8.2.1 and 8.3.1 leave it to whoever translates to look for what ends a
 // line or a part of it.
 func headOf(r *http.Request) []byte {
-	if !sound(r) || !agrees(r) {
+	if !sound(r) || !agrees(r) || !soundFields(r.Trailer) {
 		return []byte(refused)
 	}
 	b := join(nil, r.Method, " ", r.RequestURI, " HTTP/1.1\r\nHost: ", r.Host, "\r\nConnection: close\r\n")
@@ -40,6 +40,7 @@ func headOf(r *http.Request) []byte {
 	case r.Header.Get("Content-Length") != "":
 		b = join(b, "Content-Length: 0\r\n")
 	}
+	b = appendTrailerFields(b, r)
 	return join(b, "\r\n")
 }
 
@@ -55,7 +56,11 @@ func sound(r *http.Request) bool {
 	if !token(r.Method) || !visible(r.RequestURI) || !visible(r.Host) || !placed(r) {
 		return false
 	}
-	for name, values := range r.Header {
+	return soundFields(r.Header)
+}
+
+func soundFields(fields http.Header) bool {
+	for name, values := range fields {
 		if !token(name) || slices.ContainsFunc(values, func(v string) bool { return strings.ContainsAny(v, "\r\n\x00") }) {
 			return false
 		}
@@ -108,7 +113,7 @@ func send(w io.Writer, head []byte, r *http.Request) error {
 	case string(head) == refused:
 		return nil
 	case r.ContentLength < 0:
-		return sendChunks(bufio.NewWriterSize(w, chunkBytes), r.Body)
+		return sendChunks(bufio.NewWriterSize(w, chunkBytes), r)
 	case r.ContentLength > 0:
 		_, err := io.CopyN(w, r.Body, r.ContentLength)
 		return err
@@ -117,10 +122,10 @@ func send(w io.Writer, head []byte, r *http.Request) error {
 }
 
 // sendChunks writes a body whose length is not known.
-func sendChunks(w *bufio.Writer, body io.Reader) error {
+func sendChunks(w *bufio.Writer, r *http.Request) error {
 	buf := make([]byte, chunkBytes)
 	for {
-		n, err := body.Read(buf)
+		n, err := r.Body.Read(buf)
 		if n > 0 {
 			_, _ = w.WriteString(strconv.FormatInt(int64(n), 16))
 			_, _ = w.WriteString("\r\n")
@@ -132,8 +137,7 @@ func sendChunks(w *bufio.Writer, body io.Reader) error {
 		}
 		switch {
 		case err == io.EOF:
-			_, _ = w.WriteString("0\r\n\r\n")
-			return w.Flush()
+			return writeEnd(w, r)
 		case err != nil:
 			return err // without an end: the request is broken off
 		}

@@ -31,7 +31,32 @@ func TestARequestBecomesOneOnTheWire(t *testing.T) {
 	f(request("POST", "/", "h", http.Header{"Content-Length": {"0"}}, "", 0),
 		"POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
 	f(request("GET", "/", "h", http.Header{"Te": {"trailers"}, "Expect": {"100-continue"}, "Host": {"h"}, "Upgrade": {"h2c"}, "X-A": {"1", ""}}, "", 0),
-		"GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nX-A: 1\r\nX-A: \r\n\r\n")
+		"GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nX-A: 1\r\nX-A: \r\nTE: trailers\r\n\r\n")
+	trailing := func(length int64, values ...string) *http.Request {
+		r := request("POST", "/", "h", nil, "abc", length)
+		r.Trailer = http.Header{"X-Sum": nil, "X-Last": values}
+		return r
+	}
+	f(trailing(-1, "1", "2"), "POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nTransfer-Encoding: chunked\r\nTrailer: X-Last, X-Sum\r\n\r\n"+
+		"3\r\nabc\r\n0\r\nX-Last: 1\r\nX-Last: 2\r\n\r\n")
+	f(trailing(3, "1"), "POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 3\r\n\r\nabc")
+}
+
+// TestTrailersThatWouldBeMoreBreakTheRequestOff: by the time they come its head is sent.
+func TestTrailersThatWouldBeMoreBreakTheRequestOff(t *testing.T) {
+	for name, value := range map[string]string{"X-A": "1\r\n\r\nGET / HTTP/1.1", "X-B": "\x00", "X-C": "\n"} {
+		r := request("POST", "/", "h", nil, "abc", -1)
+		r.Trailer = http.Header{name: nil}
+		head := headOf(r)
+		if string(head) == refused {
+			t.Fatal("refused before the trailers")
+		}
+		r.Trailer[name] = []string{value}
+		var b bytes.Buffer
+		if err := send(&b, head, r); err == nil || strings.Contains(b.String(), "\r\n0\r\n") {
+			t.Errorf("%q: got %v and %q, want the request broken off", value, err, b.String())
+		}
+	}
 }
 
 func TestWhatWouldBeMoreThanOneIsRefused(t *testing.T) {
@@ -61,6 +86,9 @@ func TestWhatWouldBeMoreThanOneIsRefused(t *testing.T) {
 	f(request("GET", "/", "h", http.Header{"Host": {"i"}}, "", 0))
 	f(request("POST", "/", "h", http.Header{"Content-Length": {"5"}}, "", 0))
 	f(request("POST", "/", "h", http.Header{"Content-Length": {"3", "4"}}, "abc", 3))
+	announced := request("POST", "/", "h", nil, "", -1)
+	announced.Trailer = http.Header{"X\r\nY": nil}
+	f(announced)
 }
 
 // FuzzWriteHead: what is written is read back as the same request by net/http, which has

@@ -127,6 +127,8 @@ func (r *reply) check(want string) error {
 		}
 	case verb == "interim":
 		return r.checkInterim(rest)
+	case verb == "trailer":
+		return checkTrailer(r.Trailer, rest)
 	default:
 		return checkField(r.Header, want)
 	}
@@ -149,6 +151,18 @@ func (r *reply) checkInterim(want string) error {
 		}
 	}
 	return fmt.Errorf("got no interim response %s", status)
+}
+
+// checkTrailer holds a trailer section against "none", or a field of it against
+// "Name: value" or "no Name".
+func checkTrailer(h http.Header, want string) error {
+	if want == "none" {
+		if len(h) > 0 {
+			return fmt.Errorf("got the trailers %q, want none", h)
+		}
+		return nil
+	}
+	return checkField(h, want)
 }
 
 // checkField holds "Name: value" or "no Name" against fields.

@@ -14,6 +14,7 @@ import (
 //	origin-line METHOD TARGET   of its last request
 //	origin-host HOST            of its last request
 //	origin-field Name: value    of its last request; or: origin-field no Name
+//	origin-trailer Name: value  of its last request; or: no Name, none
 //	origin-body TEXT            of its last request
 //	metric N NAME [LABEL=VALUE...]
 func (w *world) expect(s *step) error {
@@ -47,6 +48,8 @@ func (w *world) expect(s *step) error {
 		return equal(w.last.Host, rest)
 	case fact == "origin-body":
 		return equal(w.last.Content, rest)
+	case fact == "origin-trailer":
+		return checkTrailer(w.last.Trailer, rest)
 	case fact == "origin-field":
 		return checkField(w.last.Header, rest)
 	}

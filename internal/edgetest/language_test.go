@@ -36,6 +36,8 @@ import (
 //	-> broken                   the body ends before its framing says so
 //	-> interim N Name: value    of the last interim response with that status; or no Name
 //	-> interim none             there was none
+//	-> trailer Name: value      behind the body; or no Name
+//	-> trailer none             there was none
 //	-> after DURATION           virtual time from the request to the end of the answer
 //
 // In values {now}, {now+1h} and {now-1h} are an HTTP date.

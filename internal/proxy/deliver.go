@@ -107,8 +107,12 @@ func (p *Proxy) deliverFetched(x *exchange) {
 	if bodyAllowed(h.status) {
 		b = cut.appendTo(b, h.length) // a 304 or 204 has no length (RFC 9110 section 8.6)
 	}
+	skip := x.asks.head || cut.bodyless() || !bodyAllowed(h.status)
+	if !skip {
+		b = p.announceTrailers(b, x, cut)
+	}
 	x.send(b)
-	x.ctx.Response.SkipBody = x.asks.head || cut.bodyless() || !bodyAllowed(h.status)
+	x.ctx.Response.SkipBody = skip
 	if x.ctx.Response.SkipBody || h.length == 0 {
 		p.drain(x)
 		return

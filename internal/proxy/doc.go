@@ -17,7 +17,8 @@
 //	  tell    interim responses go to the client who waits (interim.go)
 //	  upgrade where the origin switches to another protocol, bytes are copied both ways
 //	          from then on (upgrade.go, tunnel.go)
-//	deliver   head, then body: raw from memory, or a stream (deliver.go, stream.go)
+//	deliver   head, then body: raw from memory, or a stream (deliver.go, stream.go), with
+//	          trailers behind it (trailers.go)
 //	record    one log line, one set of counters (record.go)
 //
 // A purge may come at any moment (purge.go). What it has reached is found out when

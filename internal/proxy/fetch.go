@@ -62,6 +62,7 @@ func (p *Proxy) carry(f *fill, j *job, h *head, resp *origin.Response) {
 	size, err := copyBody(f, resp)
 	abort()
 	_ = resp.Body.Close()
+	h.trailers = trailersOf(resp)
 	why := p.store(f, j, h, err)
 	p.account(j.route, h, j.url, why, size)
 	booked = true

@@ -16,11 +16,16 @@ import (
 )
 
 // head is what is known of an origin's response once its header is here. It is
-// shared by the readers of a flight and never written after judge.
+// shared by the readers of a flight and, but for trailers, never written after judge.
 type head struct {
 	status int
 	fields field.List // as forwarded to whom the origin answered
 	length int64      // of the body, -1 if unknown
+
+	// announced are the names of trailers that may come; trailers are those that came
+	// through a flight, set before its end and to be read behind it. Neither is stored.
+	announced string
+	trailers  field.List
 
 	why    reason.Reason // why the response may not be stored; None if it may
 	policy rfc9111.Policy
@@ -120,7 +125,7 @@ func (p *Proxy) forwardHead(j *job, resp *origin.Response) *head {
 	}
 	fields.Add("Via", p.via)
 	h := &head{
-		status: resp.Status, fields: fields, length: resp.ContentLength,
+		status: resp.Status, fields: fields, length: resp.ContentLength, announced: announced(resp),
 		cookie: fields.Has("Set-Cookie"), why: reason.Method,
 	}
 	if j.facts.Method == "HEAD" {
@@ -147,7 +152,7 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *head) *cache.Entry {
 	if star {
 		return nil
 	}
-	if slices.ContainsFunc(names, generated) {
+	if slices.ContainsFunc(names, generated) || j.request.TakesTrailers && slices.Contains(names, "Te") {
 		return nil
 	}
 	var home keying

@@ -8,6 +8,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/origin"
 	"edgeproxy/internal/rfc9111"
 	"edgeproxy/internal/wire"
 )
@@ -185,6 +186,58 @@ func (x *exchange) protocols() string {
 		return ""
 	}
 	return value
+}
+
+// asksTrailers reports whether the client says that it takes trailers. It need not name
+// TE in Connection (RFC 9110 section 10.1.4), which clients forget: a trailer section is
+// part of every chunked body, and to have one sent is no more than that.
+func (x *exchange) asksTrailers() bool {
+	h := &x.ctx.Request.Header
+	return h.IsHTTP11() && slices.ContainsFunc(h.PeekAll(fasthttp.HeaderTE), rfc9111.TakesTrailers[[]byte])
+}
+
+// ownTrailers has r, whose body comes in chunks, followed by the trailers to forward, and
+// announces those that the client has announced.
+func (p *Proxy) ownTrailers(x *exchange, r *origin.Request) {
+	u, h, named := x.upload, &x.ctx.Request.Header, x.ownNames()
+	drop := func(name string) bool {
+		return named[name] || framing(name) || untrusted(name) || x.route.Key.Imitates(name)
+	}
+	var names []string
+	for _, key := range h.PeekTrailerKeys() { // the announced ones, for the body was not read
+		if name := field.Canonical(string(key)); rfc9111.InTrailers(name) && !drop(name) {
+			names = append(names, name)
+		}
+	}
+	if len(names) > 0 {
+		r.Header.Add("Trailer", strings.Join(names, ", "))
+	}
+	u.section = func() (field.List, error) {
+		list, err := copyTrailers(h.TrailerHeader(), p.HeaderCount)
+		return rfc9111.Trailers(nil, list).Without(drop), err
+	}
+	r.Trailers = func() field.List { return u.trailers }
+}
+
+// copyTrailers copies the fields of a trailer section as fasthttp tells it: lines joined
+// and ends of lines put right, and no more of one that was cut off than of none. So what
+// a name or a value may hold is looked at here.
+func copyTrailers(section []byte, most int) (list field.List, err error) {
+	for len(section) > 0 {
+		var line []byte
+		line, section, _ = bytes.Cut(section, []byte("\r\n"))
+		k, v, ok := bytes.Cut(line, []byte(":"))
+		switch {
+		case !ok: // the empty line at the end
+			return list, nil
+		case len(list) == most:
+			return nil, errManyTrailers
+		case !field.ValidName(k) || !field.ValidValue(v):
+			return nil, errTrailer
+		}
+		list.Add(field.Canonical(string(k)), string(bytes.Trim(v, " \t")))
+	}
+	return list, nil
 }
 
 // appendVariant appends to the URL key in dst what the fields called names add.

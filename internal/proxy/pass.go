@@ -25,7 +25,7 @@ func (p *Proxy) pass(x *exchange) {
 		x.keyURL(p.Hasher) // its answer may serve later GETs
 	}
 	j := p.newJob(x, false)
-	j.request.Interim = p.teller(x)
+	j.request.Interim, j.request.TakesTrailers = p.teller(x), x.asksTrailers()
 	keeps := func() bool { return false }
 	if post && p.Gate.Knows(x.route.Rule, x.url.Hi, x.url.Lo) {
 		w := p.flights.Lead(x.key, x.url, false) // sees what others invalidate meanwhile
@@ -94,7 +94,7 @@ func (p *Proxy) carryAlone(x *exchange, r *reader, j *job, h *head, resp *origin
 func (p *Proxy) alone(x *exchange, admit bool) {
 	if !admit {
 		j := p.newJob(x, false)
-		j.request.Interim = p.teller(x)
+		j.request.Interim, j.request.TakesTrailers = p.teller(x), x.asksTrailers()
 		resp, err := x.route.Origin.RoundTrip(context.Background(), j.request)
 		if held := p.standIn(x, j, resp, err); held != nil {
 			x.take(held, false)
@@ -109,7 +109,7 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 		return
 	}
 	j := p.newJob(x, true)
-	j.request.Interim = p.teller(x)
+	j.request.Interim, j.request.TakesTrailers = p.teller(x), x.asksTrailers()
 	r := p.flights.Lead(x.key, x.url, true) // before the fetch, so that a purge finds it
 	f := r.Flight()
 	resp, held, err := p.fetchOrKeep(f.Context(), j, f.Purged)
@@ -192,6 +192,8 @@ func failure(e *origin.Error, u *upload) (int, reason.Reason) {
 			return fasthttp.StatusRequestEntityTooLarge, reason.TooLarge
 		case errors.Is(e, errBodyIdle):
 			return fasthttp.StatusRequestTimeout, reason.ClientTimeout
+		case errors.Is(e, errManyTrailers):
+			return fasthttp.StatusRequestHeaderFieldsTooLarge, reason.BadRequest
 		}
 	}
 	switch {

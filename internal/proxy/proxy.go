@@ -77,6 +77,9 @@ type Options struct {
 	// has told it; the zero Addr is none. Where told is false, and with a nil PeerOf, it is
 	// the connection's own. It runs in each request.
 	PeerOf func(net.Conn) (peer netip.Addr, told bool)
+	// TakesTrailers says of a connection that its client takes trailers also where it
+	// does not say so by TE, as one of HTTP/2 does; nil knows none.
+	TakesTrailers func(net.Conn) bool
 	// CacheStatus says whether responses carry Cache-Status (RFC 9211).
 	CacheStatus bool
 

@@ -24,6 +24,7 @@ type body struct {
 	left   int64 // bytes still to send; -1: all
 	part   bool  // a range: not to the end of the source
 	whole  bool  // the origin's body was read to its end
+	closes bool  // with trailers, if there are any
 	closed atomic.Bool
 }
 
@@ -56,6 +57,7 @@ func (p *Proxy) stream(x *exchange, c cut) {
 		p.untilClose(x, b)
 		return
 	}
+	b.closes = p.takesTrailers(x)
 	x.ctx.Response.SetBodyStream(&chunkedBody{b}, -1)
 }
 
@@ -162,6 +164,7 @@ func (b *chunkedBody) WriteTo(w io.Writer) (n int64, err error) {
 		}
 		if err != nil {
 			if err = b.ending(err); errors.Is(err, io.EOF) {
+				addTrailers(&b.x.ctx.Response.Header, b.trailers())
 				return n, nil
 			}
 			return n, err

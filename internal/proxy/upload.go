@@ -9,14 +9,17 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"edgeproxy/internal/field"
 	"edgeproxy/internal/origin"
 )
 
-// errBodyTooLarge and errBodyIdle end the reading of a request body that is
-// longer than limits.body_bytes or that stopped coming.
+// These end the reading of a request body that is longer than limits.body_bytes, that
+// stopped coming, or whose trailers are more than limits.header_count, or malformed.
 var (
 	errBodyTooLarge = errors.New("request body is larger than limits.body_bytes")
 	errBodyIdle     = errors.New("request body stopped arriving")
+	errManyTrailers = errors.New("request has more trailer fields than limits.header_count")
+	errTrailer      = errors.New("malformed trailer field in the request")
 )
 
 // upload is a request body on its way to the origin: each read has its own
@@ -27,6 +30,8 @@ type upload struct {
 	left        int64
 	idle        time.Duration
 	chunked     bool
+	section     func() (field.List, error) // copies the trailers once all was read
+	trailers    field.List
 	interrupted atomic.Bool
 	err         error
 }
@@ -42,7 +47,10 @@ func (p *Proxy) ownBody(x *exchange, r *origin.Request) {
 	}
 	x.upload = &upload{ctx: x.ctx, src: src, left: p.BodyBytes, idle: p.ReadIdle}
 	r.Body, r.ContentLength = x.upload, int64(x.ctx.Request.Header.ContentLength())
-	x.upload.chunked = r.ContentLength < 0
+	if r.ContentLength < 0 {
+		x.upload.chunked = true
+		p.ownTrailers(x, r)
+	}
 	r.Interrupt = x.upload.interrupt
 }
 
@@ -64,13 +72,24 @@ func (u *upload) Read(b []byte) (int, error) {
 	if errors.As(err, &timeout) && timeout.Timeout() {
 		err = errBodyIdle
 	}
-	if u.chunked && errors.Is(err, io.EOF) && !u.ended() {
-		err = io.ErrUnexpectedEOF
+	if u.chunked && errors.Is(err, io.EOF) {
+		err = u.end()
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		u.err = err
 	}
 	return n, err
+}
+
+// end returns io.EOF, with the trailers in place, where all of a chunked body was read.
+func (u *upload) end() (err error) {
+	if !u.ended() {
+		return io.ErrUnexpectedEOF
+	}
+	if u.trailers, err = u.section(); err != nil {
+		return err
+	}
+	return io.EOF
 }
 
 // ended reports whether the end that src has told of is the last chunk. To fasthttp a

@@ -54,7 +54,7 @@ import (
 //	  -> closed              it ends behind the last answer, which says so; dropped: it need not say so
 //	  -> left                the client left
 //	  -> origin none         no request of the case reaches the origin
-//	  -> origin [part] METHOD TARGET | Name: value | … | body TEXT
+//	  -> origin [part] METHOD TARGET | Name: value | … | body TEXT | trailer Name: value | …
 //	                         one that does, whole or in part, in turn; … at the end is more body
 //	  -> stored none         nothing is stored
 //	  -> stored TARGET TEXT  this is

@@ -12,6 +12,7 @@ type message struct {
 	start  string   // request line or status line; "" while the head is not whole
 	fields []string // "Name: value", in order
 	body   string   // decoded
+	behind []string // the trailers, as fields
 	whole  bool
 }
 
@@ -29,14 +30,12 @@ func cutMessage(b string, bodyless, ended bool) (m message, rest string, err err
 	}
 	lines := strings.Split(head, "\r\n")
 	m.start, m.fields = lines[0], lines[1:]
-	for _, line := range lines {
-		if i := strings.IndexFunc(line, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }); i >= 0 {
-			return m, "", fmt.Errorf("control byte in the line %.80q", line)
-		}
+	if err := controlled(m.start); err != nil {
+		return m, "", err
 	}
 	for _, line := range m.fields {
-		if name, _, ok := strings.Cut(line, ":"); !ok || !token(name) {
-			return m, "", fmt.Errorf("no field line: %.80q", line)
+		if err := fieldLine(line); err != nil {
+			return m, "", err
 		}
 	}
 	length, err := m.length(bodyless)
@@ -45,7 +44,7 @@ func cutMessage(b string, bodyless, ended bool) (m message, rest string, err err
 	}
 	switch {
 	case length == chunked:
-		m.body, rest, err = cutChunks(rest)
+		m.body, m.behind, rest, err = cutChunks(rest)
 	case length == untilEnd:
 		m.body, rest = rest, ""
 		if !ended {
@@ -58,6 +57,21 @@ func cutMessage(b string, bodyless, ended bool) (m message, rest string, err err
 	}
 	m.whole = err == nil
 	return m, rest, err
+}
+
+func controlled(line string) error {
+	if strings.ContainsFunc(line, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+		return fmt.Errorf("control byte in the line %.80q", line)
+	}
+	return nil
+}
+
+// fieldLine says why line is no field line.
+func fieldLine(line string) error {
+	if name, _, ok := strings.Cut(line, ":"); !ok || !token(name) {
+		return fmt.Errorf("no field line: %.80q", line)
+	}
+	return controlled(line)
 }
 
 // Lengths of bodies that have none.
@@ -108,43 +122,47 @@ func (m *message) values(name string) []string {
 }
 
 // cutChunks decodes a chunked body without extensions (RFC 9112 section 7.1).
-func cutChunks(b string) (body, rest string, err error) {
+func cutChunks(b string) (body string, behind []string, rest string, err error) {
 	var out strings.Builder
 	for {
 		size, more, found := strings.Cut(b, "\r\n")
 		if !found {
-			return out.String(), "", errMore
+			return out.String(), nil, "", errMore
 		}
 		n, err := strconv.ParseUint(size, 16, 31)
 		if err != nil {
-			return out.String(), "", fmt.Errorf("chunk size %.40q", size)
+			return out.String(), nil, "", fmt.Errorf("chunk size %.40q", size)
 		}
 		if n == 0 {
-			return trailers(out.String(), more)
+			behind, rest, err = trailers(more)
+			return out.String(), behind, rest, err
 		}
 		if len(more) < int(n)+2 {
 			out.WriteString(more[:min(len(more), int(n))])
-			return out.String(), "", errMore
+			return out.String(), nil, "", errMore
 		}
 		out.WriteString(more[:n])
 		if more[n:n+2] != "\r\n" {
-			return out.String(), "", fmt.Errorf("chunk of %d bytes ends in %q", n, more[n:n+2])
+			return out.String(), nil, "", fmt.Errorf("chunk of %d bytes ends in %q", n, more[n:n+2])
 		}
 		b = more[n+2:]
 	}
 }
 
-// trailers skips the trailer section.
-func trailers(body, b string) (string, string, error) {
+// trailers takes the trailer section off b.
+func trailers(b string) (fields []string, rest string, err error) {
 	for {
 		line, more, found := strings.Cut(b, "\r\n")
 		switch {
 		case !found:
-			return body, "", errMore
+			return nil, "", errMore
 		case line == "":
-			return body, more, nil
+			return fields, more, nil
 		}
-		b = more
+		if err := fieldLine(line); err != nil {
+			return nil, "", err
+		}
+		fields, b = append(fields, line), more
 	}
 }
 

@@ -47,6 +47,9 @@ func (a *arrival) String() string {
 	if a.body != "" {
 		b.WriteString(" | body " + a.body)
 	}
+	for _, f := range a.behind {
+		b.WriteString(" | trailer " + f)
+	}
 	return b.String()
 }
 

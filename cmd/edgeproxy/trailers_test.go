@@ -1,0 +1,116 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// summing answers in chunks with a checksum behind, and tells of what was asked in it.
+func summing(t *testing.T) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		for name := range r.Trailer {
+			if name != "X-In" {
+				t.Errorf("the origin got the trailer %s: %q", name, r.Trailer[name])
+			}
+		}
+		if strings.HasPrefix(r.URL.Path, "/kept") {
+			w.Header().Set("Cache-Control", "max-age=60")
+		}
+		if r.URL.Path != "/late" {
+			w.Header().Set("Trailer", "X-Sum, Content-Type")
+		}
+		_, _ = io.WriteString(w, "body")
+		w.(http.Flusher).Flush()
+		w.Header().Set(http.TrailerPrefix+"X-Sum", fmt.Sprintf("%d %q %v %q", len(body), r.Header.Get("Te"), r.Trailer, err))
+		w.Header().Set(http.TrailerPrefix+"Set-Cookie", "a=b")
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// TestTrailersPassByBothVersions asks with and without TE, over TLS. A client of HTTP/2
+// gets trailers in either case.
+func TestTrailersPassByBothVersions(t *testing.T) {
+	s := serveTLS(t, summing(t), "")
+	for _, two := range []bool{false, true} {
+		c := s.speaks(t, two)
+		f := func(method, path, body string, takes bool, trailers http.Header, want string) {
+			t.Helper()
+			r, err := http.NewRequest(method, "https://www.example.com"+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if body != "" {
+				r.Body, r.ContentLength, r.Trailer = io.NopCloser(strings.NewReader(body)), -1, trailers
+			}
+			if takes {
+				r.Header.Set("Te", "trailers")
+			}
+			res, err := c.Do(r)
+			if err != nil {
+				t.Fatalf("two %v: %s %s: %v", two, method, path, err)
+			}
+			defer res.Body.Close()
+			_, announced := res.Trailer["X-Sum"]
+			if text, err := io.ReadAll(res.Body); string(text) != "body" || err != nil {
+				t.Errorf("two %v: %s %s: got %q, %v", two, method, path, text, err)
+			}
+			if announced != (want != "" && path != "/late") {
+				t.Errorf("two %v: %s %s: announced %v", two, method, path, announced)
+			}
+			if got := res.Trailer.Get("X-Sum"); got != want || len(res.Trailer) > 1 {
+				t.Errorf("two %v: %s %s: got %q, want %q and nothing else: %q", two, method, path, got, want, res.Trailer)
+			}
+			if res.Header.Get("X-Sum") != "" || res.Header.Get("Set-Cookie") != "" {
+				t.Errorf("two %v: %s %s: a trailer is in the head: %q", two, method, path, res.Header)
+			}
+		}
+		unasked := func(text string) string {
+			if two {
+				return text
+			}
+			return ""
+		}
+		f("POST", "/a", "", true, nil, `0 "trailers" map[] %!q(<nil>)`)
+		f("POST", "/a", "", false, nil, unasked(`0 "" map[] %!q(<nil>)`))
+		f("POST", "/late", "", true, nil, `0 "trailers" map[] %!q(<nil>)`)
+		f("POST", "/a", "12345", true, http.Header{"X-In": {"6", "7"}}, `5 "trailers" map[X-In:[6 7]] %!q(<nil>)`)
+		f("POST", "/a", "12345", false, nil, unasked(`5 "" map[] %!q(<nil>)`))
+		path := fmt.Sprintf("/kept/%v", two)
+		f("GET", path, "", true, nil, `0 "" map[] %!q(<nil>)`)
+		f("GET", path, "", true, nil, "")
+	}
+}
+
+// TestTrailersThatMayNotBeEndTheRequestByBothVersions sends those that would frame or
+// route, were they merged into the header.
+func TestTrailersThatMayNotBeEndTheRequestByBothVersions(t *testing.T) {
+	s := serveTLS(t, summing(t), "")
+	for _, two := range []bool{false, true} {
+		for _, name := range []string{"Host", "Authorization", "Content-Type", "Connection"} {
+			r, err := http.NewRequest("POST", "https://www.example.com/a", io.NopCloser(strings.NewReader("12345")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.ContentLength, r.Trailer = -1, http.Header{name: {"x"}}
+			res, err := s.speaks(t, two).Do(r)
+			if err != nil {
+				continue
+			}
+			if res.StatusCode != http.StatusBadRequest {
+				t.Errorf("two %v: %s: got %d, want 400 or a reset", two, name, res.StatusCode)
+			}
+			_ = res.Body.Close()
+		}
+	}
+	eventually(t, "nothing is in flight", func() bool {
+		_, metrics := get(t, "http://"+s.admin+"/metrics")
+		return strings.Contains(metrics, "\nedgeproxy_requests_in_flight 0\n")
+	})
+}
