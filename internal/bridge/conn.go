@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"crypto/tls"
+	"io"
 	"net"
 	"net/netip"
 )
@@ -30,6 +31,19 @@ type conn struct {
 	net.Conn
 	client *client
 	state  *tls.ConnectionState
+	begun  bool // something was read
+}
+
+// Read implements net.Conn. An end within the one request that the connection is for is no
+// end of it: the stream was broken off. A pipe would tell of it as of one, also where a
+// deadline has passed, by which a server asks whether there is more to wait for.
+func (c *conn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.begun = c.begun || n > 0
+	if c.begun && err == io.EOF { //nolint:errorlint // net.Pipe's own
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
 }
 
 func (c *conn) LocalAddr() net.Addr  { return c.client.conn.LocalAddr() }

@@ -2,7 +2,10 @@ package bridge
 
 import (
 	"bytes"
+	"crypto/tls"
+	"errors"
 	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -40,6 +43,28 @@ func TestARequestBecomesOneOnTheWire(t *testing.T) {
 	f(trailing(-1, "1", "2"), "POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nTransfer-Encoding: chunked\r\nTrailer: X-Last, X-Sum\r\n\r\n"+
 		"3\r\nabc\r\n0\r\nX-Last: 1\r\nX-Last: 2\r\n\r\n")
 	f(trailing(3, "1"), "POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 3\r\n\r\nabc")
+}
+
+// TestAStreamThatBreaksOffIsNoEnd: a pipe tells of the end in either case.
+func TestAStreamThatBreaksOffIsNoEnd(t *testing.T) {
+	in, _ := net.Pipe()
+	defer in.Close()
+	client := newClient(in, nil)
+	served := make(chan net.Conn, 1)
+	end := dial(func(c net.Conn) bool { served <- c; return true }, client, &tls.ConnectionState{})
+	server := <-served
+	go func() {
+		_, _ = io.WriteString(end, "abc")
+		_ = end.Close()
+	}()
+	if text, err := io.ReadAll(server); string(text) != "abc" || !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("got %q, %v, want %v behind abc", text, err, io.ErrUnexpectedEOF)
+	}
+	end = dial(func(c net.Conn) bool { served <- c; return true }, client, &tls.ConnectionState{})
+	_ = end.Close()
+	if _, err := (<-served).Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
+		t.Errorf("got %v where nothing was asked, want %v", err, io.EOF)
+	}
 }
 
 // TestTrailersThatWouldBeMoreBreakTheRequestOff: by the time they come its head is sent.

@@ -62,7 +62,7 @@ func NewSecure(ln net.Listener, o SecureOptions) *Secure {
 }
 
 // H1 gives the connections for HTTP/1.1: those of clients that ask for it, or for
-// nothing. They are of type *tls.Conn.
+// nothing. They do what *tls.Conn does, and Read keeps to a deadline in any case.
 func (s *Secure) H1() net.Listener { return s.h1 }
 
 // H2 gives those for HTTP/2.
@@ -169,17 +169,16 @@ func (s *Secure) shake(c net.Conn) {
 		s.drop(c)
 		return
 	}
-	to := s.h1
+	var taken bool
 	switch conn.ConnectionState().NegotiatedProtocol {
 	case protocolH1, "":
+		taken = s.h1.Put(&punctual{Conn: conn})
 	case protocolH2:
-		to = s.h2
+		taken = s.h2.Put(conn) // net/http wants this type
 	default: // the handshake was all that was wanted (RFC 8737 section 3)
 		_ = conn.Close()
-		s.drop(c)
-		return
 	}
-	if !to.Put(conn) {
+	if !taken {
 		s.drop(c)
 	}
 }

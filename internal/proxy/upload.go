@@ -95,7 +95,9 @@ func (u *upload) end() (err error) {
 // ended reports whether the end that src has told of is the last chunk. To fasthttp a
 // client that leaves between two chunks has ended its body as well (RFC 9112 section 8),
 // and nothing that it shows tells the two apart. But behind the last chunk it reads
-// nothing more, and otherwise it tries to: then the deadline ends the reading.
+// nothing more, and otherwise it tries to: then the deadline ends the reading. So the
+// connection has to keep to a deadline also behind its end: see punctual in
+// internal/listen, and conn in internal/bridge.
 func (u *upload) ended() bool {
 	_ = u.ctx.SetReadDeadline(time.Unix(1, 0))
 	_, err := u.src.Read(make([]byte, 1))

@@ -1,0 +1,45 @@
+package listen
+
+import (
+	"crypto/tls"
+	"os"
+	"sync/atomic"
+	"time"
+)
+
+// punctual is a connection under TLS whose Read keeps to its deadline, as one without TLS
+// does, also where the client has taken leave. TLS would go on telling of the end, and
+// nobody could ask, by a deadline that has passed, whether there is something to wait for:
+// internal/proxy does, to know a body that has ended from one that was cut off.
+type punctual struct {
+	*tls.Conn
+	until atomic.Int64 // Unix time in nanoseconds; 0: no deadline
+}
+
+// SetDeadline implements net.Conn.
+func (c *punctual) SetDeadline(t time.Time) error {
+	c.keep(t)
+	return c.Conn.SetDeadline(t)
+}
+
+// SetReadDeadline implements net.Conn.
+func (c *punctual) SetReadDeadline(t time.Time) error {
+	c.keep(t)
+	return c.Conn.SetReadDeadline(t)
+}
+
+func (c *punctual) keep(t time.Time) {
+	until := int64(0)
+	if !t.IsZero() {
+		until = t.UnixNano()
+	}
+	c.until.Store(until)
+}
+
+// Read implements net.Conn.
+func (c *punctual) Read(p []byte) (int, error) {
+	if until := c.until.Load(); until != 0 && time.Now().UnixNano() >= until {
+		return 0, os.ErrDeadlineExceeded
+	}
+	return c.Conn.Read(p)
+}
