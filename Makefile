@@ -105,6 +105,10 @@ readme: ## run the commands of the README's tour (needs curl), check the links
 soak-keys: ## ask the built binary for a million distinct keys, and look at its memory
 	$(GO) test -tags soak -run '^TestMillionKeys$$' -count=1 -v -timeout=$(TIMEOUT) ./cmd/edgeproxy
 
+.PHONY: h2load
+h2load: ## load the built binary over TLS by h2load, HTTP/2 and HTTP/1.1 in turn, and print its numbers
+	$(GO) test -tags soak -run '^TestH2load$$' -count=1 -v -timeout=$(TIMEOUT) ./cmd/edgeproxy
+
 .PHONY: soak-drain
 soak-drain: ## stop the built binary 20 times under 1,000 requests
 	$(GO) test -tags soak -run '^TestSIGTERMUnderLoad' -count=1 -v -timeout=$(TIMEOUT) ./cmd/edgeproxy

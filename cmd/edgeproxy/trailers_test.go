@@ -114,3 +114,53 @@ func TestTrailersThatMayNotBeEndTheRequestByBothVersions(t *testing.T) {
 		return strings.Contains(metrics, "\nedgeproxy_requests_in_flight 0\n")
 	})
 }
+
+// TestTrailersOfAStreamAreNoRequest sends them frame by frame: what is announced or not,
+// and what would be more than fields in HTTP/1.1, or fields of the head to an origin that
+// merges them.
+func TestTrailersOfAStreamAreNoRequest(t *testing.T) {
+	seen := make(chan string, 1)
+	origin := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if body, err := io.ReadAll(r.Body); err == nil { // whole
+			seen <- fmt.Sprintf("%s %s %s %s", r.Method, r.URL, body, r.Trailer)
+		}
+	}))
+	t.Cleanup(origin.Close)
+	s := serveTLS(t, origin.URL, "")
+	f := func(announced, want string, trailers ...string) {
+		t.Helper()
+		head := []string{":method", "POST", ":scheme", "https", ":authority", "www.example.com", ":path", "/a"}
+		if announced != "" {
+			head = append(head, "trailer", announced)
+		}
+		c := s.raw(t)
+		defer c.Close()
+		_, _ = c.Write(frame(1, 4, 1, fields(head...)))
+		_, _ = c.Write(frame(0, 0, 1, []byte("abc")))
+		_, _ = c.Write(frame(1, 4|1, 1, fields(trailers...)))
+		status, got := answered(c), ""
+		if status == http.StatusOK {
+			got = <-seen
+		}
+		if got != want {
+			t.Errorf("%q, announced %q: got %d, the origin %q, want %q", trailers, announced, status, got, want)
+		}
+		select {
+		case got := <-seen:
+			t.Errorf("%q, announced %q: the origin got %q as well", trailers, announced, got)
+		default:
+		}
+	}
+	f("x-in", "POST /a abc map[X-In:[1]]", "x-in", "1")
+	f("", "POST /a abc map[]", "x-in", "1") // net/http tells of those alone that are announced
+	f("x-in", "POST /a abc map[X-In:[1]]", "x-in", "1", "x-other", "2")
+	f("x-in, content_length, x_forwarded_for", "POST /a abc map[X-In:[1]]", "x-in", "1", "content_length", "7", "x_forwarded_for", "2")
+	f("", "POST /a abc map[]", "host", "other.example")
+	f("x-in, if-match", "", "x-in", "1", "if-match", "*")
+	f("host", "", "host", "other.example")
+	f("content-length", "POST /a abc map[]", "content-length", "7")
+	f("x-in", "", "x-in", "1\r\n\r\nGET /smuggled HTTP/1.1")
+	f("x-in\r\nx-a: b", "", "x-in", "1")
+	f("x in", "", "x in", "1")
+	f("x-in", "", ":path", "/smuggled")
+}

@@ -34,20 +34,10 @@ func freeAddress(tb testing.TB, host string) string {
 	return l.Addr().String()
 }
 
-// Nginx returns the nginx that is installed. Without one the test is skipped, or fails
-// where all tests have to run.
+// Nginx returns the nginx that is installed, as Program does.
 func Nginx(tb testing.TB) (program string) {
 	tb.Helper()
-	for _, name := range []string{"nginx", "/usr/sbin/nginx"} {
-		if program, err := exec.LookPath(name); err == nil {
-			return program
-		}
-	}
-	if os.Getenv("EDGEPROXY_TEST_ALL") != "" {
-		tb.Fatal("nginx is not there")
-	}
-	tb.Skip("nginx is not there")
-	return ""
+	return Program(tb, "nginx", "/usr/sbin/nginx")
 }
 
 // StartNginx runs nginx with this configuration, by which it listens at address, until the
