@@ -11,7 +11,7 @@ import (
 // deliver writes the answer: the head, and then the body as raw bytes that
 // fasthttp sends from where they are, or as a stream.
 func (p *Proxy) deliver(x *exchange) {
-	if x.upload != nil && x.upload.interrupted.Load() {
+	if x.upload != nil && x.upload.leftOff() {
 		x.closing = true // the rest of the upload is still to come
 	}
 	switch {

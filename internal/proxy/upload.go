@@ -33,6 +33,8 @@ type upload struct {
 	section     func() (field.List, error) // copies the trailers once all was read
 	trailers    field.List
 	interrupted atomic.Bool
+	begun       bool // it was asked for
+	whole       bool // and read to its end
 	err         error
 }
 
@@ -59,6 +61,7 @@ func (u *upload) Read(b []byte) (int, error) {
 	if u.interrupted.Load() {
 		return 0, net.ErrClosed
 	}
+	u.begun = true
 	_ = u.ctx.SetReadDeadline(now().Add(u.idle))
 	if u.interrupted.Load() { // the deadline may just have undone the interruption
 		_ = u.ctx.SetReadDeadline(time.Unix(1, 0))
@@ -75,11 +78,17 @@ func (u *upload) Read(b []byte) (int, error) {
 	if u.chunked && errors.Is(err, io.EOF) {
 		err = u.end()
 	}
-	if err != nil && !errors.Is(err, io.EOF) {
+	u.whole = errors.Is(err, io.EOF)
+	if err != nil && !u.whole {
 		u.err = err
 	}
 	return n, err
 }
+
+// leftOff reports whether reading has ended before the body, because the origin had
+// answered or failed: it may do so between two reads as well. It is for the time after
+// RoundTrip.
+func (u *upload) leftOff() bool { return u.interrupted.Load() || u.begun && !u.whole }
 
 // end returns io.EOF, with the trailers in place, where all of a chunked body was read.
 func (u *upload) end() (err error) {
