@@ -56,9 +56,9 @@ func (d *door) open(e *edge) (err error) {
 	})
 	d.inside = listen.NewQueue(d.listener.Addr())
 	d.h2 = bridge.New(bridge.Options{
-		Put: d.inside.Put, Peer: e.peers.Of, Streams: maxStreams, HeaderBytes: int(limits.HeaderBytes),
+		Put: func(c net.Conn) bool { return e.admitStream(d, c) }, Peer: e.peers.Of, Streams: maxStreams, HeaderBytes: int(limits.HeaderBytes),
 		HeaderTimeout: limits.HeaderTimeout, Idle: limits.Keepalive, WriteIdle: limits.WriteIdle,
-		State: e.streamsAre, Log: e.log,
+		State: e.multiplexedIs, Log: e.log,
 	})
 	return nil
 }
@@ -106,7 +106,13 @@ func (d *door) shut(ctx context.Context) error {
 // over keeps its place, in the limits of the server and of the client's address, until
 // it ends: this is called in the server's goroutine for the connection.
 func (e *edge) connectionIs(c net.Conn, s fasthttp.ConnState) {
-	if s == fasthttp.StateActive || s == fasthttp.StateIdle || bridge.Inside(c) {
+	if s == fasthttp.StateActive || s == fasthttp.StateIdle {
+		return
+	}
+	if bridge.Inside(c) {
+		if s == fasthttp.StateClosed {
+			e.streams.Add(-1)
+		}
 		return
 	}
 	switch s {
@@ -122,17 +128,27 @@ func (e *edge) connectionIs(c net.Conn, s fasthttp.ConnState) {
 	}
 }
 
-// streamsAre counts connections of HTTP/2 and holds them to limits.connections.
-func (e *edge) streamsAre(c net.Conn, s http.ConnState) {
+// admitStream hands a request of HTTP/2 over to be served. There may be as many under way
+// as connections.
+func (e *edge) admitStream(d *door, c net.Conn) bool {
+	if e.streams.Add(1) > int64(e.config.Limits.Connections) {
+		e.streams.Add(-1)
+		e.refused.Add(1)
+		return false
+	}
+	if !d.inside.Put(c) {
+		e.streams.Add(-1)
+		return false
+	}
+	return true
+}
+
+// multiplexedIs counts connections of HTTP/2.
+func (e *edge) multiplexedIs(c net.Conn, s http.ConnState) {
 	switch s {
 	case http.StateNew:
 		e.connections.Add(1)
-		if e.streams.Add(1) > int64(e.config.Limits.Connections) {
-			e.refused.Add(1)
-			_ = c.Close()
-		}
 	case http.StateClosed, http.StateHijacked:
-		e.streams.Add(-1)
 		e.connections.Add(-1)
 		e.gone(c)
 	case http.StateActive, http.StateIdle:

@@ -48,10 +48,10 @@ type edge struct {
 
 	inherited   *listen.Inherited
 	peers       *listen.Peers // nil: no listener speaks the PROXY protocol
-	crowd       *listen.Crowd // nil: an address may have any number of connections
-	connections atomic.Int64  // of clients, open and not handed over
-	streams     atomic.Int64  // those of HTTP/2
-	refused     atomic.Int64  // of HTTP/2, for there were too many
+	crowd       *listen.Crowd
+	connections atomic.Int64 // of clients, open and not handed over
+	streams     atomic.Int64 // requests of HTTP/2 under way
+	refused     atomic.Int64 // of these, for there were too many
 	control     []controlServer
 	ready       atomic.Bool
 	draining    atomic.Bool
@@ -112,9 +112,8 @@ func (e *edge) build() error {
 
 // buildDoors builds what stands at the data addresses.
 func (e *edge) buildDoors() {
-	if n := e.config.Limits.PerAddress; n > 0 {
-		e.crowd = listen.NewCrowd(n, e.peers)
-	}
+	limits := &e.config.Limits
+	e.crowd = listen.NewCrowd(listen.CrowdOptions{Connections: limits.Connections, PerClient: limits.PerAddress}, e.peers)
 	for _, l := range e.config.Listen {
 		e.addDoor(l)
 	}
@@ -130,21 +129,32 @@ func (e *edge) watchConnections() {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "edgeproxy_connections", Help: "Client connections.", ConstLabels: prometheus.Labels{"state": "upgraded"},
 		}, func() float64 { return float64(e.proxy.Upgraded()) }),
-		prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: proxy.LimitRejections, Help: proxy.LimitRejectionsHelp, ConstLabels: prometheus.Labels{"limit": "connections"},
-		}, func() float64 {
-			refused := e.refused.Load() + e.peers.Refused()
-			for _, d := range e.doors {
-				refused += int64(d.server.GetRejectedConnectionsCount())
-			}
-			return float64(refused)
-		}),
+		e.rejections("connections", e.refusedConnections),
 	)
-	if e.crowd != nil {
-		e.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: proxy.LimitRejections, Help: proxy.LimitRejectionsHelp, ConstLabels: prometheus.Labels{"limit": "connections_per_address"},
-		}, func() float64 { return float64(e.crowd.Refused()) }))
+	if e.config.Limits.PerAddress > 0 {
+		e.registry.MustRegister(e.rejections("connections_per_address", func() int64 {
+			_, ofOne := e.crowd.Refused()
+			return ofOne
+		}))
 	}
+}
+
+// rejections is the metric of what one limit refused.
+func (e *edge) rejections(limit string, count func() int64) prometheus.Collector {
+	return prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: proxy.LimitRejections, Help: proxy.LimitRejectionsHelp, ConstLabels: prometheus.Labels{"limit": limit},
+	}, func() float64 { return float64(count()) })
+}
+
+// refusedConnections returns how many there were beyond limits.connections, the requests
+// of HTTP/2 among them that were.
+func (e *edge) refusedConnections() int64 {
+	n, _ := e.crowd.Refused()
+	n += e.refused.Load() + e.peers.Refused()
+	for _, d := range e.doors {
+		n += int64(d.server.GetRejectedConnectionsCount())
+	}
+	return n
 }
 
 // listen opens every address, the data addresses last: who reaches them finds
@@ -184,7 +194,7 @@ func (e *edge) listen() (err error) {
 func (e *edge) open(l config.Listen, crowd *listen.Crowd) (net.Listener, error) {
 	o := listen.Options{
 		Address: l.Address, Mode: l.SocketMode, WriteIdle: e.config.Limits.WriteIdle,
-		Inherited: e.inherited, Crowd: crowd, Log: e.log,
+		Inherited: e.inherited, Crowd: crowd, Mute: l.TLS, Log: e.log,
 	}
 	if l.ProxyProtocol {
 		o.Peers, o.HeaderTimeout, o.MaxWaiting = e.peers, e.config.Limits.HeaderTimeout, e.config.Limits.Connections

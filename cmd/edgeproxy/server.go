@@ -46,8 +46,10 @@ func newServer(c *config.Config, l *proxy.Listener, log *slog.Logger) *fasthttp.
 		WriteBufferSize: writeBuffer,
 		ReadTimeout:     c.Limits.HeaderTimeout,
 		IdleTimeout:     c.Limits.Keepalive,
-		Concurrency:     c.Limits.Connections,
-		TCPKeepalive:    true,
+		// Connections are bounded where they come in, and requests of HTTP/2 likewise. A
+		// place there is free a moment before it is here.
+		Concurrency:  2 * c.Limits.Connections,
+		TCPKeepalive: true,
 	}
 	if !dropsStalled(c) {
 		s.WriteTimeout = c.Limits.WriteIdle

@@ -76,6 +76,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := headOf(r)
 	c := dial(h.put, r.Context().Value(clientKey{}).(*client), r.TLS)
 	if c == nil {
+		w.Header().Set("Retry-After", "1")
 		http.Error(w, http.StatusText(http.StatusServiceUnavailable), http.StatusServiceUnavailable)
 		return
 	}

@@ -22,14 +22,15 @@ const (
 type patientListener struct {
 	net.Listener
 	crowd  *Crowd
+	tells  bool // who is refused why
 	log    *slog.Logger
 	closed chan struct{}
 	once   sync.Once
 	logged time.Time // when Accept last said so
 }
 
-func newPatientListener(l net.Listener, crowd *Crowd, log *slog.Logger) *patientListener {
-	return &patientListener{Listener: l, crowd: crowd, log: log, closed: make(chan struct{})}
+func newPatientListener(l net.Listener, crowd *Crowd, tells bool, log *slog.Logger) *patientListener {
+	return &patientListener{Listener: l, crowd: crowd, tells: tells, log: log, closed: make(chan struct{})}
 }
 
 // Accept waits for the next connection that its Crowd lets stay. It fails when the listener is closed, or
@@ -39,7 +40,7 @@ func (l *patientListener) Accept() (net.Conn, error) {
 	for {
 		c, err := l.Listener.Accept()
 		switch {
-		case err == nil && !l.crowd.enter(c):
+		case err == nil && !l.crowd.enter(c, l.tells):
 			continue
 		case err == nil || !passing(err):
 			return c, err

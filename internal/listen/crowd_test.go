@@ -23,7 +23,7 @@ func conn(t *testing.T, ip string) (server net.Conn, client net.Conn) {
 }
 
 func TestCrowdBoundsTheConnectionsOfEachClient(t *testing.T) {
-	c := NewCrowd(2, nil)
+	c := NewCrowd(CrowdOptions{PerClient: 2}, nil)
 	enter := func(ip string, want bool) net.Conn {
 		t.Helper()
 		server, client := conn(t, ip)
@@ -34,7 +34,7 @@ func TestCrowdBoundsTheConnectionsOfEachClient(t *testing.T) {
 				said <- string(text)
 			}()
 		}
-		if got := c.enter(server); got != want {
+		if got := c.enter(server, true); got != want {
 			t.Errorf("%s: got %v, want %v", ip, got, want)
 		}
 		if !want {
@@ -54,7 +54,7 @@ func TestCrowdBoundsTheConnectionsOfEachClient(t *testing.T) {
 	enter("2001:db8::2", true)
 	enter("2001:db8:0:0:ffff::3", false)
 	enter("2001:db8:0:1::1", true)
-	if got := c.Refused(); got != 3 {
+	if _, got := c.Refused(); got != 3 {
 		t.Errorf("got %d refused, want 3", got)
 	}
 	c.Leave(first)
@@ -63,10 +63,10 @@ func TestCrowdBoundsTheConnectionsOfEachClient(t *testing.T) {
 }
 
 func TestCrowdForgetsWhoHasLeft(t *testing.T) {
-	c := NewCrowd(1, nil)
+	c := NewCrowd(CrowdOptions{PerClient: 1}, nil)
 	for range 3 {
 		server, _ := conn(t, "192.0.2.1")
-		if !c.enter(server) {
+		if !c.enter(server, true) {
 			t.Fatal("refused, want a place")
 		}
 		c.Leave(server)
@@ -77,18 +77,56 @@ func TestCrowdForgetsWhoHasLeft(t *testing.T) {
 }
 
 func TestCrowdCountsNobodyWithoutAnAddress(t *testing.T) {
-	c := NewCrowd(1, nil)
+	c := NewCrowd(CrowdOptions{PerClient: 1}, nil)
 	for range 3 {
 		_, s := net.Pipe()
-		if !c.enter(s) {
+		if !c.enter(s, true) {
 			t.Error("refused, want a place")
 		}
 		c.Leave(s)
 	}
 	var none *Crowd
 	server, _ := conn(t, "192.0.2.1")
-	if !none.enter(server) {
+	if !none.enter(server, true) {
 		t.Error("no crowd: refused, want a place")
 	}
 	none.Leave(server)
+}
+
+// TestCrowdBoundsAllTogether: whoever they are, and also those that have no address.
+func TestCrowdBoundsAllTogether(t *testing.T) {
+	c := NewCrowd(CrowdOptions{Connections: 3, PerClient: 2}, nil)
+	first, _ := conn(t, "192.0.2.1")
+	second, _ := conn(t, "192.0.2.2")
+	_, nobody := net.Pipe()
+	for _, server := range []net.Conn{first, second, nobody} {
+		if !c.enter(server, true) {
+			t.Fatal("refused, want a place")
+		}
+	}
+	refuse := func(tell bool, want string) {
+		t.Helper()
+		server, client := conn(t, "192.0.2.3")
+		said := make(chan string, 1)
+		go func() {
+			text, _ := io.ReadAll(client)
+			said <- string(text)
+		}()
+		if c.enter(server, tell) {
+			t.Error("got a place, want none")
+		}
+		if text := <-said; !strings.HasPrefix(text, want) || want == "" && text != "" {
+			t.Errorf("got %q, want %q", text, want)
+		}
+	}
+	refuse(true, "HTTP/1.1 503 ")
+	refuse(false, "")
+	if all, one := c.Refused(); all != 2 || one != 0 {
+		t.Errorf("got %d and %d refused, want 2 and 0", all, one)
+	}
+	c.Leave(nobody)
+	if third, _ := conn(t, "192.0.2.1"); !c.enter(third, true) {
+		t.Error("refused, want the place of who left")
+	}
+	refuse(true, "HTTP/1.1 503 ")
 }

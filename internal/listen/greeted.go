@@ -15,6 +15,7 @@ type greetedListener struct {
 	net.Listener // in front, which outlasts a lack of descriptors
 	peers        *Peers
 	crowd        *Crowd
+	tells        bool          // who is refused by crowd why
 	patience     time.Duration // for a header
 	most         int           // connections that are not handed on yet
 	log          *slog.Logger
@@ -32,7 +33,7 @@ type greetedListener struct {
 
 func newGreetedListener(front net.Listener, o Options) *greetedListener {
 	l := &greetedListener{
-		Listener: front, peers: o.Peers, crowd: o.Crowd, patience: o.HeaderTimeout, most: o.MaxWaiting, log: o.Log,
+		Listener: front, peers: o.Peers, crowd: o.Crowd, tells: !o.Mute, patience: o.HeaderTimeout, most: o.MaxWaiting, log: o.Log,
 		ready: make(chan net.Conn), ended: make(chan struct{}), waiting: map[net.Conn]struct{}{},
 	}
 	l.working.Go(l.run)
@@ -132,7 +133,7 @@ func (l *greetedListener) greet(conn net.Conn) {
 		_ = conn.Close()
 		return
 	}
-	if !l.crowd.enter(conn) {
+	if !l.crowd.enter(conn, l.tells) {
 		l.peers.Forget(conn)
 		return
 	}

@@ -148,7 +148,7 @@ func TestWhoWaitsForAHeaderIsBounded(t *testing.T) {
 
 func TestCloseEndsWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, pipes := greeted(t, Options{Crowd: NewCrowd(1, nil)})
+		l, pipes := greeted(t, Options{Crowd: NewCrowd(CrowdOptions{PerClient: 1}, nil)})
 		begun := time.Now()
 		silent, ready := pipes.connect(), pipes.connect()
 		go func() { _, _ = io.WriteString(ready, line4) }()
@@ -173,7 +173,7 @@ func TestCloseEndsWhatWaits(t *testing.T) {
 
 func TestTheCrowdCountsWhoWasTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, pipes := greeted(t, Options{Crowd: NewCrowd(1, nil)})
+		l, pipes := greeted(t, Options{Crowd: NewCrowd(CrowdOptions{PerClient: 1}, nil)})
 		come := func(header string, want bool) (server net.Conn) {
 			t.Helper()
 			conn := pipes.connect()

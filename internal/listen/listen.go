@@ -24,8 +24,10 @@ type Options struct {
 	// Inherited are the sockets that the process was started with; nil is none. One
 	// with this address is taken instead of a new one.
 	Inherited *Inherited
-	// Crowd bounds the connections of each client; nil does not.
+	// Crowd bounds the connections of clients; nil does not. Mute says that who is refused
+	// is not told why, for it would not understand: it has come for TLS.
 	Crowd *Crowd
+	Mute  bool
 	// Peers takes what the header of the PROXY protocol tells, with which every connection
 	// then has to begin; nil is no such header.
 	Peers *Peers
@@ -51,9 +53,9 @@ func Open(ctx context.Context, o Options) (net.Listener, error) {
 		return nil, err
 	}
 	if o.Peers == nil {
-		return newPatientListener(ln, o.Crowd, o.Log), nil
+		return newPatientListener(ln, o.Crowd, !o.Mute, o.Log), nil
 	}
-	return newGreetedListener(newPatientListener(ln, nil, o.Log), o), nil
+	return newGreetedListener(newPatientListener(ln, nil, false, o.Log), o), nil
 }
 
 func open(ctx context.Context, o Options) (net.Listener, error) {

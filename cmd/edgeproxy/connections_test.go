@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bufio"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"edgeproxy/config"
+)
+
+// doors is an edge with a plain address, another one, and one with TLS, all of which
+// share limits.connections.
+func doors(t *testing.T, origin string, connections int) *edge {
+	t.Helper()
+	certificate, key := certificateFiles(t)
+	c, err := config.Parse("edge.yaml", fmt.Appendf(nil, `
+listen: [{address: "127.0.0.1:0"}, {address: "127.0.0.1:0"}, {address: "127.0.0.1:0", tls: true}]
+tls: {certificates: [{certificate: %q, key: %q}]}
+admin: {address: "127.0.0.1:0"}
+admission: {policy: always}
+origins: {app: {servers: [%q]}}
+limits: {connections: %d}
+`, certificate, key, origin, connections))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := newEdge(c, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.stop(t.Context()) })
+	if err := e.listen(); err != nil {
+		t.Fatal(err)
+	}
+	e.start()
+	return e
+}
+
+// connect makes a connection that lives until the end of the test.
+func (e *edge) connect(t *testing.T, door int) net.Conn {
+	t.Helper()
+	c, err := net.DialTimeout("tcp", e.addresses()[door], patience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	_ = c.SetDeadline(time.Now().Add(patience))
+	return c
+}
+
+// TestConnectionsAreCountedOnAllListeners: each listener, and each version of HTTP, had
+// limits.connections for itself.
+func TestConnectionsAreCountedOnAllListeners(t *testing.T) {
+	e := doors(t, app(t), 3)
+	plain := e.connect(t, 0)
+	e.connect(t, 1)
+	secure := tls.Client(e.connect(t, 2), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+	if err := secure.HandshakeContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "three are connected", func() bool { return e.connections.Load() == 3 })
+
+	for door, want := range []string{"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n", "HTTP/1.1 503 ", ""} {
+		c := e.connect(t, door)
+		if text, _ := io.ReadAll(c); !strings.HasPrefix(string(text), want) || want == "" && len(text) > 0 {
+			t.Errorf("listener %d: a fourth connection got %q, want %q", door, text, want)
+		}
+	}
+	if got := e.refusedConnections(); got != 3 {
+		t.Errorf("got %d refused connections counted, want 3", got)
+	}
+
+	_ = plain.Close()
+	_ = secure.Close()
+	eventually(t, "one is connected", func() bool { return e.connections.Load() == 1 })
+	for range 2 {
+		c := e.connect(t, 1)
+		_, _ = io.WriteString(c, "GET /kept/3 HTTP/1.1\r\nHost: www.example.com\r\n\r\n")
+		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil || res.StatusCode != http.StatusOK {
+			t.Fatalf("in the place of one who left: got %v, %v, want 200", res, err)
+		}
+		_ = res.Body.Close()
+	}
+	if text, _ := io.ReadAll(e.connect(t, 0)); !strings.HasPrefix(string(text), "HTTP/1.1 503 ") {
+		t.Errorf("a fourth connection got %q, want a 503", text)
+	}
+}
+
+// TestRequestsOfHTTP2BeyondTheLimitGetA503: they were reset.
+func TestRequestsOfHTTP2BeyondTheLimitGetA503(t *testing.T) {
+	const limit, requests = 3, 9
+	origin, begun, goOn := slowOrigin(t)
+	e := doors(t, origin, limit)
+	s := &server{t: t, address: e.addresses()[2]}
+	c := s.speaks(t, true)
+	var all sync.WaitGroup
+	statuses := make(chan int, requests)
+	ask := func() {
+		res, err := c.Get("https://www.example.com/" + fmt.Sprint(len(statuses)))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if res.StatusCode == http.StatusServiceUnavailable && res.Header.Get("Retry-After") != "1" {
+			t.Errorf("got %v, want Retry-After", res.Header)
+		}
+		_ = res.Body.Close()
+		statuses <- res.StatusCode
+	}
+	for range limit {
+		all.Go(ask)
+		<-begun
+	}
+	for range requests - limit {
+		ask()
+		if got := <-statuses; got != http.StatusServiceUnavailable {
+			t.Errorf("beyond the limit: got %d, want 503", got)
+		}
+	}
+	close(goOn)
+	all.Wait()
+	for range limit {
+		if got := <-statuses; got != http.StatusOK {
+			t.Errorf("within the limit: got %d, want 200", got)
+		}
+	}
+	if got := e.refusedConnections(); got != requests-limit {
+		t.Errorf("got %d counted, want %d", got, requests-limit)
+	}
+	eventually(t, "the places are free", func() bool { return e.streams.Load() == 0 })
+	all.Go(ask)
+	all.Wait()
+	if got := <-statuses; got != http.StatusOK {
+		t.Errorf("later: got %d, want 200", got)
+	}
+}
