@@ -111,10 +111,19 @@ func (h *handler) final(w http.ResponseWriter, in *bufio.Reader, r *http.Request
 		case res.StatusCode >= 200:
 			return res, nil
 		}
-		copyFields(w.Header(), res.Header)
-		w.WriteHeader(res.StatusCode)
-		clear(w.Header())
+		writeInterim(w, res)
 	}
+}
+
+// writeInterim passes an interim response on. net/http writes the fields of such a one
+// from the handler's own map, and may still do so behind WriteHeader, where the stream was
+// reset or the connection has ended. With a Content-Length, which it leaves out, it takes
+// a copy first (writeHeader of its responseWriterState).
+func writeInterim(w http.ResponseWriter, res *http.Response) {
+	copyFields(w.Header(), res.Header)
+	w.Header()["Content-Length"] = nil
+	w.WriteHeader(res.StatusCode)
+	clear(w.Header())
 }
 
 // deliver sends the answer as it comes.
