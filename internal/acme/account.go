@@ -24,35 +24,40 @@ type account struct {
 	folder string
 	email  string
 
-	mu    sync.Mutex // held while registering, so that it happens once
-	known acme.Account
+	mu    sync.Mutex    // held while registering, so that it happens once
+	known *acme.Account // nil before the first order
 }
 
 func (a *account) keyFile() string  { return path.Join(a.folder, "account.key") }
 func (a *account) dataFile() string { return path.Join(a.folder, "account.json") }
 
-// get returns the account, registered.
-func (a *account) get(ctx context.Context) (acme.Account, error) {
+// get returns the account, registered. Nobody changes it.
+func (a *account) get(ctx context.Context) (*acme.Account, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.known.Status != "" {
+	if a.known != nil {
 		return a.known, nil
 	}
 	found, err := a.load(ctx)
 	if missing(err) {
 		found, err = a.register(ctx)
 	}
-	if err == nil {
-		a.known = found
+	if err != nil {
+		return nil, err
 	}
-	return found, err
+	a.known = &found
+	return a.known, nil
 }
 
-// forget has the next order register anew, with a new key.
-func (a *account) forget(ctx context.Context) error {
+// forget has the next order register anew, with a new key, unless that was done for
+// another order since gone was got.
+func (a *account) forget(ctx context.Context, gone *acme.Account) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.known = acme.Account{}
+	if a.known != gone {
+		return nil
+	}
+	a.known = nil
 	return errors.Join(a.files.Delete(ctx, a.dataFile()), a.files.Delete(ctx, a.keyFile()))
 }
 

@@ -72,10 +72,10 @@ func (i *issuer) IssuerKey() string {
 func (i *issuer) Issue(ctx context.Context, csr *x509.CertificateRequest) (*certmagic.IssuedCertificate, error) {
 	ctx, cancel := i.until(ctx)
 	defer cancel()
-	chains, err := i.order(ctx, csr)
-	if gone, ok := errors.AsType[acme.Problem](err); ok && gone.Type == acme.ProblemTypeAccountDoesNotExist {
-		if err = i.account.forget(ctx); err == nil { // the authority has forgotten it already
-			chains, err = i.order(ctx, csr)
+	chains, who, err := i.order(ctx, csr)
+	if p, ok := errors.AsType[acme.Problem](err); ok && p.Type == acme.ProblemTypeAccountDoesNotExist {
+		if err = i.account.forget(ctx, who); err == nil { // the authority has forgotten it already
+			chains, _, err = i.order(ctx, csr)
 		}
 	}
 	switch {
@@ -87,16 +87,18 @@ func (i *issuer) Issue(ctx context.Context, csr *x509.CertificateRequest) (*cert
 	return &certmagic.IssuedCertificate{Certificate: chains[0].ChainPEM, Metadata: chains[0]}, nil
 }
 
-func (i *issuer) order(ctx context.Context, csr *x509.CertificateRequest) ([]acme.Certificate, error) {
+// order returns the chains that are offered, and which account they were ordered by.
+func (i *issuer) order(ctx context.Context, csr *x509.CertificateRequest) ([]acme.Certificate, *acme.Account, error) {
 	who, err := i.account.get(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("account: %w", err)
+		return nil, nil, fmt.Errorf("account: %w", err)
 	}
-	what, err := acmez.OrderParametersFromCSR(who, csr)
+	what, err := acmez.OrderParametersFromCSR(*who, csr)
 	if err != nil {
-		return nil, err
+		return nil, who, err
 	}
-	return i.client.ObtainCertificate(ctx, what)
+	chains, err := i.client.ObtainCertificate(ctx, what)
+	return chains, who, err
 }
 
 // GetRenewalInfo implements certmagic.RenewalInfoGetter.
