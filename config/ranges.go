@@ -83,8 +83,7 @@ const maxRanges = 1000
 // cannot do without.
 func (v *validator) limits() {
 	l := &v.c.Limits
-	v.atLeast("limits.header_bytes", l.HeaderBytes, KiB)
-	v.atLeast("limits.target_bytes", l.TargetBytes, 64)
+	v.headerSizes()
 	v.atLeast("limits.body_bytes", l.BodyBytes, 1)
 	v.atLeast("limits.inflight_bytes", l.InflightBytes, 1)
 	v.positive("limits.header_timeout", l.HeaderTimeout)
@@ -98,4 +97,21 @@ func (v *validator) limits() {
 	v.count("limits.requests_in_flight", l.RequestsInFlight, 1, maxCount)
 	v.count("limits.variants", l.Variants, 1, maxCount)
 	v.count("limits.ranges", l.Ranges, 1, maxRanges)
+}
+
+// maxHeaderBytes keeps small what a connection takes: it has a buffer for a whole head.
+const maxHeaderBytes = MiB
+
+// headerSizes checks the sizes of a request's head and of the target within it.
+func (v *validator) headerSizes() {
+	const header, target = "limits.header_bytes", "limits.target_bytes"
+	l := &v.c.Limits
+	v.atLeast(header, l.HeaderBytes, KiB)
+	if l.HeaderBytes > maxHeaderBytes && v.sound(header) {
+		v.fail(header, "want at most "+maxHeaderBytes.String()+": each connection has a buffer of this size")
+	}
+	v.atLeast(target, l.TargetBytes, 64)
+	if l.TargetBytes > l.HeaderBytes && v.src.given(target) && v.sound(header, target) {
+		v.fail(target, "want at most header_bytes, "+l.HeaderBytes.String()+", for the target is part of the header")
+	}
 }
