@@ -73,6 +73,7 @@ func (v *validator) addresses() {
 	taken := map[string]string{}
 	for i, l := range v.c.Listen {
 		v.address(item("listen", i), l, taken)
+		v.trusted(child(item("listen", i), "trusted_proxies"), &l)
 	}
 	admin := v.c.Admin.Listen()
 	v.address("admin", admin, taken)
@@ -115,6 +116,13 @@ func (v *validator) address(section string, l Listen, taken map[string]string) {
 	taken[key] = path
 }
 
+// trusted refuses proxies that can never be recognized.
+func (v *validator) trusted(path string, l *Listen) {
+	if len(l.TrustedProxies) > 0 && l.Socket() && !l.ProxyProtocol && v.sound(path) {
+		v.add(path, "", "want no such key: who comes over a socket has no address, unless proxy_protocol tells one")
+	}
+}
+
 // wantAddress says what is wanted in place of an address that nobody can listen on, ""
 // for one that is right.
 func (v *validator) wantAddress(path string, l *Listen) string {
@@ -122,14 +130,16 @@ func (v *validator) wantAddress(path string, l *Listen) string {
 	case !v.src.given(path) && l.Address == "":
 		return "missing, " + wantListen
 	case l.Socket() && !validSocket(l.Address):
-		return "want unix: and a path of 1 to " + strconv.Itoa(maxSocketPath) + " bytes"
+		return "want unix: and a path of 1 to " + strconv.Itoa(maxSocketPath) + " bytes, of a socket in the file system"
 	case !l.Socket() && !validAddress(l.Address):
 		return wantListen
 	}
 	return ""
 }
 
+// validSocket refuses a path that begins with @, too: the kernel is told by it that the
+// socket is in no file system (unix(7)).
 func validSocket(address string) bool {
 	path := strings.TrimPrefix(address, socketPrefix)
-	return path != "" && len(path) <= maxSocketPath && !strings.HasSuffix(path, "/") && !strings.ContainsFunc(path, unicode.IsControl)
+	return path != "" && path[0] != '@' && len(path) <= maxSocketPath && !strings.HasSuffix(path, "/") && !strings.ContainsFunc(path, unicode.IsControl)
 }
