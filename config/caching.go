@@ -49,19 +49,20 @@ func (d *decoder) bypass(b *Bypass) func(node) {
 
 // bypass checks the names of fields and cookies.
 func (v *validator) bypass(path string, b *Bypass) {
-	check := func(list string, names []string, want string) {
+	check := func(list string, names []string, ending, want string) {
 		for i, name := range names {
 			at := item(below(path, list), i)
-			if bare := strings.TrimSuffix(name, "*"); (name == "" || strings.ContainsFunc(bare, notToken)) && v.sound(at) {
+			if bare := strings.TrimSuffix(name, ending); (name == "" || strings.ContainsFunc(bare, notToken)) && v.sound(at) {
 				v.fail(at, want)
 			}
 		}
 	}
-	check("headers", b.Headers, "want the name of a header field")
-	check("cookies", b.Cookies, "want the name of a cookie; a * at its end stands for any ending")
+	check("headers", b.Headers, "", "want the name of a header field, without *")
+	check("cookies", b.Cookies, "*", "want the name of a cookie; a * at its end stands for any ending")
 }
 
-// notToken reports whether r may not stand in a token (RFC 9110 section 5.6.2).
+// notToken reports whether r may not stand in a token (RFC 9110 section 5.6.2). Nor may
+// *: it would look like a rule that there is not.
 func notToken(r rune) bool {
 	return r <= ' ' || r >= 0x7f || strings.ContainsRune(`()<>@,;:\"/[]?={}*`, r)
 }

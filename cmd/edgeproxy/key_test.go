@@ -30,8 +30,8 @@ func TestKeyRulesAreCheckedByPlace(t *testing.T) {
 	f("good", "cache: {key: {ignore_query: [utm_*, \"*\"], headers: [accept-language, Authorization], cookies: [theme]}}\n")
 	f("bad names", "cache: {key: {ignore_query: [a, \"a*b\"], headers: [\"a b\", X-A], cookies: [\"=\"]}}\n",
 		`e.yaml:2:33: cache.key.ignore_query[1]: a*b: `+param,
-		`e.yaml:2:51: cache.key.headers[0]: a b: want the name of a header field other than Host and Cookie, up to 128 bytes`,
-		`e.yaml:2:74: cache.key.cookies[0]: =: want the name of a cookie, up to 128 bytes`)
+		`e.yaml:2:51: cache.key.headers[0]: a b: want the name of a header field other than Host and Cookie, without *, up to 128 bytes`,
+		`e.yaml:2:74: cache.key.cookies[0]: =: want the name of a cookie, without *, up to 128 bytes`)
 	f("both query rules", "cache: {key: {ignore_query: [a], only_query: [b]}}\n",
 		"e.yaml:2:46: cache.key.only_query: want no ignore_query beside it: only what is listed here is kept")
 	f("a route's", "routes: [{name: a, origin: app, cache: {key: {only_query: [\"\"]}}}]\n", `e.yaml:2:60: routes[0].cache.key.only_query[0]: "": `+param)

@@ -76,8 +76,8 @@ func New(o Options) (*Rules, error) {
 	}
 	check("ignore_query", o.IgnoreQuery, "the decoded name of a parameter, or how it begins and *", validParameter)
 	check("only_query", o.OnlyQuery, "the decoded name of a parameter, or how it begins and *", validParameter)
-	check("headers", o.Headers, "the name of a header field other than Host and Cookie", validHeader)
-	check("cookies", o.Cookies, "the name of a cookie", validCookie)
+	check("headers", o.Headers, "the name of a header field other than Host and Cookie, without *", validHeader)
+	check("cookies", o.Cookies, "the name of a cookie, without *", validCookie)
 	if len(o.IgnoreQuery) > 0 && len(o.OnlyQuery) > 0 {
 		problems = append(problems, &RuleError{Rule: "only_query", Want: "no ignore_query beside it: only what is listed here is kept"})
 	}
@@ -118,7 +118,11 @@ func validHeader(name string) bool {
 	case "Host", "Cookie":
 		return false
 	}
-	return field.ValidName(name)
+	return field.ValidName(name) && !starred(name)
 }
 
-func validCookie(name string) bool { return validCookieName([]byte(name)) }
+func validCookie(name string) bool { return validCookieName([]byte(name)) && !starred(name) }
+
+// starred reports whether name looks like a pattern. Tokens may have a star, but no
+// field or cookie that is in use does.
+func starred(name string) bool { return strings.Contains(name, "*") }

@@ -38,9 +38,9 @@ func TestNewSaysAllThatIsWrong(t *testing.T) {
 	f(cachekey.Options{IgnoreQuery: []string{"", "*a", "**", long}}, "ignore_query", "ignore_query *a", "ignore_query **", "ignore_query "+long)
 	f(cachekey.Options{OnlyQuery: many}, "only_query")
 	f(cachekey.Options{IgnoreQuery: []string{"a"}, OnlyQuery: []string{"b"}}, "only_query")
-	f(cachekey.Options{Headers: []string{"", "a b", "host", "COOKIE", "x:"}}, "headers", "headers a b", "headers host", "headers COOKIE", "headers x:")
-	f(cachekey.Options{Cookies: []string{"", "a=b", "a b", "$Version", "a;", `"a"`}},
-		"cookies", "cookies a=b", "cookies a b", "cookies $Version", "cookies a;", `cookies "a"`)
+	f(cachekey.Options{Headers: []string{"", "a b", "host", "COOKIE", "x:", "X-*"}}, "headers", "headers a b", "headers host", "headers COOKIE", "headers x:", "headers X-*")
+	f(cachekey.Options{Cookies: []string{"", "a=b", "a b", "$Version", "a;", `"a"`, "ab_*"}},
+		"cookies", "cookies a=b", "cookies a b", "cookies $Version", "cookies a;", `cookies "a"`, "cookies ab_*")
 	f(cachekey.Options{IgnoreQuery: []string{"*a"}, Headers: []string{":"}, Cookies: []string{"="}}, "ignore_query *a", "headers :", "cookies =")
 }
 
