@@ -44,10 +44,10 @@ type Health struct {
 
 // Statuses is a range of status codes.
 type Statuses struct {
-	From, To int // 100 to 599, From not above To
+	From, To int // 200 to 599, From not above To
 }
 
-const wantStatuses = "want a status or a range, such as 200 or 200-399"
+const wantStatuses = "want a final status or a range of them, such as 200 or 200-399"
 
 // parseStatuses reads N or N-M. The error says what is wanted.
 func parseStatuses(text string) (Statuses, error) {
@@ -61,7 +61,7 @@ func parseStatuses(text string) (Statuses, error) {
 		text string
 	}{{&s.From, from}, {&s.To, to}} {
 		n, err := strconv.Atoi(v.text)
-		if err != nil || len(v.text) != 3 || n < 100 || n > 599 {
+		if err != nil || len(v.text) != 3 || n < 200 || n > 599 {
 			return Statuses{}, errors.New(wantStatuses)
 		}
 		*v.dst = n

@@ -32,6 +32,9 @@ func (v *validator) routes() {
 	}
 }
 
+// noRoute is the label of requests that match no route, in metrics.
+const noRoute = "-"
+
 // routeName checks a route's name; names maps those so far to their paths.
 func (v *validator) routeName(path, name string, names map[string]string) {
 	if !v.src.given(path) && v.sound(path) {
@@ -39,6 +42,9 @@ func (v *validator) routeName(path, name string, names map[string]string) {
 		return
 	}
 	v.name(path, name)
+	if name == noRoute && v.sound(path) {
+		v.fail(path, "want another name: this one is the label of requests without a route")
+	}
 	if other, ok := names[name]; ok && v.sound(path) {
 		v.fail(path, "want a name of its own, this one is that of "+other)
 	}
