@@ -6,8 +6,9 @@ import (
 )
 
 // Warnings returns what will work, but hardly as intended: proxies that anybody can
-// be, routes that are never reached, servers that are not verified, filters that are rotated by fill only, and a gate that may never
-// close. It is in the order of the keys and empty where there is nothing to say.
+// be, routes that are never reached, servers that are not verified, filters that are
+// rotated by fill only, a gate that may never close, and purges by anybody. It is empty
+// where there is nothing to say.
 func (c *Config) Warnings() []Warning {
 	var out []Warning
 	warn := func(path, text string) {
@@ -33,6 +34,14 @@ func (c *Config) Warnings() []Warning {
 				"any certificate is taken: whoever is on the path can answer in the origin's place")
 		}
 	}
+	c.warnOfFilters(warn)
+	c.warnOfPurges(warn)
+	return out
+}
+
+// warnOfFilters warns of filters that are rotated by fill only, and of a gate that may
+// never close.
+func (c *Config) warnOfFilters(warn func(path, text string)) {
 	for _, f := range []struct {
 		path   string
 		policy Policy
@@ -50,7 +59,15 @@ func (c *Config) Warnings() []Warning {
 		warn(openBelow, "a full cache may stay below this share of its size, and the gate open: want at most "+
 			strconv.FormatFloat(sure, 'f', 2, 64)+", or a smaller max_object_bytes")
 	}
-	return out
+}
+
+// warnOfPurges warns of leave to purge for every address.
+func (c *Config) warnOfPurges(warn func(path, text string)) {
+	for i, n := range c.Purge.Allow {
+		if n.Bits() == 0 {
+			warn(item("purge.allow", i), "lets everybody purge: any client may empty the cache, URL by URL")
+		}
+	}
 }
 
 // warnOfTrust warns of listeners that trust every address.

@@ -93,7 +93,7 @@ func checkCommand() *cobra.Command {
 				return err
 			}
 			for _, w := range c.Warnings() {
-				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "%s\n", w)
+				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
 			}
 			_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s: ok\n", file)
 			return nil

@@ -38,6 +38,18 @@ origins: {}
 	}
 }
 
+// A warning looks like an error, and the file can be used all the same.
+func TestCheckMarksWhatIsOnlyAWarning(t *testing.T) {
+	file := writeFile(t, "open.yaml", "origins: {app: {servers: [\"http://h\"]}}\npurge: {allow: [0.0.0.0/0]}\n")
+	got := runBinary(t, "check", "-c", file)
+	if want := "warning: " + file + ":2:17: purge.allow[0]: 0.0.0.0/0: lets everybody purge"; !strings.HasPrefix(got.stderr, want) {
+		t.Errorf("got %q, want %q first", got.stderr, want)
+	}
+	if want := file + ": ok\n"; got.code != exitDone || got.stdout != want {
+		t.Errorf("got %d %q, want %d %q", got.code, got.stdout, exitDone, want)
+	}
+}
+
 func TestExitCodes(t *testing.T) {
 	good := writeFile(t, "good.yaml", "origins: {app: {servers: [\"http://127.0.0.1:9\"]}}\n")
 	busy := taken(t)
