@@ -79,17 +79,19 @@ func originServers(c *config.Config, o *config.Origin) ([]origin.Server, config.
 	return out, faults
 }
 
-// serverChanged tells the log of a server that is taken out or brought back.
+// serverChanged tells the log of a server that is taken out or brought back. One that was
+// both ejected and down comes back in two steps, and the first is no new failure.
 func (e *edge) serverChanged(name string, c origin.Change) {
 	args := []any{"origin", name, "server", c.Server, "state", c.State.String()}
 	if c.State == balance.Up {
 		e.log.Info("origin server is back", args...)
 		return
 	}
-	if c.Err != nil {
-		args = append(args, slog.Any("error", c.Err))
+	if c.Err == nil {
+		e.log.Info("origin server is still out", args...)
+		return
 	}
-	e.log.Warn("origin server is out", args...)
+	e.log.Warn("origin server is out", append(args, slog.Any("error", c.Err))...)
 }
 
 // originStatus is one origin.

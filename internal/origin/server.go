@@ -28,7 +28,8 @@ type slot struct {
 type Change struct {
 	Server string // its address
 	State  balance.State
-	// Err is what the last request or check failed with; nil when it is up.
+	// Err is what the last request or check failed with; nil when it is up, and when it
+	// is out still, of two reasons for which one has ended.
 	Err error
 }
 
