@@ -21,7 +21,7 @@ func newGuard(address string, hosts []string) (guard, error) {
 func (g guard) refusal(r *http.Request) string {
 	switch {
 	case !g.accepts(r.Host):
-		return "the Host is not one of this listener: want loopback, the admin address or one of admin.hosts"
+		return "the Host is not one of this listener: want a loopback one, such as localhost, or the admin address"
 	case foreignOrigin(r):
 		return "the Origin is not this listener"
 	case crossSite(r):
