@@ -96,10 +96,20 @@ func (e *edge) drainRequests(ctx context.Context) bool {
 	err := e.shutDoors(ctx)
 	e.closeListeners() // also those that never served
 	if err != nil {
-		e.log.Warn("requests were cut off", "error", err, "requests", e.proxy.InFlight())
+		e.tellOfTheCut(err)
 		return false
 	}
 	return e.awaitHandedOver(ctx)
+}
+
+// tellOfTheCut logs what drain_timeout has ended. A connection that has brought no whole
+// request is awaited for some seconds, as one may be on its way; that is no loss.
+func (e *edge) tellOfTheCut(err error) {
+	if n := e.proxy.InFlight(); n > 0 {
+		e.log.Warn("requests were cut off", "error", err, "requests", n)
+		return
+	}
+	e.log.Info("connections without a request were ended", "connections", e.clients())
 }
 
 // shutDoors shuts the servers down, side by side.

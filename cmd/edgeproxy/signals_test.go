@@ -182,6 +182,28 @@ func TestSilentConnectionDoesNotHoldTheDrain(t *testing.T) {
 	}
 }
 
+// TestSilentConnectionIsNoRequestThatWasCutOff: with a drain_timeout shorter than silent
+// connections are awaited, the log warned of requests that were cut off, and named none.
+func TestSilentConnectionIsNoRequestThatWasCutOff(t *testing.T) {
+	s := serveBinary(t, "-c", writeFile(t, "edge.yaml", fmt.Sprintf(`
+listen: [{address: "127.0.0.1:0"}]
+admin: {address: "127.0.0.1:0"}
+origins: {app: {servers: [%q]}}
+shutdown: {drain_timeout: 200ms}
+`, cachedOrigin(t))))
+	c, err := net.Dial("tcp", s.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	get(t, "http://"+s.address+"/a") // the silent one has been accepted before
+	s.signal(syscall.SIGTERM)
+	s.wantExit(exitDone)
+	if !s.logged("INFO", "connections without a request were ended") || s.logged("WARN", "requests were cut off") {
+		t.Errorf("got %v, want a line about connections, and none about requests", s.lines())
+	}
+}
+
 func TestHangupIsLoggedAndStays(t *testing.T) {
 	s := serveBinary(t, append([]string{"--origin", cachedOrigin(t)}, anyPorts...)...)
 	s.signal(syscall.SIGHUP)
