@@ -162,8 +162,8 @@ func (m *Manager) happened(_ context.Context, event string, data map[string]any)
 		m.o.Log.Info("certificate renewed", "name", name)
 	case "cert_failed":
 		if m.ctx.Err() == nil {
-			m.failures.Add(1)
 			m.o.Log.Error("a certificate was not renewed; the old one stays, and it is tried again", "name", name, "error", data["error"])
+			m.failures.Add(1) // who sees it, finds the line
 		}
 	}
 	return nil

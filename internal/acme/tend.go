@@ -76,8 +76,8 @@ func (m *Manager) obtain(w *wanted) bool {
 		m.o.Log.Info("certificate obtained", "name", w.name, "expires", c.Leaf.NotAfter)
 		return true
 	}
-	m.failures.Add(1)
 	m.o.Log.Error("no certificate was obtained; handshakes for the name fail until one is", "name", w.name, "error", err, "retry_in", w.wait.String())
+	m.failures.Add(1) // who sees it, finds the line
 	w.next = m.o.Now().Add(w.wait)
 	w.wait = min(2*w.wait, longestRetry)
 	return false
