@@ -10,17 +10,19 @@ import (
 	"edgeproxy/internal/testkit"
 )
 
-// registrations counts the accounts that are asked for.
+// registrations counts the accounts that are made. A request for one may be sent again,
+// for pebble refuses some of the nonces that it has given.
 type registrations struct {
 	*http.Transport
 	n atomic.Int64
 }
 
 func (r *registrations) RoundTrip(q *http.Request) (*http.Response, error) {
-	if strings.HasSuffix(q.URL.Path, "/sign-me-up") { // pebble's newAccount
+	res, err := r.Transport.RoundTrip(q)
+	if err == nil && res.StatusCode == http.StatusCreated && strings.HasSuffix(q.URL.Path, "/sign-me-up") { // pebble's newAccount
 		r.n.Add(1)
 	}
-	return r.Transport.RoundTrip(q)
+	return res, err
 }
 
 // TestManyOrdersMakeOneAccountAnew: renewals go on side by side, and each that heard of the

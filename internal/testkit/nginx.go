@@ -9,31 +9,6 @@ import (
 	"time"
 )
 
-// FreeAddress returns an address of the loopback that was free a moment ago.
-func FreeAddress(tb testing.TB) string {
-	tb.Helper()
-	return freeAddress(tb, "127.0.0.1")
-}
-
-// quietHost is of the loopback; no client's end of a connection is there.
-const quietHost = "127.0.0.9"
-
-// QuietAddress is FreeAddress where nothing but a listener can take the address meanwhile.
-func QuietAddress(tb testing.TB) string {
-	tb.Helper()
-	return freeAddress(tb, quietHost)
-}
-
-func freeAddress(tb testing.TB, host string) string {
-	tb.Helper()
-	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // Nginx returns the nginx that is installed, as Program does.
 func Nginx(tb testing.TB) (program string) {
 	tb.Helper()

@@ -54,7 +54,7 @@ func StartPebble(tb testing.TB, o PebbleOptions) *Pebble {
 	}}
 	authority.Write(p.CA)
 	certificate, key := filepath.Join(dir, "pebble.pem"), filepath.Join(dir, "pebble.key")
-	WritePair(tb, authority.Good(quietHost), certificate, key)
+	WritePair(tb, authority.Good(QuietHost), certificate, key)
 	config := filepath.Join(dir, "pebble.json")
 	text, err := json.Marshal(map[string]any{"pebble": map[string]any{
 		"listenAddress": o.Address, "managementListenAddress": p.manage, "certificate": certificate, "privateKey": key,
@@ -68,7 +68,7 @@ func StartPebble(tb testing.TB, o PebbleOptions) *Pebble {
 		tb.Fatal(err)
 	}
 	p.run(tb, "pebble-challtestsrv", "-dnsserver", names, "-management", QuietAddress(tb),
-		"-defaultIPv4", quietHost, "-defaultIPv6", "", "-http01", "", "-https01", "", "-tlsalpn01", "", "-doh", "")
+		"-defaultIPv4", QuietHost, "-defaultIPv6", "", "-http01", "", "-https01", "", "-tlsalpn01", "", "-doh", "")
 	p.run(tb, "pebble", "-config", config, "-dnsserver", names)
 	tb.Cleanup(p.Stop)
 	if !ComesTrue(func() bool { return p.serves(names) }) {

@@ -2,13 +2,14 @@ package faults
 
 import (
 	"encoding/json"
-	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/Shopify/toxiproxy/v2"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
+
+	"edgeproxy/internal/testkit"
 )
 
 // link is the network between program and origin.
@@ -32,18 +33,9 @@ func newLink(t *testing.T, address string) *link {
 		t: t, upstream: address,
 		server: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(prometheus.NewRegistry()), zerolog.Nop()),
 	}
-	l.start(loopback() + ":0")
+	l.start(testkit.QuietHost + ":0") // so that a port that was let go can be taken again
 	t.Cleanup(func() { l.p.Stop() })
 	return l
-}
-
-// loopback is an address whose ports no client of these tests is given for its end of a
-// connection, so that one that was let go can be taken again.
-func loopback() string {
-	if runtime.GOOS == "linux" { // elsewhere the others are not there unless set up
-		return "127.0.0.9"
-	}
-	return "127.0.0.1"
 }
 
 func (l *link) start(address string, faults ...toxic) {

@@ -2,7 +2,6 @@ package faults
 
 import (
 	"fmt"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,6 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"edgeproxy/internal/testkit"
 )
 
 // asked is one request of the load, when it was under way and what came of it.
@@ -95,7 +96,7 @@ func (l *load) stop() []asked {
 // there and no longer, and nothing is left of it.
 func TestRestartOfTheOriginUnderLoad(t *testing.T) {
 	t.Parallel()
-	address := freeAddress(t)
+	address := testkit.QuietAddress(t)
 	kill := spawnOrigin(t, address)
 	e := startEdge(t, address, "", "")
 	c := newClient(t)
@@ -129,15 +130,4 @@ func TestRestartOfTheOriginUnderLoad(t *testing.T) {
 	}
 	t.Logf("%d requests, %d failed in gaps of %v and %v", len(all), failures, gaps[0].end.Sub(gaps[0].begin), gaps[1].end.Sub(gaps[1].begin))
 	e.wantBack()
-}
-
-// freeAddress is one that nobody listens on.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", loopback()+":0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
