@@ -1,7 +1,6 @@
 package acme
 
 import (
-	"bytes"
 	"crypto/tls"
 	"io"
 	"log/slog"
@@ -26,33 +25,15 @@ type rig struct {
 	http, tls string // addresses
 	directory string
 	o         Options
-	log       *syncBuffer
+	log       *testkit.Buffer
 
 	mu sync.RWMutex
 	m  *Manager
 }
 
-// syncBuffer is a buffer that several goroutines write to.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
-
 func newRig(t *testing.T, names ...string) *rig {
 	t.Helper()
-	r := &rig{t: t, log: &syncBuffer{}, directory: testkit.QuietAddress(t)}
+	r := &rig{t: t, log: &testkit.Buffer{}, directory: testkit.QuietAddress(t)}
 	r.o = Options{
 		Names: names, Directory: "https://" + r.directory + "/dir", Storage: filepath.Join(t.TempDir(), "a", "b"), Email: "admin@example.com",
 		TLSALPN: true, HTTP: true, UserAgent: "edgeproxy/test", Retry: 10 * time.Millisecond, Now: time.Now,
@@ -319,7 +300,7 @@ func TestCloseGivesUpARenewal(t *testing.T) {
 	m.Close()
 	p.Stop()
 	silent := listenAt(t, r.directory)
-	r.log = &syncBuffer{}
+	r.log = &testkit.Buffer{}
 	r.o.Log = slog.New(slog.NewTextHandler(r.log, nil))
 	m = r.open()
 	m.Start()

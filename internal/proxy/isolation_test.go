@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/testkit"
 )
 
 // TestStrayResponseReachesNobody: bytes that an origin sends beyond its answer,
@@ -58,7 +59,7 @@ func TestStrayResponseReachesNobody(t *testing.T) {
 // request alone, in the handler's goroutine as in that of a flight.
 func TestPanicEndsOneRequest(t *testing.T) {
 	var panicking atomic.Bool
-	var log syncBuffer
+	var log testkit.Buffer
 	app := edgetest.StartOrigin(t, nil, func(c *edgetest.Conn) {
 		for c.Next() != nil {
 			c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok")

@@ -1,33 +1,13 @@
 package proxy_test
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
-	"sync"
 	"testing"
 
 	"edgeproxy/internal/edgetest"
 )
-
-// syncBuffer is a buffer that several goroutines write to.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (s *syncBuffer) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *syncBuffer) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
-}
 
 func TestRequestsBeyondTheLimitsAreRefused(t *testing.T) {
 	e, app := before(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
