@@ -30,7 +30,7 @@ func rooms() map[string]room {
 		"cmd/edgeproxy": {
 			ours: []string{
 				"config", "internal/accesslog", "internal/acme", "internal/admin", "internal/admission", "internal/balance", "internal/bloom", "internal/bridge", "internal/certs",
-				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cachekey", "internal/demo",
+				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cachekey", "internal/client", "internal/demo",
 				"internal/dial", "internal/field", "internal/flight", "internal/listen", "internal/model", "internal/origin", "internal/page", "internal/proxy", "internal/purge",
 				"internal/reason", "internal/rfc9111", "internal/shadow", "internal/simulate",
 				"internal/statefile", "internal/trace", "internal/wire",
@@ -56,6 +56,7 @@ func rooms() map[string]room {
 		"internal/bloom/sliding":  {ours: []string{"internal/bloom"}},
 		"internal/bridge":         {},
 		"internal/certs":          {},
+		"internal/client":         {},
 		"internal/cache": {
 			ours:  []string{"internal/field", "internal/rfc9111"},
 			third: []string{"github.com/dgraph-io/ristretto/v2", prometheus, xxh3},
@@ -71,7 +72,7 @@ func rooms() map[string]room {
 			ours:  []string{"internal/field", "internal/wire"},
 			third: []string{bart},
 		},
-		"internal/listen": {third: []string{"github.com/coreos/go-systemd/v22", "github.com/pires/go-proxyproto"}},
+		"internal/listen": {ours: []string{"internal/client"}, third: []string{"github.com/coreos/go-systemd/v22", "github.com/pires/go-proxyproto"}},
 		"internal/model": {
 			ours: []string{
 				"internal/admission", "internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/cache",
@@ -86,7 +87,7 @@ func rooms() map[string]room {
 		"internal/purge": {ours: []string{"internal/field"}},
 		"internal/proxy": {
 			ours: []string{
-				"internal/accesslog", "internal/admission", "internal/alike", "internal/cache", "internal/cachekey", "internal/field",
+				"internal/accesslog", "internal/admission", "internal/alike", "internal/cache", "internal/cachekey", "internal/client", "internal/field",
 				"internal/flight", "internal/forwarded", "internal/origin", "internal/purge", "internal/reason", "internal/rfc9111", "internal/shadow",
 				"internal/wire",
 			},

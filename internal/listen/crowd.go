@@ -6,11 +6,9 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-)
 
-// ipv6Site is the length of the prefix that is one client: whoever has an IPv6 address
-// as a rule has all of its /64.
-const ipv6Site = 64
+	"edgeproxy/internal/client"
+)
 
 // What a connection beyond a limit is told before it is closed, if it is told.
 const (
@@ -56,7 +54,7 @@ func (c *Crowd) enter(conn net.Conn, tell bool) bool {
 	if c == nil {
 		return true
 	}
-	why := c.add(clientOf(c.peers.address(conn)))
+	why := c.add(client.Of(c.peers.address(conn)))
 	switch why {
 	case "":
 		return true
@@ -73,18 +71,18 @@ func (c *Crowd) enter(conn net.Conn, tell bool) bool {
 	return false
 }
 
-// add counts a connection of client, or returns what it is told.
-func (c *Crowd) add(client netip.Prefix, known bool) (why string) {
+// add counts a connection of the client who, or returns what it is told.
+func (c *Crowd) add(who netip.Prefix, known bool) (why string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	known = known && c.limits.PerClient > 0
 	switch {
 	case c.limits.Connections > 0 && c.all >= c.limits.Connections:
 		return refusal
-	case known && c.open[client] >= c.limits.PerClient:
+	case known && c.open[who] >= c.limits.PerClient:
 		return refusalOfOne
 	case known:
-		c.open[client]++
+		c.open[who]++
 	}
 	c.all++
 	return ""
@@ -96,24 +94,14 @@ func (c *Crowd) Leave(conn net.Conn) {
 	if c == nil {
 		return
 	}
-	client, known := clientOf(c.peers.address(conn))
+	who, known := client.Of(c.peers.address(conn))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.all--
 	if !known || c.limits.PerClient == 0 {
 		return
 	}
-	if c.open[client]--; c.open[client] <= 0 {
-		delete(c.open, client)
+	if c.open[who]--; c.open[who] <= 0 {
+		delete(c.open, who)
 	}
-}
-
-// clientOf returns the client that has addr; ok is false for the zero Addr.
-func clientOf(addr netip.Addr) (client netip.Prefix, ok bool) {
-	bits := 32
-	if addr.Is6() {
-		bits = ipv6Site
-	}
-	client, err := addr.Prefix(bits)
-	return client, err == nil && addr.IsValid()
 }
