@@ -37,7 +37,7 @@ func (p *Proxy) deliverEntry(x *exchange) {
 	size := int64(len(e.Body))
 	cut := cut{first: 0, length: size}
 	if x.asks.conditional || x.asks.ranged {
-		cut = x.evaluate(rfc9111.RepresentationOf(e.Status, e.Header, e.ResponseTime), size, p.Ranges).divide(e)
+		cut = x.evaluate(storedRepresentation(e), size, p.Ranges).divide(e)
 	}
 	ttl := int64((e.Policy.Lifetime - age).Seconds())
 	if cut.status == 0 && x.asks.get && size > 0 {
@@ -89,19 +89,16 @@ func (p *Proxy) sendWhole(x *exchange, age, ttl int64) {
 // deliverFetched answers with what an origin sends, through a flight or not.
 func (p *Proxy) deliverFetched(x *exchange) {
 	h := x.head
+	g := h.given(x.collapsed)
 	cut := cut{first: 0, length: h.length}
 	if x.onResult && (x.asks.conditional || x.asks.ranged) {
-		cut = x.evaluate(h.rep, h.length, p.Ranges) // but a stream comes in one part, or whole
+		cut = x.evaluate(g.rep, h.length, p.Ranges) // but a stream comes in one part, or whole
 	}
 	p.describe(x)
 	b := x.begin(cut.statusOr(h.status))
-	fields := h.fields
-	if x.collapsed { // a follower is served from here, with an Age of its own
-		fields = fields.Without(func(name string) bool { return name == "Age" })
-	}
-	b = appendFields(b, fields, cut)
-	if x.collapsed {
-		b = appendInt(b, "Age: ", int64(rfc9111.CurrentAge(h.entry.InitialAge, h.entry.ResponseTime, x.start).Seconds()))
+	b = appendFields(b, g.fields, cut)
+	if g.entry != nil {
+		b = appendInt(b, "Age: ", int64(rfc9111.CurrentAge(g.entry.InitialAge, g.entry.ResponseTime, x.start).Seconds()))
 	}
 	b = p.appendCacheStatus(b, x, 0)
 	if bodyAllowed(h.status) {

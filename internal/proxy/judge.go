@@ -19,11 +19,12 @@ import (
 // shared by the readers of a flight and, but for trailers, never written after judge.
 type head struct {
 	status int
-	fields field.List // as forwarded to whom the origin answered
+	fields field.List // as forwarded to whom the origin answered; others get what given says
 	length int64      // of the body, -1 if unknown
 
 	// announced are the names of trailers that may come; trailers are those that came
-	// through a flight, set before its end and to be read behind it. Neither is stored.
+	// through a flight, set before its end and to be read behind it by its leader. Neither
+	// is stored.
 	announced string
 	trailers  field.List
 

@@ -28,21 +28,21 @@ func (sl *slice) beyond(x *exchange) bool {
 	return !x.asks.ranged || x.asks.conditional || len(x.lines(fasthttp.HeaderIfRange)) > 0
 }
 
-// part returns the range that the slice is said to be.
-func (sl *slice) part() (rfc9111.Part, bool) {
+// given returns what the client gets of the head of the slice.
+func (sl *slice) given() given {
 	if sl.entry != nil {
-		return rfc9111.PartOf(sl.entry.Header)
+		return given{fields: sl.entry.Header, rep: storedRepresentation(sl.entry), entry: sl.entry}
 	}
-	return rfc9111.PartOf(sl.head.fields)
+	return sl.head.given(sl.joined)
 }
+
+// part returns the range that the slice is said to be.
+func (sl *slice) part() (rfc9111.Part, bool) { return rfc9111.PartOf(sl.given().fields) }
 
 // rep is what conditions and Range are compared with: the 200 that the slice is a part
 // of.
 func (sl *slice) rep() rfc9111.Representation {
-	if sl.entry != nil {
-		return wholeOf(sl.entry)
-	}
-	rep := sl.head.rep
+	rep := sl.given().rep
 	rep.Status = fasthttp.StatusOK
 	return rep
 }

@@ -3,7 +3,6 @@ package proxy
 import (
 	"github.com/valyala/fasthttp"
 
-	"edgeproxy/internal/field"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
 )
@@ -12,25 +11,15 @@ import (
 func (p *Proxy) deliverSlices(x *exchange) {
 	s, c := x.slices, x.assembled.cut
 	c.assembled = true
-	sl := s.slice
-	stored, fields := sl.entry, field.List(nil)
-	if stored != nil {
-		fields = stored.Header
-	} else {
-		fields = sl.head.fields
-		if sl.joined { // served from here, with an Age of its own
-			stored = sl.head.entry
-			fields = fields.Without(func(name string) bool { return name == "Age" })
-		}
-	}
+	g := s.slice.given()
 	s.describe(x)
 	b := x.begin(c.statusOr(fasthttp.StatusOK))
-	b = appendFields(b, fields, c)
+	b = appendFields(b, g.fields, c)
 	ttl := int64(0)
-	if stored != nil {
-		age := rfc9111.CurrentAge(stored.InitialAge, stored.ResponseTime, now())
+	if g.entry != nil {
+		age := rfc9111.CurrentAge(g.entry.InitialAge, g.entry.ResponseTime, now())
 		b = appendInt(b, "Age: ", int64(age.Seconds()))
-		ttl = int64((stored.Policy.Lifetime - age).Seconds())
+		ttl = int64((g.entry.Policy.Lifetime - age).Seconds())
 	}
 	b = p.appendCacheStatus(b, x, ttl)
 	x.send(c.appendTo(b, s.whole))

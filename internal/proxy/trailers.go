@@ -11,7 +11,8 @@ import (
 // Trailers (RFC 9110 section 6.5) go from the origin to a client that takes them, behind
 // a body sent in chunks, and from a client to the origin behind an upload that goes on
 // in chunks. rfc9111.Trailers says which fields may. They are never merged into a header
-// and never stored: a hit has none. They go to the readers of a flight with its end.
+// and never stored: a hit has none, and so has a follower, which gets what a hit would. The
+// leader of a flight gets them with its end.
 //
 // An origin is told by TE that they are welcome only where its answer goes to that
 // client alone, for TE speaks for all that get it (RFC 9110 section 10.1.4). TE is not in
@@ -30,8 +31,12 @@ func trailersOf(resp *origin.Response) field.List {
 	return rfc9111.Trailers(resp.Header, resp.Body.Trailers())
 }
 
-// takesTrailers reports whether the client of x takes trailers behind a body in chunks.
+// takesTrailers reports whether the client of x takes trailers behind a body in chunks, and
+// may have them.
 func (p *Proxy) takesTrailers(x *exchange) bool {
+	if x.collapsed {
+		return false
+	}
 	return x.asksTrailers() || p.TakesTrailers != nil && p.TakesTrailers(x.ctx.Conn())
 }
 

@@ -1,0 +1,34 @@
+package proxy
+
+import (
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/rfc9111"
+)
+
+// given is what one client gets of the head of an origin's response.
+type given struct {
+	fields field.List
+	rep    rfc9111.Representation // that its conditions and Range are compared with
+
+	// entry is what it is served from, so that its Age is ours to say; nil where the
+	// origin has answered this very request.
+	entry *cache.Entry
+}
+
+// given returns what a client gets of h. Where the origin has answered its own request
+// that is what the origin sent. Any other client, a follower, gets what a hit would give
+// it a moment later: the header of the entry, without what private="X" and no-cache="X"
+// name and whatever else is not stored (RFC 9111 sections 5.2.2.4 and 5.2.2.7). Nothing
+// else of h may reach a follower, so this is the one place that looks.
+func (h *head) given(follower bool) given {
+	if !follower {
+		return given{fields: h.fields, rep: h.rep}
+	}
+	return given{fields: h.entry.Header, rep: storedRepresentation(h.entry), entry: h.entry}
+}
+
+// storedRepresentation is what conditions and Range are compared with for an entry.
+func storedRepresentation(e *cache.Entry) rfc9111.Representation {
+	return rfc9111.RepresentationOf(e.Status, e.Header, e.ResponseTime)
+}
