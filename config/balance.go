@@ -18,8 +18,14 @@ const (
 
 // Ejection says when a server that fails gets no requests for a while.
 type Ejection struct {
-	Failures   int           // in a row; 0 is never
-	Backoff    time.Duration // how long, doubled by each trial that fails; above 0
+	Failures int // to connect, in a row; 0 is never
+
+	FailureRatio float64       // of the requests within Window that broke behind the connection; 0 to 1, 0 is never
+	Window       time.Duration // 1s or more
+	MinRequests  int           // within Window; 1 or more
+	MinTargets   int           // different ones that broke; 1 to 100
+
+	Backoff    time.Duration // how long, doubled by each trial that finds no connection; above 0
 	MaxBackoff time.Duration // at most; not below Backoff
 	AllEjected AllEjected
 }
@@ -74,10 +80,14 @@ func parseStatuses(text string) (Statuses, error) {
 
 func (d *decoder) ejection(e *Ejection) func(node) {
 	return d.section(keys{
-		"failures":    d.integer(&e.Failures),
-		"backoff":     d.duration(&e.Backoff),
-		"max_backoff": d.duration(&e.MaxBackoff),
-		"all_ejected": word(d, &e.AllEjected, []AllEjected{AllTried, AllRefused}),
+		"failures":      d.integer(&e.Failures),
+		"failure_ratio": d.ratio(&e.FailureRatio),
+		"window":        d.duration(&e.Window),
+		"min_requests":  d.integer(&e.MinRequests),
+		"min_targets":   d.integer(&e.MinTargets),
+		"backoff":       d.duration(&e.Backoff),
+		"max_backoff":   d.duration(&e.MaxBackoff),
+		"all_ejected":   word(d, &e.AllEjected, []AllEjected{AllTried, AllRefused}),
 	})
 }
 
@@ -95,11 +105,20 @@ func (d *decoder) health(h *Health) func(node) {
 // maxBackoff is the longest time that a server may be ejected for at once.
 const maxBackoff = 24 * time.Hour
 
+// maxTargets keeps small what a request that breaks has to look through, maxEjectionWindow
+// what is held of a server near to what it is.
+const (
+	maxTargets        = 100
+	maxEjectionWindow = time.Hour
+)
+
 func (v *validator) ejection(path string, o *Origin) {
 	e := &o.Ejection
 	v.count(child(path, "failures"), e.Failures, 0, maxCount)
-	if all := child(path, "all_ejected"); e.AllEjected == AllRefused && e.Failures == 0 && o.Health.Path == "" && v.sound(all) {
-		v.fail(all, "want failures above 0 or a health.path beside it: no server is ever out")
+	v.breaks(path, e)
+	never := e.Failures == 0 && e.FailureRatio == 0 && o.Health.Path == ""
+	if all := child(path, "all_ejected"); e.AllEjected == AllRefused && never && v.sound(all) {
+		v.fail(all, "want failures or failure_ratio above 0, or a health.path beside it: no server is ever out")
 	}
 	backoff, most := child(path, "backoff"), child(path, "max_backoff")
 	v.positive(backoff, e.Backoff)
@@ -112,6 +131,19 @@ func (v *validator) ejection(path string, o *Origin) {
 	case e.MaxBackoff < e.Backoff:
 		v.fail(backoff, "want at most max_backoff, "+formatDuration(e.MaxBackoff))
 	}
+}
+
+// breaks checks when requests that break behind the connection eject a server.
+func (v *validator) breaks(path string, e *Ejection) {
+	if at := child(path, "failure_ratio"); (e.FailureRatio < 0 || e.FailureRatio > 1) && v.sound(at) {
+		v.fail(at, "want 0.0 for never, to 1.0")
+	}
+	if at := child(path, "window"); (e.Window < time.Second || e.Window > maxEjectionWindow) && v.sound(at) {
+		v.fail(at, "want 1s to 1h")
+	}
+	requests, targets := child(path, "min_requests"), child(path, "min_targets")
+	v.count(requests, e.MinRequests, 1, maxCount)
+	v.count(targets, e.MinTargets, 1, maxTargets)
 }
 
 func (v *validator) health(path string, h *Health) {

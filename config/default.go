@@ -69,9 +69,12 @@ func defaultOrigin() Origin {
 		IdleTimeout:      30 * time.Second,
 		MaxConnections:   512,
 		Queue:            Queue{Requests: 1024, Wait: 3 * time.Second},
-		Ejection:         Ejection{Failures: 5, Backoff: 10 * time.Second, MaxBackoff: 5 * time.Minute, AllEjected: AllTried},
-		Health:           Health{Interval: 10 * time.Second, Timeout: 2 * time.Second, Healthy: 2, Unhealthy: 3, Status: Statuses{200, 399}},
-		TLS:              OriginTLS{MinVersion: TLS12},
+		Ejection: Ejection{
+			Failures: 5, FailureRatio: 0.5, Window: 10 * time.Second, MinRequests: 20, MinTargets: 5,
+			Backoff: 10 * time.Second, MaxBackoff: 5 * time.Minute, AllEjected: AllTried,
+		},
+		Health: Health{Interval: 10 * time.Second, Timeout: 2 * time.Second, Healthy: 2, Unhealthy: 3, Status: Statuses{200, 399}},
+		TLS:    OriginTLS{MinVersion: TLS12},
 	}
 }
 

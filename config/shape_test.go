@@ -37,7 +37,7 @@ origins:
   shop:
     servers: [{weight: 3, url: "https://10.0.0.1:9001"}, "http://10.0.0.2:9001"]
     balance: least_connections
-    ejection: {failures: 6, backoff: 11s, max_backoff: 6m, all_ejected: refuse}
+    ejection: {failures: 6, failure_ratio: 0.25, window: 20s, min_requests: 30, min_targets: 7, backoff: 11s, max_backoff: 6m, all_ejected: refuse}
     health: {path: /ok, interval: 12s, timeout: 3s, healthy: 4, unhealthy: 5, status: 204}
     host_header: server
     connect_timeout: 4s
@@ -151,7 +151,7 @@ func wantEveryKey() *Config {
 			{
 				Name: "shop", HostHeader: HostServer, Balance: LeastConnections,
 				Servers:        []Server{{TLS: true, Address: "10.0.0.1:9001", Weight: 3, Host: "10.0.0.1:9001"}, {Address: "10.0.0.2:9001", Weight: 1, Host: "10.0.0.2:9001"}},
-				Ejection:       Ejection{6, 11 * time.Second, 6 * time.Minute, AllRefused},
+				Ejection:       Ejection{6, 0.25, 20 * time.Second, 30, 7, 11 * time.Second, 6 * time.Minute, AllRefused},
 				Health:         Health{"/ok", 12 * time.Second, 3 * time.Second, 4, 5, Statuses{204, 204}},
 				ConnectTimeout: 4 * time.Second, FirstByteTimeout: 31 * time.Second, IdleTimeout: 32 * time.Second,
 				MaxConnections: 513, Queue: Queue{Requests: 1025, Wait: 5 * time.Second},

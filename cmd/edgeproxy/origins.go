@@ -46,7 +46,9 @@ func originOptions(c *config.Config, o *config.Origin) (origin.Options, error) {
 		ConnectTimeout: o.ConnectTimeout, FirstByteTimeout: o.FirstByteTimeout, IdleTimeout: o.IdleTimeout,
 		MaxConnections: o.MaxConnections, QueueRequests: o.Queue.Requests, QueueWait: o.Queue.Wait,
 		Ejection: balance.Ejection{
-			Failures: o.Ejection.Failures, Backoff: o.Ejection.Backoff, MaxBackoff: o.Ejection.MaxBackoff,
+			Failures: o.Ejection.Failures, Ratio: o.Ejection.FailureRatio,
+			Window: o.Ejection.Window, Requests: o.Ejection.MinRequests, Targets: o.Ejection.MinTargets,
+			Backoff: o.Ejection.Backoff, MaxBackoff: o.Ejection.MaxBackoff,
 			Refuse: o.Ejection.AllEjected == config.AllRefused,
 		},
 		Health: origin.Health{

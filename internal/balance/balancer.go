@@ -48,7 +48,8 @@ type server struct {
 	weight  int
 	current int // of smooth weighted round robin: what it has earned
 
-	failures  int       // in a row, while not ejected
+	failures  int       // to connect, in a row, while not ejected
+	recent    recent    // while not ejected
 	ejections int       // in a row; 0: not ejected
 	until     time.Time // of the ejection, or of the trial
 	ejected   Ticket    // the last request given out when it was, also after it is back

@@ -139,7 +139,7 @@ func TestChoiceIsAlwaysJustified(t *testing.T) {
 			case 0:
 				b.Failed(i, ticket, now)
 			case 1:
-				b.Succeeded(i, ticket)
+				b.Succeeded(i, ticket, start)
 			default:
 				b.Checked(i, r.IntN(2) == 0)
 			}

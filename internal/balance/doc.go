@@ -7,9 +7,12 @@
 //
 //   - Over a round each server gets requests by its weight, spread out; or, with
 //     LeastConnections, the one with the fewest for its weight gets the next.
-//   - A server that fails several times in a row is ejected for a while, which
-//     doubles with each trial that fails. When the while is over it gets a single
-//     request, the trial: a circuit breaker for each server.
+//   - A server that cannot be connected to several times in a row is ejected for a
+//     while, which doubles with each such trial. When the while is over it gets a
+//     single request, the trial: a circuit breaker for each server.
+//   - Requests that break behind the connection eject a server by their share of many,
+//     and by how many targets they were for: one URL that makes a server hang up, asked
+//     for again and again, takes it from nobody.
 //   - Requests given out before an ejection say nothing about the server after it.
 //   - When no server is left, all get requests again, or none, as the operator chose.
 //     A request that has tried all that are left may go to an ejected one, then.

@@ -5,22 +5,37 @@ import (
 	"time"
 )
 
-// Ejection says when a server that fails gets no requests for a while.
+// Ejection says when a server that fails gets no requests for a while. There are two
+// rules, each with a count or ratio that turns it off. Whoever cannot be connected to is
+// down for everybody; a request that breaks behind the connection may be to blame for
+// that itself, so it takes many of them, for different targets, and few that go well.
 type Ejection struct {
-	// Failures in a row eject a server; 0 is never.
+	// Failures is how many requests in a row that no connection can be made for eject a
+	// server; 0 is never.
 	Failures int
-	// Backoff is how long for; each trial that fails doubles it, up to MaxBackoff.
+	// Ratio of the requests that ended within Window that have to break off for a server
+	// to be ejected, if they are at least Requests, and those that broke were for at least
+	// Targets different targets; 0 is never. With it Window, Requests and Targets are
+	// above 0.
+	Ratio             float64
+	Window            time.Duration
+	Requests, Targets int
+	// Backoff is how long for; each trial that finds no connection doubles it, up to
+	// MaxBackoff.
 	Backoff, MaxBackoff time.Duration
 	// Refuse gives out no request while every server is ejected or down, but the
 	// trials. Otherwise all are then tried as if none was.
 	Refuse bool
 }
 
+// Never reports whether no server is ever ejected.
+func (e *Ejection) Never() bool { return e.Failures == 0 && e.Ratio == 0 }
+
 // Succeeded notes that the server answered the request with the ticket. It reports
 // whether that ended an ejection. If no other server was up, what they failed by
 // was a common cause: the trials of the others are due at once, lest the first to
 // be back carries everything.
-func (b *Balancer) Succeeded(index int, t Ticket) bool {
+func (b *Balancer) Succeeded(index int, t Ticket, now time.Time) bool {
 	s := &b.servers[index]
 	if t <= s.ejected {
 		return false
@@ -32,6 +47,9 @@ func (b *Balancer) Succeeded(index int, t Ticket) bool {
 		}
 	}
 	s.failures, s.ejections = 0, 0
+	if e := &b.options.Ejection; e.Ratio > 0 {
+		s.recent.add(e, now, false)
+	}
 	return back
 }
 
@@ -45,22 +63,56 @@ func (b *Balancer) up() bool {
 	return false
 }
 
-// Failed notes that the server did not answer the request with the ticket. It
-// reports whether that began an ejection. Of an ejected server only a trial says
-// anything new: while all are tried as if none was ejected, many fail.
+// Failed notes that no connection to the server could be made for the request with the
+// ticket. It reports whether that began an ejection. Of an ejected server only a trial
+// says anything new: while all are tried as if none was ejected, many fail.
 func (b *Balancer) Failed(index int, t Ticket, now time.Time) bool {
 	s := &b.servers[index]
-	if b.options.Ejection.Failures == 0 || t <= s.ejected || s.ejections > 0 && t != s.trial {
+	if !b.news(s, t) {
 		return false
 	}
 	if s.ejections == 0 {
+		if b.options.Ejection.Failures == 0 {
+			return false
+		}
 		if s.failures++; s.failures < b.options.Ejection.Failures {
 			return false
 		}
 	}
+	return b.eject(s, now)
+}
+
+// Broke notes that the request with the ticket reached the server and got no proper
+// answer. Target is a hash of what it asked for. It reports whether that began an
+// ejection. A trial that breaks leaves the server out for as long again.
+func (b *Balancer) Broke(index int, t Ticket, target uint64, now time.Time) bool {
+	s, e := &b.servers[index], &b.options.Ejection
+	if !b.news(s, t) {
+		return false
+	}
+	if s.ejections > 0 {
+		s.until, s.ejected = now.Add(b.backoff(s.ejections)), b.given
+		return false
+	}
+	if e.Ratio == 0 {
+		return false
+	}
+	s.recent.add(e, now, true)
+	s.recent.name(e, now, target)
+	return s.recent.bad(e, now) && b.eject(s, now)
+}
+
+// news reports whether the failure of the request with the ticket says anything new.
+func (b *Balancer) news(s *server, t Ticket) bool {
+	return !b.options.Ejection.Never() && t > s.ejected && (s.ejections == 0 || t == s.trial)
+}
+
+// eject takes s out, for longer each time in a row. It reports whether this is the first.
+func (b *Balancer) eject(s *server, now time.Time) bool {
 	s.ejections++
 	s.until = now.Add(b.backoff(s.ejections))
 	s.ejected = b.given
+	s.recent.forget()
 	return s.ejections == 1
 }
 

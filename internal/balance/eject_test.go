@@ -49,7 +49,7 @@ func TestFailuresInARowEject(t *testing.T) {
 		t.Error("ejected after two failures, want three")
 	}
 	i, ticket, _ := b.Choose(start, only(0))
-	b.Succeeded(i, ticket)
+	b.Succeeded(i, ticket, start)
 	if fail(t, b, 0, 2, start) {
 		t.Error("ejected after two failures behind a success, want three in a row")
 	}
@@ -76,7 +76,7 @@ func TestTrialIsASingleRequest(t *testing.T) {
 	if count != 1 {
 		t.Fatalf("got %d requests for the ejected server when its time is over, want 1", count)
 	}
-	if !b.Succeeded(0, trial) {
+	if !b.Succeeded(0, trial, start) {
 		t.Error("the trial succeeded: want the ejection to end by it")
 	}
 	wantState(t, b, 0, at(10), Up, 0)
@@ -117,7 +117,7 @@ func TestBackoffDoublesUpToItsLimit(t *testing.T) {
 		fail(t, b, 0, 1, now)
 	}
 	_, ticket, _ := b.Choose(now.Add(40*time.Second), only(0))
-	b.Succeeded(0, ticket)
+	b.Succeeded(0, ticket, start)
 	fail(t, b, 0, 3, now)
 	wantState(t, b, 0, now, Ejected, 10*time.Second) // as if for the first time
 }
@@ -137,7 +137,7 @@ func TestRequestsBeforeAnEjectionSayNothing(t *testing.T) {
 		}
 	}
 	wantState(t, b, 0, start, Ejected, 10*time.Second)
-	if b.Succeeded(0, before[50]) {
+	if b.Succeeded(0, before[50], start) {
 		t.Error("a request given out before ended the ejection")
 	}
 }
@@ -153,7 +153,7 @@ func TestRequestsBeforeAnEjectionSayNothingAfterIt(t *testing.T) {
 	}
 	fail(t, b, 0, 3, start)
 	_, trial, _ := b.Choose(at(10), only(0))
-	if !b.Succeeded(0, trial) {
+	if !b.Succeeded(0, trial, start) {
 		t.Fatal("the trial succeeded: want the ejection to end by it")
 	}
 	for _, ticket := range before[:99] {
@@ -162,7 +162,7 @@ func TestRequestsBeforeAnEjectionSayNothingAfterIt(t *testing.T) {
 		}
 	}
 	fail(t, b, 0, 2, at(11))
-	b.Succeeded(0, before[99])
+	b.Succeeded(0, before[99], start)
 	if !fail(t, b, 0, 1, at(11)) {
 		t.Error("a request given out before the ejection made up for failures after it")
 	}
@@ -198,7 +198,7 @@ func TestAnswerEndsAnEjection(t *testing.T) {
 	fail(t, b, 0, 3, start)
 	fail(t, b, 1, 3, start)
 	i, ticket, _ := b.Choose(at(1), []Load{{}, {}})
-	if !b.Succeeded(i, ticket) {
+	if !b.Succeeded(i, ticket, start) {
 		t.Error("want the ejection to end")
 	}
 	wantState(t, b, i, at(1), Up, 0)
@@ -267,7 +267,7 @@ func TestAnswersDoNotEndDown(t *testing.T) {
 	for range 3 {
 		b.Checked(0, false)
 	}
-	b.Succeeded(0, ticket)
+	b.Succeeded(0, ticket, start)
 	wantState(t, b, 0, start, Down, 0)
 }
 
@@ -287,13 +287,13 @@ func TestCommonOutageEndsForAll(t *testing.T) {
 		wantState(t, b, i, start, Ejected, 10*time.Second)
 	}
 	i, ticket, _ := b.Choose(at(2), all)
-	if !b.Succeeded(i, ticket) {
+	if !b.Succeeded(i, ticket, start) {
 		t.Fatal("want the ejection of the first to end")
 	}
 	seen := map[int]int{}
 	for range 30 {
 		i, ticket, _ := b.Choose(at(2), all)
-		b.Succeeded(i, ticket)
+		b.Succeeded(i, ticket, start)
 		seen[i]++
 	}
 	for i := range all {

@@ -44,7 +44,7 @@ func (d *Dialer) Close() {
 }
 
 // Dial makes a connection to address, HOST:PORT where HOST is a name or an IP
-// address. It returns when ctx ends, which bounds the lookup and all attempts.
+// address; a *LocalError says nothing of it. It returns when ctx ends, which bounds the lookup and all attempts.
 func (d *Dialer) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	d.mu.Lock()
 	if d.closed {
@@ -58,10 +58,13 @@ func (d *Dialer) Dial(ctx context.Context, network, address string) (net.Conn, e
 	defer cancel()
 	defer context.AfterFunc(d.ctx, cancel)()
 	c, err := d.dial(ctx, network, address)
-	if err != nil && d.ctx.Err() != nil {
-		err = ErrClosed
+	switch {
+	case err == nil:
+		return c, nil
+	case d.ctx.Err() != nil:
+		return nil, ErrClosed
 	}
-	return c, err
+	return nil, local(err)
 }
 
 // Failed says that a connection to address, which reached the address at, was of no
@@ -93,7 +96,7 @@ func (d *Dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	}
 	c, i, err := d.race(ctx, network, addrs, uint16(port))
 	if err != nil {
-		if !errors.Is(ctx.Err(), context.Canceled) { // which says nothing of the addresses
+		if !errors.Is(ctx.Err(), context.Canceled) && !short(err) { // which says nothing of the addresses
 			d.names.doubt(host)
 		}
 		return nil, err

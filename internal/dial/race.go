@@ -43,7 +43,7 @@ func (d *Dialer) race(ctx context.Context, network string, addrs []netip.Addr, p
 			if a.err == nil {
 				return a.c, a.index, nil
 			}
-			if first == nil {
+			if first == nil || short(first) && !short(a.err) { // an answer says more than a shortage of ours
 				first = a.err
 			}
 		case <-delay.C:

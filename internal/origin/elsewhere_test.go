@@ -188,7 +188,7 @@ func TestWaitingBesideADeadServerEnds(t *testing.T) {
 	f("close", slow, func(o *Origin, _ context.CancelFunc) { o.Close() }, 0, Overload)
 	f("b is ejected", Options{
 		FirstByteTimeout: 20 * time.Second,
-		Ejection:         balance.Ejection{Failures: 1, Backoff: time.Second, MaxBackoff: time.Minute},
+		Ejection:         balance.Ejection{Failures: 1, Ratio: 1, Window: time.Minute, Requests: 1, Targets: 1, Backoff: time.Second, MaxBackoff: time.Minute},
 	}, nothing, 19*time.Second, Connect)
 }
 

@@ -13,8 +13,8 @@ const (
 	// Connect: no connection could be made. Error.Timeout tells a server that
 	// did not answer from one that refused.
 	Connect Kind = iota + 1
-	// Overload: no connection became free, or the Origin is closed. The request
-	// never left.
+	// Overload: no connection became free, there was no descriptor, port or memory here
+	// to make one with, or the Origin is closed. The request never left.
 	Overload
 	// Timeout: the origin went silent before the head was complete, in the body,
 	// or while it should have taken the request.
@@ -94,6 +94,15 @@ var ErrAllOut = errors.New("every server is ejected or down")
 
 // ErrBodyClosed is the cause of a Canceled read of a Body that was closed.
 var ErrBodyClosed = errors.New("the body is closed")
+
+// local reports whether err is a shortage of this process or machine: nobody else failed.
+func local(err error) bool {
+	l, ok := errors.AsType[interface {
+		error
+		Local() bool
+	}](err)
+	return ok && l.Local()
+}
 
 // malformedError says what in a response is not understood.
 type malformedError string

@@ -24,6 +24,7 @@ type exchange struct {
 	whole     time.Time // when the final head was
 	silent    bool      // not a byte came
 	keep      bool      // by all heads, and the request was sent whole
+	unsent    bool      // a part of the request's body was not sent
 
 	interims, interimBytes int // what came of interim responses
 }
@@ -37,6 +38,7 @@ func (x *exchange) run() (head, framing, *Error) {
 	h, f, err := x.receive()
 	if x.upload != nil {
 		sendErr = x.upload.stop()
+		x.unsent = sendErr != nil
 	}
 	x.keep = x.keep && sendErr == nil
 	if broken, ok := errors.AsType[*bodyError](sendErr); ok {

@@ -86,6 +86,9 @@ func (k *checks) watch(ctx context.Context, s *server) {
 		if ctx.Err() != nil {
 			return
 		}
+		if local(failure) {
+			continue // nobody was asked
+		}
 		k.origin.tell(k.origin.pool.checked(s, failure))
 	}
 }

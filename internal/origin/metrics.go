@@ -61,6 +61,7 @@ type Metrics struct {
 	firstByte   *prometheus.HistogramVec
 	queue       *prometheus.GaugeVec
 	connections *prometheus.GaugeVec
+	shortages   *prometheus.CounterVec
 }
 
 // NewMetrics creates the metrics and registers them with r; nil registers
@@ -91,9 +92,13 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			Help: "Connections to the origin: idle, or active (carrying a request or being made); the sum of these is what max_connections limits, per server." +
 				" Upgraded ones speak another protocol and are beyond it.",
 		}, []string{"origin", "state"}),
+		shortages: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "edgeproxy_origin_local_failures_total",
+			Help: "Connections to the origin that were not made because this machine had no descriptor, port or memory for them. They are held against no server.",
+		}, []string{"origin"}),
 	}
 	if r != nil {
-		r.MustRegister(m.requests, m.bytes, m.firstByte, m.queue, m.connections)
+		r.MustRegister(m.requests, m.bytes, m.firstByte, m.queue, m.connections, m.shortages)
 	}
 	return m
 }
@@ -103,6 +108,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 type originMetrics struct {
 	outcomes  [outcomeCount]prometheus.Counter
 	bytes     prometheus.Counter
+	shortages prometheus.Counter
 	firstByte prometheus.Observer
 
 	queue, idle, active, upgraded prometheus.Gauge
@@ -112,6 +118,7 @@ func (m *Metrics) of(name string) *originMetrics {
 	om := &originMetrics{
 		bytes:     m.bytes.WithLabelValues(name),
 		firstByte: m.firstByte.WithLabelValues(name),
+		shortages: m.shortages.WithLabelValues(name),
 		queue:     m.queue.WithLabelValues(name),
 		idle:      m.connections.WithLabelValues(name, "idle"),
 		active:    m.connections.WithLabelValues(name, "active"),
@@ -134,3 +141,5 @@ func (m *originMetrics) failed(k Kind) {
 func (m *originMetrics) received(n int) { m.bytes.Add(float64(n)) }
 
 func (m *originMetrics) waited(d time.Duration) { m.firstByte.Observe(d.Seconds()) }
+
+func (m *originMetrics) short() { m.shortages.Inc() }

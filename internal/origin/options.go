@@ -39,8 +39,8 @@ type Options struct {
 	// Servers are those to choose from, by Balance.
 	Servers []Server
 	Balance balance.Policy
-	// Ejection says when a server gets no requests for a while: it could not be
-	// connected to, was silent for too long, or gave no proper response head.
+	// Ejection says when a server gets no requests for a while: it could not be connected
+	// to, or too many requests found it silent for too long or got no proper response head.
 	Ejection balance.Ejection
 	// Health is how servers are asked whether they are well. Without a Path they
 	// are not.
@@ -171,8 +171,11 @@ func (o *Options) validateServers() error {
 			errs = append(errs, fmt.Errorf("weight of %s: want no negative value", s.Address))
 		}
 	}
-	if e := o.Ejection; e.Failures > 0 && (e.Backoff <= 0 || e.MaxBackoff < e.Backoff) {
+	if e := o.Ejection; !e.Never() && (e.Backoff <= 0 || e.MaxBackoff < e.Backoff) {
 		errs = append(errs, errors.New("backoff of an ejection: want more than 0, and at most the maximum"))
+	}
+	if e := o.Ejection; e.Ratio != 0 && (e.Ratio < 0 || e.Ratio > 1 || e.Window <= 0 || e.Requests <= 0 || e.Targets <= 0) {
+		errs = append(errs, errors.New("ratio of an ejection: want 0 to 1, with a window, requests and targets above 0"))
 	}
 	return errors.Join(errs...)
 }

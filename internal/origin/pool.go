@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"context"
 	"fmt"
+	"hash/maphash"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ type pool struct {
 	queueLimit int
 	wait       time.Duration
 	metrics    *originMetrics
+	seed       maphash.Seed // of targets
 
 	mu       sync.Mutex
 	servers  []*server
@@ -34,7 +36,7 @@ type pool struct {
 }
 
 func newPool(o *Options, m *originMetrics) *pool {
-	p := &pool{name: o.Name, queueLimit: o.QueueRequests, wait: o.QueueWait, metrics: m, loads: make([]balance.Load, len(o.Servers))}
+	p := &pool{name: o.Name, queueLimit: o.QueueRequests, wait: o.QueueWait, metrics: m, seed: maphash.MakeSeed(), loads: make([]balance.Load, len(o.Servers))}
 	var weights []int
 	for i, s := range o.Servers {
 		p.servers = append(p.servers, &server{Server: s, index: i, limit: o.MaxConnections})

@@ -1,6 +1,8 @@
 package origin
 
 import (
+	"hash/maphash"
+	"strings"
 	"time"
 
 	"edgeproxy/internal/balance"
@@ -8,19 +10,35 @@ import (
 
 // report tells the balancer how a request to a server went, and returns what that
 // changed.
-func (p *pool) report(s slot, t tried) (Change, bool) {
-	now := time.Now()
+func (p *pool) report(s slot, t tried, r *Request) (Change, bool) {
+	now, broken := time.Now(), t.theirs() && t.failure.Kind != Connect
+	var target uint64
+	if broken {
+		target = p.targetOf(r)
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
 	case t.failure == nil:
-		return p.changedLocked(s.server, nil, p.balancer.Succeeded(s.server.index, s.ticket), now)
+		return p.changedLocked(s.server, nil, p.balancer.Succeeded(s.server.index, s.ticket, now), now)
 	case !t.theirs():
 		return Change{}, false
 	}
-	changed := p.balancer.Failed(s.server.index, s.ticket, now)
+	var changed bool
+	if broken {
+		changed = p.balancer.Broke(s.server.index, s.ticket, target, now)
+	} else {
+		changed = p.balancer.Failed(s.server.index, s.ticket, now)
+	}
 	p.dismissOutLocked(now) // a trial that failed changes nothing, but may have been the last hope
 	return p.changedLocked(s.server, t.failure, changed, now)
+}
+
+// targetOf tells targets apart. The query does not count: who makes a server hang up with
+// one path would have as many as they like.
+func (p *pool) targetOf(r *Request) uint64 {
+	path, _, _ := strings.Cut(r.Target, "?")
+	return maphash.String(p.seed, path)
 }
 
 // checked tells the balancer what a health check found.

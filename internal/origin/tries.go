@@ -17,13 +17,26 @@ type tried struct {
 	failure *Error // nil: res is the answer
 	again   bool   // the server cannot have answered, and may be asked once more
 	stale   bool   // the connection had been given up before
+	unsent  bool   // not all of the request's body was
 }
 
 // theirs reports whether the server failed. A connection that it had given up before
-// says nothing of it, and neither does what the caller did.
+// says nothing of it, and neither does what the caller or this machine did, or a server
+// that has had enough of a request whose body is long in coming.
 func (t tried) theirs() bool {
-	return t.failure != nil && !t.stale && t.failure.Kind != Canceled && t.failure.Kind != BadRequest
+	if t.failure == nil || t.stale || t.unsent {
+		return false
+	}
+	switch t.failure.Kind {
+	case Canceled, BadRequest, Overload:
+		return false
+	case Connect, Timeout, Cut, Malformed:
+	}
+	return true
 }
+
+// unconnected reports whether nothing was sent, for there was no connection.
+func (t tried) unconnected() bool { return t.failure.Kind == Connect || t.failure.Kind == Overload }
 
 // tries sends r until it is answered or may not be tried again. After a failure no
 // slot is left; after success it stays with the Body. What the balancer is told of a
@@ -34,15 +47,15 @@ func (o *Origin) tries(ctx context.Context, s slot, r *Request) (*Response, *Err
 	for n := 1; ; n++ {
 		t := o.try(ctx, s, r)
 		if t.failure == nil {
-			o.tell(o.pool.report(s, t))
+			o.tell(o.pool.report(s, t, r))
 			return t.res, nil
 		}
-		if n < maxTries && t.failure.Kind == Connect {
+		if n < maxTries && t.unconnected() {
 			if !slices.Contains(without, s.server) {
 				without = append(without, s.server)
 			}
 			if w := o.pool.elsewhere(without, t.failure); w != nil {
-				o.giveUp(s, t)
+				o.giveUp(s, t, r)
 				var failure *Error
 				if s, failure = o.pool.await(ctx, w); failure != nil {
 					return nil, failure
@@ -52,7 +65,7 @@ func (o *Origin) tries(ctx context.Context, s slot, r *Request) (*Response, *Err
 			}
 		}
 		if n == maxTries || repeated || !t.again || !r.repeatable() {
-			o.giveUp(s, t)
+			o.giveUp(s, t, r)
 			return nil, t.failure
 		}
 		repeated, s.c = true, nil
@@ -61,8 +74,8 @@ func (o *Origin) tries(ctx context.Context, s slot, r *Request) (*Response, *Err
 
 // giveUp ends what the request has to do with the server of s, by what came of its
 // last try there.
-func (o *Origin) giveUp(s slot, t tried) {
-	o.tell(o.pool.report(s, t)) // first, lest the slot goes to who waits for a server that is out
+func (o *Origin) giveUp(s slot, t tried, r *Request) {
+	o.tell(o.pool.report(s, t, r)) // first, lest the slot goes to who waits for a server that is out
 	o.pool.free(s.server)
 }
 
@@ -92,7 +105,7 @@ func (o *Origin) try(ctx context.Context, s slot, r *Request) tried {
 	if failure != nil {
 		c.close()
 		stale := failure.Kind == Cut && x.silent && c.reused
-		t := tried{failure: failure, again: stale, stale: stale}
+		t := tried{failure: failure, again: stale, stale: stale, unsent: x.unsent}
 		if t.theirs() {
 			o.useless(s.server, c.socket)
 		}
@@ -124,6 +137,9 @@ func (o *Origin) connect(ctx context.Context, s *server) (*conn, *Error) {
 		return c, nil
 	case ctx.Err() != nil:
 		return nil, o.fail(Canceled, "connect", context.Cause(ctx))
+	case local(err):
+		o.metrics.short()
+		return nil, o.fail(Overload, "connect", err)
 	}
 	return nil, o.fail(Connect, "connect", err)
 }
