@@ -97,6 +97,7 @@ func (v *validator) limits() {
 	v.count("limits.requests_in_flight", l.RequestsInFlight, 1, maxCount)
 	v.count("limits.variants", l.Variants, 1, maxCount)
 	v.count("limits.ranges", l.Ranges, 1, maxRanges)
+	v.rates()
 }
 
 // maxHeaderBytes keeps small what a connection takes: it has a buffer for a whole head.

@@ -19,8 +19,12 @@ type Route struct {
 	// slash, backslash or NUL, a dot segment or an empty segment.
 	AllowAmbiguousPath bool
 
+	// Rate is in force as it stands, like Admission.
+	Rate Rate
+
 	own      Rule    // what the route says itself; zero values are not said
 	ownCache Caching // the same; the source knows what is said
+	ownRate  Rate    // likewise
 }
 
 // Match is a condition on a request. Both parts must hold.

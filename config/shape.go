@@ -33,7 +33,7 @@ func (d *decoder) config(c *Config) func(node) {
 }
 
 func (d *decoder) route(r *Route) func(node) {
-	r.Match = defaultMatch()
+	r.Match, r.ownRate = defaultMatch(), defaultLimits().Rate
 	return d.section(keys{
 		"name": d.text(&r.Name),
 		"match": d.section(keys{
@@ -49,7 +49,8 @@ func (d *decoder) route(r *Route) func(node) {
 		}),
 		"cache":                d.section(d.cachingKeys(&r.ownCache), "collapse", "uncacheable_for", "memory", "disk"),
 		"allow_ambiguous_path": d.boolean(&r.AllowAmbiguousPath),
-	}, "limits", "access_log")
+		"limits":               d.routeLimits(&r.ownRate),
+	}, "access_log")
 }
 
 func (d *decoder) host(p *HostPattern) func(node) {
@@ -114,8 +115,10 @@ func (d *decoder) cache(c *Cache) func(node) {
 	return d.section(known, "disk")
 }
 
-func (d *decoder) limits(l *Limits) func(node) {
-	return d.section(keys{
+func (d *decoder) limits(l *Limits) func(node) { return d.section(d.limitKeys(l)) }
+
+func (d *decoder) limitKeys(l *Limits) keys {
+	return keys{
 		"connections_per_address": d.integer(&l.PerAddress),
 		"header_bytes":            d.size(&l.HeaderBytes),
 		"header_count":            d.integer(&l.HeaderCount),
@@ -131,7 +134,8 @@ func (d *decoder) limits(l *Limits) func(node) {
 		"inflight_bytes":          d.size(&l.InflightBytes),
 		"variants":                d.integer(&l.Variants),
 		"ranges":                  d.integer(&l.Ranges),
-	})
+		"rate":                    d.rate(&l.Rate),
+	}
 }
 
 // level takes the names of slog's levels, in lower case.

@@ -59,6 +59,7 @@ routes:
     admission: {policy: counting, more_than: 6}
     cache: {default_ttl: 3s, heuristic: {fraction: 0.3}, stale: {keep: 5m}, set_cookie: refuse, ttl_by_status: {500: 1s}, honor_request_cache_control: false, surrogate_control: false, no_vary_search: true, bypass: {headers: [X-Own], cookies: [id]}, key: {only_query: [r], cookies: [currency]}, slice: 64KiB}
     allow_ambiguous_path: true
+    limits: {rate: {requests: 10, burst: 30}}
   - name: shop
     origin: shop
   - name: rest
@@ -105,6 +106,7 @@ limits:
   inflight_bytes: 65MiB
   variants: 33
   ranges: 17
+  rate: {requests: 100, per: 2s, burst: 200}
 shutdown: {drain_delay: 1s, drain_timeout: 35s}
 cache_status: {send: none}
 log: {level: debug, format: text}
@@ -121,6 +123,8 @@ func everyCaching() Caching {
 		Stale:  Stale{61 * time.Minute, time.Minute, 2 * time.Minute, 62 * time.Minute},
 	}
 }
+
+func everyRate() Rate { return Rate{100, 2 * time.Second, 200} }
 
 func wantUnverified() Origin {
 	o := defaultOrigin()
@@ -172,7 +176,7 @@ func wantEveryKey() *Config {
 					Hosts:      []HostPattern{{Host: "media.example", Subdomains: true, Port: 81}, {Host: "media.example", Port: 8080}},
 					PathPrefix: "/m",
 				},
-				Origin: "media", Admission: Rule{PolicyCounting, 6}, AllowAmbiguousPath: true,
+				Origin: "media", Admission: Rule{PolicyCounting, 6}, AllowAmbiguousPath: true, Rate: Rate{10, 2 * time.Second, 30},
 				Cache: Caching{
 					DefaultTTL: 3 * time.Second, Heuristic: Heuristic{0.3, 25 * time.Hour}, TTLByStatus: map[int]time.Duration{500: time.Second},
 					ForceTTL: 2 * time.Second, SetCookie: SetCookieRefuse, NoVarySearch: true,
@@ -182,8 +186,8 @@ func wantEveryKey() *Config {
 					Slice:  64 * KiB,
 				},
 			},
-			{Name: "shop", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{PolicySecondHit, 0}, Cache: everyCaching()},
-			{Name: "rest", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{PolicyCounting, 5}, Cache: everyCaching()},
+			{Name: "shop", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{PolicySecondHit, 0}, Cache: everyCaching(), Rate: everyRate()},
+			{Name: "rest", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{PolicyCounting, 5}, Cache: everyCaching(), Rate: everyRate()},
 		},
 		Admission: Admission{
 			Policy:    PolicySecondHit,
@@ -202,6 +206,7 @@ func wantEveryKey() *Config {
 			HeaderBytes: 17 << 10, HeaderCount: 101, TargetBytes: 9 << 10, BodyBytes: 2 << 30,
 			HeaderTimeout: 11 * time.Second, ReadIdle: 33 * time.Second, WriteIdle: 34 * time.Second, UpgradeIdle: 35 * time.Minute, Keepalive: 61 * time.Second,
 			Connections: 65537, PerAddress: 5, RequestsInFlight: 10001, InflightBytes: 65 << 20, Variants: 33, Ranges: 17,
+			Rate: everyRate(),
 		},
 		Shutdown:    Shutdown{DrainDelay: time.Second, DrainTimeout: 35 * time.Second},
 		CacheStatus: CacheStatus{Send: SendNone},

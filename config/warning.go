@@ -36,6 +36,7 @@ func (c *Config) Warnings() []Warning {
 	}
 	c.warnOfFilters(warn)
 	c.warnOfPurges(warn)
+	c.warnOfRates(warn)
 	return out
 }
 

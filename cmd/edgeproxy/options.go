@@ -15,6 +15,7 @@ import (
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/purge"
+	"edgeproxy/internal/rate"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -87,6 +88,7 @@ func (e *edge) routes() ([]proxy.Route, error) {
 			Caching:  cachingOptions(r.Cache), HonorRequest: r.Cache.HonorRequest, Key: key, AllowAmbiguousPath: r.AllowAmbiguousPath,
 			SliceBytes:   int64(r.Cache.Slice),
 			NoVarySearch: r.Cache.NoVarySearch,
+			Rate:         rate.Per(r.Rate.Requests, r.Rate.Per, r.Rate.Burst),
 		})
 	}
 	return routes, nil

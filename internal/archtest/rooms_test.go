@@ -32,7 +32,7 @@ func rooms() map[string]room {
 				"config", "internal/accesslog", "internal/acme", "internal/admin", "internal/admission", "internal/balance", "internal/bloom", "internal/bridge", "internal/certs",
 				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cachekey", "internal/client", "internal/demo",
 				"internal/dial", "internal/field", "internal/flight", "internal/listen", "internal/model", "internal/origin", "internal/page", "internal/proxy", "internal/purge",
-				"internal/reason", "internal/rfc9111", "internal/shadow", "internal/simulate",
+				"internal/rate", "internal/reason", "internal/rfc9111", "internal/shadow", "internal/simulate",
 				"internal/statefile", "internal/trace", "internal/wire",
 			},
 			third: []string{"github.com/spf13/cobra", humanize, fasthttp, prometheus},
@@ -88,11 +88,12 @@ func rooms() map[string]room {
 		"internal/proxy": {
 			ours: []string{
 				"internal/accesslog", "internal/admission", "internal/alike", "internal/cache", "internal/cachekey", "internal/client", "internal/field",
-				"internal/flight", "internal/forwarded", "internal/origin", "internal/purge", "internal/reason", "internal/rfc9111", "internal/shadow",
+				"internal/flight", "internal/forwarded", "internal/origin", "internal/purge", "internal/rate", "internal/reason", "internal/rfc9111", "internal/shadow",
 				"internal/wire",
 			},
 			third: []string{prometheus, fasthttp},
 		},
+		"internal/rate":   {},
 		"internal/reason": {},
 		"internal/rfc9111": {
 			ours:  []string{"internal/field", "internal/reason"},

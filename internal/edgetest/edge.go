@@ -20,6 +20,7 @@ import (
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/purge"
+	"edgeproxy/internal/rate"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -56,6 +57,7 @@ type Options struct {
 	HostHeader                              string
 	AllowAmbiguousPath                      bool
 	IgnoreNoVarySearch                      bool
+	Rate                                    rate.Limit
 
 	// PeerOf knows addresses that stand for those of connections; nil knows none.
 	PeerOf func(net.Conn) (netip.Addr, bool)
@@ -156,7 +158,7 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rul
 		Routes: []proxy.Route{{
 			Name: "default", Hosts: []proxy.Host{{}}, PathPrefix: "/", Origin: e.origin, HostHeader: o.HostHeader,
 			Rule: o.Rule, Caching: o.Caching, HonorRequest: o.HonorRequest, Bypass: o.Bypass, Key: rules, AllowAmbiguousPath: o.AllowAmbiguousPath,
-			SliceBytes: o.SliceBytes, NoVarySearch: !o.IgnoreNoVarySearch,
+			SliceBytes: o.SliceBytes, NoVarySearch: !o.IgnoreNoVarySearch, Rate: o.Rate,
 		}},
 		MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, RequestsInFlight: o.RequestsInFlight,
 		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, ReadIdle: o.ReadIdle, WriteIdle: o.WriteIdle, UpgradeIdle: o.UpgradeIdle,

@@ -1,12 +1,14 @@
 package edgetest
 
 import (
+	"errors"
 	"fmt"
 	"net/netip"
 	"strconv"
 	"time"
 
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/rate"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -24,6 +26,7 @@ import (
 //	set-cookie MODE           shared, refuse, strip, store
 //	trusted-proxies PREFIX    of those that are believed; may be set several times
 //	purge-from PREFIX         of the addresses that may use PURGE; clients have 198.51.100.7
+//	rate REQUESTS PER BURST   of one client
 //	key RULE [NAME...]        ignore-query, only-query, sort-query, headers, cookies
 func (o *Options) apply(s *step) error {
 	w, err := s.words(1)
@@ -79,6 +82,8 @@ func (o *Options) apply(s *step) error {
 		return err
 	case key == "key":
 		return o.applyKey(w[1], w[2:])
+	case key == "rate":
+		return o.applyRate(w[1:])
 	case key == "window":
 		return o.applyWindow(w[1:])
 	default:
@@ -111,6 +116,17 @@ func (o *Options) applyKey(rule string, names []string) error {
 		return fmt.Errorf("set key: want a rule and names, got %q %q", rule, names)
 	}
 	return nil
+}
+
+func (o *Options) applyRate(w []string) (err error) {
+	if len(w) != 3 {
+		return fmt.Errorf("set rate: want requests, period and burst, got %q", w)
+	}
+	requests, err1 := strconv.Atoi(w[0])
+	per, err2 := time.ParseDuration(w[1])
+	burst, err3 := strconv.Atoi(w[2])
+	o.Rate = rate.Per(requests, per, burst)
+	return errors.Join(err1, err2, err3)
 }
 
 func (o *Options) applyWindow(w []string) (err error) {

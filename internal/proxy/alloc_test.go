@@ -16,6 +16,7 @@ import (
 	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/listen"
+	"edgeproxy/internal/rate"
 )
 
 // hitAllocs is the committed number for one hit, from the first byte of the
@@ -69,6 +70,14 @@ func TestHitInASliceAllocatesNothing(t *testing.T) {
 
 func TestHitBesideChallengesAllocatesNothing(t *testing.T) {
 	e := edgetest.Start(t, edgetest.Options{Origin: hitOrigin(t), Challenge: func([]byte) string { return "" }})
+	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/1024", ""))
+	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
+		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
+	}
+}
+
+func TestHitWithinARateAllocatesNothing(t *testing.T) {
+	e := edgetest.Start(t, edgetest.Options{Origin: hitOrigin(t), Rate: rate.Per(1_000_000, time.Second, 0)})
 	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/1024", ""))
 	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
 		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)

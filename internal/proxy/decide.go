@@ -23,6 +23,9 @@ func (p *Proxy) decide(x *exchange) disposition {
 	if len(p.PurgeFrom) > 0 && string(x.method) == "PURGE" {
 		return p.purgeRequested(x)
 	}
+	if !p.paced(x) {
+		return refused
+	}
 	if x.asks.get || x.asks.head {
 		x.keyURL(p.Hasher)
 	}

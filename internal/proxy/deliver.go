@@ -146,8 +146,8 @@ func (p *Proxy) deliverOwn(x *exchange) {
 	b = append(b, p.via...)
 	b = append(b, "\r\nContent-Type: text/plain; charset=utf-8\r\nCache-Control: no-store\r\n"...)
 	switch x.status {
-	case fasthttp.StatusServiceUnavailable:
-		b = append(b, "Retry-After: 1\r\n"...)
+	case fasthttp.StatusServiceUnavailable, fasthttp.StatusTooManyRequests:
+		b = appendInt(b, "Retry-After: ", seconds(x.retryAfter))
 	case fasthttp.StatusMethodNotAllowed:
 		b = append(b, "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n"...)
 	}

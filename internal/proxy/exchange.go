@@ -120,22 +120,23 @@ type exchange struct {
 	refresh bool          // the answer is stale, and to be validated meanwhile
 	counted bool          // among those forwarding
 
-	fwd       forward
-	fwdStatus int // what the origin answered where the answer is another
-	reason    reason.Reason
-	result    result
-	collapsed bool
-	onResult  bool  // Range and conditions are evaluated here, on the result
-	stored    bool  // admitted when the header was sent
-	status    int   // of our own answers
-	sent      int   // status of the answer, whoever made it
-	bytes     int64 // of the body that the client gets
-	received  int64 // from the client, after the switch to another protocol
-	firstByte time.Duration
-	streaming bool
-	closing   bool   // the connection ends with this answer
-	unseen    bool   // not counted: another exchange will be
-	challenge string // what an authority is answered, if x is of one
+	fwd        forward
+	fwdStatus  int // what the origin answered where the answer is another
+	reason     reason.Reason
+	result     result
+	collapsed  bool
+	onResult   bool          // Range and conditions are evaluated here, on the result
+	stored     bool          // admitted when the header was sent
+	status     int           // of our own answers
+	retryAfter time.Duration // of them; 0: a second, where it is said
+	sent       int           // status of the answer, whoever made it
+	bytes      int64         // of the body that the client gets
+	received   int64         // from the client, after the switch to another protocol
+	firstByte  time.Duration
+	streaming  bool
+	closing    bool   // the connection ends with this answer
+	unseen     bool   // not counted: another exchange will be
+	challenge  string // what an authority is answered, if x is of one
 
 	// one of these is the answer; none of them: status and reason are. With assembled,
 	// entry is the first of its entries.

@@ -28,7 +28,7 @@ var statusClasses = [...]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}
 //	requests = hit + stale + revalidated + miss + scarce + pass + error
 type Metrics struct {
 	duration, firstByte *prometheus.HistogramVec
-	overload            prometheus.Counter
+	overload, overRate  prometheus.Counter
 
 	proxy  atomic.Pointer[Proxy]
 	none   *routeMetrics
@@ -63,14 +63,19 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			Name: "edgeproxy_first_byte_seconds", Buckets: buckets,
 			Help: "Time from the receipt of a request to the first byte of its answer's body.",
 		}, labels),
-		overload: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: LimitRejections, Help: LimitRejectionsHelp,
-			ConstLabels: prometheus.Labels{"limit": "requests_in_flight"},
-		}),
+		overload: rejections("requests_in_flight"),
+		overRate: rejections("rate"),
 	}
 	m.none = m.forRoute(noRoute)
-	r.MustRegister(m.duration, m.firstByte, m.overload, collector{m})
+	r.MustRegister(m.duration, m.firstByte, m.overload, m.overRate, collector{m})
 	return m
+}
+
+// rejections counts what one limit refused.
+func rejections(limit string) prometheus.Counter {
+	return prometheus.NewCounter(prometheus.CounterOpts{
+		Name: LimitRejections, Help: LimitRejectionsHelp, ConstLabels: prometheus.Labels{"limit": limit},
+	})
 }
 
 // forRoute returns the counters of the route called name, new ones if need be.

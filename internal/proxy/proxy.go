@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,7 @@ import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/purge"
+	"edgeproxy/internal/rate"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/shadow"
 )
@@ -111,6 +113,7 @@ type Proxy struct {
 	serial        atomic.Uint64 // of the last entry made
 	heads         heads
 	alikes        *alike.Table
+	rates         *rate.Table // nil: no route has one
 	tunnels       tunnels
 	handedOver    sync.Map // connections that the server has handed over; each with a channel that is closed at its end
 	closeFlight   sync.Once
@@ -132,6 +135,9 @@ func New(o Options) (*Proxy, error) {
 		flights: flight.NewTable[cache.Key, *head](budget, o.MaxObjectBytes, o.Purges.Now),
 		marks:   flight.NewMarks(func(k cache.Key) uint64 { return k.Lo }),
 	}
+	if slices.ContainsFunc(routes, func(r *route) bool { return r.Rate.Bounds() }) {
+		p.rates = rate.New(now())
+	}
 	p.exchanges.New = func() any { return newExchange() }
 	o.Metrics.observe(p)
 	return p, nil
@@ -148,7 +154,7 @@ func compile(o Options) ([]*route, error) {
 		if r.SliceBytes < 0 || r.SliceBytes > o.MaxObjectBytes {
 			return nil, fmt.Errorf("route %s: slices of %d bytes: want at most %d, the largest body that is stored", r.Name, r.SliceBytes, o.MaxObjectBytes)
 		}
-		routes = append(routes, newRoute(r, o.Metrics))
+		routes = append(routes, newRoute(r, i, o.Metrics))
 	}
 	return routes, nil
 }

@@ -6,6 +6,7 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/rate"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -46,6 +47,8 @@ type Route struct {
 	Key *cachekey.Rules
 	// NoVarySearch lets responses say that other queries of their path mean the same.
 	NoVarySearch bool
+	// Rate is how often one client may ask, of what this route matches.
+	Rate rate.Limit
 	// AllowAmbiguousPath lets targets with encoded slashes, dot segments and the
 	// like be stored.
 	AllowAmbiguousPath bool
@@ -54,16 +57,17 @@ type Route struct {
 // route is a Route with its counters.
 type route struct {
 	*Route
+	ordinal uint32 // among the routes
 	metrics *routeMetrics
 }
 
-func newRoute(r *Route, m *Metrics) *route {
+func newRoute(r *Route, ordinal int, m *Metrics) *route {
 	own := *r
 	if own.Key == nil {
 		own.Key = &cachekey.Rules{}
 	}
 	own.Caching.Partial = true // see span
-	return &route{Route: &own, metrics: m.forRoute(r.Name)}
+	return &route{Route: &own, ordinal: uint32(ordinal), metrics: m.forRoute(r.Name)}
 }
 
 // matches reports whether the route takes a request for host (canonical, with

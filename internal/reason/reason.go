@@ -55,6 +55,10 @@ const (
 	Purged
 	WaitTimeout
 
+	// The client's share.
+
+	Rate // it asks more often than limits.rate
+
 	// The origin, or we, failed.
 
 	Incomplete
@@ -77,6 +81,7 @@ var words = [Count]string{
 	AmbiguousPath: "ambiguous-path", Bypass: "bypass", OnlyIfCached: "only-if-cached", NoRoute: "no-route",
 	BadRequest: "bad-request", ClientTimeout: "client-timeout", Loop: "loop",
 	TooLarge: "too-large", InflightLimit: "inflight-limit", Refused: "refused", Purged: "purged", WaitTimeout: "wait-timeout",
+	Rate:       "rate",
 	Incomplete: "incomplete", OriginError: "origin-error", OriginTimeout: "origin-timeout", Overload: "overload", Panic: "panic",
 }
 

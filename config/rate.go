@@ -1,0 +1,103 @@
+package config
+
+import (
+	"slices"
+	"time"
+)
+
+// Rate is how often one client may ask, of one route.
+type Rate struct {
+	Requests int           // in each Per; 0 is any number
+	Per      time.Duration // above 0
+	Burst    int           // at once; 0 is as many as Requests
+}
+
+func (d *decoder) rate(r *Rate) func(node) {
+	return d.section(keys{
+		"requests": d.integer(&r.Requests),
+		"per":      d.duration(&r.Per),
+		"burst":    d.integer(&r.Burst),
+	})
+}
+
+// routeLimits is the limits section of a route, which has a rate of its own and shares
+// the rest with all others.
+func (d *decoder) routeLimits(r *Rate) func(node) {
+	known := keys{}
+	for key := range d.limitKeys(&Limits{}) {
+		known[key] = func(n node) {
+			d.failAs(n.path, "", "want it in the limits section: a route has only a rate of its own")
+		}
+	}
+	known["rate"] = d.rate(r)
+	return d.section(known)
+}
+
+// rate returns what a route goes by whose rate section is at path and says own: key by
+// key, the rest is that of all routes.
+func (c *Config) rate(src *source, path string, own Rate) Rate {
+	out := c.Limits.Rate
+	if src.given(child(path, "requests")) {
+		out.Requests = own.Requests
+	}
+	if src.given(child(path, "per")) {
+		out.Per = own.Per
+	}
+	if src.given(child(path, "burst")) {
+		out.Burst = own.Burst
+	}
+	return out
+}
+
+// warnOfRates warns of listeners whose clients have no rate.
+func (c *Config) warnOfRates(warn func(path, text string)) {
+	if !slices.ContainsFunc(c.Routes, func(r Route) bool { return r.Rate.Requests > 0 }) {
+		return
+	}
+	for i, l := range c.Listen {
+		if l.Socket() && !l.ProxyProtocol {
+			warn(item("listen", i), "clients have no address here, and so no rate: proxy_protocol would tell it")
+		}
+	}
+}
+
+const (
+	maxRate = 1_000_000 // requests, or burst
+	minPer  = time.Millisecond
+	maxFill = 24 * time.Hour // of an empty bucket
+)
+
+// rates checks the rate of all routes, and those of single ones.
+func (v *validator) rates() {
+	const path = "limits.rate"
+	v.rate(path, v.c.Limits.Rate)
+	v.fills(path, v.c.Limits.Rate)
+	for i, r := range v.c.Routes {
+		at := below(item("routes", i), path)
+		if !v.src.given(at) {
+			continue
+		}
+		v.rate(at, r.ownRate)
+		v.fills(at, r.Rate)
+	}
+}
+
+// rate checks each value of a rate by itself.
+func (v *validator) rate(path string, r Rate) {
+	v.count(child(path, "requests"), r.Requests, 0, maxRate)
+	v.count(child(path, "burst"), r.Burst, 0, maxRate)
+	if at := child(path, "per"); r.Per < minPer && v.sound(at) {
+		v.fail(at, "want at least "+formatDuration(minPer))
+	}
+}
+
+// fills checks how long a client is remembered: until its bucket is full again.
+func (v *validator) fills(path string, r Rate) {
+	requests, per, burst := child(path, "requests"), child(path, "per"), child(path, "burst")
+	if r.Requests <= 0 || !v.sound(path, requests, per, burst) {
+		return
+	}
+	if fill := float64(r.Per) / float64(r.Requests) * float64(max(r.Burst, 1)); fill > float64(maxFill) {
+		v.fail(burst, "want a burst that is there again within "+formatDuration(maxFill)+" at this rate, or a greater rate")
+	}
+}

@@ -1,0 +1,35 @@
+package proxy
+
+import (
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/client"
+	"edgeproxy/internal/reason"
+)
+
+// paced reports whether x comes no sooner than the rate of its route lets its client ask,
+// and refuses it otherwise. A client without an address has no rate: all that come by a
+// socket in the file system would be one.
+func (p *Proxy) paced(x *exchange) bool {
+	if !x.route.Rate.Bounds() {
+		return true
+	}
+	who, known := client.Of(x.clientAddress())
+	if !known {
+		return true
+	}
+	wait := p.rates.Take(x.route.Rate, who, x.route.ordinal, x.start)
+	if wait == 0 {
+		return true
+	}
+	p.Metrics.overRate.Inc()
+	x.retryAfter = wait
+	p.refuse(x, fasthttp.StatusTooManyRequests, reason.Rate)
+	return false
+}
+
+// seconds is d as Retry-After says it: in whole seconds, at least one (RFC 9110 section
+// 10.2.3).
+func seconds(d time.Duration) int64 { return max(1, int64((d+time.Second-1)/time.Second)) }

@@ -1,0 +1,48 @@
+// Package rate bounds how often each client may ask.
+//
+// It answers one question: may this client ask once more now, and if not, when? Each
+// client has a bucket of tokens for each limit, which fills at the limit's pace up to its
+// burst; a request takes one. The bucket is kept as one time, that at which it is full
+// again (the generic cell rate algorithm, ITU-T I.371), so it needs no refilling, and one
+// that is full need not be kept at all.
+//
+// Table has a fixed number of buckets for all clients and limits. A client without one
+// takes the place of one that is full, which loses nothing. Where none of the places that
+// the client may have is full, it takes that of the bucket that is soonest: so a flood of
+// addresses makes the table forgiving, and never one that refuses who has asked for
+// little. Who asks most is forgotten last.
+package rate
+
+import "time"
+
+// Limit is how often one client may ask. The zero Limit is none.
+type Limit struct {
+	interval time.Duration // between two requests, on and on
+	slack    time.Duration // for how much a client may be ahead of it, less one request
+}
+
+// Per returns a limit of so many requests in that time, with burst of them at once; a
+// burst below 1 is as many as requests. Requests or per of 0 is no limit.
+func Per(requests int, per time.Duration, burst int) Limit {
+	if requests <= 0 || per <= 0 {
+		return Limit{}
+	}
+	if burst < 1 {
+		burst = requests
+	}
+	interval := max(per/time.Duration(requests), 1)
+	return Limit{interval: interval, slack: interval * time.Duration(burst-1)}
+}
+
+// Bounds reports whether l is a limit at all.
+func (l Limit) Bounds() bool { return l.interval > 0 }
+
+// take takes a token at now out of the bucket that is full at full. It returns when it is
+// full then, or, where it is empty, how long until it has one.
+func (l Limit) take(full, now int64) (next int64, wait time.Duration) {
+	full = max(full, now)
+	if wait = time.Duration(full-now) - l.slack; wait > 0 {
+		return full, wait
+	}
+	return full + int64(l.interval), 0
+}
