@@ -86,6 +86,7 @@ type Limits struct {
 	InflightBytes    Size          // of bodies being fetched for storing, all together
 	Variants         int           // stored for one URL (Vary)
 	Ranges           int           // of one request that gets them in one answer; at most 1000
+	OriginShare      float64       // of connections to an origin and requests in flight, of one client while they are scarce; above 0, 1 is all
 	Rate             Rate          // of one client's requests; routes may have one of their own
 }
 

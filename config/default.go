@@ -56,6 +56,7 @@ func defaultLimits() Limits {
 		InflightBytes:    64 * MiB,
 		Variants:         32,
 		Ranges:           16,
+		OriginShare:      0.125,
 		Rate:             Rate{Per: time.Second},
 	}
 }

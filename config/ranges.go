@@ -97,7 +97,15 @@ func (v *validator) limits() {
 	v.count("limits.requests_in_flight", l.RequestsInFlight, 1, maxCount)
 	v.count("limits.variants", l.Variants, 1, maxCount)
 	v.count("limits.ranges", l.Ranges, 1, maxRanges)
+	v.share("limits.origin_share", l.OriginShare)
 	v.rates()
+}
+
+// share checks a part of something that one client may have.
+func (v *validator) share(path string, s float64) {
+	if (s <= 0 || s > 1) && v.sound(path) {
+		v.fail(path, "want more than 0, and at most 1, which is off")
+	}
 }
 
 // maxHeaderBytes keeps small what a connection takes: it has a buffer for a whole head.

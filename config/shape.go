@@ -134,6 +134,7 @@ func (d *decoder) limitKeys(l *Limits) keys {
 		"inflight_bytes":          d.size(&l.InflightBytes),
 		"variants":                d.integer(&l.Variants),
 		"ranges":                  d.integer(&l.Ranges),
+		"origin_share":            d.ratio(&l.OriginShare),
 		"rate":                    d.rate(&l.Rate),
 	}
 }

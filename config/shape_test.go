@@ -106,6 +106,7 @@ limits:
   inflight_bytes: 65MiB
   variants: 33
   ranges: 17
+  origin_share: 0.25
   rate: {requests: 100, per: 2s, burst: 200}
 shutdown: {drain_delay: 1s, drain_timeout: 35s}
 cache_status: {send: none}
@@ -206,7 +207,7 @@ func wantEveryKey() *Config {
 			HeaderBytes: 17 << 10, HeaderCount: 101, TargetBytes: 9 << 10, BodyBytes: 2 << 30,
 			HeaderTimeout: 11 * time.Second, ReadIdle: 33 * time.Second, WriteIdle: 34 * time.Second, UpgradeIdle: 35 * time.Minute, Keepalive: 61 * time.Second,
 			Connections: 65537, PerAddress: 5, RequestsInFlight: 10001, InflightBytes: 65 << 20, Variants: 33, Ranges: 17,
-			Rate: everyRate(),
+			OriginShare: 0.25, Rate: everyRate(),
 		},
 		Shutdown:    Shutdown{DrainDelay: time.Second, DrainTimeout: 35 * time.Second},
 		CacheStatus: CacheStatus{Send: SendNone},

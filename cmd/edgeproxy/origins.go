@@ -44,7 +44,7 @@ func originOptions(c *config.Config, o *config.Origin) (origin.Options, error) {
 	options := origin.Options{
 		Name: o.Name, Servers: servers,
 		ConnectTimeout: o.ConnectTimeout, FirstByteTimeout: o.FirstByteTimeout, IdleTimeout: o.IdleTimeout,
-		MaxConnections: o.MaxConnections, QueueRequests: o.Queue.Requests, QueueWait: o.Queue.Wait,
+		MaxConnections: o.MaxConnections, QueueRequests: o.Queue.Requests, QueueWait: o.Queue.Wait, ClientShare: c.Limits.OriginShare,
 		Ejection: balance.Ejection{
 			Failures: o.Ejection.Failures, Ratio: o.Ejection.FailureRatio,
 			Window: o.Ejection.Window, Requests: o.Ejection.MinRequests, Targets: o.Ejection.MinTargets,

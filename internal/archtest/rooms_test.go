@@ -80,7 +80,7 @@ func rooms() map[string]room {
 			},
 		},
 		"internal/origin": {
-			ours:  []string{"internal/balance", "internal/field", "internal/reason"},
+			ours:  []string{"internal/balance", "internal/client", "internal/field", "internal/reason"},
 			third: []string{prometheus},
 		},
 		"internal/page":  {},

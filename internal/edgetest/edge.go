@@ -58,6 +58,7 @@ type Options struct {
 	AllowAmbiguousPath                      bool
 	IgnoreNoVarySearch                      bool
 	Rate                                    rate.Limit
+	ClientShare                             float64
 
 	// PeerOf knows addresses that stand for those of connections; nil knows none.
 	PeerOf func(net.Conn) (netip.Addr, bool)
@@ -139,6 +140,7 @@ func Start(tb testing.TB, o Options) *Edge {
 	}
 	e.gate, err = admission.New(gate, now())
 	must(tb, err)
+	o.Origin.ClientShare = o.ClientShare
 	o.Origin.Metrics = origin.NewMetrics(e.Registry)
 	e.origin, err = origin.New(o.Origin)
 	must(tb, err)
@@ -160,7 +162,7 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rul
 			Rule: o.Rule, Caching: o.Caching, HonorRequest: o.HonorRequest, Bypass: o.Bypass, Key: rules, AllowAmbiguousPath: o.AllowAmbiguousPath,
 			SliceBytes: o.SliceBytes, NoVarySearch: !o.IgnoreNoVarySearch, Rate: o.Rate,
 		}},
-		MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, RequestsInFlight: o.RequestsInFlight,
+		MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, RequestsInFlight: o.RequestsInFlight, ClientShare: o.ClientShare,
 		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, ReadIdle: o.ReadIdle, WriteIdle: o.WriteIdle, UpgradeIdle: o.UpgradeIdle,
 		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom, AnswersFlushed: true, CacheStatus: true, PeerOf: o.PeerOf, Challenge: o.Challenge,
 		Log: slog.New(slog.NewTextHandler(o.Log, nil)), Metrics: proxy.NewMetrics(e.Registry),

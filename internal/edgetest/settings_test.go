@@ -26,6 +26,7 @@ import (
 //	set-cookie MODE           shared, refuse, strip, store
 //	trusted-proxies PREFIX    of those that are believed; may be set several times
 //	purge-from PREFIX         of the addresses that may use PURGE; clients have 198.51.100.7
+//	client-share SHARE        of connections and requests in flight
 //	rate REQUESTS PER BURST   of one client
 //	key RULE [NAME...]        ignore-query, only-query, sort-query, headers, cookies
 func (o *Options) apply(s *step) error {
@@ -82,6 +83,9 @@ func (o *Options) apply(s *step) error {
 		return err
 	case key == "key":
 		return o.applyKey(w[1], w[2:])
+	case key == "client-share":
+		o.ClientShare, err = strconv.ParseFloat(w[1], 64)
+		return err
 	case key == "rate":
 		return o.applyRate(w[1:])
 	case key == "window":

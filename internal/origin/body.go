@@ -122,7 +122,7 @@ func (b *Body) end(cause error) error {
 	} else {
 		b.c.close()
 	}
-	b.origin.pool.free(b.c.server)
+	b.origin.pool.free(b.c.server, b.c.client)
 	return err
 }
 

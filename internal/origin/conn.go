@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"time"
 )
 
@@ -19,8 +20,9 @@ type conn struct {
 	socket  net.Conn
 	under   *tlsSocket // the same under TLS; nil without
 	br      *bufio.Reader
-	server  *server     // whose slot it is in
-	quiet   func() bool // nothing has arrived that was not read; nil where that cannot be asked
+	server  *server      // whose slot it is in
+	client  netip.Prefix // who holds it, while it is in use
+	quiet   func() bool  // nothing has arrived that was not read; nil where that cannot be asked
 	idle    time.Duration
 	rolling bool // each read has a deadline of its own
 	reused  bool

@@ -2,6 +2,7 @@ package origin
 
 import (
 	"net"
+	"net/netip"
 	"testing"
 	"time"
 )
@@ -63,7 +64,7 @@ func TestRestClearsDeadlines(t *testing.T) {
 
 func TestPutOfAClosedConnectionFreesItsSlot(t *testing.T) {
 	o := open(t, Options{MaxConnections: 1})
-	s, err := o.pool.take(t.Context())
+	s, err := o.pool.take(t.Context(), netip.Prefix{})
 	if s.c != nil || err != nil {
 		t.Fatalf("got %v and error %v, want the right to dial", s.c, err)
 	}

@@ -88,6 +88,10 @@ func (e *Error) Timeout() bool {
 // ErrClosed is the cause of an Overload after Close.
 var ErrClosed = errors.New("the origin is closed")
 
+// ErrShare is the cause of an Overload where connections are scarce and the client holds
+// its share of them.
+var ErrShare = errors.New("connections are scarce, and the client holds its share")
+
 // ErrAllOut is the cause of an Overload while every server is ejected or down, and
 // Options.Ejection says to refuse then.
 var ErrAllOut = errors.New("every server is ejected or down")

@@ -78,6 +78,10 @@ type Options struct {
 	// waits. QueueWait, then required, is how long one waits.
 	QueueRequests int
 	QueueWait     time.Duration
+	// ClientShare is how much of the connections of all servers that are up one client may
+	// hold, or wait for, while they are scarce: see client.Part, of which this is the value. It counts requests that
+	// have a Client. The default is all of them.
+	ClientShare float64
 
 	// MaxHeaderBytes bounds one response head. Default 64 KiB.
 	MaxHeaderBytes int

@@ -73,12 +73,13 @@ func (o *Origin) RoundTrip(ctx context.Context, r *Request) (*Response, error) {
 	if ctx.Err() != nil {
 		return nil, o.fail(Canceled, "send the request", context.Cause(ctx))
 	}
-	s, failure := o.pool.take(ctx)
+	s, failure := o.pool.take(ctx, r.Client)
 	if failure != nil {
 		return nil, failure
 	}
 	res, failure := o.tries(ctx, s, r)
 	if failure != nil {
+		o.pool.quit(r.Client)
 		o.metrics.failed(failure.Kind)
 		return nil, failure
 	}

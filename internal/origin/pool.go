@@ -5,10 +5,12 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"net/netip"
 	"sync"
 	"time"
 
 	"edgeproxy/internal/balance"
+	"edgeproxy/internal/client"
 )
 
 // pool hands out slots: each allows one connection to a server to exist. A slot is
@@ -28,6 +30,7 @@ type pool struct {
 	balancer *balance.Balancer
 	loads    []balance.Load // for the balancer, filled anew each time
 	waiters  list.List      // of *waiter, the first to be served in front
+	shares   *client.Shares // of connections in use and waited for
 	closed   bool
 	timer    *time.Timer // runs sweep; nil before the first idle connection
 	wakes    time.Time   // when it does; zero: it is not set
@@ -36,7 +39,7 @@ type pool struct {
 }
 
 func newPool(o *Options, m *originMetrics) *pool {
-	p := &pool{name: o.Name, queueLimit: o.QueueRequests, wait: o.QueueWait, metrics: m, seed: maphash.MakeSeed(), loads: make([]balance.Load, len(o.Servers))}
+	p := &pool{name: o.Name, queueLimit: o.QueueRequests, wait: o.QueueWait, metrics: m, seed: maphash.MakeSeed(), loads: make([]balance.Load, len(o.Servers)), shares: client.NewShares(client.Part(o.ClientShare))}
 	var weights []int
 	for i, s := range o.Servers {
 		p.servers = append(p.servers, &server{Server: s, index: i, limit: o.MaxConnections})
@@ -49,10 +52,11 @@ func newPool(o *Options, m *originMetrics) *pool {
 	return p
 }
 
-// take returns a slot, with an idle connection or the right to dial one. It is to
-// be given back by put or free.
-func (p *pool) take(ctx context.Context) (slot, *Error) {
-	s, failure := p.next(ctx)
+// take returns a slot, with an idle connection or the right to dial one, for a request of
+// the client who. It is to be given back by put or free, and what who holds by them or by
+// quit.
+func (p *pool) take(ctx context.Context, who netip.Prefix) (slot, *Error) {
+	s, failure := p.next(ctx, who)
 	if failure != nil {
 		return slot{}, failure
 	}
@@ -61,7 +65,7 @@ func (p *pool) take(ctx context.Context) (slot, *Error) {
 
 // next returns a slot whose connection nobody has looked at, or takes a place in
 // the queue.
-func (p *pool) next(ctx context.Context) (slot, *Error) {
+func (p *pool) next(ctx context.Context, who netip.Prefix) (slot, *Error) {
 	now := time.Now()
 	p.mu.Lock()
 	if p.closed {
@@ -69,21 +73,32 @@ func (p *pool) next(ctx context.Context) (slot, *Error) {
 		return slot{}, p.overload("take a connection", ErrClosed)
 	}
 	p.serveLocked(now) // an ejection may have ended without a word; who waits on can do nothing with what is free
+	if !p.enterLocked(who, now) {
+		p.mu.Unlock()
+		return slot{}, p.overload("take a connection", ErrShare)
+	}
 	if s, ok := p.chooseLocked(now, nil); ok {
 		p.mu.Unlock()
 		return s, nil
 	}
 	if p.balancer.Refuses(now) {
+		p.shares.Give(who)
 		p.mu.Unlock()
 		return slot{}, p.overload("choose a server", ErrAllOut)
 	}
 	w, ok := p.joinLocked(nil, nil)
-	p.mu.Unlock()
 	if !ok {
+		p.shares.Give(who)
+		p.mu.Unlock()
 		return slot{}, p.overload("take a connection", fmt.Errorf(
 			"all %d connections are in use and %d requests wait already", p.slots(nil), p.queueLimit))
 	}
-	return p.await(ctx, w)
+	p.mu.Unlock()
+	got, failure := p.await(ctx, w)
+	if failure != nil {
+		p.quit(who)
+	}
+	return got, failure
 }
 
 // chooseLocked takes a slot of the server whose turn it is, none of those in not.
@@ -143,15 +158,17 @@ func (p *pool) usable(s slot) slot {
 }
 
 // put gives back a slot together with its connection, to be kept for at most
-// the given time; not at all if that is 0 or below.
+// the given time; not at all if that is 0 or below. Its client holds one less.
 func (p *pool) put(c *conn, keep time.Duration) {
 	if keep <= 0 || c.rest() != nil {
 		c.retire()
-		p.free(c.server)
+		p.free(c.server, c.client)
 		return
 	}
 	c.expires = time.Now().Add(keep)
 	p.mu.Lock()
+	p.shares.Give(c.client)
+	c.client = netip.Prefix{}
 	kept := !p.closed
 	if kept {
 		p.keepLocked(c, keep)
@@ -176,10 +193,11 @@ func (p *pool) keepLocked(c *conn, keep time.Duration) {
 	}
 }
 
-// free gives back a slot without a connection.
-func (p *pool) free(s *server) {
+// free gives back a slot without a connection. The client who, if it is one, holds one less.
+func (p *pool) free(s *server, who netip.Prefix) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.shares.Give(who)
 	p.freeLocked(s)
 }
 
@@ -191,9 +209,11 @@ func (p *pool) freeLocked(s *server) {
 
 // detach takes a connection in use out of its slot for good: it lives on with another
 // protocol, and the slot is free. Call detached when it has ended.
-func (p *pool) detach(s *server) {
+func (p *pool) detach(c *conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.shares.Give(c.client)
+	s := c.server
 	s.upgraded++
 	p.metrics.upgraded.Inc()
 	p.freeLocked(s)

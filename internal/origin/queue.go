@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"context"
 	"fmt"
+	"net/netip"
 	"time"
 )
 
@@ -99,7 +100,7 @@ func (p *pool) removeLocked(w *waiter) {
 // handBack returns what a waiter was granted and has no use for.
 func (p *pool) handBack(s slot) {
 	if s.c == nil {
-		p.free(s.server)
+		p.free(s.server, netip.Prefix{})
 		return
 	}
 	p.put(s.c, time.Until(s.c.expires))

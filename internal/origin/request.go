@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"strconv"
 
 	"edgeproxy/internal/field"
@@ -19,6 +20,8 @@ type Request struct {
 	// Header is sent as it is, in order. It must not hold Host, Connection, TE, Upgrade,
 	// Content-Length or Transfer-Encoding: these are ours.
 	Header field.List
+	// Client is on whose behalf the request is made; the zero Prefix is nobody's.
+	Client netip.Prefix
 	// TakesTrailers tells the origin by TE that trailers are welcome (RFC 9110 section
 	// 10.1.4). It is not told with Upgrade.
 	TakesTrailers bool

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"slices"
 	"time"
 )
@@ -75,8 +76,8 @@ func (o *Origin) tries(ctx context.Context, s slot, r *Request) (*Response, *Err
 // giveUp ends what the request has to do with the server of s, by what came of its
 // last try there.
 func (o *Origin) giveUp(s slot, t tried, r *Request) {
-	o.tell(o.pool.report(s, t, r)) // first, lest the slot goes to who waits for a server that is out
-	o.pool.free(s.server)
+	o.tell(o.pool.report(s, t, r))        // first, lest the slot goes to who waits for a server that is out
+	o.pool.free(s.server, netip.Prefix{}) // the client may go on to another
 }
 
 // tell passes on what was changed, if anything was.
@@ -111,6 +112,7 @@ func (o *Origin) try(ctx context.Context, s slot, r *Request) tried {
 		}
 		return t
 	}
+	c.client = r.Client
 	o.metrics.waited(x.firstByte.Sub(x.begun))
 	if h.status == switching {
 		return tried{res: o.upgrade(c, h, x)}

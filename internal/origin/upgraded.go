@@ -45,7 +45,7 @@ func switched(asked string, h *head) error {
 func (o *Origin) upgrade(c *conn, h head, x *exchange) *Response {
 	_ = c.nc.SetDeadline(time.Time{}) // if it fails, so does what comes next
 	o.metrics.ended(outcomeOf(h.status))
-	o.pool.detach(c.server)
+	o.pool.detach(c)
 	return &Response{
 		Status: h.status, Reason: h.reason, Header: h.fields, Body: &Body{framed: true, err: io.EOF},
 		RequestTime: x.begun, ResponseTime: x.whole, Upgraded: &Upgraded{origin: o, c: c},

@@ -1,7 +1,10 @@
 package proxy
 
 import (
+	"errors"
+
 	"edgeproxy/internal/flight"
+	"edgeproxy/internal/origin"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
 )
@@ -84,7 +87,16 @@ func (p *Proxy) share(x *exchange) (done bool) {
 		return true
 	}
 	_ = r.Close()
+	if !leads && ofItsClient(outcome, err) {
+		return false
+	}
 	return p.land(x, h, outcome, err)
+}
+
+// ofItsClient reports whether a flight has ended by what its leader's client holds, which
+// is no affair of its followers: one of them leads the next.
+func ofItsClient(o flight.Outcome, err error) bool {
+	return o == flight.Failed && errors.Is(err, origin.ErrShare)
 }
 
 // read makes what the flight brought the answer of x: its body, which r reads, or

@@ -199,14 +199,3 @@ func (x *exchange) selectVariant(p *Proxy, names []string) {
 	x.name = x.scratch[start:]
 	x.key = p.Hasher.Sum(x.name)
 }
-
-// forwardable takes a place among the requests that go to an origin.
-func (p *Proxy) forwardable(x *exchange, d disposition) disposition {
-	x.counted = true
-	if n := p.forwarding.Add(1); n > int64(p.RequestsInFlight) {
-		p.Metrics.overload.Inc()
-		p.refuse(x, fasthttp.StatusServiceUnavailable, reason.Overload)
-		return refused
-	}
-	return d
-}

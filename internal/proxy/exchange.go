@@ -119,6 +119,8 @@ type exchange struct {
 	waited  time.Duration // until the stored response was the answer
 	refresh bool          // the answer is stale, and to be validated meanwhile
 	counted bool          // among those forwarding
+	placed  bool          // and among those of its client
+	who     netip.Prefix  // the client, of a request that is no hit
 
 	fwd        forward
 	fwdStatus  int // what the origin answered where the answer is another

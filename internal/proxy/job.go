@@ -104,7 +104,7 @@ func (j *job) plain() {
 func (p *Proxy) originRequest(x *exchange, drop func(name string) bool) *origin.Request {
 	host := string(x.host)
 	r := &origin.Request{
-		Method: string(x.method), Target: string(x.forwarded()), Host: host,
+		Method: string(x.method), Target: string(x.forwarded()), Host: host, Client: x.who,
 		Header: x.ownFields(func(name string) bool { return drop(name) || x.route.Key.Imitates(name) }),
 	}
 	if x.route.HostHeader != "" {

@@ -29,6 +29,8 @@ var statusClasses = [...]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}
 type Metrics struct {
 	duration, firstByte *prometheus.HistogramVec
 	overload, overRate  prometheus.Counter
+	overShare           prometheus.Counter // of places
+	overConnections     prometheus.Counter // to origins, of one client
 
 	proxy  atomic.Pointer[Proxy]
 	none   *routeMetrics
@@ -63,11 +65,13 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			Name: "edgeproxy_first_byte_seconds", Buckets: buckets,
 			Help: "Time from the receipt of a request to the first byte of its answer's body.",
 		}, labels),
-		overload: rejections("requests_in_flight"),
-		overRate: rejections("rate"),
+		overload:        rejections("requests_in_flight"),
+		overRate:        rejections("rate"),
+		overShare:       rejections("requests_in_flight_share"),
+		overConnections: rejections("origin_share"),
 	}
 	m.none = m.forRoute(noRoute)
-	r.MustRegister(m.duration, m.firstByte, m.overload, m.overRate, collector{m})
+	r.MustRegister(m.duration, m.firstByte, m.overload, m.overRate, m.overShare, m.overConnections, collector{m})
 	return m
 }
 

@@ -165,6 +165,10 @@ func (p *Proxy) fail(x *exchange, err error) {
 	if oe, ok := errors.AsType[*origin.Error](err); ok {
 		status, why = failure(oe, x.upload)
 	}
+	if errors.Is(err, origin.ErrShare) {
+		p.Metrics.overConnections.Inc()
+		status, why = fasthttp.StatusTooManyRequests, reason.ClientShare
+	}
 	if isPanic(err) {
 		status, why = fasthttp.StatusInternalServerError, reason.Panic
 	}

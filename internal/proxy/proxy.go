@@ -17,6 +17,7 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/alike"
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/client"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rate"
@@ -47,8 +48,10 @@ type Options struct {
 	// the bodies of all flights together.
 	MaxObjectBytes, InflightBytes int64
 	// RequestsInFlight bounds the requests that are not hits; beyond it they get
-	// 503.
+	// 503. ClientShare is how much of that one client may have while it is scarce;
+	// beyond it they get 429.
 	RequestsInFlight int
+	ClientShare      float64
 	// TargetBytes, HeaderCount and BodyBytes bound a request.
 	TargetBytes, HeaderCount int
 	BodyBytes                int64
@@ -107,6 +110,7 @@ type Proxy struct {
 	exchanges     sync.Pool
 	inFlight      atomic.Int64 // requests received and not yet recorded
 	forwarding    atomic.Int64 // those of them that are not hits
+	places        *places
 	draining      atomic.Bool
 	panics        atomic.Int64
 	refreshing    atomic.Int64  // validations in the background
@@ -130,7 +134,7 @@ func New(o Options) (*Proxy, error) {
 	}
 	budget := flight.NewBudget(o.InflightBytes)
 	p := &Proxy{
-		alikes:  alike.New(),
+		alikes: alike.New(), places: newPlaces(client.Part(o.ClientShare)),
 		Options: o, via: "1.1 " + o.Node, loop: o.Node + "; id=" + o.Instance, instance: []byte(o.Instance), statusName: structuredName(o.Node), routes: routes, budget: budget,
 		flights: flight.NewTable[cache.Key, *head](budget, o.MaxObjectBytes, o.Purges.Now),
 		marks:   flight.NewMarks(func(k cache.Key) uint64 { return k.Lo }),

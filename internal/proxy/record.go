@@ -68,9 +68,7 @@ func (x *exchange) settle() {
 func (p *Proxy) record(x *exchange) {
 	defer p.put(x)
 	x.settle()
-	if x.counted {
-		p.forwarding.Add(-1)
-	}
+	p.giveUpPlace(x)
 	if x.unseen {
 		return
 	}

@@ -67,6 +67,9 @@ func (s *slicing) share(sp *span, t tell) (*slice, error) {
 		}
 	}
 	_ = r.Close()
+	if !leads && ofItsClient(outcome, err) {
+		return nil, nil
+	}
 	return s.unshared(sp, stale, outcome, err, t)
 }
 

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"net/netip"
 	"slices"
 
 	"github.com/valyala/fasthttp"
@@ -214,6 +215,7 @@ func (p *Proxy) newRefresh(x *exchange, e *cache.Entry) *job {
 	x.stale = e
 	j := p.newJob(x, true)
 	j.request.Method, j.facts.Method = "GET", "GET"
+	j.request.Client = netip.Prefix{}
 	withheld := func(name string) bool {
 		return (name == "Authorization" || name == "Cookie") && !x.route.Key.Reads(name) && !slices.Contains(e.Vary, name)
 	}

@@ -57,7 +57,8 @@ const (
 
 	// The client's share.
 
-	Rate // it asks more often than limits.rate
+	Rate        // it asks more often than limits.rate
+	ClientShare // it holds its share of what is scarce
 
 	// The origin, or we, failed.
 
@@ -81,7 +82,7 @@ var words = [Count]string{
 	AmbiguousPath: "ambiguous-path", Bypass: "bypass", OnlyIfCached: "only-if-cached", NoRoute: "no-route",
 	BadRequest: "bad-request", ClientTimeout: "client-timeout", Loop: "loop",
 	TooLarge: "too-large", InflightLimit: "inflight-limit", Refused: "refused", Purged: "purged", WaitTimeout: "wait-timeout",
-	Rate:       "rate",
+	Rate: "rate", ClientShare: "client-share",
 	Incomplete: "incomplete", OriginError: "origin-error", OriginTimeout: "origin-timeout", Overload: "overload", Panic: "panic",
 }
 

@@ -1,0 +1,64 @@
+package client
+
+import "net/netip"
+
+// Part is how much of something one client may hold while it is scarce: of 0 to 1. Both
+// 0 and 1 are all of it.
+type Part float64
+
+// Off reports whether a client may hold everything.
+func (p Part) Off() bool { return p <= 0 || p >= 1 }
+
+// scarce is how much of everything is left where it is scarce: less than this part.
+const scarce = 4
+
+// Spent reports whether a client that holds held may have no more, of all that there is,
+// of which used is held by somebody. That is where it holds its part of all, and less
+// than a quarter is left. So a client that nobody competes with has three quarters, and
+// others find a quarter. Where the part is less than one piece there is nothing to share
+// out.
+func (p Part) Spent(held, used, all int) bool {
+	share := int(float64(p) * float64(all))
+	return !p.Off() && share > 0 && held >= share && scarce*(all-used) < all
+}
+
+// Shares is how much each client holds. The zero netip.Prefix is nobody in particular, of
+// whom nothing is counted. Only who holds something is in it. Its user guards it.
+type Shares struct {
+	part Part
+	held map[netip.Prefix]int
+}
+
+// NewShares returns Shares that nobody holds any of.
+func NewShares(part Part) *Shares { return &Shares{part: part, held: map[netip.Prefix]int{}} }
+
+// Held returns how much c holds.
+func (s *Shares) Held(c netip.Prefix) int {
+	if s.part.Off() || !c.IsValid() {
+		return 0
+	}
+	return s.held[c]
+}
+
+// Spent is Part's for what c holds.
+func (s *Shares) Spent(c netip.Prefix, used, all int) bool { return s.part.Spent(s.Held(c), used, all) }
+
+// Take notes that c holds one more.
+func (s *Shares) Take(c netip.Prefix) {
+	if !s.part.Off() && c.IsValid() {
+		s.held[c]++
+	}
+}
+
+// Give notes that c holds one less.
+func (s *Shares) Give(c netip.Prefix) {
+	if s.part.Off() || !c.IsValid() {
+		return
+	}
+	if s.held[c]--; s.held[c] <= 0 {
+		delete(s.held, c)
+	}
+}
+
+// Len returns how many clients hold something.
+func (s *Shares) Len() int { return len(s.held) }

@@ -1,0 +1,78 @@
+package proxy
+
+import (
+	"net/netip"
+	"sync"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/client"
+	"edgeproxy/internal/reason"
+)
+
+// places are those of requests that are no hits: so many in all, and a share of them for
+// each client while they are scarce. A stream of HTTP/2 takes one like any other request.
+type places struct {
+	part client.Part
+
+	mu     sync.Mutex
+	shares *client.Shares
+}
+
+func newPlaces(part client.Part) *places {
+	return &places{part: part, shares: client.NewShares(part)}
+}
+
+// enter takes a place for a client, and reports false where it may have none. Used of all
+// are taken.
+func (s *places) enter(who netip.Prefix, used, all int64) bool {
+	if s.part.Off() || !who.IsValid() {
+		return true
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.shares.Spent(who, int(used), int(all)) {
+		return false
+	}
+	s.shares.Take(who)
+	return true
+}
+
+func (s *places) leave(who netip.Prefix) {
+	if s.part.Off() || !who.IsValid() {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shares.Give(who)
+}
+
+// forwardable takes a place among the requests that go to an origin.
+func (p *Proxy) forwardable(x *exchange, d disposition) disposition {
+	x.who, _ = client.Of(x.clientAddress())
+	x.counted = true
+	n, all := p.forwarding.Add(1), int64(p.RequestsInFlight)
+	switch {
+	case !p.places.enter(x.who, n-1, all):
+		p.Metrics.overShare.Inc()
+		p.refuse(x, fasthttp.StatusTooManyRequests, reason.ClientShare)
+		return refused
+	case n > all:
+		p.places.leave(x.who)
+		p.Metrics.overload.Inc()
+		p.refuse(x, fasthttp.StatusServiceUnavailable, reason.Overload)
+		return refused
+	}
+	x.placed = true
+	return d
+}
+
+// giveUpPlace gives back what forwardable took.
+func (p *Proxy) giveUpPlace(x *exchange) {
+	if x.counted {
+		p.forwarding.Add(-1)
+	}
+	if x.placed {
+		p.places.leave(x.who)
+	}
+}

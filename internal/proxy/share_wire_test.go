@@ -1,0 +1,63 @@
+package proxy_test
+
+import (
+	"fmt"
+	"io"
+	"net/netip"
+	"strings"
+	"sync"
+	"testing"
+
+	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/origin"
+)
+
+// asked is a GET of the client with this address.
+func asked(target, client string) string {
+	return "GET " + target + " HTTP/1.1\r\nHost: edge.test\r\nX-Forwarded-For: " + client + "\r\n\r\n"
+}
+
+// TestALeaderBeyondItsShareFailedItsFollowers: whose fetch is refused because of what its
+// client holds takes nobody else down who has joined it, in slices or not.
+func TestALeaderBeyondItsShareFailedItsFollowers(t *testing.T) {
+	for _, slice := range []int64{0, 16 << 10} {
+		t.Run(fmt.Sprint(slice), func(t *testing.T) {
+			more := make(chan struct{})
+			e, _ := before(t, edgetest.Options{
+				Rule: always(), ClientShare: 0.25, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")},
+				SliceBytes: slice,
+				Origin:     origin.Options{MaxConnections: 8, QueueRequests: 100, QueueWait: patience},
+			}, func(c *edgetest.Conn) {
+				for r := c.Next(); r != nil; r = c.Next() {
+					if strings.HasPrefix(r.RequestURI, "/slow") {
+						<-more
+					}
+					c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Length: 1\r\n\r\nx")
+				}
+			})
+			for i := range 7 {
+				s := dial(t, e.Address)
+				if _, err := io.WriteString(s, asked(fmt.Sprint("/slow", i), "203.0.113.1")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			eventually(t, "seven hold a connection", func() bool {
+				return e.Metric(t, "edgeproxy_origin_connections", "origin=app", "state=active") == 7
+			})
+			var all sync.WaitGroup
+			for i := range 400 {
+				who := 1 + i%2
+				all.Go(func() {
+					a := ask(t, e, asked(fmt.Sprint("/a", i/4), fmt.Sprint("203.0.113.", who)))
+					if who == 2 && a.status != 200 {
+						t.Errorf("got %d %q %v, want what another client holds to be no affair of this one", a.status, a.cache, a.err)
+					}
+				})
+				if i%8 == 7 {
+					all.Wait()
+				}
+			}
+			close(more)
+		})
+	}
+}
