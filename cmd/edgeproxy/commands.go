@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +18,9 @@ const (
 	exitFailed = 1 // while running, a bind failure too
 	exitUsage  = 2 // bad usage or bad configuration
 )
+
+// farewell is how long a command that has ended may take to say how.
+const farewell = time.Second
 
 // usageError is an error of whoever called: exit code 2.
 type usageError struct{ err error }
@@ -55,15 +59,13 @@ func report(stderr io.Writer, command string, err error, started bool) int {
 	var faults config.Errors
 	switch {
 	case errors.As(err, &faults):
-		for _, f := range faults {
-			_, _ = fmt.Fprintln(stderr, f.Error())
-		}
+		say(stderr, faults.Error()+"\n", farewell)
 		return exitUsage
 	case errors.As(err, &usage) || !started:
-		_, _ = fmt.Fprintf(stderr, "edgeproxy: %v\nSee '%s --help'.\n", err, command)
+		say(stderr, fmt.Sprintf("edgeproxy: %v\nSee '%s --help'.\n", err, command), farewell)
 		return exitUsage
 	}
-	_, _ = fmt.Fprintf(stderr, "edgeproxy: %v\n", err)
+	say(stderr, fmt.Sprintf("edgeproxy: %v\n", err), farewell)
 	return exitFailed
 }
 

@@ -92,6 +92,7 @@ func (e *edge) build() error {
 		if e.access, err = accesslog.Open(e.config.AccessLog.Path, accesslog.Options{OnError: e.accessLogFailed}); err != nil {
 			return fmt.Errorf("access log: %w", err)
 		}
+		e.countDrops("access", e.access.Dropped)
 	}
 	if slices.ContainsFunc(e.config.Listen, func(l config.Listen) bool { return l.ProxyProtocol }) {
 		e.peers = &listen.Peers{}
@@ -264,11 +265,11 @@ func (e *edge) adminAddress() string {
 
 func (e *edge) accessLogFailed(err error) { e.log.Error("access log", "error", err) }
 
-func (e *edge) reopenLogs(log *slog.Logger) {
+func (e *edge) reopenLogs() {
 	if e.access == nil {
 		return
 	}
 	if err := e.access.Reopen(); err != nil {
-		log.Error("reopen access log", "error", err)
+		e.log.Error("reopen access log", "error", err)
 	}
 }

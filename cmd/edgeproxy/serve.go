@@ -5,10 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -57,7 +53,12 @@ func loadConfig(file string, flags config.Flags) (*config.Config, error) {
 // serve runs the proxy until a signal or a failure. The first SIGTERM or SIGINT
 // drains; a second one ends the process at once.
 func serve(ctx context.Context, c *config.Config, stderr io.Writer) error {
-	log := newLog(c.Log, stderr)
+	told := hearSignals(stderr)
+	log, out, err := openLog(c.Log, stderr)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = out.Close() }() // what was dropped cannot be told any more
 	for _, w := range c.Warnings() {
 		log.Warn("configuration", "warning", w.String())
 	}
@@ -65,61 +66,24 @@ func serve(ctx context.Context, c *config.Config, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	e.countDrops("program", out.Dropped)
 	limitMemory(log, e)
 	if err := e.listen(); err != nil {
 		e.stop(context.Background())
 		return err
 	}
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1)
-	defer signal.Stop(signals)
 	e.start()
+	go e.answer(told.others)
 	log.Info("serving", "version", versionName(), "addresses", e.addresses(), "admin", e.adminAddress(), "policy", string(c.Admission.Policy))
-	for {
-		select {
-		case err := <-e.failed:
-			e.stop(context.Background())
-			return fmt.Errorf("serve: %w", err)
-		case <-ctx.Done():
-			return e.drain(log, signals)
-		case s := <-signals:
-			switch s {
-			case syscall.SIGHUP:
-				log.Warn("SIGHUP: reloading the configuration is not there yet; the running one stays in force")
-			case syscall.SIGUSR1:
-				e.reopenLogs(log)
-			default:
-				log.Info("draining", "signal", s.String())
-				return e.drain(log, signals)
-			}
-		}
-	}
-}
-
-// drain stops in order, and gives way to a second signal.
-func (e *edge) drain(log *slog.Logger, signals <-chan os.Signal) error {
-	done := make(chan struct{})
-	go func() {
+	select {
+	case err := <-e.failed:
 		e.stop(context.Background())
-		close(done)
-	}()
-	for {
-		select {
-		case <-done:
-			log.Info("stopped")
-			return nil
-		case s := <-signals:
-			if s == syscall.SIGTERM || s == syscall.SIGINT {
-				return fmt.Errorf("second %s while draining: stopped at once", s)
-			}
-		}
+		return fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+	case s := <-told.stop:
+		log.Info("draining", "signal", s.String())
 	}
-}
-
-func newLog(o config.Log, w io.Writer) *slog.Logger {
-	options := &slog.HandlerOptions{Level: o.Level}
-	if o.Format == config.FormatText {
-		return slog.New(slog.NewTextHandler(w, options))
-	}
-	return slog.New(slog.NewJSONHandler(w, options))
+	e.stop(context.Background())
+	log.Info("stopped")
+	return nil
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"edgeproxy/internal/lines"
 )
 
 func mustOpen(t *testing.T, path string) *Log {
@@ -132,7 +134,7 @@ func TestReopenThatFailsKeepsTheOldFile(t *testing.T) {
 	if err := os.Rename(dir+".moved", dir); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Reopen(); !errors.Is(err, ErrClosed) {
+	if err := l.Reopen(); !errors.Is(err, lines.ErrClosed) {
 		t.Errorf("Reopen after Close: got %v, want ErrClosed", err)
 	}
 }

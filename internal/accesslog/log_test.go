@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rs/zerolog"
+
+	"edgeproxy/internal/lines"
 )
 
 // gate is a writer that waits for open before each write.
@@ -129,8 +131,8 @@ func TestCloseGivesUpOnAWriteThatNeverEnds(t *testing.T) {
 		l := mustNew(t, g, Options{})
 		l.Write(numbered(0))
 		start := time.Now()
-		if err := l.Close(); !errors.Is(err, ErrCloseTimeout) {
-			t.Errorf("Close: got %v, want ErrCloseTimeout", err)
+		if err := l.Close(); !errors.Is(err, lines.ErrCloseTimeout) {
+			t.Errorf("Close: got %v, want lines.ErrCloseTimeout", err)
 		}
 		if d := time.Since(start); d != closeWait {
 			t.Errorf("Close took %v, want %v", d, closeWait)

@@ -31,7 +31,7 @@ func rooms() map[string]room {
 			ours: []string{
 				"config", "internal/accesslog", "internal/acme", "internal/admin", "internal/admission", "internal/balance", "internal/bloom", "internal/bridge", "internal/certs",
 				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cachekey", "internal/client", "internal/demo",
-				"internal/dial", "internal/field", "internal/flight", "internal/listen", "internal/model", "internal/origin", "internal/page", "internal/proxy", "internal/purge",
+				"internal/dial", "internal/field", "internal/flight", "internal/lines", "internal/listen", "internal/model", "internal/origin", "internal/page", "internal/proxy", "internal/purge",
 				"internal/rate", "internal/reason", "internal/rfc9111", "internal/shadow", "internal/simulate",
 				"internal/statefile", "internal/trace", "internal/wire",
 			},
@@ -40,7 +40,7 @@ func rooms() map[string]room {
 		"config": {
 			third: []string{"github.com/goccy/go-yaml", humanize},
 		},
-		"internal/accesslog": {third: []string{"github.com/rs/zerolog"}},
+		"internal/accesslog": {ours: []string{"internal/lines"}, third: []string{"github.com/rs/zerolog"}},
 		"internal/acme": {
 			third: []string{"github.com/caddyserver/certmagic", "github.com/mholt/acmez/v3", "go.uber.org/zap"},
 		},
@@ -72,6 +72,7 @@ func rooms() map[string]room {
 			ours:  []string{"internal/field", "internal/wire"},
 			third: []string{bart},
 		},
+		"internal/lines":  {},
 		"internal/listen": {ours: []string{"internal/client"}, third: []string{"github.com/coreos/go-systemd/v22", "github.com/pires/go-proxyproto"}},
 		"internal/model": {
 			ours: []string{

@@ -44,12 +44,11 @@ var (
 	descPurges        = desc("purges_total", "URLs, prefixes, hosts, tags and groups purged, once for each time, and purges of all.")
 	descPurgesFolded  = desc("purges_folded_total", "Purges that had to make room for later ones and take more than they were for since.")
 	descForgotten     = desc("rate_forgotten_total", "Clients that were forgiven what they lacked of a token, because more had asked than there are buckets.")
-	descLogDropped    = desc("access_log_dropped_total", "Access log lines not written, because the queue was full or the write failed.")
 )
 
 var descs = []*prometheus.Desc{
 	descRequests, descBytes, descCollapsed, descHeldBack, descHeldBackBytes, descRegret, descRegretBytes, descStorable, descFills, descGateOpen, descNotStored, descInFlight, descInflightBytes,
-	descPanics, descFill, descFalsePositive, descFalseNegative, descWindow, descWindowKeys, descFilterBytes, descAdmission, descRotations, descPurges, descPurgesFolded, descForgotten, descLogDropped,
+	descPanics, descFill, descFalsePositive, descFalseNegative, descWindow, descWindowKeys, descFilterBytes, descAdmission, descRotations, descPurges, descPurgesFolded, descForgotten,
 }
 
 // Describe sends the description of every metric.
@@ -124,9 +123,6 @@ func (e emitter) proxy(p *Proxy) {
 	e.counter(descPurgesFolded, int64(purges.Folded))
 	if p.rates != nil {
 		e.counter(descForgotten, p.rates.Crowded())
-	}
-	if p.AccessLog != nil {
-		e.counter(descLogDropped, int64(p.AccessLog.Dropped()))
 	}
 	e.gauge(descGateOpen, boolean(p.Gate.Open()))
 	e.gauge(descAdmission, float64(p.Gate.Bytes()))

@@ -1,4 +1,4 @@
-package accesslog
+package lines
 
 import (
 	"errors"
@@ -15,17 +15,17 @@ const fileMode = 0o640
 
 // Open returns a log that appends to the file at path, which is created with
 // mode 0640 if need be. The path "-" is standard output, which is never closed.
-// An empty path is an error.
+// A named pipe is opened whether anybody reads it or not. An empty path is an error.
 func Open(path string, o Options) (*Log, error) {
 	switch path {
 	case "":
-		return nil, errors.New("open access log: the path is empty")
+		return nil, fmt.Errorf("open %s: the path is empty", o.Name)
 	case stdoutPath:
 		return start("", os.Stdout, nil, o)
 	}
 	f, err := openFile(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("open %s: %w", o.Name, err)
 	}
 	l, err := start(path, f, f, o)
 	if err != nil {
@@ -49,25 +49,17 @@ func (l *Log) Reopen() error {
 	}
 	f, err := openFile(l.path)
 	if err != nil {
-		return err
+		return fmt.Errorf("reopen %s: %w", l.options.Name, err)
 	}
 	unused, ok := l.queue.change(f)
 	if unused != nil {
 		err = unused.Close()
 	}
 	if !ok {
-		return errors.Join(ErrClosed, err)
+		return fmt.Errorf("reopen %s: %w", l.options.Name, errors.Join(ErrClosed, err))
 	}
 	if err != nil {
-		return fmt.Errorf("reopen access log: %w", err)
+		return fmt.Errorf("reopen %s: %w", l.options.Name, err)
 	}
 	return nil
-}
-
-func openFile(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, fileMode)
-	if err != nil {
-		return nil, fmt.Errorf("open access log: %w", err) // names the path
-	}
-	return f, nil
 }

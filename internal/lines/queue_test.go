@@ -1,4 +1,4 @@
-package accesslog
+package lines
 
 import (
 	"io"

@@ -1,4 +1,4 @@
-package accesslog
+package lines
 
 import (
 	"bytes"
@@ -13,6 +13,7 @@ const reportEvery = time.Minute
 
 // writer moves batches from the queue to the file. One goroutine owns it.
 type writer struct {
+	name    string
 	queue   *queue
 	out     io.Writer
 	closer  io.Closer // nil: out is not ours to close
@@ -62,7 +63,7 @@ func (w *writer) write(lines []byte) {
 		lost-- // only the line feed is missing, and mend adds it
 	}
 	w.queue.fail(lost)
-	w.report(fmt.Errorf("write access log: %w", err))
+	w.report(fmt.Errorf("write %s: %w", w.name, err))
 }
 
 // mend ends a line that a failed write has cut, so that the damage stays with
@@ -104,10 +105,10 @@ func (w *writer) close() error {
 		return nil
 	}
 	if err := w.closer.Close(); err != nil {
-		return fmt.Errorf("close access log: %w", err)
+		return fmt.Errorf("close %s: %w", w.name, err)
 	}
 	if mendErr != nil {
-		return fmt.Errorf("end the last line of the access log: %w", mendErr)
+		return fmt.Errorf("end the last line of the %s: %w", w.name, mendErr)
 	}
 	return nil
 }

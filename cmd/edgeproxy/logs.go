@@ -1,0 +1,63 @@
+package main
+
+import (
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/lines"
+)
+
+// programLogBytes is how much of the program's own log may wait for its reader.
+const programLogBytes = 1 << 20
+
+// openLog returns the program's own log, and what it goes through: nobody who logs waits
+// for whoever reads standard error. What else the process logs, by the package log or
+// slog's default, goes the same way.
+func openLog(o config.Log, stderr io.Writer) (*slog.Logger, *lines.Log, error) {
+	if stderr == io.Writer(os.Stderr) {
+		stderr = ownStderr()
+	}
+	out, err := lines.New(stderr, lines.Options{Name: "log", QueueBytes: programLogBytes})
+	if err != nil {
+		return nil, nil, err
+	}
+	log := newLog(o, out)
+	slog.SetDefault(log)
+	return log, out, nil
+}
+
+func newLog(o config.Log, w io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: o.Level}
+	if o.Format == config.FormatText {
+		return slog.New(slog.NewTextHandler(w, options))
+	}
+	return slog.New(slog.NewJSONHandler(w, options))
+}
+
+// countDrops shows how many lines of a log were not written.
+func (e *edge) countDrops(log string, dropped func() uint64) {
+	e.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "edgeproxy_log_dropped_total", Help: "Lines of a log not written, because its reader was too slow, or a write failed.",
+		ConstLabels: prometheus.Labels{"log": log},
+	}, func() float64 { return float64(dropped()) }))
+}
+
+// say prints text and waits for no longer than patience for a reader who does not read.
+func say(w io.Writer, text string, patience time.Duration) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_, _ = io.WriteString(w, text) // nobody is left to tell
+	}()
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+}

@@ -1,0 +1,112 @@
+package lines
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Options are the settings of a Log. All but Name may be left out.
+type Options struct {
+	// Name is what errors call it, such as "access log".
+	Name string
+	// QueueBytes is the most bytes that wait to be written; as many again can be in the
+	// write under way. A line that does not fit is dropped. 0 means 4 MiB, some sixteen
+	// thousand lines of usual length.
+	QueueBytes int
+	// CloseWait is how long Close waits for the writer. A write that the system does not
+	// finish (a full pipe nobody reads) cannot be called back, and must not keep the
+	// process from ending. 0 means one second.
+	CloseWait time.Duration
+	// OnError is told of failed writes, at most once a minute, by the log's own
+	// goroutine: while it runs nothing is written. It must not call Close. It
+	// may be nil.
+	OnError func(error)
+}
+
+const (
+	defaultQueueBytes = 4 << 20
+	defaultCloseWait  = time.Second
+)
+
+// ErrCloseTimeout says that Close gave up on a write that did not end. What was
+// still queued may be lost without being counted.
+var ErrCloseTimeout = errors.New("the last write did not end in time")
+
+// ErrClosed says that the log was closed before.
+var ErrClosed = errors.New("the log is closed")
+
+// Log is a log. Its methods are safe for concurrent use.
+type Log struct {
+	options Options
+	path    string // "": there is no file to open again
+	queue   *queue
+	done    chan struct{} // closed when the writer has ended
+	err     error         // what closing the file said; set before done is closed
+}
+
+// New returns a log that writes to w, with one Write for one or more whole
+// lines, always from the same goroutine. Close does not close w. A nil w or a
+// negative limit is an error.
+func New(w io.Writer, o Options) (*Log, error) {
+	if w == nil {
+		return nil, errors.New(o.Name + ": no writer")
+	}
+	return start("", w, nil, o)
+}
+
+func start(path string, out io.Writer, closer io.Closer, o Options) (*Log, error) {
+	if o.QueueBytes < 0 {
+		return nil, fmt.Errorf("%s: queue of %d bytes: want 0 or more", o.Name, o.QueueBytes)
+	}
+	o.QueueBytes = cmp.Or(o.QueueBytes, defaultQueueBytes)
+	o.CloseWait = cmp.Or(o.CloseWait, defaultCloseWait)
+	l := &Log{options: o, path: path, queue: newQueue(o.QueueBytes), done: make(chan struct{})}
+	w := &writer{name: o.Name, queue: l.queue, out: out, closer: closer, onError: o.OnError}
+	go func() {
+		defer close(l.done)
+		l.err = w.run()
+	}()
+	return l, nil
+}
+
+// Write adds one whole line, with its line feed, to the queue and returns without
+// waiting for anybody. The bytes are the caller's again when it returns. A line that
+// does not fit the queue, or comes after Close, is dropped and counted: that is no
+// error, and there is no other.
+func (l *Log) Write(line []byte) (int, error) { return l.queue.Write(line) }
+
+// Drop counts a line that never came to Write.
+func (l *Log) Drop() { l.queue.drop() }
+
+// Dropped returns the number of lines that were not written, or not in full,
+// since the start: the queue was full, the log closed, or a write failed.
+func (l *Log) Dropped() uint64 {
+	dropped, _ := l.queue.counts()
+	return dropped
+}
+
+// WriteErrors returns the number of failed writes since the start, a file that
+// could not be closed by Reopen included. One write can hold many lines.
+func (l *Log) WriteErrors() uint64 {
+	_, failed := l.queue.counts()
+	return failed
+}
+
+// Close writes what is queued, closes the file if Open opened it, and stops the
+// goroutine. It waits for CloseWait at most and then returns ErrCloseTimeout;
+// the goroutine ends by itself when the write does. Lines written afterwards
+// are dropped. A second Close waits like the first and returns the same.
+func (l *Log) Close() error {
+	l.queue.close()
+	timer := time.NewTimer(l.options.CloseWait)
+	defer timer.Stop()
+	select {
+	case <-l.done:
+		return l.err
+	case <-timer.C:
+		return fmt.Errorf("close %s: %w (%v)", l.options.Name, ErrCloseTimeout, l.options.CloseWait)
+	}
+}
