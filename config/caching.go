@@ -12,6 +12,7 @@ type Caching struct {
 	Heuristic   Heuristic             // a lifetime from Last-Modified (RFC 9111 section 4.2.2)
 	TTLByStatus map[int]time.Duration // for responses of a status without freshness information
 	ForceTTL    time.Duration         // in place of whatever lifetime a 200, 203, 301 or 308 has; 0 is off
+	ErrorMaxTTL time.Duration         // of every stored 4xx and 5xx but 404, 410 and 451; TTLByStatus goes before; 0 stores none
 	SetCookie   SetCookie
 	Stale       Stale
 	Bypass      Bypass
@@ -32,7 +33,33 @@ type Caching struct {
 	// HonorRequest lets clients ask for more, or less, than the origin did; they may
 	// always ask for the cache or nothing.
 	HonorRequest bool
+
+	// HonorNoStore lets a request pass by the cache by Cache-Control: no-store; else that
+	// means nothing.
+	HonorNoStore bool
+
+	// StorePostAnswers lets the answer to a POST serve later GETs where it says that it is
+	// the representation of its own URL (RFC 9110 section 9.3.3).
+	StorePostAnswers bool
+
+	// Upgrades lets origins switch to another protocol; else a request goes as if it had not
+	// asked for one.
+	Upgrades bool
+
+	// Invalidate is what a request by an unsafe method makes the cache forget.
+	Invalidate Invalidate
 }
+
+// Invalidate is what the answer to a request by an unsafe method, no error, makes the cache
+// forget.
+type Invalidate string
+
+// The values of Invalidate.
+const (
+	InvalidateUnsafe  Invalidate = "unsafe"   // its URL, what Location and Content-Location name, and groups (RFC 9111 section 4.4, RFC 9875)
+	InvalidateSameURL Invalidate = "same_url" // its URL
+	InvalidateNone    Invalidate = "none"
+)
 
 // Bypass names fields and cookies whose presence makes a request pass by the cache. A
 // * at the end of a cookie's name stands for any ending.
@@ -101,6 +128,7 @@ func (d *decoder) cachingKeys(c *Caching) keys {
 		"heuristic":     d.section(keys{"fraction": d.ratio(&c.Heuristic.Fraction), "max_ttl": d.duration(&c.Heuristic.MaxTTL)}),
 		"ttl_by_status": d.ttlByStatus(&c.TTLByStatus),
 		"force_ttl":     d.duration(&c.ForceTTL),
+		"error_max_ttl": d.duration(&c.ErrorMaxTTL),
 		"set_cookie":    word(d, &c.SetCookie, []SetCookie{SetCookieRefuse, SetCookieShared, SetCookieStrip, SetCookieStore}),
 		"stale": d.section(keys{
 			"origin_failure":   d.duration(&c.Stale.OriginFailure),
@@ -114,6 +142,10 @@ func (d *decoder) cachingKeys(c *Caching) keys {
 		"surrogate_control":           d.boolean(&c.SurrogateControl),
 		"no_vary_search":              d.boolean(&c.NoVarySearch),
 		"honor_request_cache_control": d.boolean(&c.HonorRequest),
+		"honor_request_no_store":      d.boolean(&c.HonorNoStore),
+		"store_post_answers":          d.boolean(&c.StorePostAnswers),
+		"upgrades":                    d.boolean(&c.Upgrades),
+		"invalidate":                  word(d, &c.Invalidate, []Invalidate{InvalidateUnsafe, InvalidateSameURL, InvalidateNone}),
 	}
 }
 
@@ -158,6 +190,7 @@ func (c *Config) caching(src *source, path string, own Caching) Caching {
 		"heuristic.max_ttl":           func() { out.Heuristic.MaxTTL = own.Heuristic.MaxTTL },
 		"ttl_by_status":               func() { out.TTLByStatus = own.TTLByStatus },
 		"force_ttl":                   func() { out.ForceTTL = own.ForceTTL },
+		"error_max_ttl":               func() { out.ErrorMaxTTL = own.ErrorMaxTTL },
 		"set_cookie":                  func() { out.SetCookie = own.SetCookie },
 		"stale.origin_failure":        func() { out.Stale.OriginFailure = own.Stale.OriginFailure },
 		"stale.server_error":          func() { out.Stale.ServerError = own.Stale.ServerError },
@@ -174,6 +207,10 @@ func (c *Config) caching(src *source, path string, own Caching) Caching {
 		"surrogate_control":           func() { out.SurrogateControl = own.SurrogateControl },
 		"no_vary_search":              func() { out.NoVarySearch = own.NoVarySearch },
 		"honor_request_cache_control": func() { out.HonorRequest = own.HonorRequest },
+		"honor_request_no_store":      func() { out.HonorNoStore = own.HonorNoStore },
+		"store_post_answers":          func() { out.StorePostAnswers = own.StorePostAnswers },
+		"upgrades":                    func() { out.Upgrades = own.Upgrades },
+		"invalidate":                  func() { out.Invalidate = own.Invalidate },
 	} {
 		if src.given(below(path, key)) {
 			take()

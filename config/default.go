@@ -25,8 +25,11 @@ func Default() *Config {
 			Caching: Caching{
 				Heuristic:    Heuristic{Fraction: 0.1, MaxTTL: 24 * time.Hour},
 				TTLByStatus:  map[int]time.Duration{},
+				ErrorMaxTTL:  10 * time.Second,
 				SetCookie:    SetCookieShared,
-				NoVarySearch: true,
+				HonorNoStore: true,
+				Upgrades:     true,
+				Invalidate:   InvalidateUnsafe,
 				Stale:        Stale{OriginFailure: time.Hour, Keep: time.Hour},
 			},
 			CollapseWait:   5 * time.Second,

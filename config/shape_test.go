@@ -57,7 +57,7 @@ routes:
     match: {hosts: ["*.Media.example.:81", "media.example:8080"], path_prefix: /m}
     origin: media
     admission: {policy: counting, more_than: 6}
-    cache: {default_ttl: 3s, heuristic: {fraction: 0.3}, stale: {keep: 5m}, set_cookie: refuse, ttl_by_status: {500: 1s}, honor_request_cache_control: false, surrogate_control: false, no_vary_search: true, bypass: {headers: [X-Own], cookies: [id]}, key: {only_query: [r], cookies: [currency]}, slice: 64KiB}
+    cache: {default_ttl: 3s, heuristic: {fraction: 0.3}, stale: {keep: 5m}, set_cookie: refuse, ttl_by_status: {500: 1s}, honor_request_cache_control: false, surrogate_control: false, no_vary_search: true, error_max_ttl: 12s, honor_request_no_store: true, store_post_answers: true, upgrades: true, invalidate: none, bypass: {headers: [X-Own], cookies: [id]}, key: {only_query: [r], cookies: [currency]}, slice: 64KiB}
     allow_ambiguous_path: true
     limits: {rate: {requests: 10, burst: 30}}
   - name: shop
@@ -81,7 +81,12 @@ cache:
   honor_request_cache_control: true
   any_language_order: true
   surrogate_control: true
-  no_vary_search: false
+  no_vary_search: true
+  error_max_ttl: 11s
+  honor_request_no_store: false
+  store_post_answers: true
+  upgrades: false
+  invalidate: same_url
   bypass: {headers: [X-Preview], cookies: [session, "wp_*"]}
   key: {ignore_query: [utm_*, fbclid], only_query: [q], sort_query: true, headers: [X-Lang], cookies: [theme]}
   slice: 1MiB
@@ -118,6 +123,7 @@ func everyCaching() Caching {
 	return Caching{
 		DefaultTTL: time.Second, Heuristic: Heuristic{0.2, 25 * time.Hour}, TTLByStatus: map[int]time.Duration{404: time.Minute},
 		ForceTTL: 2 * time.Second, SetCookie: SetCookieStrip, HonorRequest: true, SurrogateControl: true,
+		NoVarySearch: true, ErrorMaxTTL: 11 * time.Second, StorePostAnswers: true, Invalidate: InvalidateSameURL,
 		Bypass: Bypass{Headers: []string{"X-Preview"}, Cookies: []string{"session", "wp_*"}},
 		Key:    Key{[]string{"utm_*", "fbclid"}, []string{"q"}, true, []string{"X-Lang"}, []string{"theme"}},
 		Slice:  MiB,
@@ -180,7 +186,8 @@ func wantEveryKey() *Config {
 				Origin: "media", Admission: Rule{PolicyCounting, 6}, AllowAmbiguousPath: true, Rate: Rate{10, 2 * time.Second, 30},
 				Cache: Caching{
 					DefaultTTL: 3 * time.Second, Heuristic: Heuristic{0.3, 25 * time.Hour}, TTLByStatus: map[int]time.Duration{500: time.Second},
-					ForceTTL: 2 * time.Second, SetCookie: SetCookieRefuse, NoVarySearch: true,
+					ForceTTL: 2 * time.Second, SetCookie: SetCookieRefuse, NoVarySearch: true, ErrorMaxTTL: 12 * time.Second,
+					HonorNoStore: true, StorePostAnswers: true, Upgrades: true, Invalidate: InvalidateNone,
 					Stale:  Stale{61 * time.Minute, time.Minute, 2 * time.Minute, 5 * time.Minute},
 					Bypass: Bypass{Headers: []string{"X-Own"}, Cookies: []string{"id"}},
 					Key:    Key{[]string{"utm_*", "fbclid"}, []string{"r"}, true, []string{"X-Lang"}, []string{"currency"}},

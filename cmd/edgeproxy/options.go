@@ -87,8 +87,9 @@ func (e *edge) routes() ([]proxy.Route, error) {
 			Variants: rfc9111.Variants{AnyLanguageOrder: e.config.Cache.AnyLanguageOrder},
 			Caching:  cachingOptions(r.Cache), HonorRequest: r.Cache.HonorRequest, Key: key, AllowAmbiguousPath: r.AllowAmbiguousPath,
 			SliceBytes:   int64(r.Cache.Slice),
-			NoVarySearch: r.Cache.NoVarySearch,
-			Rate:         rate.Per(r.Rate.Requests, r.Rate.Per, r.Rate.Burst),
+			NoVarySearch: r.Cache.NoVarySearch, IgnoreNoStore: !r.Cache.HonorNoStore, StorePosts: r.Cache.StorePostAnswers,
+			NoUpgrades: !r.Cache.Upgrades, Invalidate: invalidation(r.Cache.Invalidate),
+			Rate: rate.Per(r.Rate.Requests, r.Rate.Per, r.Rate.Burst),
 		})
 	}
 	return routes, nil
@@ -97,7 +98,8 @@ func (e *edge) routes() ([]proxy.Route, error) {
 func cachingOptions(c config.Caching) rfc9111.Options {
 	return rfc9111.Options{
 		DefaultTTL: c.DefaultTTL, ForcedTTL: c.ForceTTL, TTLByStatus: c.TTLByStatus,
-		Heuristic: rfc9111.Heuristic{Fraction: c.Heuristic.Fraction, MaxTTL: c.Heuristic.MaxTTL},
+		Heuristic:   rfc9111.Heuristic{Fraction: c.Heuristic.Fraction, MaxTTL: c.Heuristic.MaxTTL},
+		BoundErrors: true, ErrorMaxTTL: c.ErrorMaxTTL,
 		SetCookie: setCookie(c.SetCookie), SurrogateControl: c.SurrogateControl,
 		Stale: rfc9111.Stale{
 			OriginFailure: c.Stale.OriginFailure, ServerError: c.Stale.ServerError,
@@ -112,6 +114,17 @@ func bypass(b config.Bypass) proxy.Bypass {
 		out.Headers = append(out.Headers, field.Canonical(name))
 	}
 	return out
+}
+
+func invalidation(i config.Invalidate) proxy.Invalidation {
+	switch i {
+	case config.InvalidateSameURL:
+		return proxy.InvalidateSameURL
+	case config.InvalidateNone:
+		return proxy.InvalidateNone
+	default:
+		return proxy.InvalidateUnsafe
+	}
 }
 
 func setCookie(s config.SetCookie) rfc9111.SetCookie {

@@ -56,7 +56,9 @@ type Options struct {
 	UpgradeIdle                             time.Duration
 	HostHeader                              string
 	AllowAmbiguousPath                      bool
-	IgnoreNoVarySearch                      bool
+	NoVarySearch, StorePosts                bool
+	IgnoreNoStore, NoUpgrades               bool
+	Invalidate                              proxy.Invalidation
 	Rate                                    rate.Limit
 	ClientShare                             float64
 
@@ -90,6 +92,9 @@ func (o *Options) setDefaults(tb testing.TB) {
 	stale.Keep = cmp.Or(stale.Keep, time.Hour)
 	heuristic.Fraction = cmp.Or(heuristic.Fraction, 0.1)
 	heuristic.MaxTTL = cmp.Or(heuristic.MaxTTL, 24*time.Hour)
+	if !o.Caching.BoundErrors {
+		o.Caching.BoundErrors, o.Caching.ErrorMaxTTL = true, 10*time.Second
+	}
 	w := &o.Window
 	w.Generations = cmp.Or(w.Generations, 2)
 	w.Capacity = cmp.Or(w.Capacity, 10000)
@@ -160,7 +165,8 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rul
 		Routes: []proxy.Route{{
 			Name: "default", Hosts: []proxy.Host{{}}, PathPrefix: "/", Origin: e.origin, HostHeader: o.HostHeader,
 			Rule: o.Rule, Caching: o.Caching, HonorRequest: o.HonorRequest, Bypass: o.Bypass, Key: rules, AllowAmbiguousPath: o.AllowAmbiguousPath,
-			SliceBytes: o.SliceBytes, NoVarySearch: !o.IgnoreNoVarySearch, Rate: o.Rate,
+			SliceBytes: o.SliceBytes, NoVarySearch: o.NoVarySearch,
+			StorePosts: o.StorePosts, IgnoreNoStore: o.IgnoreNoStore, NoUpgrades: o.NoUpgrades, Invalidate: o.Invalidate, Rate: o.Rate,
 		}},
 		MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, RequestsInFlight: o.RequestsInFlight, ClientShare: o.ClientShare,
 		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, ReadIdle: o.ReadIdle, WriteIdle: o.WriteIdle, UpgradeIdle: o.UpgradeIdle,

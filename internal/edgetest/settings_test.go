@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/rate"
 	"edgeproxy/internal/rfc9111"
 )
@@ -21,7 +22,10 @@ import (
 //	TIME D                    default-ttl, collapse-wait, uncacheable-for, first-byte, between-reads, queue-wait, write-idle
 //	host-header TEXT
 //	bypass-header NAME..., bypass-cookie NAME...
-//	allow-ambiguous-path, honor-request, ignore-no-vary-search
+//	allow-ambiguous-path, honor-request, no-vary-search, store-post-answers, ignore-no-store, no-upgrades
+//	invalidate MODE           unsafe, same_url, none
+//	error-max-ttl D           10s if not set
+//	ttl-by-status STATUS D    may be set several times
 //	heuristic FRACTION
 //	set-cookie MODE           shared, refuse, strip, store
 //	trusted-proxies PREFIX    of those that are believed; may be set several times
@@ -34,15 +38,13 @@ func (o *Options) apply(s *step) error {
 	if err != nil {
 		return err
 	}
+	flags := map[string]*bool{
+		"honor-request": &o.HonorRequest, "allow-ambiguous-path": &o.AllowAmbiguousPath, "no-vary-search": &o.NoVarySearch,
+		"store-post-answers": &o.StorePosts, "ignore-no-store": &o.IgnoreNoStore, "no-upgrades": &o.NoUpgrades,
+	}
 	switch key := w[0]; {
-	case key == "honor-request":
-		o.HonorRequest = true
-		return nil
-	case key == "allow-ambiguous-path":
-		o.AllowAmbiguousPath = true
-		return nil
-	case key == "ignore-no-vary-search":
-		o.IgnoreNoVarySearch = true
+	case flags[key] != nil:
+		*flags[key] = true
 		return nil
 	case len(w) < 2:
 		return fmt.Errorf("set %s: want a value", key)
@@ -70,6 +72,20 @@ func (o *Options) apply(s *step) error {
 		}
 		o.Caching.SetCookie = mode
 		return nil
+	case key == "invalidate":
+		modes := map[string]proxy.Invalidation{"unsafe": proxy.InvalidateUnsafe, "same_url": proxy.InvalidateSameURL, "none": proxy.InvalidateNone}
+		mode, ok := modes[w[1]]
+		if !ok {
+			return fmt.Errorf("set invalidate: unknown %q", w[1])
+		}
+		o.Invalidate = mode
+		return nil
+	case key == "error-max-ttl":
+		o.Caching.BoundErrors = true
+		o.Caching.ErrorMaxTTL, err = time.ParseDuration(w[1])
+		return err
+	case key == "ttl-by-status":
+		return o.applyTTLByStatus(w[1:])
 	case key == "open-below":
 		o.OpenBelow, err = strconv.ParseFloat(w[1], 64)
 		return err
@@ -104,6 +120,21 @@ func (o *Options) applyPolicy(w []string) error {
 	if len(w) > 1 {
 		o.Rule.MoreThan, err = strconv.Atoi(w[1])
 	}
+	return err
+}
+
+func (o *Options) applyTTLByStatus(w []string) error {
+	if len(w) != 2 {
+		return fmt.Errorf("set ttl-by-status: want a status and a duration, got %q", w)
+	}
+	status, err := strconv.Atoi(w[0])
+	if err != nil {
+		return err
+	}
+	if o.Caching.TTLByStatus == nil {
+		o.Caching.TTLByStatus = map[int]time.Duration{}
+	}
+	o.Caching.TTLByStatus[status], err = time.ParseDuration(w[1])
 	return err
 }
 

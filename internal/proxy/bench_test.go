@@ -16,7 +16,7 @@ func BenchmarkHit(b *testing.B) {
 	f := func(name, path, more, status string, then ...func(testing.TB, *edgetest.Edge)) {
 		b.Run(name, func(b *testing.B) {
 			l := newReplayListener()
-			e := edgetest.Start(b, edgetest.Options{Origin: hitOrigin(b), Listener: l})
+			e := edgetest.Start(b, edgetest.Options{NoVarySearch: true, Origin: hitOrigin(b), Listener: l})
 			conn := func(requests int, path string) *replayConn {
 				return &replayConn{request: hitRequest(http.MethodGet, path, more), left: requests, done: make(chan struct{})}
 			}

@@ -42,13 +42,14 @@ var (
 	descAdmission     = desc("admission_bytes", "Memory of all filters, of those that find regret, and of the samples.")
 	descRotations     = desc("filter_rotations_total", "Rotations: by time, or because the newest generation was full.", "filter", "cause")
 	descPurges        = desc("purges_total", "URLs, prefixes, hosts, tags and groups purged, once for each time, and purges of all.")
+	descInvalidations = desc("cache_invalidations_total", "URLs and groups forgotten because of a client's request, by what named them; something may have been stored of them or not.", "route", "cause")
 	descPurgesFolded  = desc("purges_folded_total", "Purges that had to make room for later ones and take more than they were for since.")
 	descForgotten     = desc("rate_forgotten_total", "Clients that were forgiven what they lacked of a token, because more had asked than there are buckets.")
 )
 
 var descs = []*prometheus.Desc{
 	descRequests, descBytes, descCollapsed, descHeldBack, descHeldBackBytes, descRegret, descRegretBytes, descStorable, descFills, descGateOpen, descNotStored, descInFlight, descInflightBytes,
-	descPanics, descFill, descFalsePositive, descFalseNegative, descWindow, descWindowKeys, descFilterBytes, descAdmission, descRotations, descPurges, descPurgesFolded, descForgotten,
+	descPanics, descFill, descFalsePositive, descFalseNegative, descWindow, descWindowKeys, descFilterBytes, descAdmission, descRotations, descPurges, descInvalidations, descPurgesFolded, descForgotten,
 }
 
 // Describe sends the description of every metric.
@@ -93,6 +94,9 @@ func (e emitter) route(r *routeMetrics) {
 		e.counter(descBytes, r.bytes[result].Load(), r.name, word)
 	}
 	e.counter(descCollapsed, r.collapsed.Load(), r.name)
+	for cause := range r.invalidations {
+		e.counter(descInvalidations, r.invalidations[cause].Load(), r.name, causeWords[cause])
+	}
 	e.fills(&r.fills, r.name)
 }
 

@@ -20,6 +20,7 @@ func (p *Proxy) decide(x *exchange) disposition {
 		p.refuse(x, fasthttp.StatusNotFound, reason.NoRoute)
 		return refused
 	}
+	x.disregard()
 	if len(p.PurgeFrom) > 0 && string(x.method) == "PURGE" {
 		return p.purgeRequested(x)
 	}
@@ -120,6 +121,12 @@ func (p *Proxy) routeFor(scheme string, host, path []byte) *route {
 		}
 	}
 	return nil
+}
+
+// disregard forgets what the request asks for and the route takes no notice of.
+func (x *exchange) disregard() {
+	x.request.NoStore = x.request.NoStore && !x.route.IgnoreNoStore
+	x.asks.upgrade = x.asks.upgrade && !x.route.NoUpgrades
 }
 
 // bypass says why the cache is not asked at all, None if it is. Such a request

@@ -46,6 +46,8 @@ type routeMetrics struct {
 	collapsed atomic.Int64
 	fills     fillCounts
 
+	invalidations [causeCount]atomic.Int64
+
 	duration, firstByte [resultCount]atomic.Pointer[prometheus.Observer]
 }
 

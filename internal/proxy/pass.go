@@ -10,7 +10,6 @@ import (
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
-	"edgeproxy/internal/wire"
 )
 
 // pass answers a request that is not the cache's business.
@@ -20,7 +19,7 @@ func (p *Proxy) pass(x *exchange) {
 		p.upgrade(x, protocols)
 		return
 	}
-	post := string(x.method) == "POST"
+	post := x.route.StorePosts && string(x.method) == "POST"
 	if post {
 		x.keyURL(p.Hasher) // its answer may serve later GETs
 	}
@@ -142,21 +141,6 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 		return
 	}
 	x.response, x.head = resp, h
-}
-
-// invalidate forgets what is stored for a URL whose state the request may have
-// changed, and for those that the response names (RFC 9111 section 4.4).
-func (p *Proxy) invalidate(x *exchange, resp *origin.Response) {
-	p.invalidateGroups(x, resp)
-	if !rfc9111.Invalidates(string(x.method), resp.Status) {
-		return
-	}
-	p.invalidateURL(x.scheme, x.host, x.target)
-	for _, raw := range rfc9111.InvalidationTargets(resp.Header, x.uri()) {
-		if target, err := wire.ParseTarget([]byte(raw), x.scheme, false); err == nil {
-			p.invalidateURL(x.scheme, x.host, target)
-		}
-	}
 }
 
 // fail answers with our own error for an origin's failure.

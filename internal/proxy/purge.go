@@ -9,10 +9,8 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"edgeproxy/internal/origin"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/reason"
-	"edgeproxy/internal/rfc9111"
 	"edgeproxy/internal/wire"
 )
 
@@ -151,17 +149,6 @@ func (p *Proxy) forgetPart(name []byte) int {
 	return p.Store.Purge(url, name) + p.Store.Purge(part.key, part.name)
 }
 
-// invalidateURL forgets what an unsafe request has changed. It leaves a mark among
-// the purges only where nothing else finds all that is stored: whoever may send such
-// requests could fill their tables.
-func (p *Proxy) invalidateURL(scheme string, host []byte, target wire.Target) {
-	u, selects := p.resource(scheme, host, target)
-	if selects {
-		p.markURL(u, false)
-	}
-	p.forget(u)
-}
-
 // purgeRequested answers a PURGE, a method without a standard: what is stored for its
 // URL goes, with all variants, if the client may do that. The address is that of the
 // connection (peerAddress), for a field would let everybody.
@@ -172,14 +159,7 @@ func (p *Proxy) purgeRequested(x *exchange) disposition {
 		return refused
 	}
 	p.purgeURL(x.scheme, x.host, x.target, false)
+	x.route.metrics.invalidations[causePurgeMethod].Add(1)
 	x.status, x.result = fasthttp.StatusOK, resultPass
 	return refused
-}
-
-// invalidateGroups purges the groups that the answer to an unsafe request names, of
-// the origin it was sent to (RFC 9875 section 3).
-func (p *Proxy) invalidateGroups(x *exchange, resp *origin.Response) {
-	for _, group := range rfc9111.InvalidatedGroups(string(x.method), resp.Header) {
-		p.Purges.Tag(p.Purges.HashGroup(x.scheme, x.host, group), false)
-	}
 }

@@ -37,7 +37,15 @@ type Route struct {
 	// always honoured.
 	Caching      rfc9111.Options
 	HonorRequest bool
-	Variants     rfc9111.Variants
+	// IgnoreNoStore takes no notice of a request's no-store: else it passes by the cache.
+	IgnoreNoStore bool
+	// StorePosts lets the answer to a POST serve later GETs where it says that it may.
+	StorePosts bool
+	// NoUpgrades answers a request as if it had not asked for another protocol.
+	NoUpgrades bool
+	// Invalidate is what unsafe methods make the cache forget.
+	Invalidate Invalidation
+	Variants   rfc9111.Variants
 	// SliceBytes is the size of the slices that large objects are fetched and stored in;
 	// 0 fetches them whole. At most MaxObjectBytes of the Proxy.
 	SliceBytes int64

@@ -96,7 +96,7 @@ func TestTrailersReachWhoTakesThem(t *testing.T) {
 // requests are not compared by.
 func TestAPostThatVariesOnTEIsNotKept(t *testing.T) {
 	vary := ""
-	e, _ := before(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+	e, _ := before(t, edgetest.Options{Rule: always(), StorePosts: true}, func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=60\r\nContent-Location: " + r.RequestURI + "\r\n" + vary + "Content-Length: 3\r\n\r\nabc")
 		}
@@ -119,7 +119,7 @@ func TestAPostThatVariesOnTEIsNotKept(t *testing.T) {
 // the wire.
 func TestTrailersOfAnUpload(t *testing.T) {
 	got := make(chan string, 1)
-	e, _ := before(t, edgetest.Options{Rule: always()}, func(c *edgetest.Conn) {
+	e, _ := before(t, edgetest.Options{Rule: always(), StorePosts: true}, func(c *edgetest.Conn) {
 		r, err := http.ReadRequest(bufio.NewReader(c.Rest()))
 		if err != nil {
 			return

@@ -28,17 +28,22 @@ func safe(method string) bool {
 func InvalidationTargets(h field.List, u URI) []string {
 	var out []string
 	for _, name := range [...]string{"Location", "Content-Location"} {
-		reference, ok := single(h, name)
-		if !ok {
-			continue
-		}
-		t, ok := u.resolve(reference)
-		if !ok || t.Scheme != u.Scheme || t.Host != u.Host || t.Target == u.Target {
-			continue
-		}
-		if len(out) == 0 || out[0] != t.Target {
-			out = append(out, t.Target)
+		if target, ok := InvalidationTarget(h, name, u); ok && (len(out) == 0 || out[0] != target) {
+			out = append(out, target)
 		}
 	}
 	return out
+}
+
+// InvalidationTarget is InvalidationTargets for one of the two fields alone.
+func InvalidationTarget(h field.List, name string, u URI) (target string, ok bool) {
+	reference, ok := single(h, name)
+	if !ok {
+		return "", false
+	}
+	t, ok := u.resolve(reference)
+	if !ok || t.Scheme != u.Scheme || t.Host != u.Host || t.Target == u.Target {
+		return "", false
+	}
+	return t.Target, true
 }

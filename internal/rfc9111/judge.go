@@ -50,6 +50,12 @@ func Judge(req RequestFacts, resp ResponseFacts, o Options) Judgement {
 	}
 	l := lifetimeFor(&d, &req, &resp, &o)
 	p := policyOf(&d, l, hasValidator(resp.Header, resp.ResponseTime), &o)
+	if bound, bounded := o.errorBound(resp.Status); bounded {
+		if bound == 0 {
+			return Judgement{Why: reason.Status}
+		}
+		p = p.boundedTo(InitialAge(resp.Header, resp.RequestTime, resp.ResponseTime) + bound)
+	}
 	if why := refusesUse(&d, p, l, &req, &resp); why != reason.None {
 		return Judgement{Why: why}
 	}

@@ -18,6 +18,13 @@ type Options struct {
 	// their freshness. It goes before Heuristic and DefaultTTL, also with the value
 	// zero, which gives none. The map is only read.
 	TTLByStatus map[int]time.Duration
+	// BoundErrors says that ErrorMaxTTL is the longest that a 4xx or 5xx is fresh here, and
+	// with zero that none is stored. Clients can provoke such a response for a URL that
+	// answers others well, and its own lifetime is not meant for that. Those of a status that
+	// TTLByStatus names have its value as their bound; 404, 410 and 451, which tell of the
+	// resource, have none. A response that has a bound is never used stale, nor validated.
+	BoundErrors bool
+	ErrorMaxTTL time.Duration
 	// ForcedTTL replaces whatever lifetime a 200, 203, 301 or 308 has. It lifts no
 	// other restriction: no-store, private, no-cache and must-revalidate stand.
 	// Zero: off.

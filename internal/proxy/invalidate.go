@@ -1,0 +1,90 @@
+package proxy
+
+import (
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/wire"
+)
+
+// Invalidation is what the answer to a request by an unsafe method makes the cache forget,
+// if it is no error. A client chooses that method, so it is a way for any client to have
+// things forgotten: of its URL, and of what it can make an origin name.
+type Invalidation uint8
+
+// The kinds of Invalidation.
+const (
+	// InvalidateUnsafe forgets the URL of the request and those of its origin that
+	// Location and Content-Location name (RFC 9111 section 4.4), and groups (RFC 9875).
+	InvalidateUnsafe Invalidation = iota
+	// InvalidateSameURL forgets the URL of the request.
+	InvalidateSameURL
+	// InvalidateNone forgets nothing.
+	InvalidateNone
+)
+
+// invalidationCause says what had something forgotten: it is a metric label.
+type invalidationCause uint8
+
+const (
+	causeTarget invalidationCause = iota
+	causeLocation
+	causeContentLocation
+	causeGroup
+	causePurgeMethod
+
+	causeCount
+)
+
+var causeWords = [causeCount]string{"target", "location", "content_location", "group", "purge_method"}
+
+// invalidate forgets what is stored for a URL whose state the request may have
+// changed, and for what the response names (RFC 9111 section 4.4), as far as the route has
+// it so.
+func (p *Proxy) invalidate(x *exchange, resp *origin.Response) {
+	kind, count := x.route.Invalidate, &x.route.metrics.invalidations
+	if kind == InvalidateUnsafe {
+		p.invalidateGroups(x, resp)
+	}
+	if kind == InvalidateNone || !rfc9111.Invalidates(string(x.method), resp.Status) {
+		return
+	}
+	p.invalidateURL(x.scheme, x.host, x.target)
+	count[causeTarget].Add(1)
+	if kind == InvalidateSameURL {
+		return
+	}
+	location, uri := "", x.uri()
+	for _, by := range [...]struct {
+		cause invalidationCause
+		field string
+	}{{causeLocation, "Location"}, {causeContentLocation, "Content-Location"}} {
+		raw, ok := rfc9111.InvalidationTarget(resp.Header, by.field, uri)
+		if !ok || raw == location {
+			continue
+		}
+		location = raw
+		if target, err := wire.ParseTarget([]byte(raw), x.scheme, false); err == nil {
+			p.invalidateURL(x.scheme, x.host, target)
+			count[by.cause].Add(1)
+		}
+	}
+}
+
+// invalidateURL forgets what an unsafe request has changed. It leaves a mark among
+// the purges only where nothing else finds all that is stored.
+func (p *Proxy) invalidateURL(scheme string, host []byte, target wire.Target) {
+	u, selects := p.resource(scheme, host, target)
+	if selects {
+		p.markURL(u, false)
+	}
+	p.forget(u)
+}
+
+// invalidateGroups purges the groups that the answer to an unsafe request names, of
+// the origin it was sent to (RFC 9875 section 3).
+func (p *Proxy) invalidateGroups(x *exchange, resp *origin.Response) {
+	for _, group := range rfc9111.InvalidatedGroups(string(x.method), resp.Header) {
+		p.Purges.Tag(p.Purges.HashGroup(x.scheme, x.host, group), false)
+		x.route.metrics.invalidations[causeGroup].Add(1)
+	}
+}
