@@ -69,7 +69,8 @@ type Memory struct {
 	StageBytes     Size // of MaxBytes, for what was sighted for the first time; 0 is none, at most half of MaxBytes
 }
 
-// Limits bounds what clients may ask of the process. All but PerAddress are above 0.
+// Limits bounds what clients may ask of the process. All but PerAddress, RequestBuffer,
+// PinnedBytes and the bytes of a Pace are above 0.
 type Limits struct {
 	HeaderBytes      Size          // of a request's head
 	HeaderCount      int           // fields in a request's head
@@ -78,6 +79,10 @@ type Limits struct {
 	HeaderTimeout    time.Duration // from the first byte of a head to its last
 	ReadIdle         time.Duration // between two reads of a request body
 	WriteIdle        time.Duration // between two writes of a response
+	SendRate         Pace          // of what a client acknowledges of its answer
+	ReceiveRate      Pace          // of what a client sends of a request body
+	RequestBuffer    Size          // of a request body, read before a connection to the origin is taken; at most 16MiB
+	PinnedBytes      Size          // of bodies that are being sent and have left the cache; 0: see Pinned
 	UpgradeIdle      time.Duration // of both sides of a connection that was switched to another protocol
 	Keepalive        time.Duration // an idle client connection is closed after this
 	Connections      int           // of clients, open at once

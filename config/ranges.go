@@ -84,6 +84,7 @@ const maxRanges = 1000
 func (v *validator) limits() {
 	l := &v.c.Limits
 	v.headerSizes()
+	v.paces()
 	v.atLeast("limits.body_bytes", l.BodyBytes, 1)
 	v.atLeast("limits.inflight_bytes", l.InflightBytes, 1)
 	v.positive("limits.header_timeout", l.HeaderTimeout)

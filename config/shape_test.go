@@ -103,6 +103,10 @@ limits:
   header_timeout: 11s
   read_idle: 33s
   write_idle: 34s
+  send_rate: {bytes: 2KiB, over: 61s}
+  receive_rate: {bytes: 3KiB, over: 62s}
+  request_buffer: 65KiB
+  pinned_bytes: 66MiB
   upgrade_idle: 35m
   keepalive: 61s
   connections: 65537
@@ -212,7 +216,9 @@ func wantEveryKey() *Config {
 		Purge: Purge{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32")}},
 		Limits: Limits{
 			HeaderBytes: 17 << 10, HeaderCount: 101, TargetBytes: 9 << 10, BodyBytes: 2 << 30,
-			HeaderTimeout: 11 * time.Second, ReadIdle: 33 * time.Second, WriteIdle: 34 * time.Second, UpgradeIdle: 35 * time.Minute, Keepalive: 61 * time.Second,
+			HeaderTimeout: 11 * time.Second, ReadIdle: 33 * time.Second, WriteIdle: 34 * time.Second,
+			SendRate: Pace{2 << 10, 61 * time.Second}, ReceiveRate: Pace{3 << 10, 62 * time.Second}, RequestBuffer: 65 << 10, PinnedBytes: 66 << 20,
+			UpgradeIdle: 35 * time.Minute, Keepalive: 61 * time.Second,
 			Connections: 65537, PerAddress: 5, RequestsInFlight: 10001, InflightBytes: 65 << 20, Variants: 33, Ranges: 17,
 			OriginShare: 0.25, Rate: everyRate(),
 		},

@@ -13,6 +13,7 @@ import (
 	"edgeproxy/internal/bridge"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/pace"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rate"
@@ -165,6 +166,7 @@ func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 		Ranges: c.Limits.Ranges, RequestsInFlight: c.Limits.RequestsInFlight, ClientShare: c.Limits.OriginShare,
 		TargetBytes: int(c.Limits.TargetBytes), HeaderCount: c.Limits.HeaderCount, BodyBytes: int64(c.Limits.BodyBytes),
 		ReadIdle: c.Limits.ReadIdle, WriteIdle: writeIdle, UpgradeIdle: c.Limits.UpgradeIdle,
+		ReceiveRate: paceOf(c.Limits.ReceiveRate), RequestBuffer: int64(c.Limits.RequestBuffer),
 		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor, PurgeFrom: c.Purge.Allow,
 		AnswersFlushed: true, // newServer sees to it
 		Challenge:      e.challenge(),
@@ -177,3 +179,5 @@ func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 	}
 	return o
 }
+
+func paceOf(p config.Pace) pace.Rate { return pace.Rate{Bytes: int64(p.Bytes), Over: p.Over} }

@@ -31,7 +31,7 @@ func rooms() map[string]room {
 			ours: []string{
 				"config", "internal/accesslog", "internal/acme", "internal/admin", "internal/admission", "internal/balance", "internal/bloom", "internal/bridge", "internal/certs",
 				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cachekey", "internal/client", "internal/demo",
-				"internal/dial", "internal/field", "internal/flight", "internal/lines", "internal/listen", "internal/model", "internal/origin", "internal/page", "internal/proxy", "internal/purge",
+				"internal/dial", "internal/field", "internal/flight", "internal/lines", "internal/listen", "internal/model", "internal/origin", "internal/pace", "internal/page", "internal/proxy", "internal/purge",
 				"internal/rate", "internal/reason", "internal/rfc9111", "internal/shadow", "internal/simulate",
 				"internal/statefile", "internal/trace", "internal/wire",
 			},
@@ -84,12 +84,13 @@ func rooms() map[string]room {
 			ours:  []string{"internal/balance", "internal/client", "internal/field", "internal/reason"},
 			third: []string{prometheus},
 		},
+		"internal/pace":  {},
 		"internal/page":  {},
 		"internal/purge": {ours: []string{"internal/field"}},
 		"internal/proxy": {
 			ours: []string{
 				"internal/accesslog", "internal/admission", "internal/alike", "internal/cache", "internal/cachekey", "internal/client", "internal/field",
-				"internal/flight", "internal/forwarded", "internal/origin", "internal/purge", "internal/rate", "internal/reason", "internal/rfc9111", "internal/shadow",
+				"internal/flight", "internal/forwarded", "internal/origin", "internal/pace", "internal/purge", "internal/rate", "internal/reason", "internal/rfc9111", "internal/shadow",
 				"internal/wire",
 			},
 			third: []string{prometheus, fasthttp},

@@ -18,6 +18,7 @@ import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/pace"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rate"
@@ -54,6 +55,8 @@ type Options struct {
 	UncacheableFor                          time.Duration
 	WriteIdle, ReadIdle, HeaderTimeout      time.Duration
 	UpgradeIdle                             time.Duration
+	ReceiveRate                             pace.Rate
+	RequestBuffer                           int64 // below 0 is none
 	HostHeader                              string
 	AllowAmbiguousPath                      bool
 	NoVarySearch, StorePosts                bool
@@ -87,6 +90,8 @@ func (o *Options) setDefaults(tb testing.TB) {
 	o.ReadIdle = cmp.Or(o.ReadIdle, 30*time.Second)
 	o.HeaderTimeout = cmp.Or(o.HeaderTimeout, 10*time.Second)
 	o.UpgradeIdle = cmp.Or(o.UpgradeIdle, time.Hour)
+	o.ReceiveRate = cmp.Or(o.ReceiveRate, pace.Rate{Bytes: 1 << 10, Over: time.Minute})
+	o.RequestBuffer = cmp.Or(o.RequestBuffer, 64<<10)
 	stale, heuristic := &o.Caching.Stale, &o.Caching.Heuristic
 	stale.OriginFailure = cmp.Or(stale.OriginFailure, time.Hour)
 	stale.Keep = cmp.Or(stale.Keep, time.Hour)
@@ -170,6 +175,7 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rul
 		}},
 		MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, RequestsInFlight: o.RequestsInFlight, ClientShare: o.ClientShare,
 		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, ReadIdle: o.ReadIdle, WriteIdle: o.WriteIdle, UpgradeIdle: o.UpgradeIdle,
+		ReceiveRate: o.ReceiveRate, RequestBuffer: max(o.RequestBuffer, 0),
 		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom, AnswersFlushed: true, CacheStatus: true, PeerOf: o.PeerOf, Challenge: o.Challenge,
 		Log: slog.New(slog.NewTextHandler(o.Log, nil)), Metrics: proxy.NewMetrics(e.Registry),
 	}

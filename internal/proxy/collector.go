@@ -45,11 +45,13 @@ var (
 	descInvalidations = desc("cache_invalidations_total", "URLs and groups forgotten because of a client's request, by what named them; something may have been stored of them or not.", "route", "cause")
 	descPurgesFolded  = desc("purges_folded_total", "Purges that had to make room for later ones and take more than they were for since.")
 	descForgotten     = desc("rate_forgotten_total", "Clients that were forgiven what they lacked of a token, because more had asked than there are buckets.")
+	descSlowUploads   = prometheus.NewDesc(LimitRejections, LimitRejectionsHelp, nil, prometheus.Labels{"limit": "receive_rate"})
 )
 
 var descs = []*prometheus.Desc{
 	descRequests, descBytes, descCollapsed, descHeldBack, descHeldBackBytes, descRegret, descRegretBytes, descStorable, descFills, descGateOpen, descNotStored, descInFlight, descInflightBytes,
 	descPanics, descFill, descFalsePositive, descFalseNegative, descWindow, descWindowKeys, descFilterBytes, descAdmission, descRotations, descPurges, descInvalidations, descPurgesFolded, descForgotten,
+	descSlowUploads,
 }
 
 // Describe sends the description of every metric.
@@ -128,6 +130,7 @@ func (e emitter) proxy(p *Proxy) {
 	if p.rates != nil {
 		e.counter(descForgotten, p.rates.Crowded())
 	}
+	e.counter(descSlowUploads, p.slowUploads.Load())
 	e.gauge(descGateOpen, boolean(p.Gate.Open()))
 	e.gauge(descAdmission, float64(p.Gate.Bytes()))
 	for _, f := range p.Gate.Stats(now()) {

@@ -24,6 +24,9 @@ func (p *Proxy) pass(x *exchange) {
 		x.keyURL(p.Hasher) // its answer may serve later GETs
 	}
 	j := p.newJob(x, false)
+	if !p.readAhead(x) {
+		return
+	}
 	j.request.Interim, j.request.TakesTrailers = p.teller(x), x.asksTrailers()
 	keeps := func() bool { return false }
 	if post && p.Gate.Knows(x.route.Rule, x.url.Hi, x.url.Lo) {
@@ -174,17 +177,9 @@ func failureReason(err error) reason.Reason {
 // failure names status and reason for what went wrong with an origin, or with
 // the client's own body.
 func failure(e *origin.Error, u *upload) (int, reason.Reason) {
-	if e.Kind == origin.BadRequest && u != nil {
-		switch {
-		case errors.Is(e, errBodyTooLarge):
-			return fasthttp.StatusRequestEntityTooLarge, reason.TooLarge
-		case errors.Is(e, errBodyIdle):
-			return fasthttp.StatusRequestTimeout, reason.ClientTimeout
-		case errors.Is(e, errManyTrailers):
-			return fasthttp.StatusRequestHeaderFieldsTooLarge, reason.BadRequest
-		}
-	}
 	switch {
+	case e.Kind == origin.BadRequest && u != nil:
+		return uploadFailure(e)
 	case e.Kind == origin.Overload:
 		return fasthttp.StatusServiceUnavailable, reason.Overload
 	case e.Kind == origin.BadRequest:
@@ -193,4 +188,17 @@ func failure(e *origin.Error, u *upload) (int, reason.Reason) {
 		return fasthttp.StatusGatewayTimeout, reason.OriginTimeout
 	}
 	return fasthttp.StatusBadGateway, reason.OriginError
+}
+
+// uploadFailure is failure for what went wrong with the client's own body.
+func uploadFailure(err error) (int, reason.Reason) {
+	switch {
+	case errors.Is(err, errBodyTooLarge):
+		return fasthttp.StatusRequestEntityTooLarge, reason.TooLarge
+	case errors.Is(err, errBodyIdle), errors.Is(err, errBodySlow):
+		return fasthttp.StatusRequestTimeout, reason.ClientTimeout
+	case errors.Is(err, errManyTrailers):
+		return fasthttp.StatusRequestHeaderFieldsTooLarge, reason.BadRequest
+	}
+	return fasthttp.StatusBadRequest, reason.BadRequest
 }

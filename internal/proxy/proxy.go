@@ -19,6 +19,7 @@ import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/client"
 	"edgeproxy/internal/flight"
+	"edgeproxy/internal/pace"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rate"
 	"edgeproxy/internal/reason"
@@ -61,6 +62,10 @@ type Options struct {
 	// ReadIdle and WriteIdle bound one read and one write of a body. A WriteIdle
 	// of 0 leaves stalled clients to the listener.
 	ReadIdle, WriteIdle time.Duration
+	// ReceiveRate is the least pace of a request body, and RequestBuffer how much of one is
+	// read before a connection to the origin is taken; 0 is nothing.
+	ReceiveRate   pace.Rate
+	RequestBuffer int64
 	// UpgradeIdle is how long a connection that was switched to another protocol may be
 	// silent, in both directions. It is above 0.
 	UpgradeIdle time.Duration
@@ -118,6 +123,8 @@ type Proxy struct {
 	heads         heads
 	alikes        *alike.Table
 	rates         *rate.Table // nil: no route has one
+	uploads       *uploadBuffers
+	slowUploads   atomic.Int64 // ended for ReceiveRate
 	tunnels       tunnels
 	handedOver    sync.Map // connections that the server has handed over; each with a channel that is closed at its end
 	closeFlight   sync.Once
@@ -137,6 +144,7 @@ func New(o Options) (*Proxy, error) {
 		alikes: alike.New(), places: newPlaces(client.Part(o.ClientShare)),
 		Options: o, via: "1.1 " + o.Node, loop: o.Node + "; id=" + o.Instance, instance: []byte(o.Instance), statusName: structuredName(o.Node), routes: routes, budget: budget,
 		flights: flight.NewTable[cache.Key, *head](budget, o.MaxObjectBytes, o.Purges.Now),
+		uploads: newUploadBuffers(o.RequestBuffer),
 		marks:   flight.NewMarks(func(k cache.Key) uint64 { return k.Lo }),
 	}
 	if slices.ContainsFunc(routes, func(r *route) bool { return r.Rate.Bounds() }) {

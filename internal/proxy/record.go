@@ -93,6 +93,7 @@ func (p *Proxy) record(x *exchange) {
 // put gives x back. Only then is its request no longer in flight: when none is,
 // every one is counted.
 func (p *Proxy) put(x *exchange) {
+	x.upload.release(p.uploads)
 	x.reset()
 	p.exchanges.Put(x)
 	p.inFlight.Add(-1)

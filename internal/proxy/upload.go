@@ -11,24 +11,34 @@ import (
 
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/pace"
 )
 
 // These end the reading of a request body that is longer than limits.body_bytes, that
-// stopped coming, or whose trailers are more than limits.header_count, or malformed.
+// stopped coming or comes too slowly, or whose trailers are more than limits.header_count,
+// or malformed.
 var (
 	errBodyTooLarge = errors.New("request body is larger than limits.body_bytes")
 	errBodyIdle     = errors.New("request body stopped arriving")
+	errBodySlow     = errors.New("request body arrives below limits.receive_rate")
 	errManyTrailers = errors.New("request has more trailer fields than limits.header_count")
 	errTrailer      = errors.New("malformed trailer field in the request")
 )
 
-// upload is a request body on its way to the origin: each read has its own
-// deadline, and the whole has a limit, which fasthttp does not keep for streams.
+// upload is a request body on its way to the origin: each read has its own deadline, the
+// client has its pace, and the whole has a limit, which fasthttp does not keep for streams.
+// What was read ahead, before there was a connection to the origin, goes first.
 type upload struct {
 	ctx         *fasthttp.RequestCtx
 	src         io.Reader
-	left        int64
+	length      int64 // -1: not known
+	left        int64 // of limits.body_bytes
 	idle        time.Duration
+	meter       pace.Meter
+	slow        *atomic.Int64 // counts those that ended for the pace
+	ahead       []byte        // read ahead and not taken yet
+	buffer      *[]byte       // that ahead is in, of a pool; nil without
+	complete    bool          // nothing is left of the body but ahead
 	chunked     bool
 	section     func() (field.List, error) // copies the trailers once all was read
 	trailers    field.List
@@ -47,9 +57,9 @@ func (p *Proxy) ownBody(x *exchange, r *origin.Request) {
 	if src == nil {
 		return
 	}
-	x.upload = &upload{ctx: x.ctx, src: src, left: p.BodyBytes, idle: p.ReadIdle}
-	r.Body, r.ContentLength = x.upload, int64(x.ctx.Request.Header.ContentLength())
-	if r.ContentLength < 0 {
+	x.upload = &upload{ctx: x.ctx, src: src, length: int64(x.ctx.Request.Header.ContentLength()), left: p.BodyBytes, idle: p.ReadIdle, meter: pace.NewMeter(p.ReceiveRate), slow: &p.slowUploads}
+	r.Body, r.ContentLength = x.upload, x.upload.length
+	if x.upload.length < 0 {
 		x.upload.chunked = true
 		p.ownTrailers(x, r)
 	}
@@ -58,24 +68,43 @@ func (p *Proxy) ownBody(x *exchange, r *origin.Request) {
 
 // Read is called by the origin room's goroutine, until RoundTrip returns.
 func (u *upload) Read(b []byte) (int, error) {
-	if u.interrupted.Load() {
+	switch {
+	case u.interrupted.Load():
 		return 0, net.ErrClosed
+	case len(u.ahead) > 0:
+		n := copy(b, u.ahead)
+		if u.ahead = u.ahead[n:]; u.complete && len(u.ahead) == 0 {
+			return n, io.EOF
+		}
+		return n, nil
+	case u.complete:
+		return 0, io.EOF
 	}
+	return u.receive(b)
+}
+
+// receive waits for the client.
+func (u *upload) receive(b []byte) (int, error) {
 	u.begun = true
-	_ = u.ctx.SetReadDeadline(now().Add(u.idle))
+	began := now()
+	_ = u.ctx.SetReadDeadline(began.Add(u.patience()))
 	if u.interrupted.Load() { // the deadline may just have undone the interruption
 		_ = u.ctx.SetReadDeadline(time.Unix(1, 0))
 	}
 	n, err := u.src.Read(b)
+	slow := u.meter.Add(n, now().Sub(began))
 	if u.left -= int64(n); u.left < 0 {
 		u.err = errBodyTooLarge
 		return 0, errBodyTooLarge
 	}
 	var timeout net.Error
-	if errors.As(err, &timeout) && timeout.Timeout() {
+	switch {
+	case slow && !errors.Is(err, io.EOF):
+		err = errBodySlow
+		u.slow.Add(1)
+	case errors.As(err, &timeout) && timeout.Timeout():
 		err = errBodyIdle
-	}
-	if u.chunked && errors.Is(err, io.EOF) {
+	case u.chunked && errors.Is(err, io.EOF):
 		err = u.end()
 	}
 	u.whole = errors.Is(err, io.EOF)
@@ -83,6 +112,14 @@ func (u *upload) Read(b []byte) (int, error) {
 		u.err = err
 	}
 	return n, err
+}
+
+// patience is for how long the next read may wait.
+func (u *upload) patience() time.Duration {
+	if left, ok := u.meter.Left(); ok {
+		return min(u.idle, left)
+	}
+	return u.idle
 }
 
 // leftOff reports whether reading has ended before the body, because the origin had
@@ -113,8 +150,12 @@ func (u *upload) ended() bool {
 	return errors.Is(err, io.EOF)
 }
 
-// interrupt makes a Read that waits for the client return.
+// interrupt makes a Read that waits for the client return. Where the body is complete
+// there is none, and the client's connection can go on.
 func (u *upload) interrupt() {
+	if u.complete {
+		return
+	}
 	u.interrupted.Store(true)
 	_ = u.ctx.SetReadDeadline(time.Unix(1, 0))
 }

@@ -69,7 +69,7 @@ limits: {%s}
 	}
 	address, admin := serve(tb, path, file)
 	return &rig{
-		origin: o, address: address,
+		origin: o, address: address, ahead: true,
 		counts: func() (counts, error) { return askCounts("http://" + admin + "/status") },
 		idle:   func() (int, error) { return askIdle("http://" + admin + "/metrics") },
 		purge: func() error {

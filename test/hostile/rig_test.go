@@ -25,6 +25,7 @@ type rig struct {
 	counts  func() (counts, error)
 	idle    func() (int, error) // connections to the origin
 	purge   func() error
+	ahead   bool // bodies are read before the origin is asked
 }
 
 // counts are what an edge has done so far.
@@ -41,6 +42,7 @@ func inProcess(tb testing.TB, limit time.Duration) *rig {
 	o := startOrigin(tb)
 	options := edgetest.Options{Rule: admission.Rule{Policy: admission.Always}}
 	options.Origin.Address = o.listener.Addr().String()
+	options.RequestBuffer = -1 // so that the origin sees what becomes of half a body
 	options.HeaderTimeout, options.ReadIdle, options.WriteIdle = limit, limit, limit
 	options.Origin.FirstByteTimeout, options.Origin.IdleTimeout = limit, limit
 	e := edgetest.Start(tb, options)

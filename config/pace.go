@@ -1,0 +1,42 @@
+package config
+
+import "time"
+
+// Pace is the least that a client has to send or to take while it is waited for: Bytes
+// in each period Over. No Bytes is no such limit.
+type Pace struct {
+	Bytes Size
+	Over  time.Duration // above 0
+}
+
+func (d *decoder) pace(p *Pace) func(node) {
+	return d.section(keys{
+		"bytes": d.size(&p.Bytes),
+		"over":  d.duration(&p.Over),
+	})
+}
+
+// maxRequestBuffer keeps small what one request takes: it has a buffer of that size.
+const maxRequestBuffer = 16 * MiB
+
+// paces checks what bounds slow clients.
+func (v *validator) paces() {
+	l := &v.c.Limits
+	v.positive("limits.send_rate.over", l.SendRate.Over)
+	v.positive("limits.receive_rate.over", l.ReceiveRate.Over)
+	const buffer, pinned = "limits.request_buffer", "limits.pinned_bytes"
+	if l.RequestBuffer > maxRequestBuffer && v.sound(buffer) {
+		v.fail(buffer, "want at most "+maxRequestBuffer.String()+": each request under way may take that much memory")
+	}
+	if most := v.c.Cache.Memory.MaxObjectBytes; l.PinnedBytes > 0 && l.PinnedBytes < most && v.sound(pinned, "cache.memory.max_object_bytes") {
+		v.fail(pinned, "want at least max_object_bytes, "+most.String()+", or 0B for a quarter of cache.memory.max_bytes: a single slow client would be above it")
+	}
+}
+
+// Pinned returns the bound of PinnedBytes as it applies.
+func (c *Config) Pinned() Size {
+	if c.Limits.PinnedBytes > 0 {
+		return c.Limits.PinnedBytes
+	}
+	return c.Cache.Memory.MaxBytes / 4
+}

@@ -1,0 +1,128 @@
+package proxy_test
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/pace"
+)
+
+// TestSlowUploadsHoldNoOriginConnection: clients that sent a byte of their uploads now and
+// then had all connections to the origin, and every other request got 503.
+func TestSlowUploadsHoldNoOriginConnection(t *testing.T) {
+	w := &witness{}
+	o := edgetest.Options{Rule: always(), ReceiveRate: pace.Rate{Bytes: 1 << 10, Over: 500 * time.Millisecond}}
+	o.Origin.MaxConnections = 4
+	e, _ := before(t, o, w.script)
+	const clients = 12
+	f := func(name, head, piece string) {
+		t.Run(name, func(t *testing.T) {
+			slow := make([]*socket, clients)
+			for i := range slow {
+				slow[i] = dial(t, e.Address)
+				if _, err := io.WriteString(slow[i], head+piece); err != nil {
+					t.Fatal(err)
+				}
+			}
+			eventually(t, "all are under way", func() bool { return e.Proxy.Status().RequestsInFlight == clients })
+			for i := range 8 {
+				if a := ask(t, e, asGet(fmt.Sprintf("/%s/%d", strings.ReplaceAll(name, " ", "-"), i))); a.status != 200 {
+					t.Errorf("another client: got %d %v", a.status, a.err)
+				}
+			}
+			for _, s := range slow {
+				if a := s.read(); a.status != 408 || !strings.Contains(a.cache, "detail=client-timeout") {
+					t.Errorf("a slow client: got %d %q %v, want 408", a.status, a.cache, a.err)
+				}
+				if _, err := s.r.ReadByte(); err != io.EOF {
+					t.Errorf("behind the 408: %v, want the end of the connection", err)
+				}
+			}
+		})
+	}
+	f("length", "POST /u HTTP/1.1\r\nHost: h\r\nContent-Length: 10000\r\n\r\n", "x")
+	f("chunks", "POST /u HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n", "1\r\nx\r\n")
+	f("within a chunk size", "POST /u HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n", "00")
+	f("more than one buffer", "POST /u HTTP/1.1\r\nHost: h\r\nContent-Length: 10000\r\n\r\n", strings.Repeat("x", 5000))
+	if got, _ := w.take(); len(got) != 4*8 {
+		t.Errorf("the origin got %d requests, want those of the others alone: %d", len(got), 4*8)
+	}
+	if got := e.Metric(t, "edgeproxy_limit_rejections_total", "limit=receive_rate"); got != 4*clients {
+		t.Errorf("counted: got %v, want %d", got, 4*clients)
+	}
+}
+
+// TestALongUploadKeepsItsPace: beyond what is read ahead the client is held to the same.
+func TestALongUploadKeepsItsPace(t *testing.T) {
+	o := edgetest.Options{Rule: always(), RequestBuffer: 100, ReceiveRate: pace.Rate{Bytes: 1 << 10, Over: 300 * time.Millisecond}}
+	e, _ := before(t, o, (&witness{}).script)
+	s := dial(t, e.Address)
+	if _, err := io.WriteString(s, "POST /u HTTP/1.1\r\nHost: h\r\nContent-Length: 10000\r\n\r\n"+strings.Repeat("x", 200)); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the origin has a connection", func() bool { return e.Metric(t, "edgeproxy_origin_connections", "origin=app", "state=active") > 0 })
+	if a := s.read(); a.status != 408 {
+		t.Errorf("got %d %v, want 408", a.status, a.err)
+	}
+}
+
+// TestTheOriginsTimeIsNotTheClients: an origin that takes long to read or to answer does not
+// make a client slow.
+func TestTheOriginsTimeIsNotTheClients(t *testing.T) {
+	body := strings.Repeat("x", 300<<10)
+	release := make(chan struct{})
+	o := edgetest.Options{Rule: always(), ReceiveRate: pace.Rate{Bytes: 1 << 30, Over: time.Second}}
+	e, _ := before(t, o, func(c *edgetest.Conn) {
+		<-release
+		for r := c.Next(); r != nil; r = c.Next() {
+			c.Say(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(r.Content), r.Content))
+		}
+	})
+	hold := time.AfterFunc(1500*time.Millisecond, func() { close(release) })
+	defer hold.Stop()
+	if a := ask(t, e, fmt.Sprintf("POST /u HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n%s", len(body), body)); a.status != 200 || a.body != body {
+		t.Errorf("got %d, %d bytes, %v; want 200 and all %d", a.status, len(a.body), a.err, len(body))
+	}
+}
+
+// TestUploadsOfEverySizeAreWhole: around the sizes of the buffers, by both framings.
+func TestUploadsOfEverySizeAreWhole(t *testing.T) {
+	f := func(buffer int64) {
+		w := &witness{}
+		e, _ := before(t, edgetest.Options{Rule: always(), RequestBuffer: buffer}, w.script)
+		for _, size := range []int{0, 1, 99, 100, 101, 4095, 4096, 4097, 65535, 65536, 65537, 200000} {
+			body := strings.Repeat("0123456789abcdef", size/16+1)[:size]
+			for _, request := range []string{
+				fmt.Sprintf("POST /u HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n%s", size, body),
+				fmt.Sprintf("POST /u HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n%s0\r\n\r\n", chunked(body)),
+			} {
+				if a := ask(t, e, request); a.status != 200 {
+					t.Fatalf("buffer of %d, body of %d: got %d %v", buffer, size, a.status, a.err)
+				}
+				if got, _ := w.take(); len(got) != 1 || got[0] != "POST h /u "+body {
+					t.Errorf("buffer of %d, body of %d: the origin got %.80q", buffer, size, got)
+				}
+			}
+		}
+	}
+	f(-1)
+	f(1)
+	f(100)
+	f(5000)
+	f(64 << 10)
+}
+
+// chunked is body in chunks of up to 5000 bytes, without the last one.
+func chunked(body string) string {
+	var b strings.Builder
+	for len(body) > 0 {
+		n := min(len(body), 5000)
+		fmt.Fprintf(&b, "%x\r\n%s\r\n", n, body[:n])
+		body = body[n:]
+	}
+	return b.String()
+}
