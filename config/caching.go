@@ -19,6 +19,10 @@ type Caching struct {
 
 	Key Key
 
+	// StripCookies names cookies that are taken out of requests; a * at the end stands for
+	// any ending.
+	StripCookies []string
+
 	// Slice is the size of the aligned parts in which large objects are fetched and
 	// stored; 0 fetches them whole.
 	Slice Size
@@ -76,16 +80,20 @@ func (d *decoder) bypass(b *Bypass) func(node) {
 
 // bypass checks the names of fields and cookies.
 func (v *validator) bypass(path string, b *Bypass) {
-	check := func(list string, names []string, ending, want string) {
-		for i, name := range names {
-			at := item(below(path, list), i)
-			if bare := strings.TrimSuffix(name, ending); (name == "" || strings.ContainsFunc(bare, notToken)) && v.sound(at) {
-				v.fail(at, want)
-			}
+	v.names(below(path, "headers"), b.Headers, "", "want the name of a header field, without *")
+	v.names(below(path, "cookies"), b.Cookies, "*", wantCookie)
+}
+
+const wantCookie = "want the name of a cookie; a * at its end stands for any ending"
+
+// names checks a list of tokens, which may have this ending.
+func (v *validator) names(path string, names []string, ending, want string) {
+	for i, name := range names {
+		at := item(path, i)
+		if bare := strings.TrimSuffix(name, ending); (name == "" || strings.ContainsFunc(bare, notToken)) && v.sound(at) {
+			v.fail(at, want)
 		}
 	}
-	check("headers", b.Headers, "", "want the name of a header field, without *")
-	check("cookies", b.Cookies, "*", "want the name of a cookie; a * at its end stands for any ending")
 }
 
 // notToken reports whether r may not stand in a token (RFC 9110 section 5.6.2). Nor may
@@ -137,6 +145,7 @@ func (d *decoder) cachingKeys(c *Caching) keys {
 			"keep":             d.duration(&c.Stale.Keep),
 		}),
 		"key":                         d.key(&c.Key),
+		"strip_cookies":               elements(d, "want a list of cookie names, such as [_ga*]", &c.StripCookies, d.text),
 		"slice":                       d.size(&c.Slice),
 		"bypass":                      d.bypass(&c.Bypass),
 		"surrogate_control":           d.boolean(&c.SurrogateControl),
@@ -201,6 +210,7 @@ func (c *Config) caching(src *source, path string, own Caching) Caching {
 		"key.sort_query":              func() { out.Key.SortQuery = own.Key.SortQuery },
 		"key.headers":                 func() { out.Key.Headers = own.Key.Headers },
 		"key.cookies":                 func() { out.Key.Cookies = own.Key.Cookies },
+		"strip_cookies":               func() { out.StripCookies = own.StripCookies },
 		"slice":                       func() { out.Slice = own.Slice },
 		"bypass.headers":              func() { out.Bypass.Headers = own.Bypass.Headers },
 		"bypass.cookies":              func() { out.Bypass.Cookies = own.Bypass.Cookies },
@@ -242,6 +252,7 @@ func (v *validator) slice(at string, n Size) {
 func (v *validator) caching(path string, c *Caching) {
 	v.slice(child(path, "slice"), c.Slice)
 	v.bypass(child(path, "bypass"), &c.Bypass)
+	v.names(child(path, "strip_cookies"), c.StripCookies, "*", wantCookie)
 	if at := below(path, "heuristic.fraction"); (c.Heuristic.Fraction < 0 || c.Heuristic.Fraction > 1) && v.sound(at) {
 		v.fail(at, "want 0.0 to 1.0")
 	}

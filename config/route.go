@@ -22,6 +22,10 @@ type Route struct {
 	// Rate is in force as it stands, like Admission.
 	Rate Rate
 
+	// UnusualNames lets request fields through whose names have other than letters, digits
+	// and hyphens in them.
+	UnusualNames bool
+
 	own      Rule    // what the route says itself; zero values are not said
 	ownCache Caching // the same; the source knows what is said
 	ownRate  Rate    // likewise

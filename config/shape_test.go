@@ -57,8 +57,9 @@ routes:
     match: {hosts: ["*.Media.example.:81", "media.example:8080"], path_prefix: /m}
     origin: media
     admission: {policy: counting, more_than: 6}
-    cache: {default_ttl: 3s, heuristic: {fraction: 0.3}, stale: {keep: 5m}, set_cookie: refuse, ttl_by_status: {500: 1s}, honor_request_cache_control: false, surrogate_control: false, no_vary_search: true, error_max_ttl: 12s, honor_request_no_store: true, store_post_answers: true, upgrades: true, invalidate: none, bypass: {headers: [X-Own], cookies: [id]}, key: {only_query: [r], cookies: [currency]}, slice: 64KiB}
+    cache: {default_ttl: 3s, heuristic: {fraction: 0.3}, stale: {keep: 5m}, set_cookie: refuse, ttl_by_status: {500: 1s}, honor_request_cache_control: false, surrogate_control: false, no_vary_search: true, error_max_ttl: 12s, honor_request_no_store: true, store_post_answers: true, upgrades: true, invalidate: none, bypass: {headers: [X-Own], cookies: [id]}, key: {only_query: [r], cookies: [currency]}, strip_cookies: [own], slice: 64KiB}
     allow_ambiguous_path: true
+    unusual_field_names: keep
     limits: {rate: {requests: 10, burst: 30}}
   - name: shop
     origin: shop
@@ -89,6 +90,7 @@ cache:
   invalidate: same_url
   bypass: {headers: [X-Preview], cookies: [session, "wp_*"]}
   key: {ignore_query: [utm_*, fbclid], only_query: [q], sort_query: true, headers: [X-Lang], cookies: [theme]}
+  strip_cookies: [_ga*, fbp]
   slice: 1MiB
   stale: {origin_failure: 61m, server_error: 1m, while_revalidate: 2m, keep: 62m}
   collapse: {wait: 6s}
@@ -128,10 +130,11 @@ func everyCaching() Caching {
 		DefaultTTL: time.Second, Heuristic: Heuristic{0.2, 25 * time.Hour}, TTLByStatus: map[int]time.Duration{404: time.Minute},
 		ForceTTL: 2 * time.Second, SetCookie: SetCookieStrip, HonorRequest: true, SurrogateControl: true,
 		NoVarySearch: true, ErrorMaxTTL: 11 * time.Second, StorePostAnswers: true, Invalidate: InvalidateSameURL,
-		Bypass: Bypass{Headers: []string{"X-Preview"}, Cookies: []string{"session", "wp_*"}},
-		Key:    Key{[]string{"utm_*", "fbclid"}, []string{"q"}, true, []string{"X-Lang"}, []string{"theme"}},
-		Slice:  MiB,
-		Stale:  Stale{61 * time.Minute, time.Minute, 2 * time.Minute, 62 * time.Minute},
+		Bypass:       Bypass{Headers: []string{"X-Preview"}, Cookies: []string{"session", "wp_*"}},
+		Key:          Key{[]string{"utm_*", "fbclid"}, []string{"q"}, true, []string{"X-Lang"}, []string{"theme"}},
+		StripCookies: []string{"_ga*", "fbp"},
+		Slice:        MiB,
+		Stale:        Stale{61 * time.Minute, time.Minute, 2 * time.Minute, 62 * time.Minute},
 	}
 }
 
@@ -187,15 +190,16 @@ func wantEveryKey() *Config {
 					Hosts:      []HostPattern{{Host: "media.example", Subdomains: true, Port: 81}, {Host: "media.example", Port: 8080}},
 					PathPrefix: "/m",
 				},
-				Origin: "media", Admission: Rule{PolicyCounting, 6}, AllowAmbiguousPath: true, Rate: Rate{10, 2 * time.Second, 30},
+				Origin: "media", Admission: Rule{PolicyCounting, 6}, AllowAmbiguousPath: true, UnusualNames: true, Rate: Rate{10, 2 * time.Second, 30},
 				Cache: Caching{
 					DefaultTTL: 3 * time.Second, Heuristic: Heuristic{0.3, 25 * time.Hour}, TTLByStatus: map[int]time.Duration{500: time.Second},
 					ForceTTL: 2 * time.Second, SetCookie: SetCookieRefuse, NoVarySearch: true, ErrorMaxTTL: 12 * time.Second,
 					HonorNoStore: true, StorePostAnswers: true, Upgrades: true, Invalidate: InvalidateNone,
-					Stale:  Stale{61 * time.Minute, time.Minute, 2 * time.Minute, 5 * time.Minute},
-					Bypass: Bypass{Headers: []string{"X-Own"}, Cookies: []string{"id"}},
-					Key:    Key{[]string{"utm_*", "fbclid"}, []string{"r"}, true, []string{"X-Lang"}, []string{"currency"}},
-					Slice:  64 * KiB,
+					Stale:        Stale{61 * time.Minute, time.Minute, 2 * time.Minute, 5 * time.Minute},
+					Bypass:       Bypass{Headers: []string{"X-Own"}, Cookies: []string{"id"}},
+					Key:          Key{[]string{"utm_*", "fbclid"}, []string{"r"}, true, []string{"X-Lang"}, []string{"currency"}},
+					StripCookies: []string{"own"},
+					Slice:        64 * KiB,
 				},
 			},
 			{Name: "shop", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{PolicySecondHit, 0}, Cache: everyCaching(), Rate: everyRate()},

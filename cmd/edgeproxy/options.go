@@ -84,9 +84,10 @@ func (e *edge) routes() ([]proxy.Route, error) {
 		routes = append(routes, proxy.Route{
 			Name: r.Name, Hosts: hosts(r.Match.Hosts), PathPrefix: r.Match.PathPrefix,
 			Origin: byName[r.Origin], HostHeader: hostOf[r.Origin], Rule: rule,
-			Bypass:   bypass(r.Cache.Bypass),
-			Variants: rfc9111.Variants{AnyLanguageOrder: e.config.Cache.AnyLanguageOrder},
-			Caching:  cachingOptions(r.Cache), HonorRequest: r.Cache.HonorRequest, Key: key, AllowAmbiguousPath: r.AllowAmbiguousPath,
+			Bypass:       bypass(r.Cache.Bypass),
+			UnusualNames: r.UnusualNames, StripCookies: r.Cache.StripCookies,
+			AnyLanguageOrder: e.config.Cache.AnyLanguageOrder,
+			Caching:          cachingOptions(r.Cache), HonorRequest: r.Cache.HonorRequest, Key: key, AllowAmbiguousPath: r.AllowAmbiguousPath,
 			SliceBytes:   int64(r.Cache.Slice),
 			NoVarySearch: r.Cache.NoVarySearch, IgnoreNoStore: !r.Cache.HonorNoStore, StorePosts: r.Cache.StorePostAnswers,
 			NoUpgrades: !r.Cache.Upgrades, Invalidate: invalidation(r.Cache.Invalidate),

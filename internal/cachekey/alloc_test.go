@@ -35,5 +35,11 @@ func TestKeysAllocateNothing(t *testing.T) {
 	f("a usual target", 0, func() { dst = r.AppendTarget(dst[:0], usual) })
 	f("33 parameters to sort", 1, func() { dst = r.AppendTarget(dst[:0], many) })
 	f("selectors", 0, func() { dst = r.AppendSelectors(dst[:0], lines) })
+	names := cachekey.CookieNames{"wp_*", "session"}
+	f("ambiguity", 0, func() { _ = r.Ambiguous(cookie) })
+	f("cookies found and left out", 0, func() {
+		_ = names.Found(cookie[0])
+		dst, _ = names.AppendOthers(dst[:0], cookie[0])
+	})
 	f("a name without underscores", 0, func() { _ = r.Imitates("Accept-Encoding") })
 }

@@ -1,13 +1,22 @@
 package cachekey
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+
+	"edgeproxy/internal/field"
+)
 
 var semicolon = []byte(";")
+
+// mostCookies is how many cookies a line may have to be readable: as many as browsers
+// send at most. Beyond some number servers drop the rest, or refuse.
+const mostCookies = 180
 
 // appendCookies appends the kind of what follows, the names in the rules, each with
 // its values if cookies can be told apart, and the lines themselves if not.
 func (r *Rules) appendCookies(dst []byte, lines [][]byte) []byte {
-	if len(lines) > 1 || len(lines) == 1 && !plainCookies(lines[0]) {
+	if !Readable(lines) {
 		dst = append(dst, whole)
 		for _, name := range r.cookies {
 			dst = appendPart(dst, name)
@@ -26,13 +35,12 @@ func (r *Rules) appendCookies(dst []byte, lines [][]byte) []byte {
 	return dst
 }
 
-// appendValues appends for each cookie of this name in line a 1 and its value behind
-// its length, then a 0.
+// appendValues appends for each cookie of this name in line, which is readable, a 1 and
+// its value behind its length, then a 0.
 func appendValues(dst, line []byte, name string) []byte {
-	for more := len(line) > 0; more; {
+	for len(line) > 0 {
 		var piece []byte
-		piece, line, more = bytes.Cut(line, semicolon)
-		piece = bytes.Trim(piece, " \t")
+		piece, line = nextCookie(line)
 		if len(piece) > len(name) && piece[len(name)] == '=' && string(piece[:len(name)]) == name {
 			dst = appendPart(append(dst, 1), piece[len(name)+1:])
 		}
@@ -40,14 +48,60 @@ func appendValues(dst, line []byte, name string) []byte {
 	return append(dst, 0)
 }
 
-// plainCookies reports whether all parsers find the same cookies in line: it is a
-// cookie-string by RFC 6265 section 4.2.1, but for spaces around the semicolons,
-// empty pieces, and names, where brackets and the like separate nothing.
-func plainCookies(line []byte) bool {
-	for more := len(line) > 0; more; {
+// nextCookie takes the first cookie off a line: what stands before a semicolon, which
+// one space may follow.
+func nextCookie(line []byte) (piece, rest []byte) {
+	piece, rest, _ = bytes.Cut(line, semicolon)
+	if len(rest) > 0 && rest[0] == ' ' {
+		rest = rest[1:]
+	}
+	return piece, rest
+}
+
+// Ambiguous reports whether the rules name cookies and an origin may read them in the
+// lines of Cookie otherwise than they are keyed: the lines are not Readable, a cookie that
+// is named comes twice, or another may be taken for it.
+func (r *Rules) Ambiguous(lines [][]byte) bool {
+	if len(r.cookies) == 0 || len(lines) == 0 {
+		return false
+	}
+	if !Readable(lines) {
+		return true
+	}
+	for _, name := range r.cookies {
+		found := false
+		for line := lines[0]; len(line) > 0; {
+			var piece []byte
+			piece, line = nextCookie(line)
+			got := cookieName(piece)
+			exact := string(got) == name
+			if exact && found || !exact && resembles(got, name, false) {
+				return true
+			}
+			found = found || exact
+		}
+	}
+	return false
+}
+
+// Readable reports whether only one reading fits the lines of Cookie, so that all
+// parsers find the same cookies in them: there is one line at most, and it is a
+// cookie-string by RFC 6265 section 4.2.1, whose space behind a semicolon may be left
+// out. Names that begin with a dollar sign, and those of the attributes of Set-Cookie,
+// have some parsers read the rest in another way or not at all (RFC 2965). It allocates
+// nothing.
+func Readable(lines [][]byte) bool {
+	if len(lines) != 1 {
+		return len(lines) == 0
+	}
+	line := lines[0]
+	if n := len(line); n > 0 && (line[n-1] == ';' || line[n-1] == ' ') {
+		return false
+	}
+	for n := 0; len(line) > 0; n++ {
 		var piece []byte
-		piece, line, more = bytes.Cut(line, semicolon)
-		if piece = bytes.Trim(piece, " \t"); len(piece) > 0 && !plainCookie(piece) {
+		piece, line = nextCookie(line)
+		if n == mostCookies || !plainCookie(piece) {
 			return false
 		}
 	}
@@ -57,21 +111,38 @@ func plainCookies(line []byte) bool {
 // plainCookie reports whether piece is a name and a value of which all parsers
 // think the same.
 func plainCookie(piece []byte) bool {
-	end := bytes.IndexByte(piece, '=')
-	if end < 0 || !validCookieName(piece[:end]) {
+	name := cookieName(piece)
+	if len(name) == len(piece) || !validCookieName(name) || attribute(name) {
 		return false
 	}
-	value := piece[end+1:]
+	value := piece[len(name)+1:]
 	if n := len(value); n > 1 && value[0] == '"' && value[n-1] == '"' {
 		value = value[1 : n-1]
 	}
 	return octets(value)
 }
 
+// cookieName returns what stands before the first equals sign, all of piece if there is
+// none.
+func cookieName(piece []byte) []byte {
+	name, _, _ := bytes.Cut(piece, []byte("="))
+	return name
+}
+
 // validCookieName reports whether name can be one. A dollar sign at its start makes
 // some parsers read the whole line by RFC 2965, with commas and quotes.
-func validCookieName(name []byte) bool {
-	return len(name) > 0 && name[0] != '$' && bytes.IndexByte(name, '=') < 0 && octets(name)
+func validCookieName[T string | []byte](name T) bool {
+	return field.ValidName(name) && name[0] != '$'
+}
+
+// attribute reports whether name is that of an attribute of Set-Cookie, in any case.
+func attribute[T string | []byte](name T) bool {
+	for _, a := range [...]string{"path", "domain", "expires", "max-age", "secure", "httponly", "samesite", "version", "comment", "partitioned"} {
+		if len(name) == len(a) && strings.EqualFold(string(name), a) {
+			return true
+		}
+	}
+	return false
 }
 
 // octets reports whether b has only bytes of a cookie's value: no control byte, no
@@ -84,4 +155,31 @@ func octets(b []byte) bool {
 		}
 	}
 	return true
+}
+
+// resembles reports whether some origin may take a cookie of this name for one called
+// want, or with prefix for one that begins so: names are decoded by some, their case
+// counts for nothing to others, PHP makes an underscore of a dot, and reads an element of
+// an array behind a bracket.
+func resembles(name []byte, want string, prefix bool) bool {
+	d := decoder{rest: name}
+	for i := range len(want) {
+		c, ok := d.next()
+		if !ok || folded(c) != folded(want[i]) {
+			return false
+		}
+	}
+	c, more := d.next()
+	return prefix || !more || c == '['
+}
+
+// folded returns a letter in lower case, a digit as it is, and one sign for all others.
+func folded(c byte) byte {
+	switch {
+	case 'A' <= c && c <= 'Z':
+		return c + 'a' - 'A'
+	case 'a' <= c && c <= 'z', '0' <= c && c <= '9':
+		return c
+	}
+	return '_'
 }

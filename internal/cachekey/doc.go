@@ -22,7 +22,8 @@
 //     key, but answered by the origin, would let one client choose what all others
 //     get. So the target is another URL from then on, and whoever asks for that URL on a
 //     route without rules shares its key and means the same response.
-//   - What can be read in two ways is keyed whole: see AppendSelectors on cookies.
+//   - What can be read in two ways is keyed whole, and better passes the cache by: see
+//     AppendSelectors and Ambiguous on cookies.
 //   - All is linear in the length of the request (sorting: n log n), and no key is longer
 //     than the request, but for a few bytes for each part and the names in the rules.
 //

@@ -121,7 +121,10 @@ func validHeader(name string) bool {
 	return field.ValidName(name) && !starred(name)
 }
 
-func validCookie(name string) bool { return validCookieName([]byte(name)) && !starred(name) }
+// validCookie refuses what no line has that only one reading fits.
+func validCookie(name string) bool {
+	return validCookieName(name) && !attribute(name) && !starred(name)
+}
 
 // starred reports whether name looks like a pattern. Tokens may have a star, but no
 // field or cookie that is in use does.

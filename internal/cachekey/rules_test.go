@@ -34,7 +34,7 @@ func TestNewSaysAllThatIsWrong(t *testing.T) {
 
 	f(cachekey.Options{})
 	f(cachekey.Options{IgnoreQuery: []string{"a", "*", "utm_*", "ä b&=", long[1:]}, SortQuery: true})
-	f(cachekey.Options{Headers: []string{"x_y", "ACCEPT"}, Cookies: []string{"a[b]", "__Host-id"}})
+	f(cachekey.Options{Headers: []string{"x_y", "ACCEPT"}, Cookies: []string{"__Host-id"}})
 	f(cachekey.Options{IgnoreQuery: []string{"", "*a", "**", long}}, "ignore_query", "ignore_query *a", "ignore_query **", "ignore_query "+long)
 	f(cachekey.Options{OnlyQuery: many}, "only_query")
 	f(cachekey.Options{IgnoreQuery: []string{"a"}, OnlyQuery: []string{"b"}}, "only_query")

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"slices"
-	"strings"
 
 	"edgeproxy/internal/field"
 )
@@ -38,12 +37,12 @@ func (r *Rules) Reads(name string) bool {
 // an origin may take the first, the last or all of them. No line differs from an
 // empty one.
 //
-// Cookies are named by the rules and found in the Cookie line if that is one line, and
-// all in it is as RFC 6265 section 4.2.1 wants it. Otherwise parsers disagree
-// about where a cookie ends (quotes, commas, spaces, $Version), and a client could
-// have the origin answer for another value than the one keyed: then the lines are
-// keyed whole. That costs hits, and is never wrong. A cookie that comes twice has
-// both values in the key.
+// Cookies are named by the rules and found in the Cookie line if that is Readable.
+// Otherwise parsers disagree about where a cookie ends (quotes, commas, spaces, $Version),
+// and a client could have the origin answer for another value than the one keyed: then
+// the lines are keyed whole. That is never wrong, but no answer for others either:
+// Ambiguous says which requests had better pass the cache by. A cookie that comes twice
+// has both values in the key.
 //
 // AppendSelectors keeps no argument, and allocates only if dst has to grow.
 func (r *Rules) AppendSelectors(dst []byte, lines func(name string) [][]byte) []byte {
@@ -64,22 +63,18 @@ func (r *Rules) AppendSelectors(dst []byte, lines func(name string) [][]byte) []
 }
 
 // Imitates reports whether an origin may take a request field of this canonical
-// name for a keyed one although it is another: the two differ in hyphens and
-// underscores alone, which are the same to CGI (RFC 3875 section 4.1.18) and much
-// that came after it. A client would choose what others get by such a field, so it
+// name for a keyed one although it is another: the two differ in signs
+// alone, which are all underscores to CGI (RFC 3875 section 4.1.18) and much that came
+// after it. A client would choose what others get by such a field, so it
 // must not be forwarded on this route.
 func (r *Rules) Imitates(name string) bool {
 	if slices.Contains(r.headers, name) {
 		return false
 	}
+	name = field.Hyphenated(name)
 	return slices.ContainsFunc(r.headers, func(keyed string) bool {
-		return hyphenated(keyed) == hyphenated(name)
+		return field.Hyphenated(keyed) == name
 	})
-}
-
-// hyphenated returns name with hyphens for underscores, in canonical form.
-func hyphenated(name string) string {
-	return field.Canonical(strings.ReplaceAll(name, "_", "-"))
 }
 
 // appendLines appends how many lines there are, then each, trimmed, behind its

@@ -128,12 +128,11 @@ func TestAppendSelectorsFindsCookies(t *testing.T) {
 	f(nil, nil, "")
 	f(nil, nil, "session=5; ID=6; lan=7")
 	f([]string{"1"}, []string{"en"}, "session=5; id=1; lang=en")
-	f([]string{"1"}, nil, ";id=1;;")
-	f([]string{"1"}, nil, " id=1\t ;a=b")
+	f([]string{"1"}, nil, "id=1;a=b")
 	f([]string{"1", "2"}, nil, "id=1; x=2; id=2")
 	f([]string{""}, nil, "id=")
 	f([]string{"a=b==", `"q"`, `""`}, nil, `id=a=b==; id="q"; id=""`)
-	f([]string{"1"}, nil, "a[b]=2; id=1; c.d=(3)")
+	f([]string{"1"}, nil, "a.b=2; id=1; c%d=(3)[4]")
 }
 
 // What parsers read in different ways must be in the key as it is.
@@ -158,6 +157,17 @@ func TestCookiesThatCanBeReadInTwoWaysAreKeyedWhole(t *testing.T) {
 		{"x\t=1; id=5"},
 		{"id =5"},
 		{"id= 5"},
+		{";id=5"},
+		{"id=5;"},
+		{"x=6;; id=5"},
+		{"x=6;  id=5"},
+		{"x=6;\tid=5"},
+		{"x=6 ; id=5"},
+		{"a[b]=1; id=5"},
+		{"a(b)=1; id=5"},
+		{"Path=/; id=5"},
+		{"id=5; max-age=1"},
+		{strings.Repeat("x=1; ", 180) + "id=5"},
 		{"id=5", "id=6"},
 		{"id=5", "x=6"},
 		{"", ""},
@@ -167,6 +177,60 @@ func TestCookiesThatCanBeReadInTwoWaysAreKeyedWhole(t *testing.T) {
 			t.Errorf("%q: got %+v, want the lines whole", lines, got)
 		}
 	}
+}
+
+// A client that has two readings for one key could fill it with the answer to the other.
+func TestNamedCookiesWithTwoReadingsAreAmbiguous(t *testing.T) {
+	r := rules(t, cachekey.Options{Cookies: []string{"id", "the_lang"}})
+	f := func(want bool, lines ...string) {
+		t.Helper()
+		if got := r.Ambiguous((request{"Cookie": lines}).lines("Cookie")); got != want {
+			t.Errorf("%q: got %v, want %v", lines, got, want)
+		}
+	}
+	f(false)
+	f(false, "")
+	f(false, "id=5")
+	f(false, "x=1; id=5; the_lang=de; y=2")
+	f(false, "ids=1; xid=2; id.x=3; the_lang2=4")
+	f(true, `x="a; id=5"`)
+	f(true, "id=5", "x=1")
+	f(true, "id=5; x=1; id=5") // which one?
+	f(true, "id=5; ID=6")
+	f(true, "Id=6")
+	f(true, "%69d=6; id=5")
+	f(true, "the.lang=de")
+	f(true, "the_lang=de; the%5Flang=en")
+	f(true, "the-lang=de")
+	f(true, "id%5B0]=6")
+	if (&cachekey.Rules{}).Ambiguous([][]byte{[]byte("="), nil}) {
+		t.Error("without cookie rules: got an ambiguous request")
+	}
+}
+
+func TestCookieNames(t *testing.T) {
+	names := cachekey.CookieNames{"session", "wp_*"}
+	for line, want := range map[string]bool{
+		"": false, "session=1": true, "a=1; session=": true, "sessions=1": false, "wp_x=1": true, "wp_=1": true, "wp=1": false,
+		"a=session": false, "Session=1": true, "sess%69on=1": true, "WP.x=1": true, "a=1;wp-x=2": true,
+	} {
+		if got := names.Found([]byte(line)); got != want {
+			t.Errorf("%q: got %v, want %v", line, got, want)
+		}
+	}
+	f := func(line, want string, found bool) {
+		t.Helper()
+		got, ok := names.AppendOthers([]byte("x"), []byte(line))
+		if ok != found || string(got) != "x"+want {
+			t.Errorf("%q: got %q %v, want %q %v", line, got, ok, want, found)
+		}
+	}
+	f("a=1;b=2;", "", false)
+	f("Session=1", "", false)
+	f("session=1", "", true)
+	f("a=1;session=2 ; b=3;;", "a=1; b=3", true)
+	f("wp_a=1; wp_b=2; wp=3", "wp=3", true)
+	f(`a="1; session=2"; session`, `a="1`, true)
 }
 
 // TestKeysOfOtherRequestsOrRulesDiffer builds whole keys, as the proxy does, from

@@ -21,11 +21,12 @@ import (
 //	open-below SHARE
 //	TIME D                    default-ttl, collapse-wait, uncacheable-for, first-byte, between-reads, queue-wait, write-idle
 //	host-header TEXT
-//	bypass-header NAME..., bypass-cookie NAME...
 //	allow-ambiguous-path, honor-request, no-vary-search, store-post-answers, ignore-no-store, no-upgrades
+//	any-language-order, unusual-names
 //	invalidate MODE           unsafe, same_url, none
 //	error-max-ttl D           10s if not set
 //	ttl-by-status STATUS D    may be set several times
+//	bypass-header NAME..., bypass-cookie NAME..., strip-cookie NAME...
 //	heuristic FRACTION
 //	set-cookie MODE           shared, refuse, strip, store
 //	trusted-proxies PREFIX    of those that are believed; may be set several times
@@ -41,6 +42,7 @@ func (o *Options) apply(s *step) error {
 	flags := map[string]*bool{
 		"honor-request": &o.HonorRequest, "allow-ambiguous-path": &o.AllowAmbiguousPath, "no-vary-search": &o.NoVarySearch,
 		"store-post-answers": &o.StorePosts, "ignore-no-store": &o.IgnoreNoStore, "no-upgrades": &o.NoUpgrades,
+		"any-language-order": &o.AnyLanguageOrder, "unusual-names": &o.UnusualNames,
 	}
 	switch key := w[0]; {
 	case flags[key] != nil:
@@ -53,6 +55,9 @@ func (o *Options) apply(s *step) error {
 		return nil
 	case key == "bypass-cookie":
 		o.Bypass.Cookies = w[1:]
+		return nil
+	case key == "strip-cookie":
+		o.StripCookies = w[1:]
 		return nil
 	case key == "policy":
 		return o.applyPolicy(w[1:])

@@ -65,3 +65,16 @@ func TestValid(t *testing.T) {
 		t.Error("ValidValue: wrong verdict")
 	}
 }
+
+func TestHyphenated(t *testing.T) {
+	for name, want := range map[string]string{
+		"": "", "Accept": "Accept", "x-B2": "X-B2", "Accept_Language": "Accept-Language", "X.y": "X-Y", "x!": "X-", "X-A~b": "X-A-B",
+	} {
+		if got := Hyphenated(name); got != want {
+			t.Errorf("Hyphenated(%q): got %q, want %q", name, got, want)
+		}
+		if usual := Usual(name); usual != (Canonical(name) == want) {
+			t.Errorf("Usual(%q): got %v", name, usual)
+		}
+	}
+}

@@ -65,7 +65,7 @@ func (x *exchange) firstAsked() (first int64, single bool) {
 	if !x.asks.ranged || !x.asks.get {
 		return 0, true
 	}
-	lines := x.lines(fasthttp.HeaderRange)
+	lines := x.asked(fasthttp.HeaderRange)
 	if len(lines) != 1 {
 		return 0, len(lines) == 0
 	}

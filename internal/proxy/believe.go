@@ -67,14 +67,13 @@ func (x *exchange) believe(t *forwarded.Trusted) {
 // told is what the trusted peer says. The chain begins with the peer and ends with
 // the client.
 func (x *exchange) told(peer []netip.Addr) (chain []netip.Addr, proto, host []byte) {
-	h := &x.ctx.Request.Header
 	switch {
 	case x.seen.xForwarded:
-		proto = forwarded.Last(h.PeekAll(fasthttp.HeaderXForwardedProto))
-		host = forwarded.Last(h.PeekAll(fasthttp.HeaderXForwardedHost))
-		return x.trusted.XForwardedFor(peer, h.PeekAll(fasthttp.HeaderXForwardedFor)), proto, host
+		proto = forwarded.Last(x.all(fasthttp.HeaderXForwardedProto))
+		host = forwarded.Last(x.all(fasthttp.HeaderXForwardedHost))
+		return x.trusted.XForwardedFor(peer, x.all(fasthttp.HeaderXForwardedFor)), proto, host
 	case x.seen.forwarded:
-		return x.trusted.Forwarded(peer, h.PeekAll(fasthttp.HeaderForwarded))
+		return x.trusted.Forwarded(peer, x.all(fasthttp.HeaderForwarded))
 	}
 	return peer, nil, nil
 }

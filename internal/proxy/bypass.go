@@ -1,42 +1,62 @@
 package proxy
 
-import "strings"
+import "edgeproxy/internal/cachekey"
 
 // Bypass names what makes a request pass by the cache: neither answered from it,
 // nor stored, nor a sighting.
 type Bypass struct {
 	// Headers are names of fields in canonical form that do so by being there.
 	Headers []string
-	// Cookies are names of cookies, case-sensitive, that do; a * at the end stands
-	// for any ending.
-	Cookies []string
+	// Cookies are names of cookies that do, and so does what an origin may take for one.
+	Cookies cachekey.CookieNames
 }
 
 // holds reports whether x has one of them.
 func (b *Bypass) holds(x *exchange) bool {
-	h := &x.ctx.Request.Header
 	for _, name := range b.Headers {
-		if len(h.PeekAll(name)) > 0 {
+		if x.has(name) {
 			return true
 		}
 	}
 	if len(b.Cookies) == 0 || !x.asks.cookie {
 		return false
 	}
-	for name := range h.Cookies() {
-		if b.names(name) {
-			return true
-		}
-	}
-	return false
+	lines := x.lines("Cookie")
+	return len(lines) == 1 && cachekey.Readable(lines) && b.Cookies.Found(lines[0])
 }
 
-// names reports whether the cookie is among those named.
-func (b *Bypass) names(cookie []byte) bool {
-	for _, name := range b.Cookies {
-		if start, open := strings.CutSuffix(name, "*"); open && strings.HasPrefix(string(cookie), start) || string(cookie) == name {
-			return true
-		}
+// ambiguousCookies reports whether the route goes by cookies and the origin may read
+// those of x in another way: what is keyed is then not what the answer was made for.
+func (x *exchange) ambiguousCookies() bool {
+	r := x.route
+	if !x.asks.cookie || len(r.Bypass.Cookies) == 0 && !r.Key.Reads("Cookie") {
+		return false
 	}
-	return false
+	lines := x.lines("Cookie")
+	return !cachekey.Readable(lines) || r.Key.Ambiguous(lines)
+}
+
+// stripCookies takes the cookies that the route strips out of x, before its key, its
+// sighting and its origin.
+func (x *exchange) stripCookies() {
+	names := x.route.StripCookies
+	if len(names) == 0 || !x.asks.cookie {
+		return
+	}
+	x.asks.cookie = false
+	kept := x.fields[:0]
+	for _, f := range x.fields {
+		if sameName(f.name, "Cookie") {
+			n := len(x.scratch)
+			if out, found := names.AppendOthers(x.scratch, f.value); found {
+				x.scratch, f.value = out, out[n:]
+				if len(f.value) == 0 {
+					continue
+				}
+			}
+			x.asks.cookie = true
+		}
+		kept = append(kept, f)
+	}
+	x.fields = kept
 }

@@ -50,10 +50,10 @@ func (x *exchange) evaluate(rep rfc9111.Representation, size int64, most int) cu
 	if !x.asks.ranged || !x.asks.get || size < 0 {
 		return whole
 	}
-	if !rfc9111.IfRangeHolds(x.lines(fasthttp.HeaderIfRange), rep, x.start) {
+	if !rfc9111.IfRangeHolds(x.asked(fasthttp.HeaderIfRange), rep, x.start) {
 		return whole
 	}
-	lines := x.lines(fasthttp.HeaderRange)
+	lines := x.asked(fasthttp.HeaderRange)
 	if len(lines) != 1 {
 		return whole
 	}
@@ -97,13 +97,13 @@ func (c cut) divide(e *cache.Entry) cut {
 	return c
 }
 
-// notModified copies the lines of one field before it asks for the other:
-// fasthttp gives both in the same place.
+// notModified copies the lines of one field before it asks for the other: both come in
+// the same place.
 func (x *exchange) notModified(rep rfc9111.Representation) bool {
 	var room [4][]byte
-	none := append(room[:0], x.lines(fasthttp.HeaderIfNoneMatch)...)
+	none := append(room[:0], x.asked(fasthttp.HeaderIfNoneMatch)...)
 	return rfc9111.NotModified(rfc9111.Conditions{
-		Method: x.method, IfNoneMatch: none, IfModifiedSince: x.lines(fasthttp.HeaderIfModifiedSince),
+		Method: x.method, IfNoneMatch: none, IfModifiedSince: x.asked(fasthttp.HeaderIfModifiedSince),
 	}, rep, x.start)
 }
 

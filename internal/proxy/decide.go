@@ -27,10 +27,12 @@ func (p *Proxy) decide(x *exchange) disposition {
 	if !p.paced(x) {
 		return refused
 	}
+	x.stripCookies()
+	why, fwd := x.bypass()
+	x.answerable = why == reason.None
 	if x.asks.get || x.asks.head {
 		x.keyURL(p.Hasher)
 	}
-	why, fwd := x.bypass()
 	switch {
 	case why == reason.None:
 	case x.request.OnlyIfCached && (x.asks.get || x.asks.head):
@@ -146,6 +148,8 @@ func (x *exchange) bypass() (reason.Reason, forward) {
 		return reason.AmbiguousPath, fwdBypass
 	case x.route.Bypass.holds(x):
 		return reason.Bypass, fwdBypass
+	case x.ambiguousCookies():
+		return reason.AmbiguousCookie, fwdBypass
 	}
 	return reason.None, fwdNone
 }

@@ -109,6 +109,11 @@ type exchange struct {
 	parted       bool      // from a flight whose response was another's
 	demand       cache.Key // by which sightings go
 
+	// fields are all lines of the head, in order. answerable says that the cache may
+	// answer, and so that lines are forwarded in their normal form.
+	fields     []line
+	answerable bool
+
 	asks    asks
 	seen    seen
 	request rfc9111.RequestDirectives
@@ -154,6 +159,7 @@ type exchange struct {
 	upload *upload
 	block  []byte // the response head in the making
 	raw    [][]byte
+	folded []byte // a value in its normal form
 	source bytes.Reader
 	parser *bufio.Reader
 }
@@ -176,6 +182,9 @@ type seen struct{ cacheControl, connection, expect, forwarded, xForwarded, via, 
 // parser of its own.
 const parserBytes = 4 << 10
 
+// mostFieldsKept is for how many field lines an exchange keeps room.
+const mostFieldsKept = 256
+
 func newExchange() *exchange {
 	x := &exchange{scratch: make([]byte, 0, 1024), block: make([]byte, 0, 1024)}
 	x.parser = bufio.NewReaderSize(&x.source, parserBytes)
@@ -185,9 +194,13 @@ func newExchange() *exchange {
 // reset makes x fit for the next request, keeping its buffers.
 func (x *exchange) reset() {
 	scratch, block, raw, parser := x.scratch[:0], x.block[:0], x.raw[:0], x.parser
+	fields, folded := x.fields[:0], x.folded[:0]
+	if cap(fields) > mostFieldsKept {
+		fields = nil
+	}
 	entries := x.assembled.entries
 	clear(entries) // they may have left the cache
-	*x = exchange{scratch: scratch, block: block, raw: raw, parser: parser}
+	*x = exchange{scratch: scratch, block: block, raw: raw, fields: fields, folded: folded, parser: parser}
 	x.assembled.entries = entries[:0]
 	x.parser.Reset(nil)
 }

@@ -205,7 +205,7 @@ func TestOneRequestHereIsOneRequestThere(t *testing.T) {
 // second framing in the fields that are handed on.
 func TestFramingFieldsInDisguise(t *testing.T) {
 	w := &witness{}
-	e, _ := before(t, edgetest.Options{Rule: always()}, w.script)
+	e, _ := before(t, edgetest.Options{Rule: always(), UnusualNames: true}, w.script)
 	ask(t, e, "GET /a HTTP/1.1\r\nHost: h\r\nTransfer_Encoding: chunked\r\nContent_Length: 7\r\nKeep_Alive: 1\r\nX_Y: z\r\n\r\n")
 	_, head := w.take()
 	for _, name := range []string{"Transfer_encoding", "Content_length", "Keep_alive"} {

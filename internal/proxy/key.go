@@ -33,7 +33,7 @@ func (x *exchange) keyURL(hasher cache.Hasher) {
 	x.urlLen = len(x.scratch) - n
 	x.base = x.url
 	if rules.Selects() {
-		x.scratch = rules.AppendSelectors(x.scratch, x.rawLines)
+		x.scratch = rules.AppendSelectors(x.scratch, x.lines)
 		x.base = hasher.Sum(x.scratch[n:])
 	}
 	x.name = x.scratch[n:]

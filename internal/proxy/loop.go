@@ -20,9 +20,8 @@ const maxPassed = 20
 // stand behind each other, and a client's open quote in front could hide a member
 // from whoever parses. It is random, and only origins get to know it.
 func (p *Proxy) loops(x *exchange) bool {
-	h := &x.ctx.Request.Header
 	if x.seen.loop {
-		lines := h.PeekAll(headerCDNLoop)
+		lines := x.all(headerCDNLoop)
 		for _, line := range lines {
 			if bytes.Contains(line, p.instance) {
 				return true
@@ -32,7 +31,7 @@ func (p *Proxy) loops(x *exchange) bool {
 			return true
 		}
 	}
-	return x.seen.via && members(h.PeekAll(fasthttp.HeaderVia)) > maxPassed
+	return x.seen.via && members(x.all(fasthttp.HeaderVia)) > maxPassed
 }
 
 // members counts the members of a list by its commas: those in comments and quoted
@@ -50,7 +49,7 @@ func members(lines [][]byte) int {
 // take it away.
 func (x *exchange) passed(name, own string) string {
 	var b strings.Builder
-	for _, line := range x.ctx.Request.Header.PeekAll(name) {
+	for _, line := range x.all(name) {
 		if len(line) > 0 {
 			b.Write(line)
 			b.WriteString(", ")

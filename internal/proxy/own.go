@@ -13,8 +13,8 @@ import (
 	"edgeproxy/internal/wire"
 )
 
-// This file alone reads fasthttp's request, whose bytes live until the handler
-// returns, and copies what must live longer.
+// This file and lines.go alone read fasthttp's request, whose bytes live until the
+// handler returns, and copy what must live longer.
 
 // readHeader checks the framing of the header and finds what its fields ask of a
 // cache. It returns how many field lines there are. It allocates nothing.
@@ -24,7 +24,8 @@ import (
 func (x *exchange) readHeader() (fields int, err error) {
 	h := &x.ctx.Request.Header
 	w := wire.Walk(h.RawHeaders())
-	for name := range w.Names {
+	for name, value := range w.Lines {
+		x.fields = append(x.fields, line{name, value})
 		x.note(name)
 	}
 	if err := w.Err(); err != nil {
@@ -34,19 +35,25 @@ func (x *exchange) readHeader() (fields int, err error) {
 	a.get, a.head = h.IsGet(), h.IsHead()
 	a.body = h.ContentLength() > 0 || h.ContentLength() == -1
 	x.closing = x.closing || a.body && lastOfConnection(&w)
-	if x.seen.connection {
-		for _, line := range h.PeekAll(fasthttp.HeaderConnection) {
-			for range rfc9111.ConnectionOptions(line) {
-				a.connectionNames = true
+	if x.seen.connection || x.seen.cacheControl {
+		x.readControls()
+	}
+	return w.Count(), nil
+}
+
+// readControls reads what Connection and Cache-Control say. fasthttp keeps one line of
+// Connection alone.
+func (x *exchange) readControls() {
+	for i := range x.fields {
+		switch f := &x.fields[i]; {
+		case sameName(f.name, fasthttp.HeaderCacheControl):
+			x.request.Add(f.value)
+		case sameName(f.name, fasthttp.HeaderConnection):
+			for range rfc9111.ConnectionOptions(f.value) {
+				x.asks.connectionNames = true
 			}
 		}
 	}
-	if x.seen.cacheControl {
-		for _, line := range h.PeekAll(fasthttp.HeaderCacheControl) {
-			x.request.Add(line)
-		}
-	}
-	return w.Count(), nil
 }
 
 // lastOfConnection reports whether fasthttp may read the end of a request's body, or
@@ -106,68 +113,6 @@ func (s *seen) note(name []byte) {
 	}
 }
 
-// lines returns the lines of a field as they are forwarded: none if Connection
-// names it. They are valid until the next call.
-func (x *exchange) lines(name string) [][]byte {
-	if rfc9111.HopByHop(name) || x.asks.connectionNames && x.namedByConnection(name) {
-		return nil
-	}
-	return x.ctx.Request.Header.PeekAll(name)
-}
-
-func (x *exchange) namedByConnection(name string) bool {
-	for _, line := range x.ctx.Request.Header.PeekAll(fasthttp.HeaderConnection) {
-		for option := range rfc9111.ConnectionOptions(line) {
-			if strings.EqualFold(string(option), name) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// rawLines returns the lines of a field byte for byte, as they are forwarded: fasthttp
-// would give cookies as it understands them. None if Connection names the field.
-// They are valid until the next call. It allocates nothing once there is room.
-func (x *exchange) rawLines(name string) [][]byte {
-	x.raw = x.raw[:0]
-	if x.asks.connectionNames && x.namedByConnection(name) {
-		return nil
-	}
-	for rest := x.ctx.Request.Header.RawHeaders(); len(rest) > 0; {
-		var line []byte
-		line, rest, _ = bytes.Cut(rest, []byte("\r\n"))
-		k, v, ok := bytes.Cut(line, []byte(":"))
-		if !ok {
-			break // the empty line at the end
-		}
-		if sameName(k, name) {
-			x.raw = append(x.raw, v)
-		}
-	}
-	return x.raw
-}
-
-// sameName reports whether a field is called name, in whatever case.
-func sameName(k []byte, name string) bool {
-	if len(k) != len(name) {
-		return false
-	}
-	for i, c := range k {
-		if lower(c) != lower(name[i]) {
-			return false
-		}
-	}
-	return true
-}
-
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + 'a' - 'A'
-	}
-	return c
-}
-
 // protocols returns the ones that x's origin may be asked to switch to, as the client
 // listed them; "" where there are none. A request may always go on without: one of
 // HTTP/1.0 has to (RFC 9110 section 7.8), and one with a body, with two lists, or with
@@ -177,7 +122,7 @@ func (x *exchange) protocols() string {
 	if !x.asks.upgrade || !x.asks.connectionNames || x.asks.body || !h.IsHTTP11() || !x.namedByConnection(fasthttp.HeaderUpgrade) {
 		return ""
 	}
-	lines := h.PeekAll(fasthttp.HeaderUpgrade)
+	lines := x.all(fasthttp.HeaderUpgrade)
 	if len(lines) != 1 {
 		return ""
 	}
@@ -193,7 +138,7 @@ func (x *exchange) protocols() string {
 // part of every chunked body, and to have one sent is no more than that.
 func (x *exchange) asksTrailers() bool {
 	h := &x.ctx.Request.Header
-	return h.IsHTTP11() && slices.ContainsFunc(h.PeekAll(fasthttp.HeaderTE), rfc9111.TakesTrailers[[]byte])
+	return h.IsHTTP11() && slices.ContainsFunc(x.all(fasthttp.HeaderTE), rfc9111.TakesTrailers[[]byte])
 }
 
 // ownTrailers has r, whose body comes in chunks, followed by the trailers to forward, and
@@ -201,7 +146,7 @@ func (x *exchange) asksTrailers() bool {
 func (p *Proxy) ownTrailers(x *exchange, r *origin.Request) {
 	u, h, named := x.upload, &x.ctx.Request.Header, x.ownNames()
 	drop := func(name string) bool {
-		return named[name] || framing(name) || untrusted(name) || x.route.Key.Imitates(name)
+		return named[name] || x.withheld(name)
 	}
 	var names []string
 	for _, key := range h.PeekTrailerKeys() { // the announced ones, for the body was not read
@@ -240,76 +185,20 @@ func copyTrailers(section []byte, most int) (list field.List, err error) {
 	return list, nil
 }
 
-// appendVariant appends to the URL key in dst what the fields called names add.
-func (x *exchange) appendVariant(dst []byte, names []string) []byte {
-	for _, name := range names {
-		dst = x.route.Variants.AppendField(dst, name, x.lines(name))
-	}
-	return dst
-}
-
-// ownNames returns the names of the fields that Connection makes hop-by-hop,
-// canonical, so that they outlive the look at the header.
-func (x *exchange) ownNames() map[string]bool {
-	if !x.asks.connectionNames {
-		return nil
-	}
-	named := map[string]bool{}
-	for _, line := range x.ctx.Request.Header.PeekAll(fasthttp.HeaderConnection) {
-		for option := range rfc9111.ConnectionOptions(line) {
-			named[field.Canonical(string(option))] = true
-		}
-	}
-	return named
-}
-
-// ownFields copies the fields to forward, in order: without hop-by-hop fields,
-// without what is not keyed and trusted, without Host and framing, which the
-// origin room writes, and without what drop names.
-func (x *exchange) ownFields(drop func(name string) bool) field.List {
-	named := x.ownNames()
-	list := make(field.List, 0, 16)
-	// The lines as they came: fasthttp would parse the cookies and write them anew,
-	// without those it does not understand.
-	for rest := x.ctx.Request.Header.RawHeaders(); len(rest) > 0; {
-		var line []byte
-		line, rest, _ = bytes.Cut(rest, []byte("\r\n"))
-		k, v, ok := bytes.Cut(line, []byte(":"))
-		if !ok {
-			break // the empty line at the end
-		}
-		name := field.Canonical(string(k))
-		switch {
-		case rfc9111.HopByHop(hyphened(name)), named[name], framing(name), untrusted(name), drop(name):
-		default:
-			list.Add(name, string(bytes.Trim(v, " \t")))
-		}
-	}
-	return list
-}
-
 // framing names what is ours to say to the origin.
 func framing(name string) bool {
-	switch hyphened(name) {
+	switch field.Hyphenated(name) {
 	case "Host", "Content-Length", "Transfer-Encoding", "Expect", "Via", headerCDNLoop:
 		return true
 	}
 	return false
 }
 
-// hyphened returns the canonical name that some servers read where underscores are.
-func hyphened(name string) string {
-	if strings.IndexByte(name, '_') < 0 {
-		return name
-	}
-	return field.Canonical(strings.ReplaceAll(name, "_", "-"))
-}
-
 // untrusted names the fields that origins commonly trust without their being in
 // the key: forwarded, they would let one client choose what others are served.
-// Spellings with an underscore count too.
+// Spellings with other signs count too.
 func untrusted(name string) bool {
-	name = hyphened(name)
+	name = field.Hyphenated(name)
 	if strings.HasPrefix(name, "X-Forwarded-") {
 		return true
 	}

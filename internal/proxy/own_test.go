@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/valyala/fasthttp"
 
+	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/field"
 )
 
@@ -14,7 +15,7 @@ import (
 func exchangeOf(t *testing.T, head string) *exchange {
 	t.Helper()
 	x := newExchange()
-	x.route = &route{Route: &Route{}}
+	x.route = &route{Route: &Route{Key: &cachekey.Rules{}}}
 	x.ctx = &fasthttp.RequestCtx{}
 	raw := strings.ReplaceAll(head, "\n", "\r\n") + "\r\n\r\n"
 	x.source.Reset([]byte(raw))

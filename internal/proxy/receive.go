@@ -113,7 +113,7 @@ func (x *exchange) canonicalHost(raw []byte) bool {
 func (p *Proxy) expectation(x *exchange) int {
 	h := &x.ctx.Request.Header
 	if x.seen.expect && h.IsHTTP11() {
-		for _, e := range h.PeekAll(fasthttp.HeaderExpect) {
+		for _, e := range x.all(fasthttp.HeaderExpect) {
 			if len(e) > 0 && !strings.EqualFold(string(e), "100-continue") {
 				return fasthttp.StatusExpectationFailed
 			}

@@ -45,11 +45,18 @@ type Route struct {
 	NoUpgrades bool
 	// Invalidate is what unsafe methods make the cache forget.
 	Invalidate Invalidation
-	Variants   rfc9111.Variants
+	// AnyLanguageOrder says that the order in Accept-Language does not count. It has no
+	// meaning of its own (RFC 9110 section 12.5.4), but some origins take it for one.
+	AnyLanguageOrder bool
+	// UnusualNames lets request fields through whose name has other than letters, digits
+	// and hyphens in it.
+	UnusualNames bool
 	// SliceBytes is the size of the slices that large objects are fetched and stored in;
 	// 0 fetches them whole. At most MaxObjectBytes of the Proxy.
 	SliceBytes int64
 	Bypass     Bypass
+	// StripCookies names cookies that are taken out of requests, whatever becomes of them.
+	StripCookies cachekey.CookieNames
 	// Key says what forms the key besides; nil is nothing. Its header rules may name
 	// what KeyableHeader reports.
 	Key *cachekey.Rules

@@ -25,7 +25,7 @@ func (sl *slice) beyond(x *exchange) bool {
 	if sl.entry != nil || sl.head.status != fasthttp.StatusRequestedRangeNotSatisfiable {
 		return false
 	}
-	return !x.asks.ranged || x.asks.conditional || len(x.lines(fasthttp.HeaderIfRange)) > 0
+	return !x.asks.ranged || x.asks.conditional || len(x.asked(fasthttp.HeaderIfRange)) > 0
 }
 
 // given returns what the client gets of the head of the slice.

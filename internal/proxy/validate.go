@@ -240,7 +240,7 @@ func (j *job) outlive(x *exchange, drop func(name string) bool) {
 					lines = append(lines, []byte(fields[i].Value))
 				}
 			}
-			name = j.route.Variants.AppendField(name, n, lines)
+			name = rfc9111.AppendVariantField(name, n, lines)
 		}
 		return name
 	}

@@ -40,6 +40,7 @@ const (
 	Precondition
 	Upgrade
 	AmbiguousPath
+	AmbiguousCookie
 	Bypass
 	OnlyIfCached
 	NoRoute
@@ -79,7 +80,7 @@ var words = [Count]string{
 	NotModified:    "not-modified",
 	RequestNoStore: "request-no-store", RequestBody: "request-body", Precondition: "precondition",
 	Upgrade:       "upgrade",
-	AmbiguousPath: "ambiguous-path", Bypass: "bypass", OnlyIfCached: "only-if-cached", NoRoute: "no-route",
+	AmbiguousPath: "ambiguous-path", AmbiguousCookie: "ambiguous-cookie", Bypass: "bypass", OnlyIfCached: "only-if-cached", NoRoute: "no-route",
 	BadRequest: "bad-request", ClientTimeout: "client-timeout", Loop: "loop",
 	TooLarge: "too-large", InflightLimit: "inflight-limit", Refused: "refused", Purged: "purged", WaitTimeout: "wait-timeout",
 	Rate: "rate", ClientShare: "client-share",

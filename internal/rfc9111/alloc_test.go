@@ -60,9 +60,11 @@ func TestRequestSideDoesNotAllocate(t *testing.T) {
 		}
 	})
 	key, languages := make([]byte, 0, 1024), lines("en-GB, en;q=0.5", "De")
-	f("AppendVariantField", func() {
+	codings := lines("gzip, deflate;q=0.5, br")
+	f("AppendVariantField, AppendLanguages, Codings", func() {
 		key = AppendVariantField(key[:0], "Accept", tags)
-		key = AppendVariantField(key, "Accept-Language", languages)
+		key, _ = AppendLanguages(key, languages, true)
+		key = append(key, Codings(codings)...)
 	})
 	search := NoVarySearch{Unordered: true, Names: []string{"utm_campaign", "utm_source"}}
 	query := []byte("q=caf%C3%A9+au+lait&utm_source=x&page=2&utm_campaign=" + strings.Repeat("y", 300))

@@ -21,7 +21,7 @@ func BenchmarkNotModifiedWithoutCondition(b *testing.B) {
 func BenchmarkAppendVariantField(b *testing.B) {
 	key, values := make([]byte, 0, 256), lines("gzip, deflate, br, zstd")
 	for b.Loop() {
-		key = AppendVariantField(key[:0], "Accept-Encoding", values)
+		key = AppendVariantField(key[:0], "Accept-Encoding", [][]byte{Codings(values)})
 	}
 }
 

@@ -5,8 +5,8 @@
 //   - May a shared cache store this response, and which of its fields (Judge)? How
 //     may it be used then, fresh, stale or after validation (Policy)?
 //   - How old is it (InitialAge, CurrentAge)?
-//   - Which requests select it: by fields (VaryNames, AppendVariantField), by query
-//     (ParseNoVarySearch)?
+//   - Which requests select it: by fields (VaryNames, AppendVariantField) and in which
+//     form of them (Codings, AppendLanguages), by query (ParseNoVarySearch)?
 //   - Does a condition or range of a request hold for it (NotModified,
 //     IfRangeHolds, ParseRange, AppendRanges, Coalesce), and what of it does a
 //     part hold (PartOf)?

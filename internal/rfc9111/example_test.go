@@ -96,7 +96,15 @@ func ExampleAppendVariantField() {
 	fmt.Printf("%q\n", key)
 	// Output:
 	// [Accept Cookie] false
-	// "\x06Accept\x01\x0etext/html, */*\x06Cookie\x00"
+	// "\x06Accept\x02\ttext/html\x03*/*\x06Cookie\x00"
+}
+
+func ExampleCodings() {
+	fmt.Printf("%s\n", rfc9111.Codings([][]byte{[]byte("gzip, deflate, br;q=0.9, zstd")}))
+	fmt.Printf("%s\n", rfc9111.Codings([][]byte{[]byte("gzip;q=0, *;q=0.5, identity;q=0")}))
+	// Output:
+	// zstd, br, gzip
+	// zstd, br, identity;q=0
 }
 
 func ExampleRequestDirectives_Add() {

@@ -66,12 +66,13 @@ func TestVariantMatches(t *testing.T) {
 	}
 	f(true, nil, nil)
 	f(true, lines("1"), lines("1"))
-	f(true, lines("1", "2"), lines("1, 2"))
+	f(false, lines("1", "2"), lines("1, 2")) // an origin may take one of two lines
 	f(true, lines(" 1\t"), lines("1"))
-	f(true, lines(" 1 ", "\t2"), lines("1, 2 "))
+	f(true, lines(" 1 ", "\t2"), lines("1", "2 "))
 	f(false, lines("1"), lines("2"))
 	f(false, lines("1"), nil)
 	f(false, lines(""), nil)
+	f(true, lines(""), lines(" "))
 	f(false, lines("", ""), lines(""))
 	f(false, lines("1", "2"), lines("2", "1"))
 	f(false, lines("a"), lines("A"))
@@ -103,39 +104,10 @@ func TestVariantCannotBeForged(t *testing.T) {
 	}
 }
 
-// RFC 9110 sections 12.5.3 and 12.5.4: what a list of codings or languages says
-// does not depend on case and white space, and on nothing else that is left out.
-func TestVariantFoldsListsOfCodingsAndLanguages(t *testing.T) {
-	f := func(same bool, a, b [][]byte) {
-		t.Helper()
-		for _, name := range []string{"Accept-Encoding", "Accept-Language"} {
-			ka, kb := AppendVariantField(nil, name, a), AppendVariantField(nil, name, b)
-			if got := bytes.Equal(ka, kb); got != same {
-				t.Errorf("%s: %q and %q: got equal %v, want %v", name, a, b, got, same)
-			}
-		}
-	}
-	f(true, lines("en, de"), lines("eN,De"))
-	f(true, lines("en, de"), lines(" en ,   de"))
-	f(true, lines("gzip;q=0.5, br"), lines("GZIP ; Q=0.5", "br\t"))
-	f(true, lines("*"), lines(" * "))
-	f(true, lines(""), lines("  "))
-	f(false, lines(""), nil)
-	f(false, lines("en"), lines("en;q=1"))
-	f(false, lines("en de"), lines("ende"))
-	f(false, lines("en,de"), lines("en,,de"))
-	f(false, lines("en"), lines("en", ""))
-	f(false, lines("q=0. 5"), lines("q=0.5"))
-	// What is no such list is taken as it is.
-	f(false, lines(`en;x="A"`), lines(`en;x="a"`))
-	f(false, lines("é, A"), lines("é, a"))
-	f(false, lines(`a, "b"`), lines(`a,"b"`))
-}
-
 func TestAppendVariantFieldAppends(t *testing.T) {
 	dst := append(make([]byte, 0, 64), "key"...)
 	got := AppendVariantField(dst, "Foo", lines(" a ", "b"))
-	if want := "key\x03Foo\x01\x04a, b"; string(got) != want {
+	if want := "key\x03Foo\x02\x01a\x01b"; string(got) != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if &got[0] != &dst[0] {

@@ -35,12 +35,12 @@ var (
 // only read. It allocates nothing.
 func CheckFraming(raw []byte) error {
 	w := Walk(raw)
-	for range w.Names {
+	for range w.Lines {
 	}
 	return w.Err()
 }
 
-// Walker goes through a raw header block once, name by name, and checks its
+// Walker goes through a raw header block once, line by line, and checks its
 // framing on the way as CheckFraming does.
 type Walker struct {
 	raw                    []byte
@@ -53,9 +53,10 @@ type Walker struct {
 // Walk returns a Walker over raw, which is only read.
 func Walk(raw []byte) Walker { return Walker{raw: raw} }
 
-// Names yields the names of the field lines, as they came, until the block ends
-// or is found wanting: ask Err then. The names share the bytes of the block.
-func (w *Walker) Names(yield func(name []byte) bool) {
+// Lines yields the field lines, each name as it came and each value without the white
+// space around it, until the block ends or is found wanting: ask Err then. Both share
+// the bytes of the block.
+func (w *Walker) Lines(yield func(name, value []byte) bool) {
 	for len(w.raw) > 0 {
 		end := bytes.IndexByte(w.raw, '\n')
 		if end < 1 || w.raw[end-1] != '\r' {
@@ -68,15 +69,17 @@ func (w *Walker) Names(yield func(name []byte) bool) {
 			return
 		}
 		name, err := fieldName(line)
-		if err == nil {
-			err = w.frame(name, line[len(name)+1:])
-		}
 		if err != nil {
 			w.err = err
 			return
 		}
+		value := trim(line[len(name)+1:])
+		if err := w.frame(name, value); err != nil {
+			w.err = err
+			return
+		}
 		w.count++
-		if !yield(name) {
+		if !yield(name, value) {
 			return
 		}
 	}
@@ -95,7 +98,7 @@ func (w *Walker) frame(name, value []byte) error {
 	case len("Transfer-Encoding"):
 		here := bytes.EqualFold(name, nameTransferEncoding)
 		w.framedFirst = w.framedFirst || here && w.count == 0
-		return once(&w.encoding, here, bytes.EqualFold(bytes.Trim(value, " \t"), chunked), ErrEncoding)
+		return once(&w.encoding, here, bytes.EqualFold(value, chunked), ErrEncoding)
 	}
 	return nil
 }
@@ -112,9 +115,19 @@ func once(seen *bool, here, good bool, otherwise error) error {
 	return nil
 }
 
-// digits reports whether value is digits and nothing else but white space around.
+// trim returns value without the white space around it (RFC 9110 section 5.6.3).
+func trim(value []byte) []byte {
+	for len(value) > 0 && (value[0] == ' ' || value[0] == '\t') {
+		value = value[1:]
+	}
+	for n := len(value); n > 0 && (value[n-1] == ' ' || value[n-1] == '\t'); n-- {
+		value = value[:n-1]
+	}
+	return value
+}
+
+// digits reports whether value is digits and nothing else.
 func digits(value []byte) bool {
-	value = bytes.Trim(value, " \t")
 	for _, c := range value {
 		if c < '0' || c > '9' {
 			return false
@@ -123,10 +136,10 @@ func digits(value []byte) bool {
 	return len(value) > 0
 }
 
-// Count returns how many field lines Names has gone through.
+// Count returns how many field lines Lines has gone through.
 func (w *Walker) Count() int { return w.count }
 
-// Chunked reports whether the body comes in chunks, as far as Names has come.
+// Chunked reports whether the body comes in chunks, as far as Lines has come.
 func (w *Walker) Chunked() bool { return w.encoding }
 
 // FramedFirst reports whether the first field line is one that frames the body. Such
@@ -134,7 +147,7 @@ func (w *Walker) Chunked() bool { return w.encoding }
 // fasthttp at an LF before it: see TestLFInTheRequestLine in internal/proxy.
 func (w *Walker) FramedFirst() bool { return w.framedFirst }
 
-// Err returns what is wrong with the framing, as far as Names has come.
+// Err returns what is wrong with the framing, as far as Lines has come.
 func (w *Walker) Err() error {
 	if w.err == nil && w.length && w.encoding {
 		return ErrFraming

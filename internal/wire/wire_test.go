@@ -54,7 +54,7 @@ func TestWalkerSaysHowTheBodyIsFramed(t *testing.T) {
 	f := func(raw string, chunked, framedFirst bool) {
 		t.Helper()
 		w := Walk([]byte(raw))
-		for range w.Names {
+		for range w.Lines {
 		}
 		if w.Err() != nil || w.Chunked() != chunked || w.FramedFirst() != framedFirst {
 			t.Errorf("%q: got chunked %v, framed first %v, %v; want %v, %v", raw, w.Chunked(), w.FramedFirst(), w.Err(), chunked, framedFirst)

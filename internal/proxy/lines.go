@@ -1,0 +1,174 @@
+package proxy
+
+import (
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/rfc9111"
+)
+
+// This file holds what reaches the origin of a client's fields, and in which form. Keys
+// are made of the same lines: so requests that may share a stored response have sent the
+// origin equal lines for every field that selects it.
+
+// line is a field line of a request: its name as it came, and its value without the
+// white space around it. Both share fasthttp's bytes.
+type line struct{ name, value []byte }
+
+// asked returns the lines of a field as the client sent them, to us or beyond: none if
+// Connection names it and it is not for us. They are valid until the next call of asked or
+// lines. It allocates nothing once there is room.
+func (x *exchange) asked(name string) [][]byte {
+	x.raw = x.raw[:0]
+	if rfc9111.HopByHop(name) || x.asks.connectionNames && x.namedByConnection(name) {
+		return nil
+	}
+	return x.all(name)
+}
+
+// lines returns the lines of the field with this canonical name as they are forwarded.
+// They are valid until the next call of asked or lines. It allocates nothing once there is
+// room, but for names with signs in them.
+func (x *exchange) lines(name string) [][]byte {
+	x.raw = x.raw[:0]
+	if x.asks.connectionNames && x.namedByConnection(name) || x.withheld(name) {
+		return nil
+	}
+	return x.normal(name, x.all(name))
+}
+
+// all returns the lines of a field as they came.
+func (x *exchange) all(name string) [][]byte {
+	x.raw = x.raw[:0]
+	for i := range x.fields {
+		if sameName(x.fields[i].name, name) {
+			x.raw = append(x.raw, x.fields[i].value)
+		}
+	}
+	return x.raw
+}
+
+// has reports whether the request came with the field, empty or not.
+func (x *exchange) has(name string) bool {
+	for i := range x.fields {
+		if sameName(x.fields[i].name, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// normal returns the lines of a field in the form in which they are forwarded, which is
+// as they came but for two fields of requests that the cache may answer: lists in which
+// clients say the same in many ways, and by which many origins choose.
+func (x *exchange) normal(name string, lines [][]byte) [][]byte {
+	if !x.answerable || len(lines) == 0 {
+		return lines
+	}
+	switch name {
+	case "Accept-Encoding":
+		x.raw = append(x.raw[:0], rfc9111.Codings(lines))
+	case "Accept-Language":
+		var ok bool
+		if x.folded, ok = rfc9111.AppendLanguages(x.folded[:0], lines, x.route.AnyLanguageOrder); ok {
+			x.raw = append(x.raw[:0], x.folded)
+		}
+	}
+	return x.raw
+}
+
+// normalised reports whether normal may join the lines of the field.
+func (x *exchange) normalised(name string) bool {
+	return x.answerable && (name == "Accept-Encoding" || name == "Accept-Language")
+}
+
+// withheld reports whether the field of this canonical name does not reach the origin
+// from a client, Connection aside: hop-by-hop fields, those that the origin room or we
+// write, and those that would shape a response without being in its key, because origins
+// trust them, or take them for another.
+func (x *exchange) withheld(name string) bool {
+	return rfc9111.HopByHop(field.Hyphenated(name)) || framing(name) || untrusted(name) ||
+		x.unusual(name) || x.route.Key.Imitates(name)
+}
+
+// unusual reports whether the name has signs in it that make it another to some origin,
+// and neither the route lets such names through nor one of its rules names it.
+func (x *exchange) unusual(name string) bool {
+	return !field.Usual(name) && !x.route.UnusualNames && !x.route.Key.Reads(name)
+}
+
+// ownFields copies the fields to forward, in order: those of lines, without what drop
+// names.
+func (x *exchange) ownFields(drop func(name string) bool) field.List {
+	named := x.ownNames()
+	list := make(field.List, 0, 16)
+	for i := range x.fields {
+		name := field.Canonical(string(x.fields[i].name))
+		switch {
+		case named[name], x.withheld(name), drop(name):
+		case !x.normalised(name):
+			list.Add(name, string(x.fields[i].value))
+		case !list.Has(name):
+			for _, value := range x.normal(name, x.all(name)) {
+				list.Add(name, string(value))
+			}
+		}
+	}
+	return list
+}
+
+// ownNames returns the names of the fields that Connection makes hop-by-hop,
+// canonical, so that they outlive the look at the header.
+func (x *exchange) ownNames() map[string]bool {
+	if !x.asks.connectionNames {
+		return nil
+	}
+	named := map[string]bool{}
+	for i := range x.fields {
+		if sameName(x.fields[i].name, "Connection") {
+			for option := range rfc9111.ConnectionOptions(x.fields[i].value) {
+				named[field.Canonical(string(option))] = true
+			}
+		}
+	}
+	return named
+}
+
+func (x *exchange) namedByConnection(name string) bool {
+	for i := range x.fields {
+		if sameName(x.fields[i].name, "Connection") {
+			for option := range rfc9111.ConnectionOptions(x.fields[i].value) {
+				if sameName(option, name) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// sameName reports whether a field is called name, in whatever case.
+func sameName(k []byte, name string) bool {
+	if len(k) != len(name) {
+		return false
+	}
+	for i, c := range k {
+		if lower(c) != lower(name[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// appendVariant appends to the URL key in dst what the fields called names add.
+func (x *exchange) appendVariant(dst []byte, names []string) []byte {
+	for _, name := range names {
+		dst = rfc9111.AppendVariantField(dst, name, x.lines(name))
+	}
+	return dst
+}
