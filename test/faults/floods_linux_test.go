@@ -64,7 +64,7 @@ func flood(t *testing.T, begin func(*net.TCPConn) error, step func(*net.TCPConn)
 	eventually(t, "all are connected", func() bool { return e.level().clients >= float64(n) })
 	flooded := e.hits(c, floodHits)
 	m := e.metrics()
-	if got := m.sum("edgeproxy_connections"); got < float64(n) {
+	if got := m.Sum("edgeproxy_connections"); got < float64(n) {
 		t.Errorf("%v of %d connections are left when the hits are done: this shows nothing", got, n)
 	}
 	used := m["go_memstats_sys_bytes"] - m["go_memstats_heap_released_bytes"]

@@ -1,55 +1,26 @@
 package faults
 
 import (
-	"bufio"
 	"cmp"
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"edgeproxy/internal/testkit"
 )
 
 // patience keeps what hangs from hanging the tests. It is long beside the 20 s that
 // fasthttp may take to let an idle goroutine go.
 const patience = 90 * time.Second
-
-// built is the program as users have it, built once.
-var built struct {
-	once sync.Once
-	dir  string
-	err  error
-}
-
-// program builds the program and returns its path.
-func program(t *testing.T) string {
-	t.Helper()
-	built.once.Do(func() {
-		if built.dir, built.err = os.MkdirTemp("", "edgeproxy-faults-"); built.err != nil {
-			return
-		}
-		out, err := exec.Command("go", "build", "-o", filepath.Join(built.dir, "edgeproxy"), "edgeproxy/cmd/edgeproxy").CombinedOutput()
-		if err != nil {
-			built.err = fmt.Errorf("build: %w\n%s", err, out)
-		}
-	})
-	if built.err != nil {
-		t.Fatal(built.err)
-	}
-	return filepath.Join(built.dir, "edgeproxy")
-}
 
 // edge is a program that serves.
 type edge struct {
@@ -71,92 +42,32 @@ func startEdge(t *testing.T, address, origin, sections string) *edge {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(program(t), "serve", "-c", file)
-	log, err := cmd.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	serving, ended := make(chan [2]string, 1), make(chan struct{})
-	go func() {
-		defer close(ended)
-		follow(t, log, serving)
-		_ = cmd.Wait()
-	}()
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		<-ended
+	served := testkit.Serve(t, exec.Command(testkit.Built(t), "serve", "-c", file), func(l testkit.LogLine, text string) bool {
+		if l.Message == "" || l.Level == "ERROR" {
+			t.Errorf("log: %s", text)
+		}
+		return true
 	})
-	e := &edge{t: t, admin: &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}, Timeout: patience}}
-	select {
-	case at := <-serving:
-		e.host, e.url, e.at = at[0], "http://"+at[0], "http://"+at[1]+"/metrics"
-	case <-ended:
-		t.Fatalf("ended before it served: %v", cmd.ProcessState)
-	case <-time.After(patience):
-		t.Fatal("does not say that it serves")
+	e := &edge{
+		t: t, host: served.Addresses[0], url: "http://" + served.Addresses[0], at: "http://" + served.Admin + "/metrics",
+		admin: &http.Client{Transport: &http.Transport{MaxConnsPerHost: 1}, Timeout: patience},
 	}
 	e.start = e.settled()
 	return e
 }
 
-// follow reads the log to its end. What is worse than a warning fails the test.
-func follow(t *testing.T, log io.Reader, serving chan<- [2]string) {
-	t.Helper()
-	for in := bufio.NewScanner(log); in.Scan(); {
-		var l struct {
-			Message   string   `json:"msg"`
-			Level     string   `json:"level"`
-			Addresses []string `json:"addresses"`
-			Admin     string   `json:"admin"`
-		}
-		if err := json.Unmarshal(in.Bytes(), &l); err != nil || l.Level == "ERROR" {
-			t.Errorf("log: %s", in.Text())
-		}
-		if l.Message == "serving" {
-			serving <- [2]string{l.Addresses[0], l.Admin}
-		}
-	}
-}
-
-// metrics are the series of one scrape by name and labels, as they are written.
-type metrics map[string]float64
-
-func (e *edge) metrics() metrics {
+func (e *edge) metrics() testkit.Series {
 	e.t.Helper()
 	res, err := e.admin.Get(e.at)
 	if err != nil {
 		e.t.Fatal(err)
 	}
 	defer res.Body.Close()
-	m := metrics{}
-	for in := bufio.NewScanner(res.Body); in.Scan(); {
-		name, value, _ := cutLast(in.Text(), " ")
-		if v, err := strconv.ParseFloat(value, 64); err == nil && !strings.HasPrefix(name, "#") {
-			m[name] = v
-		}
+	m, err := testkit.ReadSeries(res.Body)
+	if err != nil {
+		e.t.Fatal(err)
 	}
 	return m
-}
-
-// sum adds up the series of a name.
-func (m metrics) sum(name string) (total float64) {
-	for series, v := range m {
-		if series == name || strings.HasPrefix(series, name+"{") {
-			total += v
-		}
-	}
-	return total
-}
-
-func cutLast(s, sep string) (before, after string, found bool) {
-	i := strings.LastIndex(s, sep)
-	if i < 0 {
-		return s, "", false
-	}
-	return s[:i], s[i+len(sep):], true
 }
 
 // level is what must not grow. Descriptors are those besides the idle connections to
@@ -172,8 +83,8 @@ func (e *edge) level() level {
 	m := e.metrics()
 	return level{
 		goroutines:  m["go_goroutines"],
-		descriptors: m["process_open_fds"] - m.sum("edgeproxy_origin_connections"),
-		clients:     m.sum("edgeproxy_connections"),
+		descriptors: m["process_open_fds"] - m.Sum("edgeproxy_origin_connections"),
+		clients:     m.Sum("edgeproxy_connections"),
 		requests:    m["edgeproxy_requests_in_flight"],
 		busy:        m[`edgeproxy_origin_connections{origin="app",state="active"}`],
 		inflight:    m["edgeproxy_inflight_bytes"],
@@ -242,10 +153,8 @@ func TestMain(m *testing.M) {
 		panic(err)
 	}
 	code := m.Run()
-	if built.dir != "" {
-		if err := os.RemoveAll(built.dir); err != nil && !errors.Is(err, os.ErrNotExist) {
-			fmt.Fprintln(os.Stderr, err)
-		}
+	if err := testkit.RemoveBuilt(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
 	}
 	os.Exit(code)
 }

@@ -88,7 +88,7 @@ func (e *edge) liveHeap() float64 {
 		m := e.metrics()
 		least = min(least, m["go_memstats_heap_alloc_bytes"])
 		if m["go_gc_duration_seconds_count"] >= first["go_gc_duration_seconds_count"]+3 {
-			return least - m.sum("edgeproxy_cache_bytes")
+			return least - m.Sum("edgeproxy_cache_bytes")
 		}
 	}
 }

@@ -1,0 +1,332 @@
+//go:build linux
+
+package fair
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+)
+
+// sixteen is the origin of those attacks that take its connections.
+const sixteen = ", max_connections: 16"
+
+// placeAttacks take connections to the origin.
+func placeAttacks() []attack {
+	return []attack{
+		{
+			name: "48 uploads of a byte every two seconds, 16 connections", long: times(2500*time.Millisecond, 8*time.Second),
+			edge: settings{origin: sixteen},
+			play: func(w *wave) { w.each(48, 100*time.Millisecond, func(n int) { w.upload(n, 0) }) },
+		},
+		{
+			name: "48 uploads that stop behind 100 KiB, of four addresses", soak: true, long: times(0, 10*time.Second),
+			edge: settings{origin: sixteen, sections: "limits: {receive_rate: {bytes: 4KiB, over: 2s}} # new\n"},
+			play: func(w *wave) { w.each(48, 100*time.Millisecond, func(n int) { w.upload(n%4, 100<<10) }) },
+		},
+		{
+			name: "20 slow readers of unstorable 768 KiB, 16 connections", long: times(2500*time.Millisecond, 8*time.Second),
+			edge: settings{origin: sixteen},
+			play: func(w *wave) { slowDownloads(w, 20, 768<<10) },
+		},
+		{
+			name: "20 slow readers of unstorable 4 MiB, with a spool", soak: true, long: times(0, 8*time.Second),
+			edge: settings{origin: sixteen, sections: "limits: {spool: DIR} # new\n"},
+			play: func(w *wave) { slowDownloads(w, 20, 4<<20) },
+		},
+		{
+			name: "20 slow readers of unstorable 4 MiB, of four addresses", soak: true, long: times(0, 8*time.Second),
+			edge: settings{origin: sixteen},
+			play: func(w *wave) {
+				w.each(20, 500*time.Millisecond, func(n int) {
+					o := thing{path: fmt.Sprintf("/plain/%d", n), cc: "no-store", size: 4 << 20}
+					_ = w.sip(n%4, o, 1<<10, 250*time.Millisecond)
+				})
+			},
+		},
+		{
+			name: "60 clients that ask and reset, 16 connections", long: times(2500*time.Millisecond, 8*time.Second),
+			edge: settings{origin: sixteen},
+			play: func(w *wave) {
+				w.each(60, 2*time.Second, func(n int) {
+					c, err := w.connect(n, false)
+					if err != nil {
+						return
+					}
+					defer reset(c)
+					o := thing{path: fmt.Sprintf("/late/%d/%d", n, time.Now().UnixNano()), cc: "max-age=60", size: small, delay: 10 * time.Second}
+					_, _ = io.WriteString(c, w.head("GET", o.target(), ""))
+					w.wait(50 * time.Millisecond)
+				})
+			},
+		},
+		{
+			name: "3,000 rapid resets of HTTP/2", long: times(2500*time.Millisecond, 8*time.Second),
+			edge: settings{secure: true},
+			play: func(w *wave) {
+				h := &framing{w: w}
+				w.rate(1000, func(n int) {
+					if n >= 3000 || !h.open(0) {
+						return
+					}
+					o := thing{path: fmt.Sprintf("/late/%d", n), cc: "max-age=60", size: small, delay: 10 * time.Second}
+					id := h.ask("GET", o.target(), true)
+					_ = h.fr.WriteRSTStream(id, http2.ErrCodeCancel)
+					h.flush()
+				})
+			},
+		},
+		{
+			name: "4 connections of HTTP/2 with 128 unfinished uploads each", long: times(2500*time.Millisecond, 8*time.Second),
+			edge: settings{secure: true},
+			play: func(w *wave) {
+				w.each(4, 500*time.Millisecond, func(n int) {
+					h := &framing{w: w}
+					if !h.open(n) {
+						return
+					}
+					for i := range 128 {
+						o := thing{path: fmt.Sprintf("/upload/%d/%d", n, i), cc: "no-store", size: small}
+						id := h.ask("POST", o.target(), false)
+						_ = h.fr.WriteData(id, false, []byte("a few bytes"))
+					}
+					h.flush()
+					<-h.ended
+				})
+			},
+		},
+		{
+			name: "4 connections of HTTP/2 with 128 requests each that take long", long: times(2500*time.Millisecond, 8*time.Second),
+			edge: settings{secure: true},
+			play: func(w *wave) {
+				w.each(4, 500*time.Millisecond, func(n int) {
+					h := &framing{w: w}
+					if !h.open(0) { // of one address
+						return
+					}
+					for i := range 128 {
+						o := thing{path: fmt.Sprintf("/late/%d/%d", n, i), cc: "no-store", size: small, delay: 10 * time.Second}
+						h.ask("GET", o.target(), true)
+					}
+					h.flush()
+					<-h.ended
+				})
+			},
+		},
+		{
+			name: "1,000 requests a second of one address, a rate of 400", long: times(2500*time.Millisecond, 6*time.Second),
+			edge: settings{sections: "limits: {rate: {requests: 400, per: 1s, burst: 400}} # new\n"},
+			play: func(w *wave) { flood(w, 1000) },
+			check: func(s *scene) {
+				limit := 400 + int(400*(s.long().Seconds()+0.5))
+				if s.note("%d answered, %d refused", s.count("200"), s.count("429")); s.count("200") > limit || s.count("429") == 0 {
+					s.fail("got %v of 1,000 requests a second, want at most %d answers and the rest 429", s.seen, limit)
+				}
+				if n := s.count("429 without Retry-After"); n > 0 {
+					s.fail("%d refusals say nothing of when to come back", n)
+				}
+			},
+		},
+		{
+			name: "five requests at once that the server hangs up on", long: times(2500*time.Millisecond, 6*time.Second),
+			edge: settings{origin: ", ejection: {all_ejected: refuse}"},
+			play: func(w *wave) {
+				w.each(5, time.Second, func(n int) {
+					if c, err := w.connect(n, false); err == nil {
+						defer c.Close()
+						_, _ = io.WriteString(c, w.head("GET", fmt.Sprintf("/poison?hang=1&n=%d", n), ""))
+						_ = c.SetReadDeadline(time.Now().Add(time.Second))
+						_, _ = io.Copy(io.Discard, io.LimitReader(c, 1))
+					}
+				})
+			},
+		},
+		{
+			name: "30 clients of one URL whose head comes late", long: times(2800*time.Millisecond, 10*time.Second),
+			edge:    settings{sections: "admission: {policy: always}\n"},
+			prepare: func(s *scene) {},
+			play: func(w *wave) {
+				o := thing{path: "/herd", cc: "max-age=60", size: small, delay: pick(1200*time.Millisecond, 7*time.Second)}
+				var all sync.WaitGroup
+				for n := range 30 {
+					all.Go(func() {
+						if w.fetch(n, o) == nil {
+							w.saw("answered")
+						}
+					})
+				}
+				all.Wait()
+			},
+			check: func(s *scene) {
+				asked := s.origin.times("/herd")
+				if s.note("%d requests of 30 went on", asked); asked > 4 {
+					s.fail("30 clients of one URL made %d requests to the origin, want at most 4", asked)
+				}
+				if s.count("answered") != 30 {
+					s.fail("%d of 30 were answered", s.count("answered"))
+				}
+			},
+		},
+	}
+}
+
+// upload sends the head of a request and so much of its body, and then a byte every two
+// seconds.
+func (w *wave) upload(n, fast int) {
+	c, err := w.connect(n, false)
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	target := thing{path: fmt.Sprintf("/upload/%d", n), cc: "no-store", size: small}.target()
+	_, _ = io.WriteString(c, w.head("POST", target, "Content-Length: 1048576\r\n"))
+	if _, err := c.Write(make([]byte, fast)); err != nil {
+		return
+	}
+	for begin := time.Now(); w.ctx.Err() == nil; {
+		if _, err := c.Write([]byte{'a'}); err != nil {
+			break
+		}
+		_ = c.SetReadDeadline(time.Now().Add(2 * time.Second))
+		if _, err := c.Read(make([]byte, 1)); !isTimeout(err) { // answered or ended
+			if time.Since(begin) > time.Second {
+				w.saw("ended")
+			}
+			break
+		}
+	}
+}
+
+func isTimeout(err error) bool {
+	var t net.Error
+	return errors.As(err, &t) && t.Timeout()
+}
+
+func slowDownloads(w *wave, n, size int) {
+	w.each(n, 500*time.Millisecond, func(n int) {
+		o := thing{path: fmt.Sprintf("/plain/%d", n), cc: "no-store", size: size}
+		_ = w.sip(n, o, 1<<10, 250*time.Millisecond)
+	})
+}
+
+// flood asks for what is stored, so many times a second, from one address.
+func flood(w *wave, perSecond int) {
+	const connections = 8
+	for range connections {
+		w.all.Go(func() {
+			for w.ctx.Err() == nil {
+				c, err := w.connect(0, false)
+				if err != nil {
+					return
+				}
+				in := bufio.NewReader(c)
+				w.rate(perSecond/connections, func(int) {
+					if c == nil {
+						return
+					}
+					if _, err := io.WriteString(c, w.head("GET", hot.target(), "")); err != nil {
+						c = nil
+						return
+					}
+					res, err := http.ReadResponse(in, nil)
+					if err != nil {
+						c = nil
+						return
+					}
+					_, _ = io.Copy(io.Discard, res.Body)
+					w.saw(fmt.Sprint(res.StatusCode))
+					if res.StatusCode == http.StatusTooManyRequests && res.Header.Get("Retry-After") == "" {
+						w.saw("429 without Retry-After")
+					}
+					if res.Close {
+						c.Close()
+						if c, err = w.connect(0, false); err != nil {
+							c = nil
+							return
+						}
+						in.Reset(c)
+					}
+				})
+			}
+		})
+	}
+}
+
+// framing is a connection of HTTP/2 that writes what it likes.
+type framing struct {
+	w     *wave
+	c     net.Conn
+	out   bytes.Buffer // what is written next
+	fr    *http2.Framer
+	id    uint32
+	enc   *hpack.Encoder
+	block bytes.Buffer
+	ended chan struct{} // closed when the server has ended it
+	alive atomic.Bool
+}
+
+// open connects, unless it is connected, and reports whether it is.
+func (h *framing) open(n int) bool {
+	if h.alive.Load() {
+		return true
+	}
+	raw, err := h.w.connect(n, false)
+	if err != nil {
+		return false
+	}
+	c := tls.Client(raw, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+	ctx, stop := context.WithTimeout(h.w.ctx, 5*time.Second)
+	defer stop()
+	if err := c.HandshakeContext(ctx); err != nil || c.ConnectionState().NegotiatedProtocol != "h2" {
+		raw.Close()
+		return false
+	}
+	h.c, h.id, h.ended = c, 1, make(chan struct{})
+	h.out.Reset()
+	h.fr = http2.NewFramer(&h.out, nil)
+	h.enc = hpack.NewEncoder(&h.block)
+	h.out.WriteString(http2.ClientPreface)
+	_ = h.fr.WriteSettings()
+	h.alive.Store(true)
+	h.flush()
+	ended := h.ended
+	h.w.all.Go(func() { // what it says is not heard, but must be taken
+		_, _ = io.Copy(io.Discard, c)
+		h.alive.Store(false)
+		c.Close()
+		close(ended)
+	})
+	return true
+}
+
+// ask writes the head of a request and returns its stream.
+func (h *framing) ask(method, target string, last bool) uint32 {
+	h.block.Reset()
+	for _, f := range [][2]string{{":method", method}, {":scheme", "https"}, {":authority", h.w.s.edge.host}, {":path", target}} {
+		_ = h.enc.WriteField(hpack.HeaderField{Name: f[0], Value: f[1]})
+	}
+	id := h.id
+	h.id += 2
+	_ = h.fr.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: h.block.Bytes(), EndHeaders: true, EndStream: last})
+	return id
+}
+
+// flush sends what was written.
+func (h *framing) flush() {
+	if _, err := h.c.Write(h.out.Bytes()); err != nil {
+		h.alive.Store(false)
+	}
+	h.out.Reset()
+}
