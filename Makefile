@@ -121,6 +121,10 @@ soak: ## break the network before the built binary under load for EDGEPROXY_SOAK
 soak-floods: ## flood the built binary with 2,000 slow clients, and compare the p99 of a hit
 	$(GO) test -tags soak -run '^TestFlood' -count=1 -v -timeout=$(TIMEOUT) ./test/faults
 
+.PHONY: soak-fair
+soak-fair: ## attack the built binary, and print what an honest client gets meanwhile: [ONLY=pattern]
+	$(GO) test -tags soak -run '^TestFair$$$(if $(ONLY),/$(ONLY))' -count=1 -v -timeout=20m ./test/fair
+
 # --- checks ---
 
 .PHONY: fmt

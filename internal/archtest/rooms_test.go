@@ -129,6 +129,7 @@ func rooms() map[string]room {
 		"test/conformance":    {},
 		"test/hostile":        {testOnly: true},
 		"test/bench":          {third: []string{fasthttp}},
+		"test/fair":           {testOnly: true},
 		"test/faults":         {testOnly: true},
 		"test/proofs":         {third: []string{humanize}},
 		"test/filterbench": {
