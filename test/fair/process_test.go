@@ -39,7 +39,7 @@ func processAttacks() []attack {
 		},
 		{
 			name: "an access log that is a FIFO, and nobody reads it", long: times(2800*time.Millisecond, 6*time.Second),
-			edge:      settings{sections: "access_log: {path: DIR/fifo}\n"},
+			edge:      settings{sections: "access_log: {path: \"DIR/fifo\"}\n"},
 			play:      func(w *wave) { flood(w, 400) },
 			meanwhile: purgesWork,
 			check:     endsBySignal,
@@ -50,7 +50,7 @@ func processAttacks() []attack {
 			play: func(w *wave) { silent(w, 1000, 2800) },
 		},
 		{
-			name: "as many idle connections as limits.connections", long: times(2500*time.Millisecond, 6*time.Second),
+			open: true, name: "as many idle connections as limits.connections", long: times(2500*time.Millisecond, 6*time.Second),
 			edge: settings{sections: "limits: {connections: 200}\n"},
 			play: func(w *wave) {
 				w.each(200, 200*time.Millisecond, func(n int) {
@@ -64,7 +64,7 @@ func processAttacks() []attack {
 			},
 		},
 		{
-			name: "100 tunnels, a limit of 20", long: times(2500*time.Millisecond, 6*time.Second),
+			open: true, name: "100 tunnels, a limit of 20", long: times(2500*time.Millisecond, 6*time.Second),
 			edge: settings{sections: "limits: {requests_in_flight: 100, tunnels: 20} # new\n" + "limits: {requests_in_flight: 100} # old\n"},
 			play: func(w *wave) {
 				w.each(100, 500*time.Millisecond, func(n int) {

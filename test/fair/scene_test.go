@@ -15,6 +15,7 @@ import (
 type attack struct {
 	name      string
 	soak      bool     // it takes too long for the usual tests
+	open      bool     // it is not held yet: make soak-fair alone plays it
 	edge      settings // of the program
 	long      [2]time.Duration
 	prepare   func(*scene)
@@ -32,10 +33,11 @@ type scene struct {
 	edge   *edge
 	honest *honest
 
-	mu    sync.Mutex
-	notes []string       // for the table
-	seen  map[string]int // what the attackers of the real wave have seen
-	wrong []string       // what is wrong, for the table
+	mu     sync.Mutex
+	lasted time.Duration  // how long the attack has gone on
+	notes  []string       // for the table
+	seen   map[string]int // what the attackers of the real wave have seen
+	wrong  []string       // what is wrong, for the table
 }
 
 // row is what the table says of an attack.
@@ -121,6 +123,7 @@ func (s *scene) control() sample {
 
 // during plays the attack itself.
 func (s *scene) during(r *row) {
+	begin := time.Now()
 	w := s.begin(s.edge.host, true)
 	watching, stop := context.WithCancel(s.t.Context())
 	var beside sync.WaitGroup
@@ -131,6 +134,7 @@ func (s *scene) during(r *row) {
 	r.during = s.honest.load(s.t.Context(), s.long())
 	stop()
 	w.end()
+	s.lasted = time.Since(begin)
 	beside.Wait()
 }
 
