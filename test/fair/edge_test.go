@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -139,6 +138,7 @@ type level struct {
 	clients, requests, busy float64 // connections of clients, requests, connections to the origin in use
 	inflight                float64 // bytes of bodies on their way
 	pinned                  float64 // of bodies being sent that have left the cache
+	panics                  float64
 }
 
 func (e *edge) level() level {
@@ -150,6 +150,7 @@ func (e *edge) level() level {
 		requests:    m["edgeproxy_requests_in_flight"],
 		busy:        m[`edgeproxy_origin_connections{origin="app",state="active"}`] + m.Sum("edgeproxy_origin_queue_requests"),
 		inflight:    m["edgeproxy_inflight_bytes"],
+		panics:      m["edgeproxy_panics_total"],
 		pinned:      m["edgeproxy_cache_pinned_bytes"],
 	}
 }
@@ -167,6 +168,7 @@ func (l level) left(start level, all bool) string {
 	f("inflight_bytes", l.inflight, 0)
 	f("connections to the origin in use", l.busy, 0)
 	f("bytes pinned", l.pinned, 0)
+	f("panics", l.panics, 0)
 	if all {
 		f("connections of clients", l.clients, start.clients)
 		f("descriptors", l.descriptors, start.descriptors+1)
@@ -196,6 +198,7 @@ func (s *scene) comesBack(start level) {
 // comeback waits for what programs keep for a while, goroutines of idle connections for
 // one, while the next scenes are played.
 type comeback struct {
+	keep    testing.TB // the end of which they see
 	waiting []func()
 }
 
@@ -235,7 +238,12 @@ func (s *scene) served() error {
 	}
 }
 
-// lines returns the lines of the log that have this in them.
-func (e *edge) lines(part string) []string {
-	return slices.DeleteFunc(strings.Split(e.log.String(), "\n"), func(l string) bool { return !strings.Contains(l, part) })
+// trouble returns the first line of the log that is worse than a warning, "" if there is none.
+func (e *edge) trouble() string {
+	for line := range strings.Lines(e.log.String()) {
+		if strings.Contains(line, `"level":"ERROR"`) {
+			return strings.TrimSpace(line)
+		}
+	}
+	return ""
 }

@@ -33,9 +33,8 @@ func TestFair(t *testing.T) {
 	var rows []*row
 	var back *comeback
 	if comparing {
-		back = &comeback{}
+		back = &comeback{keep: t}
 	}
-	all := t
 	for _, a := range attacks() {
 		if (a.soak || a.open) && !comparing {
 			continue
@@ -43,10 +42,10 @@ func TestFair(t *testing.T) {
 		t.Run(a.name, func(t *testing.T) {
 			if !comparing {
 				t.Parallel()
-				stage(t, t, a, nil)
+				stage(t, a, nil)
 				return
 			}
-			rows = append(rows, stage(t, all, a, back))
+			rows = append(rows, stage(t, a, back))
 		})
 	}
 	if !comparing {

@@ -88,13 +88,13 @@ func memoryAttacks() []attack {
 				_ = w.fetch(0, o)
 				for n := range 20 {
 					w.all.Go(func() {
-						if w.sip(n, o, 100, time.Second); w.ctx.Err() == nil {
+						if _ = w.sip(n, o, 100, time.Second); w.ctx.Err() == nil {
 							w.saw("trickler ended")
 						}
 					})
 				}
 				w.all.Go(func() {
-					if w.sip(30, o, 800, 100*time.Millisecond); w.ctx.Err() == nil {
+					if _ = w.sip(30, o, 800, 100*time.Millisecond); w.ctx.Err() == nil {
 						w.saw("modem ended")
 					}
 				})

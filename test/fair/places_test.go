@@ -155,8 +155,7 @@ func placeAttacks() []attack {
 		},
 		{
 			name: "30 clients of one URL whose head comes late", long: times(2800*time.Millisecond, 10*time.Second),
-			edge:    settings{sections: "admission: {policy: always}\n"},
-			prepare: func(s *scene) {},
+			edge: settings{sections: "admission: {policy: always}\n"},
 			play: func(w *wave) {
 				o := thing{path: "/herd", cc: "max-age=60", size: small, delay: pick(1200*time.Millisecond, 7*time.Second)}
 				var all sync.WaitGroup

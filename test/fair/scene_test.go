@@ -49,11 +49,15 @@ type row struct {
 	notes, wrong            []string
 }
 
-// stage plays an attack and returns what came of it. Program and origin stay until the
-// end of keep.
-func stage(t *testing.T, keep testing.TB, a attack, back *comeback) *row {
+// stage plays an attack and returns what came of it. With a comeback program and origin
+// outlast the test.
+func stage(t *testing.T, a attack, back *comeback) *row {
 	t.Helper()
-	s := &scene{t: t, a: a, origin: startOrigin(keep), seen: map[string]int{}}
+	s, keep := &scene{t: t, a: a, seen: map[string]int{}}, testing.TB(t)
+	if back != nil {
+		keep = back.keep
+	}
+	s.origin = startOrigin(keep)
 	s.edge = startEdge(keep, s.origin.address, a.edge)
 	s.honest = newHonest(t, s.edge)
 	s.honest.warm()
@@ -148,6 +152,9 @@ func (s *scene) judge(r *row) {
 	}
 	if r.rss > r.bound {
 		s.fail("RSS: got %.0f MiB, want at most %.0f", r.rss/(1<<20), r.bound/(1<<20))
+	}
+	if line := s.edge.trouble(); line != "" {
+		s.fail("the log says: %s", line)
 	}
 	if !comparing {
 		return
