@@ -2,7 +2,9 @@ package cache
 
 import (
 	"bytes"
+	"math"
 	"slices"
+	"time"
 )
 
 // Bytes the index takes beside names: one record with its slot and its share of
@@ -21,9 +23,10 @@ const indexChances = 3
 // behind where no look-up would find it. Name and fields never change; keys is
 // the writer's.
 type record struct {
-	name   []byte   // the URL part of the canonical key
-	fields []string // the response's Vary
-	keys   []Key    // of the variants, oldest first; some may be gone by now
+	name   []byte    // the URL part of the canonical key
+	fields []string  // the response's Vary
+	keys   []Key     // of the variants, oldest first; some may be gone by now
+	aged   time.Time // when their uses were halved last
 }
 
 // recordBytes returns the bytes of a record for e without any variant.
@@ -52,8 +55,8 @@ func (r *record) describes(e *Entry) bool {
 }
 
 // listLocked makes e the newest variant in the record of slot. If that would be
-// one too many, those that main evicted are struck off first, then the oldest
-// go: of the stage, then of the memory tier.
+// one too many, those that main evicted are struck off first, then the oldest of
+// the stage go, then the least used of the memory tier.
 func (s *Store) listLocked(slot *slot[*record], e *Entry) {
 	r, k := slot.value, e.Key
 	s.strikeLocked(slot, func(other Key) bool { return other == k })
@@ -62,13 +65,41 @@ func (s *Store) listLocked(slot *slot[*record], e *Entry) {
 		s.limitRivalsLocked(e, s.limits.maxVariants-len(r.keys)-1)
 	}
 	for s.fullLocked(slot) {
-		oldest := r.keys[0]
-		s.removeLocked(oldest, r.name, variants)
-		s.strikeLocked(slot, func(other Key) bool { return other == oldest })
+		least := s.leastUsedLocked(r, e.ResponseTime)
+		s.removeLocked(least, r.name, variants)
+		s.strikeLocked(slot, func(other Key) bool { return other == least })
 	}
 	s.makeIndexRoomLocked(variantBytes, slot)
 	r.keys = append(r.keys, k)
 	s.index.resize(slot, variantBytes)
+}
+
+// usesHalve is how often the uses of variants are halved, while there are too many.
+const usesHalve = time.Minute
+
+// leastUsedLocked returns the variant of r, at least one, that was asked for least of
+// late, the oldest of several; now is when the one that takes its place was received.
+// Uses fade by the clock and not by what comes: variants that somebody has made up push
+// out each other, and none that others ask for.
+func (s *Store) leastUsedLocked(r *record, now time.Time) Key {
+	halve := !r.aged.IsZero() && now.Sub(r.aged) >= usesHalve
+	if halve || r.aged.IsZero() {
+		r.aged = now
+	}
+	least, fewest := r.keys[0], uint32(math.MaxUint32)
+	for _, k := range r.keys {
+		it := s.heldLocked(k)
+		if it == nil {
+			return k
+		}
+		if halve {
+			it.uses.Store(it.uses.Load() / 2) // a use meanwhile may be lost
+		}
+		if uses := it.uses.Load(); uses < fewest {
+			least, fewest = k, uses
+		}
+	}
+	return least
 }
 
 // fullLocked reports whether one more variant is too many: for MaxVariants, or

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 )
 
 func fieldsOf(s *Store, url string) []string {
@@ -54,6 +55,53 @@ func TestVariantsOfAURLAreBounded(t *testing.T) {
 	}
 	if st := s.Stats(); st.Variants != 1 || st.Replaced != 1 || st.Objects != 3 {
 		t.Errorf("got %d evicted, %d replaced, %d held; want 1, 1, 3", st.Variants, st.Replaced, st.Objects)
+	}
+}
+
+// 33 spellings of a field used to flush all variants of a URL: the oldest went, however
+// much it was asked for.
+func TestSpellingsOfAFieldPushOutNoVariantInUse(t *testing.T) {
+	s := newStoreOf(t, Options{MaxBytes: 1 << 20, MaxObjectBytes: 64 << 10, MaxVariants: 4})
+	at := time.Unix(1, 0)
+	put := func(v string) {
+		e := variant("/a", v, 8, "Accept-Encoding")
+		e.ResponseTime = at
+		mustPut(t, s, e)
+	}
+	for _, v := range []string{"br", "gzip", "zstd"} {
+		put(v)
+		for range 300 {
+			holds(s, "/a\x00"+v)
+		}
+	}
+	for i := range 1000 { // within a minute, and each asked for again
+		v := fmt.Sprint("odd", i)
+		put(v)
+		holds(s, "/a\x00"+v)
+	}
+	for _, v := range []string{"br", "gzip", "zstd", "odd999"} {
+		if !holds(s, "/a\x00"+v) {
+			t.Errorf("%s was pushed out by variants that nobody asks for", v)
+		}
+	}
+	put("br") // a renewal starts from the uses that there were
+	put("odd")
+	if !holds(s, "/a\x00br") {
+		t.Error("br was pushed out after its renewal")
+	}
+	for range 10 { // what nobody asks for any more fades by the clock
+		at = at.Add(time.Hour)
+		for _, v := range []string{"new1", "new2", "new3"} {
+			put(v)
+			for range 100 {
+				holds(s, "/a\x00"+v)
+			}
+		}
+	}
+	for v, want := range map[string]bool{"new1": true, "new2": true, "new3": true} {
+		if got := holds(s, "/a\x00"+v); got != want {
+			t.Errorf("%s: got held %v, want %v", v, got, want)
+		}
 	}
 }
 

@@ -256,7 +256,7 @@ func TestVariantsOfAURLAreBoundedAcrossTiers(t *testing.T) {
 	}
 	f("superseded", "M1", "M4", "M5")
 	mustPut(t, s, of("7"))
-	f("nothing staged to give way", "M4", "M5", "M7")
+	f("nothing staged to give way: the one that was asked for least goes", "M1", "M5", "M7")
 	if st := s.Stats(); st.Stage.Variants != 2 || st.Variants != 1 || st.Stage.Replaced != 0 || st.Replaced != 0 {
 		t.Errorf("got evicted %d staged and %d in memory, replaced %d and %d; want 2, 1, 0, 0",
 			st.Stage.Variants, st.Variants, st.Stage.Replaced, st.Replaced)

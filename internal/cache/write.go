@@ -88,6 +88,7 @@ func (s *Store) Renew(e *Entry, serial uint64, unless func() bool) bool {
 	}
 	it := &item{Entry: *e}
 	it.asked.Store(old.asked.Load())
+	it.uses.Store(old.uses.Load())
 	s.swapLocked(it, old)
 	return true
 }
@@ -184,14 +185,17 @@ func (s *Store) makeRoomLocked(cost int64) {
 }
 
 // landLocked puts it into the window. An older entry under its Key leaves after
-// it is there, so that a look-up always finds one of them.
+// it is there, so that a look-up always finds one of them. Uses go on counting, for
+// the variant is the same.
 func (s *Store) landLocked(it *item) {
 	cost := it.Cost()
 	s.books.landed(cost, int64(len(it.Body)))
 	if _, old := s.window.put(it.Key, it, cost); old != nil {
+		it.uses.Add(old.value.uses.Load())
 		s.books.left(replaced, old.value, old.bytes)
 	}
 	if old := s.main.find(it.Key); old != nil {
+		it.uses.Add(old.uses.Load())
 		s.main.remove(old)
 		s.books.left(replaced, old, old.Cost())
 	}
