@@ -1,8 +1,8 @@
 package config
 
 import (
-	"io/fs"
 	"log/slog"
+	"net/netip"
 	"time"
 )
 
@@ -35,16 +35,6 @@ type Node struct {
 	// CDN-Loop (RFC 8586): a letter, then letters, digits, '-', '.' and '_', at most 64 in all.
 	Name string
 }
-
-// Admin is the listener for operators: like those for clients, but that its host is
-// loopback, for there is no token yet.
-type Admin struct {
-	Address    string
-	SocketMode fs.FileMode
-}
-
-// Listen returns it as an address to open.
-func (a Admin) Listen() Listen { return Listen{Address: a.Address, SocketMode: a.SocketMode} }
 
 // Metrics is an optional listener for health and metrics only.
 type Metrics struct {
@@ -103,7 +93,8 @@ type Shutdown struct {
 
 // CacheStatus says who is told how a response came about (RFC 9211).
 type CacheStatus struct {
-	Send Send
+	Send    Send
+	Trusted []netip.Prefix // clients; with SendTrusted alone
 }
 
 // Send is a value of cache_status.send.
@@ -111,8 +102,9 @@ type Send string
 
 // The values of Send.
 const (
-	SendAll  Send = "all"  // every client
-	SendNone Send = "none" // nobody
+	SendAll     Send = "all"     // every client
+	SendTrusted Send = "trusted" // every client, but those that are not trusted only whether it was a hit
+	SendNone    Send = "none"    // nobody
 )
 
 // Log is the program's own log, on standard error.

@@ -21,7 +21,11 @@ type decoder struct {
 	*report
 	lookup lookupFunc
 	origin Origin // what an origin has before
+	hidden string // the path of a value that no problem shows
 }
+
+// hides reports whether no problem may show the value of n.
+func (d *decoder) hides(n node) bool { return d.hidden != "" && n.path == d.hidden }
 
 // node is a value in the file and how it is called there.
 type node struct {
@@ -169,7 +173,9 @@ func (d *decoder) refuse(n node, want string) {
 	case *ast.AnchorNode, *ast.AliasNode, *ast.TagNode:
 		value, want = n.GetToken().Value, wantPlain
 	default:
-		value = shown(n.GetToken().Value)
+		if !d.hides(n) {
+			value = shown(n.GetToken().Value)
+		}
 	}
 	d.place(node{Node: n.Node, path: n.path}, place{})
 	d.failAs(n.path, value, want)
@@ -192,7 +198,11 @@ func (d *decoder) scalar(n node, want string) (text string, bare, ok bool) {
 		d.refuse(n, want)
 		return "", false, false
 	}
-	d.place(node{Node: n.Node, path: n.path}, place{text: text, scalar: true})
+	given := text
+	if d.hides(n) {
+		given = stars
+	}
+	d.place(node{Node: n.Node, path: n.path}, place{text: given, scalar: true})
 	value, err := expand(text, d.lookup)
 	if err != nil {
 		d.fail(n.path, err.Error())

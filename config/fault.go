@@ -1,5 +1,11 @@
 package config
 
+// Warn returns a warning of a value of c for a reason that this package does not know.
+func (c *Config) Warn(path, text string) Warning {
+	f := c.Fault(path, text)
+	return Warning{File: f.File, Line: f.Line, Column: f.Column, Path: f.Path, Value: f.Value, Text: text}
+}
+
 // Fault returns the error for a value of c that passed the checks of this
 // package and cannot work for another reason. path is the value's key, with dots;
 // want says what is wanted, as the other errors do.

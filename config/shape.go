@@ -22,8 +22,9 @@ func (d *decoder) config(c *Config) func(node) {
 			"drain_timeout": d.duration(&c.Shutdown.DrainTimeout),
 		}),
 		"cache_status": d.section(keys{
-			"send": word(d, &c.CacheStatus.Send, []Send{SendAll, SendNone}, "trusted"),
-		}, "trusted"),
+			"send":    word(d, &c.CacheStatus.Send, []Send{SendAll, SendTrusted, SendNone}),
+			"trusted": elements(d, "want a list, such as [10.0.0.0/8]", &c.CacheStatus.Trusted, d.network),
+		}),
 		"log": d.section(keys{
 			"level":  d.level(&c.Log.Level),
 			"format": word(d, &c.Log.Format, []Format{FormatJSON, FormatText}),

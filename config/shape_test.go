@@ -27,7 +27,7 @@ listen:
     proxy_protocol: true
   - address: "[::1]:8081"
     trusted_proxies: []
-admin: {address: "unix:/run/admin.sock", socket_mode: "0660"}
+admin: {address: "unix:/run/admin.sock", socket_mode: "0660", token_file: token, hosts: [edge.internal], pprof: true}
 tls:
   certificates: [{certificate: c.pem, key: k.pem}]
   acme: {names: [WWW.example.com, xn--nxasmq6b.example], agree: true, email: admin@example.com, directory: "https://ca.internal/dir", ca: roots.pem, storage: acme, challenges: [http-01]}
@@ -120,7 +120,7 @@ limits:
   origin_share: 0.25
   rate: {requests: 100, per: 2s, burst: 200}
 shutdown: {drain_delay: 1s, drain_timeout: 35s}
-cache_status: {send: none}
+cache_status: {send: trusted, trusted: [10.0.0.0/8]}
 log: {level: debug, format: text}
 access_log: {path: "-", format: json, sample: 1.0}
 `
@@ -158,7 +158,7 @@ func wantEveryKey() *Config {
 			},
 			{Address: "[::1]:8081"},
 		},
-		Admin:   Admin{Address: "unix:/run/admin.sock", SocketMode: 0o660},
+		Admin:   Admin{Address: "unix:/run/admin.sock", SocketMode: 0o660, TokenFile: "token", Hosts: []string{"edge.internal"}, Pprof: true},
 		Metrics: Metrics{Address: ":9100"},
 		TLS: TLS{
 			[]Certificate{{"c.pem", "k.pem"}},
@@ -227,7 +227,7 @@ func wantEveryKey() *Config {
 			OriginShare: 0.25, Rate: everyRate(),
 		},
 		Shutdown:    Shutdown{DrainDelay: time.Second, DrainTimeout: 35 * time.Second},
-		CacheStatus: CacheStatus{Send: SendNone},
+		CacheStatus: CacheStatus{Send: SendTrusted, Trusted: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
 		Log:         Log{Level: slog.LevelDebug, Format: FormatText},
 		AccessLog:   AccessLog{Path: "-"},
 	}
@@ -263,6 +263,7 @@ func TestEveryKeyIsSet(t *testing.T) {
 		case a.Kind() == reflect.Slice && a.Len() > 0 && b.Len() > 0 && a.Index(0).Kind() == reflect.Struct:
 			walk(path+"[0]", a.Index(0), b.Index(0))
 		case path == ".Origins[0].TLS.InsecureSkipVerify": // stands beside no ca
+		case path == ".Admin.Token": // stands beside no token_file
 		case path == ".Routes[0].Cache.HonorRequest", path == ".Routes[0].Cache.SurrogateControl": // false again, over the true of all routes
 		case reflect.DeepEqual(a.Interface(), b.Interface()):
 			t.Errorf("%s: got the default, %v, want everyKey to set it", path, a)

@@ -34,6 +34,9 @@ func validate(c *Config, r *report) {
 	v.shadow()
 	v.cache()
 	v.limits()
+	if c.CacheStatus.Send != SendTrusted && len(c.CacheStatus.Trusted) > 0 && v.sound("cache_status") {
+		v.fail("cache_status.trusted", "want no such list, or send: trusted")
+	}
 	if strings.ContainsFunc(c.AccessLog.Path, unicode.IsControl) {
 		v.fail("access_log.path", `want a file, "-" for standard output, or ""`)
 	}

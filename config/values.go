@@ -20,6 +20,16 @@ func (d *decoder) text(dst *string) func(node) {
 	}
 }
 
+// secret takes text that no problem shows.
+func (d *decoder) secret(dst *Secret) func(node) {
+	return func(n node) {
+		d.hidden = n.path
+		if s, _, ok := d.scalar(n, "want text"); ok {
+			*dst = Secret(s)
+		}
+	}
+}
+
 // word takes one of words. Those in later are part of the format, but not
 // supported yet.
 func word[T ~string](d *decoder, dst *T, words []T, later ...T) func(node) {

@@ -6,7 +6,7 @@ import (
 )
 
 // Warnings returns what will work, but hardly as intended: proxies that anybody can
-// be, routes that are never reached, servers that are not verified, filters that are
+// be, an admin listener that others reach, routes that are never reached, servers that are not verified, filters that are
 // rotated by fill only, a gate that may never close, and purges by anybody. It is empty
 // where there is nothing to say.
 func (c *Config) Warnings() []Warning {
@@ -19,6 +19,7 @@ func (c *Config) Warnings() []Warning {
 		}
 		out = append(out, w)
 	}
+	c.warnOfAdmin(warn)
 	c.warnOfTrust(warn)
 	for i, late := range c.Routes {
 		for j, early := range c.Routes[:i] {

@@ -94,7 +94,7 @@ func checkCommand() *cobra.Command {
 			if err := fits(c); err != nil {
 				return err
 			}
-			for _, w := range c.Warnings() {
+			for _, w := range warnings(c) {
 				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
 			}
 			_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s: ok\n", file)

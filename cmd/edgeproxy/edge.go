@@ -164,9 +164,13 @@ func (e *edge) listen() (err error) {
 	if e.inherited, err = listen.Inherit(); err != nil {
 		return err
 	}
+	token, err := adminToken(e.config)
+	if err != nil {
+		return err
+	}
 	control, err := admin.New(admin.Options{
-		Address: e.config.Admin.Address, Registry: e.registry, Ready: e.readiness, Status: e.status,
-		Purger: e.proxy, Log: e.log,
+		Address: e.config.Admin.Address, Hosts: e.config.Admin.Hosts, Token: token, Profiles: e.config.Admin.Pprof,
+		Registry: e.registry, Ready: e.readiness, Status: e.status, Purger: e.proxy, Log: e.log,
 	})
 	if err != nil {
 		return fmt.Errorf("admin: %w", err)

@@ -10,7 +10,7 @@ import (
 
 // fits checks what only the rooms know of a configuration: whether filters of
 // these sizes can be built, these rules make a key, and the files of origins hold
-// certificates. The error is a config.Errors.
+// certificates, and the file of the token one. The error is a config.Errors.
 func fits(c *config.Config) error {
 	var faults config.Errors
 	for _, f := range []struct {
@@ -26,6 +26,7 @@ func fits(c *config.Config) error {
 		}
 	}
 	faults = append(faults, keyFaults(c)...)
+	faults = append(faults, tokenFaults(c)...)
 	faults = append(faults, certificateFaults(c)...)
 	faults = append(faults, acmeFaults(c)...)
 	if faults = append(faults, originFaults(c)...); len(faults) == 0 {

@@ -172,8 +172,8 @@ func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 		AnswersFlushed: true, // newServer sees to it
 		Challenge:      e.challenge(),
 		TakesTrailers:  bridge.Inside,
-		CacheStatus:    c.CacheStatus.Send == config.SendAll,
-		AccessLog:      e.access, Log: e.log, Metrics: proxy.NewMetrics(e.registry),
+		CacheStatus:    c.CacheStatus.Send != config.SendNone, CacheStatusBrief: c.CacheStatus.Send == config.SendTrusted, CacheStatusTrusted: c.CacheStatus.Trusted,
+		AccessLog: e.access, Log: e.log, Metrics: proxy.NewMetrics(e.registry),
 	}
 	if e.peers != nil {
 		o.PeerOf = e.peers.Of

@@ -37,7 +37,11 @@ func purgeCommand() *cobra.Command {
 			if err != nil {
 				return &usageError{err}
 			}
-			done, err := order.send(cmd.Context(), f.admin)
+			token, err := tokenFor(f.tokenFile)
+			if err != nil {
+				return &usageError{fmt.Errorf("purge: %w", err)}
+			}
+			done, err := order.send(cmd.Context(), f.admin, token)
 			if err != nil {
 				return err
 			}
@@ -52,7 +56,7 @@ func purgeCommand() *cobra.Command {
 	flags.BoolVar(&f.all, "all", false, "everything")
 	flags.BoolVar(&f.soft, "soft", false, "make stale instead: validated or fetched anew when asked for")
 	flags.StringVar(&f.admin, "admin", config.Default().Admin.Address, "`ADDRESS` of the proxy's admin listener")
-	flags.StringVar(&f.tokenFile, "token-file", "", "not supported yet")
+	flags.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the token of the admin listener; without it, "+tokenVariable+" in the environment")
 	return cmd
 }
 
@@ -74,8 +78,6 @@ func (f *purgeFlags) order() (purgeOrder, error) {
 	switch {
 	case !reachable(f.admin):
 		return o, fmt.Errorf("purge: --admin %s: want HOST:PORT or unix:PATH", f.admin)
-	case f.tokenFile != "":
-		return o, errors.New("purge: --token-file: not supported yet, the admin listener has no token")
 	case f.all && o.by != "":
 		return o, fmt.Errorf("purge: --all and --%s: want one of the two", o.by)
 	case f.all:

@@ -43,9 +43,9 @@ func (o purgeOrder) body() ([]byte, error) {
 	return json.Marshal(fields)
 }
 
-// send asks the admin listener at address. What that does not understand is bad
+// send asks the admin listener at address, with the token if there is one. What that does not understand is bad
 // usage.
-func (o purgeOrder) send(ctx context.Context, address string) (*purgeDone, error) {
+func (o purgeOrder) send(ctx context.Context, address, token string) (*purgeDone, error) {
 	ctx, cancel := context.WithTimeout(ctx, purgeTimeout)
 	defer cancel()
 	body, err := o.body()
@@ -66,6 +66,9 @@ func (o purgeOrder) send(ctx context.Context, address string) (*purgeDone, error
 		return nil, &usageError{fmt.Errorf("purge: --admin %s: want HOST:PORT or unix:PATH", address)}
 	}
 	req.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
 	defer transport.CloseIdleConnections()
 	res, err := transport.RoundTrip(req)
 	if err != nil {

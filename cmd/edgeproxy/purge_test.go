@@ -84,7 +84,9 @@ func TestPurgeCommandRefuses(t *testing.T) {
 	f(exitUsage, "--all and --host: want one of the two", "--all", "--host", "a")
 	f(exitUsage, "unknown flag", "--path", "/")
 	f(exitUsage, "unexpected argument", "--all", "http://a/")
-	f(exitUsage, "--token-file: not supported yet", "--all", "--token-file", "x")
+	f(exitUsage, "--token-file x: want a file with a token: no such file", "--all", "--token-file", "x")
+	f(exitUsage, "want a file with a token: one word", "--all", "--token-file", writeFile(t, "empty", " \n"))
+	f(exitUsage, "want a file with a token: one word", "--all", "--token-file", writeFile(t, "words", "one two\n"))
 	for _, address := range []string{"localhost", "unix:", "127.0.0.1:", "http://127.0.0.1:9980", "a b:1"} {
 		f(exitUsage, "want HOST:PORT", "--all", "--admin", address)
 	}

@@ -59,7 +59,7 @@ func serve(ctx context.Context, c *config.Config, stderr io.Writer) error {
 		return err
 	}
 	defer func() { _ = out.Close() }() // what was dropped cannot be told any more
-	for _, w := range c.Warnings() {
+	for _, w := range warnings(c) {
 		log.Warn("configuration", "warning", w.String())
 	}
 	e, err := newEdge(c, log)

@@ -10,8 +10,8 @@
 // made is refused by its Origin (RFC 6454) or Sec-Fetch-Site (W3C Fetch
 // Metadata). Errors are JSON, {"error": "..."}; answers are never cached.
 //
-// It does not authenticate: whoever reaches the address may purge. So the
-// address belongs on loopback, and never on that of the data listener; choosing
-// it is the configuration's part. A second, smaller server from NewMetrics
+// With a token, all but the list of paths, health and metrics want it shown. Without
+// one whoever reaches the address may purge: it then belongs on loopback or a socket,
+// which is the configuration's part, and never on that of the data listener. A second, smaller server from NewMetrics
 // shows health and metrics only, to any Host, for scrapers on the network.
 package admin

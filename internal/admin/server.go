@@ -40,6 +40,11 @@ type Options struct {
 	// Hosts are further values accepted as Host: a name or an address, for any
 	// port or, written HOST:PORT, for that one.
 	Hosts []string
+	// Token is what a request has to show as Authorization: Bearer, but for the list of
+	// paths, health and metrics; "" is nothing.
+	Token string
+	// Profiles shows profiles of the process under /debug/pprof/.
+	Profiles bool
 	// Registry holds the metrics shown.
 	Registry prometheus.Gatherer
 	// Ready says whether the proxy should get traffic, and if not why, in one
@@ -86,7 +91,10 @@ func New(o Options) (*Server, error) {
 		about:   `forget responses: {"url": "http://HOST/PATH"} or a list of them; "prefix", "host", "tag" as well, or {"all": true}; with "soft": true make them stale`,
 		handler: purgeHandler(o.Purger, o.Log),
 	}
-	return newServer(g, routes, o.Log), nil
+	if o.Profiles {
+		addProfiles(routes)
+	}
+	return newServer(g, newToken(o.Token), routes, o.Log), nil
 }
 
 // NewMetrics returns a server with /livez, /readyz and /metrics only. It
@@ -96,7 +104,7 @@ func NewMetrics(o MetricsOptions) (*Server, error) {
 	if err := missing(o.Registry, o.Ready, o.Log); err != nil {
 		return nil, fmt.Errorf("metrics server: %w", err)
 	}
-	return newServer(guard{anyHost: true}, commonRoutes(o.Registry, o.Ready, o.Log), o.Log), nil
+	return newServer(guard{anyHost: true}, token{}, commonRoutes(o.Registry, o.Ready, o.Log), o.Log), nil
 }
 
 func missing(registry prometheus.Gatherer, ready func() (bool, string), log *slog.Logger) error {
@@ -112,16 +120,16 @@ func want(there bool, option string) error {
 
 func commonRoutes(registry prometheus.Gatherer, ready func() (bool, string), log *slog.Logger) map[string]route {
 	return map[string]route{
-		"/livez":   read("200 while the process runs", http.HandlerFunc(live)),
-		"/readyz":  read("200 while traffic is welcome, else 503 and the reason", readyHandler(ready)),
-		"/metrics": read("metrics for Prometheus", metricsHandler(registry, log)),
+		"/livez":   public("200 while the process runs", http.HandlerFunc(live)),
+		"/readyz":  public("200 while traffic is welcome, else 503 and the reason", readyHandler(ready)),
+		"/metrics": public("metrics for Prometheus", metricsHandler(registry, log)),
 	}
 }
 
-func newServer(g guard, routes map[string]route, log *slog.Logger) *Server {
-	routes["/"] = read("this list", indexHandler(routes))
+func newServer(g guard, t token, routes map[string]route, log *slog.Logger) *Server {
+	routes["/"] = public("this list", indexHandler(routes))
 	return &Server{http: http.Server{
-		Handler:           &site{guard: g, routes: routes},
+		Handler:           &site{guard: g, token: t, routes: routes},
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,

@@ -12,6 +12,7 @@ import (
 type route struct {
 	methods []string // as Allow lists them
 	about   string   // for the index
+	open    bool     // without the token, too
 	handler http.Handler
 }
 
@@ -20,10 +21,18 @@ func read(about string, h http.Handler) route {
 	return route{methods: []string{http.MethodGet, http.MethodHead}, about: about, handler: h}
 }
 
+// public is read for who has no token.
+func public(about string, h http.Handler) route {
+	r := read(about, h)
+	r.open = true
+	return r
+}
+
 // site is the guard in front of a table of exact paths. It is not a
 // http.ServeMux because that redirects, and answers errors in plain text.
 type site struct {
 	guard  guard
+	token  token
 	routes map[string]route
 }
 
@@ -35,6 +44,10 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	to, ok := s.routes[r.URL.Path]
+	if s.token.there && !to.open && !s.token.shown(r) { // who does not show it learns of no path either
+		demand(w, r)
+		return
+	}
 	if !ok {
 		writeError(w, http.StatusNotFound, "no such path; / lists those there are")
 		return

@@ -50,6 +50,7 @@ type Options struct {
 	Caching                                 rfc9111.Options
 	Key                                     cachekey.Options
 	PurgeFrom, TrustedProxies               []netip.Prefix
+	CacheStatusTrusted                      []netip.Prefix // the others are told in brief; nil is all
 	HonorRequest                            bool
 	Bypass                                  proxy.Bypass
 	UncacheableFor                          time.Duration
@@ -179,7 +180,8 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rul
 		MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, RequestsInFlight: o.RequestsInFlight, ClientShare: o.ClientShare,
 		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, ReadIdle: o.ReadIdle, WriteIdle: o.WriteIdle, UpgradeIdle: o.UpgradeIdle,
 		ReceiveRate: o.ReceiveRate, RequestBuffer: max(o.RequestBuffer, 0),
-		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom, AnswersFlushed: true, CacheStatus: true, PeerOf: o.PeerOf, Challenge: o.Challenge,
+		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom, AnswersFlushed: true, PeerOf: o.PeerOf, Challenge: o.Challenge,
+		CacheStatus: true, CacheStatusBrief: o.CacheStatusTrusted != nil, CacheStatusTrusted: o.CacheStatusTrusted,
 		Log: slog.New(slog.NewTextHandler(o.Log, nil)), Metrics: proxy.NewMetrics(e.Registry),
 	}
 }

@@ -30,6 +30,7 @@ import (
 //	heuristic FRACTION
 //	set-cookie MODE           shared, refuse, strip, store
 //	trusted-proxies PREFIX    of those that are believed; may be set several times
+//	cache-status-trusted PREFIX   of those that are told all; the others only hit or why not
 //	purge-from PREFIX         of the addresses that may use PURGE; clients have 198.51.100.7
 //	client-share SHARE        of connections and requests in flight
 //	rate REQUESTS PER BURST   of one client
@@ -101,6 +102,10 @@ func (o *Options) apply(s *step) error {
 	case key == "trusted-proxies":
 		p, err := netip.ParsePrefix(w[1])
 		o.TrustedProxies = append(o.TrustedProxies, p)
+		return err
+	case key == "cache-status-trusted":
+		p, err := netip.ParsePrefix(w[1])
+		o.CacheStatusTrusted = append(o.CacheStatusTrusted, p)
 		return err
 	case key == "key":
 		return o.applyKey(w[1], w[2:])

@@ -68,6 +68,14 @@ func TestHitInASliceAllocatesNothing(t *testing.T) {
 	}
 }
 
+func TestHitToldInBriefAllocatesNothing(t *testing.T) {
+	e := edgetest.Start(t, edgetest.Options{Origin: hitOrigin(t), CacheStatusTrusted: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24")}})
+	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/1024", ""))
+	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
+		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
+	}
+}
+
 func TestHitBesideChallengesAllocatesNothing(t *testing.T) {
 	e := edgetest.Start(t, edgetest.Options{Origin: hitOrigin(t), Challenge: func([]byte) string { return "" }})
 	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/1024", ""))
@@ -141,7 +149,7 @@ func TestHitWithKeyRulesAllocatesNothing(t *testing.T) {
 	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/1024", ""))
 	c.request = request
 	c.learn(t, request)
-	if status := c.learn(t, request); !strings.HasPrefix(status, edgetest.Node+"; hit; ") {
+	if status := c.learn(t, request); !strings.HasPrefix(status, edgetest.Node+"; hit") {
 		t.Fatalf("Cache-Status of the second answer: got %q, want a hit", status)
 	}
 	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {

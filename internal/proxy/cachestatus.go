@@ -31,13 +31,21 @@ func (p *Proxy) appendCacheStatus(b []byte, x *exchange, ttl int64) []byte {
 // appendStatus appends the value.
 func (p *Proxy) appendStatus(b []byte, x *exchange, ttl int64) []byte {
 	b = append(b, p.statusName...)
+	brief := p.CacheStatusBrief && !p.statusTrusted.Holds(x.clientAddress())
 	switch {
 	case x.entry != nil && x.result != resultRevalidated:
-		b = append(b, "; hit; ttl="...)
+		b = append(b, "; hit"...)
+		if brief {
+			return b
+		}
+		b = append(b, "; ttl="...)
 		b = strconv.AppendInt(b, ttl, 10)
 	case x.fwd != fwdNone:
 		b = append(b, "; fwd="...)
 		b = append(b, x.fwd.String()...)
+	}
+	if brief {
+		return b
 	}
 	b = x.appendForwardStatus(b)
 	if x.stored {

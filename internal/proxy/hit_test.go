@@ -97,7 +97,7 @@ func newHitClientOn(tb testing.TB, conn net.Conn, request []byte) *hitClient {
 	tb.Cleanup(func() { _ = conn.Close() })
 	c := &hitClient{conn: conn, request: request, buffer: make([]byte, 64<<10)}
 	c.learn(tb, hitRequest(http.MethodGet, string(bytes.Fields(request)[1]), ""))
-	if status := c.learn(tb, request); !strings.HasPrefix(status, edgetest.Node+"; hit; ") {
+	if status := c.learn(tb, request); !strings.HasPrefix(status, edgetest.Node+"; hit") {
 		tb.Fatalf("Cache-Status of the second answer: got %q, want a hit", status)
 	}
 	return c

@@ -19,6 +19,7 @@ import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/client"
 	"edgeproxy/internal/flight"
+	"edgeproxy/internal/forwarded"
 	"edgeproxy/internal/pace"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rate"
@@ -90,8 +91,11 @@ type Options struct {
 	// TakesTrailers says of a connection that its client takes trailers also where it
 	// does not say so by TE, as one of HTTP/2 does; nil knows none.
 	TakesTrailers func(net.Conn) bool
-	// CacheStatus says whether responses carry Cache-Status (RFC 9211).
-	CacheStatus bool
+	// CacheStatus says whether responses carry Cache-Status (RFC 9211). With CacheStatusBrief
+	// clients whose address is in no network of CacheStatusTrusted are only told whether
+	// it was a hit, or why the request went forward.
+	CacheStatus, CacheStatusBrief bool
+	CacheStatusTrusted            []netip.Prefix
 
 	// AccessLog may be nil. Log and Metrics may not.
 	AccessLog *accesslog.Log
@@ -108,6 +112,7 @@ type Proxy struct {
 	loop          string // "NAME; id=INSTANCE"
 	instance      []byte // as in Options
 	statusName    string // NAME as a structured field item
+	statusTrusted *forwarded.Trusted
 	routes        []*route
 	flights       *flight.Table[cache.Key, *head]
 	marks         *flight.Marks[cache.Key]
@@ -142,7 +147,7 @@ func New(o Options) (*Proxy, error) {
 	budget := flight.NewBudget(o.InflightBytes)
 	p := &Proxy{
 		alikes: alike.New(), places: newPlaces(client.Part(o.ClientShare)),
-		Options: o, via: "1.1 " + o.Node, loop: o.Node + "; id=" + o.Instance, instance: []byte(o.Instance), statusName: structuredName(o.Node), routes: routes, budget: budget,
+		Options: o, via: "1.1 " + o.Node, loop: o.Node + "; id=" + o.Instance, instance: []byte(o.Instance), statusName: structuredName(o.Node), statusTrusted: forwarded.New(o.CacheStatusTrusted), routes: routes, budget: budget,
 		flights: flight.NewTable[cache.Key, *head](budget, o.MaxObjectBytes, o.Purges.Now),
 		uploads: newUploadBuffers(o.RequestBuffer),
 		marks:   flight.NewMarks(func(k cache.Key) uint64 { return k.Lo }),

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const adminSecret = "0123456789abcdef-the-token"
+
+// asked asks the admin listener with an Authorization field, "" for none.
+func (s *server) asked(t *testing.T, path, authorization string) int {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodGet, "http://"+s.admin+path, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if authorization != "" {
+		r.Header.Set("Authorization", authorization)
+	}
+	res, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	return res.StatusCode
+}
+
+func TestAdminTokenOfAFile(t *testing.T) {
+	token := writeFile(t, "token", "\n "+adminSecret+"\r\n")
+	s := serveBinary(t, "-c", writeFile(t, "edge.yaml", fmt.Sprintf(`
+listen: [{address: "127.0.0.1:0"}]
+admin: {address: "127.0.0.1:0", token_file: %q, pprof: true}
+origins: {app: {servers: [%q]}}
+`, token, cachedOrigin(t))))
+	for path, want := range map[string]int{"/livez": 200, "/metrics": 200, "/status": 401, "/debug/pprof/": 401} {
+		if got := s.asked(t, path, ""); got != want {
+			t.Errorf("%s without a token: got %d, want %d", path, got, want)
+		}
+	}
+	for _, path := range []string{"/status", "/debug/pprof/"} {
+		if got := s.asked(t, path, "Bearer "+adminSecret); got != 200 {
+			t.Errorf("%s with the token: got %d, want 200", path, got)
+		}
+	}
+	f := func(code int, says, variable string, flags ...string) {
+		t.Helper()
+		cmd := exec.Command(program(t), append([]string{"purge", "--all", "--admin", s.admin}, flags...)...)
+		cmd.Env = append(os.Environ(), tokenVariable+"="+variable)
+		out, _ := cmd.CombinedOutput()
+		if got := cmd.ProcessState.ExitCode(); got != code || !strings.Contains(string(out), says) {
+			t.Errorf("purge %q, variable %q: got %d %q, want %d and %q", flags, variable, got, out, code, says)
+		}
+	}
+	f(exitFailed, "want Authorization: Bearer and the admin token", "")
+	f(exitFailed, "the token is not the admin token", "another")
+	f(exitDone, "purged: everything", adminSecret)
+	f(exitDone, "purged: everything", "another", "--token-file", token)
+	for _, l := range s.lines() {
+		if strings.Contains(l.Message+l.Error, adminSecret) {
+			t.Errorf("the log shows the token: %v", l)
+		}
+	}
+}
+
+func TestAdminTokensRefused(t *testing.T) {
+	f := func(admin, want string) {
+		t.Helper()
+		file := writeFile(t, "edge.yaml", "origins: {app: {servers: [\"http://127.0.0.1:9\"]}}\nadmin: "+admin+"\n")
+		for _, command := range []string{"check", "serve"} {
+			got := runBinary(t, command, "-c", file)
+			if got.code != exitUsage || !strings.Contains(got.stderr, want) || strings.Contains(got.stderr, "two words") {
+				t.Errorf("%s %s: got %d %q, want %d and %q", command, admin, got.code, got.stderr, exitUsage, want)
+			}
+		}
+	}
+	f(`{address: "0.0.0.0:0"}`, "admin.address: 0.0.0.0:0: want admin.token_file or admin.token beside it")
+	f(`{token_file: /nowhere/token}`, "admin.token_file: /nowhere/token: want a file with a token: no such file or directory")
+	f(fmt.Sprintf(`{token_file: %q}`, t.TempDir()), "want a file with a token: is a directory")
+	f(fmt.Sprintf(`{token_file: %q}`, writeFile(t, "empty", "\n")), "want a file with a token: one word")
+	f(fmt.Sprintf(`{token_file: %q}`, writeFile(t, "words", "two words")), "want a file with a token: one word")
+}
+
+func TestTokenThatEverybodyReadsIsWarnedOf(t *testing.T) {
+	token := writeFile(t, "token", adminSecret)
+	file := writeFile(t, "edge.yaml", fmt.Sprintf("origins: {app: {servers: [\"http://127.0.0.1:9\"]}}\nadmin: {token_file: %q}\n", token))
+	if got := runBinary(t, "check", "-c", file); got.code != exitDone || got.stderr != "" {
+		t.Errorf("got %d %q, want nothing said", got.code, got.stderr)
+	}
+	if err := os.Chmod(token, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if got := runBinary(t, "check", "-c", file); got.code != exitDone || !strings.Contains(got.stderr, "everybody on this machine can read the file") {
+		t.Errorf("got %d %q, want a warning", got.code, got.stderr)
+	}
+}

@@ -1,0 +1,113 @@
+package config
+
+import (
+	"io/fs"
+	"net"
+	"net/netip"
+	"strings"
+)
+
+// Admin is the listener for operators. Token and TokenFile exclude each other; where the
+// address is neither loopback nor a socket, one of them is there.
+type Admin struct {
+	Address    string
+	SocketMode fs.FileMode
+	// Token is what a request has to show, but for health and metrics; "" is no such thing.
+	Token Secret
+	// TokenFile has the token, with white space around it perhaps. It is read by whoever
+	// uses it.
+	TokenFile string
+	// Hosts are accepted as Host besides loopback and the address itself: a name or an
+	// address, for any port or, written HOST:PORT, for that one.
+	Hosts []string
+	Pprof bool // profiles of the process under /debug/pprof/
+}
+
+// Listen returns it as an address to open.
+func (a Admin) Listen() Listen { return Listen{Address: a.Address, SocketMode: a.SocketMode} }
+
+// Secret is text that is not shown: it prints as stars, in JSON and in logs too.
+type Secret string
+
+// stars stand for a secret.
+const stars = "***"
+
+// String returns stars, or "" for no secret.
+func (s Secret) String() string {
+	if s == "" {
+		return ""
+	}
+	return stars
+}
+
+// GoString is String.
+func (s Secret) GoString() string { return s.String() }
+
+// MarshalText is String.
+func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// MaxToken is the most bytes of a token: it has to fit into the head of a request.
+const MaxToken = 1024
+
+// ValidToken reports whether a header field can carry the token as it is.
+func ValidToken(token string) bool {
+	return token != "" && len(token) <= MaxToken && !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f })
+}
+
+// minToken is below what nobody can guess who may try often.
+const minToken = 16
+
+func (d *decoder) admin(a *Admin) func(node) {
+	return d.section(keys{
+		"address":     d.text(&a.Address),
+		"socket_mode": converted(d, &a.SocketMode, wantMode, parseMode),
+		"token":       d.secret(&a.Token),
+		"token_file":  d.text(&a.TokenFile),
+		"hosts":       elements(d, "want a list of names and addresses, such as [edge.internal]", &a.Hosts, d.text),
+		"pprof":       d.boolean(&a.Pprof),
+	})
+}
+
+// admin checks the listener for operators, but for what all listeners have.
+func (v *validator) admin() {
+	const token, file, address = "admin.token", "admin.token_file", "admin.address"
+	a := &v.c.Admin
+	if a.Token != "" && !ValidToken(string(a.Token)) && v.sound(token) {
+		v.fail(token, "want letters, digits and signs of ASCII, without spaces, 1024 at most")
+	}
+	if a.Token != "" && a.TokenFile != "" && v.sound(token, file) {
+		v.fail(file, "want no token beside it")
+	}
+	if v.sound(address, token, file) && a.open() && a.Token == "" && a.TokenFile == "" {
+		v.fail(address, "want admin.token_file or admin.token beside it, or a loopback host, such as 127.0.0.1, or unix:PATH: whoever reaches it could purge")
+	}
+	for i, host := range a.Hosts {
+		at := item("admin.hosts", i)
+		_, err := netip.ParseAddr(host)
+		if _, _, ok := splitHost(host); err != nil && !ok && v.sound(at) {
+			v.fail(at, "want HOST or HOST:PORT, a name or an address, without *")
+		}
+	}
+}
+
+// open reports whether others than this machine may reach the valid address.
+func (a Admin) open() bool {
+	l := a.Listen()
+	return !l.Socket() && !loopback(a.Address)
+}
+
+// warnOfAdmin warns of a listener for operators that is open, but not as intended.
+func (c *Config) warnOfAdmin(warn func(path, text string)) {
+	a := &c.Admin
+	if a.Token != "" && len(a.Token) < minToken {
+		warn("admin.token", "shorter than 16 characters: it may be guessed")
+	}
+	if !a.open() {
+		return
+	}
+	warn("admin.address", "the token goes over the network unencrypted: keep it to a network that nobody else listens in")
+	host, _, _ := net.SplitHostPort(a.Address)
+	if addr, err := netip.ParseAddr(host); (host == "" || err == nil && addr.IsUnspecified()) && len(a.Hosts) == 0 {
+		warn("admin.address", "on every interface, and only requests for this machine itself are answered: name what others call it in admin.hosts")
+	}
+}
