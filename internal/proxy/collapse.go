@@ -82,6 +82,11 @@ func (p *Proxy) share(x *exchange) (done bool) {
 		p.launch(x, r)
 	}
 	h, outcome, err := r.Wait(p.CollapseWait)
+	if outcome == flight.Shared && leads && h.answersOther(x) {
+		_ = r.Close()
+		x.byItself()
+		return false
+	}
 	if outcome == flight.Shared && (leads || p.suits(x, h)) {
 		p.read(x, r, h, leads)
 		return true

@@ -22,7 +22,7 @@ var errUnshared = errors.New("response is not kept")
 // launch starts the fetch of the flight that r leads, and tells x's client what
 // comes before the header.
 func (p *Proxy) launch(x *exchange, r *reader) {
-	j, t := p.newJob(x, true), p.teller(x)
+	j, t := p.newShared(x), p.teller(x)
 	j.interims = handOver(j.request, t)
 	if p.flights.Go(r, func(f *fill) { p.fetch(f, j) }, p.fetchPanicked) {
 		j.interims.relay(t)

@@ -71,6 +71,13 @@ func hitOrigin(tb testing.TB) origin.Options {
 	return origin.Options{Address: server.Listener.Addr().String()}
 }
 
+// searchTarget means the same as searchNormal, by which the answer to it is stored once
+// that was asked for: what the origin was asked for with utm_source answers that alone.
+const (
+	searchTarget = "/search/1024?b=2&utm_source=x&a=%2F&fbclid=7"
+	searchNormal = "/search/1024?a=%2F&b=2"
+)
+
 // hitClient is a keep-alive connection to an edge that asks for one thing again
 // and again. Asking allocates nothing.
 type hitClient struct {

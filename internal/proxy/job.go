@@ -5,6 +5,7 @@ import (
 
 	"github.com/valyala/fasthttp"
 
+	"edgeproxy/internal/alike"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/purge"
@@ -21,6 +22,10 @@ type job struct {
 	url     cache.Key // by which its sighting went
 
 	filing // where the response belongs
+
+	// by is the rule for queries by which the target was made that the origin is asked
+	// for; nil is the client's own target.
+	by *alike.Rule
 
 	// base is the hash of baseName, the key before Vary.
 	base     cache.Key
@@ -68,7 +73,7 @@ func (p *Proxy) newJob(x *exchange, keep bool) *job {
 		},
 		url: x.demand, base: x.base, born: p.Purges.Now(), directives: x.request,
 	}
-	if keep && x.stale != nil {
+	if keep && x.stale != nil && x.keyedExactly() {
 		j.validate(x.stale)
 	}
 	if x.baseLen > 0 {

@@ -33,6 +33,7 @@ type head struct {
 	strip  []string // fields that are not kept with it
 	cookie bool     // it has Set-Cookie, and is for one client only
 	part   bool     // it is kept as the part that it is
+	only   string   // the one target that it answers, where that need not be its leader's; see newShared
 	rep    rfc9111.Representation
 	entry  *cache.Entry // all but the body, if it may be stored
 	rule   *alike.Rule  // under which; nil is the key of the target itself
@@ -71,6 +72,7 @@ func usable(e *cache.Entry) bool {
 // be stored, and prepares what is forwarded and what is stored of its header.
 func (p *Proxy) judge(j *job, resp *origin.Response) *head {
 	h := p.forwardHead(j, resp)
+	h.only = unlike(j, resp)
 	h.why = p.storable(j, resp, h)
 	h.rep = rfc9111.RepresentationOf(h.status, resp.Header, resp.ResponseTime)
 	if h.storable() {

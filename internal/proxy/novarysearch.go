@@ -19,8 +19,13 @@ import (
 // A response is stored under the key that it asks for itself: that of its own rule if it
 // has one that the table of rules knows, else that of its target, the exact one. So
 // what is found under the key of a rule has that rule, whatever the table says by
-// now. A request is keyed by the rule that its path has; what the origin gets is its
-// own target all the same.
+// now.
+//
+// A parameter that a rule drops may have shaped a response all the same, by mistake or
+// because a client meant it to. So a response is stored under the key of its rule only if
+// the origin was asked without what the rule drops, for the target that is the same for
+// all whom it answers; else it answers its own target alone. A request that is keyed by a
+// rule has the origin asked that way: what is keyed is what is forwarded.
 
 // keyAlike keys x by the rule of its path, if there is one.
 func (p *Proxy) keyAlike(x *exchange) {
@@ -161,6 +166,53 @@ func (p *Proxy) home(j *job, resp *origin.Response) (keying, *alike.Rule) {
 	return home, rule
 }
 
+// newShared is newJob for a fetch that others may share. Where x is keyed by a rule for
+// queries the job asks for the target in the form that all have who share that key: the
+// whole job is about that target then, and not about that of x.
+func (p *Proxy) newShared(x *exchange) *job {
+	j := p.newJob(x, true)
+	if x.keyedExactly() {
+		return j
+	}
+	j.by = x.rule
+	j.resource.Target = x.rule.AppendTarget(nil, j.resource.Target)
+	j.request.Target = string(j.resource.Target)
+	name := wire.AppendKey(nil, j.resource.Scheme, j.resource.Host, j.resource.Target)
+	k := keying{urlLen: len(name)}
+	k.name = append(name, x.exact.selectors()...)
+	k.baseLen = len(k.name)
+	j.exact = p.sum(k)
+	if x.stale != nil {
+		j.validate(x.stale)
+	}
+	return j
+}
+
+// keyedExactly reports whether x is keyed by its target, and not by a rule for queries.
+func (x *exchange) keyedExactly() bool { return x.rule == nil || x.base == x.exact.base }
+
+// unlike returns the target that the origin was asked for, where that was made by a rule
+// that the response does not have: then it answers that target, and says nothing of others.
+// Else it returns "".
+func unlike(j *job, resp *origin.Response) string {
+	if j.by == nil {
+		return ""
+	}
+	if v, ok := rfc9111.ParseNoVarySearch(resp.Header); ok && j.by.Says(v) {
+		return ""
+	}
+	return j.request.Target
+}
+
+// answersOther reports whether h, which x has had fetched, is the response to another
+// target than that of x.
+func (h *head) answersOther(x *exchange) bool { return h.only != "" && h.only != string(x.keyed) }
+
+// byItself has x go on as if its path had no rule.
+func (x *exchange) byItself() {
+	x.keying, x.rule, x.apart, x.parted, x.stale = x.exact, nil, true, true, nil
+}
+
 // learn returns the rule of a response to j, nil if it has none that holds, and sets
 // home.
 func (p *Proxy) learn(j *job, h field.List, at time.Time, home *keying) *alike.Rule {
@@ -174,11 +226,17 @@ func (p *Proxy) learn(j *job, h field.List, at time.Time, home *keying) *alike.R
 		return nil
 	}
 	_, k := appendAlike(nil, j.resource, rule, j.exact.selectors())
-	*home = p.sum(k)
+	k = p.sum(k)
 	if taught {
 		// The next request goes by the rule, so the sighting of this one does too.
+		p.Gate.Sight(j.route.Rule, k.url.Hi, k.url.Lo)
+	}
+	if string(rule.AppendTarget(nil, j.resource.Target)) != string(j.resource.Target) {
+		return nil // what the rule drops may have shaped it
+	}
+	*home = k
+	if taught {
 		j.url = home.url
-		p.Gate.Sight(j.route.Rule, home.url.Hi, home.url.Lo)
 	}
 	return rule
 }

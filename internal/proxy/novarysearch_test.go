@@ -38,7 +38,8 @@ type searchAnswer struct {
 	rule   string
 }
 
-// answers is the naive model: whether a's own rule lets it answer target.
+// answers is the naive model: whether a's own rule lets it answer target, and the origin
+// was asked for it without anything that the rule drops.
 func (a searchAnswer) answers(target string) bool {
 	if a.target == target {
 		return true
@@ -46,7 +47,7 @@ func (a searchAnswer) answers(target string) bool {
 	path, query, _ := strings.Cut(a.target, "?")
 	otherPath, other, _ := strings.Cut(target, "?")
 	rule, ok := rfc9111.ParseNoVarySearch(field.List{{Name: "No-Vary-Search", Value: a.rule}})
-	return ok && path == otherPath && string(rule.AppendQuery(nil, []byte(query))) == string(rule.AppendQuery(nil, []byte(other)))
+	return ok && path == otherPath && query == string(rule.AppendQuery(nil, []byte(other)))
 }
 
 // searchOrigin answers with what it is, and counts.
@@ -219,12 +220,12 @@ func TestQueriesOfManyParametersAreExact(t *testing.T) {
 	}
 
 	const most = 256
-	f("/a?x=1", 1)
+	f("/a", 1)
 	f("/a?"+strings.Repeat("a=1&", most), 1)
 	f("/a?"+strings.Repeat("a=1&", most+1), 2)
 	f("/a?"+strings.Repeat("a=1&", most+1), 2)
 	f("/a?"+strings.Repeat("a=2&", most+1), 3)
-	f("/a", 1)
+	f("/a?x=1", 1)
 }
 
 // Who has looked before the response taught its rule, and leads when it is stored, finds

@@ -115,6 +115,9 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 	r := p.flights.Lead(x.key, x.url, true) // before the fetch, so that a purge finds it
 	f := r.Flight()
 	resp, held, err := p.fetchOrKeep(f.Context(), j, f.Purged)
+	if held == nil && !x.keyedExactly() { // it was asked for itself, not to validate what others have
+		held = p.standIn(x, j, resp, err)
+	}
 	if held != nil {
 		f.Finish(errUnshared)
 		_ = r.Close()

@@ -213,7 +213,7 @@ func (p *Proxy) refreshBy(x *exchange, key cache.Key, newJob func() *job) {
 // copies of what selects a variant.
 func (p *Proxy) newRefresh(x *exchange, e *cache.Entry) *job {
 	x.stale = e
-	j := p.newJob(x, true)
+	j := p.newShared(x)
 	j.request.Method, j.facts.Method = "GET", "GET"
 	j.request.Client = netip.Prefix{}
 	withheld := func(name string) bool {
