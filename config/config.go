@@ -78,6 +78,7 @@ type Limits struct {
 	Connections      int           // of clients, open at once
 	PerAddress       int           // of them, of one client address; 0 is any number
 	RequestsInFlight int           // served at once
+	Tunnels          int           // connections that were switched to another protocol
 	InflightBytes    Size          // of bodies being fetched for storing, all together
 	Variants         int           // stored for one URL (Vary)
 	Ranges           int           // of one request that gets them in one answer; at most 1000

@@ -59,6 +59,7 @@ func defaultLimits() Limits {
 		Keepalive:        60 * time.Second,
 		Connections:      65536,
 		RequestsInFlight: 10000,
+		Tunnels:          1024,
 		InflightBytes:    64 * MiB,
 		Variants:         32,
 		Ranges:           16,

@@ -96,6 +96,7 @@ func (v *validator) limits() {
 	v.count("limits.connections", l.Connections, 1, maxCount)
 	v.count("limits.connections_per_address", l.PerAddress, 0, maxCount)
 	v.count("limits.requests_in_flight", l.RequestsInFlight, 1, maxCount)
+	v.count("limits.tunnels", l.Tunnels, 1, maxCount)
 	v.count("limits.variants", l.Variants, 1, maxCount)
 	v.count("limits.ranges", l.Ranges, 1, maxRanges)
 	v.share("limits.origin_share", l.OriginShare)

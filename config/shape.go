@@ -137,6 +137,7 @@ func (d *decoder) limitKeys(l *Limits) keys {
 		"keepalive":               d.duration(&l.Keepalive),
 		"connections":             d.integer(&l.Connections),
 		"requests_in_flight":      d.integer(&l.RequestsInFlight),
+		"tunnels":                 d.integer(&l.Tunnels),
 		"inflight_bytes":          d.size(&l.InflightBytes),
 		"variants":                d.integer(&l.Variants),
 		"ranges":                  d.integer(&l.Ranges),

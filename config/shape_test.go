@@ -117,6 +117,7 @@ limits:
   inflight_bytes: 65MiB
   variants: 33
   ranges: 17
+  tunnels: 1025
   origin_share: 0.25
   rate: {requests: 100, per: 2s, burst: 200}
 shutdown: {drain_delay: 1s, drain_timeout: 35s}
@@ -223,7 +224,7 @@ func wantEveryKey() *Config {
 			HeaderTimeout: 11 * time.Second, ReadIdle: 33 * time.Second, WriteIdle: 34 * time.Second,
 			SendRate: Pace{2 << 10, 61 * time.Second}, ReceiveRate: Pace{3 << 10, 62 * time.Second}, RequestBuffer: 65 << 10, PinnedBytes: 66 << 20,
 			UpgradeIdle: 35 * time.Minute, Keepalive: 61 * time.Second,
-			Connections: 65537, PerAddress: 5, RequestsInFlight: 10001, InflightBytes: 65 << 20, Variants: 33, Ranges: 17,
+			Connections: 65537, PerAddress: 5, RequestsInFlight: 10001, InflightBytes: 65 << 20, Variants: 33, Ranges: 17, Tunnels: 1025,
 			OriginShare: 0.25, Rate: everyRate(),
 		},
 		Shutdown:    Shutdown{DrainDelay: time.Second, DrainTimeout: 35 * time.Second},

@@ -164,7 +164,7 @@ func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 	o := proxy.Options{
 		Node: c.Node.Name, Instance: rand.Text(), Routes: routes, Store: e.store, Hasher: hasher, Purges: purge.New(purge.Options{}), Gate: e.gate, Shadow: e.shadow,
 		MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes), InflightBytes: int64(c.Limits.InflightBytes),
-		Ranges: c.Limits.Ranges, RequestsInFlight: c.Limits.RequestsInFlight, ClientShare: c.Limits.OriginShare,
+		Ranges: c.Limits.Ranges, Tunnels: c.Limits.Tunnels, RequestsInFlight: c.Limits.RequestsInFlight, ClientShare: c.Limits.OriginShare,
 		TargetBytes: int(c.Limits.TargetBytes), HeaderCount: c.Limits.HeaderCount, BodyBytes: int64(c.Limits.BodyBytes),
 		ReadIdle: c.Limits.ReadIdle, WriteIdle: writeIdle, UpgradeIdle: c.Limits.UpgradeIdle,
 		ReceiveRate: paceOf(c.Limits.ReceiveRate), RequestBuffer: int64(c.Limits.RequestBuffer),

@@ -46,6 +46,7 @@ type Options struct {
 	SliceBytes                              int64   // of a slice; 0 is none
 	OpenBelow                               float64 // share of the memory tier below which the gate is open
 	Variants, Ranges, RequestsInFlight      int
+	Tunnels                                 int
 	CollapseWait                            time.Duration
 	Caching                                 rfc9111.Options
 	Key                                     cachekey.Options
@@ -88,6 +89,7 @@ func (o *Options) setDefaults(tb testing.TB) {
 	o.Variants = cmp.Or(o.Variants, 32)
 	o.Ranges = cmp.Or(o.Ranges, 16)
 	o.RequestsInFlight = cmp.Or(o.RequestsInFlight, 10000)
+	o.Tunnels = cmp.Or(o.Tunnels, 1024)
 	o.CollapseWait = cmp.Or(o.CollapseWait, 5*time.Second)
 	o.WriteIdle = cmp.Or(o.WriteIdle, 30*time.Second)
 	o.ReadIdle = cmp.Or(o.ReadIdle, 30*time.Second)
@@ -178,7 +180,7 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rul
 			AnyLanguageOrder: o.AnyLanguageOrder, UnusualNames: o.UnusualNames, StripCookies: o.StripCookies,
 		}},
 		MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, RequestsInFlight: o.RequestsInFlight, ClientShare: o.ClientShare,
-		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, ReadIdle: o.ReadIdle, WriteIdle: o.WriteIdle, UpgradeIdle: o.UpgradeIdle,
+		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, Tunnels: o.Tunnels, ReadIdle: o.ReadIdle, WriteIdle: o.WriteIdle, UpgradeIdle: o.UpgradeIdle,
 		ReceiveRate: o.ReceiveRate, RequestBuffer: max(o.RequestBuffer, 0),
 		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom, AnswersFlushed: true, PeerOf: o.PeerOf, Challenge: o.Challenge,
 		CacheStatus: true, CacheStatusBrief: o.CacheStatusTrusted != nil, CacheStatusTrusted: o.CacheStatusTrusted,

@@ -198,7 +198,7 @@ func (o *Options) applyNumber(key, value string) (err error) {
 		return err
 	}
 	counts := map[string]*int{
-		"variants": &o.Variants, "ranges": &o.Ranges, "requests-in-flight": &o.RequestsInFlight,
+		"variants": &o.Variants, "ranges": &o.Ranges, "requests-in-flight": &o.RequestsInFlight, "tunnels": &o.Tunnels,
 		"max-connections": &o.Origin.MaxConnections, "queue": &o.Origin.QueueRequests,
 	}
 	if n := counts[key]; n != nil {

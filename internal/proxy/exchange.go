@@ -125,6 +125,7 @@ type exchange struct {
 	refresh bool          // the answer is stale, and to be validated meanwhile
 	counted bool          // among those forwarding
 	placed  bool          // and among those of its client
+	tunnels bool          // among the tunnels, or asks the origin for one
 	who     netip.Prefix  // the client, of a request that is no hit
 
 	fwd        forward

@@ -27,10 +27,11 @@ var statusClasses = [...]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}
 //
 //	requests = hit + stale + revalidated + miss + scarce + pass + error
 type Metrics struct {
-	duration, firstByte *prometheus.HistogramVec
-	overload, overRate  prometheus.Counter
-	overShare           prometheus.Counter // of places
-	overConnections     prometheus.Counter // to origins, of one client
+	duration, firstByte           *prometheus.HistogramVec
+	overload, overRate            prometheus.Counter
+	overShare                     prometheus.Counter // of places
+	overTunnels, overTunnelsShare prometheus.Counter
+	overConnections               prometheus.Counter // to origins, of one client
 
 	proxy  atomic.Pointer[Proxy]
 	none   *routeMetrics
@@ -67,13 +68,15 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			Name: "edgeproxy_first_byte_seconds", Buckets: buckets,
 			Help: "Time from the receipt of a request to the first byte of its answer's body.",
 		}, labels),
-		overload:        rejections("requests_in_flight"),
-		overRate:        rejections("rate"),
-		overShare:       rejections("requests_in_flight_share"),
-		overConnections: rejections("origin_share"),
+		overload:         rejections("requests_in_flight"),
+		overRate:         rejections("rate"),
+		overShare:        rejections("requests_in_flight_share"),
+		overConnections:  rejections("origin_share"),
+		overTunnels:      rejections("tunnels"),
+		overTunnelsShare: rejections("tunnels_share"),
 	}
 	m.none = m.forRoute(noRoute)
-	r.MustRegister(m.duration, m.firstByte, m.overload, m.overRate, m.overShare, m.overConnections, collector{m})
+	r.MustRegister(m.duration, m.firstByte, m.overload, m.overRate, m.overShare, m.overConnections, m.overTunnels, m.overTunnelsShare, collector{m})
 	return m
 }
 

@@ -10,8 +10,9 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// places are those of requests that are no hits: so many in all, and a share of them for
-// each client while they are scarce. A stream of HTTP/2 takes one like any other request.
+// places are those of requests that are no hits, or of tunnels: so many in all, and a share of
+// them for each client while they are scarce. A stream of HTTP/2 takes one like any other
+// request.
 type places struct {
 	part client.Part
 
@@ -67,12 +68,44 @@ func (p *Proxy) forwardable(x *exchange, d disposition) disposition {
 	return d
 }
 
-// giveUpPlace gives back what forwardable took.
+// giveUpPlace gives back what forwardable took. It may be called again.
 func (p *Proxy) giveUpPlace(x *exchange) {
 	if x.counted {
 		p.forwarding.Add(-1)
 	}
 	if x.placed {
 		p.places.leave(x.who)
+	}
+	x.counted, x.placed = false, false
+}
+
+// enterTunnels takes a place among the tunnels for x, whose request is about to ask for an
+// upgrade, or refuses it. A tunnel gives the one among the requests back.
+func (p *Proxy) enterTunnels(x *exchange) bool {
+	n, all := p.tunnels.places.Add(1), int64(p.Tunnels)
+	switch {
+	case !p.tunnels.shares.enter(x.who, n-1, all):
+		p.tunnels.places.Add(-1)
+		p.Metrics.overTunnelsShare.Inc()
+		p.refuse(x, fasthttp.StatusTooManyRequests, reason.ClientShare)
+		return false
+	case n > all:
+		p.tunnels.shares.leave(x.who)
+		p.tunnels.places.Add(-1)
+		p.Metrics.overTunnels.Inc()
+		p.refuse(x, fasthttp.StatusServiceUnavailable, reason.Overload)
+		return false
+	}
+	x.tunnels = true
+	return true
+}
+
+// leaveTunnels gives back what enterTunnels took. It may be called again, and for any
+// exchange.
+func (p *Proxy) leaveTunnels(x *exchange) {
+	if x.tunnels {
+		p.tunnels.places.Add(-1)
+		p.tunnels.shares.leave(x.who)
+		x.tunnels = false
 	}
 }

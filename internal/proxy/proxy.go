@@ -54,6 +54,10 @@ type Options struct {
 	// beyond it they get 429.
 	RequestsInFlight int
 	ClientShare      float64
+	// Tunnels bounds the connections that speak another protocol, which have no place among
+	// RequestsInFlight, and the requests that have asked for one. Beyond it they get 503;
+	// ClientShare goes for them, too.
+	Tunnels int
 	// TargetBytes, HeaderCount and BodyBytes bound a request.
 	TargetBytes, HeaderCount int
 	BodyBytes                int64
@@ -146,7 +150,7 @@ func New(o Options) (*Proxy, error) {
 	}
 	budget := flight.NewBudget(o.InflightBytes)
 	p := &Proxy{
-		alikes: alike.New(), places: newPlaces(client.Part(o.ClientShare)),
+		alikes: alike.New(), places: newPlaces(client.Part(o.ClientShare)), tunnels: tunnels{shares: newPlaces(client.Part(o.ClientShare))},
 		Options: o, via: "1.1 " + o.Node, loop: o.Node + "; id=" + o.Instance, instance: []byte(o.Instance), statusName: structuredName(o.Node), statusTrusted: forwarded.New(o.CacheStatusTrusted), routes: routes, budget: budget,
 		flights: flight.NewTable[cache.Key, *head](budget, o.MaxObjectBytes, o.Purges.Now),
 		uploads: newUploadBuffers(o.RequestBuffer),

@@ -69,6 +69,7 @@ func (p *Proxy) record(x *exchange) {
 	defer p.put(x)
 	x.settle()
 	p.giveUpPlace(x)
+	p.leaveTunnels(x)
 	if x.unseen {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"edgeproxy/internal/origin"
@@ -185,7 +186,9 @@ func (t *tunnel) cut() {
 
 // tunnels are all those of a Proxy. It is safe for concurrent use.
 type tunnels struct {
-	ended sync.WaitGroup
+	places atomic.Int64 // taken; also by requests that ask the origin for one
+	shares *places      // of clients in them
+	ended  sync.WaitGroup
 
 	mu     sync.Mutex
 	open   map[*tunnel]struct{}

@@ -18,10 +18,16 @@ func (p *Proxy) upgrade(x *exchange, protocols string) {
 		p.refuse(x, fasthttp.StatusServiceUnavailable, reason.Overload) // it would be cut soon
 		return
 	}
+	if !p.enterTunnels(x) {
+		return
+	}
 	j := p.newJob(x, false)
 	j.request.Upgrade = protocols
 	j.request.Interim = p.teller(x)
 	resp, err := x.route.Origin.RoundTrip(context.Background(), j.request)
+	if err != nil || resp.Upgraded == nil {
+		p.leaveTunnels(x)
+	}
 	if err != nil {
 		p.fail(x, err)
 		return
@@ -52,6 +58,7 @@ func (p *Proxy) deliverUpgrade(x *exchange) {
 	x.block = append(b, "\r\n\r\n"...)
 	x.ctx.Response.SetStatusCode(fasthttp.StatusSwitchingProtocols) // to be recorded
 	x.streaming, x.firstByte = true, -1
+	p.giveUpPlace(x)
 	p.takeOver(x, t.serve)
 }
 

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"strings"
 	"sync"
@@ -381,25 +382,71 @@ func TestUpgradeEndsWithWhoTakesNothing(t *testing.T) {
 	})
 }
 
-// TestUpgradeTakesAPlace: upgraded connections count in requests_in_flight, and not in
-// max_connections.
-func TestUpgradeTakesAPlace(t *testing.T) {
-	o := edgetest.Options{RequestsInFlight: 2, Origin: origin.Options{MaxConnections: 1}}
+// TestTunnelsHoldNoPlaceOfARequest: each held one in requests_in_flight as long as it lived,
+// so WebSockets kept the misses of others out.
+func TestTunnelsHoldNoPlaceOfARequest(t *testing.T) {
+	o := edgetest.Options{RequestsInFlight: 1, Origin: origin.Options{MaxConnections: 1}}
 	e, _ := before(t, o, consents(echoes))
+	for range 3 {
+		s := dial(t, e.Address)
+		s.upgrade(t, "")
+		if a := ask(t, e, asGet("/a")); a.status != 200 {
+			t.Errorf("beside an upgraded connection: got %+v, want 200", a)
+		}
+		s.exchange(t, "still here")
+	}
+}
+
+// TestTunnelsHaveALimitOfTheirOwn: beyond it upgrades are refused, and nothing else.
+func TestTunnelsHaveALimitOfTheirOwn(t *testing.T) {
+	e, _ := before(t, edgetest.Options{Tunnels: 2}, consents(echoes))
 	first := dial(t, e.Address)
 	first.upgrade(t, "")
-	if a := ask(t, e, asGet("/a")); a.status != 200 {
-		t.Errorf("beside one upgraded connection: got %+v, want 200", a)
-	}
 	second := dial(t, e.Address)
 	second.upgrade(t, "")
-	ask(t, e, asGet("/a")).want(t, 503, "detail=overload", "Service Unavailable\n")
+	ask(t, e, asks101).want(t, 503, "detail=overload", "Service Unavailable\n")
+	if a := ask(t, e, asGet("/a")); a.status != 200 {
+		t.Errorf("no upgrade: got %+v, want 200", a)
+	}
 	_ = first.Close()
 	eventually(t, "one has ended", func() bool { return e.Proxy.InFlight() == 1 })
-	if a := ask(t, e, asGet("/a")); a.status != 200 {
-		t.Errorf("after one has ended: got %+v, want 200", a)
-	}
+	third := dial(t, e.Address)
+	third.upgrade(t, "")
+	third.exchange(t, "in its place")
 	second.exchange(t, "still here")
+	if got := e.Metric(t, "edgeproxy_limit_rejections_total", "limit=tunnels"); got != 1 {
+		t.Errorf("got %v refusals counted, want 1", got)
+	}
+}
+
+// TestWhatIsNotSwitchedHoldsNoTunnel: an origin that answers otherwise, or not at all.
+func TestWhatIsNotSwitchedHoldsNoTunnel(t *testing.T) {
+	e, _ := before(t, edgetest.Options{Tunnels: 1}, func(c *edgetest.Conn) {
+		for r := c.Next(); r != nil; r = c.Next() {
+			if r.RequestURI == "/break" {
+				return
+			}
+			c.Say("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nno")
+		}
+	})
+	for range 3 {
+		ask(t, e, asks101).want(t, 200, "fwd=request; detail=upgrade", "no")
+		ask(t, e, strings.Replace(asks101, "GET /ws", "GET /break", 1)).want(t, 502, "fwd=request; detail=origin-error", "Bad Gateway\n")
+	}
+}
+
+// TestOneClientHeldEveryTunnel: it has its share of them, while they are scarce.
+func TestOneClientHeldEveryTunnel(t *testing.T) {
+	o := edgetest.Options{Tunnels: 8, ClientShare: 0.25, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}}
+	e, _ := before(t, o, consents(echoes))
+	for range 7 {
+		dial(t, e.Address).upgrade(t, "")
+	}
+	ask(t, e, asks101).want(t, 429, "detail=client-share", "Too Many Requests\n")
+	other := strings.Replace(asks101, "\r\n\r\n", "\r\nX-Forwarded-For: 192.0.2.9\r\n\r\n", 1)
+	if res, err := dial(t, e.Address).head(other); err != nil || res.StatusCode != 101 {
+		t.Errorf("another client: got %v, %v, want 101", res, err)
+	}
 }
 
 // TestEndUpgraded: none is left, and none comes again.
