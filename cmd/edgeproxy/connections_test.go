@@ -82,16 +82,113 @@ func TestConnectionsAreCountedOnAllListeners(t *testing.T) {
 	_ = secure.Close()
 	eventually(t, "one is connected", func() bool { return e.connections.Load() == 1 })
 	for range 2 {
-		c := e.connect(t, 1)
-		_, _ = io.WriteString(c, "GET /kept/3 HTTP/1.1\r\nHost: www.example.com\r\n\r\n")
-		res, err := http.ReadResponse(bufio.NewReader(c), nil)
-		if err != nil || res.StatusCode != http.StatusOK {
-			t.Fatalf("in the place of one who left: got %v, %v, want 200", res, err)
-		}
-		_ = res.Body.Close()
+		e.keeps(t, 1)
 	}
-	if text, _ := io.ReadAll(e.connect(t, 0)); !strings.HasPrefix(string(text), "HTTP/1.1 503 ") {
-		t.Errorf("a fourth connection got %q, want a 503", text)
+}
+
+// keeps makes a connection with a request that is answered, and waits until it is idle.
+func (e *edge) keeps(t *testing.T, door int) net.Conn {
+	t.Helper()
+	before := e.crowd.Waiting()
+	c := e.connect(t, door)
+	asks(t, c)
+	eventually(t, "the connection is idle", func() bool { return e.crowd.Waiting() > before })
+	return c
+}
+
+// asks has a connection ask for what is stored.
+func asks(t *testing.T, c net.Conn) {
+	t.Helper()
+	_, _ = io.WriteString(c, "GET /kept/3 HTTP/1.1\r\nHost: www.example.com\r\n\r\n")
+	res, err := http.ReadResponse(bufio.NewReader(c), nil)
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("got %v, %v, want 200", res, err)
+	}
+	_ = res.Body.Close()
+}
+
+// wantEnd reads the end of a connection on which nothing comes.
+func wantEnd(t *testing.T, c net.Conn, which string) {
+	t.Helper()
+	if b, err := io.ReadAll(c); len(b) > 0 || err != nil {
+		t.Errorf("%s: got %q, %v, want it closed", which, b, err)
+	}
+}
+
+// TestIdleConnectionsMakeRoom: at limits.connections newcomers were refused while others held
+// connections that they did not use.
+func TestIdleConnectionsMakeRoom(t *testing.T) {
+	e := doors(t, app(t), 2)
+	first, second := e.keeps(t, 0), e.keeps(t, 0)
+	asks(t, first) // now the second has waited for longest
+	eventually(t, "both are idle", func() bool { return e.crowd.Waiting() == 2 })
+	third := e.connect(t, 1)
+	asks(t, third)
+	wantEnd(t, second, "the one that has waited for longest")
+	asks(t, first)
+	if got := e.crowd.LetGo().Idle; got != 1 {
+		t.Errorf("got %d let go, want 1", got)
+	}
+	if got := e.refusedConnections(); got != 0 {
+		t.Errorf("got %d refused, want none", got)
+	}
+}
+
+// TestIdleConnectionsOfTLSMakeRoom: of HTTP/1.1 and of HTTP/2, whose streams are all over.
+func TestIdleConnectionsOfTLSMakeRoom(t *testing.T) {
+	for _, two := range []bool{false, true} {
+		e := doors(t, app(t), 1)
+		s := &server{t: t, address: e.addresses()[2]}
+		c := s.speaks(t, two)
+		ask := func() {
+			t.Helper()
+			res, err := c.Get("https://www.example.com/kept/3")
+			if err != nil {
+				t.Fatalf("HTTP/2 %v: %v", two, err)
+			}
+			_, _ = io.ReadAll(res.Body) // or the client closes the connection
+			_ = res.Body.Close()
+		}
+		ask()
+		eventually(t, "the connection is idle", func() bool { return e.crowd.Waiting() == 1 })
+		plain := e.connect(t, 0)
+		asks(t, plain)
+		eventually(t, "the other is closed", func() bool { return e.connections.Load() == 1 && e.crowd.Waiting() == 1 })
+		ask() // which connects again, for the other
+		wantEnd(t, plain, "the plain one")
+		if got := e.crowd.LetGo().Idle; got != 2 {
+			t.Errorf("HTTP/2 %v: got %+v let go, want 2 idle", two, e.crowd.LetGo())
+		}
+	}
+}
+
+// TestConnectionsInUseMakeNoRoom: those with a request under way are never let go.
+func TestConnectionsInUseMakeNoRoom(t *testing.T) {
+	origin, begun, goOn := slowOrigin(t)
+	e := doors(t, origin, 2)
+	h2 := (&server{t: t, address: e.addresses()[2]}).speaks(t, true)
+	var all sync.WaitGroup
+	all.Go(func() {
+		res, err := h2.Get("https://www.example.com/a")
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if b, err := io.ReadAll(res.Body); string(b) != "helloworld" {
+			t.Errorf("HTTP/2: got %q, %v", b, err)
+		}
+	})
+	<-begun
+	plain := e.connect(t, 0)
+	_, _ = io.WriteString(plain, "GET /b HTTP/1.1\r\nHost: www.example.com\r\nConnection: close\r\n\r\n")
+	<-begun
+	if text, _ := io.ReadAll(e.connect(t, 1)); !strings.HasPrefix(string(text), "HTTP/1.1 503 ") {
+		t.Errorf("a third connection got %q, want a 503", text)
+	}
+	close(goOn)
+	all.Wait()
+	if text, _ := io.ReadAll(plain); !strings.HasSuffix(string(text), "helloworld") {
+		t.Errorf("HTTP/1.1: got %q, want the whole", text)
 	}
 }
 

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"net"
 	"net/http"
-	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
 
 	"edgeproxy/config"
@@ -25,13 +25,10 @@ type door struct {
 	h2       *http.Server
 }
 
-// maxHandshakes bounds the handshakes that are under way at one address: each takes
-// some hundred microseconds of computing, and memory until it is over.
+// maxHandshakes bounds the clients at one address that have said nothing yet, and those that
+// are in the middle of their handshake: each takes some hundred microseconds of computing,
+// and memory until it is over.
 const maxHandshakes = 1024
-
-// handshakeGrace is for how long a handshake may go on where there are too many: the time of
-// some round trips.
-const handshakeGrace = 2 * time.Second
 
 // maxStreams is how many requests one client of HTTP/2 may have under way: as many as
 // browsers expect.
@@ -52,7 +49,7 @@ func (d *door) open(e *edge) (err error) {
 	limits := &e.config.Limits
 	d.secure = listen.NewSecure(d.listener, listen.SecureOptions{
 		Config: e.tlsConfig(), HandshakeTimeout: limits.HeaderTimeout, Handshakes: min(limits.Connections, maxHandshakes),
-		Grace: handshakeGrace, Gone: e.gone, Log: e.log,
+		Peers: e.peers, Gone: e.gone, Log: e.log,
 	})
 	d.inside = listen.NewQueue(d.listener.Addr())
 	d.h2 = bridge.New(bridge.Options{
@@ -83,6 +80,14 @@ func (d *door) shaking() int {
 	return d.secure.Handshakes()
 }
 
+// cut returns how many handshakes were ended because there were too many.
+func (d *door) cut() int64 {
+	if d.secure == nil {
+		return 0
+	}
+	return d.secure.Cut()
+}
+
 // shut ends handshakes and lets requests under way finish, those of HTTP/2 first: they are
 // requests of HTTP/1.1 behind.
 func (d *door) shut(ctx context.Context) error {
@@ -102,13 +107,11 @@ func (d *door) shut(ctx context.Context) error {
 	return errors.Join(streams, err)
 }
 
-// connectionIs counts connections. It runs twice in each request. One that is handed
-// over keeps its place, in the limits of the server and of the client's address, until
-// it ends: this is called in the server's goroutine for the connection.
+// connectionIs counts connections, and says which have a request under way: it runs twice in
+// each. One that is handed over keeps its place, in the limits of the server and of the
+// client's address, until it ends: this is called in the server's goroutine for the
+// connection.
 func (e *edge) connectionIs(c net.Conn, s fasthttp.ConnState) {
-	if s == fasthttp.StateActive || s == fasthttp.StateIdle {
-		return
-	}
 	if bridge.Inside(c) {
 		if s == fasthttp.StateClosed {
 			e.streams.Add(-1)
@@ -116,6 +119,10 @@ func (e *edge) connectionIs(c net.Conn, s fasthttp.ConnState) {
 		return
 	}
 	switch s {
+	case fasthttp.StateActive:
+		e.crowd.Busy(c)
+	case fasthttp.StateIdle:
+		e.crowd.Idle(c)
 	case fasthttp.StateNew:
 		e.connections.Add(1)
 	case fasthttp.StateHijacked:
@@ -143,7 +150,7 @@ func (e *edge) admitStream(d *door, c net.Conn) bool {
 	return true
 }
 
-// multiplexedIs counts connections of HTTP/2.
+// multiplexedIs counts connections of HTTP/2, and says which have requests under way.
 func (e *edge) multiplexedIs(c net.Conn, s http.ConnState) {
 	switch s {
 	case http.StateNew:
@@ -151,7 +158,10 @@ func (e *edge) multiplexedIs(c net.Conn, s http.ConnState) {
 	case http.StateClosed, http.StateHijacked:
 		e.connections.Add(-1)
 		e.gone(c)
-	case http.StateActive, http.StateIdle:
+	case http.StateActive:
+		e.crowd.Busy(c)
+	case http.StateIdle:
+		e.crowd.Idle(c)
 	}
 }
 
@@ -159,4 +169,25 @@ func (e *edge) multiplexedIs(c net.Conn, s http.ConnState) {
 func (e *edge) gone(c net.Conn) {
 	e.crowd.Leave(c)
 	e.peers.Forget(c)
+}
+
+// watchLetGo shows the connections that were ended to make room for others.
+func (e *edge) watchLetGo() {
+	for cause, count := range map[string]func() int64{
+		"idle":            func() int64 { return e.crowd.LetGo().Idle },
+		"idle_of_address": func() int64 { return e.crowd.LetGo().IdleOfClient },
+		"silent":          func() int64 { return e.crowd.LetGo().Silent },
+		"proxy_header":    e.peers.Cut,
+		"handshake": func() (n int64) {
+			for _, d := range e.doors {
+				n += d.cut()
+			}
+			return n
+		},
+	} {
+		e.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "edgeproxy_connections_let_go_total", Help: "Client connections that were ended to make room for others.",
+			ConstLabels: prometheus.Labels{"cause": cause},
+		}, func() float64 { return float64(count()) }))
+	}
 }

@@ -128,10 +128,14 @@ func (e *edge) watchConnections() {
 			Name: "edgeproxy_connections", Help: "Client connections.", ConstLabels: prometheus.Labels{"state": "open"},
 		}, func() float64 { return float64(e.connections.Load()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "edgeproxy_connections", Help: "Client connections.", ConstLabels: prometheus.Labels{"state": "idle"},
+		}, func() float64 { return float64(e.crowd.Waiting()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "edgeproxy_connections", Help: "Client connections.", ConstLabels: prometheus.Labels{"state": "upgraded"},
 		}, func() float64 { return float64(e.proxy.Upgraded()) }),
 		e.rejections("connections", e.refusedConnections),
 	)
+	e.watchLetGo()
 	if e.config.Limits.PerAddress > 0 {
 		e.registry.MustRegister(e.rejections("connections_per_address", func() int64 {
 			_, ofOne := e.crowd.Refused()

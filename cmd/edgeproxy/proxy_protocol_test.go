@@ -184,14 +184,16 @@ func TestConnectionsAreCountedByWhoPROXYTells(t *testing.T) {
 		b.dial(t, 0).ask(header(i)+balancedGet, http.StatusOK)
 		<-b.asked
 	}
+	open := b.connections.Load()
 	second := b.dial(t, 0)
-	second.ask(header(0)+balancedGet, http.StatusOK)
-	<-b.asked
-	b.dial(t, 0).ask(header(0), http.StatusTooManyRequests)
+	_, _ = io.WriteString(second, header(9))
+	_, _ = io.WriteString(b.dial(t, 0), header(9))
+	eventually(t, "both are connected", func() bool { return b.connections.Load() == open+2 })
+	b.dial(t, 0).ask(header(9), http.StatusTooManyRequests)
 	_ = second.Close()
 	eventually(t, "there is a place again", func() bool {
 		l := b.dial(t, 0)
-		_, _ = io.WriteString(l, header(0)+balancedGet)
+		_, _ = io.WriteString(l, header(9)+balancedGet)
 		res, err := http.ReadResponse(l.answers, nil)
 		return err == nil && res.StatusCode == http.StatusOK
 	})

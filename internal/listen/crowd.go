@@ -18,43 +18,86 @@ const (
 	refusalWait  = 10 * time.Millisecond // bounds the write of it: a fresh connection has room for so little
 )
 
+// A network may have this share of CrowdOptions.Connections, and at least silentLeast, that
+// have said nothing yet; beyond it those go before any other.
+const (
+	silentShare = 8
+	silentLeast = 8
+)
+
 // CrowdOptions are limits of open connections; 0 is none.
 type CrowdOptions struct {
 	Connections int // of all clients together, on every listener
 	PerClient   int // of each client: one address, or a /64 of IPv6
 }
 
-// Crowd bounds the open connections of clients, on all listeners that have it. Clients
-// without an address, behind a socket in the file system, are counted among all, not one
-// by one. It is safe for concurrent use; nil bounds nothing.
+// Crowd bounds the open connections of clients, on all listeners that have it. At a limit it
+// lets go of connections that wait for a request, for those that come: at PerClient of
+// those of the same client. A connection that comes is refused where every other has a
+// request under way. Clients without an address, behind a socket in the file system, are
+// counted among all, not one by one. It is safe for concurrent use; nil bounds nothing.
 type Crowd struct {
 	limits       CrowdOptions
 	peers        *Peers
+	begun        time.Time // states count from here
+	members      sync.Map  // of the bare net.Conn, as handed on, to the *member
 	refused      atomic.Int64
 	refusedOfOne atomic.Int64
+	idle         atomic.Int64 // let go, as are the next two
+	idleOfOne    atomic.Int64
+	silenced     atomic.Int64
 
-	mu   sync.Mutex
-	all  int
-	open map[netip.Prefix]int
+	mu      sync.Mutex
+	all     roster
+	clients map[netip.Prefix]*roster // where PerClient is a limit
+	silent  silent[*member]
 }
 
 // NewCrowd returns a Crowd. Addresses are those that peers knows, else those of the
 // connections; peers may be nil.
 func NewCrowd(o CrowdOptions, peers *Peers) *Crowd {
-	return &Crowd{limits: o, peers: peers, open: map[netip.Prefix]int{}}
+	return &Crowd{limits: o, peers: peers, begun: time.Now(), clients: map[netip.Prefix]*roster{}}
 }
 
 // Refused returns how many connections were refused so far: because there were too many,
 // and because their client had too many.
 func (c *Crowd) Refused() (ofAll, ofOne int64) { return c.refused.Load(), c.refusedOfOne.Load() }
 
+// LetGo are connections that were ended for others, by what they were at.
+type LetGo struct {
+	Idle         int64 // waiting for a request for longest of all
+	IdleOfClient int64 // of their client
+	Silent       int64 // without any request, of a network with too many of those
+}
+
+// LetGo returns how many were let go so far.
+func (c *Crowd) LetGo() LetGo {
+	return LetGo{Idle: c.idle.Load(), IdleOfClient: c.idleOfOne.Load(), Silent: c.silenced.Load()}
+}
+
+// Waiting returns how many connections wait for a request. It looks at all of them.
+func (c *Crowd) Waiting() (n int) {
+	c.members.Range(func(_, m any) bool {
+		if m.(*member).state.Load() >= firstState {
+			n++
+		}
+		return true
+	})
+	return n
+}
+
 // enter counts a new connection and reports whether it may stay. One that may not is
-// closed, and told why where tell says so.
+// closed, and told why where tell says so. It waits for nobody.
 func (c *Crowd) enter(conn net.Conn, tell bool) bool {
 	if c == nil {
 		return true
 	}
-	why := c.add(client.Of(c.peers.address(conn)))
+	m := &member{conn: conn}
+	m.who, m.known = client.Of(c.peers.address(conn))
+	why, out := c.add(m)
+	if out != nil {
+		hangUp(out.conn)
+	}
 	switch why {
 	case "":
 		return true
@@ -71,21 +114,77 @@ func (c *Crowd) enter(conn net.Conn, tell bool) bool {
 	return false
 }
 
-// add counts a connection of the client who, or returns what it is told.
-func (c *Crowd) add(who netip.Prefix, known bool) (why string) {
+// add takes m in, or returns what it is told. It returns who was let go for it, if anybody.
+func (c *Crowd) add(m *member) (why string, out *member) {
+	now := c.now()
+	m.state.Store(now)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	known = known && c.limits.PerClient > 0
+	m.place = c.silent.add(m.who, m)
+	own := c.own(m)
 	switch {
-	case c.limits.Connections > 0 && c.all >= c.limits.Connections:
-		return refusal
-	case known && c.open[who] >= c.limits.PerClient:
-		return refusalOfOne
-	case known:
-		c.open[who]++
+	case own != nil && len(own.members) >= c.limits.PerClient:
+		why, out = refusalOfOne, own.longestIdle(now)
+		if out != nil {
+			c.idleOfOne.Add(1)
+		}
+	case c.limits.Connections > 0 && len(c.all.members) >= c.limits.Connections:
+		why, out = refusal, c.makeRoom(m, now)
 	}
-	c.all++
-	return ""
+	if why != "" && out == nil {
+		m.place.leave()
+		return why, nil
+	}
+	if out != nil {
+		c.strike(out)
+	}
+	c.all.add(m)
+	if own != nil {
+		c.clients[m.who] = own // also where its last was struck out
+		own.add(m)
+	}
+	c.members.Store(m.conn, m)
+	return "", out
+}
+
+// makeRoom lets go of somebody for m, which is among the silent already; nil is nobody.
+func (c *Crowd) makeRoom(m *member, now int64) *member {
+	p, n := c.silent.choose()
+	flood := n > max(silentLeast, c.limits.Connections/silentShare)
+	switch {
+	case flood && p.value == m:
+		return nil
+	case flood && p.value.letGo(p.value.state.Load()):
+		c.silenced.Add(1)
+		return p.value
+	}
+	out := c.all.longestIdle(now)
+	if out != nil {
+		c.idle.Add(1)
+	}
+	return out
+}
+
+// own returns what m's client has; nil where that does not matter.
+func (c *Crowd) own(m *member) *roster {
+	if !m.known || c.limits.PerClient == 0 {
+		return nil
+	}
+	if own := c.clients[m.who]; own != nil {
+		return own
+	}
+	return &roster{kind: ofClient}
+}
+
+// strike takes m out of what is counted. The caller has the mutex.
+func (c *Crowd) strike(m *member) {
+	m.place.leave()
+	c.all.remove(m)
+	if own := c.clients[m.who]; own != nil && m.known {
+		if own.remove(m); len(own.members) == 0 {
+			delete(c.clients, m.who)
+		}
+	}
 }
 
 // Leave is to be called once for each connection that a listener has handed on, when it
@@ -94,14 +193,60 @@ func (c *Crowd) Leave(conn net.Conn) {
 	if c == nil {
 		return
 	}
-	who, known := client.Of(c.peers.address(conn))
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.all--
-	if !known || c.limits.PerClient == 0 {
+	v, ok := c.members.LoadAndDelete(bare(conn))
+	if !ok {
 		return
 	}
-	if c.open[who]--; c.open[who] <= 0 {
-		delete(c.open, who)
+	m := v.(*member)
+	if m.state.Swap(gone) == gone {
+		return // it was counted out when it was let go
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.strike(m)
+}
+
+// Busy is to be called when the first byte of a request has come on a connection, by who
+// serves it. It allocates nothing, and takes a mutex at the first request alone.
+func (c *Crowd) Busy(conn net.Conn) {
+	m := c.find(conn)
+	if m == nil {
+		return
+	}
+	if since := m.state.Load(); since != gone {
+		m.state.CompareAndSwap(since, busy) // else it was let go just now
+	}
+	if !m.spoken {
+		m.spoken = true
+		c.mu.Lock()
+		m.place.leave()
+		c.mu.Unlock()
 	}
 }
+
+// Idle is to be called when the answer is sent and the next request may come, by who serves
+// the connection. It closes one that was let go meanwhile. It allocates nothing and takes
+// no mutex.
+func (c *Crowd) Idle(conn net.Conn) {
+	m := c.find(conn)
+	if m != nil && !m.state.CompareAndSwap(busy, c.now()) && m.state.Load() == gone {
+		_ = m.conn.Close()
+	}
+}
+
+func (c *Crowd) find(conn net.Conn) *member {
+	if c == nil {
+		return nil
+	}
+	if _, plain := conn.(*net.TCPConn); !plain {
+		conn = bare(conn)
+	}
+	v, ok := c.members.Load(conn)
+	if !ok {
+		return nil
+	}
+	return v.(*member)
+}
+
+// now is the time as states have it.
+func (c *Crowd) now() int64 { return int64(time.Since(c.begun)) + firstState }

@@ -22,6 +22,16 @@ func conn(t *testing.T, ip string) (server net.Conn, client net.Conn) {
 	return from{s, &net.TCPAddr{IP: net.ParseIP(ip), Port: 1}}, client
 }
 
+// empty checks that nothing of a connection is left.
+func (c *Crowd) empty(t *testing.T) {
+	t.Helper()
+	known := 0
+	c.members.Range(func(any, any) bool { known++; return true })
+	if len(c.all.members) != 0 || len(c.clients) != 0 || c.silent.len() != 0 || len(c.silent.all.byName) != 0 || known != 0 {
+		t.Errorf("still there: %d of all, %v, %d silent, %d known", len(c.all.members), c.clients, c.silent.len(), known)
+	}
+}
+
 func TestCrowdBoundsTheConnectionsOfEachClient(t *testing.T) {
 	c := NewCrowd(CrowdOptions{PerClient: 2}, nil)
 	enter := func(ip string, want bool) net.Conn {
@@ -71,9 +81,7 @@ func TestCrowdForgetsWhoHasLeft(t *testing.T) {
 		}
 		c.Leave(server)
 	}
-	if len(c.open) != 0 {
-		t.Errorf("got %v, want nobody", c.open)
-	}
+	c.empty(t)
 }
 
 func TestCrowdCountsNobodyWithoutAnAddress(t *testing.T) {

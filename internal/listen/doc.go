@@ -6,4 +6,5 @@
 // nobody. However it comes, a connection is handed on as the bare one that it is, for
 // only on that a large body leaves by writev. Where a load balancer passes connections on
 // by the PROXY protocol, its header is read off first, and Peers remembers what it told.
+// Accepting waits for nobody: where there are too many, Crowd and Secure choose who goes.
 package listen

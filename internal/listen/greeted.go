@@ -6,6 +6,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"edgeproxy/internal/client"
 )
 
 // greetedListener hands on connections once their header of the PROXY protocol was read,
@@ -17,7 +19,7 @@ type greetedListener struct {
 	crowd        *Crowd
 	tells        bool          // who is refused by crowd why
 	patience     time.Duration // for a header
-	most         int           // connections that are not handed on yet
+	most         int           // connections without their header
 	log          *slog.Logger
 
 	ready   chan net.Conn
@@ -25,16 +27,15 @@ type greetedListener struct {
 	failure error
 	working sync.WaitGroup
 
-	mu      sync.Mutex // guards what follows
-	open    int        // not handed on yet
-	closed  bool
-	waiting map[net.Conn]struct{} // for their header
+	mu     sync.Mutex // guards what follows
+	closed bool
+	silent silent[net.Conn] // those that wait for their header
 }
 
 func newGreetedListener(front net.Listener, o Options) *greetedListener {
 	l := &greetedListener{
 		Listener: front, peers: o.Peers, crowd: o.Crowd, tells: !o.Mute, patience: o.HeaderTimeout, most: o.MaxWaiting, log: o.Log,
-		ready: make(chan net.Conn), ended: make(chan struct{}), waiting: map[net.Conn]struct{}{},
+		ready: make(chan net.Conn), ended: make(chan struct{}),
 	}
 	l.working.Go(l.run)
 	return l
@@ -67,11 +68,7 @@ func (l *greetedListener) shut() []net.Conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
-	conns := make([]net.Conn, 0, len(l.waiting))
-	for conn := range l.waiting {
-		conns = append(conns, conn)
-	}
-	return conns
+	return l.silent.values()
 }
 
 // run takes connections until there are no more.
@@ -83,51 +80,54 @@ func (l *greetedListener) run() {
 			close(l.ended)
 			return
 		}
-		if !l.enter(conn) {
+		p := l.enter(conn)
+		if p == nil {
 			_ = conn.Close()
 			continue
 		}
-		l.working.Go(func() {
-			l.greet(conn)
-			l.leave()
-		})
+		l.working.Go(func() { l.greet(p) })
 	}
 }
 
-// enter reports whether conn may wait for its header. Beyond the limit it may not: those
-// that are there have come earlier, and each has the same time.
-func (l *greetedListener) enter(conn net.Conn) bool {
+// enter takes in a connection that has to bring its header. Beyond the limit the newest goes of
+// the peer with the most; it returns nil where that is conn itself.
+func (l *greetedListener) enter(conn net.Conn) *place[net.Conn] {
+	who, _ := client.Of((*Peers)(nil).address(conn))
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	switch {
-	case l.closed:
-		return false
-	case l.open >= l.most:
+	if l.closed {
+		l.mu.Unlock()
+		return nil
+	}
+	p, out := l.silent.add(who, conn), (*place[net.Conn])(nil)
+	if l.silent.len() > l.most {
+		out, _ = l.silent.choose()
+		out.leave()
+	}
+	l.mu.Unlock()
+	switch out {
+	case nil:
+	case p:
 		l.peers.refused.Add(1)
-		return false
+		return nil
+	default:
+		l.peers.cut.Add(1)
+		hangUp(out.value)
 	}
-	l.open++
-	l.waiting[conn] = struct{}{}
-	return true
+	return p
 }
 
-// heard takes conn out of those that wait.
-func (l *greetedListener) heard(conn net.Conn) {
+// heard takes out one whose header was read.
+func (l *greetedListener) heard(p *place[net.Conn]) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.waiting, conn)
+	p.leave()
 }
 
-func (l *greetedListener) leave() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.open--
-}
-
-// greet reads the header of conn and hands it on, or closes it.
-func (l *greetedListener) greet(conn net.Conn) {
+// greet reads the header of a connection and hands it on, or closes it.
+func (l *greetedListener) greet(p *place[net.Conn]) {
+	conn := p.value
 	err := l.listenTo(conn)
-	l.heard(conn)
+	l.heard(p)
 	if err != nil {
 		l.log.Debug("connection is closed", "address", l.Addr().String(), "peer", fmt.Sprint(conn.RemoteAddr()), "error", err)
 		_ = conn.Close()

@@ -42,9 +42,11 @@ func (l *pipeListener) Close() error {
 func (l *pipeListener) Addr() net.Addr { return &net.TCPAddr{} }
 
 // connect returns the client's end of a new connection, which comes from 10.0.0.9.
-func (l *pipeListener) connect() net.Conn {
+func (l *pipeListener) connect() net.Conn { return l.connectFrom("10.0.0.9") }
+
+func (l *pipeListener) connectFrom(ip string) net.Conn {
 	client, server := net.Pipe()
-	l.conns <- from{server, &net.TCPAddr{IP: net.IPv4(10, 0, 0, 9), Port: 1}}
+	l.conns <- from{server, &net.TCPAddr{IP: net.ParseIP(ip), Port: 1}}
 	return client
 }
 
@@ -70,8 +72,8 @@ func (l *greetedListener) empty(t *testing.T) {
 		t.Errorf("still known: %v of %v", client, conn)
 		return true
 	})
-	if l.open != 0 || len(l.waiting) != 0 {
-		t.Errorf("still there: %d connections, %d waiting for their header", l.open, len(l.waiting))
+	if n := l.silent.len(); n != 0 {
+		t.Errorf("still there: %d that wait for their header", n)
 	}
 }
 
@@ -146,6 +148,27 @@ func TestWhoWaitsForAHeaderIsBounded(t *testing.T) {
 	})
 }
 
+// TestSilentPeersKeepNobodyElseOut: those that brought no header kept all others out for the
+// time that a header may take.
+func TestSilentPeersKeepNobodyElseOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l, pipes := greeted(t, Options{MaxWaiting: 2})
+		begun := time.Now()
+		_, second := pipes.connect(), pipes.connect()
+		other := pipes.connectFrom("10.1.0.1")
+		if at := closedAt(t, second); at != begun {
+			t.Errorf("the newest silent one was closed after %v, want at once", at.Sub(begun))
+		}
+		go func() { _, _ = io.WriteString(other, line4) }()
+		if _, err := l.Accept(); err != nil || time.Since(begun) != 0 {
+			t.Errorf("got %v after %v, want who has come from elsewhere at once", err, time.Since(begun))
+		}
+		if refused, cut := l.peers.Refused(), l.peers.Cut(); refused != 0 || cut != 1 {
+			t.Errorf("got %d refused and %d cut, want 0 and 1", refused, cut)
+		}
+	})
+}
+
 func TestCloseEndsWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, pipes := greeted(t, Options{Crowd: NewCrowd(CrowdOptions{PerClient: 1}, nil)})
@@ -165,9 +188,7 @@ func TestCloseEndsWhatWaits(t *testing.T) {
 			t.Errorf("got %v, want closed", err)
 		}
 		l.empty(t)
-		if len(l.crowd.open) != 0 {
-			t.Errorf("still counted: %v", l.crowd.open)
-		}
+		l.crowd.empty(t)
 	})
 }
 

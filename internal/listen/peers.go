@@ -12,6 +12,7 @@ import (
 type Peers struct {
 	told    sync.Map // of net.Conn as it was handed on, to the netip.Addr that was told
 	refused atomic.Int64
+	cut     atomic.Int64
 }
 
 // Of returns the client's address that was told of conn, or of what conn encrypts: the
@@ -44,13 +45,21 @@ func (p *Peers) Forget(conn net.Conn) {
 	}
 }
 
-// Refused returns how many connections were closed because too many were without their
-// header.
+// Refused returns how many connections were closed when they came, because too many were
+// without their header.
 func (p *Peers) Refused() int64 {
 	if p == nil {
 		return 0
 	}
 	return p.refused.Load()
+}
+
+// Cut returns how many connections without their header were closed for others.
+func (p *Peers) Cut() int64 {
+	if p == nil {
+		return 0
+	}
+	return p.cut.Load()
 }
 
 // address is the client's, as told or by the connection, the zero Addr where there is none.

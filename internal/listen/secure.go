@@ -1,14 +1,17 @@
 package listen
 
 import (
-	"container/list"
 	"context"
 	"crypto/tls"
+	"errors"
 	"log/slog"
 	"net"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"edgeproxy/internal/client"
 )
 
 // The protocols that clients are offered (RFC 7301).
@@ -23,10 +26,11 @@ type SecureOptions struct {
 	Config *tls.Config
 	// HandshakeTimeout is for how long a client may take for its handshake.
 	HandshakeTimeout time.Duration
-	// Handshakes is how many may be under way at once. Beyond it the one that has lasted
-	// longest gives way to the next client, once it has had Grace.
+	// Handshakes is how many clients may have said nothing yet, and how many may be in the
+	// middle of their handshake. Beyond it the newest of the client with the most is cut.
 	Handshakes int
-	Grace      time.Duration
+	// Peers tells whose connections they are, where that is not what their address says.
+	Peers *Peers
 	// Gone is told of each connection that does not come out at either end; nil is not.
 	Gone func(net.Conn)
 	// Log gets the failures, at level debug: clients cause them at will.
@@ -35,17 +39,19 @@ type SecureOptions struct {
 
 // Secure has TLS spoken on the connections of a listener and parts them by the protocol
 // that client and server agree on. Each handshake has a goroutine and a deadline of its
-// own, so a silent client holds up nobody. Serve runs it; it is safe for concurrent use.
+// own, so a silent client holds up nobody, and nobody waits to be accepted. Serve runs it;
+// it is safe for concurrent use.
 type Secure struct {
 	o       SecureOptions
 	from    net.Listener
 	h1, h2  *Queue
-	slots   chan struct{}
 	hands   sync.WaitGroup
 	shaking atomic.Int64
+	cut     atomic.Int64
 
-	mu      sync.Mutex
-	longest list.List // of *handshake, the one that began first in front
+	mu    sync.Mutex
+	mute  silent[*handshake] // those that have said nothing
+	begun silent[*handshake] // those that have said what they want
 
 	ctx context.Context // ends with Close
 	end context.CancelFunc
@@ -53,10 +59,12 @@ type Secure struct {
 
 // NewSecure returns a Secure on the connections of ln, which it closes.
 func NewSecure(ln net.Listener, o SecureOptions) *Secure {
+	s := &Secure{from: ln, h1: NewQueue(ln.Addr()), h2: NewQueue(ln.Addr())}
 	config := o.Config.Clone()
 	config.NextProtos = []string{protocolH2, protocolH1}
+	config.GetConfigForClient = s.heard(o.Config.GetConfigForClient)
 	o.Config = config
-	s := &Secure{o: o, from: ln, h1: NewQueue(ln.Addr()), h2: NewQueue(ln.Addr()), slots: make(chan struct{}, o.Handshakes)}
+	s.o = o
 	s.ctx, s.end = context.WithCancel(context.Background())
 	return s
 }
@@ -71,6 +79,9 @@ func (s *Secure) H2() net.Listener { return s.h2 }
 // Handshakes returns how many are under way.
 func (s *Secure) Handshakes() int { return int(s.shaking.Load()) }
 
+// Cut returns how many were ended because there were too many.
+func (s *Secure) Cut() int64 { return s.cut.Load() }
+
 // Serve accepts connections until the listener is closed, and returns why that was. It
 // waits for the handshakes under way, and closes both ends.
 func (s *Secure) Serve() error {
@@ -83,72 +94,103 @@ func (s *Secure) Serve() error {
 		if err != nil {
 			return err
 		}
+		h := s.enter(c)
+		if h == nil {
+			s.drop(c)
+			continue
+		}
 		s.shaking.Add(1)
-		s.makeRoom()
 		s.hands.Go(func() {
-			defer func() {
-				s.shaking.Add(-1)
-				<-s.slots
-			}()
-			s.shake(c)
+			defer s.shaking.Add(-1)
+			s.shake(h)
 		})
 	}
 }
 
-// makeRoom waits until one handshake more may be under way. Whoever just says nothing would
-// keep all others out for the time of a handshake.
-func (s *Secure) makeRoom() {
-	for {
-		select {
-		case s.slots <- struct{}{}:
-			return
-		default:
-		}
-		t := time.NewTimer(s.giveWay())
-		select {
-		case s.slots <- struct{}{}:
-			t.Stop()
-			return
-		case <-t.C:
-		}
-	}
-}
-
-// giveWay ends the handshake that has lasted longest, if it has had its grace. It returns
-// when to ask again.
-func (s *Secure) giveWay() time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	first := s.longest.Front()
-	if first == nil {
-		return s.o.Grace
-	}
-	h := first.Value.(*handshake)
-	if left := s.o.Grace - time.Since(h.began); left > 0 {
-		return left
-	}
-	s.longest.Remove(first)
-	h.end()
-	return s.o.Grace // its place comes free before
-}
-
 // handshake is one that is under way.
 type handshake struct {
-	began time.Time
-	end   context.CancelFunc
+	conn  net.Conn
+	who   netip.Prefix
+	place *place[*handshake] // among mute or begun; guarded by Secure.mu
 }
 
-// begin notes a handshake, until done is called.
-func (s *Secure) begin() (ctx context.Context, done func()) {
-	ctx, end := context.WithTimeout(s.ctx, s.o.HandshakeTimeout)
+// enter takes in a client that has said nothing yet. It returns nil for one that has to go
+// itself.
+func (s *Secure) enter(conn net.Conn) *handshake {
+	h := &handshake{conn: conn}
+	h.who, _ = client.Of(s.o.Peers.address(conn))
+	s.mu.Lock()
+	h.place = s.mute.add(h.who, h)
+	out := s.makeRoom(&s.mute)
+	s.mu.Unlock()
+	switch out {
+	case nil:
+	case h:
+		return nil
+	default:
+		hangUp(out.conn)
+	}
+	return h
+}
+
+// errCut ends a handshake where there are too many.
+var errCut = errors.New("too many handshakes")
+
+// spoke notes that h has said what it wants, unless it is cut, or has to be now.
+func (s *Secure) spoke(h *handshake) error {
+	s.mu.Lock()
+	if !h.place.held() {
+		s.mu.Unlock()
+		return errCut
+	}
+	h.place.leave()
+	h.place = s.begun.add(h.who, h)
+	out := s.makeRoom(&s.begun)
+	s.mu.Unlock()
+	switch out {
+	case nil:
+	case h:
+		return errCut
+	default:
+		hangUp(out.conn)
+	}
+	return nil
+}
+
+// makeRoom takes out who has to go, if there are too many; nil is nobody.
+func (s *Secure) makeRoom(of *silent[*handshake]) *handshake {
+	if of.len() <= s.o.Handshakes {
+		return nil
+	}
+	p, _ := of.choose()
+	p.leave()
+	s.cut.Add(1)
+	return p.value
+}
+
+// leave takes out one that is over.
+func (s *Secure) leave(h *handshake) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	at := s.longest.PushBack(&handshake{began: time.Now(), end: end})
-	return ctx, func() {
-		end()
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.longest.Remove(at) // nothing, if it has given way
+	h.place.leave()
+}
+
+// handshakeKey finds the *handshake in the context of a ClientHello.
+type handshakeKey struct{}
+
+// heard is a tls.Config's GetConfigForClient that notes who has spoken, before next, which
+// may be nil.
+func (s *Secure) heard(next func(*tls.ClientHelloInfo) (*tls.Config, error)) func(*tls.ClientHelloInfo) (*tls.Config, error) {
+	return func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+		if h, ok := hello.Context().Value(handshakeKey{}).(*handshake); ok {
+			if err := s.spoke(h); err != nil {
+				return nil, err
+			}
+		}
+		if next == nil {
+			return nil, nil
+		}
+		return next(hello)
 	}
 }
 
@@ -160,11 +202,13 @@ func (s *Secure) Close() error {
 }
 
 // shake hands a connection on once the handshake is done.
-func (s *Secure) shake(c net.Conn) {
-	conn := tls.Server(c, s.o.Config)
-	ctx, done := s.begin()
-	defer done()
-	if err := conn.HandshakeContext(ctx); err != nil {
+func (s *Secure) shake(h *handshake) {
+	conn, c := tls.Server(h.conn, s.o.Config), h.conn
+	ctx, end := context.WithTimeout(context.WithValue(s.ctx, handshakeKey{}, h), s.o.HandshakeTimeout)
+	err := conn.HandshakeContext(ctx)
+	end()
+	s.leave(h)
+	if err != nil {
 		s.o.Log.Debug("no TLS", "client", c.RemoteAddr().String(), "error", err)
 		s.drop(c)
 		return

@@ -20,10 +20,10 @@ const patience = testkit.Patience
 func secured(t *testing.T, handshake time.Duration, at int) (s *Secure, address string, gone chan net.Conn) {
 	t.Helper()
 	ln := mustOpen(t, Options{Address: "127.0.0.1:0"})
-	gone = make(chan net.Conn, 100)
+	gone = make(chan net.Conn, 2000)
 	s = NewSecure(ln, SecureOptions{
 		Config:           &tls.Config{Certificates: []tls.Certificate{testkit.NewAuthority(t).Good("a.example")}},
-		HandshakeTimeout: handshake, Handshakes: at, Grace: 100 * time.Millisecond, Gone: func(c net.Conn) { gone <- c }, Log: slog.New(slog.DiscardHandler),
+		HandshakeTimeout: handshake, Handshakes: at, Gone: func(c net.Conn) { gone <- c }, Log: slog.New(slog.DiscardHandler),
 	})
 	served := make(chan error, 1)
 	go func() { served <- s.Serve() }()
@@ -86,16 +86,24 @@ func TestConnectionsArePartedByTheirProtocol(t *testing.T) {
 	f(s.H2(), "h2", "http/1.1", "h2")
 }
 
-// silent is a client that has connected and says nothing, while s waits for it.
-func silent(t *testing.T, s *Secure, address string) net.Conn {
+// quiet is a client that has connected and says nothing, while s waits for it.
+func quiet(t *testing.T, s *Secure, address string) net.Conn {
 	t.Helper()
 	before := s.Handshakes()
-	c, err := net.Dial("tcp", address)
+	c := dialFrom(t, "127.0.0.1", address)
+	testkit.Eventually(t, "a handshake is under way", func() bool { return s.Handshakes() > before })
+	return c
+}
+
+// dialFrom connects from an address of the loopback.
+func dialFrom(t *testing.T, ip, address string) net.Conn {
+	t.Helper()
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}}
+	c, err := d.DialContext(t.Context(), "tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = c.Close() })
-	testkit.Eventually(t, "a handshake is under way", func() bool { return s.Handshakes() > before })
 	return c
 }
 
@@ -103,7 +111,7 @@ func silent(t *testing.T, s *Secure, address string) net.Conn {
 // was over.
 func TestCloseEndsHandshakes(t *testing.T) {
 	s, address, gone := secured(t, time.Hour, 4)
-	silent(t, s, address)
+	quiet(t, s, address)
 	_ = s.Close()
 	select {
 	case <-gone:
@@ -112,26 +120,10 @@ func TestCloseEndsHandshakes(t *testing.T) {
 	}
 }
 
-// TestSilentClientsGiveWayToTheNext: as many of them as there may be handshakes kept all
-// others out for the time of a handshake.
-func TestSilentClientsGiveWayToTheNext(t *testing.T) {
-	const at = 3
-	s, address, gone := secured(t, time.Hour, at)
-	for range at {
-		silent(t, s, address)
-	}
-	go func() { _, _ = s.H1().Accept() }()
-	connect(t, address)
-	testkit.Eventually(t, "those that did not have to give way are left", func() bool { return s.Handshakes() == at-1 })
-	if n := len(gone); n != 1 {
-		t.Errorf("%d silent clients are gone, want one alone to give way", n)
-	}
-}
-
 // TestAHandshakeOutlastsItsListener: who was accepted before the end may still be served.
 func TestAHandshakeOutlastsItsListener(t *testing.T) {
 	s, address, _ := secured(t, patience, 4)
-	c := silent(t, s, address)
+	c := quiet(t, s, address)
 	_ = s.from.Close()
 	accepted := make(chan net.Conn, 1)
 	go func() {

@@ -1,0 +1,99 @@
+package listen
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"slices"
+	"testing"
+
+	"edgeproxy/internal/client"
+)
+
+func whoIs(t *testing.T, addr string) netip.Prefix {
+	t.Helper()
+	if addr == "" {
+		return netip.Prefix{}
+	}
+	who, _ := client.Of(netip.MustParseAddr(addr))
+	return who
+}
+
+// TestTheNewestOfTheMostGoesFirst: those that came are let go one by one, and all are
+// listed in this order.
+func TestTheNewestOfTheMostGoesFirst(t *testing.T) {
+	f := func(want string, come ...string) {
+		t.Helper()
+		var s silent[string]
+		for i, addr := range come {
+			s.add(whoIs(t, addr), fmt.Sprint(i))
+		}
+		var got string
+		for {
+			p, _ := s.choose()
+			if p == nil {
+				break
+			}
+			got += p.value
+			p.leave()
+			p.leave()
+		}
+		if got != want || len(s.all.byName) != 0 {
+			t.Errorf("%v: got %s, want %s; %d groups left", come, got, want, len(s.all.byName))
+		}
+	}
+	f("")
+	f("0", "192.0.2.1")
+	f("210", "192.0.2.1", "192.0.2.1", "192.0.2.1")
+	// One client floods, another has come from its own network before.
+	f("3201", "192.0.2.1", "198.51.100.1", "192.0.2.1", "192.0.2.1")
+	// A network floods from many addresses.
+	f("1203", "198.51.100.1", "192.0.2.1", "192.0.2.2", "192.0.2.3")
+	// A client of the network that floods keeps its own.
+	f("43201", "192.0.2.1", "192.0.2.2", "192.0.2.2", "192.0.2.2", "192.0.2.2")
+	// IPv6: a client is a /64, a network a /48.
+	f("3102", "2001:db8:1::1", "2001:db8:2:1::1", "2001:db8:2:2::1", "2001:db8:2:1::2")
+	// Nobody has an address.
+	f("210", "", "", "")
+}
+
+// TestChoiceAgreesWithCounting compares the choice with one made by counting, over changes at
+// random.
+func TestChoiceAgreesWithCounting(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var s silent[int]
+	var there []*place[int]
+	for step := range 5000 {
+		if len(there) > 0 && r.IntN(200) < len(there) {
+			i := r.IntN(len(there))
+			there[i].leave()
+			there = slices.Delete(there, i, i+1)
+		} else {
+			addr := fmt.Sprintf("10.0.%d.%d", r.IntN(4), r.IntN(4))
+			there = append(there, s.add(whoIs(t, addr), step))
+		}
+		if s.len() != len(there) || len(s.values()) != len(there) {
+			t.Fatalf("step %d: got %d, want %d", step, s.len(), len(there))
+		}
+		p, of := s.choose()
+		if p == nil {
+			continue
+		}
+		networks, clients, newest := map[netip.Prefix]int{}, map[netip.Prefix]int{}, 0
+		for _, q := range there {
+			networks[q.client.within.name]++
+			clients[q.client.name]++
+		}
+		for _, q := range there {
+			if q.client == p.client {
+				newest = max(newest, q.value)
+			}
+			if networks[q.client.within.name] > of || q.client.within == p.client.within && clients[q.client.name] > clients[p.client.name] {
+				t.Fatalf("step %d: %v of %v was chosen, which has not the most", step, p.client.name, p.client.within.name)
+			}
+		}
+		if p.value != newest || of != networks[p.client.within.name] {
+			t.Fatalf("step %d: got %d of %d, want the newest, %d, of %d", step, p.value, of, newest, networks[p.client.within.name])
+		}
+	}
+}
