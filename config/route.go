@@ -22,6 +22,8 @@ type Route struct {
 	// Rate is in force as it stands, like Admission.
 	Rate Rate
 
+	Headers Headers
+
 	// UnusualNames lets request fields through whose names have other than letters, digits
 	// and hyphens in them.
 	UnusualNames bool

@@ -51,6 +51,7 @@ func (d *decoder) route(r *Route) func(node) {
 		"cache":                d.section(d.cachingKeys(&r.ownCache), "collapse", "uncacheable_for", "memory", "disk"),
 		"allow_ambiguous_path": d.boolean(&r.AllowAmbiguousPath),
 		"unusual_field_names":  d.unusualNames(&r.UnusualNames),
+		"headers":              d.section(keys{"request": d.fieldRules(&r.Headers.Request), "response": d.fieldRules(&r.Headers.Response)}),
 		"limits":               d.routeLimits(&r.ownRate),
 	}, "access_log")
 }

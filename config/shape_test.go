@@ -60,6 +60,7 @@ routes:
     cache: {default_ttl: 3s, heuristic: {fraction: 0.3}, stale: {keep: 5m}, set_cookie: refuse, ttl_by_status: {500: 1s}, honor_request_cache_control: false, surrogate_control: false, no_vary_search: true, error_max_ttl: 12s, honor_request_no_store: true, store_post_answers: true, upgrades: true, invalidate: none, bypass: {headers: [X-Own], cookies: [id]}, key: {only_query: [r], cookies: [currency]}, strip_cookies: [own], slice: 64KiB}
     allow_ambiguous_path: true
     unusual_field_names: keep
+    headers: {request: {remove: [X-Debug], set: {X-Edge: "1"}}, response: {remove: [Server, "X-Internal-*"], set: {X-Frame-Options: DENY}}}
     limits: {rate: {requests: 10, burst: 30}}
   - name: shop
     origin: shop
@@ -191,7 +192,12 @@ func wantEveryKey() *Config {
 					Hosts:      []HostPattern{{Host: "media.example", Subdomains: true, Port: 81}, {Host: "media.example", Port: 8080}},
 					PathPrefix: "/m",
 				},
-				Origin: "media", Admission: Rule{PolicyCounting, 6}, AllowAmbiguousPath: true, UnusualNames: true, Rate: Rate{10, 2 * time.Second, 30},
+				Origin: "media", Admission: Rule{PolicyCounting, 6}, AllowAmbiguousPath: true, UnusualNames: true,
+				Headers: Headers{
+					Request:  FieldRules{[]string{"X-Debug"}, map[string]string{"X-Edge": "1"}},
+					Response: FieldRules{[]string{"Server", "X-Internal-*"}, map[string]string{"X-Frame-Options": "DENY"}},
+				},
+				Rate: Rate{10, 2 * time.Second, 30},
 				Cache: Caching{
 					DefaultTTL: 3 * time.Second, Heuristic: Heuristic{0.3, 25 * time.Hour}, TTLByStatus: map[int]time.Duration{500: time.Second},
 					ForceTTL: 2 * time.Second, SetCookie: SetCookieRefuse, NoVarySearch: true, ErrorMaxTTL: 12 * time.Second,

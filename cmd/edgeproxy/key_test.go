@@ -37,7 +37,7 @@ func TestKeyRulesAreCheckedByPlace(t *testing.T) {
 	f("a route's", "routes: [{name: a, origin: app, cache: {key: {only_query: [\"\"]}}}]\n", `e.yaml:2:60: routes[0].cache.key.only_query[0]: "": `+param)
 	f("what a route is left with", "cache: {key: {ignore_query: [a]}}\nroutes: [{name: a, origin: app, cache: {key: {only_query: [b]}}}]\n",
 		"e.yaml:3:59: routes[0].cache.key.only_query: want no ignore_query beside it: only what is listed here is kept")
-	for _, name := range []string{"via", "X-Forwarded-For", "X_Real_IP", "Connection", "Transfer-Encoding", "Range", "If-Range", "If-None-Match", "If-Match", "If-Unmodified-Since", "Expect"} {
+	for _, name := range []string{"via", "X-Forwarded-For", "X_Forwarded_Host", "forwarded", "Connection", "Transfer-Encoding", "Range", "If-Range", "If-None-Match", "If-Match", "If-Unmodified-Since", "Expect"} {
 		f(name, "cache: {key: {headers: ["+name+"]}}\n", "e.yaml:2:25: cache.key.headers[0]: "+name+": "+sent)
 	}
 }

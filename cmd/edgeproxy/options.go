@@ -81,11 +81,15 @@ func (e *edge) routes() ([]proxy.Route, error) {
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", r.Name, err)
 		}
+		request, response, err := headerRules(r.Headers)
+		if err != nil {
+			return nil, fmt.Errorf("route %s: %w", r.Name, err)
+		}
 		routes = append(routes, proxy.Route{
 			Name: r.Name, Hosts: hosts(r.Match.Hosts), PathPrefix: r.Match.PathPrefix,
 			Origin: byName[r.Origin], HostHeader: hostOf[r.Origin], Rule: rule,
-			Bypass:       bypass(r.Cache.Bypass),
-			UnusualNames: r.UnusualNames, StripCookies: r.Cache.StripCookies,
+			Bypass:  bypass(r.Cache.Bypass),
+			Request: request, Response: response, UnusualNames: r.UnusualNames, StripCookies: r.Cache.StripCookies,
 			AnyLanguageOrder: e.config.Cache.AnyLanguageOrder,
 			Caching:          cachingOptions(r.Cache), HonorRequest: r.Cache.HonorRequest, Key: key, AllowAmbiguousPath: r.AllowAmbiguousPath,
 			SliceBytes:   int64(r.Cache.Slice),

@@ -68,6 +68,7 @@ type Options struct {
 	ClientShare                             float64
 	AnyLanguageOrder, UnusualNames          bool
 	StripCookies                            cachekey.CookieNames
+	Request, Response                       FieldRules
 
 	// PeerOf knows addresses that stand for those of connections; nil knows none.
 	PeerOf func(net.Conn) (netip.Addr, bool)
@@ -123,6 +124,12 @@ func (o *Options) setDefaults(tb testing.TB) {
 	}
 }
 
+// FieldRules are rules for fields, as a route has them.
+type FieldRules struct {
+	Remove []string
+	Set    map[string]string
+}
+
 // Edge is a running edge. Its fields are for reading.
 type Edge struct {
 	Address  string // of the listener
@@ -161,7 +168,12 @@ func Start(tb testing.TB, o Options) *Edge {
 	must(tb, err)
 	rules, err := cachekey.New(o.Key)
 	must(tb, err)
-	e.Proxy, err = proxy.New(o.proxyOptions(e, hasher, rules))
+	options := o.proxyOptions(e, hasher, rules)
+	options.Routes[0].Request, err = proxy.RequestRules(o.Request.Remove, o.Request.Set)
+	must(tb, err)
+	options.Routes[0].Response, err = proxy.ResponseRules(o.Response.Remove, o.Response.Set)
+	must(tb, err)
+	e.Proxy, err = proxy.New(options)
 	must(tb, err)
 	e.server = newServer(e.Proxy.Listener(false, o.TrustedProxies), &o)
 	e.serving.Go(func() { _ = e.server.Serve(o.Listener) })

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strconv"
+	"strings"
 	"time"
 
 	"edgeproxy/internal/admission"
@@ -27,6 +28,7 @@ import (
 //	error-max-ttl D           10s if not set
 //	ttl-by-status STATUS D    may be set several times
 //	bypass-header NAME..., bypass-cookie NAME..., strip-cookie NAME...
+//	request-remove NAME..., request-set NAME VALUE, response-remove NAME..., response-set NAME VALUE
 //	heuristic FRACTION
 //	set-cookie MODE           shared, refuse, strip, store
 //	trusted-proxies PREFIX    of those that are believed; may be set several times
@@ -56,6 +58,18 @@ func (o *Options) apply(s *step) error {
 		return nil
 	case key == "bypass-cookie":
 		o.Bypass.Cookies = w[1:]
+		return nil
+	case key == "request-remove":
+		o.Request.Remove = w[1:]
+		return nil
+	case key == "response-remove":
+		o.Response.Remove = w[1:]
+		return nil
+	case key == "request-set":
+		o.Request.Set = map[string]string{w[1]: strings.Join(w[2:], " ")}
+		return nil
+	case key == "response-set":
+		o.Response.Set = map[string]string{w[1]: strings.Join(w[2:], " ")}
 		return nil
 	case key == "strip-cookie":
 		o.StripCookies = w[1:]

@@ -27,7 +27,7 @@ func (p *Proxy) decide(x *exchange) disposition {
 	if !p.paced(x) {
 		return refused
 	}
-	x.stripCookies()
+	x.applyRules()
 	why, fwd := x.bypass()
 	x.answerable = why == reason.None
 	if x.asks.get || x.asks.head {

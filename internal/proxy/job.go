@@ -110,7 +110,7 @@ func (p *Proxy) originRequest(x *exchange, drop func(name string) bool) *origin.
 	host := string(x.host)
 	r := &origin.Request{
 		Method: string(x.method), Target: string(x.forwarded()), Host: host, Client: x.who,
-		Header: x.ownFields(func(name string) bool { return drop(name) || x.route.Key.Imitates(name) }),
+		Header: x.ownFields(drop),
 	}
 	if x.route.HostHeader != "" {
 		r.Host = x.route.HostHeader

@@ -1,7 +1,10 @@
 package proxy
 
 import (
+	"strings"
+
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/forwarded"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -29,6 +32,10 @@ func (x *exchange) asked(name string) [][]byte {
 // room, but for names with signs in them.
 func (x *exchange) lines(name string) [][]byte {
 	x.raw = x.raw[:0]
+	if value := x.route.Request.Value(name); value != nil {
+		x.raw = append(x.raw, value)
+		return x.raw
+	}
 	if x.asks.connectionNames && x.namedByConnection(name) || x.withheld(name) {
 		return nil
 	}
@@ -82,11 +89,28 @@ func (x *exchange) normalised(name string) bool {
 
 // withheld reports whether the field of this canonical name does not reach the origin
 // from a client, Connection aside: hop-by-hop fields, those that the origin room or we
-// write, and those that would shape a response without being in its key, because origins
-// trust them, or take them for another.
+// write, those that would shape a response without being in its key, because origins
+// believe them, or take them for another, and those that a rule drops.
 func (x *exchange) withheld(name string) bool {
-	return rfc9111.HopByHop(field.Hyphenated(name)) || framing(name) || untrusted(name) ||
-		x.unusual(name) || x.route.Key.Imitates(name)
+	return rfc9111.HopByHop(field.Hyphenated(name)) || framing(name) || x.overrides(name) ||
+		x.unusual(name) || x.route.Key.Imitates(name) || x.route.Request.Drops(name)
+}
+
+// overrides reports whether the field of this canonical name, or one that it may be taken
+// for, says what the key or the connection says, and is neither keyed nor of a trusted
+// proxy. Of those that a proxy tells us, we tell the origin in words of our own: what it
+// lets through of its clients' may be a lie.
+func (x *exchange) overrides(name string) bool {
+	usual := field.Hyphenated(name)
+	switch {
+	case !forwarded.Overrides(usual):
+		return false
+	case ours(usual):
+		return true
+	case x.route.Key.Reads(name):
+		return false
+	}
+	return x.trusted == nil || usual == "X-Real-Ip" || strings.HasPrefix(usual, "X-Forwarded")
 }
 
 // unusual reports whether the name has signs in it that make it another to some origin,
@@ -95,8 +119,8 @@ func (x *exchange) unusual(name string) bool {
 	return !field.Usual(name) && !x.route.UnusualNames && !x.route.Key.Reads(name)
 }
 
-// ownFields copies the fields to forward, in order: those of lines, without what drop
-// names.
+// ownFields copies the fields to forward, in order: those of lines, without what of the
+// client's drop names.
 func (x *exchange) ownFields(drop func(name string) bool) field.List {
 	named := x.ownNames()
 	list := make(field.List, 0, 16)
@@ -112,7 +136,7 @@ func (x *exchange) ownFields(drop func(name string) bool) field.List {
 			}
 		}
 	}
-	return list
+	return append(list, x.route.Request.Set()...)
 }
 
 // ownNames returns the names of the fields that Connection makes hop-by-hop,

@@ -8,6 +8,7 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/forwarded"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/rfc9111"
 	"edgeproxy/internal/wire"
@@ -146,7 +147,7 @@ func (x *exchange) asksTrailers() bool {
 func (p *Proxy) ownTrailers(x *exchange, r *origin.Request) {
 	u, h, named := x.upload, &x.ctx.Request.Header, x.ownNames()
 	drop := func(name string) bool {
-		return named[name] || x.withheld(name)
+		return named[name] || x.withheld(name) || forwarded.Overrides(field.Hyphenated(name))
 	}
 	var names []string
 	for _, key := range h.PeekTrailerKeys() { // the announced ones, for the body was not read
@@ -194,17 +195,10 @@ func framing(name string) bool {
 	return false
 }
 
-// untrusted names the fields that origins commonly trust without their being in
-// the key: forwarded, they would let one client choose what others are served.
-// Spellings with other signs count too.
-func untrusted(name string) bool {
-	name = field.Hyphenated(name)
-	if strings.HasPrefix(name, "X-Forwarded-") {
-		return true
-	}
-	switch name {
-	case "Forwarded", "X-Forwarded", "X-Real-Ip", "X-Host", "X-Original-Url", "X-Original-Host", "X-Rewrite-Url",
-		"X-Http-Method", "X-Http-Method-Override", "X-Method-Override":
+// ours names the fields that say of a request what we say ourselves.
+func ours(name string) bool {
+	switch field.Hyphenated(name) {
+	case "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto":
 		return true
 	}
 	return false
@@ -212,7 +206,7 @@ func untrusted(name string) bool {
 
 // generated names the request fields that origins get from us, not from the
 // client. A response that varies on one cannot be selected by a later request.
-func generated(name string) bool { return name == "Via" || untrusted(name) || framing(name) }
+func generated(name string) bool { return ours(name) || framing(name) }
 
 // forKeeps drops what may not reach the origin when the response may be stored
 // or shared: Range and conditions are evaluated on the result.

@@ -23,7 +23,7 @@ func (p *Proxy) fetchPart(x *exchange) {
 	j.facts.Range, j.url, j.flight = true, j.span.key, x.exact.url
 	r := p.flights.Lead(j.span.key, x.exact.url, true) // before the fetch, so that a purge finds it
 	f := r.Flight()
-	resp, err := x.route.Origin.RoundTrip(context.Background(), j.request)
+	resp, err := x.route.ask(context.Background(), j.request)
 	if err != nil {
 		f.Finish(err)
 		_ = r.Close()

@@ -34,7 +34,7 @@ func (p *Proxy) pass(x *exchange) {
 		keeps = func() bool { return !w.Flight().Purged() }
 		defer func() { w.Flight().Finish(errUnshared); _ = w.Close() }()
 	}
-	resp, err := x.route.Origin.RoundTrip(context.Background(), j.request)
+	resp, err := x.route.ask(context.Background(), j.request)
 	if err != nil {
 		p.fail(x, err)
 		return
@@ -97,7 +97,7 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 	if !admit {
 		j := p.newJob(x, false)
 		j.request.Interim, j.request.TakesTrailers = p.teller(x), x.asksTrailers()
-		resp, err := x.route.Origin.RoundTrip(context.Background(), j.request)
+		resp, err := x.route.ask(context.Background(), j.request)
 		if held := p.standIn(x, j, resp, err); held != nil {
 			x.take(held, false)
 			return

@@ -2,9 +2,11 @@ package proxy
 
 import (
 	"bytes"
+	"context"
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cachekey"
+	"edgeproxy/internal/field"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/rate"
 	"edgeproxy/internal/rfc9111"
@@ -48,6 +50,11 @@ type Route struct {
 	// AnyLanguageOrder says that the order in Accept-Language does not count. It has no
 	// meaning of its own (RFC 9110 section 12.5.4), but some origins take it for one.
 	AnyLanguageOrder bool
+	// Request are rules for the fields of requests: they hold for what is forwarded, and so
+	// for what is keyed. What the request asks of the cache itself, by Range, conditions
+	// and Cache-Control, is read before. Response are those for responses of the origin:
+	// they hold before anything is made of it. Both are of RequestRules and ResponseRules.
+	Request, Response *field.Rules
 	// UnusualNames lets request fields through whose name has other than letters, digits
 	// and hyphens in it.
 	UnusualNames bool
@@ -83,6 +90,16 @@ func newRoute(r *Route, ordinal int, m *Metrics) *route {
 	}
 	own.Caching.Partial = true // see span
 	return &route{Route: &own, ordinal: uint32(ordinal), metrics: m.forRoute(r.Name)}
+}
+
+// ask sends a request to the origin, and returns its answer as the rules of the route have
+// it.
+func (r *route) ask(ctx context.Context, request *origin.Request) (*origin.Response, error) {
+	resp, err := r.Origin.RoundTrip(ctx, request)
+	if err == nil {
+		resp.Header = r.Response.Apply(resp.Header)
+	}
+	return resp, err
 }
 
 // matches reports whether the route takes a request for host (canonical, with

@@ -24,7 +24,7 @@ func (p *Proxy) upgrade(x *exchange, protocols string) {
 	j := p.newJob(x, false)
 	j.request.Upgrade = protocols
 	j.request.Interim = p.teller(x)
-	resp, err := x.route.Origin.RoundTrip(context.Background(), j.request)
+	resp, err := x.route.ask(context.Background(), j.request)
 	if err != nil || resp.Upgraded == nil {
 		p.leaveTunnels(x)
 	}

@@ -62,7 +62,7 @@ func (p *Proxy) roundTrip(ctx context.Context, j *job) (*origin.Response, error)
 	if j.stale != nil && p.purgedSince(j.stale, j.resource) == purge.Gone {
 		j.plain()
 	}
-	return j.route.Origin.RoundTrip(ctx, j.request)
+	return j.route.ask(ctx, j.request)
 }
 
 // heldStale returns the stored response as the answer in place of a failure, nil
@@ -217,7 +217,7 @@ func (p *Proxy) newRefresh(x *exchange, e *cache.Entry) *job {
 	j.request.Method, j.facts.Method = "GET", "GET"
 	j.request.Client = netip.Prefix{}
 	withheld := func(name string) bool {
-		return (name == "Authorization" || name == "Cookie") && !x.route.Key.Reads(name) && !slices.Contains(e.Vary, name)
+		return (name == "Authorization" || name == "Cookie") && !x.route.Key.Reads(name) && !slices.Contains(e.Vary, name) && x.route.Request.Value(name) == nil
 	}
 	j.facts.Authorization = j.facts.Authorization && !withheld("Authorization")
 	j.facts.Cookie = j.facts.Cookie && !withheld("Cookie")

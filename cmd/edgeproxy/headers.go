@@ -1,0 +1,54 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/proxy"
+)
+
+// headerRules returns the rules of a route for fields. Its error joins a
+// *field.RuleError for all that is wrong, those of requests first.
+func headerRules(h config.Headers) (request, response *field.Rules, err error) {
+	if request, err = proxy.RequestRules(h.Request.Remove, h.Request.Set); err != nil {
+		return nil, nil, fmt.Errorf("headers.request: %w", err)
+	}
+	if response, err = proxy.ResponseRules(h.Response.Remove, h.Response.Set); err != nil {
+		return nil, nil, fmt.Errorf("headers.response: %w", err)
+	}
+	return request, response, nil
+}
+
+// headerFaults checks the rules of all routes for fields.
+func headerFaults(c *config.Config) (faults config.Errors) {
+	for i, r := range c.Routes {
+		at := fmt.Sprintf("routes[%d].headers.", i)
+		request, err := proxy.RequestRules(r.Headers.Request.Remove, r.Headers.Request.Set)
+		faults = append(faults, headerFaultsAt(c, at+"request", r.Headers.Request, err)...)
+		_, err = proxy.ResponseRules(r.Headers.Response.Remove, r.Headers.Response.Set)
+		faults = append(faults, headerFaultsAt(c, at+"response", r.Headers.Response, err)...)
+		for _, name := range r.Cache.Key.Headers {
+			if request.Drops(field.Canonical(name)) {
+				faults = append(faults, c.Fault(at+"request", "want nothing about "+name+", by which cache.key.headers selects"))
+			}
+		}
+	}
+	return faults
+}
+
+func headerFaultsAt(c *config.Config, path string, r config.FieldRules, err error) (faults config.Errors) {
+	for _, e := range joined[*field.RuleError](err) {
+		at := path + "." + e.Rule
+		switch i := slices.Index(r.Remove, e.Name); {
+		case e.Name == "":
+		case e.Rule == "set":
+			at += "." + e.Name
+		case i >= 0:
+			at = fmt.Sprintf("%s[%d]", at, i)
+		}
+		faults = append(faults, c.Fault(at, "want "+e.Want))
+	}
+	return faults
+}

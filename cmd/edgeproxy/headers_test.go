@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"edgeproxy/config"
+)
+
+func TestRulesForFieldsAreCheckedByPlace(t *testing.T) {
+	f := func(name, rules string, want ...string) {
+		t.Helper()
+		c, err := config.Parse("e.yaml", []byte("origins: {app: {servers: [\"http://h\"]}}\nroutes:\n- name: a\n  origin: app\n"+rules))
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got := ""
+		if err := fits(c); err != nil {
+			got = err.Error()
+		}
+		if w := strings.Join(want, "\n"); got != w {
+			t.Errorf("%s: got\n%s\nwant\n%s", name, got, w)
+		}
+	}
+	const (
+		token = "want the name of a field, or how it begins and *, up to 128 bytes"
+		free  = "want another field: this one is framing, belongs to a connection, or is written or evaluated here"
+		value = "want a value of 1 to 4096 bytes, without control characters or white space around it; remove takes a field away"
+	)
+	f("good", "  headers: {request: {remove: [x-a, \"X-B*\", Accept-Encoding], set: {X-Forwarded-Prefix: /x}}, response: {remove: [Set-Cookie, ETag], set: {Vary: Accept}}}\n")
+	for _, name := range []string{"Host", "content-length", "Te", "Connection", "Via", "X-Forwarded-For", "Forwarded", "Range", "If-Match", "If-None-Match", "Upgrade", "Cdn-Loop", "Content_Length"} {
+		f(name, "  headers: {request: {remove: ["+name+"]}}\n", "e.yaml:5:32: routes[0].headers.request.remove[0]: "+name+": "+free)
+	}
+	for _, name := range []string{"Content-Length", "transfer-encoding", "Content-Range", "Content-Encoding", "Trailer", "Age", "Date", "Via", "Cache-Status", "Connection"} {
+		f(name, "  headers: {response: {set: {"+name+": x}}}\n",
+			fmt.Sprintf("e.yaml:5:%d: routes[0].headers.response.set.%s: x: %s", len("  headers: {response: {set: {")+len(name)+3, name, free))
+	}
+	f("a bare star", "  headers: {request: {remove: [\"*\"]}}\n", "e.yaml:5:32: routes[0].headers.request.remove[0]: *: "+token)
+	f("no value", "  headers: {request: {set: {X-A: \"\"}}}\n", `e.yaml:5:34: routes[0].headers.request.set.X-A: "": `+value)
+	f("what selects", "  headers: {request: {remove: [\"X-*\"]}}\n  cache: {key: {headers: [X-Lang]}}\n",
+		"e.yaml:5:13: routes[0].headers.request: want nothing about X-Lang, by which cache.key.headers selects")
+}
+
+// TestRulesForFieldsOfAFileAreThoseOfTheRoute is a running program with two routes.
+func TestRulesForFieldsOfAFileAreThoseOfTheRoute(t *testing.T) {
+	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Inner", "1")
+		_, _ = fmt.Fprintf(w, "%s|%s|%s|%s", r.Header.Get("X-Debug"), r.Header.Get("X-Edge"), r.Header.Get("X_Y"), r.Header.Get("Cookie"))
+	}))
+	t.Cleanup(origin.Close)
+	s := serveBinary(t, "-c", writeFile(t, "edge.yaml", fmt.Sprintf(`
+listen: [{address: "127.0.0.1:0"}]
+admin: {address: "127.0.0.1:0"}
+origins: {app: {servers: [%q]}}
+cache: {strip_cookies: [_ga*]}
+routes:
+  - name: ruled
+    match: {path_prefix: /ruled}
+    origin: app
+    headers: {request: {remove: [X-Debug], set: {X-Edge: "1"}}, response: {remove: [X-Inner], set: {X-Outer: "2"}}}
+  - {name: rest, origin: app, unusual_field_names: keep, cache: {strip_cookies: []}}
+`, origin.URL)))
+	f := func(path, body, inner, outer string) {
+		t.Helper()
+		req, err := http.NewRequest(http.MethodGet, "http://"+s.address+path, http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header = http.Header{"X-Debug": {"d"}, "X-Edge": {"e"}, "X_Y": {"y"}, "Cookie": {"a=1; _ga=2"}}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, _ := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if string(got) != body || res.Header.Get("X-Inner") != inner || res.Header.Get("X-Outer") != outer {
+			t.Errorf("%s: got %q, X-Inner %q, X-Outer %q; want %q, %q, %q", path, got, res.Header.Get("X-Inner"), res.Header.Get("X-Outer"), body, inner, outer)
+		}
+	}
+	f("/ruled", "|1||a=1", "", "2")
+	f("/rest", "d|e|y|a=1; _ga=2", "1", "")
+}

@@ -1,0 +1,161 @@
+package field
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Limits of rules: beyond them a mistake is likelier than a need.
+const (
+	maxRules      = 64
+	maxNameBytes  = 128
+	maxValueBytes = 4096
+)
+
+// Rules take fields out of a message and put others in. They are immutable; nil has no
+// rule.
+type Rules struct {
+	removed map[string]bool // canonical
+	starts  []string        // canonical
+	fixed   func(name string) bool
+	set     List
+	values  map[string][]byte // of set
+}
+
+// RuleError says what is wrong with one rule.
+type RuleError struct {
+	Rule string // "remove" or "set"
+	Name string // as it was given; "" if it is about the rule
+	Want string
+}
+
+func (e *RuleError) Error() string {
+	if e.Name == "" {
+		return fmt.Sprintf("%s: want %s", e.Rule, e.Want)
+	}
+	return fmt.Sprintf("%s: %q: want %s", e.Rule, e.Name, e.Want)
+}
+
+// NewRules returns the rules that remove fields by name, in any case, where a * at the
+// end stands for any ending, and set others to a literal value: each is the only one of
+// its name then. Fields for which fixed is true can be neither, and a * leaves them
+// alone; it gets canonical names. The error joins a *RuleError for all that is wrong.
+// Without any rule the result is nil.
+func NewRules(remove []string, set map[string]string, fixed func(name string) bool) (*Rules, error) {
+	r := &Rules{removed: map[string]bool{}, fixed: fixed, values: map[string][]byte{}}
+	var problems []error
+	fail := func(rule, name, want string) {
+		problems = append(problems, &RuleError{Rule: rule, Name: name, Want: want})
+	}
+	if len(remove) > maxRules {
+		fail("remove", "", fmt.Sprintf("at most %d names, not %d", maxRules, len(remove)))
+	}
+	if len(set) > maxRules {
+		fail("set", "", fmt.Sprintf("at most %d fields, not %d", maxRules, len(set)))
+	}
+	for _, name := range remove {
+		if want := r.remove(name); want != "" {
+			fail("remove", name, want)
+		}
+	}
+	for _, name := range sortedKeys(set) {
+		if want := r.put(name, set[name]); want != "" {
+			fail("set", name, want)
+		}
+	}
+	if err := errors.Join(problems...); err != nil {
+		return nil, err
+	}
+	if len(remove)+len(set) == 0 {
+		return nil, nil //nolint:nilnil // no rules are no error
+	}
+	return r, nil
+}
+
+func sortedKeys(m map[string]string) []string {
+	keys := make([]string, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+const wantFree = "another field: this one is framing, belongs to a connection, or is written or evaluated here"
+
+// remove adds a rule and says what is wanted instead, "" if nothing.
+func (r *Rules) remove(name string) (want string) {
+	start, open := strings.CutSuffix(name, "*")
+	switch {
+	case !ValidName(start) || strings.Contains(start, "*") || len(start) > maxNameBytes:
+		return fmt.Sprintf("the name of a field, or how it begins and *, up to %d bytes", maxNameBytes)
+	case open:
+		r.starts = append(r.starts, Canonical(start))
+	case r.fixed(Canonical(name)):
+		return wantFree
+	default:
+		r.removed[Canonical(name)] = true
+	}
+	return ""
+}
+
+// put adds a rule and says what is wanted instead, "" if nothing.
+func (r *Rules) put(name, value string) (want string) {
+	canonical := Canonical(name)
+	switch {
+	case !ValidName(name) || len(name) > maxNameBytes:
+		return fmt.Sprintf("the name of a field, up to %d bytes", maxNameBytes)
+	case r.fixed(canonical):
+		return wantFree
+	case r.values[canonical] != nil:
+		return "each field once, whatever its case"
+	case r.removed[canonical]:
+		return "the field here or under remove, not both"
+	case value == "" || len(value) > maxValueBytes || !ValidValue(value) || strings.Trim(value, " \t") != value:
+		return fmt.Sprintf("a value of 1 to %d bytes, without control characters or white space around it; remove takes a field away", maxValueBytes)
+	}
+	r.values[canonical] = []byte(value)
+	r.set.Add(canonical, value)
+	return ""
+}
+
+// Drops reports whether the field of this canonical name is not the sender's own: it is
+// removed, or set to another value.
+func (r *Rules) Drops(name string) bool {
+	if r == nil {
+		return false
+	}
+	if r.removed[name] || r.values[name] != nil {
+		return true
+	}
+	return slices.ContainsFunc(r.starts, func(start string) bool {
+		return strings.HasPrefix(name, start) && !r.fixed(name)
+	})
+}
+
+// Value returns what the field of this canonical name is set to, nil if it is not. It is
+// not to be written to.
+func (r *Rules) Value(name string) []byte {
+	if r == nil {
+		return nil
+	}
+	return r.values[name]
+}
+
+// Set returns the fields that are set, sorted. They are not to be written to.
+func (r *Rules) Set() List {
+	if r == nil {
+		return nil
+	}
+	return r.set
+}
+
+// Apply returns l by the rules: l itself if there are none, else a new list.
+func (r *Rules) Apply(l List) List {
+	if r == nil {
+		return l
+	}
+	return append(l.Without(r.Drops), r.set...)
+}

@@ -1,0 +1,67 @@
+package forwarded
+
+import (
+	"slices"
+	"strings"
+)
+
+// Overrides reports whether origins commonly believe the request field of this
+// canonical name to say something of the request that its key says, or its connection:
+// host, target, method, scheme, or the client's address. From whoever may write it, it
+// shapes what others are served.
+func Overrides(name string) bool {
+	if overrides[name] {
+		return true
+	}
+	for _, start := range overrideStarts {
+		if strings.HasPrefix(name, start) {
+			return true
+		}
+	}
+	return false
+}
+
+// OverrideNames returns the names for which Overrides is true, sorted; a * at the end
+// stands for any ending.
+func OverrideNames() []string {
+	var names []string
+	for name := range overrides {
+		names = append(names, name)
+	}
+	for _, start := range overrideStarts {
+		names = append(names, start+"*")
+	}
+	slices.Sort(names)
+	return names
+}
+
+// overrideStarts are how families of such fields begin.
+var overrideStarts = []string{
+	"X-Forward", "Forwarded-", "X-Original-", "X-Originally-", "X-Rewrite-", "X-Override-",
+	"X-Envoy-", "X-Azure-", "X-Arr-", "X-Appengine-", "Cloudfront-", "X-Vercel-Ip-",
+	"X-Middleware-", "X-Invoke-", // between the parts of Next.js
+}
+
+// overrides are the others, from what proxies and networks write, what frameworks read,
+// and the lists that testers of cache poisoning go by.
+var overrides = func() map[string]bool {
+	all := map[string]bool{}
+	for _, name := range strings.Fields(`
+		Forwarded
+		X-Host X-Http-Host X-Http-Host-Override X-Host-Override X-Server-Name X-Server-Port X-Backend-Host X-Subdomain Proxy-Host
+		Base-Url Request-Uri X-Request-Uri X-Http-Destinationurl X-Http-Destination-Url X-Http-Path-Override X-Proxy-Url X-Cf-Url
+		X-Ning-Request-Uri X-Replaced-Path Unencoded-Url Orig-Path-Info X-Now-Route-Matches X-Matched-Path
+		X-Http-Method X-Http-Method-Override X-Method-Override X-Ajax-Real-Method Real-Method
+		X-Scheme X-Url-Scheme X-Proto X-Https Https X-Ssl Ssl-Https Ssl-Offloaded Https-From-Lb Front-End-Https Wl-Proxy-Ssl
+		X-Orchestra-Scheme X-Remote-Protocol X-Nfsn-Https Cf-Visitor
+		Client-Ip Clientip X-Client-Ip X-Clientip X-Client-Host True-Client-Ip X-True-Client-Ip X-Real-Ip Real-Ip X-Ip X-Ip-Trail
+		X-Cluster-Client-Ip Fastly-Client-Ip Fly-Client-Ip Cf-Connecting-Ip Cf-Connecting-Ipv6 Cf-Pseudo-Ipv4 Cf-Ipcountry Incap-Client-Ip
+		Do-Connecting-Ip X-Nf-Client-Connection-Ip X-Vercel-Forwarded-For X-Sucuri-Clientip Ali-Cdn-Real-Ip Cdn-Src-Ip
+		X-Remote-Ip X-Remote-Addr Remote-Addr X-Remote-Host Remote-Host X-Originating-Ip X-Orig-Client X-Proxyuser-Ip
+		Proxy-Client-Ip Wl-Proxy-Client-Ip X-Azc-Remote-Addr X-Cisco-Bbsm-Clientip X-Sakura-Forwarded-For
+		X-Custom-Ip-Authorization X-Geoip-Country Remote-User X-Remote-User
+		Proxy Surrogate-Capability X-Sendfile-Type X-Accel-Mapping`) {
+		all[name] = true
+	}
+	return all
+}()
