@@ -123,7 +123,7 @@ soak-floods: ## flood the built binary with 2,000 slow clients, and compare the 
 
 .PHONY: soak-fair
 soak-fair: ## attack the built binary, and print what an honest client gets meanwhile: [ONLY=pattern]
-	$(GO) test -tags soak -run '^TestFair$$$(if $(ONLY),/$(ONLY))' -count=1 -v -timeout=20m ./test/fair
+	$(GO) test -tags soak -run '^TestFair$$$(if $(ONLY),/$(ONLY))' -count=1 -v -timeout=30m ./test/fair
 
 # --- checks ---
 

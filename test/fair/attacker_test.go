@@ -5,6 +5,7 @@ package fair
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -66,6 +67,16 @@ func (w *wave) fetch(n int, o thing) error {
 	}
 	defer c.Close()
 	return w.read(c, o, nil)
+}
+
+// fetchSecure is fetch over TLS.
+func (w *wave) fetchSecure(n int, o thing) error {
+	raw, err := w.connect(n, false)
+	if err != nil {
+		return err
+	}
+	defer raw.Close()
+	return w.read(tls.Client(raw, &tls.Config{InsecureSkipVerify: true}), o, nil)
 }
 
 // sip asks for a thing and takes so many bytes of it in every while. It returns nil if it

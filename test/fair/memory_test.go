@@ -19,13 +19,13 @@ func memoryAttacks() []attack {
 			name: "100 slow readers of stored bodies, 8 MiB each", soak: true, long: times(0, 14*time.Second),
 			edge: settings{sections: "admission: {policy: always}\ncache: {memory: {max_bytes: 64MiB}}\n"},
 			play: func(w *wave) {
-				readers, perSecond := 100, 12 // else the storing itself is what is measured
+				readers, perSecond := 100, 15 // else the storing itself is what is measured
 				w.rate(perSecond, func(n int) {
 					if n >= readers {
 						return
 					}
 					w.all.Go(func() {
-						o := thing{path: fmt.Sprintf("/large/%d", n), cc: "max-age=600", size: 8<<20 - n*20_000}
+						o := thing{path: fmt.Sprintf("/large/%d/%d", w.number, n), cc: "max-age=600", size: 8<<20 - n*20_000}
 						_ = w.fetch(n, o)
 						for w.ctx.Err() == nil {
 							if w.sip(n, o, 1<<10, 250*time.Millisecond) != nil && w.ctx.Err() == nil {
@@ -47,7 +47,7 @@ func memoryAttacks() []attack {
 						return
 					}
 					w.all.Go(func() {
-						o := thing{path: fmt.Sprintf("/large/%d", n), cc: "max-age=600", size: 2<<20 - n*5_000}
+						o := thing{path: fmt.Sprintf("/large/%d/%d", w.number, n), cc: "max-age=600", size: 2<<20 - n*5_000}
 						_ = w.fetch(n, o)
 						if w.sip(n, o, 1<<10, 250*time.Millisecond) != nil && w.ctx.Err() == nil {
 							w.saw("cut")
@@ -77,6 +77,73 @@ func memoryAttacks() []attack {
 				if s.count("cut") == 0 {
 					s.fail("no slow reader was cut")
 				}
+			},
+		},
+		{
+			name: "80 streams of HTTP/2 without a window, of stored 4 MiB each", soak: true, long: times(0, 10*time.Second),
+			edge: settings{secure: true, sections: "admission: {policy: always}\ncache: {memory: {max_bytes: 16MiB, max_object_bytes: 4MiB}}\nlimits: {inflight_bytes: 16MiB}\n"},
+			play: func(w *wave) {
+				for n := range 8 {
+					w.all.Go(func() {
+						h := &framing{w: w, small: true}
+						for i := 0; i < 10 && h.open(n); i++ {
+							o := thing{path: fmt.Sprintf("/large/%d/%d/%d", w.number, n, i), cc: "max-age=600", size: 4<<20 - n*50_000}
+							_ = w.fetchSecure(n, o)
+							h.ask("GET", o.target(), true)
+							h.flush()
+							w.wait(200 * time.Millisecond)
+						}
+					})
+				}
+			},
+		},
+		{
+			name: "20 streams of HTTP/2 that trickle", soak: true, long: times(0, 10*time.Second),
+			edge: settings{secure: true, sections: "admission: {policy: always}\n" +
+				"limits: {send_rate: {bytes: 4KiB, over: 2s}} # new\n"},
+			play: func(w *wave) {
+				o := thing{path: "/large", cc: "max-age=600", size: 4 << 20}
+				_ = w.fetchSecure(0, o)
+				for n := range 20 {
+					w.all.Go(func() {
+						h := &framing{w: w, small: true}
+						if !h.open(n) {
+							return
+						}
+						id := h.ask("GET", o.target(), true)
+						for ; w.ctx.Err() == nil && h.alive.Load() && !h.over(id); w.wait(time.Second) {
+							h.grant(id, 100)
+							h.flush()
+						}
+						if w.ctx.Err() == nil {
+							w.saw("trickler ended")
+						}
+					})
+				}
+			},
+			check: func(s *scene) {
+				if got := s.count("trickler ended"); got != 20 {
+					s.fail("%d of 20 streams below send_rate were ended, want all", got)
+				}
+			},
+		},
+		{
+			name: "1,500 uploads that stop behind 60 KiB", soak: true, long: times(0, 8*time.Second),
+			edge: settings{sections: "cache: {memory: {max_bytes: 16MiB, max_object_bytes: 1MiB}}\nlimits: {inflight_bytes: 16MiB}\n"},
+			play: func(w *wave) {
+				w.rate(500, func(n int) {
+					if n >= 1500 {
+						return
+					}
+					w.all.Go(func() {
+						if c, err := w.connect(n, false); err == nil {
+							defer c.Close()
+							_, _ = io.WriteString(c, w.head("POST", "/upload", "Content-Length: 1048576\r\n"))
+							_, _ = c.Write(make([]byte, 60<<10))
+							_, _ = c.Read(make([]byte, 1))
+						}
+					})
+				})
 			},
 		},
 		{
@@ -150,7 +217,7 @@ func wantStored(number, size int) func(*wave) {
 		w.wait(w.s.long() / 4)
 		stored, why := 0, map[string]int{}
 		for n := range number {
-			o := thing{path: fmt.Sprintf("/fill/%v/%d", w.real, n), cc: "max-age=600", size: size}
+			o := thing{path: fmt.Sprintf("/fill/%d/%d", w.number, n), cc: "max-age=600", size: size}
 			_ = w.s.honest.get(w.s.honest.keeps, o, "")
 			second := w.s.honest.get(w.s.honest.keeps, o, "")
 			if w.s.honest.get(w.s.honest.keeps, o, "").hit {
@@ -172,6 +239,8 @@ func wantStored(number, size int) func(*wave) {
 // all of it.
 func sharing(o thing) func(*wave) {
 	return func(w *wave) {
+		o := o
+		o.path += fmt.Sprint("/", w.number)
 		w.all.Go(func() {
 			_ = w.sip(0, o, 1<<10, 250*time.Millisecond)
 			w.saw("slow ended")

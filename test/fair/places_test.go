@@ -4,20 +4,15 @@ package fair
 
 import (
 	"bufio"
-	"bytes"
-	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"golang.org/x/net/http2"
-	"golang.org/x/net/http2/hpack"
 )
 
 // sixteen is the origin of those attacks that take its connections.
@@ -57,6 +52,20 @@ func placeAttacks() []attack {
 			},
 		},
 		{
+			name: "20 streams of HTTP/2 without a window, of unstorable 768 KiB", soak: true, long: times(0, 8*time.Second),
+			edge: settings{secure: true, origin: sixteen},
+			play: func(w *wave) {
+				w.each(20, 500*time.Millisecond, func(n int) {
+					h := &framing{w: w, small: true}
+					if h.open(n) {
+						h.ask("GET", thing{path: fmt.Sprintf("/plain/%d", n), cc: "no-store", size: 768 << 10}.target(), true)
+						h.flush()
+						<-h.ended
+					}
+				})
+			},
+		},
+		{
 			open: true, name: "60 clients that ask and reset, 16 connections", long: times(2500*time.Millisecond, 8*time.Second),
 			edge: settings{origin: sixteen},
 			play: func(w *wave) {
@@ -81,7 +90,7 @@ func placeAttacks() []attack {
 					if n >= 3000 || !h.open(0) {
 						return
 					}
-					o := thing{path: fmt.Sprintf("/late/%d", n), cc: "max-age=60", size: small, delay: 10 * time.Second}
+					o := thing{path: fmt.Sprintf("/late/%d/%d", w.number, n), cc: "max-age=60", size: small, delay: 10 * time.Second}
 					id := h.ask("GET", o.target(), true)
 					_ = h.fr.WriteRSTStream(id, http2.ErrCodeCancel)
 					h.flush()
@@ -117,7 +126,7 @@ func placeAttacks() []attack {
 						return
 					}
 					for i := range 128 {
-						o := thing{path: fmt.Sprintf("/late/%d/%d", n, i), cc: "no-store", size: small, delay: 10 * time.Second}
+						o := thing{path: fmt.Sprintf("/late/%d/%d/%d", w.number, n, i), cc: "no-store", size: small, delay: 10 * time.Second}
 						h.ask("GET", o.target(), true)
 					}
 					h.flush()
@@ -154,10 +163,10 @@ func placeAttacks() []attack {
 			},
 		},
 		{
-			name: "30 clients of one URL whose head comes late", long: times(2800*time.Millisecond, 10*time.Second),
-			edge: settings{sections: "admission: {policy: always}\n"},
+			open: true, name: "30 clients of one URL whose head comes late", long: times(2800*time.Millisecond, 10*time.Second),
+			edge: settings{sections: "admission: {policy: always}\n" + pick("cache: {collapse: {wait: 500ms}}\n", "")},
 			play: func(w *wave) {
-				o := thing{path: "/herd", cc: "max-age=60", size: small, delay: pick(1200*time.Millisecond, 7*time.Second)}
+				o := thing{path: fmt.Sprint("/herd/", w.number), cc: "max-age=60", size: small, delay: pick(1200*time.Millisecond, 7*time.Second)}
 				var all sync.WaitGroup
 				for n := range 30 {
 					all.Go(func() {
@@ -169,7 +178,7 @@ func placeAttacks() []attack {
 				all.Wait()
 			},
 			check: func(s *scene) {
-				asked := s.origin.times("/herd")
+				asked := s.origin.times(fmt.Sprint("/herd/", s.waves))
 				if s.note("%d requests of 30 went on", asked); asked > 4 {
 					s.fail("30 clients of one URL made %d requests to the origin, want at most 4", asked)
 				}
@@ -261,71 +270,4 @@ func flood(w *wave, perSecond int) {
 			}
 		})
 	}
-}
-
-// framing is a connection of HTTP/2 that writes what it likes.
-type framing struct {
-	w     *wave
-	c     net.Conn
-	out   bytes.Buffer // what is written next
-	fr    *http2.Framer
-	id    uint32
-	enc   *hpack.Encoder
-	block bytes.Buffer
-	ended chan struct{} // closed when the server has ended it
-	alive atomic.Bool
-}
-
-// open connects, unless it is connected, and reports whether it is.
-func (h *framing) open(n int) bool {
-	if h.alive.Load() {
-		return true
-	}
-	raw, err := h.w.connect(n, false)
-	if err != nil {
-		return false
-	}
-	c := tls.Client(raw, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
-	ctx, stop := context.WithTimeout(h.w.ctx, 5*time.Second)
-	defer stop()
-	if err := c.HandshakeContext(ctx); err != nil || c.ConnectionState().NegotiatedProtocol != "h2" {
-		raw.Close()
-		return false
-	}
-	h.c, h.id, h.ended = c, 1, make(chan struct{})
-	h.out.Reset()
-	h.fr = http2.NewFramer(&h.out, nil)
-	h.enc = hpack.NewEncoder(&h.block)
-	h.out.WriteString(http2.ClientPreface)
-	_ = h.fr.WriteSettings()
-	h.alive.Store(true)
-	h.flush()
-	ended := h.ended
-	h.w.all.Go(func() { // what it says is not heard, but must be taken
-		_, _ = io.Copy(io.Discard, c)
-		h.alive.Store(false)
-		c.Close()
-		close(ended)
-	})
-	return true
-}
-
-// ask writes the head of a request and returns its stream.
-func (h *framing) ask(method, target string, last bool) uint32 {
-	h.block.Reset()
-	for _, f := range [][2]string{{":method", method}, {":scheme", "https"}, {":authority", h.w.s.edge.host}, {":path", target}} {
-		_ = h.enc.WriteField(hpack.HeaderField{Name: f[0], Value: f[1]})
-	}
-	id := h.id
-	h.id += 2
-	_ = h.fr.WriteHeaders(http2.HeadersFrameParam{StreamID: id, BlockFragment: h.block.Bytes(), EndHeaders: true, EndStream: last})
-	return id
-}
-
-// flush sends what was written.
-func (h *framing) flush() {
-	if _, err := h.c.Write(h.out.Bytes()); err != nil {
-		h.alive.Store(false)
-	}
-	h.out.Reset()
 }

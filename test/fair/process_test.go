@@ -35,14 +35,14 @@ func processAttacks() []attack {
 				w.rate(300, func(n int) { w.all.Go(func() { w.send(n%8, w.head("GET", fmt.Sprintf("/away/%d", n), "")) }) })
 			},
 			meanwhile: purgesWork,
-			check:     endsBySignal,
+			end:       endsBySignal,
 		},
 		{
 			name: "an access log that is a FIFO, and nobody reads it", long: times(2800*time.Millisecond, 6*time.Second),
 			edge:      settings{sections: "access_log: {path: \"DIR/fifo\"}\n"},
 			play:      func(w *wave) { flood(w, 400) },
 			meanwhile: purgesWork,
-			check:     endsBySignal,
+			end:       endsBySignal,
 		},
 		{
 			name: "1,000 silent connections a second to TLS", soak: true, long: times(0, 10*time.Second), slowest: time.Second,
@@ -60,6 +60,18 @@ func processAttacks() []attack {
 					}
 					defer c.Close()
 					_, _ = in.ReadByte() // until it is let go, or the attack is over
+				})
+			},
+		},
+		{
+			name: "as many silent connections as limits.connections", soak: true, long: times(0, 6*time.Second),
+			edge: settings{sections: "limits: {connections: 200}\n"},
+			play: func(w *wave) {
+				w.each(200, 200*time.Millisecond, func(n int) {
+					if c, err := w.connect(n%20, false); err == nil {
+						defer c.Close()
+						_, _ = c.Read(make([]byte, 1))
+					}
 				})
 			},
 		},
