@@ -4,6 +4,8 @@ package fair
 
 import (
 	"fmt"
+	"io"
+	"log"
 	"os"
 	"slices"
 	"strings"
@@ -90,6 +92,7 @@ func table(rows []*row) string {
 func ms(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d)/1e6) }
 
 func TestMain(m *testing.M) {
+	log.SetOutput(io.Discard) // net/http's client tells of connections that are refused
 	code := m.Run()
 	if err := testkit.RemoveBuilt(); err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -128,7 +128,7 @@ func memoryAttacks() []attack {
 			},
 		},
 		{
-			name: "1,500 uploads that stop behind 60 KiB", soak: true, long: times(0, 8*time.Second),
+			name: "1,500 uploads that stop behind 60 KiB", soak: true, besides: 1500 * 64 << 10, long: times(0, 8*time.Second),
 			edge: settings{sections: "cache: {memory: {max_bytes: 16MiB, max_object_bytes: 1MiB}}\nlimits: {inflight_bytes: 16MiB}\n"},
 			play: func(w *wave) {
 				w.rate(500, func(n int) {
