@@ -18,7 +18,7 @@ func keyAttacks() []attack {
 	home := thing{path: "/home", cc: "max-age=3600", size: small}
 	return []attack{
 		{
-			open: true, name: "33 spellings of Accept-Encoding", long: times(2*time.Second, 4*time.Second),
+			name: "33 spellings of Accept-Encoding", long: times(2*time.Second, 4*time.Second),
 			edge:    settings{sections: "admission: {policy: always}\n"},
 			prepare: func(s *scene) { wantHit(s, page, "Accept-Encoding: gzip") },
 			play: func(w *wave) {

@@ -22,7 +22,7 @@ const sixteen = ", max_connections: 16"
 func placeAttacks() []attack {
 	return []attack{
 		{
-			open: true, name: "48 uploads of a byte every two seconds, 16 connections", long: times(2500*time.Millisecond, 8*time.Second),
+			name: "48 uploads of a byte every two seconds, 16 connections", long: times(2500*time.Millisecond, 8*time.Second),
 			edge: settings{origin: sixteen},
 			play: func(w *wave) { w.each(48, 100*time.Millisecond, func(n int) { w.upload(n, 0) }) },
 		},
