@@ -47,7 +47,7 @@ type Cache struct {
 	// AnyLanguageOrder says that the order in Accept-Language selects no variant.
 	AnyLanguageOrder bool
 
-	CollapseWait   time.Duration // a follower without a header by then fetches alone; above 0
+	CollapseWait   time.Duration // without a header by then one follower leads anew; above 0
 	UncacheableFor time.Duration // how long a key is known not to be storable; 0 is not at all
 	Memory         Memory
 }

@@ -6,7 +6,9 @@
 // the name.
 //
 // The laws:
-//   - One flight per key takes followers at a time.
+//   - One flight per key takes followers at a time. Those that are led for one header, one
+//     after the other while none has it, are a round: who waits for one waits for all, and
+//     gets the first.
 //   - A follower waits for the header with a limit, and never for a body that it
 //     will not get.
 //   - A body is kept whole only while it fits the object limit and the budget
@@ -18,7 +20,7 @@
 //   - The last bytes reach no reader before the store has them, so whoever asks
 //     again after a whole body finds it stored.
 //
-// The package knows no HTTP, no clock but the wait of a follower, and does not
+// The package knows no HTTP, no clock but the waits of a follower, and does not
 // decide what is stored: it only keeps the answers together (admitted, storable,
 // purged) until the body is whole.
 package flight

@@ -16,8 +16,10 @@ const (
 	Filled
 	// Failed: there is no response; the error says why.
 	Failed
-	// TimedOut: no header within the wait; fetch alone, unstored.
+	// TimedOut: no header within the wait, of none of those who were led for it.
 	TimedOut
+	// LeadAnew: no header yet; the follower leads a further flight from now on.
+	LeadAnew
 )
 
 // Flight is the fetching side of one flight. Its methods belong to the one
@@ -26,22 +28,28 @@ type Flight[K comparable, H any] struct {
 	table *Table[K, H]
 	key   K
 	url   K
-	begun uint64 // the generation of purges then
 	body  *body
 	ctx   context.Context
 	stop  context.CancelFunc
 
-	settled chan struct{} // closed when outcome, header and err are set
-	outcome Outcome       // for followers
-	header  H
-	err     error
+	first round[K, H] // its own, where it is the first one
 
-	// guarded by table.mu
-	listed   bool // takes followers
-	interest int  // readers that have not left
-	admitted bool // to be stored if it can be
-	lasting  bool // goes on to its end though nobody reads; see Reader.Leave
-	whole    bool // the body is kept whole and may be stored
+	// guarded by table.mu; outcome, header and err stay as they are once it has settled
+	settled  bool
+	outcome  Outcome // for followers
+	header   H
+	err      error
+	round    *round[K, H]
+	elder    *Flight[K, H] // led before it, for the same round
+	judging  bool          // see Judge
+	hold     chan struct{} // not nil: Judge waits until it is closed
+	forsaken bool          // its leader has gone over to another flight of the round
+	surplus  bool          // another one has a header
+	stopped  bool          // before it had an outcome
+	interest int           // readers that have not left
+	admitted bool          // to be stored if it can be
+	lasting  bool          // goes on to its end though nobody reads; see Reader.Leave
+	whole    bool          // the body is kept whole and may be stored
 	purged   bool
 }
 
@@ -49,41 +57,57 @@ type Flight[K comparable, H any] struct {
 // fetch must end with it.
 func (f *Flight[K, H]) Context() context.Context { return f.ctx }
 
+// Judge is called when the header is here, before the leader's request is looked at any
+// more, and reports whether it may be: a leader that was given the header of another
+// flight meanwhile has gone, and this flight is to end.
+func (f *Flight[K, H]) Judge() bool {
+	f.table.mu.Lock()
+	for f.hold != nil {
+		held := f.hold
+		f.table.mu.Unlock()
+		<-held
+		f.table.mu.Lock()
+	}
+	defer f.table.mu.Unlock()
+	f.judging = !f.forsaken
+	return f.judging
+}
+
 // Publish gives the header to the readers. storable says that the response may
 // be stored, shareable that followers may have it too; where it is not, they are
 // released and no more are taken.
 func (f *Flight[K, H]) Publish(h H, storable, shareable bool) {
+	if !storable {
+		f.body.window() // before anybody reads
+	}
 	f.table.mu.Lock()
-	f.header = h
+	defer f.table.mu.Unlock()
 	f.whole = storable
-	f.outcome = Shared
+	o := Shared
 	if !storable || !shareable {
-		f.table.unlistLocked(f)
-		f.outcome = Released
+		o = Released
+	}
+	f.settleLocked(o, h, nil)
+	if o == Released {
+		f.unlistLocked()
 	}
 	f.endIfUnwantedLocked()
-	f.table.mu.Unlock()
-	if !storable {
-		f.body.window()
-	}
-	close(f.settled)
 }
 
 // Answer gives the readers a header that needs no body of the flight's, followers
 // included, and ends the flight. Nothing of it is stored.
 func (f *Flight[K, H]) Answer(h H) {
 	f.table.mu.Lock()
-	f.header, f.outcome, f.whole = h, Shared, false
-	f.table.unlistLocked(f)
+	f.whole = false
+	f.settleLocked(Shared, h, nil)
 	f.table.mu.Unlock()
 	f.table.remove(f)
-	close(f.settled)
 	f.body.end(nil)
 }
 
 // Fill ends a flight that never fetched, because the response was stored
 // between look-up and lead.
-func (f *Flight[K, H]) Fill() { f.settle(Filled, nil) }
+func (f *Flight[K, H]) Fill() { f.fail(Filled, nil) }
 
 // Space returns room for the next bytes of the body: read into it, then Commit.
 // left is how many bytes are to come, -1 if unknown. Where the body is no longer
@@ -95,7 +119,7 @@ func (f *Flight[K, H]) Space(left int64) []byte {
 	f.table.mu.Lock()
 	if f.whole {
 		f.whole = false
-		f.table.unlistLocked(f)
+		f.unlistLocked()
 		f.endIfUnwantedLocked()
 	}
 	// Only now may the beginning go: whoever joined before has a place in the body
@@ -141,7 +165,7 @@ func (f *Flight[K, H]) Whole(held bool) (body []byte, k Kept) {
 	}
 	if k != KeptForStore {
 		f.whole = false
-		f.table.unlistLocked(f)
+		f.unlistLocked()
 	}
 	f.table.mu.Unlock()
 	if k == KeptForStore || k == HeldBack && held {
@@ -175,28 +199,50 @@ func (f *Flight[K, H]) Purged() bool {
 // Finish ends the flight: whole with a nil err; otherwise readers get err after
 // the bytes they have been shown, or in place of the header.
 func (f *Flight[K, H]) Finish(err error) {
-	select {
-	case <-f.settled:
-		f.table.remove(f)
-		f.body.end(err)
-	default:
-		f.settle(Failed, err)
+	f.table.mu.Lock()
+	settled := f.settled
+	f.table.mu.Unlock()
+	if !settled {
+		f.fail(Failed, err)
+		return
 	}
+	f.table.remove(f)
+	f.body.end(err)
 }
 
-// settle ends a flight that has no header.
-func (f *Flight[K, H]) settle(o Outcome, err error) {
+// fail ends a flight that has no header.
+func (f *Flight[K, H]) fail(o Outcome, err error) {
+	var none H
+	f.table.mu.Lock()
+	f.settleLocked(o, none, err)
+	f.table.mu.Unlock()
 	f.table.remove(f)
-	f.outcome, f.err = o, err
-	close(f.settled)
 	f.body.end(err)
+}
+
+func (f *Flight[K, H]) settleLocked(o Outcome, h H, err error) {
+	f.settled, f.outcome, f.header, f.err = true, o, h, err
+	f.round.settledLocked(f)
 }
 
 // endIfUnwantedLocked stops the fetch when nobody reads and nobody will store.
 func (f *Flight[K, H]) endIfUnwantedLocked() {
-	if f.interest == 0 && !f.lasting && !(f.admitted && f.whole && !f.purged) {
-		f.table.unlistLocked(f)
-		f.stop()
+	if f.interest > 0 || f.lasting || f.admitted && f.whole && !f.purged && !f.surplus {
+		return
+	}
+	if !f.stopped && !f.settled {
+		f.stopped = true
+		f.round.live--
+	}
+	f.unlistLocked()
+	f.stop()
+}
+
+// unlistLocked makes the round of f take no more readers, if those that it took would
+// count on f.
+func (f *Flight[K, H]) unlistLocked() {
+	if f.round.winner == f || f.round.winner == nil && f.round.live == 0 {
+		f.table.unlistLocked(f.round)
 	}
 }
 

@@ -118,7 +118,7 @@ func TestFollowersReadTheLeadersBodyWhileItArrives(t *testing.T) {
 			var wg sync.WaitGroup
 			for _, r := range append(readers, leader) {
 				wg.Go(func() {
-					h, o, err := r.Wait(time.Minute)
+					h, o, err := r.Wait(Patience{Most: time.Minute}, nil)
 					if h != "head" || o != Shared || err != nil {
 						t.Errorf("Wait: got %q %v %v", h, o, err)
 					}
@@ -266,10 +266,10 @@ func TestUnshareableResponsesReleaseFollowersAtTheHeader(t *testing.T) {
 		a, _ := table.Join(1, 1, Admission{Leading: true})
 		b, _ := table.Join(1, 1, Admission{})
 		a.Flight().Publish("h", storable, shareable)
-		if _, o, _ := b.Wait(time.Minute); o != Released {
+		if _, o, _ := b.Wait(Patience{Most: time.Minute}, nil); o != Released {
 			t.Errorf("follower: got %v, want Released", o)
 		}
-		if h, o, _ := a.Wait(time.Minute); o != Shared || h != "h" {
+		if h, o, _ := a.Wait(Patience{Most: time.Minute}, nil); o != Shared || h != "h" {
 			t.Errorf("leader: got %v %q, want Shared", o, h)
 		}
 		if r, leads := table.Join(1, 1, Admission{}); !leads {
@@ -295,7 +295,7 @@ func TestAFollowerWaitsForTheHeaderWithALimit(t *testing.T) {
 		a, _ := table.Join(1, 1, Admission{})
 		b, _ := table.Join(1, 1, Admission{})
 		start := time.Now()
-		if _, o, _ := b.Wait(5 * time.Second); o != TimedOut {
+		if _, o, _ := b.Wait(Patience{Most: 5 * time.Second}, nil); o != TimedOut {
 			t.Errorf("got %v, want TimedOut", o)
 		}
 		if d := time.Since(start); d != 5*time.Second {
@@ -315,7 +315,7 @@ func TestFailureBeforeTheHeaderReachesEveryReader(t *testing.T) {
 	boom := errors.New("boom")
 	table.Go(a, func(f *Flight[int, string]) { f.Finish(boom) }, nil)
 	for _, r := range []*Reader[int, string]{a, b} {
-		if _, o, err := r.Wait(time.Minute); o != Failed || !errors.Is(err, boom) {
+		if _, o, err := r.Wait(Patience{Most: time.Minute}, nil); o != Failed || !errors.Is(err, boom) {
 			t.Errorf("got %v %v, want Failed boom", o, err)
 		}
 		r.Close()
@@ -344,7 +344,7 @@ func TestAPanicInTheFetchFailsTheFlight(t *testing.T) {
 	a, _ := table.Join(1, 1, Admission{})
 	var seen *PanicError
 	table.Go(a, func(*Flight[int, string]) { panic("boom") }, func(e *PanicError) { seen = e })
-	_, o, err := a.Wait(0)
+	_, o, err := a.Wait(Patience{}, nil)
 	var pe *PanicError
 	if o != Failed || !errors.As(err, &pe) || pe.Value != "boom" || len(pe.Stack) == 0 {
 		t.Errorf("got %v %v, want Failed with the panic", o, err)
@@ -436,7 +436,7 @@ func TestFilledFlightSendsItsFollowersToTheStore(t *testing.T) {
 	a, _ := table.Join(1, 1, Admission{})
 	b, _ := table.Join(1, 1, Admission{})
 	a.Flight().Fill()
-	if _, o, err := b.Wait(time.Minute); o != Filled || err != nil {
+	if _, o, err := b.Wait(Patience{Most: time.Minute}, nil); o != Filled || err != nil {
 		t.Errorf("got %v %v, want Filled", o, err)
 	}
 	a.Close()
@@ -564,12 +564,12 @@ func TestClosedTable(t *testing.T) {
 		f.Finish(f.Context().Err())
 	}, nil)
 	table.Close()
-	if _, o, _ := a.Wait(0); o != Failed {
+	if _, o, _ := a.Wait(Patience{}, nil); o != Failed {
 		t.Errorf("running flight: got %v, want Failed", o)
 	}
 	b, _ := table.Join(2, 2, Admission{})
 	table.Go(b, func(*Flight[int, string]) { t.Error("fetched after Close") }, nil)
-	if _, o, err := b.Wait(0); o != Failed || !errors.Is(err, ErrClosed) {
+	if _, o, err := b.Wait(Patience{}, nil); o != Failed || !errors.Is(err, ErrClosed) {
 		t.Errorf("new flight: got %v %v, want Failed ErrClosed", o, err)
 	}
 }
@@ -596,7 +596,7 @@ func TestJoinLeaveAndFinishTogether(t *testing.T) {
 						f.Finish(io.ErrUnexpectedEOF)
 					}, nil)
 				}
-				if _, o, err := reader.Wait(time.Minute); o != Shared {
+				if _, o, err := reader.Wait(Patience{Most: time.Minute}, nil); o != Shared {
 					t.Errorf("got %v %v, want Shared", o, err)
 				}
 				if r.IntN(3) == 0 {

@@ -2,7 +2,6 @@ package flight
 
 import (
 	"sync/atomic"
-	"time"
 )
 
 // maxRead is the most one Next returns, so that a reader's progress is seen in
@@ -12,39 +11,170 @@ const maxRead = 256 << 10
 // Reader is one client's part in a flight, leader or follower. It must be
 // closed. One goroutine at a time uses it, but Close may come from another.
 type Reader[K comparable, H any] struct {
-	flight *Flight[K, H]
-	cursor *cursor
-	leader bool
-	closed atomic.Bool
+	seat[K, H] // that is read from; guarded by the table's mutex until there is an outcome
+	table      *Table[K, H]
+	closed     atomic.Bool
+
+	// guarded by the table's mutex
+	own        seat[K, H]    // in the flight that it leads; none: it follows
+	offer      seat[K, H]    // in the flight that has a header, while it decides
+	stays      bool          // it wants no other flight's header than its own's
+	awaits     *round[K, H]  // while it has no outcome
+	next, prev *Reader[K, H] // that wait, too
 }
 
-// Flight returns the flight; the leader's fetch works on it.
-func (r *Reader[K, H]) Flight() *Flight[K, H] { return r.flight }
+// Flight returns the flight that is led; the leader's fetch works on it. For a follower it
+// is the one that it reads.
+func (r *Reader[K, H]) Flight() *Flight[K, H] {
+	if r.own.flight != nil {
+		return r.own.flight
+	}
+	return r.flight
+}
 
-// Wait waits for the header, a follower at most d (0 or less: no limit). With
-// Shared it returns the header and the Reader gives the body; with any other
-// outcome there is nothing to read and the caller closes the Reader.
-func (r *Reader[K, H]) Wait(d time.Duration) (h H, o Outcome, err error) {
-	f := r.flight
-	if r.leader || d <= 0 {
-		<-f.settled
-	} else {
+// Leads reports whether r leads the flight that it reads.
+func (r *Reader[K, H]) Leads() bool { return r.own.flight == r.flight }
+
+// Wait waits for the header: a leader for as long as it takes, a follower as p says. With
+// Shared it returns the header and the Reader gives the body; with LeadAnew the Reader
+// leads a further flight, which the caller must start with Go before it waits again. With
+// any other outcome there is nothing to read and the caller closes the Reader.
+//
+// A leader, too, may be given the header of another flight that was led for the same key,
+// if suits says that it is right for it; it follows then. suits is called without a lock,
+// in the caller's goroutine, while the leader's own fetch cannot pass Judge.
+func (r *Reader[K, H]) Wait(p Patience, suits func(H) bool) (h H, o Outcome, err error) {
+	w := waiter{patience: p}
+	defer w.stop()
+	for {
+		r.table.mu.Lock()
+		f := r.outcomeLocked()
+		round := r.flight.round
+		moved, leads, leader := round.moved, round.leads, r.own.flight != nil
+		r.table.mu.Unlock()
+		switch {
+		case f != nil && r.agrees(f, suits):
+			if o = f.outcome; o == Released && r.Leads() {
+				o = Shared // what cannot be shared is the leader's alone
+			}
+			return f.header, o, f.err
+		case f != nil:
+			continue // its own, then
+		case !leader && !w.start(leads):
+			return h, TimedOut, nil
+		}
 		select {
-		case <-f.settled:
-		default:
-			t := time.NewTimer(d)
-			select {
-			case <-f.settled:
-				t.Stop()
-			case <-t.C:
-				return h, TimedOut, nil
+		case <-moved:
+		case <-w.fires:
+			if w.fired(); (p.Most <= 0 || w.waited < p.Most) && r.leadAnew(p, w.leads) {
+				return h, LeadAnew, nil
 			}
 		}
 	}
-	if o = f.outcome; r.leader && o == Released {
-		o = Shared // what cannot be shared is the leader's alone
+}
+
+// Undecided returns nil where Wait would return at once, for the leader's fetch has a
+// header or another one has; else a channel that is closed when it is worth asking again.
+func (r *Reader[K, H]) Undecided() <-chan struct{} {
+	r.table.mu.Lock()
+	defer r.table.mu.Unlock()
+	round := r.flight.round
+	if round.winner != nil || r.own.flight != nil && r.own.flight.settled {
+		return nil
 	}
-	return f.header, o, f.err
+	return round.moved
+}
+
+// leadAnew makes r lead a further flight if nobody has led one since leads, and reports
+// whether it did.
+func (r *Reader[K, H]) leadAnew(p Patience, leads int) bool {
+	r.table.mu.Lock()
+	defer r.table.mu.Unlock()
+	round := r.flight.round
+	if round.winner != nil || round.leads != leads || round.live >= p.flights() {
+		return false
+	}
+	round.anewLocked(r)
+	return true
+}
+
+// outcomeLocked returns the flight whose end counts for r, nil while there is none. Where
+// that is not the one that r leads, which might still do, r has the last word; see agrees.
+func (r *Reader[K, H]) outcomeLocked() *Flight[K, H] {
+	own, w := r.own.flight, r.flight.round.winner
+	switch {
+	case own != nil && own.settled:
+		r.settleLocked(r.own)
+		return own
+	case w == nil:
+		return nil
+	case own == nil && r.offer.flight != nil:
+		r.settleLocked(r.offer)
+	case own == nil:
+		r.settleLocked(r.seat)
+	case r.stays || own.judging || w.outcome != Shared:
+		return nil // its own will do
+	default:
+		own.hold = make(chan struct{})
+	}
+	return w
+}
+
+// agrees reports whether r takes the outcome of f, which may be another's flight while its
+// own is held.
+func (r *Reader[K, H]) agrees(f *Flight[K, H], suits func(H) bool) bool {
+	own := r.own.flight
+	if own == nil || own == f {
+		return true
+	}
+	ok := suits(f.header)
+	r.table.mu.Lock()
+	defer r.table.mu.Unlock()
+	if ok {
+		own.forsaken = true
+		s := r.offer
+		if s.flight == nil {
+			s = r.seat
+		}
+		r.settleLocked(s)
+	} else {
+		r.stays, own.surplus = true, false
+	}
+	close(own.hold)
+	own.hold = nil
+	return ok
+}
+
+// settleLocked makes s the seat that r reads from, and lets go of the others.
+func (r *Reader[K, H]) settleLocked(s seat[K, H]) {
+	old := [...]seat[K, H]{r.seat, r.own, r.offer}
+	r.seat, r.offer = s, seat[K, H]{}
+	if r.own.flight != s.flight {
+		r.own = seat[K, H]{}
+	}
+	for i, o := range old {
+		if o.flight != nil && o.cursor != s.cursor && (i == 0 || o.cursor != old[0].cursor) {
+			o.leaveLocked()
+		}
+	}
+	s.flight.round.goneLocked(r)
+}
+
+// moveLocked gives r, if it sits in f, which has failed, a seat in the newest flight.
+func (r *Reader[K, H]) moveLocked(f *Flight[K, H]) {
+	if r.flight != f || r.own.flight == f {
+		return
+	}
+	old := r.seat
+	r.seat = f.round.newest.takeSeatLocked()
+	old.leaveLocked()
+}
+
+// leaveLocked gives the seat up.
+func (s seat[K, H]) leaveLocked() {
+	s.flight.interest--
+	s.flight.endIfUnwantedLocked()
+	s.flight.body.leave(s.cursor)
 }
 
 // Next returns the next bytes of the body, at most 256 KiB, and waits for them.
@@ -65,10 +195,9 @@ func (r *Reader[K, H]) Read(p []byte) (int, error) {
 // whoever else wants it. It is for bodies of which so little is left that to break them
 // off would cost more.
 func (r *Reader[K, H]) Leave() {
-	f := r.flight
-	f.table.mu.Lock()
-	f.lasting = true
-	f.table.mu.Unlock()
+	r.table.mu.Lock()
+	r.flight.lasting = true
+	r.table.mu.Unlock()
 	_ = r.Close()
 }
 
@@ -78,11 +207,15 @@ func (r *Reader[K, H]) Close() error {
 	if r.closed.Swap(true) {
 		return nil
 	}
-	f := r.flight
-	f.table.mu.Lock()
-	f.interest--
-	f.endIfUnwantedLocked()
-	f.table.mu.Unlock()
-	f.body.leave(r.cursor)
+	r.table.mu.Lock()
+	defer r.table.mu.Unlock()
+	r.flight.round.goneLocked(r)
+	r.seat.leaveLocked()
+	if r.own.flight != nil && r.own.cursor != r.cursor {
+		r.own.leaveLocked()
+	}
+	if r.offer.flight != nil {
+		r.offer.leaveLocked()
+	}
 	return nil
 }

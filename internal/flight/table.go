@@ -37,7 +37,7 @@ type Table[K comparable, H any] struct {
 	fetch      sync.WaitGroup
 
 	mu     sync.Mutex
-	byKey  map[K]*Flight[K, H]
+	byKey  map[K]*round[K, H]
 	all    map[*Flight[K, H]]struct{}
 	closed bool
 }
@@ -55,7 +55,7 @@ func NewTable[K comparable, H any](budget *Budget, objectBytes int64, generation
 	ctx, stop := context.WithCancel(context.Background())
 	return &Table[K, H]{
 		budget: budget, limit: objectBytes, generation: generation, ctx: ctx, stop: stop,
-		byKey: map[K]*Flight[K, H]{}, all: map[*Flight[K, H]]struct{}{},
+		byKey: map[K]*round[K, H]{}, all: map[*Flight[K, H]]struct{}{},
 	}
 }
 
@@ -69,9 +69,10 @@ func (t *Table[K, H]) Join(key, url K, a Admission) (r *Reader[K, H], leader boo
 	if r := t.followLocked(key, now, a.Following); r != nil {
 		return r, false
 	}
-	f := t.beginLocked(key, url, now, a.Leading)
-	t.byKey[key], f.listed = f, true
-	return f.seatLocked(true), true
+	r = t.leadLocked(key, url, now, a.Leading)
+	r.flight.first.listed = true
+	t.byKey[key] = &r.flight.first
+	return r, true
 }
 
 // Follow joins the flight for key if one is in progress and takes followers.
@@ -88,36 +89,58 @@ func (t *Table[K, H]) Lead(key, url K, admit bool) *Reader[K, H] {
 	now := t.generation()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.beginLocked(key, url, now, admit).seatLocked(true)
+	return t.leadLocked(key, url, now, admit)
 }
 
 // followLocked takes a seat for a request of the generation now.
 func (t *Table[K, H]) followLocked(key K, now uint64, admit bool) *Reader[K, H] {
-	f := t.byKey[key]
+	round := t.byKey[key]
+	if round == nil {
+		return nil
+	}
+	f := round.winner
 	if f == nil {
+		f = round.newest
+	}
+	if round.begun < now {
+		t.unlistLocked(round) // whoever joined before the purge reads on
 		return nil
 	}
-	if f.begun < now {
-		t.unlistLocked(f) // whoever joined before the purge reads on
-		return nil
+	for g := f; admit && g != nil; g = g.elder {
+		g.admitted = g.admitted || !g.settled || g == f
 	}
-	f.admitted = f.admitted || admit
-	return f.seatLocked(false)
+	r := &Reader[K, H]{table: t, seat: f.takeSeatLocked()}
+	if round.winner == nil {
+		round.awaitLocked(r)
+	}
+	return r
 }
 
-func (t *Table[K, H]) beginLocked(key, url K, now uint64, admit bool) *Flight[K, H] {
+// beginLocked makes a flight that belongs to no round yet.
+func (t *Table[K, H]) beginLocked(key, url K, admit bool) *Flight[K, H] {
 	ctx, stop := context.WithCancel(t.ctx)
 	f := &Flight[K, H]{
-		table: t, key: key, url: url, begun: now, body: newBody(t.budget, t.limit), ctx: ctx, stop: stop,
-		settled: make(chan struct{}), admitted: admit, whole: true,
+		table: t, key: key, url: url, body: newBody(t.budget, t.limit), ctx: ctx, stop: stop,
+		admitted: admit, whole: true,
 	}
 	t.all[f] = struct{}{}
 	return f
 }
 
-func (f *Flight[K, H]) seatLocked(leader bool) *Reader[K, H] {
+// leadLocked begins a flight, the first one of its round, and returns its leader.
+func (t *Table[K, H]) leadLocked(key, url K, now uint64, admit bool) *Reader[K, H] {
+	f := t.beginLocked(key, url, admit)
+	f.first = round[K, H]{key: key, begun: now, moved: make(chan struct{})}
+	f.first.addLocked(f)
+	r := &Reader[K, H]{table: t, seat: f.takeSeatLocked()}
+	r.own = r.seat
+	f.first.awaitLocked(r)
+	return r
+}
+
+func (f *Flight[K, H]) takeSeatLocked() seat[K, H] {
 	f.interest++
-	return &Reader[K, H]{flight: f, cursor: f.body.enter(), leader: leader}
+	return seat[K, H]{flight: f, cursor: f.body.enter()}
 }
 
 // Go runs fetch for the flight that r leads, in a goroutine of its own that
@@ -125,7 +148,7 @@ func (f *Flight[K, H]) seatLocked(leader bool) *Reader[K, H] {
 // flight with a PanicError. recovered, if not nil, is called with it. Go reports
 // false, and ends the flight with ErrClosed, if the table is closed.
 func (t *Table[K, H]) Go(r *Reader[K, H], fetch func(*Flight[K, H]), recovered func(*PanicError)) bool {
-	f := r.flight
+	f := r.Flight()
 	t.mu.Lock()
 	if t.closed {
 		t.mu.Unlock()
@@ -159,7 +182,7 @@ func (t *Table[K, H]) Purge(url K) int {
 	for f := range t.all {
 		if f.url == url {
 			f.purged = true
-			t.unlistLocked(f)
+			t.unlistLocked(f.round)
 			f.endIfUnwantedLocked()
 			n++
 		}
@@ -187,17 +210,17 @@ func (t *Table[K, H]) Close() {
 	t.fetch.Wait()
 }
 
-// unlistLocked makes f take no more followers.
-func (t *Table[K, H]) unlistLocked(f *Flight[K, H]) {
-	if f.listed {
-		f.listed = false
-		delete(t.byKey, f.key)
+// unlistLocked makes r take no more readers.
+func (t *Table[K, H]) unlistLocked(r *round[K, H]) {
+	if r.listed {
+		r.listed = false
+		delete(t.byKey, r.key)
 	}
 }
 
 func (t *Table[K, H]) remove(f *Flight[K, H]) {
 	t.mu.Lock()
-	t.unlistLocked(f)
+	f.unlistLocked()
 	delete(t.all, f)
 	t.mu.Unlock()
 	f.stop()

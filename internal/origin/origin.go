@@ -52,6 +52,9 @@ func New(options Options) (*Origin, error) {
 	return o, nil
 }
 
+// FirstByteTimeout is the one of its options.
+func (o *Origin) FirstByteTimeout() time.Duration { return o.options.FirstByteTimeout }
+
 // RoundTrip sends r to one of the servers and returns the head of the final
 // response; interim ones go to Request.Interim. The error is an *Error. When ctx
 // ends, RoundTrip stops at once whatever it does; once it has returned, ctx has no

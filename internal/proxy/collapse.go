@@ -5,7 +5,6 @@ import (
 
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -81,7 +80,13 @@ func (p *Proxy) share(x *exchange) (done bool) {
 		}
 		p.launch(x, r)
 	}
-	h, outcome, err := r.Wait(p.CollapseWait)
+	suits := func(h *head) bool { return p.suits(x, h) }
+	h, outcome, err := r.Wait(p.patience(x.route), suits)
+	for outcome == flight.LeadAnew {
+		p.launchAnew(x, r)
+		h, outcome, err = r.Wait(p.patience(x.route), suits)
+	}
+	leads = r.Leads()
 	if outcome == flight.Shared && leads && h.answersOther(x) {
 		_ = r.Close()
 		x.byItself()
@@ -103,6 +108,15 @@ func (p *Proxy) share(x *exchange) (done bool) {
 func ofItsClient(o flight.Outcome, err error) bool {
 	return o == flight.Failed && errors.Is(err, origin.ErrShare)
 }
+
+// patience is how long one waits for the header of somebody else's fetch on this route: no
+// longer than an origin may take for it.
+func (p *Proxy) patience(r *route) flight.Patience {
+	return flight.Patience{Lead: p.CollapseWait, Most: max(p.CollapseWait, r.Origin.FirstByteTimeout())}
+}
+
+// errNoHeader ends the wait of a follower.
+var errNoHeader = &origin.Error{Kind: origin.Timeout, Op: "wait for the fetches of other requests", Err: errors.New("none of them has a header")}
 
 // read makes what the flight brought the answer of x: its body, which r reads, or
 // something stored that it has confirmed.
@@ -145,10 +159,11 @@ func (p *Proxy) land(x *exchange, h *head, outcome flight.Outcome, err error) (d
 		return p.find(x)
 	case flight.Released:
 		p.alone(x, x.verdict.Admit)
-	case flight.TimedOut:
-		x.reason = reason.WaitTimeout // before the fetch, which may fail for a reason of its own
-		p.alone(x, false)
-	case flight.Failed:
+	case flight.LeadAnew: // seen to by share
+	case flight.TimedOut, flight.Failed:
+		if outcome == flight.TimedOut {
+			err = errNoHeader
+		}
 		// The leader may not have wanted what is stale; x may.
 		if held := p.standIn(x, &job{route: x.route, directives: x.request}, nil, err); held != nil {
 			x.take(held, false)

@@ -22,10 +22,22 @@ var errUnshared = errors.New("response is not kept")
 // launch starts the fetch of the flight that r leads, and tells x's client what
 // comes before the header.
 func (p *Proxy) launch(x *exchange, r *reader) {
-	j, t := p.newShared(x), p.teller(x)
+	p.start(r, p.newShared(x), p.teller(x))
+}
+
+// launchAnew does so for the further flight of a follower that has waited enough. It may
+// be given another's header meanwhile and go, so the fetch has copies of all it needs.
+func (p *Proxy) launchAnew(x *exchange, r *reader) {
+	j := p.newShared(x)
+	j.outlive(x, nothing)
+	p.start(r, j, p.teller(x))
+}
+
+// start begins the fetch j of the flight that r leads and tells t of interim responses.
+func (p *Proxy) start(r *reader, j *job, t tell) {
 	j.interims = handOver(j.request, t)
 	if p.flights.Go(r, func(f *fill) { p.fetch(f, j) }, p.fetchPanicked) {
-		j.interims.relay(t)
+		j.interims.relay(t, r.Undecided)
 	}
 }
 
@@ -42,6 +54,10 @@ func (p *Proxy) fetch(f *fill, j *job) {
 		return
 	}
 	defer func() { _ = resp.Body.Close() }() // after a panic too
+	if !f.Judge() {
+		f.Finish(errUnshared)
+		return
+	}
 	h := p.judge(j, resp)
 	p.mark(j, h, resp)
 	p.supersede(j, h)

@@ -122,11 +122,39 @@ func (c interims) end() {
 
 // relay tells the leader all that come until the end, so the header never
 // overtakes them. The fetch must have been started, and end them also in a panic.
-func (c interims) relay(t tell) {
+//
+// It ends before that where the leader is to be given the header of another fetch:
+// undecided returns nil then, and else a channel that is closed when it is to be asked
+// again.
+func (c interims) relay(t tell, undecided func() <-chan struct{}) {
 	if c == nil {
 		return
 	}
-	for i := range c {
-		t(i.status, i.header)
+	for moved := undecided(); moved != nil; {
+		select {
+		case i, more := <-c:
+			if !more {
+				return
+			}
+			t(i.status, i.header)
+		case <-moved:
+			moved = undecided()
+		}
+	}
+	c.rest(t)
+}
+
+// rest tells the leader those that are here already.
+func (c interims) rest(t tell) {
+	for {
+		select {
+		case i, more := <-c:
+			if !more {
+				return
+			}
+			t(i.status, i.header)
+		default:
+			return
+		}
 	}
 }

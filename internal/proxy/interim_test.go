@@ -191,7 +191,7 @@ func TestInterimResponsesComeThroughAFlightInOrder(t *testing.T) {
 			r.Interim(status, field.List{{Name: "X", Value: fmt.Sprint(status)}})
 		}
 	}()
-	c.relay(t1)
+	c.relay(t1, open)
 	for status := 102; status < 102+origin.MaxInterim; status++ {
 		want = append(want, status)
 	}
@@ -199,6 +199,9 @@ func TestInterimResponsesComeThroughAFlightInOrder(t *testing.T) {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
+
+// open says that nobody has a header yet.
+func open() <-chan struct{} { return make(chan struct{}) }
 
 // TestFetchNeverWaitsForAClient: a leader that takes nothing misses what finds no
 // room.
@@ -211,7 +214,7 @@ func TestFetchNeverWaitsForAClient(t *testing.T) {
 		r.Interim(102, nil)
 	}
 	c.end()
-	c.relay(count)
+	c.relay(count, open)
 	if told != origin.MaxInterim {
 		t.Errorf("told %d, want %d", told, origin.MaxInterim)
 	}
@@ -224,5 +227,5 @@ func TestNobodyToTell(t *testing.T) {
 		t.Error("got interim responses asked for, want them dropped by the origin room")
 	}
 	c.end()
-	c.relay(nil) // would wait for ever
+	c.relay(nil, open) // would wait for ever
 }

@@ -9,7 +9,6 @@ import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/purge"
-	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -34,9 +33,6 @@ type job struct {
 	// span is the part of the representation that is asked for, with a place to keep
 	// it; nil asks for the whole.
 	span *span
-
-	// unkept is why the response is not stored although it could be; None if it is.
-	unkept reason.Reason
 
 	// resource names the same URL for purges, and born is their generation before the
 	// origin was asked: what it answers is reached by those that come after.

@@ -74,8 +74,8 @@ type Options struct {
 	// UpgradeIdle is how long a connection that was switched to another protocol may be
 	// silent, in both directions. It is above 0.
 	UpgradeIdle time.Duration
-	// CollapseWait is how long a follower waits for a header, UncacheableFor how
-	// long nobody queues for a key after a response that could not be shared.
+	// CollapseWait is how long a follower waits for a header before it leads another
+	// fetch, UncacheableFor how long nobody queues for a key after a response that could not be shared.
 	CollapseWait, UncacheableFor time.Duration
 	// AnswersFlushed says that the server sends off every answer by itself, as
 	// fasthttp does with ReduceMemoryUsage, so that interim responses cannot overtake

@@ -12,7 +12,7 @@ import (
 func (p *Proxy) describe(x *exchange) {
 	h := x.head
 	if x.reason != reason.None {
-		return // of the request: the cache was not asked, or the wait was over
+		return // of the request: the cache was not asked
 	}
 	switch {
 	case !h.storable():
@@ -28,10 +28,7 @@ func (p *Proxy) describe(x *exchange) {
 
 // unkept is why an admitted request's own fetch was not made to be stored.
 func (x *exchange) unkept() reason.Reason {
-	switch {
-	case x.reason == reason.WaitTimeout:
-		return reason.WaitTimeout
-	case x.asks.precondition:
+	if x.asks.precondition {
 		return reason.Precondition
 	}
 	return reason.Refused

@@ -4,7 +4,6 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -13,10 +12,9 @@ type slice struct {
 	number int64
 	entry  *cache.Entry
 	reader *reader
-	head   *head         // of the flight, also where it brought a stored slice
-	joined bool          // it is somebody else's flight
-	skip   int64         // bytes still to leave out of what reader gives
-	unkept reason.Reason // why it is not stored although it could be
+	head   *head // of the flight, also where it brought a stored slice
+	joined bool  // it is somebody else's flight
+	skip   int64 // bytes still to leave out of what reader gives
 }
 
 // beyond reports whether the origin has nothing at the place that was asked for by us, and

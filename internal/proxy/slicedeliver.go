@@ -3,7 +3,6 @@ package proxy
 import (
 	"github.com/valyala/fasthttp"
 
-	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -36,9 +35,6 @@ func (p *Proxy) deliverSlices(x *exchange) {
 func (s *slicing) describe(x *exchange) {
 	if s.slice.reader == nil && s.ends() {
 		return // the origin has sent nothing that could be stored
-	}
-	if x.reason = s.slice.unkept; x.reason != reason.None {
-		return
 	}
 	if x.stored = x.verdict.Admit || s.admitted; !x.stored {
 		x.reason = x.verdict.Reason

@@ -6,7 +6,6 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
-	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -53,9 +52,14 @@ func (s *slicing) share(sp *span, t tell) (*slice, error) {
 			_ = r.Close()
 			return &slice{number: number, entry: e}, nil
 		}
-		s.launch(r, s.ask(sp, stale), t)
+		s.p.start(r, s.ask(sp, stale), t)
 	}
-	h, outcome, err := r.Wait(s.p.CollapseWait)
+	h, outcome, err := r.Wait(s.p.patience(s.job.route), s.suits)
+	for outcome == flight.LeadAnew {
+		s.p.start(r, s.ask(sp, stale), t)
+		h, outcome, err = r.Wait(s.p.patience(s.job.route), s.suits)
+	}
+	leads = r.Leads()
 	if outcome == flight.Shared {
 		switch {
 		case !leads && !s.suits(h):
@@ -79,10 +83,10 @@ func (s *slicing) unshared(sp *span, stale *cache.Entry, o flight.Outcome, err e
 	case flight.Failed:
 		return s.standIn(sp.First/s.size, stale, err)
 	case flight.TimedOut:
-		return s.late(s.ask(sp, nil), t)
+		return s.standIn(sp.First/s.size, stale, errNoHeader)
 	case flight.Released:
 		return s.alone(s.ask(sp, stale), t, s.admission.Leading)
-	case flight.Shared, flight.Filled:
+	case flight.Shared, flight.Filled, flight.LeadAnew:
 	}
 	return nil, nil
 }
@@ -111,31 +115,13 @@ func (s *slicing) landed(number int64, r *reader, h *head, leads bool) *slice {
 // alone fetches a slice that cannot be shared.
 func (s *slicing) alone(j *job, t tell, admit bool) (*slice, error) {
 	r := s.p.flights.Lead(j.span.key, s.job.flight, admit)
-	s.launch(r, j, t)
-	h, outcome, err := r.Wait(0)
+	s.p.start(r, j, t)
+	h, outcome, err := r.Wait(flight.Patience{}, s.suits)
 	if outcome != flight.Shared {
 		_ = r.Close()
 		return nil, err
 	}
 	return s.landed(j.span.First/s.size, r, h, true), nil
-}
-
-// late fetches a slice, unstored, whose flight had no header in time.
-func (s *slicing) late(j *job, t tell) (*slice, error) {
-	j.unkept = reason.WaitTimeout
-	sl, err := s.alone(j, t, false)
-	if sl != nil {
-		sl.unkept = j.unkept
-	}
-	return sl, err
-}
-
-// launch starts the fetch of a slice.
-func (s *slicing) launch(r *reader, j *job, t tell) {
-	j.interims = handOver(j.request, t)
-	if s.p.flights.Go(r, func(f *fill) { s.p.fetch(f, j) }, s.p.fetchPanicked) {
-		j.interims.relay(t)
-	}
 }
 
 // ask is the job that fetches a slice, or asks whether the stale one is still right.

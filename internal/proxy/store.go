@@ -13,11 +13,8 @@ func (p *Proxy) store(f *fill, j *job, h *head, err error) reason.Reason {
 	if !h.storable() {
 		return h.why
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return reason.Incomplete
-	case j.unkept != reason.None:
-		return j.unkept
 	}
 	stages := j.route.Rule.Policy != admission.Never && p.Store.FitsStage(f.Size(), h.entry)
 	body, kept := f.Whole(stages)

@@ -54,7 +54,6 @@ const (
 	InflightLimit
 	Refused
 	Purged
-	WaitTimeout
 
 	// The client's share.
 
@@ -82,7 +81,7 @@ var words = [Count]string{
 	Upgrade:       "upgrade",
 	AmbiguousPath: "ambiguous-path", AmbiguousCookie: "ambiguous-cookie", Bypass: "bypass", OnlyIfCached: "only-if-cached", NoRoute: "no-route",
 	BadRequest: "bad-request", ClientTimeout: "client-timeout", Loop: "loop",
-	TooLarge: "too-large", InflightLimit: "inflight-limit", Refused: "refused", Purged: "purged", WaitTimeout: "wait-timeout",
+	TooLarge: "too-large", InflightLimit: "inflight-limit", Refused: "refused", Purged: "purged",
 	Rate: "rate", ClientShare: "client-share",
 	Incomplete: "incomplete", OriginError: "origin-error", OriginTimeout: "origin-timeout", Overload: "overload", Panic: "panic",
 }

@@ -1,0 +1,173 @@
+package flight
+
+import (
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+const (
+	lead = 5 * time.Second
+	most = 30 * time.Second
+)
+
+// led is a table whose fetches take a time each before they have a header.
+type led struct {
+	*Table[int, int]
+	mu    sync.Mutex
+	begun int
+	times func(n int) (time.Duration, error)
+}
+
+// ask joins the flight for key and waits for a header, leading whatever it has to.
+func (l *led) ask(r *Reader[int, int], leads bool, suits func(int) bool) (h int, o Outcome, err error) {
+	for {
+		if leads {
+			l.mu.Lock()
+			n := l.begun
+			l.begun++
+			l.mu.Unlock()
+			l.Go(r, func(f *Flight[int, int]) {
+				d, err := l.times(n)
+				select {
+				case <-time.After(d):
+				case <-f.Context().Done():
+					f.Finish(f.Context().Err())
+					return
+				}
+				if err != nil {
+					f.Finish(err)
+					return
+				}
+				if !f.Judge() {
+					f.Finish(errors.New("forsaken"))
+					return
+				}
+				f.Publish(n, true, true)
+				f.Commit(copy(f.Space(1), []byte{byte(n)}), true)
+				f.Whole(false)
+				f.Finish(nil)
+			}, nil)
+		}
+		if h, o, err = r.Wait(Patience{Lead: lead, Most: most}, suits); o != LeadAnew {
+			return h, o, err
+		}
+		leads = true
+	}
+}
+
+func anything(int) bool { return true }
+
+// TestHeadersOfARound: however long fetches take and whichever fails, everybody who waits gets
+// the first header there is, at the moment it is there, and its body.
+func TestHeadersOfARound(t *testing.T) {
+	for seed := range uint64(300) {
+		synctest.Test(t, func(t *testing.T) {
+			rnd := rand.New(rand.NewPCG(seed, 1))
+			var took [100]time.Duration
+			var fails [100]error
+			for i := range took {
+				took[i] = time.Duration(rnd.IntN(60)) * time.Second
+				if rnd.IntN(4) == 0 {
+					fails[i] = errors.New("failed")
+				}
+			}
+			l := &led{Table: NewTable[int, int](NewBudget(testBudget), testLimit, nil)}
+			l.times = func(n int) (time.Duration, error) { return took[n], fails[n] }
+			var asking sync.WaitGroup
+			for range 20 {
+				leaves, at := rnd.IntN(5) == 0, time.Duration(rnd.IntN(20))*time.Second
+				asking.Go(func() {
+					time.Sleep(at)
+					r, leads := l.Join(1, 1, Admission{Leading: true, Following: true})
+					defer r.Close()
+					if leaves && !leads {
+						time.Sleep(time.Second)
+						return
+					}
+					begun := time.Now()
+					h, o, err := l.ask(r, leads, anything)
+					if d := time.Since(begun); d > most+60*time.Second { // its own fetch included, if it leads
+						t.Errorf("seed %d: waited %v", seed, d)
+					}
+					switch o {
+					case Shared:
+						p, err := r.Next()
+						if err != nil || len(p) != 1 || int(p[0]) != h {
+							t.Errorf("seed %d: header %d, got body %v, %v", seed, h, p, err)
+						}
+					case Failed:
+						if err == nil {
+							t.Errorf("seed %d: failed without an error", seed)
+						}
+					case TimedOut:
+					default:
+						t.Errorf("seed %d: got outcome %v", seed, o)
+					}
+				})
+			}
+			asking.Wait()
+			synctest.Wait()
+			if l.begun > 20 {
+				t.Errorf("seed %d: %d fetches", seed, l.begun)
+			}
+			time.Sleep(2 * time.Minute)
+			if used, n := l.budget.Used(), l.Len(); used != 0 || n != 0 {
+				t.Errorf("seed %d: %d bytes and %d flights left", seed, used, n)
+			}
+			l.Close()
+		})
+	}
+}
+
+// TestFetchesOfARoundAreBounded: wait after wait one follower leads anew, and no more than
+// fit into the longest wait are under way at once.
+func TestFetchesOfARoundAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &led{Table: NewTable[int, int](NewBudget(testBudget), testLimit, nil)}
+		l.times = func(int) (time.Duration, error) { return time.Hour, nil }
+		var asking sync.WaitGroup
+		for i := range 1000 { // one comes each half second
+			asking.Go(func() {
+				time.Sleep(time.Duration(i) * 500 * time.Millisecond)
+				r, leads := l.Join(1, 1, Admission{})
+				if _, o, _ := l.ask(r, leads, anything); o != TimedOut && o != Shared && o != Failed {
+					t.Errorf("got %v", o)
+				}
+				_ = r.Close()
+			})
+		}
+		time.Sleep(500 * time.Second)
+		if n := l.Len(); n > int(most/lead) {
+			t.Errorf("%d fetches under way, want at most %d", n, int(most/lead))
+		}
+		l.Close()
+		asking.Wait()
+	})
+}
+
+// TestALeaderKeepsToItsOwn: a header that does not suit a leader leaves it waiting for its own,
+// and the fetch may look at its request only while it does.
+func TestALeaderKeepsToItsOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &led{Table: NewTable[int, int](NewBudget(testBudget), testLimit, nil)}
+		l.times = func(n int) (time.Duration, error) { return time.Duration(20-10*n) * time.Second, nil }
+		var asking sync.WaitGroup
+		for i := range 2 {
+			asking.Go(func() {
+				time.Sleep(time.Duration(i))
+				r, leads := l.Join(1, 1, Admission{Leading: true})
+				h, o, err := l.ask(r, leads, func(h int) bool { return false })
+				if h != i || o != Shared || err != nil || !r.Leads() {
+					t.Errorf("reader %d: got header %d, %v, %v, leads %v; want its own", i, h, o, err, r.Leads())
+				}
+				_ = r.Close()
+			})
+		}
+		asking.Wait()
+		l.Close()
+	})
+}
