@@ -28,7 +28,7 @@ func keyAttacks() []attack {
 					})
 				})
 			},
-			meanwhile: staysStored(page, "Accept-Encoding: gzip"),
+			meanwhile: staysStored(page, "Accept-Encoding: gzip", 20*time.Millisecond),
 		},
 		{
 			name: "POST whose answer says Location: /home, same_url", long: times(2*time.Second, 4*time.Second),
@@ -40,7 +40,7 @@ func keyAttacks() []attack {
 					w.all.Go(func() { w.send(n%8, w.head("POST", form, "Content-Length: 1\r\n")+"a") })
 				})
 			},
-			meanwhile: staysStored(home, ""),
+			meanwhile: staysStored(home, "", 20*time.Millisecond),
 		},
 	}
 }
@@ -68,10 +68,10 @@ func wantHit(s *scene, o thing, field string) {
 }
 
 // staysStored has the honest client ask for what is stored, and wants hits alone.
-func staysStored(o thing, field string) func(*wave) {
+func staysStored(o thing, field string, every time.Duration) func(*wave) {
 	return func(w *wave) {
 		hits, all := 0, 0
-		for ; w.ctx.Err() == nil; w.wait(20 * time.Millisecond) {
+		for ; w.ctx.Err() == nil; w.wait(every) {
 			if all++; w.s.honest.get(w.s.honest.keeps, o, field).hit {
 				hits++
 			}

@@ -135,11 +135,15 @@ func placeAttacks() []attack {
 			},
 		},
 		{
-			name: "1,000 requests a second of one address, a rate of 400", long: times(2500*time.Millisecond, 6*time.Second),
-			edge: settings{sections: "limits: {rate: {requests: 400, per: 1s, burst: 400}} # new\n"},
-			play: func(w *wave) { flood(w, 1000) },
+			name: "1,000 requests a second of one address, a rate of 50", long: times(2500*time.Millisecond, 6*time.Second),
+			edge: settings{sections: "routes:\n" +
+				"  - {name: limited, match: {path_prefix: /limited}, origin: app, limits: {rate: {requests: 50, per: 1s, burst: 50}}} # new\n" +
+				"  - {name: default, origin: app}\n"},
+			prepare:   func(s *scene) { wantHit(s, limited, "") },
+			play:      func(w *wave) { flood(w, limited, 1000) },
+			meanwhile: staysStored(limited, "", 100*time.Millisecond), // of another address
 			check: func(s *scene) {
-				limit := 400 + int(400*(s.lasted.Seconds()+0.5))
+				limit := 50 + int(50*(s.lasted.Seconds()+0.5))
 				if s.note("%d answered, %d refused", s.count("200"), s.count("429")); s.count("200") > limit || s.count("429") == 0 {
 					s.fail("got %v of 1,000 requests a second, want at most %d answers and the rest 429", s.seen, limit)
 				}
@@ -229,45 +233,41 @@ func slowDownloads(w *wave, n, size int) {
 	})
 }
 
+// limited is on a route that limits how often one client may ask.
+var limited = thing{path: "/limited", cc: "max-age=3600", size: small}
+
 // flood asks for what is stored, so many times a second, from one address.
-func flood(w *wave, perSecond int) {
+func flood(w *wave, o thing, perSecond int) {
 	const connections = 8
 	for range connections {
 		w.all.Go(func() {
-			for w.ctx.Err() == nil {
-				c, err := w.connect(0, false)
+			var c net.Conn
+			var in *bufio.Reader
+			w.rate(perSecond/connections, func(int) {
+				if c == nil {
+					fresh, err := w.connect(0, false)
+					if err != nil {
+						return
+					}
+					c, in = fresh, bufio.NewReader(fresh)
+				}
+				_, _ = io.WriteString(c, w.head("GET", o.target(), ""))
+				res, err := http.ReadResponse(in, nil)
 				if err != nil {
+					c.Close()
+					c = nil
 					return
 				}
-				in := bufio.NewReader(c)
-				w.rate(perSecond/connections, func(int) {
-					if c == nil {
-						return
-					}
-					if _, err := io.WriteString(c, w.head("GET", hot.target(), "")); err != nil {
-						c = nil
-						return
-					}
-					res, err := http.ReadResponse(in, nil)
-					if err != nil {
-						c = nil
-						return
-					}
-					_, _ = io.Copy(io.Discard, res.Body)
-					w.saw(fmt.Sprint(res.StatusCode))
-					if res.StatusCode == http.StatusTooManyRequests && res.Header.Get("Retry-After") == "" {
-						w.saw("429 without Retry-After")
-					}
-					if res.Close {
-						c.Close()
-						if c, err = w.connect(0, false); err != nil {
-							c = nil
-							return
-						}
-						in.Reset(c)
-					}
-				})
-			}
+				_, _ = io.Copy(io.Discard, res.Body)
+				w.saw(fmt.Sprint(res.StatusCode))
+				if res.StatusCode == http.StatusTooManyRequests && res.Header.Get("Retry-After") == "" {
+					w.saw("429 without Retry-After")
+				}
+				if res.Close {
+					c.Close()
+					c = nil
+				}
+			})
 		})
 	}
 }

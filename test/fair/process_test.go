@@ -40,7 +40,7 @@ func processAttacks() []attack {
 		{
 			name: "an access log that is a FIFO, and nobody reads it", long: times(2800*time.Millisecond, 6*time.Second),
 			edge:      settings{sections: "access_log: {path: \"DIR/fifo\"}\n"},
-			play:      func(w *wave) { flood(w, 400) },
+			play:      func(w *wave) { flood(w, hot, 400) },
 			meanwhile: purgesWork,
 			end:       endsBySignal,
 		},
