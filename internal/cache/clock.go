@@ -75,6 +75,16 @@ func (c *clock[V]) peek(k Key) *slot[V] {
 	return s
 }
 
+// each calls visit with every item that is there all the while; see clock for what it does
+// with others. It may be called by any goroutine.
+func (c *clock[V]) each(visit func(V)) {
+	for i := range c.chains {
+		for s := c.chains[i].Load(); s != nil; s = s.chain.Load() {
+			visit(s.value)
+		}
+	}
+}
+
 // link returns the link that leads to the slot under k, or the nil one at the
 // end of its chain. It is the writer's: for others it may change at any moment.
 func (c *clock[V]) link(k Key) *atomic.Pointer[slot[V]] {

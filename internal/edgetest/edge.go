@@ -70,6 +70,9 @@ type Options struct {
 	StripCookies                            cachekey.CookieNames
 	Request, Response                       FieldRules
 
+	// PurgeMarks is the room for marks of purges.
+	PurgeMarks purge.Options
+
 	// PeerOf knows addresses that stand for those of connections; nil knows none.
 	PeerOf func(net.Conn) (netip.Addr, bool)
 	// Challenge answers authorities; nil answers none.
@@ -183,7 +186,7 @@ func Start(tb testing.TB, o Options) *Edge {
 
 func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rules) proxy.Options {
 	return proxy.Options{
-		Node: Node, Instance: cmp.Or(o.Instance, "instance"), Store: e.Store, Hasher: hasher, Purges: purge.New(purge.Options{}), Gate: e.gate,
+		Node: Node, Instance: cmp.Or(o.Instance, "instance"), Store: e.Store, Hasher: hasher, Purges: purge.New(o.PurgeMarks), Gate: e.gate,
 		Routes: []proxy.Route{{
 			Name: "default", Hosts: []proxy.Host{{}}, PathPrefix: "/", Origin: e.origin, HostHeader: o.HostHeader,
 			Rule: o.Rule, Caching: o.Caching, HonorRequest: o.HonorRequest, Bypass: o.Bypass, Key: rules, AllowAmbiguousPath: o.AllowAmbiguousPath,

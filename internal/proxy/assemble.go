@@ -142,11 +142,8 @@ func (p *Proxy) addPart(x *exchange, number int64) bool {
 		name = x.scratch[n:]
 		key = p.Hasher.Sum(name)
 	}
-	e, _ := p.Store.Find(key, name)
+	e, _ := p.findUnpurged(key, name, x.resource(), x.start)
 	x.scratch = x.scratch[:n]
-	if e != nil {
-		e = p.unpurged(x, e)
-	}
 	if e == nil {
 		return false
 	}

@@ -163,14 +163,8 @@ func (p *Proxy) storedAs(x *exchange) *cache.Entry {
 		x.selectVariant(p, names)
 		x.fwd = fwdVaryMiss
 	}
-	e, tier := p.Store.Find(x.key, x.name)
-	x.tier = tier
-	if e == nil {
-		return nil
-	}
-	if e = p.unpurged(x, e); e == nil {
-		x.tier = cache.None // as if it had never been stored
-	}
+	var e *cache.Entry
+	e, x.tier = p.findUnpurged(x.key, x.name, x.resource(), x.start)
 	return e
 }
 

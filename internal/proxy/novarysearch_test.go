@@ -17,6 +17,7 @@ import (
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -197,6 +198,7 @@ func TestQueriesShareAnAnswerOnlyByItsOwnRule(t *testing.T) {
 	f("one client", edgetest.Options{NoVarySearch: true, Rule: always}, 1, 1500)
 	f("together", edgetest.Options{NoVarySearch: true, Rule: always}, 8, 300)
 	f("selectors", edgetest.Options{NoVarySearch: true, Rule: always, Key: cachekey.Options{Headers: []string{"X-Lang"}}}, 8, 300)
+	f("few marks", edgetest.Options{NoVarySearch: true, Rule: always, PurgeMarks: purge.Options{Tags: 2, URLs: 2, Hosts: 2, Prefixes: 2}}, 8, 300)
 	f("second-hit with a stage", edgetest.Options{NoVarySearch: true, StageBytes: 1 << 20}, 8, 300)
 }
 

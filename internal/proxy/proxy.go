@@ -136,6 +136,7 @@ type Proxy struct {
 	slowUploads   atomic.Int64 // ended for ReceiveRate
 	tunnels       tunnels
 	handedOver    sync.Map // connections that the server has handed over; each with a channel that is closed at its end
+	settler       settler
 	closeFlight   sync.Once
 }
 
@@ -160,6 +161,8 @@ func New(o Options) (*Proxy, error) {
 		p.rates = rate.New(now())
 	}
 	p.exchanges.New = func() any { return newExchange() }
+	p.settler.p = p
+	o.Purges.WhenCrowded(p.settler.crowded)
 	o.Metrics.observe(p)
 	return p, nil
 }
@@ -200,6 +203,7 @@ func (p *Proxy) EndUpgraded() int { return p.tunnels.close() }
 func (p *Proxy) Close() {
 	p.EndUpgraded()
 	p.closeFlight.Do(p.flights.Close)
+	p.settler.close()
 }
 
 // Serve answers one request. Branches live here; the steps only work.

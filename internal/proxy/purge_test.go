@@ -15,6 +15,7 @@ import (
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/purge"
 )
 
 // TestPurgeRefusesValuesThatCouldNotBeMeant: a purge that is accepted and reaches
@@ -83,11 +84,15 @@ func purgeOthers(tb testing.TB, e *edgetest.Edge) {
 // asks after the purge must not get an older number.
 func TestNothingPurgedComesBack(t *testing.T) {
 	const clients, requests, pace, targets = 4, 150, 7, 3
-	f := func(by, value string, soft bool, policy string) {
+	f := func(by, value string, soft bool, policy string, marks ...purge.Options) {
 		t.Helper()
-		t.Run(fmt.Sprint(by, " soft ", soft, " ", policy), func(t *testing.T) {
+		t.Run(fmt.Sprint(by, " soft ", soft, " ", policy, " ", marks), func(t *testing.T) {
 			var version, settled atomic.Int64
-			e := edgetest.Start(t, edgetest.Options{Origin: countingOrigin(t, &version, policy)})
+			o := edgetest.Options{Origin: countingOrigin(t, &version, policy)}
+			if len(marks) > 0 { // so few that they are settled again and again
+				o.PurgeMarks, o.StageBytes = marks[0], 1<<20
+			}
+			e := edgetest.Start(t, o)
 			answers := make(chan struct{}, clients*requests)
 			var asking, purging sync.WaitGroup
 			for n := range clients {
@@ -140,6 +145,12 @@ func TestNothingPurgedComesBack(t *testing.T) {
 	f("host", "edge.test", false, fresh)
 	f("all", "", false, fresh)
 	f("all", "", true, validated)
+	few := purge.Options{Tags: 2, URLs: 2, Hosts: 2, Prefixes: 2}
+	f("tag", "t", false, fresh, few)
+	f("tag", "t", false, validated, few)
+	f("tag", "t", true, fresh, few)
+	f("host", "edge.test", false, fresh, few)
+	f("prefix", "http://edge.test/", true, validated, few)
 }
 
 func askNumber(client *http.Client, url string) (int64, error) {

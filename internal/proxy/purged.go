@@ -13,14 +13,27 @@ import (
 // This file asks of a response whether a purge has reached it: when it is found, and
 // again when it is stored.
 
-// unpurged returns what the purges have left of e, which was found for x: nothing,
-// e as a stale response, or e itself.
-func (p *Proxy) unpurged(x *exchange, e *cache.Entry) *cache.Entry {
-	return p.unpurgedAt(e, x.resource(), x.start)
+// findUnpurged returns what is stored under a key for a URL and what the purges have left of
+// it at this time: nothing, a stale response, or the entry itself; and the tier that has it,
+// None where there is nothing. It is the one way to an entry that is to be an answer.
+func (p *Proxy) findUnpurged(key cache.Key, name []byte, u purge.URL, at time.Time) (*cache.Entry, cache.Tier) {
+	for {
+		settled := p.Purges.Settled()
+		e, tier := p.Store.Find(key, name)
+		if e == nil {
+			return nil, tier
+		}
+		if e = p.unpurged(e, u, at); e == nil {
+			return nil, cache.None // as if it had never been stored
+		}
+		if p.Purges.Settled() == settled { // else the mark for it may have gone before we asked
+			return e, tier
+		}
+	}
 }
 
-// unpurgedAt is unpurged for what is stored for a URL, at some time.
-func (p *Proxy) unpurgedAt(e *cache.Entry, u purge.URL, at time.Time) *cache.Entry {
+// unpurged returns what the purges have left of e, which is stored for u.
+func (p *Proxy) unpurged(e *cache.Entry, u purge.URL, at time.Time) *cache.Entry {
 	switch p.purgedSince(e, u) {
 	case purge.Gone:
 		p.Store.Discard(e)
@@ -41,10 +54,11 @@ func outdated(e *cache.Entry, at time.Time) *cache.Entry {
 }
 
 // reached returns a question: has a purge taken e, which j is about? URLs that were
-// forgotten without a mark are for the flight to say, in forgotten.
+// forgotten without a mark are for the flight to say, in forgotten. Where marks have gone
+// since j began nobody knows, so the answer is yes.
 func (p *Proxy) reached(j *job, e *cache.Entry, forgotten func() bool) func() bool {
 	return func() bool {
-		return forgotten() || p.slipped(j) || p.purgedSince(e, j.resource) == purge.Gone
+		return forgotten() || p.slipped(j) || p.purgedSince(e, j.resource) == purge.Gone || j.born < p.Purges.Settled()
 	}
 }
 

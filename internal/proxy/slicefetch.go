@@ -175,12 +175,9 @@ func (s *slicing) suits(h *head) bool {
 // stored returns the slice under this key if it can be used as it is, or what is to be
 // validated.
 func (s *slicing) stored(key cache.Key, name []byte) (e, stale *cache.Entry) {
-	e, tier := s.p.Store.Find(key, name)
-	if e == nil {
-		return nil, nil
-	}
 	at := now()
-	if e = s.p.unpurgedAt(e, s.job.resource, at); e == nil {
+	e, tier := s.p.findUnpurged(key, name, s.job.resource, at)
+	if e == nil {
 		return nil, nil
 	}
 	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, at)

@@ -25,11 +25,14 @@ type PurgeStatus struct {
 	// Folded counts purges that had to make room for later ones and take more than
 	// they were for since.
 	Folded uint64 `json:"folded"`
+	// Sweeps counts how often all that is stored was held against the marks of purges, so
+	// that these could go.
+	Sweeps int64 `json:"sweeps"`
 }
 
 func (p *Proxy) purgeStatus() PurgeStatus {
 	s := p.Purges.Stats()
-	return PurgeStatus{Count: s.Generation, Folded: s.Folded}
+	return PurgeStatus{Count: s.Generation, Folded: s.Folded, Sweeps: p.settler.count.Load()}
 }
 
 // RouteStatus is what has become of the requests of one route, or of all.

@@ -59,7 +59,7 @@ func (p *Proxy) fetchOrKeep(ctx context.Context, j *job, purged func() bool) (re
 // roundTrip asks the origin. A purge that has taken what was to be validated leaves a
 // plain fetch.
 func (p *Proxy) roundTrip(ctx context.Context, j *job) (*origin.Response, error) {
-	if j.stale != nil && p.purgedSince(j.stale, j.resource) == purge.Gone {
+	if j.stale != nil && (p.purgedSince(j.stale, j.resource) == purge.Gone || j.born < p.Purges.Settled()) {
 		j.plain()
 	}
 	return j.route.ask(ctx, j.request)

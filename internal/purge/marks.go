@@ -17,6 +17,8 @@ const (
 // one writer at a time, and any number of readers, who take no lock.
 type marks struct {
 	newest  atomicMark // over all marks; raised before the mark is there
+	room    int64      // marks that it was made for
+	held    atomic.Int64
 	buckets []atomic.Pointer[bucket]
 }
 
@@ -33,7 +35,7 @@ type hashMark struct {
 
 // newMarks returns a table in which count marks are exact, but for chance.
 func newMarks(count int) *marks {
-	return &marks{buckets: make([]atomic.Pointer[bucket], (count+marksPerBucket-1)/marksPerBucket)}
+	return &marks{room: int64(count), buckets: make([]atomic.Pointer[bucket], (count+marksPerBucket-1)/marksPerBucket)}
 }
 
 // at returns the place of the bucket for hash.
@@ -78,6 +80,7 @@ func (t *marks) raise(hash uint64, m mark) (folded int) {
 			folded = 1
 		}
 		next.marks = append(next.marks, hashMark{hash: hash, mark: m})
+		t.held.Add(int64(1 - folded))
 	}
 	place.Store(next)
 	return folded
@@ -95,12 +98,36 @@ func (b *bucket) fold() {
 	b.marks = slices.Delete(b.marks, oldest, oldest+1)
 }
 
-// count returns how many marks there are, floors aside.
-func (t *marks) count() (n int) {
+// settle lets go of the marks up to a generation, floors included.
+func (t *marks) settle(upTo uint64) {
+	var newest mark
 	for i := range t.buckets {
-		if b := t.buckets[i].Load(); b != nil {
-			n += len(b.marks)
+		b := t.buckets[i].Load()
+		if b == nil {
+			continue
 		}
+		next := &bucket{}
+		if b.floor.newest() > upTo {
+			next.floor = b.floor
+		}
+		newest = newest.over(next.floor)
+		for _, h := range b.marks {
+			if h.newest() > upTo {
+				next.marks = append(next.marks, h)
+				newest = newest.over(h.mark)
+			}
+		}
+		t.held.Add(int64(len(next.marks) - len(b.marks)))
+		if len(next.marks) == 0 && next.floor == (mark{}) {
+			next = nil
+		}
+		t.buckets[i].Store(next)
 	}
-	return n
+	t.newest.set(newest)
 }
+
+// count returns how many marks there are, floors aside.
+func (t *marks) count() int { return int(t.held.Load()) }
+
+// share returns how much of its room is taken.
+func (t *marks) share() float64 { return float64(t.held.Load()) / float64(t.room) }

@@ -3,7 +3,8 @@ package purge
 import "fmt"
 
 // Options say how many marks of each kind are told apart. They bound memory, not
-// what may be purged: with more marks, the oldest purge more than they were for.
+// what may be purged: half of them is when they are to be settled, and with more
+// than all the oldest purge more than they were for.
 // Zero is the default.
 type Options struct {
 	// Tags and URLs (65,536 each) and Hosts (4,096) take 2 bytes for each mark that

@@ -103,6 +103,27 @@ func (t *prefixes) raise(site, host uint64, text []byte, m mark) (folded int) {
 	return folded
 }
 
+// settle lets go of the marks up to a generation, those of hosts included.
+func (t *prefixes) settle(upTo uint64) {
+	t.folded.settle(upTo)
+	newest := t.folded.newest.load()
+	next := []prefix{}
+	for _, p := range *t.sorted.Load() {
+		if p.newest() > upTo {
+			next = append(next, p)
+			newest = newest.over(p.mark)
+		}
+	}
+	link(next)
+	t.sorted.Store(&next)
+	t.newest.set(newest)
+}
+
+// share returns how much of its room is taken.
+func (t *prefixes) share() float64 {
+	return max(float64(len(*t.sorted.Load()))/float64(t.limit), t.folded.share())
+}
+
 // withoutOldest takes out the prefix that was not marked for longest.
 func withoutOldest(list []prefix) (rest []prefix, oldest prefix) {
 	at := 0

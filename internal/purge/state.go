@@ -60,6 +60,12 @@ type atomicMark struct{ hard, soft atomic.Uint64 }
 
 func (a *atomicMark) load() mark { return mark{hard: a.hard.Load(), soft: a.soft.Load()} }
 
+// set makes it m, also a lower one.
+func (a *atomicMark) set(m mark) {
+	a.hard.Store(m.hard)
+	a.soft.Store(m.soft)
+}
+
 func (a *atomicMark) raise(m mark) {
 	a.hard.Store(max(a.hard.Load(), m.hard))
 	a.soft.Store(max(a.soft.Load(), m.soft))

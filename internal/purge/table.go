@@ -32,6 +32,9 @@ type Table struct {
 	hosts    *marks
 	prefixes *prefixes
 
+	settled atomic.Uint64 // see Settle
+	crowded func(full bool)
+
 	mu sync.Mutex // taken by purges; guards no field by itself: it makes them one writer
 }
 
@@ -159,11 +162,52 @@ func (t *Table) Stats() Stats {
 // purge sets a mark of the next generation.
 func (t *Table) purge(soft bool, set func(mark)) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	next := t.latest.Load() + 1
 	set(newMark(next, soft))
 	t.latest.Store(next)
+	share := max(t.tags.share(), t.urls.share(), t.hosts.share(), t.prefixes.share())
+	t.mu.Unlock()
+	if share >= crowdedShare && t.crowded != nil {
+		t.crowded(share >= 1)
+	}
 }
+
+// crowdedShare of the room for marks of one kind is when it is time to Settle. It leaves as
+// much again for the marks that come until that is done.
+const crowdedShare = 0.5
+
+// WhenCrowded has f called by every purge while there is little room for marks of some
+// kind; full says that there is none, so that the next ones fold: f may hold the purge up
+// then until there is room. Call it before the first purge.
+func (t *Table) WhenCrowded(f func(full bool)) { t.crowded = f }
+
+// Settle lets go of all marks up to a generation. The caller has held every response
+// that is stored against them, since the table had that generation, and has forgotten what
+// they had purged. From then on a response may not be stored if it was born before that
+// generation: nobody knows any more what has been purged since. See Settled.
+func (t *Table) Settle(generation uint64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if generation <= t.settled.Load() {
+		return
+	}
+	t.settled.Store(generation) // before the marks go, for whoever asks for them first
+	for _, marks := range [...]*marks{t.tags, t.urls, t.hosts} {
+		marks.settle(generation)
+	}
+	t.prefixes.settle(generation)
+	if t.all.load().newest() <= generation {
+		t.all.set(mark{})
+	}
+}
+
+// Settled returns the generation up to which there are no marks any more. It only grows.
+//
+// Whoever stores a response calls Check first, and then this: a response that was born
+// before it may not be stored. Whoever finds one calls it before the look-up and again after
+// Check: if it has grown, what was found may have been forgotten meanwhile, together with
+// the mark that Check has looked for, and has to be looked up again.
+func (t *Table) Settled() uint64 { return t.settled.Load() }
 
 func (t *Table) fold(marks int) { t.folded.Add(uint64(marks)) }
 

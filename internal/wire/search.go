@@ -1,6 +1,9 @@
 package wire
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // searchClass opens the keys of responses that answer several queries of a path. No
 // key of AppendKey begins so.
@@ -53,6 +56,44 @@ func SearchKey(key []byte) (path, whole []byte) {
 		return nil, nil
 	}
 	return key[:at:at], key[:end:end]
+}
+
+// KeyURL returns the URL that the key names which key begins with: of a search key, the one
+// target that stands for all whose query is the same. Ok is false if it begins with none. It
+// shares the bytes of key, but for such a target.
+func KeyURL(key []byte) (scheme, host, target []byte, ok bool) {
+	if len(key) == 0 || key[0] != methodClass && key[0] != searchClass {
+		return nil, nil, nil, false
+	}
+	var parts [3][]byte
+	at := 1
+	for i := range parts {
+		end := partEnd(key, at)
+		if end < 0 {
+			return nil, nil, nil, false
+		}
+		parts[i], at = part(key, at, end), end
+	}
+	if key[0] == searchClass {
+		from := at + ruleBytes
+		end := -1
+		if from <= len(key) {
+			end = partEnd(key, from)
+		}
+		if end < 0 {
+			return nil, nil, nil, false
+		}
+		if query := part(key, from, end); len(query) > 0 {
+			parts[2] = append(append(slices.Clip(parts[2]), '?'), query...)
+		}
+	}
+	return parts[0], parts[1], parts[2], true
+}
+
+// part returns the part whose length is at key[at:] and which ends at end.
+func part(key []byte, at, end int) []byte {
+	length, _ := binary.Uvarint(key[at:])
+	return key[end-int(length) : end : end]
 }
 
 // partEnd returns where the part ends whose length is at key[at:], -1 if key ends

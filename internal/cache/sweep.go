@@ -1,0 +1,50 @@
+package cache
+
+// Each calls visit with every entry that is held in either tier all the while, with some
+// twice, and with others that come or go meanwhile. It begins behind every write that is
+// under way, and holds up neither look-ups nor, but for moments, writes. Visit must be quick
+// and not call the Store.
+//
+// An entry moves from the stage to the window and from there to the main part, and is in its
+// new place before it leaves the old one: so a walk in that order misses none. What stands
+// in for a stored entry, a replacement or a renewal, was asked about by its writer.
+func (s *Store) Each(visit func(*Entry)) {
+	// Who was asking whether its entry is purged has stored it by now.
+	s.mu.Lock()
+	s.mu.Unlock() //nolint:staticcheck // the wait is all that is wanted
+	s.stage.items.each(func(it *item) { visit(&it.Entry) })
+	s.window.each(func(it *item) { visit(&it.Entry) })
+	s.main.cache.IterValues(func(it *item) bool {
+		visit(&it.Entry)
+		return false
+	})
+}
+
+// Revise has revise look at what is held under k, in each tier. It returns the entry that it
+// was given to leave that as it is, nil to have it forgotten, or another to stand in its
+// place: a copy with the same Key, Name, Header and Body that has become stale. In the stage
+// that is forgotten as well, for what is stale is of no use there. Nothing is written: no
+// tier counts it. Revise must be quick and not call the Store; no write happens meanwhile.
+func (s *Store) Revise(k Key, revise func(*Entry) *Entry) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if slot := s.stage.items.peek(k); slot != nil && revise(&slot.value.Entry) != &slot.value.Entry {
+		s.stage.leave(slot, purged)
+	}
+	it := s.heldLocked(k)
+	if it == nil {
+		return
+	}
+	switch e := revise(&it.Entry); e {
+	case &it.Entry:
+	case nil:
+		s.leaveLocked(it, purged)
+	default:
+		s.makeRoomLocked(e.Cost())
+		if old := s.heldLocked(k); old == it { // the move may have cost it its place
+			next := &item{Entry: *e}
+			next.asked.Store(it.asked.Load())
+			s.swapLocked(next, it)
+		}
+	}
+}

@@ -1,0 +1,105 @@
+package cache
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+)
+
+func TestEachFindsWhatEveryPlaceHolds(t *testing.T) {
+	s := newStagedStore(t, 256<<10)
+	names := map[string]Key{}
+	for i := range 100 {
+		name := fmt.Sprint("/memory/", i)
+		names[name] = sum(name)
+		mustPut(t, s, plain(name, 1, 3000)) // the window holds 20 of them
+		name = fmt.Sprint("/stage/", i)
+		names[name] = sum(name)
+		mustStage(t, s, plain(name, 1, 1000))
+	}
+	mustPut(t, s, variant("/v", "a", 100, "Accept"))
+	seen := map[string]bool{}
+	s.Each(func(e *Entry) { seen[string(e.Name)] = true })
+	for name := range names {
+		if held := tierOf(s, name) != None; held != seen[name] {
+			t.Errorf("%s: got seen %v, want %v", name, seen[name], held)
+		}
+	}
+	if !seen["/v\x00a"] || !seen["/memory/0"] && !seen["/memory/1"] || !seen["/stage/99"] {
+		t.Errorf("got %d entries, want some of every place", len(seen))
+	}
+}
+
+// TestEachMissesNothingThatMoves promotes and pushes entries on to the main part while others
+// walk over them.
+func TestEachMissesNothingThatMoves(t *testing.T) {
+	const count, rounds = 64, 40
+	for round := range rounds {
+		s := newStoreOf(t, Options{MaxBytes: 4 << 20, MaxObjectBytes: 64 << 10, MaxVariants: 32, StageBytes: 1 << 20})
+		for i := range count {
+			mustStage(t, s, plain(fmt.Sprint("/", i), 1, 2000))
+		}
+		var moving sync.WaitGroup
+		begin := make(chan struct{})
+		moving.Go(func() {
+			<-begin
+			for i := range count {
+				name := fmt.Sprint("/", i)
+				_ = s.Promote(sum(name), []byte(name))
+			}
+		})
+		close(begin)
+		seen := map[string]bool{}
+		s.Each(func(e *Entry) { seen[string(e.Name)] = true })
+		moving.Wait()
+		for i := range count {
+			if name := fmt.Sprint("/", i); !seen[name] && tierOf(s, name) != None {
+				t.Fatalf("round %d: %s is held, and was not seen", round, name)
+			}
+		}
+	}
+}
+
+func TestReviseForgetsOrAgesWhatItIsTold(t *testing.T) {
+	names := map[string]Key{}
+	s := newStagedStore(t, 256<<10)
+	put := func(name string, into func(testing.TB, *Store, *Entry)) Key {
+		names[name] = sum(name)
+		into(t, s, plain(name, 1, 2000))
+		return names[name]
+	}
+	aged := func(e *Entry) *Entry {
+		o := *e
+		o.Policy.Lifetime = time.Second
+		return &o
+	}
+	old := put("/main", mustPut)
+	for i := range 60 {
+		put(fmt.Sprint("/other/", i), mustPut)
+	}
+	young, staged, stagedToo := put("/window", mustPut), put("/staged", mustStage), put("/staged/too", mustStage)
+	before := s.Stats()
+	for name, k := range map[string]Key{"/main": old, "/window": young} {
+		s.Revise(k, aged)
+		if e, _ := s.Find(k, []byte(name)); e == nil || e.Policy.Lifetime != time.Second {
+			t.Errorf("%s: got %+v, want it there, and aged", name, e)
+		}
+	}
+	s.Revise(staged, aged)
+	s.Revise(stagedToo, func(e *Entry) *Entry { return e })
+	s.Revise(sum("/nothing"), aged)
+	if tierOf(s, "/staged") != None || tierOf(s, "/staged/too") != Stage {
+		t.Errorf("got %v and %v, want the aged one gone from the stage, the other there", tierOf(s, "/staged"), tierOf(s, "/staged/too"))
+	}
+	if after := s.Stats(); after.Writes != before.Writes || after.Objects != before.Objects || after.Stage.Objects != before.Stage.Objects-1 {
+		t.Errorf("got %+v, want no write, and one object less in the stage than in %+v", after, before)
+	}
+	gone := func(*Entry) *Entry { return nil }
+	s.Revise(old, gone)
+	s.Revise(young, gone)
+	if holds(s, "/main") || holds(s, "/window") {
+		t.Error("got what was forgotten, want nothing")
+	}
+	checkBooks(t, s, names)
+}
