@@ -167,7 +167,7 @@ func placeAttacks() []attack {
 			},
 		},
 		{
-			open: true, name: "30 clients of one URL whose head comes late", long: times(2800*time.Millisecond, 10*time.Second),
+			name: "30 clients of one URL whose head comes late", long: times(2800*time.Millisecond, 10*time.Second),
 			edge: settings{sections: "admission: {policy: always}\n" + pick("cache: {collapse: {wait: 500ms}}\n", "")},
 			play: func(w *wave) {
 				o := thing{path: fmt.Sprint("/herd/", w.number), cc: "max-age=60", size: small, delay: pick(1200*time.Millisecond, 7*time.Second)}
