@@ -68,7 +68,7 @@ func (r *Rules) AppendSelectors(dst []byte, lines func(name string) [][]byte) []
 // after it. A client would choose what others get by such a field, so it
 // must not be forwarded on this route.
 func (r *Rules) Imitates(name string) bool {
-	if slices.Contains(r.headers, name) {
+	if len(r.headers) == 0 || slices.Contains(r.headers, name) {
 		return false
 	}
 	name = field.Hyphenated(name)

@@ -92,8 +92,14 @@ func (x *exchange) normalised(name string) bool {
 // write, those that would shape a response without being in its key, because origins
 // believe them, or take them for another, and those that a rule drops.
 func (x *exchange) withheld(name string) bool {
-	return rfc9111.HopByHop(field.Hyphenated(name)) || framing(name) || x.overrides(name) ||
-		x.unusual(name) || x.route.Key.Imitates(name) || x.route.Request.Drops(name)
+	switch name {
+	case "Accept", "Accept-Encoding", "Accept-Language", "Cookie", "Origin", "User-Agent": // what most hits vary by
+	default:
+		if rfc9111.HopByHop(field.Hyphenated(name)) || framing(name) || x.overrides(name) || x.unusual(name) {
+			return true
+		}
+	}
+	return x.route.Key.Imitates(name) || x.route.Request.Drops(name)
 }
 
 // overrides reports whether the field of this canonical name, or one that it may be taken
