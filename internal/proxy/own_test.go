@@ -12,7 +12,7 @@ import (
 )
 
 // exchangeOf returns an exchange for a request head, as receive would see it.
-func exchangeOf(t *testing.T, head string) *exchange {
+func exchangeOf(t testing.TB, head string) *exchange {
 	t.Helper()
 	x := newExchange()
 	x.route = &route{Route: &Route{Key: &cachekey.Rules{}}}
@@ -102,4 +102,18 @@ func TestReadAsks(t *testing.T) {
 	f("GET / HTTP/1.1\nHost: h\nIf-Match: *", asks{get: true, precondition: true})
 	f("GET / HTTP/1.1\nHost: h\nConnection: upgrade\nUpgrade: websocket", asks{get: true, upgrade: true, connectionNames: true})
 	f("GET / HTTP/1.1\nHost: h\nConnection: close", asks{get: true})
+}
+
+// BenchmarkVariant is what a hit pays for Vary: Accept-Encoding.
+func BenchmarkVariant(b *testing.B) {
+	x := exchangeOf(b, "GET / HTTP/1.1\nHost: www.example.com\n"+
+		"User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko)\n"+
+		"Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\nAccept-Language: en-US,en;q=0.5\n"+
+		"Accept-Encoding: gzip, deflate, br, zstd\nConnection: keep-alive\nCookie: session=0123456789abcdef\nReferer: http://www.example.com/")
+	x.answerable = true
+	names := []string{"Accept-Encoding"}
+	b.ReportAllocs()
+	for b.Loop() {
+		x.scratch = x.appendVariant(x.scratch[:0], names)
+	}
 }
