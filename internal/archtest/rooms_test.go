@@ -84,13 +84,14 @@ func rooms() map[string]room {
 			ours:  []string{"internal/balance", "internal/client", "internal/field", "internal/reason"},
 			third: []string{prometheus},
 		},
-		"internal/pace":  {},
-		"internal/page":  {},
-		"internal/purge": {ours: []string{"internal/field"}},
+		"internal/pace":     {},
+		"internal/page":     {},
+		"internal/presence": {third: []string{"golang.org/x/sys"}},
+		"internal/purge":    {ours: []string{"internal/field"}},
 		"internal/proxy": {
 			ours: []string{
 				"internal/accesslog", "internal/admission", "internal/alike", "internal/cache", "internal/cachekey", "internal/client", "internal/field",
-				"internal/flight", "internal/forwarded", "internal/origin", "internal/pace", "internal/purge", "internal/rate", "internal/reason", "internal/rfc9111", "internal/shadow",
+				"internal/flight", "internal/forwarded", "internal/origin", "internal/pace", "internal/presence", "internal/purge", "internal/rate", "internal/reason", "internal/rfc9111", "internal/shadow",
 				"internal/wire",
 			},
 			third: []string{prometheus, fasthttp},

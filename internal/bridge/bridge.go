@@ -74,7 +74,7 @@ const answerBuffer = 32 << 10
 // the stream, where the answer has broken off.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	head := headOf(r)
-	c := dial(h.put, r.Context().Value(clientKey{}).(*client), r.TLS)
+	c := dial(r.Context(), h.put, r.Context().Value(clientKey{}).(*client), r.TLS)
 	if c == nil {
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, http.StatusText(http.StatusServiceUnavailable), http.StatusServiceUnavailable)

@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"context"
 	"crypto/tls"
 	"io"
 	"net"
@@ -31,7 +32,8 @@ type conn struct {
 	net.Conn
 	client *client
 	state  *tls.ConnectionState
-	begun  bool // something was read
+	ctx    context.Context // ends with the client's interest in the request
+	begun  bool            // something was read
 }
 
 // Read implements net.Conn. An end within the one request that the connection is for is no
@@ -61,11 +63,15 @@ func (c *conn) Handshake() error { return nil }
 // ConnectionState is that of the client's connection.
 func (c *conn) ConnectionState() tls.ConnectionState { return *c.state }
 
+// OnLeave calls f, in a goroutine of its own, once the client has reset the stream or its
+// connection has ended. Until then stop keeps it from that.
+func (c *conn) OnLeave(f func()) (stop func() bool) { return context.AfterFunc(c.ctx, f) }
+
 // dial hands the server's end of a connection for one request of a client over, and
-// returns the other end; nil if nobody takes it.
-func dial(put func(net.Conn) bool, of *client, state *tls.ConnectionState) net.Conn {
+// returns the other end; nil if nobody takes it. ctx is that of the request.
+func dial(ctx context.Context, put func(net.Conn) bool, of *client, state *tls.ConnectionState) net.Conn {
 	end, server := net.Pipe()
-	if put(&conn{Conn: server, client: of, state: state}) {
+	if put(&conn{Conn: server, client: of, state: state, ctx: ctx}) {
 		return end
 	}
 	_, _ = end.Close(), server.Close()

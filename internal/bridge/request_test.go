@@ -51,7 +51,7 @@ func TestAStreamThatBreaksOffIsNoEnd(t *testing.T) {
 	defer in.Close()
 	client := newClient(in, nil)
 	served := make(chan net.Conn, 1)
-	end := dial(func(c net.Conn) bool { served <- c; return true }, client, &tls.ConnectionState{})
+	end := dial(t.Context(), func(c net.Conn) bool { served <- c; return true }, client, &tls.ConnectionState{})
 	server := <-served
 	go func() {
 		_, _ = io.WriteString(end, "abc")
@@ -60,7 +60,7 @@ func TestAStreamThatBreaksOffIsNoEnd(t *testing.T) {
 	if text, err := io.ReadAll(server); string(text) != "abc" || !errors.Is(err, io.ErrUnexpectedEOF) {
 		t.Errorf("got %q, %v, want %v behind abc", text, err, io.ErrUnexpectedEOF)
 	}
-	end = dial(func(c net.Conn) bool { served <- c; return true }, client, &tls.ConnectionState{})
+	end = dial(t.Context(), func(c net.Conn) bool { served <- c; return true }, client, &tls.ConnectionState{})
 	_ = end.Close()
 	if _, err := (<-served).Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 		t.Errorf("got %v where nothing was asked, want %v", err, io.EOF)

@@ -44,12 +44,15 @@ func (p *pipe) Addr() net.Addr { return &p.address }
 // dial makes a connection; once the listener is closed it is refused.
 func (p *pipe) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	ours, theirs := net.Pipe()
+	here, leave := context.WithCancel(context.Background())
 	select {
-	case p.conns <- &end{theirs, p.Addr(), clientAddress()}:
-		return &end{ours, clientAddress(), p.Addr()}, nil
+	case p.conns <- &end{theirs, p.Addr(), clientAddress(), here, nil}:
+		return &end{ours, clientAddress(), p.Addr(), nil, leave}, nil
 	case <-p.closed:
+		leave()
 		return nil, net.ErrClosed
 	case <-ctx.Done():
+		leave()
 		return nil, ctx.Err()
 	}
 }
@@ -58,6 +61,23 @@ func (p *pipe) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 type end struct {
 	net.Conn
 	local, remote net.Addr
+	here          context.Context // of the accepted end: ends when the dialler's is closed
+	leave         func()          // of the dialler's
+}
+
+// OnLeave calls f once the other end is closed, until stop is called.
+func (e *end) OnLeave(f func()) (stop func() bool) {
+	if e.here == nil {
+		return func() bool { return true }
+	}
+	return context.AfterFunc(e.here, f)
+}
+
+func (e *end) Close() error {
+	if e.leave != nil {
+		e.leave()
+	}
+	return e.Conn.Close()
 }
 
 func (e *end) LocalAddr() net.Addr  { return e.local }

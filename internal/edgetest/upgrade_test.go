@@ -34,8 +34,8 @@ func (h *halves) Close() error { return errors.Join(h.out.Close(), h.Conn.Close(
 func (p *pipe) dialHalves(_ context.Context, _, _ string) (net.Conn, error) {
 	oursIn, theirsOut := net.Pipe()
 	theirsIn, oursOut := net.Pipe()
-	p.conns <- &halves{&end{theirsIn, p.Addr(), clientAddress()}, theirsOut}
-	return &halves{&end{oursIn, clientAddress(), p.Addr()}, oursOut}, nil
+	p.conns <- &halves{&end{Conn: theirsIn, local: p.Addr(), remote: clientAddress()}, theirsOut}
+	return &halves{&end{Conn: oursIn, local: clientAddress(), remote: p.Addr()}, oursOut}, nil
 }
 
 // upgraded runs do in a bubble, with a client whose connection the origin has switched,

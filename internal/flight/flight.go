@@ -20,6 +20,8 @@ const (
 	TimedOut
 	// LeadAnew: no header yet; the follower leads a further flight from now on.
 	LeadAnew
+	// Left: the client has left before there was a header.
+	Left
 )
 
 // Flight is the fetching side of one flight. Its methods belong to the one

@@ -38,7 +38,8 @@ func (r *Reader[K, H]) Leads() bool { return r.own.flight == r.flight }
 // Wait waits for the header: a leader for as long as it takes, a follower as p says. With
 // Shared it returns the header and the Reader gives the body; with LeadAnew the Reader
 // leads a further flight, which the caller must start with Go before it waits again. With
-// any other outcome there is nothing to read and the caller closes the Reader.
+// any other outcome there is nothing to read and the caller closes the Reader. With Left it
+// is closed already.
 //
 // A leader, too, may be given the header of another flight that was led for the same key,
 // if suits says that it is right for it; it follows then. suits is called without a lock,
@@ -69,7 +70,31 @@ func (r *Reader[K, H]) Wait(p Patience, suits func(H) bool) (h H, o Outcome, err
 			if w.fired(); (p.Most <= 0 || w.waited < p.Most) && r.leadAnew(p, w.leads) {
 				return h, LeadAnew, nil
 			}
+		case <-p.Left:
+			r.abandon()
+			return h, Left, nil
 		}
+	}
+}
+
+// abandon closes r before it has an outcome. What it leads may go on, for others or for
+// the store: then abandon returns only when that has a header, or none, for until then the
+// fetch may use the request of who began it.
+func (r *Reader[K, H]) abandon() {
+	_ = r.Close()
+	for {
+		r.table.mu.Lock()
+		own := r.own.flight
+		over := own == nil || own.settled
+		var moved <-chan struct{}
+		if !over {
+			moved = own.round.moved
+		}
+		r.table.mu.Unlock()
+		if over {
+			return
+		}
+		<-moved
 	}
 }
 

@@ -34,6 +34,9 @@ type Patience struct {
 	// Most is how long it waits altogether; 0 or less is no limit. Of one round no more
 	// flights are under way at once than Lead fits into Most.
 	Most time.Duration
+	// Left is closed when the client has left, for whom there is nothing to wait any more.
+	// Nil is never.
+	Left <-chan struct{}
 }
 
 // flights is how many may be under way at once.

@@ -5,6 +5,7 @@ import (
 
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/presence"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -81,10 +82,14 @@ func (p *Proxy) share(x *exchange) (done bool) {
 		p.launch(x, r)
 	}
 	suits := func(h *head) bool { return p.suits(x, h) }
-	h, outcome, err := r.Wait(p.patience(x.route), suits)
+	h, outcome, err := r.Wait(p.patience(x.route, x.guest), suits)
 	for outcome == flight.LeadAnew {
 		p.launchAnew(x, r)
-		h, outcome, err = r.Wait(p.patience(x.route), suits)
+		h, outcome, err = r.Wait(p.patience(x.route, x.guest), suits)
+	}
+	if outcome == flight.Left {
+		p.gone(x)
+		return true
 	}
 	leads = r.Leads()
 	if outcome == flight.Shared && leads && h.answersOther(x) {
@@ -111,8 +116,8 @@ func ofItsClient(o flight.Outcome, err error) bool {
 
 // patience is how long one waits for the header of somebody else's fetch on this route: no
 // longer than an origin may take for it.
-func (p *Proxy) patience(r *route) flight.Patience {
-	return flight.Patience{Lead: p.CollapseWait, Most: max(p.CollapseWait, r.Origin.FirstByteTimeout())}
+func (p *Proxy) patience(r *route, guest *presence.Client) flight.Patience {
+	return flight.Patience{Left: guest.Gone(), Lead: p.CollapseWait, Most: max(p.CollapseWait, r.Origin.FirstByteTimeout())}
 }
 
 // errNoHeader ends the wait of a follower.
@@ -122,6 +127,7 @@ var errNoHeader = &origin.Error{Kind: origin.Timeout, Op: "wait for the fetches 
 // something stored that it has confirmed.
 func (p *Proxy) read(x *exchange, r *reader, h *head, leads bool) {
 	if h.held == nil {
+		x.guest.Ends(r)
 		x.reader, x.head, x.collapsed, x.onResult = r, h, !leads, true
 		return
 	}
@@ -159,7 +165,7 @@ func (p *Proxy) land(x *exchange, h *head, outcome flight.Outcome, err error) (d
 		return p.find(x)
 	case flight.Released:
 		p.alone(x, x.verdict.Admit)
-	case flight.LeadAnew: // seen to by share
+	case flight.LeadAnew, flight.Left: // seen to by share
 	case flight.TimedOut, flight.Failed:
 		if outcome == flight.TimedOut {
 			err = errNoHeader

@@ -45,13 +45,14 @@ var (
 	descInvalidations = desc("cache_invalidations_total", "URLs and groups forgotten because of a client's request, by what named them; something may have been stored of them or not.", "route", "cause")
 	descPurgesFolded  = desc("purges_folded_total", "Purges that had to make room for later ones and take more than they were for since.")
 	descPurgeSweeps   = desc("purge_sweeps_total", "Times that all that is stored was held against the marks of purges, to make room for others.")
+	descGone          = desc("clients_gone_total", "Clients that were seen to leave before they had their answer.")
 	descForgotten     = desc("rate_forgotten_total", "Clients that were forgiven what they lacked of a token, because more had asked than there are buckets.")
 	descSlowUploads   = prometheus.NewDesc(LimitRejections, LimitRejectionsHelp, nil, prometheus.Labels{"limit": "receive_rate"})
 )
 
 var descs = []*prometheus.Desc{
 	descRequests, descBytes, descCollapsed, descHeldBack, descHeldBackBytes, descRegret, descRegretBytes, descStorable, descFills, descGateOpen, descNotStored, descInFlight, descInflightBytes,
-	descPanics, descFill, descFalsePositive, descFalseNegative, descWindow, descWindowKeys, descFilterBytes, descAdmission, descRotations, descPurges, descInvalidations, descPurgesFolded, descPurgeSweeps, descForgotten,
+	descPanics, descFill, descFalsePositive, descFalseNegative, descWindow, descWindowKeys, descFilterBytes, descAdmission, descRotations, descPurges, descInvalidations, descPurgesFolded, descPurgeSweeps, descGone, descForgotten,
 	descSlowUploads,
 }
 
@@ -129,6 +130,7 @@ func (e emitter) proxy(p *Proxy) {
 	e.counter(descPurges, int64(purges.Count))
 	e.counter(descPurgesFolded, int64(purges.Folded))
 	e.counter(descPurgeSweeps, purges.Sweeps)
+	e.counter(descGone, p.guests.Gone())
 	if p.rates != nil {
 		e.counter(descForgotten, p.rates.Crowded())
 	}

@@ -14,6 +14,7 @@ import (
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/forwarded"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/presence"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
 	"edgeproxy/internal/wire"
@@ -118,15 +119,16 @@ type exchange struct {
 	seen    seen
 	request rfc9111.RequestDirectives
 	verdict admission.Verdict
-	sighted bool          // it is a sighting
-	tier    cache.Tier    // that had something under the key
-	stale   *cache.Entry  // has to be validated before it may be the answer
-	waited  time.Duration // until the stored response was the answer
-	refresh bool          // the answer is stale, and to be validated meanwhile
-	counted bool          // among those forwarding
-	placed  bool          // and among those of its client
-	tunnels bool          // among the tunnels, or asks the origin for one
-	who     netip.Prefix  // the client, of a request that is no hit
+	sighted bool             // it is a sighting
+	tier    cache.Tier       // that had something under the key
+	stale   *cache.Entry     // has to be validated before it may be the answer
+	waited  time.Duration    // until the stored response was the answer
+	refresh bool             // the answer is stale, and to be validated meanwhile
+	counted bool             // among those forwarding
+	placed  bool             // and among those of its client
+	tunnels bool             // among the tunnels, or asks the origin for one
+	guest   *presence.Client // its client while it waits, if it is no hit
+	who     netip.Prefix     // the client, of a request that is no hit
 
 	fwd        forward
 	fwdStatus  int // what the origin answered where the answer is another

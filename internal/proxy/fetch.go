@@ -10,6 +10,7 @@ import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/presence"
 	"edgeproxy/internal/reason"
 )
 
@@ -22,7 +23,7 @@ var errUnshared = errors.New("response is not kept")
 // launch starts the fetch of the flight that r leads, and tells x's client what
 // comes before the header.
 func (p *Proxy) launch(x *exchange, r *reader) {
-	p.start(r, p.newShared(x), p.teller(x))
+	p.start(r, p.newShared(x), p.teller(x), x.guest)
 }
 
 // launchAnew does so for the further flight of a follower that has waited enough. It may
@@ -30,14 +31,15 @@ func (p *Proxy) launch(x *exchange, r *reader) {
 func (p *Proxy) launchAnew(x *exchange, r *reader) {
 	j := p.newShared(x)
 	j.outlive(x, nothing)
-	p.start(r, j, p.teller(x))
+	p.start(r, j, p.teller(x), x.guest)
 }
 
-// start begins the fetch j of the flight that r leads and tells t of interim responses.
-func (p *Proxy) start(r *reader, j *job, t tell) {
+// start begins the fetch j of the flight that r leads and tells t of interim responses,
+// until guest has left.
+func (p *Proxy) start(r *reader, j *job, t tell, guest *presence.Client) {
 	j.interims = handOver(j.request, t)
 	if p.flights.Go(r, func(f *fill) { p.fetch(f, j) }, p.fetchPanicked) {
-		j.interims.relay(t, r.Undecided)
+		j.interims.relay(t, r.Undecided, guest.Gone())
 	}
 }
 

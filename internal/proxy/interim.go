@@ -125,8 +125,8 @@ func (c interims) end() {
 //
 // It ends before that where the leader is to be given the header of another fetch:
 // undecided returns nil then, and else a channel that is closed when it is to be asked
-// again.
-func (c interims) relay(t tell, undecided func() <-chan struct{}) {
+// again. It also ends when left is closed.
+func (c interims) relay(t tell, undecided func() <-chan struct{}, left <-chan struct{}) {
 	if c == nil {
 		return
 	}
@@ -139,6 +139,8 @@ func (c interims) relay(t tell, undecided func() <-chan struct{}) {
 			t(i.status, i.header)
 		case <-moved:
 			moved = undecided()
+		case <-left:
+			return
 		}
 	}
 	c.rest(t)

@@ -191,7 +191,7 @@ func TestInterimResponsesComeThroughAFlightInOrder(t *testing.T) {
 			r.Interim(status, field.List{{Name: "X", Value: fmt.Sprint(status)}})
 		}
 	}()
-	c.relay(t1, open)
+	c.relay(t1, open, nil)
 	for status := 102; status < 102+origin.MaxInterim; status++ {
 		want = append(want, status)
 	}
@@ -214,7 +214,7 @@ func TestFetchNeverWaitsForAClient(t *testing.T) {
 		r.Interim(102, nil)
 	}
 	c.end()
-	c.relay(count, open)
+	c.relay(count, open, nil)
 	if told != origin.MaxInterim {
 		t.Errorf("told %d, want %d", told, origin.MaxInterim)
 	}
@@ -227,5 +227,5 @@ func TestNobodyToTell(t *testing.T) {
 		t.Error("got interim responses asked for, want them dropped by the origin room")
 	}
 	c.end()
-	c.relay(nil, open) // would wait for ever
+	c.relay(nil, open, nil) // would wait for ever
 }

@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"context"
-
 	"github.com/valyala/fasthttp"
 
 	"edgeproxy/internal/cache"
@@ -23,7 +21,8 @@ func (p *Proxy) fetchPart(x *exchange) {
 	j.facts.Range, j.url, j.flight = true, j.span.key, x.exact.url
 	r := p.flights.Lead(j.span.key, x.exact.url, true) // before the fetch, so that a purge finds it
 	f := r.Flight()
-	resp, err := x.route.ask(context.Background(), j.request)
+	x.guest.Ends(r)
+	resp, err := x.route.ask(f.Context(), j.request)
 	if err != nil {
 		f.Finish(err)
 		_ = r.Close()
@@ -35,6 +34,7 @@ func (p *Proxy) fetchPart(x *exchange) {
 	if !h.storable() {
 		f.Finish(errUnshared)
 		_ = r.Close()
+		x.guest.Ends(resp.Body)
 		x.response, x.head = resp, h
 		return
 	}

@@ -34,7 +34,7 @@ func (p *Proxy) pass(x *exchange) {
 		keeps = func() bool { return !w.Flight().Purged() }
 		defer func() { w.Flight().Finish(errUnshared); _ = w.Close() }()
 	}
-	resp, err := x.route.ask(context.Background(), j.request)
+	resp, err := p.trip(x, j.request)
 	if err != nil {
 		p.fail(x, err)
 		return
@@ -71,6 +71,7 @@ func (p *Proxy) keepPosted(x *exchange, j *job, resp *origin.Response) bool {
 		return false
 	}
 	r := p.flights.Lead(x.key, x.url, true)
+	x.guest.Ends(r)
 	r.Flight().Publish(h, true, false)
 	p.carryAlone(x, r, j, h, resp)
 	x.reason, x.stored = reason.None, true
@@ -97,7 +98,10 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 	if !admit {
 		j := p.newJob(x, false)
 		j.request.Interim, j.request.TakesTrailers = p.teller(x), x.asksTrailers()
-		resp, err := x.route.ask(context.Background(), j.request)
+		resp, err := p.trip(x, j.request)
+		if err != nil && p.gone(x) {
+			return
+		}
 		if held := p.standIn(x, j, resp, err); held != nil {
 			x.take(held, false)
 			return
@@ -114,6 +118,7 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 	j.request.Interim, j.request.TakesTrailers = p.teller(x), x.asksTrailers()
 	r := p.flights.Lead(x.key, x.url, true) // before the fetch, so that a purge finds it
 	f := r.Flight()
+	x.guest.Ends(r)
 	resp, held, err := p.fetchOrKeep(f.Context(), j, f.Purged)
 	if held == nil && !x.keyedExactly() { // it was asked for itself, not to validate what others have
 		held = p.standIn(x, j, resp, err)
@@ -146,11 +151,15 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 		p.fetchPart(x) // rather than the whole, for a part of it
 		return
 	}
+	x.guest.Ends(resp.Body)
 	x.response, x.head = resp, h
 }
 
 // fail answers with our own error for an origin's failure.
 func (p *Proxy) fail(x *exchange, err error) {
+	if p.gone(x) {
+		return
+	}
 	status, why := fasthttp.StatusBadGateway, reason.OriginError
 	if oe, ok := errors.AsType[*origin.Error](err); ok {
 		status, why = failure(oe, x.upload)

@@ -65,6 +65,7 @@ func (p *Proxy) forwardable(x *exchange, d disposition) disposition {
 		return refused
 	}
 	x.placed = true
+	x.guest = p.guests.Attend(x.ctx.Conn())
 	return d
 }
 
@@ -73,6 +74,7 @@ func (p *Proxy) giveUpPlace(x *exchange) {
 	if x.counted {
 		p.forwarding.Add(-1)
 	}
+	x.guest.Release()
 	if x.placed {
 		p.places.leave(x.who)
 	}

@@ -21,6 +21,7 @@ import (
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/forwarded"
 	"edgeproxy/internal/pace"
+	"edgeproxy/internal/presence"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rate"
 	"edgeproxy/internal/reason"
@@ -125,6 +126,7 @@ type Proxy struct {
 	inFlight      atomic.Int64 // requests received and not yet recorded
 	forwarding    atomic.Int64 // those of them that are not hits
 	places        *places
+	guests        *presence.Watch
 	draining      atomic.Bool
 	panics        atomic.Int64
 	refreshing    atomic.Int64  // validations in the background
@@ -151,7 +153,7 @@ func New(o Options) (*Proxy, error) {
 	}
 	budget := flight.NewBudget(o.InflightBytes)
 	p := &Proxy{
-		alikes: alike.New(), places: newPlaces(client.Part(o.ClientShare)), tunnels: tunnels{shares: newPlaces(client.Part(o.ClientShare))},
+		alikes: alike.New(), guests: presence.New(), places: newPlaces(client.Part(o.ClientShare)), tunnels: tunnels{shares: newPlaces(client.Part(o.ClientShare))},
 		Options: o, via: "1.1 " + o.Node, loop: o.Node + "; id=" + o.Instance, instance: []byte(o.Instance), statusName: structuredName(o.Node), statusTrusted: forwarded.New(o.CacheStatusTrusted), routes: routes, budget: budget,
 		flights: flight.NewTable[cache.Key, *head](budget, o.MaxObjectBytes, o.Purges.Now),
 		uploads: newUploadBuffers(o.RequestBuffer),
@@ -204,6 +206,7 @@ func (p *Proxy) Close() {
 	p.EndUpgraded()
 	p.closeFlight.Do(p.flights.Close)
 	p.settler.close()
+	p.guests.Close()
 }
 
 // Serve answers one request. Branches live here; the steps only work.

@@ -34,6 +34,10 @@ func levelFor(why reason.Reason) slog.Level {
 
 // cutOff notes that a body broke after its header was sent.
 func (p *Proxy) cutOff(x *exchange, err error) {
+	if x.guest.Left() {
+		x.reason = reason.ClientGone
+		return
+	}
 	x.reason = reason.Incomplete
 	if !errors.Is(err, io.ErrClosedPipe) {
 		p.Log.Log(context.Background(), slog.LevelInfo, "response cut off", "route", x.route.Name, "error", err)

@@ -16,7 +16,7 @@ func (p *Proxy) newSlicing(x *exchange) *slicing {
 	j.flight = x.exact.url // slices are kept under the exact target
 	j.outlive(x, nothing)
 	return &slicing{
-		p: p, job: j, size: x.route.SliceBytes,
+		p: p, guest: x.guest, job: j, size: x.route.SliceBytes,
 		verdict:   x.verdict,
 		admission: flight.Admission{Leading: x.verdict.Admit, Following: x.route.Rule.Joined(x.verdict).Admit},
 	}
@@ -52,12 +52,15 @@ func (s *slicing) share(sp *span, t tell) (*slice, error) {
 			_ = r.Close()
 			return &slice{number: number, entry: e}, nil
 		}
-		s.p.start(r, s.ask(sp, stale), t)
+		s.p.start(r, s.ask(sp, stale), t, s.guest)
 	}
-	h, outcome, err := r.Wait(s.p.patience(s.job.route), s.suits)
+	h, outcome, err := r.Wait(s.p.patience(s.job.route, s.guest), s.suits)
 	for outcome == flight.LeadAnew {
-		s.p.start(r, s.ask(sp, stale), t)
-		h, outcome, err = r.Wait(s.p.patience(s.job.route), s.suits)
+		s.p.start(r, s.ask(sp, stale), t, s.guest)
+		h, outcome, err = r.Wait(s.p.patience(s.job.route, s.guest), s.suits)
+	}
+	if outcome == flight.Left {
+		return nil, errClientGone
 	}
 	leads = r.Leads()
 	if outcome == flight.Shared {
@@ -86,7 +89,7 @@ func (s *slicing) unshared(sp *span, stale *cache.Entry, o flight.Outcome, err e
 		return s.standIn(sp.First/s.size, stale, errNoHeader)
 	case flight.Released:
 		return s.alone(s.ask(sp, stale), t, s.admission.Leading)
-	case flight.Shared, flight.Filled, flight.LeadAnew:
+	case flight.Shared, flight.Filled, flight.LeadAnew, flight.Left:
 	}
 	return nil, nil
 }
@@ -103,6 +106,7 @@ func (s *slicing) landed(number int64, r *reader, h *head, leads bool) *slice {
 		s.held = max(s.held, h.as)
 		return sl
 	}
+	s.guest.Ends(r)
 	s.fetched = true
 	if h.entry != nil {
 		s.vary = h.entry.Vary
@@ -115,8 +119,11 @@ func (s *slicing) landed(number int64, r *reader, h *head, leads bool) *slice {
 // alone fetches a slice that cannot be shared.
 func (s *slicing) alone(j *job, t tell, admit bool) (*slice, error) {
 	r := s.p.flights.Lead(j.span.key, s.job.flight, admit)
-	s.p.start(r, j, t)
-	h, outcome, err := r.Wait(flight.Patience{}, s.suits)
+	s.p.start(r, j, t, s.guest)
+	h, outcome, err := r.Wait(flight.Patience{Left: s.guest.Gone()}, s.suits)
+	if outcome == flight.Left {
+		return nil, errClientGone
+	}
 	if outcome != flight.Shared {
 		_ = r.Close()
 		return nil, err

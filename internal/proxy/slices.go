@@ -7,6 +7,7 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/flight"
+	"edgeproxy/internal/presence"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -20,6 +21,7 @@ var errChanged = errors.New("the representation has changed between two slices")
 // the handler and belongs to whoever writes the answer.
 type slicing struct {
 	p         *Proxy
+	guest     *presence.Client
 	job       *job  // of every fetch, but for what it asks for
 	size      int64 // of a slice
 	verdict   admission.Verdict

@@ -101,6 +101,7 @@ func (b *body) sent(n int) {
 	if b.left > 0 {
 		b.left -= int64(n)
 	}
+	b.x.guest.Sent()
 	if b.p.WriteIdle > 0 {
 		_ = b.x.ctx.SetWriteDeadline(at.Add(b.p.WriteIdle))
 	}

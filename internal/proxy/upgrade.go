@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"context"
 	"strings"
 	"time"
 
@@ -24,7 +23,7 @@ func (p *Proxy) upgrade(x *exchange, protocols string) {
 	j := p.newJob(x, false)
 	j.request.Upgrade = protocols
 	j.request.Interim = p.teller(x)
-	resp, err := x.route.ask(context.Background(), j.request)
+	resp, err := p.trip(x, j.request)
 	if err != nil || resp.Upgraded == nil {
 		p.leaveTunnels(x)
 	}
@@ -40,6 +39,7 @@ func (p *Proxy) upgrade(x *exchange, protocols string) {
 
 // deliverUpgrade passes the 101 on, and after it whatever comes, until one side ends.
 func (p *Proxy) deliverUpgrade(x *exchange) {
+	x.guest.Release() // the tunnel reads what the client sends
 	conn := x.ctx.Conn()
 	t := &tunnel{p: p, x: x, conn: conn, origin: x.upgraded, limit: p.UpgradeIdle}
 	// Where an interim response has failed the connection is closed, and the server

@@ -55,8 +55,9 @@ const (
 	Refused
 	Purged
 
-	// The client's share.
+	// The client: it is gone, or has its share.
 
+	ClientGone  // before it had its answer
 	Rate        // it asks more often than limits.rate
 	ClientShare // it holds its share of what is scarce
 
@@ -82,7 +83,7 @@ var words = [Count]string{
 	AmbiguousPath: "ambiguous-path", AmbiguousCookie: "ambiguous-cookie", Bypass: "bypass", OnlyIfCached: "only-if-cached", NoRoute: "no-route",
 	BadRequest: "bad-request", ClientTimeout: "client-timeout", Loop: "loop",
 	TooLarge: "too-large", InflightLimit: "inflight-limit", Refused: "refused", Purged: "purged",
-	Rate: "rate", ClientShare: "client-share",
+	ClientGone: "client-gone", Rate: "rate", ClientShare: "client-share",
 	Incomplete: "incomplete", OriginError: "origin-error", OriginTimeout: "origin-timeout", Overload: "overload", Panic: "panic",
 }
 

@@ -1,0 +1,156 @@
+package presence
+
+import (
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	// interval is the time between two sweeps.
+	interval = 50 * time.Millisecond
+	// each is what one more client adds to it, so that sweeps take some hundredth of a
+	// processor at most.
+	each = 20 * time.Microsecond
+	// grace is how many sweeps a client that has ended its side is left in peace.
+	grace = 5
+)
+
+// Watch watches clients that wait. It is safe for concurrent use. It must be closed.
+type Watch struct {
+	gone atomic.Int64
+
+	mu          sync.Mutex
+	first, last *Client // in the order in which they came
+	count       int
+	sweeps      uint64
+	timer       *time.Timer // nil before the first client
+	set         bool
+	closed      bool
+
+	sweeping sync.WaitGroup
+	asked    []*Client // the sweep's own
+	poll     poll
+}
+
+// New returns a Watch of nobody.
+func New() *Watch { return &Watch{} }
+
+// Gone returns how many clients were seen to leave.
+func (w *Watch) Gone() int64 { return w.gone.Load() }
+
+// Attend watches the client of conn until Release. Where nobody can tell whether it is
+// there, it never leaves.
+func (w *Watch) Attend(conn net.Conn) *Client {
+	g := &Client{watch: w}
+	if within, ok := conn.(insider); ok {
+		g.stop = within.OnLeave(g.leave)
+		return g
+	}
+	if g.conn = socketOf(conn); g.conn != nil && canPoll {
+		w.add(g)
+	}
+	return g
+}
+
+// Close ends the watch and waits for a sweep that is under way. Nobody leaves after that.
+func (w *Watch) Close() {
+	w.mu.Lock()
+	w.closed = true
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+	w.mu.Unlock()
+	w.sweeping.Wait()
+}
+
+func (w *Watch) add(g *Client) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return
+	}
+	g.listed, g.since, g.prev = true, w.sweeps, w.last
+	if w.last == nil {
+		w.first = g
+	} else {
+		w.last.next = g
+	}
+	w.last = g
+	w.count++
+	w.setLocked()
+}
+
+func (w *Watch) remove(g *Client) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.removeLocked(g)
+}
+
+// removeLocked takes g out of the list and reports whether it was there.
+func (w *Watch) removeLocked(g *Client) bool {
+	if !g.listed {
+		return false
+	}
+	if g.prev == nil {
+		w.first = g.next
+	} else {
+		g.prev.next = g.next
+	}
+	if g.next == nil {
+		w.last = g.prev
+	} else {
+		g.next.prev = g.prev
+	}
+	g.listed, g.next, g.prev = false, nil, nil
+	w.count--
+	return true
+}
+
+// setLocked sets the timer, if there is anybody to watch.
+func (w *Watch) setLocked() {
+	if w.set || w.closed || w.first == nil {
+		return
+	}
+	w.set = true
+	d := interval + time.Duration(w.count)*each
+	if w.timer == nil {
+		w.timer = time.AfterFunc(d, w.sweep)
+	} else {
+		w.timer.Reset(d)
+	}
+}
+
+// sweep asks about all who have waited since the sweep before this one.
+func (w *Watch) sweep() {
+	w.mu.Lock()
+	if w.closed {
+		w.mu.Unlock()
+		return
+	}
+	w.sweeping.Add(1) // before Close can see the lock free, and wait
+	defer w.sweeping.Done()
+	w.sweeps++
+	w.asked = w.asked[:0]
+	for g := w.first; g != nil && g.since+1 < w.sweeps; g = g.next {
+		w.asked = append(w.asked, g)
+	}
+	w.mu.Unlock()
+
+	for _, g := range w.poll.missing(w.asked) {
+		w.mu.Lock()
+		// Who was released meanwhile may not have been asked: its connection may have
+		// been closed, and the descriptor another's.
+		ours := w.removeLocked(g)
+		w.mu.Unlock()
+		if ours {
+			g.leave()
+		}
+	}
+	clear(w.asked)
+	w.mu.Lock()
+	w.set = false
+	w.setLocked()
+	w.mu.Unlock()
+}

@@ -1,0 +1,48 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/reason"
+)
+
+// statusClientGone is recorded of a request whose client has left before it was answered.
+// It is nginx's; nobody is there to get it, but one that has ended only its own side.
+const statusClientGone = 499
+
+// errClientGone ends a fetch that is for one client alone when that client leaves.
+var errClientGone = errors.New("the client has left")
+
+// canceler is the end of a context as a thing to close.
+type canceler context.CancelCauseFunc
+
+func (c canceler) Close() error {
+	c(errClientGone)
+	return nil
+}
+
+// trip sends r for x alone. It ends when the client of x leaves, and so does what reads
+// the body.
+func (p *Proxy) trip(x *exchange, r *origin.Request) (*origin.Response, error) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	x.guest.Ends(canceler(cancel))
+	resp, err := x.route.ask(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	x.guest.Ends(resp.Body)
+	return resp, nil
+}
+
+// gone reports whether the client of x has left, and ends x by that.
+func (p *Proxy) gone(x *exchange) bool {
+	if !x.guest.Left() {
+		return false
+	}
+	p.refuse(x, statusClientGone, reason.ClientGone)
+	x.closing = true
+	return true
+}
