@@ -8,6 +8,7 @@
 // is the control: attackers, origin and program share the machine's cores.
 //
 // The usual tests play those that are over soon; make soak-fair plays all of them, compares
-// the times and prints one table. Everything is on the loopback, bounded in connections and
+// the times and prints one table (0049). The program is not built for the race detector, so
+// nothing is played under it. Everything is on the loopback, bounded in connections and
 // time, and ends by itself.
 package fair

@@ -1,4 +1,4 @@
-//go:build linux
+//go:build linux && !race
 
 package fair
 
@@ -18,11 +18,9 @@ import (
 
 // The honest client asks at a steady pace, whatever becomes of what it has asked before.
 const (
-	hitsPerSecond   = 200
-	missesPerSecond = 40
-	mostAtOnce      = 400             // of either; what would be more counts as not answered
-	honestPatience  = 5 * time.Second // beyond which an answer is none
-	small           = 1 << 10         // bytes of what it asks for
+	mostAtOnce     = 400             // of either; what would be more counts as not answered
+	honestPatience = 5 * time.Second // beyond which an answer is none
+	small          = 1 << 10         // bytes of what it asks for
 )
 
 // honest is the client that does no harm.
@@ -190,6 +188,9 @@ func p99(took []time.Duration) time.Duration {
 	}
 	return took[len(took)*99/100]
 }
+
+// served reports whether the honest client got what it is to get under any attack.
+func (s sample) served() bool { return s.answered() >= 0.9 && s.hitsAnswered() >= 0.99 }
 
 func (s sample) answered() float64       { return share(s.misses, s.noMisses) }
 func (s sample) hitsAnswered() float64   { return share(s.hits, s.noHits) }

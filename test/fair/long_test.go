@@ -1,4 +1,4 @@
-//go:build linux && soak
+//go:build linux && soak && !race
 
 package fair
 
@@ -16,3 +16,9 @@ const (
 // leastP99 is what a p99 on the loopback is taken for at least: below it the timers of
 // the machine are what is compared.
 const leastP99 = time.Millisecond
+
+// What the honest client asks for. A p99 needs many.
+const (
+	hitsPerSecond   = 200
+	missesPerSecond = 40
+)

@@ -1,4 +1,4 @@
-//go:build linux
+//go:build linux && !race
 
 package fair
 
@@ -199,11 +199,13 @@ func memoryAttacks() []attack {
 		},
 		{
 			name: "one slow reader of a body that three others share", long: times(2500*time.Millisecond, 6*time.Second),
+			toEnd: true,
 			play:  sharing(thing{path: "/shared", cc: "max-age=600", size: 20 << 20, delay: 400 * time.Millisecond}),
 			check: wantShared,
 		},
 		{
 			open: true, name: "the same, of unknown length", long: times(2500*time.Millisecond, 6*time.Second),
+			toEnd: true,
 			play:  sharing(thing{path: "/shared", cc: "max-age=600", size: 20 << 20, delay: 400 * time.Millisecond, chunked: true}),
 			check: wantShared,
 		},

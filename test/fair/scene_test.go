@@ -1,4 +1,4 @@
-//go:build linux
+//go:build linux && !race
 
 package fair
 
@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"edgeproxy/internal/testkit"
 )
 
 // attack is what clients do who are not honest.
@@ -20,6 +22,7 @@ type attack struct {
 	long      [2]time.Duration
 	prepare   func(*scene)
 	play      func(*wave)
+	toEnd     bool          // the attack goes on until play returns, however slow the machine is
 	meanwhile func(*wave)   // what the honest client wants besides
 	check     func(*scene)  // what must have come of it, after the attack
 	end       func(*scene)  // ends the program
@@ -133,21 +136,29 @@ func (s *scene) control() sample {
 	return got
 }
 
-// repetitions are how often a p99 that is too long is measured again: a machine that has
+// repetitions are how often what is too slow is measured again: a machine that has
 // something else to do for a moment is too slow once, what the attack does comes again.
 const repetitions = 2
 
-// repeat measures again while the p99 of hits is too long.
+// repeat measures again while the honest client is served too slowly; where times are not
+// compared, while it is not served.
 func (s *scene) repeat(r *row) {
-	if !comparing {
-		return
-	}
 	s.again = true
-	for n := 0; n < repetitions && !s.inTime(r); n++ {
+	for range repetitions {
+		if comparing && s.inTime(r) && !s.slow(r) || !comparing && r.during.served() {
+			return
+		}
+		if !comparing {
+			r.during = s.during(r)
+			continue
+		}
 		control := s.control()
 		during := s.during(r)
 		if ratio(during, control) < ratio(r.during, r.control) {
 			r.control.hits, r.during.hits = control.hits, during.hits
+		}
+		if during.misses99() < r.during.misses99() && during.answered() >= r.during.answered() {
+			r.control.misses, r.during.misses, r.during.noMisses = control.misses, during.misses, during.noMisses
 		}
 	}
 }
@@ -158,6 +169,9 @@ func ratio(during, control sample) float64 {
 
 // inTime reports whether the p99 of hits is near that of the control.
 func (s *scene) inTime(r *row) bool { return ratio(r.during, r.control) <= 3 }
+
+// slow reports whether the p99 of misses is too long, where the attack is about that.
+func (s *scene) slow(r *row) bool { return s.a.slowest > 0 && r.during.misses99() > s.a.slowest }
 
 // during plays the attack itself.
 func (s *scene) during(r *row) sample {
@@ -175,6 +189,12 @@ func (s *scene) during(r *row) sample {
 		beside.Go(func() { s.a.meanwhile(w) })
 	}
 	got := s.honest.load(s.t.Context(), s.long())
+	if s.a.toEnd {
+		select {
+		case <-w.played:
+		case <-time.After(testkit.Patience):
+		}
+	}
 	stop()
 	w.end()
 	s.lasted = time.Since(begin)
@@ -184,11 +204,9 @@ func (s *scene) during(r *row) sample {
 
 // judge holds what was measured to what every attack is held to.
 func (s *scene) judge(r *row) {
-	if share := r.during.answered(); share < 0.9 {
-		s.fail("honest misses: %.1f %% answered, want 90: %v", 100*share, r.during.failures)
-	}
-	if share := r.during.hitsAnswered(); share < 0.99 {
-		s.fail("honest hits: %.1f %% answered, want 99: %v", 100*share, r.during.failures)
+	if !r.during.served() {
+		s.fail("%.1f %% of the honest misses were answered, want 90, and %.1f %% of the hits, want 99: %v",
+			100*r.during.answered(), 100*r.during.hitsAnswered(), r.during.failures)
 	}
 	if r.rss > r.bound {
 		s.fail("RSS: got %.0f MiB, want at most %.0f", r.rss/(1<<20), r.bound/(1<<20))
@@ -202,7 +220,7 @@ func (s *scene) judge(r *row) {
 	if !s.inTime(r) {
 		s.fail("p99 of honest hits: got %v, want at most 3 times the %v of the control", r.during.hits99(), r.control.hits99())
 	}
-	if s.a.slowest > 0 && r.during.misses99() > s.a.slowest {
+	if s.slow(r) {
 		s.fail("p99 of honest misses: got %v, want at most %v", r.during.misses99(), s.a.slowest)
 	}
 }
@@ -242,13 +260,17 @@ type wave struct {
 	ctx    context.Context // ends with the attack
 	stop   context.CancelFunc
 	all    sync.WaitGroup
+	played chan struct{} // closed when play has returned
 }
 
 func (s *scene) begin(host string, isReal bool) *wave {
 	s.waves++
-	w := &wave{s: s, host: host, real: isReal, number: s.waves}
+	w := &wave{s: s, host: host, real: isReal, number: s.waves, played: make(chan struct{})}
 	w.ctx, w.stop = context.WithCancel(s.t.Context())
-	w.all.Go(func() { s.a.play(w) })
+	w.all.Go(func() {
+		defer close(w.played)
+		s.a.play(w)
+	})
 	return w
 }
 

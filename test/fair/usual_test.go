@@ -1,4 +1,4 @@
-//go:build linux && !soak
+//go:build linux && !soak && !race
 
 package fair
 
@@ -12,4 +12,9 @@ const (
 	beforeTime  = time.Second
 	controlTime = time.Second
 	leastP99    = time.Millisecond
+)
+
+const (
+	hitsPerSecond   = 50
+	missesPerSecond = 20
 )
