@@ -68,6 +68,10 @@ cover: ## measure coverage, .cache/cover.html shows it
 bench: ## hold a hit to 1.25 times the CPU time of a bare fasthttp handler (Linux)
 	$(GO) run ./test/bench --max-ratio 1.25
 
+.PHONY: bench-pairs
+bench-pairs: ## compare the CPU time of a hit with another program or revision: make bench-pairs BASE=path|rev [PAIRS=24] [MAX=1.03] (Linux)
+	@GO="$(GO)" BASE="$(BASE)" PAIRS="$(PAIRS)" MAX="$(MAX)" scripts/bench-pairs.sh
+
 .PHONY: bench-go
 bench-go: ## run the Go benchmarks that match BENCH (all)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...

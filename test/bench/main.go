@@ -31,6 +31,7 @@ func main() {
 // options are what the command line says.
 type options struct {
 	program     string // edgeproxy; "" builds it
+	base        string // another edgeproxy to compare with; "": the bare handler
 	maxRatio    float64
 	rounds      int
 	roundTime   time.Duration
@@ -49,6 +50,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return exitUsage
 	}
+	if o.base != "" {
+		return failed(stderr, o.measurePairs(ctx, stdout))
+	}
 	return failed(stderr, o.measure(ctx, stdout))
 }
 
@@ -66,8 +70,9 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.StringVar(&o.program, "edgeproxy", "", "`program` to measure; built from the source if not given")
-	f.Float64Var(&o.maxRatio, "max-ratio", 1.25, "fail if a hit costs more than this `ratio` to the bare handler")
-	f.IntVar(&o.rounds, "rounds", 41, "rounds of each server and size; twice as many where the ratio is above the limit")
+	f.StringVar(&o.base, "base", "", "another edgeproxy, a `program` to compare with in pairs instead of the bare handler")
+	f.Float64Var(&o.maxRatio, "max-ratio", 1.25, "fail if a hit costs more than this `ratio` to the bare handler, or to the base")
+	f.IntVar(&o.rounds, "rounds", 41, "rounds of each server and size, or pairs; without a base twice as many where the ratio is above the limit")
 	f.DurationVar(&o.roundTime, "round-time", 150*time.Millisecond, "length of one round")
 	f.IntVar(&o.connections, "connections", 16, "client connections")
 	if err := f.Parse(args); err != nil {

@@ -59,6 +59,46 @@ func TestMeasureJudgesByTheLimit(t *testing.T) {
 	f("0.001", exitFailed, 3)
 }
 
+func TestPairsJudgeByTheLimit(t *testing.T) {
+	program := edgeproxy(t)
+	f := func(limit string, wantCode int, wantFailures int) {
+		t.Helper()
+		var stdout, stderr bytes.Buffer
+		code := run(t.Context(), []string{
+			"--edgeproxy", program, "--base", program, "--rounds", "2", "--round-time", "200ms", "--connections", "4", "--max-ratio", limit,
+		}, &stdout, &stderr)
+		if code != wantCode {
+			t.Errorf("limit %s: exit code: got %d, want %d; %s", limit, code, wantCode, &stderr)
+		}
+		for _, want := range []string{"2 pairs", "1 KiB", "16 KiB"} {
+			if !strings.Contains(stdout.String(), want) {
+				t.Errorf("limit %s: no %s in the table:\n%s", limit, want, &stdout)
+			}
+		}
+		if got := strings.Count(stderr.String(), "times that of the base"); got != wantFailures {
+			t.Errorf("limit %s: sizes that are too dear: got %d, want %d: %s", limit, got, wantFailures, &stderr)
+		}
+	}
+	f("1000", exitDone, 0)
+	f("0.001", exitFailed, 2)
+}
+
+// TestRank compares with the tables of the sign test.
+func TestRank(t *testing.T) {
+	for n, want := range map[int]int{1: 1, 5: 1, 6: 1, 8: 1, 9: 2, 12: 3, 15: 4, 20: 6, 21: 6, 24: 7, 25: 8, 30: 10, 40: 14, 41: 14, 100: 40} {
+		if got := rank(n); got != want {
+			t.Errorf("%d values: got %d, want %d", n, got, want)
+		}
+	}
+	var c comparison
+	for i := range 20 {
+		c.pairs = append(c.pairs, pair{edge: float64(20 - i), bare: 1})
+	}
+	if low, high := c.interval(); low != 6 || high != 15 {
+		t.Errorf("got %v to %v, want 6 to 15", low, high)
+	}
+}
+
 func TestUsage(t *testing.T) {
 	f := func(want int, wantText string, args ...string) {
 		t.Helper()

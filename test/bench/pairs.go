@@ -1,0 +1,201 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"text/tabwriter"
+	"time"
+)
+
+// pairSizes are the bodies that two programs are compared by, in bytes: one that leaves in a
+// buffer with its head, and one that is not copied.
+func pairSizes() []int { return []int{1 << 10, 16 << 10} }
+
+// measurePairs compares program with base, prints the table, and names the sizes whose median
+// ratio is above the limit. In the pairs edge is program and bare is base.
+func (o options) measurePairs(ctx context.Context, stdout io.Writer) (err error) {
+	dir, err := os.MkdirTemp("", "edgeproxy-bench-")
+	if err != nil {
+		return fmt.Errorf("make a temporary folder: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if o.program == "" {
+		if o.program, err = buildEdge(ctx, dir); err != nil {
+			return err
+		}
+	}
+	origin, err := startOrigin()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, origin.Close()) }()
+	all := make([]comparison, len(pairSizes()))
+	for i, size := range pairSizes() {
+		all[i].size = size
+	}
+	for i := range o.rounds {
+		if err := o.pairOnce(ctx, origin, i%2 == 1, all); err != nil {
+			return fmt.Errorf("pair %d: %w", i+1, err)
+		}
+	}
+	if err := o.printPairs(stdout, all); err != nil {
+		return err
+	}
+	return o.judgePairs(all)
+}
+
+// pairOnce starts both programs, for each start has its own luck with memory, fills them with
+// the same pages, and measures one after the other.
+func (o options) pairOnce(ctx context.Context, origin *originServer, turned bool, all []comparison) (err error) {
+	base, err := startEdge(o.base, origin.address)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, base.Close()) }()
+	edge, err := startEdge(o.program, origin.address)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, edge.Close()) }()
+	for i := range all {
+		p, err := o.alternate(ctx, base, edge, all[i].size, turned)
+		if err != nil {
+			return err
+		}
+		all[i].pairs = append(all[i].pairs, p)
+	}
+	return nil
+}
+
+// A pair is made of slices in turn, so that a busy second of the machine meets both programs.
+const (
+	slice  = 100 * time.Millisecond
+	settle = slice // for which each is asked before it is measured
+)
+
+// alternate measures both programs, each for roundTime.
+func (o options) alternate(ctx context.Context, base, edge *process, size int, turned bool) (p pair, err error) {
+	var both [2]spent
+	servers := [2]*process{base, edge}
+	for i, server := range servers {
+		s, err := o.connect(ctx, server, size, hitMark)
+		if err != nil {
+			return p, err
+		}
+		defer func() { _ = s.Close() }() // of connections: nothing to lose
+		if _, err := s.ask(settle); err != nil {
+			return p, fmt.Errorf("%s: %w", server.name, err)
+		}
+		both[i].subject = s
+	}
+	for n := range 2 * max(1, int(o.roundTime/slice)) {
+		which := n % 2
+		if n/2%2 == 1 != turned { // A B B A
+			which = 1 - which
+		}
+		if err := both[which].more(ctx, min(slice, o.roundTime)); err != nil {
+			return p, err
+		}
+	}
+	return pair{bare: both[0].each(), edge: both[1].each()}, nil
+}
+
+// spent is what a subject has used for so many answers.
+type spent struct {
+	*subject
+	time    time.Duration
+	answers int64
+}
+
+// more asks for d.
+func (s *spent) more(ctx context.Context, d time.Duration) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	before, err := cpuTime(s.server.cmd.Process.Pid)
+	if err != nil {
+		return err
+	}
+	n, err := s.ask(d)
+	if err != nil {
+		return fmt.Errorf("%s: %w", s.server.name, err)
+	}
+	after, err := cpuTime(s.server.cmd.Process.Pid)
+	s.time += after - before
+	s.answers += n
+	return err
+}
+
+// each is the CPU time of one answer, in microseconds.
+func (s *spent) each() float64 { return float64(s.time.Nanoseconds()) / 1000 / float64(s.answers) }
+
+// printPairs writes the table: medians, and the interval of the median ratio.
+func (o options) printPairs(w io.Writer, all []comparison) error {
+	_, err := fmt.Fprintf(w, "Memory hits over loopback: CPU time per request of two programs, %d pairs of %v each, in turn,\n"+
+		"both started anew for each pair, %d connections of HTTP/1.1, GOMAXPROCS=1.\n\n", o.rounds, o.roundTime, o.connections)
+	if err != nil {
+		return fmt.Errorf("print the table: %w", err)
+	}
+	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(t, "size\tbase\tedgeproxy\tmedian ratio\t95 % interval\tleast\tmost\t")
+	for _, c := range all {
+		low, high := c.interval()
+		least, most := c.extremes()
+		fmt.Fprintf(t, "%s\t%.2f µs\t%.2f µs\t%.3f\t%.3f to %.3f\t%.3f\t%.3f\t\n", sizeText(c.size),
+			median(c.pairs, func(p pair) float64 { return p.bare }),
+			median(c.pairs, func(p pair) float64 { return p.edge }),
+			c.ratio(), low, high, least, most)
+	}
+	if err := t.Flush(); err != nil {
+		return fmt.Errorf("print the table: %w", err)
+	}
+	return nil
+}
+
+// judgePairs names the sizes that are above the limit.
+func (o options) judgePairs(all []comparison) error {
+	var errs []error
+	for _, c := range all {
+		if r := c.ratio(); r > o.maxRatio {
+			low, high := c.interval()
+			errs = append(errs, fmt.Errorf("a hit of %s costs %.3f times that of the base (%.3f to %.3f), want at most %.3f",
+				sizeText(c.size), r, low, high, o.maxRatio))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// interval holds the median of all ratios that there could be in at least 95 of 100
+// measurements, whatever their distribution: it lies between two of those that were measured,
+// counted from either end. Fewer than six pairs give no such interval, but the extremes.
+func (c comparison) interval() (low, high float64) {
+	ratios := make([]float64, len(c.pairs))
+	for i, p := range c.pairs {
+		ratios[i] = p.edge / p.bare
+	}
+	slices.Sort(ratios)
+	k := rank(len(ratios))
+	return ratios[k-1], ratios[len(ratios)-k]
+}
+
+// rank returns the largest k for which the k-th of n values and the k-th from the end have the
+// median between them with a probability of 0.95, 1 at least. Each value is below the median
+// by the toss of a coin.
+func rank(n int) int {
+	const miss = 0.05 / 2 // at either end
+	ways, below := 1.0, 0.0
+	for range n {
+		ways /= 2
+	}
+	for k := 0; k < n/2; k++ { // ways that k of n are below
+		if below += ways; below > miss {
+			return max(k, 1)
+		}
+		ways *= float64(n-k) / float64(k+1)
+	}
+	return max(n/2, 1)
+}
