@@ -39,8 +39,8 @@ type CrowdOptions struct {
 type Crowd struct {
 	limits       CrowdOptions
 	peers        *Peers
-	begun        time.Time // states count from here
-	members      sync.Map  // of the bare net.Conn, as handed on, to the *member
+	turns        atomic.Int64 // how often a connection began to wait for a request
+	roll         roll
 	refused      atomic.Int64
 	refusedOfOne atomic.Int64
 	idle         atomic.Int64 // let go, as are the next two
@@ -56,7 +56,7 @@ type Crowd struct {
 // NewCrowd returns a Crowd. Addresses are those that peers knows, else those of the
 // connections; peers may be nil.
 func NewCrowd(o CrowdOptions, peers *Peers) *Crowd {
-	return &Crowd{limits: o, peers: peers, begun: time.Now(), clients: map[netip.Prefix]*roster{}}
+	return &Crowd{limits: o, peers: peers, roll: newRoll(o.Connections), clients: map[netip.Prefix]*roster{}}
 }
 
 // Refused returns how many connections were refused so far: because there were too many,
@@ -77,12 +77,13 @@ func (c *Crowd) LetGo() LetGo {
 
 // Waiting returns how many connections wait for a request. It looks at all of them.
 func (c *Crowd) Waiting() (n int) {
-	c.members.Range(func(_, m any) bool {
-		if m.(*member).state.Load() >= firstState {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, m := range c.all.members {
+		if m.state.Load() > busy {
 			n++
 		}
-		return true
-	})
+	}
 	return n
 }
 
@@ -92,7 +93,8 @@ func (c *Crowd) enter(conn net.Conn, tell bool) bool {
 	if c == nil {
 		return true
 	}
-	m := &member{conn: conn}
+	m := &member{conn: conn, came: time.Now()}
+	m.tcp, _ = conn.(*net.TCPConn)
 	m.who, m.known = client.Of(c.peers.address(conn))
 	why, out := c.add(m)
 	if out != nil {
@@ -116,20 +118,19 @@ func (c *Crowd) enter(conn net.Conn, tell bool) bool {
 
 // add takes m in, or returns what it is told. It returns who was let go for it, if anybody.
 func (c *Crowd) add(m *member) (why string, out *member) {
-	now := c.now()
-	m.state.Store(now)
+	m.state.Store(c.turns.Add(1))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m.place = c.silent.add(m.who, m)
 	own := c.own(m)
 	switch {
 	case own != nil && len(own.members) >= c.limits.PerClient:
-		why, out = refusalOfOne, own.longestIdle(now)
+		why, out = refusalOfOne, own.longestIdle(m.came)
 		if out != nil {
 			c.idleOfOne.Add(1)
 		}
 	case c.limits.Connections > 0 && len(c.all.members) >= c.limits.Connections:
-		why, out = refusal, c.makeRoom(m, now)
+		why, out = refusal, c.makeRoom(m)
 	}
 	if why != "" && out == nil {
 		m.place.leave()
@@ -143,12 +144,12 @@ func (c *Crowd) add(m *member) (why string, out *member) {
 		c.clients[m.who] = own // also where its last was struck out
 		own.add(m)
 	}
-	c.members.Store(m.conn, m)
+	c.roll.add(m)
 	return "", out
 }
 
 // makeRoom lets go of somebody for m, which is among the silent already; nil is nobody.
-func (c *Crowd) makeRoom(m *member, now int64) *member {
+func (c *Crowd) makeRoom(m *member) *member {
 	p, n := c.silent.choose()
 	flood := n > max(silentLeast, c.limits.Connections/silentShare)
 	switch {
@@ -158,7 +159,7 @@ func (c *Crowd) makeRoom(m *member, now int64) *member {
 		c.silenced.Add(1)
 		return p.value
 	}
-	out := c.all.longestIdle(now)
+	out := c.all.longestIdle(m.came)
 	if out != nil {
 		c.idle.Add(1)
 	}
@@ -193,17 +194,17 @@ func (c *Crowd) Leave(conn net.Conn) {
 	if c == nil {
 		return
 	}
-	v, ok := c.members.LoadAndDelete(bare(conn))
-	if !ok {
+	m := c.roll.find(conn)
+	if m == nil {
 		return
 	}
-	m := v.(*member)
-	if m.state.Swap(gone) == gone {
-		return // it was counted out when it was let go
-	}
+	was := m.state.Swap(gone)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.strike(m)
+	c.roll.remove(m)
+	if was != gone { // else it was counted out when it was let go
+		c.strike(m)
+	}
 }
 
 // Busy is to be called when the first byte of a request has come on a connection, by who
@@ -229,7 +230,7 @@ func (c *Crowd) Busy(conn net.Conn) {
 // no mutex.
 func (c *Crowd) Idle(conn net.Conn) {
 	m := c.find(conn)
-	if m != nil && !m.state.CompareAndSwap(busy, c.now()) && m.state.Load() == gone {
+	if m != nil && !m.state.CompareAndSwap(busy, c.turns.Add(1)) && m.state.Load() == gone {
 		_ = m.conn.Close()
 	}
 }
@@ -238,15 +239,5 @@ func (c *Crowd) find(conn net.Conn) *member {
 	if c == nil {
 		return nil
 	}
-	if _, plain := conn.(*net.TCPConn); !plain {
-		conn = bare(conn)
-	}
-	v, ok := c.members.Load(conn)
-	if !ok {
-		return nil
-	}
-	return v.(*member)
+	return c.roll.find(conn)
 }
-
-// now is the time as states have it.
-func (c *Crowd) now() int64 { return int64(time.Since(c.begun)) + firstState }

@@ -26,7 +26,12 @@ func conn(t *testing.T, ip string) (server net.Conn, client net.Conn) {
 func (c *Crowd) empty(t *testing.T) {
 	t.Helper()
 	known := 0
-	c.members.Range(func(any, any) bool { known++; return true })
+	c.roll.others.Range(func(any, any) bool { known++; return true })
+	for i := range c.roll.slots {
+		if c.roll.slots[i].Load() != nil {
+			known++
+		}
+	}
 	if len(c.all.members) != 0 || len(c.clients) != 0 || c.silent.len() != 0 || len(c.silent.all.byName) != 0 || known != 0 {
 		t.Errorf("still there: %d of all, %v, %d silent, %d known", len(c.all.members), c.clients, c.silent.len(), known)
 	}

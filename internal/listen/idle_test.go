@@ -285,7 +285,7 @@ func BenchmarkRequest(b *testing.B) {
 	var servers []net.Conn
 	for range 1000 {
 		server := &net.TCPConn{}
-		c.add(&member{conn: server})
+		c.add(&member{conn: server, tcp: server})
 		servers = append(servers, server)
 	}
 	b.ReportAllocs()

@@ -9,11 +9,12 @@ import (
 	"time"
 )
 
-// What a member's state is besides the time since which it waits for a request.
+// What a member's state is besides the turn at which it began to wait for a request, which
+// is above 0. A turn is no time, for reading the clock would cost each request more than
+// all the rest here.
 const (
-	busy       = 0  // a request is under way
-	gone       = -1 // it was let go, or has left
-	firstState = 1  // of the times
+	busy = 0  // a request is under way
+	gone = -1 // it was let go, or has left
 )
 
 // silentGrace is for how long a new connection may say nothing before it counts as idle:
@@ -22,19 +23,22 @@ const silentGrace = 2 * time.Second
 
 // member is a connection of a Crowd.
 type member struct {
-	conn   net.Conn // bare
+	conn   net.Conn     // bare
+	tcp    *net.TCPConn // the same; nil: another kind
+	came   time.Time
 	who    netip.Prefix
 	known  bool // who is somebody
 	spoken bool // has sent a byte of a request; of who serves the connection
 	state  atomic.Int64
 
-	place *place[*member] // until it has spoken; like at, guarded by Crowd.mu
-	at    [2]int          // in the rosters of both kinds
+	next  atomic.Pointer[member] // of its slot in the roll
+	place *place[*member]        // until it has spoken; like at, guarded by Crowd.mu
+	at    [2]int                 // in the rosters of both kinds
 }
 
-// letGo reports whether m still waits for a request since then, and is let go now.
+// letGo reports whether m still waits for a request since that turn, and is let go now.
 func (m *member) letGo(since int64) bool {
-	return since >= firstState && m.state.CompareAndSwap(since, gone)
+	return since > busy && m.state.CompareAndSwap(since, gone)
 }
 
 // The kinds of rosters.
@@ -48,10 +52,10 @@ type roster struct {
 	kind    int
 	members []*member
 	idle    []candidate // of the last look, the one that has waited for longest at the end
-	again   int64       // not before that is looked again
+	again   time.Time   // not before that is looked again
 }
 
-// candidate is a member that waited for a request, since then, when it was looked at.
+// candidate is a member that waited for a request, since that turn, when it was looked at.
 type candidate struct {
 	*member
 	since int64
@@ -75,16 +79,16 @@ func (r *roster) remove(m *member) {
 // put off by lookPause for each member, where none is noted: 33 ms for 65,536.
 const (
 	noted     = 64
-	lookPause = 500 // ns
+	lookPause = 500 * time.Nanosecond
 )
 
 // longestIdle lets go of the member that has waited for a request for longest, and returns
 // it; nil where none does.
-func (r *roster) longestIdle(now int64) *member {
-	if m := r.nextNoted(); m != nil || now < r.again {
+func (r *roster) longestIdle(now time.Time) *member {
+	if m := r.nextNoted(); m != nil || now.Before(r.again) {
 		return m
 	}
-	r.again = now + int64(len(r.members))*lookPause
+	r.again = now.Add(time.Duration(len(r.members)) * lookPause)
 	r.look(now)
 	return r.nextNoted()
 }
@@ -104,11 +108,11 @@ func (r *roster) nextNoted() *member {
 }
 
 // look notes who has waited for longest.
-func (r *roster) look(now int64) {
+func (r *roster) look(now time.Time) {
 	most := max(noted, len(r.members)/noted)
 	for _, m := range r.members {
 		since := m.state.Load()
-		if since < firstState || m.place.held() && now-since < int64(silentGrace) {
+		if since <= busy || m.place.held() && now.Sub(m.came) < silentGrace {
 			continue
 		}
 		if r.idle = append(r.idle, candidate{m, since}); len(r.idle) >= 2*most {
