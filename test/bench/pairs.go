@@ -51,18 +51,18 @@ func (o options) measurePairs(ctx context.Context, stdout io.Writer) (err error)
 // pairOnce starts both programs, for each start has its own luck with memory, fills them with
 // the same pages, and measures one after the other.
 func (o options) pairOnce(ctx context.Context, origin *originServer, turned bool, all []comparison) (err error) {
-	base, err := startEdge(o.base, origin.address)
-	if err != nil {
-		return err
+	programs, servers := [2]string{o.base, o.program}, [2]*process{}
+	for n := range programs {
+		if turned {
+			n = 1 - n
+		}
+		if servers[n], err = startEdge(programs[n], origin.address); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, servers[n].Close()) }()
 	}
-	defer func() { err = errors.Join(err, base.Close()) }()
-	edge, err := startEdge(o.program, origin.address)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, edge.Close()) }()
 	for i := range all {
-		p, err := o.alternate(ctx, base, edge, all[i].size, turned)
+		p, err := o.alternate(ctx, servers, all[i].size, turned)
 		if err != nil {
 			return err
 		}
@@ -73,14 +73,13 @@ func (o options) pairOnce(ctx context.Context, origin *originServer, turned bool
 
 // A pair is made of slices in turn, so that a busy second of the machine meets both programs.
 const (
-	slice  = 100 * time.Millisecond
-	settle = slice // for which each is asked before it is measured
+	slice  = 25 * time.Millisecond
+	settle = 4 * slice // for which each is asked before it is measured
 )
 
-// alternate measures both programs, each for roundTime.
-func (o options) alternate(ctx context.Context, base, edge *process, size int, turned bool) (p pair, err error) {
+// alternate measures base and program, each for roundTime.
+func (o options) alternate(ctx context.Context, servers [2]*process, size int, turned bool) (p pair, err error) {
 	var both [2]spent
-	servers := [2]*process{base, edge}
 	for i, server := range servers {
 		s, err := o.connect(ctx, server, size, hitMark)
 		if err != nil {
