@@ -66,7 +66,7 @@ func placeAttacks() []attack {
 			},
 		},
 		{
-			open: true, name: "60 clients that ask and reset, 16 connections", long: times(2500*time.Millisecond, 8*time.Second),
+			name: "60 clients that ask and reset, 16 connections", long: times(2500*time.Millisecond, 8*time.Second),
 			edge: settings{origin: sixteen},
 			play: func(w *wave) {
 				w.each(60, 2*time.Second, func(n int) {
@@ -82,7 +82,7 @@ func placeAttacks() []attack {
 			},
 		},
 		{
-			open: true, name: "3,000 rapid resets of HTTP/2", long: times(2500*time.Millisecond, 8*time.Second),
+			name: "3,000 rapid resets of HTTP/2", long: times(2500*time.Millisecond, 8*time.Second),
 			edge: settings{secure: true},
 			play: func(w *wave) {
 				h := &framing{w: w}
@@ -117,7 +117,7 @@ func placeAttacks() []attack {
 			},
 		},
 		{
-			open: true, name: "4 connections of HTTP/2 with 128 requests each that take long", long: times(2500*time.Millisecond, 8*time.Second),
+			name: "4 connections of HTTP/2 with 128 requests each that take long", long: times(2500*time.Millisecond, 8*time.Second),
 			edge: settings{secure: true},
 			play: func(w *wave) {
 				w.each(4, 500*time.Millisecond, func(n int) {

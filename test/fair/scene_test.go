@@ -140,12 +140,12 @@ func (s *scene) control() sample {
 // something else to do for a moment is too slow once, what the attack does comes again.
 const repetitions = 2
 
-// repeat measures again while the honest client is served too slowly; where times are not
-// compared, while it is not served.
+// repeat measures again while the honest client is not served as it must be; where times
+// are not compared, whatever they are.
 func (s *scene) repeat(r *row) {
 	s.again = true
 	for range repetitions {
-		if comparing && s.inTime(r) && !s.slow(r) || !comparing && r.during.served() {
+		if r.during.served() && (!comparing || s.inTime(r) && !s.slow(r)) {
 			return
 		}
 		if !comparing {
@@ -157,8 +157,9 @@ func (s *scene) repeat(r *row) {
 		if ratio(during, control) < ratio(r.during, r.control) {
 			r.control.hits, r.during.hits = control.hits, during.hits
 		}
-		if during.misses99() < r.during.misses99() && during.answered() >= r.during.answered() {
+		if during.served() && (!r.during.served() || during.misses99() < r.during.misses99()) {
 			r.control.misses, r.during.misses, r.during.noMisses = control.misses, during.misses, during.noMisses
+			r.during.noHits = during.noHits
 		}
 	}
 }
