@@ -55,7 +55,7 @@ func (d *door) open(e *edge) (err error) {
 	d.h2 = bridge.New(bridge.Options{
 		Put: func(c net.Conn) bool { return e.admitStream(d, c) }, Peer: e.peers.Of, Streams: maxStreams, HeaderBytes: int(limits.HeaderBytes),
 		HeaderTimeout: limits.HeaderTimeout, Idle: limits.Keepalive, WriteIdle: limits.WriteIdle,
-		State: e.multiplexedIs, Log: e.log,
+		State: e.multiplexedIs, Panics: e.panics, Log: e.log,
 	})
 	return nil
 }

@@ -25,6 +25,7 @@ import (
 	"edgeproxy/internal/listen"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/rescue"
 	"edgeproxy/internal/shadow"
 )
 
@@ -33,6 +34,7 @@ import (
 type edge struct {
 	config   *config.Config
 	log      *slog.Logger
+	panics   *rescue.Counter
 	started  time.Time
 	registry *prometheus.Registry
 	store    *cache.Store
@@ -68,7 +70,7 @@ type controlServer struct {
 
 // newEdge builds the rooms of c; nothing listens yet.
 func newEdge(c *config.Config, log *slog.Logger) (*edge, error) {
-	e := &edge{config: c, log: log, started: time.Now(), registry: prometheus.NewRegistry(), failed: make(chan error, 8)}
+	e := &edge{config: c, log: log, panics: rescue.NewCounter(log), started: time.Now(), registry: prometheus.NewRegistry(), failed: make(chan error, 8)}
 	if err := e.build(); err != nil {
 		e.stop(context.Background())
 		return nil, err
@@ -174,7 +176,7 @@ func (e *edge) listen() (err error) {
 	}
 	control, err := admin.New(admin.Options{
 		Address: e.config.Admin.Address, Hosts: e.config.Admin.Hosts, Token: token, Profiles: e.config.Admin.Pprof,
-		Registry: e.registry, Ready: e.readiness, Status: e.status, Purger: e.proxy, Log: e.log,
+		Registry: e.registry, Ready: e.readiness, Status: e.status, Purger: e.proxy, Panics: e.panics, Log: e.log,
 	})
 	if err != nil {
 		return fmt.Errorf("admin: %w", err)
@@ -183,7 +185,7 @@ func (e *edge) listen() (err error) {
 		return err
 	}
 	if address := e.config.Metrics.Address; address != "" {
-		server, err := admin.NewMetrics(admin.MetricsOptions{Registry: e.registry, Ready: e.readiness, Log: e.log})
+		server, err := admin.NewMetrics(admin.MetricsOptions{Registry: e.registry, Ready: e.readiness, Panics: e.panics, Log: e.log})
 		if err != nil {
 			return fmt.Errorf("metrics: %w", err)
 		}

@@ -177,7 +177,7 @@ func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 		Challenge:      e.challenge(),
 		TakesTrailers:  bridge.Inside,
 		CacheStatus:    c.CacheStatus.Send != config.SendNone, CacheStatusBrief: c.CacheStatus.Send == config.SendTrusted, CacheStatusTrusted: c.CacheStatus.Trusted,
-		AccessLog: e.access, Log: e.log, Metrics: proxy.NewMetrics(e.registry),
+		AccessLog: e.access, Panics: e.panics, Log: e.log, Metrics: proxy.NewMetrics(e.registry),
 	}
 	if e.peers != nil {
 		o.PeerOf = e.peers.Of

@@ -12,7 +12,7 @@ import (
 // buildOrigins returns the origins by their names, and what they get as Host where
 // that is neither the client's nor a matter of the server.
 func (e *edge) buildOrigins() (byName map[string]*origin.Origin, hostOf map[string]string, err error) {
-	e.dialer = dial.New(dial.Options{})
+	e.dialer = dial.New(dial.Options{Panics: e.panics})
 	metrics := origin.NewMetrics(e.registry)
 	byName, hostOf = map[string]*origin.Origin{}, map[string]string{}
 	for i := range e.config.Origins {
@@ -21,7 +21,7 @@ func (e *edge) buildOrigins() (byName map[string]*origin.Origin, hostOf map[stri
 		if err != nil {
 			return nil, nil, err
 		}
-		options.Metrics, options.Dial, options.DialFailed = metrics, e.dialer.Dial, e.dialer.Failed
+		options.Metrics, options.Panics, options.Dial, options.DialFailed = metrics, e.panics, e.dialer.Dial, e.dialer.Failed
 		options.OnChange = func(change origin.Change) { e.serverChanged(c.Name, change) }
 		o, err := origin.New(options)
 		if err != nil {

@@ -117,8 +117,8 @@ func serve(t *testing.T, s *Server) *rig {
 	return g
 }
 
-// answer is a response that was read.
-type answer struct {
+// reply is a response that was read.
+type reply struct {
 	status int
 	body   string
 	header http.Header
@@ -127,12 +127,12 @@ type answer struct {
 // do sends a request; header is a list of names and values, where Host is the
 // request's host. It may run in a goroutine of its own: a failure is reported,
 // and the answer is empty.
-func (g *rig) do(method, path, body string, header ...string) answer {
+func (g *rig) do(method, path, body string, header ...string) reply {
 	g.t.Helper()
 	r, err := http.NewRequest(method, "http://"+g.addr+path, strings.NewReader(body))
 	if err != nil {
 		g.t.Errorf("request: %v", err)
-		return answer{}
+		return reply{}
 	}
 	for i := 0; i < len(header); i += 2 {
 		if header[i] == "Host" {
@@ -144,19 +144,19 @@ func (g *rig) do(method, path, body string, header ...string) answer {
 	resp, err := g.client.Do(r)
 	if err != nil {
 		g.t.Errorf("%s %s: %v", method, path, err)
-		return answer{}
+		return reply{}
 	}
 	defer resp.Body.Close()
 	b, err := io.ReadAll(resp.Body)
 	if err != nil {
 		g.t.Errorf("%s %s: read body: %v", method, path, err)
-		return answer{}
+		return reply{}
 	}
-	return answer{resp.StatusCode, string(b), resp.Header}
+	return reply{resp.StatusCode, string(b), resp.Header}
 }
 
 // errorText returns the text of a JSON error, and fails if a is anything else.
-func (g *rig) errorText(a answer) string {
+func (g *rig) errorText(a reply) string {
 	g.t.Helper()
 	var e map[string]string
 	if err := json.Unmarshal([]byte(a.body), &e); err != nil || len(e) != 1 || e["error"] == "" {

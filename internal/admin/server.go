@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"edgeproxy/internal/rescue"
 )
 
 // Limits of a connection. writeTimeout leaves room for scrapeTimeout.
@@ -55,6 +57,8 @@ type Options struct {
 	Status func() any
 	// Purger forgets stored responses.
 	Purger Purger
+	// Panics notes those that end a request; nil notes none.
+	Panics *rescue.Counter
 	// Log gets what goes wrong in connections and scrapes, and each purge.
 	Log *slog.Logger
 }
@@ -64,6 +68,7 @@ type Options struct {
 type MetricsOptions struct {
 	Registry prometheus.Gatherer
 	Ready    func() (ready bool, reason string)
+	Panics   *rescue.Counter
 	Log      *slog.Logger
 }
 
@@ -94,7 +99,7 @@ func New(o Options) (*Server, error) {
 	if o.Profiles {
 		addProfiles(routes)
 	}
-	return newServer(g, newToken(o.Token), routes, o.Log), nil
+	return newServer(&site{guard: g, token: newToken(o.Token), panics: o.Panics, routes: routes}, o.Log), nil
 }
 
 // NewMetrics returns a server with /livez, /readyz and /metrics only. It
@@ -104,7 +109,7 @@ func NewMetrics(o MetricsOptions) (*Server, error) {
 	if err := missing(o.Registry, o.Ready, o.Log); err != nil {
 		return nil, fmt.Errorf("metrics server: %w", err)
 	}
-	return newServer(guard{anyHost: true}, token{}, commonRoutes(o.Registry, o.Ready, o.Log), o.Log), nil
+	return newServer(&site{guard: guard{anyHost: true}, panics: o.Panics, routes: commonRoutes(o.Registry, o.Ready, o.Log)}, o.Log), nil
 }
 
 func missing(registry prometheus.Gatherer, ready func() (bool, string), log *slog.Logger) error {
@@ -126,10 +131,10 @@ func commonRoutes(registry prometheus.Gatherer, ready func() (bool, string), log
 	}
 }
 
-func newServer(g guard, t token, routes map[string]route, log *slog.Logger) *Server {
-	routes["/"] = public("this list", indexHandler(routes))
+func newServer(s *site, log *slog.Logger) *Server {
+	s.routes["/"] = public("this list", indexHandler(s.routes))
 	return &Server{http: http.Server{
-		Handler:           &site{guard: g, token: t, routes: routes},
+		Handler:           s,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,

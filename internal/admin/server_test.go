@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"edgeproxy/internal/rescue"
 )
 
 func TestNewNamesWhatIsMissingOrWrong(t *testing.T) {
@@ -58,7 +60,7 @@ func TestCloseLetsARequestEnd(t *testing.T) {
 	o := options()
 	h := hold(&o)
 	g := serve(t, mustNew(t, o))
-	got := make(chan answer, 1)
+	got := make(chan reply, 1)
 	go func() { got <- g.do("GET", "/status", "") }()
 	<-h.entered
 	closed := make(chan error, 1)
@@ -225,20 +227,20 @@ func TestScrapeThatHangsIsAnsweredInTime(t *testing.T) {
 	})
 }
 
-func TestConnectionErrorsGoToTheLog(t *testing.T) {
+func TestPanicIsAnAnswerAndGoesToTheLog(t *testing.T) {
 	var log record
 	o := options()
 	o.Status = func() any { panic("status broke") }
 	o.Log = slog.New(slog.NewTextHandler(&log, nil))
+	o.Panics = rescue.NewCounter(o.Log)
 	g := serve(t, mustNew(t, o))
-	if resp, err := g.client.Get("http://" + g.addr + "/status"); err == nil {
-		_ = resp.Body.Close()
-		t.Errorf("panic: got status %d, want the connection cut", resp.StatusCode)
+	if a := g.do("GET", "/status", ""); a.status != http.StatusInternalServerError || strings.Contains(g.errorText(a), "broke") {
+		t.Errorf("panic: got %d %q, want 500 and nothing of the inside", a.status, a.body)
 	}
 	if got := g.do("GET", "/livez", "").status; got != http.StatusOK {
 		t.Errorf("after a panic: got %d, want 200", got)
 	}
-	if got := log.String(); !strings.Contains(got, "status broke") || !strings.Contains(got, "level=WARN") {
+	if got := log.String(); !strings.Contains(got, "status broke") || o.Panics.Count() != 1 {
 		t.Errorf("log: got %q, want the panic", got)
 	}
 }

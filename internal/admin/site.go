@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"edgeproxy/internal/rescue"
 )
 
 // route is one path of the site.
@@ -33,10 +35,13 @@ func public(about string, h http.Handler) route {
 type site struct {
 	guard  guard
 	token  token
+	panics *rescue.Counter
 	routes map[string]route
 }
 
-func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *site) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	w := &answer{ResponseWriter: out}
+	defer s.rescue(w)
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if why := s.guard.refusal(r); why != "" {
@@ -60,6 +65,41 @@ func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	to.handler.ServeHTTP(w, r)
 }
+
+// rescue makes a panic a 500, or the end of the connection where an answer has begun.
+func (s *site) rescue(w *answer) {
+	v := recover()
+	switch {
+	case v == nil:
+	case v == http.ErrAbortHandler: //nolint:errorlint // net/http compares it so
+		panic(v)
+	case w.begun:
+		s.panics.Note(v)
+		panic(http.ErrAbortHandler)
+	default:
+		s.panics.Note(v)
+		writeError(w, http.StatusInternalServerError, "a fault of ours; the log has more")
+	}
+}
+
+// answer is a ResponseWriter that knows whether it has begun.
+type answer struct {
+	http.ResponseWriter
+	begun bool
+}
+
+func (a *answer) WriteHeader(status int) {
+	a.begun = true
+	a.ResponseWriter.WriteHeader(status)
+}
+
+func (a *answer) Write(b []byte) (int, error) {
+	a.begun = true
+	return a.ResponseWriter.Write(b)
+}
+
+// Unwrap is for http.ResponseController.
+func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // indexHandler lists the routes, itself included once it is one of them.
 func indexHandler(routes map[string]route) http.Handler {

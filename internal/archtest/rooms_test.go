@@ -32,7 +32,7 @@ func rooms() map[string]room {
 				"config", "internal/accesslog", "internal/acme", "internal/admin", "internal/admission", "internal/balance", "internal/bloom", "internal/bridge", "internal/certs",
 				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cachekey", "internal/client", "internal/demo",
 				"internal/dial", "internal/field", "internal/flight", "internal/lines", "internal/listen", "internal/model", "internal/origin", "internal/pace", "internal/page", "internal/proxy", "internal/purge",
-				"internal/rate", "internal/reason", "internal/rfc9111", "internal/shadow", "internal/simulate",
+				"internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/shadow", "internal/simulate",
 				"internal/statefile", "internal/trace", "internal/wire",
 			},
 			third: []string{"github.com/spf13/cobra", humanize, fasthttp, prometheus},
@@ -44,7 +44,7 @@ func rooms() map[string]room {
 		"internal/acme": {
 			third: []string{"github.com/caddyserver/certmagic", "github.com/mholt/acmez/v3", "go.uber.org/zap"},
 		},
-		"internal/admin": {third: []string{prometheus}},
+		"internal/admin": {ours: []string{"internal/rescue"}, third: []string{prometheus}},
 		"internal/admission": {
 			ours: []string{"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/reason", "internal/statefile"},
 		},
@@ -54,7 +54,7 @@ func rooms() map[string]room {
 		"internal/bloom":          {},
 		"internal/bloom/counting": {ours: []string{"internal/bloom"}},
 		"internal/bloom/sliding":  {ours: []string{"internal/bloom"}},
-		"internal/bridge":         {},
+		"internal/bridge":         {ours: []string{"internal/rescue"}},
 		"internal/certs":          {},
 		"internal/client":         {},
 		"internal/cache": {
@@ -63,7 +63,7 @@ func rooms() map[string]room {
 		},
 		"internal/cachekey": {ours: []string{"internal/field"}},
 		"internal/demo":     {third: []string{humanize, fasthttp}},
-		"internal/dial":     {},
+		"internal/dial":     {ours: []string{"internal/rescue"}},
 		"internal/edgetest": {testOnly: true},
 		"internal/testkit":  {testOnly: true},
 		"internal/field":    {},
@@ -81,23 +81,24 @@ func rooms() map[string]room {
 			},
 		},
 		"internal/origin": {
-			ours:  []string{"internal/balance", "internal/client", "internal/field", "internal/reason"},
+			ours:  []string{"internal/balance", "internal/client", "internal/field", "internal/reason", "internal/rescue"},
 			third: []string{prometheus},
 		},
 		"internal/pace":     {},
 		"internal/page":     {},
-		"internal/presence": {third: []string{"golang.org/x/sys"}},
+		"internal/presence": {ours: []string{"internal/rescue"}, third: []string{"golang.org/x/sys"}},
 		"internal/purge":    {ours: []string{"internal/field"}},
 		"internal/proxy": {
 			ours: []string{
 				"internal/accesslog", "internal/admission", "internal/alike", "internal/cache", "internal/cachekey", "internal/client", "internal/field",
-				"internal/flight", "internal/forwarded", "internal/origin", "internal/pace", "internal/presence", "internal/purge", "internal/rate", "internal/reason", "internal/rfc9111", "internal/shadow",
+				"internal/flight", "internal/forwarded", "internal/origin", "internal/pace", "internal/presence", "internal/purge", "internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/shadow",
 				"internal/wire",
 			},
 			third: []string{prometheus, fasthttp},
 		},
 		"internal/rate":   {},
 		"internal/reason": {},
+		"internal/rescue": {},
 		"internal/rfc9111": {
 			ours:  []string{"internal/field", "internal/reason"},
 			third: []string{"github.com/dunglas/httpsfv"},

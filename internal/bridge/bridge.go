@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"net/netip"
 	"time"
+
+	"edgeproxy/internal/rescue"
 )
 
 // Options say how the HTTP/2 side behaves. All limits are above 0.
@@ -31,7 +33,9 @@ type Options struct {
 	WriteIdle time.Duration
 	// State is told of connections as they come and go; nil is not.
 	State func(net.Conn, http.ConnState)
-	Log   *slog.Logger
+	// Panics notes those that end a request; nil notes none.
+	Panics *rescue.Counter
+	Log    *slog.Logger
 }
 
 // New returns a server for connections whose clients have chosen HTTP/2 in their
@@ -40,7 +44,7 @@ func New(o Options) *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP2(true)
 	return &http.Server{
-		Handler:           &handler{put: o.Put, writeIdle: o.WriteIdle},
+		Handler:           &handler{put: o.Put, writeIdle: o.WriteIdle, panics: o.Panics},
 		Protocols:         protocols,
 		ReadHeaderTimeout: o.HeaderTimeout, IdleTimeout: o.Idle, MaxHeaderBytes: o.HeaderBytes,
 		HTTP2: &http.HTTP2Config{
@@ -65,6 +69,7 @@ type clientKey struct{}
 type handler struct {
 	put       func(net.Conn) bool
 	writeIdle time.Duration
+	panics    *rescue.Counter
 }
 
 // answerBuffer holds the head of an answer, and what is read of its body at once.
@@ -73,6 +78,7 @@ const answerBuffer = 32 << 10
 // ServeHTTP implements http.Handler. It panics with http.ErrAbortHandler, which resets
 // the stream, where the answer has broken off.
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer h.reset()
 	head := headOf(r)
 	c := dial(r.Context(), h.put, r.Context().Value(clientKey{}).(*client), r.TLS)
 	if c == nil {
@@ -83,17 +89,37 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() { _ = c.Close() }()
 	stop := context.AfterFunc(r.Context(), func() { _ = c.Close() })
 	defer stop()
-	go func() { // ends with the connection at the latest
-		if send(c, head, r) != nil {
-			_ = c.Close()
-		}
-	}()
+	go h.forward(c, head, r) // ends with the connection at the latest
 	in := bufio.NewReaderSize(c, answerBuffer)
 	res, err := h.final(w, in, r)
 	if err != nil {
 		panic(http.ErrAbortHandler)
 	}
 	h.deliver(w, in, res)
+}
+
+// reset makes of a panic what resets the stream, and notes it.
+func (h *handler) reset() {
+	v := recover()
+	if v == nil {
+		return
+	}
+	if v != http.ErrAbortHandler { //nolint:errorlint // net/http compares it so
+		h.panics.Note(v)
+	}
+	panic(http.ErrAbortHandler)
+}
+
+// forward sends the request to the server's end. What breaks off there is the end of the
+// connection, also a panic, which nobody else would recover.
+func (h *handler) forward(c net.Conn, head []byte, r *http.Request) {
+	err := errors.New("bridge: broken off")
+	defer func() {
+		if err != nil {
+			_ = c.Close()
+		}
+	}()
+	h.panics.Quietly(func() { err = send(c, head, r) })
 }
 
 // final passes interim responses on and returns the answer.

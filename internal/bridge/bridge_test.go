@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"edgeproxy/internal/rescue"
 	"edgeproxy/internal/testkit"
 )
 
@@ -185,5 +187,35 @@ func TestAClientThatTakesNothingLosesItsStream(t *testing.T) {
 			t.Errorf("%d bytes: came whole, want the stream to be reset", size)
 		}
 		_ = res.Body.Close()
+	}
+}
+
+// panicking panics when it is read.
+type panicking struct{}
+
+func (panicking) Read([]byte) (int, error) { panic("trap") }
+func (panicking) Close() error             { return nil }
+
+// A panic was logged at level debug, and one while the body of a request was forwarded ended
+// the process.
+func TestPanicResetsOneStreamAndIsCounted(t *testing.T) {
+	ask := func(h *handler, body io.ReadCloser) (v any) {
+		defer func() { v = recover() }()
+		r := httptest.NewRequest(http.MethodPost, "/", body)
+		r.ContentLength = 5
+		h.ServeHTTP(httptest.NewRecorder(), r.WithContext(context.WithValue(t.Context(), clientKey{}, &client{})))
+		return nil
+	}
+	h := &handler{panics: rescue.NewCounter(slog.New(slog.DiscardHandler)), writeIdle: time.Minute}
+	h.put = func(net.Conn) bool { panic("trap") }
+	if v := ask(h, http.NoBody); v != http.ErrAbortHandler || h.panics.Count() != 1 {
+		t.Errorf("got %v and %d counted, want the stream reset and one", v, h.panics.Count())
+	}
+	h.put = func(c net.Conn) bool {
+		go func() { _, _ = io.Copy(io.Discard, c); _ = c.Close() }()
+		return true
+	}
+	if v := ask(h, panicking{}); v != http.ErrAbortHandler || h.panics.Count() != 2 {
+		t.Errorf("got %v and %d counted, want the stream reset and two", v, h.panics.Count())
 	}
 }

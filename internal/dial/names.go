@@ -112,7 +112,7 @@ func (n *names) askLocked(host string, e *name, now time.Time) *lookup {
 func (n *names) run(host string, e *name, l *lookup) {
 	ctx, cancel := context.WithTimeout(n.ctx, n.options.LookupTimeout)
 	defer cancel()
-	addrs, err := n.options.Lookup(ctx, host)
+	addrs, err := n.ask(ctx, host)
 	if err == nil && len(addrs) == 0 {
 		err = errors.New("lookup " + host + ": no address")
 	}
@@ -124,6 +124,12 @@ func (n *names) run(host string, e *name, l *lookup) {
 	l.err = err
 	e.lookup, e.failed = nil, err != nil
 	close(l.done)
+}
+
+// ask asks the resolver.
+func (n *names) ask(ctx context.Context, host string) (addrs []netip.Addr, err error) {
+	defer n.options.Panics.Into(&err)
+	return n.options.Lookup(ctx, host)
 }
 
 // answered notes that a dial to address succeeded.

@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/netip"
 	"time"
+
+	"edgeproxy/internal/rescue"
 )
 
 // Options configure a Dialer. Zero values mean the defaults.
@@ -17,6 +19,9 @@ type Options struct {
 	// Connect makes a connection to one address. It must return when its context
 	// ends. The default is a net.Dialer.
 	Connect func(ctx context.Context, network, address string) (net.Conn, error)
+
+	// Panics notes those of Lookup and Connect, which then have failed; nil notes none.
+	Panics *rescue.Counter
 
 	// Fresh is how long an answer is used without asking again: the resolver does
 	// not say how long it may be. For as long again it is used while a lookup runs

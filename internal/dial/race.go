@@ -23,8 +23,10 @@ func (d *Dialer) race(ctx context.Context, network string, addrs []netip.Addr, p
 	results := make(chan attempt, len(addrs)) // room for all: none waits
 	begin := func(i int) {
 		go func() {
-			c, err := d.options.Connect(limited, network, netip.AddrPortFrom(addrs[i], port).String())
-			results <- attempt{i, c, err}
+			a := attempt{index: i}
+			defer func() { results <- a }()
+			defer d.options.Panics.Into(&a.err)
+			a.c, a.err = d.options.Connect(limited, network, netip.AddrPortFrom(addrs[i], port).String())
 		}()
 	}
 	delay := time.NewTimer(d.options.AttemptDelay)

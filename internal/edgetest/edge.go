@@ -22,6 +22,7 @@ import (
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rate"
+	"edgeproxy/internal/rescue"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -133,7 +134,7 @@ type FieldRules struct {
 	Set    map[string]string
 }
 
-// Edge is a running edge. Its fields are for reading.
+// Edge is a running edge. Its fields are for reading, but for tests that break it.
 type Edge struct {
 	Address  string // of the listener
 	Proxy    *proxy.Proxy
@@ -167,6 +168,7 @@ func Start(tb testing.TB, o Options) *Edge {
 	must(tb, err)
 	o.Origin.ClientShare = o.ClientShare
 	o.Origin.Metrics = origin.NewMetrics(e.Registry)
+	o.Origin.Panics = rescue.NewCounter(slog.New(slog.NewTextHandler(o.Log, nil)))
 	e.origin, err = origin.New(o.Origin)
 	must(tb, err)
 	rules, err := cachekey.New(o.Key)
@@ -199,7 +201,8 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rul
 		ReceiveRate: o.ReceiveRate, RequestBuffer: max(o.RequestBuffer, 0),
 		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom, AnswersFlushed: true, PeerOf: o.PeerOf, Challenge: o.Challenge,
 		CacheStatus: true, CacheStatusBrief: o.CacheStatusTrusted != nil, CacheStatusTrusted: o.CacheStatusTrusted,
-		Log: slog.New(slog.NewTextHandler(o.Log, nil)), Metrics: proxy.NewMetrics(e.Registry),
+		Panics: o.Origin.Panics,
+		Log:    slog.New(slog.NewTextHandler(o.Log, nil)), Metrics: proxy.NewMetrics(e.Registry),
 	}
 }
 

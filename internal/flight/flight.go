@@ -53,6 +53,7 @@ type Flight[K comparable, H any] struct {
 	lasting  bool          // goes on to its end though nobody reads; see Reader.Leave
 	whole    bool          // the body is kept whole and may be stored
 	purged   bool
+	fetched  bool // Go has begun its fetch, or nobody will
 }
 
 // Context ends when nobody wants the flight any more, or the table closes. The

@@ -1,8 +1,6 @@
 package flight
 
-import (
-	"sync/atomic"
-)
+import "sync/atomic"
 
 // maxRead is the most one Next returns, so that a reader's progress is seen in
 // steps of that size.

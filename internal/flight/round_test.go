@@ -171,3 +171,50 @@ func TestALeaderKeepsToItsOwn(t *testing.T) {
 		l.Close()
 	})
 }
+
+// A leader that panics before its fetch leaves nobody waiting; one that panics behind that
+// waits for the header, for which its request may be looked at.
+func TestAbandonedFlightKeepsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := NewTable[string, string](NewBudget(1<<20), 1<<20, nil)
+		leader, _ := table.Join("k", "k", Admission{})
+		follower, _ := table.Follow("k", false)
+		leader.Abandon()
+		if _, o, err := follower.Wait(Patience{}, nil); o != Failed || !errors.Is(err, ErrAbandoned) {
+			t.Errorf("follower of a flight without a fetch: got %v, %v, want it failed", o, err)
+		}
+		_ = follower.Close()
+		leader.Abandon()
+
+		leader, _ = table.Join("k", "k", Admission{})
+		header := make(chan struct{})
+		table.Go(leader, func(f *Flight[string, string]) {
+			<-header
+			f.Judge()
+			f.Publish("h", true, true)
+			f.Finish(nil)
+		}, nil)
+		follower, _ = table.Follow("k", false)
+		left := make(chan struct{})
+		go func() {
+			leader.Abandon()
+			close(left)
+		}()
+		synctest.Wait()
+		select {
+		case <-left:
+			t.Error("the leader has left, and its request may be looked at")
+		default:
+		}
+		close(header)
+		<-left
+		if h, o, err := follower.Wait(Patience{}, nil); h != "h" || o != Shared {
+			t.Errorf("follower: got %q, %v, %v, want the header", h, o, err)
+		}
+		_ = follower.Close()
+		table.Close()
+		if table.Len() != 0 {
+			t.Errorf("got %d flights, want none", table.Len())
+		}
+	})
+}

@@ -155,6 +155,7 @@ func (t *Table[K, H]) Go(r *Reader[K, H], fetch func(*Flight[K, H]), recovered f
 		f.Finish(ErrClosed)
 		return false
 	}
+	f.fetched = true
 	t.fetch.Add(1)
 	t.mu.Unlock()
 	go func() {

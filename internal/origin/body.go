@@ -117,12 +117,12 @@ func (b *Body) end(cause error) error {
 		b.origin.pool.put(b.c, b.keep)
 		return err
 	}
+	defer b.origin.pool.free(b.c.server, b.c.client)
 	if b.err == io.EOF { //nolint:errorlint // as above
 		b.c.retire()
 	} else {
 		b.c.close()
 	}
-	b.origin.pool.free(b.c.server, b.c.client)
 	return err
 }
 

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"edgeproxy/internal/rescue"
 )
 
 // Kind says what went wrong, as far as a proxy has to answer differently.
@@ -30,6 +32,8 @@ const (
 	// framing, or its body failed, ended early or was longer than announced. The
 	// origin is not at fault.
 	BadRequest
+	// Fault: something panicked here. The cause is a *rescue.Error, and is noted.
+	Fault
 )
 
 // String returns the kind as one word.
@@ -49,6 +53,8 @@ func (k Kind) String() string {
 		return "canceled"
 	case BadRequest:
 		return "bad-request"
+	case Fault:
+		return "fault"
 	}
 	return "unknown"
 }
@@ -106,6 +112,12 @@ func local(err error) bool {
 		Local() bool
 	}](err)
 	return ok && l.Local()
+}
+
+// faulty reports whether err is a panic of ours.
+func faulty(err error) bool {
+	_, ok := errors.AsType[*rescue.Error](err)
+	return ok
 }
 
 // malformedError says what in a response is not understood.

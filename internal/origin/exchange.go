@@ -42,7 +42,11 @@ func (x *exchange) run() (head, framing, *Error) {
 	}
 	x.keep = x.keep && sendErr == nil
 	if broken, ok := errors.AsType[*bodyError](sendErr); ok {
-		return head{}, framing{}, x.origin.fail(BadRequest, "send the request", broken)
+		kind := BadRequest
+		if faulty(broken) {
+			kind = Fault
+		}
+		return head{}, framing{}, x.origin.fail(kind, "send the request", broken)
 	}
 	if err == nil {
 		return h, f, nil
@@ -60,7 +64,7 @@ func (x *exchange) send() error {
 	limit := x.origin.options.FirstByteTimeout
 	if x.r.Body != nil {
 		x.wait = &headWait{c: x.c, limit: limit}
-		x.upload = startUpload(x.c, x.r, x.wait)
+		x.upload = startUpload(x.c, x.r, x.wait, x.origin.options.Panics)
 		return nil
 	}
 	if err := x.c.nc.SetDeadline(x.begun.Add(limit)); err != nil {

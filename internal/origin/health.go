@@ -86,15 +86,16 @@ func (k *checks) watch(ctx context.Context, s *server) {
 		if ctx.Err() != nil {
 			return
 		}
-		if local(failure) {
-			continue // nobody was asked
+		if local(failure) || faulty(failure) {
+			continue // it is no fault of the server
 		}
 		k.origin.tell(k.origin.pool.checked(s, failure))
 	}
 }
 
 // check asks once, and returns what is wrong. The body is of no interest.
-func (k *checks) check(ctx context.Context, s *server) error {
+func (k *checks) check(ctx context.Context, s *server) (err error) {
+	defer k.origin.options.Panics.Into(&err)
 	h := &k.origin.options.Health
 	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
 	defer cancel()

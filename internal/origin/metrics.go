@@ -39,7 +39,7 @@ func outcomeOf(status int) outcome {
 }
 
 // failure returns the outcome that a failed request counts as. Overload never
-// reached the origin, and neither Canceled nor BadRequest is its doing: these
+// reached the origin, and Canceled, BadRequest and Fault are not its doing: these
 // count as nothing.
 func (k Kind) failure() (outcome, bool) {
 	switch k {
@@ -49,7 +49,7 @@ func (k Kind) failure() (outcome, bool) {
 		return outcomeTimeout, true
 	case Cut, Malformed:
 		return outcomeCut, true
-	case Overload, Canceled, BadRequest:
+	case Overload, Canceled, BadRequest, Fault:
 	}
 	return 0, false
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/balance"
+	"edgeproxy/internal/rescue"
 )
 
 // Server is one server of an origin.
@@ -45,6 +46,8 @@ type Options struct {
 	// Health is how servers are asked whether they are well. Without a Path they
 	// are not.
 	Health Health
+	// Panics notes those that end a request or a check; nil notes none.
+	Panics *rescue.Counter
 	// OnChange is told when a server is taken out or brought back. It is called
 	// from several goroutines, and must not wait; nil is nobody.
 	OnChange func(Change)

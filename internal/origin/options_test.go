@@ -49,10 +49,10 @@ func TestErrorSaysWhatAndWhere(t *testing.T) {
 	f(&Error{Malformed, "app", "x", malformed("y")}, "origin app: x: y", false, false)
 
 	seen := map[string]bool{}
-	for k := range BadRequest + 2 {
+	for k := range Fault + 2 {
 		seen[k.String()] = true
 	}
-	if want := int(BadRequest) + 1; len(seen) != want || !seen["unknown"] {
+	if want := int(Fault) + 1; len(seen) != want || !seen["unknown"] {
 		t.Errorf("got words %v, want %d of which one is unknown", seen, want)
 	}
 }

@@ -39,6 +39,15 @@ type Response struct {
 	RequestTime, ResponseTime time.Time
 }
 
+// Abandon closes what the caller owns of the response, for who does not know how far it
+// has come, as after a panic.
+func (r *Response) Abandon() {
+	_ = r.Body.Close()
+	if r.Upgraded != nil {
+		_ = r.Upgraded.Close()
+	}
+}
+
 // New returns an Origin, or everything that is wrong with the options. It makes
 // no connection yet, but for health checks. The Origin must be closed.
 func New(options Options) (*Origin, error) {

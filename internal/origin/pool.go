@@ -11,6 +11,7 @@ import (
 
 	"edgeproxy/internal/balance"
 	"edgeproxy/internal/client"
+	"edgeproxy/internal/rescue"
 )
 
 // pool hands out slots: each allows one connection to a server to exist. A slot is
@@ -23,6 +24,7 @@ type pool struct {
 	queueLimit int
 	wait       time.Duration
 	metrics    *originMetrics
+	panics     *rescue.Counter
 	seed       maphash.Seed // of targets
 
 	mu       sync.Mutex
@@ -39,7 +41,7 @@ type pool struct {
 }
 
 func newPool(o *Options, m *originMetrics) *pool {
-	p := &pool{name: o.Name, queueLimit: o.QueueRequests, wait: o.QueueWait, metrics: m, seed: maphash.MakeSeed(), loads: make([]balance.Load, len(o.Servers)), shares: client.NewShares(client.Part(o.ClientShare))}
+	p := &pool{name: o.Name, queueLimit: o.QueueRequests, wait: o.QueueWait, metrics: m, panics: o.Panics, seed: maphash.MakeSeed(), loads: make([]balance.Load, len(o.Servers)), shares: client.NewShares(client.Part(o.ClientShare))}
 	var weights []int
 	for i, s := range o.Servers {
 		p.servers = append(p.servers, &server{Server: s, index: i, limit: o.MaxConnections})
@@ -161,8 +163,8 @@ func (p *pool) usable(s slot) slot {
 // the given time; not at all if that is 0 or below. Its client holds one less.
 func (p *pool) put(c *conn, keep time.Duration) {
 	if keep <= 0 || c.rest() != nil {
+		defer p.free(c.server, c.client)
 		c.retire()
-		p.free(c.server, c.client)
 		return
 	}
 	c.expires = time.Now().Add(keep)

@@ -7,7 +7,7 @@ import "time"
 func (p *pool) wakeLocked(at time.Time, in time.Duration) {
 	switch {
 	case p.timer == nil:
-		p.timer = time.AfterFunc(in, p.sweep)
+		p.timer = time.AfterFunc(in, func() { p.panics.Quietly(p.sweep) })
 	case p.wakes.IsZero() || at.Before(p.wakes):
 		p.timer.Reset(in)
 	default:

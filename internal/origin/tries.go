@@ -29,7 +29,7 @@ func (t tried) theirs() bool {
 		return false
 	}
 	switch t.failure.Kind {
-	case Canceled, BadRequest, Overload:
+	case Canceled, BadRequest, Overload, Fault:
 		return false
 	case Connect, Timeout, Cut, Malformed:
 	}
@@ -87,17 +87,24 @@ func (o *Origin) tell(c Change, changed bool) {
 	}
 }
 
-// try makes one try, on a fresh connection if the slot has none. After a failure
-// no connection is left.
-func (o *Origin) try(ctx context.Context, s slot, r *Request) tried {
+// try makes one try, on a fresh connection if the slot has none. After a failure, which
+// a panic is too, no connection is left.
+func (o *Origin) try(ctx context.Context, s slot, r *Request) (t tried) {
 	c := s.c
+	var x *exchange
+	defer func() {
+		if v := recover(); v != nil {
+			t = tried{failure: o.fail(Fault, "send the request", o.options.Panics.Note(v))}
+			o.drop(c, x)
+		}
+	}()
 	if c == nil {
 		var failure *Error
 		if c, failure = o.connect(ctx, s.server); failure != nil {
 			return tried{failure: failure, again: failure.Kind == Connect && !failure.Timeout() && !untrusted(failure)}
 		}
 	}
-	x := &exchange{origin: o, c: c, r: r}
+	x = &exchange{origin: o, c: c, r: r}
 	release := context.AfterFunc(ctx, c.close)
 	h, f, failure := x.run()
 	if !release() {
@@ -128,6 +135,16 @@ func (o *Origin) try(ctx context.Context, s slot, r *Request) tried {
 	}}
 }
 
+// drop ends what a panic has left of a try.
+func (o *Origin) drop(c *conn, x *exchange) {
+	if c != nil {
+		o.options.Panics.Quietly(c.close)
+	}
+	if x != nil && x.upload != nil {
+		o.options.Panics.Quietly(func() { _ = x.upload.stop() })
+	}
+}
+
 // connect makes a connection, with TLS where it is wanted.
 func (o *Origin) connect(ctx context.Context, s *server) (*conn, *Error) {
 	limited, cancel := context.WithTimeout(ctx, o.options.ConnectTimeout)
@@ -139,6 +156,8 @@ func (o *Origin) connect(ctx context.Context, s *server) (*conn, *Error) {
 		return c, nil
 	case ctx.Err() != nil:
 		return nil, o.fail(Canceled, "connect", context.Cause(ctx))
+	case faulty(err):
+		return nil, o.fail(Fault, "connect", err)
 	case local(err):
 		o.metrics.short()
 		return nil, o.fail(Overload, "connect", err)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/rescue"
 )
 
 // errStopped is the end of an upload that was not wanted any more.
@@ -20,6 +21,8 @@ type upload struct {
 	wait *headWait
 	buf  []byte
 
+	panics *rescue.Counter
+
 	trailers field.List // to be sent behind the last chunk
 
 	mu      sync.Mutex
@@ -30,8 +33,8 @@ type upload struct {
 	err  error // to be read after done: nil means that all was sent
 }
 
-func startUpload(c *conn, r *Request, wait *headWait) *upload {
-	u := &upload{c: c, r: r, wait: wait, reading: true, done: make(chan struct{})}
+func startUpload(c *conn, r *Request, wait *headWait, panics *rescue.Counter) *upload {
+	u := &upload{c: c, r: r, wait: wait, panics: panics, reading: true, done: make(chan struct{})}
 	go u.run()
 	return u
 }
@@ -54,7 +57,7 @@ func (u *upload) stop() error {
 
 func (u *upload) run() {
 	defer close(u.done)
-	err := u.send()
+	err := u.trySend()
 	u.bodyDone()
 	u.mu.Lock()
 	stopped := u.stopped
@@ -64,10 +67,20 @@ func (u *upload) run() {
 	case stopped:
 		err = errStopped // what else happened is a consequence
 	case broken:
-		u.c.close() // the origin must not take what it got for the whole; the head is not awaited
+		u.panics.Quietly(u.c.close) // the origin must not take what it got for the whole; the head is not awaited
 	}
 	u.err = err
 	u.wait.sent() // also after a failed write: the origin may have answered before it closed
+}
+
+// trySend is send. Nobody else could recover here: a panic would end the whole process.
+func (u *upload) trySend() (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &bodyError{u.panics.Note(v)}
+		}
+	}()
+	return u.send()
 }
 
 func (u *upload) send() error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"edgeproxy/internal/field"
+
+	"edgeproxy/internal/rescue"
 )
 
 func post(body io.Reader, length int64) *Request {
@@ -167,12 +170,22 @@ func TestBodyThatIsNotAsAnnounced(t *testing.T) {
 	f("broken, chunked", io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(broken)), -1, broken)
 	f("a wrapped end is no end", io.MultiReader(strings.NewReader("abc"), iotest.ErrReader(&bodyError{io.EOF})), -1, nil)
 	f("idling", idling{}, 4, io.ErrNoProgress)
-	f("panicking", panicking{}, 4, nil)
 }
 
 type idling struct{}
 
 func (idling) Read([]byte) (int, error) { return 0, nil }
+
+// A panic is no fault of whoever sent the request. It is noted, and ends the one.
+func TestPanicOfABodyIsAFaultOfOurs(t *testing.T) {
+	panics := rescue.NewCounter(slog.New(slog.DiscardHandler))
+	o := start(t, Options{Panics: panics}, func(_ int, p *peer) { p.untilClosed() })
+	_, err := o.RoundTrip(t.Context(), post(panicking{}, 4))
+	wantKind(t, err, Fault)
+	if openCount(o) != 0 || panics.Count() != 1 {
+		t.Errorf("got %d slots in use and %d panics, want none and one", openCount(o), panics.Count())
+	}
+}
 
 type panicking struct{}
 

@@ -3,7 +3,6 @@ package origin
 import (
 	"fmt"
 	"io"
-	"runtime/debug"
 	"strconv"
 
 	"edgeproxy/internal/field"
@@ -114,12 +113,6 @@ func (u *upload) takeTrailers() error {
 // read reads the body into p, which is not empty: at least a byte unless it is
 // the last read. The error is a bodyError or errStopped.
 func (u *upload) read(p []byte) (n int, last bool, err error) {
-	defer func() {
-		// Here nobody else could recover: a panic would end the whole process.
-		if v := recover(); v != nil {
-			n, last, err = 0, false, &bodyError{fmt.Errorf("panic: %v\n%s", v, debug.Stack())}
-		}
-	}()
 	for range maxEmptyReads {
 		if u.isStopped() {
 			return 0, false, errStopped

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"edgeproxy/internal/rescue"
 )
 
 const (
@@ -19,7 +21,8 @@ const (
 
 // Watch watches clients that wait. It is safe for concurrent use. It must be closed.
 type Watch struct {
-	gone atomic.Int64
+	panics *rescue.Counter
+	gone   atomic.Int64
 
 	mu          sync.Mutex
 	first, last *Client // in the order in which they came
@@ -34,8 +37,9 @@ type Watch struct {
 	poll     poll
 }
 
-// New returns a Watch of nobody.
-func New() *Watch { return &Watch{} }
+// New returns a Watch of nobody. Panics notes those of what ends with a client; nil notes
+// none.
+func New(panics *rescue.Counter) *Watch { return &Watch{panics: panics} }
 
 // Gone returns how many clients were seen to leave.
 func (w *Watch) Gone() int64 { return w.gone.Load() }
@@ -45,7 +49,7 @@ func (w *Watch) Gone() int64 { return w.gone.Load() }
 func (w *Watch) Attend(conn net.Conn) *Client {
 	g := &Client{watch: w}
 	if within, ok := conn.(insider); ok {
-		g.stop = within.OnLeave(g.leave)
+		g.stop = within.OnLeave(func() { w.panics.Quietly(g.leave) })
 		return g
 	}
 	if g.conn = socketOf(conn); g.conn != nil && canPoll {
@@ -145,7 +149,7 @@ func (w *Watch) sweep() {
 		ours := w.removeLocked(g)
 		w.mu.Unlock()
 		if ours {
-			g.leave()
+			w.panics.Quietly(g.leave)
 		}
 	}
 	clear(w.asked)

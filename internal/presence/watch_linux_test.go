@@ -40,7 +40,7 @@ func socket(t *testing.T) (client, server *net.TCPConn) {
 
 func watch(t *testing.T) *Watch {
 	t.Helper()
-	w := New()
+	w := New(nil)
 	t.Cleanup(w.Close)
 	return w
 }
@@ -191,7 +191,7 @@ func sweepsMore(t *testing.T, w *Watch, n uint64) {
 }
 
 func BenchmarkAttend(b *testing.B) {
-	w := New()
+	w := New(nil)
 	defer w.Close()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

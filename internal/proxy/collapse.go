@@ -73,6 +73,7 @@ func (p *Proxy) share(x *exchange) (done bool) {
 		p.alone(x, false)
 		return true
 	}
+	x.seat = r
 	if leads {
 		if p.find(x) { // stored between our look-up and our lead
 			r.Flight().Fill()

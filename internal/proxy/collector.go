@@ -125,7 +125,7 @@ func (e emitter) fills(c *fillCounts, route string) {
 func (e emitter) proxy(p *Proxy) {
 	e.gauge(descInFlight, float64(p.inFlight.Load()))
 	e.gauge(descInflightBytes, float64(p.budget.Used()))
-	e.counter(descPanics, p.panics.Load())
+	e.counter(descPanics, p.Panics.Count())
 	purges := p.purgeStatus()
 	e.counter(descPurges, int64(purges.Count))
 	e.counter(descPurgesFolded, int64(purges.Folded))

@@ -158,6 +158,12 @@ type exchange struct {
 	response  *origin.Response
 	upgraded  *origin.Upgraded // with response: it is a 101
 
+	// These are what the handler has in its hands on the way to an answer. Only abandon
+	// looks at them.
+	seat   *reader
+	got    *origin.Response
+	sliced *slicing
+
 	body   *body // once the answer is streamed
 	upload *upload
 	block  []byte // the response head in the making
@@ -206,29 +212,4 @@ func (x *exchange) reset() {
 	*x = exchange{scratch: scratch, block: block, raw: raw, fields: fields, folded: folded, parser: parser}
 	x.assembled.entries = entries[:0]
 	x.parser.Reset(nil)
-}
-
-// abandon lets go of whatever answer was under way.
-func (x *exchange) abandon() {
-	if x.body != nil {
-		x.body.closed.Store(true) // it no longer records x
-		x.body, x.streaming = nil, false
-	}
-	if x.slices != nil {
-		_ = x.slices.Close()
-		x.slices = nil
-	}
-	if x.reader != nil {
-		_ = x.reader.Close()
-	}
-	if x.response != nil {
-		_ = x.response.Body.Close()
-	}
-	if x.upgraded != nil {
-		_ = x.upgraded.Close()
-		x.upgraded = nil
-	}
-	clear(x.assembled.entries)
-	x.assembled = assembly{entries: x.assembled.entries[:0]}
-	x.entry, x.stale, x.reader, x.head, x.response = nil, nil, nil, nil, nil
 }

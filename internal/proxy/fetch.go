@@ -70,7 +70,7 @@ func (p *Proxy) fetch(f *fill, j *job) {
 // carry copies the body into the flight and ends it.
 func (p *Proxy) carry(f *fill, j *job, h *head, resp *origin.Response) {
 	defer func() { _ = resp.Body.Close() }()
-	abort := context.AfterFunc(f.Context(), func() { _ = resp.Body.Close() })
+	abort := context.AfterFunc(f.Context(), func() { p.Panics.Quietly(func() { _ = resp.Body.Close() }) })
 	booked := false
 	defer func() {
 		if !booked { // after a panic: what was judged has an end all the same

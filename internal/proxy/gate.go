@@ -12,9 +12,18 @@ import (
 // Expect answers Expect: 100-continue before the body is sent: 100 to go on, or
 // the status of the refusal, whose answer is then complete. It is the server's
 // ExpectHandler.
-func (l *Listener) Expect(ctx *fasthttp.RequestCtx) int {
-	p, x := l.proxy, l.receive(ctx, now())
-	defer p.record(x)
+func (l *Listener) Expect(ctx *fasthttp.RequestCtx) (status int) {
+	p := l.proxy
+	x := p.take(ctx, now(), l.scheme)
+	defer func() {
+		if v := recover(); v != nil {
+			x.unseen = false
+			p.rescue(x, v)
+			status = x.status
+		}
+		p.record(x)
+	}()
+	l.receive(x)
 	if x.status == 0 && !p.findRoute(x) {
 		p.refuse(x, fasthttp.StatusNotFound, reason.NoRoute)
 	}
@@ -31,7 +40,8 @@ func (l *Listener) Expect(ctx *fasthttp.RequestCtx) int {
 func (l *Listener) Malformed(ctx *fasthttp.RequestCtx, err error) {
 	p := l.proxy
 	x := p.take(ctx, now(), l.scheme)
-	defer p.record(x)
+	defer p.finish(x)
+	p.askPeer(x)
 	status, why := fasthttp.StatusBadRequest, reason.BadRequest
 	var small *fasthttp.ErrSmallBuffer
 	var timeout net.Error

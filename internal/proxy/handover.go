@@ -11,6 +11,10 @@ func (p *Proxy) takeOver(x *exchange, serve func(net.Conn)) {
 	x.ctx.HijackSetNoResponse(true)
 	x.ctx.Hijack(func(c net.Conn) {
 		defer func() {
+			if v := recover(); v != nil {
+				p.Panics.Note(v)
+				reset(conn) // whatever was sent is no whole answer
+			}
 			p.handedOver.Delete(conn)
 			close(done)
 		}()

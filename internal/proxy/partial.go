@@ -20,9 +20,11 @@ func (p *Proxy) fetchPart(x *exchange) {
 	j.span = p.newSpan(j.exact.name, 0, 0)
 	j.facts.Range, j.url, j.flight = true, j.span.key, x.exact.url
 	r := p.flights.Lead(j.span.key, x.exact.url, true) // before the fetch, so that a purge finds it
+	x.seat = r
 	f := r.Flight()
 	x.guest.Ends(r)
 	resp, err := x.route.ask(f.Context(), j.request)
+	x.got = resp
 	if err != nil {
 		f.Finish(err)
 		_ = r.Close()

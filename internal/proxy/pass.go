@@ -39,6 +39,7 @@ func (p *Proxy) pass(x *exchange) {
 		p.fail(x, err)
 		return
 	}
+	x.got = resp
 	keep := keeps() // before our own invalidation
 	p.invalidate(x, resp)
 	if keep && p.keepPosted(x, j, resp) {
@@ -72,6 +73,7 @@ func (p *Proxy) keepPosted(x *exchange, j *job, resp *origin.Response) bool {
 	}
 	r := p.flights.Lead(x.key, x.url, true)
 	x.guest.Ends(r)
+	x.seat = r
 	r.Flight().Publish(h, true, false)
 	p.carryAlone(x, r, j, h, resp)
 	x.reason, x.stored = reason.None, true
@@ -99,6 +101,7 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 		j := p.newJob(x, false)
 		j.request.Interim, j.request.TakesTrailers = p.teller(x), x.asksTrailers()
 		resp, err := p.trip(x, j.request)
+		x.got = resp
 		if err != nil && p.gone(x) {
 			return
 		}
@@ -117,9 +120,11 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 	j := p.newJob(x, true)
 	j.request.Interim, j.request.TakesTrailers = p.teller(x), x.asksTrailers()
 	r := p.flights.Lead(x.key, x.url, true) // before the fetch, so that a purge finds it
+	x.seat = r
 	f := r.Flight()
 	x.guest.Ends(r)
 	resp, held, err := p.fetchOrKeep(f.Context(), j, f.Purged)
+	x.got = resp
 	if held == nil && !x.keyedExactly() { // it was asked for itself, not to validate what others have
 		held = p.standIn(x, j, resp, err)
 	}
@@ -170,6 +175,7 @@ func (p *Proxy) fail(x *exchange, err error) {
 	}
 	if isPanic(err) {
 		status, why = fasthttp.StatusInternalServerError, reason.Panic
+		x.closing = true // who knows what is left of the request
 	}
 	p.refuse(x, status, why)
 	if p.Log.Enabled(context.Background(), levelFor(why)) {

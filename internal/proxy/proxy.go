@@ -24,7 +24,7 @@ import (
 	"edgeproxy/internal/presence"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rate"
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/rescue"
 	"edgeproxy/internal/shadow"
 )
 
@@ -102,6 +102,9 @@ type Options struct {
 	CacheStatus, CacheStatusBrief bool
 	CacheStatusTrusted            []netip.Prefix
 
+	// Panics counts those that end a request, also in other rooms; nil is a counter of its own.
+	Panics *rescue.Counter
+
 	// AccessLog may be nil. Log and Metrics may not.
 	AccessLog *accesslog.Log
 	Log       *slog.Logger
@@ -128,7 +131,6 @@ type Proxy struct {
 	places        *places
 	guests        *presence.Watch
 	draining      atomic.Bool
-	panics        atomic.Int64
 	refreshing    atomic.Int64  // validations in the background
 	serial        atomic.Uint64 // of the last entry made
 	heads         heads
@@ -151,9 +153,12 @@ func New(o Options) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Panics == nil {
+		o.Panics = rescue.NewCounter(o.Log)
+	}
 	budget := flight.NewBudget(o.InflightBytes)
 	p := &Proxy{
-		alikes: alike.New(), guests: presence.New(), places: newPlaces(client.Part(o.ClientShare)), tunnels: tunnels{shares: newPlaces(client.Part(o.ClientShare))},
+		alikes: alike.New(), guests: presence.New(o.Panics), places: newPlaces(client.Part(o.ClientShare)), tunnels: tunnels{shares: newPlaces(client.Part(o.ClientShare))},
 		Options: o, via: "1.1 " + o.Node, loop: o.Node + "; id=" + o.Instance, instance: []byte(o.Instance), statusName: structuredName(o.Node), statusTrusted: forwarded.New(o.CacheStatusTrusted), routes: routes, budget: budget,
 		flights: flight.NewTable[cache.Key, *head](budget, o.MaxObjectBytes, o.Purges.Now),
 		uploads: newUploadBuffers(o.RequestBuffer),
@@ -212,8 +217,9 @@ func (p *Proxy) Close() {
 // Serve answers one request. Branches live here; the steps only work.
 func (l *Listener) Serve(ctx *fasthttp.RequestCtx) {
 	p := l.proxy
-	x := l.receive(ctx, ctx.Time()) // fasthttp read the clock when the head was complete
-	defer p.finish(x)               // one log line, one set of counters; also after a panic
+	x := p.take(ctx, ctx.Time(), l.scheme) // fasthttp read the clock when the head was complete
+	defer p.finish(x)                      // one log line, one set of counters; also after a panic
+	l.receive(x)
 	switch p.decide(x) {
 	case hit:
 		switch {
@@ -229,22 +235,4 @@ func (l *Listener) Serve(ctx *fasthttp.RequestCtx) {
 		p.collapse(x) // one leader fetches, followers read along
 	}
 	p.deliver(x)
-}
-
-// finish ends the handler: a panic becomes a 500 for this request alone, and
-// what has no body stream is recorded. A stream records when it is closed.
-func (p *Proxy) finish(x *exchange) {
-	if v := recover(); v != nil {
-		p.panics.Add(1)
-		p.reportPanic(v, stackTrace())
-		x.abandon()
-		x.ctx.Response.Reset()
-		x.ctx.Response.Header.SetNoDefaultContentType(true)
-		x.closing = true
-		p.refuse(x, fasthttp.StatusInternalServerError, reason.Panic)
-		p.deliver(x)
-	}
-	if !x.streaming {
-		p.record(x)
-	}
 }

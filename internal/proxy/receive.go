@@ -14,17 +14,16 @@ import (
 // receive takes the request apart: framing, target, host and what the request
 // asks of a cache. What cannot be understood in one way only
 // leaves x with a status to refuse it with.
-func (l *Listener) receive(ctx *fasthttp.RequestCtx, start time.Time) *exchange {
+func (l *Listener) receive(x *exchange) {
 	p := l.proxy
-	x := p.take(ctx, start, l.scheme)
-	x.method = ctx.Request.Header.Method()
+	p.askPeer(x)
+	x.method = x.ctx.Request.Header.Method()
 	if status := p.gate(x, l.trusted); status != 0 {
 		p.refuse(x, status, reason.BadRequest)
 		x.closing = true // where the next request begins is anybody's guess
 	} else if p.loops(x) {
 		p.refuse(x, fasthttp.StatusLoopDetected, reason.Loop)
 	}
-	return x
 }
 
 // gate returns the status to refuse x with, 0 for none. It comes before anything
@@ -49,11 +48,16 @@ func (p *Proxy) take(ctx *fasthttp.RequestCtx, start time.Time, scheme string) *
 	x := p.exchanges.Get().(*exchange)
 	x.ctx, x.start, x.scheme = ctx, start, scheme
 	x.closing = p.draining.Load()
-	if p.PeerOf != nil { // which knows the connection until it is handed over
-		x.peer, x.peerTold = p.PeerOf(ctx.Conn())
-	}
 	p.inFlight.Add(1)
 	return x
+}
+
+// askPeer finds who stands for the connection's own address. It is known until the
+// connection is handed over.
+func (p *Proxy) askPeer(x *exchange) {
+	if p.PeerOf != nil {
+		x.peer, x.peerTold = p.PeerOf(x.ctx.Conn())
+	}
 }
 
 // readTarget parses method, target and host; it returns the status to refuse

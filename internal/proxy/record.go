@@ -64,9 +64,12 @@ func (x *exchange) settle() {
 // record ends the exchange: counters, log line, and back into the pool.
 func (p *Proxy) record(x *exchange) {
 	defer p.put(x)
+	defer func() {
+		if v := recover(); v != nil { // the answer is what it is
+			p.Panics.Note(v)
+		}
+	}()
 	x.settle()
-	p.giveUpPlace(x)
-	p.leaveTunnels(x)
 	if x.unseen {
 		return
 	}
@@ -91,6 +94,8 @@ func (p *Proxy) record(x *exchange) {
 // put gives x back. Only then is its request no longer in flight: when none is,
 // every one is counted.
 func (p *Proxy) put(x *exchange) {
+	p.giveUpPlace(x)
+	p.leaveTunnels(x)
 	x.upload.release(p.uploads)
 	x.reset()
 	p.exchanges.Put(x)

@@ -5,9 +5,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"runtime/debug"
 
-	"edgeproxy/internal/flight"
 	"edgeproxy/internal/reason"
 )
 
@@ -43,19 +41,3 @@ func (p *Proxy) cutOff(x *exchange, err error) {
 		p.Log.Log(context.Background(), slog.LevelInfo, "response cut off", "route", x.route.Name, "error", err)
 	}
 }
-
-func (p *Proxy) fetchPanicked(e *flight.PanicError) {
-	p.panics.Add(1)
-	p.reportPanic(e.Value, e.Stack)
-}
-
-func (p *Proxy) reportPanic(v any, stack []byte) {
-	p.Log.Error("request panicked", "panic", v, "stack", string(stack))
-}
-
-func isPanic(err error) bool {
-	var pe *flight.PanicError
-	return errors.As(err, &pe)
-}
-
-func stackTrace() []byte { return debug.Stack() }

@@ -48,8 +48,7 @@ func (s *settler) crowded(full bool) {
 func (s *settler) settle() {
 	defer func() {
 		if v := recover(); v != nil { // the marks stay, and the next purge tries again
-			s.p.panics.Add(1)
-			s.p.reportPanic(v, stackTrace())
+			s.p.Panics.Note(v)
 		}
 		s.mu.Lock()
 		close(s.running)

@@ -46,6 +46,7 @@ func (s *slicing) share(sp *span, t tell) (*slice, error) {
 		return &slice{number: number, entry: e}, nil
 	}
 	r, leads := s.p.flights.Join(key, s.job.flight, s.admission)
+	s.seat = r
 	if leads {
 		if e, _ := s.stored(key, name); e != nil { // stored between our look-up and our lead
 			r.Flight().Fill()
@@ -119,6 +120,7 @@ func (s *slicing) landed(number int64, r *reader, h *head, leads bool) *slice {
 // alone fetches a slice that cannot be shared.
 func (s *slicing) alone(j *job, t tell, admit bool) (*slice, error) {
 	r := s.p.flights.Lead(j.span.key, s.job.flight, admit)
+	s.seat = r
 	s.p.start(r, j, t, s.guest)
 	h, outcome, err := r.Wait(flight.Patience{Left: s.guest.Gone()}, s.suits)
 	if outcome == flight.Left {

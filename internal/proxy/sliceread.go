@@ -104,3 +104,11 @@ func (s *slicing) Close() error {
 	}
 	return nil
 }
+
+// abandon is Close after a panic, which may have left a flight that nobody ends.
+func (s *slicing) abandon() {
+	if s.seat != nil {
+		s.seat.Abandon()
+	}
+	_ = s.Close()
+}

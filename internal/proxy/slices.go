@@ -32,12 +32,13 @@ type slicing struct {
 	rep   rfc9111.Representation // that all slices must belong to
 	first int64                  // the number of the one that says so
 
-	slice    *slice // being read; nil before the first byte and between two
-	at, end  int64  // the next byte to send, and where the answer ends
-	admitted bool   // a slice was fetched and stored, or is about to be
-	fetched  bool   // one was fetched
-	storable bool   // one that was fetched may be stored
-	held     result // of the slices that came from the store: hit, stale or revalidated
+	seat     *reader // of the slice that is being got; only abandon looks at it
+	slice    *slice  // being read; nil before the first byte and between two
+	at, end  int64   // the next byte to send, and where the answer ends
+	admitted bool    // a slice was fetched and stored, or is about to be
+	fetched  bool    // one was fetched
+	storable bool    // one that was fetched may be stored
+	held     result  // of the slices that came from the store: hit, stale or revalidated
 }
 
 // sliceable reports whether the answer to x is to be fetched in slices. One that nobody
@@ -94,6 +95,7 @@ func (x *exchange) untake() {
 // beginSlices is slices up to where the answer's header can be sent.
 func (p *Proxy) beginSlices(x *exchange, t tell) (done bool, err error) {
 	s := p.newSlicing(x)
+	x.sliced = s
 	sl, err := s.firstFor(x, t)
 	switch {
 	case err != nil:

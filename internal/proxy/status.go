@@ -135,7 +135,7 @@ func ratio(part, whole int64) float64 {
 func (p *Proxy) Status() Status {
 	s := Status{
 		RequestsInFlight: p.inFlight.Load(), InflightBytes: p.budget.Used(), Flights: p.flights.Len(),
-		Panics: p.panics.Load(), Purges: p.purgeStatus(), NotStored: map[string]int64{},
+		Panics: p.Panics.Count(), Purges: p.purgeStatus(), NotStored: map[string]int64{},
 	}
 	var all tally
 	all.add(p.Metrics.none, admission.Never)

@@ -62,7 +62,8 @@ func (p *Proxy) stream(x *exchange, c cut) {
 }
 
 // Read gives the next piece of the body.
-func (b *body) Read(p []byte) (int, error) {
+func (b *body) Read(p []byte) (n int, err error) {
+	defer b.rescue(&err)
 	for b.skip > 0 {
 		n, err := b.src.Read(p[:min(int64(len(p)), b.skip)])
 		b.skip -= int64(n)
@@ -83,7 +84,7 @@ func (b *body) Read(p []byte) (int, error) {
 	if b.left > 0 {
 		p = p[:min(int64(len(p)), b.left)]
 	}
-	n, err := b.src.Read(p)
+	n, err = b.src.Read(p)
 	b.sent(n)
 	if err != nil {
 		return n, b.ending(err)
@@ -130,10 +131,12 @@ func (b *body) cutShort(err error) error {
 }
 
 // Close ends the body, whole or not, and records the request.
-func (b *body) Close() error {
+func (b *body) Close() (err error) {
 	if b.closed.Swap(true) {
 		return nil
 	}
+	defer b.p.record(b.x)
+	defer b.rescue(&err)
 	switch {
 	case b.x.slices != nil:
 		_ = b.x.slices.Close()
@@ -143,7 +146,6 @@ func (b *body) Close() error {
 		_ = b.x.response.Body.Close()
 		b.p.ended(b.x, b.whole)
 	}
-	b.p.record(b.x)
 	return nil
 }
 
@@ -152,6 +154,7 @@ func (b *chunkedBody) SupportsBodyWriteTo() bool { return true }
 
 // WriteTo writes each piece as it comes; a flight's pieces are not copied.
 func (b *chunkedBody) WriteTo(w io.Writer) (n int64, err error) {
+	defer b.rescue(&err)
 	next := b.pieces()
 	for {
 		p, err := next()

@@ -65,7 +65,7 @@ func (t *tunnel) begin() bool {
 	if t.over {
 		return false
 	}
-	t.alarm = time.AfterFunc(t.limit, t.silent)
+	t.alarm = time.AfterFunc(t.limit, func() { t.p.Panics.Quietly(t.silent) })
 	return true
 }
 
@@ -164,8 +164,7 @@ func (t *tunnel) broke(doing string, err error) {
 // rescue ends the tunnel after a panic.
 func (t *tunnel) rescue() {
 	if v := recover(); v != nil {
-		t.p.panics.Add(1)
-		t.p.reportPanic(v, stackTrace())
+		t.p.Panics.Note(v)
 		t.cut()
 	}
 }

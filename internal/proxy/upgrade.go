@@ -31,6 +31,7 @@ func (p *Proxy) upgrade(x *exchange, protocols string) {
 		p.fail(x, err)
 		return
 	}
+	x.got = resp
 	p.invalidate(x, resp)
 	h := p.forwardHead(j, resp)
 	h.why = x.reason
@@ -42,6 +43,11 @@ func (p *Proxy) deliverUpgrade(x *exchange) {
 	x.guest.Release() // the tunnel reads what the client sends
 	conn := x.ctx.Conn()
 	t := &tunnel{p: p, x: x, conn: conn, origin: x.upgraded, limit: p.UpgradeIdle}
+	b := appendFields(x.begin(fasthttp.StatusSwitchingProtocols), x.head.fields, cut{})
+	b = p.appendCacheStatus(b, x, 0)
+	b = append(b, "Connection: Upgrade\r\nUpgrade: "...)
+	b = append(b, strings.Join(x.response.Header.Values("Upgrade"), ", ")...)
+	x.block = append(b, "\r\n\r\n"...)
 	// Where an interim response has failed the connection is closed, and the server
 	// would not hand it over.
 	if conn.SetDeadline(time.Time{}) != nil || !p.tunnels.add(t) {
@@ -51,11 +57,6 @@ func (p *Proxy) deliverUpgrade(x *exchange) {
 		p.deliverOwn(x)
 		return
 	}
-	b := appendFields(x.begin(fasthttp.StatusSwitchingProtocols), x.head.fields, cut{})
-	b = p.appendCacheStatus(b, x, 0)
-	b = append(b, "Connection: Upgrade\r\nUpgrade: "...)
-	b = append(b, strings.Join(x.response.Header.Values("Upgrade"), ", ")...)
-	x.block = append(b, "\r\n\r\n"...)
 	x.ctx.Response.SetStatusCode(fasthttp.StatusSwitchingProtocols) // to be recorded
 	x.streaming, x.firstByte = true, -1
 	p.giveUpPlace(x)

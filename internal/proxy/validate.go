@@ -26,6 +26,14 @@ const maxRefreshes = 256
 // URL was purged meanwhile.
 func (p *Proxy) fetchOrKeep(ctx context.Context, j *job, purged func() bool) (resp *origin.Response, held *head, err error) {
 	defer j.interims.end()
+	defer func() {
+		if v := recover(); v != nil {
+			if resp != nil {
+				resp.Abandon()
+			}
+			panic(v) // the stack of the first one is still below
+		}
+	}()
 	resp, err = p.roundTrip(ctx, j)
 	if j.stale == nil {
 		return resp, nil, err
@@ -201,7 +209,15 @@ func (p *Proxy) refreshBy(x *exchange, key cache.Key, newJob func() *job) {
 		done()
 		return
 	}
+	begun := false
+	defer func() {
+		if !begun { // a panic
+			r.Abandon()
+			done()
+		}
+	}()
 	j := newJob()
+	begun = true
 	if !p.flights.Go(r, func(f *fill) { defer done(); p.fetch(f, j) }, p.fetchPanicked) {
 		done()
 	}

@@ -1,0 +1,397 @@
+package proxy_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/purge"
+	"edgeproxy/internal/testkit"
+)
+
+// trap makes connections to the origin panic. A step is a read, a write or a close of one,
+// of which it is told how many bytes have come before.
+type trap struct {
+	armed atomic.Pointer[func(step string, seen int) bool]
+}
+
+// on panics at the steps for which when says so, until off.
+func (t *trap) on(when func(step string, seen int) bool) { t.armed.Store(&when) }
+
+func (t *trap) off() { t.armed.Store(nil) }
+
+func (t *trap) step(step string, seen int) {
+	if when := t.armed.Load(); when != nil && (*when)(step, seen) {
+		panic("trap: " + step)
+	}
+}
+
+// at panics at each step of this name once so many bytes have come.
+func at(name string, bytes int) func(string, int) bool {
+	return func(step string, seen int) bool { return step == name && seen >= bytes }
+}
+
+// trapped is a connection with a trap.
+type trapped struct {
+	net.Conn
+	trap *trap
+	seen atomic.Int64
+}
+
+func (c *trapped) Read(p []byte) (int, error) {
+	c.trap.step("read", int(c.seen.Load()))
+	n, err := c.Conn.Read(p)
+	c.seen.Add(int64(n))
+	return n, err
+}
+
+func (c *trapped) Write(p []byte) (int, error) {
+	c.trap.step("write", int(c.seen.Load()))
+	return c.Conn.Write(p)
+}
+
+func (c *trapped) Close() error {
+	err := c.Conn.Close()
+	c.trap.step("close", int(c.seen.Load()))
+	return err
+}
+
+// many is a body that takes several reads.
+var many = strings.Repeat("0123456789abcdef", 5000)
+
+// everything is an origin of everything that panics are tried on.
+func everything(asked func(path string)) func(*edgetest.Conn) {
+	return func(c *edgetest.Conn) {
+		for r := c.Next(); r != nil; r = c.Next() {
+			asked(r.URL.Path)
+			switch {
+			case r.Header.Get("Upgrade") != "":
+				c.Say(switched101)
+				echoes(c)
+				return
+			case r.URL.Path == "/chunked":
+				c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nTransfer-Encoding: chunked\r\n\r\n")
+				c.Say(fmt.Sprintf("%x\r\n%s\r\n0\r\n\r\n", len(many), many))
+			case r.URL.Path == "/stale":
+				c.Say("HTTP/1.1 200 OK\r\nAge: 100\r\nCache-Control: max-age=60, stale-while-revalidate=600\r\nContent-Length: 2\r\n\r\nok")
+			case r.URL.Path == "/tagged":
+				c.Say("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nSurrogate-Key: tag\r\nContent-Length: 2\r\n\r\nok")
+			default:
+				c.Say(fmt.Sprintf("HTTP/1.1 200 OK\r\nCache-Control: max-age=600\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(many), many))
+				return
+			}
+		}
+	}
+}
+
+// broken is one edge on which something is made to panic.
+type broken struct {
+	*testing.T
+	e     *edgetest.Edge
+	trap  *trap
+	purge *purge.Table
+	peer  atomic.Bool            // to ask for the peer panics
+	asked atomic.Pointer[func()] // what the origin does when it is asked
+	log   testkit.Buffer
+}
+
+// newBroken starts an edge with place for one request, and for one connection to the origin:
+// what a panic does not give back is missed by the next.
+func newBroken(t *testing.T, o edgetest.Options) *broken {
+	b := &broken{T: t, trap: &trap{}}
+	if o.Origin.Address == "" {
+		app := edgetest.StartOrigin(t, nil, everything(func(string) {
+			if f := b.asked.Load(); f != nil {
+				(*f)()
+			}
+		}))
+		o.Origin.Address = app.Address
+	}
+	o.Rule, o.Log = always(), &b.log
+	o.RequestsInFlight, o.Origin.MaxConnections = 1, 1
+	o.PurgeFrom = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	o.Origin.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := new(net.Dialer).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return &trapped{Conn: c, trap: b.trap}, nil
+	}
+	o.PeerOf = func(net.Conn) (netip.Addr, bool) {
+		if b.peer.Load() {
+			panic("trap: peer")
+		}
+		return netip.Addr{}, false
+	}
+	b.e = edgetest.Start(t, o)
+	b.purge = b.e.Proxy.Purges
+	return b
+}
+
+// forget takes the table of purges away, which nearly every step asks.
+func (b *broken) forget() { b.e.Proxy.Purges = nil }
+
+// wantRest mends everything and waits until nothing is under way, and asks then for what
+// panicked and for something else.
+func (b *broken) wantRest(panics float64, path string) {
+	b.Helper()
+	b.trap.off()
+	b.peer.Store(false)
+	b.asked.Store(nil)
+	b.e.Proxy.Purges = b.purge
+	b.rest()
+	if got := b.e.Metric(b.T, "edgeproxy_panics_total"); got != panics {
+		b.Errorf("edgeproxy_panics_total: got %v, want %v; log: %s", got, panics, b.log.String())
+	}
+	for _, request := range []string{asGet(path), asGet("/other"), "POST /other HTTP/1.1\r\nHost: edge.test\r\nContent-Length: 0\r\n\r\n"} {
+		if a := ask(b.T, b.e, request); a.status != 200 || a.err != nil || len(a.body) < 2 {
+			b.Errorf("afterwards, %.20q: got %d, %d bytes, %v, want 200", request, a.status, len(a.body), a.err)
+		}
+		b.rest()
+	}
+}
+
+// rest waits until nothing is under way.
+func (b *broken) rest() {
+	b.Helper()
+	for _, m := range [][]string{
+		{"edgeproxy_requests_in_flight"},
+		{"edgeproxy_inflight_bytes"},
+		{"edgeproxy_origin_connections", "origin=app", "state=active"},
+		{"edgeproxy_origin_connections", "origin=app", "state=upgraded"},
+	} {
+		testkit.Eventually(b.T, m[0]+" is 0", func() bool { return b.e.Metric(b.T, m[0], m[1:]...) == 0 })
+	}
+}
+
+// want500 asks and wants a 500 that ends the connection.
+func (b *broken) want500(request string) {
+	b.Helper()
+	s := dial(b.T, b.e.Address)
+	defer s.Close()
+	a := s.ask(request)
+	_, end := s.r.ReadByte()
+	if a.status != 500 || !strings.HasSuffix(a.cache, "detail=panic") || strings.Contains(a.body, "trap") || end == nil || os.IsTimeout(end) {
+		b.Errorf("%.20q: got %d %q %q, then %v, want 500 with detail=panic, nothing of the inside, and the end of the connection", request, a.status, a.cache, a.body, end)
+	}
+}
+
+// wantCut asks and wants an answer that breaks off.
+func (b *broken) wantCut(request string) {
+	b.Helper()
+	a := ask(b.T, b.e, request)
+	if a.status != 200 || a.err == nil || len(a.body) >= len(many) {
+		b.Errorf("%.20q: got %d, %d bytes, %v, want 200 and a broken transfer", request, a.status, len(a.body), a.err)
+	}
+}
+
+func posted(path string) string {
+	return "POST " + path + " HTTP/1.1\r\nHost: edge.test\r\nContent-Length: 4\r\n\r\nbody"
+}
+
+// A panic ended the process, or the request was never recorded, kept its place and its
+// connection to the origin, and those who waited for it waited on.
+func TestPanicAtEachStepEndsOneRequest(t *testing.T) {
+	f := func(name, path string, panics float64, o edgetest.Options, play func(*broken)) {
+		t.Helper()
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBroken(t, o)
+			play(b)
+			b.wantRest(panics, path)
+		})
+	}
+	none := edgetest.Options{}
+	trapAt := func(step string, bytes int, want func(*broken, string), request string) func(*broken) {
+		return func(b *broken) {
+			b.trap.on(at(step, bytes))
+			want(b, request)
+		}
+	}
+	peer := func(want func(*broken)) func(*broken) {
+		return func(b *broken) {
+			b.peer.Store(true)
+			want(b)
+		}
+	}
+
+	f("receive", "/a", 1, none, peer(func(b *broken) { b.want500(asGet("/a")) }))
+	f("expect", "/a", 1, none, peer(func(b *broken) {
+		b.want500("POST /a HTTP/1.1\r\nHost: edge.test\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n")
+	}))
+	f("malformed", "/a", 1, none, peer(func(b *broken) { b.want500("GET /a HTTP/1.1\r\nHost: a\r\nHost : b\r\n\r\n") }))
+	f("decide", "/a", 1, edgetest.Options{Challenge: func([]byte) string { panic("trap") }}, func(b *broken) {
+		b.want500(asGet("/.well-known/acme-challenge/token"))
+	})
+	f("look up", "/a", 1, none, func(b *broken) {
+		ask(b.T, b.e, asGet("/a"))
+		b.forget()
+		b.want500(asGet("/a"))
+	})
+	f("collapse", "/a", 1, none, func(b *broken) {
+		b.forget() // asked for the job, when the flight has a leader and no fetch
+		b.want500(asGet("/a"))
+	})
+	f("fetch, sending", "/a", 1, none, trapAt("write", 0, (*broken).want500, asGet("/a")))
+	f("fetch, the head", "/a", 1, none, trapAt("read", 0, (*broken).want500, asGet("/a")))
+	f("judge", "/tagged", 1, none, func(b *broken) {
+		forget := b.forget
+		b.asked.Store(&forget)
+		b.want500(asGet("/tagged"))
+	})
+	f("the body of a flight", "/a", 1, none, trapAt("read", 500, (*broken).wantCut, asGet("/a")))
+	f("the chunked body of a flight", "/chunked", 1, none, trapAt("read", 500, (*broken).wantCut, asGet("/chunked")))
+	f("alone", "/a", 1, none, trapAt("read", 0, (*broken).want500, "GET /a HTTP/1.1\r\nHost: edge.test\r\nRange: bytes=0-9\r\n\r\n"))
+	f("HEAD", "/a", 1, none, trapAt("read", 0, (*broken).want500, "HEAD /a HTTP/1.1\r\nHost: edge.test\r\n\r\n"))
+	f("pass, sending", "/a", 1, none, trapAt("write", 0, (*broken).want500, posted("/a")))
+	f("pass, the head", "/a", 1, none, trapAt("read", 0, (*broken).want500, posted("/a")))
+	f("a body that is read", "/a", 1, none, trapAt("read", 500, (*broken).wantCut, posted("/a")))
+	f("a body that is written", "/chunked", 1, none, trapAt("read", 500, (*broken).wantCut, posted("/chunked")))
+	f("the end of a body", "/a", 1, none, trapAt("close", 1, (*broken).wantCut, posted("/a")))
+	f("deliver", "/chunked", 1, none, func(b *broken) {
+		b.e.Proxy.TakesTrailers = func(net.Conn) bool { panic("trap") }
+		b.want500(asGet("/chunked"))
+		b.rest()
+		b.e.Proxy.TakesTrailers = nil
+	})
+	f("record", "/a", 1, none, func(b *broken) {
+		metrics := b.e.Proxy.Metrics
+		b.e.Proxy.Metrics = nil
+		if a := ask(b.T, b.e, asGet("/a")); a.status != 200 || a.body != many {
+			b.Errorf("got %d, %v, want the answer", a.status, a.err)
+		}
+		testkit.Eventually(b.T, "the panic is counted", func() bool { return b.e.Metric(b.T, "edgeproxy_panics_total") == 1 })
+		b.rest()
+		b.e.Proxy.Metrics = metrics
+	})
+	f("HTTP/1.0", "/chunked", 1, none, func(b *broken) {
+		b.trap.on(at("read", 500))
+		s := dial(b.T, b.e.Address)
+		defer s.Close()
+		if _, err := io.WriteString(s, "POST /chunked HTTP/1.0\r\nHost: edge.test\r\nContent-Length: 0\r\n\r\n"); err != nil {
+			b.Fatal(err)
+		}
+		if text, err := io.ReadAll(s.r); err == nil {
+			b.Errorf("got %d bytes and a clean end, want a reset", len(text))
+		}
+	})
+	f("background", "/stale", 1, none, func(b *broken) {
+		ask(b.T, b.e, asGet("/stale"))
+		b.trap.on(at("write", 0))
+		if a := ask(b.T, b.e, asGet("/stale")); a.status != 200 || !strings.Contains(a.cache, "; hit; ttl=-") {
+			b.Errorf("got %d %q, want what is stale", a.status, a.cache)
+		}
+		testkit.Eventually(b.T, "the panic is counted", func() bool { return b.e.Metric(b.T, "edgeproxy_panics_total") == 1 })
+	})
+	f("PURGE", "/a", 1, none, func(b *broken) {
+		b.forget()
+		b.want500("PURGE /a HTTP/1.1\r\nHost: edge.test\r\n\r\n")
+	})
+	f("upgrade", "/a", 1, none, trapAt("read", 0, (*broken).want500, asks101))
+	for _, step := range []string{"read", "write"} {
+		f("tunnel, "+step, "/a", 1, none, func(b *broken) {
+			s := dial(b.T, b.e.Address)
+			defer s.Close()
+			if res, err := s.head(asks101); err != nil || res.StatusCode != http.StatusSwitchingProtocols {
+				b.Fatalf("got %v, %v, want 101", res, err)
+			}
+			if step == "read" { // the read that waits already is not the one
+				_, _ = io.WriteString(s, "x")
+				_, _ = io.ReadFull(s.r, make([]byte, 1))
+			}
+			b.trap.on(at(step, len(switched101)))
+			_, _ = io.WriteString(s, "more")
+			if rest, _ := io.ReadAll(s.r); len(rest) > 4 {
+				b.Errorf("got %q, want the end", rest)
+			}
+		})
+	}
+	f("upload", "/a", 1, none, func(b *broken) {
+		writes := 0
+		b.trap.on(func(step string, _ int) bool {
+			if step == "write" {
+				writes++ // by one goroutine: the connection is of one request
+			}
+			return step == "write" && writes == 2
+		})
+		b.want500(posted("/a"))
+	})
+}
+
+// The client has left, and the body is closed.
+func TestPanicInTheCloseOfABodyEndsOneRequest(t *testing.T) {
+	o := edgetest.Options{}
+	o.Origin.Address = newCinema(t, 64<<20).address
+	b := newBroken(t, o)
+	b.trap.on(at("close", 1))
+	s := dial(t, b.e.Address)
+	if res, err := s.head("GET /film HTTP/1.1\r\nHost: edge.test\r\nAuthorization: x\r\n\r\n"); err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("got %v, %v", res, err)
+	}
+	resetNow(s.Conn)
+	testkit.Eventually(t, "the panic is counted", func() bool { return b.e.Metric(t, "edgeproxy_panics_total") == 1 })
+	b.trap.off()
+	for _, m := range [][]string{{"edgeproxy_requests_in_flight"}, {"edgeproxy_origin_connections", "origin=app", "state=active"}} {
+		testkit.Eventually(t, m[0]+" is 0", func() bool { return b.e.Metric(t, m[0], m[1:]...) == 0 })
+	}
+}
+
+// A panic where an answer in slices goes on is in the stream, and one in a slice's fetch in
+// a flight.
+func TestPanicBetweenTwoSlicesEndsOneRequest(t *testing.T) {
+	const film = 64 << 20
+	for _, where := range []string{"stream", "flight"} {
+		t.Run(where, func(t *testing.T) {
+			if where == "stream" && racing {
+				t.Skip("what is taken away is being used")
+			}
+			o := edgetest.Options{SliceBytes: 256 << 10, MaxBytes: 32 << 20}
+			o.Origin.Address = newCinema(t, film).address
+			b := newBroken(t, o)
+			s := dial(t, b.e.Address)
+			res, err := s.head(asGet("/film"))
+			if err != nil || res.StatusCode != http.StatusOK {
+				t.Fatalf("got %v, %v", res, err)
+			}
+			written := func() float64 { return b.e.Metric(t, "edgeproxy_origin_bytes_total", "origin=app") }
+			last := -1.0
+			testkit.Eventually(t, "the client's buffers are full", func() bool {
+				now := written()
+				full := now == last && now > 1<<20
+				last = now
+				return full
+			})
+			if where == "stream" {
+				b.forget()
+			} else {
+				b.trap.on(at("write", 0))
+			}
+			n, err := io.Copy(io.Discard, res.Body)
+			if err == nil || n >= film {
+				t.Errorf("got %d bytes of %d and no error, want a broken transfer", n, film)
+			}
+			s.Close()
+			b.trap.off()
+			if where == "stream" {
+				b.e.Proxy.Purges = b.purge
+			}
+			for _, m := range [][]string{{"edgeproxy_requests_in_flight"}, {"edgeproxy_inflight_bytes"}, {"edgeproxy_origin_connections", "origin=app", "state=active"}} {
+				testkit.Eventually(t, m[0]+" is 0", func() bool { return b.e.Metric(t, m[0], m[1:]...) == 0 })
+			}
+			if got := b.e.Metric(t, "edgeproxy_panics_total"); got != 1 {
+				t.Errorf("edgeproxy_panics_total: got %v, want 1", got)
+			}
+			if broken, err := see(b.e, 0, 2<<20-1); broken || err != nil {
+				t.Errorf("afterwards: got broken %v, %v, want the first slices", broken, err)
+			}
+		})
+	}
+}

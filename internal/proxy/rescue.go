@@ -1,0 +1,99 @@
+package proxy
+
+import (
+	"errors"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/flight"
+	"edgeproxy/internal/reason"
+	"edgeproxy/internal/rescue"
+)
+
+// A panic ends one request. Who recovers it gives back what the request holds: its places,
+// its part in a flight, its connection to the origin. Before the head has left the client
+// gets a 500; after that its connection ends.
+
+// finish ends the handler: a panic becomes a 500 for this request alone, and
+// what has no body stream is recorded. A stream records when it is closed.
+func (p *Proxy) finish(x *exchange) {
+	if v := recover(); v != nil {
+		p.rescue(x, v)
+	}
+	if !x.streaming {
+		p.record(x)
+	}
+}
+
+// rescue makes the answer of x, which has panicked with v, a 500.
+func (p *Proxy) rescue(x *exchange, v any) {
+	p.Panics.Note(v)
+	p.abandon(x)
+	x.closing = true
+	p.Panics.Quietly(func() {
+		x.ctx.Response.Reset()
+		x.ctx.Response.Header.SetNoDefaultContentType(true)
+		p.refuse(x, fasthttp.StatusInternalServerError, reason.Panic)
+		p.deliver(x)
+	})
+}
+
+// abandon lets go of whatever answer was under way, each thing by itself.
+func (p *Proxy) abandon(x *exchange) {
+	if x.body != nil {
+		x.body.closed.Store(true) // it no longer records x
+		x.body, x.streaming = nil, false
+	}
+	for _, s := range []*slicing{x.slices, x.sliced} {
+		if s != nil {
+			p.Panics.Quietly(s.abandon)
+		}
+	}
+	for _, r := range []*reader{x.reader, x.seat} {
+		if r != nil {
+			p.Panics.Quietly(r.Abandon)
+		}
+	}
+	if x.response != nil {
+		p.Panics.Quietly(func() { _ = x.response.Body.Close() })
+	}
+	if x.got != nil {
+		p.Panics.Quietly(x.got.Abandon)
+	}
+	if x.upgraded != nil {
+		p.Panics.Quietly(func() { _ = x.upgraded.Close() })
+	}
+	clear(x.assembled.entries)
+	x.assembled = assembly{entries: x.assembled.entries[:0]}
+	x.slices, x.sliced, x.upgraded, x.seat, x.got = nil, nil, nil, nil, nil
+	x.entry, x.stale, x.reader, x.head, x.response = nil, nil, nil, nil, nil
+}
+
+// errPanicked ends a body in whose midst something has panicked.
+var errPanicked = errors.New("panic")
+
+// rescue is deferred by what sends a body: a panic becomes the end of the connection.
+func (b *body) rescue(err *error) {
+	if v := recover(); v != nil {
+		b.p.Panics.Note(v)
+		b.x.reason = reason.Panic
+		if b.x.slices != nil {
+			b.p.Panics.Quietly(b.x.slices.abandon) // Close does not know of a slice that is being got
+		}
+		*err = errPanicked
+	}
+}
+
+// fetchPanicked notes a panic that has ended a flight, once for all who read it.
+func (p *Proxy) fetchPanicked(e *flight.PanicError) {
+	p.Panics.NoteError(&rescue.Error{Value: e.Value, Stack: e.Stack})
+}
+
+// isPanic reports whether err is a panic of ours, which whoever recovered it has noted.
+func isPanic(err error) bool {
+	if _, ok := errors.AsType[*flight.PanicError](err); ok {
+		return true
+	}
+	_, ok := errors.AsType[*rescue.Error](err)
+	return ok
+}
