@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"strings"
 
 	"edgeproxy/internal/field"
@@ -63,28 +64,36 @@ func (x *exchange) has(name string) bool {
 	return false
 }
 
-// normal returns the lines of a field in the form in which they are forwarded, which is
-// as they came but for two fields of requests that the cache may answer: lists in which
-// clients say the same in many ways, and by which many origins choose.
+// normal returns the lines of a field in the form in which they are forwarded: as they
+// came, but in requests that the cache may answer. There two lists, by which many origins
+// choose, have one spelling, and several lines of a field are joined to the one that they
+// are a spelling of (RFC 9110 section 5.3). Cookie is no list, and stays as it is.
 func (x *exchange) normal(name string, lines [][]byte) [][]byte {
-	if !x.answerable || len(lines) == 0 {
+	if !x.answerable || len(lines) == 0 || name == "Cookie" {
 		return lines
 	}
 	switch name {
 	case "Accept-Encoding":
 		x.raw = append(x.raw[:0], rfc9111.Codings(lines))
+		return x.raw
 	case "Accept-Language":
 		var ok bool
 		if x.folded, ok = rfc9111.AppendLanguages(x.folded[:0], lines, x.route.AnyLanguageOrder); ok {
 			x.raw = append(x.raw[:0], x.folded)
+			return x.raw
 		}
 	}
+	if len(lines) > 1 {
+		x.folded = x.folded[:0]
+		for i, line := range lines {
+			if i > 0 {
+				x.folded = append(x.folded, ", "...)
+			}
+			x.folded = append(x.folded, line...)
+		}
+		x.raw = append(x.raw[:0], bytes.Trim(x.folded, " "))
+	}
 	return x.raw
-}
-
-// normalised reports whether normal may join the lines of the field.
-func (x *exchange) normalised(name string) bool {
-	return x.answerable && (name == "Accept-Encoding" || name == "Accept-Language")
 }
 
 // withheld reports whether the field of this canonical name does not reach the origin
@@ -134,9 +143,9 @@ func (x *exchange) ownFields(drop func(name string) bool) field.List {
 		name := field.Canonical(string(x.fields[i].name))
 		switch {
 		case named[name], x.withheld(name), drop(name):
-		case !x.normalised(name):
+		case !x.answerable || name == "Cookie":
 			list.Add(name, string(x.fields[i].value))
-		case !list.Has(name):
+		case !list.Has(name): // or all its lines are there
 			for _, value := range x.normal(name, x.all(name)) {
 				list.Add(name, string(value))
 			}

@@ -333,3 +333,29 @@ func TestUsualClientsShareVariants(t *testing.T) {
 	f(false, "", "Accept-Encoding:\r\n")
 	f(false, "", "User-Agent:\r\n")
 }
+
+// All pairs of odd lines, on routes that go by cookies in each way.
+func TestCookiesThatShareAreReadAlike(t *testing.T) {
+	keyed, err := cachekey.New(cachekey.Options{Cookies: []string{"lang", "the_lang"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	shared := 0
+	for _, route := range []Route{
+		{Key: keyed},
+		{Key: keyed, StripCookies: cachekey.CookieNames{"s", "_ga*"}},
+		{Key: &cachekey.Rules{}, Bypass: Bypass{Cookies: cachekey.CookieNames{"lang"}}},
+	} {
+		for _, a := range parityValues["Cookie"] {
+			for _, b := range parityValues["Cookie"] {
+				c := &parityCase{route: route, targets: [2]string{"/", "/"}, heads: [2]string{"Cookie: " + a + "\r\n", "Cookie: " + b + "\r\n"}}
+				if c.check(t) && a != b {
+					shared++
+				}
+			}
+		}
+	}
+	if shared < 20 {
+		t.Errorf("%d pairs share a key, want enough of them to say something", shared)
+	}
+}
