@@ -17,9 +17,14 @@ import (
 // others: after 400,000 URLs were purged one by one, 95 of 100 stored URLs that nobody had
 // meant were gone. It prints the share that is still served.
 func TestManyPurgesForgetNothingElse(t *testing.T) {
-	const kept, batch = 1000, 1000
+	const batch = 1000
+	kept, part := 1000, 1
+	if racing {
+		kept, part = 200, 4 // which is still more than half the room for marks of each kind
+	}
 	f := func(by, form string, count int) {
 		t.Helper()
+		count /= part
 		t.Run(by, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Cache-Control", "max-age=600")
@@ -65,7 +70,7 @@ func TestManyPurgesForgetNothingElse(t *testing.T) {
 	}
 
 	f("url", "http://edge.test/purged/%d", 400_000)
-	f("tag", "product-%d", 100_000)
+	f("tag", "product-%d", 200_000)
 	f("host", "h%d.test", 20_000)
 	f("prefix", "http://edge.test/purged/%d/", 4_000)
 }

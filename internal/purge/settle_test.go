@@ -19,7 +19,8 @@ type stored struct {
 // just what the model keeps, which remembers every purge, however many there are and
 // however small the tables.
 func TestSettledMarksPurgeNothingElse(t *testing.T) {
-	for seed := range uint64(8) {
+	const seeds, steps = 4, 1000
+	for seed := range uint64(seeds) {
 		w := world{rand.New(rand.NewPCG(seed, 7))}
 		table := purge.New(purge.Options{Tags: 64, URLs: 64, Hosts: 16, Prefixes: 16})
 		var model naive
@@ -43,7 +44,7 @@ func TestSettledMarksPurgeNothingElse(t *testing.T) {
 			held = rest
 			table.Settle(upTo)
 		})
-		for range 4000 {
+		for range steps {
 			if s := (stored{born: table.Now(), url: w.url(), tags: []string{w.tag(), w.tag()}}); s.born >= table.Settled() {
 				held = append(held, s)
 			}
