@@ -46,7 +46,7 @@ var overrideStarts = []string{
 // and the lists that testers of cache poisoning go by.
 var overrides = func() map[string]bool {
 	all := map[string]bool{}
-	for _, name := range strings.Fields(`
+	for name := range strings.FieldsSeq(`
 		Forwarded
 		X-Host X-Http-Host X-Http-Host-Override X-Host-Override X-Server-Name X-Server-Port X-Backend-Host X-Subdomain Proxy-Host
 		Base-Url Request-Uri X-Request-Uri X-Http-Destinationurl X-Http-Destination-Url X-Http-Path-Override X-Proxy-Url X-Cf-Url

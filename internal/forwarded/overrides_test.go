@@ -23,7 +23,7 @@ func TestOverridesAreCanonicalNames(t *testing.T) {
 
 // Fields that browsers and clients of APIs need are none of these.
 func TestHonestFieldsOverrideNothing(t *testing.T) {
-	for _, name := range strings.Fields(`Accept Accept-Encoding Accept-Language Authorization Cache-Control Content-Type Cookie Dnt Origin
+	for name := range strings.FieldsSeq(`Accept Accept-Encoding Accept-Language Authorization Cache-Control Content-Type Cookie Dnt Origin
 		Pragma Priority Referer Sec-Fetch-Site Sec-Ch-Ua-Platform Upgrade-Insecure-Requests User-Agent X-Requested-With X-Csrf-Token
 		X-Xsrf-Token X-Api-Key X-Auth-Token X-Request-Id X-Correlation-Id Traceparent Tracestate X-B3-Traceid X-Client-Version
 		X-Nextjs-Data Next-Router-State-Tree Rsc Next-Action X-Inertia Hx-Request Turbo-Frame Destination Depth Translate

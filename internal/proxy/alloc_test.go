@@ -16,6 +16,7 @@ import (
 	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/listen"
+	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/rate"
 )
 
@@ -151,6 +152,25 @@ func TestHitWithKeyRulesAllocatesNothing(t *testing.T) {
 	c.request = request
 	c.learn(t, request)
 	if status := c.learn(t, request); !strings.HasPrefix(status, edgetest.Node+"; hit") {
+		t.Fatalf("Cache-Status of the second answer: got %q, want a hit", status)
+	}
+	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
+		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
+	}
+}
+
+func TestHitWithRulesForFieldsAllocatesNothing(t *testing.T) {
+	e := edgetest.Start(t, edgetest.Options{
+		Origin: hitOrigin(t), StripCookies: cachekey.CookieNames{"_ga*"}, Bypass: proxy.Bypass{Headers: []string{"X-Preview"}, Cookies: cachekey.CookieNames{"session"}},
+		Request: edgetest.FieldRules{Remove: []string{"X-Debug", "X-Internal-*"}, Set: map[string]string{"X-Edge": "1"}},
+		Key:     cachekey.Options{Headers: []string{"Accept-Language", "X-Kind"}},
+	})
+	request := hitRequest(http.MethodGet, "/vary/1024",
+		"Cookie: _ga=1; theme=dark; _ga_X=2\r\nX-Debug: 1\r\nX-Kind: a\r\nX-Kind: b\r\nAccept-Language: EN-us,de;q=0.5\r\nX_Y: 1\r\n")
+	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/1024", ""))
+	c.request = request
+	c.learn(t, request)
+	if status := c.learn(t, request); !strings.HasPrefix(status, edgetest.Node+"; hit; ") {
 		t.Fatalf("Cache-Status of the second answer: got %q, want a hit", status)
 	}
 	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {

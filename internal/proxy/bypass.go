@@ -1,6 +1,10 @@
 package proxy
 
-import "edgeproxy/internal/cachekey"
+import (
+	"slices"
+
+	"edgeproxy/internal/cachekey"
+)
 
 // Bypass names what makes a request pass by the cache: neither answered from it,
 // nor stored, nor a sighting.
@@ -13,10 +17,8 @@ type Bypass struct {
 
 // holds reports whether x has one of them.
 func (b *Bypass) holds(x *exchange) bool {
-	for _, name := range b.Headers {
-		if x.has(name) {
-			return true
-		}
+	if slices.ContainsFunc(b.Headers, x.has) {
+		return true
 	}
 	if len(b.Cookies) == 0 || !x.asks.cookie {
 		return false

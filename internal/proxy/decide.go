@@ -30,12 +30,12 @@ func (p *Proxy) decide(x *exchange) disposition {
 	x.applyRules()
 	why, fwd := x.bypass()
 	x.answerable = why == reason.None
-	if x.asks.get || x.asks.head {
+	if x.retrieves() {
 		x.keyURL(p.Hasher)
 	}
 	switch {
 	case why == reason.None:
-	case x.request.OnlyIfCached && (x.asks.get || x.asks.head):
+	case x.request.OnlyIfCached && x.retrieves():
 		p.refuse(x, fasthttp.StatusGatewayTimeout, reason.OnlyIfCached)
 		return refused
 	default:
@@ -44,6 +44,9 @@ func (p *Proxy) decide(x *exchange) disposition {
 	}
 	return p.sight(x, p.ask(x))
 }
+
+// retrieves reports whether x is a GET or HEAD, which a cache could answer.
+func (x *exchange) retrieves() bool { return x.asks.get || x.asks.head }
 
 // ask looks the key up and sees whether a miss may go to the origin.
 func (p *Proxy) ask(x *exchange) disposition {

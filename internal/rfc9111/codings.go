@@ -139,12 +139,16 @@ func readCoding(member []byte) (name []byte, accepted, ok bool) {
 
 // readWeight reads a qvalue and reports whether it is above 0.
 func readWeight(q []byte) (above, ok bool) {
-	if len(q) == 0 || len(q) > len("0.000") || q[0] != '0' && q[0] != '1' || len(q) > 1 && q[1] != '.' {
+	const most = "0.000"
+	if len(q) == 0 || len(q) > len(most) || q[0] != '0' && q[0] != '1' || len(q) > 1 && q[1] != '.' {
 		return false, false
 	}
-	above = q[0] == '1'
-	for _, c := range q[min(2, len(q)):] {
-		if c < '0' || c > '9' || q[0] == '1' && c != '0' {
+	digits := string(q[min(2, len(q)):])
+	if q[0] == '1' {
+		return true, strings.Trim(digits, "0") == ""
+	}
+	for _, c := range digits {
+		if c < '0' || c > '9' {
 			return false, false
 		}
 		above = above || c != '0'
