@@ -55,6 +55,7 @@ func (d *door) open(e *edge) (err error) {
 	d.h2 = bridge.New(bridge.Options{
 		Put: func(c net.Conn) bool { return e.admitStream(d, c) }, Peer: e.peers.Of, Streams: maxStreams, HeaderBytes: int(limits.HeaderBytes),
 		HeaderTimeout: limits.HeaderTimeout, Idle: limits.Keepalive, WriteIdle: limits.WriteIdle,
+		Send: paceOf(limits.SendRate), Slow: func() { e.slowStreams.Add(1) },
 		State: e.multiplexedIs, Panics: e.panics, Log: e.log,
 	})
 	return nil
@@ -125,6 +126,7 @@ func (e *edge) connectionIs(c net.Conn, s fasthttp.ConnState) {
 		e.crowd.Idle(c)
 	case fasthttp.StateNew:
 		e.connections.Add(1)
+		e.sends.Enter(c)
 	case fasthttp.StateHijacked:
 		e.connections.Add(-1)
 		e.proxy.AwaitHandedOver(c) // or the client would have a place to spare
@@ -155,6 +157,7 @@ func (e *edge) multiplexedIs(c net.Conn, s http.ConnState) {
 	switch s {
 	case http.StateNew:
 		e.connections.Add(1)
+		e.sends.Enter(c)
 	case http.StateClosed, http.StateHijacked:
 		e.connections.Add(-1)
 		e.gone(c)
@@ -167,6 +170,7 @@ func (e *edge) multiplexedIs(c net.Conn, s http.ConnState) {
 
 // gone gives back what a connection had, whoever closed it.
 func (e *edge) gone(c net.Conn) {
+	e.sends.Leave(c)
 	e.crowd.Leave(c)
 	e.peers.Forget(c)
 }

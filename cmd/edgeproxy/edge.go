@@ -24,6 +24,8 @@ import (
 	"edgeproxy/internal/dial"
 	"edgeproxy/internal/listen"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/pace"
+	"edgeproxy/internal/pinned"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/rescue"
 	"edgeproxy/internal/shadow"
@@ -51,6 +53,9 @@ type edge struct {
 	inherited   *listen.Inherited
 	peers       *listen.Peers // nil: no listener speaks the PROXY protocol
 	crowd       *listen.Crowd
+	sends       *pace.Watch
+	pinned      *pinned.Total
+	slowStreams atomic.Int64 // of HTTP/2, ended for limits.send_rate
 	connections atomic.Int64 // of clients, open and not handed over
 	streams     atomic.Int64 // requests of HTTP/2 under way
 	refused     atomic.Int64 // of these, for there were too many
@@ -83,7 +88,8 @@ func (e *edge) build() error {
 		return fmt.Errorf("register runtime metrics: %w", err)
 	}
 	var err error
-	if e.store, err = cache.New(cacheOptions(e.config, e.registry)); err != nil {
+	e.pinned = pinned.NewTotal(int64(e.config.Pinned()))
+	if e.store, err = cache.New(e.cacheOptions()); err != nil {
 		return fmt.Errorf("cache: %w", err)
 	}
 	hasher, err := e.buildAdmission()
@@ -99,6 +105,7 @@ func (e *edge) build() error {
 	if slices.ContainsFunc(e.config.Listen, func(l config.Listen) bool { return l.ProxyProtocol }) {
 		e.peers = &listen.Peers{}
 	}
+	e.buildPace()
 	if err := e.buildCertificates(); err != nil {
 		return err
 	}

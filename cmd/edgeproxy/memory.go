@@ -25,9 +25,9 @@ func limitMemory(log *slog.Logger, edges ...*edge) {
 	log.Debug("memory limit", "bytes", limit)
 }
 
-// memoryBytes is the most that cache, bodies on their way, filters and shadow
-// policies take; the cache with a fifth for what the collector has not had yet.
+// memoryBytes is the most that cache, bodies on their way, those that clients pin, filters
+// and shadow policies take; the cache with a fifth for what the collector has not had yet.
 func (e *edge) memoryBytes() int64 {
-	return int64(float64(e.config.Cache.Memory.MaxBytes)*1.2) + int64(e.config.Limits.InflightBytes) +
+	return int64(float64(e.config.Cache.Memory.MaxBytes)*1.2) + int64(e.config.Limits.InflightBytes) + int64(e.config.Pinned()) +
 		e.gate.Bytes() + e.shadow.Bytes()
 }

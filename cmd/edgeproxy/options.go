@@ -5,15 +5,12 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"edgeproxy/config"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/bridge"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/field"
-	"edgeproxy/internal/pace"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rate"
@@ -23,11 +20,12 @@ import (
 // This file translates the configuration into each room's own options, so that
 // no room knows the file's format.
 
-func cacheOptions(c *config.Config, r prometheus.Registerer) cache.Options {
+func (e *edge) cacheOptions() cache.Options {
+	c := e.config
 	return cache.Options{
 		MaxBytes: int64(c.Cache.Memory.MaxBytes), MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes),
 		StageBytes:  int64(c.Cache.Memory.StageBytes),
-		MaxVariants: c.Limits.Variants, Metrics: cache.NewMetrics(r),
+		MaxVariants: c.Limits.Variants, Pinned: e.pinned, Metrics: cache.NewMetrics(e.registry),
 	}
 }
 
@@ -171,6 +169,7 @@ func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 		Ranges: c.Limits.Ranges, Tunnels: c.Limits.Tunnels, RequestsInFlight: c.Limits.RequestsInFlight, ClientShare: c.Limits.OriginShare,
 		TargetBytes: int(c.Limits.TargetBytes), HeaderCount: c.Limits.HeaderCount, BodyBytes: int64(c.Limits.BodyBytes),
 		ReadIdle: c.Limits.ReadIdle, WriteIdle: writeIdle, UpgradeIdle: c.Limits.UpgradeIdle,
+		Sends: e.sends, SendRate: paceOf(c.Limits.SendRate),
 		ReceiveRate: paceOf(c.Limits.ReceiveRate), RequestBuffer: int64(c.Limits.RequestBuffer),
 		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor, PurgeFrom: c.Purge.Allow,
 		AnswersFlushed: true, // newServer sees to it
@@ -184,5 +183,3 @@ func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 	}
 	return o
 }
-
-func paceOf(p config.Pace) pace.Rate { return pace.Rate{Bytes: int64(p.Bytes), Over: p.Over} }

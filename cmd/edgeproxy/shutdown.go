@@ -23,6 +23,7 @@ func (e *edge) shutdown(ctx context.Context) {
 	if e.proxy != nil {
 		e.proxy.Close()
 	}
+	e.sends.Close()
 	for _, o := range e.origins {
 		o.Close()
 	}

@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"time"
 
+	"edgeproxy/internal/pace"
 	"edgeproxy/internal/rescue"
 )
 
@@ -31,6 +32,10 @@ type Options struct {
 	HeaderTimeout, Idle time.Duration
 	// WriteIdle is for how long a client may take nothing of an answer.
 	WriteIdle time.Duration
+	// Send is the least pace at which a client takes each answer, by the window that it
+	// gives its stream. Slow is told of each that is ended for it; nil is not.
+	Send pace.Rate
+	Slow func()
 	// State is told of connections as they come and go; nil is not.
 	State func(net.Conn, http.ConnState)
 	// Panics notes those that end a request; nil notes none.
@@ -44,7 +49,7 @@ func New(o Options) *http.Server {
 	protocols := new(http.Protocols)
 	protocols.SetHTTP2(true)
 	return &http.Server{
-		Handler:           &handler{put: o.Put, writeIdle: o.WriteIdle, panics: o.Panics},
+		Handler:           &handler{put: o.Put, writeIdle: o.WriteIdle, send: o.Send, slow: o.Slow, panics: o.Panics},
 		Protocols:         protocols,
 		ReadHeaderTimeout: o.HeaderTimeout, IdleTimeout: o.Idle, MaxHeaderBytes: o.HeaderBytes,
 		HTTP2: &http.HTTP2Config{
@@ -70,6 +75,8 @@ type handler struct {
 	put       func(net.Conn) bool
 	writeIdle time.Duration
 	panics    *rescue.Counter
+	send      pace.Rate
+	slow      func()
 }
 
 // answerBuffer holds the head of an answer, and what is read of its body at once.
@@ -162,25 +169,22 @@ func (h *handler) deliver(w http.ResponseWriter, in *bufio.Reader, res *http.Res
 		}
 	}
 	announce(w.Header(), res.Trailer)
-	control := http.NewResponseController(w)
+	to := &taker{w: w, control: http.NewResponseController(w), idle: h.writeIdle, meter: pace.NewMeter(h.send), piece: firstPiece}
 	w.WriteHeader(res.StatusCode)
 	buf := make([]byte, answerBuffer)
 	for {
 		n, err := res.Body.Read(buf)
 		if n > 0 {
-			_ = control.SetWriteDeadline(deadline(h.writeIdle))
-			if _, err := w.Write(buf[:n]); err != nil {
+			// Where nothing more is here, what is goes.
+			if err := to.write(buf[:n], in.Buffered() == 0); err != nil {
+				h.failed(err)
 				return
 			}
-			if in.Buffered() == 0 { // nothing more is here: what is, goes
-				_ = control.Flush()
-			}
-			_ = control.SetWriteDeadline(time.Time{}) // what comes next may be long in coming
 		}
 		switch {
 		case err == io.EOF:
 			addTrailers(w.Header(), res.Trailer)
-			_ = control.SetWriteDeadline(deadline(h.writeIdle)) // for what net/http has kept
+			to.last()
 			return
 		case err != nil:
 			panic(http.ErrAbortHandler)
@@ -188,7 +192,17 @@ func (h *handler) deliver(w http.ResponseWriter, in *bufio.Reader, res *http.Res
 	}
 }
 
-func deadline(idle time.Duration) time.Time { return time.Now().Add(idle) }
+// failed ends an answer that the client does not take. One that it takes too slowly is
+// reset; net/http has done so with the others.
+func (h *handler) failed(err error) {
+	if !errors.Is(err, errSlow) {
+		return
+	}
+	if h.slow != nil {
+		h.slow()
+	}
+	panic(http.ErrAbortHandler)
+}
 
 func copyFields(to, from http.Header) {
 	for name, values := range from {

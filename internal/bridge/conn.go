@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"sync/atomic"
 )
 
 // client is the connection that a client came in by.
@@ -33,8 +34,26 @@ type conn struct {
 	client *client
 	state  *tls.ConnectionState
 	ctx    context.Context // ends with the client's interest in the request
-	begun  bool            // something was read
+	other  *end
+	begun  bool // something was read
 }
+
+// end is the other end of it.
+type end struct {
+	net.Conn
+	taken atomic.Int64
+}
+
+// Read implements net.Conn.
+func (e *end) Read(p []byte) (int, error) {
+	n, err := e.Conn.Read(p)
+	e.taken.Add(int64(n))
+	return n, err
+}
+
+// Taken returns how many bytes of what the server has written were taken, which is at the
+// pace of the client but for some that are kept ready for it.
+func (c *conn) Taken() int64 { return c.other.taken.Load() }
 
 // Read implements net.Conn. An end within the one request that the connection is for is no
 // end of it: the stream was broken off. A pipe would tell of it as of one, also where a
@@ -70,11 +89,12 @@ func (c *conn) OnLeave(f func()) (stop func() bool) { return context.AfterFunc(c
 // dial hands the server's end of a connection for one request of a client over, and
 // returns the other end; nil if nobody takes it. ctx is that of the request.
 func dial(ctx context.Context, put func(net.Conn) bool, of *client, state *tls.ConnectionState) net.Conn {
-	end, server := net.Pipe()
-	if put(&conn{Conn: server, client: of, state: state, ctx: ctx}) {
-		return end
+	client, server := net.Pipe()
+	other := &end{Conn: client}
+	if put(&conn{Conn: server, client: of, state: state, ctx: ctx, other: other}) {
+		return other
 	}
-	_, _ = end.Close(), server.Close()
+	_, _ = client.Close(), server.Close()
 	return nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/pinned"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -53,8 +54,11 @@ type Entry struct {
 	// Header is what is sent on a hit, without the fields that belong to one
 	// message or one connection only (Age, Via, Cache-Status, hop-by-hop).
 	Header field.List
-	// Body is the whole content.
+	// Body is the whole content, and Pin counts who sends it: one Pin for one Body. Whoever
+	// sends a Body of more than pinned.Least bytes holds the Pin meanwhile. Nil counts
+	// nothing; an entry that is put without one gets one, if the Store counts.
 	Body []byte
+	Pin  *pinned.Body
 
 	// ResponseTime, InitialAge and Policy are the facts that its use is worked out
 	// from: when the response was received or last validated, its

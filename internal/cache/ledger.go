@@ -26,15 +26,17 @@ type ledger struct {
 	neverHit           atomic.Int64 // of those gone
 }
 
-func (l *ledger) landed(cost, bodyBytes int64) {
+func (l *ledger) landed(it *item, cost int64) {
+	it.Pin.Land(int64(len(it.Body)))
 	l.writes.Add(1)
-	l.writeBytes.Add(bodyBytes)
+	l.writeBytes.Add(int64(len(it.Body)))
 	l.objects.Add(1)
 	l.bytes.Add(cost)
 }
 
 // left counts the departure of it, which landed at that cost.
 func (l *ledger) left(why departure, it *item, cost int64) {
+	it.Pin.Leave()
 	l.gone[why].Add(1)
 	l.objects.Add(-1)
 	l.bytes.Add(-cost)

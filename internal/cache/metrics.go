@@ -15,7 +15,7 @@ type Metrics struct {
 	writes, writeBytes       *prometheus.Desc
 	objects, bytes, maxBytes *prometheus.Desc
 	evictions, neverHit      *prometheus.Desc
-	promotions               *prometheus.Desc
+	promotions, pinned       *prometheus.Desc
 }
 
 // NewMetrics registers the metrics with reg. It panics if reg has them already:
@@ -39,6 +39,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		neverHit: desc("stores_never_hit_total", "Responses that left, for whatever reason, and had not been found once "+
 			"since they were stored in the tier.", "tier"),
 		promotions: desc("promotions_total", "Responses that moved from tier stage to tier memory. Part of the writes of memory."),
+		pinned:     desc("pinned_bytes", "Bytes of bodies that have left the cache and are still being sent: outside of bytes, until their clients have taken them or are let go."),
 	}
 	reg.MustRegister(m)
 	return m
@@ -47,7 +48,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 // Describe sends the description of each metric.
 func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		m.writes, m.writeBytes, m.objects, m.bytes, m.maxBytes, m.evictions, m.neverHit, m.promotions,
+		m.writes, m.writeBytes, m.objects, m.bytes, m.maxBytes, m.evictions, m.neverHit, m.promotions, m.pinned,
 	} {
 		out <- d
 	}
@@ -64,6 +65,7 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 		m.collectTier(out, Stage, st.Stage)
 	}
 	out <- prometheus.MustNewConstMetric(m.promotions, prometheus.CounterValue, float64(st.Stage.Promoted))
+	out <- prometheus.MustNewConstMetric(m.pinned, prometheus.GaugeValue, float64(st.PinnedBytes))
 }
 
 func (m *Metrics) collectTier(out chan<- prometheus.Metric, tier Tier, st TierStats) {

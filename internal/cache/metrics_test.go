@@ -54,6 +54,7 @@ func TestMetricsShowTheStore(t *testing.T) {
 		"edgeproxy_cache_evictions_total{reason=variants,tier=memory}": 1,
 		"edgeproxy_cache_stores_never_hit_total{tier=memory}":          float64(1002 - s.Objects()),
 		"edgeproxy_cache_promotions_total{}":                           0,
+		"edgeproxy_cache_pinned_bytes{}":                               0,
 	}
 	if diff := cmp.Diff(want, scrape(t, reg)); diff != "" {
 		t.Errorf("scrape: (-want +got)\n%s", diff)
@@ -98,6 +99,7 @@ func TestMetricsShowTheStageWhenThereIsOne(t *testing.T) {
 		"edgeproxy_cache_evictions_total{reason=variants,tier=stage}":  1,
 		"edgeproxy_cache_stores_never_hit_total{tier=stage}":           float64(102 - 1 - st.Objects),
 		"edgeproxy_cache_promotions_total{}":                           1,
+		"edgeproxy_cache_pinned_bytes{}":                               0,
 	}
 	if diff := cmp.Diff(want, scrape(t, reg)); diff != "" {
 		t.Errorf("scrape: (-want +got)\n%s", diff)

@@ -3,6 +3,8 @@ package cache
 import (
 	"errors"
 	"fmt"
+
+	"edgeproxy/internal/pinned"
 )
 
 // Options says how large a Store may be. All sizes are bytes.
@@ -20,6 +22,8 @@ type Options struct {
 	// StageBytes is the part of MaxBytes that keeps first sightings: 0 for no
 	// stage, up to half of MaxBytes. Its tables take 1 to 2 % of it beside.
 	StageBytes int64
+	// Pinned counts the bodies that have left and are still being sent; nil counts none.
+	Pinned *pinned.Total
 	// Metrics shows the Store's counters; nil shows them nowhere.
 	Metrics *Metrics
 }

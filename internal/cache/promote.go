@@ -46,7 +46,7 @@ func (s *Store) PutStage(e *Entry, unless func() bool) Outcome {
 	}
 	s.stage.makeRoom(stageCost(e), e.Key)
 	s.clearLocked(e) // of the memory tier at most a record whose variants are gone
-	s.stage.land(&item{Entry: *e})
+	s.stage.land(s.newItem(e))
 	return Stored
 }
 

@@ -28,6 +28,9 @@ type Stats struct {
 	TierStats
 	// IndexBytes is what the memory tier's index of variants takes.
 	IndexBytes int64
+	// PinnedBytes is what bodies take that have left both tiers and are still being sent.
+	// It is in no other number here, and 0 where Options.Pinned is nil.
+	PinnedBytes int64
 	// Stage is all 0 when there is no stage.
 	Stage TierStats
 }
@@ -41,6 +44,9 @@ func (s *Store) Stats() Stats {
 		Stage:      s.stage.books.stats(s.limits.stageBytes),
 	}
 	st.Bytes += st.IndexBytes
+	if s.pinned != nil {
+		st.PinnedBytes = s.pinned.Bytes()
+	}
 	return st
 }
 

@@ -1,6 +1,10 @@
 package cache
 
-import "sync"
+import (
+	"sync"
+
+	"edgeproxy/internal/pinned"
+)
 
 // Store holds responses in memory. All methods but Close are safe for
 // concurrent use.
@@ -11,6 +15,7 @@ type Store struct {
 	main   *mainPart
 	index  *clock[*record]
 	stage  *stage
+	pinned *pinned.Total // nil: not counted
 
 	// mu makes the holder the one writer of window, main, index and stage.
 	mu sync.Mutex
@@ -25,6 +30,7 @@ func New(o Options) (*Store, error) {
 	}
 	s := &Store{
 		limits: l,
+		pinned: o.Pinned,
 		window: newClock[*item](l.windowBytes/bytesPerChain, 0),
 		index:  newClock[*record](l.indexBytes/recordOverhead, indexChances),
 		stage:  newStage(l.stageBytes),
@@ -37,6 +43,10 @@ func New(o Options) (*Store, error) {
 	}
 	return s, nil
 }
+
+// NewPin returns what is to be the Pin of an entry that is in the making; nil where nothing
+// is counted.
+func (s *Store) NewPin() *pinned.Body { return s.pinned.Body() }
 
 // Close ends ristretto's goroutines and waits for them. Call it once, after the
 // last call of any other method has returned: ristretto panics when a look-up

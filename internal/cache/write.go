@@ -1,6 +1,10 @@
 package cache
 
-import "bytes"
+import (
+	"bytes"
+
+	"edgeproxy/internal/pinned"
+)
 
 // Outcome is what became of a Put or PutStage.
 type Outcome uint8
@@ -87,6 +91,7 @@ func (s *Store) Renew(e *Entry, serial uint64, unless func() bool) bool {
 		return false
 	}
 	it := &item{Entry: *e}
+	it.Pin = old.Pin // of the same Body
 	it.asked.Store(old.asked.Load())
 	it.uses.Store(old.uses.Load())
 	s.swapLocked(it, old)
@@ -97,11 +102,13 @@ func (s *Store) Renew(e *Entry, serial uint64, unless func() bool) bool {
 // booking more than the difference of their sizes.
 func (s *Store) swapLocked(it, old *item) {
 	cost := it.Cost()
+	it.Pin.Land(int64(len(it.Body)))
 	s.books.bytes.Add(cost)
 	if _, slot := s.window.put(it.Key, it, cost); slot == nil {
 		s.main.remove(old)
 	}
 	s.books.bytes.Add(-old.Cost())
+	old.Pin.Leave()
 }
 
 // Purge removes what is stored for the URL whose key part is name and whose
@@ -144,10 +151,22 @@ func (s *Store) storeLocked(e *Entry, why departure) {
 	if len(e.Vary) > 0 {
 		s.fileLocked(e)
 	}
-	s.landLocked(&item{Entry: *e})
+	s.landLocked(s.newItem(e))
 	if staged := s.stage.items.peek(e.Key); staged != nil {
 		s.stage.leave(staged, why)
 	}
+}
+
+// newItem copies e, and has it counted who sends a body of some length.
+func (s *Store) newItem(e *Entry) *item {
+	it := &item{Entry: *e}
+	switch {
+	case len(it.Body) <= pinned.Least:
+		it.Pin = nil
+	case it.Pin == nil:
+		it.Pin = s.pinned.Body()
+	}
+	return it
 }
 
 // clearLocked removes from both tiers what cannot stand beside e at its URL: the
@@ -189,7 +208,7 @@ func (s *Store) makeRoomLocked(cost int64) {
 // the variant is the same.
 func (s *Store) landLocked(it *item) {
 	cost := it.Cost()
-	s.books.landed(cost, int64(len(it.Body)))
+	s.books.landed(it, cost)
 	if _, old := s.window.put(it.Key, it, cost); old != nil {
 		it.uses.Add(old.value.uses.Load())
 		s.books.left(replaced, old.value, old.bytes)

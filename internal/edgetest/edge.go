@@ -19,6 +19,7 @@ import (
 	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/pace"
+	"edgeproxy/internal/pinned"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rate"
@@ -56,9 +57,10 @@ type Options struct {
 	HonorRequest                            bool
 	Bypass                                  proxy.Bypass
 	UncacheableFor                          time.Duration
-	WriteIdle, ReadIdle, HeaderTimeout      time.Duration
+	WriteIdle, ReadIdle, HeaderTimeout      time.Duration // a WriteIdle below 0 is none
 	UpgradeIdle                             time.Duration
-	ReceiveRate                             pace.Rate
+	ReceiveRate, SendRate                   pace.Rate
+	PinnedBytes                             int64 // the limit; 0 is none
 	RequestBuffer                           int64 // below 0 is none
 	HostHeader                              string
 	AllowAmbiguousPath                      bool
@@ -141,6 +143,7 @@ type Edge struct {
 	Store    *cache.Store
 	Registry *prometheus.Registry
 
+	sends   *pace.Watch
 	gate    *admission.Gate
 	origin  *origin.Origin
 	server  *fasthttp.Server
@@ -155,9 +158,11 @@ func Start(tb testing.TB, o Options) *Edge {
 	e := &Edge{Address: o.Listener.Addr().String(), Registry: prometheus.NewRegistry()}
 	hasher, err := cache.NewHasher(1)
 	must(tb, err)
+	total := pinned.NewTotal(cmp.Or(o.PinnedBytes, 1<<40))
+	e.sends = pace.New(pace.Options{Send: o.SendRate, Pinned: total, Log: slog.New(slog.DiscardHandler)})
 	e.Store, err = cache.New(cache.Options{
 		MaxBytes: o.MaxBytes, MaxObjectBytes: o.MaxObjectBytes, MaxVariants: o.Variants, StageBytes: o.StageBytes,
-		Metrics: cache.NewMetrics(e.Registry),
+		Pinned: total, Metrics: cache.NewMetrics(e.Registry),
 	})
 	must(tb, err)
 	gate := admission.Options{SecondHit: &o.Window, Counting: &o.Window}
@@ -181,6 +186,7 @@ func Start(tb testing.TB, o Options) *Edge {
 	e.Proxy, err = proxy.New(options)
 	must(tb, err)
 	e.server = newServer(e.Proxy.Listener(false, o.TrustedProxies), &o)
+	e.server.ConnState = e.connectionIs
 	e.serving.Go(func() { _ = e.server.Serve(o.Listener) })
 	tb.Cleanup(e.stop)
 	return e
@@ -197,8 +203,8 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rul
 			AnyLanguageOrder: o.AnyLanguageOrder, UnusualNames: o.UnusualNames, StripCookies: o.StripCookies,
 		}},
 		MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, RequestsInFlight: o.RequestsInFlight, ClientShare: o.ClientShare,
-		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, Tunnels: o.Tunnels, ReadIdle: o.ReadIdle, WriteIdle: o.WriteIdle, UpgradeIdle: o.UpgradeIdle,
-		ReceiveRate: o.ReceiveRate, RequestBuffer: max(o.RequestBuffer, 0),
+		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, Tunnels: o.Tunnels, ReadIdle: o.ReadIdle, WriteIdle: max(o.WriteIdle, 0), UpgradeIdle: o.UpgradeIdle,
+		Sends: e.sends, SendRate: o.SendRate, ReceiveRate: o.ReceiveRate, RequestBuffer: max(o.RequestBuffer, 0),
 		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom, AnswersFlushed: true, PeerOf: o.PeerOf, Challenge: o.Challenge,
 		CacheStatus: true, CacheStatusBrief: o.CacheStatusTrusted != nil, CacheStatusTrusted: o.CacheStatusTrusted,
 		Panics: o.Origin.Panics,
@@ -214,7 +220,17 @@ func newServer(l *proxy.Listener, o *Options) *fasthttp.Server {
 		StreamRequestBody: true, DisablePreParseMultipartForm: true, MaxRequestBodySize: 1, CloseOnShutdown: true,
 		ReduceMemoryUsage: true, // sends off every answer, see AnswersFlushed
 		ReadBufferSize:    16 << 10, WriteBufferSize: 8 << 10,
-		ReadTimeout: o.HeaderTimeout, WriteTimeout: o.WriteIdle, IdleTimeout: time.Minute,
+		ReadTimeout: o.HeaderTimeout, WriteTimeout: max(o.WriteIdle, 0), IdleTimeout: time.Minute,
+	}
+}
+
+func (e *Edge) connectionIs(c net.Conn, s fasthttp.ConnState) {
+	switch s {
+	case fasthttp.StateNew:
+		e.sends.Enter(c)
+	case fasthttp.StateClosed, fasthttp.StateHijacked:
+		e.sends.Leave(c)
+	case fasthttp.StateActive, fasthttp.StateIdle:
 	}
 }
 
@@ -224,6 +240,7 @@ func (e *Edge) stop() {
 	defer cancel()
 	drained := e.server.ShutdownWithContext(ctx) == nil
 	e.Proxy.Close()
+	e.sends.Close()
 	e.origin.Close()
 	e.gate.Close()
 	if drained {

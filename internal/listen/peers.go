@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"sync"
 	"sync/atomic"
+
+	"edgeproxy/internal/client"
 )
 
 // Peers knows whose connections those are that load balancers have passed on by the PROXY
@@ -73,6 +75,9 @@ func (p *Peers) address(conn net.Conn) netip.Addr {
 	}
 	return tcp.AddrPort().Addr().Unmap().WithZone("")
 }
+
+// Client returns whose connection conn is; false for nobody's in particular.
+func (p *Peers) Client(conn net.Conn) (c netip.Prefix, ok bool) { return client.Of(p.address(conn)) }
 
 // bare returns the connection that a listener of this room has handed on, which TLS may
 // have wrapped.

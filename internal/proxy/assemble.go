@@ -189,23 +189,39 @@ func (p *Proxy) deliverAssembled(x *exchange) {
 		x.ctx.Response.SkipBody = true
 		return
 	}
-	x.bytes = c.length
-	p.allowTimeFor(x, c.length)
 	first := c.first - a.part.First
-	if len(a.entries) == 1 {
-		x.ctx.Response.SetBodyRaw(e.Body[first : first+c.length])
-		return
+	switch {
+	case len(a.entries) == 1:
+		p.sendOne(x, e, e.Body[first:first+c.length])
+	case c.length > p.MaxObjectBytes:
+		p.sendInTurn(x, c)
+	default:
+		p.sendStored(x, a.content(first), c.length, a.entries...)
 	}
-	x.ctx.Response.SetBodyStream(a.content(first), int(c.length))
+}
+
+// sendInTurn sends an answer that is larger than any object slice by slice, as one that is
+// fetched: nothing but the slice that is being sent is kept for it, and one that has left
+// the cache until its turn comes is fetched again.
+func (p *Proxy) sendInTurn(x *exchange, c cut) {
+	a, s := &x.assembled, p.newSlicing(x)
+	e := a.entries[0]
+	s.whole, s.rep, s.first, s.held = a.part.Size, wholeOf(e), a.part.First/s.size, x.result
+	s.slice = &slice{number: s.first, entry: e}
+	s.at, s.end = c.first, c.first+c.length
+	x.slices, x.entry = s, nil
+	clear(a.entries)
+	a.entries = a.entries[:0]
+	p.stream(x, c)
 }
 
 // content returns what the answer sends of its parts, from first of the first one on,
 // not copied.
-func (a *assembly) content(first int64) *net.Buffers {
+func (a *assembly) content(first int64) net.Buffers {
 	content, left := make(net.Buffers, 0, len(a.entries)), a.cut.length
 	for _, e := range a.entries {
 		body := e.Body[first:min(first+left, int64(len(e.Body)))]
 		content, left, first = append(content, body), left-int64(len(body)), 0
 	}
-	return &content
+	return content
 }

@@ -54,13 +54,11 @@ func (p *Proxy) deliverEntry(x *exchange) {
 		x.ctx.Response.SkipBody = true
 		return
 	}
-	x.bytes = cut.length
-	p.allowTimeFor(x, cut.length)
 	if cut.parts != nil {
-		x.ctx.Response.SetBodyStream(&cut.parts.content, int(cut.length))
+		p.sendStored(x, cut.parts.content, cut.length, e)
 		return
 	}
-	x.ctx.Response.SetBodyRaw(e.Body[cut.first : cut.first+cut.length])
+	p.sendOne(x, e, e.Body[cut.first:cut.first+cut.length])
 }
 
 // sendWhole makes the head for an entry that is sent as it is. What is the same

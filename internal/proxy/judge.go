@@ -170,6 +170,7 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *head) *cache.Entry {
 		key = p.Hasher.Sum(name)
 	}
 	return &cache.Entry{
+		Pin: p.Store.NewPin(),
 		Key: key, Name: name, URL: home.base, URLLen: len(home.name), Vary: names,
 		Serial: p.serial.Add(1), Born: j.born, Tags: p.tags(j, nil, resp.Header), Status: h.status,
 		Header:       kept(h.fields, h.strip),

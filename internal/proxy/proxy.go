@@ -68,6 +68,10 @@ type Options struct {
 	// ReadIdle and WriteIdle bound one read and one write of a body. A WriteIdle
 	// of 0 leaves stalled clients to the listener.
 	ReadIdle, WriteIdle time.Duration
+	// Sends looks after the connections that answers are sent on, and counts what they are
+	// sent from; nil does not. Where WriteIdle is above 0 the pace of SendRate is kept here.
+	Sends    *pace.Watch
+	SendRate pace.Rate
 	// ReceiveRate is the least pace of a request body, and RequestBuffer how much of one is
 	// read before a connection to the origin is taken; 0 is nothing.
 	ReceiveRate   pace.Rate
@@ -138,6 +142,7 @@ type Proxy struct {
 	rates         *rate.Table // nil: no route has one
 	uploads       *uploadBuffers
 	slowUploads   atomic.Int64 // ended for ReceiveRate
+	slowReaders   atomic.Int64 // ended for SendRate
 	tunnels       tunnels
 	handedOver    sync.Map // connections that the server has handed over; each with a channel that is closed at its end
 	settler       settler
@@ -193,6 +198,9 @@ func compile(o Options) ([]*route, error) {
 // InFlight returns how many requests are received and not yet answered in full,
 // those included whose connection the server has handed over.
 func (p *Proxy) InFlight() int64 { return p.inFlight.Load() }
+
+// SlowReaders returns how many answers were ended here for SendRate.
+func (p *Proxy) SlowReaders() int64 { return p.slowReaders.Load() }
 
 // Drain has every connection end with the answer that it is about to get.
 func (p *Proxy) Drain() { p.draining.Store(true) }

@@ -42,6 +42,7 @@ func (p *Proxy) rescue(x *exchange, v any) {
 func (p *Proxy) abandon(x *exchange) {
 	if x.body != nil {
 		x.body.closed.Store(true) // it no longer records x
+		_ = x.body.sending.Close()
 		x.body, x.streaming = nil, false
 	}
 	for _, s := range []*slicing{x.slices, x.sliced} {

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/pinned"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -85,6 +86,19 @@ func (s *slicing) find(number int64) *cache.Entry {
 	name, key := s.variant(s.p.newSpan(s.job.exact.name, s.size, number))
 	e, _ := s.p.Store.Find(key, name)
 	return e
+}
+
+// pin is that of the slice that is being read; nil is none.
+func (s *slicing) pin() *pinned.Body {
+	switch {
+	case s.slice == nil:
+		return nil
+	case s.slice.entry != nil:
+		return s.slice.entry.Pin
+	case s.slice.head != nil && s.slice.head.entry != nil:
+		return s.slice.head.entry.Pin
+	}
+	return nil
 }
 
 // done ends the reading of a slice of which nothing more is wanted here. The rest of it

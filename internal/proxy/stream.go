@@ -7,6 +7,10 @@ import (
 	"time"
 
 	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/pace"
+	"edgeproxy/internal/pinned"
+	"edgeproxy/internal/reason"
 )
 
 // streamBuffer is what a pass-through body is copied through where it is sent in
@@ -14,18 +18,23 @@ import (
 const streamBuffer = 32 << 10
 
 // body is a response body on its way to the client. Every write of it has its
-// own deadline, so that a slow client gets all of it and a stalled one is let
-// go. It belongs to fasthttp, which closes it; then the request is recorded.
+// own deadline where nobody else lets go of who is stalled, and then its own pace. It
+// belongs to fasthttp, which closes it; then the request is recorded.
 type body struct {
-	p      *Proxy
-	x      *exchange
-	src    io.Reader
-	skip   int64 // bytes still to leave out, for a range
-	left   int64 // bytes still to send; -1: all
-	part   bool  // a range: not to the end of the source
-	whole  bool  // the origin's body was read to its end
-	closes bool  // with trailers, if there are any
-	closed atomic.Bool
+	p       *Proxy
+	x       *exchange
+	src     io.Reader
+	sending *pace.Sending
+	pin     *pinned.Body // of the slice that is being sent
+	meter   pace.Meter   // where WriteIdle is there
+	last    int          // bytes whose time has begun
+	since   time.Time
+	skip    int64 // bytes still to leave out, for a range
+	left    int64 // bytes still to send; -1: all
+	part    bool  // a range: not to the end of the source
+	whole   bool  // the origin's body was read to its end
+	closes  bool  // with trailers, if there are any
+	closed  atomic.Bool
 }
 
 // sizedBody has a known length and is read piece by piece: fasthttp sends each
@@ -37,18 +46,19 @@ type chunkedBody struct{ *body }
 
 // stream sends the body of x's answer, or the part that cut leaves of it.
 func (p *Proxy) stream(x *exchange, c cut) {
-	b := &body{p: p, x: x, skip: c.first, left: c.length, part: c.status != 0}
+	b := p.newBody(x)
+	b.skip, b.left, b.part = c.first, c.length, c.status != 0
 	switch {
 	case x.slices != nil:
 		b.src, b.skip, b.part = x.slices, 0, true
 	case x.reader != nil:
 		b.src = x.reader
+		if e := x.head.entry; e != nil {
+			b.sending.Hold(e.Pin) // once it is stored it may leave the cache before x has all of it
+		}
 	default:
 		b.src = x.response.Body
 	}
-	x.body, x.streaming = b, true
-	x.firstByte = -1
-	x.ctx.Response.ImmediateHeaderFlush = true
 	if c.length >= 0 {
 		x.ctx.Response.SetBodyStream(&sizedBody{b}, int(c.length))
 		return
@@ -59,6 +69,18 @@ func (p *Proxy) stream(x *exchange, c cut) {
 	}
 	b.closes = p.takesTrailers(x)
 	x.ctx.Response.SetBodyStream(&chunkedBody{b}, -1)
+}
+
+// newBody makes the body of x's answer; what it is read from is still to be said.
+func (p *Proxy) newBody(x *exchange) *body {
+	b := &body{p: p, x: x, sending: p.Sends.Begin(x.ctx.Conn(), x.start)}
+	if p.WriteIdle > 0 {
+		b.meter = pace.NewMeter(p.SendRate)
+	}
+	x.body, x.streaming, x.firstByte = b, true, -1
+	x.stale = nil // has been asked for, and may have left the cache
+	x.ctx.Response.ImmediateHeaderFlush = true
+	return b
 }
 
 // Read gives the next piece of the body.
@@ -84,6 +106,9 @@ func (b *body) Read(p []byte) (n int, err error) {
 	if b.left > 0 {
 		p = p[:min(int64(len(p)), b.left)]
 	}
+	if err := b.written(); err != nil {
+		return 0, err
+	}
 	n, err = b.src.Read(p)
 	b.sent(n)
 	if err != nil {
@@ -92,9 +117,30 @@ func (b *body) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
+// errSlowClient ends a body that its client takes below limits.send_rate.
+var errSlowClient = errors.New("the client takes its answer below limits.send_rate")
+
+// written notes that the bytes of the last sent were written.
+func (b *body) written() error {
+	if b.last == 0 || b.p.WriteIdle <= 0 {
+		return nil
+	}
+	slow := b.meter.Add(b.last, now().Sub(b.since))
+	if b.last = 0; !slow {
+		return nil
+	}
+	b.p.slowReaders.Add(1)
+	b.x.reason = reason.Incomplete
+	return errSlowClient
+}
+
 // sent counts n bytes about to be written and gives the write its time.
 func (b *body) sent(n int) {
+	if s := b.x.slices; s != nil {
+		b.keep(s.pin())
+	}
 	at := now()
+	b.last, b.since = n, at
 	if b.x.firstByte < 0 {
 		b.x.firstByte = at.Sub(b.x.start)
 	}
@@ -105,6 +151,15 @@ func (b *body) sent(n int) {
 	b.x.guest.Sent()
 	if b.p.WriteIdle > 0 {
 		_ = b.x.ctx.SetWriteDeadline(at.Add(b.p.WriteIdle))
+	}
+}
+
+// keep makes pin that of what is being sent.
+func (b *body) keep(pin *pinned.Body) {
+	if pin != b.pin {
+		b.sending.Release(b.pin)
+		b.sending.Hold(pin)
+		b.pin = pin
 	}
 }
 
@@ -136,13 +191,14 @@ func (b *body) Close() (err error) {
 		return nil
 	}
 	defer b.p.record(b.x)
+	defer func() { _ = b.sending.Close() }()
 	defer b.rescue(&err)
 	switch {
 	case b.x.slices != nil:
 		_ = b.x.slices.Close()
 	case b.x.reader != nil:
 		_ = b.x.reader.Close()
-	default:
+	case b.x.response != nil:
 		_ = b.x.response.Body.Close()
 		b.p.ended(b.x, b.whole)
 	}
@@ -162,6 +218,9 @@ func (b *chunkedBody) WriteTo(w io.Writer) (n int64, err error) {
 			b.sent(len(p))
 			m, werr := w.Write(p)
 			n += int64(m)
+			if werr == nil {
+				werr = b.written()
+			}
 			if werr != nil {
 				return n, werr
 			}
@@ -185,20 +244,6 @@ func (b *chunkedBody) pieces() func() ([]byte, error) {
 		n, err := b.src.Read(buffer)
 		return buffer[:n], err
 	}
-}
-
-// slowestBytes is the rate, in bytes a second, below which a client loses a body
-// that is sent in one write.
-const slowestBytes = 16 << 10
-
-// allowTimeFor gives the one write of a stored body time in proportion to its
-// size, beyond what the server allows every answer.
-func (p *Proxy) allowTimeFor(x *exchange, size int64) {
-	if p.WriteIdle <= 0 || size <= 256<<10 {
-		return
-	}
-	d := p.WriteIdle + time.Duration(size/slowestBytes)*time.Second
-	_ = x.ctx.SetWriteDeadline(x.start.Add(d))
 }
 
 var _ fasthttp.BodyWriterTo = (*chunkedBody)(nil)
