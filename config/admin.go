@@ -72,16 +72,22 @@ func (d *decoder) admin(a *Admin) func(node) {
 func (v *validator) admin() {
 	const token, file, address = "admin.token", "admin.token_file", "admin.address"
 	a := &v.c.Admin
+	none := a.Token == "" && a.TokenFile == ""
 	if a.Token != "" && !ValidToken(string(a.Token)) && v.sound(token) {
 		v.fail(token, "want letters, digits and signs of ASCII, without spaces, 1024 at most")
 	}
 	if a.Token != "" && a.TokenFile != "" && v.sound(token, file) {
 		v.fail(file, "want no token beside it")
 	}
-	if v.sound(address, token, file) && a.open() && a.Token == "" && a.TokenFile == "" {
+	if v.sound(address, token, file) && none && a.open() {
 		v.fail(address, "want admin.token_file or admin.token beside it, or a loopback host, such as 127.0.0.1, or unix:PATH: whoever reaches it could purge")
 	}
-	for i, host := range a.Hosts {
+	v.adminHosts(a.Hosts)
+}
+
+// adminHosts checks what the listener for operators is called besides.
+func (v *validator) adminHosts(hosts []string) {
+	for i, host := range hosts {
 		at := item("admin.hosts", i)
 		_, err := netip.ParseAddr(host)
 		if _, _, ok := splitHost(host); err != nil && !ok && v.sound(at) {

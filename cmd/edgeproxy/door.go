@@ -49,7 +49,7 @@ func (d *door) open(e *edge) (err error) {
 	limits := &e.config.Limits
 	d.secure = listen.NewSecure(d.listener, listen.SecureOptions{
 		Config: e.tlsConfig(), HandshakeTimeout: limits.HeaderTimeout, Handshakes: min(limits.Connections, maxHandshakes),
-		Peers: e.peers, Gone: e.gone, Log: e.log,
+		Peers: e.peers, Gone: e.gone, Panics: e.panics, Log: e.log,
 	})
 	d.inside = listen.NewQueue(d.listener.Addr())
 	d.h2 = bridge.New(bridge.Options{

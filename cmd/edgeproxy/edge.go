@@ -212,7 +212,7 @@ func (e *edge) listen() (err error) {
 func (e *edge) open(l config.Listen, crowd *listen.Crowd) (net.Listener, error) {
 	o := listen.Options{
 		Address: l.Address, Mode: l.SocketMode, WriteIdle: e.config.Limits.WriteIdle,
-		Inherited: e.inherited, Crowd: crowd, Mute: l.TLS, Log: e.log,
+		Inherited: e.inherited, Crowd: crowd, Mute: l.TLS, Panics: e.panics, Log: e.log,
 	}
 	if l.ProxyProtocol {
 		o.Peers, o.HeaderTimeout, o.MaxWaiting = e.peers, e.config.Limits.HeaderTimeout, e.config.Limits.Connections

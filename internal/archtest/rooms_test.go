@@ -73,7 +73,7 @@ func rooms() map[string]room {
 			third: []string{bart},
 		},
 		"internal/lines":  {},
-		"internal/listen": {ours: []string{"internal/client"}, third: []string{"github.com/coreos/go-systemd/v22", "github.com/pires/go-proxyproto"}},
+		"internal/listen": {ours: []string{"internal/client", "internal/rescue"}, third: []string{"github.com/coreos/go-systemd/v22", "github.com/pires/go-proxyproto"}},
 		"internal/model": {
 			ours: []string{
 				"internal/admission", "internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/cache",

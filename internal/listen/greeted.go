@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/client"
+	"edgeproxy/internal/rescue"
 )
 
 // greetedListener hands on connections once their header of the PROXY protocol was read,
@@ -19,7 +20,8 @@ type greetedListener struct {
 	crowd        *Crowd
 	tells        bool          // who is refused by crowd why
 	patience     time.Duration // for a header
-	most         int           // connections without their header
+	panics       *rescue.Counter
+	most         int // connections without their header
 	log          *slog.Logger
 
 	ready   chan net.Conn
@@ -34,7 +36,7 @@ type greetedListener struct {
 
 func newGreetedListener(front net.Listener, o Options) *greetedListener {
 	l := &greetedListener{
-		Listener: front, peers: o.Peers, crowd: o.Crowd, tells: !o.Mute, patience: o.HeaderTimeout, most: o.MaxWaiting, log: o.Log,
+		Listener: front, peers: o.Peers, crowd: o.Crowd, tells: !o.Mute, patience: o.HeaderTimeout, most: o.MaxWaiting, panics: o.Panics, log: o.Log,
 		ready: make(chan net.Conn), ended: make(chan struct{}),
 	}
 	l.working.Go(l.run)
@@ -147,7 +149,8 @@ func (l *greetedListener) greet(p *place[net.Conn]) {
 }
 
 // listenTo reads the header of conn in time and remembers what it tells.
-func (l *greetedListener) listenTo(conn net.Conn) error {
+func (l *greetedListener) listenTo(conn net.Conn) (err error) {
+	defer l.panics.Into(&err)
 	if err := conn.SetReadDeadline(time.Now().Add(l.patience)); err != nil {
 		return err
 	}

@@ -9,6 +9,8 @@ import (
 	"net"
 	"strings"
 	"time"
+
+	"edgeproxy/internal/rescue"
 )
 
 // Options say how an address is opened.
@@ -35,6 +37,8 @@ type Options struct {
 	// may be without theirs. Both are for Peers.
 	HeaderTimeout time.Duration
 	MaxWaiting    int
+	// Panics notes those that end a connection before it is accepted; nil notes none.
+	Panics *rescue.Counter
 	// Log may not be nil.
 	Log *slog.Logger
 }

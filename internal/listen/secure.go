@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/client"
+	"edgeproxy/internal/rescue"
 )
 
 // The protocols that clients are offered (RFC 7301).
@@ -33,6 +34,8 @@ type SecureOptions struct {
 	Peers *Peers
 	// Gone is told of each connection that does not come out at either end; nil is not.
 	Gone func(net.Conn)
+	// Panics notes those that end a handshake; nil notes none.
+	Panics *rescue.Counter
 	// Log gets the failures, at level debug: clients cause them at will.
 	Log *slog.Logger
 }
@@ -205,7 +208,7 @@ func (s *Secure) Close() error {
 func (s *Secure) shake(h *handshake) {
 	conn, c := tls.Server(h.conn, s.o.Config), h.conn
 	ctx, end := context.WithTimeout(context.WithValue(s.ctx, handshakeKey{}, h), s.o.HandshakeTimeout)
-	err := conn.HandshakeContext(ctx)
+	err := s.handshake(ctx, conn)
 	end()
 	s.leave(h)
 	if err != nil {
@@ -225,6 +228,12 @@ func (s *Secure) shake(h *handshake) {
 	if !taken {
 		s.drop(c)
 	}
+}
+
+// handshake is that of TLS. A panic in it, or in what chooses a certificate, is its failure.
+func (s *Secure) handshake(ctx context.Context, conn *tls.Conn) (err error) {
+	defer s.o.Panics.Into(&err)
+	return conn.HandshakeContext(ctx)
 }
 
 func (s *Secure) drop(c net.Conn) {

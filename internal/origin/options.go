@@ -178,6 +178,12 @@ func (o *Options) validateServers() error {
 			errs = append(errs, fmt.Errorf("weight of %s: want no negative value", s.Address))
 		}
 	}
+	errs = append(errs, o.validateEjection())
+	return errors.Join(errs...)
+}
+
+func (o *Options) validateEjection() error {
+	var errs []error
 	if e := o.Ejection; !e.Never() && (e.Backoff <= 0 || e.MaxBackoff < e.Backoff) {
 		errs = append(errs, errors.New("backoff of an ejection: want more than 0, and at most the maximum"))
 	}

@@ -90,21 +90,25 @@ func (o *Origin) tell(c Change, changed bool) {
 // try makes one try, on a fresh connection if the slot has none. After a failure, which
 // a panic is too, no connection is left.
 func (o *Origin) try(ctx context.Context, s slot, r *Request) (t tried) {
-	c := s.c
-	var x *exchange
+	x := &exchange{origin: o, c: s.c, r: r}
 	defer func() {
 		if v := recover(); v != nil {
-			t = tried{failure: o.fail(Fault, "send the request", o.options.Panics.Note(v))}
-			o.drop(c, x)
+			t = tried{failure: o.fail(Fault, "send the request", o.options.Panics.Caught(v))}
+			o.drop(x)
 		}
 	}()
-	if c == nil {
+	if x.c == nil {
 		var failure *Error
-		if c, failure = o.connect(ctx, s.server); failure != nil {
+		if x.c, failure = o.connect(ctx, s.server); failure != nil {
 			return tried{failure: failure, again: failure.Kind == Connect && !failure.Timeout() && !untrusted(failure)}
 		}
 	}
-	x = &exchange{origin: o, c: c, r: r}
+	return o.tryOn(ctx, x)
+}
+
+// tryOn is try on the connection of x.
+func (o *Origin) tryOn(ctx context.Context, x *exchange) tried {
+	c := x.c
 	release := context.AfterFunc(ctx, c.close)
 	h, f, failure := x.run()
 	if !release() {
@@ -115,11 +119,11 @@ func (o *Origin) try(ctx context.Context, s slot, r *Request) (t tried) {
 		stale := failure.Kind == Cut && x.silent && c.reused
 		t := tried{failure: failure, again: stale, stale: stale, unsent: x.unsent}
 		if t.theirs() {
-			o.useless(s.server, c.socket)
+			o.useless(c.server, c.socket)
 		}
 		return t
 	}
-	c.client = r.Client
+	c.client = x.r.Client
 	o.metrics.waited(x.firstByte.Sub(x.begun))
 	if h.status == switching {
 		return tried{res: o.upgrade(c, h, x)}
@@ -136,11 +140,11 @@ func (o *Origin) try(ctx context.Context, s slot, r *Request) (t tried) {
 }
 
 // drop ends what a panic has left of a try.
-func (o *Origin) drop(c *conn, x *exchange) {
-	if c != nil {
-		o.options.Panics.Quietly(c.close)
+func (o *Origin) drop(x *exchange) {
+	if x.c != nil {
+		o.options.Panics.Quietly(x.c.close)
 	}
-	if x != nil && x.upload != nil {
+	if x.upload != nil {
 		o.options.Panics.Quietly(func() { _ = x.upload.stop() })
 	}
 }

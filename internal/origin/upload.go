@@ -77,7 +77,7 @@ func (u *upload) run() {
 func (u *upload) trySend() (err error) {
 	defer func() {
 		if v := recover(); v != nil {
-			err = &bodyError{u.panics.Note(v)}
+			err = &bodyError{u.panics.Caught(v)}
 		}
 	}()
 	return u.send()

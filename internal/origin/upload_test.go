@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"edgeproxy/internal/field"
-
 	"edgeproxy/internal/rescue"
 )
 

@@ -106,6 +106,7 @@ type broken struct {
 // newBroken starts an edge with place for one request, and for one connection to the origin:
 // what a panic does not give back is missed by the next.
 func newBroken(t *testing.T, o edgetest.Options) *broken {
+	t.Helper()
 	b := &broken{T: t, trap: &trap{}}
 	if o.Origin.Address == "" {
 		app := edgetest.StartOrigin(t, nil, everything(func(string) {

@@ -97,26 +97,31 @@ func (p *Proxy) carryAlone(x *exchange, r *reader, j *job, h *head, resp *origin
 // alone fetches for x and nobody else. With admit the response is stored if it
 // may be, and Range and conditions are evaluated on the result.
 func (p *Proxy) alone(x *exchange, admit bool) {
-	if !admit {
-		j := p.newJob(x, false)
-		j.request.Interim, j.request.TakesTrailers = p.teller(x), x.asksTrailers()
-		resp, err := p.trip(x, j.request)
-		x.got = resp
-		if err != nil && p.gone(x) {
-			return
-		}
-		if held := p.standIn(x, j, resp, err); held != nil {
-			x.take(held, false)
-			return
-		}
-		if err != nil {
-			p.fail(x, err)
-			return
-		}
-		x.response, x.head = resp, p.judge(j, resp)
-		p.mark(j, x.head, resp)
+	if admit {
+		p.aloneKept(x)
 		return
 	}
+	j := p.newJob(x, false)
+	j.request.Interim, j.request.TakesTrailers = p.teller(x), x.asksTrailers()
+	resp, err := p.trip(x, j.request)
+	x.got = resp
+	if err != nil && p.gone(x) {
+		return
+	}
+	if held := p.standIn(x, j, resp, err); held != nil {
+		x.take(held, false)
+		return
+	}
+	if err != nil {
+		p.fail(x, err)
+		return
+	}
+	x.response, x.head = resp, p.judge(j, resp)
+	p.mark(j, x.head, resp)
+}
+
+// aloneKept is alone for a response that is stored if it may be.
+func (p *Proxy) aloneKept(x *exchange) {
 	j := p.newJob(x, true)
 	j.request.Interim, j.request.TakesTrailers = p.teller(x), x.asksTrailers()
 	r := p.flights.Lead(x.key, x.url, true) // before the fetch, so that a purge finds it

@@ -41,9 +41,11 @@ func (c *Counter) Count() int64 {
 	return c.count.Load()
 }
 
-// Note counts the panic with the value v, which the caller has just recovered, and
-// returns it as an error.
-func (c *Counter) Note(v any) *Error {
+// Note counts the panic with the value v, which the caller has just recovered.
+func (c *Counter) Note(v any) { c.NoteError(&Error{Value: v, Stack: debug.Stack()}) }
+
+// Caught is Note, and returns the panic as an error.
+func (c *Counter) Caught(v any) *Error {
 	e := &Error{Value: v, Stack: debug.Stack()}
 	c.NoteError(e)
 	return e
@@ -61,7 +63,7 @@ func (c *Counter) NoteError(e *Error) {
 // Into is to be deferred: a panic becomes the error, and is noted.
 func (c *Counter) Into(err *error) {
 	if v := recover(); v != nil {
-		*err = c.Note(v)
+		*err = c.Caught(v)
 	}
 }
 
