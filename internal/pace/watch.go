@@ -146,7 +146,7 @@ func (w *Watch) run() {
 func (w *Watch) guarded(f func()) {
 	defer func() {
 		if v := recover(); v != nil {
-			_ = w.o.Panics.Caught(v)
+			w.o.Panics.Note(v)
 		}
 	}()
 	f()
