@@ -53,10 +53,7 @@ func (r *Reader[K, H]) Wait(p Patience, suits func(H) bool) (h H, o Outcome, err
 		r.table.mu.Unlock()
 		switch {
 		case f != nil && r.agrees(f, suits):
-			if o = f.outcome; o == Released && r.Leads() {
-				o = Shared // what cannot be shared is the leader's alone
-			}
-			return f.header, o, f.err
+			return r.got(f)
 		case f != nil:
 			continue // its own, then
 		case !leader && !w.start(leads):
@@ -65,7 +62,7 @@ func (r *Reader[K, H]) Wait(p Patience, suits func(H) bool) (h H, o Outcome, err
 		select {
 		case <-moved:
 		case <-w.fires:
-			if w.fired(); (p.Most <= 0 || w.waited < p.Most) && r.leadAnew(p, w.leads) {
+			if w.fired(); w.mayWait() && r.leadAnew(p, w.leads) {
 				return h, LeadAnew, nil
 			}
 		case <-p.Left:
@@ -73,6 +70,14 @@ func (r *Reader[K, H]) Wait(p Patience, suits func(H) bool) (h H, o Outcome, err
 			return h, Left, nil
 		}
 	}
+}
+
+// got is what f, which counts for r, has brought it.
+func (r *Reader[K, H]) got(f *Flight[K, H]) (H, Outcome, error) {
+	if f.outcome == Released && r.Leads() {
+		return f.header, Shared, f.err // what cannot be shared is the leader's alone
+	}
+	return f.header, f.outcome, f.err
 }
 
 // abandon closes r before it has an outcome. What it leads may go on, for others or for
@@ -233,7 +238,7 @@ func (r *Reader[K, H]) Close() error {
 	r.table.mu.Lock()
 	defer r.table.mu.Unlock()
 	r.flight.round.goneLocked(r)
-	r.seat.leaveLocked()
+	r.leaveLocked()
 	if r.own.flight != nil && r.own.cursor != r.cursor {
 		r.own.leaveLocked()
 	}

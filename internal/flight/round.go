@@ -79,6 +79,9 @@ func (w *waiter) fired() {
 	w.timer, w.fires = nil, nil
 }
 
+// mayWait reports whether there is time left.
+func (w *waiter) mayWait() bool { return w.patience.Most <= 0 || w.waited < w.patience.Most }
+
 func (w *waiter) stop() {
 	if w.timer != nil {
 		w.timer.Stop()

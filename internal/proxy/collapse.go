@@ -82,12 +82,7 @@ func (p *Proxy) share(x *exchange) (done bool) {
 		}
 		p.launch(x, r)
 	}
-	suits := func(h *head) bool { return p.suits(x, h) }
-	h, outcome, err := r.Wait(p.patience(x.route, x.guest), suits)
-	for outcome == flight.LeadAnew {
-		p.launchAnew(x, r)
-		h, outcome, err = r.Wait(p.patience(x.route, x.guest), suits)
-	}
+	h, outcome, err := p.await(x, r)
 	if outcome == flight.Left {
 		p.gone(x)
 		return true
@@ -103,17 +98,24 @@ func (p *Proxy) share(x *exchange) (done bool) {
 		return true
 	}
 	_ = r.Close()
-	if !leads && ofItsClient(outcome, err) {
-		return false
-	}
-	return p.land(x, h, outcome, err)
+	return !ofItsClient(leads, err) && p.land(x, h, outcome, err)
 }
 
-// ofItsClient reports whether a flight has ended by what its leader's client holds, which
-// is no affair of its followers: one of them leads the next.
-func ofItsClient(o flight.Outcome, err error) bool {
-	return o == flight.Failed && errors.Is(err, origin.ErrShare)
+// await waits for a header for x, and leads anew where it is x's turn.
+func (p *Proxy) await(x *exchange, r *reader) (*head, flight.Outcome, error) {
+	suits := func(h *head) bool { return p.suits(x, h) }
+	for {
+		h, outcome, err := r.Wait(p.patience(x.route, x.guest), suits)
+		if outcome != flight.LeadAnew {
+			return h, outcome, err
+		}
+		p.launchAnew(x, r)
+	}
 }
+
+// ofItsClient reports whether a fetch has failed by what the client of its leader holds,
+// which is no affair of its followers: one of them leads the next.
+func ofItsClient(leads bool, err error) bool { return !leads && errors.Is(err, origin.ErrShare) }
 
 // patience is how long one waits for the header of somebody else's fetch on this route: no
 // longer than an origin may take for it.

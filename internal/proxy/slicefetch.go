@@ -55,14 +55,7 @@ func (s *slicing) share(sp *span, t tell) (*slice, error) {
 		}
 		s.p.start(r, s.ask(sp, stale), t, s.guest)
 	}
-	h, outcome, err := r.Wait(s.p.patience(s.job.route, s.guest), s.suits)
-	for outcome == flight.LeadAnew {
-		s.p.start(r, s.ask(sp, stale), t, s.guest)
-		h, outcome, err = r.Wait(s.p.patience(s.job.route, s.guest), s.suits)
-	}
-	if outcome == flight.Left {
-		return nil, errClientGone
-	}
+	h, outcome, err := s.await(r, sp, stale, t)
 	leads = r.Leads()
 	if outcome == flight.Shared {
 		switch {
@@ -75,10 +68,21 @@ func (s *slicing) share(sp *span, t tell) (*slice, error) {
 		}
 	}
 	_ = r.Close()
-	if !leads && ofItsClient(outcome, err) {
+	if ofItsClient(leads, err) {
 		return nil, nil
 	}
 	return s.unshared(sp, stale, outcome, err, t)
+}
+
+// await waits for a header, and leads anew where it is this client's turn.
+func (s *slicing) await(r *reader, sp *span, stale *cache.Entry, t tell) (*head, flight.Outcome, error) {
+	for {
+		h, outcome, err := r.Wait(s.p.patience(s.job.route, s.guest), s.suits)
+		if outcome != flight.LeadAnew {
+			return h, outcome, err
+		}
+		s.p.start(r, s.ask(sp, stale), t, s.guest)
+	}
 }
 
 // unshared goes on after a flight that has brought nothing for the client.
@@ -90,7 +94,9 @@ func (s *slicing) unshared(sp *span, stale *cache.Entry, o flight.Outcome, err e
 		return s.standIn(sp.First/s.size, stale, errNoHeader)
 	case flight.Released:
 		return s.alone(s.ask(sp, stale), t, s.admission.Leading)
-	case flight.Shared, flight.Filled, flight.LeadAnew, flight.Left:
+	case flight.Left:
+		return nil, errClientGone
+	case flight.Shared, flight.Filled, flight.LeadAnew:
 	}
 	return nil, nil
 }
