@@ -160,7 +160,7 @@ func TestALeaderKeepsToItsOwn(t *testing.T) {
 			asking.Go(func() {
 				time.Sleep(time.Duration(i))
 				r, leads := l.Join(1, 1, Admission{Leading: true})
-				h, o, err := l.ask(r, leads, func(h int) bool { return false })
+				h, o, err := l.ask(r, leads, func(int) bool { return false })
 				if h != i || o != Shared || err != nil || !r.Leads() {
 					t.Errorf("reader %d: got header %d, %v, %v, leads %v; want its own", i, h, o, err, r.Leads())
 				}

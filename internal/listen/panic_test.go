@@ -31,5 +31,5 @@ func TestPanicInAHandshakeEndsOneConnection(t *testing.T) {
 		}
 	}
 	_ = s.Close()
-	<-served
+	_ = <-served
 }
