@@ -8,7 +8,7 @@ SELF     := $(MAKE)
 BENCH    ?= .
 COUNT    ?= 10
 FUZZTIME ?= 20s
-TIMEOUT  ?= 5m
+TIMEOUT  ?= 15m
 
 .DEFAULT_GOAL := help
 
