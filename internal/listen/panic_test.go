@@ -31,5 +31,7 @@ func TestPanicInAHandshakeEndsOneConnection(t *testing.T) {
 		}
 	}
 	_ = s.Close()
-	_ = <-served
+	if err := <-served; err == nil {
+		t.Error("Serve ended without an error, want one that says that it was closed")
+	}
 }
