@@ -147,7 +147,9 @@ func (b *broken) wantRest(panics float64, path string) {
 	b.trap.off()
 	b.peer.Store(false)
 	b.asked.Store(nil)
-	b.e.Proxy.Purges = b.purge
+	if b.e.Proxy.Purges == nil { // else a refresh in the background may be reading it
+		b.e.Proxy.Purges = b.purge
+	}
 	b.rest()
 	if got := b.e.Metric(b.T, "edgeproxy_panics_total"); got != panics {
 		b.Errorf("edgeproxy_panics_total: got %v, want %v; log: %s", got, panics, b.log.String())
