@@ -72,6 +72,9 @@ type Limits struct {
 	SendRate         Pace          // of what a client acknowledges of its answer
 	ReceiveRate      Pace          // of what a client sends of a request body
 	RequestBuffer    Size          // of a request body, read before a connection to the origin is taken; at most 16MiB
+	ResponseBuffer   Size          // of a response, read ahead of its client; at least 64KiB
+	Spool            string        // a folder for what is read ahead beyond that; "" is none
+	SpoolBytes       Size          // of all files in it
 	PinnedBytes      Size          // of bodies that are being sent and have left the cache; 0: see Pinned
 	UpgradeIdle      time.Duration // of both sides of a connection that was switched to another protocol
 	Keepalive        time.Duration // an idle client connection is closed after this
@@ -79,7 +82,8 @@ type Limits struct {
 	PerAddress       int           // of them, of one client address; 0 is any number
 	RequestsInFlight int           // served at once
 	Tunnels          int           // connections that were switched to another protocol
-	InflightBytes    Size          // of bodies being fetched for storing, all together
+	InflightBytes    Size          // of bodies on their way from origins, all together
+	InflightShare    float64       // of InflightBytes, of one client while less than a quarter is free; above 0, 1 is all
 	Variants         int           // stored for one URL (Vary)
 	Ranges           int           // of one request that gets them in one answer; at most 1000
 	OriginShare      float64       // of connections to an origin and requests in flight, of one client while they are scarce; above 0, 1 is all

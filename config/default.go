@@ -55,6 +55,8 @@ func defaultLimits() Limits {
 		SendRate:         Pace{KiB, time.Minute},
 		ReceiveRate:      Pace{KiB, time.Minute},
 		RequestBuffer:    64 * KiB,
+		ResponseBuffer:   MiB,
+		SpoolBytes:       GiB,
 		UpgradeIdle:      time.Hour,
 		Keepalive:        60 * time.Second,
 		Connections:      65536,
@@ -64,6 +66,7 @@ func defaultLimits() Limits {
 		Variants:         32,
 		Ranges:           16,
 		OriginShare:      0.125,
+		InflightShare:    0.125,
 		Rate:             Rate{Per: time.Second},
 	}
 }

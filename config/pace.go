@@ -33,6 +33,23 @@ func (v *validator) paces() {
 	}
 }
 
+// minResponseBuffer is what a fetch needs to go on at all.
+const minResponseBuffer = 64 * KiB
+
+// readAhead checks how far responses are read ahead of their clients.
+func (v *validator) readAhead() {
+	const buffer, spool, bytes = "limits.response_buffer", "limits.spool", "limits.spool_bytes"
+	l := &v.c.Limits
+	v.atLeast(buffer, l.ResponseBuffer, minResponseBuffer)
+	if most := l.InflightBytes / 4 * 3; l.ResponseBuffer > most && v.src.given(buffer) && v.sound(buffer, "limits.inflight_bytes") {
+		v.fail(buffer, "want at most "+most.String()+": what is read ahead of clients takes three quarters of inflight_bytes at most")
+	}
+	v.atLeast(bytes, l.SpoolBytes, MiB)
+	if l.Spool == "" && v.src.given(bytes) && l.SpoolBytes != defaultLimits().SpoolBytes && v.sound(spool, bytes) {
+		v.fail(bytes, "want limits.spool, the folder that this bounds, or no spool_bytes")
+	}
+}
+
 // Pinned returns the bound of PinnedBytes as it applies.
 func (c *Config) Pinned() Size {
 	if c.Limits.PinnedBytes > 0 {

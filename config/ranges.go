@@ -100,6 +100,8 @@ func (v *validator) limits() {
 	v.count("limits.variants", l.Variants, 1, maxCount)
 	v.count("limits.ranges", l.Ranges, 1, maxRanges)
 	v.share("limits.origin_share", l.OriginShare)
+	v.share("limits.inflight_share", l.InflightShare)
+	v.readAhead()
 	v.rates()
 }
 

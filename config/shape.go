@@ -133,6 +133,9 @@ func (d *decoder) limitKeys(l *Limits) keys {
 		"send_rate":               d.pace(&l.SendRate),
 		"receive_rate":            d.pace(&l.ReceiveRate),
 		"request_buffer":          d.size(&l.RequestBuffer),
+		"response_buffer":         d.size(&l.ResponseBuffer),
+		"spool":                   d.text(&l.Spool),
+		"spool_bytes":             d.size(&l.SpoolBytes),
 		"pinned_bytes":            d.size(&l.PinnedBytes),
 		"upgrade_idle":            d.duration(&l.UpgradeIdle),
 		"keepalive":               d.duration(&l.Keepalive),
@@ -142,6 +145,7 @@ func (d *decoder) limitKeys(l *Limits) keys {
 		"inflight_bytes":          d.size(&l.InflightBytes),
 		"variants":                d.integer(&l.Variants),
 		"ranges":                  d.integer(&l.Ranges),
+		"inflight_share":          d.ratio(&l.InflightShare),
 		"origin_share":            d.ratio(&l.OriginShare),
 		"rate":                    d.rate(&l.Rate),
 	}

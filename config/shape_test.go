@@ -109,6 +109,9 @@ limits:
   send_rate: {bytes: 2KiB, over: 61s}
   receive_rate: {bytes: 3KiB, over: 62s}
   request_buffer: 65KiB
+  response_buffer: 2MiB
+  spool: spooled
+  spool_bytes: 2GiB
   pinned_bytes: 66MiB
   upgrade_idle: 35m
   keepalive: 61s
@@ -120,6 +123,7 @@ limits:
   ranges: 17
   tunnels: 1025
   origin_share: 0.25
+  inflight_share: 0.5
   rate: {requests: 100, per: 2s, burst: 200}
 shutdown: {drain_delay: 1s, drain_timeout: 35s}
 cache_status: {send: trusted, trusted: [10.0.0.0/8]}
@@ -228,10 +232,11 @@ func wantEveryKey() *Config {
 		Limits: Limits{
 			HeaderBytes: 17 << 10, HeaderCount: 101, TargetBytes: 9 << 10, BodyBytes: 2 << 30,
 			HeaderTimeout: 11 * time.Second, ReadIdle: 33 * time.Second, WriteIdle: 34 * time.Second,
-			SendRate: Pace{2 << 10, 61 * time.Second}, ReceiveRate: Pace{3 << 10, 62 * time.Second}, RequestBuffer: 65 << 10, PinnedBytes: 66 << 20,
+			SendRate: Pace{2 << 10, 61 * time.Second}, ReceiveRate: Pace{3 << 10, 62 * time.Second}, RequestBuffer: 65 << 10,
+			ResponseBuffer: 2 << 20, Spool: "spooled", SpoolBytes: 2 << 30, PinnedBytes: 66 << 20,
 			UpgradeIdle: 35 * time.Minute, Keepalive: 61 * time.Second,
 			Connections: 65537, PerAddress: 5, RequestsInFlight: 10001, InflightBytes: 65 << 20, Variants: 33, Ranges: 17, Tunnels: 1025,
-			OriginShare: 0.25, Rate: everyRate(),
+			OriginShare: 0.25, InflightShare: 0.5, Rate: everyRate(),
 		},
 		Shutdown:    Shutdown{DrainDelay: time.Second, DrainTimeout: 35 * time.Second},
 		CacheStatus: CacheStatus{Send: SendTrusted, Trusted: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},

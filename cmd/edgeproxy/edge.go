@@ -29,6 +29,7 @@ import (
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/rescue"
 	"edgeproxy/internal/shadow"
+	"edgeproxy/internal/spool"
 )
 
 // edge is one running proxy: its rooms, its listeners, and the order in which
@@ -49,6 +50,7 @@ type edge struct {
 	doors    []*door       // one for each address of the configuration
 	certs    *certs.Store  // nil: no files of certificates
 	acme     *acme.Manager // nil: no certificates by ACME
+	spool    *spool.Spool  // nil: no limits.spool
 
 	inherited   *listen.Inherited
 	peers       *listen.Peers // nil: no listener speaks the PROXY protocol
@@ -112,6 +114,9 @@ func (e *edge) build() error {
 	routes, err := e.routes()
 	if err != nil {
 		return err
+	}
+	if e.spool, err = newSpool(e.config); err != nil {
+		return fmt.Errorf("limits.spool: %w", err)
 	}
 	if e.proxy, err = proxy.New(e.proxyOptions(hasher, routes)); err != nil {
 		return fmt.Errorf("proxy: %w", err)

@@ -30,6 +30,7 @@ func fits(c *config.Config) error {
 	faults = append(faults, tokenFaults(c)...)
 	faults = append(faults, certificateFaults(c)...)
 	faults = append(faults, acmeFaults(c)...)
+	faults = append(faults, spoolFaults(c)...)
 	if faults = append(faults, originFaults(c)...); len(faults) == 0 {
 		return nil
 	}

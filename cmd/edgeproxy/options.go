@@ -171,6 +171,7 @@ func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 		ReadIdle: c.Limits.ReadIdle, WriteIdle: writeIdle, UpgradeIdle: c.Limits.UpgradeIdle,
 		Sends: e.sends, SendRate: paceOf(c.Limits.SendRate),
 		ReceiveRate: paceOf(c.Limits.ReceiveRate), RequestBuffer: int64(c.Limits.RequestBuffer),
+		ResponseBuffer: int64(c.Limits.ResponseBuffer), InflightShare: c.Limits.InflightShare, Spool: e.spool,
 		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor, PurgeFrom: c.Purge.Allow,
 		AnswersFlushed: true, // newServer sees to it
 		Challenge:      e.challenge(),

@@ -32,7 +32,7 @@ func rooms() map[string]room {
 				"config", "internal/accesslog", "internal/acme", "internal/admin", "internal/admission", "internal/balance", "internal/bloom", "internal/bridge", "internal/certs",
 				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cachekey", "internal/client", "internal/demo",
 				"internal/dial", "internal/field", "internal/flight", "internal/lines", "internal/listen", "internal/model", "internal/origin", "internal/pace", "internal/page", "internal/pinned", "internal/proxy", "internal/purge",
-				"internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/shadow", "internal/simulate",
+				"internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/shadow", "internal/simulate", "internal/spool",
 				"internal/statefile", "internal/trace", "internal/wire",
 			},
 			third: []string{"github.com/spf13/cobra", humanize, fasthttp, prometheus},
@@ -67,7 +67,7 @@ func rooms() map[string]room {
 		"internal/edgetest": {testOnly: true},
 		"internal/testkit":  {testOnly: true},
 		"internal/field":    {},
-		"internal/flight":   {},
+		"internal/flight":   {ours: []string{"internal/client"}},
 		"internal/forwarded": {
 			ours:  []string{"internal/field", "internal/wire"},
 			third: []string{bart},
@@ -92,7 +92,7 @@ func rooms() map[string]room {
 		"internal/proxy": {
 			ours: []string{
 				"internal/accesslog", "internal/admission", "internal/alike", "internal/cache", "internal/cachekey", "internal/client", "internal/field",
-				"internal/flight", "internal/forwarded", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/shadow",
+				"internal/flight", "internal/forwarded", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/shadow", "internal/spool",
 				"internal/wire",
 			},
 			third: []string{prometheus, fasthttp},
@@ -114,6 +114,7 @@ func rooms() map[string]room {
 			ours:  []string{"internal/admission", "internal/model", "internal/page", "internal/trace"},
 			third: []string{humanize, mpb},
 		},
+		"internal/spool":     {},
 		"internal/statefile": {},
 		"internal/trace":     {third: []string{humanize, compress, xxh3}},
 		"internal/wire": {

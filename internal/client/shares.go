@@ -44,18 +44,19 @@ func (s *Shares) Held(c netip.Prefix) int {
 func (s *Shares) Spent(c netip.Prefix, used, all int) bool { return s.part.Spent(s.Held(c), used, all) }
 
 // Take notes that c holds one more.
-func (s *Shares) Take(c netip.Prefix) {
-	if !s.part.Off() && c.IsValid() {
-		s.held[c]++
-	}
-}
+func (s *Shares) Take(c netip.Prefix) { s.Add(c, 1) }
 
 // Give notes that c holds one less.
-func (s *Shares) Give(c netip.Prefix) {
+func (s *Shares) Give(c netip.Prefix) { s.Add(c, -1) }
+
+// Add notes that c holds n more, or less where n is below 0.
+func (s *Shares) Add(c netip.Prefix, n int) {
 	if s.part.Off() || !c.IsValid() {
 		return
 	}
-	if s.held[c]--; s.held[c] <= 0 {
+	if held := s.held[c] + n; held > 0 {
+		s.held[c] = held
+	} else {
 		delete(s.held, c)
 	}
 }

@@ -25,6 +25,7 @@ import (
 	"edgeproxy/internal/rate"
 	"edgeproxy/internal/rescue"
 	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/spool"
 )
 
 // Node is the name of every edge, in Via and Cache-Status.
@@ -62,13 +63,15 @@ type Options struct {
 	ReceiveRate, SendRate                   pace.Rate
 	PinnedBytes                             int64 // the limit; 0 is none
 	RequestBuffer                           int64 // below 0 is none
+	ResponseBuffer                          int64
+	Spool                                   *spool.Spool
 	HostHeader                              string
 	AllowAmbiguousPath                      bool
 	NoVarySearch, StorePosts                bool
 	IgnoreNoStore, NoUpgrades               bool
 	Invalidate                              proxy.Invalidation
 	Rate                                    rate.Limit
-	ClientShare                             float64
+	ClientShare, InflightShare              float64
 	AnyLanguageOrder, UnusualNames          bool
 	StripCookies                            cachekey.CookieNames
 	Request, Response                       FieldRules
@@ -104,6 +107,8 @@ func (o *Options) setDefaults(tb testing.TB) {
 	o.UpgradeIdle = cmp.Or(o.UpgradeIdle, time.Hour)
 	o.ReceiveRate = cmp.Or(o.ReceiveRate, pace.Rate{Bytes: 1 << 10, Over: time.Minute})
 	o.RequestBuffer = cmp.Or(o.RequestBuffer, 64<<10)
+	o.ResponseBuffer = cmp.Or(o.ResponseBuffer, 1<<20)
+	o.InflightShare = cmp.Or(o.InflightShare, 0.125)
 	stale, heuristic := &o.Caching.Stale, &o.Caching.Heuristic
 	stale.OriginFailure = cmp.Or(stale.OriginFailure, time.Hour)
 	stale.Keep = cmp.Or(stale.Keep, time.Hour)
@@ -205,6 +210,7 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rul
 		MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, RequestsInFlight: o.RequestsInFlight, ClientShare: o.ClientShare,
 		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, Tunnels: o.Tunnels, ReadIdle: o.ReadIdle, WriteIdle: max(o.WriteIdle, 0), UpgradeIdle: o.UpgradeIdle,
 		Sends: e.sends, SendRate: o.SendRate, ReceiveRate: o.ReceiveRate, RequestBuffer: max(o.RequestBuffer, 0),
+		ResponseBuffer: o.ResponseBuffer, InflightShare: o.InflightShare, Spool: o.Spool,
 		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom, AnswersFlushed: true, PeerOf: o.PeerOf, Challenge: o.Challenge,
 		CacheStatus: true, CacheStatusBrief: o.CacheStatusTrusted != nil, CacheStatusTrusted: o.CacheStatusTrusted,
 		Panics: o.Origin.Panics,

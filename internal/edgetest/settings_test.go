@@ -18,7 +18,7 @@ import (
 //
 //	policy NAME [MORE-THAN]   always, second-hit, counting, never; second-hit if not set
 //	window GENERATIONS PERIOD
-//	SIZE-OR-COUNT N           max-object, inflight, max-bytes, stage, slice, variants, ranges, requests-in-flight, max-connections, queue
+//	SIZE-OR-COUNT N           max-object, inflight, response-buffer, max-bytes, stage, slice, variants, ranges, requests-in-flight, max-connections, queue
 //	open-below SHARE
 //	TIME D                    default-ttl, collapse-wait, uncacheable-for, first-byte, between-reads, queue-wait, write-idle
 //	host-header TEXT
@@ -219,7 +219,7 @@ func (o *Options) applyNumber(key, value string) (err error) {
 		*n, err = strconv.Atoi(value)
 		return err
 	}
-	sizes := map[string]*int64{"max-object": &o.MaxObjectBytes, "inflight": &o.InflightBytes, "max-bytes": &o.MaxBytes, "stage": &o.StageBytes, "slice": &o.SliceBytes}
+	sizes := map[string]*int64{"max-object": &o.MaxObjectBytes, "inflight": &o.InflightBytes, "max-bytes": &o.MaxBytes, "stage": &o.StageBytes, "slice": &o.SliceBytes, "response-buffer": &o.ResponseBuffer}
 	if n := sizes[key]; n != nil {
 		*n, err = strconv.ParseInt(value, 10, 64)
 		return err

@@ -3,110 +3,241 @@ package flight
 import (
 	"errors"
 	"io"
+	"net/netip"
 	"sync"
+	"time"
 )
 
 const (
-	// windowBytes is how far a fetch that is not kept whole may run ahead of its
-	// slowest reader.
+	// windowBytes is how far a fetch may always run ahead of its fastest reader, whatever
+	// the budget has left.
 	windowBytes = 64 << 10
-	// windowChunk is the size of one piece in that mode.
+	// windowChunk is the size of one piece of a body that is not kept whole.
 	windowChunk = 32 << 10
-	// minChunk and maxChunk bound one piece of a body that is kept whole and
-	// whose length is unknown; pieces double in between.
+	// minChunk and maxChunk bound one piece of a body that is kept whole, but for one that
+	// is to be stored and whose length is known, which is one piece; pieces double in between.
 	minChunk = 16 << 10
 	maxChunk = 1 << 20
+	// grace is how long a flight waits for one reader that lags, all in all, before it leaves
+	// it behind: readers of one speed take turns, and none of them is slow.
+	grace = 500 * time.Millisecond
 )
 
-// errLeft ends a Read of a Reader that was closed.
-var errLeft = errors.New("flight: reader has left")
+var (
+	// errLeft ends a Read of a Reader that was closed.
+	errLeft = errors.New("flight: reader has left")
+	// ErrBehind ends a Read of a Reader that others have left so far behind that what comes
+	// next for it is gone. What it has read is right.
+	ErrBehind = errors.New("flight: reader is too far behind")
+)
+
+// keeping is what the bodies of one table share.
+type keeping struct {
+	budget *Budget
+	ahead  int64                     // how far a fetch runs ahead of the fastest reader, memory permitting
+	spool  func() (SpoolFile, error) // nil: none
+	now    func() time.Time          // nil: there is no grace
+}
 
 // body is the shared, growing body of one flight: one writer, many readers. A
 // piece of it is never changed once shown, so readers use it without copying.
+//
+// It is kept whole as long as it may be stored. Beyond that it is windowed: the beginning
+// goes, and the writer waits for its fastest reader. It never waits for another one.
 type body struct {
-	budget *Budget
-	limit  int64 // at this many bytes the body is windowed
+	keeping
+	client netip.Prefix // whose flight it is
+	limit  int64        // at this many bytes the body is windowed
 
 	mu       sync.Mutex
-	wake     sync.Cond // readers wait for bytes, a windowed writer for readers
-	chunks   [][]byte  // len is what is filled, cap what is reserved
+	wake     sync.Cond // readers wait for bytes, the writer for readers
+	chunks   [][]byte  // len is what is filled, cap what is held
 	first    int64     // offset of chunks[0]
 	size     int64     // bytes written
 	shown    int64     // bytes that readers may see; size less a held back end
-	reserved int64     // bytes taken from budget
+	held     int64     // bytes of memory in chunks
+	reserved int64     // bytes taken from budget, for chunks and what is to come
+	firm     bool      // it is to be stored, and reserved for that
 	windowed bool
 	hurried  bool // the writer waits for no reader any more
+	waiting  bool // the writer waits now
 	ended    bool
-	err      error // with ended: nil for a whole body
-	readers  map[*cursor]struct{}
+	err      error   // with ended: nil for a whole body
+	readers  *cursor // a list of those that are not behind
+	reading  int     // how many
+	spill    spill
 }
 
 // cursor is where one reader stands.
 type cursor struct {
-	offset int64
-	left   bool
+	offset     int64
+	waited     time.Duration // by the writer, for this reader
+	reads      bool          // it is in the list
+	left       bool
+	behind     bool // what comes next is gone
+	next, prev *cursor
 }
 
-func newBody(budget *Budget, limit int64) *body {
+func newBody(k keeping, c netip.Prefix, limit int64) *body {
 	// One byte more than the limit, so that a body of unknown length and just
 	// the limit can be seen to end there.
-	b := &body{budget: budget, limit: limit + 1, readers: map[*cursor]struct{}{}}
+	b := &body{keeping: k, client: c, limit: limit + 1}
 	b.wake.L = &b.mu
 	return b
 }
 
-func (b *body) enter() *cursor {
-	c := &cursor{}
+func (b *body) enter(c *cursor) *cursor {
 	b.mu.Lock()
-	b.readers[c] = struct{}{}
+	if c.next = b.readers; c.next != nil {
+		c.next.prev = c
+	}
+	b.readers, c.reads = c, true
+	b.reading++
 	b.mu.Unlock()
 	return c
 }
 
-// leave takes c out; what only c still needed is let go.
-func (b *body) leave(c *cursor) {
+// leave takes c out; what only c still needed is let go. It returns what is to be closed.
+func (b *body) leave(c *cursor) spill {
 	b.mu.Lock()
 	c.left = true
-	delete(b.readers, c)
-	b.trimLocked()
+	b.removeLocked(c)
+	done := b.trimLocked()
 	b.mu.Unlock()
 	b.wake.Broadcast()
+	return done
 }
 
-// keep returns room to write the next bytes of a body kept whole; nil when it
-// has outgrown the limit or the budget: then it must be windowed. left is how
-// many bytes are to come, -1 if unknown.
-func (b *body) keep(left int64) []byte {
+// removeLocked takes c from the list of readers.
+func (b *body) removeLocked(c *cursor) {
+	if !c.reads {
+		return
+	}
+	if c.prev != nil {
+		c.prev.next = c.next
+	} else {
+		b.readers = c.next
+	}
+	if c.next != nil {
+		c.next.prev = c.prev
+	}
+	c.next, c.prev, c.reads = nil, nil, false
+	b.reading--
+}
+
+// behindLocked leaves c behind.
+func (b *body) behindLocked(c *cursor) {
+	b.removeLocked(c)
+	c.behind = true
+}
+
+// secure reserves what is to come of a body that is to be stored: all of it where left, the
+// bytes to come, is known, else a first piece. It reports what it lacks, as
+// Budget.reserve does.
+func (b *body) secure(left int64) (lacks int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.windowed {
-		return nil
+	if b.firm {
+		return 0
 	}
-	if room := b.restLocked(); room != nil {
-		return room
+	n := left
+	if left < 0 {
+		n = minChunk
 	}
-	if n := b.pieceLocked(left); n > 0 && b.size+n <= b.limit && b.budget.reserve(n) {
+	n = min(n, b.limit-b.size) - int64(len(b.restLocked())) - (b.reserved - b.held)
+	if n > 0 {
+		if lacks = b.budget.reserve(n, b.client, true); lacks != 0 {
+			return lacks
+		}
 		b.reserved += n
-		b.chunks = append(b.chunks, make([]byte, 0, n))
-		return b.restLocked()
 	}
-	return nil
+	b.firm = true
+	b.wake.Broadcast() // it is no longer paced
+	return 0
 }
 
-// pace returns room to write the next bytes of a windowed body, after waiting
-// for its slowest reader.
-func (b *body) pace() []byte {
+// need is what the writer lacks to go on.
+type need uint8
+
+const (
+	needNothing need = iota
+	needMemory       // for a body that is to be stored
+	needWindow       // it cannot be kept whole any longer
+	needSpool        // its oldest piece has to go to disk
+)
+
+// space returns room to write the next bytes, after waiting for the fastest reader where the
+// body is paced, or what there has to be first. left is how many bytes are to come, -1 if
+// unknown; lacks how many bytes of memory there are too few.
+func (b *body) space(left int64) (room []byte, n need, lacks int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for !b.hurried && len(b.readers) > 0 && b.size-b.slowestLocked() >= windowBytes {
-		b.wake.Wait()
+	for !b.windowed {
+		lead := b.leadLocked()
+		if !b.firm && lead >= b.ahead {
+			if b.spool != nil {
+				return nil, needWindow, 0
+			}
+			b.waitLocked()
+			continue
+		}
+		if room := b.restLocked(); room != nil {
+			if !b.firm {
+				room = room[:min(int64(len(room)), b.ahead-lead)]
+			}
+			return room, needNothing, 0
+		}
+		return b.growLocked(left)
 	}
-	b.trimLocked()
-	if room := b.restLocked(); room != nil {
-		return room
+	return b.windowLocked()
+}
+
+// growLocked adds a piece to a body kept whole.
+func (b *body) growLocked(left int64) (room []byte, n need, lacks int64) {
+	piece := b.pieceLocked(left)
+	if piece <= 0 {
+		return nil, needWindow, 0
 	}
-	b.chunks = append(b.chunks, make([]byte, 0, windowChunk))
-	return b.restLocked()
+	if more := piece - (b.reserved - b.held); more > 0 {
+		lacks = b.budget.reserve(more, b.client, b.firm)
+		if small := int64(minChunk); lacks != 0 && left < 0 && more > small && piece == more {
+			piece, more = small, small // it may be enough
+			lacks = b.budget.reserve(more, b.client, b.firm)
+		}
+		switch {
+		case lacks > 0 && b.firm:
+			return nil, needMemory, lacks
+		case lacks != 0:
+			return nil, needWindow, 0
+		}
+		b.reserved += more
+	}
+	b.addLocked(piece)
+	return b.restLocked(), needNothing, 0
+}
+
+func (b *body) addLocked(piece int64) {
+	b.chunks = append(b.chunks, make([]byte, 0, piece))
+	b.held += piece
+}
+
+// leadLocked is how far the writer is ahead of the fastest reader; 0 where it has to wait for
+// none.
+func (b *body) leadLocked() int64 {
+	if b.reading == 0 || b.hurried {
+		return 0
+	}
+	fastest := int64(0)
+	for c := b.readers; c != nil; c = c.next {
+		fastest = max(fastest, c.offset)
+	}
+	return b.size - fastest
+}
+
+func (b *body) waitLocked() {
+	b.waiting = true
+	b.wake.Wait()
+	b.waiting = false
 }
 
 // restLocked returns what is still free in the last piece, nil if nothing.
@@ -123,11 +254,14 @@ func (b *body) restLocked() []byte {
 // the object limit; 0 when that is reached.
 func (b *body) pieceLocked(left int64) int64 {
 	n := int64(minChunk)
-	if left >= 0 {
-		// One piece when the length is known and modest: the stored body is then
-		// this very piece, uncopied. A byte more would be a wrong length.
-		n = min(left, maxChunk)
-	} else if b.size > 0 {
+	switch {
+	case left >= 0 && b.firm:
+		// One piece when the length is known: the stored body is then this very piece,
+		// uncopied. A byte more would be a wrong length.
+		n = left
+	case left >= 0:
+		n = min(left, maxChunk, b.ahead)
+	case b.size > 0:
 		n = min(2*int64(cap(b.chunks[len(b.chunks)-1])), maxChunk)
 	}
 	return min(n, b.limit-b.size)
@@ -139,13 +273,6 @@ func (b *body) hurry() {
 	b.hurried = true
 	b.mu.Unlock()
 	b.wake.Broadcast()
-}
-
-// window ends keeping the body whole.
-func (b *body) window() {
-	b.mu.Lock()
-	b.windowed = true
-	b.mu.Unlock()
 }
 
 // length returns the bytes written.
@@ -174,14 +301,15 @@ func (b *body) commit(n int, held bool) {
 func (b *body) end(err error) {
 	b.mu.Lock()
 	if !b.ended {
-		b.ended, b.err = true, err
+		b.ended, b.firm, b.err = true, false, err
 		if err == nil {
 			b.shown = b.size
 		}
-		b.trimLocked()
 	}
+	done := b.trimLocked()
 	b.mu.Unlock()
 	b.wake.Broadcast()
+	done.close()
 }
 
 // bytes returns the whole body in one piece; only for a body kept whole, by its
@@ -199,28 +327,55 @@ func (b *body) bytes() []byte {
 	return out
 }
 
+// stored says that whole, which bytes has returned, belongs to the store now: its readers read
+// it there, and it is no longer held here.
+func (b *body) stored(whole []byte) {
+	b.mu.Lock()
+	if len(whole) > 0 {
+		b.chunks, b.first = append(b.chunks[:0:0], whole), 0
+	}
+	b.budget.release(b.reserved, b.client)
+	b.reserved, b.held = 0, 0
+	b.mu.Unlock()
+}
+
 // next returns the bytes that follow c, waiting for them. They stay valid for
 // good. io.EOF ends a whole body.
 func (b *body) next(c *cursor, most int) ([]byte, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for c.offset == b.shown && !b.ended && !c.left {
+	for c.offset == b.shown && !b.ended && !c.left && !c.behind {
 		b.wake.Wait()
 	}
 	switch {
 	case c.left:
 		return nil, errLeft
+	case c.behind:
+		return nil, ErrBehind
+	case c.offset < b.first && !b.spill.holds(c.offset):
+		b.behindLocked(c)
+		return nil, ErrBehind
+	case c.offset < b.first:
+		return b.spilledLocked(c, most)
 	case c.offset < b.shown:
 		p := b.atLocked(c.offset, most)
-		c.offset += int64(len(p))
-		if b.windowed {
-			b.wake.Broadcast()
-		}
+		b.advanceLocked(c, len(p))
 		return p, nil
 	case b.err != nil:
 		return nil, b.err
 	}
 	return nil, io.EOF
+}
+
+// advanceLocked moves c on by n bytes.
+func (b *body) advanceLocked(c *cursor, n int) {
+	c.offset += int64(n)
+	if b.waiting {
+		b.wake.Broadcast()
+	}
+	if b.ended && len(b.chunks) > 0 && c.offset >= b.first+int64(len(b.chunks[0])) {
+		_ = b.trimLocked() // c still reads, so no file is done with
+	}
 }
 
 // atLocked returns at most most bytes from offset on, within one piece.
@@ -234,40 +389,4 @@ func (b *body) atLocked(offset int64, most int) []byte {
 		at += int64(len(c))
 	}
 	panic("flight: a reader stands before the window")
-}
-
-func (b *body) slowestLocked() int64 {
-	slowest := b.size
-	for c := range b.readers {
-		slowest = min(slowest, c.offset)
-	}
-	return slowest
-}
-
-// trimLocked lets go of the pieces that nobody will read again: those behind
-// the slowest reader when windowed, all of them when the body has ended and
-// nobody reads.
-func (b *body) trimLocked() {
-	if b.ended && len(b.readers) == 0 {
-		b.chunks = nil
-		b.budget.release(b.reserved)
-		b.reserved = 0
-		return
-	}
-	if !b.windowed {
-		return
-	}
-	slowest := b.slowestLocked()
-	for len(b.chunks) > 0 {
-		c := b.chunks[0]
-		if len(c) < cap(c) && len(b.chunks) == 1 || b.first+int64(len(c)) > slowest {
-			return
-		}
-		b.first += int64(len(c))
-		n := min(b.reserved, int64(cap(c)))
-		b.reserved -= n
-		b.budget.release(n)
-		b.chunks[0] = nil
-		b.chunks = b.chunks[1:]
-	}
 }

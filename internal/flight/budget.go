@@ -1,28 +1,66 @@
 package flight
 
-import "sync/atomic"
+import (
+	"net/netip"
+	"sync"
 
-// Budget bounds the bytes that all flights together hold in memory. It is safe
-// for concurrent use. Two racing reservations may both be refused where one
-// would have fitted; the sum never exceeds the limit.
+	"edgeproxy/internal/client"
+)
+
+// Budget bounds the bytes that all flights together hold in memory, and the part of them
+// that one client's flights may hold while they are scarce. It is safe for concurrent use.
 type Budget struct {
 	limit int64
-	used  atomic.Int64
+	part  client.Part
+
+	mu     sync.Mutex
+	used   int64
+	shares *client.Shares
 }
 
-// NewBudget returns a Budget of limit bytes.
-func NewBudget(limit int64) *Budget { return &Budget{limit: limit} }
+// NewBudget returns a Budget of limit bytes, of which one client may hold part while less
+// than a quarter is free.
+func NewBudget(limit int64, part client.Part) *Budget {
+	return &Budget{limit: limit, part: part, shares: client.NewShares(part)}
+}
 
 // Used returns the bytes reserved now.
-func (b *Budget) Used() int64 { return b.used.Load() }
-
-// reserve takes n bytes and reports whether they were there.
-func (b *Budget) reserve(n int64) bool {
-	if b.used.Add(n) > b.limit {
-		b.used.Add(-n)
-		return false
-	}
-	return true
+func (b *Budget) Used() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.used
 }
 
-func (b *Budget) release(n int64) { b.used.Add(-n) }
+// noShare is what reserve lacks where the client holds its share: no memory of others helps.
+const noShare = -1
+
+// reserve takes n bytes for a flight of c, and returns how many are lacking, 0 if it has
+// taken them. Firm is what will be stored; anything else finds no room where less than a
+// quarter would be left.
+func (b *Budget) reserve(n int64, c netip.Prefix, firm bool) (lacks int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	used, limit := b.used+n, b.limit
+	if !firm {
+		limit -= limit / 4
+	}
+	switch {
+	case used > limit:
+		return used - limit
+	case b.part.Spent(b.shares.Held(c)+int(n)-1, int(used), int(b.limit)):
+		return noShare
+	}
+	b.used = used
+	b.shares.Add(c, int(n))
+	return 0
+}
+
+func (b *Budget) release(n int64, c netip.Prefix) {
+	if n == 0 {
+		return
+	}
+	b.mu.Lock()
+	b.used -= n
+	b.shares.Add(c, -int(n))
+	b.mu.Unlock()
+}

@@ -47,11 +47,18 @@ type Flight[K comparable, H any] struct {
 	hold     chan struct{} // not nil: Judge waits until it is closed
 	forsaken bool          // its leader has gone over to another flight of the round
 	surplus  bool          // another one has a header
-	stopped  bool          // before it had an outcome
-	interest int           // readers that have not left
-	admitted bool          // to be stored if it can be
-	lasting  bool          // goes on to its end though nobody reads; see Reader.Leave
-	whole    bool          // the body is kept whole and may be stored
+	secured  bool          // it was admitted, and memory reserved for it
+	storable bool          // as the header says
+	length   int64         // of the body, -1 if unknown; once it has a header
+	over     bool          // its body has ended
+	loose    bool          // it is in the table's list of those that are to make room
+	older    *Flight[K, H] // in that list
+	newer    *Flight[K, H]
+	stopped  bool // before it had an outcome
+	interest int  // readers that have not left
+	admitted bool // to be stored if it can be
+	lasting  bool // goes on to its end though nobody reads; see Reader.Leave
+	whole    bool // the body is kept whole and may be stored
 	purged   bool
 	fetched  bool // Go has begun its fetch, or nobody will
 }
@@ -76,25 +83,59 @@ func (f *Flight[K, H]) Judge() bool {
 	return f.judging
 }
 
-// Publish gives the header to the readers. storable says that the response may
-// be stored, shareable that followers may have it too; where it is not, they are
-// released and no more are taken.
-func (f *Flight[K, H]) Publish(h H, storable, shareable bool) {
-	if !storable {
-		f.body.window() // before anybody reads
-	}
+// Response is what the header says of a response.
+type Response struct {
+	Storable  bool  // it may be stored
+	Shareable bool  // followers may have it, too
+	Resumable bool  // who has a part of it can get the rest by another request
+	Length    int64 // of the body, -1 if unknown
+}
+
+// Publish gives the header to the readers. Where the response may be neither stored nor
+// shared, followers are released and no more are taken.
+//
+// For a response that is to be stored memory is reserved: all of it where the length is
+// known, else a first piece. Where there is none it is not stored, and followers are
+// released unless they can get the rest of it otherwise when they fall behind.
+func (f *Flight[K, H]) Publish(h H, r Response) {
 	f.table.mu.Lock()
 	defer f.table.mu.Unlock()
-	f.whole = storable
+	f.storable, f.length = r.Storable, r.Length
+	short := r.Storable && f.admitted && !f.secureLocked()
 	o := Shared
-	if !storable || !shareable {
+	if !r.Storable || !r.Shareable || short && !r.Resumable {
 		o = Released
 	}
+	if f.whole = r.Storable && !short; !f.whole {
+		f.body.window(false) // before anybody reads
+	} else if !f.secured {
+		f.table.loosenLocked(f)
+	}
 	f.settleLocked(o, h, nil)
-	if o == Released {
+	if o == Released || short {
 		f.unlistLocked()
 	}
 	f.endIfUnwantedLocked()
+}
+
+// secureLocked reserves memory for a response that is to be stored, and reports whether
+// there was some.
+func (f *Flight[K, H]) secureLocked() bool {
+	left := f.length
+	if left >= 0 {
+		left = max(0, left-f.body.length())
+	}
+	for {
+		lacks := f.body.secure(left)
+		if lacks == 0 {
+			f.secured = true
+			f.table.firmLocked(f)
+			return true
+		}
+		if !f.table.reclaimLocked(lacks) {
+			return false
+		}
+	}
 }
 
 // Answer gives the readers a header that needs no body of the flight's, followers
@@ -113,13 +154,44 @@ func (f *Flight[K, H]) Answer(h H) {
 func (f *Flight[K, H]) Fill() { f.fail(Filled, nil) }
 
 // Space returns room for the next bytes of the body: read into it, then Commit.
-// left is how many bytes are to come, -1 if unknown. Where the body is no longer
-// kept whole it waits for the slowest reader.
+// left is how many bytes are to come, -1 if unknown. It waits for the fastest reader, but
+// for one that has ended or is to be stored.
 func (f *Flight[K, H]) Space(left int64) []byte {
-	if room := f.body.keep(left); room != nil {
-		return room
+	for {
+		room, needs, lacks := f.body.space(left)
+		switch needs {
+		case needNothing:
+			return room
+		case needMemory:
+			if f.makeRoom(lacks) {
+				continue
+			}
+			f.cease()
+		case needWindow:
+			f.cease()
+		case needSpool:
+			f.body.spillOldest()
+		}
 	}
+}
+
+// makeRoom has others give back memory that is lacking, and reports whether they did.
+func (f *Flight[K, H]) makeRoom(lacks int64) bool {
 	f.table.mu.Lock()
+	defer f.table.mu.Unlock()
+	return f.table.reclaimLocked(lacks)
+}
+
+// cease ends keeping the body whole.
+func (f *Flight[K, H]) cease() {
+	f.table.mu.Lock()
+	defer f.table.mu.Unlock()
+	f.ceaseLocked(false)
+	f.table.loosenLocked(f)
+}
+
+// ceaseLocked does so; where it yields, memory goes to others.
+func (f *Flight[K, H]) ceaseLocked(yields bool) {
 	if f.whole {
 		f.whole = false
 		f.unlistLocked()
@@ -127,9 +199,7 @@ func (f *Flight[K, H]) Space(left int64) []byte {
 	}
 	// Only now may the beginning go: whoever joined before has a place in the body
 	// that keeps it, and nobody joins any more.
-	f.body.window()
-	f.table.mu.Unlock()
-	return f.body.pace()
+	f.body.window(yields)
 }
 
 // Commit adds n bytes, written into the room that Space gave, to the body. last
@@ -142,7 +212,7 @@ type Kept uint8
 const (
 	// KeptForStore: the body is whole and admitted.
 	KeptForStore Kept = iota
-	// HeldBack: the body is whole, and nobody admitted it.
+	// HeldBack: the body is whole, and nobody admitted it. It may not have been kept.
 	HeldBack
 	// Outgrown: it was not kept whole, for the limit of one body or the budget of
 	// all was reached, or the response may not be stored.
@@ -155,16 +225,16 @@ const (
 // is to store. For KeptForStore it returns the body in one piece. Else the flight
 // takes no more followers from this moment, so none can count on a store that
 // does not come; the body is nil, but for HeldBack where held says that the
-// caller has a use for it all the same.
+// caller has a use for it all the same, and it was kept.
 func (f *Flight[K, H]) Whole(held bool) (body []byte, k Kept) {
 	f.table.mu.Lock()
 	switch {
 	case f.purged:
 		k = PurgedMeanwhile
-	case !f.whole || f.body.length() > f.table.limit:
+	case !f.storable, f.body.length() > f.table.limit, f.admitted && !f.whole:
 		k = Outgrown
 	case !f.admitted:
-		k = HeldBack
+		k, held = HeldBack, held && f.whole
 	}
 	if k != KeptForStore {
 		f.whole = false
@@ -212,6 +282,10 @@ func (f *Flight[K, H]) Finish(err error) {
 	f.table.remove(f)
 	f.body.end(err)
 }
+
+// Stored is called between Whole and Finish when the body that Whole has returned is in the
+// store, which owns its memory from then on.
+func (f *Flight[K, H]) Stored(body []byte) { f.body.stored(body) }
 
 // fail ends a flight that has no header.
 func (f *Flight[K, H]) fail(o Outcome, err error) {

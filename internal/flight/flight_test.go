@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"math/rand/v2"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -18,8 +19,10 @@ const (
 	testBudget = 8 << 20
 )
 
-func newTestTable() *Table[int, string] {
-	return NewTable[int, string](NewBudget(testBudget), testLimit, nil)
+func newTestTable() *Table[int, string] { return tableOf(testBudget, nil) }
+
+func tableOf(budget int64, purges func() uint64) *Table[int, string] {
+	return NewTable[int, string](Options{Budget: NewBudget(budget, 1), ObjectBytes: testLimit, Generation: purges})
 }
 
 // TestAPurgeEndsTheJoiningOfFlights: what a purge of a tag reaches is not known as
@@ -27,7 +30,7 @@ func newTestTable() *Table[int, string] {
 // before it.
 func TestAPurgeEndsTheJoiningOfFlights(t *testing.T) {
 	var purges atomic.Uint64
-	table := NewTable[int, string](NewBudget(testBudget), testLimit, purges.Load)
+	table := tableOf(testBudget, purges.Load)
 	join := func(wantLead bool) *Flight[int, string] {
 		t.Helper()
 		r, leads := table.Join(1, 7, Admission{Leading: true})
@@ -42,7 +45,7 @@ func TestAPurgeEndsTheJoiningOfFlights(t *testing.T) {
 		t.Error("before the purge: got a flight of its own, want the one in progress")
 	}
 	purges.Add(1)
-	if r, ok := table.Follow(1, false); ok {
+	if r, ok := table.Follow(1, Admission{}); ok {
 		t.Error("Follow after the purge: got a seat, want none")
 		_ = r.Close()
 	}
@@ -108,7 +111,7 @@ func TestFollowersReadTheLeadersBodyWhileItArrives(t *testing.T) {
 			}
 			var stored []byte
 			table.Go(leader, func(f *Flight[int, string]) {
-				f.Publish("head", true, true)
+				f.Publish("head", Response{Storable: true, Shareable: true, Length: -1})
 				send(f, body, 10_000, sized)
 				if b, k := f.Whole(false); k == KeptForStore {
 					stored = b
@@ -148,7 +151,7 @@ func TestABodyOfOneKnownPieceIsStoredUncopied(t *testing.T) {
 	table := newTestTable()
 	r, _ := table.Join(1, 1, Admission{Leading: true})
 	f := r.Flight()
-	f.Publish("", true, true)
+	f.Publish("", Response{Storable: true, Shareable: true, Length: -1})
 	room := f.Space(5000)
 	copy(room, randomBody(5000))
 	f.Commit(5000, true)
@@ -166,7 +169,7 @@ func TestReadersGetTheEndOnlyAfterFinish(t *testing.T) {
 		table := newTestTable()
 		r, _ := table.Join(1, 1, Admission{Leading: true})
 		f := r.Flight()
-		f.Publish("", true, true)
+		f.Publish("", Response{Storable: true, Shareable: true, Length: -1})
 		send(f, []byte("abc"), 10, true)
 		got := make(chan string, 2)
 		go func() {
@@ -196,7 +199,7 @@ func TestJoiningAdmits(t *testing.T) {
 		table := newTestTable()
 		a, _ := table.Join(1, 1, lead)
 		b, _ := table.Join(1, 1, follow)
-		a.Flight().Publish("", true, true)
+		a.Flight().Publish("", Response{Storable: true, Shareable: true, Length: -1})
 		if _, store := stored(a.Flight()); store != want {
 			t.Errorf("leader %+v, follower %+v: stored %v, want %v", lead, follow, store, want)
 		}
@@ -216,7 +219,7 @@ func TestAHeldBackBodyIsHandedOutToWhoAsks(t *testing.T) {
 		table := newTestTable()
 		r, _ := table.Join(1, 7, Admission{})
 		fl := r.Flight()
-		fl.Publish("", storable, storable)
+		fl.Publish("", Response{Storable: storable, Shareable: storable, Length: -1})
 		sent := make(chan struct{})
 		go func() { // beyond the limit the writer is paced by its reader
 			defer close(sent)
@@ -246,7 +249,7 @@ func TestAHeldBackBodyIsHandedOutToWhoAsks(t *testing.T) {
 func TestWhatIsNotStoredTakesNoFollowersAtItsEnd(t *testing.T) {
 	table := newTestTable()
 	a, _ := table.Join(1, 1, Admission{})
-	a.Flight().Publish("", true, true)
+	a.Flight().Publish("", Response{Storable: true, Shareable: true, Length: -1})
 	if _, store := stored(a.Flight()); store {
 		t.Fatal("stored without admission")
 	}
@@ -265,7 +268,7 @@ func TestUnshareableResponsesReleaseFollowersAtTheHeader(t *testing.T) {
 		table := newTestTable()
 		a, _ := table.Join(1, 1, Admission{Leading: true})
 		b, _ := table.Join(1, 1, Admission{})
-		a.Flight().Publish("h", storable, shareable)
+		a.Flight().Publish("h", Response{Storable: storable, Shareable: shareable, Length: -1})
 		if _, o, _ := b.Wait(Patience{Most: time.Minute}, nil); o != Released {
 			t.Errorf("follower: got %v, want Released", o)
 		}
@@ -327,7 +330,7 @@ func TestABrokenBodyIsBrokenForEveryReaderAndNotStored(t *testing.T) {
 	table := newTestTable()
 	a, _ := table.Join(1, 1, Admission{Leading: true})
 	b, _ := table.Join(1, 1, Admission{})
-	a.Flight().Publish("", true, true)
+	a.Flight().Publish("", Response{Storable: true, Shareable: true, Length: -1})
 	send(a.Flight(), []byte("part"), 10, false)
 	a.Flight().Finish(io.ErrUnexpectedEOF)
 	for _, r := range []*Reader[int, string]{a, b} {
@@ -362,7 +365,7 @@ func TestLeaving(t *testing.T) {
 		table := newTestTable()
 		a, _ := table.Join(1, 1, Admission{Leading: admitted})
 		b, _ := table.Join(1, 1, Admission{})
-		a.Flight().Publish("", storable, true)
+		a.Flight().Publish("", Response{Storable: storable, Shareable: true, Length: -1})
 		if stays == 0 {
 			b.Close()
 		}
@@ -383,7 +386,7 @@ func TestAReaderThatLeavesLetsTheFetchGoOn(t *testing.T) {
 	table := newTestTable()
 	a, _ := table.Join(1, 1, Admission{})
 	f := a.Flight()
-	f.Publish("", true, true)
+	f.Publish("", Response{Storable: true, Shareable: true, Length: -1})
 	copy(f.Space(2), "ab")
 	f.Commit(2, false)
 	p := make([]byte, 2)
@@ -416,13 +419,13 @@ func TestLeavingBeforeTheHeaderEndsAnUnadmittedFetch(t *testing.T) {
 func TestPurgeKeepsAFlightFromBeingStored(t *testing.T) {
 	table := newTestTable()
 	a, _ := table.Join(1, 7, Admission{Leading: true})
-	b := table.Lead(2, 7, true)
+	b := table.Lead(2, 7, true, netip.Prefix{})
 	c, _ := table.Join(3, 8, Admission{Leading: true})
 	if n := table.Purge(7); n != 2 {
 		t.Errorf("purged %d flights, want 2", n)
 	}
 	for r, want := range map[*Reader[int, string]]bool{a: false, b: false, c: true} {
-		r.Flight().Publish("", true, true)
+		r.Flight().Publish("", Response{Storable: true, Shareable: true, Length: -1})
 		if _, store := stored(r.Flight()); store != want || r.Flight().Purged() == want {
 			t.Errorf("stored %v, want %v", store, want)
 		}
@@ -454,7 +457,7 @@ func TestABodyOverTheLimitGoesOnInAWindow(t *testing.T) {
 		b, _ := table.Join(1, 1, Admission{})
 		var sent int
 		table.Go(a, func(f *Flight[int, string]) {
-			f.Publish("", true, true)
+			f.Publish("", Response{Storable: true, Shareable: true, Length: -1})
 			for sent < len(body) {
 				room := f.Space(-1)
 				n := copy(room, body[sent:])
@@ -480,8 +483,11 @@ func TestABodyOverTheLimitGoesOnInAWindow(t *testing.T) {
 		for i, r := range []*Reader[int, string]{a, b} {
 			wg.Go(func() {
 				got, err := io.ReadAll(&paced{r: r, pause: time.Duration(i) * time.Millisecond})
-				if err != nil || !bytes.Equal(got, body) {
-					t.Errorf("reader %d: got %d bytes, %v", i, len(got), err)
+				switch {
+				case i == 0 && (err != nil || !bytes.Equal(got, body)):
+					t.Errorf("the fast reader: got %d bytes, %v", len(got), err)
+				case i == 1 && (!errors.Is(err, ErrBehind) || !bytes.HasPrefix(body, got)):
+					t.Errorf("the slow reader: got %d bytes, %v; want a part of them, and ErrBehind", len(got), err)
 				}
 				r.Close()
 			})
@@ -510,7 +516,7 @@ func TestABodyOfExactlyTheLimitAndUnknownLengthIsStored(t *testing.T) {
 		t.Helper()
 		table := newTestTable()
 		r, _ := table.Join(1, 1, Admission{Leading: true})
-		r.Flight().Publish("", true, true)
+		r.Flight().Publish("", Response{Storable: true, Shareable: true, Length: -1})
 		send(r.Flight(), randomBody(size), 1<<20, false)
 		if want {
 			r.Flight().Space(-1) // where the fetch sees the end
@@ -526,12 +532,12 @@ func TestABodyOfExactlyTheLimitAndUnknownLengthIsStored(t *testing.T) {
 }
 
 func TestTheBudgetBoundsAllFlightsTogether(t *testing.T) {
-	table := NewTable[int, string](NewBudget(100<<10), testLimit, nil)
+	table := tableOf(100<<10, nil)
 	var readers []*Reader[int, string]
 	kept := 0
 	for i := range 20 {
 		r, _ := table.Join(i, i, Admission{Leading: true})
-		r.Flight().Publish("", true, true)
+		r.Flight().Publish("", Response{Storable: true, Shareable: true, Length: -1})
 		send(r.Flight(), randomBody(30<<10), 1<<20, true)
 		if used := table.budget.Used(); used > 100<<10 {
 			t.Fatalf("%d bytes taken, want at most the budget", used)
@@ -586,7 +592,7 @@ func TestJoinLeaveAndFinishTogether(t *testing.T) {
 				reader, leads := table.Join(key, key, Admission{Leading: r.IntN(2) == 0, Following: true})
 				if leads {
 					table.Go(reader, func(f *Flight[int, string]) {
-						f.Publish("", true, true)
+						f.Publish("", Response{Storable: true, Shareable: true, Length: -1})
 						send(f, body, 50_000, true)
 						if f.Context().Err() == nil {
 							f.Whole(false)
@@ -644,10 +650,10 @@ func TestJoiningJustAsTheBodyOutgrowsTheLimitReadsFromTheStart(t *testing.T) {
 	table := newTestTable()
 	a, _ := table.Join(1, 1, Admission{Leading: true})
 	f := a.Flight()
-	f.Publish("", true, true)
+	f.Publish("", Response{Storable: true, Shareable: true, Length: -1})
 	body := randomBody(testLimit + 1)
 	send(f, body, 1<<20, false)
-	if f.body.keep(-1) != nil {
+	if _, need, _ := f.body.space(-1); need != needWindow {
 		t.Fatal("the body has not outgrown the limit")
 	}
 	b, leads := table.Join(1, 1, Admission{}) // before the fetch goes on
@@ -676,7 +682,7 @@ func TestAPurgedFlightThatNobodyReadsEnds(t *testing.T) {
 		t.Helper()
 		table := newTestTable()
 		r, _ := table.Join(1, 7, Admission{Leading: true})
-		r.Flight().Publish("", true, true)
+		r.Flight().Publish("", Response{Storable: true, Shareable: true, Length: -1})
 		for _, step := range steps {
 			step(table, r)
 		}
@@ -698,7 +704,7 @@ func TestCloseWaitsForNoReader(t *testing.T) {
 		table := newTestTable()
 		r, _ := table.Join(1, 1, Admission{Leading: true})
 		table.Go(r, func(f *Flight[int, string]) {
-			f.Publish("", false, false)
+			f.Publish("", Response{Storable: false, Shareable: false, Length: -1})
 			for f.Context().Err() == nil {
 				f.Commit(len(f.Space(-1)), false)
 			}

@@ -9,7 +9,7 @@ import (
 // TestAFollowerWhoseClientLeavesWaitsNoMore: and takes nothing from the others.
 func TestAFollowerWhoseClientLeavesWaitsNoMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		table := NewTable[string, string](NewBudget(1<<20), 1<<10, nil)
+		table := NewTable[string, string](Options{Budget: NewBudget(1<<20, 1), ObjectBytes: 1 << 10})
 		leader, _ := table.Join("k", "u", Admission{})
 		follower, _ := table.Join("k", "u", Admission{})
 		left := make(chan struct{})
@@ -32,7 +32,7 @@ func TestALeaderWhoseClientLeavesEndsWhatNobodyWants(t *testing.T) {
 	f := func(name string, admitted, followed, ends bool) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
-			table := NewTable[string, string](NewBudget(1<<20), 1<<10, nil)
+			table := NewTable[string, string](Options{Budget: NewBudget(1<<20, 1), ObjectBytes: 1 << 10})
 			leader, _ := table.Join("k", "u", Admission{Leading: admitted})
 			fetch := leader.Flight()
 			if followed {
@@ -71,7 +71,7 @@ func TestALeaderWhoseClientLeavesEndsWhatNobodyWants(t *testing.T) {
 // TestOneThatLedAnewAndLeavesEndsItsOwnFetch, and not the first one.
 func TestOneThatLedAnewAndLeavesEndsItsOwnFetch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		table := NewTable[string, string](NewBudget(1<<20), 1<<10, nil)
+		table := NewTable[string, string](Options{Budget: NewBudget(1<<20, 1), ObjectBytes: 1 << 10})
 		leader, _ := table.Join("k", "u", Admission{})
 		follower, _ := table.Join("k", "u", Admission{})
 		left := make(chan struct{})
@@ -94,7 +94,7 @@ func TestOneThatLedAnewAndLeavesEndsItsOwnFetch(t *testing.T) {
 		if o := <-over; o != Left {
 			t.Errorf("got %v, want Left", o)
 		}
-		leader.Flight().Publish("h", true, true)
+		leader.Flight().Publish("h", Response{Storable: true, Shareable: true, Length: -1})
 		if _, o, _ := leader.Wait(Patience{}, nil); o != Shared {
 			t.Errorf("the first leader got %v, want Shared", o)
 		}

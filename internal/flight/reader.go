@@ -1,6 +1,9 @@
 package flight
 
-import "sync/atomic"
+import (
+	"net/netip"
+	"sync/atomic"
+)
 
 // maxRead is the most one Next returns, so that a reader's progress is seen in
 // steps of that size.
@@ -11,6 +14,7 @@ const maxRead = 256 << 10
 type Reader[K comparable, H any] struct {
 	seat[K, H] // that is read from; guarded by the table's mutex until there is an outcome
 	table      *Table[K, H]
+	client     netip.Prefix
 	closed     atomic.Bool
 
 	// guarded by the table's mutex
@@ -182,7 +186,7 @@ func (r *Reader[K, H]) settleLocked(s seat[K, H]) {
 	}
 	for i, o := range old {
 		if o.flight != nil && o.cursor != s.cursor && (i == 0 || o.cursor != old[0].cursor) {
-			o.leaveLocked()
+			_ = o.leaveLocked()
 		}
 	}
 	s.flight.round.goneLocked(r)
@@ -195,19 +199,25 @@ func (r *Reader[K, H]) moveLocked(f *Flight[K, H]) {
 	}
 	old := r.seat
 	r.seat = f.round.newest.takeSeatLocked()
-	old.leaveLocked()
+	_ = old.leaveLocked()
 }
 
-// leaveLocked gives the seat up.
-func (s seat[K, H]) leaveLocked() {
+// leaveLocked gives the seat up and returns what is to be closed without the lock. There is
+// something only where the body has begun.
+func (s seat[K, H]) leaveLocked() spill {
 	s.flight.interest--
 	s.flight.endIfUnwantedLocked()
-	s.flight.body.leave(s.cursor)
+	done := s.flight.body.leave(s.cursor)
+	if s.flight.interest == 0 && s.flight.over {
+		s.flight.table.firmLocked(s.flight)
+	}
+	return done
 }
 
 // Next returns the next bytes of the body, at most 256 KiB, and waits for them.
 // They are shared by all readers and must not be changed; they stay valid for
-// good. io.EOF ends a whole body, any other error a broken one.
+// good. io.EOF ends a whole body, ErrBehind one that has gone on without the reader, and
+// any other error a broken one.
 func (r *Reader[K, H]) Next() ([]byte, error) { return r.flight.body.next(r.cursor, maxRead) }
 
 // Read is Next as an io.Reader.
@@ -236,14 +246,23 @@ func (r *Reader[K, H]) Close() error {
 		return nil
 	}
 	r.table.mu.Lock()
-	defer r.table.mu.Unlock()
 	r.flight.round.goneLocked(r)
-	r.leaveLocked()
+	done := r.leaveLocked()
 	if r.own.flight != nil && r.own.cursor != r.cursor {
-		r.own.leaveLocked()
+		_ = r.own.leaveLocked()
 	}
 	if r.offer.flight != nil {
-		r.offer.leaveLocked()
+		_ = r.offer.leaveLocked()
 	}
+	r.table.mu.Unlock()
+	done.close()
 	return nil
+}
+
+// Secured reports whether the response was admitted, and memory for it reserved, when its
+// header came or somebody joined; see Publish.
+func (r *Reader[K, H]) Secured() bool {
+	r.table.mu.Lock()
+	defer r.table.mu.Unlock()
+	return r.flight.secured
 }

@@ -176,7 +176,7 @@ func (r *round[K, H]) shareLocked(f *Flight[K, H]) {
 // anewLocked makes rd, a follower, the leader of a further flight of its round.
 func (r *round[K, H]) anewLocked(rd *Reader[K, H]) {
 	first := rd.flight
-	f := first.table.beginLocked(first.key, first.url, first.admitted)
+	f := first.table.beginLocked(first.key, first.url, first.admitted, rd.client)
 	r.addLocked(f)
 	rd.own = f.takeSeatLocked()
 	close(r.moved)

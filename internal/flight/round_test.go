@@ -46,7 +46,7 @@ func (l *led) ask(r *Reader[int, int], leads bool, suits func(int) bool) (h int,
 					f.Finish(errors.New("forsaken"))
 					return
 				}
-				f.Publish(n, true, true)
+				f.Publish(n, Response{Storable: true, Shareable: true, Length: -1})
 				f.Commit(copy(f.Space(1), []byte{byte(n)}), true)
 				f.Whole(false)
 				f.Finish(nil)
@@ -75,7 +75,7 @@ func TestHeadersOfARound(t *testing.T) {
 					fails[i] = errors.New("failed")
 				}
 			}
-			l := &led{Table: NewTable[int, int](NewBudget(testBudget), testLimit, nil)}
+			l := &led{Table: NewTable[int, int](Options{Budget: NewBudget(testBudget, 1), ObjectBytes: testLimit})}
 			l.times = func(n int) (time.Duration, error) { return took[n], fails[n] }
 			var asking sync.WaitGroup
 			for range 20 {
@@ -127,7 +127,7 @@ func TestHeadersOfARound(t *testing.T) {
 // fit into the longest wait are under way at once.
 func TestFetchesOfARoundAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &led{Table: NewTable[int, int](NewBudget(testBudget), testLimit, nil)}
+		l := &led{Table: NewTable[int, int](Options{Budget: NewBudget(testBudget, 1), ObjectBytes: testLimit})}
 		l.times = func(int) (time.Duration, error) { return time.Hour, nil }
 		var asking sync.WaitGroup
 		for i := range 1000 { // one comes each half second
@@ -153,7 +153,7 @@ func TestFetchesOfARoundAreBounded(t *testing.T) {
 // and the fetch may look at its request only while it does.
 func TestALeaderKeepsToItsOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &led{Table: NewTable[int, int](NewBudget(testBudget), testLimit, nil)}
+		l := &led{Table: NewTable[int, int](Options{Budget: NewBudget(testBudget, 1), ObjectBytes: testLimit})}
 		l.times = func(n int) (time.Duration, error) { return time.Duration(20-10*n) * time.Second, nil }
 		var asking sync.WaitGroup
 		for i := range 2 {
@@ -176,9 +176,9 @@ func TestALeaderKeepsToItsOwn(t *testing.T) {
 // waits for the header, for which its request may be looked at.
 func TestAbandonedFlightKeepsNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		table := NewTable[string, string](NewBudget(1<<20), 1<<20, nil)
+		table := NewTable[string, string](Options{Budget: NewBudget(1<<20, 1), ObjectBytes: 1 << 20})
 		leader, _ := table.Join("k", "k", Admission{})
-		follower, _ := table.Follow("k", false)
+		follower, _ := table.Follow("k", Admission{})
 		leader.Abandon()
 		if _, o, err := follower.Wait(Patience{}, nil); o != Failed || !errors.Is(err, ErrAbandoned) {
 			t.Errorf("follower of a flight without a fetch: got %v, %v, want it failed", o, err)
@@ -191,10 +191,10 @@ func TestAbandonedFlightKeepsNobody(t *testing.T) {
 		table.Go(leader, func(f *Flight[string, string]) {
 			<-header
 			f.Judge()
-			f.Publish("h", true, true)
+			f.Publish("h", Response{Storable: true, Shareable: true, Length: -1})
 			f.Finish(nil)
 		}, nil)
-		follower, _ = table.Follow("k", false)
+		follower, _ = table.Follow("k", Admission{})
 		left := make(chan struct{})
 		go func() {
 			leader.Abandon()

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"runtime/debug"
 	"sync"
+	"time"
 )
 
 // ErrClosed ends the flights of a table that was closed.
@@ -24,12 +26,33 @@ func (e *PanicError) Error() string { return fmt.Sprintf("fetch panicked: %v", e
 // itself be the sighting that admits.)
 type Admission struct {
 	Leading, Following bool
+	// Client is who asks; the flight that it leads counts as its own. The zero Prefix is
+	// nobody.
+	Client netip.Prefix
+}
+
+// Options are what a Table is made of.
+type Options struct {
+	Budget      *Budget
+	ObjectBytes int64 // the largest body that is kept whole
+	// Ahead is how far a fetch that nobody has admitted, or that is not kept whole, runs
+	// ahead of its fastest reader where the budget has room; at least 64 KiB.
+	Ahead int64
+	// Spool gives files for what such a fetch has beyond that; nil is none, and the fetch
+	// waits. It is called by many goroutines at once.
+	Spool func() (SpoolFile, error)
+	// Now is the clock; nil leaves readers behind as soon as they lag.
+	Now func() time.Time
+	// Generation counts purges whose reach is not known before the header is here: a
+	// flight takes followers only until it grows. It is called by many goroutines at
+	// once. Nil stands for a number that stays the same.
+	Generation func() uint64
 }
 
 // Table holds the flights in progress. K is the key's hash, H what a fetch
 // publishes as header. It is safe for concurrent use.
 type Table[K comparable, H any] struct {
-	budget     *Budget
+	keeping
 	limit      int64
 	generation func() uint64
 	ctx        context.Context
@@ -39,22 +62,20 @@ type Table[K comparable, H any] struct {
 	mu     sync.Mutex
 	byKey  map[K]*round[K, H]
 	all    map[*Flight[K, H]]struct{}
+	loose  *Flight[K, H] // the newest of those that make room for what is to be stored
 	closed bool
 }
 
-// NewTable returns a Table whose flights keep bodies of at most objectBytes
-// whole, all of them together within budget.
-//
-// Generation counts purges whose reach is not known before the header is here: a
-// flight takes followers only until it grows. It is called by many goroutines at
-// once. Nil stands for a number that stays the same.
-func NewTable[K comparable, H any](budget *Budget, objectBytes int64, generation func() uint64) *Table[K, H] {
-	if generation == nil {
-		generation = func() uint64 { return 0 }
+// NewTable returns a Table whose flights keep bodies of at most ObjectBytes
+// whole, all of them together within the budget.
+func NewTable[K comparable, H any](o Options) *Table[K, H] {
+	if o.Generation == nil {
+		o.Generation = func() uint64 { return 0 }
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	return &Table[K, H]{
-		budget: budget, limit: objectBytes, generation: generation, ctx: ctx, stop: stop,
+		keeping: keeping{budget: o.Budget, ahead: max(o.Ahead, windowBytes), spool: o.Spool, now: o.Now},
+		limit:   o.ObjectBytes, generation: o.Generation, ctx: ctx, stop: stop,
 		byKey: map[K]*round[K, H]{}, all: map[*Flight[K, H]]struct{}{},
 	}
 }
@@ -66,34 +87,34 @@ func (t *Table[K, H]) Join(key, url K, a Admission) (r *Reader[K, H], leader boo
 	now := t.generation()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if r := t.followLocked(key, now, a.Following); r != nil {
+	if r := t.followLocked(key, now, a); r != nil {
 		return r, false
 	}
-	r = t.leadLocked(key, url, now, a.Leading)
+	r = t.leadLocked(key, url, now, a.Leading, a.Client)
 	r.flight.first.listed = true
 	t.byKey[key] = &r.flight.first
 	return r, true
 }
 
 // Follow joins the flight for key if one is in progress and takes followers.
-func (t *Table[K, H]) Follow(key K, admit bool) (r *Reader[K, H], ok bool) {
+func (t *Table[K, H]) Follow(key K, a Admission) (r *Reader[K, H], ok bool) {
 	now := t.generation()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	r = t.followLocked(key, now, admit)
+	r = t.followLocked(key, now, a)
 	return r, r != nil
 }
 
-// Lead begins a flight that takes no followers.
-func (t *Table[K, H]) Lead(key, url K, admit bool) *Reader[K, H] {
+// Lead begins a flight of a client that takes no followers.
+func (t *Table[K, H]) Lead(key, url K, admit bool, c netip.Prefix) *Reader[K, H] {
 	now := t.generation()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.leadLocked(key, url, now, admit)
+	return t.leadLocked(key, url, now, admit, c)
 }
 
 // followLocked takes a seat for a request of the generation now.
-func (t *Table[K, H]) followLocked(key K, now uint64, admit bool) *Reader[K, H] {
+func (t *Table[K, H]) followLocked(key K, now uint64, a Admission) *Reader[K, H] {
 	round := t.byKey[key]
 	if round == nil {
 		return nil
@@ -106,10 +127,11 @@ func (t *Table[K, H]) followLocked(key K, now uint64, admit bool) *Reader[K, H] 
 		t.unlistLocked(round) // whoever joined before the purge reads on
 		return nil
 	}
-	for g := f; admit && g != nil; g = g.elder {
-		g.admitted = g.admitted || !g.settled || g == f
+	if a.Following && !f.admitLocked() {
+		t.unlistLocked(round) // who joined before goes on as it was
+		return nil
 	}
-	r := &Reader[K, H]{table: t, seat: f.takeSeatLocked()}
+	r := &Reader[K, H]{table: t, client: a.Client, seat: f.takeSeatLocked()}
 	if round.winner == nil {
 		round.awaitLocked(r)
 	}
@@ -117,10 +139,10 @@ func (t *Table[K, H]) followLocked(key K, now uint64, admit bool) *Reader[K, H] 
 }
 
 // beginLocked makes a flight that belongs to no round yet.
-func (t *Table[K, H]) beginLocked(key, url K, admit bool) *Flight[K, H] {
+func (t *Table[K, H]) beginLocked(key, url K, admit bool, c netip.Prefix) *Flight[K, H] {
 	ctx, stop := context.WithCancel(t.ctx)
 	f := &Flight[K, H]{
-		table: t, key: key, url: url, body: newBody(t.budget, t.limit), ctx: ctx, stop: stop,
+		table: t, key: key, url: url, body: newBody(t.keeping, c, t.limit), ctx: ctx, stop: stop,
 		admitted: admit, whole: true,
 	}
 	t.all[f] = struct{}{}
@@ -128,8 +150,8 @@ func (t *Table[K, H]) beginLocked(key, url K, admit bool) *Flight[K, H] {
 }
 
 // leadLocked begins a flight, the first one of its round, and returns its leader.
-func (t *Table[K, H]) leadLocked(key, url K, now uint64, admit bool) *Reader[K, H] {
-	f := t.beginLocked(key, url, admit)
+func (t *Table[K, H]) leadLocked(key, url K, now uint64, admit bool, c netip.Prefix) *Reader[K, H] {
+	f := t.beginLocked(key, url, admit, c)
 	f.first = round[K, H]{key: key, begun: now, moved: make(chan struct{})}
 	f.first.addLocked(f)
 	r := &Reader[K, H]{table: t, seat: f.takeSeatLocked()}
@@ -138,9 +160,22 @@ func (t *Table[K, H]) leadLocked(key, url K, now uint64, admit bool) *Reader[K, 
 	return r
 }
 
+// admitLocked admits what f brings, or whichever of its round has a header first, and
+// reports false where that is on its way and there is no memory for it.
+func (f *Flight[K, H]) admitLocked() bool {
+	if f.settled {
+		f.admitted = f.secured || f.secureLocked()
+		return f.admitted
+	}
+	for g := f; g != nil; g = g.elder {
+		g.admitted = g.admitted || !g.settled
+	}
+	return true
+}
+
 func (f *Flight[K, H]) takeSeatLocked() seat[K, H] {
 	f.interest++
-	return seat[K, H]{flight: f, cursor: f.body.enter()}
+	return seat[K, H]{flight: f, cursor: f.body.enter(&cursor{})}
 }
 
 // Go runs fetch for the flight that r leads, in a goroutine of its own that
@@ -223,6 +258,11 @@ func (t *Table[K, H]) remove(f *Flight[K, H]) {
 	t.mu.Lock()
 	f.unlistLocked()
 	delete(t.all, f)
+	if f.over = true; f.interest > 0 {
+		t.loosenLocked(f)
+	} else {
+		t.firmLocked(f)
+	}
 	t.mu.Unlock()
 	f.stop()
 }

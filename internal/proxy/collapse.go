@@ -146,15 +146,15 @@ func (p *Proxy) read(x *exchange, r *reader, h *head, leads bool) {
 // takeSeat takes a seat in the flight for x's key. A conditional request that would
 // not be stored leads none: its origin may answer 304, which nobody else can use.
 func (p *Proxy) takeSeat(x *exchange) (r *reader, leads bool) {
-	following := x.route.Rule.Joined(x.verdict).Admit
-	if r = p.followOwn(x, following); r != nil {
+	a := flight.Admission{Leading: x.verdict.Admit, Following: x.route.Rule.Joined(x.verdict).Admit, Client: x.who}
+	if r = p.followOwn(x, a.Following); r != nil {
 		return r, false
 	}
 	if x.asks.conditional && !x.verdict.Admit {
-		r, _ = p.flights.Follow(x.key, following)
+		r, _ = p.flights.Follow(x.key, a)
 		return r, false
 	}
-	return p.flights.Join(x.key, x.url, flight.Admission{Leading: x.verdict.Admit, Following: following})
+	return p.flights.Join(x.key, x.url, a)
 }
 
 // land acts on the name of a flight's end that gave x nothing to read.

@@ -28,10 +28,15 @@ var (
 	descRegretBytes   = desc("admission_regret_bytes_total", "Body bytes of fills of a key whose fill before was held back within the window.", "route")
 	descStorable      = desc("storable_fills_total", "Fills judged storable when their header came; storable = stored + held_back + refused of fills_total.", "route")
 	descFills         = desc("fills_total", "Fetches of a GET that asked the cache and got a response, by what became of it when its body had ended.", "route", "outcome")
+	descBehind        = desc("readers_behind_total", "Clients of a shared fetch that it has left behind because others read faster: the rest came from what was stored by then, or by a request of their own to the origin, or they were cut off.", "route", "rest")
+	descSpooled       = desc("spooled_bytes_total", "Bytes written to files in limits.spool for clients slower than their origin. They are no writes of the cache.")
+	descSpool         = desc("spool_bytes", "Bytes of disk that such files hold now.")
+	descSpoolFiles    = desc("spool_files", "Such files.")
+	descSpoolFailed   = desc("spool_failures_total", "Files that could not be made, and writes that found no room or failed; the response goes on at its client's pace.")
 	descGateOpen      = desc("admission_gate_open", "1 while the cache is below admission.open_below and everything storable is stored, else 0.")
 	descNotStored     = desc("not_stored_total", "Responses to requests that asked the cache and were not stored, by reason; held back ones included.", "route", "reason")
 	descInFlight      = desc("requests_in_flight", "Requests received and not yet answered in full.")
-	descInflightBytes = desc("inflight_bytes", "Bytes of bodies that flights keep whole while they arrive.")
+	descInflightBytes = desc("inflight_bytes", "Bytes of memory reserved for bodies on their way from origins: those kept whole while they arrive, and what is read ahead of clients.")
 	descPanics        = desc("panics_total", "Panics that ended a request.")
 	descFill          = desc("filter_fill_ratio", "Share of the bits, or counters, of a generation that are set; generation 0 is the newest.", "filter", "generation")
 	descFalsePositive = desc("filter_false_positive_ratio", "Share of unseen keys the filter reports: expected from its fill now; measured in a sample of the keys over the last generations, to be compared with expected_sampled, the mean of expected over those sightings.", "filter", "kind")
@@ -51,7 +56,7 @@ var (
 )
 
 var descs = []*prometheus.Desc{
-	descRequests, descBytes, descCollapsed, descHeldBack, descHeldBackBytes, descRegret, descRegretBytes, descStorable, descFills, descGateOpen, descNotStored, descInFlight, descInflightBytes,
+	descRequests, descBytes, descCollapsed, descHeldBack, descHeldBackBytes, descRegret, descRegretBytes, descStorable, descFills, descBehind, descSpooled, descSpool, descSpoolFiles, descSpoolFailed, descGateOpen, descNotStored, descInFlight, descInflightBytes,
 	descPanics, descFill, descFalsePositive, descFalseNegative, descWindow, descWindowKeys, descFilterBytes, descAdmission, descRotations, descPurges, descInvalidations, descPurgesFolded, descPurgeSweeps, descGone, descForgotten,
 	descSlowUploads,
 }
@@ -98,6 +103,9 @@ func (e emitter) route(r *routeMetrics) {
 		e.counter(descBytes, r.bytes[result].Load(), r.name, word)
 	}
 	e.counter(descCollapsed, r.collapsed.Load(), r.name)
+	for i, word := range behindWords {
+		e.counter(descBehind, r.behind[i].Load(), r.name, word)
+	}
 	for cause := range r.invalidations {
 		e.counter(descInvalidations, r.invalidations[cause].Load(), r.name, causeWords[cause])
 	}
@@ -135,6 +143,13 @@ func (e emitter) proxy(p *Proxy) {
 		e.counter(descForgotten, p.rates.Crowded())
 	}
 	e.counter(descSlowUploads, p.slowUploads.Load())
+	if p.Spool != nil {
+		s := p.Spool.Stats()
+		e.counter(descSpooled, s.Written)
+		e.gauge(descSpool, float64(s.Bytes))
+		e.gauge(descSpoolFiles, float64(s.Files))
+		e.counter(descSpoolFailed, s.Failed)
+	}
 	e.gauge(descGateOpen, boolean(p.Gate.Open()))
 	e.gauge(descAdmission, float64(p.Gate.Bytes()))
 	for _, f := range p.Gate.Stats(now()) {

@@ -63,7 +63,7 @@ func (p *Proxy) fetch(f *fill, j *job) {
 	h := p.judge(j, resp)
 	p.mark(j, h, resp)
 	p.supersede(j, h)
-	f.Publish(h, h.storable(), h.shareable())
+	f.Publish(h, h.response(h.shareable()))
 	p.carry(f, j, h, resp)
 }
 

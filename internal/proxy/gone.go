@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/presence"
 	"edgeproxy/internal/reason"
 )
 
@@ -26,14 +27,18 @@ func (c canceler) Close() error {
 // trip sends r for x alone. It ends when the client of x leaves, and so does what reads
 // the body.
 func (p *Proxy) trip(x *exchange, r *origin.Request) (*origin.Response, error) {
+	return tripFor(x.guest, x.route, r)
+}
+
+func tripFor(guest *presence.Client, route *route, r *origin.Request) (*origin.Response, error) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
-	x.guest.Ends(canceler(cancel))
-	resp, err := x.route.ask(ctx, r)
+	guest.Ends(canceler(cancel))
+	resp, err := route.ask(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	x.guest.Ends(resp.Body)
+	guest.Ends(resp.Body)
 	return resp, nil
 }
 

@@ -46,11 +46,24 @@ type routeMetrics struct {
 	bytes     [resultCount]atomic.Int64
 	collapsed atomic.Int64
 	fills     fillCounts
+	behind    [behindCount]atomic.Int64
 
 	invalidations [causeCount]atomic.Int64
 
 	duration, firstByte [resultCount]atomic.Pointer[prometheus.Observer]
 }
+
+// What becomes of a client whose flight has left it behind: the rest comes from the store, or
+// from the origin, or never.
+const (
+	behindStored = iota
+	behindOrigin
+	behindCut
+
+	behindCount
+)
+
+var behindWords = [behindCount]string{"stored", "origin", "cut"}
 
 // buckets run from a hit, a few dozen microseconds, to the longest wait for an
 // origin.

@@ -7,6 +7,7 @@ import (
 	"edgeproxy/internal/alike"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/flight"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rfc9111"
@@ -134,7 +135,7 @@ func (p *Proxy) followOwn(x *exchange, admit bool) *reader {
 	if x.rule == nil || x.parted || x.base == x.exact.base {
 		return nil
 	}
-	r, _ := p.flights.Follow(x.exact.key, admit)
+	r, _ := p.flights.Follow(x.exact.key, flight.Admission{Following: admit, Client: x.who})
 	return r
 }
 

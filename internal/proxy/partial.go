@@ -19,7 +19,7 @@ func (p *Proxy) fetchPart(x *exchange) {
 	j.request.Interim = p.teller(x)
 	j.span = p.newSpan(j.exact.name, 0, 0)
 	j.facts.Range, j.url, j.flight = true, j.span.key, x.exact.url
-	r := p.flights.Lead(j.span.key, x.exact.url, true) // before the fetch, so that a purge finds it
+	r := p.flights.Lead(j.span.key, x.exact.url, true, x.who) // before the fetch, so that a purge finds it
 	x.seat = r
 	f := r.Flight()
 	x.guest.Ends(r)
@@ -40,7 +40,7 @@ func (p *Proxy) fetchPart(x *exchange) {
 		x.response, x.head = resp, h
 		return
 	}
-	f.Publish(h, true, false)
+	f.Publish(h, h.response(false))
 	p.carryAlone(x, r, j, h, resp)
 }
 

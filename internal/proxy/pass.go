@@ -30,7 +30,7 @@ func (p *Proxy) pass(x *exchange) {
 	j.request.Interim, j.request.TakesTrailers = p.teller(x), x.asksTrailers()
 	keeps := func() bool { return false }
 	if post && p.Gate.Knows(x.route.Rule, x.url.Hi, x.url.Lo) {
-		w := p.flights.Lead(x.key, x.url, false) // sees what others invalidate meanwhile
+		w := p.flights.Lead(x.key, x.url, false, x.who) // sees what others invalidate meanwhile
 		keeps = func() bool { return !w.Flight().Purged() }
 		defer func() { w.Flight().Finish(errUnshared); _ = w.Close() }()
 	}
@@ -71,12 +71,12 @@ func (p *Proxy) keepPosted(x *exchange, j *job, resp *origin.Response) bool {
 		}
 		return false
 	}
-	r := p.flights.Lead(x.key, x.url, true)
+	r := p.flights.Lead(x.key, x.url, true, x.who)
 	x.guest.Ends(r)
 	x.seat = r
-	r.Flight().Publish(h, true, false)
+	r.Flight().Publish(h, h.response(false))
 	p.carryAlone(x, r, j, h, resp)
-	x.reason, x.stored = reason.None, true
+	x.reason = reason.None
 	return true
 }
 
@@ -124,7 +124,7 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 func (p *Proxy) aloneKept(x *exchange) {
 	j := p.newJob(x, true)
 	j.request.Interim, j.request.TakesTrailers = p.teller(x), x.asksTrailers()
-	r := p.flights.Lead(x.key, x.url, true) // before the fetch, so that a purge finds it
+	r := p.flights.Lead(x.key, x.url, true, x.who) // before the fetch, so that a purge finds it
 	x.seat = r
 	f := r.Flight()
 	x.guest.Ends(r)
@@ -149,7 +149,7 @@ func (p *Proxy) aloneKept(x *exchange) {
 	p.mark(j, h, resp)
 	p.supersede(j, h)
 	if h.storable() {
-		f.Publish(h, true, false)
+		f.Publish(h, h.response(false))
 		p.carryAlone(x, r, j, h, resp)
 		return
 	}

@@ -26,6 +26,7 @@ import (
 	"edgeproxy/internal/rate"
 	"edgeproxy/internal/rescue"
 	"edgeproxy/internal/shadow"
+	"edgeproxy/internal/spool"
 )
 
 // Options are what a Proxy is made of. Rooms given here belong to the caller,
@@ -50,6 +51,13 @@ type Options struct {
 	// MaxObjectBytes is the largest body that is stored, InflightBytes bounds
 	// the bodies of all flights together.
 	MaxObjectBytes, InflightBytes int64
+	// ResponseBuffer is how far a fetch runs ahead of its client that is not kept whole for
+	// others; at least 64 KiB. InflightShare is how much of InflightBytes one client may hold
+	// while less than a quarter is free; 1 is all. Spool takes what is beyond ResponseBuffer;
+	// nil is none.
+	ResponseBuffer int64
+	InflightShare  float64
+	Spool          *spool.Spool
 	// RequestsInFlight bounds the requests that are not hits; beyond it they get
 	// 503. ClientShare is how much of that one client may have while it is scarce;
 	// beyond it they get 429.
@@ -146,6 +154,7 @@ type Proxy struct {
 	tunnels       tunnels
 	handedOver    sync.Map // connections that the server has handed over; each with a channel that is closed at its end
 	settler       settler
+	streams       streams
 	closeFlight   sync.Once
 }
 
@@ -161,22 +170,34 @@ func New(o Options) (*Proxy, error) {
 	if o.Panics == nil {
 		o.Panics = rescue.NewCounter(o.Log)
 	}
-	budget := flight.NewBudget(o.InflightBytes)
+	budget := flight.NewBudget(o.InflightBytes, client.Part(o.InflightShare))
 	p := &Proxy{
 		alikes: alike.New(), guests: presence.New(o.Panics), places: newPlaces(client.Part(o.ClientShare)), tunnels: tunnels{shares: newPlaces(client.Part(o.ClientShare))},
 		Options: o, via: "1.1 " + o.Node, loop: o.Node + "; id=" + o.Instance, instance: []byte(o.Instance), statusName: structuredName(o.Node), statusTrusted: forwarded.New(o.CacheStatusTrusted), routes: routes, budget: budget,
-		flights: flight.NewTable[cache.Key, *head](budget, o.MaxObjectBytes, o.Purges.Now),
+		flights: flight.NewTable[cache.Key, *head](flight.Options{
+			Budget: budget, ObjectBytes: o.MaxObjectBytes, Ahead: o.ResponseBuffer, Spool: spoolOf(o.Spool), Now: now, Generation: o.Purges.Now,
+		}),
 		uploads: newUploadBuffers(o.RequestBuffer),
 		marks:   flight.NewMarks(func(k cache.Key) uint64 { return k.Lo }),
 	}
 	if slices.ContainsFunc(routes, func(r *route) bool { return r.Rate.Bounds() }) {
 		p.rates = rate.New(now())
 	}
+	p.streams.panics = o.Panics
+	p.streams.open = func(a *ahead) *flight.Stream { return p.flights.Stream(a.client) }
 	p.exchanges.New = func() any { return newExchange() }
 	p.settler.p = p
 	o.Purges.WhenCrowded(p.settler.crowded)
 	o.Metrics.observe(p)
 	return p, nil
+}
+
+// spoolOf returns what opens the files of s.
+func spoolOf(s *spool.Spool) func() (flight.SpoolFile, error) {
+	if s == nil {
+		return nil
+	}
+	return func() (flight.SpoolFile, error) { return s.Open() }
 }
 
 // compile checks the routes and gives each its counters.
@@ -217,6 +238,7 @@ func (p *Proxy) EndUpgraded() int { return p.tunnels.close() }
 // any more.
 func (p *Proxy) Close() {
 	p.EndUpgraded()
+	p.streams.close()
 	p.closeFlight.Do(p.flights.Close)
 	p.settler.close()
 	p.guests.Close()

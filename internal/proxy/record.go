@@ -8,7 +8,7 @@ import (
 )
 
 // describe settles what a fetched answer says of itself in Cache-Status: stored
-// means admitted now, before the body is here.
+// means admitted, and memory reserved, now, before the body is here.
 func (p *Proxy) describe(x *exchange) {
 	h := x.head
 	if x.reason != reason.None {
@@ -17,8 +17,10 @@ func (p *Proxy) describe(x *exchange) {
 	switch {
 	case !h.storable():
 		x.reason = h.why
-	case x.reader != nil && x.reader.Flight().Admitted():
+	case x.reader != nil && x.reader.Secured():
 		x.stored = true
+	case x.reader != nil && x.reader.Flight().Admitted():
+		x.reason = reason.InflightLimit
 	case x.verdict.Admit:
 		x.reason = x.unkept()
 	default:

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 
+	"edgeproxy/internal/flight"
 	"edgeproxy/internal/reason"
 )
 
@@ -37,6 +38,9 @@ func (p *Proxy) cutOff(x *exchange, err error) {
 		return
 	}
 	x.reason = reason.Incomplete
+	if errors.Is(err, flight.ErrBehind) {
+		x.reason = reason.FellBehind
+	}
 	if !errors.Is(err, io.ErrClosedPipe) {
 		p.Log.Log(context.Background(), slog.LevelInfo, "response cut off", "route", x.route.Name, "error", err)
 	}

@@ -43,6 +43,7 @@ func (p *Proxy) abandon(x *exchange) {
 	if x.body != nil {
 		x.body.closed.Store(true) // it no longer records x
 		_ = x.body.sending.Close()
+		p.Panics.Quietly(x.body.abandon)
 		x.body, x.streaming = nil, false
 	}
 	for _, s := range []*slicing{x.slices, x.sliced} {

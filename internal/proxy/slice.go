@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"io"
+
 	"github.com/valyala/fasthttp"
 
 	"edgeproxy/internal/cache"
@@ -12,9 +14,10 @@ type slice struct {
 	number int64
 	entry  *cache.Entry
 	reader *reader
-	head   *head // of the flight, also where it brought a stored slice
-	joined bool  // it is somebody else's flight
-	skip   int64 // bytes still to leave out of what reader gives
+	head   *head         // of the flight, also where it brought a stored slice
+	joined bool          // it is somebody else's flight
+	skip   int64         // bytes still to leave out of what reader gives
+	rest   io.ReadCloser // of it, where the flight has left the reader behind
 }
 
 // beyond reports whether the origin has nothing at the place that was asked for by us, and
@@ -64,6 +67,9 @@ func (sl *slice) read(b []byte, at, left int64) (int, error) {
 	if sl.entry != nil {
 		return copy(b, sl.entry.Body[at:at+left]), nil
 	}
+	if sl.rest != nil {
+		return sl.rest.Read(b[:min(int64(len(b)), left)])
+	}
 	for sl.skip > 0 {
 		n, err := sl.reader.Read(b[:min(int64(len(b)), sl.skip)])
 		sl.skip -= int64(n)
@@ -77,5 +83,8 @@ func (sl *slice) read(b []byte, at, left int64) (int, error) {
 func (sl *slice) close() {
 	if sl.reader != nil {
 		_ = sl.reader.Close()
+	}
+	if sl.rest != nil {
+		_ = sl.rest.Close()
 	}
 }

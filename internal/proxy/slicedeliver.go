@@ -3,6 +3,7 @@ package proxy
 import (
 	"github.com/valyala/fasthttp"
 
+	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -36,7 +37,20 @@ func (s *slicing) describe(x *exchange) {
 	if s.slice.reader == nil && s.ends() {
 		return // the origin has sent nothing that could be stored
 	}
-	if x.stored = x.verdict.Admit || s.admitted; !x.stored {
+	switch sl := s.slice; {
+	case sl.reader == nil: // each of the others reserves its memory when it comes
+		x.stored = x.verdict.Admit
+	case !sl.head.storable():
+		x.reason = sl.head.why
+		return
+	default:
+		x.stored = s.admitted
+	}
+	switch {
+	case x.stored:
+	case x.verdict.Admit:
+		x.reason = reason.InflightLimit
+	default:
 		x.reason = x.verdict.Reason
 	}
 }

@@ -18,7 +18,7 @@ func (p *Proxy) newSlicing(x *exchange) *slicing {
 	return &slicing{
 		p: p, guest: x.guest, job: j, size: x.route.SliceBytes,
 		verdict:   x.verdict,
-		admission: flight.Admission{Leading: x.verdict.Admit, Following: x.route.Rule.Joined(x.verdict).Admit},
+		admission: flight.Admission{Leading: x.verdict.Admit, Following: x.route.Rule.Joined(x.verdict).Admit, Client: x.who},
 	}
 }
 
@@ -57,21 +57,19 @@ func (s *slicing) share(sp *span, t tell) (*slice, error) {
 	}
 	h, outcome, err := s.await(r, sp, stale, t)
 	leads = r.Leads()
-	if outcome == flight.Shared {
-		switch {
-		case !leads && !s.suits(h):
-			outcome, s.vary = flight.Filled, h.selected().Vary
-		case leads || h.held == nil || s.job.route.shares(h, s.job.directives):
-			return s.landed(number, r, h, leads), nil
-		default:
-			outcome = flight.Released // it was confirmed for another client
-		}
+	switch {
+	case outcome == flight.Left:
+		return nil, errClientGone
+	case outcome != flight.Shared:
+	case !leads && !s.suits(h):
+		outcome, s.vary = flight.Filled, h.selected().Vary
+	case leads || h.held == nil || s.job.route.shares(h, s.job.directives):
+		return s.landed(number, r, h, leads), nil
+	default:
+		outcome = flight.Released // it was confirmed for another client
 	}
 	_ = r.Close()
-	if ofItsClient(leads, err) {
-		return nil, nil
-	}
-	return s.unshared(sp, stale, outcome, err, t)
+	return s.unshared(sp, stale, outcome, leads, err, t)
 }
 
 // await waits for a header, and leads anew where it is this client's turn.
@@ -85,8 +83,12 @@ func (s *slicing) await(r *reader, sp *span, stale *cache.Entry, t tell) (*head,
 	}
 }
 
-// unshared goes on after a flight that has brought nothing for the client.
-func (s *slicing) unshared(sp *span, stale *cache.Entry, o flight.Outcome, err error, t tell) (*slice, error) {
+// unshared goes on after a flight that has brought nothing for the client, which led it or
+// not.
+func (s *slicing) unshared(sp *span, stale *cache.Entry, o flight.Outcome, leads bool, err error, t tell) (*slice, error) {
+	if ofItsClient(leads, err) {
+		return nil, nil
+	}
 	switch o {
 	case flight.Failed:
 		return s.standIn(sp.First/s.size, stale, err)
@@ -119,13 +121,13 @@ func (s *slicing) landed(number int64, r *reader, h *head, leads bool) *slice {
 		s.vary = h.entry.Vary
 	}
 	s.storable = s.storable || h.storable()
-	s.admitted = s.admitted || h.storable() && r.Flight().Admitted()
+	s.admitted = s.admitted || h.storable() && r.Secured()
 	return sl
 }
 
 // alone fetches a slice that cannot be shared.
 func (s *slicing) alone(j *job, t tell, admit bool) (*slice, error) {
-	r := s.p.flights.Lead(j.span.key, s.job.flight, admit)
+	r := s.p.flights.Lead(j.span.key, s.job.flight, admit, s.admission.Client)
 	s.seat = r
 	s.p.start(r, j, t, s.guest)
 	h, outcome, err := r.Wait(flight.Patience{Left: s.guest.Gone()}, s.suits)

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/flight"
 	"edgeproxy/internal/pinned"
 	"edgeproxy/internal/rfc9111"
 )
@@ -12,14 +13,13 @@ import (
 // Read gives the next bytes of the answer.
 func (s *slicing) Read(b []byte) (int, error) {
 	for s.at < s.end {
-		if s.slice == nil || s.slice.number != s.at/s.size {
-			if err := s.open(s.at / s.size); err != nil {
-				return 0, err
-			}
+		if err := s.turnTo(s.at / s.size); err != nil {
+			return 0, err
 		}
 		n, err := s.slice.read(b, s.at%s.size, min(s.end-s.at, s.size-s.at%s.size))
 		s.at += int64(n)
 		switch {
+		case errors.Is(err, flight.ErrBehind) && s.resume():
 		case n > 0 && (s.at%s.size == 0 || s.at == s.end):
 			s.done()
 			return n, nil
@@ -30,6 +30,39 @@ func (s *slicing) Read(b []byte) (int, error) {
 		}
 	}
 	return 0, io.EOF
+}
+
+// resume finds the rest of the slice elsewhere, whose flight has left us behind, and reports
+// whether it did; see along.
+func (s *slicing) resume() bool {
+	sl := s.slice
+	_ = sl.reader.Close()
+	sl.skip = 0
+	counts := &s.job.route.metrics.behind
+	if e := s.find(sl.number); e != nil && s.belongs(&slice{number: sl.number, entry: e}) {
+		sl.entry = e
+		counts[behindStored].Add(1)
+		return true
+	}
+	if tagged(s.rep) {
+		last := min((sl.number+1)*s.size, s.whole) - 1
+		r := *s.job.request
+		if body := askRest(s.guest, s.job.route, &r, s.rep, s.at, last, s.whole); body != nil {
+			sl.rest = body
+			counts[behindOrigin].Add(1)
+			return true
+		}
+	}
+	counts[behindCut].Add(1)
+	return false
+}
+
+// turnTo opens the slice of this number unless it is the one that is read.
+func (s *slicing) turnTo(number int64) error {
+	if s.slice != nil && s.slice.number == number {
+		return nil
+	}
+	return s.open(number)
 }
 
 // open makes the slice of this number the one that is read.
@@ -106,6 +139,9 @@ func (s *slicing) pin() *pinned.Body {
 func (s *slicing) done() {
 	if s.slice != nil && s.slice.reader != nil {
 		s.slice.reader.Leave()
+	}
+	if s.slice != nil && s.slice.rest != nil {
+		_ = s.slice.rest.Close()
 	}
 	s.slice = nil
 }

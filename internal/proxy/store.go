@@ -20,7 +20,11 @@ func (p *Proxy) store(f *fill, j *job, h *head, err error) reason.Reason {
 	body, kept := f.Whole(stages)
 	switch kept {
 	case flight.KeptForStore:
-		return outcome(p.Store.Put(h.entryWith(body), p.reached(j, h.entry, f.Purged)))
+		o := p.Store.Put(h.entryWith(body), p.reached(j, h.entry, f.Purged))
+		if o == cache.Stored {
+			f.Stored(body)
+		}
+		return outcome(o)
 	case flight.HeldBack:
 		return p.holdBack(f, j, h, body)
 	case flight.PurgedMeanwhile:
@@ -37,8 +41,14 @@ func (p *Proxy) store(f *fill, j *job, h *head, err error) reason.Reason {
 // goes to the stage if there is one, and stays held back. Nil is a body that the
 // stage has no place for.
 func (p *Proxy) holdBack(f *fill, j *job, h *head, body []byte) reason.Reason {
-	if body != nil && p.Store.PutStage(h.entryWith(body), p.reached(j, h.entry, f.Purged)) == cache.Purged {
-		return reason.Purged
+	if body != nil {
+		switch p.Store.PutStage(h.entryWith(body), p.reached(j, h.entry, f.Purged)) {
+		case cache.Purged:
+			return reason.Purged
+		case cache.Stored:
+			f.Stored(body)
+		case cache.TooLarge, cache.Superseded:
+		}
 	}
 	return reason.FirstSighting // whatever the policy calls it; see account
 }

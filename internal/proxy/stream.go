@@ -35,6 +35,9 @@ type body struct {
 	whole   bool  // the origin's body was read to its end
 	closes  bool  // with trailers, if there are any
 	closed  atomic.Bool
+
+	along along // src, where that is a flight
+	ahead ahead // src, where that is an origin's body that may be read ahead
 }
 
 // sizedBody has a known length and is read piece by piece: fasthttp sends each
@@ -52,11 +55,16 @@ func (p *Proxy) stream(x *exchange, c cut) {
 	case x.slices != nil:
 		b.src, b.skip, b.part = x.slices, 0, true
 	case x.reader != nil:
-		b.src = x.reader
+		b.along = along{p: p, x: x}
+		b.src = &b.along
 		if e := x.head.entry; e != nil {
 			b.sending.Hold(e.Pin) // once it is stored it may leave the cache before x has all of it
 		}
-	default:
+	case c.length < 0 || c.length > streamBuffer:
+		b.ahead.streams, b.ahead.src, b.ahead.client = &p.streams, x.response.Body, x.who
+		p.streams.add(&b.ahead)
+		b.src = &b.ahead
+	default: // at most what is read at once
 		b.src = x.response.Body
 	}
 	if c.length >= 0 {
@@ -149,6 +157,7 @@ func (b *body) sent(n int) {
 		b.left -= int64(n)
 	}
 	b.x.guest.Sent()
+	b.ahead.sent(at)
 	if b.p.WriteIdle > 0 {
 		_ = b.x.ctx.SetWriteDeadline(at.Add(b.p.WriteIdle))
 	}
@@ -193,16 +202,34 @@ func (b *body) Close() (err error) {
 	defer b.p.record(b.x)
 	defer func() { _ = b.sending.Close() }()
 	defer b.rescue(&err)
+	if b.release(); b.x.slices == nil && b.x.reader == nil && b.x.response != nil {
+		b.p.ended(b.x, b.whole)
+	}
+	return nil
+}
+
+// release lets go of where the body comes from.
+func (b *body) release() {
 	switch {
 	case b.x.slices != nil:
 		_ = b.x.slices.Close()
 	case b.x.reader != nil:
-		_ = b.x.reader.Close()
+		b.along.close()
+	case b.ahead.streams != nil:
+		b.ahead.close()
 	case b.x.response != nil:
 		_ = b.x.response.Body.Close()
-		b.p.ended(b.x, b.whole)
 	}
-	return nil
+}
+
+// abandon lets go of what the body alone has.
+func (b *body) abandon() {
+	if b.ahead.streams != nil {
+		b.ahead.close()
+	}
+	if b.along.rest != nil {
+		_ = b.along.rest.Close()
+	}
 }
 
 // SupportsBodyWriteTo lets fasthttp use WriteTo, which does all that Read does.
@@ -237,7 +264,7 @@ func (b *chunkedBody) WriteTo(w io.Writer) (n int64, err error) {
 
 func (b *chunkedBody) pieces() func() ([]byte, error) {
 	if b.x.reader != nil {
-		return b.x.reader.Next
+		return b.along.Next
 	}
 	buffer := make([]byte, streamBuffer)
 	return func() ([]byte, error) {

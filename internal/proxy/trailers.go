@@ -56,6 +56,8 @@ func (b *chunkedBody) trailers() field.List {
 	switch {
 	case !b.closes:
 		return nil
+	case b.along.rest != nil: // it was left behind by the flight that knows them
+		return nil
 	case b.x.reader != nil:
 		return b.x.head.trailers
 	}

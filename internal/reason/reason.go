@@ -61,6 +61,10 @@ const (
 	Rate        // it asks more often than limits.rate
 	ClientShare // it holds its share of what is scarce
 
+	// The client's pace.
+
+	FellBehind // a shared fetch went on without it, and the rest was nowhere to be had
+
 	// The origin, or we, failed.
 
 	Incomplete
@@ -83,7 +87,7 @@ var words = [Count]string{
 	AmbiguousPath: "ambiguous-path", AmbiguousCookie: "ambiguous-cookie", Bypass: "bypass", OnlyIfCached: "only-if-cached", NoRoute: "no-route",
 	BadRequest: "bad-request", ClientTimeout: "client-timeout", Loop: "loop",
 	TooLarge: "too-large", InflightLimit: "inflight-limit", Refused: "refused", Purged: "purged",
-	ClientGone: "client-gone", Rate: "rate", ClientShare: "client-share",
+	ClientGone: "client-gone", Rate: "rate", ClientShare: "client-share", FellBehind: "fell-behind",
 	Incomplete: "incomplete", OriginError: "origin-error", OriginTimeout: "origin-timeout", Overload: "overload", Panic: "panic",
 }
 

@@ -1,0 +1,54 @@
+package flight
+
+import "net/netip"
+
+// Stream is a body for one client alone: a fetch that runs ahead of it as far as memory, and
+// then disk, permit. One goroutine reads and one writes, by Space, Commit and End. Both ends
+// must be closed, by Close and by End.
+type Stream struct {
+	body   *body
+	cursor *cursor
+}
+
+// Stream returns one for a client, from the budget and the spool of t.
+func (t *Table[K, H]) Stream(c netip.Prefix) *Stream {
+	b := newBody(t.keeping, c, 0)
+	b.windowed = true
+	return &Stream{body: b, cursor: b.enter(&cursor{})}
+}
+
+// Space returns room for the next bytes: read into it, then Commit. It waits for the reader
+// where there is none.
+func (s *Stream) Space() []byte {
+	for {
+		room, needs, _ := s.body.space(-1)
+		if needs == needNothing {
+			return room
+		}
+		s.body.spillOldest()
+	}
+}
+
+// Commit adds n bytes, written into the room that Space gave.
+func (s *Stream) Commit(n int) { s.body.commit(n, false) }
+
+// End says that no more will come: whole with a nil err.
+func (s *Stream) End(err error) { s.body.end(err) }
+
+// Next is that of a Reader, but that nobody leaves its reader behind.
+func (s *Stream) Next() ([]byte, error) { return s.body.next(s.cursor, maxRead) }
+
+// Read is Next as an io.Reader.
+func (s *Stream) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil
+	}
+	q, err := s.body.next(s.cursor, len(p))
+	return copy(p, q), err
+}
+
+// Close ends the reading. Space waits for nobody then.
+func (s *Stream) Close() {
+	s.body.hurry()
+	s.body.leave(s.cursor).close()
+}

@@ -1,0 +1,200 @@
+package flight
+
+import "time"
+
+// window ends keeping the body whole. Where it yields it also lets go of all that it may
+// not hold any longer, so that memory is there for what will be stored: readers that are
+// further behind than a window holds fall out.
+func (b *body) window(yields bool) {
+	b.mu.Lock()
+	b.windowed, b.firm = true, false
+	b.settleLocked()
+	_ = b.trimLocked() // where all is over its file is closed already
+	for yields && len(b.chunks) > 1 && b.size-b.first-int64(len(b.chunks[0])) >= b.ahead {
+		b.dropLocked()
+	}
+	b.mu.Unlock()
+	b.wake.Broadcast()
+}
+
+// settleLocked gives back what was reserved for bytes to come.
+func (b *body) settleLocked() {
+	if b.reserved > b.held {
+		b.budget.release(b.reserved-b.held, b.client)
+		b.reserved = b.held
+	}
+}
+
+// spare returns how many bytes of budget a window that yields would give back.
+func (b *body) spare() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.firm || b.reserved == 0 {
+		return 0
+	}
+	keep := max(b.slowestLocked(), b.size-b.ahead)
+	spare, at := b.reserved-b.held, b.first
+	for _, c := range b.chunks {
+		if at += int64(len(c)); at > keep || len(c) < cap(c) {
+			break
+		}
+		spare += int64(cap(c))
+	}
+	return min(spare, b.reserved)
+}
+
+// windowLocked is space for a windowed body.
+func (b *body) windowLocked() (room []byte, n need, lacks int64) {
+	for {
+		_ = b.trimLocked() // not ended, so no file is done with
+		lead, wide := b.leadLocked(), b.wideLocked()
+		if b.spool != nil {
+			lead = min(lead, b.size-b.first) // nobody waits for what is on disk
+		}
+		if lead < wide {
+			if room := b.restLocked(); room != nil {
+				return room[:min(int64(len(room)), wide-lead)], needNothing, 0
+			}
+			if b.windowRoomLocked() {
+				b.addLocked(windowChunk)
+				continue
+			}
+			if b.spool == nil && b.laggedLocked() {
+				if !b.graceLocked() {
+					b.dropLocked() // only who lags needs it
+				}
+				continue
+			}
+		}
+		if b.spool != nil && len(b.chunks) > 0 {
+			return nil, needSpool, 0
+		}
+		b.waitLocked()
+	}
+}
+
+// wideLocked is how far the writer may run ahead of the fastest reader: all of the window,
+// or half of it where the other half is for those that lag.
+func (b *body) wideLocked() int64 {
+	if b.reading > 1 {
+		return max(b.ahead/2, windowChunk)
+	}
+	return b.ahead
+}
+
+// windowRoomLocked reports whether the window may have another piece, and reserves it. Its
+// least size needs no budget.
+func (b *body) windowRoomLocked() bool {
+	switch {
+	case b.held > b.ahead:
+		return false
+	case b.budget.reserve(windowChunk, b.client, false) == 0:
+		b.reserved += windowChunk
+		return true
+	}
+	return b.held+windowChunk <= windowBytes
+}
+
+// laggedLocked reports whether the fastest reader has read the oldest piece.
+func (b *body) laggedLocked() bool {
+	return len(b.chunks) > 0 && b.size-b.leadLocked() >= b.first+int64(len(b.chunks[0]))
+}
+
+// graceLocked waits for those who have not read the oldest piece, and reports false when it
+// has waited for all of them long enough.
+func (b *body) graceLocked() bool {
+	end, left := b.first+int64(len(b.chunks[0])), time.Duration(0)
+	for c := b.readers; c != nil; c = c.next {
+		if c.offset < end {
+			left = max(left, grace-c.waited)
+		}
+	}
+	if left <= 0 || b.now == nil || b.hurried {
+		return false
+	}
+	begun, timer := b.now(), time.AfterFunc(left, b.nudge)
+	b.waitLocked()
+	timer.Stop()
+	waited := b.now().Sub(begun)
+	for c := b.readers; c != nil; c = c.next {
+		if c.offset < end+windowChunk { // it lags, or did until now
+			c.waited += waited
+		}
+	}
+	return true
+}
+
+// nudge wakes the writer, if it waits by now.
+func (b *body) nudge() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.wake.Broadcast()
+}
+
+func (b *body) slowestLocked() int64 {
+	slowest := b.size
+	for c := b.readers; c != nil; c = c.next {
+		slowest = min(slowest, c.offset)
+	}
+	return slowest
+}
+
+// trimLocked lets go of the pieces that nobody will read again: those behind
+// the slowest reader when the body is windowed or has ended, all of them when it has ended
+// and nobody reads. It returns what is to be closed without the lock.
+func (b *body) trimLocked() (done spill) {
+	if b.ended && b.reading == 0 {
+		b.chunks = nil
+		b.budget.release(b.reserved, b.client)
+		b.reserved, b.held = 0, 0
+		done, b.spill = b.spill, spill{}
+		return done
+	}
+	switch {
+	case !b.ended && !b.windowed: // kept whole
+		return spill{}
+	case b.ended && b.reserved == 0: // the store's
+		return spill{}
+	case b.ended:
+		b.settleLocked()
+	}
+	b.trimReadLocked()
+	return spill{}
+}
+
+// trimReadLocked lets go of the pieces that all readers have read, but for one that the writer
+// has not filled.
+func (b *body) trimReadLocked() {
+	slowest := b.slowestLocked()
+	for len(b.chunks) > 0 {
+		c := b.chunks[0]
+		if !b.ended && len(c) < cap(c) && len(b.chunks) == 1 || b.first+int64(len(c)) > slowest {
+			return
+		}
+		b.dropLocked()
+	}
+}
+
+// dropLocked lets go of the oldest piece. Who has not read it, and finds it nowhere else,
+// is left behind.
+func (b *body) dropLocked() {
+	c := b.chunks[0]
+	b.chunks[0] = nil
+	b.chunks = b.chunks[1:]
+	b.first += int64(len(c))
+	b.held -= int64(cap(c))
+	b.settleLocked()
+	b.leaveBehindLocked(b.first)
+}
+
+// leaveBehindLocked leaves those behind that stand before offset.
+func (b *body) leaveBehindLocked(offset int64) {
+	for c := b.readers; c != nil; {
+		next := c.next
+		if c.offset < offset && !b.spill.holds(c.offset) {
+			b.behindLocked(c)
+		}
+		c = next
+	}
+	b.wake.Broadcast()
+}

@@ -1,0 +1,201 @@
+package proxy
+
+import (
+	"io"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"edgeproxy/internal/flight"
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/rescue"
+)
+
+const (
+	// slowAfter is how long a client may keep a response waiting, all in all, before the
+	// response is read ahead of it.
+	slowAfter = 250 * time.Millisecond
+	// sweepEvery is how often responses are looked at whose client takes nothing.
+	sweepEvery = 250 * time.Millisecond
+)
+
+// ahead is an origin's body on the way to one client, outside of flights. The client's own
+// goroutine copies it, as long as the client is no slower than the origin. Once that has kept
+// it waiting for slowAfter, a goroutine reads ahead, so that the origin's connection is free
+// when all of the rest is here.
+type ahead struct {
+	streams *streams
+	src     *origin.Body
+	client  netip.Prefix
+	copying atomic.Int32 // one of the states below
+	since   atomic.Int64 // when the client was last given something, in ns
+	waited  time.Duration
+	stream  *flight.Stream // once it is read ahead
+
+	next, prev *ahead // in streams; guarded by its mutex
+	listed     bool
+}
+
+// The states of a body that may be read ahead. The client's goroutine reads from the origin,
+// or has the client take what it has read, or reads what the other goroutine has.
+const (
+	aheadReading int32 = iota
+	aheadWriting
+	aheadPumped
+)
+
+// Read gives the next bytes, from whoever reads the origin.
+func (a *ahead) Read(p []byte) (int, error) {
+	if a.copying.CompareAndSwap(aheadWriting, aheadReading) {
+		a.waited += time.Duration(now().UnixNano() - a.since.Load())
+		if a.waited >= slowAfter && a.streams.pump(a, aheadReading) {
+			return a.stream.Read(p)
+		}
+	}
+	if a.copying.Load() == aheadPumped {
+		return a.stream.Read(p)
+	}
+	return a.src.Read(p)
+}
+
+// sent notes that what was read is about to be written.
+func (a *ahead) sent(at time.Time) {
+	if a.streams == nil {
+		return
+	}
+	a.since.Store(at.UnixNano())
+	a.copying.CompareAndSwap(aheadReading, aheadWriting)
+}
+
+func (a *ahead) close() {
+	a.streams.remove(a)
+	_ = a.src.Close()
+	if a.copying.Swap(aheadPumped) == aheadPumped && a.stream != nil {
+		a.stream.Close()
+	}
+}
+
+// streams are the bodies that may be read ahead. A timer looks at them while there are any:
+// a client that takes nothing at all keeps its own goroutine from noticing.
+type streams struct {
+	open   func(*ahead) *flight.Stream
+	panics *rescue.Counter
+
+	mu      sync.Mutex
+	first   *ahead
+	timer   *time.Timer
+	closed  bool
+	pumping sync.WaitGroup
+}
+
+func (s *streams) add(a *ahead) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if a.next = s.first; a.next != nil {
+		a.next.prev = a
+	}
+	s.first, a.listed = a, true
+	switch {
+	case s.timer == nil:
+		s.timer = time.AfterFunc(sweepEvery, s.sweep)
+	case a.next == nil:
+		s.timer.Reset(sweepEvery)
+	}
+}
+
+func (s *streams) remove(a *ahead) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !a.listed {
+		return
+	}
+	if a.prev != nil {
+		a.prev.next = a.next
+	} else {
+		s.first = a.next
+	}
+	if a.next != nil {
+		a.next.prev = a.prev
+	}
+	a.listed, a.next, a.prev = false, nil, nil
+}
+
+// sweep has bodies read ahead whose client has taken nothing for a while.
+func (s *streams) sweep() {
+	at := now().UnixNano()
+	var slow []*ahead
+	s.mu.Lock()
+	for a := s.first; a != nil; a = a.next {
+		if a.copying.Load() == aheadWriting && at-a.since.Load() >= int64(slowAfter) {
+			slow = append(slow, a)
+		}
+	}
+	if s.first != nil && !s.closed {
+		s.timer.Reset(sweepEvery)
+	}
+	s.mu.Unlock()
+	for _, a := range slow {
+		s.pump(a, aheadWriting)
+	}
+}
+
+// pump starts the reading ahead of a, if it is in that state, and reports whether it has.
+func (s *streams) pump(a *ahead, from int32) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || !a.listed {
+		return false
+	}
+	a.stream = s.open(a) // before anybody can see that it is there
+	if !a.copying.CompareAndSwap(from, aheadPumped) {
+		a.stream.End(io.ErrClosedPipe)
+		a.stream.Close()
+		a.stream = nil
+		return false
+	}
+	s.pumping.Go(a.run)
+	return true
+}
+
+// run reads the origin's body to its end, or until the client has gone.
+func (a *ahead) run() {
+	defer func() {
+		if v := recover(); v != nil {
+			a.streams.panics.Note(v)
+			_ = a.src.Close()
+			a.stream.End(errPanicked)
+		}
+	}()
+	for {
+		room := a.stream.Space()
+		n, err := a.src.Read(room)
+		if n > 0 {
+			a.stream.Commit(n)
+		}
+		if err != nil {
+			if err == io.EOF { //nolint:errorlint // a failure that wraps io.EOF is no end
+				err = nil
+			}
+			a.stream.End(err)
+			return
+		}
+	}
+}
+
+// close ends all reading ahead and waits for it.
+func (s *streams) close() {
+	s.mu.Lock()
+	s.closed = true
+	if s.timer != nil {
+		s.timer.Stop()
+	}
+	for a := s.first; a != nil; a = a.next {
+		if a.stream != nil {
+			_ = a.src.Close()
+			a.stream.Close()
+		}
+	}
+	s.mu.Unlock()
+	s.pumping.Wait()
+}

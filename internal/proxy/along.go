@@ -1,0 +1,176 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"strconv"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/flight"
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/presence"
+	"edgeproxy/internal/rfc9111"
+)
+
+// along is the body of a flight as one client reads it. A flight never waits for a slow one:
+// who is left behind gets the rest from what is stored by then, or by a request of its own
+// for the rest, or is cut off, in that order.
+type along struct {
+	p      *Proxy
+	x      *exchange
+	at     int64         // of the body, to be read next
+	rest   io.ReadCloser // from elsewhere than the flight; nil: there is none
+	buffer []byte        // for Next, with rest
+}
+
+// Read gives the next bytes.
+func (a *along) Read(p []byte) (int, error) {
+	if a.rest == nil {
+		n, err := a.x.reader.Read(p)
+		a.at += int64(n)
+		if !errors.Is(err, flight.ErrBehind) {
+			return n, err
+		}
+		if err := a.resume(); err != nil {
+			return 0, err
+		}
+	}
+	return a.rest.Read(p)
+}
+
+// Next gives them without a copy where they come from the flight.
+func (a *along) Next() ([]byte, error) {
+	if a.rest == nil {
+		p, err := a.x.reader.Next()
+		a.at += int64(len(p))
+		if !errors.Is(err, flight.ErrBehind) {
+			return p, err
+		}
+		if err := a.resume(); err != nil {
+			return nil, err
+		}
+	}
+	if a.buffer == nil {
+		a.buffer = make([]byte, streamBuffer)
+	}
+	n, err := a.rest.Read(a.buffer)
+	return a.buffer[:n], err
+}
+
+func (a *along) close() {
+	_ = a.x.reader.Close()
+	if a.rest != nil {
+		_ = a.rest.Close()
+	}
+}
+
+// resume finds the rest elsewhere.
+func (a *along) resume() error {
+	_ = a.x.reader.Close()
+	counts := &a.x.route.metrics.behind
+	switch {
+	case a.fromStore():
+		counts[behindStored].Add(1)
+	case a.fromOrigin():
+		counts[behindOrigin].Add(1)
+	default:
+		counts[behindCut].Add(1)
+		return flight.ErrBehind
+	}
+	return nil
+}
+
+// fromStore takes the rest from the store, where the very response, or one with the same
+// strong validator, is by now.
+func (a *along) fromStore() bool {
+	h := a.x.head
+	if h.entry == nil {
+		return false
+	}
+	e, _ := a.p.Store.Find(h.entry.Key, h.entry.Name)
+	if e == nil || h.length >= 0 && int64(len(e.Body)) != h.length || int64(len(e.Body)) < a.at {
+		return false
+	}
+	if e.Serial != h.entry.Serial && !rfc9111.SameStrongly(storedRepresentation(e), a.rep()) {
+		return false
+	}
+	a.x.body.sending.Hold(e.Pin)
+	a.rest = io.NopCloser(bytes.NewReader(e.Body[a.at:]))
+	return true
+}
+
+func (a *along) rep() rfc9111.Representation { return a.x.head.given(a.x.collapsed).rep }
+
+// fromOrigin asks the origin for the rest. What answers a POST is not asked for again.
+func (a *along) fromOrigin() bool {
+	x := a.x
+	if !x.asks.get || !x.head.resumable() {
+		return false
+	}
+	body := askRest(x.guest, x.route, a.p.newShared(x).request, a.rep(), a.at, -1, x.head.length)
+	if body == nil {
+		return false
+	}
+	a.rest = body
+	return true
+}
+
+// resumable reports whether the origin can be asked for the rest of the response by one who
+// has its beginning: where it is all of a representation with a strong entity tag.
+func (h *head) resumable() bool {
+	return h.status == fasthttp.StatusOK && !h.part && tagged(h.rep)
+}
+
+// tagged reports whether rep has a strong entity tag.
+func tagged(rep rfc9111.Representation) bool { return rep.ETag != "" && rfc9111.SameStrongly(rep, rep) }
+
+// askRest asks the origin of a route by r, for one client, for the bytes from first on to last, -1 being the
+// end, of rep, which is whole bytes long, -1 being unknown. It returns them, or nil where it
+// does not get just these (RFC 9110 sections 13.1.5 and 14.4).
+func askRest(guest *presence.Client, route *route, r *origin.Request, rep rfc9111.Representation, first, last, whole int64) io.ReadCloser {
+	to := ""
+	if last >= 0 {
+		to = strconv.FormatInt(last, 10)
+	}
+	r.Header = slices.Clone(r.Header)
+	r.Header.Add("Range", "bytes="+strconv.FormatInt(first, 10)+"-"+to)
+	r.Header.Add("If-Range", rep.ETag)
+	resp, err := tripFor(guest, route, r)
+	if err != nil {
+		return nil
+	}
+	part, ok := rfc9111.PartOf(resp.Header)
+	if last < 0 {
+		last = part.Size - 1
+	}
+	switch {
+	case !ok, resp.Status != fasthttp.StatusPartialContent, part.First != first, part.Last != last,
+		whole >= 0 && part.Size != whole, !resp.Body.Framed(), resp.ContentLength >= 0 && resp.ContentLength != part.Length(),
+		rfc9111.RepresentationOf(resp.Status, resp.Header, resp.ResponseTime).ETag != rep.ETag:
+		_ = resp.Body.Close()
+		return nil
+	}
+	return &rest{body: resp.Body, left: part.Length()}
+}
+
+// rest is a body that has to be just so long.
+type rest struct {
+	body *origin.Body
+	left int64
+}
+
+// Read gives the next bytes, and no others than were said to come.
+func (r *rest) Read(p []byte) (int, error) {
+	n, err := r.body.Read(p)
+	r.left -= int64(n)
+	if r.left < 0 || r.left > 0 && errors.Is(err, io.EOF) {
+		return 0, io.ErrUnexpectedEOF
+	}
+	return n, err
+}
+
+// Close gives up what has not been read.
+func (r *rest) Close() error { return r.body.Close() }
