@@ -292,6 +292,7 @@ func (f *Flight[K, H]) fail(o Outcome, err error) {
 	var none H
 	f.table.mu.Lock()
 	f.settleLocked(o, none, err)
+	f.unlistLocked() // who comes once the leader has its answer must not get that of old
 	f.table.mu.Unlock()
 	f.table.remove(f)
 	f.body.end(err)

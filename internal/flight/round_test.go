@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -217,4 +218,37 @@ func TestAbandonedFlightKeepsNobody(t *testing.T) {
 			t.Errorf("got %d flights, want none", table.Len())
 		}
 	})
+}
+
+// TestFailureWasGivenToWhoCameAfterIt is a regression test: for a moment after the leader had
+// its failure, the flight still took followers, who got that failure too. Somebody who asks
+// all the time meets that moment.
+func TestFailureWasGivenToWhoCameAfterIt(t *testing.T) {
+	const rounds = 20_000
+	table := NewTable[int, int](Options{Budget: NewBudget(testBudget, 1), ObjectBytes: testLimit})
+	boom := errors.New("boom")
+	var late atomic.Int64
+	var over atomic.Bool
+	var asking sync.WaitGroup
+	for range 2 {
+		asking.Go(func() {
+			for !over.Load() {
+				table.mu.Lock()
+				if r := table.byKey[1]; r != nil && r.winner != nil && r.winner.outcome == Failed {
+					late.Add(1)
+				}
+				table.mu.Unlock()
+			}
+		})
+	}
+	for range rounds {
+		r, _ := table.Join(1, 1, Admission{})
+		r.Flight().Finish(boom)
+		_ = r.Close()
+	}
+	over.Store(true)
+	asking.Wait()
+	if n := late.Load(); n > 0 {
+		t.Errorf("the failed flight took followers %d times", n)
+	}
 }
