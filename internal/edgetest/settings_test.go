@@ -18,7 +18,7 @@ import (
 //
 //	policy NAME [MORE-THAN]   always, second-hit, counting, never; second-hit if not set
 //	window GENERATIONS PERIOD
-//	SIZE-OR-COUNT N           max-object, inflight, response-buffer, max-bytes, stage, slice, variants, ranges, requests-in-flight, max-connections, queue
+//	SIZE-OR-COUNT N           max-object, inflight, response-buffer, max-bytes, stage, slice, variants, ranges, requests-in-flight, max-connections, queue, purge-prefixes
 //	open-below SHARE
 //	TIME D                    default-ttl, collapse-wait, uncacheable-for, first-byte, between-reads, queue-wait, write-idle
 //	host-header TEXT
@@ -213,7 +213,7 @@ func (o *Options) applyNumber(key, value string) (err error) {
 	}
 	counts := map[string]*int{
 		"variants": &o.Variants, "ranges": &o.Ranges, "requests-in-flight": &o.RequestsInFlight, "tunnels": &o.Tunnels,
-		"max-connections": &o.Origin.MaxConnections, "queue": &o.Origin.QueueRequests,
+		"max-connections": &o.Origin.MaxConnections, "queue": &o.Origin.QueueRequests, "purge-prefixes": &o.PurgeMarks.Prefixes,
 	}
 	if n := counts[key]; n != nil {
 		*n, err = strconv.Atoi(value)

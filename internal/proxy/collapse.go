@@ -174,7 +174,7 @@ func (p *Proxy) land(x *exchange, h *head, outcome flight.Outcome, err error) (d
 			err = errNoHeader
 		}
 		// The leader may not have wanted what is stale; x may.
-		if held := p.standIn(x, &job{route: x.route, directives: x.request}, nil, err); held != nil {
+		if held := p.standIn(x, &job{route: x.route, directives: x.request, resource: x.resource()}, nil, err); held != nil {
 			x.take(held, false)
 			return true
 		}

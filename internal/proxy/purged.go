@@ -45,6 +45,23 @@ func (p *Proxy) unpurged(e *cache.Entry, u purge.URL, at time.Time) *cache.Entry
 	return e
 }
 
+// stands reports whether e, which was found for u a while ago, is still there as far as
+// purges go. Where marks that are younger than it have gone since, the store knows: the
+// sweep before that has taken out what they had reached.
+func (p *Proxy) stands(e *cache.Entry, u purge.URL) bool {
+	for {
+		settled := p.Purges.Settled()
+		stands := p.purgedSince(e, u) != purge.Gone
+		if stands && e.Born < settled {
+			held, _ := p.Store.Find(e.Key, e.Name)
+			stands = held != nil && held.Serial == e.Serial
+		}
+		if p.Purges.Settled() == settled {
+			return stands
+		}
+	}
+}
+
 // outdated returns e with its freshness at an end: the spans of stale use begin now,
 // as a soft purge has no time of its own.
 func outdated(e *cache.Entry, at time.Time) *cache.Entry {

@@ -3,9 +3,11 @@ package proxy
 import (
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/purge"
+	"edgeproxy/internal/rfc9111"
 	"edgeproxy/internal/wire"
 )
 
@@ -69,7 +71,7 @@ func (s *settler) settle() {
 			case purge.Gone:
 				return nil
 			case purge.Stale:
-				e = outdated(e, at)
+				e = swept(e, at)
 				e.Born = upTo // what is older than that has had its say
 			case purge.Valid:
 			}
@@ -78,6 +80,14 @@ func (s *settler) settle() {
 	}
 	p.Purges.Settle(upTo)
 	s.count.Add(1)
+}
+
+// swept returns e, which a soft purge has reached, as outdated at the time of the sweep. Its age
+// begins there: also a request that came between the purge and the sweep finds it stale.
+func swept(e *cache.Entry, at time.Time) *cache.Entry {
+	o := outdated(e, at)
+	o.InitialAge, o.ResponseTime = rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, at), at
+	return o
 }
 
 // purgedBy returns what the purges have made of e, whose key says for which URL it is

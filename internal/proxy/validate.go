@@ -10,7 +10,6 @@ import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/origin"
-	"edgeproxy/internal/purge"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
 )
@@ -67,7 +66,7 @@ func (p *Proxy) fetchOrKeep(ctx context.Context, j *job, purged func() bool) (re
 // roundTrip asks the origin. A purge that has taken what was to be validated leaves a
 // plain fetch.
 func (p *Proxy) roundTrip(ctx context.Context, j *job) (*origin.Response, error) {
-	if j.stale != nil && (p.purgedSince(j.stale, j.resource) == purge.Gone || j.born < p.Purges.Settled()) {
+	if j.stale != nil && !p.stands(j.stale, j.resource) {
 		j.plain()
 	}
 	return j.route.ask(ctx, j.request)
@@ -77,7 +76,7 @@ func (p *Proxy) roundTrip(ctx context.Context, j *job) (*origin.Response, error)
 // if it may not be used stale, or was purged meanwhile.
 func (p *Proxy) heldStale(j *job, kind rfc9111.Failure, status int, why reason.Reason, purged func() bool) *head {
 	e := j.stale
-	if p.reached(j, e, purged)() {
+	if purged() || p.slipped(j) || !p.stands(e, j.resource) {
 		return nil
 	}
 	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, now())
