@@ -351,11 +351,12 @@ func TestPanicInTheCloseOfABodyEndsOneRequest(t *testing.T) {
 // a flight.
 func TestPanicBetweenTwoSlicesEndsOneRequest(t *testing.T) {
 	const film = 64 << 20
-	for _, where := range []string{"stream", "flight"} {
+	places := []string{"flight", "stream"}
+	if racing {
+		places = places[:1] // in the stream, what is taken away is being used
+	}
+	for _, where := range places {
 		t.Run(where, func(t *testing.T) {
-			if where == "stream" && racing {
-				t.Skip("what is taken away is being used")
-			}
 			o := edgetest.Options{SliceBytes: 256 << 10, MaxBytes: 32 << 20}
 			o.Origin.Address = newCinema(t, film).address
 			b := newBroken(t, o)
