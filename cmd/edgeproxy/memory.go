@@ -26,8 +26,11 @@ func limitMemory(log *slog.Logger, edges ...*edge) {
 }
 
 // memoryBytes is the most that cache, bodies on their way, those that clients pin, filters
-// and shadow policies take; the cache with a fifth for what the collector has not had yet.
+// and shadow policies take; the cache with a fifth for what the collector has not had yet, and
+// the bodies with a quarter for those of requests.
 func (e *edge) memoryBytes() int64 {
-	return int64(float64(e.config.Cache.Memory.MaxBytes)*1.2) + int64(e.config.Limits.InflightBytes) + int64(e.config.Pinned()) +
+	l := &e.config.Limits
+	bodies := l.InflightBytes + max(l.InflightBytes/4, l.RequestBuffer) + e.config.Pinned()
+	return int64(float64(e.config.Cache.Memory.MaxBytes)*1.2) + int64(bodies) +
 		e.gate.Bytes() + e.shadow.Bytes()
 }

@@ -1,6 +1,7 @@
 package flight
 
 import (
+	"errors"
 	"net/netip"
 	"sync"
 
@@ -54,6 +55,27 @@ func (b *Budget) reserve(n int64, c netip.Prefix, firm bool) (lacks int64) {
 	b.shares.Add(c, int(n))
 	return 0
 }
+
+// Errors of Take.
+var (
+	ErrNoRoom = errors.New("no memory is left for bodies on their way")
+	ErrShare  = errors.New("memory for bodies is scarce, and the client holds its share of it")
+)
+
+// Take takes n bytes for a client for something else than a flight. The error says whose
+// limit it is.
+func (b *Budget) Take(n int64, c netip.Prefix) error {
+	switch lacks := b.reserve(n, c, true); {
+	case lacks == noShare:
+		return ErrShare
+	case lacks > 0:
+		return ErrNoRoom
+	}
+	return nil
+}
+
+// Give gives back what Take has taken.
+func (b *Budget) Give(n int64, c netip.Prefix) { b.release(n, c) }
 
 func (b *Budget) release(n int64, c netip.Prefix) {
 	if n == 0 {

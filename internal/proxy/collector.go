@@ -36,7 +36,7 @@ var (
 	descGateOpen      = desc("admission_gate_open", "1 while the cache is below admission.open_below and everything storable is stored, else 0.")
 	descNotStored     = desc("not_stored_total", "Responses to requests that asked the cache and were not stored, by reason; held back ones included.", "route", "reason")
 	descInFlight      = desc("requests_in_flight", "Requests received and not yet answered in full.")
-	descInflightBytes = desc("inflight_bytes", "Bytes of memory reserved for bodies on their way from origins: those kept whole while they arrive, and what is read ahead of clients.")
+	descInflightBytes = desc("inflight_bytes", "Bytes of memory reserved for bodies on their way: responses kept whole while they arrive, what is read ahead of clients, and what is read of uploads before a connection to the origin is taken.")
 	descPanics        = desc("panics_total", "Panics that ended a request.")
 	descFill          = desc("filter_fill_ratio", "Share of the bits, or counters, of a generation that are set; generation 0 is the newest.", "filter", "generation")
 	descFalsePositive = desc("filter_false_positive_ratio", "Share of unseen keys the filter reports: expected from its fill now; measured in a sample of the keys over the last generations, to be compared with expected_sampled, the mean of expected over those sightings.", "filter", "kind")
@@ -132,7 +132,7 @@ func (e emitter) fills(c *fillCounts, route string) {
 
 func (e emitter) proxy(p *Proxy) {
 	e.gauge(descInFlight, float64(p.inFlight.Load()))
-	e.gauge(descInflightBytes, float64(p.budget.Used()))
+	e.gauge(descInflightBytes, float64(p.bodiesOnTheirWay()))
 	e.counter(descPanics, p.Panics.Count())
 	purges := p.purgeStatus()
 	e.counter(descPurges, int64(purges.Count))

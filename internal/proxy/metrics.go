@@ -32,6 +32,7 @@ type Metrics struct {
 	overShare                     prometheus.Counter // of places
 	overTunnels, overTunnelsShare prometheus.Counter
 	overConnections               prometheus.Counter // to origins, of one client
+	overMemory, overMemoryShare   prometheus.Counter // of bodies on their way
 
 	proxy  atomic.Pointer[Proxy]
 	none   *routeMetrics
@@ -87,9 +88,11 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		overConnections:  rejections("origin_share"),
 		overTunnels:      rejections("tunnels"),
 		overTunnelsShare: rejections("tunnels_share"),
+		overMemory:       rejections("inflight_bytes"),
+		overMemoryShare:  rejections("inflight_share"),
 	}
 	m.none = m.forRoute(noRoute)
-	r.MustRegister(m.duration, m.firstByte, m.overload, m.overRate, m.overShare, m.overConnections, m.overTunnels, m.overTunnelsShare, collector{m})
+	r.MustRegister(m.duration, m.firstByte, m.overload, m.overRate, m.overShare, m.overConnections, m.overTunnels, m.overTunnelsShare, m.overMemory, m.overMemoryShare, collector{m})
 	return m
 }
 

@@ -177,7 +177,7 @@ func New(o Options) (*Proxy, error) {
 		flights: flight.NewTable[cache.Key, *head](flight.Options{
 			Budget: budget, ObjectBytes: o.MaxObjectBytes, Ahead: o.ResponseBuffer, Spool: spoolOf(o.Spool), Now: now, Generation: o.Purges.Now,
 		}),
-		uploads: newUploadBuffers(o.RequestBuffer),
+		uploads: newUploadBuffers(o.RequestBuffer, o.InflightBytes, client.Part(o.InflightShare)),
 		marks:   flight.NewMarks(func(k cache.Key) uint64 { return k.Lo }),
 	}
 	if slices.ContainsFunc(routes, func(r *route) bool { return r.Rate.Bounds() }) {

@@ -3,7 +3,14 @@ package proxy
 import (
 	"errors"
 	"io"
+	"net/netip"
 	"sync"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/client"
+	"edgeproxy/internal/flight"
+	"edgeproxy/internal/reason"
 )
 
 // An upload is read ahead before a connection to the origin is taken, or a place in its
@@ -14,14 +21,20 @@ import (
 // no more memory.
 const smallUpload = 4 << 10
 
-// uploadBuffers are of two sizes, smallUpload and Options.RequestBuffer.
+// uploadShare is how much of Options.InflightBytes may be taken for uploads, beside what is
+// taken for responses: no slow reader can keep others from sending.
+const uploadShare = 4
+
+// uploadBuffers are of two sizes, smallUpload and Options.RequestBuffer. The large ones have a
+// budget.
 type uploadBuffers struct {
 	size         int // of a large one; 0 is no reading ahead
+	budget       *flight.Budget
 	small, large sync.Pool
 }
 
-func newUploadBuffers(size int64) *uploadBuffers {
-	b := &uploadBuffers{size: int(size)}
+func newUploadBuffers(size, inflight int64, share client.Part) *uploadBuffers {
+	b := &uploadBuffers{size: int(size), budget: flight.NewBudget(max(inflight/uploadShare, size), share)}
 	b.small.New = func() any { return pooled(min(smallUpload, b.size)) }
 	b.large.New = func() any { return pooled(b.size) }
 	return b
@@ -32,9 +45,18 @@ func pooled(size int) *[]byte {
 	return &buffer
 }
 
-// put takes back a buffer that nobody reads any more.
-func (b *uploadBuffers) put(buffer *[]byte) {
-	if cap(*buffer) == b.size {
+// grow returns a large buffer, which counts as a client's.
+func (b *uploadBuffers) grow(c netip.Prefix) (*[]byte, error) {
+	if err := b.budget.Take(int64(b.size), c); err != nil {
+		return nil, err
+	}
+	return b.large.Get().(*[]byte), nil
+}
+
+// put takes back a buffer of a client that nobody reads any more.
+func (b *uploadBuffers) put(buffer *[]byte, c netip.Prefix) {
+	if cap(*buffer) == b.size && b.size > smallUpload {
+		b.budget.Give(int64(b.size), c)
 		b.large.Put(buffer)
 		return
 	}
@@ -48,11 +70,20 @@ func (p *Proxy) readAhead(x *exchange) bool {
 	if u == nil || p.uploads.size == 0 {
 		return true
 	}
+	u.client = x.who
 	err := u.readAhead(p.uploads)
 	if err == nil {
 		return true
 	}
 	status, why := uploadFailure(err)
+	switch {
+	case errors.Is(err, flight.ErrShare):
+		p.Metrics.overMemoryShare.Inc()
+		status, why = fasthttp.StatusTooManyRequests, reason.ClientShare
+	case errors.Is(err, flight.ErrNoRoom):
+		p.Metrics.overMemory.Inc()
+		status, why = fasthttp.StatusServiceUnavailable, reason.Overload
+	}
 	p.refuse(x, status, why)
 	p.Log.Debug("request failed", "route", x.route.Name, "status", status, "reason", why.String(), "error", err)
 	return false
@@ -78,10 +109,13 @@ func (u *upload) readAhead(from *uploadBuffers) error {
 		case len(u.ahead) == from.size:
 			return nil
 		case len(u.ahead) == len(b):
-			large := from.large.Get().(*[]byte)
+			large, err := from.grow(u.client)
+			if err != nil {
+				return err
+			}
 			copy((*large)[:len(u.ahead)], u.ahead)
 			u.ahead = (*large)[:len(u.ahead)]
-			from.put(u.buffer)
+			from.put(u.buffer, u.client)
 			u.buffer = large
 		}
 	}
@@ -90,7 +124,10 @@ func (u *upload) readAhead(from *uploadBuffers) error {
 // release gives the buffer back. Nobody may read u after that.
 func (u *upload) release(to *uploadBuffers) {
 	if u != nil && u.buffer != nil {
-		to.put(u.buffer)
+		to.put(u.buffer, u.client)
 		u.ahead, u.buffer = nil, nil
 	}
 }
+
+// bodiesOnTheirWay returns the bytes of memory reserved for bodies, either way.
+func (p *Proxy) bodiesOnTheirWay() int64 { return p.budget.Used() + p.uploads.budget.Used() }

@@ -134,7 +134,7 @@ func ratio(part, whole int64) float64 {
 // may differ by those under way.
 func (p *Proxy) Status() Status {
 	s := Status{
-		RequestsInFlight: p.inFlight.Load(), InflightBytes: p.budget.Used(), Flights: p.flights.Len(),
+		RequestsInFlight: p.inFlight.Load(), InflightBytes: p.bodiesOnTheirWay(), Flights: p.flights.Len(),
 		Panics: p.Panics.Count(), Purges: p.purgeStatus(), NotStored: map[string]int64{},
 	}
 	var all tally

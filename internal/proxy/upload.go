@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net"
+	"net/netip"
 	"sync/atomic"
 	"time"
 
@@ -38,6 +39,7 @@ type upload struct {
 	slow        *atomic.Int64 // counts those that ended for the pace
 	ahead       []byte        // read ahead and not taken yet
 	buffer      *[]byte       // that ahead is in, of a pool; nil without
+	client      netip.Prefix  // whose that buffer is
 	complete    bool          // nothing is left of the body but ahead
 	chunked     bool
 	section     func() (field.List, error) // copies the trailers once all was read

@@ -126,3 +126,47 @@ func chunked(body string) string {
 	}
 	return b.String()
 }
+
+// TestUploadsThatStoppedTookMemoryWithoutBound: what is read ahead of uploads was in no sum of
+// memory, 64 KiB for each of them. It is a quarter of limits.inflight_bytes now, of which a
+// client has its share while that is scarce.
+func TestUploadsThatStoppedTookMemoryWithoutBound(t *testing.T) {
+	const buffer, held, part = 64 << 10, 8, 5000
+	head := fmt.Sprintf("POST /u HTTP/1.1\r\nHost: h\r\nContent-Length: %d\r\n\r\n", buffer)
+	f := func(name string, share float64, fit, status int, detail, limit string) {
+		t.Run(name, func(t *testing.T) {
+			e, _ := before(t, edgetest.Options{Rule: always(), RequestBuffer: buffer, InflightBytes: 4 * held * buffer, InflightShare: share}, (&witness{}).script)
+			taken := func(n int) func() bool {
+				return func() bool { return e.Metric(t, "edgeproxy_inflight_bytes") == float64(n*buffer) }
+			}
+			var slow []*socket
+			for n := range fit {
+				s := dial(t, e.Address)
+				if _, err := io.WriteString(s, head+strings.Repeat("x", part)); err != nil {
+					t.Fatal(err)
+				}
+				slow = append(slow, s)
+				eventually(t, "the upload has its buffer", taken(n+1))
+			}
+			a := dial(t, e.Address).ask(head + strings.Repeat("x", part))
+			if a.status != status || !strings.HasSuffix(a.cache, "; detail="+detail) || a.header.Get("Retry-After") == "" {
+				t.Errorf("beyond the bound: got %d %q, Retry-After %q, %v; want %d, %s", a.status, a.cache, a.header.Get("Retry-After"), a.err, status, detail)
+			}
+			if a := ask(t, e, "POST /u HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc"); a.status != 200 {
+				t.Errorf("a small upload meanwhile: got %d %v, want 200", a.status, a.err)
+			}
+			if got := e.Metric(t, "edgeproxy_limit_rejections_total", "limit="+limit); got != 1 {
+				t.Errorf("counted: got %v, want 1", got)
+			}
+			for _, s := range slow {
+				if a := s.ask(strings.Repeat("x", buffer-part)); a.status != 200 {
+					t.Errorf("an upload that goes on: got %d %v, want 200", a.status, a.err)
+				}
+			}
+			eventually(t, "all of it is given back", taken(0))
+		})
+	}
+
+	f("all of it", 1, held, 503, "overload", "inflight_bytes")
+	f("a client's share", 0.125, held-2, 429, "client-share", "inflight_share")
+}
