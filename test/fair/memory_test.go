@@ -39,7 +39,7 @@ func memoryAttacks() []attack {
 			check: func(s *scene) { s.note("%d times cut", s.count("cut")) },
 		},
 		{
-			open: true, name: "24 slow readers of stored bodies, 2 MiB each", long: times(2500*time.Millisecond, 6*time.Second),
+			name: "24 slow readers of stored bodies, 2 MiB each", long: times(2500*time.Millisecond, 6*time.Second),
 			edge: settings{sections: "admission: {policy: always}\ncache: {memory: {max_bytes: 8MiB, max_object_bytes: 2MiB}}\nlimits: {inflight_bytes: 8MiB}\n"},
 			play: func(w *wave) {
 				w.rate(20, func(n int) {
@@ -176,7 +176,7 @@ func memoryAttacks() []attack {
 			},
 		},
 		{
-			open: true, name: "nine first sightings of 8 MiB read at 9.5 KB/s", long: times(2500*time.Millisecond, 8*time.Second),
+			name: "nine first sightings of 8 MiB read at 9.5 KB/s", long: times(2500*time.Millisecond, 8*time.Second),
 			play: func(w *wave) {
 				w.each(9, time.Second, func(n int) {
 					o := thing{path: fmt.Sprintf("/first/%d/%d", n, time.Now().UnixNano()), cc: "max-age=600", size: 8 << 20}
@@ -187,7 +187,7 @@ func memoryAttacks() []attack {
 		},
 		{
 			// The origin is slow with the end of them.
-			open: true, name: "nine fills of 8 MiB that go on and on, of one address", long: times(2500*time.Millisecond, 8*time.Second),
+			name: "nine fills of 8 MiB that go on and on, of one address", long: times(2500*time.Millisecond, 8*time.Second),
 			edge: settings{sections: "admission: {policy: always}\n"},
 			play: func(w *wave) {
 				w.each(9, 100*time.Millisecond, func(n int) {
@@ -204,7 +204,7 @@ func memoryAttacks() []attack {
 			check: wantShared,
 		},
 		{
-			open: true, name: "the same, of unknown length", long: times(2500*time.Millisecond, 6*time.Second),
+			name: "the same, of unknown length", long: times(2500*time.Millisecond, 6*time.Second),
 			toEnd: true,
 			play:  sharing(thing{path: "/shared", cc: "max-age=600", size: 20 << 20, delay: 400 * time.Millisecond, chunked: true}),
 			check: wantShared,

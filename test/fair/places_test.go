@@ -32,7 +32,7 @@ func placeAttacks() []attack {
 			play: func(w *wave) { w.each(48, 100*time.Millisecond, func(n int) { w.upload(n%4, 100<<10) }) },
 		},
 		{
-			open: true, name: "20 slow readers of unstorable 768 KiB, 16 connections", long: times(2500*time.Millisecond, 8*time.Second),
+			name: "20 slow readers of unstorable 768 KiB, 16 connections", long: times(2500*time.Millisecond, 8*time.Second),
 			edge: settings{origin: sixteen},
 			play: func(w *wave) { slowDownloads(w, 20, 768<<10) },
 		},

@@ -17,7 +17,6 @@ import (
 type attack struct {
 	name      string
 	soak      bool     // it takes too long for the usual tests
-	open      bool     // it is not held yet: make soak-fair alone plays it
 	edge      settings // of the program
 	long      [2]time.Duration
 	prepare   func(*scene)
