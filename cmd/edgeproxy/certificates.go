@@ -20,7 +20,7 @@ import (
 // buildCertificates reads the files, and what the authority has given before.
 func (e *edge) buildCertificates() (err error) {
 	if len(e.config.TLS.Certificates) > 0 {
-		if e.certs, err = certs.New(pairs(e.config), e.log, time.Now); err != nil {
+		if e.certs, err = certs.New(pairs(e.config), e.log, time.Now, e.panics.Quietly); err != nil {
 			return fmt.Errorf("tls: %w", err)
 		}
 	}
@@ -60,7 +60,7 @@ func (e *edge) acmeOptions(names []string) acme.Options {
 	return acme.Options{
 		Names: names, Directory: a.Directory, Email: a.Email, Roots: roots, Storage: a.Storage,
 		TLSALPN: e.config.Solves(config.TLSALPN01), HTTP: e.config.Solves(config.HTTP01),
-		UserAgent: "edgeproxy/" + versionName(), Log: e.log, Now: time.Now,
+		UserAgent: "edgeproxy/" + versionName(), Log: e.log, Now: time.Now, Guard: e.panics.Quietly,
 	}
 }
 

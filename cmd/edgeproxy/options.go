@@ -31,7 +31,7 @@ func (e *edge) cacheOptions() cache.Options {
 
 // admissionOptions builds the filters that routes use, and no other.
 func (e *edge) admissionOptions(seed uint64, restore *admission.State) admission.Options {
-	o := admission.Options{OnEarlyRotation: func(filter string, age time.Duration) {
+	o := admission.Options{Guard: e.panics.Quietly, OnEarlyRotation: func(filter string, age time.Duration) {
 		e.log.Warn("filter is full before its time: the window is shorter than configured; raise capacity or lower rotate_every",
 			"filter", filter, "age", age.Round(time.Millisecond).String())
 	}}

@@ -29,6 +29,10 @@ type Options struct {
 	Retry time.Duration
 	Log   *slog.Logger
 	Now   func() time.Time
+
+	// Guard, if not nil, runs each step of the Manager's goroutines, and returns also where
+	// that panics: what was to be got is tried again.
+	Guard func(step func())
 }
 
 // Manager has the certificates. It is safe for concurrent use.
@@ -83,7 +87,7 @@ const never = 100 * 365 * 24 * time.Hour
 
 // Start begins to get what is missing, and to renew.
 func (m *Manager) Start() {
-	m.working.Go(m.renewDue)
+	m.working.Go(func() { m.guarded(m.renewDue) })
 	m.working.Go(m.tend)
 }
 

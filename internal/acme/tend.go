@@ -33,7 +33,7 @@ func (m *Manager) tend() {
 	for len(missing) > 0 && m.sleepUntil(earliest(missing)) {
 		var still []wanted
 		for _, w := range missing {
-			if w.next.After(m.o.Now()) || !m.obtain(&w) {
+			if w.next.After(m.o.Now()) || !m.tries(&w) {
 				still = append(still, w)
 			}
 		}
@@ -58,6 +58,24 @@ func earliest(all []wanted) time.Time {
 		}
 	}
 	return first
+}
+
+// tries is obtain, also where that panics.
+func (m *Manager) tries(w *wanted) (obtained bool) {
+	at := m.o.Now()
+	m.guarded(func() { obtained = m.obtain(w) })
+	if !obtained && !w.next.After(at) {
+		w.next = at.Add(w.wait)
+	}
+	return obtained
+}
+
+func (m *Manager) guarded(step func()) {
+	if m.o.Guard == nil {
+		step()
+		return
+	}
+	m.o.Guard(step)
 }
 
 // obtain reports whether w has its certificate now.

@@ -57,7 +57,7 @@ func New(o Options, now time.Time) (*Gate, error) {
 		go m.rotator.run(m.began(now))
 	}
 	if o.State != nil {
-		g.keeper = newKeeper(*o.State, g.memories)
+		g.keeper = newKeeper(*o.State, g.memories, o.Guard)
 	}
 	return g, nil
 }

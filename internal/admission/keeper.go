@@ -14,6 +14,7 @@ import (
 // whenever it is asked.
 type keeper struct {
 	options  StateOptions
+	guard    func(step func())
 	memories []*memory
 
 	saving chan struct{} // has a token while a save runs
@@ -27,13 +28,13 @@ type keeper struct {
 }
 
 // newKeeper returns a keeper with nothing saved yet.
-func newKeeper(o StateOptions, memories []*memory) *keeper {
+func newKeeper(o StateOptions, memories []*memory, guard func(func())) *keeper {
 	o.Every = cmp.Or(o.Every, defaultSaveEvery)
 	if o.OnError == nil {
 		o.OnError = func(error) {}
 	}
 	return &keeper{
-		options: o, memories: memories,
+		options: o, memories: memories, guard: guarded(guard),
 		saving: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
 }
@@ -59,7 +60,7 @@ func (k *keeper) run() {
 		case <-k.stop:
 			return
 		case <-ticker.C:
-			k.saveOnce(clock())
+			k.guard(func() { k.saveOnce(clock()) })
 		}
 	}
 }

@@ -72,7 +72,7 @@ func build[F filter](k kind[F], section *FilterOptions, o Options, now time.Time
 	}
 	m.sample = newSample(f, section.Options, k.reach, restored)
 	m.sample.accuracy.turn(f.Stats(now).FalsePositiveRatio)
-	m.rotator = newRotator(k.name, m, every, o.OnEarlyRotation)
+	m.rotator = newRotator(k.name, m, every, o.OnEarlyRotation, o.Guard)
 	m.rotator.due, m.rotator.settle = m.sample.due, m.settle
 	return f, m, nil
 }

@@ -31,6 +31,10 @@ type Options struct {
 	// cannot be closed until it returns.
 	OnEarlyRotation func(filter string, age time.Duration)
 
+	// Guard, if not nil, runs each step of the goroutines of a Gate, a rotation or a save, and
+	// returns also where that panics: the next step comes all the same. Nil runs it unguarded.
+	Guard func(step func())
+
 	// OpenBelow, if not nil, reports whether the gate is open because the cache
 	// is still too empty to be choosy. It is asked for every sighting that would
 	// be refused, but for those of policy Never, and must be fast and safe for

@@ -23,6 +23,7 @@ type rotator struct {
 	window  window
 	every   time.Duration // 0: by fill only
 	onEarly func(filter string, age time.Duration)
+	guard   func(step func())
 
 	due    <-chan struct{} // nil, or receives when settle is to be called
 	settle func(now time.Time)
@@ -32,12 +33,12 @@ type rotator struct {
 	done chan struct{} // closed when run has ended
 }
 
-func newRotator(name string, w window, every time.Duration, onEarly func(string, time.Duration)) *rotator {
+func newRotator(name string, w window, every time.Duration, onEarly func(string, time.Duration), guard func(func())) *rotator {
 	if onEarly == nil {
 		onEarly = func(string, time.Duration) {}
 	}
 	return &rotator{
-		name: name, window: w, every: every, onEarly: onEarly,
+		name: name, window: w, every: every, onEarly: onEarly, guard: guarded(guard),
 		stop: make(chan struct{}), done: make(chan struct{}),
 	}
 }
@@ -63,7 +64,7 @@ func (r *rotator) run(began time.Time) {
 		case <-r.stop:
 			return
 		case <-r.due:
-			r.settle(clock())
+			r.guard(func() { r.settle(clock()) })
 			continue
 		case <-tick:
 			began = r.rotate(began, bloom.CauseTime)
@@ -82,11 +83,21 @@ func (r *rotator) run(began time.Time) {
 // rotate begins a new generation and returns when.
 func (r *rotator) rotate(began time.Time, cause bloom.Cause) time.Time {
 	now := clock()
-	r.window.Rotate(now, cause)
-	if age := now.Sub(began); cause == bloom.CauseFull && age < r.every {
-		r.onEarly(r.name, age)
-	}
+	r.guard(func() {
+		r.window.Rotate(now, cause)
+		if age := now.Sub(began); cause == bloom.CauseFull && age < r.every {
+			r.onEarly(r.name, age)
+		}
+	})
 	return now
+}
+
+// guarded returns guard, or what runs a step as it is.
+func guarded(guard func(step func())) func(step func()) {
+	if guard == nil {
+		return func(step func()) { step() }
+	}
+	return guard
 }
 
 // close ends run and waits for it. It may be called more than once.

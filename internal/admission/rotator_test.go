@@ -221,7 +221,7 @@ func (*stale) Bytes() int64                { return 0 }
 func TestAStaleSignalNeitherRotatesNorMovesThePeriod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &stale{fullC: make(chan struct{}), begin: time.Now()}
-		r := newRotator("test", f, time.Hour, nil)
+		r := newRotator("test", f, time.Hour, nil, nil)
 		go r.run(time.Now())
 		advance(40 * time.Minute)
 		f.fullC <- struct{}{}
@@ -238,12 +238,42 @@ func TestAStaleSignalNeitherRotatesNorMovesThePeriod(t *testing.T) {
 func TestALongClearingDoesNotStretchThePeriod(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &stale{begin: time.Now(), takes: 10 * time.Minute}
-		r := newRotator("test", f, time.Hour, nil)
+		r := newRotator("test", f, time.Hour, nil, nil)
 		go r.run(time.Now())
 		advance(3*time.Hour + 30*time.Minute)
 		r.close()
 		if want := []time.Duration{time.Hour, 2 * time.Hour, 3 * time.Hour}; !cmp.Equal(f.rotated, want) {
 			t.Errorf("rotations: got at %v, want at %v", f.rotated, want)
+		}
+	})
+}
+
+// broken panics at each rotation.
+type broken struct{ stale }
+
+func (b *broken) Rotate(now time.Time, cause bloom.Cause) bool {
+	b.stale.Rotate(now, cause)
+	panic("broken filter")
+}
+
+// TestAPanicInARotationEndedTheProcess: it is the end of that rotation alone.
+func TestAPanicInARotationEndedTheProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		panics := 0
+		f := &broken{stale{begin: time.Now()}}
+		r := newRotator("test", f, time.Hour, nil, func(step func()) {
+			defer func() {
+				if recover() != nil {
+					panics++
+				}
+			}()
+			step()
+		})
+		go r.run(time.Now())
+		advance(2*time.Hour + 30*time.Minute)
+		r.close()
+		if want := []time.Duration{time.Hour, 2 * time.Hour}; panics != 2 || !cmp.Equal(f.rotated, want) {
+			t.Errorf("got %d panics and rotations at %v, want 2 and %v", panics, f.rotated, want)
 		}
 	})
 }

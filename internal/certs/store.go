@@ -36,6 +36,7 @@ type Store struct {
 	pairs []Pair
 	log   *slog.Logger
 	now   func() time.Time
+	guard func(step func())
 
 	current atomic.Pointer[set]
 	states  []state   // of the files that are shown, for the one who looks
@@ -103,10 +104,14 @@ func load(p Pair) (*tls.Certificate, *PairError) {
 	return &c, nil
 }
 
-// New returns a Store of the pairs and looks after their files until Close. Its error
-// is that of Load.
-func New(pairs []Pair, log *slog.Logger, now func() time.Time) (*Store, error) {
-	s := &Store{pairs: pairs, log: log, now: now, states: make([]state, len(pairs)), failed: make([]failure, len(pairs)), quit: make(chan struct{})}
+// New returns a Store of the pairs and looks after their files until Close. Guard runs each
+// look, and returns also where that panics: the next comes all the same. Nil runs it unguarded.
+// The error is that of Load.
+func New(pairs []Pair, log *slog.Logger, now func() time.Time, guard func(step func())) (*Store, error) {
+	if guard == nil {
+		guard = func(step func()) { step() }
+	}
+	s := &Store{guard: guard, pairs: pairs, log: log, now: now, states: make([]state, len(pairs)), failed: make([]failure, len(pairs)), quit: make(chan struct{})}
 	for i, p := range pairs {
 		s.states[i] = stateOf(p) // before the files are read: a change in between is seen
 	}
@@ -187,7 +192,7 @@ func (s *Store) look() {
 	for {
 		select {
 		case <-t.C:
-			s.refresh()
+			s.guard(s.refresh)
 		case <-s.quit:
 			return
 		}

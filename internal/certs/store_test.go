@@ -2,6 +2,7 @@ package certs
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"errors"
 	"log/slog"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"edgeproxy/internal/testkit"
@@ -33,7 +35,7 @@ func pairIn(dir, name string) Pair {
 
 func open(t *testing.T, log *bytes.Buffer, pairs ...Pair) *Store {
 	t.Helper()
-	s, err := New(pairs, slog.New(slog.NewTextHandler(log, nil)), time.Now)
+	s, err := New(pairs, slog.New(slog.NewTextHandler(log, nil)), time.Now, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -195,4 +197,40 @@ func TestEachPairIsBlamedForItsOwn(t *testing.T) {
 			t.Errorf("error %d: got %+v", i, e)
 		}
 	}
+}
+
+// loud is a log that panics.
+type loud struct{ slog.Handler }
+
+func (loud) Enabled(context.Context, slog.Level) bool  { return true }
+func (loud) Handle(context.Context, slog.Record) error { panic("no log") }
+
+// TestAPanicInALookEndedTheProcess: it is the end of that look alone.
+func TestAPanicInALookEndedTheProcess(t *testing.T) {
+	dir, sign := t.TempDir(), &signer{Authority: testkit.NewAuthority(t)}
+	a := pairIn(dir, "a")
+	sign.write(t, a, "example.com")
+	synctest.Test(t, func(t *testing.T) {
+		panics := 0
+		s, err := New([]Pair{a}, slog.New(loud{slog.DiscardHandler}), time.Now, func(step func()) {
+			defer func() {
+				if recover() != nil {
+					panics++
+				}
+			}()
+			step()
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(a.Certificate, []byte("broken"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2*lookEvery + lookEvery/2)
+		synctest.Wait()
+		if panics == 0 {
+			t.Error("got no panic: this proves nothing")
+		}
+		s.Close()
+	})
 }

@@ -142,7 +142,9 @@ func (w *Watch) sweep() {
 	}
 	w.mu.Unlock()
 
-	for _, g := range w.poll.missing(w.asked) {
+	var gone []*Client
+	w.panics.Quietly(func() { gone = w.poll.missing(w.asked) })
+	for _, g := range gone {
 		w.mu.Lock()
 		// Who was released meanwhile may not have been asked: its connection may have
 		// been closed, and the descriptor another's.

@@ -98,7 +98,7 @@ func (s *streams) add(a *ahead) {
 	s.first, a.listed = a, true
 	switch {
 	case s.timer == nil:
-		s.timer = time.AfterFunc(sweepEvery, s.sweep)
+		s.timer = time.AfterFunc(sweepEvery, func() { s.panics.Quietly(s.sweep) })
 	case a.next == nil:
 		s.timer.Reset(sweepEvery)
 	}
