@@ -90,7 +90,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := dial(r.Context(), h.put, r.Context().Value(clientKey{}).(*client), r.TLS)
 	if c == nil {
 		w.Header().Set("Retry-After", "1")
-		http.Error(w, http.StatusText(http.StatusServiceUnavailable), http.StatusServiceUnavailable)
+		w.WriteHeader(http.StatusServiceUnavailable) // and no body, which might wait for a window
 		return
 	}
 	defer func() { _ = c.Close() }()

@@ -28,10 +28,16 @@ type taker struct {
 	idle    time.Duration
 	meter   pace.Meter
 	piece   int
+	kept    bool // something was written and not sent off
 }
 
 // write writes p and, with flush, sends it off.
+//
+// It leaves no deadline behind, for what comes next may be long in coming, and net/http may
+// set one on a stream that has ended meanwhile: its timer would keep the stream, with all
+// of the request's body that nobody has read, for as long.
 func (t *taker) write(p []byte, flush bool) error {
+	defer func() { _ = t.control.SetWriteDeadline(time.Time{}) }()
 	for len(p) > 0 {
 		n := min(len(p), t.piece)
 		began := time.Now()
@@ -39,8 +45,10 @@ func (t *taker) write(p []byte, flush bool) error {
 		if _, err := t.w.Write(p[:n]); err != nil {
 			return err
 		}
+		t.kept = true
 		if p = p[n:]; len(p) == 0 && flush {
 			_ = t.control.Flush()
+			t.kept = false
 		}
 		took := time.Since(began)
 		if t.meter.Add(n, took) {
@@ -48,12 +56,19 @@ func (t *taker) write(p []byte, flush bool) error {
 		}
 		t.adapt(took)
 	}
-	_ = t.control.SetWriteDeadline(time.Time{}) // what comes next may be long in coming
 	return nil
 }
 
-// last gives what net/http has kept its time.
-func (t *taker) last() { _ = t.control.SetWriteDeadline(time.Now().Add(t.idle)) }
+// last gives what net/http has kept its time. What comes behind it, the end of the stream,
+// waits for no window.
+func (t *taker) last() {
+	if !t.kept {
+		return
+	}
+	_ = t.control.SetWriteDeadline(time.Now().Add(t.idle))
+	_ = t.control.Flush()
+	_ = t.control.SetWriteDeadline(time.Time{})
+}
 
 // adapt chooses the next piece by how long the last one took.
 func (t *taker) adapt(took time.Duration) {
