@@ -108,11 +108,13 @@ func (e *edge) rss() float64 { return e.metrics()["process_resident_memory_bytes
 
 // perConnection and inBase are as docs/operating.md says of connections: buffers of
 // limits.header_bytes + 8 KiB and a stack of 8 KiB, of which the 48 MiB of the formula's
-// base have room for fifteen hundred. The tenth is what it says of memory outside Go's heap.
+// base have room for fifteen hundred. The tenth is what it says of a limit that is soft, and
+// program what it says of the program's file.
 const (
 	perConnection = 32 << 10
 	inBase        = 48 << 20 / perConnection
 	outside       = 1.1
+	program       = 20 << 20
 )
 
 // watch returns the largest RSS until ctx ends, and the largest that it may be.
@@ -122,7 +124,7 @@ func (e *edge) watch(ctx context.Context) (rss, bound float64) {
 	for {
 		if m := e.metrics(); m != nil {
 			rss = max(rss, m["process_resident_memory_bytes"])
-			bound = max(bound, outside*(m["go_gc_gomemlimit_bytes"]+max(0, m.Sum("edgeproxy_connections")-inBase)*perConnection))
+			bound = max(bound, program+outside*(m["go_gc_gomemlimit_bytes"]+max(0, m.Sum("edgeproxy_connections")-inBase)*perConnection))
 		}
 		select {
 		case <-ctx.Done():
