@@ -169,7 +169,7 @@ func (h *handler) deliver(w http.ResponseWriter, in *bufio.Reader, res *http.Res
 		}
 	}
 	announce(w.Header(), res.Trailer)
-	to := &taker{w: w, control: http.NewResponseController(w), idle: h.writeIdle, meter: pace.NewMeter(h.send), piece: firstPiece}
+	to := newTaker(w, h.writeIdle, h.send)
 	w.WriteHeader(res.StatusCode)
 	buf := make([]byte, answerBuffer)
 	for {

@@ -31,6 +31,25 @@ type taker struct {
 	kept    bool // something was written and not sent off
 }
 
+// newTaker returns one whose first piece is no more than the pace asks for: a client that
+// trickles from the beginning is known by it.
+func newTaker(w http.ResponseWriter, idle time.Duration, send pace.Rate) *taker {
+	t := &taker{w: w, control: http.NewResponseController(w), idle: idle, meter: pace.NewMeter(send), piece: firstPiece}
+	if send.Bytes > 0 && send.Over < idle {
+		t.piece = max(leastPiece, int(min(firstPiece, send.Bytes)))
+	}
+	return t
+}
+
+// patience is how long a piece of n bytes may take, and whether a client that takes longer
+// is below the pace: one of which the pace asks for all.
+func (t *taker) patience(n int) (d time.Duration, exact bool) {
+	if left, ok := t.meter.Left(); ok && left < t.idle && int64(n) <= t.meter.Lacks() {
+		return left, true
+	}
+	return t.idle, false
+}
+
 // write writes p and, with flush, sends it off.
 //
 // It leaves no deadline behind, for what comes next may be long in coming, and net/http may
@@ -40,9 +59,13 @@ func (t *taker) write(p []byte, flush bool) error {
 	defer func() { _ = t.control.SetWriteDeadline(time.Time{}) }()
 	for len(p) > 0 {
 		n := min(len(p), t.piece)
+		patience, exact := t.patience(n)
 		began := time.Now()
-		_ = t.control.SetWriteDeadline(began.Add(t.idle))
+		_ = t.control.SetWriteDeadline(began.Add(patience))
 		if _, err := t.w.Write(p[:n]); err != nil {
+			if exact && time.Since(began) >= patience {
+				return errSlow
+			}
 			return err
 		}
 		t.kept = true

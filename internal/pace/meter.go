@@ -26,6 +26,9 @@ func (m *Meter) Left() (left time.Duration, ok bool) {
 	return max(m.rate.Over-m.waited, 0), m.rate.Bytes > 0
 }
 
+// Lacks returns how many bytes this period still has to bring, above 0.
+func (m *Meter) Lacks() int64 { return m.rate.Bytes - m.bytes }
+
 // Add notes that n bytes have come or gone in the time waited, and reports whether the
 // client is too slow: the period is over and has not brought the bytes. Once they are
 // there the next period begins.

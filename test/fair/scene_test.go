@@ -25,7 +25,6 @@ type attack struct {
 	meanwhile func(*wave)   // what the honest client wants besides
 	check     func(*scene)  // what must have come of it, after the attack
 	end       func(*scene)  // ends the program
-	besides   float64       // bytes that docs/operating.md says come on top of the formula's sum
 	slowest   time.Duration // bounds the p99 of misses; 0 is none
 }
 
@@ -182,7 +181,7 @@ func (s *scene) during(r *row) sample {
 	beside.Go(func() {
 		rss, bound := s.edge.watch(watching)
 		if r.rss = max(r.rss, rss); r.bound == 0 {
-			r.bound = bound + outside*s.a.besides
+			r.bound = bound
 		}
 	})
 	if s.a.meanwhile != nil {
