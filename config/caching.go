@@ -82,6 +82,11 @@ func (d *decoder) bypass(b *Bypass) func(node) {
 func (v *validator) bypass(path string, b *Bypass) {
 	v.names(below(path, "headers"), b.Headers, "", "want the name of a header field, without *")
 	v.names(below(path, "cookies"), b.Cookies, "*", wantCookie)
+	for i, name := range b.Headers {
+		if at := item(below(path, "headers"), i); strings.EqualFold(name, "Host") && v.sound(at) {
+			v.fail(at, "want another field: every request has this one, and so nothing would be stored")
+		}
+	}
 }
 
 const wantCookie = "want the name of a cookie; a * at its end stands for any ending"
@@ -162,7 +167,7 @@ func (d *decoder) cachingKeys(c *Caching) keys {
 func (d *decoder) ttlByStatus(dst *map[int]time.Duration) func(node) {
 	return func(n node) {
 		*dst = map[int]time.Duration{}
-		d.each(n, func(name string, n node) {
+		d.each(n, "want a section of statuses and lifetimes, such as {404: 10s}", func(name string, n node) {
 			status, ok := parseStatus(name)
 			if !ok {
 				d.failAs(n.path, "", "want a final status as key, 200 to 599, but not 206 or 304")

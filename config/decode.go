@@ -1,6 +1,7 @@
 package config
 
 import (
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,37 +41,48 @@ type keys map[string]func(node)
 // section returns what reads a section with the keys known. Those in later are
 // part of the format, but not supported yet. An empty value is an empty section.
 func (d *decoder) section(known keys, later ...string) func(node) {
-	names := make([]string, 0, len(known))
-	for k := range known {
-		names = append(names, k)
+	names := slices.Sorted(maps.Keys(known))
+	want := "want a section of keys"
+	if len(names) <= fewKeys {
+		want = "want a section with " + oneOf(names)
 	}
 	return func(n node) {
-		d.each(n, func(name string, n node) {
+		d.each(n, want, func(name string, n node) {
 			read, ok := known[name]
 			if !ok {
-				read = func(n node) { d.failAs(n.path, "", unknown(name, names, later)) }
+				read = func(n node) { d.failAs(n.path, "", d.unknown(name, names, later)) }
 			}
 			read(n)
 		})
 	}
 }
 
+// fewKeys is how many keys a section has at most whose problems name them all.
+const fewKeys = 4
+
 // unknown says what is wrong with a key that is not in a section's table.
-func unknown(name string, known, later []string) string {
+func (d *decoder) unknown(name string, known, later []string) string {
 	if slices.Contains(later, name) {
 		return notYet
 	}
 	if near := closest(name, known); near != "" {
 		return "unknown key, did you mean " + near + "?"
 	}
+	if home := d.home(name); home != "" {
+		return "unknown key here, want it " + home
+	}
+	if len(known) <= fewKeys {
+		return "unknown key, want " + oneOf(known)
+	}
 	return "unknown key"
 }
 
-// each calls read for each key of a section, in order, and notes where it is.
-func (d *decoder) each(n node, read func(name string, n node)) {
+// each calls read for each key of a section, in order, and notes where it is. Want is
+// said of what is no section.
+func (d *decoder) each(n node, want string, read func(name string, n node)) {
 	pairs, ok := pairs(n.Node)
 	if !ok {
-		d.refuse(n, "want a section of keys")
+		d.refuse(n, want)
 		return
 	}
 	lines := map[string]int{}

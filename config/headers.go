@@ -18,7 +18,7 @@ func (d *decoder) fieldRules(r *FieldRules) func(node) {
 		"remove": elements(d, "want a list of field names, such as [X-Debug, X-Internal-*]", &r.Remove, d.text),
 		"set": func(n node) {
 			r.Set = nil
-			d.each(n, func(name string, n node) {
+			d.each(n, `want a section of names and values, such as {X-Edge: "1"}`, func(name string, n node) {
 				var value string
 				d.text(&value)(n)
 				if r.Set == nil {

@@ -4,7 +4,7 @@ import "github.com/goccy/go-yaml/ast"
 
 func (d *decoder) origins(c *Config) func(node) {
 	return func(n node) {
-		d.each(n, func(name string, n node) {
+		d.each(n, "want a section of origins by their names", func(name string, n node) {
 			o := d.origin
 			o.Name = name
 			d.section(keys{

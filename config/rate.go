@@ -70,8 +70,12 @@ const (
 // rates checks the rate of all routes, and those of single ones.
 func (v *validator) rates() {
 	const path = "limits.rate"
-	v.rate(path, v.c.Limits.Rate)
-	v.fills(path, v.c.Limits.Rate)
+	all := v.c.Limits.Rate
+	v.rate(path, all)
+	v.fills(path, all)
+	if all.Requests == 0 && !slices.ContainsFunc(v.c.Routes, func(r Route) bool { return r.Rate.Requests > 0 }) {
+		v.idleRate(path, all)
+	}
 	for i, r := range v.c.Routes {
 		at := below(item("routes", i), path)
 		if !v.src.given(at) {
@@ -79,6 +83,18 @@ func (v *validator) rates() {
 		}
 		v.rate(at, r.ownRate)
 		v.fills(at, r.Rate)
+		if r.Rate.Requests == 0 {
+			v.idleRate(at, r.ownRate)
+		}
+	}
+}
+
+// idleRate refuses what is said of a rate that nothing has: who wrote it expects a limit.
+func (v *validator) idleRate(path string, r Rate) {
+	usual := defaultLimits().Rate
+	said := r.Per != usual.Per && v.src.given(child(path, "per")) || r.Burst != usual.Burst && v.src.given(child(path, "burst"))
+	if said && v.sound(path) {
+		v.fail(path, "want requests above 0 in it: without them there is no rate")
 	}
 }
 

@@ -48,12 +48,21 @@ func (d *decoder) route(r *Route) func(node) {
 			"second_hit": d.processWide(),
 			"counting":   d.processWide(),
 		}),
-		"cache":                d.section(d.cachingKeys(&r.ownCache), "collapse", "uncacheable_for", "memory", "disk"),
+		"cache":                d.routeCache(&r.ownCache),
 		"allow_ambiguous_path": d.boolean(&r.AllowAmbiguousPath),
 		"unusual_field_names":  d.unusualNames(&r.UnusualNames),
 		"headers":              d.section(keys{"request": d.fieldRules(&r.Headers.Request), "response": d.fieldRules(&r.Headers.Response)}),
 		"limits":               d.routeLimits(&r.ownRate),
 	}, "access_log")
+}
+
+// routeCache is the cache section of a route.
+func (d *decoder) routeCache(c *Caching) func(node) {
+	known := d.cachingKeys(c)
+	known["any_language_order"] = func(n node) {
+		d.failAs(n.path, "", "want it in the cache section for all routes")
+	}
+	return d.section(known, "collapse", "uncacheable_for", "memory", "disk")
 }
 
 func (d *decoder) host(p *HostPattern) func(node) {
@@ -105,7 +114,9 @@ func (d *decoder) window(w *Window) keys {
 	}
 }
 
-func (d *decoder) cache(c *Cache) func(node) {
+func (d *decoder) cache(c *Cache) func(node) { return d.section(d.cacheKeys(c), "disk") }
+
+func (d *decoder) cacheKeys(c *Cache) keys {
 	known := d.cachingKeys(&c.Caching)
 	known["collapse"] = d.section(keys{"wait": d.duration(&c.CollapseWait)})
 	known["any_language_order"] = d.boolean(&c.AnyLanguageOrder)
@@ -115,7 +126,7 @@ func (d *decoder) cache(c *Cache) func(node) {
 		"max_object_bytes": d.size(&c.Memory.MaxObjectBytes),
 		"stage_bytes":      d.size(&c.Memory.StageBytes),
 	})
-	return d.section(known, "disk")
+	return known
 }
 
 func (d *decoder) limits(l *Limits) func(node) { return d.section(d.limitKeys(l)) }

@@ -105,8 +105,8 @@ func (r *Rules) remove(name string) (want string) {
 func (r *Rules) put(name, value string) (want string) {
 	canonical := Canonical(name)
 	switch {
-	case !ValidName(name) || len(name) > maxNameBytes:
-		return fmt.Sprintf("the name of a field, up to %d bytes", maxNameBytes)
+	case !ValidName(name) || strings.Contains(name, "*") || len(name) > maxNameBytes:
+		return fmt.Sprintf("the name of a field, without *, up to %d bytes", maxNameBytes)
 	case r.fixed(canonical):
 		return wantFree
 	case r.values[canonical] != nil:

@@ -53,7 +53,7 @@ func TestNewRulesSaysAllThatIsWrong(t *testing.T) {
 	_, err := NewRules(
 		[]string{"", "*", "a b", "x**", "HOST", strings.Repeat("x", 129), "X-Both"},
 		map[string]string{
-			"X-Ours": "1", "a:b": "1", "X-Both": "1", "X-Empty": "", "X-Space": " a", "X-Line": "a\r\nb: c",
+			"X-Ours": "1", "X-Any-*": "1", "a:b": "1", "X-Both": "1", "X-Empty": "", "X-Space": " a", "X-Line": "a\r\nb: c",
 			"X-Twice": "1", "x-twice": "2", "X-Long": strings.Repeat("x", 4097),
 		}, fixed)
 	var got []string
@@ -70,7 +70,7 @@ func TestNewRulesSaysAllThatIsWrong(t *testing.T) {
 	}
 	want := []string{
 		"remove ", "remove *", "remove a b", "remove x**", "remove HOST", "remove " + strings.Repeat("x", 129),
-		"set X-Both", "set X-Empty", "set X-Line", "set X-Long", "set X-Ours", "set X-Space", "set a:b", "set x-twice",
+		"set X-Any-*", "set X-Both", "set X-Empty", "set X-Line", "set X-Long", "set X-Ours", "set X-Space", "set a:b", "set x-twice",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
