@@ -87,7 +87,7 @@ func validDNSName(name string) bool {
 	return true
 }
 
-// acme checks the section, where it is there. The files are read by whoever uses them.
+// acme checks the section, if there is one. It does not read the files: cmd/edgeproxy does.
 func (v *validator) acme(secure bool) {
 	const section = "tls.acme"
 	a := &v.c.TLS.ACME

@@ -12,13 +12,14 @@ import (
 type Admin struct {
 	Address    string
 	SocketMode fs.FileMode
-	// Token is what a request has to show, but for health and metrics; "" is no such thing.
+	// Token is what every request but those for health and metrics must carry, as a bearer
+	// token; "" asks for none.
 	Token Secret
-	// TokenFile has the token, with white space around it perhaps. It is read by whoever
-	// uses it.
+	// TokenFile is the path of a file that holds the token. White space around the token is
+	// ignored. This package does not read the file.
 	TokenFile string
-	// Hosts are accepted as Host besides loopback and the address itself: a name or an
-	// address, for any port or, written HOST:PORT, for that one.
+	// Hosts are accepted as Host, besides loopback names and the address itself. Each is a
+	// name or an address: HOST for any port, HOST:PORT for that port.
 	Hosts []string
 	Pprof bool // profiles of the process under /debug/pprof/
 }
@@ -54,7 +55,7 @@ func ValidToken(token string) bool {
 	return token != "" && len(token) <= MaxToken && !strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r >= 0x7f })
 }
 
-// minToken is below what nobody can guess who may try often.
+// minToken is the length in bytes below which a token may be guessed by many tries.
 const minToken = 16
 
 func (d *decoder) admin(a *Admin) func(node) {
@@ -74,13 +75,13 @@ func (v *validator) admin() {
 	a := &v.c.Admin
 	none := a.Token == "" && a.TokenFile == ""
 	if a.Token != "" && !ValidToken(string(a.Token)) && v.sound(token) {
-		v.fail(token, "want letters, digits and signs of ASCII, without spaces, 1024 at most")
+		v.fail(token, "want at most 1024 characters of printable ASCII, without spaces")
 	}
 	if a.Token != "" && a.TokenFile != "" && v.sound(token, file) {
 		v.fail(file, "want no token beside it")
 	}
 	if v.sound(address, token, file) && none && a.open() {
-		v.fail(address, "want admin.token_file or admin.token beside it, or a loopback host, such as 127.0.0.1, or unix:PATH: whoever reaches it could purge")
+		v.fail(address, "want admin.token_file or admin.token beside it, or a loopback host, such as 127.0.0.1, or unix:PATH: without a token, anybody who can connect could purge")
 	}
 	v.adminHosts(a.Hosts)
 }

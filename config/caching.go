@@ -11,7 +11,7 @@ type Caching struct {
 	DefaultTTL  time.Duration         // for 200, 203, 301 and 308 without freshness information; 0 is none
 	Heuristic   Heuristic             // a lifetime from Last-Modified (RFC 9111 section 4.2.2)
 	TTLByStatus map[int]time.Duration // for responses of a status without freshness information
-	ForceTTL    time.Duration         // in place of whatever lifetime a 200, 203, 301 or 308 has; 0 is off
+	ForceTTL    time.Duration         // in place of the lifetime that a 200, 203, 301 or 308 has; 0 is off
 	ErrorMaxTTL time.Duration         // of every stored 4xx and 5xx but 404, 410 and 451; TTLByStatus goes before; 0 stores none
 	SetCookie   SetCookie
 	Stale       Stale
@@ -34,12 +34,12 @@ type Caching struct {
 	// NoVarySearch lets responses say that other queries of their path mean the same.
 	NoVarySearch bool
 
-	// HonorRequest lets clients ask for more, or less, than the origin did; they may
-	// always ask for the cache or nothing.
+	// HonorRequest obeys the Cache-Control of requests (RFC 9111 section 5.2.1). A request's
+	// only-if-cached is always obeyed.
 	HonorRequest bool
 
-	// HonorNoStore lets a request pass by the cache by Cache-Control: no-store; else that
-	// means nothing.
+	// HonorNoStore makes a request with Cache-Control: no-store pass by the cache. Without it
+	// that directive is ignored.
 	HonorNoStore bool
 
 	// StorePostAnswers lets the answer to a POST serve later GETs where it says that it is
@@ -54,8 +54,8 @@ type Caching struct {
 	Invalidate Invalidate
 }
 
-// Invalidate is what the answer to a request by an unsafe method, no error, makes the cache
-// forget.
+// Invalidate is what a request by an unsafe method makes the cache forget, if its answer is
+// no error (RFC 9111 section 4.4).
 type Invalidate string
 
 // The values of Invalidate.
@@ -194,8 +194,8 @@ func parseStatus(s string) (status int, ok bool) {
 	return status, status >= 200 && status <= 599 && status != 206 && status != 304
 }
 
-// caching returns what a route goes by whose cache section is at path and says own:
-// key by key, the rest is that of all routes.
+// caching returns the cache settings of a route whose cache section is at path and holds
+// own. Keys that the section lacks are those of all routes.
 func (c *Config) caching(src *source, path string, own Caching) Caching {
 	out := c.Cache.Caching
 	for key, take := range map[string]func(){

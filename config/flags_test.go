@@ -45,7 +45,7 @@ func TestFlagsRefused(t *testing.T) {
 	check("another scheme", Flags{Origin: "ftp://h"}, "--origin: ftp://h: want http[s]://HOST[:PORT]")
 	check("listen", Flags{Origin: origin, Listen: "80"}, "--listen: 80: want HOST:PORT, such as 127.0.0.1:8080, or unix:PATH")
 	check("admin", Flags{Origin: origin, Admin: ":1"},
-		"--admin: :1: want admin.token_file or admin.token beside it, or a loopback host, such as 127.0.0.1, or unix:PATH: whoever reaches it could purge")
+		"--admin: :1: want admin.token_file or admin.token beside it, or a loopback host, such as 127.0.0.1, or unix:PATH: without a token, anybody who can connect could purge")
 	check("policy", Flags{Origin: origin, Policy: "third-hit"}, "--policy: third-hit: want always, second-hit, counting or never")
 	check("an address that is another's default", Flags{Origin: origin, Listen: "127.0.0.1:9980"},
 		"--listen: 127.0.0.1:9980: want an address of its own, this one is that of admin.address")

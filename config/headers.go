@@ -6,8 +6,8 @@ type Headers struct {
 	Response FieldRules // what origins answer, before anything is made of it
 }
 
-// FieldRules take fields away and set others. Whether they can be used is for others to
-// check: see internal/field.
+// FieldRules take fields away and set others. internal/field checks whether they can be
+// used.
 type FieldRules struct {
 	Remove []string          // names; a * at the end stands for any ending
 	Set    map[string]string // values by name

@@ -110,7 +110,7 @@ func (v *validator) address(section string, l Listen, taken map[string]string) {
 // trusted refuses proxies that can never be recognized.
 func (v *validator) trusted(path string, l *Listen) {
 	if len(l.TrustedProxies) > 0 && l.Socket() && !l.ProxyProtocol && v.sound(path) {
-		v.add(path, "", "want no such key: who comes over a socket has no address, unless proxy_protocol tells one")
+		v.add(path, "", "want no such key: a client of a unix socket has no address, unless proxy_protocol tells one")
 	}
 }
 

@@ -70,8 +70,8 @@ func (v *validator) queue(path string, q Queue) {
 	}
 }
 
-// originTLS checks how an origin's servers are spoken to over TLS. The files are
-// read by whoever uses them.
+// originTLS checks the TLS settings of an origin's servers. It does not read the files:
+// cmd/edgeproxy does, before it uses them.
 func (v *validator) originTLS(path string, o *Origin) {
 	section := child(path, "tls")
 	if !v.src.given(section) {

@@ -29,7 +29,7 @@ func (v *validator) paces() {
 		v.fail(buffer, "want at most "+maxRequestBuffer.String()+": each request under way may take that much memory")
 	}
 	if most := v.c.Cache.Memory.MaxObjectBytes; l.PinnedBytes > 0 && l.PinnedBytes < most && v.sound(pinned, "cache.memory.max_object_bytes") {
-		v.fail(pinned, "want at least max_object_bytes, "+most.String()+", or 0B for a quarter of cache.memory.max_bytes: a single slow client would be above it")
+		v.fail(pinned, "want at least max_object_bytes, "+most.String()+", or 0B for a quarter of cache.memory.max_bytes: a single slow client could exceed less")
 	}
 }
 

@@ -33,8 +33,8 @@ func (d *decoder) routeLimits(r *Rate) func(node) {
 	return d.section(known)
 }
 
-// rate returns what a route goes by whose rate section is at path and says own: key by
-// key, the rest is that of all routes.
+// rate returns the rate of a route whose rate section is at path and holds own. Keys that
+// the section lacks are those of all routes.
 func (c *Config) rate(src *source, path string, own Rate) Rate {
 	out := c.Limits.Rate
 	if src.given(child(path, "requests")) {
@@ -114,6 +114,6 @@ func (v *validator) fills(path string, r Rate) {
 		return
 	}
 	if fill := float64(r.Per) / float64(r.Requests) * float64(max(r.Burst, 1)); fill > float64(maxFill) {
-		v.fail(burst, "want a burst that is there again within "+formatDuration(maxFill)+" at this rate, or a greater rate")
+		v.fail(burst, "want a burst that the rate refills within "+formatDuration(maxFill)+": a smaller burst, or a greater rate")
 	}
 }

@@ -44,9 +44,8 @@ func (r *report) add(path, value, want string) {
 	r.errs = append(r.errs, e)
 }
 
-// sound reports whether no problem yet leaves the value of one of paths, or what
-// is below, without meaning. A check asks it first, lest one mistake be told
-// twice.
+// sound reports whether the values at paths, and below them, mean something: no problem
+// was found with them yet. A check asks it first, so that one mistake is reported once.
 func (r *report) sound(paths ...string) bool {
 	for _, p := range paths {
 		if r.torn[p] || r.bad[""] {

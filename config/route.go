@@ -50,7 +50,7 @@ type HostPattern struct {
 	Port       int    // 0 is any
 }
 
-// covers reports whether m matches whatever o matches.
+// covers reports whether m matches every request that o matches.
 func (m Match) covers(o Match) bool {
 	for _, want := range o.Hosts {
 		found := false

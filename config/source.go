@@ -29,7 +29,7 @@ func (s *source) clone() source {
 	return source{file: s.file, places: maps.Clone(s.places)}
 }
 
-// given reports whether path was given, by whatever means.
+// given reports whether path was given, in the file or by a flag.
 func (s *source) given(path string) bool {
 	_, ok := s.places[path]
 	return ok

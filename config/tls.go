@@ -24,8 +24,8 @@ func (d *decoder) certificate(c *Certificate) func(node) {
 	return d.section(keys{"certificate": d.text(&c.Certificate), "key": d.text(&c.Key)})
 }
 
-// tls checks that what listeners need for TLS is there, and that they need it. The files
-// are read by whoever uses them.
+// tls checks that what listeners need for TLS is there, and that a listener needs it. It
+// does not read the files: cmd/edgeproxy does.
 func (v *validator) tls() {
 	secure := v.secureListeners()
 	for i, c := range v.c.TLS.Certificates {
@@ -64,7 +64,7 @@ func (v *validator) secureListeners() (secure bool) {
 		secure = true
 		at := child(item("listen", i), "tls")
 		if len(v.c.TLS.Certificates) == 0 && !v.src.given("tls.acme") && v.sound(at, "tls", "tls.certificates") {
-			v.fail(at, "want tls.certificates with at least one certificate, or tls.acme, for clients are shown one")
+			v.fail(at, "want tls.certificates with at least one certificate, or tls.acme: a listener with TLS needs one")
 		}
 	}
 	return secure

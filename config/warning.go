@@ -5,10 +5,10 @@ import (
 	"strconv"
 )
 
-// Warnings returns what will work, but hardly as intended: proxies that anybody can
-// be, an admin listener that others reach, routes that are never reached, servers that are not verified, filters that are
-// rotated by fill only, a gate that may never close, and purges by anybody. It is empty
-// where there is nothing to say.
+// Warnings returns what will work, but hardly as intended: trusted proxies that anybody can
+// be, an admin listener that others reach, routes that no request reaches, servers whose
+// certificates are not verified, filters that are rotated by fill only, a gate that may never
+// close, and purges by anybody. It is empty where there is nothing to say.
 func (c *Config) Warnings() []Warning {
 	var out []Warning
 	warn := func(path, text string) {
@@ -24,7 +24,7 @@ func (c *Config) Warnings() []Warning {
 	for i, late := range c.Routes {
 		for j, early := range c.Routes[:i] {
 			if early.Match.covers(late.Match) {
-				warn(item("routes", i), "never reached: "+item("routes", j)+" ("+early.Name+") matches whatever it matches")
+				warn(item("routes", i), "never reached: "+item("routes", j)+" ("+early.Name+") matches all that it matches")
 				break
 			}
 		}
@@ -32,7 +32,7 @@ func (c *Config) Warnings() []Warning {
 	for _, o := range c.Origins {
 		if o.TLS.InsecureSkipVerify {
 			warn(child(child(child("origins", o.Name), "tls"), "insecure_skip_verify"),
-				"any certificate is taken: whoever is on the path can answer in the origin's place")
+				"any certificate is accepted: an attacker on the path can answer in the origin's place")
 		}
 	}
 	c.warnOfFilters(warn)

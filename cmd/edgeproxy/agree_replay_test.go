@@ -193,7 +193,7 @@ func answerOf(status string) (answer, error) {
 	return 0, fmt.Errorf("Cache-Status: %s: want a hit, or whether it was stored", status)
 }
 
-// replayHost is whom the client asks for.
+// replayHost is the Host of every request.
 const replayHost = "replay.test"
 
 func replayTarget(object uint32) string { return "/o/" + strconv.FormatUint(uint64(object), 10) }

@@ -108,8 +108,9 @@ func (e *edge) tlsConfig() *tls.Config {
 }
 
 // certificate is a tls.Config's GetCertificate. A file goes before what the authority has
-// given. A name without its certificate yet gets none, which ends the handshake with
-// unrecognized_name; names of neither, and clients that name nobody, get the first of all.
+// given. A name whose certificate is still to come gets none, which ends the handshake with
+// unrecognized_name. Any other name gets the first certificate of all, and so does a client
+// that sends no name.
 func (e *edge) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	name := certs.Name(hello)
 	if e.certs != nil {

@@ -22,7 +22,7 @@ const (
 // farewell is how long a command that has ended may take to say how.
 const farewell = time.Second
 
-// usageError is an error of whoever called: exit code 2.
+// usageError is a mistake in how the program was called: exit code 2.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }

@@ -177,8 +177,8 @@ func fetch(t *testing.T, url string) (*http.Response, string) {
 	return res, string(body)
 }
 
-// hold takes address for the length of the test. It reports false if somebody
-// else has it, who may let go of it at any time.
+// hold takes address for the length of the test. It reports false if another process
+// has it, which may let go of it at any time.
 func hold(t *testing.T, address string) bool {
 	t.Helper()
 	ln, err := net.Listen("tcp", address)

@@ -168,7 +168,7 @@ func (e *edge) multiplexedIs(c net.Conn, s http.ConnState) {
 	}
 }
 
-// gone gives back what a connection had, whoever closed it.
+// gone gives back what a connection had. It runs whether the client or the server closed it.
 func (e *edge) gone(c net.Conn) {
 	e.sends.Leave(c)
 	e.crowd.Leave(c)

@@ -165,8 +165,8 @@ func (e *edge) rejections(limit string, count func() int64) prometheus.Collector
 	}, func() float64 { return float64(count()) })
 }
 
-// refusedConnections returns how many there were beyond limits.connections, the requests
-// of HTTP/2 among them that were.
+// refusedConnections returns how many connections were refused because of
+// limits.connections, and how many requests of HTTP/2: the limit holds for both.
 func (e *edge) refusedConnections() int64 {
 	n, _ := e.crowd.Refused()
 	n += e.refused.Load() + e.peers.Refused()
@@ -176,8 +176,8 @@ func (e *edge) refusedConnections() int64 {
 	return n
 }
 
-// listen opens every address, the data addresses last: who reaches them finds
-// everything else in place.
+// listen opens every address, the data addresses last: when clients can connect,
+// everything else is in place.
 func (e *edge) listen() (err error) {
 	if e.inherited, err = listen.Inherit(); err != nil {
 		return err

@@ -8,9 +8,10 @@ import (
 	"edgeproxy/internal/bloom"
 )
 
-// fits checks what only the rooms know of a configuration: whether filters of
-// these sizes can be built, these rules make a key, and the files of origins hold
-// certificates, and the file of the token one. The error is a config.Errors.
+// fits checks what only the rooms know of a configuration: whether filters of these sizes
+// can be built, whether the rules make a key, whether the files of origins hold
+// certificates, and whether the file of the token holds a token. The error is a
+// config.Errors.
 func fits(c *config.Config) error {
 	var faults config.Errors
 	for _, f := range []struct {

@@ -68,7 +68,7 @@ routes:
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _ = io.Copy(io.Discard, res.Body) // who leaves early leaves the fetch to others
+		_, _ = io.Copy(io.Discard, res.Body) // a client that leaves early ends nothing for others
 		_ = res.Body.Close()
 		if got := res.Header.Get("Cache-Status"); strings.Contains(got, "; hit;") != wantHit {
 			t.Errorf("%s, cookie %q: got %q, want a hit: %v", path, cookie, got, wantHit)

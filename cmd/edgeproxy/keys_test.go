@@ -81,7 +81,7 @@ func filterArithmetic(n int) int64 {
 	return 2 * 32 * int64(bloom.BlockSize(uint64(n), bloom.GenerationRate(0.01, 2)))
 }
 
-// keysOrigin answers /N: nine of ten storable, one of those by variant.
+// keysOrigin answers /N: nine of ten responses are storable, one of these nine has Vary.
 func keysOrigin(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

@@ -15,9 +15,9 @@ import (
 // programLogBytes is how much of the program's own log may wait for its reader.
 const programLogBytes = 1 << 20
 
-// openLog returns the program's own log, and what it goes through: nobody who logs waits
-// for whoever reads standard error. What else the process logs, by the package log or
-// slog's default, goes the same way.
+// openLog returns the program's own log, and the queue behind it. Logging never waits for
+// the reader of standard error. Lines by the package log or by slog's default go the same
+// way.
 func openLog(o config.Log, stderr io.Writer) (*slog.Logger, *lines.Log, error) {
 	if stderr == io.Writer(os.Stderr) {
 		stderr = ownStderr()
@@ -47,7 +47,7 @@ func (e *edge) countDrops(log string, dropped func() uint64) {
 	}, func() float64 { return float64(dropped()) }))
 }
 
-// say prints text and waits for no longer than patience for a reader who does not read.
+// say prints text. Where nobody reads w it gives up after patience.
 func say(w io.Writer, text string, patience time.Duration) {
 	done := make(chan struct{})
 	go func() {

@@ -25,9 +25,9 @@ func limitMemory(log *slog.Logger, edges ...*edge) {
 	log.Debug("memory limit", "bytes", limit)
 }
 
-// memoryBytes is the most that cache, bodies on their way, those that clients pin, filters
-// and shadow policies take; the cache with a fifth for what the collector has not had yet, and
-// the bodies with a quarter for those of requests.
+// memoryBytes is the most that cache, bodies on their way, bodies that clients pin, filters
+// and shadow policies take. A fifth is added to the cache, for garbage that the collector has
+// not freed yet. A quarter is added to bodies on their way, for the bodies of requests.
 func (e *edge) memoryBytes() int64 {
 	l := &e.config.Limits
 	bodies := l.InflightBytes + max(l.InflightBytes/4, l.RequestBuffer) + e.config.Pinned()

@@ -22,7 +22,7 @@ func secureOrigin(t *testing.T) (url, certificate, key string) {
 		fmt.Fprint(w, r.Proto, " ", r.Header.Get("X-Forwarded-Proto"), " ", len(r.TLS.PeerCertificates))
 	}))
 	s.TLS = &tls.Config{ClientAuth: tls.RequestClientCert}
-	s.Config.ErrorLog = log.New(io.Discard, "", 0) // of those who do not trust it
+	s.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes of clients that do not trust it
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	certificate, key = writeFile(t, "origin.pem", ""), writeFile(t, "origin.key", "")

@@ -114,7 +114,7 @@ func (d *purgeDone) report(w io.Writer, o purgeOrder) error {
 		text += fmt.Sprintf(" (objects: %d)", *d.Objects)
 	}
 	if _, err := fmt.Fprintln(w, text); err != nil {
-		return fmt.Errorf("purge: done, but not told: %w", err)
+		return fmt.Errorf("purge: done, but the result could not be printed: %w", err)
 	}
 	return nil
 }

@@ -103,8 +103,9 @@ func (e *edge) drainRequests(ctx context.Context) bool {
 	return e.awaitHandedOver(ctx)
 }
 
-// tellOfTheCut logs what drain_timeout has ended. A connection that has brought no whole
-// request is awaited for some seconds, as one may be on its way; that is no loss.
+// tellOfTheCut logs what drain_timeout has ended. A connection without a whole request is
+// kept open for some seconds, since a request may be on its way. To end it loses no request,
+// so that is no warning.
 func (e *edge) tellOfTheCut(err error) {
 	if n := e.proxy.InFlight(); n > 0 {
 		e.log.Warn("requests were cut off", "error", err, "requests", n)

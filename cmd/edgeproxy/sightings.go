@@ -31,7 +31,7 @@ func (e *edge) buildAdmission() (cache.Hasher, error) {
 		return cache.Hasher{}, fmt.Errorf("admission: %w", err)
 	}
 	for _, problem := range e.gate.Problems() {
-		e.log.Warn("sightings of the last run: not all is as wanted", "file", e.config.Admission.State, "error", problem)
+		e.log.Warn("sightings of the last run are used, but not as configured", "file", e.config.Admission.State, "error", problem)
 	}
 	if len(e.config.Admission.Shadow) > 0 {
 		if e.shadow, err = shadow.New(e.shadowOptions(), e.started); err != nil {
@@ -76,7 +76,7 @@ func writable(folder string) error {
 }
 
 // newSeed returns the seed that the sightings were saved under, or a new one:
-// secret, for who knows it can make keys collide.
+// secret, for an attacker that knows it can make keys collide.
 func newSeed(state *admission.State) (uint64, error) {
 	if state != nil {
 		return state.Seed(), nil

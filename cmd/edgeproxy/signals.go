@@ -19,9 +19,9 @@ type signals struct {
 }
 
 // hearSignals takes signals from now on. They are heard in a goroutine that waits for
-// nothing else and lasts as long as the process: a second SIGTERM or SIGINT ends it at
-// once, whatever it is doing. A standard error or output that nobody reads any more is no
-// reason to end.
+// nothing else and lasts as long as the process. A second SIGTERM or SIGINT ends the
+// process at once, also where everything else is stuck. SIGPIPE is ignored: a standard
+// error or output without a reader is no reason to end.
 func hearSignals(stderr io.Writer) *signals {
 	s := &signals{stop: make(chan os.Signal, 1), others: make(chan os.Signal, 4)}
 	in := make(chan os.Signal, 16)

@@ -103,8 +103,8 @@ func TestDrainWaitsForHTTP10(t *testing.T) {
 	s.wantExit(exitDone)
 }
 
-// TestFirstSignalDrains: requests under way are served to their end, nobody new is,
-// and who asks for readiness is told.
+// TestFirstSignalDrains: requests under way are served to their end, new ones are not, and
+// /readyz says so.
 func TestFirstSignalDrains(t *testing.T) {
 	for _, sig := range []os.Signal{syscall.SIGTERM, syscall.SIGINT} {
 		t.Run(sig.String(), func(t *testing.T) {

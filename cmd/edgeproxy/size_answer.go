@@ -55,8 +55,8 @@ func (w sizedWindow) bytes() uint64 { return uint64(w.generations) * w.each.byte
 // errNoFilter is that the arithmetic has no solution.
 var errNoFilter = errors.New("no such filter")
 
-// answer works the request out. A layout that was asked for by name has to have
-// a solution; of those that were not, one at least.
+// answer works the request out. A layout that was asked for by name must have a
+// solution. Where none was named, at least one layout must have one.
 func (r sizeRequest) answer() (*sizeAnswer, error) {
 	a := &sizeAnswer{request: r}
 	var first error

@@ -152,7 +152,7 @@ func TestTrailersOfAStreamAreNoRequest(t *testing.T) {
 		}
 	}
 	f("x-in", "POST /a abc map[X-In:[1]]", "x-in", "1")
-	f("", "POST /a abc map[]", "x-in", "1") // net/http tells of those alone that are announced
+	f("", "POST /a abc map[]", "x-in", "1") // net/http shows only trailers that were announced
 	f("x-in", "POST /a abc map[X-In:[1]]", "x-in", "1", "x-other", "2")
 	f("x-in, content_length, x_forwarded_for", "POST /a abc map[X-In:[1]]", "x-in", "1", "content_length", "7", "x_forwarded_for", "2")
 	f("", "POST /a abc map[]", "host", "other.example")

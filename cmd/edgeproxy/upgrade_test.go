@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// echoOrigin switches whoever asks to a protocol in which everything comes back, and
-// answers others.
+// echoOrigin is an origin that switches to a protocol which sends everything back, where a
+// request asks for an upgrade. It answers other requests as usual.
 func echoOrigin(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -95,7 +95,7 @@ func (s *server) status() int {
 	return res.StatusCode
 }
 
-// TestUpgradedKeepsItsPlace: whoever upgrades does not escape the limits of connections.
+// TestUpgradedKeepsItsPlace: a client does not escape the limits of connections by an upgrade.
 func TestUpgradedKeepsItsPlace(t *testing.T) {
 	f := func(setting, metric string, refusal int) {
 		t.Helper()
