@@ -15,14 +15,14 @@ const (
 	acceptLogEvery  = 10 * time.Second
 )
 
-// patientListener goes on accepting when the system has run out of something,
-// file descriptors above all. fasthttp takes any such error for the end of its
-// listener: without this a client could end the process by opening connections.
+// patientListener goes on accepting when the system has run out of something, usually file
+// descriptors. fasthttp takes any such error for the end of its listener, so without this a
+// client could end the process by opening connections.
 // Accepted connections are handed on as they are, so writev works on them.
 type patientListener struct {
 	net.Listener
 	crowd  *Crowd
-	tells  bool // who is refused why
+	tells  bool // it tells a refused client why
 	log    *slog.Logger
 	closed chan struct{}
 	once   sync.Once
@@ -33,8 +33,8 @@ func newPatientListener(l net.Listener, crowd *Crowd, tells bool, log *slog.Logg
 	return &patientListener{Listener: l, crowd: crowd, tells: tells, log: log, closed: make(chan struct{})}
 }
 
-// Accept waits for the next connection that its Crowd lets stay. It fails when the listener is closed, or
-// with an error that waiting cannot mend. One goroutine calls it.
+// Accept waits for the next connection that its Crowd lets stay. It fails when the listener
+// is closed, or with an error that waiting cannot mend. One goroutine calls it.
 func (l *patientListener) Accept() (net.Conn, error) {
 	pause := acceptPause
 	for {
@@ -47,7 +47,7 @@ func (l *patientListener) Accept() (net.Conn, error) {
 		}
 		if now := time.Now(); now.Sub(l.logged) >= acceptLogEvery {
 			l.logged = now
-			l.log.Error("cannot accept connections; trying on", "address", l.Addr().String(), "error", err)
+			l.log.Error("cannot accept connections; will try again", "address", l.Addr().String(), "error", err)
 		}
 		t := time.NewTimer(pause)
 		select {

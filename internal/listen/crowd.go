@@ -31,11 +31,12 @@ type CrowdOptions struct {
 	PerClient   int // of each client: one address, or a /64 of IPv6
 }
 
-// Crowd bounds the open connections of clients, on all listeners that have it. At a limit it
-// lets go of connections that wait for a request, for those that come: at PerClient of
-// those of the same client. A connection that comes is refused where every other has a
-// request under way. Clients without an address, behind a socket in the file system, are
-// counted among all, not one by one. It is safe for concurrent use; nil bounds nothing.
+// Crowd bounds the open connections of clients, on all listeners that have it. At a limit a
+// new connection takes the place of one that waits for a request. At PerClient that is one of
+// the same client. A new connection is refused where every other has a request under way.
+// Clients without an address, behind a socket in the file system, count among all
+// connections but have no limit of their own. It is safe for concurrent use; nil bounds
+// nothing.
 type Crowd struct {
 	limits       CrowdOptions
 	peers        *Peers
@@ -63,11 +64,11 @@ func NewCrowd(o CrowdOptions, peers *Peers) *Crowd {
 // and because their client had too many.
 func (c *Crowd) Refused() (ofAll, ofOne int64) { return c.refused.Load(), c.refusedOfOne.Load() }
 
-// LetGo are connections that were ended for others, by what they were at.
+// LetGo counts the connections that were ended to make room for others, by their state.
 type LetGo struct {
 	Idle         int64 // waiting for a request for longest of all
 	IdleOfClient int64 // of their client
-	Silent       int64 // without any request, of a network with too many of those
+	Silent       int64 // without any request yet, in a network with too many such connections
 }
 
 // LetGo returns how many were let go so far.
@@ -116,7 +117,8 @@ func (c *Crowd) enter(conn net.Conn, tell bool) bool {
 	return false
 }
 
-// add takes m in, or returns what it is told. It returns who was let go for it, if anybody.
+// add takes m in, or returns what it is told when it is refused. It also returns the member
+// that was let go for m, if there was one.
 func (c *Crowd) add(m *member) (why string, out *member) {
 	m.state.Store(c.turns.Add(1))
 	c.mu.Lock()
@@ -148,7 +150,8 @@ func (c *Crowd) add(m *member) (why string, out *member) {
 	return "", out
 }
 
-// makeRoom lets go of somebody for m, which is among the silent already; nil is nobody.
+// makeRoom lets go of a member for m, which is among the silent already, and returns it; nil
+// where there is none to let go.
 func (c *Crowd) makeRoom(m *member) *member {
 	p, n := c.silent.choose()
 	flood := n > max(silentLeast, c.limits.Connections/silentShare)
@@ -207,8 +210,8 @@ func (c *Crowd) Leave(conn net.Conn) {
 	}
 }
 
-// Busy is to be called when the first byte of a request has come on a connection, by who
-// serves it. It allocates nothing, and takes a mutex at the first request alone.
+// Busy is to be called by the server of a connection when the first byte of a request has
+// come. It allocates nothing, and takes a mutex only at the first request.
 func (c *Crowd) Busy(conn net.Conn) {
 	m := c.find(conn)
 	if m == nil {
@@ -225,9 +228,9 @@ func (c *Crowd) Busy(conn net.Conn) {
 	}
 }
 
-// Idle is to be called when the answer is sent and the next request may come, by who serves
-// the connection. It closes one that was let go meanwhile. It allocates nothing and takes
-// no mutex.
+// Idle is to be called by the server of a connection when the answer is sent and the next
+// request may come. It closes a connection that was let go meanwhile. It allocates nothing
+// and takes no mutex.
 func (c *Crowd) Idle(conn net.Conn) {
 	m := c.find(conn)
 	if m != nil && !m.state.CompareAndSwap(busy, c.turns.Add(1)) && m.state.Load() == gone {

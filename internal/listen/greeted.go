@@ -11,14 +11,14 @@ import (
 	"edgeproxy/internal/rescue"
 )
 
-// greetedListener hands on connections once their header of the PROXY protocol was read,
-// as the bare ones that they are. Each is read by a goroutine of its own, so that none
-// waits for another. Connections without a header are closed. Close ends them all.
+// greetedListener reads the header of the PROXY protocol from each connection and then hands
+// on the bare connection. Each has a goroutine of its own for that, so that none waits for
+// another. Connections without a header are closed. Close ends them all.
 type greetedListener struct {
 	net.Listener // in front, which outlasts a lack of descriptors
 	peers        *Peers
 	crowd        *Crowd
-	tells        bool          // who is refused by crowd why
+	tells        bool          // it tells a client that crowd refuses why
 	patience     time.Duration // for a header
 	panics       *rescue.Counter
 	most         int // connections without their header
@@ -91,8 +91,8 @@ func (l *greetedListener) run() {
 	}
 }
 
-// enter takes in a connection that has to bring its header. Beyond the limit the newest goes of
-// the peer with the most; it returns nil where that is conn itself.
+// enter takes in a connection whose header is still to come. Beyond the limit it closes the
+// newest connection of the peer with the most, and returns nil where that is conn itself.
 func (l *greetedListener) enter(conn net.Conn) *place[net.Conn] {
 	who, _ := client.Of((*Peers)(nil).address(conn))
 	l.mu.Lock()

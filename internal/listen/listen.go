@@ -26,8 +26,8 @@ type Options struct {
 	// Inherited are the sockets that the process was started with; nil is none. One
 	// with this address is taken instead of a new one.
 	Inherited *Inherited
-	// Crowd bounds the connections of clients; nil does not. Mute says that who is refused
-	// is not told why, for it would not understand: it has come for TLS.
+	// Crowd bounds the connections of clients; nil does not. With Mute a refused client is
+	// not told why: it expects TLS and could not read the answer.
 	Crowd *Crowd
 	Mute  bool
 	// Peers takes what the header of the PROXY protocol tells, with which every connection

@@ -27,7 +27,7 @@ type member struct {
 	tcp    *net.TCPConn // the same; nil: another kind
 	came   time.Time
 	who    netip.Prefix
-	known  bool // who is somebody
+	known  bool // who is a client with an address
 	spoken bool // has sent a byte of a request; of who serves the connection
 	state  atomic.Int64
 
@@ -93,7 +93,7 @@ func (r *roster) longestIdle(now time.Time) *member {
 	return r.nextNoted()
 }
 
-// nextNoted lets go of the first of those noted that has not had a request since.
+// nextNoted lets go of the first noted member that has had no request since it was noted.
 func (r *roster) nextNoted() *member {
 	for len(r.idle) > 0 {
 		last := len(r.idle) - 1
@@ -107,7 +107,7 @@ func (r *roster) nextNoted() *member {
 	return nil
 }
 
-// look notes who has waited for longest.
+// look notes the members that have waited for longest.
 func (r *roster) look(now time.Time) {
 	most := max(noted, len(r.members)/noted)
 	for _, m := range r.members {

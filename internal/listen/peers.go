@@ -9,7 +9,7 @@ import (
 	"edgeproxy/internal/client"
 )
 
-// Peers knows whose connections those are that load balancers have passed on by the PROXY
+// Peers knows the clients' addresses of connections that load balancers pass on by the PROXY
 // protocol. It is safe for concurrent use; nil knows of none, and so does the zero Peers.
 type Peers struct {
 	told    sync.Map // of net.Conn as it was handed on, to the netip.Addr that was told
@@ -17,11 +17,12 @@ type Peers struct {
 	cut     atomic.Int64
 }
 
-// Of returns the client's address that was told of conn, or of what conn encrypts: the
-// zero Addr for a client behind a socket in the file system. With told false the address
-// is the connection's own. A connection with a method Peer, which has asked before, is
-// believed: that of a request within the process may outlast the client's, of which
-// nothing is known after Forget. It allocates nothing and takes no mutex.
+// Of returns the client's address that was told of conn, or of the connection that conn
+// encrypts. It is the zero Addr for a client behind a socket in the file system. With told
+// false nothing was told, and the address is the connection's own. Where conn has a method
+// Peer, that is asked instead: a connection within the process has noted the address before,
+// and may outlast the client's own connection, of which nothing is known after Forget. Of
+// allocates nothing and takes no mutex.
 func (p *Peers) Of(conn net.Conn) (client netip.Addr, told bool) {
 	if p == nil {
 		return netip.Addr{}, false
@@ -76,7 +77,7 @@ func (p *Peers) address(conn net.Conn) netip.Addr {
 	return tcp.AddrPort().Addr().Unmap().WithZone("")
 }
 
-// Client returns whose connection conn is; false for nobody's in particular.
+// Client returns the client whose connection conn is; false where it has no address.
 func (p *Peers) Client(conn net.Conn) (c netip.Prefix, ok bool) { return client.Of(p.address(conn)) }
 
 // bare returns the connection that a listener of this room has handed on, which TLS may

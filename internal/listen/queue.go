@@ -6,7 +6,7 @@ import (
 )
 
 // Queue is a listener whose connections come from within the process. It holds none of
-// them: whoever puts one waits until it is accepted. It is safe for concurrent use.
+// them: Put waits until the connection is accepted. It is safe for concurrent use.
 type Queue struct {
 	addr   net.Addr
 	conns  chan net.Conn
@@ -19,8 +19,8 @@ func NewQueue(addr net.Addr) *Queue {
 	return &Queue{addr: addr, conns: make(chan net.Conn), closed: make(chan struct{})}
 }
 
-// Put hands c to whoever accepts next; false is that nobody will, and c the caller's to
-// close.
+// Put hands c to the next Accept. It returns false once the Queue is closed; then the caller
+// has to close c.
 func (q *Queue) Put(c net.Conn) bool {
 	select {
 	case q.conns <- c:

@@ -10,9 +10,9 @@ import (
 // rollSlots bounds the slots of a roll; where there are more connections some share one.
 const rollSlots = 1 << 14
 
-// roll finds the member that a connection belongs to, twice in each request: by the hash of
-// the pointer, of which a sync.Map takes some more steps. Finding takes no mutex; who adds
-// and removes is the one to hold that of the Crowd.
+// roll finds the member that a connection belongs to, twice in each request, by the hash of
+// the pointer. A sync.Map would take more steps. Finding takes no mutex. To add or remove, the
+// caller must hold that of the Crowd.
 type roll struct {
 	seed   maphash.Seed
 	slots  []atomic.Pointer[member] // of TCP; members of a slot are linked by next

@@ -27,16 +27,17 @@ type SecureOptions struct {
 	Config *tls.Config
 	// HandshakeTimeout is for how long a client may take for its handshake.
 	HandshakeTimeout time.Duration
-	// Handshakes is how many clients may have said nothing yet, and how many may be in the
-	// middle of their handshake. Beyond it the newest of the client with the most is cut.
+	// Handshakes bounds the clients that have said nothing yet, and also those in the middle
+	// of their handshake. Beyond it the newest handshake of the client with the most is cut.
 	Handshakes int
-	// Peers tells whose connections they are, where that is not what their address says.
+	// Peers knows the clients' addresses where they are not those of the connections.
 	Peers *Peers
-	// Gone is told of each connection that does not come out at either end; nil is not.
+	// Gone is called with each connection that is closed here, so that neither H1 nor H2 gives
+	// it; it may be nil.
 	Gone func(net.Conn)
 	// Panics notes those that end a handshake; nil notes none.
 	Panics *rescue.Counter
-	// Log gets the failures, at level debug: clients cause them at will.
+	// Log gets the failures, at level debug, since clients cause them at will.
 	Log *slog.Logger
 }
 
@@ -117,21 +118,16 @@ type handshake struct {
 	place *place[*handshake] // among mute or begun; guarded by Secure.mu
 }
 
-// enter takes in a client that has said nothing yet. It returns nil for one that has to go
-// itself.
+// enter takes in a client that has said nothing yet. It returns nil where there are too many
+// and this one has to go.
 func (s *Secure) enter(conn net.Conn) *handshake {
 	h := &handshake{conn: conn}
 	h.who, _ = client.Of(s.o.Peers.address(conn))
 	s.mu.Lock()
-	h.place = s.mute.add(h.who, h)
-	out := s.makeRoom(&s.mute)
+	out := s.addLocked(&s.mute, h)
 	s.mu.Unlock()
-	switch out {
-	case nil:
-	case h:
+	if !h.outlives(out) {
 		return nil
-	default:
-		hangUp(out.conn)
 	}
 	return h
 }
@@ -139,7 +135,7 @@ func (s *Secure) enter(conn net.Conn) *handshake {
 // errCut ends a handshake where there are too many.
 var errCut = errors.New("too many handshakes")
 
-// spoke notes that h has said what it wants, unless it is cut, or has to be now.
+// spoke notes that h has said what it wants. The error says that h was cut before, or is now.
 func (s *Secure) spoke(h *handshake) error {
 	s.mu.Lock()
 	if !h.place.held() {
@@ -147,21 +143,18 @@ func (s *Secure) spoke(h *handshake) error {
 		return errCut
 	}
 	h.place.leave()
-	h.place = s.begun.add(h.who, h)
-	out := s.makeRoom(&s.begun)
+	out := s.addLocked(&s.begun, h)
 	s.mu.Unlock()
-	switch out {
-	case nil:
-	case h:
+	if !h.outlives(out) {
 		return errCut
-	default:
-		hangUp(out.conn)
 	}
 	return nil
 }
 
-// makeRoom takes out who has to go, if there are too many; nil is nobody.
-func (s *Secure) makeRoom(of *silent[*handshake]) *handshake {
+// addLocked puts h into of. Where there are too many then, it takes out the handshake that has
+// to go, which may be h, and returns it; otherwise nil.
+func (s *Secure) addLocked(of *silent[*handshake], h *handshake) *handshake {
+	h.place = of.add(h.who, h)
 	if of.len() <= s.o.Handshakes {
 		return nil
 	}
@@ -169,6 +162,19 @@ func (s *Secure) makeRoom(of *silent[*handshake]) *handshake {
 	p.leave()
 	s.cut.Add(1)
 	return p.value
+}
+
+// outlives ends out, the handshake that had to go, unless that is h itself, and reports
+// whether h goes on. A nil out is none.
+func (h *handshake) outlives(out *handshake) bool {
+	switch out {
+	case h:
+		return false
+	case nil:
+	default:
+		hangUp(out.conn)
+	}
+	return true
 }
 
 // leave takes out one that is over.
@@ -181,8 +187,8 @@ func (s *Secure) leave(h *handshake) {
 // handshakeKey finds the *handshake in the context of a ClientHello.
 type handshakeKey struct{}
 
-// heard is a tls.Config's GetConfigForClient that notes who has spoken, before next, which
-// may be nil.
+// heard returns a GetConfigForClient for a tls.Config. It notes that the client has said what
+// it wants, and then asks next, which may be nil.
 func (s *Secure) heard(next func(*tls.ClientHelloInfo) (*tls.Config, error)) func(*tls.ClientHelloInfo) (*tls.Config, error) {
 	return func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 		if h, ok := hello.Context().Value(handshakeKey{}).(*handshake); ok {

@@ -13,13 +13,15 @@ const (
 	network6 = 48
 )
 
-// silent are those that have come and said nothing yet: T stands for one of them. Where
-// there are too many, the one to let go is the newest, of the client with the most, of
-// the network with the most. So who floods takes the places of its own, and who has come
-// from elsewhere, or before, keeps its own. Where several have the most it is the one that
-// has come first to have any. Adding, removing and choosing take O(log n).
+// silent is the set of connections that have come and said nothing yet. A T is one of them.
 //
-// It has no lock: who has it locks it. The zero silent is empty.
+// Where there are too many, choose names the one to let go: the newest connection of the
+// client with the most, within the network with the most. So a flood pushes out its own
+// connections. A connection from elsewhere, or from before the flood, stays. Where several
+// networks or clients have equally many, the one that has been in the set for longest is
+// taken. Adding, removing and choosing take O(log n).
+//
+// It has no lock: its owner locks it. The zero silent is empty.
 type silent[T any] struct{ all group[T] }
 
 // place is one that is among the silent.
@@ -29,10 +31,10 @@ type place[T any] struct {
 	at     *list.Element // among the client's; nil: no longer there
 }
 
-// held reports whether it is still there.
+// held reports whether the place is still in its set.
 func (p *place[T]) held() bool { return p != nil && p.at != nil }
 
-// leave takes it out. One that is out already, and nil, is nothing to do.
+// leave takes the place out of its set. Where it is out already, or nil, leave does nothing.
 func (p *place[T]) leave() {
 	if p.held() {
 		p.client.places.Remove(p.at)
@@ -91,7 +93,7 @@ func (r *ranking[T]) Pop() any {
 // len returns how many there are.
 func (s *silent[T]) len() int { return s.all.count }
 
-// add takes in one more, of a client; the zero Prefix is whoever has no address.
+// add takes in one more, of a client; the zero Prefix stands for all without an address.
 func (s *silent[T]) add(client netip.Prefix, value T) *place[T] {
 	s.all.adds++
 	of := s.all.part(networkOf(client), s.all.adds).part(client, s.all.adds)
@@ -101,8 +103,8 @@ func (s *silent[T]) add(client netip.Prefix, value T) *place[T] {
 	return p
 }
 
-// choose returns the one to let go, nil where there is none, and how many are of its
-// network.
+// choose returns the connection to let go, or nil where there is none, and how many there
+// are of its network.
 func (s *silent[T]) choose() (p *place[T], ofNetwork int) {
 	if s.all.count == 0 {
 		return nil, 0
@@ -124,8 +126,8 @@ func (s *silent[T]) values() []T {
 	return out
 }
 
-// part returns the group of this name within g, which the add of this number makes if it
-// is not there.
+// part returns the group of this name within g. It makes the group if there is none, and
+// notes that it was made by this add.
 func (g *group[T]) part(name netip.Prefix, add uint64) *group[T] {
 	if of := g.byName[name]; of != nil {
 		return of
@@ -139,7 +141,8 @@ func (g *group[T]) part(name netip.Prefix, add uint64) *group[T] {
 	return of
 }
 
-// change counts one more or less, here and in what g is within. A group of none is no more.
+// change counts one more or less, in g and in the groups that g is within. An empty group is
+// removed.
 func (g *group[T]) change(by int) {
 	for ; g != nil; g = g.within {
 		g.count += by
@@ -167,9 +170,9 @@ func networkOf(client netip.Prefix) netip.Prefix {
 	return n
 }
 
-// hangUp has whoever reads from a connection come to its end, and close it. It waits for
-// nobody, which Close does for the reader, and a request that has come just now is
-// still served.
+// hangUp shuts down the reading side of a connection. Its reader then finds the end of it and
+// closes it. Close would wait for the reader, and this does not. A request that has just come
+// is still served.
 func hangUp(conn net.Conn) {
 	if c, ok := conn.(interface{ CloseRead() error }); ok {
 		_ = c.CloseRead() // if it fails the connection has ended
