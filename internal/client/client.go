@@ -2,8 +2,8 @@
 //
 // It answers one question: which client does this address belong to? An IPv4 client is
 // its address. An IPv6 client is its /64, for a site has at least that many addresses
-// (RFC 6177). The package knows no connection and no request; who calls it has found the
-// address, also behind trusted proxies.
+// (RFC 6177). The package knows no connection and no request: the caller finds the address,
+// also behind trusted proxies.
 package client
 
 import "net/netip"

@@ -12,18 +12,19 @@ func (p Part) Off() bool { return p <= 0 || p >= 1 }
 // scarce is how much of everything is left where it is scarce: less than this part.
 const scarce = 4
 
-// Spent reports whether a client that holds held may have no more, of all that there is,
-// of which used is held by somebody. That is where it holds its part of all, and less
-// than a quarter is left. So a client that nobody competes with has three quarters, and
-// others find a quarter. Where the part is less than one piece there is nothing to share
-// out.
+// Spent reports whether a client may have no more. held is what the client holds, used what
+// all clients hold, all what there is. The client may have no more where it holds its part of
+// all and less than a quarter of all is free. So a client that is alone may hold three
+// quarters, and others find a quarter free. Where the part is less than one piece nobody is
+// refused.
 func (p Part) Spent(held, used, all int) bool {
 	share := int(float64(p) * float64(all))
 	return !p.Off() && share > 0 && held >= share && scarce*(all-used) < all
 }
 
-// Shares is how much each client holds. The zero netip.Prefix is nobody in particular, of
-// whom nothing is counted. Only who holds something is in it. Its user guards it.
+// Shares is how much each client holds. Nothing is counted for the zero netip.Prefix, which
+// stands for clients without an address. Only clients that hold something are in it. It has
+// no lock: its owner locks it.
 type Shares struct {
 	part Part
 	held map[netip.Prefix]int

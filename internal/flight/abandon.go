@@ -5,10 +5,10 @@ import "errors"
 // ErrAbandoned ends a flight whose leader has left before the fetch began.
 var ErrAbandoned = errors.New("flight: abandoned by its leader")
 
-// Abandon is Close for who does not know how far it has come, as after a panic in its
-// goroutine. A flight that it leads and whose fetch was never begun by Go fails. One whose
-// fetch goes on is awaited up to its header: it may look at the leader's request until
-// then. It may be called after Close.
+// Abandon is Close for a caller that does not know what has been done so far, such as one that
+// recovers a panic. If r leads a flight whose fetch was never begun by Go, the flight fails. If
+// the fetch goes on, Abandon waits for its header, because the fetch may use the leader's
+// request until then. It may be called after Close.
 func (r *Reader[K, H]) Abandon() {
 	r.table.mu.Lock()
 	f := r.own.flight

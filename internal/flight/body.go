@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// windowBytes is how far a fetch may always run ahead of its fastest reader, whatever
-	// the budget has left.
+	// windowBytes is how far a fetch may always run ahead of its fastest reader, also where
+	// the budget has nothing left.
 	windowBytes = 64 << 10
 	// windowChunk is the size of one piece of a body that is not kept whole.
 	windowChunk = 32 << 10
@@ -18,8 +18,8 @@ const (
 	// is to be stored and whose length is known, which is one piece; pieces double in between.
 	minChunk = 16 << 10
 	maxChunk = 1 << 20
-	// grace is how long a flight waits for one reader that lags, all in all, before it leaves
-	// it behind: readers of one speed take turns, and none of them is slow.
+	// grace is how long a flight waits in all for one reader that lags, before it leaves the
+	// reader behind. Readers of the same speed take turns in lagging, and none of them is slow.
 	grace = 500 * time.Millisecond
 )
 
@@ -63,7 +63,7 @@ type body struct {
 	waiting  bool // the writer waits now
 	ended    bool
 	err      error   // with ended: nil for a whole body
-	readers  *cursor // a list of those that are not behind
+	readers  *cursor // a list of the readers that are not left behind
 	reading  int     // how many
 	spill    spill
 }

@@ -16,7 +16,7 @@ const (
 	Filled
 	// Failed: there is no response; the error says why.
 	Failed
-	// TimedOut: no header within the wait, of none of those who were led for it.
+	// TimedOut: no flight of the round had a header within the wait.
 	TimedOut
 	// LeadAnew: no header yet; the follower leads a further flight from now on.
 	LeadAnew
@@ -51,7 +51,7 @@ type Flight[K comparable, H any] struct {
 	storable bool          // as the header says
 	length   int64         // of the body, -1 if unknown; once it has a header
 	over     bool          // its body has ended
-	loose    bool          // it is in the table's list of those that are to make room
+	loose    bool          // it is in Table.loose, the list of flights that can make room
 	older    *Flight[K, H] // in that list
 	newer    *Flight[K, H]
 	stopped  bool // before it had an outcome
@@ -87,16 +87,16 @@ func (f *Flight[K, H]) Judge() bool {
 type Response struct {
 	Storable  bool  // it may be stored
 	Shareable bool  // followers may have it, too
-	Resumable bool  // who has a part of it can get the rest by another request
+	Resumable bool  // a reader that has a part of it can get the rest by another request
 	Length    int64 // of the body, -1 if unknown
 }
 
 // Publish gives the header to the readers. Where the response may be neither stored nor
-// shared, followers are released and no more are taken.
+// shared, followers are released and the flight takes no more.
 //
 // For a response that is to be stored memory is reserved: all of it where the length is
-// known, else a first piece. Where there is none it is not stored, and followers are
-// released unless they can get the rest of it otherwise when they fall behind.
+// known, else a first piece. Where there is no memory the response is not stored. Followers
+// are then released, unless they could get the rest by another request when they fall behind.
 func (f *Flight[K, H]) Publish(h H, r Response) {
 	f.table.mu.Lock()
 	defer f.table.mu.Unlock()
@@ -175,7 +175,8 @@ func (f *Flight[K, H]) Space(left int64) []byte {
 	}
 }
 
-// makeRoom has others give back memory that is lacking, and reports whether they did.
+// makeRoom has other flights give back the memory that is lacking, and reports whether they
+// did.
 func (f *Flight[K, H]) makeRoom(lacks int64) bool {
 	f.table.mu.Lock()
 	defer f.table.mu.Unlock()
@@ -197,8 +198,8 @@ func (f *Flight[K, H]) ceaseLocked(yields bool) {
 		f.unlistLocked()
 		f.endIfUnwantedLocked()
 	}
-	// Only now may the beginning go: whoever joined before has a place in the body
-	// that keeps it, and nobody joins any more.
+	// Only now may the beginning go: the readers that joined before have a place in the
+	// body that keeps it, and none joins any more.
 	f.body.window(yields)
 }
 
@@ -292,7 +293,7 @@ func (f *Flight[K, H]) fail(o Outcome, err error) {
 	var none H
 	f.table.mu.Lock()
 	f.settleLocked(o, none, err)
-	f.unlistLocked() // who comes once the leader has its answer must not get that of old
+	f.unlistLocked() // a request that comes after the leader was answered must not get this failure
 	f.table.mu.Unlock()
 	f.table.remove(f)
 	f.body.end(err)

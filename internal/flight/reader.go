@@ -86,7 +86,7 @@ func (r *Reader[K, H]) got(f *Flight[K, H]) (H, Outcome, error) {
 
 // abandon closes r before it has an outcome. What it leads may go on, for others or for
 // the store: then abandon returns only when that has a header, or none, for until then the
-// fetch may use the request of who began it.
+// fetch may use the leader's request.
 func (r *Reader[K, H]) abandon() {
 	_ = r.Close()
 	for {
@@ -229,9 +229,9 @@ func (r *Reader[K, H]) Read(p []byte) (int, error) {
 	return copy(p, q), err
 }
 
-// Leave is Close for a reader that has all that it came for: the fetch goes on to its end,
-// whoever else wants it. It is for bodies of which so little is left that to break them
-// off would cost more.
+// Leave is Close for a reader that has all that it needs. The fetch goes on to its end, even
+// if nobody else reads. It is for bodies of which so little is left that breaking them off
+// would cost more.
 func (r *Reader[K, H]) Leave() {
 	r.table.mu.Lock()
 	r.flight.lasting = true

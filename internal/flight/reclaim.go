@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// loosenLocked puts f among those that make room for what is to be stored: nobody has admitted
-// it, or it is known not to be stored, or it has ended and is still read.
+// loosenLocked puts f into the list of flights that can make room for a body that is to be
+// stored: nobody has admitted f, or it is known not to be stored, or it has ended and is still
+// read.
 func (t *Table[K, H]) loosenLocked(f *Flight[K, H]) {
 	if f.loose {
 		return
@@ -18,7 +19,7 @@ func (t *Table[K, H]) loosenLocked(f *Flight[K, H]) {
 	t.loose = f
 }
 
-// firmLocked takes f from among them.
+// firmLocked takes f out of that list.
 func (t *Table[K, H]) firmLocked(f *Flight[K, H]) {
 	if !f.loose {
 		return
@@ -34,8 +35,9 @@ func (t *Table[K, H]) firmLocked(f *Flight[K, H]) {
 	f.loose, f.older, f.newer = false, nil, nil
 }
 
-// reclaimLocked has the bodies that can spare most give back what is lacking for one that is to
-// be stored, and reports whether they gave as much. Those are no longer kept whole.
+// reclaimLocked takes memory back for a body that is to be stored and lacks so many bytes. It
+// takes from the bodies that can spare most, which are no longer kept whole then, and reports
+// whether that was enough. Where all of them could not spare enough, it takes nothing.
 func (t *Table[K, H]) reclaimLocked(lacks int64) bool {
 	type victim struct {
 		flight *Flight[K, H]

@@ -17,7 +17,7 @@ type round[K comparable, H any] struct {
 	open    int           // flights that have not settled
 	leads   int           // how often it was led
 	listed  bool          // it takes readers
-	waiting *Reader[K, H] // without an outcome yet; a ring of those that wait hangs on it
+	waiting *Reader[K, H] // one of the ring of readers that have no outcome yet
 }
 
 // seat is one reader's place in a flight.
@@ -31,11 +31,10 @@ type Patience struct {
 	// Lead is how long a follower waits before it leads a flight of its own, if nobody else
 	// has meanwhile. At 0 or less nobody does.
 	Lead time.Duration
-	// Most is how long it waits altogether; 0 or less is no limit. Of one round no more
-	// flights are under way at once than Lead fits into Most.
+	// Most is how long it waits altogether; 0 or less is no limit. A round has at most
+	// Most/Lead flights under way at once.
 	Most time.Duration
-	// Left is closed when the client has left, for whom there is nothing to wait any more.
-	// Nil is never.
+	// Left is closed when the client has left, which ends the wait. Nil is never closed.
 	Left <-chan struct{}
 }
 
@@ -96,7 +95,7 @@ func (r *round[K, H]) addLocked(f *Flight[K, H]) {
 	r.leads++
 }
 
-// awaitLocked puts rd among those that wait.
+// awaitLocked adds rd to the readers that wait.
 func (r *round[K, H]) awaitLocked(rd *Reader[K, H]) {
 	if rd.awaits = r; r.waiting == nil {
 		r.waiting, rd.next, rd.prev = rd, rd, rd
@@ -106,7 +105,7 @@ func (r *round[K, H]) awaitLocked(rd *Reader[K, H]) {
 	rd.prev.next, rd.next.prev = rd, rd
 }
 
-// goneLocked takes rd from among those that wait.
+// goneLocked takes rd out of the readers that wait.
 func (r *round[K, H]) goneLocked(rd *Reader[K, H]) {
 	if rd.awaits == nil {
 		return
@@ -154,7 +153,7 @@ func (r *round[K, H]) settledLocked(f *Flight[K, H]) {
 	}
 }
 
-// shareLocked gives everybody who waits a seat in f, before its body goes on, and lets the
+// shareLocked gives every waiting reader a seat in f, before its body goes on, and lets the
 // other flights end with their leaders.
 func (r *round[K, H]) shareLocked(f *Flight[K, H]) {
 	if f == r.newest && f.elder == nil {

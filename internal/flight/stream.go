@@ -2,9 +2,9 @@ package flight
 
 import "net/netip"
 
-// Stream is a body for one client alone: a fetch that runs ahead of it as far as memory, and
-// then disk, permit. One goroutine reads and one writes, by Space, Commit and End. Both ends
-// must be closed, by Close and by End.
+// Stream is a body for one client alone. Its writer runs ahead of the client as far as memory,
+// and then disk, permit. One goroutine writes, by Space, Commit and End; another one reads.
+// Both ends must be closed: the writer's by End, the reader's by Close.
 type Stream struct {
 	body   *body
 	cursor *cursor
@@ -35,7 +35,7 @@ func (s *Stream) Commit(n int) { s.body.commit(n, false) }
 // End says that no more will come: whole with a nil err.
 func (s *Stream) End(err error) { s.body.end(err) }
 
-// Next is that of a Reader, but that nobody leaves its reader behind.
+// Next is like that of a Reader, but never returns ErrBehind.
 func (s *Stream) Next() ([]byte, error) { return s.body.next(s.cursor, maxRead) }
 
 // Read is Next as an io.Reader.

@@ -26,8 +26,8 @@ func (e *PanicError) Error() string { return fmt.Sprintf("fetch panicked: %v", e
 // itself be the sighting that admits.)
 type Admission struct {
 	Leading, Following bool
-	// Client is who asks; the flight that it leads counts as its own. The zero Prefix is
-	// nobody.
+	// Client is the client that asks. Memory of a flight that it leads counts as this
+	// client's. The zero Prefix counts for nobody.
 	Client netip.Prefix
 }
 
@@ -62,7 +62,7 @@ type Table[K comparable, H any] struct {
 	mu     sync.Mutex
 	byKey  map[K]*round[K, H]
 	all    map[*Flight[K, H]]struct{}
-	loose  *Flight[K, H] // the newest of those that make room for what is to be stored
+	loose  *Flight[K, H] // a list, newest first, of flights that can make room for what is to be stored
 	closed bool
 }
 
@@ -124,11 +124,11 @@ func (t *Table[K, H]) followLocked(key K, now uint64, a Admission) *Reader[K, H]
 		f = round.newest
 	}
 	if round.begun < now {
-		t.unlistLocked(round) // whoever joined before the purge reads on
+		t.unlistLocked(round) // readers that joined before the purge read on
 		return nil
 	}
 	if a.Following && !f.admitLocked() {
-		t.unlistLocked(round) // who joined before goes on as it was
+		t.unlistLocked(round) // readers that joined before go on as before
 		return nil
 	}
 	r := &Reader[K, H]{table: t, client: a.Client, seat: f.takeSeatLocked()}

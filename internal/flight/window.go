@@ -2,9 +2,9 @@ package flight
 
 import "time"
 
-// window ends keeping the body whole. Where it yields it also lets go of all that it may
-// not hold any longer, so that memory is there for what will be stored: readers that are
-// further behind than a window holds fall out.
+// window ends keeping the body whole: from now on it is windowed. With yields it also lets go
+// at once of all that a window does not hold, so that there is memory for what will be stored.
+// Readers that are further behind than a window are left behind.
 func (b *body) window(yields bool) {
 	b.mu.Lock()
 	b.windowed, b.firm = true, false
@@ -61,7 +61,7 @@ func (b *body) windowLocked() (room []byte, n need, lacks int64) {
 			}
 			if b.spool == nil && b.laggedLocked() {
 				if !b.graceLocked() {
-					b.dropLocked() // only who lags needs it
+					b.dropLocked() // only readers that lag need it
 				}
 				continue
 			}
@@ -74,7 +74,7 @@ func (b *body) windowLocked() (room []byte, n need, lacks int64) {
 }
 
 // wideLocked is how far the writer may run ahead of the fastest reader: all of the window,
-// or half of it where the other half is for those that lag.
+// or half of it where there are several readers. The other half is then for slower ones.
 func (b *body) wideLocked() int64 {
 	if b.reading > 1 {
 		return max(b.ahead/2, windowChunk)
@@ -100,8 +100,8 @@ func (b *body) laggedLocked() bool {
 	return len(b.chunks) > 0 && b.size-b.leadLocked() >= b.first+int64(len(b.chunks[0]))
 }
 
-// graceLocked waits for those who have not read the oldest piece, and reports false when it
-// has waited for all of them long enough.
+// graceLocked waits for readers that have not read the oldest piece. It reports false when
+// each of them has been waited for long enough.
 func (b *body) graceLocked() bool {
 	end, left := b.first+int64(len(b.chunks[0])), time.Duration(0)
 	for c := b.readers; c != nil; c = c.next {
@@ -175,8 +175,8 @@ func (b *body) trimReadLocked() {
 	}
 }
 
-// dropLocked lets go of the oldest piece. Who has not read it, and finds it nowhere else,
-// is left behind.
+// dropLocked lets go of the oldest piece. A reader that has not read it, and does not find it
+// on disk, is left behind.
 func (b *body) dropLocked() {
 	c := b.chunks[0]
 	b.chunks[0] = nil
@@ -187,7 +187,7 @@ func (b *body) dropLocked() {
 	b.leaveBehindLocked(b.first)
 }
 
-// leaveBehindLocked leaves those behind that stand before offset.
+// leaveBehindLocked leaves the readers behind that are before offset, unless the disk has it.
 func (b *body) leaveBehindLocked(offset int64) {
 	for c := b.readers; c != nil; {
 		next := c.next

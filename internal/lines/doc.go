@@ -4,14 +4,13 @@
 // for it?
 //
 // The law it keeps: Write takes a line into a bounded queue in memory and returns; one
-// goroutine moves whole batches of lines on. When the reader is slower than those who
-// write, or does not read at all, the queue fills up and further lines are dropped and
-// counted. Every line is either written or counted as dropped, never both, never
+// goroutine writes them in batches. When the reader is slower than the callers of Write, or
+// does not read at all, the queue fills up and further lines are dropped and counted. Every line is either written or counted as dropped, never both, never
 // neither. Neither opening nor closing waits for a reader for long.
 //
-// A batch is whatever came in while the one before was being written, so a line
-// leaves as soon as the writer is free and nothing is held back for a timer:
-// one write per line on a quiet proxy, one write for many lines on a busy one.
+// A batch is all that came in while the one before was being written. So a line leaves as
+// soon as the writer is free, and no timer holds it back. A quiet proxy writes line by line,
+// a busy one many lines at once.
 //
 // It does not know what a line says. It does not rotate, compress or sync files.
 package lines

@@ -37,8 +37,8 @@ func Open(path string, o Options) (*Log, error) {
 // Reopen opens the path again, for a rotation that has renamed the file. Lines
 // of a Write that returned before go to the old file, lines of a Write called
 // after Reopen has returned go to the new one; none is lost. The old file is
-// closed soon afterwards, not before Reopen returns: whoever compresses it must
-// leave it one round (delaycompress in logrotate).
+// closed soon afterwards, not before Reopen returns. A program that compresses it must
+// wait for one more rotation (delaycompress in logrotate).
 //
 // When the path cannot be opened the log stays with the old file and the error
 // is returned. A log without a path of its own has nothing to do. After Close

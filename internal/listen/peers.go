@@ -19,10 +19,10 @@ type Peers struct {
 
 // Of returns the client's address that was told of conn, or of the connection that conn
 // encrypts. It is the zero Addr for a client behind a socket in the file system. With told
-// false nothing was told, and the address is the connection's own. Where conn has a method
-// Peer, that is asked instead: a connection within the process has noted the address before,
-// and may outlast the client's own connection, of which nothing is known after Forget. Of
-// allocates nothing and takes no mutex.
+// false nothing was told, and the address is the connection's own. A connection within the
+// process has a method Peer, which is asked: it has noted the address, and may outlast the
+// client's own connection, of which nothing is known after Forget. Of allocates nothing and
+// takes no mutex.
 func (p *Peers) Of(conn net.Conn) (client netip.Addr, told bool) {
 	if p == nil {
 		return netip.Addr{}, false

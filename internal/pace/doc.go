@@ -1,12 +1,12 @@
-// Package pace lets go of clients that hold up more than they take.
+// Package pace ends the connections of clients that are too slow.
 //
 // It answers one question: which client is too slow, and which goes first? A Meter holds
 // one client to a least rate, by the bytes that came or went while it was waited for. A
-// Watch does so for all connections that answers are sent on, by what their clients have
-// acknowledged: no write needs a deadline for it, and an answer pays for nothing. Beyond the
-// limit of what clients pin together (see internal/pinned) it ends the answers that are
-// taken the slowest, of clients that pin more than their share.
+// Watch does so for all connections that answers are sent on. It asks the system what their
+// clients have acknowledged, so no write needs a deadline and a hit costs nothing more. It
+// also bounds the bodies that only slow clients keep in memory (see internal/pinned): beyond
+// the limit it ends the slowest answers, of clients that keep more than their share.
 //
-// Nothing here tells a client why it was let go: its connection, or its stream of HTTP/2, is
-// reset within the answer.
+// A client is not told why: its connection, or its stream of HTTP/2, is reset in the middle
+// of the answer.
 package pace

@@ -20,8 +20,8 @@ type Meter struct {
 // NewMeter returns a Meter whose first period begins.
 func NewMeter(r Rate) Meter { return Meter{rate: r} }
 
-// Left returns how much longer the client may be waited for in this period; no less than
-// 0. Without a Rate ok is false.
+// Left returns how much longer the client may be waited for in this period, at least 0.
+// Without a Rate ok is false.
 func (m *Meter) Left() (left time.Duration, ok bool) {
 	return max(m.rate.Over-m.waited, 0), m.rate.Bytes > 0
 }

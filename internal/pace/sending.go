@@ -9,15 +9,15 @@ import (
 	"edgeproxy/internal/pinned"
 )
 
-// Sending is a connection and the answer that is being sent on it, if there is one. The
-// methods that are exported belong to who sends the answer; a nil Sending does nothing.
+// Sending is a connection and the answer that is being sent on it, if there is one. Its
+// exported methods are for the goroutine that sends the answer; a nil Sending does nothing.
 type Sending struct {
 	watch    *Watch
 	conn     net.Conn
 	progress progress
 	passing  bool // the Watch forgets it with its answer
 
-	state atomic.Uint64 // of the answer: a serial number and, in the low bits, one of those below
+	state atomic.Uint64 // of the answer: a serial number and, in the low bits, a state of those below
 	since atomic.Int64  // its request, in nanoseconds of Unix time
 	pin   atomic.Pointer[pinned.Body]
 	more  atomic.Pointer[[]*pinned.Body] // besides; never changed
@@ -133,10 +133,10 @@ func (s *Sending) sample(now time.Time) {
 	s.rate = float64(taken-s.base+headStart) / age.Seconds()
 }
 
-// lags reports whether a whole period has not brought the bytes that rate asks for although
-// they were there. Where the client has taken all that waited when the period began, and
-// nothing is held back from it, there was no more: that begins the next one, as does who
-// has taken enough.
+// lags reports whether the client has taken less in a whole period than rate asks for,
+// although there was more to take. Two things begin the next period: the client has taken
+// enough, or it has taken all that waited when the period began and nothing is held back from
+// it.
 func (s *Sending) lags(rate Rate, now time.Time) bool {
 	q, ok := s.progress.queue()
 	if !ok {

@@ -9,7 +9,7 @@ import (
 	"edgeproxy/internal/pinned"
 )
 
-// load is a body that is pinned, and who pins it.
+// load is a pinned body, and the answers that pin it.
 type load struct {
 	body    *pinned.Body
 	bytes   int64
@@ -82,9 +82,9 @@ func (w *Watch) client(s *Sending) netip.Prefix {
 	return w.o.Client(s.conn)
 }
 
-// choose returns the loads to let go of, so that at least excess bytes come free: the
-// slowest of those whose client pins more than its share of limit, which is the same for
-// each client that pins anything.
+// choose returns the loads to let go of, so that at least excess bytes come free. Each client
+// that pins anything has an equal share of limit. The slowest loads go first, of clients that
+// pin more than their share.
 func choose(loads []*load, limit, excess int64) (out []*load) {
 	pins, strangers := map[netip.Prefix]int64{}, int64(0)
 	for _, l := range loads {

@@ -18,15 +18,15 @@ type Options struct {
 	// which nothing waits is not slow. It is kept where the system tells what was
 	// acknowledged: see Acknowledged.
 	Send Rate
-	// Pinned is what clients pin together. Beyond its limit those go that are the slowest.
-	// Nil is no such limit.
+	// Pinned is what all clients pin together. Beyond its limit the slowest answers are
+	// ended. Nil is no such limit.
 	Pinned *pinned.Total
 	// Client says which client a connection is of; the zero Prefix is one of its own. Nil
 	// knows no clients.
 	Client func(net.Conn) netip.Prefix
-	// Panics notes those of the looking; nil notes none.
+	// Panics notes panics of the Watch's goroutine; nil notes none.
 	Panics *rescue.Counter
-	// Log is told of who is let go, at level debug. It may not be nil.
+	// Log gets a line for each client that is let go, at level debug. It may not be nil.
 	Log *slog.Logger
 }
 
@@ -67,8 +67,8 @@ func (w *Watch) Close() {
 	w.running.Wait()
 }
 
-// LetGo returns how many connections and streams were ended so far: because their clients
-// were below Options.Send, and to unpin what they were sent.
+// LetGo returns how many connections and streams were ended so far: because the client was
+// below Options.Send, and because too much was pinned.
 func (w *Watch) LetGo() (slow, shed int64) { return w.slow.Load(), w.shed.Load() }
 
 // Enter begins to look after a connection.
@@ -85,11 +85,11 @@ func (w *Watch) Leave(conn net.Conn) {
 	}
 }
 
-// Begin notes that an answer to a request of the time at is about to be sent on conn, and
-// returns what is to be told of the bodies that it is sent from, and closed when the
-// answer was written or has failed. A connection has one answer at a time. One that did not
-// Enter is looked after for that answer. It takes no mutex, and allocates nothing for a
-// connection that did Enter.
+// Begin notes that an answer is about to be sent on conn, to a request that came at the time
+// at. The caller tells the Sending which bodies the answer is sent from (Hold), and closes it
+// when the answer was written or has failed. A connection has one answer at a time. One that
+// did not Enter is watched for this answer only. Begin takes no mutex, and allocates nothing
+// for a connection that did Enter.
 func (w *Watch) Begin(conn net.Conn, at time.Time) *Sending {
 	if w == nil {
 		return nil
@@ -142,7 +142,7 @@ func (w *Watch) run() {
 	}
 }
 
-// guarded runs f, and outlives its panic: the next look may do better.
+// guarded runs f. A panic in it is noted, and the Watch goes on with the next look.
 func (w *Watch) guarded(f func()) {
 	defer func() {
 		if v := recover(); v != nil {

@@ -39,8 +39,8 @@ type insider interface {
 	OnLeave(f func()) (stop func() bool)
 }
 
-// Ends says what ends when the client leaves: c is closed then, at once if it has left
-// already. It takes the place of what was said before; nil is nothing.
+// Ends has c closed when the client leaves, at once if it has left already. c takes the place
+// of that of an earlier call; nil closes nothing.
 func (g *Client) Ends(c io.Closer) {
 	if g == nil {
 		return
@@ -80,8 +80,8 @@ func (g *Client) Gone() <-chan struct{} {
 	return g.gone
 }
 
-// Sent notes that something was sent to the client. To one that has only ended its own
-// side nothing else comes of it; one that is gone answers with a reset.
+// Sent notes that something was sent to the client. A client that has only ended its own side
+// is then left in peace again; one that is gone answers with a reset.
 func (g *Client) Sent() {
 	if g != nil {
 		g.sent.Add(1)

@@ -12,7 +12,7 @@ type poll struct {
 	gone    []*Client
 }
 
-// missing returns those of clients who have left. The result is good until the next call.
+// missing returns the clients that have left. The result is good until the next call.
 func (p *poll) missing(clients []*Client) []*Client {
 	p.gone, p.fds, p.clients = p.gone[:0], p.fds[:0], p.clients[:0]
 	for _, g := range clients {
@@ -33,7 +33,7 @@ func (p *poll) missing(clients []*Client) []*Client {
 	return p.gone
 }
 
-// judge finds those whom poll(2) has told of.
+// judge finds the clients that have left by what poll(2) has answered.
 func (p *poll) judge() {
 	for i := range p.fds {
 		g, told := p.clients[i], p.fds[i].Revents
@@ -55,9 +55,9 @@ func (g *Client) quiet() bool {
 	return g.silent > grace
 }
 
-// descriptor returns that of the client's socket, and false where it was closed. It may
-// be closed at any time after that: what is found by it counts only for who is still in
-// the list.
+// descriptor returns the descriptor of the client's socket, and false where that was closed.
+// The socket may be closed at any time after that, and the descriptor used for another one. So
+// what poll(2) says of it counts only for a client that is in the list afterwards, too.
 func (g *Client) descriptor() (fd int32, open bool) {
 	if g.raw == nil {
 		raw, err := g.conn.SyscallConn()

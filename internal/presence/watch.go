@@ -12,8 +12,8 @@ import (
 const (
 	// interval is the time between two sweeps.
 	interval = 50 * time.Millisecond
-	// each is what one more client adds to it, so that sweeps take some hundredth of a
-	// processor at most.
+	// each is added to interval for each client that waits, so that sweeps take a few
+	// hundredths of a processor at most.
 	each = 20 * time.Microsecond
 	// grace is how many sweeps a client that has ended its side is left in peace.
 	grace = 5
@@ -126,7 +126,7 @@ func (w *Watch) setLocked() {
 	}
 }
 
-// sweep asks about all who have waited since the sweep before this one.
+// sweep asks about all clients that have waited since the sweep before this one.
 func (w *Watch) sweep() {
 	w.mu.Lock()
 	if w.closed {
@@ -146,8 +146,8 @@ func (w *Watch) sweep() {
 	w.panics.Quietly(func() { gone = w.poll.missing(w.asked) })
 	for _, g := range gone {
 		w.mu.Lock()
-		// Who was released meanwhile may not have been asked: its connection may have
-		// been closed, and the descriptor another's.
+		// For a client that was released meanwhile the answer does not count: its
+		// connection may have been closed, and the descriptor be another's.
 		ours := w.removeLocked(g)
 		w.mu.Unlock()
 		if ours {

@@ -6,11 +6,11 @@
 // again (the generic cell rate algorithm, ITU-T I.371), so it needs no refilling, and one
 // that is full need not be kept at all.
 //
-// Table has a fixed number of buckets for all clients and limits. A client without one
-// takes the place of one that is full, which loses nothing. Where none of the places that
-// the client may have is full, it takes that of the bucket that is soonest: so a flood of
-// addresses makes the table forgiving, and never one that refuses who has asked for
-// little. Who asks most is forgotten last.
+// Table has a fixed number of buckets for all clients and limits. A client without a bucket
+// takes the place of a full one, which loses nothing. Where none of its possible places has a
+// full bucket, it takes the place of the one that will be full soonest. So a flood of addresses
+// makes the table forget some clients, and never refuse one that has asked for little. The
+// clients that ask most are forgotten last.
 package rate
 
 import "time"

@@ -15,8 +15,8 @@ const (
 	ways = 8
 )
 
-// bucket is the place of one client under one limit. Its two parts change apart: who
-// takes the place of another while that one asks may lose or gain a token by it.
+// bucket is the place of one client under one limit. Its two parts are not changed together:
+// a client that takes the place of another, while that one asks, may lose or gain a token.
 type bucket struct {
 	owner atomic.Uint64 // the hash of client and limit; 0: nobody has had it
 	full  atomic.Int64  // when it is full, in nanoseconds since the table's beginning
@@ -38,8 +38,8 @@ func newTable(begun time.Time, buckets int) *Table {
 	return &Table{seed: maphash.MakeSeed(), begun: begun, buckets: make([]bucket, buckets)}
 }
 
-// Take takes a token of client under l at now, and returns how long until there is one
-// where there is none. Name tells limits apart that a client is under.
+// Take takes a token of client under l at now. Where there is none it returns how long until
+// there is one; otherwise 0. name tells the limits of one client apart.
 func (t *Table) Take(l Limit, client netip.Prefix, name uint32, now time.Time) (wait time.Duration) {
 	at := int64(now.Sub(t.begun))
 	b := t.find(t.hash(client, name), at)
@@ -52,8 +52,8 @@ func (t *Table) Take(l Limit, client netip.Prefix, name uint32, now time.Time) (
 	}
 }
 
-// Crowded returns how often a client took the place of one whose bucket was not full,
-// which was forgiven what it lacked.
+// Crowded returns how often a client took a place whose bucket was not full. The client that
+// had it begins again with a full one.
 func (t *Table) Crowded() int64 { return t.crowded.Load() }
 
 // hash is never 0.

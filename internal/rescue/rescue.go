@@ -2,9 +2,9 @@
 //
 // It answers one question: what has panicked, and how often did that happen?
 //
-// A panic that nobody recovers ends the process, with every request in it. So each
-// goroutine that works for a request, or beside them, recovers where it begins, gives
-// back what it holds, and notes the panic here.
+// A panic that is not recovered ends the process, and every request in it. So each goroutine
+// of the program recovers panics where it begins, gives back what it holds, and notes the
+// panic here.
 package rescue
 
 import (
