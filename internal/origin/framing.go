@@ -53,7 +53,7 @@ func delimit(method string, status int, chunked bool, length int64) framing {
 	case method == "HEAD" || status == 304:
 		return framing{end: byNothing, keep: true} // the fields describe the body of a GET
 	case status < 200 || status == 204:
-		// No body by definition; who announces one may send it all the same.
+		// No body by definition. A server that announces one may send it all the same.
 		return framing{end: byNothing, keep: !chunked && length <= 0}
 	case chunked:
 		return framing{end: byChunks, length: -1, keep: true}

@@ -40,13 +40,13 @@ type Options struct {
 	// Servers are those to choose from, by Balance.
 	Servers []Server
 	Balance balance.Policy
-	// Ejection says when a server gets no requests for a while: it could not be connected
-	// to, or too many requests found it silent for too long or got no proper response head.
+	// Ejection says when a server gets no requests for a while: when connections to it could
+	// not be made, or when too many requests got no proper response head in time.
 	Ejection balance.Ejection
 	// Health is how servers are asked whether they are well. Without a Path they
 	// are not.
 	Health Health
-	// Panics notes those that end a request or a check; nil notes none.
+	// Panics notes panics that end a request or a health check; nil notes none.
 	Panics *rescue.Counter
 	// OnChange is told when a server is taken out or brought back. It is called
 	// from several goroutines, and must not wait; nil is nobody.
@@ -71,7 +71,7 @@ type Options struct {
 	// KeepAlive is how long an unused connection is kept. An origin that sends
 	// Keep-Alive: timeout=N gets N-1 seconds if that is shorter. The default,
 	// 55s, stays below the 60s at which many servers and load balancers close:
-	// who closes first never loses a request to the other's closing.
+	// if we close first, no request is lost to the server's closing.
 	KeepAlive time.Duration
 
 	// MaxConnections bounds connections of one server in use, being dialled and
@@ -82,8 +82,8 @@ type Options struct {
 	QueueRequests int
 	QueueWait     time.Duration
 	// ClientShare is how much of the connections of all servers that are up one client may
-	// hold, or wait for, while they are scarce: see client.Part, of which this is the value. It counts requests that
-	// have a Client. The default is all of them.
+	// hold, or wait for, while they are scarce: the value of a client.Part. It counts requests
+	// that have a Client. The default is all of them.
 	ClientShare float64
 
 	// MaxHeaderBytes bounds one response head. Default 64 KiB.

@@ -39,8 +39,8 @@ type Response struct {
 	RequestTime, ResponseTime time.Time
 }
 
-// Abandon closes what the caller owns of the response, for who does not know how far it
-// has come, as after a panic.
+// Abandon closes what the caller owns of the response. It is for a caller that does not know
+// what has been done so far, such as one that recovers a panic.
 func (r *Response) Abandon() {
 	_ = r.Body.Close()
 	if r.Upgraded != nil {

@@ -54,9 +54,9 @@ func newPool(o *Options, m *originMetrics) *pool {
 	return p
 }
 
-// take returns a slot, with an idle connection or the right to dial one, for a request of
-// the client who. It is to be given back by put or free, and what who holds by them or by
-// quit.
+// take returns a slot for a request of the client who, with an idle connection or the right
+// to dial one. put or free gives the slot back, and counts one connection less for who; quit
+// does only the latter.
 func (p *pool) take(ctx context.Context, who netip.Prefix) (slot, *Error) {
 	s, failure := p.next(ctx, who)
 	if failure != nil {
@@ -65,8 +65,8 @@ func (p *pool) take(ctx context.Context, who netip.Prefix) (slot, *Error) {
 	return p.usable(s), nil
 }
 
-// next returns a slot whose connection nobody has looked at, or takes a place in
-// the queue.
+// next returns a slot, after a wait in the queue if none is free. Its connection was not
+// checked yet; see usable.
 func (p *pool) next(ctx context.Context, who netip.Prefix) (slot, *Error) {
 	now := time.Now()
 	p.mu.Lock()
@@ -74,7 +74,7 @@ func (p *pool) next(ctx context.Context, who netip.Prefix) (slot, *Error) {
 		p.mu.Unlock()
 		return slot{}, p.overload("take a connection", ErrClosed)
 	}
-	p.serveLocked(now) // an ejection may have ended without a word; who waits on can do nothing with what is free
+	p.serveLocked(now) // an ejection may have ended by time alone; requests that still wait cannot use the slots that are free
 	if !p.enterLocked(who, now) {
 		p.mu.Unlock()
 		return slot{}, p.overload("take a connection", ErrShare)
@@ -103,7 +103,7 @@ func (p *pool) next(ctx context.Context, who netip.Prefix) (slot, *Error) {
 	return got, failure
 }
 
-// chooseLocked takes a slot of the server whose turn it is, none of those in not.
+// chooseLocked takes a slot of the server whose turn it is, but of no server in not.
 func (p *pool) chooseLocked(now time.Time, not []*server) (slot, bool) {
 	i, ticket, ok := p.balancer.Choose(now, p.loadsLocked(not))
 	if !ok {

@@ -25,8 +25,8 @@ type waiter struct {
 }
 
 // joinLocked joins the queue for a slot of any server but those in not, which have
-// failed. Who has tried one came before those who have not, and stands before them.
-// It reports false where the queue is full.
+// failed. A request that has tried a server stands before those that have tried none: it
+// came before them. joinLocked reports false where the queue is full.
 func (p *pool) joinLocked(not []*server, failure *Error) (*waiter, bool) {
 	if p.waiters.Len() >= p.queueLimit {
 		return nil, false
@@ -75,7 +75,7 @@ func (p *pool) await(ctx context.Context, w *waiter) (slot, *Error) {
 	return g.slot, g.failure
 }
 
-// slots is how many there are of all servers but those in not.
+// slots is how many slots all servers have together, without the servers in not.
 func (p *pool) slots(not []*server) int {
 	return (len(p.servers) - len(not)) * p.servers[0].limit
 }
@@ -106,8 +106,9 @@ func (p *pool) handBack(s slot) {
 	p.put(s.c, time.Until(s.c.expires))
 }
 
-// serveLocked hands out slots, in order, for as long as somebody waits and there are
-// any. One who has tried a server does not hold up those behind who may have it.
+// serveLocked hands out slots in the order of the queue, while there are waiters and slots. A
+// waiter that cannot use the free servers, for it has tried them, does not hold up those
+// behind it.
 func (p *pool) serveLocked(now time.Time) {
 	for next := p.waiters.Front(); next != nil; {
 		w := waiterAt(next)
@@ -121,14 +122,14 @@ func (p *pool) serveLocked(now time.Time) {
 	}
 }
 
-// dismissLocked sends everybody away who waits.
+// dismissLocked fails every waiter, as an overload.
 func (p *pool) dismissLocked(op string, err error) {
 	for first := p.waiters.Front(); first != nil; first = p.waiters.Front() {
 		p.grantLocked(waiterAt(first), grant{failure: p.overload(op, err)})
 	}
 }
 
-// strandLocked sends those away, with the failure they had, whom no server is left for.
+// strandLocked fails the waiters that have no server left to try, with their last failure.
 func (p *pool) strandLocked(now time.Time) {
 	for next := p.waiters.Front(); next != nil && waiterAt(next).not != nil; {
 		w := waiterAt(next)

@@ -34,8 +34,8 @@ func (p *pool) report(s slot, t tried, r *Request) (Change, bool) {
 	return p.changedLocked(s.server, t.failure, changed, now)
 }
 
-// targetOf tells targets apart. The query does not count: who makes a server hang up with
-// one path would have as many as they like.
+// targetOf tells targets apart. The query does not count: a client that makes a server hang
+// up with one path could make up as many queries as it likes.
 func (p *pool) targetOf(r *Request) uint64 {
 	path, _, _ := strings.Cut(r.Target, "?")
 	return maphash.String(p.seed, path)
@@ -53,8 +53,8 @@ func (p *pool) checked(s *server, failure error) (Change, bool) {
 	return p.changedLocked(s, failure, changed, now)
 }
 
-// dismissOutLocked sends those away who wait where who comes is refused, and those whom
-// no server is left for that they have not tried.
+// dismissOutLocked fails the waiters that can get no slot any more: all of them while new
+// requests are refused, and those that have tried every server that is left.
 func (p *pool) dismissOutLocked(now time.Time) {
 	if p.balancer.Refuses(now) {
 		p.dismissLocked("wait for a connection", ErrAllOut)
@@ -62,7 +62,7 @@ func (p *pool) dismissOutLocked(now time.Time) {
 	p.strandLocked(now)
 }
 
-// changedLocked draws the consequences for those who wait.
+// changedLocked draws the consequences for the waiters.
 func (p *pool) changedLocked(s *server, failure error, changed bool, now time.Time) (Change, bool) {
 	if !changed {
 		return Change{}, false

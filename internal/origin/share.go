@@ -8,8 +8,9 @@ import (
 )
 
 // A client holds a connection from when it is given one, or begins to wait for one, until
-// the response has ended. What was switched to another protocol is in no limit of ours.
-// Nobody waits who may have none: the queue is for those who found all in use by others.
+// the response has ended. A connection that was switched to another protocol no longer counts.
+// A client that may have no more is refused at once: the queue is for clients that found all
+// connections in use by others.
 
 // enterLocked counts one more connection of a client, and reports false where it may have
 // none.
@@ -35,7 +36,7 @@ func (p *pool) spentLocked(who netip.Prefix, now time.Time) bool {
 	return p.shares.Spent(who, used, all)
 }
 
-// quit notes that a client holds one connection less, whoever has it now.
+// quit notes that a client holds one connection less. It does nothing to the connection.
 func (p *pool) quit(who netip.Prefix) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -76,7 +76,7 @@ func (o *Origin) tries(ctx context.Context, s slot, r *Request) (*Response, *Err
 // giveUp ends what the request has to do with the server of s, by what came of its
 // last try there.
 func (o *Origin) giveUp(s slot, t tried, r *Request) {
-	o.tell(o.pool.report(s, t, r))        // first, lest the slot goes to who waits for a server that is out
+	o.tell(o.pool.report(s, t, r))        // first: the slot must not go to a waiter if the server is out now
 	o.pool.free(s.server, netip.Prefix{}) // the client may go on to another
 }
 

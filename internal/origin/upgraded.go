@@ -16,8 +16,8 @@ const switching = 101
 
 // switched checks h, a 101 to a request that listed the protocols in asked. A server
 // that switches says to what, and to nothing that the client did not offer (RFC 9110
-// section 7.8). Whoever took another 101 for a switch would pass on, past every
-// check, what the next request's answer should have been.
+// section 7.8). A proxy that took another 101 for a switch would pass on the answer to the
+// next request without any check.
 func switched(asked string, h *head) error {
 	if asked == "" {
 		return malformed("switch of protocols that nobody asked for")

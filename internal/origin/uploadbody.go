@@ -89,9 +89,9 @@ func (u *upload) sendChunked() error {
 	}
 }
 
-// takeTrailers asks for the trailers of a body that has ended. What cannot be sent, or
-// would be another message to whoever merges it into the header, is refused here
-// whatever the caller has looked at: see validate of Request.
+// takeTrailers asks for the trailers of a body that has ended. It refuses a trailer that
+// cannot be sent, or that would change the message for a server that merges it into the
+// header. It does not rely on checks of the caller: see validate of Request.
 func (u *upload) takeTrailers() error {
 	if u.r.Trailers == nil || u.r.ContentLength >= 0 {
 		return nil

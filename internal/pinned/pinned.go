@@ -2,7 +2,7 @@ package pinned
 
 import "sync/atomic"
 
-// Least is the length up to which hits do not count: such a body is no more than a
+// Least is the length in bytes up to which a body is not counted: it is no more than a
 // connection takes by itself.
 const Least = 32 << 10
 
@@ -17,13 +17,14 @@ type Total struct {
 // NewTotal returns a Total that tells when more than limit bytes are pinned.
 func NewTotal(limit int64) *Total { return &Total{limit: limit, over: make(chan struct{}, 1)} }
 
-// Bytes returns how many are pinned now. During a change it may be late by that.
+// Bytes returns how many bytes are pinned now. A change that is under way may not be in it.
 func (t *Total) Bytes() int64 { return t.bytes.Load() }
 
-// Limit returns that of NewTotal.
+// Limit returns the limit that NewTotal was given.
 func (t *Total) Limit() int64 { return t.limit }
 
-// Over gives a value when the limit was passed, at least once since the last one was taken.
+// Over gives a value once the limit was exceeded, one at most for all times since the last
+// value was received.
 func (t *Total) Over() <-chan struct{} { return t.over }
 
 func (t *Total) add(n int64) {
@@ -32,7 +33,7 @@ func (t *Total) add(n int64) {
 	}
 	select {
 	case t.over <- struct{}{}:
-	default: // somebody is about to look
+	default: // a value is there already
 	}
 }
 
@@ -46,9 +47,9 @@ func (t *Total) Body() *Body {
 }
 
 // Body counts one body: the places of the cache that hold it, and the answers that are
-// sent from it. It is pinned while it was in a place and is in none, and an answer is
-// sent. Until it has landed for the first time it is somebody else's to count. It is safe
-// for concurrent use; a nil Body counts nothing.
+// sent from it. It is pinned while an answer is sent from it, if it was in a place of the cache
+// and is in none any more. Before its first Land it is never pinned: the flight that fetches it
+// counts it. It is safe for concurrent use; a nil Body counts nothing.
 type Body struct {
 	total *Total
 	bytes int64        // written once, before the first landing

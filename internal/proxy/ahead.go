@@ -16,14 +16,14 @@ const (
 	// slowAfter is how long a client may keep a response waiting, all in all, before the
 	// response is read ahead of it.
 	slowAfter = 250 * time.Millisecond
-	// sweepEvery is how often responses are looked at whose client takes nothing.
+	// sweepEvery is how often a timer looks for clients that take nothing.
 	sweepEvery = 250 * time.Millisecond
 )
 
-// ahead is an origin's body on the way to one client, outside of flights. The client's own
-// goroutine copies it, as long as the client is no slower than the origin. Once that has kept
-// it waiting for slowAfter, a goroutine reads ahead, so that the origin's connection is free
-// when all of the rest is here.
+// ahead is an origin's body on the way to one client, outside of flights. At first the
+// goroutine that serves the client copies it. Once the client has kept the body waiting for
+// slowAfter in all, another goroutine reads ahead of the client. So the origin's connection is
+// free when all of the body is here, however slow the client is.
 type ahead struct {
 	streams *streams
 	src     *origin.Body
@@ -37,15 +37,16 @@ type ahead struct {
 	listed     bool
 }
 
-// The states of a body that may be read ahead. The client's goroutine reads from the origin,
-// or has the client take what it has read, or reads what the other goroutine has.
+// The states of a body that may be read ahead. Reading: the client's goroutine reads from the
+// origin. Writing: it waits for the client to take what it has read. Pumped: another goroutine
+// reads from the origin, and the client's reads what that one has.
 const (
 	aheadReading int32 = iota
 	aheadWriting
 	aheadPumped
 )
 
-// Read gives the next bytes, from whoever reads the origin.
+// Read gives the next bytes, from the origin or from what was read ahead.
 func (a *ahead) Read(p []byte) (int, error) {
 	if a.copying.CompareAndSwap(aheadWriting, aheadReading) {
 		a.waited += time.Duration(now().UnixNano() - a.since.Load())
@@ -76,8 +77,8 @@ func (a *ahead) close() {
 	}
 }
 
-// streams are the bodies that may be read ahead. A timer looks at them while there are any:
-// a client that takes nothing at all keeps its own goroutine from noticing.
+// streams are the bodies that may be read ahead. A timer looks at them while there are any: a
+// goroutine whose write hangs cannot notice that its client takes nothing.
 type streams struct {
 	open   func(*ahead) *flight.Stream
 	panics *rescue.Counter
@@ -121,7 +122,7 @@ func (s *streams) remove(a *ahead) {
 	a.listed, a.next, a.prev = false, nil, nil
 }
 
-// sweep has bodies read ahead whose client has taken nothing for a while.
+// sweep starts reading ahead for clients that have taken nothing for slowAfter.
 func (s *streams) sweep() {
 	at := now().UnixNano()
 	var slow []*ahead
@@ -140,14 +141,14 @@ func (s *streams) sweep() {
 	}
 }
 
-// pump starts the reading ahead of a, if it is in that state, and reports whether it has.
+// pump starts reading ahead for a if its state is from, and reports whether it has.
 func (s *streams) pump(a *ahead, from int32) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || !a.listed {
 		return false
 	}
-	a.stream = s.open(a) // before anybody can see that it is there
+	a.stream = s.open(a) // before the state says that it is there
 	if !a.copying.CompareAndSwap(from, aheadPumped) {
 		a.stream.End(io.ErrClosedPipe)
 		a.stream.Close()

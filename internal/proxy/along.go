@@ -15,14 +15,15 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// along is the body of a flight as one client reads it. A flight never waits for a slow one:
-// who is left behind gets the rest from what is stored by then, or by a request of its own
-// for the rest, or is cut off, in that order.
+// along is the body of a flight as one client reads it. A flight never waits for its slowest
+// client, which may be left behind. It then gets the rest from what is stored by now. Else we
+// ask the origin for the rest, by a Range request for this client alone. Where neither is
+// possible the client is cut off.
 type along struct {
 	p      *Proxy
 	x      *exchange
 	at     int64         // of the body, to be read next
-	rest   io.ReadCloser // from elsewhere than the flight; nil: there is none
+	rest   io.ReadCloser // not from the flight, once the client is left behind; else nil
 	buffer []byte        // for Next, with rest
 }
 
@@ -83,8 +84,8 @@ func (a *along) resume() error {
 	return nil
 }
 
-// fromStore takes the rest from the store, where the very response, or one with the same
-// strong validator, is by now.
+// fromStore takes the rest from the store, if the store has this response by now, or one with
+// the same strong validator.
 func (a *along) fromStore() bool {
 	h := a.x.head
 	if h.entry == nil {
@@ -118,8 +119,8 @@ func (a *along) fromOrigin() bool {
 	return true
 }
 
-// resumable reports whether the origin can be asked for the rest of the response by one who
-// has its beginning: where it is all of a representation with a strong entity tag.
+// resumable reports whether the origin can be asked for the rest of the response where a client
+// has its beginning: the response must be a whole representation with a strong entity tag.
 func (h *head) resumable() bool {
 	return h.status == fasthttp.StatusOK && !h.part && tagged(h.rep)
 }
@@ -127,9 +128,9 @@ func (h *head) resumable() bool {
 // tagged reports whether rep has a strong entity tag.
 func tagged(rep rfc9111.Representation) bool { return rep.ETag != "" && rfc9111.SameStrongly(rep, rep) }
 
-// askRest asks the origin of a route by r, for one client, for the bytes from first on to last, -1 being the
-// end, of rep, which is whole bytes long, -1 being unknown. It returns them, or nil where it
-// does not get just these (RFC 9110 sections 13.1.5 and 14.4).
+// askRest asks the origin of a route, by r and for one client, for the bytes first to last of
+// rep. A last of -1 is the end. whole is the length of rep, -1 if unknown. askRest returns these
+// bytes, or nil where the origin gives anything else (RFC 9110 sections 13.1.5 and 14.4).
 func askRest(guest *presence.Client, route *route, r *origin.Request, rep rfc9111.Representation, first, last, whole int64) io.ReadCloser {
 	to := ""
 	if last >= 0 {
@@ -156,13 +157,13 @@ func askRest(guest *presence.Client, route *route, r *origin.Request, rep rfc911
 	return &rest{body: resp.Body, left: part.Length()}
 }
 
-// rest is a body that has to be just so long.
+// rest is a body that must have exactly left bytes.
 type rest struct {
 	body *origin.Body
 	left int64
 }
 
-// Read gives the next bytes, and no others than were said to come.
+// Read gives the next bytes. A body that is longer or shorter than announced is an error.
 func (r *rest) Read(p []byte) (int, error) {
 	n, err := r.body.Read(p)
 	r.left -= int64(n)

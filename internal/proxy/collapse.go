@@ -113,12 +113,12 @@ func (p *Proxy) await(x *exchange, r *reader) (*head, flight.Outcome, error) {
 	}
 }
 
-// ofItsClient reports whether a fetch has failed by what the client of its leader holds,
-// which is no affair of its followers: one of them leads the next.
+// ofItsClient reports whether a fetch has failed because of what the leader's client holds. That
+// does not concern its followers: one of them leads the next fetch.
 func ofItsClient(leads bool, err error) bool { return !leads && errors.Is(err, origin.ErrShare) }
 
-// patience is how long one waits for the header of somebody else's fetch on this route: no
-// longer than an origin may take for it.
+// patience is how long a follower waits for the header of another request's fetch on this
+// route: no longer than an origin may take for it.
 func (p *Proxy) patience(r *route, guest *presence.Client) flight.Patience {
 	return flight.Patience{Left: guest.Gone(), Lead: p.CollapseWait, Most: max(p.CollapseWait, r.Origin.FirstByteTimeout())}
 }
@@ -183,9 +183,9 @@ func (p *Proxy) land(x *exchange, h *head, outcome flight.Outcome, err error) (d
 	return true
 }
 
-// shares reports whether a follower whose request says d may have the stored response
-// that h is about: not one that was validated for the leader alone, and a stale one only
-// as far as it bears it itself.
+// shares reports whether a follower, whose request has the directives d, may have the stored
+// response that h is about. It may not have one that was validated for the leader alone, and
+// a stale one only as far as its own directives allow.
 func (r *route) shares(h *head, d rfc9111.RequestDirectives) bool {
 	if h.as == resultRevalidated {
 		return !h.cookie && usable(h.held)

@@ -14,7 +14,7 @@
 //	  admit   was it asked for often enough? (the verdict of decide, and flights)
 //	  store   Put, and only then the flight ends (store.go)
 //	pass      what is not cached goes straight through (pass.go)
-//	  tell    interim responses go to the client who waits (interim.go)
+//	  tell    interim responses go to the client that waits (interim.go)
 //	  upgrade where the origin switches to another protocol, bytes are copied both ways
 //	          from then on (upgrade.go, tunnel.go)
 //	deliver   head, then body: raw from memory, or a stream (deliver.go, stream.go), with

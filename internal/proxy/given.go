@@ -16,11 +16,11 @@ type given struct {
 	entry *cache.Entry
 }
 
-// given returns what a client gets of h. Where the origin has answered its own request
-// that is what the origin sent. Any other client, a follower, gets what a hit would give
-// it a moment later: the header of the entry, without what private="X" and no-cache="X"
-// name and whatever else is not stored (RFC 9111 sections 5.2.2.4 and 5.2.2.7). Nothing
-// else of h may reach a follower, so this is the one place that looks.
+// given returns what a client gets of h. The client whose request the origin has answered
+// gets what the origin sent. Any other client is a follower, and gets what a hit would give
+// it a moment later: the header of the entry. That lacks the fields which private="X" and
+// no-cache="X" name, and others that are not stored (RFC 9111 sections 5.2.2.4 and 5.2.2.7).
+// A follower may get nothing else of h, so only this method decides it.
 func (h *head) given(follower bool) given {
 	if !follower {
 		return given{fields: h.fields, rep: h.rep}

@@ -91,7 +91,7 @@ type interim struct {
 }
 
 // interims takes the interim responses of a flight's fetch to the handler of its
-// leader, who waits for the header meanwhile. It has room for those of one round
+// leader, which waits for the header meanwhile. It has room for those of one round
 // trip; what finds none is dropped, so no client holds up a fetch that others
 // share. Nil takes none.
 type interims chan interim

@@ -20,7 +20,7 @@ import (
 // shared by the readers of a flight and, but for trailers, never written after judge.
 type head struct {
 	status int
-	fields field.List // as forwarded to whom the origin answered; others get what given says
+	fields field.List // as forwarded to the client whose request the origin answered; for others see given
 	length int64      // of the body, -1 if unknown
 
 	// announced are the names of trailers that may come; trailers are those that came

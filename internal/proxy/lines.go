@@ -9,9 +9,9 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// This file holds what reaches the origin of a client's fields, and in which form. Keys
-// are made of the same lines: so requests that may share a stored response have sent the
-// origin equal lines for every field that selects it.
+// This file decides which of a client's fields reach the origin, and in which form. Keys are
+// made of the same lines. So requests that may share a stored response send the origin equal
+// lines for every field that selects it.
 
 // line is a field line of a request: its name as it came, and its value without the
 // white space around it. Both share fasthttp's bytes.
@@ -113,8 +113,8 @@ func (x *exchange) withheld(name string) bool {
 
 // overrides reports whether the field of this canonical name, or one that it may be taken
 // for, says what the key or the connection says, and is neither keyed nor of a trusted
-// proxy. Of those that a proxy tells us, we tell the origin in words of our own: what it
-// lets through of its clients' may be a lie.
+// proxy. What a trusted proxy tells us, we tell the origin in fields of our own: other such
+// fields that it lets through may have been made up by its clients.
 func (x *exchange) overrides(name string) bool {
 	usual := field.Hyphenated(name)
 	switch {
@@ -184,7 +184,7 @@ func (x *exchange) namedByConnection(name string) bool {
 	return false
 }
 
-// sameName reports whether a field is called name, in whatever case.
+// sameName reports whether a field is called name, in upper or lower case.
 func sameName(k []byte, name string) bool {
 	if len(k) != len(name) {
 		return false

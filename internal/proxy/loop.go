@@ -18,7 +18,7 @@ const maxPassed = 20
 //
 // It looks for the id of this start alone, and anywhere: two nodes of one name may
 // stand behind each other, and a client's open quote in front could hide a member
-// from whoever parses. It is random, and only origins get to know it.
+// from a parser. The id is random, and only origins get to know it.
 func (p *Proxy) loops(x *exchange) bool {
 	if x.seen.loop {
 		lines := x.all(headerCDNLoop)

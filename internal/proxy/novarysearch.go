@@ -17,16 +17,15 @@ import (
 // This file finds a response by a query that means the same as its own
 // (draft-ietf-httpbis-no-vary-search).
 //
-// A response is stored under the key that it asks for itself: that of its own rule if it
-// has one that the table of rules knows, else that of its target, the exact one. So
-// what is found under the key of a rule has that rule, whatever the table says by
-// now.
+// A response is stored under the key that it asks for itself. That is the key by its own rule
+// if the table of rules knows the rule, else the exact key of its target. So what is found
+// under the key of a rule has that rule, even if the table has another one by now.
 //
 // A parameter that a rule drops may have shaped a response all the same, by mistake or
-// because a client meant it to. So a response is stored under the key of its rule only if
-// the origin was asked without what the rule drops, for the target that is the same for
-// all whom it answers; else it answers its own target alone. A request that is keyed by a
-// rule has the origin asked that way: what is keyed is what is forwarded.
+// because a client meant it to. So a request that is keyed by a rule asks the origin without
+// what the rule drops: for the one target that stands for all targets with this key. What is
+// keyed is what is forwarded. Only a response to such a request is stored under the key of its
+// rule. Any other response answers its own target alone.
 
 // keyAlike keys x by the rule of its path, if there is one.
 func (p *Proxy) keyAlike(x *exchange) {
@@ -128,9 +127,8 @@ func (p *Proxy) lookupAgain(x *exchange) bool {
 	return false
 }
 
-// followOwn takes a seat in the flight for the target of x, if there is one beside those
-// for the rule of its path: one that began before the rule was known, or one of those
-// that the rule does not hold for.
+// followOwn takes a seat in a flight for the exact target of x, if there is one: it began
+// before the rule of the path was known, or the rule does not hold for its request.
 func (p *Proxy) followOwn(x *exchange, admit bool) *reader {
 	if x.rule == nil || x.parted || x.base == x.exact.base {
 		return nil
@@ -309,8 +307,8 @@ func (p *Proxy) markURL(u purge.URL, soft bool) {
 }
 
 // markPrefix leaves a mark for what begins with u. Where u ends in the query it also
-// takes whatever of the path is stored by a rule: that answers queries of which nobody
-// knows how they begin.
+// takes all of the path that is stored by a rule: such a response answers many queries, and
+// some of them may begin like that.
 func (p *Proxy) markPrefix(u purge.URL, soft bool) {
 	path, _, inQuery := bytes.Cut(u.Target, []byte("?"))
 	if !inQuery {

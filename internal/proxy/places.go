@@ -10,9 +10,8 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// places are those of requests that are no hits, or of tunnels: so many in all, and a share of
-// them for each client while they are scarce. A stream of HTTP/2 takes one like any other
-// request.
+// places bounds requests that are no hits; another one bounds tunnels. Each client has a share
+// of the places while they are scarce. A stream of HTTP/2 takes a place like any request.
 type places struct {
 	part client.Part
 
@@ -24,8 +23,8 @@ func newPlaces(part client.Part) *places {
 	return &places{part: part, shares: client.NewShares(part)}
 }
 
-// enter takes a place for a client, and reports false where it may have none. Used of all
-// are taken.
+// enter takes a place for the client who, and reports false where it may have none. used is
+// how many of all places are taken.
 func (s *places) enter(who netip.Prefix, used, all int64) bool {
 	if s.part.Off() || !who.IsValid() {
 		return true

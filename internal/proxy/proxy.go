@@ -161,7 +161,7 @@ type Proxy struct {
 // New returns a Proxy.
 func New(o Options) (*Proxy, error) {
 	if o.Instance == "" {
-		return nil, errors.New("instance: want one, lest every CDN-Loop be ours")
+		return nil, errors.New("instance: want one, for without it every CDN-Loop would look like our own")
 	}
 	routes, err := compile(o)
 	if err != nil {

@@ -13,12 +13,12 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// An upload is read ahead before a connection to the origin is taken, or a place in its
-// queue: who sends slowly takes neither from others until Options.RequestBuffer bytes of
-// the body are here, or all of it.
+// An upload is read ahead before it takes a connection to the origin, or a place in the queue
+// for one: first all of the body has to be here, or Options.RequestBuffer bytes of it. So a
+// client that sends slowly takes neither from others.
 
-// smallUpload is the first buffer of an upload: many bodies fit, and who sends no more has
-// no more memory.
+// smallUpload is the size of the first buffer of an upload. Many bodies fit, and take no more
+// memory than that.
 const smallUpload = 4 << 10
 
 // uploadShare is how much of Options.InflightBytes may be taken for uploads, beside what is

@@ -10,8 +10,8 @@ import (
 	"edgeproxy/internal/rescue"
 )
 
-// A panic ends one request. Who recovers it gives back what the request holds: its places,
-// its part in a flight, its connection to the origin. Before the head has left the client
+// A panic ends one request. Where it is recovered, what the request holds is given back: its
+// places, its part in a flight, its connection to the origin. Before the head has left the client
 // gets a 500; after that its connection ends.
 
 // finish ends the handler: a panic becomes a 500 for this request alone, and
@@ -38,7 +38,8 @@ func (p *Proxy) rescue(x *exchange, v any) {
 	})
 }
 
-// abandon lets go of whatever answer was under way, each thing by itself.
+// abandon lets go of the answer that was under way. A panic in one step does not skip the
+// others.
 func (p *Proxy) abandon(x *exchange) {
 	if x.body != nil {
 		x.body.closed.Store(true) // it no longer records x
@@ -91,7 +92,7 @@ func (p *Proxy) fetchPanicked(e *flight.PanicError) {
 	p.Panics.NoteError(&rescue.Error{Value: e.Value, Stack: e.Stack})
 }
 
-// isPanic reports whether err is a panic of ours, which whoever recovered it has noted.
+// isPanic reports whether err is a panic of ours. It was noted where it was recovered.
 func isPanic(err error) bool {
 	if _, ok := errors.AsType[*flight.PanicError](err); ok {
 		return true

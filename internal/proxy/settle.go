@@ -11,19 +11,21 @@ import (
 	"edgeproxy/internal/wire"
 )
 
-// settler makes room for marks of purges. Marks are for what is stored and what is on its
-// way. Once there are many, all that is stored is held against them and forgotten where they
-// have purged it; then they can go, and whatever is on its way since before that is not
-// stored. So no number of purges reaches what none of them meant. It costs a walk over
-// the cache for each 32,768 URLs or tags, 2,048 hosts or 512 prefixes, in a goroutine of its own,
-// which holds up nobody but purges that come faster than that.
+// settler makes room for marks of purges. A purge leaves a mark, and look-ups and stores
+// compare responses with the marks (internal/purge). Once there are many marks, a sweep over
+// the store forgets every response that they have purged, and the marks are dropped. A response
+// whose fetch began before the sweep is then not stored. So purges never reach what none of
+// them named, however many there are.
+//
+// There is a sweep for each 32,768 URLs or tags, 2,048 hosts or 512 prefixes. It runs in a
+// goroutine of its own, and only purges that come faster than sweeps have to wait.
 type settler struct {
 	p     *Proxy
 	sweep sync.WaitGroup
 	count atomic.Int64 // of sweeps
 
 	mu      sync.Mutex
-	running chan struct{} // closed at the end of the sweep that goes on; nil where none does
+	running chan struct{} // closed at the end of the sweep under way; nil while there is none
 	closed  bool
 }
 
@@ -46,7 +48,7 @@ func (s *settler) crowded(full bool) {
 	}
 }
 
-// settle makes all that is stored obey the marks that there are, and lets them go.
+// settle applies all marks to what is stored, and drops them.
 func (s *settler) settle() {
 	defer func() {
 		if v := recover(); v != nil { // the marks stay, and the next purge tries again
@@ -72,7 +74,7 @@ func (s *settler) settle() {
 				return nil
 			case purge.Stale:
 				e = swept(e, at)
-				e.Born = upTo // what is older than that has had its say
+				e.Born = upTo // all marks up to there are in it now
 			case purge.Valid:
 			}
 			return e
@@ -90,7 +92,7 @@ func swept(e *cache.Entry, at time.Time) *cache.Entry {
 	return o
 }
 
-// purgedBy returns what the purges have made of e, whose key says for which URL it is
+// purgedBy returns what the purges have made of e. The key of e says for which URL it is
 // stored.
 func (p *Proxy) purgedBy(e *cache.Entry) purge.State {
 	scheme, host, target, ok := wire.KeyURL(e.Name)
@@ -104,7 +106,7 @@ func (p *Proxy) purgedBy(e *cache.Entry) purge.State {
 	return p.purgedSince(e, u)
 }
 
-// close waits for a sweep that goes on, and begins no other.
+// close waits for the sweep under way, if there is one, and lets no other begin.
 func (s *settler) close() {
 	s.mu.Lock()
 	s.closed = true

@@ -17,9 +17,9 @@ import (
 // chunks.
 const streamBuffer = 32 << 10
 
-// body is a response body on its way to the client. Every write of it has its
-// own deadline where nobody else lets go of who is stalled, and then its own pace. It
-// belongs to fasthttp, which closes it; then the request is recorded.
+// body is a response body on its way to the client. Where neither the kernel nor internal/pace
+// ends the connection of a stalled client, each write has a deadline, and meter holds the client
+// to its pace. It belongs to fasthttp, which closes it; then the request is recorded.
 type body struct {
 	p       *Proxy
 	x       *exchange

@@ -19,7 +19,7 @@ const tunnelBuffer = 8 << 10
 
 // tunnel copies bytes between a client and an origin that have switched to another
 // protocol, as they come and without reading them. Each direction holds one buffer
-// full at most: who is slow to take slows who sends. Each write has its limit, and
+// full at most: a slow reader slows the sender. Each write has its limit, and
 // together both directions have one on silence.
 //
 // An end of one direction is passed on as such, and the other goes on; any failure
@@ -143,7 +143,7 @@ func (t *tunnel) ended(who string, err error, pass func() error) {
 		return
 	}
 	if err := pass(); err != nil {
-		t.cut() // whoever cannot be told by halves has to be told so
+		t.cut() // a connection whose one half cannot be closed is closed whole
 		return
 	}
 	t.mu.Lock()

@@ -15,21 +15,20 @@
 //   - Hosts, URLs and tags are known by a seeded 64-bit hash. What shares a hash
 //     is purged together.
 //   - The tables are bounded. While there is little room, every purge says so
-//     (WhenCrowded), and the caller holds all that is stored against the marks, forgets
-//     what they have purged, and lets them go (Settle). Where that is not done in time, a
-//     full bucket of marks folds its oldest into a floor that everything of the bucket
-//     must be born above; with a full list of prefixes, the oldest becomes a mark for
-//     all of its host.
+//     (WhenCrowded). The caller then compares all that is stored with the marks, forgets
+//     what they have purged, and drops the marks (Settle). Where that is not done in time, a
+//     full bucket of marks folds: its oldest mark becomes a floor, the generation that
+//     every response of the bucket must be younger than. In a full list of prefixes the
+//     oldest becomes a mark for all of its host.
 //   - A response with too many tags belongs to every tag.
 //
 // A fold gives no response a better state: what takes the place of a mark has
-// at least its generations and covers at least what it covered, and it is there
-// before the mark leaves, for whoever looks for the mark first. And no mark
-// reaches a response born after it, since a mark never gets a generation beyond
-// its own.
+// at least its generations and covers at least what it covered. It is there before the mark
+// leaves, so a look-up that finds the mark gone finds what replaced it. And no mark reaches a
+// response born after it, since a mark never gets a generation beyond its own.
 //
-// Once marks are gone, a response that was born before them may not be stored, and a
-// look-up that they may have gone beside has to be made again (Settled).
+// Once marks are gone, a response that was born before them may not be stored. A look-up
+// during which they went has to be made again (Settled).
 //
 // The caller asks at every hit, and again when it stores, with the generation at
 // the start of the fetch. A response that a validation renewed was born when the

@@ -15,7 +15,7 @@ type prefixes struct {
 	sorted atomic.Pointer[[]prefix] // never written to once it is published
 
 	// folded has the marks of the prefixes that made room, by host. A mark is here
-	// before it leaves the list, so whoever reads the list first misses none.
+	// before it leaves the list, so a look-up that reads the list first misses none.
 	folded *marks
 }
 

@@ -69,8 +69,8 @@ func (t *Table) Host(host []byte, soft bool) {
 
 // Prefix purges what has the scheme and host of p and a target that begins with
 // that of p, byte for byte. Segments mean nothing here: /a is a prefix of /a/b, of
-// /a?b and of /ab, /a/ only of the first; whoever wants the border writes it. Also are URLs, byte for byte, that the same
-// purge is for.
+// /a?b and of /ab; /a/ is a prefix of /a/b only. The same purge is also for the URLs in also,
+// byte for byte.
 func (t *Table) Prefix(p URL, soft bool, also ...URL) {
 	host := t.hash(p.Host)
 	site := t.site(p.Scheme, host)
@@ -80,8 +80,8 @@ func (t *Table) Prefix(p URL, soft bool, also ...URL) {
 	})
 }
 
-// URL purges u: every response whose key has this URL part, whatever follows it.
-// Also are URLs that the same purge is for.
+// URL purges u: every response whose key has this URL part, with any selectors behind it.
+// The same purge is also for the URLs in also.
 func (t *Table) URL(u URL, soft bool, also ...URL) {
 	t.purge(soft, func(m mark) {
 		t.raiseURLs([]URL{u}, m)
@@ -191,7 +191,7 @@ func (t *Table) Settle(generation uint64) {
 	if generation <= t.settled.Load() {
 		return
 	}
-	t.settled.Store(generation) // before the marks go, for whoever asks for them first
+	t.settled.Store(generation) // before the marks go, so that a look-up that misses one sees that it settled
 	for _, marks := range [...]*marks{t.tags, t.urls, t.hosts} {
 		marks.settle(generation)
 	}
@@ -203,10 +203,10 @@ func (t *Table) Settle(generation uint64) {
 
 // Settled returns the generation up to which there are no marks any more. It only grows.
 //
-// Whoever stores a response calls Check first, and then this: a response that was born
-// before it may not be stored. Whoever finds one calls it before the look-up and again after
-// Check: if it has grown, what was found may have been forgotten meanwhile, together with
-// the mark that Check has looked for, and has to be looked up again.
+// To store a response, call Check and then Settled: a response that was born before that
+// generation may not be stored. To look one up, call Settled before the look-up and again
+// after Check. If it has grown, the response may have been forgotten meanwhile, together with
+// the mark that Check looked for, so the look-up has to be made again.
 func (t *Table) Settled() uint64 { return t.settled.Load() }
 
 func (t *Table) fold(marks int) { t.folded.Add(uint64(marks)) }

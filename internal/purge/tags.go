@@ -24,8 +24,8 @@ func (t *Table) HashTag(name string) uint64 { return max(1, maphash.String(t.see
 
 // HashGroup returns the tag for a cache group, which belongs to one origin, that
 // is scheme and host, port included (RFC 9875 section 2). It differs from the
-// tag of the same name: whoever wants a purge of that tag to reach the members of the
-// group too appends both.
+// tag of the same name. To have a purge of that tag reach the members of the group too,
+// append both.
 func (t *Table) HashGroup(scheme string, host []byte, group string) uint64 {
 	site := t.site(scheme, t.hash(host))
 	return max(1, bits.RotateLeft64(site, 32)^maphash.String(t.seed, group))

@@ -25,11 +25,11 @@ type Spool struct {
 type Stats struct {
 	Bytes, Files int64 // held now
 	Written      int64 // bytes, ever
-	Failed       int64 // writes that found no room, or failed, and files that could not be made
+	Failed       int64 // writes that failed or found no room, and files that could not be made
 }
 
-// New returns a Spool in folder, of limit bytes, or what is wrong with the folder: a file
-// has to be made in it, and removed while it is open.
+// New returns a Spool in folder, of limit bytes. It tries whether a file can be made there,
+// and removed while it is open; the error says why not.
 func New(folder string, limit int64) (*Spool, error) {
 	s := &Spool{folder: folder, limit: limit}
 	f, err := s.Open()
