@@ -77,79 +77,73 @@ type reader = flight.Reader[cache.Key, *head]
 
 // exchange is one request and its answer. It is taken from a pool and belongs
 // to the handler's goroutine, then to the body stream if there is one. Slices
-// alias fasthttp's request buffers or scratch.
+// alias fasthttp's request buffers or scratch. The groups are in the order of a
+// request.
 type exchange struct {
-	ctx    *fasthttp.RequestCtx
-	start  time.Time
-	route  *route
-	target wire.Target
-	method []byte
+	// What was received (receive.go).
 
-	// peer is what PeerOf says, if peerTold; see peerAddress.
-	peer     netip.Addr
+	ctx     *fasthttp.RequestCtx
+	start   time.Time
+	method  []byte
+	target  wire.Target
+	fields  []line                    // all lines of the head, in order
+	asks    asks                      // what they ask of a cache
+	seen    seen                      // which of them have to be looked at
+	upload  *upload                   // the body; nil: there is none
+	request rfc9111.RequestDirectives // the Cache-Control
+
+	// The client, and what proxies in front say of it (believe.go).
+
+	peer     netip.Addr // what PeerOf says, if peerTold; see peerAddress
 	peerTold bool
-	// scheme is the one that the client used, as far as is known: http or https.
-	// trusted is not nil where the peer is trusted; client is then the client's
-	// address, and toldHost the host that the peer tells, unchecked.
-	scheme   string
-	trusted  *forwarded.Trusted
-	client   netip.Addr
-	toldHost []byte
+	trusted  *forwarded.Trusted // not nil: the peer is a trusted proxy
+	client   netip.Addr         // the client's address, where the peer is trusted
+	toldHost []byte             // the host that such a peer tells, unchecked
+	scheme   string             // http or https: what the client used, as far as is known
 
-	// host, path, keyed and the keys are built in scratch: the canonical host, the path
-	// that routes match, and the target as the route's rules leave it.
-	scratch []byte
-	host    []byte
-	path    []byte
-	keyed   []byte
+	// The route and the keys (key.go, novarysearch.go). host, path, keyed and the keys are
+	// built in scratch.
 
-	keying              // the one in use: exact or alike
-	exact, alike keying // of the target, and where the path has a rule by that; see novarysearch.go
-	rule         *alike.Rule
-	apart        bool      // the rule does not hold for x
-	parted       bool      // from a flight whose response was another's
-	demand       cache.Key // by which sightings go
+	route  *route
+	host   []byte      // in canonical form
+	path   []byte      // that routes match
+	keyed  []byte      // the target as the route's rules leave it
+	keying             // the one in use: exact or alike
+	exact  keying      // of the target
+	alike  keying      // by rule
+	rule   *alike.Rule // of the path, for queries; nil: there is none
+	demand cache.Key   // sightings are counted by it
+	apart  bool        // the rule does not hold for x
+	parted bool        // x comes from a flight whose response was another's
 
-	// fields are all lines of the head, in order. answerable says that the cache may
-	// answer, and so that lines are forwarded in their normal form.
-	fields     []line
-	answerable bool
+	// The look-up (decide.go).
 
-	asks    asks
-	seen    seen
-	request rfc9111.RequestDirectives
-	verdict admission.Verdict
-	sighted bool             // it is a sighting
-	tier    cache.Tier       // that had something under the key
-	stale   *cache.Entry     // has to be validated before it may be the answer
-	waited  time.Duration    // until the stored response was the answer
-	refresh bool             // the answer is stale, and to be validated meanwhile
-	counted bool             // among those forwarding
+	verdict    admission.Verdict
+	tier       cache.Tier    // that had something under the key
+	stale      *cache.Entry  // has to be validated before it may be the answer
+	waited     time.Duration // until the stored response was the answer
+	sighted    bool          // x is a sighting
+	answerable bool          // the cache may answer, so lines are forwarded in their normal form
+	refresh    bool          // the answer is stale, and is validated meanwhile
+
+	// What a request that is no hit holds (places.go).
+
+	who     netip.Prefix     // the client that counts for it
+	guest   *presence.Client // the client while it waits
+	counted bool             // among the requests in flight
 	placed  bool             // and among those of its client
 	tunnels bool             // among the tunnels, or asks the origin for one
-	guest   *presence.Client // its client while it waits, if it is no hit
-	who     netip.Prefix     // the client, of a request that is no hit
 
-	fwd        forward
-	fwdStatus  int // what the origin answered where the answer is another
-	reason     reason.Reason
-	result     result
-	collapsed  bool
-	onResult   bool          // Range and conditions are evaluated here, on the result
-	stored     bool          // admitted when the header was sent
-	status     int           // of our own answers
-	retryAfter time.Duration // of them; 0: a second, where it is said
-	sent       int           // status of the answer, whoever made it
-	bytes      int64         // of the body that the client gets
-	received   int64         // from the client, after the switch to another protocol
-	firstByte  time.Duration
-	streaming  bool
-	closing    bool   // the connection ends with this answer
-	unseen     bool   // not counted: another exchange will be
-	challenge  string // what an authority is answered, if x is of one
+	// What the handler has in its hands on the way to an answer. Only abandon looks at
+	// them.
 
-	// one of these is the answer; none of them: status and reason are. With assembled,
-	// entry is the first of its entries.
+	seat   *reader
+	got    *origin.Response
+	sliced *slicing
+
+	// One of these is the answer. If none is, status and reason are. With assembled, entry
+	// is the first of its entries.
+
 	entry     *cache.Entry
 	assembled assembly
 	slices    *slicing
@@ -158,19 +152,39 @@ type exchange struct {
 	response  *origin.Response
 	upgraded  *origin.Upgraded // with response: it is a 101
 
-	// These are what the handler has in its hands on the way to an answer. Only abandon
-	// looks at them.
-	seat   *reader
-	got    *origin.Response
-	sliced *slicing
+	status     int           // of our own answers
+	retryAfter time.Duration // of them; 0: a second, where it is said
+	challenge  string        // what an authority is answered, if x is one of its requests
 
-	body   *body // once the answer is streamed
-	upload *upload
-	block  []byte // the response head in the making
-	raw    [][]byte
-	folded []byte // a value in its normal form
-	source bytes.Reader
-	parser *bufio.Reader
+	// The sending (deliver.go, stream.go).
+
+	body      *body // once the answer is streamed
+	onResult  bool  // Range and conditions are evaluated here, on the result
+	streaming bool
+	closing   bool // the connection ends with this answer
+
+	// What is told in Cache-Status, the log and the metrics (record.go).
+
+	fwd       forward
+	fwdStatus int // what the origin answered where the answer is another
+	reason    reason.Reason
+	result    result
+	collapsed bool
+	stored    bool  // admitted when the header was sent
+	unseen    bool  // x is not counted: another exchange will be
+	sent      int   // status of the answer, from the origin or our own
+	bytes     int64 // of the body that the client gets
+	received  int64 // from the client, after the switch to another protocol
+	firstByte time.Duration
+
+	// Buffers, which outlive the request, as fields and the entries of assembled do.
+
+	scratch []byte
+	block   []byte // the response head in the making
+	raw     [][]byte
+	folded  []byte // a value in its normal form
+	source  bytes.Reader
+	parser  *bufio.Reader
 }
 
 // asks is what the fields of a request ask of a cache.
