@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -26,38 +25,16 @@ const patience = testkit.Patience
 
 var eventually = testkit.Eventually
 
-// built is the program as users have it, built at most once.
-var built struct {
-	once sync.Once
-	dir  string
-	path string
-	err  error
-}
-
 func TestMain(m *testing.M) {
 	code := m.Run()
-	if built.dir != "" {
-		_ = os.RemoveAll(built.dir)
-	}
+	_ = testkit.RemoveBuilt()
 	os.Exit(code)
 }
 
-// program builds the program and returns its path.
+// program builds the program at most once and returns its path.
 func program(t *testing.T) string {
 	t.Helper()
-	built.once.Do(func() {
-		if built.dir, built.err = os.MkdirTemp("", "edgeproxy-test-"); built.err != nil {
-			return
-		}
-		built.path = filepath.Join(built.dir, "edgeproxy")
-		if out, err := exec.Command("go", "build", "-o", built.path, ".").CombinedOutput(); err != nil {
-			built.err = fmt.Errorf("build: %w\n%s", err, out)
-		}
-	})
-	if built.err != nil {
-		t.Fatal(built.err)
-	}
-	return built.path
+	return testkit.Built(t)
 }
 
 // finished is what a program said and how it ended.

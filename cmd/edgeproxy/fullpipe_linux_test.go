@@ -88,23 +88,10 @@ func (d *deaf) ask(path string) int {
 	return res.StatusCode
 }
 
+// failingOrigin is an origin that closes each connection without an answer.
 func failingOrigin(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_ = c.Close()
-		}
-	}()
-	return "http://" + l.Addr().String()
+	return "http://" + testkit.Accept(t, "127.0.0.1:0", func(c net.Conn) { _ = c.Close() })
 }
 
 func dropped(t *testing.T, admin, log string) int {

@@ -7,21 +7,12 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-
-	"edgeproxy/config"
 )
 
 func TestRulesForFieldsAreCheckedByPlace(t *testing.T) {
 	f := func(name, rules string, want ...string) {
 		t.Helper()
-		c, err := config.Parse("e.yaml", []byte("origins: {app: {servers: [\"http://h\"]}}\nroutes:\n- name: a\n  origin: app\n"+rules))
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		got := ""
-		if err := fits(c); err != nil {
-			got = err.Error()
-		}
+		got := problems(t, "origins: {app: {servers: [\"http://h\"]}}\nroutes:\n- name: a\n  origin: app\n"+rules)
 		if w := strings.Join(want, "\n"); got != w {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, w)
 		}

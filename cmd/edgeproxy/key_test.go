@@ -10,17 +10,24 @@ import (
 	"edgeproxy/config"
 )
 
+// problems returns what fits finds wrong with the text of a configuration, called e.yaml; ""
+// is nothing.
+func problems(t *testing.T, text string) string {
+	t.Helper()
+	c, err := config.Parse("e.yaml", []byte(text))
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	if err := fits(c); err != nil {
+		return err.Error()
+	}
+	return ""
+}
+
 func TestKeyRulesAreCheckedByPlace(t *testing.T) {
 	f := func(name, text string, want ...string) {
 		t.Helper()
-		c, err := config.Parse("e.yaml", []byte("origins: {app: {servers: [\"http://h\"]}}\n"+text))
-		if err != nil {
-			t.Fatalf("%s: %v", name, err)
-		}
-		got := ""
-		if err := fits(c); err != nil {
-			got = err.Error()
-		}
+		got := problems(t, "origins: {app: {servers: [\"http://h\"]}}\n"+text)
 		if w := strings.Join(want, "\n"); got != w {
 			t.Errorf("%s: got\n%s\nwant\n%s", name, got, w)
 		}

@@ -70,6 +70,24 @@ origins: {app: {servers: [%q]}}
 	ask("; stored")
 }
 
+// inheritable returns a socket that listens, for a program to inherit, and its address.
+func inheritable(t *testing.T) (address string, socket *os.File) {
+	t.Helper()
+	var lc net.ListenConfig
+	lc.SetMultipathTCP(false)
+	ln, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = ln.Close() })
+	socket, err = ln.(*net.TCPListener).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = socket.Close() })
+	return ln.Addr().String(), socket
+}
+
 // activated runs the program with a socket that it inherits, as systemd would.
 func activated(t *testing.T, socket *os.File, args ...string) *server {
 	t.Helper()
@@ -83,21 +101,10 @@ func activated(t *testing.T, socket *os.File, args ...string) *server {
 // the first and stops the first, while clients ask all the time, on new connections and
 // on those they have.
 func TestARestartWithAnInheritedSocketFailsNobody(t *testing.T) {
-	var lc net.ListenConfig
-	lc.SetMultipathTCP(false)
-	ln, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	socket, err := ln.(*net.TCPListener).File()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer socket.Close()
-	args := []string{"--origin", hello(t), "--listen", ln.Addr().String(), "--admin", "127.0.0.1:0"}
+	address, socket := inheritable(t)
+	args := []string{"--origin", hello(t), "--listen", address, "--admin", "127.0.0.1:0"}
 	s := activated(t, socket, args...)
-	url := "http://" + ln.Addr().String() + "/a"
+	url := "http://" + address + "/a"
 
 	var asked atomic.Int64
 	ctx, stop := context.WithCancel(t.Context())
@@ -140,23 +147,12 @@ func TestARestartWithAnInheritedSocketFailsNobody(t *testing.T) {
 }
 
 func TestAnInheritedSocketThatNoAddressTakesIsRefused(t *testing.T) {
-	var lc net.ListenConfig
-	lc.SetMultipathTCP(false)
-	ln, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer ln.Close()
-	socket, err := ln.(*net.TCPListener).File()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer socket.Close()
+	address, socket := inheritable(t)
 	cmd := exec.Command("/bin/sh", "-c", `LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" serve "$@"`, program(t),
 		"--origin", "http://127.0.0.1:9", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
 	cmd.ExtraFiles = []*os.File{socket}
 	out, err := cmd.CombinedOutput()
-	want := "inherited socket " + ln.Addr().String() + ": want it among the addresses to listen on"
+	want := "inherited socket " + address + ": want it among the addresses to listen on"
 	if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(string(out), want) {
 		t.Errorf("got %d, %v, %s; want %d and %q", cmd.ProcessState.ExitCode(), err, out, exitFailed, want)
 	}

@@ -13,27 +13,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"edgeproxy/internal/testkit"
 )
 
 // echoOrigin is an origin that switches to a protocol which sends everything back, where a
 // request asks for an upgrade. It answers other requests as usual.
 func echoOrigin(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go serveEcho(c)
-		}
-	}()
-	return "http://" + l.Addr().String()
+	return "http://" + testkit.Accept(t, "127.0.0.1:0", serveEcho)
 }
 
 func serveEcho(c net.Conn) {

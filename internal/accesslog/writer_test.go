@@ -6,36 +6,16 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"edgeproxy/internal/testkit"
 )
-
-var errFull = errors.New("no space left")
-
-// disk is a writer with limited room: what does not fit is cut.
-type disk struct {
-	room     int
-	silent   bool // say nothing about a short write
-	buf      strings.Builder
-	closeErr error
-}
-
-func (d *disk) Write(p []byte) (int, error) {
-	n := min(len(p), d.room)
-	d.room -= n
-	d.buf.Write(p[:n])
-	if n < len(p) && !d.silent {
-		return n, errFull
-	}
-	return n, nil
-}
-
-func (d *disk) Close() error { return d.closeErr }
 
 func TestFailedWritesAreCountedAndReportedOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reports []string
-		d := &disk{}
+		d := &testkit.Disk{}
 		l := mustNew(t, d, Options{OnError: func(err error) {
-			if !errors.Is(err, errFull) {
+			if !errors.Is(err, testkit.ErrDiskFull) {
 				t.Errorf("report: got %v, want it to wrap the cause", err)
 			}
 			reports = append(reports, err.Error())
@@ -63,20 +43,20 @@ func TestCutLineDoesNotSpoilTheNext(t *testing.T) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
 			size := len(written(t, numbered(0)))
-			d := &disk{room: room(size), silent: silent}
+			d := &testkit.Disk{Room: room(size), Silent: silent}
 			l := mustNew(t, d, Options{})
 			l.Write(numbered(0))
 			synctest.Wait()
 			l.Write(numbered(1))
 			synctest.Wait()
-			d.room = 1 << 20
+			d.Room = 1 << 20
 			l.Write(numbered(2))
 			mustClose(t, l)
 			if got := l.Dropped(); got != wantDropped {
 				t.Errorf("Dropped: got %d, want %d", got, wantDropped)
 			}
 			var whole []string
-			for s := range strings.Lines(d.buf.String()) {
+			for s := range strings.Lines(d.String()) {
 				if strings.HasSuffix(s, "}\n") {
 					whole = append(whole, decode(t, s).Target)
 				}

@@ -324,14 +324,7 @@ func TestUnlessKeepsAPurgedResponseOutOfTheStage(t *testing.T) {
 	s := newStagedStore(t, 64<<10)
 	mustStage(t, s, plain("/a", 1, 8))
 	asked := 0
-	got := s.PutStage(plain("/a", 2, 8), func() bool {
-		asked++
-		if s.mu.TryLock() {
-			s.mu.Unlock()
-			t.Error("unless: got a free lock: a purge could come between it and the landing")
-		}
-		return true
-	})
+	got := s.PutStage(plain("/a", 2, 8), purgedUnderLock(t, s, &asked))
 	if got != Purged || asked != 1 {
 		t.Errorf("PutStage: got %v after %d questions, want %v after 1", got, asked, Purged)
 	}

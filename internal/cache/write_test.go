@@ -148,18 +148,24 @@ func TestReplacementIsNeverAMiss(t *testing.T) {
 	}
 }
 
-func TestUnlessIsAskedOnceUnderTheLock(t *testing.T) {
-	s := newStore(t, 1<<20, 64<<10)
-	mustPut(t, s, plain("/a", 1, 8))
-	asked := 0
-	got := s.Put(plain("/a", 2, 8), func() bool {
-		asked++
+// purgedUnderLock is an unless that says purged. It counts its calls, and wants each of them to
+// be under the lock of writers.
+func purgedUnderLock(t *testing.T, s *Store, asked *int) func() bool {
+	return func() bool {
+		*asked++
 		if s.mu.TryLock() {
 			s.mu.Unlock()
 			t.Error("unless: got a free lock: a purge could come between it and the landing")
 		}
 		return true
-	})
+	}
+}
+
+func TestUnlessIsAskedOnceUnderTheLock(t *testing.T) {
+	s := newStore(t, 1<<20, 64<<10)
+	mustPut(t, s, plain("/a", 1, 8))
+	asked := 0
+	got := s.Put(plain("/a", 2, 8), purgedUnderLock(t, s, &asked))
 	if got != Purged || asked != 1 {
 		t.Errorf("Put: got %v after %d questions, want %v after 1", got, asked, Purged)
 	}

@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"edgeproxy/internal/testkit"
 )
 
 // responder is a DNS server on a real socket for one name (RFC 1035).
@@ -101,22 +103,10 @@ func withoutIPv6(t *testing.T) bool {
 // greeter accepts on address and says its name.
 func greeter(t *testing.T, address, name string) (port string) {
 	t.Helper()
-	l, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			_, _ = io.WriteString(c, name+"\n")
-			c.Close()
-		}
-	}()
-	_, port, _ = net.SplitHostPort(l.Addr().String())
+	_, port, _ = net.SplitHostPort(testkit.Accept(t, address, func(c net.Conn) {
+		_, _ = io.WriteString(c, name+"\n")
+		c.Close()
+	}))
 	return port
 }
 

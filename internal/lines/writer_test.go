@@ -2,72 +2,51 @@ package lines
 
 import (
 	"errors"
-	"strings"
 	"testing"
+
+	"edgeproxy/internal/testkit"
 )
-
-var errFull = errors.New("no space left")
-
-// disk is a writer with limited room: what does not fit is cut.
-type disk struct {
-	room     int
-	silent   bool // say nothing about a short write
-	buf      strings.Builder
-	closeErr error
-}
-
-func (d *disk) Write(p []byte) (int, error) {
-	n := min(len(p), d.room)
-	d.room -= n
-	d.buf.Write(p[:n])
-	if n < len(p) && !d.silent {
-		return n, errFull
-	}
-	return n, nil
-}
-
-func (d *disk) Close() error { return d.closeErr }
 
 func TestFailedBatchCountsOnlyTheLinesLost(t *testing.T) {
 	q := newQueue(1000)
-	d := &disk{room: len("aa\nbb\nc")}
+	d := &testkit.Disk{Room: len("aa\nbb\nc")}
 	w := &writer{queue: q, out: d}
 	w.write([]byte("aa\nbb\ncc\ndd\n"))
 	if dropped, failed := q.counts(); dropped != 2 || failed != 1 {
 		t.Errorf("got %d lines dropped, %d errors, want 2 and 1", dropped, failed)
 	}
-	d.room = 100
+	d.Room = 100
 	w.write([]byte("ee\n"))
-	if got, want := d.buf.String(), "aa\nbb\nc\nee\n"; got != want {
+	if got, want := d.String(), "aa\nbb\nc\nee\n"; got != want {
 		t.Errorf("file: got %q, want %q", got, want)
 	}
 }
 
 func TestFileIsLeftAtTheEndOfALine(t *testing.T) {
 	q := newQueue(1000)
-	old, next := &disk{room: 1}, &disk{room: 100}
+	old, next := &testkit.Disk{Room: 1}, &testkit.Disk{Room: 100}
 	w := &writer{queue: q, out: old, closer: old}
 	w.write([]byte("aa\n"))
-	old.room = 100
+	old.Room = 100
 	w.replace(next)
 	w.write([]byte("b\n"))
-	if got := old.buf.String() + "|" + next.buf.String(); got != "a\n|b\n" {
+	if got := old.String() + "|" + next.String(); got != "a\n|b\n" {
 		t.Errorf("files: got %q, want %q", got, "a\n|b\n")
 	}
-	next.room = 1
+	next.Room = 1
 	w.write([]byte("cc\n"))
-	if err := w.close(); !errors.Is(err, errFull) {
+	if err := w.close(); !errors.Is(err, testkit.ErrDiskFull) {
 		t.Errorf("close on a full disk: got %v, want it to wrap the cause", err)
 	}
 }
 
 func TestErrorOfClosingTheOldFileIsReported(t *testing.T) {
 	q := newQueue(1000)
-	old := &disk{closeErr: errFull}
+	old := &testkit.Disk{CloseErr: testkit.ErrDiskFull}
 	var got error
 	w := &writer{queue: q, out: old, closer: old, onError: func(err error) { got = err }}
-	w.replace(&disk{})
-	if _, failed := q.counts(); failed != 1 || !errors.Is(got, errFull) {
+	w.replace(&testkit.Disk{})
+	if _, failed := q.counts(); failed != 1 || !errors.Is(got, testkit.ErrDiskFull) {
 		t.Errorf("got %d errors, report %v, want 1 and the cause", failed, got)
 	}
 }

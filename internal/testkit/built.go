@@ -16,8 +16,8 @@ var built struct {
 	err  error
 }
 
-// Built returns the path of the program as users have it. Who calls it calls RemoveBuilt
-// when all tests are over.
+// Built returns the path of the program as users have it. A package whose tests call it calls
+// RemoveBuilt when all of them are over.
 func Built(tb testing.TB) string {
 	tb.Helper()
 	built.once.Do(func() {

@@ -8,27 +8,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"edgeproxy/internal/testkit"
 )
 
 // answering returns the address of a server that gives every request this
 // answer, and then closes the connection if it says so.
 func answering(t *testing.T, answer string) string {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = ln.Close() })
-	go func() {
-		for {
-			conn, err := ln.Accept()
-			if err != nil {
-				return
-			}
-			go serveAlways(conn, answer)
-		}
-	}()
-	return ln.Addr().String()
+	return testkit.Accept(t, "127.0.0.1:0", func(c net.Conn) { serveAlways(c, answer) })
 }
 
 func serveAlways(conn net.Conn, answer string) {

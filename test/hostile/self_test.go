@@ -6,6 +6,8 @@ import (
 	"net"
 	"strings"
 	"testing"
+
+	"edgeproxy/internal/testkit"
 )
 
 // Tests of the corpus itself: that a case which does not hold is seen.
@@ -15,23 +17,10 @@ import (
 func relay(t *testing.T, writes int64) *rig {
 	t.Helper()
 	o := startOrigin(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = l.Close() })
-	go func() {
-		for {
-			client, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go join(client, o.listener.Addr().String())
-		}
-	}()
+	address := testkit.Accept(t, "127.0.0.1:0", func(client net.Conn) { join(client, o.listener.Addr().String()) })
 	total := int64(0)
 	return &rig{
-		origin: o, address: l.Addr().String(),
+		origin: o, address: address,
 		counts: func() (counts, error) {
 			total += writes
 			return counts{writes: total, requests: 10 * plays.Load()}, nil
