@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"time"
 )
@@ -38,16 +37,6 @@ func median(pairs []pair, of func(pair) float64) float64 {
 // measure runs the whole comparison and prints the table. The error says which
 // sizes cost too much, or why there is no table.
 func (o options) measure(ctx context.Context, stdout io.Writer) (err error) {
-	dir, err := os.MkdirTemp("", "edgeproxy-bench-")
-	if err != nil {
-		return fmt.Errorf("make a temporary folder: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if o.program == "" {
-		if o.program, err = buildEdge(ctx, dir); err != nil {
-			return err
-		}
-	}
 	r, err := newRig(o.program)
 	if err != nil {
 		return err
@@ -78,8 +67,8 @@ func (o options) judge(all []comparison) error {
 	return errors.Join(errs...)
 }
 
-// assess measures one size, and once more if it is above the limit: then all the
-// rounds decide, lest a busy moment of the machine does.
+// assess measures one size, and once more if it is above the limit. Then all the rounds
+// decide, so that a busy moment of the machine does not.
 func (o options) assess(ctx context.Context, r *rig, size int) (comparison, error) {
 	c, err := o.compare(ctx, r, size)
 	if err != nil || c.ratio() <= o.maxRatio {

@@ -50,10 +50,29 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return exitUsage
 	}
-	if o.base != "" {
-		return failed(stderr, o.measurePairs(ctx, stdout))
+	return failed(stderr, o.withProgram(ctx, func(o options) error {
+		if o.base != "" {
+			return o.measurePairs(ctx, stdout)
+		}
+		return o.measure(ctx, stdout)
+	}))
+}
+
+// withProgram calls do with a program to measure. Where none is given it builds one, and
+// removes it afterwards.
+func (o options) withProgram(ctx context.Context, do func(options) error) (err error) {
+	if o.program != "" {
+		return do(o)
 	}
-	return failed(stderr, o.measure(ctx, stdout))
+	dir, err := os.MkdirTemp("", "edgeproxy-bench-")
+	if err != nil {
+		return fmt.Errorf("make a temporary folder: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if o.program, err = buildEdge(ctx, dir); err != nil {
+		return err
+	}
+	return do(o)
 }
 
 func failed(stderr io.Writer, err error) int {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"text/tabwriter"
 	"time"
@@ -18,16 +17,6 @@ func pairSizes() []int { return []int{1 << 10, 16 << 10} }
 // measurePairs compares program with base, prints the table, and names the sizes whose median
 // ratio is above the limit. In the pairs edge is program and bare is base.
 func (o options) measurePairs(ctx context.Context, stdout io.Writer) (err error) {
-	dir, err := os.MkdirTemp("", "edgeproxy-bench-")
-	if err != nil {
-		return fmt.Errorf("make a temporary folder: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	if o.program == "" {
-		if o.program, err = buildEdge(ctx, dir); err != nil {
-			return err
-		}
-	}
 	origin, err := startOrigin()
 	if err != nil {
 		return err
@@ -168,9 +157,9 @@ func (o options) judgePairs(all []comparison) error {
 	return errors.Join(errs...)
 }
 
-// interval holds the median of all ratios that there could be in at least 95 of 100
-// measurements, whatever their distribution: it lies between two of those that were measured,
-// counted from either end. Fewer than six pairs give no such interval, but the extremes.
+// interval is a 95 % confidence interval of the median ratio. Its ends are two of the ratios
+// that were measured, counted from either end, so it needs no assumption about their
+// distribution. Fewer than six pairs give no such interval; then its ends are the extremes.
 func (c comparison) interval() (low, high float64) {
 	ratios := make([]float64, len(c.pairs))
 	for i, p := range c.pairs {
@@ -181,9 +170,9 @@ func (c comparison) interval() (low, high float64) {
 	return ratios[k-1], ratios[len(ratios)-k]
 }
 
-// rank returns the largest k for which the k-th of n values and the k-th from the end have the
-// median between them with a probability of 0.95, 1 at least. Each value is below the median
-// by the toss of a coin.
+// rank returns the largest k, at least 1, for which the median lies between the k-th of n sorted
+// values and the k-th from the end with a probability of 0.95. Each value is below the median
+// with a probability of one half, so the number of those below is binomial.
 func rank(n int) int {
 	const miss = 0.05 / 2 // at either end
 	ways, below := 1.0, 0.0

@@ -26,7 +26,7 @@ type process struct {
 	address string // host:port
 	cmd     *exec.Cmd
 	stdin   io.Closer // open as long as the process may run
-	said    []string  // until the address; whoever waits for that owns it
+	said    []string  // its lines up to the address; await reads them once that has come
 	ended   chan error
 }
 

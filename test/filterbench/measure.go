@@ -35,7 +35,7 @@ func (o options) measure(ctx context.Context, stdout io.Writer) error {
 }
 
 // assess compares, and where something is too slow once more: then all the
-// rounds decide, lest a busy moment of the machine does.
+// rounds decide, so that a busy moment of the machine does not.
 func (b *bench) assess(ctx context.Context, o options, workers int) ([]*series, error) {
 	got, err := b.compare(ctx, o, workers)
 	if err != nil || judge(got, o.minRatio) == nil {
