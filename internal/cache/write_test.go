@@ -151,6 +151,7 @@ func TestReplacementIsNeverAMiss(t *testing.T) {
 // purgedUnderLock is an unless that says purged. It counts its calls, and wants each of them to
 // be under the lock of writers.
 func purgedUnderLock(t *testing.T, s *Store, asked *int) func() bool {
+	t.Helper()
 	return func() bool {
 		*asked++
 		if s.mu.TryLock() {
