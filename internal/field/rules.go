@@ -153,6 +153,8 @@ func (r *Rules) Set() List {
 }
 
 // Apply returns l by the rules: l itself if there are none, else a new list.
+//
+//go:noinline
 func (r *Rules) Apply(l List) List {
 	if r == nil {
 		return l

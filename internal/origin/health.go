@@ -109,7 +109,7 @@ func (k *checks) check(ctx context.Context, s *server) (err error) {
 		Method: "GET", Target: h.Path, Host: cmp.Or(h.Host, s.Address),
 		Header: field.List{{Name: "User-Agent", Value: "edgeproxy health check"}},
 	}}
-	head, _, failure := x.run()
+	failure = x.run()
 	if failure != nil && !errors.Is(ctx.Err(), context.Canceled) {
 		k.origin.useless(s, c.socket)
 	}
@@ -118,8 +118,8 @@ func (k *checks) check(ctx context.Context, s *server) (err error) {
 		return k.origin.fail(Timeout, "check the health", context.Cause(ctx))
 	case failure != nil:
 		return failure
-	case head.status < h.From || head.status > h.To:
-		return fmt.Errorf("health check: got status %d, want %d to %d", head.status, h.From, h.To)
+	case x.head.status < h.From || x.head.status > h.To:
+		return fmt.Errorf("health check: got status %d, want %d to %d", x.head.status, h.From, h.To)
 	}
 	return nil
 }

@@ -110,7 +110,7 @@ func (o *Origin) try(ctx context.Context, s slot, r *Request) (t tried) {
 func (o *Origin) tryOn(ctx context.Context, x *exchange) tried {
 	c := x.c
 	release := context.AfterFunc(ctx, c.close)
-	h, f, failure := x.run()
+	failure := x.run()
 	if !release() {
 		failure = o.fail(Canceled, "wait for the response", context.Cause(ctx))
 	}
@@ -123,20 +123,26 @@ func (o *Origin) tryOn(ctx context.Context, x *exchange) tried {
 		}
 		return t
 	}
+	return tried{res: o.answered(c, x)}
+}
+
+// answered returns the response of x, to whose Body c belongs from then on.
+func (o *Origin) answered(c *conn, x *exchange) *Response {
+	h := &x.head
 	c.client = x.r.Client
 	o.metrics.waited(x.firstByte.Sub(x.begun))
 	if h.status == switching {
-		return tried{res: o.upgrade(c, h, x)}
+		return o.upgrade(c, h, x)
 	}
 	keep := time.Duration(0)
 	if x.keep {
 		keep = keepFor(h.fields, o.options.KeepAlive)
 	}
-	return tried{res: &Response{
+	return &Response{
 		Status: h.status, Reason: h.reason, Header: h.fields,
-		ContentLength: f.length, Body: newBody(o, c, h.status, f, keep),
+		ContentLength: x.framing.length, Body: newBody(o, c, h.status, x.framing, keep),
 		RequestTime: x.begun, ResponseTime: x.whole,
-	}}
+	}
 }
 
 // drop ends what a panic has left of a try.

@@ -96,7 +96,7 @@ func newRoute(r *Route, ordinal int, m *Metrics) *route {
 // it.
 func (r *route) ask(ctx context.Context, request *origin.Request) (*origin.Response, error) {
 	resp, err := r.Origin.RoundTrip(ctx, request)
-	if err == nil {
+	if err == nil && r.Response != nil {
 		resp.Header = r.Response.Apply(resp.Header)
 	}
 	return resp, err
