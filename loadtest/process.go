@@ -15,7 +15,7 @@ const (
 	tailBytes = 16 << 10
 )
 
-// errEnded is the cause of a run that lost its proxy, whoever ended it.
+// errEnded is the cause of a run whose proxy ended before it.
 var errEnded = errors.New("it ended before the run did")
 
 // process is one proxy that the driver started. It dies with the driver: on Close,

@@ -7,7 +7,7 @@
 // authority suggests them (RFC 9773) or in the last third of the lifetime, are certmagic's
 // maintenance, which also keeps the files.
 //
-// Challenges are answered by whoever has the listeners: tls-alpn-01 (RFC 8737) with what
-// Challenge returns, http-01 with what Answer returns. Nothing is listened on here. All of
-// the network goes through the issuer, whose context ends with Close.
+// This package does not listen. The owner of the listeners answers challenges: tls-alpn-01
+// (RFC 8737) with what Challenge returns, http-01 with what Answer returns. All connections
+// are made by the issuer, whose context ends with Close.
 package acme

@@ -10,8 +10,9 @@
 // made is refused by its Origin (RFC 6454) or Sec-Fetch-Site (W3C Fetch
 // Metadata). Errors are JSON, {"error": "..."}; answers are never cached.
 //
-// With a token, all but the list of paths, health and metrics want it shown. Without
-// one whoever reaches the address may purge: it then belongs on loopback or a socket,
-// which is the configuration's part, and never on that of the data listener. A second, smaller server from NewMetrics
-// shows health and metrics only, to any Host, for scrapers on the network.
+// With a token, all but the list of paths, health and metrics need it. Without a token
+// every client that can connect may purge. So the address then belongs on loopback or a
+// socket, and never to the data listener; the configuration checks that. A second, smaller
+// server from NewMetrics shows health and metrics only, to any Host, for scrapers on the
+// network.
 package admin

@@ -23,7 +23,7 @@ func read(about string, h http.Handler) route {
 	return route{methods: []string{http.MethodGet, http.MethodHead}, about: about, handler: h}
 }
 
-// public is read for who has no token.
+// public is read, also for clients without the token.
 func public(about string, h http.Handler) route {
 	r := read(about, h)
 	r.open = true
@@ -49,7 +49,7 @@ func (s *site) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		return
 	}
 	to, ok := s.routes[r.URL.Path]
-	if s.token.there && !to.open && !s.token.shown(r) { // who does not show it learns of no path either
+	if s.token.there && !to.open && !s.token.shown(r) { // without it a client does not even learn which paths there are
 		demand(w, r)
 		return
 	}

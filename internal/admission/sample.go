@@ -49,7 +49,7 @@ type serials interface {
 //
 // The window that the call read was published at the time of its begin or
 // later, so it held nothing older than o1, and by (2) no completed sighting was
-// in it; by (1) no unfinished one was either, since whoever records has begun
+// in it; by (1) no unfinished one was either, since a call that records has begun
 // before and ended after. So the key was unseen and the filter wrong. (1) and
 // (2) do not depend on the answer, so the share of wrong answers among all
 // sightings with (1) and (2) is the rate sought. Keys sighted before the sample

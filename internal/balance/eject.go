@@ -6,9 +6,9 @@ import (
 )
 
 // Ejection says when a server that fails gets no requests for a while. There are two
-// rules, each with a count or ratio that turns it off. Whoever cannot be connected to is
-// down for everybody; a request that breaks behind the connection may be to blame for
-// that itself, so it takes many of them, for different targets, and few that go well.
+// rules, each with a count or ratio that turns it off. A server that cannot be connected to
+// is down for all requests. A request that breaks after the connection was made may itself be
+// the cause. So it takes many of those, for different targets, among few that go well.
 type Ejection struct {
 	// Failures is how many requests in a row that no connection can be made for eject a
 	// server; 0 is never.
@@ -32,9 +32,9 @@ type Ejection struct {
 func (e *Ejection) Never() bool { return e.Failures == 0 && e.Ratio == 0 }
 
 // Succeeded notes that the server answered the request with the ticket. It reports
-// whether that ended an ejection. If no other server was up, what they failed by
-// was a common cause: the trials of the others are due at once, lest the first to
-// be back carries everything.
+// whether that ended an ejection. If no other server was up, all had failed by a
+// common cause. Then the trials of the others are due at once, so that the first
+// server that is back does not carry everything.
 func (b *Balancer) Succeeded(index int, t Ticket, now time.Time) bool {
 	s := &b.servers[index]
 	if t <= s.ejected {

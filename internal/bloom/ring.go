@@ -41,9 +41,9 @@ type Generation interface {
 // such inserts as there are calls that have not returned.
 //
 // Generations bear serial numbers: the first ones 1 to G, each rotation's new
-// master one more. So a serial number stands for one life of a generation, and
-// whoever read its cells and then finds it still held knows that no clearing
-// had begun (SaveState lives by that).
+// master one more. So a serial number stands for one life of a generation. If it is
+// still held after its cells were read, no clearing had begun (SaveState relies on
+// that).
 type Ring[T Generation] struct {
 	window   atomic.Pointer[window[T]]
 	rotating atomic.Bool // held by the one Rotate under way, which alone replaces window

@@ -17,12 +17,12 @@ import (
 
 // Options say how the HTTP/2 side behaves. All limits are above 0.
 type Options struct {
-	// Put takes the server's end of a connection of HTTP/1.1 for each request; false is
-	// that nobody will serve it.
+	// Put takes the server's end of a connection of HTTP/1.1 for each request; it returns
+	// false where that will not be served.
 	Put func(net.Conn) bool
-	// Peer tells whose connection a client's is, where that is not what its address says;
-	// nil is that it always is. It is asked once, before the connection's first request:
-	// requests can outlast the connection, and whoever knew of it may have forgotten.
+	// Peer returns the client's address where that is not the connection's own; nil says
+	// that it always is. It is asked once, before the connection's first request: requests
+	// can outlast the connection, after which the address may be forgotten.
 	Peer func(net.Conn) (client netip.Addr, told bool)
 	// Streams is how many requests one client may have under way at once.
 	Streams int
@@ -33,12 +33,12 @@ type Options struct {
 	// WriteIdle is for how long a client may take nothing of an answer.
 	WriteIdle time.Duration
 	// Send is the least pace at which a client takes each answer, by the window that it
-	// gives its stream. Slow is told of each that is ended for it; nil is not.
+	// gives its stream. Slow is called for each answer that is ended for it; it may be nil.
 	Send pace.Rate
 	Slow func()
-	// State is told of connections as they come and go; nil is not.
+	// State is called as connections come and go; it may be nil.
 	State func(net.Conn, http.ConnState)
-	// Panics notes those that end a request; nil notes none.
+	// Panics notes panics that end a request; nil notes none.
 	Panics *rescue.Counter
 	Log    *slog.Logger
 }

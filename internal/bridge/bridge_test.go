@@ -49,8 +49,8 @@ func start(t *testing.T, change func(*Options)) *inside {
 	return in
 }
 
-// TestAConnectionIsAskedForItsPeerBeforeItCanBeForgotten: later, whoever knew of it may
-// have been told that it is closed.
+// TestAConnectionIsAskedForItsPeerBeforeItCanBeForgotten: later the connection may be closed,
+// and its peer forgotten.
 func TestAConnectionIsAskedForItsPeerBeforeItCanBeForgotten(t *testing.T) {
 	want := netip.MustParseAddr("192.0.2.7")
 	asked := 0

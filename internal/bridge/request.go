@@ -14,8 +14,8 @@ import (
 const refused = "REFUSED\r\n\r\n"
 
 // headOf returns the head of r as HTTP/1.1, and refused if that would not be one request:
-// RFC 9113 section 8.2.1 and 8.3.1 leave it to whoever translates to look for what ends a
-// line or a part of it.
+// RFC 9113 sections 8.2.1 and 8.3.1 leave it to a translating proxy to look for bytes that end
+// a line or a part of it.
 func headOf(r *http.Request) []byte {
 	if !sound(r) || !agrees(r) || !soundFields(r.Trailer) {
 		return []byte(refused)

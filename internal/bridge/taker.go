@@ -11,17 +11,17 @@ import (
 // errSlow ends an answer whose client takes it below the least pace.
 var errSlow = errors.New("bridge: the answer is taken too slowly")
 
-// An answer is written in pieces, whose size follows the pace at which they are taken: net/http
-// tells that a piece has gone, and nothing before.
+// An answer is written in pieces, whose size follows the pace at which they are taken. net/http
+// tells only when all of a piece was taken.
 const (
 	firstPiece = 16 << 10 // one frame
 	leastPiece = 256
-	quick      = 100 * time.Millisecond // who takes a piece in less gets larger ones
-	slow       = time.Second            // and who takes longer, smaller ones
+	quick      = 100 * time.Millisecond // a client that takes a piece in less gets larger ones
+	slow       = time.Second            // and one that takes longer, smaller ones
 )
 
-// taker writes an answer to the client of a stream. Each piece has idle, and the whole the
-// pace of meter, of which only the time counts for which the client was waited for.
+// taker writes an answer to the client of a stream. Each piece may take idle. The answer is
+// held to the pace of meter, which counts only the time for which the client was waited for.
 type taker struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
@@ -41,8 +41,8 @@ func newTaker(w http.ResponseWriter, idle time.Duration, send pace.Rate) *taker 
 	return t
 }
 
-// patience is how long a piece of n bytes may take, and whether a client that takes longer
-// is below the pace: one of which the pace asks for all.
+// patience is how long a piece of n bytes may take. exact says that a client that takes longer
+// is below the pace, since the pace asks for all of the piece.
 func (t *taker) patience(n int) (d time.Duration, exact bool) {
 	if left, ok := t.meter.Left(); ok && left < t.idle && int64(n) <= t.meter.Lacks() {
 		return left, true

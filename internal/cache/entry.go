@@ -19,15 +19,15 @@ const (
 	tagBytes      = 8
 )
 
-// Entry is one stored response. Whoever makes it owns it until it is put; from
-// then on what it refers to is shared and nobody writes to that, nor to an Entry
-// that a look-up returned. To change one, copy the struct and put the copy.
+// Entry is one stored response. Its maker owns it until it is put. From then on all that it
+// refers to is shared, and must not be written to, nor may an Entry that a look-up returned.
+// To change one, copy the struct and put the copy.
 type Entry struct {
 	// Key is the hash of Name.
 	Key Key
 	// Name is the full canonical key: the URL part, then for a variant the part
-	// that the fields named by Vary select. Whatever else the caller keys before it
-	// knows of Vary is a part of the URL part here.
+	// that the fields named by Vary select. All that the caller keys before it knows
+	// of Vary belongs to the URL part.
 	Name []byte
 	// URL is the hash of the URL part, the same for all variants of a URL. An
 	// entry without Vary has Key equal to URL.
@@ -54,9 +54,10 @@ type Entry struct {
 	// Header is what is sent on a hit, without the fields that belong to one
 	// message or one connection only (Age, Via, Cache-Status, hop-by-hop).
 	Header field.List
-	// Body is the whole content, and Pin counts who sends it: one Pin for one Body. Whoever
-	// sends a Body of more than pinned.Least bytes holds the Pin meanwhile. Nil counts
-	// nothing; an entry that is put without one gets one, if the Store counts.
+	// Body is the whole content, and Pin counts the answers that are sent from it: one Pin
+	// for one Body. While a Body of more than pinned.Least bytes is sent, the sender holds
+	// the Pin. Nil counts nothing; an entry that is put without one gets one, if the Store
+	// counts.
 	Body []byte
 	Pin  *pinned.Body
 

@@ -19,7 +19,7 @@ const (
 const indexChances = 3
 
 // record says which variants of a URL a tier holds. Every variant held is listed
-// in a record, so whoever drops a record can drop its variants, and none stays
+// in a record. So with a record all its variants can be dropped, and none stays
 // behind where no look-up would find it. Name and fields never change; keys is
 // the writer's.
 type record struct {

@@ -157,7 +157,7 @@ func (s *Store) storeLocked(e *Entry, why departure) {
 	}
 }
 
-// newItem copies e, and has it counted who sends a body of some length.
+// newItem copies e, and gives a body above pinned.Least a Pin.
 func (s *Store) newItem(e *Entry) *item {
 	it := &item{Entry: *e}
 	switch {

@@ -20,8 +20,8 @@
 //   - What is not keyed is not forwarded where it could matter. Of a target, only what
 //     AppendTarget left may reach the origin: a parameter that is ignored for the
 //     key, but answered by the origin, would let one client choose what all others
-//     get. So the target is another URL from then on, and whoever asks for that URL on a
-//     route without rules shares its key and means the same response.
+//     get. So the target is another URL from then on. A request for that URL on a route
+//     without rules shares its key and means the same response.
 //   - What can be read in two ways is keyed whole, and better passes the cache by: see
 //     AppendSelectors and Ambiguous on cookies.
 //   - All is linear in the length of the request (sorting: n log n), and no key is longer

@@ -55,9 +55,8 @@ func sharedRequest(r *rand.Rand, target string, sliced bool) string {
 	return lines + "\r\n"
 }
 
-// TestFollowerGetsWhatAHitWould: whoever did not make the request that the origin has
-// answered gets the head of a later hit, whatever the response says; also where the origin
-// has confirmed what was stale.
+// TestFollowerGetsWhatAHitWould: a client whose own request the origin has not answered gets
+// the head of a later hit, also where the origin has confirmed a stale response.
 func TestFollowerGetsWhatAHitWould(t *testing.T) {
 	const rounds = 150
 	followed := map[string]int{}

@@ -4,7 +4,7 @@ import "strings"
 
 // Protocols splits the value of an Upgrade field into the protocols that it lists,
 // each a NAME or NAME/VERSION (RFC 9110 section 7.8). It reports false for anything
-// else, also for an empty member: whoever switches protocols has to be sure of which.
+// else, also for an empty member: a proxy that switches protocols must be sure of which.
 func Protocols(value string) ([]string, bool) {
 	var list []string
 	for member := range strings.SplitSeq(value, ",") {

@@ -131,9 +131,9 @@ func (b *body) behindLocked(c *cursor) {
 	c.behind = true
 }
 
-// secure reserves what is to come of a body that is to be stored: all of it where left, the
-// bytes to come, is known, else a first piece. It reports what it lacks, as
-// Budget.reserve does.
+// secure reserves memory for a body that is to be stored. left is how many bytes are to come.
+// If it is known, that many are reserved; if it is -1, a first piece. secure returns how many
+// bytes are lacking, as Budget.reserve does.
 func (b *body) secure(left int64) (lacks int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -166,9 +166,9 @@ const (
 	needSpool        // its oldest piece has to go to disk
 )
 
-// space returns room to write the next bytes, after waiting for the fastest reader where the
-// body is paced, or what there has to be first. left is how many bytes are to come, -1 if
-// unknown; lacks how many bytes of memory there are too few.
+// space returns room to write the next bytes. Where the body is paced it first waits for the
+// fastest reader. Where there is no room, n says what the caller has to do first, and lacks how
+// many bytes of memory are missing. left is how many bytes are to come, -1 if unknown.
 func (b *body) space(left int64) (room []byte, n need, lacks int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -221,8 +221,8 @@ func (b *body) addLocked(piece int64) {
 	b.held += piece
 }
 
-// leadLocked is how far the writer is ahead of the fastest reader; 0 where it has to wait for
-// none.
+// leadLocked is how many bytes the writer is ahead of the fastest reader; 0 where it need not
+// wait for any.
 func (b *body) leadLocked() int64 {
 	if b.reading == 0 || b.hurried {
 		return 0

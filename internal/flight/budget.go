@@ -32,12 +32,13 @@ func (b *Budget) Used() int64 {
 	return b.used
 }
 
-// noShare is what reserve lacks where the client holds its share: no memory of others helps.
+// noShare is what reserve returns where the client holds its share. To take memory back from
+// others does not help then.
 const noShare = -1
 
 // reserve takes n bytes for a flight of c, and returns how many are lacking, 0 if it has
-// taken them. Firm is what will be stored; anything else finds no room where less than a
-// quarter would be left.
+// taken them. firm says that the bytes are for a body that will be stored. Without it they are
+// lacking where less than a quarter would be left.
 func (b *Budget) reserve(n int64, c netip.Prefix, firm bool) (lacks int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

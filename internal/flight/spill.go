@@ -16,7 +16,7 @@ type SpoolFile interface {
 const spillRead = 64 << 10
 
 // spill is the part of one body that is on disk: from its offset from on up to end, where
-// memory goes on. Only the writer writes; a reader that stands in it keeps it.
+// memory goes on. Only the writer writes. It is kept while a reader is in it.
 type spill struct {
 	file      SpoolFile // nil: there is none
 	from, end int64

@@ -6,7 +6,7 @@
 //
 // The law: each proxy vouches for the address it had the request from, and for
 // nothing beyond. So lists are read from their end, and the first address that is
-// not trusted is the client. What stands before it was written by whoever sent it.
+// not trusted is the client. What stands before it was written by that client.
 // Reading stops as well at the first member that is malformed or names no address,
 // and after as many as the caller has room for; the client is then the last address
 // that was told.

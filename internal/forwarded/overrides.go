@@ -7,8 +7,8 @@ import (
 
 // Overrides reports whether origins commonly believe the request field of this
 // canonical name to say something of the request that its key says, or its connection:
-// host, target, method, scheme, or the client's address. From whoever may write it, it
-// shapes what others are served.
+// host, target, method, scheme, or the client's address. A client that may send it shapes
+// what others are served.
 func Overrides(name string) bool {
 	if overrides[name] {
 		return true

@@ -106,7 +106,7 @@ func TestCrowdCountsNobodyWithoutAnAddress(t *testing.T) {
 	none.Leave(server)
 }
 
-// TestCrowdBoundsAllTogether: whoever they are, and also those that have no address.
+// TestCrowdBoundsAllTogether: all clients, also those without an address.
 func TestCrowdBoundsAllTogether(t *testing.T) {
 	c := NewCrowd(CrowdOptions{Connections: 3, PerClient: 2}, nil)
 	first, _ := conn(t, "192.0.2.1")

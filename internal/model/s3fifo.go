@@ -16,12 +16,12 @@ const (
 // need for cache eviction", SOSP 2023, algorithm 1), with sizes in bytes.
 // Newcomers enter a small queue of a tenth of the capacity. What leaves it goes on
 // to the large queue if it was used twice there, else its name goes to the ghost
-// queue, which holds names of as many bytes as the large queue may. Who is
+// queue, which holds names of as many bytes as the large queue may. An object that is
 // fetched again while its name is there enters the large queue at once. The large
-// queue gives whoever was used another round for each use, up to three.
+// queue gives an object another round for each use, up to three.
 //
 // The paper has objects of one size. With sizes in bytes an object larger than
-// the small queue goes to the large one, for whatever is admitted is stored.
+// the small queue goes to the large one, for every admitted object is stored.
 type s3fifo struct {
 	*nodes
 	small, large, ghost          chain

@@ -89,8 +89,8 @@ func TestNoQueueBesideADeadServer(t *testing.T) {
 	})
 }
 
-// Who waits for b keeps nobody from a. Of those who wait for b, the first to come is
-// the first to be served, also before one that has not tried a.
+// A request that waits for b keeps none from a. Of the requests that wait for b, the first to
+// come is the first to be served, also before one that has not tried a.
 func TestWaitingForOneServerHoldsUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o, k, release := beside(t, Options{QueueRequests: 5, QueueWait: time.Hour, FirstByteTimeout: time.Hour})
@@ -132,7 +132,7 @@ func TestWaitingForOneServerHoldsUpNobody(t *testing.T) {
 	})
 }
 
-// Who had a slot already came before all who wait.
+// A request that had a slot already came before all that wait.
 func TestWhoHasTriedAServerComesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o, k, release := beside(t, Options{QueueRequests: 5, QueueWait: time.Hour, FirstByteTimeout: time.Hour, ConnectTimeout: 3 * time.Second})

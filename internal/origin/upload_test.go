@@ -175,7 +175,7 @@ type idling struct{}
 
 func (idling) Read([]byte) (int, error) { return 0, nil }
 
-// A panic is no fault of whoever sent the request. It is noted, and ends the one.
+// A panic is no fault of the client. It is noted, and ends this request alone.
 func TestPanicOfABodyIsAFaultOfOurs(t *testing.T) {
 	panics := rescue.NewCounter(slog.New(slog.DiscardHandler))
 	o := start(t, Options{Panics: panics}, func(_ int, p *peer) { p.untilClosed() })

@@ -112,7 +112,7 @@ func TestWhoIsReleasedLeavesNoMore(t *testing.T) {
 	}
 }
 
-// TestOthersGoOnBeingWatched: whoever leaves from the middle of the list.
+// TestOthersGoOnBeingWatched: also where a client leaves from the middle of the list.
 func TestOthersGoOnBeingWatched(t *testing.T) {
 	w := watch(t)
 	var clients []*net.TCPConn

@@ -9,14 +9,14 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// statusClientGone is recorded of a request whose client has left before it was answered.
-// It is nginx's; nobody is there to get it, but one that has ended only its own side.
+// statusClientGone is recorded for a request whose client has left before it was answered, as
+// nginx does. Only a client that has ended nothing but its own side can get it.
 const statusClientGone = 499
 
 // errClientGone ends a fetch that is for one client alone when that client leaves.
 var errClientGone = errors.New("the client has left")
 
-// canceler is the end of a context as a thing to close.
+// canceler is a context that ends by Close.
 type canceler context.CancelCauseFunc
 
 func (c canceler) Close() error {
@@ -42,7 +42,7 @@ func tripFor(guest *presence.Client, route *route, r *origin.Request) (*origin.R
 	return resp, nil
 }
 
-// gone reports whether the client of x has left, and ends x by that.
+// gone reports whether the client of x has left. If so, the answer to x is a 499.
 func (p *Proxy) gone(x *exchange) bool {
 	if !x.guest.Left() {
 		return false

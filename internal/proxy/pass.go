@@ -180,7 +180,7 @@ func (p *Proxy) fail(x *exchange, err error) {
 	}
 	if isPanic(err) {
 		status, why = fasthttp.StatusInternalServerError, reason.Panic
-		x.closing = true // who knows what is left of the request
+		x.closing = true // it is not known what is left of the request
 	}
 	p.refuse(x, status, why)
 	if p.Log.Enabled(context.Background(), levelFor(why)) {

@@ -80,8 +80,8 @@ func purgeOthers(tb testing.TB, e *edgetest.Edge) {
 }
 
 // TestNothingPurgedComesBack lets requests and purges run into each other. An answer
-// is a number; a purge comes after the origin has gone on to the next one. Whoever
-// asks after the purge must not get an older number.
+// is a number; a purge comes after the origin has gone on to the next one. A request
+// after the purge must not get an older number.
 func TestNothingPurgedComesBack(t *testing.T) {
 	const clients, requests, pace, targets = 4, 150, 7, 3
 	f := func(by, value string, soft bool, policy string, marks ...purge.Options) {

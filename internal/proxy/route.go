@@ -34,12 +34,11 @@ type Route struct {
 	// HostHeader is what the origin gets as Host; "" is the client's.
 	HostHeader string
 	Rule       admission.Rule
-	// Caching are the operator's choices within RFC 9111. HonorRequest lets clients
-	// ask for more, or less, than the origin did (section 5.2.1); only-if-cached is
-	// always honoured.
+	// Caching are the operator's choices within RFC 9111. HonorRequest obeys the
+	// Cache-Control of requests (section 5.2.1); only-if-cached is always obeyed.
 	Caching      rfc9111.Options
 	HonorRequest bool
-	// IgnoreNoStore takes no notice of a request's no-store: else it passes by the cache.
+	// IgnoreNoStore ignores a request's no-store, which else makes it pass by the cache.
 	IgnoreNoStore bool
 	// StorePosts lets the answer to a POST serve later GETs where it says that it may.
 	StorePosts bool
@@ -50,10 +49,10 @@ type Route struct {
 	// AnyLanguageOrder says that the order in Accept-Language does not count. It has no
 	// meaning of its own (RFC 9110 section 12.5.4), but some origins take it for one.
 	AnyLanguageOrder bool
-	// Request are rules for the fields of requests: they hold for what is forwarded, and so
-	// for what is keyed. What the request asks of the cache itself, by Range, conditions
-	// and Cache-Control, is read before. Response are those for responses of the origin:
-	// they hold before anything is made of it. Both are of RequestRules and ResponseRules.
+	// Request are the rules for the fields of requests. They apply to what is forwarded, and
+	// so to what is keyed. Range, conditions and Cache-Control are read before. Response are
+	// the rules for responses of the origin, which apply before anything else reads them.
+	// Both are made by RequestRules and ResponseRules.
 	Request, Response *field.Rules
 	// UnusualNames lets request fields through whose name has other than letters, digits
 	// and hyphens in it.
@@ -62,7 +61,8 @@ type Route struct {
 	// 0 fetches them whole. At most MaxObjectBytes of the Proxy.
 	SliceBytes int64
 	Bypass     Bypass
-	// StripCookies names cookies that are taken out of requests, whatever becomes of them.
+	// StripCookies names cookies that are taken out of all requests, also of those that
+	// pass by the cache.
 	StripCookies cachekey.CookieNames
 	// Key says what forms the key besides; nil is nothing. Its header rules may name
 	// what KeyableHeader reports.

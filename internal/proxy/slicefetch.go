@@ -23,7 +23,7 @@ func (p *Proxy) newSlicing(x *exchange) *slicing {
 }
 
 // get returns the slice of this number, stored or on its way; t is told of interim
-// responses. Whatever else the origin answers comes as a slice that is none.
+// responses. Where the origin answers with no such slice, get returns its response as one.
 func (s *slicing) get(number int64, t tell) (*slice, error) {
 	sp := s.p.newSpan(s.job.exact.name, s.size, number)
 	for range maxJoins {

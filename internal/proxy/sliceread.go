@@ -32,8 +32,8 @@ func (s *slicing) Read(b []byte) (int, error) {
 	return 0, io.EOF
 }
 
-// resume finds the rest of the slice elsewhere, whose flight has left us behind, and reports
-// whether it did; see along.
+// resume finds the rest of a slice whose flight has left this reader behind, in the store or
+// at the origin, and reports whether it did; see along.
 func (s *slicing) resume() bool {
 	sl := s.slice
 	_ = sl.reader.Close()

@@ -86,7 +86,7 @@ func TestStampedeOnANewKeyIsOneFetch(t *testing.T) {
 }
 
 // TestStampedeOnNoStoreServesEveryClientSideBySide: the first body is held back
-// until everybody else is served, so that whoever waited for it would never be. The
+// until all others are served, so a client that waited for it would never be served. The
 // others are held back until many are under way.
 func TestStampedeOnNoStoreServesEveryClientSideBySide(t *testing.T) {
 	n := stampeding()

@@ -15,9 +15,8 @@ import (
 	"edgeproxy/internal/pace"
 )
 
-// These end the reading of a request body that is longer than limits.body_bytes, that
-// stopped coming or comes too slowly, or whose trailers are more than limits.header_count,
-// or malformed.
+// These errors end the reading of a request body: it is too long, has stopped coming, comes too
+// slowly, or has too many trailers or a malformed one.
 var (
 	errBodyTooLarge = errors.New("request body is larger than limits.body_bytes")
 	errBodyIdle     = errors.New("request body stopped arriving")
@@ -26,9 +25,9 @@ var (
 	errTrailer      = errors.New("malformed trailer field in the request")
 )
 
-// upload is a request body on its way to the origin: each read has its own deadline, the
-// client has its pace, and the whole has a limit, which fasthttp does not keep for streams.
-// What was read ahead, before there was a connection to the origin, goes first.
+// upload is a request body on its way to the origin. Each read has a deadline, the client is
+// held to a least pace, and the whole has a limit of length, which fasthttp does not keep for
+// streams. What was read ahead, before there was a connection to the origin, goes first.
 type upload struct {
 	ctx         *fasthttp.RequestCtx
 	src         io.Reader

@@ -55,8 +55,8 @@ func TestPurgedStaysPurgedBesideOthers(t *testing.T) {
 	}
 }
 
-// A prefix that has no room moves to its host. Whoever asks at that moment finds it
-// in one place or the other.
+// A prefix that has no room moves to its host. A look-up at that moment finds it in one
+// place or the other.
 func TestPrefixIsNeverLostOnItsWayToTheHost(t *testing.T) {
 	const rounds = 5000
 	type victim struct {

@@ -11,7 +11,7 @@ import (
 //
 // These are the fields of RFC 9110 section 7.6.1, and those that belong to one
 // proxy and its next client (RFC 9111 section 3.1). Trailer is among them: it
-// announces the trailer section of this message's own framing, and whoever
+// announces the trailer section of this message's own framing. A proxy that
 // frames the message anew announces its own. HTTP2-Settings goes with Upgrade: h2c and
 // without it means nothing (RFC 7540 section 3.2.1).
 func HopByHop(name string) bool {

@@ -18,8 +18,8 @@ func (x *directive[T]) bare() bool { return x.sure && !x.hasArg }
 // parser walks over the directives of one Cache-Control field line.
 //
 // Commas split the line except inside a quoted string, which may only stand
-// right after a member's first '='. Whoever breaks the grammar must not thereby
-// hide a directive, nor win one:
+// right after a member's first '='. A field that breaks the grammar must not
+// hide a directive by it, nor gain one:
 //
 //   - A member that breaks it ("private; max-age=60", "max-age =5") is read word
 //     by word, and no word of it is sure.

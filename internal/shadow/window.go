@@ -19,8 +19,8 @@ type window struct {
 	start  time.Time     // of the first one
 
 	// turning is true while a request rotates. It alone writes began, which is when
-	// the newest generation began, as nanoseconds since start. Whoever reads the old
-	// one meanwhile finds turning true, or reads the new one then.
+	// the newest generation began, as nanoseconds since start. A request that reads the
+	// old time meanwhile then finds turning true, or reads the new one.
 	turning atomic.Bool
 	began   atomic.Int64
 }

@@ -18,8 +18,8 @@ var (
 	ErrTorn = errors.New("torn state file")
 
 	// ErrIrregular: the path names a link, a directory, a device or the like.
-	// A link is refused and not followed: whoever may make one in the directory
-	// could point the writer at any file of its user.
+	// A link is refused and not followed: any user who may write to the directory
+	// could point it at any file of the writer's user.
 	ErrIrregular = errors.New("not a regular file")
 
 	// ErrTooLarge: the content is larger than MaxBytes.

@@ -2,9 +2,9 @@
 // order, how long is each, and when was it asked for?
 //
 // It reads the logs that servers write, plain or compressed, and makes requests
-// up where there is no log (zipf:..., popularity:...). A Trace is the same for
-// whoever replays it: the simulator takes the sizes and the hashes of the keys,
-// the load test the keys themselves.
+// up where there is no log (zipf:..., popularity:...). All programs replay the same
+// Trace: the simulator takes the sizes and the hashes of the keys, the load test
+// the keys themselves.
 //
 // Its laws: memory grows with the objects, not with the requests, which lie in a
 // temporary file without a name once they pass a few MiB; every line of a log is

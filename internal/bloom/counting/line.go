@@ -43,7 +43,7 @@ func (l *line) estimate(lo uint64) int {
 // the key's smallest: it is raised at the end, and only from the very value the
 // others were compared with. Two adds of one key that find the same smallest
 // value v, both to raise it to v+1, come to the same last counter. For if one of
-// them came to an earlier one, the later one was above v when it looked; whoever
+// them came to an earlier one, the later one was above v when it looked; the add that
 // raised that had raised the earlier one before; so its own attempt there fails.
 // One of them succeeds, and the other begins anew and finds v+1. So no add is
 // lost, and of n simultaneous adds of a key each is told a count of its own.

@@ -58,7 +58,7 @@ func TestTheWordsOfALineAreThese(t *testing.T) {
 	}
 }
 
-// Bits 20 to 63 of lo are for whoever samples keys by their hash.
+// Bits 20 to 63 of lo are for samples of keys by their hash.
 func TestTheTopOfLoDoesNotMoveAKey(t *testing.T) {
 	f := newTestFilter(t, 2, 1000, 0.01)
 	f.Add(1<<60, 0x12345)

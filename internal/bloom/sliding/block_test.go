@@ -24,7 +24,7 @@ func TestAKeySetsTheseBits(t *testing.T) {
 	f(0x84_3b61_8d56, probe{word(22, 10), word(3, 3), word(22, 29), word(16, 16)})
 }
 
-// Bits 40 to 63 of lo are for whoever samples keys by their hash.
+// Bits 40 to 63 of lo are for samples of keys by their hash.
 func TestTheTopOfLoDoesNotMoveAKey(t *testing.T) {
 	random := rand.New(rand.NewPCG(61, 0))
 	for range 1000 {
