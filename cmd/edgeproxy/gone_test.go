@@ -7,7 +7,10 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -105,5 +108,55 @@ func TestUnfinishedRequestsOfHTTP2HeldEveryPlace(t *testing.T) {
 	}
 	if _, err := io.ReadFull(c, answer); err != nil || string(answer) != "HTTP/1.1 200" {
 		t.Errorf("another client got %q, %v, want 200", answer, err)
+	}
+}
+
+// TestAccessLogToldNothingOfClientsThatLeftTheirAnswer: what they had of a body was logged
+// as if it was all that there is, with the reason that the response was not stored for.
+func TestAccessLogToldNothingOfClientsThatLeftTheirAnswer(t *testing.T) {
+	const size = 16 << 20 // more than the system takes
+	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		if r.URL.Path == "/sized" {
+			w.Header().Set("Content-Length", fmt.Sprint(size))
+		}
+		_, _ = w.Write(make([]byte, size))
+	}))
+	t.Cleanup(app.Close)
+	path := filepath.Join(t.TempDir(), "access.log")
+	s := serveBinary(t, "-c", writeFile(t, "edge.yaml", fmt.Sprintf(
+		"listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\"}\norigins: {app: {servers: [%q]}}\naccess_log: {path: %q}\n", app.URL, path)))
+	get(t, "http://"+s.address+"/whole")
+	for _, target := range []string{"/sized", "/chunks"} {
+		c, err := net.Dial("tcp", s.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: h\r\n\r\n", target); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(c, make([]byte, 1000)); err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Close() // with bytes unread: a reset
+	}
+	s.metricsAtRest()
+	s.signal(syscall.SIGTERM)
+	s.wantExit(exitDone)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		want := `"reason":"client-gone"`
+		if strings.Contains(line, "/whole") {
+			want = `"reason":"no-store"`
+		}
+		if !strings.Contains(line, want) || !strings.Contains(line, `"status":200`) || !strings.Contains(line, `"result":"pass"`) {
+			t.Errorf("got %s, want status 200, result pass, %s", line, want)
+		}
+	}
+	if n := strings.Count(string(text), "\n"); n != 3 {
+		t.Errorf("%d lines, want 3", n)
 	}
 }

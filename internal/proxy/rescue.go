@@ -79,7 +79,7 @@ var errPanicked = errors.New("panic")
 func (b *body) rescue(err *error) {
 	if v := recover(); v != nil {
 		b.p.Panics.Note(v)
-		b.x.reason = reason.Panic
+		b.x.reason, b.broken = reason.Panic, true
 		if b.x.slices != nil {
 			b.p.Panics.Quietly(b.x.slices.abandon) // Close does not know of a slice that is being got
 		}

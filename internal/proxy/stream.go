@@ -33,6 +33,7 @@ type body struct {
 	left    int64 // bytes still to send; -1: all
 	part    bool  // a range: not to the end of the source
 	whole   bool  // the origin's body was read to its end
+	broken  bool  // it ended before that, and not because of a write
 	closes  bool  // with trailers, if there are any
 	closed  atomic.Bool
 
@@ -138,7 +139,7 @@ func (b *body) written() error {
 		return nil
 	}
 	b.p.slowReaders.Add(1)
-	b.x.reason = reason.Incomplete
+	b.x.reason, b.broken = reason.Incomplete, true
 	return errSlowClient
 }
 
@@ -177,6 +178,7 @@ func (b *body) keep(pin *pinned.Body) {
 func (b *body) ending(err error) error {
 	if errors.Is(err, io.EOF) {
 		if b.left > 0 {
+			b.broken = true
 			return io.ErrUnexpectedEOF
 		}
 		b.whole = true
@@ -187,6 +189,7 @@ func (b *body) ending(err error) error {
 
 // cutShort names a broken body; the client sees the connection close.
 func (b *body) cutShort(err error) error {
+	b.broken = true
 	b.p.cutOff(b.x, err)
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -204,6 +207,9 @@ func (b *body) Close() (err error) {
 	defer b.rescue(&err)
 	if b.release(); b.x.slices == nil && b.x.reader == nil && b.x.response != nil {
 		b.p.ended(b.x, b.whole)
+	}
+	if !b.whole && !b.broken && b.left != 0 {
+		b.x.reason = reason.ClientGone // a write failed: it has left, or was let go
 	}
 	return nil
 }
