@@ -144,6 +144,7 @@ type Proxy struct {
 	guests        *presence.Watch
 	draining      atomic.Bool
 	refreshing    atomic.Int64  // validations in the background
+	refreshes     *places       // of clients, among them
 	serial        atomic.Uint64 // of the last entry made
 	heads         heads
 	alikes        *alike.Table
@@ -172,7 +173,7 @@ func New(o Options) (*Proxy, error) {
 	}
 	budget := flight.NewBudget(o.InflightBytes, client.Part(o.InflightShare))
 	p := &Proxy{
-		alikes: alike.New(), guests: presence.New(o.Panics), places: newPlaces(client.Part(o.ClientShare)), tunnels: tunnels{shares: newPlaces(client.Part(o.ClientShare))},
+		alikes: alike.New(), guests: presence.New(o.Panics), places: newPlaces(client.Part(o.ClientShare)), refreshes: newPlaces(client.Part(o.ClientShare)), tunnels: tunnels{shares: newPlaces(client.Part(o.ClientShare))},
 		Options: o, via: "1.1 " + o.Node, loop: o.Node + "; id=" + o.Instance, instance: []byte(o.Instance), statusName: structuredName(o.Node), statusTrusted: forwarded.New(o.CacheStatusTrusted), routes: routes, budget: budget,
 		flights: flight.NewTable[cache.Key, *head](flight.Options{
 			Budget: budget, ObjectBytes: o.MaxObjectBytes, Ahead: o.ResponseBuffer, Spool: spoolOf(o.Spool), Now: now, Generation: o.Purges.Now,

@@ -2,12 +2,12 @@ package proxy
 
 import (
 	"context"
-	"net/netip"
 	"slices"
 
 	"github.com/valyala/fasthttp"
 
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/client"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/reason"
@@ -197,12 +197,11 @@ func (p *Proxy) refresh(x *exchange) {
 
 // refreshBy does so by a flight for key with the job that it is given.
 func (p *Proxy) refreshBy(x *exchange, key cache.Key, newJob func() *job) {
-	if p.refreshing.Add(1) > maxRefreshes {
-		p.refreshing.Add(-1)
+	done, ok := p.enterRefreshes(x)
+	if !ok {
 		return
 	}
-	done := func() { p.refreshing.Add(-1) }
-	r, leads := p.flights.Join(key, x.url, flight.Admission{Leading: true, Following: true})
+	r, leads := p.flights.Join(key, x.url, flight.Admission{Leading: true, Following: true, Client: x.who})
 	if !leads {
 		_ = r.Close()
 		done()
@@ -223,14 +222,28 @@ func (p *Proxy) refreshBy(x *exchange, key cache.Key, newJob func() *job) {
 	_ = r.Close()
 }
 
-// newRefresh is a job that outlives the request of x and asks on nobody's behalf
-// whether e is still right: without credentials but those that are keyed, and with
-// copies of what selects a variant.
+// enterRefreshes takes a place among the validations in the background for the client of x,
+// which done gives back. What it then holds of the origin counts as the client's: its
+// requests have begun them.
+func (p *Proxy) enterRefreshes(x *exchange) (done func(), ok bool) {
+	x.who, _ = client.Of(x.clientAddress())
+	who, n := x.who, p.refreshing.Add(1)
+	if n > maxRefreshes || !p.refreshes.enter(who, n-1, maxRefreshes) {
+		p.refreshing.Add(-1)
+		return nil, false
+	}
+	return func() {
+		p.refreshes.leave(who)
+		p.refreshing.Add(-1)
+	}, true
+}
+
+// newRefresh is a job that outlives the request of x and asks whether e is still right:
+// without credentials but those that are keyed, and with copies of what selects a variant.
 func (p *Proxy) newRefresh(x *exchange, e *cache.Entry) *job {
 	x.stale = e
 	j := p.newShared(x)
 	j.request.Method, j.facts.Method = "GET", "GET"
-	j.request.Client = netip.Prefix{}
 	withheld := func(name string) bool {
 		return (name == "Authorization" || name == "Cookie") && !x.route.Key.Reads(name) && !slices.Contains(e.Vary, name) && x.route.Request.Value(name) == nil
 	}
