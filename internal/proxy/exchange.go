@@ -222,8 +222,9 @@ func (x *exchange) reset() {
 		fields = nil
 	}
 	entries := x.assembled.entries
-	clear(entries) // they may have left the cache
-	*x = exchange{scratch: scratch, block: block, raw: raw, fields: fields, folded: folded, parser: parser}
-	x.assembled.entries = entries[:0]
+	clear(entries)  // they may have left the cache
+	*x = exchange{} // a literal with fields would be made beside x, and copied
+	x.scratch, x.block, x.raw, x.parser = scratch, block, raw, parser
+	x.fields, x.folded, x.assembled.entries = fields, folded, entries[:0]
 	x.parser.Reset(nil)
 }
