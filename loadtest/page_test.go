@@ -1,11 +1,7 @@
 package main
 
 import (
-	"context"
 	"html"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +9,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/page"
+	"edgeproxy/internal/testkit"
 	"edgeproxy/internal/trace"
 )
 
@@ -136,43 +133,13 @@ func written(t *testing.T, p *page.Page) string {
 
 // TestPageIsDrawnByABrowser opens it from a file, as everybody does.
 func TestPageIsDrawnByABrowser(t *testing.T) {
-	program := browser(t)
 	p := reported(t).page()
-	file := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(file, []byte(written(t, p)), 0o600); err != nil {
-		t.Fatal(err)
+	dom, console := testkit.OpenPage(t, written(t, p))
+	root := html.UnescapeString(regexp.MustCompile(`<html[^>]*>`).FindString(dom))
+	if !strings.Contains(root, `data-charts="drawn"`) || strings.Contains(root, "data-error") || len(console) > 0 {
+		t.Errorf("got %s, want every chart drawn and no error\n%s", root, strings.Join(console, "\n"))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-		"--user-data-dir="+t.TempDir(), "--enable-logging=stderr", "--virtual-time-budget=5000", "--dump-dom", "file://"+file)
-	cmd.WaitDelay = time.Second
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	dom, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", program, err, stderr.String())
-	}
-	root := html.UnescapeString(regexp.MustCompile(`<html[^>]*>`).FindString(string(dom)))
-	if !strings.Contains(root, `data-charts="drawn"`) || strings.Contains(root, "data-error") || strings.Contains(stderr.String(), ":CONSOLE") {
-		t.Errorf("got %s, want every chart drawn and no error\n%s", root, stderr.String())
-	}
-	if got, want := strings.Count(string(dom), "<canvas"), len(charts(p)); got != want {
+	if got, want := strings.Count(dom, "<canvas"), len(charts(p)); got != want {
 		t.Errorf("got %d canvases, want one for each of %d charts", got, want)
 	}
-}
-
-// browser returns the path of Chromium. Without it the test is skipped.
-func browser(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	if os.Getenv("EDGEPROXY_TEST_ALL") != "" {
-		t.Fatal("Chromium is not there")
-	}
-	t.Skip("Chromium is not there")
-	return ""
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/testkit"
 	"edgeproxy/internal/trace"
 )
 
@@ -16,7 +17,7 @@ import (
 func TestProxyStoresExactlyWhatSimulateForetellsOfRealRequests(t *testing.T) {
 	f := func(log string, limit int64, keys int) {
 		t.Helper()
-		t.Run(log, func(t *testing.T) { storesExactly(t, readSequence(t, usualTrace(t, log), limit), keys) })
+		t.Run(log, func(t *testing.T) { storesExactly(t, readSequence(t, testkit.Trace(t, log), limit), keys) })
 	}
 	f("adaptsize.tr", 20_000, 1840)
 	f("nasa-1995-08-01.tsv", 0, 100)
@@ -25,7 +26,7 @@ func TestProxyStoresExactlyWhatSimulateForetellsOfRealRequests(t *testing.T) {
 func TestSimulateGivesTheVerdictOfTheProxyOnEveryRealRequest(t *testing.T) {
 	f := func(log string, limit int64) {
 		t.Helper()
-		t.Run(log, func(t *testing.T) { sameVerdicts(t, readSequence(t, usualTrace(t, log), limit)) })
+		t.Run(log, func(t *testing.T) { sameVerdicts(t, readSequence(t, testkit.Trace(t, log), limit)) })
 	}
 	f("adaptsize.tr", 30_000)
 	f("nasa-1995-08-01.tsv", 0)
@@ -49,7 +50,7 @@ func TestProxyAndSimulateAgreeWhereRistrettoEvicts(t *testing.T) {
 	f("small objects", 0.03, func(t *testing.T) *sequence {
 		return readSequence(t, "zipf:objects=3000,requests=8000,size=lognormal:1KiB:1:16KiB", 0)
 	})
-	f("adaptsize.tr", 0.05, func(t *testing.T) *sequence { return readSequence(t, usualTrace(t, "adaptsize.tr"), 20_000) })
+	f("adaptsize.tr", 0.05, func(t *testing.T) *sequence { return readSequence(t, testkit.Trace(t, "adaptsize.tr"), 20_000) })
 }
 
 // sameMeans compares the means of some replays and as many simulations.

@@ -4,12 +4,9 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -32,24 +29,6 @@ type sequence struct {
 	objects  []trace.Object
 	accesses []trace.Access
 	unique   int64 // bytes
-}
-
-// usualTrace returns the path of one of the traces that lie outside the project,
-// and skips the test where they do not.
-func usualTrace(t *testing.T, name string) string {
-	t.Helper()
-	dir := os.Getenv("TRACES")
-	if dir == "" {
-		dir = filepath.Join("..", "shared", "traces")
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join("..", "..", dir)
-	}
-	path := filepath.Join(dir, name)
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		t.Skip("the traces are not there")
-	}
-	return path
 }
 
 // readSequence reads the first limit requests, 0 being all.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/testkit"
 	"edgeproxy/internal/trace"
 )
 
@@ -16,7 +17,7 @@ import (
 // are asked for: second-hit must save writes in both; what it costs in hits where
 // the requests of an object come close together, a stage must give back.
 func TestPopularityModelShowsWhatSecondHitSavesAndCosts(t *testing.T) {
-	dir := traces(t)
+	dir := testkit.Trace(t, "")
 	f := func(arrivals string, check func(always, second, staged Result)) {
 		t.Helper()
 		t.Run(arrivals, func(t *testing.T) {

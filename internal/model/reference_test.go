@@ -2,34 +2,14 @@ package model
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/testkit"
 	"edgeproxy/internal/trace"
 )
-
-// traces returns the folder with the usual traces: TRACES, relative to the
-// repository, or the place where loadtest/usual.sh looks.
-func traces(t *testing.T) string {
-	t.Helper()
-	dir := os.Getenv("TRACES")
-	if dir == "" {
-		dir = filepath.Join("..", "shared", "traces")
-	}
-	if !filepath.IsAbs(dir) {
-		dir = filepath.Join("..", "..", dir)
-	}
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		t.Skip("the traces are not there")
-	}
-	return dir
-}
 
 // recorded is a trace in memory, with every object as large as 1 byte at least.
 type recorded struct {
@@ -40,7 +20,7 @@ type recorded struct {
 
 func read(t *testing.T, name string) recorded {
 	t.Helper()
-	tr, err := trace.Read(context.Background(), []string{filepath.Join(traces(t), name)}, trace.Options{})
+	tr, err := trace.Read(context.Background(), []string{testkit.Trace(t, name)}, trace.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,62 +1,13 @@
 package page
 
 import (
-	"context"
 	"html"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
+
+	"edgeproxy/internal/testkit"
 )
-
-// browserPatience keeps a browser that hangs from hanging the tests.
-const browserPatience = time.Minute
-
-// browser returns the path of Chromium. Without it the test is skipped.
-func browser(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	if os.Getenv("EDGEPROXY_TEST_ALL") != "" {
-		t.Fatal("Chromium is not there")
-	}
-	t.Skip("Chromium is not there")
-	return ""
-}
-
-// opened is what the browser makes of a document: what it is after its scripts
-// have run, and what the console says, a line each.
-func opened(t *testing.T, document string) (dom string, console []string) {
-	t.Helper()
-	program := browser(t)
-	file := filepath.Join(t.TempDir(), "page.html")
-	if err := os.WriteFile(file, []byte(document), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), browserPatience)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-		"--user-data-dir="+t.TempDir(), "--enable-logging=stderr", "--virtual-time-budget=5000", "--dump-dom", "file://"+file)
-	cmd.WaitDelay = time.Second
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", program, err, stderr.String())
-	}
-	for line := range strings.Lines(stderr.String()) {
-		if strings.Contains(line, ":CONSOLE") {
-			console = append(console, strings.TrimSpace(line))
-		}
-	}
-	return string(out), console
-}
 
 var (
 	drawnMark = regexp.MustCompile(`<html[^>]* data-charts="drawn"`)
@@ -74,7 +25,7 @@ func scriptError(dom string) string {
 func TestBrowserDrawsEveryChart(t *testing.T) {
 	f := func(name string, p *Page, charts int) {
 		t.Run(name, func(t *testing.T) {
-			dom, console := opened(t, written(t, p))
+			dom, console := testkit.OpenPage(t, written(t, p))
 			if got := scriptError(dom); got != "" {
 				t.Errorf("got the error %q, want none", got)
 			}
@@ -109,7 +60,7 @@ func TestBrowserRefusesWhatThePageDidNotComeWith(t *testing.T) {
 			if strings.Count(document, old) != 1 {
 				t.Fatalf("%q occurs %d times, want it once", old, strings.Count(document, old))
 			}
-			dom, console := opened(t, strings.Replace(document, old, changed, 1))
+			dom, console := testkit.OpenPage(t, strings.Replace(document, old, changed, 1))
 			if got := drawnMark.MatchString(dom); got != drawn {
 				t.Errorf("all charts drawn: got %v, want %v", got, drawn)
 			}

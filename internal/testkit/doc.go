@@ -1,6 +1,6 @@
 // Package testkit has what tests of several rooms need and no room is about: waiting for
-// what others do, a buffer for logs, certificates, programs that are installed, nginx as
-// an origin, and pebble as an authority.
+// what others do, a buffer for logs, a full disk, a listener, certificates, programs that are
+// installed, nginx as an origin, pebble as an authority, Chromium, and the usual traces.
 //
 // It knows none of our rooms, so that any of them may use it in its own tests.
 package testkit
