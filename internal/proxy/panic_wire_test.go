@@ -252,6 +252,15 @@ func TestPanicAtEachStepEndsOneRequest(t *testing.T) {
 	})
 	f("the body of a flight", "/a", 1, none, trapAt("read", 500, (*broken).wantCut, asGet("/a")))
 	f("the chunked body of a flight", "/chunked", 1, none, trapAt("read", 500, (*broken).wantCut, asGet("/chunked")))
+	f("store", "/a", 1, none, func(b *broken) {
+		b.trap.on(func(step string, seen int) bool {
+			if step == "read" && seen >= 500 { // the table is asked once more, under the lock of the store
+				b.forget()
+			}
+			return false
+		})
+		b.wantCut(asGet("/a"))
+	})
 	f("alone", "/a", 1, none, trapAt("read", 0, (*broken).want500, "GET /a HTTP/1.1\r\nHost: edge.test\r\nRange: bytes=0-9\r\n\r\n"))
 	f("HEAD", "/a", 1, none, trapAt("read", 0, (*broken).want500, "HEAD /a HTTP/1.1\r\nHost: edge.test\r\n\r\n"))
 	f("pass, sending", "/a", 1, none, trapAt("write", 0, (*broken).want500, posted("/a")))
