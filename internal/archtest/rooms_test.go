@@ -114,7 +114,7 @@ func rooms() map[string]room {
 			ours:  []string{"internal/admission", "internal/model", "internal/page", "internal/trace"},
 			third: []string{humanize, mpb},
 		},
-		"internal/spool":     {},
+		"internal/spool":     {third: []string{"golang.org/x/sys"}},
 		"internal/statefile": {},
 		"internal/trace":     {third: []string{humanize, compress, xxh3}},
 		"internal/wire": {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 )
@@ -16,8 +17,10 @@ const (
 	windowChunk = 32 << 10
 	// minChunk and maxChunk bound one piece of a body that is kept whole, but for one that
 	// is to be stored and whose length is known, which is one piece; pieces double in between.
+	// While a client is being sent a piece, all of the piece stays in memory, also when the body
+	// and its budget have let go of it. So pieces are small.
 	minChunk = 16 << 10
-	maxChunk = 1 << 20
+	maxChunk = 64 << 10
 	// grace is how long a flight waits in all for one reader that lags, before it leaves the
 	// reader behind. Readers of the same speed take turns in lagging, and none of them is slow.
 	grace = 500 * time.Millisecond
@@ -380,13 +383,12 @@ func (b *body) advanceLocked(c *cursor, n int) {
 
 // atLocked returns at most most bytes from offset on, within one piece.
 func (b *body) atLocked(offset int64, most int) []byte {
-	at := b.first
-	for _, c := range b.chunks {
-		if next := at + int64(len(c)); offset < next {
+	at := b.size
+	for _, c := range slices.Backward(b.chunks) { // most readers are near the end
+		if at -= int64(len(c)); offset >= at {
 			p := c[offset-at:]
 			return p[:min(int64(len(p)), int64(most), b.shown-offset)]
 		}
-		at += int64(len(c))
 	}
 	panic("flight: a reader stands before the window")
 }

@@ -94,6 +94,8 @@ func (b *body) spilledLocked(c *cursor, most int) ([]byte, error) {
 	switch {
 	case c.left:
 		return nil, errLeft
+	case c.behind: // what was read may have been written over meanwhile
+		return nil, ErrBehind
 	case err != nil && int64(m) < n:
 		b.behindLocked(c)
 		return nil, ErrBehind

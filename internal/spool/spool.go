@@ -46,18 +46,27 @@ func (s *Spool) Stats() Stats {
 
 // Open makes a file. It must be closed.
 func (s *Spool) Open() (*File, error) {
-	f, err := os.CreateTemp(s.folder, ".edgeproxy-spool-*")
+	f, err := unnamed(s.folder)
 	if err != nil {
 		s.failed.Add(1)
 		return nil, fmt.Errorf("spool: %w", err)
 	}
-	if err := os.Remove(f.Name()); err != nil {
-		s.failed.Add(1)
-		_ = f.Close()
-		return nil, fmt.Errorf("spool: %w", err)
-	}
 	s.files.Add(1)
 	return &File{spool: s, file: f}, nil
+}
+
+// removed makes a file in folder and removes it. A process that is killed in between leaves
+// it, empty.
+func removed(folder string) (*os.File, error) {
+	f, err := os.CreateTemp(folder, ".edgeproxy-spool-*")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
 }
 
 // File is one file of a Spool. One goroutine writes; others may read what it has written.
