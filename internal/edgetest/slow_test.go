@@ -238,6 +238,45 @@ func TestASlowReaderOfASliceStopsNobody(t *testing.T) {
 	})
 }
 
+// TestASlowReaderOfSlicesHoldsOneAtMost: no connection where a slice is no longer than
+// response_buffer, and memory for the one that it reads, which is none of limits.inflight_bytes
+// once it is stored.
+func TestASlowReaderOfSlicesHoldsOneAtMost(t *testing.T) {
+	const size, slice = 4 << 20, 512 << 10
+	f := func(policy string, most float64) {
+		t.Helper()
+		t.Run(policy, func(t *testing.T) {
+			steps := "set policy " + policy + "\nset max-bytes 64000000\nset max-object 8000000\nset slice 524288\n" +
+				"origin /a\n  Cache-Control: max-age=600\n  ETag: \"1\"\n  ranges\n"
+			slowWorld(t, steps, map[string]int{"/a": size}, nil, func(t *testing.T, w *world) {
+				t.Helper()
+				var reading sync.WaitGroup
+				reading.Go(func() {
+					if d := w.get("/a", 100_000, time.Second, 0); d.err != nil || d.text.String() != places(size) {
+						t.Errorf("got %d bytes, %v", d.text.Len(), d.err)
+					}
+				})
+				time.Sleep(time.Second / 2)
+				for range 40 {
+					if n := w.edge.Metric(t, "edgeproxy_inflight_bytes"); n > most {
+						t.Errorf("%v bytes of memory are taken, want at most %v", n, most)
+					}
+					if n := w.edge.Metric(t, "edgeproxy_origin_connections", "origin=app", "state=active"); n != 0 {
+						t.Errorf("%v connections are taken", n)
+					}
+					time.Sleep(time.Second)
+				}
+				reading.Wait()
+				if n := w.edge.Metric(t, "edgeproxy_readers_behind_total", "route=default", "rest=cut"); n != 0 {
+					t.Errorf("%v readers were cut off", n)
+				}
+			})
+		})
+	}
+	f("second-hit", slice)
+	f("always", 0)
+}
+
 // TestSlowDownloadsHeldEveryConnection: of what cannot be stored. A connection to the origin was
 // taken for as long as its client took.
 func TestSlowDownloadsHeldEveryConnection(t *testing.T) {

@@ -43,8 +43,8 @@ func (s *slicing) describe(x *exchange) {
 	case !sl.head.storable():
 		x.reason = sl.head.why
 		return
-	default:
-		x.stored = s.admitted
+	default: // of the slice that the answer begins with, whichever told the size
+		x.stored = sl.reader.Secured()
 	}
 	switch {
 	case x.stored:

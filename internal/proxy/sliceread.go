@@ -37,7 +37,7 @@ func (s *slicing) Read(b []byte) (int, error) {
 func (s *slicing) resume() bool {
 	sl := s.slice
 	_ = sl.reader.Close()
-	sl.skip = 0
+	sl.reader, sl.skip = nil, 0 // what goes on there goes on for others
 	counts := &s.job.route.metrics.behind
 	if e := s.find(sl.number); e != nil && s.belongs(&slice{number: sl.number, entry: e}) {
 		sl.entry = e
