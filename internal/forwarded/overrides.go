@@ -48,11 +48,11 @@ var overrides = func() map[string]bool {
 	all := map[string]bool{}
 	for name := range strings.FieldsSeq(`
 		Forwarded
-		X-Host X-Http-Host X-Http-Host-Override X-Host-Override X-Server-Name X-Server-Port X-Backend-Host X-Subdomain Proxy-Host
-		Base-Url Request-Uri X-Request-Uri X-Http-Destinationurl X-Http-Destination-Url X-Http-Path-Override X-Proxy-Url X-Cf-Url
+		X-Host X-Host-Name Host-Override X-Http-Host X-Http-Host-Override X-Host-Override X-Server-Name X-Server-Port X-Backend-Host X-Subdomain Proxy-Host Server-Name
+		Base-Url X-Base-Url Request-Uri X-Request-Url X-Ms-Original-Url Script-Name X-Request-Uri X-Http-Destinationurl X-Http-Destination-Url X-Http-Path-Override X-Proxy-Url X-Cf-Url
 		X-Ning-Request-Uri X-Replaced-Path Unencoded-Url Orig-Path-Info X-Now-Route-Matches X-Matched-Path
 		X-Http-Method X-Http-Method-Override X-Method-Override X-Ajax-Real-Method Real-Method
-		X-Scheme X-Url-Scheme X-Proto X-Https Https X-Ssl Ssl-Https Ssl-Offloaded Https-From-Lb Front-End-Https Wl-Proxy-Ssl
+		X-Scheme Request-Scheme X-Url-Scheme X-Proto X-Real-Proto X-Https Https X-Ssl Ssl-Https Ssl-Offloaded Https-From-Lb Front-End-Https Wl-Proxy-Ssl
 		X-Orchestra-Scheme X-Remote-Protocol X-Nfsn-Https Cf-Visitor
 		Client-Ip Clientip X-Client-Ip X-Clientip X-Client-Host True-Client-Ip X-True-Client-Ip X-Real-Ip Real-Ip X-Ip X-Ip-Trail
 		X-Cluster-Client-Ip Fastly-Client-Ip Fly-Client-Ip Cf-Connecting-Ip Cf-Connecting-Ipv6 Cf-Pseudo-Ipv4 Cf-Ipcountry Incap-Client-Ip

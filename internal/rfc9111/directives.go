@@ -1,6 +1,10 @@
 package rfc9111
 
-import "edgeproxy/internal/field"
+import (
+	"strings"
+
+	"edgeproxy/internal/field"
+)
 
 // maxFieldNames bounds the names kept of private="…" and no-cache="…". With more
 // of them the directive counts as unqualified, which is stricter.
@@ -113,14 +117,15 @@ func qualify(x *directive[string], all *bool, names *[]string) {
 }
 
 // fieldNames reads a comma-separated list of one to maxFieldNames names of fields
-// that a message can do without.
+// that a message can do without. A name with a single quote is a list that was quoted
+// wrongly.
 func fieldNames(list string) (names []string, ok bool) {
 	for member := ""; len(list) > 0; {
 		member, list = cutMember(list)
 		if member == "" {
 			continue
 		}
-		if !field.ValidName(member) || !removable(member) || len(names) == maxFieldNames {
+		if !field.ValidName(member) || strings.Contains(member, "'") || !removable(member) || len(names) == maxFieldNames {
 			return nil, false
 		}
 		names = append(names, field.Canonical(member))

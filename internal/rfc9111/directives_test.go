@@ -59,6 +59,7 @@ func TestParseResponse(t *testing.T) {
 	f(ResponseDirectives{PrivateFields: []string{"A", "B"}}, `private="a"`, `private="b"`)
 	f(ResponseDirectives{Private: true}, `private=""`)
 	f(ResponseDirectives{Private: true}, `private="a b"`)
+	f(ResponseDirectives{Private: true}, `private='X-User'`) // it was a field called 'X-User', and X-User was shared
 	f(ResponseDirectives{Private: true, PrivateFields: []string{"A"}}, `private="a", private`)
 	f(ResponseDirectives{Private: true}, `private, private="a"`)
 	f(ResponseDirectives{Private: true}, `x"y, private="a"`)
