@@ -31,7 +31,7 @@ func endless(text string) func(c *edgetest.Conn) {
 	const head = "HTTP/1.1 200 OK\r\nCache-Control: no-store\r\n"
 	return func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
-			switch r.RequestURI {
+			switch r.URL.Path {
 			case "/silent":
 				c.UntilClosed()
 				return
@@ -53,6 +53,9 @@ func endless(text string) func(c *edgetest.Conn) {
 		}
 	}
 }
+
+// ways are those of a body to a client alone: by a flight, or read ahead by itself.
+var ways = []string{"/length", "/chunks", "/length?alone", "/chunks?alone"}
 
 // spooled is an edge before an endless origin, with one connection to it and a spool.
 func spooled(t *testing.T, folder string, limit int64, text string) (*edgetest.Edge, *spool.Spool) {
@@ -78,7 +81,11 @@ func active(t *testing.T, e *edgetest.Edge) float64 {
 func takesNothing(t *testing.T, e *edgetest.Edge, target string) (*socket, *http.Response) {
 	t.Helper()
 	s := dialNarrow(t, e.Address)
-	res, err := s.head(asGet(target))
+	request := asGet(target)
+	if strings.HasSuffix(target, "?alone") { // else it leads a flight, which nobody joins
+		request = strings.TrimSuffix(request, "\r\n") + "Cache-Control: no-store\r\n\r\n"
+	}
+	res, err := s.head(request)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +141,7 @@ func noNames(t *testing.T, folder string) {
 // TestASlowDownloadOnDiskFreesItsConnection, and is byte for byte what the origin sent.
 func TestASlowDownloadOnDiskFreesItsConnection(t *testing.T) {
 	text := numbered(longBytes)
-	for _, target := range []string{"/length", "/chunks"} {
+	for _, target := range ways {
 		folder := t.TempDir()
 		e, files := spooled(t, folder, 1<<30, text)
 		_, one := takesNothing(t, e, target)
@@ -159,7 +166,7 @@ func TestASlowDownloadOnDiskFreesItsConnection(t *testing.T) {
 func TestAFullSpoolMeansToWait(t *testing.T) {
 	text := numbered(longBytes)
 	f := func(name string, limit int64, folder func(t *testing.T) string) {
-		for _, target := range []string{"/length", "/chunks"} {
+		for _, target := range ways {
 			t.Run(name+target, func(t *testing.T) {
 				where := folder(t)
 				e, files := spooled(t, where, limit, text)
@@ -236,7 +243,7 @@ func TestAClientThatLeavesTakesAllWithIt(t *testing.T) {
 		})
 	}
 	onSpool("before the head", "/silent", 1<<30, func(t *testing.T, e *edgetest.Edge, _ *spool.Spool) bool { t.Helper(); return active(t, e) == 1 })
-	for _, target := range []string{"/length", "/chunks"} {
+	for _, target := range ways {
 		onSpool("at once, "+target, target, 1<<30, func(*testing.T, *edgetest.Edge, *spool.Spool) bool { return true })
 		onSpool("on disk, "+target, target, 1<<30, func(t *testing.T, e *edgetest.Edge, files *spool.Spool) bool {
 			t.Helper()
@@ -249,6 +256,9 @@ func TestAClientThatLeavesTakesAllWithIt(t *testing.T) {
 			return failed > 0 && failed != was
 		})
 	}
+	onSpool("half way to the disk, alone", "/stuck?alone", 1<<30, func(_ *testing.T, _ *edgetest.Edge, files *spool.Spool) bool {
+		return files.Stats().Bytes > longBytes/4
+	})
 	onSpool("half way to the disk", "/stuck", 1<<30, func(_ *testing.T, _ *edgetest.Edge, files *spool.Spool) bool {
 		return files.Stats().Bytes > longBytes/4
 	})
