@@ -15,6 +15,7 @@ var ErrFull = errors.New("spool: full")
 type Spool struct {
 	folder  string
 	limit   int64
+	turn    chan struct{} // has a token while a file is written
 	used    atomic.Int64
 	files   atomic.Int64
 	written atomic.Int64
@@ -31,7 +32,7 @@ type Stats struct {
 // New returns a Spool in folder, of limit bytes. It tries whether a file can be made there,
 // and removed while it is open; the error says why not.
 func New(folder string, limit int64) (*Spool, error) {
-	s := &Spool{folder: folder, limit: limit}
+	s := &Spool{folder: folder, limit: limit, turn: make(chan struct{}, 1)}
 	f, err := s.Open()
 	if err != nil {
 		return nil, err
@@ -79,13 +80,16 @@ type File struct {
 	closed bool
 }
 
-// WriteAt writes p at off, or returns ErrFull.
+// WriteAt writes p at off, or returns ErrFull. One file of a Spool is written at a time: a disk
+// does no more, and what is read ahead of slow clients leaves the other cores to hits.
 func (f *File) WriteAt(p []byte, off int64) (int, error) {
 	if !f.take(off + int64(len(p))) {
 		f.spool.failed.Add(1)
 		return 0, ErrFull
 	}
+	f.spool.turn <- struct{}{}
 	n, err := f.file.WriteAt(p, off)
+	<-f.spool.turn
 	f.spool.written.Add(int64(n))
 	if err != nil {
 		f.spool.failed.Add(1)
