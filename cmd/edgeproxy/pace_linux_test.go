@@ -13,7 +13,8 @@ import (
 )
 
 // TestAClientThatTricklesLosesItsAnswer: it took a little now and then, of a hit or of what
-// passes, and kept its place for days. Who takes more than the pace asks for stays.
+// passes, and kept its place for days. A client that takes more than the
+// pace asks for stays.
 func TestAClientThatTricklesLosesItsAnswer(t *testing.T) {
 	const size = 16 << 20
 	body := make([]byte, size)
@@ -33,7 +34,7 @@ limits: {send_rate: {bytes: 4MiB, over: 1s}}
 `, origin.URL)))
 	get(t, "http://"+s.address+"/hit")
 	take := func(path string, piece int64) (n int64, err error) {
-		c := s.dialSmall()
+		c := s.dialSmall(4 << 10)
 		if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", path, s.address); err != nil {
 			t.Fatal(err)
 		}

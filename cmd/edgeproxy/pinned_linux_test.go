@@ -13,12 +13,17 @@ import (
 	"testing"
 )
 
-// gauge reads one metric; 0 where there is none.
-func (s *server) gauge(name string) float64 {
+// metric reads one metric as it is written; "" where there is none.
+func (s *server) metric(name string) string {
 	_, metrics := get(s.t, "http://"+s.admin+"/metrics")
 	_, rest, _ := strings.Cut("\n"+metrics, "\n"+name+" ")
 	text, _, _ := strings.Cut(rest, "\n")
-	n, _ := strconv.ParseFloat(text, 64)
+	return text
+}
+
+// gauge reads one metric; 0 where there is none.
+func (s *server) gauge(name string) float64 {
+	n, _ := strconv.ParseFloat(s.metric(name), 64)
 	return n
 }
 
@@ -26,7 +31,7 @@ func (s *server) gauge(name string) float64 {
 // to be a hit.
 func (s *server) slowHit(path string) io.ReadCloser {
 	s.t.Helper()
-	c := tls.Client(s.dialSmall(), &tls.Config{InsecureSkipVerify: true})
+	c := tls.Client(s.dialSmall(4<<10), &tls.Config{InsecureSkipVerify: true})
 	if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", path, s.address); err != nil {
 		s.t.Fatal(err)
 	}
@@ -44,7 +49,8 @@ func (s *server) slowHit(path string) io.ReadCloser {
 	}{res.Body, c}
 }
 
-func (s *server) dialSmall() *net.TCPConn {
+// dialSmall returns a connection with so many bytes of buffer for what it receives.
+func (s *server) dialSmall(buffer int) *net.TCPConn {
 	s.t.Helper()
 	c, err := net.Dial("tcp", s.address)
 	if err != nil {
@@ -52,7 +58,7 @@ func (s *server) dialSmall() *net.TCPConn {
 	}
 	s.t.Cleanup(func() { _ = c.Close() })
 	tcp := c.(*net.TCPConn)
-	_ = tcp.SetReadBuffer(4 << 10)
+	_ = tcp.SetReadBuffer(buffer)
 	return tcp
 }
 

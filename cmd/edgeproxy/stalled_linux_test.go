@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
-	"strings"
 	"testing"
 	"time"
 )
@@ -42,26 +41,15 @@ limits: {write_idle: 1s}
 // ask sends a request for path on a connection that takes little at a time.
 func (s *server) ask(path string) *net.TCPConn {
 	s.t.Helper()
-	c, err := net.Dial("tcp", s.address)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	s.t.Cleanup(func() { _ = c.Close() })
-	tcp := c.(*net.TCPConn)
-	_ = tcp.SetReadBuffer(64 << 10)
+	c := s.dialSmall(64 << 10)
 	if _, err := fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", path, s.address); err != nil {
 		s.t.Fatal(err)
 	}
-	return tcp
+	return c
 }
 
 // connections reads how many clients are connected.
-func (s *server) connections() string {
-	_, metrics := get(s.t, "http://"+s.admin+"/metrics")
-	_, rest, _ := strings.Cut(metrics, `edgeproxy_connections{state="open"} `)
-	n, _, _ := strings.Cut(rest, "\n")
-	return n
-}
+func (s *server) connections() string { return s.metric(`edgeproxy_connections{state="open"}`) }
 
 func TestAStalledReaderIsLetGo(t *testing.T) {
 	for _, path := range []string{"/hit", "/stream"} {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/spool"
+	"edgeproxy/internal/testkit"
 )
 
 // slowWorld is a world with these settings and answers, in a bubble. Bodies called large are
@@ -33,7 +34,7 @@ func slowWorld(t *testing.T, steps string, large map[string]int, configure func(
 			t.Fatal(err)
 		}
 		for target, size := range large {
-			w.answers[target].body = places(size)
+			w.answers[target].body = testkit.Numbered(size)
 		}
 		play(t, w)
 		synctest.Wait()
@@ -46,15 +47,6 @@ func slowWorld(t *testing.T, steps string, large map[string]int, configure func(
 			}
 		}
 	})
-}
-
-// places is a text of which each place is another.
-func places(size int) string {
-	var b strings.Builder
-	for b.Len() < size {
-		fmt.Fprintf(&b, "%08d", b.Len())
-	}
-	return b.String()[:size]
 }
 
 // download is an answer that a client takes at a pace of its own.
@@ -128,7 +120,7 @@ func TestNineSlowClientsSwitchedTheCacheOff(t *testing.T) {
 		time.Sleep(time.Minute / 2)
 		for i := range fills {
 			d := w.get("/admitted", 1<<20, 0, 0)
-			if got := d.cacheStatus(); got != "fwd=uri-miss; stored" || d.err != nil || d.text.String() != places(admitted) {
+			if got := d.cacheStatus(); got != "fwd=uri-miss; stored" || d.err != nil || d.text.String() != testkit.Numbered(admitted) {
 				t.Errorf("admitted fill %d: got %q, %d bytes, %v", i, got, d.text.Len(), d.err)
 			}
 			if _, _, err := w.edge.Proxy.Purge("all", nil, false); err != nil {
@@ -152,7 +144,7 @@ func TestOneSlowReaderStoppedItsFlight(t *testing.T) {
 			steps := "set policy always\nset max-object 1000000\norigin /a\n  Cache-Control: max-age=600\n  chunked\n  delay 1s\n  drip 100000 0s\n" + answer
 			slowWorld(t, steps, map[string]int{"/a": size}, nil, func(t *testing.T, w *world) {
 				t.Helper()
-				want := places(size)
+				want := testkit.Numbered(size)
 				var readers sync.WaitGroup
 				for i := range 4 {
 					readers.Go(func() {
@@ -181,16 +173,16 @@ func TestOneSlowReaderStoppedItsFlight(t *testing.T) {
 	f("without ranges", "  ETag: \"1\"\n", "cut")
 }
 
-// TestWhoFellBehindGoesOnFromTheStore: where the object is stored by then. There was no memory
+// TestAClientThatFellBehindGoesOnFromTheStore: where the object is stored by then. There was no memory
 // for it when it was fetched first.
-func TestWhoFellBehindGoesOnFromTheStore(t *testing.T) {
+func TestAClientThatFellBehindGoesOnFromTheStore(t *testing.T) {
 	const size = 3 << 20
 	steps := "set policy always\nset max-bytes 64000000\nset max-object 8000000\nset inflight 4400000\nset response-buffer 65536\nset write-idle 10m\n" +
 		"origin /other\n  Cache-Control: max-age=600\n  size 3900000\n  pause 5s\n" +
 		"origin /a\n  Cache-Control: max-age=600\n  ETag: \"1\"\n  chunked\n  delay 1s\n  drip 100000 0s\n"
 	slowWorld(t, steps, map[string]int{"/a": size}, func(o *Options) { o.InflightShare = 1 }, func(t *testing.T, w *world) {
 		t.Helper()
-		want := places(size)
+		want := testkit.Numbered(size)
 		var readers sync.WaitGroup
 		read := func(at time.Duration, target string, every time.Duration, status string) {
 			readers.Go(func() {
@@ -220,7 +212,7 @@ func TestASlowReaderOfASliceStopsNobody(t *testing.T) {
 		"origin /a\n  Cache-Control: max-age=600\n  ETag: \"1\"\n  ranges\n  drip 100000 0s\n"
 	slowWorld(t, steps, map[string]int{"/a": size}, nil, func(t *testing.T, w *world) {
 		t.Helper()
-		want := places(size)
+		want := testkit.Numbered(size)
 		var readers sync.WaitGroup
 		for i := range 3 {
 			readers.Go(func() {
@@ -252,7 +244,7 @@ func TestASlowReaderOfSlicesHoldsOneAtMost(t *testing.T) {
 				t.Helper()
 				var reading sync.WaitGroup
 				reading.Go(func() {
-					if d := w.get("/a", 100_000, time.Second, 0); d.err != nil || d.text.String() != places(size) {
+					if d := w.get("/a", 100_000, time.Second, 0); d.err != nil || d.text.String() != testkit.Numbered(size) {
 						t.Errorf("got %d bytes, %v", d.text.Len(), d.err)
 					}
 				})
@@ -298,7 +290,7 @@ func TestSlowDownloadsHeldEveryConnection(t *testing.T) {
 			}
 			slowWorld(t, steps, map[string]int{"/large": size}, configure, func(t *testing.T, w *world) {
 				t.Helper()
-				want := places(size)
+				want := testkit.Numbered(size)
 				var slow sync.WaitGroup
 				for i := range 6 {
 					slow.Go(func() {

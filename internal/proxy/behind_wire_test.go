@@ -11,9 +11,10 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/testkit"
 )
 
-// narrow listens with small buffers, so that who takes nothing is noticed soon.
+// narrow listens with small buffers, so that a client that takes nothing is noticed soon.
 func narrow(t testing.TB) net.Listener {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -41,25 +42,16 @@ func dialNarrow(t testing.TB, address string) *socket {
 	return s
 }
 
-// numbered is a text of which each place is another.
-func numbered(size int) string {
-	var b strings.Builder
-	for b.Len() < size {
-		fmt.Fprintf(&b, "%08d", b.Len())
-	}
-	return b.String()[:size]
-}
-
 // scroll is an origin of one text. It sends the beginning, and then all when it is told.
 type scroll struct {
 	text    string
 	fields  string // of the first answer, with its framing
 	chunked bool
 	unroll  chan struct{}
-	rest    func(c *edgetest.Conn, first int) // answers who asks for what comes behind
+	rest    func(c *edgetest.Conn, first int) // answers a request for what comes behind
 	other   func(c *edgetest.Conn)            // answers /other, for the last time on its connection
 	first   func(e *edgetest.Edge)            // comes before the clients
-	slow    *socket                           // who is left behind
+	slow    *socket                           // of the client that is left behind
 	mu      sync.Mutex
 	asked   []http.Header // of those
 }
@@ -68,7 +60,7 @@ type scroll struct {
 const scrollBytes = 3 << 20
 
 func newScroll(chunked bool, fields string) *scroll {
-	return &scroll{text: numbered(scrollBytes), chunked: chunked, fields: fields, unroll: make(chan struct{})}
+	return &scroll{text: testkit.Numbered(scrollBytes), chunked: chunked, fields: fields, unroll: make(chan struct{})}
 }
 
 func (s *scroll) play(c *edgetest.Conn) {
@@ -167,15 +159,14 @@ func (s *scroll) options() edgetest.Options {
 	return scarce()
 }
 
-// part is the right answer to who asks for the rest, as format says: it is given the head up
-// to the framing, and the bytes.
+// part is the head of the right answer to a request for the bytes from first to last.
 func (s *scroll) part(first, last, size int, tag string) string {
 	return fmt.Sprintf("HTTP/1.1 206 Partial Content\r\n%sContent-Range: bytes %d-%d/%d\r\n", tag, first, last, size)
 }
 
-// TestWhoFellBehindGotOtherBytes: the rest is asked for by Range and If-Range, and whatever is
+// TestAClientThatFellBehindGotOtherBytes: the rest is asked for by Range and If-Range, and whatever is
 // not just that ends in a broken transfer.
-func TestWhoFellBehindGotOtherBytes(t *testing.T) {
+func TestAClientThatFellBehindGotOtherBytes(t *testing.T) {
 	const size, strong = scrollBytes, "ETag: \"1\"\r\n"
 	sized := func(head, body string) string {
 		return fmt.Sprintf("%sContent-Length: %d\r\n\r\n%s", head, len(body), body)
@@ -279,7 +270,8 @@ func TestARestOfAnotherSizeIsNone(t *testing.T) {
 	}
 }
 
-// TestACutIsSeen: who cannot be given the rest sees a broken transfer, whatever frames its answer.
+// TestACutIsSeen: a client that cannot be given the rest sees a broken transfer, whatever frames
+// its answer.
 func TestACutIsSeen(t *testing.T) {
 	f := func(name, version string, chunked bool) {
 		t.Run(name, func(t *testing.T) {
@@ -307,9 +299,9 @@ func TestACutIsSeen(t *testing.T) {
 	f("a length in HTTP/1.0", "1.0", false)
 }
 
-// TestWhoFellBehindInHTTP10GetsTheRest: it is sent by another goroutine than the handler's, which
+// TestAClientThatFellBehindInHTTP10GetsTheRest: it is sent by another goroutine than the handler's, which
 // still has to know what was asked for.
-func TestWhoFellBehindInHTTP10GetsTheRest(t *testing.T) {
+func TestAClientThatFellBehindInHTTP10GetsTheRest(t *testing.T) {
 	s := newScroll(true, "ETag: \"1\"\r\n")
 	s.rest = func(c *edgetest.Conn, at int) {
 		c.Say(s.part(at, scrollBytes-1, scrollBytes, "ETag: \"1\"\r\n") + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", scrollBytes-at, s.text[at:]))
@@ -321,9 +313,9 @@ func TestWhoFellBehindInHTTP10GetsTheRest(t *testing.T) {
 	}
 }
 
-// TestWhatWhoFellBehindIsSentFromIsPinned: the rest comes from what is stored by then, and that
+// TestTheStoredBodyOfAClientThatFellBehindIsPinned: the rest comes from what is stored by then, and that
 // is counted when it leaves the cache.
-func TestWhatWhoFellBehindIsSentFromIsPinned(t *testing.T) {
+func TestTheStoredBodyOfAClientThatFellBehindIsPinned(t *testing.T) {
 	const held = 4 << 20
 	s := newScroll(true, "ETag: \"1\"\r\n")
 	s.rest = func(c *edgetest.Conn, _ int) { c.Say("HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n") }

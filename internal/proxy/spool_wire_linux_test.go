@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -15,12 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/spool"
+	"edgeproxy/internal/testkit"
 )
 
 const longBytes = 20 << 20
@@ -140,7 +138,7 @@ func noNames(t *testing.T, folder string) {
 
 // TestASlowDownloadOnDiskFreesItsConnection, and is byte for byte what the origin sent.
 func TestASlowDownloadOnDiskFreesItsConnection(t *testing.T) {
-	text := numbered(longBytes)
+	text := testkit.Numbered(longBytes)
 	for _, target := range ways {
 		folder := t.TempDir()
 		e, files := spooled(t, folder, 1<<30, text)
@@ -164,7 +162,7 @@ func TestASlowDownloadOnDiskFreesItsConnection(t *testing.T) {
 // TestAFullSpoolMeansToWait: the response goes on at the pace of its client, and nothing is
 // wrong with it. The disk is full, or the bound of all files is reached.
 func TestAFullSpoolMeansToWait(t *testing.T) {
-	text := numbered(longBytes)
+	text := testkit.Numbered(longBytes)
 	f := func(name string, limit int64, folder func(t *testing.T) string) {
 		for _, target := range ways {
 			t.Run(name+target, func(t *testing.T) {
@@ -189,28 +187,13 @@ func TestAFullSpoolMeansToWait(t *testing.T) {
 		}
 	}
 	f("the bound is reached", 4<<20, func(t *testing.T) string { t.Helper(); return t.TempDir() })
-	f("the disk is full", 1<<30, smallDisk)
-}
-
-// smallDisk is one of 2 MiB; where none can be mounted the test is skipped.
-func smallDisk(t *testing.T) string {
-	t.Helper()
-	folder := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=2m", "none", folder).CombinedOutput(); err != nil {
-		t.Skipf("cannot mount: %v, %s", err, strings.TrimSpace(string(out)))
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(folder, unix.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	return folder
+	f("the disk is full", 1<<30, func(t *testing.T) string { t.Helper(); return testkit.SmallDisk(t, 2<<20) })
 }
 
 // TestAClientThatLeavesTakesAllWithIt: whatever it was that its answer waited for. After each
 // there are no more goroutines and descriptors than before.
 func TestAClientThatLeavesTakesAllWithIt(t *testing.T) {
-	text := numbered(longBytes)
+	text := testkit.Numbered(longBytes)
 	f := func(name string, play func(t *testing.T, leave func(c *net.TCPConn))) {
 		for way, leave := range leavers {
 			goroutines, descriptors := len(goroutinesNow()), openDescriptors(t)

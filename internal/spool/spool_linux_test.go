@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"os"
-	"os/exec"
-	"strings"
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"edgeproxy/internal/testkit"
 )
 
 // TestAKilledProcessLeftAFile: one had a name from when it was made until it was removed.
@@ -27,15 +27,7 @@ func TestAKilledProcessLeftAFile(t *testing.T) {
 	if _, err := unix.InotifyAddWatch(watch, folder, unix.IN_CREATE|unix.IN_MOVED_TO); err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(folder, 1<<20)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := s.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	_, f := open(t, folder, 1<<20)
 	if _, err := f.WriteAt(make([]byte, 1000), 0); err != nil {
 		t.Fatal(err)
 	}
@@ -46,16 +38,9 @@ func TestAKilledProcessLeftAFile(t *testing.T) {
 
 // TestAFullDiskIsAnError, and what was written before stays as it is.
 func TestAFullDiskIsAnError(t *testing.T) {
-	s, err := New(small(t), 1<<30)
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := s.Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
+	s, f := open(t, testkit.SmallDisk(t, 1<<20), 1<<30)
 	piece, at := bytes.Repeat([]byte("0123456789abcdef"), 2048), int64(0)
+	var err error
 	for ; err == nil && at < 4<<20; at += int64(len(piece)) {
 		_, err = f.WriteAt(piece, at)
 	}
@@ -71,19 +56,4 @@ func TestAFullDiskIsAnError(t *testing.T) {
 	if err := f.Close(); err != nil || s.Stats().Bytes != 0 || s.Stats().Files != 0 {
 		t.Errorf("after Close: %v, %+v", err, s.Stats())
 	}
-}
-
-// small is a disk of 1 MiB; where none can be mounted the test is skipped.
-func small(t *testing.T) string {
-	t.Helper()
-	folder := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=1m", "none", folder).CombinedOutput(); err != nil {
-		t.Skipf("cannot mount: %v, %s", err, strings.TrimSpace(string(out)))
-	}
-	t.Cleanup(func() {
-		if err := unix.Unmount(folder, unix.MNT_DETACH); err != nil {
-			t.Error(err)
-		}
-	})
-	return folder
 }

@@ -8,9 +8,10 @@ import (
 	"testing"
 )
 
-func TestAFileHasNoName(t *testing.T) {
-	folder := t.TempDir()
-	s, err := New(folder, 1<<20)
+// open returns a Spool in folder, of limit bytes, and a file of it. The file is closed in the end.
+func open(t *testing.T, folder string, limit int64) (*Spool, *File) {
+	t.Helper()
+	s, err := New(folder, limit)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -18,6 +19,13 @@ func TestAFileHasNoName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = f.Close() })
+	return s, f
+}
+
+func TestAFileHasNoName(t *testing.T) {
+	folder := t.TempDir()
+	s, f := open(t, folder, 1<<20)
 	want := bytes.Repeat([]byte("abc"), 1000)
 	if _, err := f.WriteAt(want, 0); err != nil {
 		t.Fatal(err)
