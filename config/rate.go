@@ -89,7 +89,7 @@ func (v *validator) rates() {
 	}
 }
 
-// idleRate refuses what is said of a rate that nothing has: who wrote it expects a limit.
+// idleRate refuses what is said of a rate that nothing has: its writer expects a limit.
 func (v *validator) idleRate(path string, r Rate) {
 	usual := defaultLimits().Rate
 	said := r.Per != usual.Per && v.src.given(child(path, "per")) || r.Burst != usual.Burst && v.src.given(child(path, "burst"))

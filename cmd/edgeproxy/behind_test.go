@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestACutIsSeenInHTTP2: who has fallen behind and cannot be given the rest gets RST_STREAM, and
-// no end of its stream; its connection stays.
+// TestACutIsSeenInHTTP2: a client that has fallen behind and cannot be given the rest gets
+// RST_STREAM, and no end of its stream; its connection stays.
 func TestACutIsSeenInHTTP2(t *testing.T) {
 	const size, begin = 8 << 20, 64 << 10
 	text := bytes.Repeat([]byte("0123456789abcdef"), size/16)

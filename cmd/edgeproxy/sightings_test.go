@@ -31,7 +31,7 @@ func (s *server) cacheStatus(path string) string {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	if _, err := io.Copy(io.Discard, res.Body); err != nil { // to its end: who leaves early may end the fetch
+	if _, err := io.Copy(io.Discard, res.Body); err != nil { // to its end: a client that leaves early may end the fetch
 		s.t.Fatal(err)
 	}
 	_ = res.Body.Close()

@@ -14,8 +14,8 @@ import (
 // With n items before it, a new one outlives n/(chances+1) departures, however
 // much the others are in demand; with no chances, all n of them.
 //
-// find may be called by any goroutine. Everything else is the writer's, who
-// must be one at a time. Who bounds the bytes is the owner.
+// find may be called by any goroutine. Everything else is the writer's: one
+// goroutine at a time. The owner of the clock bounds the bytes.
 //
 // The table is an array of chains that the writer changes one link at a time.
 // An item taken out keeps its own link, so a look-up that stands on it goes on along

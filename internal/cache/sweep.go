@@ -9,7 +9,7 @@ package cache
 // new place before it leaves the old one: so a walk in that order misses none. What stands
 // in for a stored entry, a replacement or a renewal, was asked about by its writer.
 func (s *Store) Each(visit func(*Entry)) {
-	// Who was asking whether its entry is purged has stored it by now.
+	// A writer that was asking whether its entry is purged has stored it by now.
 	s.mu.Lock()
 	s.mu.Unlock() //nolint:staticcheck // the wait is all that is wanted
 	s.stage.items.each(func(it *item) { visit(&it.Entry) })

@@ -323,8 +323,8 @@ func TestNineSlowClientsLeaveRoomForWhatIsStored(t *testing.T) {
 	})
 }
 
-// TestWhatIsStoredTakesMemoryBackFromFirstSightings: those that are kept whole for who may join
-// are windowed where there is no memory else, and their readers go on.
+// TestWhatIsStoredTakesMemoryBackFromFirstSightings: those that are kept whole for clients
+// that may join are windowed where there is no memory else, and their readers go on.
 func TestWhatIsStoredTakesMemoryBackFromFirstSightings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const ahead = 128 << 10

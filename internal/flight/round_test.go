@@ -220,10 +220,10 @@ func TestAbandonedFlightKeepsNobody(t *testing.T) {
 	})
 }
 
-// TestFailureWasGivenToWhoCameAfterIt is a regression test: for a moment after the leader had
-// its failure, the flight still took followers, who got that failure too. Somebody who asks
-// all the time meets that moment.
-func TestFailureWasGivenToWhoCameAfterIt(t *testing.T) {
+// TestFailureWasGivenToClientsThatCameAfterIt is a regression test: for a moment after the leader had
+// its failure, the flight still took followers, and they got that failure too. A client
+// that asks all the time meets that moment.
+func TestFailureWasGivenToClientsThatCameAfterIt(t *testing.T) {
 	const rounds = 20_000
 	table := NewTable[int, int](Options{Budget: NewBudget(testBudget, 1), ObjectBytes: testLimit})
 	boom := errors.New("boom")

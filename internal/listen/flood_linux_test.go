@@ -47,7 +47,7 @@ func TestSilentClientsKeepNobodyElseOut(t *testing.T) {
 	}
 }
 
-// TestClientsThatStopAfterTheirHelloKeepNobodyElseOut: who has said what it wants, and no
+// TestClientsThatStopAfterTheirHelloKeepNobodyElseOut: a client that has said what it wants, and no
 // more, has a limit of its own.
 func TestClientsThatStopAfterTheirHelloKeepNobodyElseOut(t *testing.T) {
 	const at = 4

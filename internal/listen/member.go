@@ -27,8 +27,8 @@ type member struct {
 	tcp    *net.TCPConn // the same; nil: another kind
 	came   time.Time
 	who    netip.Prefix
-	known  bool // who is a client with an address
-	spoken bool // has sent a byte of a request; of who serves the connection
+	known  bool // the client has an address, which is in who
+	spoken bool // has sent a byte of a request; belongs to the goroutine that serves the connection
 	state  atomic.Int64
 
 	next  atomic.Pointer[member] // of its slot in the roll

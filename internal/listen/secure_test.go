@@ -120,7 +120,7 @@ func TestCloseEndsHandshakes(t *testing.T) {
 	}
 }
 
-// TestAHandshakeOutlastsItsListener: who was accepted before the end may still be served.
+// TestAHandshakeOutlastsItsListener: a client that was accepted before the end may still be served.
 func TestAHandshakeOutlastsItsListener(t *testing.T) {
 	s, address, _ := secured(t, patience, 4)
 	c := quiet(t, s, address)

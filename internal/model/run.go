@@ -158,7 +158,7 @@ func (r *Run) Sight(a trace.Access) bool {
 
 // promote decides on a hit in the stage.
 func (r *Run) promote(i uint32, size int64, admit bool) Outcome {
-	// Who hits the stage makes the second sighting, even if the window has moved
+	// A request that hits the stage makes the second sighting, even if the window has moved
 	// past the first one meanwhile.
 	if !admit && r.policy != admission.SecondHit || !r.holder.promote(i) {
 		return StageHit

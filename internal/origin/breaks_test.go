@@ -38,7 +38,7 @@ func hangsUpOn(text string) script {
 	}
 }
 
-// Who found a URL that makes a server hang up took the server from everybody with five
+// A client that found a URL that makes a server hang up took the server from everybody with five
 // requests for it.
 func TestServerThatHangsUpOnOneTargetStays(t *testing.T) {
 	f := func(name string, target func(i int) string, want balance.State) {

@@ -50,7 +50,7 @@ func TestFraming(t *testing.T) {
 	f("GET", "HTTP/1.1 204 No Content\r\n", framing{byNothing, 0, true})
 	f("GET", "HTTP/1.1 204 No Content\r\nContent-Length: 0\r\n", framing{byNothing, 0, true})
 	f("GET", "HTTP/1.1 100 Continue\r\n", framing{byNothing, 0, true})
-	// Who announces a body where none may be might send it: not used again.
+	// An origin that announces a body where none may be might send it: not used again.
 	f("GET", "HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n", framing{byNothing, 0, false})
 	f("GET", "HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n", framing{byNothing, 0, false})
 	f("GET", "HTTP/1.1 103 Early Hints\r\nContent-Length: 5\r\n", framing{byNothing, 0, false})

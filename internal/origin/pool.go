@@ -54,8 +54,8 @@ func newPool(o *Options, m *originMetrics) *pool {
 	return p
 }
 
-// take returns a slot for a request of the client who, with an idle connection or the right
-// to dial one. put or free gives the slot back, and counts one connection less for who; quit
+// take returns a slot for a request of a client, with an idle connection or the right to dial
+// one. put or free gives the slot back, and counts one connection less for the client; quit
 // does only the latter.
 func (p *pool) take(ctx context.Context, who netip.Prefix) (slot, *Error) {
 	s, failure := p.next(ctx, who)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestWhoGoesFirst: CLIENT BYTES RATE of each body, in the order in which they go.
-func TestWhoGoesFirst(t *testing.T) {
+// TestWhichClientGoesFirst: CLIENT BYTES RATE of each body, in the order in which they go.
+func TestWhichClientGoesFirst(t *testing.T) {
 	f := func(name string, limit, excess int64, want string, loads ...string) {
 		t.Run(name, func(t *testing.T) {
 			var all []*load
@@ -34,7 +34,7 @@ func TestWhoGoesFirst(t *testing.T) {
 	}
 	f("the slowest", 100, 1, "a2 50 10", "a1 50 20", "a2 50 10", "a3 50 30")
 	f("as many as it takes", 100, 80, "a2 50 10, a1 50 20", "a1 50 20", "a2 50 10", "a3 50 30")
-	f("not who is within its share, however slow", 100, 60, "a1 40 900, a1 40 1000", "a1 40 1000", "a1 40 900", "a1 40 2000", "a2 40 1")
+	f("not a client that is within its share, however slow", 100, 60, "a1 40 900, a1 40 1000", "a1 40 1000", "a1 40 900", "a1 40 2000", "a2 40 1")
 	f("only until its client is within its share", 90, 31, "a1 30 1, a2 60 9", "a1 30 1", "a1 30 2", "a2 60 9")
 	f("each stranger is one", 100, 30, "- 40 0.5", "- 60 1", "- 40 0.5", "a1 30 3")
 	f("nothing", 100, 0, "", "a1 200 1")

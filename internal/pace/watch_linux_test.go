@@ -73,9 +73,9 @@ func TestAClientThatTricklesIsLetGo(t *testing.T) {
 	}
 }
 
-// TestWhoIsNotSlowStays: who waits, who takes all there is although that is less than the
-// rate, and who takes more than that.
-func TestWhoIsNotSlowStays(t *testing.T) {
+// TestAClientThatIsNotSlowStays: one that waits, one that takes all there is although that is
+// less than the rate, and one that takes more than that.
+func TestAClientThatIsNotSlowStays(t *testing.T) {
 	const over = 200 * time.Millisecond
 	w := watch(t, Options{Send: Rate{Bytes: 1 << 20, Over: over}})
 	var all sync.WaitGroup
@@ -149,7 +149,7 @@ func TestThePinnedAreBounded(t *testing.T) {
 	testkit.Eventually(t, "no more is pinned than may be", func() bool { return total.Bytes() <= total.Limit() })
 	all.Go(func() { _, _ = io.Copy(io.Discard, client) })
 	if err := <-done; err != nil {
-		t.Errorf("who takes it quickly: %v", err)
+		t.Errorf("a client that takes it quickly: %v", err)
 	}
 	if _, shed := w.LetGo(); shed != clients-3 {
 		t.Errorf("let go: got %d, want %d", shed, clients-3)

@@ -60,7 +60,7 @@ func TestFirstBytesGoOutAsTheyCome(t *testing.T) {
 	f("passed", length, "POST", refuse, "HTTP/1.1", plain, "")
 }
 
-// TestFollowerGetsWhatIsThereAtOnce: who joins in the middle of a body gets its
+// TestFollowerGetsWhatIsThereAtOnce: a client that joins in the middle of a body gets its
 // first half before the second is sent.
 func TestFollowerGetsWhatIsThereAtOnce(t *testing.T) {
 	half, rest := make(chan struct{}), make(chan struct{})

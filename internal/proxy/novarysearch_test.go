@@ -230,7 +230,7 @@ func TestQueriesOfManyParametersAreExact(t *testing.T) {
 	f("/a?x=1", 1)
 }
 
-// Who has looked before the response taught its rule, and leads when it is stored, finds
+// A request that has looked before the response taught its rule, and leads when it is stored, finds
 // it by that rule.
 func TestTheResponseThatTeachesIsFetchedOnce(t *testing.T) {
 	const rounds, clients = 100, 16

@@ -23,7 +23,7 @@ func newPlaces(part client.Part) *places {
 	return &places{part: part, shares: client.NewShares(part)}
 }
 
-// enter takes a place for the client who, and reports false where it may have none. used is
+// enter takes a place for a client, and reports false where it may have none. used is
 // how many of all places are taken.
 func (s *places) enter(who netip.Prefix, used, all int64) bool {
 	if s.part.Off() || !who.IsValid() {

@@ -311,7 +311,7 @@ func TestUpgradeEndsByHalves(t *testing.T) {
 	})
 }
 
-// TestUpgradeEndsWithEitherSide: who is gone, is gone for both.
+// TestUpgradeEndsWithEitherSide: a side that is gone ends both.
 func TestUpgradeEndsWithEitherSide(t *testing.T) {
 	for name, die := range map[string]func(net.Conn){"closed": func(c net.Conn) { _ = c.Close() }, "reset": resetNow} {
 		t.Run("origin "+name, func(t *testing.T) {
