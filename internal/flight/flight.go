@@ -235,7 +235,9 @@ func (f *Flight[K, H]) Whole(held bool) (body []byte, k Kept) {
 	case !f.storable, f.body.length() > f.table.limit, f.admitted && !f.whole:
 		k = Outgrown
 	case !f.admitted:
-		k, held = HeldBack, held && f.whole
+		if k, held = HeldBack, held && f.whole; held {
+			f.table.firmLocked(f) // until its end others take nothing of it
+		}
 	}
 	if k != KeptForStore {
 		f.whole = false

@@ -1,0 +1,38 @@
+package flight
+
+import (
+	"bytes"
+	"testing"
+)
+
+// TestABodyWasTakenApartOnItsWayToTheStage: others took back memory of a body that was whole and
+// about to be made one piece.
+func TestABodyWasTakenApartOnItsWayToTheStage(t *testing.T) {
+	const budget, length = 512 << 10, 256 << 10
+	table := NewTable[int, string](Options{Budget: NewBudget(budget, 1), ObjectBytes: testLimit, Ahead: budget})
+	r, _ := table.Join(1, 1, Admission{})
+	f, want := r.Flight(), randomBody(length)
+	f.Publish("", Response{Storable: true, Shareable: true, Length: length})
+	send(f, want, testLimit, true)
+	for range length/maxChunk - 1 {
+		if _, err := r.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	other, _ := table.Join(2, 2, Admission{Leading: true})
+	got, kept := f.Whole(true)
+	other.Flight().Publish("", Response{Storable: true, Shareable: true, Length: budget - length + 1})
+	if again := f.body.bytes(); kept != HeldBack || !bytes.Equal(got, want) || !bytes.Equal(again, want) {
+		t.Errorf("got %d bytes, %v; a moment later %d; want all %d", len(got), kept, len(again), length)
+	}
+	if other.Secured() {
+		t.Error("another flight has got memory of a body that is on its way to the stage")
+	}
+	f.Finish(nil)
+	_, _ = r.Close(), other.Close()
+	other.Flight().Finish(nil)
+	table.Close()
+	if used := table.budget.Used(); used != 0 {
+		t.Errorf("%d bytes left", used)
+	}
+}
