@@ -132,7 +132,7 @@ func (f *Flight[K, H]) secureLocked() bool {
 			f.table.firmLocked(f)
 			return true
 		}
-		if !f.table.reclaimLocked(lacks) {
+		if !f.table.reclaimLocked(f, lacks) {
 			return false
 		}
 	}
@@ -180,7 +180,7 @@ func (f *Flight[K, H]) Space(left int64) []byte {
 func (f *Flight[K, H]) makeRoom(lacks int64) bool {
 	f.table.mu.Lock()
 	defer f.table.mu.Unlock()
-	return f.table.reclaimLocked(lacks)
+	return f.table.reclaimLocked(f, lacks)
 }
 
 // cease ends keeping the body whole.

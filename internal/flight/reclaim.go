@@ -35,10 +35,11 @@ func (t *Table[K, H]) firmLocked(f *Flight[K, H]) {
 	f.loose, f.older, f.newer = false, nil, nil
 }
 
-// reclaimLocked takes memory back for a body that is to be stored and lacks so many bytes. It
-// takes from the bodies that can spare most, which are no longer kept whole then, and reports
-// whether that was enough. Where all of them could not spare enough, it takes nothing.
-func (t *Table[K, H]) reclaimLocked(lacks int64) bool {
+// reclaimLocked takes memory back for the body of a flight, which is to be stored and lacks so
+// many bytes. It takes from the other bodies that can spare most, which are no longer kept whole
+// then, and reports whether that was enough. Where all of them could not spare enough, it takes
+// nothing.
+func (t *Table[K, H]) reclaimLocked(lacking *Flight[K, H], lacks int64) bool {
 	type victim struct {
 		flight *Flight[K, H]
 		spare  int64
@@ -46,6 +47,9 @@ func (t *Table[K, H]) reclaimLocked(lacks int64) bool {
 	var victims []victim
 	sum := int64(0)
 	for f := t.loose; f != nil; f = f.older {
+		if f == lacking {
+			continue
+		}
 		if spare := f.body.spare(); spare > 0 {
 			victims = append(victims, victim{f, spare})
 			sum += spare

@@ -36,3 +36,30 @@ func TestABodyWasTakenApartOnItsWayToTheStage(t *testing.T) {
 		t.Errorf("%d bytes left", used)
 	}
 }
+
+// TestAFlightTookMemoryBackFromItself: a follower admitted what was a first sighting so far. The
+// only body that could make room for all of it was that very body, of which a part was gone then.
+func TestAFlightTookMemoryBackFromItself(t *testing.T) {
+	const budget, written, length = 512 << 10, 256 << 10, 600 << 10
+	table := NewTable[int, string](Options{Budget: NewBudget(budget, 1), ObjectBytes: testLimit, Ahead: budget})
+	r, _ := table.Join(1, 1, Admission{})
+	f, body := r.Flight(), randomBody(written)
+	f.Publish("", Response{Storable: true, Shareable: true, Length: length})
+	send(f, body, testLimit, false)
+	for range written / maxChunk {
+		if _, err := r.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if follower, ok := table.Follow(1, Admission{Following: true}); ok {
+		p, err := follower.Next()
+		t.Errorf("joined with room for %d of %d bytes; then got %d bytes, %v", budget, length, len(p), err)
+		_ = follower.Close()
+	}
+	if !f.KeptWhole() {
+		t.Error("the first sighting gave up what only it needed")
+	}
+	_ = r.Close()
+	f.Finish(nil)
+	table.Close()
+}
