@@ -105,7 +105,8 @@ func (b *body) leave(c *cursor) spill {
 	b.mu.Lock()
 	c.left = true
 	b.removeLocked(c)
-	done := b.trimLocked()
+	b.trimLocked()
+	done := b.doneLocked()
 	b.mu.Unlock()
 	b.wake.Broadcast()
 	return done
@@ -309,7 +310,8 @@ func (b *body) end(err error) {
 			b.shown = b.size
 		}
 	}
-	done := b.trimLocked()
+	b.trimLocked()
+	done := b.doneLocked()
 	b.mu.Unlock()
 	b.wake.Broadcast()
 	done.close()
@@ -377,7 +379,7 @@ func (b *body) advanceLocked(c *cursor, n int) {
 		b.wake.Broadcast()
 	}
 	if b.ended && len(b.chunks) > 0 && c.offset >= b.first+int64(len(b.chunks[0])) {
-		_ = b.trimLocked() // c still reads, so no file is done with
+		b.trimLocked()
 	}
 }
 

@@ -2,6 +2,7 @@ package flight
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 )
 
@@ -61,5 +62,36 @@ func TestAFlightTookMemoryBackFromItself(t *testing.T) {
 	}
 	_ = r.Close()
 	f.Finish(nil)
+	table.Close()
+}
+
+// TestAFileWasLeftOpenWhereMemoryWasTakenBack: the body had ended, and its only reader had been
+// left behind and was still to leave.
+func TestAFileWasLeftOpenWhereMemoryWasTakenBack(t *testing.T) {
+	const budget = 256 << 10
+	file := &hooked{memory: memory{room: 1 << 30}}
+	table := NewTable[int, string](Options{
+		Budget: NewBudget(budget, 1), ObjectBytes: testLimit, Ahead: windowBytes,
+		Spool: func() (SpoolFile, error) { return file, nil },
+	})
+	slow, _ := table.Join(1, 1, Admission{})
+	slow.Flight().Publish("", Response{Storable: true, Shareable: true, Resumable: true, Length: -1})
+	send(slow.Flight(), randomBody(2*budget), testLimit, false)
+	slow.Flight().Finish(nil)
+	file.reads = func() { file.b = nil } // the disk fails
+	if _, err := slow.Next(); !errors.Is(err, ErrBehind) {
+		t.Fatalf("got %v, want to be behind", err)
+	}
+	stored, _ := table.Join(2, 2, Admission{Leading: true})
+	stored.Flight().Publish("", Response{Storable: true, Shareable: true, Length: budget - table.budget.Used() + 1})
+	if !stored.Secured() {
+		t.Fatal("the memory of a body that nobody reads was not taken back")
+	}
+	_ = slow.Close()
+	if !file.closed {
+		t.Error("the file is still open, and takes from the bound of all files")
+	}
+	_ = stored.Close()
+	stored.Flight().Finish(nil)
 	table.Close()
 }

@@ -32,11 +32,20 @@ func (s spill) holds(offset int64) bool {
 	return s.file != nil && s.from <= offset && offset < s.end
 }
 
+// doneLocked returns the file once the body has ended and nobody reads. It is then the caller's,
+// which closes it without the lock.
+func (b *body) doneLocked() (done spill) {
+	if b.ended && b.reading == 0 {
+		done, b.spill = b.spill, spill{}
+	}
+	return done
+}
+
 // spillOldest writes the oldest piece to disk, so that the writer need not wait. Where that
 // fails the body does without disk from then on. Only the writer calls it.
 func (b *body) spillOldest() {
 	b.mu.Lock()
-	_ = b.trimLocked() // not ended
+	b.trimLocked()
 	if len(b.chunks) == 0 {
 		b.mu.Unlock()
 		return

@@ -9,7 +9,7 @@ func (b *body) window(yields bool) {
 	b.mu.Lock()
 	b.windowed, b.firm = true, false
 	b.settleLocked()
-	_ = b.trimLocked() // where all is over its file is closed already
+	b.trimLocked()
 	for yields && len(b.chunks) > 1 && b.size-b.first-int64(len(b.chunks[0])) >= b.ahead {
 		b.dropLocked()
 	}
@@ -46,7 +46,7 @@ func (b *body) spare() int64 {
 // windowLocked is space for a windowed body.
 func (b *body) windowLocked() (room []byte, n need, lacks int64) {
 	for {
-		_ = b.trimLocked() // not ended, so no file is done with
+		b.trimLocked()
 		lead, wide := b.leadLocked(), b.wideLocked()
 		if b.spool != nil {
 			lead = min(lead, b.size-b.first) // nobody waits for what is on disk
@@ -141,25 +141,22 @@ func (b *body) slowestLocked() int64 {
 
 // trimLocked lets go of the pieces that nobody will read again: those behind
 // the slowest reader when the body is windowed or has ended, all of them when it has ended
-// and nobody reads. It returns what is to be closed without the lock.
-func (b *body) trimLocked() (done spill) {
-	if b.ended && b.reading == 0 {
+// and nobody reads.
+func (b *body) trimLocked() {
+	switch {
+	case b.ended && b.reading == 0:
 		b.chunks = nil
 		b.budget.release(b.reserved, b.client)
 		b.reserved, b.held = 0, 0
-		done, b.spill = b.spill, spill{}
-		return done
-	}
-	switch {
+		return
 	case !b.ended && !b.windowed: // kept whole
-		return spill{}
+		return
 	case b.ended && b.reserved == 0: // the store's
-		return spill{}
+		return
 	case b.ended:
 		b.settleLocked()
 	}
 	b.trimReadLocked()
-	return spill{}
 }
 
 // trimReadLocked lets go of the pieces that all readers have read, but for one that the writer
