@@ -186,7 +186,7 @@ func (r *Reader[K, H]) settleLocked(s seat[K, H]) {
 	}
 	for i, o := range old {
 		if o.flight != nil && o.cursor != s.cursor && (i == 0 || o.cursor != old[0].cursor) {
-			_ = o.leaveLocked()
+			r.table.discardLocked(o.leaveLocked())
 		}
 	}
 	s.flight.round.goneLocked(r)
@@ -199,11 +199,10 @@ func (r *Reader[K, H]) moveLocked(f *Flight[K, H]) {
 	}
 	old := r.seat
 	r.seat = f.round.newest.takeSeatLocked()
-	_ = old.leaveLocked()
+	r.table.discardLocked(old.leaveLocked())
 }
 
-// leaveLocked gives the seat up and returns what is to be closed without the lock. There is
-// something only where the body has begun.
+// leaveLocked gives the seat up and returns what is to be closed without the lock.
 func (s seat[K, H]) leaveLocked() spill {
 	s.flight.interest--
 	s.flight.endIfUnwantedLocked()
@@ -249,10 +248,10 @@ func (r *Reader[K, H]) Close() error {
 	r.flight.round.goneLocked(r)
 	done := r.leaveLocked()
 	if r.own.flight != nil && r.own.cursor != r.cursor {
-		_ = r.own.leaveLocked()
+		r.table.discardLocked(r.own.leaveLocked())
 	}
 	if r.offer.flight != nil {
-		_ = r.offer.leaveLocked()
+		r.table.discardLocked(r.offer.leaveLocked())
 	}
 	r.table.mu.Unlock()
 	done.close()

@@ -95,3 +95,35 @@ func TestAFileWasLeftOpenWhereMemoryWasTakenBack(t *testing.T) {
 	stored.Flight().Finish(nil)
 	table.Close()
 }
+
+// TestAFileWasLeftOpenByAReaderThatMovedOn to the flight that was first, from another one that
+// had ended meanwhile.
+func TestAFileWasLeftOpenByAReaderThatMovedOn(t *testing.T) {
+	file := &hooked{memory: memory{room: 1 << 30}}
+	table := NewTable[int, string](Options{
+		Budget: NewBudget(testBudget, 1), ObjectBytes: testLimit, Ahead: windowBytes,
+		Spool: func() (SpoolFile, error) { return file, nil },
+	})
+	leader, _ := table.Join(1, 1, Admission{})
+	anew, _ := table.Join(1, 1, Admission{})
+	waits, _ := table.Join(1, 1, Admission{})
+	if _, o, err := anew.Wait(Patience{Lead: 1}, nil); o != LeadAnew || err != nil {
+		t.Fatalf("got %v, %v; want to lead anew", o, err)
+	}
+	first := leader.Flight()
+	first.Judge() // its leader keeps to it
+	anew.Flight().Publish("anew", Response{Storable: true, Shareable: true, Length: 0})
+	first.Publish("", Response{Storable: true, Shareable: true, Length: -1})
+	send(first, randomBody(4*windowBytes), testLimit, false)
+	first.Finish(nil)
+	anew.Flight().Finish(nil)
+	_, _ = leader.Close(), anew.Close()
+	if h, o, err := waits.Wait(Patience{}, nil); h != "anew" || o != Shared || err != nil {
+		t.Fatalf("got %q, %v, %v", h, o, err)
+	}
+	_ = waits.Close()
+	table.Close()
+	if used := table.budget.Used(); used != 0 || !file.closed {
+		t.Errorf("%d bytes left, file closed %v", used, file.closed)
+	}
+}

@@ -246,6 +246,19 @@ func (t *Table[K, H]) Close() {
 	t.fetch.Wait()
 }
 
+// discardLocked closes the file of s, if there is one: without the lock, unless t is closed. That
+// is rare: the reader that moved on, or left before it had an outcome, was the last of a flight
+// that had ended.
+func (t *Table[K, H]) discardLocked(s spill) {
+	switch {
+	case s.file == nil:
+	case t.closed: // nobody waits for further goroutines
+		s.close()
+	default:
+		t.fetch.Go(s.close)
+	}
+}
+
 // unlistLocked makes r take no more readers.
 func (t *Table[K, H]) unlistLocked(r *round[K, H]) {
 	if r.listed {
