@@ -40,6 +40,9 @@ func (t *Table[K, H]) firmLocked(f *Flight[K, H]) {
 // then, and reports whether that was enough. Where all of them could not spare enough, it takes
 // nothing.
 func (t *Table[K, H]) reclaimLocked(lacking *Flight[K, H], lacks int64) bool {
+	if lacks < 0 { // its client holds its share
+		return false
+	}
 	type victim struct {
 		flight *Flight[K, H]
 		spare  int64
@@ -55,7 +58,7 @@ func (t *Table[K, H]) reclaimLocked(lacking *Flight[K, H], lacks int64) bool {
 			sum += spare
 		}
 	}
-	if lacks < 0 || sum < lacks {
+	if sum < lacks {
 		return false // all of it would not do
 	}
 	slices.SortFunc(victims, func(a, b victim) int { return cmp.Compare(b.spare, a.spare) })

@@ -3,7 +3,9 @@ package flight
 import (
 	"bytes"
 	"errors"
+	"net/netip"
 	"testing"
+	"time"
 )
 
 // TestABodyWasTakenApartOnItsWayToTheStage: others took back memory of a body that was whole and
@@ -126,4 +128,42 @@ func TestAFileWasLeftOpenByAReaderThatMovedOn(t *testing.T) {
 	if used := table.budget.Used(); used != 0 || !file.closed {
 		t.Errorf("%d bytes left, file closed %v", used, file.closed)
 	}
+}
+
+// TestAClientAtItsShareHadAllFlightsLookedAt: what others could give back does not help it, and
+// the table was locked meanwhile.
+func TestAClientAtItsShareHadAllFlightsLookedAt(t *testing.T) {
+	const budget = 1 << 20
+	table := NewTable[int, string](Options{Budget: NewBudget(budget, 0.5), ObjectBytes: testLimit, Ahead: windowBytes})
+	loose, _ := table.Join(1, 1, Admission{})
+	loose.Flight().Publish("", Response{Storable: true, Shareable: true, Length: -1})
+	one := netip.MustParsePrefix("192.0.2.1/32")
+	err := errors.Join(table.budget.Take(budget*3/4, one), table.budget.Take(1, netip.Prefix{}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, _ := table.Join(2, 2, Admission{Leading: true, Client: one})
+	done := make(chan struct{})
+	loose.Flight().body.mu.Lock()
+	go func() {
+		r.Flight().Publish("", Response{Storable: true, Shareable: true, Length: 1})
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second):
+		t.Error("waited for a flight that cannot help")
+	}
+	loose.Flight().body.mu.Unlock()
+	<-done
+	if r.Secured() {
+		t.Error("got memory beyond its share")
+	}
+	table.budget.Give(budget*3/4, one)
+	table.budget.Give(1, netip.Prefix{})
+	for _, r := range []*Reader[int, string]{loose, r} {
+		_ = r.Close()
+		r.Flight().Finish(nil)
+	}
+	table.Close()
 }
