@@ -52,7 +52,7 @@ type Entry struct {
 	// Status is the status code of the response.
 	Status int
 	// Header is what is sent on a hit, without the fields that belong to one
-	// message or one connection only (Age, Via, Cache-Status, hop-by-hop).
+	// message or one connection only (Age, hop-by-hop).
 	Header field.List
 	// Body is the whole content, and Pin counts the answers that are sent from it: one Pin
 	// for one Body. While a Body of more than pinned.Least bytes is sent, the sender holds

@@ -47,6 +47,7 @@ func TestHitAllocatesNothing(t *testing.T) {
 	f("256 KiB", hitRequest(http.MethodGet, "/262144", ""))
 	f("no body", hitRequest(http.MethodGet, "/0", ""))
 	f("HEAD", hitRequest(http.MethodHead, "/1024", ""))
+	f("through a shield", hitRequest(http.MethodGet, "/shield/1024", ""))
 	f("a variant", hitRequest(http.MethodGet, "/vary/1024", ""))
 	f("a query and escapes", hitRequest(http.MethodGet, "/1024%20a?q=%2F&r=s", ""))
 	f("a query that means the same", hitRequest(http.MethodGet, searchTarget, ""))

@@ -181,9 +181,10 @@ func (p *Proxy) deliverAssembled(x *exchange) {
 	c := a.cut
 	c.assembled = true
 	b := x.begin(c.statusOr(fasthttp.StatusOK))
-	b = appendFields(b, e.Header, c)
+	fields, others := apart(e.Header)
+	b = appendFields(b, fields, c)
 	b = appendInt(b, "Age: ", int64(age.Seconds()))
-	b = p.appendCacheStatus(b, x, int64((e.Policy.Lifetime - age).Seconds()))
+	b = p.appendCacheStatus(b, x, others, int64((e.Policy.Lifetime - age).Seconds()))
 	x.send(c.appendTo(b, size))
 	if c.bodyless() || x.asks.head {
 		x.ctx.Response.SkipBody = true

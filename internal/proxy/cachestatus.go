@@ -2,11 +2,14 @@ package proxy
 
 import (
 	"strconv"
+	"strings"
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/reason"
 )
+
+const headerCacheStatus = "Cache-Status" // canonical
 
 // structuredName is a name as a structured field item: a token where it is one,
 // else a quoted string (RFC 9651 sections 3.3.3 and 3.3.4).
@@ -17,21 +20,54 @@ func structuredName(name string) string {
 	return strconv.Quote(name)
 }
 
-// appendCacheStatus appends the Cache-Status line of the answer (RFC 9211). ttl
-// is the remaining freshness of what is stored in seconds, below zero where it
-// is stale.
-func (p *Proxy) appendCacheStatus(b []byte, x *exchange, ttl int64) []byte {
+// gathered returns fields with what the caches between us and the origin say in
+// Cache-Status, if anything, as one line behind all others. It is forwarded, and kept with
+// what is stored: a hit tells how its response came here (RFC 9211 section 2).
+func gathered(fields field.List) field.List {
+	if !fields.Has(headerCacheStatus) {
+		return fields
+	}
+	var said []string
+	for _, line := range fields.Values(headerCacheStatus) {
+		if line != "" {
+			said = append(said, line)
+		}
+	}
+	fields = fields.Without(func(name string) bool { return name == headerCacheStatus })
+	if len(said) > 0 {
+		fields.Add(headerCacheStatus, strings.Join(said, ", "))
+	}
+	return fields
+}
+
+// apart takes what other caches say from gathered fields.
+func apart(fields field.List) (rest field.List, said string) {
+	last := len(fields) - 1
+	if last < 0 || fields[last].Name != headerCacheStatus {
+		return fields, ""
+	}
+	return fields[:last], fields[last].Value
+}
+
+// appendCacheStatus appends the Cache-Status line of the answer (RFC 9211): what other
+// caches have said, the one closest to the origin first, and then our own. ttl is the remaining freshness of what is stored
+// in seconds, below zero where it is stale.
+func (p *Proxy) appendCacheStatus(b []byte, x *exchange, others string, ttl int64) []byte {
 	if !p.CacheStatus {
 		return b
 	}
-	b = append(b, "Cache-Status: "...)
-	return append(p.appendStatus(b, x, ttl), '\r', '\n')
+	b = append(b, headerCacheStatus+": "...)
+	return append(p.appendStatus(b, x, others, ttl), '\r', '\n')
 }
 
-// appendStatus appends the value.
-func (p *Proxy) appendStatus(b []byte, x *exchange, ttl int64) []byte {
-	b = append(b, p.statusName...)
+// appendStatus appends the value. A client that is told in brief hears of us alone.
+func (p *Proxy) appendStatus(b []byte, x *exchange, others string, ttl int64) []byte {
 	brief := p.CacheStatusBrief && !p.statusTrusted.Holds(x.clientAddress())
+	if others != "" && !brief {
+		b = append(b, others...)
+		b = append(b, ", "...)
+	}
+	b = append(b, p.statusName...)
 	switch {
 	case x.entry != nil && x.result != resultRevalidated:
 		b = append(b, "; hit"...)

@@ -44,9 +44,10 @@ func (p *Proxy) deliverEntry(x *exchange) {
 		p.sendWhole(x, int64(age.Seconds()), ttl)
 	} else {
 		b := x.begin(cut.statusOr(e.Status))
-		b = appendFields(b, e.Header, cut)
+		fields, others := apart(e.Header)
+		b = appendFields(b, fields, cut)
 		b = appendInt(b, "Age: ", int64(age.Seconds()))
-		b = p.appendCacheStatus(b, x, ttl)
+		b = p.appendCacheStatus(b, x, others, ttl)
 		b = cut.appendTo(b, size)
 		x.send(b)
 	}
@@ -66,6 +67,7 @@ func (p *Proxy) deliverEntry(x *exchange) {
 // the length with the body.
 func (p *Proxy) sendWhole(x *exchange, age, ttl int64) {
 	h := &x.ctx.Response.Header
+	fields, others := apart(x.entry.Header)
 	switch {
 	case p.heads.copyTo(h, x.entry):
 		x.sent = x.entry.Status
@@ -73,14 +75,15 @@ func (p *Proxy) sendWhole(x *exchange, age, ttl int64) {
 			h.SetConnectionClose()
 		}
 	default:
-		x.send(appendFields(x.begin(x.entry.Status), x.entry.Header, cut{}))
+		x.send(appendFields(x.begin(x.entry.Status), fields, cut{}))
 		if !x.closing && p.heads.wants(x.entry) {
 			p.heads.keep(h, x.entry)
 		}
 	}
 	h.AddBytesV(fasthttp.HeaderAge, strconv.AppendInt(x.block[:0], age, 10))
 	if p.CacheStatus {
-		h.AddBytesV("Cache-Status", p.appendStatus(x.block[:0], x, ttl))
+		x.block = p.appendStatus(x.block[:0], x, others, ttl)
+		h.AddBytesV(headerCacheStatus, x.block)
 	}
 }
 
@@ -94,11 +97,12 @@ func (p *Proxy) deliverFetched(x *exchange) {
 	}
 	p.describe(x)
 	b := x.begin(cut.statusOr(h.status))
-	b = appendFields(b, g.fields, cut)
+	fields, others := apart(g.fields)
+	b = appendFields(b, fields, cut)
 	if g.entry != nil {
 		b = appendInt(b, "Age: ", int64(rfc9111.CurrentAge(g.entry.InitialAge, g.entry.ResponseTime, x.start).Seconds()))
 	}
-	b = p.appendCacheStatus(b, x, 0)
+	b = p.appendCacheStatus(b, x, others, 0)
 	if bodyAllowed(h.status) {
 		b = cut.appendTo(b, h.length) // a 304 or 204 has no length (RFC 9110 section 8.6)
 	}
@@ -149,7 +153,7 @@ func (p *Proxy) deliverOwn(x *exchange) {
 	case fasthttp.StatusMethodNotAllowed:
 		b = append(b, "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n"...)
 	}
-	b = p.appendCacheStatus(b, x, 0)
+	b = p.appendCacheStatus(b, x, "", 0)
 	b = appendInt(b, "Content-Length: ", int64(len(text)))
 	x.send(b)
 	x.ctx.Response.SkipBody = x.asks.head

@@ -35,13 +35,14 @@ func hitRequest(method, path, more string) []byte {
 	return []byte(method + " " + path + " HTTP/1.1\r\nHost: example.com\r\n" + browserFields + more + "\r\n")
 }
 
-// hitOrigin answers /N with N bytes and eight fields, /vary/N with Vary too, and
-// /search/N with No-Vary-Search.
+// hitOrigin answers /N with N bytes and eight fields, /vary/N with Vary too,
+// /search/N with No-Vary-Search, and /shield/N as a cache in front of an origin.
 func hitOrigin(tb testing.TB) origin.Options {
 	tb.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var size int
 		rest := strings.TrimPrefix(strings.TrimPrefix(r.URL.Path, "/vary"), "/search")
+		rest = strings.TrimPrefix(rest, "/shield")
 		if _, err := fmt.Sscanf(rest, "/%d", &size); err != nil {
 			http.NotFound(w, r)
 			return
@@ -62,6 +63,8 @@ func hitOrigin(tb testing.TB) origin.Options {
 		switch {
 		case strings.HasPrefix(r.URL.Path, "/search"):
 			h.Set("No-Vary-Search", `key-order, params=("utm_source" "fbclid")`)
+		case strings.HasPrefix(r.URL.Path, "/shield"):
+			h.Set("Cache-Status", "shield; hit; ttl=1100")
 		case rest != r.URL.Path:
 			h.Set("Vary", "Accept-Encoding, Accept-Language")
 		}
@@ -104,7 +107,7 @@ func newHitClientOn(tb testing.TB, conn net.Conn, request []byte) *hitClient {
 	tb.Cleanup(func() { _ = conn.Close() })
 	c := &hitClient{conn: conn, request: request, buffer: make([]byte, 64<<10)}
 	c.learn(tb, hitRequest(http.MethodGet, string(bytes.Fields(request)[1]), ""))
-	if status := c.learn(tb, request); !strings.HasPrefix(status, edgetest.Node+"; hit") {
+	if status := c.learn(tb, request); !strings.Contains(status, edgetest.Node+"; hit") {
 		tb.Fatalf("Cache-Status of the second answer: got %q, want a hit", status)
 	}
 	return c

@@ -20,7 +20,7 @@ import (
 // shared by the readers of a flight and, but for trailers, never written after judge.
 type head struct {
 	status int
-	fields field.List // as forwarded to the client whose request the origin answered; for others see given
+	fields field.List // gathered, as forwarded to the client whose request the origin answered; for others see given
 	length int64      // of the body, -1 if unknown
 
 	// announced are the names of trailers that may come; trailers are those that came
@@ -133,6 +133,7 @@ func (p *Proxy) forwardHead(j *job, resp *origin.Response) *head {
 		fields.Add("Date", httpDate(resp.ResponseTime))
 	}
 	fields.Add("Via", p.via)
+	fields = gathered(fields)
 	h := &head{
 		status: resp.Status, fields: fields, length: resp.ContentLength, announced: announced(resp),
 		cookie: fields.Has("Set-Cookie"), why: reason.Method,
@@ -187,11 +188,11 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *head) *cache.Entry {
 	}
 }
 
-// kept returns the fields that are stored. Age is said anew on every hit, and
-// Cache-Status by who served it. A 304 may bring surrogate keys, too.
+// kept returns the fields that are stored. Age is said anew on every hit. A 304 may bring
+// surrogate keys, too.
 func kept(fields field.List, strip []string) field.List {
 	return fields.Without(func(name string) bool {
-		return name == "Age" || name == "Cache-Status" || inside(name) || slices.Contains(strip, name)
+		return name == "Age" || inside(name) || slices.Contains(strip, name)
 	})
 }
 

@@ -18,7 +18,7 @@ func RequestRules(remove []string, set map[string]string) (*field.Rules, error) 
 func ResponseRules(remove []string, set map[string]string) (*field.Rules, error) {
 	return field.NewRules(remove, set, func(name string) bool {
 		switch name = field.Hyphenated(name); name {
-		case "Content-Length", "Content-Range", "Content-Encoding", "Age", "Date", "Via", "Cache-Status":
+		case "Content-Length", "Content-Range", "Content-Encoding", "Age", "Date", "Via", headerCacheStatus:
 			return true
 		}
 		return rfc9111.HopByHop(name)

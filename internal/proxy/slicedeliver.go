@@ -14,14 +14,15 @@ func (p *Proxy) deliverSlices(x *exchange) {
 	g := s.slice.given()
 	s.describe(x)
 	b := x.begin(c.statusOr(fasthttp.StatusOK))
-	b = appendFields(b, g.fields, c)
+	fields, others := apart(g.fields)
+	b = appendFields(b, fields, c)
 	ttl := int64(0)
 	if g.entry != nil {
 		age := rfc9111.CurrentAge(g.entry.InitialAge, g.entry.ResponseTime, now())
 		b = appendInt(b, "Age: ", int64(age.Seconds()))
 		ttl = int64((g.entry.Policy.Lifetime - age).Seconds())
 	}
-	b = p.appendCacheStatus(b, x, ttl)
+	b = p.appendCacheStatus(b, x, others, ttl)
 	x.send(c.appendTo(b, s.whole))
 	if c.bodyless() {
 		x.ctx.Response.SkipBody = true
