@@ -24,6 +24,7 @@ type simulation struct {
 	logs   []string
 	format string
 	grid   simulate.Grid
+	goal   simulate.Goal
 	json   bool
 	html   string // a file, "" for none
 }
@@ -35,7 +36,10 @@ func simulateCommand() *cobra.Command {
 		Short: "Replay an access log over policies and settings, without a network",
 		Long: "Replay the requests of LOG... over a grid of settings, print what each would have\n" +
 			"saved, and recommend one for each capacity, as lines of a configuration file.\n" +
-			"Recommended is " + simulate.Rule + ".\n\n" +
+			"With --goal balanced that is " + simulate.Balanced.Rule() + ";\n" +
+			"with most_hits " + simulate.MostHits.Rule() + ";\n" +
+			"with fewest_writes " + simulate.FewestWrites.Rule() + ".\n" +
+			"It takes " + simulate.Evidence + ".\n\n" +
 			"LOG is an access log (combined, our own JSON, TSV or CSV with a header) or lines of\n" +
 			"`seq id size`, plain, gzip or zstd; - is standard input; zipf:KEY=V,... and\n" +
 			"popularity:FILE,... make requests up. Logs go oldest first, in a pipe too. A line\n" +
@@ -139,7 +143,7 @@ func (s *simulation) compute(ctx context.Context, stdin io.Reader, stderr io.Wri
 	}
 	defer func() { _ = requests.Close() }() // a temporary file without a name, which nobody needs any more
 	report, err := simulate.Run(ctx, requests, s.grid, simulate.Options{
-		Workers: runtime.GOMAXPROCS(0), Clock: time.Now, Progress: meter.Replaying,
+		Goal: s.goal, Workers: runtime.GOMAXPROCS(0), Clock: time.Now, Progress: meter.Replaying,
 	})
 	if err != nil {
 		return nil, asRunError(err)

@@ -41,10 +41,11 @@ func (s *simulation) define(cmd *cobra.Command) {
 	f.Var(listOf(&g.Rotations, "n", parseRotateCount(simulate.ByKeys)), "rotate-keys", "rotate at `n` distinct keys; 4c is 4 times C; never, with --exact (default 1c,4c,16c; with --exact never too)")
 	f.Var(listOf(&g.Generations, "n", parseWhole(2, 4)), "generations", "of the window, 2 to 4 (default 2)")
 	f.Var(listOf(&g.FalsePositiveRates, "ratio", parseRate), "false-positive-rate", "of the whole window when it is full, a `ratio` up to 0.5, or P% (default 0.01)")
-	f.Var(listOf(&g.MaxObjects, "size", parseMaxObject), "max-object", "`size` of the largest object that is stored (default the capacity)")
+	f.Var(listOf(&g.MaxObjects, "size", parseMaxObject), "max-object", "`size` of the largest object that is stored (default as the proxy: 8MiB, at most a quarter of the capacity without the stage)")
 	f.Var(listOf(&g.Stages, "size", parseStage), "stage", "part of the capacity for first sightings, a `size` or P% (default 0%; with neither --policy, --rotate-... nor --exact 0%,1%,10%)")
 	f.Var(listOf(&g.Evictions, "list", parseEviction), "eviction", "lru, s3fifo, ristretto (default lru)")
 	f.BoolVar(&g.Exact, "exact", false, "remember sightings in sets in the place of filters")
+	f.Var(&goalFlag{&s.goal}, "goal", "of the recommendation: "+strings.Join(simulate.Goals(), ", ")+" (default balanced)")
 	f.Var(&formatFlag{&s.format}, "format", "of the logs: "+strings.Join(trace.Formats(), ", ")+" (default: found out)")
 	f.BoolVar(&s.json, "json", false, "print one JSON document in the place of the table")
 	f.StringVar(&s.html, "html", "", "also write the report as a page to this `file`")
@@ -97,6 +98,21 @@ func (f *formatFlag) String() string { return "" }
 
 // Type names the value in the help.
 func (f *formatFlag) Type() string { return "name" }
+
+// goalFlag is what the recommendation is to serve.
+type goalFlag struct{ goal *simulate.Goal }
+
+// Set takes the name.
+func (f *goalFlag) Set(text string) (err error) {
+	*f.goal, err = simulate.ParseGoal(text)
+	return err
+}
+
+// String returns nothing: the usage text names the default.
+func (f *goalFlag) String() string { return "" }
+
+// Type names the value in the help.
+func (f *goalFlag) Type() string { return "name" }
 
 func parsePolicy(text string) (admission.Policy, error) {
 	p, err := admission.ParsePolicy(text)

@@ -151,15 +151,15 @@ func TestSimulateRecommendsWhatCheckPasses(t *testing.T) {
 		}
 	}
 	f("second-hit", "--policy", "second-hit", "--rotate-every", "30m")
-	f("second-hit", "--policy", "second-hit", "--rotate-requests", "2c", "--stage", "50%", "--max-object", "1KB")
-	f("counting", "--policy", "counting", "--more-than", "2", "--capacity", "100MiB", "--generations", "4")
-	f("counting", "--policy", "counting", "--exact", "--rotate-keys", "never")
+	f("second-hit", "--policy", "second-hit", "--rotate-requests", "2c", "--stage", "50%", "--max-object", "17KB")
+	f("counting", "--policy", "counting", "--more-than", "1", "--capacity", "100MiB", "--generations", "4", "--rotate-keys", "120")
+	f("counting", "--policy", "counting", "--exact", "--more-than", "1", "--rotate-keys", "never,300")
 	f("always", "--policy", "always")
 	f("second-hit", "--policy", "second-hit", "--eviction", "ristretto", "--capacity", "2MiB")
 }
 
 func TestSimulateWritesThePage(t *testing.T) {
-	log, page := writeFile(t, "access.log", webLog(500)), filepath.Join(t.TempDir(), "out.html")
+	log, page := writeFile(t, "access.log", webLog(3000)), filepath.Join(t.TempDir(), "out.html")
 	got := runHere(t, "simulate", "--json", "--html", page, log)
 	if got.code != exitDone {
 		t.Fatalf("got %d %q", got.code, got.stderr)
@@ -210,7 +210,7 @@ func TestSimulatePutsThePageInPlaceWhole(t *testing.T) {
 // The document has no place for warnings, and they must not be lost.
 func TestSimulateWarnsBesideTheDocument(t *testing.T) {
 	log := writeFile(t, "access.log", webLog(50)+strings.Repeat("odd\n", 60))
-	got := runHere(t, "simulate", "--json", log)
+	got := runHere(t, "simulate", "--json", "--capacity", "1MiB", log)
 	want := "edgeproxy: warning: 60 of 110 lines were not used (60 bad, 0 skipped): only a GET that was answered with 200 or 304 counts\n"
 	if got.code != exitDone || got.stderr != want {
 		t.Errorf("got %d %q, want %q", got.code, got.stderr, want)
@@ -246,7 +246,8 @@ func TestSimulateExitCodes(t *testing.T) {
 		}
 	}
 	f(exitDone, "300 requests", log)
-	f(exitDone, "recommended at", "--capacity", "100%", seq)
+	f(exitDone, "nothing is recommended at 30 B: too little to go by; there are 3 of 2,500 requests", "--capacity", "100%", seq)
+	f(exitDone, "1 of 2,500 requests", "--goal", "most_hits", "--capacity", "1MiB", writeFile(t, "one.tr", "1 a 10\n"))
 	f(exitDone, "--rotate-keys", "--help")
 	f(exitUsage, "simulate needs a LOG")
 	f(exitUsage, "no such file", log+".not")
@@ -319,6 +320,7 @@ func TestSimulateFlagsSayWhatTheyWant(t *testing.T) {
 	f("max-object", "0", "want more than nothing")
 	f("max-object", "9", "want a size with a unit")
 	f("eviction", "fifo", "want lru, s3fifo or ristretto")
+	f("goal", "cheap", "want fewest_writes, balanced, most_hits")
 	f("format", "xml", "want seq, combined")
 }
 
@@ -384,7 +386,7 @@ func TestSimulateGivesTheReferenceValues(t *testing.T) {
 	if _, err := os.Stat(log); err != nil {
 		t.Skip(err)
 	}
-	got := simulatedBy(t, "--exact", "--policy", "always,second-hit", "--rotate-requests", "4c", "--capacity", "5%", log).Results
+	got := simulatedBy(t, "--exact", "--policy", "always,second-hit", "--rotate-requests", "4c", "--capacity", "5%", "--max-object", "1000GiB", log).Results
 	if len(got) != 2 {
 		t.Fatalf("got %d results, want 2", len(got))
 	}

@@ -10,25 +10,11 @@ import (
 	"edgeproxy/internal/model"
 )
 
-// How much more a recommended setting may fetch from the origin than the best
-// one. The origin's bill is the measure, not the hit ratio: at 98 % hits one
-// point is half of that bill, at 30 % next to nothing. Requests have more room
-// than bytes: what is held back is small things as well as large ones, and a
-// small one costs the origin little.
-const (
-	moreBytes    = 0.05
-	moreRequests = 0.10
-)
-
-// Rule is how a setting is recommended, for a reader.
-const Rule = "the fewest writes on the front of writes against byte hits, as long as the origin sends at most " +
-	"5% more bytes and 10% more responses than under the best setting for each"
-
 // Advice is the setting to take at one capacity.
 type Advice struct {
 	CapacityBytes int64
 	Result        Result
-	Why           string // one or two sentences
+	Why           string // some sentences
 	YAML          string // the sections admission and cache of a configuration file
 }
 
@@ -39,6 +25,9 @@ func (r *Report) advise() {
 	groups := map[size]*Group{}
 	for i := range r.Groups {
 		g := &r.Groups[i]
+		for j := range g.Results {
+			g.Results[j].Thin = g.Results[j].thin()
+		}
 		at := size{g.CapacityBytes, g.limit}
 		if groups[at] == nil {
 			order = append(order, at)
@@ -49,83 +38,84 @@ func (r *Report) advise() {
 		}
 	}
 	for _, at := range order {
-		if i := recommended(groups[at].Results); i >= 0 {
-			r.Advice = append(r.Advice, r.advice(groups[at], &groups[at].Results[i]))
-		} else {
-			r.Unadvised = append(r.Unadvised, at.capacity)
-		}
+		r.adviseOn(groups[at])
 	}
 }
 
-// recommended returns the index of the result that Rule selects, of those that
-// were asked for; the best they are measured by may be a baseline that was not.
-// Where the front has none it is the one that fetches the fewest bytes, and -1
-// where nothing but never is on the front: that is no cache, and no other would
-// be worth it.
-func recommended(results []Result) int {
-	best, most := -1, -1
-	for i := range results {
-		r := &results[i]
-		if !r.Pareto || r.unasked || r.Policy == admission.Never.String() {
-			continue
-		}
-		if most < 0 || r.OriginBytes < results[most].OriginBytes {
-			most = i
-		}
-		if within(results, r) && (best < 0 || r.Writes < results[best].Writes) {
-			best = i
-		}
+// adviseOn recommends a setting of g, or says why none.
+func (r *Report) adviseOn(g *Group) {
+	refuse := func(why string) { r.Unadvised = append(r.Unadvised, Unadvised{g.CapacityBytes, why}) }
+	if why := r.missing(g); why != "" {
+		refuse(why)
+		return
 	}
-	if best < 0 {
-		return most
+	i, near := r.Goal.choose(g.Results)
+	if i < 0 {
+		refuse(whyNothing)
+		return
 	}
-	return best
-}
-
-// within reports whether r fetches as little as Rule wants.
-func within(results []Result, r *Result) bool {
-	bytes, requests := r.OriginBytes, r.OriginRequests
-	for i := range results {
-		bytes, requests = min(bytes, results[i].OriginBytes), min(requests, results[i].OriginRequests)
-	}
-	return float64(r.OriginBytes) <= float64(bytes)*(1+moreBytes) && float64(r.OriginRequests) <= float64(requests)*(1+moreRequests)
-}
-
-func (r *Report) advice(g *Group, chosen *Result) Advice {
+	chosen := &g.Results[i]
 	chosen.Recommended = true
-	return Advice{CapacityBytes: g.CapacityBytes, Result: *chosen, Why: why(g, chosen), YAML: r.yaml(g, chosen)}
+	r.Advice = append(r.Advice, Advice{
+		CapacityBytes: g.CapacityBytes, Result: *chosen, Why: r.Goal.why(g, chosen, near), YAML: r.yaml(g, chosen),
+	})
 }
 
-// why explains the choice.
-func why(g *Group, chosen *Result) string {
-	near, asked := int64(0), int64(0)
-	for i := range g.Results {
-		if g.Results[i].unasked {
-			continue
-		}
-		asked++
-		if within(g.Results, &g.Results[i]) {
-			near++
+// why explains the choice; near is how many settings come up to the rule.
+func (g Goal) why(group *Group, chosen *Result, near int) string {
+	asked := int64(0)
+	for i := range group.Results {
+		if group.Results[i].eligible() {
+			asked++
 		}
 	}
 	var b strings.Builder
 	b.WriteString(chosen.describe() + ". ")
-	if near > 0 {
-		fmt.Fprintf(&b, "The origin sends at most %.0f%% more bytes and %.0f%% more responses than under the best of each for %d of %s; of these it has the fewest writes, %s.",
-			100*moreBytes, 100*moreRequests, near, counted(asked, "setting"), humanize.Comma(chosen.Writes))
-	} else {
-		fmt.Fprintf(&b, "No setting keeps both bytes and responses of the origin near the best; of %s it fetches the fewest bytes.", counted(asked, "setting"))
-	}
-	always := &g.Results[0]
 	switch {
+	case g == MostHits:
+		fmt.Fprintf(&b, "Of %s it has the most hits, %s.", counted(asked, "setting"), percent(chosen.HitRatio))
+	case g == FewestWrites:
+		fmt.Fprintf(&b, "Of %s it has the fewest writes, %s.", counted(asked, "setting"), humanize.Comma(chosen.Writes))
+	case near == 0:
+		fmt.Fprintf(&b, "No setting keeps hits, and what the origin sends, near the best of each; of %s it has the most hits.", counted(asked, "setting"))
+	default:
+		fmt.Fprintf(&b, "%d of %s are within %.0f points of the highest hit ratio and let the origin send at most %.0f%% more than the least; of these it has the fewest writes, %s.",
+			near, counted(asked, "setting"), 100*balancedPoints, 100*balancedMore, humanize.Comma(chosen.Writes))
+	}
+	b.WriteString(unjudged(group.Results) + g.against(&group.Results[0], chosen) + g.otherwise(group, chosen))
+	return b.String()
+}
+
+// against compares the choice with the baseline.
+func (g Goal) against(always, chosen *Result) string {
+	switch {
+	case chosen.Policy == admission.Always.String() && g == Balanced:
+		return " Holding newcomers back costs more here than that."
 	case chosen.Policy == admission.Always.String():
-		b.WriteString(" Holding newcomers back costs more here than that.")
 	case always.Writes > 0 && always.OriginBytes > 0:
-		fmt.Fprintf(&b, " Against always it avoids %.1f%% of the writes; hit ratio %s for %s, and the origin sends %s (%+.1f%%).",
+		return fmt.Sprintf(" Against always it avoids %.1f%% of the writes; hit ratio %s for %s, and the origin sends %s (%+.1f%%).",
 			100*ratio(chosen.WritesAvoided, always.Writes), percent(chosen.HitRatio), percent(always.HitRatio),
 			more(chosen.extra), 100*ratio(chosen.extra, always.OriginBytes))
 	}
-	return b.String()
+	return ""
+}
+
+// otherwise says what is chosen where writes do not matter, and under most_hits
+// where they do.
+func (g Goal) otherwise(group *Group, chosen *Result) string {
+	other, why := MostHits, " Writes to memory cost nothing but a copy:"
+	if g == MostHits {
+		other, why = Balanced, " Where a write costs something:"
+	}
+	i, _ := other.choose(group.Results)
+	if i < 0 {
+		return ""
+	}
+	r := &group.Results[i]
+	if r == chosen {
+		return fmt.Sprintf("%s --goal %s chooses the same.", why, other)
+	}
+	return fmt.Sprintf("%s --goal %s chooses %s, with a hit ratio of %s and %s.", why, other, r.describe(), percent(r.HitRatio), counted(r.Writes, "write"))
 }
 
 // more says how much more or less than always.

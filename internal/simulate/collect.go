@@ -4,7 +4,7 @@ import "time"
 
 // report puts the results together, marked and with the advice.
 func (r *run) report() *Report {
-	out := &Report{Trace: r.trace.Facts()}
+	out := &Report{Trace: r.trace.Facts(), Goal: r.options.Goal}
 	for _, a := range r.trace.Objects() {
 		out.largest = max(out.largest, a.Size)
 	}
@@ -69,7 +69,7 @@ func (r *run) result(g *group, p *point) Result {
 		Requests: m.Requests, Hits: m.Hits, HitRatio: m.HitRatio, ByteHitRatio: m.ByteHitRatio,
 		Writes: m.Writes, WriteBytes: m.WriteBytes, HeldBack: m.HeldBack, Regret: m.Regret,
 		TooLarge: m.TooLarge, FilterBytes: m.FilterBytes, OriginRequests: m.OriginRequests, OriginBytes: m.OriginBytes, FalsePositiveRatio: m.FalsePositiveRatio,
-		MaxObjectBytes: g.maxObject, StageWrites: m.StageWrites, Promotions: m.Promotions,
+		MaxObjectBytes: mostObject(p.CapacityBytes, p.StageBytes, g.limit, p.Eviction), StageWrites: m.StageWrites, Promotions: m.Promotions,
 		Evictions: m.Evictions, StoresNeverHit: m.StoresNeverHit, rounds: m.Rotations, asked: p.asked,
 	}
 	if p.busy > 0 {

@@ -22,7 +22,7 @@ type Grid struct {
 	Rotations          []Rotation // each alone
 	Generations        []int      // 2 to 4
 	FalsePositiveRates []float64  // of the whole window; above 0, below 1
-	MaxObjects         []int64    // bytes of the largest object that is stored; 0 is the capacity
+	MaxObjects         []int64    // bytes of the largest object that is stored; 0 is what edgeproxy takes by itself
 	Stages             []Amount   // of, and inside, the capacity; at most half of it
 	Evictions          []model.Eviction
 	Exact              bool // sets in the place of filters

@@ -17,8 +17,8 @@ type group struct {
 	capacity  Amount // as asked for
 	bytes     int64
 	cached    int64 // C, the number of objects of mean size that fit
-	limit     int64 // bytes of the largest object as asked for; 0 is the capacity
-	maxObject int64 // bytes of the largest object that is stored
+	limit     int64 // bytes of the largest object as asked for; 0 is what edgeproxy takes by itself
+	maxObject int64 // bytes of the largest object that is stored where there is no stage
 	eviction  model.Eviction
 	points    []point // the first is always, the baseline
 	hidden    bool    // nobody asked for the baseline
@@ -68,7 +68,7 @@ func (g Grid) groups(facts trace.Facts, hasTimes bool) ([]*group, error) {
 			for _, m := range g.MaxObjects {
 				gr := &group{
 					capacity: c, bytes: bytes, cached: cached(bytes, facts),
-					limit: m, maxObject: maxObject(bytes, m, e), eviction: e,
+					limit: m, maxObject: mostObject(bytes, 0, m, e), eviction: e,
 				}
 				if slices.ContainsFunc(out, gr.same) {
 					continue
@@ -89,15 +89,29 @@ func cached(bytes int64, facts trace.Facts) int64 {
 	return int64(float64(bytes) * float64(facts.Objects) / float64(max(facts.ChargedBytes(), 1)))
 }
 
-// maxObject returns the bytes of the largest object that is stored.
-func maxObject(capacity, limit int64, e model.Eviction) int64 {
-	if e == model.Ristretto {
-		capacity /= 4 // as the proxy's own tier has it
+// mostObject returns the bytes of the largest object that is stored: of limit
+// what can be, and where it is 0 what edgeproxy takes as max_object_bytes by
+// itself, in a cache as small as this one too.
+func mostObject(capacity, stage, limit int64, e model.Eviction) int64 {
+	main := capacity - stage
+	quarter := max(main/objectsInCapacity, 1)
+	switch {
+	case limit == 0:
+		return min(usualObjectBytes, quarter)
+	case e == model.Ristretto:
+		return min(limit, quarter)
+	default:
+		return min(limit, main)
 	}
-	if limit > 0 {
-		return min(limit, capacity)
+}
+
+// modelled is the limit of objects that a model with so large a stage gets. What
+// was asked for is the model's to check.
+func (g *group) modelled(stage int64) int64 {
+	if g.limit > 0 {
+		return g.limit
 	}
-	return capacity
+	return mostObject(g.bytes, stage, 0, g.eviction)
 }
 
 // same reports whether two groups would have the same results.
@@ -108,7 +122,7 @@ func (g *group) same(o *group) bool {
 // fill gives gr its settings: always, and then each policy's, none of them twice.
 func (g Grid) fill(gr *group, facts trace.Facts) error {
 	common := model.Setting{
-		Exact: g.Exact, CapacityBytes: gr.bytes, MaxObjectBytes: gr.limit, Eviction: gr.eviction,
+		Exact: g.Exact, CapacityBytes: gr.bytes, MaxObjectBytes: gr.modelled(0), Eviction: gr.eviction,
 	}
 	gr.hidden = !slices.Contains(g.Policies, admission.Always)
 	gr.add(point{Setting: common, asked: admission.Always.String()})
@@ -153,6 +167,7 @@ func (g Grid) windows(gr *group, s model.Setting, facts trace.Facts) error {
 		if s.StageBytes > gr.bytes/2 {
 			return &GridError{"stage", size(s.StageBytes), "at most half of the capacity, here " + size(gr.bytes/2)}
 		}
+		s.MaxObjectBytes = gr.modelled(s.StageBytes)
 		for _, n := range g.Generations {
 			s.Generations = n
 			for _, rate := range g.rates() {

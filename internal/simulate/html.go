@@ -21,6 +21,9 @@ func (r *Report) Page(name string) *page.Page {
 			Heading: "Recommended at " + size(a.CapacityBytes), Text: a.Why, Code: a.YAML,
 		})
 	}
+	for _, u := range r.Unadvised {
+		out.Sections = append(out.Sections, page.Section{Heading: "Nothing is recommended at " + size(u.CapacityBytes), Text: u.Why + "."})
+	}
 	out.Sections = append(out.Sections, r.curves()...)
 	columns := r.columns()[1:] // the heading has the capacity
 	for i := range r.Groups {

@@ -15,9 +15,11 @@ type Report struct {
 	Groups []Group // in the grid's order
 	Advice []Advice
 
-	// Unadvised are the capacities, in bytes, for which nothing that was asked for
-	// is worth a recommendation.
-	Unadvised []int64
+	// Unadvised are the capacities without one of them.
+	Unadvised []Unadvised
+
+	// Goal is what the recommendations serve.
+	Goal Goal
 
 	// Warnings are sentences on what makes the figures less than they seem.
 	Warnings []string
@@ -35,7 +37,7 @@ type Group struct {
 	CapacityBytes  int64
 	CapacityShare  string // "5%" of the unique bytes; "" where bytes were asked for
 	CachedObjects  int64  // C: objects of mean size that fit into the capacity
-	MaxObjectBytes int64  // of the largest object that is stored
+	MaxObjectBytes int64  // of the largest object that is stored; with a stage it may be less
 	Eviction       string
 
 	// Results begin with always, the baseline of all others, asked for or not.
@@ -44,7 +46,7 @@ type Group struct {
 	// Spread says how much chance has a part in the results; nil where it has none.
 	Spread *Spread
 
-	limit int64 // bytes of an object, as asked for; 0 is the capacity
+	limit int64 // bytes of an object, as asked for; 0 is what edgeproxy takes by itself
 }
 
 // Spread is how far the same setting, always, came out differently in several
@@ -96,6 +98,7 @@ type Result struct {
 	RequestsPerSecond float64 `json:"requests_per_second"` // replayed, on one core
 	Pareto            bool    `json:"pareto"`              // no other has fewer writes and more byte hits
 	Recommended       bool    `json:"recommended"`
+	Thin              bool    `json:"thin,omitempty"`     // too few windows or writes to be recommended
 	Baseline          bool    `json:"baseline,omitempty"` // always, which the others of its group are compared with
 
 	asked    string // the setting as it was asked for

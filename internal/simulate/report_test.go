@@ -66,6 +66,20 @@ func TestTextSaysWhatDiffersAndWhatNobodyAskedFor(t *testing.T) {
 	golden(t, "grid.txt", text(t, r, "tiny.log"))
 }
 
+// With enough of a log there is a recommendation, and lines for the file.
+func TestTextOfARecommendation(t *testing.T) {
+	r := replayed(t, zipf(t, 10_000), Grid{
+		Policies: []admission.Policy{admission.Always, admission.SecondHit}, Stages: []Amount{{}, {Percent: 10}}, FalsePositiveRates: []float64{1e-5},
+	})
+	golden(t, "recommended.txt", text(t, r, "zipf:"))
+	for _, s := range r.Page("zipf:").Sections {
+		if s.Heading == "Recommended at 3.3 MiB" && s.Text == r.Advice[0].Why && s.Code == r.Advice[0].YAML {
+			return
+		}
+	}
+	t.Error("the page has no recommendation")
+}
+
 func TestTextOfExactSets(t *testing.T) {
 	r := replayed(t, tiny(t), Grid{Exact: true, Capacities: []Amount{{Percent: 10}}, Policies: []admission.Policy{admission.SecondHit}})
 	golden(t, "exact.txt", text(t, r, "tiny.log"))
@@ -124,7 +138,7 @@ func TestJSONHasTheNamesThatAreFixed(t *testing.T) {
 func TestJSONHasWhatWasAskedForAndTheBaseline(t *testing.T) {
 	f := func(want []string, policies ...admission.Policy) {
 		t.Helper()
-		r := replayed(t, tiny(t), Grid{Policies: policies, Rotations: []Rotation{{Unit: ByKeys, Count: 100}}, Capacities: []Amount{{Percent: 5}, {Percent: 10}}})
+		r := replayed(t, zipf(t, 10_000), Grid{Policies: policies, Rotations: []Rotation{{Unit: ByKeys, Count: 200}}, Capacities: []Amount{{Percent: 5}, {Percent: 10}}})
 		var b bytes.Buffer
 		if err := r.WriteJSON(&b); err != nil {
 			t.Fatal(err)
@@ -135,7 +149,6 @@ func TestJSONHasWhatWasAskedForAndTheBaseline(t *testing.T) {
 				Writes      int64
 				Avoided     int64 `json:"writes_avoided"`
 				Baseline    bool
-				Pareto      bool
 				Recommended bool
 			}
 		}
@@ -157,9 +170,6 @@ func TestJSONHasWhatWasAskedForAndTheBaseline(t *testing.T) {
 			}
 			if res.Recommended {
 				recommended++
-			}
-			if res.Recommended && !res.Pareto {
-				t.Errorf("%+v: got it recommended off the front", res)
 			}
 		}
 		if !slices.Equal(got, want) || recommended != 2 {
@@ -195,6 +205,14 @@ func TestPageHasEveryGroupAndTheAdvice(t *testing.T) {
 	for _, a := range r.Advice {
 		if !strings.Contains(b.String(), "max_bytes: "+bytesKey(max(a.CapacityBytes, 1<<20))) {
 			t.Errorf("no lines for %d bytes in the page", a.CapacityBytes)
+		}
+	}
+	if len(r.Unadvised) != 2 {
+		t.Errorf("got %d capacities without a recommendation, want both", len(r.Unadvised))
+	}
+	for _, u := range r.Unadvised {
+		if !strings.Contains(b.String(), "Nothing is recommended at "+size(u.CapacityBytes)) || !strings.Contains(b.String(), "408 of 2,500 requests") {
+			t.Errorf("%d bytes: the page does not say why nothing is recommended", u.CapacityBytes)
 		}
 	}
 	if strings.Contains(b.String(), "<tiny>") {

@@ -68,6 +68,10 @@ func (r Rotation) at(c int64, facts trace.Facts) Rotation {
 	return r
 }
 
+// fitsItself reports whether the proxy would find the length by itself, for any
+// cache and any traffic.
+func (r Rotation) fitsItself() bool { return false }
+
 // asked writes the rotation as it was asked for.
 func (r Rotation) asked() string {
 	multiple := strconv.FormatFloat(r.PerCached, 'g', -1, 64) + "c "

@@ -24,6 +24,9 @@ type Options struct {
 	// goroutines at the same time.
 	Clock func() time.Time
 
+	// Goal is what the recommendation is to serve.
+	Goal Goal
+
 	// Progress, if not nil, is told how many of all requests are replayed. It is
 	// called by the goroutine of Run.
 	Progress func(done, total int64)

@@ -84,6 +84,10 @@ func frontCell(r *Result) string {
 		return "* recommended"
 	case r.Recommended:
 		return "  recommended"
+	case r.Pareto && r.Thin:
+		return "* thin"
+	case r.Thin:
+		return "  thin"
 	case r.Pareto:
 		return "*"
 	default:

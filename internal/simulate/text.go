@@ -28,8 +28,8 @@ func (r *Report) WriteText(w io.Writer, name string) error {
 	for _, a := range r.Advice {
 		fmt.Fprintf(&b, "\nrecommended at %s: %s\n\n%s", size(a.CapacityBytes), a.Why, a.YAML)
 	}
-	for _, capacity := range r.Unadvised {
-		fmt.Fprintf(&b, "\nnothing is recommended at %s: %s.\n", size(capacity), whyNothing)
+	for _, u := range r.Unadvised {
+		fmt.Fprintf(&b, "\nnothing is recommended at %s: %s.\n", size(u.CapacityBytes), u.Why)
 	}
 	fmt.Fprintf(&b, "\nspeed     %s\n", r.speed())
 	if _, err := io.WriteString(w, b.String()); err != nil {
@@ -95,12 +95,25 @@ func (r *Report) legend() string {
 	staged := func(r Result) bool { return r.StageBytes > 0 }
 	if slices.ContainsFunc(r.Groups, func(g Group) bool { return slices.ContainsFunc(g.Results, staged) }) {
 		b.WriteString("Writes are those into the main part: what enters the stage, which is in memory, is none.\n")
+		b.WriteString(r.lessRoom())
 	}
 	for i := range r.Groups {
 		b.WriteString(r.Groups[i].chance())
 	}
-	b.WriteString("Recommended is " + Rule + ".\n")
+	b.WriteString("Recommended is " + r.Goal.Rule() + " (--goal " + r.Goal.String() + ").\nA recommendation takes " + Evidence + "; what falls short of that is thin.\n")
 	return b.String()
+}
+
+// lessRoom says, as a line, where a stage lowers the limit of objects.
+func (r *Report) lessRoom() string {
+	for i := range r.Groups {
+		for j := range r.Groups[i].Results {
+			if r.Groups[i].Results[j].MaxObjectBytes < r.Groups[i].MaxObjectBytes {
+				return "With a stage the largest object is a quarter of the rest, which is less than without one.\n"
+			}
+		}
+	}
+	return ""
 }
 
 // chance says, as a line, how far the group's results are the same in every run.

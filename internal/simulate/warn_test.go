@@ -23,7 +23,8 @@ func fromText(t *testing.T, lines ...string) *trace.Trace {
 func TestWarningsNameWhatMakesTheFiguresLess(t *testing.T) {
 	f := func(name string, tr *trace.Trace, capacity Amount, want ...string) {
 		t.Helper()
-		r := replayed(t, tr, Grid{Policies: []admission.Policy{admission.Always}, Capacities: []Amount{capacity}})
+		g := Grid{Policies: []admission.Policy{admission.Always}, Capacities: []Amount{capacity}}
+		r := replayed(t, tr, g)
 		report := text(t, r, "log")
 		for _, w := range want {
 			if !strings.Contains(report, "\nwarning   "+w) || !strings.Contains(r.Page("log").Lead, "Warning: "+w) {
@@ -34,13 +35,15 @@ func TestWarningsNameWhatMakesTheFiguresLess(t *testing.T) {
 			t.Errorf("%s: got %q, want %d warnings", name, r.Warnings, len(want))
 		}
 	}
-	all := Amount{Percent: 100}
+	all := Amount{Percent: 400} // whose quarter all fits into
 	half := []string{"url,bytes,status", "a,100,200", "a,100,200", "b,1,404", "b,1,404"}
 	f("half is used", fromText(t, half...), all)
 	f("less is used", fromText(t, append(half, "c,100")...), all,
 		"3 of 5 lines were not used (1 bad, 2 skipped): only a GET that was answered with 200 or 304 counts")
 	f("one object, and nothing fits", fromText(t, "1 a 1000", "2 a 1000"), Amount{Percent: 5},
-		"at 50 B, lru, more than half of what the origin sent was too large to be stored: objects up to 50 B are")
+		"at 50 B, lru, more than half of what the origin sent was too large to be stored: objects up to 12 B are")
+	f("one object, and a quarter is less than it", fromText(t, "1 a 1000", "2 a 1000"), Amount{Percent: 399},
+		"at 3.9 KiB, lru, more than half of what the origin sent was too large to be stored: objects up to 997 B are")
 
 	var odd []string
 	for i := range 200 {
@@ -55,7 +58,7 @@ func TestWarningsNameWhatMakesTheFiguresLess(t *testing.T) {
 func TestOneIsNotCalledMany(t *testing.T) {
 	r := replayed(t, fromText(t, "1 a 1000"), Grid{Capacities: []Amount{{Bytes: 1000}}, Policies: []admission.Policy{admission.Always}})
 	got := text(t, r, "log")
-	for _, want := range []string{"1 request for 1 object, 100.00% of them", "C = 1 object of mean size", "1 of 1 setting;", "0 bad lines"} {
+	for _, want := range []string{"1 request for 1 object, 100.00% of them", "C = 1 object of mean size", "there are 1 of 2,500 requests", "0 bad lines"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got\n%s\nwant %q in it", got, want)
 		}
@@ -65,7 +68,7 @@ func TestOneIsNotCalledMany(t *testing.T) {
 // Capacities in percent charge an empty object a byte, as the cache does; what is
 // said of the log is what was sent.
 func TestEmptyObjectsAreChargedInTheCapacityAlone(t *testing.T) {
-	r := replayed(t, fromText(t, "1 a 0", "2 b 0", "3 c 98", "4 a 0"), Grid{Policies: []admission.Policy{admission.Always}, Capacities: []Amount{{Percent: 100}}})
+	r := replayed(t, fromText(t, "1 a 0", "2 b 0", "3 c 98", "4 a 0"), Grid{Policies: []admission.Policy{admission.Always}, Capacities: []Amount{{Percent: 100}}, MaxObjects: []int64{100}})
 	g := r.Groups[0]
 	if g.CapacityBytes != 100 || g.CachedObjects != 3 || r.Trace.UniqueBytes != 98 || r.Trace.RequestBytes != 98 {
 		t.Errorf("got a capacity of %d, C = %d and %+v, want 100, 3 and 98 bytes", g.CapacityBytes, g.CachedObjects, r.Trace)

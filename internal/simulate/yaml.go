@@ -30,7 +30,7 @@ const dearFilterBytes = 64 << 20
 // the setting did, with a remark wherever the two differ.
 func (r *Report) yaml(g *Group, chosen *Result) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# edgeproxy simulate: %s.\n", chosen.describe())
+	fmt.Fprintf(&b, "# edgeproxy simulate --goal %s: %s.\n", r.Goal, chosen.describe())
 	for _, remark := range r.remarks(g, chosen) {
 		fmt.Fprintf(&b, "# %s\n", remark)
 	}
@@ -40,7 +40,7 @@ func (r *Report) yaml(g *Group, chosen *Result) string {
 	}
 	maxBytes := max(g.CapacityBytes, minCacheBytes)
 	fmt.Fprintf(&b, "cache:\n  memory:\n    max_bytes: %s\n    max_object_bytes: %s\n",
-		bytesKey(maxBytes), bytesKey(r.objectLimit(g, chosen)))
+		bytesKey(maxBytes), bytesKey(objectLimit(chosen)))
 	if stage := stageBytes(chosen); stage > 0 {
 		fmt.Fprintf(&b, "    stage_bytes: %s\n", bytesKey(stage))
 	}
@@ -88,14 +88,11 @@ func stageBytes(chosen *Result) int64 {
 // bytesKey writes a size as the configuration takes it, whatever it is.
 func bytesKey(n int64) string { return strconv.FormatInt(n, 10) + "B" }
 
-// objectLimit returns max_object_bytes: what was asked for, else room for the
-// largest object seen, and never more than edgeproxy takes.
-func (r *Report) objectLimit(g *Group, chosen *Result) int64 {
-	most := (max(g.CapacityBytes, minCacheBytes) - stageBytes(chosen)) / objectsInCapacity
-	if g.limit > 0 {
-		return min(g.limit, most)
-	}
-	return min(max(r.largest, usualObjectBytes), most)
+// objectLimit returns max_object_bytes: that of the simulation, and never more
+// than edgeproxy takes.
+func objectLimit(chosen *Result) int64 {
+	most := (max(chosen.CapacityBytes, minCacheBytes) - stageBytes(chosen)) / objectsInCapacity
+	return min(chosen.MaxObjectBytes, most)
 }
 
 // remarks says where edgeproxy with these keys is not what was simulated.
@@ -111,8 +108,8 @@ func (r *Report) remarks(g *Group, chosen *Result) []string {
 	if chosen.StageBytes > 0 && chosen.StageBytes < minStageBytes {
 		say("stage_bytes: %s were simulated; edgeproxy takes no less than 4 KiB.", counted(chosen.StageBytes, "byte"))
 	}
-	if limit := r.objectLimit(g, chosen); limit < min(r.largest, g.MaxObjectBytes) {
-		say("max_object_bytes: objects up to %s were stored; edgeproxy takes at most a quarter of the main part.", size(min(r.largest, g.MaxObjectBytes)))
+	if stored := min(r.largest, chosen.MaxObjectBytes); objectLimit(chosen) < stored {
+		say("max_object_bytes: objects up to %s were stored; edgeproxy takes at most a quarter of the main part.", size(stored))
 	}
 	if g.Eviction != string(model.Ristretto) {
 		say("Eviction was %s; edgeproxy's own is ristretto: --eviction ristretto simulates it.", g.Eviction)

@@ -83,36 +83,53 @@ func checkWindow(t *testing.T, name string, got config.Window, res *Result) {
 	}
 }
 
-func TestObjectLimitIsWhatTheProxyTakes(t *testing.T) {
+func TestObjectLimitIsWhatWasSimulatedAndTheProxyTakes(t *testing.T) {
 	const mib = 1 << 20
-	f := func(capacity, stage, limit, largest, want int64) {
+	f := func(capacity, stage, limit, want int64) {
 		t.Helper()
-		r := &Report{largest: largest}
-		got := r.objectLimit(&Group{CapacityBytes: capacity, limit: limit}, &Result{StageBytes: stage})
-		if got != want {
-			t.Errorf("capacity %d, stage %d, limit %d, largest %d: got %d, want %d", capacity, stage, limit, largest, got, want)
+		simulated := mostObject(capacity, stage, limit, model.LRU)
+		got := objectLimit(&Result{CapacityBytes: capacity, StageBytes: stage, MaxObjectBytes: simulated})
+		if got != want || limit == 0 && simulated != want {
+			t.Errorf("capacity %d, stage %d, limit %d: got %d, and %d simulated, want %d", capacity, stage, limit, got, simulated, want)
 		}
 	}
-	f(100*mib, 0, 0, 2*mib, 8*mib)        // the usual, above the largest
-	f(100*mib, 0, 0, 20*mib, 20*mib)      // room for the largest
-	f(100*mib, 0, 0, 30*mib, 25*mib)      // but no more than a quarter
-	f(100*mib, 20*mib, 0, 30*mib, 20*mib) // of the main part
-	f(100*mib, 0, 3*mib, 30*mib, 3*mib)   // as it was asked for
-	f(100*mib, 0, 50*mib, 30*mib, 25*mib) // within what the proxy takes
-	f(1000, 0, 0, 10, mib/4)              // a cache of the least size
+	f(100*mib, 0, 0, 8*mib)        // the proxy's default
+	f(28*mib, 0, 0, 7*mib)         // which is no more than a quarter
+	f(28*mib, 4*mib, 0, 6*mib)     // of the main part
+	f(100*mib, 0, 3*mib, 3*mib)    // as it was asked for
+	f(100*mib, 0, 50*mib, 25*mib)  // within what the proxy takes
+	f(1000, 0, 0, 250)             // a cache below the least size has the limit of its own
+	f(3, 0, 0, 1)                  // and one that is next to nothing has some
+	f(100*mib, 20*mib, 0, 8*mib)   // a quarter that does not matter
+	f(100*mib, 0, 300*mib, 25*mib) // more than there is
+}
+
+// The limit of the recommended lines is the one that the figures are about, for
+// every setting: it used to be a quarter there and the capacity in the figures.
+func TestEverySettingHasTheObjectLimitOfItsLines(t *testing.T) {
+	r := replayed(t, tiny(t), Grid{Capacities: []Amount{{Bytes: 4 << 20}, {Bytes: 64 << 20}}})
+	for i := range r.Groups {
+		for j := range r.Groups[i].Results {
+			res := &r.Groups[i].Results[j]
+			m := parsed(t, r.yaml(&r.Groups[i], res)).Cache.Memory
+			if int64(m.MaxObjectBytes) != res.MaxObjectBytes || res.MaxObjectBytes != min(8<<20, (res.CapacityBytes-res.StageBytes)/4) {
+				t.Errorf("%s: got %d simulated and %d in the lines", res.describe(), res.MaxObjectBytes, m.MaxObjectBytes)
+			}
+		}
+	}
 }
 
 func TestRemarksSayWhereTheProxyDiffers(t *testing.T) {
 	f := func(name string, g Group, res Result, want, unwanted string) {
 		t.Helper()
 		r := &Report{largest: 900_000, Span: 10 * time.Hour, Trace: trace.Facts{Objects: 190}}
-		g.Eviction, res.Policy = "ristretto", "second-hit"
+		g.Eviction, res.Policy, res.CapacityBytes = "ristretto", "second-hit", g.CapacityBytes
 		got := strings.Join(r.remarks(&g, &res), "\n")
 		if want != "" && !strings.Contains(got, want) || unwanted != "" && strings.Contains(got, unwanted) {
 			t.Errorf("%s: got\n%s\nwant %q, not %q", name, got, want, unwanted)
 		}
 	}
-	large := Group{CapacityBytes: 64 << 20, MaxObjectBytes: 16 << 20}
+	large := Group{CapacityBytes: 64 << 20}
 	window := func(r Rotation, rounds int64) Result {
 		return Result{windowed: true, rotation: r, keys: 1234, held: 1230, rounds: rounds}
 	}
@@ -134,8 +151,8 @@ func TestRemarksSayWhereTheProxyDiffers(t *testing.T) {
 	f("never", large, window(Rotation{}, 0), "edgeproxy always forgets; 1,234 keys", "")
 	f("sets", large, Result{windowed: true, keys: 100, Exact: true}, "Sets were simulated", "")
 	f("no window, nothing that differs", large, Result{}, "", "e")
-	f("a small cache", Group{CapacityBytes: 1000, MaxObjectBytes: 1000}, Result{}, "no less than 1 MiB", "max_object_bytes")
-	f("large objects", Group{CapacityBytes: 2 << 20, MaxObjectBytes: 2 << 20}, Result{}, "objects up to 879 KiB were stored", "")
+	f("a small cache", Group{CapacityBytes: 1000}, Result{MaxObjectBytes: 250}, "no less than 1 MiB", "max_object_bytes")
+	f("large objects", Group{CapacityBytes: 2 << 20}, Result{MaxObjectBytes: 2 << 20}, "objects up to 879 KiB were stored", "")
 	r := &Report{}
 	for _, e := range []string{"lru", "s3fifo"} {
 		if got := fmt.Sprint(r.remarks(&Group{CapacityBytes: 2 << 20, Eviction: e}, &Result{})); !strings.Contains(got, "Eviction was "+e) {

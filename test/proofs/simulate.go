@@ -26,6 +26,10 @@ const (
 	never      = "never"
 )
 
+// noLimit has every object stored that fits the cache: the reference knows no other
+// limit, and edgeproxy does.
+const noLimit = "1000GiB"
+
 // simulator runs edgeproxy simulate.
 type simulator struct {
 	program string
