@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strings"
 	"time"
 )
@@ -30,6 +31,9 @@ type Caching struct {
 	// SurrogateControl lets an origin speak to this cache by Surrogate-Control, which
 	// then goes before Cache-Control as CDN-Cache-Control always does.
 	SurrogateControl bool
+
+	// SendTags sends Surrogate-Key and Cache-Tag on to trusted proxies, which are caches then.
+	SendTags bool
 
 	// NoVarySearch lets responses say that other queries of their path mean the same.
 	NoVarySearch bool
@@ -154,6 +158,7 @@ func (d *decoder) cachingKeys(c *Caching) keys {
 		"slice":                       d.size(&c.Slice),
 		"bypass":                      d.bypass(&c.Bypass),
 		"surrogate_control":           d.boolean(&c.SurrogateControl),
+		"send_tags":                   d.boolean(&c.SendTags),
 		"no_vary_search":              d.boolean(&c.NoVarySearch),
 		"honor_request_cache_control": d.boolean(&c.HonorRequest),
 		"honor_request_no_store":      d.boolean(&c.HonorNoStore),
@@ -220,6 +225,7 @@ func (c *Config) caching(src *source, path string, own Caching) Caching {
 		"bypass.headers":              func() { out.Bypass.Headers = own.Bypass.Headers },
 		"bypass.cookies":              func() { out.Bypass.Cookies = own.Bypass.Cookies },
 		"surrogate_control":           func() { out.SurrogateControl = own.SurrogateControl },
+		"send_tags":                   func() { out.SendTags = own.SendTags },
 		"no_vary_search":              func() { out.NoVarySearch = own.NoVarySearch },
 		"honor_request_cache_control": func() { out.HonorRequest = own.HonorRequest },
 		"honor_request_no_store":      func() { out.HonorNoStore = own.HonorNoStore },
@@ -258,6 +264,10 @@ func (v *validator) caching(path string, c *Caching) {
 	v.slice(child(path, "slice"), c.Slice)
 	v.bypass(child(path, "bypass"), &c.Bypass)
 	v.names(child(path, "strip_cookies"), c.StripCookies, "*", wantCookie)
+	trusts := func(l Listen) bool { return len(l.TrustedProxies) > 0 }
+	if at := child(path, "send_tags"); c.SendTags && !slices.ContainsFunc(v.c.Listen, trusts) && v.sound(at, "listen") {
+		v.fail(at, "want trusted_proxies of a listener as well: tags are sent to no others")
+	}
 	if at := below(path, "heuristic.fraction"); (c.Heuristic.Fraction < 0 || c.Heuristic.Fraction > 1) && v.sound(at) {
 		v.fail(at, "want 0.0 to 1.0")
 	}

@@ -57,7 +57,7 @@ routes:
     match: {hosts: ["*.Media.example.:81", "media.example:8080"], path_prefix: /m}
     origin: media
     admission: {policy: counting, more_than: 6}
-    cache: {default_ttl: 3s, heuristic: {fraction: 0.3}, stale: {keep: 5m}, set_cookie: refuse, ttl_by_status: {500: 1s}, honor_request_cache_control: false, surrogate_control: false, no_vary_search: true, error_max_ttl: 12s, honor_request_no_store: true, store_post_answers: true, upgrades: true, invalidate: none, bypass: {headers: [X-Own], cookies: [id]}, key: {only_query: [r], cookies: [currency]}, strip_cookies: [own], slice: 64KiB}
+    cache: {default_ttl: 3s, heuristic: {fraction: 0.3}, stale: {keep: 5m}, set_cookie: refuse, ttl_by_status: {500: 1s}, honor_request_cache_control: false, surrogate_control: false, send_tags: false, no_vary_search: true, error_max_ttl: 12s, honor_request_no_store: true, store_post_answers: true, upgrades: true, invalidate: none, bypass: {headers: [X-Own], cookies: [id]}, key: {only_query: [r], cookies: [currency]}, strip_cookies: [own], slice: 64KiB}
     allow_ambiguous_path: true
     unusual_field_names: keep
     headers: {request: {remove: [X-Debug], set: {X-Edge: "1"}}, response: {remove: [Server, "X-Internal-*"], set: {X-Frame-Options: DENY}}}
@@ -83,6 +83,7 @@ cache:
   honor_request_cache_control: true
   any_language_order: true
   surrogate_control: true
+  send_tags: true
   no_vary_search: true
   error_max_ttl: 11s
   honor_request_no_store: false
@@ -134,7 +135,7 @@ access_log: {path: "-", format: json, sample: 1.0}
 func everyCaching() Caching {
 	return Caching{
 		DefaultTTL: time.Second, Heuristic: Heuristic{0.2, 25 * time.Hour}, TTLByStatus: map[int]time.Duration{404: time.Minute},
-		ForceTTL: 2 * time.Second, SetCookie: SetCookieStrip, HonorRequest: true, SurrogateControl: true,
+		ForceTTL: 2 * time.Second, SetCookie: SetCookieStrip, HonorRequest: true, SurrogateControl: true, SendTags: true,
 		NoVarySearch: true, ErrorMaxTTL: 11 * time.Second, StorePostAnswers: true, Invalidate: InvalidateSameURL,
 		Bypass:       Bypass{Headers: []string{"X-Preview"}, Cookies: []string{"session", "wp_*"}},
 		Key:          Key{[]string{"utm_*", "fbclid"}, []string{"q"}, true, []string{"X-Lang"}, []string{"theme"}},
@@ -276,7 +277,7 @@ func TestEveryKeyIsSet(t *testing.T) {
 			walk(path+"[0]", a.Index(0), b.Index(0))
 		case path == ".Origins[0].TLS.InsecureSkipVerify": // stands beside no ca
 		case path == ".Admin.Token": // stands beside no token_file
-		case path == ".Routes[0].Cache.HonorRequest", path == ".Routes[0].Cache.SurrogateControl": // false again, over the true of all routes
+		case path == ".Routes[0].Cache.HonorRequest", path == ".Routes[0].Cache.SurrogateControl", path == ".Routes[0].Cache.SendTags": // false again, over the true of all routes
 		case reflect.DeepEqual(a.Interface(), b.Interface()):
 			t.Errorf("%s: got the default, %v, want everyKey to set it", path, a)
 		}

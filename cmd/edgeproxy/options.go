@@ -91,6 +91,7 @@ func (e *edge) routes() ([]proxy.Route, error) {
 			AnyLanguageOrder: e.config.Cache.AnyLanguageOrder,
 			Caching:          cachingOptions(r.Cache), HonorRequest: r.Cache.HonorRequest, Key: key, AllowAmbiguousPath: r.AllowAmbiguousPath,
 			SliceBytes:   int64(r.Cache.Slice),
+			SendTags:     r.Cache.SendTags,
 			NoVarySearch: r.Cache.NoVarySearch, IgnoreNoStore: !r.Cache.HonorNoStore, StorePosts: r.Cache.StorePostAnswers,
 			NoUpgrades: !r.Cache.Upgrades, Invalidate: invalidation(r.Cache.Invalidate),
 			Rate: rate.Per(r.Rate.Requests, r.Rate.Per, r.Rate.Burst),

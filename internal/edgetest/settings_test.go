@@ -23,7 +23,7 @@ import (
 //	TIME D                    default-ttl, collapse-wait, uncacheable-for, first-byte, between-reads, queue-wait, write-idle
 //	host-header TEXT
 //	allow-ambiguous-path, honor-request, no-vary-search, store-post-answers, ignore-no-store, no-upgrades
-//	any-language-order, unusual-names
+//	any-language-order, unusual-names, send-tags
 //	invalidate MODE           unsafe, same_url, none
 //	error-max-ttl D           10s if not set
 //	ttl-by-status STATUS D    may be set several times
@@ -45,7 +45,7 @@ func (o *Options) apply(s *step) error {
 	flags := map[string]*bool{
 		"honor-request": &o.HonorRequest, "allow-ambiguous-path": &o.AllowAmbiguousPath, "no-vary-search": &o.NoVarySearch,
 		"store-post-answers": &o.StorePosts, "ignore-no-store": &o.IgnoreNoStore, "no-upgrades": &o.NoUpgrades,
-		"any-language-order": &o.AnyLanguageOrder, "unusual-names": &o.UnusualNames,
+		"any-language-order": &o.AnyLanguageOrder, "unusual-names": &o.UnusualNames, "send-tags": &o.SendTags,
 	}
 	switch key := w[0]; {
 	case flags[key] != nil:

@@ -180,9 +180,7 @@ func (p *Proxy) deliverAssembled(x *exchange) {
 	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, x.start.Add(x.waited))
 	c := a.cut
 	c.assembled = true
-	b := x.begin(c.statusOr(fasthttp.StatusOK))
-	fields, others := apart(e.Header)
-	b = appendFields(b, fields, c)
+	b, others := x.appendHead(x.begin(c.statusOr(fasthttp.StatusOK)), e.Header, c)
 	b = appendInt(b, "Age: ", int64(age.Seconds()))
 	b = p.appendCacheStatus(b, x, others, int64((e.Policy.Lifetime - age).Seconds()))
 	x.send(c.appendTo(b, size))

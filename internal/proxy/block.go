@@ -23,6 +23,14 @@ func (x *exchange) begin(status int) []byte {
 	return append(b, '\r', '\n')
 }
 
+// appendHead appends gathered fields, without those that an answer to x cut like this omits,
+// and returns what other caches say in them.
+func (x *exchange) appendHead(b []byte, fields field.List, c cut) (head []byte, others string) {
+	fields, others = apart(fields)
+	c.tagless = x.tagless()
+	return appendFields(b, fields, c), others
+}
+
 // appendFields appends fields, without those that an answer cut like this omits.
 func appendFields(b []byte, fields field.List, c cut) []byte {
 	for i := range fields {

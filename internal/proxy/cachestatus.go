@@ -41,7 +41,7 @@ func gathered(fields field.List) field.List {
 }
 
 // apart takes what other caches say from gathered fields.
-func apart(fields field.List) (rest field.List, said string) {
+func apart(fields field.List) (rest field.List, others string) {
 	last := len(fields) - 1
 	if last < 0 || fields[last].Name != headerCacheStatus {
 		return fields, ""

@@ -22,6 +22,7 @@ type cut struct {
 	parts  *parts
 
 	assembled bool // the head is that of a part, and the answer made of more than that
+	tagless   bool // for a client that gets no tags
 }
 
 func (c cut) statusOr(own int) int {
@@ -114,6 +115,9 @@ func (x *exchange) notModified(rep rfc9111.Representation) bool {
 // in another cache under the URL of the whole.
 func (c cut) omits(name string) bool {
 	if c.assembled && (name == "Content-Range" || describesMessage(name)) {
+		return true
+	}
+	if c.tagless && inside(name) {
 		return true
 	}
 	switch c.status {

@@ -43,9 +43,7 @@ func (p *Proxy) deliverEntry(x *exchange) {
 	if cut.status == 0 && x.asks.get && size > 0 {
 		p.sendWhole(x, int64(age.Seconds()), ttl)
 	} else {
-		b := x.begin(cut.statusOr(e.Status))
-		fields, others := apart(e.Header)
-		b = appendFields(b, fields, cut)
+		b, others := x.appendHead(x.begin(cut.statusOr(e.Status)), e.Header, cut)
 		b = appendInt(b, "Age: ", int64(age.Seconds()))
 		b = p.appendCacheStatus(b, x, others, ttl)
 		b = cut.appendTo(b, size)
@@ -67,16 +65,18 @@ func (p *Proxy) deliverEntry(x *exchange) {
 // the length with the body.
 func (p *Proxy) sendWhole(x *exchange, age, ttl int64) {
 	h := &x.ctx.Response.Header
-	fields, others := apart(x.entry.Header)
+	_, others := apart(x.entry.Header)
+	kept := !x.tagless() // those that are kept have all fields
 	switch {
-	case p.heads.copyTo(h, x.entry):
+	case kept && p.heads.copyTo(h, x.entry):
 		x.sent = x.entry.Status
 		if x.closing {
 			h.SetConnectionClose()
 		}
 	default:
-		x.send(appendFields(x.begin(x.entry.Status), fields, cut{}))
-		if !x.closing && p.heads.wants(x.entry) {
+		b, _ := x.appendHead(x.begin(x.entry.Status), x.entry.Header, cut{})
+		x.send(b)
+		if kept && !x.closing && p.heads.wants(x.entry) {
 			p.heads.keep(h, x.entry)
 		}
 	}
@@ -96,9 +96,7 @@ func (p *Proxy) deliverFetched(x *exchange) {
 		cut = x.evaluate(g.rep, h.length, p.Ranges) // but a stream comes in one part, or whole
 	}
 	p.describe(x)
-	b := x.begin(cut.statusOr(h.status))
-	fields, others := apart(g.fields)
-	b = appendFields(b, fields, cut)
+	b, others := x.appendHead(x.begin(cut.statusOr(h.status)), g.fields, cut)
 	if g.entry != nil {
 		b = appendInt(b, "Age: ", int64(rfc9111.CurrentAge(g.entry.InitialAge, g.entry.ResponseTime, x.start).Seconds()))
 	}

@@ -69,9 +69,7 @@ func (h *herald) tell(status int, header field.List) {
 // end-to-end fields without those between origin and cache, and our Via (RFC 9110
 // section 7.6.3).
 func appendInterim(b []byte, status int, header field.List, via string) []byte {
-	fields := rfc9111.EndToEnd(header).Without(func(name string) bool {
-		return name == "Surrogate-Key" || name == "Cache-Tag"
-	})
+	fields := rfc9111.EndToEnd(header).Without(inside)
 	fields.Add("Via", via)
 	b = append(b, "HTTP/1.1 "...)
 	b = strconv.AppendInt(b, int64(status), 10)

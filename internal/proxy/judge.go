@@ -124,10 +124,10 @@ func responseFacts(resp *origin.Response) rfc9111.ResponseFacts {
 
 // forwardHead prepares the header for the client: end-to-end fields, the Date
 // that an origin may leave out (RFC 9110 section 6.6.1), our Via. Surrogate keys
-// are between origin and cache.
+// are between origin and cache, or caches.
 func (p *Proxy) forwardHead(j *job, resp *origin.Response) *head {
 	fields := rfc9111.EndToEnd(resp.Header).Without(func(name string) bool {
-		return name == "Content-Length" || inside(name)
+		return name == "Content-Length" || inside(name) && !j.route.SendTags
 	})
 	if !fields.Has("Date") {
 		fields.Add("Date", httpDate(resp.ResponseTime))
@@ -180,7 +180,7 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *head) *cache.Entry {
 		Pin: p.Store.NewPin(),
 		Key: key, Name: name, URL: home.base, URLLen: len(home.name), Vary: names,
 		Serial: p.serial.Add(1), Born: j.born, Tags: p.tags(j, nil, resp.Header), Status: h.status,
-		Header:       kept(h.fields, h.strip),
+		Header:       kept(h.fields, h.strip, j.route),
 		ResponseTime: resp.ResponseTime,
 		InitialAge:   rfc9111.InitialAge(resp.Header, resp.RequestTime, resp.ResponseTime),
 		Policy:       h.policy,
@@ -190,9 +190,9 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *head) *cache.Entry {
 
 // kept returns the fields that are stored. Age is said anew on every hit. A 304 may bring
 // surrogate keys, too.
-func kept(fields field.List, strip []string) field.List {
+func kept(fields field.List, strip []string, r *route) field.List {
 	return fields.Without(func(name string) bool {
-		return name == "Age" || inside(name) || slices.Contains(strip, name)
+		return name == "Age" || inside(name) && !r.SendTags || slices.Contains(strip, name)
 	})
 }
 

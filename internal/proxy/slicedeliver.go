@@ -13,9 +13,7 @@ func (p *Proxy) deliverSlices(x *exchange) {
 	c.assembled = true
 	g := s.slice.given()
 	s.describe(x)
-	b := x.begin(c.statusOr(fasthttp.StatusOK))
-	fields, others := apart(g.fields)
-	b = appendFields(b, fields, c)
+	b, others := x.appendHead(x.begin(c.statusOr(fasthttp.StatusOK)), g.fields, c)
 	ttl := int64(0)
 	if g.entry != nil {
 		age := rfc9111.CurrentAge(g.entry.InitialAge, g.entry.ResponseTime, now())

@@ -43,8 +43,7 @@ func (p *Proxy) deliverUpgrade(x *exchange) {
 	x.guest.Release() // the tunnel reads what the client sends
 	conn := x.ctx.Conn()
 	t := &tunnel{p: p, x: x, conn: conn, origin: x.upgraded, limit: p.UpgradeIdle}
-	fields, others := apart(x.head.fields)
-	b := appendFields(x.begin(fasthttp.StatusSwitchingProtocols), fields, cut{})
+	b, others := x.appendHead(x.begin(fasthttp.StatusSwitchingProtocols), x.head.fields, cut{})
 	b = p.appendCacheStatus(b, x, others, 0)
 	b = append(b, "Connection: Upgrade\r\nUpgrade: "...)
 	b = append(b, strings.Join(x.response.Header.Values("Upgrade"), ", ")...)

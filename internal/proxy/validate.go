@@ -146,7 +146,7 @@ func (p *Proxy) confirm(j *job, resp *origin.Response, purged func() bool) *head
 	e.Serial = p.serial.Add(1)
 	e.Born, e.Tags = j.born, p.renewedTags(j, resp.Header, updated)
 	updated = gathered(rfc9111.EndToEnd(updated))
-	e.Header = kept(updated, v.Strip)
+	e.Header = kept(updated, v.Strip, j.route)
 	e.ResponseTime = resp.ResponseTime
 	e.InitialAge = rfc9111.InitialAge(resp.Header, resp.RequestTime, resp.ResponseTime)
 	e.Policy = v.Policy
@@ -156,7 +156,7 @@ func (p *Proxy) confirm(j *job, resp *origin.Response, purged func() bool) *head
 	h := &head{held: &e, as: resultRevalidated, status: resp.Status, cookie: resp.Header.Has("Set-Cookie")}
 	if len(v.Strip) > 0 {
 		own := e
-		own.Serial, own.Header = p.serial.Add(1), kept(updated, nil)
+		own.Serial, own.Header = p.serial.Add(1), kept(updated, nil, j.route)
 		h.own = &own
 	}
 	return h
