@@ -28,7 +28,7 @@ import (
 	"edgeproxy/internal/spool"
 )
 
-// Node is the name of every edge, in Via and Cache-Status.
+// Node is the name of an edge that is given none, in Via and Cache-Status.
 const Node = "edge"
 
 // Options say what differs from the defaults of the configuration. A zero value
@@ -85,8 +85,9 @@ type Options struct {
 	// Challenge answers authorities; nil answers none.
 	Challenge func(token []byte) string
 
-	// Instance is the edge's own; "instance" if empty.
-	Instance string
+	// Node is the edge's name, the constant if empty, and Instance its own; "instance" if
+	// empty.
+	Node, Instance string
 
 	// Log gets the edge's log; nil drops it.
 	Log io.Writer
@@ -200,7 +201,7 @@ func Start(tb testing.TB, o Options) *Edge {
 
 func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rules) proxy.Options {
 	return proxy.Options{
-		Node: Node, Instance: cmp.Or(o.Instance, "instance"), Store: e.Store, Hasher: hasher, Purges: purge.New(o.PurgeMarks), Gate: e.gate,
+		Node: cmp.Or(o.Node, Node), Instance: cmp.Or(o.Instance, "instance"), Store: e.Store, Hasher: hasher, Purges: purge.New(o.PurgeMarks), Gate: e.gate,
 		Routes: []proxy.Route{{
 			Name: "default", Hosts: []proxy.Host{{}}, PathPrefix: "/", Origin: e.origin, HostHeader: o.HostHeader,
 			Rule: o.Rule, Caching: o.Caching, HonorRequest: o.HonorRequest, Bypass: o.Bypass, Key: rules, AllowAmbiguousPath: o.AllowAmbiguousPath,

@@ -12,6 +12,7 @@ import (
 //
 //	set KEY VALUE...            an option of the edge, before the first step of another kind; see settings_test.go
 //	origin TARGET [STATUS]      what the origin answers from now on; see answer_test.go
+//	shield KEY VALUE...         the same of a second edge, called shield, which is then between the edge and the origin
 //	client METHOD TARGET [-> E] a request on a connection of its own, read to its end
 //	together N METHOD TARGET    N such requests at the same moment
 //	start NAME METHOD TARGET    a request that is left waiting
@@ -21,6 +22,8 @@ import (
 //	advance DURATION            virtual time passes
 //	purge [soft] [BY] VALUE...  by url, if not said, prefix, host or tag; or: purge [soft] all
 //	    -> N                    how many objects went; uncounted where nobody knows
+//	purge-shield ...            the same at the shield
+//	shield-down                 the shield refuses connections from now on
 //	origin-down                 the origin refuses connections from now on
 //	expect FACT                 see facts_test.go
 //

@@ -18,7 +18,10 @@ import (
 type world struct {
 	tb       testing.TB
 	options  Options
-	edge     *Edge // nil until the first step that is not set
+	edge     *Edge    // nil until the first step that is not set
+	shielded *Options // of a second edge, between the first one and the origin; nil is none
+	shield   *Edge
+	middle   *pipe
 	clients  *pipe
 	origin   *Origin
 	down     *pipe
@@ -32,7 +35,7 @@ type world struct {
 
 func newWorld(tb testing.TB) *world {
 	tb.Helper()
-	w := &world{tb: tb, clients: newPipe(1), down: newPipe(2), waiting: map[string]*exchange{}, answers: map[string]*answer{}}
+	w := &world{tb: tb, clients: newPipe(1), middle: newPipe(3), down: newPipe(2), waiting: map[string]*exchange{}, answers: map[string]*answer{}}
 	w.options.Rule = admission.Rule{Policy: admission.SecondHit}
 	w.options.UncacheableFor = 10 * time.Second
 	return w
@@ -45,6 +48,11 @@ func (w *world) open() {
 	w.origin = StartOrigin(w.tb, w.down, w.play)
 	w.options.Listener = w.clients
 	w.options.Origin.Address, w.options.Origin.Dial = "origin.test:80", w.down.dial
+	if o := w.shielded; o != nil {
+		o.Node, o.Instance, o.Listener, o.Origin = "shield", "shield", w.middle, w.options.Origin
+		w.options.Origin.Address, w.options.Origin.Dial = "shield.test:80", w.middle.dial
+		w.shield = Start(w.tb, *o)
+	}
 	w.edge = Start(w.tb, w.options)
 }
 
@@ -96,17 +104,25 @@ func (w *world) run(steps []step) error {
 // held back or refused when its body ends; a stored fill or a promotion is one
 // write; and what was written is held or has left for a known reason.
 func (w *world) books() error {
-	if w.edge == nil {
-		return nil
+	var errs []error
+	for _, e := range []*Edge{w.edge, w.shield} {
+		if e != nil {
+			errs = append(errs, e.books())
+		}
 	}
+	return errors.Join(errs...)
+}
+
+// books checks those of one edge.
+func (e *Edge) books() error {
 	for range 60 { // what is left of timeouts and fetches without a client
-		if s := w.edge.Proxy.Status(); s.Flights == 0 && s.RequestsInFlight == 0 {
+		if s := e.Proxy.Status(); s.Flights == 0 && s.RequestsInFlight == 0 {
 			break
 		}
 		time.Sleep(time.Minute)
 		synctest.Wait()
 	}
-	s, c := w.edge.Proxy.Status(), w.edge.Store.Stats()
+	s, c := e.Proxy.Status(), e.Store.Stats()
 	f := s.Totals.Fills
 	var errs []error
 	check := func(what string, got, want int64) {
@@ -131,13 +147,19 @@ func (w *world) take(s *step) error {
 		}
 		return w.options.apply(s)
 	}
+	if s.verb == "shield" {
+		return w.behind(s)
+	}
 	if w.edge == nil {
 		w.open()
 	}
 	verbs := map[string]func(*step) error{
 		"origin": w.answer, "client": w.client, "together": w.together, "start": w.start, "finish": w.finish,
-		"leave": w.leave, "raw": w.raw, "advance": w.advance, "purge": w.purge, "expect": w.expect,
-		"origin-down": func(*step) error { return w.down.Close() },
+		"leave": w.leave, "raw": w.raw, "advance": w.advance, "expect": w.expect,
+		"purge":        func(s *step) error { return w.edge.purge(s) },
+		"purge-shield": func(s *step) error { return w.shield.purge(s) },
+		"origin-down":  func(*step) error { return w.down.Close() },
+		"shield-down":  func(*step) error { return w.middle.Close() },
 	}
 	do := verbs[s.verb]
 	if do == nil {
@@ -300,7 +322,21 @@ func (w *world) advance(s *step) error {
 	return nil
 }
 
-func (w *world) purge(s *step) error {
+// behind sets up the second edge, in the same words as set does the first.
+func (w *world) behind(s *step) error {
+	if w.edge != nil {
+		return errors.New("the edge runs already")
+	}
+	if w.shielded == nil {
+		w.shielded = &Options{Rule: admission.Rule{Policy: admission.SecondHit}, UncacheableFor: 10 * time.Second}
+	}
+	return w.shielded.apply(s)
+}
+
+func (e *Edge) purge(s *step) error {
+	if e == nil {
+		return errors.New("there is no shield")
+	}
 	words, err := s.words(1)
 	if err != nil {
 		return err
@@ -312,7 +348,7 @@ func (w *world) purge(s *step) error {
 	if len(words) > 1 || len(words) == 1 && words[0] == "all" {
 		by, words = words[0], words[1:]
 	}
-	n, counted, err := w.edge.Proxy.Purge(by, words, soft)
+	n, counted, err := e.Proxy.Purge(by, words, soft)
 	if err != nil {
 		return err
 	}
