@@ -9,6 +9,7 @@ import (
 	"net"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -54,14 +55,29 @@ func (s *sequence) cached(bytes int64) int {
 	return int(float64(bytes) * float64(len(s.objects)) / float64(s.unique))
 }
 
-// file writes the sequence as a log.
+// file writes the sequence as a log, where the answer to a HEAD has no bytes.
 func (s *sequence) file(t *testing.T) string {
 	t.Helper()
 	var b strings.Builder
-	for n, a := range s.accesses {
-		fmt.Fprintf(&b, "%d %d %d\n", n+1, a.Object, s.objects[a.Object].Size)
+	b.WriteString("method,url,bytes\n")
+	for _, a := range s.accesses {
+		method, size := "GET", s.objects[a.Object].Size
+		if a.Head {
+			method, size = "HEAD", 0
+		}
+		fmt.Fprintf(&b, "%s,%s,%d\n", method, replayTarget(a.Object), size)
 	}
-	return writeFile(t, "sequence.tr", b.String())
+	return writeFile(t, "sequence.csv", b.String())
+}
+
+// withHeads returns the sequence with every third request made a HEAD.
+func (s *sequence) withHeads() *sequence {
+	out := *s
+	out.accesses = slices.Clone(s.accesses)
+	for n := range out.accesses {
+		out.accesses[n].Head = n%3 == 2
+	}
+	return &out
 }
 
 // setup is what both sides are set to.
@@ -151,10 +167,11 @@ const (
 	answeredStored
 	answeredHeldBack
 	answeredTooLarge
+	answeredHead // by the origin
 )
 
 func (a answer) String() string {
-	return [...]string{"hit", "stored", "held back", "too large"}[a]
+	return [...]string{"hit", "stored", "held back", "too large", "HEAD"}[a]
 }
 
 // answerOf reads Cache-Status.
@@ -168,6 +185,8 @@ func answerOf(status string) (answer, error) {
 		return answeredHeldBack, nil
 	case status == "edgeproxy; fwd=uri-miss; detail=too-large":
 		return answeredTooLarge, nil
+	case status == "edgeproxy; fwd=uri-miss; detail=method":
+		return answeredHead, nil
 	}
 	return 0, fmt.Errorf("Cache-Status: %s: want a hit, or whether it was stored", status)
 }
@@ -250,7 +269,7 @@ func replayOrigin(t *testing.T, objects []trace.Object) (address string) {
 func (r *replay) run(told func(n int, a trace.Access, got answer)) {
 	r.t.Helper()
 	for n, a := range r.seq.accesses {
-		got, err := r.ask(a.Object)
+		got, err := r.ask(a.Object, a.Head)
 		if err != nil {
 			r.t.Fatalf("request %d: %v", n, err)
 		}
@@ -260,8 +279,12 @@ func (r *replay) run(told func(n int, a trace.Access, got answer)) {
 
 // ask sends one request and reads the answer to its end. The proxy has stored
 // the body before it lets the last byte go.
-func (r *replay) ask(object uint32) (answer, error) {
-	if _, err := fmt.Fprintf(r.client, "GET %s HTTP/1.1\r\nHost: %s\r\n\r\n", replayTarget(object), replayHost); err != nil {
+func (r *replay) ask(object uint32, head bool) (answer, error) {
+	method := "GET"
+	if head {
+		method = "HEAD"
+	}
+	if _, err := fmt.Fprintf(r.client, "%s %s HTTP/1.1\r\nHost: %s\r\n\r\n", method, replayTarget(object), replayHost); err != nil {
 		return 0, err
 	}
 	status, size := "", int64(-1)
@@ -286,6 +309,9 @@ func (r *replay) ask(object uint32) (answer, error) {
 	}
 	if want := r.seq.objects[object].Size; size != want {
 		return 0, fmt.Errorf("object %d: got %d bytes, want %d", object, size, want)
+	}
+	if head {
+		return answerOf(status)
 	}
 	if _, err := io.CopyN(io.Discard, r.in, size); err != nil {
 		return 0, err

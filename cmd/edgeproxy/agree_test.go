@@ -18,6 +18,14 @@ func TestProxyStoresExactlyWhatSimulateForetells(t *testing.T) {
 	storesExactly(t, readSequence(t, madeUp, 0), 400)
 }
 
+// A HEAD is a sighting of the key that a GET has, is answered by what a GET has
+// stored, and stores nothing: in the proxy as in simulate, which used to skip them.
+func TestProxyAndSimulateAgreeOnHEADs(t *testing.T) {
+	seq := readSequence(t, madeUp, 0).withHeads()
+	storesExactly(t, seq, 400)
+	sameVerdicts(t, seq)
+}
+
 // storesExactly replays seq with memory for everything and windows of so many
 // keys.
 func storesExactly(t *testing.T, seq *sequence, keys int) {
@@ -61,7 +69,7 @@ func sameVerdicts(t *testing.T, seq *sequence) {
 		t.Run(string(s.policy), func(t *testing.T) {
 			r := startReplay(t, &s, seq)
 			m := s.model(t, r.hashed())
-			var told [4]int
+			var told [5]int
 			wrong := 0
 			r.run(func(n int, a trace.Access, got answer) {
 				r.settle(a.Object)
@@ -80,8 +88,8 @@ func sameVerdicts(t *testing.T, seq *sequence) {
 			if r.evictions() == 0 || told[answeredHit] == 0 {
 				t.Errorf("got %d evictions and %d hits, want a cache at work", r.evictions(), told[answeredHit])
 			}
-			t.Logf("%d requests: %d hits, %d stored, %d held back, %d too large; %d evictions, %d rotations",
-				len(seq.accesses), told[0], told[1], told[2], told[3], r.evictions(), r.rotations())
+			t.Logf("%d requests: %d hits, %d stored, %d held back, %d too large, %d HEADs to the origin; %d evictions, %d rotations",
+				len(seq.accesses), told[0], told[1], told[2], told[3], told[4], r.evictions(), r.rotations())
 		})
 	}
 }

@@ -27,6 +27,7 @@ type simulation struct {
 	goal   simulate.Goal
 	json   bool
 	html   string // a file, "" for none
+	gets   bool   // HEADs are left out
 }
 
 func simulateCommand() *cobra.Command {
@@ -43,8 +44,8 @@ func simulateCommand() *cobra.Command {
 			"LOG is an access log (combined, our own JSON, TSV or CSV with a header) or lines of\n" +
 			"`seq id size`, plain, gzip or zstd; - is standard input; zipf:KEY=V,... and\n" +
 			"popularity:FILE,... make requests up. Logs go oldest first, in a pipe too. A line\n" +
-			"counts if it is a GET that was answered with 200 or 304; the proxy takes a HEAD for\n" +
-			"a sighting too, simulate does not.\n\n" +
+			"counts if it is a GET or HEAD that was answered with 200 or 304. As in the proxy a HEAD\n" +
+			"is a sighting, is answered by what a GET has stored, and stores nothing.\n\n" +
 			"The flags of the grid take a list, by commas or by repetition; the grid is every\n" +
 			"combination that makes sense, at most 500. Policy always is run at every capacity,\n" +
 			"for the others are compared with it. C is the number of objects of mean size that\n" +
@@ -137,7 +138,7 @@ func (s *simulation) run(ctx context.Context, stdin io.Reader, stdout, stderr io
 func (s *simulation) compute(ctx context.Context, stdin io.Reader, stderr io.Writer) (*simulate.Report, error) {
 	meter := simulate.NewMeter(stderr)
 	defer meter.Close()
-	requests, err := trace.Read(ctx, s.logs, trace.Options{Format: s.format, Input: stdin, Progress: meter.Reading})
+	requests, err := trace.Read(ctx, s.logs, trace.Options{Format: s.format, Heads: !s.gets, Input: stdin, Progress: meter.Reading})
 	if err != nil {
 		return nil, asReadError(err)
 	}

@@ -47,6 +47,7 @@ func (s *simulation) define(cmd *cobra.Command) {
 	f.BoolVar(&g.Exact, "exact", false, "remember sightings in sets in the place of filters")
 	f.Var(&goalFlag{&s.goal}, "goal", "of the recommendation: "+strings.Join(simulate.Goals(), ", ")+" (default balanced)")
 	f.Var(&formatFlag{&s.format}, "format", "of the logs: "+strings.Join(trace.Formats(), ", ")+" (default: found out)")
+	f.BoolVar(&s.gets, "get-only", false, "leave HEADs out, as simulators do that know none")
 	f.BoolVar(&s.json, "json", false, "print one JSON document in the place of the table")
 	f.StringVar(&s.html, "html", "", "also write the report as a page to this `file`")
 }

@@ -211,7 +211,7 @@ func TestSimulatePutsThePageInPlaceWhole(t *testing.T) {
 func TestSimulateWarnsBesideTheDocument(t *testing.T) {
 	log := writeFile(t, "access.log", webLog(50)+strings.Repeat("odd\n", 60))
 	got := runHere(t, "simulate", "--json", "--capacity", "1MiB", log)
-	want := "edgeproxy: warning: 60 of 110 lines were not used (60 bad, 0 skipped): only a GET that was answered with 200 or 304 counts\n"
+	want := "edgeproxy: warning: 60 of 110 lines were not used (60 bad, 0 skipped): only a GET or HEAD that was answered with 200 or 304 counts\n"
 	if got.code != exitDone || got.stderr != want {
 		t.Errorf("got %d %q, want %q", got.code, got.stderr, want)
 	}

@@ -7,11 +7,13 @@
 //   - every request is a sighting, hits included, counted once;
 //   - a miss is a fill, and its verdict is the one of its own request: stored,
 //     held back, or too large;
+//   - a HEAD is a sighting of the same key, is answered by what a GET has stored, and
+//     is no fill where nothing answers it;
 //   - what is stored is found by the next request, also in a full cache;
 //   - a hit in the stage is a write into the main part where the verdict admits
 //     it, and always under second-hit, whose second sighting it is.
 //
-// So requests are hits and fills, fills are stored, held back and too large,
+// So requests are hits, fills and HEADs that nothing answers, fills are stored, held back and too large,
 // and writes are what is held and what was evicted.
 //
 // Sightings are kept by the production filters or, to see a policy without

@@ -37,7 +37,7 @@ func madeUp(seed uint64, objects, requests int) ([]trace.Object, []trace.Access)
 	for n := range accesses {
 		at += rng.Int64N(int64(20 * time.Millisecond))
 		i := int(math.Pow(float64(objects), rng.Float64())) - 1 // log-uniform: Zipf with exponent 1
-		accesses[n] = trace.Access{Object: uint32(i), At: at}
+		accesses[n] = trace.Access{Object: uint32(i), Head: rng.IntN(7) == 0, At: at}
 	}
 	return out, accesses
 }

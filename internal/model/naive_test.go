@@ -57,6 +57,8 @@ func (n *naive) request(a trace.Access) Outcome {
 		return Promoted
 	}
 	switch largest := n.s.MaxObjectBytes; {
+	case a.Head:
+		return HeadMiss
 	case n.objects[i].Size > n.mainMax, largest > 0 && n.objects[i].Size > largest:
 		return TooLarge
 	case admit:

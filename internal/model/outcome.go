@@ -3,8 +3,8 @@ package model
 // Outcome is what became of one request.
 type Outcome uint8
 
-// The outcomes. The first three are hits, the others fills: what the origin
-// sent was kept or not.
+// The outcomes. The first three are hits, the next four fills: what the
+// origin sent was kept or not.
 const (
 	Hit      Outcome = iota + 1 // found in the main part
 	StageHit                    // found in the stage, and stays there
@@ -13,6 +13,7 @@ const (
 	HeldBack                    // fetched, and not kept, because of admission
 	Staged                      // fetched, held back from the main part, kept in the stage
 	TooLarge                    // fetched; larger than may be stored
+	HeadMiss                    // a HEAD that nothing stored answers: no fill
 
 	outcomes
 )
@@ -21,7 +22,7 @@ const (
 func (o Outcome) String() string {
 	names := [outcomes]string{
 		Hit: "hit", StageHit: "stage-hit", Promoted: "promoted", Stored: "stored",
-		HeldBack: "held-back", Staged: "staged", TooLarge: "too-large",
+		HeldBack: "held-back", Staged: "staged", TooLarge: "too-large", HeadMiss: "head-miss",
 	}
 	if o >= outcomes || names[o] == "" {
 		return "unknown"

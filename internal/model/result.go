@@ -1,11 +1,11 @@
 package model
 
 // Result is what a Run has counted so far. Counts of bytes are of whole
-// objects, each with its largest size. The JSON names are those of the report of
+// objects, each with its largest size; a HEAD counts none. The JSON names are those of the report of
 // simulate.
 //
 //	Requests = Hits + OriginRequests
-//	OriginRequests = (Writes - Promotions) + HeldBack + TooLarge
+//	OriginRequests = (Writes - Promotions) + HeldBack + TooLarge + HeadMisses
 //	Writes = Objects + Evictions
 type Result struct {
 	Requests     int64 `json:"requests"`
@@ -35,6 +35,10 @@ type Result struct {
 
 	// TooLarge counts fills of objects larger than may be stored.
 	TooLarge int64 `json:"too_large"`
+
+	// HeadMisses counts HEADs that nothing stored answered. Their answer is not
+	// stored either, and has no bytes.
+	HeadMisses int64 `json:"head_misses,omitempty"`
 
 	OriginRequests int64 `json:"origin_requests"`
 	OriginBytes    int64 `json:"origin_bytes"`

@@ -93,20 +93,29 @@ func newHolder(s Setting, objects []trace.Object) (holder, error) {
 // must not go backwards; those that do count as the latest one seen.
 func (r *Run) Request(a trace.Access) Outcome {
 	i, size := a.Object, r.objects[a.Object].Size
+	sent := size
+	if a.Head {
+		sent = 0
+	}
 	admit := r.Sight(a)
 	c := &r.counts
 	c.Requests++
-	c.RequestBytes += size
+	c.RequestBytes += sent
 	o := Hit
 	switch r.holder.find(i) {
 	case inMain:
 	case inStage:
 		o = r.promote(i, size, admit)
 	default:
+		if a.Head {
+			c.OriginRequests++
+			c.HeadMisses++
+			return HeadMiss
+		}
 		return r.fill(i, size, admit)
 	}
 	c.Hits++
-	c.HitBytes += size
+	c.HitBytes += sent
 	return o
 }
 

@@ -68,7 +68,7 @@ func identities(t *testing.T, r *Run) {
 	}
 	same("hits + origin requests", c.Hits+c.OriginRequests, c.Requests)
 	same("bytes of hits and of the origin", c.HitBytes+c.OriginBytes, c.RequestBytes)
-	same("direct writes + held back + too large", c.Writes-c.Promotions+c.HeldBack+c.TooLarge, c.OriginRequests)
+	same("direct writes + held back + too large", c.Writes-c.Promotions+c.HeldBack+c.TooLarge+c.HeadMisses, c.OriginRequests)
 	same("held + evicted", c.Objects+c.Evictions, c.Writes)
 	if c.StoresNeverHit > c.Evictions {
 		t.Errorf("stores never hit: got %d, want at most the %d evictions", c.StoresNeverHit, c.Evictions)

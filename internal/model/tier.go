@@ -102,7 +102,7 @@ func (t *memoryTier) entry(i uint32) *cache.Entry {
 }
 
 // find looks up as the proxy does, for every look-up is a sign of demand by which
-// Ristretto judges: a miss is looked up once more by who is to fetch it.
+// Ristretto judges.
 func (t *memoryTier) find(i uint32) place {
 	// Ristretto hears of look-ups in batches, on a goroutine of its own, and loses
 	// those that find it busy. That is next to none at the pace of a proxy, and
@@ -115,12 +115,13 @@ func (t *memoryTier) find(i uint32) place {
 	case cache.Stage:
 		return inStage
 	default:
-		t.store.Find(k, name)
 		return nowhere
 	}
 }
 
+// keep begins with a look-up, for a miss is looked up once more by who is to fetch it.
 func (t *memoryTier) keep(i uint32, admit bool) Outcome {
+	t.store.Find(t.key(i), t.name(i))
 	switch {
 	case !t.store.Fits(t.objects[i].Size, nil):
 		return TooLarge

@@ -68,7 +68,7 @@ func (r *run) result(g *group, p *point) Result {
 		CapacityBytes: p.CapacityBytes, StageBytes: p.StageBytes, Eviction: string(p.Eviction),
 		Requests: m.Requests, Hits: m.Hits, HitRatio: m.HitRatio, ByteHitRatio: m.ByteHitRatio,
 		Writes: m.Writes, WriteBytes: m.WriteBytes, HeldBack: m.HeldBack, Regret: m.Regret,
-		TooLarge: m.TooLarge, FilterBytes: m.FilterBytes, OriginRequests: m.OriginRequests, OriginBytes: m.OriginBytes, FalsePositiveRatio: m.FalsePositiveRatio,
+		TooLarge: m.TooLarge, FilterBytes: m.FilterBytes, HeadMisses: m.HeadMisses, OriginRequests: m.OriginRequests, OriginBytes: m.OriginBytes, FalsePositiveRatio: m.FalsePositiveRatio,
 		MaxObjectBytes: mostObject(p.CapacityBytes, p.StageBytes, g.limit, p.Eviction), StageWrites: m.StageWrites, Promotions: m.Promotions,
 		Evictions: m.Evictions, StoresNeverHit: m.StoresNeverHit, rounds: m.Rotations, asked: p.asked,
 	}

@@ -86,7 +86,7 @@ func (g Grid) groups(facts trace.Facts, hasTimes bool) ([]*group, error) {
 // cached returns C: how many objects of mean size a cache of that many bytes
 // holds.
 func cached(bytes int64, facts trace.Facts) int64 {
-	return int64(float64(bytes) * float64(facts.Objects) / float64(max(facts.ChargedBytes(), 1)))
+	return int64(float64(bytes) * float64(facts.Storable()) / float64(max(facts.ChargedBytes(), 1)))
 }
 
 // mostObject returns the bytes of the largest object that is stored: of limit

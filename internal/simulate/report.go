@@ -79,7 +79,8 @@ type Result struct {
 	WriteBytesAvoided int64   `json:"write_bytes_avoided"` // those of always less these
 	HeldBack          int64   `json:"held_back"`
 	Regret            int64   `json:"regret"`
-	TooLarge          int64   `json:"too_large"` // fills of objects larger than may be stored
+	TooLarge          int64   `json:"too_large"`             // fills of objects larger than may be stored
+	HeadMisses        int64   `json:"head_misses,omitempty"` // HEADs that nothing stored answered; neither stored nor held back
 	OriginRequests    int64   `json:"origin_requests"`
 	OriginBytes       int64   `json:"origin_bytes"`
 

@@ -41,8 +41,12 @@ func (r *Report) WriteText(w io.Writer, name string) error {
 // facts says what was read.
 func (r *Report) facts() string {
 	t := &r.Trace
-	out := fmt.Sprintf("%s for %s, %s of them asked for once; %s asked for, %s unique",
-		counted(t.Requests, "request"), counted(t.Objects, "object"), percent(ratio(t.OneHitObjects, t.Objects)),
+	heads := ""
+	if t.Heads > 0 {
+		heads = fmt.Sprintf(" (%s)", counted(t.Heads, "HEAD"))
+	}
+	out := fmt.Sprintf("%s%s for %s, %s of them asked for once; %s asked for, %s unique",
+		counted(t.Requests, "request"), heads, counted(t.Objects, "object"), percent(ratio(t.OneHitObjects, t.Objects)),
 		size(t.RequestBytes), size(t.UniqueBytes))
 	if r.Span > 0 {
 		out += ", within " + shortDuration(roundTime(r.Span))

@@ -17,7 +17,7 @@ func (r *Report) warn(notes trace.Notes) {
 	say := func(format string, args ...any) { r.Warnings = append(r.Warnings, fmt.Sprintf(format, args...)) }
 	t := &r.Trace
 	if unused := t.BadLines + t.Skipped; unused > t.Requests {
-		say("%s of %s lines were not used (%s bad, %s skipped): only a GET that was answered with 200 or 304 counts",
+		say("%s of %s lines were not used (%s bad, %s skipped): only a GET or HEAD that was answered with 200 or 304 counts",
 			humanize.Comma(unused), humanize.Comma(unused+t.Requests), humanize.Comma(t.BadLines), humanize.Comma(t.Skipped))
 	}
 	if n := notes.OddTimes; n > 0 {

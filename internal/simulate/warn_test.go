@@ -39,7 +39,7 @@ func TestWarningsNameWhatMakesTheFiguresLess(t *testing.T) {
 	half := []string{"url,bytes,status", "a,100,200", "a,100,200", "b,1,404", "b,1,404"}
 	f("half is used", fromText(t, half...), all)
 	f("less is used", fromText(t, append(half, "c,100")...), all,
-		"3 of 5 lines were not used (1 bad, 2 skipped): only a GET that was answered with 200 or 304 counts")
+		"3 of 5 lines were not used (1 bad, 2 skipped): only a GET or HEAD that was answered with 200 or 304 counts")
 	f("one object, and nothing fits", fromText(t, "1 a 1000", "2 a 1000"), Amount{Percent: 5},
 		"at 50 B, lru, more than half of what the origin sent was too large to be stored: objects up to 12 B are")
 	f("one object, and a quarter is less than it", fromText(t, "1 a 1000", "2 a 1000"), Amount{Percent: 399},

@@ -23,18 +23,23 @@ type request struct {
 	size         int64
 	at           int64 // Unix microseconds
 	timed        bool  // at is known
+	head         bool  // it was a HEAD; size is 0
 }
+
+// asked is how often an object was asked for.
+type asked struct{ gets, heads int64 }
 
 // builder collects requests into a trace.
 type builder struct {
 	trace      Trace
 	index      index
-	counts     []int64 // requests, by object
+	counts     []asked // by object
 	maxObjects int
 	hosts      map[string]string // each host once, where keys are kept
 	scratch    []byte
 	line       request // of the line at hand; here, as it would cost an allocation each elsewhere
 	times      timeline
+	heads      bool // HEADs are used
 }
 
 func newBuilder(keepKeys bool) *builder {
@@ -67,9 +72,14 @@ func (b *builder) add(r *request) error {
 	}
 	o := &b.trace.objects[i]
 	o.Size = max(o.Size, r.size)
-	b.counts[i]++
+	if r.head {
+		b.counts[i].heads++
+		b.trace.facts.Heads++
+	} else {
+		b.counts[i].gets++
+	}
 	b.trace.facts.Requests++
-	return b.trace.requests.add(i, b.times.now-b.times.start)
+	return b.trace.requests.add(i, r.head, b.times.now-b.times.start)
 }
 
 // object returns the number of the request's object, new or not.
@@ -85,7 +95,7 @@ func (b *builder) object(r *request) (uint32, error) {
 		return 0, errTooMany
 	}
 	b.trace.objects = append(b.trace.objects, Object{Hi: h.Hi, Lo: h.Lo})
-	b.counts = append(b.counts, 0)
+	b.counts = append(b.counts, asked{})
 	b.index.claim(slot, b.trace.objects)
 	if b.trace.keys != nil {
 		b.trace.keys = append(b.trace.keys, key{host: b.host(r.host), target: string(r.target)})
@@ -115,12 +125,15 @@ func (b *builder) finish() (*Trace, error) {
 	f.Objects = int64(len(t.objects))
 	for i, n := range b.counts {
 		size := t.objects[i].Size
-		f.RequestBytes += n * size
+		f.RequestBytes += n.gets * size
 		f.UniqueBytes += size
-		if n == 1 {
+		if n.gets+n.heads == 1 {
 			f.OneHitObjects++
 		}
-		if size == 0 {
+		switch {
+		case n.gets == 0:
+			f.HeadObjects++
+		case size == 0:
 			f.EmptyObjects++
 		}
 	}

@@ -110,7 +110,7 @@ func (c *columns) parse(line []byte, r *request) verdict {
 		return bad
 	}
 	r.at, r.timed = c.times.read(c.field(roleTime))
-	return judge(method, status)
+	return r.judge(method, status)
 }
 
 func (c *columns) field(r role) []byte {

@@ -38,14 +38,22 @@ func newCombined() parser {
 		}
 		r.target = target
 		r.at, r.timed = times.read(before[bytes.LastIndexByte(before, '[')+1:])
-		return judge(method, status)
+		return r.judge(method, status)
 	}
 }
 
 // judge is the rule for logs: what counts as a request for an object is a GET
-// answered with it, or with 304 to a client that has it.
-func judge(method, status []byte) verdict {
-	if string(method) == "GET" && (string(status) == "200" || string(status) == "304") {
+// answered with it, or with 304 to a client that has it, and a HEAD answered so. The
+// bytes of a HEAD's answer are not the object's.
+func (r *request) judge(method, status []byte) verdict {
+	if string(status) != "200" && string(status) != "304" {
+		return skipped
+	}
+	switch string(method) {
+	case "GET":
+		return used
+	case "HEAD":
+		r.head, r.size = true, 0
 		return used
 	}
 	return skipped

@@ -14,9 +14,10 @@
 // # What is used
 //
 // A line of an access log is a request when it is a GET answered with 200, or
-// with 304 to a client that has the object. Other methods and statuses are
-// skipped: the sizes of 206 and of errors are not the object's, and a HEAD stores
-// nothing, though the proxy takes it for a sighting. Our own log also says what
+// with 304 to a client that has the object. A HEAD answered so is one too where it
+// is asked for (Options.Heads): it stores nothing, and the proxy takes it for a
+// sighting of the same key. Other methods and statuses are skipped: the sizes of 206
+// and of errors are not the object's. Our own log also says what
 // became of a request: what was passed because it may not be stored, and what
 // failed, is skipped too. Lines of a sequence (seq id size) have no method and are
 // all used.

@@ -103,6 +103,9 @@ func (b *builder) use(parse parser, line []byte) error {
 	if line != nil {
 		v = parse(line, &b.line)
 	}
+	if b.line.head && !b.heads && v == used {
+		v = skipped
+	}
 	switch v {
 	case used:
 		return b.add(&b.line)

@@ -11,7 +11,8 @@ import (
 // The log knows what became of a request, so two more are skipped: one with
 // result error, and one with result pass, which may not be stored. A pass that
 // only confirmed what the client has (not-modified) or asked for that
-// (precondition) says nothing against the object and is used.
+// (precondition) says nothing against the object and is used, and so is a HEAD, whose
+// method is the reason.
 func newJSON() parser {
 	p := &jsonParser{}
 	return p.parse
@@ -47,7 +48,7 @@ func (p *jsonParser) parse(line []byte, r *request) verdict {
 	}
 	r.host, r.target, r.size = lower(s.host), s.target, size
 	r.at, r.timed = p.times.read(s.time)
-	return judge(s.method, s.status)
+	return r.judge(s.method, s.status)
 }
 
 func (s *said) storable() bool {
@@ -55,7 +56,8 @@ func (s *said) storable() bool {
 	case "error":
 		return false
 	case "pass":
-		return string(s.reason) == "not-modified" || string(s.reason) == "precondition"
+		return string(s.reason) == "not-modified" || string(s.reason) == "precondition" ||
+			string(s.method) == "HEAD" && string(s.reason) == "method"
 	}
 	return true
 }

@@ -18,6 +18,8 @@ type Options struct {
 	// Limit is the most lines of files and requests of made-up workloads to take,
 	// together; 0 = all.
 	Limit int64
+	// Heads takes HEADs too, which are skipped else.
+	Heads bool
 	// Keys keeps what the objects are asked by, for Trace.Key. It costs their length
 	// and 32 bytes for each object.
 	Keys bool
@@ -55,7 +57,9 @@ func Read(ctx context.Context, paths []string, o Options) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	return collect(ctx, sources, newBuilder(o.Keys), newMeter(sources, o))
+	b := newBuilder(o.Keys)
+	b.heads = o.Heads
+	return collect(ctx, sources, b, newMeter(sources, o))
 }
 
 func collect(ctx context.Context, sources []source, b *builder, m *meter) (*Trace, error) {

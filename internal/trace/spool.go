@@ -16,8 +16,8 @@ const (
 	batchLen    = 4096
 )
 
-// spool keeps requests in order: two varints each, the object and the
-// microseconds since the request before. Objects that come early, as popular ones
+// spool keeps requests in order: two varints each, the object with
+// whether it was a HEAD, and the microseconds since the request before. Objects that come early, as popular ones
 // do, have short numbers; about 4 bytes a request are usual. What does not fit
 // into memory goes to a file.
 type spool struct {
@@ -33,8 +33,12 @@ type spool struct {
 func newSpool(limit int) *spool { return &spool{limit: limit} }
 
 // add appends a request; at must not run backwards.
-func (s *spool) add(object uint32, at int64) error {
-	s.buf = binary.AppendUvarint(s.buf, uint64(object))
+func (s *spool) add(object uint32, head bool, at int64) error {
+	what := uint64(object) << 1
+	if head {
+		what |= 1
+	}
+	s.buf = binary.AppendUvarint(s.buf, what)
 	s.buf = binary.AppendUvarint(s.buf, uint64(at-s.last))
 	s.last = at
 	if len(s.buf) < s.limit {
@@ -114,7 +118,7 @@ type replay struct {
 // fill reads the next len(batch) requests; At is in microseconds since the start.
 func (r *replay) fill(batch []Access) error {
 	for i := range batch {
-		object, err := binary.ReadUvarint(r.from)
+		what, err := binary.ReadUvarint(r.from)
 		if err != nil {
 			return noEOF(err)
 		}
@@ -123,7 +127,7 @@ func (r *replay) fill(batch []Access) error {
 			return noEOF(err)
 		}
 		r.last += int64(delta)
-		batch[i] = Access{Object: uint32(object), At: r.last}
+		batch[i] = Access{Object: uint32(what >> 1), Head: what&1 == 1, At: r.last}
 	}
 	return nil
 }

@@ -18,13 +18,15 @@ type Object struct {
 type Access struct {
 	// Object is the index of the object in Objects.
 	Object uint32
+	// Head says that it was a HEAD, for what a GET of the object stores.
+	Head bool
 	// At is when, in Unix nanoseconds, known to the microsecond. It never runs
 	// backwards. It is 0 where the trace has no times.
 	At int64
 }
 
 // Facts sums up a trace. Sizes are the objects' own: 1 request of 10 bytes for
-// an object of 20 counts 20.
+// an object of 20 counts 20; a HEAD counts no bytes.
 type Facts struct {
 	Requests      int64 `json:"requests"`
 	Objects       int64 `json:"objects"`
@@ -33,13 +35,18 @@ type Facts struct {
 	OneHitObjects int64 `json:"one_hit_objects"` // asked for once
 	BadLines      int64 `json:"bad_lines"`       // could not be understood
 	Skipped       int64 `json:"-"`               // understood, and not used: the package comment says which
-	EmptyObjects  int64 `json:"-"`               // of which no byte was seen
+	EmptyObjects  int64 `json:"-"`               // of which a GET has shown no byte
+	Heads         int64 `json:"-"`               // requests that were HEADs
+	HeadObjects   int64 `json:"-"`               // never asked for by a GET
 }
 
 // ChargedBytes is UniqueBytes with 1 byte for each empty object, for nothing is
 // free to keep: what a cache of all objects would hold. Capacities in percent are
 // those of it.
 func (f Facts) ChargedBytes() int64 { return f.UniqueBytes + f.EmptyObjects }
+
+// Storable is how many objects a cache could hold: those that a GET asked for.
+func (f Facts) Storable() int64 { return f.Objects - f.HeadObjects }
 
 // Notes say where the requests may not be what they seem.
 type Notes struct {

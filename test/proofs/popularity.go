@@ -34,7 +34,6 @@ func provePopularity(ctx context.Context, s simulator) (*proof, error) {
 		log := fmt.Sprintf("popularity:%s,arrivals=%s,objects=%d", popularity, arrivals, s.objects)
 		flags := []string{
 			"--policy", "always,second-hit,counting", "--capacity", "5%", "--stage", "0%,1%,10%", "--rotate-requests", "4c",
-			"--max-object", noLimit,
 		}
 		filters, err := s.run(ctx, log, flags...)
 		if err != nil {

@@ -53,12 +53,12 @@ type comparison struct {
 // compare adds the rows of one trace.
 func (c *comparison) compare(ctx context.Context, s simulator, t recorded) error {
 	exact, err := s.run(ctx, t.file, "--exact", "--policy", "always,second-hit,counting", "--capacity", "1%,5%,20%",
-		"--rotate-requests", "4c", "--rotate-keys", "never,1c", "--max-object", noLimit)
+		"--rotate-requests", "4c", "--rotate-keys", "never,1c")
 	if err != nil {
 		return err
 	}
 	filters, err := s.run(ctx, t.file, "--policy", "always,second-hit", "--capacity", "1%,5%,20%",
-		"--rotate-requests", "4c", "--rotate-keys", "1c", "--max-object", noLimit)
+		"--rotate-requests", "4c", "--rotate-keys", "1c")
 	if err != nil {
 		return err
 	}

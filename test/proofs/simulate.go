@@ -26,9 +26,9 @@ const (
 	never      = "never"
 )
 
-// noLimit has every object stored that fits the cache: the reference knows no other
-// limit, and edgeproxy does.
-const noLimit = "1000GiB"
+// asReference returns the flags of what the reference knows: GETs alone, and no limit
+// of an object but the cache.
+func asReference() []string { return []string{"--get-only", "--max-object", "1000GiB"} }
 
 // simulator runs edgeproxy simulate.
 type simulator struct {
@@ -65,6 +65,7 @@ type result struct {
 // run replays log, a file of the traces' folder or a distribution there with
 // settings behind it, over the grid of the flags.
 func (s simulator) run(ctx context.Context, log string, flags ...string) (*report, error) {
+	flags = append(flags, asReference()...)
 	r := &report{command: "edgeproxy simulate " + strings.Join(append(flags, log), " ")}
 	scheme, file, made := strings.Cut(log, ":")
 	if made {

@@ -77,7 +77,7 @@ func (p *proof) stageOf(ctx context.Context, s simulator, t recorded, least floa
 // counted its requests by a C that is no whole number.
 func (s simulator) staged(ctx context.Context, log string) (filters, exact *report, err error) {
 	share := strconv.Itoa(stageShare) + "%"
-	probe, err := s.run(ctx, log, "--policy", "always", "--capacity", share, "--max-object", noLimit)
+	probe, err := s.run(ctx, log, "--policy", "always", "--capacity", share)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -87,7 +87,7 @@ func (s simulator) staged(ctx context.Context, log string) (filters, exact *repo
 	}
 	period := 4 * float64(always.CapacityBytes) * float64(probe.Trace.Objects) / float64(probe.Trace.UniqueBytes)
 	flags := []string{
-		"--policy", "always,second-hit", "--capacity", share, "--stage", "0%,1%,10%", "--rotate-requests", strconv.Itoa(int(period)), "--max-object", noLimit,
+		"--policy", "always,second-hit", "--capacity", share, "--stage", "0%,1%,10%", "--rotate-requests", strconv.Itoa(int(period)),
 	}
 	if filters, err = s.run(ctx, log, flags...); err != nil {
 		return nil, nil, err
