@@ -41,8 +41,8 @@ func simulateCommand() *cobra.Command {
 			"with most_hits " + simulate.MostHits.Rule() + ";\n" +
 			"with fewest_writes " + simulate.FewestWrites.Rule() + ".\n" +
 			"It takes " + simulate.Evidence + ".\n\n" +
-			"LOG is an access log (combined, our own JSON, TSV or CSV with a header) or lines of\n" +
-			"`seq id size`, plain, gzip or zstd; - is standard input; zipf:KEY=V,... and\n" +
+			"LOG is an access log (combined, Caddy, Squid, CloudFront, W3C, our own JSON, TSV or CSV\n" +
+			"with a header) or lines of `seq id size`, plain, gzip or zstd; - is standard input; zipf:KEY=V,... and\n" +
 			"popularity:FILE,... make requests up. Logs go oldest first, in a pipe too. A line\n" +
 			"counts if it is a GET or HEAD that was answered with 200 or 304. As in the proxy a HEAD\n" +
 			"is a sighting, is answered by what a GET has stored, and stores nothing.\n\n" +

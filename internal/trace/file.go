@@ -113,6 +113,7 @@ func (b *builder) use(parse parser, line []byte) error {
 		b.trace.facts.Skipped++
 	case bad:
 		b.trace.facts.BadLines++
+	case remark:
 	}
 	return nil
 }

@@ -15,6 +15,9 @@ const (
 	formatTSV      = "tsv"
 	formatCSV      = "csv"
 	formatJSON     = "json"
+	formatCaddy    = "caddy"
+	formatSquid    = "squid"
+	formatW3C      = "w3c"
 )
 
 // sampledLines is how many lines are looked at to find out the format: enough to
@@ -23,7 +26,7 @@ const sampledLines = 50
 
 var (
 	errFormat = errors.New("format not recognised: want lines of `seq id size`, an Apache or nginx access log, " +
-		"our own log in JSON, or TSV or CSV with a header line; a format can be forced by its name")
+		"one of Caddy in JSON, of Squid (native), CloudFront or W3C extended, our own log in JSON, or TSV or CSV with a header line; a format can be forced by its name")
 	errDistribution = errors.New("this is a popularity distribution (blocks of `size share`), not a sequence of requests: " +
 		"popularity:FILE makes requests up from it")
 )
@@ -35,6 +38,7 @@ const (
 	bad     verdict = iota // it cannot be understood
 	skipped                // it can, and is no request that counts
 	used
+	remark // it is about other lines
 )
 
 // parser reads one line into r, which is zero before. The bytes in r may be the
@@ -65,6 +69,9 @@ func formats() []format {
 		{name: formatTSV, open: openTSV},
 		{name: formatCSV, open: openCSV},
 		{name: formatJSON, open: headless(newJSON), looks: looks(newJSON)},
+		{name: formatCaddy, open: headless(newCaddy), looks: looks(newCaddy)},
+		{name: formatSquid, open: headless(newSquid), looks: looks(newSquid)},
+		{name: formatW3C, open: openW3C},
 	}
 }
 
@@ -91,6 +98,9 @@ func formatOf(name string) (format, error) {
 func detect(sample []byte) (string, error) {
 	first, _, _ := bytes.Cut(sample, []byte("\n"))
 	first = trimEnd(first)
+	if _, ok := fieldsDirective(sample); ok {
+		return formatW3C, nil
+	}
 	if _, err := newColumns(splitTSV, first); err == nil {
 		return formatTSV, nil
 	}

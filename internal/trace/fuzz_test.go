@@ -19,6 +19,10 @@ func FuzzRead(f *testing.F) {
 	f.Add("\xef\xbb\xbfmethod\turl\tresponse\tbytes\nGET\t/\t200\t1\n", "tsv")
 	f.Add("url,bytes,time\n\"/a\"\"\",1,2\n", "csv")
 	f.Add(`{"target":"/x","method":"GET","status":200,"bytes":7,"time":1}`+"\n", "json")
+	f.Add(caddyLog, "")
+	f.Add(squidLog, "")
+	f.Add(cloudFrontLog, "")
+	f.Add(extendedLog, "w3c")
 	f.Add("\x1f\x8b\x08", "")
 	f.Fuzz(func(t *testing.T, text, format string) {
 		tr, err := try(t, text, Options{Format: format})

@@ -65,18 +65,23 @@ func (s *said) storable() bool {
 // read takes the values it wants from the text behind the brace of a valid
 // object. Of a name that comes twice the last counts.
 func (s *said) read(text []byte) {
-	for {
-		text = bytes.TrimLeft(text, " \t\r\n,")
-		if text[0] == '}' {
-			return
-		}
-		var name, value []byte
-		name, text = cutJSONValue(text)
-		value, text = cutJSONValue(bytes.TrimLeft(text, " \t\r\n:"))
+	for name, value, rest := cutMember(text); name != nil; name, value, rest = cutMember(rest) {
 		if at := s.member(plainText(name), value[0] == '"'); at != nil {
 			*at = plainText(value)
 		}
 	}
+}
+
+// cutMember cuts the next name and value off the text of a valid object, which is
+// behind its brace; name is nil at its end.
+func cutMember(text []byte) (name, value, rest []byte) {
+	text = bytes.TrimLeft(text, " \t\r\n,")
+	if text[0] == '}' {
+		return nil, nil, nil
+	}
+	name, text = cutJSONValue(text)
+	value, text = cutJSONValue(bytes.TrimLeft(text, " \t\r\n:"))
+	return name, value, text
 }
 
 // member returns where the value of a name goes, nil if nowhere.
