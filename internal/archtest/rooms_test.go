@@ -93,7 +93,7 @@ func rooms() map[string]room {
 			ours: []string{
 				"internal/accesslog", "internal/admission", "internal/alike", "internal/cache", "internal/cachekey", "internal/client", "internal/field",
 				"internal/flight", "internal/forwarded", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/shadow", "internal/spool",
-				"internal/wire",
+				"internal/varies", "internal/wire",
 			},
 			third: []string{prometheus, fasthttp},
 		},
@@ -117,6 +117,7 @@ func rooms() map[string]room {
 		"internal/spool":     {third: []string{"golang.org/x/sys"}},
 		"internal/statefile": {},
 		"internal/trace":     {third: []string{humanize, compress, xxh3}},
+		"internal/varies":    {},
 		"internal/wire": {
 			ours:  []string{"internal/field", "internal/reason"},
 			third: []string{fasthttp},
