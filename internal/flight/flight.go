@@ -61,6 +61,11 @@ type Flight[K comparable, H any] struct {
 	whole    bool // the body is kept whole and may be stored
 	purged   bool
 	fetched  bool // Go has begun its fetch, or nobody will
+
+	// guarded as well; see Response.Recounted
+	recounted bool
+	undecided int           // followers that have yet to say whether they admit it
+	decisions chan struct{} // not nil: closed when there is a decision
 }
 
 // Context ends when nobody wants the flight any more, or the table closes. The
@@ -89,6 +94,11 @@ type Response struct {
 	Shareable bool  // followers may have it, too
 	Resumable bool  // a reader that has a part of it can get the rest by another request
 	Length    int64 // of the body, -1 if unknown
+
+	// Recounted says that the readers joined before it was known which of several
+	// responses this is, so that joining has not admitted it. Admits is what the leader
+	// says of it; each follower that it suits says so by Reader.Admit.
+	Recounted, Admits bool
 }
 
 // Publish gives the header to the readers. Where the response may be neither stored nor
@@ -101,6 +111,7 @@ func (f *Flight[K, H]) Publish(h H, r Response) {
 	f.table.mu.Lock()
 	defer f.table.mu.Unlock()
 	f.storable, f.length = r.Storable, r.Length
+	f.recountLocked(r)
 	short := r.Storable && f.admitted && !f.secureLocked()
 	o := Shared
 	if !r.Storable || !r.Shareable || short && !r.Resumable {
@@ -112,6 +123,7 @@ func (f *Flight[K, H]) Publish(h H, r Response) {
 		f.table.loosenLocked(f)
 	}
 	f.settleLocked(o, h, nil)
+	f.askWaitingLocked()
 	if o == Released || short {
 		f.unlistLocked()
 	}
@@ -229,6 +241,7 @@ const (
 // caller has a use for it all the same, and it was kept.
 func (f *Flight[K, H]) Whole(held bool) (body []byte, k Kept) {
 	f.table.mu.Lock()
+	f.lastDecisionsLocked()
 	switch {
 	case f.purged:
 		k = PurgedMeanwhile

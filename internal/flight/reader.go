@@ -23,6 +23,7 @@ type Reader[K comparable, H any] struct {
 	stays      bool          // it wants no other flight's header than its own's
 	awaits     *round[K, H]  // while it has no outcome
 	next, prev *Reader[K, H] // that wait, too
+	decides    *Flight[K, H] // that waits for its Admit
 }
 
 // Flight returns the flight that is led; the leader's fetch works on it. For a follower it
@@ -179,6 +180,9 @@ func (r *Reader[K, H]) agrees(f *Flight[K, H], suits func(H) bool) bool {
 
 // settleLocked makes s the seat that r reads from, and lets go of the others.
 func (r *Reader[K, H]) settleLocked(s seat[K, H]) {
+	if r.decides != s.flight {
+		r.decideLocked()
+	}
 	old := [...]seat[K, H]{r.seat, r.own, r.offer}
 	r.seat, r.offer = s, seat[K, H]{}
 	if r.own.flight != s.flight {
@@ -245,6 +249,7 @@ func (r *Reader[K, H]) Close() error {
 		return nil
 	}
 	r.table.mu.Lock()
+	r.decideLocked()
 	r.flight.round.goneLocked(r)
 	done := r.leaveLocked()
 	if r.own.flight != nil && r.own.cursor != r.cursor {

@@ -127,11 +127,12 @@ func (t *Table[K, H]) followLocked(key K, now uint64, a Admission) *Reader[K, H]
 		t.unlistLocked(round) // readers that joined before the purge read on
 		return nil
 	}
-	if a.Following && !f.admitLocked() {
+	if a.Following && !f.recounted && !f.admitLocked() {
 		t.unlistLocked(round) // readers that joined before go on as before
 		return nil
 	}
 	r := &Reader[K, H]{table: t, client: a.Client, seat: f.takeSeatLocked()}
+	f.askLocked(r)
 	if round.winner == nil {
 		round.awaitLocked(r)
 	}
