@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"os"
 	"sync"
 	"testing"
 	"time"
@@ -27,6 +28,9 @@ import (
 	"edgeproxy/internal/rfc9111"
 	"edgeproxy/internal/spool"
 )
+
+// hashSeed is that of every edge's keys.
+const hashSeed = 1
 
 // Node is the name of an edge that is given none, in Via and Cache-Status.
 const Node = "edge"
@@ -76,6 +80,9 @@ type Options struct {
 	SendTags                                bool
 	StripCookies                            cachekey.CookieNames
 	Request, Response                       FieldRules
+
+	// State is the file that keeps the sightings; "" keeps none.
+	State string
 
 	// PurgeMarks is the room for marks of purges.
 	PurgeMarks purge.Options
@@ -163,7 +170,7 @@ func Start(tb testing.TB, o Options) *Edge {
 	tb.Helper()
 	o.setDefaults(tb)
 	e := &Edge{Address: o.Listener.Addr().String(), Registry: prometheus.NewRegistry()}
-	hasher, err := cache.NewHasher(1)
+	hasher, err := cache.NewHasher(hashSeed)
 	must(tb, err)
 	total := pinned.NewTotal(cmp.Or(o.PinnedBytes, 1<<40))
 	e.sends = pace.New(pace.Options{Send: o.SendRate, Pinned: total, Log: slog.New(slog.DiscardHandler)})
@@ -176,8 +183,16 @@ func Start(tb testing.TB, o Options) *Edge {
 	if o.OpenBelow > 0 {
 		gate.OpenBelow = func() bool { return e.Store.Fill() < o.OpenBelow }
 	}
+	if o.State != "" {
+		gate.State = &admission.StateOptions{Path: o.State, Seed: hashSeed}
+		if _, err := os.Stat(o.State); err == nil {
+			gate.Restore, err = admission.LoadState(o.State, now())
+			must(tb, err)
+		}
+	}
 	e.gate, err = admission.New(gate, now())
 	must(tb, err)
+	e.gate.StartSaving()
 	o.Origin.ClientShare = o.ClientShare
 	o.Origin.Metrics = origin.NewMetrics(e.Registry)
 	o.Origin.Panics = rescue.NewCounter(slog.New(slog.NewTextHandler(o.Log, nil)))

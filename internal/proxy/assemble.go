@@ -19,6 +19,7 @@ type assembly struct {
 	entries []*cache.Entry
 	part    rfc9111.Part // that of the first entry
 	cut     cut          // of the representation
+	vary    []string     // the fields that select one of the parts that were looked for; nil: none is known
 }
 
 // made reports whether there is an answer.
@@ -138,6 +139,7 @@ func (p *Proxy) addPart(x *exchange, number int64) bool {
 	name := x.scratch[n:]
 	key := p.Hasher.Sum(name)
 	if names, ok := p.Store.Vary(key, name); ok {
+		x.assembled.vary = names
 		x.scratch = x.appendVariant(x.scratch, names)
 		name = x.scratch[n:]
 		key = p.Hasher.Sum(name)
@@ -169,7 +171,7 @@ func (x *exchange) use(e *cache.Entry, at time.Time) (u rfc9111.Use, fresh bool)
 // it in now: promote for an answer in parts.
 func (p *Proxy) promoteParts(x *exchange) {
 	for _, e := range x.assembled.entries {
-		p.promoteEntry(x.route, x.verdict, e, e.URL)
+		p.promoteEntry(x.route, x.verdict, e, fillKey(e))
 	}
 }
 

@@ -94,8 +94,7 @@ func (p *Proxy) share(x *exchange) (done bool) {
 		return false
 	}
 	if outcome == flight.Shared && (leads || p.suits(x, h)) {
-		p.read(x, r, h, leads)
-		return true
+		return p.read(x, r, h, leads)
 	}
 	_ = r.Close()
 	return !ofItsClient(leads, err) && p.land(x, h, outcome, err)
@@ -127,20 +126,25 @@ func (p *Proxy) patience(r *route, guest *presence.Client) flight.Patience {
 var errNoHeader = &origin.Error{Kind: origin.Timeout, Op: "wait for the fetches of other requests", Err: errors.New("none of them has a header")}
 
 // read makes what the flight brought the answer of x: its body, which r reads, or
-// something stored that it has confirmed.
-func (p *Proxy) read(x *exchange, r *reader, h *head, leads bool) {
+// something stored that it has confirmed. It reports false where x has to ask anew.
+func (p *Proxy) read(x *exchange, r *reader, h *head, leads bool) (done bool) {
+	if !p.countWith(x, r, h, leads) {
+		_ = r.Close()
+		return false
+	}
 	if h.held == nil {
 		x.guest.Ends(r)
 		x.reader, x.head, x.collapsed, x.onResult = r, h, !leads, true
-		return
+		return true
 	}
 	_ = r.Close()
 	if !leads && !x.route.shares(h, x.request) {
 		p.alone(x, x.verdict.Admit)
-		return
+		return true
 	}
 	x.collapsed = !leads
 	x.take(h, leads)
+	return true
 }
 
 // takeSeat takes a seat in the flight for x's key. A conditional request that would
@@ -149,6 +153,11 @@ func (p *Proxy) takeSeat(x *exchange) (r *reader, leads bool) {
 	a := flight.Admission{Leading: x.verdict.Admit, Following: x.route.Rule.Joined(x.verdict).Admit, Client: x.who}
 	if r = p.followOwn(x, a.Following); r != nil {
 		return r, false
+	}
+	if x.guessed { // the flight that the guess is from began by the key before Vary
+		if r, _ = p.flights.Follow(x.base, a); r != nil {
+			return r, false
+		}
 	}
 	if x.asks.conditional && !x.verdict.Admit {
 		r, _ = p.flights.Follow(x.key, a)

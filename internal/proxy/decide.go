@@ -52,7 +52,9 @@ func (x *exchange) retrieves() bool { return x.asks.get || x.asks.head }
 func (p *Proxy) ask(x *exchange) disposition {
 	p.keyAlike(x)
 	x.demand = x.url
-	if p.lookup(x) || p.assemble(x) {
+	found := p.lookup(x) || p.assemble(x)
+	p.countBy(x)
+	if found {
 		return hit
 	}
 	if x.request.OnlyIfCached {
@@ -74,7 +76,7 @@ func (p *Proxy) sight(x *exchange, d disposition) disposition {
 		p.promoteParts(x)
 	case x.fwd == fwdStale && x.tier == cache.Memory:
 		// What is stored is renewed without asking the filter again.
-		x.verdict = admission.Verdict{Admit: true}
+		x.renews, x.verdict = true, admission.Verdict{Admit: true}
 	case d == hit && x.tier == cache.Stage:
 		p.promote(x)
 	}
@@ -86,6 +88,7 @@ func (p *Proxy) find(x *exchange) bool {
 	if !p.lookupAgain(x) {
 		return false
 	}
+	p.recount(x, x.entry)
 	if x.tier == cache.Stage {
 		p.promote(x)
 	}
@@ -161,13 +164,16 @@ func (x *exchange) bypass() (reason.Reason, forward) {
 // x.fwd says how near it came.
 func (p *Proxy) storedAs(x *exchange) *cache.Entry {
 	x.fwd, x.stale = fwdURIMiss, nil
-	x.name, x.key = x.name[:x.baseLen], x.base
+	x.name, x.key, x.vary, x.guessed = x.name[:x.baseLen], x.base, nil, false
 	if names, ok := p.Store.Vary(x.base, x.name); ok {
 		x.selectVariant(p, names)
 		x.fwd = fwdVaryMiss
 	}
 	var e *cache.Entry
 	e, x.tier = p.findUnpurged(x.key, x.name, x.resource(), x.start)
+	if e == nil && x.vary == nil {
+		p.guessVariant(x)
+	}
 	return e
 }
 
@@ -206,4 +212,5 @@ func (x *exchange) selectVariant(p *Proxy, names []string) {
 	x.scratch = x.appendVariant(x.scratch, names)
 	x.name = x.scratch[start:]
 	x.key = p.Hasher.Sum(x.name)
+	x.vary, x.guessed = names, false
 }

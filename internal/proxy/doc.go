@@ -7,7 +7,7 @@
 //	decide    an authority that looks whether a name is ours is answered (challenge.go);
 //	          which route, and the key by its rules (key.go) and by what the responses
 //	          of the path say of queries (novarysearch.go); is it cacheable;
-//	          count the sighting; look up (decide.go)
+//	          look up and count the sighting (decide.go), by which key (sighting.go)
 //	collapse  lead or join the flight for the key (collapse.go)
 //	  fetch   ask the origin, copy its body into the flight (fetch.go)
 //	  judge   may the response be stored? (judge.go)

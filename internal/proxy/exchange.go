@@ -8,7 +8,6 @@ import (
 
 	"github.com/valyala/fasthttp"
 
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/alike"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
@@ -112,17 +111,15 @@ type exchange struct {
 	exact  keying      // of the target
 	alike  keying      // by rule
 	rule   *alike.Rule // of the path, for queries; nil: there is none
-	demand cache.Key   // sightings are counted by it
 	apart  bool        // the rule does not hold for x
 	parted bool        // x comes from a flight whose response was another's
 
 	// The look-up (decide.go).
 
-	verdict    admission.Verdict
+	sighting                 // what x counts as
 	tier       cache.Tier    // that had something under the key
 	stale      *cache.Entry  // has to be validated before it may be the answer
 	waited     time.Duration // until the stored response was the answer
-	sighted    bool          // x is a sighting
 	answerable bool          // the cache may answer, so lines are forwarded in their normal form
 	refresh    bool          // the answer is stale, and is validated meanwhile
 

@@ -63,7 +63,11 @@ func (p *Proxy) fetch(f *fill, j *job) {
 	h := p.judge(j, resp)
 	p.mark(j, h, resp)
 	p.supersede(j, h)
-	f.Publish(h, h.response(h.shareable()))
+	says := h.responseTo(j, f.Key())
+	f.Publish(h, says)
+	if says.Recounted {
+		f.AwaitDecisions() // or a body that is short might end before them
+	}
 	p.carry(f, j, h, resp)
 }
 

@@ -18,7 +18,8 @@ type job struct {
 	route   *route
 	request *origin.Request
 	facts   rfc9111.RequestFacts
-	url     cache.Key // by which its sighting went
+	url     cache.Key // by which its fill goes: that of its sighting, or of a part of it
+	sighting
 
 	filing // where the response belongs
 
@@ -67,7 +68,7 @@ func (p *Proxy) newJob(x *exchange, keep bool) *job {
 			Method: string(x.method), NoStore: x.request.NoStore,
 			Authorization: x.asks.authorization, Cookie: x.asks.cookie,
 		},
-		url: x.demand, base: x.base, born: p.Purges.Now(), directives: x.request,
+		url: x.demand, sighting: x.sighting, base: x.base, born: p.Purges.Now(), directives: x.request,
 	}
 	if keep && x.stale != nil && x.keyedExactly() {
 		j.validate(x.stale)

@@ -39,6 +39,10 @@ type head struct {
 	entry  *cache.Entry // all but the body, if it may be stored
 	rule   *alike.Rule  // under which; nil is the key of the target itself
 
+	// counts is what the request counts as that the origin answered, where its response
+	// has shown that to be another key than the request was counted by; else nil.
+	counts *sighting
+
 	// held is the answer in place of what the origin sent: a stored response that
 	// it has confirmed (as is revalidated) or failed to (as is stale).
 	held *cache.Entry
@@ -81,8 +85,11 @@ func (p *Proxy) judge(j *job, resp *origin.Response) *head {
 	h.only = unlike(j, resp)
 	h.why = p.storable(j, resp, h)
 	h.rep = rfc9111.RepresentationOf(h.status, resp.Header, resp.ResponseTime)
-	if h.storable() {
+	switch {
+	case h.storable():
 		p.prepare(j, resp, h)
+	case j.facts.Method == "HEAD":
+		p.countHead(j, resp, h)
 	}
 	if h.fillable() && j.facts.Method != "HEAD" {
 		j.route.metrics.fills.storable.Add(1)
@@ -93,6 +100,9 @@ func (p *Proxy) judge(j *job, resp *origin.Response) *head {
 // prepare makes the entry of a storable response, or says why there is none.
 func (p *Proxy) prepare(j *job, resp *origin.Response, h *head) {
 	e := p.skeleton(j, resp, h)
+	if e != nil {
+		p.countAs(j, h, e)
+	}
 	switch {
 	case e == nil:
 		h.why = reason.VaryStar

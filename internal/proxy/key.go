@@ -15,6 +15,9 @@ type keying struct {
 	urlLen, baseLen int
 	url, base       cache.Key // the hashes of the first parts
 	key             cache.Key // of name
+
+	vary    []string // the fields that the Vary part is made of; nil: there is none
+	guessed bool     // they are what the last response said, of which nothing is stored
 }
 
 // selectors returns what the rules of the route have added behind the URL part.

@@ -228,7 +228,7 @@ func (p *Proxy) learn(j *job, h field.List, at time.Time, home *keying) *alike.R
 	k = p.sum(k)
 	if taught {
 		// The next request goes by the rule, so the sighting of this one does too.
-		p.Gate.Sight(j.route.Rule, k.url.Hi, k.url.Lo)
+		p.Gate.SightAlso(j.route.Rule, k.url.Hi, k.url.Lo)
 	}
 	if string(rule.AppendTarget(nil, j.resource.Target)) != string(j.resource.Target) {
 		return nil // what the rule drops may have shaped it
@@ -264,7 +264,7 @@ func (p *Proxy) baseFor(x *exchange, h *head) []byte {
 // its variant, or of its own target.
 func (p *Proxy) part(x *exchange, h *head) {
 	e := h.selected()
-	x.parted = true
+	x.parted, x.renews = true, false
 	_, byRule := wire.SearchKey(e.Name)
 	mine := string(p.baseFor(x, h)) == string(e.Name[:e.URLLen])
 	switch {
@@ -276,6 +276,7 @@ func (p *Proxy) part(x *exchange, h *head) {
 	}
 	if mine {
 		x.selectVariant(p, e.Vary)
+		p.recount(x, nil)
 	}
 }
 

@@ -32,6 +32,7 @@ func (p *Proxy) fetchPart(x *exchange) {
 		return
 	}
 	h := p.judge(j, resp)
+	x.adopt(h)
 	x.onResult = !h.part && h.status == fasthttp.StatusOK // the origin has sent the whole
 	if !h.storable() {
 		f.Finish(errUnshared)
@@ -62,6 +63,6 @@ func (p *Proxy) refreshParts(x *exchange) {
 func (j *job) askFor(e *cache.Entry, slice bool) {
 	part, _ := rfc9111.PartOf(e.Header)
 	j.span = &span{name: e.Name[:e.URLLen], key: e.URL, slice: slice, Range: part.Range}
-	j.facts.Range, j.url = true, e.URL
+	j.facts.Range, j.url = true, fillKey(e)
 	j.request.Header.Add("Range", j.span.rangeField())
 }

@@ -20,8 +20,14 @@ func (p *Proxy) pass(x *exchange) {
 		return
 	}
 	post := x.route.StorePosts && string(x.method) == "POST"
-	if post {
-		x.keyURL(p.Hasher) // its answer may serve later GETs
+	if post { // its answer may serve later GETs
+		x.keyURL(p.Hasher)
+		if names, ok := p.Store.Vary(x.base, x.name); ok {
+			x.selectVariant(p, names)
+		} else {
+			p.guessVariant(x)
+		}
+		p.countBy(x)
 	}
 	j := p.newJob(x, false)
 	if !p.readAhead(x) {
@@ -29,7 +35,7 @@ func (p *Proxy) pass(x *exchange) {
 	}
 	j.request.Interim, j.request.TakesTrailers = p.teller(x), x.asksTrailers()
 	keeps := func() bool { return false }
-	if post && p.Gate.Knows(x.route.Rule, x.url.Hi, x.url.Lo) {
+	if post && p.Gate.Knows(x.route.Rule, x.demand.Hi, x.demand.Lo) {
 		w := p.flights.Lead(x.key, x.url, false, x.who) // sees what others invalidate meanwhile
 		keeps = func() bool { return !w.Flight().Purged() }
 		defer func() { w.Flight().Finish(errUnshared); _ = w.Close() }()
@@ -62,6 +68,9 @@ func (p *Proxy) keepPosted(x *exchange, j *job, resp *origin.Response) bool {
 	}
 	j.facts.URI = x.uri()
 	if rfc9111.Judge(j.facts, responseFacts(resp), j.route.Caching).Why != reason.None {
+		return false
+	}
+	if !p.knowsVariant(j, resp) {
 		return false
 	}
 	h := p.judge(j, resp)
@@ -117,6 +126,7 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 		return
 	}
 	x.response, x.head = resp, p.judge(j, resp)
+	x.adopt(x.head)
 	p.mark(j, x.head, resp)
 }
 
@@ -146,6 +156,7 @@ func (p *Proxy) aloneKept(x *exchange) {
 		return
 	}
 	h := p.judge(j, resp)
+	x.adopt(h)
 	p.mark(j, h, resp)
 	p.supersede(j, h)
 	if h.storable() {

@@ -27,6 +27,7 @@ import (
 	"edgeproxy/internal/rescue"
 	"edgeproxy/internal/shadow"
 	"edgeproxy/internal/spool"
+	"edgeproxy/internal/varies"
 )
 
 // Options are what a Proxy is made of. Rooms given here belong to the caller,
@@ -148,6 +149,7 @@ type Proxy struct {
 	serial        atomic.Uint64 // of the last entry made
 	heads         heads
 	alikes        *alike.Table
+	varies        *varies.Table
 	rates         *rate.Table // nil: no route has one
 	uploads       *uploadBuffers
 	slowUploads   atomic.Int64 // ended for ReceiveRate
@@ -173,7 +175,7 @@ func New(o Options) (*Proxy, error) {
 	}
 	budget := flight.NewBudget(o.InflightBytes, client.Part(o.InflightShare))
 	p := &Proxy{
-		alikes: alike.New(), guests: presence.New(o.Panics), places: newPlaces(client.Part(o.ClientShare)), refreshes: newPlaces(client.Part(o.ClientShare)), tunnels: tunnels{shares: newPlaces(client.Part(o.ClientShare))},
+		alikes: alike.New(), varies: varies.New(), guests: presence.New(o.Panics), places: newPlaces(client.Part(o.ClientShare)), refreshes: newPlaces(client.Part(o.ClientShare)), tunnels: tunnels{shares: newPlaces(client.Part(o.ClientShare))},
 		Options: o, via: "1.1 " + o.Node, loop: o.Node + "; id=" + o.Instance, instance: []byte(o.Instance), statusName: structuredName(o.Node), statusTrusted: forwarded.New(o.CacheStatusTrusted), routes: routes, budget: budget,
 		flights: flight.NewTable[cache.Key, *head](flight.Options{
 			Budget: budget, ObjectBytes: o.MaxObjectBytes, Ahead: o.ResponseBuffer, Spool: spoolOf(o.Spool), Now: now, Generation: o.Purges.Now,

@@ -62,7 +62,7 @@ func (s *slicing) result() result {
 		return s.held
 	case !s.storable:
 		return resultPass
-	case s.admitted, s.verdict.Admit:
+	case s.admitted, s.job.verdict.Admit:
 		return resultMiss
 	}
 	return resultScarce

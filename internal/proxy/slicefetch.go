@@ -16,9 +16,7 @@ func (p *Proxy) newSlicing(x *exchange) *slicing {
 	j.flight = x.exact.url // slices are kept under the exact target
 	j.outlive(x, nothing)
 	return &slicing{
-		p: p, guest: x.guest, job: j, size: x.route.SliceBytes,
-		verdict:   x.verdict,
-		admission: flight.Admission{Leading: x.verdict.Admit, Following: x.route.Rule.Joined(x.verdict).Admit, Client: x.who},
+		p: p, guest: x.guest, client: x.who, job: j, size: x.route.SliceBytes,
 	}
 }
 
@@ -32,7 +30,7 @@ func (s *slicing) get(number int64, t tell) (*slice, error) {
 			return sl, err
 		}
 	}
-	return s.alone(s.ask(sp, nil), t, s.admission.Leading)
+	return s.alone(s.ask(sp, nil), t, s.job.verdict.Admit)
 }
 
 // share gets a slice from the store, or leads or joins the flight for it. It returns
@@ -45,7 +43,7 @@ func (s *slicing) share(sp *span, t tell) (*slice, error) {
 	if e != nil {
 		return &slice{number: number, entry: e}, nil
 	}
-	r, leads := s.p.flights.Join(key, s.job.flight, s.admission)
+	r, leads := s.p.flights.Join(key, s.job.flight, s.admission())
 	s.seat = r
 	if leads {
 		if e, _ := s.stored(key, name); e != nil { // stored between our look-up and our lead
@@ -63,13 +61,20 @@ func (s *slicing) share(sp *span, t tell) (*slice, error) {
 	case outcome != flight.Shared:
 	case !leads && !s.suits(h):
 		outcome, s.vary = flight.Filled, h.selected().Vary
-	case leads || h.held == nil || s.job.route.shares(h, s.job.directives):
+	case !s.count(r, h, leads):
+		outcome = flight.Filled // no memory for it: ask anew
+	case s.mayHave(h, leads):
 		return s.landed(number, r, h, leads), nil
 	default:
 		outcome = flight.Released // it was confirmed for another client
 	}
 	_ = r.Close()
 	return s.unshared(sp, stale, outcome, leads, err, t)
+}
+
+// mayHave reports whether the client may have what a flight has brought, which it led or not.
+func (s *slicing) mayHave(h *head, leads bool) bool {
+	return leads || h.held == nil || s.job.route.shares(h, s.job.directives)
 }
 
 // await waits for a header, and leads anew where it is this client's turn.
@@ -95,7 +100,7 @@ func (s *slicing) unshared(sp *span, stale *cache.Entry, o flight.Outcome, leads
 	case flight.TimedOut:
 		return s.standIn(sp.First/s.size, stale, errNoHeader)
 	case flight.Released:
-		return s.alone(s.ask(sp, stale), t, s.admission.Leading)
+		return s.alone(s.ask(sp, stale), t, s.job.verdict.Admit)
 	case flight.Left:
 		return nil, errClientGone
 	case flight.Shared, flight.Filled, flight.LeadAnew:
@@ -127,7 +132,7 @@ func (s *slicing) landed(number int64, r *reader, h *head, leads bool) *slice {
 
 // alone fetches a slice that cannot be shared.
 func (s *slicing) alone(j *job, t tell, admit bool) (*slice, error) {
-	r := s.p.flights.Lead(j.span.key, s.job.flight, admit, s.admission.Client)
+	r := s.p.flights.Lead(j.span.key, s.job.flight, admit, s.client)
 	s.seat = r
 	s.p.start(r, j, t, s.guest)
 	h, outcome, err := r.Wait(flight.Patience{Left: s.guest.Gone()}, s.suits)
@@ -200,7 +205,7 @@ func (s *slicing) stored(key cache.Key, name []byte) (e, stale *cache.Entry) {
 	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, at)
 	if e.Policy.Use(age, s.job.directives, s.job.route.HonorRequest) == rfc9111.UseNow {
 		if tier == cache.Stage {
-			s.p.promoteEntry(s.job.route, s.verdict, e, e.URL)
+			s.p.promoteEntry(s.job.route, s.job.verdict, e, fillKey(e))
 		}
 		return e, nil
 	}

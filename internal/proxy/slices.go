@@ -2,11 +2,10 @@ package proxy
 
 import (
 	"errors"
+	"net/netip"
 
 	"github.com/valyala/fasthttp"
 
-	"edgeproxy/internal/admission"
-	"edgeproxy/internal/flight"
 	"edgeproxy/internal/presence"
 	"edgeproxy/internal/rfc9111"
 )
@@ -20,13 +19,12 @@ var errChanged = errors.New("the representation has changed between two slices")
 // may share. It reads one slice after the other, as its client takes them. It outlives
 // the handler and belongs to the goroutine that writes the answer.
 type slicing struct {
-	p         *Proxy
-	guest     *presence.Client
-	job       *job  // of every fetch, but for what it asks for
-	size      int64 // of a slice
-	verdict   admission.Verdict
-	admission flight.Admission
-	vary      []string // what the slices seen so far vary on
+	p      *Proxy
+	guest  *presence.Client
+	client netip.Prefix // that counts for it
+	job    *job         // of every fetch, but for what it asks for
+	size   int64        // of a slice
+	vary   []string     // what the slices seen so far vary on
 
 	whole int64                  // bytes of the representation
 	rep   rfc9111.Representation // that all slices must belong to
@@ -97,6 +95,7 @@ func (p *Proxy) beginSlices(x *exchange, t tell) (done bool, err error) {
 	s := p.newSlicing(x)
 	x.sliced = s
 	sl, err := s.firstFor(x, t)
+	x.sighting = s.job.sighting
 	switch {
 	case err != nil:
 		return false, err

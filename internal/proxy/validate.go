@@ -245,6 +245,7 @@ func (p *Proxy) newRefresh(x *exchange, e *cache.Entry) *job {
 	x.stale = e
 	j := p.newShared(x)
 	j.request.Method, j.facts.Method = "GET", "GET"
+	j.sighted = false // ours
 	withheld := func(name string) bool {
 		return (name == "Authorization" || name == "Cookie") && !x.route.Key.Reads(name) && !slices.Contains(e.Vary, name) && x.route.Request.Value(name) == nil
 	}

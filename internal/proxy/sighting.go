@@ -1,0 +1,240 @@
+package proxy
+
+import (
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/flight"
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/reason"
+	"edgeproxy/internal/rfc9111"
+)
+
+// This file says which key a request counts by. It is that of its URL, as long as nothing
+// is known of Vary, or the URL varies by nothing but Accept-Encoding, whose values are
+// folded to a few. Else it is that of the variant: which fields select it is said by what
+// is stored of the URL, by what its last response said, or by the response when it comes.
+// Then the request is recorded under the variant's key as well, and that decides. It stays
+// one request, and is counted as one.
+
+// sighting is what one request counts as, and what admission says to it.
+type sighting struct {
+	demand  cache.Key // that decides
+	variant bool      // demand is the key of a variant
+	sighted bool      // the request is counted
+	renews  bool      // what is stored for it is renewed, without asking the filter
+	verdict admission.Verdict
+
+	// others are the keys that the request was recorded under before, so that it is no
+	// further sighting of any.
+	others [3]recorded
+}
+
+// recorded is a key with what the filter said when the request was recorded under it.
+type recorded struct {
+	key     cache.Key
+	verdict admission.Verdict
+}
+
+// mayVary reports whether responses that vary by these fields are counted one by one.
+func mayVary(names []string) bool {
+	return len(names) > 1 || len(names) == 1 && names[0] != "Accept-Encoding"
+}
+
+// fillKey is the key by which the fills of e go, which is a part.
+func fillKey(e *cache.Entry) cache.Key {
+	if mayVary(e.Vary) {
+		return e.Key
+	}
+	return e.URL
+}
+
+// guessVariant keys x, of whose URL nothing is stored, by the fields that its last response
+// varied by. It allocates nothing.
+func (p *Proxy) guessVariant(x *exchange) {
+	if names := p.varies.Names(x.base.Hi, x.base.Lo); names != nil {
+		x.selectVariant(p, names)
+		x.guessed = true
+	}
+}
+
+// countBy sets the key that x counts by as far as that is known before its response is.
+// x.demand is the URL's. It allocates nothing.
+func (p *Proxy) countBy(x *exchange) {
+	switch {
+	case mayVary(x.vary):
+		x.demand, x.variant = x.key, true
+	case mayVary(x.assembled.vary):
+		n := len(x.scratch)
+		x.scratch = append(x.scratch, x.exact.name[:x.exact.baseLen]...)
+		x.scratch = x.appendVariant(x.scratch, x.assembled.vary)
+		x.demand, x.variant = p.Hasher.Sum(x.scratch[n:]), true
+		x.scratch = x.scratch[:n]
+	}
+}
+
+// count has the request count by this key. Where that is not the one that it counted by so
+// far it is recorded under it, if it has not been, and the key decides; count reports that.
+func (s *sighting) count(g *admission.Gate, r admission.Rule, key cache.Key, variant bool) bool {
+	if key == s.demand {
+		return false
+	}
+	last := recorded{s.demand, s.verdict}
+	s.demand, s.variant = key, variant
+	if !s.sighted {
+		return false
+	}
+	v, known := s.otherVerdict(key)
+	if !known {
+		v = g.SightAlso(r, key.Hi, key.Lo)
+	}
+	copy(s.others[1:], s.others[:])
+	s.others[0] = last
+	if s.verdict = v; s.renews {
+		s.verdict = admission.Verdict{Admit: true}
+	}
+	return true
+}
+
+func (s *sighting) otherVerdict(key cache.Key) (admission.Verdict, bool) {
+	for _, o := range s.others {
+		if o.key == key {
+			return o.verdict, true
+		}
+	}
+	return admission.Verdict{}, false
+}
+
+// countAs has the request of j count as what its response, which e is to be the entry of,
+// has turned out to be, and remembers what it varies by.
+func (p *Proxy) countAs(j *job, h *head, e *cache.Entry) {
+	base, key, variant := e.URL, j.demand, mayVary(e.Vary)
+	if h.part {
+		base = j.exact.base
+	}
+	if variant {
+		p.varies.Learn(base.Hi, base.Lo, e.Vary)
+	} else {
+		p.varies.Learn(base.Hi, base.Lo, nil)
+	}
+	switch {
+	case variant && h.part:
+		key = p.Hasher.Sum(j.variant(j.exact.name, e.Vary))
+	case variant:
+		key = e.Key
+	case j.sighting.variant:
+		key = j.flight
+	}
+	switch {
+	case h.part:
+		j.url = fillKey(e)
+	case key != j.demand:
+		j.url = key
+	}
+	if j.count(p.Gate, j.route.Rule, key, variant) {
+		s := j.sighting
+		h.counts = &s
+	}
+}
+
+// countHead is countAs for a HEAD whose GET would bring a response that may be stored.
+func (p *Proxy) countHead(j *job, resp *origin.Response, h *head) {
+	facts := j.facts
+	facts.Method = "GET"
+	if rfc9111.Judge(facts, responseFacts(resp), j.route.Caching).Why != reason.None {
+		return
+	}
+	if e := p.skeleton(j, resp, h); e != nil {
+		p.countAs(j, h, e)
+	}
+}
+
+// responseTo is what the flight for a key has to know of h, which j has fetched.
+func (h *head) responseTo(j *job, key cache.Key) flight.Response {
+	r := h.response(h.shareable())
+	if !j.sighted || !h.storable() {
+		return r
+	}
+	r.Recounted = h.counts != nil || mayVary(h.entry.Vary) && h.entry.Key != key
+	r.Admits = j.verdict.Admit
+	return r
+}
+
+// knowsVariant reports whether the response to j, whose request is no sighting, may be
+// stored for what it varies by, if that is not what was asked about before.
+func (p *Proxy) knowsVariant(j *job, resp *origin.Response) bool {
+	names, _ := rfc9111.VaryNames(resp.Header)
+	key := j.exact.url
+	if mayVary(names) {
+		key = p.Hasher.Sum(j.variant(j.exact.name, names))
+	}
+	return key == j.demand || p.Gate.Knows(j.route.Rule, key.Hi, key.Lo)
+}
+
+// adopt makes x, which has led the fetch of h, count as what h has shown it to be.
+func (x *exchange) adopt(h *head) {
+	if h.counts != nil {
+		x.sighting = *h.counts
+	}
+}
+
+// recount has x count as what it turns out to have asked for: the entry e, or with nil the
+// variant that x is keyed by now.
+func (p *Proxy) recount(x *exchange, e *cache.Entry) {
+	switch {
+	case e != nil && mayVary(e.Vary):
+		x.count(p.Gate, x.route.Rule, e.Key, true)
+	case e == nil && mayVary(x.vary):
+		x.count(p.Gate, x.route.Rule, x.key, true)
+	case x.variant:
+		x.count(p.Gate, x.route.Rule, x.url, false)
+	}
+}
+
+// countWith has x count as h, which is its answer and comes from the flight of r. It
+// reports false where h is to be stored for x and there is no memory for it.
+func (p *Proxy) countWith(x *exchange, r *reader, h *head, leads bool) bool {
+	switch {
+	case leads && h.recounts(): // what the answer says of itself, followers decide as well
+		x.adopt(h)
+		r.Flight().AwaitDecisions()
+	case leads:
+	case h.recounts() || x.variant:
+		p.recount(x, h.selected())
+		return r.Admit(x.route.Rule.Joined(x.verdict).Admit)
+	}
+	return true
+}
+
+// recounts reports whether those who share h may have been counted by another key before
+// it came.
+func (h *head) recounts() bool {
+	e := h.selected()
+	return h.counts != nil || e != nil && mayVary(e.Vary)
+}
+
+// count is countWith for a slice. What the request of s counts as is in its job.
+func (s *slicing) count(r *reader, h *head, leads bool) bool {
+	if leads {
+		if h.counts != nil {
+			s.job.sighting = *h.counts
+		}
+		if h.recounts() {
+			r.Flight().AwaitDecisions()
+		}
+		return true
+	}
+	switch e := h.selected(); {
+	case mayVary(e.Vary):
+		key := s.p.Hasher.Sum(s.job.variant(s.job.exact.name, e.Vary))
+		s.job.count(s.p.Gate, s.job.route.Rule, key, true)
+	case s.job.sighting.variant:
+		s.job.count(s.p.Gate, s.job.route.Rule, s.job.flight, false)
+	}
+	return r.Admit(s.admission().Following)
+}
+
+// admission is what the request of s brings into the flight for a slice.
+func (s *slicing) admission() flight.Admission {
+	v := s.job.verdict
+	return flight.Admission{Leading: v.Admit, Following: s.job.route.Rule.Joined(v).Admit, Client: s.client}
+}

@@ -1,0 +1,181 @@
+package proxy_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/edgetest"
+)
+
+// oneTimers is how many visitors come once, each with a value of its own.
+const oneTimers = 40
+
+// variantOrigin answers with what it varies by.
+func variantOrigin(t testing.TB, vary ...string) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "max-age=600")
+		var values []string
+		for _, line := range vary {
+			w.Header().Add("Vary", line)
+			for name := range strings.SplitSeq(line, ", ") {
+				values = append(values, r.Header.Get(name))
+			}
+		}
+		fmt.Fprint(w, strings.Join(values, "/"))
+	}))
+	t.Cleanup(s.Close)
+	return s.Listener.Addr().String()
+}
+
+func askWith(t testing.TB, e *edgetest.Edge, fields string) answer {
+	t.Helper()
+	return dial(t, e.Address).ask("GET /page HTTP/1.1\r\nHost: edge.test\r\n" + fields + "\r\n")
+}
+
+// wantFills holds the books of e to its identities.
+func wantFills(t *testing.T, e *edgetest.Edge, requests int64) {
+	t.Helper()
+	settled := func() bool { s := e.Proxy.Status(); return s.RequestsInFlight == 0 && s.Flights == 0 }
+	if !comesTrue(settled) {
+		t.Fatal("the edge did not come to rest")
+	}
+	var results float64
+	for _, r := range []string{"hit", "miss", "scarce"} {
+		results += e.Metric(t, "edgeproxy_requests_total", "route=default", "result="+r, "status=2xx")
+	}
+	if int64(results) != requests {
+		t.Errorf("got %v requests by result, want %d", results, requests)
+	}
+	s := e.Proxy.Status().Routes[0].Fills
+	if s.Storable != s.Stored+s.HeldBack+s.Refused {
+		t.Errorf("got %+v, want storable = stored + held back + refused", s)
+	}
+	st := e.Store.Stats()
+	if st.Writes != s.Stored+st.Stage.Promoted {
+		t.Errorf("got %d writes, %d stored and %d promoted", st.Writes, s.Stored, st.Stage.Promoted)
+	}
+}
+
+// TestOneTimeVariantsAreNotStored: 40 visitors with a cookie each wrote 40 objects, and the
+// one without cookies that all others asked for was gone.
+func TestOneTimeVariantsAreNotStored(t *testing.T) {
+	secondHit, counting := admission.Rule{Policy: admission.SecondHit}, admission.Rule{Policy: admission.Counting, MoreThan: 2}
+	f := func(name string, o edgetest.Options, together bool, field string, vary ...string) {
+		t.Run(name, func(t *testing.T) {
+			o.Origin.Address = variantOrigin(t, vary...)
+			e := edgetest.Start(t, o)
+			for range 4 {
+				askWith(t, e, "")
+			}
+			before := e.Store.Stats()
+			var visitors sync.WaitGroup
+			for i := range oneTimers {
+				visit := func() {
+					want := fmt.Sprintf("_ga=%d", i)
+					if a := askWith(t, e, fmt.Sprintf("%s: %s\r\n", field, want)); a.err != nil || !strings.Contains(a.body, want) {
+						t.Errorf("visitor %d: got %q %v", i, a.body, a.err)
+					}
+				}
+				if together {
+					visitors.Go(visit)
+				} else {
+					visit()
+				}
+			}
+			visitors.Wait()
+			if a := askWith(t, e, ""); !strings.Contains(a.cache, "; hit; ") {
+				t.Errorf("without the field: got %q, want a hit", a.cache)
+			}
+			after := e.Store.Stats()
+			if got := after.Writes - before.Writes; before.Writes != 1 || got != 0 {
+				t.Errorf("got %d writes before the visitors and %d for them, want 1 and 0", before.Writes, got)
+			}
+			if gone := after.Capacity + after.Rejected + after.Variants; gone != 0 {
+				t.Errorf("got %d evictions, want none", gone)
+			}
+			wantFills(t, e, 4+oneTimers+1)
+		})
+	}
+	for _, together := range []bool{false, true} {
+		way := map[bool]string{false: "", true: ", together"}[together]
+		f("Cookie"+way, edgetest.Options{Rule: secondHit}, together, "Cookie", "Cookie")
+		f("Accept-Language"+way, edgetest.Options{Rule: secondHit}, together, "Accept-Language", "Accept-Language")
+		f("User-Agent"+way, edgetest.Options{Rule: secondHit}, together, "User-Agent", "User-Agent")
+		f("two lines"+way, edgetest.Options{Rule: secondHit}, together, "Cookie", "Accept-Encoding", "Cookie, X-Kind")
+		f("counting"+way, edgetest.Options{Rule: counting}, together, "Cookie", "Cookie")
+		f("a stage"+way, edgetest.Options{Rule: secondHit, StageBytes: 1 << 20}, together, "Cookie", "Cookie")
+	}
+}
+
+// TestFirstVisitorsTogetherAdmitOnlyTheirOwnVariant: requests that come together are one
+// fetch until its header is here. Joining it admits what those ask for who ask for the same.
+func TestFirstVisitorsTogetherAdmitOnlyTheirOwnVariant(t *testing.T) {
+	const variants, each = 10, 4
+	ready := make(chan struct{})
+	var fetches atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		fetches.Add(1)
+		<-ready
+		w.Header().Set("Cache-Control", "max-age=600")
+		w.Header().Set("Vary", "Cookie")
+		fmt.Fprint(w, r.Header.Get("Cookie"))
+	}))
+	t.Cleanup(s.Close)
+	o := edgetest.Options{Rule: admission.Rule{Policy: admission.SecondHit}}
+	o.Origin.Address = s.Listener.Addr().String()
+	e := edgetest.Start(t, o)
+	var visitors sync.WaitGroup
+	visit := func(cookie string) {
+		visitors.Go(func() {
+			if a := askWith(t, e, "Cookie: "+cookie+"\r\n"); a.body != cookie {
+				t.Errorf("got %q %v, want %q", a.body, a.err, cookie)
+			}
+		})
+	}
+	for v := range variants {
+		for range each {
+			visit(fmt.Sprintf("common=%d", v))
+		}
+	}
+	for i := range oneTimers {
+		visit(fmt.Sprintf("_ga=%d", i))
+	}
+	const all = variants*each + oneTimers
+	go func() {
+		defer close(ready)
+		_ = comesTrue(func() bool { return e.Proxy.Status().RequestsInFlight >= all })
+	}()
+	visitors.Wait()
+	wantFills(t, e, all)
+	if got := e.Store.Stats().Writes; got != variants {
+		t.Errorf("got %d writes, want the %d variants that more than one had asked for", got, variants)
+	}
+	// A fetch may end before the next one of its variant has come from the first fetch.
+	if got := fetches.Load(); got < variants+oneTimers || got > 2*variants+oneTimers {
+		t.Errorf("got %d fetches, want one for each of %d variants, or two if several ask for it", got, variants+oneTimers)
+	}
+}
+
+// TestVariantsAreKnownAfterARestart: of Vary nothing is kept with the sightings, so the
+// first response says by which of them the request counts.
+func TestVariantsAreKnownAfterARestart(t *testing.T) {
+	o := edgetest.Options{Rule: admission.Rule{Policy: admission.SecondHit}, State: filepath.Join(t.TempDir(), "state")}
+	o.Origin.Address = variantOrigin(t, "Cookie")
+	t.Run("before", func(t *testing.T) {
+		e := edgetest.Start(t, o)
+		askWith(t, e, "Cookie: a=1\r\n").want(t, 200, "fwd=uri-miss; detail=first-sighting", "a=1")
+	})
+	e := edgetest.Start(t, o)
+	askWith(t, e, "Cookie: a=2\r\n").want(t, 200, "fwd=uri-miss; detail=first-sighting", "a=2")
+	askWith(t, e, "Cookie: a=1\r\n").want(t, 200, "fwd=uri-miss; stored", "a=1")
+	askWith(t, e, "Cookie: a=2\r\n").want(t, 200, "fwd=vary-miss; stored", "a=2")
+	wantFills(t, e, 3)
+}
