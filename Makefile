@@ -92,6 +92,10 @@ load: ## replay real requests against the proxy: make load [TRACES=dir] [LIMIT=l
 proofs: ## print the tables that the README quotes, and look at its claims: make proofs [TRACES=dir]
 	$(GO) run ./test/proofs --traces "$${TRACES:-../shared/traces}"
 
+.PHONY: tiers
+tiers: ## play requests against two edges and a shield, and print what each policy costs at which tier
+	@cd test/tiers && $(GO) test -run '^TestTable' -count=1 -timeout=$(TIMEOUT)
+
 .PHONY: smoke
 smoke: ## run the built binary once
 	scripts/smoke.sh

@@ -136,6 +136,7 @@ func rooms() map[string]room {
 		"test/bench":          {third: []string{fasthttp}},
 		"test/fair":           {testOnly: true},
 		"test/faults":         {testOnly: true},
+		"test/tiers":          {testOnly: true},
 		"test/proofs":         {third: []string{humanize}},
 		"test/filterbench": {
 			ours:  []string{"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding"},
