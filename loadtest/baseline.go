@@ -9,16 +9,25 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/dustin/go-humanize"
 )
 
-// The values of --baselines.
+// The values of --baselines, and the proxies that a list of them may name.
 const (
-	baselinesAuto  = "auto" // with --html, where nginx is there
-	baselinesNone  = "none"
-	baselinesNginx = "nginx"
+	baselinesAuto = "auto" // with --html, those that are there
+	baselinesAll  = "all"  // those that are there
+	baselinesNone = "none"
+
+	baselineNginx   = "nginx"
+	baselineTraffic = "trafficserver"
 )
+
+var knownBaselines = []string{baselineNginx, baselineTraffic}
 
 // nginxMinUses are the values of proxy_cache_min_uses that nginx runs with: 1
 // stores like always, 2 like second-hit.
@@ -27,33 +36,94 @@ var nginxMinUses = [...]int{1, 2}
 // usualNginx is where nginx is when a user's PATH has no folder for servers.
 const usualNginx = "/usr/sbin/nginx"
 
-// baselines returns the runs of what edgeproxy is compared with. Where it is not
-// there, a note says so and there are none. files is a folder for theirs.
-func (p *plan) baselines(ctx context.Context, files string, stderr io.Writer) []*policyRun {
-	if p.baseline == baselinesNone || p.baseline == baselinesAuto && p.html == "" {
-		return nil
+// baselinesWanted reports whether s is a value of --baselines.
+func baselinesWanted(s string) bool {
+	if slices.Contains([]string{baselinesAuto, baselinesAll, baselinesNone}, s) {
+		return true
 	}
+	for name := range strings.SplitSeq(s, ",") {
+		if !slices.Contains(knownBaselines, name) {
+			return false
+		}
+	}
+	return true
+}
+
+// baselines returns the runs of what edgeproxy is compared with. Where one is not
+// there, a note says so and it is left out. files is a folder for theirs.
+func (p *plan) baselines(ctx context.Context, files string, stderr io.Writer) (out []*policyRun) {
+	wanted := strings.Split(p.baseline, ",")
+	switch {
+	case p.baseline == baselinesNone || p.baseline == baselinesAuto && p.html == "":
+		return nil
+	case p.baseline == baselinesAuto || p.baseline == baselinesAll:
+		wanted = knownBaselines
+	}
+	for _, name := range knownBaselines {
+		if !slices.Contains(wanted, name) {
+			continue
+		}
+		runs, err := p.nginxRuns, error(nil)
+		if name == baselineTraffic {
+			runs = p.trafficRuns
+		}
+		var more []*policyRun
+		if more, err = runs(ctx, files, stderr); err != nil {
+			fmt.Fprintf(stderr, "note: no %s, its rows are left out: %v\n", name, err)
+		}
+		out = append(out, more...)
+	}
+	return out
+}
+
+// nginxRuns returns a run of nginx for each of nginxMinUses.
+func (p *plan) nginxRuns(ctx context.Context, files string, stderr io.Writer) (out []*policyRun, err error) {
 	program, err := findNginx(p.nginx)
 	if err != nil {
-		fmt.Fprintf(stderr, "note: no nginx, its rows are left out: %v\n", err)
-		return nil
+		return nil, err
 	}
 	version := nginxVersion(ctx, program)
 	memory := memoryFolder(p.maxBytes)
-	var out []*policyRun
 	for _, minUses := range nginxMinUses {
 		c := nginxConfig{
 			minUses: minUses, maxBytes: p.maxBytes, keys: p.facts.Objects, euid: os.Geteuid(), memory: memory,
 		}
-		r := newRun(p, p.nginxSetting(minUses), stderr)
-		r.server = version
-		r.folder = cmp.Or(memory, os.TempDir())
-		r.noStoreOver = p.maxObjectBytes
-		r.optional = p.baseline == baselinesAuto
+		s := p.baselineSetting("nginx-min-uses-"+strconv.Itoa(minUses), "idle for "+nginxInactive.String(), "lru")
+		r := p.baselineRun(s, version, memory, stderr)
 		r.start = func(ctx context.Context, o *origin) (proxy, error) { return startNginx(ctx, program, files, c, o) }
 		out = append(out, r)
 	}
-	return out
+	return out, nil
+}
+
+// trafficRuns returns a run of Traffic Server that stores on the second request.
+func (p *plan) trafficRuns(ctx context.Context, files string, stderr io.Writer) ([]*policyRun, error) {
+	if p.maxBytes < minTrafficBytes {
+		return nil, fmt.Errorf("the cache has %s: %w", humanize.IBytes(uint64(p.maxBytes)), errTrafficBytes)
+	}
+	program, err := findTrafficServer("")
+	if err != nil {
+		return nil, err
+	}
+	memory := memoryFolder(p.maxBytes)
+	c := trafficConfig{maxBytes: p.maxBytes, maxObjectBytes: p.maxObjectBytes, memory: memory}
+	s := p.baselineSetting("trafficserver-hits-"+strconv.Itoa(promoteHits), "beyond "+strconv.Itoa(promoteBuckets)+" URLs", "fifo")
+	r := p.baselineRun(s, trafficVersion(ctx, program.path), memory, stderr)
+	r.start = func(ctx context.Context, o *origin) (proxy, error) {
+		return startTrafficServer(ctx, program, files, c, o)
+	}
+	return []*policyRun{r}, nil
+}
+
+// baselineRun returns a run of another proxy, whose start is still missing. memory is
+// the folder of its cache, "" for one on disk.
+func (p *plan) baselineRun(s setting, version, memory string, stderr io.Writer) *policyRun {
+	r := newRun(p, s, stderr)
+	r.server = version
+	r.folder = cmp.Or(memory, os.TempDir())
+	r.noStoreOver = p.maxObjectBytes
+	r.optional = p.baseline == baselinesAuto
+	return r
 }
 
 // findNginx returns the path of the program given, or else of the usual one.
@@ -73,19 +143,19 @@ var versionText = regexp.MustCompile(`nginx/[0-9.]+`)
 // nginxVersion is the program's name and version, or its name where it does not
 // tell.
 func nginxVersion(ctx context.Context, program string) string {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	out, _ := exec.CommandContext(ctx, program, "-v").CombinedOutput()
-	if v := versionText.Find(out); v != nil {
-		return string(v)
-	}
-	return "nginx"
+	return cmp.Or(versionText.FindString(versionOf(ctx, program, "-v")), "nginx")
 }
 
-// nginxSetting is what the report says of an nginx.
-func (p *plan) nginxSetting(minUses int) setting {
-	return setting{
-		policy: "nginx-min-uses-" + strconv.Itoa(minUses), rotate: "idle for " + nginxInactive.String(), capacityBytes: p.maxBytes,
-		eviction: "lru",
-	}
+// versionOf returns what a program prints when it is asked for its version by flag.
+func versionOf(ctx context.Context, program, flag string) string {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	out, _ := exec.CommandContext(ctx, program, flag).CombinedOutput()
+	return string(out)
+}
+
+// baselineSetting is what the report says of another proxy, which forgets a URL as the
+// words of forgets say.
+func (p *plan) baselineSetting(name, forgets, eviction string) setting {
+	return setting{policy: name, rotate: forgets, capacityBytes: p.maxBytes, eviction: eviction}
 }

@@ -17,6 +17,7 @@ type counts struct {
 	regret, regretBytes            *int64 // nil = not measured
 	originRequests, originBytes    int64
 	evictions                      int64
+	evictionsUnknown               bool
 	filter                         *filterState // nil = none
 }
 
@@ -79,6 +80,15 @@ func (c *counts) measuredFalsePositives() *float64 {
 		return nil
 	}
 	return c.filter.measured
+}
+
+// knownEvictions returns nil where the proxy does not tell.
+func (c *counts) knownEvictions() *int64 {
+	if c.evictionsUnknown {
+		return nil
+	}
+	n := c.evictions
+	return &n
 }
 
 func ratio(part, whole int64) float64 {

@@ -4,12 +4,12 @@
 // It answers one question: for these requests and this much memory, what do the
 // policies cost and save beside always, as an operator sees it from outside? For
 // each policy it starts an origin of its own and one edgeproxy process, sends the
-// requests in order at a fixed rate, and compares what /metrics counted. Where it is
-// there, nginx does the same work beside it.
+// requests in order at a fixed rate, and compares what /metrics counted. Where they
+// are there, nginx and Traffic Server do the same work beside it.
 //
 //	requests   replay.go, target.go: a trace made fit for sending
 //	sending    driver.go, worker.go, tally.go: the open loop and what it saw
-//	proxies    process.go; edge*.go; baseline.go, nginx*.go, pacemaker.go, writes_linux.go
+//	proxies    process.go; edge*.go; baseline.go, nginx*.go, pacemaker.go, writes_linux.go, traffic*.go, accesslog.go
 //	counting   metrics.go, scrape.go, sampler.go into counts.go
 //	reporting  report.go, table.go; track.go, curves.go, page.go
 //

@@ -115,7 +115,7 @@ func (o *options) define(fs *flag.FlagSet) {
 	fs.BoolVar(&o.json, "json", false, "print the report as JSON instead of the table")
 	fs.StringVar(&o.jsonFile, "json-file", "", "also write the JSON report to this `file`")
 	fs.StringVar(&o.html, "html", "", "also write the report with its curves to this `file`, one page that opens offline")
-	fs.StringVar(&o.baseline, "baselines", baselinesAuto, "what to run beside edgeproxy, `which` is nginx, none or auto: nginx where there is --html")
+	fs.StringVar(&o.baseline, "baselines", baselinesAuto, "what to run beside edgeproxy: a `list` of nginx and trafficserver, all that are there, none, or auto: all where there is --html")
 	fs.Float64Var(&o.minSaved, "min-saved", 0, "exit 1 unless second-hit saves this `share` (0 to 1) of the writes of always")
 }
 

@@ -77,7 +77,7 @@ func (n *nginx) begin(ctx context.Context, admin string) (err error) {
 	if err != nil {
 		return err
 	}
-	if n.access, err = openAccessLog(n.folders.path(nginxLog)); err != nil {
+	if n.access, err = openAccessLog(n.folders.path(nginxLog), (*counts).addNginxLine); err != nil {
 		return err
 	}
 	ctx, stop := n.watch(ctx)

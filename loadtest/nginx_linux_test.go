@@ -32,13 +32,6 @@ func needNginx(t *testing.T) string {
 	return program
 }
 
-// minUses is what an nginx with the given proxy_cache_min_uses and room for all
-// does with the small trace.
-type minUses struct {
-	Policy                                                         string
-	Requests, Hits, Writes, WriteBytes, HeldBack, OriginR, OriginB int64
-}
-
 func TestNginxIsCountedLikeEdgeproxy(t *testing.T) {
 	needNginx(t)
 	code, stdout, stderr := runDriver(t, "", "--policies", "always", "--baselines", "nginx", "--json")

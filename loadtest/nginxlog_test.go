@@ -36,7 +36,7 @@ func TestAccessLogIsAddedUpWhileItGrows(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer file.Close()
-		l, err := openAccessLog(path)
+		l, err := openAccessLog(path, (*counts).addNginxLine)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -66,7 +66,7 @@ func TestLongAccessLogIsReadWhole(t *testing.T) {
 	if err := os.WriteFile(path, []byte(strings.Repeat(someLog, 5000)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	l, err := openAccessLog(path)
+	l, err := openAccessLog(path, (*counts).addNginxLine)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestLongAccessLogIsReadWhole(t *testing.T) {
 func TestBrokenAccessLogIsAnError(t *testing.T) {
 	f := func(line, want string) {
 		t.Helper()
-		if err := new(counts).addLine(line); err == nil || !strings.Contains(err.Error(), want) {
+		if err := new(counts).addNginxLine(line); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: got %v, want %q", line, err, want)
 		}
 	}
@@ -87,7 +87,7 @@ func TestBrokenAccessLogIsAnError(t *testing.T) {
 	f("HIT 200 5", "want at least 4 fields")
 	f("HIT ok 5 -", "status")
 	f("HIT 200 5k -", "bytes")
-	if _, err := openAccessLog(filepath.Join(t.TempDir(), "none")); err == nil {
+	if _, err := openAccessLog(filepath.Join(t.TempDir(), "none"), (*counts).addNginxLine); err == nil {
 		t.Error("a log that is not there: got no error")
 	}
 }

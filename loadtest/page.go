@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,21 +56,20 @@ func (d *document) policies() page.Section {
 	if d.Run.StageBytes > 0 {
 		text += " Writes are those into the memory tier, the promotions among them; first sightings written into the stage stand apart."
 	}
-	if d.compares() {
-		text += "\n\nnginx stores in files, the others in memory. Its writes are the files that it renamed into its cache, their bytes those of the " +
+	if d.compares("nginx") {
+		text += "\n\nnginx stores in files, edgeproxy in memory. Its writes are the files that it renamed into its cache, their bytes those of the " +
 			"bodies; it counts no regret. Its size limit counts whole blocks of the file system, so it holds less of small objects."
+	}
+	if d.compares("Traffic Server") {
+		text += "\n\nTraffic Server stores in one file, over what it wrote longest ago. Its writes are those that its log calls finished; it counts no " +
+			"evictions and no regret."
 	}
 	return page.Section{Heading: "Policies", Text: text, Table: t}
 }
 
-// compares reports whether there is another proxy than edgeproxy.
-func (d *document) compares() bool {
-	for i := range d.Results {
-		if d.Results[i].Server != edgeServer {
-			return true
-		}
-	}
-	return false
+// compares reports whether there is the other proxy of that name.
+func (d *document) compares(name string) bool {
+	return slices.ContainsFunc(d.Results, func(r result) bool { return strings.HasPrefix(r.Server, name) })
 }
 
 func (d *document) warnings() page.Section {

@@ -66,8 +66,8 @@ type result struct {
 	RegretBytes      *int64  `json:"regret_bytes,omitempty"`
 	StageWrites      int64   `json:"stage_writes"` // not part of writes
 	StageWriteBytes  int64   `json:"stage_write_bytes"`
-	Promotions       int64   `json:"promotions"` // from the stage; part of writes
-	Evictions        int64   `json:"evictions"`
+	Promotions       int64   `json:"promotions"`          // from the stage; part of writes
+	Evictions        *int64  `json:"evictions,omitempty"` // of Traffic Server they are not known
 	Errors           int64   `json:"errors"`
 	LateSends        int64   `json:"late_sends"`
 	WorstLateSeconds float64 `json:"worst_late_seconds"`
@@ -107,7 +107,7 @@ func (d *document) add(r *policyRun) {
 		StageWrites: c.stageWrites, StageWriteBytes: c.stageWriteBytes, Promotions: c.promotions,
 		HeldBack: c.heldBack, HeldBackBytes: c.heldBackBytes, Regret: c.regret, RegretBytes: c.regretBytes,
 		OriginRequests: c.originRequests, OriginBytes: c.originBytes,
-		FalsePositiveRatio: c.measuredFalsePositives(), Evictions: c.evictions,
+		FalsePositiveRatio: c.measuredFalsePositives(), Evictions: c.knownEvictions(),
 		P50Seconds: t.quantile(0.5), P99Seconds: t.quantile(0.99),
 		Errors: t.errors, LateSends: t.late, WorstLateSeconds: t.worstLate.Seconds(),
 	}

@@ -39,7 +39,7 @@ var lastColumns = [...]column{
 	{"held back", func(r, _ *result) string { return r.ifMeasured(r.HeldBack) }},
 	{"regret", func(r, _ *result) string { return r.ifMeasured(r.HeldBack - r.saved()) }},
 	{"saved", func(r, _ *result) string { return r.ifMeasured(r.saved()) }},
-	{"evictions", func(r, _ *result) string { return humanize.Comma(r.Evictions) }},
+	{"evictions", func(r, _ *result) string { return ifKnown(r.Evictions) }},
 	{"origin requests", func(r, _ *result) string { return humanize.Comma(r.OriginRequests) }},
 	{"origin bytes", func(r, _ *result) string { return size(r.OriginBytes) }},
 	{"p50", func(r, _ *result) string { return latency(r.P50Seconds) }},
@@ -129,6 +129,13 @@ func (r *result) ifMeasured(n int64) string {
 		return "-"
 	}
 	return humanize.Comma(n)
+}
+
+func ifKnown(n *int64) string {
+	if n == nil {
+		return "-"
+	}
+	return humanize.Comma(*n)
 }
 
 func percent(ratio float64) string { return fmt.Sprintf("%.2f%%", 100*ratio) }

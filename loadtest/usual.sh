@@ -8,8 +8,10 @@
 #   LIMIT     use only the first LIMIT lines of each trace (a quick check)
 #   CAPACITY  default 5%; with LIMIT 20%, as the start of a trace is small
 #   REPORTS   an existing folder for a JSON report of each trace
-#   HTML      an existing folder for a page of each trace, with nginx beside it
-#             where that is installed
+#   HTML      an existing folder for a page of each trace
+#   BASELINES what runs beside edgeproxy: nginx, trafficserver, both with a comma
+#             between them, none, or all, those that are installed; default
+#             all, with LIMIT none
 set -eu
 
 repo=$(cd "$(dirname "$0")/.." && pwd)
@@ -29,7 +31,9 @@ TRACES=$(cd "$TRACES" && pwd)
 LIMIT=${LIMIT:-0}
 if [ "$LIMIT" -gt 0 ]; then
 	CAPACITY=${CAPACITY:-20%}
+	BASELINES=${BASELINES:-none}
 fi
+BASELINES=${BASELINES:-all}
 CAPACITY=${CAPACITY:-5%}
 REPORTS=${REPORTS:+$(cd "$REPORTS" && pwd)}
 HTML=${HTML:+$(cd "$HTML" && pwd)}
@@ -50,7 +54,7 @@ replay() {
 		return 1
 	fi
 	"$tmp/loadtest" --trace "$TRACES/$name" --edgeproxy "$tmp/edgeproxy" --policies always,second-hit,counting,never \
-		--capacity "$CAPACITY" --limit "$LIMIT" ${REPORTS:+--json-file "$REPORTS/$name.json"} \
+		--capacity "$CAPACITY" --limit "$LIMIT" --baselines "$BASELINES" ${REPORTS:+--json-file "$REPORTS/$name.json"} \
 		${HTML:+--html "$HTML/$name.html"} "$@"
 }
 

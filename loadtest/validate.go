@@ -21,7 +21,6 @@ func (o *options) validate(given map[string]bool) error {
 			errs = append(errs, fmt.Errorf("--%s: want %s", flag, text))
 		}
 	}
-	baselines := []string{baselinesAuto, baselinesNone, baselinesNginx}
 	want(o.trace != "", "trace", "a file of requests, zipf:KEY=V,... or popularity:FILE,KEY=V,...")
 	want(o.format == "" || slices.Contains(trace.Formats(), o.format), "format", strings.Join(trace.Formats(), ", "))
 	want(o.limit >= 0, "limit", "0 or more lines")
@@ -31,7 +30,7 @@ func (o *options) validate(given map[string]bool) error {
 	want(o.timeout > 0, "timeout", "a duration above 0s")
 	want(!given["more-than"] || o.moreThan >= 1 && o.moreThan <= 14, "more-than", "1 to 14")
 	want(!given["filter-capacity"] || o.filterCapacity > 0, "filter-capacity", "more than 0 keys")
-	want(slices.Contains(baselines, o.baseline), "baselines", strings.Join(baselines, ", "))
+	want(baselinesWanted(o.baseline), "baselines", "auto, all, none, or a list of "+strings.Join(knownBaselines, " and "))
 	want(placeFor(o.html), "html", "a file in a folder that is there")
 	want(placeFor(o.jsonFile), "json-file", "a file in a folder that is there")
 	want(o.minSaved >= 0 && o.minSaved <= 1, "min-saved", "a share from 0 to 1")

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// addTrafficLine counts one request of Traffic Server's log: the result, the status and
+// the bytes of the body sent, what became of the write into the cache (FIN: all of it),
+// and status and bytes of what the origin sent; the status is 000 where it was not asked.
+func (c *counts) addTrafficLine(line string) error {
+	f := strings.Fields(line)
+	if len(f) != 6 {
+		return fmt.Errorf("line %q: want 6 fields", line)
+	}
+	var n [4]int64
+	for i, at := range [...]int{1, 2, 4, 5} {
+		var err error
+		if n[i], err = strconv.ParseInt(f[at], 10, 64); err != nil {
+			return fmt.Errorf("line %q: %w", line, err)
+		}
+	}
+	status, sent, originStatus, fetched := n[0], n[1], n[2], n[3]
+	c.requests++
+	c.responseBytes += sent
+	switch {
+	case status >= 400:
+		c.failed++
+		c.failedBytes += sent
+	case strings.HasSuffix(f[0], "_HIT"):
+		c.hits++
+		c.hitBytes += sent
+	}
+	if originStatus != 0 {
+		c.originRequests++
+		c.originBytes += fetched
+	}
+	if f[3] == "FIN" {
+		c.writes++
+		c.writeBytes += sent
+	}
+	return nil
+}
