@@ -2,7 +2,10 @@ package proxy_test
 
 import (
 	"io"
+	"net"
 	"net/http"
+	"net/netip"
+	"runtime"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -62,4 +65,35 @@ func TestAKeptHeadIsTheHeadThatWasParsed(t *testing.T) {
 			t.Errorf("HEAD %s (-GET +HEAD):\n%s", path, diff)
 		}
 	}
+}
+
+// A route that sends tags sends them to trusted proxies alone, also once the head of the entry
+// is kept: that has all fields.
+func TestAKeptHeadTellsNobodyElseTheTags(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("clients have addresses of 127.0.0.0/8")
+	}
+	e := edgetest.Start(t, edgetest.Options{Origin: hitOrigin(t), SendTags: true, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.2/32")}})
+	ask := func(from byte, times int, want string) {
+		t.Helper()
+		dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, from)}}
+		client := &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext}}
+		defer client.CloseIdleConnections()
+		for i := range times {
+			res, err := client.Get("http://" + e.Address + "/1024")
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, _ = io.Copy(io.Discard, res.Body)
+			_ = res.Body.Close()
+			if got := res.Header.Get("Surrogate-Key"); got != want || res.Header.Get("Etag") != hitETag {
+				t.Fatalf("127.0.0.%d, answer %d: got Surrogate-Key %q, want %q", from, i, got, want)
+			}
+		}
+	}
+	const tags = "a product shop-7"
+	ask(3, 600, "")
+	ask(2, 600, tags)
+	ask(3, 600, "")
+	ask(2, 600, tags)
 }
