@@ -15,7 +15,7 @@ import (
 // page returns the report as a page of one file.
 func (d *document) page() *page.Page {
 	m := marks(d.tracks, d.Trace.Requests)
-	sections := []page.Section{d.policies()}
+	sections := []page.Section{d.policies(), d.outside()}
 	if len(d.Warnings) > 0 {
 		sections = append(sections, d.warnings())
 	}
@@ -45,11 +45,6 @@ func (d *document) lead() string {
 }
 
 func (d *document) policies() page.Section {
-	heads, rows := d.rows()
-	t := &page.Table{Rows: rows}
-	for i, h := range heads {
-		t.Columns = append(t.Columns, page.Column{Name: h, Numeric: i > 0})
-	}
 	text := "Avoided is what always wrote and this policy did not, in this run: the gain. More bytes from the origin than always are the price. " +
 		"Saved is the proxy's own estimate of the gain, which no second run is needed for: the responses held back less the regret, " +
 		"which are the fills of a key whose fill before was held back. A response that is held back and comes again is no saving."
@@ -64,7 +59,25 @@ func (d *document) policies() page.Section {
 		text += "\n\nTraffic Server stores in one file, over what it wrote longest ago. Its writes are those that its log calls finished; it counts no " +
 			"evictions and no regret."
 	}
-	return page.Section{Heading: "Policies", Text: text, Table: t}
+	return page.Section{Heading: "Policies", Text: text, Table: d.table(d.innerColumns())}
+}
+
+// outside is a table of its own: one of all columns fits no window.
+func (d *document) outside() page.Section {
+	return page.Section{
+		Heading: "Origin and clients",
+		Text:    "Late is how many requests were sent over 10 ms after their time.",
+		Table:   d.table(slices.Concat(firstColumns[:1], outerColumns[:])),
+	}
+}
+
+func (d *document) table(columns []column) *page.Table {
+	heads, rows := d.rows(columns)
+	t := &page.Table{Rows: rows}
+	for i, h := range heads {
+		t.Columns = append(t.Columns, page.Column{Name: h, Numeric: i > 0})
+	}
+	return t
 }
 
 // compares reports whether there is the other proxy of that name.

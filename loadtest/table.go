@@ -35,11 +35,15 @@ var stageColumns = [...]column{
 	{"promoted", func(r, _ *result) string { return humanize.Comma(r.Promotions) }},
 }
 
-var lastColumns = [...]column{
+var heldColumns = [...]column{
 	{"held back", func(r, _ *result) string { return r.ifMeasured(r.HeldBack) }},
 	{"regret", func(r, _ *result) string { return r.ifMeasured(r.HeldBack - r.saved()) }},
 	{"saved", func(r, _ *result) string { return r.ifMeasured(r.saved()) }},
 	{"evictions", func(r, _ *result) string { return ifKnown(r.Evictions) }},
+}
+
+// outerColumns are about what others saw of a policy: the origin, and the clients.
+var outerColumns = [...]column{
 	{"origin requests", func(r, _ *result) string { return humanize.Comma(r.OriginRequests) }},
 	{"origin bytes", func(r, _ *result) string { return size(r.OriginBytes) }},
 	{"p50", func(r, _ *result) string { return latency(r.P50Seconds) }},
@@ -48,17 +52,17 @@ var lastColumns = [...]column{
 	{"errors", func(r, _ *result) string { return humanize.Comma(r.Errors) }},
 }
 
-func (d *document) columns() []column {
+// innerColumns are about the cache.
+func (d *document) innerColumns() []column {
 	var stage []column
 	if d.Run.StageBytes > 0 {
 		stage = stageColumns[:]
 	}
-	return slices.Concat(firstColumns[:], stage, lastColumns[:])
+	return slices.Concat(firstColumns[:], stage, heldColumns[:])
 }
 
 // rows returns the heads of the columns and a row for each policy.
-func (d *document) rows() (heads []string, rows [][]string) {
-	columns := d.columns()
+func (d *document) rows(columns []column) (heads []string, rows [][]string) {
 	for _, c := range columns {
 		heads = append(heads, c.name)
 	}
@@ -78,7 +82,7 @@ func (d *document) writeTable(w io.Writer) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "trace     %s\nsettings  %s\n\n", d.traceLine(), d.settingsLine())
 	tw := tabwriter.NewWriter(&b, 0, 0, 2, ' ', tabwriter.AlignRight)
-	heads, rows := d.rows()
+	heads, rows := d.rows(append(d.innerColumns(), outerColumns[:]...))
 	line(tw, heads)
 	for _, row := range rows {
 		line(tw, row)

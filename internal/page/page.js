@@ -31,7 +31,12 @@
     return (v < 0 ? "-" : "") + (h ? h + "h" : "") + (m ? m + "m" : "") + (s ? s + "s" : "");
   };
   const units = {
-    plain: {text: (v) => Math.abs(v) < 1e4 ? short(v) : scaled(v, 1000, ["", "k", "M", "G", "T"], "")},
+    // All marks of an axis have one unit, where there are no powers between them.
+    plain: {text: (v, most) => {
+      if (most < 1e4) return short(v);
+      const names = ["", "k", "M", "G", "T"], n = v === 0 ? 0 : Math.min(Math.floor(Math.log10(most) / 3), names.length - 1);
+      return short(v / 1000 ** n) + names[n];
+    }},
     percent: {text: (v) => short(v * 100) + " %"},
     bytes: {text: (v) => scaled(v, 1024, ["B", "KiB", "MiB", "GiB", "TiB", "PiB"], " "), steps: powers(2, 0, 60)},
     seconds: {
@@ -50,6 +55,37 @@
     return Math.ceil(widest / devicePixelRatio) + a.ticks.size + a.gap;
   };
 
+  // Half of the widest mark of the x axis has to fit beside the last one.
+  const beside = (u) => {
+    u.ctx.font = u.axes[0].font[0];
+    const widest = Math.max(0, ...(u.axes[0]._values ?? []).map((v) => u.ctx.measureText(v ?? "").width));
+    return Math.ceil(widest / devicePixelRatio / 2) + 2;
+  };
+
+  const logOf = (a) => a.unit === "bytes" ? Math.log2 : Math.log10;
+
+  // Where marks would lie on each other only every second is written, or every third
+  // and so on; of a logarithmic axis, of the whole powers.
+  const apart = (u, a, vertical, splits, texts) => {
+    const {min, max} = u.scales[vertical ? "y" : "x"], at = a.log ? logOf(a) : (v) => v;
+    const length = (vertical ? u.bbox.height : u.bbox.width) / devicePixelRatio;
+    if (!(at(max) > at(min) && length > 0)) return texts;
+    u.ctx.font = u.axes[vertical ? 1 : 0].font[0];
+    const size = (text) => vertical ? 16 : u.ctx.measureText(text).width / devicePixelRatio + 8;
+    for (let n = 1; ; n++) {
+      const kept = texts.map((text, i) => n === 1 || !a.log && i % n === 0 ||
+        a.log && Math.round(at(splits[i])) % (n - 1) === 0 && Math.abs(at(splits[i]) - Math.round(at(splits[i]))) < 1e-9 ? text : null);
+      let end = -Infinity, fits = true;
+      kept.forEach((text, i) => {
+        if (text === null) return;
+        const middle = (at(splits[i]) - at(min)) / (at(max) - at(min)) * length, half = size(text) / 2;
+        fits &&= middle - half >= end;
+        end = middle + half;
+      });
+      if (fits || n > splits.length) return kept;
+    }
+  };
+
   // Over many powers the lines between them would be one grey.
   const whole = (log) => (u, splits) => splits.length < 50 ? splits : splits.map((v) => Number.isInteger(log(v)) ? v : null);
 
@@ -58,10 +94,13 @@
     const axis = {
       label: a.label, stroke: () => css("--soft"), font: "13px system-ui, sans-serif", labelFont: "13px system-ui, sans-serif",
       grid: {stroke: () => css("--grid"), width: 1}, ticks: {stroke: () => css("--grid"), width: 1, size: 6}, gap: 5,
-      values: (_, splits) => splits.map((v) => v === null ? null : unit.text(v)),
+      values: (u, splits) => {
+        const most = Math.max(...splits.map((v) => Math.abs(v ?? 0)));
+        return apart(u, a, vertical, splits, splits.map((v) => v === null ? null : unit.text(v, a.log ? Math.abs(v) : most)));
+      },
     };
     if (unit.steps && !a.log) axis.incrs = unit.steps;
-    if (a.log) axis.grid.filter = axis.ticks.filter = whole(a.unit === "bytes" ? Math.log2 : Math.log10);
+    if (a.log) axis.grid.filter = axis.ticks.filter = whole(logOf(a));
     Object.assign(axis, vertical ? {size: width, labelSize: 30, labelGap: 8} : {size: 34, labelSize: 24, space: 70});
     return axis;
   };
@@ -77,7 +116,7 @@
 
   // Every label that has a free place beside its point is written there.
   const writeLabels = (grid) => (u) => {
-    const r = devicePixelRatio, size = 12 * r, gap = 7 * r, ctx = u.ctx, box = u.bbox, taken = [];
+    const r = devicePixelRatio, size = 12 * r, high = 15 * r, gap = 7 * r, ctx = u.ctx, box = u.bbox, taken = [];
     const free = ([x, y, w, h]) => x >= box.left && x + w <= box.left + box.width && y >= box.top && y + h <= box.top + box.height &&
       taken.every(([a, b, c, d]) => x + w < a || a + c < x || y + h < b || b + d < y);
     const points = [];
@@ -94,7 +133,7 @@
       if (!label) continue;
       const w = ctx.measureText(label).width;
       const spot = [[x + gap, y - size / 2], [x - gap - w, y - size / 2], [x - w / 2, y - gap - size], [x - w / 2, y + gap]]
-        .map(([a, b]) => [a, b, w, size]).find(free);
+        .map(([a, b]) => [a, b, w, high]).find(free);
       if (!spot) continue;
       taken.push(spot);
       ctx.fillText(label, spot[0], spot[1]);
@@ -134,7 +173,7 @@
     const scales = {x: scaleOf(grid.x), y: scaleOf(grid.y)};
     if (scatter) for (const [name, a] of [["x", grid.x], ["y", grid.y]]) if (!a.log) scales[name].range = padded;
     return {
-      width, height, scales, hooks,
+      width, height, scales, hooks, padding: [null, beside, null, null],
       axes: [axisOf(grid.x, false), axisOf(grid.y, true)],
       legend: {live: !scatter},
       cursor: scatter ? {points: {show: false}} : {},
