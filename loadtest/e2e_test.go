@@ -182,6 +182,20 @@ func TestPopularityModelIsReplayed(t *testing.T) {
 	}
 }
 
+func TestRunsAreRepeatedForTheirMeans(t *testing.T) {
+	_, once, _ := runJSON(t, "--policies", "second-hit")
+	code, twice, stderr := runJSON(t, "--policies", "second-hit", "--runs", "2")
+	if code != exitDone || twice.Run.Runs != 2 || len(twice.Results) != 2 {
+		t.Fatalf("exit %d, %d runs, %d results: %s", code, twice.Run.Runs, len(twice.Results), stderr)
+	}
+	for i := range once.Results {
+		a, b := &once.Results[i], &twice.Results[i]
+		if a.Hits != b.Hits || a.Writes != b.Writes || a.WritesAvoided != b.WritesAvoided || a.HitRatio != b.HitRatio {
+			t.Errorf("%s: got %d hits and %d writes of two runs, want those of one, %d and %d", a.Policy, b.Hits, b.Writes, a.Hits, a.Writes)
+		}
+	}
+}
+
 func TestHTMLHoldsTheRun(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "report.html")
 	code, stdout, stderr := runDriver(t, "", "--policies", "second-hit", "--html", file, "--baselines", "none")

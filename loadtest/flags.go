@@ -23,6 +23,7 @@ const (
 	policyNever     = "never"
 
 	maxConnections = 1024
+	maxRuns        = 100
 	defaultTimeout = time.Hour
 	maxStageShare  = 0.5 // of the capacity: edgeproxy takes no more
 )
@@ -45,6 +46,7 @@ type options struct {
 	maxObjectBytes int64   // 0 = chosen by the plan
 	rate           float64 // requests a second; 0 = chosen by the plan
 	connections    int
+	runs           int // of each policy
 	maxAge         time.Duration
 	timeout        time.Duration
 	edgeproxy      string
@@ -108,6 +110,7 @@ func (o *options) define(fs *flag.FlagSet) {
 	fs.Func("max-object", "cache.memory.max_object_bytes, a `size` (default: the largest object, at most a quarter of the capacity less the stage)", o.parseMaxObject)
 	fs.Float64Var(&o.rate, "rate", 0, "`requests` a second (default: 4000, or fewer so that 150 MB a second are asked for)")
 	fs.IntVar(&o.connections, "connections", 32, "keep-alive `connections`; 1 = one request after the other")
+	fs.IntVar(&o.runs, "runs", 1, "run everything `N` times, and report the means; curves are of the first")
 	fs.DurationVar(&o.maxAge, "max-age", 24*time.Hour, "max-age that the origin sends, whole seconds")
 	fs.DurationVar(&o.timeout, "timeout", defaultTimeout, "give up after this `duration`, all policies together")
 	fs.StringVar(&o.edgeproxy, "edgeproxy", "", "`path` of the program (default: build ./cmd/edgeproxy)")

@@ -28,7 +28,7 @@ func TestFlagDefaults(t *testing.T) {
 	got := parse(t)
 	want := &options{
 		trace: "f", seed: 1, policies: []string{"always", "second-hit", "counting"}, capacity: amount{text: "5%", share: 0.05},
-		connections: 32, maxAge: 24 * time.Hour, timeout: defaultTimeout, baseline: "auto",
+		connections: 32, runs: 1, maxAge: 24 * time.Hour, timeout: defaultTimeout, baseline: "auto",
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(options{}, amount{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -54,6 +54,8 @@ func TestBadFlagsAreRefused(t *testing.T) {
 	f("--html: want a file in a folder that is there", "--html", "no/such/folder/f")
 	f("--html: want a file", "--html", t.TempDir())
 	f("--json-file: want a file in a folder that is there", "--json-file", "no/such/folder/f")
+	f("--runs: want 1 to 100", "--runs", "0")
+	f("--runs: want 1 to 100", "--runs", "101")
 	f("--baselines: want auto, all, none, or a list of nginx and trafficserver", "--baselines", "varnish")
 	f("at most 50%", "--stage", "51%")
 	f("want a share above 0%", "--stage", "0%")

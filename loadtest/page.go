@@ -117,6 +117,9 @@ func (d *document) settings() page.Section {
 		page.Fact{Name: "max-age from the origin", Value: page.Seconds.Format(r.MaxAgeSeconds)},
 		page.Fact{Name: "seed", Value: strconv.FormatUint(r.Seed, 10)},
 	)
+	if r.Runs > 1 {
+		facts = append(facts, page.Fact{Name: "runs of each", Value: humanize.Comma(int64(r.Runs)) + "; figures are means, the curves those of the first"})
+	}
 	return page.Section{Heading: "Settings", Facts: append(facts, d.lookFacts()...)}
 }
 

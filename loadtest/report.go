@@ -31,6 +31,7 @@ type runFacts struct {
 	Seed           uint64  `json:"seed"`
 	SkippedLines   int64   `json:"skipped_lines"`  // no GET answered with 200 or 304
 	MappedObjects  int     `json:"mapped_objects"` // sent under a made-up target
+	Runs           int     `json:"runs"`           // whose means the results are
 	capacity       string
 }
 
@@ -87,7 +88,7 @@ func newDocument(p *plan) *document {
 		Trace: p.facts,
 		Run: runFacts{
 			MaxBytes: p.maxBytes, MaxObjectBytes: p.maxObjectBytes, Rate: p.rate, Connections: p.connections, Seed: p.seed,
-			StageBytes: p.stageBytes, MaxAgeSeconds: p.maxAge.Seconds(),
+			Runs: 1, StageBytes: p.stageBytes, MaxAgeSeconds: p.maxAge.Seconds(),
 			SkippedLines: p.facts.Skipped, MappedObjects: p.replay.mapped, capacity: p.capacity.text,
 		},
 		Warnings: []string{},

@@ -40,7 +40,20 @@ func runAll(ctx context.Context, p *plan, stderr io.Writer) (doc *document, err 
 			return nil, err
 		}
 	}
-	doc = newDocument(p)
+	var docs []*document
+	for range p.runs {
+		doc, err := p.runOnce(ctx, program, dir, stderr)
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, doc)
+	}
+	return meanReport(docs), nil
+}
+
+// runOnce runs each policy once. dir is a folder for their files.
+func (p *plan) runOnce(ctx context.Context, program, dir string, stderr io.Writer) (*document, error) {
+	doc := newDocument(p)
 	for _, r := range append(p.edges(program, dir, stderr), p.baselines(ctx, dir, stderr)...) {
 		err := r.run(ctx)
 		switch {

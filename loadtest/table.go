@@ -108,9 +108,13 @@ func (d *document) settingsLine() string {
 	if r.StageBytes > 0 {
 		stage = fmt.Sprintf("stage_bytes %s (%s) of them, ", humanize.Comma(r.StageBytes), size(r.StageBytes))
 	}
-	return fmt.Sprintf("max_bytes %s (%s; %s), %smax_object_bytes %s (%s), %s requests/s, %d connections, seed %d",
+	runs := ""
+	if r.Runs > 1 {
+		runs = fmt.Sprintf(", means of %d runs", r.Runs)
+	}
+	return fmt.Sprintf("max_bytes %s (%s; %s), %smax_object_bytes %s (%s), %s requests/s, %d connections, seed %d%s",
 		humanize.Comma(r.MaxBytes), size(r.MaxBytes), r.capacity, stage, humanize.Comma(r.MaxObjectBytes), size(r.MaxObjectBytes),
-		humanize.Commaf(r.Rate), r.Connections, r.Seed)
+		humanize.Commaf(r.Rate), r.Connections, r.Seed, runs)
 }
 
 // line writes one line; the last cell ends with a tab too, or it would not be

@@ -7,6 +7,7 @@
 # repository. The flags go to the driver.
 #   LIMIT     use only the first LIMIT lines of each trace (a quick check)
 #   CAPACITY  default 5%; with LIMIT 20%, as the start of a trace is small
+#   RUNS      how often each policy runs, default 1; the figures are the means
 #   REPORTS   an existing folder for a JSON report of each trace
 #   HTML      an existing folder for a page of each trace
 #   BASELINES what runs beside edgeproxy: nginx, trafficserver, both with a comma
@@ -54,7 +55,7 @@ replay() {
 		return 1
 	fi
 	"$tmp/loadtest" --trace "$TRACES/$name" --edgeproxy "$tmp/edgeproxy" --policies always,second-hit,counting,never \
-		--capacity "$CAPACITY" --limit "$LIMIT" --baselines "$BASELINES" ${REPORTS:+--json-file "$REPORTS/$name.json"} \
+		--capacity "$CAPACITY" --limit "$LIMIT" --baselines "$BASELINES" --runs "${RUNS:-1}" ${REPORTS:+--json-file "$REPORTS/$name.json"} \
 		${HTML:+--html "$HTML/$name.html"} "$@"
 }
 

@@ -26,6 +26,7 @@ func (o *options) validate(given map[string]bool) error {
 	want(o.limit >= 0, "limit", "0 or more lines")
 	want(!given["rate"] || o.rate >= 0.1 && o.rate <= 1e6, "rate", "0.1 to 1000000 requests a second")
 	want(o.connections >= 1 && o.connections <= maxConnections, "connections", fmt.Sprintf("1 to %d", maxConnections))
+	want(o.runs >= 1 && o.runs <= maxRuns, "runs", fmt.Sprintf("1 to %d", maxRuns))
 	want(o.maxAge >= time.Second && o.maxAge%time.Second == 0, "max-age", "whole seconds, at least 1s")
 	want(o.timeout > 0, "timeout", "a duration above 0s")
 	want(!given["more-than"] || o.moreThan >= 1 && o.moreThan <= 14, "more-than", "1 to 14")
