@@ -30,6 +30,10 @@
 // move. Whatever moves or is replaced is in its new place before it leaves the
 // old one, and look-ups ask in that order.
 //
+// A body that several variants of a URL have, with the same validator, is stored once
+// (share.go). Each of them is an entry and a write of its own, which costs its head alone, and
+// the bytes written are those of the first.
+//
 // The window is first in, first out as well: an entry leaves it when a window's
 // worth of bytes has landed after it, however popular the others are. In an order
 // of use, a few popular entries would push out what has just landed, unasked for as

@@ -116,7 +116,7 @@ func checkBooks(tb testing.TB, s *Store, names map[string]Key) {
 		objects[tier]++
 		switch tier {
 		case Memory:
-			cost[tier] += e.Cost()
+			cost[tier] += s.costLocked(s.heldLocked(k))
 		case Stage:
 			cost[tier] += stageCost(e)
 		case None:

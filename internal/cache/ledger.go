@@ -26,10 +26,11 @@ type ledger struct {
 	neverHit           atomic.Int64 // of those gone
 }
 
-func (l *ledger) landed(it *item, cost int64) {
+// landed counts it, which takes cost bytes and brings body of them along.
+func (l *ledger) landed(it *item, cost, body int64) {
 	it.Pin.Land(int64(len(it.Body)))
 	l.writes.Add(1)
-	l.writeBytes.Add(int64(len(it.Body)))
+	l.writeBytes.Add(body)
 	l.objects.Add(1)
 	l.bytes.Add(cost)
 }

@@ -28,12 +28,13 @@ const (
 // which ristretto may refuse after having returned true.
 type mainPart struct {
 	cache  *ristretto.Cache[uint64, *item]
-	books  *ledger
-	closed bool // set before ristretto.Close, which reports all it holds as evicted
+	cost   func(*item) int64             // as it landed; see Store.costLocked
+	book   func(departure, *item, int64) // that one has left; see Store.leftLocked
+	closed bool                          // set before ristretto.Close, which reports all it holds as evicted
 }
 
-func newMainPart(maxCost int64, books *ledger) (*mainPart, error) {
-	m := &mainPart{books: books}
+func newMainPart(maxCost int64, cost func(*item) int64, book func(departure, *item, int64)) (*mainPart, error) {
+	m := &mainPart{cost: cost, book: book}
 	cache, err := ristretto.NewCache(&ristretto.Config[uint64, *item]{
 		NumCounters:        counters(maxCost),
 		MaxCost:            maxCost,
@@ -79,13 +80,13 @@ func (m *mainPart) holds(k Key) bool {
 // and whatever had to go for it is gone: the bytes held never exceed MaxCost
 // plus those of it, which its owner still counts.
 func (m *mainPart) offer(it *item) {
-	cost := it.Cost()
+	cost := m.cost(it)
 	if other, ok := m.cache.Get(it.Key.Hi); ok {
 		m.remove(other)
-		m.books.left(capacity, other, other.Cost())
+		m.book(capacity, other, m.cost(other))
 	}
 	if !m.cache.Set(it.Key.Hi, it, cost) { // dropped: its queue is full, or it is closed
-		m.books.left(rejected, it, cost)
+		m.book(rejected, it, cost)
 	}
 	m.cache.Wait()
 }
@@ -95,7 +96,7 @@ func (m *mainPart) remove(it *item) { m.cache.Del(it.Key.Hi) }
 
 func (m *mainPart) left(i *ristretto.Item[*item], why departure) {
 	if i.Value != nil && !m.closed {
-		m.books.left(why, i.Value, i.Cost)
+		m.book(why, i.Value, i.Cost)
 	}
 }
 

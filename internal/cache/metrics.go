@@ -28,7 +28,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	m := &Metrics{
 		writes: desc("writes_total", "Responses stored. Moves inside a tier are not counted; a promotion is a write of tier memory. "+
 			"Writes = objects held + evictions + responses replaced by newer ones or purged; for tier stage also + promotions.", "tier"),
-		writeBytes: desc("write_bytes_total", "Bytes of the bodies stored, without header and key.", "tier"),
+		writeBytes: desc("write_bytes_total", "Bytes of the bodies stored, without header and key. A body that another variant of the URL has already is none.", "tier"),
 		objects:    desc("objects", "Responses held.", "tier"),
 		bytes: desc("bytes", "Bytes held: bodies, headers, keys, the index of variants and what it takes to hold them. "+
 			"Never above max_bytes.", "tier"),

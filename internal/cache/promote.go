@@ -34,7 +34,7 @@ func (s *Store) PutStage(e *Entry, unless func() bool) Outcome {
 		return TooLarge
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.unlock()
 	if unless != nil && unless() {
 		return Purged
 	}
@@ -77,7 +77,7 @@ func (s *Store) Promote(k Key, name []byte) bool {
 		return false
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.unlock()
 	staged := s.stage.items.peek(k)
 	if staged == nil || !bytes.Equal(staged.value.Name, name) {
 		return false

@@ -7,7 +7,8 @@ type TierStats struct {
 	// Objects is the number of entries held, Bytes what they take, and MaxBytes
 	// the bound of Bytes.
 	Objects, Bytes, MaxBytes int64
-	// Writes counts entries that landed, and WriteBytes the bytes of their bodies.
+	// Writes counts entries that landed, and WriteBytes the bytes of their bodies, but
+	// for those that another variant had already.
 	Writes, WriteBytes int64
 	// Evictions: Capacity went to make room, Rejected was refused on the way
 	// from the window to the main part (never in the stage), Variants went

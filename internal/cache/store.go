@@ -17,6 +17,10 @@ type Store struct {
 	stage  *stage
 	pinned *pinned.Total // nil: not counted
 
+	// guarded by mu; see share.go
+	shares  map[*item]*share // of the entries whose Body another entry has, too
+	orphans []*share         // whose host has left
+
 	// mu makes the holder the one writer of window, main, index and stage.
 	mu sync.Mutex
 }
@@ -34,8 +38,9 @@ func New(o Options) (*Store, error) {
 		window: newClock[*item](l.windowBytes/bytesPerChain, 0),
 		index:  newClock[*record](l.indexBytes/recordOverhead, indexChances),
 		stage:  newStage(l.stageBytes),
+		shares: map[*item]*share{},
 	}
-	if s.main, err = newMainPart(l.mainBytes, &s.books); err != nil {
+	if s.main, err = newMainPart(l.mainBytes, s.costLocked, s.leftLocked); err != nil {
 		return nil, err
 	}
 	if o.Metrics != nil {

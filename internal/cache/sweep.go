@@ -27,7 +27,7 @@ func (s *Store) Each(visit func(*Entry)) {
 // tier counts it. Revise must be quick and not call the Store; no write happens meanwhile.
 func (s *Store) Revise(k Key, revise func(*Entry) *Entry) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.unlock()
 	if slot := s.stage.items.peek(k); slot != nil && revise(&slot.value.Entry) != &slot.value.Entry {
 		s.stage.leave(slot, purged)
 	}
@@ -35,16 +35,23 @@ func (s *Store) Revise(k Key, revise func(*Entry) *Entry) {
 	if it == nil {
 		return
 	}
-	switch e := revise(&it.Entry); e {
-	case &it.Entry:
-	case nil:
-		s.leaveLocked(it, purged)
-	default:
+	for it != nil {
+		e := revise(&it.Entry)
+		if e == &it.Entry {
+			return
+		}
+		if e == nil {
+			s.leaveLocked(it, purged)
+			return
+		}
 		s.makeRoomLocked(e.Cost())
-		if old := s.heldLocked(k); old == it { // the move may have cost it its place
+		old := s.heldLocked(k) // the move may have cost it its place, or made it a host
+		if old == it {
 			next := &item{Entry: *e}
 			next.asked.Store(it.asked.Load())
 			s.swapLocked(next, it)
+			return
 		}
+		it = old
 	}
 }

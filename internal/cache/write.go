@@ -15,6 +15,7 @@ const (
 	TooLarge           // see Fits and PutStage; what was stored before stays
 	Purged             // unless said so; nothing was changed
 	Superseded         // of PutStage: what admission let in stands in its place; nothing was changed
+	Joined             // of Put: stored, with the Body that another variant has already instead of its own
 )
 
 // String returns the word for the outcome.
@@ -28,6 +29,8 @@ func (o Outcome) String() string {
 		return "purged"
 	case Superseded:
 		return "superseded"
+	case Joined:
+		return "joined"
 	}
 	return "unknown"
 }
@@ -47,7 +50,7 @@ func (s *Store) Fits(bodyBytes int64, e *Entry) bool {
 }
 
 // Put stores e in the memory tier, in place of what its URL had stored under the
-// same key, staged or not. When it returns Stored, Find finds it there at once.
+// same key, staged or not. When it returns Stored or Joined, Find finds it there at once.
 // It copies e, but not what e refers to: see Entry.
 //
 // A response with other Vary names than the stored ones, or with none, replaces
@@ -62,11 +65,13 @@ func (s *Store) Put(e *Entry, unless func() bool) Outcome {
 		return TooLarge
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.unlock()
 	if unless != nil && unless() {
 		return Purged
 	}
-	s.storeLocked(e, replaced)
+	if s.storeLocked(e, replaced) {
+		return Joined
+	}
 	return Stored
 }
 
@@ -81,7 +86,7 @@ func (s *Store) Renew(e *Entry, serial uint64, unless func() bool) bool {
 		return false
 	}
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.unlock()
 	if unless != nil && unless() {
 		return true
 	}
@@ -101,13 +106,15 @@ func (s *Store) Renew(e *Entry, serial uint64, unless func() bool) bool {
 // swapLocked puts it into the window and takes old out, where it is, without
 // booking more than the difference of their sizes.
 func (s *Store) swapLocked(it, old *item) {
-	cost := it.Cost()
+	was := s.costLocked(old)
+	s.takeOverLocked(it, old)
+	cost := s.costLocked(it)
 	it.Pin.Land(int64(len(it.Body)))
 	s.books.bytes.Add(cost)
 	if _, slot := s.window.put(it.Key, it, cost); slot == nil {
 		s.main.remove(old)
 	}
-	s.books.bytes.Add(-old.Cost())
+	s.books.bytes.Add(-was)
 	old.Pin.Leave()
 }
 
@@ -116,7 +123,7 @@ func (s *Store) swapLocked(it, old *item) {
 // that were.
 func (s *Store) Purge(url Key, name []byte) (objects int) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.unlock()
 	if s.removeLocked(url, name, purged) {
 		objects++
 	}
@@ -131,7 +138,7 @@ func (s *Store) Purge(url Key, name []byte) (objects int) {
 // that purge.
 func (s *Store) Discard(e *Entry) bool {
 	s.mu.Lock()
-	defer s.mu.Unlock()
+	defer s.unlock()
 	if it := s.heldLocked(e.Key); it != nil && &it.Entry == e {
 		s.leaveLocked(it, purged)
 		return true
@@ -145,16 +152,21 @@ func (s *Store) Discard(e *Entry) bool {
 
 // storeLocked lands e in the memory tier. What was staged under its Key leaves
 // then, for the reason why.
-func (s *Store) storeLocked(e *Entry, why departure) {
-	s.makeRoomLocked(e.Cost())
+//
+// What leaves for e has left before there is room for it, so that nothing has to move once
+// it has landed. It reports whether e has the body of a twin now.
+func (s *Store) storeLocked(e *Entry, why departure) (shared bool) {
 	s.clearLocked(e)
 	if len(e.Vary) > 0 {
 		s.fileLocked(e)
 	}
-	s.landLocked(s.newItem(e))
+	it := s.newItem(e)
+	shared = s.settleRoomLocked(it)
+	s.landLocked(it)
 	if staged := s.stage.items.peek(e.Key); staged != nil {
 		s.stage.leave(staged, why)
 	}
+	return shared
 }
 
 // newItem copies e, and gives a body above pinned.Least a Pin.
@@ -196,27 +208,37 @@ func (s *Store) clearLocked(e *Entry) {
 // count there until then. So window and main keep to their budgets at every
 // moment, and with them the sum.
 func (s *Store) makeRoomLocked(cost int64) {
-	for s.window.bytes.Load()+cost > s.limits.windowBytes {
-		victim := s.window.oldest()
-		s.main.offer(victim.value)
-		s.window.remove(victim)
+	for s.settleLocked(); s.window.bytes.Load()+cost > s.limits.windowBytes; s.settleLocked() {
+		s.moveOldestLocked()
 	}
+}
+
+func (s *Store) moveOldestLocked() {
+	victim := s.window.oldest()
+	s.main.offer(victim.value)
+	s.window.remove(victim)
+}
+
+// unlock lets the next writer in.
+func (s *Store) unlock() {
+	s.settleLocked()
+	s.mu.Unlock()
 }
 
 // landLocked puts it into the window. An older entry under its Key leaves after
 // it is there, so that a look-up always finds one of them. Uses go on counting, for
 // the variant is the same.
 func (s *Store) landLocked(it *item) {
-	cost := it.Cost()
-	s.books.landed(it, cost)
+	cost := s.costLocked(it)
+	s.books.landed(it, cost, cost-it.Cost()+int64(len(it.Body)))
 	if _, old := s.window.put(it.Key, it, cost); old != nil {
 		it.uses.Add(old.value.uses.Load())
-		s.books.left(replaced, old.value, old.bytes)
+		s.leftLocked(replaced, old.value, old.bytes)
 	}
 	if old := s.main.find(it.Key); old != nil {
 		it.uses.Add(old.uses.Load())
 		s.main.remove(old)
-		s.books.left(replaced, old, old.Cost())
+		s.leftLocked(replaced, old, s.costLocked(old))
 	}
 }
 
@@ -256,5 +278,5 @@ func (s *Store) leaveLocked(it *item, why departure) {
 	} else {
 		s.main.remove(it)
 	}
-	s.books.left(why, it, it.Cost())
+	s.leftLocked(why, it, s.costLocked(it))
 }

@@ -63,7 +63,7 @@ func (h *head) entryWith(body []byte) *cache.Entry {
 // outcome is the reason for what became of a Put.
 func outcome(o cache.Outcome) reason.Reason {
 	switch o {
-	case cache.Stored:
+	case cache.Stored, cache.Joined:
 		return reason.None
 	case cache.Purged:
 		return reason.Purged
