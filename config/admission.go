@@ -27,13 +27,47 @@ type Admission struct {
 // MaxShadow is the largest number of shadow policies.
 const MaxShadow = 8
 
+// WindowMode is how long the generations of a window are.
+type WindowMode string
+
+// The modes.
+const (
+	WindowAuto  WindowMode = "auto"  // as long as suits the cache
+	WindowFixed WindowMode = "fixed" // as RotateEvery and Capacity say
+)
+
 // Window is the memory of a filter: generations that are rotated after a time
 // or when the newest is full, whichever comes first.
 type Window struct {
+	Mode              WindowMode    // the file's window; absent it is auto, or fixed where capacity is given
 	Generations       int           // 2 to 4
-	RotateEvery       time.Duration // 0 is by fill only, else 1s or more
-	Capacity          int           // distinct keys a generation holds, 1 to 1e9
+	RotateEvery       time.Duration // 0 is not by time, else 1s or more
+	Capacity          int           // distinct keys a generation holds, 1 to 1e9; 0 under WindowAuto
 	FalsePositiveRate float64       // of the whole window when full; above 0, at most 0.5
+}
+
+// fixedCapacity is that of a fixed window for which none is given, and fixedSecondHit and
+// fixedCounting are its periods.
+const (
+	fixedCapacity  = 1_000_000
+	fixedSecondHit = 30 * time.Minute
+	fixedCounting  = 6 * time.Hour
+)
+
+// resolve fills in what the file leaves open; every is the period of a fixed window.
+func (w *Window) resolve(src *source, path string, every time.Duration) {
+	if !src.given(child(path, "window")) && src.given(child(path, "capacity")) {
+		w.Mode = WindowFixed
+	}
+	if w.Mode != WindowFixed {
+		return
+	}
+	if !src.given(child(path, "rotate_every")) {
+		w.RotateEvery = every
+	}
+	if !src.given(child(path, "capacity")) {
+		w.Capacity = fixedCapacity
+	}
 }
 
 // Counting is the filter of PolicyCounting.

@@ -15,10 +15,10 @@ func Default() *Config {
 		TLS:    TLS{ACME: ACME{Directory: letsEncrypt, Challenges: []Challenge{TLSALPN01, HTTP01}}, MinVersion: TLS12},
 		Admission: Admission{
 			Policy:    PolicySecondHit,
-			SecondHit: Window{Generations: 2, RotateEvery: 30 * time.Minute, Capacity: 1_000_000, FalsePositiveRate: 0.01},
+			SecondHit: Window{Mode: WindowAuto, Generations: 2, FalsePositiveRate: 0.01},
 			Counting: Counting{
 				MoreThan: 4,
-				Window:   Window{Generations: 2, RotateEvery: 6 * time.Hour, Capacity: 1_000_000, FalsePositiveRate: 0.01},
+				Window:   Window{Mode: WindowAuto, Generations: 2, FalsePositiveRate: 0.01},
 			},
 		},
 		Cache: Cache{

@@ -39,12 +39,22 @@ func (v *validator) window(path string, w Window, memory string) {
 	if at := child(path, "rotate_every"); w.RotateEvery != 0 && w.RotateEvery < time.Second && v.sound(at) {
 		v.fail(at, "want at least 1s, or 0s to rotate by fill only")
 	}
-	if at := child(path, "capacity"); w.Capacity > maxCapacity && v.sound(at) {
-		v.fail(at, "want at most "+strconv.Itoa(maxCapacity)+": that many keys take "+memory)
-	}
-	v.count(child(path, "capacity"), w.Capacity, 1, maxCapacity)
+	v.capacity(child(path, "capacity"), w, memory)
 	if at := child(path, "false_positive_rate"); (w.FalsePositiveRate <= 0 || w.FalsePositiveRate > maxFalseRate) && v.sound(at) {
 		v.fail(at, "want more than 0 and at most 0.5")
+	}
+}
+
+// capacity checks that of a fixed window; one that fits the cache has none.
+func (v *validator) capacity(at string, w Window, memory string) {
+	switch {
+	case w.Mode == WindowAuto && v.src.given(at) && v.sound(at):
+		v.fail(at, "want none beside window: auto, which works it out, or window: fixed")
+	case w.Mode == WindowAuto:
+	case w.Capacity > maxCapacity && v.sound(at):
+		v.fail(at, "want at most "+strconv.Itoa(maxCapacity)+": that many keys take "+memory)
+	default:
+		v.count(at, w.Capacity, 1, maxCapacity)
 	}
 }
 

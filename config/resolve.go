@@ -5,12 +5,14 @@ import (
 	"slices"
 )
 
-// resolve gives c its default route and every route the rule it goes by. It may
-// run again after a change.
+// resolve gives c its default route, every route the rule it goes by, and the filters
+// their windows. It may run again after a change.
 func resolve(c *Config, src *source) {
 	if !src.given("routes") && len(c.Origins) == 1 {
 		c.Routes = []Route{defaultRoute(c.Origins[0].Name)}
 	}
+	c.Admission.SecondHit.resolve(src, "admission.second_hit", fixedSecondHit)
+	c.Admission.Counting.Window.resolve(src, "admission.counting", fixedCounting)
 	for i := range c.Routes {
 		c.Routes[i].Admission = c.rule(c.Routes[i].own)
 		c.Routes[i].Cache = c.caching(src, child(item("routes", i), "cache"), c.Routes[i].ownCache)

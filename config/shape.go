@@ -107,6 +107,7 @@ func (d *decoder) shadow(r *Rule) func(node) {
 
 func (d *decoder) window(w *Window) keys {
 	return keys{
+		"window":              word(d, &w.Mode, []WindowMode{WindowAuto, WindowFixed}),
 		"generations":         d.integer(&w.Generations),
 		"rotate_every":        d.duration(&w.RotateEvery),
 		"capacity":            d.integer(&w.Capacity),

@@ -69,7 +69,7 @@ routes:
     admission: {policy: counting}
 admission:
   policy: second-hit
-  second_hit: {generations: 3, rotate_every: 31m, capacity: 1000001, false_positive_rate: 0.02}
+  second_hit: {window: fixed, generations: 3, rotate_every: 31m, capacity: 1000001, false_positive_rate: 0.02}
   counting: {more_than: 5, generations: 4, rotate_every: 7h, capacity: 1000002, false_positive_rate: 0.03}
   open_below: 0.25
   state: sightings
@@ -219,8 +219,8 @@ func wantEveryKey() *Config {
 		},
 		Admission: Admission{
 			Policy:    PolicySecondHit,
-			SecondHit: Window{3, 31 * time.Minute, 1000001, 0.02},
-			Counting:  Counting{5, Window{4, 7 * time.Hour, 1000002, 0.03}},
+			SecondHit: Window{WindowFixed, 3, 31 * time.Minute, 1000001, 0.02},
+			Counting:  Counting{5, Window{WindowFixed, 4, 7 * time.Hour, 1000002, 0.03}},
 			OpenBelow: 0.25, State: "sightings", Shadow: []Rule{{PolicyAlways, 0}, {PolicyCounting, 5}, {PolicyCounting, 2}},
 		},
 		Cache: Cache{

@@ -52,7 +52,7 @@ func (c *Config) warnOfFilters(warn func(path, text string)) {
 		{"admission.second_hit", PolicySecondHit, c.Admission.SecondHit},
 		{"admission.counting", PolicyCounting, c.Admission.Counting.Window},
 	} {
-		if f.window.RotateEvery == 0 && c.uses(f.policy) {
+		if f.window.Mode == WindowFixed && f.window.RotateEvery == 0 && c.uses(f.policy) {
 			warn(child(f.path, "rotate_every"), "rotates by fill only: a sighting is remembered until "+
 				strconv.Itoa(f.window.Capacity*(f.window.Generations-1))+" other keys or more have come, however long that takes")
 		}

@@ -84,7 +84,7 @@ func (s *sequence) withHeads() *sequence {
 type setup struct {
 	policy              config.Policy
 	moreThan            int
-	keys                int     // of a generation; there are two, rotated by fill alone
+	keys                int     // of a generation; there are two, rotated by fill alone; 0: window auto
 	rate                float64 // of false positives
 	capacity, maxObject int64   // bytes
 }
@@ -97,8 +97,21 @@ func setups(keys int, capacity int64) []setup {
 	always.policy = config.PolicyAlways
 	second.policy, second.rate = config.PolicySecondHit, 1e-9
 	counting.policy, counting.moreThan, counting.rate = config.PolicyCounting, 2, 1e-6
-	return []setup{second, counting, always}
+	fitted, fittedCounting := second, counting
+	fitted.keys, fittedCounting.keys = 0, 0
+	return []setup{second, counting, fitted, fittedCounting, always}
 }
+
+// name tells the setups apart.
+func (s *setup) name() string {
+	if s.fitted() {
+		return string(s.policy) + " auto"
+	}
+	return string(s.policy)
+}
+
+// fitted reports whether the window fits the cache.
+func (s *setup) fitted() bool { return s.keys == 0 && s.policy != config.PolicyAlways }
 
 // flags are those of simulate.
 func (s *setup) flags() []string {
@@ -111,6 +124,9 @@ func (s *setup) flags() []string {
 	}
 	if s.policy == config.PolicyAlways {
 		return flags
+	}
+	if s.fitted() {
+		return append(flags, "--window", "auto", "--false-positive-rate", strconv.FormatFloat(s.rate, 'g', -1, 64))
 	}
 	return append(flags, "--rotate-keys", strconv.Itoa(s.keys), "--false-positive-rate", strconv.FormatFloat(s.rate, 'g', -1, 64))
 }
@@ -125,7 +141,10 @@ func (s *setup) config(t *testing.T, origin string) *config.Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	window := config.Window{Generations: 2, Capacity: s.keys, FalsePositiveRate: s.rate}
+	window := config.Window{Mode: config.WindowFixed, Generations: 2, Capacity: s.keys, FalsePositiveRate: s.rate}
+	if s.fitted() {
+		window.Mode = config.WindowAuto
+	}
 	c.Admission.SecondHit, c.Admission.Counting.Window = window, window
 	c.Routes[0].Admission.MoreThan = s.moreThan
 	c.Cache.Memory = config.Memory{MaxBytes: config.Size(s.capacity), MaxObjectBytes: config.Size(s.maxObject)}
@@ -149,7 +168,7 @@ func (s *setup) model(t *testing.T, objects []trace.Object) *model.Run {
 		t.Fatal(err)
 	}
 	m, err := model.New(model.Setting{
-		Policy: policy, MoreThan: s.moreThan, Generations: 2, RotateKeys: int64(s.keys), FalsePositiveRate: s.rate,
+		Policy: policy, MoreThan: s.moreThan, Generations: 2, RotateKeys: int64(s.keys), Fitted: s.fitted(), FalsePositiveRate: s.rate,
 		CapacityBytes: s.capacity, MaxObjectBytes: s.maxObject, Eviction: model.LRU,
 	}, objects)
 	if err != nil {
@@ -210,6 +229,8 @@ type replay struct {
 	generation uint32
 	sighted    []uint32 // by object: the generation it was last asked for in
 	keys       int
+
+	follower *model.Run // told what the proxy does, where its window fits the cache
 }
 
 func startReplay(t *testing.T, s *setup, seq *sequence) *replay {
@@ -226,10 +247,14 @@ func startReplay(t *testing.T, s *setup, seq *sequence) *replay {
 	}
 	t.Cleanup(func() { _ = client.Close() })
 	_ = client.SetDeadline(time.Now().Add(2 * time.Minute))
-	return &replay{
+	r := &replay{
 		t: t, setup: s, seq: seq, edge: e, client: client, in: bufio.NewReaderSize(client, 64<<10),
 		generation: 1, sighted: make([]uint32, len(seq.objects)),
 	}
+	if s.fitted() {
+		r.follower = s.model(t, r.hashed())
+	}
+	return r
 }
 
 // replayOrigin answers each object with its size.
@@ -321,7 +346,11 @@ func (r *replay) ask(object uint32, head bool) (answer, error) {
 
 // settle waits, after a request that has filled the filter, until that has been
 // rotated: another goroutine does it, and a model does it at once.
-func (r *replay) settle(object uint32) {
+func (r *replay) settle(object uint32, got answer) {
+	if r.setup.fitted() {
+		r.settleFitted(object, got)
+		return
+	}
 	if r.sighted[object] == r.generation {
 		return
 	}
@@ -332,6 +361,19 @@ func (r *replay) settle(object uint32) {
 	r.await("the rotation of a full filter", func() bool { return r.rotations() == int64(r.generation) })
 	r.generation++
 	r.keys = 0
+}
+
+// settleFitted does so for a window that fits the cache: a model that is told the same
+// says when it rotates, and what is known of the sizes then.
+func (r *replay) settleFitted(object uint32, got answer) {
+	r.follower.Sight(trace.Access{Object: object})
+	if got == answeredStored || got == answeredHeldBack {
+		r.follower.Filled(r.seq.objects[object].Size, got == answeredHeldBack)
+	}
+	want := r.follower.Result()
+	r.await(fmt.Sprintf("C %d and %d rotations, as the model has them,", want.WindowObjects, want.Rotations), func() bool {
+		return r.edge.gate.Objects() == want.WindowObjects && r.rotations() == want.Rotations
+	})
 }
 
 func (r *replay) await(what string, done func() bool) {
@@ -346,7 +388,7 @@ func (r *replay) await(what string, done func() bool) {
 // rotations returns how often the filter was rotated.
 func (r *replay) rotations() int64 {
 	for _, f := range r.edge.gate.Stats(time.Now()) {
-		return f.Rotations.Full
+		return f.Rotations.Full + f.Rotations.Fitted
 	}
 	return 0
 }

@@ -22,6 +22,9 @@ func fits(c *config.Config) error {
 		{"admission.second_hit", window(c.Admission.SecondHit), bloom.SplitBlock},
 		{"admission.counting", window(c.Admission.Counting.Window), bloom.CountingLine},
 	} {
+		if f.filter.Fitted {
+			f.filter.Capacity = 1 // what it will be is not known yet
+		}
 		for _, fault := range joined[*bloom.OptionError](f.filter.Options.Validate(f.layout)) {
 			faults = append(faults, c.Fault(f.section+"."+fault.Option, "want "+fault.Want))
 		}

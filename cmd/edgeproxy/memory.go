@@ -32,5 +32,5 @@ func (e *edge) memoryBytes() int64 {
 	l := &e.config.Limits
 	bodies := l.InflightBytes + max(l.InflightBytes/4, l.RequestBuffer) + e.config.Pinned()
 	return int64(float64(e.config.Cache.Memory.MaxBytes)*1.2) + int64(bodies) +
-		e.gate.Bytes() + e.shadow.Bytes()
+		e.gate.MostBytes() + e.shadow.Bytes()
 }

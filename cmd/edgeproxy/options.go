@@ -31,10 +31,17 @@ func (e *edge) cacheOptions() cache.Options {
 
 // admissionOptions builds the filters that routes use, and no other.
 func (e *edge) admissionOptions(seed uint64, restore *admission.State) admission.Options {
-	o := admission.Options{Guard: e.panics.Quietly, OnEarlyRotation: func(filter string, age time.Duration) {
-		e.log.Warn("filter is full before its time: the window is shorter than configured; raise capacity or lower rotate_every",
-			"filter", filter, "age", age.Round(time.Millisecond).String())
-	}}
+	o := admission.Options{
+		TierBytes: tierBytes(e.config), Guard: e.panics.Quietly,
+		OnEarlyRotation: func(filter string, age time.Duration) {
+			e.log.Warn("filter is full before its time: the window is shorter than configured; raise capacity or lower rotate_every",
+				"filter", filter, "age", age.Round(time.Millisecond).String())
+		},
+		OnFit: func(filter string, objects, sightings int64) {
+			e.log.Info("the window of the filter is fitted to the objects that the cache holds when it is full",
+				"filter", filter, "objects", objects, "sightings", sightings)
+		},
+	}
 	if below := e.config.Admission.OpenBelow; below > 0 {
 		o.OpenBelow = func() bool { return e.store.Fill() < below }
 	}
@@ -56,8 +63,14 @@ func (e *edge) admissionOptions(seed uint64, restore *admission.State) admission
 	return o
 }
 
+// tierBytes is the size of the tier behind the gate: the memory without the stage.
+func tierBytes(c *config.Config) int64 {
+	return int64(c.Cache.Memory.MaxBytes - c.Cache.Memory.StageBytes)
+}
+
 func window(w config.Window) *admission.FilterOptions {
 	return &admission.FilterOptions{
+		Fitted:      w.Mode == config.WindowAuto,
 		Options:     bloom.Options{Generations: w.Generations, Capacity: int64(w.Capacity), FalsePositiveRate: w.FalsePositiveRate},
 		RotateEvery: w.RotateEvery,
 	}

@@ -96,10 +96,11 @@ func newSeed(state *admission.State) (uint64, error) {
 func (e *edge) shadowOptions() shadow.Options {
 	c := e.config
 	o := shadow.Options{
-		CapacityBytes:  int64(c.Cache.Memory.MaxBytes - c.Cache.Memory.StageBytes),
+		CapacityBytes:  tierBytes(c),
 		MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes),
 		SecondHit:      *window(c.Admission.SecondHit),
 		Counting:       *window(c.Admission.Counting.Window),
+		Objects:        e.gate.Objects,
 	}
 	for _, r := range c.Admission.Shadow {
 		o.Rules = append(o.Rules, mustRule(r))

@@ -25,6 +25,7 @@ type simulation struct {
 	format string
 	grid   simulate.Grid
 	goal   simulate.Goal
+	window string // "" is as the grid says
 	json   bool
 	html   string // a file, "" for none
 	gets   bool   // HEADs are left out
@@ -83,6 +84,9 @@ func (s *simulation) check() error {
 		return errors.New("LOG - stands twice: standard input can be read once")
 	}
 	if err := checkPage("--html", s.html); err != nil {
+		return err
+	}
+	if err := s.rotations(); err != nil {
 		return err
 	}
 	err := s.grid.Check()

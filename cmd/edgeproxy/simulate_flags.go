@@ -36,9 +36,10 @@ func (s *simulation) define(cmd *cobra.Command) {
 	f.Var(listOf(&g.Policies, "list", parsePolicy), "policy", "always, second-hit, counting, never (default always,second-hit,counting)")
 	f.Var(listOf(&g.MoreThan, "n", parseWhole(1, mostMoreThan)), "more-than", "counting: store on the sighting after `n`, 1 to 14 (default 4)")
 	f.Var(listOf(&g.Capacities, "size", parseCapacity), "capacity", "of the cache, a `size`, or P% of the unique bytes (default 5%)")
+	f.Var(oneOf(&s.window, windowAuto, windowFixed), "window", "auto is the proxy's own, which fits the cache, with --rotate-every as its longest; fixed is --rotate-... (default both)")
 	f.Var(listOf(&g.Rotations, "duration", parseRotateEvery), "rotate-every", "rotate the filter after this `duration`; needs a log with times")
 	f.Var(listOf(&g.Rotations, "n", parseRotateCount(simulate.ByRequests)), "rotate-requests", "rotate after `n` requests; 4c is 4 times C; never, with --exact")
-	f.Var(listOf(&g.Rotations, "n", parseRotateCount(simulate.ByKeys)), "rotate-keys", "rotate at `n` distinct keys; 4c is 4 times C; never, with --exact (default 1c,4c,16c; with --exact never too)")
+	f.Var(listOf(&g.Rotations, "n", parseRotateCount(simulate.ByKeys)), "rotate-keys", "rotate at `n` distinct keys; 4c is 4 times C; never, with --exact (default auto,1c,4c,16c; with --exact never too)")
 	f.Var(listOf(&g.Generations, "n", parseWhole(2, 4)), "generations", "of the window, 2 to 4 (default 2)")
 	f.Var(listOf(&g.FalsePositiveRates, "ratio", parseRate), "false-positive-rate", "of the whole window when it is full, a `ratio` up to 0.5, or P% (default 0.01)")
 	f.Var(listOf(&g.MaxObjects, "size", parseMaxObject), "max-object", "`size` of the largest object that is stored (default as the proxy: 8MiB, at most a quarter of the capacity without the stage)")
@@ -51,6 +52,60 @@ func (s *simulation) define(cmd *cobra.Command) {
 	f.BoolVar(&s.json, "json", false, "print one JSON document in the place of the table")
 	f.StringVar(&s.html, "html", "", "also write the report as a page to this `file`")
 }
+
+// The values of --window.
+const (
+	windowAuto  = "auto"
+	windowFixed = "fixed"
+)
+
+// rotations gives the grid the rotations that --window asks for beside the others.
+func (s *simulation) rotations() error {
+	g := &s.grid
+	switch {
+	case s.window == windowAuto:
+		for i := range g.Rotations {
+			if g.Rotations[i].Unit != simulate.ByTime {
+				return errors.New("--window auto: want it without --rotate-requests and --rotate-keys, or --window fixed")
+			}
+			g.Rotations[i].Unit = simulate.Fitted
+		}
+		if len(g.Rotations) == 0 {
+			g.Rotations = []simulate.Rotation{{Unit: simulate.Fitted}}
+		}
+	case s.window == windowFixed && len(g.Rotations) == 0:
+		g.Rotations = simulate.FixedRotations(g.Exact)
+	}
+	return nil
+}
+
+// wordFlag is a flag that takes one of some words.
+type wordFlag struct {
+	value *string
+	words []string
+}
+
+func oneOf(value *string, words ...string) *wordFlag { return &wordFlag{value, words} }
+
+// Set takes a word.
+func (w *wordFlag) Set(text string) error {
+	if !slices.Contains(w.words, text) {
+		return fmt.Errorf("want %s", strings.Join(w.words, " or "))
+	}
+	*w.value = text
+	return nil
+}
+
+// String returns the word, "" for none.
+func (w *wordFlag) String() string {
+	if w.value == nil {
+		return ""
+	}
+	return *w.value
+}
+
+// Type names what the flag takes.
+func (*wordFlag) Type() string { return "word" }
 
 // listFlag is a flag that takes several values, by commas or by repetition.
 type listFlag[T any] struct {

@@ -68,6 +68,7 @@ type filterStatus struct {
 	Measured           measured         `json:"measured"`
 	WindowSeconds      float64          `json:"window_seconds"`
 	WindowKeys         int64            `json:"window_keys"`
+	WindowObjects      int64            `json:"window_objects,omitempty"` // of windows that are fitted
 	Bytes              int64            `json:"bytes"`
 	Rotations          map[string]int64 `json:"rotations"`
 }
@@ -144,7 +145,8 @@ func (e *edge) admissionStatus() admissionStatus {
 func statusOfFilter(f admission.FilterStats, now time.Time) filterStatus {
 	s := filterStatus{
 		Name: f.Name, FalsePositiveRatio: f.FalsePositiveRatio, WindowSeconds: f.Window.Seconds(), WindowKeys: f.Keys,
-		Bytes: f.Bytes, Rotations: map[string]int64{"time": f.Rotations.Time, "full": f.Rotations.Full},
+		Bytes: f.Bytes, Rotations: map[string]int64{"time": f.Rotations.Time, "full": f.Rotations.Full, "fitted": f.Rotations.Fitted},
+		WindowObjects: f.Objects,
 	}
 	m := f.Measured
 	s.Measured = measured{

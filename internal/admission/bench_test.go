@@ -24,7 +24,7 @@ func BenchmarkSight(b *testing.B) {
 	for _, r := range []Rule{{Policy: Always}, secondHit, more4, {Policy: Never}} {
 		for _, k := range keys {
 			b.Run(r.Policy.String()+"/"+k.name, func(b *testing.B) {
-				size := FilterOptions{bloom.Options{Generations: 2, Capacity: 1_000_000, FalsePositiveRate: 0.01}, time.Hour}
+				size := FilterOptions{Options: bloom.Options{Generations: 2, Capacity: 1_000_000, FalsePositiveRate: 0.01}, RotateEvery: time.Hour}
 				g := newGate(b, Options{SecondHit: &size, Counting: &size})
 				var worker atomic.Uint64
 				b.ReportAllocs()
@@ -43,7 +43,7 @@ func BenchmarkSight(b *testing.B) {
 }
 
 func BenchmarkFilled(b *testing.B) {
-	size := FilterOptions{bloom.Options{Generations: 2, Capacity: 1_000_000, FalsePositiveRate: 0.01}, time.Hour}
+	size := FilterOptions{Options: bloom.Options{Generations: 2, Capacity: 1_000_000, FalsePositiveRate: 0.01}, RotateEvery: time.Hour}
 	g := newGate(b, Options{SecondHit: &size})
 	b.ReportAllocs()
 	for key := uint64(0); b.Loop(); key++ {

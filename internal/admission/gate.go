@@ -8,6 +8,7 @@ import (
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/bloom/counting"
 	"edgeproxy/internal/bloom/sliding"
+	"edgeproxy/internal/fit"
 	"edgeproxy/internal/reason"
 )
 
@@ -21,6 +22,7 @@ type Gate struct {
 	seen, counted *memory   // what belongs to the two; nil with them
 	memories      []*memory // those there are
 
+	fit       *fit.Fit
 	openBelow func() bool // nil: never open
 	keeper    *keeper     // nil: nothing is kept
 	problems  []error
@@ -39,12 +41,12 @@ func New(o Options, now time.Time) (*Gate, error) {
 	if o.State != nil {
 		o.Restore.requireSeed(o.State.Seed)
 	}
-	g := &Gate{openBelow: o.OpenBelow}
+	g := &Gate{openBelow: o.OpenBelow, fit: o.Restore.fit(o.TierBytes)}
 	var err error
-	if g.secondHit, g.seen, err = build(secondHitKind(), o.SecondHit, o, now); err != nil {
+	if g.secondHit, g.seen, err = build(secondHitKind(), o.SecondHit, o, g.fit, now); err != nil {
 		return nil, err
 	}
-	if g.counting, g.counted, err = build(countingKind(), o.Counting, o, now); err != nil {
+	if g.counting, g.counted, err = build(countingKind(), o.Counting, o, g.fit, now); err != nil {
 		return nil, err
 	}
 	for _, m := range []*memory{g.seen, g.counted} {
@@ -57,7 +59,7 @@ func New(o Options, now time.Time) (*Gate, error) {
 		go m.rotator.run(m.began(now))
 	}
 	if o.State != nil {
-		g.keeper = newKeeper(*o.State, g.memories, o.Guard)
+		g.keeper = newKeeper(*o.State, g.memories, g.fit, o.Guard)
 	}
 	return g, nil
 }
@@ -135,12 +137,15 @@ func (g *Gate) decide(r Rule, hi, lo uint64) Verdict {
 	case Always:
 		return Verdict{Admit: true}
 	case SecondHit:
-		if g.sightedBefore(hi, lo) {
+		before := g.sightedBefore(hi, lo)
+		g.seen.fitting.sighted() // now that the filter has it
+		if before {
 			return Verdict{Admit: true}
 		}
 		return Verdict{Reason: reason.FirstSighting}
 	case Counting:
 		v := Verdict{Sightings: g.sightings(hi, lo), Needed: r.MoreThan + 1}
+		g.counted.fitting.sighted()
 		v.Admit = v.Sightings >= v.Needed
 		if !v.Admit {
 			v.Reason = reason.TooFewSightings
@@ -180,16 +185,19 @@ func (g *Gate) sightings(hi, lo uint64) int {
 
 // Filled is to be called once for every storable response, when it is certain
 // whether admission let it be stored (heldBack false) or not (true), with the
-// rule and key of its sighting. It reports regret: that the fill before this
-// one, of the same key and within the rule's window, was held back. Then a cache
+// rule and key of its sighting and the bytes of its body; and once more when it moves
+// from a stage into the tier behind the gate. It reports regret: that the fill before
+// this one, of the same key and within the rule's window, was held back. Then a cache
 // that admits everything would have answered from its memory, if it had not
-// evicted the object by then.
+// evicted the object by then. The bytes tell how many objects the tier holds, which
+// the windows are fitted to.
 //
 // What policies Always and Never hold back is not measured: they have no
 // window, and Filled reports false. For the errors of the others see the
 // filters in RegretStats: they wrongly report at most one fill in a hundred, and
 // overlook as many, while they are not overfull.
-func (g *Gate) Filled(r Rule, hi, lo uint64, heldBack bool) (regret bool) {
+func (g *Gate) Filled(r Rule, hi, lo uint64, body int64, heldBack bool) (regret bool) {
+	g.note(body, heldBack)
 	var m *memory
 	switch r.Policy {
 	case SecondHit:
@@ -199,6 +207,19 @@ func (g *Gate) Filled(r Rule, hi, lo uint64, heldBack bool) (regret bool) {
 	default: // without a window
 	}
 	return m != nil && m.regret.filled(hi, lo, heldBack)
+}
+
+// note has the windows follow the sizes of what comes.
+func (g *Gate) note(body int64, heldBack bool) {
+	objects := int64(0)
+	if heldBack {
+		objects = g.fit.HeldBack(body)
+	} else {
+		objects = g.fit.Admitted(body)
+	}
+	for _, m := range g.memories {
+		m.follow(objects, g.fit.Known())
+	}
 }
 
 // Open reports whether the gate is open now because the cache is nearly empty

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"edgeproxy/internal/fit"
 	"edgeproxy/internal/statefile"
 )
 
@@ -16,6 +17,7 @@ type keeper struct {
 	options  StateOptions
 	guard    func(step func())
 	memories []*memory
+	fit      *fit.Fit
 
 	saving chan struct{} // has a token while a save runs
 	stop   chan struct{} // closed to end run
@@ -28,13 +30,13 @@ type keeper struct {
 }
 
 // newKeeper returns a keeper with nothing saved yet.
-func newKeeper(o StateOptions, memories []*memory, guard func(func())) *keeper {
+func newKeeper(o StateOptions, memories []*memory, known *fit.Fit, guard func(func())) *keeper {
 	o.Every = cmp.Or(o.Every, defaultSaveEvery)
 	if o.OnError == nil {
 		o.OnError = func(error) {}
 	}
 	return &keeper{
-		options: o, memories: memories, guard: guarded(guard),
+		options: o, memories: memories, fit: known, guard: guarded(guard),
 		saving: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
 	}
 }
@@ -112,6 +114,7 @@ func (k *keeper) write(w io.Writer, now time.Time) (int64, error) {
 	for _, m := range k.memories {
 		m.save(sw, now)
 	}
+	sw.bytes(fitSection, k.fit.AppendBinary(nil))
 	err := sw.close()
 	return sw.n, err
 }

@@ -6,8 +6,11 @@ const settlings = 16
 
 // settleEvery returns the number of unseen keys sampled between two settlings.
 func (s *sample) settleEvery() int64 {
-	return max(s.stride>>min(s.bits.Load(), hashBits-1), 1)
+	return max(s.stride.Load()>>min(s.bits.Load(), hashBits-1), 1)
 }
+
+// pace has the expected rate noted settlings times in a generation of so many keys.
+func (s *sample) pace(keys int64) { s.stride.Store(max(keys/settlings, 1)) }
 
 // forget drops the keys that are in no generation held any more. It locks one
 // shard after the other, some microseconds each.

@@ -1,6 +1,7 @@
 package admission
 
 import (
+	"encoding/binary"
 	"fmt"
 	"io"
 	"time"
@@ -8,17 +9,20 @@ import (
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/bloom/counting"
 	"edgeproxy/internal/bloom/sliding"
+	"edgeproxy/internal/fit"
 )
 
 // filter is what a memory needs of a sliding filter of either kind, besides the
 // recording of sightings.
 type filter interface {
 	window
+	saver
 	Stats(now time.Time) bloom.Stats
 	Bytes() int64
 	Held() (oldest, newest uint64)
 	Start() time.Time
-	Save(w io.Writer, now time.Time) error
+	Limit() int64
+	SetLimit(keys int64)
 }
 
 // memory is what one policy remembers: the filter of its sightings, the two of
@@ -30,50 +34,57 @@ type memory struct {
 	regret  regret
 	sample  *sample
 	rotator *rotator
+	fitting *fitting // nil: the length of a generation is fixed
 }
 
 // kind is what differs between the filters.
 type kind[F filter] struct {
-	name  string
-	reach int // how far one generation counts; 0: seen or not
-	fresh func(bloom.Options, time.Time) (F, error)
-	load  func(io.Reader, bloom.Options, time.Time) (F, error)
+	name   string
+	reach  int // how far one generation counts; 0: seen or not
+	length fit.Length
+	layout bloom.Layout
+	fresh  func(bloom.Options, time.Time) (F, error)
+	load   func(io.Reader, bloom.Options, time.Time) (F, error)
 }
 
 func secondHitKind() kind[*sliding.Filter] {
-	return kind[*sliding.Filter]{SecondHitFilter, 0, sliding.New, sliding.Load}
+	return kind[*sliding.Filter]{SecondHitFilter, 0, fit.SecondHit(), bloom.SplitBlock, sliding.New, sliding.Load}
 }
 
 func countingKind() kind[*counting.Filter] {
-	return kind[*counting.Filter]{CountingFilter, counting.Max, counting.New, counting.Load}
+	return kind[*counting.Filter]{CountingFilter, counting.Max, fit.Counting(), bloom.CountingLine, counting.New, counting.Load}
 }
 
 // build returns the filter of kind k and its memory, restored or beginning now;
 // two nils without a section. The rotator does not run yet.
-func build[F filter](k kind[F], section *FilterOptions, o Options, now time.Time) (f F, m *memory, err error) {
+func build[F filter](k kind[F], section *FilterOptions, o Options, fits *fit.Fit, now time.Time) (f F, m *memory, err error) {
 	if section == nil {
 		return f, nil, nil
 	}
-	every := section.RotateEvery
-	f, restored, err := revive(k, o.Restore, *section, now)
+	size := sized(k.length, *section, fits)
+	f, restored, err := revive(k, o.Restore, size, now)
 	if err != nil {
 		return f, nil, fmt.Errorf("build the %s filter: %w", k.name, err)
 	}
 	m = &memory{name: k.name, filter: f}
-	held, stored := regretOptions(section.Options)
+	held, stored := size, size
+	held.Options, stored.Options = regretOptions(size.Options)
 	of := secondHitKind()
 	of.name = k.name + heldBackSuffix
-	if m.regret.held, _, err = revive(of, o.Restore, FilterOptions{held, every}, now); err != nil {
+	if m.regret.held, _, err = revive(of, o.Restore, held, now); err != nil {
 		return f, nil, fmt.Errorf("build the %s filter: %w", of.name, err)
 	}
 	of.name = k.name + storedSuffix
-	if m.regret.stored, _, err = revive(of, o.Restore, FilterOptions{stored, every}, now); err != nil {
+	if m.regret.stored, _, err = revive(of, o.Restore, stored, now); err != nil {
 		return f, nil, fmt.Errorf("build the %s filter: %w", of.name, err)
 	}
-	m.sample = newSample(f, section.Options, k.reach, restored)
+	m.sample = newSample(f, size.Options, k.reach, restored)
 	m.sample.accuracy.turn(f.Stats(now).FalsePositiveRatio)
-	m.rotator = newRotator(k.name, m, every, o.OnEarlyRotation, o.Guard)
+	m.rotator = newRotator(k.name, m, size.RotateEvery, o.OnEarlyRotation, o.Guard)
 	m.rotator.due, m.rotator.settle = m.sample.due, m.settle
+	if size.Fitted {
+		m.fit(newFitting(k.length, o, size.Options, k.layout), fits, o.Restore.sightings(k.name, f.Start()))
+	}
 	return f, m, nil
 }
 
@@ -92,6 +103,9 @@ func (m *memory) save(w *stateWriter, now time.Time) {
 	w.section(m.name+storedSuffix, m.regret.stored, now)
 	w.section(m.name+heldBackSuffix, m.regret.held, now)
 	w.section(m.name, m.filter, now)
+	if m.fitting != nil { // after a rotation meanwhile: those of the generation that follows
+		w.bytes(m.name+sightingsSuffix, binary.LittleEndian.AppendUint64(nil, uint64(m.fitting.seen())))
+	}
 }
 
 // Rotate forgets the oldest generation of all filters and begins a new one. Only
@@ -103,13 +117,16 @@ func (m *memory) Rotate(now time.Time, cause bloom.Cause) bool {
 	}
 	m.regret.held.Rotate(now, cause)
 	m.regret.stored.Rotate(now, cause)
+	m.fitting.turn()
 	m.sample.forget()
+	m.sample.pace(m.filter.Limit())
 	m.sample.accuracy.turn(m.filter.Stats(now).FalsePositiveRatio)
 	return true
 }
 
-// Full and FullC are those of the filter of sightings.
-func (m *memory) Full() bool             { return m.filter.Full() }
+// Full reports whether the filter is full, or its newest generation has had the
+// sightings that suit the cache. FullC is the filter's.
+func (m *memory) Full() bool             { return m.filter.Full() || m.fitting.over() }
 func (m *memory) FullC() <-chan struct{} { return m.filter.FullC() }
 
 // settle brings the expected side of the measurement up to now.
@@ -121,12 +138,12 @@ func (m *memory) settle(now time.Time) {
 func (m *memory) stats(now time.Time) FilterStats {
 	m.settle(now)
 	return FilterStats{
-		Name: m.name, Stats: m.filter.Stats(now), Measured: m.sample.measured(),
+		Name: m.name, Stats: m.filter.Stats(now), Measured: m.sample.measured(), Objects: m.fitting.objectsNow(),
 		Regret: RegretStats{HeldBack: m.regret.held.Stats(now), Stored: m.regret.stored.Stats(now)},
 	}
 }
 
-// bytes returns the memory of filters and sample; it does not change.
+// bytes returns the memory of filters and sample.
 func (m *memory) bytes() int64 {
 	return m.filter.Bytes() + m.regret.held.Bytes() + m.regret.stored.Bytes() + m.sample.bytes()
 }

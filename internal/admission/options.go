@@ -24,6 +24,16 @@ type Options struct {
 	SecondHit *FilterOptions
 	Counting  *FilterOptions
 
+	// TierBytes is the size of the tier behind the gate: that of what is stored, not
+	// of a stage before it. Filters that are Fitted go by it.
+	TierBytes int64
+
+	// OnFit, if not nil, is called when the number of objects that the tier holds when it
+	// is full is first known, and whenever it has moved by more than a quarter since: with
+	// it, and the sightings after which a generation of the filter ends then. It is called for each
+	// filter that is Fitted, from the filter's own goroutine, as OnEarlyRotation is.
+	OnFit func(filter string, objects, sightings int64)
+
 	// OnEarlyRotation, if not nil, is called once for every rotation by fill
 	// before RotateEvery was over: the window is shorter than configured. filter
 	// is one of the filter names, age that of the generation that filled up. It
@@ -55,6 +65,10 @@ type Options struct {
 type FilterOptions struct {
 	bloom.Options
 
+	// Fitted has the length of a generation follow the tier behind the gate, as package
+	// fit works it out; Capacity is not looked at then.
+	Fitted bool
+
 	// RotateEvery is the longest a generation is the newest; it is rotated
 	// before when it is full. 0 rotates by fill only; otherwise 1ms or more.
 	RotateEvery time.Duration
@@ -83,8 +97,13 @@ type StateOptions struct {
 // defaultSaveEvery bounds what a crash forgets, at some megabytes of writing.
 const defaultSaveEvery = 5 * time.Minute
 
+func (o *FilterOptions) fitted() bool { return o != nil && o.Fitted }
+
 // Validate returns nil or every fault at once, each an *bloom.OptionError.
 func (o FilterOptions) Validate() error {
+	if o.Fitted {
+		o.Capacity = 1 // any will do
+	}
 	err := o.Options.Validate()
 	if o.RotateEvery < 0 || o.RotateEvery > 0 && o.RotateEvery < minRotateEvery {
 		err = errors.Join(err, &bloom.OptionError{
@@ -108,6 +127,9 @@ func (o Options) validate() error {
 	}
 	check(SecondHitFilter, o.SecondHit)
 	check(CountingFilter, o.Counting)
+	if o.TierBytes < 0 || o.TierBytes == 0 && (o.SecondHit.fitted() || o.Counting.fitted()) {
+		errs = append(errs, &bloom.OptionError{Option: "tier", Value: fmt.Sprintf("%d bytes", o.TierBytes), Want: "the size of what the filters are fitted to"})
+	}
 	if s := o.State; s != nil && s.Path == "" {
 		errs = append(errs, &bloom.OptionError{Option: "state", Value: `""`, Want: "the path of a file"})
 	}

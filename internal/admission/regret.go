@@ -41,7 +41,8 @@ type regret struct {
 // web traffic about a fifth to a half is asked for again. When there are more,
 // stored's rate grows, which hides regret.
 func regretOptions(o bloom.Options) (held, stored bloom.Options) {
-	held = bloom.Options{Generations: o.Generations, Capacity: o.Capacity, FalsePositiveRate: regretRate}
+	held = o
+	held.FalsePositiveRate = regretRate
 	stored = held
 	stored.Capacity = (o.Capacity + 1) / 2
 	return held, stored

@@ -10,7 +10,7 @@ import (
 
 func (g *Gate) filled(r Rule, key uint64, heldBack bool) bool {
 	hi, lo := hash(key)
-	return g.Filled(r, hi, lo, heldBack)
+	return g.Filled(r, hi, lo, 1000, heldBack)
 }
 
 func TestRegretIsAFillAfterOneHeldBack(t *testing.T) {

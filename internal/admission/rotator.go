@@ -28,6 +28,11 @@ type rotator struct {
 	due    <-chan struct{} // nil, or receives when settle is to be called
 	settle func(now time.Time)
 
+	fitted bool            // a full window is as long as it should be
+	ended  <-chan struct{} // nil, or receives as FullC of the window does
+	moved  <-chan struct{} // nil, or receives when tell is to be called
+	tell   func()
+
 	once sync.Once
 	stop chan struct{} // closed to end run
 	done chan struct{} // closed when run has ended
@@ -50,7 +55,7 @@ func newRotator(name string, w window, every time.Duration, onEarly func(string,
 func (r *rotator) run(began time.Time) {
 	defer close(r.done)
 	if r.window.Full() { // a restored one, which signals nothing
-		began = r.rotate(began, bloom.CauseFull)
+		began = r.rotate(began, r.filled())
 	}
 	var tick <-chan time.Time // stays nil, and never fires, without a period
 	var timer *time.Timer
@@ -66,18 +71,37 @@ func (r *rotator) run(began time.Time) {
 		case <-r.due:
 			r.guard(func() { r.settle(clock()) })
 			continue
+		case <-r.moved:
+			r.guard(r.tell)
+			continue
 		case <-tick:
 			began = r.rotate(began, bloom.CauseTime)
 		case <-r.window.FullC():
-			if !r.window.Full() {
-				continue // the signal was for a generation rotated meanwhile
-			}
-			began = r.rotate(began, bloom.CauseFull)
+			began = r.fill(began)
+		case <-r.ended:
+			began = r.fill(began)
 		}
 		if timer != nil {
 			timer.Reset(r.every - time.Since(began))
 		}
 	}
+}
+
+// fill rotates a full window; a signal may be for a generation rotated meanwhile. It
+// returns when the newest generation began.
+func (r *rotator) fill(began time.Time) time.Time {
+	if !r.window.Full() {
+		return began
+	}
+	return r.rotate(began, r.filled())
+}
+
+// filled is why a full window rotates.
+func (r *rotator) filled() bloom.Cause {
+	if r.fitted {
+		return bloom.CauseFitted
+	}
+	return bloom.CauseFull
 }
 
 // rotate begins a new generation and returns when.

@@ -85,7 +85,7 @@ type sample struct {
 
 	unseen, falsePositives, falseNegatives atomic.Int64
 
-	stride   int64         // keys of the whole key space between two settlings
+	stride   atomic.Int64  // keys of the whole key space between two settlings
 	due      chan struct{} // receives when settle is to be called
 	accuracy accuracy
 }
@@ -105,6 +105,10 @@ const (
 	// to have in a window of full generations.
 	entriesPerKey = 2
 
+	// resizes is how many times larger a filter may become before the slice of a
+	// sample beside it has to be smaller.
+	resizes = 4
+
 	minEntries = 1 << 10
 	maxEntries = 1 << 16
 )
@@ -115,14 +119,18 @@ const (
 func newSample(f serials, o bloom.Options, reach int, restored bool) *sample {
 	s := &sample{
 		serials: f, late: uint64(o.Generations - 1), reach: reach,
-		stride: max(o.Capacity/settlings, 1), due: make(chan struct{}, 1),
+		due: make(chan struct{}, 1),
 	}
+	s.pace(o.Capacity)
 	if restored {
 		_, newest := f.Held()
 		s.since = newest + 1
 	}
 	s.bits.Store(firstBits)
 	keys := o.Capacity>>firstBits*int64(o.Generations) + 1
+	if o.Resizable {
+		keys *= resizes
+	}
 	s.shards = newShards(min(max(keys*entriesPerKey, minEntries), maxEntries))
 	return s
 }

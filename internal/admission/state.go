@@ -1,11 +1,14 @@
 package admission
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"time"
 
+	"edgeproxy/internal/fit"
 	"edgeproxy/internal/statefile"
 )
 
@@ -30,10 +33,16 @@ const (
 	maxTableBytes  = 4 << 10 // some hundred sections; there are six
 )
 
+// fitSection has what is known of the sizes of responses, so that the windows of the
+// next start suit its cache from the beginning.
+const fitSection = "fit"
+
 // Suffixes of the sections, and names, of the filters of a regret.
 const (
 	heldBackSuffix = "/held-back"
 	storedSuffix   = "/stored"
+
+	sightingsSuffix = "/sightings" // that the newest generation has had; of filters that are fitted
 )
 
 // State is a saved state of a Gate, verified and not yet taken apart. It holds
@@ -95,6 +104,38 @@ func (st *State) section(name string) io.Reader {
 		return nil
 	}
 	return io.NewSectionReader(st.content, s.offset, s.length)
+}
+
+// fit returns what is known of the sizes of responses, for a tier of so many bytes.
+func (st *State) fit(bytes int64) *fit.Fit {
+	f := fit.New(bytes)
+	section := st.section(fitSection)
+	if section == nil {
+		return f
+	}
+	b, err := io.ReadAll(section)
+	if err == nil {
+		err = f.UnmarshalBinary(b)
+	}
+	if err != nil {
+		st.fault("the sizes of responses are learnt anew: %w", err)
+	}
+	return f
+}
+
+// sightings returns how many the newest generation of a filter, begun then, has had
+// when the filter was saved: none, if it has begun since.
+func (st *State) sightings(filter string, began time.Time) int64 {
+	section := st.section(filter + sightingsSuffix)
+	if section == nil || began.After(st.saved) {
+		return 0
+	}
+	var n [8]byte
+	if _, err := io.ReadFull(section, n[:]); err != nil {
+		st.fault("the newest generation of the %s filter is longer than it should be: %w", filter, err)
+		return 0
+	}
+	return int64(min(binary.LittleEndian.Uint64(n[:]), math.MaxInt64/2))
 }
 
 // requireSeed makes the state an empty one unless it was saved under seed.

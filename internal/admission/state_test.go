@@ -411,7 +411,7 @@ func TestTableOfAState(t *testing.T) {
 	for name, s := range st.sections {
 		got[name] = s.length > 0
 	}
-	want := map[string]bool{}
+	want := map[string]bool{fitSection: true}
 	for _, name := range []string{SecondHitFilter, CountingFilter} {
 		want[name], want[name+heldBackSuffix], want[name+storedSuffix] = true, true, true
 	}

@@ -37,14 +37,37 @@ func (sw *stateWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
+// saver is what has a section.
+type saver interface {
+	Save(w io.Writer, now time.Time) error
+}
+
 // section writes f under a name.
-func (sw *stateWriter) section(name string, f filter, now time.Time) {
+func (sw *stateWriter) section(name string, f saver, now time.Time) {
+	sw.named(name, func() error {
+		if err := f.Save(sw, now); err != nil {
+			return fmt.Errorf("save the %s filter: %w", name, err)
+		}
+		return nil
+	})
+}
+
+// bytes writes b under a name.
+func (sw *stateWriter) bytes(name string, b []byte) {
+	sw.named(name, func() error {
+		_, err := sw.Write(b)
+		return err
+	})
+}
+
+// named enters into the table what write writes.
+func (sw *stateWriter) named(name string, write func() error) {
 	if sw.err != nil {
 		return
 	}
 	begin := sw.n
-	if err := f.Save(sw, now); err != nil {
-		sw.err = fmt.Errorf("save the %s filter: %w", name, err)
+	if err := write(); err != nil {
+		sw.err = err
 		return
 	}
 	sw.table = append(append(sw.table, byte(len(name))), name...)

@@ -14,6 +14,10 @@ type FilterStats struct {
 
 	Measured Measured
 	Regret   RegretStats
+
+	// Objects is C, the number of objects that the tier behind the gate holds when it
+	// is full, which the window is fitted to; 0 where it is fixed.
+	Objects int64
 }
 
 // Measured is what a sample of exactly remembered keys says about the filter.
@@ -83,7 +87,7 @@ func (g *Gate) StateStats() StateStats {
 }
 
 // Bytes returns the memory of all filters, those of regret and the samples
-// included; it does not change.
+// included. That of filters that are Fitted follows the cache, up to MostBytes.
 func (g *Gate) Bytes() int64 {
 	var n int64
 	for _, m := range g.memories {
@@ -91,3 +95,21 @@ func (g *Gate) Bytes() int64 {
 	}
 	return n
 }
+
+// MostBytes returns the most that Bytes will be, but for the moment in which a
+// generation of one size gives way to one of another.
+func (g *Gate) MostBytes() int64 {
+	var n int64
+	for _, m := range g.memories {
+		if m.fitting != nil {
+			n += max(m.fitting.most+m.sample.bytes(), m.bytes())
+			continue
+		}
+		n += m.bytes()
+	}
+	return n
+}
+
+// Objects returns C, the number of objects that the tier behind the gate holds when it
+// is full, as far as the responses noted by Filled tell; 1 or more.
+func (g *Gate) Objects() int64 { return g.fit.Objects() }

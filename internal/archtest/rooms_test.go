@@ -46,7 +46,7 @@ func rooms() map[string]room {
 		},
 		"internal/admin": {ours: []string{"internal/rescue"}, third: []string{prometheus}},
 		"internal/admission": {
-			ours: []string{"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/reason", "internal/statefile"},
+			ours: []string{"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/fit", "internal/reason", "internal/statefile"},
 		},
 		"internal/alike":          {ours: []string{"internal/rfc9111"}},
 		"internal/archtest":       {testOnly: true},
@@ -67,6 +67,7 @@ func rooms() map[string]room {
 		"internal/edgetest": {testOnly: true},
 		"internal/testkit":  {testOnly: true},
 		"internal/field":    {},
+		"internal/fit":      {},
 		"internal/flight":   {ours: []string{"internal/client"}},
 		"internal/forwarded": {
 			ours:  []string{"internal/field", "internal/wire"},
@@ -77,7 +78,7 @@ func rooms() map[string]room {
 		"internal/model": {
 			ours: []string{
 				"internal/admission", "internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/cache",
-				"internal/trace",
+				"internal/fit", "internal/trace",
 			},
 		},
 		"internal/origin": {
@@ -106,7 +107,7 @@ func rooms() map[string]room {
 		},
 		"internal/shadow": {
 			ours: []string{
-				"internal/admission", "internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/model",
+				"internal/admission", "internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/fit", "internal/model",
 			},
 			third: []string{prometheus},
 		},

@@ -25,6 +25,11 @@ type Options struct {
 	// generation with that many is full and ought to be rotated.
 	Capacity int64
 
+	// Resizable makes Capacity that of the first generations only: those that
+	// follow are made for the limit of the filter, and a saved state of any
+	// capacity is loaded.
+	Resizable bool
+
 	// FalsePositiveRate is that of the whole window when every generation is
 	// full, within (0, 1).
 	FalsePositiveRate float64
@@ -112,6 +117,30 @@ func (o Options) generationRate() float64 {
 // its capacity. With so few keys chance alone may double the rate, and the room
 // costs some kilobytes.
 const minSizedKeys = 1024
+
+// NextCapacity returns the number of keys to make a generation for that is to hold
+// keys of them, when the one before was made for before. While that is enough, and
+// not twice as much, it stays: generations of one size can take each other's place.
+// Else there is a quarter to spare, for a limit that moves a little.
+func NextCapacity(before, keys int64) int64 {
+	if keys <= before && keys >= before/2 {
+		return before
+	}
+	return keys + keys/4
+}
+
+// Next returns the options of the generation that follows one made for before
+// keys, when it is to hold keys of them: those of o with another Capacity. Where the
+// layout cannot do that many, it stays.
+func (o Options) Next(l Layout, before, keys int64) Options {
+	o.Capacity = before
+	next := o
+	next.Capacity = NextCapacity(before, keys)
+	if units, _ := next.Size(l); units == 0 {
+		return o
+	}
+	return next
+}
 
 // Size returns what one generation takes in a layout: the number of the layout's
 // units and of a key's probes. It is sized for the DesignRate of the window, so

@@ -23,20 +23,20 @@ func TestOptionsNameEveryFault(t *testing.T) {
 			t.Errorf("%+v: error (-want +got):\n%s", o, diff)
 		}
 	}
-	f(Options{2, 1, 0.01})
-	f(Options{4, 1_000_000, 0.999})
-	f(Options{1, 0, 1},
+	f(Options{Generations: 2, Capacity: 1, FalsePositiveRate: 0.01})
+	f(Options{Generations: 4, Capacity: 1_000_000, FalsePositiveRate: 0.999})
+	f(Options{Generations: 1, Capacity: 0, FalsePositiveRate: 1},
 		"generations: 1: want 2 to 4",
 		"capacity: 0: want a number of keys above 0",
 		"false_positive_rate: 1: want a ratio above 0 and below 1")
-	f(Options{5, -3, 0},
+	f(Options{Generations: 5, Capacity: -3, FalsePositiveRate: 0},
 		"generations: 5: want 2 to 4",
 		"capacity: -3: want a number of keys above 0",
 		"false_positive_rate: 0: want a ratio above 0 and below 1")
-	f(Options{2, 10, math.NaN()}, "false_positive_rate: NaN: want a ratio above 0 and below 1")
+	f(Options{Generations: 2, Capacity: 10, FalsePositiveRate: math.NaN()}, "false_positive_rate: NaN: want a ratio above 0 and below 1")
 	tooLarge := "want a generation of at most 17179869184 cells; fewer keys or a higher false_positive_rate"
-	f(Options{2, 1 << 40, 0.01}, "capacity: 1099511627776: "+tooLarge)
-	f(Options{2, 1 << 62, 0.01}, "capacity: 4611686018427387904: "+tooLarge)
+	f(Options{Generations: 2, Capacity: 1 << 40, FalsePositiveRate: 0.01}, "capacity: 1099511627776: "+tooLarge)
+	f(Options{Generations: 2, Capacity: 1 << 62, FalsePositiveRate: 0.01}, "capacity: 4611686018427387904: "+tooLarge)
 }
 
 func TestOptionsNameTheLimitsOfALayout(t *testing.T) {
@@ -47,21 +47,21 @@ func TestOptionsNameTheLimitsOfALayout(t *testing.T) {
 		}
 	}
 	for _, l := range []Layout{TextbookBits, TextbookCounters, SplitBlock} {
-		f(Options{2, 1000, 1e-9}, l, "")
-		f(Options{4, 1000, 1e-9}, l, "")
-		f(Options{2, 10_000_000, 0.01}, l, "")
+		f(Options{Generations: 2, Capacity: 1000, FalsePositiveRate: 1e-9}, l, "")
+		f(Options{Generations: 4, Capacity: 1000, FalsePositiveRate: 1e-9}, l, "")
+		f(Options{Generations: 2, Capacity: 10_000_000, FalsePositiveRate: 0.01}, l, "")
 	}
-	f(Options{2, 1000, 1e-6}, CountingLine, "")
-	f(Options{2, 1000, 1e-30}, TextbookBits, "")
-	f(Options{2, 1000, 1e-13}, SplitBlock,
+	f(Options{Generations: 2, Capacity: 1000, FalsePositiveRate: 1e-6}, CountingLine, "")
+	f(Options{Generations: 2, Capacity: 1000, FalsePositiveRate: 1e-30}, TextbookBits, "")
+	f(Options{Generations: 2, Capacity: 1000, FalsePositiveRate: 1e-13}, SplitBlock,
 		"false_positive_rate: 1e-13: want at least 1.4e-12 in the layout split-block-8x32; below that a key takes more than 4096 bits")
-	f(Options{2, 1000, 1e-9}, CountingLine,
+	f(Options{Generations: 2, Capacity: 1000, FalsePositiveRate: 1e-9}, CountingLine,
 		"false_positive_rate: 1e-09: want at least 4.9e-07 in the layout counting-line-4x32; below that a key takes more than 4096 bits")
 	tooLarge := ": want a generation of at most 17179869184 cells; fewer keys or a higher false_positive_rate"
-	f(Options{2, 1 << 31, 0.01}, SplitBlock, "capacity: 2147483648"+tooLarge)
-	f(Options{2, 1 << 31, 0.01}, CountingLine, "capacity: 2147483648"+tooLarge)
+	f(Options{Generations: 2, Capacity: 1 << 31, FalsePositiveRate: 0.01}, SplitBlock, "capacity: 2147483648"+tooLarge)
+	f(Options{Generations: 2, Capacity: 1 << 31, FalsePositiveRate: 0.01}, CountingLine, "capacity: 2147483648"+tooLarge)
 
-	err := Options{2, 1000, 1e-15}.Validate(SplitBlock, CountingLine)
+	err := Options{Generations: 2, Capacity: 1000, FalsePositiveRate: 1e-15}.Validate(SplitBlock, CountingLine)
 	if got := strings.Count(faults(err), "\n"); got != 1 {
 		t.Errorf("two layouts that cannot: got %v, want a fault of each", err)
 	}
@@ -74,7 +74,7 @@ func TestOptionsNameTheLimitsOfALayout(t *testing.T) {
 func TestTheLowestRateNamedIsOneThatWorks(t *testing.T) {
 	f := func(l Layout, generations int, rate float64) {
 		t.Helper()
-		o := Options{generations, 100_000, rate}
+		o := Options{Generations: generations, Capacity: 100_000, FalsePositiveRate: rate}
 		if err := o.Validate(l); err != nil {
 			t.Errorf("%v, %d generations: got %v, want %v to do", l, generations, err, rate)
 		}
@@ -96,7 +96,7 @@ func TestSizeKeepsTheRateOfTheWindow(t *testing.T) {
 		t.Helper()
 		for generations := MinGenerations; generations <= MaxGenerations; generations++ {
 			for _, want := range []float64{0.2, 0.01, 1e-4} {
-				o := Options{generations, 100_000, want}
+				o := Options{Generations: generations, Capacity: 100_000, FalsePositiveRate: want}
 				units, probes := o.Size(l)
 				got := PeakRate(rate(units, probes, 100_000), generations)
 				near(t, l.String()+": rate of the full window", got, DesignRate(want), 0.001)
@@ -113,13 +113,13 @@ func TestSizeKeepsTheRateOfTheWindow(t *testing.T) {
 // of minSizedKeys.
 func TestATinyWindowDoesNotErrByChance(t *testing.T) {
 	for _, l := range []Layout{TextbookBits, TextbookCounters, SplitBlock, CountingLine} {
-		want, _ := Options{2, minSizedKeys, 0.01}.Size(l)
+		want, _ := Options{Generations: 2, Capacity: minSizedKeys, FalsePositiveRate: 0.01}.Size(l)
 		for _, keys := range []int64{1, 100, minSizedKeys - 1} {
-			if got, _ := (Options{2, keys, 0.01}).Size(l); got != want {
+			if got, _ := (Options{Generations: 2, Capacity: keys, FalsePositiveRate: 0.01}).Size(l); got != want {
 				t.Errorf("%v for %d keys: got %d units, want %d", l, keys, got, want)
 			}
 		}
-		if got, _ := (Options{2, minSizedKeys + 100, 0.01}).Size(l); got <= want {
+		if got, _ := (Options{Generations: 2, Capacity: minSizedKeys + 100, FalsePositiveRate: 0.01}).Size(l); got <= want {
 			t.Errorf("%v for more keys: got %d units, want more than %d", l, got, want)
 		}
 	}
@@ -135,5 +135,30 @@ func TestLayoutNamesAreAllDifferent(t *testing.T) {
 	}
 	if len(names) != 5 {
 		t.Errorf("got the names %v, want 5 different ones", names)
+	}
+}
+
+// A limit that moves a little changes no size, and one that moves much leaves some
+// room, at most twice what it needs.
+func TestNextCapacity(t *testing.T) {
+	f := func(before, keys, want int64) {
+		t.Helper()
+		if got := NextCapacity(before, keys); got != want {
+			t.Errorf("%d keys after %d: got %d, want %d", keys, before, got, want)
+		}
+	}
+	f(1000, 1000, 1000)
+	f(1000, 501, 1000)
+	f(1000, 500, 1000)
+	f(1000, 499, 623)
+	f(1000, 1001, 1251)
+	f(1000, 1_000_000, 1_250_000)
+	f(1000, 1, 1)
+	o := Options{Generations: 2, Capacity: 5, FalsePositiveRate: 0.01}
+	if got := o.Next(SplitBlock, 700, 1000).Capacity; got != 1250 {
+		t.Errorf("after 700: got %d, want 1250", got)
+	}
+	if got := o.Next(SplitBlock, 700, 1<<40).Capacity; got != 700 {
+		t.Errorf("more than the layout can: got %d, want it to stay", got)
 	}
 }

@@ -31,17 +31,17 @@ func (g *fake) Bytes() int64  { return 8 }
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-func newFakeRing(t *testing.T, generations int, capacity int64) *Ring[*fake] {
+func newFakeRing(t *testing.T, generations int, capacity int64) *Ring[*fake, struct{}] {
 	t.Helper()
 	var held []*fake
 	for _, name := range []string{"a", "b", "c", "d"}[:generations] {
 		held = append(held, &fake{name: name})
 	}
 	starts := slices.Repeat([]time.Time{start}, generations)
-	return NewRing(held, starts, capacity, func(g *fake) float64 { return g.Fill() / 10 })
+	return NewRing(held, starts, capacity, Form[*fake, struct{}]{Rate: func(g *fake) float64 { return g.Fill() / 10 }})
 }
 
-func (r *Ring[T]) names() string {
+func (r *Ring[T, V]) names() string {
 	var out []string
 	for _, g := range r.Held() {
 		out = append(out, any(g).(*fake).name)
@@ -144,6 +144,8 @@ func TestStats(t *testing.T) {
 		Window:             15 * time.Minute,
 		Keys:               70,
 		Bytes:              24,
+		Limit:              10,
+		Room:               10,
 		Rotations:          Rotations{Full: 1},
 	}
 	if diff := cmp.Diff(want, r.Stats(start.Add(15*time.Minute))); diff != "" {
@@ -160,6 +162,50 @@ func TestStats(t *testing.T) {
 	}
 }
 
+// A limit below what the master holds ends it; one above does no more than its room.
+func TestTheMasterIsFullAtTheLimitOrItsRoom(t *testing.T) {
+	r := newFakeRing(t, 2, 10)
+	r.form.Room = func(*fake) int64 { return 20 }
+	f := func(limit, keys int64, full bool) {
+		t.Helper()
+		select {
+		case <-r.FullC():
+		default:
+		}
+		r.Held()[0].keys.Store(keys)
+		r.SetLimit(limit)
+		if got, signal := r.Full(), len(r.FullC()) > 0; got != full || signal != full {
+			t.Errorf("limit %d, %d keys: got full %v and a signal %v, want %v", limit, keys, got, signal, full)
+		}
+	}
+	f(10, 9, false)
+	f(10, 10, true)
+	f(8, 9, true)
+	f(30, 19, false)
+	f(30, 20, true)
+	f(0, 0, false) // 1 is the least
+	f(-5, 1, true)
+}
+
+// What has left the window may be larger or smaller than what takes its place.
+func TestNextMayBeAnotherGeneration(t *testing.T) {
+	r := newFakeRing(t, 2, 10)
+	oldest, fresh := r.Held()[1], &fake{name: "x"}
+	r.form.Next = func(o, newest *fake) *fake {
+		if o != oldest || newest.name != "a" || len(r.Held()) != 1 || r.Bytes() != 16 {
+			t.Errorf("got %s after %s, %d held and %d bytes, want b after a, which alone is held", o.name, newest.name, len(r.Held()), r.Bytes())
+		}
+		return fresh
+	}
+	r.Rotate(start, CauseFitted)
+	if got := r.names(); got != "x a" || oldest.cleared != 0 {
+		t.Errorf("got %q, and b cleared %d times, want x a and b as it was", got, oldest.cleared)
+	}
+	if got := r.Stats(start).Rotations; got != (Rotations{Fitted: 1}) {
+		t.Errorf("got %+v, want one that is fitted", got)
+	}
+}
+
 func TestNewRingPanicsWithoutAWindow(t *testing.T) {
 	f := func(generations, starts int) {
 		t.Helper()
@@ -168,7 +214,7 @@ func TestNewRingPanicsWithoutAWindow(t *testing.T) {
 				t.Errorf("%d generations and %d starts: got a ring, want a panic", generations, starts)
 			}
 		}()
-		NewRing(make([]*fake, generations), make([]time.Time, starts), 1, (*fake).Fill)
+		NewRing(make([]*fake, generations), make([]time.Time, starts), 1, Form[*fake, struct{}]{Rate: (*fake).Fill})
 	}
 	f(1, 1)
 	f(5, 5)
@@ -195,7 +241,7 @@ func TestSerialsNameEveryLifeOfAGeneration(t *testing.T) {
 }
 
 func TestCauseWords(t *testing.T) {
-	if got := CauseTime.String() + " " + CauseFull.String() + " " + causes.String(); got != "time full unknown" {
-		t.Errorf("got %q, want %q", got, "time full unknown")
+	if got := CauseTime.String() + " " + CauseFull.String() + " " + CauseFitted.String() + " " + causes.String(); got != "time full fitted unknown" {
+		t.Errorf("got %q, want %q", got, "time full fitted unknown")
 	}
 }

@@ -14,11 +14,10 @@ import (
 //	 8  version, 4 bytes
 //	12  generations, 4 bytes
 //	16  layout, 32 bytes, filled up with zeros
-//	48  capacity, 8 bytes
-//	56  false positive rate of the window, 8 bytes (IEEE 754)
-//	64  units of a generation, 8 bytes
-//	72  words of a generation, 8 bytes
-//	80  CRC-32C of the header so far, 4 bytes
+//	48  false positive rate of the window, 8 bytes (IEEE 754)
+//	56  capacity of each generation, the newest first, 8 bytes each; 0 for none
+//	88  units of each, 8 bytes each
+//	120  CRC-32C of the header so far, 4 bytes
 //
 // then for each generation, the oldest first,
 //
@@ -30,23 +29,25 @@ import (
 // and last a CRC-32C of all before, 4 bytes.
 const (
 	stateMagic   = "EDGSLIDE"
-	stateVersion = 1
+	stateVersion = 2
 )
 
-// stateHeader is the first 80 bytes, in their order.
+// stateHeader is the first 120 bytes, in their order.
 type stateHeader struct {
 	Magic       [8]byte
 	Version     uint32
 	Generations uint32
 	Layout      [32]byte
-	Capacity    int64
 	Rate        float64
-	Units       uint64
-	Words       uint64
+	Capacities  [MaxGenerations]int64
+	Units       [MaxGenerations]uint64
 }
 
 // stateHeaderBytes is the header's length, its checksum not counted.
-const stateHeaderBytes = 80
+const stateHeaderBytes = 120
+
+// maxStateCapacity is the largest capacity of a generation that is believed.
+const maxStateCapacity = 1 << 30
 
 // ErrChecksum is in the chain of an error for a saved state that was damaged:
 // its checksum is not that of its bytes.
@@ -55,7 +56,7 @@ var ErrChecksum = errors.New("the checksum is wrong")
 // StateError says in what a saved state is not one of the filter that was to be
 // loaded. It is whole, and of no use here.
 type StateError struct {
-	What      string // "magic", "version", "layout", "generations", "capacity", "false_positive_rate", "units", "words" or "keys"
+	What      string // "magic", "version", "layout", "generations", "capacity", "false_positive_rate", "units" or "keys"
 	Got, Want any
 }
 
@@ -67,6 +68,9 @@ func (e *StateError) Error() string {
 // Storable is a Generation whose cells can be written out and read back.
 type Storable interface {
 	Generation
+
+	// Capacity returns the number of keys it was made for.
+	Capacity() int64
 
 	// Words returns the number of its words of 64 bits.
 	Words() int
@@ -84,12 +88,13 @@ type Storable interface {
 }
 
 // newStateHeader is the header of a filter of these options, which are valid
-// for the layout.
-func newStateHeader(l Layout, o Options) stateHeader {
-	units, _ := o.Size(l)
-	h := stateHeader{
-		Version: stateVersion, Generations: uint32(o.Generations),
-		Capacity: o.Capacity, Rate: o.FalsePositiveRate, Units: units, Words: uint64(l.Bytes(units) / 8),
+// for the layout, with generations of these capacities, newest first.
+func newStateHeader(l Layout, o Options, capacities []int64) stateHeader {
+	h := stateHeader{Version: stateVersion, Generations: uint32(o.Generations), Rate: o.FalsePositiveRate}
+	for i, capacity := range capacities {
+		o.Capacity = capacity
+		h.Capacities[i] = capacity
+		h.Units[i], _ = o.Size(l)
 	}
 	copy(h.Magic[:], stateMagic)
 	copy(h.Layout[:], l.String())
@@ -104,38 +109,49 @@ func (h *stateHeader) append(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli()))
 }
 
-// check holds the bytes of a header and its checksum against h. Magic and
-// version come first: what bears others need not have the rest where we look.
-func (h *stateHeader) check(b []byte) error {
+// capacitiesIn holds the bytes of a header and its checksum against a filter of
+// these options and returns the capacities of its generations, newest first. Magic
+// and version come first: what bears others need not have the rest where we look.
+func capacitiesIn(b []byte, l Layout, o Options) ([]int64, error) {
 	var got stateHeader
 	if _, err := binary.Decode(b, binary.LittleEndian, &got); err != nil {
-		return fmt.Errorf("header: %w", err)
+		return nil, fmt.Errorf("header: %w", err)
 	}
-	if got.Magic != h.Magic {
-		return &StateError{What: "magic", Got: fmt.Sprintf("%q", got.Magic[:]), Want: fmt.Sprintf("%q", h.Magic[:])}
+	want := newStateHeader(l, o, nil)
+	if got.Magic != want.Magic {
+		return nil, &StateError{What: "magic", Got: fmt.Sprintf("%q", got.Magic[:]), Want: fmt.Sprintf("%q", want.Magic[:])}
 	}
-	if got.Version != h.Version {
-		return &StateError{What: "version", Got: got.Version, Want: h.Version}
+	if got.Version != want.Version {
+		return nil, &StateError{What: "version", Got: got.Version, Want: want.Version}
 	}
 	if crc32.Checksum(b[:stateHeaderBytes], castagnoli()) != binary.LittleEndian.Uint32(b[stateHeaderBytes:]) {
-		return fmt.Errorf("header: %w", ErrChecksum)
+		return nil, fmt.Errorf("header: %w", ErrChecksum)
 	}
 	for _, field := range [...]struct {
 		what      string
 		got, want any
 	}{
-		{"layout", layoutName(got.Layout), layoutName(h.Layout)},
-		{"generations", got.Generations, h.Generations},
-		{"capacity", got.Capacity, h.Capacity},
-		{"false_positive_rate", got.Rate, h.Rate},
-		{"units", got.Units, h.Units},
-		{"words", got.Words, h.Words},
+		{"layout", layoutName(got.Layout), layoutName(want.Layout)},
+		{"generations", got.Generations, want.Generations},
+		{"false_positive_rate", got.Rate, want.Rate},
 	} {
 		if field.got != field.want {
-			return &StateError{What: field.what, Got: field.got, Want: field.want}
+			return nil, &StateError{What: field.what, Got: field.got, Want: field.want}
 		}
 	}
-	return nil
+	capacities := got.Capacities[:o.Generations]
+	for _, capacity := range capacities {
+		switch {
+		case capacity < 1 || capacity > maxStateCapacity:
+			return nil, &StateError{What: "capacity", Got: capacity, Want: fmt.Sprintf("1 to %d", maxStateCapacity)}
+		case !o.Resizable && capacity != o.Capacity:
+			return nil, &StateError{What: "capacity", Got: capacity, Want: o.Capacity}
+		}
+	}
+	if want = newStateHeader(l, o, capacities); got.Units != want.Units {
+		return nil, &StateError{What: "units", Got: got.Units, Want: want.Units}
+	}
+	return capacities, nil
 }
 
 func layoutName(b [32]byte) string { return string(bytes.TrimRight(b[:], "\x00")) }

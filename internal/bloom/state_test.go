@@ -17,10 +17,11 @@ import (
 
 // shelf is a generation of bare words. onRead shows it in the middle of a save.
 type shelf struct {
-	words   []uint64
-	keys    int64
-	onRead  func(from int)
-	onClear func()
+	words    []uint64
+	keys     int64
+	capacity int64
+	onRead   func(from int)
+	onClear  func()
 }
 
 func (s *shelf) Clear() {
@@ -31,6 +32,7 @@ func (s *shelf) Clear() {
 	s.keys = 0
 }
 func (s *shelf) Keys() int64     { return s.keys }
+func (s *shelf) Capacity() int64 { return s.capacity }
 func (s *shelf) Fill() float64   { return 0 }
 func (s *shelf) Bytes() int64    { return int64(len(s.words)) * 8 }
 func (s *shelf) Words() int      { return len(s.words) }
@@ -45,22 +47,27 @@ func (s *shelf) WriteWords(from int, words []uint64) { copy(s.words[from:], word
 
 // smallState has 5 blocks a generation, largeState some pieces of 32 KiB.
 var (
-	smallState = Options{2, 100, 0.01}
-	largeState = Options{3, 50_000, 0.01}
+	smallState = Options{Generations: 2, Capacity: 100, FalsePositiveRate: 0.01}
+	largeState = Options{Generations: 3, Capacity: 50_000, FalsePositiveRate: 0.01}
 )
 
 func shelves(o Options) []*shelf {
-	units, _ := o.Size(SplitBlock)
-	held := make([]*shelf, o.Generations)
-	for i := range held {
-		held[i] = &shelf{words: make([]uint64, SplitBlock.Bytes(units)/8)}
+	return shelvesOf(o, slices.Repeat([]int64{o.Capacity}, o.Generations))
+}
+
+func shelvesOf(o Options, capacities []int64) []*shelf {
+	held := make([]*shelf, len(capacities))
+	for i, capacity := range capacities {
+		o.Capacity = capacity
+		units, _ := o.Size(SplitBlock)
+		held[i] = &shelf{words: make([]uint64, SplitBlock.Bytes(units)/8), capacity: capacity}
 	}
 	return held
 }
 
 // filledRing returns a ring of generations that hold random words, and began at
 // start and a minute apart before it.
-func filledRing(o Options, seed uint64) *Ring[*shelf] {
+func filledRing(o Options, seed uint64) *Ring[*shelf, struct{}] {
 	random := rand.New(rand.NewPCG(seed, 0))
 	held, starts := shelves(o), make([]time.Time, o.Generations)
 	for i, g := range held {
@@ -70,10 +77,10 @@ func filledRing(o Options, seed uint64) *Ring[*shelf] {
 			g.words[j] = random.Uint64()
 		}
 	}
-	return NewRing(held, starts, o.Capacity, (*shelf).Fill)
+	return NewRing(held, starts, o.Capacity, Form[*shelf, struct{}]{Rate: (*shelf).Fill})
 }
 
-func save(t *testing.T, o Options, r *Ring[*shelf], now time.Time) []byte {
+func save(t *testing.T, o Options, r *Ring[*shelf, struct{}], now time.Time) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	if err := SaveState(&b, SplitBlock, o, r, now); err != nil {
@@ -84,9 +91,9 @@ func save(t *testing.T, o Options, r *Ring[*shelf], now time.Time) []byte {
 
 // load returns what the bytes hold, and how often generations were made for it.
 func load(b []byte, o Options, now time.Time) (held []*shelf, starts []time.Time, built int, err error) {
-	held, starts, err = LoadState(bytes.NewReader(b), SplitBlock, o, now, func() []*shelf {
+	held, starts, err = LoadState(bytes.NewReader(b), SplitBlock, o, now, func(capacities []int64) []*shelf {
 		built++
-		return shelves(o)
+		return shelvesOf(o, capacities)
 	})
 	return held, starts, built, err
 }
@@ -100,7 +107,7 @@ func copies(held []*shelf) (out []shelf) {
 }
 
 func TestStateComesBackAsItWas(t *testing.T) {
-	for _, o := range []Options{smallState, largeState, {4, 1, 0.5}} {
+	for _, o := range []Options{smallState, largeState, {Generations: 4, Capacity: 1, FalsePositiveRate: 0.5}} {
 		r := filledRing(o, 41)
 		b := save(t, o, r, start.Add(time.Hour))
 		held, starts, _, err := load(b, o, start.Add(2*time.Hour))
@@ -124,12 +131,13 @@ func hooks(p cmp.Path) bool {
 func TestStateHasTheDocumentedBytes(t *testing.T) {
 	r := filledRing(smallState, 42)
 	b := save(t, smallState, r, start)
-	want := append([]byte("EDGSLIDE"), 1, 0, 0, 0, 2, 0, 0, 0)
+	want := append([]byte("EDGSLIDE"), 2, 0, 0, 0, 2, 0, 0, 0)
 	want = append(want, "split-block-8x32"...)
 	want = append(want, make([]byte, 16)...)
-	want = append(want, 100, 0, 0, 0, 0, 0, 0, 0)                       // capacity
 	want = append(want, 0x7b, 0x14, 0xae, 0x47, 0xe1, 0x7a, 0x84, 0x3f) // 0.01
-	want = append(want, 50, 0, 0, 0, 0, 0, 0, 0, 200, 0, 0, 0, 0, 0, 0, 0)
+	for _, n := range []byte{100, 100, 0, 0, 50, 50, 0, 0} {            // capacities and units, of at most four generations
+		want = append(want, n, 0, 0, 0, 0, 0, 0, 0)
+	}
 	want = binary.LittleEndian.AppendUint32(want, crc32.Checksum(want, crc32.MakeTable(crc32.Castagnoli)))
 	for _, i := range []int{1, 0} { // the oldest first
 		g := r.Held()[i]
@@ -183,9 +191,9 @@ func TestAForeignStateIsNamed(t *testing.T) {
 	b := save(t, smallState, filledRing(smallState, 45), start)
 	f := func(l Layout, o Options, what string) {
 		t.Helper()
-		_, _, err := LoadState(bytes.NewReader(b), l, o, start, func() []*shelf {
+		_, _, err := LoadState(bytes.NewReader(b), l, o, start, func(capacities []int64) []*shelf {
 			t.Errorf("%s: got generations made for a state of another filter", what)
-			return shelves(o)
+			return shelvesOf(o, capacities)
 		})
 		state, ok := errors.AsType[*StateError](err)
 		if !ok || state.What != what || state.Got == state.Want {
@@ -193,15 +201,65 @@ func TestAForeignStateIsNamed(t *testing.T) {
 		}
 	}
 	f(TextbookBits, smallState, "layout")
-	f(SplitBlock, Options{3, 100, 0.01}, "generations")
-	f(SplitBlock, Options{2, 101, 0.01}, "capacity")
-	f(SplitBlock, Options{2, 100, 0.011}, "false_positive_rate")
+	f(SplitBlock, Options{Generations: 3, Capacity: 100, FalsePositiveRate: 0.01}, "generations")
+	f(SplitBlock, Options{Generations: 2, Capacity: 101, FalsePositiveRate: 0.01}, "capacity")
+	f(SplitBlock, Options{Generations: 2, Capacity: 100, FalsePositiveRate: 0.011}, "false_positive_rate")
 
 	newer := slices.Clone(b)
-	newer[8] = 2
+	newer[8] = 3
 	_, _, _, err := load(newer, smallState, start)
-	if want := "load a sliding filter: saved state: version: 2: want 1"; err == nil || err.Error() != want {
+	if want := "load a sliding filter: saved state: version: 3: want 2"; err == nil || err.Error() != want {
 		t.Errorf("newer version: got %v, want %q", err, want)
+	}
+}
+
+// A filter that follows a cache takes generations of any size, each with its own.
+func TestAStateOfAnotherCapacityIsLoadedIfTheFilterIsResizable(t *testing.T) {
+	saved := Options{Generations: 3, Capacity: 50_000, FalsePositiveRate: 0.01}
+	r := filledRing(saved, 61)
+	other := shelvesOf(saved, []int64{700_000})[0]
+	for i := range other.words {
+		other.words[i] = uint64(i)
+	}
+	r.form.Next = func(*shelf, *shelf) *shelf { return other }
+	r.Rotate(start, CauseFitted)
+	b := save(t, saved, r, start)
+	o := saved
+	o.Capacity = 9
+	if _, _, _, err := load(b, o, start); err == nil {
+		t.Error("another capacity: got it loaded, want an error")
+	}
+	o.Resizable = true
+	held, _, built, err := load(b, o, start)
+	if err != nil || built != 1 {
+		t.Fatalf("got %v and %d times generations, want them once", err, built)
+	}
+	for i, g := range r.Held() {
+		if held[i].capacity != g.capacity || !slices.Equal(held[i].words, g.words) {
+			t.Errorf("generation %d: got one for %d keys, want the %d and the words saved", i, held[i].capacity, g.capacity)
+		}
+	}
+	o.FalsePositiveRate = 0.02
+	if _, _, _, err := load(b, o, start); err == nil {
+		t.Error("another rate: got it loaded, want an error")
+	}
+}
+
+// A checksum proves that a header is what was written, and not that it can be.
+func TestACapacityBeyondReasonIsRefused(t *testing.T) {
+	o := Options{Generations: 2, Capacity: 100, FalsePositiveRate: 0.01, Resizable: true}
+	for _, capacity := range []int64{0, -1, maxStateCapacity + 1, 1 << 62} {
+		h := newStateHeader(SplitBlock, o, []int64{100, capacity})
+		_, _, built, err := load(h.append(nil), o, start)
+		if state, ok := errors.AsType[*StateError](err); !ok || state.What != "capacity" || built != 0 {
+			t.Errorf("%d: got %v, want a StateError for the capacity", capacity, err)
+		}
+	}
+	h := newStateHeader(SplitBlock, o, []int64{100, 100})
+	h.Units[1]++
+	_, _, built, err := load(h.append(nil), o, start)
+	if state, ok := errors.AsType[*StateError](err); !ok || state.What != "units" || built != 0 {
+		t.Errorf("one unit more: got %v, want a StateError for the units", err)
 	}
 }
 
@@ -223,8 +281,8 @@ func TestKeysBelowZeroAreRefused(t *testing.T) {
 func TestLoadReadsNoByteBeyond(t *testing.T) {
 	one, two := filledRing(smallState, 47), filledRing(smallState, 48)
 	r := iotest.OneByteReader(bytes.NewReader(slices.Concat(save(t, smallState, one, start), save(t, smallState, two, start), []byte("rest"))))
-	for _, saved := range []*Ring[*shelf]{one, two} {
-		held, _, err := LoadState(r, SplitBlock, smallState, start, func() []*shelf { return shelves(smallState) })
+	for _, saved := range []*Ring[*shelf, struct{}]{one, two} {
+		held, _, err := LoadState(r, SplitBlock, smallState, start, func([]int64) []*shelf { return shelves(smallState) })
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -357,7 +415,7 @@ func TestLoadPassesTheReadersErrorOn(t *testing.T) {
 	b := save(t, smallState, filledRing(smallState, 53), start)
 	for _, n := range []int{0, 50, stateHeaderBytes + 4, 200, len(b) - 2} {
 		r := io.MultiReader(bytes.NewReader(b[:n]), iotest.ErrReader(broken))
-		if _, _, err := LoadState(r, SplitBlock, smallState, start, func() []*shelf { return shelves(smallState) }); !errors.Is(err, broken) {
+		if _, _, err := LoadState(r, SplitBlock, smallState, start, func([]int64) []*shelf { return shelves(smallState) }); !errors.Is(err, broken) {
 			t.Errorf("broken after %d bytes: got %v, want the reader's error", n, err)
 		}
 	}
@@ -370,7 +428,7 @@ func TestSaveAndLoadNeedLittleMemory(t *testing.T) {
 	saves := testing.AllocsPerRun(5, func() { _ = SaveState(io.Discard, SplitBlock, largeState, r, start) })
 	held := shelves(largeState)
 	loads := testing.AllocsPerRun(5, func() {
-		_, _, _ = LoadState(bytes.NewReader(b), SplitBlock, largeState, start, func() []*shelf { return held })
+		_, _, _ = LoadState(bytes.NewReader(b), SplitBlock, largeState, start, func(capacities []int64) []*shelf { return held })
 	})
 	if saves > 40 || loads > 40 {
 		t.Errorf("got %v allocations for a save and %v for a load, want a few, not one for each piece", saves, loads)

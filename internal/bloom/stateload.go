@@ -11,10 +11,10 @@ import (
 
 // LoadState reads what SaveState wrote and returns the generations, newest
 // first, and when each began, as NewRing wants them. build is to return the
-// generations to load into, empty and of the layout and the options, which are
-// valid; it is called once the header has shown that the state is theirs, so
-// nothing is made for a state that is not, and never more than the options ask
-// for. All of the state is read and held against its checksum before anything is
+// generations to load into, empty, of the layout and the options, which are
+// valid, and of the capacities it is given, newest first; it is called once the header
+// has shown that the state is theirs, so nothing is made for a state that is not. Unless
+// the options are Resizable the capacities are theirs. All of the state is read and held against its checksum before anything is
 // returned. It reads no byte beyond.
 //
 // Starts are what they were: the time since is part of the window's age, and
@@ -26,23 +26,24 @@ import (
 // version's. In its chain is ErrChecksum where the state is damaged, io.EOF
 // where it is empty, io.ErrUnexpectedEOF where it is cut short, or what r failed
 // with.
-func LoadState[T Storable](r io.Reader, l Layout, o Options, now time.Time, build func() []T) ([]T, []time.Time, error) {
-	held, starts, err := loadState(r, newStateHeader(l, o), now, build)
+func LoadState[T Storable](r io.Reader, l Layout, o Options, now time.Time, build func(capacities []int64) []T) ([]T, []time.Time, error) {
+	held, starts, err := loadState(r, l, o, now, build)
 	if err != nil {
 		return nil, nil, fmt.Errorf("load a sliding filter: %w", err)
 	}
 	return held, starts, nil
 }
 
-func loadState[T Storable](r io.Reader, header stateHeader, now time.Time, build func() []T) ([]T, []time.Time, error) {
+func loadState[T Storable](r io.Reader, l Layout, o Options, now time.Time, build func(capacities []int64) []T) ([]T, []time.Time, error) {
 	s := &stateReader{from: r, bytes: make([]byte, stateHeaderBytes+4, stateWords*8)}
 	if err := s.fill(); err != nil {
 		return nil, nil, err
 	}
-	if err := header.check(s.bytes); err != nil {
+	capacities, err := capacitiesIn(s.bytes, l, o)
+	if err != nil {
 		return nil, nil, err
 	}
-	held := build()
+	held := build(capacities)
 	saved := make([]savedGeneration, len(held))
 	for i := len(held) - 1; i >= 0; i-- { // the oldest comes first
 		var err error

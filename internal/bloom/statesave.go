@@ -13,7 +13,7 @@ const stateWords = sweepWords
 
 // SaveState writes the generations of r to w, and before them what LoadState
 // needs to tell whether they are those of a filter of this layout and these
-// options: in all 88 bytes, 24 for each generation and its words, in pieces of
+// options: in all 128 bytes, 24 for each generation and its words, in pieces of
 // at most 32 KiB. now is the time of the save; starts are written as it sees
 // them, so that setting the clock does not move them.
 //
@@ -28,15 +28,20 @@ const stateWords = sweepWords
 //
 // The error is that of w. A state is of use only with its last byte, so w ought
 // to be a file that gets its name afterwards.
-func SaveState[T Storable](w io.Writer, l Layout, o Options, r *Ring[T], now time.Time) error {
+func SaveState[T Storable, V any](w io.Writer, l Layout, o Options, r *Ring[T, V], now time.Time) error {
 	s := &stateWriter{to: w}
-	header := newStateHeader(l, o)
-	s.write(header.append(nil))
 	window := r.window.Load()
+	// While one is cleared the window is one short. Another is written in its
+	// place, under the serial number that is held no longer.
+	place := func(age int) int { return min(age, len(window.held)-1) }
+	capacities := make([]int64, o.Generations)
+	for age := range capacities {
+		capacities[age] = window.held[place(age)].Capacity()
+	}
+	header := newStateHeader(l, o, capacities)
+	s.write(header.append(nil))
 	for age := o.Generations - 1; age >= 0; age-- {
-		// While one is cleared the window is one short. Another is written in its
-		// place, under the serial number that is held no longer.
-		at := min(age, len(window.held)-1)
+		at := place(age)
 		began := now.Add(-max(now.Sub(window.starts[at]), 0))
 		saveGeneration(s, r, window.held[at], window.newest-uint64(age), began)
 	}
@@ -50,7 +55,7 @@ func SaveState[T Storable](w io.Writer, l Layout, o Options, r *Ring[T], now tim
 // saveGeneration writes the generation g, and at the end whether r still holds it
 // under this serial number: one that was forgotten never comes back under it, so
 // nothing of what was read had been cleared.
-func saveGeneration[T Storable](s *stateWriter, r *Ring[T], g T, serial uint64, began time.Time) {
+func saveGeneration[T Storable, V any](s *stateWriter, r *Ring[T, V], g T, serial uint64, began time.Time) {
 	s.writeWords([]uint64{uint64(began.UnixNano())})
 	piece := make([]uint64, min(stateWords, g.Words()))
 	for from := 0; from < g.Words(); from += len(piece) {

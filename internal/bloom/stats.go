@@ -7,19 +7,22 @@ type Cause uint8
 
 // The causes. Their words are metric labels.
 const (
-	CauseTime Cause = iota // the period was over
-	CauseFull              // the master held its capacity
+	CauseTime   Cause = iota // the period was over
+	CauseFull                // the master held its capacity
+	CauseFitted              // the master held as many keys as suit the cache behind the filter
 
 	causes
 )
 
-// String returns "time" or "full".
+// String returns "time", "full" or "fitted".
 func (c Cause) String() string {
 	switch c {
 	case CauseTime:
 		return "time"
 	case CauseFull:
 		return "full"
+	case CauseFitted:
+		return "fitted"
 	default:
 		return "unknown"
 	}
@@ -45,8 +48,12 @@ type Stats struct {
 	// each.
 	Keys int64
 
-	// Bytes is the memory of all generations; it does not change.
+	// Bytes is the memory of all generations.
 	Bytes int64
+
+	// Limit is the number of keys at which the newest generation is full, and Room
+	// the number that it was made for: with less it is full at Room.
+	Limit, Room int64
 
 	// Rotations counts those completed since the filter was made.
 	Rotations Rotations
@@ -61,24 +68,29 @@ type GenerationStats struct {
 
 // Rotations are numbers of rotations by cause; their sum is the number of all.
 type Rotations struct {
-	Time, Full int64
+	Time, Full, Fitted int64
 }
 
 // Stats returns the state as of now. It costs a few loads for each generation,
 // never a scan.
-func (r *Ring[T]) Stats(now time.Time) Stats {
+func (r *Ring[T, V]) Stats(now time.Time) Stats {
 	w := r.window.Load()
 	s := Stats{
 		Generations: make([]GenerationStats, len(w.held)),
 		Window:      max(now.Sub(w.starts[len(w.starts)-1]), 0),
-		Bytes:       r.bytes,
-		Rotations:   Rotations{Time: r.count[CauseTime].Load(), Full: r.count[CauseFull].Load()},
+		Bytes:       w.bytes,
+		Limit:       r.limit.Load(),
+		Rotations:   Rotations{Time: r.count[CauseTime].Load(), Full: r.count[CauseFull].Load(), Fitted: r.count[CauseFitted].Load()},
+	}
+	s.Room = s.Limit
+	if r.form.Room != nil {
+		s.Room = r.form.Room(w.held[0])
 	}
 	rates := make([]float64, len(w.held))
 	for i, g := range w.held {
 		s.Generations[i] = GenerationStats{FillRatio: g.Fill(), Keys: g.Keys(), Start: w.starts[i]}
 		s.Keys += s.Generations[i].Keys
-		rates[i] = r.rate(g)
+		rates[i] = r.form.Rate(g)
 	}
 	s.FalsePositiveRatio = WindowRate(rates...)
 	return s

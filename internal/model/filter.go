@@ -22,6 +22,7 @@ const (
 // sieve is what both production filters have.
 type sieve interface {
 	Rotate(now time.Time, cause bloom.Cause) bool
+	SetLimit(keys int64)
 	Stats(now time.Time) bloom.Stats
 	Bytes() int64
 }

@@ -58,6 +58,12 @@ type Result struct {
 	// Rotations is how often the window moved on.
 	Rotations int64 `json:"rotations"`
 
+	// WindowObjects is how many objects the cache held when it was full, by the end of
+	// the trace, as a window that is fitted to it has reckoned.
+	// WindowRoom is the keys that its newest generation had room for.
+	WindowObjects int64 `json:"window_objects,omitempty"`
+	WindowRoom    int64 `json:"-"`
+
 	// FalsePositiveRatio is the share of sightings of unseen keys that the filter
 	// took for seen, and ExpectedFalsePositiveRatio what its fill at those moments
 	// foretold. Nil without a filter, or where no key was unseen.

@@ -174,6 +174,7 @@ func (r *Run) promote(i uint32, size int64, admit bool) Outcome {
 	}
 	r.counts.Promotions++
 	r.write(i, size)
+	r.filled(size, false)
 	return Promoted
 }
 
@@ -191,6 +192,7 @@ func (r *Run) fill(i uint32, size int64, admit bool) Outcome {
 	switch o {
 	case Stored:
 		r.write(i, size)
+		r.filled(size, false)
 	case Staged:
 		c.StageWrites++
 		c.StageWriteBytes += size
@@ -199,6 +201,7 @@ func (r *Run) fill(i uint32, size int64, admit bool) Outcome {
 		c.HeldBack++
 		c.HeldBackBytes += size
 		r.fills.heldBack(i, now)
+		r.filled(size, true)
 	default:
 		c.TooLarge++
 	}
@@ -210,6 +213,17 @@ func (r *Run) write(i uint32, size int64) {
 	r.counts.WriteBytes += size
 	r.fills.written(i)
 }
+
+// filled has a window that fits the cache follow what came of a fill.
+func (r *Run) filled(size int64, heldBack bool) {
+	if r.window != nil {
+		r.window.filled(size, heldBack)
+	}
+}
+
+// Filled is for those who take requests by Sight: it says that the latest response of so
+// many bytes was stored, or held back.
+func (r *Run) Filled(size int64, heldBack bool) { r.filled(size, heldBack) }
 
 // generation returns the serial number of the generation that has the latest
 // sighting.

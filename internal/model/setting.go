@@ -51,6 +51,10 @@ type Setting struct {
 	RotateRequests int64
 	RotateKeys     int64
 
+	// Fitted has the length of a generation follow what the cache holds, as the proxy's
+	// window: auto does; RotateRequests and RotateKeys must be 0 then.
+	Fitted bool
+
 	// FalsePositiveRate is that of the whole window when every generation is
 	// full, within (0, 1). A generation is sized for RotateKeys or RotateRequests
 	// or for all objects, whichever is least, so that it is never overfull.
@@ -155,6 +159,9 @@ func (s Setting) checkRotation(wrong wrongFunc) {
 	if s.RotateKeys < 0 {
 		wrong("rotate_keys", s.RotateKeys, "a number of keys, or 0 for never")
 	}
+	if s.Fitted && (s.RotateRequests > 0 || s.RotateKeys > 0) {
+		wrong("rotation", "fitted", "no number of requests or keys beside it")
+	}
 	if s.rotates() && (s.Generations < bloom.MinGenerations || s.Generations > bloom.MaxGenerations) {
 		wrong("generations", s.Generations, fmt.Sprintf("%d to %d", bloom.MinGenerations, bloom.MaxGenerations))
 	}
@@ -162,5 +169,5 @@ func (s Setting) checkRotation(wrong wrongFunc) {
 
 // rotates reports whether the window ever forgets.
 func (s Setting) rotates() bool {
-	return s.RotateEvery > 0 || s.RotateRequests > 0 || s.RotateKeys > 0
+	return s.Fitted || s.RotateEvery > 0 || s.RotateRequests > 0 || s.RotateKeys > 0
 }

@@ -76,6 +76,9 @@ func filterLayout(p admission.Policy) bloom.Layout {
 // generation with room for every one of them is never full, so that more would be
 // memory that nothing can touch.
 func (s Setting) filter(objects int) bloom.Options {
+	if s.Fitted {
+		return bloom.Options{Generations: s.Generations, Capacity: newFitted(s).room, FalsePositiveRate: s.FalsePositiveRate, Resizable: true}
+	}
 	keys := int64(objects) + 1
 	if s.RotateRequests > 0 {
 		keys = min(keys, s.RotateRequests)

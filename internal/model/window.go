@@ -17,12 +17,14 @@ type window struct {
 	every       int64 // nanoseconds; 0: not by time
 	requests    int64 // 0: not by requests
 	generations int64
+	fitted      *fitted // nil: the length of a generation is fixed
 
 	serial    uint32 // of the newest generation
 	sighted   uint32 // of the generation that has the latest sighting
 	began     int64  // when it did, Unix nanoseconds
 	seen      int64  // requests in it
 	started   bool
+	latest    int64 // time of the latest sighting
 	rotations int64
 }
 
@@ -34,11 +36,16 @@ func newWindow(s Setting, objects []trace.Object, marks []mark) (*window, error)
 	if s.rotates() {
 		w.generations = int64(s.Generations)
 	}
+	keys := s.RotateKeys
+	if s.Fitted {
+		w.fitted = newFitted(s)
+		w.requests, keys = w.fitted.sightings, w.fitted.keys()
+	}
 	if s.Exact && s.Policy == admission.Counting {
-		w.exact = newExactCounts(marks, int(w.generations), s.RotateKeys)
+		w.exact = newExactCounts(marks, int(w.generations), keys)
 		return w, nil
 	}
-	w.exact = newExact(marks, int(w.generations), s.RotateKeys)
+	w.exact = newExact(marks, int(w.generations), keys)
 	if s.Exact {
 		return w, nil
 	}
@@ -58,12 +65,28 @@ func (w *window) admits(a trace.Access) bool {
 	}
 	w.sighted = w.serial
 	w.seen++
+	w.latest = a.At
 	// The sets count the keys for the filter too: that has its own count in
 	// stripes and learns a little late that it is full.
-	if w.exact.full() || w.seen == w.requests {
-		w.rotate(a.At, bloom.CauseFull)
-	}
+	w.rotateIfOver(a.At)
 	return times > w.moreThan
+}
+
+// rotateIfOver ends a generation that is long enough.
+func (w *window) rotateIfOver(now int64) {
+	if w.exact.full() || w.requests > 0 && w.seen >= w.requests {
+		w.rotate(now, bloom.CauseFull)
+	}
+}
+
+// filled takes the size of what was stored, or held back, as the latest request asked.
+func (w *window) filled(body int64, heldBack bool) {
+	if w.fitted == nil {
+		return
+	}
+	w.fitted.note(body, heldBack)
+	w.requests, w.exact.capacity = w.fitted.sightings, w.fitted.keys()
+	w.rotateIfOver(w.latest)
 }
 
 // pass rotates for the time that has gone by. After an idle time of several
@@ -92,13 +115,23 @@ func (w *window) rotate(now int64, cause bloom.Cause) {
 	w.rotations++
 	w.seen, w.began = 0, now
 	w.exact.rotate()
+	if w.fitted != nil {
+		w.fitted.rotate()
+		w.exact.capacity = w.fitted.keys()
+	}
 	if w.filter != nil {
+		if w.fitted != nil {
+			w.filter.sieve.SetLimit(w.fitted.limit())
+		}
 		w.filter.rotate(time.Unix(0, now), cause)
 	}
 }
 
 func (w *window) report(out *Result) {
 	out.Rotations = w.rotations
+	if w.fitted != nil {
+		out.WindowObjects, out.WindowRoom = w.fitted.fit.Objects(), w.fitted.room
+	}
 	if w.filter != nil {
 		w.filter.report(out)
 	}

@@ -45,7 +45,8 @@ var (
 	descWindowKeys    = desc("filter_window_keys", "Distinct keys held, summed over the generations.", "filter")
 	descFilterBytes   = desc("filter_bytes", "Memory of the filter itself; admission_bytes has what stands beside it, too.", "filter")
 	descAdmission     = desc("admission_bytes", "Memory of all filters, of those that find regret, and of the samples.")
-	descRotations     = desc("filter_rotations_total", "Rotations: by time, or because the newest generation was full.", "filter", "cause")
+	descRotations     = desc("filter_rotations_total", "Rotations: by time, because the newest generation was full, or because it had had the sightings that suit the cache.", "filter", "cause")
+	descWindowObjects = desc("filter_window_objects", "Objects that the tier behind the gate holds when it is full, which a window that is fitted goes by.", "filter")
 	descPurges        = desc("purges_total", "URLs, prefixes, hosts, tags and groups purged, once for each time, and purges of all.")
 	descInvalidations = desc("cache_invalidations_total", "URLs and groups forgotten because of a client's request, by what named them; something may have been stored of them or not.", "route", "cause")
 	descPurgesFolded  = desc("purges_folded_total", "Purges that had to make room for later ones and take more than they were for since.")
@@ -57,7 +58,7 @@ var (
 
 var descs = []*prometheus.Desc{
 	descRequests, descBytes, descCollapsed, descHeldBack, descHeldBackBytes, descRegret, descRegretBytes, descStorable, descFills, descBehind, descSpooled, descSpool, descSpoolFiles, descSpoolFailed, descGateOpen, descNotStored, descInFlight, descInflightBytes,
-	descPanics, descFill, descFalsePositive, descFalseNegative, descWindow, descWindowKeys, descFilterBytes, descAdmission, descRotations, descPurges, descInvalidations, descPurgesFolded, descPurgeSweeps, descGone, descForgotten,
+	descPanics, descFill, descFalsePositive, descFalseNegative, descWindow, descWindowKeys, descFilterBytes, descAdmission, descRotations, descWindowObjects, descPurges, descInvalidations, descPurgesFolded, descPurgeSweeps, descGone, descForgotten,
 	descSlowUploads,
 }
 
@@ -165,6 +166,10 @@ func (e emitter) proxy(p *Proxy) {
 		e.gauge(descFilterBytes, float64(f.Bytes), f.Name)
 		e.counter(descRotations, f.Rotations.Time, f.Name, "time")
 		e.counter(descRotations, f.Rotations.Full, f.Name, "full")
+		e.counter(descRotations, f.Rotations.Fitted, f.Name, "fitted")
+		if f.Objects > 0 {
+			e.gauge(descWindowObjects, float64(f.Objects), f.Name)
+		}
 	}
 }
 

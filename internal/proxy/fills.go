@@ -51,7 +51,7 @@ func (p *Proxy) account(r *route, h *head, url cache.Key, why reason.Reason, siz
 	if !h.fillable() || why != reason.None && !why.HeldBack() {
 		return
 	}
-	if p.Gate.Filled(r.Rule, url.Hi, url.Lo, why != reason.None) {
+	if p.Gate.Filled(r.Rule, url.Hi, url.Lo, size, why != reason.None) {
 		c.regret.Add(1)
 		c.regretBytes.Add(size)
 	}

@@ -59,6 +59,11 @@ type Options struct {
 	// kind only.
 	SecondHit, Counting admission.FilterOptions
 
+	// Objects returns how many objects the live cache holds when it is full, as
+	// admission.Gate does; windows that are Fitted go by it. It must be safe for
+	// concurrent use.
+	Objects func() int64
+
 	// Share is the share of the keys to follow: 1, 1/2, 1/4 to 1/65536. 0 chooses
 	// the least that leaves 32 MiB of the capacity, and room for four of the
 	// largest objects: 1/8 of 256 MiB, 1/64 of 2 GiB.
@@ -98,9 +103,9 @@ func (o Options) checkRule(r admission.Rule) error {
 	case admission.Always, admission.Never:
 		return nil
 	case admission.SecondHit:
-		return inWindow(admission.SecondHitFilter, o.SecondHit.Validate())
+		return o.inWindow(admission.SecondHitFilter, o.SecondHit)
 	case admission.Counting:
-		err := inWindow(admission.CountingFilter, o.Counting.Validate())
+		err := o.inWindow(admission.CountingFilter, o.Counting)
 		if r.MoreThan < minMoreThan || r.MoreThan > maxMoreThan {
 			err = errors.Join(err, &bloom.OptionError{
 				Option: "more_than", Value: r.MoreThan, Want: fmt.Sprintf("%d to %d", minMoreThan, maxMoreThan),
@@ -112,7 +117,12 @@ func (o Options) checkRule(r admission.Rule) error {
 	}
 }
 
-func inWindow(name string, err error) error {
+// inWindow returns what is wrong with a window.
+func (o Options) inWindow(name string, w admission.FilterOptions) error {
+	err := w.Validate()
+	if w.Fitted && o.Objects == nil {
+		err = errors.Join(err, &bloom.OptionError{Option: "objects", Value: "none", Want: "those of the cache, which the window is fitted to"})
+	}
 	if err != nil {
 		return fmt.Errorf("%s window: %w", name, err)
 	}

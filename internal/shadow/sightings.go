@@ -10,6 +10,7 @@ import (
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/bloom/counting"
 	"edgeproxy/internal/bloom/sliding"
+	"edgeproxy/internal/fit"
 )
 
 // sightings is the filters of all policies: one of each kind does for all of that
@@ -47,16 +48,18 @@ func newSightings(o Options, bits int, now time.Time) (sightings, error) {
 	var s sightings
 	var err error
 	if w := o.SecondHit; o.uses(admission.SecondHit) {
-		if s.secondHit, err = sliding.New(scaled(w.Options, bits), now); err != nil {
+		f := o.fitting(fit.SecondHit(), w, bits)
+		if s.secondHit, err = sliding.New(f.size(w.Options, bits), now); err != nil {
 			return s, fmt.Errorf("build the %s filter: %w", admission.SecondHitFilter, err)
 		}
-		s.windows = append(s.windows, newWindow(s.secondHit, w, now))
+		s.windows = append(s.windows, newWindow(s.secondHit, w, f, now))
 	}
 	if w := o.Counting; o.uses(admission.Counting) {
-		if s.counting, err = counting.New(scaled(w.Options, bits), now); err != nil {
+		f := o.fitting(fit.Counting(), w, bits)
+		if s.counting, err = counting.New(f.size(w.Options, bits), now); err != nil {
 			return s, fmt.Errorf("build the %s filter: %w", admission.CountingFilter, err)
 		}
-		s.windows = append(s.windows, newWindow(s.counting, w, now))
+		s.windows = append(s.windows, newWindow(s.counting, w, f, now))
 	}
 	return s, nil
 }
@@ -79,6 +82,9 @@ func (s *sightings) count(hi, lo uint64) (t times) {
 	}
 	if s.counting != nil {
 		t.count = s.counting.Add(hi, lo)
+	}
+	for _, w := range s.windows {
+		w.sighted()
 	}
 	return t
 }

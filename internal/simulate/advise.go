@@ -79,8 +79,12 @@ func (g Goal) why(group *Group, chosen *Result, near int) string {
 	case near == 0:
 		fmt.Fprintf(&b, "No setting keeps hits, and what the origin sends, near the best of each; of %s it has the most hits.", counted(asked, "setting"))
 	default:
-		fmt.Fprintf(&b, "%d of %s are within %.0f points of the highest hit ratio and let the origin send at most %.0f%% more than the least; of these it has the fewest writes, %s.",
-			near, counted(asked, "setting"), 100*balancedPoints, 100*balancedMore, humanize.Comma(chosen.Writes))
+		which := "of these"
+		if chosen.rotation.fitsItself() {
+			which = "of these with window auto, which needs no numbers of this log,"
+		}
+		fmt.Fprintf(&b, "%d of %s are within %.0f points of the highest hit ratio and let the origin send at most %.0f%% more than the least; %s it has the fewest writes, %s.",
+			near, counted(asked, "setting"), 100*balancedPoints, 100*balancedMore, which, humanize.Comma(chosen.Writes))
 	}
 	b.WriteString(unjudged(group.Results) + g.against(&group.Results[0], chosen) + g.otherwise(group, chosen))
 	return b.String()
@@ -140,8 +144,11 @@ func (r *Result) describe() string {
 
 // window describes when the filter forgets.
 func (r *Result) window() string {
-	if r.rotation.Unit == Never {
+	switch r.rotation.Unit {
+	case Never:
 		return "never forgetting"
+	case Fitted:
+		return "window " + r.rotation.readable()
 	}
 	return "rotated " + r.rotation.readable()
 }

@@ -29,7 +29,7 @@ func TestCheckFindsWhatIsWrongWhateverTheLogIs(t *testing.T) {
 	f("stage 10%: want second-hit or counting", Grid{Policies: always, Stages: []Amount{{Percent: 10}}})
 	f("stage 2.0 KiB: want second-hit or counting", Grid{Policies: always, Stages: []Amount{{Bytes: 2048}}})
 	f("rotation never: want a rotation", Grid{Rotations: []Rotation{{}}})
-	f("grid of 1513 settings", Grid{Generations: []int{2, 3, 4}, FalsePositiveRates: make([]float64, 28)})
+	f("grid of 2017 settings", Grid{Generations: []int{2, 3, 4}, FalsePositiveRates: make([]float64, 28)})
 	f("false_positive_rate: 1e-300: want at least", Grid{FalsePositiveRates: []float64{1e-300}})
 	f("stage 1.0 KiB: want at most half of the capacity", Grid{Capacities: []Amount{{Percent: 5}, {Bytes: 2000}}, Stages: []Amount{{Bytes: 1024}}})
 	f("capacity: 65535 bytes: want at least 65536 bytes under ristretto", Grid{Capacities: []Amount{{Bytes: 65535}}, Evictions: ristretto})

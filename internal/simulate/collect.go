@@ -78,6 +78,9 @@ func (r *run) result(g *group, p *point) Result {
 	if windowed(p.Policy) {
 		out.windowed, out.rotation, out.keys = true, p.rotation, r.keys(p)
 		out.Rotate, out.Generations = p.rotation.String(), p.Generations
+		if p.Fitted {
+			out.WindowObjects, out.keys = m.WindowObjects, m.WindowRoom
+		}
 		if c := r.period(p.rotation); c != nil {
 			out.held = c.mean()
 		}

@@ -29,26 +29,36 @@ type Grid struct {
 }
 
 // defaults fills the empty lists: the three policies at 5 % of the unique bytes,
-// rotated at 1, 4 and 16 times C keys, and with sets never too. Stages are tried
+// with the proxy's own window and rotated at 1, 4 and 16 times C keys, and with sets
+// never too. Stages are tried
 // only where nothing is said of policies, rotation and sets, for then nobody
 // knows yet what to ask. It answers for a million requests within a minute.
 func (g Grid) defaults() Grid {
 	if len(g.Policies) > 0 || len(g.Rotations) > 0 || g.Exact {
 		fill(&g.Stages, Amount{})
 	}
-	if len(g.Rotations) == 0 && g.Exact {
-		g.Rotations = []Rotation{{Unit: Never}, {Unit: ByKeys, PerCached: 1}, {Unit: ByKeys, PerCached: 4}, {Unit: ByKeys, PerCached: 16}}
+	if len(g.Rotations) == 0 {
+		g.Rotations = append([]Rotation{{Unit: Fitted}}, FixedRotations(g.Exact)...)
 	}
 	fill(&g.Policies, admission.Always, admission.SecondHit, admission.Counting)
 	fill(&g.MoreThan, 4)
 	fill(&g.Capacities, Amount{Percent: 5})
-	fill(&g.Rotations, Rotation{Unit: ByKeys, PerCached: 1}, Rotation{Unit: ByKeys, PerCached: 4}, Rotation{Unit: ByKeys, PerCached: 16})
 	fill(&g.Generations, 2)
 	fill(&g.FalsePositiveRates, 0.01)
 	fill(&g.MaxObjects, 0)
 	fill(&g.Stages, Amount{}, Amount{Percent: 1}, Amount{Percent: 10})
 	fill(&g.Evictions, model.LRU)
 	return g
+}
+
+// FixedRotations returns those of the defaults that do not fit themselves to the
+// cache, for sets (exact) or filters.
+func FixedRotations(exact bool) []Rotation {
+	out := []Rotation{{Unit: ByKeys, PerCached: 1}, {Unit: ByKeys, PerCached: 4}, {Unit: ByKeys, PerCached: 16}}
+	if exact {
+		return append([]Rotation{{Unit: Never}}, out...)
+	}
+	return out
 }
 
 // fill gives an empty list its defaults.
@@ -90,7 +100,7 @@ func (g Grid) rates() []float64 {
 func (g Grid) check(hasTimes bool) error {
 	for _, r := range g.Rotations {
 		switch {
-		case r.Unit == ByTime && !hasTimes:
+		case r.Every > 0 && !hasTimes:
 			return &GridError{
 				"rotate-every", shortDuration(r.Every),
 				"a log with times, in 99 of 100 lines; this one has none or too few, so give --rotate-keys or --rotate-requests",

@@ -96,11 +96,12 @@ func TestDefaultsAskWhatNobodySaid(t *testing.T) {
 			t.Errorf("%s: got %d settings, want %d and one with %q:\n%s", name, len(got), wantSettings, wantPart, strings.Join(got, "\n"))
 		}
 	}
-	f("nothing said: three rotations and three stages for both filters", Grid{}, 1+9+9, "lru 15000/150000 counting >4 at 2400 keys (16c)")
-	f("a policy said: no stage", Grid{Policies: []admission.Policy{admission.SecondHit}}, 1+3, "lru 0/150000 second-hit at 150 keys (1c)")
-	f("sets said: no stage, and never too", Grid{Exact: true}, 1+4+4, "lru 0/150000 second-hit never")
-	f("a stage said: that one", Grid{Stages: []Amount{{Percent: 1}}}, 1+3+3, "lru 1500/150000 second-hit")
-	f("another capacity: as with nothing said", Grid{Capacities: []Amount{{Percent: 1}, {Percent: 10}}}, 2*(1+9+9), "lru 300/30000 ")
+	f("nothing said: four windows and three stages for both filters", Grid{}, 1+12+12, "lru 15000/150000 counting >4 at 2400 keys (16c)")
+	f("a policy said: no stage", Grid{Policies: []admission.Policy{admission.SecondHit}}, 1+4, "lru 0/150000 second-hit at 150 keys (1c)")
+	f("the proxy's own window is among them", Grid{}, 1+12+12, "lru 0/150000 counting >4 auto 2 0.01")
+	f("sets said: no stage, and never too", Grid{Exact: true}, 1+5+5, "lru 0/150000 second-hit never")
+	f("a stage said: that one", Grid{Stages: []Amount{{Percent: 1}}}, 1+4+4, "lru 1500/150000 second-hit")
+	f("another capacity: as with nothing said", Grid{Capacities: []Amount{{Percent: 1}, {Percent: 10}}}, 2*(1+12+12), "lru 300/30000 ")
 }
 
 func TestBaselineIsHiddenUnlessAskedFor(t *testing.T) {
@@ -149,10 +150,10 @@ func TestGridThatCannotWorkSaysWhy(t *testing.T) {
 	f(Grid{Capacities: []Amount{{Percent: 5}}}, trace.Facts{Requests: 1, Objects: 1, UniqueBytes: 10}, true,
 		"capacity 5%: want more than 0 bytes, such as a size; this log has 10 unique bytes")
 	many := Grid{Generations: []int{2, 3, 4}, FalsePositiveRates: make([]float64, 28)}
-	f(many, facts, true, "grid of 1513 settings: want at most 500; give fewer values to try")
+	f(many, facts, true, "grid of 2017 settings: want at most 500; give fewer values to try")
 	// However many that were, they are not multiplied out.
 	huge := Grid{Generations: make([]int, 1e5), FalsePositiveRates: make([]float64, 1e5), Capacities: make([]Amount, 1e5)}
-	f(huge, facts, true, "grid of "+fmt.Sprintf("%.0f", 1e5*(1+2*3*3*1e10))+" settings: want at most 500; give fewer values to try")
+	f(huge, facts, true, "grid of "+fmt.Sprintf("%.0f", 1e5*(1+2*4*3*1e10))+" settings: want at most 500; give fewer values to try")
 }
 
 func TestCountOfSettingsIsTheirNumber(t *testing.T) {

@@ -192,6 +192,8 @@ func rotated(s model.Setting, r Rotation) point {
 		s.RotateRequests = r.Count
 	case ByKeys:
 		s.RotateKeys = r.Count
+	case Fitted:
+		s.Fitted, s.RotateEvery = true, r.Every
 	case Never:
 		s.Generations, s.FalsePositiveRate = 0, 0
 	}

@@ -92,6 +92,7 @@ type Result struct {
 	MaxObjectBytes    int64   `json:"max_object_bytes"`
 	FalsePositiveRate float64 `json:"false_positive_rate,omitempty"` // asked for
 	Exact             bool    `json:"exact"`                         // sets in the place of filters
+	WindowObjects     int64   `json:"window_objects,omitempty"`      // C, by the end of the log, of a window that is fitted to it
 	StageWrites       int64   `json:"stage_writes"`
 	Promotions        int64   `json:"promotions"`
 	Evictions         int64   `json:"evictions"`
@@ -116,33 +117,15 @@ type Result struct {
 // name returns the policy with its threshold.
 func (r *Result) name() string { return ruleName(r.Policy, r.MoreThan) }
 
-// advised is what is recommended at one capacity, or why nothing is.
-type advised struct {
-	CapacityBytes int64  `json:"capacity_bytes"`
-	Goal          string `json:"goal"`
-	Setting       string `json:"setting,omitempty"` // in words; absent where nothing is recommended
-	Why           string `json:"why"`
-	YAML          string `json:"yaml,omitempty"`
-}
-
-// WriteJSON writes the report as one document: the trace's facts, the results of
-// all settings that were asked for and of the baselines, and the advice.
+// WriteJSON writes the report as one document: the trace's facts, and the
+// results of all settings that were asked for and of the baselines.
 func (r *Report) WriteJSON(w io.Writer) error {
 	document := struct {
 		Trace   trace.Facts `json:"trace"`
 		Results []Result    `json:"results"`
-		Advice  []advised   `json:"advice"`
-	}{r.Trace, []Result{}, []advised{}}
+	}{r.Trace, []Result{}}
 	for i := range r.Groups {
 		document.Results = append(document.Results, r.Groups[i].Results...)
-	}
-	goal := r.Goal.String()
-	for i := range r.Advice {
-		a := &r.Advice[i]
-		document.Advice = append(document.Advice, advised{a.CapacityBytes, goal, a.Result.describe(), a.Why, a.YAML})
-	}
-	for _, u := range r.Unadvised {
-		document.Advice = append(document.Advice, advised{CapacityBytes: u.CapacityBytes, Goal: goal, Why: u.Why})
 	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")

@@ -99,8 +99,8 @@ func TestJSONHasTheNamesThatAreFixed(t *testing.T) {
 	if err := errors.Join(d.Decode(&doc), json.Unmarshal(doc["trace"], &traceFacts), json.Unmarshal(doc["results"], &results)); err != nil {
 		t.Fatal(err)
 	}
-	if d.More() || len(doc) != 3 {
-		t.Errorf("got %d keys and more %v, want one document with trace, results and advice", len(doc), d.More())
+	if d.More() || len(doc) != 2 {
+		t.Errorf("got %d keys and more %v, want one document with trace and results", len(doc), d.More())
 	}
 	f := func(where string, got map[string]any, want ...string) {
 		t.Helper()
@@ -132,36 +132,6 @@ func TestJSONHasTheNamesThatAreFixed(t *testing.T) {
 	if last["policy"] != "counting" || last["more_than"] != 4.0 || last["generations"] != 2.0 || !strings.HasPrefix(last["rotate"].(string), "at ") {
 		t.Errorf("last: got %v, want counting with its threshold, rotation and generations", last)
 	}
-}
-
-// A program learns what is recommended, and where nothing is, why.
-func TestJSONHasTheAdvice(t *testing.T) {
-	f := func(r *Report, wantSetting, wantWhy, wantYAML string) {
-		t.Helper()
-		var b bytes.Buffer
-		if err := r.WriteJSON(&b); err != nil {
-			t.Fatal(err)
-		}
-		var doc struct {
-			Advice []struct {
-				CapacityBytes            int64 `json:"capacity_bytes"`
-				Goal, Setting, Why, YAML string
-			}
-		}
-		if err := json.Unmarshal(b.Bytes(), &doc); err != nil {
-			t.Fatal(err)
-		}
-		if len(doc.Advice) != 1 {
-			t.Fatalf("got %+v, want advice on one capacity", doc.Advice)
-		}
-		a := doc.Advice[0]
-		if a.CapacityBytes != r.Groups[0].CapacityBytes || a.Goal != "balanced" || a.Setting != wantSetting || !strings.Contains(a.Why, wantWhy) || !strings.Contains(a.YAML, wantYAML) {
-			t.Errorf("got %+v, want %q, %q and %q", a, wantSetting, wantWhy, wantYAML)
-		}
-	}
-	g := Grid{Policies: []admission.Policy{admission.SecondHit}, Rotations: []Rotation{{Unit: ByKeys, Count: 200}}}
-	f(replayed(t, zipf(t, 10_000), g), "second-hit, rotated at 200 keys", "fewest writes", "policy: second-hit")
-	f(replayed(t, tiny(t), g), "", "408 of 2,500 requests", "")
 }
 
 // And always, whatever was asked for: the others are less by its figures.

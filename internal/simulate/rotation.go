@@ -28,13 +28,14 @@ const (
 	ByTime                 // the time of the requests
 	ByRequests             // all requests, hits too
 	ByKeys                 // distinct keys
+	Fitted                 // what fits the cache: the proxy's window: auto
 )
 
 // Rotation is when a filter forgets: how long each of its generations lasts.
 type Rotation struct {
 	Unit Unit
 
-	// Every is the length by time, above 0.
+	// Every is the length by time, above 0; of Fitted the longest, 0 being none.
 	Every time.Duration
 
 	// Count is the length by requests or by keys, above 0, and is raised to 100.
@@ -70,7 +71,7 @@ func (r Rotation) at(c int64, facts trace.Facts) Rotation {
 
 // fitsItself reports whether the proxy would find the length by itself, for any
 // cache and any traffic.
-func (r Rotation) fitsItself() bool { return false }
+func (r Rotation) fitsItself() bool { return r.Unit == Fitted }
 
 // asked writes the rotation as it was asked for.
 func (r Rotation) asked() string {
@@ -94,6 +95,11 @@ func (r Rotation) text(number func(int64) string) string {
 		return "every " + number(r.Count) + " requests" + r.remarks()
 	case ByKeys:
 		return "at " + number(r.Count) + " keys" + r.remarks()
+	case Fitted:
+		if r.Every > 0 {
+			return "auto, every " + shortDuration(r.Every) + " at the latest"
+		}
+		return "auto"
 	default:
 		return "never"
 	}

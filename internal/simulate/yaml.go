@@ -59,7 +59,12 @@ func (r *Result) section(b *strings.Builder) {
 		every = shortDuration(r.rotation.Every)
 	}
 	s := recommendable(model.Setting{Generations: r.Generations, FalsePositiveRate: r.FalsePositiveRate})
-	fmt.Fprintf(b, "    generations: %d\n    rotate_every: %s\n    capacity: %d\n    false_positive_rate: %s\n",
+	if r.rotation.Unit == Fitted {
+		fmt.Fprintf(b, "    window: auto\n    generations: %d\n    rotate_every: %s\n    false_positive_rate: %s\n",
+			s.Generations, shortDuration(r.rotation.Every), strconv.FormatFloat(s.FalsePositiveRate, 'f', -1, 64))
+		return
+	}
+	fmt.Fprintf(b, "    window: fixed\n    generations: %d\n    rotate_every: %s\n    capacity: %d\n    false_positive_rate: %s\n",
 		s.Generations, every, r.keys, strconv.FormatFloat(s.FalsePositiveRate, 'f', -1, 64))
 }
 
@@ -136,6 +141,8 @@ func (r *Report) windowRemarks(chosen *Result) []string {
 		say("capacity: edgeproxy does not rotate by requests; %s of them held %s keys on average.",
 			humanize.Comma(chosen.rotation.Count), humanize.Comma(chosen.held))
 		say("The nearest rule it has is by keys: --rotate-keys %d simulates it.", chosen.keys)
+	case Fitted:
+		say("window: auto; the cache held %s when it was full, which the window was fitted to.", counted(chosen.WindowObjects, "object"))
 	case Never:
 		say("capacity: edgeproxy always forgets; %s keys is this log as a whole.", keys)
 	}

@@ -60,7 +60,7 @@ func TestEverySettingIsAConfigurationThatTheProxyTakes(t *testing.T) {
 	all := []admission.Policy{admission.Always, admission.SecondHit, admission.Counting, admission.Never}
 	f("filters", Grid{
 		Policies: all, MoreThan: []int{1, 14}, Capacities: []Amount{{Bytes: 300_000}, {Bytes: 3 << 20}, {Bytes: 64 << 20}},
-		Rotations:   []Rotation{minute, {Unit: ByRequests, Count: 150}, {Unit: ByKeys, PerCached: 1.5}},
+		Rotations:   []Rotation{minute, {Unit: ByRequests, Count: 150}, {Unit: ByKeys, PerCached: 1.5}, {Unit: Fitted}, {Unit: Fitted, Every: time.Minute}},
 		Generations: []int{2, 4}, FalsePositiveRates: []float64{0.5, 0.0001}, Stages: []Amount{{}, {Percent: 50}},
 	})
 	f("sets", Grid{Policies: all, Exact: true, Rotations: []Rotation{minute, {}, {Unit: ByKeys, Count: 150}}})
@@ -71,8 +71,11 @@ func TestEverySettingIsAConfigurationThatTheProxyTakes(t *testing.T) {
 
 func checkWindow(t *testing.T, name string, got config.Window, res *Result) {
 	t.Helper()
-	want := config.Window{Generations: max(res.Generations, 2), Capacity: int(res.keys), FalsePositiveRate: res.FalsePositiveRate}
-	if res.rotation.Unit == ByTime {
+	want := config.Window{Mode: config.WindowFixed, Generations: max(res.Generations, 2), Capacity: int(res.keys), FalsePositiveRate: res.FalsePositiveRate}
+	if res.rotation.Unit == Fitted {
+		want.Mode, want.Capacity = config.WindowAuto, 0
+	}
+	if res.rotation.Every > 0 {
 		want.RotateEvery = res.rotation.Every
 	}
 	if res.FalsePositiveRate == 0 {

@@ -2,7 +2,7 @@ package counting
 
 import (
 	"fmt"
-	"math/bits"
+	"slices"
 	"time"
 
 	"edgeproxy/internal/bloom"
@@ -25,9 +25,7 @@ const Max = counterMax
 // from those that other keys rely on. Textbook has Remove.
 // bloom.LineRate gives the share of unseen keys that are counted at all.
 type Filter struct {
-	lines uint64 // of each generation, above 0
-	ring  *bloom.Ring[*generation]
-
+	ring    *bloom.Ring[*generation, struct{}]
 	options bloom.Options
 }
 
@@ -37,7 +35,7 @@ func New(o bloom.Options, now time.Time) (*Filter, error) {
 	if err := validate(o, bloom.CountingLine); err != nil {
 		return nil, err
 	}
-	return newFilter(o, generations(o), begin(o, now)), nil
+	return newFilter(o, generations(o, slices.Repeat([]int64{o.Capacity}, o.Generations)), begin(o, now)), nil
 }
 
 func validate(o bloom.Options, l bloom.Layout) error {
@@ -58,11 +56,21 @@ func begin(o bloom.Options, now time.Time) []time.Time {
 
 // newFilter puts generations, newest first, into a filter.
 func newFilter(o bloom.Options, held []*generation, starts []time.Time) *Filter {
-	return &Filter{
-		lines:   uint64(len(held[0].lines)),
-		ring:    bloom.NewRing(held, starts, o.Capacity, (*generation).rate),
-		options: o,
+	f := &Filter{options: o}
+	f.ring = bloom.NewRing(held, starts, o.Capacity, bloom.Form[*generation, struct{}]{
+		Rate: (*generation).rate, Room: (*generation).Capacity, Next: f.next,
+	})
+	return f
+}
+
+// next returns the generation that follows newest: oldest, if it has the size.
+func (f *Filter) next(oldest, newest *generation) *generation {
+	o := f.options.Next(bloom.CountingLine, newest.capacity, f.ring.Limit())
+	if o.Capacity != oldest.capacity {
+		return generations(f.options, []int64{o.Capacity})[0]
 	}
+	oldest.Clear()
+	return oldest
 }
 
 // Add counts one sighting of the key and returns the estimate with it, at least
@@ -75,13 +83,12 @@ func newFilter(o bloom.Options, held []*generation, starts []time.Time) *Filter 
 // generation is at Max. Where different keys share a counter just then, one may
 // be counted twice.
 func (f *Filter) Add(hi, lo uint64) int {
-	at, _ := bits.Mul64(hi, f.lines)
 	held := f.ring.Held()
 	master := held[0]
 	// The older ones are read first: a write waits for the reads before it, and
 	// would hold up those after it.
-	older := sum(held[1:], at, lo)
-	count := master.lines[at].add(lo)
+	older := sum(held[1:], hi, lo)
+	count := master.line(hi).add(lo)
 	if count == 1 && master.keys.Add(hi) {
 		f.ring.Recorded(master)
 	}
@@ -92,15 +99,14 @@ func (f *Filter) Add(hi, lo uint64) int {
 // low, but for what a generation cannot count beyond Max; too high where the
 // key shares all its counters with others.
 func (f *Filter) Estimate(hi, lo uint64) int {
-	at, _ := bits.Mul64(hi, f.lines)
-	return sum(f.ring.Held(), at, lo)
+	return sum(f.ring.Held(), hi, lo)
 }
 
 // sum adds up what each of the generations counted.
-func sum(held []*generation, at, lo uint64) int {
+func sum(held []*generation, hi, lo uint64) int {
 	total := 0
 	for _, g := range held {
-		total += g.lines[at].estimate(lo)
+		total += g.line(hi).estimate(lo)
 	}
 	return total
 }
@@ -110,8 +116,18 @@ func sum(held []*generation, at, lo uint64) int {
 // returns false, having done nothing, while another Rotate is under way.
 func (f *Filter) Rotate(now time.Time, cause bloom.Cause) bool { return f.ring.Rotate(now, cause) }
 
-// Full reports whether the newest generation holds its capacity, so that the
-// false positive rate grows beyond the configured one until it is rotated.
+// Limit returns the number of keys at which the newest generation is full: at first
+// the capacity of the options.
+func (f *Filter) Limit() int64 { return f.ring.Limit() }
+
+// SetLimit sets it, to 1 or more. The newest generation keeps its size, and is full
+// before where it was made for less; those that follow are made for the limit as it is
+// when they begin, with up to twice its room. The options must be Resizable.
+func (f *Filter) SetLimit(keys int64) { f.ring.SetLimit(keys) }
+
+// Full reports whether the newest generation holds as many keys as the limit, or as
+// it has room for, so that the false positive rate grows beyond the configured one
+// until it is rotated.
 func (f *Filter) Full() bool { return f.ring.Full() }
 
 // FullC receives when the filter may have become full; ask Full then. It

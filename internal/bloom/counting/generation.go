@@ -1,6 +1,10 @@
 package counting
 
-import "edgeproxy/internal/bloom"
+import (
+	"math/bits"
+
+	"edgeproxy/internal/bloom"
+)
 
 // generation is one generation of a Filter. Each has an array of its own: lying
 // side by side they are no faster, for a sighting reads a whole line of each in
@@ -8,18 +12,29 @@ import "edgeproxy/internal/bloom"
 //
 // Its methods are safe for concurrent use but for WriteWords and SetKeys.
 type generation struct {
-	lines []line
-	keys  *bloom.Tally // of keys that were not counted before
+	lines    []line
+	capacity int64        // keys it was made for
+	keys     *bloom.Tally // of keys that were not counted before
 }
 
-// generations returns those of a filter.
-func generations(o bloom.Options) []*generation {
-	lines, _ := o.Size(bloom.CountingLine)
-	all := make([]*generation, o.Generations)
-	for i := range all {
-		all[i] = &generation{lines: make([]line, lines), keys: bloom.NewTally(o.Capacity)}
+// generations returns empty ones of these capacities, for a filter with the options.
+func generations(o bloom.Options, capacities []int64) []*generation {
+	all := make([]*generation, len(capacities))
+	for i, capacity := range capacities {
+		o.Capacity = capacity
+		lines, _ := o.Size(bloom.CountingLine)
+		all[i] = &generation{lines: make([]line, lines), capacity: capacity, keys: bloom.NewTally(capacity)}
 	}
 	return all
+}
+
+// Capacity returns the number of keys it was made for.
+func (g *generation) Capacity() int64 { return g.capacity }
+
+// line returns that of a key.
+func (g *generation) line(hi uint64) *line {
+	at, _ := bits.Mul64(hi, uint64(len(g.lines)))
+	return &g.lines[at]
 }
 
 // Keys returns the number of distinct keys counted since Clear: every one whose

@@ -14,7 +14,8 @@ func (f *Filter) Save(w io.Writer, now time.Time) error {
 	return bloom.SaveState(w, bloom.CountingLine, f.options, f.ring, now)
 }
 
-// Load returns a filter with the window that Save wrote, for the same options.
+// Load returns a filter with the window that Save wrote, for the same options; if they
+// are Resizable, of any capacity.
 // Its serial numbers begin anew and its rotations are counted from 0. The time
 // since the save is part of every generation's age; rotating what is due is the
 // caller's. Errors are those of New and of bloom.LoadState, and with an error
@@ -23,7 +24,7 @@ func Load(r io.Reader, o bloom.Options, now time.Time) (*Filter, error) {
 	if err := validate(o, bloom.CountingLine); err != nil {
 		return nil, err
 	}
-	held, starts, err := bloom.LoadState(r, bloom.CountingLine, o, now, func() []*generation { return generations(o) })
+	held, starts, err := bloom.LoadState(r, bloom.CountingLine, o, now, func(capacities []int64) []*generation { return generations(o, capacities) })
 	if err != nil {
 		return nil, err
 	}

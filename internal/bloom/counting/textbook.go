@@ -14,7 +14,7 @@ import (
 // Filter's methods holds here too, but for simultaneous Adds of one key: none is
 // lost, but each may be told a count that leaves the others out.
 type Textbook struct {
-	ring *bloom.Ring[*Counters]
+	ring *bloom.Ring[*Counters, struct{}]
 }
 
 // NewTextbook returns an empty filter whose first generation begins now. The
@@ -29,7 +29,7 @@ func NewTextbook(o bloom.Options, now time.Time) (*Textbook, error) {
 		held[i] = NewCounters(m, k, Plain)
 	}
 	rate := func(g *Counters) float64 { return bloom.RateFromFill(g.Fill(), k) }
-	return &Textbook{bloom.NewRing(held, begin(o, now), o.Capacity, rate)}, nil
+	return &Textbook{bloom.NewRing(held, begin(o, now), o.Capacity, bloom.Form[*Counters, struct{}]{Rate: rate})}, nil
 }
 
 // Add counts one sighting of the key and returns the estimate with it.

@@ -62,7 +62,7 @@ func TestASightingSetsItsBitsInTheMastersBlockAlone(t *testing.T) {
 	f := func(generations int) {
 		t.Helper()
 		filter := newTestFilter(t, generations, 10_000, 0.01)
-		at := int(filter.blocks * 3 / 4) // hi is three quarters of 2^64
+		at := filter.ring.Held()[0].blocks() * 3 / 4 // hi is three quarters of 2^64
 		want := map[[3]int]uint64{
 			{0, at, 0}: word(1, 2), {0, at, 1}: word(3, 4), {0, at, 2}: word(5, 6), {0, at, 3}: word(7, 8),
 		}
@@ -83,7 +83,7 @@ func TestASightingSetsItsBitsInTheMastersBlockAlone(t *testing.T) {
 
 func TestTheTwoHalvesOfALineTakeTurns(t *testing.T) {
 	f := newTestFilter(t, 2, 10_000, 0.01)
-	line := &f.lines[0]
+	line := &f.ring.View().lines[0]
 	half := func(side int) (ones int) {
 		for i := range line[side] {
 			ones += bits.OnesCount64(line[side][i].Load())

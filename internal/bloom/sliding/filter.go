@@ -3,6 +3,7 @@ package sliding
 import (
 	"fmt"
 	"math/bits"
+	"slices"
 	"time"
 
 	"edgeproxy/internal/bloom"
@@ -15,16 +16,23 @@ import (
 // It is a blocked Bloom filter (Putze, Sanders and Singler, "Cache-, hash- and
 // space-efficient Bloom filters", WEA 2007) of split blocks as in Impala and
 // Parquet: a key has one bit in each of the 8 lanes of 32 bits of its block. Two
-// generations lie side by side, the same block of both in one cache line of 64
-// bytes, so a sighting touches one line; three or four have an array each, and a
-// sighting touches as many lines. bloom.BlockRate gives the false positives.
+// generations of one size lie side by side, the same block of both in one cache line
+// of 64 bytes, so a sighting touches one line; three or four have an array each, as
+// have two of different sizes, and a sighting touches as many lines. bloom.BlockRate
+// gives the false positives.
 type Filter struct {
-	blocks uint64 // of each generation, above 0
-	lines  []line // of a pair; nil where there are more than two generations
-	pair   [2]*generation
-	ring   *bloom.Ring[*generation]
-
+	ring    *bloom.Ring[*generation, view]
 	options bloom.Options
+}
+
+// view is what a sighting needs of the window where its generations lie side by
+// side. Else lines is nil.
+type view struct {
+	blocks uint64 // of each generation, above 0
+	lines  []line
+	master *generation
+	side   uint8 // the half of each line that is the master's
+	pair   bool  // the other half is the older generation; false while one is cleared
 }
 
 // New returns an empty filter whose first generation begins now. The error
@@ -33,7 +41,7 @@ func New(o bloom.Options, now time.Time) (*Filter, error) {
 	if err := validate(o, bloom.SplitBlock); err != nil {
 		return nil, err
 	}
-	return newFilter(o, generations(o), begin(o, now)), nil
+	return newFilter(o, generations(o, slices.Repeat([]int64{o.Capacity}, o.Generations)), begin(o, now)), nil
 }
 
 func validate(o bloom.Options, l bloom.Layout) error {
@@ -54,15 +62,48 @@ func begin(o bloom.Options, now time.Time) []time.Time {
 
 // newFilter puts generations, newest first, into a filter.
 func newFilter(o bloom.Options, held []*generation, starts []time.Time) *Filter {
-	f := &Filter{
-		options: o,
-		blocks:  uint64(held[0].blocks()),
-		ring:    bloom.NewRing(held, starts, o.Capacity, (*generation).rate),
-	}
-	if len(held) == 2 {
-		f.lines, f.pair = held[0].lines, [2]*generation(held)
-	}
+	f := &Filter{options: o}
+	f.ring = bloom.NewRing(held, starts, o.Capacity, bloom.Form[*generation, view]{
+		Rate: (*generation).rate, Room: (*generation).Capacity, Next: f.next, View: viewOf, Bytes: bytesOf,
+	})
 	return f
+}
+
+// next returns the generation that follows newest. It lies beside it if they are
+// of one size.
+func (f *Filter) next(oldest, newest *generation) *generation {
+	o := f.options.Next(bloom.SplitBlock, newest.capacity, f.ring.Limit())
+	switch {
+	case o.Capacity != newest.capacity:
+		return generations(f.options, []int64{o.Capacity})[0]
+	case newest.lines != nil && !newest.beside(oldest):
+		return newest.other() // nothing was ever written to it
+	case newest.lines == nil && oldest.capacity != newest.capacity:
+		return generations(f.options, []int64{o.Capacity})[0]
+	}
+	oldest.Clear()
+	return oldest
+}
+
+func viewOf(held []*generation) view {
+	g := held[0]
+	if g.lines == nil || len(held) > 1 && !g.beside(held[1]) {
+		return view{}
+	}
+	return view{blocks: uint64(g.blocks()), lines: g.lines, master: g, side: uint8(g.side), pair: len(held) > 1}
+}
+
+// bytesOf counts lines whole, also where only one side is in use.
+func bytesOf(held []*generation) (n int64) {
+	for i, g := range held {
+		switch {
+		case g.lines == nil:
+			n += g.Bytes()
+		case i == 0 || !g.beside(held[i-1]):
+			n += 2 * g.Bytes()
+		}
+	}
+	return n
 }
 
 // Seen records a sighting of the key with the 128-bit hash (hi, lo) and reports
@@ -76,36 +117,38 @@ func newFilter(o bloom.Options, held []*generation, starts []time.Time) *Filter 
 // true only where another has already set every bit. A key that the master
 // already holds costs loads only, so a popular one dirties no cache line.
 func (f *Filter) Seen(hi, lo uint64) bool {
-	at, _ := bits.Mul64(hi, f.blocks)
-	p := probeOf(lo)
-	if f.lines == nil {
-		return f.seenApart(at, hi, p)
+	v := f.ring.View()
+	if v.lines == nil {
+		return f.seenApart(hi, lo)
 	}
-	oldest, newest := f.ring.Serials()
-	side, both := newest&1, &f.lines[at]
-	master := &both[side]
+	at, _ := bits.Mul64(hi, v.blocks)
+	p := probeOf(lo)
+	both := &v.lines[at]
+	master := &both[v.side&1]
 	missing := p.missing(master)
 	if missing.none() {
 		return true
 	}
-	older := oldest != newest && p.missing(&both[side^1]).none()
+	older := v.pair && p.missing(&both[v.side&1^1]).none()
 	missing.set(master)
-	if g := f.pair[side]; g.keys.Add(hi) {
-		f.ring.Recorded(g)
+	if v.master.keys.Add(hi) {
+		f.ring.Recorded(v.master)
 	}
 	return older
 }
 
-// seenApart is Seen where every generation has an array of its own.
-func (f *Filter) seenApart(at, hi uint64, p probe) bool {
+// seenApart is Seen where every generation has lines of its own.
+func (f *Filter) seenApart(hi, lo uint64) bool {
+	p := probeOf(lo)
 	held := f.ring.Held()
 	master := held[0]
-	missing := p.missing(&master.apart[at])
+	b := master.blockOf(hi)
+	missing := p.missing(b)
 	if missing.none() {
 		return true
 	}
-	older := anyHas(held[1:], at, p)
-	missing.set(&master.apart[at])
+	older := anyHas(held[1:], hi, p)
+	missing.set(b)
 	if master.keys.Add(hi) {
 		f.ring.Recorded(master)
 	}
@@ -114,20 +157,20 @@ func (f *Filter) seenApart(at, hi uint64, p probe) bool {
 
 // Has reports what Seen would, and records nothing.
 func (f *Filter) Has(hi, lo uint64) bool {
-	at, _ := bits.Mul64(hi, f.blocks)
+	v := f.ring.View()
 	p := probeOf(lo)
-	if f.lines == nil {
-		return anyHas(f.ring.Held(), at, p)
+	if v.lines == nil {
+		return anyHas(f.ring.Held(), hi, p)
 	}
-	oldest, newest := f.ring.Serials()
-	side, both := newest&1, &f.lines[at]
-	return p.missing(&both[side]).none() || oldest != newest && p.missing(&both[side^1]).none()
+	at, _ := bits.Mul64(hi, v.blocks)
+	both := &v.lines[at]
+	return p.missing(&both[v.side&1]).none() || v.pair && p.missing(&both[v.side&1^1]).none()
 }
 
-// anyHas asks every generation by itself.
-func anyHas(held []*generation, at uint64, p probe) bool {
+// anyHas asks every generation by itself, each by its own number of blocks.
+func anyHas(held []*generation, hi uint64, p probe) bool {
 	for _, g := range held {
-		if p.missing(&g.apart[at]).none() {
+		if p.missing(g.blockOf(hi)).none() {
 			return true
 		}
 	}
@@ -139,8 +182,18 @@ func anyHas(held []*generation, at uint64, p probe) bool {
 // it returns false, having done nothing, while another Rotate is under way.
 func (f *Filter) Rotate(now time.Time, cause bloom.Cause) bool { return f.ring.Rotate(now, cause) }
 
-// Full reports whether the newest generation holds its capacity, so that the
-// false positive rate grows beyond the configured one until it is rotated.
+// Limit returns the number of keys at which the newest generation is full: at first
+// the capacity of the options.
+func (f *Filter) Limit() int64 { return f.ring.Limit() }
+
+// SetLimit sets it, to 1 or more. The newest generation keeps its size, and is full
+// before where it was made for less; those that follow are made for the limit as it is
+// when they begin, with up to twice its room. The options must be Resizable.
+func (f *Filter) SetLimit(keys int64) { f.ring.SetLimit(keys) }
+
+// Full reports whether the newest generation holds as many keys as the limit, or as
+// it has room for, so that the false positive rate grows beyond the configured one
+// until it is rotated.
 func (f *Filter) Full() bool { return f.ring.Full() }
 
 // FullC receives when the filter may have become full; ask Full then. It

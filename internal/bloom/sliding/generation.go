@@ -1,6 +1,10 @@
 package sliding
 
-import "edgeproxy/internal/bloom"
+import (
+	"math/bits"
+
+	"edgeproxy/internal/bloom"
+)
 
 // generation is one generation of a Filter: one of the two halves of every line,
 // or an array of blocks of its own.
@@ -11,26 +15,45 @@ type generation struct {
 	side  int    // of each line
 	apart []block
 
-	keys *bloom.Tally // of keys that were not found when they were set
+	capacity int64        // keys it was made for
+	keys     *bloom.Tally // of keys that were not found when they were set
 }
 
-// generations returns those of a filter: a pair, or as many arrays.
-func generations(o bloom.Options) []*generation {
-	blocks, _ := o.Size(bloom.SplitBlock)
-	var lines []line
-	if o.Generations == 2 {
-		lines = make([]line, blocks)
-	}
-	all := make([]*generation, o.Generations)
-	for i := range all {
-		g := &generation{lines: lines, side: i, keys: bloom.NewTally(o.Capacity)}
-		if lines == nil {
+// generations returns empty ones of these capacities, newest first, for a filter with
+// the options. If there are to be two, those next to each other of one capacity
+// share lines, as may the one that follows.
+func generations(o bloom.Options, capacities []int64) []*generation {
+	all := make([]*generation, len(capacities))
+	for i, capacity := range capacities {
+		if o.Generations == 2 && i > 0 && all[i-1].capacity == capacity {
+			all[i] = all[i-1].other()
+			continue
+		}
+		o.Capacity = capacity
+		blocks, _ := o.Size(bloom.SplitBlock)
+		g := &generation{capacity: capacity, keys: bloom.NewTally(capacity)}
+		if o.Generations == 2 {
+			g.lines = make([]line, blocks)
+		} else {
 			g.apart = make([]block, blocks)
 		}
 		all[i] = g
 	}
 	return all
 }
+
+// other returns an empty generation on the other side of the lines of g.
+func (g *generation) other() *generation {
+	return &generation{lines: g.lines, side: 1 - g.side, capacity: g.capacity, keys: bloom.NewTally(g.capacity)}
+}
+
+// beside reports whether g and h have the two sides of the same lines.
+func (g *generation) beside(h *generation) bool {
+	return g.lines != nil && h.lines != nil && &g.lines[0] == &h.lines[0]
+}
+
+// Capacity returns the number of keys it was made for.
+func (g *generation) Capacity() int64 { return g.capacity }
 
 // blocks returns how many there are.
 func (g *generation) blocks() int { return max(len(g.lines), len(g.apart)) }
@@ -40,6 +63,12 @@ func (g *generation) block(i int) *block {
 		return &g.lines[i][g.side]
 	}
 	return &g.apart[i]
+}
+
+// blockOf returns the block of a key.
+func (g *generation) blockOf(hi uint64) *block {
+	at, _ := bits.Mul64(hi, uint64(g.blocks()))
+	return g.block(int(at))
 }
 
 // Keys returns the number of distinct keys recorded since Clear: every one that

@@ -12,7 +12,7 @@ import (
 // cache line of its own. It is the reference that Filter is measured and tested
 // against; all that is said of Filter's methods holds here too.
 type Textbook struct {
-	ring *bloom.Ring[*bloom.Filter]
+	ring *bloom.Ring[*bloom.Filter, struct{}]
 }
 
 // NewTextbook returns an empty filter whose first generation begins now. The
@@ -27,7 +27,7 @@ func NewTextbook(o bloom.Options, now time.Time) (*Textbook, error) {
 		held[i] = bloom.NewFilter(m, k)
 	}
 	rate := func(g *bloom.Filter) float64 { return bloom.RateFromFill(g.Fill(), k) }
-	return &Textbook{bloom.NewRing(held, begin(o, now), o.Capacity, rate)}, nil
+	return &Textbook{bloom.NewRing(held, begin(o, now), o.Capacity, bloom.Form[*bloom.Filter, struct{}]{Rate: rate})}, nil
 }
 
 // Seen records a sighting of the key with the hash (hi, lo) and reports whether

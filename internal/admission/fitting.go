@@ -1,0 +1,162 @@
+package admission
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/fit"
+)
+
+// fitting has the generations of one memory follow the tier behind the gate: each
+// ends after as many sightings as suit it.
+type fitting struct {
+	_     [64]byte // sightings is written by every request: it has a cache line of its own
+	count atomic.Int64
+	_     [56]byte
+
+	mu    sync.Mutex   // held where one of these is worked out from the others; sightings only read
+	began atomic.Int64 // count when the newest generation began
+	ends  atomic.Int64 // count at which it ends
+	full  atomic.Bool  // it has come to its end, and will be rotated even if ends moves
+
+	length  fit.Length
+	objects atomic.Int64  // that the tier holds when it is full
+	ended   chan struct{} // receives when ends may have been reached
+	most    int64         // bytes of the filters at the most
+
+	told  atomic.Int64  // objects at the last call of onFit; 0: none yet
+	moved chan struct{} // receives when there is more to tell
+	onFit func(filter string, objects, sightings int64)
+}
+
+// sized returns the size of a filter's first generation: that of the section, or, where
+// it is fitted, what suits the tier as far as is known.
+func sized(l fit.Length, section FilterOptions, f *fit.Fit) FilterOptions {
+	if section.Fitted {
+		section.Resizable = true
+		section.Capacity = l.Room(l.Sightings(f.Objects()))
+	}
+	return section
+}
+
+// newFitting returns one for a filter of o, whose generations are of length l.
+func newFitting(l fit.Length, o Options, size bloom.Options, layout bloom.Layout) *fitting {
+	f := &fitting{length: l, ended: make(chan struct{}, 1), moved: make(chan struct{}, 1), onFit: o.OnFit}
+	if f.onFit == nil {
+		f.onFit = func(string, int64, int64) {}
+	}
+	size.Capacity = bloom.NextCapacity(0, l.MostRoom(o.TierBytes))
+	held, stored := regretOptions(size)
+	f.most = memoryOf(size, layout) + memoryOf(held, bloom.SplitBlock) + memoryOf(stored, bloom.SplitBlock)
+	return f
+}
+
+// memoryOf returns the bytes of a window of full size.
+func memoryOf(o bloom.Options, l bloom.Layout) int64 {
+	units, _ := o.Size(l)
+	return l.Bytes(units) * int64(o.Generations)
+}
+
+// objectsNow returns C, 0 where nothing is fitted.
+func (f *fitting) objectsNow() int64 {
+	if f == nil {
+		return 0
+	}
+	return f.objects.Load()
+}
+
+// sighted counts a sighting.
+func (f *fitting) sighted() {
+	if f != nil && f.count.Add(1) >= f.ends.Load() {
+		f.end()
+	}
+}
+
+// end has the newest generation rotated.
+func (f *fitting) end() {
+	f.full.Store(true)
+	signal(f.ended)
+}
+
+// over reports whether the newest generation has had its sightings.
+func (f *fitting) over() bool { return f != nil && f.full.Load() }
+
+// seen returns how many sightings the newest generation has had.
+func (f *fitting) seen() int64 { return f.count.Load() - f.began.Load() }
+
+// turn begins a generation.
+func (f *fitting) turn() {
+	if f == nil {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.began.Store(f.count.Load())
+	f.ends.Store(f.began.Load() + f.length.Sightings(f.objects.Load()))
+	f.full.Store(false)
+}
+
+// lengthen gives the newest generation so many sightings in all.
+func (f *fitting) lengthen(sightings int64) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.ends.Store(f.began.Load() + sightings)
+	if f.count.Load() >= f.ends.Load() {
+		f.end()
+	}
+}
+
+// signal sends without waiting: one waiting signal says it all.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// fit begins to follow what is known of the tier. The newest generation has had so
+// many sightings.
+func (m *memory) fit(f *fitting, known *fit.Fit, seen int64) {
+	m.fitting = f
+	m.rotator.fitted, m.rotator.ended, m.rotator.moved, m.rotator.tell = true, f.ended, f.moved, m.tell
+	f.began.Store(-seen)
+	m.follow(known.Objects(), known.Known())
+}
+
+// follow makes the generations as long as suits C; known is whether enough was seen to
+// speak of it.
+func (m *memory) follow(objects int64, known bool) {
+	f := m.fitting
+	if f == nil {
+		return
+	}
+	if f.objects.Swap(objects) != objects {
+		sightings := f.length.Sightings(objects)
+		room := f.length.Room(sightings)
+		held, stored := regretOptions(bloom.Options{Capacity: room})
+		m.filter.SetLimit(room)
+		m.regret.held.SetLimit(held.Capacity)
+		m.regret.stored.SetLimit(stored.Capacity)
+		f.lengthen(sightings)
+	}
+	if known && farFrom(f.told.Load(), objects) {
+		signal(f.moved)
+	}
+}
+
+// farFrom reports whether objects is more than a quarter above or below told.
+func farFrom(told, objects int64) bool {
+	return objects > told+told/4 || objects < told-told/4
+}
+
+// tell calls onFit if there is something new.
+func (m *memory) tell() {
+	f := m.fitting
+	objects := f.objects.Load()
+	if !farFrom(f.told.Load(), objects) {
+		return
+	}
+	f.told.Store(objects)
+	f.onFit(m.name, objects, f.length.Sightings(objects))
+}

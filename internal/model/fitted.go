@@ -1,0 +1,50 @@
+package model
+
+import (
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/fit"
+)
+
+// fitted is how long the generations of a window are that fits the cache: as package
+// admission has it, of the same parts.
+type fitted struct {
+	fit       *fit.Fit
+	length    fit.Length
+	sightings int64 // after which a generation ends
+	room      int64 // keys that the newest generation was made for
+}
+
+func newFitted(s Setting) *fitted {
+	f := &fitted{fit: fit.New(s.CapacityBytes - s.StageBytes), length: s.length()}
+	f.sightings = f.length.Sightings(f.fit.Objects())
+	f.room = f.limit()
+	return f
+}
+
+// length is that of the policy.
+func (s Setting) length() fit.Length {
+	if s.Policy == admission.Counting {
+		return fit.Counting()
+	}
+	return fit.SecondHit()
+}
+
+// limit returns the keys that a generation has room for that begins now, at least.
+func (f *fitted) limit() int64 { return f.length.Room(f.sightings) }
+
+// keys returns the distinct keys at which the newest generation ends.
+func (f *fitted) keys() int64 { return min(f.limit(), f.room) }
+
+// note takes the size of a body that was stored, or held back.
+func (f *fitted) note(body int64, heldBack bool) {
+	if heldBack {
+		f.fit.HeldBack(body)
+	} else {
+		f.fit.Admitted(body)
+	}
+	f.sightings = f.length.Sightings(f.fit.Objects())
+}
+
+// rotate begins a generation.
+func (f *fitted) rotate() { f.room = bloom.NextCapacity(f.room, f.limit()) }
