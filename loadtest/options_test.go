@@ -164,10 +164,10 @@ admission:
 	f(p, policyNever, "never\n", "", "")
 	f(p, policySecondHit, "second-hit\n  second_hit:\n    rotate_every: 0s\n    capacity: 5000\n", "", "at 5000 keys")
 	f(p, policyCounting, "counting\n  counting:\n    more_than: 3\n    rotate_every: 0s\n    capacity: 5000\n", "", "at 5000 keys")
-	f(plain, policySecondHit, "second-hit\n", "", "every 30m0s, or at 1000000 keys")
+	f(plain, policySecondHit, "second-hit\n", "", "auto")
 	f(staged, policyAlways, "always\n", "", "")
-	f(staged, policySecondHit, "second-hit\n", "    stage_bytes: 4194304B\n", "every 30m0s, or at 1000000 keys")
-	f(plain, policyCounting, "counting\n  counting:\n    more_than: 4\n", "", "every 6h0m0s, or at 1000000 keys")
+	f(staged, policySecondHit, "second-hit\n", "    stage_bytes: 4194304B\n", "auto")
+	f(plain, policyCounting, "counting\n  counting:\n    more_than: 4\n", "", "auto")
 }
 
 func TestReportHasTheNamesOthersRead(t *testing.T) {

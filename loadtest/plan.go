@@ -21,11 +21,11 @@ const (
 // edgeproxy's defaults where the command line says nothing; the driver only
 // reports them.
 const (
-	defaultMoreThan       = 4
-	generations           = 2
-	defaultFilterCapacity = 1_000_000
-	secondHitRotateEvery  = 30 * time.Minute
-	countingRotateEvery   = 6 * time.Hour
+	defaultMoreThan      = 4
+	generations          = 2
+	secondHitRotateEvery = 30 * time.Minute // of a window that is fixed
+	countingRotateEvery  = 6 * time.Hour
+	fittedWindow         = "auto" // admission.….window: fits what the cache holds
 )
 
 // plan is a run in numbers: the options applied to the trace.
@@ -112,9 +112,10 @@ func (p *plan) planned(requests int64) time.Duration {
 }
 
 // rotation says in words when the filters of a policy forget, and how many
-// generations they have; "" and 0 for a policy without filters.
+// generations they have; "" and 0 for a policy without filters. edgeproxy fits its
+// window to the cache, unless it is told how many keys a generation holds.
 func (p *plan) rotation(policy string) (rule string, gens int) {
-	every, keys := secondHitRotateEvery, int64(defaultFilterCapacity)
+	every := secondHitRotateEvery
 	switch policy {
 	case policySecondHit:
 	case policyCounting:
@@ -125,10 +126,13 @@ func (p *plan) rotation(policy string) (rule string, gens int) {
 	if p.rotateEvery != nil {
 		every = *p.rotateEvery
 	}
-	if p.filterCapacity > 0 {
-		keys = p.filterCapacity
+	if p.filterCapacity == 0 {
+		if p.rotateEvery == nil || every == 0 {
+			return fittedWindow, generations
+		}
+		return fmt.Sprintf("%s, every %s at the latest", fittedWindow, every), generations
 	}
-	rule = "at " + strconv.FormatInt(keys, 10) + " keys"
+	rule = "at " + strconv.FormatInt(p.filterCapacity, 10) + " keys"
 	if every > 0 {
 		rule = fmt.Sprintf("every %s, or %s", every, rule)
 	}
