@@ -96,6 +96,10 @@ proofs: ## print the tables that the README quotes, and look at its claims: make
 tiers: ## play requests against two edges and a shield, and print what each policy costs at which tier
 	@cd test/tiers && $(GO) test -run '^TestTable' -count=1 -timeout=$(TIMEOUT)
 
+.PHONY: sweep
+sweep: ## print how windows of many lengths do, and which the rule picks: make sweep [TRACES=dir]
+	$(GO) run ./test/sweep --traces "$${TRACES:-../shared/traces}" --out test/sweep/testdata
+
 .PHONY: smoke
 smoke: ## run the built binary once
 	scripts/smoke.sh

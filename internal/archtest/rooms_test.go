@@ -139,6 +139,7 @@ func rooms() map[string]room {
 		"test/faults":         {testOnly: true},
 		"test/tiers":          {testOnly: true},
 		"test/proofs":         {third: []string{humanize}},
+		"test/sweep":          {ours: []string{"internal/fit", "internal/trace"}},
 		"test/filterbench": {
 			ours:  []string{"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding"},
 			third: []string{"github.com/bits-and-blooms/bloom/v3"},

@@ -122,7 +122,7 @@ func (l Length) Room(sightings int64) int64 {
 func (l Length) MostRoom(bytes int64) int64 { return l.Room(l.Sightings(bytes / EntryBytes)) }
 
 // SecondHit and Counting return the lengths for the two policies; the sweep of
-// test/proofs chose them. A filter that counts takes four times the memory for a key; of
+// test/sweep chose them. A filter that counts takes four times the memory for a key; of
 // the sightings of the traces at most two thirds are of different keys.
 func SecondHit() Length { return Length{PerObject: 4, Least: 200, Keys: 1} }
 

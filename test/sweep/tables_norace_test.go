@@ -1,0 +1,43 @@
+//go:build !race
+
+package main
+
+import (
+	"testing"
+
+	"edgeproxy/internal/testkit"
+)
+
+// The tables are what comes out today: of the traces all rows, of the models those of
+// one size.
+func TestTheTablesComeOutAgain(t *testing.T) {
+	traces := testkit.Trace(t, "")
+	tables := map[bool][]row{false: committed(t, multiplesFile), true: committed(t, floorsFile)}
+	for _, w := range workloads() {
+		t.Run(w.name, func(t *testing.T) {
+			r, err := w.load(t.Context(), traces)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for small, rows := range tables {
+				compare(t, w, r, rows, small)
+			}
+		})
+	}
+}
+
+func compare(t *testing.T, w workload, r *requests, rows []row, small bool) {
+	t.Helper()
+	const modelShare = 5 // percent
+	for i := range rows {
+		want := &rows[i]
+		if want.trace != w.name || w.model && want.share != modelShare {
+			continue
+		}
+		got := *want
+		got.requests, got.outcome = int64(len(r.accesses)), r.play(r.bytes(want.share), want.policy, want.length)
+		if got != *want {
+			t.Errorf("small %v: got %s, want %s", small, got.line(), want.line())
+		}
+	}
+}
