@@ -47,7 +47,7 @@ func (p *Proxy) holdBack(f *fill, j *job, h *head, body []byte) reason.Reason {
 			return reason.Purged
 		case cache.Stored:
 			f.Stored(body)
-		case cache.TooLarge, cache.Superseded:
+		case cache.TooLarge, cache.Superseded, cache.Joined: // the last is of Put alone
 		}
 	}
 	return reason.FirstSighting // whatever the policy calls it; see account
