@@ -43,9 +43,17 @@ func provePopularity(ctx context.Context, s simulator) (*proof, error) {
 		if err != nil {
 			return nil, err
 		}
+		auto, err := s.run(ctx, log, "--policy", "second-hit,counting", "--capacity", "5%", "--stage", "0%,1%,10%", "--window", fitted)
+		if err != nil {
+			return nil, err
+		}
 		p.ran(filters)
 		p.ran(exact)
+		p.ran(auto)
 		if err := p.arrivals(arrivals, filters, exact); err != nil {
+			return nil, err
+		}
+		if err := p.arrivalsAuto(arrivals, auto, filters); err != nil {
 			return nil, err
 		}
 		for _, r := range []struct {
@@ -84,6 +92,26 @@ func (p *proof) arrivals(name string, filters, exact *report) error {
 		p.row(name, want.text(), ratioText(f.HitRatio), ratioText(f.ByteHitRatio), humanize.Comma(f.Writes), humanize.IBytes(uint64(f.WriteBytes)),
 			changeText(-cut(f.WriteBytes, always[0])), humanize.IBytes(uint64(f.OriginBytes)),
 			ratioText(x.ByteHitRatio), changeText(-cut(x.WriteBytes, always[1])))
+	}
+	return nil
+}
+
+// arrivalsAuto adds the rows of the window that fits the cache; filters has always.
+func (p *proof) arrivalsAuto(name string, auto, filters *report) error {
+	always, err := filters.find(setting{5, "always", "", 0})
+	if err != nil {
+		return err
+	}
+	for _, policy := range []string{"second-hit", "counting"} {
+		for _, stage := range []int64{0, 1, 10} {
+			want := setting{5, policy, fitted, stage}
+			got, err := auto.find(want)
+			if err != nil {
+				return err
+			}
+			p.row(name, want.text(), ratioText(got.HitRatio), ratioText(got.ByteHitRatio), humanize.Comma(got.Writes), humanize.IBytes(uint64(got.WriteBytes)),
+				changeText(-cut(got.WriteBytes, always.WriteBytes)), humanize.IBytes(uint64(got.OriginBytes)), "", "")
+		}
 	}
 	return nil
 }

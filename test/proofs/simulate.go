@@ -24,6 +24,7 @@ const (
 	byRequests = "every "
 	byKeys     = "at "
 	never      = "never"
+	fitted     = "auto"
 )
 
 // asReference returns the flags of what the reference knows: GETs alone, and no limit

@@ -70,6 +70,25 @@ func (p *proof) stageOf(ctx context.Context, s simulator, t recorded, least floa
 		}
 		p.sameStage(t, want, x, exactly)
 	}
+	return p.stageOfAuto(ctx, s, t, always[0])
+}
+
+// stageOfAuto adds the rows of the window that fits the cache, which is the default.
+func (p *proof) stageOfAuto(ctx context.Context, s simulator, t recorded, always *result) error {
+	auto, err := s.run(ctx, t.file, "--policy", "second-hit", "--capacity", strconv.Itoa(stageShare)+"%", "--stage", "0%,1%,10%", "--window", fitted)
+	if err != nil {
+		return err
+	}
+	p.ran(auto)
+	for _, stage := range []int64{0, 1, 10} {
+		want := setting{stageShare, "second-hit", fitted, stage}
+		got, err := auto.find(want)
+		if err != nil {
+			return err
+		}
+		p.row(t.name, want.text(), ratioText(got.HitRatio), ratioText(got.ByteHitRatio), humanize.Comma(got.Writes),
+			changeText(-cut(got.Writes, always.Writes)), "", "")
+	}
 	return nil
 }
 
@@ -117,6 +136,9 @@ func (s setting) text() string {
 	out := s.policy
 	if s.policy == "counting" {
 		out = "more than 4"
+	}
+	if s.rotate == fitted {
+		out += ", window auto"
 	}
 	if s.stage > 0 {
 		out += fmt.Sprintf(", %d %% stage", s.stage)
