@@ -100,8 +100,8 @@ func TestSimulateReadsALogInEveryWrapping(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := simulatedBy(t, writeFile(t, "access.log", log))
-	if want.Trace.Requests != 3000 || len(want.Results) != 19 {
-		t.Errorf("plain: got %d requests and %d results, want 3000 and 19", want.Trace.Requests, len(want.Results))
+	if want.Trace.Requests != 3000 || len(want.Results) != 25 {
+		t.Errorf("plain: got %d requests and %d results, want 3000 and 25", want.Trace.Requests, len(want.Results))
 	}
 	f := func(name string, got simulated) {
 		t.Helper()
@@ -267,7 +267,7 @@ func TestSimulateExitCodes(t *testing.T) {
 	f(exitUsage, "stands twice", "-", log, "-")
 	f(exitUsage, "--rotate-every 30m: want a log with times", "--rotate-every", "30m", seq)
 	f(exitUsage, "rotation never: want a rotation, or --exact", "--rotate-keys", "never", log)
-	f(exitUsage, "grid of 1999 settings: want at most 500", "--generations", strings.Repeat("2,3,", 55)+"2", log)
+	f(exitUsage, "grid of 2665 settings: want at most 500", "--generations", strings.Repeat("2,3,", 55)+"2", log)
 	f(exitUsage, "at most half of the capacity", "--stage", "1GiB", log)
 	f(exitUsage, "capacity 1%: want more than 0 bytes", "--capacity", "1%", seq)
 	f(exitUsage, "--false-positive-rate 1e-300", "--false-positive-rate", "1e-300", log)

@@ -112,12 +112,12 @@ func (m *memory) save(w *stateWriter, now time.Time) {
 // the rotator calls it, so the filters never refuse for being at it already.
 func (m *memory) Rotate(now time.Time, cause bloom.Cause) bool {
 	m.settle(now)
+	m.fitting.turn() // first: what is sighted from now on is the next generation's
 	if !m.filter.Rotate(now, cause) {
 		return false
 	}
 	m.regret.held.Rotate(now, cause)
 	m.regret.stored.Rotate(now, cause)
-	m.fitting.turn()
 	m.sample.forget()
 	m.sample.pace(m.filter.Limit())
 	m.sample.accuracy.turn(m.filter.Stats(now).FalsePositiveRatio)
