@@ -42,6 +42,29 @@ func BenchmarkSight(b *testing.B) {
 	}
 }
 
+// BenchmarkSightFitted sights keys of which about two thirds were sighted before, in
+// windows that fit a cache: one of 250,000 objects, whose generations are as long as
+// those of BenchmarkSight, and the default one of 256 MiB.
+func BenchmarkSightFitted(b *testing.B) {
+	for name, tier := range map[string]int64{"250000 objects": 250_000 * (16<<10 + 800), "256 MiB": 256 << 20} {
+		b.Run(name, func(b *testing.B) {
+			size := FilterOptions{Options: bloom.Options{Generations: 2, FalsePositiveRate: 0.01}, Fitted: true}
+			g := newGate(b, Options{SecondHit: &size, TierBytes: tier})
+			var worker atomic.Uint64
+			b.ReportAllocs()
+			b.ResetTimer()
+			b.RunParallel(func(pb *testing.PB) {
+				next := worker.Add(1) << 40
+				for pb.Next() {
+					next++
+					hi, lo := hash(next / 3)
+					g.Sight(secondHit, hi, lo|1<<63)
+				}
+			})
+		})
+	}
+}
+
 func BenchmarkFilled(b *testing.B) {
 	size := FilterOptions{Options: bloom.Options{Generations: 2, Capacity: 1_000_000, FalsePositiveRate: 0.01}, RotateEvery: time.Hour}
 	g := newGate(b, Options{SecondHit: &size})
