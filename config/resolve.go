@@ -12,7 +12,7 @@ func resolve(c *Config, src *source) {
 		c.Routes = []Route{defaultRoute(c.Origins[0].Name)}
 	}
 	c.Admission.SecondHit.resolve(src, "admission.second_hit", fixedSecondHit)
-	c.Admission.Counting.Window.resolve(src, "admission.counting", fixedCounting)
+	c.Admission.Counting.resolve(src, "admission.counting", fixedCounting)
 	for i := range c.Routes {
 		c.Routes[i].Admission = c.rule(c.Routes[i].own)
 		c.Routes[i].Cache = c.caching(src, child(item("routes", i), "cache"), c.Routes[i].ownCache)

@@ -97,6 +97,9 @@ type StateOptions struct {
 // defaultSaveEvery bounds what a crash forgets, at some megabytes of writing.
 const defaultSaveEvery = 5 * time.Minute
 
+// needsTier reports whether a filter is fitted to the tier.
+func (o Options) needsTier() bool { return o.SecondHit.fitted() || o.Counting.fitted() }
+
 func (o *FilterOptions) fitted() bool { return o != nil && o.Fitted }
 
 // Validate returns nil or every fault at once, each an *bloom.OptionError.
@@ -127,7 +130,7 @@ func (o Options) validate() error {
 	}
 	check(SecondHitFilter, o.SecondHit)
 	check(CountingFilter, o.Counting)
-	if o.TierBytes < 0 || o.TierBytes == 0 && (o.SecondHit.fitted() || o.Counting.fitted()) {
+	if o.needsTier() && o.TierBytes <= 0 {
 		errs = append(errs, &bloom.OptionError{Option: "tier", Value: fmt.Sprintf("%d bytes", o.TierBytes), Want: "the size of what the filters are fitted to"})
 	}
 	if s := o.State; s != nil && s.Path == "" {

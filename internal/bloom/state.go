@@ -139,7 +139,12 @@ func capacitiesIn(b []byte, l Layout, o Options) ([]int64, error) {
 			return nil, &StateError{What: field.what, Got: field.got, Want: field.want}
 		}
 	}
-	capacities := got.Capacities[:o.Generations]
+	return got.capacities(l, o)
+}
+
+// capacities returns those of the generations of a filter of these options, newest first.
+func (h *stateHeader) capacities(l Layout, o Options) ([]int64, error) {
+	capacities := h.Capacities[:o.Generations]
 	for _, capacity := range capacities {
 		switch {
 		case capacity < 1 || capacity > maxStateCapacity:
@@ -148,8 +153,8 @@ func capacitiesIn(b []byte, l Layout, o Options) ([]int64, error) {
 			return nil, &StateError{What: "capacity", Got: capacity, Want: o.Capacity}
 		}
 	}
-	if want = newStateHeader(l, o, capacities); got.Units != want.Units {
-		return nil, &StateError{What: "units", Got: got.Units, Want: want.Units}
+	if want := newStateHeader(l, o, capacities); h.Units != want.Units {
+		return nil, &StateError{What: "units", Got: h.Units, Want: want.Units}
 	}
 	return capacities, nil
 }

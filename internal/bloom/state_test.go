@@ -428,7 +428,7 @@ func TestSaveAndLoadNeedLittleMemory(t *testing.T) {
 	saves := testing.AllocsPerRun(5, func() { _ = SaveState(io.Discard, SplitBlock, largeState, r, start) })
 	held := shelves(largeState)
 	loads := testing.AllocsPerRun(5, func() {
-		_, _, _ = LoadState(bytes.NewReader(b), SplitBlock, largeState, start, func(capacities []int64) []*shelf { return held })
+		_, _, _ = LoadState(bytes.NewReader(b), SplitBlock, largeState, start, func([]int64) []*shelf { return held })
 	})
 	if saves > 40 || loads > 40 {
 		t.Errorf("got %v allocations for a save and %v for a load, want a few, not one for each piece", saves, loads)

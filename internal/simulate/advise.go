@@ -144,10 +144,10 @@ func (r *Result) describe() string {
 
 // window describes when the filter forgets.
 func (r *Result) window() string {
-	switch r.rotation.Unit {
-	case Never:
+	if r.rotation.Unit == Never {
 		return "never forgetting"
-	case Fitted:
+	}
+	if r.rotation.fitsItself() {
 		return "window " + r.rotation.readable()
 	}
 	return "rotated " + r.rotation.readable()

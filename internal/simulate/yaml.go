@@ -146,12 +146,7 @@ func (r *Report) windowRemarks(chosen *Result) []string {
 	case Never:
 		say("capacity: edgeproxy always forgets; %s keys is this log as a whole.", keys)
 	}
-	switch {
-	case chosen.filter >= model.NoFilter:
-		say("edgeproxy builds no filter of that many keys at this rate.")
-	case chosen.filter > dearFilterBytes:
-		say("A filter of that many keys takes %s of memory, beside the cache.", size(chosen.filter))
-	}
+	out = append(out, chosen.filterRemarks()...)
 	if r.Span > 0 && chosen.rounds > 0 && chosen.rotation.Unit != ByTime {
 		say("In this log a generation lasted %s on average.", shortDuration(roundTime(r.Span/time.Duration(chosen.rounds))))
 	}
@@ -159,6 +154,17 @@ func (r *Report) windowRemarks(chosen *Result) []string {
 		say("Sets were simulated; a filter of this rate stores that share of the first sightings more.")
 	}
 	return out
+}
+
+// filterRemarks says what is remarkable about the proxy's own filter for so many keys.
+func (r *Result) filterRemarks() []string {
+	switch {
+	case r.filter >= model.NoFilter:
+		return []string{"edgeproxy builds no filter of that many keys at this rate."}
+	case r.filter > dearFilterBytes:
+		return []string{fmt.Sprintf("A filter of that many keys takes %s of memory, beside the cache.", size(r.filter))}
+	}
+	return nil
 }
 
 // roundTime drops digits that nobody wants to know.

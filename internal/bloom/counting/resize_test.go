@@ -9,9 +9,10 @@ import (
 	"edgeproxy/internal/bloom"
 )
 
-func newResizable(t *testing.T, generations int, capacity int64) *Filter {
+// newResizable returns a filter whose first generations hold 1000 keys.
+func newResizable(t *testing.T, generations int) *Filter {
 	t.Helper()
-	f, err := New(bloom.Options{Generations: generations, Capacity: capacity, FalsePositiveRate: 1e-6, Resizable: true}, start)
+	f, err := New(bloom.Options{Generations: generations, Capacity: 1000, FalsePositiveRate: 1e-6, Resizable: true}, start)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,7 +24,7 @@ func newResizable(t *testing.T, generations int, capacity int64) *Filter {
 func TestAWindowOfSeveralSizesForgetsWhatItShould(t *testing.T) {
 	for generations := 2; generations <= 4; generations++ {
 		r := rand.New(rand.NewPCG(7, uint64(generations)))
-		f := newResizable(t, generations, 1000)
+		f := newResizable(t, generations)
 		sighted := map[uint64]int{} // key: generation
 		sizes := map[int64]bool{}
 		for g := range 60 {
@@ -71,7 +72,7 @@ func reload(t *testing.T, f *Filter) *Filter {
 
 // The size follows the limit at the next rotation.
 func TestAGenerationIsMadeForTheLimit(t *testing.T) {
-	f := newResizable(t, 2, 1000)
+	f := newResizable(t, 2)
 	small := f.Bytes()
 	f.SetLimit(100_000)
 	f.Rotate(start, bloom.CauseFitted)
@@ -90,7 +91,7 @@ func TestAGenerationIsMadeForTheLimit(t *testing.T) {
 
 // A generation made for less than the limit is full when it has no more room.
 func TestASmallGenerationIsFullBeforeTheLimit(t *testing.T) {
-	f := newResizable(t, 2, 1000)
+	f := newResizable(t, 2)
 	f.SetLimit(1 << 20)
 	for key := range uint64(2000) {
 		if f.Full() {
@@ -105,7 +106,7 @@ func TestASmallGenerationIsFullBeforeTheLimit(t *testing.T) {
 }
 
 func TestSightingsBesideRotationsOfOtherSizes(t *testing.T) {
-	f := newResizable(t, 2, 1000)
+	f := newResizable(t, 2)
 	stop, done := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(done)
