@@ -18,7 +18,11 @@ func (f *Flight[K, H]) recountLocked(r Response) {
 // askWaitingLocked asks those that have joined before the header came.
 func (f *Flight[K, H]) askWaitingLocked() {
 	if f.recounted && f.outcome == Shared && f.round.winner == f {
-		f.round.eachWaitingLocked(f.askLocked)
+		f.round.eachWaitingLocked(func(r *Reader[K, H]) {
+			f.askLocked(r)
+			r.early = r.decides == f
+		})
+		f.early = f.undecided
 	}
 }
 
@@ -27,21 +31,23 @@ func (f *Flight[K, H]) askWaitingLocked() {
 func (f *Flight[K, H]) lastDecisionsLocked() {
 	if f.undecided > 0 && !f.admitted {
 		f.unlistLocked()
-		f.awaitDecisionsLocked()
+		f.awaitDecisionsLocked(&f.undecided)
 	}
 }
 
-// AwaitDecisions returns when every follower that the flight has now has said whether it
-// admits the response, or one of them does.
+// AwaitDecisions returns when every follower that had joined before the header has said
+// whether it admits the response, or one of them does. Of those that join later there
+// might always be another one.
 func (f *Flight[K, H]) AwaitDecisions() {
 	f.table.mu.Lock()
 	defer f.table.mu.Unlock()
-	f.awaitDecisionsLocked()
+	f.awaitDecisionsLocked(&f.early)
 }
 
-// awaitDecisionsLocked gives the lock up while it waits.
-func (f *Flight[K, H]) awaitDecisionsLocked() {
-	for f.undecided > 0 && !f.admitted {
+// awaitDecisionsLocked waits until none are left of those that undecided counts. It gives
+// the lock up meanwhile.
+func (f *Flight[K, H]) awaitDecisionsLocked(undecided *int) {
+	for *undecided > 0 && !f.admitted {
 		if f.decisions == nil {
 			f.decisions = make(chan struct{})
 		}
@@ -52,9 +58,10 @@ func (f *Flight[K, H]) awaitDecisionsLocked() {
 	}
 }
 
-// askLocked makes the response wait for the decision of r, a follower, if that counts.
+// askLocked makes the response wait for the decision of r, a follower, if that counts. One
+// that leads a flight of its own is not waited for: it may go on waiting for that one.
 func (f *Flight[K, H]) askLocked(r *Reader[K, H]) {
-	if f.recounted && f.whole && !f.admitted && r.own.flight != f {
+	if f.recounted && f.whole && !f.admitted && r.own.flight == nil {
 		r.decides = f
 		f.undecided++
 	}
@@ -68,6 +75,9 @@ func (r *Reader[K, H]) decideLocked() {
 	}
 	r.decides = nil
 	f.undecided--
+	if r.early {
+		f.early--
+	}
 	if f.decisions != nil {
 		close(f.decisions)
 		f.decisions = nil

@@ -130,3 +130,90 @@ func TestWhatThereIsNoMemoryForIsNotAdmittedLate(t *testing.T) {
 	_ = leader.Close()
 	table.Close()
 }
+
+// TestAFlightWaitedForTheFetchOfAnotherOne: a follower that leads a flight of its own by now,
+// and wants no other's header, says nothing before its own origin does.
+func TestAFlightWaitedForTheFetchOfAnotherOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := newTestTable()
+		leader, _ := table.Join(1, 1, Admission{})
+		follower, _ := table.Join(1, 1, Admission{})
+		header, origin := make(chan struct{}), make(chan struct{})
+		table.Go(leader, func(f *Flight[int, string]) {
+			<-header
+			f.Publish("other", Response{Storable: true, Shareable: true, Recounted: true})
+			f.Finish(nil)
+		}, nil)
+		mine := func(h string) bool { return h == "mine" }
+		patience := Patience{Lead: time.Second, Most: time.Hour}
+		if _, o, _ := follower.Wait(patience, mine); o != LeadAnew {
+			t.Fatalf("got %v, want to lead anew", o)
+		}
+		table.Go(follower, func(f *Flight[int, string]) {
+			<-origin
+			f.Publish("mine", Response{Storable: true, Shareable: true})
+			f.Finish(nil)
+		}, nil)
+		go func() {
+			_, _, _ = follower.Wait(patience, mine)
+			_ = follower.Close()
+		}()
+		synctest.Wait()
+		close(header)
+		synctest.Wait()
+		decided := make(chan struct{})
+		go func() {
+			leader.Flight().AwaitDecisions()
+			close(decided)
+		}()
+		synctest.Wait()
+		select {
+		case <-decided:
+		default:
+			t.Error("got no end of the decisions while another origin says nothing")
+		}
+		close(origin)
+		<-decided
+		_ = leader.Close()
+		table.Close()
+	})
+}
+
+// TestAStreamOfFollowersHeldUpAFlight: clients that join after the header, each before the
+// one ahead of it has left, are no reason to keep the body from those that wait for it.
+func TestAStreamOfFollowersHeldUpAFlight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := newTestTable()
+		leader, _ := table.Join(1, 1, Admission{})
+		early, _ := table.Join(1, 1, Admission{})
+		decided, whole := make(chan struct{}), make(chan Kept, 1)
+		table.Go(leader, func(f *Flight[int, string]) {
+			f.Publish("head", Response{Storable: true, Shareable: true, Length: 4, Recounted: true})
+			f.AwaitDecisions()
+			close(decided)
+			send(f, []byte("body"), 4, true)
+			_, k := f.Whole(false)
+			whole <- k
+			f.Finish(nil)
+		}, nil)
+		synctest.Wait()
+		late, led := table.Join(1, 1, Admission{})
+		if led {
+			t.Fatal("a second flight for one key")
+		}
+		_ = early.Close()
+		synctest.Wait()
+		select {
+		case <-decided:
+		default:
+			t.Error("got no end of the decisions while one that came late has not decided")
+		}
+		late.Admit(true)
+		if k := <-whole; k != KeptForStore {
+			t.Errorf("got %v, want it stored for the one that came late", k)
+		}
+		_ = late.Close()
+		_ = leader.Close()
+		table.Close()
+	})
+}

@@ -65,6 +65,7 @@ type Flight[K comparable, H any] struct {
 	// guarded as well; see Response.Recounted
 	recounted bool
 	undecided int           // followers that have yet to say whether they admit it
+	early     int           // of them, those that had joined before the header
 	decisions chan struct{} // not nil: closed when there is a decision
 }
 

@@ -24,6 +24,7 @@ type Reader[K comparable, H any] struct {
 	awaits     *round[K, H]  // while it has no outcome
 	next, prev *Reader[K, H] // that wait, too
 	decides    *Flight[K, H] // that waits for its Admit
+	early      bool          // it had joined that one before its header
 }
 
 // Flight returns the flight that is led; the leader's fetch works on it. For a follower it
