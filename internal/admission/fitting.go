@@ -15,7 +15,7 @@ type fitting struct {
 	count atomic.Int64
 	_     [56]byte
 
-	mu    sync.Mutex   // held where one of these is worked out from the others; sightings only read
+	mu    sync.Mutex   // held where one of these is worked out from the others; sightings only read, but at the end
 	began atomic.Int64 // count when the newest generation began
 	ends  atomic.Int64 // count at which it ends
 	full  atomic.Bool  // it has come to its end, and will be rotated even if ends moves
@@ -68,15 +68,24 @@ func (f *fitting) objectsNow() int64 {
 
 // sighted counts a sighting.
 func (f *fitting) sighted() {
-	if f != nil && f.count.Add(1) >= f.ends.Load() {
+	if f != nil && f.count.Add(1) >= f.ends.Load() && !f.full.Load() {
 		f.end()
 	}
 }
 
-// end has the newest generation rotated.
+// end has the newest generation rotated, if it is at its end: the one that was may have
+// been rotated since the caller looked.
 func (f *fitting) end() {
-	f.full.Store(true)
-	signal(f.ended)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.endLocked()
+}
+
+func (f *fitting) endLocked() {
+	if f.count.Load() >= f.ends.Load() {
+		f.full.Store(true)
+		signal(f.ended)
+	}
 }
 
 // over reports whether the newest generation has had its sightings.
@@ -102,9 +111,7 @@ func (f *fitting) lengthen(sightings int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.ends.Store(f.began.Load() + sightings)
-	if f.count.Load() >= f.ends.Load() {
-		f.end()
-	}
+	f.endLocked()
 }
 
 // signal sends without waiting: one waiting signal says it all.

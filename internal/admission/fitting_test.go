@@ -329,3 +329,16 @@ func TestSightingsBesideRotationsThatFit(t *testing.T) {
 		}
 	}
 }
+
+// A sighting that was on its way when the generation that it ended was rotated ended the next
+// one as well, at its beginning.
+func TestALateSightingEndedTheGenerationAfterItsOwn(t *testing.T) {
+	g := newGate(t, fittedOptions(1))
+	defer g.Close()
+	f := g.seen.fitting
+	f.turn()
+	f.end() // of one that has seen the end of the generation before
+	if f.over() {
+		t.Error("got a generation without sightings that is over")
+	}
+}
