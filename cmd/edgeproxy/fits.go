@@ -18,15 +18,20 @@ func fits(c *config.Config) error {
 		section string
 		filter  *admission.FilterOptions
 		layout  bloom.Layout
+		name    string
 	}{
-		{"admission.second_hit", window(c.Admission.SecondHit), bloom.SplitBlock},
-		{"admission.counting", window(c.Admission.Counting.Window), bloom.CountingLine},
+		{"admission.second_hit", window(c.Admission.SecondHit), bloom.SplitBlock, admission.SecondHitFilter},
+		{"admission.counting", window(c.Admission.Counting.Window), bloom.CountingLine, admission.CountingFilter},
 	} {
-		if f.filter.Fitted {
-			f.filter.Capacity = 1 // what it will be is not known yet
+		if f.filter.Fitted { // as large as it may become
+			f.filter.Capacity = admission.MostKeys(f.name, tierBytes(c))
 		}
 		for _, fault := range joined[*bloom.OptionError](f.filter.Options.Validate(f.layout)) {
-			faults = append(faults, c.Fault(f.section+"."+fault.Option, "want "+fault.Want))
+			option, want := fault.Option, fault.Want
+			if f.filter.Fitted && option == "capacity" { // which the file cannot give
+				option, want = "false_positive_rate", "a higher one, for a window that fits this cache may take more keys than one filter holds at this rate; or window: fixed"
+			}
+			faults = append(faults, c.Fault(f.section+"."+option, "want "+want))
 		}
 	}
 	faults = append(faults, keyFaults(c)...)

@@ -40,13 +40,26 @@ func sized(l fit.Length, section FilterOptions, f *fit.Fit) FilterOptions {
 	return section
 }
 
+// MostKeys returns the capacity of the largest generation that a filter of this name may
+// come to if it is Fitted, before a tier of so many bytes.
+func MostKeys(filter string, tierBytes int64) int64 {
+	if filter == CountingFilter {
+		return mostKeys(fit.Counting(), tierBytes)
+	}
+	return mostKeys(fit.SecondHit(), tierBytes)
+}
+
+func mostKeys(l fit.Length, tierBytes int64) int64 {
+	return bloom.NextCapacity(0, l.MostRoom(tierBytes))
+}
+
 // newFitting returns one for a filter of o, whose generations are of length l.
 func newFitting(l fit.Length, o Options, size bloom.Options, layout bloom.Layout) *fitting {
 	f := &fitting{length: l, ended: make(chan struct{}, 1), moved: make(chan struct{}, 1), onFit: o.OnFit}
 	if f.onFit == nil {
 		f.onFit = func(string, int64, int64) {}
 	}
-	size.Capacity = bloom.NextCapacity(0, l.MostRoom(o.TierBytes))
+	size.Capacity = mostKeys(l, o.TierBytes)
 	held, stored := regretOptions(size)
 	f.most = memoryOf(size, layout) + memoryOf(held, bloom.SplitBlock) + memoryOf(stored, bloom.SplitBlock)
 	return f
