@@ -37,7 +37,7 @@ func (v *validator) window(path string, w Window, memory string) {
 	}
 	v.count(child(path, "generations"), w.Generations, 2, maxGenerations)
 	if at := child(path, "rotate_every"); w.RotateEvery != 0 && w.RotateEvery < time.Second && v.sound(at) {
-		v.fail(at, "want at least 1s, or 0s to rotate by fill only")
+		v.fail(at, "want at least 1s, or 0s for no bound in time")
 	}
 	v.capacity(child(path, "capacity"), w, memory)
 	if at := child(path, "false_positive_rate"); (w.FalsePositiveRate <= 0 || w.FalsePositiveRate > maxFalseRate) && v.sound(at) {

@@ -49,9 +49,10 @@ func simulateCommand() *cobra.Command {
 			"is a sighting, is answered by what a GET has stored, and stores nothing.\n\n" +
 			"The flags of the grid take a list, by commas or by repetition; the grid is every\n" +
 			"combination that makes sense, at most 500. Policy always is run at every capacity,\n" +
-			"for the others are compared with it. C is the number of objects of mean size that\n" +
-			"the capacity holds; periods are raised to 100 requests or keys. Each --rotate-...\n" +
-			"value is a rule of its own.",
+			"for the others are compared with it. c is the number of objects that the\n" +
+			"capacity holds if all are of the mean size of the log; window auto goes by the mean of\n" +
+			"what is admitted in its place. Periods are raised to 100 requests or keys. Each\n" +
+			"--rotate-... value is a rule of its own.",
 		Example: "  edgeproxy simulate access.log\n" +
 			"  zcat $(ls -tr access.log.*.gz) | edgeproxy simulate --capacity 1%,5%,20% --html report.html -",
 		Args: func(_ *cobra.Command, args []string) error {

@@ -38,8 +38,8 @@ func (s *simulation) define(cmd *cobra.Command) {
 	f.Var(listOf(&g.Capacities, "size", parseCapacity), "capacity", "of the cache, a `size`, or P% of the unique bytes (default 5%)")
 	f.Var(oneOf(&s.window, windowAuto, windowFixed), "window", "auto is the proxy's own, which fits the cache, with --rotate-every as its longest; fixed is --rotate-... (default both)")
 	f.Var(listOf(&g.Rotations, "duration", parseRotateEvery), "rotate-every", "rotate the filter after this `duration`; needs a log with times")
-	f.Var(listOf(&g.Rotations, "n", parseRotateCount(simulate.ByRequests)), "rotate-requests", "rotate after `n` requests; 4c is 4 times C; never, with --exact")
-	f.Var(listOf(&g.Rotations, "n", parseRotateCount(simulate.ByKeys)), "rotate-keys", "rotate at `n` distinct keys; 4c is 4 times C; never, with --exact (default auto,1c,4c,16c; with --exact never too)")
+	f.Var(listOf(&g.Rotations, "n", parseRotateCount(simulate.ByRequests)), "rotate-requests", "rotate after `n` requests; 4c is 4 times c; never, with --exact")
+	f.Var(listOf(&g.Rotations, "n", parseRotateCount(simulate.ByKeys)), "rotate-keys", "rotate at `n` distinct keys; 4c is 4 times c; never, with --exact (default auto,1c,4c,16c; with --exact never too)")
 	f.Var(listOf(&g.Generations, "n", parseWhole(2, 4)), "generations", "of the window, 2 to 4 (default 2)")
 	f.Var(listOf(&g.FalsePositiveRates, "ratio", parseRate), "false-positive-rate", "of the whole window when it is full, a `ratio` up to 0.5, or P% (default 0.01)")
 	f.Var(listOf(&g.MaxObjects, "size", parseMaxObject), "max-object", "`size` of the largest object that is stored (default as the proxy: 8MiB, at most a quarter of the capacity without the stage)")
@@ -245,7 +245,7 @@ func parseRotateEvery(text string) (simulate.Rotation, error) {
 	return simulate.Rotation{Unit: simulate.ByTime, Every: d}, nil
 }
 
-// parseRotateCount reads a number, a multiple of C, or never.
+// parseRotateCount reads a number, a multiple of c, or never.
 func parseRotateCount(unit simulate.Unit) func(string) (simulate.Rotation, error) {
 	return func(text string) (simulate.Rotation, error) {
 		if text == "never" {
@@ -259,6 +259,6 @@ func parseRotateCount(unit simulate.Unit) func(string) (simulate.Rotation, error
 		} else if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 && n <= mostRotateCount {
 			return simulate.Rotation{Unit: unit, Count: n}, nil
 		}
-		return simulate.Rotation{}, errors.New("want a number of at most 1000000000, a multiple of C such as 4c, or never")
+		return simulate.Rotation{}, errors.New("want a number of at most 1000000000, a multiple of c such as 4c, or never")
 	}
 }

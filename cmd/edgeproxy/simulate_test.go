@@ -311,7 +311,7 @@ func TestSimulateFlagsSayWhatTheyWant(t *testing.T) {
 	}
 	for _, name := range []string{"rotate-requests", "rotate-keys"} {
 		for _, v := range []string{"0", "-1", "1000000001", "0c", "-4c", "Infc", "NaNc", "c", "4x", "1.5", ""} {
-			f(name, v, "want a number of at most 1000000000, a multiple of C such as 4c, or never")
+			f(name, v, "want a number of at most 1000000000, a multiple of c such as 4c, or never")
 		}
 	}
 	for _, v := range []string{"0", "0.51", "51%", "-0.1", "NaN", "1%%"} {

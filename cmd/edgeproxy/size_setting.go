@@ -95,7 +95,7 @@ func (s sizeSetting) mostKeys(budget uint64) int64 {
 // yaml is the setting as lines of the configuration file.
 func (s sizeSetting) yaml() string {
 	section := strings.ReplaceAll(string(s.policy), "-", "_")
-	return fmt.Sprintf("admission:\n  policy: %s\n  %s:\n    generations: %d\n    capacity: %d\n    false_positive_rate: %s\n",
+	return fmt.Sprintf("admission:\n  policy: %s\n  %s:\n    window: fixed\n    generations: %d\n    capacity: %d\n    false_positive_rate: %s\n",
 		s.policy, section, s.options.Generations, s.options.Capacity, yamlNumber(s.options.FalsePositiveRate))
 }
 

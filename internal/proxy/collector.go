@@ -24,7 +24,7 @@ var (
 	descCollapsed     = desc("collapsed_requests_total", "Requests answered by the fetch of another one.", "route")
 	descHeldBack      = desc("cache_held_back_total", "Storable responses not written because of admission; several per key.", "route")
 	descHeldBackBytes = desc("cache_held_back_bytes_total", "Body bytes of storable responses not written because of admission.", "route")
-	descRegret        = desc("admission_regret_total", "Fills of a key whose fill before was held back within the window: writes that held back did not save. A further variant of a URL counts too.", "route")
+	descRegret        = desc("admission_regret_total", "Fills of a key whose fill before was held back within the window: writes that held back did not save.", "route")
 	descRegretBytes   = desc("admission_regret_bytes_total", "Body bytes of fills of a key whose fill before was held back within the window.", "route")
 	descStorable      = desc("storable_fills_total", "Fills judged storable when their header came; storable = stored + held_back + refused of fills_total.", "route")
 	descFills         = desc("fills_total", "Fetches of a GET that asked the cache and got a response, by what became of it when its body had ended.", "route", "outcome")

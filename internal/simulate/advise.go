@@ -77,7 +77,8 @@ func (g Goal) why(group *Group, chosen *Result, near int) string {
 	case g == FewestWrites:
 		fmt.Fprintf(&b, "Of %s it has the fewest writes, %s.", counted(asked, "setting"), humanize.Comma(chosen.Writes))
 	case near == 0:
-		fmt.Fprintf(&b, "No setting keeps hits, and what the origin sends, near the best of each; of %s it has the most hits.", counted(asked, "setting"))
+		fmt.Fprintf(&b, "No setting that was asked for is within %.0f points of the highest hit ratio with at most %.0f%% more from the origin than the least; of %s it has the most hits.",
+			100*balancedPoints, 100*balancedMore, counted(asked, "setting"))
 	default:
 		which := "of these"
 		if chosen.rotation.fitsItself() {
@@ -116,7 +117,11 @@ func (g Goal) otherwise(group *Group, chosen *Result) string {
 		return ""
 	}
 	r := &group.Results[i]
-	if r == chosen {
+	always := &group.Results[0]
+	switch {
+	case r == chosen && always.unasked && other == MostHits && always.Hits > chosen.Hits:
+		return fmt.Sprintf("%s always, which --policy leaves out, has the hit ratio %s.", why, percent(always.HitRatio))
+	case r == chosen:
 		return fmt.Sprintf("%s --goal %s chooses the same.", why, other)
 	}
 	return fmt.Sprintf("%s --goal %s chooses %s, with a hit ratio of %s and %s.", why, other, r.describe(), percent(r.HitRatio), counted(r.Writes, "write"))

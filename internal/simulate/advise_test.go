@@ -66,7 +66,7 @@ func TestBaselineThatNobodyAskedForIsAMeasureOfTheOthers(t *testing.T) {
 	if len(r.Advice) != 1 || r.Advice[0].Result.Policy != "second-hit" {
 		t.Fatalf("got %+v, want second-hit, which has more hits than counting", r.Advice)
 	}
-	if why := r.Advice[0].Why; !strings.Contains(why, "No setting keeps hits") || !strings.Contains(why, "of 2 settings") {
+	if why := r.Advice[0].Why; !strings.Contains(why, "No setting that was asked for is within") || !strings.Contains(why, "of 2 settings") {
 		t.Errorf("got %q, want that neither of the 2 is near always", why)
 	}
 }
@@ -97,7 +97,10 @@ func TestWhyGivesTheFiguresOfTheRule(t *testing.T) {
 	f(FewestWrites, two, "second-hit. Of 2 settings it has the fewest writes, 100.", "--goal most_hits chooses always")
 	f(Balanced, []Result{always, setting("second-hit", 100, 0.1, 900)},
 		"always. 1 of 2 settings", "costs more here", "--goal most_hits chooses the same.")
-	f(Balanced, []Result{setting("always", 300, 0.20, 300), setting("counting", 200, 0.40, 500)}, "No setting keeps hits", "of 2 settings it has the most hits")
+	f(Balanced, []Result{setting("always", 300, 0.20, 300), setting("counting", 200, 0.40, 500)}, "No setting that was asked for is within 2 points of the highest hit ratio with at most 10% more", "of 2 settings it has the most hits")
+	unasked := always
+	unasked.unasked = true
+	f(Balanced, []Result{unasked, second}, "Writes to memory cost nothing but a copy: always, which --policy leaves out, has the hit ratio 50.00%.")
 }
 
 func TestNothingIsRecommendedWhereThereIsOnlyNever(t *testing.T) {

@@ -29,7 +29,7 @@ type Grid struct {
 }
 
 // defaults fills the empty lists: the three policies at 5 % of the unique bytes,
-// with the proxy's own window and rotated at 1, 4 and 16 times C keys, and with sets
+// with the proxy's own window and rotated at 1, 4 and 16 times c keys, and with sets
 // never too. Stages are tried
 // only where nothing is said of policies, rotation and sets, for then nobody
 // knows yet what to ask. It answers for a million requests within a minute.

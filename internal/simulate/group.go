@@ -16,7 +16,7 @@ import (
 type group struct {
 	capacity  Amount // as asked for
 	bytes     int64
-	cached    int64 // C, the number of objects of mean size that fit
+	cached    int64 // c, the number of objects of mean size that fit
 	limit     int64 // bytes of the largest object as asked for; 0 is what edgeproxy takes by itself
 	maxObject int64 // bytes of the largest object that is stored where there is no stage
 	eviction  model.Eviction
@@ -83,7 +83,7 @@ func (g Grid) groups(facts trace.Facts, hasTimes bool) ([]*group, error) {
 	return out, nil
 }
 
-// cached returns C: how many objects of mean size a cache of that many bytes
+// cached returns c: how many objects of mean size a cache of that many bytes
 // holds.
 func cached(bytes int64, facts trace.Facts) int64 {
 	return int64(float64(bytes) * float64(facts.Storable()) / float64(max(facts.ChargedBytes(), 1)))

@@ -115,7 +115,7 @@ func curvesSection(eviction string, groups []*Group) page.Section {
 	// Always first, then those that are worth most.
 	slices.SortStableFunc(all[1:], func(a, b *curve) int { return cmp.Compare(b.marks, a.marks) })
 	shown := all[:min(len(all), mostCurves)]
-	text := "Rotations in multiples of C and stages in percent grow with the capacity."
+	text := "Rotations in multiples of c and stages in percent grow with the capacity."
 	if len(shown) < len(all) {
 		text += fmt.Sprintf(" Of %d curves these are always and the %d that are most often on the front.", len(all), len(shown)-1)
 	}

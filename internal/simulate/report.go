@@ -36,7 +36,7 @@ type Report struct {
 type Group struct {
 	CapacityBytes  int64
 	CapacityShare  string // "5%" of the unique bytes; "" where bytes were asked for
-	CachedObjects  int64  // C: objects of mean size that fit into the capacity
+	CachedObjects  int64  // c: objects of mean size that fit into the capacity
 	MaxObjectBytes int64  // of the largest object that is stored; with a stage it may be less
 	Eviction       string
 

@@ -42,7 +42,7 @@ type Rotation struct {
 	Count int64
 
 	// PerCached takes the place of Count where it is above 0: the length as a
-	// multiple of C, the number of objects of mean size that the cache holds.
+	// multiple of c, the number of objects of mean size that the cache holds.
 	PerCached float64
 
 	raised, lowered bool // Count was less, or more

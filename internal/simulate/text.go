@@ -87,7 +87,7 @@ func (g *Group) title() string {
 	if g.CapacityShare != "" {
 		share = g.CapacityShare + " of the unique bytes, "
 	}
-	return fmt.Sprintf("%s bytes (%s%s, C = %s of mean size), objects up to %s, eviction %s",
+	return fmt.Sprintf("%s bytes (%s%s, 1c = %s of mean size), objects up to %s, eviction %s",
 		humanize.Comma(g.CapacityBytes), share, size(g.CapacityBytes), counted(g.CachedObjects, "object"), size(g.MaxObjectBytes), g.Eviction)
 }
 

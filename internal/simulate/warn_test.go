@@ -58,7 +58,7 @@ func TestWarningsNameWhatMakesTheFiguresLess(t *testing.T) {
 func TestOneIsNotCalledMany(t *testing.T) {
 	r := replayed(t, fromText(t, "1 a 1000"), Grid{Capacities: []Amount{{Bytes: 1000}}, Policies: []admission.Policy{admission.Always}})
 	got := text(t, r, "log")
-	for _, want := range []string{"1 request for 1 object, 100.00% of them", "C = 1 object of mean size", "there are 1 of 2,500 requests", "0 bad lines"} {
+	for _, want := range []string{"1 request for 1 object, 100.00% of them", "1c = 1 object of mean size", "there are 1 of 2,500 requests", "0 bad lines"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got\n%s\nwant %q in it", got, want)
 		}
