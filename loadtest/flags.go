@@ -102,8 +102,8 @@ func (o *options) define(fs *flag.FlagSet) {
 	o.policies = []string{policyAlways, policySecondHit, policyCounting}
 	fs.Func("policies", "comma-separated `list` of always, second-hit, counting, never; always is included (default always,second-hit,counting)", o.parsePolicies)
 	fs.IntVar(&o.moreThan, "more-than", 0, "counting: store on the sighting after `N` (default 4)")
-	fs.Func("rotate-every", "second-hit, counting: admission's rotate_every, a `duration` (default: edgeproxy's own)", o.parseRotate)
-	fs.Int64Var(&o.filterCapacity, "filter-capacity", 0, "second-hit, counting: distinct `keys` a generation holds (default: edgeproxy's own)")
+	fs.Func("rotate-every", "second-hit, counting: admission's rotate_every, a `duration` (default: none; with --filter-capacity edgeproxy's own)", o.parseRotate)
+	fs.Int64Var(&o.filterCapacity, "filter-capacity", 0, "second-hit, counting: distinct `keys` a generation holds, which makes the window fixed (default: edgeproxy's own, auto)")
 	o.capacity = amount{text: "5%", share: 0.05}
 	fs.Func("capacity", "cache.memory.max_bytes: a `size`, or P% of the trace's unique bytes (default 5%)", o.parseCapacity)
 	fs.Func("stage", "second-hit, counting: cache.memory.stage_bytes, a `size` or P% of the capacity, which it is part of (default none)", o.parseStage)
