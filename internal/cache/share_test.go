@@ -204,41 +204,6 @@ func TestTheHeirPushesOutNothingThatHasJustLanded(t *testing.T) {
 	}
 }
 
-// TestAGuestIsRevisedThatBecomesTheHostMeanwhile: to make room for what stands in its place
-// pushes the host out, and the guest is another item then.
-func TestAGuestIsRevisedThatBecomesTheHostMeanwhile(t *testing.T) {
-	became := 0
-	for round := 0; became == 0; round++ { // what ristretto gives up is a matter of chance
-		if round == 500 {
-			t.Fatal("the guest has never become the host")
-		}
-		s := newStore(t, 1<<20, 64<<10)
-		for i := range 14 {
-			mustPut(t, s, plain(fmt.Sprintf("/popular/%d", i), 1, 60<<10))
-			for range 200 {
-				holds(s, fmt.Sprintf("/popular/%d", i))
-			}
-		}
-		s.Put(tagged("/a", "1", `"1"`, 1, 60<<10), nil)
-		s.Put(tagged("/a", "2", `"1"`, 1, 60<<10), nil)
-		mustPut(t, s, plain("/filler", 1, 60<<10))
-		asked := 0
-		s.Revise(sum("/a\x002"), func(e *Entry) *Entry {
-			asked++
-			revised := *e
-			revised.Serial = 9
-			return &revised
-		})
-		if asked > 1 {
-			became++
-		}
-		if e, ok := find(s, sum("/a\x002"), []byte("/a\x002")); ok && e.Serial != 9 {
-			t.Error("is held as it was before")
-		}
-		checkShares(t, s)
-	}
-}
-
 // TestSharesHoldTheBooks does everything at random, in a cache that is too small, and checks
 // the books after each step, while readers hold every answer to its name.
 func TestSharesHoldTheBooks(t *testing.T) {
