@@ -3,7 +3,7 @@
 //
 // It takes the suite's npm release from the package registry, or an installed
 // copy of the newer repository edition from -suite, and plays every test through
-// edgeproxy twice: with policy always, and with second-hit, where the URLs of a
+// edgeproxy twice: with policy always, and with second-hit, where the URLs and variants of a
 // test are asked for once before it begins. Node.js runs the suite (suite.mjs);
 // everything else is here: dependencies and scores, the comparison with the
 // outcomes in expected/, and the tables of docs/conformance.md.

@@ -14,7 +14,7 @@ import (
 // first request of a test.
 type policy struct {
 	name string
-	warm int // requests for each URL before its test
+	warm int // requests for each URL, or variant, before its test
 }
 
 // policies are those that must agree.

@@ -42,7 +42,7 @@ type request struct {
 	Base     string   `json:"base,omitempty"` // URL of the proxy
 	IDs      []string `json:"ids,omitempty"`
 	Parallel int      `json:"parallel,omitempty"` // tests at a time
-	Warm     int      `json:"warm"`               // requests for each URL before its test
+	Warm     int      `json:"warm"`               // requests for each URL, or variant, before its test
 	Seconds  int      `json:"seconds,omitempty"`  // for everything
 	Trace    []string `json:"trace,omitempty"`    // ids whose requests and responses are shown
 }

@@ -52,9 +52,10 @@ async function catalogue (suite) {
   return { edition: suite.edition, version: suite.version, tests }
 }
 
-// warmField marks a request that only makes a URL known to the proxy. The origin answers
-// it with something that may be stored: an answer that may not could change how the
-// proxy treats the URL's next request.
+// warmField marks a request that only makes a URL, or a variant of it, known to the proxy.
+// The origin answers it with something that may be stored: an answer that may not could
+// change how the proxy treats the URL's next request. Its value is the answer's Vary, - for
+// none.
 const warmField = 'Conformance-Warm'
 
 // origin serves with the suite's handlers, but on loopback only, on a port that the
@@ -66,7 +67,8 @@ async function origin (suite) {
   }
   const server = http.createServer((request, response) => {
     if (warmField.toLowerCase() in request.headers) {
-      response.writeHead(200, { 'Cache-Control': 'max-age=60' }).end('warm')
+      const vary = request.headers[warmField.toLowerCase()]
+      response.writeHead(200, { 'Cache-Control': 'max-age=60', ...(vary === '-' ? {} : { Vary: vary }) }).end('warm')
       return
     }
     const [first, ...rest] = new URL(request.url, 'http://origin').pathname.split('/').slice(1)
@@ -92,24 +94,47 @@ function asker (suite) {
   return (url, init) => fetch(url, { timeout: requestSeconds * 1000, ...init })
 }
 
-// warmed asks for every URL of a test so many times before the test begins, for a policy that
-// stores on a later sighting. A test begins with the PUT that tells the origin its
-// requests, and these requests are in no book of the origin: nothing has
-// happened but that the proxy has seen the URLs.
+// warmed asks for every URL of a test, or for every variant that it asks for, so many times
+// before the test begins, for a policy that stores on a later sighting. A test begins with
+// the PUT that tells the origin its requests, and these requests are in no book of the
+// origin: nothing has happened but that the proxy has seen what the test asks for.
 function warmed (ask, base, times) {
   const prefix = `${base}/config/`
   return async (url, init) => {
     if (url.startsWith(prefix) && init?.method === 'PUT') {
-      const id = url.slice(prefix.length)
-      for (const target of new Set(JSON.parse(init.body).map(r => targetOf(id, r)))) {
+      for (const { target, headers } of variantsOf(url.slice(prefix.length), JSON.parse(init.body))) {
         for (let i = 0; i < times; i++) {
-          const response = await ask(`${base}/test/${target}`, { headers: [[warmField, '1']] })
+          const response = await ask(`${base}/test/${target}`, { headers })
           await response.text()
         }
       }
     }
     return ask(url, init)
   }
+}
+
+// variantsOf lists what a test asks for: each target once, or, where its first response
+// with Vary names fields, once for each of their values.
+function variantsOf (id, requests) {
+  const fieldsOf = (list, name) => (list ?? []).filter(([n]) => n.toLowerCase() === name.toLowerCase()).map(([, v]) => String(v))
+  const varyOf = new Map()
+  for (const r of requests) {
+    const target = targetOf(id, r)
+    const vary = fieldsOf(r.response_headers, 'vary').join(', ')
+    if (!varyOf.get(target)) varyOf.set(target, vary.includes('*') ? '' : vary)
+  }
+  const variants = new Map()
+  for (const r of requests) {
+    const target = targetOf(id, r)
+    const vary = varyOf.get(target)
+    const names = vary.split(',').map(n => n.trim()).filter(n => n)
+    const headers = names.flatMap(n => fieldsOf(r.request_headers, n).map(v => [n, v]))
+    // Values that a cache may take for the same count as the same.
+    const values = names.map(n => fieldsOf(headers, n).join(',').toLowerCase().split(/[\s,;]+/).filter(Boolean).sort().join(' '))
+    const key = JSON.stringify([target, values])
+    if (!variants.has(key)) variants.set(key, { target, headers: [[warmField, vary || '-'], ...headers] })
+  }
+  return variants.values()
 }
 
 function targetOf (id, request) {
