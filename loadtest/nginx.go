@@ -32,7 +32,7 @@ type writeCounts struct {
 type nginx struct {
 	*process
 	listen  string
-	folders nginxFolders
+	folders folders
 	access  *accessLog
 	writes  *writeWatch
 	pace    *pacemaker

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"os"
-	"path/filepath"
 	"strings"
 )
 
@@ -60,44 +58,21 @@ const trafficLogging = `logging:
     mode: ascii
 `
 
-// trafficFolders are all that one Traffic Server writes to.
-type trafficFolders struct {
-	home, cache string
-}
-
-// prepareTrafficServer makes the folders, home below files, and writes the
-// configuration.
-func prepareTrafficServer(files string, c trafficConfig) (f trafficFolders, err error) {
-	defer func() {
-		if err != nil {
-			err = fmt.Errorf("make a folder for Traffic Server: %w", errors.Join(err, f.Close()))
-		}
-	}()
-	if f.home, err = os.MkdirTemp(files, "trafficserver-"); err != nil {
-		return f, err
+// prepareTrafficServer makes the folders of one Traffic Server, home below files, and
+// writes the configuration. With an error nothing is left of them.
+func prepareTrafficServer(files string, c trafficConfig) (folders, error) {
+	f, err := makeFolders("trafficserver", files, c.memory, "etc", "log", "run")
+	if err == nil {
+		err = f.write(c.files(f))
 	}
-	memory := c.memory
-	if memory == "" {
-		memory = f.home
+	if err != nil {
+		err = errors.Join(err, f.Close())
 	}
-	if f.cache, err = os.MkdirTemp(memory, "edgeproxy-loadtest-"); err != nil {
-		return f, err
-	}
-	for _, sub := range [...]string{"etc", "log", "run"} {
-		if err := os.Mkdir(f.path(sub), 0o700); err != nil {
-			return f, err
-		}
-	}
-	for name, text := range c.files(f) {
-		if err := os.WriteFile(f.path(name), []byte(text), 0o600); err != nil {
-			return f, err
-		}
-	}
-	return f, nil
+	return f, err
 }
 
 // files returns what stands in the files of its folder.
-func (c *trafficConfig) files(f trafficFolders) map[string]string {
+func (c *trafficConfig) files(f folders) map[string]string {
 	host, port, _ := net.SplitHostPort(c.listen)
 	return map[string]string{
 		trafficRoot: strings.Join([]string{
@@ -117,8 +92,3 @@ func (c *trafficConfig) files(f trafficFolders) map[string]string {
 		"etc/hosting.config": "",
 	}
 }
-
-func (f trafficFolders) path(name string) string { return filepath.Join(f.home, name) }
-
-// Close removes the folders with all that is in them.
-func (f trafficFolders) Close() error { return nginxFolders(f).Close() }

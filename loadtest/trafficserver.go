@@ -18,7 +18,7 @@ import (
 type trafficServer struct {
 	*process
 	listen  string
-	folders trafficFolders
+	folders folders
 	access  *accessLog
 	origin  *origin
 }

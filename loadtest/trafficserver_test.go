@@ -81,7 +81,7 @@ func TestTrafficServerNeedsItsPlugin(t *testing.T) {
 
 func TestTrafficServerConfigHasTheRun(t *testing.T) {
 	c := trafficConfig{listen: "127.0.0.1:1", origin: "127.0.0.1:3", plugins: "/plugins", maxBytes: 16_000_000, maxObjectBytes: 4_000_000}
-	files := c.files(trafficFolders{home: "/home", cache: "/dev/shm/x"})
+	files := c.files(folders{home: "/home", cache: "/dev/shm/x"})
 	for name, want := range map[string]string{
 		trafficRoot:          "libexecdir: /plugins\n",
 		"etc/records.config": "server_ports STRING 1:ip-in=127.0.0.1\n",

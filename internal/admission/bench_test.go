@@ -26,20 +26,27 @@ func BenchmarkSight(b *testing.B) {
 			b.Run(r.Policy.String()+"/"+k.name, func(b *testing.B) {
 				size := FilterOptions{Options: bloom.Options{Generations: 2, Capacity: 1_000_000, FalsePositiveRate: 0.01}, RotateEvery: time.Hour}
 				g := newGate(b, Options{SecondHit: &size, Counting: &size})
-				var worker atomic.Uint64
-				b.ReportAllocs()
-				b.ResetTimer()
-				b.RunParallel(func(pb *testing.PB) {
-					next := worker.Add(1) << 40
-					for pb.Next() {
-						next++
-						hi, lo := hash(next / 3)
-						g.Sight(r, hi, k.of(lo))
-					}
-				})
+				sightAll(b, g, r, k.of)
 			})
 		}
 	}
+}
+
+// sightAll sights keys of which two thirds were sighted before, from all goroutines; of
+// changes the lower half of each hash.
+func sightAll(b *testing.B, g *Gate, r Rule, of func(lo uint64) uint64) {
+	b.Helper()
+	var worker atomic.Uint64
+	b.ReportAllocs()
+	b.ResetTimer()
+	b.RunParallel(func(pb *testing.PB) {
+		next := worker.Add(1) << 40
+		for pb.Next() {
+			next++
+			hi, lo := hash(next / 3)
+			g.Sight(r, hi, of(lo))
+		}
+	})
 }
 
 // BenchmarkSightFitted sights keys of which about two thirds were sighted before, in
@@ -50,17 +57,7 @@ func BenchmarkSightFitted(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			size := FilterOptions{Options: bloom.Options{Generations: 2, FalsePositiveRate: 0.01}, Fitted: true}
 			g := newGate(b, Options{SecondHit: &size, TierBytes: tier})
-			var worker atomic.Uint64
-			b.ReportAllocs()
-			b.ResetTimer()
-			b.RunParallel(func(pb *testing.PB) {
-				next := worker.Add(1) << 40
-				for pb.Next() {
-					next++
-					hi, lo := hash(next / 3)
-					g.Sight(secondHit, hi, lo|1<<63)
-				}
-			})
+			sightAll(b, g, secondHit, func(lo uint64) uint64 { return lo | 1<<63 })
 		})
 	}
 }

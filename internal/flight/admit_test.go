@@ -78,7 +78,7 @@ func TestJoiningDoesNotAdmitWhatWasRecounted(t *testing.T) {
 	f("the leader admits", true, func(r *Reader[int, string]) { _ = r.Close() }, KeptForStore)
 }
 
-// TestJoiningLateAdmitsWhenItSuits: who joins behind the header has a say as well.
+// TestJoiningLateAdmitsWhenItSuits: a follower that joins after the header admits too.
 func TestJoiningLateAdmitsWhenItSuits(t *testing.T) {
 	for _, admit := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

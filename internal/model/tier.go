@@ -119,7 +119,7 @@ func (t *memoryTier) find(i uint32) place {
 	}
 }
 
-// keep begins with a look-up, for a miss is looked up once more by who is to fetch it.
+// keep looks the object up first: the request that is to fetch a miss looks it up again.
 func (t *memoryTier) keep(i uint32, admit bool) Outcome {
 	t.store.Find(t.key(i), t.name(i))
 	switch {
