@@ -286,8 +286,12 @@ func (p *play) say(c net.Conn, in *stream, s step) bool {
 		return p.got.wait(p.over, func(text string, _ bool) bool { return strings.Contains(text, s.text) }) == nil
 	case "say-nothing":
 		_ = in.wait(p.over, func(_ string, ended bool) bool { return ended })
+	case "say-end":
+		sendOff(c.(*net.TCPConn))
+		_ = c.Close()
 	case "say-reset":
 		_ = c.(*net.TCPConn).SetLinger(0)
+		_ = c.Close()
 	}
 	return false
 }
