@@ -54,7 +54,7 @@ type edge struct {
 
 	inherited   *listen.Inherited
 	peers       *listen.Peers // nil: no listener speaks the PROXY protocol
-	crowd       *listen.Crowd
+	crowd       *listen.ConnLimiter
 	sends       *pace.Watch
 	pinned      *pinned.Total
 	slowStreams atomic.Int64 // of HTTP/2, ended for limits.send_rate
@@ -128,7 +128,7 @@ func (e *edge) build() error {
 // buildDoors builds what stands at the data addresses.
 func (e *edge) buildDoors() {
 	limits := &e.config.Limits
-	e.crowd = listen.NewCrowd(listen.CrowdOptions{Connections: limits.Connections, PerClient: limits.PerAddress}, e.peers)
+	e.crowd = listen.NewConnLimiter(listen.ConnLimits{Connections: limits.Connections, PerClient: limits.PerAddress}, e.peers)
 	for _, l := range e.config.Listen {
 		e.addDoor(l)
 	}
@@ -214,10 +214,10 @@ func (e *edge) listen() (err error) {
 }
 
 // open opens an address, or takes it over.
-func (e *edge) open(l config.Listen, crowd *listen.Crowd) (net.Listener, error) {
+func (e *edge) open(l config.Listen, crowd *listen.ConnLimiter) (net.Listener, error) {
 	o := listen.Options{
 		Address: l.Address, Mode: l.SocketMode, WriteIdle: e.config.Limits.WriteIdle,
-		Inherited: e.inherited, Crowd: crowd, Mute: l.TLS, Panics: e.panics, Log: e.log,
+		Inherited: e.inherited, Limiter: crowd, Mute: l.TLS, Panics: e.panics, Log: e.log,
 	}
 	if l.ProxyProtocol {
 		o.Peers, o.HeaderTimeout, o.MaxWaiting = e.peers, e.config.Limits.HeaderTimeout, e.config.Limits.Connections

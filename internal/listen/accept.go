@@ -15,32 +15,32 @@ const (
 	acceptLogEvery  = 10 * time.Second
 )
 
-// patientListener goes on accepting when the system has run out of something, usually file
+// limitedListener goes on accepting when the system has run out of something, usually file
 // descriptors. fasthttp takes any such error for the end of its listener, so without this a
 // client could end the process by opening connections.
 // Accepted connections are handed on as they are, so writev works on them.
-type patientListener struct {
+type limitedListener struct {
 	net.Listener
-	crowd  *Crowd
-	tells  bool // it tells a refused client why
-	log    *slog.Logger
-	closed chan struct{}
-	once   sync.Once
-	logged time.Time // when Accept last said so
+	limiter *ConnLimiter
+	tells   bool // it tells a refused client why
+	log     *slog.Logger
+	closed  chan struct{}
+	once    sync.Once
+	logged  time.Time // when Accept last said so
 }
 
-func newPatientListener(l net.Listener, crowd *Crowd, tells bool, log *slog.Logger) *patientListener {
-	return &patientListener{Listener: l, crowd: crowd, tells: tells, log: log, closed: make(chan struct{})}
+func newLimitedListener(l net.Listener, limiter *ConnLimiter, tells bool, log *slog.Logger) *limitedListener {
+	return &limitedListener{Listener: l, limiter: limiter, tells: tells, log: log, closed: make(chan struct{})}
 }
 
-// Accept waits for the next connection that its Crowd lets stay. It fails when the listener
+// Accept waits for the next connection that its ConnLimiter lets stay. It fails when the listener
 // is closed, or with an error that waiting cannot mend. One goroutine calls it.
-func (l *patientListener) Accept() (net.Conn, error) {
+func (l *limitedListener) Accept() (net.Conn, error) {
 	pause := acceptPause
 	for {
 		c, err := l.Listener.Accept()
 		switch {
-		case err == nil && !l.crowd.enter(c, l.tells):
+		case err == nil && !l.limiter.enter(c, l.tells):
 			continue
 		case err == nil || !passing(err):
 			return c, err
@@ -61,7 +61,7 @@ func (l *patientListener) Accept() (net.Conn, error) {
 }
 
 // Close closes the listener and ends a pause.
-func (l *patientListener) Close() error {
+func (l *limitedListener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return l.Listener.Close()
 }

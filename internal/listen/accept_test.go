@@ -33,7 +33,7 @@ func TestRunningOutOfDescriptorsDoesNotEndTheListener(t *testing.T) {
 		client, server := net.Pipe()
 		defer client.Close()
 		defer server.Close()
-		l := newPatientListener(&scriptedListener{
+		l := newLimitedListener(&scriptedListener{
 			errs: []error{syscall.EMFILE, syscall.ENFILE, syscall.ECONNABORTED}, conn: server,
 		}, nil, true, slog.New(slog.DiscardHandler))
 		begun := time.Now()
@@ -48,7 +48,7 @@ func TestRunningOutOfDescriptorsDoesNotEndTheListener(t *testing.T) {
 }
 
 func TestAnErrorThatWaitingCannotMendEndsAccept(t *testing.T) {
-	l := newPatientListener(&scriptedListener{errs: []error{syscall.EINVAL}}, nil, true, slog.New(slog.DiscardHandler))
+	l := newLimitedListener(&scriptedListener{errs: []error{syscall.EINVAL}}, nil, true, slog.New(slog.DiscardHandler))
 	if _, err := l.Accept(); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("got %v, want EINVAL", err)
 	}
@@ -60,7 +60,7 @@ func TestCloseEndsAPauseOfAccept(t *testing.T) {
 		for i := range errs {
 			errs[i] = syscall.EMFILE
 		}
-		l := newPatientListener(&scriptedListener{errs: errs}, nil, true, slog.New(slog.DiscardHandler))
+		l := newLimitedListener(&scriptedListener{errs: errs}, nil, true, slog.New(slog.DiscardHandler))
 		done := make(chan error, 1)
 		go func() {
 			_, err := l.Accept()

@@ -11,6 +11,6 @@
 // fasthttp sends a large body by writev. Where a load balancer passes connections on by the
 // PROXY protocol, its header is read off first, and Peers remembers what it told.
 //
-// Accepting never waits for a client. Where there are too many connections, Crowd and Secure
+// Accepting never waits for a client. Where there are too many connections, ConnLimiter and Secure
 // choose which ones are closed.
 package listen

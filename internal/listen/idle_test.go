@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// guests are connections of a Crowd, by name.
+// guests are connections of a ConnLimiter, by name.
 type guests struct {
 	t       *testing.T
-	c       *Crowd
+	c       *ConnLimiter
 	servers map[string]net.Conn
 	clients map[string]net.Conn
 }
 
 // crowded runs f in a bubble of virtual time.
-func crowded(t *testing.T, o CrowdOptions, f func(g *guests)) {
+func crowded(t *testing.T, o ConnLimits, f func(g *guests)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		f(&guests{t, NewCrowd(o, nil), map[string]net.Conn{}, map[string]net.Conn{}})
+		f(&guests{t, NewConnLimiter(o, nil), map[string]net.Conn{}, map[string]net.Conn{}})
 	})
 }
 
@@ -71,7 +71,7 @@ func (g *guests) left(names ...string) {
 // TestTheLongestIdleGoesForANewcomer: at limits.connections newcomers were refused while
 // others held connections that they did not use.
 func TestTheLongestIdleGoesForANewcomer(t *testing.T) {
-	crowded(t, CrowdOptions{Connections: 3}, func(g *guests) {
+	crowded(t, ConnLimits{Connections: 3}, func(g *guests) {
 		g.come("a", "192.0.2.1", true)
 		g.come("b", "192.0.2.2", true)
 		g.come("c", "192.0.2.3", true)
@@ -107,7 +107,7 @@ func TestTheLongestIdleGoesForANewcomer(t *testing.T) {
 // TestANewConnectionHasAGrace: it may say nothing for the time of some round trips, and
 // counts as idle then.
 func TestANewConnectionHasAGrace(t *testing.T) {
-	crowded(t, CrowdOptions{Connections: 2}, func(g *guests) {
+	crowded(t, ConnLimits{Connections: 2}, func(g *guests) {
 		g.come("a", "192.0.2.1", true)
 		g.come("b", "192.0.2.2", true)
 		g.come("c", "192.0.2.3", false)
@@ -120,7 +120,7 @@ func TestANewConnectionHasAGrace(t *testing.T) {
 
 // TestAClientsOwnIdleGoFirst: at connections_per_address they held its places.
 func TestAClientsOwnIdleGoFirst(t *testing.T) {
-	crowded(t, CrowdOptions{Connections: 4, PerClient: 2}, func(g *guests) {
+	crowded(t, ConnLimits{Connections: 4, PerClient: 2}, func(g *guests) {
 		g.come("other", "192.0.2.1", true)
 		g.asks("other")
 		g.come("a", "192.0.2.2", true)
@@ -144,7 +144,7 @@ func TestAClientsOwnIdleGoFirst(t *testing.T) {
 // TestSilentConnectionsPushNobodyOut: a flood of connections that say nothing takes the places
 // of its own network, not those of clients that have asked.
 func TestSilentConnectionsPushNobodyOut(t *testing.T) {
-	crowded(t, CrowdOptions{Connections: 80}, func(g *guests) {
+	crowded(t, ConnLimits{Connections: 80}, func(g *guests) {
 		for _, name := range []string{"a", "b", "c"} {
 			g.come(name, "192.0.2.1", true)
 			g.asks(name)
@@ -168,7 +168,7 @@ func TestSilentConnectionsPushNobodyOut(t *testing.T) {
 // TestWhoIsLetGoWhileItAsksIsClosedBehindTheAnswer: the request that came in this moment is
 // answered, and the place is given once.
 func TestWhoIsLetGoWhileItAsksIsClosedBehindTheAnswer(t *testing.T) {
-	crowded(t, CrowdOptions{Connections: 1}, func(g *guests) {
+	crowded(t, ConnLimits{Connections: 1}, func(g *guests) {
 		g.come("a", "192.0.2.1", true)
 		g.asks("a")
 		m := g.c.find(g.servers["a"])
@@ -177,7 +177,7 @@ func TestWhoIsLetGoWhileItAsksIsClosedBehindTheAnswer(t *testing.T) {
 			t.Error("let go twice, or not at all")
 		}
 		g.c.mu.Lock()
-		g.c.strike(m)
+		g.c.drop(m)
 		g.c.mu.Unlock()
 		g.c.Busy(g.servers["a"])
 		if got := m.state.Load(); got != gone {
@@ -195,7 +195,7 @@ func TestWhoIsLetGoWhileItAsksIsClosedBehindTheAnswer(t *testing.T) {
 func TestManyIdleGoInTheirOrder(t *testing.T) {
 	const n = 5 * noted
 	synctest.Test(t, func(t *testing.T) {
-		c := NewCrowd(CrowdOptions{Connections: n}, nil)
+		c := NewConnLimiter(ConnLimits{Connections: n}, nil)
 		var servers []net.Conn
 		enter := func() {
 			t.Helper()
@@ -229,11 +229,11 @@ func TestManyIdleGoInTheirOrder(t *testing.T) {
 	})
 }
 
-// TestCrowdAtItsLimitUnderLoad has connections come, ask and leave at once; for the race
+// TestConnLimiterAtItsLimitUnderLoad has connections come, ask and leave at once; for the race
 // detector, and for the count.
-func TestCrowdAtItsLimitUnderLoad(t *testing.T) {
+func TestConnLimiterAtItsLimitUnderLoad(t *testing.T) {
 	const limit = 20
-	c := NewCrowd(CrowdOptions{Connections: limit, PerClient: limit / 2}, nil)
+	c := NewConnLimiter(ConnLimits{Connections: limit, PerClient: limit / 2}, nil)
 	var all sync.WaitGroup
 	for i := range 16 {
 		all.Go(func() {
@@ -249,7 +249,7 @@ func TestCrowdAtItsLimitUnderLoad(t *testing.T) {
 				}
 				_ = client.Close()
 				c.mu.Lock()
-				n := len(c.all.members)
+				n := len(c.all.conns)
 				c.mu.Unlock()
 				if n > limit {
 					t.Errorf("got %d connections, want at most %d", n, limit)
@@ -261,9 +261,9 @@ func TestCrowdAtItsLimitUnderLoad(t *testing.T) {
 	c.empty(t)
 }
 
-func TestCrowdAllocatesNothingInARequest(t *testing.T) {
-	c := NewCrowd(CrowdOptions{Connections: 2}, nil)
-	ln := mustOpen(t, Options{Address: "127.0.0.1:0", Crowd: c})
+func TestConnLimiterAllocatesNothingInARequest(t *testing.T) {
+	c := NewConnLimiter(ConnLimits{Connections: 2}, nil)
+	ln := mustOpen(t, Options{Address: "127.0.0.1:0", Limiter: c})
 	accepted := make(chan net.Conn, 1)
 	go func() {
 		server, _ := ln.Accept()
@@ -281,11 +281,11 @@ func TestCrowdAllocatesNothingInARequest(t *testing.T) {
 }
 
 func BenchmarkRequest(b *testing.B) {
-	c := NewCrowd(CrowdOptions{Connections: 1000}, nil)
+	c := NewConnLimiter(ConnLimits{Connections: 1000}, nil)
 	var servers []net.Conn
 	for range 1000 {
 		server := &net.TCPConn{}
-		c.add(&member{conn: server, tcp: server})
+		c.add(&limitedConn{conn: server, tcp: server})
 		servers = append(servers, server)
 	}
 	b.ReportAllocs()

@@ -26,10 +26,10 @@ type Options struct {
 	// Inherited are the sockets that the process was started with; nil is none. One
 	// with this address is taken instead of a new one.
 	Inherited *Inherited
-	// Crowd bounds the connections of clients; nil does not. With Mute a refused client is
+	// ConnLimiter bounds the connections of clients; nil does not. With Mute a refused client is
 	// not told why: it expects TLS and could not read the answer.
-	Crowd *Crowd
-	Mute  bool
+	Limiter *ConnLimiter
+	Mute    bool
 	// Peers takes what the header of the PROXY protocol tells, with which every connection
 	// then has to begin; nil is no such header.
 	Peers *Peers
@@ -57,9 +57,9 @@ func Open(ctx context.Context, o Options) (net.Listener, error) {
 		return nil, err
 	}
 	if o.Peers == nil {
-		return newPatientListener(ln, o.Crowd, !o.Mute, o.Log), nil
+		return newLimitedListener(ln, o.Limiter, !o.Mute, o.Log), nil
 	}
-	return newGreetedListener(newPatientListener(ln, nil, false, o.Log), o), nil
+	return newProxyListener(newLimitedListener(ln, nil, false, o.Log), o), nil
 }
 
 func open(ctx context.Context, o Options) (net.Listener, error) {

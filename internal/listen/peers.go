@@ -41,7 +41,7 @@ func (p *Peers) Of(conn net.Conn) (client netip.Addr, told bool) {
 }
 
 // Forget is to be called for each connection that a listener has handed on, when it is
-// closed, after Leave of its Crowd.
+// closed, after Leave of its ConnLimiter.
 func (p *Peers) Forget(conn net.Conn) {
 	if p != nil {
 		p.told.Delete(bare(conn))

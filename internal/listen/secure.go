@@ -225,7 +225,7 @@ func (s *Secure) shake(h *handshake) {
 	var taken bool
 	switch conn.ConnectionState().NegotiatedProtocol {
 	case protocolH1, "":
-		taken = s.h1.Put(&punctual{Conn: conn})
+		taken = s.h1.Put(&deadlineConn{Conn: conn})
 	case protocolH2:
 		taken = s.h2.Put(conn) // net/http wants this type
 	default: // the handshake was all that was wanted (RFC 8737 section 3)

@@ -9,10 +9,10 @@ import (
 // TestARollFindsWhoIsOnIt: also where all share one slot, and while others come and leave.
 func TestARollFindsWhoIsOnIt(t *testing.T) {
 	for _, connections := range []int{1, 100, 1 << 20} {
-		r := newRoll(connections)
+		r := newConnTable(connections)
 		var mu sync.Mutex
 		var all sync.WaitGroup
-		change := func(by func(*member), m *member) {
+		change := func(by func(*limitedConn), m *limitedConn) {
 			mu.Lock()
 			defer mu.Unlock()
 			by(m)
@@ -20,10 +20,10 @@ func TestARollFindsWhoIsOnIt(t *testing.T) {
 		for range 4 {
 			all.Go(func() {
 				for range 200 {
-					var mine [3]*member
+					var mine [3]*limitedConn
 					for i := range mine {
 						tcp := &net.TCPConn{}
-						mine[i] = &member{conn: tcp, tcp: tcp}
+						mine[i] = &limitedConn{conn: tcp, tcp: tcp}
 						change(r.add, mine[i])
 					}
 					for _, i := range []int{1, 0, 2} {

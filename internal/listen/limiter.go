@@ -12,36 +12,36 @@ import (
 
 // What a connection beyond a limit is told before it is closed, if it is told.
 const (
-	refusal      = "HTTP/1.1 503 Service Unavailable" + refusalEnd // beyond CrowdOptions.Connections
-	refusalOfOne = "HTTP/1.1 429 Too Many Requests" + refusalEnd   // beyond CrowdOptions.PerClient
+	refusal      = "HTTP/1.1 503 Service Unavailable" + refusalEnd // beyond ConnLimits.Connections
+	refusalOfOne = "HTTP/1.1 429 Too Many Requests" + refusalEnd   // beyond ConnLimits.PerClient
 	refusalEnd   = "\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 	refusalWait  = 10 * time.Millisecond // bounds the write of it: a fresh connection has room for so little
 )
 
-// A network may have this share of CrowdOptions.Connections, and at least silentLeast, that
+// A network may have this share of ConnLimits.Connections, and at least silentLeast, that
 // have said nothing yet; beyond it those go before any other.
 const (
 	silentShare = 8
 	silentLeast = 8
 )
 
-// CrowdOptions are limits of open connections; 0 is none.
-type CrowdOptions struct {
+// ConnLimits are limits of open connections; 0 is none.
+type ConnLimits struct {
 	Connections int // of all clients together, on every listener
 	PerClient   int // of each client: one address, or a /64 of IPv6
 }
 
-// Crowd bounds the open connections of clients, on all listeners that have it. At a limit a
+// ConnLimiter bounds the open connections of clients, on all listeners that have it. At a limit a
 // new connection takes the place of one that waits for a request. At PerClient that is one of
 // the same client. A new connection is refused where every other has a request under way.
 // Clients without an address, behind a socket in the file system, count among all
 // connections but have no limit of their own. It is safe for concurrent use; nil bounds
 // nothing.
-type Crowd struct {
-	limits       CrowdOptions
+type ConnLimiter struct {
+	limits       ConnLimits
 	peers        *Peers
 	turns        atomic.Int64 // how often a connection began to wait for a request
-	roll         roll
+	connTable    connTable
 	refused      atomic.Int64
 	refusedOfOne atomic.Int64
 	idle         atomic.Int64 // let go, as are the next two
@@ -49,20 +49,20 @@ type Crowd struct {
 	silenced     atomic.Int64
 
 	mu      sync.Mutex
-	all     roster
-	clients map[netip.Prefix]*roster // where PerClient is a limit
-	silent  silent[*member]
+	all     connSet
+	clients map[netip.Prefix]*connSet // where PerClient is a limit
+	silent  silent[*limitedConn]
 }
 
-// NewCrowd returns a Crowd. Addresses are those that peers knows, else those of the
+// NewConnLimiter returns a ConnLimiter. Addresses are those that peers knows, else those of the
 // connections; peers may be nil.
-func NewCrowd(o CrowdOptions, peers *Peers) *Crowd {
-	return &Crowd{limits: o, peers: peers, roll: newRoll(o.Connections), clients: map[netip.Prefix]*roster{}}
+func NewConnLimiter(o ConnLimits, peers *Peers) *ConnLimiter {
+	return &ConnLimiter{limits: o, peers: peers, connTable: newConnTable(o.Connections), clients: map[netip.Prefix]*connSet{}}
 }
 
 // Refused returns how many connections were refused so far: because there were too many,
 // and because their client had too many.
-func (c *Crowd) Refused() (ofAll, ofOne int64) { return c.refused.Load(), c.refusedOfOne.Load() }
+func (c *ConnLimiter) Refused() (ofAll, ofOne int64) { return c.refused.Load(), c.refusedOfOne.Load() }
 
 // LetGo counts the connections that were ended to make room for others, by their state.
 type LetGo struct {
@@ -72,15 +72,15 @@ type LetGo struct {
 }
 
 // LetGo returns how many were let go so far.
-func (c *Crowd) LetGo() LetGo {
+func (c *ConnLimiter) LetGo() LetGo {
 	return LetGo{Idle: c.idle.Load(), IdleOfClient: c.idleOfOne.Load(), Silent: c.silenced.Load()}
 }
 
 // Waiting returns how many connections wait for a request. It looks at all of them.
-func (c *Crowd) Waiting() (n int) {
+func (c *ConnLimiter) Waiting() (n int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, m := range c.all.members {
+	for _, m := range c.all.conns {
 		if m.state.Load() > busy {
 			n++
 		}
@@ -90,11 +90,11 @@ func (c *Crowd) Waiting() (n int) {
 
 // enter counts a new connection and reports whether it may stay. One that may not is
 // closed, and told why where tell says so. It waits for nobody.
-func (c *Crowd) enter(conn net.Conn, tell bool) bool {
+func (c *ConnLimiter) enter(conn net.Conn, tell bool) bool {
 	if c == nil {
 		return true
 	}
-	m := &member{conn: conn, came: time.Now()}
+	m := &limitedConn{conn: conn, came: time.Now()}
 	m.tcp, _ = conn.(*net.TCPConn)
 	m.who, m.known = client.Of(c.peers.address(conn))
 	why, out := c.add(m)
@@ -117,21 +117,21 @@ func (c *Crowd) enter(conn net.Conn, tell bool) bool {
 	return false
 }
 
-// add takes m in, or returns what it is told when it is refused. It also returns the member
+// add takes m in, or returns what it is told when it is refused. It also returns the connection
 // that was let go for m, if there was one.
-func (c *Crowd) add(m *member) (why string, out *member) {
+func (c *ConnLimiter) add(m *limitedConn) (why string, out *limitedConn) {
 	m.state.Store(c.turns.Add(1))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	m.place = c.silent.add(m.who, m)
 	own := c.own(m)
 	switch {
-	case own != nil && len(own.members) >= c.limits.PerClient:
+	case own != nil && len(own.conns) >= c.limits.PerClient:
 		why, out = refusalOfOne, own.longestIdle(m.came)
 		if out != nil {
 			c.idleOfOne.Add(1)
 		}
-	case c.limits.Connections > 0 && len(c.all.members) >= c.limits.Connections:
+	case c.limits.Connections > 0 && len(c.all.conns) >= c.limits.Connections:
 		why, out = refusal, c.makeRoom(m)
 	}
 	if why != "" && out == nil {
@@ -139,20 +139,20 @@ func (c *Crowd) add(m *member) (why string, out *member) {
 		return why, nil
 	}
 	if out != nil {
-		c.strike(out)
+		c.drop(out)
 	}
 	c.all.add(m)
 	if own != nil {
 		c.clients[m.who] = own // also where its last was struck out
 		own.add(m)
 	}
-	c.roll.add(m)
+	c.connTable.add(m)
 	return "", out
 }
 
-// makeRoom lets go of a member for m, which is among the silent already, and returns it; nil
+// makeRoom lets go of a connection for m, which is among the silent already, and returns it; nil
 // where there is none to let go.
-func (c *Crowd) makeRoom(m *member) *member {
+func (c *ConnLimiter) makeRoom(m *limitedConn) *limitedConn {
 	p, n := c.silent.choose()
 	flood := n > max(silentLeast, c.limits.Connections/silentShare)
 	switch {
@@ -170,22 +170,22 @@ func (c *Crowd) makeRoom(m *member) *member {
 }
 
 // own returns what m's client has; nil where that does not matter.
-func (c *Crowd) own(m *member) *roster {
+func (c *ConnLimiter) own(m *limitedConn) *connSet {
 	if !m.known || c.limits.PerClient == 0 {
 		return nil
 	}
 	if own := c.clients[m.who]; own != nil {
 		return own
 	}
-	return &roster{kind: ofClient}
+	return &connSet{kind: ofClient}
 }
 
-// strike takes m out of what is counted. The caller has the mutex.
-func (c *Crowd) strike(m *member) {
+// drop takes m out of what is counted. The caller has the mutex.
+func (c *ConnLimiter) drop(m *limitedConn) {
 	m.place.leave()
 	c.all.remove(m)
 	if own := c.clients[m.who]; own != nil && m.known {
-		if own.remove(m); len(own.members) == 0 {
+		if own.remove(m); len(own.conns) == 0 {
 			delete(c.clients, m.who)
 		}
 	}
@@ -193,26 +193,26 @@ func (c *Crowd) strike(m *member) {
 
 // Leave is to be called once for each connection that a listener has handed on, when it
 // is closed.
-func (c *Crowd) Leave(conn net.Conn) {
+func (c *ConnLimiter) Leave(conn net.Conn) {
 	if c == nil {
 		return
 	}
-	m := c.roll.find(conn)
+	m := c.connTable.find(conn)
 	if m == nil {
 		return
 	}
 	was := m.state.Swap(gone)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.roll.remove(m)
+	c.connTable.remove(m)
 	if was != gone { // else it was counted out when it was let go
-		c.strike(m)
+		c.drop(m)
 	}
 }
 
 // Busy is to be called by the server of a connection when the first byte of a request has
 // come. It allocates nothing, and takes a mutex only at the first request.
-func (c *Crowd) Busy(conn net.Conn) {
+func (c *ConnLimiter) Busy(conn net.Conn) {
 	m := c.find(conn)
 	if m == nil {
 		return
@@ -231,16 +231,16 @@ func (c *Crowd) Busy(conn net.Conn) {
 // Idle is to be called by the server of a connection when the answer is sent and the next
 // request may come. It closes a connection that was let go meanwhile. It allocates nothing
 // and takes no mutex.
-func (c *Crowd) Idle(conn net.Conn) {
+func (c *ConnLimiter) Idle(conn net.Conn) {
 	m := c.find(conn)
 	if m != nil && !m.state.CompareAndSwap(busy, c.turns.Add(1)) && m.state.Load() == gone {
 		_ = m.conn.Close()
 	}
 }
 
-func (c *Crowd) find(conn net.Conn) *member {
+func (c *ConnLimiter) find(conn net.Conn) *limitedConn {
 	if c == nil {
 		return nil
 	}
-	return c.roll.find(conn)
+	return c.connTable.find(conn)
 }

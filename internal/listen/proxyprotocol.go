@@ -11,14 +11,14 @@ import (
 	"edgeproxy/internal/rescue"
 )
 
-// greetedListener reads the header of the PROXY protocol from each connection and then hands
+// proxyListener reads the header of the PROXY protocol from each connection and then hands
 // on the bare connection. Each has a goroutine of its own for that, so that none waits for
 // another. Connections without a header are closed. Close ends them all.
-type greetedListener struct {
+type proxyListener struct {
 	net.Listener // in front, which outlasts a lack of descriptors
 	peers        *Peers
-	crowd        *Crowd
-	tells        bool          // it tells a client that crowd refuses why
+	limiter      *ConnLimiter
+	tells        bool          // it tells a client that limiter refuses why
 	patience     time.Duration // for a header
 	panics       *rescue.Counter
 	most         int // connections without their header
@@ -34,18 +34,18 @@ type greetedListener struct {
 	silent silent[net.Conn] // those that wait for their header
 }
 
-func newGreetedListener(front net.Listener, o Options) *greetedListener {
-	l := &greetedListener{
-		Listener: front, peers: o.Peers, crowd: o.Crowd, tells: !o.Mute, patience: o.HeaderTimeout, most: o.MaxWaiting, panics: o.Panics, log: o.Log,
+func newProxyListener(front net.Listener, o Options) *proxyListener {
+	l := &proxyListener{
+		Listener: front, peers: o.Peers, limiter: o.Limiter, tells: !o.Mute, patience: o.HeaderTimeout, most: o.MaxWaiting, panics: o.Panics, log: o.Log,
 		ready: make(chan net.Conn), ended: make(chan struct{}),
 	}
 	l.working.Go(l.run)
 	return l
 }
 
-// Accept waits for the next connection whose header was read, and that its Crowd lets
+// Accept waits for the next connection whose header was read, and that its ConnLimiter lets
 // stay. It fails when the listener is closed, or with an error that waiting cannot mend.
-func (l *greetedListener) Accept() (net.Conn, error) {
+func (l *proxyListener) Accept() (net.Conn, error) {
 	select {
 	case conn := <-l.ready:
 		return conn, nil
@@ -56,7 +56,7 @@ func (l *greetedListener) Accept() (net.Conn, error) {
 
 // Close closes the listener and what it has not handed on, and waits until nothing of it
 // runs.
-func (l *greetedListener) Close() error {
+func (l *proxyListener) Close() error {
 	err := l.Listener.Close()
 	for _, conn := range l.shut() {
 		_ = conn.Close()
@@ -66,7 +66,7 @@ func (l *greetedListener) Close() error {
 }
 
 // shut returns the connections that wait for their header; no further one will.
-func (l *greetedListener) shut() []net.Conn {
+func (l *proxyListener) shut() []net.Conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
@@ -74,7 +74,7 @@ func (l *greetedListener) shut() []net.Conn {
 }
 
 // run takes connections until there are no more.
-func (l *greetedListener) run() {
+func (l *proxyListener) run() {
 	for {
 		conn, err := l.Listener.Accept()
 		if err != nil {
@@ -87,13 +87,13 @@ func (l *greetedListener) run() {
 			_ = conn.Close()
 			continue
 		}
-		l.working.Go(func() { l.greet(p) })
+		l.working.Go(func() { l.accept(p) })
 	}
 }
 
 // enter takes in a connection whose header is still to come. Beyond the limit it closes the
 // newest connection of the peer with the most, and returns nil where that is conn itself.
-func (l *greetedListener) enter(conn net.Conn) *place[net.Conn] {
+func (l *proxyListener) enter(conn net.Conn) *place[net.Conn] {
 	who, _ := client.Of((*Peers)(nil).address(conn))
 	l.mu.Lock()
 	if l.closed {
@@ -119,23 +119,23 @@ func (l *greetedListener) enter(conn net.Conn) *place[net.Conn] {
 }
 
 // heard takes out one whose header was read.
-func (l *greetedListener) heard(p *place[net.Conn]) {
+func (l *proxyListener) heard(p *place[net.Conn]) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p.leave()
 }
 
-// greet reads the header of a connection and hands it on, or closes it.
-func (l *greetedListener) greet(p *place[net.Conn]) {
+// accept reads the header of a connection and hands it on, or closes it.
+func (l *proxyListener) accept(p *place[net.Conn]) {
 	conn := p.value
-	err := l.listenTo(conn)
+	err := l.readHeader(conn)
 	l.heard(p)
 	if err != nil {
 		l.log.Debug("connection is closed", "address", l.Addr().String(), "peer", fmt.Sprint(conn.RemoteAddr()), "error", err)
 		_ = conn.Close()
 		return
 	}
-	if !l.crowd.enter(conn, l.tells) {
+	if !l.limiter.enter(conn, l.tells) {
 		l.peers.Forget(conn)
 		return
 	}
@@ -143,13 +143,13 @@ func (l *greetedListener) greet(p *place[net.Conn]) {
 	case l.ready <- conn:
 	case <-l.ended:
 		_ = conn.Close()
-		l.crowd.Leave(conn)
+		l.limiter.Leave(conn)
 		l.peers.Forget(conn)
 	}
 }
 
-// listenTo reads the header of conn in time and remembers what it tells.
-func (l *greetedListener) listenTo(conn net.Conn) (err error) {
+// readHeader reads the header of conn in time and remembers what it tells.
+func (l *proxyListener) readHeader(conn net.Conn) (err error) {
 	defer l.panics.Into(&err)
 	if err := conn.SetReadDeadline(time.Now().Add(l.patience)); err != nil {
 		return err

@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// punctual is a connection under TLS whose Read keeps to its deadline, as one without TLS
+// deadlineConn is a connection under TLS whose Read keeps to its deadline, as one without TLS
 // does, also where the client has taken leave. TLS would go on telling of the end, and
 // nobody could ask, by a deadline that has passed, whether there is something to wait for:
 // internal/proxy does, to know a body that has ended from one that was cut off.
-type punctual struct {
+type deadlineConn struct {
 	*tls.Conn
 	until atomic.Int64 // Unix time in nanoseconds; 0: no deadline
 }
 
 // SetDeadline implements net.Conn.
-func (c *punctual) SetDeadline(t time.Time) error {
+func (c *deadlineConn) SetDeadline(t time.Time) error {
 	c.keep(t)
 	return c.Conn.SetDeadline(t)
 }
 
 // SetReadDeadline implements net.Conn.
-func (c *punctual) SetReadDeadline(t time.Time) error {
+func (c *deadlineConn) SetReadDeadline(t time.Time) error {
 	c.keep(t)
 	return c.Conn.SetReadDeadline(t)
 }
 
-func (c *punctual) keep(t time.Time) {
+func (c *deadlineConn) keep(t time.Time) {
 	until := int64(0)
 	if !t.IsZero() {
 		until = t.UnixNano()
@@ -37,7 +37,7 @@ func (c *punctual) keep(t time.Time) {
 }
 
 // Read implements net.Conn.
-func (c *punctual) Read(p []byte) (int, error) {
+func (c *deadlineConn) Read(p []byte) (int, error) {
 	if until := c.until.Load(); until != 0 && time.Now().UnixNano() >= until {
 		return 0, os.ErrDeadlineExceeded
 	}

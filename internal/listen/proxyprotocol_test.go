@@ -50,23 +50,23 @@ func (l *pipeListener) connectFrom(ip string) net.Conn {
 	return client
 }
 
-// greeted is a listener that reads headers, in a bubble of virtual time.
-func greeted(t *testing.T, o Options) (*greetedListener, *pipeListener) {
+// withProxyHeader is a listener that reads headers, in a bubble of virtual time.
+func withProxyHeader(t *testing.T, o Options) (*proxyListener, *pipeListener) {
 	t.Helper()
 	pipes := &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
 	if o.MaxWaiting == 0 {
 		o.MaxWaiting = 100
 	}
 	o.Peers, o.HeaderTimeout, o.Log = &Peers{}, 10*time.Second, slog.New(slog.DiscardHandler)
-	if o.Crowd != nil {
-		o.Crowd.peers = o.Peers
+	if o.Limiter != nil {
+		o.Limiter.peers = o.Peers
 	}
-	l := newGreetedListener(pipes, o)
+	l := newProxyListener(pipes, o)
 	t.Cleanup(func() { _ = l.Close() })
 	return l, pipes
 }
 
-func (l *greetedListener) empty(t *testing.T) {
+func (l *proxyListener) empty(t *testing.T) {
 	t.Helper()
 	l.peers.told.Range(func(conn, client any) bool {
 		t.Errorf("still known: %v of %v", client, conn)
@@ -88,7 +88,7 @@ func closedAt(t *testing.T, conn net.Conn) time.Time {
 
 func TestASilentPeerHoldsUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, pipes := greeted(t, Options{})
+		l, pipes := withProxyHeader(t, Options{})
 		begun := time.Now()
 		silent, slow := pipes.connect(), pipes.connect()
 		go func() {
@@ -128,7 +128,7 @@ func TestASilentPeerHoldsUpNobody(t *testing.T) {
 
 func TestWhoWaitsForAHeaderIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, pipes := greeted(t, Options{MaxWaiting: 2})
+		l, pipes := withProxyHeader(t, Options{MaxWaiting: 2})
 		first := pipes.connect()
 		_ = pipes.connect()
 		begun := time.Now()
@@ -152,7 +152,7 @@ func TestWhoWaitsForAHeaderIsBounded(t *testing.T) {
 // time that a header may take.
 func TestSilentPeersKeepNobodyElseOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, pipes := greeted(t, Options{MaxWaiting: 2})
+		l, pipes := withProxyHeader(t, Options{MaxWaiting: 2})
 		begun := time.Now()
 		_, second := pipes.connect(), pipes.connect()
 		other := pipes.connectFrom("10.1.0.1")
@@ -171,7 +171,7 @@ func TestSilentPeersKeepNobodyElseOut(t *testing.T) {
 
 func TestCloseEndsWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, pipes := greeted(t, Options{Crowd: NewCrowd(CrowdOptions{PerClient: 1}, nil)})
+		l, pipes := withProxyHeader(t, Options{Limiter: NewConnLimiter(ConnLimits{PerClient: 1}, nil)})
 		begun := time.Now()
 		silent, ready := pipes.connect(), pipes.connect()
 		go func() { _, _ = io.WriteString(ready, line4) }()
@@ -188,13 +188,13 @@ func TestCloseEndsWhatWaits(t *testing.T) {
 			t.Errorf("got %v, want closed", err)
 		}
 		l.empty(t)
-		l.crowd.empty(t)
+		l.limiter.empty(t)
 	})
 }
 
 func TestTheCrowdCountsWhoWasTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, pipes := greeted(t, Options{Crowd: NewCrowd(CrowdOptions{PerClient: 1}, nil)})
+		l, pipes := withProxyHeader(t, Options{Limiter: NewConnLimiter(ConnLimits{PerClient: 1}, nil)})
 		come := func(header string, want bool) (server net.Conn) {
 			t.Helper()
 			conn := pipes.connect()
@@ -218,7 +218,7 @@ func TestTheCrowdCountsWhoWasTold(t *testing.T) {
 		come("PROXY UNKNOWN\r\n", false)
 		come(block(proxied, unix, ends1), true)
 		come(block(proxied, unix, ends1), true)
-		l.crowd.Leave(first)
+		l.limiter.Leave(first)
 		l.peers.Forget(first)
 		come(line4, true)
 	})
@@ -226,7 +226,7 @@ func TestTheCrowdCountsWhoWasTold(t *testing.T) {
 
 func TestAConnectionWithoutAHeaderIsClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l, pipes := greeted(t, Options{})
+		l, pipes := withProxyHeader(t, Options{})
 		begun := time.Now()
 		for _, said := range []string{"GET / HTTP/1.1\r\nHost: h\r\n\r\n", "PROXY TCP4 a b c d\r\n", block(proxied, tcp4, ends4, []byte("half"))} {
 			conn := pipes.connect()

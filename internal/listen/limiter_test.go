@@ -23,22 +23,22 @@ func conn(t *testing.T, ip string) (server net.Conn, client net.Conn) {
 }
 
 // empty checks that nothing of a connection is left.
-func (c *Crowd) empty(t *testing.T) {
+func (c *ConnLimiter) empty(t *testing.T) {
 	t.Helper()
 	known := 0
-	c.roll.others.Range(func(any, any) bool { known++; return true })
-	for i := range c.roll.slots {
-		if c.roll.slots[i].Load() != nil {
+	c.connTable.others.Range(func(any, any) bool { known++; return true })
+	for i := range c.connTable.slots {
+		if c.connTable.slots[i].Load() != nil {
 			known++
 		}
 	}
-	if len(c.all.members) != 0 || len(c.clients) != 0 || c.silent.len() != 0 || len(c.silent.all.byName) != 0 || known != 0 {
-		t.Errorf("still there: %d of all, %v, %d silent, %d known", len(c.all.members), c.clients, c.silent.len(), known)
+	if len(c.all.conns) != 0 || len(c.clients) != 0 || c.silent.len() != 0 || len(c.silent.all.byName) != 0 || known != 0 {
+		t.Errorf("still there: %d of all, %v, %d silent, %d known", len(c.all.conns), c.clients, c.silent.len(), known)
 	}
 }
 
 func TestCrowdBoundsTheConnectionsOfEachClient(t *testing.T) {
-	c := NewCrowd(CrowdOptions{PerClient: 2}, nil)
+	c := NewConnLimiter(ConnLimits{PerClient: 2}, nil)
 	enter := func(ip string, want bool) net.Conn {
 		t.Helper()
 		server, client := conn(t, ip)
@@ -78,7 +78,7 @@ func TestCrowdBoundsTheConnectionsOfEachClient(t *testing.T) {
 }
 
 func TestCrowdForgetsWhoHasLeft(t *testing.T) {
-	c := NewCrowd(CrowdOptions{PerClient: 1}, nil)
+	c := NewConnLimiter(ConnLimits{PerClient: 1}, nil)
 	for range 3 {
 		server, _ := conn(t, "192.0.2.1")
 		if !c.enter(server, true) {
@@ -90,7 +90,7 @@ func TestCrowdForgetsWhoHasLeft(t *testing.T) {
 }
 
 func TestCrowdCountsNobodyWithoutAnAddress(t *testing.T) {
-	c := NewCrowd(CrowdOptions{PerClient: 1}, nil)
+	c := NewConnLimiter(ConnLimits{PerClient: 1}, nil)
 	for range 3 {
 		_, s := net.Pipe()
 		if !c.enter(s, true) {
@@ -98,17 +98,17 @@ func TestCrowdCountsNobodyWithoutAnAddress(t *testing.T) {
 		}
 		c.Leave(s)
 	}
-	var none *Crowd
+	var none *ConnLimiter
 	server, _ := conn(t, "192.0.2.1")
 	if !none.enter(server, true) {
-		t.Error("no crowd: refused, want a place")
+		t.Error("no limiter: refused, want a place")
 	}
 	none.Leave(server)
 }
 
 // TestCrowdBoundsAllTogether: all clients, also those without an address.
 func TestCrowdBoundsAllTogether(t *testing.T) {
-	c := NewCrowd(CrowdOptions{Connections: 3, PerClient: 2}, nil)
+	c := NewConnLimiter(ConnLimits{Connections: 3, PerClient: 2}, nil)
 	first, _ := conn(t, "192.0.2.1")
 	second, _ := conn(t, "192.0.2.2")
 	_, nobody := net.Pipe()

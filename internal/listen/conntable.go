@@ -7,38 +7,38 @@ import (
 	"sync/atomic"
 )
 
-// rollSlots bounds the slots of a roll; where there are more connections some share one.
-const rollSlots = 1 << 14
+// connTableSlots bounds the slots of a connTable; where there are more connections some share one.
+const connTableSlots = 1 << 14
 
-// roll finds the member that a connection belongs to, twice in each request, by the hash of
+// connTable finds the connection that a connection belongs to, twice in each request, by the hash of
 // the pointer. A sync.Map would take more steps. Finding takes no mutex. To add or remove, the
-// caller must hold that of the Crowd.
-type roll struct {
+// caller must hold that of the ConnLimiter.
+type connTable struct {
 	seed   maphash.Seed
-	slots  []atomic.Pointer[member] // of TCP; members of a slot are linked by next
-	others sync.Map                 // of the bare net.Conn to the *member
+	slots  []atomic.Pointer[limitedConn] // of TCP; conns of a slot are linked by next
+	others sync.Map                      // of the bare net.Conn to the *limitedConn
 }
 
-func newRoll(connections int) roll {
+func newConnTable(connections int) connTable {
 	slots := 1
-	for slots < min(connections, rollSlots) {
+	for slots < min(connections, connTableSlots) {
 		slots *= 2
 	}
-	return roll{seed: maphash.MakeSeed(), slots: make([]atomic.Pointer[member], slots)}
+	return connTable{seed: maphash.MakeSeed(), slots: make([]atomic.Pointer[limitedConn], slots)}
 }
 
-func (r *roll) slot(tcp *net.TCPConn) *atomic.Pointer[member] {
+func (r *connTable) slot(tcp *net.TCPConn) *atomic.Pointer[limitedConn] {
 	return &r.slots[maphash.Comparable(r.seed, tcp)%uint64(len(r.slots))]
 }
 
 // find returns nil for a connection that is not there.
-func (r *roll) find(conn net.Conn) *member {
+func (r *connTable) find(conn net.Conn) *limitedConn {
 	tcp, ok := conn.(*net.TCPConn)
 	if !ok {
 		conn = bare(conn)
 		if tcp, ok = conn.(*net.TCPConn); !ok {
 			m, _ := r.others.Load(conn)
-			found, _ := m.(*member)
+			found, _ := m.(*limitedConn)
 			return found
 		}
 	}
@@ -50,7 +50,7 @@ func (r *roll) find(conn net.Conn) *member {
 	return nil
 }
 
-func (r *roll) add(m *member) {
+func (r *connTable) add(m *limitedConn) {
 	if m.tcp == nil {
 		r.others.Store(m.conn, m)
 		return
@@ -60,7 +60,7 @@ func (r *roll) add(m *member) {
 	slot.Store(m)
 }
 
-func (r *roll) remove(m *member) {
+func (r *connTable) remove(m *limitedConn) {
 	if m.tcp == nil {
 		r.others.Delete(m.conn)
 		return
