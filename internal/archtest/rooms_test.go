@@ -75,6 +75,7 @@ func rooms() map[string]room {
 		},
 		"internal/lines":  {},
 		"internal/listen": {ours: []string{"internal/client", "internal/rescue"}, third: []string{"github.com/coreos/go-systemd/v22", "github.com/pires/go-proxyproto"}},
+		"internal/message": {ours: []string{"internal/field"}},
 		"internal/model": {
 			ours: []string{
 				"internal/admission", "internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/cache",

@@ -1,0 +1,64 @@
+package message
+
+import (
+	"io"
+	"net"
+
+	"edgeproxy/internal/field"
+)
+
+// Answer is what a client gets. The engine fills it; its front sends it and then calls Close.
+// It may be used again after Reset.
+type Answer struct {
+	// Status is the status code, from 200 on, or 101 with TakeOver.
+	Status int
+	// Fields, then Lines, make the header. Fields are those of a stored response and belong
+	// to it; Lines are further fields, each "Name: value\r\n", names in canonical form.
+	// Neither has Content-Length, Transfer-Encoding or Connection.
+	Fields field.List
+	Lines  []byte
+	// Serial names the stored response that Fields are of, all of them and unchanged: a front
+	// may keep what it makes of them under this number. 0 is none.
+	Serial uint64
+	// Length is the announced length of the content: with a HEAD or a 304 of what is not
+	// sent; -1 where none is announced.
+	Length int64
+	// Content is what follows the head; nil: nothing does.
+	Content Content
+	// Last says that the connection ends with the answer.
+	Last bool
+	// TakeOver, with 101, gets the connection once the head was sent.
+	TakeOver func(net.Conn)
+	// Held is closed with the answer.
+	Held io.Closer
+}
+
+// Content is the body of an answer on its way to the client. One goroutine uses it.
+type Content interface {
+	// Bytes returns all of the content where it is in memory now, in one piece or in several.
+	// They are only read, until Close of the answer. nil: ask Next.
+	Bytes() net.Buffers
+	// Next returns the next piece, and io.EOF, alone, behind the last. To ask for a piece says that
+	// the one before was written. A piece is only read, and until the next call. Another
+	// error says that the content has broken off: the client must not take what it got for
+	// all of it.
+	Next() ([]byte, error)
+	// Trailers returns the fields that follow the content. They are known after io.EOF.
+	Trailers() field.List
+	// Close ends the content, sent or not.
+	Close() error
+}
+
+// Close lets go of what the answer is sent from, and ends the request. It comes once, after the
+// sending, whether it has failed or not.
+func (a *Answer) Close() {
+	if a.Content != nil {
+		_ = a.Content.Close()
+	}
+	if a.Held != nil {
+		_ = a.Held.Close()
+	}
+}
+
+// Reset makes a fit for another request, and keeps its buffer.
+func (a *Answer) Reset() { *a = Answer{Lines: a.Lines[:0], Length: -1} }
