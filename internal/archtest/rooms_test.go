@@ -73,8 +73,8 @@ func rooms() map[string]room {
 			ours:  []string{"internal/field", "internal/wire"},
 			third: []string{bart},
 		},
-		"internal/lines":  {},
-		"internal/listen": {ours: []string{"internal/client", "internal/rescue"}, third: []string{"github.com/coreos/go-systemd/v22", "github.com/pires/go-proxyproto"}},
+		"internal/lines":   {},
+		"internal/listen":  {ours: []string{"internal/client", "internal/rescue"}, third: []string{"github.com/coreos/go-systemd/v22", "github.com/pires/go-proxyproto"}},
 		"internal/message": {ours: []string{"internal/field"}},
 		"internal/model": {
 			ours: []string{
@@ -121,8 +121,7 @@ func rooms() map[string]room {
 		"internal/trace":     {third: []string{humanize, compress, xxh3}},
 		"internal/varies":    {},
 		"internal/wire": {
-			ours:  []string{"internal/field", "internal/reason"},
-			third: []string{fasthttp},
+			ours: []string{"internal/field", "internal/reason"},
 		},
 		"loadtest": {
 			ours: []string{"internal/page", "internal/trace"},

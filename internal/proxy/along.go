@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/presence"
@@ -122,7 +120,7 @@ func (a *along) fromOrigin() bool {
 // resumable reports whether the origin can be asked for the rest of the response where a client
 // has its beginning: the response must be a whole representation with a strong entity tag.
 func (h *head) resumable() bool {
-	return h.status == fasthttp.StatusOK && !h.part && tagged(h.rep)
+	return h.status == statusOK && !h.part && tagged(h.rep)
 }
 
 // tagged reports whether rep has a strong entity tag.
@@ -148,7 +146,7 @@ func askRest(guest *presence.Client, route *route, r *origin.Request, rep rfc911
 		last = part.Size - 1
 	}
 	switch {
-	case !ok, resp.Status != fasthttp.StatusPartialContent, part.First != first, part.Last != last,
+	case !ok, resp.Status != statusPartialContent, part.First != first, part.Last != last,
 		whole >= 0 && part.Size != whole, !resp.Body.Framed(), resp.ContentLength >= 0 && resp.ContentLength != part.Length(),
 		rfc9111.RepresentationOf(resp.Status, resp.Header, resp.ResponseTime).ETag != rep.ETag:
 		_ = resp.Body.Close()

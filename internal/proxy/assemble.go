@@ -4,8 +4,6 @@ import (
 	"net"
 	"time"
 
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/rfc9111"
@@ -66,7 +64,7 @@ func (x *exchange) firstAsked() (first int64, single bool) {
 	if !x.asks.ranged || !x.asks.get {
 		return 0, true
 	}
-	lines := x.asked(fasthttp.HeaderRange)
+	lines := x.asked("Range")
 	if len(lines) != 1 {
 		return 0, len(lines) == 0
 	}
@@ -127,7 +125,7 @@ func older(a, b *cache.Entry) *cache.Entry {
 // wholeOf is what conditions and Range are compared with where e is a part: the 200 that
 // it is a part of.
 func wholeOf(e *cache.Entry) rfc9111.Representation {
-	return rfc9111.RepresentationOf(fasthttp.StatusOK, e.Header, e.ResponseTime)
+	return rfc9111.RepresentationOf(statusOK, e.Header, e.ResponseTime)
 }
 
 // addPart adds the part of this number to the assembly of x, if it is stored and may be
@@ -182,7 +180,7 @@ func (p *Proxy) deliverAssembled(x *exchange) {
 	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, x.start.Add(x.waited))
 	c := a.cut
 	c.assembled = true
-	b, others := x.appendHead(x.begin(c.statusOr(fasthttp.StatusOK)), e.Header, c)
+	b, others := x.appendHead(x.begin(c.statusOr(statusOK)), e.Header, c)
 	b = appendInt(b, "Age: ", int64(age.Seconds()))
 	b = p.appendCacheStatus(b, x, others, int64((e.Policy.Lifetime - age).Seconds()))
 	x.send(c.appendTo(b, size))

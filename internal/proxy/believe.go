@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/forwarded"
 )
 
@@ -69,11 +67,11 @@ func (x *exchange) believe(t *forwarded.Trusted) {
 func (x *exchange) told(peer []netip.Addr) (chain []netip.Addr, proto, host []byte) {
 	switch {
 	case x.seen.xForwarded:
-		proto = forwarded.Last(x.all(fasthttp.HeaderXForwardedProto))
-		host = forwarded.Last(x.all(fasthttp.HeaderXForwardedHost))
-		return x.trusted.XForwardedFor(peer, x.all(fasthttp.HeaderXForwardedFor)), proto, host
+		proto = forwarded.Last(x.all("X-Forwarded-Proto"))
+		host = forwarded.Last(x.all("X-Forwarded-Host"))
+		return x.trusted.XForwardedFor(peer, x.all("X-Forwarded-For")), proto, host
 	case x.seen.forwarded:
-		return x.trusted.Forwarded(peer, x.all(fasthttp.HeaderForwarded))
+		return x.trusted.Forwarded(peer, x.all("Forwarded"))
 	}
 	return peer, nil, nil
 }

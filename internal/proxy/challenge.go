@@ -2,8 +2,6 @@ package proxy
 
 import (
 	"bytes"
-
-	"github.com/valyala/fasthttp"
 )
 
 // ChallengePath is what the targets begin with by which an authority sees whose a name is
@@ -28,6 +26,6 @@ func (p *Proxy) challenged(x *exchange) bool {
 	if x.challenge = p.Challenge(token); x.challenge == "" {
 		return false
 	}
-	x.status, x.result = fasthttp.StatusOK, resultPass
+	x.status, x.result = statusOK, resultPass
 	return true
 }

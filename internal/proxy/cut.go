@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/rfc9111"
 )
@@ -34,7 +32,7 @@ func (c cut) statusOr(own int) int {
 
 // bodyless reports whether only the head is sent.
 func (c cut) bodyless() bool {
-	return c.status == fasthttp.StatusNotModified || c.status == fasthttp.StatusRequestedRangeNotSatisfiable
+	return c.status == statusNotModified || c.status == statusRequestedRangeNotSatisfiable
 }
 
 // evaluate applies the request's conditions and then its Range, of at most so many
@@ -42,19 +40,19 @@ func (c cut) bodyless() bool {
 // 14.2).
 func (x *exchange) evaluate(rep rfc9111.Representation, size int64, most int) cut {
 	whole := cut{length: size}
-	if rep.Status != fasthttp.StatusOK {
+	if rep.Status != statusOK {
 		return whole
 	}
 	if x.asks.conditional && x.notModified(rep) {
-		return cut{status: fasthttp.StatusNotModified}
+		return cut{status: statusNotModified}
 	}
 	if !x.asks.ranged || !x.asks.get || size < 0 {
 		return whole
 	}
-	if !rfc9111.IfRangeHolds(x.asked(fasthttp.HeaderIfRange), rep, x.start) {
+	if !rfc9111.IfRangeHolds(x.asked("If-Range"), rep, x.start) {
 		return whole
 	}
-	lines := x.asked(fasthttp.HeaderRange)
+	lines := x.asked("Range")
 	if len(lines) != 1 {
 		return whole
 	}
@@ -62,14 +60,14 @@ func (x *exchange) evaluate(rep rfc9111.Representation, size int64, most int) cu
 	case rfc9111.RangeSatisfiable:
 		return cutOut(first, last)
 	case rfc9111.RangeUnsatisfiable:
-		return cut{status: fasthttp.StatusRequestedRangeNotSatisfiable}
+		return cut{status: statusRequestedRangeNotSatisfiable}
 	default:
 		return cutSeveral(lines[0], size, most)
 	}
 }
 
 func cutOut(first, last int64) cut {
-	return cut{status: fasthttp.StatusPartialContent, first: first, length: last - first + 1}
+	return cut{status: statusPartialContent, first: first, length: last - first + 1}
 }
 
 // cutSeveral is evaluate for a Range that is not one range. Where a single one is
@@ -79,7 +77,7 @@ func cutSeveral(line []byte, size int64, most int) cut {
 	ranges, kind := rfc9111.AppendRanges(make([]rfc9111.Range, 0, min(asked, most)), line, size, most)
 	switch ranges = rfc9111.Coalesce(ranges); {
 	case kind == rfc9111.RangeUnsatisfiable:
-		return cut{status: fasthttp.StatusRequestedRangeNotSatisfiable}
+		return cut{status: statusRequestedRangeNotSatisfiable}
 	case len(ranges) == 1:
 		return cutOut(ranges[0].First, ranges[0].Last)
 	}
@@ -93,7 +91,7 @@ func (c cut) divide(e *cache.Entry) cut {
 		return c
 	}
 	if c.parts = newParts(e, c.ranges); c.parts != nil {
-		c.status, c.length = fasthttp.StatusPartialContent, c.parts.length
+		c.status, c.length = statusPartialContent, c.parts.length
 	}
 	return c
 }
@@ -102,9 +100,9 @@ func (c cut) divide(e *cache.Entry) cut {
 // the same place.
 func (x *exchange) notModified(rep rfc9111.Representation) bool {
 	var room [4][]byte
-	none := append(room[:0], x.asked(fasthttp.HeaderIfNoneMatch)...)
+	none := append(room[:0], x.asked("If-None-Match")...)
 	return rfc9111.NotModified(rfc9111.Conditions{
-		Method: x.method, IfNoneMatch: none, IfModifiedSince: x.asked(fasthttp.HeaderIfModifiedSince),
+		Method: x.method, IfNoneMatch: none, IfModifiedSince: x.asked("If-Modified-Since"),
 	}, rep, x.start)
 }
 
@@ -121,11 +119,11 @@ func (c cut) omits(name string) bool {
 		return true
 	}
 	switch c.status {
-	case fasthttp.StatusNotModified:
+	case statusNotModified:
 		return describesContent(name)
-	case fasthttp.StatusPartialContent:
+	case statusPartialContent:
 		return describesMessage(name) || c.parts != nil && name == "Content-Type"
-	case fasthttp.StatusRequestedRangeNotSatisfiable:
+	case statusRequestedRangeNotSatisfiable:
 		switch name {
 		case "Cache-Control", "Cdn-Cache-Control", "Surrogate-Control", "Expires":
 			return true
@@ -145,9 +143,9 @@ func describesContent(name string) bool {
 // appendTo appends the fields that frame the part, of a whole of size bytes.
 func (c cut) appendTo(b []byte, size int64) []byte {
 	switch {
-	case c.status == fasthttp.StatusNotModified:
+	case c.status == statusNotModified:
 		return b
-	case c.status == fasthttp.StatusRequestedRangeNotSatisfiable:
+	case c.status == statusRequestedRangeNotSatisfiable:
 		b = append(b, "Content-Range: bytes */"...)
 		b = append(strconv.AppendInt(b, size, 10), '\r', '\n')
 		return append(b, "Content-Length: 0\r\n"...)
@@ -155,7 +153,7 @@ func (c cut) appendTo(b []byte, size int64) []byte {
 		b = append(b, "Content-Type: multipart/byteranges; boundary="...)
 		b = append(b, c.parts.boundary...)
 		b = append(b, '\r', '\n')
-	case c.status == fasthttp.StatusPartialContent:
+	case c.status == statusPartialContent:
 		b = appendContentRange(b, c.first, c.first+c.length-1, size)
 	}
 	if c.length < 0 {

@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/reason"
@@ -17,7 +15,7 @@ func (p *Proxy) decide(x *exchange) disposition {
 		return refused
 	}
 	if !p.findRoute(x) {
-		p.refuse(x, fasthttp.StatusNotFound, reason.NoRoute)
+		p.refuse(x, statusNotFound, reason.NoRoute)
 		return refused
 	}
 	x.disregard()
@@ -36,7 +34,7 @@ func (p *Proxy) decide(x *exchange) disposition {
 	switch {
 	case why == reason.None:
 	case x.request.OnlyIfCached && x.retrieves():
-		p.refuse(x, fasthttp.StatusGatewayTimeout, reason.OnlyIfCached)
+		p.refuse(x, statusGatewayTimeout, reason.OnlyIfCached)
 		return refused
 	default:
 		x.reason, x.fwd = why, fwd
@@ -58,7 +56,7 @@ func (p *Proxy) ask(x *exchange) disposition {
 		return hit
 	}
 	if x.request.OnlyIfCached {
-		p.refuse(x, fasthttp.StatusGatewayTimeout, reason.OnlyIfCached)
+		p.refuse(x, statusGatewayTimeout, reason.OnlyIfCached)
 		return refused
 	}
 	return p.forwardable(x, miss)

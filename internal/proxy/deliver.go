@@ -3,8 +3,6 @@ package proxy
 import (
 	"strconv"
 
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -80,7 +78,7 @@ func (p *Proxy) sendWhole(x *exchange, age, ttl int64) {
 			p.heads.keep(h, x.entry)
 		}
 	}
-	h.AddBytesV(fasthttp.HeaderAge, strconv.AppendInt(x.block[:0], age, 10))
+	h.AddBytesV("Age", strconv.AppendInt(x.block[:0], age, 10))
 	if p.CacheStatus {
 		x.block = p.appendStatus(x.block[:0], x, others, ttl)
 		h.AddBytesV(headerCacheStatus, x.block)
@@ -137,18 +135,18 @@ func (p *Proxy) drain(x *exchange) {
 func (p *Proxy) deliverOwn(x *exchange) {
 	text := x.challenge
 	if text == "" {
-		text = fasthttp.StatusMessage(x.status) + "\n"
+		text = statusText(x.status) + "\n"
 	}
 	b := x.begin(x.status)
 	b = append(b, "Date: "...)
-	b = fasthttp.AppendHTTPDate(b, x.start)
+	b = appendDate(b, x.start)
 	b = append(b, "\r\nVia: "...)
 	b = append(b, p.via...)
 	b = append(b, "\r\nContent-Type: text/plain; charset=utf-8\r\nCache-Control: no-store\r\n"...)
 	switch x.status {
-	case fasthttp.StatusServiceUnavailable, fasthttp.StatusTooManyRequests:
+	case statusServiceUnavailable, statusTooManyRequests:
 		b = appendInt(b, "Retry-After: ", seconds(x.retryAfter))
-	case fasthttp.StatusMethodNotAllowed:
+	case statusMethodNotAllowed:
 		b = append(b, "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n"...)
 	}
 	b = p.appendCacheStatus(b, x, "", 0)
@@ -162,5 +160,5 @@ func (p *Proxy) deliverOwn(x *exchange) {
 }
 
 func bodyAllowed(status int) bool {
-	return status != fasthttp.StatusNoContent && status != fasthttp.StatusNotModified
+	return status != statusNoContent && status != statusNotModified
 }

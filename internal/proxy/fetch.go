@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/origin"
@@ -126,7 +124,7 @@ func copyBody(f *fill, resp *origin.Response) (size int64, err error) {
 // answersOne reports whether the response answers the Range or condition of one client.
 func answersOne(h *head, j *job) bool {
 	switch h.status {
-	case fasthttp.StatusNotModified, fasthttp.StatusPreconditionFailed, fasthttp.StatusRequestedRangeNotSatisfiable:
+	case statusNotModified, statusPreconditionFailed, statusRequestedRangeNotSatisfiable:
 		return true
 	}
 	return h.why == reason.Partial && (j.span == nil || !j.span.slice)

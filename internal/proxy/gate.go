@@ -25,11 +25,11 @@ func (l *Listener) Expect(ctx *fasthttp.RequestCtx) (status int) {
 	}()
 	l.receive(x)
 	if x.status == 0 && !p.findRoute(x) {
-		p.refuse(x, fasthttp.StatusNotFound, reason.NoRoute)
+		p.refuse(x, statusNotFound, reason.NoRoute)
 	}
 	if x.status == 0 {
 		x.unseen = true // the handler sees the same request again
-		return fasthttp.StatusContinue
+		return statusContinue
 	}
 	p.deliver(x)
 	return x.status
@@ -42,16 +42,16 @@ func (l *Listener) Malformed(ctx *fasthttp.RequestCtx, err error) {
 	x := p.take(ctx, now(), l.scheme)
 	defer p.finish(x)
 	p.askPeer(x)
-	status, why := fasthttp.StatusBadRequest, reason.BadRequest
+	status, why := statusBadRequest, reason.BadRequest
 	var small *fasthttp.ErrSmallBuffer
 	var timeout net.Error
 	switch {
 	case errors.As(err, &small):
-		status = fasthttp.StatusRequestHeaderFieldsTooLarge
+		status = statusRequestHeaderFieldsTooLarge
 	case errors.Is(err, fasthttp.ErrBodyTooLarge):
-		status = fasthttp.StatusRequestEntityTooLarge
+		status = statusRequestEntityTooLarge
 	case errors.As(err, &timeout) && timeout.Timeout():
-		status, why = fasthttp.StatusRequestTimeout, reason.ClientTimeout
+		status, why = statusRequestTimeout, reason.ClientTimeout
 	}
 	p.refuse(x, status, why)
 	p.deliver(x)

@@ -9,10 +9,6 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// statusClientGone is recorded for a request whose client has left before it was answered, as
-// nginx does. Only a client that has ended nothing but its own side can get it.
-const statusClientGone = 499
-
 // errClientGone ends a fetch that is for one client alone when that client leaves.
 var errClientGone = errors.New("the client has left")
 

@@ -3,8 +3,6 @@ package proxy
 import (
 	"bytes"
 
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/alike"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/origin"
@@ -117,7 +115,7 @@ func (p *Proxy) originRequest(x *exchange, drop func(name string) bool) *origin.
 	}
 	r.Header.Add("X-Forwarded-Proto", x.scheme)
 	r.Header.Add("X-Forwarded-Host", host)
-	r.Header.Add("Via", x.passed(fasthttp.HeaderVia, p.via))
+	r.Header.Add("Via", x.passed("Via", p.via))
 	r.Header.Add(headerCDNLoop, x.passed(headerCDNLoop, p.loop))
 	p.ownBody(x, r)
 	return r

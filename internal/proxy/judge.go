@@ -5,8 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/alike"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/field"
@@ -120,7 +118,7 @@ func (p *Proxy) storable(j *job, resp *origin.Response, h *head) reason.Reason {
 	if v.Why == reason.None && !resp.Body.Framed() {
 		return reason.Incomplete
 	}
-	if v.Why == reason.None && resp.Status == fasthttp.StatusPartialContent {
+	if v.Why == reason.None && resp.Status == statusPartialContent {
 		return h.keepPart(j.span, resp)
 	}
 	return v.Why
@@ -206,4 +204,4 @@ func kept(fields field.List, strip []string, r *route) field.List {
 	})
 }
 
-func httpDate(t time.Time) string { return string(fasthttp.AppendHTTPDate(nil, t)) }
+func httpDate(t time.Time) string { return string(appendDate(nil, t)) }

@@ -3,8 +3,6 @@ package proxy
 import (
 	"bytes"
 	"strings"
-
-	"github.com/valyala/fasthttp"
 )
 
 const headerCDNLoop = "Cdn-Loop" // canonical
@@ -31,7 +29,7 @@ func (p *Proxy) loops(x *exchange) bool {
 			return true
 		}
 	}
-	return x.seen.via && members(x.all(fasthttp.HeaderVia)) > maxPassed
+	return x.seen.via && members(x.all("Via")) > maxPassed
 }
 
 // members counts the members of a list by its commas: those in comments and quoted

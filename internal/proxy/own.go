@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/forwarded"
 	"edgeproxy/internal/origin"
@@ -47,9 +45,9 @@ func (x *exchange) readHeader() (fields int, err error) {
 func (x *exchange) readControls() {
 	for i := range x.fields {
 		switch f := &x.fields[i]; {
-		case sameName(f.name, fasthttp.HeaderCacheControl):
+		case sameName(f.name, "Cache-Control"):
 			x.request.Add(f.value)
-		case sameName(f.name, fasthttp.HeaderConnection):
+		case sameName(f.name, "Connection"):
 			for range rfc9111.ConnectionOptions(f.value) {
 				x.asks.connectionNames = true
 			}
@@ -120,10 +118,10 @@ func (s *seen) note(name []byte) {
 // a protocol that carries HTTP goes, because it would be read in two ways.
 func (x *exchange) protocols() string {
 	h := &x.ctx.Request.Header
-	if !x.asks.upgrade || !x.asks.connectionNames || x.asks.body || !h.IsHTTP11() || !x.namedByConnection(fasthttp.HeaderUpgrade) {
+	if !x.asks.upgrade || !x.asks.connectionNames || x.asks.body || !h.IsHTTP11() || !x.namedByConnection("Upgrade") {
 		return ""
 	}
-	lines := x.all(fasthttp.HeaderUpgrade)
+	lines := x.all("Upgrade")
 	if len(lines) != 1 {
 		return ""
 	}
@@ -139,7 +137,7 @@ func (x *exchange) protocols() string {
 // part of every chunked body, and to have one sent is no more than that.
 func (x *exchange) asksTrailers() bool {
 	h := &x.ctx.Request.Header
-	return h.IsHTTP11() && slices.ContainsFunc(x.all(fasthttp.HeaderTE), rfc9111.TakesTrailers[[]byte])
+	return h.IsHTTP11() && slices.ContainsFunc(x.all("Te"), rfc9111.TakesTrailers[[]byte])
 }
 
 // ownTrailers has r, whose body comes in chunks, followed by the trailers to forward, and

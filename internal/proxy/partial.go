@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/rfc9111"
 )
@@ -33,7 +31,7 @@ func (p *Proxy) fetchPart(x *exchange) {
 	}
 	h := p.judge(j, resp)
 	x.adopt(h)
-	x.onResult = !h.part && h.status == fasthttp.StatusOK // the origin has sent the whole
+	x.onResult = !h.part && h.status == statusOK // the origin has sent the whole
 	if !h.storable() {
 		f.Finish(errUnshared)
 		_ = r.Close()

@@ -5,8 +5,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
@@ -181,16 +179,16 @@ func (p *Proxy) fail(x *exchange, err error) {
 	if p.gone(x) {
 		return
 	}
-	status, why := fasthttp.StatusBadGateway, reason.OriginError
+	status, why := statusBadGateway, reason.OriginError
 	if oe, ok := errors.AsType[*origin.Error](err); ok {
 		status, why = failure(oe, x.upload)
 	}
 	if errors.Is(err, origin.ErrShare) {
 		p.Metrics.overConnections.Inc()
-		status, why = fasthttp.StatusTooManyRequests, reason.ClientShare
+		status, why = statusTooManyRequests, reason.ClientShare
 	}
 	if isPanic(err) {
-		status, why = fasthttp.StatusInternalServerError, reason.Panic
+		status, why = statusInternalServerError, reason.Panic
 		x.closing = true // it is not known what is left of the request
 	}
 	p.refuse(x, status, why)
@@ -215,24 +213,24 @@ func failure(e *origin.Error, u *upload) (int, reason.Reason) {
 	case e.Kind == origin.BadRequest && u != nil:
 		return uploadFailure(e)
 	case e.Kind == origin.Overload:
-		return fasthttp.StatusServiceUnavailable, reason.Overload
+		return statusServiceUnavailable, reason.Overload
 	case e.Kind == origin.BadRequest:
-		return fasthttp.StatusBadRequest, reason.BadRequest
+		return statusBadRequest, reason.BadRequest
 	case e.Timeout():
-		return fasthttp.StatusGatewayTimeout, reason.OriginTimeout
+		return statusGatewayTimeout, reason.OriginTimeout
 	}
-	return fasthttp.StatusBadGateway, reason.OriginError
+	return statusBadGateway, reason.OriginError
 }
 
 // uploadFailure is failure for what went wrong with the client's own body.
 func uploadFailure(err error) (int, reason.Reason) {
 	switch {
 	case errors.Is(err, errBodyTooLarge):
-		return fasthttp.StatusRequestEntityTooLarge, reason.TooLarge
+		return statusRequestEntityTooLarge, reason.TooLarge
 	case errors.Is(err, errBodyIdle), errors.Is(err, errBodySlow):
-		return fasthttp.StatusRequestTimeout, reason.ClientTimeout
+		return statusRequestTimeout, reason.ClientTimeout
 	case errors.Is(err, errManyTrailers):
-		return fasthttp.StatusRequestHeaderFieldsTooLarge, reason.BadRequest
+		return statusRequestHeaderFieldsTooLarge, reason.BadRequest
 	}
-	return fasthttp.StatusBadRequest, reason.BadRequest
+	return statusBadRequest, reason.BadRequest
 }

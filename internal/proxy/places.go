@@ -4,8 +4,6 @@ import (
 	"net/netip"
 	"sync"
 
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/client"
 	"edgeproxy/internal/reason"
 )
@@ -55,12 +53,12 @@ func (p *Proxy) forwardable(x *exchange, d disposition) disposition {
 	switch {
 	case !p.places.enter(x.who, n-1, all):
 		p.Metrics.overShare.Inc()
-		p.refuse(x, fasthttp.StatusTooManyRequests, reason.ClientShare)
+		p.refuse(x, statusTooManyRequests, reason.ClientShare)
 		return refused
 	case n > all:
 		p.places.leave(x.who)
 		p.Metrics.overload.Inc()
-		p.refuse(x, fasthttp.StatusServiceUnavailable, reason.Overload)
+		p.refuse(x, statusServiceUnavailable, reason.Overload)
 		return refused
 	}
 	x.placed = true
@@ -88,13 +86,13 @@ func (p *Proxy) enterTunnels(x *exchange) bool {
 	case !p.tunnels.shares.enter(x.who, n-1, all):
 		p.tunnels.places.Add(-1)
 		p.Metrics.overTunnelsShare.Inc()
-		p.refuse(x, fasthttp.StatusTooManyRequests, reason.ClientShare)
+		p.refuse(x, statusTooManyRequests, reason.ClientShare)
 		return false
 	case n > all:
 		p.tunnels.shares.leave(x.who)
 		p.tunnels.places.Add(-1)
 		p.Metrics.overTunnels.Inc()
-		p.refuse(x, fasthttp.StatusServiceUnavailable, reason.Overload)
+		p.refuse(x, statusServiceUnavailable, reason.Overload)
 		return false
 	}
 	x.tunnels = true

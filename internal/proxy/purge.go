@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/wire"
@@ -155,11 +153,11 @@ func (p *Proxy) forgetPart(name []byte) int {
 func (p *Proxy) purgeRequested(x *exchange) disposition {
 	from := x.peerAddress()
 	if !slices.ContainsFunc(p.PurgeFrom, func(n netip.Prefix) bool { return n.Contains(from) }) {
-		p.refuse(x, fasthttp.StatusForbidden, reason.Method)
+		p.refuse(x, statusForbidden, reason.Method)
 		return refused
 	}
 	p.purgeURL(x.scheme, x.host, x.target, false)
 	x.route.metrics.invalidations[causePurgeMethod].Add(1)
-	x.status, x.result = fasthttp.StatusOK, resultPass
+	x.status, x.result = statusOK, resultPass
 	return refused
 }

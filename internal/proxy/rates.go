@@ -3,8 +3,6 @@ package proxy
 import (
 	"time"
 
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/client"
 	"edgeproxy/internal/reason"
 )
@@ -26,7 +24,7 @@ func (p *Proxy) paced(x *exchange) bool {
 	}
 	p.Metrics.overRate.Inc()
 	x.retryAfter = wait
-	p.refuse(x, fasthttp.StatusTooManyRequests, reason.Rate)
+	p.refuse(x, statusTooManyRequests, reason.Rate)
 	return false
 }
 

@@ -6,8 +6,6 @@ import (
 	"net/netip"
 	"sync"
 
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/client"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/reason"
@@ -79,10 +77,10 @@ func (p *Proxy) readAhead(x *exchange) bool {
 	switch {
 	case errors.Is(err, flight.ErrShare):
 		p.Metrics.overMemoryShare.Inc()
-		status, why = fasthttp.StatusTooManyRequests, reason.ClientShare
+		status, why = statusTooManyRequests, reason.ClientShare
 	case errors.Is(err, flight.ErrNoRoom):
 		p.Metrics.overMemory.Inc()
-		status, why = fasthttp.StatusServiceUnavailable, reason.Overload
+		status, why = statusServiceUnavailable, reason.Overload
 	}
 	p.refuse(x, status, why)
 	p.Log.Debug("request failed", "route", x.route.Name, "status", status, "reason", why.String(), "error", err)

@@ -22,7 +22,7 @@ func (l *Listener) receive(x *exchange) {
 		p.refuse(x, status, reason.BadRequest)
 		x.closing = true // where the next request begins is anybody's guess
 	} else if p.loops(x) {
-		p.refuse(x, fasthttp.StatusLoopDetected, reason.Loop)
+		p.refuse(x, statusLoopDetected, reason.Loop)
 	}
 }
 
@@ -32,9 +32,9 @@ func (p *Proxy) gate(x *exchange, trusted *forwarded.Trusted) int {
 	fields, err := x.readHeader()
 	switch {
 	case err != nil:
-		return fasthttp.StatusBadRequest
+		return statusBadRequest
 	case fields > p.HeaderCount:
-		return fasthttp.StatusRequestHeaderFieldsTooLarge
+		return statusRequestHeaderFieldsTooLarge
 	}
 	x.believe(trusted)
 	if status := p.readTarget(x); status != 0 {
@@ -67,15 +67,15 @@ func (p *Proxy) readTarget(x *exchange) int {
 	raw := h.RequestURI()
 	switch {
 	case len(raw) > p.TargetBytes:
-		return fasthttp.StatusRequestURITooLong
+		return statusRequestURITooLong
 	case h.IsTrace() || h.IsConnect():
-		return fasthttp.StatusMethodNotAllowed
+		return statusMethodNotAllowed
 	case !wire.ValidMethod(x.method), !h.IsHTTP11() && string(h.Protocol()) != "HTTP/1.0":
-		return fasthttp.StatusBadRequest
+		return statusBadRequest
 	}
 	target, err := wire.ParseTarget(raw, x.scheme, h.IsOptions())
 	if err != nil || !x.readHost(target.Authority) {
-		return fasthttp.StatusBadRequest
+		return statusBadRequest
 	}
 	x.target = target
 	return 0
@@ -117,14 +117,14 @@ func (x *exchange) canonicalHost(raw []byte) bool {
 func (p *Proxy) expectation(x *exchange) int {
 	h := &x.ctx.Request.Header
 	if x.seen.expect && h.IsHTTP11() {
-		for _, e := range x.all(fasthttp.HeaderExpect) {
+		for _, e := range x.all("Expect") {
 			if len(e) > 0 && !strings.EqualFold(string(e), "100-continue") {
-				return fasthttp.StatusExpectationFailed
+				return statusExpectationFailed
 			}
 		}
 	}
 	if int64(h.ContentLength()) > p.BodyBytes {
-		return fasthttp.StatusRequestEntityTooLarge
+		return statusRequestEntityTooLarge
 	}
 	return 0
 }

@@ -3,8 +3,6 @@ package proxy
 import (
 	"errors"
 
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rescue"
@@ -33,7 +31,7 @@ func (p *Proxy) rescue(x *exchange, v any) {
 	p.Panics.Quietly(func() {
 		x.ctx.Response.Reset()
 		x.ctx.Response.Header.SetNoDefaultContentType(true)
-		p.refuse(x, fasthttp.StatusInternalServerError, reason.Panic)
+		p.refuse(x, statusInternalServerError, reason.Panic)
 		p.deliver(x)
 	})
 }

@@ -3,8 +3,6 @@ package proxy
 import (
 	"io"
 
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/rfc9111"
 )
@@ -23,10 +21,10 @@ type slice struct {
 // beyond reports whether the origin has nothing at the place that was asked for by us, and
 // x did not ask for just that.
 func (sl *slice) beyond(x *exchange) bool {
-	if sl.entry != nil || sl.head.status != fasthttp.StatusRequestedRangeNotSatisfiable {
+	if sl.entry != nil || sl.head.status != statusRequestedRangeNotSatisfiable {
 		return false
 	}
-	return !x.asks.ranged || x.asks.conditional || len(x.asked(fasthttp.HeaderIfRange)) > 0
+	return !x.asks.ranged || x.asks.conditional || len(x.asked("If-Range")) > 0
 }
 
 // given returns what the client gets of the head of the slice.
@@ -44,7 +42,7 @@ func (sl *slice) part() (rfc9111.Part, bool) { return rfc9111.PartOf(sl.given().
 // of.
 func (sl *slice) rep() rfc9111.Representation {
 	rep := sl.given().rep
-	rep.Status = fasthttp.StatusOK
+	rep.Status = statusOK
 	return rep
 }
 
@@ -55,8 +53,8 @@ func (sl *slice) tells() bool {
 		return true
 	}
 	switch sl.head.status {
-	case fasthttp.StatusOK, fasthttp.StatusPartialContent, fasthttp.StatusRequestedRangeNotSatisfiable,
-		fasthttp.StatusNotFound, fasthttp.StatusGone:
+	case statusOK, statusPartialContent, statusRequestedRangeNotSatisfiable,
+		statusNotFound, statusGone:
 		return true
 	}
 	return false

@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
 )
@@ -13,7 +11,7 @@ func (p *Proxy) deliverSlices(x *exchange) {
 	c.assembled = true
 	g := s.slice.given()
 	s.describe(x)
-	b, others := x.appendHead(x.begin(c.statusOr(fasthttp.StatusOK)), g.fields, c)
+	b, others := x.appendHead(x.begin(c.statusOr(statusOK)), g.fields, c)
 	ttl := int64(0)
 	if g.entry != nil {
 		age := rfc9111.CurrentAge(g.entry.InitialAge, g.entry.ResponseTime, now())

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"net/netip"
 
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/presence"
 	"edgeproxy/internal/rfc9111"
 )
@@ -99,7 +97,7 @@ func (p *Proxy) beginSlices(x *exchange, t tell) (done bool, err error) {
 	switch {
 	case err != nil:
 		return false, err
-	case sl.entry == nil && sl.head.status != fasthttp.StatusPartialContent && !sl.beyond(x):
+	case sl.entry == nil && sl.head.status != statusPartialContent && !sl.beyond(x):
 		// Not a part: the whole, which may be small, or no such thing.
 		x.reader, x.head, x.collapsed, x.onResult = sl.reader, sl.head, sl.joined, true
 		return true, nil

@@ -4,8 +4,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/reason"
 )
 
@@ -14,7 +12,7 @@ import (
 // ordinary answer, and its connection and the client's go on with HTTP.
 func (p *Proxy) upgrade(x *exchange, protocols string) {
 	if p.draining.Load() {
-		p.refuse(x, fasthttp.StatusServiceUnavailable, reason.Overload) // it would be cut soon
+		p.refuse(x, statusServiceUnavailable, reason.Overload) // it would be cut soon
 		return
 	}
 	if !p.enterTunnels(x) {
@@ -43,7 +41,7 @@ func (p *Proxy) deliverUpgrade(x *exchange) {
 	x.guest.Release() // the tunnel reads what the client sends
 	conn := x.ctx.Conn()
 	t := &tunnel{p: p, x: x, conn: conn, origin: x.upgraded, limit: p.UpgradeIdle}
-	b, others := x.appendHead(x.begin(fasthttp.StatusSwitchingProtocols), x.head.fields, cut{})
+	b, others := x.appendHead(x.begin(statusSwitchingProtocols), x.head.fields, cut{})
 	b = p.appendCacheStatus(b, x, others, 0)
 	b = append(b, "Connection: Upgrade\r\nUpgrade: "...)
 	b = append(b, strings.Join(x.response.Header.Values("Upgrade"), ", ")...)
@@ -53,11 +51,11 @@ func (p *Proxy) deliverUpgrade(x *exchange) {
 	if conn.SetDeadline(time.Time{}) != nil || !p.tunnels.add(t) {
 		_ = x.upgraded.Close()
 		x.upgraded, x.response, x.head, x.closing = nil, nil, nil, true
-		p.refuse(x, fasthttp.StatusServiceUnavailable, reason.Overload)
+		p.refuse(x, statusServiceUnavailable, reason.Overload)
 		p.deliverOwn(x)
 		return
 	}
-	x.ctx.Response.SetStatusCode(fasthttp.StatusSwitchingProtocols) // to be recorded
+	x.ctx.Response.SetStatusCode(statusSwitchingProtocols) // to be recorded
 	x.streaming, x.firstByte = true, -1
 	p.giveUpPlace(x)
 	p.takeOver(x, t.serve)

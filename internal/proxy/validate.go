@@ -4,8 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/client"
 	"edgeproxy/internal/flight"
@@ -46,7 +44,7 @@ func (p *Proxy) fetchOrKeep(ctx context.Context, j *job, purged func() bool) (re
 			return nil, held, nil
 		}
 	}
-	if resp.Status != fasthttp.StatusNotModified {
+	if resp.Status != statusNotModified {
 		return resp, nil, nil
 	}
 	held = p.confirm(j, resp, purged)
@@ -115,7 +113,7 @@ func (p *Proxy) supersede(j *job, h *head) {
 	if j.asked == nil || h.storable() || j.facts.Authorization || j.facts.Cookie {
 		return
 	}
-	if h.status >= 400 && h.status != fasthttp.StatusNotFound && h.status != fasthttp.StatusGone {
+	if h.status >= 400 && h.status != statusNotFound && h.status != statusGone {
 		return
 	}
 	if e, _ := p.Store.Find(j.asked.Key, j.asked.Name); e != nil && e.Serial == j.asked.Serial {
