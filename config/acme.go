@@ -35,24 +35,24 @@ const (
 	wantACMEName = "want a host name, such as www.example.com, without a port"
 )
 
-func (d *decoder) acme(a *ACME) func(node) {
-	return d.section(keys{
-		"names":      elements(d, "want a list, such as [www.example.com]", &a.Names, d.acmeName),
-		"agree":      d.boolean(&a.Agree),
-		"email":      d.text(&a.Email),
-		"directory":  d.text(&a.Directory),
-		"ca":         d.text(&a.CA),
-		"storage":    d.text(&a.Storage),
-		"challenges": elements(d, "want a list, such as [tls-alpn-01, http-01]", &a.Challenges, d.challenge),
-	})
+func (a *ACME) table() table {
+	return table{
+		restart("names", list(&a.Names, nil, "host names", "want a list, such as [www.example.com]", acmeName),
+			"Names to ask certificates for, without wildcards.").asRequired().such("[www.example.com]"),
+		restart("agree", boolean(&a.Agree, false), "true agrees to the terms of the authority; it has to be.").asRequired(),
+		restart("email", textual(&a.Email, ""), "Where the authority may write to."),
+		restart("directory", textual(&a.Directory, letsEncrypt), "The authority's directory, an https URL."),
+		restart("ca", textual(&a.CA, ""), "A PEM file with the roots of a private directory."),
+		restart("storage", textual(&a.Storage, ""), "The folder for account, keys and certificates. It has to outlive a restart.").asRequired(),
+		restart("challenges", list(&a.Challenges, []Challenge{TLSALPN01, HTTP01}, "challenges", "want a list, such as [tls-alpn-01, http-01]", challenge),
+			"How names are shown to be ours. tls-alpn-01 is on listeners with tls: true, http-01 on those without.").asImplied(),
+	}
 }
 
-func (d *decoder) challenge(c *Challenge) func(node) {
-	return word(d, c, []Challenge{TLSALPN01, HTTP01})
-}
+func challenge(c *Challenge) *scalar[Challenge] { return words(c, "", TLSALPN01, HTTP01) }
 
-func (d *decoder) acmeName(name *string) func(node) {
-	return converted(d, name, wantACMEName, parseACMEName)
+func acmeName(name *string) *scalar[string] {
+	return parsed(name, "", "host name", wantACMEName, parseACMEName, func(s string) string { return s })
 }
 
 // parseACMEName reads a host name that an authority can look at over the network. The

@@ -56,6 +56,18 @@ func parsePattern(text string) (HostPattern, error) {
 	return HostPattern{Host: host, Subdomains: subdomains, Port: port}, nil
 }
 
+// String returns it as a file has it.
+func (p HostPattern) String() string {
+	text := cmp.Or(p.Host, "*")
+	if p.Subdomains {
+		text = "*." + text
+	}
+	if p.Port != 0 {
+		text += ":" + strconv.Itoa(p.Port)
+	}
+	return text
+}
+
 // splitHost takes HOST[:PORT] apart: host in lower case, without a trailing dot
 // and with the brackets of an IPv6 address; port 1 to 65535, or 0 if there is
 // none.

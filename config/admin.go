@@ -58,15 +58,18 @@ func ValidToken(token string) bool {
 // minToken is the length in bytes below which a token may be guessed by many tries.
 const minToken = 16
 
-func (d *decoder) admin(a *Admin) func(node) {
-	return d.section(keys{
-		"address":     d.text(&a.Address),
-		"socket_mode": converted(d, &a.SocketMode, wantMode, parseMode),
-		"token":       d.secret(&a.Token),
-		"token_file":  d.text(&a.TokenFile),
-		"hosts":       elements(d, "want a list of names and addresses, such as [edge.internal]", &a.Hosts, d.text),
-		"pprof":       d.boolean(&a.Pprof),
-	})
+func (a *Admin) table() table {
+	return table{
+		restart("address", textual(&a.Address, "127.0.0.1:9980"),
+			"The listener for operators. It is on loopback, or unix:/run/admin.sock with a socket_mode, or elsewhere with a token.").flagged(flagAdmin, "address of the admin listener").asBasic(),
+		restart("socket_mode", socketMode(&a.SocketMode), "The permissions of a socket, \"0600\" if none are given.").asOptional().such(`"0600"`),
+		live("token_file", textual(&a.TokenFile, ""),
+			"A file with the token that requests have to show, but for health and metrics.").such("/etc/edgeproxy/token"),
+		live("token", secret(&a.Token), "Or the token itself.").such(`"${EDGEPROXY_ADMIN_TOKEN:-}"`),
+		live("hosts", texts(&a.Hosts, "names and addresses", "want a list of names and addresses, such as [edge.internal]"),
+			"Host values that are accepted besides loopback and the address.").such("[edge.internal]"),
+		live("pprof", boolean(&a.Pprof, false), "true shows profiles of the process under /debug/pprof/."),
+	}
 }
 
 // admin checks the listener for operators, but for what all listeners have.

@@ -1,6 +1,9 @@
 package config
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // Policy says which storable responses are stored.
 type Policy string
@@ -80,4 +83,88 @@ type Counting struct {
 type Rule struct {
 	Policy   Policy
 	MoreThan int // 1 to 14 under PolicyCounting, else 0
+}
+
+// policyTable is every policy, with the section of its settings in admission; "" is none.
+var policyTable = []struct {
+	policy  Policy
+	section string
+}{
+	{PolicyAlways, ""},
+	{PolicySecondHit, "second_hit"},
+	{PolicyCounting, "counting"},
+	{PolicyNever, ""},
+}
+
+// policies returns every policy.
+func policies() []Policy {
+	out := make([]Policy, len(policyTable))
+	for i, p := range policyTable {
+		out[i] = p.policy
+	}
+	return out
+}
+
+// The greatest values of the filters' settings: a counter has four bits, and a
+// larger filter would not fit into the machine.
+const (
+	maxMoreThan  = 14
+	maxCapacity  = 1_000_000_000
+	maxFalseRate = 0.5
+)
+
+func (a *Admission) table() table {
+	return table{
+		live("policy", words(&a.Policy, PolicySecondHit, policies()...),
+			"Which storable responses are stored. second-hit stores what was asked for before within the window.").flagged(flagPolicy, "admission").asBasic(),
+		section("second_hit", a.SecondHit.table("2.9GiB", fixedSecondHit), "The filter of second-hit."),
+		live("open_below", ratio(&a.OpenBelow, 0).between(0, 1).saying("want 0.0 to 1.0, a share of the cache's size"),
+			"Everything is stored while the cache is below this share of its size.").asImplied(),
+		restart("state", textual(&a.State, ""), "A file that keeps the sightings over a restart.").asImplied().such("/var/lib/edgeproxy/sightings"),
+		restart("shadow", &items[Rule]{
+			field: &a.Shadow, want: "want a list, such as [{policy: always}]",
+			of: (*Rule).table, line: true,
+		}, "Up to 8 policies that are tried on a sample of the traffic and store nothing.").such("[{policy: always}]"),
+		section("counting", a.Counting.table(), "The filter of counting. It may only stand where a route or shadow uses the policy.").asOptional(),
+	}
+}
+
+// table has the period of a fixed window, and the memory that the greatest one takes at
+// the default rate and number of generations: some 12.3 bits or 59 bits of counters a key
+// and generation, where f is the rate of one (Bloom 1970).
+func (w *Window) table(memory string, every time.Duration) table {
+	most := strconv.Itoa(maxCapacity)
+	return table{
+		restart("window", words(&w.Mode, WindowAuto, WindowAuto, WindowFixed),
+			"auto fits what the cache holds; fixed goes by rotate_every and capacity."),
+		restart("generations", count(&w.Generations, 2).between(2, 4).sayingBelow("want 2 to 4: a single generation is a window of no length"),
+			"Parts of the window. The oldest is forgotten when it moves on."),
+		restart("rotate_every", duration(&w.RotateEvery, 0).atLeast(time.Second).zero().sayingBelow("want at least 1s, or 0s for no bound in time"),
+			"The window moves on after this time at the latest; 0s is not by time. A fixed one has "+formatDuration(every)+" unless said."),
+		restart("capacity", count(&w.Capacity, 0).between(1, maxCapacity).sayingAbove("want at most "+most+": that many keys take "+memory).sayingBelow("want 1 to "+most),
+			"Distinct keys that a generation holds, with window: fixed only. Alone it means fixed, where it is 1000000 unless said.").asOptional().asImplied().such("1000000"),
+		restart("false_positive_rate", ratio(&w.FalsePositiveRate, 0.01).moreThan(0).atMost(maxFalseRate).saying("want more than 0 and at most 0.5"),
+			"How often an unseen key is taken for a sighted one, when every generation is full."),
+	}
+}
+
+func (c *Counting) table() table {
+	const memory = "13.7GiB"
+	return append(table{
+		live("more_than", sightings(&c.MoreThan, 4), "Stored on the sighting after this many."),
+	}, c.Window.table(memory, fixedCounting)...)
+}
+
+// sightings is how many a key needs under PolicyCounting.
+func sightings(field *int, usual int) *number[int] {
+	most := strconv.Itoa(maxMoreThan)
+	return count(field, usual).between(1, maxMoreThan).saying("want 1 to " + most + ": a counter has four bits and ends at 15")
+}
+
+// table is a rule of a route or a shadow; what is not said is that of all.
+func (r *Rule) table() table {
+	return table{
+		live("policy", words(&r.Policy, "", policies()...), "In place of admission.policy.").such("counting"),
+		live("more_than", sightings(&r.MoreThan, 0), "In place of admission.counting.more_than.").such("2"),
+	}
 }

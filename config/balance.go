@@ -78,28 +78,39 @@ func parseStatuses(text string) (Statuses, error) {
 	return s, nil
 }
 
-func (d *decoder) ejection(e *Ejection) func(node) {
-	return d.section(keys{
-		"failures":      d.integer(&e.Failures),
-		"failure_ratio": d.ratio(&e.FailureRatio),
-		"window":        d.duration(&e.Window),
-		"min_requests":  d.integer(&e.MinRequests),
-		"min_targets":   d.integer(&e.MinTargets),
-		"backoff":       d.duration(&e.Backoff),
-		"max_backoff":   d.duration(&e.MaxBackoff),
-		"all_ejected":   word(d, &e.AllEjected, []AllEjected{AllTried, AllRefused}),
-	})
+func (e *Ejection) table() table {
+	return table{
+		live("failures", count(&e.Failures, 5).between(0, maxCount), "Connections in a row that could not be made; 0 is never."),
+		live("failure_ratio", ratio(&e.FailureRatio, 0.5).between(0, 1).saying("want 0.0 for never, to 1.0"),
+			"The share of the requests within window that broke after that; 0.0 is never."),
+		live("window", duration(&e.Window, 10*time.Second).between(time.Second, maxEjectionWindow), "How far back requests are counted."),
+		live("min_requests", count(&e.MinRequests, 20).between(1, maxCount), "Fewer requests within window eject no server."),
+		live("min_targets", count(&e.MinTargets, 5).between(1, maxTargets), "Different paths that broke: one bad URL takes no server away."),
+		live("backoff", duration(&e.Backoff, 10*time.Second).moreThan(0), "How long a server is out, doubled by each trial that finds no connection."),
+		live("max_backoff", duration(&e.MaxBackoff, 5*time.Minute).atMost(maxBackoff), "It is out at most this long; not below backoff."),
+		live("all_ejected", words(&e.AllEjected, AllTried, AllTried, AllRefused),
+			"While every server is out, try asks them all the same and refuse answers 503 at once."),
+	}
 }
 
-func (d *decoder) health(h *Health) func(node) {
-	return d.section(keys{
-		"path":      d.text(&h.Path),
-		"interval":  d.duration(&h.Interval),
-		"timeout":   d.duration(&h.Timeout),
-		"healthy":   d.integer(&h.Healthy),
-		"unhealthy": d.integer(&h.Unhealthy),
-		"status":    converted(d, &h.Status, wantStatuses, parseStatuses),
-	})
+func (h *Health) table() table {
+	return table{
+		live("path", textual(&h.Path, ""), `Asked for by GET; "" is no checks.`).such("/health"),
+		live("interval", duration(&h.Interval, 10*time.Second).atLeast(100*time.Millisecond), "Between two checks of a server."),
+		live("timeout", duration(&h.Timeout, 2*time.Second).moreThan(0), "Of one check."),
+		live("healthy", count(&h.Healthy, 2).between(1, maxCount), "Checks in a row that bring a server back."),
+		live("unhealthy", count(&h.Unhealthy, 3).between(1, maxCount), "Checks in a row that take it out."),
+		live("status", parsed(&h.Status, Statuses{200, 399}, "status or range of them", wantStatuses, parseStatuses, Statuses.String),
+			"The status of a good answer, such as 204 or 200-399."),
+	}
+}
+
+// String returns N or N-M.
+func (s Statuses) String() string {
+	if s.From == s.To {
+		return strconv.Itoa(s.From)
+	}
+	return strconv.Itoa(s.From) + "-" + strconv.Itoa(s.To)
 }
 
 // maxBackoff is the longest time that a server may be ejected for at once.
@@ -114,36 +125,18 @@ const (
 
 func (v *validator) ejection(path string, o *Origin) {
 	e := &o.Ejection
-	v.count(child(path, "failures"), e.Failures, 0, maxCount)
-	v.breaks(path, e)
 	never := e.Failures == 0 && e.FailureRatio == 0 && o.Health.Path == ""
 	if all := child(path, "all_ejected"); e.AllEjected == AllRefused && never && v.sound(all) {
 		v.fail(all, "want failures or failure_ratio above 0, or a health.path beside it: no server is ever out")
 	}
 	backoff, most := child(path, "backoff"), child(path, "max_backoff")
-	v.positive(backoff, e.Backoff)
 	switch {
 	case !v.sound(backoff, most):
-	case e.MaxBackoff > maxBackoff:
-		v.fail(most, "want at most 24h")
 	case e.MaxBackoff < e.Backoff && v.src.given(most):
 		v.fail(most, "want at least backoff, "+formatDuration(e.Backoff))
 	case e.MaxBackoff < e.Backoff:
 		v.fail(backoff, "want at most max_backoff, "+formatDuration(e.MaxBackoff))
 	}
-}
-
-// breaks checks when requests that break behind the connection eject a server.
-func (v *validator) breaks(path string, e *Ejection) {
-	if at := child(path, "failure_ratio"); (e.FailureRatio < 0 || e.FailureRatio > 1) && v.sound(at) {
-		v.fail(at, "want 0.0 for never, to 1.0")
-	}
-	if at := child(path, "window"); (e.Window < time.Second || e.Window > maxEjectionWindow) && v.sound(at) {
-		v.fail(at, "want 1s to 1h")
-	}
-	requests, targets := child(path, "min_requests"), child(path, "min_targets")
-	v.count(requests, e.MinRequests, 1, maxCount)
-	v.count(targets, e.MinTargets, 1, maxTargets)
 }
 
 func (v *validator) health(path string, h *Health) {
@@ -158,10 +151,4 @@ func (v *validator) health(path string, h *Health) {
 	case h.Path != "" && (h.Path[0] != '/' || strings.ContainsFunc(h.Path, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '#' })):
 		v.fail(target, "want a path that begins with /, with everything encoded that URLs want encoded")
 	}
-	if at := child(path, "interval"); h.Interval < 100*time.Millisecond && v.sound(at) {
-		v.fail(at, "want at least 100ms")
-	}
-	v.positive(child(path, "timeout"), h.Timeout)
-	v.count(child(path, "healthy"), h.Healthy, 1, maxCount)
-	v.count(child(path, "unhealthy"), h.Unhealthy, 1, maxCount)
 }

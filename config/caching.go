@@ -75,11 +75,13 @@ type Bypass struct {
 	Headers, Cookies []string
 }
 
-func (d *decoder) bypass(b *Bypass) func(node) {
-	return d.section(keys{
-		"headers": elements(d, "want a list of field names, such as [X-Preview]", &b.Headers, d.text),
-		"cookies": elements(d, "want a list of cookie names, such as [session]", &b.Cookies, d.text),
-	})
+func (b *Bypass) table() table {
+	return table{
+		live("headers", texts(&b.Headers, "field names", "want a list of field names, such as [X-Preview]"),
+			"Fields that make a request pass by the cache.").such("[X-Preview]"),
+		live("cookies", texts(&b.Cookies, "cookie names", "want a list of cookie names, such as [session]"),
+			"Cookies that do; a * at the end stands for any ending.").such("[session, wp_*]"),
+	}
 }
 
 // bypass checks the names of fields and cookies.
@@ -138,36 +140,6 @@ type Stale struct {
 	Keep            time.Duration // with a validator, to be validated
 }
 
-// cachingKeys is the part of the cache section that routes may have too.
-func (d *decoder) cachingKeys(c *Caching) keys {
-	return keys{
-		"default_ttl":   d.duration(&c.DefaultTTL),
-		"heuristic":     d.section(keys{"fraction": d.ratio(&c.Heuristic.Fraction), "max_ttl": d.duration(&c.Heuristic.MaxTTL)}),
-		"ttl_by_status": d.ttlByStatus(&c.TTLByStatus),
-		"force_ttl":     d.duration(&c.ForceTTL),
-		"error_max_ttl": d.duration(&c.ErrorMaxTTL),
-		"set_cookie":    word(d, &c.SetCookie, []SetCookie{SetCookieRefuse, SetCookieShared, SetCookieStrip, SetCookieStore}),
-		"stale": d.section(keys{
-			"origin_failure":   d.duration(&c.Stale.OriginFailure),
-			"server_error":     d.duration(&c.Stale.ServerError),
-			"while_revalidate": d.duration(&c.Stale.WhileRevalidate),
-			"keep":             d.duration(&c.Stale.Keep),
-		}),
-		"key":                         d.key(&c.Key),
-		"strip_cookies":               elements(d, "want a list of cookie names, such as [_ga*]", &c.StripCookies, d.text),
-		"slice":                       d.size(&c.Slice),
-		"bypass":                      d.bypass(&c.Bypass),
-		"surrogate_control":           d.boolean(&c.SurrogateControl),
-		"send_tags":                   d.boolean(&c.SendTags),
-		"no_vary_search":              d.boolean(&c.NoVarySearch),
-		"honor_request_cache_control": d.boolean(&c.HonorRequest),
-		"honor_request_no_store":      d.boolean(&c.HonorNoStore),
-		"store_post_answers":          d.boolean(&c.StorePostAnswers),
-		"upgrades":                    d.boolean(&c.Upgrades),
-		"invalidate":                  word(d, &c.Invalidate, []Invalidate{InvalidateUnsafe, InvalidateSameURL, InvalidateNone}),
-	}
-}
-
 // ttlByStatus takes a section of final status codes and their lifetimes.
 func (d *decoder) ttlByStatus(dst *map[int]time.Duration) func(node) {
 	return func(n node) {
@@ -201,42 +173,9 @@ func parseStatus(s string) (status int, ok bool) {
 
 // caching returns the cache settings of a route whose cache section is at path and holds
 // own. Keys that the section lacks are those of all routes.
-func (c *Config) caching(src *source, path string, own Caching) Caching {
+func (c *Config) caching(src *source, path string, own *Caching) Caching {
 	out := c.Cache.Caching
-	for key, take := range map[string]func(){
-		"default_ttl":                 func() { out.DefaultTTL = own.DefaultTTL },
-		"heuristic.fraction":          func() { out.Heuristic.Fraction = own.Heuristic.Fraction },
-		"heuristic.max_ttl":           func() { out.Heuristic.MaxTTL = own.Heuristic.MaxTTL },
-		"ttl_by_status":               func() { out.TTLByStatus = own.TTLByStatus },
-		"force_ttl":                   func() { out.ForceTTL = own.ForceTTL },
-		"error_max_ttl":               func() { out.ErrorMaxTTL = own.ErrorMaxTTL },
-		"set_cookie":                  func() { out.SetCookie = own.SetCookie },
-		"stale.origin_failure":        func() { out.Stale.OriginFailure = own.Stale.OriginFailure },
-		"stale.server_error":          func() { out.Stale.ServerError = own.Stale.ServerError },
-		"stale.while_revalidate":      func() { out.Stale.WhileRevalidate = own.Stale.WhileRevalidate },
-		"stale.keep":                  func() { out.Stale.Keep = own.Stale.Keep },
-		"key.ignore_query":            func() { out.Key.IgnoreQuery = own.Key.IgnoreQuery },
-		"key.only_query":              func() { out.Key.OnlyQuery = own.Key.OnlyQuery },
-		"key.sort_query":              func() { out.Key.SortQuery = own.Key.SortQuery },
-		"key.headers":                 func() { out.Key.Headers = own.Key.Headers },
-		"key.cookies":                 func() { out.Key.Cookies = own.Key.Cookies },
-		"strip_cookies":               func() { out.StripCookies = own.StripCookies },
-		"slice":                       func() { out.Slice = own.Slice },
-		"bypass.headers":              func() { out.Bypass.Headers = own.Bypass.Headers },
-		"bypass.cookies":              func() { out.Bypass.Cookies = own.Bypass.Cookies },
-		"surrogate_control":           func() { out.SurrogateControl = own.SurrogateControl },
-		"send_tags":                   func() { out.SendTags = own.SendTags },
-		"no_vary_search":              func() { out.NoVarySearch = own.NoVarySearch },
-		"honor_request_cache_control": func() { out.HonorRequest = own.HonorRequest },
-		"honor_request_no_store":      func() { out.HonorNoStore = own.HonorNoStore },
-		"store_post_answers":          func() { out.StorePostAnswers = own.StorePostAnswers },
-		"upgrades":                    func() { out.Upgrades = own.Upgrades },
-		"invalidate":                  func() { out.Invalidate = own.Invalidate },
-	} {
-		if src.given(below(path, key)) {
-			take()
-		}
-	}
+	out.table().overlay(own.table(), src, path)
 	return out
 }
 
@@ -267,8 +206,5 @@ func (v *validator) caching(path string, c *Caching) {
 	trusts := func(l Listen) bool { return len(l.TrustedProxies) > 0 }
 	if at := child(path, "send_tags"); c.SendTags && !slices.ContainsFunc(v.c.Listen, trusts) && v.sound(at, "listen") {
 		v.fail(at, "want trusted_proxies of a listener as well: tags are sent to no others")
-	}
-	if at := below(path, "heuristic.fraction"); (c.Heuristic.Fraction < 0 || c.Heuristic.Fraction > 1) && v.sound(at) {
-		v.fail(at, "want 0.0 to 1.0")
 	}
 }

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,7 +20,7 @@ const (
 type decoder struct {
 	*report
 	lookup lookupFunc
-	origin Origin // what an origin has before
+	blank  bool   // values have no defaults before: for tests
 	hidden string // the path of a value that no problem shows
 }
 
@@ -35,40 +34,53 @@ type node struct {
 	key  *token.Token // nil in a list
 }
 
-// keys is a section's table: what to do with the value of each key.
-type keys map[string]func(node)
+// reset gives what is decoded its defaults.
+func (d *decoder) reset(t table) {
+	if !d.blank {
+		t.reset()
+	}
+}
 
-// section returns what reads a section with the keys known. Those in later are
-// part of the format, but not supported yet. An empty value is an empty section.
-func (d *decoder) section(known keys, later ...string) func(node) {
-	names := slices.Sorted(maps.Keys(known))
+// section returns what reads a section by its table. An empty value is an empty section.
+func (d *decoder) section(t table) func(node) {
+	known := t.names()
 	want := "want a section of keys"
-	if len(names) <= fewKeys {
-		want = "want a section with " + oneOf(names)
+	if len(known) <= fewKeys {
+		want = "want a section with " + oneOf(known)
 	}
 	return func(n node) {
 		d.each(n, want, func(name string, n node) {
-			read, ok := known[name]
+			s, ok := t.find(name)
 			if !ok {
-				read = func(n node) { d.failAs(n.path, "", d.unknown(name, names, later)) }
+				d.failAs(n.path, "", d.unknown(name, known))
+				return
 			}
-			read(n)
+			s.value.read(d)(n)
 		})
 	}
+}
+
+// names are those of the settings that are supported, sorted.
+func (t table) names() []string {
+	var out []string
+	for _, s := range t {
+		if _, later := s.value.(unsupported); !later {
+			out = append(out, s.name)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // fewKeys is how many keys a section has at most whose problems name them all.
 const fewKeys = 4
 
 // unknown says what is wrong with a key that is not in a section's table.
-func (d *decoder) unknown(name string, known, later []string) string {
-	if slices.Contains(later, name) {
-		return notYet
-	}
+func (d *decoder) unknown(name string, known []string) string {
 	if near := closest(name, known); near != "" {
 		return "unknown key, did you mean " + near + "?"
 	}
-	if home := d.home(name); home != "" {
+	if home := home(name); home != "" {
 		return "unknown key here, want it " + home
 	}
 	if len(known) <= fewKeys {
@@ -121,6 +133,12 @@ func pairs(n ast.Node) ([]*ast.MappingValueNode, bool) {
 		return nil, true
 	}
 	return nil, false
+}
+
+// isSection reports whether n has keys.
+func isSection(n ast.Node) bool {
+	pairs, ok := pairs(n)
+	return ok && len(pairs) > 0
 }
 
 func validKey(k ast.MapKeyNode) bool {

@@ -13,9 +13,11 @@
 //
 //	--flag: value: what is wanted
 //
-// Reading goes in four steps, one file each: syntax (YAML text to nodes), shape
-// (nodes to typed values, by one table of keys), flags (over the file), validate
-// (what the values mean together). Anchors, aliases, merge keys and tags are not
+// Every setting is one row of a table (table.go), which binds the field of a struct to
+// its key, default, range, meaning and effect; the table of a section stands beside its
+// type. Reading goes in four steps, one file each: syntax (YAML text to nodes), decode
+// (nodes to typed values, by the tables), flags (over the file), validate (each value by
+// the tables, and what the values mean together). Anchors, aliases, merge keys and tags are not
 // taken: a value stands where it is used. Environment variables are expanded in
 // values after the YAML has been parsed, so that no variable can add a key.
 //

@@ -20,9 +20,6 @@ const minStageBytes = 4 * KiB
 // gate checks what stands around the gate.
 func (v *validator) gate() {
 	a := &v.c.Admission
-	if (a.OpenBelow < 0 || a.OpenBelow > 1) && v.sound(openBelow) {
-		v.fail(openBelow, "want 0.0 to 1.0, a share of the cache's size")
-	}
 	switch {
 	case !v.sound(stateFile):
 	case a.State == "-" || strings.HasSuffix(a.State, "/") || strings.ContainsFunc(a.State, unicode.IsControl):
@@ -36,8 +33,6 @@ func (v *validator) stage() {
 	m := &v.c.Cache.Memory
 	switch {
 	case !v.sound("cache.memory"):
-	case m.StageBytes > 0 && m.StageBytes < minStageBytes:
-		v.fail(stageBytes, "want 0B for none, or at least "+minStageBytes.String())
 	case m.StageBytes > m.MaxBytes/2:
 		v.fail(stageBytes, "want at most "+(m.MaxBytes/2).String()+", half of max_bytes")
 	}
@@ -80,8 +75,6 @@ func (v *validator) shadow() {
 			v.fail(moreThan, "want no such key: the policy is "+string(r.Policy)+", not counting")
 		case slices.Contains(rules[:i], r):
 			v.fail(path, "want a policy of its own, this one is that of "+item(list, slices.Index(rules, r)))
-		case r.Policy == PolicyCounting:
-			v.moreThan(moreThan, r.MoreThan)
 		}
 	}
 }

@@ -1,5 +1,11 @@
 package config
 
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
 // Headers are the rules of a route for fields.
 type Headers struct {
 	Request  FieldRules // what origins get, and keys are made of
@@ -13,29 +19,81 @@ type FieldRules struct {
 	Set    map[string]string // values by name
 }
 
-func (d *decoder) fieldRules(r *FieldRules) func(node) {
-	return d.section(keys{
-		"remove": elements(d, "want a list of field names, such as [X-Debug, X-Internal-*]", &r.Remove, d.text),
-		"set": func(n node) {
-			r.Set = nil
-			d.each(n, `want a section of names and values, such as {X-Edge: "1"}`, func(name string, n node) {
-				var value string
-				d.text(&value)(n)
-				if r.Set == nil {
-					r.Set = map[string]string{}
+func (r *FieldRules) table() table {
+	return table{
+		live("remove", texts(&r.Remove, "field names", "want a list of field names, such as [X-Debug, X-Internal-*]"),
+			"Fields to take away; a * at the end stands for any ending.").such("[X-Internal-*]"),
+		live("set", fieldValues(&r.Set), "Fields to set to a value.").such(`{X-Edge: "1"}`),
+	}
+}
+
+// fieldValues is values by field names. What may be a secret is not shown: a value that
+// came from a variable, and one of a field that is named like one.
+func fieldValues(field *map[string]string) *scalar[map[string]string] {
+	return &scalar[map[string]string]{
+		field: field, what: "section of texts by field name", from: func(d *decoder, f *map[string]string) func(node) { return d.fieldValues(f) },
+		shape: object{"type": []string{"object", "null"}, "additionalProperties": ref("text")},
+		masked: func(src *source, path string, values map[string]string) string {
+			var parts []string
+			for _, name := range slices.Sorted(maps.Keys(values)) {
+				value := values[name]
+				if secretive(name) || strings.Contains(src.places[child(path, name)].text, "${") {
+					value = stars
 				}
-				r.Set[name] = value
-			})
+				parts = append(parts, quoted(name)+": "+quoted(value))
+			}
+			return "{" + strings.Join(parts, ", ") + "}"
 		},
+	}
+}
+
+// secretive reports whether a field of this name usually holds a secret.
+func secretive(name string) bool {
+	name = strings.ToLower(name)
+	return slices.ContainsFunc([]string{"auth", "cookie", "token", "secret", "key", "password", "credential", "signature"}, func(part string) bool {
+		return strings.Contains(name, part)
 	})
 }
 
-// unusualNames takes what becomes of request fields whose names have signs in them that
-// some origins read as others.
-func (d *decoder) unusualNames(keep *bool) func(node) {
+func (d *decoder) fieldValues(dst *map[string]string) func(node) {
 	return func(n node) {
-		choice := "drop"
-		word(d, &choice, []string{"drop", "keep"})(n)
-		*keep = choice == "keep"
+		*dst = nil
+		d.each(n, `want a section of names and values, such as {X-Edge: "1"}`, func(name string, n node) {
+			var value string
+			d.text(&value)(n)
+			if *dst == nil {
+				*dst = map[string]string{}
+			}
+			(*dst)[name] = value
+		})
+	}
+}
+
+func (h *Headers) table() table {
+	return table{
+		section("request", h.Request.table(), "What the origin gets, and keys are made of.").asInline(),
+		section("response", h.Response.table(), "What it answers, before anything is made of it.").asInline(),
+	}
+}
+
+// dropOrKeep is what becomes of request fields whose names have signs in them that some
+// origins read as others.
+func dropOrKeep(keep *bool) *scalar[bool] {
+	choices := []string{"drop", "keep"}
+	return &scalar[bool]{
+		field: keep, what: oneOf(choices), shape: orVariable(object{"enum": enumOf(choices)}),
+		yaml: func(keep bool) string {
+			if keep {
+				return "keep"
+			}
+			return "drop"
+		},
+		from: func(d *decoder, f *bool) func(node) {
+			return func(n node) {
+				choice := "drop"
+				word(d, &choice, choices)(n)
+				*f = choice == "keep"
+			}
+		},
 	}
 }

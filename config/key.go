@@ -12,15 +12,14 @@ type Key struct {
 	Cookies                []string // cookies that do
 }
 
-func (d *decoder) key(k *Key) func(node) {
-	names := func(dst *[]string) func(node) {
-		return elements(d, "want a list of names, such as [lang]", dst, d.text)
+func (k *Key) table() table {
+	const want = "want a list of names, such as [lang]"
+	return table{
+		live("ignore_query", texts(&k.IgnoreQuery, "parameter names", want),
+			"Parameters to drop, also from the request.").such("[utm_*, fbclid]"),
+		live("only_query", texts(&k.OnlyQuery, "parameter names", want), "Or the only ones to keep.").such("[q, page]"),
+		live("sort_query", boolean(&k.SortQuery, false), "Parameters count in the order of their names."),
+		live("headers", texts(&k.Headers, "field names", want), "Request fields that select a response.").such("[X-Lang]"),
+		live("cookies", texts(&k.Cookies, "cookie names", want), "Cookies that do.").such("[currency]"),
 	}
-	return d.section(keys{
-		"ignore_query": names(&k.IgnoreQuery),
-		"only_query":   names(&k.OnlyQuery),
-		"sort_query":   d.boolean(&k.SortQuery),
-		"headers":      names(&k.Headers),
-		"cookies":      names(&k.Cookies),
-	})
 }

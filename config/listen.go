@@ -39,14 +39,25 @@ type Listen struct {
 // Socket reports whether the address is a socket in the file system.
 func (l *Listen) Socket() bool { return strings.HasPrefix(l.Address, socketPrefix) }
 
-func (d *decoder) listen(l *Listen) func(node) {
-	return d.section(keys{
-		"address":         d.text(&l.Address),
-		"socket_mode":     converted(d, &l.SocketMode, wantMode, parseMode),
-		"trusted_proxies": elements(d, "want a list, such as [10.0.0.0/8]", &l.TrustedProxies, d.network),
-		"tls":             d.boolean(&l.TLS),
-		"proxy_protocol":  d.boolean(&l.ProxyProtocol),
+func (l *Listen) table() table {
+	return table{
+		restart("address", textual(&l.Address, ""),
+			`":8080" is every interface, unix:/run/edge.sock a socket.`).asRequired().flagged(flagListen, "address to serve clients on").asBasic(),
+		restart("socket_mode", socketMode(&l.SocketMode), `The permissions of a socket, "0600" if none are given.`).asOptional().such(`"0600"`),
+		restart("tls", boolean(&l.TLS, false), "true speaks TLS with the certificates of tls, HTTP/1.1 and HTTP/2."),
+		live("trusted_proxies", networks(&l.TrustedProxies, "want a list, such as [10.0.0.0/8]"),
+			"Addresses and networks whose X-Forwarded-* and Forwarded are believed.").such("[10.0.0.0/8]"),
+		restart("proxy_protocol", boolean(&l.ProxyProtocol, false),
+			"true takes a header of the PROXY protocol, version 1 or 2, first on each connection."),
+	}
+}
+
+// socketMode is the permissions of a socket; 0 is none given.
+func socketMode(field *fs.FileMode) *scalar[fs.FileMode] {
+	s := parsed(field, 0, "octal digits", wantMode, parseMode, func(m fs.FileMode) string {
+		return "0" + strconv.FormatUint(uint64(m), 8)
 	})
+	return s
 }
 
 // parseMode reads the permissions of a socket. The error says what is wanted.

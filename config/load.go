@@ -49,7 +49,7 @@ func parse(name string, data []byte, flags Flags, lookup lookupFunc) (*Config, e
 	}
 	c := Default()
 	r := newReport(newSource(name))
-	decode(c, root, &decoder{report: r, lookup: lookup, origin: defaultOrigin()})
+	decode(c, root, &decoder{report: r, lookup: lookup})
 	checkFile(c, r)
 	flags.apply(c, r)
 	return finish(c, r)
@@ -58,7 +58,7 @@ func parse(name string, data []byte, flags Flags, lookup lookupFunc) (*Config, e
 // decode fills c from the document; nil is an empty one.
 func decode(c *Config, root ast.Node, d *decoder) {
 	if root != nil {
-		d.config(c)(node{Node: root})
+		d.section(c.table())(node{Node: root})
 	}
 }
 

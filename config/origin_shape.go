@@ -1,55 +1,69 @@
 package config
 
-import "github.com/goccy/go-yaml/ast"
+import "time"
 
-func (d *decoder) origins(c *Config) func(node) {
-	return func(n node) {
-		d.each(n, "want a section of origins by their names", func(name string, n node) {
-			o := d.origin
-			o.Name = name
-			d.section(keys{
-				"servers":            elements(d, `want a list, such as ["http://127.0.0.1:9000"]`, &o.Servers, d.server),
-				"balance":            word(d, &o.Balance, []Balance{RoundRobin, LeastConnections}),
-				"ejection":           d.ejection(&o.Ejection),
-				"health":             d.health(&o.Health),
-				"host_header":        d.text(&o.HostHeader),
-				"connect_timeout":    d.duration(&o.ConnectTimeout),
-				"first_byte_timeout": d.duration(&o.FirstByteTimeout),
-				"idle_timeout":       d.duration(&o.IdleTimeout),
-				"max_connections":    d.integer(&o.MaxConnections),
-				"queue": d.section(keys{
-					"requests": d.integer(&o.Queue.Requests),
-					"wait":     d.duration(&o.Queue.Wait),
-				}),
-				"tls": d.section(keys{
-					"ca":                   d.text(&o.TLS.CA),
-					"certificate":          d.text(&o.TLS.Certificate),
-					"key":                  d.text(&o.TLS.Key),
-					"server_name":          d.text(&o.TLS.ServerName),
-					"insecure_skip_verify": d.boolean(&o.TLS.InsecureSkipVerify),
-					"min_version":          word(d, &o.TLS.MinVersion, []TLSVersion{TLS12, TLS13}),
-				}),
-			})(n)
-			c.Origins = append(c.Origins, o)
-		})
+func (o *Origin) table() table {
+	return table{
+		live("servers", &items[Server]{
+			field: &o.Servers, want: `want a list, such as ["http://127.0.0.1:9000"]`, of: (*Server).table,
+			short: (*Server).url, terse: func(s *Server) bool { return s.Weight == 1 }, line: true,
+		}, "http:// or https://, or {url: \"http://…\", weight: 2}.").asRequired().asBasic().flagged(flagOrigin, "origin server, http[s]://HOST[:PORT]; only where the file has no origins"),
+		live("balance", words(&o.Balance, RoundRobin, RoundRobin, LeastConnections), "How the server of a request is chosen."),
+		live("host_header", textual(&o.HostHeader, HostClient).noting("client, server or HOST[:PORT]"),
+			"The Host that the origin gets: the client's, that of the server's URL, or a literal."),
+		live("connect_timeout", duration(&o.ConnectTimeout, 3*time.Second).moreThan(0), "For a connection, with TLS."),
+		live("first_byte_timeout", duration(&o.FirstByteTimeout, 30*time.Second).moreThan(0), "From the request sent to the head received."),
+		live("idle_timeout", duration(&o.IdleTimeout, 30*time.Second).moreThan(0), "Between two reads of a body."),
+		live("max_connections", count(&o.MaxConnections, 512).between(1, maxCount), "Per server."),
+		section("queue", o.Queue.table(), "Requests that wait for a connection; then 503."),
+		section("ejection", o.Ejection.table(), "A server that fails gets no requests for a while."),
+		section("health", o.Health.table(), "Servers are asked whether they are well."),
+		section("tls", o.TLS.table(), "May only stand where a server is https; files are PEM.").asOptional(),
 	}
 }
 
-// server takes a URL, or a section with one and a weight.
-func (d *decoder) server(s *Server) func(node) {
-	s.Weight = 1
-	url := converted(d, s, wantURL, func(text string) (Server, error) {
-		read, err := parseServer(text)
-		read.Weight = s.Weight
-		return read, err
-	})
-	section := d.section(keys{"url": url, "weight": d.integer(&s.Weight)})
-	return func(n node) {
-		switch n.Node.(type) {
-		case *ast.MappingNode, *ast.MappingValueNode:
-			section(n)
-		default:
-			url(n)
-		}
+func (q *Queue) table() table {
+	return table{
+		live("requests", count(&q.Requests, 1024).between(0, maxCount), "So many may wait; 0 is no queue."),
+		live("wait", duration(&q.Wait, 3*time.Second), "For at most this long; above 0s where there is a queue."),
 	}
+}
+
+func (t *OriginTLS) table() table {
+	return table{
+		live("ca", textual(&t.CA, ""), `The authorities to trust; "" is those of the system.`),
+		live("certificate", textual(&t.Certificate, ""), "What we show of ourselves, with its key."),
+		live("key", textual(&t.Key, ""), "The key of the certificate."),
+		live("server_name", textual(&t.ServerName, ""), `For SNI and verification; "" is the host of the URL.`),
+		live("insecure_skip_verify", boolean(&t.InsecureSkipVerify, false), "true takes any certificate."),
+		live("min_version", tlsVersion(&t.MinVersion), "The least version of TLS."),
+	}
+}
+
+// maxWeight keeps the turns of servers short.
+const maxWeight = 1000
+
+func (s *Server) table() table {
+	return table{
+		live("url", s.url(), "http[s]://HOST[:PORT], without user, password or path.").asRequired(),
+		live("weight", count(&s.Weight, 1).between(1, maxWeight), "Its share beside the others."),
+	}
+}
+
+// url is a server's URL. It leaves the weight alone.
+func (s *Server) url() *scalar[Server] {
+	weight := &s.Weight
+	return parsed(s, Server{Weight: 1}, "URL", wantURL, func(text string) (Server, error) {
+		read, err := parseServer(text)
+		read.Weight = *weight
+		return read, err
+	}, Server.URL)
+}
+
+// URL returns it as a file has it.
+func (s Server) URL() string {
+	if s.TLS {
+		return "https://" + s.Host
+	}
+	return "http://" + s.Host
 }

@@ -9,25 +9,20 @@ type Pace struct {
 	Over  time.Duration // above 0
 }
 
-func (d *decoder) pace(p *Pace) func(node) {
-	return d.section(keys{
-		"bytes": d.size(&p.Bytes),
-		"over":  d.duration(&p.Over),
-	})
+func (p *Pace) table() table {
+	return table{
+		live("bytes", size(&p.Bytes, KiB), "The least within over; 0B is no such limit."),
+		live("over", duration(&p.Over, time.Minute).moreThan(0), "The time in which it has to come."),
+	}
 }
 
 // maxRequestBuffer keeps small what one request takes: it has a buffer of that size.
 const maxRequestBuffer = 16 * MiB
 
-// paces checks what bounds slow clients.
-func (v *validator) paces() {
+// pinned checks what slow clients keep of the cache.
+func (v *validator) pinned() {
+	const pinned = "limits.pinned_bytes"
 	l := &v.c.Limits
-	v.positive("limits.send_rate.over", l.SendRate.Over)
-	v.positive("limits.receive_rate.over", l.ReceiveRate.Over)
-	const buffer, pinned = "limits.request_buffer", "limits.pinned_bytes"
-	if l.RequestBuffer > maxRequestBuffer && v.sound(buffer) {
-		v.fail(buffer, "want at most "+maxRequestBuffer.String()+": each request under way may take that much memory")
-	}
 	if most := v.c.Cache.Memory.MaxObjectBytes; l.PinnedBytes > 0 && l.PinnedBytes < most && v.sound(pinned, "cache.memory.max_object_bytes") {
 		v.fail(pinned, "want at least max_object_bytes, "+most.String()+", or 0B for a quarter of cache.memory.max_bytes: a single slow client could exceed less")
 	}
@@ -40,12 +35,10 @@ const minResponseBuffer = 64 * KiB
 func (v *validator) readAhead() {
 	const buffer, spool, bytes = "limits.response_buffer", "limits.spool", "limits.spool_bytes"
 	l := &v.c.Limits
-	v.atLeast(buffer, l.ResponseBuffer, minResponseBuffer)
 	if most := l.InflightBytes / 4 * 3; l.ResponseBuffer > most && v.src.given(buffer) && v.sound(buffer, "limits.inflight_bytes") {
 		v.fail(buffer, "want at most "+most.String()+": what is read ahead of clients takes three quarters of inflight_bytes at most")
 	}
-	v.atLeast(bytes, l.SpoolBytes, MiB)
-	if l.Spool == "" && v.src.given(bytes) && l.SpoolBytes != defaultLimits().SpoolBytes && v.sound(spool, bytes) {
+	if l.Spool == "" && v.src.given(bytes) && l.SpoolBytes != withDefaults((*Limits).table).SpoolBytes && v.sound(spool, bytes) {
 		v.fail(bytes, "want limits.spool, the folder that this bounds, or no spool_bytes")
 	}
 }

@@ -14,14 +14,23 @@ type Purge struct {
 
 const wantNetwork = "want an address or network, such as 127.0.0.1 or 10.0.0.0/8"
 
-func (d *decoder) purge(p *Purge) func(node) {
-	return d.section(keys{
-		"allow": elements(d, "want a list, such as [127.0.0.1]", &p.Allow, d.network),
-	})
+func (p *Purge) table() table {
+	return table{
+		live("allow", networks(&p.Allow, "want a list, such as [127.0.0.1]"),
+			"Addresses and networks that may use the method PURGE on a URL.").such("[127.0.0.1]"),
+	}
 }
 
-func (d *decoder) network(n *netip.Prefix) func(node) {
-	return converted(d, n, wantNetwork, parseNetwork)
+// networks is a list of addresses and networks.
+func networks(field *[]netip.Prefix, want string) *scalar[[]netip.Prefix] {
+	return list(field, nil, "addresses and networks", want, func(n *netip.Prefix) *scalar[netip.Prefix] {
+		return parsed(n, netip.Prefix{}, "address or network", wantNetwork, parseNetwork, func(n netip.Prefix) string {
+			if n.IsSingleIP() {
+				return n.Addr().String()
+			}
+			return n.String()
+		})
+	})
 }
 
 // parseNetwork reads an address, or a network by its first one. The error says what

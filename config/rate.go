@@ -12,40 +12,33 @@ type Rate struct {
 	Burst    int           // at once; 0 is as many as Requests
 }
 
-func (d *decoder) rate(r *Rate) func(node) {
-	return d.section(keys{
-		"requests": d.integer(&r.Requests),
-		"per":      d.duration(&r.Per),
-		"burst":    d.integer(&r.Burst),
-	})
+func (r *Rate) table() table {
+	return table{
+		live("requests", count(&r.Requests, 0).between(0, maxRate), "So many; 0 is any number."),
+		live("per", duration(&r.Per, time.Second).atLeast(minPer), "In this time, on and on."),
+		live("burst", count(&r.Burst, 0).between(0, maxRate), "And so many at once; 0 is as many as requests."),
+	}
 }
 
 // routeLimits is the limits section of a route, which has a rate of its own and shares
 // the rest with all others.
-func (d *decoder) routeLimits(r *Rate) func(node) {
-	known := keys{}
-	for key := range d.limitKeys(&Limits{}) {
-		known[key] = func(n node) {
-			d.failAs(n.path, "", "want it in the limits section: a route has only a rate of its own")
+func (r *Rate) routeLimits() table {
+	var out table
+	for _, s := range new(Limits).table() {
+		if s.name == "rate" {
+			out = append(out, section("rate", r.table(), s.about))
+			continue
 		}
+		out = append(out, refused(s.name, "want it in the limits section: a route has only a rate of its own"))
 	}
-	known["rate"] = d.rate(r)
-	return d.section(known)
+	return out
 }
 
 // rate returns the rate of a route whose rate section is at path and holds own. Keys that
 // the section lacks are those of all routes.
-func (c *Config) rate(src *source, path string, own Rate) Rate {
+func (c *Config) rate(src *source, path string, own *Rate) Rate {
 	out := c.Limits.Rate
-	if src.given(child(path, "requests")) {
-		out.Requests = own.Requests
-	}
-	if src.given(child(path, "per")) {
-		out.Per = own.Per
-	}
-	if src.given(child(path, "burst")) {
-		out.Burst = own.Burst
-	}
+	out.table().overlay(own.table(), src, path)
 	return out
 }
 
@@ -71,7 +64,6 @@ const (
 func (v *validator) rates() {
 	const path = "limits.rate"
 	all := v.c.Limits.Rate
-	v.rate(path, all)
 	v.fills(path, all)
 	if all.Requests == 0 && !slices.ContainsFunc(v.c.Routes, func(r Route) bool { return r.Rate.Requests > 0 }) {
 		v.idleRate(path, all)
@@ -81,7 +73,6 @@ func (v *validator) rates() {
 		if !v.src.given(at) {
 			continue
 		}
-		v.rate(at, r.ownRate)
 		v.fills(at, r.Rate)
 		if r.Rate.Requests == 0 {
 			v.idleRate(at, r.ownRate)
@@ -91,19 +82,10 @@ func (v *validator) rates() {
 
 // idleRate refuses what is said of a rate that nothing has: its writer expects a limit.
 func (v *validator) idleRate(path string, r Rate) {
-	usual := defaultLimits().Rate
+	usual := withDefaults((*Rate).table)
 	said := r.Per != usual.Per && v.src.given(child(path, "per")) || r.Burst != usual.Burst && v.src.given(child(path, "burst"))
 	if said && v.sound(path) {
 		v.fail(path, "want requests above 0 in it: without them there is no rate")
-	}
-}
-
-// rate checks each value of a rate by itself.
-func (v *validator) rate(path string, r Rate) {
-	v.count(child(path, "requests"), r.Requests, 0, maxRate)
-	v.count(child(path, "burst"), r.Burst, 0, maxRate)
-	if at := child(path, "per"); r.Per < minPer && v.sound(at) {
-		v.fail(at, "want at least "+formatDuration(minPer))
 	}
 }
 

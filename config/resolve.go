@@ -15,8 +15,8 @@ func resolve(c *Config, src *source) {
 	c.Admission.Counting.resolve(src, "admission.counting", fixedCounting)
 	for i := range c.Routes {
 		c.Routes[i].Admission = c.rule(c.Routes[i].own)
-		c.Routes[i].Cache = c.caching(src, child(item("routes", i), "cache"), c.Routes[i].ownCache)
-		c.Routes[i].Rate = c.rate(src, below(item("routes", i), "limits.rate"), c.Routes[i].ownRate)
+		c.Routes[i].Cache = c.caching(src, child(item("routes", i), "cache"), &c.Routes[i].ownCache)
+		c.Routes[i].Rate = c.rate(src, below(item("routes", i), "limits.rate"), &c.Routes[i].ownRate)
 	}
 	for i, s := range c.Admission.Shadow {
 		if s.Policy == PolicyCounting && !src.given(child(item("admission.shadow", i), "more_than")) {

@@ -26,9 +26,6 @@ func (v *validator) routes() {
 		if at := child(path, "cache"); v.src.given(at) {
 			v.caching(at, &r.ownCache)
 		}
-		if at := child(child(path, "admission"), "more_than"); v.src.given(at) {
-			v.moreThan(at, r.own.MoreThan)
-		}
 	}
 }
 
@@ -101,12 +98,9 @@ func (v *validator) usedSections() {
 			return
 		}
 	}
-	for _, s := range []struct {
-		path   string
-		policy Policy
-	}{{"admission.second_hit", PolicySecondHit}, {"admission.counting", PolicyCounting}} {
-		if v.src.given(s.path) && !v.c.uses(s.policy) && !v.c.shadows(s.policy) {
-			v.add(s.path, "", "want no such section: no route uses the policy "+string(s.policy))
+	for _, p := range policyTable {
+		if at := child("admission", p.section); p.section != "" && v.src.given(at) && !v.c.uses(p.policy) && !v.c.shadows(p.policy) {
+			v.add(at, "", "want no such section: no route uses the policy "+string(p.policy))
 		}
 	}
 }

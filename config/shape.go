@@ -1,165 +1,150 @@
 package config
 
-import "log/slog"
+import (
+	"log/slog"
+	"time"
+)
 
-// config is the whole format: every key is listed here or below, those that are
-// not supported yet behind their section's table.
-func (d *decoder) config(c *Config) func(node) {
-	return d.section(keys{
-		"node":      d.section(keys{"name": d.text(&c.Node.Name)}),
-		"listen":    elements(d, "want a list of addresses", &c.Listen, d.listen),
-		"admin":     d.admin(&c.Admin),
-		"tls":       d.tls(&c.TLS),
-		"metrics":   d.section(keys{"address": d.text(&c.Metrics.Address)}),
-		"origins":   d.origins(c),
-		"routes":    elements(d, "want a list of routes", &c.Routes, d.route),
-		"admission": d.admission(&c.Admission),
-		"cache":     d.cache(&c.Cache),
-		"purge":     d.purge(&c.Purge),
-		"limits":    d.limits(&c.Limits),
-		"shutdown": d.section(keys{
-			"drain_delay":   d.duration(&c.Shutdown.DrainDelay),
-			"drain_timeout": d.duration(&c.Shutdown.DrainTimeout),
-		}),
-		"cache_status": d.section(keys{
-			"send":    word(d, &c.CacheStatus.Send, []Send{SendAll, SendTrusted, SendNone}),
-			"trusted": elements(d, "want a list, such as [10.0.0.0/8]", &c.CacheStatus.Trusted, d.network),
-		}),
-		"log": d.section(keys{
-			"level":  d.level(&c.Log.Level),
-			"format": word(d, &c.Log.Format, []Format{FormatJSON, FormatText}),
-		}),
-		"access_log": d.accessLog(&c.AccessLog),
-	})
-}
-
-func (d *decoder) route(r *Route) func(node) {
-	r.Match, r.ownRate = defaultMatch(), defaultLimits().Rate
-	return d.section(keys{
-		"name": d.text(&r.Name),
-		"match": d.section(keys{
-			"hosts":       elements(d, `want a list, such as ["*.example.com"]`, &r.Match.Hosts, d.host),
-			"path_prefix": d.text(&r.Match.PathPrefix),
-		}),
-		"origin": d.text(&r.Origin),
-		"admission": d.section(keys{
-			"policy":     d.policy(&r.own.Policy),
-			"more_than":  d.integer(&r.own.MoreThan),
-			"second_hit": d.processWide(),
-			"counting":   d.processWide(),
-		}),
-		"cache":                d.routeCache(&r.ownCache),
-		"allow_ambiguous_path": d.boolean(&r.AllowAmbiguousPath),
-		"unusual_field_names":  d.unusualNames(&r.UnusualNames),
-		"headers":              d.section(keys{"request": d.fieldRules(&r.Headers.Request), "response": d.fieldRules(&r.Headers.Response)}),
-		"limits":               d.routeLimits(&r.ownRate),
-	}, "access_log")
-}
-
-// routeCache is the cache section of a route.
-func (d *decoder) routeCache(c *Caching) func(node) {
-	known := d.cachingKeys(c)
-	known["any_language_order"] = func(n node) {
-		d.failAs(n.path, "", "want it in the cache section for all routes")
+// table is the whole format: every key is in it or in a table that it names.
+func (c *Config) table() table {
+	return table{
+		section("node", c.Node.table(), "This process."),
+		restart("listen", &items[Listen]{
+			field: &c.Listen, usual: []Listen{{Address: "127.0.0.1:8080"}}, want: "want a list of addresses", of: (*Listen).table,
+		}, "Where clients are served.").asBasic(),
+		section("admin", c.Admin.table(), "The listener for operators."),
+		section("tls", c.TLS.table(), "Certificates for listeners with tls: true."),
+		section("metrics", c.Metrics.table(), "A listener for health and metrics only."),
+		live("origins", &originSections{&c.Origins}, "Where responses come from, by name.").asRequired().asBasic(),
+		live("routes", &items[Route]{
+			field: &c.Routes, want: "want a list of routes", of: (*Route).table, key: func(r *Route) string { return r.Name },
+		}, "The first match wins, none is a 404. Without routes, one sends all requests to the only origin.").asBasic(),
+		section("admission", c.Admission.table(), "Which storable responses are stored."),
+		section("cache", c.Cache.table(), "What is stored, for how long, and where."),
+		section("purge", c.Purge.table(), "Purges by the method PURGE. The admin listener has others."),
+		section("limits", c.Limits.table(), "What clients may ask of the process."),
+		section("shutdown", c.Shutdown.table(), "How the process leaves."),
+		section("cache_status", c.CacheStatus.table(), "The header Cache-Status (RFC 9211)."),
+		section("log", c.Log.table(), "The program's own log, on standard error."),
+		section("access_log", c.AccessLog.table(), "The record of requests."),
 	}
-	return d.section(known, "collapse", "uncacheable_for", "memory", "disk")
 }
 
-func (d *decoder) host(p *HostPattern) func(node) {
-	return converted(d, p, wantPattern, parsePattern)
+func (n *Node) table() table {
+	return table{
+		restart("name", textual(&n.Name, "edgeproxy").noting("a letter, then letters, digits, '-', '.' and '_', at most 64 in all"),
+			"Its name in Via, Cache-Status and CDN-Loop."),
+	}
 }
 
-// processWide refuses what a route cannot have of its own.
-func (d *decoder) processWide() func(node) {
+func (m *Metrics) table() table {
+	return table{
+		restart("address", textual(&m.Address, ""), `A further listener, HOST:PORT; "" is none.`).such(`"127.0.0.1:9981"`),
+	}
+}
+
+func (r *Route) table() table {
+	return table{
+		live("name", textual(&r.Name, ""), "Unique; the label in metrics.").asRequired().asBasic(),
+		section("match", r.Match.table(), "A condition on host and path."),
+		live("origin", textual(&r.Origin, ""), "The name of an origin.").asRequired().asBasic(),
+		live("allow_ambiguous_path", boolean(&r.AllowAmbiguousPath, false), "true stores targets with %2f, // or dot segments too."),
+		live("unusual_field_names", dropOrKeep(&r.UnusualNames), "What becomes of request fields such as X_Y, which origins take for X-Y."),
+		section("headers", r.Headers.table(), "Fields to take away and to set."),
+		section("admission", r.ownAdmission(), "What this route does otherwise; the filters are those of all.").asOverride(),
+		section("cache", r.ownCaching(), "All of cache, key by key, but any_language_order, collapse, uncacheable_for and memory.").asOverride(),
+		section("limits", r.ownRate.routeLimits(), "A rate of its own, key by key; no other limit.").asOverride(),
+		later("access_log"),
+	}
+}
+
+func (m *Match) table() table {
+	return table{
+		live("hosts", list(&m.Hosts, []HostPattern{{}}, "host patterns", `want a list, such as ["*.example.com"]`, func(p *HostPattern) *scalar[HostPattern] {
+			return parsed(p, HostPattern{}, "host pattern", wantPattern, parsePattern, HostPattern.String)
+		}), "* or example.com, *.example.com, example.com:8443.").such(`["*.example.com"]`).asBasic(),
+		live("path_prefix", textual(&m.PathPrefix, "/"), "On segment borders: /api does not match /apix.").asBasic(),
+	}
+}
+
+// ownAdmission is the admission section of a route.
+func (r *Route) ownAdmission() table {
+	out := r.own.table()
+	for _, p := range policyTable {
+		if p.section != "" {
+			out = append(out, refused(p.section, "want it in the admission section: a route has only policy and more_than of its own, the filters are process-wide"))
+		}
+	}
+	return out
+}
+
+// ownCaching is the cache section of a route.
+func (r *Route) ownCaching() table {
+	out := append(r.ownCache.table(), refused("any_language_order", "want it in the cache section for all routes"))
+	for _, name := range []string{"collapse", "uncacheable_for", "memory", "disk"} {
+		out = append(out, later(name))
+	}
+	return out
+}
+
+func (c *Cache) table() table {
+	return append(c.Caching.table(),
+		live("any_language_order", boolean(&c.AnyLanguageOrder, false), "Accept-Language: en, de selects the variant of de, en."),
+		section("collapse", table{
+			live("wait", duration(&c.CollapseWait, 5*time.Second).moreThan(0), "With no header by then one follower leads anew, the others go on waiting."),
+		}, "Requests for one key share a fetch."),
+		live("uncacheable_for", duration(&c.UncacheableFor, 10*time.Second), "How long nobody queues for a key that was not storable."),
+		section("memory", c.Memory.table(), "The memory tier."),
+		later("disk"),
+	)
+}
+
+func (m *Memory) table() table {
+	return table{
+		restart("max_bytes", size(&m.MaxBytes, 256*MiB).atLeast(MiB), "The size of the whole tier.").asBasic(),
+		restart("max_object_bytes", size(&m.MaxObjectBytes, 8*MiB).atLeast(1), "The largest body; at most a quarter of max_bytes without stage_bytes.").asImplied(),
+		restart("stage_bytes", size(&m.StageBytes, 0).atLeast(minStageBytes).zero().saying("want 0B for none, or at least "+minStageBytes.String()).noting("at most half of max_bytes"),
+			"Of max_bytes, for what was sighted once: its second request is a hit.").asImplied(),
+	}
+}
+
+func (s *Shutdown) table() table {
+	return table{
+		live("drain_delay", duration(&s.DrainDelay, 0), "Not ready, but still serving, for this long."),
+		live("drain_timeout", duration(&s.DrainTimeout, 30*time.Second), "Then this long for what is under way."),
+	}
+}
+
+func (s *CacheStatus) table() table {
+	return table{
+		live("send", words(&s.Send, SendAll, SendAll, SendTrusted, SendNone), "Who gets it. With trusted, others are told hit or miss only."),
+		live("trusted", networks(&s.Trusted, "want a list, such as [10.0.0.0/8]"), "With send: trusted, clients that are told all.").such("[10.0.0.0/8]"),
+	}
+}
+
+func (l *Log) table() table {
+	return table{
+		live("level", level(&l.Level, slog.LevelInfo), "The least that is written."),
+		restart("format", words(&l.Format, FormatJSON, FormatJSON, FormatText), "The form of a line."),
+	}
+}
+
+// table takes one format and one share only, so neither is kept.
+func (a *AccessLog) table() table {
+	return table{
+		restart("path", textual(&a.Path, ""), `A file, "-" for standard output, "" for none.`).asBasic().such("/var/log/edgeproxy/access.log"),
+		restart("format", fixed("json", "json", object{"enum": []string{"json"}}, func(d *decoder) func(node) { return d.only("json") }), "The form of a line."),
+		live("sample", fixed("1.0", "number", object{"enum": []any{1}}, (*decoder).wholeSample).noting("1.0"), "The share of requests that are logged."),
+	}
+}
+
+// wholeSample takes a share of 1.
+func (d *decoder) wholeSample() func(node) {
 	return func(n node) {
-		d.failAs(n.path, "", "want it in the admission section: a route has only policy and more_than of its own, the filters are process-wide")
-	}
-}
-
-func (d *decoder) policy(dst *Policy) func(node) {
-	return word(d, dst, policies())
-}
-
-// policies returns every policy.
-func policies() []Policy {
-	return []Policy{PolicyAlways, PolicySecondHit, PolicyCounting, PolicyNever}
-}
-
-func (d *decoder) admission(a *Admission) func(node) {
-	counting := d.window(&a.Counting.Window)
-	counting["more_than"] = d.integer(&a.Counting.MoreThan)
-	return d.section(keys{
-		"policy":     d.policy(&a.Policy),
-		"second_hit": d.section(d.window(&a.SecondHit)),
-		"counting":   d.section(counting),
-		"open_below": d.ratio(&a.OpenBelow),
-		"state":      d.text(&a.State),
-		"shadow":     elements(d, "want a list, such as [{policy: always}]", &a.Shadow, d.shadow),
-	})
-}
-
-func (d *decoder) shadow(r *Rule) func(node) {
-	return d.section(keys{
-		"policy":    d.policy(&r.Policy),
-		"more_than": d.integer(&r.MoreThan),
-	})
-}
-
-func (d *decoder) window(w *Window) keys {
-	return keys{
-		"window":              word(d, &w.Mode, []WindowMode{WindowAuto, WindowFixed}),
-		"generations":         d.integer(&w.Generations),
-		"rotate_every":        d.duration(&w.RotateEvery),
-		"capacity":            d.integer(&w.Capacity),
-		"false_positive_rate": d.ratio(&w.FalsePositiveRate),
-	}
-}
-
-func (d *decoder) cache(c *Cache) func(node) { return d.section(d.cacheKeys(c), "disk") }
-
-func (d *decoder) cacheKeys(c *Cache) keys {
-	known := d.cachingKeys(&c.Caching)
-	known["collapse"] = d.section(keys{"wait": d.duration(&c.CollapseWait)})
-	known["any_language_order"] = d.boolean(&c.AnyLanguageOrder)
-	known["uncacheable_for"] = d.duration(&c.UncacheableFor)
-	known["memory"] = d.section(keys{
-		"max_bytes":        d.size(&c.Memory.MaxBytes),
-		"max_object_bytes": d.size(&c.Memory.MaxObjectBytes),
-		"stage_bytes":      d.size(&c.Memory.StageBytes),
-	})
-	return known
-}
-
-func (d *decoder) limits(l *Limits) func(node) { return d.section(d.limitKeys(l)) }
-
-func (d *decoder) limitKeys(l *Limits) keys {
-	return keys{
-		"connections_per_address": d.integer(&l.PerAddress),
-		"header_bytes":            d.size(&l.HeaderBytes),
-		"header_count":            d.integer(&l.HeaderCount),
-		"target_bytes":            d.size(&l.TargetBytes),
-		"body_bytes":              d.size(&l.BodyBytes),
-		"header_timeout":          d.duration(&l.HeaderTimeout),
-		"read_idle":               d.duration(&l.ReadIdle),
-		"write_idle":              d.duration(&l.WriteIdle),
-		"send_rate":               d.pace(&l.SendRate),
-		"receive_rate":            d.pace(&l.ReceiveRate),
-		"request_buffer":          d.size(&l.RequestBuffer),
-		"response_buffer":         d.size(&l.ResponseBuffer),
-		"spool":                   d.text(&l.Spool),
-		"spool_bytes":             d.size(&l.SpoolBytes),
-		"pinned_bytes":            d.size(&l.PinnedBytes),
-		"upgrade_idle":            d.duration(&l.UpgradeIdle),
-		"keepalive":               d.duration(&l.Keepalive),
-		"connections":             d.integer(&l.Connections),
-		"requests_in_flight":      d.integer(&l.RequestsInFlight),
-		"tunnels":                 d.integer(&l.Tunnels),
-		"inflight_bytes":          d.size(&l.InflightBytes),
-		"variants":                d.integer(&l.Variants),
-		"ranges":                  d.integer(&l.Ranges),
-		"inflight_share":          d.ratio(&l.InflightShare),
-		"origin_share":            d.ratio(&l.OriginShare),
-		"rate":                    d.rate(&l.Rate),
+		share := 1.0
+		if d.ratio(&share)(n); share != 1 {
+			d.fail(n.path, notYet+", want 1.0")
+		}
 	}
 }
 
@@ -173,20 +158,6 @@ func (d *decoder) level(dst *slog.Level) func(node) {
 			*dst = level
 		}
 	}
-}
-
-// accessLog takes one format and one share only, so neither is kept.
-func (d *decoder) accessLog(a *AccessLog) func(node) {
-	return d.section(keys{
-		"path":   d.text(&a.Path),
-		"format": d.only("json"),
-		"sample": func(n node) {
-			share := 1.0
-			if d.ratio(&share)(n); share != 1 {
-				d.fail(n.path, notYet+", want 1.0")
-			}
-		},
-	})
 }
 
 // only takes one word, for the others are not supported yet.

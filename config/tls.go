@@ -12,16 +12,23 @@ type Certificate struct {
 	Certificate, Key string // PEM; the chain, leaf first
 }
 
-func (d *decoder) tls(t *TLS) func(node) {
-	return d.section(keys{
-		"certificates": elements(d, "want a list, such as [{certificate: cert.pem, key: key.pem}]", &t.Certificates, d.certificate),
-		"acme":         d.acme(&t.ACME),
-		"min_version":  word(d, &t.MinVersion, []TLSVersion{TLS12, TLS13}),
-	})
+func (t *TLS) table() table {
+	return table{
+		live("certificates", &items[Certificate]{
+			field: &t.Certificates, want: "want a list, such as [{certificate: cert.pem, key: key.pem}]", of: (*Certificate).table, line: true,
+		}, "The first is for names of no other. Files are read again when they change.").such("[{certificate: chain.pem, key: key.pem}]"),
+		restart("min_version", tlsVersion(&t.MinVersion), "The least version of TLS."),
+		section("acme", t.ACME.table(), "Further certificates, asked for and renewed by ACME (RFC 8555).").asOptional(),
+	}
 }
 
-func (d *decoder) certificate(c *Certificate) func(node) {
-	return d.section(keys{"certificate": d.text(&c.Certificate), "key": d.text(&c.Key)})
+func tlsVersion(field *TLSVersion) *scalar[TLSVersion] { return words(field, TLS12, TLS12, TLS13) }
+
+func (c *Certificate) table() table {
+	return table{
+		live("certificate", textual(&c.Certificate, ""), "A PEM file with the chain, leaf first.").asRequired(),
+		live("key", textual(&c.Key, ""), "A PEM file with its key.").asRequired(),
+	}
 }
 
 // tls checks that what listeners need for TLS is there, and that a listener needs it. It

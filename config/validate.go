@@ -1,9 +1,7 @@
 package config
 
 import (
-	"strconv"
 	"strings"
-	"time"
 	"unicode"
 )
 
@@ -24,12 +22,13 @@ func checkFile(c *Config, r *report) {
 // validate checks everything else.
 func validate(c *Config, r *report) {
 	v := &validator{report: r, c: c}
+	v.windows()
+	c.table().check(v, "")
 	v.node()
 	v.addresses()
 	v.tls()
 	v.origins()
 	v.routes()
-	v.windows()
 	v.gate()
 	v.shadow()
 	v.cache()
@@ -70,24 +69,3 @@ func validName(name string) bool {
 
 // maxCount is far above any use and far below where adding would overflow.
 const maxCount = 10_000_000
-
-// count checks that n is in a range.
-func (v *validator) count(path string, n, least, most int) {
-	if (n < least || n > most) && v.sound(path) {
-		v.fail(path, "want "+strconv.Itoa(least)+" to "+strconv.Itoa(most))
-	}
-}
-
-// positive checks that d is above 0.
-func (v *validator) positive(path string, d time.Duration) {
-	if d <= 0 && v.sound(path) {
-		v.fail(path, "want more than 0s")
-	}
-}
-
-// atLeast checks that s is not below least.
-func (v *validator) atLeast(path string, s, least Size) {
-	if s < least && v.sound(path) {
-		v.fail(path, "want at least "+least.String())
-	}
-}

@@ -1,0 +1,83 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// table is the part of the cache section that routes may have too.
+func (c *Caching) table() table {
+	return table{
+		live("default_ttl", duration(&c.DefaultTTL, 0),
+			"The lifetime of a 200, 203, 301 or 308 without freshness information.").asBasic().such("60s"),
+		section("heuristic", c.Heuristic.table(), "A lifetime from Last-Modified (RFC 9111 section 4.2.2)."),
+		live("ttl_by_status", ttls(&c.TTLByStatus),
+			"Lifetimes of other statuses without freshness information.").such("{404: 10s}"),
+		live("force_ttl", duration(&c.ForceTTL, 0),
+			"A lifetime in place of the origin's, for a 200, 203, 301 or 308; 0s is off."),
+		live("error_max_ttl", duration(&c.ErrorMaxTTL, 10*time.Second),
+			"The longest lifetime of a 4xx or 5xx but 404, 410 and 451; 0s stores none. ttl_by_status goes before."),
+		live("set_cookie", words(&c.SetCookie, SetCookieShared, SetCookieRefuse, SetCookieShared, SetCookieStrip, SetCookieStore),
+			"What becomes of responses that set cookies. refuse does not store them, shared stores those with public, s-maxage or CDN-Cache-Control, strip stores without the cookies, store stores as they are."),
+		section("bypass", c.Bypass.table(), "A request with one of these passes by the cache."),
+		live("surrogate_control", boolean(&c.SurrogateControl, false),
+			"Surrogate-Control goes before Cache-Control."),
+		live("send_tags", boolean(&c.SendTags, false),
+			"Surrogate-Key and Cache-Tag go on to trusted_proxies. This is for a shield, whose clients are edges."),
+		live("no_vary_search", boolean(&c.NoVarySearch, false),
+			"A response may say that other queries of its path mean the same."),
+		live("honor_request_cache_control", boolean(&c.HonorRequest, false),
+			"Clients may ask for validation by Cache-Control. only-if-cached is always honoured."),
+		live("honor_request_no_store", boolean(&c.HonorNoStore, true),
+			"A request with no-store passes by the cache; false takes no notice."),
+		live("store_post_answers", boolean(&c.StorePostAnswers, false),
+			"The answer to a POST may serve later GETs, where it says so (RFC 9110 section 9.3.3)."),
+		live("upgrades", boolean(&c.Upgrades, true),
+			"WebSockets and other upgrades pass; false answers as if nobody had asked."),
+		live("invalidate", words(&c.Invalidate, InvalidateUnsafe, InvalidateUnsafe, InvalidateSameURL, InvalidateNone),
+			"What a POST, PUT and so on make the cache forget. unsafe is by RFC 9111 section 4.4 and RFC 9875, same_url is the URL alone."),
+		section("stale", c.Stale.table(), "How long a stale response may serve where the origin does not say; must-revalidate goes before."),
+		section("key", c.Key.table(), "What tells responses apart besides the URL."),
+		live("strip_cookies", texts(&c.StripCookies, "cookie names", "want a list of cookie names, such as [_ga*]"),
+			"Request cookies that are removed before key, sighting and origin.").such("[_ga*]"),
+		live("slice", size(&c.Slice, 0).noting("0B, or 16KiB to max_object_bytes"),
+			"The size of the slices in which large objects are fetched and stored; 0B is whole.").such("1MiB"),
+	}
+}
+
+func (h *Heuristic) table() table {
+	return table{
+		live("fraction", ratio(&h.Fraction, 0.1).between(0, 1), "The share of the time since Last-Modified; 0 is none."),
+		live("max_ttl", duration(&h.MaxTTL, 24*time.Hour), "At most this long; 0s is none."),
+	}
+}
+
+func (s *Stale) table() table {
+	return table{
+		live("origin_failure", duration(&s.OriginFailure, time.Hour), "When no answer comes."),
+		live("server_error", duration(&s.ServerError, 0), "In place of a 500, 502, 503 or 504."),
+		live("while_revalidate", duration(&s.WhileRevalidate, 0), "While it is validated in the background."),
+		live("keep", duration(&s.Keep, time.Hour), "Kept so long with a validator, to be validated."),
+	}
+}
+
+// ttls is lifetimes by status.
+func ttls(field *map[int]time.Duration) *scalar[map[int]time.Duration] {
+	return &scalar[map[int]time.Duration]{
+		field: field, usual: map[int]time.Duration{}, what: "section of durations by status",
+		shape: object{
+			"type": []string{"object", "null"}, "propertyNames": object{"pattern": "^[2-5][0-9][0-9]$"}, "additionalProperties": ref("duration"),
+		},
+		from: func(d *decoder, f *map[int]time.Duration) func(node) { return d.ttlByStatus(f) },
+		yaml: func(m map[int]time.Duration) string {
+			var parts []string
+			for _, status := range slices.Sorted(maps.Keys(m)) {
+				parts = append(parts, strconv.Itoa(status)+": "+formatDuration(m[status]))
+			}
+			return "{" + strings.Join(parts, ", ") + "}"
+		},
+	}
+}

@@ -1,0 +1,103 @@
+package config
+
+import (
+	"slices"
+	"strings"
+)
+
+// Change is one setting that differs between two configurations.
+type Change struct {
+	// Path is that of the setting, with names in place of numbers where there are names:
+	// limits.read_idle, origins.app.servers, routes[api].cache.default_ttl.
+	Path string
+	// Old and New are the values as a file may have them, with secrets as stars; "" is an
+	// origin, route or listener that is not there, and a setting that the route leaves to
+	// the section of all routes.
+	Old, New string
+	Live     bool // a reload applies it; else it takes a restart
+}
+
+// Changes lists what differs between two configurations that Load and the like have
+// handed out, in the order of the reference file. What one of them says and the other
+// has by default is no difference. An origin or route that came or went is one change,
+// and so is another order of routes.
+func Changes(from, to *Config) []Change {
+	c := &comparison{from: &from.src, to: &to.src}
+	c.tables(where{}, from.table(), to.table(), false)
+	return c.out
+}
+
+type comparison struct {
+	from, to *source
+	out      []Change
+}
+
+// where is the path of a setting: as it is shown, and in both sources.
+type where struct{ shown, from, to string }
+
+func (w where) child(key string) where {
+	return where{child(w.shown, key), child(w.from, key), child(w.to, key)}
+}
+
+// tables compares two bindings of a table. own says that it is of a route, which has
+// only what it gives.
+func (c *comparison) tables(at where, from, to table, own bool) {
+	for i, s := range from {
+		if !s.told() {
+			continue
+		}
+		at := at.child(s.name)
+		switch a := s.value.(type) {
+		case *group:
+			c.tables(at, a.below, to[i].value.(*group).below, own || s.override)
+		case collection:
+			if b := to[i].value.(collection); !a.inline() {
+				c.collections(at, s, a, b)
+				continue
+			}
+			c.values(at, s, to[i].value, own)
+		default:
+			c.values(at, s, to[i].value, own)
+		}
+	}
+}
+
+// values compares two values of the setting s; to is the second one.
+func (c *comparison) values(at where, s setting, to value, own bool) {
+	old, now := "", ""
+	if !own || c.from.given(at.from) {
+		old = s.value.text(c.from, at.from)
+	}
+	if !own || c.to.given(at.to) {
+		now = to.text(c.to, at.to)
+	}
+	hidden := now != "" && !same(s.value, to) // behind stars
+	if old != now || hidden {
+		c.out = append(c.out, Change{at.shown, old, now, s.live})
+	}
+}
+
+// collections compares what has elements, which are told apart by their keys.
+func (c *comparison) collections(at where, s setting, from, to collection) {
+	was, is := from.elements(at.from), to.elements(at.to)
+	var before, after []string // the keys in both
+	for _, a := range was {
+		i := slices.IndexFunc(is, func(b element) bool { return b.key == a.key })
+		if i < 0 {
+			c.out = append(c.out, Change{at.shown + a.key, a.below.flow(c.from, a.path), "", s.live})
+			continue
+		}
+		before = append(before, a.key)
+		c.tables(where{at.shown + a.key, a.path, is[i].path}, a.below, is[i].below, false)
+	}
+	for _, b := range is {
+		if slices.ContainsFunc(was, func(a element) bool { return a.key == b.key }) {
+			after = append(after, b.key)
+			continue
+		}
+		c.out = append(c.out, Change{at.shown + b.key, "", b.below.flow(c.to, b.path), s.live})
+	}
+	if from.ordered() && !slices.Equal(before, after) {
+		c.out = append(c.out, Change{at.shown, strings.Join(before, ", "), strings.Join(after, ", "), s.live})
+	}
+}

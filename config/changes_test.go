@@ -1,0 +1,77 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// changed returns the changes between two files, a line each.
+func changed(t *testing.T, from, to string) string {
+	t.Helper()
+	read := func(text string) *Config {
+		c, err := parse(caseFile, []byte(text), Flags{}, environment)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	var lines []string
+	for _, c := range Changes(read(from), read(to)) {
+		when := "restart"
+		if c.Live {
+			when = "live"
+		}
+		lines = append(lines, fmt.Sprintf("%s: %s -> %s (%s)", c.Path, c.Old, c.New, when))
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestChanges(t *testing.T) {
+	check := func(name, from, to string, want ...string) {
+		t.Helper()
+		t.Run(name, func(t *testing.T) {
+			if got := changed(t, from, to); got != strings.Join(want, "\n") {
+				t.Errorf("got\n%s\nwant\n%s", got, strings.Join(want, "\n"))
+			}
+		})
+	}
+	const app = "origins: {app: {servers: [\"http://h\"]}}\n"
+	check("nothing", everyKey, everyKey)
+	check("a default written out", app, app+"limits: {ranges: 16}\nroutes: [{name: default, origin: app}]\n")
+	check("a limit and a size", app, app+"limits: {read_idle: 1m, connections: 9}\ncache: {memory: {max_bytes: 1GiB}}\n",
+		"cache.memory.max_bytes: 256MiB -> 1GiB (restart)", "limits.read_idle: 30s -> 1m (live)", "limits.connections: 65536 -> 9 (restart)")
+	check("servers", app, "origins: {app: {servers: [{url: \"http://h\", weight: 2}, \"https://i:8443\"], queue: {wait: 1s}}}\n",
+		`origins.app.servers: ["http://h"] -> [{url: "http://h", weight: 2}, "https://i:8443"] (live)`, "origins.app.queue.wait: 3s -> 1s (live)")
+	check("an origin and a route come", app, "origins: {app: {servers: [\"http://h\"]}, new: {servers: [\"http://n\"]}}\n"+
+		"routes: [{name: late, origin: new, match: {hosts: [\"*.n:81\"]}, cache: {default_ttl: 0s}}, {name: default, origin: app}]\n",
+		`origins.new:  -> {servers: ["http://n"]} (live)`,
+		`routes[late]:  -> {name: late, match: {hosts: ["*.n:81"]}, origin: new, cache: {default_ttl: 0s}} (live)`)
+	check("an origin goes", "origins: {a.b: {servers: [\"http://h\"]}}\n", app,
+		`origins["a.b"]: {servers: ["http://h"]} ->  (live)`, `origins.app:  -> {servers: ["http://h"]} (live)`, "routes[default].origin: a.b -> app (live)")
+	routes := func(list string) string { return app + "routes: [" + list + "]\n" }
+	check("another order", routes("{name: a, origin: app}, {name: b, origin: app}, {name: c, origin: app}"),
+		routes("{name: c, origin: app}, {name: a, origin: app}, {name: d, origin: app}"),
+		"routes[b]: {name: b, origin: app} ->  (live)", "routes[d]:  -> {name: d, origin: app} (live)", "routes: [a], [c] -> [c], [a] (live)")
+	check("a setting of one route", routes("{name: a, origin: app, cache: {slice: 1MiB, stale: {keep: 1h}}}"),
+		routes("{name: a, origin: app, cache: {slice: 0B}, admission: {policy: never}, limits: {rate: {requests: 5}}}"),
+		"routes[a].admission.policy:  -> never (live)", "routes[a].cache.stale.keep: 1h ->  (live)", "routes[a].cache.slice: 1MiB -> 0B (live)", "routes[a].limits.rate.requests:  -> 5 (live)")
+	check("what all routes have is one change", app+"cache: {default_ttl: 1s}\n", app, "cache.default_ttl: 1s -> 0s (live)")
+	check("listeners", app, app+"listen: [{address: \":80\", trusted_proxies: [10.0.0.0/8]}, {address: \":81\"}]\n",
+		`listen[0].address: "127.0.0.1:8080" -> ":80" (restart)`, `listen[0].trusted_proxies: [] -> ["10.0.0.0/8"] (live)`, `listen[1]:  -> {address: ":81"} (restart)`)
+	check("a window", app, app+"admission: {second_hit: {capacity: 5}}\n",
+		"admission.second_hit.window: auto -> fixed (restart)", "admission.second_hit.rotate_every: 0s -> 30m (restart)", "admission.second_hit.capacity: 0 -> 5 (restart)")
+}
+
+func TestChangesShowNoSecrets(t *testing.T) {
+	file := func(token, value string) string {
+		return "origins: {app: {servers: [\"http://h\"]}}\nadmin: {token: " + token + "}\n" +
+			"routes: [{name: a, origin: app, headers: {request: {set: {Authorization: " + value + ", X-Own: \"${PASSWORD}\", X-Edge: one}}}}]\n"
+	}
+	got := changed(t, file("first-token-of-all", "first"), file("second-token-of-all", "second"))
+	const set = `{Authorization: "***", X-Edge: one, X-Own: "***"}`
+	want := `admin.token: "***" -> "***" (live)` + "\nroutes[a].headers.request.set: " + set + " -> " + set + " (live)"
+	if got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

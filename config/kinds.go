@@ -1,0 +1,185 @@
+package config
+
+import (
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Each of these binds a field to one kind of value. usual is the default.
+
+// size is a number of bytes.
+func size(field *Size, usual Size) *number[Size] {
+	return &number[Size]{scalar: scalar[Size]{
+		field: field, usual: usual, what: "size", yaml: Size.String, shape: ref("size"),
+		from: func(d *decoder, f *Size) func(node) { return d.size(f) },
+	}}
+}
+
+// duration is a length of time.
+func duration(field *time.Duration, usual time.Duration) *number[time.Duration] {
+	return &number[time.Duration]{scalar: scalar[time.Duration]{
+		field: field, usual: usual, what: "duration", yaml: formatDuration, shape: ref("duration"),
+		from: func(d *decoder, f *time.Duration) func(node) { return d.duration(f) },
+	}}
+}
+
+// count is a whole number of things.
+func count(field *int, usual int) *number[int] {
+	return &number[int]{scalar: scalar[int]{
+		field: field, usual: usual, what: "whole number", yaml: strconv.Itoa, shape: object{"type": "integer"},
+		from: func(d *decoder, f *int) func(node) { return d.integer(f) },
+	}}
+}
+
+// ratio is a decimal number.
+func ratio(field *float64, usual float64) *number[float64] {
+	return &number[float64]{scalar: scalar[float64]{
+		field: field, usual: usual, what: "number", yaml: formatRatio, shape: object{"type": "number"},
+		from: func(d *decoder, f *float64) func(node) { return d.ratio(f) },
+	}}
+}
+
+// formatRatio writes a number so that one can see that it is no count.
+func formatRatio(f float64) string {
+	text := strconv.FormatFloat(f, 'f', -1, 64)
+	if !strings.Contains(text, ".") {
+		text += ".0"
+	}
+	return text
+}
+
+// boolean is true or false.
+func boolean(field *bool, usual bool) *scalar[bool] {
+	return &scalar[bool]{
+		field: field, usual: usual, what: "true or false", yaml: strconv.FormatBool, shape: orVariable(object{"type": "boolean"}),
+		from: func(d *decoder, f *bool) func(node) { return d.boolean(f) },
+	}
+}
+
+// words is one of several.
+func words[T ~string](field *T, usual T, all ...T) *scalar[T] {
+	return &scalar[T]{
+		field: field, usual: usual, what: oneOf(all), yaml: func(w T) string { return quoted(string(w)) },
+		from:  func(d *decoder, f *T) func(node) { return word(d, f, all) },
+		shape: orVariable(object{"enum": enumOf(all)}),
+	}
+}
+
+// enumOf is words as JSON Schema takes them: what YAML reads as a number is one, too.
+func enumOf[T ~string](all []T) []any {
+	var out []any
+	for _, w := range all {
+		out = append(out, string(w))
+		if f, err := strconv.ParseFloat(string(w), 64); err == nil {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// textual is any text.
+func textual(field *string, usual string) *scalar[string] {
+	return &scalar[string]{
+		field: field, usual: usual, what: "text", yaml: func(s string) string { return quoted(shownURL(s)) }, shape: ref("text"),
+		from: func(d *decoder, f *string) func(node) { return d.text(f) },
+	}
+}
+
+// secret is text that is not shown.
+func secret(field *Secret) *scalar[Secret] {
+	return &scalar[Secret]{
+		field: field, what: "text, a secret", yaml: func(s Secret) string { return quoted(s.String()) }, shape: ref("text"),
+		from: func(d *decoder, f *Secret) func(node) { return d.secret(f) },
+	}
+}
+
+// parsed is what read makes of text and write undoes.
+func parsed[T any](field *T, usual T, what, want string, read func(string) (T, error), write func(T) string) *scalar[T] {
+	return &scalar[T]{
+		field: field, usual: usual, what: what, yaml: func(v T) string { return quoted(write(v)) }, shape: ref("text"),
+		from: func(d *decoder, f *T) func(node) { return converted(d, f, want, read) },
+	}
+}
+
+// list is a list of what one binds; of is what its elements are called.
+func list[T any](field *[]T, usual []T, of, want string, one func(*T) *scalar[T]) *scalar[[]T] {
+	var sample T
+	return &scalar[[]T]{
+		field: field, usual: usual, what: "list of " + of,
+		from: func(d *decoder, f *[]T) func(node) {
+			return elements(d, want, f, func(v *T) func(node) { return one(v).read(d) })
+		},
+		yaml: func(all []T) string {
+			parts := make([]string, len(all))
+			for i := range all {
+				parts[i] = one(&all[i]).yaml(all[i])
+			}
+			return "[" + strings.Join(parts, ", ") + "]"
+		},
+		shape: object{"type": "array", "items": one(&sample).schema()},
+	}
+}
+
+// texts is a list of texts.
+func texts(field *[]string, of, want string) *scalar[[]string] {
+	return list(field, nil, of, want, func(s *string) *scalar[string] { return textual(s, "") })
+}
+
+// level is the name of one of slog's levels.
+func level(field *slog.Level, usual slog.Level) *scalar[slog.Level] {
+	names := []string{"debug", "info", "warn", "error"}
+	return &scalar[slog.Level]{
+		field: field, usual: usual, what: oneOf(names), shape: orVariable(object{"enum": enumOf(names)}),
+		yaml: func(l slog.Level) string { return strings.ToLower(l.String()) },
+		from: func(d *decoder, f *slog.Level) func(node) { return d.level(f) },
+	}
+}
+
+// fixed is a setting with one value so far, which is kept nowhere.
+func fixed(yaml, what string, shape object, from func(d *decoder) func(node)) *scalar[struct{}] {
+	return &scalar[struct{}]{
+		field: new(struct{}), what: what, shape: orVariable(shape), yaml: func(struct{}) string { return yaml },
+		from: func(d *decoder, _ *struct{}) func(node) { return from(d) },
+	}
+}
+
+// quoted is text as a value in YAML: bare where no reader takes it for anything else.
+func quoted(text string) string {
+	bare := text != "" && !slices.Contains(notBare, strings.ToLower(text)) && letter(rune(text[0])) &&
+		!strings.ContainsFunc(text, func(r rune) bool { return !letter(r) && !strings.ContainsRune("0123456789-_./*", r) })
+	if bare {
+		return text
+	}
+	text = strings.ReplaceAll(text, "$", "$$")
+	var b strings.Builder
+	b.WriteByte('"')
+	for _, r := range text {
+		switch {
+		case r == '"' || r == '\\':
+			b.WriteByte('\\')
+			b.WriteRune(r)
+		case !strconv.IsPrint(r):
+			b.WriteString(`\U` + strconv.FormatInt(0x100000000+int64(r), 16)[1:])
+		default:
+			b.WriteRune(r)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}
+
+// notBare is what some readers of YAML take for a truth or for nothing.
+var notBare = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
+
+func letter(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
+
+// shownURL is text without the password of a URL.
+func shownURL(text string) string {
+	if strings.Contains(text, "://") {
+		return masked(text)
+	}
+	return text
+}

@@ -1,0 +1,52 @@
+package config
+
+import "time"
+
+func (l *Limits) table() table {
+	return table{
+		restart("header_bytes", size(&l.HeaderBytes, 16*KiB).atLeast(KiB).atMost(maxHeaderBytes, "each connection has a buffer of this size"),
+			"A request's head. Each connection has a buffer of this size."),
+		live("header_count", count(&l.HeaderCount, 100).between(1, maxCount), "Fields in a request's head."),
+		live("target_bytes", size(&l.TargetBytes, 8*KiB).atLeast(64), "A request's target; at most header_bytes.").asImplied(),
+		live("body_bytes", size(&l.BodyBytes, GiB).atLeast(1), "A request's body."),
+		restart("header_timeout", duration(&l.HeaderTimeout, 10*time.Second).moreThan(0), "From the first byte of a head to its last."),
+		live("read_idle", duration(&l.ReadIdle, 30*time.Second).moreThan(0), "Between two reads of a request's body."),
+		live("write_idle", duration(&l.WriteIdle, 30*time.Second).moreThan(0), "A client that takes nothing for so long is let go."),
+		section("send_rate", l.SendRate.table(), "A client that takes less of its answer is let go."),
+		section("receive_rate", l.ReceiveRate.table(), "A client that sends less of a request's body, while it is waited for, is let go."),
+		live("request_buffer", size(&l.RequestBuffer, 64*KiB).atMost(maxRequestBuffer, "each request under way may take that much memory"),
+			"A request's body is read so far before a connection to the origin is taken."),
+		live("response_buffer", size(&l.ResponseBuffer, MiB).atLeast(minResponseBuffer).noting("at most three quarters of inflight_bytes"),
+			"A response is read so far ahead of its client, while inflight_bytes has room.").asImplied(),
+		restart("spool", textual(&l.Spool, ""), "A folder for more, in files without a name, so that origins need not wait for slow clients.").such("/var/spool/edgeproxy"),
+		restart("spool_bytes", size(&l.SpoolBytes, GiB).atLeast(MiB), "All files in spool."),
+		restart("pinned_bytes", size(&l.PinnedBytes, 0).noting("0B, or max_object_bytes or more"),
+			"Bodies being sent that have left the cache; 0B is a quarter of max_bytes.").asImplied(),
+		live("upgrade_idle", duration(&l.UpgradeIdle, time.Hour).moreThan(0), "WebSockets and other upgrades, both sides together."),
+		restart("keepalive", duration(&l.Keepalive, 60*time.Second).moreThan(0), "An idle connection of a client is closed after this."),
+		restart("connections", count(&l.Connections, 65536).between(1, maxCount), "Of all clients, on all listeners."),
+		restart("connections_per_address", count(&l.PerAddress, 0).between(0, maxCount),
+			"Of one client; 0 is any number. An IPv6 client has its /64."),
+		live("requests_in_flight", count(&l.RequestsInFlight, 10000).between(1, maxCount), "Requests served at once."),
+		live("tunnels", count(&l.Tunnels, 1024).between(1, maxCount), "Connections that speak another protocol, such as WebSockets."),
+		live("origin_share", share(&l.OriginShare),
+			"Of those, and of connections to an origin, for one client while less than a quarter is free; 1 is all."),
+		restart("inflight_bytes", size(&l.InflightBytes, 64*MiB).atLeast(1), "Bodies on their way: those to be stored, and what is read ahead of clients."),
+		live("inflight_share", share(&l.InflightShare), "Of that, for one client while less than a quarter is free; 1 is all."),
+		restart("variants", count(&l.Variants, 32).between(1, maxCount), "Responses of one URL (Vary)."),
+		live("ranges", count(&l.Ranges, 16).between(1, maxRanges), "Ranges of one request; more get the whole."),
+		section("rate", l.Rate.table(), "Requests of one client to one route, hits included. A route may have its own."),
+	}
+}
+
+// share is what one client may have of something; 1 is all.
+func share(field *float64) *number[float64] {
+	return ratio(field, 0.125).moreThan(0).atMost(1).saying("want more than 0, and at most 1, which is off")
+}
+
+// maxRanges keeps small what one request costs: overlaps are looked for between
+// any two of its ranges.
+const maxRanges = 1000
+
+// maxHeaderBytes keeps small what a connection takes: it has a buffer for a whole head.
+const maxHeaderBytes = MiB

@@ -1,0 +1,138 @@
+package config
+
+// table is the settings of one section in the order of the reference file, bound to the
+// struct that holds their values. Every section's type has one, and nothing about a
+// setting stands anywhere else: decoding, the check of its range, its default, the flag
+// that overrides it, the reference file, the JSON Schema, the page of settings and
+// Changes come from here. What several settings have to be together is in validate.go
+// and the files of the sections.
+type table []setting
+
+// setting is one row of a table.
+type setting struct {
+	name  string
+	value value
+	// live says that a reload applies the setting. Without it the setting takes a restart.
+	// A section leaves it to its rows.
+	live bool
+	// about says what the setting is for. The reference file has the first sentence as a
+	// comment, documents and editors have them all.
+	about string
+
+	optional bool // a section or key that the reference file has as a comment
+	implied  bool // a default that may not stand in a file that changes what it depends on
+	required bool
+	basic    bool // the starter file has it
+	inline   bool // the reference file has the section on one line
+	override bool // a route's section: what it leaves out is that of all routes
+	flag     string
+	flagHelp string
+	example  string // in YAML, where the default shows nothing
+}
+
+// live is a setting that a reload applies.
+func live(name string, v value, about string) setting {
+	return setting{name: name, value: v, about: about, live: true}
+}
+
+// restart is a setting that takes a restart.
+func restart(name string, v value, about string) setting {
+	return setting{name: name, value: v, about: about}
+}
+
+// section is a section with a table of its own.
+func section(name string, below table, about string) setting {
+	return setting{name: name, value: &group{below: below}, about: about}
+}
+
+// refused is a key that belongs elsewhere; want says where.
+func refused(name, want string) setting { return setting{name: name, value: refusal{want}} }
+
+// later is a key of the format that is not supported yet.
+func later(name string) setting { return setting{name: name, value: unsupported{}} }
+
+func (s setting) asOptional() setting { s.optional = true; return s }
+func (s setting) asImplied() setting  { s.implied = true; return s }
+func (s setting) asRequired() setting { s.required = true; return s }
+func (s setting) asBasic() setting    { s.basic = true; return s }
+func (s setting) asInline() setting   { s.inline = true; return s }
+func (s setting) asOverride() setting { s.override, s.optional = true, true; return s }
+
+// such gives the setting an example in YAML.
+func (s setting) such(example string) setting { s.example = example; return s }
+
+// flagged gives the setting a flag of the command line.
+func (s setting) flagged(flag, help string) setting { s.flag, s.flagHelp = flag, help; return s }
+
+// told reports whether documents and files show the setting.
+func (s setting) told() bool {
+	switch s.value.(type) {
+	case refusal, unsupported:
+		return false
+	}
+	return true
+}
+
+// value is what a setting holds: a binding to the field of one Config.
+type value interface {
+	read(d *decoder) func(node)      // reads it from a file; what is refused stays as it was
+	reset()                          // gives it its default
+	check(v *validator, path string) // refuses it outside its range, wherever it was given
+	get() any
+	isUsual() bool   // it holds its default
+	take(from value) // copies what another binding of the same setting holds
+	// text is it in YAML on one line, with secrets as stars. src says where it came from.
+	text(src *source, path string) string
+	kind() string   // what may be written, in words
+	bounds() string // its range in words; "" is none
+	schema() object // in JSON Schema
+}
+
+// object is one of JSON.
+type object = map[string]any
+
+// reset gives every setting its default.
+func (t table) reset() {
+	for _, s := range t {
+		s.value.reset()
+	}
+}
+
+// check refuses what is outside its range.
+func (t table) check(v *validator, path string) {
+	for _, s := range t {
+		s.value.check(v, child(path, s.name))
+	}
+}
+
+// overlay takes what was given below path from the table own, which is bound to another
+// value of the same type.
+func (t table) overlay(own table, src *source, path string) {
+	for i, s := range t {
+		at := child(path, s.name)
+		if g, ok := s.value.(*group); ok {
+			g.below.overlay(own[i].value.(*group).below, src, at)
+			continue
+		}
+		if src.given(at) {
+			s.value.take(own[i].value)
+		}
+	}
+}
+
+// find returns the setting of a name.
+func (t table) find(name string) (setting, bool) {
+	for _, s := range t {
+		if s.name == name {
+			return s, true
+		}
+	}
+	return setting{}, false
+}
+
+// withDefaults returns a new T that has the defaults of its table.
+func withDefaults[T any](of func(*T) table) T {
+	var v T
+	of(&v).reset()
+	return v
+}

@@ -1,0 +1,173 @@
+package config
+
+import (
+	"reflect"
+	"strings"
+)
+
+// items is a list whose elements are sections.
+type items[T any] struct {
+	field *[]T
+	usual []T
+	want  string // what is said of what is no list
+	of    func(*T) table
+	key   func(*T) string     // what tells elements apart in Changes; nil is their place
+	short func(*T) *scalar[T] // an element as one value, if it may be; it binds the whole of it
+	terse func(*T) bool       // whether short says all of an element
+	line  bool                // all of it is one value for Changes and stands on one line of a file
+}
+
+// collection is what lists of sections, and sections of origins, have in common.
+type collection interface {
+	value
+	// elements are those there are; each with its path below the setting's.
+	elements(path string) []element
+	sample() table // of an element that has its defaults
+	inline() bool  // it is one value for Changes and one line in a file
+	ordered() bool // the order of elements matters
+}
+
+// element is one of a collection.
+type element struct {
+	path  string
+	key   string // such as [api] or .app
+	below table
+	line  string // on one line, if it is short
+}
+
+func (l *items[T]) read(d *decoder) func(node) {
+	return elements(d, l.want, l.field, func(v *T) func(node) {
+		t := l.of(v)
+		section := d.section(t)
+		if l.short == nil {
+			d.reset(t)
+			return section
+		}
+		t.reset() // one value says all of it
+		short := l.short(v).read(d)
+		return func(n node) {
+			if isSection(n.Node) {
+				section(n)
+				return
+			}
+			short(n)
+		}
+	})
+}
+
+func (l *items[T]) reset()        { *l.field = l.usual }
+func (l *items[T]) get() any      { return *l.field }
+func (l *items[T]) isUsual() bool { return reflect.DeepEqual(*l.field, l.usual) }
+func (l *items[T]) inline() bool  { return l.line }
+func (l *items[T]) ordered() bool { return l.key != nil }
+
+func (l *items[T]) check(v *validator, path string) {
+	for i := range *l.field {
+		l.of(&(*l.field)[i]).check(v, item(path, i))
+	}
+}
+
+func (l *items[T]) take(from value) { *l.field = *from.(*items[T]).field }
+
+func (l *items[T]) text(src *source, path string) string {
+	var parts []string
+	for _, e := range l.elements(path) {
+		line := e.line
+		if line == "" {
+			line = e.below.flow(src, e.path)
+		}
+		parts = append(parts, line)
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+func (l *items[T]) elements(path string) []element {
+	var out []element
+	for i := range *l.field {
+		v := &(*l.field)[i]
+		e := element{path: item(path, i), key: item("", i), below: l.of(v)}
+		if l.key != nil {
+			e.key = "[" + l.key(v) + "]"
+		}
+		if l.short != nil && l.terse(v) {
+			e.line = l.short(v).yaml(*v)
+		}
+		out = append(out, e)
+	}
+	return out
+}
+
+func (l *items[T]) sample() table { return sample(l.of) }
+
+// sample is the table of a new value that has its defaults.
+func sample[T any](of func(*T) table) table {
+	t := of(new(T))
+	t.reset()
+	return t
+}
+
+func (l *items[T]) kind() string   { return "list of sections" }
+func (l *items[T]) bounds() string { return "" }
+
+func (l *items[T]) schema() object {
+	one := l.sample().schema()
+	if l.short != nil {
+		one = object{"anyOf": []any{ref("text"), one}}
+	}
+	return object{"type": "array", "items": one}
+}
+
+// originSections is the section with a section for each origin.
+type originSections struct{ field *[]Origin }
+
+func (o *originSections) read(d *decoder) func(node) {
+	return func(n node) {
+		d.each(n, "want a section of origins by their names", func(name string, n node) {
+			var v Origin
+			t := v.table()
+			d.reset(t)
+			v.Name = name
+			d.section(t)(n)
+			*o.field = append(*o.field, v)
+		})
+	}
+}
+
+func (o *originSections) reset()        { *o.field = nil }
+func (o *originSections) get() any      { return *o.field }
+func (o *originSections) isUsual() bool { return len(*o.field) == 0 }
+func (o *originSections) inline() bool  { return false }
+func (o *originSections) ordered() bool { return false }
+
+func (o *originSections) check(v *validator, path string) {
+	for _, e := range o.elements(path) {
+		e.below.check(v, e.path)
+	}
+}
+
+func (o *originSections) take(from value) { *o.field = *from.(*originSections).field }
+
+func (o *originSections) text(src *source, path string) string {
+	var parts []string
+	for i, e := range o.elements(path) {
+		parts = append(parts, quoted((*o.field)[i].Name)+": "+e.below.flow(src, e.path))
+	}
+	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+func (o *originSections) elements(path string) []element {
+	var out []element
+	for i := range *o.field {
+		v := &(*o.field)[i]
+		out = append(out, element{path: child(path, v.Name), key: strings.TrimPrefix(child("x", v.Name), "x"), below: v.table()})
+	}
+	return out
+}
+
+func (o *originSections) sample() table  { return sample((*Origin).table) }
+func (o *originSections) kind() string   { return "section of sections by name" }
+func (o *originSections) bounds() string { return "" }
+
+func (o *originSections) schema() object {
+	return object{"type": []string{"object", "null"}, "additionalProperties": o.sample().schema()}
+}
