@@ -178,23 +178,31 @@ func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 		writeIdle = 0
 	}
 	o := proxy.Options{
-		Node: c.Node.Name, Instance: rand.Text(), Routes: routes, Store: e.store, Hasher: hasher, Purges: purge.New(purge.Options{}), Gate: e.gate, Shadow: e.shadow,
+		Node: c.Node.Name, Instance: rand.Text(), Live: liveOptions(c, routes), Store: e.store, Hasher: hasher, Purges: purge.New(purge.Options{}), Gate: e.gate, Shadow: e.shadow,
 		MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes), InflightBytes: int64(c.Limits.InflightBytes),
-		Ranges: c.Limits.Ranges, Tunnels: c.Limits.Tunnels, RequestsInFlight: c.Limits.RequestsInFlight, ClientShare: c.Limits.OriginShare,
-		TargetBytes: int(c.Limits.TargetBytes), HeaderCount: c.Limits.HeaderCount, BodyBytes: int64(c.Limits.BodyBytes),
-		ReadIdle: c.Limits.ReadIdle, WriteIdle: writeIdle, UpgradeIdle: c.Limits.UpgradeIdle,
+		ClientShare: c.Limits.OriginShare, WriteIdle: writeIdle,
 		Sends: e.sends, SendRate: paceOf(c.Limits.SendRate),
-		ReceiveRate: paceOf(c.Limits.ReceiveRate), RequestBuffer: int64(c.Limits.RequestBuffer),
+		RequestBuffer:  int64(c.Limits.RequestBuffer),
 		ResponseBuffer: int64(c.Limits.ResponseBuffer), InflightShare: c.Limits.InflightShare, Spool: e.spool,
-		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor, PurgeFrom: c.Purge.Allow,
 		AnswersFlushed: true, // newServer sees to it
 		Challenge:      e.challenge(),
 		TakesTrailers:  bridge.Inside,
-		CacheStatus:    c.CacheStatus.Send != config.SendNone, CacheStatusBrief: c.CacheStatus.Send == config.SendTrusted, CacheStatusTrusted: c.CacheStatus.Trusted,
-		AccessLog: e.access, Panics: e.panics, Log: e.log, Metrics: proxy.NewMetrics(e.registry),
+		AccessLog:      e.access, Panics: e.panics, Log: e.log, Metrics: proxy.NewMetrics(e.registry),
 	}
 	if e.peers != nil {
 		o.PeerOf = e.peers.Of
 	}
 	return o
+}
+
+// liveOptions are what a reload changes in a running proxy.
+func liveOptions(c *config.Config, routes []proxy.Route) proxy.Live {
+	l := &c.Limits
+	return proxy.Live{
+		Routes: routes, RequestsInFlight: l.RequestsInFlight, Tunnels: l.Tunnels,
+		TargetBytes: int(l.TargetBytes), HeaderCount: l.HeaderCount, BodyBytes: int64(l.BodyBytes), Ranges: l.Ranges,
+		ReadIdle: l.ReadIdle, ReceiveRate: paceOf(l.ReceiveRate), UpgradeIdle: l.UpgradeIdle,
+		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor, PurgeFrom: c.Purge.Allow,
+		CacheStatus: c.CacheStatus.Send != config.SendNone, CacheStatusBrief: c.CacheStatus.Send == config.SendTrusted, CacheStatusTrusted: c.CacheStatus.Trusted,
+	}
 }

@@ -156,6 +156,7 @@ type Edge struct {
 	Proxy    *proxy.Proxy
 	Store    *cache.Store
 	Registry *prometheus.Registry
+	Live     proxy.Live // that it was started with, for Proxy.Swap
 
 	sends   *pace.Watch
 	gate    *admission.Gate
@@ -201,10 +202,11 @@ func Start(tb testing.TB, o Options) *Edge {
 	rules, err := cachekey.New(o.Key)
 	must(tb, err)
 	options := o.proxyOptions(e, hasher, rules)
-	options.Routes[0].Request, err = proxy.RequestRules(o.Request.Remove, o.Request.Set)
+	options.Live.Routes[0].Request, err = proxy.RequestRules(o.Request.Remove, o.Request.Set)
 	must(tb, err)
-	options.Routes[0].Response, err = proxy.ResponseRules(o.Response.Remove, o.Response.Set)
+	options.Live.Routes[0].Response, err = proxy.ResponseRules(o.Response.Remove, o.Response.Set)
 	must(tb, err)
+	e.Live = options.Live
 	e.Proxy, err = proxy.New(options)
 	must(tb, err)
 	e.server = newServer(e.Proxy.Listener(false, o.TrustedProxies), &o)
@@ -217,6 +219,17 @@ func Start(tb testing.TB, o Options) *Edge {
 func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rules) proxy.Options {
 	return proxy.Options{
 		Node: cmp.Or(o.Node, Node), Instance: cmp.Or(o.Instance, "instance"), Store: e.Store, Hasher: hasher, Purges: purge.New(o.PurgeMarks), Gate: e.gate,
+		Live: o.live(e, rules), MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, ClientShare: o.ClientShare, WriteIdle: max(o.WriteIdle, 0),
+		Sends: e.sends, SendRate: o.SendRate, RequestBuffer: max(o.RequestBuffer, 0),
+		ResponseBuffer: o.ResponseBuffer, InflightShare: o.InflightShare, Spool: o.Spool,
+		AnswersFlushed: true, PeerOf: o.PeerOf, Challenge: o.Challenge,
+		Panics: o.Origin.Panics,
+		Log:    slog.New(slog.NewTextHandler(o.Log, nil)), Metrics: proxy.NewMetrics(e.Registry),
+	}
+}
+
+func (o *Options) live(e *Edge, rules *cachekey.Rules) proxy.Live {
+	return proxy.Live{
 		Routes: []proxy.Route{{
 			Name: "default", Hosts: []proxy.Host{{}}, PathPrefix: "/", Origin: e.origin, HostHeader: o.HostHeader,
 			Rule: o.Rule, Caching: o.Caching, HonorRequest: o.HonorRequest, Bypass: o.Bypass, Key: rules, AllowAmbiguousPath: o.AllowAmbiguousPath,
@@ -224,14 +237,10 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rul
 			StorePosts: o.StorePosts, IgnoreNoStore: o.IgnoreNoStore, NoUpgrades: o.NoUpgrades, Invalidate: o.Invalidate, Rate: o.Rate,
 			AnyLanguageOrder: o.AnyLanguageOrder, UnusualNames: o.UnusualNames, StripCookies: o.StripCookies, SendTags: o.SendTags,
 		}},
-		MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, RequestsInFlight: o.RequestsInFlight, ClientShare: o.ClientShare,
-		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, Tunnels: o.Tunnels, ReadIdle: o.ReadIdle, WriteIdle: max(o.WriteIdle, 0), UpgradeIdle: o.UpgradeIdle,
-		Sends: e.sends, SendRate: o.SendRate, ReceiveRate: o.ReceiveRate, RequestBuffer: max(o.RequestBuffer, 0),
-		ResponseBuffer: o.ResponseBuffer, InflightShare: o.InflightShare, Spool: o.Spool,
-		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom, AnswersFlushed: true, PeerOf: o.PeerOf, Challenge: o.Challenge,
+		RequestsInFlight: o.RequestsInFlight, Tunnels: o.Tunnels,
+		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, ReadIdle: o.ReadIdle, ReceiveRate: o.ReceiveRate, UpgradeIdle: o.UpgradeIdle,
+		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom,
 		CacheStatus: true, CacheStatusBrief: o.CacheStatusTrusted != nil, CacheStatusTrusted: o.CacheStatusTrusted,
-		Panics: o.Origin.Panics,
-		Log:    slog.New(slog.NewTextHandler(o.Log, nil)), Metrics: proxy.NewMetrics(e.Registry),
 	}
 }
 

@@ -104,7 +104,8 @@ func BenchmarkGate(b *testing.B) {
 	if err := ctx.Request.Header.Read(bufio.NewReader(strings.NewReader(head))); err != nil {
 		b.Fatal(err)
 	}
-	p, x := &Proxy{Options: Options{TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20}}, newExchange()
+	p, x := &Proxy{}, newExchange()
+	x.settings = &settings{Live: Live{TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20}}
 	b.ReportAllocs()
 	for b.Loop() {
 		x.reset()

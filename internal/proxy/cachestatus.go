@@ -53,7 +53,7 @@ func apart(fields field.List) (rest field.List, others string) {
 // caches have said, the one closest to the origin first, and then our own. ttl is the remaining freshness of what is stored
 // in seconds, below zero where it is stale.
 func (p *Proxy) appendCacheStatus(b []byte, x *exchange, others string, ttl int64) []byte {
-	if !p.CacheStatus {
+	if !x.settings.CacheStatus {
 		return b
 	}
 	b = append(b, headerCacheStatus+": "...)
@@ -62,7 +62,7 @@ func (p *Proxy) appendCacheStatus(b []byte, x *exchange, others string, ttl int6
 
 // appendStatus appends the value. A client that is told in brief hears of us alone.
 func (p *Proxy) appendStatus(b []byte, x *exchange, others string, ttl int64) []byte {
-	brief := p.CacheStatusBrief && !p.statusTrusted.Holds(x.clientAddress())
+	brief := x.settings.CacheStatusBrief && !x.settings.statusTrusted.Holds(x.clientAddress())
 	if others != "" && !brief {
 		b = append(b, others...)
 		b = append(b, ", "...)

@@ -104,7 +104,7 @@ func (p *Proxy) share(x *exchange) (done bool) {
 func (p *Proxy) await(x *exchange, r *reader) (*head, flight.Outcome, error) {
 	suits := func(h *head) bool { return p.suits(x, h) }
 	for {
-		h, outcome, err := r.Wait(p.patience(x.route, x.guest), suits)
+		h, outcome, err := r.Wait(x.settings.patience(x.route, x.guest), suits)
 		if outcome != flight.LeadAnew {
 			return h, outcome, err
 		}
@@ -118,8 +118,8 @@ func ofItsClient(leads bool, err error) bool { return !leads && errors.Is(err, o
 
 // patience is how long a follower waits for the header of another request's fetch on this
 // route: no longer than an origin may take for it.
-func (p *Proxy) patience(r *route, guest *presence.Client) flight.Patience {
-	return flight.Patience{Left: guest.Gone(), Lead: p.CollapseWait, Most: max(p.CollapseWait, r.Origin.FirstByteTimeout())}
+func (s *settings) patience(r *route, guest *presence.Client) flight.Patience {
+	return flight.Patience{Left: guest.Gone(), Lead: s.CollapseWait, Most: max(s.CollapseWait, r.Origin.FirstByteTimeout())}
 }
 
 // errNoHeader ends the wait of a follower.

@@ -72,7 +72,7 @@ func (c collector) Describe(out chan<- *prometheus.Desc) {
 // Collect sends the value of every metric.
 func (c collector) Collect(out chan<- prometheus.Metric) {
 	e := emitter{out}
-	for _, r := range c.m.routes {
+	for _, r := range c.m.all() {
 		e.route(r)
 	}
 	if p := c.m.proxy.Load(); p != nil {
@@ -140,8 +140,8 @@ func (e emitter) proxy(p *Proxy) {
 	e.counter(descPurgesFolded, int64(purges.Folded))
 	e.counter(descPurgeSweeps, purges.Sweeps)
 	e.counter(descGone, p.guests.Gone())
-	if p.rates != nil {
-		e.counter(descForgotten, p.rates.Crowded())
+	if rates := p.settings.Load().rates; rates != nil {
+		e.counter(descForgotten, rates.Crowded())
 	}
 	e.counter(descSlowUploads, p.slowUploads.Load())
 	if p.Spool != nil {

@@ -19,7 +19,7 @@ func (p *Proxy) decide(x *exchange) disposition {
 		return refused
 	}
 	x.disregard()
-	if len(p.PurgeFrom) > 0 && string(x.method) == "PURGE" {
+	if len(x.settings.PurgeFrom) > 0 && string(x.method) == "PURGE" {
 		return p.purgeRequested(x)
 	}
 	if !p.paced(x) {
@@ -115,18 +115,8 @@ func (p *Proxy) findRoute(x *exchange) bool {
 	n := len(x.scratch)
 	x.scratch = wire.AppendPath(x.scratch, x.target.Path)
 	x.path = x.scratch[n:]
-	x.route = p.routeFor(x.scheme, x.host, x.path)
+	x.route = x.settings.routeFor(x.scheme, x.host, x.path)
 	return x.route != nil
-}
-
-// routeFor returns the first route that matches, nil if none does.
-func (p *Proxy) routeFor(scheme string, host, path []byte) *route {
-	for _, r := range p.routes {
-		if r.matches(scheme, host, path) {
-			return r
-		}
-	}
-	return nil
 }
 
 // disregard forgets what the request asks for and the route takes no notice of.

@@ -35,7 +35,7 @@ func (p *Proxy) deliverEntry(x *exchange) {
 	size := int64(len(e.Body))
 	cut := cut{first: 0, length: size}
 	if x.asks.conditional || x.asks.ranged {
-		cut = x.evaluate(storedRepresentation(e), size, p.Ranges).divide(e)
+		cut = x.evaluate(storedRepresentation(e), size, x.settings.Ranges).divide(e)
 	}
 	ttl := int64((e.Policy.Lifetime - age).Seconds())
 	if cut.status == 0 && x.asks.get && size > 0 {
@@ -79,7 +79,7 @@ func (p *Proxy) sendWhole(x *exchange, age, ttl int64) {
 		}
 	}
 	h.AddBytesV("Age", strconv.AppendInt(x.block[:0], age, 10))
-	if p.CacheStatus {
+	if x.settings.CacheStatus {
 		x.block = p.appendStatus(x.block[:0], x, others, ttl)
 		h.AddBytesV(headerCacheStatus, x.block)
 	}
@@ -91,7 +91,7 @@ func (p *Proxy) deliverFetched(x *exchange) {
 	g := h.given(x.collapsed)
 	cut := cut{first: 0, length: h.length}
 	if x.onResult && (x.asks.conditional || x.asks.ranged) {
-		cut = x.evaluate(g.rep, h.length, p.Ranges) // but a stream comes in one part, or whole
+		cut = x.evaluate(g.rep, h.length, x.settings.Ranges) // but a stream comes in one part, or whole
 	}
 	p.describe(x)
 	b, others := x.appendHead(x.begin(cut.statusOr(h.status)), g.fields, cut)

@@ -81,15 +81,16 @@ type reader = flight.Reader[cache.Key, *head]
 type exchange struct {
 	// What was received (receive.go).
 
-	ctx     *fasthttp.RequestCtx
-	start   time.Time
-	method  []byte
-	target  wire.Target
-	fields  []line                    // all lines of the head, in order
-	asks    asks                      // what they ask of a cache
-	seen    seen                      // which of them have to be looked at
-	upload  *upload                   // the body; nil: there is none
-	request rfc9111.RequestDirectives // the Cache-Control
+	settings *settings // that were in force when it came
+	ctx      *fasthttp.RequestCtx
+	start    time.Time
+	method   []byte
+	target   wire.Target
+	fields   []line                    // all lines of the head, in order
+	asks     asks                      // what they ask of a cache
+	seen     seen                      // which of them have to be looked at
+	upload   *upload                   // the body; nil: there is none
+	request  rfc9111.RequestDirectives // the Cache-Control
 
 	// The client, and what proxies in front say of it (believe.go).
 

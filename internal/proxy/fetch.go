@@ -138,7 +138,7 @@ func (p *Proxy) mark(j *job, h *head, resp *origin.Response) {
 	case h.shareable():
 		p.marks.Clear(j.base)
 	case answersOne(h, j): // and says nothing of what others get
-	case !h.storable() && p.UncacheableFor > 0 && !j.facts.Authorization && !j.facts.Cookie && j.facts.Method == "GET":
-		p.marks.Set(j.base, resp.ResponseTime.Add(p.UncacheableFor))
+	case !h.storable() && j.settings.UncacheableFor > 0 && !j.facts.Authorization && !j.facts.Cookie && j.facts.Method == "GET":
+		p.marks.Set(j.base, resp.ResponseTime.Add(j.settings.UncacheableFor))
 	}
 }

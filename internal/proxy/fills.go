@@ -21,8 +21,10 @@ type fillCounts struct {
 	stored, refused         atomic.Int64
 	heldBack, heldBackBytes atomic.Int64
 	regret, regretBytes     atomic.Int64
-	promoted, promotedBytes atomic.Int64   // from the stage: written without a fill
-	notStored               []atomic.Int64 // by reason: held back, refused and not storable
+	// of those held back, by policy never, which has no regret to tell
+	neverHeld, neverHeldBytes atomic.Int64
+	promoted, promotedBytes   atomic.Int64   // from the stage: written without a fill
+	notStored                 []atomic.Int64 // by reason: held back, refused and not storable
 }
 
 // fillable reports whether a store without limits would take the response, so
@@ -42,6 +44,10 @@ func (p *Proxy) account(r *route, h *head, url cache.Key, why reason.Reason, siz
 		why = heldBack(r.Rule.Policy)
 		c.heldBack.Add(1)
 		c.heldBackBytes.Add(size)
+		if r.Rule.Policy == admission.Never {
+			c.neverHeld.Add(1)
+			c.neverHeldBytes.Add(size)
+		}
 	default:
 		c.refused.Add(1)
 	}

@@ -13,10 +13,11 @@ import (
 // job is one fetch: what to ask, and what is needed to judge and store the
 // answer after the request is gone.
 type job struct {
-	route   *route
-	request *origin.Request
-	facts   rfc9111.RequestFacts
-	url     cache.Key // by which its fill goes: that of its sighting, or of a part of it
+	settings *settings
+	route    *route
+	request  *origin.Request
+	facts    rfc9111.RequestFacts
+	url      cache.Key // by which its fill goes: that of its sighting, or of a part of it
 	sighting
 
 	filing // where the response belongs
@@ -61,7 +62,7 @@ func (p *Proxy) newJob(x *exchange, keep bool) *job {
 		drop, x.onResult = forKeeps, true
 	}
 	j := &job{
-		route: x.route, request: p.originRequest(x, drop),
+		settings: x.settings, route: x.route, request: p.originRequest(x, drop),
 		facts: rfc9111.RequestFacts{
 			Method: string(x.method), NoStore: x.request.NoStore,
 			Authorization: x.asks.authorization, Cookie: x.asks.cookie,

@@ -62,7 +62,7 @@ func (x *exchange) resource() purge.URL {
 // URL part alone does not find all that is stored for it.
 func (p *Proxy) resource(scheme string, host []byte, target wire.Target) (u purge.URL, selects bool) {
 	u = purge.URL{Scheme: scheme, Host: host, Target: target.Raw}
-	if r := p.routeFor(scheme, host, wire.AppendPath(nil, target.Path)); r != nil {
+	if r := p.settings.Load().routeFor(scheme, host, wire.AppendPath(nil, target.Path)); r != nil {
 		u.Target = r.Key.AppendTarget(nil, target.Raw)
 		selects = r.Key.Selects() || r.SliceBytes > 0
 	}
@@ -72,7 +72,7 @@ func (p *Proxy) resource(scheme string, host []byte, target wire.Target) (u purg
 // prefix is what resources begin with whose target begins with that of target.
 func (p *Proxy) prefix(scheme string, host []byte, target wire.Target) purge.URL {
 	u := purge.URL{Scheme: scheme, Host: host, Target: target.Raw}
-	if r := p.routeFor(scheme, host, wire.AppendPath(nil, target.Path)); r != nil {
+	if r := p.settings.Load().routeFor(scheme, host, wire.AppendPath(nil, target.Path)); r != nil {
 		u.Target = r.Key.Prefix(target.Raw)
 	}
 	return u

@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -34,15 +36,18 @@ type Metrics struct {
 	overConnections               prometheus.Counter // to origins, of one client
 	overMemory, overMemoryShare   prometheus.Counter // of bodies on their way
 
-	proxy  atomic.Pointer[Proxy]
-	none   *routeMetrics
-	routes []*routeMetrics
+	proxy atomic.Pointer[Proxy]
+	none  *routeMetrics
+
+	mu     sync.Mutex
+	routes []*routeMetrics // in the order in which they came; never one less
 }
 
 // routeMetrics are the counters of one route. A scrape during a request may see
 // some of its counts and not yet the others.
 type routeMetrics struct {
 	name      string
+	ordinal   uint32 // among all routes there have been
 	requests  [resultCount][len(statusClasses)]atomic.Int64
 	bytes     [resultCount]atomic.Int64
 	collapsed atomic.Int64
@@ -105,9 +110,23 @@ func rejections(limit string) prometheus.Counter {
 
 // forRoute returns the counters of the route called name, new ones if need be.
 func (m *Metrics) forRoute(name string) *routeMetrics {
-	r := &routeMetrics{name: name, fills: fillCounts{notStored: make([]atomic.Int64, reason.Count)}}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, r := range m.routes {
+		if r.name == name {
+			return r
+		}
+	}
+	r := &routeMetrics{name: name, ordinal: uint32(len(m.routes)), fills: fillCounts{notStored: make([]atomic.Int64, reason.Count)}}
 	m.routes = append(m.routes, r)
 	return r
+}
+
+// all returns the counters of every route that there has been.
+func (m *Metrics) all() []*routeMetrics {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clip(m.routes)
 }
 
 // observe makes p the Proxy whose gauges are shown.

@@ -156,8 +156,9 @@ func (p *Proxy) ownTrailers(x *exchange, r *origin.Request) {
 	if len(names) > 0 {
 		r.Header.Add("Trailer", strings.Join(names, ", "))
 	}
+	most := x.settings.HeaderCount
 	u.section = func() (field.List, error) {
-		list, err := copyTrailers(h.TrailerHeader(), p.HeaderCount)
+		list, err := copyTrailers(h.TrailerHeader(), most)
 		return rfc9111.Trailers(nil, list).Without(drop), err
 	}
 	r.Trailers = func() field.List { return u.trailers }

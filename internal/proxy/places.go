@@ -49,7 +49,7 @@ func (s *places) leave(who netip.Prefix) {
 func (p *Proxy) forwardable(x *exchange, d disposition) disposition {
 	x.who, _ = client.Of(x.clientAddress())
 	x.counted = true
-	n, all := p.forwarding.Add(1), int64(p.RequestsInFlight)
+	n, all := p.forwarding.Add(1), int64(x.settings.RequestsInFlight)
 	switch {
 	case !p.places.enter(x.who, n-1, all):
 		p.Metrics.overShare.Inc()
@@ -81,7 +81,7 @@ func (p *Proxy) giveUpPlace(x *exchange) {
 // enterTunnels takes a place among the tunnels for x, whose request is about to ask for an
 // upgrade, or refuses it. A tunnel gives the one among the requests back.
 func (p *Proxy) enterTunnels(x *exchange) bool {
-	n, all := p.tunnels.places.Add(1), int64(p.Tunnels)
+	n, all := p.tunnels.places.Add(1), int64(x.settings.Tunnels)
 	switch {
 	case !p.tunnels.shares.enter(x.who, n-1, all):
 		p.tunnels.places.Add(-1)

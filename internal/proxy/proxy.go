@@ -2,11 +2,9 @@ package proxy
 
 import (
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,11 +17,9 @@ import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/client"
 	"edgeproxy/internal/flight"
-	"edgeproxy/internal/forwarded"
 	"edgeproxy/internal/pace"
 	"edgeproxy/internal/presence"
 	"edgeproxy/internal/purge"
-	"edgeproxy/internal/rate"
 	"edgeproxy/internal/rescue"
 	"edgeproxy/internal/shadow"
 	"edgeproxy/internal/spool"
@@ -38,8 +34,8 @@ type Options struct {
 	// Instance is a token that no other process has, nor this one after a restart: who
 	// finds it in CDN-Loop has a request that was here before.
 	Instance string
-	// Routes in the order in which they match.
-	Routes []Route
+	// Live are the settings to begin with; Swap puts others in their place.
+	Live Live
 
 	Store  *cache.Store
 	Hasher cache.Hasher
@@ -59,46 +55,23 @@ type Options struct {
 	ResponseBuffer int64
 	InflightShare  float64
 	Spool          *spool.Spool
-	// RequestsInFlight bounds the requests that are not hits; beyond it they get
-	// 503. ClientShare is how much of that one client may have while it is scarce;
-	// beyond it they get 429.
-	RequestsInFlight int
-	ClientShare      float64
-	// Tunnels bounds the connections that speak another protocol, which have no place among
-	// RequestsInFlight, and the requests that have asked for one. Beyond it they get 503;
-	// ClientShare goes for them, too.
-	Tunnels int
-	// TargetBytes, HeaderCount and BodyBytes bound a request.
-	TargetBytes, HeaderCount int
-	BodyBytes                int64
-	// Ranges is how many ranges a request may ask for and get in one answer; one that
-	// asks for more gets the whole. At 0 that is each with more than one.
-	Ranges int
-	// ReadIdle and WriteIdle bound one read and one write of a body. A WriteIdle
-	// of 0 leaves stalled clients to the listener.
-	ReadIdle, WriteIdle time.Duration
+	// ClientShare is how much of Live.RequestsInFlight, and of Live.Tunnels, one client may
+	// have while they are scarce; beyond it they get 429.
+	ClientShare float64
+	// WriteIdle bounds one write of a body; 0 leaves stalled clients to the listener.
+	WriteIdle time.Duration
 	// Sends looks after the connections that answers are sent on, and counts what they are
 	// sent from; nil does not. Where WriteIdle is above 0 the pace of SendRate is kept here.
 	Sends    *pace.Watch
 	SendRate pace.Rate
-	// ReceiveRate is the least pace of a request body, and RequestBuffer how much of one is
-	// read before a connection to the origin is taken; 0 is nothing.
-	ReceiveRate   pace.Rate
+	// RequestBuffer is how much of a request body is read before a connection to the origin
+	// is taken; 0 is nothing.
 	RequestBuffer int64
-	// UpgradeIdle is how long a connection that was switched to another protocol may be
-	// silent, in both directions. It is above 0.
-	UpgradeIdle time.Duration
-	// CollapseWait is how long a follower waits for a header before it leads another
-	// fetch, UncacheableFor how long nobody queues for a key after a response that could not be shared.
-	CollapseWait, UncacheableFor time.Duration
 	// AnswersFlushed says that the server sends off every answer by itself, as
 	// fasthttp does with ReduceMemoryUsage, so that interim responses cannot overtake
 	// one on its connection. Without it only the first request of a connection gets
 	// any.
 	AnswersFlushed bool
-	// PurgeFrom lets these client addresses purge by the method PURGE. Without any, it
-	// is a method like others and goes to the origin.
-	PurgeFrom []netip.Prefix
 	// Challenge returns what a request for ChallengePath and this token is answered with,
 	// "" for none of ours, which then goes on like any other. nil is no such requests.
 	Challenge func(token []byte) string
@@ -109,12 +82,6 @@ type Options struct {
 	// TakesTrailers says of a connection that its client takes trailers also where it
 	// does not say so by TE, as one of HTTP/2 does; nil knows none.
 	TakesTrailers func(net.Conn) bool
-	// CacheStatus says whether responses carry Cache-Status (RFC 9211). With CacheStatusBrief
-	// clients whose address is in no network of CacheStatusTrusted are only told whether
-	// it was a hit, or why the request went forward.
-	CacheStatus, CacheStatusBrief bool
-	CacheStatusTrusted            []netip.Prefix
-
 	// Panics counts those that end a request, also in other rooms; nil is a counter of its own.
 	Panics *rescue.Counter
 
@@ -128,13 +95,14 @@ type Options struct {
 type Proxy struct {
 	Options
 
+	settings atomic.Pointer[settings] // a request takes them once, in take
+	swapping sync.Mutex               // held by Swap
+
 	plain, secure bool   // requests may come by https
 	via           string // "1.1 NAME"
 	loop          string // "NAME; id=INSTANCE"
 	instance      []byte // as in Options
 	statusName    string // NAME as a structured field item
-	statusTrusted *forwarded.Trusted
-	routes        []*route
 	flights       *flight.Table[cache.Key, *head]
 	marks         *flight.Marks[cache.Key]
 	budget        *flight.Budget
@@ -150,7 +118,6 @@ type Proxy struct {
 	heads         heads
 	alikes        *alike.Table
 	varies        *varies.Table
-	rates         *rate.Table // nil: no route has one
 	uploads       *uploadBuffers
 	slowUploads   atomic.Int64 // ended for ReceiveRate
 	slowReaders   atomic.Int64 // ended for SendRate
@@ -166,7 +133,7 @@ func New(o Options) (*Proxy, error) {
 	if o.Instance == "" {
 		return nil, errors.New("instance: want one, for without it every CDN-Loop would look like our own")
 	}
-	routes, err := compile(o)
+	first, err := newSettings(&o, o.Live, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -176,16 +143,14 @@ func New(o Options) (*Proxy, error) {
 	budget := flight.NewBudget(o.InflightBytes, client.Part(o.InflightShare))
 	p := &Proxy{
 		alikes: alike.New(), varies: varies.New(), guests: presence.New(o.Panics), places: newPlaces(client.Part(o.ClientShare)), refreshes: newPlaces(client.Part(o.ClientShare)), tunnels: tunnels{shares: newPlaces(client.Part(o.ClientShare))},
-		Options: o, via: "1.1 " + o.Node, loop: o.Node + "; id=" + o.Instance, instance: []byte(o.Instance), statusName: structuredName(o.Node), statusTrusted: forwarded.New(o.CacheStatusTrusted), routes: routes, budget: budget,
+		Options: o, via: "1.1 " + o.Node, loop: o.Node + "; id=" + o.Instance, instance: []byte(o.Instance), statusName: structuredName(o.Node), budget: budget,
 		flights: flight.NewTable[cache.Key, *head](flight.Options{
 			Budget: budget, ObjectBytes: o.MaxObjectBytes, Ahead: o.ResponseBuffer, Spool: spoolOf(o.Spool), Now: now, Generation: o.Purges.Now,
 		}),
 		uploads: newUploadBuffers(o.RequestBuffer, o.InflightBytes, client.Part(o.InflightShare)),
 		marks:   flight.NewMarks(func(k cache.Key) uint64 { return k.Lo }),
 	}
-	if slices.ContainsFunc(routes, func(r *route) bool { return r.Rate.Bounds() }) {
-		p.rates = rate.New(now())
-	}
+	p.settings.Store(first)
 	p.streams.panics = o.Panics
 	p.streams.open = func(a *ahead) *flight.Stream { return p.flights.Stream(a.client) }
 	p.exchanges.New = func() any { return newExchange() }
@@ -201,22 +166,6 @@ func spoolOf(s *spool.Spool) func() (flight.SpoolFile, error) {
 		return nil
 	}
 	return func() (flight.SpoolFile, error) { return s.Open() }
-}
-
-// compile checks the routes and gives each its counters.
-func compile(o Options) ([]*route, error) {
-	routes := make([]*route, 0, len(o.Routes))
-	for i := range o.Routes {
-		r := &o.Routes[i]
-		if err := o.Gate.Supports(r.Rule); err != nil {
-			return nil, fmt.Errorf("route %s: %w", r.Name, err)
-		}
-		if r.SliceBytes < 0 || r.SliceBytes > o.MaxObjectBytes {
-			return nil, fmt.Errorf("route %s: slices of %d bytes: want at most %d, the largest body that is stored", r.Name, r.SliceBytes, o.MaxObjectBytes)
-		}
-		routes = append(routes, newRoute(r, i, o.Metrics))
-	}
-	return routes, nil
 }
 
 // InFlight returns how many requests are received and not yet answered in full,

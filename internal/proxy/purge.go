@@ -152,7 +152,7 @@ func (p *Proxy) forgetPart(name []byte) int {
 // connection (peerAddress), for a field would let everybody.
 func (p *Proxy) purgeRequested(x *exchange) disposition {
 	from := x.peerAddress()
-	if !slices.ContainsFunc(p.PurgeFrom, func(n netip.Prefix) bool { return n.Contains(from) }) {
+	if !slices.ContainsFunc(x.settings.PurgeFrom, func(n netip.Prefix) bool { return n.Contains(from) }) {
 		p.refuse(x, statusForbidden, reason.Method)
 		return refused
 	}

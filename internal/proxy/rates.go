@@ -18,7 +18,7 @@ func (p *Proxy) paced(x *exchange) bool {
 	if !known {
 		return true
 	}
-	wait := p.rates.Take(x.route.Rate, who, x.route.ordinal, x.start)
+	wait := x.settings.rates.Take(x.route.Rate, who, x.route.metrics.ordinal, x.start)
 	if wait == 0 {
 		return true
 	}

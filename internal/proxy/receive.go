@@ -33,7 +33,7 @@ func (p *Proxy) gate(x *exchange, trusted *forwarded.Trusted) int {
 	switch {
 	case err != nil:
 		return statusBadRequest
-	case fields > p.HeaderCount:
+	case fields > x.settings.HeaderCount:
 		return statusRequestHeaderFieldsTooLarge
 	}
 	x.believe(trusted)
@@ -47,6 +47,7 @@ func (p *Proxy) gate(x *exchange, trusted *forwarded.Trusted) int {
 func (p *Proxy) take(ctx *fasthttp.RequestCtx, start time.Time, scheme string) *exchange {
 	x := p.exchanges.Get().(*exchange)
 	x.ctx, x.start, x.scheme = ctx, start, scheme
+	x.settings = p.settings.Load()
 	x.closing = p.draining.Load()
 	p.inFlight.Add(1)
 	return x
@@ -66,7 +67,7 @@ func (p *Proxy) readTarget(x *exchange) int {
 	h := &x.ctx.Request.Header
 	raw := h.RequestURI()
 	switch {
-	case len(raw) > p.TargetBytes:
+	case len(raw) > x.settings.TargetBytes:
 		return statusRequestURITooLong
 	case h.IsTrace() || h.IsConnect():
 		return statusMethodNotAllowed
@@ -123,7 +124,7 @@ func (p *Proxy) expectation(x *exchange) int {
 			}
 		}
 	}
-	if int64(h.ContentLength()) > p.BodyBytes {
+	if int64(h.ContentLength()) > x.settings.BodyBytes {
 		return statusRequestEntityTooLarge
 	}
 	return 0

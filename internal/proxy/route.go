@@ -82,17 +82,16 @@ type Route struct {
 // route is a Route with its counters.
 type route struct {
 	*Route
-	ordinal uint32 // among the routes
 	metrics *routeMetrics
 }
 
-func newRoute(r *Route, ordinal int, m *Metrics) *route {
+func newRoute(r *Route, m *Metrics) *route {
 	own := *r
 	if own.Key == nil {
 		own.Key = &cachekey.Rules{}
 	}
 	own.Caching.Partial = true // see span
-	return &route{Route: &own, ordinal: uint32(ordinal), metrics: m.forRoute(r.Name)}
+	return &route{Route: &own, metrics: m.forRoute(r.Name)}
 }
 
 // ask sends a request to the origin, and returns its answer as the rules of the route have

@@ -80,7 +80,7 @@ func (s *slicing) mayHave(h *head, leads bool) bool {
 // await waits for a header, and leads anew where it is this client's turn.
 func (s *slicing) await(r *reader, sp *span, stale *cache.Entry, t tell) (*head, flight.Outcome, error) {
 	for {
-		h, outcome, err := r.Wait(s.p.patience(s.job.route, s.guest), s.suits)
+		h, outcome, err := r.Wait(s.job.settings.patience(s.job.route, s.guest), s.suits)
 		if outcome != flight.LeadAnew {
 			return h, outcome, err
 		}

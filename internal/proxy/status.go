@@ -1,9 +1,6 @@
 package proxy
 
-import (
-	"edgeproxy/internal/admission"
-	"edgeproxy/internal/reason"
-)
+import "edgeproxy/internal/reason"
 
 // Status is what a Proxy has done since its start, for people and dashboards.
 type Status struct {
@@ -70,8 +67,8 @@ type Fills struct {
 	SavedBytes int64 `json:"saved_bytes"`
 }
 
-// add adds the counts of a route that goes by policy.
-func (f *Fills) add(c *fillCounts, policy admission.Policy) {
+// add adds the counts of a route.
+func (f *Fills) add(c *fillCounts) {
 	held, heldBytes := c.heldBack.Load(), c.heldBackBytes.Load()
 	regret, regretBytes := c.regret.Load(), c.regretBytes.Load()
 	promoted, promotedBytes := c.promoted.Load(), c.promotedBytes.Load()
@@ -85,10 +82,8 @@ func (f *Fills) add(c *fillCounts, policy admission.Policy) {
 	f.RegretBytes += regretBytes
 	f.Promoted += promoted
 	f.PromotedBytes += promotedBytes
-	if policy != admission.Never {
-		f.Saved += held - regret - promoted
-		f.SavedBytes += heldBytes - regretBytes - promotedBytes
-	}
+	f.Saved += held - c.neverHeld.Load() - regret - promoted
+	f.SavedBytes += heldBytes - c.neverHeldBytes.Load() - regretBytes - promotedBytes
 }
 
 // tally adds up results.
@@ -98,7 +93,7 @@ type tally struct {
 	fills           Fills
 }
 
-func (t *tally) add(r *routeMetrics, policy admission.Policy) {
+func (t *tally) add(r *routeMetrics) {
 	for i := range r.requests {
 		for class := range r.requests[i] {
 			t.requests[i] += r.requests[i][class].Load()
@@ -106,7 +101,7 @@ func (t *tally) add(r *routeMetrics, policy admission.Policy) {
 		t.bytes[i] += r.bytes[i].Load()
 	}
 	t.collapsed += r.collapsed.Load()
-	t.fills.add(&r.fills, policy)
+	t.fills.add(&r.fills)
 }
 
 // status works out the ratios: (hit + stale + revalidated) over everything but error.
@@ -138,19 +133,20 @@ func (p *Proxy) Status() Status {
 		Panics: p.Panics.Count(), Purges: p.purgeStatus(), NotStored: map[string]int64{},
 	}
 	var all tally
-	all.add(p.Metrics.none, admission.Never)
-	for _, r := range p.routes {
-		var one tally
-		one.add(r.metrics, r.Rule.Policy)
-		all.add(r.metrics, r.Rule.Policy)
-		rs := one.status()
-		rs.Route, rs.Policy = r.Name, r.Rule.Policy.String()
-		s.Routes = append(s.Routes, rs)
-		for i := range r.metrics.fills.notStored {
-			if v := r.metrics.fills.notStored[i].Load(); v > 0 {
+	for _, m := range p.Metrics.all() { // those included whose routes are gone
+		all.add(m)
+		for i := range m.fills.notStored {
+			if v := m.fills.notStored[i].Load(); v > 0 {
 				s.NotStored[reason.Reason(i).String()] += v
 			}
 		}
+	}
+	for _, r := range p.settings.Load().routes {
+		var one tally
+		one.add(r.metrics)
+		rs := one.status()
+		rs.Route, rs.Policy = r.Name, r.Rule.Policy.String()
+		s.Routes = append(s.Routes, rs)
 	}
 	s.Totals = all.status()
 	return s

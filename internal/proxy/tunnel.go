@@ -31,6 +31,8 @@ type tunnel struct {
 	client net.Conn  // the same, to be used: reads begin with what the server has read
 	origin *origin.Upgraded
 
+	halfLimit time.Duration // of silence once one direction has ended
+
 	mu    sync.Mutex
 	limit time.Duration // of silence
 	alarm *time.Timer   // ends the tunnel after it; nil before serve
@@ -148,7 +150,7 @@ func (t *tunnel) ended(who string, err error, pass func() error) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.limit = min(t.limit, t.p.ReadIdle)
+	t.limit = min(t.limit, t.halfLimit)
 	t.alarm.Reset(t.limit)
 }
 

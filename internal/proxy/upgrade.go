@@ -40,7 +40,7 @@ func (p *Proxy) upgrade(x *exchange, protocols string) {
 func (p *Proxy) deliverUpgrade(x *exchange) {
 	x.guest.Release() // the tunnel reads what the client sends
 	conn := x.ctx.Conn()
-	t := &tunnel{p: p, x: x, conn: conn, origin: x.upgraded, limit: p.UpgradeIdle}
+	t := &tunnel{p: p, x: x, conn: conn, origin: x.upgraded, limit: x.settings.UpgradeIdle, halfLimit: x.settings.ReadIdle}
 	b, others := x.appendHead(x.begin(statusSwitchingProtocols), x.head.fields, cut{})
 	b = p.appendCacheStatus(b, x, others, 0)
 	b = append(b, "Connection: Upgrade\r\nUpgrade: "...)

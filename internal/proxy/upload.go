@@ -58,7 +58,7 @@ func (p *Proxy) ownBody(x *exchange, r *origin.Request) {
 	if src == nil {
 		return
 	}
-	x.upload = &upload{ctx: x.ctx, src: src, length: int64(x.ctx.Request.Header.ContentLength()), left: p.BodyBytes, idle: p.ReadIdle, meter: pace.NewMeter(p.ReceiveRate), slow: &p.slowUploads}
+	x.upload = &upload{ctx: x.ctx, src: src, length: int64(x.ctx.Request.Header.ContentLength()), left: x.settings.BodyBytes, idle: x.settings.ReadIdle, meter: pace.NewMeter(x.settings.ReceiveRate), slow: &p.slowUploads}
 	r.Body, r.ContentLength = x.upload, x.upload.length
 	if x.upload.length < 0 {
 		x.upload.chunked = true

@@ -1,0 +1,115 @@
+package proxy
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"edgeproxy/internal/forwarded"
+	"edgeproxy/internal/pace"
+	"edgeproxy/internal/rate"
+)
+
+// Live are the options that Swap can change while requests are served.
+type Live struct {
+	// Routes in the order in which they match.
+	Routes []Route
+	// RequestsInFlight bounds the requests that are not hits; beyond it they get 503.
+	RequestsInFlight int
+	// Tunnels bounds the connections that speak another protocol, which have no place among
+	// RequestsInFlight, and the requests that have asked for one. Beyond it they get 503.
+	Tunnels int
+	// TargetBytes, HeaderCount and BodyBytes bound a request.
+	TargetBytes, HeaderCount int
+	BodyBytes                int64
+	// Ranges is how many ranges a request may ask for and get in one answer; one that
+	// asks for more gets the whole. At 0 that is each with more than one.
+	Ranges int
+	// ReadIdle bounds one read of a request body, ReceiveRate is the least pace of one.
+	ReadIdle    time.Duration
+	ReceiveRate pace.Rate
+	// UpgradeIdle is how long a connection that was switched to another protocol may be
+	// silent, in both directions. It is above 0.
+	UpgradeIdle time.Duration
+	// CollapseWait is how long a follower waits for a header before it leads another
+	// fetch, UncacheableFor how long nobody queues for a key after a response that could not be shared.
+	CollapseWait, UncacheableFor time.Duration
+	// PurgeFrom lets these client addresses purge by the method PURGE. Without any, it
+	// is a method like others and goes to the origin.
+	PurgeFrom []netip.Prefix
+	// CacheStatus says whether responses carry Cache-Status (RFC 9211). With CacheStatusBrief
+	// clients whose address is in no network of CacheStatusTrusted are only told whether
+	// it was a hit, or why the request went forward.
+	CacheStatus, CacheStatusBrief bool
+	CacheStatusTrusted            []netip.Prefix
+}
+
+// settings are what a request goes by from its beginning to its end, and what goes on in
+// the background for it. They do not change.
+type settings struct {
+	Live
+
+	routes        []*route
+	statusTrusted *forwarded.Trusted
+	rates         *rate.Table // nil: no route has had a rate yet
+}
+
+// newSettings checks l and makes settings of it that come after before; nil is none.
+func newSettings(o *Options, l Live, before *settings) (*settings, error) {
+	routes, err := compile(o, l.Routes)
+	if err != nil {
+		return nil, err
+	}
+	s := &settings{Live: l, routes: routes, statusTrusted: forwarded.New(l.CacheStatusTrusted)}
+	if before != nil {
+		s.rates = before.rates
+	}
+	if s.rates == nil && slices.ContainsFunc(routes, func(r *route) bool { return r.Rate.Bounds() }) {
+		s.rates = rate.New(now())
+	}
+	return s, nil
+}
+
+// compile checks the routes and gives each its counters.
+func compile(o *Options, routes []Route) ([]*route, error) {
+	for i := range routes {
+		r := &routes[i]
+		if err := o.Gate.Supports(r.Rule); err != nil {
+			return nil, fmt.Errorf("route %s: %w", r.Name, err)
+		}
+		if r.SliceBytes < 0 || r.SliceBytes > o.MaxObjectBytes {
+			return nil, fmt.Errorf("route %s: slices of %d bytes: want at most %d, the largest body that is stored", r.Name, r.SliceBytes, o.MaxObjectBytes)
+		}
+	}
+	compiled := make([]*route, len(routes))
+	for i := range routes {
+		compiled[i] = newRoute(&routes[i], o.Metrics)
+	}
+	return compiled, nil
+}
+
+// Swap has the requests that come from now on go by l. Those under way, and what goes on
+// for them in the background, keep the settings they began with. With an error nothing
+// changes. A route that has the name of one before goes on with its counters, and with what
+// its clients have used of their rate.
+func (p *Proxy) Swap(l Live) error {
+	p.swapping.Lock()
+	defer p.swapping.Unlock()
+	next, err := newSettings(&p.Options, l, p.settings.Load())
+	if err != nil {
+		return err
+	}
+	p.settings.Store(next)
+	return nil
+}
+
+// routeFor returns the first route that matches, nil if none does.
+func (s *settings) routeFor(scheme string, host, path []byte) *route {
+	for _, r := range s.routes {
+		if r.matches(scheme, host, path) {
+			return r
+		}
+	}
+	return nil
+}
