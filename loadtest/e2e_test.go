@@ -251,7 +251,7 @@ func TestStubbornEdgeIsKilled(t *testing.T) {
 	t.Setenv(envFault, "stubborn")
 	alive := lifeline(t)
 	self, _ := os.Executable()
-	e, err := startEdge(t.Context(), self, t.TempDir(), edgeConfig{origin: "127.0.0.1:1", policy: policyAlways, maxBytes: 1 << 20})
+	e, err := startEdge(t.Context(), self, t.TempDir(), edgeConfig{origin: "127.0.0.1:1", maxBytes: 1 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}

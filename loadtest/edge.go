@@ -41,7 +41,7 @@ func buildEdge(ctx context.Context, dir string) (string, error) {
 func startEdge(ctx context.Context, program, dir string, c edgeConfig) (*edge, error) {
 	return startOnFreePorts(func(listen, admin string) (*edge, error) {
 		c.listen, c.admin = listen, admin
-		file := filepath.Join(dir, c.policy+".yaml")
+		file := filepath.Join(dir, c.rule.Policy.String()+".yaml")
 		if err := os.WriteFile(file, c.yaml(), 0o600); err != nil {
 			return nil, fmt.Errorf("write edgeproxy's configuration: %w", err)
 		}

@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"edgeproxy/internal/policy"
 )
 
 // edgeConfig is what the driver sets in edgeproxy's configuration file; all else
 // stays at edgeproxy's defaults.
 type edgeConfig struct {
 	listen, admin, origin    string // host:port
-	policy                   string
-	moreThan                 int            // counting only
+	rule                     policy.Rule
 	rotateEvery              *time.Duration // nil = edgeproxy's default
 	filterCapacity           int64          // 0 = edgeproxy's default
 	maxBytes, maxObjectBytes int64
@@ -25,9 +26,9 @@ func (c *edgeConfig) yaml() []byte {
 	fmt.Fprintf(&b, "listen:\n  - address: %q\n", c.listen)
 	fmt.Fprintf(&b, "admin:\n  address: %q\n", c.admin)
 	fmt.Fprintf(&b, "origins:\n  app:\n    servers: [%q]\n", "http://"+c.origin)
-	fmt.Fprintf(&b, "admission:\n  policy: %s\n", c.policy)
+	fmt.Fprintf(&b, "admission:\n  policy: %s\n", c.rule.Policy)
 	if section := c.section(); section != "" {
-		fmt.Fprintf(&b, "  %s:\n%s", strings.ReplaceAll(c.policy, "-", "_"), section)
+		fmt.Fprintf(&b, "  %s:\n%s", c.rule.Policy.Section(), section)
 	}
 	fmt.Fprintf(&b, "cache:\n  memory:\n    max_bytes: %dB\n    max_object_bytes: %dB\n", c.maxBytes, c.maxObjectBytes)
 	if c.stageBytes > 0 {
@@ -39,8 +40,8 @@ func (c *edgeConfig) yaml() []byte {
 
 func (c *edgeConfig) section() string {
 	var b strings.Builder
-	if c.moreThan > 0 {
-		fmt.Fprintf(&b, "    more_than: %d\n", c.moreThan)
+	if p := c.rule.Policy.Parameter(); p != nil {
+		fmt.Fprintf(&b, "    %s: %s\n", p.Name, policy.Number(p.Of(c.rule)))
 	}
 	if c.rotateEvery != nil {
 		fmt.Fprintf(&b, "    rotate_every: %s\n", *c.rotateEvery)

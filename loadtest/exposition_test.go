@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"edgeproxy/internal/policy"
 )
 
 func TestParseExposition(t *testing.T) {
@@ -78,13 +80,17 @@ edgeproxy_cache_evictions_total{tier="memory",reason="capacity"} 4
 edgeproxy_cache_evictions_total{tier="memory",reason="rejected"} 1
 `
 
-func read(t *testing.T, text, policy string, stageBytes int64) (counts, error) {
+func read(t *testing.T, text, name string, stageBytes int64) (counts, error) {
 	t.Helper()
 	e, err := parseExposition(strings.NewReader(text))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e.counts(&edgeConfig{policy: policy, stageBytes: stageBytes})
+	rule, err := policy.RuleOf(name, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e.counts(&edgeConfig{rule: rule, stageBytes: stageBytes})
 }
 
 func TestCountsFollowTheDefinitions(t *testing.T) {

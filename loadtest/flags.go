@@ -13,15 +13,19 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"edgeproxy/internal/policy"
 	"edgeproxy/internal/trace"
 )
 
+// What the driver says of single policies; what all have is in the table of package policy.
 const (
 	policyAlways    = "always"
 	policySecondHit = "second-hit"
 	policyCounting  = "counting"
 	policyNever     = "never"
+)
 
+const (
 	maxConnections = 1024
 	maxRuns        = 100
 	defaultTimeout = time.Hour
@@ -30,15 +34,13 @@ const (
 
 var errStage = errors.New("want at most 50%, or a size up to half of the capacity")
 
-var knownPolicies = [...]string{policyAlways, policySecondHit, policyCounting, policyNever}
-
 // options is the command line, checked as far as that goes without the trace.
 type options struct {
 	trace, format  string
 	limit          int // lines of a file, or made-up requests; 0 = all
 	seed           uint64
-	policies       []string // without repeats; always comes first
-	moreThan       int      // 0 = not given
+	policies       []string           // without repeats; always comes first
+	parameters     map[string]float64 // by the name of the policy: those given
 	rotateEvery    *time.Duration
 	filterCapacity int64 // keys; 0 = not given
 	capacity       amount
@@ -100,13 +102,14 @@ func (o *options) define(fs *flag.FlagSet) {
 	fs.IntVar(&o.limit, "limit", 0, "use only the first `N` lines of the file, or made-up requests; 0 = all")
 	fs.Uint64Var(&o.seed, "seed", 1, "`seed` of made-up requests and of the bodies")
 	o.policies = []string{policyAlways, policySecondHit, policyCounting}
-	fs.Func("policies", "comma-separated `list` of always, second-hit, counting, never; always is included (default always,second-hit,counting)", o.parsePolicies)
-	fs.IntVar(&o.moreThan, "more-than", 0, "counting: store on the sighting after `N` (default 4)")
-	fs.Func("rotate-every", "second-hit, counting: admission's rotate_every, a `duration` (default: none; with --filter-capacity edgeproxy's own)", o.parseRotate)
-	fs.Int64Var(&o.filterCapacity, "filter-capacity", 0, "second-hit, counting: distinct `keys` a generation holds, which makes the window fixed (default: edgeproxy's own, auto)")
+	fs.Func("policies", "comma-separated `list` of "+strings.Join(policy.Names(nil), ", ")+"; always is included (default always,second-hit,counting)", o.parsePolicies)
+	o.defineParameters(fs)
+	remember := strings.Join(policy.Names(policy.Policy.Remembers), ", ")
+	fs.Func("rotate-every", remember+": admission's rotate_every, a `duration` (default: none; with --filter-capacity edgeproxy's own)", o.parseRotate)
+	fs.Int64Var(&o.filterCapacity, "filter-capacity", 0, remember+": distinct `keys` a generation holds, which makes the window fixed (default: edgeproxy's own, auto)")
 	o.capacity = amount{text: "5%", share: 0.05}
 	fs.Func("capacity", "cache.memory.max_bytes: a `size`, or P% of the trace's unique bytes (default 5%)", o.parseCapacity)
-	fs.Func("stage", "second-hit, counting: cache.memory.stage_bytes, a `size` or P% of the capacity, which it is part of (default none)", o.parseStage)
+	fs.Func("stage", strings.Join(policy.Names(policy.Policy.Chooses), ", ")+": cache.memory.stage_bytes, a `size` or P% of the capacity, which it is part of (default none)", o.parseStage)
 	fs.Func("max-object", "cache.memory.max_object_bytes, a `size` (default: the largest object, at most a quarter of the capacity less the stage)", o.parseMaxObject)
 	fs.Float64Var(&o.rate, "rate", 0, "`requests` a second (default: 4000, or fewer so that 150 MB a second are asked for)")
 	fs.IntVar(&o.connections, "connections", 32, "keep-alive `connections`; 1 = one request after the other")
@@ -122,11 +125,30 @@ func (o *options) define(fs *flag.FlagSet) {
 	fs.Float64Var(&o.minSaved, "min-saved", 0, "exit 1 unless second-hit saves this `share` (0 to 1) of the writes of always")
 }
 
+// defineParameters defines a flag for the parameter of each policy that has one.
+func (o *options) defineParameters(fs *flag.FlagSet) {
+	o.parameters = map[string]float64{}
+	for _, p := range policy.All() {
+		param := p.Parameter()
+		if param == nil {
+			continue
+		}
+		fs.Func(param.Flag(), fmt.Sprintf("%v: %s (default %s)", p, param.Usage, policy.Number(param.Default)), func(s string) error {
+			v, err := strconv.ParseFloat(s, 64)
+			if err != nil {
+				return errors.New("want a number " + param.Want())
+			}
+			o.parameters[p.String()] = v
+			return nil
+		})
+	}
+}
+
 func (o *options) parsePolicies(s string) error {
 	o.policies = []string{policyAlways}
 	for p := range strings.SplitSeq(s, ",") {
-		if !slices.Contains(knownPolicies[:], p) {
-			return fmt.Errorf("unknown policy %q: want %s", p, strings.Join(knownPolicies[:], ", "))
+		if _, err := policy.Parse(p); err != nil {
+			return fmt.Errorf("unknown policy %q: want %s", p, strings.Join(policy.Names(nil), ", "))
 		}
 		if !slices.Contains(o.policies, p) {
 			o.policies = append(o.policies, p)

@@ -82,7 +82,7 @@ func (e exposition) counts(c *edgeConfig) (counts, error) {
 		n.stageWriteBytes = m.total(metricWriteBytes, stageTier[:]...)
 	}
 	e.split(&n)
-	n.filter = e.filter(strings.ReplaceAll(c.policy, "-", "_"))
+	n.filter = e.filter(c.rule.Policy.Section())
 	if len(m.missing) > 0 {
 		return n, &missingError{m.missing}
 	}

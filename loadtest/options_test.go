@@ -27,7 +27,7 @@ func parse(t *testing.T, args ...string) *options {
 func TestFlagDefaults(t *testing.T) {
 	got := parse(t)
 	want := &options{
-		trace: "f", seed: 1, policies: []string{"always", "second-hit", "counting"}, capacity: amount{text: "5%", share: 0.05},
+		parameters: map[string]float64{}, trace: "f", seed: 1, policies: []string{"always", "second-hit", "counting"}, capacity: amount{text: "5%", share: 0.05},
 		connections: 32, runs: 1, maxAge: 24 * time.Hour, timeout: defaultTimeout, baseline: "auto",
 	}
 	if diff := cmp.Diff(want, got, cmp.AllowUnexported(options{}, amount{})); diff != "" {
@@ -134,9 +134,9 @@ func TestEdgeConfigSaysOnlyWhatIsGiven(t *testing.T) {
 	}
 	plain, _ := newPlan(parse(t, "--capacity", "8MiB"), objects(1<<20))
 	staged, _ := newPlan(parse(t, "--capacity", "8MiB", "--stage", "50%"), objects(1<<20))
-	f := func(p *plan, policy, admission, stage, rule string) {
+	f := func(p *plan, name, admission, stage, rule string) {
 		t.Helper()
-		c := p.edgeSettings(policy)
+		c := p.edgeSettings(name)
 		c.listen, c.admin, c.origin = "127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"
 		want := `listen:
   - address: "127.0.0.1:1"
@@ -154,10 +154,10 @@ admission:
   level: warn
 `
 		if diff := cmp.Diff(want, string(c.yaml())); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", policy, diff)
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if got, _ := p.rotation(policy); got != rule {
-			t.Errorf("%s: rotation %q, want %q", policy, got, rule)
+		if got, _ := p.rotation(c.rule.Policy); got != rule {
+			t.Errorf("%s: rotation %q, want %q", name, got, rule)
 		}
 	}
 	f(p, policyAlways, "always\n", "", "")
@@ -192,7 +192,7 @@ func TestReportHasTheNamesOthersRead(t *testing.T) {
 		}
 	}
 	f("trace", doc.Trace, "requests objects request_bytes unique_bytes one_hit_objects bad_lines")
-	f("result", doc.Results[0], `policy more_than rotate generations capacity_bytes stage_bytes eviction requests hits hit_ratio
+	f("result", doc.Results[0], `policy more_than parameter rotate generations capacity_bytes stage_bytes eviction requests hits hit_ratio
 		byte_hit_ratio writes write_bytes writes_avoided write_bytes_avoided held_back regret origin_requests origin_bytes
 		false_positive_ratio p50_seconds p99_seconds
 		held_back_bytes regret_bytes stage_writes stage_write_bytes promotions evictions errors late_sends worst_late_seconds server`)
@@ -209,7 +209,7 @@ func TestTable(t *testing.T) {
 		Run:   runFacts{MaxBytes: 1 << 20, MaxObjectBytes: 1 << 18, Rate: 4000, Connections: 32, Seed: 1, SkippedLines: 3, MappedObjects: 4, capacity: "25%"},
 		Results: []result{
 			{Policy: "always", Requests: 1000, HitRatio: 0.5, ByteHitRatio: 0.25, Writes: 500, WriteBytes: 2 << 20, Regret: new(int64), Evictions: new(int64), P50Seconds: 0.00025, P99Seconds: 0.0123},
-			{Policy: "counting", MoreThan: 4, Requests: 1000, Writes: 600, WriteBytes: 1 << 20, WritesAvoided: -100, WriteBytesAvoided: 1 << 20, HeldBack: 700, Regret: new(int64(690)), Evictions: new(int64), LateSends: 8, Errors: 9},
+			{Policy: "counting", Parameter: 4, Requests: 1000, Writes: 600, WriteBytes: 1 << 20, WritesAvoided: -100, WriteBytesAvoided: 1 << 20, HeldBack: 700, Regret: new(int64(690)), Evictions: new(int64), LateSends: 8, Errors: 9},
 			{Policy: "nginx-min-uses-2", Requests: 1000, Writes: 400, WritesAvoided: 100, HeldBack: 77, Evictions: new(int64(5))},
 			{Policy: "never", Requests: 1000, WritesAvoided: 500, HeldBack: 77, Regret: new(int64)}, // evictions are not known
 		},

@@ -8,6 +8,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
+	"edgeproxy/internal/policy"
 	"edgeproxy/internal/trace"
 )
 
@@ -21,7 +22,6 @@ const (
 // edgeproxy's defaults where the command line says nothing; the driver only
 // reports them.
 const (
-	defaultMoreThan      = 4
 	generations          = 2
 	secondHitRotateEvery = 30 * time.Minute // of a window that is fixed
 	countingRotateEvery  = 6 * time.Hour
@@ -42,8 +42,8 @@ type plan struct {
 // setting is how the report names what one policy ran with.
 type setting struct {
 	policy                    string
-	moreThan                  int    // counting only
-	rotate                    string // when sightings are forgotten, in words
+	parameter                 float64 // 0 where the policy has none
+	rotate                    string  // when sightings are forgotten, in words
 	generations               int
 	capacityBytes, stageBytes int64
 	eviction                  string
@@ -83,26 +83,36 @@ func sustainableRate(f trace.Facts) float64 {
 
 // edgeSettings returns the configuration of one policy's edgeproxy, without the
 // addresses.
-func (p *plan) edgeSettings(policy string) edgeConfig {
-	c := edgeConfig{policy: policy, maxBytes: p.maxBytes, maxObjectBytes: p.maxObjectBytes}
-	switch policy {
-	case policyCounting:
-		c.moreThan = defaultMoreThan
-		if p.moreThan > 0 {
-			c.moreThan = p.moreThan
-		}
-		fallthrough
-	case policySecondHit:
-		c.rotateEvery, c.filterCapacity, c.stageBytes = p.rotateEvery, p.filterCapacity, p.stageBytes
+func (p *plan) edgeSettings(name string) edgeConfig {
+	rule := p.rule(name)
+	c := edgeConfig{rule: rule, maxBytes: p.maxBytes, maxObjectBytes: p.maxObjectBytes}
+	if rule.Policy.Remembers() {
+		c.rotateEvery, c.filterCapacity = p.rotateEvery, p.filterCapacity
+	}
+	if rule.Policy.Chooses() {
+		c.stageBytes = p.stageBytes
 	}
 	return c
 }
 
+// rule returns the rule of a policy that the options have checked.
+func (p *plan) rule(name string) policy.Rule {
+	value, said := p.parameters[name]
+	r, err := policy.RuleOf(name, value)
+	if err != nil {
+		panic(err)
+	}
+	if param := r.Policy.Parameter(); param != nil && !said {
+		r = param.In(r, param.Default)
+	}
+	return r
+}
+
 // setting returns what the report says of a policy of edgeproxy.
-func (p *plan) setting(policy string) setting {
-	c := p.edgeSettings(policy)
-	s := setting{policy: policy, moreThan: c.moreThan, capacityBytes: c.maxBytes, stageBytes: c.stageBytes, eviction: "ristretto"}
-	s.rotate, s.generations = p.rotation(policy)
+func (p *plan) setting(name string) setting {
+	c := p.edgeSettings(name)
+	s := setting{policy: name, parameter: c.rule.Value(), capacityBytes: c.maxBytes, stageBytes: c.stageBytes, eviction: "ristretto"}
+	s.rotate, s.generations = p.rotation(c.rule.Policy)
 	return s
 }
 
@@ -114,13 +124,13 @@ func (p *plan) planned(requests int64) time.Duration {
 // rotation says in words when the filters of a policy forget, and how many
 // generations they have; "" and 0 for a policy without filters. edgeproxy fits its
 // window to the cache, unless it is told how many keys a generation holds.
-func (p *plan) rotation(policy string) (rule string, gens int) {
+func (p *plan) rotation(of policy.Policy) (rule string, gens int) {
 	every := secondHitRotateEvery
-	switch policy {
-	case policySecondHit:
-	case policyCounting:
+	switch of.Memory() {
+	case policy.Seen:
+	case policy.Counted:
 		every = countingRotateEvery
-	default:
+	case policy.NoMemory:
 		return "", 0
 	}
 	if p.rotateEvery != nil {

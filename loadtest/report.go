@@ -39,7 +39,8 @@ type runFacts struct {
 // minus these.
 type result struct {
 	Policy             string   `json:"policy"`
-	MoreThan           int      `json:"more_than"` // 0 where it does not apply
+	MoreThan           int      `json:"more_than"` // counting's; 0 where it does not apply
+	Parameter          float64  `json:"parameter"` // of the policy, whatever it is called; 0 where it has none
 	Rotate             string   `json:"rotate"`
 	Generations        int      `json:"generations"`
 	CapacityBytes      int64    `json:"capacity_bytes"`
@@ -101,7 +102,7 @@ func newDocument(p *plan) *document {
 func (d *document) add(r *policyRun) {
 	c, t, s := &r.counts, r.tally, &r.setting
 	res := result{
-		Policy: s.policy, MoreThan: s.moreThan, Rotate: s.rotate, Generations: s.generations,
+		Policy: s.policy, Parameter: s.parameter, Rotate: s.rotate, Generations: s.generations,
 		CapacityBytes: s.capacityBytes, StageBytes: s.stageBytes, Eviction: s.eviction, Server: r.server, Folder: r.folder,
 		Requests: c.requests, Hits: c.hits, HitRatio: c.hitRatio(), ByteHitRatio: c.byteHitRatio(),
 		Writes: c.writes, WriteBytes: c.writeBytes,
@@ -111,6 +112,9 @@ func (d *document) add(r *policyRun) {
 		FalsePositiveRatio: c.measuredFalsePositives(), Evictions: c.knownEvictions(),
 		P50Seconds: t.quantile(0.5), P99Seconds: t.quantile(0.99),
 		Errors: t.errors, LateSends: t.late, WorstLateSeconds: t.worstLate.Seconds(),
+	}
+	if s.policy == policyCounting {
+		res.MoreThan = int(s.parameter)
 	}
 	if len(d.Results) > 0 {
 		always := &d.Results[0]

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+
+	"edgeproxy/internal/policy"
 )
 
 // column is one column of the table; cell may use the line of always.
@@ -124,10 +126,11 @@ func line(w io.Writer, cells []string) {
 }
 
 func (r *result) name() string {
-	if r.MoreThan > 0 {
-		return fmt.Sprintf("%s >%d", r.Policy, r.MoreThan)
+	rule, err := policy.RuleOf(r.Policy, r.Parameter)
+	if err != nil {
+		return r.Policy // of a baseline
 	}
-	return r.Policy
+	return rule.Name()
 }
 
 // ifMeasured shows a count that means something only where regret is measured.

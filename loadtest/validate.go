@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"edgeproxy/internal/policy"
 	"edgeproxy/internal/trace"
 )
 
@@ -29,7 +30,12 @@ func (o *options) validate(given map[string]bool) error {
 	want(o.runs >= 1 && o.runs <= maxRuns, "runs", fmt.Sprintf("1 to %d", maxRuns))
 	want(o.maxAge >= time.Second && o.maxAge%time.Second == 0, "max-age", "whole seconds, at least 1s")
 	want(o.timeout > 0, "timeout", "a duration above 0s")
-	want(!given["more-than"] || o.moreThan >= 1 && o.moreThan <= 14, "more-than", "1 to 14")
+	for _, p := range policy.All() {
+		if param := p.Parameter(); param != nil {
+			v, said := o.parameters[p.String()]
+			want(!said || param.Holds(v), param.Flag(), param.Want())
+		}
+	}
 	want(!given["filter-capacity"] || o.filterCapacity > 0, "filter-capacity", "more than 0 keys")
 	want(baselinesWanted(o.baseline), "baselines", "auto, all, none, or a list of "+strings.Join(knownBaselines, " and "))
 	want(placeFor(o.html), "html", "a file in a folder that is there")
@@ -58,10 +64,14 @@ func (o *options) needs(given map[string]bool) (errs []error) {
 			errs = append(errs, fmt.Errorf("--%s: needs %s in --policies", flag, strings.Join(policies, " or ")))
 		}
 	}
-	need("more-than", policyCounting)
-	need("rotate-every", policySecondHit, policyCounting)
-	need("filter-capacity", policySecondHit, policyCounting)
-	need("stage", policySecondHit, policyCounting)
+	for _, p := range policy.All() {
+		if param := p.Parameter(); param != nil {
+			need(param.Flag(), p.String())
+		}
+	}
+	need("rotate-every", policy.Names(policy.Policy.Remembers)...)
+	need("filter-capacity", policy.Names(policy.Policy.Remembers)...)
+	need("stage", policy.Names(policy.Policy.Chooses)...)
 	need("min-saved", policySecondHit)
 	return errs
 }

@@ -21,6 +21,7 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/model"
+	"edgeproxy/internal/policy"
 	"edgeproxy/internal/trace"
 	"edgeproxy/internal/wire"
 )
@@ -163,12 +164,12 @@ func (s *setup) config(t *testing.T, origin string) *config.Config {
 // model is that of simulate, of the same objects under the proxy's own hash.
 func (s *setup) model(t *testing.T, objects []trace.Object) *model.Run {
 	t.Helper()
-	policy, err := admission.ParsePolicy(string(s.policy))
+	p, err := policy.Parse(string(s.policy))
 	if err != nil {
 		t.Fatal(err)
 	}
 	m, err := model.New(model.Setting{
-		Policy: policy, MoreThan: s.moreThan, Generations: 2, RotateKeys: int64(s.keys), Fitted: s.fitted(), FalsePositiveRate: s.rate,
+		Rule: policy.Rule{Policy: p, MoreThan: s.moreThan}, Generations: 2, RotateKeys: int64(s.keys), Fitted: s.fitted(), FalsePositiveRate: s.rate,
 		CapacityBytes: s.capacity, MaxObjectBytes: s.maxObject, Eviction: model.LRU,
 	}, objects)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"edgeproxy/internal/bridge"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/policy"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rate"
@@ -167,8 +168,8 @@ func hosts(patterns []config.HostPattern) []proxy.Host {
 }
 
 func ruleOf(r config.Rule) (admission.Rule, error) {
-	policy, err := admission.ParsePolicy(string(r.Policy))
-	return admission.Rule{Policy: policy, MoreThan: r.MoreThan}, err
+	p, err := policy.Parse(string(r.Policy))
+	return admission.Rule{Policy: p, MoreThan: r.MoreThan}, err
 }
 
 func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Options {

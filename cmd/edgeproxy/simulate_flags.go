@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/model"
+	"edgeproxy/internal/policy"
 	"edgeproxy/internal/simulate"
 	"edgeproxy/internal/trace"
 )
@@ -26,15 +26,14 @@ const (
 	shortestRotate  = time.Second
 	longestRotate   = 8760 * time.Hour
 	mostRotateCount = 1_000_000_000
-	mostMoreThan    = 14
 	mostRate        = 0.5
 )
 
 // define adds the flags to cmd.
 func (s *simulation) define(cmd *cobra.Command) {
 	f, g := cmd.Flags(), &s.grid
-	f.Var(listOf(&g.Policies, "list", parsePolicy), "policy", "always, second-hit, counting, never (default always,second-hit,counting)")
-	f.Var(listOf(&g.MoreThan, "n", parseWhole(1, mostMoreThan)), "more-than", "counting: store on the sighting after `n`, 1 to 14 (default 4)")
+	f.Var(listOf(&g.Policies, "list", parsePolicy), "policy", strings.Join(policy.Names(nil), ", ")+" (default always,second-hit,counting)")
+	s.parameters(cmd)
 	f.Var(listOf(&g.Capacities, "size", parseCapacity), "capacity", "of the cache, a `size`, or P% of the unique bytes (default 5%)")
 	f.Var(oneOf(&s.window, windowAuto, windowFixed), "window", "auto is the proxy's own, which fits the cache, with --rotate-every as its longest; fixed is --rotate-... (default both)")
 	f.Var(listOf(&g.Rotations, "duration", parseRotateEvery), "rotate-every", "rotate the filter after this `duration`; needs a log with times")
@@ -51,6 +50,52 @@ func (s *simulation) define(cmd *cobra.Command) {
 	f.BoolVar(&s.gets, "get-only", false, "leave HEADs out, as simulators do that know none")
 	f.BoolVar(&s.json, "json", false, "print one JSON document in the place of the table")
 	f.StringVar(&s.html, "html", "", "also write the report as a page to this `file`")
+}
+
+// parameters adds a flag for the parameter of each policy that has one.
+func (s *simulation) parameters(cmd *cobra.Command) {
+	s.grid.Parameters = simulate.Parameters{}
+	for _, p := range policy.All() {
+		if param := p.Parameter(); param != nil {
+			usage := fmt.Sprintf("%v: %s, %s (default %s)", p, param.Usage, param.Want(), policy.Number(param.Default))
+			cmd.Flags().Var(&parameterFlag{s.grid.Parameters, p}, param.Flag(), usage)
+		}
+	}
+}
+
+// parameterFlag is the values to try of the parameter of one policy.
+type parameterFlag struct {
+	values simulate.Parameters
+	policy policy.Policy
+}
+
+// Set adds the values of text.
+func (p *parameterFlag) Set(text string) error {
+	values := p.values[p.policy]
+	err := listOf(&values, p.Type(), parseParameter(p.policy.Parameter())).Set(text)
+	p.values[p.policy] = values
+	return err
+}
+
+// String returns nothing: the usage text names the default.
+func (p *parameterFlag) String() string { return "" }
+
+// Type names the value in the help.
+func (p *parameterFlag) Type() string { return "n" }
+
+// parseParameter reads a value of a policy's parameter.
+func parseParameter(p *policy.Parameter) func(string) (float64, error) {
+	return func(text string) (float64, error) {
+		v, err := strconv.ParseFloat(text, 64)
+		switch {
+		case err == nil && p.Holds(v):
+			return v, nil
+		case p.Whole:
+			return 0, errors.New("want a whole number from " + p.Want())
+		default:
+			return 0, errors.New("want a number " + p.Want())
+		}
+	}
 }
 
 // The values of --window.
@@ -170,10 +215,10 @@ func (f *goalFlag) String() string { return "" }
 // Type names the value in the help.
 func (f *goalFlag) Type() string { return "name" }
 
-func parsePolicy(text string) (admission.Policy, error) {
-	p, err := admission.ParsePolicy(text)
+func parsePolicy(text string) (policy.Policy, error) {
+	p, err := policy.Parse(text)
 	if err != nil {
-		return 0, errors.New("want always, second-hit, counting or never")
+		return 0, errors.New("want " + policy.OneOf(policy.Names(nil)))
 	}
 	return p, nil
 }

@@ -19,7 +19,7 @@ func TestSightAlsoDecidesAsSightDoes(t *testing.T) {
 				hi, lo := hash(uint64(len(r.Policy.String()))) // one key for each policy
 				want, sight := other.Sight(r, hi, lo), g.Sight
 				if i%2 == 0 {
-					sight = g.SightAlso
+					sight = func(r Rule, hi, lo uint64) Verdict { return g.SightAlso(r, Verdict{}, hi, lo) }
 				}
 				if got := sight(r, hi, lo); got != want {
 					t.Errorf("%v, open %v, sighting %d: got %+v, want %+v", r.Policy, open, i+1, got, want)

@@ -3,13 +3,14 @@ package admission
 import (
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/bloom/counting"
 	"edgeproxy/internal/bloom/sliding"
 	"edgeproxy/internal/fit"
-	"edgeproxy/internal/reason"
+	"edgeproxy/internal/policy"
 )
 
 // Gate remembers sightings and decides by them. It is safe for concurrent use;
@@ -21,6 +22,8 @@ type Gate struct {
 
 	seen, counted *memory   // what belongs to the two; nil with them
 	memories      []*memory // those there are
+
+	numbered atomic.Int64 // sightings under policies that go by their number
 
 	fit       *fit.Fit
 	openBelow func() bool // nil: never open
@@ -70,31 +73,28 @@ func (g *Gate) Problems() []error { return g.problems }
 
 // Supports returns nil if Sight may be called with r, else what is wrong: an
 // unknown policy, a policy whose filter this Gate was built without, or a
-// MoreThan out of range.
+// parameter out of range.
 func (g *Gate) Supports(r Rule) error {
-	switch r.Policy {
-	case Always, Never:
-		return nil
-	case SecondHit:
-		if g.secondHit == nil {
-			return absent(r.Policy, SecondHitFilter)
-		}
-		return nil
-	case Counting:
-		if g.counting == nil {
-			return absent(r.Policy, CountingFilter)
-		}
-		if r.MoreThan < minMoreThan || r.MoreThan > maxMoreThan {
-			return &bloom.OptionError{Option: "more_than", Value: r.MoreThan, Want: fmt.Sprintf("%d to %d", minMoreThan, maxMoreThan)}
-		}
-		return nil
-	default:
-		return &bloom.OptionError{Option: "policy", Value: uint8(r.Policy), Want: "a known policy"}
+	if err := r.Check(); err != nil {
+		return err
 	}
+	name := map[policy.Memory]string{policy.Seen: SecondHitFilter, policy.Counted: CountingFilter}[r.Policy.Memory()]
+	if r.Policy.Remembers() && g.memory(r.Policy) == nil {
+		return &bloom.OptionError{Option: "policy", Value: r.Policy, Want: "a " + name + " filter, which this gate was built without"}
+	}
+	return nil
 }
 
-func absent(p Policy, filter string) error {
-	return &bloom.OptionError{Option: "policy", Value: p, Want: "a " + filter + " filter, which this gate was built without"}
+// memory returns what p remembers by; nil: it remembers nothing, or there is none.
+func (g *Gate) memory(p Policy) *memory {
+	switch p.Memory() {
+	case policy.Seen:
+		return g.seen
+	case policy.Counted:
+		return g.counted
+	case policy.NoMemory:
+	}
+	return nil
 }
 
 // Sight records one sighting of the key with the 128-bit hash (hi, lo) in the
@@ -106,81 +106,75 @@ func absent(p Policy, filter string) error {
 // that it is admitted one request later; Rule.Joined makes up for that. While
 // the gate is open what would be refused is admitted, but by policy Never.
 func (g *Gate) Sight(r Rule, hi, lo uint64) Verdict {
-	v := g.decide(r, hi, lo)
-	if !v.Admit && r.Policy != Never && g.Open() {
-		v.Admit, v.Open, v.Reason = true, true, reason.None
+	s := policy.Sighting{Times: g.record(r.Policy, hi, lo)}
+	if r.Policy.Remembers() {
+		g.memory(r.Policy).fitting.sighted() // now that the filter has it
 	}
-	return v
+	if r.Policy.Numbered() {
+		s.Number = g.numbered.Add(1)
+	}
+	return g.decide(r, s)
+}
+
+// SightAlso is Sight for a request that Sight has counted already, with verdict v, by
+// another key: what it asked for turned out to have the key with the hash (hi, lo). It
+// records that key as well and decides by it. The request stays one sighting: a window
+// that is counted in requests does not move, and its number stays.
+func (g *Gate) SightAlso(r Rule, v Verdict, hi, lo uint64) Verdict {
+	return g.decide(r, policy.Sighting{Times: g.record(r.Policy, hi, lo), Number: v.Number})
 }
 
 // Knows reports whether a response for the key may be stored by r although the
 // request for it is no sighting: whether those before it are enough. It records
 // nothing.
 func (g *Gate) Knows(r Rule, hi, lo uint64) bool {
-	known := false
-	switch r.Policy {
-	case Always:
-		return true
-	case SecondHit:
-		known = g.secondHit.Has(hi, lo)
-	case Counting:
-		known = g.counting.Estimate(hi, lo) > r.MoreThan
-	default: // Never
-		return false
-	}
-	return known || g.Open()
-}
-
-// decide records and says what the rule alone says.
-func (g *Gate) decide(r Rule, hi, lo uint64) Verdict {
-	switch r.Policy {
-	case Always:
-		return Verdict{Admit: true}
-	case SecondHit:
-		before := g.sightedBefore(hi, lo)
-		g.seen.fitting.sighted() // now that the filter has it
-		if before {
-			return Verdict{Admit: true}
+	s := policy.Sighting{Number: g.numbered.Load()}
+	switch r.Policy.Memory() { // the sighting that it is not would be one more
+	case policy.Seen:
+		if s.Times = 1; g.secondHit.Has(hi, lo) {
+			s.Times = 2
 		}
-		return Verdict{Reason: reason.FirstSighting}
-	case Counting:
-		v := Verdict{Sightings: g.sightings(hi, lo), Needed: r.MoreThan + 1}
-		g.counted.fitting.sighted()
-		v.Admit = v.Sightings >= v.Needed
-		if !v.Admit {
-			v.Reason = reason.TooFewSightings
-		}
-		return v
-	default: // Never
-		return Verdict{Reason: reason.AdmissionDenies}
+	case policy.Counted:
+		s.Times = g.counting.Estimate(hi, lo)
+	case policy.NoMemory:
 	}
+	return g.decide(r, s).Admit
 }
 
-// sightedBefore records a sighting for second-hit, in the sample too where the
-// key belongs to it.
-func (g *Gate) sightedBefore(hi, lo uint64) bool {
-	if !mayBeSampled(lo) {
-		return g.secondHit.Seen(hi, lo)
+// decide says what the rule makes of a sighting, and an open gate of that.
+func (g *Gate) decide(r Rule, s policy.Sighting) Verdict {
+	v := r.Decide(s)
+	if !v.Admit && !r.Policy.Closed() && g.Open() {
+		return r.Opened(v)
 	}
-	s := g.seen.sample.begin(hi, lo)
-	was := g.secondHit.Seen(hi, lo)
-	count := 1
-	if was {
-		count = 2
-	}
-	g.seen.sample.end(s, hi, lo, count)
-	return was
+	return v
 }
 
-// sightings does the same for counting and returns their number.
-func (g *Gate) sightings(hi, lo uint64) int {
-	if !mayBeSampled(lo) {
+// record records a sighting and returns how many the window has of the key, this one
+// included; 0 where the policy remembers none.
+func (g *Gate) record(p Policy, hi, lo uint64) (times int) {
+	switch {
+	case !p.Remembers():
+		return 0
+	case !mayBeSampled(lo):
+		return g.add(p, hi, lo)
+	}
+	m := g.memory(p)
+	s := m.sample.begin(hi, lo)
+	times = g.add(p, hi, lo)
+	m.sample.end(s, hi, lo, times)
+	return times
+}
+
+// add is record in the filter alone.
+func (g *Gate) add(p Policy, hi, lo uint64) (times int) {
+	if p.Memory() == policy.Counted {
 		return g.counting.Add(hi, lo)
 	}
-	s := g.counted.sample.begin(hi, lo)
-	count := g.counting.Add(hi, lo)
-	g.counted.sample.end(s, hi, lo, count)
-	return count
+	if g.secondHit.Seen(hi, lo) {
+		return 2
+	}
+	return 1
 }
 
 // Filled is to be called once for every storable response, when it is certain
@@ -192,20 +186,13 @@ func (g *Gate) sightings(hi, lo uint64) int {
 // evicted the object by then. The bytes tell how many objects the tier holds, which
 // the windows are fitted to.
 //
-// What policies Always and Never hold back is not measured: they have no
+// What is held back by policies that remember nothing is not measured: they have no
 // window, and Filled reports false. For the errors of the others see the
 // filters in RegretStats: they wrongly report at most one fill in a hundred, and
 // overlook as many, while they are not overfull.
 func (g *Gate) Filled(r Rule, hi, lo uint64, body int64, heldBack bool) (regret bool) {
 	g.note(body, heldBack)
-	var m *memory
-	switch r.Policy {
-	case SecondHit:
-		m = g.seen
-	case Counting:
-		m = g.counted
-	default: // without a window
-	}
+	m := g.memory(r.Policy)
 	return m != nil && m.regret.filled(hi, lo, heldBack)
 }
 

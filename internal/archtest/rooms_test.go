@@ -31,7 +31,7 @@ func rooms() map[string]room {
 			ours: []string{
 				"config", "internal/accesslog", "internal/acme", "internal/admin", "internal/admission", "internal/balance", "internal/bloom", "internal/bridge", "internal/certs",
 				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cachekey", "internal/client", "internal/demo",
-				"internal/dial", "internal/field", "internal/flight", "internal/lines", "internal/listen", "internal/model", "internal/origin", "internal/pace", "internal/page", "internal/pinned", "internal/proxy", "internal/purge",
+				"internal/dial", "internal/field", "internal/flight", "internal/lines", "internal/listen", "internal/model", "internal/origin", "internal/pace", "internal/page", "internal/pinned", "internal/proxy", "internal/policy", "internal/purge",
 				"internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/shadow", "internal/simulate", "internal/spool",
 				"internal/statefile", "internal/trace", "internal/wire",
 			},
@@ -46,7 +46,7 @@ func rooms() map[string]room {
 		},
 		"internal/admin": {ours: []string{"internal/rescue"}, third: []string{prometheus}},
 		"internal/admission": {
-			ours: []string{"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/fit", "internal/reason", "internal/statefile"},
+			ours: []string{"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/fit", "internal/policy", "internal/statefile"},
 		},
 		"internal/alike":          {ours: []string{"internal/rfc9111"}},
 		"internal/archtest":       {testOnly: true},
@@ -78,8 +78,8 @@ func rooms() map[string]room {
 		"internal/message": {ours: []string{"internal/field"}},
 		"internal/model": {
 			ours: []string{
-				"internal/admission", "internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/cache",
-				"internal/fit", "internal/trace",
+				"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/cache",
+				"internal/fit", "internal/policy", "internal/reason", "internal/trace",
 			},
 		},
 		"internal/origin": {
@@ -89,6 +89,7 @@ func rooms() map[string]room {
 		"internal/pace":     {ours: []string{"internal/pinned", "internal/rescue"}, third: []string{"golang.org/x/sys"}},
 		"internal/page":     {},
 		"internal/pinned":   {},
+		"internal/policy":   {ours: []string{"internal/bloom", "internal/reason"}},
 		"internal/presence": {ours: []string{"internal/rescue"}, third: []string{"golang.org/x/sys"}},
 		"internal/purge":    {ours: []string{"internal/field"}},
 		"internal/proxy": {
@@ -108,12 +109,12 @@ func rooms() map[string]room {
 		},
 		"internal/shadow": {
 			ours: []string{
-				"internal/admission", "internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/fit", "internal/model",
+				"internal/admission", "internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/fit", "internal/model", "internal/policy",
 			},
 			third: []string{prometheus},
 		},
 		"internal/simulate": {
-			ours:  []string{"internal/admission", "internal/model", "internal/page", "internal/trace"},
+			ours:  []string{"internal/model", "internal/page", "internal/policy", "internal/trace"},
 			third: []string{humanize, mpb},
 		},
 		"internal/spool":     {third: []string{"golang.org/x/sys"}},
@@ -124,7 +125,7 @@ func rooms() map[string]room {
 			ours: []string{"internal/field", "internal/reason"},
 		},
 		"loadtest": {
-			ours: []string{"internal/page", "internal/trace"},
+			ours: []string{"internal/page", "internal/policy", "internal/trace"},
 			third: []string{
 				"github.com/HdrHistogram/hdrhistogram-go", humanize, "github.com/spf13/cobra",
 				"github.com/spf13/pflag", fasthttp, mpb,

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/policy"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/rate"
 	"edgeproxy/internal/rfc9111"
@@ -136,7 +137,7 @@ func (o *Options) apply(s *step) error {
 }
 
 func (o *Options) applyPolicy(w []string) error {
-	p, err := admission.ParsePolicy(w[0])
+	p, err := policy.Parse(w[0])
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,5 @@
 package model
 
-import "edgeproxy/internal/admission"
-
 // fills remembers, for each object, whether its last fill was held back, and in
 // which generation.
 type fills struct {
@@ -11,7 +9,7 @@ type fills struct {
 
 func newFills(s Setting, marks []mark) fills {
 	f := fills{marks: marks}
-	if s.Policy != admission.Never && s.rotates() {
+	if s.Policy.Remembers() && s.rotates() {
 		f.generations = uint32(s.Generations)
 	}
 	return f

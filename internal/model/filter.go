@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"time"
 
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/bloom/counting"
 	"edgeproxy/internal/bloom/sliding"
+	"edgeproxy/internal/policy"
 	"edgeproxy/internal/trace"
 )
 
@@ -44,7 +44,7 @@ type filter struct {
 func newFilter(s Setting, objects []trace.Object) (*filter, error) {
 	o := s.filter(len(objects))
 	f := &filter{objects: objects, every: max(expectEvery, o.Capacity/readingsPerGeneration)}
-	if s.Policy == admission.Counting {
+	if s.Policy.Memory() == policy.Counted {
 		c, err := counting.New(o, time.Time{})
 		if err != nil {
 			return nil, fmt.Errorf("build the counting filter: %w", err)

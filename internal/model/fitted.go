@@ -1,9 +1,9 @@
 package model
 
 import (
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/fit"
+	"edgeproxy/internal/policy"
 )
 
 // fitted is how long the generations of a window are that fits the cache: as package
@@ -24,7 +24,7 @@ func newFitted(s Setting) *fitted {
 
 // length is that of the policy.
 func (s Setting) length() fit.Length {
-	if s.Policy == admission.Counting {
+	if s.Policy.Memory() == policy.Counted {
 		return fit.Counting()
 	}
 	return fit.SecondHit()

@@ -73,7 +73,7 @@ func play(t testing.TB, s Setting, objects []trace.Object, accesses []trace.Acce
 // exactSecondHit is a setting to change from.
 func exactSecondHit(capacity int64) Setting {
 	return Setting{
-		Policy: admission.SecondHit, Generations: 2, RotateRequests: 500, Exact: true,
+		Rule: admission.Rule{Policy: admission.SecondHit}, Generations: 2, RotateRequests: 500, Exact: true,
 		CapacityBytes: capacity, Eviction: LRU,
 	}
 }

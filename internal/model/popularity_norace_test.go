@@ -28,7 +28,7 @@ func TestPopularityModelShowsWhatSecondHitSavesAndCosts(t *testing.T) {
 			}
 			t.Cleanup(func() { _ = tr.Close() })
 			facts := tr.Facts()
-			s := Setting{Policy: admission.Always, CapacityBytes: facts.UniqueBytes / 20, Eviction: LRU}
+			s := Setting{Rule: admission.Rule{Policy: admission.Always}, CapacityBytes: facts.UniqueBytes / 20, Eviction: LRU}
 			always := playAll(t, s, tr)
 			s.Policy, s.Generations, s.FalsePositiveRate = admission.SecondHit, 2, 0.01
 			s.RotateRequests = 4 * (s.CapacityBytes * facts.Objects / facts.UniqueBytes)

@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"edgeproxy/internal/admission"
+	"edgeproxy/internal/policy"
+	"edgeproxy/internal/reason"
 	"edgeproxy/internal/trace"
 )
 
@@ -14,11 +15,13 @@ import (
 type Run struct {
 	objects []trace.Object
 	marks   []mark // nil: the policy remembers nothing of any object
-	policy  admission.Policy
+	rule    policy.Rule
 	window  *window // nil: the policy remembers no sightings
 	fills   fills
 	holder  holder
 	counts  Result
+
+	sighted int64 // requests so far
 
 	looked uint32 // what look has read, so that it has to read it
 }
@@ -65,12 +68,12 @@ func New(s Setting, objects []trace.Object) (*Run, error) {
 	if len(objects) >= math.MaxUint32 {
 		return nil, fmt.Errorf("model a cache: %d objects: want fewer than 2^32-1", len(objects))
 	}
-	r := &Run{objects: objects, policy: s.Policy}
-	if s.Policy != admission.Always { // which holds nothing back
+	r := &Run{objects: objects, rule: s.Rule}
+	if s.Policy.HoldsBack() != reason.None {
 		r.marks = make([]mark, len(objects))
 	}
 	var err error
-	if s.Policy == admission.SecondHit || s.Policy == admission.Counting {
+	if s.Policy.Remembers() {
 		if r.window, err = newWindow(s, objects, r.marks); err != nil {
 			return nil, fmt.Errorf("model a cache: %w", err)
 		}
@@ -159,17 +162,17 @@ func (r *Run) look(requests []trace.Access) {
 // them. It is for those who have a cache of their own and want its verdicts
 // compared.
 func (r *Run) Sight(a trace.Access) bool {
-	if r.window == nil {
-		return r.policy == admission.Always
+	r.sighted++
+	s := policy.Sighting{Number: r.sighted}
+	if r.window != nil {
+		s.Times = r.window.see(a)
 	}
-	return r.window.admits(a)
+	return r.rule.Decide(s).Admit
 }
 
 // promote decides on a hit in the stage.
 func (r *Run) promote(i uint32, size int64, admit bool) Outcome {
-	// A request that hits the stage makes the second sighting, even if the window has moved
-	// past the first one meanwhile.
-	if !admit && r.policy != admission.SecondHit || !r.holder.promote(i) {
+	if !r.rule.Promotes(admit) || !r.holder.promote(i) {
 		return StageHit
 	}
 	r.counts.Promotions++

@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/bloom/counting"
+	"edgeproxy/internal/policy"
 )
 
 // Eviction is how the main part of the cache makes room.
@@ -20,27 +19,16 @@ const (
 	Ristretto Eviction = "ristretto" // the proxy's own memory tier, with its overhead for each entry
 )
 
-// The bounds of Setting.MoreThan: beyond the upper one a single generation could
-// not count far enough.
-const (
-	minMoreThan = 1
-	maxMoreThan = counting.Max - 1
-)
-
 // stageShare is how much of the capacity the stage may take at most: half.
 const stageShare = 2
 
 // Setting is one cache to try: a policy with its window, and a size. It is a
 // plain value; New checks it.
 type Setting struct {
-	Policy admission.Policy
-
-	// MoreThan, for counting only, is the number of sightings after which the
-	// next one admits; 1 to 14.
-	MoreThan int
+	policy.Rule
 
 	// Generations is how many generations the window has, 2 to 4. It, the
-	// rotations and the filter's size matter to second-hit and counting only.
+	// rotations and the filter's size matter to policies that remember sightings only.
 	Generations int
 
 	// The window is rotated when any of these is reached, whichever comes first;
@@ -82,12 +70,11 @@ func (s Setting) Validate() error {
 		errs = append(errs, &bloom.OptionError{Option: option, Value: value, Want: want})
 	}
 	s.checkSizes(wrong)
-	switch s.Policy {
-	case admission.Always, admission.Never:
-	case admission.SecondHit, admission.Counting:
+	if err := s.Check(); err != nil {
+		errs = append(errs, err)
+	}
+	if s.Policy.Known() && s.Policy.Remembers() {
 		s.checkWindow(wrong)
-	default:
-		wrong("policy", s.Policy, "always, second-hit, counting or never")
 	}
 	return errors.Join(errs...)
 }
@@ -128,9 +115,6 @@ func (s Setting) checkTier(wrong wrongFunc) {
 func inBytes(n int64) string { return fmt.Sprintf("%d bytes", n) }
 
 func (s Setting) checkWindow(wrong wrongFunc) {
-	if s.Policy == admission.Counting && (s.MoreThan < minMoreThan || s.MoreThan > maxMoreThan) {
-		wrong("more_than", s.MoreThan, fmt.Sprintf("%d to %d", minMoreThan, maxMoreThan))
-	}
 	s.checkRotation(wrong)
 	if s.Exact {
 		return

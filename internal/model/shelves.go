@@ -1,7 +1,6 @@
 package model
 
 import (
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/trace"
 )
 
@@ -31,7 +30,7 @@ func newShelves(s Setting, objects []trace.Object) *shelves {
 	if s.MaxObjectBytes > 0 {
 		h.largest = min(h.largest, s.MaxObjectBytes)
 	}
-	if s.StageBytes > 0 && s.Policy != admission.Never { // under which nothing at all is kept
+	if s.StageBytes > 0 && !s.Policy.Closed() { // under which nothing at all is kept
 		h.stage = newStage(s.StageBytes, objects)
 	}
 	if s.Eviction == S3FIFO {

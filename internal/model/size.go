@@ -3,8 +3,9 @@ package model
 import (
 	"math"
 
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/policy"
+	"edgeproxy/internal/reason"
 )
 
 // What a Run takes, in bytes: for each object, and with Ristretto for each entry
@@ -26,10 +27,10 @@ const (
 func (s Setting) Memory(objects int, totalBytes int64) int64 {
 	n := int64(objects)
 	each := int64(0)
-	if s.Policy != admission.Always {
+	if s.Policy.HoldsBack() != reason.None {
 		each += markBytes
 	}
-	if s.Exact && s.Policy == admission.Counting {
+	if s.Exact && s.Policy.Memory() == policy.Counted {
 		each += countsBytes
 	}
 	out := int64(0)
@@ -43,7 +44,7 @@ func (s Setting) Memory(objects int, totalBytes int64) int64 {
 			each += chainBytes
 		}
 	}
-	if !s.Exact && (s.Policy == admission.SecondHit || s.Policy == admission.Counting) {
+	if !s.Exact && s.Policy.Remembers() {
 		out += s.FilterBytes(s.filter(objects).Capacity)
 	}
 	return out + n*each
@@ -65,8 +66,8 @@ func (s Setting) FilterBytes(keys int64) int64 {
 // NoFilter is more memory than there is.
 const NoFilter = math.MaxInt64 >> 8
 
-func filterLayout(p admission.Policy) bloom.Layout {
-	if p == admission.Counting {
+func filterLayout(p policy.Policy) bloom.Layout {
+	if p.Memory() == policy.Counted {
 		return bloom.CountingLine
 	}
 	return bloom.SplitBlock

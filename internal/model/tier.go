@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"strings"
 
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/trace"
 )
@@ -61,7 +60,7 @@ func newMemoryTier(s Setting, objects []trace.Object) (*memoryTier, error) {
 		return nil, fmt.Errorf("build the memory tier: %w", err)
 	}
 	t := &memoryTier{
-		store: store, staged: s.StageBytes > 0 && s.Policy != admission.Never,
+		store: store, staged: s.StageBytes > 0 && !s.Policy.Closed(),
 		objects: objects, names: make([]byte, 0, nameBytes*len(objects)),
 	}
 	t.head.Header.Add("", strings.Repeat(" ", usualHead))

@@ -3,8 +3,8 @@ package model
 import (
 	"time"
 
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/policy"
 	"edgeproxy/internal/trace"
 )
 
@@ -13,7 +13,6 @@ type window struct {
 	exact  *exact
 	filter *filter // nil: exact alone decides
 
-	moreThan    int   // sightings before the one that admits
 	every       int64 // nanoseconds; 0: not by time
 	requests    int64 // 0: not by requests
 	generations int64
@@ -29,10 +28,7 @@ type window struct {
 }
 
 func newWindow(s Setting, objects []trace.Object, marks []mark) (*window, error) {
-	w := &window{moreThan: 1, every: int64(s.RotateEvery), requests: s.RotateRequests, generations: 1}
-	if s.Policy == admission.Counting {
-		w.moreThan = s.MoreThan
-	}
+	w := &window{every: int64(s.RotateEvery), requests: s.RotateRequests, generations: 1}
 	if s.rotates() {
 		w.generations = int64(s.Generations)
 	}
@@ -41,7 +37,7 @@ func newWindow(s Setting, objects []trace.Object, marks []mark) (*window, error)
 		w.fitted = newFitted(s)
 		w.requests, keys = w.fitted.sightings, w.fitted.keys()
 	}
-	if s.Exact && s.Policy == admission.Counting {
+	if s.Exact && s.Policy.Memory() == policy.Counted {
 		w.exact = newExactCounts(marks, int(w.generations), keys)
 		return w, nil
 	}
@@ -54,12 +50,13 @@ func newWindow(s Setting, objects []trace.Object, marks []mark) (*window, error)
 	return w, err
 }
 
-// admits counts one sighting and decides.
-func (w *window) admits(a trace.Access) bool {
+// see counts one sighting and returns how many the window has of the object, this one
+// included.
+func (w *window) see(a trace.Access) (times int) {
 	if w.every > 0 {
 		w.pass(a.At)
 	}
-	times := w.exact.see(a.Object)
+	times = w.exact.see(a.Object)
 	if w.filter != nil {
 		times = w.filter.see(a.Object, times > 1)
 	}
@@ -69,7 +66,7 @@ func (w *window) admits(a trace.Access) bool {
 	// The sets count the keys for the filter too: that has its own count in
 	// stripes and learns a little late that it is full.
 	w.rotateIfOver(a.At)
-	return times > w.moreThan
+	return times
 }
 
 // rotateIfOver ends a generation that is long enough.

@@ -100,7 +100,7 @@ func (p *Proxy) promote(x *exchange) { p.promoteEntry(x.route, x.verdict, x.entr
 
 // promoteEntry is promote for e, whose fills go by the key fill.
 func (p *Proxy) promoteEntry(r *route, v admission.Verdict, e *cache.Entry, fill cache.Key) {
-	if !v.Admit && r.Rule.Policy != admission.SecondHit {
+	if !r.Rule.Promotes(v.Admit) {
 		return
 	}
 	if p.Store.Promote(e.Key, e.Name) {
@@ -108,6 +108,10 @@ func (p *Proxy) promoteEntry(r *route, v admission.Verdict, e *cache.Entry, fill
 		p.Gate.Filled(r.Rule, fill.Hi, fill.Lo, int64(len(e.Body)), false)
 		r.metrics.fills.promoted.Add(1)
 		r.metrics.fills.promotedBytes.Add(int64(len(e.Body)))
+		if !r.Rule.Policy.Remembers() {
+			r.metrics.fills.unjudged.Add(-1)
+			r.metrics.fills.unjudgedBytes.Add(-int64(len(e.Body)))
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package proxy
 import (
 	"sync/atomic"
 
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/reason"
 )
@@ -21,10 +20,10 @@ type fillCounts struct {
 	stored, refused         atomic.Int64
 	heldBack, heldBackBytes atomic.Int64
 	regret, regretBytes     atomic.Int64
-	// of those held back, by policy never, which has no regret to tell
-	neverHeld, neverHeldBytes atomic.Int64
-	promoted, promotedBytes   atomic.Int64   // from the stage: written without a fill
-	notStored                 []atomic.Int64 // by reason: held back, refused and not storable
+	// of those held back, and not promoted since, by policies that have no regret to tell
+	unjudged, unjudgedBytes atomic.Int64
+	promoted, promotedBytes atomic.Int64   // from the stage: written without a fill
+	notStored               []atomic.Int64 // by reason: held back, refused and not storable
 }
 
 // fillable reports whether a store without limits would take the response, so
@@ -41,12 +40,12 @@ func (p *Proxy) account(r *route, h *head, url cache.Key, why reason.Reason, siz
 	case why == reason.None:
 		c.stored.Add(1)
 	case why.HeldBack():
-		why = heldBack(r.Rule.Policy)
+		why = r.Rule.Policy.HoldsBack()
 		c.heldBack.Add(1)
 		c.heldBackBytes.Add(size)
-		if r.Rule.Policy == admission.Never {
-			c.neverHeld.Add(1)
-			c.neverHeldBytes.Add(size)
+		if !r.Rule.Policy.Remembers() {
+			c.unjudged.Add(1)
+			c.unjudgedBytes.Add(size)
 		}
 	default:
 		c.refused.Add(1)
@@ -60,18 +59,6 @@ func (p *Proxy) account(r *route, h *head, url cache.Key, why reason.Reason, siz
 	if p.Gate.Filled(r.Rule, url.Hi, url.Lo, size, why != reason.None) {
 		c.regret.Add(1)
 		c.regretBytes.Add(size)
-	}
-}
-
-// heldBack is the word for what a policy did not let in.
-func heldBack(policy admission.Policy) reason.Reason {
-	switch policy {
-	case admission.Counting:
-		return reason.TooFewSightings
-	case admission.Never:
-		return reason.AdmissionDenies
-	default:
-		return reason.FirstSighting
 	}
 }
 

@@ -228,7 +228,7 @@ func (p *Proxy) learn(j *job, h field.List, at time.Time, home *keying) *alike.R
 	k = p.sum(k)
 	if taught {
 		// The next request goes by the rule, so the sighting of this one does too.
-		p.Gate.SightAlso(j.route.Rule, k.url.Hi, k.url.Lo)
+		p.Gate.SightAlso(j.route.Rule, j.verdict, k.url.Hi, k.url.Lo)
 	}
 	if string(rule.AppendTarget(nil, j.resource.Target)) != string(j.resource.Target) {
 		return nil // what the rule drops may have shaped it

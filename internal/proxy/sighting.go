@@ -85,7 +85,7 @@ func (s *sighting) count(g *admission.Gate, r admission.Rule, key cache.Key, var
 	}
 	v, known := s.otherVerdict(key)
 	if !known {
-		v = g.SightAlso(r, key.Hi, key.Lo)
+		v = g.SightAlso(r, s.verdict, key.Hi, key.Lo)
 	}
 	copy(s.others[1:], s.others[:])
 	s.others[0] = last

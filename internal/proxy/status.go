@@ -82,8 +82,8 @@ func (f *Fills) add(c *fillCounts) {
 	f.RegretBytes += regretBytes
 	f.Promoted += promoted
 	f.PromotedBytes += promotedBytes
-	f.Saved += held - c.neverHeld.Load() - regret - promoted
-	f.SavedBytes += heldBytes - c.neverHeldBytes.Load() - regretBytes - promotedBytes
+	f.Saved += held - c.unjudged.Load() - regret - promoted
+	f.SavedBytes += heldBytes - c.unjudgedBytes.Load() - regretBytes - promotedBytes
 }
 
 // tally adds up results.

@@ -8,7 +8,7 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/bloom/counting"
+	"edgeproxy/internal/policy"
 )
 
 // MaxPolicies is how many rules one Shadow takes at most.
@@ -38,12 +38,6 @@ const (
 	// objects, or the slice is made larger: what few objects do says little.
 	minBytes   = 32 << 20
 	minObjects = 4
-)
-
-// The bounds of Rule.MoreThan; admission has the same.
-const (
-	minMoreThan = 1
-	maxMoreThan = counting.Max - 1
 )
 
 // Options says what to try, and beside which live cache.
@@ -99,22 +93,18 @@ func (o Options) Validate() error {
 
 // checkRule returns what is wrong with a rule or the window it needs.
 func (o Options) checkRule(r admission.Rule) error {
-	switch r.Policy {
-	case admission.Always, admission.Never:
-		return nil
-	case admission.SecondHit:
-		return o.inWindow(admission.SecondHitFilter, o.SecondHit)
-	case admission.Counting:
-		err := o.inWindow(admission.CountingFilter, o.Counting)
-		if r.MoreThan < minMoreThan || r.MoreThan > maxMoreThan {
-			err = errors.Join(err, &bloom.OptionError{
-				Option: "more_than", Value: r.MoreThan, Want: fmt.Sprintf("%d to %d", minMoreThan, maxMoreThan),
-			})
-		}
+	err := r.Check()
+	if !r.Policy.Known() {
 		return err
-	default:
-		return &bloom.OptionError{Option: "policy", Value: r.Policy, Want: "a known policy"}
 	}
+	switch r.Policy.Memory() {
+	case policy.Seen:
+		err = errors.Join(err, o.inWindow(admission.SecondHitFilter, o.SecondHit))
+	case policy.Counted:
+		err = errors.Join(err, o.inWindow(admission.CountingFilter, o.Counting))
+	case policy.NoMemory:
+	}
+	return err
 }
 
 // inWindow returns what is wrong with a window.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/policy"
 )
 
 // Shadow tries policies on a slice of the live requests. All methods are safe for
@@ -22,7 +23,7 @@ type Shadow struct {
 	// while the policies are asked, never while a window rotates.
 	mu       sync.Mutex
 	requests int64 // in the slice
-	policies []policy
+	policies []tried
 }
 
 // stripes is how many counters share the requests of all keys, so that
@@ -40,8 +41,8 @@ type stripe struct {
 	_               [48]byte
 }
 
-// policy is one of those tried, with its miniature of the cache.
-type policy struct {
+// tried is one policy, with its miniature of the cache.
+type tried struct {
 	rule   admission.Rule
 	held   *lru
 	counts counts
@@ -57,7 +58,7 @@ func New(o Options, now time.Time) (*Shadow, error) {
 	s := &Shadow{bits: bits, mask: (1<<bits - 1) << firstBit}
 	capacity := max(o.CapacityBytes>>bits, 1)
 	for _, r := range o.Rules {
-		s.policies = append(s.policies, policy{rule: r, held: newLRU(capacity, o.MaxObjectBytes)})
+		s.policies = append(s.policies, tried{rule: r, held: newLRU(capacity, o.MaxObjectBytes)})
 	}
 	var err error
 	if s.sights, err = newSightings(o, bits, now); err != nil {
@@ -113,15 +114,15 @@ func (s *Shadow) count(hi, lo uint64, size int64, storable bool) {
 	s.requests++
 	seen := s.sights.count(hi, lo) // here, so that the policies see an order of sightings
 	for i := range s.policies {
-		s.policies[i].request(hi, lo, size, storable, seen)
+		s.policies[i].request(hi, lo, size, storable, seen, s.requests)
 	}
 }
 
 // sampled reports whether the slice has the key.
 func (s *Shadow) sampled(lo uint64) bool { return lo&s.mask == 0 }
 
-// request takes one request through one policy.
-func (p *policy) request(hi, lo uint64, size int64, storable bool, seen times) {
+// request takes one request, of this number in the slice, through one policy.
+func (p *tried) request(hi, lo uint64, size int64, storable bool, seen times, number int64) {
 	latest := size
 	if !storable {
 		latest = unknown // of what was sent instead of the object
@@ -137,7 +138,7 @@ func (p *policy) request(hi, lo uint64, size int64, storable bool, seen times) {
 	c.originBytes += size
 	switch {
 	case !storable || !p.held.fits(size):
-	case !seen.admitted(p.rule):
+	case !p.rule.Decide(policy.Sighting{Times: seen[p.rule.Policy.Memory()], Number: number}).Admit:
 		c.heldBack++
 	default:
 		p.held.store(hi, lo, size)

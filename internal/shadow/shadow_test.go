@@ -209,7 +209,7 @@ func whole(t *testing.T, p admission.Policy, objects []trace.Object, order []uin
 		heavy[i] = o
 	}
 	r, err := model.New(model.Setting{
-		Policy: p, Generations: 2, RotateKeys: keys, FalsePositiveRate: 0.001,
+		Rule: admission.Rule{Policy: p}, Generations: 2, RotateKeys: keys, FalsePositiveRate: 0.001,
 		CapacityBytes: capacity, Eviction: model.LRU,
 	}, heavy)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"edgeproxy/internal/bloom/counting"
 	"edgeproxy/internal/bloom/sliding"
 	"edgeproxy/internal/fit"
+	"edgeproxy/internal/policy"
 )
 
 // sightings is the filters of all policies: one of each kind does for all of that
@@ -22,39 +23,22 @@ type sightings struct {
 	windows   []*window
 }
 
-// times is what the filters say of one key, this sighting included.
-type times struct {
-	seen  bool // before
-	count int
-}
-
-// admitted decides by rule.
-func (t times) admitted(r admission.Rule) bool {
-	switch r.Policy {
-	case admission.Always:
-		return true
-	case admission.SecondHit:
-		return t.seen
-	case admission.Counting:
-		return t.count > r.MoreThan
-	default: // Never
-		return false
-	}
-}
+// times is what the filters say of one key, this sighting included: by each memory.
+type times [policy.Counted + 1]int
 
 // newSightings builds the filters that the policies need, for a slice of
 // 1/2^bits of the keys.
 func newSightings(o Options, bits int, now time.Time) (sightings, error) {
 	var s sightings
 	var err error
-	if w := o.SecondHit; o.uses(admission.SecondHit) {
+	if w := o.SecondHit; o.uses(policy.Seen) {
 		f := o.fitting(fit.SecondHit(), w, bits)
 		if s.secondHit, err = sliding.New(f.size(w.Options, bits), now); err != nil {
 			return s, fmt.Errorf("build the %s filter: %w", admission.SecondHitFilter, err)
 		}
 		s.windows = append(s.windows, newWindow(s.secondHit, w, f, now))
 	}
-	if w := o.Counting; o.uses(admission.Counting) {
+	if w := o.Counting; o.uses(policy.Counted) {
 		f := o.fitting(fit.Counting(), w, bits)
 		if s.counting, err = counting.New(f.size(w.Options, bits), now); err != nil {
 			return s, fmt.Errorf("build the %s filter: %w", admission.CountingFilter, err)
@@ -64,9 +48,9 @@ func newSightings(o Options, bits int, now time.Time) (sightings, error) {
 	return s, nil
 }
 
-// uses reports whether a policy is of this kind.
-func (o Options) uses(kind admission.Policy) bool {
-	return slices.ContainsFunc(o.Rules, func(r admission.Rule) bool { return r.Policy == kind })
+// uses reports whether a policy remembers sightings this way.
+func (o Options) uses(m policy.Memory) bool {
+	return slices.ContainsFunc(o.Rules, func(r admission.Rule) bool { return r.Policy.Memory() == m })
 }
 
 // scaled returns the size of the filter for 1/2^bits of the keys.
@@ -78,10 +62,12 @@ func scaled(o bloom.Options, bits int) bloom.Options {
 // count records one sighting in each filter.
 func (s *sightings) count(hi, lo uint64) (t times) {
 	if s.secondHit != nil {
-		t.seen = s.secondHit.Seen(hi, lo)
+		if t[policy.Seen] = 1; s.secondHit.Seen(hi, lo) {
+			t[policy.Seen] = 2
+		}
 	}
 	if s.counting != nil {
-		t.count = s.counting.Add(hi, lo)
+		t[policy.Counted] = s.counting.Add(hi, lo)
 	}
 	for _, w := range s.windows {
 		w.sighted()

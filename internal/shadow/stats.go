@@ -2,7 +2,6 @@ package shadow
 
 import (
 	"math"
-	"strconv"
 
 	"edgeproxy/internal/admission"
 )
@@ -111,9 +110,4 @@ func ratio(part, whole int64) float64 {
 }
 
 // name returns the word for a rule, in Stats and as a metric label.
-func name(r admission.Rule) string {
-	if r.Policy == admission.Counting {
-		return r.Policy.String() + "-" + strconv.Itoa(r.MoreThan)
-	}
-	return r.Policy.String()
-}
+func name(r admission.Rule) string { return r.Label("-") }

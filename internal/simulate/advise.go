@@ -6,8 +6,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/model"
+	"edgeproxy/internal/policy"
 )
 
 // Advice is the setting to take at one capacity.
@@ -94,9 +94,9 @@ func (g Goal) why(group *Group, chosen *Result, near int) string {
 // against compares the choice with the baseline.
 func (g Goal) against(always, chosen *Result) string {
 	switch {
-	case chosen.Policy == admission.Always.String() && g == Balanced:
+	case chosen.Policy == policy.Always.String() && g == Balanced:
 		return " Holding newcomers back costs more here than that."
-	case chosen.Policy == admission.Always.String():
+	case chosen.Policy == policy.Always.String():
 	case always.Writes > 0 && always.OriginBytes > 0:
 		return fmt.Sprintf(" Against always it avoids %.1f%% of the writes; hit ratio %s for %s, and the origin sends %s (%+.1f%%).",
 			100*ratio(chosen.WritesAvoided, always.Writes), percent(chosen.HitRatio), percent(always.HitRatio),

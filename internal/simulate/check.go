@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strconv"
 
-	"edgeproxy/internal/admission"
+	"edgeproxy/internal/policy"
 	"edgeproxy/internal/trace"
 )
 
@@ -35,22 +35,29 @@ func (g Grid) Check() error {
 
 // ignored refuses what would have no effect.
 func (g Grid) ignored() error {
-	has := func(p admission.Policy) bool { return len(g.Policies) == 0 || slices.Contains(g.Policies, p) }
-	if len(g.MoreThan) > 0 && !has(admission.Counting) {
-		return &GridError{"more-than", strconv.Itoa(g.MoreThan[0]), "counting among the policies; no other has a threshold"}
+	policies := g.defaults().Policies
+	for _, p := range policy.All() {
+		if values := g.Parameters[p]; len(values) > 0 && !slices.Contains(policies, p) {
+			return &GridError{p.Parameter().Flag(), policy.Number(values[0]), p.String() + " among the policies; no other has it"}
+		}
 	}
 	if g.Exact && len(g.FalsePositiveRates) > 0 {
 		return &GridError{"false-positive-rate", strconv.FormatFloat(g.FalsePositiveRates[0], 'g', -1, 64), "no --exact: sets do not err"}
 	}
-	if has(admission.SecondHit) || has(admission.Counting) {
-		return nil
+	if !slices.ContainsFunc(policies, policy.Policy.Remembers) {
+		if err := g.unremembered(); err != nil {
+			return err
+		}
 	}
-	return g.unremembered()
+	if !slices.ContainsFunc(policies, policy.Policy.Chooses) && slices.ContainsFunc(g.Stages, func(a Amount) bool { return a != (Amount{}) }) {
+		return &GridError{"stage", g.Stages[0].String(), policy.OneOf(policy.Names(policy.Policy.Chooses)) + " among the policies; the others hold back nothing, or everything"}
+	}
+	return nil
 }
 
 // unremembered refuses what is about sightings, where no policy remembers any.
 func (g Grid) unremembered() error {
-	const want = "second-hit or counting among the policies; the others remember nothing"
+	want := policy.OneOf(policy.Names(policy.Policy.Remembers)) + " among the policies; the others remember nothing"
 	switch {
 	case len(g.Rotations) > 0:
 		return &GridError{"rotation", g.Rotations[0].asked(), want}
@@ -60,8 +67,6 @@ func (g Grid) unremembered() error {
 		return &GridError{"false-positive-rate", strconv.FormatFloat(g.FalsePositiveRates[0], 'g', -1, 64), want}
 	case g.Exact:
 		return &GridError{"exact", "true", want}
-	case slices.ContainsFunc(g.Stages, func(a Amount) bool { return a != (Amount{}) }):
-		return &GridError{"stage", g.Stages[0].String(), want}
 	}
 	return nil
 }

@@ -64,7 +64,7 @@ func (g *group) spread() *Spread {
 func (r *run) result(g *group, p *point) Result {
 	m := &p.result
 	out := Result{
-		Policy: p.Policy.String(), MoreThan: p.MoreThan,
+		Policy: p.Policy.String(), MoreThan: p.MoreThan, Parameter: p.Value(),
 		CapacityBytes: p.CapacityBytes, StageBytes: p.StageBytes, Eviction: string(p.Eviction),
 		Requests: m.Requests, Hits: m.Hits, HitRatio: m.HitRatio, ByteHitRatio: m.ByteHitRatio,
 		Writes: m.Writes, WriteBytes: m.WriteBytes, HeldBack: m.HeldBack, Regret: m.Regret,
@@ -75,7 +75,7 @@ func (r *run) result(g *group, p *point) Result {
 	if p.busy > 0 {
 		out.RequestsPerSecond = float64(m.Requests) / p.busy.Seconds()
 	}
-	if windowed(p.Policy) {
+	if p.Policy.Remembers() {
 		out.windowed, out.rotation, out.keys = true, p.rotation, r.keys(p)
 		out.Rotate, out.Generations = p.rotation.String(), p.Generations
 		if p.Fitted {

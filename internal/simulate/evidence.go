@@ -7,7 +7,7 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"edgeproxy/internal/admission"
+	"edgeproxy/internal/policy"
 )
 
 // What a recommendation has to rest on. From 2,401 requests on a hit ratio is
@@ -96,7 +96,7 @@ func missingOfWindows(results []Result) []string {
 func unjudged(results []Result) string {
 	n := int64(0)
 	for i := range results {
-		if r := &results[i]; r.Thin && !r.unasked && r.Policy != admission.Never.String() {
+		if r := &results[i]; r.Thin && !r.unasked && r.Policy != policy.Never.String() {
 			n++
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"edgeproxy/internal/admission"
+	"edgeproxy/internal/policy"
 )
 
 // Goal is what a recommendation is to serve.
@@ -97,7 +97,7 @@ func (g Goal) choose(results []Result) (index, near int) {
 
 // eligible reports whether r may be recommended. never is no cache.
 func (r *Result) eligible() bool {
-	return !r.unasked && !r.Thin && r.Policy != admission.Never.String()
+	return !r.unasked && !r.Thin && r.Policy != policy.Never.String()
 }
 
 // order puts the better of two first.

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strconv"
 
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/model"
+	"edgeproxy/internal/policy"
 )
 
 // MaxSettings is the largest number of settings in one run. Each has a model of
@@ -13,11 +13,11 @@ import (
 const MaxSettings = 500
 
 // Grid lists what to try. The settings are every combination that makes sense:
-// always and never have no rotation, no filter and no stage, and only counting
-// has a threshold. An empty list is that of the defaults, see defaults.
+// policies that remember nothing have no rotation and no filter, those that do not
+// choose have no stage, and each has its own parameter. An empty list is that of the defaults, see defaults.
 type Grid struct {
-	Policies           []admission.Policy
-	MoreThan           []int      // of counting; 1 to 14
+	Policies           []policy.Policy
+	Parameters         Parameters
 	Capacities         []Amount   // of the cache; a share is one of the log's unique bytes
 	Rotations          []Rotation // each alone
 	Generations        []int      // 2 to 4
@@ -40,8 +40,7 @@ func (g Grid) defaults() Grid {
 	if len(g.Rotations) == 0 {
 		g.Rotations = append([]Rotation{{Unit: Fitted}}, FixedRotations(g.Exact)...)
 	}
-	fill(&g.Policies, admission.Always, admission.SecondHit, admission.Counting)
-	fill(&g.MoreThan, 4)
+	fill(&g.Policies, policy.Always, policy.SecondHit, policy.Counting)
 	fill(&g.Capacities, Amount{Percent: 5})
 	fill(&g.Generations, 2)
 	fill(&g.FalsePositiveRates, 0.01)
@@ -61,6 +60,26 @@ func FixedRotations(exact bool) []Rotation {
 	return out
 }
 
+// Parameters has the values to try of the parameters of policies; without any it is
+// that of the default.
+type Parameters map[policy.Policy][]float64
+
+// rules returns one rule of p for each value of its parameter.
+func (p Parameters) rules(of policy.Policy) []policy.Rule {
+	r := policy.Rule{Policy: of}
+	param := of.Parameter()
+	if param == nil {
+		return []policy.Rule{r}
+	}
+	values := p[of]
+	fill(&values, param.Default)
+	out := make([]policy.Rule, len(values))
+	for i, v := range values {
+		out[i] = param.In(r, v)
+	}
+	return out
+}
+
 // fill gives an empty list its defaults.
 func fill[T any](list *[]T, defaults ...T) {
 	if len(*list) == 0 {
@@ -72,17 +91,16 @@ func fill[T any](list *[]T, defaults ...T) {
 func (g Grid) count() float64 {
 	rules := float64(0)
 	for _, p := range g.Policies {
-		windows := float64(len(g.Rotations)) * float64(len(g.Generations)) * float64(len(g.rates())) * float64(len(g.Stages))
-		switch p {
-		case admission.SecondHit:
-			rules += windows
-		case admission.Counting:
-			rules += windows * float64(len(g.MoreThan))
-		default:
-			rules++
+		n := float64(len(g.Parameters.rules(p)))
+		if p.Remembers() {
+			n *= float64(len(g.Rotations)) * float64(len(g.Generations)) * float64(len(g.rates()))
 		}
+		if p.Chooses() {
+			n *= float64(len(g.Stages))
+		}
+		rules += n
 	}
-	if !slices.Contains(g.Policies, admission.Always) {
+	if !slices.Contains(g.Policies, policy.Always) {
 		rules++
 	}
 	return rules * float64(len(g.Capacities)) * float64(len(g.Evictions)) * float64(len(g.MaxObjects))

@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"time"
 
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/model"
+	"edgeproxy/internal/policy"
 	"edgeproxy/internal/trace"
 )
 
@@ -35,21 +35,8 @@ type point struct {
 	busy   time.Duration // of one core, for all requests
 }
 
-// name returns the policy with its threshold.
-func (p *point) name() string { return ruleName(p.Policy.String(), p.MoreThan) }
-
-// ruleName returns a policy with its threshold, 0 being none.
-func ruleName(policy string, moreThan int) string {
-	if moreThan == 0 {
-		return policy
-	}
-	return policy + " >" + strconv.Itoa(moreThan)
-}
-
-// windowed reports whether p remembers sightings.
-func windowed(p admission.Policy) bool {
-	return p == admission.SecondHit || p == admission.Counting
-}
+// name returns the policy with its parameter.
+func (p *point) name() string { return p.Name() }
 
 // groups multiplies the grid out for a log with these facts.
 func (g Grid) groups(facts trace.Facts, hasTimes bool) ([]*group, error) {
@@ -124,22 +111,13 @@ func (g Grid) fill(gr *group, facts trace.Facts) error {
 	common := model.Setting{
 		Exact: g.Exact, CapacityBytes: gr.bytes, MaxObjectBytes: gr.modelled(0), Eviction: gr.eviction,
 	}
-	gr.hidden = !slices.Contains(g.Policies, admission.Always)
-	gr.add(point{Setting: common, asked: admission.Always.String()})
+	gr.hidden = !slices.Contains(g.Policies, policy.Always)
+	gr.add(point{Setting: common, asked: policy.Always.String()})
 	for _, p := range g.Policies {
-		s := common
-		s.Policy = p
-		if !windowed(p) {
-			gr.add(point{Setting: s, asked: p.String()})
-			continue
-		}
-		thresholds := []int{0}
-		if p == admission.Counting {
-			thresholds = g.MoreThan
-		}
-		for _, n := range thresholds {
-			s.MoreThan = n
-			if err := g.windows(gr, s, facts); err != nil {
+		for _, r := range g.Parameters.rules(p) {
+			s := common
+			s.Rule = r
+			if err := g.stages(gr, s, facts); err != nil {
 				return err
 			}
 		}
@@ -160,27 +138,40 @@ func (g *group) check() error {
 	return nil
 }
 
-// windows adds s with every window and every stage.
-func (g Grid) windows(gr *group, s model.Setting, facts trace.Facts) error {
-	for _, stage := range g.Stages {
+// stages adds s with every stage and every window that its policy can have.
+func (g Grid) stages(gr *group, s model.Setting, facts trace.Facts) error {
+	stages := g.Stages
+	if !s.Policy.Chooses() {
+		stages = []Amount{{}}
+	}
+	for _, stage := range stages {
 		s.StageBytes = stage.of(gr.bytes)
 		if s.StageBytes > gr.bytes/2 {
 			return &GridError{"stage", size(s.StageBytes), "at most half of the capacity, here " + size(gr.bytes/2)}
 		}
 		s.MaxObjectBytes = gr.modelled(s.StageBytes)
-		for _, n := range g.Generations {
-			s.Generations = n
-			for _, rate := range g.rates() {
-				s.FalsePositiveRate = rate
-				for _, r := range g.Rotations {
-					p := rotated(s, r.at(gr.cached, facts))
-					p.asked = g.label(&p, stage)
-					gr.add(p)
-				}
+		if !s.Policy.Remembers() {
+			gr.add(point{Setting: s, asked: s.Name() + staged(stage)})
+			continue
+		}
+		g.windows(gr, s, stage, facts)
+	}
+	return nil
+}
+
+// windows adds s with every window.
+func (g Grid) windows(gr *group, s model.Setting, stage Amount, facts trace.Facts) {
+	for _, n := range g.Generations {
+		s.Generations = n
+		for _, rate := range g.rates() {
+			s.FalsePositiveRate = rate
+			for _, r := range g.Rotations {
+				p := rotated(s, r.at(gr.cached, facts))
+				p.asked = g.label(&p, stage)
+				gr.add(p)
 			}
 		}
 	}
-	return nil
 }
 
 // rotated returns the point of s with the rotation r.
@@ -210,13 +201,19 @@ func (g Grid) label(p *point, stage Amount) string {
 	if len(g.rates()) > 1 {
 		out += ", rate " + strconv.FormatFloat(p.FalsePositiveRate, 'g', -1, 64)
 	}
+	return out + staged(stage)
+}
+
+// staged says what was asked for as a stage.
+func staged(stage Amount) string {
 	switch {
 	case stage.Percent > 0:
-		out += ", stage " + stage.share()
+		return ", stage " + stage.share()
 	case stage.Bytes > 0:
-		out += ", stage " + size(stage.Bytes)
+		return ", stage " + size(stage.Bytes)
+	default:
+		return ""
 	}
-	return out
 }
 
 // add appends p unless its setting is there.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"edgeproxy/internal/policy"
 	"edgeproxy/internal/trace"
 )
 
@@ -61,13 +62,14 @@ type Spread struct {
 // Result is what one setting would have done. The JSON names are fixed, and the
 // load test has the same.
 type Result struct {
-	Policy        string `json:"policy"`
-	MoreThan      int    `json:"more_than"`   // 0 where the policy has no threshold
-	Rotate        string `json:"rotate"`      // the rule in words; "" where the policy has no window
-	Generations   int    `json:"generations"` // 0 where the policy has no window
-	CapacityBytes int64  `json:"capacity_bytes"`
-	StageBytes    int64  `json:"stage_bytes"` // of, and inside, the capacity
-	Eviction      string `json:"eviction"`
+	Policy        string  `json:"policy"`
+	MoreThan      int     `json:"more_than"`   // counting's; 0 where the policy has no threshold
+	Parameter     float64 `json:"parameter"`   // of the policy, whatever it is called; 0 where it has none
+	Rotate        string  `json:"rotate"`      // the rule in words; "" where the policy has no window
+	Generations   int     `json:"generations"` // 0 where the policy has no window
+	CapacityBytes int64   `json:"capacity_bytes"`
+	StageBytes    int64   `json:"stage_bytes"` // of, and inside, the capacity
+	Eviction      string  `json:"eviction"`
 
 	Requests          int64   `json:"requests"`
 	Hits              int64   `json:"hits"`
@@ -114,8 +116,17 @@ type Result struct {
 	filter   int64 // bytes of edgeproxy's own filter with so many keys
 }
 
-// name returns the policy with its threshold.
-func (r *Result) name() string { return ruleName(r.Policy, r.MoreThan) }
+// name returns the policy with its parameter.
+func (r *Result) name() string { return r.rule().Name() }
+
+// rule returns what the setting decided by.
+func (r *Result) rule() policy.Rule {
+	rule, err := policy.RuleOf(r.Policy, r.Parameter)
+	if err != nil {
+		panic(err) // it came from a rule
+	}
+	return rule
+}
 
 // WriteJSON writes the report as one document: the trace's facts, and the
 // results of all settings that were asked for and of the baselines.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/dustin/go-humanize"
 
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/model"
+	"edgeproxy/internal/policy"
 )
 
 // What edgeproxy takes, and its defaults: package config has them.
@@ -35,9 +35,7 @@ func (r *Report) yaml(g *Group, chosen *Result) string {
 		fmt.Fprintf(&b, "# %s\n", remark)
 	}
 	fmt.Fprintf(&b, "admission:\n  policy: %s\n", chosen.Policy)
-	if chosen.windowed {
-		chosen.section(&b)
-	}
+	chosen.section(&b)
 	maxBytes := max(g.CapacityBytes, minCacheBytes)
 	fmt.Fprintf(&b, "cache:\n  memory:\n    max_bytes: %s\n    max_object_bytes: %s\n",
 		bytesKey(maxBytes), bytesKey(objectLimit(chosen)))
@@ -47,13 +45,23 @@ func (r *Report) yaml(g *Group, chosen *Result) string {
 	return b.String()
 }
 
-// section writes the filter of the policy.
+// section writes the section of the policy, if it has one.
 func (r *Result) section(b *strings.Builder) {
-	if r.Policy == admission.Counting.String() {
-		fmt.Fprintf(b, "  counting:\n    more_than: %d\n", r.MoreThan)
-	} else {
-		b.WriteString("  second_hit:\n")
+	param := r.rule().Policy.Parameter()
+	if param == nil && !r.windowed {
+		return
 	}
+	fmt.Fprintf(b, "  %s:\n", r.rule().Policy.Section())
+	if param != nil {
+		fmt.Fprintf(b, "    %s: %s\n", param.Name, policy.Number(param.Of(r.rule())))
+	}
+	if r.windowed {
+		r.writeWindow(b)
+	}
+}
+
+// writeWindow writes the filter of the policy.
+func (r *Result) writeWindow(b *strings.Builder) {
 	every := "0s"
 	if r.rotation.Unit == ByTime {
 		every = shortDuration(r.rotation.Every)

@@ -1,4 +1,4 @@
-package admission
+package policy
 
 import (
 	"strings"
@@ -13,28 +13,28 @@ func TestPolicyNamesParseBack(t *testing.T) {
 		if got := p.String(); got != want {
 			t.Errorf("Policy %d: got the name %q, want %q", p, got, want)
 		}
-		if got, err := ParsePolicy(want); err != nil || got != p {
-			t.Errorf("ParsePolicy(%q): got %v, %v, want %v", want, got, err, p)
+		if got, err := Parse(want); err != nil || got != p {
+			t.Errorf("Parse(%q): got %v, %v, want %v", want, got, err, p)
 		}
 	}
 	f(Always, "always")
 	f(SecondHit, "second-hit")
 	f(Counting, "counting")
 	f(Never, "never")
-	if got := policies.String(); got != "unknown" {
+	if got := count.String(); got != "unknown" {
 		t.Errorf("policy out of range: got %q, want %q", got, "unknown")
 	}
 }
 
-func TestParsePolicyNamesTheValueAndTheChoices(t *testing.T) {
+func TestParseNamesTheValueAndTheChoices(t *testing.T) {
 	for _, name := range []string{"", "Always", "second_hit", "unknown"} {
-		_, err := ParsePolicy(name)
+		_, err := Parse(name)
 		if err == nil {
-			t.Errorf("ParsePolicy(%q): got no error", name)
+			t.Errorf("Parse(%q): got no error", name)
 			continue
 		}
 		if want := `"` + name + `": want always, second-hit, counting or never`; !strings.Contains(err.Error(), want) {
-			t.Errorf("ParsePolicy(%q): got %q, want it to contain %q", name, err, want)
+			t.Errorf("Parse(%q): got %q, want it to contain %q", name, err, want)
 		}
 	}
 }

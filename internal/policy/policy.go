@@ -1,0 +1,151 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/reason"
+)
+
+// Policy is how a route admits responses to its cache.
+type Policy uint8
+
+// The policies, in the order in which they are listed to operators.
+const (
+	Always    Policy = iota // everything storable
+	SecondHit               // what was sighted within the window before this request
+	Counting                // what was sighted more than Rule.MoreThan times, this request included
+	Never                   // nothing
+
+	count
+)
+
+// table has one line for each policy.
+var table = [count]*policy{
+	Always: &always, SecondHit: &secondHit, Counting: &counting, Never: &never,
+}
+
+// Rule is what one route uses. It is a plain value, to be checked once with Check.
+type Rule struct {
+	Policy Policy
+
+	// MoreThan, for Counting only, is the number of sightings after which the
+	// next one admits; 1 to MostMoreThan.
+	MoreThan int
+}
+
+// policy is what one policy is.
+type policy struct {
+	name      string
+	memory    Memory
+	parameter *Parameter // nil: it has none
+
+	// admits decides. It is a pure function.
+	admits func(Rule, Sighting) bool
+
+	// needs returns the number of sightings that admits, for clients to see; nil: it
+	// is not told.
+	needs func(Rule) int
+
+	// why is the reason of what it holds back; None: it holds nothing back.
+	why reason.Reason
+
+	// closed: it admits nothing, whatever else is the case.
+	closed bool
+
+	// second: a request that finds the response of one before it, on its way or in the
+	// stage, is the further sighting that the response waits for.
+	second bool
+
+	// numbered: it goes by the number of the sighting.
+	numbered bool
+}
+
+// Memory is how a policy remembers sightings.
+type Memory uint8
+
+// The memories. Policies with the same one share its window.
+const (
+	NoMemory Memory = iota // it remembers none
+	Seen                   // whether there was one within the window
+	Counted                // how many there were within the window
+)
+
+// of returns the line of p. p must be a known policy.
+func (p Policy) of() *policy { return table[p] }
+
+// Known reports whether p is one of the policies.
+func (p Policy) Known() bool { return p < count }
+
+// String returns the policy's name as in the configuration.
+func (p Policy) String() string {
+	if !p.Known() {
+		return "unknown"
+	}
+	return p.of().name
+}
+
+// Section returns the name of the policy's section in the configuration.
+func (p Policy) Section() string { return strings.ReplaceAll(p.String(), "-", "_") }
+
+// Memory returns how p remembers sightings.
+func (p Policy) Memory() Memory { return p.of().memory }
+
+// Remembers reports whether p remembers sightings, within a window.
+func (p Policy) Remembers() bool { return p.Memory() != NoMemory }
+
+// Parameter returns the parameter of p, nil if it has none.
+func (p Policy) Parameter() *Parameter { return p.of().parameter }
+
+// HoldsBack returns the reason of what p holds back; None: it holds nothing back.
+func (p Policy) HoldsBack() reason.Reason { return p.of().why }
+
+// Chooses reports whether p admits some responses and holds others back.
+func (p Policy) Chooses() bool { return p.HoldsBack() != reason.None && !p.Closed() }
+
+// Closed reports whether p admits nothing.
+func (p Policy) Closed() bool { return p.of().closed }
+
+// Numbered reports whether Sighting.Number matters to p.
+func (p Policy) Numbered() bool { return p.of().numbered }
+
+// All returns the policies in the order in which they are listed to operators.
+func All() []Policy {
+	out := make([]Policy, count)
+	for i := range out {
+		out[i] = Policy(i)
+	}
+	return out
+}
+
+// Names returns the names of those policies for which keep returns true, in the
+// order of All; a nil keep takes all.
+func Names(keep func(Policy) bool) []string {
+	var out []string
+	for _, p := range All() {
+		if keep == nil || keep(p) {
+			out = append(out, p.String())
+		}
+	}
+	return out
+}
+
+// Parse returns the policy called name; the error lists the names.
+func Parse(name string) (Policy, error) {
+	for _, p := range All() {
+		if p.String() == name {
+			return p, nil
+		}
+	}
+	return 0, &bloom.OptionError{Option: "policy", Value: fmt.Sprintf("%q", name), Want: OneOf(Names(nil))}
+}
+
+// OneOf lists names as a sentence does: "always, second-hit or never".
+func OneOf(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
