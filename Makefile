@@ -88,6 +88,10 @@ bench-cmp: ## compare benchmarks: make bench-cmp BASE=rev [HEAD=rev] [BENCH=..] 
 load: ## replay real requests against the proxy: make load [TRACES=dir] [LIMIT=lines]
 	loadtest/usual.sh
 
+.PHONY: settings
+settings: ## write what is made from the tables in config/ anew: the reference file, docs/settings.md, the JSON Schema
+	$(GO) test ./config -run '^TestGeneratedFilesAreUpToDate$$' -count=1 -update
+
 .PHONY: proofs
 proofs: ## print the tables that the README quotes, and look at its claims: make proofs [TRACES=dir]
 	$(GO) run ./test/proofs --traces "$${TRACES:-../shared/traces}"

@@ -26,6 +26,7 @@ require (
 	github.com/caddyserver/certmagic v0.25.6
 	github.com/mholt/acmez/v3 v3.1.7
 	github.com/pires/go-proxyproto v0.15.0
+	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3
 	go.uber.org/zap v1.28.0
 	golang.org/x/net v0.61.0
 )

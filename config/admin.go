@@ -61,8 +61,8 @@ const minToken = 16
 func (a *Admin) table() table {
 	return table{
 		restart("address", textual(&a.Address, "127.0.0.1:9980"),
-			"The listener for operators. It is on loopback, or unix:/run/admin.sock with a socket_mode, or elsewhere with a token.").flagged(flagAdmin, "address of the admin listener").asBasic(),
-		restart("socket_mode", socketMode(&a.SocketMode), "The permissions of a socket, \"0600\" if none are given.").asOptional().such(`"0600"`),
+			"Loopback, unix:/run/admin.sock with a socket_mode, or another address with a token.").flagged(flagAdmin, "address of the admin listener").asBasic(),
+		restart("socket_mode", socketMode(&a.SocketMode), "The permissions of a socket; \"0600\" if none are given.").asOptional().such(`"0600"`),
 		live("token_file", textual(&a.TokenFile, ""),
 			"A file with the token that requests have to show, but for health and metrics.").such("/etc/edgeproxy/token"),
 		live("token", secret(&a.Token), "Or the token itself.").such(`"${EDGEPROXY_ADMIN_TOKEN:-}"`),

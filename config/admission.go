@@ -116,7 +116,7 @@ const (
 func (a *Admission) table() table {
 	return table{
 		live("policy", words(&a.Policy, PolicySecondHit, policies()...),
-			"Which storable responses are stored. second-hit stores what was asked for before within the window.").flagged(flagPolicy, "admission").asBasic(),
+			"Which storable responses are stored. second-hit stores what was asked for before within the window, counting what was sighted more than more_than times.").flagged(flagPolicy, "admission").asBasic(),
 		section("second_hit", a.SecondHit.table("2.9GiB", fixedSecondHit), "The filter of second-hit."),
 		live("open_below", ratio(&a.OpenBelow, 0).between(0, 1).saying("want 0.0 to 1.0, a share of the cache's size"),
 			"Everything is stored while the cache is below this share of its size.").asImplied(),
@@ -138,7 +138,7 @@ func (w *Window) table(memory string, every time.Duration) table {
 		restart("window", words(&w.Mode, WindowAuto, WindowAuto, WindowFixed),
 			"auto fits what the cache holds; fixed goes by rotate_every and capacity."),
 		restart("generations", count(&w.Generations, 2).between(2, 4).sayingBelow("want 2 to 4: a single generation is a window of no length"),
-			"Parts of the window. The oldest is forgotten when it moves on."),
+			"The window has so many parts. The oldest is forgotten when it moves on."),
 		restart("rotate_every", duration(&w.RotateEvery, 0).atLeast(time.Second).zero().sayingBelow("want at least 1s, or 0s for no bound in time"),
 			"The window moves on after this time at the latest; 0s is not by time. A fixed one has "+formatDuration(every)+" unless said."),
 		restart("capacity", count(&w.Capacity, 0).between(1, maxCapacity).sayingAbove("want at most "+most+": that many keys take "+memory).sayingBelow("want 1 to "+most),
@@ -151,7 +151,7 @@ func (w *Window) table(memory string, every time.Duration) table {
 func (c *Counting) table() table {
 	const memory = "13.7GiB"
 	return append(table{
-		live("more_than", sightings(&c.MoreThan, 4), "Stored on the sighting after this many."),
+		live("more_than", sightings(&c.MoreThan, 4), "A response is stored on the sighting after this many."),
 	}, c.Window.table(memory, fixedCounting)...)
 }
 
@@ -165,6 +165,6 @@ func sightings(field *int, usual int) *number[int] {
 func (r *Rule) table() table {
 	return table{
 		live("policy", words(&r.Policy, "", policies()...), "In place of admission.policy.").such("counting"),
-		live("more_than", sightings(&r.MoreThan, 0), "In place of admission.counting.more_than.").such("2"),
+		live("more_than", sightings(&r.MoreThan, 0), "In place of admission.counting.more_than.").asImplied().such("2"),
 	}
 }

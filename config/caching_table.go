@@ -50,17 +50,17 @@ func (c *Caching) table() table {
 
 func (h *Heuristic) table() table {
 	return table{
-		live("fraction", ratio(&h.Fraction, 0.1).between(0, 1), "The share of the time since Last-Modified; 0 is none."),
-		live("max_ttl", duration(&h.MaxTTL, 24*time.Hour), "At most this long; 0s is none."),
+		live("fraction", ratio(&h.Fraction, 0.1).between(0, 1), "The lifetime is this share of the time since Last-Modified; 0.0 is none."),
+		live("max_ttl", duration(&h.MaxTTL, 24*time.Hour), "The lifetime is so long at most; 0s is none."),
 	}
 }
 
 func (s *Stale) table() table {
 	return table{
-		live("origin_failure", duration(&s.OriginFailure, time.Hour), "When no answer comes."),
-		live("server_error", duration(&s.ServerError, 0), "In place of a 500, 502, 503 or 504."),
-		live("while_revalidate", duration(&s.WhileRevalidate, 0), "While it is validated in the background."),
-		live("keep", duration(&s.Keep, time.Hour), "Kept so long with a validator, to be validated."),
+		live("origin_failure", duration(&s.OriginFailure, time.Hour), "For so long when no answer comes."),
+		live("server_error", duration(&s.ServerError, 0), "For so long in place of a 500, 502, 503 or 504."),
+		live("while_revalidate", duration(&s.WhileRevalidate, 0), "For so long while it is validated in the background."),
+		live("keep", duration(&s.Keep, time.Hour), "It is kept so long with a validator, to be validated."),
 	}
 }
 

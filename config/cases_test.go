@@ -29,11 +29,27 @@ func environment(name string) (string, bool) {
 // dashes, and what is said about the input: "ok", or the errors in their order;
 // behind "ok", the warnings.
 func TestCases(t *testing.T) {
+	total := 0
+	eachCase(t, func(name, input, want string) {
+		total++
+		t.Run(name, func(t *testing.T) {
+			if got := said(input); got != want {
+				t.Errorf("input:\n%s\ngot:\n%s\nwant:\n%s", input, got, want)
+			}
+		})
+	})
+	if total < 50 {
+		t.Errorf("got %d cases, want at least 50", total)
+	}
+}
+
+// eachCase calls f for every pair.
+func eachCase(t *testing.T, f func(name, input, want string)) {
+	t.Helper()
 	files, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no cases: %v", err)
 	}
-	total := 0
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
@@ -45,16 +61,8 @@ func TestCases(t *testing.T) {
 			if !ok {
 				t.Fatalf("%s: case %d, %s: no line of dashes", file, i+1, name)
 			}
-			total++
-			t.Run(strings.TrimSuffix(filepath.Base(file), ".txt")+"/"+name, func(t *testing.T) {
-				if got := said(input); got != strings.TrimSpace(want) {
-					t.Errorf("input:\n%s\ngot:\n%s\nwant:\n%s", input, got, strings.TrimSpace(want))
-				}
-			})
+			f(strings.TrimSuffix(filepath.Base(file), ".txt")+"/"+name, input, strings.TrimSpace(want))
 		}
-	}
-	if total < 50 {
-		t.Errorf("got %d cases, want at least 50", total)
 	}
 }
 

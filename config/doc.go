@@ -17,7 +17,9 @@
 // its key, default, range, meaning and effect; the table of a section stands beside its
 // type. Reading goes in four steps, one file each: syntax (YAML text to nodes), decode
 // (nodes to typed values, by the tables), flags (over the file), validate (each value by
-// the tables, and what the values mean together). Anchors, aliases, merge keys and tags are not
+// the tables, and what the values mean together). The same tables write: the reference
+// file and the one to begin with (reference.go), what is in force (effective.go), the page
+// of settings (page.go), the JSON Schema (schema.go), and what a reload changes (changes.go). Anchors, aliases, merge keys and tags are not
 // taken: a value stands where it is used. Environment variables are expanded in
 // values after the YAML has been parsed, so that no variable can add a key.
 //

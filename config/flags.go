@@ -1,6 +1,9 @@
 package config
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Flags are the settings of the command line. An empty text is a flag that was
 // not given.
@@ -18,6 +21,32 @@ const (
 	flagAdmin  = "--admin"
 	flagPolicy = "--policy"
 )
+
+// Flag is one setting of the command line.
+type Flag struct {
+	Name, Help string  // without hyphens; with the default, if there is one
+	Value      *string // "" is a flag that was not given
+}
+
+// List returns the flags that f has, by the table of settings.
+func (f *Flags) List() []Flag {
+	fields := map[string]*string{flagOrigin: &f.Origin, flagListen: &f.Listen, flagAdmin: &f.Admin, flagPolicy: &f.Policy}
+	var out []Flag
+	sampleConfig().table().walk("", func(_ string, s setting) {
+		if s.flag == "" {
+			return
+		}
+		help := s.flagHelp
+		if c, ok := s.value.(interface{ choices() string }); ok && c.choices() != "" {
+			help += ": " + s.value.kind()
+		}
+		if _, none := s.value.(collection); !none {
+			help += " (default " + strings.Trim(s.value.text(&source{}, ""), `"`) + ")"
+		}
+		out = append(out, Flag{strings.TrimLeft(s.flag, "-"), help, fields[s.flag]})
+	})
+	return out
+}
 
 // flagged is what the origin of Flags.Origin is called.
 const flagged = "app"

@@ -170,3 +170,24 @@ func TestWarningsKnowTheFlags(t *testing.T) {
 		t.Errorf("got %v, want no word about a filter without use", got)
 	}
 }
+
+func TestFlagsComeFromTheTable(t *testing.T) {
+	want := map[string]string{
+		"origin": "origin server, http[s]://HOST[:PORT]; only where the file has no origins",
+		"listen": "address to serve clients on (default 127.0.0.1:8080)",
+		"admin":  "address of the admin listener (default 127.0.0.1:9980)",
+		"policy": "admission: always, second-hit, counting or never (default second-hit)",
+	}
+	var f Flags
+	got := map[string]string{}
+	for _, flag := range f.List() {
+		got[flag.Name] = flag.Help
+		*flag.Value = flag.Name
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("want -, got +:\n%s", diff)
+	}
+	if (f != Flags{Origin: "origin", Listen: "listen", Admin: "admin", Policy: "policy"}) {
+		t.Errorf("got %+v, want each flag bound to its own", f)
+	}
+}

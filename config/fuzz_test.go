@@ -85,6 +85,7 @@ func checkConfig(t *testing.T, c *Config) {
 		}
 	}
 	c.Warnings()
+	checkEffective(t, c)
 	if err := c.Override(Flags{}); err != nil {
 		t.Errorf("checked again: got %v, want no error", err)
 	}

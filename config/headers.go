@@ -79,9 +79,9 @@ func (h *Headers) table() table {
 // dropOrKeep is what becomes of request fields whose names have signs in them that some
 // origins read as others.
 func dropOrKeep(keep *bool) *scalar[bool] {
-	choices := []string{"drop", "keep"}
+	both := []string{"drop", "keep"}
 	return &scalar[bool]{
-		field: keep, what: oneOf(choices), shape: orVariable(object{"enum": enumOf(choices)}),
+		field: keep, what: oneOf(both), words: choices(both), shape: orVariable(object{"enum": enumOf(both)}),
 		yaml: func(keep bool) string {
 			if keep {
 				return "keep"
@@ -91,7 +91,7 @@ func dropOrKeep(keep *bool) *scalar[bool] {
 		from: func(d *decoder, f *bool) func(node) {
 			return func(n node) {
 				choice := "drop"
-				word(d, &choice, choices)(n)
+				word(d, &choice, both)(n)
 				*f = choice == "keep"
 			}
 		},

@@ -17,9 +17,9 @@ func (k *Key) table() table {
 	return table{
 		live("ignore_query", texts(&k.IgnoreQuery, "parameter names", want),
 			"Parameters to drop, also from the request.").such("[utm_*, fbclid]"),
-		live("only_query", texts(&k.OnlyQuery, "parameter names", want), "Or the only ones to keep.").such("[q, page]"),
+		live("only_query", texts(&k.OnlyQuery, "parameter names", want), "The only parameters to keep, in place of ignore_query.").such("[q, page]"),
 		live("sort_query", boolean(&k.SortQuery, false), "Parameters count in the order of their names."),
 		live("headers", texts(&k.Headers, "field names", want), "Request fields that select a response.").such("[X-Lang]"),
-		live("cookies", texts(&k.Cookies, "cookie names", want), "Cookies that do.").such("[currency]"),
+		live("cookies", texts(&k.Cookies, "cookie names", want), "Cookies that select a response.").such("[currency]"),
 	}
 }

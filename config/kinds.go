@@ -62,7 +62,7 @@ func boolean(field *bool, usual bool) *scalar[bool] {
 // words is one of several.
 func words[T ~string](field *T, usual T, all ...T) *scalar[T] {
 	return &scalar[T]{
-		field: field, usual: usual, what: oneOf(all), yaml: func(w T) string { return quoted(string(w)) },
+		field: field, usual: usual, what: oneOf(all), words: choices(all), yaml: func(w T) string { return quoted(string(w)) },
 		from:  func(d *decoder, f *T) func(node) { return word(d, f, all) },
 		shape: orVariable(object{"enum": enumOf(all)}),
 	}
@@ -78,6 +78,15 @@ func enumOf[T ~string](all []T) []any {
 		}
 	}
 	return out
+}
+
+// choices lists words as the reference file does.
+func choices[T ~string](all []T) string {
+	text := make([]string, len(all))
+	for i, w := range all {
+		text[i] = string(w)
+	}
+	return strings.Join(text, " | ")
 }
 
 // textual is any text.
@@ -132,7 +141,7 @@ func texts(field *[]string, of, want string) *scalar[[]string] {
 func level(field *slog.Level, usual slog.Level) *scalar[slog.Level] {
 	names := []string{"debug", "info", "warn", "error"}
 	return &scalar[slog.Level]{
-		field: field, usual: usual, what: oneOf(names), shape: orVariable(object{"enum": enumOf(names)}),
+		field: field, usual: usual, what: oneOf(names), words: choices(names), shape: orVariable(object{"enum": enumOf(names)}),
 		yaml: func(l slog.Level) string { return strings.ToLower(l.String()) },
 		from: func(d *decoder, f *slog.Level) func(node) { return d.level(f) },
 	}

@@ -43,7 +43,7 @@ func (l *Listen) table() table {
 	return table{
 		restart("address", textual(&l.Address, ""),
 			`":8080" is every interface, unix:/run/edge.sock a socket.`).asRequired().flagged(flagListen, "address to serve clients on").asBasic(),
-		restart("socket_mode", socketMode(&l.SocketMode), `The permissions of a socket, "0600" if none are given.`).asOptional().such(`"0600"`),
+		restart("socket_mode", socketMode(&l.SocketMode), `The permissions of a socket; "0600" if none are given.`).asOptional().such(`"0600"`),
 		restart("tls", boolean(&l.TLS, false), "true speaks TLS with the certificates of tls, HTTP/1.1 and HTTP/2."),
 		live("trusted_proxies", networks(&l.TrustedProxies, "want a list, such as [10.0.0.0/8]"),
 			"Addresses and networks whose X-Forwarded-* and Forwarded are believed.").such("[10.0.0.0/8]"),

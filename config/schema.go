@@ -1,6 +1,40 @@
 package config
 
-import "maps"
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+)
+
+// Schema returns the JSON Schema of the file (draft 2020-12), for editors. It knows keys,
+// kinds and the ranges of numbers; what several settings have to be together is for check.
+func Schema() []byte {
+	root := new(Config).table().schema()
+	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	root["title"] = "edgeproxy"
+	root["description"] = "The configuration file of edgeproxy. What is left out has its default."
+	delete(root, "required") // --origin may stand in for origins
+	root["$defs"] = object{
+		"variable": object{"description": "a text with a variable: ${VAR} or ${VAR:-default}", "type": "string", "pattern": `\$\{`},
+		"text":     object{"type": []string{"string", "number", "boolean"}},
+		"size": orVariable(object{
+			"description": "a size: B, KB, KiB, MB, MiB, GB or GiB, such as 256MiB",
+			"anyOf":       []any{object{"const": 0}, object{"type": "string", "pattern": `^([0-9]*\.?[0-9]+ ?([KkMmGg][Ii]?)?[Bb]|0)$`}},
+		}),
+		"duration": orVariable(object{
+			"description": "a duration with units: ms, s, m or h, such as 30s or 1h30m",
+			"type":        "string", "pattern": `^\+?([0-9]*\.?[0-9]+(ns|us|µs|μs|ms|s|m|h))+$`,
+		}),
+	}
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if err := e.Encode(root); err != nil {
+		panic(err) // it holds nothing that JSON does not
+	}
+	return out.Bytes()
+}
 
 // ref is a reference to one of the definitions.
 func ref(name string) object { return object{"$ref": "#/$defs/" + name} }
@@ -30,8 +64,19 @@ func (t table) schema() object {
 	return out
 }
 
+// schema says in words what a setting is for, its range and its default.
 func (s setting) schema() object {
 	out := s.value.schema()
-	out["description"] = s.about
+	about := s.about
+	if bounds := s.value.bounds(); bounds != "" {
+		about += " Range: " + bounds + "."
+	}
+	if text := s.usual(); text != "" {
+		about += " Default: " + text + "."
+	}
+	if s.effect() != "" {
+		about += " Takes effect: " + s.effect() + "."
+	}
+	out["description"] = about
 	return out
 }

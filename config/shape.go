@@ -8,20 +8,20 @@ import (
 // table is the whole format: every key is in it or in a table that it names.
 func (c *Config) table() table {
 	return table{
-		section("node", c.Node.table(), "This process."),
+		section("node", c.Node.table(), "How this process names itself."),
 		restart("listen", &items[Listen]{
 			field: &c.Listen, usual: []Listen{{Address: "127.0.0.1:8080"}}, want: "want a list of addresses", of: (*Listen).table,
 		}, "Where clients are served.").asBasic(),
-		section("admin", c.Admin.table(), "The listener for operators."),
+		section("admin", c.Admin.table(), "The listener for operators: health, metrics, purges."),
 		section("tls", c.TLS.table(), "Certificates for listeners with tls: true."),
 		section("metrics", c.Metrics.table(), "A listener for health and metrics only."),
 		live("origins", &originSections{&c.Origins}, "Where responses come from, by name.").asRequired().asBasic(),
 		live("routes", &items[Route]{
 			field: &c.Routes, want: "want a list of routes", of: (*Route).table, key: func(r *Route) string { return r.Name },
 		}, "The first match wins, none is a 404. Without routes, one sends all requests to the only origin.").asBasic(),
-		section("admission", c.Admission.table(), "Which storable responses are stored."),
+		section("admission", c.Admission.table(), "What has to be asked for again before it is stored."),
 		section("cache", c.Cache.table(), "What is stored, for how long, and where."),
-		section("purge", c.Purge.table(), "Purges by the method PURGE. The admin listener has others."),
+		section("purge", c.Purge.table(), "Purges on the listeners for clients. The admin listener has others."),
 		section("limits", c.Limits.table(), "What clients may ask of the process."),
 		section("shutdown", c.Shutdown.table(), "How the process leaves."),
 		section("cache_status", c.CacheStatus.table(), "The header Cache-Status (RFC 9211)."),
@@ -32,28 +32,28 @@ func (c *Config) table() table {
 
 func (n *Node) table() table {
 	return table{
-		restart("name", textual(&n.Name, "edgeproxy").noting("a letter, then letters, digits, '-', '.' and '_', at most 64 in all"),
-			"Its name in Via, Cache-Status and CDN-Loop."),
+		restart("name", textual(&n.Name, "edgeproxy").noting("a letter, then letters, digits and -._, at most 64"),
+			"The name in Via, Cache-Status and CDN-Loop."),
 	}
 }
 
 func (m *Metrics) table() table {
 	return table{
-		restart("address", textual(&m.Address, ""), `A further listener, HOST:PORT; "" is none.`).such(`"127.0.0.1:9981"`),
+		restart("address", textual(&m.Address, ""), `A further listener; "" is none.`).such(`"127.0.0.1:9981"`),
 	}
 }
 
 func (r *Route) table() table {
 	return table{
 		live("name", textual(&r.Name, ""), "Unique; the label in metrics.").asRequired().asBasic(),
-		section("match", r.Match.table(), "A condition on host and path."),
+		section("match", r.Match.table(), "Which requests the route is for; both have to hold."),
 		live("origin", textual(&r.Origin, ""), "The name of an origin.").asRequired().asBasic(),
 		live("allow_ambiguous_path", boolean(&r.AllowAmbiguousPath, false), "true stores targets with %2f, // or dot segments too."),
 		live("unusual_field_names", dropOrKeep(&r.UnusualNames), "What becomes of request fields such as X_Y, which origins take for X-Y."),
 		section("headers", r.Headers.table(), "Fields to take away and to set."),
-		section("admission", r.ownAdmission(), "What this route does otherwise; the filters are those of all.").asOverride(),
-		section("cache", r.ownCaching(), "All of cache, key by key, but any_language_order, collapse, uncacheable_for and memory.").asOverride(),
-		section("limits", r.ownRate.routeLimits(), "A rate of its own, key by key; no other limit.").asOverride(),
+		section("admission", r.ownAdmission(), "What this route does otherwise; the filters are those of all.").asOverride().such("{policy: counting, more_than: 2}"),
+		section("cache", r.ownCaching(), "All of cache, key by key, but any_language_order, collapse, uncacheable_for and memory.").asOverride().such("{default_ttl: 10s}"),
+		section("limits", r.ownRate.routeLimits(), "A rate of its own, key by key; no other limit.").asOverride().such("{rate: {requests: 5}}"),
 		later("access_log"),
 	}
 }
@@ -62,8 +62,8 @@ func (m *Match) table() table {
 	return table{
 		live("hosts", list(&m.Hosts, []HostPattern{{}}, "host patterns", `want a list, such as ["*.example.com"]`, func(p *HostPattern) *scalar[HostPattern] {
 			return parsed(p, HostPattern{}, "host pattern", wantPattern, parsePattern, HostPattern.String)
-		}), "* or example.com, *.example.com, example.com:8443.").such(`["*.example.com"]`).asBasic(),
-		live("path_prefix", textual(&m.PathPrefix, "/"), "On segment borders: /api does not match /apix.").asBasic(),
+		}), "*, example.com, *.example.com or example.com:8443.").asBasic(),
+		live("path_prefix", textual(&m.PathPrefix, "/"), "The begin of the path, on segment borders: /api does not match /apix.").asBasic(),
 	}
 }
 
@@ -91,10 +91,10 @@ func (c *Cache) table() table {
 	return append(c.Caching.table(),
 		live("any_language_order", boolean(&c.AnyLanguageOrder, false), "Accept-Language: en, de selects the variant of de, en."),
 		section("collapse", table{
-			live("wait", duration(&c.CollapseWait, 5*time.Second).moreThan(0), "With no header by then one follower leads anew, the others go on waiting."),
+			live("wait", duration(&c.CollapseWait, 5*time.Second).moreThan(0), "When no header has come by then, one follower leads anew and the others go on waiting."),
 		}, "Requests for one key share a fetch."),
-		live("uncacheable_for", duration(&c.UncacheableFor, 10*time.Second), "How long nobody queues for a key that was not storable."),
-		section("memory", c.Memory.table(), "The memory tier."),
+		live("uncacheable_for", duration(&c.UncacheableFor, 10*time.Second), "For so long nobody queues for a key that was not storable."),
+		section("memory", c.Memory.table(), "What is kept in memory."),
 		later("disk"),
 	)
 }
@@ -110,15 +110,15 @@ func (m *Memory) table() table {
 
 func (s *Shutdown) table() table {
 	return table{
-		live("drain_delay", duration(&s.DrainDelay, 0), "Not ready, but still serving, for this long."),
-		live("drain_timeout", duration(&s.DrainTimeout, 30*time.Second), "Then this long for what is under way."),
+		live("drain_delay", duration(&s.DrainDelay, 0), "For so long the process is not ready, but still serves."),
+		live("drain_timeout", duration(&s.DrainTimeout, 30*time.Second), "Then it waits so long for what is under way."),
 	}
 }
 
 func (s *CacheStatus) table() table {
 	return table{
-		live("send", words(&s.Send, SendAll, SendAll, SendTrusted, SendNone), "Who gets it. With trusted, others are told hit or miss only."),
-		live("trusted", networks(&s.Trusted, "want a list, such as [10.0.0.0/8]"), "With send: trusted, clients that are told all.").such("[10.0.0.0/8]"),
+		live("send", words(&s.Send, SendAll, SendAll, SendTrusted, SendNone), "Which clients get it. With trusted, the others are told hit or miss only."),
+		live("trusted", networks(&s.Trusted, "want a list, such as [10.0.0.0/8]"), "Clients that are told all, with send: trusted.").such("[10.0.0.0/8]"),
 	}
 }
 
@@ -134,7 +134,7 @@ func (a *AccessLog) table() table {
 	return table{
 		restart("path", textual(&a.Path, ""), `A file, "-" for standard output, "" for none.`).asBasic().such("/var/log/edgeproxy/access.log"),
 		restart("format", fixed("json", "json", object{"enum": []string{"json"}}, func(d *decoder) func(node) { return d.only("json") }), "The form of a line."),
-		live("sample", fixed("1.0", "number", object{"enum": []any{1}}, (*decoder).wholeSample).noting("1.0"), "The share of requests that are logged."),
+		live("sample", fixed("1.0", "number", object{"enum": []any{1}}, (*decoder).wholeSample), "The share of requests that are logged."),
 	}
 }
 

@@ -33,6 +33,7 @@ type element struct {
 	key   string // such as [api] or .app
 	below table
 	line  string // on one line, if it is short
+	title string // the key of a section; "" is an element of a list
 }
 
 func (l *items[T]) read(d *decoder) func(node) {
@@ -159,7 +160,7 @@ func (o *originSections) elements(path string) []element {
 	var out []element
 	for i := range *o.field {
 		v := &(*o.field)[i]
-		out = append(out, element{path: child(path, v.Name), key: strings.TrimPrefix(child("x", v.Name), "x"), below: v.table()})
+		out = append(out, element{path: child(path, v.Name), key: strings.TrimPrefix(child("x", v.Name), "x"), title: quoted(v.Name), below: v.table()})
 	}
 	return out
 }

@@ -83,7 +83,7 @@ func (n *number[T]) wanted(words string, apart bool, bound string) string {
 func (n *number[T]) interval() string {
 	switch {
 	case n.least != nil && n.above && n.most != nil:
-		return "more than " + n.yaml(*n.least) + " and at most " + n.yaml(*n.most)
+		return "above " + n.yaml(*n.least) + ", at most " + n.yaml(*n.most)
 	case n.least != nil && n.most != nil:
 		return n.yaml(*n.least) + " to " + n.yaml(*n.most)
 	case n.above:
@@ -124,4 +124,16 @@ func (n *number[T]) schema() object {
 		shape["maximum"] = *n.most
 	}
 	return orVariable(shape)
+}
+
+// noteworthy leaves out bounds that nobody comes near.
+func (n *number[T]) noteworthy() string {
+	if n.limits != "" {
+		return n.limits
+	}
+	far := n.most != nil && (*n.most == 1 || float64(*n.most) == maxCount)
+	if n.most != nil && !far || !far && n.least != nil && !n.above && *n.least > 1 {
+		return n.bounds()
+	}
+	return ""
 }

@@ -10,6 +10,7 @@ type scalar[T any] struct {
 	field  *T
 	usual  T
 	what   string // kind
+	words  string // which they are, where there are few
 	limits string // bounds
 	from   func(d *decoder, field *T) func(node)
 	yaml   func(T) string
@@ -40,6 +41,12 @@ func (s *scalar[T]) text(src *source, path string) string {
 
 // noting says what values the setting has where its kind does not.
 func (s *scalar[T]) noting(bounds string) *scalar[T] { s.limits = bounds; return s }
+
+// choices are the words that it may be.
+func (s *scalar[T]) choices() string { return s.words }
+
+// noteworthy is what the reference file says of the range.
+func (s *scalar[T]) noteworthy() string { return s.limits }
 
 // same reports whether two bindings of one setting hold the same.
 func same(a, b value) bool { return reflect.DeepEqual(a.get(), b.get()) }

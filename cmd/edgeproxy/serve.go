@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -12,8 +11,7 @@ import (
 )
 
 func serveCommand() *cobra.Command {
-	var file string
-	var flags config.Flags
+	var source settings
 	cmd := &cobra.Command{
 		Use:   "serve [-c FILE] [--origin URL]",
 		Short: "Run the proxy",
@@ -21,7 +19,7 @@ func serveCommand() *cobra.Command {
 			"edgeproxy serve --origin http://127.0.0.1:9000 needs no file.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			c, err := loadConfig(file, flags)
+			c, err := source.load("serve")
 			if err != nil {
 				return asConfigError(err)
 			}
@@ -31,23 +29,8 @@ func serveCommand() *cobra.Command {
 			return serve(cmd.Context(), c, cmd.ErrOrStderr())
 		},
 	}
-	f := cmd.Flags()
-	f.StringVarP(&file, "config", "c", "", "configuration file")
-	f.StringVar(&flags.Origin, "origin", "", "origin server, http[s]://HOST[:PORT]; only where the file has no origins")
-	f.StringVar(&flags.Listen, "listen", "", "address to serve clients on (default 127.0.0.1:8080)")
-	f.StringVar(&flags.Admin, "admin", "", "address of the admin listener (default 127.0.0.1:9980)")
-	f.StringVar(&flags.Policy, "policy", "", "admission: always, second-hit, counting or never (default second-hit)")
+	source.bind(cmd)
 	return cmd
-}
-
-func loadConfig(file string, flags config.Flags) (*config.Config, error) {
-	if file != "" {
-		return config.LoadWith(file, flags)
-	}
-	if flags.Origin == "" {
-		return nil, errors.New("serve needs -c FILE or --origin URL")
-	}
-	return config.FromFlags(flags)
 }
 
 // serve runs the proxy until a signal or a failure. The first SIGTERM or SIGINT

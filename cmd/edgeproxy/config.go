@@ -1,0 +1,83 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"edgeproxy/config"
+)
+
+func configCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "config init|schema|print",
+		Short: "A file to begin with, the JSON Schema of files, and what is in force",
+		Args:  noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			return &usageError{errors.New("config needs one of init, schema and print")}
+		},
+	}
+	prints := func(use, short string, text func() string) *cobra.Command {
+		return &cobra.Command{Use: use, Short: short, Args: noArguments, RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprint(cmd.OutOrStdout(), text())
+			return err
+		}}
+	}
+	cmd.AddCommand(
+		prints("init", "Print a short file to begin with", config.Starter),
+		prints("schema", "Print the JSON Schema of files, for editors", func() string { return string(config.Schema()) }),
+		printCommand(),
+	)
+	return cmd
+}
+
+func printCommand() *cobra.Command {
+	var source settings
+	cmd := &cobra.Command{
+		Use:   "print -c FILE",
+		Short: "Print what is in force, with defaults filled in and secrets as stars",
+		Long: "Print what is in force with a file and flags: a file that check accepts and that\n" +
+			"means the same, with defaults filled in and secrets as stars.",
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			c, err := source.load("config print")
+			if err != nil {
+				return asConfigError(err)
+			}
+			text, err := c.Effective()
+			if err == nil {
+				_, err = fmt.Fprint(cmd.OutOrStdout(), text)
+			}
+			return err
+		},
+	}
+	source.bind(cmd)
+	return cmd
+}
+
+// settings is where a command has its configuration from: a file, and flags over it.
+type settings struct {
+	file  string
+	flags config.Flags
+}
+
+// bind adds the flags.
+func (s *settings) bind(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&s.file, "config", "c", "", "configuration file")
+	for _, flag := range s.flags.List() {
+		f.StringVar(flag.Value, flag.Name, "", flag.Help)
+	}
+}
+
+// load reads what the command was given.
+func (s *settings) load(command string) (*config.Config, error) {
+	if s.file != "" {
+		return config.LoadWith(s.file, s.flags)
+	}
+	if s.flags.Origin == "" {
+		return nil, fmt.Errorf("%s needs -c FILE or --origin URL", command)
+	}
+	return config.FromFlags(s.flags)
+}

@@ -1,0 +1,81 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+const effectiveHead = `# What is in force, with defaults filled in, as edgeproxy config print found it.
+# Secrets are stars. A line that is a comment has what may not stand beside the rest.
+# Routes say what they do otherwise than the sections for all.
+
+`
+
+// Effective returns a file that means what c does, with every default and every flag in
+// it: what Parse makes of it has no Changes from c, but for secrets, which are stars. A
+// route has only what it says of its own. The error is a mistake in this package.
+func (c *Config) Effective() (string, error) {
+	var unsaid []string // settings that may not stand in this file
+	for {
+		text := effectiveHead + newWriter(&c.src, false, c.effective(unsaid)).file(c.table())
+		_, err := parse("print", []byte(text), Flags{}, func(string) (string, bool) { return "", false })
+		if err == nil {
+			return text, nil
+		}
+		var all Errors
+		if !errors.As(err, &all) {
+			return "", fmt.Errorf("print configuration: %w", err)
+		}
+		before := len(unsaid)
+		for _, e := range all {
+			if at, ok := c.implied(e.Path); ok && !slices.Contains(unsaid, at) {
+				unsaid = append(unsaid, at)
+			}
+		}
+		if len(unsaid) == before {
+			return "", fmt.Errorf("print configuration: %w", err)
+		}
+	}
+}
+
+// effective says which settings stand in the file; those at unsaid are comments.
+func (c *Config) effective(unsaid []string) func(s setting, path string) fate {
+	var own string // the section of a route that is being written
+	return func(s setting, path string) fate {
+		if s.override {
+			own = path
+		}
+		for _, p := range policyTable {
+			if p.section != "" && path == child("admission", p.section) {
+				return writtenIf(c.uses(p.policy) || c.shadows(p.policy))
+			}
+		}
+		switch {
+		case slices.Contains(unsaid, path):
+			return asComment
+		case own != "" && within(path, own):
+			return writtenIf(c.src.given(path))
+		case s.optional:
+			return writtenIf(c.src.given(path) || !s.value.isUsual())
+		}
+		return written
+	}
+}
+
+func writtenIf(it bool) fate {
+	if it {
+		return written
+	}
+	return leftOut
+}
+
+// implied returns the path of the setting at path or around it that may be left out.
+func (c *Config) implied(path string) (at string, ok bool) {
+	c.table().walk("", func(of string, s setting) {
+		if s.implied && within(path, of) {
+			at, ok = of, true
+		}
+	})
+	return at, ok
+}

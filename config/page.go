@@ -1,0 +1,116 @@
+package config
+
+import "strings"
+
+const pageHead = `# Settings
+
+Every setting of the configuration file. This page, the JSON Schema (` + "`edgeproxy config schema`" + `,
+[settings.schema.json](settings.schema.json)) and the reference file [config/edgeproxy.yaml](../config/edgeproxy.yaml)
+are made from the tables in config/, and ` + "`make settings`" + ` makes them anew.
+[operating.md](operating.md) says what settings cost and when to change them.
+
+- ` + "`edgeproxy config init > edge.yaml`" + ` prints a short file to begin with, ` + "`edgeproxy check -c edge.yaml`" + ` validates a file, and
+  ` + "`edgeproxy config print -c edge.yaml`" + ` prints what is in force, with defaults filled in and secrets as stars.
+- An unknown key is an error. Sizes take B, KB, KiB, MB, MiB, GB and GiB; durations need a unit (ms, s, m, h).
+- ` + "`${VAR}` and `${VAR:-default}`" + ` are expanded in values, ` + "`$$`" + ` is a dollar sign.
+- Live settings take effect when the file is read again, the others with a restart.
+- ` + "`routes[]`" + ` is each element of the list of routes, ` + "`origins.*`" + ` each origin.
+- A flag goes before the file. ‡ marks what a route may have of its own, under the same key in its own section.
+`
+
+// Page returns docs/settings.md: what each setting is for, its values and its default.
+func Page() string {
+	var out strings.Builder
+	out.WriteString(pageHead)
+	c := Default()
+	perRoute := map[string]bool{}
+	for _, s := range new(Route).table() {
+		if g, ok := s.value.(*group); ok && s.override {
+			g.below.walkNames(s.name, func(path string, _ setting) { perRoute[path] = true })
+		}
+	}
+	perRoute["admission.counting.more_than"] = perRoute["admission.more_than"]
+	for _, top := range c.table() {
+		out.WriteString("\n## " + top.name + "\n\n" + cell(top.about) + "\n\n")
+		out.WriteString("| setting | values | default | takes effect | meaning |\n|---|---|---|---|---|\n")
+		table{top}.walkNames("", func(path string, s setting) {
+			if path == top.name || strings.HasPrefix(path, "routes[].cache.") || strings.HasPrefix(path, "routes[].limits.") {
+				return
+			}
+			mark := ""
+			if perRoute[path] {
+				mark = " ‡"
+			}
+			out.WriteString("| `" + path + "`" + mark + " | " + cell(s.values()) + " | " + code(s.usual()) + " | " + s.effect() + " | " + s.meaning() + " |\n")
+		})
+	}
+	return out.String()
+}
+
+// values is what may be written.
+func (s setting) values() string {
+	if _, ok := s.value.(*group); ok {
+		return ""
+	}
+	out := s.value.kind()
+	if bounds := s.value.bounds(); bounds != "" {
+		out += ": " + bounds
+	}
+	return out
+}
+
+// usual is the default, "" for what has none.
+func (s setting) usual() string {
+	switch s.value.(type) {
+	case *group, collection:
+		return ""
+	}
+	if s.required {
+		return "required"
+	}
+	if s.optional {
+		return ""
+	}
+	s.value.reset() // of a table for documents
+	if text := s.value.text(&source{}, ""); text != `""` || s.value.kind() == "text" {
+		return text
+	}
+	return "" // that of all
+}
+
+// effect says when a change of the setting is in force.
+func (s setting) effect() string {
+	if _, ok := s.value.(*group); ok {
+		return ""
+	}
+	if s.live {
+		return "live"
+	}
+	return "restart"
+}
+
+// meaning is what the page says of the setting.
+func (s setting) meaning() string {
+	out := cell(s.about)
+	if s.example != "" {
+		out += " Such as " + code(s.example) + "."
+	}
+	if s.flag != "" {
+		out += " Flag: " + code(s.flag) + "."
+	}
+	return out
+}
+
+// cell is text within a table.
+func cell(text string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(text, "|", `\|`), "*", `\*`)
+}
+
+// code is text as it stands in a file.
+func code(text string) string {
+	switch text {
+	case "", "required":
+		return text
+	}
+	return "`" + strings.ReplaceAll(text, "|", `\|`) + "`"
+}

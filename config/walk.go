@@ -1,0 +1,52 @@
+package config
+
+import "regexp"
+
+// walkNames calls f for every setting of the format, with its path as documents write it:
+// routes[].match.hosts, origins.*.servers[].url.
+func (t table) walkNames(path string, f func(path string, s setting)) {
+	for _, s := range t {
+		if !s.told() {
+			continue
+		}
+		at := child(path, s.name)
+		f(at, s)
+		switch v := s.value.(type) {
+		case *group:
+			v.below.walkNames(at, f)
+		case *originSections:
+			v.sample().walkNames(at+".*", f)
+		case collection:
+			v.sample().walkNames(at+"[]", f)
+		}
+	}
+}
+
+// walk calls f for every setting that there is, with its path in the file.
+func (t table) walk(path string, f func(path string, s setting)) {
+	for _, s := range t {
+		if !s.told() {
+			continue
+		}
+		at := child(path, s.name)
+		f(at, s)
+		switch v := s.value.(type) {
+		case *group:
+			v.below.walk(at, f)
+		case collection:
+			for _, e := range v.elements(at) {
+				e.below.walk(e.path, f)
+			}
+		}
+	}
+}
+
+var (
+	indexes = regexp.MustCompile(`\[[0-9]+\]`)
+	origins = regexp.MustCompile(`^origins(\.[^.\[]+|\["[^"]*"\])`)
+)
+
+// unindexed returns the path of a setting as walkNames has it.
+func unindexed(path string) string {
+	return origins.ReplaceAllString(indexes.ReplaceAllString(path, "[]"), "origins.*")
+}

@@ -1,0 +1,157 @@
+package config
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// writer writes the settings of tables as a YAML file.
+type writer struct {
+	src      *source
+	comments bool // say what each setting is for
+	fate     func(s setting, path string) fate
+
+	out    strings.Builder
+	opened bool // a list's element begins with the next line
+	hidden int  // columns before the # of a section that is a comment; -1 is none
+}
+
+// fate is what becomes of a setting in a file.
+type fate int
+
+const (
+	leftOut fate = iota
+	written
+	asComment
+)
+
+// Columns of the file: comments begin at one and end before the other.
+const (
+	commentColumn = 36
+	lastColumn    = 130
+)
+
+func newWriter(src *source, comments bool, of func(s setting, path string) fate) *writer {
+	return &writer{src: src, comments: comments, fate: of, hidden: -1}
+}
+
+// file writes the whole format, with an empty line before each section at the top.
+func (w *writer) file(t table) string {
+	for _, s := range t {
+		before := w.out.Len()
+		w.setting(s, s.name, 0)
+		if text := w.out.String(); before > 0 && len(text) > before {
+			w.out.Reset()
+			w.out.WriteString(text[:before] + "\n" + text[before:])
+		}
+	}
+	return w.out.String()
+}
+
+func (w *writer) table(t table, path string, indent int) {
+	for _, s := range t {
+		w.setting(s, child(path, s.name), indent)
+	}
+}
+
+func (w *writer) setting(s setting, path string, indent int) {
+	of := leftOut
+	if s.told() {
+		of = w.fate(s, path)
+	}
+	if of == leftOut {
+		return
+	}
+	key := quoted(s.name) + ":"
+	switch {
+	case of == asComment && w.hidden < 0:
+		w.hidden = indent
+		defer func() { w.hidden = -1 }()
+	case of == asComment: // one within another
+		key = "# " + key
+	}
+	switch v := s.value.(type) {
+	case *group:
+		if !s.inline && (!s.override || !w.comments) {
+			w.line(indent, key, s.comment())
+			w.table(v.below, path, indent+2)
+			return
+		}
+	case collection:
+		if !v.inline() {
+			w.line(indent, key, s.comment())
+			w.elements(v, path, indent+2)
+			return
+		}
+	}
+	w.line(indent, key+" "+w.value(s, path), s.comment())
+}
+
+// value is that of a setting on one line.
+func (w *writer) value(s setting, path string) string {
+	if w.comments && s.optional && s.example != "" {
+		return s.example
+	}
+	if g, ok := s.value.(*group); ok { // with its defaults too
+		return g.below.flowOf(w.src, path, func(setting, string) bool { return true })
+	}
+	return s.value.text(w.src, path)
+}
+
+func (w *writer) elements(c collection, path string, indent int) {
+	for _, e := range c.elements(path) {
+		if e.title != "" {
+			w.line(indent, e.title+":", "")
+			w.table(e.below, e.path, indent+2)
+			continue
+		}
+		w.opened = true
+		w.table(e.below, e.path, indent+2)
+	}
+}
+
+// line writes one line, with a comment that may go on over others.
+func (w *writer) line(indent int, text, comment string) {
+	lead := strings.Repeat(" ", indent)
+	if w.opened {
+		lead, w.opened = lead[:indent-2]+"- ", false
+	}
+	if w.hidden >= 0 {
+		lead = lead[:w.hidden] + "# " + lead[w.hidden:]
+	}
+	text = lead + text
+	w.out.WriteString(text)
+	if !w.comments || comment == "" {
+		w.out.WriteByte('\n')
+		return
+	}
+	at := utf8.RuneCountInString(text)
+	w.out.WriteString(strings.Repeat(" ", max(2, commentColumn-at)) + "#")
+	column := max(at+2, commentColumn) + 1
+	for word := range strings.FieldsSeq(comment) {
+		if n := utf8.RuneCountInString(word) + 1; column+n > lastColumn {
+			w.out.WriteString("\n" + strings.Repeat(" ", commentColumn) + "#")
+			column = commentColumn + 1
+		}
+		w.out.WriteString(" " + word)
+		column += utf8.RuneCountInString(word) + 1
+	}
+	w.out.WriteByte('\n')
+}
+
+// comment is what the reference file says of the setting: the words it may be, the first
+// sentence about it, its range, and an example.
+func (s setting) comment() string {
+	first, _, _ := strings.Cut(s.about, ". ")
+	out := strings.TrimSuffix(first, ".")
+	if c, ok := s.value.(interface{ choices() string }); ok && c.choices() != "" {
+		out = c.choices() + ": " + out
+	}
+	if n, ok := s.value.(interface{ noteworthy() string }); ok && n.noteworthy() != "" {
+		out += " (" + n.noteworthy() + ")"
+	}
+	if s.example != "" && !s.optional {
+		out += "; such as " + s.example
+	}
+	return out
+}
