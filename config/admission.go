@@ -43,10 +43,10 @@ const (
 // or when the newest is full, whichever comes first.
 type Window struct {
 	Mode              WindowMode    // the file's window; absent it is auto, or fixed where capacity is given
-	Generations       int           // 2 to 4
-	RotateEvery       time.Duration // 0 is not by time, else 1s or more
-	Capacity          int           // distinct keys a generation holds, 1 to 1e9; 0 under WindowAuto
-	FalsePositiveRate float64       // of the whole window when full; above 0, at most 0.5
+	Generations       int           // parts of the window
+	RotateEvery       time.Duration // 0 is not by time
+	Capacity          int           // distinct keys a generation holds; 0 under WindowAuto
+	FalsePositiveRate float64       // of the whole window when full
 }
 
 // fixedCapacity is that of a fixed window for which none is given, and fixedSecondHit and
@@ -75,7 +75,7 @@ func (w *Window) resolve(src *source, path string, every time.Duration) {
 
 // Counting is the filter of PolicyCounting.
 type Counting struct {
-	MoreThan int // stored on the sighting after this many; 1 to 14
+	MoreThan int // stored on the sighting after this many
 	Window
 }
 
@@ -123,7 +123,7 @@ func (a *Admission) table() table {
 		restart("state", textual(&a.State, ""), "A file that keeps the sightings over a restart.").asImplied().such("/var/lib/edgeproxy/sightings"),
 		restart("shadow", &items[Rule]{
 			field: &a.Shadow, want: "want a list, such as [{policy: always}]",
-			of: (*Rule).table, line: true,
+			of: (*Rule).shadow, line: true, what: "list of policies",
 		}, "Up to 8 policies that are tried on a sample of the traffic and store nothing.").such("[{policy: always}]"),
 		section("counting", a.Counting.table(), "The filter of counting. It may only stand where a route or shadow uses the policy.").asOptional(),
 	}
@@ -161,10 +161,18 @@ func sightings(field *int, usual int) *number[int] {
 	return count(field, usual).between(1, maxMoreThan).saying("want 1 to " + most + ": a counter has four bits and ends at 15")
 }
 
-// table is a rule of a route or a shadow; what is not said is that of all.
+// table is what a route does otherwise than all.
 func (r *Rule) table() table {
 	return table{
-		live("policy", words(&r.Policy, "", policies()...), "In place of admission.policy.").such("counting"),
-		live("more_than", sightings(&r.MoreThan, 0), "In place of admission.counting.more_than.").asImplied().such("2"),
+		live("policy", words(&r.Policy, "", policies()...), "The policy of this route, in place of admission.policy.").asOptional().such("counting"),
+		live("more_than", sightings(&r.MoreThan, 0), "In place of admission.counting.more_than.").asOptional().asImplied().such("2"),
+	}
+}
+
+// shadow is the table of a shadow policy.
+func (r *Rule) shadow() table {
+	return table{
+		restart("policy", words(&r.Policy, "", policies()...), "The policy to try.").asRequired(),
+		restart("more_than", sightings(&r.MoreThan, 0), "In place of admission.counting.more_than.").asOptional().such("2"),
 	}
 }

@@ -20,10 +20,10 @@ const (
 type Ejection struct {
 	Failures int // to connect, in a row; 0 is never
 
-	FailureRatio float64       // of the requests within Window that broke behind the connection; 0 to 1, 0 is never
-	Window       time.Duration // 1s or more
-	MinRequests  int           // within Window; 1 or more
-	MinTargets   int           // different ones that broke; 1 to 100
+	FailureRatio float64       // of the requests within Window that broke behind the connection; 0 is never
+	Window       time.Duration // how far back requests are counted
+	MinRequests  int           // within Window
+	MinTargets   int           // different ones that broke
 
 	Backoff    time.Duration // how long, doubled by each trial that finds no connection; above 0
 	MaxBackoff time.Duration // at most; not below Backoff
@@ -42,9 +42,9 @@ const (
 // Health says how servers are asked whether they are well.
 type Health struct {
 	Path               string        // of a GET; "" is no checks
-	Interval           time.Duration // between two checks of a server; 100ms or more
+	Interval           time.Duration // between two checks of a server
 	Timeout            time.Duration // of one; above 0
-	Healthy, Unhealthy int           // checks in a row that bring back or take out; 1 or more
+	Healthy, Unhealthy int           // checks in a row that bring back or take out
 	Status             Statuses      // of a good answer
 }
 
@@ -100,9 +100,16 @@ func (h *Health) table() table {
 		live("timeout", duration(&h.Timeout, 2*time.Second).moreThan(0), "The time for one check."),
 		live("healthy", count(&h.Healthy, 2).between(1, maxCount), "Checks in a row that bring a server back."),
 		live("unhealthy", count(&h.Unhealthy, 3).between(1, maxCount), "Checks in a row that take it out."),
-		live("status", parsed(&h.Status, Statuses{200, 399}, "status or range of them", wantStatuses, parseStatuses, Statuses.String),
+		live("status", statuses(&h.Status, Statuses{200, 399}),
 			"The status of a good answer, such as 204 or 200-399."),
 	}
+}
+
+// statuses is a status or a range of them.
+func statuses(field *Statuses, usual Statuses) *scalar[Statuses] {
+	s := parsed(field, usual, "status or range of them", wantStatuses, parseStatuses, Statuses.String)
+	s.yaml = Statuses.String // no reader takes it for anything that it is not
+	return s
 }
 
 // String returns N or N-M.

@@ -54,13 +54,12 @@ type Cache struct {
 
 // Memory is the size of the memory tier.
 type Memory struct {
-	MaxBytes       Size // of the whole tier; 1MiB or more
+	MaxBytes       Size // of the whole tier
 	MaxObjectBytes Size // of one body; above 0, at most a quarter of MaxBytes
 	StageBytes     Size // of MaxBytes, for what was sighted for the first time; 0 is none, at most half of MaxBytes
 }
 
-// Limits bounds what clients may ask of the process. All but PerAddress, RequestBuffer,
-// PinnedBytes and the bytes of a Pace are above 0.
+// Limits bounds what clients may ask of the process. Their ranges are in the table.
 type Limits struct {
 	HeaderBytes      Size          // of a request's head
 	HeaderCount      int           // fields in a request's head
@@ -71,8 +70,8 @@ type Limits struct {
 	WriteIdle        time.Duration // between two writes of a response
 	SendRate         Pace          // of what a client acknowledges of its answer
 	ReceiveRate      Pace          // of what a client sends of a request body
-	RequestBuffer    Size          // of a request body, read before a connection to the origin is taken; at most 16MiB
-	ResponseBuffer   Size          // of a response, read ahead of its client; at least 64KiB
+	RequestBuffer    Size          // of a request body, read before a connection to the origin is taken
+	ResponseBuffer   Size          // of a response, read ahead of its client
 	Spool            string        // a folder for what is read ahead beyond that; "" is none
 	SpoolBytes       Size          // of all files in it
 	PinnedBytes      Size          // of bodies that are being sent and have left the cache; 0: see Pinned
@@ -83,10 +82,10 @@ type Limits struct {
 	RequestsInFlight int           // served at once
 	Tunnels          int           // connections that were switched to another protocol
 	InflightBytes    Size          // of bodies on their way from origins, all together
-	InflightShare    float64       // of InflightBytes, of one client while less than a quarter is free; above 0, 1 is all
+	InflightShare    float64       // of InflightBytes, of one client while less than a quarter is free; 1 is all
 	Variants         int           // stored for one URL (Vary)
-	Ranges           int           // of one request that gets them in one answer; at most 1000
-	OriginShare      float64       // of connections to an origin and requests in flight, of one client while they are scarce; above 0, 1 is all
+	Ranges           int           // of one request that gets them in one answer
+	OriginShare      float64       // of connections to an origin and requests in flight, of one client while they are scarce; 1 is all
 	Rate             Rate          // of one client's requests; routes may have one of their own
 }
 

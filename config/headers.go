@@ -72,7 +72,7 @@ func (d *decoder) fieldValues(dst *map[string]string) func(node) {
 func (h *Headers) table() table {
 	return table{
 		section("request", h.Request.table(), "What the origin gets, and keys are made of.").asInline(),
-		section("response", h.Response.table(), "What it answers, before anything is made of it.").asInline(),
+		section("response", h.Response.table(), "What the origin answers, before anything is made of it.").asInline(),
 	}
 }
 

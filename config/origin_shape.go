@@ -6,7 +6,7 @@ func (o *Origin) table() table {
 	return table{
 		live("servers", &items[Server]{
 			field: &o.Servers, want: `want a list, such as ["http://127.0.0.1:9000"]`, of: (*Server).table,
-			short: (*Server).url, terse: func(s *Server) bool { return s.Weight == 1 }, line: true,
+			short: (*Server).url, terse: func(s *Server) bool { return s.Weight == 1 }, line: true, what: "list of URLs, or of sections",
 		}, "URLs, http:// or https://, or {url: \"http://…\", weight: 2}.").asRequired().asBasic().flagged(flagOrigin, "origin server, http[s]://HOST[:PORT]; only where the file has no origins"),
 		live("balance", words(&o.Balance, RoundRobin, RoundRobin, LeastConnections), "How the server of a request is chosen."),
 		live("host_header", textual(&o.HostHeader, HostClient).noting("client, server or HOST[:PORT]"),
@@ -36,7 +36,7 @@ func (t *OriginTLS) table() table {
 		live("key", textual(&t.Key, ""), "The key of the certificate."),
 		live("server_name", textual(&t.ServerName, ""), `For SNI and verification; "" is the host of the URL.`),
 		live("insecure_skip_verify", boolean(&t.InsecureSkipVerify, false), "true takes any certificate."),
-		live("min_version", tlsVersion(&t.MinVersion), "The least version of TLS."),
+		live("min_version", tlsVersion(&t.MinVersion), "The lowest version of TLS."),
 	}
 }
 

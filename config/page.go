@@ -61,21 +61,22 @@ func (s setting) values() string {
 
 // usual is the default, "" for what has none.
 func (s setting) usual() string {
-	switch s.value.(type) {
-	case *group, collection:
-		return ""
-	}
 	if s.required {
 		return "required"
+	}
+	switch v := s.value.(type) {
+	case *group:
+		return ""
+	case collection:
+		if !v.inline() {
+			return ""
+		}
 	}
 	if s.optional {
 		return ""
 	}
 	s.value.reset() // of a table for documents
-	if text := s.value.text(&source{}, ""); text != `""` || s.value.kind() == "text" {
-		return text
-	}
-	return "" // that of all
+	return s.value.text(&source{}, "")
 }
 
 // effect says when a change of the setting is in force.

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"reflect"
 	"strings"
 )
@@ -9,6 +10,7 @@ import (
 type items[T any] struct {
 	field *[]T
 	usual []T
+	what  string // kind, if it is more than a list of sections
 	want  string // what is said of what is no list
 	of    func(*T) table
 	key   func(*T) string     // what tells elements apart in Changes; nil is their place
@@ -107,7 +109,7 @@ func sample[T any](of func(*T) table) table {
 	return t
 }
 
-func (l *items[T]) kind() string   { return "list of sections" }
+func (l *items[T]) kind() string   { return cmp.Or(l.what, "list of sections") }
 func (l *items[T]) bounds() string { return "" }
 
 func (l *items[T]) schema() object {
