@@ -1,8 +1,11 @@
 package config
 
 import (
+	"cmp"
 	"strconv"
 	"time"
+
+	"edgeproxy/internal/policy"
 )
 
 // Policy says which storable responses are stored.
@@ -85,30 +88,44 @@ type Rule struct {
 	MoreThan int // 1 to 14 under PolicyCounting, else 0
 }
 
-// policyTable is every policy, with the section of its settings in admission; "" is none.
-var policyTable = []struct {
-	policy  Policy
-	section string
-}{
-	{PolicyAlways, ""},
-	{PolicySecondHit, "second_hit"},
-	{PolicyCounting, "counting"},
-	{PolicyNever, ""},
+// Parameter is the value of what the policy of r is told, 0 where it is told nothing.
+func (r Rule) Parameter() float64 { return float64(r.MoreThan) }
+
+// rule returns what a route goes by that asks for own.
+func (c *Config) rule(own Rule) Rule {
+	r := Rule{Policy: cmp.Or(own.Policy, c.Admission.Policy)}
+	if r.Policy == PolicyCounting {
+		r.MoreThan = cmp.Or(own.MoreThan, c.Admission.Counting.MoreThan)
+	}
+	return r
 }
 
 // policies returns every policy.
-func policies() []Policy {
-	out := make([]Policy, len(policyTable))
-	for i, p := range policyTable {
-		out[i] = p.policy
+func policies() (out []Policy) {
+	for _, name := range policy.Names(nil) {
+		out = append(out, Policy(name))
 	}
 	return out
 }
 
-// The greatest values of the filters' settings: a counter has four bits, and a
-// larger filter would not fit into the machine.
+// section returns the name of the policy's section in admission, "" if it has none.
+func (p Policy) section() string {
+	known, err := policy.Parse(string(p))
+	if err != nil || !known.Remembers() && known.Parameter() == nil {
+		return ""
+	}
+	return known.Section()
+}
+
+// is reports whether the policy is a known one of which the table says this.
+func (p Policy) is(what func(policy.Policy) bool) bool {
+	known, err := policy.Parse(string(p))
+	return err == nil && what(known)
+}
+
+// The greatest values of the filters' settings: a larger filter would not fit into the
+// machine.
 const (
-	maxMoreThan  = 14
 	maxCapacity  = 1_000_000_000
 	maxFalseRate = 0.5
 )
@@ -151,14 +168,14 @@ func (w *Window) table(memory string, every time.Duration) table {
 func (c *Counting) table() table {
 	const memory = "13.7GiB"
 	return append(table{
-		live("more_than", sightings(&c.MoreThan, 4), "A response is stored on the sighting after this many."),
+		live("more_than", sightings(&c.MoreThan, int(policy.Counting.Parameter().Default)), "A response is stored on the sighting after this many."),
 	}, c.Window.table(memory, fixedCounting)...)
 }
 
 // sightings is how many a key needs under PolicyCounting.
 func sightings(field *int, usual int) *number[int] {
-	most := strconv.Itoa(maxMoreThan)
-	return count(field, usual).between(1, maxMoreThan).saying("want 1 to " + most + ": a counter has four bits and ends at 15")
+	p := policy.Counting.Parameter()
+	return count(field, usual).between(int(p.Least), int(p.Most)).saying("want " + p.Want() + ": a counter has four bits and ends at 15")
 }
 
 // table is what a route does otherwise than all.

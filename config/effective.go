@@ -46,9 +46,9 @@ func (c *Config) effective(unsaid []string) func(s setting, path string) fate {
 		if s.override {
 			own = path
 		}
-		for _, p := range policyTable {
-			if p.section != "" && path == child("admission", p.section) {
-				return writtenIf(c.uses(p.policy) || c.shadows(p.policy))
+		for _, p := range policies() {
+			if p.section() != "" && path == child("admission", p.section()) {
+				return writtenIf(c.uses(p) || c.shadows(p))
 			}
 		}
 		switch {

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"edgeproxy/internal/policy"
 )
 
 // The keys of what stands around the gate.
@@ -41,19 +43,27 @@ func (v *validator) stage() {
 // usedGate refuses what only does something where a gate holds something back.
 func (v *validator) usedGate() {
 	a := &v.c.Admission
-	if len(v.c.Routes) == 0 && v.src.given("routes") || !v.sound("admission.policy", "routes") || v.c.gated() {
+	if len(v.c.Routes) == 0 && v.src.given("routes") || !v.sound("admission.policy", "routes") {
 		return
 	}
-	const want = ": no route's policy is second-hit or counting"
+	if a.State != "" && !v.c.usesOne(policy.Policy.Remembers) && v.sound(stateFile) {
+		v.fail(stateFile, `want ""`+noRouteOf(policy.Policy.Remembers))
+	}
+	if v.c.usesOne(policy.Policy.Chooses) {
+		return
+	}
+	want := noRouteOf(policy.Policy.Chooses)
 	if a.OpenBelow != 0 && v.sound(openBelow) {
 		v.fail(openBelow, "want 0.0"+want)
-	}
-	if a.State != "" && v.sound(stateFile) {
-		v.fail(stateFile, `want ""`+want)
 	}
 	if v.c.Cache.Memory.StageBytes != 0 && v.sound(stageBytes) {
 		v.fail(stageBytes, "want 0B"+want)
 	}
+}
+
+// noRouteOf says that no route goes by a policy of which the table says this.
+func noRouteOf(what func(policy.Policy) bool) string {
+	return ": no route's policy is " + policy.OneOf(policy.Names(what))
 }
 
 // shadow checks the shadow policies.
@@ -66,11 +76,11 @@ func (v *validator) shadow() {
 	}
 	for i, r := range rules {
 		path := item(list, i)
-		policy, moreThan := child(path, "policy"), child(path, "more_than")
+		policyAt, moreThan := child(path, "policy"), child(path, "more_than")
 		switch {
 		case !v.sound(path):
 		case r.Policy == "":
-			v.fail(policy, "missing, want "+oneOf(policies()))
+			v.fail(policyAt, "missing, want "+oneOf(policies()))
 		case r.Policy != PolicyCounting && v.src.given(moreThan):
 			v.fail(moreThan, "want no such key: the policy is "+string(r.Policy)+", not counting")
 		case slices.Contains(rules[:i], r):

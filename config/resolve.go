@@ -1,8 +1,9 @@
 package config
 
 import (
-	"cmp"
 	"slices"
+
+	"edgeproxy/internal/policy"
 )
 
 // resolve gives c its default route, every route the rule it goes by, and the filters
@@ -19,24 +20,21 @@ func resolve(c *Config, src *source) {
 		c.Routes[i].Rate = c.rate(src, below(item("routes", i), "limits.rate"), &c.Routes[i].ownRate)
 	}
 	for i, s := range c.Admission.Shadow {
-		if s.Policy == PolicyCounting && !src.given(child(item("admission.shadow", i), "more_than")) {
-			c.Admission.Shadow[i].MoreThan = c.Admission.Counting.MoreThan
+		if s.Policy == "" { // which is refused
+			continue
+		}
+		said := src.given(child(item("admission.shadow", i), "more_than"))
+		if c.Admission.Shadow[i] = c.rule(s); said {
+			c.Admission.Shadow[i].MoreThan = s.MoreThan
 		}
 	}
 }
 
-// rule returns what a route goes by that asks for own.
-func (c *Config) rule(own Rule) Rule {
-	r := Rule{Policy: cmp.Or(own.Policy, c.Admission.Policy)}
-	if r.Policy == PolicyCounting {
-		r.MoreThan = cmp.Or(own.MoreThan, c.Admission.Counting.MoreThan)
-	}
-	return r
+// usesOne reports whether a route goes by a policy of which the table of policies says
+// this.
+func (c *Config) usesOne(what func(policy.Policy) bool) bool {
+	return slices.ContainsFunc(policies(), func(p Policy) bool { return p.is(what) && c.uses(p) })
 }
-
-// gated reports whether a route goes by a policy that holds back what was
-// sighted too seldom.
-func (c *Config) gated() bool { return c.uses(PolicySecondHit) || c.uses(PolicyCounting) }
 
 // shadows reports whether a shadow policy is p.
 func (c *Config) shadows(p Policy) bool {

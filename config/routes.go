@@ -98,9 +98,9 @@ func (v *validator) usedSections() {
 			return
 		}
 	}
-	for _, p := range policyTable {
-		if at := child("admission", p.section); p.section != "" && v.src.given(at) && !v.c.uses(p.policy) && !v.c.shadows(p.policy) {
-			v.add(at, "", "want no such section: no route uses the policy "+string(p.policy))
+	for _, p := range policies() {
+		if at := child("admission", p.section()); p.section() != "" && v.src.given(at) && !v.c.uses(p) && !v.c.shadows(p) {
+			v.add(at, "", "want no such section: no route uses the policy "+string(p))
 		}
 	}
 }

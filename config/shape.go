@@ -70,9 +70,9 @@ func (m *Match) table() table {
 // ownAdmission is the admission section of a route.
 func (r *Route) ownAdmission() table {
 	out := r.own.table()
-	for _, p := range policyTable {
-		if p.section != "" {
-			out = append(out, refused(p.section, "want it in the admission section: a route has only policy and more_than of its own, the filters are process-wide"))
+	for _, p := range policies() {
+		if p.section() != "" {
+			out = append(out, refused(p.section(), "want it in the admission section: a route has only policy and more_than of its own, the filters are process-wide"))
 		}
 	}
 	return out

@@ -53,12 +53,12 @@ func (e *edge) admissionOptions(seed uint64, restore *admission.State) admission
 		}}
 	}
 	for _, r := range e.config.Routes {
-		switch r.Admission.Policy {
-		case config.PolicySecondHit:
+		switch mustRule(r.Admission).Policy.Memory() {
+		case policy.Seen:
 			o.SecondHit = window(e.config.Admission.SecondHit)
-		case config.PolicyCounting:
+		case policy.Counted:
 			o.Counting = window(e.config.Admission.Counting.Window)
-		case config.PolicyAlways, config.PolicyNever:
+		case policy.NoMemory:
 		}
 	}
 	return o
@@ -168,8 +168,7 @@ func hosts(patterns []config.HostPattern) []proxy.Host {
 }
 
 func ruleOf(r config.Rule) (admission.Rule, error) {
-	p, err := policy.Parse(string(r.Policy))
-	return admission.Rule{Policy: p, MoreThan: r.MoreThan}, err
+	return policy.RuleOf(string(r.Policy), r.Parameter())
 }
 
 func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Options {

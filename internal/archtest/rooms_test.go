@@ -38,6 +38,7 @@ func rooms() map[string]room {
 			third: []string{"github.com/spf13/cobra", humanize, fasthttp, prometheus},
 		},
 		"config": {
+			ours:  []string{"internal/policy"},
 			third: []string{"github.com/goccy/go-yaml", humanize},
 		},
 		"internal/accesslog": {ours: []string{"internal/lines"}, third: []string{"github.com/rs/zerolog"}},
