@@ -22,7 +22,6 @@ const (
 	policyAlways    = "always"
 	policySecondHit = "second-hit"
 	policyCounting  = "counting"
-	policyNever     = "never"
 )
 
 const (

@@ -161,7 +161,7 @@ admission:
 		}
 	}
 	f(p, policyAlways, "always\n", "", "")
-	f(p, policyNever, "never\n", "", "")
+	f(p, "never", "never\n", "", "")
 	f(p, policySecondHit, "second-hit\n  second_hit:\n    rotate_every: 0s\n    capacity: 5000\n", "", "at 5000 keys")
 	f(p, policyCounting, "counting\n  counting:\n    more_than: 3\n    rotate_every: 0s\n    capacity: 5000\n", "", "at 5000 keys")
 	f(plain, policySecondHit, "second-hit\n", "", "auto")

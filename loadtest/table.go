@@ -12,6 +12,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"edgeproxy/internal/policy"
+	"edgeproxy/internal/reason"
 )
 
 // column is one column of the table; cell may use the line of always.
@@ -134,9 +135,10 @@ func (r *result) name() string {
 }
 
 // ifMeasured shows a count that means something only where regret is measured.
-// Under never edgeproxy remembers no key, so that nothing would be regretted.
+// Under a policy that holds back and remembers no key nothing would be regretted.
 func (r *result) ifMeasured(n int64) string {
-	if r.Regret == nil || r.Policy == policyNever {
+	p, err := policy.Parse(r.Policy)
+	if r.Regret == nil || err == nil && p.HoldsBack() != reason.None && !p.Remembers() {
 		return "-"
 	}
 	return humanize.Comma(n)

@@ -126,7 +126,7 @@ func rooms() map[string]room {
 			ours: []string{"internal/field", "internal/reason"},
 		},
 		"loadtest": {
-			ours: []string{"internal/page", "internal/policy", "internal/trace"},
+			ours: []string{"internal/page", "internal/policy", "internal/reason", "internal/trace"},
 			third: []string{
 				"github.com/HdrHistogram/hdrhistogram-go", humanize, "github.com/spf13/cobra",
 				"github.com/spf13/pflag", fasthttp, mpb,
