@@ -16,6 +16,7 @@ const (
 	PolicyAlways    Policy = "always"     // each
 	PolicySecondHit Policy = "second-hit" // whose key was sighted before within the window
 	PolicyCounting  Policy = "counting"   // whose key was sighted more than MoreThan times
+	PolicyChance    Policy = "chance"     // that are drawn by lot
 	PolicyNever     Policy = "never"      // none
 )
 
@@ -25,6 +26,7 @@ type Admission struct {
 	Policy    Policy
 	SecondHit Window
 	Counting  Counting
+	Chance    Chance
 	OpenBelow float64 // the gate is open while the cache is below this share of its size; 0 to 1, 0 is never
 	State     string  // the file that keeps the sightings over a restart; "" is none
 	Shadow    []Rule  // tried on a sample of the traffic, storing nothing; at most MaxShadow, no two alike
@@ -82,20 +84,29 @@ type Counting struct {
 	Window
 }
 
+// Chance is the lot of PolicyChance.
+type Chance struct {
+	Probability float64 // the share that is stored; above 0, at most 1
+}
+
 // Rule is what one route goes by.
 type Rule struct {
-	Policy   Policy
-	MoreThan int // 1 to 14 under PolicyCounting, else 0
+	Policy      Policy
+	MoreThan    int     // 1 to 14 under PolicyCounting, else 0
+	Probability float64 // that of Chance under PolicyChance, else 0
 }
 
 // Parameter is the value of what the policy of r is told, 0 where it is told nothing.
-func (r Rule) Parameter() float64 { return float64(r.MoreThan) }
+func (r Rule) Parameter() float64 { return max(float64(r.MoreThan), r.Probability) }
 
 // rule returns what a route goes by that asks for own.
 func (c *Config) rule(own Rule) Rule {
 	r := Rule{Policy: cmp.Or(own.Policy, c.Admission.Policy)}
 	if r.Policy == PolicyCounting {
 		r.MoreThan = cmp.Or(own.MoreThan, c.Admission.Counting.MoreThan)
+	}
+	if r.Policy == PolicyChance {
+		r.Probability = c.Admission.Chance.Probability
 	}
 	return r
 }
@@ -143,6 +154,7 @@ func (a *Admission) table() table {
 			of: (*Rule).shadow, line: true, what: "list of policies",
 		}, "Up to 8 policies that are tried on a sample of the traffic and store nothing.").such("[{policy: always}]"),
 		section("counting", a.Counting.table(), "The filter of counting. It may only stand where a route or shadow uses the policy.").asOptional(),
+		section("chance", a.Chance.table(), "The lot of chance. It may only stand where a route or shadow uses the policy.").asOptional(),
 	}
 }
 
@@ -170,6 +182,14 @@ func (c *Counting) table() table {
 	return append(table{
 		live("more_than", sightings(&c.MoreThan, int(policy.Counting.Parameter().Default)), "A response is stored on the sighting after this many."),
 	}, c.Window.table(memory, fixedCounting)...)
+}
+
+func (c *Chance) table() table {
+	p := policy.Chance.Parameter()
+	return table{
+		live("probability", ratio(&c.Probability, p.Default).moreThan(p.Least).atMost(p.Most).saying("want a share "+p.Want()),
+			"The share of the fills that is stored."),
+	}
 }
 
 // sightings is how many a key needs under PolicyCounting.

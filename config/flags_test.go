@@ -17,7 +17,7 @@ func TestFromFlags(t *testing.T) {
 	want.Listen, want.Admin.Address, want.Admission.Policy = []Listen{{Address: ":80"}}, "[::1]:1", PolicyCounting
 	want.Origins = []Origin{defaultOrigin()}
 	want.Origins[0].Name, want.Origins[0].Servers = "app", []Server{{Address: "127.0.0.1:9000", Weight: 1, Host: "127.0.0.1:9000"}}
-	want.Routes = []Route{{Name: "default", Match: defaultMatch(), Origin: "app", Admission: Rule{PolicyCounting, 4}, Cache: want.Cache.Caching, Rate: want.Limits.Rate}}
+	want.Routes = []Route{{Name: "default", Match: defaultMatch(), Origin: "app", Admission: Rule{Policy: PolicyCounting, MoreThan: 4}, Cache: want.Cache.Caching, Rate: want.Limits.Rate}}
 	if diff := cmp.Diff(want, c, ignoreOwn); diff != "" {
 		t.Errorf("want -, got +:\n%s", diff)
 	}
@@ -46,12 +46,12 @@ func TestFlagsRefused(t *testing.T) {
 	check("listen", Flags{Origin: origin, Listen: "80"}, "--listen: 80: want HOST:PORT, such as 127.0.0.1:8080, or unix:PATH")
 	check("admin", Flags{Origin: origin, Admin: ":1"},
 		"--admin: :1: want admin.token_file or admin.token beside it, or a loopback host, such as 127.0.0.1, or unix:PATH: without a token, anybody who can connect could purge")
-	check("policy", Flags{Origin: origin, Policy: "third-hit"}, "--policy: third-hit: want always, second-hit, counting or never")
+	check("policy", Flags{Origin: origin, Policy: "third-hit"}, "--policy: third-hit: want always, second-hit, counting, chance or never")
 	check("an address that is another's default", Flags{Origin: origin, Listen: "127.0.0.1:9980"},
 		"--listen: 127.0.0.1:9980: want an address of its own, this one is that of admin.address")
 	check("no variables in flags", Flags{Origin: "http://${PORT}"}, "--origin: http://${PORT}: want http[s]://HOST[:PORT]")
 	check("all at once", Flags{Origin: "x", Listen: "y", Admin: "z", Policy: "w"},
-		"--policy: w: want always, second-hit, counting or never\n"+
+		"--policy: w: want always, second-hit, counting, chance or never\n"+
 			"--origin: x: want http[s]://HOST[:PORT]\n"+
 			"--listen: y: want HOST:PORT, such as 127.0.0.1:8080, or unix:PATH\n"+
 			"--admin: z: want HOST:PORT, such as 127.0.0.1:8080, or unix:PATH")
@@ -84,7 +84,7 @@ func TestFlagsOverAFile(t *testing.T) {
 		"--origin: x: want http[s]://HOST[:PORT]\nedge.yaml:1:20: limits.variants: 0: want 1 to 10000000")
 	check("a wrong value stays wrong under a flag", oneOrigin+"listen: [{address: x, proxy_protocol: v2}]\nadmission: {policy: x}\n",
 		Flags{Listen: ":80", Policy: "never"},
-		"edge.yaml:2:39: listen[0].proxy_protocol: v2: want true or false\nedge.yaml:3:21: admission.policy: x: want always, second-hit, counting or never")
+		"edge.yaml:2:39: listen[0].proxy_protocol: v2: want true or false\nedge.yaml:3:21: admission.policy: x: want always, second-hit, counting, chance or never")
 	check("an address is replaced before it is checked", oneOrigin+"admin: {address: \":80\"}\n", Flags{Admin: "localhost:80"}, "ok")
 	check("a section may lose its use", oneOrigin+"admission: {second_hit: {generations: 3}}\n", Flags{Policy: "always"}, "ok")
 	check("a section needs a use without the flag", oneOrigin+"admission: {counting: {generations: 3}}\n", Flags{Policy: "counting"},
@@ -108,10 +108,10 @@ func TestFlagsReplaceWhatTheFileSays(t *testing.T) {
 	if c.Admin.Address != "[::1]:5" {
 		t.Errorf("admin: got %s, want the flag's", c.Admin.Address)
 	}
-	if got, want := c.Routes[0].Admission, (Rule{PolicyAlways, 0}); got != want {
+	if got, want := c.Routes[0].Admission, (Rule{Policy: PolicyAlways}); got != want {
 		t.Errorf("a route's own policy: got %v, want %v", got, want)
 	}
-	if got, want := c.Routes[1].Admission, (Rule{PolicyCounting, 4}); got != want {
+	if got, want := c.Routes[1].Admission, (Rule{Policy: PolicyCounting, MoreThan: 4}); got != want {
 		t.Errorf("the policy of all: got %v, want %v", got, want)
 	}
 }
@@ -132,7 +132,7 @@ func TestOverride(t *testing.T) {
 	for _, step := range []struct {
 		policy string
 		want   Rule
-	}{{"never", Rule{PolicyNever, 0}}, {"counting", Rule{PolicyCounting, 2}}, {"", Rule{PolicyCounting, 2}}} {
+	}{{"never", Rule{Policy: PolicyNever}}, {"counting", Rule{Policy: PolicyCounting, MoreThan: 2}}, {"", Rule{Policy: PolicyCounting, MoreThan: 2}}} {
 		if err := c.Override(Flags{Policy: step.policy}); err != nil {
 			t.Fatal(err)
 		}
@@ -140,7 +140,7 @@ func TestOverride(t *testing.T) {
 			t.Errorf("policy %q: got %v, want %v", step.policy, got, step.want)
 		}
 	}
-	if got, want := routes[0].Admission, (Rule{PolicyCounting, 2}); got != want {
+	if got, want := routes[0].Admission, (Rule{Policy: PolicyCounting, MoreThan: 2}); got != want {
 		t.Errorf("routes taken before: got %v, want %v as before", got, want)
 	}
 	if err := c.Override(Flags{Origin: "http://i"}); err == nil {
@@ -176,7 +176,7 @@ func TestFlagsComeFromTheTable(t *testing.T) {
 		"origin": "origin server, http[s]://HOST[:PORT]; only where the file has no origins",
 		"listen": "address to serve clients on (default 127.0.0.1:8080)",
 		"admin":  "address of the admin listener (default 127.0.0.1:9980)",
-		"policy": "admission: always, second-hit, counting or never (default second-hit)",
+		"policy": "admission: always, second-hit, counting, chance or never (default second-hit)",
 	}
 	var f Flags
 	got := map[string]string{}

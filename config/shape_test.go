@@ -73,7 +73,8 @@ admission:
   counting: {more_than: 5, generations: 4, rotate_every: 7h, capacity: 1000002, false_positive_rate: 0.03}
   open_below: 0.25
   state: sightings
-  shadow: [{policy: always}, {policy: counting}, {policy: counting, more_than: 2}]
+  chance: {probability: 0.3}
+  shadow: [{policy: always}, {policy: counting}, {policy: counting, more_than: 2}, {policy: chance}]
 cache:
   default_ttl: 1s
   heuristic: {fraction: 0.2, max_ttl: 25h}
@@ -197,7 +198,7 @@ func wantEveryKey() *Config {
 					Hosts:      []HostPattern{{Host: "media.example", Subdomains: true, Port: 81}, {Host: "media.example", Port: 8080}},
 					PathPrefix: "/m",
 				},
-				Origin: "media", Admission: Rule{PolicyCounting, 6}, AllowAmbiguousPath: true, UnusualNames: true,
+				Origin: "media", Admission: Rule{Policy: PolicyCounting, MoreThan: 6}, AllowAmbiguousPath: true, UnusualNames: true,
 				Headers: Headers{
 					Request:  FieldRules{[]string{"X-Debug"}, map[string]string{"X-Edge": "1"}},
 					Response: FieldRules{[]string{"Server", "X-Internal-*"}, map[string]string{"X-Frame-Options": "DENY"}},
@@ -214,14 +215,15 @@ func wantEveryKey() *Config {
 					Slice:        64 * KiB,
 				},
 			},
-			{Name: "shop", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{PolicySecondHit, 0}, Cache: everyCaching(), Rate: everyRate()},
-			{Name: "rest", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{PolicyCounting, 5}, Cache: everyCaching(), Rate: everyRate()},
+			{Name: "shop", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rate: everyRate()},
+			{Name: "rest", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{Policy: PolicyCounting, MoreThan: 5}, Cache: everyCaching(), Rate: everyRate()},
 		},
 		Admission: Admission{
 			Policy:    PolicySecondHit,
 			SecondHit: Window{WindowFixed, 3, 31 * time.Minute, 1000001, 0.02},
 			Counting:  Counting{5, Window{WindowFixed, 4, 7 * time.Hour, 1000002, 0.03}},
-			OpenBelow: 0.25, State: "sightings", Shadow: []Rule{{PolicyAlways, 0}, {PolicyCounting, 5}, {PolicyCounting, 2}},
+			OpenBelow: 0.25, State: "sightings", Shadow: []Rule{{Policy: PolicyAlways}, {Policy: PolicyCounting, MoreThan: 5}, {Policy: PolicyCounting, MoreThan: 2}, {Policy: PolicyChance, Probability: 0.3}},
+			Chance: Chance{Probability: 0.3},
 		},
 		Cache: Cache{
 			Caching:          everyCaching(),
@@ -276,6 +278,7 @@ func TestEveryKeyIsSet(t *testing.T) {
 		case a.Kind() == reflect.Slice && a.Len() > 0 && b.Len() > 0 && a.Index(0).Kind() == reflect.Struct:
 			walk(path+"[0]", a.Index(0), b.Index(0))
 		case path == ".Origins[0].TLS.InsecureSkipVerify": // stands beside no ca
+		case path == ".Routes[0].Admission.Probability": // of another policy than its own
 		case path == ".Admin.Token": // stands beside no token_file
 		case path == ".Routes[0].Cache.HonorRequest", path == ".Routes[0].Cache.SurrogateControl", path == ".Routes[0].Cache.SendTags": // false again, over the true of all routes
 		case reflect.DeepEqual(a.Interface(), b.Interface()):

@@ -54,7 +54,7 @@ replay() {
 		echo "usual.sh: $TRACES has no $name" >&2
 		return 1
 	fi
-	"$tmp/loadtest" --trace "$TRACES/$name" --edgeproxy "$tmp/edgeproxy" --policies always,second-hit,counting,never \
+	"$tmp/loadtest" --trace "$TRACES/$name" --edgeproxy "$tmp/edgeproxy" --policies always,second-hit,counting,chance,never \
 		--capacity "$CAPACITY" --limit "$LIMIT" --baselines "$BASELINES" --runs "${RUNS:-1}" ${REPORTS:+--json-file "$REPORTS/$name.json"} \
 		${HTML:+--html "$HTML/$name.html"} "$@"
 }

@@ -85,6 +85,7 @@ func (s *sequence) withHeads() *sequence {
 type setup struct {
 	policy              config.Policy
 	moreThan            int
+	probability         float64
 	keys                int     // of a generation; there are two, rotated by fill alone; 0: window auto
 	rate                float64 // of false positives
 	capacity, maxObject int64   // bytes
@@ -98,9 +99,10 @@ func setups(keys int, capacity int64) []setup {
 	always.policy = config.PolicyAlways
 	second.policy, second.rate = config.PolicySecondHit, 1e-9
 	counting.policy, counting.moreThan, counting.rate = config.PolicyCounting, 2, 1e-6
-	fitted, fittedCounting := second, counting
+	fitted, fittedCounting, chance := second, counting, s
 	fitted.keys, fittedCounting.keys = 0, 0
-	return []setup{second, counting, fitted, fittedCounting, always}
+	chance.policy, chance.probability = config.PolicyChance, 0.2
+	return []setup{second, counting, fitted, fittedCounting, chance, always}
 }
 
 // name tells the setups apart.
@@ -112,7 +114,12 @@ func (s *setup) name() string {
 }
 
 // fitted reports whether the window fits the cache.
-func (s *setup) fitted() bool { return s.keys == 0 && s.policy != config.PolicyAlways }
+func (s *setup) fitted() bool { return s.keys == 0 && s.remembers() }
+
+// remembers reports whether the policy has a window.
+func (s *setup) remembers() bool {
+	return s.policy == config.PolicySecondHit || s.policy == config.PolicyCounting
+}
 
 // flags are those of simulate.
 func (s *setup) flags() []string {
@@ -123,7 +130,10 @@ func (s *setup) flags() []string {
 	if s.moreThan > 0 {
 		flags = append(flags, "--more-than", strconv.Itoa(s.moreThan))
 	}
-	if s.policy == config.PolicyAlways {
+	if s.probability > 0 {
+		flags = append(flags, "--probability", strconv.FormatFloat(s.probability, 'g', -1, 64))
+	}
+	if !s.remembers() {
 		return flags
 	}
 	if s.fitted() {
@@ -147,7 +157,7 @@ func (s *setup) config(t *testing.T, origin string) *config.Config {
 		window.Mode = config.WindowAuto
 	}
 	c.Admission.SecondHit, c.Admission.Counting.Window = window, window
-	c.Routes[0].Admission.MoreThan = s.moreThan
+	c.Routes[0].Admission.MoreThan, c.Routes[0].Admission.Probability = s.moreThan, s.probability
 	c.Cache.Memory = config.Memory{MaxBytes: config.Size(s.capacity), MaxObjectBytes: config.Size(s.maxObject)}
 	c.Admission.State = filepath.Join(t.TempDir(), "sightings")
 	g, err := admission.New(admission.Options{State: &admission.StateOptions{Path: c.Admission.State, Seed: 1}}, time.Now())
@@ -169,7 +179,7 @@ func (s *setup) model(t *testing.T, objects []trace.Object) *model.Run {
 		t.Fatal(err)
 	}
 	m, err := model.New(model.Setting{
-		Rule: policy.Rule{Policy: p, MoreThan: s.moreThan}, Generations: 2, RotateKeys: int64(s.keys), Fitted: s.fitted(), FalsePositiveRate: s.rate,
+		Rule: policy.Rule{Policy: p, MoreThan: s.moreThan, Probability: s.probability}, Generations: 2, RotateKeys: int64(s.keys), Fitted: s.fitted(), FalsePositiveRate: s.rate,
 		CapacityBytes: s.capacity, MaxObjectBytes: s.maxObject, Eviction: model.LRU,
 	}, objects)
 	if err != nil {
@@ -201,7 +211,7 @@ func answerOf(status string) (answer, error) {
 		return answeredHit, nil
 	case status == "edgeproxy; fwd=uri-miss; stored":
 		return answeredStored, nil
-	case status == "edgeproxy; fwd=uri-miss; detail=first-sighting", strings.HasPrefix(status, "edgeproxy; fwd=uri-miss; detail=sighting-"):
+	case status == "edgeproxy; fwd=uri-miss; detail=first-sighting", status == "edgeproxy; fwd=uri-miss; detail=not-drawn", strings.HasPrefix(status, "edgeproxy; fwd=uri-miss; detail=sighting-"):
 		return answeredHeldBack, nil
 	case status == "edgeproxy; fwd=uri-miss; detail=too-large":
 		return answeredTooLarge, nil
@@ -356,7 +366,7 @@ func (r *replay) settle(object uint32, got answer) {
 		return
 	}
 	r.sighted[object] = r.generation
-	if r.keys++; r.keys < r.setup.keys || r.setup.policy == config.PolicyAlways {
+	if r.keys++; r.keys < r.setup.keys || !r.setup.remembers() {
 		return
 	}
 	r.await("the rotation of a full filter", func() bool { return r.rotations() == int64(r.generation) })

@@ -287,7 +287,7 @@ func TestSimulateFlagsSayWhatTheyWant(t *testing.T) {
 			t.Errorf("--%s %s: got %d %q, want %d and %q", flag, value, got.code, got.stderr, exitUsage, want)
 		}
 	}
-	f("policy", "sometimes", "want always, second-hit, counting or never")
+	f("policy", "sometimes", "want always, second-hit, counting, chance or never")
 	f("policy", "always,", `"": want always`)
 	for _, v := range []string{"0", "15", "two", "1.5", ""} {
 		f("more-than", v, "want a whole number from 1 to 14")

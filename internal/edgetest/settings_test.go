@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"edgeproxy/internal/admission"
 	"edgeproxy/internal/policy"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/rate"
@@ -17,7 +16,7 @@ import (
 
 // apply sets one option of the edge:
 //
-//	policy NAME [MORE-THAN]   always, second-hit, counting, never; second-hit if not set
+//	policy NAME [PARAMETER]   one of package policy, such as counting 4; second-hit if not set
 //	window GENERATIONS PERIOD
 //	SIZE-OR-COUNT N           max-object, inflight, response-buffer, max-bytes, stage, slice, variants, ranges, requests-in-flight, max-connections, queue, purge-prefixes
 //	open-below SHARE
@@ -137,14 +136,15 @@ func (o *Options) apply(s *step) error {
 }
 
 func (o *Options) applyPolicy(w []string) error {
-	p, err := policy.Parse(w[0])
-	if err != nil {
-		return err
-	}
-	o.Rule = admission.Rule{Policy: p}
+	value := 0.0
 	if len(w) > 1 {
-		o.Rule.MoreThan, err = strconv.Atoi(w[1])
+		var err error
+		if value, err = strconv.ParseFloat(w[1], 64); err != nil {
+			return err
+		}
 	}
+	var err error
+	o.Rule, err = policy.RuleOf(w[0], value)
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/policy"
 	"edgeproxy/internal/trace"
 )
 
@@ -82,12 +83,12 @@ func identities(t *testing.T, r *Run) {
 func TestIdentities(t *testing.T) {
 	objects, accesses := madeUp(3, 1000, 5000)
 	for _, e := range []Eviction{LRU, S3FIFO, Ristretto} {
-		for _, p := range []admission.Policy{admission.Always, admission.SecondHit, admission.Counting, admission.Never} {
+		for _, p := range policy.All() {
 			for _, stage := range []int64{0, 1 << 16} {
 				t.Run(fmt.Sprintf("%s/%s/stage %d", e, p, stage), func(t *testing.T) {
 					s := exactSecondHit(uniqueBytes(objects) / 5)
 					s.StageBytes = stage
-					s.Policy, s.MoreThan, s.Eviction, s.Exact, s.FalsePositiveRate = p, 2, e, false, 0.01
+					s.Policy, s.MoreThan, s.Probability, s.Eviction, s.Exact, s.FalsePositiveRate = p, 2, 0.3, e, false, 0.01
 					r := newRun(t, s, objects)
 					for _, a := range accesses {
 						r.Request(a)
@@ -151,9 +152,9 @@ func TestRegret(t *testing.T) {
 func TestRequestsInBatchesAreRequestsOneByOne(t *testing.T) {
 	objects, accesses := madeUp(9, 500, 4000)
 	for _, e := range []Eviction{LRU, S3FIFO} {
-		for _, p := range []admission.Policy{admission.Always, admission.SecondHit, admission.Counting, admission.Never} {
+		for _, p := range policy.All() {
 			s := exactSecondHit(uniqueBytes(objects) / 10)
-			s.Policy, s.MoreThan, s.Eviction, s.StageBytes = p, 2, e, s.CapacityBytes/10
+			s.Policy, s.MoreThan, s.Probability, s.Eviction, s.StageBytes = p, 2, 0.3, e, s.CapacityBytes/10
 			s.Exact, s.FalsePositiveRate = false, 0.05
 			r := newRun(t, s, objects)
 			for at, step := 0, 0; at < len(accesses); at += step {

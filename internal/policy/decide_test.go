@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"math"
 	"testing"
 
 	"edgeproxy/internal/reason"
@@ -67,6 +68,31 @@ func TestEveryPolicyIsWhole(t *testing.T) {
 			if param.In(r, v).Check() == nil {
 				t.Errorf("%v: %v is out of bounds, and passes", p, v)
 			}
+		}
+	}
+}
+
+// TestChanceAdmitsItsShare also in the short run, and the more the greater the share is:
+// what a small one admits a greater one does as well.
+func TestChanceAdmitsItsShare(t *testing.T) {
+	for _, share := range []float64{0.01, 0.2, 0.5, 1} {
+		const from, n = 1000, 20_000
+		admitted := 0
+		for number := range int64(n) {
+			s := Sighting{Number: from + number}
+			v := Rule{Policy: Chance, Probability: share}.Decide(s)
+			if v.Admit {
+				admitted++
+			} else if v.Reason != reason.NotDrawn {
+				t.Fatalf("got the reason %v", v.Reason)
+			}
+			if v.Admit && !(Rule{Policy: Chance, Probability: min(2*share, 1)}).Decide(s).Admit {
+				t.Errorf("number %d: admitted at %v and not at twice of it", s.Number, share)
+			}
+		}
+		got := float64(admitted) / n
+		if sigma := math.Sqrt(share * (1 - share) / n); math.Abs(got-share) > 4*sigma {
+			t.Errorf("got a share of %v, want %v", got, share)
 		}
 	}
 }

@@ -16,6 +16,7 @@ const (
 	Always    Policy = iota // everything storable
 	SecondHit               // what was sighted within the window before this request
 	Counting                // what was sighted more than Rule.MoreThan times, this request included
+	Chance                  // a share of it, drawn by lot
 	Never                   // nothing
 
 	count
@@ -23,7 +24,7 @@ const (
 
 // table has one line for each policy.
 var table = [count]*policy{
-	Always: &always, SecondHit: &secondHit, Counting: &counting, Never: &never,
+	Always: &always, SecondHit: &secondHit, Counting: &counting, Chance: &chance, Never: &never,
 }
 
 // Rule is what one route uses. It is a plain value, to be checked once with Check.
@@ -33,6 +34,10 @@ type Rule struct {
 	// MoreThan, for Counting only, is the number of sightings after which the
 	// next one admits; 1 to MostMoreThan.
 	MoreThan int
+
+	// Probability, for Chance only, is the share of fills that is admitted; above 0, at
+	// most 1.
+	Probability float64
 }
 
 // policy is what one policy is.

@@ -17,6 +17,7 @@ const (
 
 	FirstSighting   // second-hit: no sighting within the window before this one
 	TooFewSightings // counting: not more than more_than sightings
+	NotDrawn        // chance: the lot fell against it
 	AdmissionDenies // policy never
 
 	// Caching rules (RFC 9111): the response may not be stored.
@@ -78,7 +79,7 @@ const (
 )
 
 var words = [Count]string{
-	None: "", FirstSighting: "first-sighting", TooFewSightings: "too-few-sightings", AdmissionDenies: "never",
+	None: "", FirstSighting: "first-sighting", TooFewSightings: "too-few-sightings", NotDrawn: "not-drawn", AdmissionDenies: "never",
 	NoStore: "no-store", Private: "private", NoCache: "no-cache", Authorization: "authorization", SetCookie: "set-cookie",
 	VaryStar: "vary-star", NoFreshness: "no-freshness", Status: "status", Method: "method", Partial: "partial",
 	NotModified:    "not-modified",
