@@ -128,8 +128,8 @@ func rooms() map[string]room {
 		"loadtest": {
 			ours: []string{"internal/page", "internal/policy", "internal/reason", "internal/trace"},
 			third: []string{
-				"github.com/HdrHistogram/hdrhistogram-go", humanize, "github.com/spf13/cobra",
-				"github.com/spf13/pflag", fasthttp, mpb,
+				"github.com/HdrHistogram/hdrhistogram-go", humanize, "github.com/prometheus/client_model", "github.com/prometheus/common",
+				"github.com/spf13/cobra", "github.com/spf13/pflag", fasthttp, mpb,
 			},
 		},
 		"scripts/gotest":      {},
