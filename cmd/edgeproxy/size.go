@@ -5,6 +5,8 @@ import (
 	"io"
 
 	"github.com/spf13/cobra"
+
+	"edgeproxy/internal/size"
 )
 
 // sizeFlags are the flags of size as they were written; "" is not given.
@@ -47,19 +49,23 @@ func sizeCommand() *cobra.Command {
 	flags.StringVar(&f.memory, "memory", "", "memory of the filter, or of all generations together: 12MiB")
 	flags.IntVar(&f.hashes, "hashes", 0, "number of hashes k (textbook layouts only; default: the best)")
 	flags.IntVar(&f.generations, "generations", 2, "generations of the window, 2 to 4")
-	flags.StringSliceVar(&f.layouts, "layout", nil, "layouts: "+sizeLayoutNames()+" (default: all that fit)")
+	flags.StringSliceVar(&f.layouts, "layout", nil, "layouts: "+size.LayoutNames()+" (default: all that fit)")
 	flags.StringVar(&f.plot, "plot", "", "write a page with the curves of the rate to this `FILE` (HTML)")
 	flags.BoolVar(&f.json, "json", false, "print one JSON document")
 	return cmd
 }
 
+// sizeAnswer is an answer that can be written.
+type sizeAnswer struct{ *size.Answer }
+
 // runSize works the request out and writes the answer, in the end also as a page
 // to the file plot if there is to be one.
-func runSize(request sizeRequest, plot string, asJSON bool, stdout, stderr io.Writer) error {
-	answer, err := request.answer()
+func runSize(request size.Request, plot string, asJSON bool, stdout, stderr io.Writer) error {
+	worked, err := request.Answer()
 	if err != nil {
 		return &usageError{err}
 	}
+	answer := sizeAnswer{worked}
 	write := answer.writeText
 	if asJSON {
 		write = answer.writeJSON

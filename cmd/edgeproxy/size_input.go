@@ -10,42 +10,20 @@ import (
 
 	"edgeproxy/config"
 	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/size"
 )
 
-// maxSizeNumber bounds keys and bits: far above what is built, and exact as a
-// float64.
-const maxSizeNumber = 1 << 50
-
-// sizeRequest is what is to be worked out. Exactly two of keys, rate and memory
-// are given, memory being one of bits and bytes; what is not given is 0.
-type sizeRequest struct {
-	keys        uint64 // of one filter, and of each generation
-	rate        float64
-	bits        uint64 // of one filter, and of each generation
-	bytes       uint64 // of the filter, and of all generations together
-	hashes      int    // 0 is the best
-	generations int
-	layouts     []sizeLayout
-	chosen      bool // the layouts were asked for by name
-}
-
-// filterBits is the memory given for one filter, in bits.
-func (r sizeRequest) filterBits() uint64 { return r.bits + 8*r.bytes }
-
-// generationBits is the memory given for one generation, in bits.
-func (r sizeRequest) generationBits() uint64 { return r.bits + 8*r.bytes/uint64(r.generations) }
-
 // request reads the flags. Its errors say which flag wants what.
-func (f sizeFlags) request() (sizeRequest, error) {
-	r := sizeRequest{hashes: f.hashes, generations: f.generations}
+func (f sizeFlags) request() (size.Request, error) {
+	r := size.Request{Hashes: f.hashes, Generations: f.generations}
 	if err := f.twoOfThree(); err != nil {
 		return r, err
 	}
 	var errs [4]error
-	r.keys, errs[0] = parseFlag(f.keys, "--keys", parseSizeNumber)
-	r.rate, errs[1] = parseFlag(f.rate, "--fpr", parseRatio)
-	r.bits, errs[2] = parseFlag(f.bits, "--bits", parseBits)
-	r.bytes, errs[3] = parseFlag(f.memory, "--memory", parseMemory)
+	r.Keys, errs[0] = parseFlag(f.keys, "--keys", parseSizeNumber)
+	r.Rate, errs[1] = parseFlag(f.rate, "--fpr", parseRatio)
+	r.Bits, errs[2] = parseFlag(f.bits, "--bits", parseBits)
+	r.Bytes, errs[3] = parseFlag(f.memory, "--memory", parseMemory)
 	if err := errors.Join(errs[:]...); err != nil {
 		return r, err
 	}
@@ -56,7 +34,7 @@ func (f sizeFlags) request() (sizeRequest, error) {
 		return r, fmt.Errorf("--hashes: %d: want 1 to %d, or 0 for the best number", k, bloom.MaxProbes)
 	}
 	var err error
-	r.layouts, r.chosen, err = f.chosenLayouts()
+	r.Layouts, r.Chosen, err = f.chosenLayouts()
 	return r, err
 }
 
@@ -89,9 +67,9 @@ func (f sizeFlags) twoOfThree() error {
 
 // chosenLayouts finds the layouts by name; without a name it is all that can do
 // what is asked.
-func (f sizeFlags) chosenLayouts() (layouts []sizeLayout, chosen bool, err error) {
-	for _, l := range sizeLayouts() {
-		if f.hashes == 0 || l.hashes == 0 {
+func (f sizeFlags) chosenLayouts() (layouts []size.Layout, chosen bool, err error) {
+	for _, l := range size.Layouts() {
+		if f.hashes == 0 || l.Hashes == 0 {
 			layouts = append(layouts, l)
 		}
 	}
@@ -100,13 +78,13 @@ func (f sizeFlags) chosenLayouts() (layouts []sizeLayout, chosen bool, err error
 	}
 	layouts = nil
 	for _, name := range f.layouts {
-		at := slices.IndexFunc(sizeLayouts(), func(l sizeLayout) bool { return l.name == name })
+		at := slices.IndexFunc(size.Layouts(), func(l size.Layout) bool { return l.Name == name })
 		if at < 0 {
-			return nil, true, fmt.Errorf("--layout: %q: want one of %s", name, sizeLayoutNames())
+			return nil, true, fmt.Errorf("--layout: %q: want one of %s", name, size.LayoutNames())
 		}
-		l := sizeLayouts()[at]
-		if f.hashes != 0 && l.hashes != 0 {
-			return nil, true, fmt.Errorf("--hashes: the layout %s always has %d; --hashes is for the textbook's", name, l.hashes)
+		l := size.Layouts()[at]
+		if f.hashes != 0 && l.Hashes != 0 {
+			return nil, true, fmt.Errorf("--hashes: the layout %s always has %d; --hashes is for the textbook's", name, l.Hashes)
 		}
 		layouts = append(layouts, l)
 	}
@@ -140,8 +118,8 @@ func parseSizeNumber(text string) (uint64, error) {
 		return 0, errors.New("want a whole number, such as 1000000, 1e6 or 1M")
 	case v < 1 || v != math.Trunc(v):
 		return 0, errors.New("want a whole number above 0")
-	case v > maxSizeNumber:
-		return 0, fmt.Errorf("want at most %d", uint64(maxSizeNumber))
+	case v > size.MaxNumber:
+		return 0, fmt.Errorf("want at most %d", uint64(size.MaxNumber))
 	}
 	return uint64(v), nil
 }
@@ -170,14 +148,14 @@ func parseBits(text string) (uint64, error) {
 }
 
 func parseMemory(text string) (uint64, error) {
-	size, err := config.ParseSize(text)
+	n, err := config.ParseSize(text)
 	switch {
 	case err != nil:
 		return 0, err
-	case size <= 0:
+	case n <= 0:
 		return 0, errors.New("want a size above 0")
-	case size > maxSizeNumber/8:
-		return 0, fmt.Errorf("want at most %s", config.Size(maxSizeNumber/8))
+	case n > size.MaxNumber/8:
+		return 0, fmt.Errorf("want at most %s", config.Size(size.MaxNumber/8))
 	}
-	return uint64(size), nil
+	return uint64(n), nil
 }

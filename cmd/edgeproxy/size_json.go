@@ -3,6 +3,8 @@ package main
 import (
 	"encoding/json"
 	"io"
+
+	"edgeproxy/internal/size"
 )
 
 // sizeDocument is the answer as JSON. Rates and ratios lie in [0, 1].
@@ -52,34 +54,34 @@ type sizeConfig struct {
 }
 
 // writeJSON writes the answer as one document.
-func (a *sizeAnswer) writeJSON(w io.Writer) error {
-	r := a.request
+func (a sizeAnswer) writeJSON(w io.Writer) error {
+	r := a.Request
 	d := sizeDocument{
-		Keys: r.keys, Rate: r.rate, Bits: r.bits, MemoryBytes: r.bytes, Hashes: r.hashes, Generations: r.generations,
+		Keys: r.Keys, Rate: r.Rate, Bits: r.Bits, MemoryBytes: r.Bytes, Hashes: r.Hashes, Generations: r.Generations,
 	}
-	for _, result := range a.results {
+	for _, result := range a.Results {
 		d.Results = append(d.Results, entryOf(result))
 	}
-	if a.noteOf == "" {
-		s := a.setting
-		d.Config = &sizeConfig{string(s.policy), s.options.Generations, s.options.Capacity, s.options.FalsePositiveRate, s.bytes(s.options)}
+	if a.WhyNone == "" {
+		s := a.Setting
+		d.Config = &sizeConfig{s.Policy.String(), s.Options.Generations, s.Options.Capacity, s.Options.FalsePositiveRate, s.Bytes(s.Options)}
 	}
 	out := json.NewEncoder(w)
 	out.SetIndent("", "  ")
 	return out.Encode(d)
 }
 
-func entryOf(r sizeResult) sizeEntry {
-	e := sizeEntry{Layout: r.layout.name}
-	if r.err != nil {
-		e.Error = r.err.Error()
+func entryOf(r size.Result) sizeEntry {
+	e := sizeEntry{Layout: r.Layout.Name}
+	if r.Err != nil {
+		e.Error = r.Err.Error()
 		return e
 	}
-	of := func(f sizedFilter) sizeFilter {
-		return sizeFilter{f.keys, f.bits, f.hashes, f.bitsPerKey(), f.bytes(), f.rate}
+	of := func(f size.Filter) sizeFilter {
+		return sizeFilter{f.Keys, f.Bits, f.Hashes, f.BitsPerKey(), f.Bytes(), f.Rate}
 	}
-	filter, w := of(r.filter), r.window
+	filter, w := of(r.Filter), r.Window
 	e.Filter = &filter
-	e.Window = &sizeWindow{of(w.each), w.guaranteed(), w.most(), w.bitsPerKey(), w.bytes(), w.peak, w.mean}
+	e.Window = &sizeWindow{of(w.Each), w.Guaranteed(), w.Most(), w.BitsPerKey(), w.Bytes(), w.Peak, w.Mean}
 	return e
 }

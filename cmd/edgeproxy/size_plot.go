@@ -8,6 +8,7 @@ import (
 
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/page"
+	"edgeproxy/internal/size"
 )
 
 // Curves are drawn for a filter of this many keys: large enough that its rate
@@ -19,7 +20,7 @@ const plotKeys = 1 << 20
 const lowestPlotted = 1e-12
 
 // page is the answer with its curves.
-func (a *sizeAnswer) page() *page.Page {
+func (a sizeAnswer) page() *page.Page {
 	filters, windows := a.filterTable(), a.windowTable()
 	p := &page.Page{
 		Title: "Size of a Bloom filter",
@@ -33,26 +34,26 @@ func (a *sizeAnswer) page() *page.Page {
 			{Heading: "The setting", Text: a.settingText()},
 		},
 	}
-	if a.noteOf == "" {
-		p.Sections[len(p.Sections)-1].Code = a.setting.yaml()
+	if a.WhyNone == "" {
+		p.Sections[len(p.Sections)-1].Code = a.Setting.YAML()
 	}
 	return p
 }
 
 // layoutText says what the layouts are.
-func (a *sizeAnswer) layoutText() string {
+func (a sizeAnswer) layoutText() string {
 	var lines []string
-	for _, r := range a.results {
-		lines = append(lines, r.layout.name+": "+r.layout.about+".")
+	for _, r := range a.Results {
+		lines = append(lines, r.Layout.Name+": "+r.Layout.About+".")
 	}
 	return strings.Join(lines, "\n")
 }
 
 // solved are the results with a solution; there is one at least.
-func (a *sizeAnswer) solved() []sizeResult {
-	var out []sizeResult
-	for _, r := range a.results {
-		if r.err == nil {
+func (a sizeAnswer) solved() []size.Result {
+	var out []size.Result
+	for _, r := range a.Results {
+		if r.Err == nil {
 			out = append(out, r)
 		}
 	}
@@ -77,11 +78,11 @@ func curve(c *page.Chart, name string, xs []float64, y func(x float64) float64) 
 
 // byHashes is the textbook's rate over the number of hashes, with as many bits
 // for each key as the first layout has.
-func (a *sizeAnswer) byHashes() *page.Chart {
-	r, g := a.solved()[0], a.request.generations
+func (a sizeAnswer) byHashes() *page.Chart {
+	r, g := a.solved()[0], a.Request.Generations
 	c := rateChart("Rate by number of hashes, textbook", "hashes k")
-	each := float64(r.window.each.bits) / float64(r.window.each.keys)
-	most := min(max(16, 2*r.filter.hashes, 2*r.window.each.hashes), bloom.MaxProbes)
+	each := float64(r.Window.Each.Bits) / float64(r.Window.Each.Keys)
+	most := min(max(16, 2*r.Filter.Hashes, 2*r.Window.Each.Hashes), bloom.MaxProbes)
 	var ks []float64
 	for k := range most {
 		ks = append(ks, float64(k+1))
@@ -90,8 +91,8 @@ func (a *sizeAnswer) byHashes() *page.Chart {
 		m := uint64(math.Round(bitsPerKey * plotKeys))
 		return func(n uint64) float64 { return bloom.FalsePositiveRate(max(m, 1), k, n) }
 	}
-	curve(c, "one filter, "+sizeDecimal(r.filter.bitsPerKey())+" bits a key", ks, func(k float64) float64 {
-		return rate(r.filter.bitsPerKey(), int(k))(plotKeys)
+	curve(c, "one filter, "+sizeDecimal(r.Filter.BitsPerKey())+" bits a key", ks, func(k float64) float64 {
+		return rate(r.Filter.BitsPerKey(), int(k))(plotKeys)
 	})
 	window := " of the window, " + strconv.Itoa(g) + " x " + sizeDecimal(each) + " bits a key"
 	curve(c, "peak"+window, ks, func(k float64) float64 { return bloom.PeakRate(rate(each, int(k))(plotKeys), g) })
@@ -100,20 +101,20 @@ func (a *sizeAnswer) byHashes() *page.Chart {
 }
 
 // byBits is the rate of every layout over the bits for each key.
-func (a *sizeAnswer) byBits() *page.Chart {
+func (a sizeAnswer) byBits() *page.Chart {
 	c := rateChart("Rate of one full filter by bits for each key", "bits for each key, m/n")
 	most := 24.0
 	for _, r := range a.solved() {
-		most = max(most, min(1.25*r.filter.bitsPerKey(), 100))
+		most = max(most, min(1.25*r.Filter.BitsPerKey(), 100))
 	}
 	var xs []float64
 	for x := 2.0; x <= most; x += 0.5 {
 		xs = append(xs, x)
 	}
 	for _, r := range a.solved() {
-		curve(c, r.layout.name, xs, func(x float64) float64 {
-			units, k := r.layout.cut(uint64(x*plotKeys), plotKeys, a.request.hashes)
-			return r.layout.rate(units, k, plotKeys)
+		curve(c, r.Layout.Name, xs, func(x float64) float64 {
+			units, k := r.Layout.Cut(uint64(x*plotKeys), plotKeys, a.Request.Hashes)
+			return r.Layout.Rate(units, k, plotKeys)
 		})
 	}
 	curve(c, "the bound", xs, bloom.BestRate)
@@ -122,18 +123,18 @@ func (a *sizeAnswer) byBits() *page.Chart {
 
 // byFill is the rate of the window of every layout from one rotation to the
 // next.
-func (a *sizeAnswer) byFill() *page.Chart {
-	c := rateChart(fmt.Sprintf("Rate of the window of %d generations", a.request.generations), "newest generation, keys of its capacity")
+func (a sizeAnswer) byFill() *page.Chart {
+	c := rateChart(fmt.Sprintf("Rate of the window of %d generations", a.Request.Generations), "newest generation, keys of its capacity")
 	c.XUnit, c.LogY = page.Percent, false
 	var xs []float64
 	for step := range 51 {
 		xs = append(xs, float64(step)/50)
 	}
 	for _, r := range a.solved() {
-		w := r.window
-		rate := func(n uint64) float64 { return r.layout.rate(w.each.units, w.each.hashes, n) }
-		curve(c, r.layout.name, xs, func(x float64) float64 {
-			return bloom.CycleRate(rate, w.each.keys, uint64(math.Round(x*float64(w.each.keys))), w.generations)
+		w := r.Window
+		rate := func(n uint64) float64 { return r.Layout.Rate(w.Each.Units, w.Each.Hashes, n) }
+		curve(c, r.Layout.Name, xs, func(x float64) float64 {
+			return bloom.CycleRate(rate, w.Each.Keys, uint64(math.Round(x*float64(w.Each.Keys))), w.Generations)
 		})
 	}
 	return c

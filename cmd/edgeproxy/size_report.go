@@ -9,6 +9,7 @@ import (
 
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/page"
+	"edgeproxy/internal/size"
 )
 
 // Figures as the tables have them.
@@ -18,34 +19,34 @@ func sizeRatio(v float64) string   { return page.Percent.Format(v) }
 func sizeDecimal(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
 // question is what was asked, in words.
-func (a *sizeAnswer) question() string {
-	r := a.request
-	memory := sizeCount(r.bits) + " bits for each filter"
-	if r.bytes > 0 {
-		memory = sizeBytes(r.bytes)
+func (a sizeAnswer) question() string {
+	r := a.Request
+	memory := sizeCount(r.Bits) + " bits for each filter"
+	if r.Bytes > 0 {
+		memory = sizeBytes(r.Bytes)
 	}
 	switch {
-	case r.filterBits() == 0:
-		return fmt.Sprintf("%s keys at %s: the memory.", sizeCount(r.keys), sizeRatio(r.rate))
-	case r.rate == 0:
-		return fmt.Sprintf("%s keys in %s: the false positive rate.", sizeCount(r.keys), memory)
+	case r.FilterBits() == 0:
+		return fmt.Sprintf("%s keys at %s: the memory.", sizeCount(r.Keys), sizeRatio(r.Rate))
+	case r.Rate == 0:
+		return fmt.Sprintf("%s keys in %s: the false positive rate.", sizeCount(r.Keys), memory)
 	}
-	return fmt.Sprintf("%s at %s: the keys.", memory, sizeRatio(r.rate))
+	return fmt.Sprintf("%s at %s: the keys.", memory, sizeRatio(r.Rate))
 }
 
 // filterTable is one filter in every layout.
-func (a *sizeAnswer) filterTable() page.Table {
+func (a sizeAnswer) filterTable() page.Table {
 	t := page.Table{
 		Caption: "One filter, exactly full",
 		Columns: layoutColumns("keys", "hashes", "bits", "bits/key", "memory", "rate"),
 	}
-	for _, r := range a.results {
+	for _, r := range a.Results {
 		row := missing(r, len(t.Columns))
-		if r.err == nil {
-			f := r.filter
+		if r.Err == nil {
+			f := r.Filter
 			row = []string{
-				r.layout.name, sizeCount(f.keys), strconv.Itoa(f.hashes), sizeCount(f.bits),
-				sizeDecimal(f.bitsPerKey()), sizeBytes(f.bytes()), sizeRatio(f.rate),
+				r.Layout.Name, sizeCount(f.Keys), strconv.Itoa(f.Hashes), sizeCount(f.Bits),
+				sizeDecimal(f.BitsPerKey()), sizeBytes(f.Bytes()), sizeRatio(f.Rate),
 			}
 		}
 		t.Rows = append(t.Rows, row)
@@ -54,20 +55,20 @@ func (a *sizeAnswer) filterTable() page.Table {
 }
 
 // windowTable is the window in every layout.
-func (a *sizeAnswer) windowTable() page.Table {
+func (a sizeAnswer) windowTable() page.Table {
 	t := page.Table{
-		Caption: fmt.Sprintf("Window of %d generations, each asked by itself", a.request.generations),
+		Caption: fmt.Sprintf("Window of %d generations, each asked by itself", a.Request.Generations),
 		Columns: layoutColumns(
 			"keys each", "certain", "hashes", "bits each", "bits/certain", "memory", "rate each", "peak", "mean",
 		),
 	}
-	for _, r := range a.results {
+	for _, r := range a.Results {
 		row := missing(r, len(t.Columns))
-		if r.err == nil {
-			w := r.window
+		if r.Err == nil {
+			w := r.Window
 			row = []string{
-				r.layout.name, sizeCount(w.each.keys), sizeCount(w.guaranteed()), strconv.Itoa(w.each.hashes), sizeCount(w.each.bits),
-				sizeDecimal(w.bitsPerKey()), sizeBytes(w.bytes()), sizeRatio(w.each.rate), sizeRatio(w.peak), sizeRatio(w.mean),
+				r.Layout.Name, sizeCount(w.Each.Keys), sizeCount(w.Guaranteed()), strconv.Itoa(w.Each.Hashes), sizeCount(w.Each.Bits),
+				sizeDecimal(w.BitsPerKey()), sizeBytes(w.Bytes()), sizeRatio(w.Each.Rate), sizeRatio(w.Peak), sizeRatio(w.Mean),
 			}
 		}
 		t.Rows = append(t.Rows, row)
@@ -85,8 +86,8 @@ func layoutColumns(figures ...string) []page.Column {
 }
 
 // missing is the row of a layout without a solution.
-func missing(r sizeResult, columns int) []string {
-	row := []string{r.layout.name}
+func missing(r size.Result, columns int) []string {
+	row := []string{r.Layout.Name}
 	for len(row) < columns {
 		row = append(row, "–")
 	}
@@ -94,42 +95,42 @@ func missing(r sizeResult, columns int) []string {
 }
 
 // legend explains the words of the tables.
-func (a *sizeAnswer) legend() []string {
-	g := a.request.generations
+func (a sizeAnswer) legend() []string {
+	g := a.Request.Generations
 	lines := []string{
 		fmt.Sprintf("Certain: the last (%d-1) x keys each are held for certain, none beyond %d x keys each.", g, g),
 		"Peak: every generation is full. Mean: over the cycle from one rotation to the next.",
 	}
-	for _, r := range a.results {
-		if r.err != nil {
-			lines = append(lines, r.err.Error()+".")
+	for _, r := range a.Results {
+		if r.Err != nil {
+			lines = append(lines, r.Err.Error()+".")
 		}
 	}
 	return lines
 }
 
 // bound is the best that any Bloom filter can do at what was given.
-func (a *sizeAnswer) bound() string {
-	r := a.request
-	if r.rate > 0 {
-		bits := bloom.BitsPerKey(r.rate)
-		return fmt.Sprintf("The bound for one filter at %s: %.3f bits/key, with %.2f hashes.", sizeRatio(r.rate), bits, bloom.OptimalProbes(bits))
+func (a sizeAnswer) bound() string {
+	r := a.Request
+	if r.Rate > 0 {
+		bits := bloom.BitsPerKey(r.Rate)
+		return fmt.Sprintf("The bound for one filter at %s: %.3f bits/key, with %.2f hashes.", sizeRatio(r.Rate), bits, bloom.OptimalProbes(bits))
 	}
-	bits := float64(r.filterBits()) / float64(r.keys)
+	bits := float64(r.FilterBits()) / float64(r.Keys)
 	return fmt.Sprintf("The bound for one filter of %.2f bits/key: %s, with %.2f hashes.", bits, sizeRatio(bloom.BestRate(bits)), bloom.OptimalProbes(bits))
 }
 
 // settingText introduces the setting, or says why there is none.
-func (a *sizeAnswer) settingText() string {
-	if a.noteOf != "" {
-		return "No setting for the proxy: " + a.noteOf + "."
+func (a sizeAnswer) settingText() string {
+	if a.WhyNone != "" {
+		return "No setting for the proxy: " + a.WhyNone + "."
 	}
 	return fmt.Sprintf("The setting for the proxy; its %s filters take %s, as they keep %s of the rate in reserve:",
-		a.setting.policy, sizeBytes(a.setting.bytes(a.setting.options)), sizeRatio(1-bloom.DesignRate(1)))
+		a.Setting.Policy, sizeBytes(a.Setting.Bytes(a.Setting.Options)), sizeRatio(1-bloom.DesignRate(1)))
 }
 
 // writeText writes the answer for a terminal.
-func (a *sizeAnswer) writeText(w io.Writer) error {
+func (a sizeAnswer) writeText(w io.Writer) error {
 	var b strings.Builder
 	b.WriteString(a.question() + "\n" + a.bound() + "\n\n")
 	for _, t := range []page.Table{a.filterTable(), a.windowTable()} {
@@ -137,8 +138,8 @@ func (a *sizeAnswer) writeText(w io.Writer) error {
 		b.WriteByte('\n')
 	}
 	b.WriteString(strings.Join(a.legend(), "\n") + "\n\n" + a.settingText() + "\n")
-	if a.noteOf == "" {
-		b.WriteString("\n" + a.setting.yaml())
+	if a.WhyNone == "" {
+		b.WriteString("\n" + a.Setting.YAML())
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -16,6 +16,7 @@ import (
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/bloom/counting"
 	"edgeproxy/internal/bloom/sliding"
+	"edgeproxy/internal/size"
 )
 
 // runSizeWith runs the command in this process.
@@ -143,10 +144,10 @@ func TestSizeAgreesWithItselfInEveryDirection(t *testing.T) {
 		check("window", start.Window.Generation.Bits, func(e sizeEntry) (sizeFilter, float64) { return e.Window.Generation, e.Window.Peak })
 	}
 
-	for _, l := range sizeLayouts() {
-		f(1_000_000, 0.01, l.name)
-		f(250_000, 0.001, l.name, "--generations", "3")
-		f(200_000, 0.2, l.name, "--generations", "4")
+	for _, l := range size.Layouts() {
+		f(1_000_000, 0.01, l.Name)
+		f(250_000, 0.001, l.Name, "--generations", "3")
+		f(200_000, 0.2, l.Name, "--generations", "4")
 	}
 	f(1_000_000, 0.01, "textbook", "--hashes", "4")
 	f(1_000_000, 0.01, "partitioned", "--hashes", "12")
