@@ -82,6 +82,7 @@ func TestWhatAFlagLeftWithoutUseIsPrintedAsAComment(t *testing.T) {
 func TestSecretsAreNotPrinted(t *testing.T) {
 	const input = `origins: {app: {servers: ["http://h"]}}
 admin: {token: "the-token-of-admin-${PASSWORD}"}
+access_log: {path: "http://user:url-secret@log.example/"}
 routes:
   - name: a
     origin: app
@@ -97,7 +98,7 @@ routes:
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, secret := range []string{"the-token", "hunter2", "plain-secret"} {
+	for _, secret := range []string{"the-token", "hunter2", "plain-secret", "url-secret"} {
 		if strings.Contains(text, secret) {
 			t.Errorf("%s is in\n%s", secret, text)
 		}
