@@ -54,6 +54,7 @@ func rooms() map[string]room {
 		"internal/balance":        {},
 		"internal/bloom":          {},
 		"internal/bloom/counting": {ours: []string{"internal/bloom"}},
+		"internal/bloom/textbook": {ours: []string{"internal/bloom"}},
 		"internal/bloom/sliding":  {ours: []string{"internal/bloom"}},
 		"internal/bridge":         {ours: []string{"internal/pace", "internal/rescue"}},
 		"internal/certs":          {},
@@ -144,7 +145,7 @@ func rooms() map[string]room {
 		"test/proofs":         {third: []string{humanize}},
 		"test/sweep":          {ours: []string{"internal/fit", "internal/trace"}},
 		"test/filterbench": {
-			ours:  []string{"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding"},
+			ours:  []string{"internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/bloom/textbook"},
 			third: []string{"github.com/bits-and-blooms/bloom/v3"},
 		},
 	}

@@ -1,12 +1,9 @@
-// Package bloom is the textbook of Bloom filters, and what the filters of this
-// program share: how large to make one, where the probes of a key fall, what
-// rate to expect, and the ring of generations that turns filters into a sliding
-// window.
+// Package bloom is what the filters of this program share: how large to make one,
+// where the probes of a key fall, what rate to expect, and the ring of generations
+// that turns filters into a sliding window.
 //
-// The types are Filter (Bloom 1970), Partitioned (Mullin 1983) and Composite
-// (one filter for additions, one for deletions); counting.Counters (Fan et al.
-// 2000) is next door. A Rule says how probes follow from a hash. The formulas are
-// functions, each with its source:
+// A Rule says how probes follow from a hash. The formulas are functions, each with its
+// source:
 //
 //	size from keys and rate      Size, PartitionedSize, CellsFor, BitsPerKey
 //	keys from size and rate      Capacity, KeysFor
@@ -24,5 +21,6 @@
 //
 // It reads no clock, starts no goroutine and hashes nothing: times and the two
 // halves of a 128-bit hash are arguments. What a sighting means is for the
-// packages sliding (seen or not) and counting (how often).
+// packages sliding (seen or not) and counting (how often). The classic filters are in
+// package textbook.
 package bloom

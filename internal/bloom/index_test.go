@@ -214,3 +214,37 @@ func formula(r Rule, hi, lo, m uint64, i int64) uint64 {
 	v.Add(v, big.NewInt(f))
 	return v.Mod(v, M).Uint64()
 }
+
+// hashes returns n pairs of random halves of a hash.
+func hashes(seed uint64, n int) [][2]uint64 {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	out := make([][2]uint64, n)
+	for i := range out {
+		out[i] = [2]uint64{rng.Uint64(), rng.Uint64()}
+	}
+	return out
+}
+
+// The false positive test can tell a bad rule: adjacent cells err far more.
+func TestNaiveRuleErrsFarAboveTheFormula(t *testing.T) {
+	const n, m, k, queries = 20_000, 10 * 20_000, 7, 200_000
+	set := make([]bool, m)
+	for _, h := range hashes(2, n) {
+		for _, c := range naive(h[0], h[1], m, k) {
+			set[c] = true
+		}
+	}
+	wrong := 0
+	for _, h := range hashes(3, queries) {
+		all := true
+		for _, c := range naive(h[0], h[1], m, k) {
+			all = all && set[c]
+		}
+		if all {
+			wrong++
+		}
+	}
+	if got, formula := float64(wrong)/queries, FalsePositiveRate(m, k, n); got < 20*formula {
+		t.Errorf("h(x)+i: got a rate of %v, want the test to see it far above %v", got, formula)
+	}
+}

@@ -3,6 +3,7 @@ package bloom
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Bounds of Options.Generations. One generation is no window: all would be
@@ -160,4 +161,13 @@ func (o Options) Size(l Layout) (units uint64, probes int) {
 		return 0, 0
 	}
 	return max(m, MinCells), k
+}
+
+// Starts returns the starts of generations that all begin now.
+func (o Options) Starts(now time.Time) []time.Time {
+	starts := make([]time.Time, o.Generations)
+	for i := range starts {
+		starts[i] = now
+	}
+	return starts
 }

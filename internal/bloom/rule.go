@@ -60,6 +60,15 @@ func (r Rule) Probes(hi, lo, m uint64) Probes {
 	return r.bend().start(hi, lo, m)
 }
 
+// Folded starts the walk of the key with the 128-bit hash (hi, lo) over span cells, which
+// is folded onto m of them; m divides span.
+func (r Rule) Folded(hi, lo, span, m uint64) Probes {
+	return r.bend().folded(hi, lo, span, m)
+}
+
+// Known reports whether r is one of the rules.
+func (r Rule) Known() bool { return r < rules }
+
 // bend is f(i) by its forward differences, so that a walk needs additions only:
 // each probe adds the step, each step grows by the pull, each pull by the twist.
 type bend struct {

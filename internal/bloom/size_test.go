@@ -203,17 +203,3 @@ func TestExactRateTendsToTheLimit(t *testing.T) {
 		t.Errorf("one cell, one key: got a fill of %v, want 1", got)
 	}
 }
-
-func TestExpectedFillIsTheMean(t *testing.T) {
-	const m, k, n, filters = 1000, 5, 200, 200
-	sum := 0.0
-	for seed := range uint64(filters) {
-		f := NewFilter(m, k)
-		for _, h := range hashes(seed, n) {
-			f.Add(h[0], h[1])
-		}
-		sum += f.Fill() / filters
-	}
-	// The deviation of one fill is 1.2 %; of the mean of 200, 0.1 %.
-	near(t, "mean fill", sum, ExpectedFill(m, k, n), 0.004)
-}

@@ -92,3 +92,6 @@ func (s *stateWriter) writeWords(words []uint64) {
 	}
 	s.write(s.bytes)
 }
+
+// castagnoli returns the table of CRC-32C, which package crc32 makes once.
+func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }

@@ -3,7 +3,6 @@ package bloom
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"testing"
 )
 
@@ -101,40 +100,4 @@ func TestBitsForAKeyOfTheGuaranteedWindow(t *testing.T) {
 	f("split block", block, 2, 24.4)
 	f("split block", block, 3, 19.9)
 	f("split block", block, 4, 18.7)
-}
-
-// A real window is asked at points of its cycle and errs as often as the
-// formulas say.
-func TestWindowErrsAsItsFormulasSay(t *testing.T) {
-	const n, g, queries, steps = 20_000, 2, 100_000, 10
-	m, k := Size(n, 0.01)
-	rate := func(n uint64) float64 { return FalsePositiveRate(m, k, n) }
-	older, newest := NewFilter(m, k), NewFilter(m, k)
-	random := rand.New(rand.NewPCG(11, 0))
-	for range n {
-		older.Add(random.Uint64(), random.Uint64())
-	}
-	sum := 0.0
-	for step := range steps + 1 {
-		wrong := 0
-		for range queries {
-			if hi, lo := random.Uint64(), random.Uint64(); older.Has(hi, lo) || newest.Has(hi, lo) {
-				wrong++
-			}
-		}
-		got := float64(wrong) / queries
-		// A thousand wrong answers have a deviation of 3 %; four of them are allowed.
-		agrees(t, fmt.Sprintf("%d of %d tenths", step, steps), got, CycleRate(rate, n, uint64(step*n/steps), g), 0.13)
-		switch step {
-		case 0, steps:
-			sum += got / 2
-		default:
-			sum += got
-		}
-		for range n / steps {
-			newest.Add(random.Uint64(), random.Uint64())
-		}
-	}
-	// Eleven points state the mean of a convex curve a little too high.
-	agrees(t, "mean", sum/steps, MeanRate(rate, n, g), 0.05)
 }

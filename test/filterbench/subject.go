@@ -7,6 +7,7 @@ import (
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/bloom/counting"
 	"edgeproxy/internal/bloom/sliding"
+	"edgeproxy/internal/bloom/textbook"
 )
 
 // The window of every filter: that of the usual configuration.
@@ -46,9 +47,9 @@ func subjects(keys int) ([]*subject, error) {
 	o := bloom.Options{Generations: generations, Capacity: int64(keys), FalsePositiveRate: windowRate}
 	now := time.Now()
 	production, err1 := sliding.New(o, now)
-	textbook, err2 := sliding.NewTextbook(o, now)
+	classic, err2 := textbook.NewSliding(o, now)
 	counter, err3 := counting.New(o, now)
-	counterTextbook, err4 := counting.NewTextbook(o, now)
+	classicCounter, err4 := textbook.NewCounting(o, now)
 	for _, err := range []error{err1, err2, err3, err4} {
 		if err != nil {
 			return nil, fmt.Errorf("filters for %d keys: %w", keys, err)
@@ -61,9 +62,9 @@ func subjects(keys int) ([]*subject, error) {
 				production.Seen(k.hi, k.lo)
 			}
 		}),
-		describe(slidingTextbookName, textbook, func(keys []key) {
+		describe(slidingTextbookName, classic, func(keys []key) {
 			for _, k := range keys {
-				textbook.Seen(k.hi, k.lo)
+				classic.Seen(k.hi, k.lo)
 			}
 		}),
 		describe(rivalName, other, func(keys []key) {
@@ -76,9 +77,9 @@ func subjects(keys int) ([]*subject, error) {
 				counter.Add(k.hi, k.lo)
 			}
 		}),
-		describe(countingTextbookName, counterTextbook, func(keys []key) {
+		describe(countingTextbookName, classicCounter, func(keys []key) {
 			for _, k := range keys {
-				counterTextbook.Add(k.hi, k.lo)
+				classicCounter.Add(k.hi, k.lo)
 			}
 		}),
 	}

@@ -7,6 +7,7 @@ import (
 
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/bloom/counting"
+	"edgeproxy/internal/bloom/textbook"
 )
 
 // The hash of a key.
@@ -36,10 +37,10 @@ func Example() {
 	// the first ones forgotten: 1
 }
 
-func ExampleTextbook() {
+func Example_textbook() {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	options := bloom.Options{Generations: 2, Capacity: 100_000, FalsePositiveRate: 0.01}
-	filter, err := counting.NewTextbook(options, now)
+	filter, err := textbook.NewCounting(options, now)
 	if err != nil {
 		fmt.Println(err)
 		return

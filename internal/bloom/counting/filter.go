@@ -10,7 +10,7 @@ import (
 
 // Max is the largest count one generation can hold for a key. A counter that
 // has reached it has lost count and stays there until its generation is cleared.
-const Max = counterMax
+const Max = 15
 
 // Filter counts sightings within a window. All methods are safe for concurrent
 // use; Add and Estimate take no lock, do not allocate and never wait for a
@@ -22,7 +22,7 @@ const Max = counterMax
 // Each generation keeps a key's four counters of 4 bits in one cache line, under
 // conservative update. That is why nothing can be taken back: a sighting raises
 // only the smallest of its counters, and taking one from all of them would take
-// from those that other keys rely on. Textbook has Remove.
+// from those that other keys rely on. textbook.Counting has Remove.
 // bloom.LineRate gives the share of unseen keys that are counted at all.
 type Filter struct {
 	ring    *bloom.Ring[*generation, struct{}]
@@ -35,7 +35,7 @@ func New(o bloom.Options, now time.Time) (*Filter, error) {
 	if err := validate(o, bloom.CountingLine); err != nil {
 		return nil, err
 	}
-	return newFilter(o, generations(o, slices.Repeat([]int64{o.Capacity}, o.Generations)), begin(o, now)), nil
+	return newFilter(o, generations(o, slices.Repeat([]int64{o.Capacity}, o.Generations)), o.Starts(now)), nil
 }
 
 func validate(o bloom.Options, l bloom.Layout) error {
@@ -43,15 +43,6 @@ func validate(o bloom.Options, l bloom.Layout) error {
 		return fmt.Errorf("size a counting filter: %w", err)
 	}
 	return nil
-}
-
-// begin returns the starts of generations that all begin now.
-func begin(o bloom.Options, now time.Time) []time.Time {
-	starts := make([]time.Time, o.Generations)
-	for i := range starts {
-		starts[i] = now
-	}
-	return starts
 }
 
 // newFilter puts generations, newest first, into a filter.

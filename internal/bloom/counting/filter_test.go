@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/bloom/textbook"
 )
 
 // window is what both filters are to common tests.
@@ -21,7 +22,7 @@ type window interface {
 	Bytes() int64
 }
 
-// layouts calls test for every layout: Filter and Textbook of 2, 3 and 4
+// layouts calls test for every layout: Filter and that of the textbook, of 2, 3 and 4
 // generations.
 func layouts(t *testing.T, capacity int64, rate float64, test func(t *testing.T, f window, generations int)) {
 	t.Helper()
@@ -230,7 +231,7 @@ func TestNewNamesTheBadOption(t *testing.T) {
 	f := func(o bloom.Options, want string) {
 		t.Helper()
 		_, production := New(o, start)
-		_, textbook := NewTextbook(o, start)
+		_, textbook := textbook.NewCounting(o, start)
 		for _, err := range []error{production, textbook} {
 			var option *bloom.OptionError
 			if !errors.As(err, &option) || option.Option != want {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/bloom/textbook"
 )
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -33,9 +34,9 @@ func newTestFilter(t testing.TB, generations int, capacity int64, rate float64) 
 	return f
 }
 
-func newTestTextbook(t testing.TB, generations int, capacity int64, rate float64) *Textbook {
+func newTestTextbook(t testing.TB, generations int, capacity int64, rate float64) *textbook.Counting {
 	t.Helper()
-	f, err := NewTextbook(options(generations, capacity, rate), start)
+	f, err := textbook.NewCounting(options(generations, capacity, rate), start)
 	if err != nil {
 		t.Fatal(err)
 	}

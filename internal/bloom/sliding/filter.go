@@ -41,7 +41,7 @@ func New(o bloom.Options, now time.Time) (*Filter, error) {
 	if err := validate(o, bloom.SplitBlock); err != nil {
 		return nil, err
 	}
-	return newFilter(o, generations(o, slices.Repeat([]int64{o.Capacity}, o.Generations)), begin(o, now)), nil
+	return newFilter(o, generations(o, slices.Repeat([]int64{o.Capacity}, o.Generations)), o.Starts(now)), nil
 }
 
 func validate(o bloom.Options, l bloom.Layout) error {
@@ -49,15 +49,6 @@ func validate(o bloom.Options, l bloom.Layout) error {
 		return fmt.Errorf("size a sliding filter: %w", err)
 	}
 	return nil
-}
-
-// begin returns the starts of generations that all begin now.
-func begin(o bloom.Options, now time.Time) []time.Time {
-	starts := make([]time.Time, o.Generations)
-	for i := range starts {
-		starts[i] = now
-	}
-	return starts
 }
 
 // newFilter puts generations, newest first, into a filter.

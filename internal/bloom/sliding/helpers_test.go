@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/bloom/textbook"
 )
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -23,9 +24,9 @@ func newTestFilter(t testing.TB, generations int, capacity int64, rate float64) 
 	return f
 }
 
-func newTestTextbook(t testing.TB, generations int, capacity int64, rate float64) *Textbook {
+func newTestTextbook(t testing.TB, generations int, capacity int64, rate float64) *textbook.Sliding {
 	t.Helper()
-	f, err := NewTextbook(options(generations, capacity, rate), start)
+	f, err := textbook.NewSliding(options(generations, capacity, rate), start)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/bloom/textbook"
 )
 
 func TestFullWindowErrsAsTheFormulaSaysAndNotAboveTheConfiguredRate(t *testing.T) {
@@ -65,7 +66,7 @@ func TestGenerationsAreAskedEachByItself(t *testing.T) {
 	near(t, "each by itself", measured(f, queries), 0.0163, 0.1)
 
 	// All keys in one array of the same size set the bits of the union.
-	union := bloom.NewFilter(10*capacity, 7)
+	union := textbook.NewFilter(10*capacity, 7)
 	for key := range uint64(2 * capacity) {
 		union.Add(hash(key))
 	}

@@ -1,9 +1,11 @@
-package bloom
+package textbook
 
 import (
 	"fmt"
 	"math/bits"
 	"sync/atomic"
+
+	"edgeproxy/internal/bloom"
 )
 
 // halveInto makes half, which is new, a copy of a with rows of half the length:
@@ -15,9 +17,9 @@ import (
 // array, Params.span, and are folded onto what is left of it.
 func (a *array) halveInto(half *array) error {
 	p := a.params
-	if p.Cells%2 != 0 || p.Cells < 2*MinCells {
-		return fmt.Errorf("halve a filter: %w", &OptionError{
-			Option: "cells", Value: p.Cells, Want: fmt.Sprintf("an even number from %d", 2*MinCells),
+	if p.Cells%2 != 0 || p.Cells < 2*bloom.MinCells {
+		return fmt.Errorf("halve a filter: %w", &bloom.OptionError{
+			Option: "cells", Value: p.Cells, Want: fmt.Sprintf("an even number from %d", 2*bloom.MinCells),
 		})
 	}
 	p.Cells, p.Folds = p.Cells/2, p.Folds+1

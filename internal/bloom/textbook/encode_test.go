@@ -1,4 +1,4 @@
-package bloom
+package textbook
 
 import (
 	"bytes"
@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"edgeproxy/internal/bloom"
 )
 
 var (
@@ -38,7 +40,7 @@ func sealed(data []byte) []byte {
 }
 
 func TestBinaryFormIsWhatTheCommentSays(t *testing.T) {
-	f := NewFilterWith(Params{Cells: 70, Probes: 3, Rule: RuleSquare, Folds: 1, Seed: 0x1122334455667788})
+	f := NewFilterWith(Params{Cells: 70, Probes: 3, Rule: bloom.RuleSquare, Folds: 1, Seed: 0x1122334455667788})
 	f.words[0].Store(0x0102030405060708)
 	f.words[1].Store(0x3f)
 	f.keys.Store(5)
@@ -59,7 +61,7 @@ func TestBinaryFormIsWhatTheCommentSays(t *testing.T) {
 
 func TestDecodedFilterIsTheEncodedOne(t *testing.T) {
 	keys := hashes(81, 500)
-	p := Params{Cells: 10_007, Probes: 5, Rule: RuleDouble, Folds: 3, Seed: 42}
+	p := Params{Cells: 10_007, Probes: 5, Rule: bloom.RuleDouble, Folds: 3, Seed: 42}
 	f := func(from, to interface {
 		Set
 		encoding.BinaryAppender
@@ -178,7 +180,7 @@ func TestForeignFiltersAreRefused(t *testing.T) {
 // anybody allocate it.
 func TestAClaimedSizeAllocatesNothing(t *testing.T) {
 	data := marshal(t, NewFilter(64, 1))
-	binary.LittleEndian.PutUint64(data[16:], MaxCells)
+	binary.LittleEndian.PutUint64(data[16:], bloom.MaxCells)
 	data = sealed(data)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -192,7 +194,7 @@ func TestAClaimedSizeAllocatesNothing(t *testing.T) {
 // Whatever is decoded encodes to the same bytes: there is one form of a filter.
 func FuzzUnmarshalBinary(f *testing.F) {
 	f.Add(marshal(f, setTo(Params{Cells: 100, Probes: 3, Seed: 1}, hashes(84, 10))))
-	f.Add(marshal(f, NewPartitionedWith(Params{Cells: 100, Probes: 3, Rule: RuleDouble, Folds: 2})))
+	f.Add(marshal(f, NewPartitionedWith(Params{Cells: 100, Probes: 3, Rule: bloom.RuleDouble, Folds: 2})))
 	f.Add(marshal(f, NewFilter(64, 1))[:40])
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -1,8 +1,10 @@
-package bloom
+package textbook
 
 import (
 	"math/rand/v2"
 	"testing"
+
+	"edgeproxy/internal/bloom"
 )
 
 // measure returns the share of so many unseen keys that has reports.
@@ -31,25 +33,25 @@ func TestExactlyFullFiltersKeepTheirRate(t *testing.T) {
 			t.Errorf("%s: measured %v, want at most the %v it was made for", name, got, p)
 		}
 	}
-	try := func(p float64, rule Rule) {
+	try := func(p float64, rule bloom.Rule) {
 		t.Helper()
 		params, err := ParamsFor(n, p)
 		if err != nil {
 			t.Fatal(err)
 		}
 		params.Rule = rule
-		f("filter, "+rule.String(), p, ExactRate(params.Cells, params.Probes, n), NewFilterWith(params))
+		f("filter, "+rule.String(), p, bloom.ExactRate(params.Cells, params.Probes, n), NewFilterWith(params))
 		if params, err = PartitionedParamsFor(n, p); err != nil {
 			t.Fatal(err)
 		}
 		params.Rule = rule
-		formula := ExactPartitionedRate(params.Cells, params.Probes, n)
+		formula := bloom.ExactPartitionedRate(params.Cells, params.Probes, n)
 		f("partitioned, "+rule.String(), p, formula, NewPartitionedWith(params))
 	}
-	try(0.05, RuleEnhanced)
-	try(0.01, RuleEnhanced)
-	try(0.01, RuleDouble)
-	try(0.01, RuleSquare)
+	try(0.05, bloom.RuleEnhanced)
+	try(0.01, bloom.RuleEnhanced)
+	try(0.01, bloom.RuleDouble)
+	try(0.01, bloom.RuleSquare)
 }
 
 // Filters differ by the hash they are given. The reserve of DesignRate is there
@@ -67,16 +69,16 @@ func TestDesignRateHoldsForEveryHash(t *testing.T) {
 			f.Add(h[0], h[1])
 		}
 		// The fill gives this filter's rate without the noise of queries.
-		rate := RateFromFill(f.Fill(), params.Probes)
+		rate := bloom.RateFromFill(f.Fill(), params.Probes)
 		if rate > p {
 			t.Errorf("hash %d: got a rate of %v, want at most %v", seed, rate, p)
 		}
-		if rate > DesignRate(p) {
+		if rate > bloom.DesignRate(p) {
 			asIs++
 		}
 		mean += measure(seed, queries, f.Has) / filters
 	}
-	near(t, "mean over all hashes", mean, DesignRate(p), 0.025)
+	near(t, "mean over all hashes", mean, bloom.DesignRate(p), 0.025)
 	if asIs < filters/5 {
 		t.Errorf("only %d of %d filters err more than the mean: the reserve has nothing to do", asIs, filters)
 	}
@@ -101,7 +103,7 @@ func TestParamsForNamesTheBadFigure(t *testing.T) {
 
 func TestParamsForAFewKeysIsTheSmallestFilter(t *testing.T) {
 	params, err := ParamsFor(1, 0.5)
-	if err != nil || params.Cells != MinCells {
-		t.Errorf("got %+v and error %v, want %d cells", params, err, MinCells)
+	if err != nil || params.Cells != bloom.MinCells {
+		t.Errorf("got %+v and error %v, want %d cells", params, err, bloom.MinCells)
 	}
 }

@@ -1,8 +1,10 @@
-package bloom
+package textbook
 
 import (
 	"math/bits"
 	"sync/atomic"
+
+	"edgeproxy/internal/bloom"
 )
 
 // kind is how the bits of a filter are laid out; it is the byte that stands for
@@ -39,7 +41,7 @@ type array struct {
 	k      int    // params.Probes
 	stride uint64 // from one probe's row to the next: 0 where all fall into one
 	span   uint64
-	bend   bend
+	rule   bloom.Rule
 
 	_ [64]byte // the counters change with every new key, the fields above never
 
@@ -50,7 +52,7 @@ type array struct {
 // shape gives a its parameters, which are valid, and an empty array.
 func (a *array) shape(k kind, p Params) {
 	a.kind, a.params = k, p
-	a.m, a.k, a.span, a.bend = p.Cells, p.Probes, p.span(), p.Rule.bend()
+	a.m, a.k, a.span, a.rule = p.Cells, p.Probes, p.span(), p.Rule
 	if a.stride = 0; k == kindPartitioned {
 		a.stride = p.Cells
 	}
@@ -99,11 +101,11 @@ func (a *array) Has(hi, lo uint64) bool {
 	return true
 }
 
-func (a *array) walk(hi, lo uint64) Probes {
+func (a *array) walk(hi, lo uint64) bloom.Probes {
 	if a.params.Folds > 0 {
-		return a.bend.folded(hi, lo, a.span, a.m)
+		return a.rule.Folded(hi, lo, a.span, a.m)
 	}
-	return a.bend.start(hi, lo, a.m)
+	return a.rule.Probes(hi, lo, a.m)
 }
 
 // Params returns what the bits mean.
@@ -131,7 +133,7 @@ func (a *array) Bytes() int64 { return int64(len(a.words)) * 8 }
 // them, and up to one in Keys, behind.
 func (a *array) Clear() {
 	gone := int64(0)
-	Sweep(a.words, func(old uint64) { gone += int64(bits.OnesCount64(old)) })
+	bloom.Sweep(a.words, func(old uint64) { gone += int64(bits.OnesCount64(old)) })
 	a.ones.Add(-gone)
 	a.keys.Store(0)
 }

@@ -1,4 +1,4 @@
-package counting
+package textbook
 
 import (
 	"math/rand/v2"

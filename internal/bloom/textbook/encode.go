@@ -1,4 +1,4 @@
-package bloom
+package textbook
 
 import (
 	"encoding/binary"
@@ -6,6 +6,8 @@ import (
 	"hash/crc32"
 	"math/bits"
 	"slices"
+
+	"edgeproxy/internal/bloom"
 )
 
 // The binary form, little endian:
@@ -119,7 +121,7 @@ func decodeHeader(k kind, data []byte) (p Params, keys int64, err error) {
 	p = Params{
 		Cells:  binary.LittleEndian.Uint64(data[16:]),
 		Probes: int(data[12]),
-		Rule:   Rule(data[11]),
+		Rule:   bloom.Rule(data[11]),
 		Folds:  int(data[13]),
 		Seed:   binary.LittleEndian.Uint64(data[24:]),
 	}

@@ -1,4 +1,4 @@
-package bloom
+package textbook
 
 import (
 	"errors"
@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"edgeproxy/internal/bloom"
 )
 
 // setTo returns a filter of the parameters with these keys in.
@@ -102,11 +104,11 @@ func TestIntersectionKeepsTheCommonKeysAndErrsNoMore(t *testing.T) {
 	if rate > smaller {
 		t.Errorf("rate: got %v, want at most the smaller one's %v", rate, smaller)
 	}
-	near(t, "rate by the fill", rate, RateFromFill(got.Fill(), p.Probes), 0.25)
+	near(t, "rate by the fill", rate, bloom.RateFromFill(got.Fill(), p.Probes), 0.25)
 
 	// It keeps bits that both had by chance: those of common keys, and of the
 	// rest the share that either has squared.
-	common, one := ExpectedFill(p.Cells, p.Probes, n), ExpectedFill(p.Cells, p.Probes, n)
+	common, one := bloom.ExpectedFill(p.Cells, p.Probes, n), bloom.ExpectedFill(p.Cells, p.Probes, n)
 	near(t, "fill", got.Fill(), common+(1-common)*one*one, 0.01)
 	more := 0
 	for i, w := range got.image() {
@@ -179,7 +181,7 @@ func TestPartitionedUnionAndIntersection(t *testing.T) {
 
 // Bits of filters that differ in any parameter stand for different things.
 func TestFiltersThatDifferAreNotMerged(t *testing.T) {
-	base := Params{Cells: 1024, Probes: 5, Rule: RuleEnhanced, Folds: 1, Seed: 7}
+	base := Params{Cells: 1024, Probes: 5, Rule: bloom.RuleEnhanced, Folds: 1, Seed: 7}
 	f := func(other Params, want ...string) {
 		t.Helper()
 		filter, rows := setTo(base, hashes(57, 10)), NewPartitionedWith(base)
@@ -209,10 +211,10 @@ func TestFiltersThatDifferAreNotMerged(t *testing.T) {
 	}
 	f(with(func(p *Params) { p.Cells = 2048 }), "cells: 2048: want 1024")
 	f(with(func(p *Params) { p.Probes = 6 }), "probes: 6: want 5")
-	f(with(func(p *Params) { p.Rule = RuleDouble }), "rule: double: want enhanced")
+	f(with(func(p *Params) { p.Rule = bloom.RuleDouble }), "rule: double: want enhanced")
 	f(with(func(p *Params) { p.Folds = 0 }), "folds: 0: want 1")
 	f(with(func(p *Params) { p.Seed = 8 }), "seed: 8: want 7")
-	f(Params{Cells: 64, Probes: 1, Rule: RuleSquare, Folds: 0, Seed: 1},
+	f(Params{Cells: 64, Probes: 1, Rule: bloom.RuleSquare, Folds: 0, Seed: 1},
 		"cells: 64: want 1024", "probes: 1: want 5", "rule: square: want enhanced", "folds: 0: want 1", "seed: 1: want 7")
 }
 

@@ -1,26 +1,28 @@
-package bloom
+package textbook
 
 import (
 	"math/rand/v2"
 	"testing"
+
+	"edgeproxy/internal/bloom"
 )
 
 func TestPartitionedSizeKeepsTheRateInRowsOfEqualLength(t *testing.T) {
 	for _, n := range []uint64{10, 1000, 1_000_000} {
 		for _, p := range []float64{0.3, 0.01, 1e-6} {
-			m, k := PartitionedSize(n, p)
-			if got := PartitionedRate(m, k, n); got > p*(1+1e-9) {
+			m, k := bloom.PartitionedSize(n, p)
+			if got := bloom.PartitionedRate(m, k, n); got > p*(1+1e-9) {
 				t.Errorf("PartitionedSize(%d, %v) = %d, %d: got a rate of %v", n, p, m, k, got)
 			}
-			if got := PartitionedRate(m-1, k, n); got < p*(1-1e-9) {
+			if got := bloom.PartitionedRate(m-1, k, n); got < p*(1-1e-9) {
 				t.Errorf("PartitionedSize(%d, %v) = %d, %d: a row less by one bit keeps the rate", n, p, m, k)
 			}
-			if _, want := Size(n, p); k != want {
+			if _, want := bloom.Size(n, p); k != want {
 				t.Errorf("PartitionedSize(%d, %v): got %d rows, want the %d probes of Size", n, p, k, want)
 			}
 		}
 	}
-	if m, k := PartitionedSize(0, 0.01); m != 0 || k != 0 {
+	if m, k := bloom.PartitionedSize(0, 0.01); m != 0 || k != 0 {
 		t.Errorf("no keys: got %d and %d, want 0 and 0", m, k)
 	}
 }
@@ -30,13 +32,13 @@ func TestPartitionedSizeKeepsTheRateInRowsOfEqualLength(t *testing.T) {
 func TestPartitionedErrsAHairMore(t *testing.T) {
 	for _, m := range []uint64{64, 1000, 100_000} {
 		for _, k := range []int{1, 4, 7, 30} {
-			rows, one := ExactPartitionedRate(m, k, m), ExactRate(m*uint64(k), k, m)
+			rows, one := bloom.ExactPartitionedRate(m, k, m), bloom.ExactRate(m*uint64(k), k, m)
 			if rows < one*(1-1e-12) {
 				t.Errorf("%d rows of %d: got %v, want at least the %v of one array", k, m, rows, one)
 			}
 			// The share is about k/2m of the bits, and k times that of the rate.
 			near(t, "rows against one array", rows, one, float64(k*k)/float64(m))
-			near(t, "without the limit", PartitionedRate(m, k, m), FalsePositiveRate(m*uint64(k), k, m), 1e-9)
+			near(t, "without the limit", bloom.PartitionedRate(m, k, m), bloom.FalsePositiveRate(m*uint64(k), k, m), 1e-9)
 		}
 	}
 }
@@ -48,7 +50,7 @@ func TestPartitionedSetsOneBitInEveryRow(t *testing.T) {
 		f := NewPartitioned(m, k)
 		hi, lo := random.Uint64(), random.Uint64()
 		f.Add(hi, lo)
-		probes := NewProbes(hi, lo, m)
+		probes := bloom.NewProbes(hi, lo, m)
 		for row := range uint64(k) {
 			want := row*m + probes.Next()
 			for cell := row * m; cell < (row+1)*m; cell++ {
@@ -81,8 +83,8 @@ func TestPartitionedFindsWhatWasAdded(t *testing.T) {
 	if f.Keys() != fresh {
 		t.Errorf("keys: got %d, want the %d that Add called new", f.Keys(), fresh)
 	}
-	near(t, "fill", f.Fill(), ExpectedFill(20_000, 1, 10_000), 0.005)
-	near(t, "keys by fill", KeysFromFill(f.Fill(), 7*20_000, 7), 10_000, 0.01)
+	near(t, "fill", f.Fill(), bloom.ExpectedFill(20_000, 1, 10_000), 0.005)
+	near(t, "keys by fill", bloom.KeysFromFill(f.Fill(), 7*20_000, 7), 10_000, 0.01)
 	f.Clear()
 	if f.Has(keys[0][0], keys[0][1]) || f.Fill() != 0 || f.Keys() != 0 {
 		t.Error("after Clear: got something left, want nothing")
@@ -99,13 +101,13 @@ func TestNewPartitionedPanicsOutOfBounds(t *testing.T) {
 		}()
 		NewPartitionedWith(p)
 	}
-	f(Params{Cells: MinCells - 1, Probes: 1})
-	f(Params{Cells: MinCells, Probes: 0})
-	f(Params{Cells: MaxCells, Probes: 2}) // one row would do
-	f(Params{Cells: MinCells, Probes: 1, Rule: rules})
-	f(Params{Cells: MinCells, Probes: 1, Folds: -1})
-	f(Params{Cells: MinCells, Probes: 1, Folds: 64})
-	f(Params{Cells: MaxCells / 2, Probes: 1, Folds: 2})
+	f(Params{Cells: bloom.MinCells - 1, Probes: 1})
+	f(Params{Cells: bloom.MinCells, Probes: 0})
+	f(Params{Cells: bloom.MaxCells, Probes: 2}) // one row would do
+	f(Params{Cells: bloom.MinCells, Probes: 1, Rule: bloom.RuleSquare + 1})
+	f(Params{Cells: bloom.MinCells, Probes: 1, Folds: -1})
+	f(Params{Cells: bloom.MinCells, Probes: 1, Folds: 64})
+	f(Params{Cells: bloom.MaxCells / 2, Probes: 1, Folds: 2})
 }
 
 func TestPartitionedDoesNotAllocate(t *testing.T) {

@@ -1,8 +1,10 @@
-package bloom
+package textbook
 
 import (
 	"math"
 	"testing"
+
+	"edgeproxy/internal/bloom"
 )
 
 // The figures that the literature and the documents of this project quote, each
@@ -17,27 +19,27 @@ func TestWorkedFigures(t *testing.T) {
 	f("30 rows of 900,000 bits, MB", float64(NewPartitioned(900_000, 30).Bytes())/1e6, 3.375, 0)
 	// (1-e^-2)^30 is 1.2748 %. With 1-e^-2 rounded to 0.8647 first it comes out as
 	// the 1.28 % that is quoted.
-	f("5 M keys in 30 rows of 2.5 M bits", PartitionedRate(2_500_000, 30, 5_000_000), 0.012747709, 1e-7)
-	f("the same, written out", PartitionedRate(2_500_000, 30, 5_000_000), math.Pow(1-math.Exp(-2), 30), 1e-12)
-	f("the same, as quoted", PartitionedRate(2_500_000, 30, 5_000_000), 0.0128, 0.005)
-	f("the same, exact", ExactPartitionedRate(2_500_000, 30, 5_000_000), 0.012747733, 1e-7)
+	f("5 M keys in 30 rows of 2.5 M bits", bloom.PartitionedRate(2_500_000, 30, 5_000_000), 0.012747709, 1e-7)
+	f("the same, written out", bloom.PartitionedRate(2_500_000, 30, 5_000_000), math.Pow(1-math.Exp(-2), 30), 1e-12)
+	f("the same, as quoted", bloom.PartitionedRate(2_500_000, 30, 5_000_000), 0.0128, 0.005)
+	f("the same, exact", bloom.ExactPartitionedRate(2_500_000, 30, 5_000_000), 0.012747733, 1e-7)
 
-	f("10 bits a key, best probes", float64(BestProbes(10)), 7, 0)
-	f("10 bits a key, best real probes", OptimalProbes(10), 6.931, 1e-4)
-	f("10 bits a key, rate with 7", FalsePositiveRate(10*n, 7, n), 0.008194, 1e-3)
-	f("10 bits a key, rate at best", BestRate(10), 0.008193, 1e-3)
-	if got := ExactRate(10*n, 7, n); got >= 0.0085 {
+	f("10 bits a key, best probes", float64(bloom.BestProbes(10)), 7, 0)
+	f("10 bits a key, best real probes", bloom.OptimalProbes(10), 6.931, 1e-4)
+	f("10 bits a key, rate with 7", bloom.FalsePositiveRate(10*n, 7, n), 0.008194, 1e-3)
+	f("10 bits a key, rate at best", bloom.BestRate(10), 0.008193, 1e-3)
+	if got := bloom.ExactRate(10*n, 7, n); got >= 0.0085 {
 		t.Errorf("10 bits a key: got a rate of %v, want below 0.0085", got)
 	}
-	f("0.6185^(m/n)", BestRate(1), 0.6185, 1e-4)
-	f("bits a key at 1 %", BitsPerKey(0.01), 9.585, 1e-4)
-	f("bits a key at 1/1024", BitsPerKey(1.0/1024), 14.427, 1e-4)
+	f("0.6185^(m/n)", bloom.BestRate(1), 0.6185, 1e-4)
+	f("bits a key at 1 %", bloom.BitsPerKey(0.01), 9.585, 1e-4)
+	f("bits a key at 1/1024", bloom.BitsPerKey(1.0/1024), 14.427, 1e-4)
 
 	// One bit for each of 2N keys, one hash: "about 40 %" is 1 - e^(-1/2).
-	f("table of 2N bits, one probe", FalsePositiveRate(2*n, 1, n), 0.39346934, 1e-8)
-	f("the same, exact for N = 1 M", ExactRate(2*n, 1, n), 0.39346942, 1e-8)
-	f("the same, exact for N = 50", ExactRate(100, 1, 50), 1-math.Pow(0.99, 50), 1e-12)
-	f("2 bits a key, best probes", float64(BestProbes(2)), 1, 0)
+	f("table of 2N bits, one probe", bloom.FalsePositiveRate(2*n, 1, n), 0.39346934, 1e-8)
+	f("the same, exact for N = 1 M", bloom.ExactRate(2*n, 1, n), 0.39346942, 1e-8)
+	f("the same, exact for N = 50", bloom.ExactRate(100, 1, 50), 1-math.Pow(0.99, 50), 1e-12)
+	f("2 bits a key, best probes", float64(bloom.BestProbes(2)), 1, 0)
 }
 
 // A window of G generations that surely holds n keys needs G of n/(G-1) keys
@@ -46,7 +48,7 @@ func TestBitsPerKeyOfAWindow(t *testing.T) {
 	const n = 1_000_000
 	f := func(generations int, window, want float64) {
 		t.Helper()
-		m, _ := Size(n, GenerationRate(window, generations))
+		m, _ := bloom.Size(n, bloom.GenerationRate(window, generations))
 		got := float64(m) / n * float64(generations) / float64(max(generations-1, 1))
 		if math.Abs(got-want) > 0.05 {
 			t.Errorf("%d generations at %v: got %.2f bits for each key of the window, want %.1f", generations, window, got, want)
@@ -88,5 +90,5 @@ func TestTheWorkedPartitionedFilterErrsSo(t *testing.T) {
 	}
 	// 30 probes: a fill off by its deviation of 0.1 % moves the rate by 3 %.
 	near(t, "measured", measure(34, 200_000, f.Has), 0.012747709, 0.1)
-	near(t, "by the fill", RateFromFill(f.Fill(), 30), 0.012747709, 0.05)
+	near(t, "by the fill", bloom.RateFromFill(f.Fill(), 30), 0.012747709, 0.05)
 }

@@ -1,4 +1,4 @@
-package bloom
+package textbook
 
 // Set is a filter that a Composite can be made of: Filter and Partitioned are.
 type Set interface {

@@ -1,4 +1,4 @@
-package bloom
+package textbook
 
 // Partitioned is a Bloom filter of k rows of m bits: the i-th probe of a key
 // falls into the i-th row and nowhere else (Mullin, "A second look at Bloom

@@ -1,9 +1,11 @@
-package bloom
+package textbook
 
 import (
 	"fmt"
 	"math"
 	"math/bits"
+
+	"edgeproxy/internal/bloom"
 )
 
 // union ORs other into a, word by word.
@@ -56,7 +58,7 @@ func (a *array) intersect(other *array) error {
 // keysAt estimates the keys of an array with so many bits set.
 func (a *array) keysAt(ones int64) float64 {
 	all := a.bits()
-	return KeysFromFill(float64(ones)/float64(all), all, a.k)
+	return bloom.KeysFromFill(float64(ones)/float64(all), all, a.k)
 }
 
 // within rounds an estimate and holds it in [low, high]. An array that is all

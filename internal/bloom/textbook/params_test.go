@@ -1,9 +1,11 @@
-package bloom
+package textbook
 
 import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"edgeproxy/internal/bloom"
 )
 
 func TestParamsNameEveryFault(t *testing.T) {
@@ -18,19 +20,19 @@ func TestParamsNameEveryFault(t *testing.T) {
 		}
 	}
 	f(kindFilter, Params{Cells: 64, Probes: 1}, "")
-	f(kindFilter, Params{Cells: MaxCells, Probes: 64, Rule: RuleSquare, Seed: 1}, "")
-	f(kindFilter, Params{Cells: MaxCells >> 20, Probes: 1, Folds: 20}, "")
-	f(kindPartitioned, Params{Cells: MaxCells / 64, Probes: 64}, "")
+	f(kindFilter, Params{Cells: bloom.MaxCells, Probes: 64, Rule: bloom.RuleSquare, Seed: 1}, "")
+	f(kindFilter, Params{Cells: bloom.MaxCells >> 20, Probes: 1, Folds: 20}, "")
+	f(kindPartitioned, Params{Cells: bloom.MaxCells / 64, Probes: 64}, "")
 	f(kindFilter, Params{}, "cells: 0: want 64 to 17179869184\nprobes: 0: want 1 to 64")
-	f(kindFilter, Params{Cells: MaxCells + 1, Probes: 65, Rule: 3, Folds: -1},
+	f(kindFilter, Params{Cells: bloom.MaxCells + 1, Probes: 65, Rule: 3, Folds: -1},
 		"cells: 17179869185: want 64 to 17179869184\nprobes: 65: want 1 to 64\nrule: 3: want 0 to 2")
-	f(kindFilter, Params{Cells: MaxCells, Probes: 1, Folds: 1}, "folds: 1: want 0 or more, from at most 17179869184 cells")
+	f(kindFilter, Params{Cells: bloom.MaxCells, Probes: 1, Folds: 1}, "folds: 1: want 0 or more, from at most 17179869184 cells")
 	f(kindFilter, Params{Cells: 64, Probes: 1, Folds: 29}, "folds: 29: want 0 or more, from at most 17179869184 cells")
-	f(kindPartitioned, Params{Cells: MaxCells / 2, Probes: 3}, "probes: 3: want rows of at most 17179869184 bits together")
+	f(kindPartitioned, Params{Cells: bloom.MaxCells / 2, Probes: 3}, "probes: 3: want rows of at most 17179869184 bits together")
 }
 
 func TestParamsAreWhatTheFilterWasMadeWith(t *testing.T) {
-	want := Params{Cells: 1000, Probes: 5, Rule: RuleDouble, Folds: 2, Seed: 9}
+	want := Params{Cells: 1000, Probes: 5, Rule: bloom.RuleDouble, Folds: 2, Seed: 9}
 	if got := NewFilterWith(want).Params(); got != want {
 		t.Errorf("filter: got %+v, want %+v", got, want)
 	}

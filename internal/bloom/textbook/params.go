@@ -1,8 +1,10 @@
-package bloom
+package textbook
 
 import (
 	"errors"
 	"fmt"
+
+	"edgeproxy/internal/bloom"
 )
 
 // Params says what a filter's bits mean. Two filters can be merged, and the
@@ -16,7 +18,7 @@ type Params struct {
 	Probes int
 
 	// Rule is how they follow from the hash.
-	Rule Rule
+	Rule bloom.Rule
 
 	// Folds is how often the filter was halved. Walks are made for
 	// Cells * 2^Folds cells and folded onto Cells, so a fresh filter with Folds
@@ -32,26 +34,26 @@ type Params struct {
 // ParamsFor returns the parameters of a Filter for n keys whose rate, measured
 // with all n in, is at most p: Size for DesignRate(p). The error is an
 // *OptionError.
-func ParamsFor(n uint64, p float64) (Params, error) { return paramsFor(n, p, Size, kindFilter) }
+func ParamsFor(n uint64, p float64) (Params, error) { return paramsFor(n, p, bloom.Size, kindFilter) }
 
 // PartitionedParamsFor does the same for a Partitioned, by PartitionedSize.
 func PartitionedParamsFor(n uint64, p float64) (Params, error) {
-	return paramsFor(n, p, PartitionedSize, kindPartitioned)
+	return paramsFor(n, p, bloom.PartitionedSize, kindPartitioned)
 }
 
 func paramsFor(n uint64, p float64, size func(uint64, float64) (uint64, int), kind kind) (Params, error) {
 	if n == 0 {
-		return Params{}, &OptionError{Option: "keys", Value: n, Want: "a number above 0"}
+		return Params{}, &bloom.OptionError{Option: "keys", Value: n, Want: "a number above 0"}
 	}
 	if !(p > 0 && p < 1) {
-		return Params{}, &OptionError{Option: "false_positive_rate", Value: p, Want: "a ratio above 0 and below 1"}
+		return Params{}, &bloom.OptionError{Option: "false_positive_rate", Value: p, Want: "a ratio above 0 and below 1"}
 	}
-	m, k := size(n, DesignRate(p))
-	out := Params{Cells: max(m, MinCells), Probes: k}
+	m, k := size(n, bloom.DesignRate(p))
+	out := Params{Cells: max(m, bloom.MinCells), Probes: k}
 	if m == 0 || out.validate(kind) != nil {
-		return Params{}, &OptionError{
+		return Params{}, &bloom.OptionError{
 			Option: "keys", Value: n,
-			Want: fmt.Sprintf("a filter of at most %d bits; fewer keys or a higher false_positive_rate", uint64(MaxCells)),
+			Want: fmt.Sprintf("a filter of at most %d bits; fewer keys or a higher false_positive_rate", uint64(bloom.MaxCells)),
 		}
 	}
 	return out, nil
@@ -67,25 +69,25 @@ func (p Params) bits(k kind) uint64 { return p.Cells * k.rows(p.Probes) }
 func (p Params) validate(k kind) error {
 	var errs []error
 	wrong := func(option string, value any, want string) {
-		errs = append(errs, &OptionError{Option: option, Value: value, Want: want})
+		errs = append(errs, &bloom.OptionError{Option: option, Value: value, Want: want})
 	}
-	if p.Cells < MinCells || p.Cells > MaxCells {
-		wrong("cells", p.Cells, fmt.Sprintf("%d to %d", MinCells, uint64(MaxCells)))
+	if p.Cells < bloom.MinCells || p.Cells > bloom.MaxCells {
+		wrong("cells", p.Cells, fmt.Sprintf("%d to %d", bloom.MinCells, uint64(bloom.MaxCells)))
 	}
-	if p.Probes < 1 || p.Probes > MaxProbes {
-		wrong("probes", p.Probes, fmt.Sprintf("1 to %d", MaxProbes))
+	if p.Probes < 1 || p.Probes > bloom.MaxProbes {
+		wrong("probes", p.Probes, fmt.Sprintf("1 to %d", bloom.MaxProbes))
 	}
-	if p.Rule >= rules {
-		wrong("rule", uint8(p.Rule), fmt.Sprintf("0 to %d", rules-1))
+	if !p.Rule.Known() {
+		wrong("rule", uint8(p.Rule), fmt.Sprintf("0 to %d", bloom.RuleSquare))
 	}
 	if len(errs) > 0 {
 		return errors.Join(errs...)
 	}
-	if p.Folds < 0 || p.Folds > maxFolds || p.span() > MaxCells {
-		wrong("folds", p.Folds, fmt.Sprintf("0 or more, from at most %d cells", uint64(MaxCells)))
+	if p.Folds < 0 || p.Folds > maxFolds || p.span() > bloom.MaxCells {
+		wrong("folds", p.Folds, fmt.Sprintf("0 or more, from at most %d cells", uint64(bloom.MaxCells)))
 	}
-	if p.bits(k) > MaxCells {
-		wrong("probes", p.Probes, fmt.Sprintf("rows of at most %d bits together", uint64(MaxCells)))
+	if p.bits(k) > bloom.MaxCells {
+		wrong("probes", p.Probes, fmt.Sprintf("rows of at most %d bits together", uint64(bloom.MaxCells)))
 	}
 	return errors.Join(errs...)
 }

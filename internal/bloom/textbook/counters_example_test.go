@@ -1,17 +1,17 @@
-package counting_test
+package textbook_test
 
 import (
 	"fmt"
 
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/bloom/counting"
+	"edgeproxy/internal/bloom/textbook"
 )
 
 func ExampleCounters() {
 	m, k := bloom.Size(100_000, bloom.DesignRate(0.01))
 	const hi, lo = 0x9ae16a3b2f90404f, 0xc3a5c85c97cb3127 // the hash of a key
 
-	plain := counting.NewCounters(m, k, counting.Plain)
+	plain := textbook.NewCounters(m, k, textbook.Plain)
 	for range 3 {
 		plain.Add(hi, lo)
 	}
@@ -19,7 +19,7 @@ func ExampleCounters() {
 	fmt.Println(plain.Remove(hi, lo))
 	fmt.Println(plain.Estimate(hi, lo))
 
-	conservative := counting.NewCounters(m, k, counting.Conservative)
+	conservative := textbook.NewCounters(m, k, textbook.Conservative)
 	fmt.Println(conservative.Add(hi, lo))
 	fmt.Println(conservative.Remove(hi, lo))
 

@@ -1,10 +1,12 @@
-package bloom
+package textbook
 
 import (
 	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"edgeproxy/internal/bloom"
 )
 
 // Halved three times, a filter holds every key it held, has the very bits of
@@ -36,14 +38,14 @@ func TestHalvingLosesNoKey(t *testing.T) {
 				t.Errorf("got %+v and %d keys, want %+v and about %d", filter.Params(), filter.Keys(), p, n)
 			}
 			counted(t, "halved", &filter.array)
-			near(t, "fill", filter.Fill(), ExpectedFill(p.Cells, p.Probes, n), 0.02)
-			near(t, "rate", measure(62, queries, filter.Has), ExactRate(p.Cells, p.Probes, n), 0.1)
+			near(t, "fill", filter.Fill(), bloom.ExpectedFill(p.Cells, p.Probes, n), 0.02)
+			near(t, "rate", measure(62, queries, filter.Has), bloom.ExactRate(p.Cells, p.Probes, n), 0.1)
 		}
 	}
 	f(Params{Cells: 1 << 16, Probes: 4})
 	f(Params{Cells: 8 * 12_505, Probes: 3}) // no row ends with a word
-	f(Params{Cells: 1 << 16, Probes: 4, Rule: RuleDouble})
-	f(Params{Cells: 1 << 16, Probes: 4, Rule: RuleSquare, Seed: 3})
+	f(Params{Cells: 1 << 16, Probes: 4, Rule: bloom.RuleDouble})
+	f(Params{Cells: 1 << 16, Probes: 4, Rule: bloom.RuleSquare, Seed: 3})
 }
 
 func TestHalvingAPartitionedHalvesEveryRow(t *testing.T) {
@@ -73,7 +75,7 @@ func TestHalvingAPartitionedHalvesEveryRow(t *testing.T) {
 				t.Errorf("%+v: array against a fresh one (-want +got):\n%s", p, diff)
 			}
 			counted(t, "halved", &filter.array)
-			near(t, "rate", measure(64, queries, filter.Has), ExactPartitionedRate(p.Cells, p.Probes, n), 0.1)
+			near(t, "rate", measure(64, queries, filter.Has), bloom.ExactPartitionedRate(p.Cells, p.Probes, n), 0.1)
 		}
 	}
 	f(Params{Cells: 1 << 15, Probes: 4})
@@ -132,13 +134,13 @@ func TestHalvedRefusesWhatHasNoHalves(t *testing.T) {
 		_, one := NewFilter(cells, 3).Halved()
 		_, rows := NewPartitioned(cells, 3).Halved()
 		for _, err := range []error{one, rows} {
-			var option *OptionError
+			var option *bloom.OptionError
 			if !errors.As(err, &option) || option.Option != "cells" || option.Value != cells {
 				t.Errorf("%d cells: got error %v, want an *OptionError for them", cells, err)
 			}
 		}
 	}
 	f(1001)
-	f(MinCells)
-	f(2*MinCells - 2)
+	f(bloom.MinCells)
+	f(2*bloom.MinCells - 2)
 }

@@ -1,0 +1,59 @@
+package textbook
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"edgeproxy/internal/bloom"
+)
+
+func TestExpectedFillIsTheMean(t *testing.T) {
+	const m, k, n, filters = 1000, 5, 200, 200
+	sum := 0.0
+	for seed := range uint64(filters) {
+		f := NewFilter(m, k)
+		for _, h := range hashes(seed, n) {
+			f.Add(h[0], h[1])
+		}
+		sum += f.Fill() / filters
+	}
+	// The deviation of one fill is 1.2 %; of the mean of 200, 0.1 %.
+	near(t, "mean fill", sum, bloom.ExpectedFill(m, k, n), 0.004)
+}
+
+// A real window is asked at points of its cycle and errs as often as the
+// formulas say.
+func TestWindowErrsAsItsFormulasSay(t *testing.T) {
+	const n, g, queries, steps = 20_000, 2, 100_000, 10
+	m, k := bloom.Size(n, 0.01)
+	rate := func(n uint64) float64 { return bloom.FalsePositiveRate(m, k, n) }
+	older, newest := NewFilter(m, k), NewFilter(m, k)
+	random := rand.New(rand.NewPCG(11, 0))
+	for range n {
+		older.Add(random.Uint64(), random.Uint64())
+	}
+	sum := 0.0
+	for step := range steps + 1 {
+		wrong := 0
+		for range queries {
+			if hi, lo := random.Uint64(), random.Uint64(); older.Has(hi, lo) || newest.Has(hi, lo) {
+				wrong++
+			}
+		}
+		got := float64(wrong) / queries
+		// A thousand wrong answers have a deviation of 3 %; four of them are allowed.
+		near(t, fmt.Sprintf("%d of %d tenths", step, steps), got, bloom.CycleRate(rate, n, uint64(step*n/steps), g), 0.13)
+		switch step {
+		case 0, steps:
+			sum += got / 2
+		default:
+			sum += got
+		}
+		for range n / steps {
+			newest.Add(random.Uint64(), random.Uint64())
+		}
+	}
+	// Eleven points state the mean of a convex curve a little too high.
+	near(t, "mean", sum/steps, bloom.MeanRate(rate, n, g), 0.05)
+}
