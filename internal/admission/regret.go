@@ -14,7 +14,7 @@ const regretRate = 0.01
 // admits everything would have had.
 //
 // It is a filter with a secondary one for deletions, "in A and not in B" (as
-// bloom.Composite, but sliding): a fill is regretted if its key is in held and
+// textbook.Composite, but sliding): a fill is regretted if its key is in held and
 // not in stored, where stored has the keys that were stored after they had been
 // held back. An object that leaves the cache again and is fetched once more is
 // no regret.
