@@ -8,8 +8,7 @@
 //	size from keys and rate      Size, PartitionedSize, CellsFor, BitsPerKey
 //	keys from size and rate      Capacity, KeysFor
 //	probes from bits per key     OptimalProbes, BestProbes
-//	rate from size and keys      FalsePositiveRate, ExactRate, BestRate,
-//	                             PartitionedRate, ExactPartitionedRate
+//	rate from size and keys      FalsePositiveRate, BestRate, PartitionedRate
 //	rate, keys from the fill     RateFromFill, KeysFromFill
 //	rate of a window             WindowRate, GenerationRate, PeakRate, CycleRate,
 //	                             MeanRate

@@ -7,36 +7,12 @@ import "math"
 //
 //	(1 - e^(-kn/m))^k
 //
-// (Bloom 1970, with the usual limit of (1-1/m)^(kn), see ExactRate; double
+// (Bloom 1970, with the usual limit of (1-1/m)^(kn), see textbook.ExactRate; double
 // hashing keeps it: Kirsch and Mitzenmacher, ESA 2006.) The result lies in
 // [0, 1]; m and k must be above 0.
 func FalsePositiveRate(m uint64, k int, n uint64) float64 {
 	fill := -math.Expm1(-float64(k) * float64(n) / float64(m))
 	return RateFromFill(fill, k)
-}
-
-// ExactRate is FalsePositiveRate without the limit for large m:
-//
-//	(1 - (1-1/m)^(kn))^k
-//
-// The two differ by a share of about k/m. The fill in it, ExpectedFill, is the
-// true mean; taking its power instead of the mean of powers is Bloom's
-// simplification, which leaves the rate too low by a share of the order of k^2/m
-// (Bose et al., "On the false-positive rate of Bloom filters", Information
-// Processing Letters 108(4), 2008).
-func ExactRate(m uint64, k int, n uint64) float64 {
-	return RateFromFill(ExpectedFill(m, k, n), k)
-}
-
-// ExpectedFill returns the mean share of cells in use after n distinct keys were
-// added with k independent probes each to m cells, above 0:
-//
-//	1 - (1-1/m)^(kn)
-func ExpectedFill(m uint64, k int, n uint64) float64 {
-	if n == 0 {
-		return 0
-	}
-	return -math.Expm1(float64(k) * float64(n) * math.Log1p(-1/float64(m)))
 }
 
 // RateFromFill returns the share of unseen keys that a filter reports when

@@ -13,17 +13,6 @@ func PartitionedRate(m uint64, k int, n uint64) float64 {
 	return RateFromFill(-math.Expm1(-float64(n)/float64(m)), k)
 }
 
-// ExactPartitionedRate is PartitionedRate without the limit for large m:
-//
-//	(1 - (1-1/m)^n)^k
-//
-// Unlike ExactRate it has nothing left out, for the rows are independent. It is
-// never below that of one array of k m cells, since 1 - k/M <= (1 - 1/M)^k
-// (Broder and Mitzenmacher 2004, section 2).
-func ExactPartitionedRate(m uint64, k int, n uint64) float64 {
-	return RateFromFill(ExpectedFill(m, 1, n), k)
-}
-
 // PartitionedSize returns the smallest number of cells m of one row, and the
 // number of rows k that goes with it, for which n keys give a PartitionedRate of
 // at most p:

@@ -185,21 +185,3 @@ func TestCapacityRefusesWhatNoFilterCanBe(t *testing.T) {
 		t.Errorf("no probes: got %d keys and %d cells, want 0", n, m)
 	}
 }
-
-func TestExactRateTendsToTheLimit(t *testing.T) {
-	for _, k := range []int{1, 7, 30} {
-		for _, m := range []uint64{1000, 100_000, 10_000_000} {
-			n := m / 10
-			exact := ExactRate(m, k, n)
-			direct := math.Pow(1-math.Pow(1-1/float64(m), float64(k)*float64(n)), float64(k))
-			near(t, "exact, written out", exact, direct, 1e-7)
-			near(t, "limit", FalsePositiveRate(m, k, n), exact, 2*float64(k)/float64(m))
-		}
-	}
-	if got := ExactRate(1, 3, 0) + ExpectedFill(1, 3, 0); got != 0 {
-		t.Errorf("nothing added: got %v, want 0", got)
-	}
-	if got := ExpectedFill(1, 3, 1); got != 1 {
-		t.Errorf("one cell, one key: got a fill of %v, want 1", got)
-	}
-}

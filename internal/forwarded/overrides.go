@@ -1,9 +1,6 @@
 package forwarded
 
-import (
-	"slices"
-	"strings"
-)
+import "strings"
 
 // Overrides reports whether origins commonly believe the request field of this
 // canonical name to say something of the request that its key says, or its connection:
@@ -19,20 +16,6 @@ func Overrides(name string) bool {
 		}
 	}
 	return false
-}
-
-// OverrideNames returns the names for which Overrides is true, sorted; a * at the end
-// stands for any ending.
-func OverrideNames() []string {
-	var names []string
-	for name := range overrides {
-		names = append(names, name)
-	}
-	for _, start := range overrideStarts {
-		names = append(names, start+"*")
-	}
-	slices.Sort(names)
-	return names
 }
 
 // overrideStarts are how families of such fields begin.

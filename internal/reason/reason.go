@@ -103,12 +103,3 @@ func (r Reason) String() string {
 // HeldBack reports whether the reason is admission's: the response was storable
 // and the policy did not let it in.
 func (r Reason) HeldBack() bool { return r > None && r <= AdmissionDenies }
-
-// All returns every reason but None, for the labels of a metric and for tests.
-func All() []Reason {
-	out := make([]Reason, 0, Count)
-	for r := None + 1; r < Count; r++ {
-		out = append(out, r)
-	}
-	return out
-}

@@ -4,7 +4,7 @@ import "testing"
 
 func TestEveryReasonHasOneWordOfItsOwn(t *testing.T) {
 	seen := map[string]Reason{}
-	for _, r := range All() {
+	for _, r := range all() {
 		w := r.String()
 		if w == "" || w == "unknown" {
 			t.Errorf("reason %d: got the word %q, want one of its own", r, w)
@@ -25,10 +25,19 @@ func TestEveryReasonHasOneWordOfItsOwn(t *testing.T) {
 }
 
 func TestHeldBackNamesAdmissionOnly(t *testing.T) {
-	for _, r := range All() {
+	for _, r := range all() {
 		want := r == FirstSighting || r == TooFewSightings || r == NotDrawn || r == AdmissionDenies
 		if got := r.HeldBack(); got != want {
 			t.Errorf("%s.HeldBack(): got %v, want %v", r, got, want)
 		}
 	}
+}
+
+// all returns every reason but None.
+func all() []Reason {
+	out := make([]Reason, 0, Count)
+	for r := None + 1; r < Count; r++ {
+		out = append(out, r)
+	}
+	return out
 }

@@ -11,9 +11,9 @@
 //     IfRangeHolds, ParseRange, AppendRanges, Coalesce), and what of it does a
 //     part hold (PartOf)?
 //   - How is it validated (ValidationFields), and what is its header afterwards
-//     (Update, UpdateFromHead)?
-//   - What does a response make invalid (Invalidates, InvalidationTargets,
-//     InvalidatedGroups), and by which names is it found for that (Groups, Tags)?
+//     (Update)?
+//   - What does a response make invalid (Invalidates, InvalidationTarget,
+//     InvalidatedGroups), and by which names is it found for that (Groups)?
 //   - Which fields end at this hop (EndToEnd, ConnectionOptions)?
 //
 // The rules are those of RFC 9111 and of its extensions: stale-while-revalidate

@@ -77,11 +77,16 @@ func ExampleNoVarySearch_AppendQuery() {
 	// Output: true page=2&q=caf%C3%A9
 }
 
-func ExampleInvalidationTargets() {
+func ExampleInvalidationTarget() {
 	u := rfc9111.URI{Scheme: "https", Host: "shop.example", Target: "/cart/add"}
 	h := field.List{{Name: "Location", Value: "../cart"}, {Name: "Content-Location", Value: "https://other.example/"}}
-	fmt.Println(rfc9111.Invalidates("POST", 303), rfc9111.InvalidationTargets(h, u))
-	// Output: true [/cart]
+	fmt.Println(rfc9111.Invalidates("POST", 303))
+	fmt.Println(rfc9111.InvalidationTarget(h, "Location", u))
+	fmt.Println(rfc9111.InvalidationTarget(h, "Content-Location", u)) // of another origin
+	// Output:
+	// true
+	// /cart true
+	//  false
 }
 
 func ExampleAppendVariantField() {

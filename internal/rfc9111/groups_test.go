@@ -52,32 +52,3 @@ func TestGroupsOfTheSizeThatMustBeSupported(t *testing.T) {
 		t.Errorf("got %d groups, want 64", len(got))
 	}
 }
-
-func TestTags(t *testing.T) {
-	f := func(want []string, lines ...string) {
-		t.Helper()
-		got, ok := Tags(head(t, lines...))
-		if !ok || !slices.Equal(got, want) {
-			t.Errorf("%q: got %q %v, want %q", lines, got, ok, want)
-		}
-	}
-	f(nil)
-	f(nil, "Surrogate-Key:", "Cache-Tag: , ,")
-	f([]string{"a", "b", "c,d"}, "Surrogate-Key:  b\ta  c,d ", "Surrogate-Key: a")
-	f([]string{"a", "b c", "d"}, "Cache-Tag: b c ,a,,", "Cache-Tag: d")
-	f([]string{"A", "a", "b"}, "Cache-Tag: b, A", "Surrogate-Key: a b", "Cache-Groups: \"z\"", "Surrogate-Control: max-age=1")
-}
-
-// A response that could not be purged by all of its tags must be known.
-func TestTagsAreBounded(t *testing.T) {
-	f := func(n int, ok bool) {
-		t.Helper()
-		for _, line := range []string{"Surrogate-Key: " + strings.Repeat("a ", n), "Cache-Tag: " + strings.Repeat("a,", n)} {
-			if got, gotOK := Tags(head(t, line)); gotOK != ok || !ok && got != nil {
-				t.Errorf("%d tags: got %d %v, want %v", n, len(got), gotOK, ok)
-			}
-		}
-	}
-	f(maxTags, true)
-	f(maxTags+1, false)
-}

@@ -20,22 +20,10 @@ func safe(method string) bool {
 	return false
 }
 
-// InvalidationTargets returns the request targets, on the origin of u, that the
-// response to a request for u invalidates besides u itself: those in Location and
+// InvalidationTarget returns the request target, on the origin of u, that the response
+// to a request for u invalidates besides u itself, by this field of it: Location or
 // Content-Location (RFC 9111 section 4.4). Others are left out, since one origin
-// must not purge another's responses. There are at most two, and none where
-// Invalidates is false.
-func InvalidationTargets(h field.List, u URI) []string {
-	var out []string
-	for _, name := range [...]string{"Location", "Content-Location"} {
-		if target, ok := InvalidationTarget(h, name, u); ok && (len(out) == 0 || out[0] != target) {
-			out = append(out, target)
-		}
-	}
-	return out
-}
-
-// InvalidationTarget is InvalidationTargets for one of the two fields alone.
+// must not purge another's responses. Ok is false where there is none.
 func InvalidationTarget(h field.List, name string, u URI) (target string, ok bool) {
 	reference, ok := single(h, name)
 	if !ok {

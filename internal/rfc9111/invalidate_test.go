@@ -28,7 +28,7 @@ func TestInvalidates(t *testing.T) {
 func TestInvalidationTargets(t *testing.T) {
 	f := func(u URI, want []string, lines ...string) {
 		t.Helper()
-		if got := InvalidationTargets(head(t, lines...), u); !slices.Equal(got, want) {
+		if got := invalidationTargets(head(t, lines...), u); !slices.Equal(got, want) {
 			t.Errorf("%+v %q: got %q, want %q", u, lines, got, want)
 		}
 	}

@@ -14,19 +14,6 @@ const (
 	RangeUnsatisfiable
 )
 
-// String returns the kind in one word, for logs and tests.
-func (k RangeKind) String() string {
-	switch k {
-	case RangeNone:
-		return "none"
-	case RangeSatisfiable:
-		return "satisfiable"
-	case RangeUnsatisfiable:
-		return "unsatisfiable"
-	}
-	return "unknown"
-}
-
 // ParseRange reads value, the only Range line of a GET, for a representation of
 // size bytes (RFC 9110 section 14.1.2). First and last are the places of the
 // first and the last byte asked for, 0 <= first <= last < size, when the kind is

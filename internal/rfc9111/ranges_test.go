@@ -155,3 +155,16 @@ func TestAppendRangesAtTheLargestSize(t *testing.T) {
 		t.Errorf("suffixes of nothing: got %v, want none", kind)
 	}
 }
+
+// String returns the kind in one word, for logs and tests.
+func (k RangeKind) String() string {
+	switch k {
+	case RangeNone:
+		return "none"
+	case RangeSatisfiable:
+		return "satisfiable"
+	case RangeUnsatisfiable:
+		return "unsatisfiable"
+	}
+	return "unknown"
+}

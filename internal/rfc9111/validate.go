@@ -1,7 +1,6 @@
 package rfc9111
 
 import (
-	"math"
 	"time"
 
 	"edgeproxy/internal/field"
@@ -72,23 +71,6 @@ func Update(stored, from304 field.List) (updated field.List, ok bool) {
 		return nil, false
 	}
 	return merge(stored, from304), true
-}
-
-// UpdateFromHead returns the header of a stored response, with size bytes of
-// body, after a 200 to a HEAD for the same key (RFC 9111 section 4.3.5). Ok is
-// false if a validator or the length differs: the stored response is another one,
-// and should be dropped.
-func UpdateFromHead(stored, fromHead field.List, size int64) (updated field.List, ok bool) {
-	if fromHead.Has("Content-Length") {
-		v, ok := single(fromHead, "Content-Length")
-		if !ok {
-			return nil, false
-		}
-		if n, ok := digits(v, math.MaxInt64); !ok || n != size {
-			return nil, false
-		}
-	}
-	return Update(stored, fromHead)
 }
 
 // confirms reports whether no validator of from differs from the stored one.

@@ -1,7 +1,6 @@
 package rfc9111
 
 import (
-	"slices"
 	"testing"
 	"time"
 
@@ -139,27 +138,4 @@ func TestUpdateMakesNoTagStrong(t *testing.T) {
 	f(`W/"a"`, `W/"a"`, `"a"`)
 	f(`"a"`, `"a"`, `W/"a"`)
 	f(`"a"`, `"a"`, `"a"`)
-}
-
-// RFC 9111 section 4.3.5.
-func TestUpdateFromHead(t *testing.T) {
-	f := func(want bool, size int64, stored, fromHead []string) {
-		t.Helper()
-		got, ok := UpdateFromHead(head(t, stored...), head(t, fromHead...), size)
-		if ok != want {
-			t.Errorf("%d bytes, %q by %q: got %v, want %v", size, stored, fromHead, ok, want)
-		}
-		if ok && (!got.Has("A") || slices.Contains(got.Values("Content-Length"), "6")) {
-			t.Errorf("%d bytes, %q by %q: got %v, want A kept and the stored length", size, stored, fromHead, got)
-		}
-	}
-	l := func(lines ...string) []string { return lines }
-	f(true, 5, l("A: 1"), l("Cache-Control: max-age=9"))
-	f(true, 6, l("A: 1"), l("Content-Length: 6"))
-	f(true, 5, l("A: 1", `ETag: "a"`), l(`ETag: "a"`, "Content-Length: 5"))
-	f(false, 5, l("A: 1"), l("Content-Length: 6"))
-	f(false, 5, l("A: 1"), l("Content-Length: 5", "Content-Length: 6"))
-	f(false, 5, l("A: 1"), l("Content-Length: five"))
-	f(false, 5, l("A: 1", `ETag: "a"`), l(`ETag: "b"`, "Content-Length: 5"))
-	f(false, 5, l("A: 1", "Last-Modified: "+at(0)), l("Last-Modified: "+at(-1e9)))
 }

@@ -7,7 +7,7 @@ import (
 	"edgeproxy/internal/field"
 )
 
-// Errors of CheckFraming. Each is a request that two parsers could read in two
+// Errors of Walker. Each is a request that two parsers could read in two
 // ways.
 var (
 	ErrLineEnd   = errors.New("header line does not end in CRLF")
@@ -26,22 +26,13 @@ var (
 	chunked              = []byte("chunked")
 )
 
-// CheckFraming reads the header block as it came over the wire, without the
+// Walker goes through a raw header block once, as it came over the wire without the
 // request line, and refuses what could be framed in two ways: a line that ends in
 // a bare LF (RFC 9112 section 2.2), a folded line (section 5.2), white space in or
 // after a field name (section 5.1), Content-Length beside Transfer-Encoding
 // (section 6.1), either of them twice, a length that is not digits (section 6.3), a
-// coding other than chunked (section 7), and a second Host (section 3.2). raw is
-// only read. It allocates nothing.
-func CheckFraming(raw []byte) error {
-	w := Walk(raw)
-	for range w.Lines {
-	}
-	return w.Err()
-}
-
-// Walker goes through a raw header block once, line by line, and checks its
-// framing on the way as CheckFraming does.
+// coding other than chunked (section 7), and a second Host (section 3.2). It allocates
+// nothing.
 type Walker struct {
 	raw                    []byte
 	count                  int

@@ -136,22 +136,3 @@ func (r *row) line() string {
 	return fmt.Sprintf("%s\t%g\t%s\t%d\t%d\t%g\t%d\t%d\t%d\t%d", r.trace, r.share, r.policy, r.length.PerObject, r.length.Least, r.length.Keys,
 		r.requests, r.hits, r.writes, r.objects)
 }
-
-// parse reads what text wrote.
-func parse(table string) ([]row, error) {
-	lines := strings.Split(strings.TrimSuffix(table, "\n"), "\n")
-	if lines[0] != columns {
-		return nil, fmt.Errorf("columns %q: want %q", lines[0], columns)
-	}
-	var out []row
-	for n, line := range lines[1:] {
-		var r row
-		_, err := fmt.Sscanf(line, "%s\t%g\t%s\t%d\t%d\t%g\t%d\t%d\t%d\t%d", &r.trace, &r.share, &r.policy, &r.length.PerObject, &r.length.Least, &r.length.Keys,
-			&r.requests, &r.hits, &r.writes, &r.objects)
-		if err != nil {
-			return nil, fmt.Errorf("line %d: %w", n+2, err)
-		}
-		out = append(out, r)
-	}
-	return out, nil
-}

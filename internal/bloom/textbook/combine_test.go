@@ -108,7 +108,7 @@ func TestIntersectionKeepsTheCommonKeysAndErrsNoMore(t *testing.T) {
 
 	// It keeps bits that both had by chance: those of common keys, and of the
 	// rest the share that either has squared.
-	common, one := bloom.ExpectedFill(p.Cells, p.Probes, n), bloom.ExpectedFill(p.Cells, p.Probes, n)
+	common, one := ExpectedFill(p.Cells, p.Probes, n), ExpectedFill(p.Cells, p.Probes, n)
 	near(t, "fill", got.Fill(), common+(1-common)*one*one, 0.01)
 	more := 0
 	for i, w := range got.image() {

@@ -2,8 +2,6 @@ package textbook
 
 import (
 	"testing"
-
-	"edgeproxy/internal/bloom"
 )
 
 // compose adds all keys, deletes the first so many of them, and returns the
@@ -46,15 +44,15 @@ func TestCompositeErrsAsItsFiltersSay(t *testing.T) {
 		}
 	}
 	const m, k = 8 * n, 4
-	a := bloom.ExactRate(m, k, n)
+	a := ExactRate(m, k, n)
 	small := uint64(5 * gone)
-	b := bloom.ExactRate(small, 3, gone)
+	b := ExactRate(small, 3, gone)
 	f("own size", NewFilter(m, k), NewFilter(small, 3), a, b, a*(1-b))
-	rows := bloom.ExactPartitionedRate(small/3, 3, gone)
+	rows := ExactPartitionedRate(small/3, 3, gone)
 	f("partitioned", NewFilter(m, k), NewPartitioned(small/3, 3), a, rows, a*(1-rows))
 	// Of equal filters every bit of the second is one of the first.
 	const tight = 3 * n
-	a, b = bloom.ExactRate(tight, 2, n), bloom.ExactRate(tight, 2, gone)
+	a, b = ExactRate(tight, 2, n), ExactRate(tight, 2, gone)
 	f("equal parameters", NewFilter(tight, 2), NewFilter(tight, 2), a, b, a-b)
 }
 
@@ -99,6 +97,6 @@ func TestAddTellsOfAFalseNegative(t *testing.T) {
 			denied++
 		}
 	}
-	_, b := CompositeRates(0, bloom.ExactRate(4096, 2, 2000))
+	_, b := CompositeRates(0, ExactRate(4096, 2, 2000))
 	near(t, "denied", float64(denied)/2000, b, 0.1)
 }

@@ -155,7 +155,7 @@ func TestUnseenKeysAreCountedAtTheRateOfABloomFilter(t *testing.T) {
 			}
 		}
 		got := float64(wrong) / queries
-		near(t, u.String()+": measured against the formula", got, bloom.ExactRate(m, k, n), 0.1)
+		near(t, u.String()+": measured against the formula", got, ExactRate(m, k, n), 0.1)
 		near(t, u.String()+": measured against the fill", got, bloom.RateFromFill(c.Fill(), k), 0.1)
 		near(t, u.String()+": keys by the fill", bloom.KeysFromFill(c.Fill(), m, k), n, 0.1)
 		if got > rate {

@@ -22,13 +22,13 @@ func TestWorkedFigures(t *testing.T) {
 	f("5 M keys in 30 rows of 2.5 M bits", bloom.PartitionedRate(2_500_000, 30, 5_000_000), 0.012747709, 1e-7)
 	f("the same, written out", bloom.PartitionedRate(2_500_000, 30, 5_000_000), math.Pow(1-math.Exp(-2), 30), 1e-12)
 	f("the same, as quoted", bloom.PartitionedRate(2_500_000, 30, 5_000_000), 0.0128, 0.005)
-	f("the same, exact", bloom.ExactPartitionedRate(2_500_000, 30, 5_000_000), 0.012747733, 1e-7)
+	f("the same, exact", ExactPartitionedRate(2_500_000, 30, 5_000_000), 0.012747733, 1e-7)
 
 	f("10 bits a key, best probes", float64(bloom.BestProbes(10)), 7, 0)
 	f("10 bits a key, best real probes", bloom.OptimalProbes(10), 6.931, 1e-4)
 	f("10 bits a key, rate with 7", bloom.FalsePositiveRate(10*n, 7, n), 0.008194, 1e-3)
 	f("10 bits a key, rate at best", bloom.BestRate(10), 0.008193, 1e-3)
-	if got := bloom.ExactRate(10*n, 7, n); got >= 0.0085 {
+	if got := ExactRate(10*n, 7, n); got >= 0.0085 {
 		t.Errorf("10 bits a key: got a rate of %v, want below 0.0085", got)
 	}
 	f("0.6185^(m/n)", bloom.BestRate(1), 0.6185, 1e-4)
@@ -37,8 +37,8 @@ func TestWorkedFigures(t *testing.T) {
 
 	// One bit for each of 2N keys, one hash: "about 40 %" is 1 - e^(-1/2).
 	f("table of 2N bits, one probe", bloom.FalsePositiveRate(2*n, 1, n), 0.39346934, 1e-8)
-	f("the same, exact for N = 1 M", bloom.ExactRate(2*n, 1, n), 0.39346942, 1e-8)
-	f("the same, exact for N = 50", bloom.ExactRate(100, 1, 50), 1-math.Pow(0.99, 50), 1e-12)
+	f("the same, exact for N = 1 M", ExactRate(2*n, 1, n), 0.39346942, 1e-8)
+	f("the same, exact for N = 50", ExactRate(100, 1, 50), 1-math.Pow(0.99, 50), 1e-12)
 	f("2 bits a key, best probes", float64(bloom.BestProbes(2)), 1, 0)
 }
 

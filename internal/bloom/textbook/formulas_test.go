@@ -2,6 +2,7 @@ package textbook
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -19,7 +20,7 @@ func TestExpectedFillIsTheMean(t *testing.T) {
 		sum += f.Fill() / filters
 	}
 	// The deviation of one fill is 1.2 %; of the mean of 200, 0.1 %.
-	near(t, "mean fill", sum, bloom.ExpectedFill(m, k, n), 0.004)
+	near(t, "mean fill", sum, ExpectedFill(m, k, n), 0.004)
 }
 
 // A real window is asked at points of its cycle and errs as often as the
@@ -56,4 +57,22 @@ func TestWindowErrsAsItsFormulasSay(t *testing.T) {
 	}
 	// Eleven points state the mean of a convex curve a little too high.
 	near(t, "mean", sum/steps, bloom.MeanRate(rate, n, g), 0.05)
+}
+
+func TestExactRateTendsToTheLimit(t *testing.T) {
+	for _, k := range []int{1, 7, 30} {
+		for _, m := range []uint64{1000, 100_000, 10_000_000} {
+			n := m / 10
+			exact := ExactRate(m, k, n)
+			direct := math.Pow(1-math.Pow(1-1/float64(m), float64(k)*float64(n)), float64(k))
+			near(t, "exact, written out", exact, direct, 1e-7)
+			near(t, "limit", bloom.FalsePositiveRate(m, k, n), exact, 2*float64(k)/float64(m))
+		}
+	}
+	if got := ExactRate(1, 3, 0) + ExpectedFill(1, 3, 0); got != 0 {
+		t.Errorf("nothing added: got %v, want 0", got)
+	}
+	if got := ExpectedFill(1, 3, 1); got != 1 {
+		t.Errorf("one cell, one key: got a fill of %v, want 1", got)
+	}
 }

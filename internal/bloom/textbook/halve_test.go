@@ -38,8 +38,8 @@ func TestHalvingLosesNoKey(t *testing.T) {
 				t.Errorf("got %+v and %d keys, want %+v and about %d", filter.Params(), filter.Keys(), p, n)
 			}
 			counted(t, "halved", &filter.array)
-			near(t, "fill", filter.Fill(), bloom.ExpectedFill(p.Cells, p.Probes, n), 0.02)
-			near(t, "rate", measure(62, queries, filter.Has), bloom.ExactRate(p.Cells, p.Probes, n), 0.1)
+			near(t, "fill", filter.Fill(), ExpectedFill(p.Cells, p.Probes, n), 0.02)
+			near(t, "rate", measure(62, queries, filter.Has), ExactRate(p.Cells, p.Probes, n), 0.1)
 		}
 	}
 	f(Params{Cells: 1 << 16, Probes: 4})
@@ -75,7 +75,7 @@ func TestHalvingAPartitionedHalvesEveryRow(t *testing.T) {
 				t.Errorf("%+v: array against a fresh one (-want +got):\n%s", p, diff)
 			}
 			counted(t, "halved", &filter.array)
-			near(t, "rate", measure(64, queries, filter.Has), bloom.ExactPartitionedRate(p.Cells, p.Probes, n), 0.1)
+			near(t, "rate", measure(64, queries, filter.Has), ExactPartitionedRate(p.Cells, p.Probes, n), 0.1)
 		}
 	}
 	f(Params{Cells: 1 << 15, Probes: 4})

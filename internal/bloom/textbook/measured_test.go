@@ -40,12 +40,12 @@ func TestExactlyFullFiltersKeepTheirRate(t *testing.T) {
 			t.Fatal(err)
 		}
 		params.Rule = rule
-		f("filter, "+rule.String(), p, bloom.ExactRate(params.Cells, params.Probes, n), NewFilterWith(params))
+		f("filter, "+rule.String(), p, ExactRate(params.Cells, params.Probes, n), NewFilterWith(params))
 		if params, err = PartitionedParamsFor(n, p); err != nil {
 			t.Fatal(err)
 		}
 		params.Rule = rule
-		formula := bloom.ExactPartitionedRate(params.Cells, params.Probes, n)
+		formula := ExactPartitionedRate(params.Cells, params.Probes, n)
 		f("partitioned, "+rule.String(), p, formula, NewPartitionedWith(params))
 	}
 	try(0.05, bloom.RuleEnhanced)

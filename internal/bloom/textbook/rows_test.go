@@ -32,7 +32,7 @@ func TestPartitionedSizeKeepsTheRateInRowsOfEqualLength(t *testing.T) {
 func TestPartitionedErrsAHairMore(t *testing.T) {
 	for _, m := range []uint64{64, 1000, 100_000} {
 		for _, k := range []int{1, 4, 7, 30} {
-			rows, one := bloom.ExactPartitionedRate(m, k, m), bloom.ExactRate(m*uint64(k), k, m)
+			rows, one := ExactPartitionedRate(m, k, m), ExactRate(m*uint64(k), k, m)
 			if rows < one*(1-1e-12) {
 				t.Errorf("%d rows of %d: got %v, want at least the %v of one array", k, m, rows, one)
 			}
@@ -83,7 +83,7 @@ func TestPartitionedFindsWhatWasAdded(t *testing.T) {
 	if f.Keys() != fresh {
 		t.Errorf("keys: got %d, want the %d that Add called new", f.Keys(), fresh)
 	}
-	near(t, "fill", f.Fill(), bloom.ExpectedFill(20_000, 1, 10_000), 0.005)
+	near(t, "fill", f.Fill(), ExpectedFill(20_000, 1, 10_000), 0.005)
 	near(t, "keys by fill", bloom.KeysFromFill(f.Fill(), 7*20_000, 7), 10_000, 0.01)
 	f.Clear()
 	if f.Has(keys[0][0], keys[0][1]) || f.Fill() != 0 || f.Keys() != 0 {
