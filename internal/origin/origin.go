@@ -98,6 +98,16 @@ func (o *Origin) RoundTrip(ctx context.Context, r *Request) (*Response, error) {
 	return res, nil
 }
 
+// Retire ends the health checks and closes the idle connections. The Origin goes on
+// answering whoever still has it, on connections that are closed after each request. It is
+// for an Origin that gets no new requests: nobody has to know when the last one is over.
+// What is known of the servers stays as it is, but for what requests tell. An Origin that is
+// retired has to be closed like any other where something else than its requests waits for it.
+func (o *Origin) Retire() {
+	o.checks.close()
+	o.pool.retire()
+}
+
 // Close ends the health checks, closes the idle connections and refuses further requests with
 // ErrClosed, those in the queue too. A request under way goes on; its
 // connection is closed when its Body ends, and one that was switched to another

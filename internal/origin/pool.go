@@ -34,6 +34,7 @@ type pool struct {
 	waiters  list.List      // of *waiter, the first to be served in front
 	shares   *client.Shares // of connections in use and waited for
 	closed   bool
+	retired  bool        // no connection is kept
 	timer    *time.Timer // runs sweep; nil before the first idle connection
 	wakes    time.Time   // when it does; zero: it is not set
 
@@ -171,7 +172,7 @@ func (p *pool) put(c *conn, keep time.Duration) {
 	p.mu.Lock()
 	p.shares.Give(c.client)
 	c.client = netip.Prefix{}
-	kept := !p.closed
+	kept := !p.closed && !p.retired
 	if kept {
 		p.keepLocked(c, keep)
 	} else {
@@ -229,20 +230,36 @@ func (p *pool) detached(s *server) {
 	p.metrics.upgraded.Dec()
 }
 
+// retire closes the idle connections, and has those in use closed when they are given back.
+func (p *pool) retire() {
+	p.mu.Lock()
+	p.retired = true
+	idle := p.idleLocked()
+	p.mu.Unlock()
+	for _, c := range idle {
+		c.retire()
+	}
+}
+
+// idleLocked takes out the idle connections.
+func (p *pool) idleLocked() (idle []*conn) {
+	for _, s := range p.servers {
+		idle = append(idle, s.idle...)
+		p.dropIdleLocked(s, nil)
+	}
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	return idle
+}
+
 // close closes the idle connections and sends the waiters away. Connections in
 // use are closed when they are given back.
 func (p *pool) close() {
 	p.mu.Lock()
 	p.closed = true
-	var idle []*conn
-	for _, s := range p.servers {
-		idle = append(idle, s.idle...)
-		p.dropIdleLocked(s, nil)
-	}
+	idle := p.idleLocked()
 	p.dismissLocked("wait for a connection", ErrClosed)
-	if p.timer != nil {
-		p.timer.Stop()
-	}
 	p.mu.Unlock()
 	for _, c := range idle {
 		c.retire()

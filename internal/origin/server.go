@@ -51,6 +51,15 @@ type Stats struct {
 	Servers []ServerStats
 }
 
+// Quiet reports whether the origin has neither requests nor connections.
+func (s Stats) Quiet() bool {
+	quiet := s.Waiting == 0
+	for _, v := range s.Servers {
+		quiet = quiet && v.Active == 0 && v.Idle == 0 && v.Upgraded == 0
+	}
+	return quiet
+}
+
 // Stats returns what the origin does at now.
 func (o *Origin) Stats(now time.Time) Stats {
 	p := o.pool
