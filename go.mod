@@ -26,6 +26,7 @@ require github.com/coreos/go-systemd/v22 v22.7.0
 
 require (
 	github.com/caddyserver/certmagic v0.25.6
+	github.com/fsnotify/fsnotify v1.10.1
 	github.com/mholt/acmez/v3 v3.1.7
 	github.com/pires/go-proxyproto v0.15.0
 	github.com/santhosh-tekuri/jsonschema/v6 v6.0.3

@@ -33,7 +33,7 @@ func rooms() map[string]room {
 				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cachekey", "internal/client", "internal/demo",
 				"internal/dial", "internal/field", "internal/flight", "internal/lines", "internal/listen", "internal/model", "internal/origin", "internal/pace", "internal/page", "internal/pinned", "internal/proxy", "internal/policy", "internal/purge",
 				"internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/shadow", "internal/simulate", "internal/size", "internal/spool",
-				"internal/statefile", "internal/trace", "internal/wire",
+				"internal/statefile", "internal/trace", "internal/watch", "internal/wire",
 			},
 			third: []string{"github.com/spf13/cobra", humanize, fasthttp, prometheus},
 		},
@@ -124,6 +124,7 @@ func rooms() map[string]room {
 		"internal/statefile": {},
 		"internal/trace":     {third: []string{humanize, compress, xxh3}},
 		"internal/varies":    {},
+		"internal/watch":     {third: []string{"github.com/fsnotify/fsnotify"}},
 		"internal/wire": {
 			ours: []string{"internal/field", "internal/reason"},
 		},

@@ -1,0 +1,165 @@
+package watch
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+
+	"edgeproxy/internal/testkit"
+)
+
+// TestChangesThatComeCloseTogetherAreToldOnce, when they are over: a file is written in pieces.
+func TestChangesThatComeCloseTogetherAreToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []time.Duration
+		f, events := fake(&told)
+		for range 5 {
+			time.Sleep(100 * time.Millisecond)
+			events <- fsnotify.Event{Name: "/etc/edge.yaml", Op: fsnotify.Write}
+			events <- fsnotify.Event{Name: "/etc/access.log", Op: fsnotify.Write} // of no interest
+		}
+		time.Sleep(time.Second)
+		f.end()
+		if want := []time.Duration{500*time.Millisecond + quiet}; !slices.Equal(told, want) {
+			t.Errorf("told at %v, want %v", told, want)
+		}
+	})
+}
+
+// TestChangesWithoutAnEndAreToldOfAllTheSame: every so often.
+func TestChangesWithoutAnEndAreToldOfAllTheSame(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []time.Duration
+		f, events := fake(&told)
+		for range 20 * patience {
+			time.Sleep(quiet / 2)
+			events <- fsnotify.Event{Name: "/etc/edge.yaml", Op: fsnotify.Write}
+		}
+		f.end()
+		if len(told) < 10 {
+			t.Errorf("told %d times, want every %d changes or so", len(told), patience)
+		}
+	})
+}
+
+// TestWhereTheSystemIsSilentItIsToldEveryNowAndThen.
+func TestWhereTheSystemIsSilentItIsToldEveryNowAndThen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []time.Duration
+		f, _ := fake(&told)
+		time.Sleep(2*every + time.Second)
+		f.end()
+		if want := []time.Duration{every, 2 * every}; !slices.Equal(told, want) {
+			t.Errorf("told at %v, want %v", told, want)
+		}
+	})
+}
+
+// fake is a File that hears of events from a channel. It notes when it tells.
+func fake(told *[]time.Duration) (*File, chan<- fsnotify.Event) {
+	begun := time.Now()
+	f := &File{path: "/etc/edge.yaml", points: []string{"/etc/edge.yaml"}, quit: make(chan struct{})}
+	f.guard = func(func()) { *told = append(*told, time.Since(begun)) }
+	events := make(chan fsnotify.Event)
+	f.looking.Go(func() { f.look(events, nil) })
+	return f, events
+}
+
+// watched watches path and counts what it is told. what is the file's content then.
+func watched(t *testing.T, path string) (what func() string) {
+	t.Helper()
+	var last atomic.Value
+	last.Store("")
+	f, err := New(path, func() {
+		data, _ := os.ReadFile(path)
+		last.Store(string(data))
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.Close)
+	return func() string { return last.Load().(string) }
+}
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func must(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestWaysToChangeAFile: each is told of, on real files, and the next one as well.
+func TestWaysToChangeAFile(t *testing.T) {
+	f := func(name string, lay, change func(folder, text string)) {
+		t.Run(name, func(t *testing.T) {
+			folder := t.TempDir()
+			lay(folder, "first")
+			what := watched(t, filepath.Join(folder, "edge.yaml"))
+			for _, text := range []string{"second", "third"} {
+				change(folder, text)
+				testkit.Eventually(t, text+" is told of", func() bool { return what() == text })
+			}
+		})
+	}
+	plain := func(folder, text string) { write(t, filepath.Join(folder, "edge.yaml"), text) }
+	f("written in place", plain, plain)
+	f("a new file is renamed over it, as editors do", plain, func(folder, text string) {
+		write(t, filepath.Join(folder, ".edge.yaml.swp"), text)
+		must(t, os.Rename(filepath.Join(folder, ".edge.yaml.swp"), filepath.Join(folder, "edge.yaml")))
+	})
+	f("removed and written again", plain, func(folder, text string) {
+		must(t, os.Remove(filepath.Join(folder, "edge.yaml")))
+		plain(folder, text)
+	})
+	swap := func(folder, text string) { // as the kubelet does
+		version := filepath.Join(folder, "..of_"+text)
+		must(t, os.Mkdir(version, 0o700))
+		write(t, filepath.Join(version, "edge.yaml"), text)
+		must(t, os.Symlink("..of_"+text, filepath.Join(folder, "..data_tmp")))
+		must(t, os.Rename(filepath.Join(folder, "..data_tmp"), filepath.Join(folder, "..data")))
+	}
+	f("a link is swapped on the way, as in a ConfigMap", func(folder, text string) {
+		swap(folder, text)
+		must(t, os.Symlink("..data/edge.yaml", filepath.Join(folder, "edge.yaml")))
+	}, swap)
+	f("the file behind a link is written", func(folder, text string) {
+		must(t, os.Mkdir(filepath.Join(folder, "real"), 0o700))
+		write(t, filepath.Join(folder, "real", "of.yaml"), text)
+		must(t, os.Symlink(filepath.Join(folder, "real", "of.yaml"), filepath.Join(folder, "edge.yaml")))
+	}, func(folder, text string) { write(t, filepath.Join(folder, "real", "of.yaml"), text) })
+}
+
+func TestPointsOnTheWay(t *testing.T) {
+	folder, err := filepath.EvalSymlinks(t.TempDir())
+	must(t, err)
+	at := func(parts ...string) string { return filepath.Join(append([]string{folder}, parts...)...) }
+	must(t, os.MkdirAll(at("a", "b"), 0o700))
+	must(t, os.Symlink("../c", at("a", "up")))
+	must(t, os.Mkdir(at("c"), 0o700))
+	must(t, os.Symlink("loop", at("loop")))
+	for path, want := range map[string][]string{
+		at("a", "b", "f"):  {at("a", "b", "f")},
+		at("a", "up", "f"): {at("a", "up"), at("c", "f")},
+		at("none", "f"):    {at("none", "f")},
+	} {
+		if got := points(path); !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", path, got, want)
+		}
+	}
+	if got := points(at("loop")); len(got) != maxLinks+1 {
+		t.Errorf("a link to itself: got %d points, want an end", len(got))
+	}
+}
