@@ -83,7 +83,7 @@ func (v *validator) admin() {
 	if a.Token != "" && a.TokenFile != "" && v.sound(token, file) {
 		v.fail(file, "want no token beside it")
 	}
-	if v.sound(address, token, file) && none && a.open() {
+	if v.sound(address, token, file) && none && a.Open() {
 		v.fail(address, "want admin.token_file or admin.token beside it, or a loopback host, such as 127.0.0.1, or unix:PATH: without a token, anybody who can connect could purge")
 	}
 	v.adminHosts(a.Hosts)
@@ -100,8 +100,8 @@ func (v *validator) adminHosts(hosts []string) {
 	}
 }
 
-// open reports whether others than this machine may reach the valid address.
-func (a Admin) open() bool {
+// Open reports whether others than this machine may reach the valid address.
+func (a Admin) Open() bool {
 	l := a.Listen()
 	return !l.Socket() && !loopback(a.Address)
 }
@@ -112,7 +112,7 @@ func (c *Config) warnOfAdmin(warn func(path, text string)) {
 	if a.Token != "" && len(a.Token) < minToken {
 		warn("admin.token", "shorter than 16 characters: it may be guessed")
 	}
-	if !a.open() {
+	if !a.Open() {
 		return
 	}
 	warn("admin.address", "the token goes over the network unencrypted: keep it to a network that nobody else listens in")

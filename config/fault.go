@@ -17,3 +17,14 @@ func (c *Config) Fault(path, want string) *FieldError {
 	}
 	return e
 }
+
+// Given returns the first of paths that the file or a flag has a value at, and the last one
+// where none has: what a route does not say is said for all routes.
+func (c *Config) Given(paths ...string) string {
+	for _, path := range paths {
+		if c.src.given(path) {
+			return path
+		}
+	}
+	return paths[len(paths)-1]
+}

@@ -58,6 +58,14 @@ func (s setting) asBasic() setting    { s.basic = true; return s }
 func (s setting) asInline() setting   { s.inline = true; return s }
 func (s setting) asOverride() setting { s.override, s.optional = true, true; return s }
 
+// afterRestart returns t with settings that take a restart.
+func (t table) afterRestart() table {
+	for i := range t {
+		t[i].live = false
+	}
+	return t
+}
+
 // such gives the setting an example in YAML.
 func (s setting) such(example string) setting { s.example = example; return s }
 

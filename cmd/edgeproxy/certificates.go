@@ -17,13 +17,30 @@ import (
 	"edgeproxy/internal/certs"
 )
 
-// buildCertificates reads the files, and what the authority has given before.
-func (e *edge) buildCertificates() (err error) {
-	if len(e.config.TLS.Certificates) > 0 {
-		if e.certs, err = certs.New(pairs(e.config), e.log, time.Now, e.panics.Quietly); err != nil {
-			return fmt.Errorf("tls: %w", err)
-		}
+// buildCertificates returns what looks after the files of c: before, where they are the same.
+func (e *edge) buildCertificates(c *config.Config, before *live) (*certs.Store, error) {
+	switch {
+	case !slices.ContainsFunc(e.config.Listen, func(l config.Listen) bool { return l.TLS }):
+		return nil, nil //nolint:nilnil // nobody is shown one
+	case len(c.TLS.Certificates) == 0 && len(e.config.TLS.ACME.Names) == 0:
+		return nil, config.Errors{c.Fault("tls.certificates", "want one at least: tls.acme begins with a restart, and listeners have tls: true")}
+	case len(c.TLS.Certificates) == 0:
+		return nil, nil //nolint:nilnil // all come from the authority
+	case before.certs != nil && slices.Equal(c.TLS.Certificates, before.config.TLS.Certificates):
+		return before.certs, nil
 	}
+	s, err := certs.New(pairs(c), e.log, time.Now, e.panics.Quietly)
+	if err != nil {
+		return nil, fmt.Errorf("tls: %w", err)
+	}
+	return s, nil
+}
+
+// files returns the certificates of files, nil for none.
+func (e *edge) files() *certs.Store { return e.now.Load().certs }
+
+// buildACME reads what the authority has given before.
+func (e *edge) buildACME() (err error) {
 	if names := e.acmeNames(); len(names) > 0 {
 		if e.acme, err = acme.New(e.acmeOptions(names)); err != nil {
 			return config.Errors{e.config.Fault("tls.acme.storage", wantStorage+err.Error())}
@@ -45,7 +62,7 @@ func (e *edge) stopOrdering() {
 // acmeNames returns the names that no file has a certificate for.
 func (e *edge) acmeNames() (names []string) {
 	for _, name := range e.config.TLS.ACME.Names {
-		if e.certs != nil && e.certs.Find(name) != nil {
+		if files := e.files(); files != nil && files.Find(name) != nil {
 			e.log.Warn("no certificate is ordered for a name that tls.certificates has one for", "name", name)
 			continue
 		}
@@ -113,16 +130,17 @@ func (e *edge) tlsConfig() *tls.Config {
 // that sends no name.
 func (e *edge) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	name := certs.Name(hello)
-	if e.certs != nil {
-		if c := e.certs.Find(name); c != nil {
+	files := e.files()
+	if files != nil {
+		if c := files.Find(name); c != nil {
 			return c, nil
 		}
 	}
 	if e.acme != nil && e.acme.Manages(name) {
 		return e.acme.Certificate(name), nil
 	}
-	if e.certs != nil {
-		return e.certs.First(), nil
+	if files != nil {
+		return files.First(), nil
 	}
 	return e.acme.First(), nil
 }
@@ -149,7 +167,7 @@ func (e *edge) challenge() func(token []byte) string {
 
 // watchCertificates shows when certificates end, and whether they come.
 func (e *edge) watchCertificates() {
-	if e.certs != nil || e.acme != nil {
+	if e.files() != nil || e.acme != nil {
 		e.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "edgeproxy_certificate_expiry_timestamp_seconds", Help: "When the first of the certificates that clients are shown expires; 0 while there is none.",
 		}, func() float64 { return float64(e.expiry()) }))
@@ -169,8 +187,8 @@ func (e *edge) watchCertificates() {
 // expiry is in seconds of Unix time.
 func (e *edge) expiry() int64 {
 	var ends []int64
-	if e.certs != nil {
-		ends = append(ends, e.certs.Expiry().Unix())
+	if files := e.files(); files != nil {
+		ends = append(ends, files.Expiry().Unix())
 	}
 	if e.acme != nil {
 		if end := e.acme.Expiry(); !end.IsZero() {

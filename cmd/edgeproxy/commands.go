@@ -41,7 +41,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(serveCommand(), demoCommand(), simulateCommand(), sizeCommand(), purgeCommand(), checkCommand(), configCommand(), versionCommand())
+	root.AddCommand(serveCommand(), demoCommand(), simulateCommand(), sizeCommand(), purgeCommand(), reloadCommand(), checkCommand(), configCommand(), versionCommand())
 	// A command that cannot start is bad usage, unless it says otherwise.
 	started := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
@@ -66,6 +66,9 @@ func report(stderr io.Writer, command string, err error, started bool) int {
 		return exitUsage
 	}
 	say(stderr, fmt.Sprintf("edgeproxy: %v\n", err), farewell)
+	if _, refused := errors.AsType[*refusedError](err); refused {
+		return exitUsage
+	}
 	return exitFailed
 }
 

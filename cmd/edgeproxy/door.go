@@ -12,11 +12,13 @@ import (
 	"edgeproxy/config"
 	"edgeproxy/internal/bridge"
 	"edgeproxy/internal/listen"
+	"edgeproxy/internal/proxy"
 )
 
 // door is one data address: where clients come in, and the servers that answer them.
 type door struct {
 	config config.Listen
+	proxy  *proxy.Listener
 	server *fasthttp.Server // of HTTP/1.1
 
 	listener net.Listener
@@ -36,7 +38,8 @@ const maxStreams = 128
 
 // addDoor builds the servers of one address; nothing listens yet.
 func (e *edge) addDoor(l config.Listen) {
-	d := &door{config: l, server: newServer(e.config, e.proxy.Listener(l.TLS, l.TrustedProxies), e.log)}
+	d := &door{config: l, proxy: e.proxy.Listener(l.TLS, l.TrustedProxies)}
+	d.server = newServer(e.config, d.proxy, e.log)
 	d.server.ConnState = e.connectionIs
 	e.doors = append(e.doors, d)
 }

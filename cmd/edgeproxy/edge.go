@@ -20,7 +20,6 @@ import (
 	"edgeproxy/internal/admin"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/certs"
 	"edgeproxy/internal/dial"
 	"edgeproxy/internal/listen"
 	"edgeproxy/internal/origin"
@@ -44,11 +43,14 @@ type edge struct {
 	gate     *admission.Gate
 	shadow   *shadow.Shadow // nil: no shadow policies
 	dialer   *dial.Dialer
-	origins  []*origin.Origin
+	calls    *origin.Metrics // of all origins
+	now      atomic.Pointer[live]
+	retired  []*origin.Origin // that requests may still have; the reloader's, and the end's
+	reloader *reloader        // nil: nothing reloads
+	level    *slog.LevelVar   // of log; nil: it stays
 	proxy    *proxy.Proxy
 	access   *accesslog.Log
 	doors    []*door       // one for each address of the configuration
-	certs    *certs.Store  // nil: no files of certificates
 	acme     *acme.Manager // nil: no certificates by ACME
 	spool    *spool.Spool  // nil: no limits.spool
 
@@ -61,6 +63,7 @@ type edge struct {
 	connections atomic.Int64 // of clients, open and not handed over
 	streams     atomic.Int64 // requests of HTTP/2 under way
 	refused     atomic.Int64 // of these, for there were too many
+	admin       *admin.Server
 	control     []controlServer
 	ready       atomic.Bool
 	draining    atomic.Bool
@@ -108,17 +111,19 @@ func (e *edge) build() error {
 		e.peers = &listen.Peers{}
 	}
 	e.buildPace()
-	if err := e.buildCertificates(); err != nil {
+	e.dialer, e.calls = dial.New(dial.Options{Panics: e.panics}), origin.NewMetrics(e.registry)
+	first, err := e.buildLive(e.config, &live{})
+	if err != nil {
 		return err
 	}
-	routes, err := e.routes()
-	if err != nil {
+	e.now.Store(first)
+	if err := e.buildACME(); err != nil {
 		return err
 	}
 	if e.spool, err = newSpool(e.config); err != nil {
 		return fmt.Errorf("limits.spool: %w", err)
 	}
-	if e.proxy, err = proxy.New(e.proxyOptions(hasher, routes)); err != nil {
+	if e.proxy, err = proxy.New(e.proxyOptions(hasher, first.routes)); err != nil {
 		return fmt.Errorf("proxy: %w", err)
 	}
 	e.buildDoors()
@@ -182,18 +187,10 @@ func (e *edge) listen() (err error) {
 	if e.inherited, err = listen.Inherit(); err != nil {
 		return err
 	}
-	token, err := adminToken(e.config)
-	if err != nil {
-		return err
-	}
-	control, err := admin.New(admin.Options{
-		Address: e.config.Admin.Address, Hosts: e.config.Admin.Hosts, Token: token, Profiles: e.config.Admin.Pprof,
-		Registry: e.registry, Ready: e.readiness, Status: e.status, Purger: e.proxy, Panics: e.panics, Log: e.log,
-	})
-	if err != nil {
+	if e.admin, err = admin.New(e.adminOptions(e.now.Load())); err != nil {
 		return fmt.Errorf("admin: %w", err)
 	}
-	if err := e.listenControl(control, e.config.Admin.Listen(), "admin"); err != nil {
+	if err := e.listenControl(e.admin, e.config.Admin.Listen(), "admin"); err != nil {
 		return err
 	}
 	if address := e.config.Metrics.Address; address != "" {
@@ -245,6 +242,7 @@ func (e *edge) start() {
 	if e.acme != nil {
 		e.acme.Start() // not before: the authority comes to see
 	}
+	e.reloader.start()
 	e.gate.StartSaving() // not before: a start that fails leaves the file as it is
 	e.ready.Store(true)
 }

@@ -18,7 +18,7 @@ const programLogBytes = 1 << 20
 // openLog returns the program's own log, and the queue behind it. Logging never waits for
 // the reader of standard error. Lines by the package log or by slog's default go the same
 // way.
-func openLog(o config.Log, stderr io.Writer) (*slog.Logger, *lines.Log, error) {
+func openLog(o config.Log, level slog.Leveler, stderr io.Writer) (*slog.Logger, *lines.Log, error) {
 	if stderr == io.Writer(os.Stderr) {
 		stderr = ownStderr()
 	}
@@ -26,14 +26,16 @@ func openLog(o config.Log, stderr io.Writer) (*slog.Logger, *lines.Log, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	log := newLog(o, out)
+	log := newLogAt(o.Format, level, out)
 	slog.SetDefault(log)
 	return log, out, nil
 }
 
-func newLog(o config.Log, w io.Writer) *slog.Logger {
-	options := &slog.HandlerOptions{Level: o.Level}
-	if o.Format == config.FormatText {
+func newLog(o config.Log, w io.Writer) *slog.Logger { return newLogAt(o.Format, o.Level, w) }
+
+func newLogAt(format config.Format, level slog.Leveler, w io.Writer) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
+	if format == config.FormatText {
 		return slog.New(slog.NewTextHandler(w, options))
 	}
 	return slog.New(slog.NewJSONHandler(w, options))

@@ -11,6 +11,7 @@ import (
 	"edgeproxy/internal/bridge"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/origin"
 	"edgeproxy/internal/policy"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/purge"
@@ -43,8 +44,9 @@ func (e *edge) admissionOptions(seed uint64, restore *admission.State) admission
 				"filter", filter, "objects", objects, "sightings", sightings)
 		},
 	}
-	if below := e.config.Admission.OpenBelow; below > 0 {
-		o.OpenBelow = func() bool { return e.store.Fill() < below }
+	o.OpenBelow = func() bool {
+		below := e.now.Load().config.Admission.OpenBelow
+		return below > 0 && e.store.Fill() < below
 	}
 	if path := e.config.Admission.State; path != "" {
 		o.Restore = restore
@@ -77,14 +79,17 @@ func window(w config.Window) *admission.FilterOptions {
 	}
 }
 
-// routes builds the origins and the routes to them.
-func (e *edge) routes() ([]proxy.Route, error) {
-	byName, hostOf, err := e.buildOrigins()
-	if err != nil {
-		return nil, err
+// routes builds the routes of c to these origins.
+func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
+	byName, hostOf := map[string]*origin.Origin{}, map[string]string{}
+	for _, o := range origins {
+		byName[o.config.Name] = o.origin
+		if h := o.config.HostHeader; h != config.HostClient && h != config.HostServer {
+			hostOf[o.config.Name] = h
+		}
 	}
 	var routes []proxy.Route
-	for _, r := range e.config.Routes {
+	for _, r := range c.Routes {
 		rule, err := ruleOf(r.Admission)
 		if err != nil {
 			return nil, err
@@ -102,7 +107,7 @@ func (e *edge) routes() ([]proxy.Route, error) {
 			Origin: byName[r.Origin], HostHeader: hostOf[r.Origin], Rule: rule,
 			Bypass:  bypass(r.Cache.Bypass),
 			Request: request, Response: response, UnusualNames: r.UnusualNames, StripCookies: r.Cache.StripCookies,
-			AnyLanguageOrder: e.config.Cache.AnyLanguageOrder,
+			AnyLanguageOrder: c.Cache.AnyLanguageOrder,
 			Caching:          cachingOptions(r.Cache), HonorRequest: r.Cache.HonorRequest, Key: key, AllowAmbiguousPath: r.AllowAmbiguousPath,
 			SliceBytes:   int64(r.Cache.Slice),
 			SendTags:     r.Cache.SendTags,

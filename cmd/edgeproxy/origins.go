@@ -1,39 +1,84 @@
 package main
 
 import (
+	"crypto/sha256"
 	"log/slog"
+	"os"
+	"reflect"
+	"slices"
 
 	"edgeproxy/config"
 	"edgeproxy/internal/balance"
-	"edgeproxy/internal/dial"
 	"edgeproxy/internal/origin"
 )
 
-// buildOrigins returns the origins by their names, and what they get as Host where
-// that is neither the client's nor a matter of the server.
-func (e *edge) buildOrigins() (byName map[string]*origin.Origin, hostOf map[string]string, err error) {
-	e.dialer = dial.New(dial.Options{Panics: e.panics})
-	metrics := origin.NewMetrics(e.registry)
-	byName, hostOf = map[string]*origin.Origin{}, map[string]string{}
-	for i := range e.config.Origins {
-		c := &e.config.Origins[i]
-		options, err := originOptions(e.config, c)
-		if err != nil {
-			return nil, nil, err
+// liveOrigin is an origin, and what it was built from.
+type liveOrigin struct {
+	config config.Origin
+	files  string // a digest of the files that its tls section names
+	origin *origin.Origin
+}
+
+// buildOrigins returns the origins of c. One that is in before, with the same settings, is
+// that one: it keeps its connections and what is known of its servers. With an error none is
+// new.
+func (e *edge) buildOrigins(c *config.Config, before []liveOrigin) (origins []liveOrigin, err error) {
+	for i := range c.Origins {
+		o := liveOrigin{config: c.Origins[i], files: digestOf(&c.Origins[i].TLS)}
+		same := slices.IndexFunc(before, func(b liveOrigin) bool {
+			return b.files == o.files && reflect.DeepEqual(b.config, o.config)
+		})
+		if same >= 0 {
+			origins = append(origins, before[same])
+			continue
 		}
-		options.Metrics, options.Panics, options.Dial, options.DialFailed = metrics, e.panics, e.dialer.Dial, e.dialer.Failed
-		options.OnChange = func(change origin.Change) { e.serverChanged(c.Name, change) }
-		o, err := origin.New(options)
-		if err != nil {
-			return nil, nil, err
+		if o.origin, err = e.newOrigin(c, &c.Origins[i]); err != nil {
+			closeOrigins(origins, before)
+			return nil, err
 		}
-		e.origins = append(e.origins, o)
-		byName[c.Name] = o
-		if c.HostHeader != config.HostClient && c.HostHeader != config.HostServer {
-			hostOf[c.Name] = c.HostHeader
+		origins = append(origins, o)
+	}
+	return origins, nil
+}
+
+func (e *edge) newOrigin(c *config.Config, o *config.Origin) (*origin.Origin, error) {
+	options, err := originOptions(c, o)
+	if err != nil {
+		return nil, err
+	}
+	options.ClientShare = e.config.Limits.OriginShare // as it is until a restart
+	options.Metrics, options.Panics, options.Dial, options.DialFailed = e.calls, e.panics, e.dialer.Dial, e.dialer.Failed
+	options.OnChange = func(change origin.Change) { e.serverChanged(o.Name, change) }
+	return origin.New(options)
+}
+
+// closeOrigins closes the origins that are not in kept.
+func closeOrigins(origins, kept []liveOrigin) {
+	for _, o := range without(origins, kept) {
+		o.Close()
+	}
+}
+
+// without returns the origins that are not in others.
+func without(origins, others []liveOrigin) (out []*origin.Origin) {
+	for _, o := range origins {
+		if !slices.ContainsFunc(others, func(k liveOrigin) bool { return k.origin == o.origin }) {
+			out = append(out, o.origin)
 		}
 	}
-	return byName, hostOf, nil
+	return out
+}
+
+// digestOf tells the files that t names from other ones. One that cannot be read is as if it
+// were empty: originTLS says so.
+func digestOf(t *config.OriginTLS) string {
+	h := sha256.New()
+	for _, path := range []string{t.CA, t.Certificate, t.Key} {
+		data, _ := os.ReadFile(path)
+		sum := sha256.Sum256(data)
+		h.Write(sum[:])
+	}
+	return string(h.Sum(nil))
 }
 
 func originOptions(c *config.Config, o *config.Origin) (origin.Options, error) {
@@ -44,7 +89,7 @@ func originOptions(c *config.Config, o *config.Origin) (origin.Options, error) {
 	options := origin.Options{
 		Name: o.Name, Servers: servers,
 		ConnectTimeout: o.ConnectTimeout, FirstByteTimeout: o.FirstByteTimeout, IdleTimeout: o.IdleTimeout,
-		MaxConnections: o.MaxConnections, QueueRequests: o.Queue.Requests, QueueWait: o.Queue.Wait, ClientShare: c.Limits.OriginShare,
+		MaxConnections: o.MaxConnections, QueueRequests: o.Queue.Requests, QueueWait: o.Queue.Wait,
 		Ejection: balance.Ejection{
 			Failures: o.Ejection.Failures, Ratio: o.Ejection.FailureRatio,
 			Window: o.Ejection.Window, Requests: o.Ejection.MinRequests, Targets: o.Ejection.MinTargets,

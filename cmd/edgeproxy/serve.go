@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 
 	"github.com/spf13/cobra"
 
@@ -19,6 +20,7 @@ func serveCommand() *cobra.Command {
 			"edgeproxy serve --origin http://127.0.0.1:9000 needs no file.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			seen := digestOfFile(source.file) // before it is read: a change in between is seen
 			c, err := source.load("serve")
 			if err != nil {
 				return asConfigError(err)
@@ -26,7 +28,7 @@ func serveCommand() *cobra.Command {
 			if err := fits(c); err != nil {
 				return err
 			}
-			return serve(cmd.Context(), c, cmd.ErrOrStderr())
+			return serve(cmd.Context(), c, cmd.ErrOrStderr(), func(e *edge) *reloader { return newReloader(e, source, seen) })
 		},
 	}
 	source.bind(cmd)
@@ -35,9 +37,11 @@ func serveCommand() *cobra.Command {
 
 // serve runs the proxy until a signal or a failure. The first SIGTERM or SIGINT
 // drains; a second one ends the process at once.
-func serve(ctx context.Context, c *config.Config, stderr io.Writer) error {
+func serve(ctx context.Context, c *config.Config, stderr io.Writer, reloads func(*edge) *reloader) error {
 	told := hearSignals(stderr)
-	log, out, err := openLog(c.Log, stderr)
+	var level slog.LevelVar
+	level.Set(c.Log.Level)
+	log, out, err := openLog(c.Log, &level, stderr)
 	if err != nil {
 		return err
 	}
@@ -49,6 +53,7 @@ func serve(ctx context.Context, c *config.Config, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	e.level, e.reloader = &level, reloads(e)
 	e.countDrops("program", out.Dropped)
 	limitMemory(log, e)
 	if err := e.listen(); err != nil {

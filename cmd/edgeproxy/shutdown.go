@@ -14,9 +14,10 @@ func (e *edge) stop(ctx context.Context) { e.stopping.Do(func() { e.shutdown(ctx
 
 func (e *edge) shutdown(ctx context.Context) {
 	e.draining.Store(true)
+	e.reloader.close()
 	e.stopOrdering()
 	if e.ready.Swap(false) {
-		wait(ctx, e.config.Shutdown.DrainDelay)
+		wait(ctx, e.now.Load().config.Shutdown.DrainDelay)
 	}
 	e.letGo(ctx)
 	drained := e.drainRequests(ctx)
@@ -24,11 +25,11 @@ func (e *edge) shutdown(ctx context.Context) {
 		e.proxy.Close()
 	}
 	e.sends.Close()
-	for _, o := range e.origins {
-		o.Close()
+	if last := e.now.Load(); last != nil {
+		last.close(&live{})
 	}
-	if e.certs != nil {
-		e.certs.Close()
+	for _, o := range e.retired {
+		o.Close()
 	}
 	if e.dialer != nil {
 		e.dialer.Close()
@@ -64,7 +65,7 @@ func (e *edge) letGo(ctx context.Context) {
 	}
 	e.proxy.Drain()
 	e.closeListeners()
-	ctx, cancel := context.WithTimeout(ctx, min(idleGrace, e.config.Shutdown.DrainTimeout))
+	ctx, cancel := context.WithTimeout(ctx, min(idleGrace, e.now.Load().config.Shutdown.DrainTimeout))
 	defer cancel()
 	poll := time.NewTicker(10 * time.Millisecond)
 	defer poll.Stop()
@@ -92,7 +93,7 @@ func (e *edge) drainRequests(ctx context.Context) bool {
 	if len(e.doors) == 0 {
 		return true
 	}
-	ctx, cancel := context.WithTimeout(ctx, e.config.Shutdown.DrainTimeout)
+	ctx, cancel := context.WithTimeout(ctx, e.now.Load().config.Shutdown.DrainTimeout)
 	defer cancel()
 	err := e.shutDoors(ctx)
 	e.closeListeners() // also those that never served

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -57,9 +59,19 @@ func (s *signals) hear(in <-chan os.Signal, end func(os.Signal)) {
 func (e *edge) answer(others <-chan os.Signal) {
 	for sig := range others {
 		if sig == syscall.SIGHUP {
-			e.log.Warn("SIGHUP: reloading the configuration is not there yet; the running one stays in force")
+			e.reloadFor(sig)
 			continue
 		}
 		e.reopenLogs()
 	}
+}
+
+// reloadFor reloads for a signal. What comes of it is in the log.
+func (e *edge) reloadFor(sig os.Signal) {
+	e.panics.Quietly(func() {
+		_, err := e.reloader.reload(context.Background(), sig.String())
+		if errors.Is(err, errNoFile) || errors.Is(err, errDraining) {
+			e.log.Warn("the configuration was not reloaded", "cause", sig.String(), "error", err)
+		}
+	})
 }

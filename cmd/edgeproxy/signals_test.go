@@ -203,18 +203,3 @@ shutdown: {drain_timeout: 200ms}
 		t.Errorf("got %v, want a line about connections, and none about requests", s.lines())
 	}
 }
-
-func TestHangupIsLoggedAndStays(t *testing.T) {
-	s := serveBinary(t, append([]string{"--origin", cachedOrigin(t)}, anyPorts...)...)
-	s.signal(syscall.SIGHUP)
-	eventually(t, "the log tells of SIGHUP", func() bool {
-		return slices.ContainsFunc(s.lines(), func(l logLine) bool {
-			return l.Level == "WARN" && l.Message == "SIGHUP: reloading the configuration is not there yet; the running one stays in force"
-		})
-	})
-	if res, body := get(t, "http://"+s.address+"/a"); res.StatusCode != 200 || body != "hello\n" {
-		t.Errorf("after SIGHUP: got %d %q", res.StatusCode, body)
-	}
-	s.signal(syscall.SIGTERM)
-	s.wantExit(exitDone)
-}

@@ -24,6 +24,7 @@ type status struct {
 	Origins   []originStatus  `json:"origins"`
 	Admission admissionStatus `json:"admission"`
 	Filters   []filterStatus  `json:"filters"`
+	Config    *reloadStatus   `json:"config,omitempty"` // where there is a file
 }
 
 // admissionStatus is what stands around the gate.
@@ -99,10 +100,10 @@ func (e *edge) status() any {
 		Node: e.config.Node.Name, Version: versionName(), Go: runtime.Version(),
 		Started: e.started.UTC().Round(time.Millisecond), Uptime: now.Sub(e.started).Seconds(), Ready: e.ready.Load(),
 		Addresses: e.addresses(), Requests: e.proxy.Status(), Cache: statusOfCache(e.store.Stats()), Filters: []filterStatus{},
-		Admission: e.admissionStatus(),
+		Admission: e.admissionStatus(), Config: e.reloader.status(),
 	}
-	for _, o := range e.origins {
-		s.Origins = append(s.Origins, statusOfOrigin(o.Stats(now)))
+	for _, o := range e.now.Load().origins {
+		s.Origins = append(s.Origins, statusOfOrigin(o.origin.Stats(now)))
 	}
 	for _, f := range e.gate.Stats(now) {
 		s.Filters = append(s.Filters, statusOfFilter(f, now))

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -57,6 +58,10 @@ type Options struct {
 	Status func() any
 	// Purger forgets stored responses.
 	Purger Purger
+	// Reload applies the configuration again, and returns the status of the answer and
+	// its body, in a form that encoding/json can encode. It returns soon after its context
+	// ends. Nil is no such path.
+	Reload func(context.Context) (status int, answer any)
 	// Panics notes those that end a request; nil notes none.
 	Panics *rescue.Counter
 	// Log gets what goes wrong in connections and scrapes, and each purge.
@@ -75,11 +80,33 @@ type MetricsOptions struct {
 // Server answers on one listener. Its methods are safe for concurrent use.
 type Server struct {
 	http http.Server
+	site atomic.Pointer[site]
 }
+
+// ServeHTTP answers by the options that are in force.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.site.Load().ServeHTTP(w, r) }
 
 // New returns the admin server. An error names the option that is missing or
 // cannot be understood.
 func New(o Options) (*Server, error) {
+	s, err := newSite(o)
+	if err != nil {
+		return nil, err
+	}
+	return newServer(s, o.Log), nil
+}
+
+// Prepare checks further options. Use has requests that come from then on go by them, all
+// but the Log of connections; it cannot fail. An error is that of New.
+func (s *Server) Prepare(o Options) (use func(), err error) {
+	next, err := newSite(o)
+	if err != nil {
+		return nil, err
+	}
+	return func() { s.site.Store(next) }, nil
+}
+
+func newSite(o Options) (*site, error) {
 	g, err := newGuard(o.Address, o.Hosts)
 	if err != nil {
 		return nil, fmt.Errorf("admin server: %w", err)
@@ -96,10 +123,16 @@ func New(o Options) (*Server, error) {
 		about:   `forget responses: {"url": "http://HOST/PATH"} or a list of them; "prefix", "host", "tag" as well, or {"all": true}; with "soft": true make them stale`,
 		handler: purgeHandler(o.Purger, o.Log),
 	}
+	if o.Reload != nil {
+		routes["/reload"] = route{
+			methods: []string{http.MethodPost}, about: "apply the configuration file again; says what changed, and what needs a restart",
+			handler: reloadHandler(o.Reload, o.Log),
+		}
+	}
 	if o.Profiles {
 		addProfiles(routes)
 	}
-	return newServer(&site{guard: g, token: newToken(o.Token), panics: o.Panics, routes: routes}, o.Log), nil
+	return withIndex(&site{guard: g, token: newToken(o.Token), panics: o.Panics, routes: routes}), nil
 }
 
 // NewMetrics returns a server with /livez, /readyz and /metrics only. It
@@ -109,7 +142,7 @@ func NewMetrics(o MetricsOptions) (*Server, error) {
 	if err := missing(o.Registry, o.Ready, o.Log); err != nil {
 		return nil, fmt.Errorf("metrics server: %w", err)
 	}
-	return newServer(&site{guard: guard{anyHost: true}, panics: o.Panics, routes: commonRoutes(o.Registry, o.Ready, o.Log)}, o.Log), nil
+	return newServer(withIndex(&site{guard: guard{anyHost: true}, panics: o.Panics, routes: commonRoutes(o.Registry, o.Ready, o.Log)}), o.Log), nil
 }
 
 func missing(registry prometheus.Gatherer, ready func() (bool, string), log *slog.Logger) error {
@@ -131,9 +164,15 @@ func commonRoutes(registry prometheus.Gatherer, ready func() (bool, string), log
 	}
 }
 
-func newServer(s *site, log *slog.Logger) *Server {
+func withIndex(s *site) *site {
 	s.routes["/"] = public("this list", indexHandler(s.routes))
-	return &Server{http: http.Server{
+	return s
+}
+
+func newServer(first *site, log *slog.Logger) *Server {
+	s := &Server{}
+	s.site.Store(first)
+	s.http = http.Server{
 		Handler:           s,
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
@@ -143,7 +182,8 @@ func newServer(s *site, log *slog.Logger) *Server {
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
 		// Or "OPTIONS *" would be answered before the guard sees it.
 		DisableGeneralOptionsHandler: true,
-	}}
+	}
+	return s
 }
 
 // Serve answers on l until Close, and then returns nil; any other end is an

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"net/netip"
+	"sync/atomic"
 
 	"edgeproxy/internal/forwarded"
 )
@@ -25,23 +26,42 @@ func defaultPort(scheme string) int {
 type Listener struct {
 	proxy   *Proxy
 	scheme  string
-	trusted *forwarded.Trusted
+	trusted atomic.Pointer[forwarded.Trusted] // nil: nobody
 }
 
 // Listener returns a listener for connections that are of TLS or not. It believes what
-// peers in trusted say of the client: its address, scheme and host. Call it before any
-// request is served.
+// peers in trusted say of the client: its address, scheme and host.
 func (p *Proxy) Listener(secure bool, trusted []netip.Prefix) *Listener {
-	l := &Listener{proxy: p, scheme: schemePlain, trusted: forwarded.New(trusted)}
+	l := &Listener{proxy: p, scheme: schemePlain}
 	if secure {
 		l.scheme = schemeSecure
 	}
-	p.plain = p.plain || !secure || l.trusted != nil
-	p.secure = p.secure || secure || l.trusted != nil
+	p.serves(l.scheme)
+	l.Trust(trusted)
 	return l
+}
+
+// Trust has requests that come from now on believe peers in trusted, and no other.
+func (l *Listener) Trust(trusted []netip.Prefix) {
+	peers := forwarded.New(trusted)
+	if peers != nil { // they may tell either scheme
+		l.proxy.serves(schemePlain)
+		l.proxy.serves(schemeSecure)
+	}
+	l.trusted.Store(peers)
+}
+
+// serves notes that requests may have this scheme, and what is stored of them for as long
+// as the Proxy lives.
+func (p *Proxy) serves(scheme string) {
+	if scheme == schemeSecure {
+		p.secure.Store(true)
+	} else {
+		p.plain.Store(true)
+	}
 }
 
 // served reports whether requests may have this scheme.
 func (p *Proxy) served(scheme string) bool {
-	return scheme == schemePlain && p.plain || scheme == schemeSecure && p.secure
+	return scheme == schemePlain && p.plain.Load() || scheme == schemeSecure && p.secure.Load()
 }

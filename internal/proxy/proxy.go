@@ -98,11 +98,11 @@ type Proxy struct {
 	settings atomic.Pointer[settings] // a request takes them once, in take
 	swapping sync.Mutex               // held by Swap
 
-	plain, secure bool   // requests may come by https
-	via           string // "1.1 NAME"
-	loop          string // "NAME; id=INSTANCE"
-	instance      []byte // as in Options
-	statusName    string // NAME as a structured field item
+	plain, secure atomic.Bool // requests may come by http, by https
+	via           string      // "1.1 NAME"
+	loop          string      // "NAME; id=INSTANCE"
+	instance      []byte      // as in Options
+	statusName    string      // NAME as a structured field item
 	flights       *flight.Table[cache.Key, *head]
 	marks         *flight.Marks[cache.Key]
 	budget        *flight.Budget

@@ -18,7 +18,7 @@ func (l *Listener) receive(x *exchange) {
 	p := l.proxy
 	p.askPeer(x)
 	x.method = x.ctx.Request.Header.Method()
-	if status := p.gate(x, l.trusted); status != 0 {
+	if status := p.gate(x, l.trusted.Load()); status != 0 {
 		p.refuse(x, status, reason.BadRequest)
 		x.closing = true // where the next request begins is anybody's guess
 	} else if p.loops(x) {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -132,4 +133,44 @@ func TestSwapKeepsWhatClientsHaveUsedOfTheirRate(t *testing.T) {
 	if a := ask(t, e, asGet("/first")); a.status != 200 {
 		t.Errorf("the other route: got %d, want 200", a.status)
 	}
+}
+
+// TestSwapAmongRequests: each request is answered by one of the settings, whole.
+func TestSwapAmongRequests(t *testing.T) {
+	e, _ := before(t, edgetest.Options{Rule: always()}, storable)
+	over := make(chan struct{})
+	var swaps sync.WaitGroup
+	swaps.Go(func() {
+		for i := 0; ; i++ {
+			select {
+			case <-over:
+				return
+			default:
+			}
+			if err := swap(t, e, func(l *proxy.Live) {
+				other := l.Routes[0]
+				other.Name, other.PathPrefix = fmt.Sprint("other", i%3), "/other"
+				l.Routes, l.Ranges = []proxy.Route{other, l.Routes[0]}, i%3
+				l.Routes[1].Rate = rate.Per(1000000, time.Second, 0)
+			}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	var clients sync.WaitGroup
+	for c := range 4 {
+		clients.Go(func() {
+			s := dial(t, e.Address)
+			for i := range 200 {
+				if a := s.ask(asGet(fmt.Sprintf("/%s/%d", []string{"other", "a"}[i%2], (i+c)%10))); a.err != nil || a.status != 200 || a.body != "hello" {
+					t.Errorf("got %+v", a)
+					return
+				}
+			}
+		})
+	}
+	clients.Wait()
+	close(over)
+	swaps.Wait()
+	eventually(t, "each is counted once", func() bool { return e.Proxy.Status().Totals.Requests == 800 })
 }

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+)
+
+// maxAnswer bounds what is read of an answer of an admin listener. That to a purge repeats the
+// request.
+const maxAnswer = 2 << 20
+
+// post asks the admin listener at address, HOST:PORT or unix:PATH, with the token if there is
+// one.
+func post(ctx context.Context, address, path, token string, body []byte) (status int, text []byte, err error) {
+	transport := &http.Transport{} // no proxy of the environment stands before the admin listener
+	host := address
+	if path, ok := strings.CutPrefix(address, socketPrefix); ok {
+		host = "localhost"
+		transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "unix", path)
+		}
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+host+path, bytes.NewReader(body))
+	if err != nil {
+		return 0, nil, &usageError{fmt.Errorf("--admin %s: want HOST:PORT or unix:PATH", address)}
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	defer transport.CloseIdleConnections()
+	res, err := transport.RoundTrip(req)
+	if err != nil {
+		return 0, nil, fmt.Errorf("%s: %w", address, err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	if text, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer)); err != nil {
+		return 0, nil, fmt.Errorf("%s: read the answer: %w", address, err)
+	}
+	return res.StatusCode, text, nil
+}
+
+// refusalOf is what an answer of this status says; without a text of ours the status is all.
+func refusalOf(status int, text []byte) (r reloadRefusal) {
+	_ = json.Unmarshal(text, &r)
+	r.Error = cmp.Or(r.Error, strconv.Itoa(status)+" "+http.StatusText(status))
+	return r
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/admin"
+	"edgeproxy/internal/certs"
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/proxy"
+)
+
+// live is what a reload replaces: all that is built from settings that are live. What is not
+// here is built once, from edge.config, and takes a restart.
+type live struct {
+	config  *config.Config
+	token   string       // of the admin listener
+	certs   *certs.Store // nil: no files of certificates
+	origins []liveOrigin
+	routes  []proxy.Route
+}
+
+// buildLive builds what c asks for, and takes over from before what has not changed. It
+// changes nothing that is in use. The error is a config.Errors where the file can say better.
+func (e *edge) buildLive(c *config.Config, before *live) (*live, error) {
+	if faults := e.unfit(c); len(faults) > 0 {
+		return nil, faults
+	}
+	token, err := adminToken(c)
+	if err != nil {
+		return nil, err
+	}
+	next := &live{config: c, token: token}
+	if next.certs, err = e.buildCertificates(c, before); err != nil {
+		return nil, err
+	}
+	if next.origins, err = e.buildOrigins(c, before.origins); err == nil {
+		next.routes, err = routes(c, next.origins)
+	}
+	if err != nil {
+		next.close(before)
+		return nil, err
+	}
+	return next, nil
+}
+
+// close ends what l has and kept does not.
+func (l *live) close(kept *live) {
+	closeOrigins(l.origins, kept.origins)
+	if l.certs != nil && l.certs != kept.certs {
+		l.certs.Close()
+	}
+}
+
+// unfit says which live settings of c cannot be in force beside what takes a restart.
+func (e *edge) unfit(c *config.Config) (faults config.Errors) {
+	for i, r := range c.Routes {
+		at := fmt.Sprintf("routes[%d].", i)
+		rule, err := ruleOf(r.Admission)
+		if err == nil {
+			err = e.gate.Supports(rule)
+		}
+		if err != nil {
+			faults = append(faults, c.Fault(c.Given(at+"admission.policy", "admission.policy"), "want a restart: no route had the policy "+string(r.Admission.Policy)+" at the start, and so no filter was made for it"))
+		}
+		if most := e.config.Cache.Memory.MaxObjectBytes; r.Cache.Slice > most {
+			faults = append(faults, c.Fault(c.Given(at+"cache.slice", "cache.slice"), "want at most "+most.String()+", or a restart: that is cache.memory.max_object_bytes as it is in force"))
+		}
+	}
+	if at := e.config.Admin; c.Admin.Token == "" && c.Admin.TokenFile == "" && at.Open() {
+		faults = append(faults, c.Fault("admin.address", "want a token, or a restart: the listener is at "+at.Address+" until then"))
+	}
+	return faults
+}
+
+// apply puts what c asks for in the place of what is in force, or returns why not and changes
+// nothing. Requests are not held up, and those under way end by what they began with.
+func (e *edge) apply(c *config.Config) error {
+	before := e.now.Load()
+	next, err := e.buildLive(c, before)
+	if err != nil {
+		return err
+	}
+	use, err := e.admin.Prepare(e.adminOptions(next))
+	if err == nil {
+		err = e.proxy.Swap(liveOptions(c, next.routes))
+	}
+	if err != nil {
+		next.close(before)
+		return err
+	}
+	// From here on nothing can fail.
+	e.now.Store(next)
+	use()
+	for i, d := range e.doors {
+		d.proxy.Trust(trustedAt(c, i, d.config))
+	}
+	if e.level != nil {
+		e.level.Set(c.Log.Level)
+	}
+	e.retire(before, next)
+	return nil
+}
+
+// retire lets go of what before has and next does not. Requests that began with it still have
+// it.
+func (e *edge) retire(before, next *live) {
+	var busy []*origin.Origin
+	for _, o := range slices.Concat(e.retired, without(before.origins, next.origins)) {
+		if o.Retire(); !o.Stats(time.Now()).Quiet() {
+			busy = append(busy, o)
+		}
+	}
+	e.retired = busy
+	if before.certs != nil && before.certs != next.certs {
+		before.certs.Close() // what it has shown stays readable
+	}
+}
+
+// trustedAt returns whom the listener number i of the start believes: what c says of its
+// address, and what has been in force where c does not know it.
+func trustedAt(c *config.Config, i int, was config.Listen) []netip.Prefix {
+	if i < len(c.Listen) && c.Listen[i].Address == was.Address {
+		return c.Listen[i].TrustedProxies
+	}
+	for _, l := range c.Listen {
+		if l.Address == was.Address {
+			return l.TrustedProxies
+		}
+	}
+	return was.TrustedProxies
+}
+
+// adminOptions are those of the admin listener, at the address where it is.
+func (e *edge) adminOptions(l *live) admin.Options {
+	a := &l.config.Admin
+	o := admin.Options{
+		Address: e.config.Admin.Address, Hosts: a.Hosts, Token: l.token, Profiles: a.Pprof,
+		Registry: e.registry, Ready: e.readiness, Status: e.status, Purger: e.proxy, Panics: e.panics, Log: e.log,
+	}
+	if e.reloader != nil {
+		o.Reload = e.reloader.answer
+	}
+	return o
+}

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"net/http"
+	"os"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/watch"
+)
+
+// Why there is no reload.
+var (
+	errDraining = errors.New("the proxy is about to stop")
+	errBusy     = errors.New("another reload is under way")
+	errNoFile   = errors.New("serve was started without a file, from flags alone: there is nothing to apply again")
+)
+
+// reloader applies the configuration file again: one reload at a time, when a signal, a
+// request or a change of the file asks for it.
+type reloader struct {
+	edge   *edge
+	source settings // without a file there is nothing to reload
+	watch  *watch.File
+
+	turn chan struct{}     // holds the turn while nobody has it
+	over chan struct{}     // closed when nobody gets it any more
+	seen [sha256.Size]byte // what the file was when it was read last; of who has the turn
+	last atomic.Pointer[reloadStatus]
+}
+
+// reloadStatus is what has become of the last reload, and of the start before the first.
+type reloadStatus struct {
+	File       string         `json:"file"`
+	Successful bool           `json:"last_reload_successful"`
+	Error      string         `json:"error,omitempty"` // of the last one
+	Success    time.Time      `json:"last_success"`
+	Restart    []changeAnswer `json:"needs_restart"` // settings that the file has and the process does not
+}
+
+// changeAnswer is a setting as it was and is, as the file has it.
+type changeAnswer struct {
+	Path string `json:"path"`
+	Old  string `json:"old"`
+	New  string `json:"new"`
+}
+
+// reloadAnswer is what a reload says that has done its work.
+type reloadAnswer struct {
+	File    string         `json:"file"`
+	Changed []changeAnswer `json:"changed"`
+	Restart []changeAnswer `json:"needs_restart"` // differ from what the process runs by
+}
+
+// reloadRefusal is what one says that has changed nothing.
+type reloadRefusal struct {
+	Error    string   `json:"error"`
+	Problems []string `json:"problems,omitempty"` // FILE:LINE:COL: key: value: what is wanted
+}
+
+// newReloader returns what reloads e. seen is a digest of the file before it was read.
+func newReloader(e *edge, source settings, seen [sha256.Size]byte) *reloader {
+	r := &reloader{edge: e, source: source, seen: seen, turn: make(chan struct{}, 1), over: make(chan struct{})}
+	r.turn <- struct{}{}
+	r.last.Store(&reloadStatus{File: source.file, Successful: true, Success: e.started.UTC().Round(time.Millisecond), Restart: []changeAnswer{}})
+	e.registry.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "edgeproxy_config_last_reload_successful", Help: "1 if the last reload was applied, or there was none; 0 if the file was refused.",
+		}, func() float64 {
+			if r.last.Load().Successful {
+				return 1
+			}
+			return 0
+		}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "edgeproxy_config_last_reload_success_timestamp_seconds", Help: "When the configuration in force was applied.",
+		}, func() float64 { return float64(r.last.Load().Success.UnixMilli()) / 1000 }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "edgeproxy_config_needs_restart_settings", Help: "Settings of the file that wait for a restart.",
+		}, func() float64 { return float64(len(r.last.Load().Restart)) }),
+	)
+	return r
+}
+
+// start watches the file.
+func (r *reloader) start() {
+	if r == nil || r.source.file == "" {
+		return
+	}
+	w, err := watch.New(r.source.file, r.changed, r.edge.panics.Quietly)
+	if err != nil {
+		r.edge.log.Warn("changes of the configuration file are not seen; SIGHUP and edgeproxy reload apply it", "error", err)
+		return
+	}
+	r.watch = w
+	r.changed() // since it was read at the start
+}
+
+// close ends the watch, waits for a reload that is under way, and lets no other begin.
+func (r *reloader) close() {
+	if r == nil {
+		return
+	}
+	close(r.over)
+	if r.watch != nil {
+		r.watch.Close()
+	}
+	<-r.turn
+}
+
+func (r *reloader) status() *reloadStatus {
+	if r == nil || r.source.file == "" {
+		return nil
+	}
+	return r.last.Load()
+}
+
+// digestOfFile tells the content of a file from another one; what cannot be read is as if it
+// was empty.
+func digestOfFile(path string) [sha256.Size]byte {
+	data, _ := os.ReadFile(path)
+	return sha256.Sum256(data)
+}
+
+// changed reloads where the file is not what it was when it was read last.
+func (r *reloader) changed() {
+	if data, err := os.ReadFile(r.source.file); err == nil && sha256.Sum256(data) != r.seenNow() {
+		_, _ = r.reload(context.Background(), "file") // the log has it
+	}
+}
+
+// seenNow returns seen, or what there is no digest of while the process ends.
+func (r *reloader) seenNow() (seen [sha256.Size]byte) {
+	if r.take(context.Background()) == nil {
+		seen = r.seen
+		r.turn <- struct{}{}
+	}
+	return seen
+}
+
+// take waits for the turn.
+func (r *reloader) take(ctx context.Context) error {
+	if r.edge.draining.Load() {
+		return errDraining
+	}
+	select {
+	case <-r.turn:
+		return nil
+	case <-r.over:
+		return errDraining
+	case <-ctx.Done():
+		return errBusy
+	}
+}
+
+// reload applies the file, or says why not; then nothing has changed. cause is for the log.
+func (r *reloader) reload(ctx context.Context, cause string) (*reloadAnswer, error) {
+	if r.source.file == "" {
+		return nil, errNoFile
+	}
+	if err := r.take(ctx); err != nil {
+		return nil, err
+	}
+	defer func() { r.turn <- struct{}{} }()
+	log, now := r.edge.log.With("cause", cause, "file", r.source.file), time.Now()
+	before := r.edge.now.Load().config
+	c, err := r.load()
+	if err == nil {
+		err = r.edge.apply(c)
+	}
+	status := *r.last.Load()
+	if err != nil {
+		log.Error("the configuration was not reloaded; the running one stays in force", "error", err)
+		status.Successful, status.Error = false, err.Error()
+		r.last.Store(&status)
+		return nil, err
+	}
+	a := &reloadAnswer{File: r.source.file, Changed: []changeAnswer{}, Restart: []changeAnswer{}}
+	for _, change := range config.Changes(before, c) {
+		if change.Live {
+			a.Changed = append(a.Changed, changeAnswer{change.Path, change.Old, change.New})
+		}
+	}
+	for _, change := range config.Changes(r.edge.config, c) {
+		if !change.Live {
+			a.Restart = append(a.Restart, changeAnswer{change.Path, change.Old, change.New})
+		}
+	}
+	status.Successful, status.Error, status.Success, status.Restart = true, "", now.UTC().Round(time.Millisecond), a.Restart
+	r.last.Store(&status)
+	for _, w := range warnings(c) {
+		log.Warn("configuration", "warning", w.String())
+	}
+	log.Info("configuration reloaded", "changed", paths(a.Changed))
+	if len(a.Restart) > 0 {
+		log.Warn("settings of the file wait for a restart", "settings", paths(a.Restart))
+	}
+	return a, nil
+}
+
+// load reads the file and checks all of it.
+func (r *reloader) load() (*config.Config, error) {
+	r.seen = digestOfFile(r.source.file) // before it is read: a change in between is seen
+	c, err := r.source.load("reload")
+	if err != nil {
+		return nil, err
+	}
+	return c, fits(c)
+}
+
+func paths(changes []changeAnswer) []string {
+	out := make([]string, len(changes))
+	for i, c := range changes {
+		out[i] = c.Path
+	}
+	return out
+}
+
+// answer is the Reload of the admin listener.
+func (r *reloader) answer(ctx context.Context) (status int, answer any) {
+	a, err := r.reload(ctx, "request")
+	refusal := reloadRefusal{}
+	var faults config.Errors
+	switch {
+	case err == nil:
+		return http.StatusOK, a
+	case errors.Is(err, errDraining), errors.Is(err, errBusy):
+		status = http.StatusServiceUnavailable
+	case errors.Is(err, errNoFile):
+		status = http.StatusConflict
+	case errors.As(err, &faults):
+		status, refusal.Problems = http.StatusUnprocessableEntity, strings.Split(faults.Error(), "\n")
+	default:
+		status = http.StatusUnprocessableEntity
+	}
+	refusal.Error = "nothing has changed: " + err.Error()
+	if len(refusal.Problems) > 0 {
+		refusal.Error = "nothing has changed: the file is refused"
+	}
+	return status, refusal
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"edgeproxy/config"
+)
+
+// reloadTimeout bounds a reload, answer included.
+const reloadTimeout = 30 * time.Second
+
+func reloadCommand() *cobra.Command {
+	var address, tokenFile string
+	cmd := &cobra.Command{
+		Use:   "reload [--admin ADDRESS] [--token-file FILE]",
+		Short: "Make a running proxy apply its configuration file again",
+		Long: "Make a running proxy apply its configuration file again, and print what has changed\n" +
+			"and what needs a restart. A file with a mistake changes nothing: each problem is\n" +
+			"printed, and the exit code is 2.",
+		Example: "  edgeproxy reload\n  edgeproxy reload --admin unix:/run/edgeproxy/admin.sock",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !reachable(address) {
+				return &usageError{fmt.Errorf("reload: --admin %s: want HOST:PORT or unix:PATH", address)}
+			}
+			token, err := tokenFor(tokenFile)
+			if err != nil {
+				return &usageError{fmt.Errorf("reload: %w", err)}
+			}
+			done, err := askReload(cmd.Context(), address, token)
+			if err != nil {
+				return err
+			}
+			return done.report(cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().StringVar(&address, "admin", config.Default().Admin.Address, "`ADDRESS` of the proxy's admin listener")
+	cmd.Flags().StringVar(&tokenFile, "token-file", "", "`FILE` with the token of the admin listener; without it, "+tokenVariable+" in the environment")
+	return cmd
+}
+
+func askReload(ctx context.Context, address, token string) (*reloadAnswer, error) {
+	ctx, cancel := context.WithTimeout(ctx, reloadTimeout)
+	defer cancel()
+	status, text, err := post(ctx, address, "/reload", token, nil)
+	if err != nil {
+		return nil, fmt.Errorf("reload: %w", err)
+	}
+	if status != http.StatusOK {
+		why := refusalOf(status, text)
+		err := errors.New("reload: " + strings.Join(append([]string{why.Error}, why.Problems...), "\n"))
+		if status == http.StatusUnprocessableEntity {
+			return nil, &refusedError{err}
+		}
+		return nil, err
+	}
+	var a reloadAnswer
+	if err := json.Unmarshal(text, &a); err != nil || a.File == "" {
+		return nil, fmt.Errorf("reload: %s: not the answer of an admin listener", address)
+	}
+	return &a, nil
+}
+
+// refusedError is bad configuration, elsewhere: exit code 2, and the command's help is no help.
+type refusedError struct{ err error }
+
+func (e *refusedError) Error() string { return e.err.Error() }
+func (e *refusedError) Unwrap() error { return e.err }
+
+// report says what was done, a line for each setting.
+func (a *reloadAnswer) report(w io.Writer) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "reloaded: %s\n", a.File)
+	for _, c := range a.Changed {
+		fmt.Fprintf(&b, "changed: %s\n", c)
+	}
+	for _, c := range a.Restart {
+		fmt.Fprintf(&b, "needs a restart: %s\n", c)
+	}
+	if len(a.Changed) == 0 {
+		b.WriteString("nothing has changed\n")
+	}
+	if _, err := io.WriteString(w, b.String()); err != nil {
+		return fmt.Errorf("reload: done, but the result could not be printed: %w", err)
+	}
+	return nil
+}
+
+// String has the setting as it was and is.
+func (c changeAnswer) String() string {
+	switch {
+	case c.Old == "":
+		return c.Path + ": now " + c.New
+	case c.New == "":
+		return c.Path + ": no longer " + c.Old
+	}
+	return c.Path + ": " + c.Old + " -> " + c.New
+}
