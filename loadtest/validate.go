@@ -30,11 +30,9 @@ func (o *options) validate(given map[string]bool) error {
 	want(o.runs >= 1 && o.runs <= maxRuns, "runs", fmt.Sprintf("1 to %d", maxRuns))
 	want(o.maxAge >= time.Second && o.maxAge%time.Second == 0, "max-age", "whole seconds, at least 1s")
 	want(o.timeout > 0, "timeout", "a duration above 0s")
-	for _, p := range policy.All() {
-		if param := p.Parameter(); param != nil {
-			v, said := o.parameters[p.String()]
-			want(!said || param.Holds(v), param.Flag(), param.Want())
-		}
+	for name, v := range o.parameters {
+		rule, err := policy.RuleOf(name, v)
+		want(err == nil && rule.Check() == nil, rule.Policy.Parameter().Flag(), rule.Policy.Parameter().Want())
 	}
 	want(!given["filter-capacity"] || o.filterCapacity > 0, "filter-capacity", "more than 0 keys")
 	want(baselinesWanted(o.baseline), "baselines", "auto, all, none, or a list of "+strings.Join(knownBaselines, " and "))

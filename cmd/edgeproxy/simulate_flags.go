@@ -71,9 +71,9 @@ type parameterFlag struct {
 
 // Set adds the values of text.
 func (p *parameterFlag) Set(text string) error {
-	values := p.values[p.policy]
+	values := p.values[p.policy.String()]
 	err := listOf(&values, p.Type(), parseParameter(p.policy.Parameter())).Set(text)
-	p.values[p.policy] = values
+	p.values[p.policy.String()] = values
 	return err
 }
 

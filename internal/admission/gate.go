@@ -78,8 +78,11 @@ func (g *Gate) Supports(r Rule) error {
 	if err := r.Check(); err != nil {
 		return err
 	}
-	name := map[policy.Memory]string{policy.Seen: SecondHitFilter, policy.Counted: CountingFilter}[r.Policy.Memory()]
 	if r.Policy.Remembers() && g.memory(r.Policy) == nil {
+		name := SecondHitFilter
+		if r.Policy.Memory() == policy.Counted {
+			name = CountingFilter
+		}
 		return &bloom.OptionError{Option: "policy", Value: r.Policy, Want: "a " + name + " filter, which this gate was built without"}
 	}
 	return nil

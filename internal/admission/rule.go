@@ -5,12 +5,14 @@ import (
 	"edgeproxy/internal/policy"
 )
 
-// The words of package policy that a caller of a Gate needs.
-type (
-	Policy  = policy.Policy
-	Rule    = policy.Rule
-	Verdict = policy.Verdict
-)
+// Policy is how a route admits responses to its cache; package policy has the table.
+type Policy = policy.Policy
+
+// Rule is a policy with its parameter.
+type Rule = policy.Rule
+
+// Verdict is the decision for one request.
+type Verdict = policy.Verdict
 
 // The policies; package policy says what each does.
 const (

@@ -37,7 +37,7 @@ func (g Grid) Check() error {
 func (g Grid) ignored() error {
 	policies := g.defaults().Policies
 	for _, p := range policy.All() {
-		if values := g.Parameters[p]; len(values) > 0 && !slices.Contains(policies, p) {
+		if values := g.Parameters[p.String()]; len(values) > 0 && !slices.Contains(policies, p) {
 			return &GridError{p.Parameter().Flag(), policy.Number(values[0]), p.String() + " among the policies; no other has it"}
 		}
 	}

@@ -20,7 +20,7 @@ func TestCheckFindsWhatIsWrongWhateverTheLogIs(t *testing.T) {
 	}
 	always, second := []admission.Policy{admission.Always, admission.Never}, []admission.Policy{admission.SecondHit}
 	ristretto := []model.Eviction{model.LRU, model.Ristretto}
-	f("more-than 3: want counting among the policies", Grid{Policies: second, Parameters: Parameters{admission.Counting: {3}}})
+	f("more-than 3: want counting among the policies", Grid{Policies: second, Parameters: Parameters{"counting": {3}}})
 	f("false-positive-rate 0.02: want no --exact", Grid{Exact: true, FalsePositiveRates: []float64{0.02}})
 	f("rotation 4c keys: want second-hit or counting", Grid{Policies: always, Rotations: []Rotation{{Unit: ByKeys, PerCached: 4}}})
 	f("generations 3: want second-hit or counting", Grid{Policies: always, Generations: []int{3}})

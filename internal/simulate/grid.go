@@ -60,9 +60,9 @@ func FixedRotations(exact bool) []Rotation {
 	return out
 }
 
-// Parameters has the values to try of the parameters of policies; without any it is
-// that of the default.
-type Parameters map[policy.Policy][]float64
+// Parameters has the values to try of the parameters of policies, by the policy's name;
+// without any it is that of the default.
+type Parameters map[string][]float64
 
 // rules returns one rule of p for each value of its parameter.
 func (p Parameters) rules(of policy.Policy) []policy.Rule {
@@ -71,7 +71,7 @@ func (p Parameters) rules(of policy.Policy) []policy.Rule {
 	if param == nil {
 		return []policy.Rule{r}
 	}
-	values := p[of]
+	values := p[of.String()]
 	fill(&values, param.Default)
 	out := make([]policy.Rule, len(values))
 	for i, v := range values {

@@ -52,11 +52,11 @@ func TestGridIsEveryCombinationThatMakesSense(t *testing.T) {
 	f("always has neither rotation nor stage",
 		Grid{Policies: always, Rotations: []Rotation{keys, {Unit: ByKeys, Count: 500}}, Stages: []Amount{{Percent: 10}}, Generations: []int{2, 3}},
 		"lru 0/150000 always")
-	f("nor has never", Grid{Policies: never, Stages: []Amount{{Percent: 10}}, Parameters: Parameters{admission.Counting: {1, 2}}},
+	f("nor has never", Grid{Policies: never, Stages: []Amount{{Percent: 10}}, Parameters: Parameters{"counting": {1, 2}}},
 		"lru 0/150000 always", "lru 0/150000 never")
 	f("the baseline comes first, also unasked", Grid{Policies: second, Rotations: []Rotation{keys}},
 		"lru 0/150000 always", "lru 0/150000 second-hit at 600 keys (4c) 2 0.01")
-	f("thresholds are counting's alone", Grid{Policies: append(second, counting...), Parameters: Parameters{admission.Counting: {1, 4}}, Rotations: []Rotation{keys}},
+	f("thresholds are counting's alone", Grid{Policies: append(second, counting...), Parameters: Parameters{"counting": {1, 4}}, Rotations: []Rotation{keys}},
 		"lru 0/150000 always", "lru 0/150000 second-hit at 600 keys (4c) 2 0.01",
 		"lru 0/150000 counting >1 at 600 keys (4c) 2 0.01", "lru 0/150000 counting >4 at 600 keys (4c) 2 0.01")
 	f("each rotation is alone",
@@ -160,7 +160,7 @@ func TestCountOfSettingsIsTheirNumber(t *testing.T) {
 	for _, g := range []Grid{
 		{},
 		{Exact: true},
-		{Policies: []admission.Policy{admission.Never, admission.Counting}, Parameters: Parameters{admission.Counting: {1, 2, 3}}},
+		{Policies: []admission.Policy{admission.Never, admission.Counting}, Parameters: Parameters{"counting": {1, 2, 3}}},
 		{Generations: []int{2, 3}, FalsePositiveRates: []float64{0.1, 0.2}, Capacities: []Amount{{Percent: 1}, {Percent: 2}}},
 	} {
 		if got, want := g.defaults().count(), float64(len(written(t, g))); got != want {

@@ -20,7 +20,7 @@ import (
 func everything() Grid {
 	return Grid{
 		Policies:   []admission.Policy{admission.SecondHit, admission.Counting, admission.Never},
-		Parameters: Parameters{admission.Counting: {2}},
+		Parameters: Parameters{"counting": {2}},
 		Capacities: []Amount{{Percent: 5}, {Percent: 20}},
 		Rotations:  []Rotation{{Unit: ByKeys, PerCached: 2}, {Unit: ByRequests, Count: 1500}},
 		Stages:     []Amount{{}, {Percent: 10}},

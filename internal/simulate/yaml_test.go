@@ -59,7 +59,7 @@ func TestEverySettingIsAConfigurationThatTheProxyTakes(t *testing.T) {
 	}
 	all := []admission.Policy{admission.Always, admission.SecondHit, admission.Counting, admission.Never}
 	f("filters", Grid{
-		Policies: all, Parameters: Parameters{admission.Counting: {1, 14}}, Capacities: []Amount{{Bytes: 300_000}, {Bytes: 3 << 20}, {Bytes: 64 << 20}},
+		Policies: all, Parameters: Parameters{"counting": {1, 14}}, Capacities: []Amount{{Bytes: 300_000}, {Bytes: 3 << 20}, {Bytes: 64 << 20}},
 		Rotations:   []Rotation{minute, {Unit: ByRequests, Count: 150}, {Unit: ByKeys, PerCached: 1.5}, {Unit: Fitted}, {Unit: Fitted, Every: time.Minute}},
 		Generations: []int{2, 4}, FalsePositiveRates: []float64{0.5, 0.0001}, Stages: []Amount{{}, {Percent: 50}},
 	})
