@@ -7,10 +7,10 @@ import (
 	"net/http"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/valyala/fasthttp"
 
 	"edgeproxy/config"
 	"edgeproxy/internal/bridge"
+	"edgeproxy/internal/front/http1"
 	"edgeproxy/internal/listen"
 	"edgeproxy/internal/proxy"
 )
@@ -19,7 +19,8 @@ import (
 type door struct {
 	config config.Listen
 	proxy  *proxy.Listener
-	server *fasthttp.Server // of HTTP/1.1
+	server *http1.Server
+	state  func(net.Conn, http.ConnState) // of its connections; changed before any comes
 
 	listener net.Listener
 	secure   *listen.Secure // nil: without TLS, and so are the next two
@@ -39,8 +40,8 @@ const maxStreams = 128
 // addDoor builds the servers of one address; nothing listens yet.
 func (e *edge) addDoor(l config.Listen) {
 	d := &door{config: l, proxy: e.proxy.Listener(l.TLS, l.TrustedProxies)}
-	d.server = newServer(e.config, d.proxy, e.log)
-	d.server.ConnState = e.connectionIs
+	d.state = func(c net.Conn, s http.ConnState) { e.connectionIs(d, c, s) }
+	d.server = e.newServer(d, d.proxy)
 	e.doors = append(e.doors, d)
 }
 
@@ -104,7 +105,7 @@ func (d *door) shut(ctx context.Context) error {
 			_ = d.h2.Close()
 		}
 	}
-	err := d.server.ShutdownWithContext(ctx)
+	err := d.server.Shutdown(ctx)
 	if errors.Is(err, net.ErrClosed) {
 		err = nil
 	}
@@ -115,24 +116,24 @@ func (d *door) shut(ctx context.Context) error {
 // each. One that is handed over keeps its place, in the limits of the server and of the
 // client's address, until it ends: this is called in the server's goroutine for the
 // connection.
-func (e *edge) connectionIs(c net.Conn, s fasthttp.ConnState) {
+func (e *edge) connectionIs(d *door, c net.Conn, s http.ConnState) {
 	if bridge.Inside(c) {
-		if s == fasthttp.StateClosed {
+		if s == http.StateClosed {
 			e.streams.Add(-1)
 		}
 		return
 	}
 	switch s {
-	case fasthttp.StateActive:
+	case http.StateActive:
 		e.crowd.Busy(c)
-	case fasthttp.StateIdle:
+	case http.StateIdle:
 		e.crowd.Idle(c)
-	case fasthttp.StateNew:
+	case http.StateNew:
 		e.connections.Add(1)
 		e.sends.Enter(c)
-	case fasthttp.StateHijacked:
+	case http.StateHijacked:
 		e.connections.Add(-1)
-		e.proxy.AwaitHandedOver(c) // or the client would have a place to spare
+		d.server.AwaitHandedOver(c) // or the client would have a place to spare
 		e.gone(c)
 	default:
 		e.connections.Add(-1)

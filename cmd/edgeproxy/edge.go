@@ -176,7 +176,7 @@ func (e *edge) refusedConnections() int64 {
 	n, _ := e.crowd.Refused()
 	n += e.refused.Load() + e.peers.Refused()
 	for _, d := range e.doors {
-		n += int64(d.server.GetRejectedConnectionsCount())
+		n += int64(d.server.Rejected())
 	}
 	return n
 }

@@ -8,7 +8,6 @@ import (
 	"edgeproxy/config"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/bloom"
-	"edgeproxy/internal/bridge"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/origin"
@@ -178,21 +177,15 @@ func ruleOf(r config.Rule) (admission.Rule, error) {
 
 func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Options {
 	c := e.config
-	writeIdle := c.Limits.WriteIdle
-	if dropsStalled(c) {
-		writeIdle = 0
-	}
 	o := proxy.Options{
 		Node: c.Node.Name, Instance: rand.Text(), Live: liveOptions(c, routes), Store: e.store, Hasher: hasher, Purges: purge.New(purge.Options{}), Gate: e.gate, Shadow: e.shadow,
 		MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes), InflightBytes: int64(c.Limits.InflightBytes),
-		ClientShare: c.Limits.OriginShare, WriteIdle: writeIdle,
+		ClientShare: c.Limits.OriginShare, WriteIdle: writeIdle(c),
 		Sends: e.sends, SendRate: paceOf(c.Limits.SendRate),
 		RequestBuffer:  int64(c.Limits.RequestBuffer),
 		ResponseBuffer: int64(c.Limits.ResponseBuffer), InflightShare: c.Limits.InflightShare, Spool: e.spool,
-		AnswersFlushed: true, // newServer sees to it
-		Challenge:      e.challenge(),
-		TakesTrailers:  bridge.Inside,
-		AccessLog:      e.access, Panics: e.panics, Log: e.log, Metrics: proxy.NewMetrics(e.registry),
+		Challenge: e.challenge(),
+		AccessLog: e.access, Panics: e.panics, Log: e.log, Metrics: proxy.NewMetrics(e.registry),
 	}
 	if e.peers != nil {
 		o.PeerOf = e.peers.Of

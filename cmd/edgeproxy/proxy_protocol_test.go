@@ -15,8 +15,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/config"
 )
 
@@ -62,9 +60,9 @@ access_log: {path: %q}
 	}
 	t.Cleanup(func() { b.stop(t.Context()) })
 	for _, d := range b.doors {
-		count := d.server.ConnState
-		d.server.ConnState = func(conn net.Conn, state fasthttp.ConnState) {
-			if state == fasthttp.StateNew {
+		count := d.state
+		d.state = func(conn net.Conn, state http.ConnState) {
+			if state == http.StateNew {
 				b.mu.Lock()
 				b.conns = append(b.conns, conn)
 				b.mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"net/netip"
 	"os"
 	"sync"
@@ -13,11 +14,11 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/valyala/fasthttp"
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cachekey"
+	"edgeproxy/internal/front/http1"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/pace"
 	"edgeproxy/internal/pinned"
@@ -87,6 +88,8 @@ type Options struct {
 	// PurgeMarks is the room for marks of purges.
 	PurgeMarks purge.Options
 
+	// TakesTrailers says of connections that their clients take trailers without TE; nil knows none.
+	TakesTrailers func(net.Conn) bool
 	// PeerOf knows addresses that stand for those of connections; nil knows none.
 	PeerOf func(net.Conn) (netip.Addr, bool)
 	// Challenge answers authorities; nil answers none.
@@ -161,7 +164,7 @@ type Edge struct {
 	sends   *pace.Watch
 	gate    *admission.Gate
 	origin  *origin.Origin
-	server  *fasthttp.Server
+	server  *http1.Server
 	serving sync.WaitGroup
 }
 
@@ -209,8 +212,7 @@ func Start(tb testing.TB, o Options) *Edge {
 	e.Live = options.Live
 	e.Proxy, err = proxy.New(options)
 	must(tb, err)
-	e.server = newServer(e.Proxy.Listener(false, o.TrustedProxies), &o)
-	e.server.ConnState = e.connectionIs
+	e.server = e.newServer(e.Proxy.Listener(false, o.TrustedProxies), &o)
 	e.serving.Go(func() { _ = e.server.Serve(o.Listener) })
 	tb.Cleanup(e.stop)
 	return e
@@ -222,7 +224,7 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rul
 		Live: o.live(e, rules), MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, ClientShare: o.ClientShare, WriteIdle: max(o.WriteIdle, 0),
 		Sends: e.sends, SendRate: o.SendRate, RequestBuffer: max(o.RequestBuffer, 0),
 		ResponseBuffer: o.ResponseBuffer, InflightShare: o.InflightShare, Spool: o.Spool,
-		AnswersFlushed: true, PeerOf: o.PeerOf, Challenge: o.Challenge,
+		PeerOf: o.PeerOf, Challenge: o.Challenge,
 		Panics: o.Origin.Panics,
 		Log:    slog.New(slog.NewTextHandler(o.Log, nil)), Metrics: proxy.NewMetrics(e.Registry),
 	}
@@ -245,24 +247,20 @@ func (o *Options) live(e *Edge, rules *cachekey.Rules) proxy.Live {
 }
 
 // newServer is the data server of the command, limits included.
-func newServer(l *proxy.Listener, o *Options) *fasthttp.Server {
-	return &fasthttp.Server{
-		Handler: l.Serve, ErrorHandler: l.Malformed, ExpectHandler: l.Expect, Logger: silent{},
-		NoDefaultServerHeader: true, NoDefaultDate: true, NoDefaultContentType: true, SecureErrorLogMessage: true,
-		StreamRequestBody: true, DisablePreParseMultipartForm: true, MaxRequestBodySize: 1, CloseOnShutdown: true,
-		ReduceMemoryUsage: true, // sends off every answer, see AnswersFlushed
-		ReadBufferSize:    16 << 10, WriteBufferSize: 8 << 10,
-		ReadTimeout: o.HeaderTimeout, WriteTimeout: max(o.WriteIdle, 0), IdleTimeout: time.Minute,
-	}
+func (e *Edge) newServer(l *proxy.Listener, o *Options) *http1.Server {
+	return http1.New(http1.Options{
+		Engine: l, HeaderBytes: 16 << 10, HeaderTimeout: o.HeaderTimeout, Idle: time.Minute, WriteIdle: max(o.WriteIdle, 0),
+		TakesTrailers: o.TakesTrailers, State: e.connectionIs, Panics: o.Origin.Panics, Log: slog.New(slog.DiscardHandler),
+	})
 }
 
-func (e *Edge) connectionIs(c net.Conn, s fasthttp.ConnState) {
+func (e *Edge) connectionIs(c net.Conn, s http.ConnState) {
 	switch s {
-	case fasthttp.StateNew:
+	case http.StateNew:
 		e.sends.Enter(c)
-	case fasthttp.StateClosed, fasthttp.StateHijacked:
+	case http.StateClosed, http.StateHijacked:
 		e.sends.Leave(c)
-	case fasthttp.StateActive, fasthttp.StateIdle:
+	case http.StateActive, http.StateIdle:
 	}
 }
 
@@ -270,7 +268,7 @@ func (e *Edge) connectionIs(c net.Conn, s fasthttp.ConnState) {
 func (e *Edge) stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
-	drained := e.server.ShutdownWithContext(ctx) == nil
+	drained := e.server.Shutdown(ctx) == nil
 	e.Proxy.Close()
 	e.sends.Close()
 	e.origin.Close()
@@ -322,9 +320,3 @@ func must(tb testing.TB, err error) {
 
 // now reads the clock, which in a bubble is a virtual one.
 func now() time.Time { return time.Now() } //nolint:forbidigo // the rig stands where the command does
-
-// silent drops fasthttp's own log lines.
-type silent struct{}
-
-// Printf drops a line.
-func (silent) Printf(string, ...any) {}

@@ -8,7 +8,7 @@ import (
 )
 
 // Answer is what a client gets. The engine fills it; its front sends it and then calls Close.
-// It may be used again after Reset.
+// It may be used again after Reset, and is never copied.
 type Answer struct {
 	// Status is the status code, from 200 on, or 101 with TakeOver.
 	Status int
@@ -27,16 +27,23 @@ type Answer struct {
 	Content Content
 	// Last says that the connection ends with the answer.
 	Last bool
-	// TakeOver, with 101, gets the connection once the head was sent.
-	TakeOver func(net.Conn)
+	// TakeOver, with 101, gets the connection from the front, and the head of the answer, which
+	// it sends. The connection is closed when it returns.
+	TakeOver func(conn net.Conn, head []byte)
 	// Held is closed with the answer.
 	Held io.Closer
+
+	memory memory
 }
 
 // Content is the body of an answer on its way to the client. One goroutine uses it.
+//
+// A Content that is an io.Reader, too, can give its pieces into a buffer of the front's: Read is
+// then called instead of Next, from the first piece to the last.
 type Content interface {
 	// Bytes returns all of the content where it is in memory now, in one piece or in several.
-	// They are only read, until Close of the answer. nil: ask Next.
+	// The front may consume the list, as net.Buffers do when they are written. The bytes are
+	// only read, until Close of the answer. nil: ask Next.
 	Bytes() net.Buffers
 	// Next returns the next piece, and io.EOF, alone, behind the last. To ask for a piece says that
 	// the one before was written. A piece is only read, and until the next call. Another
@@ -62,3 +69,37 @@ func (a *Answer) Close() {
 
 // Reset makes a fit for another request, and keeps its buffer.
 func (a *Answer) Reset() { *a = Answer{Lines: a.Lines[:0], Length: -1} }
+
+// Say makes b the content.
+func (a *Answer) Say(b []byte) {
+	a.memory.one[0] = b
+	a.memory.pieces = a.memory.one[:]
+	a.Content = &a.memory
+}
+
+// SayAll makes the pieces the content, one after the other.
+func (a *Answer) SayAll(pieces net.Buffers) {
+	a.memory.pieces = pieces
+	a.Content = &a.memory
+}
+
+// memory is content that is in memory. It is a part of its Answer, so that a hit allocates
+// nothing.
+type memory struct {
+	pieces net.Buffers
+	one    [1][]byte
+}
+
+func (m *memory) Bytes() net.Buffers { return m.pieces }
+
+func (m *memory) Next() (piece []byte, err error) {
+	if len(m.pieces) == 0 {
+		return nil, io.EOF
+	}
+	piece, m.pieces = m.pieces[0], m.pieces[1:]
+	return piece, nil
+}
+
+func (m *memory) Trailers() field.List { return nil }
+
+func (m *memory) Close() error { return nil }

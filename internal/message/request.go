@@ -28,8 +28,6 @@ type Request struct {
 	// Received is when the head was complete.
 	Received time.Time
 	Version  Version
-	// Secure says that it came by TLS.
-	Secure bool
 	// Method and Target are as they came. Target is not checked.
 	Method, Target []byte
 	// Host is the Host field, or :authority; empty where there is neither.
@@ -46,14 +44,22 @@ type Request struct {
 	// one, whatever the answer is.
 	Last bool
 	// Conn carries this request and its answer: the connection in HTTP/1, the stream in
-	// HTTP/2, whose Close resets it. Deadlines of it hold for Body and for the sending of the
-	// answer. The engine reads or writes it only after a TakeOver.
+	// HTTP/2, whose Close resets it. The engine reads or writes it only after a TakeOver.
 	Conn net.Conn
+	// Deadlines are those of Body and of the sending of the answer: Conn itself, where no
+	// server has to know of them.
+	Deadlines Deadlines
 	// Interim sends an interim response (1xx) before the answer. The front writes fields as
 	// they are. It is nil where the client can have none.
 	Interim func(status int, fields field.List)
 	// TakesTrailers says that the client takes trailers without having said so by TE.
 	TakesTrailers bool
+}
+
+// Deadlines end a read or a write that waits, as those of net.Conn do.
+type Deadlines interface {
+	SetReadDeadline(t time.Time) error
+	SetWriteDeadline(t time.Time) error
 }
 
 // Fault is why a request is refused by its front.

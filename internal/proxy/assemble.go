@@ -175,17 +175,11 @@ func (p *Proxy) promoteParts(x *exchange) {
 
 // deliverAssembled answers with stored parts.
 func (p *Proxy) deliverAssembled(x *exchange) {
-	a := &x.assembled
-	e, size := x.entry, a.part.Size
-	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, x.start.Add(x.waited))
+	a, e := &x.assembled, x.entry
 	c := a.cut
 	c.assembled = true
-	b, others := x.appendHead(x.begin(c.statusOr(statusOK)), e.Header, c)
-	b = appendInt(b, "Age: ", int64(age.Seconds()))
-	b = p.appendCacheStatus(b, x, others, int64((e.Policy.Lifetime - age).Seconds()))
-	x.send(c.appendTo(b, size))
+	p.head(x, heading{status: statusOK, fields: e.Header, cut: c, size: a.part.Size, held: e, at: x.start.Add(x.waited)})
 	if c.bodyless() || x.asks.head {
-		x.ctx.Response.SkipBody = true
 		return
 	}
 	first := c.first - a.part.First

@@ -18,7 +18,7 @@ func (x *exchange) peerAddress() netip.Addr {
 	if x.peerTold {
 		return x.peer
 	}
-	switch a := x.ctx.RemoteAddr().(type) {
+	switch a := x.req.Conn.RemoteAddr().(type) {
 	case *net.TCPAddr:
 		ip, _ := netip.AddrFromSlice(a.IP)
 		return ip.Unmap()

@@ -1,34 +1,58 @@
 package proxy
 
 import (
-	"bufio"
 	"strconv"
+	"time"
 
-	"github.com/valyala/fasthttp"
-
+	"edgeproxy/internal/cache"
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/rfc9111"
 )
 
-// A response head is built as the bytes it is on the wire and parsed into
-// fasthttp's header in one go. That keeps the origin's Date, which fasthttp's
-// setters drop, and costs less than setting field by field.
+// heading is what the head of an answer is made of.
+type heading struct {
+	status int        // of the response; that of cut goes first
+	fields field.List // of the response, gathered
+	cut    cut
+	size   int64 // of the whole that cut is of; -1 if unknown
 
-// begin starts the head of a response with this status.
-func (x *exchange) begin(status int) []byte {
-	x.sent = status
-	b := append(x.block[:0], "HTTP/1.1 "...)
-	b = strconv.AppendInt(b, int64(status), 10)
-	b = append(b, ' ')
-	b = append(b, fasthttp.StatusMessage(status)...)
-	return append(b, '\r', '\n')
+	// held is the stored response that the answer is given from, so that its Age is ours to
+	// say, at is when; nil where an origin has answered this very request.
+	held *cache.Entry
+	at   time.Time
 }
 
-// appendHead appends gathered fields, without those that an answer to x cut like this omits,
-// and returns what other caches say in them.
-func (x *exchange) appendHead(b []byte, fields field.List, c cut) (head []byte, others string) {
-	fields, others = apart(fields)
-	c.tagless = x.tagless()
-	return appendFields(b, fields, c), others
+// head makes the head of x's answer: the fields of the response, as far as the cut leaves them,
+// Age, Cache-Status, and what frames the part that is sent.
+func (p *Proxy) head(x *exchange, h heading) {
+	a := x.answer
+	a.Status = h.cut.statusOr(h.status)
+	x.sent = a.Status
+	fields, others := apart(h.fields)
+	h.cut.tagless = x.tagless()
+	if h.cut.leavesAll() {
+		a.Fields = fields
+	} else {
+		a.Lines = appendFields(a.Lines, fields, h.cut)
+	}
+	ttl := int64(0)
+	if h.held != nil {
+		age := rfc9111.CurrentAge(h.held.InitialAge, h.held.ResponseTime, h.at)
+		ttl = int64((h.held.Policy.Lifetime - age).Seconds())
+		a.Lines = appendInt(a.Lines, "Age: ", int64(age.Seconds()))
+	}
+	a.Lines = p.appendCacheStatus(a.Lines, x, others, ttl)
+	if bodyAllowed(a.Status) { // a 304 or 204 has no length (RFC 9110 section 8.6)
+		a.Lines = h.cut.appendTo(a.Lines, h.size)
+		a.Length = h.cut.sent()
+	}
+}
+
+// addLine adds a line to the head of x's answer. Its name comes with colon and space.
+func (x *exchange) addLine(name, value string) {
+	b := append(x.answer.Lines, name...)
+	b = append(b, value...)
+	x.answer.Lines = append(b, '\r', '\n')
 }
 
 // appendFields appends fields, without those that an answer cut like this omits.
@@ -51,27 +75,4 @@ func appendInt(b []byte, name string, value int64) []byte {
 	b = append(b, name...)
 	b = strconv.AppendInt(b, value, 10)
 	return append(b, '\r', '\n')
-}
-
-// send ends the head b and makes it that of the response.
-func (x *exchange) send(b []byte) {
-	b = append(b, '\r', '\n')
-	x.block = b
-	x.source.Reset(b)
-	parser := x.parser
-	if len(b) > parserBytes {
-		parser = bufio.NewReaderSize(&x.source, len(b))
-	} else {
-		parser.Reset(&x.source)
-	}
-	h := &x.ctx.Response.Header
-	if err := h.Read(parser); err != nil {
-		// Every field was checked when it came in.
-		panic("proxy: response head does not parse: " + err.Error())
-	}
-	if x.closing {
-		h.SetConnectionClose()
-		return
-	}
-	h.ResetConnectionClose() // no length means chunks here, not the end of the connection
 }

@@ -46,13 +46,13 @@ func (x *exchange) stripCookies() {
 		return
 	}
 	x.asks.cookie = false
-	kept := x.fields[:0]
+	kept := x.stripped[:0]
 	for _, f := range x.fields {
-		if sameName(f.name, "Cookie") {
+		if sameName(f.Name, "Cookie") {
 			n := len(x.scratch)
-			if out, found := names.AppendOthers(x.scratch, f.value); found {
-				x.scratch, f.value = out, out[n:]
-				if len(f.value) == 0 {
+			if out, found := names.AppendOthers(x.scratch, f.Value); found {
+				x.scratch, f.Value = out, out[n:]
+				if len(f.Value) == 0 {
 					continue
 				}
 			}
@@ -60,5 +60,5 @@ func (x *exchange) stripCookies() {
 		}
 		kept = append(kept, f)
 	}
-	x.fields = kept
+	x.fields, x.stripped = kept, kept
 }

@@ -30,6 +30,17 @@ func (c cut) statusOr(own int) int {
 	return own
 }
 
+// leavesAll reports whether all fields of the response are those of the answer.
+func (c cut) leavesAll() bool { return c.status == 0 && !c.assembled && !c.tagless }
+
+// sent is the length of what is sent, -1 if unknown.
+func (c cut) sent() int64 {
+	if c.status == statusRequestedRangeNotSatisfiable {
+		return 0
+	}
+	return c.length
+}
+
 // bodyless reports whether only the head is sent.
 func (c cut) bodyless() bool {
 	return c.status == statusNotModified || c.status == statusRequestedRangeNotSatisfiable
@@ -140,26 +151,20 @@ func describesContent(name string) bool {
 	return strings.HasPrefix(name, "Content-") && name != "Content-Location"
 }
 
-// appendTo appends the fields that frame the part, of a whole of size bytes.
+// appendTo appends the fields that say which part it is, of a whole of size bytes.
 func (c cut) appendTo(b []byte, size int64) []byte {
 	switch {
-	case c.status == statusNotModified:
-		return b
 	case c.status == statusRequestedRangeNotSatisfiable:
 		b = append(b, "Content-Range: bytes */"...)
-		b = append(strconv.AppendInt(b, size, 10), '\r', '\n')
-		return append(b, "Content-Length: 0\r\n"...)
+		return append(strconv.AppendInt(b, size, 10), '\r', '\n')
 	case c.parts != nil:
 		b = append(b, "Content-Type: multipart/byteranges; boundary="...)
 		b = append(b, c.parts.boundary...)
-		b = append(b, '\r', '\n')
+		return append(b, '\r', '\n')
 	case c.status == statusPartialContent:
-		b = appendContentRange(b, c.first, c.first+c.length-1, size)
+		return appendContentRange(b, c.first, c.first+c.length-1, size)
 	}
-	if c.length < 0 {
-		return b
-	}
-	return appendInt(b, "Content-Length: ", c.length)
+	return b
 }
 
 // appendContentRange appends the field that says which part it is.

@@ -1,17 +1,14 @@
 package proxy
 
 import (
-	"bufio"
-	"bytes"
 	"net/netip"
 	"time"
-
-	"github.com/valyala/fasthttp"
 
 	"edgeproxy/internal/alike"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/forwarded"
+	"edgeproxy/internal/message"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/presence"
 	"edgeproxy/internal/reason"
@@ -75,18 +72,19 @@ func (r result) String() string { return resultWords[r] }
 type reader = flight.Reader[cache.Key, *head]
 
 // exchange is one request and its answer. It is taken from a pool and belongs
-// to the handler's goroutine, then to the body stream if there is one. Slices
-// alias fasthttp's request buffers or scratch. The groups are in the order of a
+// to the goroutine that answers, then to the content of the answer if that is streamed.
+// Slices alias the front's request or scratch. The groups are in the order of a
 // request.
 type exchange struct {
 	// What was received (receive.go).
 
+	p        *Proxy
 	settings *settings // that were in force when it came
-	ctx      *fasthttp.RequestCtx
+	req      *message.Request
 	start    time.Time
 	method   []byte
 	target   wire.Target
-	fields   []line                    // all lines of the head, in order
+	fields   []message.Line            // all lines of the head, in order
 	asks     asks                      // what they ask of a cache
 	seen     seen                      // which of them have to be looked at
 	upload   *upload                   // the body; nil: there is none
@@ -156,8 +154,11 @@ type exchange struct {
 
 	// The sending (deliver.go, stream.go).
 
-	body      *body // once the answer is streamed
-	onResult  bool  // Range and conditions are evaluated here, on the result
+	answer    *message.Answer
+	way       disposition // of a request that goes on in Finish
+	waits     bool        // for Finish
+	body      *body       // once the answer is streamed
+	onResult  bool        // Range and conditions are evaluated here, on the result
 	streaming bool
 	closing   bool // the connection ends with this answer
 
@@ -175,14 +176,12 @@ type exchange struct {
 	received  int64 // from the client, after the switch to another protocol
 	firstByte time.Duration
 
-	// Buffers, which outlive the request, as fields and the entries of assembled do.
+	// Buffers, which outlive the request, as the entries of assembled do.
 
-	scratch []byte
-	block   []byte // the response head in the making
-	raw     [][]byte
-	folded  []byte // a value in its normal form
-	source  bytes.Reader
-	parser  *bufio.Reader
+	scratch  []byte
+	raw      [][]byte
+	folded   []byte         // a value in its normal form
+	stripped []message.Line // fields, where cookies were taken out of them
 }
 
 // asks is what the fields of a request ask of a cache.
@@ -199,30 +198,19 @@ type asks struct {
 // seen are the fields of a request whose values have to be looked at.
 type seen struct{ cacheControl, connection, expect, forwarded, xForwarded, via, loop bool }
 
-// parserBytes holds the head of nearly every response; a longer one gets a
-// parser of its own.
-const parserBytes = 4 << 10
-
 // mostFieldsKept is for how many field lines an exchange keeps room.
 const mostFieldsKept = 256
 
-func newExchange() *exchange {
-	x := &exchange{scratch: make([]byte, 0, 1024), block: make([]byte, 0, 1024)}
-	x.parser = bufio.NewReaderSize(&x.source, parserBytes)
-	return x
-}
+func newExchange() *exchange { return &exchange{scratch: make([]byte, 0, 1024)} }
 
 // reset makes x fit for the next request, keeping its buffers.
 func (x *exchange) reset() {
-	scratch, block, raw, parser := x.scratch[:0], x.block[:0], x.raw[:0], x.parser
-	fields, folded := x.fields[:0], x.folded[:0]
-	if cap(fields) > mostFieldsKept {
-		fields = nil
+	scratch, raw, folded, stripped := x.scratch[:0], x.raw[:0], x.folded[:0], x.stripped[:0]
+	if cap(stripped) > mostFieldsKept {
+		stripped = nil
 	}
 	entries := x.assembled.entries
 	clear(entries)  // they may have left the cache
 	*x = exchange{} // a literal with fields would be made beside x, and copied
-	x.scratch, x.block, x.raw, x.parser = scratch, block, raw, parser
-	x.fields, x.folded, x.assembled.entries = fields, folded, entries[:0]
-	x.parser.Reset(nil)
+	x.scratch, x.raw, x.folded, x.stripped, x.assembled.entries = scratch, raw, folded, stripped, entries[:0]
 }

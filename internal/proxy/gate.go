@@ -1,25 +1,20 @@
 package proxy
 
 import (
-	"errors"
-	"net"
-
-	"github.com/valyala/fasthttp"
-
+	"edgeproxy/internal/message"
 	"edgeproxy/internal/reason"
 )
 
-// Expect answers Expect: 100-continue before the body is sent: 100 to go on, or
-// the status of the refusal, whose answer is then complete. It is the server's
-// ExpectHandler.
-func (l *Listener) Expect(ctx *fasthttp.RequestCtx) (status int) {
+// Expect implements message.Engine: it decides what a client that sends Expect: 100-continue is
+// told before it sends the body.
+func (l *Listener) Expect(r *message.Request, a *message.Answer) (goOn bool) {
 	p := l.proxy
-	x := p.take(ctx, now(), l.scheme)
+	x := p.take(r, a, l.scheme)
 	defer func() {
 		if v := recover(); v != nil {
 			x.unseen = false
 			p.rescue(x, v)
-			status = x.status
+			goOn = false
 		}
 		p.record(x)
 	}()
@@ -28,31 +23,9 @@ func (l *Listener) Expect(ctx *fasthttp.RequestCtx) (status int) {
 		p.refuse(x, statusNotFound, reason.NoRoute)
 	}
 	if x.status == 0 {
-		x.unseen = true // the handler sees the same request again
-		return statusContinue
+		x.unseen = true // Begin sees the same request again
+		return true
 	}
 	p.deliver(x)
-	return x.status
-}
-
-// Malformed answers a request that fasthttp could not read. It is the server's
-// ErrorHandler.
-func (l *Listener) Malformed(ctx *fasthttp.RequestCtx, err error) {
-	p := l.proxy
-	x := p.take(ctx, now(), l.scheme)
-	defer p.finish(x)
-	p.askPeer(x)
-	status, why := statusBadRequest, reason.BadRequest
-	var small *fasthttp.ErrSmallBuffer
-	var timeout net.Error
-	switch {
-	case errors.As(err, &small):
-		status = statusRequestHeaderFieldsTooLarge
-	case errors.Is(err, fasthttp.ErrBodyTooLarge):
-		status = statusRequestEntityTooLarge
-	case errors.As(err, &timeout) && timeout.Timeout():
-		status, why = statusRequestTimeout, reason.ClientTimeout
-	}
-	p.refuse(x, status, why)
-	p.deliver(x)
+	return false
 }

@@ -1,11 +1,6 @@
 package proxy
 
 import (
-	"strconv"
-	"time"
-
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/rfc9111"
@@ -13,73 +8,29 @@ import (
 
 // Interim responses (1xx, RFC 9110 section 15.2) go to the client whose request
 // is at the origin, while it waits for the answer: never to followers, never into
-// the store. They are written to the connection itself, past fasthttp, which has
-// nothing of this answer before the handler returns. So the handler's goroutine
-// alone may tell. A fetch in that goroutine tells directly; one in a flight hands
-// over, through interims.
-
-// interimWait bounds the write of one interim response. It is short, for it holds
-// up the answer and, in a fetch for one client alone, the origin.
-const interimWait = time.Second
+// the store. The front sends them, in the goroutine that waits for the answer. A fetch in that
+// goroutine tells directly; one in a flight hands over, through interims.
 
 // tell is an origin.Request.Interim.
 type tell = func(status int, header field.List)
 
-// teller returns what tells x's client of interim responses: for the handler's
-// goroutine, until the handler returns. It is nil where the client may have none.
-//
-// HTTP/1.0 knows none. And none may overtake an earlier answer: while the next
-// request is there already, fasthttp keeps an answer in a buffer that we cannot
-// see. Only the first request of a connection has none before it, unless the server
-// sends off each at once, as AnswersFlushed says.
+// teller returns what tells x's client of interim responses: for the goroutine that answers,
+// until the answer is filled. It is nil where the client may have none.
 func (p *Proxy) teller(x *exchange) tell {
-	if !x.ctx.Request.Header.IsHTTP11() || x.ctx.ConnRequestNum() > 1 && !p.AnswersFlushed {
+	send := x.req.Interim
+	if send == nil {
 		return nil
 	}
-	h := &herald{ctx: x.ctx, via: p.via}
-	return h.tell
+	return func(status int, header field.List) { send(status, interimFields(header, p.via)) }
 }
 
-// herald writes interim responses to one client.
-type herald struct {
-	ctx  *fasthttp.RequestCtx
-	via  string
-	mute bool // the client did not take one
-}
-
-// tell writes one. A client that does not take it in time gets no more of them.
-// If it took a part, the connection is closed: what follows would be read as the
-// rest.
-func (h *herald) tell(status int, header field.List) {
-	if h.mute {
-		return
-	}
-	conn := h.ctx.Conn()
-	_ = conn.SetWriteDeadline(now().Add(interimWait)) // if it fails, so does the write
-	n, err := conn.Write(appendInterim(nil, status, header, h.via))
-	h.mute = err != nil
-	if err != nil && n > 0 {
-		_ = conn.Close()
-		return
-	}
-	_ = conn.SetWriteDeadline(time.Time{}) // the answer has a deadline of its own
-}
-
-// appendInterim appends the head of an interim response as it is forwarded: the
+// interimFields returns the fields of an interim response as they are forwarded: the
 // end-to-end fields without those between origin and cache, and our Via (RFC 9110
 // section 7.6.3).
-func appendInterim(b []byte, status int, header field.List, via string) []byte {
+func interimFields(header field.List, via string) field.List {
 	fields := rfc9111.EndToEnd(header).Without(inside)
 	fields.Add("Via", via)
-	b = append(b, "HTTP/1.1 "...)
-	b = strconv.AppendInt(b, int64(status), 10)
-	b = append(b, ' ')
-	if status <= fasthttp.StatusEarlyHints { // the last one that has a name
-		b = append(b, fasthttp.StatusMessage(status)...)
-	}
-	b = append(b, '\r', '\n')
-	b = appendFields(b, fields, cut{})
-	return append(b, '\r', '\n')
+	return fields
 }
 
 // interim is an interim response on its way through a flight.

@@ -13,10 +13,6 @@ import (
 // made of the same lines. So requests that may share a stored response send the origin equal
 // lines for every field that selects it.
 
-// line is a field line of a request: its name as it came, and its value without the
-// white space around it. Both share fasthttp's bytes.
-type line struct{ name, value []byte }
-
 // asked returns the lines of a field as the client sent them, to us or beyond: none if
 // Connection names it and it is not for us. They are valid until the next call of asked or
 // lines. It allocates nothing once there is room.
@@ -47,8 +43,8 @@ func (x *exchange) lines(name string) [][]byte {
 func (x *exchange) all(name string) [][]byte {
 	x.raw = x.raw[:0]
 	for i := range x.fields {
-		if sameName(x.fields[i].name, name) {
-			x.raw = append(x.raw, x.fields[i].value)
+		if sameName(x.fields[i].Name, name) {
+			x.raw = append(x.raw, x.fields[i].Value)
 		}
 	}
 	return x.raw
@@ -57,7 +53,7 @@ func (x *exchange) all(name string) [][]byte {
 // has reports whether the request came with the field, empty or not.
 func (x *exchange) has(name string) bool {
 	for i := range x.fields {
-		if sameName(x.fields[i].name, name) {
+		if sameName(x.fields[i].Name, name) {
 			return true
 		}
 	}
@@ -140,11 +136,11 @@ func (x *exchange) ownFields(drop func(name string) bool) field.List {
 	named := x.ownNames()
 	list := make(field.List, 0, 16)
 	for i := range x.fields {
-		name := field.Canonical(string(x.fields[i].name))
+		name := field.Canonical(string(x.fields[i].Name))
 		switch {
 		case named[name], x.withheld(name), drop(name):
 		case !x.answerable || name == "Cookie":
-			list.Add(name, string(x.fields[i].value))
+			list.Add(name, string(x.fields[i].Value))
 		case !list.Has(name): // or all its lines are there
 			for _, value := range x.normal(name, x.all(name)) {
 				list.Add(name, string(value))
@@ -162,8 +158,8 @@ func (x *exchange) ownNames() map[string]bool {
 	}
 	named := map[string]bool{}
 	for i := range x.fields {
-		if sameName(x.fields[i].name, "Connection") {
-			for option := range rfc9111.ConnectionOptions(x.fields[i].value) {
+		if sameName(x.fields[i].Name, "Connection") {
+			for option := range rfc9111.ConnectionOptions(x.fields[i].Value) {
 				named[field.Canonical(string(option))] = true
 			}
 		}
@@ -173,8 +169,8 @@ func (x *exchange) ownNames() map[string]bool {
 
 func (x *exchange) namedByConnection(name string) bool {
 	for i := range x.fields {
-		if sameName(x.fields[i].name, "Connection") {
-			for option := range rfc9111.ConnectionOptions(x.fields[i].value) {
+		if sameName(x.fields[i].Name, "Connection") {
+			for option := range rfc9111.ConnectionOptions(x.fields[i].Value) {
 				if sameName(option, name) {
 					return true
 				}

@@ -1,66 +1,49 @@
 package proxy
 
 import (
-	"bytes"
 	"slices"
 	"strings"
 
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/forwarded"
+	"edgeproxy/internal/message"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/rfc9111"
-	"edgeproxy/internal/wire"
 )
 
-// This file and lines.go alone read fasthttp's request, whose bytes live until the
-// handler returns, and copy what must live longer.
+// This file and lines.go alone read the fields of a request, whose bytes are the front's and
+// live until the answer is closed, and copy what must live longer.
 
-// readHeader checks the framing of the header and finds what its fields ask of a
-// cache. It returns how many field lines there are. It allocates nothing.
+// readFields finds what the fields of the request ask of a cache. It allocates nothing.
 //
-// It goes through the header as it came, once, for this runs on every hit and
-// asking fasthttp for field after field takes twice as long.
-func (x *exchange) readHeader() (fields int, err error) {
-	h := &x.ctx.Request.Header
-	w := wire.Walk(h.RawHeaders())
-	for name, value := range w.Lines {
-		x.fields = append(x.fields, line{name, value})
-		x.note(name)
+// It goes through them once, for this runs on every hit, and asking for field after field
+// takes twice as long.
+func (x *exchange) readFields() {
+	r, a := x.req, &x.asks
+	a.get, a.head, a.body = string(r.Method) == "GET", string(r.Method) == "HEAD", r.Body != nil
+	x.closing = x.closing || r.Last
+	x.fields = r.Lines
+	for i := range x.fields {
+		x.note(x.fields[i].Name)
 	}
-	if err := w.Err(); err != nil {
-		return w.Count(), err
-	}
-	a := &x.asks
-	a.get, a.head = h.IsGet(), h.IsHead()
-	a.body = h.ContentLength() > 0 || h.ContentLength() == -1
-	x.closing = x.closing || a.body && lastOfConnection(&w)
 	if x.seen.connection || x.seen.cacheControl {
 		x.readControls()
 	}
-	return w.Count(), nil
 }
 
-// readControls reads what Connection and Cache-Control say. fasthttp keeps one line of
-// Connection alone.
+// readControls reads what Connection and Cache-Control say.
 func (x *exchange) readControls() {
 	for i := range x.fields {
 		switch f := &x.fields[i]; {
-		case sameName(f.name, "Cache-Control"):
-			x.request.Add(f.value)
-		case sameName(f.name, "Connection"):
-			for range rfc9111.ConnectionOptions(f.value) {
+		case sameName(f.Name, "Cache-Control"):
+			x.request.Add(f.Value)
+		case sameName(f.Name, "Connection"):
+			for range rfc9111.ConnectionOptions(f.Value) {
 				x.asks.connectionNames = true
 			}
 		}
 	}
 }
-
-// lastOfConnection reports whether fasthttp may read the end of a request's body, or
-// of its line, where another parser reads on, without a trace of it in what it shows
-// us: in both it takes a bare LF. What comes behind is then no request, and the
-// connection ends with the answer. The proofs are TestChunkedRequestIsTheLast and
-// TestLFInTheRequestLine.
-func lastOfConnection(w *wire.Walker) bool { return w.Chunked() || w.FramedFirst() }
 
 // longestNoted is the length of the longest name that note looks for.
 const longestNoted = len("if-unmodified-since")
@@ -117,8 +100,7 @@ func (s *seen) note(name []byte) {
 // HTTP/1.0 has to (RFC 9110 section 7.8), and one with a body, with two lists, or with
 // a protocol that carries HTTP goes, because it would be read in two ways.
 func (x *exchange) protocols() string {
-	h := &x.ctx.Request.Header
-	if !x.asks.upgrade || !x.asks.connectionNames || x.asks.body || !h.IsHTTP11() || !x.namedByConnection("Upgrade") {
+	if !x.asks.upgrade || !x.asks.connectionNames || x.asks.body || x.req.Version != message.HTTP11 || !x.namedByConnection("Upgrade") {
 		return ""
 	}
 	lines := x.all("Upgrade")
@@ -136,20 +118,19 @@ func (x *exchange) protocols() string {
 // TE in Connection (RFC 9110 section 10.1.4), which clients forget: a trailer section is
 // part of every chunked body, and to have one sent is no more than that.
 func (x *exchange) asksTrailers() bool {
-	h := &x.ctx.Request.Header
-	return h.IsHTTP11() && slices.ContainsFunc(x.all("Te"), rfc9111.TakesTrailers[[]byte])
+	return x.req.Version >= message.HTTP11 && slices.ContainsFunc(x.all("Te"), rfc9111.TakesTrailers[[]byte])
 }
 
-// ownTrailers has r, whose body comes in chunks, followed by the trailers to forward, and
+// ownTrailers has r, whose body has no known length, followed by the trailers to forward, and
 // announces those that the client has announced.
 func (p *Proxy) ownTrailers(x *exchange, r *origin.Request) {
-	u, h, named := x.upload, &x.ctx.Request.Header, x.ownNames()
+	u, named := x.upload, x.ownNames()
 	drop := func(name string) bool {
 		return named[name] || x.withheld(name) || forwarded.Overrides(field.Hyphenated(name))
 	}
 	var names []string
-	for _, key := range h.PeekTrailerKeys() { // the announced ones, for the body was not read
-		if name := field.Canonical(string(key)); rfc9111.InTrailers(name) && !drop(name) {
+	for _, name := range u.src.Announced() {
+		if name = field.Canonical(name); rfc9111.InTrailers(name) && !drop(name) {
 			names = append(names, name)
 		}
 	}
@@ -158,31 +139,16 @@ func (p *Proxy) ownTrailers(x *exchange, r *origin.Request) {
 	}
 	most := x.settings.HeaderCount
 	u.section = func() (field.List, error) {
-		list, err := copyTrailers(h.TrailerHeader(), most)
-		return rfc9111.Trailers(nil, list).Without(drop), err
+		list, err := u.src.Trailers()
+		switch {
+		case err != nil:
+			return nil, errTrailer
+		case len(list) > most:
+			return nil, errManyTrailers
+		}
+		return rfc9111.Trailers(nil, list).Without(drop), nil
 	}
 	r.Trailers = func() field.List { return u.trailers }
-}
-
-// copyTrailers copies the fields of a trailer section as fasthttp tells it: lines joined
-// and ends of lines put right, and no more of one that was cut off than of none. So what
-// a name or a value may hold is looked at here.
-func copyTrailers(section []byte, most int) (list field.List, err error) {
-	for len(section) > 0 {
-		var line []byte
-		line, section, _ = bytes.Cut(section, []byte("\r\n"))
-		k, v, ok := bytes.Cut(line, []byte(":"))
-		switch {
-		case !ok: // the empty line at the end
-			return list, nil
-		case len(list) == most:
-			return nil, errManyTrailers
-		case !field.ValidName(k) || !field.ValidValue(v):
-			return nil, errTrailer
-		}
-		list.Add(field.Canonical(string(k)), string(bytes.Trim(v, " \t")))
-	}
-	return list, nil
 }
 
 // framing names what is ours to say to the origin.

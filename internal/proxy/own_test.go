@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/valyala/fasthttp"
 
 	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/field"
@@ -14,18 +13,8 @@ import (
 // exchangeOf returns an exchange for a request head, as receive would see it.
 func exchangeOf(t testing.TB, head string) *exchange {
 	t.Helper()
-	x := newExchange()
+	x := received(t, strings.ReplaceAll(head, "\n", "\r\n")+"\r\n\r\n")
 	x.route = &route{Route: &Route{Key: &cachekey.Rules{}}}
-	x.ctx = &fasthttp.RequestCtx{}
-	raw := strings.ReplaceAll(head, "\n", "\r\n") + "\r\n\r\n"
-	x.source.Reset([]byte(raw))
-	x.parser.Reset(&x.source)
-	if err := x.ctx.Request.Header.Read(x.parser); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := x.readHeader(); err != nil {
-		t.Fatal(err)
-	}
 	return x
 }
 

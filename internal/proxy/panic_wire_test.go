@@ -196,6 +196,42 @@ func (b *broken) wantCut(request string) {
 	}
 }
 
+// strangers accepts connections the next of which panics when it is asked for its address, once
+// armed.
+type strangers struct {
+	net.Listener
+	armed atomic.Bool
+}
+
+func newStrangers(t *testing.T) *strangers {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &strangers{Listener: l}
+}
+
+func (s *strangers) Accept() (net.Conn, error) {
+	c, err := s.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return &stranger{c, s}, nil
+}
+
+type stranger struct {
+	net.Conn
+	of *strangers
+}
+
+func (c *stranger) RemoteAddr() net.Addr {
+	if c.of.armed.Swap(false) {
+		panic("trap: address")
+	}
+	return c.Conn.RemoteAddr()
+}
+
 func posted(path string) string {
 	return "POST " + path + " HTTP/1.1\r\nHost: edge.test\r\nContent-Length: 4\r\n\r\nbody"
 }
@@ -268,11 +304,11 @@ func TestPanicAtEachStepEndsOneRequest(t *testing.T) {
 	f("a body that is read", "/a", 1, none, trapAt("read", 500, (*broken).wantCut, posted("/a")))
 	f("a body that is written", "/chunked", 1, none, trapAt("read", 500, (*broken).wantCut, posted("/chunked")))
 	f("the end of a body", "/a", 1, none, trapAt("close", 1, (*broken).wantCut, posted("/a")))
-	f("deliver", "/chunked", 1, none, func(b *broken) {
-		b.e.Proxy.TakesTrailers = func(net.Conn) bool { panic("trap") }
+	far := newStrangers(t)
+	f("deliver", "/chunked", 1, edgetest.Options{Listener: far, CacheStatusTrusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, func(b *broken) {
+		arm := func() { far.armed.Store(true) } // the address is asked for again for Cache-Status
+		b.asked.Store(&arm)
 		b.want500(asGet("/chunked"))
-		b.rest()
-		b.e.Proxy.TakesTrailers = nil
 	})
 	f("record", "/a", 1, none, func(b *broken) {
 		metrics := b.e.Proxy.Metrics

@@ -1,15 +1,13 @@
 package proxy
 
 import (
-	"bufio"
+	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/valyala/fasthttp"
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cachekey"
@@ -35,16 +33,17 @@ type parityCase struct {
 // exchangeFor returns the exchange of one request as it is when the cache is asked, with
 // its key; nil if the request is refused or passes the cache by.
 func (c *parityCase) exchangeFor(i int, hasher cache.Hasher) (x *exchange, key string) {
-	x = newExchange()
-	x.route, x.ctx, x.scheme = &route{Route: &c.route}, &fasthttp.RequestCtx{}, schemePlain
 	head := "GET " + c.targets[i] + " HTTP/1.1\r\nHost: h\r\n" + c.heads[i] + "\r\n"
-	if x.ctx.Request.Header.Read(bufio.NewReaderSize(strings.NewReader(head), len(head)+512)) != nil {
+	r, ok := readRequest(head)
+	if !ok || len(bytes.Split([]byte(head[:strings.Index(head, "\r\n")]), []byte(" "))) != 3 {
 		return nil, ""
 	}
-	if _, err := x.readHeader(); err != nil || x.asks.authorization || x.asks.body {
+	x = newExchange()
+	x.req, x.route, x.scheme = r, &route{Route: &c.route}, schemePlain
+	if x.readFields(); x.asks.authorization || x.asks.body {
 		return nil, ""
 	}
-	target, err := wire.ParseTarget(x.ctx.Request.Header.RequestURI(), schemePlain, false)
+	target, err := wire.ParseTarget(r.Target, schemePlain, false)
 	if err != nil {
 		return nil, ""
 	}

@@ -62,7 +62,7 @@ func (p *Proxy) forwardable(x *exchange, d disposition) disposition {
 		return refused
 	}
 	x.placed = true
-	x.guest = p.guests.Attend(x.ctx.Conn())
+	x.guest = p.guests.Attend(x.req.Conn)
 	return d
 }
 

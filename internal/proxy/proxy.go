@@ -9,14 +9,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/alike"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/client"
 	"edgeproxy/internal/flight"
+	"edgeproxy/internal/message"
 	"edgeproxy/internal/pace"
 	"edgeproxy/internal/presence"
 	"edgeproxy/internal/purge"
@@ -67,11 +66,6 @@ type Options struct {
 	// RequestBuffer is how much of a request body is read before a connection to the origin
 	// is taken; 0 is nothing.
 	RequestBuffer int64
-	// AnswersFlushed says that the server sends off every answer by itself, as
-	// fasthttp does with ReduceMemoryUsage, so that interim responses cannot overtake
-	// one on its connection. Without it only the first request of a connection gets
-	// any.
-	AnswersFlushed bool
 	// Challenge returns what a request for ChallengePath and this token is answered with,
 	// "" for none of ours, which then goes on like any other. nil is no such requests.
 	Challenge func(token []byte) string
@@ -79,9 +73,6 @@ type Options struct {
 	// has told it; the zero Addr is none. Where told is false, and with a nil PeerOf, it is
 	// the connection's own. It runs in each request.
 	PeerOf func(net.Conn) (peer netip.Addr, told bool)
-	// TakesTrailers says of a connection that its client takes trailers also where it
-	// does not say so by TE, as one of HTTP/2 does; nil knows none.
-	TakesTrailers func(net.Conn) bool
 	// Panics counts those that end a request, also in other rooms; nil is a counter of its own.
 	Panics *rescue.Counter
 
@@ -115,14 +106,12 @@ type Proxy struct {
 	refreshing    atomic.Int64  // validations in the background
 	refreshes     *places       // of clients, among them
 	serial        atomic.Uint64 // of the last entry made
-	heads         heads
 	alikes        *alike.Table
 	varies        *varies.Table
 	uploads       *uploadBuffers
 	slowUploads   atomic.Int64 // ended for ReceiveRate
 	slowReaders   atomic.Int64 // ended for SendRate
 	tunnels       tunnels
-	handedOver    sync.Map // connections that the server has handed over; each with a channel that is closed at its end
 	settler       settler
 	streams       streams
 	closeFlight   sync.Once
@@ -196,13 +185,13 @@ func (p *Proxy) Close() {
 	p.guests.Close()
 }
 
-// Serve answers one request. Branches live here; the steps only work.
-func (l *Listener) Serve(ctx *fasthttp.RequestCtx) {
+// Begin implements message.Engine. Branches live here and in Finish; the steps only work.
+func (l *Listener) Begin(r *message.Request, a *message.Answer) message.Pending {
 	p := l.proxy
-	x := p.take(ctx, ctx.Time(), l.scheme) // fasthttp read the clock when the head was complete
-	defer p.finish(x)                      // one log line, one set of counters; also after a panic
+	x := p.take(r, a, l.scheme)
+	defer p.finish(x) // one log line, one set of counters; also after a panic
 	l.receive(x)
-	switch p.decide(x) {
+	switch x.way = p.decide(x); x.way {
 	case hit:
 		switch {
 		case x.refresh && x.assembled.made():
@@ -211,9 +200,22 @@ func (l *Listener) Serve(ctx *fasthttp.RequestCtx) {
 			p.refresh(x) // stale for this answer, validated for the next
 		}
 	case refused:
-	case pass:
+	case pass, miss:
+		x.waits = true
+		return x
+	}
+	p.deliver(x)
+	return nil
+}
+
+// Finish implements message.Pending.
+func (x *exchange) Finish() {
+	p := x.p
+	x.waits = false
+	defer p.finish(x)
+	if x.way == pass {
 		p.pass(x) // the origin's answer, unstored
-	case miss:
+	} else {
 		p.collapse(x) // one leader fetches, followers read along
 	}
 	p.deliver(x)

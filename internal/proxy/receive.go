@@ -2,51 +2,51 @@ package proxy
 
 import (
 	"strings"
-	"time"
-
-	"github.com/valyala/fasthttp"
 
 	"edgeproxy/internal/forwarded"
+	"edgeproxy/internal/message"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/wire"
 )
 
-// receive takes the request apart: framing, target, host and what the request
+// receive takes the request apart: target, host and what the request
 // asks of a cache. What cannot be understood in one way only
 // leaves x with a status to refuse it with.
 func (l *Listener) receive(x *exchange) {
 	p := l.proxy
 	p.askPeer(x)
-	x.method = x.ctx.Request.Header.Method()
-	if status := p.gate(x, l.trusted.Load()); status != 0 {
-		p.refuse(x, status, reason.BadRequest)
+	x.method = x.req.Method
+	if status, why := p.gate(x, l.trusted.Load()); status != 0 {
+		p.refuse(x, status, why)
 		x.closing = true // where the next request begins is anybody's guess
 	} else if p.loops(x) {
 		p.refuse(x, statusLoopDetected, reason.Loop)
 	}
 }
 
-// gate returns the status to refuse x with, 0 for none. It comes before anything
+// gate returns the status to refuse x with, and why; 0 for none. It comes before anything
 // else that is done for a request, also before a 100 (Continue).
-func (p *Proxy) gate(x *exchange, trusted *forwarded.Trusted) int {
-	fields, err := x.readHeader()
-	switch {
-	case err != nil:
-		return statusBadRequest
-	case fields > x.settings.HeaderCount:
-		return statusRequestHeaderFieldsTooLarge
+func (p *Proxy) gate(x *exchange, trusted *forwarded.Trusted) (status int, why reason.Reason) {
+	x.readFields()
+	switch fault := x.req.Fault; {
+	case fault != nil && fault.TimedOut:
+		return fault.Status, reason.ClientTimeout
+	case fault != nil:
+		return fault.Status, reason.BadRequest
+	case len(x.fields) > x.settings.HeaderCount:
+		return statusRequestHeaderFieldsTooLarge, reason.BadRequest
 	}
 	x.believe(trusted)
 	if status := p.readTarget(x); status != 0 {
-		return status
+		return status, reason.BadRequest
 	}
-	return p.expectation(x)
+	return p.expectation(x), reason.BadRequest
 }
 
-// take takes an exchange for ctx, whose request was received at start.
-func (p *Proxy) take(ctx *fasthttp.RequestCtx, start time.Time, scheme string) *exchange {
+// take takes an exchange for r and its answer.
+func (p *Proxy) take(r *message.Request, a *message.Answer, scheme string) *exchange {
 	x := p.exchanges.Get().(*exchange)
-	x.ctx, x.start, x.scheme = ctx, start, scheme
+	x.p, x.req, x.answer, x.start, x.scheme = p, r, a, r.Received, scheme
 	x.settings = p.settings.Load()
 	x.closing = p.draining.Load()
 	p.inFlight.Add(1)
@@ -57,24 +57,23 @@ func (p *Proxy) take(ctx *fasthttp.RequestCtx, start time.Time, scheme string) *
 // connection is handed over.
 func (p *Proxy) askPeer(x *exchange) {
 	if p.PeerOf != nil {
-		x.peer, x.peerTold = p.PeerOf(x.ctx.Conn())
+		x.peer, x.peerTold = p.PeerOf(x.req.Conn)
 	}
 }
 
 // readTarget parses method, target and host; it returns the status to refuse
 // with, 0 for none.
 func (p *Proxy) readTarget(x *exchange) int {
-	h := &x.ctx.Request.Header
-	raw := h.RequestURI()
+	raw := x.req.Target
 	switch {
 	case len(raw) > x.settings.TargetBytes:
 		return statusRequestURITooLong
-	case h.IsTrace() || h.IsConnect():
+	case string(x.method) == "TRACE" || string(x.method) == "CONNECT":
 		return statusMethodNotAllowed
-	case !wire.ValidMethod(x.method), !h.IsHTTP11() && string(h.Protocol()) != "HTTP/1.0":
+	case !wire.ValidMethod(x.method):
 		return statusBadRequest
 	}
-	target, err := wire.ParseTarget(raw, x.scheme, h.IsOptions())
+	target, err := wire.ParseTarget(raw, x.scheme, string(x.method) == "OPTIONS")
 	if err != nil || !x.readHost(target.Authority) {
 		return statusBadRequest
 	}
@@ -86,7 +85,7 @@ func (p *Proxy) readTarget(x *exchange) int {
 // of the target, or Host. Each that is there has to be in order (RFC 9112 sections
 // 3.2 and 3.2.2), but what the proxy tells is passed over if it is not.
 func (x *exchange) readHost(authority []byte) bool {
-	host := x.ctx.Request.Header.Host()
+	host := x.req.Host
 	if authority != nil {
 		if len(host) > 0 && !x.canonicalHost(host) { // HTTP/1.0 has none
 			return false
@@ -116,15 +115,14 @@ func (x *exchange) canonicalHost(raw []byte) bool {
 // expectation returns the status to refuse with when the request expects what
 // we do not do, or announces a body that is too large; 0 for none.
 func (p *Proxy) expectation(x *exchange) int {
-	h := &x.ctx.Request.Header
-	if x.seen.expect && h.IsHTTP11() {
+	if x.seen.expect && x.req.Version >= message.HTTP11 {
 		for _, e := range x.all("Expect") {
 			if len(e) > 0 && !strings.EqualFold(string(e), "100-continue") {
 				return statusExpectationFailed
 			}
 		}
 	}
-	if int64(h.ContentLength()) > x.settings.BodyBytes {
+	if x.asks.body && x.req.Body.Length() > x.settings.BodyBytes {
 		return statusRequestEntityTooLarge
 	}
 	return 0

@@ -75,7 +75,7 @@ func (p *Proxy) record(x *exchange) {
 	if x.unseen {
 		return
 	}
-	status := x.ctx.Response.StatusCode()
+	status := x.sent
 	duration := now().Sub(x.start)
 	if !x.streaming {
 		x.firstByte = duration
@@ -111,7 +111,7 @@ func (p *Proxy) log(x *exchange, status int, duration time.Duration) {
 		Client: x.clientAddress(),
 	}
 	if x.target.Raw == nil { // refused before it was understood
-		line.Host, line.Target = x.ctx.Request.Header.Host(), x.ctx.Request.Header.RequestURI()
+		line.Host, line.Target = x.req.Host, x.req.Target
 	}
 	if x.route != nil {
 		line.Route = x.route.Name

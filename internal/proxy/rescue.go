@@ -12,13 +12,15 @@ import (
 // places, its part in a flight, its connection to the origin. Before the head has left the client
 // gets a 500; after that its connection ends.
 
-// finish ends the handler: a panic becomes a 500 for this request alone, and
-// what has no body stream is recorded. A stream records when it is closed.
+// finish ends what Begin or Finish does: a panic becomes a 500 for this request alone, and
+// what has all of its answer in memory is recorded. Content that is streamed records when it is
+// closed.
 func (p *Proxy) finish(x *exchange) {
 	if v := recover(); v != nil {
+		x.waits = false
 		p.rescue(x, v)
 	}
-	if !x.streaming {
+	if !x.streaming && !x.waits {
 		p.record(x)
 	}
 }
@@ -29,8 +31,6 @@ func (p *Proxy) rescue(x *exchange, v any) {
 	p.abandon(x)
 	x.closing = true
 	p.Panics.Quietly(func() {
-		x.ctx.Response.Reset()
-		x.ctx.Response.Header.SetNoDefaultContentType(true)
 		p.refuse(x, statusInternalServerError, reason.Panic)
 		p.deliver(x)
 	})
@@ -64,6 +64,10 @@ func (p *Proxy) abandon(x *exchange) {
 	if x.upgraded != nil {
 		p.Panics.Quietly(func() { _ = x.upgraded.Close() })
 	}
+	if x.answer.Held != nil {
+		_ = x.answer.Held.Close()
+	}
+	x.answer.Reset()
 	clear(x.assembled.entries)
 	x.assembled = assembly{entries: x.assembled.entries[:0]}
 	x.slices, x.sliced, x.upgraded, x.seat, x.got = nil, nil, nil, nil, nil

@@ -4,8 +4,6 @@ import (
 	"io"
 	"net"
 
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/pace"
 	"edgeproxy/internal/pinned"
@@ -25,11 +23,14 @@ func (p *Proxy) sendOne(x *exchange, e *cache.Entry, b []byte) {
 		p.sendInPieces(x, net.Buffers{b}, e)
 		return
 	}
+	if len(b) == 0 {
+		return
+	}
 	x.bytes = int64(len(b))
 	if len(e.Body) > pinned.Least {
 		p.hold(x).Hold(e.Pin)
 	}
-	x.ctx.Response.SetBodyRaw(b)
+	x.answer.Say(b)
 }
 
 // sendStored has content sent, which is length bytes of the bodies of entries and what goes
@@ -44,66 +45,51 @@ func (p *Proxy) sendStored(x *exchange, content net.Buffers, length int64, entri
 	for _, e := range entries {
 		sending.Hold(e.Pin)
 	}
-	x.ctx.Response.SetBodyStream(&content, int(length))
+	x.answer.SayAll(content)
 }
 
-// holds is the user value of a request that holds what its answer is sent from.
-type holds struct{}
-
-// hold returns what is to be told of the bodies that x's answer is sent from. fasthttp
-// closes the values of a request once its answer was written, or has failed.
+// hold returns what is to be told of the bodies that x's answer is sent from.
 func (p *Proxy) hold(x *exchange) *pace.Sending {
-	sending := p.Sends.Begin(x.ctx.Conn(), x.start)
+	sending := p.Sends.Begin(x.req.Conn, x.start)
 	if sending != nil {
-		x.ctx.SetUserValue(holds{}, sending)
+		x.answer.Held = sending
 	}
 	return sending
 }
 
-// storedBody is a body that is sent from the store piece by piece.
-type storedBody struct {
+// pieces is content that is sent from the store piece by piece.
+type pieces struct {
 	*body
 	content net.Buffers
 }
 
 func (p *Proxy) sendInPieces(x *exchange, content net.Buffers, entries ...*cache.Entry) {
-	length := 0
-	for _, c := range content {
-		length += len(c)
-	}
 	b := p.newBody(x)
+	for _, c := range content {
+		b.left += int64(len(c))
+	}
 	for _, e := range entries {
 		b.sending.Hold(e.Pin)
 	}
-	b.left = int64(length)
-	x.ctx.Response.SetBodyStream(&storedBody{b, content}, length)
+	x.answer.Content = &pieces{b, content}
 }
 
-// Read is not called: WriteTo is.
-func (b *storedBody) Read([]byte) (int, error) { return 0, io.ErrNoProgress }
-
-// SupportsBodyWriteTo lets fasthttp use WriteTo.
-func (b *storedBody) SupportsBodyWriteTo() bool { return true }
-
-// WriteTo writes the content, and gives each piece its time.
-func (b *storedBody) WriteTo(w io.Writer) (n int64, err error) {
+// Next implements message.Content, and gives each piece its time.
+func (b *pieces) Next() (piece []byte, err error) {
 	defer b.rescue(&err)
-	for _, content := range b.content {
-		for len(content) > 0 {
-			piece := content[:min(storedPiece, len(content))]
-			content = content[len(piece):]
-			b.sent(len(piece))
-			m, err := w.Write(piece)
-			n += int64(m)
-			if err == nil {
-				err = b.written()
-			}
-			if err != nil {
-				return n, err
-			}
-		}
+	if err := b.written(); err != nil {
+		return nil, err
 	}
-	return n, nil
+	for len(b.content) > 0 {
+		rest := b.content[0]
+		if len(rest) == 0 {
+			b.content = b.content[1:]
+			continue
+		}
+		piece, b.content[0] = rest[:min(storedPiece, len(rest))], rest[min(storedPiece, len(rest)):]
+		b.sent(len(piece))
+		return piece, nil
+	}
+	b.whole = true
+	return nil, io.EOF
 }
-
-var _ fasthttp.BodyWriterTo = (*storedBody)(nil)

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"edgeproxy/internal/reason"
-	"edgeproxy/internal/rfc9111"
 )
 
 // deliverSlices answers in slices, with the head of the first one.
@@ -11,17 +10,8 @@ func (p *Proxy) deliverSlices(x *exchange) {
 	c.assembled = true
 	g := s.slice.given()
 	s.describe(x)
-	b, others := x.appendHead(x.begin(c.statusOr(statusOK)), g.fields, c)
-	ttl := int64(0)
-	if g.entry != nil {
-		age := rfc9111.CurrentAge(g.entry.InitialAge, g.entry.ResponseTime, now())
-		b = appendInt(b, "Age: ", int64(age.Seconds()))
-		ttl = int64((g.entry.Policy.Lifetime - age).Seconds())
-	}
-	b = p.appendCacheStatus(b, x, others, ttl)
-	x.send(c.appendTo(b, s.whole))
+	p.head(x, heading{status: statusOK, fields: g.fields, cut: c, size: s.whole, held: g.entry, at: now()})
 	if c.bodyless() {
-		x.ctx.Response.SkipBody = true
 		s.done()
 		return
 	}

@@ -3,23 +3,23 @@ package proxy
 import (
 	"errors"
 	"io"
+	"net"
 	"sync/atomic"
 	"time"
 
-	"github.com/valyala/fasthttp"
-
+	"edgeproxy/internal/message"
 	"edgeproxy/internal/pace"
 	"edgeproxy/internal/pinned"
 	"edgeproxy/internal/reason"
 )
 
-// streamBuffer is what a pass-through body is copied through where it is sent in
-// chunks.
+// streamBuffer is what the body of an origin's response is copied through where the front has no
+// buffer for it.
 const streamBuffer = 32 << 10
 
 // body is a response body on its way to the client. Where neither the kernel nor internal/pace
 // ends the connection of a stalled client, each write has a deadline, and meter holds the client
-// to its pace. It belongs to fasthttp, which closes it; then the request is recorded.
+// to its pace. It belongs to the front, which closes it; then the request is recorded.
 type body struct {
 	p       *Proxy
 	x       *exchange
@@ -29,24 +29,28 @@ type body struct {
 	meter   pace.Meter   // where WriteIdle is there
 	last    int          // bytes whose time has begun
 	since   time.Time
-	skip    int64 // bytes still to leave out, for a range
-	left    int64 // bytes still to send; -1: all
-	part    bool  // a range: not to the end of the source
-	whole   bool  // the origin's body was read to its end
-	broken  bool  // it ended before that, and not because of a write
-	closes  bool  // with trailers, if there are any
+	skip    int64  // bytes still to leave out, for a range
+	left    int64  // bytes still to send; -1: all
+	part    bool   // a range: not to the end of the source
+	whole   bool   // the origin's body was read to its end
+	broken  bool   // it ended before that, and not because of a write
+	closes  bool   // with trailers, if there are any
+	buffer  []byte // for Next, where the source has none
+	end     error  // what Next says behind the last piece
 	closed  atomic.Bool
 
 	along along // src, where that is a flight
 	ahead ahead // src, where that is an origin's body that may be read ahead
 }
 
-// sizedBody has a known length and is read piece by piece: fasthttp sends each
-// piece at once.
-type sizedBody struct{ *body }
+// streamed is content that is read from elsewhere.
+type streamed struct{ *body }
 
-// chunkedBody has none, and writes each piece as one chunk.
-type chunkedBody struct{ *body }
+var (
+	_ message.Content = (*streamed)(nil)
+	_ io.Reader       = (*streamed)(nil)
+	_ message.Content = (*pieces)(nil)
+)
 
 // stream sends the body of x's answer, or the part that cut leaves of it.
 func (p *Proxy) stream(x *exchange, c cut) {
@@ -68,32 +72,26 @@ func (p *Proxy) stream(x *exchange, c cut) {
 	default: // at most what is read at once
 		b.src = x.response.Body
 	}
-	if c.length >= 0 {
-		x.ctx.Response.SetBodyStream(&sizedBody{b}, int(c.length))
-		return
-	}
-	if !x.ctx.Request.Header.IsHTTP11() {
-		p.untilClose(x, b)
-		return
-	}
-	b.closes = p.takesTrailers(x)
-	x.ctx.Response.SetBodyStream(&chunkedBody{b}, -1)
+	b.closes = c.length < 0 && x.takesTrailers()
+	x.answer.Content = &streamed{b}
 }
 
 // newBody makes the body of x's answer; what it is read from is still to be said.
 func (p *Proxy) newBody(x *exchange) *body {
-	b := &body{p: p, x: x, sending: p.Sends.Begin(x.ctx.Conn(), x.start)}
+	b := &body{p: p, x: x, sending: p.Sends.Begin(x.req.Conn, x.start)}
 	if p.WriteIdle > 0 {
 		b.meter = pace.NewMeter(p.SendRate)
 	}
 	x.body, x.streaming, x.firstByte = b, true, -1
 	x.stale = nil // has been asked for, and may have left the cache
-	x.ctx.Response.ImmediateHeaderFlush = true
 	return b
 }
 
+// Bytes implements message.Content.
+func (b *body) Bytes() net.Buffers { return nil }
+
 // Read gives the next piece of the body.
-func (b *body) Read(p []byte) (n int, err error) {
+func (b *streamed) Read(p []byte) (n int, err error) {
 	defer b.rescue(&err)
 	for b.skip > 0 {
 		n, err := b.src.Read(p[:min(int64(len(p)), b.skip)])
@@ -160,7 +158,7 @@ func (b *body) sent(n int) {
 	b.x.guest.Sent()
 	b.ahead.sent(at)
 	if b.p.WriteIdle > 0 {
-		_ = b.x.ctx.SetWriteDeadline(at.Add(b.p.WriteIdle))
+		_ = b.x.req.Deadlines.SetWriteDeadline(at.Add(b.p.WriteIdle))
 	}
 }
 
@@ -238,45 +236,59 @@ func (b *body) abandon() {
 	}
 }
 
-// SupportsBodyWriteTo lets fasthttp use WriteTo, which does all that Read does.
-func (b *chunkedBody) SupportsBodyWriteTo() bool { return true }
-
-// WriteTo writes each piece as it comes; a flight's pieces are not copied.
-func (b *chunkedBody) WriteTo(w io.Writer) (n int64, err error) {
+// Next implements message.Content. A flight's pieces are not copied.
+func (b *streamed) Next() (piece []byte, err error) {
 	defer b.rescue(&err)
-	next := b.pieces()
-	for {
-		p, err := next()
-		if len(p) > 0 {
-			b.sent(len(p))
-			m, werr := w.Write(p)
-			n += int64(m)
-			if werr == nil {
-				werr = b.written()
-			}
-			if werr != nil {
-				return n, werr
-			}
+	if err := b.written(); err != nil {
+		return nil, err
+	}
+	for b.end == nil {
+		if b.left == 0 && b.part {
+			b.end = io.EOF
+			break
+		}
+		piece, err := b.next()
+		if b.left == 0 { // all was sent: see its end, so that its connection can be used again
+			b.whole, b.end = len(piece) == 0 && errors.Is(err, io.EOF), io.EOF
+			break
+		}
+		piece = b.trim(piece)
+		if len(piece) > 0 {
+			b.sent(len(piece))
 		}
 		if err != nil {
-			if err = b.ending(err); errors.Is(err, io.EOF) {
-				addTrailers(&b.x.ctx.Response.Header, b.trailers())
-				return n, nil
-			}
-			return n, err
+			b.end = b.ending(err)
+		}
+		if len(piece) > 0 {
+			return piece, nil
 		}
 	}
+	return nil, b.end
 }
 
-func (b *chunkedBody) pieces() func() ([]byte, error) {
-	if b.x.reader != nil {
-		return b.along.Next
+// next reads from the source.
+func (b *streamed) next() ([]byte, error) {
+	if b.x.reader != nil && b.x.slices == nil {
+		return b.along.Next()
 	}
-	buffer := make([]byte, streamBuffer)
-	return func() ([]byte, error) {
-		n, err := b.src.Read(buffer)
-		return buffer[:n], err
+	if b.buffer == nil {
+		size := int64(streamBuffer)
+		if b.left >= 0 {
+			size = max(min(size, b.skip+b.left), 1)
+		}
+		b.buffer = make([]byte, size)
 	}
+	n, err := b.src.Read(b.buffer)
+	return b.buffer[:n], err
 }
 
-var _ fasthttp.BodyWriterTo = (*chunkedBody)(nil)
+// trim leaves of p what is to be sent.
+func (b *streamed) trim(p []byte) []byte {
+	skip := min(b.skip, int64(len(p)))
+	p = p[skip:]
+	b.skip -= skip
+	if b.left >= 0 {
+		p = p[:min(int64(len(p)), b.left)]
+	}
+	return p
+}

@@ -15,7 +15,7 @@ func (s silent) Read([]byte) (int, error) {
 }
 
 func TestARangeDoesNotWaitForWhatFollowsIt(t *testing.T) {
-	b := &body{src: silent{t}, part: true}
+	b := &streamed{&body{src: silent{t}, part: true}}
 	if n, err := b.Read(make([]byte, 10)); n != 0 || !errors.Is(err, io.EOF) {
 		t.Errorf("got %d, %v, want the end", n, err)
 	}

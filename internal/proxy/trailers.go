@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/rfc9111"
@@ -33,26 +31,23 @@ func trailersOf(resp *origin.Response) field.List {
 
 // takesTrailers reports whether the client of x takes trailers behind a body in chunks, and
 // may have them.
-func (p *Proxy) takesTrailers(x *exchange) bool {
+func (x *exchange) takesTrailers() bool {
 	if x.collapsed {
 		return false
 	}
-	return x.asksTrailers() || p.TakesTrailers != nil && p.TakesTrailers(x.ctx.Conn())
+	return x.req.TakesTrailers || x.asksTrailers()
 }
 
-// announceTrailers appends the announcement of trailers to the head b of an answer cut
-// like c, if they may come and the client takes them.
-func (p *Proxy) announceTrailers(b []byte, x *exchange, c cut) []byte {
-	if c.length >= 0 || x.head.announced == "" || !p.takesTrailers(x) {
-		return b
+// announceTrailers adds the announcement of trailers to the head of x's answer, cut like c, if
+// they may come and the client takes them.
+func (x *exchange) announceTrailers(c cut) {
+	if c.length < 0 && x.head.announced != "" && x.takesTrailers() {
+		x.addLine("Trailer: ", x.head.announced)
 	}
-	b = append(b, "Trailer: "...)
-	b = append(b, x.head.announced...)
-	return append(b, '\r', '\n')
 }
 
-// trailers returns those that the client gets behind a body that has ended.
-func (b *chunkedBody) trailers() field.List {
+// Trailers returns those that the client gets behind a body that has ended.
+func (b *body) Trailers() field.List {
 	switch {
 	case !b.closes:
 		return nil
@@ -62,15 +57,4 @@ func (b *chunkedBody) trailers() field.List {
 		return b.x.head.trailers
 	}
 	return trailersOf(b.x.response)
-}
-
-// addTrailers gives trailers to fasthttp, which writes them behind the last chunk. It is
-// called while the body is written: names that the head has not announced are taken as
-// they come, and fields of the head that are called the same stay there.
-func addTrailers(h *fasthttp.ResponseHeader, trailers field.List) {
-	for _, f := range trailers {
-		if h.AddTrailer(f.Name) == nil { // else Add would take it for a field of the head
-			h.Add(f.Name, f.Value)
-		}
-	}
 }

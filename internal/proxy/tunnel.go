@@ -39,8 +39,8 @@ type tunnel struct {
 	over  bool          // cut
 }
 
-// serve runs the tunnel to its end and records the request.
-func (t *tunnel) serve(client net.Conn) {
+// serve sends the head of the answer, runs the tunnel to its end and records the request.
+func (t *tunnel) serve(client net.Conn, head []byte) {
 	t.client = client
 	defer t.p.tunnels.remove(t)
 	defer t.p.record(t.x)
@@ -49,7 +49,7 @@ func (t *tunnel) serve(client net.Conn) {
 		return
 	}
 	defer t.alarm.Stop()
-	if t.send(t.x.block) != nil {
+	if t.send(head) != nil {
 		return
 	}
 	t.x.firstByte = now().Sub(t.x.start)

@@ -39,26 +39,23 @@ func (p *Proxy) upgrade(x *exchange, protocols string) {
 // deliverUpgrade passes the 101 on, and after it whatever comes, until one side ends.
 func (p *Proxy) deliverUpgrade(x *exchange) {
 	x.guest.Release() // the tunnel reads what the client sends
-	conn := x.ctx.Conn()
+	conn := x.req.Conn
 	t := &tunnel{p: p, x: x, conn: conn, origin: x.upgraded, limit: x.settings.UpgradeIdle, halfLimit: x.settings.ReadIdle}
-	b, others := x.appendHead(x.begin(statusSwitchingProtocols), x.head.fields, cut{})
-	b = p.appendCacheStatus(b, x, others, 0)
-	b = append(b, "Connection: Upgrade\r\nUpgrade: "...)
-	b = append(b, strings.Join(x.response.Header.Values("Upgrade"), ", ")...)
-	x.block = append(b, "\r\n\r\n"...)
+	p.head(x, heading{status: statusSwitchingProtocols, fields: x.head.fields, cut: cut{length: -1}, size: -1})
+	x.addLine("Upgrade: ", strings.Join(x.response.Header.Values("Upgrade"), ", "))
 	// Where an interim response has failed the connection is closed, and the server
 	// would not hand it over.
 	if conn.SetDeadline(time.Time{}) != nil || !p.tunnels.add(t) {
 		_ = x.upgraded.Close()
 		x.upgraded, x.response, x.head, x.closing = nil, nil, nil, true
+		x.answer.Reset()
 		p.refuse(x, statusServiceUnavailable, reason.Overload)
 		p.deliverOwn(x)
 		return
 	}
-	x.ctx.Response.SetStatusCode(statusSwitchingProtocols) // to be recorded
 	x.streaming, x.firstByte = true, -1
 	p.giveUpPlace(x)
-	p.takeOver(x, t.serve)
+	x.answer.TakeOver = t.serve
 }
 
 // carriesHTTP reports whether a protocol carries requests as HTTP does. Switching to

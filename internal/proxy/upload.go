@@ -8,9 +8,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/valyala/fasthttp"
-
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/message"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/pace"
 )
@@ -26,21 +25,19 @@ var (
 )
 
 // upload is a request body on its way to the origin. Each read has a deadline, the client is
-// held to a least pace, and the whole has a limit of length, which fasthttp does not keep for
-// streams. What was read ahead, before there was a connection to the origin, goes first.
+// held to a least pace, and the whole has a limit of length. What was read ahead, before there was a connection to the origin, goes first.
 type upload struct {
-	ctx         *fasthttp.RequestCtx
-	src         io.Reader
+	src         message.Body
+	deadlines   message.Deadlines
 	length      int64 // -1: not known
 	left        int64 // of limits.body_bytes
 	idle        time.Duration
 	meter       pace.Meter
-	slow        *atomic.Int64 // counts those that ended for the pace
-	ahead       []byte        // read ahead and not taken yet
-	buffer      *[]byte       // that ahead is in, of a pool; nil without
-	client      netip.Prefix  // whose that buffer is
-	complete    bool          // nothing is left of the body but ahead
-	chunked     bool
+	slow        *atomic.Int64              // counts those that ended for the pace
+	ahead       []byte                     // read ahead and not taken yet
+	buffer      *[]byte                    // that ahead is in, of a pool; nil without
+	client      netip.Prefix               // whose that buffer is
+	complete    bool                       // nothing is left of the body but ahead
 	section     func() (field.List, error) // copies the trailers once all was read
 	trailers    field.List
 	interrupted atomic.Bool
@@ -54,14 +51,13 @@ func (p *Proxy) ownBody(x *exchange, r *origin.Request) {
 	if !x.asks.body {
 		return
 	}
-	src := x.ctx.RequestBodyStream()
-	if src == nil {
-		return
+	src := x.req.Body
+	x.upload = &upload{
+		src: src, deadlines: x.req.Deadlines, length: src.Length(), left: x.settings.BodyBytes,
+		idle: x.settings.ReadIdle, meter: pace.NewMeter(x.settings.ReceiveRate), slow: &p.slowUploads,
 	}
-	x.upload = &upload{ctx: x.ctx, src: src, length: int64(x.ctx.Request.Header.ContentLength()), left: x.settings.BodyBytes, idle: x.settings.ReadIdle, meter: pace.NewMeter(x.settings.ReceiveRate), slow: &p.slowUploads}
 	r.Body, r.ContentLength = x.upload, x.upload.length
 	if x.upload.length < 0 {
-		x.upload.chunked = true
 		p.ownTrailers(x, r)
 	}
 	r.Interrupt = x.upload.interrupt
@@ -88,9 +84,9 @@ func (u *upload) Read(b []byte) (int, error) {
 func (u *upload) receive(b []byte) (int, error) {
 	u.begun = true
 	began := now()
-	_ = u.ctx.SetReadDeadline(began.Add(u.patience()))
+	_ = u.deadlines.SetReadDeadline(began.Add(u.patience()))
 	if u.interrupted.Load() { // the deadline may just have undone the interruption
-		_ = u.ctx.SetReadDeadline(time.Unix(1, 0))
+		_ = u.deadlines.SetReadDeadline(time.Unix(1, 0))
 	}
 	n, err := u.src.Read(b)
 	slow := u.meter.Add(n, now().Sub(began))
@@ -105,8 +101,10 @@ func (u *upload) receive(b []byte) (int, error) {
 		u.slow.Add(1)
 	case errors.As(err, &timeout) && timeout.Timeout():
 		err = errBodyIdle
-	case u.chunked && errors.Is(err, io.EOF):
-		err = u.end()
+	case u.section != nil && err == io.EOF: //nolint:errorlint // an error that wraps it is no end
+		if u.trailers, err = u.section(); err == nil {
+			err = io.EOF
+		}
 	}
 	u.whole = errors.Is(err, io.EOF)
 	if err != nil && !u.whole {
@@ -128,29 +126,6 @@ func (u *upload) patience() time.Duration {
 // RoundTrip.
 func (u *upload) leftOff() bool { return u.interrupted.Load() || u.begun && !u.whole }
 
-// end returns io.EOF, with the trailers in place, where all of a chunked body was read.
-func (u *upload) end() (err error) {
-	if !u.ended() {
-		return io.ErrUnexpectedEOF
-	}
-	if u.trailers, err = u.section(); err != nil {
-		return err
-	}
-	return io.EOF
-}
-
-// ended reports whether the end that src has told of is the last chunk. To fasthttp a
-// client that leaves between two chunks has ended its body as well (RFC 9112 section 8),
-// and nothing that it shows tells the two apart. But behind the last chunk it reads
-// nothing more, and otherwise it tries to: then the deadline ends the reading. So the
-// connection has to keep to a deadline also behind its end: see punctual in
-// internal/listen, and conn in internal/bridge.
-func (u *upload) ended() bool {
-	_ = u.ctx.SetReadDeadline(time.Unix(1, 0))
-	_, err := u.src.Read(make([]byte, 1))
-	return errors.Is(err, io.EOF)
-}
-
 // interrupt makes a Read that waits for the client return. Where the body is complete
 // there is none, and the client's connection can go on.
 func (u *upload) interrupt() {
@@ -158,5 +133,5 @@ func (u *upload) interrupt() {
 		return
 	}
 	u.interrupted.Store(true)
-	_ = u.ctx.SetReadDeadline(time.Unix(1, 0))
+	_ = u.deadlines.SetReadDeadline(time.Unix(1, 0))
 }

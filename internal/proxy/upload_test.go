@@ -2,24 +2,16 @@ package proxy
 
 import (
 	"io"
-	"net"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/valyala/fasthttp"
 )
 
 // TestAnUploadThatWasLeftOffEndsTheConnection: an origin that answered and closed between
 // two reads interrupted none of them, and the client was told that it may go on, with the
 // rest of its upload to come.
 func TestAnUploadThatWasLeftOffEndsTheConnection(t *testing.T) {
-	conn, other := net.Pipe()
-	defer conn.Close()
-	defer other.Close()
-	var ctx fasthttp.RequestCtx
-	ctx.Init2(conn, nil, true)
-	u := &upload{ctx: &ctx, src: strings.NewReader("abc"), left: 10, idle: time.Minute}
+	u := &upload{deadlines: deadlines{}, src: &testBody{reader: strings.NewReader("abc"), length: 3}, left: 10, idle: time.Minute}
 	f := func(when string, want bool) {
 		t.Helper()
 		if got := u.leftOff(); got != want {

@@ -1,11 +1,9 @@
-package proxy
+package http1
 
 import (
 	"sync/atomic"
 
 	"github.com/valyala/fasthttp"
-
-	"edgeproxy/internal/cache"
 )
 
 const (
@@ -36,24 +34,24 @@ type parsedHead struct {
 	header fasthttp.ResponseHeader
 }
 
-// copyTo puts the head of e into h and reports whether it was there.
-func (k *heads) copyTo(h *fasthttp.ResponseHeader, e *cache.Entry) bool {
-	p := k.slots[e.Serial%headSlots].head.Load()
-	if p == nil || p.serial != e.Serial {
+// copyTo puts the head called serial into h and reports whether it was there.
+func (k *heads) copyTo(h *fasthttp.ResponseHeader, serial uint64) bool {
+	p := k.slots[serial%headSlots].head.Load()
+	if p == nil || p.serial != serial {
 		return false
 	}
 	p.header.CopyTo(h)
 	return true
 }
 
-// wants reports whether the head of e, just parsed, is worth its slot.
-func (k *heads) wants(e *cache.Entry) bool {
-	return k.slots[e.Serial%headSlots].misses.Add(1)%headPatience == 0
+// wants reports whether the head called serial, just parsed, is worth its slot.
+func (k *heads) wants(serial uint64) bool {
+	return k.slots[serial%headSlots].misses.Add(1)%headPatience == 0
 }
 
-// keep copies h, the head of e, into its slot.
-func (k *heads) keep(h *fasthttp.ResponseHeader, e *cache.Entry) {
-	p := &parsedHead{serial: e.Serial}
+// keep copies h, the head called serial, into its slot.
+func (k *heads) keep(h *fasthttp.ResponseHeader, serial uint64) {
+	p := &parsedHead{serial: serial}
 	h.CopyTo(&p.header)
-	k.slots[e.Serial%headSlots].head.Store(p)
+	k.slots[serial%headSlots].head.Store(p)
 }

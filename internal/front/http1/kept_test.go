@@ -1,20 +1,16 @@
-package proxy
+package http1
 
 import (
 	"testing"
 
 	"github.com/valyala/fasthttp"
-
-	"edgeproxy/internal/cache"
-	"edgeproxy/internal/field"
 )
 
 func TestHeadsAreKeptForTheirOwnEntryOnly(t *testing.T) {
 	var k heads
-	a := &cache.Entry{Serial: 7, Header: field.List{{Name: "X", Value: "a"}}}
-	b := &cache.Entry{Serial: 7 + headSlots, Header: field.List{{Name: "X", Value: "b"}}}
+	const a, b uint64 = 7, 7 + headSlots
 	var h fasthttp.ResponseHeader
-	if k.copyTo(&h, a) || k.copyTo(&h, &cache.Entry{}) {
+	if k.copyTo(&h, a) || k.copyTo(&h, 1) {
 		t.Fatal("an empty table has a head")
 	}
 	of := func(value string) *fasthttp.ResponseHeader {
@@ -41,10 +37,9 @@ func TestHeadsAreKeptForTheirOwnEntryOnly(t *testing.T) {
 
 func TestHeadsAreWantedOnceInAWhile(t *testing.T) {
 	var k heads
-	e := &cache.Entry{Serial: 1}
 	wanted := 0
 	for range 10 * headPatience {
-		if k.wants(e) {
+		if k.wants(1) {
 			wanted++
 		}
 	}

@@ -1,0 +1,114 @@
+package http1
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/rfc9111"
+)
+
+func TestTrailersOfARequestAreCopiedWhole(t *testing.T) {
+	f := func(section, want string, wantErr error) {
+		t.Helper()
+		list, err := copyTrailers([]byte(section))
+		got := ""
+		for _, x := range list {
+			got += x.Name + "=" + x.Value + ";"
+		}
+		if got != want || err != wantErr { //nolint:errorlint // these very ones
+			t.Errorf("%q: got %q, %v; want %q, %v", section, got, err, want, wantErr)
+		}
+	}
+	f("", "", nil)
+	f("\r\n", "", nil)
+	f("x-sum: 1\r\nY:\r\nX-Sum:\t2 \r\n\r\n", "X-Sum=1;Y=;X-Sum=2;", nil)
+	f("X Y: 1\r\n\r\n", "", errTrailer)
+	f("X: 1\r\nX Y: 1\r\n\r\n", "", errTrailer)
+	f(": 1\r\n\r\n", "", errTrailer)
+	f("X: a\nb\r\n\r\n", "", errTrailer)
+	f("X: a\x00\r\n\r\n", "", errTrailer)
+}
+
+// FuzzTrailersOfARequest: what is copied can be sent as it is, and nothing is left out.
+func FuzzTrailersOfARequest(f *testing.F) {
+	f.Add([]byte("X-Sum: 1\r\ny:\r\n\r\n"))
+	f.Add([]byte("X: 1\nY: 2\r\n\r\nGET / HTTP/1.1\r\n"))
+	f.Fuzz(func(t *testing.T, section []byte) {
+		list, err := copyTrailers(section)
+		if err != nil {
+			if list != nil {
+				t.Errorf("got %q together with %v", list, err)
+			}
+			return
+		}
+		lines := strings.Split(string(section), "\r\n")
+		for i, x := range list {
+			if !field.ValidName(x.Name) || x.Name != field.Canonical(x.Name) || !field.ValidValue(x.Value) || strings.Trim(x.Value, " \t") != x.Value {
+				t.Errorf("got %q", x)
+			}
+			name, value, _ := strings.Cut(lines[i], ":")
+			if !strings.EqualFold(name, x.Name) || strings.Trim(value, " \t") != x.Value {
+				t.Errorf("got %q of the line %q", x, lines[i])
+			}
+		}
+	})
+}
+
+// FuzzTrailersAreTaken: fasthttp takes what goes on in trailers, announced in a head that
+// has a field of the same name or not, and writes it as it is.
+func FuzzTrailersAreTaken(f *testing.F) {
+	f.Add("X-Sum", "1", true)
+	f.Add("x-SUM_a", "\"a, b\"", false)
+	f.Add("!~a-b", "\xff", true)
+	f.Fuzz(func(t *testing.T, name, value string, announced bool) {
+		value = strings.Trim(value, " \t")
+		list := field.List{{Name: field.Canonical(name), Value: value}}
+		if !field.ValidName(name) || !field.ValidValue(value) || len(rfc9111.Trailers(nil, list)) == 0 {
+			return
+		}
+		block := "HTTP/1.1 200 OK\r\n" + name + ": of the head\r\n"
+		if announced {
+			block += "Trailer: " + rfc9111.Announced(field.List{{Name: "Trailer", Value: name}}) + "\r\n"
+		}
+		var resp fasthttp.Response
+		if err := resp.Header.Read(bufio.NewReaderSize(strings.NewReader(block+"\r\n"), len(block)+2)); err != nil {
+			t.Fatalf("%q: %v", block, err)
+		}
+		resp.SetBodyStream(&closing{list: list, h: &resp.Header}, -1)
+		var out bytes.Buffer
+		w := bufio.NewWriter(&out)
+		if err := resp.Write(w); err != nil {
+			t.Fatal(err)
+		}
+		_ = w.Flush()
+		head, body, _ := strings.Cut(out.String(), "\r\n\r\n")
+		if want := "4\r\nbody\r\n0\r\n" + list[0].Name + ": " + value + "\r\n\r\n"; body != want {
+			t.Errorf("got %q, want %q", body, want)
+		}
+		if has := strings.Contains(head, "\r\nTrailer: "+list[0].Name); has != announced || !strings.Contains(head, ": of the head") {
+			t.Errorf("announced %v: got the head %q", announced, head)
+		}
+	})
+}
+
+// closing is a body that ends with trailers, as chunkedBody does.
+type closing struct {
+	list field.List
+	h    *fasthttp.ResponseHeader
+}
+
+func (c *closing) Read([]byte) (int, error) { panic("read, not written") }
+
+func (c *closing) SupportsBodyWriteTo() bool { return true }
+
+func (c *closing) WriteTo(w io.Writer) (int64, error) {
+	n, err := io.WriteString(w, "body")
+	addTrailers(c.h, c.list)
+	return int64(n), err
+}

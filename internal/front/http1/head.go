@@ -1,0 +1,98 @@
+package http1
+
+import (
+	"bufio"
+	"bytes"
+	"strconv"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/field"
+)
+
+// A response head is built as the bytes it is on the wire and parsed into
+// fasthttp's header in one go. That keeps the origin's Date, which fasthttp's
+// setters drop, and costs less than setting field by field.
+
+// begin begins the head of the answer: the status line and its fields.
+func (t *turn) begin() []byte {
+	a := &t.answer
+	b := append(t.block[:0], "HTTP/1.1 "...)
+	b = strconv.AppendInt(b, int64(a.Status), 10)
+	b = append(b, ' ')
+	b = append(b, fasthttp.StatusMessage(a.Status)...)
+	return appendFields(append(b, '\r', '\n'), a.Fields)
+}
+
+// whole appends the rest of the fields, with the announced length, to a head that has begun.
+func (t *turn) whole(b []byte) []byte {
+	b = append(b, t.answer.Lines...)
+	if t.answer.Length < 0 {
+		return b
+	}
+	b = append(b, "Content-Length: "...)
+	b = strconv.AppendInt(b, t.answer.Length, 10)
+	return append(b, '\r', '\n')
+}
+
+// appendFields appends fields as lines.
+func appendFields(b []byte, fields field.List) []byte {
+	for i := range fields {
+		f := &fields[i]
+		b = append(b, f.Name...)
+		b = append(b, ':', ' ')
+		b = append(b, f.Value...)
+		b = append(b, '\r', '\n')
+	}
+	return b
+}
+
+// head makes the head of the answer that of the response.
+func (t *turn) head() { t.parse(t.whole(t.begin())) }
+
+// keptHead does so for an answer whose fields are those of a stored response. What is the same
+// each time is copied from a head parsed before, if there is one; fasthttp adds the length with
+// the body.
+func (t *turn) keptHead() {
+	a, h, heads := &t.answer, &t.ctx.Response.Header, &t.server.heads
+	switch {
+	case heads.copyTo(h, a.Serial):
+		if a.Last {
+			h.SetConnectionClose()
+		}
+	default:
+		t.parse(t.begin())
+		if !a.Last && heads.wants(a.Serial) {
+			heads.keep(h, a.Serial)
+		}
+	}
+	for lines := a.Lines; len(lines) > 0; {
+		var line []byte
+		line, lines, _ = bytes.Cut(lines, []byte("\r\n"))
+		name, value, _ := bytes.Cut(line, []byte(": "))
+		h.AddBytesKV(name, value)
+	}
+}
+
+// parse ends the head b and makes it that of the response.
+func (t *turn) parse(b []byte) {
+	b = append(b, '\r', '\n')
+	t.block = b
+	t.source.Reset(b)
+	parser := t.parser
+	if len(b) > parserBytes {
+		parser = bufio.NewReaderSize(&t.source, len(b))
+	} else {
+		parser.Reset(&t.source)
+	}
+	h := &t.ctx.Response.Header
+	if err := h.Read(parser); err != nil {
+		// Every field was checked when it came in.
+		panic("http1: response head does not parse: " + err.Error())
+	}
+	if t.answer.Last {
+		h.SetConnectionClose()
+		return
+	}
+	h.ResetConnectionClose() // no length means chunks here, not the end of the connection
+}

@@ -1,0 +1,49 @@
+package http1
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"testing"
+
+	"edgeproxy/internal/message"
+	"edgeproxy/internal/testkit"
+)
+
+// TestAPanicInTheFrontEndsOneRequest: the engine recovers its own; what panics before it is asked
+// or behind it would end the process.
+func TestAPanicInTheFrontEndsOneRequest(t *testing.T) {
+	f := func(name, request string, e engine, takes func(net.Conn) bool) {
+		t.Run(name, func(t *testing.T) {
+			s := serverOf(e, 0)
+			s.o.TakesTrailers = takes
+			ours, theirs := net.Pipe()
+			var serving sync.WaitGroup
+			defer serving.Wait()
+			defer ours.Close()
+			serving.Go(func() { _ = s.fast.ServeConn(theirs) })
+			_ = ours.SetDeadline(now().Add(testkit.Patience))
+			go func() { _, _ = io.WriteString(ours, request) }()
+			r := bufio.NewReader(ours)
+			res, err := http.ReadResponse(r, nil)
+			if err != nil || res.StatusCode != http.StatusInternalServerError || !res.Close {
+				t.Fatalf("got %v, %v, want 500 and the end of the connection", res, err)
+			}
+			if _, err := r.ReadByte(); err != io.EOF { //nolint:errorlint // net.Pipe's own
+				t.Errorf("then got %v, want the end", err)
+			}
+			if got := s.o.Panics.Count(); got != 1 {
+				t.Errorf("%d panics counted, want 1", got)
+			}
+		})
+	}
+	const get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
+	trap := func(net.Conn) bool { panic("trap") }
+	f("reading", get, hinting, trap)
+	f("reading, before 100 (Continue)", "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n", hinting, trap)
+	f("sending", get, func(_ *message.Request, a *message.Answer) {
+		a.Status, a.Lines = http.StatusOK, append(a.Lines, "no line"...)
+	}, nil)
+}

@@ -1,0 +1,166 @@
+package http1
+
+import (
+	"io"
+	"net"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/message"
+)
+
+// send gives the answer to fasthttp, which writes it when the handler has returned.
+func (t *turn) send() {
+	a, resp := &t.answer, &t.ctx.Response
+	switch {
+	case a.TakeOver != nil:
+		t.handOver()
+	case a.Content == nil:
+		t.head()
+		resp.SkipBody = true
+	default:
+		if bytes := a.Content.Bytes(); bytes != nil {
+			t.sendBytes(bytes)
+			return
+		}
+		t.sendStream()
+	}
+}
+
+// sendBytes sends what is in memory from where it is.
+func (t *turn) sendBytes(content net.Buffers) {
+	t.headOfContent()
+	if len(content) == 1 {
+		t.ctx.Response.SetBodyRaw(content[0])
+		return
+	}
+	t.vector = content
+	t.ctx.Response.SetBodyStream(&t.vector, int(t.answer.Length))
+}
+
+func (t *turn) headOfContent() {
+	if t.answer.Serial != 0 {
+		t.keptHead()
+		return
+	}
+	t.head()
+}
+
+// sendStream sends content as it comes.
+func (t *turn) sendStream() {
+	a, resp := &t.answer, &t.ctx.Response
+	if a.Length < 0 && t.request.Version < message.HTTP11 {
+		t.untilClose()
+		return
+	}
+	t.headOfContent()
+	resp.ImmediateHeaderFlush = true
+	t.stream = &stream{turn: t, content: a.Content}
+	if src, ok := a.Content.(io.Reader); ok && a.Length >= 0 {
+		resp.SetBodyStream(&sized{t.stream, src}, int(a.Length))
+		return
+	}
+	resp.SetBodyStream(&pieces{t.stream}, int(a.Length)) // -1 is chunks
+}
+
+// stream is content that fasthttp sends. It closes it.
+type stream struct {
+	turn    *turn // nil: closed
+	content message.Content
+}
+
+// Close ends the answer.
+func (s *stream) Close() error {
+	if t := s.turn; t != nil {
+		t.end()
+	}
+	return nil
+}
+
+// sized has a known length and is read piece by piece: fasthttp sends each
+// piece at once.
+type sized struct {
+	*stream
+	io.Reader
+}
+
+// pieces writes each piece as one chunk, or as what it is where the length is known.
+type pieces struct{ *stream }
+
+var _ fasthttp.BodyWriterTo = (*pieces)(nil)
+
+// Read is not called: WriteTo is.
+func (p *pieces) Read([]byte) (int, error) { return 0, io.ErrNoProgress }
+
+// SupportsBodyWriteTo lets fasthttp use WriteTo.
+func (p *pieces) SupportsBodyWriteTo() bool { return true }
+
+// WriteTo writes each piece as it comes, and has fasthttp write trailers behind the last chunk.
+func (p *pieces) WriteTo(w io.Writer) (int64, error) {
+	n, err := writePieces(w, p.content)
+	if err == nil && p.turn.answer.Length < 0 {
+		addTrailers(&p.turn.ctx.Response.Header, p.content.Trailers())
+	}
+	return n, err
+}
+
+// writePieces writes all of content.
+func writePieces(w io.Writer, content message.Content) (n int64, err error) {
+	for {
+		piece, err := content.Next()
+		if len(piece) > 0 {
+			m, err := w.Write(piece)
+			n += int64(m)
+			if err != nil {
+				return n, err
+			}
+		}
+		switch {
+		case err == io.EOF: //nolint:errorlint // a failure that wraps io.EOF is no end
+			return n, nil
+		case err != nil:
+			return n, err
+		}
+	}
+}
+
+// addTrailers gives trailers to fasthttp, which writes them behind the last chunk. It is
+// called while the body is written: names that the head has not announced are taken as
+// they come, and fields of the head that are called the same stay there.
+func addTrailers(h *fasthttp.ResponseHeader, trailers field.List) {
+	for _, f := range trailers {
+		if h.AddTrailer(f.Name) == nil { // else Add would take it for a field of the head
+			h.Add(f.Name, f.Value)
+		}
+	}
+}
+
+// handOver gives the connection to the answer, with the head of a 101 (RFC 9110 section 15.2.2).
+func (t *turn) handOver() {
+	head := append(t.begin(), t.answer.Lines...)
+	head = append(head, "Connection: Upgrade\r\n\r\n"...)
+	serve := t.answer.TakeOver
+	t.takeOver(func(c net.Conn) { serve(c, head) })
+}
+
+// untilClose sends content of unknown length to an HTTP/1.0 client, which knows
+// no chunks: the end of the connection is the end of the content (RFC 9112 section
+// 6.3). fasthttp would send chunks all the same, so the connection is taken over.
+func (t *turn) untilClose() {
+	head := append(t.begin(), t.answer.Lines...)
+	head = append(head, "Connection: close\r\n\r\n"...)
+	t.block = head
+	t.takeOver(func(conn net.Conn) {
+		defer t.end()
+		if idle := t.server.o.WriteIdle; idle > 0 {
+			_ = conn.SetWriteDeadline(now().Add(idle))
+		}
+		if _, err := conn.Write(head); err != nil {
+			return
+		}
+		if _, err := writePieces(conn, t.answer.Content); err != nil {
+			reset(t.request.Conn)
+		}
+	})
+}

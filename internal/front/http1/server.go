@@ -1,0 +1,136 @@
+package http1
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/message"
+	"edgeproxy/internal/rescue"
+)
+
+// Options are what a Server is made of.
+type Options struct {
+	// Engine answers the requests.
+	Engine message.Engine
+	// HeaderBytes bounds the head of a request.
+	HeaderBytes int
+	// HeaderTimeout bounds the reading of a head, Idle a connection without a request.
+	HeaderTimeout, Idle time.Duration
+	// WriteIdle bounds one write of an answer; 0 leaves stalled clients to the kernel.
+	WriteIdle time.Duration
+	// Connections bounds those that are served at once; 0 is fasthttp's own bound.
+	Connections int
+	// TakesTrailers says of a connection that its client takes trailers also where it
+	// does not say so by TE; nil knows none.
+	TakesTrailers func(net.Conn) bool
+	// State is called as connections come and go; it may be nil.
+	State func(net.Conn, http.ConnState)
+
+	// Panics counts those in this room.
+	Panics *rescue.Counter
+	Log    *slog.Logger
+}
+
+// writeBuffer holds a head and a small body, sent in one write; a larger body
+// leaves by writev from where it is.
+const writeBuffer = 8 << 10
+
+// Server is a front for HTTP/1. It is safe for concurrent use.
+type Server struct {
+	o          Options
+	fast       *fasthttp.Server
+	turns      sync.Pool
+	heads      heads
+	handedOver sync.Map // connections that were handed over; each with a channel that is closed at its end
+}
+
+// New returns a Server.
+func New(o Options) *Server {
+	s := &Server{o: o}
+	s.turns.New = func() any { return newTurn(s) }
+	s.fast = s.server()
+	return s
+}
+
+// server returns fasthttp's server. It sets nothing on a response by itself: the origin's Date,
+// Server and Content-Type are the origin's.
+func (s *Server) server() *fasthttp.Server {
+	o := &s.o
+	fast := &fasthttp.Server{
+		Handler:       s.handle,
+		ErrorHandler:  s.malformed,
+		ExpectHandler: s.expect,
+		Logger:        quietLogger{o.Log},
+
+		NoDefaultServerHeader: true,
+		NoDefaultDate:         true,
+		NoDefaultContentType:  true,
+		SecureErrorLogMessage: true,
+
+		StreamRequestBody:            true,
+		DisablePreParseMultipartForm: true,
+		// Of a body of known length fasthttp reads up to this much, at most 8 KiB,
+		// before the handler: one byte, so that limits.body_bytes, an origin's early
+		// answer and limits.read_idle are there from the start. It limits nothing.
+		MaxRequestBodySize: 1,
+		CloseOnShutdown:    true,
+		// Each answer is sent off by itself, also before a request that has come
+		// already, and no connection that lies idle holds a write buffer. So no interim
+		// response overtakes an answer.
+		ReduceMemoryUsage: true,
+
+		ReadBufferSize:  o.HeaderBytes,
+		WriteBufferSize: writeBuffer,
+		ReadTimeout:     o.HeaderTimeout,
+		WriteTimeout:    o.WriteIdle,
+		IdleTimeout:     o.Idle,
+		Concurrency:     o.Connections,
+		TCPKeepalive:    true,
+	}
+	if o.State != nil {
+		fast.ConnState = func(c net.Conn, state fasthttp.ConnState) { o.State(c, stateOf(state)) }
+	}
+	return fast
+}
+
+// Serve serves the connections of l until it is closed.
+func (s *Server) Serve(l net.Listener) error { return s.fast.Serve(l) }
+
+// Shutdown closes the listeners, and returns when all requests under way are answered or ctx has
+// ended. Connections that were handed over are not waited for.
+func (s *Server) Shutdown(ctx context.Context) error { return s.fast.ShutdownWithContext(ctx) }
+
+// Rejected returns how many connections were refused for Options.Connections.
+func (s *Server) Rejected() uint32 { return s.fast.GetRejectedConnectionsCount() }
+
+// stateOf is a state in net/http's words.
+func stateOf(state fasthttp.ConnState) http.ConnState {
+	switch state {
+	case fasthttp.StateNew:
+		return http.StateNew
+	case fasthttp.StateActive:
+		return http.StateActive
+	case fasthttp.StateIdle:
+		return http.StateIdle
+	case fasthttp.StateHijacked:
+		return http.StateHijacked
+	case fasthttp.StateClosed:
+	}
+	return http.StateClosed
+}
+
+// quietLogger is fasthttp's: what a client can cause stays out of the log
+// unless debugging.
+type quietLogger struct{ log *slog.Logger }
+
+// Printf takes fasthttp's own lines.
+func (q quietLogger) Printf(format string, args ...any) {
+	q.log.Debug("fasthttp", "message", fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,174 @@
+package http1
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"net"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/message"
+)
+
+// turn is one request and its answer. It is taken from a pool and belongs to the goroutine that
+// serves the connection. Its request and its answer share the bytes of ctx.
+type turn struct {
+	server  *Server
+	ctx     *fasthttp.RequestCtx
+	request message.Request
+	answer  message.Answer
+	body    body
+	stream  *stream // what fasthttp sends; nil: nothing, or bytes
+	ended   bool    // the answer was closed
+
+	tell func(status int, fields field.List) // t.interim, made once
+	mute bool                                // the client did not take an interim response
+
+	// Buffers, which outlive the request, as the lines of request and answer do.
+
+	block  []byte // the head in the making
+	source bytes.Reader
+	parser *bufio.Reader
+	vector net.Buffers
+}
+
+// parserBytes holds the head of nearly every response; a longer one gets a
+// parser of its own.
+const parserBytes = 4 << 10
+
+// mostLinesKept is for how many field lines a turn keeps room.
+const mostLinesKept = 256
+
+func newTurn(s *Server) *turn {
+	t := &turn{server: s, block: make([]byte, 0, 1024)}
+	t.parser = bufio.NewReaderSize(&t.source, parserBytes)
+	t.tell = t.interim
+	t.answer.Reset()
+	return t
+}
+
+// turnKey finds a turn among the user values of its request.
+type turnKey struct{}
+
+// take takes a turn for ctx, whose request was received at this time.
+func (s *Server) take(ctx *fasthttp.RequestCtx, at time.Time) *turn {
+	t := s.turns.Get().(*turn)
+	t.ctx = ctx
+	r := &t.request
+	r.Received, r.Conn, r.Deadlines = at, ctx.Conn(), ctx
+	return t
+}
+
+// closeLater has the turn closed when its answer was sent, or has failed: fasthttp closes the
+// values of a request then.
+func (t *turn) closeLater() { t.ctx.SetUserValue(turnKey{}, t) }
+
+// Close ends the turn.
+func (t *turn) Close() error {
+	t.end()
+	t.release()
+	return nil
+}
+
+// end closes the answer, once.
+func (t *turn) end() {
+	if t.ended {
+		return
+	}
+	t.ended = true
+	if t.stream != nil {
+		t.stream.turn = nil
+	}
+	t.server.o.Panics.Quietly(t.answer.Close)
+}
+
+// release gives t back to the pool.
+func (t *turn) release() {
+	lines := t.request.Lines[:0]
+	if cap(lines) > mostLinesKept {
+		lines = nil
+	}
+	t.request = message.Request{Lines: lines}
+	t.answer.Reset()
+	t.ctx, t.body, t.stream, t.vector, t.ended, t.mute = nil, body{}, nil, nil, false, false
+	t.source.Reset(nil)
+	t.server.turns.Put(t)
+}
+
+// handle answers a request. It is fasthttp's Handler.
+func (s *Server) handle(ctx *fasthttp.RequestCtx) {
+	t := s.take(ctx, ctx.Time()) // fasthttp read the clock when the head was complete
+	t.closeLater()
+	defer t.rescue(nil)
+	t.read()
+	if more := s.o.Engine.Begin(&t.request, &t.answer); more != nil {
+		more.Finish()
+	}
+	t.send()
+}
+
+// expect answers Expect: 100-continue before the body is sent: 100 to go on, or the status of the
+// refusal, whose answer is then complete. It is fasthttp's ExpectHandler.
+func (s *Server) expect(ctx *fasthttp.RequestCtx) (status int) {
+	t := s.take(ctx, now())
+	t.closeLater()
+	defer t.rescue(&status)
+	t.read()
+	if s.o.Engine.Expect(&t.request, &t.answer) {
+		ctx.RemoveUserValue(turnKey{})
+		t.release() // the handler sees the same request again
+		return fasthttp.StatusContinue
+	}
+	t.send()
+	return t.answer.Status
+}
+
+// malformed answers a request that fasthttp could not read. It is fasthttp's ErrorHandler.
+func (s *Server) malformed(ctx *fasthttp.RequestCtx, err error) {
+	t := s.take(ctx, now())
+	t.closeLater()
+	defer t.rescue(nil)
+	h := &ctx.Request.Header // as far as it was read
+	t.request.Target, t.request.Host, t.request.Fault = h.RequestURI(), h.Host(), faultOf(err)
+	if more := s.o.Engine.Begin(&t.request, &t.answer); more != nil {
+		more.Finish()
+	}
+	t.send()
+}
+
+// faultOf says what is wrong with a request that fasthttp could not read.
+func faultOf(err error) *message.Fault {
+	var small *fasthttp.ErrSmallBuffer
+	var timeout net.Error
+	switch {
+	case errors.As(err, &small):
+		return &message.Fault{Status: fasthttp.StatusRequestHeaderFieldsTooLarge}
+	case errors.Is(err, fasthttp.ErrBodyTooLarge):
+		return &message.Fault{Status: fasthttp.StatusRequestEntityTooLarge}
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return &message.Fault{Status: fasthttp.StatusRequestTimeout, TimedOut: true}
+	}
+	return &message.Fault{Status: fasthttp.StatusBadRequest}
+}
+
+// rescue is deferred: a panic in this room becomes a 500, with which the connection ends. The
+// engine recovers its own.
+func (t *turn) rescue(status *int) {
+	v := recover()
+	if v == nil {
+		return
+	}
+	t.server.o.Panics.Note(v)
+	t.end()
+	resp := &t.ctx.Response
+	resp.Reset()
+	resp.Header.SetNoDefaultContentType(true)
+	resp.SetStatusCode(fasthttp.StatusInternalServerError)
+	resp.SetConnectionClose()
+	if status != nil {
+		*status = fasthttp.StatusInternalServerError
+	}
+}
