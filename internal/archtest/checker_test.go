@@ -26,7 +26,7 @@ func TestImportCheckerCatches(t *testing.T) {
 	table := map[string]room{
 		"cmd/x":      {ours: []string{"internal/a", "internal/b"}},
 		"internal/a": {ours: []string{"internal/b"}, third: []string{"example.com/lib"}},
-		"internal/b": {},
+		"internal/b": {never: []string{"net/http"}},
 		"internal/t": {testOnly: true},
 	}
 	whole := []string{ // a house without a fault
@@ -52,6 +52,8 @@ func TestImportCheckerCatches(t *testing.T) {
 		"internal/a/more.go:3: internal/a imports edgeproxy/internal/b/deep: not one of its rooms in the table")
 	f("a module it may not have", "internal/b/more.go", "package b\nimport _ \"example.com/lib\"\n",
 		"internal/b/more.go:2: internal/b imports example.com/lib: not one of its modules in the table")
+	f("a package that it does without", "internal/b/more.go", "package b\nimport _ \"net/http\"\n",
+		"internal/b/more.go:2: internal/b imports net/http: this room does without it")
 	f("a module whose name begins like an allowed one", "internal/a/more.go", "package a\nimport _ \"example.com/library\"\n",
 		"internal/a/more.go:2: internal/a imports example.com/library: not one of its modules in the table")
 	f("a file behind a build tag", "internal/b/more.go", "//go:build never\n\npackage b\nimport _ \"example.com/lib\"\n",

@@ -57,6 +57,8 @@ func forbidden(f file, r room, target string, table map[string]room) string {
 		return "no room needs it"
 	case f.test || r.testOnly:
 		return ""
+	case slices.Contains(r.never, target):
+		return "this room does without it"
 	case own && table[name].testOnly:
 		return "that room is for tests only"
 	case own && !slices.Contains(r.ours, name):

@@ -15,11 +15,12 @@ const (
 )
 
 // room says what the code of one folder may import directly. Everything in the
-// standard library but unsafe and C is allowed. Test files may import any
+// standard library but unsafe, C and what never names is allowed. Test files may import any
 // module and any room but those under cmd.
 type room struct {
 	ours     []string // rooms, by folder
 	third    []string // modules, by path
+	never    []string // packages of the standard library that it does without
 	testOnly bool     // imported by test files alone; may import anything
 }
 
@@ -31,11 +32,11 @@ func rooms() map[string]room {
 			ours: []string{
 				"config", "internal/accesslog", "internal/acme", "internal/admin", "internal/admission", "internal/balance", "internal/bloom", "internal/bridge", "internal/certs",
 				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cachekey", "internal/client", "internal/demo",
-				"internal/dial", "internal/field", "internal/flight", "internal/lines", "internal/listen", "internal/model", "internal/origin", "internal/pace", "internal/page", "internal/pinned", "internal/proxy", "internal/policy", "internal/purge",
+				"internal/dial", "internal/field", "internal/flight", "internal/front/http1", "internal/lines", "internal/listen", "internal/message", "internal/model", "internal/origin", "internal/pace", "internal/page", "internal/pinned", "internal/proxy", "internal/policy", "internal/purge",
 				"internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/shadow", "internal/simulate", "internal/size", "internal/spool",
 				"internal/statefile", "internal/trace", "internal/watch", "internal/wire",
 			},
-			third: []string{"github.com/spf13/cobra", humanize, fasthttp, prometheus},
+			third: []string{"github.com/spf13/cobra", humanize, prometheus},
 		},
 		"config": {
 			ours:  []string{"internal/policy"},
@@ -75,6 +76,10 @@ func rooms() map[string]room {
 			ours:  []string{"internal/field", "internal/wire"},
 			third: []string{bart},
 		},
+		"internal/front/http1": {
+			ours:  []string{"internal/field", "internal/message", "internal/rescue", "internal/wire"},
+			third: []string{fasthttp},
+		},
 		"internal/lines":   {},
 		"internal/listen":  {ours: []string{"internal/client", "internal/rescue"}, third: []string{"github.com/coreos/go-systemd/v22", "github.com/pires/go-proxyproto"}},
 		"internal/message": {ours: []string{"internal/field"}},
@@ -97,10 +102,11 @@ func rooms() map[string]room {
 		"internal/proxy": {
 			ours: []string{
 				"internal/accesslog", "internal/admission", "internal/alike", "internal/cache", "internal/cachekey", "internal/client", "internal/field",
-				"internal/flight", "internal/forwarded", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/shadow", "internal/spool",
+				"internal/flight", "internal/forwarded", "internal/message", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/shadow", "internal/spool",
 				"internal/varies", "internal/wire",
 			},
-			third: []string{prometheus, fasthttp},
+			third: []string{prometheus},
+			never: []string{"net/http"},
 		},
 		"internal/rate":   {},
 		"internal/reason": {},

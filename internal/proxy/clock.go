@@ -3,6 +3,6 @@ package proxy
 import "time"
 
 // now reads the clock: when a request is recorded, for the deadlines of bodies,
-// and for requests that fasthttp has not timed itself. Nothing else in this room
+// and for what happens behind them. Nothing else in this room
 // reads it; what depends on time takes the time of receipt.
 func now() time.Time { return time.Now() }

@@ -2,8 +2,8 @@
 //
 // It answers: what does this client get, and what does the cache keep of it?
 //
-//	receive   take the request apart: target, host, what it asks of a cache
-//	          (receive.go, own.go)
+//	receive   take the request apart, which a front has read: target, host, what it
+//	          asks of a cache (receive.go, own.go)
 //	decide    an authority that looks whether a name is ours is answered (challenge.go);
 //	          which route, and the key by its rules (key.go) and by what the responses
 //	          of the path say of queries (novarysearch.go); is it cacheable;
@@ -17,8 +17,8 @@
 //	  tell    interim responses go to the client that waits (interim.go)
 //	  upgrade where the origin switches to another protocol, bytes are copied both ways
 //	          from then on (upgrade.go, tunnel.go)
-//	deliver   head, then body: raw from memory, or a stream (deliver.go, stream.go), with
-//	          trailers behind it (trailers.go)
+//	deliver   the answer, which the front sends: its head (heading.go), then its content, in
+//	          memory or as a stream (deliver.go, stream.go), with trailers behind it (trailers.go)
 //	record    one log line, one set of counters (record.go)
 //
 // A purge may come at any moment (purge.go). What it has reached is found out when
@@ -29,8 +29,9 @@
 // sharing in flight, bytes in cache, the other side of the wire in origin.
 //
 // The laws:
-//   - own.go is the only border to fasthttp's bytes, which live until the
-//     handler returns: it alone copies them into what lives longer.
+//   - It knows no server library: requests and answers are of internal/message.
+//   - own.go and lines.go are the only border to a front's bytes, which live until the
+//     answer is closed: they alone copy them into what lives longer.
 //   - A stored entry's full key is compared on every hit.
 //   - What is not in the key is not forwarded where an origin commonly trusts it.
 //   - The clock is read through clock.go alone.

@@ -130,7 +130,7 @@ type exchange struct {
 	placed  bool             // and among those of its client
 	tunnels bool             // among the tunnels, or asks the origin for one
 
-	// What the handler has in its hands on the way to an answer. Only abandon looks at
+	// What Finish has in its hands on the way to an answer. Only abandon looks at
 	// them.
 
 	seat   *reader

@@ -39,7 +39,7 @@ type interim struct {
 	header field.List
 }
 
-// interims takes the interim responses of a flight's fetch to the handler of its
+// interims takes the interim responses of a flight's fetch to the goroutine of its
 // leader, which waits for the header meanwhile. It has room for those of one round
 // trip; what finds none is dropped, so no client holds up a fetch that others
 // share. Nil takes none.

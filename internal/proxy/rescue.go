@@ -34,6 +34,7 @@ func (p *Proxy) rescue(x *exchange, v any) {
 		p.refuse(x, statusInternalServerError, reason.Panic)
 		p.deliver(x)
 	})
+	x.answer.Last = true // also where that has panicked
 }
 
 // abandon lets go of the answer that was under way. A panic in one step does not skip the

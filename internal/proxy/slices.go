@@ -15,7 +15,7 @@ var errChanged = errors.New("the representation has changed between two slices")
 // slicing is the way of one answer through the slices of a representation: what is
 // stored of them is read from the store, the others come by flights that other answers
 // may share. It reads one slice after the other, as its client takes them. It outlives
-// the handler and belongs to the goroutine that writes the answer.
+// Finish and belongs to the goroutine that writes the answer.
 type slicing struct {
 	p      *Proxy
 	guest  *presence.Client

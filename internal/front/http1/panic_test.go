@@ -31,7 +31,7 @@ func TestAPanicInTheFrontEndsOneRequest(t *testing.T) {
 			if err != nil || res.StatusCode != http.StatusInternalServerError || !res.Close {
 				t.Fatalf("got %v, %v, want 500 and the end of the connection", res, err)
 			}
-			if _, err := r.ReadByte(); err != io.EOF { //nolint:errorlint // net.Pipe's own
+			if _, err := r.ReadByte(); err != io.EOF {
 				t.Errorf("then got %v, want the end", err)
 			}
 			if got := s.o.Panics.Count(); got != 1 {
