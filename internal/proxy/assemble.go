@@ -173,15 +173,17 @@ func (p *Proxy) promoteParts(x *exchange) {
 	}
 }
 
-// deliverAssembled answers with stored parts.
-func (p *Proxy) deliverAssembled(x *exchange) {
-	a, e := &x.assembled, x.entry
-	c := a.cut
+// assembledParts answers with the stored parts of an exchange.
+type assembledParts struct{}
+
+func (assembledParts) heading(x *exchange) heading {
+	c := x.assembled.cut
 	c.assembled = true
-	p.head(x, heading{status: statusOK, fields: e.Header, cut: c, size: a.part.Size, held: e, at: x.start.Add(x.waited)})
-	if c.bodyless() || x.asks.head {
-		return
-	}
+	return heading{status: statusOK, fields: x.entry.Header, cut: c, size: x.assembled.part.Size, held: x.entry, at: x.start.Add(x.waited)}
+}
+
+func (assembledParts) send(x *exchange, c cut) {
+	p, a, e := x.p, &x.assembled, x.entry
 	first := c.first - a.part.First
 	switch {
 	case len(a.entries) == 1:
@@ -192,6 +194,8 @@ func (p *Proxy) deliverAssembled(x *exchange) {
 		p.sendStored(x, a.content(first), c.length, a.entries...)
 	}
 }
+
+func (assembledParts) leave(*exchange) {}
 
 // sendInTurn sends an answer that is larger than any object slice by slice, as one that is
 // fetched: nothing but the slice that is being sent is kept for it, and one that has left

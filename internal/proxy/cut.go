@@ -46,6 +46,9 @@ func (c cut) bodyless() bool {
 	return c.status == statusNotModified || c.status == statusRequestedRangeNotSatisfiable
 }
 
+// selective reports whether the request asks for less than the whole, on a condition or by Range.
+func (x *exchange) selective() bool { return x.asks.conditional || x.asks.ranged }
+
 // evaluate applies the request's conditions and then its Range, of at most so many
 // ranges, to a response of size bytes, -1 if unknown (RFC 9110 sections 13.2.2 and
 // 14.2).

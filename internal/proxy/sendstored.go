@@ -9,6 +9,33 @@ import (
 	"edgeproxy/internal/pinned"
 )
 
+// storedWhole answers from the entry of an exchange.
+type storedWhole struct{}
+
+func (storedWhole) heading(x *exchange) heading {
+	e := x.entry
+	size := int64(len(e.Body))
+	c := cut{length: size}
+	if x.selective() {
+		c = x.evaluate(storedRepresentation(e), size, x.settings.Ranges).divide(e)
+	}
+	return heading{status: e.Status, fields: e.Header, cut: c, size: size, held: e, at: x.start.Add(x.waited)}
+}
+
+func (storedWhole) send(x *exchange, c cut) {
+	e := x.entry
+	if c.parts != nil {
+		x.p.sendStored(x, c.parts.content, c.length, e)
+		return
+	}
+	if c.status == 0 && x.answer.Fields != nil {
+		x.answer.Serial = e.Serial
+	}
+	x.p.sendOne(x, e, e.Body[c.first:c.first+c.length])
+}
+
+func (storedWhole) leave(*exchange) {}
+
 // What is stored is sent from where it is, in one write. While that lasts the bodies are
 // held: they may leave the cache meanwhile. Where each write has a deadline of its own, a
 // large answer goes in pieces, for a deadline sees no progress within a write.

@@ -4,19 +4,18 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// deliverSlices answers in slices, with the head of the first one.
-func (p *Proxy) deliverSlices(x *exchange) {
-	s, c := x.slices, x.assembled.cut
+// heading implements source, with the head of the first slice.
+func (s *slicing) heading(x *exchange) heading {
+	c := x.assembled.cut
 	c.assembled = true
 	g := s.slice.given()
 	s.describe(x)
-	p.head(x, heading{status: statusOK, fields: g.fields, cut: c, size: s.whole, held: g.entry, at: now()})
-	if c.bodyless() {
-		s.done()
-		return
-	}
-	p.stream(x, c)
+	return heading{status: statusOK, fields: g.fields, cut: c, size: s.whole, held: g.entry, at: now()}
 }
+
+func (s *slicing) send(x *exchange, c cut) { s.p.stream(x, c) }
+
+func (s *slicing) leave(*exchange) { s.done() }
 
 // describe settles what the answer says of itself in Cache-Status, as far as that is
 // known before the rest of the slices.

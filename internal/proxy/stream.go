@@ -13,6 +13,44 @@ import (
 	"edgeproxy/internal/reason"
 )
 
+// fetched answers with what an origin sends, through a flight or not.
+type fetched struct{}
+
+func (fetched) heading(x *exchange) heading {
+	h := x.head
+	g := h.given(x.collapsed)
+	c := cut{length: h.length}
+	if x.onResult && x.selective() {
+		c = x.evaluate(g.rep, h.length, x.settings.Ranges) // but a stream comes in one part, or whole
+	}
+	x.p.describe(x)
+	return heading{status: h.status, fields: g.fields, cut: c, size: h.length, held: g.entry, at: x.start}
+}
+
+func (f fetched) send(x *exchange, c cut) {
+	if x.head.length == 0 {
+		f.leave(x)
+		return
+	}
+	x.announceTrailers(c)
+	x.p.stream(x, c)
+}
+
+// leave ends an answer without content. What is read along goes on if somebody
+// else wants it; an empty body is awaited, so that it is stored before the client
+// can ask again.
+func (fetched) leave(x *exchange) {
+	if x.reader != nil {
+		if x.head.length == 0 {
+			_, _ = x.reader.Next()
+		}
+		_ = x.reader.Close()
+	}
+	if x.response != nil {
+		x.p.ended(x, x.response.Body.Close() == nil)
+	}
+}
+
 // streamBuffer is what the body of an origin's response is copied through where the front has no
 // buffer for it.
 const streamBuffer = 32 << 10
