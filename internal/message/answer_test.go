@@ -1,0 +1,53 @@
+package message
+
+import (
+	"io"
+	"net"
+	"slices"
+	"testing"
+)
+
+func TestContentInMemoryIsGivenAtOnceOrPieceByPiece(t *testing.T) {
+	f := func(name string, say func(*Answer), want ...string) {
+		t.Helper()
+		var a Answer
+		a.Reset()
+		say(&a)
+		var got []string
+		for _, b := range a.Content.Bytes() {
+			got = append(got, string(b))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s, at once: got %q, want %q", name, got, want)
+		}
+		got = nil
+		for {
+			b, err := a.Content.Next()
+			if err == io.EOF {
+				break
+			}
+			got = append(got, string(b))
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s, in pieces: got %q, want %q", name, got, want)
+		}
+		a.Close()
+		if a.Reset(); a.Content != nil || a.Length != -1 {
+			t.Errorf("%s: after Reset there is %v of %d bytes", name, a.Content, a.Length)
+		}
+	}
+	f("one", func(a *Answer) { a.Say([]byte("abc")) }, "abc")
+	f("several", func(a *Answer) { a.SayAll(net.Buffers{[]byte("a"), []byte("bc")}) }, "a", "bc")
+}
+
+func TestAnswerOfOnePieceAllocatesNothing(t *testing.T) {
+	var a Answer
+	b := make([]byte, 10)
+	if got := testing.AllocsPerRun(100, func() {
+		a.Reset()
+		a.Say(b)
+		_ = a.Content.Bytes()
+	}); got != 0 {
+		t.Errorf("got %v allocations, want none", got)
+	}
+}
