@@ -31,12 +31,17 @@ func withPorts(text string) string {
 // write puts another file in the place of the one that is there, as an editor does.
 func (c *configured) write(text string) {
 	c.t.Helper()
-	next := filepath.Join(filepath.Dir(c.path), ".next")
-	if err := os.WriteFile(next, []byte(withPorts(text)), 0o600); err != nil {
-		c.t.Fatal(err)
+	renameOver(c.t, c.path, withPorts(text))
+}
+
+func renameOver(t *testing.T, path, text string) {
+	t.Helper()
+	next := filepath.Join(filepath.Dir(path), ".next")
+	if err := os.WriteFile(next, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	if err := os.Rename(next, c.path); err != nil {
-		c.t.Fatal(err)
+	if err := os.Rename(next, path); err != nil {
+		t.Fatal(err)
 	}
 }
 
