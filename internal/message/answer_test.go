@@ -1,6 +1,7 @@
 package message
 
 import (
+	"errors"
 	"io"
 	"net"
 	"slices"
@@ -23,7 +24,7 @@ func TestContentInMemoryIsGivenAtOnceOrPieceByPiece(t *testing.T) {
 		got = nil
 		for {
 			b, err := a.Content.Next()
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				break
 			}
 			got = append(got, string(b))

@@ -54,7 +54,7 @@ func TestAStreamIsTheSameReadOrAskedForPieces(t *testing.T) {
 			piece, err = b.Next()
 			pieces.Write(piece)
 		}
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			err = nil
 		}
 		check("in pieces", b, pieces.String(), err)
