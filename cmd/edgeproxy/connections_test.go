@@ -210,6 +210,7 @@ func TestRequestsOfHTTP2BeyondTheLimitGetA503(t *testing.T) {
 		if res.StatusCode == http.StatusServiceUnavailable && res.Header.Get("Retry-After") != "1" {
 			t.Errorf("got %v, want Retry-After", res.Header)
 		}
+		_, _ = io.Copy(io.Discard, res.Body) // one that leaves makes room
 		_ = res.Body.Close()
 		statuses <- res.StatusCode
 	}

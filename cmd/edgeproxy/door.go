@@ -9,8 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/bridge"
 	"edgeproxy/internal/front/http1"
+	"edgeproxy/internal/front/http2"
 	"edgeproxy/internal/listen"
 	"edgeproxy/internal/proxy"
 )
@@ -23,9 +23,8 @@ type door struct {
 	state  func(net.Conn, http.ConnState) // of its connections; changed before any comes
 
 	listener net.Listener
-	secure   *listen.Secure // nil: without TLS, and so are the next two
-	inside   *listen.Queue  // requests of HTTP/2, as HTTP/1.1
-	h2       *http.Server
+	secure   *listen.Secure // nil: without TLS, and so is the next
+	h2       *http2.Server
 }
 
 // maxHandshakes bounds the clients at one address that have said nothing yet, and those that
@@ -41,7 +40,7 @@ const maxStreams = 128
 func (e *edge) addDoor(l config.Listen) {
 	d := &door{config: l, proxy: e.proxy.Listener(l.TLS, l.TrustedProxies)}
 	d.state = func(c net.Conn, s http.ConnState) { e.connectionIs(d, c, s) }
-	d.server = e.newServer(d, d.proxy)
+	d.server = e.newServer(d)
 	e.doors = append(e.doors, d)
 }
 
@@ -55,9 +54,9 @@ func (d *door) open(e *edge) (err error) {
 		Config: e.tlsConfig(), HandshakeTimeout: limits.HeaderTimeout, Handshakes: min(limits.Connections, maxHandshakes),
 		Peers: e.peers, Gone: e.gone, Panics: e.panics, Log: e.log,
 	})
-	d.inside = listen.NewQueue(d.listener.Addr())
-	d.h2 = bridge.New(bridge.Options{
-		Put: func(c net.Conn) bool { return e.admitStream(d, c) }, Peer: e.peers.Of, Streams: maxStreams, HeaderBytes: int(limits.HeaderBytes),
+	d.h2 = http2.NewServer(http2.Options{
+		Engine: d.proxy, Admit: e.admitStream, Done: func() { e.streams.Add(-1) }, Peer: e.peers.Of,
+		Streams: maxStreams, HeaderBytes: int(limits.HeaderBytes),
 		HeaderTimeout: limits.HeaderTimeout, Idle: limits.Keepalive, WriteIdle: limits.WriteIdle,
 		Send: paceOf(limits.SendRate), Slow: func() { e.slowStreams.Add(1) },
 		State: e.multiplexedIs, Panics: e.panics, Log: e.log,
@@ -73,7 +72,6 @@ func (d *door) serve(e *edge) {
 	}
 	e.serving.Go(func() { e.report(d.secure.Serve()) })
 	e.serving.Go(func() { e.report(d.server.Serve(d.secure.H1())) })
-	e.serving.Go(func() { e.report(d.server.Serve(d.inside)) })
 	e.serving.Go(func() { e.report(d.h2.Serve(d.secure.H2())) })
 }
 
@@ -93,8 +91,14 @@ func (d *door) cut() int64 {
 	return d.secure.Cut()
 }
 
-// shut ends handshakes and lets requests under way finish, those of HTTP/2 first: they are
-// requests of HTTP/1.1 behind.
+// letGo has clients of HTTP/2 open no more streams. Those of HTTP/1.1 are told by their next answer.
+func (d *door) letGo() {
+	if d.h2 != nil {
+		d.h2.Warn()
+	}
+}
+
+// shut ends handshakes and lets requests under way finish.
 func (d *door) shut(ctx context.Context) error {
 	if d.secure != nil {
 		_ = d.secure.Close()
@@ -117,12 +121,6 @@ func (d *door) shut(ctx context.Context) error {
 // client's address, until it ends: this is called in the server's goroutine for the
 // connection.
 func (e *edge) connectionIs(d *door, c net.Conn, s http.ConnState) {
-	if bridge.Inside(c) {
-		if s == http.StateClosed {
-			e.streams.Add(-1)
-		}
-		return
-	}
 	switch s {
 	case http.StateActive:
 		e.crowd.Busy(c)
@@ -141,34 +139,30 @@ func (e *edge) connectionIs(d *door, c net.Conn, s http.ConnState) {
 	}
 }
 
-// admitStream hands a request of HTTP/2 over to be served. There may be as many under way
+// admitStream reports whether a request of HTTP/2 may be served. There may be as many under way
 // as connections.
-func (e *edge) admitStream(d *door, c net.Conn) bool {
+func (e *edge) admitStream() bool {
 	if e.streams.Add(1) > int64(e.config.Limits.Connections) {
 		e.streams.Add(-1)
 		e.refused.Add(1)
-		return false
-	}
-	if !d.inside.Put(c) {
-		e.streams.Add(-1)
 		return false
 	}
 	return true
 }
 
 // multiplexedIs counts connections of HTTP/2, and says which have requests under way.
-func (e *edge) multiplexedIs(c net.Conn, s http.ConnState) {
+func (e *edge) multiplexedIs(c net.Conn, s http2.State) {
 	switch s {
-	case http.StateNew:
+	case http2.New:
 		e.connections.Add(1)
 		e.sends.Enter(c)
-	case http.StateClosed, http.StateHijacked:
+	case http2.Active:
+		e.crowd.Busy(c)
+	case http2.Idle:
+		e.crowd.Idle(c)
+	case http2.Closed:
 		e.connections.Add(-1)
 		e.gone(c)
-	case http.StateActive:
-		e.crowd.Busy(c)
-	case http.StateIdle:
-		e.crowd.Idle(c)
 	}
 }
 

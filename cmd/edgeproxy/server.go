@@ -7,25 +7,22 @@ import (
 	"time"
 
 	"edgeproxy/config"
-	"edgeproxy/internal/bridge"
 	"edgeproxy/internal/front/http1"
 	"edgeproxy/internal/listen"
-	"edgeproxy/internal/message"
 )
 
-// newServer returns the server of HTTP/1 of one data listener, whose requests engine answers.
-func (e *edge) newServer(d *door, engine message.Engine) *http1.Server {
+// newServer returns the server of HTTP/1 of one data listener.
+func (e *edge) newServer(d *door) *http1.Server {
 	limits := &e.config.Limits
 	return http1.New(http1.Options{
-		Engine:      engine,
+		Engine:      d.proxy,
 		HeaderBytes: int(limits.HeaderBytes), HeaderTimeout: limits.HeaderTimeout, Idle: limits.Keepalive,
 		WriteIdle: writeIdle(e.config),
-		// Connections are bounded where they come in, and requests of HTTP/2 likewise. A
-		// place there is free a moment before it is here.
-		Connections:   2 * limits.Connections,
-		TakesTrailers: bridge.Inside,
-		State:         func(c net.Conn, s http.ConnState) { d.state(c, s) },
-		Panics:        e.panics, Log: e.log,
+		// Connections are bounded where they come in. A place there is free a moment before
+		// it is here.
+		Connections: 2 * limits.Connections,
+		State:       func(c net.Conn, s http.ConnState) { d.state(c, s) },
+		Panics:      e.panics, Log: e.log,
 	})
 }
 

@@ -65,6 +65,9 @@ func (e *edge) letGo(ctx context.Context) {
 	}
 	e.proxy.Drain()
 	e.closeListeners()
+	for _, d := range e.doors {
+		d.letGo()
+	}
 	ctx, cancel := context.WithTimeout(ctx, min(idleGrace, e.now.Load().config.Shutdown.DrainTimeout))
 	defer cancel()
 	poll := time.NewTicker(10 * time.Millisecond)

@@ -10,6 +10,7 @@ const (
 	fasthttp   = "github.com/valyala/fasthttp"
 	humanize   = "github.com/dustin/go-humanize"
 	mpb        = "github.com/vbauerster/mpb/v8"
+	net        = "golang.org/x/net"
 	prometheus = "github.com/prometheus/client_golang"
 	xxh3       = "github.com/zeebo/xxh3"
 )
@@ -30,9 +31,9 @@ func rooms() map[string]room {
 	return map[string]room{
 		"cmd/edgeproxy": {
 			ours: []string{
-				"config", "internal/accesslog", "internal/acme", "internal/admin", "internal/admission", "internal/balance", "internal/bloom", "internal/bridge", "internal/certs",
+				"config", "internal/accesslog", "internal/acme", "internal/admin", "internal/admission", "internal/balance", "internal/bloom", "internal/certs",
 				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cachekey", "internal/client", "internal/demo",
-				"internal/dial", "internal/field", "internal/flight", "internal/front/http1", "internal/lines", "internal/listen", "internal/message", "internal/model", "internal/origin", "internal/pace", "internal/page", "internal/pinned", "internal/proxy", "internal/policy", "internal/purge",
+				"internal/dial", "internal/field", "internal/flight", "internal/front/http1", "internal/front/http2", "internal/lines", "internal/listen", "internal/message", "internal/model", "internal/origin", "internal/pace", "internal/page", "internal/pinned", "internal/proxy", "internal/policy", "internal/purge",
 				"internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/shadow", "internal/simulate", "internal/size", "internal/spool",
 				"internal/statefile", "internal/trace", "internal/watch", "internal/wire",
 			},
@@ -57,7 +58,6 @@ func rooms() map[string]room {
 		"internal/bloom/counting": {ours: []string{"internal/bloom"}},
 		"internal/bloom/textbook": {ours: []string{"internal/bloom"}},
 		"internal/bloom/sliding":  {ours: []string{"internal/bloom"}},
-		"internal/bridge":         {ours: []string{"internal/pace", "internal/rescue"}},
 		"internal/certs":          {},
 		"internal/client":         {},
 		"internal/cache": {
@@ -79,6 +79,10 @@ func rooms() map[string]room {
 		"internal/front/http1": {
 			ours:  []string{"internal/field", "internal/message", "internal/rescue", "internal/wire"},
 			third: []string{fasthttp},
+		},
+		"internal/front/http2": {
+			ours:  []string{"internal/field", "internal/message", "internal/pace", "internal/rescue"},
+			third: []string{"github.com/dunglas/httpsfv", net},
 		},
 		"internal/lines":   {},
 		"internal/listen":  {ours: []string{"internal/client", "internal/rescue"}, third: []string{"github.com/coreos/go-systemd/v22", "github.com/pires/go-proxyproto"}},

@@ -1,5 +1,7 @@
 package proxy
 
+import "edgeproxy/internal/message"
+
 // source is where the content of an answer comes from. Each has its own file.
 type source interface {
 	// heading says what the head is made of, with what conditions and Range leave to send.
@@ -46,6 +48,9 @@ func (p *Proxy) deliver(x *exchange) {
 		}
 	}
 	x.answer.Last = x.closing
+	if x.req.Version >= message.HTTP2 { // whatever becomes of a stream, others go on
+		x.answer.Last = p.draining.Load()
+	}
 }
 
 // deliverOwn answers with an error of our own: a short text and the reason in

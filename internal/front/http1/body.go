@@ -52,7 +52,7 @@ func (b *body) Read(p []byte) (n int, err error) {
 // section 8), and nothing that it shows tells the two apart. But behind the last chunk it reads
 // nothing more, and otherwise it tries to: then the deadline ends the reading. So the
 // connection has to keep to a deadline also behind its end: see deadlineConn in
-// internal/listen, and conn in internal/bridge.
+// internal/listen.
 func (b *body) ended(src io.Reader) bool {
 	if b.length >= 0 {
 		return b.came == b.length

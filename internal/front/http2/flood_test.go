@@ -1,0 +1,199 @@
+package http2
+
+import (
+	"io"
+	"strings"
+	"testing"
+
+	xhttp2 "golang.org/x/net/http2"
+
+	"edgeproxy/internal/message"
+)
+
+// flood sends frames until the connection ends, which must be with ENHANCE_YOUR_CALM.
+func flood(t *testing.T, address string, send func(c *client, n uint32)) {
+	t.Helper()
+	c := dial(t, address)
+	go func() {
+		for n := range uint32(100_000) {
+			if _, err := c.c.Write(nil); err != nil { // it has ended
+				return
+			}
+			send(c, n)
+		}
+	}()
+	c.wantEnd(xhttp2.ErrCodeEnhanceYourCalm)
+}
+
+// TestFloodsEndTheirConnection: each of these asks for work and furthers no request.
+func TestFloodsEndTheirConnection(t *testing.T) {
+	_, address := serve(t, &engine{}, nil)
+	f := func(name string, send func(c *client, n uint32)) {
+		t.Run(name, func(t *testing.T) { flood(t, address, send) })
+	}
+	f("rapid reset", func(c *client, n uint32) {
+		c.ask(2*n+1, true, plain("GET", "/")...)
+		_ = c.WriteRSTStream(2*n+1, xhttp2.ErrCodeCancel)
+	})
+	f("resets that it has us send", func(c *client, n uint32) {
+		c.ask(2*n+1, false, plain("POST", "/")...)
+		_ = c.WriteWindowUpdate(2*n+1, 0)
+	})
+	f("PING", func(c *client, _ uint32) { _ = c.WritePing(false, [8]byte{}) })
+	f("answers to no PING", func(c *client, _ uint32) { _ = c.WritePing(true, [8]byte{}) })
+	f("SETTINGS", func(c *client, _ uint32) { _ = c.WriteSettings() })
+	f("SETTINGS with ACK", func(c *client, _ uint32) { _ = c.WriteSettingsAck() })
+	f("WINDOW_UPDATE", func(c *client, _ uint32) { _ = c.WriteWindowUpdate(0, 1) })
+	f("PRIORITY", func(c *client, _ uint32) { _ = c.WritePriority(1, xhttp2.PriorityParam{StreamDep: 3}) })
+	f("PRIORITY_UPDATE", func(c *client, n uint32) { _ = c.WritePriorityUpdate(2*n+1, "u=1") })
+	f("unknown frames", func(c *client, _ uint32) { _ = c.WriteRawFrame(0x77, 0, 0, nil) })
+	f("empty DATA", func(c *client, n uint32) {
+		if n == 0 {
+			c.ask(1, false, plain("POST", "/")...)
+		}
+		_ = c.WriteData(1, false, nil)
+	})
+	f("HEADERS behind a reset", func(c *client, n uint32) {
+		if n == 0 {
+			c.ask(1, false, plain("POST", "/")...)
+			_ = c.WriteWindowUpdate(1, 0)
+		}
+		c.ask(1, true, "x-a", "b")
+	})
+	f("CONTINUATION without end", func(c *client, n uint32) {
+		if n == 0 {
+			_ = c.WriteHeaders(xhttp2.HeadersFrameParam{StreamID: 1, BlockFragment: c.encode(plain("GET", "/")...)})
+		}
+		_ = c.WriteContinuation(1, false, nil)
+	})
+	f("CONTINUATION with much", func(c *client, n uint32) {
+		if n == 0 {
+			_ = c.WriteHeaders(xhttp2.HeadersFrameParam{StreamID: 1, BlockFragment: c.encode(plain("GET", "/")...)})
+		}
+		_ = c.WriteContinuation(1, false, c.encode("x-a", strings.Repeat("a", 8<<10)))
+	})
+}
+
+// TestAClientThatTakesNoAnswersToItsFramesLosesItsConnection: these would wait for it in memory.
+func TestAClientThatTakesNoAnswersToItsFramesLosesItsConnection(t *testing.T) {
+	e := &engine{begin: func(_ *message.Request, a *message.Answer) message.Pending {
+		a.Status = 200
+		a.Content = &pieces{next: func() ([]byte, error) { return make([]byte, 64<<10), nil }}
+		return nil
+	}}
+	s, address := serve(t, e, nil)
+	c := dial(t, address, xhttp2.Setting{ID: xhttp2.SettingInitialWindowSize, Val: 1 << 30})
+	_ = c.WriteWindowUpdate(0, 1<<30)
+	c.ask(1, true, plain("GET", "/")...) // and nothing is read
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		for {
+			for range 100 {
+				if err := c.WritePing(false, [8]byte{}); err != nil {
+					return
+				}
+				if err := c.WriteData(1, false, []byte("x")); err != nil { // or it would be known by the flood
+					return
+				}
+			}
+		}
+	}()
+	<-ended
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestStreamsAreBounded: those that are open, and requests that are worked on although they were
+// reset.
+func TestStreamsAreBounded(t *testing.T) {
+	goOn := make(chan struct{})
+	e := &engine{begin: func(_ *message.Request, a *message.Answer) message.Pending {
+		return later(func() {
+			<-goOn
+			say(a, "ok")
+		})
+	}}
+	_, address := serve(t, e, nil) // of 10 streams
+	c := dial(t, address)
+	var ids []uint32
+	for i := range uint32(11) {
+		c.ask(2*i+1, true, plain("GET", "/")...)
+		ids = append(ids, 2*i+1)
+	}
+	if all, err := c.take(21); err != nil || all[21].reset != xhttp2.ErrCodeRefusedStream {
+		t.Errorf("the 11th: got %v, %v, want REFUSED_STREAM", all[21], err)
+	}
+	for _, id := range ids[:10] {
+		_ = c.WriteRSTStream(id, xhttp2.ErrCodeCancel)
+	}
+	refused := 0
+	for i := range uint32(20) {
+		id := 23 + 2*i
+		c.ask(id, true, plain("GET", "/")...)
+		_ = c.WriteRSTStream(id, xhttp2.ErrCodeCancel)
+	}
+	_ = c.WritePing(false, [8]byte{1})
+	for refused < 10 {
+		f, err := c.next()
+		if err != nil {
+			t.Fatalf("after %d that were refused: %v", refused, err)
+		}
+		if f, ok := f.(*xhttp2.RSTStreamFrame); ok && f.ErrCode == xhttp2.ErrCodeRefusedStream {
+			refused++
+		}
+	}
+	close(goOn)
+	c.ask(101, true, plain("GET", "/")...)
+	if all, err := c.take(101); err != nil || all[101].text != "ok" && !all[101].isReset {
+		t.Errorf("then: got %v, %v", all[101], err)
+	}
+}
+
+// FuzzFrames: whatever comes behind the preface, nothing panics, every request ends, and so does
+// the connection.
+func FuzzFrames(f *testing.F) {
+	add := func(frames func(c *client)) {
+		r, w := io.Pipe()
+		go func() {
+			frames(&client{Framer: xhttp2.NewFramer(w, nil), t: f})
+			_ = w.Close()
+		}()
+		b, _ := io.ReadAll(r)
+		f.Add(b)
+	}
+	add(func(c *client) { _ = c.WriteSettings(xhttp2.Setting{ID: xhttp2.SettingInitialWindowSize, Val: 5}) })
+	block := []byte{0x82, 0x87, 0x84, 0x41, 1, 'h'} // GET https / h
+	add(func(c *client) {
+		_ = c.WriteSettings()
+		_ = c.WriteHeaders(xhttp2.HeadersFrameParam{StreamID: 1, BlockFragment: block, EndHeaders: true})
+		_ = c.WriteDataPadded(1, false, []byte("abc"), make([]byte, 5))
+		_ = c.WriteHeaders(xhttp2.HeadersFrameParam{StreamID: 1, BlockFragment: []byte{0, 1, 'a', 1, 'b'}, EndHeaders: true, EndStream: true})
+	})
+	add(func(c *client) {
+		_ = c.WriteSettings()
+		_ = c.WriteHeaders(xhttp2.HeadersFrameParam{StreamID: 1, BlockFragment: block[:3], EndStream: true})
+		_ = c.WriteContinuation(1, true, block[3:])
+		_ = c.WritePriorityUpdate(3, "u=1, i")
+		_ = c.WriteRSTStream(1, xhttp2.ErrCodeCancel)
+		_ = c.WriteWindowUpdate(0, 100)
+		_ = c.WritePing(false, [8]byte{})
+		_ = c.WriteGoAway(0, xhttp2.ErrCodeNo, nil)
+	})
+	f.Fuzz(func(t *testing.T, frames []byte) {
+		s, address := serve(t, &engine{begin: echo}, nil)
+		c := connect(t, address)
+		_, _ = io.WriteString(c.c, xhttp2.ClientPreface)
+		_, _ = c.c.Write(frames)
+		if tcp, ok := c.c.(interface{ CloseWrite() error }); ok {
+			_ = tcp.CloseWrite()
+		}
+		_, _ = io.Copy(io.Discard, c.c)
+		_ = s.Close()
+		s.work.Wait()
+		if n := s.o.Panics.Count(); n > 0 {
+			t.Errorf("%d panics", n)
+		}
+	})
+}

@@ -1,0 +1,212 @@
+package http2
+
+import (
+	xhttp2 "golang.org/x/net/http2"
+)
+
+// settings takes the client's settings (RFC 9113 section 6.5).
+func (r *reader) settings(f *xhttp2.SettingsFrame) error {
+	c := r.c
+	if f.IsAck() {
+		c.mu.Lock()
+		c.acked = true
+		c.mu.Unlock()
+		return r.payIdle()
+	}
+	if err := r.take(f); err != nil {
+		return err
+	}
+	c.signal()
+	if !r.begun {
+		// It has shown that it speaks the protocol, and waits for its first request now.
+		r.begun = true
+		c.state(Active)
+		c.state(Idle)
+	}
+	return r.payIdle()
+}
+
+// take changes what the settings say. One frame can name the window very often, and each change is
+// one of all streams: the last one counts.
+func (r *reader) take(f *xhttp2.SettingsFrame) error {
+	c := r.c
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	initial := c.out.initial
+	err := f.ForeachSetting(func(s xhttp2.Setting) error {
+		switch s.ID { //nolint:exhaustive // the others ask for nothing that we do
+		case xhttp2.SettingHeaderTableSize:
+			c.out.encoder.hpack.SetMaxDynamicTableSize(s.Val)
+		case xhttp2.SettingInitialWindowSize:
+			initial = int64(s.Val)
+		}
+		return s.Valid()
+	})
+	if err != nil {
+		return err
+	}
+	change := initial - c.out.initial
+	c.out.initial = initial
+	for _, s := range c.streams {
+		if s.window += change; s.window > mostWindow {
+			return errFlow
+		}
+		if s.window <= 0 {
+			c.out.ready.remove(s)
+		}
+		c.out.offer(s)
+	}
+	c.out.ackSettings()
+	return nil
+}
+
+func (r *reader) ping(f *xhttp2.PingFrame) {
+	c := r.c
+	c.mu.Lock()
+	switch {
+	case !f.IsAck():
+		c.out.pong(f.Data)
+	case f.Data == leavingPing && c.leaving == warned:
+		c.closeLocked()
+	}
+	c.mu.Unlock()
+	c.signal()
+}
+
+// windowUpdate lets us send more (RFC 9113 section 6.9).
+func (r *reader) windowUpdate(f *xhttp2.WindowUpdateFrame) error {
+	if err := r.payIdle(); err != nil {
+		return err
+	}
+	c := r.c
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if f.StreamID == 0 {
+		if c.out.window += int64(f.Increment); c.out.window > mostWindow {
+			return errFlow
+		}
+		return nil
+	}
+	s := c.streams[f.StreamID]
+	switch {
+	case s != nil:
+		if s.window += int64(f.Increment); s.window > mostWindow {
+			return xhttp2.StreamError{StreamID: s.id, Code: xhttp2.ErrCodeFlowControl}
+		}
+		c.out.offer(s)
+	case f.StreamID > c.lastID:
+		return errProtocol
+	}
+	return nil
+}
+
+// rstStream ends a stream that its client has given up.
+func (r *reader) rstStream(f *xhttp2.RSTStreamFrame) error {
+	c := r.c
+	c.mu.Lock()
+	s, idle := c.streams[f.StreamID], f.StreamID > c.lastID
+	if s != nil {
+		c.recent.add(s.id, false)
+		s.endLocked(errReset)
+	}
+	c.mu.Unlock()
+	if idle {
+		return errProtocol
+	}
+	if s != nil {
+		s.left()
+		c.tell()
+	}
+	return r.payReset()
+}
+
+// data takes content of a request (RFC 9113 section 6.1).
+func (r *reader) data(f *xhttp2.DataFrame) error {
+	c, length, p := r.c, int64(f.Length), f.Data()
+	if len(p) == 0 && !f.StreamEnded() {
+		if err := r.payIdle(); err != nil {
+			return err
+		}
+	} else {
+		r.useful()
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.in.take(length) {
+		return errFlow
+	}
+	s := c.streams[f.StreamID]
+	if s == nil {
+		c.giveLocked(length)
+		return c.strayLocked(f.StreamID)
+	}
+	code := xhttp2.ErrCodeNo
+	switch {
+	case s.half:
+		code = xhttp2.ErrCodeStreamClosed
+	case !s.in.take(length):
+		code = xhttp2.ErrCodeFlowControl
+	case !s.up.addLocked(p, f.StreamEnded()):
+		code = xhttp2.ErrCodeProtocol
+	}
+	if code != xhttp2.ErrCodeNo {
+		c.giveLocked(length)
+		return xhttp2.StreamError{StreamID: s.id, Code: code}
+	}
+	s.half = f.StreamEnded()
+	s.padLocked(length - int64(len(p)))
+	return nil
+}
+
+// padLocked gives back n bytes of padding, which nobody reads.
+func (s *stream) padLocked(n int64) {
+	s.c.giveLocked(n)
+	if n > 0 && !s.half && s.in.give(n, streamWindow) {
+		s.c.out.due(s)
+	}
+}
+
+// strayLocked says what becomes of content of a stream that is not open.
+func (c *conn) strayLocked(id uint32) error {
+	if id > c.lastID {
+		return errProtocol
+	}
+	if _, reset := c.recent.find(id); reset { // it may not know yet
+		return nil
+	}
+	return xhttp2.StreamError{StreamID: id, Code: xhttp2.ErrCodeStreamClosed}
+}
+
+// priorityUpdate changes when a stream is sent, also before it has begun (RFC 9218 section 7.1).
+func (r *reader) priorityUpdate(f *xhttp2.PriorityUpdateFrame) error {
+	c, id := r.c, f.PrioritizedStreamID
+	if id%2 == 0 {
+		return errProtocol
+	}
+	p := parsePriority(f.Priority, usual)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.aware = true
+	if s := c.streams[id]; s != nil {
+		if in := s.ready; in {
+			c.out.ready.remove(s)
+			s.priority = p
+			c.out.ready.add(s)
+		}
+		s.priority = p
+		return nil
+	}
+	if id > c.lastID && (len(c.updates) < mostPriorities || c.knows(id)) {
+		if c.updates == nil {
+			c.updates = map[uint32]priority{}
+		}
+		c.updates[id] = p
+	}
+	return nil
+}
+
+// knows reports whether id has a priority before it has begun.
+func (c *conn) knows(id uint32) bool {
+	_, known := c.updates[id]
+	return known
+}

@@ -1,0 +1,169 @@
+package http2
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+
+	"golang.org/x/net/http2/hpack"
+
+	"edgeproxy/internal/field"
+)
+
+// encoder writes header blocks (RFC 7541). Its table is that of the connection, so blocks go
+// out in the order in which they were made. It keeps no bytes of what it is given.
+type encoder struct {
+	block writing
+	hpack *hpack.Encoder
+	names map[string]string // in lower case, of those that are not in names; bounded
+}
+
+// writing is a header block that is being made.
+type writing []byte
+
+// Write implements io.Writer.
+func (w *writing) Write(p []byte) (int, error) {
+	*w = append(*w, p...)
+	return len(p), nil
+}
+
+func (e *encoder) init() {
+	e.hpack = hpack.NewEncoder(&e.block)
+	e.hpack.SetMaxDynamicTableSizeLimit(tableBytes)
+}
+
+const (
+	mostNames   = 128 // that an encoder keeps in lower case
+	mostIndexed = 256 // bytes of a field that the table is to hold
+)
+
+// head begins a block with a status.
+func (e *encoder) head(status int) {
+	e.block = e.block[:0]
+	_ = e.hpack.WriteField(hpack.HeaderField{Name: ":status", Value: statusText(status)})
+}
+
+// trailers makes a block without one. The table holds none of them: they tell of one content.
+func (e *encoder) trailers(list field.List) {
+	e.block = e.block[:0]
+	for i := range list {
+		if n := e.name(list[i].Name); !n.barred {
+			_ = e.hpack.WriteField(hpack.HeaderField{Name: n.lower, Value: list[i].Value, Sensitive: true})
+		}
+	}
+}
+
+// length adds the length of the content.
+func (e *encoder) length(n int64) {
+	var digits [20]byte
+	e.literal(known["Content-Length"], strconv.AppendInt(digits[:0], n, 10))
+}
+
+// fields adds fields of a stored response.
+func (e *encoder) fields(list field.List) {
+	for i := range list {
+		f := &list[i]
+		n := e.name(f.Name)
+		switch {
+		case n.barred:
+		case n.changing || len(n.lower)+len(f.Value) > mostIndexed:
+			e.huffman(n, f.Value)
+		default:
+			_ = e.hpack.WriteField(hpack.HeaderField{Name: n.lower, Value: f.Value, Sensitive: n.secret})
+		}
+	}
+}
+
+// lines adds lines of HTTP/1.1, each with its end. They are of this answer alone, so the table
+// holds none of them.
+func (e *encoder) lines(all []byte) {
+	for len(all) > 0 {
+		line, rest, _ := bytes.Cut(all, crlf)
+		all = rest
+		at := bytes.IndexByte(line, ':')
+		if at <= 0 {
+			continue
+		}
+		n, ok := known[string(line[:at])]
+		if !ok {
+			n = e.name(string(line[:at]))
+		}
+		if !n.barred {
+			e.literal(n, bytes.TrimLeft(line[at+1:], " "))
+		}
+	}
+}
+
+var crlf = []byte("\r\n")
+
+// name returns what is known of a name in canonical form.
+func (e *encoder) name(canonical string) name {
+	if n, ok := known[canonical]; ok {
+		return n
+	}
+	lower, ok := e.names[canonical]
+	if !ok {
+		lower = strings.ToLower(canonical)
+		if e.names == nil {
+			e.names = map[string]string{}
+		}
+		if len(e.names) < mostNames {
+			e.names[strings.Clone(canonical)] = lower
+		}
+	}
+	return name{lower: lower}
+}
+
+// literal adds a field that is in no table (RFC 7541 section 6.2.2).
+func (e *encoder) literal(n name, value []byte) {
+	e.literalName(n)
+	e.block = append(appendInt(e.block, 0, 7, len(value)), value...)
+}
+
+// huffman is literal, with a value that is packed where that makes it shorter.
+func (e *encoder) huffman(n name, value string) {
+	e.literalName(n)
+	if packed := hpack.HuffmanEncodeLength(value); packed < uint64(len(value)) {
+		e.block = appendInt(e.block, 0x80, 7, int(packed)) //nolint:gosec // less than len(value)
+		e.block = hpack.AppendHuffmanString(e.block, value)
+		return
+	}
+	e.block = append(appendInt(e.block, 0, 7, len(value)), value...)
+}
+
+func (e *encoder) literalName(n name) {
+	if n.index > 0 {
+		e.block = appendInt(e.block, 0, 4, int(n.index))
+		return
+	}
+	e.block = append(e.block, 0)
+	e.block = append(appendInt(e.block, 0, 7, len(n.lower)), n.lower...)
+}
+
+// appendInt appends n behind the flags of its first byte (RFC 7541 section 5.1).
+func appendInt(b []byte, flags byte, bits uint, n int) []byte {
+	most := 1<<bits - 1
+	if n < most {
+		return append(b, flags|byte(n))
+	}
+	b = append(b, flags|byte(most))
+	for n -= most; n >= 128; n >>= 7 {
+		b = append(b, byte(n)|0x80)
+	}
+	return append(b, byte(n))
+}
+
+// statusText returns a status in digits.
+func statusText(status int) string {
+	if status >= 100 && status < 600 {
+		return statuses[status-100]
+	}
+	return strconv.Itoa(status)
+}
+
+var statuses = func() (t [500]string) {
+	for i := range t {
+		t[i] = strconv.Itoa(i + 100)
+	}
+	return t
+}()

@@ -1,0 +1,176 @@
+package http2
+
+import (
+	"net/http"
+
+	xhttp2 "golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+
+	"edgeproxy/internal/message"
+)
+
+// block is the header block that is being read. It may come in several frames.
+type block struct {
+	limit     int // bytes, as HPACK counts
+	id        uint32
+	last      bool // it ends the stream
+	itself    bool // the stream depends on itself
+	fields    []hpack.HeaderField
+	size      int
+	came      int // bytes, as they were sent
+	fragments int
+}
+
+// emit takes a field. What goes beyond the limit is decoded, for the table, and not kept.
+func (r *reader) emit(f hpack.HeaderField) {
+	b := &r.block
+	if b.size += int(f.Size()); b.size > b.limit {
+		r.decoder.SetEmitEnabled(false)
+		return
+	}
+	b.fields = append(b.fields, f)
+}
+
+// headers begins a block.
+func (r *reader) headers(f *xhttp2.HeadersFrame) error {
+	b := &r.block
+	clear(b.fields)
+	*b = block{limit: b.limit, id: f.StreamID, last: f.StreamEnded(), itself: f.HasPriority() && f.Priority.StreamDep == f.StreamID, fields: b.fields[:0]}
+	r.decoder.SetEmitEnabled(true)
+	return r.fragment(f.HeaderBlockFragment(), f.HeadersEnded())
+}
+
+// fragment takes a part of the block (RFC 9113 sections 4.3, 6.10). Clients can send such
+// without end.
+func (r *reader) fragment(p []byte, end bool) error {
+	b := &r.block
+	b.came += len(p)
+	b.fragments++
+	if b.came > 2*b.limit || b.fragments > mostFragments {
+		return errCalm
+	}
+	if _, err := r.decoder.Write(p); err != nil {
+		return errTable
+	}
+	if first := b.fragments == 1; first != end { // it goes on for more than a frame
+		r.c.mu.Lock()
+		r.c.inHeader = first
+		r.c.headers++
+		r.c.mu.Unlock()
+	}
+	if !end {
+		return nil
+	}
+	if err := r.decoder.Close(); err != nil {
+		return errTable
+	}
+	return r.blockEnded()
+}
+
+// blockEnded does what the block asks for: most begin a stream.
+func (r *reader) blockEnded() error {
+	c, b := r.c, &r.block
+	if b.id%2 == 0 {
+		return errProtocol
+	}
+	c.mu.Lock()
+	s := c.streams[b.id]
+	if s != nil || b.id <= c.lastID {
+		known, reset := c.recent.find(b.id)
+		c.mu.Unlock()
+		switch {
+		case s != nil:
+			return r.trailers(s)
+		case reset: // it may not know yet
+			return r.payIdle()
+		case known:
+			return errStream
+		}
+		return errProtocol // RFC 9113 section 5.1.1
+	}
+	if c.leaving == last { // it does not know yet, and will ask elsewhere
+		c.mu.Unlock()
+		return r.payIdle()
+	}
+	c.lastID = b.id
+	if len(c.streams) >= c.s.o.Streams || c.working >= 2*c.s.o.Streams || b.itself {
+		code := xhttp2.ErrCodeRefusedStream
+		if b.itself {
+			code = xhttp2.ErrCodeProtocol
+		}
+		c.out.reset(b.id, code)
+		c.recent.add(b.id, true)
+		c.mu.Unlock()
+		return r.payReset()
+	}
+	c.asked = true
+	s = c.newStreamLocked(b.id)
+	s.half = b.last
+	c.mu.Unlock()
+	r.useful()
+	r.request(s)
+	return nil
+}
+
+// request makes a request of the block and has it answered.
+func (r *reader) request(s *stream) {
+	c, b := r.c, &r.block
+	q := &s.request
+	*q = message.Request{Received: now(), Version: message.HTTP2, Conn: s, Deadlines: s, TakesTrailers: true, Interim: s.interim}
+	h, wellFormed := s.fill(b.fields, b.last)
+	s.up = upload{s: s, length: h.length, announced: h.announced}
+	s.expects = h.expects
+	switch {
+	case b.size > b.limit || written(b.fields) > c.s.o.HeaderBytes:
+		q.Lines, q.Fault = nil, &message.Fault{Status: http.StatusRequestHeaderFieldsTooLarge}
+	case !wellFormed:
+		s.malformed = true
+		q.Lines, q.Fault = nil, &message.Fault{Status: http.StatusBadRequest}
+	case !b.last:
+		q.Body = &s.up
+	}
+	c.mu.Lock()
+	s.priority = c.priorityLocked(s.id, &h)
+	c.mu.Unlock()
+	c.tell()
+	c.begin(s)
+}
+
+// priorityLocked returns the priority of a stream that begins.
+func (c *conn) priorityLocked(id uint32, h *head) priority {
+	if p, ok := c.updates[id]; ok { // later than the field
+		delete(c.updates, id)
+		return p
+	}
+	if h.hasPriority {
+		c.aware = true
+		return parsePriority(h.priority, usual)
+	}
+	if !c.aware || h.forMany {
+		return equal
+	}
+	return usual
+}
+
+// trailers ends the content of a request (RFC 9113 section 8.1).
+func (r *reader) trailers(s *stream) error {
+	c, b := r.c, &r.block
+	r.useful()
+	list, ok := trailerFields(b.fields)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var code xhttp2.ErrCode
+	switch {
+	case s.done:
+		return nil
+	case s.half:
+		code = xhttp2.ErrCodeStreamClosed
+	case !b.last || !ok || b.size > b.limit || !s.up.addLocked(nil, true):
+		code = xhttp2.ErrCodeProtocol
+	default:
+		s.half = true
+		s.up.trailers = list
+		return nil
+	}
+	return xhttp2.StreamError{StreamID: s.id, Code: code, Cause: errFrames}
+}

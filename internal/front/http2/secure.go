@@ -1,0 +1,27 @@
+package http2
+
+import "crypto/tls"
+
+// secure reports whether the connection is as safe as HTTP/2 wants it (RFC 9113 section 9.2): by
+// TLS 1.2, only a few ways to encrypt are. One without TLS was not let in by ALPN; that it is
+// served is for its operator to say.
+func (c *conn) secure() bool {
+	t, ok := c.nc.(*tls.Conn)
+	if !ok {
+		return true
+	}
+	switch s := t.ConnectionState(); s.Version {
+	case tls.VersionTLS13:
+		return true
+	case tls.VersionTLS12:
+		return safe[s.CipherSuite]
+	}
+	return false
+}
+
+// safe are the suites of TLS 1.2 that appendix A of RFC 9113 does not prohibit.
+var safe = map[uint16]bool{
+	tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256: true, tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256: true,
+	tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384: true, tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384: true,
+	tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256: true, tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256: true,
+}

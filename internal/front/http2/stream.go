@@ -1,0 +1,300 @@
+package http2
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	xhttp2 "golang.org/x/net/http2"
+
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/message"
+	"edgeproxy/internal/pace"
+)
+
+// Why a stream has ended before its end.
+var (
+	errGone   = errors.New("http2: the client has left")
+	errReset  = errors.New("http2: the client has reset the stream")
+	errClosed = errors.New("http2: the stream was reset")
+	errFrames = errors.New("http2: the stream was reset, for it broke the protocol")
+)
+
+// stream is one request, its answer, and the connection of both as the engine sees it.
+type stream struct {
+	c       *conn
+	id      uint32
+	request message.Request
+	answer  message.Answer
+	up      upload
+	scratch *scratch
+	taken   atomic.Int64 // bytes of content that the client has had windows for
+
+	admitted  bool
+	malformed bool // reset behind its answer (RFC 9113 section 8.1.1)
+	expects   bool // the client waits for 100 (Continue)
+	closes    bool // the connection ends with the answer
+
+	// The connection's mutex guards what follows.
+	cond     sync.Cond // of a wait for the client, either way
+	half     bool      // the client has ended its side
+	done     bool      // our last frame is on its way, or the stream is over
+	err      error     // why it is over; nil: it is not, or it has ended well
+	worked   bool      // one goroutine has the answer; it finishes the stream if that is done
+	flushing bool      // something of it is being written
+	orphan   bool      // it was ended, and nobody works on it: whoever has ended it finishes it
+	finished bool
+	leavers  []*leaver
+
+	priority priority
+	ready    bool  // in the schedule
+	plain    bool  // in the queue of what needs no window
+	window   int64 // for content
+	in       incoming
+	interims []interim
+	headDue  bool
+	content  content
+	last     bool // nothing follows content but trailers
+	trailers field.List
+
+	meter  pace.Meter // the sweeper's, as the next two
+	seen   int64      // taken at the last look
+	stuck  time.Duration
+	sendBy deadline
+	readBy deadline
+}
+
+// interim is an interim response that waits to be written.
+type interim struct {
+	status int
+	fields field.List
+}
+
+// content is what waits for windows.
+type content struct {
+	pieces [][]byte // not ours
+	off    int      // of the first
+	left   int
+}
+
+func newContent(pieces [][]byte) content {
+	c := content{pieces: pieces}
+	for _, p := range pieces {
+		c.left += len(p)
+	}
+	return c
+}
+
+// appendTo moves n bytes, which must be there, to b.
+func (c *content) appendTo(b []byte, n int) []byte {
+	c.left -= n
+	for n > 0 {
+		p := c.pieces[0][c.off:]
+		if len(p) > n {
+			c.off += n
+			return append(b, p[:n]...)
+		}
+		b = append(b, p...)
+		n -= len(p)
+		c.pieces, c.off = c.pieces[1:], 0
+	}
+	return b
+}
+
+// leaver is what is called when the client leaves.
+type leaver struct{ f func() }
+
+// newStreamLocked begins a stream. The caller works on it.
+func (c *conn) newStreamLocked(id uint32) *stream {
+	s := &stream{c: c, id: id, worked: true, window: c.out.initial, in: incoming{window: streamWindow}, meter: pace.NewMeter(c.s.o.Send)}
+	s.cond.L = &c.mu
+	s.scratch = c.scratchLocked()
+	s.answer = message.Answer{Lines: s.scratch.answer[:0], Length: -1}
+	c.streams[id] = s
+	c.working++
+	return s
+}
+
+// dropLocked takes s out of its connection. Its last frame was written, or it was reset.
+func (s *stream) dropLocked() {
+	s.done = true
+	s.c.out.forget(s)
+	s.content, s.interims = content{}, nil
+	delete(s.c.streams, s.id)
+	s.c.giveLocked(s.up.dropLocked())
+	s.sendBy.clear()
+	s.readBy.clear()
+	s.cond.Broadcast()
+}
+
+// endLocked ends s before its end, because of err. Unless it was over, left has to be called
+// then, without the mutex.
+func (s *stream) endLocked(err error) {
+	s.err = err
+	s.dropLocked()
+	s.orphan = !s.worked
+}
+
+// left calls what waits for the client to leave, and finishes s if nobody else does.
+func (s *stream) left() {
+	s.c.mu.Lock()
+	all := s.leavers
+	s.leavers = nil
+	orphan := s.orphan
+	s.orphan = false
+	s.c.mu.Unlock()
+	for _, l := range all {
+		go s.c.s.o.Panics.Quietly(l.f)
+	}
+	if orphan {
+		s.finish()
+	}
+}
+
+// reset ends s with a code, because of err.
+func (s *stream) reset(code xhttp2.ErrCode, err error) {
+	s.c.mu.Lock()
+	if s.done {
+		s.c.mu.Unlock()
+		return
+	}
+	s.c.out.reset(s.id, code)
+	s.c.recent.add(s.id, true)
+	s.endLocked(err)
+	s.c.mu.Unlock()
+	s.c.signal()
+	s.left()
+	s.c.tell()
+}
+
+// release gives the answer to the writer, or finishes the stream if it is over.
+func (s *stream) release() {
+	s.c.mu.Lock()
+	s.worked = false
+	over := s.done && !s.flushing
+	s.c.mu.Unlock()
+	if over {
+		s.finish()
+		s.c.tell()
+	}
+}
+
+// finish ends the request, if it has not ended yet. Nothing is sent after it.
+func (s *stream) finish() {
+	o := &s.c.s.o
+	s.c.mu.Lock()
+	first := !s.finished
+	s.finished = true
+	s.c.mu.Unlock()
+	if !first {
+		return
+	}
+	o.Panics.Quietly(s.answer.Close)
+	s.c.mu.Lock()
+	s.c.working--
+	s.scratch.answer = s.answer.Lines
+	s.c.keepLocked(s.scratch)
+	s.c.mu.Unlock()
+	if s.admitted && o.Done != nil {
+		o.Done()
+	}
+}
+
+// interim sends an interim response, unless too many wait: none of them has to arrive.
+func (s *stream) interim(status int, fields field.List) {
+	s.c.mu.Lock()
+	if !s.done && !s.headDue && len(s.interims) < mostInterims {
+		s.interims = append(s.interims, interim{status, fields})
+		s.c.out.due(s)
+	}
+	s.c.mu.Unlock()
+	s.c.signal()
+}
+
+// What follows makes a connection of it.
+
+// Read implements net.Conn, of the content of the request.
+func (s *stream) Read(p []byte) (int, error) { return s.up.Read(p) }
+
+// Write implements net.Conn. No stream is taken over.
+func (s *stream) Write([]byte) (int, error) { return 0, errors.ErrUnsupported }
+
+// Close implements net.Conn. It resets the stream, unless it has ended.
+func (s *stream) Close() error {
+	s.reset(xhttp2.ErrCodeInternal, errClosed)
+	return nil
+}
+
+func (s *stream) LocalAddr() net.Addr  { return s.c.under.LocalAddr() }
+func (s *stream) RemoteAddr() net.Addr { return s.c.under.RemoteAddr() }
+
+// NetConn returns the connection that the client came in by, under TLS.
+func (s *stream) NetConn() net.Conn { return s.c.under }
+
+// Peer is what Options.Peer told of the client's connection.
+func (s *stream) Peer() (client netip.Addr, told bool) { return s.c.peer, s.c.told }
+
+// Taken returns how many bytes of the content were sent, which the client has opened its
+// windows for.
+func (s *stream) Taken() int64 { return s.taken.Load() }
+
+// OnLeave calls f, in a goroutine of its own, once the client has reset the stream or its
+// connection has ended, at once if it has. Until then stop keeps it from that.
+func (s *stream) OnLeave(f func()) (stop func() bool) {
+	l := &leaver{f}
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	if s.err != nil {
+		go s.c.s.o.Panics.Quietly(f)
+		return func() bool { return false }
+	}
+	s.leavers = append(s.leavers, l)
+	return func() bool { return s.forgetLeaver(l) }
+}
+
+func (s *stream) forgetLeaver(l *leaver) bool {
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	for i, have := range s.leavers {
+		if have == l {
+			s.leavers[i] = s.leavers[len(s.leavers)-1]
+			s.leavers = s.leavers[:len(s.leavers)-1]
+			return true
+		}
+	}
+	return false
+}
+
+// SetDeadline implements net.Conn.
+func (s *stream) SetDeadline(t time.Time) error {
+	_ = s.SetReadDeadline(t)
+	return s.SetWriteDeadline(t)
+}
+
+// SetReadDeadline implements net.Conn, for the content of the request.
+func (s *stream) SetReadDeadline(t time.Time) error {
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	if !s.done {
+		s.readBy.set(t, &s.c.mu, s.cond.Broadcast)
+	}
+	return nil
+}
+
+// SetWriteDeadline implements net.Conn, for the answer: the stream is reset if something waits
+// for the client then.
+func (s *stream) SetWriteDeadline(t time.Time) error {
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	if !s.done {
+		s.sendBy.set(t, &s.c.mu, func() {
+			if s.content.left > 0 || s.flushing {
+				go s.reset(xhttp2.ErrCodeInternal, errClosed)
+			}
+		})
+	}
+	return nil
+}

@@ -1,0 +1,184 @@
+package http2
+
+import (
+	"errors"
+	"io"
+	"net/http"
+
+	xhttp2 "golang.org/x/net/http2"
+
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/message"
+)
+
+// begin has the engine answer s, which the reader has read. What is answered at once costs no
+// goroutine.
+func (c *conn) begin(s *stream) {
+	waits := false
+	defer func() {
+		if v := recover(); v != nil {
+			c.s.o.Panics.Note(v)
+			s.reset(xhttp2.ErrCodeInternal, errClosed)
+			waits = false
+		}
+		if !waits {
+			s.release()
+		}
+	}()
+	o := &c.s.o
+	switch {
+	case o.Admit != nil && !o.Admit():
+		s.answer.Status, s.answer.Length = http.StatusServiceUnavailable, 0
+		s.answer.Lines = append(s.answer.Lines, "Retry-After: 1\r\n"...)
+	default:
+		s.admitted = true
+		if s.expects && s.request.Body != nil && s.request.Fault == nil {
+			if !o.Engine.Expect(&s.request, &s.answer) {
+				break
+			}
+			s.interim(http.StatusContinue, nil)
+		}
+		if p := o.Engine.Begin(&s.request, &s.answer); p != nil {
+			waits = true
+			s.work(func() {
+				p.Finish()
+				s.respond(s.sendPieces)
+			})
+			return
+		}
+	}
+	s.respond(func(from message.Content) {
+		waits = true
+		s.work(func() { s.sendPieces(from) })
+	})
+}
+
+// work runs f in a goroutine of the stream, which has the answer until f returns.
+func (s *stream) work(f func()) {
+	s.c.s.work.Go(func() {
+		defer s.c.signal()
+		defer s.release()
+		defer func() {
+			if v := recover(); v != nil {
+				s.c.s.o.Panics.Note(v)
+				s.reset(xhttp2.ErrCodeInternal, errClosed)
+			}
+		}()
+		f()
+	})
+}
+
+// respond has the head of the answer written, and with it the content where that is in memory.
+// Otherwise it calls pieces.
+func (s *stream) respond(pieces func(message.Content)) {
+	a := &s.answer
+	if a.Status < http.StatusOK || a.TakeOver != nil {
+		s.reset(xhttp2.ErrCodeInternal, errNoAnswer)
+		return
+	}
+	// A client that goes on sending what was refused ends its connection by nothing else.
+	s.closes = a.Last && s.request.Fault == nil
+	from := a.Content
+	if string(s.request.Method) == http.MethodHead || a.Status == http.StatusNoContent || a.Status == http.StatusNotModified {
+		from = nil
+	}
+	if from == nil {
+		s.headLocking(content{}, nil, true)
+		return
+	}
+	all := from.Bytes()
+	if all == nil {
+		s.headLocking(content{}, nil, false)
+		pieces(from)
+		return
+	}
+	body := newContent(all)
+	if a.Length >= 0 && int64(body.left) != a.Length {
+		s.reset(xhttp2.ErrCodeInternal, errLength)
+		return
+	}
+	s.headLocking(body, from.Trailers(), true)
+}
+
+// Answers that cannot be sent.
+var (
+	errNoAnswer = errors.New("http2: no answer to a request of HTTP/2")
+	errLength   = errors.New("http2: the content has another length than was announced")
+)
+
+// headLocking has the head written, and what there is of content.
+func (s *stream) headLocking(body content, trailers field.List, last bool) {
+	s.c.mu.Lock()
+	if !s.done {
+		s.headDue, s.content, s.trailers, s.last = true, body, trailers, last
+		s.c.out.due(s)
+	}
+	s.c.mu.Unlock()
+}
+
+// sendPieces sends content as it comes.
+func (s *stream) sendPieces(from message.Content) {
+	s.c.signal() // the head goes first
+	sent := int64(0)
+	for {
+		p, err := from.Next()
+		switch {
+		case err == io.EOF: //nolint:errorlint // alone, as message.Content has it
+			if a := &s.answer; a.Length >= 0 && sent != a.Length {
+				s.reset(xhttp2.ErrCodeInternal, errLength)
+				return
+			}
+			s.sendEnd(from.Trailers())
+			return
+		case err != nil:
+			s.reset(xhttp2.ErrCodeInternal, err)
+			return
+		}
+		sent += int64(len(p))
+		if !s.sendPiece(p) {
+			return
+		}
+	}
+}
+
+// sendPiece sends p, and reports whether that was so. It returns when p is not used any more.
+func (s *stream) sendPiece(p []byte) bool {
+	c := s.c
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if s.done {
+		return false
+	}
+	if len(p) == 0 {
+		return true
+	}
+	s.content = newContent([][]byte{p})
+	c.out.offer(s)
+	c.signal()
+	for !s.done && (s.content.left > 0 || s.flushing) {
+		s.cond.Wait()
+	}
+	return !s.done
+}
+
+// sendEnd ends the answer behind the content that was sent.
+func (s *stream) sendEnd(trailers field.List) {
+	s.c.mu.Lock()
+	if !s.done {
+		s.last, s.trailers = true, trailers
+		s.c.out.due(s)
+	}
+	s.c.mu.Unlock()
+	s.c.signal()
+}
+
+// encode makes the block of the answer's head.
+func (s *stream) encode(e *encoder) {
+	a := &s.answer
+	e.head(a.Status)
+	if a.Length >= 0 && a.Status != http.StatusNoContent {
+		e.length(a.Length)
+	}
+	e.fields(a.Fields)
+	e.lines(a.Lines)
+}

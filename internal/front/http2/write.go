@@ -1,0 +1,245 @@
+package http2
+
+import (
+	"slices"
+	"sync"
+
+	xhttp2 "golang.org/x/net/http2"
+)
+
+// buffers are of what is being written. A connection has one only while it writes, for most
+// connections are idle.
+var buffers = sync.Pool{New: func() any {
+	b := make([]byte, 0, recordBytes)
+	return &b
+}}
+
+// write writes what is ready until the connection ends. Where a panic ends it, that ends the
+// connection.
+func (c *conn) write() {
+	well := false
+	defer func() {
+		if !well {
+			c.kill()
+		}
+	}()
+	for range c.wake {
+		for more := true; more; {
+			var over bool
+			if more, over = c.flush(); over {
+				well = true
+				return
+			}
+		}
+	}
+}
+
+// dueLocked reports whether something is to be written, as far as is known.
+func (c *conn) dueLocked() bool {
+	o := &c.out
+	return len(o.control) > 0 || len(o.plain) > 0 || c.in.credit >= connWindow/4 || c.leaving == last ||
+		o.window > 0 && o.ready.count > 0
+}
+
+// flush writes what is ready, at most about a record. It reports whether something was, and
+// whether nothing will be any more.
+func (c *conn) flush() (wrote, over bool) {
+	buffer := buffers.Get().(*[]byte)
+	defer func() {
+		if cap(*buffer) <= 4*recordBytes {
+			buffers.Put(buffer)
+		}
+	}()
+	c.mu.Lock()
+	if c.dead {
+		c.mu.Unlock()
+		return false, true
+	}
+	b := c.fillLocked((*buffer)[:0])
+	flooded := c.out.flooded
+	left := c.leaving == last && len(c.streams) == 0 && len(c.out.touched) == 0
+	c.mu.Unlock()
+	*buffer = b[:0]
+	if flooded {
+		c.s.o.Log.Debug("connection of HTTP/2 is ended", "client", c.nc.RemoteAddr().String(), "error", "its answers to control frames are not taken")
+		c.kill()
+		return false, true
+	}
+	if len(b) == 0 {
+		if left { // the reader ends it, and drops what comes until then
+			_ = c.nc.SetReadDeadline(now().Add(lingering))
+		}
+		return false, left
+	}
+	c.writes.Add(1)
+	_, err := c.nc.Write(b)
+	c.writes.Add(1)
+	c.settle()
+	if err != nil {
+		c.kill()
+		return false, true
+	}
+	return true, false
+}
+
+// fillLocked appends frames to b: first those that answer the client's, then heads and ends,
+// then content.
+func (c *conn) fillLocked(b []byte) []byte {
+	o := &c.out
+	b = append(b, o.control...)
+	o.control = o.control[:0]
+	if c.in.credit >= connWindow/4 {
+		b = grant(b, 0, c.in.grant())
+	}
+	done := 0
+	for _, s := range o.plain {
+		if len(b) >= recordBytes {
+			break
+		}
+		done++
+		if s.plain {
+			s.plain = false
+			b = c.fillPlain(b, s)
+		}
+	}
+	o.plain = slices.Delete(o.plain, 0, done)
+	for o.window > 0 {
+		s := o.ready.next()
+		room := recordBytes - len(b) - headBytes
+		if s == nil || room < min(s.content.left, leastPiece) {
+			break
+		}
+		b = c.fillContent(b, s, room)
+	}
+	return b
+}
+
+// leastPiece is what a frame of content has at least, where there is more: rather than a
+// smaller one, the next record has it.
+const leastPiece = 1 << 10
+
+// fillPlain appends what of s waits for no window.
+func (c *conn) fillPlain(b []byte, s *stream) []byte {
+	o := &c.out
+	if s.done {
+		return b
+	}
+	if s.in.credit >= streamWindow/4 && !s.half {
+		b = grant(b, s.id, s.in.grant())
+	}
+	for _, i := range s.interims {
+		o.encoder.head(i.status)
+		o.encoder.fields(i.fields)
+		b = o.headers(b, s.id, false)
+	}
+	s.interims = nil
+	if s.headDue {
+		s.headDue = false
+		s.encode(&o.encoder)
+		end := s.last && s.content.left == 0 && len(s.trailers) == 0
+		b = o.headers(b, s.id, end)
+		c.touch(s)
+		if end {
+			return c.over(b, s)
+		}
+		o.offer(s)
+	}
+	if s.last && s.content.left == 0 && !s.done {
+		return c.fillEnd(b, s)
+	}
+	return b
+}
+
+// fillEnd appends the end of s, behind all of its content.
+func (c *conn) fillEnd(b []byte, s *stream) []byte {
+	c.touch(s)
+	if len(s.trailers) == 0 {
+		b = frame(b, 0, xhttp2.FrameData, xhttp2.FlagDataEndStream, s.id)
+		return c.over(b, s)
+	}
+	e := &c.out.encoder
+	if e.trailers(s.trailers); len(e.block) == 0 { // none of them may be sent
+		b = frame(b, 0, xhttp2.FrameData, xhttp2.FlagDataEndStream, s.id)
+		return c.over(b, s)
+	}
+	return c.over(c.out.headers(b, s.id, true), s)
+}
+
+// fillContent appends a frame of the content of s, of at most room bytes.
+func (c *conn) fillContent(b []byte, s *stream, room int) []byte {
+	o := &c.out
+	n := int(min(int64(room), int64(s.content.left), s.window, o.window, frameBytes))
+	end := s.last && n == s.content.left && len(s.trailers) == 0
+	var flags xhttp2.Flags
+	if end {
+		flags = xhttp2.FlagDataEndStream
+	}
+	b = frame(b, n, xhttp2.FrameData, flags, s.id)
+	b = s.content.appendTo(b, n)
+	s.window -= int64(n)
+	o.window -= int64(n)
+	s.taken.Add(int64(n))
+	c.frames.Add(1)
+	c.moved.Add(int64(n))
+	c.touch(s)
+	switch {
+	case end:
+		return c.over(b, s)
+	case s.content.left == 0 || s.window == 0:
+		o.ready.remove(s)
+		if s.content.left == 0 && s.last { // trailers
+			o.due(s)
+		}
+	}
+	return b
+}
+
+// over ends s, whose last frame is in b. What the client has not sent yet of its request is of
+// no use to anybody (RFC 9113 section 8.1).
+func (c *conn) over(b []byte, s *stream) []byte {
+	switch {
+	case s.malformed:
+		b = reset(b, s.id, xhttp2.ErrCodeProtocol)
+	case !s.half:
+		b = reset(b, s.id, xhttp2.ErrCodeNo)
+	}
+	c.recent.add(s.id, !s.half || s.malformed)
+	if s.closes && c.leaving == staying {
+		c.leaving = warned
+		c.out.goAway(1<<31-1, xhttp2.ErrCodeNo)
+		c.out.ping(leavingPing)
+	}
+	s.dropLocked()
+	return b
+}
+
+// touch notes that something of s is in what is being written.
+func (c *conn) touch(s *stream) {
+	if !s.flushing {
+		s.flushing = true
+		c.out.touched = append(c.out.touched, s)
+	}
+}
+
+// settle tells the streams of which something was written, or could not be.
+func (c *conn) settle() {
+	var ended []*stream
+	c.mu.Lock()
+	for i, s := range c.out.touched {
+		s.flushing = false
+		if s.done && !s.worked && !s.finished {
+			ended = append(ended, s)
+		} else {
+			s.cond.Broadcast()
+		}
+		c.out.touched[i] = nil
+	}
+	c.out.touched = c.out.touched[:0]
+	c.mu.Unlock()
+	for _, s := range ended {
+		s.finish()
+	}
+	if len(ended) > 0 {
+		c.tell()
+	}
+}
