@@ -34,7 +34,6 @@ func (r *reader) emit(f hpack.HeaderField) {
 // headers begins a block.
 func (r *reader) headers(f *xhttp2.HeadersFrame) error {
 	b := &r.block
-	clear(b.fields)
 	*b = block{limit: b.limit, id: f.StreamID, last: f.StreamEnded(), itself: f.HasPriority() && f.Priority.StreamDep == f.StreamID, fields: b.fields[:0]}
 	r.decoder.SetEmitEnabled(true)
 	return r.fragment(f.HeaderBlockFragment(), f.HeadersEnded())
@@ -64,7 +63,11 @@ func (r *reader) fragment(p []byte, end bool) error {
 	if err := r.decoder.Close(); err != nil {
 		return errTable
 	}
-	return r.blockEnded()
+	err := r.blockEnded()
+	if clear(b.fields); cap(b.fields) > 2*mostLines { // or an idle connection would keep them
+		b.fields = nil
+	}
+	return err
 }
 
 // blockEnded does what the block asks for: most begin a stream.

@@ -11,8 +11,9 @@ type scratch struct {
 }
 
 const (
-	mostSpare   = 16       // that a connection keeps
-	mostScratch = 16 << 10 // bytes of each
+	mostSpare   = 16      // that a connection keeps
+	mostScratch = 2 << 10 // bytes of each
+	mostLines   = 32      // and lines: more than browsers send
 )
 
 func (c *conn) scratchLocked() *scratch {
@@ -25,7 +26,7 @@ func (c *conn) scratchLocked() *scratch {
 }
 
 func (c *conn) keepLocked(s *scratch) {
-	if len(c.spare) >= mostSpare || cap(s.bytes)+cap(s.answer) > mostScratch || cap(s.lines) > 256 {
+	if len(c.spare) >= mostSpare || cap(s.bytes)+cap(s.answer) > mostScratch || cap(s.lines) > mostLines {
 		return
 	}
 	clear(s.lines)
