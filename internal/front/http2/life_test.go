@@ -123,7 +123,7 @@ func TestAClientThatTakesTooLittleLosesItsStream(t *testing.T) {
 // TestAStreamThatWaitsForOthersIsNotSlow: what is urgent went first for longer than a client may
 // take nothing, and those behind were taken for clients that do.
 func TestAStreamThatWaitsForOthersIsNotSlow(t *testing.T) {
-	const idle = 100 * time.Millisecond
+	const idle = 400 * time.Millisecond
 	var slow atomic.Int64
 	e := &engine{begin: func(_ *message.Request, a *message.Answer) message.Pending {
 		say(a, strings.Repeat("a", 200_000))

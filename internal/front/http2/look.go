@@ -4,6 +4,8 @@ import (
 	"time"
 
 	xhttp2 "golang.org/x/net/http2"
+
+	"edgeproxy/internal/pace"
 )
 
 // look looks after the connection at the time t, passed after the last look: who takes too
@@ -130,8 +132,8 @@ func (c *conn) moves(passed time.Duration) bool {
 	took := n - c.sweep.moved
 	c.sweep.moved = n
 	least := 0.0
-	if pace := c.s.o.Send; pace.Bytes > 0 {
-		least = float64(pace.Bytes) * passed.Seconds() / pace.Over.Seconds()
+	if send := c.s.o.Send; send.Bytes > 0 {
+		least = float64(send.Bytes) * passed.Seconds() / send.Over.Seconds()
 	}
 	return took > 0 && float64(took) >= least
 }
@@ -143,7 +145,11 @@ func (s *stream) look(passed, most time.Duration, moves bool) int {
 	taken := s.taken.Load()
 	n := taken - s.seen
 	s.seen = taken
-	if s.content.left == 0 || s.headDue || moves && s.ready {
+	if moves && s.ready { // its turn comes, and its period begins then
+		s.stuck, s.meter = 0, pace.NewMeter(s.c.s.o.Send)
+		return takesEnough
+	}
+	if s.content.left == 0 || s.headDue {
 		s.stuck = 0
 		s.meter.Add(int(n), 0)
 		return takesEnough
