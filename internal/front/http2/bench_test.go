@@ -45,6 +45,7 @@ func newHits(tb testing.TB, address string) *hits {
 
 // round asks for 16, and takes the answers.
 func (h *hits) round(tb testing.TB) {
+	tb.Helper()
 	for _, at := range h.at {
 		h.out[at], h.out[at+1], h.out[at+2], h.out[at+3] = byte(h.next>>24), byte(h.next>>16), byte(h.next>>8), byte(h.next)
 		h.next += 2
@@ -57,6 +58,7 @@ func (h *hits) round(tb testing.TB) {
 
 // take reads until n streams have ended.
 func (h *hits) take(tb testing.TB, n int) {
+	tb.Helper()
 	for n > 0 {
 		head := h.in[:headBytes]
 		if _, err := io.ReadFull(h.c, head); err != nil {
