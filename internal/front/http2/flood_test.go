@@ -74,6 +74,30 @@ func TestFloodsEndTheirConnection(t *testing.T) {
 	})
 }
 
+// TestAClientThatHadWideWindowsWasTakenForAFlood: it told of what it had read, in small pieces,
+// when all of it had been sent.
+func TestAClientThatHadWideWindowsWasTakenForAFlood(t *testing.T) {
+	const size, piece = 2 << 20, 1 << 10
+	text := strings.Repeat("a", size)
+	e := &engine{begin: func(_ *message.Request, a *message.Answer) message.Pending { say(a, text); return nil }}
+	_, address := serve(t, e, nil)
+	c := dial(t, address, xhttp2.Setting{ID: xhttp2.SettingInitialWindowSize, Val: 1 << 30})
+	_ = c.WriteWindowUpdate(0, 1<<30)
+	c.ask(1, true, plain("GET", "/")...)
+	c.ask(3, true, plain("GET", "/")...)
+	if _, err := c.take(1, 3); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 * size / piece {
+		_ = c.WriteWindowUpdate(1, piece)
+		_ = c.WriteWindowUpdate(0, piece)
+	}
+	c.ask(5, true, plain("GET", "/")...)
+	if all, err := c.take(5); err != nil || len(all[5].text) != size {
+		t.Errorf("the next answer: got %v, %v, want all of it", all[5], err)
+	}
+}
+
 // TestAClientThatTakesNoAnswersToItsFramesLosesItsConnection: these would wait for it in memory.
 func TestAClientThatTakesNoAnswersToItsFramesLosesItsConnection(t *testing.T) {
 	e := &engine{begin: func(_ *message.Request, a *message.Answer) message.Pending {

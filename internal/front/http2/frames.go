@@ -75,7 +75,7 @@ func (r *reader) ping(f *xhttp2.PingFrame) {
 
 // windowUpdate lets us send more (RFC 9113 section 6.9).
 func (r *reader) windowUpdate(f *xhttp2.WindowUpdateFrame) error {
-	if err := r.payIdle(); err != nil {
+	if err := r.payUpdate(); err != nil {
 		return err
 	}
 	c := r.c

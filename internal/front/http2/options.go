@@ -79,9 +79,12 @@ const (
 	resetsPerSecond = 33
 	// Frames that further no request are paid from another. It also gets usefulPays for each
 	// request, each frame of content that came and each that went.
-	idleBurst      = 2000
-	idlePerSecond  = 100
-	usefulPays     = 10
+	idleBurst     = 2000
+	idlePerSecond = 100
+	usefulPays    = 10
+	// One WINDOW_UPDATE for each updateBytes of content that were sent is free: clients tell of
+	// what they have read in pieces of theirs, and may do so long after it was sent.
+	updateBytes    = 256
 	mostPriorities = 64 // of streams that have not begun
 
 	mostAnnounced = 128 // trailers; others are not known

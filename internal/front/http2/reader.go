@@ -20,6 +20,7 @@ type reader struct {
 	resets  purse
 	idle    purse
 	paid    int64 // of conn.frames
+	updates int64 // that content has paid for
 	begun   bool  // SETTINGS have come
 }
 
@@ -137,6 +138,16 @@ func (r *reader) payIdle() error {
 		return errCalm
 	}
 	return nil
+}
+
+// payUpdate pays for a frame that opens a window: the content that was sent does, once for each
+// updateBytes.
+func (r *reader) payUpdate() error {
+	if r.updates < r.c.moved.Load()/updateBytes {
+		r.updates++
+		return nil
+	}
+	return r.payIdle()
 }
 
 // useful notes that a frame was of use.
