@@ -63,7 +63,8 @@ func TestRetiredOriginChecksNobodysHealth(t *testing.T) {
 			return len(a.at)
 		}
 		o, _ := startCluster(t, Options{Health: Health{Path: "/health", Interval: time.Second}}, a.play)
-		time.Sleep(3 * time.Second)
+		time.Sleep(3*time.Second + 500*time.Millisecond) // between two checks
+		synctest.Wait()
 		o.Retire()
 		before := asked()
 		time.Sleep(time.Minute)
