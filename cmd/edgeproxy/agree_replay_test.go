@@ -22,6 +22,7 @@ import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/model"
 	"edgeproxy/internal/policy"
+	"edgeproxy/internal/testkit"
 	"edgeproxy/internal/trace"
 	"edgeproxy/internal/wire"
 )
@@ -387,12 +388,17 @@ func (r *replay) settleFitted(object uint32, got answer) {
 	})
 }
 
+// await waits for what another goroutine does. That is seldom long in coming.
 func (r *replay) await(what string, done func() bool) {
 	r.t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !done(); runtime.Gosched() {
-		if time.Now().After(deadline) {
-			r.t.Fatalf("%s did not come within 10 s", what)
+	for range 1000 {
+		if done() {
+			return
 		}
+		runtime.Gosched()
+	}
+	if !testkit.ComesTrue(done) {
+		r.t.Fatalf("%s did not come; the gate has C %d and %d rotations", what, r.edge.gate.Objects(), r.rotations())
 	}
 }
 
