@@ -32,7 +32,7 @@ type reloader struct {
 
 	turn chan struct{}     // holds the turn while nobody has it
 	over chan struct{}     // closed when nobody gets it any more
-	seen [sha256.Size]byte // what the file was when it was read last; of who has the turn
+	seen [sha256.Size]byte // the hash of the file as it was read last; guarded by turn
 	last atomic.Pointer[reloadStatus]
 }
 

@@ -98,11 +98,10 @@ func (o *Origin) RoundTrip(ctx context.Context, r *Request) (*Response, error) {
 	return res, nil
 }
 
-// Retire ends the health checks and closes the idle connections. The Origin goes on
-// answering whoever still has it, on connections that are closed after each request. It is
-// for an Origin that gets no new requests: nobody has to know when the last one is over.
-// What is known of the servers stays as it is, but for what requests tell. An Origin that is
-// retired has to be closed like any other where something else than its requests waits for it.
+// Retire is for an Origin that gets no new requests. It ends the health checks and closes the idle
+// connections. Requests that still hold the Origin are answered, on connections that are closed
+// after each. Nobody has to know when the last request is over. A retired Origin has to be closed
+// like any other where something else than its requests waits for it.
 func (o *Origin) Retire() {
 	o.checks.close()
 	o.pool.retire()

@@ -6,5 +6,5 @@
 // a file that is being written is not yet worth reading. Where the system tells of no change,
 // as in network file systems, it tells every now and then all the same.
 //
-// It does not read the file. Whoever is told compares what there is with what they have seen.
+// It does not read the file. The caller compares the file with what it has read before.
 package watch

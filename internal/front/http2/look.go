@@ -8,8 +8,8 @@ import (
 	"edgeproxy/internal/pace"
 )
 
-// look looks after the connection at the time t, passed after the last look: who takes too
-// little of an answer, and what has waited for too long.
+// look looks at the connection at the time t, passed after the last look. It ends streams whose
+// client takes too little, and a connection that has waited for too long.
 func (c *conn) look(t time.Time, passed time.Duration) {
 	o := &c.s.o
 	if c.stuck(t) {

@@ -45,7 +45,7 @@ type stream struct {
 	err      error     // why it is over; nil: it is not, or it has ended well
 	worked   bool      // one goroutine has the answer; it finishes the stream if that is done
 	flushing bool      // something of it is being written
-	orphan   bool      // it was ended, and nobody works on it: whoever has ended it finishes it
+	orphan   bool      // it was ended while nobody worked on it: the goroutine that ended it finishes it
 	finished bool
 	leavers  []*leaver
 
