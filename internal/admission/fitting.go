@@ -79,9 +79,18 @@ func (f *fitting) objectsNow() int64 {
 	return f.objects.Load()
 }
 
-// sighted counts a sighting.
-func (f *fitting) sighted() {
-	if f != nil && f.count.Add(1) >= f.ends.Load() && !f.full.Load() {
+// counted counts a sighting and returns its number.
+func (f *fitting) counted() (number int64) {
+	if f == nil {
+		return 0
+	}
+	return f.count.Add(1)
+}
+
+// sighted ends the newest generation if the sighting of this number, which the filter has
+// now, is its last.
+func (f *fitting) sighted(number int64) {
+	if f != nil && number >= f.ends.Load() && !f.full.Load() {
 		f.end()
 	}
 }

@@ -342,3 +342,33 @@ func TestALateSightingEndedTheGenerationAfterItsOwn(t *testing.T) {
 		t.Error("got a generation without sightings that is over")
 	}
 }
+
+// A filter that was full of keys with the last sighting of a generation was now and then
+// rotated before that sighting was counted: it counted in the generation that followed,
+// which ended one sighting early.
+func TestTheSightingThatFillsAFilterCountsInItsGeneration(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		g := newGate(t, fittedOptions(1)) // room for the least number of sightings, 200
+		defer g.Close()
+		f := g.seen.fitting
+		for key := range uint64(199) {
+			g.sight(secondHit, key)
+		}
+		hi, lo := hash(199)
+		number := f.counted() // as Sight does it, but slowly
+		g.record(secondHit.Policy, hi, lo)
+		if got := g.rotations(SecondHitFilter); got.Fitted != 1 { // it lets the rotator go on
+			t.Fatalf("got %+v, want the full filter rotated", got)
+		}
+		f.sighted(number)
+		if got := f.seen(); got != 0 {
+			t.Errorf("the next generation begins with %d sightings, want 0", got)
+		}
+		for key := range uint64(199) {
+			g.sight(secondHit, 1000+key)
+		}
+		if got := g.rotations(SecondHitFilter); got.Fitted != 1 {
+			t.Errorf("got %+v after 199 sightings of the next generation, want no rotation", got)
+		}
+	})
+}

@@ -109,9 +109,12 @@ func (g *Gate) memory(p Policy) *memory {
 // that it is admitted one request later; Rule.Joined makes up for that. While
 // the gate is open what would be refused is admitted, but by policy Never.
 func (g *Gate) Sight(r Rule, hi, lo uint64) Verdict {
-	s := policy.Sighting{Times: g.record(r.Policy, hi, lo)}
+	s := policy.Sighting{}
 	if r.Policy.Remembers() {
-		g.memory(r.Policy).fitting.sighted() // now that the filter has it
+		f := g.memory(r.Policy).fitting
+		number := f.counted() // before the filter has it: if that is full by it, the rotation finds it counted
+		s.Times = g.record(r.Policy, hi, lo)
+		f.sighted(number) // now that the filter has it
 	}
 	if r.Policy.Numbered() {
 		s.Number = g.numbered.Add(1)

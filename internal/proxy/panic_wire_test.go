@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -97,6 +98,7 @@ type broken struct {
 	*testing.T
 	e     *edgetest.Edge
 	trap  *trap
+	mu    sync.Mutex // orders forget before remember: a connection between them does not, for the detector of races
 	purge *purge.Table
 	peer  atomic.Bool            // to ask for the peer panics
 	asked atomic.Pointer[func()] // what the origin does when it is asked
@@ -138,7 +140,21 @@ func newBroken(t *testing.T, o edgetest.Options) *broken {
 }
 
 // forget takes the table of purges away, which nearly every step asks.
-func (b *broken) forget() { b.e.Proxy.Purges = nil }
+func (b *broken) forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.e.Proxy.Purges = nil
+}
+
+// remember gives it back. It leaves it alone if it is there: a refresh in the background may be
+// reading it.
+func (b *broken) remember() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.e.Proxy.Purges == nil {
+		b.e.Proxy.Purges = b.purge
+	}
+}
 
 // wantRest mends everything and waits until nothing is under way, and asks then for what
 // panicked and for something else.
@@ -147,9 +163,7 @@ func (b *broken) wantRest(panics float64, path string) {
 	b.trap.off()
 	b.peer.Store(false)
 	b.asked.Store(nil)
-	if b.e.Proxy.Purges == nil { // else a refresh in the background may be reading it
-		b.e.Proxy.Purges = b.purge
-	}
+	b.remember()
 	b.rest()
 	if got := b.e.Metric(b.T, "edgeproxy_panics_total"); got != panics {
 		b.Errorf("edgeproxy_panics_total: got %v, want %v; log: %s", got, panics, b.log.String())
@@ -430,7 +444,7 @@ func TestPanicBetweenTwoSlicesEndsOneRequest(t *testing.T) {
 			s.Close()
 			b.trap.off()
 			if where == "stream" {
-				b.e.Proxy.Purges = b.purge
+				b.remember()
 			}
 			for _, m := range [][]string{{"edgeproxy_requests_in_flight"}, {"edgeproxy_inflight_bytes"}, {"edgeproxy_origin_connections", "origin=app", "state=active"}} {
 				testkit.Eventually(t, m[0]+" is 0", func() bool { return b.e.Metric(t, m[0], m[1:]...) == 0 })
