@@ -16,9 +16,9 @@ import (
 	"edgeproxy/config"
 )
 
-// doors is an edge with a plain address, another one, and one with TLS, all of which
+// threeListeners is an edge with a plain address, another one, and one with TLS, all of which
 // share limits.connections.
-func doors(t *testing.T, origin string, connections int) *edge {
+func threeListeners(t *testing.T, origin string, connections int) *edge {
 	t.Helper()
 	certificate, key := certificateFiles(t)
 	c, err := config.Parse("edge.yaml", fmt.Appendf(nil, `
@@ -45,9 +45,9 @@ limits: {connections: %d}
 }
 
 // connect makes a connection that lives until the end of the test.
-func (e *edge) connect(t *testing.T, door int) net.Conn {
+func (e *edge) connect(t *testing.T, listener int) net.Conn {
 	t.Helper()
-	c, err := net.DialTimeout("tcp", e.addresses()[door], patience)
+	c, err := net.DialTimeout("tcp", e.addresses()[listener], patience)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func (e *edge) connect(t *testing.T, door int) net.Conn {
 // TestConnectionsAreCountedOnAllListeners: each listener, and each version of HTTP, had
 // limits.connections for itself.
 func TestConnectionsAreCountedOnAllListeners(t *testing.T) {
-	e := doors(t, app(t), 3)
+	e := threeListeners(t, app(t), 3)
 	plain := e.connect(t, 0)
 	e.connect(t, 1)
 	secure := tls.Client(e.connect(t, 2), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
@@ -68,10 +68,10 @@ func TestConnectionsAreCountedOnAllListeners(t *testing.T) {
 	}
 	eventually(t, "three are connected", func() bool { return e.connections.Load() == 3 })
 
-	for door, want := range []string{"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n", "HTTP/1.1 503 ", ""} {
-		c := e.connect(t, door)
+	for listener, want := range []string{"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\n", "HTTP/1.1 503 ", ""} {
+		c := e.connect(t, listener)
 		if text, _ := io.ReadAll(c); !strings.HasPrefix(string(text), want) || want == "" && len(text) > 0 {
-			t.Errorf("listener %d: a fourth connection got %q, want %q", door, text, want)
+			t.Errorf("listener %d: a fourth connection got %q, want %q", listener, text, want)
 		}
 	}
 	if got := e.refusedConnections(); got != 3 {
@@ -87,12 +87,12 @@ func TestConnectionsAreCountedOnAllListeners(t *testing.T) {
 }
 
 // keeps makes a connection with a request that is answered, and waits until it is idle.
-func (e *edge) keeps(t *testing.T, door int) net.Conn {
+func (e *edge) keeps(t *testing.T, listener int) net.Conn {
 	t.Helper()
-	before := e.crowd.Waiting()
-	c := e.connect(t, door)
+	before := e.limiter.Waiting()
+	c := e.connect(t, listener)
 	asks(t, c)
-	eventually(t, "the connection is idle", func() bool { return e.crowd.Waiting() > before })
+	eventually(t, "the connection is idle", func() bool { return e.limiter.Waiting() > before })
 	return c
 }
 
@@ -118,15 +118,15 @@ func wantEnd(t *testing.T, c net.Conn, which string) {
 // TestIdleConnectionsMakeRoom: at limits.connections newcomers were refused while others held
 // connections that they did not use.
 func TestIdleConnectionsMakeRoom(t *testing.T) {
-	e := doors(t, app(t), 2)
+	e := threeListeners(t, app(t), 2)
 	first, second := e.keeps(t, 0), e.keeps(t, 0)
 	asks(t, first) // now the second has waited for longest
-	eventually(t, "both are idle", func() bool { return e.crowd.Waiting() == 2 })
+	eventually(t, "both are idle", func() bool { return e.limiter.Waiting() == 2 })
 	third := e.connect(t, 1)
 	asks(t, third)
 	wantEnd(t, second, "the one that has waited for longest")
 	asks(t, first)
-	if got := e.crowd.LetGo().Idle; got != 1 {
+	if got := e.limiter.LetGo().Idle; got != 1 {
 		t.Errorf("got %d let go, want 1", got)
 	}
 	if got := e.refusedConnections(); got != 0 {
@@ -137,7 +137,7 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 // TestIdleConnectionsOfTLSMakeRoom: of HTTP/1.1 and of HTTP/2, whose streams are all over.
 func TestIdleConnectionsOfTLSMakeRoom(t *testing.T) {
 	for _, two := range []bool{false, true} {
-		e := doors(t, app(t), 1)
+		e := threeListeners(t, app(t), 1)
 		s := &server{t: t, address: e.addresses()[2]}
 		c := s.speaks(t, two)
 		ask := func() {
@@ -150,14 +150,14 @@ func TestIdleConnectionsOfTLSMakeRoom(t *testing.T) {
 			_ = res.Body.Close()
 		}
 		ask()
-		eventually(t, "the connection is idle", func() bool { return e.crowd.Waiting() == 1 })
+		eventually(t, "the connection is idle", func() bool { return e.limiter.Waiting() == 1 })
 		plain := e.connect(t, 0)
 		asks(t, plain)
-		eventually(t, "the other is closed", func() bool { return e.connections.Load() == 1 && e.crowd.Waiting() == 1 })
+		eventually(t, "the other is closed", func() bool { return e.connections.Load() == 1 && e.limiter.Waiting() == 1 })
 		ask() // which connects again, for the other
 		wantEnd(t, plain, "the plain one")
-		if got := e.crowd.LetGo().Idle; got != 2 {
-			t.Errorf("HTTP/2 %v: got %+v let go, want 2 idle", two, e.crowd.LetGo())
+		if got := e.limiter.LetGo().Idle; got != 2 {
+			t.Errorf("HTTP/2 %v: got %+v let go, want 2 idle", two, e.limiter.LetGo())
 		}
 	}
 }
@@ -165,7 +165,7 @@ func TestIdleConnectionsOfTLSMakeRoom(t *testing.T) {
 // TestConnectionsInUseMakeNoRoom: those with a request under way are never let go.
 func TestConnectionsInUseMakeNoRoom(t *testing.T) {
 	origin, begun, goOn := slowOrigin(t)
-	e := doors(t, origin, 2)
+	e := threeListeners(t, origin, 2)
 	h2 := (&server{t: t, address: e.addresses()[2]}).speaks(t, true)
 	var all sync.WaitGroup
 	all.Go(func() {
@@ -196,7 +196,7 @@ func TestConnectionsInUseMakeNoRoom(t *testing.T) {
 func TestRequestsOfHTTP2BeyondTheLimitGetA503(t *testing.T) {
 	const limit, requests = 3, 9
 	origin, begun, goOn := slowOrigin(t)
-	e := doors(t, origin, limit)
+	e := threeListeners(t, origin, limit)
 	s := &server{t: t, address: e.addresses()[2]}
 	c := s.speaks(t, true)
 	var all sync.WaitGroup

@@ -34,29 +34,29 @@ import (
 // edge is one running proxy: its rooms, its listeners, and the order in which
 // they start and stop.
 type edge struct {
-	config   *config.Config
-	log      *slog.Logger
-	panics   *rescue.Counter
-	started  time.Time
-	registry *prometheus.Registry
-	store    *cache.Store
-	gate     *admission.Gate
-	shadow   *shadow.Shadow // nil: no shadow policies
-	dialer   *dial.Dialer
-	calls    *origin.Metrics // of all origins
-	now      atomic.Pointer[live]
-	retired  []*origin.Origin // that requests may still have; the reloader's, and the end's
-	reloader *reloader        // nil: nothing reloads
-	level    *slog.LevelVar   // of log; nil: it stays
-	proxy    *proxy.Proxy
-	access   *accesslog.Log
-	doors    []*door       // one for each address of the configuration
-	acme     *acme.Manager // nil: no certificates by ACME
-	spool    *spool.Spool  // nil: no limits.spool
+	config    *config.Config
+	log       *slog.Logger
+	panics    *rescue.Counter
+	started   time.Time
+	registry  *prometheus.Registry
+	store     *cache.Store
+	gate      *admission.Gate
+	shadow    *shadow.Shadow // nil: no shadow policies
+	dialer    *dial.Dialer
+	calls     *origin.Metrics // of all origins
+	now       atomic.Pointer[live]
+	retired   []*origin.Origin // that requests may still have; the reloader's, and the end's
+	reloader  *reloader        // nil: nothing reloads
+	level     *slog.LevelVar   // of log; nil: it stays
+	proxy     *proxy.Proxy
+	access    *accesslog.Log
+	listeners []*dataListener // one for each address of the configuration
+	acme      *acme.Manager   // nil: no certificates by ACME
+	spool     *spool.Spool    // nil: no limits.spool
 
 	inherited   *listen.Inherited
 	peers       *listen.Peers // nil: no listener speaks the PROXY protocol
-	crowd       *listen.ConnLimiter
+	limiter     *listen.ConnLimiter
 	sends       *pace.Watch
 	pinned      *pinned.Total
 	slowStreams atomic.Int64 // of HTTP/2, ended for limits.send_rate
@@ -126,16 +126,16 @@ func (e *edge) build() error {
 	if e.proxy, err = proxy.New(e.proxyOptions(hasher, first.routes)); err != nil {
 		return fmt.Errorf("proxy: %w", err)
 	}
-	e.buildDoors()
+	e.buildListeners()
 	return nil
 }
 
-// buildDoors builds what stands at the data addresses.
-func (e *edge) buildDoors() {
+// buildListeners builds what stands at the data addresses.
+func (e *edge) buildListeners() {
 	limits := &e.config.Limits
-	e.crowd = listen.NewConnLimiter(listen.ConnLimits{Connections: limits.Connections, PerClient: limits.PerAddress}, e.peers)
+	e.limiter = listen.NewConnLimiter(listen.ConnLimits{Connections: limits.Connections, PerClient: limits.PerAddress}, e.peers)
 	for _, l := range e.config.Listen {
-		e.addDoor(l)
+		e.addListener(l)
 	}
 	e.watchConnections()
 }
@@ -148,16 +148,16 @@ func (e *edge) watchConnections() {
 		}, func() float64 { return float64(e.connections.Load()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "edgeproxy_connections", Help: "Client connections.", ConstLabels: prometheus.Labels{"state": "idle"},
-		}, func() float64 { return float64(e.crowd.Waiting()) }),
+		}, func() float64 { return float64(e.limiter.Waiting()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "edgeproxy_connections", Help: "Client connections.", ConstLabels: prometheus.Labels{"state": "upgraded"},
 		}, func() float64 { return float64(e.proxy.Upgraded()) }),
 		e.rejections("connections", e.refusedConnections),
 	)
-	e.watchLetGo()
+	e.watchConnectionsLetGo()
 	if e.config.Limits.PerAddress > 0 {
 		e.registry.MustRegister(e.rejections("connections_per_address", func() int64 {
-			_, ofOne := e.crowd.Refused()
+			_, ofOne := e.limiter.Refused()
 			return ofOne
 		}))
 	}
@@ -173,9 +173,9 @@ func (e *edge) rejections(limit string, count func() int64) prometheus.Collector
 // refusedConnections returns how many connections were refused because of
 // limits.connections, and how many requests of HTTP/2: the limit holds for both.
 func (e *edge) refusedConnections() int64 {
-	n, _ := e.crowd.Refused()
+	n, _ := e.limiter.Refused()
 	n += e.refused.Load() + e.peers.Refused()
-	for _, d := range e.doors {
+	for _, d := range e.listeners {
 		n += int64(d.server.Rejected())
 	}
 	return n
@@ -202,7 +202,7 @@ func (e *edge) listen() (err error) {
 			return err
 		}
 	}
-	for _, d := range e.doors {
+	for _, d := range e.listeners {
 		if err := d.open(e); err != nil {
 			return err
 		}
@@ -211,10 +211,10 @@ func (e *edge) listen() (err error) {
 }
 
 // open opens an address, or takes it over.
-func (e *edge) open(l config.Listen, crowd *listen.ConnLimiter) (net.Listener, error) {
+func (e *edge) open(l config.Listen, limiter *listen.ConnLimiter) (net.Listener, error) {
 	o := listen.Options{
 		Address: l.Address, Mode: l.SocketMode, WriteIdle: e.config.Limits.WriteIdle,
-		Inherited: e.inherited, Limiter: crowd, Mute: l.TLS, Panics: e.panics, Log: e.log,
+		Inherited: e.inherited, Limiter: limiter, Mute: l.TLS, Panics: e.panics, Log: e.log,
 	}
 	if l.ProxyProtocol {
 		o.Peers, o.HeaderTimeout, o.MaxWaiting = e.peers, e.config.Limits.HeaderTimeout, e.config.Limits.Connections
@@ -236,7 +236,7 @@ func (e *edge) start() {
 	for _, c := range e.control {
 		e.serving.Go(func() { e.report(c.server.Serve(c.listener)) })
 	}
-	for _, d := range e.doors {
+	for _, d := range e.listeners {
 		d.serve(e)
 	}
 	if e.acme != nil {
@@ -268,7 +268,7 @@ func (e *edge) readiness() (ready bool, why string) {
 
 func (e *edge) addresses() []string {
 	var out []string
-	for _, d := range e.doors {
+	for _, d := range e.listeners {
 		if d.listener != nil {
 			out = append(out, d.listener.Addr().String())
 		}

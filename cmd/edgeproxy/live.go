@@ -95,7 +95,7 @@ func (e *edge) apply(c *config.Config) error {
 	// From here on nothing can fail.
 	e.now.Store(next)
 	use()
-	for i, d := range e.doors {
+	for i, d := range e.listeners {
 		d.proxy.Trust(trustedAt(c, i, d.config))
 	}
 	if e.level != nil {

@@ -59,7 +59,7 @@ access_log: {path: %q}
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { b.stop(t.Context()) })
-	for _, d := range b.doors {
+	for _, d := range b.listeners {
 		count := d.state
 		d.state = func(conn net.Conn, state http.ConnState) {
 			if state == http.StateNew {
@@ -87,7 +87,7 @@ type balancer struct {
 // dial connects to a listener. What is said first goes with the first request.
 func (b *balanced) dial(t *testing.T, listener int) *balancer {
 	t.Helper()
-	addr := b.doors[listener].listener.Addr()
+	addr := b.listeners[listener].listener.Addr()
 	conn, err := net.DialTimeout(addr.Network(), addr.String(), patience)
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 )
 
 // newServer returns the server of HTTP/1 of one data listener.
-func (e *edge) newServer(d *door) *http1.Server {
+func (e *edge) newServer(d *dataListener) *http1.Server {
 	limits := &e.config.Limits
 	return http1.New(http1.Options{
 		Engine:      d.proxy,

@@ -65,8 +65,8 @@ func (e *edge) letGo(ctx context.Context) {
 	}
 	e.proxy.Drain()
 	e.closeListeners()
-	for _, d := range e.doors {
-		d.letGo()
+	for _, d := range e.listeners {
+		d.goAway()
 	}
 	ctx, cancel := context.WithTimeout(ctx, min(idleGrace, e.now.Load().config.Shutdown.DrainTimeout))
 	defer cancel()
@@ -84,8 +84,8 @@ func (e *edge) letGo(ctx context.Context) {
 // clients returns how many are connected, those included that still shake hands.
 func (e *edge) clients() int {
 	n := int(e.connections.Load())
-	for _, d := range e.doors {
-		n += d.shaking()
+	for _, d := range e.listeners {
+		n += d.handshakes()
 	}
 	return n
 }
@@ -93,12 +93,12 @@ func (e *edge) clients() int {
 // drainRequests lets requests under way finish within drain_timeout and reports
 // whether all did.
 func (e *edge) drainRequests(ctx context.Context) bool {
-	if len(e.doors) == 0 {
+	if len(e.listeners) == 0 {
 		return true
 	}
 	ctx, cancel := context.WithTimeout(ctx, e.now.Load().config.Shutdown.DrainTimeout)
 	defer cancel()
-	err := e.shutDoors(ctx)
+	err := e.shutdownListeners(ctx)
 	e.closeListeners() // also those that never served
 	if err != nil {
 		e.tellOfTheCut(err)
@@ -118,19 +118,19 @@ func (e *edge) tellOfTheCut(err error) {
 	e.log.Info("connections without a request were ended", "connections", e.clients())
 }
 
-// shutDoors shuts the servers down, side by side.
-func (e *edge) shutDoors(ctx context.Context) error {
-	errs := make([]error, len(e.doors))
+// shutdownListeners shuts the servers down, side by side.
+func (e *edge) shutdownListeners(ctx context.Context) error {
+	errs := make([]error, len(e.listeners))
 	var all sync.WaitGroup
-	for i, d := range e.doors {
-		all.Go(func() { errs[i] = d.shut(ctx) })
+	for i, d := range e.listeners {
+		all.Go(func() { errs[i] = d.shutdown(ctx) })
 	}
 	all.Wait()
 	return errors.Join(errs...)
 }
 
 func (e *edge) closeListeners() {
-	for _, d := range e.doors {
+	for _, d := range e.listeners {
 		if d.listener != nil {
 			_ = d.listener.Close()
 		}

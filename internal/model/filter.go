@@ -19,8 +19,8 @@ const (
 	readingsPerGeneration = 32
 )
 
-// sieve is what both production filters have.
-type sieve interface {
+// slidingFilter is what both production filters have.
+type slidingFilter interface {
 	Rotate(now time.Time, cause bloom.Cause) bool
 	SetLimit(keys int64)
 	Stats(now time.Time) bloom.Stats
@@ -32,7 +32,7 @@ type filter struct {
 	objects []trace.Object
 	record  func(hi, lo uint64) (times int)
 	holds   func(hi, lo uint64) bool // record without recording
-	sieve   sieve
+	sliding slidingFilter
 
 	unseen, falsePositives int64
 	falseNegatives         int64
@@ -49,7 +49,7 @@ func newFilter(s Setting, objects []trace.Object) (*filter, error) {
 		if err != nil {
 			return nil, fmt.Errorf("build the counting filter: %w", err)
 		}
-		f.sieve, f.record = c, c.Add
+		f.sliding, f.record = c, c.Add
 		f.holds = func(hi, lo uint64) bool { return c.Estimate(hi, lo) > 0 }
 		return f, nil
 	}
@@ -57,7 +57,7 @@ func newFilter(s Setting, objects []trace.Object) (*filter, error) {
 	if err != nil {
 		return nil, fmt.Errorf("build the second-hit filter: %w", err)
 	}
-	f.sieve, f.holds = h, h.Has
+	f.sliding, f.holds = h, h.Has
 	f.record = func(hi, lo uint64) int {
 		if h.Seen(hi, lo) {
 			return 2
@@ -72,7 +72,7 @@ func newFilter(s Setting, objects []trace.Object) (*filter, error) {
 func (f *filter) see(i uint32, known bool) (times int) {
 	if !known {
 		if f.unseen%f.every == 0 {
-			f.expected += f.sieve.Stats(time.Time{}).FalsePositiveRatio
+			f.expected += f.sliding.Stats(time.Time{}).FalsePositiveRatio
 			f.readings++
 		}
 		f.unseen++
@@ -98,10 +98,10 @@ func (f *filter) look(requests []trace.Access) (read uint32) {
 	return read
 }
 
-func (f *filter) rotate(now time.Time, cause bloom.Cause) { f.sieve.Rotate(now, cause) }
+func (f *filter) rotate(now time.Time, cause bloom.Cause) { f.sliding.Rotate(now, cause) }
 
 func (f *filter) report(out *Result) {
-	out.FilterBytes = f.sieve.Bytes()
+	out.FilterBytes = f.sliding.Bytes()
 	out.FalseNegatives = f.falseNegatives
 	if f.unseen == 0 {
 		return

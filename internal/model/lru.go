@@ -4,7 +4,7 @@ package model
 type lru struct {
 	chain
 	maxBytes int64
-	left     books // but for objects
+	left     counters // but for objects
 }
 
 func newLRU(maxBytes int64, n *nodes) *lru {
@@ -34,14 +34,14 @@ func (l *lru) store(i uint32) {
 	l.push(i)
 }
 
-func (l *lru) books() books {
+func (l *lru) counters() counters {
 	b := l.left
 	b.objects = l.count
 	return b
 }
 
 // evicted counts the departure of n.
-func (b *books) evicted(n *node) {
+func (b *counters) evicted(n *node) {
 	b.evictions++
 	if !n.hit {
 		b.neverHit++

@@ -18,7 +18,7 @@ type Run struct {
 	rule    policy.Rule
 	window  *window // nil: the policy remembers no sightings
 	fills   fills
-	holder  holder
+	storage storage
 	counts  Result
 
 	sighted int64 // requests so far
@@ -26,8 +26,8 @@ type Run struct {
 	looked uint32 // what look has read, so that it has to read it
 }
 
-// holder keeps the books on what would be stored.
-type holder interface {
+// storage counts what would be stored, and says where it would be.
+type storage interface {
 	// find says where the object is, which counts as use of it.
 	find(i uint32) place
 	// keep takes an object that is nowhere, and says what became of it: Stored,
@@ -36,7 +36,7 @@ type holder interface {
 	// promote writes an object that find has just seen in the stage into the main
 	// part, and reports whether it is there now.
 	promote(i uint32) bool
-	books() books
+	counters() counters
 	// look reads what find will need for these requests and changes nothing. What
 	// it returns depends on all it read, and has no other meaning.
 	look(requests []trace.Access) uint32
@@ -52,8 +52,8 @@ const (
 	inMain
 )
 
-// books says what became of the writes into the main part.
-type books struct {
+// counters says what became of the writes into the main part.
+type counters struct {
 	objects             int64 // held now
 	evictions, neverHit int64 // left; and of them, without a hit
 }
@@ -79,17 +79,17 @@ func New(s Setting, objects []trace.Object) (*Run, error) {
 		}
 	}
 	r.fills = newFills(s, r.marks)
-	if r.holder, err = newHolder(s, objects); err != nil {
+	if r.storage, err = newStorage(s, objects); err != nil {
 		return nil, fmt.Errorf("model a cache: %w", err)
 	}
 	return r, nil
 }
 
-func newHolder(s Setting, objects []trace.Object) (holder, error) {
+func newStorage(s Setting, objects []trace.Object) (storage, error) {
 	if s.Eviction == Ristretto {
 		return newMemoryTier(s, objects)
 	}
-	return newShelves(s, objects), nil
+	return newExactStorage(s, objects), nil
 }
 
 // Request takes the next request of the trace and says what became of it. Times
@@ -105,7 +105,7 @@ func (r *Run) Request(a trace.Access) Outcome {
 	c.Requests++
 	c.RequestBytes += sent
 	o := Hit
-	switch r.holder.find(i) {
+	switch r.storage.find(i) {
 	case inMain:
 	case inStage:
 		o = r.promote(i, size, admit)
@@ -150,7 +150,7 @@ func (r *Run) look(requests []trace.Access) {
 			read += r.marks[a.Object].sighted
 		}
 	}
-	read += r.holder.look(requests)
+	read += r.storage.look(requests)
 	if r.window != nil && r.window.filter != nil {
 		read += r.window.filter.look(requests)
 	}
@@ -172,7 +172,7 @@ func (r *Run) Sight(a trace.Access) bool {
 
 // promote decides on a hit in the stage.
 func (r *Run) promote(i uint32, size int64, admit bool) Outcome {
-	if !r.rule.Promotes(admit) || !r.holder.promote(i) {
+	if !r.rule.Promotes(admit) || !r.storage.promote(i) {
 		return StageHit
 	}
 	r.counts.Promotions++
@@ -191,7 +191,7 @@ func (r *Run) fill(i uint32, size int64, admit bool) Outcome {
 		c.Regret++
 		c.RegretBytes += size
 	}
-	o := r.holder.keep(i, admit)
+	o := r.storage.keep(i, admit)
 	switch o {
 	case Stored:
 		r.write(i, size)
@@ -242,7 +242,7 @@ func (r *Run) Result() Result {
 	out := r.counts
 	out.HitRatio = ratio(out.Hits, out.Requests)
 	out.ByteHitRatio = ratio(out.HitBytes, out.RequestBytes)
-	b := r.holder.books()
+	b := r.storage.counters()
 	out.Objects, out.Evictions, out.StoresNeverHit = b.objects, b.evictions, b.neverHit
 	if r.window != nil {
 		r.window.report(&out)
@@ -252,4 +252,4 @@ func (r *Run) Result() Result {
 
 // Close ends what the Run has started: goroutines of Ristretto. Call it once,
 // after the last call of any other method.
-func (r *Run) Close() { r.holder.close() }
+func (r *Run) Close() { r.storage.close() }

@@ -26,7 +26,7 @@ type s3fifo struct {
 	*nodes
 	small, large, ghost          chain
 	maxBytes, maxSmall, maxGhost int64
-	left                         books // but for objects
+	left                         counters // but for objects
 }
 
 func newS3FIFO(maxBytes int64, n *nodes) *s3fifo {
@@ -122,7 +122,7 @@ func (s *s3fifo) remember(i uint32) {
 	s.ghost.push(i)
 }
 
-func (s *s3fifo) books() books {
+func (s *s3fifo) counters() counters {
 	b := s.left
 	b.objects = s.small.count + s.large.count
 	return b

@@ -73,8 +73,8 @@ func TestS3FIFOMovesWhatIsUsedTwice(t *testing.T) {
 	s.store(1) // its name is known
 	f(1, large)
 	f(2, ghost)
-	if b := s.books(); b.evictions != 2 || b.neverHit != 1 || b.objects != 10 {
-		t.Errorf("books: got %+v, want 2 evictions, 1 never hit, 10 objects", b)
+	if b := s.counters(); b.evictions != 2 || b.neverHit != 1 || b.objects != 10 {
+		t.Errorf("counters: got %+v, want 2 evictions, 1 never hit, 10 objects", b)
 	}
 }
 

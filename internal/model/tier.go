@@ -136,9 +136,9 @@ func (t *memoryTier) keep(i uint32, admit bool) Outcome {
 
 func (t *memoryTier) promote(i uint32) bool { return t.store.Promote(t.key(i), t.name(i)) }
 
-func (t *memoryTier) books() books {
+func (t *memoryTier) counters() counters {
 	s := t.store.Stats()
-	return books{objects: s.Objects, evictions: s.Capacity + s.Rejected + s.Variants, neverHit: s.NeverHit}
+	return counters{objects: s.Objects, evictions: s.Capacity + s.Rejected + s.Variants, neverHit: s.NeverHit}
 }
 
 func (t *memoryTier) look([]trace.Access) uint32 { return 0 }

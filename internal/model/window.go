@@ -118,7 +118,7 @@ func (w *window) rotate(now int64, cause bloom.Cause) {
 	}
 	if w.filter != nil {
 		if w.fitted != nil {
-			w.filter.sieve.SetLimit(w.fitted.limit())
+			w.filter.sliding.SetLimit(w.fitted.limit())
 		}
 		w.filter.rotate(time.Unix(0, now), cause)
 	}

@@ -4,9 +4,9 @@ import (
 	"edgeproxy/internal/trace"
 )
 
-// shelves is the holder of exact models: a main part that makes room by its own
+// exactStorage is the storage of exact models: a main part that makes room by its own
 // rule, and a stage before it, first in, first out.
-type shelves struct {
+type exactStorage struct {
 	objects []trace.Object
 	nodes   *nodes // of the main part
 	main    mainPart
@@ -21,12 +21,12 @@ type mainPart interface {
 	// store puts in an object that is not there, and whose space is not above
 	// the capacity.
 	store(i uint32)
-	books() books
+	counters() counters
 }
 
-func newShelves(s Setting, objects []trace.Object) *shelves {
+func newExactStorage(s Setting, objects []trace.Object) *exactStorage {
 	capacity := s.CapacityBytes - s.StageBytes
-	h := &shelves{objects: objects, nodes: newNodes(objects), largest: capacity}
+	h := &exactStorage{objects: objects, nodes: newNodes(objects), largest: capacity}
 	if s.MaxObjectBytes > 0 {
 		h.largest = min(h.largest, s.MaxObjectBytes)
 	}
@@ -41,7 +41,7 @@ func newShelves(s Setting, objects []trace.Object) *shelves {
 	return h
 }
 
-func (h *shelves) find(i uint32) place {
+func (h *exactStorage) find(i uint32) place {
 	switch {
 	case h.main.hit(i):
 		return inMain
@@ -51,7 +51,7 @@ func (h *shelves) find(i uint32) place {
 	return nowhere
 }
 
-func (h *shelves) keep(i uint32, admit bool) Outcome {
+func (h *exactStorage) keep(i uint32, admit bool) Outcome {
 	switch {
 	case h.objects[i].Size > h.largest:
 		return TooLarge
@@ -64,15 +64,15 @@ func (h *shelves) keep(i uint32, admit bool) Outcome {
 	return HeldBack
 }
 
-func (h *shelves) promote(i uint32) bool {
+func (h *exactStorage) promote(i uint32) bool {
 	h.stage.remove(i)
 	h.main.store(i)
 	return true
 }
 
-func (h *shelves) books() books { return h.main.books() }
+func (h *exactStorage) counters() counters { return h.main.counters() }
 
-func (h *shelves) look(requests []trace.Access) (read uint32) {
+func (h *exactStorage) look(requests []trace.Access) (read uint32) {
 	read = h.nodes.look(requests)
 	if h.stage != nil {
 		read += h.stage.look(requests)
@@ -80,7 +80,7 @@ func (h *shelves) look(requests []trace.Access) (read uint32) {
 	return read
 }
 
-func (h *shelves) close() {}
+func (h *exactStorage) close() {}
 
 // stage keeps newcomers, the oldest going first.
 type stage struct {

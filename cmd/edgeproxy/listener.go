@@ -15,8 +15,8 @@ import (
 	"edgeproxy/internal/proxy"
 )
 
-// door is one data address: where clients come in, and the servers that answer them.
-type door struct {
+// dataListener is one data address: where clients come in, and the servers that answer them.
+type dataListener struct {
 	config config.Listen
 	proxy  *proxy.Listener
 	server *http1.Server
@@ -36,17 +36,17 @@ const maxHandshakes = 1024
 // browsers expect.
 const maxStreams = 128
 
-// addDoor builds the servers of one address; nothing listens yet.
-func (e *edge) addDoor(l config.Listen) {
-	d := &door{config: l, proxy: e.proxy.Listener(l.TLS, l.TrustedProxies)}
+// addListener builds the servers of one address; nothing listens yet.
+func (e *edge) addListener(l config.Listen) {
+	d := &dataListener{config: l, proxy: e.proxy.Listener(l.TLS, l.TrustedProxies)}
 	d.state = func(c net.Conn, s http.ConnState) { e.connectionIs(d, c, s) }
 	d.server = e.newServer(d)
-	e.doors = append(e.doors, d)
+	e.listeners = append(e.listeners, d)
 }
 
 // open opens the address.
-func (d *door) open(e *edge) (err error) {
-	if d.listener, err = e.open(d.config, e.crowd); err != nil || !d.config.TLS {
+func (d *dataListener) open(e *edge) (err error) {
+	if d.listener, err = e.open(d.config, e.limiter); err != nil || !d.config.TLS {
 		return err
 	}
 	limits := &e.config.Limits
@@ -65,7 +65,7 @@ func (d *door) open(e *edge) (err error) {
 }
 
 // serve serves until the listener is closed.
-func (d *door) serve(e *edge) {
+func (d *dataListener) serve(e *edge) {
 	if d.secure == nil {
 		e.serving.Go(func() { e.report(d.server.Serve(d.listener)) })
 		return
@@ -75,31 +75,31 @@ func (d *door) serve(e *edge) {
 	e.serving.Go(func() { e.report(d.h2.Serve(d.secure.H2())) })
 }
 
-// shaking returns how many handshakes are under way.
-func (d *door) shaking() int {
+// handshakes returns how many handshakes are under way.
+func (d *dataListener) handshakes() int {
 	if d.secure == nil {
 		return 0
 	}
 	return d.secure.Handshakes()
 }
 
-// cut returns how many handshakes were ended because there were too many.
-func (d *door) cut() int64 {
+// handshakesCut returns how many handshakes were ended because there were too many.
+func (d *dataListener) handshakesCut() int64 {
 	if d.secure == nil {
 		return 0
 	}
 	return d.secure.Cut()
 }
 
-// letGo has clients of HTTP/2 open no more streams. Those of HTTP/1.1 are told by their next answer.
-func (d *door) letGo() {
+// goAway has clients of HTTP/2 open no more streams. Those of HTTP/1.1 are told by their next answer.
+func (d *dataListener) goAway() {
 	if d.h2 != nil {
 		d.h2.Warn()
 	}
 }
 
-// shut ends handshakes and lets requests under way finish.
-func (d *door) shut(ctx context.Context) error {
+// shutdown ends handshakes and lets requests under way finish.
+func (d *dataListener) shutdown(ctx context.Context) error {
 	if d.secure != nil {
 		_ = d.secure.Close()
 	}
@@ -120,12 +120,12 @@ func (d *door) shut(ctx context.Context) error {
 // each. One that is handed over keeps its place, in the limits of the server and of the
 // client's address, until it ends: this is called in the server's goroutine for the
 // connection.
-func (e *edge) connectionIs(d *door, c net.Conn, s http.ConnState) {
+func (e *edge) connectionIs(d *dataListener, c net.Conn, s http.ConnState) {
 	switch s {
 	case http.StateActive:
-		e.crowd.Busy(c)
+		e.limiter.Busy(c)
 	case http.StateIdle:
-		e.crowd.Idle(c)
+		e.limiter.Idle(c)
 	case http.StateNew:
 		e.connections.Add(1)
 		e.sends.Enter(c)
@@ -157,9 +157,9 @@ func (e *edge) multiplexedIs(c net.Conn, s http2.State) {
 		e.connections.Add(1)
 		e.sends.Enter(c)
 	case http2.Active:
-		e.crowd.Busy(c)
+		e.limiter.Busy(c)
 	case http2.Idle:
-		e.crowd.Idle(c)
+		e.limiter.Idle(c)
 	case http2.Closed:
 		e.connections.Add(-1)
 		e.gone(c)
@@ -169,20 +169,20 @@ func (e *edge) multiplexedIs(c net.Conn, s http2.State) {
 // gone gives back what a connection had. It runs whether the client or the server closed it.
 func (e *edge) gone(c net.Conn) {
 	e.sends.Leave(c)
-	e.crowd.Leave(c)
+	e.limiter.Leave(c)
 	e.peers.Forget(c)
 }
 
-// watchLetGo shows the connections that were ended to make room for others.
-func (e *edge) watchLetGo() {
+// watchConnectionsLetGo shows the connections that were ended to make room for others.
+func (e *edge) watchConnectionsLetGo() {
 	for cause, count := range map[string]func() int64{
-		"idle":            func() int64 { return e.crowd.LetGo().Idle },
-		"idle_of_address": func() int64 { return e.crowd.LetGo().IdleOfClient },
-		"silent":          func() int64 { return e.crowd.LetGo().Silent },
+		"idle":            func() int64 { return e.limiter.LetGo().Idle },
+		"idle_of_address": func() int64 { return e.limiter.LetGo().IdleOfClient },
+		"silent":          func() int64 { return e.limiter.LetGo().Silent },
 		"proxy_header":    e.peers.Cut,
 		"handshake": func() (n int64) {
-			for _, d := range e.doors {
-				n += d.cut()
+			for _, d := range e.listeners {
+				n += d.handshakesCut()
 			}
 			return n
 		},
