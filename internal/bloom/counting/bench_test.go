@@ -3,6 +3,8 @@ package counting
 import (
 	"sync/atomic"
 	"testing"
+
+	"edgeproxy/internal/bloom/bloomtest"
 )
 
 const benchCapacity = 1_000_000
@@ -10,14 +12,14 @@ const benchCapacity = 1_000_000
 // subject is one filter to measure.
 type subject struct {
 	name string
-	window
+	counter
 }
 
 func subjects(b *testing.B) []subject {
 	b.Helper()
 	return []subject{
-		{"production", newTestFilter(b, 2, benchCapacity, 0.01)},
-		{"textbook", newTestTextbook(b, 2, benchCapacity, 0.01)},
+		{"production", lawful{newTestFilter(b, 2, benchCapacity, 0.01)}},
+		{"textbook", lawfulTextbook{newTestTextbook(b, 2, benchCapacity, 0.01)}},
 	}
 }
 
@@ -31,7 +33,7 @@ func BenchmarkAdd(b *testing.B) {
 				key := worker.Add(1) << 40
 				for pb.Next() {
 					key += 7919
-					f.Add(hash(key % benchCapacity))
+					f.Add(bloomtest.Hash(key % benchCapacity))
 				}
 			})
 			b.ReportMetric(float64(f.Bytes())/benchCapacity*8, "bits/key")
@@ -42,11 +44,11 @@ func BenchmarkAdd(b *testing.B) {
 func BenchmarkEstimate(b *testing.B) {
 	for _, f := range subjects(b) {
 		b.Run(f.name, func(b *testing.B) {
-			fill(f, 1, benchCapacity)
+			bloomtest.Fill(f, 1, benchCapacity)
 			key := uint64(0)
 			for b.Loop() {
 				key += 7919
-				f.Estimate(hash(key % (2 * benchCapacity)))
+				f.Estimate(bloomtest.Hash(key % (2 * benchCapacity)))
 			}
 		})
 	}
@@ -58,7 +60,7 @@ func BenchmarkRotate(b *testing.B) {
 		b.Run(f.name, func(b *testing.B) {
 			for b.Loop() {
 				b.StopTimer()
-				fill(f, 2, benchCapacity)
+				bloomtest.Fill(f, 2, benchCapacity)
 				b.StartTimer()
 				f.Rotate(start, 0)
 			}

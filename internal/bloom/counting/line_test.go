@@ -58,17 +58,6 @@ func TestTheWordsOfALineAreThese(t *testing.T) {
 	}
 }
 
-// Bits 20 to 63 of lo are for samples of keys by their hash.
-func TestTheTopOfLoDoesNotMoveAKey(t *testing.T) {
-	f := newTestFilter(t, 2, 1000, 0.01)
-	f.Add(1<<60, 0x12345)
-	for shift := 20; shift < 64; shift++ {
-		if got := f.Estimate(1<<60, 0x12345^1<<shift); got != 1 {
-			t.Errorf("bit %d of lo: got a count of %d, want the same counters and 1", shift, got)
-		}
-	}
-}
-
 func TestOnlyTheSmallestCountersAreRaised(t *testing.T) {
 	f := func(before [4]int, wantCount int, want [4]int) {
 		t.Helper()

@@ -1,23 +1,75 @@
 package sliding
 
 import (
-	"math"
+	"io"
+	"math/bits"
 	"testing"
 	"time"
 
 	"edgeproxy/internal/bloom"
+	"edgeproxy/internal/bloom/bloomtest"
 	"edgeproxy/internal/bloom/textbook"
 )
 
-var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+var start = bloomtest.T0()
 
-func options(generations int, capacity int64, rate float64) bloom.Options {
-	return bloom.Options{Generations: generations, Capacity: capacity, FalsePositiveRate: rate}
+// lawful and lawfulTextbook show a filter to the suite of both families.
+type (
+	lawful         struct{ *Filter }
+	lawfulTextbook struct{ *textbook.Sliding }
+)
+
+func (f lawful) Sight(hi, lo uint64) bool         { return f.Seen(hi, lo) }
+func (f lawful) Count(hi, lo uint64) int          { return count(f.Has(hi, lo)) }
+func (f lawfulTextbook) Sight(hi, lo uint64) bool { return f.Seen(hi, lo) }
+func (f lawfulTextbook) Count(hi, lo uint64) int  { return count(f.Has(hi, lo)) }
+
+func count(has bool) int {
+	if has {
+		return 1
+	}
+	return 0
 }
 
-func newTestFilter(t testing.TB, generations int, capacity int64, rate float64) *Filter {
+// Fills returns the shares of bits that are set, by a scan.
+func (f lawful) Fills() (out []float64) {
+	for _, g := range f.ring.Held() {
+		ones := 0
+		for at := range g.blocks() {
+			for i := range g.block(at) {
+				ones += bits.OnesCount64(g.block(at)[i].Load())
+			}
+		}
+		out = append(out, float64(ones)/float64(g.Words()*64))
+	}
+	return out
+}
+
+func family() bloomtest.Family {
+	return bloomtest.Family{
+		New: func(o bloom.Options, now time.Time) (bloomtest.Filter, error) { return shown(New(o, now)) },
+		Load: func(r io.Reader, o bloom.Options, now time.Time) (bloomtest.Filter, error) {
+			return shown(Load(r, o, now))
+		},
+		Textbook: func(o bloom.Options, now time.Time) (bloomtest.Window, error) {
+			f, err := textbook.NewSliding(o, now)
+			return lawfulTextbook{f}, err
+		},
+		Counts: 1, Exact: 1e-9, Refused: 1e-14, LowBits: 40,
+		Bits: 12.30, TextbookBits: 11.11,
+	}
+}
+
+func shown(f *Filter, err error) (bloomtest.Filter, error) {
+	if f == nil {
+		return nil, err
+	}
+	return lawful{f}, err
+}
+
+func newTestFilter(t testing.TB, generations int, capacity int64) *Filter {
 	t.Helper()
-	f, err := New(options(generations, capacity, rate), start)
+	f, err := New(bloomtest.Options(generations, capacity, 0.01), start)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,53 +78,9 @@ func newTestFilter(t testing.TB, generations int, capacity int64, rate float64) 
 
 func newTestTextbook(t testing.TB, generations int, capacity int64, rate float64) *textbook.Sliding {
 	t.Helper()
-	f, err := textbook.NewSliding(options(generations, capacity, rate), start)
+	f, err := textbook.NewSliding(bloomtest.Options(generations, capacity, rate), start)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return f
-}
-
-// hash spreads a small number over 128 bits (the finaliser of SplitMix64).
-func hash(key uint64) (hi, lo uint64) {
-	mix := func(z uint64) uint64 {
-		z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
-		z = (z ^ z>>27) * 0x94d049bb133111eb
-		return z ^ z>>31
-	}
-	return mix(key*2*0x9e3779b97f4a7c15 + 1), mix((key*2 + 1) * 0x9e3779b97f4a7c15)
-}
-
-// sighter is what both filters are to common tests and benchmarks.
-type sighter interface {
-	Seen(hi, lo uint64) bool
-	Has(hi, lo uint64) bool
-	Rotate(now time.Time, cause bloom.Cause) bool
-	Full() bool
-	Stats(now time.Time) bloom.Stats
-	Bytes() int64
-}
-
-func (f *Filter) seen(key uint64) bool { return f.Seen(hash(key)) }
-func (f *Filter) has(key uint64) bool  { return f.Has(hash(key)) }
-
-// fillWindow records capacity distinct keys in every generation.
-func fillWindow(f sighter, generations, capacity int) {
-	key := uint64(0)
-	for g := range generations {
-		if g > 0 {
-			f.Rotate(start, bloom.CauseFull)
-		}
-		for range capacity {
-			f.Seen(hash(key))
-			key++
-		}
-	}
-}
-
-func near(t *testing.T, what string, got, want, tolerance float64) {
-	t.Helper()
-	if math.Abs(got-want) > tolerance*want {
-		t.Errorf("%s: got %v, want %v within %v %%", what, got, want, tolerance*100)
-	}
 }

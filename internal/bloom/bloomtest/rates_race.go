@@ -1,0 +1,6 @@
+//go:build race
+
+package bloomtest
+
+// rateLaws are tried without the race detector alone: see rates.go.
+func rateLaws() []law { return nil }
