@@ -1,0 +1,91 @@
+package archtest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var (
+	link    = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	heading = regexp.MustCompile(`(?m)^#{1,6} (.*)$`)
+	fence   = regexp.MustCompile("(?ms)^```.*?^```")
+	dropped = regexp.MustCompile(`[^\p{L}\p{N}_\- ]`)
+)
+
+// documents returns the pages that people read, by path from the top of the tree.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	pages := map[string]string{}
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "loadtest/*.md", "test/*/*.md"} {
+		files, err := filepath.Glob(filepath.Join("../..", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			pages[filepath.Clean(f)] = fence.ReplaceAllString(string(text), "")
+		}
+	}
+	if len(pages) < 10 {
+		t.Fatalf("got %d pages, want those of the project", len(pages))
+	}
+	return pages
+}
+
+// anchors returns the names by which the headings of a page are linked to, as GitHub forms them.
+func anchors(page string) map[string]bool {
+	names := map[string]bool{}
+	for _, m := range heading.FindAllStringSubmatch(page, -1) {
+		name := dropped.ReplaceAllString(strings.ToLower(m[1]), "")
+		names[strings.ReplaceAll(name, " ", "-")] = true
+	}
+	return names
+}
+
+func TestLinksOfDocumentsLeadSomewhere(t *testing.T) {
+	pages := documents(t)
+	links := 0
+	for at, text := range pages {
+		for _, m := range link.FindAllStringSubmatch(text, -1) {
+			file, anchor, _ := strings.Cut(m[1], "#")
+			if strings.Contains(file, ":") {
+				continue // of the web
+			}
+			links++
+			to := at
+			if file != "" {
+				to = filepath.Join(filepath.Dir(at), file)
+				if _, err := os.Stat(to); err != nil {
+					t.Errorf("%s links to %s, which is not there", at, m[1])
+					continue
+				}
+			}
+			if page, ok := pages[to]; ok && anchor != "" && !anchors(page)[anchor] {
+				t.Errorf("%s links to %s, which has no such heading", at, m[1])
+			}
+		}
+	}
+	if links < 100 {
+		t.Errorf("got %d links, want those of the project", links)
+	}
+}
+
+func TestContentsOfTheOperatorsPageAreComplete(t *testing.T) {
+	page := documents(t)[filepath.Clean("../../docs/operating.md")]
+	_, rest, _ := strings.Cut(page, "## Contents\n")
+	contents, rest, _ := strings.Cut(rest, "\n## ")
+	for _, m := range heading.FindAllStringSubmatch("## "+rest, -1) {
+		if !strings.HasPrefix(m[0], "## ") {
+			continue
+		}
+		if !strings.Contains(strings.ReplaceAll(contents, "\n  ", " "), "["+m[1]+"](#") {
+			t.Errorf("the contents of docs/operating.md lack %q", m[1])
+		}
+	}
+}
