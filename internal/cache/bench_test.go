@@ -81,7 +81,7 @@ func BenchmarkPut(b *testing.B) {
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
 			e := plain(fmt.Sprint("new", next.Add(1)), 0, 0)
-			e.Body = data
+			e.Content = InMemory(data)
 			s.Put(e, nil)
 		}
 	})

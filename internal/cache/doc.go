@@ -46,9 +46,10 @@
 // (BenchmarkPut), little beside the fetch before it. Readers never take that lock.
 //
 // A look-up compares the full key, so keys with equal hashes cost a miss and
-// never give one client the response of another. Entries are immutable. Their
-// bytes come from no pool: a response may still be read from an entry long
-// after it left the cache.
+// never give one client the response of another. Entries are immutable, and what
+// follows their heads is a Content (content.go), which is all in memory or is read by
+// offset. Its bytes come from no pool: a response may still be read from an entry
+// long after it left the cache.
 //
 // The package knows no clock, no freshness, no admission and no HTTP parsing.
 package cache

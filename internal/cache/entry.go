@@ -34,7 +34,9 @@ type Entry struct {
 	URL Key
 	// URLLen is the length of the URL part of Name. An entry without Vary does
 	// not need it: its whole Name is the URL part.
-	URLLen int
+	URLLen int32
+	// Status is the status code of the response.
+	Status int32
 	// Vary holds the canonical names, sorted, of the response's Vary (RFC 9110
 	// section 12.5.5); empty means none.
 	Vary []string
@@ -49,17 +51,15 @@ type Entry struct {
 	Born uint64
 	Tags []uint64
 
-	// Status is the status code of the response.
-	Status int
 	// Header is what is sent on a hit, without the fields that belong to one
 	// message or one connection only (Age, hop-by-hop).
 	Header field.List
-	// Body is the whole content, and Pin counts the answers that are sent from it: one Pin
-	// for one Body. While a Body of more than pinned.Least bytes is sent, the sender holds
-	// the Pin. Nil counts nothing; an entry that is put without one gets one, if the Store
+	// Content is what follows the head, and Pin counts the answers that are sent from it: one
+	// Pin for one Content. While a Content of more than pinned.Least bytes is sent, the sender
+	// holds the Pin. Nil counts nothing; an entry that is put without one gets one, if the Store
 	// counts.
-	Body []byte
-	Pin  *pinned.Body
+	Content Content
+	Pin     *pinned.Body
 
 	// ResponseTime, InitialAge and Policy are the facts that its use is worked out
 	// from: when the response was received or last validated, its
@@ -77,7 +77,7 @@ type Entry struct {
 // Cost returns the bytes e takes in memory, its share of the cache's own
 // structures included. All accounting in bytes uses it.
 func (e *Entry) Cost() int64 {
-	n := entryOverhead + int64(len(e.Name)+len(e.Body))
+	n := entryOverhead + int64(len(e.Name)) + e.Content.Size()
 	for i := range e.Header {
 		n += fieldOverhead + int64(len(e.Header[i].Name)+len(e.Header[i].Value))
 	}
@@ -89,7 +89,7 @@ func (e *Entry) urlName() []byte {
 	if len(e.Vary) == 0 {
 		return e.Name
 	}
-	return e.Name[:min(e.URLLen, len(e.Name))]
+	return e.Name[:min(int(e.URLLen), len(e.Name))]
 }
 
 func namesBytes(names []string) (n int64) {

@@ -17,7 +17,7 @@ func TestCostCountsEveryPart(t *testing.T) {
 			t.Errorf("%s: got %d bytes more, want %d", what, got, want)
 		}
 	}
-	f("body", 100, func(e *Entry) { e.Body = make([]byte, 108) })
+	f("body", 100, func(e *Entry) { e.Content = InMemory(make([]byte, 108)) })
 	f("name", 3, func(e *Entry) { e.Name = []byte("/abcd") })
 	f("header", 2*32+4+5, func(e *Entry) { e.Header = field.List{{Name: "Etag", Value: ""}, {Name: "", Value: "12345"}} })
 	f("tags", 3*8, func(e *Entry) { e.Tags = []uint64{1, 2, 3} })

@@ -24,8 +24,8 @@ func Example() {
 	gzip := append(slices.Clip(url), "gzip"...)
 	fmt.Println(store.Put(&cache.Entry{
 		Key: hasher.Sum(gzip), Name: gzip,
-		URL: hasher.Sum(url), URLLen: len(url), Vary: []string{"Accept-Encoding"},
-		Status: 200, Body: []byte("…"),
+		URL: hasher.Sum(url), URLLen: int32(len(url)), Vary: []string{"Accept-Encoding"},
+		Status: 200, Content: cache.InMemory([]byte("…")),
 	}, nil))
 
 	fields, _ := store.Vary(hasher.Sum(url), url)

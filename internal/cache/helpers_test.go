@@ -29,15 +29,15 @@ func sum(name string) Key { return Hasher{seed: 42}.Sum([]byte(name)) }
 // with version.
 func plain(url string, version uint64, bodyBytes int) *Entry {
 	k := sum(url)
-	return &Entry{Key: k, Name: []byte(url), URL: k, URLLen: len(url), Status: 200, Body: body(version, bodyBytes)}
+	return &Entry{Key: k, Name: []byte(url), URL: k, URLLen: int32(len(url)), Status: 200, Content: InMemory(body(version, bodyBytes))}
 }
 
 // variant returns an entry of url for the given values of its Vary fields.
 func variant(url, values string, bodyBytes int, fields ...string) *Entry {
 	name := url + "\x00" + values
 	return &Entry{
-		Key: sum(name), Name: []byte(name), URL: sum(url), URLLen: len(url), Vary: fields, Status: 200,
-		Body: body(0, bodyBytes),
+		Key: sum(name), Name: []byte(name), URL: sum(url), URLLen: int32(len(url)), Vary: fields, Status: 200,
+		Content: InMemory(body(0, bodyBytes)),
 	}
 }
 
@@ -45,7 +45,7 @@ func body(version uint64, n int) []byte {
 	return binary.LittleEndian.AppendUint64(make([]byte, 0, max(n, 8)), version)[:max(n, 8)]
 }
 
-func versionOf(e *Entry) uint64 { return binary.LittleEndian.Uint64(e.Body) }
+func versionOf(e *Entry) uint64 { return binary.LittleEndian.Uint64(e.Content.bytes) }
 
 func mustPut(tb testing.TB, s *Store, e *Entry) {
 	tb.Helper()

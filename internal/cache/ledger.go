@@ -28,7 +28,7 @@ type ledger struct {
 
 // landed counts it, which takes cost bytes and brings body of them along.
 func (l *ledger) landed(it *item, cost, body int64) {
-	it.Pin.Land(int64(len(it.Body)))
+	it.Pin.Land(it.Content.Size())
 	l.writes.Add(1)
 	l.writeBytes.Add(body)
 	l.objects.Add(1)

@@ -96,7 +96,7 @@ func (m *model) stage(e *Entry) {
 	delete(m.memory, string(e.Name))
 	m.staged = append(m.staged, &landing{entry: e})
 	m.want.Writes++
-	m.want.WriteBytes += int64(len(e.Body))
+	m.want.WriteBytes += e.Content.Size()
 }
 
 func (m *model) store(e *Entry, why *int64) {
@@ -150,10 +150,10 @@ func (r *tierRun) do(op, which, size byte) {
 	switch which / 32 {
 	case 0, 1, 2:
 		e = variant(url, fmt.Sprint(which/32), bodyBytes, "Accept")
-		e.Body = body(r.step, bodyBytes)
+		e.Content = InMemory(body(r.step, bodyBytes))
 	case 3:
 		e = variant(url, "c", bodyBytes, "Cookie")
-		e.Body = body(r.step, bodyBytes)
+		e.Content = InMemory(body(r.step, bodyBytes))
 	}
 	r.names[string(e.Name)] = e.Key
 	switch op % 8 {
@@ -248,7 +248,7 @@ func (r *tierRun) look(e *Entry) (got *Entry, tier Tier) {
 
 func (r *tierRun) mustBeIn(want Tier, e *Entry) {
 	r.tb.Helper()
-	if got, tier := r.look(e); tier != want || &got.Body[0] != &e.Body[0] {
+	if got, tier := r.look(e); tier != want || &got.Content.bytes[0] != &e.Content.bytes[0] {
 		r.tb.Errorf("step %d: %q: got tier %v, want what has just landed in %v", r.step, e.Name, tier, want)
 	}
 }

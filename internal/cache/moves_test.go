@@ -50,7 +50,7 @@ func TestMovingIsNeverAMiss(t *testing.T) {
 		s := newStoreOf(t, Options{MaxBytes: 8 << 20, MaxObjectBytes: 64 << 10, MaxVariants: 32, StageBytes: 1 << 20})
 		version := func(round, version uint64) *Entry {
 			e := fresh(fmt.Sprintf("/%d", round))
-			e.Body = body(version, 100)
+			e.Content = InMemory(body(version, 100))
 			return e
 		}
 		mustStage(t, s, version(0, 0))

@@ -13,7 +13,7 @@ func (s *Store) FitsStage(bodyBytes int64, e *Entry) bool {
 	if e == nil {
 		e = &Entry{}
 	}
-	return s.Fits(bodyBytes, e) && stageCost(e)-int64(len(e.Body))+bodyBytes <= s.limits.stageBytes
+	return s.Fits(bodyBytes, e) && stageCost(e)-e.Content.Size()+bodyBytes <= s.limits.stageBytes
 }
 
 // PutStage stores e in the stage, for a response that admission held back. The
@@ -30,7 +30,7 @@ func (s *Store) FitsStage(bodyBytes int64, e *Entry) bool {
 // false or, of a variant, that MaxVariants others of its URL are in the memory
 // tier.
 func (s *Store) PutStage(e *Entry, unless func() bool) Outcome {
-	if !s.FitsStage(int64(len(e.Body)), e) {
+	if !s.FitsStage(e.Content.Size(), e) {
 		return TooLarge
 	}
 	s.mu.Lock()

@@ -87,7 +87,7 @@ func TestReplacementAcrossTiersServesTheNewest(t *testing.T) {
 		} {
 			s := newStagedStore(t, 64<<10)
 			old, e := fresh(), fresh()
-			e.Body = body(1, 50)
+			e.Content = InMemory(body(1, 50))
 			first(s, old)
 			if got := tierOf(s, string(e.Name)); got != from {
 				t.Errorf("%s: got tier %v first, want %v", what, got, from)
@@ -130,7 +130,7 @@ func TestAHeldBackResponseNeverRemovesAnAdmittedOne(t *testing.T) {
 			if after := s.Stats(); after != before {
 				t.Errorf("%s, %s: got %+v, want it unchanged %+v", what, where, after, before)
 			}
-			if e, tier := s.Find(admitted.Key, admitted.Name); tier != Memory || &e.Body[0] != &admitted.Body[0] {
+			if e, tier := s.Find(admitted.Key, admitted.Name); tier != Memory || &e.Content.bytes[0] != &admitted.Content.bytes[0] {
 				t.Errorf("%s, %s: got tier %v, want what was admitted, in memory", what, where, tier)
 			}
 			if got := fieldsOf(s, "/a"); !slices.Equal(got, admitted.Vary) {
@@ -277,7 +277,7 @@ func TestVariantsGoneFromMemoryLeaveTheirPlaceToStagedOnes(t *testing.T) {
 // Keys with equal hashes replace each other, and no other URL pays for it.
 func TestEqualHashesAreAMissInTheStageToo(t *testing.T) {
 	k := Key{Hi: 1, Lo: 2}
-	one := &Entry{Key: k, Name: []byte("/one"), URL: k, Body: body(1, 8)}
+	one := &Entry{Key: k, Name: []byte("/one"), URL: k, Content: InMemory(body(1, 8))}
 	f := func(what string, two *Entry, store func(*Store, *Entry) Outcome, want Tier) {
 		t.Helper()
 		s := newStagedStore(t, 64<<10)
@@ -301,7 +301,7 @@ func TestEqualHashesAreAMissInTheStageToo(t *testing.T) {
 	}
 	stage := func(s *Store, e *Entry) Outcome { return s.PutStage(e, nil) }
 	put := func(s *Store, e *Entry) Outcome { return s.Put(e, nil) }
-	two := &Entry{Key: k, Name: []byte("/two"), URL: k, Body: body(2, 8)}
+	two := &Entry{Key: k, Name: []byte("/two"), URL: k, Content: InMemory(body(2, 8))}
 	f("staged", two, stage, Stage)
 	f("put", two, put, Memory)
 	v := variant("/v", "1", 8, "Accept")

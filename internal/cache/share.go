@@ -1,7 +1,6 @@
 package cache
 
 import (
-	"bytes"
 	"slices"
 )
 
@@ -34,7 +33,7 @@ func (s *Store) costLocked(it *item) int64 {
 // mayBeTwin reports whether e has a body that another variant may have, and a validator,
 // which says of nearly all others that they have not.
 func mayBeTwin(e *Entry) bool {
-	return len(e.Vary) > 0 && len(e.Body) > 0 && (e.ETag != "" || !e.LastModified.IsZero())
+	return len(e.Vary) > 0 && e.Content.Size() > 0 && (e.ETag != "" || !e.LastModified.IsZero())
 }
 
 func sameValidator(a, b *Entry) bool {
@@ -55,10 +54,10 @@ func (s *Store) twinLocked(e *Entry) *item {
 			continue
 		}
 		it := s.ofURLLocked(k, r.name)
-		if it == nil || len(it.Body) != len(e.Body) || !sameValidator(&it.Entry, e) {
+		if it == nil || it.Content.Size() != e.Content.Size() || !sameValidator(&it.Entry, e) {
 			continue
 		}
-		if bytes.Equal(it.Body, e.Body) {
+		if it.Content.same(e.Content) {
 			return it
 		}
 		return nil
@@ -74,7 +73,7 @@ func (s *Store) settleRoomLocked(it *item) (shared bool) {
 		s.disownLocked(it.Key)
 		host, cost := s.twinLocked(&it.Entry), it.Cost()
 		if host != nil {
-			cost -= int64(len(it.Body))
+			cost -= it.Content.Size()
 		}
 		if len(s.orphans) == 0 && s.window.bytes.Load()+cost <= s.limits.windowBytes {
 			if host != nil {
@@ -90,10 +89,10 @@ func (s *Store) settleRoomLocked(it *item) (shared bool) {
 func (s *Store) visitLocked(it, other *item) {
 	sh := s.shares[other]
 	if sh == nil {
-		sh = &share{bytes: int64(len(other.Body)), host: other}
+		sh = &share{bytes: other.Content.Size(), host: other}
 		s.shares[other] = sh
 	}
-	it.Body, it.Pin = other.Body, other.Pin
+	it.Content, it.Pin = other.Content, other.Pin
 	s.shares[it] = sh
 	sh.guests = append(sh.guests, it)
 }

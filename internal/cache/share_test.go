@@ -15,7 +15,7 @@ import (
 // version alone.
 func tagged(url, value, etag string, version uint64, bodyBytes int) *Entry {
 	e := variant(url, value, bodyBytes, "Cookie")
-	e.ETag, e.Body = etag, body(version, bodyBytes)
+	e.ETag, e.Content = etag, InMemory(body(version, bodyBytes))
 	return e
 }
 
@@ -39,11 +39,11 @@ func checkShares(tb testing.TB, s *Store) {
 		if s.shares[it] != nil {
 			shared++
 		}
-		if len(it.Body) == 0 {
+		if len(it.Content.bytes) == 0 {
 			continue
 		}
-		if first := &it.Body[0]; bodies[first] {
-			want -= int64(len(it.Body))
+		if first := &it.Content.bytes[0]; bodies[first] {
+			want -= it.Content.Size()
 		} else {
 			bodies[first] = true
 		}
@@ -126,7 +126,7 @@ func TestABodyOutlivesItsHost(t *testing.T) {
 				t.Errorf("got %d bytes pinned that others hold, want 0", got)
 			}
 			for _, other := range []string{"/a\x001", "/a\x002"} {
-				if e, ok := find(s, sum(other), []byte(other)); !ok || &e.Body[0] != &host.Body[0] {
+				if e, ok := find(s, sum(other), []byte(other)); !ok || &e.Content.bytes[0] != &host.Content.bytes[0] {
 					t.Errorf("%q: got held %v, want it with the body that it had", other, ok)
 				}
 			}
@@ -194,7 +194,7 @@ func TestTheHeirPushesOutNothingThatHasJustLanded(t *testing.T) {
 		crowd("then", 8)
 		large := tagged("/a", "1", `"large"`, round, 250<<10)
 		s.Put(large, nil)
-		if e, ok := find(s, large.Key, large.Name); !ok || len(e.Body) != len(large.Body) {
+		if e, ok := find(s, large.Key, large.Name); !ok || len(e.Content.bytes) != len(large.Content.bytes) {
 			t.Errorf("round %d: is not there right after Put", round)
 		}
 		if got := s.window.ring.next.key; got != large.Key {
@@ -236,7 +236,7 @@ func TestSharesHoldTheBooks(t *testing.T) {
 					continue
 				}
 				e.Pin.Hold()
-				if v := versionOf(e); !bytes.Equal(e.Body, body(v, sizes[v])) || e.ETag != "" && e.ETag != fmt.Sprintf(`"%d"`, v) {
+				if v := versionOf(e); !bytes.Equal(e.Content.bytes, body(v, sizes[v])) || e.ETag != "" && e.ETag != fmt.Sprintf(`"%d"`, v) {
 					t.Errorf("%q: got the body of version %d with tag %s", e.Name, v, e.ETag)
 				}
 				e.Pin.Release()

@@ -58,7 +58,7 @@ func (g *stage) makeRoom(cost int64, k Key) {
 // land makes it the newest item, in place of what is under its Key.
 func (g *stage) land(it *item) {
 	cost := stageCost(&it.Entry)
-	g.books.landed(it, cost, int64(len(it.Body)))
+	g.books.landed(it, cost, it.Content.Size())
 	if len(it.Vary) > 0 {
 		g.list(&it.Entry) // first: nothing finds a variant without its record
 	}

@@ -58,7 +58,7 @@ func TestTooLargeForTheStageIsRefusedAndChangesNothing(t *testing.T) {
 	before := s.Stats()
 	f := func(what string, e *Entry, want bool) {
 		t.Helper()
-		if got := s.FitsStage(int64(len(e.Body)), e); got != want {
+		if got := s.FitsStage(e.Content.Size(), e); got != want {
 			t.Errorf("%s: FitsStage: got %v, want %v", what, got, want)
 		}
 		if want {
@@ -81,7 +81,7 @@ func TestTooLargeForTheStageIsRefusedAndChangesNothing(t *testing.T) {
 	}
 	fits := variant("/v", "1", 8, "Accept")
 	f("variant with its record", fits, true)
-	fits.Body = make([]byte, 16<<10-(fits.Cost()-8))
+	fits.Content = InMemory(make([]byte, 16<<10-(fits.Cost()-8)))
 	f("variant whose record is too much", fits, false)
 
 	s = newStoreOf(t, Options{MaxBytes: 1 << 20, MaxObjectBytes: 1000, MaxVariants: 1, StageBytes: 64 << 10})

@@ -40,7 +40,7 @@ func TestTooLargeIsRefusedAndChangesNothing(t *testing.T) {
 	before := s.Stats()
 	f := func(what string, e *Entry) {
 		t.Helper()
-		if s.Fits(int64(len(e.Body)), e) {
+		if s.Fits(e.Content.Size(), e) {
 			t.Errorf("%s: Fits: got true, want false", what)
 		}
 		if got := s.Put(e, func() bool { return false }); got != TooLarge {
@@ -67,7 +67,7 @@ func TestTooLargeIsRefusedAndChangesNothing(t *testing.T) {
 func TestEqualHashesAreAMiss(t *testing.T) {
 	s := newStore(t, 1<<20, 64<<10)
 	k := Key{Hi: 1, Lo: 2}
-	mine := &Entry{Key: k, Name: []byte("/mine"), URL: k, Body: body(1, 8)}
+	mine := &Entry{Key: k, Name: []byte("/mine"), URL: k, Content: InMemory(body(1, 8))}
 	f := func(where string) {
 		t.Helper()
 		if _, ok := find(s, k, []byte("/other")); ok {

@@ -45,7 +45,7 @@ func (s *Store) Fits(bodyBytes int64, e *Entry) bool {
 	if e == nil {
 		return true
 	}
-	return e.Cost()-int64(len(e.Body))+bodyBytes <= s.limits.windowBytes &&
+	return e.Cost()-e.Content.Size()+bodyBytes <= s.limits.windowBytes &&
 		(len(e.Vary) == 0 || recordBytes(e)+variantBytes <= s.limits.indexBytes)
 }
 
@@ -61,7 +61,7 @@ func (s *Store) Fits(bodyBytes int64, e *Entry) bool {
 // caller that notes a purge first and calls Purge then never finds a purged
 // response stored. It must return quickly and not call the Store.
 func (s *Store) Put(e *Entry, unless func() bool) Outcome {
-	if !s.Fits(int64(len(e.Body)), e) {
+	if !s.Fits(e.Content.Size(), e) {
 		return TooLarge
 	}
 	s.mu.Lock()
@@ -82,7 +82,7 @@ func (s *Store) Put(e *Entry, unless func() bool) Outcome {
 // fit. Unless is asked as in Put; a true from it makes Renew report true as well,
 // for nothing is left to do.
 func (s *Store) Renew(e *Entry, serial uint64, unless func() bool) bool {
-	if !s.Fits(int64(len(e.Body)), e) {
+	if !s.Fits(e.Content.Size(), e) {
 		return false
 	}
 	s.mu.Lock()
@@ -109,7 +109,7 @@ func (s *Store) swapLocked(it, old *item) {
 	was := s.costLocked(old)
 	s.takeOverLocked(it, old)
 	cost := s.costLocked(it)
-	it.Pin.Land(int64(len(it.Body)))
+	it.Pin.Land(it.Content.Size())
 	s.books.bytes.Add(cost)
 	if _, slot := s.window.put(it.Key, it, cost); slot == nil {
 		s.main.remove(old)
@@ -173,7 +173,7 @@ func (s *Store) storeLocked(e *Entry, why departure) (shared bool) {
 func (s *Store) newItem(e *Entry) *item {
 	it := &item{Entry: *e}
 	switch {
-	case len(it.Body) <= pinned.Least:
+	case it.Content.Size() <= pinned.Least:
 		it.Pin = nil
 	case it.Pin == nil:
 		it.Pin = s.pinned.Body()
@@ -230,7 +230,7 @@ func (s *Store) unlock() {
 // the variant is the same.
 func (s *Store) landLocked(it *item) {
 	cost := s.costLocked(it)
-	s.books.landed(it, cost, cost-it.Cost()+int64(len(it.Body)))
+	s.books.landed(it, cost, cost-it.Cost()+it.Content.Size())
 	if _, old := s.window.put(it.Key, it, cost); old != nil {
 		it.uses.Add(old.value.uses.Load())
 		s.leftLocked(replaced, old.value, old.bytes)

@@ -191,7 +191,7 @@ func TestPurgeBeatsTheFetchesItOvertakes(t *testing.T) {
 				e := plain("/a", fetched, 8)
 				if i%2 == 0 {
 					e = variant("/a", fmt.Sprint(i%6), 8, "Accept")
-					e.Body = body(fetched, 8)
+					e.Content = InMemory(body(fetched, 8))
 				}
 				s.Put(e, func() bool { return generation.Load() != fetched })
 				select {
@@ -272,7 +272,7 @@ func TestBooksAgreeAfterRandomWrites(t *testing.T) {
 					asked := randomEntry(rng, key)
 					find(s, asked.Key, asked.Name)
 				}
-				if got, ok := find(s, e.Key, e.Name); !ok || &got.Body[0] != &e.Body[0] {
+				if got, ok := find(s, e.Key, e.Name); !ok || &got.Content.bytes[0] != &e.Content.bytes[0] {
 					t.Fatalf("step %d: %q: got a hit %v, want what was just put", step, e.Name, ok)
 				}
 				if step%2000 == 0 {
@@ -355,7 +355,7 @@ func writeAndSample(t *testing.T, s *Store, writers int) {
 			for range 3000 {
 				e := randomEntry(rng, sum)
 				if rng.IntN(20) == 0 {
-					e.Body = make([]byte, 256<<10)
+					e.Content = InMemory(make([]byte, 256<<10))
 				}
 				all[w][string(e.Name)] = e.Key
 				switch rng.IntN(20) {

@@ -96,7 +96,7 @@ func (t *memoryTier) key(i uint32) cache.Key {
 // entry returns what is stored for i.
 func (t *memoryTier) entry(i uint32) *cache.Entry {
 	e, k := t.head, t.key(i)
-	e.Key, e.URL, e.Name, e.URLLen, e.Body = k, k, t.name(i), nameBytes, t.zeros[:t.objects[i].Size]
+	e.Key, e.URL, e.Name, e.URLLen, e.Content = k, k, t.name(i), nameBytes, cache.InMemory(t.zeros[:t.objects[i].Size])
 	return &e
 }
 

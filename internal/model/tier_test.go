@@ -52,7 +52,7 @@ func TestRistrettoEntriesTakeWhatResponsesTake(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer tier.close()
-	response := cache.Entry{Name: make([]byte, 60), Body: make([]byte, objects[0].Size)}
+	response := cache.Entry{Name: make([]byte, 60), Content: cache.InMemory(make([]byte, objects[0].Size))}
 	for _, f := range [][2]string{
 		{"Date", "Mon, 02 Jan 2006 15:04:05 GMT"},
 		{"Content-Type", "text/html; charset=utf-8"},

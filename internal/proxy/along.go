@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"slices"
@@ -90,14 +89,14 @@ func (a *along) fromStore() bool {
 		return false
 	}
 	e, _ := a.p.Store.Find(h.entry.Key, h.entry.Name)
-	if e == nil || h.length >= 0 && int64(len(e.Body)) != h.length || int64(len(e.Body)) < a.at {
+	if e == nil || h.length >= 0 && e.Content.Size() != h.length || e.Content.Size() < a.at {
 		return false
 	}
 	if e.Serial != h.entry.Serial && !rfc9111.SameStrongly(storedRepresentation(e), a.rep()) {
 		return false
 	}
 	a.x.body.sending.Hold(e.Pin)
-	a.rest = io.NopCloser(bytes.NewReader(e.Body[a.at:]))
+	a.rest = io.NopCloser(e.Content.Section(a.at, e.Content.Size()-a.at))
 	return true
 }
 

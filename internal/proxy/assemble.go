@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"io"
 	"net"
 	"time"
 
@@ -187,11 +188,16 @@ func (assembledParts) send(x *exchange, c cut) {
 	first := c.first - a.part.First
 	switch {
 	case len(a.entries) == 1:
-		p.sendOne(x, e, e.Body[first:first+c.length])
+		p.sendOne(x, e, first, c.length)
 	case c.length > p.MaxObjectBytes:
 		p.sendInTurn(x, c)
 	default:
-		p.sendStored(x, a.content(first), c.length, a.entries...)
+		content, inMemory := a.content(first)
+		if !inMemory {
+			p.sendRead(x, a.reader(first), c.length, a.entries...)
+			return
+		}
+		p.sendStored(x, content, c.length, a.entries...)
 	}
 }
 
@@ -213,12 +219,26 @@ func (p *Proxy) sendInTurn(x *exchange, c cut) {
 }
 
 // content returns what the answer sends of its parts, from first of the first one on,
-// not copied.
-func (a *assembly) content(first int64) net.Buffers {
+// not copied; false where not all of it lies in memory.
+func (a *assembly) content(first int64) (content net.Buffers, inMemory bool) {
 	content, left := make(net.Buffers, 0, len(a.entries)), a.cut.length
 	for _, e := range a.entries {
-		body := e.Body[first:min(first+left, int64(len(e.Body)))]
+		body, ok := e.Content.Bytes()
+		if !ok {
+			return nil, false
+		}
+		body = body[first:min(first+left, int64(len(body)))]
 		content, left, first = append(content, body), left-int64(len(body)), 0
 	}
-	return content
+	return content, true
+}
+
+// reader returns the same to be read.
+func (a *assembly) reader(first int64) io.Reader {
+	all, left := make([]io.Reader, 0, len(a.entries)), a.cut.length
+	for _, e := range a.entries {
+		length := min(left, e.Content.Size()-first)
+		all, left, first = append(all, e.Content.Section(first, length)), left-length, 0
+	}
+	return io.MultiReader(all...)
 }

@@ -105,12 +105,12 @@ func (p *Proxy) promoteEntry(r *route, v admission.Verdict, e *cache.Entry, fill
 	}
 	if p.Store.Promote(e.Key, e.Name) {
 		// Written now, without a fill: the next one of the key is no regret.
-		p.Gate.Filled(r.Rule, fill.Hi, fill.Lo, int64(len(e.Body)), false)
+		p.Gate.Filled(r.Rule, fill.Hi, fill.Lo, e.Content.Size(), false)
 		r.metrics.fills.promoted.Add(1)
-		r.metrics.fills.promotedBytes.Add(int64(len(e.Body)))
+		r.metrics.fills.promotedBytes.Add(e.Content.Size())
 		if !r.Rule.Policy.Remembers() {
 			r.metrics.fills.unjudged.Add(-1)
-			r.metrics.fills.unjudgedBytes.Add(-int64(len(e.Body)))
+			r.metrics.fills.unjudgedBytes.Add(-e.Content.Size())
 		}
 	}
 }

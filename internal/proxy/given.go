@@ -30,5 +30,5 @@ func (h *head) given(follower bool) given {
 
 // storedRepresentation is what conditions and Range are compared with for an entry.
 func storedRepresentation(e *cache.Entry) rfc9111.Representation {
-	return rfc9111.RepresentationOf(e.Status, e.Header, e.ResponseTime)
+	return rfc9111.RepresentationOf(int(e.Status), e.Header, e.ResponseTime)
 }

@@ -186,8 +186,8 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *head) *cache.Entry {
 	}
 	return &cache.Entry{
 		Pin: p.Store.NewPin(),
-		Key: key, Name: name, URL: home.base, URLLen: len(home.name), Vary: names,
-		Serial: p.serial.Add(1), Born: j.born, Tags: p.tags(j, nil, resp.Header), Status: h.status,
+		Key: key, Name: name, URL: home.base, URLLen: int32(len(home.name)), Vary: names,
+		Serial: p.serial.Add(1), Born: j.born, Tags: p.tags(j, nil, resp.Header), Status: int32(h.status),
 		Header:       kept(h.fields, h.strip, j.route),
 		ResponseTime: resp.ResponseTime,
 		InitialAge:   rfc9111.InitialAge(resp.Header, resp.RequestTime, resp.ResponseTime),

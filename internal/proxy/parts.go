@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"io"
 	"net"
 	"strconv"
 
@@ -28,13 +29,13 @@ const partsSpareBytes = 4 << 10
 type parts struct {
 	boundary string
 	length   int64
-	content  net.Buffers
+	content  net.Buffers // every other one is a part, nil where that lies in no memory
 }
 
 // newParts cuts ranges that do not overlap out of e. It returns nil where the
 // answer would be too long, or every boundary is found in what it has to separate.
 func newParts(e *cache.Entry, ranges []rfc9111.Range) *parts {
-	size, sent := int64(len(e.Body)), int64(0)
+	size, sent := e.Content.Size(), int64(0)
 	for _, r := range ranges {
 		sent += r.Length()
 	}
@@ -47,7 +48,7 @@ func newParts(e *cache.Entry, ranges []rfc9111.Range) *parts {
 	if sent+framing > size+partsSpareBytes {
 		return nil
 	}
-	boundary, ok := boundaryFor(e.Body, ranges)
+	boundary, ok := boundaryFor(e.Content, ranges)
 	if !ok {
 		return nil
 	}
@@ -56,7 +57,10 @@ func newParts(e *cache.Entry, ranges []rfc9111.Range) *parts {
 	for _, r := range ranges {
 		start := len(text)
 		text = p.appendHead(text, contentType, r, size)
-		p.content = append(p.content, text[start:], e.Body[r.First:r.Last+1])
+		p.content = append(p.content, text[start:], nil)
+		if body, ok := e.Content.Bytes(); ok {
+			p.content[len(p.content)-1] = body[r.First : r.Last+1]
+		}
 	}
 	start := len(text)
 	text = append(p.appendDelimiter(text), "--\r\n"...)
@@ -65,6 +69,18 @@ func newParts(e *cache.Entry, ranges []rfc9111.Range) *parts {
 	p.content[0] = p.content[0][len("\r\n"):]
 	p.length += int64(len(text) - len("\r\n"))
 	return p
+}
+
+// reader returns the content of an answer that is cut from c, which lies in no memory.
+func (p *parts) reader(c cache.Content, ranges []rfc9111.Range) io.Reader {
+	all := make([]io.Reader, len(p.content))
+	for i, text := range p.content {
+		if all[i] = bytes.NewReader(text); i%2 == 1 {
+			r := ranges[i/2]
+			all[i] = c.Section(r.First, r.Length())
+		}
+	}
+	return io.MultiReader(all...)
 }
 
 // appendHead appends what comes before the part r of a whole of size bytes.
@@ -89,24 +105,45 @@ func framingBytes(count int, contentType string, size int64) int64 {
 	return int64(count)*int64(each) + int64(delimiter+len("--\r\n"))
 }
 
-// boundaryFor returns a boundary that none of the ranges of body contains. To look
+// boundaryFor returns a boundary that none of the ranges of c contains. To look
 // costs about what it costs to send them; so many misses in a row are no accident.
-func boundaryFor(body []byte, ranges []rfc9111.Range) (boundary string, ok bool) {
+func boundaryFor(c cache.Content, ranges []rfc9111.Range) (boundary string, ok bool) {
 	var room [2 + boundaryBytes]byte
 	for _, mark := range []byte(separatorMarks) {
 		delimiter := append(append(append(room[:0], "--"...), separator...), mark)
-		if !anyContains(body, ranges, delimiter) {
+		if !anyContains(c, ranges, delimiter) {
 			return string(delimiter[2:]), true
 		}
 	}
 	return "", false
 }
 
-func anyContains(body []byte, ranges []rfc9111.Range, text []byte) bool {
+// anyContains reports whether one of the ranges of c contains text, or cannot be read.
+func anyContains(c cache.Content, ranges []rfc9111.Range, text []byte) bool {
+	body, inMemory := c.Bytes()
 	for _, r := range ranges {
-		if bytes.Contains(body[r.First:r.Last+1], text) {
+		switch {
+		case inMemory && bytes.Contains(body[r.First:r.Last+1], text):
+			return true
+		case !inMemory && contains(c.Section(r.First, r.Length()), text):
 			return true
 		}
+	}
+	return false
+}
+
+// contains reports whether what from gives contains text, or is incomplete. It holds a piece
+// at a time, each with the end of the one before.
+func contains(from *io.SectionReader, text []byte) bool {
+	piece, kept := make([]byte, min(from.Size()+int64(len(text)), streamBuffer)), 0
+	for left := from.Size(); left > 0; {
+		n, err := from.Read(piece[kept:])
+		left -= int64(n)
+		if bytes.Contains(piece[:kept+n], text) || err != nil && left > 0 {
+			return true
+		}
+		tail := min(kept+n, len(text)-1)
+		kept = copy(piece, piece[kept+n-tail:kept+n])
 	}
 	return false
 }

@@ -16,11 +16,16 @@ import (
 )
 
 func entryOf(body, contentType string) *cache.Entry {
-	e := &cache.Entry{Status: 200, Body: []byte(body)}
+	e := &cache.Entry{Status: 200, Content: cache.InMemory([]byte(body))}
 	if contentType != "" {
 		e.Header = field.List{{Name: "Content-Type", Value: contentType}}
 	}
 	return e
+}
+
+func bytesOf(e *cache.Entry) []byte {
+	b, _ := e.Content.Bytes()
+	return b
 }
 
 // checkParts reads p as a client does and holds it against what was asked for.
@@ -38,7 +43,7 @@ func checkParts(t *testing.T, p *parts, e *cache.Entry, ranges []rfc9111.Range) 
 		if err != nil {
 			t.Fatalf("part %v: %v", want, err)
 		}
-		place := fmt.Sprintf("bytes %d-%d/%d", want.First, want.Last, len(e.Body))
+		place := fmt.Sprintf("bytes %d-%d/%d", want.First, want.Last, e.Content.Size())
 		if got := part.Header.Get("Content-Range"); got != place {
 			t.Errorf("got Content-Range %q, want %q", got, place)
 		}
@@ -46,8 +51,8 @@ func checkParts(t *testing.T, p *parts, e *cache.Entry, ranges []rfc9111.Range) 
 			t.Errorf("got Content-Type %q, want %q", got, kind)
 		}
 		got, err := io.ReadAll(part)
-		if err != nil || !bytes.Equal(got, e.Body[want.First:want.Last+1]) {
-			t.Errorf("part %v: got %q %v, want %q", want, got, err, e.Body[want.First:want.Last+1])
+		if err != nil || !bytes.Equal(got, bytesOf(e)[want.First:want.Last+1]) {
+			t.Errorf("part %v: got %q %v, want %q", want, got, err, bytesOf(e)[want.First:want.Last+1])
 		}
 	}
 	if _, err := r.NextRawPart(); !errors.Is(err, io.EOF) {
@@ -86,7 +91,7 @@ func TestPartsShareTheStoredBody(t *testing.T) {
 		t.Fatal("got the whole, want parts")
 	}
 	for i, r := range ranges {
-		if got := p.content[2*i+1]; &got[0] != &e.Body[r.First] || int64(len(got)) != r.Length() {
+		if got := p.content[2*i+1]; &got[0] != &bytesOf(e)[r.First] || int64(len(got)) != r.Length() {
 			t.Errorf("part %v is a copy, or not %d bytes", r, r.Length())
 		}
 	}

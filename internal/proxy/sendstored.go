@@ -14,29 +14,33 @@ type storedWhole struct{}
 
 func (storedWhole) heading(x *exchange) heading {
 	e := x.entry
-	size := int64(len(e.Body))
+	size := e.Content.Size()
 	c := cut{length: size}
 	if x.selective() {
 		c = x.evaluate(storedRepresentation(e), size, x.settings.Ranges).divide(e)
 	}
-	return heading{status: e.Status, fields: e.Header, cut: c, size: size, held: e, at: x.start.Add(x.waited)}
+	return heading{status: int(e.Status), fields: e.Header, cut: c, size: size, held: e, at: x.start.Add(x.waited)}
 }
 
 func (storedWhole) send(x *exchange, c cut) {
 	e := x.entry
 	if c.parts != nil {
-		x.p.sendStored(x, c.parts.content, c.length, e)
+		if _, ok := e.Content.Bytes(); ok {
+			x.p.sendStored(x, c.parts.content, c.length, e)
+		} else {
+			x.p.sendRead(x, c.parts.reader(e.Content, c.ranges), c.length, e)
+		}
 		return
 	}
 	if c.status == 0 && x.answer.Fields != nil {
 		x.answer.Serial = e.Serial
 	}
-	x.p.sendOne(x, e, e.Body[c.first:c.first+c.length])
+	x.p.sendOne(x, e, c.first, c.length)
 }
 
 func (storedWhole) leave(*exchange) {}
 
-// What is stored is sent from where it is, in one write. While that lasts the bodies are
+// What is stored in memory is sent from where it is, in one write. While that lasts the bodies are
 // held: they may leave the cache meanwhile. Where each write has a deadline of its own, a
 // large answer goes in pieces, for a deadline sees no progress within a write.
 const (
@@ -44,8 +48,14 @@ const (
 	storedPiece = 32 << 10
 )
 
-// sendOne has b sent, which is of the body of e.
-func (p *Proxy) sendOne(x *exchange, e *cache.Entry, b []byte) {
+// sendOne has length bytes of the body of e sent, from first on.
+func (p *Proxy) sendOne(x *exchange, e *cache.Entry, first, length int64) {
+	b, ok := e.Content.Bytes()
+	if !ok {
+		p.sendRead(x, e.Content.Section(first, length), length, e)
+		return
+	}
+	b = b[first : first+length]
 	if p.WriteIdle > 0 && len(b) > atOnce {
 		p.sendInPieces(x, net.Buffers{b}, e)
 		return
@@ -54,7 +64,7 @@ func (p *Proxy) sendOne(x *exchange, e *cache.Entry, b []byte) {
 		return
 	}
 	x.bytes = int64(len(b))
-	if len(e.Body) > pinned.Least {
+	if e.Content.Size() > pinned.Least {
 		p.hold(x).Hold(e.Pin)
 	}
 	x.answer.Say(b)
@@ -73,6 +83,20 @@ func (p *Proxy) sendStored(x *exchange, content net.Buffers, length int64, entri
 		sending.Hold(e.Pin)
 	}
 	x.answer.SayAll(content)
+}
+
+// sendRead has length bytes sent that src reads of the bodies of entries, which lie in no memory,
+// and of what goes between.
+func (p *Proxy) sendRead(x *exchange, src io.Reader, length int64, entries ...*cache.Entry) {
+	if length == 0 {
+		return
+	}
+	b := p.newBody(x)
+	b.src, b.left = src, length
+	for _, e := range entries {
+		b.sending.Hold(e.Pin)
+	}
+	x.answer.Content = &streamed{b}
 }
 
 // hold returns what is to be told of the bodies that x's answer is sent from.

@@ -15,7 +15,7 @@ func (x *exchange) object() (size int64, storable bool) {
 	case x.assembled.made():
 		return x.assembled.part.Size, true
 	case x.entry != nil:
-		return int64(len(x.entry.Body)), true
+		return x.entry.Content.Size(), true
 	case h == nil:
 		return -1, false
 	case !h.fillable(): // also a 304 and a 206, which are not the object

@@ -63,7 +63,11 @@ func (sl *slice) tells() bool {
 // read gives bytes of the slice from the place at on, left of them at most.
 func (sl *slice) read(b []byte, at, left int64) (int, error) {
 	if sl.entry != nil {
-		return copy(b, sl.entry.Body[at:at+left]), nil
+		n, err := sl.entry.Content.ReadAt(b[:min(int64(len(b)), left)], at)
+		if n > 0 {
+			err = nil // its end is no news
+		}
+		return n, err
 	}
 	if sl.rest != nil {
 		return sl.rest.Read(b[:min(int64(len(b)), left)])

@@ -56,7 +56,7 @@ func (p *Proxy) holdBack(f *fill, j *job, h *head, body []byte) reason.Reason {
 // entryWith returns the entry of h with its body.
 func (h *head) entryWith(body []byte) *cache.Entry {
 	e := *h.entry
-	e.Body = body
+	e.Content = cache.InMemory(body)
 	return &e
 }
 

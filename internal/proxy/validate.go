@@ -138,7 +138,7 @@ func (p *Proxy) confirm(j *job, resp *origin.Response, purged func() bool) *head
 		updated.Add("Date", httpDate(resp.ResponseTime))
 	}
 	facts := responseFacts(resp)
-	facts.Status, facts.Header = j.stale.Status, updated
+	facts.Status, facts.Header = int(j.stale.Status), updated
 	v := rfc9111.Judge(j.facts, facts, j.route.Caching)
 	e := *j.stale
 	e.Serial = p.serial.Add(1)
@@ -148,7 +148,7 @@ func (p *Proxy) confirm(j *job, resp *origin.Response, purged func() bool) *head
 	e.ResponseTime = resp.ResponseTime
 	e.InitialAge = rfc9111.InitialAge(resp.Header, resp.RequestTime, resp.ResponseTime)
 	e.Policy = v.Policy
-	rep := rfc9111.RepresentationOf(e.Status, e.Header, e.ResponseTime)
+	rep := rfc9111.RepresentationOf(int(e.Status), e.Header, e.ResponseTime)
 	e.ETag, e.LastModified = rep.ETag, rep.LastModified
 	p.renew(j, &e, v.Why, p.reached(j, &e, purged))
 	h := &head{held: &e, as: resultRevalidated, status: resp.Status, cookie: resp.Header.Has("Set-Cookie")}

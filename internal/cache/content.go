@@ -1,0 +1,68 @@
+package cache
+
+import (
+	"bytes"
+	"io"
+	"sync/atomic"
+)
+
+// Content is what a stored response consists of besides its head. It lies in memory, or in a
+// Medium and is read by offset. It never changes, is safe for concurrent use, and may be read
+// for as long as anybody refers to it, also when its entry has left the cache. The zero Content
+// is empty and in memory.
+type Content struct {
+	bytes []byte
+	kept  *kept // nil: in memory
+}
+
+// kept is content in a Medium, and in how many places of the Store it is.
+type kept struct {
+	File
+	places atomic.Int64
+}
+
+// InMemory returns b as content. Nobody may write to b from then on.
+func InMemory(b []byte) Content { return Content{bytes: b} }
+
+// Size returns the length of the content in bytes.
+func (c Content) Size() int64 {
+	if c.kept != nil {
+		return c.kept.Size()
+	}
+	return int64(len(c.bytes))
+}
+
+// Bytes returns all of the content if it lies in memory. Nobody may write to it. Otherwise it is
+// nil, and false.
+func (c Content) Bytes() (b []byte, ok bool) { return c.bytes, c.kept == nil }
+
+// ReadAt implements io.ReaderAt.
+func (c Content) ReadAt(p []byte, offset int64) (int, error) {
+	if c.kept != nil {
+		return c.kept.ReadAt(p, offset)
+	}
+	if offset >= int64(len(c.bytes)) {
+		return 0, io.EOF
+	}
+	n := copy(p, c.bytes[max(offset, 0):])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// Section returns a reader of length bytes of the content from offset on.
+func (c Content) Section(offset, length int64) *io.SectionReader {
+	return io.NewSectionReader(c, offset, length)
+}
+
+// same reports whether both are known to be the same bytes. It reads nothing from a Medium.
+func (c Content) same(other Content) bool {
+	switch {
+	case c.kept == nil && other.kept == nil:
+		return bytes.Equal(c.bytes, other.bytes)
+	case c.kept != nil && other.kept != nil:
+		return c.kept == other.kept || c.kept.Same(other.kept.File)
+	}
+	return false
+}
