@@ -3,11 +3,10 @@ package cache
 import (
 	"bytes"
 	"io"
-	"sync/atomic"
 )
 
 // Content is what a stored response consists of besides its head. It lies in memory, or in a
-// Medium and is read by offset. It never changes, is safe for concurrent use, and may be read
+// File and is read by offset. It never changes, is safe for concurrent use, and may be read
 // for as long as anybody refers to it, also when its entry has left the cache. The zero Content
 // is empty and in memory.
 type Content struct {
@@ -15,10 +14,28 @@ type Content struct {
 	kept  *kept // nil: in memory
 }
 
-// kept is content in a Medium, and in how many places of the Store it is.
+// kept is content in a File, and in how many places of the Store it is.
 type kept struct {
 	File
-	places atomic.Int64
+	places int // the writer's
+}
+
+// land notes one more place of the Store that has the content.
+func (c Content) land() {
+	if c.kept != nil {
+		c.kept.places++
+	}
+}
+
+// leave takes back one land, and returns what no place has any more; nil: nothing.
+func (c Content) leave() File {
+	if c.kept == nil {
+		return nil
+	}
+	if c.kept.places--; c.kept.places > 0 {
+		return nil
+	}
+	return c.kept.File
 }
 
 // InMemory returns b as content. Nobody may write to b from then on.
@@ -56,7 +73,7 @@ func (c Content) Section(offset, length int64) *io.SectionReader {
 	return io.NewSectionReader(c, offset, length)
 }
 
-// same reports whether both are known to be the same bytes. It reads nothing from a Medium.
+// same reports whether both are known to be the same bytes. It reads no File.
 func (c Content) same(other Content) bool {
 	switch {
 	case c.kept == nil && other.kept == nil:

@@ -24,11 +24,31 @@ type ledger struct {
 	objects, bytes     atomic.Int64 // held
 	gone               [departures]atomic.Int64
 	neverHit           atomic.Int64 // of those gone
+
+	leftovers *leftovers
+}
+
+// leftovers are the files that no entry has any more. They are the writer's, who removes them
+// when it lets the next one in.
+type leftovers struct{ files []File }
+
+// hold notes that it is in a place.
+func (l *ledger) hold(it *item) {
+	it.Pin.Land(it.Content.Size())
+	it.Content.land()
+}
+
+// letGo takes back one hold.
+func (l *ledger) letGo(it *item) {
+	it.Pin.Leave()
+	if f := it.Content.leave(); f != nil {
+		l.leftovers.files = append(l.leftovers.files, f)
+	}
 }
 
 // landed counts it, which takes cost bytes and brings body of them along.
 func (l *ledger) landed(it *item, cost, body int64) {
-	it.Pin.Land(it.Content.Size())
+	l.hold(it)
 	l.writes.Add(1)
 	l.writeBytes.Add(body)
 	l.objects.Add(1)
@@ -37,7 +57,7 @@ func (l *ledger) landed(it *item, cost, body int64) {
 
 // left counts the departure of it, which landed at that cost.
 func (l *ledger) left(why departure, it *item, cost int64) {
-	it.Pin.Leave()
+	l.letGo(it)
 	l.gone[why].Add(1)
 	l.objects.Add(-1)
 	l.bytes.Add(-cost)

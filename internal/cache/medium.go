@@ -15,5 +15,5 @@ type File interface {
 	Remove()
 }
 
-// Kept returns f as content.
+// Kept returns f as content. When no entry of the Store has it any more, the Store removes f.
 func Kept(f File) Content { return Content{kept: &kept{File: f}} }

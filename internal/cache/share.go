@@ -92,6 +92,9 @@ func (s *Store) visitLocked(it, other *item) {
 		sh = &share{bytes: other.Content.Size(), host: other}
 		s.shares[other] = sh
 	}
+	if own := it.Content.kept; own != nil && own != other.Content.kept {
+		s.leftovers.files = append(s.leftovers.files, own.File)
+	}
 	it.Content, it.Pin = other.Content, other.Pin
 	s.shares[it] = sh
 	sh.guests = append(sh.guests, it)
@@ -164,11 +167,11 @@ func (s *Store) inheritLocked(sh *share) {
 		next := &item{Entry: heir.Entry}
 		next.asked.Store(heir.asked.Load())
 		next.uses.Store(heir.uses.Load())
-		next.Pin.Land(sh.bytes)
+		s.books.hold(next)
 		if _, slot := s.window.put(next.Key, next, cost); slot == nil {
 			s.main.remove(heir)
 		}
-		heir.Pin.Leave()
+		s.books.letGo(heir)
 		sh.host, s.shares[next] = next, sh
 		s.partLocked(sh, heir)
 		return

@@ -23,8 +23,9 @@ type stage struct {
 	urls     *clock[*record]
 }
 
-func newStage(maxBytes int64) *stage {
+func newStage(maxBytes int64, left *leftovers) *stage {
 	return &stage{
+		books:    ledger{leftovers: left},
 		maxBytes: maxBytes,
 		items:    newClock[*item](maxBytes/bytesPerChain, 0),
 		urls:     newClock[*record](maxBytes/bytesPerURLChain, 0),

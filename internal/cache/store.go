@@ -21,6 +21,8 @@ type Store struct {
 	shares  map[*item]*share // of the entries whose Body another entry has, too
 	orphans []*share         // whose host has left
 
+	leftovers leftovers // guarded by mu
+
 	// mu makes the holder the one writer of window, main, index and stage.
 	mu sync.Mutex
 }
@@ -37,9 +39,9 @@ func New(o Options) (*Store, error) {
 		pinned: o.Pinned,
 		window: newClock[*item](l.windowBytes/bytesPerChain, 0),
 		index:  newClock[*record](l.indexBytes/recordOverhead, indexChances),
-		stage:  newStage(l.stageBytes),
 		shares: map[*item]*share{},
 	}
+	s.books.leftovers, s.stage = &s.leftovers, newStage(l.stageBytes, &s.leftovers)
 	if s.main, err = newMainPart(l.mainBytes, s.costLocked, s.leftLocked); err != nil {
 		return nil, err
 	}

@@ -109,13 +109,13 @@ func (s *Store) swapLocked(it, old *item) {
 	was := s.costLocked(old)
 	s.takeOverLocked(it, old)
 	cost := s.costLocked(it)
-	it.Pin.Land(it.Content.Size())
+	s.books.hold(it)
 	s.books.bytes.Add(cost)
 	if _, slot := s.window.put(it.Key, it, cost); slot == nil {
 		s.main.remove(old)
 	}
 	s.books.bytes.Add(-was)
-	old.Pin.Leave()
+	s.books.letGo(old)
 }
 
 // Purge removes what is stored for the URL whose key part is name and whose
@@ -219,10 +219,15 @@ func (s *Store) moveOldestLocked() {
 	s.window.remove(victim)
 }
 
-// unlock lets the next writer in.
+// unlock lets the next writer in, and then removes the files that this one has left over.
 func (s *Store) unlock() {
 	s.settleLocked()
+	files := s.leftovers.files
+	s.leftovers.files = nil
 	s.mu.Unlock()
+	for _, f := range files {
+		f.Remove()
+	}
 }
 
 // landLocked puts it into the window. An older entry under its Key leaves after
