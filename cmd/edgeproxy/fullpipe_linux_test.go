@@ -230,7 +230,7 @@ func TestSecondSignalEndsAProgramThatIsStuck(t *testing.T) {
 	}
 }
 
-// What a start that fails has to say is there when it has ended.
+// A start that fails has written the reason when it ends.
 func TestFailedStartSaysWhy(t *testing.T) {
 	address := taken(t)
 	got := runBinary(t, "serve", "--origin", "http://127.0.0.1:9", "--listen", address, "--admin", "127.0.0.1:0")

@@ -255,7 +255,7 @@ func TestSimulateExitCodes(t *testing.T) {
 	f(exitUsage, "zipf:objects=0: objects=0: want 1 to", "zipf:objects=0")
 	f(exitUsage, "no such file", "popularity:"+log+".not")
 	f(exitUsage, "See 'edgeproxy simulate --help'.", "--capacity", "5", log)
-	// What needs no log is found without one.
+	// Mistakes in flags are found before the log is opened.
 	missing := log + ".not"
 	f(exitUsage, "--false-positive-rate 1e-300: want at least", "--false-positive-rate", "1e-300", missing)
 	f(exitUsage, "--capacity 65535 bytes: want at least 65536 bytes under ristretto", "--eviction", "ristretto", "--capacity", "65535B", missing)

@@ -192,8 +192,8 @@ func (g *Gate) add(p Policy, hi, lo uint64) (times int) {
 // evicted the object by then. The bytes tell how many objects the tier holds, which
 // the windows are fitted to.
 //
-// What is held back by policies that remember nothing is not measured: they have no
-// window, and Filled reports false. For the errors of the others see the
+// Policies that remember nothing have no window, so their regret is not measured, and
+// Filled reports false. For the errors of the others see the
 // filters in RegretStats: they wrongly report at most one fill in a hundred, and
 // overlook as many, while they are not overfull.
 func (g *Gate) Filled(r Rule, hi, lo uint64, body int64, heldBack bool) (regret bool) {

@@ -137,7 +137,7 @@ func TestSightingsAtTheSameTimeAreNotHeldAgainstTheFilter(t *testing.T) {
 		l.finish(1, b, 1)
 		l.see(1, 1)
 	}, 0, 0, 1)
-	f("one that ended before counts, whoever else is under way", func(l lab) {
+	f("one that ended before counts, although others are under way", func(l lab) {
 		a := l.start(1)
 		l.see(1, 1)
 		b := l.start(1)

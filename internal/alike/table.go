@@ -29,7 +29,7 @@ const (
 	maxVotes   = 16
 
 	// idle is how long nobody has asked for a rule that may make room, in minutes.
-	// What is stored under it is lost to look-ups then.
+	// Look-ups no longer find the responses that are stored under it then.
 	idle = 10
 )
 

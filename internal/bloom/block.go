@@ -70,8 +70,8 @@ func blockedRate(lanes int, blocks, n uint64) float64 {
 		weight *= mean / i
 		empty *= miss
 		rate += weight * math.Pow(1-empty, float64(lanes))
-		// What is left is less than the weights left, which fall by half or more
-		// at each step once i is beyond twice the mean.
+		// The terms left add up to less than the weights left. Those fall by half or
+		// more at each step once i is beyond twice the mean.
 		if i > 2*mean && weight <= rate*1e-17 {
 			return min(rate, 1)
 		}

@@ -11,7 +11,7 @@ import "math/bits"
 // independent ones: the rate tends to the same (1-e^(-kn/m))^k, with f or
 // without.
 //
-// What must not be done is to keep h2 constant, as in h(x)+i. Then two keys
+// h2 must depend on the key. If it were constant, as in h(x)+i, two keys
 // that share the first cell share all of them, and the k probes are worth little
 // more than one: at 10 bits a key and 7 probes the rate is 22 % instead of 0.8 %.
 type Rule uint8

@@ -42,7 +42,7 @@ func TestClockLetsTheOldestLeaveFirstButForThoseInUse(t *testing.T) {
 	f("removed", func(c *clock[string]) { c.remove(c.peek(sum("b"))) }, "a", "c")
 }
 
-// What lands must not leave early because everything else is in demand.
+// A new entry must not leave early because everything else is in demand.
 func TestClockKeepsANewItemForItsShareOfDepartures(t *testing.T) {
 	f := func(chances, want int) {
 		t.Helper()

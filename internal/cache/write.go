@@ -153,8 +153,8 @@ func (s *Store) Discard(e *Entry) bool {
 // storeLocked lands e in the memory tier. What was staged under its Key leaves
 // then, for the reason why.
 //
-// What leaves for e has left before there is room for it, so that nothing has to move once
-// it has landed. It reports whether e has the body of a twin now.
+// Entries that make room for e leave before it lands, so that nothing has to move
+// afterwards. It reports whether e has the body of a twin now.
 func (s *Store) storeLocked(e *Entry, why departure) (shared bool) {
 	s.clearLocked(e)
 	if len(e.Vary) > 0 {

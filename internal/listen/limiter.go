@@ -10,7 +10,7 @@ import (
 	"edgeproxy/internal/client"
 )
 
-// What a connection beyond a limit is told before it is closed, if it is told.
+// The answers that a connection beyond a limit may get before it is closed.
 const (
 	refusal      = "HTTP/1.1 503 Service Unavailable" + refusalEnd // beyond ConnLimits.Connections
 	refusalOfOne = "HTTP/1.1 429 Too Many Requests" + refusalEnd   // beyond ConnLimits.PerClient

@@ -139,7 +139,7 @@ func TestCrowdBoundsAllTogether(t *testing.T) {
 	}
 	c.Leave(nobody)
 	if third, _ := conn(t, "192.0.2.1"); !c.enter(third, true) {
-		t.Error("refused, want the place of who left")
+		t.Error("refused, want the place of the one that left")
 	}
 	refuse(true, "HTTP/1.1 503 ")
 }

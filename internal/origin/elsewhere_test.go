@@ -115,7 +115,7 @@ func TestWaitingForOneServerHoldsUpNobody(t *testing.T) {
 		if e, f := <-third, <-last; e != nil || f != nil {
 			t.Errorf("on a: got errors %v and %v, want none", e, f)
 		}
-		release <- struct{}{} // whoever had b at the beginning
+		release <- struct{}{} // the request that had b at the beginning
 		release <- struct{}{}
 		synctest.Wait()
 		if len(first) != 1 || len(second) != 0 {
@@ -141,7 +141,7 @@ func TestWhoHasTriedAServerComesFirst(t *testing.T) {
 		second := sent(t.Context(), o) // will have a, after it
 		third := sent(t.Context(), o)
 		time.Sleep(4 * time.Second)
-		release <- struct{}{} // whoever had b at the beginning
+		release <- struct{}{} // the request that had b at the beginning
 		release <- struct{}{}
 		synctest.Wait()
 		if len(first) != 1 || len(second) != 0 || len(third) != 0 {

@@ -22,7 +22,7 @@ type Sending struct {
 	pin   atomic.Pointer[pinned.Body]
 	more  atomic.Pointer[[]*pinned.Body] // besides; never changed
 
-	// What follows is the Watch's.
+	// The Watch uses the fields below, and nobody else.
 	seen    uint64 // the state whose answer the next two are of
 	began   time.Time
 	base    int64 // acknowledged then

@@ -72,7 +72,7 @@ func TestSettledMarksPurgeNothingElse(t *testing.T) {
 	}
 }
 
-// What was born before the marks that are gone may have been purged by one of them.
+// A response that is older than the marks that are gone may have been purged by one of them.
 func TestSettledSaysWhatMayNotBeStored(t *testing.T) {
 	table := purge.New(purge.Options{})
 	for i := range 10 {

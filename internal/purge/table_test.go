@@ -224,7 +224,7 @@ func TestStateHasAWord(t *testing.T) {
 	}
 }
 
-// What one purge is for shares a generation, soft or not.
+// All marks of one purge have one generation, soft or not.
 func TestOnePurgeOfSeveralURLs(t *testing.T) {
 	table := purge.New(purge.Options{})
 	table.URL(at("a", "/1"), false, at("a", "/2"))

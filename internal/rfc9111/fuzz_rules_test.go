@@ -178,7 +178,7 @@ func FuzzPartOf(f *testing.F) {
 	})
 }
 
-// What is left of a query says the same when it is asked for, and parameters that
+// A query that was normalized is not changed by a second pass, and parameters that
 // do not matter change nothing.
 func FuzzAppendQuery(f *testing.F) {
 	for _, seed := range []string{"", "a=1&b=2", "%61=%78&+", "&&=&=a", "%zz%", "utm=1&a", "a=\xff&%ff", "b&a&b=1"} {

@@ -127,7 +127,7 @@ func FuzzParseRange(f *testing.F) {
 		case kind != RangeSatisfiable && (first != 0 || last != 0):
 			t.Errorf("%q of %d: got %d-%d with %v, want 0-0", value, size, first, last, kind)
 		}
-		// What is known without the size is right for every size.
+		// The answer of FirstOf, which does not know the size, is right for every size.
 		known, several := FirstOf(value)
 		suffix := bytes.Contains(value, []byte("=-"))
 		if kind == RangeSatisfiable && !suffix && (several || known != first) {

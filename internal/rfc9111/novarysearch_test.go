@@ -81,7 +81,7 @@ func TestAppendQuery(t *testing.T) {
 			}
 		}
 	}
-	// What is written in different ways is one parameter.
+	// One parameter may be written in different ways.
 	loose := NoVarySearch{Unordered: true}
 	f(loose, "", "", "&", "&&&")
 	f(loose, "a=x", "a=x", "%61=%78", "a=x&&&&", "&a=x")

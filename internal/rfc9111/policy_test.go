@@ -18,7 +18,7 @@ const minute = time.Minute
 func TestUse(t *testing.T) {
 	f := func(want Use, p Policy, age time.Duration) {
 		t.Helper()
-		// What the client says does not matter unless it is honoured.
+		// The client's directives count only where they are honoured.
 		for _, cc := range []string{"", "no-cache", "max-age=0", "min-fresh=9999", "max-stale"} {
 			if got := p.Use(age, asks(cc), false); got != want {
 				t.Errorf("%+v at %v, request %q: got %q, want %q", p, age, cc, got, want)

@@ -169,7 +169,7 @@ func TestCDNCacheControlGoesBeforeSurrogateControl(t *testing.T) {
 	f(5*time.Second, "CDN-Cache-Control: max-age=x", "Surrogate-Control: max-age=5", "Cache-Control: no-store")
 }
 
-// For surrogates means for everybody, but not for whom a request authorized.
+// A response for surrogates may be kept for everybody, but not if its request had credentials.
 func TestSurrogateControlAndPersonalResponses(t *testing.T) {
 	f := func(want reason.Reason, req RequestFacts, lines ...string) {
 		t.Helper()

@@ -14,9 +14,9 @@ import (
 // MaxPolicies is how many rules one Shadow takes at most.
 const MaxPolicies = 8
 
-// Which keys are in the slice is decided by bits of the low half of their hash
-// that no filter's probes, nor the sample of the filter's errors, depend on: up
-// to sampleBits of them from firstBit on.
+// Up to sampleBits bits of the low half of a key's hash, from firstBit on, decide
+// whether it is in the slice. Neither the filters' probes nor the sample of their
+// errors depend on those bits.
 const (
 	firstBit   = 40
 	sampleBits = 16

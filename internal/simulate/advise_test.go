@@ -52,8 +52,8 @@ func TestBaselineThatNobodyAskedForIsNotRecommended(t *testing.T) {
 	}
 }
 
-// What nobody asked for is not recommended, and is what the others are measured by
-// all the same: the fewest writes are no use where the origin pays for them.
+// A baseline that nobody asked for is not recommended, but the others are measured
+// by it: the fewest writes are no use where the origin pays for them.
 func TestBaselineThatNobodyAskedForIsAMeasureOfTheOthers(t *testing.T) {
 	g := Group{CapacityBytes: 1 << 20, Eviction: "lru", Results: []Result{
 		setting("always", 1000, 0.9, 100), setting("second-hit", 110, 0.5, 500), setting("counting", 100, 0.49, 510),

@@ -55,8 +55,7 @@ func TestTheOtherGoalsAskForOneThing(t *testing.T) {
 	chosen(t, "of equal writes the more hits", FewestWrites, 2, always, counting, setting("counting", 100, 0.2, 600))
 }
 
-// What has too little to rest on is not chosen, and does not say how good the
-// others ought to be.
+// A setting with too little evidence is not chosen, and is no measure of the others.
 func TestThinSettingsAreNeitherChosenNorAMeasure(t *testing.T) {
 	thin := setting("second-hit", 99, 0.6, 300)
 	thin.Thin = true

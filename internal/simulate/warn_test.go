@@ -54,7 +54,7 @@ func TestWarningsNameWhatMakesTheFiguresLess(t *testing.T) {
 		"1 line had a time over an hour before or 30 days after the lines around it")
 }
 
-// What is said of one thing is said of one.
+// A count of one is written in the singular.
 func TestOneIsNotCalledMany(t *testing.T) {
 	r := replayed(t, fromText(t, "1 a 1000"), Grid{Capacities: []Amount{{Bytes: 1000}}, Policies: []admission.Policy{admission.Always}})
 	got := text(t, r, "log")

@@ -30,8 +30,8 @@ func (f *File) Close() error { return f.file.Close() }
 // ErrTorn, ErrIrregular, ErrTooLarge, a *VersionError, or another one of the
 // file system.
 //
-// What is verified is what is on the disk at that moment: the content is not
-// held in memory, and reading it may still fail.
+// Open verifies the file as it is on the disk at that moment. It does not hold the
+// content in memory, so reading it may still fail.
 func Open(path string) (*File, error) {
 	f, err := open(path)
 	if err != nil {

@@ -224,7 +224,7 @@ func TestBytesBehindAGzipFileAreLeftOutAndSaid(t *testing.T) {
 	f("\x1f", "padded.gz")
 }
 
-// What a terminal would obey is escaped wherever a path is told.
+// Characters that a terminal would obey are escaped wherever a path is printed.
 func TestPathsAreToldInPrintableLetters(t *testing.T) {
 	const odd = "no\x1b[2J\n.log"
 	if got, want := Name("/var/"+odd), `no\x1b[2J\n.log`; got != want {

@@ -37,7 +37,7 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// What cannot be kept is forgotten, and not left as it was.
+// Names that do not fit remove what the table had of the URL.
 func TestLongListsAreForgotten(t *testing.T) {
 	for _, long := range [][]string{slices.Repeat([]string{"X"}, maxNames+1), {strings.Repeat("x", maxNameBytes+1)}} {
 		table := New()

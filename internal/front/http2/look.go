@@ -58,7 +58,7 @@ func (c *conn) silentLocked(t time.Time) bool {
 	if c.dead || c.leaving == last {
 		return false
 	}
-	// What is waited for is named by a number: of requests, and of long headers.
+	// n names the request, or the long header, that is waited for.
 	n := uint64(c.lastID)<<32 | uint64(c.headers)<<2 //nolint:gosec // only compared
 	switch {
 	case c.leaving == warned:
