@@ -44,7 +44,9 @@ type Options struct {
 	Listener net.Listener
 	// Origin holds the address, connections and times of the one origin.
 	Origin origin.Options
-	// Rule is the admission of the one route; the zero Rule is always.
+	// Route is the name of the one route, default if empty.
+	Route string
+	// Rule is its admission; the zero Rule is always.
 	Rule admission.Rule
 	// Window is that of both filters.
 	Window admission.FilterOptions
@@ -159,11 +161,13 @@ type Edge struct {
 	Proxy    *proxy.Proxy
 	Store    *cache.Store
 	Registry *prometheus.Registry
-	Live     proxy.Live // that it was started with, for Proxy.Swap
+	Live     proxy.Live // that it goes by, for Proxy.Swap
 
 	sends   *pace.Watch
 	gate    *admission.Gate
 	origin  *origin.Origin
+	retired []*origin.Origin
+	options Options // with the defaults
 	server  *http1.Server
 	serving sync.WaitGroup
 }
@@ -202,15 +206,10 @@ func Start(tb testing.TB, o Options) *Edge {
 	o.Origin.Panics = rescue.NewCounter(slog.New(slog.NewTextHandler(o.Log, nil)))
 	e.origin, err = origin.New(o.Origin)
 	must(tb, err)
-	rules, err := cachekey.New(o.Key)
+	e.options = o
+	e.Live, err = o.live(e.origin)
 	must(tb, err)
-	options := o.proxyOptions(e, hasher, rules)
-	options.Live.Routes[0].Request, err = proxy.RequestRules(o.Request.Remove, o.Request.Set)
-	must(tb, err)
-	options.Live.Routes[0].Response, err = proxy.ResponseRules(o.Response.Remove, o.Response.Set)
-	must(tb, err)
-	e.Live = options.Live
-	e.Proxy, err = proxy.New(options)
+	e.Proxy, err = proxy.New(o.proxyOptions(e, hasher))
 	must(tb, err)
 	e.server = e.newServer(e.Proxy.Listener(false, o.TrustedProxies), &o)
 	e.serving.Go(func() { _ = e.server.Serve(o.Listener) })
@@ -218,31 +217,15 @@ func Start(tb testing.TB, o Options) *Edge {
 	return e
 }
 
-func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher, rules *cachekey.Rules) proxy.Options {
+func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher) proxy.Options {
 	return proxy.Options{
 		Node: cmp.Or(o.Node, Node), Instance: cmp.Or(o.Instance, "instance"), Store: e.Store, Hasher: hasher, Purges: purge.New(o.PurgeMarks), Gate: e.gate,
-		Live: o.live(e, rules), MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, ClientShare: o.ClientShare, WriteIdle: max(o.WriteIdle, 0),
+		Live: e.Live, MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, ClientShare: o.ClientShare, WriteIdle: max(o.WriteIdle, 0),
 		Sends: e.sends, SendRate: o.SendRate, RequestBuffer: max(o.RequestBuffer, 0),
 		ResponseBuffer: o.ResponseBuffer, InflightShare: o.InflightShare, Spool: o.Spool,
 		PeerOf: o.PeerOf, Challenge: o.Challenge,
 		Panics: o.Origin.Panics,
 		Log:    slog.New(slog.NewTextHandler(o.Log, nil)), Metrics: proxy.NewMetrics(e.Registry),
-	}
-}
-
-func (o *Options) live(e *Edge, rules *cachekey.Rules) proxy.Live {
-	return proxy.Live{
-		Routes: []proxy.Route{{
-			Name: "default", Hosts: []proxy.Host{{}}, PathPrefix: "/", Origin: e.origin, HostHeader: o.HostHeader,
-			Rule: o.Rule, Caching: o.Caching, HonorRequest: o.HonorRequest, Bypass: o.Bypass, Key: rules, AllowAmbiguousPath: o.AllowAmbiguousPath,
-			SliceBytes: o.SliceBytes, NoVarySearch: o.NoVarySearch,
-			StorePosts: o.StorePosts, IgnoreNoStore: o.IgnoreNoStore, NoUpgrades: o.NoUpgrades, Invalidate: o.Invalidate, Rate: o.Rate,
-			AnyLanguageOrder: o.AnyLanguageOrder, UnusualNames: o.UnusualNames, StripCookies: o.StripCookies, SendTags: o.SendTags,
-		}},
-		RequestsInFlight: o.RequestsInFlight, Tunnels: o.Tunnels,
-		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, ReadIdle: o.ReadIdle, ReceiveRate: o.ReceiveRate, UpgradeIdle: o.UpgradeIdle,
-		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom,
-		CacheStatus: true, CacheStatusBrief: o.CacheStatusTrusted != nil, CacheStatusTrusted: o.CacheStatusTrusted,
 	}
 }
 
@@ -271,7 +254,9 @@ func (e *Edge) stop() {
 	drained := e.server.Shutdown(ctx) == nil
 	e.Proxy.Close()
 	e.sends.Close()
-	e.origin.Close()
+	for _, o := range append(e.retired, e.origin) {
+		o.Close()
+	}
 	e.gate.Close()
 	if drained {
 		e.Store.Close() // a look-up must not meet it

@@ -23,6 +23,7 @@ import (
 //	purge [soft] [BY] VALUE...  by url, if not said, prefix, host or tag; or: purge [soft] all
 //	    -> N                    how many objects went; uncounted where nobody knows
 //	purge-shield ...            the same at the shield
+//	reload                      the settings in the lines below, in the words of set, hold from now on; see reload_test.go
 //	shield-down                 the shield refuses connections from now on
 //	origin-down                 the origin refuses connections from now on
 //	expect FACT                 see facts_test.go

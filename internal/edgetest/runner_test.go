@@ -54,6 +54,8 @@ func TestRunnerFindsWhatIsNotAsExpected(t *testing.T) {
 	f("interim none", "origin /i\n  bytes HTTP/1.1 103 x\\r\\n\\r\\nHTTP/1.1 204 x\\r\\n\\r\\n\nclient GET /i\n  -> interim none", "got 1 interim responses")
 	f("fact", "client GET /a\nexpect origin-lines GET /a", "no fact of this name")
 	f("setting", "set policy never", "the edge runs already")
+	f("a setting that takes a restart", "client GET /a\nreload\n  max-bytes 8388608", "changes nothing that is live")
+	f("a setting that is as it was", "client GET /a\nreload\n  policy always", "changes nothing that is live")
 	f("answer verb", "origin /b\n  boddy x", "unknown")
 }
 

@@ -155,7 +155,7 @@ func (w *world) take(s *step) error {
 	}
 	verbs := map[string]func(*step) error{
 		"origin": w.answer, "client": w.client, "together": w.together, "start": w.start, "finish": w.finish,
-		"leave": w.leave, "raw": w.raw, "advance": w.advance, "expect": w.expect,
+		"leave": w.leave, "raw": w.raw, "advance": w.advance, "expect": w.expect, "reload": w.reload,
 		"purge":        func(s *step) error { return w.edge.purge(s) },
 		"purge-shield": func(s *step) error { return w.shield.purge(s) },
 		"origin-down":  func(*step) error { return w.down.Close() },

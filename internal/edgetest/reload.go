@@ -1,0 +1,63 @@
+package edgetest
+
+import (
+	"cmp"
+
+	"edgeproxy/internal/cachekey"
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/proxy"
+)
+
+// live is what of o a reload may change. The requests go to app.
+func (o *Options) live(app *origin.Origin) (proxy.Live, error) {
+	rules, err := cachekey.New(o.Key)
+	if err != nil {
+		return proxy.Live{}, err
+	}
+	l := proxy.Live{
+		Routes: []proxy.Route{{
+			Name: cmp.Or(o.Route, "default"), Hosts: []proxy.Host{{}}, PathPrefix: "/", Origin: app, HostHeader: o.HostHeader,
+			Rule: o.Rule, Caching: o.Caching, HonorRequest: o.HonorRequest, Bypass: o.Bypass, Key: rules, AllowAmbiguousPath: o.AllowAmbiguousPath,
+			SliceBytes: o.SliceBytes, NoVarySearch: o.NoVarySearch,
+			StorePosts: o.StorePosts, IgnoreNoStore: o.IgnoreNoStore, NoUpgrades: o.NoUpgrades, Invalidate: o.Invalidate, Rate: o.Rate,
+			AnyLanguageOrder: o.AnyLanguageOrder, UnusualNames: o.UnusualNames, StripCookies: o.StripCookies, SendTags: o.SendTags,
+		}},
+		RequestsInFlight: o.RequestsInFlight, Tunnels: o.Tunnels,
+		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, ReadIdle: o.ReadIdle, ReceiveRate: o.ReceiveRate, UpgradeIdle: o.UpgradeIdle,
+		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom,
+		CacheStatus: true, CacheStatusBrief: o.CacheStatusTrusted != nil, CacheStatusTrusted: o.CacheStatusTrusted,
+	}
+	first := &l.Routes[0]
+	if first.Request, err = proxy.RequestRules(o.Request.Remove, o.Request.Set); err == nil {
+		first.Response, err = proxy.ResponseRules(o.Response.Remove, o.Response.Set)
+	}
+	return l, err
+}
+
+// Reload has requests that begin from now on go by what is live of o, as a reload of the
+// command does. With own, they go to an origin of their own, and the one before is retired.
+func (e *Edge) Reload(o *Options, own bool) error {
+	app := e.origin
+	if own {
+		var err error
+		if app, err = origin.New(o.Origin); err != nil {
+			return err
+		}
+	}
+	l, err := o.live(app)
+	if err == nil {
+		err = e.Proxy.Swap(l)
+	}
+	if err != nil {
+		if own {
+			app.Close()
+		}
+		return err
+	}
+	e.options = *o
+	if e.Live = l; own {
+		e.origin.Retire()
+		e.origin, e.retired = app, append(e.retired, e.origin)
+	}
+	return nil
+}
