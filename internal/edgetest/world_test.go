@@ -130,9 +130,7 @@ func (e *Edge) books() error {
 			errs = append(errs, fmt.Errorf("books: %s: got %d, want %d\nfills %+v\ncache %+v", what, got, want, f, c))
 		}
 	}
-	if s.Panics == 0 {
-		check("storable fills", f.Storable, f.Stored+f.HeldBack+f.Refused)
-	}
+	check("storable fills", f.Storable, f.Stored+f.HeldBack+f.Refused)
 	check("writes of the memory tier", c.Writes, f.Stored+c.Stage.Promoted)
 	for _, t := range []cache.TierStats{c.TierStats, c.Stage} {
 		check("writes of a tier", t.Writes, t.Objects+t.Capacity+t.Rejected+t.Variants+t.Replaced+t.Purged+t.Promoted)

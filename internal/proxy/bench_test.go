@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"edgeproxy/internal/admission"
 	"edgeproxy/internal/edgetest"
 )
 
@@ -47,6 +48,28 @@ func BenchmarkHit(b *testing.B) {
 	f("a query by a rule", searchTarget, "", "2xx")
 	f("not-modified", "/1024", "If-None-Match: "+hitETag+"\r\n", "3xx")
 	f("tagged, after other purges", "/1024", "", "2xx", purgeOthers)
+}
+
+// BenchmarkMiss measures a miss, the origin and its connection included: what is shared,
+// and what is fetched for one client alone.
+func BenchmarkMiss(b *testing.B) {
+	f := func(name, method, path, more string, rule admission.Rule) {
+		b.Run(name, func(b *testing.B) {
+			l := newReplayListener()
+			_ = edgetest.Start(b, edgetest.Options{Rule: rule, Origin: hitOrigin(b), Listener: l})
+			conn := func(requests int) *replayConn {
+				return &replayConn{request: hitRequest(method, path, more), left: requests, done: make(chan struct{})}
+			}
+			l.serve(conn(2))
+			c := conn(b.N)
+			b.ReportAllocs()
+			b.ResetTimer()
+			l.serve(c)
+		})
+	}
+	never := admission.Rule{Policy: admission.Never}
+	f("held back", http.MethodGet, "/1024", "", never)
+	f("for one client", http.MethodHead, "/1024", "", never)
 }
 
 // replayListener accepts the connections it is told to serve.

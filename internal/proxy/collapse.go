@@ -80,7 +80,7 @@ func (p *Proxy) share(x *exchange) (done bool) {
 			_ = r.Close()
 			return true
 		}
-		p.launch(x, r)
+		p.newShared(x).start(r, p.teller(x), x.guest)
 	}
 	h, outcome, err := p.await(x, r)
 	if outcome == flight.Left {
@@ -108,7 +108,10 @@ func (p *Proxy) await(x *exchange, r *reader) (*head, flight.Outcome, error) {
 		if outcome != flight.LeadAnew {
 			return h, outcome, err
 		}
-		p.launchAnew(x, r)
+		// It may be given another's header meanwhile and go, so the fetch has copies of all it needs.
+		f := p.newShared(x)
+		f.outlive(x, nothing)
+		f.start(r, p.teller(x), x.guest)
 	}
 }
 
@@ -183,7 +186,7 @@ func (p *Proxy) land(x *exchange, h *head, outcome flight.Outcome, err error) (d
 			err = errNoHeader
 		}
 		// The leader may not have wanted what is stale; x may.
-		if held := p.standIn(x, &job{route: x.route, directives: x.request, resource: x.resource()}, nil, err); held != nil {
+		if held := p.standInFor(&job{route: x.route, directives: x.request, resource: x.resource()}, x.stale, err); held != nil {
 			x.take(held, false)
 			return true
 		}

@@ -135,6 +135,7 @@ type exchange struct {
 
 	seat   *reader
 	got    *origin.Response
+	fill   *fill // until its flight has it; behind that the end of the answer books it
 	sliced *slicing
 
 	// One of these is the answer. If none is, status and reason are. With assembled, entry

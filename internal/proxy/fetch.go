@@ -1,144 +1,119 @@
 package proxy
 
 import (
-	"context"
-	"errors"
-	"io"
-
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/flight"
-	"edgeproxy/internal/origin"
-	"edgeproxy/internal/presence"
 	"edgeproxy/internal/reason"
+	"edgeproxy/internal/rfc9111"
 )
 
-// fill is the flight of a fetch.
-type fill = flight.Flight[cache.Key, *head]
-
-// errUnshared ends a flight whose response turned out to be for one client.
-var errUnshared = errors.New("response is not kept")
-
-// launch starts the fetch of the flight that r leads, and tells x's client what
-// comes before the header.
-func (p *Proxy) launch(x *exchange, r *reader) {
-	p.start(r, p.newShared(x), p.teller(x), x.guest)
+// fetch asks the origin for what f says. Then f has a response, or a head that holds a stored
+// one: what a 304 has confirmed (RFC 9111 section 4.3.3), or what may be used stale where the
+// origin failed (section 4.2.4, RFC 5861). Else there is an error.
+func (f *fill) fetch() error {
+	defer f.interims.end()
+	err := f.ask()
+	if f.standsIn(err) || err != nil || f.stale == nil || f.resp.Status != statusNotModified {
+		return f.failed(err)
+	}
+	f.head = f.p.confirm(&f.job, f.resp, f.flight.Purged)
+	f.drop()
+	if f.head != nil {
+		return nil
+	}
+	f.plain() // the 304 is about another response than the stored one
+	err = f.ask()
+	f.standsIn(err)
+	return f.failed(err)
 }
 
-// launchAnew does so for the further flight of a follower that has waited enough. It may
-// be given another's header meanwhile and go, so the fetch has copies of all it needs.
-func (p *Proxy) launchAnew(x *exchange, r *reader) {
-	j := p.newShared(x)
-	j.outlive(x, nothing)
-	p.start(r, j, p.teller(x), x.guest)
+// failed returns err unless a stored response stands in for it.
+func (f *fill) failed(err error) error {
+	if f.head != nil {
+		return nil
+	}
+	return err
 }
 
-// start begins the fetch j of the flight that r leads and tells t of interim responses,
-// until guest has left.
-func (p *Proxy) start(r *reader, j *job, t tell, guest *presence.Client) {
-	j.interims = handOver(j.request, t)
-	if p.flights.Go(r, func(f *fill) { p.fetch(f, j) }, p.fetchPanicked) {
-		j.interims.relay(t, r.Undecided, guest.Gone())
+// ask asks the origin. A purge that has taken what was to be validated leaves a plain fetch.
+func (f *fill) ask() (err error) {
+	if f.stale != nil && !f.p.stands(f.stale, f.resource) {
+		f.plain()
+	}
+	if f.flight == nil {
+		f.resp, err = tripFor(f.guest, f.route, f.request)
+	} else {
+		f.resp, err = f.route.ask(f.flight.Context(), f.request)
+	}
+	return err
+}
+
+// drop lets go of a response in whose place a stored one is the answer.
+func (f *fill) drop() {
+	if f.resp != nil {
+		_ = f.resp.Body.Close()
+		f.resp = nil
 	}
 }
 
-// fetch is the leader's half: it asks the origin, publishes the header, copies
-// the body into the flight, and stores it. The flight ends only then.
-func (p *Proxy) fetch(f *fill, j *job) {
-	resp, held, err := p.fetchOrKeep(f.Context(), j, f.Purged)
-	switch {
-	case held != nil:
-		f.Answer(held)
-		return
-	case err != nil:
-		f.Finish(err)
-		return
+// standsIn makes what f has to spare its head, if it may be used in place of a failure: err, or
+// what the response says. It reports whether it did.
+func (f *fill) standsIn(err error) bool {
+	if f.spare == nil {
+		return false
 	}
-	defer func() { _ = resp.Body.Close() }() // after a panic too
-	if !f.Judge() {
-		f.Finish(errUnshared)
-		return
-	}
-	h := p.judge(j, resp)
-	p.mark(j, h, resp)
-	p.supersede(j, h)
-	says := h.responseTo(j, f.Key())
-	f.Publish(h, says)
-	if says.Recounted {
-		f.AwaitDecisions() // or a body that is short might end before them
-	}
-	p.carry(f, j, h, resp)
-}
-
-// carry copies the body into the flight and ends it.
-func (p *Proxy) carry(f *fill, j *job, h *head, resp *origin.Response) {
-	defer func() { _ = resp.Body.Close() }()
-	abort := context.AfterFunc(f.Context(), func() { p.Panics.Quietly(func() { _ = resp.Body.Close() }) })
-	booked := false
-	defer func() {
-		if !booked { // after a panic: what was judged has an end all the same
-			p.account(j.route, h, j.url, reason.Panic, 0)
+	kind, status, why := rfc9111.OriginFailure, 0, reason.OriginError
+	if err != nil {
+		if f.flight == nil && f.guest.Left() {
+			return false // that is why it has failed
 		}
-	}()
-	size, err := copyBody(f, resp)
-	abort()
-	_ = resp.Body.Close()
-	h.trailers = trailersOf(resp)
-	why := p.store(f, j, h, err)
-	p.account(j.route, h, j.url, why, size)
-	booked = true
-	f.Finish(err)
+		why = failureReason(err)
+	} else {
+		var failed bool
+		if kind, failed = rfc9111.FailureOf(f.resp.Status); !failed {
+			return false
+		}
+		status = f.resp.Status
+	}
+	if f.purged(f.spare) {
+		return false
+	}
+	if f.head = f.p.standIn(&f.job, f.spare, kind, status, why); f.head != nil {
+		f.drop()
+	}
+	return f.head != nil
 }
 
-// copyBody reads the body into the flight to its end. With a known length the
-// last bytes are committed as such, so that no reader has them before the store.
-func copyBody(f *fill, resp *origin.Response) (size int64, err error) {
-	left := resp.ContentLength
-	for left != 0 {
-		room := f.Space(left)
-		if left > 0 {
-			room = room[:min(int64(len(room)), left)]
-		}
-		n, err := resp.Body.Read(room)
-		size += int64(n)
-		if left > 0 {
-			left -= int64(n)
-		}
-		if n > 0 {
-			f.Commit(n, left == 0)
-		}
-		if errors.Is(err, io.EOF) {
-			return size, nil
-		}
-		if err != nil {
-			return size, err
-		}
+// purged reports whether e was taken out since f began, as its flight says or the store.
+func (f *fill) purged(e *cache.Entry) bool {
+	if f.flight != nil {
+		return f.flight.Purged()
 	}
-	// The framing has to agree that this was all.
-	var none [1]byte
-	if _, err := resp.Body.Read(none[:]); err != nil && !errors.Is(err, io.EOF) {
-		return size, err
-	}
-	return size, nil
+	return !f.p.holds(e)
 }
 
-// answersOne reports whether the response answers the Range or condition of one client.
-func answersOne(h *head, j *job) bool {
-	switch h.status {
-	case statusNotModified, statusPreconditionFailed, statusRequestedRangeNotSatisfiable:
-		return true
-	}
-	return h.why == reason.Partial && (j.span == nil || !j.span.slice)
+// holds reports whether something is stored under the key of e.
+func (p *Proxy) holds(e *cache.Entry) bool {
+	found, _ := p.Store.Find(e.Key, e.Name)
+	return found != nil
 }
 
-// mark makes the next requests not queue for a key whose response cannot be
-// shared; a storable one clears that. What a request with credentials got says
-// nothing about the others.
-func (p *Proxy) mark(j *job, h *head, resp *origin.Response) {
-	switch {
-	case h.shareable():
-		p.marks.Clear(j.base)
-	case answersOne(h, j): // and says nothing of what others get
-	case !h.storable() && j.settings.UncacheableFor > 0 && !j.facts.Authorization && !j.facts.Cookie && j.facts.Method == "GET":
-		p.marks.Set(j.base, resp.ResponseTime.Add(j.settings.UncacheableFor))
+// standIn returns e as the answer to j in place of a failure, nil if it may not be used stale,
+// or was purged meanwhile.
+func (p *Proxy) standIn(j *job, e *cache.Entry, kind rfc9111.Failure, status int, why reason.Reason) *head {
+	if p.slipped(j) || !p.stands(e, j.resource) {
+		return nil
 	}
+	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, now())
+	if !e.Policy.MayServeStale(age, kind, j.directives, j.route.HonorRequest) {
+		return nil
+	}
+	return &head{held: e, as: resultStale, status: status, why: why}
+}
+
+// standInFor is standIn for a failure that others had, whose flight j has waited for.
+func (p *Proxy) standInFor(j *job, e *cache.Entry, err error) *head {
+	if e == nil || !p.holds(e) {
+		return nil
+	}
+	return p.standIn(j, e, rfc9111.OriginFailure, 0, failureReason(err))
 }

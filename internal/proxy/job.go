@@ -43,6 +43,7 @@ type job struct {
 	// directives are the request's, which may forbid to use it stale.
 	stale      *cache.Entry
 	asked      *cache.Entry // stale, also when it has turned out to be of no use
+	spare      *cache.Entry // what may stand in for a failure: asked, or what is stale and was not asked about
 	directives rfc9111.RequestDirectives
 
 	// interims are those of a flight's fetch whose leader is told; nil otherwise.
@@ -54,20 +55,24 @@ type job struct {
 	variant func(base []byte, names []string) []byte
 }
 
-// newJob copies what the fetch for x needs. keep says that the response may be
+// newFill copies what the fetch for x needs. keep says that the response may be
 // stored or shared: then Range and conditions stay here, for the result.
-func (p *Proxy) newJob(x *exchange, keep bool) *job {
+func (p *Proxy) newFill(x *exchange, keep bool) *fill {
 	drop := nothing
 	if keep {
 		drop, x.onResult = forKeeps, true
 	}
-	j := &job{
+	f := &fill{p: p, job: job{
 		settings: x.settings, route: x.route, request: p.originRequest(x, drop),
 		facts: rfc9111.RequestFacts{
 			Method: string(x.method), NoStore: x.request.NoStore,
 			Authorization: x.asks.authorization, Cookie: x.asks.cookie,
 		},
 		url: x.demand, sighting: x.sighting, base: x.base, born: p.Purges.Now(), directives: x.request,
+	}}
+	j := &f.job
+	if !x.asks.precondition {
+		j.spare = x.stale
 	}
 	if keep && x.stale != nil && x.keyedExactly() {
 		j.validate(x.stale)
@@ -80,13 +85,13 @@ func (p *Proxy) newJob(x *exchange, keep bool) *job {
 		}
 		j.filing = p.filing(x, j)
 	}
-	return j
+	return f
 }
 
 // validate makes j ask whether e is still the response to send (RFC 9111 section
 // 4.3.1). The client's own conditions have been left out.
 func (j *job) validate(e *cache.Entry) {
-	j.stale, j.asked = e, e
+	j.stale, j.asked, j.spare = e, e, e
 	for _, f := range rfc9111.ValidationFields(e.Header, e.ResponseTime) {
 		j.request.Header.Add(f.Name, f.Value)
 	}

@@ -8,7 +8,6 @@ import (
 	"edgeproxy/internal/alike"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/field"
-	"edgeproxy/internal/flight"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
@@ -65,11 +64,6 @@ func (h *head) storable() bool { return h.why == reason.None }
 // shareable reports whether other clients may have the response: not where it
 // would have to be validated for each.
 func (h *head) shareable() bool { return h.storable() && !h.cookie && usable(h.entry) }
-
-// response is what a flight has to know of h; shared says that followers may have it.
-func (h *head) response(shared bool) flight.Response {
-	return flight.Response{Storable: h.storable(), Shareable: shared, Resumable: h.resumable(), Length: h.length}
-}
 
 // usable reports whether e may answer as it is at the moment of its arrival.
 func usable(e *cache.Entry) bool {

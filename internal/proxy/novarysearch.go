@@ -139,8 +139,8 @@ func (p *Proxy) followOwn(x *exchange, admit bool) *reader {
 
 // filing is what a job needs to know where its response belongs.
 type filing struct {
-	exact     keying // its bytes are the job's
-	flight    cache.Key
+	exact     keying    // its bytes are the job's
+	flightURL cache.Key // by which purges find its flight
 	path      uint64
 	forgotten uint64 // of the path, when the job began
 	moved     bool   // the response belongs elsewhere than purges look for the job
@@ -148,7 +148,7 @@ type filing struct {
 
 // filing returns that of x, for the job j.
 func (p *Proxy) filing(x *exchange, j *job) filing {
-	f := filing{exact: x.exact, flight: x.url, path: p.pathOf(j.resource)}
+	f := filing{exact: x.exact, flightURL: x.url, path: p.pathOf(j.resource)}
 	f.exact.name = bytes.Clone(x.exact.name[:x.exact.baseLen])
 	f.forgotten = p.alikes.Forgotten(f.path)
 	return f
@@ -161,18 +161,19 @@ func (p *Proxy) home(j *job, resp *origin.Response) (keying, *alike.Rule) {
 	if j.facts.Method == "GET" && j.route.NoVarySearch {
 		rule = p.learn(j, resp.Header, resp.ResponseTime, &home)
 	}
-	j.moved = home.url != j.flight
+	j.moved = home.url != j.flightURL
 	return home, rule
 }
 
-// newShared is newJob for a fetch that others may share. Where x is keyed by a rule for
+// newShared is newFill for a fetch that others may share. Where x is keyed by a rule for
 // queries the job asks for the target in the form that all have who share that key: the
 // whole job is about that target then, and not about that of x.
-func (p *Proxy) newShared(x *exchange) *job {
-	j := p.newJob(x, true)
+func (p *Proxy) newShared(x *exchange) *fill {
+	f := p.newFill(x, true)
 	if x.keyedExactly() {
-		return j
+		return f
 	}
+	j := &f.job
 	j.by = x.rule
 	j.resource.Target = x.rule.AppendTarget(nil, j.resource.Target)
 	j.request.Target = string(j.resource.Target)
@@ -184,7 +185,7 @@ func (p *Proxy) newShared(x *exchange) *job {
 	if x.stale != nil {
 		j.validate(x.stale)
 	}
-	return j
+	return f
 }
 
 // keyedExactly reports whether x is keyed by its target, and not by a rule for queries.

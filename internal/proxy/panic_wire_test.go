@@ -168,11 +168,24 @@ func (b *broken) wantRest(panics float64, path string) {
 	if got := b.e.Metric(b.T, "edgeproxy_panics_total"); got != panics {
 		b.Errorf("edgeproxy_panics_total: got %v, want %v; log: %s", got, panics, b.log.String())
 	}
+	b.wantBooked()
 	for _, request := range []string{asGet(path), asGet("/other"), "POST /other HTTP/1.1\r\nHost: edge.test\r\nContent-Length: 0\r\n\r\n"} {
 		if a := ask(b.T, b.e, request); a.status != 200 || a.err != nil || len(a.body) < 2 {
 			b.Errorf("afterwards, %.20q: got %d, %d bytes, %v, want 200", request, a.status, len(a.body), a.err)
 		}
 		b.rest()
+	}
+}
+
+// wantBooked wants an end for each fill that was judged storable.
+func (b *broken) wantBooked() {
+	b.Helper()
+	ended := 0.0
+	for _, outcome := range []string{"stored", "held_back", "refused"} {
+		ended += b.e.Metric(b.T, "edgeproxy_fills_total", "route=default", "outcome="+outcome)
+	}
+	if got := b.e.Metric(b.T, "edgeproxy_storable_fills_total", "route=default"); got != ended {
+		b.Errorf("edgeproxy_storable_fills_total: got %v, but %v of edgeproxy_fills_total", got, ended)
 	}
 }
 
@@ -323,6 +336,12 @@ func TestPanicAtEachStepEndsOneRequest(t *testing.T) {
 		arm := func() { far.armed.Store(true) } // the address is asked for again for Cache-Status
 		b.asked.Store(&arm)
 		b.want500(asGet("/chunked"))
+	})
+	farAlone := newStrangers(t)
+	f("deliver, for one client", "/chunked", 1, edgetest.Options{Listener: farAlone, CacheStatusTrusted: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, func(b *broken) {
+		arm := func() { farAlone.armed.Store(true) }
+		b.asked.Store(&arm)
+		b.want500("GET /chunked HTTP/1.1\r\nHost: edge.test\r\nIf-Match: *\r\n\r\n")
 	})
 	f("record", "/a", 1, none, func(b *broken) {
 		metrics := b.e.Proxy.Metrics

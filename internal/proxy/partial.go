@@ -13,34 +13,12 @@ func (p *Proxy) fetchPart(x *exchange) {
 		p.alone(x, false)
 		return
 	}
-	j := p.newJob(x, false)
-	j.request.Interim = p.teller(x)
-	j.span = p.newSpan(j.exact.name, 0, 0)
-	j.facts.Range, j.url, j.flight = true, j.span.key, x.exact.url
-	r := p.flights.Lead(j.span.key, x.exact.url, true, x.who) // before the fetch, so that a purge finds it
-	x.seat = r
-	f := r.Flight()
-	x.guest.Ends(r)
-	resp, err := x.route.ask(f.Context(), j.request)
-	x.got = resp
-	if err != nil {
-		f.Finish(err)
-		_ = r.Close()
-		p.fail(x, err)
-		return
-	}
-	h := p.judge(j, resp)
-	x.adopt(h)
-	x.onResult = !h.part && h.status == statusOK // the origin has sent the whole
-	if !h.storable() {
-		f.Finish(errUnshared)
-		_ = r.Close()
-		x.guest.Ends(resp.Body)
-		x.response, x.head = resp, h
-		return
-	}
-	f.Publish(h, h.response(false))
-	p.carryAlone(x, r, j, h, resp)
+	f := p.newFill(x, false)
+	f.request.Interim = p.teller(x)
+	f.span = p.newSpan(f.exact.name, 0, 0)
+	f.facts.Range, f.url, f.flightURL = true, f.span.key, x.exact.url
+	f.leadFor(x, f.span.key)
+	p.fillFor(x, f)
 }
 
 // refreshParts is refresh for an answer in parts.
@@ -49,10 +27,10 @@ func (p *Proxy) refreshParts(x *exchange) {
 		if _, fresh := x.use(e, x.start); fresh {
 			continue
 		}
-		p.refreshBy(x, e.Key, func() *job {
-			j := p.newRefresh(x, e)
-			j.askFor(e, x.route.SliceBytes > 0)
-			return j
+		p.refreshBy(x, e.Key, func() *fill {
+			f := p.newRefresh(x, e)
+			f.askFor(e, x.route.SliceBytes > 0)
+			return f
 		})
 	}
 }

@@ -27,18 +27,18 @@ func (p *Proxy) pass(x *exchange) {
 		}
 		p.countBy(x)
 	}
-	j := p.newJob(x, false)
+	f := p.newFill(x, false)
 	if !p.readAhead(x) {
 		return
 	}
-	j.request.Interim, j.request.TakesTrailers = p.teller(x), x.asksTrailers()
+	f.request.Interim, f.request.TakesTrailers = p.teller(x), x.asksTrailers()
 	keeps := func() bool { return false }
 	if post && p.Gate.Knows(x.route.Rule, x.demand.Hi, x.demand.Lo) {
 		w := p.flights.Lead(x.key, x.url, false, x.who) // sees what others invalidate meanwhile
 		keeps = func() bool { return !w.Flight().Purged() }
 		defer func() { w.Flight().Finish(errUnshared); _ = w.Close() }()
 	}
-	resp, err := p.trip(x, j.request)
+	resp, err := p.trip(x, f.request)
 	if err != nil {
 		p.fail(x, err)
 		return
@@ -46,10 +46,10 @@ func (p *Proxy) pass(x *exchange) {
 	x.got = resp
 	keep := keeps() // before our own invalidation
 	p.invalidate(x, resp)
-	if keep && p.keepPosted(x, j, resp) {
+	if keep && p.keepPosted(x, f, resp) {
 		return
 	}
-	h := p.forwardHead(j, resp)
+	h := p.forwardHead(&f.job, resp)
 	h.why = x.reason
 	x.response, x.head = resp, h
 }
@@ -57,32 +57,31 @@ func (p *Proxy) pass(x *exchange) {
 // keepPosted stores the answer to a POST that says it is the representation of its
 // own URL (RFC 9110 section 9.3.3), and reports whether x has its answer that way.
 // A POST is no sighting; GETs before it have to admit what it brings.
-func (p *Proxy) keepPosted(x *exchange, j *job, resp *origin.Response) bool {
+func (p *Proxy) keepPosted(x *exchange, f *fill, resp *origin.Response) bool {
 	if !bytes.Equal(x.keyed, x.target.Raw) { // what is not keyed had its say
 		return false
 	}
 	if x.target.Ambiguous && !x.route.AllowAmbiguousPath {
 		return false
 	}
-	j.facts.URI = x.uri()
-	if rfc9111.Judge(j.facts, responseFacts(resp), j.route.Caching).Why != reason.None {
+	f.facts.URI = x.uri()
+	if rfc9111.Judge(f.facts, responseFacts(resp), f.route.Caching).Why != reason.None {
 		return false
 	}
-	if !p.knowsVariant(j, resp) {
+	if !p.knowsVariant(&f.job, resp) {
 		return false
 	}
-	h := p.judge(j, resp)
-	if !h.storable() {
-		if h.fillable() {
-			p.account(j.route, h, j.url, h.why, 0)
+	x.fill, f.resp = f, resp
+	f.head = p.judge(&f.job, resp)
+	if !f.head.storable() {
+		if f.head.fillable() {
+			f.account(f.head.why, 0)
 		}
+		x.fill = nil
 		return false
 	}
-	r := p.flights.Lead(x.key, x.url, true, x.who)
-	x.guest.Ends(r)
-	x.seat = r
-	r.Flight().Publish(h, h.response(false))
-	p.carryAlone(x, r, j, h, resp)
+	f.leadFor(x, x.key)
+	p.storeFor(x, f)
 	x.reason = reason.None
 	return true
 }
@@ -90,88 +89,6 @@ func (p *Proxy) keepPosted(x *exchange, j *job, resp *origin.Response) bool {
 // uri is the target URI of x.
 func (x *exchange) uri() rfc9111.URI {
 	return rfc9111.URI{Scheme: x.scheme, Host: string(x.host), Target: string(x.target.Raw)}
-}
-
-// carryAlone has the body copied into the flight that r leads, for x alone.
-func (p *Proxy) carryAlone(x *exchange, r *reader, j *job, h *head, resp *origin.Response) {
-	if !p.flights.Go(r, func(f *fill) { p.carry(f, j, h, resp) }, p.fetchPanicked) {
-		_ = resp.Body.Close() // shutting down
-		p.account(j.route, h, j.url, reason.Incomplete, 0)
-	}
-	x.reader, x.head = r, h
-}
-
-// alone fetches for x and nobody else. With admit the response is stored if it
-// may be, and Range and conditions are evaluated on the result.
-func (p *Proxy) alone(x *exchange, admit bool) {
-	if admit {
-		p.aloneKept(x)
-		return
-	}
-	j := p.newJob(x, false)
-	j.request.Interim, j.request.TakesTrailers = p.teller(x), x.asksTrailers()
-	resp, err := p.trip(x, j.request)
-	x.got = resp
-	if err != nil && p.gone(x) {
-		return
-	}
-	if held := p.standIn(x, j, resp, err); held != nil {
-		x.take(held, false)
-		return
-	}
-	if err != nil {
-		p.fail(x, err)
-		return
-	}
-	x.response, x.head = resp, p.judge(j, resp)
-	x.adopt(x.head)
-	p.mark(j, x.head, resp)
-}
-
-// aloneKept is alone for a response that is stored if it may be.
-func (p *Proxy) aloneKept(x *exchange) {
-	j := p.newJob(x, true)
-	j.request.Interim, j.request.TakesTrailers = p.teller(x), x.asksTrailers()
-	r := p.flights.Lead(x.key, x.url, true, x.who) // before the fetch, so that a purge finds it
-	x.seat = r
-	f := r.Flight()
-	x.guest.Ends(r)
-	resp, held, err := p.fetchOrKeep(f.Context(), j, f.Purged)
-	x.got = resp
-	if held == nil && !x.keyedExactly() { // it was asked for itself, not to validate what others have
-		held = p.standIn(x, j, resp, err)
-	}
-	if held != nil {
-		f.Finish(errUnshared)
-		_ = r.Close()
-		x.take(held, true)
-		return
-	}
-	if err != nil {
-		f.Finish(err)
-		_ = r.Close()
-		p.fail(x, err)
-		return
-	}
-	h := p.judge(j, resp)
-	x.adopt(h)
-	p.mark(j, h, resp)
-	p.supersede(j, h)
-	if h.storable() {
-		f.Publish(h, h.response(false))
-		p.carryAlone(x, r, j, h, resp)
-		return
-	}
-	f.Finish(errUnshared)
-	_ = r.Close()
-	if h.why == reason.TooLarge && x.asks.ranged {
-		_ = resp.Body.Close()
-		p.account(j.route, h, j.url, h.why, 0)
-		p.fetchPart(x) // rather than the whole, for a part of it
-		return
-	}
-	x.guest.Ends(resp.Body)
-	x.response, x.head = resp, h
 }
 
 // fail answers with our own error for an origin's failure.

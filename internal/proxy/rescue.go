@@ -59,6 +59,9 @@ func (p *Proxy) abandon(x *exchange) {
 	if x.response != nil {
 		p.Panics.Quietly(func() { _ = x.response.Body.Close() })
 	}
+	if x.fill != nil {
+		p.Panics.Quietly(x.fill.abandon)
+	}
 	if x.got != nil {
 		p.Panics.Quietly(x.got.Abandon)
 	}
@@ -71,7 +74,7 @@ func (p *Proxy) abandon(x *exchange) {
 	x.answer.Reset()
 	clear(x.assembled.entries)
 	x.assembled = assembly{entries: x.assembled.entries[:0]}
-	x.slices, x.sliced, x.upgraded, x.seat, x.got = nil, nil, nil, nil, nil
+	x.slices, x.sliced, x.upgraded, x.seat, x.got, x.fill = nil, nil, nil, nil, nil, nil
 	x.entry, x.stale, x.reader, x.head, x.response = nil, nil, nil, nil, nil
 }
 

@@ -122,7 +122,7 @@ func (p *Proxy) countAs(j *job, h *head, e *cache.Entry) {
 	case variant:
 		key = e.Key
 	case j.sighting.variant:
-		key = j.flight
+		key = j.flightURL
 	}
 	switch {
 	case h.part:
@@ -146,17 +146,6 @@ func (p *Proxy) countHead(j *job, resp *origin.Response, h *head) {
 	if e := p.skeleton(j, resp, h); e != nil {
 		p.countAs(j, h, e)
 	}
-}
-
-// responseTo is what the flight for a key has to know of h, which j has fetched.
-func (h *head) responseTo(j *job, key cache.Key) flight.Response {
-	r := h.response(h.shareable())
-	if !j.sighted || !h.storable() {
-		return r
-	}
-	r.Recounted = h.counts != nil || mayVary(h.entry.Vary) && h.entry.Key != key
-	r.Admits = j.verdict.Admit
-	return r
 }
 
 // knowsVariant reports whether the response to j, whose request is no sighting, may be
@@ -228,7 +217,7 @@ func (s *slicing) count(r *reader, h *head, leads bool) bool {
 		key := s.p.Hasher.Sum(s.job.variant(s.job.exact.name, e.Vary))
 		s.job.count(s.p.Gate, s.job.route.Rule, key, true)
 	case s.job.sighting.variant:
-		s.job.count(s.p.Gate, s.job.route.Rule, s.job.flight, false)
+		s.job.count(s.p.Gate, s.job.route.Rule, s.job.flightURL, false)
 	}
 	return r.Admit(s.admission().Following)
 }

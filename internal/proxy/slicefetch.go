@@ -11,9 +11,9 @@ import (
 
 // newSlicing prepares an answer to x in slices.
 func (p *Proxy) newSlicing(x *exchange) *slicing {
-	j := p.newJob(x, true)
+	j := &p.newFill(x, true).job
 	j.facts.Range = true
-	j.flight = x.exact.url // slices are kept under the exact target
+	j.flightURL = x.exact.url // slices are kept under the exact target
 	j.outlive(x, nothing)
 	return &slicing{
 		p: p, guest: x.guest, client: x.who, job: j, size: x.route.SliceBytes,
@@ -43,7 +43,7 @@ func (s *slicing) share(sp *span, t tell) (*slice, error) {
 	if e != nil {
 		return &slice{number: number, entry: e}, nil
 	}
-	r, leads := s.p.flights.Join(key, s.job.flight, s.admission())
+	r, leads := s.p.flights.Join(key, s.job.flightURL, s.admission())
 	s.seat = r
 	if leads {
 		if e, _ := s.stored(key, name); e != nil { // stored between our look-up and our lead
@@ -51,7 +51,7 @@ func (s *slicing) share(sp *span, t tell) (*slice, error) {
 			_ = r.Close()
 			return &slice{number: number, entry: e}, nil
 		}
-		s.p.start(r, s.ask(sp, stale), t, s.guest)
+		s.ask(sp, stale).start(r, t, s.guest)
 	}
 	h, outcome, err := s.await(r, sp, stale, t)
 	leads = r.Leads()
@@ -84,7 +84,7 @@ func (s *slicing) await(r *reader, sp *span, stale *cache.Entry, t tell) (*head,
 		if outcome != flight.LeadAnew {
 			return h, outcome, err
 		}
-		s.p.start(r, s.ask(sp, stale), t, s.guest)
+		s.ask(sp, stale).start(r, t, s.guest)
 	}
 }
 
@@ -131,10 +131,10 @@ func (s *slicing) landed(number int64, r *reader, h *head, leads bool) *slice {
 }
 
 // alone fetches a slice that cannot be shared.
-func (s *slicing) alone(j *job, t tell, admit bool) (*slice, error) {
-	r := s.p.flights.Lead(j.span.key, s.job.flight, admit, s.client)
+func (s *slicing) alone(f *fill, t tell, admit bool) (*slice, error) {
+	r := s.p.flights.Lead(f.span.key, s.job.flightURL, admit, s.client)
 	s.seat = r
-	s.p.start(r, j, t, s.guest)
+	f.start(r, t, s.guest)
 	h, outcome, err := r.Wait(flight.Patience{Left: s.guest.Gone()}, s.suits)
 	if outcome == flight.Left {
 		return nil, errClientGone
@@ -143,31 +143,25 @@ func (s *slicing) alone(j *job, t tell, admit bool) (*slice, error) {
 		_ = r.Close()
 		return nil, err
 	}
-	return s.landed(j.span.First/s.size, r, h, true), nil
+	return s.landed(f.span.First/s.size, r, h, true), nil
 }
 
-// ask is the job that fetches a slice, or asks whether the stale one is still right.
-func (s *slicing) ask(sp *span, stale *cache.Entry) *job {
-	j, request := *s.job, *s.job.request
-	j.request, j.span = &request, sp
-	j.url, j.born = sp.key, s.p.Purges.Now()
+// ask is the fill of a slice, or asks whether the stale one is still right.
+func (s *slicing) ask(sp *span, stale *cache.Entry) *fill {
+	f, request := &fill{p: s.p, job: *s.job}, *s.job.request
+	f.request, f.span = &request, sp
+	f.url, f.born = sp.key, s.p.Purges.Now()
 	request.Header = slices.Clone(request.Header)
 	request.Header.Add("Range", sp.rangeField())
 	if stale != nil {
-		j.validate(stale)
+		f.validate(stale)
 	}
-	return &j
+	return f
 }
 
 // standIn is the stale slice in place of a failure that others had, or the failure.
 func (s *slicing) standIn(number int64, stale *cache.Entry, err error) (*slice, error) {
-	if stale == nil {
-		return nil, err
-	}
-	j := *s.job
-	j.stale = stale
-	gone := func() bool { e, _ := s.p.Store.Find(stale.Key, stale.Name); return e == nil }
-	h := s.p.heldStale(&j, rfc9111.OriginFailure, 0, failureReason(err), gone)
+	h := s.p.standInFor(s.job, stale, err)
 	if h == nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func (fetched) leave(x *exchange) {
 		_ = x.reader.Close()
 	}
 	if x.response != nil {
-		x.p.ended(x, x.response.Body.Close() == nil)
+		x.ended(x.response.Body.Close() == nil)
 	}
 }
 
@@ -242,7 +242,7 @@ func (b *body) Close() (err error) {
 	defer func() { _ = b.sending.Close() }()
 	defer b.rescue(&err)
 	if b.release(); b.x.slices == nil && b.x.reader == nil && b.x.response != nil {
-		b.p.ended(b.x, b.whole)
+		b.x.ended(b.whole)
 	}
 	if !b.whole && !b.broken && b.left != 0 {
 		b.x.reason = reason.ClientGone // a write failed: it has left, or was let go

@@ -18,7 +18,7 @@ func (p *Proxy) upgrade(x *exchange, protocols string) {
 	if !p.enterTunnels(x) {
 		return
 	}
-	j := p.newJob(x, false)
+	j := &p.newFill(x, false).job
 	j.request.Upgrade = protocols
 	j.request.Interim = p.teller(x)
 	resp, err := p.trip(x, j.request)

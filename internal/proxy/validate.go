@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"context"
 	"slices"
 
 	"edgeproxy/internal/cache"
@@ -15,111 +14,6 @@ import (
 // maxRefreshes bounds the validations that go on in the background. Beyond it a
 // stale answer stays stale a little longer.
 const maxRefreshes = 256
-
-// fetchOrKeep asks the origin for what j says. With something stored to validate
-// the answer may be held: the stored response, which a 304 has confirmed (RFC 9111
-// section 4.3.3) or which may be used stale where the origin failed (section
-// 4.2.4, RFC 5861). Else there is a response or an error. purged says whether the
-// URL was purged meanwhile.
-func (p *Proxy) fetchOrKeep(ctx context.Context, j *job, purged func() bool) (resp *origin.Response, held *head, err error) {
-	defer j.interims.end()
-	defer func() {
-		if v := recover(); v != nil {
-			if resp != nil {
-				resp.Abandon()
-			}
-			panic(v) // the stack of the first one is still below
-		}
-	}()
-	resp, err = p.roundTrip(ctx, j)
-	if j.stale == nil {
-		return resp, nil, err
-	}
-	if err != nil {
-		return nil, p.heldStale(j, rfc9111.OriginFailure, 0, failureReason(err), purged), err
-	}
-	if failure, failed := rfc9111.FailureOf(resp.Status); failed {
-		if held = p.heldStale(j, failure, resp.Status, reason.OriginError, purged); held != nil {
-			_ = resp.Body.Close()
-			return nil, held, nil
-		}
-	}
-	if resp.Status != statusNotModified {
-		return resp, nil, nil
-	}
-	held = p.confirm(j, resp, purged)
-	_ = resp.Body.Close()
-	if held != nil {
-		return nil, held, nil
-	}
-	stale := j.stale
-	j.plain() // the 304 is about another response than the stored one
-	if resp, err = p.roundTrip(ctx, j); err != nil {
-		j.stale = stale
-		return nil, p.heldStale(j, rfc9111.OriginFailure, 0, failureReason(err), purged), err
-	}
-	return resp, nil, nil
-}
-
-// roundTrip asks the origin. A purge that has taken what was to be validated leaves a
-// plain fetch.
-func (p *Proxy) roundTrip(ctx context.Context, j *job) (*origin.Response, error) {
-	if j.stale != nil && !p.stands(j.stale, j.resource) {
-		j.plain()
-	}
-	return j.route.ask(ctx, j.request)
-}
-
-// heldStale returns the stored response as the answer in place of a failure, nil
-// if it may not be used stale, or was purged meanwhile.
-func (p *Proxy) heldStale(j *job, kind rfc9111.Failure, status int, why reason.Reason, purged func() bool) *head {
-	e := j.stale
-	if purged() || p.slipped(j) || !p.stands(e, j.resource) {
-		return nil
-	}
-	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, now())
-	if !e.Policy.MayServeStale(age, kind, j.directives, j.route.HonorRequest) {
-		return nil
-	}
-	return &head{held: e, as: resultStale, status: status, why: why}
-}
-
-// standIn is heldStale for a fetch that validated nothing, because its response is
-// for one client alone: a HEAD, or what a follower asks when it has waited enough.
-func (p *Proxy) standIn(x *exchange, j *job, resp *origin.Response, err error) *head {
-	if x.stale == nil || x.asks.precondition {
-		return nil
-	}
-	j.stale = x.stale
-	gone := func() bool { e, _ := p.Store.Find(x.key, x.name); return e == nil }
-	if err != nil {
-		return p.heldStale(j, rfc9111.OriginFailure, 0, failureReason(err), gone)
-	}
-	failure, failed := rfc9111.FailureOf(resp.Status)
-	if !failed {
-		return nil
-	}
-	held := p.heldStale(j, failure, resp.Status, reason.OriginError, gone)
-	if held != nil {
-		_ = resp.Body.Close()
-	}
-	return held
-}
-
-// supersede forgets what the origin has answered differently by now, where the new
-// answer is not stored in its place. What a client with credentials gets says nothing
-// of the others.
-func (p *Proxy) supersede(j *job, h *head) {
-	if j.asked == nil || h.storable() || j.facts.Authorization || j.facts.Cookie {
-		return
-	}
-	if h.status >= 400 && h.status != statusNotFound && h.status != statusGone {
-		return
-	}
-	if e, _ := p.Store.Find(j.asked.Key, j.asked.Name); e != nil && e.Serial == j.asked.Serial {
-		p.Store.Discard(e)
-	}
-}
 
 // confirm renews the stored response by a 304 and returns it as the answer; nil
 // if the 304 does not speak of it.
@@ -191,11 +85,11 @@ func (x *exchange) take(h *head, asked bool) {
 // refresh validates the stale answer of x in the background (RFC 5861 section 3),
 // unless somebody does so already.
 func (p *Proxy) refresh(x *exchange) {
-	p.refreshBy(x, x.key, func() *job { return p.newRefresh(x, x.entry) })
+	p.refreshBy(x, x.key, func() *fill { return p.newRefresh(x, x.entry) })
 }
 
-// refreshBy does so by a flight for key with the job that it is given.
-func (p *Proxy) refreshBy(x *exchange, key cache.Key, newJob func() *job) {
+// refreshBy does so by a flight for key with the fill that it is given.
+func (p *Proxy) refreshBy(x *exchange, key cache.Key, newFill func() *fill) {
 	done, ok := p.enterRefreshes(x)
 	if !ok {
 		return
@@ -213,9 +107,9 @@ func (p *Proxy) refreshBy(x *exchange, key cache.Key, newJob func() *job) {
 			done()
 		}
 	}()
-	j := newJob()
+	f := newFill()
 	begun = true
-	if !p.flights.Go(r, func(f *fill) { defer done(); p.fetch(f, j) }, p.fetchPanicked) {
+	if !p.flights.Go(r, func(to *inflight) { defer done(); f.run(to) }, p.fetchPanicked) {
 		done()
 	}
 	_ = r.Close()
@@ -237,11 +131,12 @@ func (p *Proxy) enterRefreshes(x *exchange) (done func(), ok bool) {
 	}, true
 }
 
-// newRefresh is a job that outlives the request of x and asks whether e is still right:
+// newRefresh is a fill that outlives the request of x and asks whether e is still right:
 // without credentials but those that are keyed, and with copies of what selects a variant.
-func (p *Proxy) newRefresh(x *exchange, e *cache.Entry) *job {
+func (p *Proxy) newRefresh(x *exchange, e *cache.Entry) *fill {
 	x.stale = e
-	j := p.newShared(x)
+	f := p.newShared(x)
+	j := &f.job
 	j.request.Method, j.facts.Method = "GET", "GET"
 	j.sighted = false // ours
 	withheld := func(name string) bool {
@@ -252,7 +147,7 @@ func (p *Proxy) newRefresh(x *exchange, e *cache.Entry) *job {
 	j.outlive(x, withheld)
 	j.request.Header = j.request.Header.Without(withheld)
 	x.stale = nil
-	return j
+	return f
 }
 
 // outlive gives j copies of what selects a variant, but for what drop names, so that it

@@ -3,7 +3,6 @@ package proxy
 import (
 	"sync/atomic"
 
-	"edgeproxy/internal/cache"
 	"edgeproxy/internal/reason"
 )
 
@@ -30,15 +29,20 @@ type fillCounts struct {
 // that its fill counts as storable.
 func (h *head) fillable() bool { return h.storable() || h.why == reason.TooLarge }
 
-// account books the end of one fill: a GET's response that was judged. why is
-// None for what was stored, size what arrived of the body.
-func (p *Proxy) account(r *route, h *head, url cache.Key, why reason.Reason, size int64) {
-	c := &r.metrics.fills
+// account books the end of f, unless it was booked. Nothing is booked of a HEAD, nor where a
+// stored response is the answer. why is None for what was stored, size what arrived of the body.
+func (f *fill) account(why reason.Reason, size int64) {
+	if f.booked || f.head == nil || f.head.held != nil || f.facts.Method == "HEAD" {
+		return
+	}
+	f.booked = true
+	h, r, c := f.head, f.route, &f.route.metrics.fills
 	switch {
 	case !h.fillable():
 		c.notStorable.Add(1)
 	case why == reason.None:
 		c.stored.Add(1)
+		f.settle(size, false)
 	case why.HeldBack():
 		why = r.Rule.Policy.HoldsBack()
 		c.heldBack.Add(1)
@@ -47,37 +51,40 @@ func (p *Proxy) account(r *route, h *head, url cache.Key, why reason.Reason, siz
 			c.unjudged.Add(1)
 			c.unjudgedBytes.Add(size)
 		}
+		f.settle(size, true)
 	default:
 		c.refused.Add(1)
 	}
 	if why != reason.None {
 		c.notStored[why].Add(1)
 	}
-	if !h.fillable() || why != reason.None && !why.HeldBack() {
-		return
-	}
-	if p.Gate.Filled(r.Rule, url.Hi, url.Lo, size, why != reason.None) {
+}
+
+// settle tells the gate that f was stored or held back, and counts what it regrets.
+func (f *fill) settle(size int64, heldBack bool) {
+	if f.p.Gate.Filled(f.route.Rule, f.url.Hi, f.url.Lo, size, heldBack) {
+		c := &f.route.metrics.fills
 		c.regret.Add(1)
 		c.regretBytes.Add(size)
 	}
 }
 
-// ended books the fill of a request that fetched for itself, unstored.
-func (p *Proxy) ended(x *exchange, whole bool) {
-	if x.result == resultPass || !x.asks.get {
-		return
+// ended books the fill of x, which fetched for itself, unstored.
+func (x *exchange) ended(whole bool) {
+	if x.fill == nil {
+		return // it was no fill: the cache was not asked
 	}
 	why := x.head.why
 	switch {
 	case why != reason.None:
 	case !whole:
 		why = reason.Incomplete
-	case x.bytes > p.MaxObjectBytes:
+	case x.bytes > x.p.MaxObjectBytes:
 		why = reason.TooLarge
 	case x.verdict.Admit:
 		why = x.unkept()
 	default:
 		why = x.verdict.Reason
 	}
-	p.account(x.route, x.head, x.demand, why, x.bytes)
+	x.fill.account(why, x.bytes)
 }

@@ -1,0 +1,83 @@
+package proxy
+
+import (
+	"errors"
+
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/flight"
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/reason"
+)
+
+// errUnshared ends a flight whose response turned out to be for one client.
+var errUnshared = errors.New("response is not kept")
+
+// admit gives the head to the readers of the flight, which says who of them may have it and
+// whether the body is kept for the store. It returns when those that had joined before the head
+// came have said whether they admit it, where that is theirs to say: else a body that is short
+// might end before.
+func (f *fill) admit() {
+	if !f.shared {
+		f.flight.Publish(f.head, f.head.response(false))
+		return
+	}
+	says := f.head.responseTo(&f.job, f.flight.Key())
+	f.flight.Publish(f.head, says)
+	if says.Recounted {
+		f.flight.AwaitDecisions()
+	}
+}
+
+// response is what a flight has to know of h; shared says that followers may have it.
+func (h *head) response(shared bool) flight.Response {
+	return flight.Response{Storable: h.storable(), Shareable: shared, Resumable: h.resumable(), Length: h.length}
+}
+
+// responseTo is what the flight for a key has to know of h, which j has fetched.
+func (h *head) responseTo(j *job, key cache.Key) flight.Response {
+	r := h.response(h.shareable())
+	if !j.sighted || !h.storable() {
+		return r
+	}
+	r.Recounted = h.counts != nil || mayVary(h.entry.Vary) && h.entry.Key != key
+	r.Admits = j.verdict.Admit
+	return r
+}
+
+// answersOne reports whether the response answers the Range or condition of one client.
+func answersOne(h *head, j *job) bool {
+	switch h.status {
+	case statusNotModified, statusPreconditionFailed, statusRequestedRangeNotSatisfiable:
+		return true
+	}
+	return h.why == reason.Partial && (j.span == nil || !j.span.slice)
+}
+
+// mark makes the next requests not queue for a key whose response cannot be
+// shared; a storable one clears that. What a request with credentials got says
+// nothing about the others, and a part nothing about the whole.
+func (p *Proxy) mark(j *job, h *head, resp *origin.Response) {
+	switch {
+	case j.span != nil && !j.span.slice:
+	case h.shareable():
+		p.marks.Clear(j.base)
+	case answersOne(h, j): // and says nothing of what others get
+	case !h.storable() && j.settings.UncacheableFor > 0 && !j.facts.Authorization && !j.facts.Cookie && j.facts.Method == "GET":
+		p.marks.Set(j.base, resp.ResponseTime.Add(j.settings.UncacheableFor))
+	}
+}
+
+// supersede forgets what the origin has answered differently by now, where the new
+// answer is not stored in its place. What a client with credentials gets says nothing
+// of the others.
+func (p *Proxy) supersede(j *job, h *head) {
+	if j.asked == nil || h.storable() || j.facts.Authorization || j.facts.Cookie {
+		return
+	}
+	if h.status >= 400 && h.status != statusNotFound && h.status != statusGone {
+		return
+	}
+	if e, _ := p.Store.Find(j.asked.Key, j.asked.Name); e != nil && e.Serial == j.asked.Serial {
+		p.Store.Discard(e)
+	}
+}
