@@ -201,8 +201,9 @@ func (h *head) recounts() bool {
 	return h.counts != nil || e != nil && mayVary(e.Vary)
 }
 
-// count is countWith for a slice. What the request of s counts as is in its job.
-func (s *slicing) count(r *reader, h *head, leads bool) bool {
+// count is countWith for a slice. What its request counts as is in the job of the slicing.
+func (sl *slice) count(r *reader, h *head, leads bool) bool {
+	s := sl.s
 	if leads {
 		if h.counts != nil {
 			s.job.sighting = *h.counts

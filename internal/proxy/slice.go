@@ -16,6 +16,14 @@ type slice struct {
 	joined bool          // it is somebody else's flight
 	skip   int64         // bytes still to leave out of what reader gives
 	rest   io.ReadCloser // of it, where the flight has left the reader behind
+
+	// How it is got; see get.
+	s       *slicing
+	span    *span
+	key     cache.Key    // of the variant that is wanted
+	stale   *cache.Entry // to be validated
+	interim tell
+	err     error // there is no slice
 }
 
 // beyond reports whether the origin has nothing at the place that was asked for by us, and

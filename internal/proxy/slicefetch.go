@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 
 	"edgeproxy/internal/cache"
@@ -23,150 +24,111 @@ func (p *Proxy) newSlicing(x *exchange) *slicing {
 // get returns the slice of this number, stored or on its way; t is told of interim
 // responses. Where the origin answers with no such slice, get returns its response as one.
 func (s *slicing) get(number int64, t tell) (*slice, error) {
-	sp := s.p.newSpan(s.job.exact.name, s.size, number)
-	for range maxJoins {
-		sl, err := s.share(sp, t)
-		if sl != nil || err != nil {
-			return sl, err
-		}
+	sl := &slice{number: number, s: s, span: s.p.newSpan(s.job.exact.name, s.size, number), interim: t}
+	if !sl.found() {
+		s.p.share(sl)
 	}
-	return s.alone(s.ask(sp, nil), t, s.job.verdict.Admit)
+	if sl.err != nil {
+		return nil, sl.err
+	}
+	return sl, nil
 }
 
-// share gets a slice from the store, or leads or joins the flight for it. It returns
-// neither a slice nor an error if the key has changed or the store has been filled, and
-// the caller tries again.
-func (s *slicing) share(sp *span, t tell) (*slice, error) {
-	number := sp.First / s.size
-	name, key := s.variant(sp)
-	e, stale := s.stored(key, name)
-	if e != nil {
-		return &slice{number: number, entry: e}, nil
-	}
-	r, leads := s.p.flights.Join(key, s.job.flightURL, s.admission())
+// found implements wanted. What it finds that cannot be used as it is will be validated.
+func (sl *slice) found() (done bool) {
+	name, key := sl.s.variant(sl.span)
+	sl.key = key
+	sl.entry, sl.stale = sl.s.stored(key, name)
+	return sl.entry != nil
+}
+
+func (sl *slice) join() (r *reader, leads bool) {
+	s := sl.s
+	r, leads = s.p.flights.Join(sl.key, s.job.flightURL, s.admission())
 	s.seat = r
-	if leads {
-		if e, _ := s.stored(key, name); e != nil { // stored between our look-up and our lead
-			r.Flight().Fill()
-			_ = r.Close()
-			return &slice{number: number, entry: e}, nil
-		}
-		s.ask(sp, stale).start(r, t, s.guest)
-	}
-	h, outcome, err := s.await(r, sp, stale, t)
-	leads = r.Leads()
-	switch {
-	case outcome == flight.Left:
-		return nil, errClientGone
-	case outcome != flight.Shared:
-	case !leads && !s.suits(h):
-		outcome, s.vary = flight.Filled, h.selected().Vary
-	case !s.count(r, h, leads):
-		outcome = flight.Filled // no memory for it: ask anew
-	case s.mayHave(h, leads):
-		return s.landed(number, r, h, leads), nil
-	default:
-		outcome = flight.Released // it was confirmed for another client
-	}
-	_ = r.Close()
-	return s.unshared(sp, stale, outcome, leads, err, t)
+	return r, leads
 }
 
-// mayHave reports whether the client may have what a flight has brought, which it led or not.
-func (s *slicing) mayHave(h *head, leads bool) bool {
-	return leads || h.held == nil || s.job.route.shares(h, s.job.directives)
+func (sl *slice) lead(r *reader, _ bool) { sl.fill().start(r, sl.interim, sl.s.guest) }
+
+func (sl *slice) wait(r *reader) (*head, flight.Outcome, error) {
+	return r.Wait(sl.s.job.settings.patience(sl.s.job.route, sl.s.guest), sl.s.suits)
 }
 
-// await waits for a header, and leads anew where it is this client's turn.
-func (s *slicing) await(r *reader, sp *span, stale *cache.Entry, t tell) (*head, flight.Outcome, error) {
-	for {
-		h, outcome, err := r.Wait(s.job.settings.patience(s.job.route, s.guest), s.suits)
-		if outcome != flight.LeadAnew {
-			return h, outcome, err
-		}
-		s.ask(sp, stale).start(r, t, s.guest)
-	}
+func (sl *slice) answers(h *head, leads bool) bool { return leads || sl.s.suits(h) }
+
+func (sl *slice) redirect(h *head, _ bool) (done bool) {
+	sl.s.vary = h.selected().Vary
+	return sl.found()
 }
 
-// unshared goes on after a flight that has brought nothing for the client, which led it or
-// not.
-func (s *slicing) unshared(sp *span, stale *cache.Entry, o flight.Outcome, leads bool, err error, t tell) (*slice, error) {
-	if ofItsClient(leads, err) {
-		return nil, nil
-	}
-	switch o {
-	case flight.Failed:
-		return s.standIn(sp.First/s.size, stale, err)
-	case flight.TimedOut:
-		return s.standIn(sp.First/s.size, stale, errNoHeader)
-	case flight.Released:
-		return s.alone(s.ask(sp, stale), t, s.job.verdict.Admit)
-	case flight.Left:
-		return nil, errClientGone
-	case flight.Shared, flight.Filled, flight.LeadAnew:
-	}
-	return nil, nil
-}
+func (sl *slice) mayHave(h *head) bool { return sl.s.job.route.shares(h, sl.s.job.directives) }
 
-// landed is the slice that a flight has brought.
-func (s *slicing) landed(number int64, r *reader, h *head, leads bool) *slice {
-	sl := &slice{number: number, reader: r, head: h, joined: !leads}
+func (sl *slice) take(r *reader, h *head, leads bool) {
+	s := sl.s
+	sl.head, sl.joined = h, !leads
 	if h.held != nil {
 		_ = r.Close()
-		sl.reader, sl.entry = nil, h.held
+		sl.entry = h.held
 		if leads && h.own != nil {
 			sl.entry = h.own
 		}
 		s.held = max(s.held, h.as)
-		return sl
+		return
 	}
 	s.guest.Ends(r)
+	sl.reader = r
 	s.fetched = true
 	if h.entry != nil {
 		s.vary = h.entry.Vary
 	}
 	s.storable = s.storable || h.storable()
 	s.admitted = s.admitted || h.storable() && r.Secured()
-	return sl
 }
 
-// alone fetches a slice that cannot be shared.
-func (s *slicing) alone(f *fill, t tell, admit bool) (*slice, error) {
-	r := s.p.flights.Lead(f.span.key, s.job.flightURL, admit, s.client)
+// alone implements wanted, by a flight that nobody joins.
+func (sl *slice) alone(bool) {
+	s := sl.s
+	f := sl.fill()
+	r := s.p.flights.Lead(sl.span.key, s.job.flightURL, s.job.verdict.Admit, s.client)
 	s.seat = r
-	f.start(r, t, s.guest)
-	h, outcome, err := r.Wait(flight.Patience{Left: s.guest.Gone()}, s.suits)
-	if outcome == flight.Left {
-		return nil, errClientGone
+	f.start(r, sl.interim, s.guest)
+	h, outcome, err := await(sl, r)
+	if outcome == flight.Shared {
+		sl.take(r, h, true)
+		return
 	}
-	if outcome != flight.Shared {
-		_ = r.Close()
-		return nil, err
-	}
-	return s.landed(f.span.First/s.size, r, h, true), nil
+	_ = r.Close()
+	sl.stale = nil // it was validated, if it was of any use
+	land(sl, outcome, err)
 }
 
-// ask is the fill of a slice, or asks whether the stale one is still right.
-func (s *slicing) ask(sp *span, stale *cache.Entry) *fill {
+func (sl *slice) fail(err error) {
+	var h *head
+	if !errors.Is(err, errClientGone) {
+		h = sl.s.p.standInFor(sl.s.job, sl.stale, err)
+	}
+	if h == nil {
+		sl.err = err
+		return
+	}
+	sl.s.held = max(sl.s.held, h.as)
+	sl.entry, sl.head, sl.joined = h.held, h, true
+}
+
+// fill returns the fill of sl, which asks whether what is stale is still right, if there is
+// something.
+func (sl *slice) fill() *fill {
+	s := sl.s
 	f, request := &fill{p: s.p, job: *s.job}, *s.job.request
-	f.request, f.span = &request, sp
-	f.url, f.born = sp.key, s.p.Purges.Now()
+	f.request, f.span = &request, sl.span
+	f.url, f.born = sl.span.key, s.p.Purges.Now()
 	request.Header = slices.Clone(request.Header)
-	request.Header.Add("Range", sp.rangeField())
-	if stale != nil {
-		f.validate(stale)
+	request.Header.Add("Range", sl.span.rangeField())
+	if sl.stale != nil {
+		f.validate(sl.stale)
 	}
 	return f
-}
-
-// standIn is the stale slice in place of a failure that others had, or the failure.
-func (s *slicing) standIn(number int64, stale *cache.Entry, err error) (*slice, error) {
-	h := s.p.standInFor(s.job, stale, err)
-	if h == nil {
-		return nil, err
-	}
-	s.held = max(s.held, h.as)
-	return &slice{number: number, entry: h.held, head: h, joined: true}, nil
 }
 
 // variant returns the name and the key of the slice that the request selects.

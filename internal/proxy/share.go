@@ -1,0 +1,124 @@
+package proxy
+
+import (
+	"errors"
+
+	"edgeproxy/internal/flight"
+	"edgeproxy/internal/origin"
+)
+
+// maxJoins bounds how often one request goes from flight to flight because what
+// it was given is not its own.
+const maxJoins = 4
+
+// wanted is what one client wants of the origin and may share with others: a whole response, or
+// a slice. share gets it. Its client is answered by take, or by one of found, alone and fail.
+type wanted interface {
+	// join takes a seat in the flight for it. Nil is none: it is fetched alone.
+	join() (r *reader, leads bool)
+	// lead begins the fetch of the flight that r leads. anew says that others wait as well, so
+	// the client may be given another's header and go before the fetch has looked at its request.
+	lead(r *reader, anew bool)
+	// wait waits for a header: flight.Reader.Wait.
+	wait(r *reader) (*head, flight.Outcome, error)
+	// found answers from the store, if that has it by now.
+	found() (done bool)
+
+	// answers reports whether h, whose fetch the client has led or not, is what it wants.
+	answers(h *head, leads bool) bool
+	// redirect leaves h, which does not answer, for the flight of what does.
+	redirect(h *head, leads bool) (done bool)
+	// count has the request count as what h shows it to be. It reports false where h is to be
+	// stored for it and there is no memory for that.
+	count(r *reader, h *head, leads bool) bool
+	// mayHave reports whether a follower may have the stored response that h is about.
+	mayHave(h *head) bool
+
+	// take makes h the answer, with the body that r reads.
+	take(r *reader, h *head, leads bool)
+	// alone fetches for this client; released says that nobody may share what it wants.
+	alone(released bool)
+	// fail answers with a failure, or with what may stand in for it.
+	fail(err error)
+}
+
+// share gets w by flights: it leads one, or follows. Where none brings it, w is fetched alone.
+func (p *Proxy) share(w wanted) {
+	for range maxJoins {
+		if p.shareOnce(w) {
+			return
+		}
+	}
+	w.alone(false)
+}
+
+// shareOnce gets w by one flight. It reports false where the key has changed or the store was
+// filled: then it is to be tried again.
+func (p *Proxy) shareOnce(w wanted) (done bool) {
+	r, leads := w.join()
+	switch {
+	case r == nil:
+		w.alone(false)
+		return true
+	case leads && w.found(): // stored between our look-up and our lead
+		r.Flight().Fill()
+		_ = r.Close()
+		return true
+	case leads:
+		w.lead(r, false)
+	}
+	h, outcome, err := await(w, r)
+	leads = r.Leads()
+	if outcome == flight.Shared {
+		switch {
+		case !w.answers(h, leads):
+			_ = r.Close()
+			return w.redirect(h, leads)
+		case !w.count(r, h, leads):
+			_ = r.Close()
+			return false
+		case leads || h.held == nil || w.mayHave(h):
+			w.take(r, h, leads)
+			return true
+		}
+		outcome = flight.Released // it was confirmed for another client
+	}
+	_ = r.Close()
+	return !ofItsClient(leads, err) && land(w, outcome, err)
+}
+
+// await waits for a header for w, and leads anew where it is its turn.
+func await(w wanted, r *reader) (*head, flight.Outcome, error) {
+	for {
+		h, outcome, err := w.wait(r)
+		if outcome != flight.LeadAnew {
+			return h, outcome, err
+		}
+		w.lead(r, true)
+	}
+}
+
+// land acts on the name of a flight's end that gave w nothing to read.
+func land(w wanted, outcome flight.Outcome, err error) (done bool) {
+	switch outcome {
+	case flight.Filled:
+		return w.found()
+	case flight.Released:
+		w.alone(true)
+	case flight.Left:
+		w.fail(errClientGone)
+	case flight.TimedOut:
+		w.fail(errNoHeader)
+	case flight.Failed:
+		w.fail(err)
+	case flight.Shared, flight.LeadAnew: // seen to by shareOnce and await
+	}
+	return true
+}
+
+// errNoHeader ends the wait of a follower.
+var errNoHeader = &origin.Error{Kind: origin.Timeout, Op: "wait for the fetches of other requests", Err: errors.New("none of them has a header")}
+
+// ofItsClient reports whether a fetch has failed because of what the leader's client holds. That
+// does not concern its followers: one of them leads the next fetch.
+func ofItsClient(leads bool, err error) bool { return !leads && errors.Is(err, origin.ErrShare) }

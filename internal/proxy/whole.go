@@ -1,0 +1,136 @@
+package proxy
+
+import (
+	"errors"
+
+	"edgeproxy/internal/flight"
+	"edgeproxy/internal/presence"
+	"edgeproxy/internal/rfc9111"
+)
+
+// whole is a whole response, wanted by an exchange.
+type whole struct{ x *exchange }
+
+// join implements wanted. A conditional request that would not be stored leads no flight: its
+// origin may answer 304, which nobody else can use.
+func (w whole) join() (r *reader, leads bool) {
+	x, p := w.x, w.x.p
+	defer func() { x.seat = r }()
+	a := flight.Admission{Leading: x.verdict.Admit, Following: x.route.Rule.Joined(x.verdict).Admit, Client: x.who}
+	if r = p.followOwn(x, a.Following); r != nil {
+		return r, false
+	}
+	if x.guessed { // the flight that the guess is from began by the key before Vary
+		if r, _ = p.flights.Follow(x.base, a); r != nil {
+			return r, false
+		}
+	}
+	if x.asks.conditional && !x.verdict.Admit {
+		r, _ = p.flights.Follow(x.key, a)
+		return r, false
+	}
+	return p.flights.Join(x.key, x.url, a)
+}
+
+func (w whole) lead(r *reader, anew bool) {
+	x := w.x
+	f := x.p.newShared(x)
+	if anew {
+		f.outlive(x, nothing)
+	}
+	f.start(r, x.p.teller(x), x.guest)
+}
+
+func (w whole) wait(r *reader) (*head, flight.Outcome, error) {
+	x := w.x
+	return r.Wait(x.settings.patience(x.route, x.guest), func(h *head) bool { return x.p.suits(x, h) })
+}
+
+func (w whole) found() (done bool) { return w.x.p.find(w.x) }
+
+func (w whole) answers(h *head, leads bool) bool {
+	if leads {
+		return !h.answersOther(w.x)
+	}
+	return w.x.p.suits(w.x, h)
+}
+
+func (w whole) redirect(h *head, leads bool) (done bool) {
+	if leads {
+		w.x.byItself()
+		return false
+	}
+	w.x.p.part(w.x, h)
+	w.x.stale = nil // it was what the URL had before it varied like this
+	return false
+}
+
+func (w whole) count(r *reader, h *head, leads bool) bool { return w.x.p.countWith(w.x, r, h, leads) }
+
+func (w whole) mayHave(h *head) bool { return w.x.route.shares(h, w.x.request) }
+
+func (w whole) take(r *reader, h *head, leads bool) {
+	x := w.x
+	x.collapsed = !leads
+	if h.held != nil {
+		_ = r.Close()
+		x.take(h, leads)
+		return
+	}
+	x.guest.Ends(r)
+	x.reader, x.head, x.onResult = r, h, true
+}
+
+func (w whole) alone(released bool) { w.x.p.alone(w.x, released && w.x.verdict.Admit) }
+
+// fail implements wanted. The leader may not have wanted what is stored; x may.
+func (w whole) fail(err error) {
+	x := w.x
+	if errors.Is(err, errClientGone) {
+		x.p.gone(x)
+		return
+	}
+	if held := x.p.standInFor(&job{route: x.route, directives: x.request, resource: x.resource()}, x.stale, err); held != nil {
+		x.take(held, false)
+		return
+	}
+	x.p.fail(x, err)
+}
+
+// patience is how long a follower waits for the header of another request's fetch on this
+// route: no longer than an origin may take for it.
+func (s *settings) patience(r *route, guest *presence.Client) flight.Patience {
+	return flight.Patience{Left: guest.Gone(), Lead: s.CollapseWait, Most: max(s.CollapseWait, r.Origin.FirstByteTimeout())}
+}
+
+// shares reports whether a follower, whose request has the directives d, may have the stored
+// response that h is about. It may not have one that was validated for the leader alone, and
+// a stale one only as far as its own directives allow.
+func (r *route) shares(h *head, d rfc9111.RequestDirectives) bool {
+	if h.as == resultRevalidated {
+		return !h.cookie && usable(h.held)
+	}
+	if !r.HonorRequest {
+		return true
+	}
+	kind := rfc9111.OriginFailure
+	if k, failed := rfc9111.FailureOf(h.status); failed {
+		kind = k
+	}
+	age := rfc9111.CurrentAge(h.held.InitialAge, h.held.ResponseTime, now())
+	return h.held.Policy.MayServeStale(age, kind, d, true)
+}
+
+// suits reports whether x selects the variant that h is, of what its query asks for.
+func (p *Proxy) suits(x *exchange, h *head) bool {
+	e, base := h.selected(), p.baseFor(x, h)
+	if len(e.Vary) == 0 {
+		return string(base) == string(e.Name)
+	}
+	n := len(x.scratch)
+	x.scratch = append(x.scratch, base...)
+	x.scratch = x.appendVariant(x.scratch, e.Vary)
+	same := string(x.scratch[n:]) == string(e.Name)
+	x.scratch = x.scratch[:n]
+	return same
+}
