@@ -17,7 +17,8 @@ type Content struct {
 // kept is content in a File, and in how many places of the Store it is.
 type kept struct {
 	File
-	places int // the writer's
+	apart  bool // not counted as part of MaxBytes
+	places int  // the writer's
 }
 
 // land notes one more place of the Store that has the content.
@@ -47,6 +48,14 @@ func (c Content) Size() int64 {
 		return c.kept.Size()
 	}
 	return int64(len(c.bytes))
+}
+
+// cost returns how many bytes of it count as part of MaxBytes.
+func (c Content) cost() int64 {
+	if c.kept != nil && c.kept.apart {
+		return 0
+	}
+	return c.Size()
 }
 
 // Bytes returns all of the content if it lies in memory. Nobody may write to it. Otherwise it is

@@ -25,6 +25,11 @@
 //	  window   what landed last                   clock.go
 //	  main     what is asked for most             main.go (ristretto)
 //	  index    which URLs have variants           index.go, clock.go
+//	content    in memory, or in a Medium          content.go, medium.go
+//
+// A response is written through a Writer (writer.go), whose Commit says whether admission let
+// it in; the Store decides where it goes, and says what came of it. What no memory holds lies
+// in a Medium: it takes bytes as they come, and what is larger than memory allows.
 //
 // A key is in one tier at most, and in one place of it but for the moment of a
 // move. Whatever moves or is replaced is in its new place before it leaves the

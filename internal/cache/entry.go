@@ -74,10 +74,10 @@ type Entry struct {
 	LastModified time.Time
 }
 
-// Cost returns the bytes e takes in memory, its share of the cache's own
+// Cost returns the bytes e takes of MaxBytes, its share of the cache's own
 // structures included. All accounting in bytes uses it.
 func (e *Entry) Cost() int64 {
-	n := entryOverhead + int64(len(e.Name)) + e.Content.Size()
+	n := entryOverhead + int64(len(e.Name)) + e.Content.cost()
 	for i := range e.Header {
 		n += fieldOverhead + int64(len(e.Header[i].Name)+len(e.Header[i].Value))
 	}

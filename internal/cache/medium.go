@@ -2,6 +2,29 @@ package cache
 
 import "io"
 
+// Medium is where a Store has content lie that does not lie in memory: files, for example. It
+// is safe for concurrent use. The Store keeps the heads, decides what stays, and removes what no
+// entry has any more.
+type Medium interface {
+	// Largest is the length in bytes of the longest content that it takes. Content of up to
+	// Options.MaxObjectBytes counts as part of MaxBytes; what is longer counts with its head
+	// alone, and only the Medium bounds it.
+	Largest() int64
+	// Create begins a piece of content of length bytes, -1 if unknown. An error says that there
+	// is no place for it.
+	Create(length int64) (Draft, error)
+}
+
+// Draft is content that is being written. One goroutine at a time uses it. It ends with one
+// call of Finish or Abort.
+type Draft interface {
+	io.Writer
+	// Finish makes a File of all that was written. After an error nothing stays behind.
+	Finish() (File, error)
+	// Abort leaves nothing behind.
+	Abort()
+}
+
 // File is content that lies in no memory: complete, never changed, and read by offset. It is
 // safe for concurrent use.
 type File interface {

@@ -24,6 +24,8 @@ type Options struct {
 	StageBytes int64
 	// Pinned counts the bodies that have left and are still being sent; nil counts none.
 	Pinned *pinned.Total
+	// Medium is where content lies that is not kept in memory; nil: all of it is.
+	Medium Medium
 	// Metrics shows the Store's counters; nil shows them nowhere.
 	Metrics *Metrics
 }

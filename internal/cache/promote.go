@@ -5,17 +5,6 @@ import (
 	"slices"
 )
 
-// FitsStage reports whether an entry with the head of e (all but its Body) and a
-// body of bodyBytes is small enough to be staged: for the stage, and for the
-// memory tier after it. Nil stands for no head at all. Without a stage it is
-// false.
-func (s *Store) FitsStage(bodyBytes int64, e *Entry) bool {
-	if e == nil {
-		e = &Entry{}
-	}
-	return s.Fits(bodyBytes, e) && stageCost(e)-e.Content.Size()+bodyBytes <= s.limits.stageBytes
-}
-
 // PutStage stores e in the stage, for a response that admission held back. The
 // next look-up finds it there; it leaves when StageBytes have landed after it,
 // unless Promote comes first. Like Put, it copies e, replaces what the URL has
@@ -26,11 +15,11 @@ func (s *Store) FitsStage(bodyBytes int64, e *Entry) bool {
 // the memory tier has the same key, or the URL without Vary, or variants of it by
 // other fields. Then those stay as they are, fresh or stale, until a Put comes.
 // So a caller that has a stale entry renewed must Put the renewal, whatever
-// admission says of it, or the stale one stays. TooLarge means that FitsStage is
+// admission says of it, or the stale one stays. TooLarge means that Takes is
 // false or, of a variant, that MaxVariants others of its URL are in the memory
 // tier.
 func (s *Store) PutStage(e *Entry, unless func() bool) Outcome {
-	if !s.FitsStage(e.Content.Size(), e) {
+	if !s.Takes(e.Content.Size(), e, false) {
 		return TooLarge
 	}
 	s.mu.Lock()

@@ -73,7 +73,7 @@ func (s *Store) settleRoomLocked(it *item) (shared bool) {
 		s.disownLocked(it.Key)
 		host, cost := s.twinLocked(&it.Entry), it.Cost()
 		if host != nil {
-			cost -= it.Content.Size()
+			cost -= it.Content.cost()
 		}
 		if len(s.orphans) == 0 && s.window.bytes.Load()+cost <= s.limits.windowBytes {
 			if host != nil {
@@ -89,7 +89,7 @@ func (s *Store) settleRoomLocked(it *item) (shared bool) {
 func (s *Store) visitLocked(it, other *item) {
 	sh := s.shares[other]
 	if sh == nil {
-		sh = &share{bytes: other.Content.Size(), host: other}
+		sh = &share{bytes: other.Content.cost(), host: other}
 		s.shares[other] = sh
 	}
 	if own := it.Content.kept; own != nil && own != other.Content.kept {

@@ -40,8 +40,8 @@ func TestStageLetsTheOldestLeaveFirstHoweverOftenItIsAskedFor(t *testing.T) {
 func TestWithoutAStageNothingIsStaged(t *testing.T) {
 	s := newStore(t, 1<<20, 64<<10)
 	e := plain("/a", 0, 8)
-	if s.FitsStage(8, e) || s.FitsStage(0, nil) {
-		t.Error("FitsStage: got true, want false")
+	if s.Takes(8, e, false) || s.Takes(0, nil, false) {
+		t.Error("Takes: got true, want false")
 	}
 	if got := s.PutStage(e, nil); got != TooLarge {
 		t.Errorf("PutStage: got %v, want %v", got, TooLarge)
@@ -58,8 +58,8 @@ func TestTooLargeForTheStageIsRefusedAndChangesNothing(t *testing.T) {
 	before := s.Stats()
 	f := func(what string, e *Entry, want bool) {
 		t.Helper()
-		if got := s.FitsStage(e.Content.Size(), e); got != want {
-			t.Errorf("%s: FitsStage: got %v, want %v", what, got, want)
+		if got := s.Takes(e.Content.Size(), e, false); got != want {
+			t.Errorf("%s: Takes: got %v, want %v", what, got, want)
 		}
 		if want {
 			return
@@ -88,9 +88,9 @@ func TestTooLargeForTheStageIsRefusedAndChangesNothing(t *testing.T) {
 	before = s.Stats()
 	f("body for the memory tier", plain("/a", 0, 1001), false)
 	f("URL for the memory tier's index", variant("/a"+strings.Repeat("x", 40<<10), "1", 8, "Accept"), false)
-	if s.FitsStage(1001, nil) || !s.FitsStage(1000, nil) {
+	if s.Takes(1001, nil, false) || !s.Takes(1000, nil, false) {
 		t.Errorf("FitsStage of no head: got %v for 1001 bytes and %v for 1000, want false and true",
-			s.FitsStage(1001, nil), s.FitsStage(1000, nil))
+			s.Takes(1001, nil, false), s.Takes(1000, nil, false))
 	}
 }
 

@@ -16,6 +16,7 @@ type Store struct {
 	index  *clock[*record]
 	stage  *stage
 	pinned *pinned.Total // nil: not counted
+	medium Medium        // nil: all content lies in memory
 
 	// guarded by mu; see share.go
 	shares  map[*item]*share // of the entries whose Body another entry has, too
@@ -37,6 +38,7 @@ func New(o Options) (*Store, error) {
 	s := &Store{
 		limits: l,
 		pinned: o.Pinned,
+		medium: o.Medium,
 		window: newClock[*item](l.windowBytes/bytesPerChain, 0),
 		index:  newClock[*record](l.indexBytes/recordOverhead, indexChances),
 		shares: map[*item]*share{},

@@ -18,7 +18,7 @@ func TestLargestObjectIsStoredAlsoInAFullCache(t *testing.T) {
 		for i := range 12 { // more than fit: 4 at most
 			e := plain(fmt.Sprintf("/%d", i), 0, int(maxObjectBytes))
 			e.Header = head
-			if !s.Fits(maxObjectBytes, e) || !s.Fits(maxObjectBytes, nil) {
+			if !s.Takes(maxObjectBytes, e, true) || !s.Takes(maxObjectBytes, nil, true) {
 				t.Errorf("Fits(%d) of %d: got false, want true", maxObjectBytes, maxBytes)
 			}
 			mustPut(t, s, e)
@@ -40,7 +40,7 @@ func TestTooLargeIsRefusedAndChangesNothing(t *testing.T) {
 	before := s.Stats()
 	f := func(what string, e *Entry) {
 		t.Helper()
-		if s.Fits(e.Content.Size(), e) {
+		if s.Takes(e.Content.Size(), e, true) {
 			t.Errorf("%s: Fits: got true, want false", what)
 		}
 		if got := s.Put(e, func() bool { return false }); got != TooLarge {
@@ -58,7 +58,7 @@ func TestTooLargeIsRefusedAndChangesNothing(t *testing.T) {
 	head.Header = field.List{{Name: "X", Value: strings.Repeat("x", 100<<10)}}
 	f("header", head)
 	f("URL for the index", variant("/a"+strings.Repeat("x", 40<<10), "gzip", 8, "Accept-Encoding"))
-	if s.Fits(1001, nil) {
+	if s.Takes(1001, nil, true) {
 		t.Error("Fits(1001): got true, want false")
 	}
 }

@@ -11,6 +11,9 @@ const (
 	Stage              // first sightings; see PutStage
 )
 
+// HeldBack reports whether admission has held back what the tier has.
+func (t Tier) HeldBack() bool { return t == Stage }
+
 // String returns the word for the tier.
 func (t Tier) String() string {
 	switch t {

@@ -12,10 +12,10 @@ type Outcome uint8
 // The outcomes.
 const (
 	Stored     Outcome = iota + 1
-	TooLarge           // see Fits and PutStage; what was stored before stays
+	TooLarge           // see Takes and PutStage; what was stored before stays
 	Purged             // unless said so; nothing was changed
 	Superseded         // of PutStage: what admission let in stands in its place; nothing was changed
-	Joined             // of Put: stored, with the Body that another variant has already instead of its own
+	Joined             // of Put: stored, with the content that another variant has already instead of its own
 )
 
 // String returns the word for the outcome.
@@ -35,18 +35,24 @@ func (o Outcome) String() string {
 	return "unknown"
 }
 
-// Fits reports whether an entry with the head of e (all but its Body) and a
-// body of bodyBytes is small enough to be stored. Nil stands for a head of
-// usual size: key and header together under 64 KiB.
-func (s *Store) Fits(bodyBytes int64, e *Entry) bool {
-	if bodyBytes > s.limits.maxObjectBytes {
-		return false
+// Takes reports whether an entry with the head of e (all but its content) and content of
+// bytes is small enough to be stored, if admission lets it in or, without admitted, holds it
+// back. Nil stands for a head of usual size, key and header together under 64 KiB; of what is
+// held back for none at all. Without a stage nothing is taken that is held back.
+func (s *Store) Takes(bytes int64, e *Entry, admitted bool) bool {
+	if bytes > s.limits.maxObjectBytes {
+		if s.medium == nil || bytes > s.medium.Largest() {
+			return false
+		}
+		bytes = 0 // it counts with its head alone
 	}
 	if e == nil {
-		return true
+		e = &Entry{}
 	}
-	return e.Cost()-e.Content.Size()+bodyBytes <= s.limits.windowBytes &&
-		(len(e.Vary) == 0 || recordBytes(e)+variantBytes <= s.limits.indexBytes)
+	if e.Cost()-e.Content.cost()+bytes > s.limits.windowBytes || len(e.Vary) > 0 && recordBytes(e)+variantBytes > s.limits.indexBytes {
+		return false
+	}
+	return admitted || stageCost(e)-e.Content.cost()+bytes <= s.limits.stageBytes
 }
 
 // Put stores e in the memory tier, in place of what its URL had stored under the
@@ -61,7 +67,7 @@ func (s *Store) Fits(bodyBytes int64, e *Entry) bool {
 // caller that notes a purge first and calls Purge then never finds a purged
 // response stored. It must return quickly and not call the Store.
 func (s *Store) Put(e *Entry, unless func() bool) Outcome {
-	if !s.Fits(e.Content.Size(), e) {
+	if !s.Takes(e.Content.Size(), e, true) {
 		return TooLarge
 	}
 	s.mu.Lock()
@@ -82,7 +88,7 @@ func (s *Store) Put(e *Entry, unless func() bool) Outcome {
 // fit. Unless is asked as in Put; a true from it makes Renew report true as well,
 // for nothing is left to do.
 func (s *Store) Renew(e *Entry, serial uint64, unless func() bool) bool {
-	if !s.Fits(e.Content.Size(), e) {
+	if !s.Takes(e.Content.Size(), e, true) {
 		return false
 	}
 	s.mu.Lock()
@@ -169,11 +175,11 @@ func (s *Store) storeLocked(e *Entry, why departure) (shared bool) {
 	return shared
 }
 
-// newItem copies e, and gives a body above pinned.Least a Pin.
+// newItem copies e, and gives content in memory above pinned.Least a Pin.
 func (s *Store) newItem(e *Entry) *item {
 	it := &item{Entry: *e}
 	switch {
-	case it.Content.Size() <= pinned.Least:
+	case it.Content.Size() <= pinned.Least, it.Content.kept != nil:
 		it.Pin = nil
 	case it.Pin == nil:
 		it.Pin = s.pinned.Body()
@@ -235,7 +241,7 @@ func (s *Store) unlock() {
 // the variant is the same.
 func (s *Store) landLocked(it *item) {
 	cost := s.costLocked(it)
-	s.books.landed(it, cost, cost-it.Cost()+it.Content.Size())
+	s.books.landed(it, cost, s.broughtLocked(it))
 	if _, old := s.window.put(it.Key, it, cost); old != nil {
 		it.uses.Add(old.value.uses.Load())
 		s.leftLocked(replaced, old.value, old.bytes)
@@ -245,6 +251,14 @@ func (s *Store) landLocked(it *item) {
 		s.main.remove(old)
 		s.leftLocked(replaced, old, s.costLocked(old))
 	}
+}
+
+// broughtLocked returns how many bytes of content it brings along that no twin has.
+func (s *Store) broughtLocked(it *item) int64 {
+	if sh := s.shares[it]; sh != nil && sh.host != it {
+		return 0
+	}
+	return it.Content.Size()
 }
 
 // heldLocked returns what the memory tier holds under k, nil if nothing.

@@ -122,7 +122,7 @@ func (t *memoryTier) find(i uint32) place {
 func (t *memoryTier) keep(i uint32, admit bool) Outcome {
 	t.store.Find(t.key(i), t.name(i))
 	switch {
-	case !t.store.Fits(t.objects[i].Size, nil):
+	case !t.store.Takes(t.objects[i].Size, nil, true):
 		return TooLarge
 	case admit && t.store.Put(t.entry(i), nil) == cache.Stored:
 		return Stored

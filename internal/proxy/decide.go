@@ -72,10 +72,10 @@ func (p *Proxy) sight(x *exchange, d disposition) disposition {
 	switch {
 	case d == hit && x.assembled.made():
 		p.promoteParts(x)
-	case x.fwd == fwdStale && x.tier == cache.Memory:
+	case x.fwd == fwdStale && !x.heldBack:
 		// What is stored is renewed without asking the filter again.
 		x.renews, x.verdict = true, admission.Verdict{Admit: true}
-	case d == hit && x.tier == cache.Stage:
+	case d == hit && x.heldBack:
 		p.promote(x)
 	}
 	return d
@@ -87,7 +87,7 @@ func (p *Proxy) find(x *exchange) bool {
 		return false
 	}
 	p.recount(x, x.entry)
-	if x.tier == cache.Stage {
+	if x.heldBack {
 		p.promote(x)
 	}
 	return true
@@ -162,7 +162,7 @@ func (p *Proxy) storedAs(x *exchange) *cache.Entry {
 		x.fwd = fwdVaryMiss
 	}
 	var e *cache.Entry
-	e, x.tier = p.findUnpurged(x.key, x.name, x.resource(), x.start)
+	e, x.heldBack = p.findUnpurged(x.key, x.name, x.resource(), x.start)
 	if e == nil && x.vary == nil {
 		p.guessVariant(x)
 	}
@@ -180,7 +180,7 @@ func (p *Proxy) lookup(x *exchange) bool {
 	use := e.Policy.Use(age, x.request, x.route.HonorRequest)
 	if use == rfc9111.UseAfterValidation {
 		x.fwd = fwdStale
-		if x.tier == cache.Memory && e.Policy.Useful(age) {
+		if !x.heldBack && e.Policy.Useful(age) {
 			x.stale = e
 		}
 		return false

@@ -116,7 +116,7 @@ type exchange struct {
 	// The look-up (decide.go).
 
 	sighting                 // what x counts as
-	tier       cache.Tier    // that had something under the key
+	heldBack   bool          // admission has held back what was found, and a stage has it
 	stale      *cache.Entry  // has to be validated before it may be the answer
 	waited     time.Duration // until the stored response was the answer
 	answerable bool          // the cache may answer, so lines are forwarded in their normal form

@@ -98,7 +98,7 @@ func (p *Proxy) prepare(j *job, resp *origin.Response, h *head) {
 	switch {
 	case e == nil:
 		h.why = reason.VaryStar
-	case !p.Store.Fits(max(h.length, 0), e):
+	case !p.Store.Takes(max(h.length, 0), e, true):
 		h.why = reason.TooLarge
 	default:
 		h.entry = e

@@ -99,13 +99,13 @@ func (p *Proxy) stored(x *exchange) *cache.Entry {
 	if !p.Store.Holds(x.exact.base) { // as a rule
 		return e
 	}
-	keying, fwd, tier := x.keying, x.fwd, x.tier
+	keying, fwd, heldBack := x.keying, x.fwd, x.heldBack
 	x.keying = x.exact
 	own := p.storedAs(x)
 	if own != nil && (e == nil || !made(e).After(made(own))) {
 		return own
 	}
-	x.keying, x.fwd, x.tier = keying, fwd, tier
+	x.keying, x.fwd, x.heldBack = keying, fwd, heldBack
 	return e
 }
 
@@ -122,7 +122,7 @@ func (p *Proxy) lookupAgain(x *exchange) bool {
 	}
 	x.alike, x.rule = alike, rule
 	if x.base != keying.base {
-		x.keying, x.stale, x.tier = keying, nil, cache.None
+		x.keying, x.stale, x.heldBack = keying, nil, false
 	}
 	return false
 }

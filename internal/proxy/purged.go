@@ -14,20 +14,20 @@ import (
 // again when it is stored.
 
 // findUnpurged returns what is stored under a key for a URL and what the purges have left of
-// it at this time: nothing, a stale response, or the entry itself; and the tier that has it,
-// None where there is nothing. It is the one way to an entry that is to be an answer.
-func (p *Proxy) findUnpurged(key cache.Key, name []byte, u purge.URL, at time.Time) (*cache.Entry, cache.Tier) {
+// it at this time: nothing, a stale response, or the entry itself; and whether admission has held
+// that back. It is the one way to an entry that is to be an answer.
+func (p *Proxy) findUnpurged(key cache.Key, name []byte, u purge.URL, at time.Time) (e *cache.Entry, heldBack bool) {
 	for {
 		settled := p.Purges.Settled()
 		e, tier := p.Store.Find(key, name)
 		if e == nil {
-			return nil, tier
+			return nil, false
 		}
 		if e = p.unpurged(e, u, at); e == nil {
-			return nil, cache.None // as if it had never been stored
+			return nil, false // as if it had never been stored
 		}
 		if p.Purges.Settled() == settled { // else the mark for it may have gone before we asked
-			return e, tier
+			return e, tier.HeldBack()
 		}
 	}
 }

@@ -154,18 +154,18 @@ func (s *slicing) suits(h *head) bool {
 // validated.
 func (s *slicing) stored(key cache.Key, name []byte) (e, stale *cache.Entry) {
 	at := now()
-	e, tier := s.p.findUnpurged(key, name, s.job.resource, at)
+	e, heldBack := s.p.findUnpurged(key, name, s.job.resource, at)
 	if e == nil {
 		return nil, nil
 	}
 	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, at)
 	if e.Policy.Use(age, s.job.directives, s.job.route.HonorRequest) == rfc9111.UseNow {
-		if tier == cache.Stage {
+		if heldBack {
 			s.p.promoteEntry(s.job.route, s.job.verdict, e, fillKey(e))
 		}
 		return e, nil
 	}
-	if tier == cache.Memory && e.Policy.Useful(age) {
+	if !heldBack && e.Policy.Useful(age) {
 		return nil, e
 	}
 	return nil, nil

@@ -16,17 +16,20 @@ import (
 // flight.
 func (f *fill) store() {
 	abort := context.AfterFunc(f.flight.Context(), func() { f.p.Panics.Quietly(func() { _ = f.resp.Body.Close() }) })
-	size, err := copyBody(f.flight, f.resp)
+	w := f.p.Store.Write()
+	defer w.Abort() // after a panic, or where nothing is stored
+	f.write(&w)
+	size, err := copyBody(f.flight, &w, f.resp)
 	abort()
 	_ = f.resp.Body.Close()
 	f.head.trailers = trailersOf(f.resp)
-	f.account(f.p.keep(f.flight, &f.job, f.head, err), size)
+	f.account(f.keep(&w, err), size)
 	f.flight.Finish(err)
 }
 
-// copyBody reads the body into the flight to its end. With a known length the
+// copyBody reads the body into the flight and w to its end. With a known length the
 // last bytes are committed as such, so that no reader has them before the store.
-func copyBody(f *inflight, resp *origin.Response) (size int64, err error) {
+func copyBody(f *inflight, w *cache.Writer, resp *origin.Response) (size int64, err error) {
 	left := resp.ContentLength
 	for left != 0 {
 		room := f.Space(left)
@@ -40,6 +43,7 @@ func copyBody(f *inflight, resp *origin.Response) (size int64, err error) {
 		}
 		if n > 0 {
 			f.Commit(n, left == 0)
+			w.Append(room[:n])
 		}
 		if errors.Is(err, io.EOF) {
 			return size, nil
@@ -56,60 +60,59 @@ func copyBody(f *inflight, resp *origin.Response) (size int64, err error) {
 	return size, nil
 }
 
-// keep puts a whole, storable, admitted body into the cache and says why not
+// write has w take the body from its first byte, if it is to be stored by now or would be staged.
+func (f *fill) write(w *cache.Writer) {
+	h := f.head
+	if w.Wants() && h.storable() && (f.flight.Admitted() || f.stages(max(h.length, 0))) {
+		w.Begin(h.length)
+	}
+}
+
+// stages reports whether a response of size bytes that admission holds back is kept all the same.
+func (f *fill) stages(size int64) bool {
+	return f.route.Rule.Policy != admission.Never && f.p.Store.Takes(size, f.head.entry, false)
+}
+
+// keep puts a whole, storable body into the cache, as admission has it, and says why not
 // otherwise; None is stored. err is how the body ended.
-func (p *Proxy) keep(f *inflight, j *job, h *head, err error) reason.Reason {
+func (f *fill) keep(w *cache.Writer, err error) reason.Reason {
+	h := f.head
 	if !h.storable() {
 		return h.why
 	}
 	if err != nil {
 		return reason.Incomplete
 	}
-	stages := j.route.Rule.Policy != admission.Never && p.Store.FitsStage(f.Size(), h.entry)
-	body, kept := f.Whole(stages)
-	switch kept {
-	case flight.KeptForStore:
-		o := p.Store.Put(h.entryWith(body), p.reached(j, h.entry, f.Purged))
-		if o == cache.Stored {
-			f.Stored(body)
-		}
-		return outcome(o)
-	case flight.HeldBack:
-		return p.holdBack(f, j, h, body)
-	case flight.PurgedMeanwhile:
-		return reason.Purged
-	case flight.Outgrown:
+	size := f.flight.Size()
+	body, kept := f.flight.Whole(f.stages(size))
+	if kept == flight.PurgedMeanwhile || body == nil && !w.Holds(size) {
+		return f.p.unstored(kept, max(size, h.length))
 	}
-	if f.Size() > p.MaxObjectBytes || h.length > p.MaxObjectBytes {
+	admitted := kept == flight.KeptForStore || kept == flight.Outgrown && f.flight.Admitted()
+	o, inMemory := w.Commit(h.entry, body, admitted, f.p.reached(&f.job, h.entry, f.flight.Purged))
+	if inMemory {
+		f.flight.Stored(body)
+	}
+	if !admitted && o != cache.Purged {
+		return reason.FirstSighting // also where it is staged, and whatever the policy calls it; see account
+	}
+	return outcome(o)
+}
+
+// unstored says why a whole body of size bytes, of which nobody has all, is not stored.
+func (p *Proxy) unstored(kept flight.Kept, size int64) reason.Reason {
+	switch {
+	case kept == flight.PurgedMeanwhile:
+		return reason.Purged
+	case kept == flight.HeldBack: // and no stage has a place for it
+		return reason.FirstSighting
+	case size > p.MaxObjectBytes:
 		return reason.TooLarge
 	}
 	return reason.InflightLimit
 }
 
-// holdBack does with a body that admission did not let in what is left to do: it
-// goes to the stage if there is one, and stays held back. Nil is a body that the
-// stage has no place for.
-func (p *Proxy) holdBack(f *inflight, j *job, h *head, body []byte) reason.Reason {
-	if body != nil {
-		switch p.Store.PutStage(h.entryWith(body), p.reached(j, h.entry, f.Purged)) {
-		case cache.Purged:
-			return reason.Purged
-		case cache.Stored:
-			f.Stored(body)
-		case cache.TooLarge, cache.Superseded, cache.Joined: // the last is of Put alone
-		}
-	}
-	return reason.FirstSighting // whatever the policy calls it; see account
-}
-
-// entryWith returns the entry of h with its body.
-func (h *head) entryWith(body []byte) *cache.Entry {
-	e := *h.entry
-	e.Content = cache.InMemory(body)
-	return &e
-}
-
-// outcome is the reason for what became of a Put.
+// outcome is the reason for what became of an admitted response.
 func outcome(o cache.Outcome) reason.Reason {
 	switch o {
 	case cache.Stored, cache.Joined:

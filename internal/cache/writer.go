@@ -1,0 +1,89 @@
+package cache
+
+// Writer stores one response whose content comes piece by piece. Where the Store has a Medium
+// the pieces go there as they come; else the memory that the caller reads them into becomes
+// the content, and a Writer costs nothing. It ends with Commit or Abort. One goroutine uses it.
+type Writer struct {
+	store *Store
+	draft Draft // nil: nothing is written as it comes
+	size  int64 // of what was written to it
+}
+
+// Write returns a Writer for one response.
+func (s *Store) Write() Writer { return Writer{store: s} }
+
+// Wants reports whether the Writer has a use for pieces as they come.
+func (w *Writer) Wants() bool { return w.store.medium != nil }
+
+// Begin says, before the first piece, that the content is to be stored if it comes whole: length
+// bytes, -1 if unknown. Without Begin nothing is written until Commit.
+func (w *Writer) Begin(length int64) {
+	if m := w.store.medium; m != nil && w.draft == nil && length != 0 && length <= m.Largest() {
+		w.size = 0
+		w.draft, _ = m.Create(length) // without one it goes to memory
+	}
+}
+
+// Append takes the next piece. It keeps no reference to p.
+func (w *Writer) Append(p []byte) {
+	if w.draft == nil {
+		return
+	}
+	w.size += int64(len(p))
+	if _, err := w.draft.Write(p); err != nil || w.size > w.store.medium.Largest() {
+		w.drop()
+	}
+}
+
+// Holds reports whether the Writer has taken size bytes by itself: then Commit needs none.
+func (w *Writer) Holds(size int64) bool { return w.draft != nil && w.size == size }
+
+// Commit stores e with the content that was written, or with body, which is that content in
+// memory; nil if the caller does not have it whole. Admitted says whether admission let it
+// in or held it back. The Store chooses its place: see Put, and PutStage, which tell the outcomes
+// and what unless is for. inMemory says that body itself is stored now, and belongs to the Store.
+func (w *Writer) Commit(e *Entry, body []byte, admitted bool, unless func() bool) (o Outcome, inMemory bool) {
+	stored := *e
+	stored.Content = w.content(body)
+	put := w.store.Put
+	if !admitted {
+		put = w.store.PutStage
+	}
+	o = put(&stored, unless)
+	k := stored.Content.kept
+	if k != nil && o != Stored && o != Joined {
+		k.Remove()
+	}
+	return o, k == nil && o == Stored
+}
+
+// Abort leaves nothing behind. After Commit it does nothing.
+func (w *Writer) Abort() { w.drop() }
+
+func (w *Writer) drop() {
+	if w.draft != nil {
+		w.draft.Abort()
+		w.draft = nil
+	}
+}
+
+// content ends the draft and returns it as content; body where there is none.
+func (w *Writer) content(body []byte) Content {
+	if w.draft != nil && body != nil && w.size != int64(len(body)) { // admitted on its way
+		w.drop()
+	}
+	if w.draft == nil && len(body) > 0 {
+		w.Begin(int64(len(body)))
+		w.Append(body)
+	}
+	if w.draft == nil {
+		return InMemory(body)
+	}
+	draft := w.draft
+	w.draft = nil
+	f, err := draft.Finish()
+	if err != nil {
+		return InMemory(body)
+	}
+	return Content{kept: &kept{File: f, apart: w.size > w.store.limits.maxObjectBytes}}
+}
