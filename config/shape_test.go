@@ -1,6 +1,7 @@
 package config
 
 import (
+	_ "embed"
 	"log/slog"
 	"net/netip"
 	"os"
@@ -17,121 +18,9 @@ import (
 var ignoreOwn = cmp.Options{cmpopts.IgnoreUnexported(Config{}, Route{}), cmpopts.EquateComparable(netip.Prefix{})}
 
 // everyKey sets every supported key to something other than its default.
-const everyKey = `
-node: {name: edge2}
-listen:
-  - address: "unix:/run/edge.sock"
-    socket_mode: "0666"
-    tls: true
-    trusted_proxies: [10.0.0.0/8, "2001:db8::1"]
-    proxy_protocol: true
-  - address: "[::1]:8081"
-    trusted_proxies: []
-admin: {address: "unix:/run/admin.sock", socket_mode: "0660", token_file: token, hosts: [edge.internal], pprof: true}
-tls:
-  certificates: [{certificate: c.pem, key: k.pem}]
-  acme: {names: [WWW.example.com, xn--nxasmq6b.example], agree: true, email: admin@example.com, directory: "https://ca.internal/dir", ca: roots.pem, storage: acme, challenges: [http-01]}
-  min_version: "1.3"
-metrics: {address: ":9100"}
-origins:
-  shop:
-    servers: [{weight: 3, url: "https://10.0.0.1:9001"}, "http://10.0.0.2:9001"]
-    balance: least_connections
-    ejection: {failures: 6, failure_ratio: 0.25, window: 20s, min_requests: 30, min_targets: 7, backoff: 11s, max_backoff: 6m, all_ejected: refuse}
-    health: {path: /ok, interval: 12s, timeout: 3s, healthy: 4, unhealthy: 5, status: 204}
-    host_header: server
-    connect_timeout: 4s
-    first_byte_timeout: 31s
-    idle_timeout: 32s
-    max_connections: 513
-    queue: {requests: 1025, wait: 5s}
-    tls: {ca: ca.pem, certificate: edge.pem, key: edge.key, server_name: m.internal, min_version: 1.3}
-  media:
-    servers: [https://Media.example]
-    host_header: www.example.com
-  unverified:
-    servers: [https://u]
-    tls: {insecure_skip_verify: true}
-routes:
-  - name: media
-    match: {hosts: ["*.Media.example.:81", "media.example:8080"], path_prefix: /m}
-    origin: media
-    admission: {policy: counting, more_than: 6}
-    cache: {default_ttl: 3s, heuristic: {fraction: 0.3}, stale: {keep: 5m}, set_cookie: refuse, ttl_by_status: {500: 1s}, honor_request_cache_control: false, surrogate_control: false, send_tags: false, no_vary_search: true, error_max_ttl: 12s, honor_request_no_store: true, store_post_answers: true, upgrades: true, invalidate: none, bypass: {headers: [X-Own], cookies: [id]}, key: {only_query: [r], cookies: [currency]}, strip_cookies: [own], slice: 64KiB}
-    allow_ambiguous_path: true
-    unusual_field_names: keep
-    headers: {request: {remove: [X-Debug], set: {X-Edge: "1"}}, response: {remove: [Server, "X-Internal-*"], set: {X-Frame-Options: DENY}}}
-    limits: {rate: {requests: 10, burst: 30}}
-  - name: shop
-    origin: shop
-  - name: rest
-    origin: shop
-    admission: {policy: counting}
-admission:
-  policy: second-hit
-  second_hit: {window: fixed, generations: 3, rotate_every: 31m, capacity: 1000001, false_positive_rate: 0.02}
-  counting: {more_than: 5, generations: 4, rotate_every: 7h, capacity: 1000002, false_positive_rate: 0.03}
-  open_below: 0.25
-  state: sightings
-  chance: {probability: 0.3}
-  shadow: [{policy: always}, {policy: counting}, {policy: counting, more_than: 2}, {policy: chance}]
-cache:
-  default_ttl: 1s
-  heuristic: {fraction: 0.2, max_ttl: 25h}
-  ttl_by_status: {404: 1m}
-  force_ttl: 2s
-  set_cookie: strip
-  honor_request_cache_control: true
-  any_language_order: true
-  surrogate_control: true
-  send_tags: true
-  no_vary_search: true
-  error_max_ttl: 11s
-  honor_request_no_store: false
-  store_post_answers: true
-  upgrades: false
-  invalidate: same_url
-  bypass: {headers: [X-Preview], cookies: [session, "wp_*"]}
-  key: {ignore_query: [utm_*, fbclid], only_query: [q], sort_query: true, headers: [X-Lang], cookies: [theme]}
-  strip_cookies: [_ga*, fbp]
-  slice: 1MiB
-  stale: {origin_failure: 61m, server_error: 1m, while_revalidate: 2m, keep: 62m}
-  collapse: {wait: 6s}
-  uncacheable_for: 11s
-  memory: {max_bytes: 257MiB, max_object_bytes: 9MiB, stage_bytes: 2MiB}
-purge: {allow: [127.0.0.1, "10.0.0.0/8", "2001:db8::/32"]}
-limits:
-  header_bytes: 17KiB
-  header_count: 101
-  target_bytes: 9KiB
-  body_bytes: 2GiB
-  header_timeout: 11s
-  read_idle: 33s
-  write_idle: 34s
-  send_rate: {bytes: 2KiB, over: 61s}
-  receive_rate: {bytes: 3KiB, over: 62s}
-  request_buffer: 65KiB
-  response_buffer: 2MiB
-  spool: spooled
-  spool_bytes: 2GiB
-  pinned_bytes: 66MiB
-  upgrade_idle: 35m
-  keepalive: 61s
-  connections: 65537
-  connections_per_address: 5
-  requests_in_flight: 10001
-  inflight_bytes: 65MiB
-  variants: 33
-  ranges: 17
-  tunnels: 1025
-  origin_share: 0.25
-  inflight_share: 0.5
-  rate: {requests: 100, per: 2s, burst: 200}
-shutdown: {drain_delay: 1s, drain_timeout: 35s}
-cache_status: {send: trusted, trusted: [10.0.0.0/8]}
-log: {level: debug, format: text}
-access_log: {path: "-", format: json, sample: 1.0}
-`
+//
+//go:embed testdata/every.yaml
+var everyKey string
 
 func everyCaching() Caching {
 	return Caching{

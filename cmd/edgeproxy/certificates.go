@@ -25,7 +25,7 @@ func (e *edge) buildCertificates(c *config.Config, before *live) (*certs.Store, 
 	case len(c.TLS.Certificates) == 0 && len(e.config.TLS.ACME.Names) == 0:
 		return nil, config.Errors{c.Fault("tls.certificates", "want one at least: tls.acme begins with a restart, and listeners have tls: true")}
 	case len(c.TLS.Certificates) == 0:
-		return nil, nil //nolint:nilnil // all come from the authority
+		return nil, e.unordered(c, before, nil) // all come from the authority
 	case before.certs != nil && slices.Equal(c.TLS.Certificates, before.config.TLS.Certificates):
 		return before.certs, nil
 	}
@@ -33,7 +33,26 @@ func (e *edge) buildCertificates(c *config.Config, before *live) (*certs.Store, 
 	if err != nil {
 		return nil, fmt.Errorf("tls: %w", err)
 	}
+	if err := e.unordered(c, before, s); err != nil {
+		s.Close()
+		return nil, err
+	}
 	return s, nil
+}
+
+// unordered refuses files that no longer have the certificate of a name which the authority
+// was not asked for at the start, because a file had it.
+func (e *edge) unordered(c *config.Config, before *live, files *certs.Store) error {
+	if before.config == nil {
+		return nil // the start
+	}
+	for _, name := range e.config.TLS.ACME.Names {
+		managed := e.acme != nil && e.acme.Manages(name)
+		if !managed && (files == nil || files.Find(name) == nil) {
+			return config.Errors{c.Fault("tls.certificates", "want a certificate for "+name+", or a restart: a file had it at the start, and so tls.acme orders none for it")}
+		}
+	}
+	return nil
 }
 
 // files returns the certificates of files, nil for none.
