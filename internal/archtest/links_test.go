@@ -89,3 +89,34 @@ func TestContentsOfTheOperatorsPageAreComplete(t *testing.T) {
 		}
 	}
 }
+
+var goFile = regexp.MustCompile(`[A-Za-z0-9_/.]*[a-z0-9_]\.go\b`)
+
+// A file that was renamed was still sent to by the map.
+func TestFilesNamedInDocumentsExist(t *testing.T) {
+	tree, err := load(os.DirFS("../.."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]bool{}
+	for _, f := range tree.files {
+		for name := f.name; ; { // by each of its ends: proxy/cut.go may stand for internal/proxy/cut.go
+			files[name] = true
+			_, end, ok := strings.Cut(name, "/")
+			if !ok {
+				break
+			}
+			name = end
+		}
+	}
+	for at, text := range documents(t) {
+		if strings.Contains(at, "decisions") || strings.HasSuffix(at, "CHANGELOG.md") {
+			continue // they speak of their time
+		}
+		for _, name := range goFile.FindAllString(text, -1) {
+			if !files[strings.TrimLeft(name, "./")] {
+				t.Errorf("%s names %s, which is not there", at, name)
+			}
+		}
+	}
+}
