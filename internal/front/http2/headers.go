@@ -121,7 +121,6 @@ func (r *reader) request(s *stream) {
 	q := &s.request
 	*q = message.Request{Received: now(), Version: message.HTTP2, Conn: s, Deadlines: s, TakesTrailers: true, Interim: s.interim}
 	h, wellFormed := s.fill(b.fields, b.last)
-	s.up = upload{s: s, length: h.length, announced: h.announced}
 	s.expects = h.expects
 	switch {
 	case b.size > b.limit || written(b.fields) > c.s.o.HeaderBytes:
@@ -133,6 +132,7 @@ func (r *reader) request(s *stream) {
 		q.Body = &s.up
 	}
 	c.mu.Lock()
+	s.up = upload{s: s, length: h.length, announced: h.announced}
 	s.priority = c.priorityLocked(s.id, &h)
 	c.mu.Unlock()
 	c.tell()

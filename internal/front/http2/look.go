@@ -21,6 +21,7 @@ func (c *conn) look(t time.Time, passed time.Duration) {
 	moves := c.moves(passed)
 	c.mu.Lock()
 	for _, s := range c.streams {
+		s.up.lookLocked()
 		switch s.look(passed, o.WriteIdle, moves) {
 		case takesNothing:
 			idle = append(idle, s)

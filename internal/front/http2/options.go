@@ -61,6 +61,7 @@ const (
 	streamWindow = 256 << 10 // and a stream
 	frameBytes   = 16 << 10  // the largest payload of a frame, either way
 	tableBytes   = 4 << 10   // the dynamic table of HPACK, either way
+	mostEmpty    = 32 << 10  // what a stream keeps for content that has not come yet
 	recordBytes  = 16 << 10  // what is written at once: a record of TLS
 
 	// controlBytes bounds the answers to control frames that the client does not take.

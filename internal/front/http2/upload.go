@@ -53,7 +53,7 @@ func (u *upload) Read(p []byte) (int, error) {
 	}
 	n := copy(p, u.unread[u.off:])
 	if u.off += n; u.off == len(u.unread) {
-		u.unread, u.off = u.unread[:0], 0
+		u.emptyLocked()
 	}
 	if c.in.give(int64(n), connWindow) {
 		c.signal()
@@ -63,6 +63,22 @@ func (u *upload) Read(p []byte) (int, error) {
 		c.signal()
 	}
 	return n, nil
+}
+
+// emptyLocked begins to keep anew, where all that came was read.
+func (u *upload) emptyLocked() {
+	u.unread, u.off = u.unread[:0], 0
+	if u.ended {
+		u.unread = nil
+	}
+}
+
+// lookLocked lets go of room that is not in use. One client has many streams, each of which may wait
+// for long: for the origin, or for more of its content.
+func (u *upload) lookLocked() {
+	if len(u.unread) == u.off && cap(u.unread) > mostEmpty {
+		u.unread, u.off = nil, 0
+	}
 }
 
 // overLocked says why nothing more is to be waited for; nil: something is.
