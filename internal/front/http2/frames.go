@@ -1,6 +1,8 @@
 package http2
 
 import (
+	"maps"
+
 	xhttp2 "golang.org/x/net/http2"
 )
 
@@ -94,7 +96,7 @@ func (r *reader) windowUpdate(f *xhttp2.WindowUpdateFrame) error {
 			return xhttp2.StreamError{StreamID: s.id, Code: xhttp2.ErrCodeFlowControl}
 		}
 		c.out.offer(s)
-	case f.StreamID > c.lastID:
+	case c.idleLocked(f.StreamID):
 		return errProtocol
 	}
 	return nil
@@ -104,7 +106,7 @@ func (r *reader) windowUpdate(f *xhttp2.WindowUpdateFrame) error {
 func (r *reader) rstStream(f *xhttp2.RSTStreamFrame) error {
 	c := r.c
 	c.mu.Lock()
-	s, idle := c.streams[f.StreamID], f.StreamID > c.lastID
+	s, idle := c.streams[f.StreamID], c.idleLocked(f.StreamID)
 	if s != nil {
 		c.recent.add(s.id, false)
 		s.endLocked(errReset)
@@ -166,9 +168,13 @@ func (s *stream) padLocked(n int64) {
 	}
 }
 
+// idleLocked reports whether a stream has never begun. We begin none, so those with even numbers
+// are idle (RFC 9113 section 5.1.1).
+func (c *conn) idleLocked(id uint32) bool { return id > c.lastID || id%2 == 0 }
+
 // strayLocked says what becomes of content of a stream that is not open.
 func (c *conn) strayLocked(id uint32) error {
-	if id > c.lastID {
+	if c.idleLocked(id) {
 		return errProtocol
 	}
 	if _, reset := c.recent.find(id); reset { // it may not know yet
@@ -196,17 +202,23 @@ func (r *reader) priorityUpdate(f *xhttp2.PriorityUpdateFrame) error {
 		s.priority = p
 		return nil
 	}
-	if id > c.lastID && (len(c.updates) < mostPriorities || c.knows(id)) {
-		if c.updates == nil {
-			c.updates = map[uint32]priority{}
-		}
-		c.updates[id] = p
+	if id > c.lastID {
+		c.expectLocked(id, p)
 	}
 	return nil
 }
 
-// knows reports whether id has a priority before it has begun.
-func (c *conn) knows(id uint32) bool {
-	_, known := c.updates[id]
-	return known
+// expectLocked keeps the priority of a stream that has not begun, if there is room. Those that were
+// passed over will not begin any more.
+func (c *conn) expectLocked(id uint32, p priority) {
+	if _, known := c.updates[id]; !known && len(c.updates) >= mostPriorities {
+		maps.DeleteFunc(c.updates, func(id uint32, _ priority) bool { return id <= c.lastID })
+		if len(c.updates) >= mostPriorities {
+			return
+		}
+	}
+	if c.updates == nil {
+		c.updates = map[uint32]priority{}
+	}
+	c.updates[id] = p
 }

@@ -107,7 +107,7 @@ func (r *reader) survive(h xhttp2.FrameHeader, err error) error {
 func (r *reader) reset(id uint32, code xhttp2.ErrCode) error {
 	c := r.c
 	c.mu.Lock()
-	s, idle := c.streams[id], id > c.lastID
+	s, idle := c.streams[id], c.idleLocked(id)
 	if s == nil && !idle {
 		c.out.reset(id, code)
 		c.recent.add(id, true)

@@ -134,7 +134,10 @@ func (s *stream) sendPieces(from message.Content) {
 			s.reset(xhttp2.ErrCodeInternal, err)
 			return
 		}
-		sent += int64(len(p))
+		if sent += int64(len(p)); s.answer.Length >= 0 && sent > s.answer.Length {
+			s.reset(xhttp2.ErrCodeInternal, errLength)
+			return
+		}
 		if !s.sendPiece(p) {
 			return
 		}
