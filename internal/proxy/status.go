@@ -29,7 +29,7 @@ type PurgeStatus struct {
 
 func (p *Proxy) purgeStatus() PurgeStatus {
 	s := p.Purges.Stats()
-	return PurgeStatus{Count: s.Generation, Folded: s.Folded, Sweeps: p.settler.count.Load()}
+	return PurgeStatus{Count: s.Purges, Folded: s.Folded, Sweeps: p.settler.count.Load()}
 }
 
 // RouteStatus is what has become of the requests of one route, or of all.

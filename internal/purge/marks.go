@@ -98,6 +98,44 @@ func (b *bucket) fold() {
 	b.marks = slices.Delete(b.marks, oldest, oldest+1)
 }
 
+// raiseFloor puts m over the floor of a bucket, of which there were so many when it was saved.
+// Where there are others now, nobody knows what fell there, and all get it.
+func (t *marks) raiseFloor(index, buckets uint64, m mark) {
+	t.newest.raise(m)
+	if n := uint64(len(t.buckets)); buckets == n && index < n {
+		t.buckets[index].Store(t.buckets[index].Load().above(m))
+		return
+	}
+	for i := range t.buckets {
+		t.buckets[i].Store(t.buckets[i].Load().above(m))
+	}
+}
+
+// above returns b, or an empty bucket for nil, with m over its floor.
+func (b *bucket) above(m mark) *bucket {
+	next := &bucket{floor: m}
+	if b != nil {
+		next.floor, next.marks = b.floor.over(m), b.marks
+	}
+	return next
+}
+
+// changes calls f with every mark, and with every floor.
+func (t *marks) changes(k kind, f func(change)) {
+	for i := range t.buckets {
+		b := t.buckets[i].Load()
+		if b == nil {
+			continue
+		}
+		if b.floor != (mark{}) {
+			f(change{kind: k | floorBit, hash: uint64(i), host: uint64(len(t.buckets)), mark: b.floor})
+		}
+		for _, h := range b.marks {
+			f(change{kind: k, hash: h.hash, mark: h.mark})
+		}
+	}
+}
+
 // settle lets go of the marks up to a generation, floors included.
 func (t *marks) settle(upTo uint64) {
 	var newest mark

@@ -103,6 +103,17 @@ func (t *prefixes) raise(site, host uint64, text []byte, m mark) (folded int) {
 	return folded
 }
 
+// changes calls f with every mark of the list, the oldest first: raise knows nothing newer
+// than what it is given.
+func (t *prefixes) changes(f func(change)) {
+	list := slices.Clone(*t.sorted.Load())
+	slices.SortFunc(list, func(a, b prefix) int { return cmp.Compare(a.newest(), b.newest()) })
+	for i := range list {
+		p := &list[i]
+		f(change{kind: changePrefix, hash: p.site, host: p.host, text: p.text, mark: p.mark})
+	}
+}
+
 // settle lets go of the marks up to a generation, those of hosts included.
 func (t *prefixes) settle(upTo uint64) {
 	t.folded.settle(upTo)

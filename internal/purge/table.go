@@ -1,10 +1,13 @@
 package purge
 
 import (
-	"hash/maphash"
+	"crypto/rand"
+	"encoding/binary"
 	"math/bits"
 	"sync"
 	"sync/atomic"
+
+	"github.com/zeebo/xxh3"
 )
 
 // URL names a resource in the words of the cache's key. Host is the canonical
@@ -18,7 +21,8 @@ type URL struct {
 // Table holds the marks of all purges. It is safe for concurrent use: checks take
 // no lock and are not held up by purges, which come one after the other.
 type Table struct {
-	seed maphash.Seed
+	identity Identity
+	seed     uint64 // of the hashes; secret, for with a known one anybody finds URLs that share a hash
 
 	// latest is the generation of the newest purge, published after its marks. So
 	// who sees a generation sees its marks, and what is born while a mark is being
@@ -35,14 +39,16 @@ type Table struct {
 	settled atomic.Uint64 // see Settle
 	crowded func(full bool)
 
-	mu sync.Mutex // taken by purges; guards no field by itself: it makes them one writer
+	file *file // nil: kept by nobody
+
+	mu sync.Mutex // taken by purges: it makes them one writer; guards what file says
 }
 
-// New returns a Table in which nothing was purged. It panics if a number of o is
-// negative or above 16,777,216.
+// New returns a Table in which nothing was purged, and which ends with the process: see Open.
+// It panics if a number of o is negative or above 16,777,216.
 func New(o Options) *Table {
 	return &Table{
-		seed:     maphash.MakeSeed(),
+		seed:     random(),
 		tags:     newMarks(or(o.Tags, defaultTags, "Tags")),
 		urls:     newMarks(or(o.URLs, defaultURLs, "URLs")),
 		hosts:    newMarks(or(o.Hosts, defaultHosts, "Hosts")),
@@ -50,21 +56,28 @@ func New(o Options) *Table {
 	}
 }
 
-// Now returns the generation: the number of purges so far. The caller asks
+// random returns a number that nobody can guess, and that is not 0.
+func random() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return max(1, binary.LittleEndian.Uint64(b[:]))
+}
+
+// Now returns the generation, which grows by one with each purge. The caller asks
 // before it sends the request to the origin, and keeps the answer with the
 // response.
 func (t *Table) Now() uint64 { return t.latest.Load() }
 
 // All purges everything. Soft, here and below, makes it Stale instead of Gone.
-// When All or one of the other purges has returned, every Check knows of it.
+// When All or one of the other purges has returned, every Check knows of it. It outlives the
+// process when Keep has returned.
 func (t *Table) All(soft bool) {
-	t.purge(soft, t.all.raise)
+	t.purge(soft, change{kind: changeAll})
 }
 
 // Host purges what has the canonical host, port included, under any scheme.
 func (t *Table) Host(host []byte, soft bool) {
-	h := t.hash(host)
-	t.purge(soft, func(m mark) { t.fold(t.hosts.raise(h, m)) })
+	t.purge(soft, change{kind: changeHost, hash: t.hash(host)})
 }
 
 // Prefix purges what has the scheme and host of p and a target that begins with
@@ -74,30 +87,30 @@ func (t *Table) Host(host []byte, soft bool) {
 func (t *Table) Prefix(p URL, soft bool, also ...URL) {
 	host := t.hash(p.Host)
 	site := t.site(p.Scheme, host)
-	t.purge(soft, func(m mark) {
-		t.fold(t.prefixes.raise(site, host, p.Target, m))
-		t.raiseURLs(also, m)
-	})
+	t.purge(soft, t.urlChanges(change{kind: changePrefix, hash: site, host: host, text: p.Target}, also)...)
 }
 
 // URL purges u: every response whose key has this URL part, with any selectors behind it.
 // The same purge is also for the URLs in also.
 func (t *Table) URL(u URL, soft bool, also ...URL) {
-	t.purge(soft, func(m mark) {
-		t.raiseURLs([]URL{u}, m)
-		t.raiseURLs(also, m)
-	})
+	t.purge(soft, t.urlChanges(t.urlChange(u), also)...)
 }
 
-func (t *Table) raiseURLs(urls []URL, m mark) {
-	for _, u := range urls {
-		t.fold(t.urls.raise(t.url(t.site(u.Scheme, t.hash(u.Host)), u.Target), m))
+func (t *Table) urlChange(u URL) change {
+	return change{kind: changeURL, hash: t.url(t.site(u.Scheme, t.hash(u.Host)), u.Target)}
+}
+
+func (t *Table) urlChanges(first change, also []URL) []change {
+	all := append(make([]change, 0, 1+len(also)), first)
+	for _, u := range also {
+		all = append(all, t.urlChange(u))
 	}
+	return all
 }
 
 // Tag purges what has the tag: the result of HashTag or HashGroup.
 func (t *Table) Tag(tag uint64, soft bool) {
-	t.purge(soft, func(m mark) { t.fold(t.tags.raise(tag, m)) })
+	t.purge(soft, change{kind: changeTag, hash: tag})
 }
 
 // Check returns what the purges so far have made of a response: born is the
@@ -140,8 +153,8 @@ func (t *Table) check(born uint64, u URL, tags []uint64) State {
 
 // Stats is a moment of a Table. Of what happens while it is read, it has some.
 type Stats struct {
-	// Generation is the number of purges so far.
-	Generation uint64
+	// Purges is the number of purges since the start.
+	Purges uint64
 	// Tags, URLs, Hosts and Prefixes are the marks held.
 	Tags, URLs, Hosts, Prefixes int
 	// Folded counts the marks that made room for others and purge more than they
@@ -152,18 +165,22 @@ type Stats struct {
 // Stats counts the marks. It costs a look at every bucket.
 func (t *Table) Stats() Stats {
 	return Stats{
-		Generation: t.latest.Load(),
-		Tags:       t.tags.count(), URLs: t.urls.count(), Hosts: t.hosts.count(),
+		Purges: t.latest.Load() - t.identity.First(),
+		Tags:   t.tags.count(), URLs: t.urls.count(), Hosts: t.hosts.count(),
 		Prefixes: len(*t.prefixes.sorted.Load()),
 		Folded:   t.folded.Load(),
 	}
 }
 
-// purge sets a mark of the next generation.
-func (t *Table) purge(soft bool, set func(mark)) {
+// purge sets marks of the next generation.
+func (t *Table) purge(soft bool, changes ...change) {
 	t.mu.Lock()
 	next := t.latest.Load() + 1
-	set(newMark(next, soft))
+	for _, c := range changes {
+		c.mark = newMark(next, soft)
+		t.apply(c)
+		t.file.noteLocked(c)
+	}
 	t.latest.Store(next)
 	share := max(t.tags.share(), t.urls.share(), t.hosts.share(), t.prefixes.share())
 	t.mu.Unlock()
@@ -191,6 +208,7 @@ func (t *Table) Settle(generation uint64) {
 	if generation <= t.settled.Load() {
 		return
 	}
+	t.file.settledLocked()
 	t.settled.Store(generation) // before the marks go, so that a look-up that misses one sees that it settled
 	for _, marks := range [...]*marks{t.tags, t.urls, t.hosts} {
 		marks.settle(generation)
@@ -211,11 +229,11 @@ func (t *Table) Settled() uint64 { return t.settled.Load() }
 
 func (t *Table) fold(marks int) { t.folded.Add(uint64(marks)) }
 
-func (t *Table) hash(b []byte) uint64 { return maphash.Bytes(t.seed, b) }
+func (t *Table) hash(b []byte) uint64 { return xxh3.HashSeed(b, t.seed) }
 
 // site is the hash of scheme and host.
 func (t *Table) site(scheme string, host uint64) uint64 {
-	return bits.RotateLeft64(maphash.String(t.seed, scheme), 21) ^ host
+	return bits.RotateLeft64(xxh3.HashStringSeed(scheme, t.seed), 21) ^ host
 }
 
 // url is the hash of a whole URL.

@@ -1,10 +1,11 @@
 package purge
 
 import (
-	"hash/maphash"
 	"math/bits"
 	"slices"
 	"strings"
+
+	"github.com/zeebo/xxh3"
 
 	"edgeproxy/internal/field"
 )
@@ -18,9 +19,9 @@ const (
 )
 
 // HashTag returns the tag called name, for Tag and AppendTag. Names are compared
-// byte for byte. It is never AnyTag. The seed is this Table's own: another one, or
-// the next process, has other hashes.
-func (t *Table) HashTag(name string) uint64 { return max(1, maphash.String(t.seed, name)) }
+// byte for byte. It is never AnyTag. The seed is this Table's own: another one has other
+// hashes, but for one that was opened with the same file.
+func (t *Table) HashTag(name string) uint64 { return max(1, xxh3.HashStringSeed(name, t.seed)) }
 
 // HashGroup returns the tag for a cache group, which belongs to one origin, that
 // is scheme and host, port included (RFC 9875 section 2). It differs from the
@@ -28,7 +29,7 @@ func (t *Table) HashTag(name string) uint64 { return max(1, maphash.String(t.see
 // append both.
 func (t *Table) HashGroup(scheme string, host []byte, group string) uint64 {
 	site := t.site(scheme, t.hash(host))
-	return max(1, bits.RotateLeft64(site, 32)^maphash.String(t.seed, group))
+	return max(1, bits.RotateLeft64(site, 32)^xxh3.HashStringSeed(group, t.seed))
 }
 
 // AppendTag adds tag to the tags of one response, each once. Beyond MaxTags they

@@ -1,0 +1,121 @@
+package purge
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// kind says what a change is about.
+type kind byte
+
+// The kinds, as they stand in the file.
+const (
+	changeAll kind = iota + 1
+	changeTag
+	changeURL
+	changeHost
+	changePrefix
+	changePrefixHost // of the prefixes of a host that had to go
+
+	floorBit kind = 0x80 // with a kind of marks: of a bucket
+)
+
+// change is a mark and what it is for: all that a purge does to a table, and all that a table
+// is made of.
+type change struct {
+	kind kind
+	hash uint64 // of a tag, a URL or a host; the site of a prefix; the bucket of a floor
+	host uint64 // of a prefix; how many buckets there are, of a floor
+	text []byte // of a prefix
+	mark
+}
+
+// apply raises what c is about. Its caller is the one writer.
+func (t *Table) apply(c change) {
+	switch c.kind {
+	case changeAll:
+		t.all.raise(c.mark)
+	case changePrefix:
+		t.fold(t.prefixes.raise(c.hash, c.host, c.text, c.mark))
+	default:
+		if c.kind&^floorBit == changePrefixHost {
+			t.prefixes.newest.raise(c.mark)
+		}
+		if c.kind&floorBit != 0 {
+			t.marksOf(c.kind &^ floorBit).raiseFloor(c.hash, c.host, c.mark)
+		} else {
+			t.fold(t.marksOf(c.kind).raise(c.hash, c.mark))
+		}
+	}
+}
+
+// marksOf returns the marks of a kind that has them by hash.
+func (t *Table) marksOf(k kind) *marks {
+	switch k {
+	case changeTag:
+		return t.tags
+	case changeURL:
+		return t.urls
+	case changeHost:
+		return t.hosts
+	case changePrefixHost:
+		return t.prefixes.folded
+	case changeAll, changePrefix, floorBit:
+	}
+	return nil
+}
+
+// changes calls f with what makes up t, in an order in which apply makes the same of it. Its
+// caller is the one writer.
+func (t *Table) changes(f func(change)) {
+	if m := t.all.load(); m != (mark{}) {
+		f(change{kind: changeAll, mark: m})
+	}
+	for _, k := range [...]kind{changeTag, changeURL, changeHost, changePrefixHost} {
+		t.marksOf(k).changes(k, f)
+	}
+	t.prefixes.changes(f)
+}
+
+// errChange: it is none of ours.
+var errChange = errors.New("not a purge")
+
+// A change is, little endian:
+//
+//	kind [1] hash [8] host [8] generation hard [8] soft [8] length of text [4] text
+const changeBytes = 37
+
+func (c *change) appendTo(b []byte) []byte {
+	b = append(b, byte(c.kind))
+	for _, n := range [...]uint64{c.hash, c.host, c.hard, c.soft} {
+		b = binary.LittleEndian.AppendUint64(b, n)
+	}
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(c.text)))
+	return append(b, c.text...)
+}
+
+// nextChange returns the change that b begins with, whose text is a part of b.
+func nextChange(b []byte) (c change, rest []byte, err error) {
+	if len(b) < changeBytes {
+		return c, nil, errChange
+	}
+	c.kind = kind(b[0])
+	c.hash, c.host = binary.LittleEndian.Uint64(b[1:]), binary.LittleEndian.Uint64(b[9:])
+	c.hard, c.soft = binary.LittleEndian.Uint64(b[17:]), binary.LittleEndian.Uint64(b[25:])
+	length := binary.LittleEndian.Uint32(b[33:])
+	if b = b[changeBytes:]; uint64(length) > uint64(len(b)) || !c.known() {
+		return c, nil, errChange
+	}
+	c.text = b[:length]
+	return c, b[length:], nil
+}
+
+func (c *change) known() bool {
+	switch c.kind &^ floorBit {
+	case changeAll, changePrefix:
+		return c.kind&floorBit == 0
+	case changeTag, changeURL, changeHost, changePrefixHost:
+		return true
+	}
+	return false
+}

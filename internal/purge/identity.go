@@ -1,0 +1,60 @@
+package purge
+
+import "encoding/binary"
+
+// Identity is what stored responses that outlive the process are known by. A Table of New has the
+// zero Identity: nothing outlives it.
+type Identity struct {
+	// History is drawn when a file is made, Run counts the times it was opened. See Knows.
+	History, Run uint64
+	// KeySeed is the seed of the hash of cache keys (cache.NewHasher).
+	KeySeed uint64
+}
+
+// runBits is what the number of a run leaves of 64 bits: 16 million runs of 10^12 numbers each.
+const (
+	runBits = 40
+	maxRun  = 1<<(64-runBits) - 1
+)
+
+// First returns a number which is above all that earlier runs have counted from theirs. Counters
+// whose values are stored begin there: generations of purges, serials of entries, numbers of rules
+// for queries.
+func (i Identity) First() uint64 { return i.Run << runBits }
+
+// Knows reports whether the table with this Identity knows of every purge since stored was the
+// Identity: what was stored then may be used, as far as Check finds it Valid or Stale. Where it is
+// false all of that is purged, for the file was lost, damaged, or replaced by an older one.
+//
+// So what keeps responses over a restart keeps the Identity beside them: that of the latest run
+// that stored or removed anything.
+func (i Identity) Knows(stored Identity) bool {
+	return i.Run > 0 && stored.Run > 0 && i.History == stored.History && i.KeySeed == stored.KeySeed && stored.Run <= i.Run
+}
+
+// head is the first record of the file.
+type head struct {
+	Identity
+	seed            uint64
+	latest, settled uint64
+}
+
+// A head is, little endian: history [8] run [8] key seed [8] seed of our hashes [8] latest [8] settled [8].
+const headBytes = 48
+
+func (h *head) appendTo(b []byte) []byte {
+	for _, n := range [...]uint64{h.History, h.Run, h.KeySeed, h.seed, h.latest, h.settled} {
+		b = binary.LittleEndian.AppendUint64(b, n)
+	}
+	return b
+}
+
+func parseHead(b []byte) (h head, ok bool) {
+	if len(b) != headBytes {
+		return head{}, false
+	}
+	for i, n := range [...]*uint64{&h.History, &h.Run, &h.KeySeed, &h.seed, &h.latest, &h.settled} {
+		*n = binary.LittleEndian.Uint64(b[8*i:])
+	}
+	return h, h.Run > 0 && h.KeySeed > 0 && h.seed > 0 && h.settled <= h.latest
+}
