@@ -39,19 +39,33 @@ func purgeHandler(p Purger, log *slog.Logger) http.Handler {
 			return
 		}
 		objects, counted, err := p.Purge(order.by, order.values, order.soft)
+		if done(err) { // and may come back
+			log.ErrorContext(r.Context(), "purge", "by", order.by, "values", len(order.values), "soft", order.soft, "error", err)
+			writeError(w, http.StatusInternalServerError, err.Error())
+			return
+		}
 		if err != nil {
 			log.InfoContext(r.Context(), "purge refused", "by", order.by, "values", len(order.values), "error", err)
 			writeError(w, http.StatusBadRequest, err.Error())
 			return
 		}
-		done := log.With("by", order.by, "values", len(order.values), "soft", order.soft)
+		said := log.With("by", order.by, "values", len(order.values), "soft", order.soft)
 		if counted {
-			done = done.With("objects", objects)
+			said = said.With("objects", objects)
 		}
-		done.InfoContext(r.Context(), "purge")
+		said.InfoContext(r.Context(), "purge")
 		// Strings and numbers can be encoded.
 		_ = writeJSON(w, http.StatusOK, "", order.answer(objects, counted))
 	})
+}
+
+// done reports whether err is of a purge that was done all the same.
+func done(err error) bool {
+	e, ok := errors.AsType[interface {
+		error
+		Purged() bool
+	}](err)
+	return ok && e.Purged()
 }
 
 func (o purgeOrder) answer(objects int, counted bool) purgeAnswer {

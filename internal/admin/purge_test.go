@@ -122,6 +122,27 @@ func TestPurgeBodyIsBounded(t *testing.T) {
 	}
 }
 
+// A purge that may be forgotten at a restart is no purge refused: who asks again, or clears the disk,
+// has to know.
+func TestAPurgeThatIsNotKeptSaysSo(t *testing.T) {
+	p := &purges{}
+	o := options()
+	o.Purger = p
+	var log record
+	o.Log = slog.New(slog.NewTextHandler(&log, nil))
+	g := serve(t, mustNew(t, o))
+	a := g.do("POST", "/purge", `{"tag": "full"}`)
+	if got := g.errorText(a); a.status != http.StatusInternalServerError || got != "no space left" {
+		t.Errorf("got %d %q, want 500 and the reason", a.status, got)
+	}
+	if got := p.all(); got != "tag full" {
+		t.Errorf("purged %q, want it done", got)
+	}
+	if want := `level=ERROR msg=purge by=tag values=1 soft=false error="no space left"`; !strings.Contains(log.String(), want) {
+		t.Errorf("got log %q, want %q in it", log.String(), want)
+	}
+}
+
 func TestPurgeNeedsNoContentType(t *testing.T) {
 	g := serve(t, mustNew(t, options()))
 	for _, typ := range []string{"", "application/json", "text/plain", "application/x-www-form-urlencoded"} {

@@ -16,7 +16,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// purges records what was purged; a value that starts with "bad" is refused.
+// purges records what was purged; a value that starts with "bad" is refused, and one that starts
+// with "full" is purged and not kept.
 type purges struct {
 	mu   sync.Mutex
 	done []string
@@ -35,8 +36,16 @@ func (p *purges) Purge(by string, values []string, soft bool) (objects int, coun
 		words = append([]string{"soft"}, words...)
 	}
 	p.done = append(p.done, strings.Join(words, " "))
+	if strings.HasPrefix(words[len(words)-1], "full") {
+		return 0, false, notKept{errors.New("no space left")}
+	}
 	return 2 * len(values), by == "url" && !soft, nil
 }
+
+// notKept is an error of a purge that was done.
+type notKept struct{ error }
+
+func (notKept) Purged() bool { return true }
 
 func (p *purges) all() string {
 	p.mu.Lock()

@@ -27,7 +27,8 @@ const (
 // Purger forgets stored responses, or with soft makes them stale. By is "url",
 // "prefix", "host" or "tag", of which values has one or more, or "all", without a
 // value. Objects is how many went, if counted says that somebody counted. An error
-// says in words for the client which value is wrong; nothing was purged then. It is
+// says in words for the client which value is wrong; nothing was purged then, unless it has a
+// method Purged() bool that says so. It is
 // called by many goroutines at once.
 type Purger interface {
 	Purge(by string, values []string, soft bool) (objects int, counted bool, err error)

@@ -10,7 +10,7 @@ import (
 
 // The race detector allocates by itself, so there the number means nothing.
 func TestRuleAllocatesNothing(t *testing.T) {
-	table := alike.New()
+	table := alike.New(0)
 	host, path := []byte("a.example"), []byte("/b")
 	learn(t, table, table.Path(host, path), ignoring("u"), at(0))
 	if got := testing.AllocsPerRun(100, func() {

@@ -8,7 +8,7 @@
 // by a rule only if it was stored under that very rule.
 //
 // Each rule of a path has a number, which no other gets, also if the path comes
-// back to a rule that it had before. So what was stored under a number is out of
+// back to a rule that it had before, nor the process after this one. So what was stored under a number is out of
 // reach once its rule has left the table, and a purge needs to know of the
 // present rule only.
 //

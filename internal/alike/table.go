@@ -45,8 +45,9 @@ type Table struct {
 	number uint64     // of the last rule
 }
 
-// New returns a Table without rules.
-func New() *Table { return &Table{seed: maphash.MakeSeed()} }
+// New returns a Table without rules. The numbers of its rules begin above after: where what is
+// stored outlives the process, above those of all earlier tables.
+func New(after uint64) *Table { return &Table{seed: maphash.MakeSeed(), number: after} }
 
 // Empty reports whether there is no rule at all: then no path has to be hashed.
 func (t *Table) Empty() bool { return t.count.Load() == 0 }

@@ -28,7 +28,7 @@ func learn(tb testing.TB, t *alike.Table, path uint64, v rfc9111.NoVarySearch, n
 }
 
 func TestRuleIsTheOneOfMostResponses(t *testing.T) {
-	table, path := alike.New(), uint64(1)
+	table, path := alike.New(0), uint64(1)
 	if !table.Empty() || table.Rule(path, at(0)) != nil {
 		t.Fatal("a new table knows a rule")
 	}
@@ -71,7 +71,7 @@ func TestRuleIsTheOneOfMostResponses(t *testing.T) {
 }
 
 func TestLongRulesAreNone(t *testing.T) {
-	table := alike.New()
+	table := alike.New(0)
 	many := make([]string, 65)
 	for i := range many {
 		many[i] = fmt.Sprint(i)
@@ -91,7 +91,7 @@ func TestLongRulesAreNone(t *testing.T) {
 // A path that finds no room has no rule; one that is in use keeps its own.
 func TestOnlyWhatIsIdleMakesRoom(t *testing.T) {
 	const more = 10 * alike.MaxRules
-	table := alike.New()
+	table := alike.New(0)
 	held := map[uint64]bool{}
 	for path := range uint64(more) {
 		if holds, _ := learn(t, table, path, ignoring("u"), at(0)); holds {
@@ -125,7 +125,7 @@ func TestOnlyWhatIsIdleMakesRoom(t *testing.T) {
 }
 
 func TestForgetIsSeenByItsPath(t *testing.T) {
-	table := alike.New()
+	table := alike.New(0)
 	before := table.Forgotten(1)
 	if table.Forget(1) != nil {
 		t.Error("got a rule, want none")
@@ -146,7 +146,7 @@ func TestForgetIsSeenByItsPath(t *testing.T) {
 // either not stored, or removed.
 func TestNothingSlipsThrough(t *testing.T) {
 	for range 2000 {
-		table, path := alike.New(), uint64(1)
+		table, path := alike.New(0), uint64(1)
 		var mu sync.Mutex // of the store
 		stored := map[uint64]bool{}
 		var both sync.WaitGroup

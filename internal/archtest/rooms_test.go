@@ -103,7 +103,7 @@ func rooms() map[string]room {
 		"internal/pinned":   {},
 		"internal/policy":   {ours: []string{"internal/bloom", "internal/reason"}},
 		"internal/presence": {ours: []string{"internal/rescue"}, third: []string{"golang.org/x/sys"}},
-		"internal/purge":    {ours: []string{"internal/field"}},
+		"internal/purge":    {ours: []string{"internal/field", "internal/statefile"}, third: []string{xxh3}},
 		"internal/proxy": {
 			ours: []string{
 				"internal/accesslog", "internal/admission", "internal/alike", "internal/cache", "internal/cachekey", "internal/client", "internal/field",

@@ -30,7 +30,7 @@ import (
 	"edgeproxy/internal/spool"
 )
 
-// hashSeed is that of every edge's keys.
+// hashSeed is that of the keys of every edge that has none yet.
 const hashSeed = 1
 
 // Node is the name of an edge that is given none, in Via and Cache-Status.
@@ -87,8 +87,10 @@ type Options struct {
 	// State is the file that keeps the sightings; "" keeps none.
 	State string
 
-	// PurgeMarks is the room for marks of purges.
+	// PurgeMarks is the room for marks of purges, and PurgeDir the directory that keeps them with the
+	// seed of the keys; "" keeps neither.
 	PurgeMarks purge.Options
+	PurgeDir   string
 
 	// TakesTrailers says of connections that their clients take trailers without TE; nil knows none.
 	TakesTrailers func(net.Conn) bool
@@ -163,6 +165,7 @@ type Edge struct {
 	Registry *prometheus.Registry
 	Live     proxy.Live // that it goes by, for Proxy.Swap
 
+	purges  *purge.Table // e.Proxy.Purges, unless a test breaks that
 	sends   *pace.Watch
 	gate    *admission.Gate
 	origin  *origin.Origin
@@ -178,7 +181,9 @@ func Start(tb testing.TB, o Options) *Edge {
 	tb.Helper()
 	o.setDefaults(tb)
 	e := &Edge{Address: o.Listener.Addr().String(), Registry: prometheus.NewRegistry()}
-	hasher, err := cache.NewHasher(hashSeed)
+	var seed uint64
+	e.purges, seed = o.purges(tb)
+	hasher, err := cache.NewHasher(seed)
 	must(tb, err)
 	total := pinned.NewTotal(cmp.Or(o.PinnedBytes, 1<<40))
 	e.sends = pace.New(pace.Options{Send: o.SendRate, Pinned: total, Log: slog.New(slog.DiscardHandler)})
@@ -192,7 +197,7 @@ func Start(tb testing.TB, o Options) *Edge {
 		gate.OpenBelow = func() bool { return e.Store.Fill() < o.OpenBelow }
 	}
 	if o.State != "" {
-		gate.State = &admission.StateOptions{Path: o.State, Seed: hashSeed}
+		gate.State = &admission.StateOptions{Path: o.State, Seed: seed}
 		if _, err := os.Stat(o.State); err == nil {
 			gate.Restore, err = admission.LoadState(o.State, now())
 			must(tb, err)
@@ -217,9 +222,20 @@ func Start(tb testing.TB, o Options) *Edge {
 	return e
 }
 
+// purges returns the marks of purges and the seed of the keys: both are kept, or neither is.
+func (o *Options) purges(tb testing.TB) (t *purge.Table, seed uint64) {
+	tb.Helper()
+	if o.PurgeDir == "" {
+		return purge.New(o.PurgeMarks), hashSeed
+	}
+	t, err := purge.Open(purge.Place{Dir: o.PurgeDir, KeySeed: hashSeed, Log: slog.New(slog.NewTextHandler(o.Log, nil))}, o.PurgeMarks)
+	must(tb, err)
+	return t, t.Identity().KeySeed
+}
+
 func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher) proxy.Options {
 	return proxy.Options{
-		Node: cmp.Or(o.Node, Node), Instance: cmp.Or(o.Instance, "instance"), Store: e.Store, Hasher: hasher, Purges: purge.New(o.PurgeMarks), Gate: e.gate,
+		Node: cmp.Or(o.Node, Node), Instance: cmp.Or(o.Instance, "instance"), Store: e.Store, Hasher: hasher, Purges: e.purges, Gate: e.gate,
 		Live: e.Live, MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, ClientShare: o.ClientShare, WriteIdle: max(o.WriteIdle, 0),
 		Sends: e.sends, SendRate: o.SendRate, RequestBuffer: max(o.RequestBuffer, 0),
 		ResponseBuffer: o.ResponseBuffer, InflightShare: o.InflightShare, Spool: o.Spool,
@@ -253,6 +269,7 @@ func (e *Edge) stop() {
 	defer cancel()
 	drained := e.server.Shutdown(ctx) == nil
 	e.Proxy.Close()
+	_ = e.purges.Close() // a test that minds asks by Keep
 	e.sends.Close()
 	for _, o := range append(e.retired, e.origin) {
 		o.Close()

@@ -41,6 +41,14 @@ var causeWords = [causeCount]string{"target", "location", "content_location", "g
 // changed, and for what the response names (RFC 9111 section 4.4), as far as the route has
 // it so.
 func (p *Proxy) invalidate(x *exchange, resp *origin.Response) {
+	before := p.Purges.Now()
+	p.invalidateNamed(x, resp)
+	if p.Purges.Now() != before {
+		_ = p.Purges.Keep() // the table tells the log; the client can do nothing about it
+	}
+}
+
+func (p *Proxy) invalidateNamed(x *exchange, resp *origin.Response) {
 	kind, count := x.route.Invalidate, &x.route.metrics.invalidations
 	if kind == InvalidateUnsafe {
 		p.invalidateGroups(x, resp)
@@ -71,10 +79,11 @@ func (p *Proxy) invalidate(x *exchange, resp *origin.Response) {
 }
 
 // invalidateURL forgets what an unsafe request has changed. It leaves a mark among
-// the purges only where nothing else finds all that is stored.
+// the purges only where nothing else finds all that is stored, or where what is removed may come
+// back by a restart.
 func (p *Proxy) invalidateURL(scheme string, host []byte, target wire.Target) {
 	u, selects := p.resource(scheme, host, target)
-	if selects {
+	if selects || p.Purges.Keeps() {
 		p.markURL(u, false)
 	}
 	p.forget(u)

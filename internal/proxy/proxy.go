@@ -131,7 +131,7 @@ func New(o Options) (*Proxy, error) {
 	}
 	budget := flight.NewBudget(o.InflightBytes, client.Part(o.InflightShare))
 	p := &Proxy{
-		alikes: alike.New(), varies: varies.New(), guests: presence.New(o.Panics), places: newPlaces(client.Part(o.ClientShare)), refreshes: newPlaces(client.Part(o.ClientShare)), tunnels: tunnels{shares: newPlaces(client.Part(o.ClientShare))},
+		alikes: alike.New(o.Purges.Identity().First()), varies: varies.New(), guests: presence.New(o.Panics), places: newPlaces(client.Part(o.ClientShare)), refreshes: newPlaces(client.Part(o.ClientShare)), tunnels: tunnels{shares: newPlaces(client.Part(o.ClientShare))},
 		Options: o, via: "1.1 " + o.Node, loop: o.Node + "; id=" + o.Instance, instance: []byte(o.Instance), statusName: structuredName(o.Node), budget: budget,
 		flights: flight.NewTable[cache.Key, *head](flight.Options{
 			Budget: budget, ObjectBytes: o.MaxObjectBytes, Ahead: o.ResponseBuffer, Spool: spoolOf(o.Spool), Now: now, Generation: o.Purges.Now,
@@ -139,6 +139,7 @@ func New(o Options) (*Proxy, error) {
 		uploads: newUploadBuffers(o.RequestBuffer, o.InflightBytes, client.Part(o.InflightShare)),
 		marks:   flight.NewMarks(func(k cache.Key) uint64 { return k.Lo }),
 	}
+	p.serial.Store(o.Purges.Identity().First())
 	p.settings.Store(first)
 	p.streams.panics = o.Panics
 	p.streams.open = func(a *ahead) *flight.Stream { return p.flights.Stream(a.client) }

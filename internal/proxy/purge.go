@@ -43,12 +43,13 @@ var (
 // removed when it is asked for.
 //
 // URLs, prefixes and hosts pass the parser and the key rules of requests. With an
-// error nothing was purged. Sightings stay: the next storable response is stored at
+// error nothing was purged, but for a *purge.NotKeptError: then all was, and may come
+// back after a restart. Sightings stay: the next storable response is stored at
 // once. Safe for concurrent use.
 func (p *Proxy) Purge(by string, values []string, soft bool) (objects int, counted bool, err error) {
 	if by == purgeAll {
 		p.Purges.All(soft)
-		return 0, false, nil
+		return 0, false, p.Purges.Keep()
 	}
 	steps := make([]purgeStep, len(values))
 	for i, v := range values {
@@ -61,7 +62,7 @@ func (p *Proxy) Purge(by string, values []string, soft bool) (objects int, count
 		n, all := step()
 		objects, counted = objects+n, counted && all
 	}
-	return objects, counted, nil
+	return objects, counted, p.Purges.Keep()
 }
 
 // purgeStep purges one value; all says that it counted all that went.
@@ -159,5 +160,8 @@ func (p *Proxy) purgeRequested(x *exchange) disposition {
 	p.purgeURL(x.scheme, x.host, x.target, false)
 	x.route.metrics.invalidations[causePurgeMethod].Add(1)
 	x.status, x.result = statusOK, resultPass
+	if p.Purges.Keep() != nil { // it is done, and may come back; the table has told the log
+		x.status = statusInternalServerError
+	}
 	return refused
 }

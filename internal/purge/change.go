@@ -42,7 +42,7 @@ func (t *Table) apply(c change) {
 			t.prefixes.newest.raise(c.mark)
 		}
 		if c.kind&floorBit != 0 {
-			t.marksOf(c.kind &^ floorBit).raiseFloor(c.hash, c.host, c.mark)
+			t.marksOf(c.kind&^floorBit).raiseFloor(c.hash, c.host, c.mark)
 		} else {
 			t.fold(t.marksOf(c.kind).raise(c.hash, c.mark))
 		}
