@@ -1,0 +1,71 @@
+package proxy_test
+
+import (
+	"encoding/json"
+	"sync"
+	"testing"
+
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/purge"
+)
+
+// survivor is the worst of tiers that outlive the process: it keeps, encoded, every entry that it was
+// ever shown, removes none, and knows of no purge but by the identity it was last written
+// under.
+type survivor struct {
+	mu       sync.Mutex
+	entries  [][]byte
+	seen     map[uint64]bool // serials
+	identity purge.Identity
+}
+
+// encodedEntry is an entry as a tier writes it: its body apart.
+type encodedEntry struct {
+	Entry cache.Entry
+	Body  []byte
+}
+
+// see has it keep what e stores now.
+func (s *survivor) see(tb testing.TB, e *edgetest.Edge) {
+	tb.Helper()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.seen == nil {
+		s.seen = map[uint64]bool{}
+	}
+	s.identity = e.Proxy.Purges.Identity()
+	e.Store.Each(func(entry *cache.Entry) {
+		if s.seen[entry.Serial] {
+			return
+		}
+		s.seen[entry.Serial] = true
+		d := encodedEntry{Entry: *entry, Body: entry.Body}
+		d.Entry.Body, d.Entry.Pin = nil, nil
+		b, err := json.Marshal(d)
+		if err != nil {
+			tb.Error(err)
+		}
+		s.entries = append(s.entries, b)
+	})
+}
+
+// restore puts all that it keeps into e, if e knows of every purge since. It reports whether it
+// does.
+func (s *survivor) restore(tb testing.TB, e *edgetest.Edge) bool {
+	tb.Helper()
+	if !e.Proxy.Purges.Identity().Knows(s.identity) {
+		return false
+	}
+	for _, b := range s.entries {
+		var d encodedEntry
+		if err := json.Unmarshal(b, &d); err != nil {
+			tb.Fatal(err)
+		}
+		d.Entry.Body = d.Body
+		if got := e.Store.Put(&d.Entry, nil); got != cache.Stored {
+			tb.Fatalf("put back %q: got %v", d.Entry.Name, got)
+		}
+	}
+	return true
+}
