@@ -37,15 +37,15 @@ func (p *purges) Purge(by string, values []string, soft bool) (objects int, coun
 	}
 	p.done = append(p.done, strings.Join(words, " "))
 	if strings.HasPrefix(words[len(words)-1], "full") {
-		return 0, false, notKept{errors.New("no space left")}
+		return 0, false, notKeptError{errors.New("no space left")}
 	}
 	return 2 * len(values), by == "url" && !soft, nil
 }
 
-// notKept is an error of a purge that was done.
-type notKept struct{ error }
+// notKeptError is an error of a purge that was done.
+type notKeptError struct{ error }
 
-func (notKept) Purged() bool { return true }
+func (notKeptError) Purged() bool { return true }
 
 func (p *purges) all() string {
 	p.mu.Lock()

@@ -41,8 +41,8 @@ type Entry struct {
 	// section 12.5.5); empty means none.
 	Vary []string
 
-	// Serial tells this response from every other that the process has received; 0
-	// is none. The cache does not look at it.
+	// Serial tells this response from every other that the process has received, and earlier
+	// ones where what is stored outlives them (purge.Identity); 0 is none. The cache does not look at it.
 	Serial uint64
 
 	// Born and Tags say which purges reach the response: the generation of purges

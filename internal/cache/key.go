@@ -17,8 +17,8 @@ var ErrZeroSeed = errors.New("cache: hash seed is 0: want a random seed")
 // concurrent use. The zero Hasher has the known seed 0: use NewHasher.
 type Hasher struct{ seed uint64 }
 
-// NewHasher returns a Hasher for seed, which must be secret and, as nothing
-// here outlives the process, may be drawn anew at each start. With a known seed
+// NewHasher returns a Hasher for seed, which must be secret. It may be drawn anew at each
+// start where nothing that is stored or sighted under it outlives the process. With a known seed
 // anyone can choose URLs that share a hash; xxh3 is no message authentication
 // code, and with seed 0 such URLs are easy to compute.
 func NewHasher(seed uint64) (Hasher, error) {

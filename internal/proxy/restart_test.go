@@ -203,6 +203,7 @@ func TestNothingPurgedComesBackByARestart(t *testing.T) {
 				r.killed(on)
 			}
 			run(func(t *testing.T, e *edgetest.Edge) {
+				t.Helper()
 				r.fill(t, e)
 				r.tier.see(t, e)
 				slow := make(chan int64)
@@ -219,6 +220,7 @@ func TestNothingPurgedComesBackByARestart(t *testing.T) {
 			first := len(r.tier.entries)
 			for range 2 {
 				run(func(t *testing.T, e *edgetest.Edge) {
+					t.Helper()
 					if !r.tier.restore(t, e) {
 						t.Fatal("got another identity, want one that knows the purges")
 					}

@@ -40,8 +40,12 @@ func (s *survivor) see(tb testing.TB, e *edgetest.Edge) {
 			return
 		}
 		s.seen[entry.Serial] = true
-		d := encodedEntry{Entry: *entry, Body: entry.Body}
-		d.Entry.Body, d.Entry.Pin = nil, nil
+		body, ok := entry.Content.Bytes()
+		if !ok {
+			tb.Errorf("%q is not in memory", entry.Name)
+		}
+		d := encodedEntry{Entry: *entry, Body: body}
+		d.Entry.Content, d.Entry.Pin = cache.Content{}, nil
 		b, err := json.Marshal(d)
 		if err != nil {
 			tb.Error(err)
@@ -62,7 +66,7 @@ func (s *survivor) restore(tb testing.TB, e *edgetest.Edge) bool {
 		if err := json.Unmarshal(b, &d); err != nil {
 			tb.Fatal(err)
 		}
-		d.Entry.Body = d.Body
+		d.Entry.Content = cache.InMemory(d.Body)
 		if got := e.Store.Put(&d.Entry, nil); got != cache.Stored {
 			tb.Fatalf("put back %q: got %v", d.Entry.Name, got)
 		}

@@ -2,6 +2,8 @@ package purge_test
 
 import (
 	"fmt"
+	"path/filepath"
+	"sync/atomic"
 	"testing"
 
 	"edgeproxy/internal/purge"
@@ -95,4 +97,62 @@ func BenchmarkPurge(b *testing.B) {
 	f("host", func(t *purge.Table, i int) { t.Host(fmt.Append(nil, i), false) })
 	f("url", func(t *purge.Table, i int) { t.URL(at("a", fmt.Sprint("/", i)), false) })
 	f("prefix", func(t *purge.Table, i int) { t.Prefix(at("www.example.com", fmt.Sprint("/", i, "/")), false) })
+}
+
+// BenchmarkKeep purges ever new URLs: without a file, with one that each purge waits for, and with one for
+// a hundred at a time. "parallel" is 8 goroutines, each of which waits for each of its purges.
+func BenchmarkKeep(b *testing.B) {
+	mark := func(t *purge.Table, i int) { t.URL(at("a", fmt.Sprint("/", i)), false) }
+	f := func(name string, table *purge.Table, group int) {
+		b.Run(name, func(b *testing.B) {
+			i := 0
+			for b.Loop() {
+				mark(table, i)
+				if i++; i%group == 0 {
+					keep(b, table)
+				}
+			}
+		})
+	}
+	kept := func() *purge.Table {
+		table, _ := open(b, b.TempDir(), purge.Options{})
+		return table
+	}
+
+	f("none", purge.New(purge.Options{}), 1)
+	f("each", kept(), 1)
+	f("hundred", kept(), 100)
+	b.Run("parallel", func(b *testing.B) {
+		table := kept()
+		var next atomic.Int64
+		b.SetParallelism(4)
+		b.RunParallel(func(pb *testing.PB) {
+			for pb.Next() {
+				mark(table, int(next.Add(1)))
+				if err := table.Keep(); err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	})
+}
+
+// BenchmarkOpen opens a file with as many marks as tables take.
+func BenchmarkOpen(b *testing.B) {
+	dir := b.TempDir()
+	table, _ := open(b, dir, purge.Options{})
+	for i := range 1 << 16 {
+		table.URL(at("a", fmt.Sprint("/", i)), false)
+		table.Tag(uint64(i)*0x9e3779b97f4a7c15+1, false)
+	}
+	for i := range 1 << 10 {
+		table.Prefix(at("a", fmt.Sprint("/", i, "/")), false)
+	}
+	for b.Loop() {
+		if err := table.Close(); err != nil {
+			b.Fatal(err)
+		}
+		table, _ = open(b, dir, purge.Options{})
+	}
+	b.ReportMetric(float64(size(b, filepath.Join(dir, "purges"))), "bytes")
 }

@@ -16,9 +16,10 @@ const (
 	changeHost
 	changePrefix
 	changePrefixHost // of the prefixes of a host that had to go
-
-	floorBit kind = 0x80 // with a kind of marks: of a bucket
 )
+
+// floorBit, with a kind of marks, says that the change is for a bucket.
+const floorBit = 0x80
 
 // change is a mark and what it is for: all that a purge does to a table, and all that a table
 // is made of.
@@ -60,7 +61,7 @@ func (t *Table) marksOf(k kind) *marks {
 		return t.hosts
 	case changePrefixHost:
 		return t.prefixes.folded
-	case changeAll, changePrefix, floorBit:
+	case changeAll, changePrefix:
 	}
 	return nil
 }

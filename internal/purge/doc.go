@@ -35,6 +35,12 @@
 // validation began. A request may follow a fetch in progress only if
 // that was begun at the present generation: its tags are not known yet.
 //
-// The package parses no URL, removes nothing from a cache, knows no clock and
-// keeps nothing over a restart.
+// A Table of New ends with the process. One of Open keeps its marks in a file, and with them the
+// Identity of what is stored: the seeds of all hashes and where counters begin. The law holds
+// over a restart for each purge that Keep has returned for: the file is a journal of checked
+// records, synced before Keep returns and written anew when it grows. A response that
+// survives a restart may be used if Identity.Knows says so of the Identity it was stored
+// under, and then as far as Check says. See open.go for what a lost or damaged file means.
+//
+// The package parses no URL, removes nothing from a cache and knows no clock.
 package purge

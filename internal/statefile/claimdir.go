@@ -6,7 +6,7 @@ import (
 	"os"
 )
 
-// ErrInUse: another process, or another part of this one, has claimed the directory.
+// ErrInUse says that another process, or another part of this one, has claimed the directory.
 var ErrInUse = errors.New("in use by another process")
 
 // ClaimDir takes a directory for one user, until release is called or the process is gone.
