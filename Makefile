@@ -43,6 +43,15 @@ arch: $(GOTEST) ## check the rules of the house: imports, comments, lengths
 scenario: $(GOTEST) ## run the scenarios: origin, edge and clients in virtual time
 	@$(GOTEST) -shuffle=on -timeout=$(TIMEOUT) ./internal/edgetest/...
 
+# Left out are tests of what memory does: allocations, copies, and bodies that clients keep in it. Where content
+# lies in files there is none of that to count.
+FILES_RUN  = Range|Slice|Part|Panic|Change|Variant|Purge|Cut|Truncat|Behind|Bodies
+FILES_SKIP = Allocates|IsPinned|HeldUntilItWas|NotCopied
+
+.PHONY: files
+files: $(GOTEST) ## run the wire tests of what is stored with all content in files; scenarios do so by themselves
+	@EDGEPROXY_TEST_FILES=1 $(GOTEST) -count=1 -run '$(FILES_RUN)' -skip '$(FILES_SKIP)' -timeout=$(TIMEOUT) ./internal/proxy
+
 .PHONY: hostile
 hostile: $(GOTEST) ## play the corpus of hostile requests and responses, also before the built program
 	@$(GOTEST) -count=1 ./test/hostile

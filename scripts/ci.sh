@@ -39,6 +39,7 @@ step lint
 step test
 step race
 step hostile
+step files
 step alloc
 step fuzz FUZZTIME="${FUZZTIME:-5s}"
 if [ -x scripts/smoke.sh ]; then

@@ -49,11 +49,13 @@ func (w *Writer) Commit(e *Entry, body []byte, admitted bool, unless func() bool
 	if !admitted {
 		put = w.store.PutStage
 	}
-	o = put(&stored, unless)
 	k := stored.Content.kept
-	if k != nil && o != Stored && o != Joined {
-		k.Remove()
-	}
+	defer func() {
+		if k != nil && o != Stored && o != Joined { // also where unless has panicked
+			k.Remove()
+		}
+	}()
+	o = put(&stored, unless)
 	return o, k == nil && o == Stored
 }
 

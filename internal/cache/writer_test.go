@@ -86,6 +86,11 @@ func TestWriterLeavesNothingButWhatIsStored(t *testing.T) {
 	f("given whole", func(w *Writer) Outcome { return commit(w, body, true, never) }, Stored, 1)
 	f("admitted on its way", func(w *Writer) Outcome { w.Begin(1000); return commit(w, body, true, never) }, Stored, 1)
 	f("purged", func(w *Writer) Outcome { pieces(w); return commit(w, body, true, func() bool { return true }) }, Purged, 0)
+	f("panicked", func(w *Writer) (o Outcome) {
+		defer func() { _ = recover() }()
+		pieces(w)
+		return commit(w, body, true, func() bool { panic("purges") })
+	}, 0, 0)
 	f("broken off", func(w *Writer) Outcome { pieces(w); return 0 }, 0, 0)
 }
 

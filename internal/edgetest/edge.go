@@ -17,6 +17,7 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/cache/filetier"
 	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/front/http1"
 	"edgeproxy/internal/origin"
@@ -103,6 +104,10 @@ type Options struct {
 	// empty.
 	Node, Instance string
 
+	// Files has all content lie in files (internal/cache/filetier). It is for all edges where
+	// EDGEPROXY_TEST_FILES is 1.
+	Files bool
+
 	// Log gets the edge's log; nil drops it.
 	Log io.Writer
 }
@@ -139,6 +144,7 @@ func (o *Options) setDefaults(tb testing.TB) {
 	w.FalsePositiveRate = cmp.Or(w.FalsePositiveRate, 0.0001)
 	w.RotateEvery = cmp.Or(w.RotateEvery, 30*time.Minute)
 	o.Origin.Name = cmp.Or(o.Origin.Name, "app")
+	o.Files = o.Files || os.Getenv("EDGEPROXY_TEST_FILES") == "1"
 	if o.Log == nil {
 		o.Log = io.Discard
 	}
@@ -165,7 +171,9 @@ type Edge struct {
 	Registry *prometheus.Registry
 	Live     proxy.Live // that it goes by, for Proxy.Swap
 
-	purges  *purge.Table // e.Proxy.Purges, unless a test breaks that
+	purges  *purge.Table   // e.Proxy.Purges, unless a test breaks that
+	files   *filetier.Tier // nil: content lies in memory
+	folder  string         // of files
 	sends   *pace.Watch
 	gate    *admission.Gate
 	origin  *origin.Origin
@@ -187,7 +195,9 @@ func Start(tb testing.TB, o Options) *Edge {
 	must(tb, err)
 	total := pinned.NewTotal(cmp.Or(o.PinnedBytes, 1<<40))
 	e.sends = pace.New(pace.Options{Send: o.SendRate, Pinned: total, Log: slog.New(slog.DiscardHandler)})
+	medium := e.openFiles(tb, &o)
 	e.Store, err = cache.New(cache.Options{
+		Medium:   medium,
 		MaxBytes: o.MaxBytes, MaxObjectBytes: o.MaxObjectBytes, MaxVariants: o.Variants, StageBytes: o.StageBytes,
 		Pinned: total, Metrics: cache.NewMetrics(e.Registry),
 	})
@@ -218,7 +228,10 @@ func Start(tb testing.TB, o Options) *Edge {
 	must(tb, err)
 	e.server = e.newServer(e.Proxy.Listener(false, o.TrustedProxies), &o)
 	e.serving.Go(func() { _ = e.server.Serve(o.Listener) })
-	tb.Cleanup(e.stop)
+	tb.Cleanup(func() {
+		e.stop()
+		e.checkFiles(tb)
+	})
 	return e
 }
 

@@ -61,9 +61,10 @@ func copyBody(f *inflight, w *cache.Writer, resp *origin.Response) (size int64, 
 }
 
 // write has w take the body from its first byte, if it is to be stored by now or would be staged.
+// Where there was no memory for it the head has said that it is not stored.
 func (f *fill) write(w *cache.Writer) {
 	h := f.head
-	if w.Wants() && h.storable() && (f.flight.Admitted() || f.stages(max(h.length, 0))) {
+	if w.Wants() && f.flight.KeptWhole() && (f.flight.Admitted() || f.stages(max(h.length, 0))) {
 		w.Begin(h.length)
 	}
 }
