@@ -69,12 +69,14 @@ func (a *ahead) sent(at time.Time) {
 	a.copying.CompareAndSwap(aheadReading, aheadWriting)
 }
 
-func (a *ahead) close() {
+// Close ends the reading, and what reads ahead.
+func (a *ahead) Close() error {
 	a.streams.remove(a)
 	_ = a.src.Close()
 	if a.copying.Swap(aheadPumped) == aheadPumped && a.stream != nil {
 		a.stream.Close()
 	}
+	return nil
 }
 
 // streams are the bodies that may be read ahead. A timer looks at them while there are any: a

@@ -19,6 +19,7 @@ import (
 type along struct {
 	p      *Proxy
 	x      *exchange
+	r      *reader
 	at     int64         // of the body, to be read next
 	rest   io.ReadCloser // not from the flight, once the client is left behind; else nil
 	buffer []byte        // for Next, with rest
@@ -27,7 +28,7 @@ type along struct {
 // Read gives the next bytes.
 func (a *along) Read(p []byte) (int, error) {
 	if a.rest == nil {
-		n, err := a.x.reader.Read(p)
+		n, err := a.r.Read(p)
 		a.at += int64(n)
 		if !errors.Is(err, flight.ErrBehind) {
 			return n, err
@@ -42,7 +43,7 @@ func (a *along) Read(p []byte) (int, error) {
 // Next gives them without a copy where they come from the flight.
 func (a *along) Next() ([]byte, error) {
 	if a.rest == nil {
-		p, err := a.x.reader.Next()
+		p, err := a.r.Next()
 		a.at += int64(len(p))
 		if !errors.Is(err, flight.ErrBehind) {
 			return p, err
@@ -58,16 +59,18 @@ func (a *along) Next() ([]byte, error) {
 	return a.buffer[:n], err
 }
 
-func (a *along) close() {
-	_ = a.x.reader.Close()
+// Close ends the reading.
+func (a *along) Close() error {
+	_ = a.r.Close()
 	if a.rest != nil {
 		_ = a.rest.Close()
 	}
+	return nil
 }
 
 // resume finds the rest elsewhere.
 func (a *along) resume() error {
-	_ = a.x.reader.Close()
+	_ = a.r.Close()
 	counts := &a.x.route.metrics.behind
 	switch {
 	case a.fromStore():

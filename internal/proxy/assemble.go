@@ -42,7 +42,7 @@ func (p *Proxy) assemble(x *exchange) bool {
 	}
 	a := &x.assembled
 	if p.addPart(x, number) && p.gather(x) {
-		x.entry, x.fwd = a.entries[0], fwdNone
+		x.from, x.fwd = a, fwdNone
 		return true
 	}
 	if len(a.entries) > 0 {
@@ -174,17 +174,15 @@ func (p *Proxy) promoteParts(x *exchange) {
 	}
 }
 
-// assembledParts answers with the stored parts of an exchange.
-type assembledParts struct{}
-
-func (assembledParts) heading(x *exchange) heading {
-	c := x.assembled.cut
+// heading implements source, with the head of the first part.
+func (a *assembly) heading(x *exchange) heading {
+	c, e := a.cut, a.entries[0]
 	c.assembled = true
-	return heading{status: statusOK, fields: x.entry.Header, cut: c, size: x.assembled.part.Size, held: x.entry, at: x.start.Add(x.waited)}
+	return heading{status: statusOK, fields: e.Header, cut: c, size: a.part.Size, held: e, at: x.start.Add(x.waited)}
 }
 
-func (assembledParts) send(x *exchange, c cut) {
-	p, a, e := x.p, &x.assembled, x.entry
+func (a *assembly) send(x *exchange, c cut) {
+	p, e := x.p, a.entries[0]
 	first := c.first - a.part.First
 	switch {
 	case len(a.entries) == 1:
@@ -201,7 +199,9 @@ func (assembledParts) send(x *exchange, c cut) {
 	}
 }
 
-func (assembledParts) leave(*exchange) {}
+func (*assembly) leave(*exchange) {}
+
+func (*assembly) abandon() {}
 
 // sendInTurn sends an answer that is larger than any object slice by slice, as one that is
 // fetched: nothing but the slice that is being sent is kept for it, and one that has left
@@ -212,10 +212,10 @@ func (p *Proxy) sendInTurn(x *exchange, c cut) {
 	s.whole, s.rep, s.first, s.held = a.part.Size, wholeOf(e), a.part.First/s.size, x.result
 	s.slice = &slice{number: s.first, entry: e}
 	s.at, s.end = c.first, c.first+c.length
-	x.slices, x.entry = s, nil
+	x.from = s
 	clear(a.entries)
 	a.entries = a.entries[:0]
-	p.stream(x, c)
+	s.send(x, c)
 }
 
 // content returns what the answer sends of its parts, from first of the first one on,

@@ -69,7 +69,7 @@ func (p *Proxy) appendStatus(b []byte, x *exchange, others string, ttl int64) []
 	}
 	b = append(b, p.statusName...)
 	switch {
-	case x.entry != nil && x.result != resultRevalidated:
+	case x.fromStore() && x.result != resultRevalidated:
 		b = append(b, "; hit"...)
 		if brief {
 			return b

@@ -26,6 +26,6 @@ func (p *Proxy) challenged(x *exchange) bool {
 	if x.challenge = p.Challenge(token); x.challenge == "" {
 		return false
 	}
-	x.status, x.result = statusOK, resultPass
+	x.say(statusOK, resultPass)
 	return true
 }

@@ -86,7 +86,7 @@ func (p *Proxy) find(x *exchange) bool {
 	if !p.lookupAgain(x) {
 		return false
 	}
-	p.recount(x, x.entry)
+	p.recount(x, x.entry())
 	if x.heldBack {
 		p.promote(x)
 	}
@@ -96,7 +96,7 @@ func (p *Proxy) find(x *exchange) bool {
 // promote moves what answers x from the stage to the memory tier if the policy
 // lets it in now. Under second-hit it always does: the stage remembers the first
 // sighting, also when the filter no longer does.
-func (p *Proxy) promote(x *exchange) { p.promoteEntry(x.route, x.verdict, x.entry, x.demand) }
+func (p *Proxy) promote(x *exchange) { p.promoteEntry(x.route, x.verdict, x.entry(), x.demand) }
 
 // promoteEntry is promote for e, whose fills go by the key fill.
 func (p *Proxy) promoteEntry(r *route, v admission.Verdict, e *cache.Entry, fill cache.Key) {
@@ -190,7 +190,7 @@ func (p *Proxy) lookup(x *exchange) bool {
 		x.fwd = fwdRequest
 		return false
 	}
-	x.entry, x.result, x.fwd = e, resultHit, fwdNone
+	x.from, x.result, x.fwd = stored{e}, resultHit, fwdNone
 	if !rfc9111.Fresh(e.Policy.Lifetime, age) {
 		x.result, x.refresh = resultStale, use == rfc9111.UseNowAndRefresh
 	}

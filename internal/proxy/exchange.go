@@ -138,16 +138,12 @@ type exchange struct {
 	fill   *fill // until its flight has it; behind that the end of the answer books it
 	sliced *slicing
 
-	// One of these is the answer. If none is, status and reason are. With assembled, entry
-	// is the first of its entries.
+	// The answer. from is where its content comes from; head is that of a response which was
+	// fetched for it.
 
-	entry     *cache.Entry
-	assembled assembly
-	slices    *slicing
-	reader    *reader
+	from      source
 	head      *head
-	response  *origin.Response
-	upgraded  *origin.Upgraded // with response: it is a 101
+	assembled assembly
 
 	status     int           // of our own answers
 	retryAfter time.Duration // of them; 0: a second, where it is said

@@ -51,7 +51,7 @@ func (p *Proxy) pass(x *exchange) {
 	}
 	h := p.forwardHead(&f.job, resp)
 	h.why = x.reason
-	x.response, x.head = resp, h
+	x.from, x.head = direct{resp}, h
 }
 
 // keepPosted stores the answer to a POST that says it is the representation of its

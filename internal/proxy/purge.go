@@ -159,7 +159,7 @@ func (p *Proxy) purgeRequested(x *exchange) disposition {
 	}
 	p.purgeURL(x.scheme, x.host, x.target, false)
 	x.route.metrics.invalidations[causePurgeMethod].Add(1)
-	x.status, x.result = statusOK, resultPass
+	x.say(statusOK, resultPass)
 	if p.Purges.Keep() != nil { // it is done, and may come back; the table has told the log
 		x.status = statusInternalServerError
 	}

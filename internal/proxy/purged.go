@@ -104,7 +104,7 @@ func (p *Proxy) renewedTags(j *job, from304, updated field.List) []uint64 {
 
 // tagless reports whether x gets no tags: not where they are kept inside, nor where its
 // peer is none of ours.
-func (x *exchange) tagless() bool { return x.route.SendTags && x.trusted == nil }
+func (x *exchange) tagless() bool { return x.route != nil && x.route.SendTags && x.trusted == nil }
 
 // inside names the fields that are between origin and cache.
 func inside(name string) bool { return name == "Surrogate-Key" || name == "Cache-Tag" }

@@ -17,9 +17,9 @@ func (p *Proxy) describe(x *exchange) {
 	switch {
 	case !h.storable():
 		x.reason = h.why
-	case x.reader != nil && x.reader.Secured():
+	case x.reader() != nil && x.reader().Secured():
 		x.stored = true
-	case x.reader != nil && x.reader.Flight().Admitted():
+	case x.reader() != nil && x.reader().Flight().Admitted():
 		x.reason = reason.InflightLimit
 	case x.verdict.Admit:
 		x.reason = x.unkept()
@@ -39,16 +39,16 @@ func (x *exchange) unkept() reason.Reason {
 // settle finds the result of a fetched answer, and its reason now that the end
 // is known.
 func (x *exchange) settle() {
-	if x.slices != nil && x.result != resultError {
-		x.result = x.slices.result()
+	if s, ok := x.from.(*slicing); ok && x.result != resultError {
+		x.result = s.result()
 		return
 	}
 	if x.head == nil || x.result == resultError || x.result == resultPass {
 		return
 	}
 	admitted := x.verdict.Admit
-	if x.reader != nil {
-		admitted = x.reader.Flight().Admitted()
+	if r := x.reader(); r != nil {
+		admitted = r.Flight().Admitted()
 	}
 	switch {
 	case x.head.why == reason.TooLarge, x.head.storable() && admitted:
@@ -81,7 +81,7 @@ func (p *Proxy) record(x *exchange) {
 		x.firstByte = duration
 	}
 	answered := duration
-	if x.upgraded != nil && x.firstByte >= 0 {
+	if _, ok := x.from.(switched); ok && x.firstByte >= 0 {
 		answered = x.firstByte // what came after the 101 is no answer
 	}
 	p.Metrics.request(x, status, answered)

@@ -12,7 +12,8 @@ import (
 
 // refuse makes the answer an error of our own.
 func (p *Proxy) refuse(x *exchange, status int, why reason.Reason) {
-	x.status, x.reason, x.result = status, why, resultError
+	x.say(status, resultError)
+	x.reason = why
 	if why == reason.OnlyIfCached || why == reason.Overload || why == reason.Rate || why == reason.ClientShare {
 		x.fwd = fwdNone // it never went forward (RFC 9211 section 2.2)
 	}

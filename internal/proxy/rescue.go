@@ -46,18 +46,14 @@ func (p *Proxy) abandon(x *exchange) {
 		p.Panics.Quietly(x.body.abandon)
 		x.body, x.streaming = nil, false
 	}
-	for _, s := range []*slicing{x.slices, x.sliced} {
-		if s != nil {
-			p.Panics.Quietly(s.abandon)
-		}
+	if x.from != nil {
+		p.Panics.Quietly(x.from.abandon)
 	}
-	for _, r := range []*reader{x.reader, x.seat} {
-		if r != nil {
-			p.Panics.Quietly(r.Abandon)
-		}
+	if x.sliced != nil {
+		p.Panics.Quietly(x.sliced.abandon)
 	}
-	if x.response != nil {
-		p.Panics.Quietly(func() { _ = x.response.Body.Close() })
+	if x.seat != nil {
+		p.Panics.Quietly(x.seat.Abandon)
 	}
 	if x.fill != nil {
 		p.Panics.Quietly(x.fill.abandon)
@@ -65,17 +61,14 @@ func (p *Proxy) abandon(x *exchange) {
 	if x.got != nil {
 		p.Panics.Quietly(x.got.Abandon)
 	}
-	if x.upgraded != nil {
-		p.Panics.Quietly(func() { _ = x.upgraded.Close() })
-	}
 	if x.answer.Held != nil {
 		_ = x.answer.Held.Close()
 	}
 	x.answer.Reset()
 	clear(x.assembled.entries)
 	x.assembled = assembly{entries: x.assembled.entries[:0]}
-	x.slices, x.sliced, x.upgraded, x.seat, x.got, x.fill = nil, nil, nil, nil, nil, nil
-	x.entry, x.stale, x.reader, x.head, x.response = nil, nil, nil, nil, nil
+	x.from, x.sliced, x.seat, x.got, x.fill = nil, nil, nil, nil, nil
+	x.stale, x.head = nil, nil
 }
 
 // errPanicked ends a body in whose midst something has panicked.
@@ -86,8 +79,8 @@ func (b *body) rescue(err *error) {
 	if v := recover(); v != nil {
 		b.p.Panics.Note(v)
 		b.x.reason, b.broken = reason.Panic, true
-		if b.x.slices != nil {
-			b.p.Panics.Quietly(b.x.slices.abandon) // Close does not know of a slice that is being got
+		if b.slices != nil {
+			b.p.Panics.Quietly(b.slices.abandon) // Close does not know of a slice that is being got
 		}
 		*err = errPanicked
 	}

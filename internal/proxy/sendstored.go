@@ -9,11 +9,11 @@ import (
 	"edgeproxy/internal/pinned"
 )
 
-// storedWhole answers from the entry of an exchange.
-type storedWhole struct{}
+// stored answers from an entry.
+type stored struct{ *cache.Entry }
 
-func (storedWhole) heading(x *exchange) heading {
-	e := x.entry
+func (s stored) heading(x *exchange) heading {
+	e := s.Entry
 	size := e.Content.Size()
 	c := cut{length: size}
 	if x.selective() {
@@ -22,8 +22,8 @@ func (storedWhole) heading(x *exchange) heading {
 	return heading{status: int(e.Status), fields: e.Header, cut: c, size: size, held: e, at: x.start.Add(x.waited)}
 }
 
-func (storedWhole) send(x *exchange, c cut) {
-	e := x.entry
+func (s stored) send(x *exchange, c cut) {
+	e := s.Entry
 	if c.parts != nil {
 		if _, ok := e.Content.Bytes(); ok {
 			x.p.sendStored(x, c.parts.content, c.length, e)
@@ -38,7 +38,28 @@ func (storedWhole) send(x *exchange, c cut) {
 	x.p.sendOne(x, e, c.first, c.length)
 }
 
-func (storedWhole) leave(*exchange) {}
+func (stored) leave(*exchange) {}
+
+func (stored) abandon() {}
+
+// entry returns what x is answered from alone; nil where that is something else.
+func (x *exchange) entry() *cache.Entry {
+	if s, ok := x.from.(stored); ok {
+		return s.Entry
+	}
+	return nil
+}
+
+// fromStore reports whether x is answered from the store, without the origin.
+func (x *exchange) fromStore() bool {
+	switch from := x.from.(type) {
+	case stored, *assembly:
+		return true
+	case *slicing:
+		return from.confirmed
+	}
+	return false
+}
 
 // What is stored in memory is sent from where it is, in one write. While that lasts the bodies are
 // held: they may leave the cache meanwhile. Where each write has a deadline of its own, a

@@ -9,13 +9,15 @@ func (p *Proxy) tell(x *exchange) {
 // object returns what is known of the object that x asked for: its whole size,
 // -1 if x did not tell, and whether a cache may store what x fetched.
 func (x *exchange) object() (size int64, storable bool) {
+	switch from := x.from.(type) {
+	case *slicing:
+		return from.whole, true
+	case *assembly:
+		return from.part.Size, true
+	case stored:
+		return from.Content.Size(), true
+	}
 	switch h := x.head; {
-	case x.slices != nil:
-		return x.slices.whole, true
-	case x.assembled.made():
-		return x.assembled.part.Size, true
-	case x.entry != nil:
-		return x.entry.Content.Size(), true
 	case h == nil:
 		return -1, false
 	case !h.fillable(): // also a 304 and a 206, which are not the object

@@ -13,7 +13,10 @@ func (s *slicing) heading(x *exchange) heading {
 	return heading{status: statusOK, fields: g.fields, cut: c, size: s.whole, held: g.entry, at: now()}
 }
 
-func (s *slicing) send(x *exchange, c cut) { s.p.stream(x, c) }
+func (s *slicing) send(x *exchange, c cut) {
+	b := s.p.stream(x, c)
+	b.src, b.closer, b.slices, b.skip, b.part = s, s, s, 0, true
+}
 
 func (s *slicing) leave(*exchange) { s.done() }
 

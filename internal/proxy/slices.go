@@ -28,13 +28,14 @@ type slicing struct {
 	rep   rfc9111.Representation // that all slices must belong to
 	first int64                  // the number of the one that says so
 
-	seat     *reader // of the slice that is being got; only abandon looks at it
-	slice    *slice  // being read; nil before the first byte and between two
-	at, end  int64   // the next byte to send, and where the answer ends
-	admitted bool    // a slice was fetched and stored, or is about to be
-	fetched  bool    // one was fetched
-	storable bool    // one that was fetched may be stored
-	held     result  // of the slices that came from the store: hit, stale or revalidated
+	seat      *reader // of the slice that is being got; only abandon looks at it
+	slice     *slice  // being read; nil before the first byte and between two
+	at, end   int64   // the next byte to send, and where the answer ends
+	admitted  bool    // a slice was fetched and stored, or is about to be
+	fetched   bool    // one was fetched
+	storable  bool    // one that was fetched may be stored
+	confirmed bool    // all of the answer is stored, and was stale
+	held      result  // of the slices that came from the store: hit, stale or revalidated
 }
 
 // sliceable reports whether the answer to x is to be fetched in slices. One that nobody
@@ -84,7 +85,7 @@ func (p *Proxy) slices(x *exchange) (done bool) {
 
 // untake takes back what take has made of x.
 func (x *exchange) untake() {
-	x.slices, x.onResult, x.collapsed, x.fwdStatus = nil, false, false, 0
+	x.from, x.onResult, x.collapsed, x.fwdStatus = nil, false, false, 0
 	x.assembled.cut = cut{}
 }
 
@@ -99,7 +100,7 @@ func (p *Proxy) beginSlices(x *exchange, t tell) (done bool, err error) {
 		return false, err
 	case sl.entry == nil && sl.head.status != statusPartialContent && !sl.beyond(x):
 		// Not a part: the whole, which may be small, or no such thing.
-		x.reader, x.head, x.collapsed, x.onResult = sl.reader, sl.head, sl.joined, true
+		x.from, x.head, x.collapsed, x.onResult = readAlong{sl.reader}, sl.head, sl.joined, true
 		return true, nil
 	case sl.entry != nil && sl.head == nil && p.assemble(x): // stored between our look-up and now
 		p.promoteParts(x)
@@ -152,7 +153,7 @@ func (s *slicing) start(sl *slice) bool {
 
 // take makes s the answer of x, of which sl told the size.
 func (s *slicing) take(x *exchange, sl *slice) {
-	x.slices, x.onResult = s, true
+	x.from, x.onResult = s, true
 	c := x.evaluate(s.rep, s.whole, 0)
 	x.assembled.cut = c
 	s.at, s.end = c.first, c.first+c.length
@@ -171,6 +172,7 @@ func (s *slicing) take(x *exchange, sl *slice) {
 		x.fwdStatus = sl.head.status
 		if s.ends() {
 			x.take(sl.head, !sl.joined)
+			x.from, s.confirmed = s, true
 		}
 	}
 }

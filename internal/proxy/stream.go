@@ -13,44 +13,6 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// fetched answers with what an origin sends, through a flight or not.
-type fetched struct{}
-
-func (fetched) heading(x *exchange) heading {
-	h := x.head
-	g := h.given(x.collapsed)
-	c := cut{length: h.length}
-	if x.onResult && x.selective() {
-		c = x.evaluate(g.rep, h.length, x.settings.Ranges) // but a stream comes in one part, or whole
-	}
-	x.p.describe(x)
-	return heading{status: h.status, fields: g.fields, cut: c, size: h.length, held: g.entry, at: x.start}
-}
-
-func (f fetched) send(x *exchange, c cut) {
-	if x.head.length == 0 {
-		f.leave(x)
-		return
-	}
-	x.announceTrailers(c)
-	x.p.stream(x, c)
-}
-
-// leave ends an answer without content. What is read along goes on if somebody
-// else wants it; an empty body is awaited, so that it is stored before the client
-// can ask again.
-func (fetched) leave(x *exchange) {
-	if x.reader != nil {
-		if x.head.length == 0 {
-			_, _ = x.reader.Next()
-		}
-		_ = x.reader.Close()
-	}
-	if x.response != nil {
-		x.ended(x.response.Body.Close() == nil)
-	}
-}
-
 // streamBuffer is what the body of an origin's response is copied through where the front has no
 // buffer for it.
 const streamBuffer = 32 << 10
@@ -62,6 +24,8 @@ type body struct {
 	p       *Proxy
 	x       *exchange
 	src     io.Reader
+	closer  io.Closer // of src; nil: it needs none
+	slices  *slicing  // src, if it is that
 	sending *pace.Sending
 	pin     *pinned.Body // of the slice that is being sent
 	meter   pace.Meter   // where WriteIdle is there
@@ -90,28 +54,14 @@ var (
 	_ message.Content = (*pieces)(nil)
 )
 
-// stream sends the body of x's answer, or the part that cut leaves of it.
-func (p *Proxy) stream(x *exchange, c cut) {
+// stream sends the body of x's answer, or the part that cut leaves of it; what it is read from is
+// still to be said.
+func (p *Proxy) stream(x *exchange, c cut) *body {
 	b := p.newBody(x)
 	b.skip, b.left, b.part = c.first, c.length, c.status != 0
-	switch {
-	case x.slices != nil:
-		b.src, b.skip, b.part = x.slices, 0, true
-	case x.reader != nil:
-		b.along = along{p: p, x: x}
-		b.src = &b.along
-		if e := x.head.entry; e != nil {
-			b.sending.Hold(e.Pin) // once it is stored it may leave the cache before x has all of it
-		}
-	case c.length < 0 || c.length > streamBuffer:
-		b.ahead.streams, b.ahead.src, b.ahead.client = &p.streams, x.response.Body, x.who
-		p.streams.add(&b.ahead)
-		b.src = &b.ahead
-	default: // at most what is read at once
-		b.src = x.response.Body
-	}
 	b.closes = c.length < 0 && x.takesTrailers()
 	x.answer.Content = &streamed{b}
+	return b
 }
 
 // newBody makes the body of x's answer; what it is read from is still to be said.
@@ -181,7 +131,7 @@ func (b *body) written() error {
 
 // sent counts n bytes about to be written and gives the write its time.
 func (b *body) sent(n int) {
-	if s := b.x.slices; s != nil {
+	if s := b.slices; s != nil {
 		b.keep(s.pin())
 	}
 	at := now()
@@ -241,7 +191,10 @@ func (b *body) Close() (err error) {
 	defer b.p.record(b.x)
 	defer func() { _ = b.sending.Close() }()
 	defer b.rescue(&err)
-	if b.release(); b.x.slices == nil && b.x.reader == nil && b.x.response != nil {
+	if b.closer != nil {
+		_ = b.closer.Close()
+	}
+	if _, ok := b.x.from.(direct); ok {
 		b.x.ended(b.whole)
 	}
 	if !b.whole && !b.broken && b.left != 0 {
@@ -250,24 +203,10 @@ func (b *body) Close() (err error) {
 	return nil
 }
 
-// release lets go of where the body comes from.
-func (b *body) release() {
-	switch {
-	case b.x.slices != nil:
-		_ = b.x.slices.Close()
-	case b.x.reader != nil:
-		b.along.close()
-	case b.ahead.streams != nil:
-		b.ahead.close()
-	case b.x.response != nil:
-		_ = b.x.response.Body.Close()
-	}
-}
-
 // abandon lets go of what the body alone has.
 func (b *body) abandon() {
 	if b.ahead.streams != nil {
-		b.ahead.close()
+		_ = b.ahead.Close()
 	}
 	if b.along.rest != nil {
 		_ = b.along.rest.Close()
@@ -306,7 +245,7 @@ func (b *streamed) Next() (piece []byte, err error) {
 
 // next reads from the source.
 func (b *streamed) next() ([]byte, error) {
-	if b.x.reader != nil && b.x.slices == nil {
+	if b.along.r != nil {
 		return b.along.Next()
 	}
 	if b.buffer == nil {

@@ -53,8 +53,11 @@ func (b *body) Trailers() field.List {
 		return nil
 	case b.along.rest != nil: // it was left behind by the flight that knows them
 		return nil
-	case b.x.reader != nil:
+	case b.along.r != nil:
 		return b.x.head.trailers
 	}
-	return trailersOf(b.x.response)
+	if d, ok := b.x.from.(direct); ok {
+		return trailersOf(d.Response)
+	}
+	return nil
 }

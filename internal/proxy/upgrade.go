@@ -4,6 +4,7 @@ import (
 	"strings"
 	"time"
 
+	"edgeproxy/internal/origin"
 	"edgeproxy/internal/reason"
 )
 
@@ -33,30 +34,42 @@ func (p *Proxy) upgrade(x *exchange, protocols string) {
 	p.invalidate(x, resp)
 	h := p.forwardHead(j, resp)
 	h.why = x.reason
-	x.response, x.head, x.upgraded = resp, h, resp.Upgraded
+	x.from, x.head = direct{resp}, h
+	if resp.Upgraded != nil {
+		x.from = switched{resp}
+	}
 }
 
-// deliverUpgrade passes the 101 on, and after it whatever comes, until one side ends.
-func (p *Proxy) deliverUpgrade(x *exchange) {
+// switched answers with a 101, and after it with whatever comes both ways until one side ends.
+type switched struct{ *origin.Response }
+
+func (switched) heading(x *exchange) heading {
 	x.guest.Release() // the tunnel reads what the client sends
-	conn := x.req.Conn
-	t := &tunnel{p: p, x: x, conn: conn, origin: x.upgraded, limit: x.settings.UpgradeIdle, halfLimit: x.settings.ReadIdle}
-	p.head(x, heading{status: statusSwitchingProtocols, fields: x.head.fields, cut: cut{length: -1}, size: -1})
-	x.addLine("Upgrade: ", strings.Join(x.response.Header.Values("Upgrade"), ", "))
+	return heading{status: statusSwitchingProtocols, fields: x.head.fields, cut: cut{length: -1}, size: -1}
+}
+
+func (s switched) send(x *exchange, _ cut) {
+	p, conn := x.p, x.req.Conn
+	x.addLine("Upgrade: ", strings.Join(s.Header.Values("Upgrade"), ", "))
+	t := &tunnel{p: p, x: x, conn: conn, origin: s.Upgraded, limit: x.settings.UpgradeIdle, halfLimit: x.settings.ReadIdle}
 	// Where an interim response has failed the connection is closed, and the server
 	// would not hand it over.
 	if conn.SetDeadline(time.Time{}) != nil || !p.tunnels.add(t) {
-		_ = x.upgraded.Close()
-		x.upgraded, x.response, x.head, x.closing = nil, nil, nil, true
+		_ = s.Upgraded.Close()
+		x.head, x.closing = nil, true
 		x.answer.Reset()
 		p.refuse(x, statusServiceUnavailable, reason.Overload)
-		p.deliverOwn(x)
+		p.deliver(x)
 		return
 	}
 	x.streaming, x.firstByte = true, -1
 	p.giveUpPlace(x)
 	x.answer.TakeOver = t.serve
 }
+
+func (s switched) leave(x *exchange) { s.send(x, cut{}) }
+
+func (s switched) abandon() { s.Abandon() }
 
 // carriesHTTP reports whether a protocol carries requests as HTTP does. Switching to
 // it would let a client send them past the gate, the routes and the limits; h2c has

@@ -71,9 +71,9 @@ func (p *Proxy) renew(j *job, e *cache.Entry, why reason.Reason, purged func() b
 // take makes the stored response in h the answer of x; asked says that the origin has
 // confirmed it to x itself.
 func (x *exchange) take(h *head, asked bool) {
-	x.entry, x.result = h.held, h.as
+	x.from, x.result = stored{h.held}, h.as
 	if asked && h.own != nil {
-		x.entry = h.own
+		x.from = stored{h.own}
 	}
 	x.fwdStatus = h.status
 	x.waited = now().Sub(x.start)
@@ -85,7 +85,7 @@ func (x *exchange) take(h *head, asked bool) {
 // refresh validates the stale answer of x in the background (RFC 5861 section 3),
 // unless somebody does so already.
 func (p *Proxy) refresh(x *exchange) {
-	p.refreshBy(x, x.key, func() *fill { return p.newRefresh(x, x.entry) })
+	p.refreshBy(x, x.key, func() *fill { return p.newRefresh(x, x.entry()) })
 }
 
 // refreshBy does so by a flight for key with the fill that it is given.

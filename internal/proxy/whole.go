@@ -78,7 +78,7 @@ func (w whole) take(r *reader, h *head, leads bool) {
 		return
 	}
 	x.guest.Ends(r)
-	x.reader, x.head, x.onResult = r, h, true
+	x.from, x.head, x.onResult = readAlong{r}, h, true
 }
 
 func (w whole) alone(released bool) { w.x.p.alone(w.x, released && w.x.verdict.Admit) }
