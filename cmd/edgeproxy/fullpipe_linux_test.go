@@ -213,7 +213,7 @@ origins: {app: {servers: [%q]}}
 
 // The second signal is heard while the first cannot be answered.
 func TestSecondSignalEndsAProgramThatIsStuck(t *testing.T) {
-	s := &signals{stop: make(chan os.Signal, 1), others: make(chan os.Signal, 4)}
+	s := newSignals()
 	in, ended := make(chan os.Signal), make(chan os.Signal, 1)
 	go s.hear(in, func(sig os.Signal) { ended <- sig })
 	defer close(in)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"strings"
@@ -122,16 +124,37 @@ func (r *reloader) status() *reloadStatus {
 	return r.last.Load()
 }
 
+// comparedBytes is how much of a file is compared with what it was: more than a file may have.
+const comparedBytes = 4 << 20
+
+// readRegular returns the first comparedBytes of a regular file. A named pipe in its place would
+// hold up every reload that comes after, and a device has no end.
+func readRegular(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("reload %s: want a regular file, not one of mode %s", path, info.Mode())
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	return io.ReadAll(io.LimitReader(f, comparedBytes))
+}
+
 // digestOfFile tells the content of a file from another one; what cannot be read is as if it
 // was empty.
 func digestOfFile(path string) [sha256.Size]byte {
-	data, _ := os.ReadFile(path)
+	data, _ := readRegular(path)
 	return sha256.Sum256(data)
 }
 
 // changed reloads where the file is not what it was when it was read last.
 func (r *reloader) changed() {
-	if data, err := os.ReadFile(r.source.file); err == nil && sha256.Sum256(data) != r.seenNow() {
+	if data, err := readRegular(r.source.file); err == nil && sha256.Sum256(data) != r.seenNow() {
 		_, _ = r.reload(context.Background(), "file") // the log has it
 	}
 }
@@ -207,7 +230,11 @@ func (r *reloader) reload(ctx context.Context, cause string) (*reloadAnswer, err
 
 // load reads the file and checks all of it.
 func (r *reloader) load() (*config.Config, error) {
-	r.seen = digestOfFile(r.source.file) // before it is read: a change in between is seen
+	data, err := readRegular(r.source.file)
+	if err != nil {
+		return nil, err
+	}
+	r.seen = sha256.Sum256(data) // before it is read: a change in between is seen
 	c, err := r.source.load("reload")
 	if err != nil {
 		return nil, err

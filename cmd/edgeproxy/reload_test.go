@@ -229,3 +229,40 @@ func TestReloadIsInTheStatus(t *testing.T) {
 		t.Errorf("got %+v, %v", s.Config, err)
 	}
 }
+
+// A named pipe in the place of the file held up this reload and all that came after.
+func TestPipeInThePlaceOfTheFileHeldUpReloads(t *testing.T) {
+	text := fmt.Sprintf("origins: {app: {servers: [%q]}}\n", cachedOrigin(t))
+	c := serveFile(t, text)
+	if err := os.Remove(c.path); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(c.path, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.reload(); got.code == exitDone || !strings.Contains(got.stderr, "want a regular file") {
+		t.Errorf("got %d %q, want a refusal that says so", got.code, got.stderr)
+	}
+	if err := os.Remove(c.path); err != nil {
+		t.Fatal(err)
+	}
+	c.write(text)
+	if got := c.reload(); got.code != exitDone {
+		t.Errorf("a file again: got %d %q", got.code, got.stderr)
+	}
+}
+
+// A storm of SIGHUP took the places of all signals that wait, and logs were not reopened.
+func TestHangupsTookThePlaceOfOtherSignals(t *testing.T) {
+	s := newSignals()
+	in := make(chan os.Signal, 101)
+	for range 100 {
+		in <- syscall.SIGHUP
+	}
+	in <- syscall.SIGUSR1
+	close(in)
+	s.hear(in, func(os.Signal) { t.Error("nothing of it ends the process") })
+	if len(s.hangup) != 1 || len(s.reopen) != 1 {
+		t.Errorf("got %d and %d that wait, want one of each", len(s.hangup), len(s.reopen))
+	}
+}

@@ -61,7 +61,7 @@ func serve(ctx context.Context, c *config.Config, stderr io.Writer, reloads func
 		return err
 	}
 	e.start()
-	go e.answer(told.others)
+	go e.answer(told)
 	log.Info("serving", "version", versionName(), "addresses", e.addresses(), "admin", e.adminAddress(), "policy", string(c.Admission.Policy))
 	select {
 	case err := <-e.failed:

@@ -17,7 +17,12 @@ const lastWords = 100 * time.Millisecond
 // signals are what the process is told from outside.
 type signals struct {
 	stop   chan os.Signal // the first SIGTERM or SIGINT
-	others chan os.Signal // SIGHUP and SIGUSR1; more than can wait are dropped
+	hangup chan os.Signal // SIGHUP, and SIGUSR1 below: one of each waits, and says what more of it would
+	reopen chan os.Signal
+}
+
+func newSignals() *signals {
+	return &signals{stop: make(chan os.Signal, 1), hangup: make(chan os.Signal, 1), reopen: make(chan os.Signal, 1)}
 }
 
 // hearSignals takes signals from now on. They are heard in a goroutine that waits for
@@ -25,7 +30,7 @@ type signals struct {
 // process at once, also where everything else is stuck. SIGPIPE is ignored: a standard
 // error or output without a reader is no reason to end.
 func hearSignals(stderr io.Writer) *signals {
-	s := &signals{stop: make(chan os.Signal, 1), others: make(chan os.Signal, 4)}
+	s := newSignals()
 	in := make(chan os.Signal, 16)
 	signal.Ignore(syscall.SIGPIPE)
 	signal.Notify(in, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1)
@@ -40,11 +45,10 @@ func (s *signals) hear(in <-chan os.Signal, end func(os.Signal)) {
 	asked := false
 	for sig := range in {
 		switch {
-		case sig != syscall.SIGTERM && sig != syscall.SIGINT:
-			select {
-			case s.others <- sig:
-			default:
-			}
+		case sig == syscall.SIGHUP:
+			offer(s.hangup, sig)
+		case sig == syscall.SIGUSR1:
+			offer(s.reopen, sig)
 		case asked:
 			end(sig)
 		default:
@@ -54,15 +58,24 @@ func (s *signals) hear(in <-chan os.Signal, end func(os.Signal)) {
 	}
 }
 
+// offer sends sig unless one waits already.
+func offer(c chan<- os.Signal, sig os.Signal) {
+	select {
+	case c <- sig:
+	default:
+	}
+}
+
 // answer deals with signals that do not end the process, one after the other, beside
 // those that do.
-func (e *edge) answer(others <-chan os.Signal) {
-	for sig := range others {
-		if sig == syscall.SIGHUP {
+func (e *edge) answer(s *signals) {
+	for {
+		select {
+		case sig := <-s.hangup:
 			e.reloadFor(sig)
-			continue
+		case <-s.reopen:
+			e.reopenLogs()
 		}
-		e.reopenLogs()
 	}
 }
 
