@@ -27,7 +27,7 @@ type fillCounts struct {
 
 // fillable reports whether a store without limits would take the response, so
 // that its fill counts as storable.
-func (h *head) fillable() bool { return h.storable() || h.why == reason.TooLarge }
+func (h *outcome) fillable() bool { return h.storable() || h.why == reason.TooLarge }
 
 // account books the end of f, unless it was booked. Nothing is booked of a HEAD, nor where a
 // stored response is the answer. why is None for what was stored, size what arrived of the body.

@@ -29,12 +29,12 @@ func (f *fill) admit() {
 }
 
 // response is what a flight has to know of h; shared says that followers may have it.
-func (h *head) response(shared bool) flight.Response {
+func (h *outcome) response(shared bool) flight.Response {
 	return flight.Response{Storable: h.storable(), Shareable: shared, Resumable: h.resumable(), Length: h.length}
 }
 
 // responseTo is what the flight for a key has to know of h, which j has fetched.
-func (h *head) responseTo(j *job, key cache.Key) flight.Response {
+func (h *outcome) responseTo(j *job, key cache.Key) flight.Response {
 	r := h.response(h.shareable())
 	if !j.sighted || !h.storable() {
 		return r
@@ -45,7 +45,7 @@ func (h *head) responseTo(j *job, key cache.Key) flight.Response {
 }
 
 // answersOne reports whether the response answers the Range or condition of one client.
-func answersOne(h *head, j *job) bool {
+func answersOne(h *outcome, j *job) bool {
 	switch h.status {
 	case statusNotModified, statusPreconditionFailed, statusRequestedRangeNotSatisfiable:
 		return true
@@ -53,24 +53,24 @@ func answersOne(h *head, j *job) bool {
 	return h.why == reason.Partial && (j.span == nil || !j.span.slice)
 }
 
-// mark makes the next requests not queue for a key whose response cannot be
+// markHitForMiss makes the next requests not queue for a key whose response cannot be
 // shared; a storable one clears that. What a request with credentials got says
 // nothing about the others, and a part nothing about the whole.
-func (p *Proxy) mark(j *job, h *head, resp *origin.Response) {
+func (p *Proxy) markHitForMiss(j *job, h *outcome, resp *origin.Response) {
 	switch {
 	case j.span != nil && !j.span.slice:
 	case h.shareable():
-		p.marks.Clear(j.base)
+		p.hitForMiss.Clear(j.base)
 	case answersOne(h, j): // and says nothing of what others get
 	case !h.storable() && j.settings.UncacheableFor > 0 && !j.facts.Authorization && !j.facts.Cookie && j.facts.Method == "GET":
-		p.marks.Set(j.base, resp.ResponseTime.Add(j.settings.UncacheableFor))
+		p.hitForMiss.Set(j.base, resp.ResponseTime.Add(j.settings.UncacheableFor))
 	}
 }
 
 // supersede forgets what the origin has answered differently by now, where the new
 // answer is not stored in its place. What a client with credentials gets says nothing
 // of the others.
-func (p *Proxy) supersede(j *job, h *head) {
+func (p *Proxy) supersede(j *job, h *outcome) {
 	if j.asked == nil || h.storable() || j.facts.Authorization || j.facts.Cookie {
 		return
 	}

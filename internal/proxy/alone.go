@@ -9,7 +9,7 @@ import (
 // may be, and Range and conditions are evaluated on the result.
 func (p *Proxy) alone(x *exchange, admit bool) {
 	f := p.newFill(x, admit)
-	f.request.Interim, f.request.TakesTrailers = p.teller(x), x.asksTrailers()
+	f.request.Interim, f.request.TakesTrailers = p.interimSender(x), x.asksTrailers()
 	if admit {
 		f.leadFor(x, x.key)
 	} else {
@@ -37,7 +37,7 @@ func (p *Proxy) fillFor(x *exchange, f *fill) {
 		return
 	case h.held != nil:
 		f.leave(x, errUnshared)
-		x.take(h, true)
+		x.answerFrom(h, true)
 		return
 	}
 	x.adopt(f.head)

@@ -103,7 +103,7 @@ func BenchmarkGate(b *testing.B) {
 	for b.Loop() {
 		x.reset()
 		x.req, x.settings, x.method, x.scheme = r, s, r.Method, schemePlain
-		if status, _ := p.gate(x, nil); status != 0 || p.loops(x) {
+		if status, _ := p.checkRequest(x, nil); status != 0 || p.loops(x) {
 			b.Fatal(status)
 		}
 	}

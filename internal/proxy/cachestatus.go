@@ -40,8 +40,8 @@ func gathered(fields field.List) field.List {
 	return fields
 }
 
-// apart takes what other caches say from gathered fields.
-func apart(fields field.List) (rest field.List, others string) {
+// splitCacheStatus takes what other caches say from gathered fields.
+func splitCacheStatus(fields field.List) (rest field.List, others string) {
 	last := len(fields) - 1
 	if last < 0 || fields[last].Name != headerCacheStatus {
 		return fields, ""

@@ -5,7 +5,7 @@ package proxy
 func (p *Proxy) collapse(x *exchange) {
 	switch {
 	case x.sliceable():
-		if p.marks.Has(x.base, x.start) || !p.slices(x) {
+		if p.hitForMiss.Has(x.base, x.start) || !p.slices(x) {
 			p.collapseWhole(x)
 		}
 	case x.severalOfSliced():
@@ -16,7 +16,7 @@ func (p *Proxy) collapse(x *exchange) {
 }
 
 func (p *Proxy) collapseWhole(x *exchange) {
-	marked := p.marks.Has(x.base, x.start) // it was not shareable a moment ago
+	marked := p.hitForMiss.Has(x.base, x.start) // it was not shareable a moment ago
 	switch {
 	case marked && x.asks.ranged && x.verdict.Admit && x.mayStore():
 		p.fetchPart(x) // most likely all of it is too much to store

@@ -40,15 +40,15 @@ func (p *Proxy) decide(x *exchange) disposition {
 		x.reason, x.fwd = why, fwd
 		return p.forwardable(x, pass)
 	}
-	return p.sight(x, p.ask(x))
+	return p.sight(x, p.lookupOrForward(x))
 }
 
 // retrieves reports whether x is a GET or HEAD, which a cache could answer.
 func (x *exchange) retrieves() bool { return x.asks.get || x.asks.head }
 
-// ask looks the key up and sees whether a miss may go to the origin.
-func (p *Proxy) ask(x *exchange) disposition {
-	p.keyAlike(x)
+// lookupOrForward looks the key up and sees whether a miss may go to the origin.
+func (p *Proxy) lookupOrForward(x *exchange) disposition {
+	p.keyByRule(x)
 	x.demand = x.url
 	found := p.lookup(x) || p.assemble(x)
 	p.countBy(x)
@@ -81,9 +81,9 @@ func (p *Proxy) sight(x *exchange, d disposition) disposition {
 	return d
 }
 
-// find is lookup for a request whose sighting has been counted.
-func (p *Proxy) find(x *exchange) bool {
-	if !p.lookupAgain(x) {
+// lookupCounted is lookup for a request whose sighting has been counted.
+func (p *Proxy) lookupCounted(x *exchange) bool {
+	if !p.relookup(x) {
 		return false
 	}
 	p.recount(x, x.entry())
@@ -152,9 +152,9 @@ func (x *exchange) bypass() (reason.Reason, forward) {
 	return reason.None, fwdNone
 }
 
-// storedAs finds what is stored under the key of x, fresh or stale, nil if nothing;
+// lookupKey finds what is stored under the key of x, fresh or stale, nil if nothing;
 // x.fwd says how near it came.
-func (p *Proxy) storedAs(x *exchange) *cache.Entry {
+func (p *Proxy) lookupKey(x *exchange) *cache.Entry {
 	x.fwd, x.stale = fwdURIMiss, nil
 	x.name, x.key, x.vary, x.guessed = x.name[:x.baseLen], x.base, nil, false
 	if names, ok := p.Store.Vary(x.base, x.name); ok {
@@ -172,7 +172,7 @@ func (p *Proxy) storedAs(x *exchange) *cache.Entry {
 // lookup finds a fresh entry for x and reports whether it may answer; x.fwd
 // says why not.
 func (p *Proxy) lookup(x *exchange) bool {
-	e := p.stored(x)
+	e := p.lookupStored(x)
 	if e == nil {
 		return false
 	}

@@ -3,7 +3,7 @@
 // It answers: what does this client get, and what does the cache keep of it?
 //
 //	receive   take the request apart, which a front has read: target, host, what it
-//	          asks of a cache (receive.go, own.go)
+//	          asks of a cache (receive.go, headers.go)
 //	decide    an authority that looks whether a name is ours is answered (challenge.go);
 //	          which route, and the key by its rules (key.go) and by what the responses
 //	          of the path say of queries (novarysearch.go); is it cacheable;
@@ -30,7 +30,7 @@
 //
 // The laws:
 //   - It knows no server library: requests and answers are of internal/message.
-//   - own.go and lines.go are the only border to a front's bytes, which live until the
+//   - headers.go and lines.go are the only border to a front's bytes, which live until the
 //     answer is closed: they alone copy them into what lives longer.
 //   - A stored entry's full key is compared on every hit.
 //   - What is not in the key is not forwarded where an origin commonly trusts it.

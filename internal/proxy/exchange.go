@@ -69,7 +69,7 @@ var resultWords = [resultCount]string{
 func (r result) String() string { return resultWords[r] }
 
 // reader is one client's part in a flight.
-type reader = flight.Reader[cache.Key, *head]
+type reader = flight.Reader[cache.Key, *outcome]
 
 // exchange is one request and its answer. It is taken from a pool and belongs
 // to the goroutine that answers, then to the content of the answer if that is streamed.
@@ -90,28 +90,28 @@ type exchange struct {
 	upload   *upload                   // the body; nil: there is none
 	request  rfc9111.RequestDirectives // the Cache-Control
 
-	// The client, and what proxies in front say of it (believe.go).
+	// The client, and what proxies in front say of it (trustedproxies.go).
 
-	peer     netip.Addr // what PeerOf says, if peerTold; see peerAddress
-	peerTold bool
-	trusted  *forwarded.Trusted // not nil: the peer is a trusted proxy
-	client   netip.Addr         // the client's address, where the peer is trusted
-	toldHost []byte             // the host that such a peer tells, unchecked
-	scheme   string             // http or https: what the client used, as far as is known
+	peer          netip.Addr // what PeerOf says, if peerTold; see peerAddress
+	peerKnown     bool
+	trusted       *forwarded.Trusted // not nil: the peer is a trusted proxy
+	client        netip.Addr         // the client's address, where the peer is trusted
+	forwardedHost []byte             // the host that such a peer tells, unchecked
+	scheme        string             // http or https: what the client used, as far as is known
 
 	// The route and the keys (key.go, novarysearch.go). host, path, keyed and the keys are
 	// built in scratch.
 
-	route  *route
-	host   []byte      // in canonical form
-	path   []byte      // that routes match
-	keyed  []byte      // the target as the route's rules leave it
-	keying             // the one in use: exact or alike
-	exact  keying      // of the target
-	alike  keying      // by rule
-	rule   *alike.Rule // of the path, for queries; nil: there is none
-	apart  bool        // the rule does not hold for x
-	parted bool        // x comes from a flight whose response was another's
+	route      *route
+	host       []byte      // in canonical form
+	path       []byte      // that routes match
+	keyed      []byte      // the target as the route's rules leave it
+	keying                 // the one in use: exact or alike
+	exact      keying      // of the target
+	byRule     keying      // by rule
+	rule       *alike.Rule // of the path, for queries; nil: there is none
+	exactOnly  bool        // the rule does not hold for x
+	redirected bool        // x comes from a flight whose response was another's
 
 	// The look-up (decide.go).
 
@@ -142,7 +142,7 @@ type exchange struct {
 	// fetched for it.
 
 	from      source
-	head      *head
+	head      *outcome
 	assembled assembly
 
 	status     int           // of our own answers

@@ -36,7 +36,7 @@ func (f *fill) failed(err error) error {
 
 // ask asks the origin. A purge that has taken what was to be validated leaves a plain fetch.
 func (f *fill) ask() (err error) {
-	if f.stale != nil && !f.p.stands(f.stale, f.resource) {
+	if f.stale != nil && !f.p.stillStored(f.stale, f.resource) {
 		f.plain()
 	}
 	if f.flight == nil {
@@ -99,19 +99,19 @@ func (p *Proxy) holds(e *cache.Entry) bool {
 
 // standIn returns e as the answer to j in place of a failure, nil if it may not be used stale,
 // or was purged meanwhile.
-func (p *Proxy) standIn(j *job, e *cache.Entry, kind rfc9111.Failure, status int, why reason.Reason) *head {
-	if p.slipped(j) || !p.stands(e, j.resource) {
+func (p *Proxy) standIn(j *job, e *cache.Entry, kind rfc9111.Failure, status int, why reason.Reason) *outcome {
+	if p.purgeRaced(j) || !p.stillStored(e, j.resource) {
 		return nil
 	}
 	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, now())
 	if !e.Policy.MayServeStale(age, kind, j.directives, j.route.HonorRequest) {
 		return nil
 	}
-	return &head{held: e, as: resultStale, status: status, why: why}
+	return &outcome{held: e, as: resultStale, status: status, why: why}
 }
 
 // standInFor is standIn for a failure that others had, whose flight j has waited for.
-func (p *Proxy) standInFor(j *job, e *cache.Entry, err error) *head {
+func (p *Proxy) standInFor(j *job, e *cache.Entry, err error) *outcome {
 	if e == nil || !p.holds(e) {
 		return nil
 	}

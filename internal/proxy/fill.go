@@ -9,7 +9,7 @@ import (
 )
 
 // inflight is the fetching side of a flight; reader is the other one.
-type inflight = flight.Flight[cache.Key, *head]
+type inflight = flight.Flight[cache.Key, *outcome]
 
 // fill is one fetch and all that comes of its response. A miss, a validation, a slice, a part,
 // the answer to a POST that is kept, and what is fetched for one client alone are fills alike:
@@ -34,13 +34,13 @@ type fill struct {
 	shared bool // others may read along
 
 	resp   *origin.Response // what the origin has sent; nil where the answer is a stored response
-	head   *head            // nil until it is judged
+	head   *outcome         // nil until it is judged
 	booked bool
 }
 
 // start begins f by the flight that r leads and tells t of interim responses, until guest has
 // left.
-func (f *fill) start(r *reader, t tell, guest *presence.Client) {
+func (f *fill) start(r *reader, t sendInterim, guest *presence.Client) {
 	f.interims = handOver(f.request, t)
 	if f.p.flights.Go(r, f.run, f.p.fetchPanicked) {
 		f.interims.relay(t, r.Undecided, guest.Gone())
@@ -72,7 +72,7 @@ func (f *fill) begin() error {
 		return errUnshared
 	}
 	f.head = f.p.judge(&f.job, f.resp)
-	f.p.mark(&f.job, f.head, f.resp)
+	f.p.markHitForMiss(&f.job, f.head, f.resp)
 	f.p.supersede(&f.job, f.head)
 	return nil
 }

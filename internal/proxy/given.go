@@ -21,7 +21,7 @@ type given struct {
 // it a moment later: the header of the entry. That lacks the fields which private="X" and
 // no-cache="X" name, and others that are not stored (RFC 9111 sections 5.2.2.4 and 5.2.2.7).
 // A follower may get nothing else of h, so only this method decides it.
-func (h *head) given(follower bool) given {
+func (h *outcome) given(follower bool) given {
 	if !follower {
 		return given{fields: h.fields, rep: h.rep}
 	}

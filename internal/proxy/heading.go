@@ -28,7 +28,7 @@ func (p *Proxy) head(x *exchange, h heading) {
 	a := x.answer
 	a.Status = h.cut.statusOr(h.status)
 	x.sent = a.Status
-	fields, others := apart(h.fields)
+	fields, others := splitCacheStatus(h.fields)
 	h.cut.tagless = x.tagless()
 	if h.cut.leavesAll() {
 		a.Fields = fields

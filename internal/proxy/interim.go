@@ -11,12 +11,12 @@ import (
 // the store. The front sends them, in the goroutine that waits for the answer. A fetch in that
 // goroutine tells directly; one in a flight hands over, through interims.
 
-// tell is an origin.Request.Interim.
-type tell = func(status int, header field.List)
+// sendInterim is an origin.Request.Interim.
+type sendInterim = func(status int, header field.List)
 
-// teller returns what tells x's client of interim responses: for the goroutine that answers,
+// interimSender returns what tells x's client of interim responses: for the goroutine that answers,
 // until the answer is filled. It is nil where the client may have none.
-func (p *Proxy) teller(x *exchange) tell {
+func (p *Proxy) interimSender(x *exchange) sendInterim {
 	send := x.req.Interim
 	if send == nil {
 		return nil
@@ -47,7 +47,7 @@ type interims chan interim
 
 // handOver makes r, which a flight will send, use interims if its leader may be
 // told.
-func handOver(r *origin.Request, t tell) interims {
+func handOver(r *origin.Request, t sendInterim) interims {
 	if t == nil {
 		return nil
 	}
@@ -75,7 +75,7 @@ func (c interims) end() {
 // It ends before that where the leader is to be given the header of another fetch:
 // undecided returns nil then, and else a channel that is closed when it is to be asked
 // again. It also ends when left is closed.
-func (c interims) relay(t tell, undecided func() <-chan struct{}, left <-chan struct{}) {
+func (c interims) relay(t sendInterim, undecided func() <-chan struct{}, left <-chan struct{}) {
 	if c == nil {
 		return
 	}
@@ -96,7 +96,7 @@ func (c interims) relay(t tell, undecided func() <-chan struct{}, left <-chan st
 }
 
 // rest tells the leader those that are here already.
-func (c interims) rest(t tell) {
+func (c interims) rest(t sendInterim) {
 	for {
 		select {
 		case i, more := <-c:

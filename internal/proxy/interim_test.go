@@ -16,7 +16,7 @@ func TestInterimResponseIsForwardedWithoutWhatEndsHere(t *testing.T) {
 		t.Helper()
 		var got field.List
 		p := &Proxy{via: "1.1 edge"}
-		p.teller(&exchange{req: &message.Request{Interim: func(_ int, fields field.List) { got = fields }}})(103, header)
+		p.interimSender(&exchange{req: &message.Request{Interim: func(_ int, fields field.List) { got = fields }}})(103, header)
 		if diff := cmp.Diff(append(want, field.Field{Name: "Via", Value: "1.1 edge"}), []field.Field(got)); diff != "" {
 			t.Errorf("%v (-want +got):\n%s", header, diff)
 		}

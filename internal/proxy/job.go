@@ -20,7 +20,7 @@ type job struct {
 	url      cache.Key // by which its fill goes: that of its sighting, or of a part of it
 	sighting
 
-	filing // where the response belongs
+	keyContext // where the response belongs
 
 	// by is the rule for queries by which the target was made that the origin is asked
 	// for; nil is the client's own target.
@@ -83,7 +83,7 @@ func (p *Proxy) newFill(x *exchange, keep bool) *fill {
 		j.variant = func(base []byte, names []string) []byte {
 			return x.appendVariant(bytes.Clone(base), names)
 		}
-		j.filing = p.filing(x, j)
+		j.keyContext = p.keyContextOf(x, j)
 	}
 	return f
 }
@@ -111,7 +111,7 @@ func (p *Proxy) originRequest(x *exchange, drop func(name string) bool) *origin.
 	host := string(x.host)
 	r := &origin.Request{
 		Method: string(x.method), Target: string(x.forwarded()), Host: host, Client: x.who,
-		Header: x.ownFields(drop),
+		Header: x.endToEndFields(drop),
 	}
 	if x.route.HostHeader != "" {
 		r.Host = x.route.HostHeader

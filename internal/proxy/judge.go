@@ -13,9 +13,9 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// head is what is known of an origin's response once its header is here. It is
+// outcome is what is known of an origin's response once its header is here. It is
 // shared by the readers of a flight and, but for trailers, never written after judge.
-type head struct {
+type outcome struct {
 	status int
 	fields field.List // gathered, as forwarded to the client whose request the origin answered; for others see given
 	length int64      // of the body, -1 if unknown
@@ -51,7 +51,7 @@ type head struct {
 }
 
 // selected is the stored response, or the one in the making, that h is about.
-func (h *head) selected() *cache.Entry {
+func (h *outcome) selected() *cache.Entry {
 	if h.held != nil {
 		return h.held
 	}
@@ -59,11 +59,11 @@ func (h *head) selected() *cache.Entry {
 }
 
 // storable reports whether the response may be stored, admission aside.
-func (h *head) storable() bool { return h.why == reason.None }
+func (h *outcome) storable() bool { return h.why == reason.None }
 
 // shareable reports whether other clients may have the response: not where it
 // would have to be validated for each.
-func (h *head) shareable() bool { return h.storable() && !h.cookie && usable(h.entry) }
+func (h *outcome) shareable() bool { return h.storable() && !h.cookie && usable(h.entry) }
 
 // usable reports whether e may answer as it is at the moment of its arrival.
 func usable(e *cache.Entry) bool {
@@ -72,7 +72,7 @@ func usable(e *cache.Entry) bool {
 
 // judge decides whether the response to a GET or HEAD that asked the cache may
 // be stored, and prepares what is forwarded and what is stored of its header.
-func (p *Proxy) judge(j *job, resp *origin.Response) *head {
+func (p *Proxy) judge(j *job, resp *origin.Response) *outcome {
 	h := p.forwardHead(j, resp)
 	h.only = unlike(j, resp)
 	h.why = p.storable(j, resp, h)
@@ -90,7 +90,7 @@ func (p *Proxy) judge(j *job, resp *origin.Response) *head {
 }
 
 // prepare makes the entry of a storable response, or says why there is none.
-func (p *Proxy) prepare(j *job, resp *origin.Response, h *head) {
+func (p *Proxy) prepare(j *job, resp *origin.Response, h *outcome) {
 	e := p.skeleton(j, resp, h)
 	if e != nil {
 		p.countAs(j, h, e)
@@ -106,7 +106,7 @@ func (p *Proxy) prepare(j *job, resp *origin.Response, h *head) {
 }
 
 // storable applies RFC 9111, and our own law that a body must prove it is whole.
-func (p *Proxy) storable(j *job, resp *origin.Response, h *head) reason.Reason {
+func (p *Proxy) storable(j *job, resp *origin.Response, h *outcome) reason.Reason {
 	v := rfc9111.Judge(j.facts, responseFacts(resp), j.route.Caching)
 	h.policy, h.strip = v.Policy, v.Strip
 	if v.Why == reason.None && !resp.Body.Framed() {
@@ -127,7 +127,7 @@ func responseFacts(resp *origin.Response) rfc9111.ResponseFacts {
 // forwardHead prepares the header for the client: end-to-end fields, the Date
 // that an origin may leave out (RFC 9110 section 6.6.1), our Via. Surrogate keys
 // are between origin and cache, or caches.
-func (p *Proxy) forwardHead(j *job, resp *origin.Response) *head {
+func (p *Proxy) forwardHead(j *job, resp *origin.Response) *outcome {
 	fields := rfc9111.EndToEnd(resp.Header).Without(func(name string) bool {
 		return name == "Content-Length" || inside(name) && !j.route.SendTags
 	})
@@ -136,7 +136,7 @@ func (p *Proxy) forwardHead(j *job, resp *origin.Response) *head {
 	}
 	fields.Add("Via", p.via)
 	fields = gathered(fields)
-	h := &head{
+	h := &outcome{
 		status: resp.Status, fields: fields, length: resp.ContentLength, announced: announced(resp),
 		cookie: fields.Has("Set-Cookie"), why: reason.Method,
 	}
@@ -159,7 +159,7 @@ func declaredLength(fields field.List) int64 {
 
 // skeleton is the entry without its body; nil if no later request could select
 // it.
-func (p *Proxy) skeleton(j *job, resp *origin.Response, h *head) *cache.Entry {
+func (p *Proxy) skeleton(j *job, resp *origin.Response, h *outcome) *cache.Entry {
 	names, star := rfc9111.VaryNames(resp.Header)
 	if star {
 		return nil
@@ -171,7 +171,7 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *head) *cache.Entry {
 	if h.part {
 		home = keying{name: j.span.name, base: j.span.key}
 	} else {
-		home, h.rule = p.home(j, resp)
+		home, h.rule = p.storageKey(j, resp)
 	}
 	name, key := home.name, home.base
 	if len(names) > 0 {

@@ -130,10 +130,10 @@ func (x *exchange) unusual(name string) bool {
 	return !field.Usual(name) && !x.route.UnusualNames && !x.route.Key.Reads(name)
 }
 
-// ownFields copies the fields to forward, in order: those of lines, without what of the
+// endToEndFields copies the fields to forward, in order: those of lines, without what of the
 // client's drop names.
-func (x *exchange) ownFields(drop func(name string) bool) field.List {
-	named := x.ownNames()
+func (x *exchange) endToEndFields(drop func(name string) bool) field.List {
+	named := x.connectionNames()
 	list := make(field.List, 0, 16)
 	for i := range x.fields {
 		name := field.Canonical(string(x.fields[i].Name))
@@ -150,9 +150,9 @@ func (x *exchange) ownFields(drop func(name string) bool) field.List {
 	return append(list, x.route.Request.Set()...)
 }
 
-// ownNames returns the names of the fields that Connection makes hop-by-hop,
+// connectionNames returns the names of the fields that Connection makes hop-by-hop,
 // canonical, so that they outlive the look at the header.
-func (x *exchange) ownNames() map[string]bool {
+func (x *exchange) connectionNames() map[string]bool {
 	if !x.asks.connectionNames {
 		return nil
 	}

@@ -27,30 +27,30 @@ import (
 // keyed is what is forwarded. Only a response to such a request is stored under the key of its
 // rule. Any other response answers its own target alone.
 
-// keyAlike keys x by the rule of its path, if there is one.
-func (p *Proxy) keyAlike(x *exchange) {
+// keyByRule keys x by the rule of its path, if there is one.
+func (p *Proxy) keyByRule(x *exchange) {
 	rule := p.ruleFor(x)
 	if rule == x.rule {
 		return
 	}
 	x.rule, x.keying = rule, x.exact
 	if rule != nil {
-		x.alike = p.keyingFor(x, rule)
-		x.keying = x.alike
+		x.byRule = p.keyingFor(x, rule)
+		x.keying = x.byRule
 	}
 }
 
 func (p *Proxy) ruleFor(x *exchange) *alike.Rule {
-	if x.apart || !x.route.NoVarySearch || p.alikes.Empty() {
+	if x.exactOnly || !x.route.NoVarySearch || p.queryRules.Empty() {
 		return nil
 	}
-	return p.alikes.Rule(p.pathOf(x.resource()), x.start)
+	return p.queryRules.Rule(p.pathOf(x.resource()), x.start)
 }
 
 // pathOf returns the hash of u without its query.
 func (p *Proxy) pathOf(u purge.URL) uint64 {
 	path, _, _ := bytes.Cut(u.Target, []byte("?"))
-	return p.alikes.Path(u.Host, path)
+	return p.queryRules.Path(u.Host, path)
 }
 
 // keyingFor builds in scratch the key of x by a rule. It allocates only for a long query.
@@ -87,21 +87,21 @@ func appendAlike(dst []byte, u purge.URL, rule *alike.Rule, selectors []byte) ([
 	return dst, k
 }
 
-// stored finds what is stored for x, fresh or stale, nil if nothing, and leaves x keyed
+// lookupStored finds what is stored for x, fresh or stale, nil if nothing, and leaves x keyed
 // as that is; x.fwd says how near it came. Of two responses it takes the latest, as RFC
 // 9111 section 4 has it.
-func (p *Proxy) stored(x *exchange) *cache.Entry {
+func (p *Proxy) lookupStored(x *exchange) *cache.Entry {
 	if x.rule == nil {
-		return p.storedAs(x)
+		return p.lookupKey(x)
 	}
-	x.keying = x.alike
-	e := p.storedAs(x)
+	x.keying = x.byRule
+	e := p.lookupKey(x)
 	if !p.Store.Holds(x.exact.base) { // as a rule
 		return e
 	}
 	keying, fwd, heldBack := x.keying, x.fwd, x.heldBack
 	x.keying = x.exact
-	own := p.storedAs(x)
+	own := p.lookupKey(x)
 	if own != nil && (e == nil || !made(e).After(made(own))) {
 		return own
 	}
@@ -112,15 +112,15 @@ func (p *Proxy) stored(x *exchange) *cache.Entry {
 // made returns when the origin made e, or said last that it holds.
 func made(e *cache.Entry) time.Time { return e.ResponseTime.Add(-e.InitialAge) }
 
-// lookupAgain is lookup once more, by the rule of now. A miss leaves x as its flight
+// relookup is lookup once more, by the rule of now. A miss leaves x as its flight
 // was keyed.
-func (p *Proxy) lookupAgain(x *exchange) bool {
-	keying, alike, rule := x.keying, x.alike, x.rule
-	p.keyAlike(x)
+func (p *Proxy) relookup(x *exchange) bool {
+	keying, alike, rule := x.keying, x.byRule, x.rule
+	p.keyByRule(x)
 	if p.lookup(x) {
 		return true
 	}
-	x.alike, x.rule = alike, rule
+	x.byRule, x.rule = alike, rule
 	if x.base != keying.base {
 		x.keying, x.stale, x.heldBack = keying, nil, false
 	}
@@ -130,15 +130,15 @@ func (p *Proxy) lookupAgain(x *exchange) bool {
 // followOwn takes a seat in a flight for the exact target of x, if there is one: it began
 // before the rule of the path was known, or the rule does not hold for its request.
 func (p *Proxy) followOwn(x *exchange, admit bool) *reader {
-	if x.rule == nil || x.parted || x.base == x.exact.base {
+	if x.rule == nil || x.redirected || x.base == x.exact.base {
 		return nil
 	}
 	r, _ := p.flights.Follow(x.exact.key, flight.Admission{Following: admit, Client: x.who})
 	return r
 }
 
-// filing is what a job needs to know where its response belongs.
-type filing struct {
+// keyContext is what a job needs to know where its response belongs.
+type keyContext struct {
 	exact     keying    // its bytes are the job's
 	flightURL cache.Key // by which purges find its flight
 	path      uint64
@@ -146,17 +146,17 @@ type filing struct {
 	moved     bool   // the response belongs elsewhere than purges look for the job
 }
 
-// filing returns that of x, for the job j.
-func (p *Proxy) filing(x *exchange, j *job) filing {
-	f := filing{exact: x.exact, flightURL: x.url, path: p.pathOf(j.resource)}
+// keyContextOf returns that of x, for the job j.
+func (p *Proxy) keyContextOf(x *exchange, j *job) keyContext {
+	f := keyContext{exact: x.exact, flightURL: x.url, path: p.pathOf(j.resource)}
 	f.exact.name = bytes.Clone(x.exact.name[:x.exact.baseLen])
-	f.forgotten = p.alikes.Forgotten(f.path)
+	f.forgotten = p.queryRules.Forgotten(f.path)
 	return f
 }
 
-// home returns the key that a response to j asks for, and the rule if it is by one. It
+// storageKey returns the key that a response to j asks for, and the rule if it is by one. It
 // teaches the table what the response says.
-func (p *Proxy) home(j *job, resp *origin.Response) (keying, *alike.Rule) {
+func (p *Proxy) storageKey(j *job, resp *origin.Response) (keying, *alike.Rule) {
 	home, rule := j.exact, (*alike.Rule)(nil)
 	if j.facts.Method == "GET" && j.route.NoVarySearch {
 		rule = p.learn(j, resp.Header, resp.ResponseTime, &home)
@@ -206,11 +206,11 @@ func unlike(j *job, resp *origin.Response) string {
 
 // answersOther reports whether h, which x has had fetched, is the response to another
 // target than that of x.
-func (h *head) answersOther(x *exchange) bool { return h.only != "" && h.only != string(x.keyed) }
+func (h *outcome) answersOther(x *exchange) bool { return h.only != "" && h.only != string(x.keyed) }
 
-// byItself has x go on as if its path had no rule.
-func (x *exchange) byItself() {
-	x.keying, x.rule, x.apart, x.parted, x.stale = x.exact, nil, true, true, nil
+// dropQueryRule has x go on as if its path had no rule.
+func (x *exchange) dropQueryRule() {
+	x.keying, x.rule, x.exactOnly, x.redirected, x.stale = x.exact, nil, true, true, nil
 }
 
 // learn returns the rule of a response to j, nil if it has none that holds, and sets
@@ -218,10 +218,10 @@ func (x *exchange) byItself() {
 func (p *Proxy) learn(j *job, h field.List, at time.Time, home *keying) *alike.Rule {
 	v, ok := rfc9111.ParseNoVarySearch(h)
 	if !ok {
-		p.alikes.Disown(j.path)
+		p.queryRules.Disown(j.path)
 		return nil
 	}
-	rule, taught := p.alikes.Learn(j.path, v, at)
+	rule, taught := p.queryRules.Learn(j.path, v, at)
 	if rule == nil {
 		return nil
 	}
@@ -241,39 +241,39 @@ func (p *Proxy) learn(j *job, h field.List, at time.Time, home *keying) *alike.R
 	return rule
 }
 
-// slipped reports whether a URL of the path was forgotten since j began, by someone who
+// purgeRaced reports whether a URL of the path was forgotten since j began, by someone who
 // did not know where the response would belong.
-func (p *Proxy) slipped(j *job) bool {
-	return j.moved && p.alikes.Forgotten(j.path) != j.forgotten
+func (p *Proxy) purgeRaced(j *job) bool {
+	return j.moved && p.queryRules.Forgotten(j.path) != j.forgotten
 }
 
 // baseFor returns the key before Vary by which x would have the response that h is
 // about; nil if none.
-func (p *Proxy) baseFor(x *exchange, h *head) []byte {
+func (p *Proxy) baseFor(x *exchange, h *outcome) []byte {
 	switch _, part := wire.SearchKey(h.selected().Name); {
 	case part == nil:
 		return x.exact.name[:x.exact.baseLen]
 	case h.rule != nil:
 		return p.keyingFor(x, h.rule).name
 	case x.rule != nil: // stored before, and found by the rule of the flight
-		return x.alike.name[:x.alike.baseLen]
+		return x.byRule.name[:x.byRule.baseLen]
 	}
 	return nil
 }
 
-// part sends x from a flight whose response is not its own on to another: that of
+// redirectFlight sends x from a flight whose response is not its own on to another: that of
 // its variant, or of its own target.
-func (p *Proxy) part(x *exchange, h *head) {
+func (p *Proxy) redirectFlight(x *exchange, h *outcome) {
 	e := h.selected()
-	x.parted, x.renews = true, false
+	x.redirected, x.renews = true, false
 	_, byRule := wire.SearchKey(e.Name)
 	mine := string(p.baseFor(x, h)) == string(e.Name[:e.URLLen])
 	switch {
 	case !mine, byRule == nil:
-		x.keying, x.rule, x.apart = x.exact, nil, true
+		x.keying, x.rule, x.exactOnly = x.exact, nil, true
 	case h.rule != nil && h.rule != x.rule: // learned meanwhile
-		x.rule, x.alike = h.rule, p.keyingFor(x, h.rule)
-		x.keying = x.alike
+		x.rule, x.byRule = h.rule, p.keyingFor(x, h.rule)
+		x.keying = x.byRule
 	}
 	if mine {
 		x.selectVariant(p, e.Vary)
@@ -293,14 +293,14 @@ func sameSearch(a, b field.List) bool {
 // younger, or slipped.
 func (p *Proxy) markURL(u purge.URL, soft bool) {
 	path := p.pathOf(u)
-	for rule := p.alikes.Forget(path); ; {
+	for rule := p.queryRules.Forget(path); ; {
 		if rule == nil {
 			p.Purges.URL(u, soft)
 		} else {
 			_, k := appendAlike(nil, u, rule, nil)
 			p.Purges.URL(u, soft, purge.URL{Scheme: u.Scheme, Host: u.Host, Target: k.name})
 		}
-		now := p.alikes.Forget(path)
+		now := p.queryRules.Forget(path)
 		if now == rule {
 			return
 		}

@@ -82,7 +82,7 @@ func (c *parityCase) check(t *testing.T) (shared bool) {
 	if string(a.forwarded()) != string(b.forwarded()) {
 		t.Errorf("%s\none key, and the targets %q and %q", c, a.forwarded(), b.forwarded())
 	}
-	sentA, sentB := a.ownFields(forKeeps), b.ownFields(forKeeps)
+	sentA, sentB := a.endToEndFields(forKeeps), b.endToEndFields(forKeeps)
 	names := slices.Clone(c.vary)
 	for _, name := range parityNames {
 		if canonical := field.Canonical(name); canonical != "Cookie" && c.route.Key.Reads(canonical) {
@@ -104,7 +104,7 @@ func (c *parityCase) check(t *testing.T) (shared bool) {
 // checkLines compares what is keyed with what is forwarded, field by field.
 func (c *parityCase) checkLines(t *testing.T, i int, x *exchange) {
 	t.Helper()
-	sent := x.ownFields(nothing)
+	sent := x.endToEndFields(nothing)
 	for _, name := range parityNames {
 		name = field.Canonical(name)
 		var keyed []string

@@ -14,7 +14,7 @@ func (p *Proxy) fetchPart(x *exchange) {
 		return
 	}
 	f := p.newFill(x, false)
-	f.request.Interim = p.teller(x)
+	f.request.Interim = p.interimSender(x)
 	f.span = p.newSpan(f.exact.name, 0, 0)
 	f.facts.Range, f.url, f.flightURL = true, f.span.key, x.exact.url
 	f.leadFor(x, f.span.key)

@@ -31,7 +31,7 @@ func (p *Proxy) pass(x *exchange) {
 	if !p.readAhead(x) {
 		return
 	}
-	f.request.Interim, f.request.TakesTrailers = p.teller(x), x.asksTrailers()
+	f.request.Interim, f.request.TakesTrailers = p.interimSender(x), x.asksTrailers()
 	keeps := func() bool { return false }
 	if post && p.Gate.Knows(x.route.Rule, x.demand.Hi, x.demand.Lo) {
 		w := p.flights.Lead(x.key, x.url, false, x.who) // sees what others invalidate meanwhile
@@ -93,7 +93,7 @@ func (x *exchange) uri() rfc9111.URI {
 
 // fail answers with our own error for an origin's failure.
 func (p *Proxy) fail(x *exchange, err error) {
-	if p.gone(x) {
+	if p.clientLeft(x) {
 		return
 	}
 	status, why := statusBadGateway, reason.OriginError

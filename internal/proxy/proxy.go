@@ -94,8 +94,8 @@ type Proxy struct {
 	loop          string      // "NAME; id=INSTANCE"
 	instance      []byte      // as in Options
 	statusName    string      // NAME as a structured field item
-	flights       *flight.Table[cache.Key, *head]
-	marks         *flight.Marks[cache.Key]
+	flights       *flight.Table[cache.Key, *outcome]
+	hitForMiss    *flight.Marks[cache.Key]
 	budget        *flight.Budget
 	exchanges     sync.Pool
 	inFlight      atomic.Int64 // requests received and not yet recorded
@@ -106,7 +106,7 @@ type Proxy struct {
 	refreshing    atomic.Int64  // validations in the background
 	refreshes     *places       // of clients, among them
 	serial        atomic.Uint64 // of the last entry made
-	alikes        *alike.Table
+	queryRules    *alike.Table
 	varies        *varies.Table
 	uploads       *uploadBuffers
 	slowUploads   atomic.Int64 // ended for ReceiveRate
@@ -131,13 +131,13 @@ func New(o Options) (*Proxy, error) {
 	}
 	budget := flight.NewBudget(o.InflightBytes, client.Part(o.InflightShare))
 	p := &Proxy{
-		alikes: alike.New(o.Purges.Identity().First()), varies: varies.New(), guests: presence.New(o.Panics), places: newPlaces(client.Part(o.ClientShare)), refreshes: newPlaces(client.Part(o.ClientShare)), tunnels: tunnels{shares: newPlaces(client.Part(o.ClientShare))},
+		queryRules: alike.New(o.Purges.Identity().First()), varies: varies.New(), guests: presence.New(o.Panics), places: newPlaces(client.Part(o.ClientShare)), refreshes: newPlaces(client.Part(o.ClientShare)), tunnels: tunnels{shares: newPlaces(client.Part(o.ClientShare))},
 		Options: o, via: "1.1 " + o.Node, loop: o.Node + "; id=" + o.Instance, instance: []byte(o.Instance), statusName: structuredName(o.Node), budget: budget,
-		flights: flight.NewTable[cache.Key, *head](flight.Options{
+		flights: flight.NewTable[cache.Key, *outcome](flight.Options{
 			Budget: budget, ObjectBytes: o.MaxObjectBytes, Ahead: o.ResponseBuffer, Spool: spoolOf(o.Spool), Now: now, Generation: o.Purges.Now,
 		}),
-		uploads: newUploadBuffers(o.RequestBuffer, o.InflightBytes, client.Part(o.InflightShare)),
-		marks:   flight.NewMarks(func(k cache.Key) uint64 { return k.Lo }),
+		uploads:    newUploadBuffers(o.RequestBuffer, o.InflightBytes, client.Part(o.InflightShare)),
+		hitForMiss: flight.NewMarks(func(k cache.Key) uint64 { return k.Lo }),
 	}
 	p.serial.Store(o.Purges.Identity().First())
 	p.settings.Store(first)
@@ -189,7 +189,7 @@ func (p *Proxy) Close() {
 // Begin implements message.Engine. Branches live here and in Finish; the steps only work.
 func (l *Listener) Begin(r *message.Request, a *message.Answer) message.Pending {
 	p := l.proxy
-	x := p.take(r, a, l.scheme)
+	x := p.acquireExchange(r, a, l.scheme)
 	defer p.finish(x) // one log line, one set of counters; also after a panic
 	l.receive(x)
 	switch x.way = p.decide(x); x.way {

@@ -131,7 +131,7 @@ func (p *Proxy) purgeURL(scheme string, host []byte, target wire.Target, soft bo
 // mean the same.
 func (p *Proxy) forget(u purge.URL) int {
 	n := p.forgetPart(wire.AppendKey(nil, u.Scheme, u.Host, u.Target))
-	if rule := p.alikes.Forget(p.pathOf(u)); rule != nil {
+	if rule := p.queryRules.Forget(p.pathOf(u)); rule != nil {
 		_, k := appendAlike(nil, u, rule, nil)
 		n += p.forgetPart(k.name)
 	}

@@ -45,10 +45,10 @@ func (p *Proxy) unpurged(e *cache.Entry, u purge.URL, at time.Time) *cache.Entry
 	return e
 }
 
-// stands reports whether e, which was found for u a while ago, is still there as far as
+// stillStored reports whether e, which was found for u a while ago, is still there as far as
 // purges go. Where marks that are younger than it have gone since, the store knows: the
 // sweep before that has taken out what they had reached.
-func (p *Proxy) stands(e *cache.Entry, u purge.URL) bool {
+func (p *Proxy) stillStored(e *cache.Entry, u purge.URL) bool {
 	for {
 		settled := p.Purges.Settled()
 		stands := p.purgedSince(e, u) != purge.Gone
@@ -70,12 +70,12 @@ func outdated(e *cache.Entry, at time.Time) *cache.Entry {
 	return &o
 }
 
-// reached returns a question: has a purge taken e, which j is about? URLs that were
+// purgedCheck returns a question: has a purge taken e, which j is about? URLs that were
 // forgotten without a mark are for the flight to say, in forgotten. Where marks have gone
 // since j began nobody knows, so the answer is yes.
-func (p *Proxy) reached(j *job, e *cache.Entry, forgotten func() bool) func() bool {
+func (p *Proxy) purgedCheck(j *job, e *cache.Entry, forgotten func() bool) func() bool {
 	return func() bool {
-		return forgotten() || p.slipped(j) || p.purgedSince(e, j.resource) == purge.Gone || j.born < p.Purges.Settled()
+		return forgotten() || p.purgeRaced(j) || p.purgedSince(e, j.resource) == purge.Gone || j.born < p.Purges.Settled()
 	}
 }
 

@@ -16,7 +16,7 @@ func (l *Listener) receive(x *exchange) {
 	p := l.proxy
 	p.askPeer(x)
 	x.method = x.req.Method
-	if status, why := p.gate(x, l.trusted.Load()); status != 0 {
+	if status, why := p.checkRequest(x, l.trusted.Load()); status != 0 {
 		p.refuse(x, status, why)
 		x.closing = true // where the next request begins is anybody's guess
 	} else if p.loops(x) {
@@ -24,9 +24,9 @@ func (l *Listener) receive(x *exchange) {
 	}
 }
 
-// gate returns the status to refuse x with, and why; 0 for none. It comes before anything
+// checkRequest returns the status to refuse x with, and why; 0 for none. It comes before anything
 // else that is done for a request, also before a 100 (Continue).
-func (p *Proxy) gate(x *exchange, trusted *forwarded.Trusted) (status int, why reason.Reason) {
+func (p *Proxy) checkRequest(x *exchange, trusted *forwarded.Trusted) (status int, why reason.Reason) {
 	x.readFields()
 	switch fault := x.req.Fault; {
 	case fault != nil && fault.TimedOut:
@@ -36,15 +36,15 @@ func (p *Proxy) gate(x *exchange, trusted *forwarded.Trusted) (status int, why r
 	case len(x.fields) > x.settings.HeaderCount:
 		return statusRequestHeaderFieldsTooLarge, reason.BadRequest
 	}
-	x.believe(trusted)
+	x.readForwarded(trusted)
 	if status := p.readTarget(x); status != 0 {
 		return status, reason.BadRequest
 	}
 	return p.expectation(x), reason.BadRequest
 }
 
-// take takes an exchange for r and its answer.
-func (p *Proxy) take(r *message.Request, a *message.Answer, scheme string) *exchange {
+// acquireExchange takes an exchange for r and its answer.
+func (p *Proxy) acquireExchange(r *message.Request, a *message.Answer, scheme string) *exchange {
 	x := p.exchanges.Get().(*exchange)
 	x.p, x.req, x.answer, x.start, x.scheme = p, r, a, r.Received, scheme
 	x.settings = p.settings.Load()
@@ -57,7 +57,7 @@ func (p *Proxy) take(r *message.Request, a *message.Answer, scheme string) *exch
 // connection is handed over.
 func (p *Proxy) askPeer(x *exchange) {
 	if p.PeerOf != nil {
-		x.peer, x.peerTold = p.PeerOf(x.req.Conn)
+		x.peer, x.peerKnown = p.PeerOf(x.req.Conn)
 	}
 }
 
@@ -95,7 +95,7 @@ func (x *exchange) readHost(authority []byte) bool {
 	if !x.canonicalHost(host) {
 		return false
 	}
-	if x.toldHost != nil && !x.canonicalHost(x.toldHost) {
+	if x.forwardedHost != nil && !x.canonicalHost(x.forwardedHost) {
 		return x.canonicalHost(host) // which was written over
 	}
 	return true

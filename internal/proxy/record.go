@@ -65,7 +65,7 @@ func (x *exchange) settle() {
 
 // record ends the exchange: counters, log line, and back into the pool.
 func (p *Proxy) record(x *exchange) {
-	defer p.put(x)
+	defer p.releaseExchange(x)
 	defer func() {
 		if v := recover(); v != nil { // the answer is what it is
 			p.Panics.Note(v)
@@ -86,16 +86,16 @@ func (p *Proxy) record(x *exchange) {
 	}
 	p.Metrics.request(x, status, answered)
 	if p.Shadow != nil && x.sighted {
-		p.tell(x)
+		p.recordShadows(x)
 	}
 	if p.AccessLog != nil {
 		p.log(x, status, duration)
 	}
 }
 
-// put gives x back. Only then is its request no longer in flight: when none is,
+// releaseExchange gives x back. Only then is its request no longer in flight: when none is,
 // every one is counted.
-func (p *Proxy) put(x *exchange) {
+func (p *Proxy) releaseExchange(x *exchange) {
 	p.giveUpPlace(x)
 	p.leaveTunnels(x)
 	x.upload.release(p.uploads)

@@ -20,22 +20,22 @@ type wanted interface {
 	// the client may be given another's header and go before the fetch has looked at its request.
 	lead(r *reader, anew bool)
 	// wait waits for a header: flight.Reader.Wait.
-	wait(r *reader) (*head, flight.Outcome, error)
+	wait(r *reader) (*outcome, flight.Outcome, error)
 	// found answers from the store, if that has it by now.
 	found() (done bool)
 
 	// answers reports whether h, whose fetch the client has led or not, is what it wants.
-	answers(h *head, leads bool) bool
+	answers(h *outcome, leads bool) bool
 	// redirect leaves h, which does not answer, for the flight of what does.
-	redirect(h *head, leads bool) (done bool)
+	redirect(h *outcome, leads bool) (done bool)
 	// count has the request count as what h shows it to be. It reports false where h is to be
 	// stored for it and there is no memory for that.
-	count(r *reader, h *head, leads bool) bool
+	count(r *reader, h *outcome, leads bool) bool
 	// mayHave reports whether a follower may have the stored response that h is about.
-	mayHave(h *head) bool
+	mayHave(h *outcome) bool
 
 	// take makes h the answer, with the body that r reads.
-	take(r *reader, h *head, leads bool)
+	take(r *reader, h *outcome, leads bool)
 	// alone fetches for this client; released says that nobody may share what it wants.
 	alone(released bool)
 	// fail answers with a failure, or with what may stand in for it.
@@ -88,7 +88,7 @@ func (p *Proxy) shareOnce(w wanted) (done bool) {
 }
 
 // await waits for a header for w, and leads anew where it is its turn.
-func await(w wanted, r *reader) (*head, flight.Outcome, error) {
+func await(w wanted, r *reader) (*outcome, flight.Outcome, error) {
 	for {
 		h, outcome, err := w.wait(r)
 		if outcome != flight.LeadAnew {

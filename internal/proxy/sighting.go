@@ -106,7 +106,7 @@ func (s *sighting) otherVerdict(key cache.Key) (admission.Verdict, bool) {
 
 // countAs has the request of j count as what its response, which e is to be the entry of,
 // has turned out to be, and remembers what it varies by.
-func (p *Proxy) countAs(j *job, h *head, e *cache.Entry) {
+func (p *Proxy) countAs(j *job, h *outcome, e *cache.Entry) {
 	base, key, variant := e.URL, j.demand, mayVary(e.Vary)
 	if h.part {
 		base = j.exact.base
@@ -137,7 +137,7 @@ func (p *Proxy) countAs(j *job, h *head, e *cache.Entry) {
 }
 
 // countHead is countAs for a HEAD whose GET would bring a response that may be stored.
-func (p *Proxy) countHead(j *job, resp *origin.Response, h *head) {
+func (p *Proxy) countHead(j *job, resp *origin.Response, h *outcome) {
 	facts := j.facts
 	facts.Method = "GET"
 	if rfc9111.Judge(facts, responseFacts(resp), j.route.Caching).Why != reason.None {
@@ -160,7 +160,7 @@ func (p *Proxy) knowsVariant(j *job, resp *origin.Response) bool {
 }
 
 // adopt makes x, which has led the fetch of h, count as what h has shown it to be.
-func (x *exchange) adopt(h *head) {
+func (x *exchange) adopt(h *outcome) {
 	if h.counts != nil {
 		x.sighting = *h.counts
 	}
@@ -181,7 +181,7 @@ func (p *Proxy) recount(x *exchange, e *cache.Entry) {
 
 // countWith has x count as h, which is its answer and comes from the flight of r. It
 // reports false where h is to be stored for x and there is no memory for it.
-func (p *Proxy) countWith(x *exchange, r *reader, h *head, leads bool) bool {
+func (p *Proxy) countWith(x *exchange, r *reader, h *outcome, leads bool) bool {
 	switch {
 	case leads && h.recounts(): // what the answer says of itself, followers decide as well
 		x.adopt(h)
@@ -196,13 +196,13 @@ func (p *Proxy) countWith(x *exchange, r *reader, h *head, leads bool) bool {
 
 // recounts reports whether those who share h may have been counted by another key before
 // it came.
-func (h *head) recounts() bool {
+func (h *outcome) recounts() bool {
 	e := h.selected()
 	return h.counts != nil || e != nil && mayVary(e.Vary)
 }
 
 // count is countWith for a slice. What its request counts as is in the job of the slicing.
-func (sl *slice) count(r *reader, h *head, leads bool) bool {
+func (sl *slice) count(r *reader, h *outcome, leads bool) bool {
 	s := sl.s
 	if leads {
 		if h.counts != nil {

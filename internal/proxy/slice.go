@@ -12,7 +12,7 @@ type slice struct {
 	number int64
 	entry  *cache.Entry
 	reader *reader
-	head   *head         // of the flight, also where it brought a stored slice
+	head   *outcome      // of the flight, also where it brought a stored slice
 	joined bool          // it is somebody else's flight
 	skip   int64         // bytes still to leave out of what reader gives
 	rest   io.ReadCloser // of it, where the flight has left the reader behind
@@ -22,7 +22,7 @@ type slice struct {
 	span    *span
 	key     cache.Key    // of the variant that is wanted
 	stale   *cache.Entry // to be validated
-	interim tell
+	interim sendInterim
 	err     error // there is no slice
 }
 

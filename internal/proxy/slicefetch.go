@@ -23,7 +23,7 @@ func (p *Proxy) newSlicing(x *exchange) *slicing {
 
 // get returns the slice of this number, stored or on its way; t is told of interim
 // responses. Where the origin answers with no such slice, get returns its response as one.
-func (s *slicing) get(number int64, t tell) (*slice, error) {
+func (s *slicing) get(number int64, t sendInterim) (*slice, error) {
 	sl := &slice{number: number, s: s, span: s.p.newSpan(s.job.exact.name, s.size, number), interim: t}
 	if !sl.found() {
 		s.p.share(sl)
@@ -51,20 +51,20 @@ func (sl *slice) join() (r *reader, leads bool) {
 
 func (sl *slice) lead(r *reader, _ bool) { sl.fill().start(r, sl.interim, sl.s.guest) }
 
-func (sl *slice) wait(r *reader) (*head, flight.Outcome, error) {
+func (sl *slice) wait(r *reader) (*outcome, flight.Outcome, error) {
 	return r.Wait(sl.s.job.settings.patience(sl.s.job.route, sl.s.guest), sl.s.suits)
 }
 
-func (sl *slice) answers(h *head, leads bool) bool { return leads || sl.s.suits(h) }
+func (sl *slice) answers(h *outcome, leads bool) bool { return leads || sl.s.suits(h) }
 
-func (sl *slice) redirect(h *head, _ bool) (done bool) {
+func (sl *slice) redirect(h *outcome, _ bool) (done bool) {
 	sl.s.vary = h.selected().Vary
 	return sl.found()
 }
 
-func (sl *slice) mayHave(h *head) bool { return sl.s.job.route.shares(h, sl.s.job.directives) }
+func (sl *slice) mayHave(h *outcome) bool { return sl.s.job.route.shares(h, sl.s.job.directives) }
 
-func (sl *slice) take(r *reader, h *head, leads bool) {
+func (sl *slice) take(r *reader, h *outcome, leads bool) {
 	s := sl.s
 	sl.head, sl.joined = h, !leads
 	if h.held != nil {
@@ -104,7 +104,7 @@ func (sl *slice) alone(bool) {
 }
 
 func (sl *slice) fail(err error) {
-	var h *head
+	var h *outcome
 	if !errors.Is(err, errClientGone) {
 		h = sl.s.p.standInFor(sl.s.job, sl.stale, err)
 	}
@@ -145,7 +145,7 @@ func (s *slicing) variant(sp *span) (name []byte, key cache.Key) {
 }
 
 // suits reports whether the request selects what a flight for the slice has brought.
-func (s *slicing) suits(h *head) bool {
+func (s *slicing) suits(h *outcome) bool {
 	e := h.selected()
 	return len(e.Vary) == 0 || bytes.Equal(e.Name, s.job.variant(e.Name[:e.URLLen], e.Vary))
 }

@@ -65,16 +65,16 @@ func (x *exchange) severalOfSliced() bool {
 // slices answers x in slices, and reports whether it did: what cannot be had in slices
 // is left to others.
 func (p *Proxy) slices(x *exchange) (done bool) {
-	t := p.teller(x)
+	t := p.interimSender(x)
 	done, err := p.beginSlices(x, t)
 	if errors.Is(err, errChanged) { // the slice that told the size is forgotten by now
-		x.untake()
+		x.unanswer()
 		done, err = p.beginSlices(x, t)
 	}
 	if err == nil {
 		return done
 	}
-	x.untake()
+	x.unanswer()
 	if errors.Is(err, errChanged) { // faster than it can be had in slices
 		p.alone(x, false)
 	} else {
@@ -83,14 +83,14 @@ func (p *Proxy) slices(x *exchange) (done bool) {
 	return true
 }
 
-// untake takes back what take has made of x.
-func (x *exchange) untake() {
+// unanswer takes back what answerFrom has made of x.
+func (x *exchange) unanswer() {
 	x.from, x.onResult, x.collapsed, x.fwdStatus = nil, false, false, 0
 	x.assembled.cut = cut{}
 }
 
 // beginSlices is slices up to where the answer's header can be sent.
-func (p *Proxy) beginSlices(x *exchange, t tell) (done bool, err error) {
+func (p *Proxy) beginSlices(x *exchange, t sendInterim) (done bool, err error) {
 	s := p.newSlicing(x)
 	x.sliced = s
 	sl, err := s.firstFor(x, t)
@@ -130,7 +130,7 @@ func (s *slicing) reach(x *exchange) error {
 // firstFor returns the slice with the first byte that x asks for, as far as that is known.
 // Where there is no such place and the answer may be another than that, the slice that
 // every representation has but an empty one.
-func (s *slicing) firstFor(x *exchange, t tell) (*slice, error) {
+func (s *slicing) firstFor(x *exchange, t sendInterim) (*slice, error) {
 	first, _ := x.firstAsked()
 	sl, err := s.get(first/s.size, t)
 	if err != nil || sl.number == 0 || !sl.beyond(x) {
@@ -171,14 +171,14 @@ func (s *slicing) take(x *exchange, sl *slice) {
 		x.fwd = fwdStale
 		x.fwdStatus = sl.head.status
 		if s.ends() {
-			x.take(sl.head, !sl.joined)
+			x.answerFrom(sl.head, !sl.joined)
 			x.from, s.confirmed = s, true
 		}
 	}
 }
 
 // partStatus is what the origin answered, where c answers something else.
-func (h *head) partStatus(c cut) int {
+func (h *outcome) partStatus(c cut) int {
 	if c.status == h.status {
 		return 0
 	}

@@ -40,7 +40,7 @@ func (s *span) rangeField() string {
 // keepPart says why a 206 that answers s cannot be kept as a part, None if it can. What
 // turns out to be all there is becomes the whole: its status is that of a 200 from here
 // on (RFC 9110 section 15.3.7.3).
-func (h *head) keepPart(s *span, resp *origin.Response) reason.Reason {
+func (h *outcome) keepPart(s *span, resp *origin.Response) reason.Reason {
 	part, ok := rfc9111.PartOf(resp.Header)
 	if !ok || part.Length() != resp.ContentLength {
 		return reason.Partial

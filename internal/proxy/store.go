@@ -90,14 +90,14 @@ func (f *fill) keep(w *cache.Writer, err error) reason.Reason {
 		return f.p.unstored(kept, max(size, h.length))
 	}
 	admitted := kept == flight.KeptForStore || kept == flight.Outgrown && f.flight.Admitted()
-	o, inMemory := w.Commit(h.entry, body, admitted, f.p.reached(&f.job, h.entry, f.flight.Purged))
+	o, inMemory := w.Commit(h.entry, body, admitted, f.p.purgedCheck(&f.job, h.entry, f.flight.Purged))
 	if inMemory {
 		f.flight.Stored(body)
 	}
 	if !admitted && o != cache.Purged {
 		return reason.FirstSighting // also where it is staged, and whatever the policy calls it; see account
 	}
-	return outcome(o)
+	return reasonOf(o)
 }
 
 // unstored says why a whole body of size bytes, of which nobody has all, is not stored.
@@ -113,8 +113,8 @@ func (p *Proxy) unstored(kept flight.Kept, size int64) reason.Reason {
 	return reason.InflightLimit
 }
 
-// outcome is the reason for what became of an admitted response.
-func outcome(o cache.Outcome) reason.Reason {
+// reasonOf is the reason for what became of an admitted response.
+func reasonOf(o cache.Outcome) reason.Reason {
 	switch o {
 	case cache.Stored, cache.Joined:
 		return reason.None

@@ -21,7 +21,7 @@ func (p *Proxy) upgrade(x *exchange, protocols string) {
 	}
 	j := &p.newFill(x, false).job
 	j.request.Upgrade = protocols
-	j.request.Interim = p.teller(x)
+	j.request.Interim = p.interimSender(x)
 	resp, err := p.trip(x, j.request)
 	if err != nil || resp.Upgraded == nil {
 		p.leaveTunnels(x)

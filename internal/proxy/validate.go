@@ -17,7 +17,7 @@ const maxRefreshes = 256
 
 // confirm renews the stored response by a 304 and returns it as the answer; nil
 // if the 304 does not speak of it.
-func (p *Proxy) confirm(j *job, resp *origin.Response, purged func() bool) *head {
+func (p *Proxy) confirm(j *job, resp *origin.Response, purged func() bool) *outcome {
 	updated, ok := rfc9111.Update(j.stale.Header, resp.Header)
 	if !ok {
 		return nil
@@ -44,8 +44,8 @@ func (p *Proxy) confirm(j *job, resp *origin.Response, purged func() bool) *head
 	e.Policy = v.Policy
 	rep := rfc9111.RepresentationOf(int(e.Status), e.Header, e.ResponseTime)
 	e.ETag, e.LastModified = rep.ETag, rep.LastModified
-	p.renew(j, &e, v.Why, p.reached(j, &e, purged))
-	h := &head{held: &e, as: resultRevalidated, status: resp.Status, cookie: resp.Header.Has("Set-Cookie")}
+	p.renew(j, &e, v.Why, p.purgedCheck(j, &e, purged))
+	h := &outcome{held: &e, as: resultRevalidated, status: resp.Status, cookie: resp.Header.Has("Set-Cookie")}
 	if len(v.Strip) > 0 {
 		own := e
 		own.Serial, own.Header = p.serial.Add(1), kept(updated, nil, j.route)
@@ -68,9 +68,9 @@ func (p *Proxy) renew(j *job, e *cache.Entry, why reason.Reason, purged func() b
 	}
 }
 
-// take makes the stored response in h the answer of x; asked says that the origin has
+// answerFrom makes the stored response in h the answer of x; asked says that the origin has
 // confirmed it to x itself.
-func (x *exchange) take(h *head, asked bool) {
+func (x *exchange) answerFrom(h *outcome, asked bool) {
 	x.from, x.result = stored{h.held}, h.as
 	if asked && h.own != nil {
 		x.from = stored{h.own}
@@ -153,7 +153,7 @@ func (p *Proxy) newRefresh(x *exchange, e *cache.Entry) *fill {
 // outlive gives j copies of what selects a variant, but for what drop names, so that it
 // can go on after the request of x.
 func (j *job) outlive(x *exchange, drop func(name string) bool) {
-	fields := x.ownFields(drop)
+	fields := x.endToEndFields(drop)
 	j.variant = func(base []byte, names []string) []byte {
 		name := slices.Clone(base)
 		for _, n := range names {

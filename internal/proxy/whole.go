@@ -38,43 +38,45 @@ func (w whole) lead(r *reader, anew bool) {
 	if anew {
 		f.outlive(x, nothing)
 	}
-	f.start(r, x.p.teller(x), x.guest)
+	f.start(r, x.p.interimSender(x), x.guest)
 }
 
-func (w whole) wait(r *reader) (*head, flight.Outcome, error) {
+func (w whole) wait(r *reader) (*outcome, flight.Outcome, error) {
 	x := w.x
-	return r.Wait(x.settings.patience(x.route, x.guest), func(h *head) bool { return x.p.suits(x, h) })
+	return r.Wait(x.settings.patience(x.route, x.guest), func(h *outcome) bool { return x.p.suits(x, h) })
 }
 
-func (w whole) found() (done bool) { return w.x.p.find(w.x) }
+func (w whole) found() (done bool) { return w.x.p.lookupCounted(w.x) }
 
-func (w whole) answers(h *head, leads bool) bool {
+func (w whole) answers(h *outcome, leads bool) bool {
 	if leads {
 		return !h.answersOther(w.x)
 	}
 	return w.x.p.suits(w.x, h)
 }
 
-func (w whole) redirect(h *head, leads bool) (done bool) {
+func (w whole) redirect(h *outcome, leads bool) (done bool) {
 	if leads {
-		w.x.byItself()
+		w.x.dropQueryRule()
 		return false
 	}
-	w.x.p.part(w.x, h)
+	w.x.p.redirectFlight(w.x, h)
 	w.x.stale = nil // it was what the URL had before it varied like this
 	return false
 }
 
-func (w whole) count(r *reader, h *head, leads bool) bool { return w.x.p.countWith(w.x, r, h, leads) }
+func (w whole) count(r *reader, h *outcome, leads bool) bool {
+	return w.x.p.countWith(w.x, r, h, leads)
+}
 
-func (w whole) mayHave(h *head) bool { return w.x.route.shares(h, w.x.request) }
+func (w whole) mayHave(h *outcome) bool { return w.x.route.shares(h, w.x.request) }
 
-func (w whole) take(r *reader, h *head, leads bool) {
+func (w whole) take(r *reader, h *outcome, leads bool) {
 	x := w.x
 	x.collapsed = !leads
 	if h.held != nil {
 		_ = r.Close()
-		x.take(h, leads)
+		x.answerFrom(h, leads)
 		return
 	}
 	x.guest.Ends(r)
@@ -87,11 +89,11 @@ func (w whole) alone(released bool) { w.x.p.alone(w.x, released && w.x.verdict.A
 func (w whole) fail(err error) {
 	x := w.x
 	if errors.Is(err, errClientGone) {
-		x.p.gone(x)
+		x.p.clientLeft(x)
 		return
 	}
 	if held := x.p.standInFor(&job{route: x.route, directives: x.request, resource: x.resource()}, x.stale, err); held != nil {
-		x.take(held, false)
+		x.answerFrom(held, false)
 		return
 	}
 	x.p.fail(x, err)
@@ -106,7 +108,7 @@ func (s *settings) patience(r *route, guest *presence.Client) flight.Patience {
 // shares reports whether a follower, whose request has the directives d, may have the stored
 // response that h is about. It may not have one that was validated for the leader alone, and
 // a stale one only as far as its own directives allow.
-func (r *route) shares(h *head, d rfc9111.RequestDirectives) bool {
+func (r *route) shares(h *outcome, d rfc9111.RequestDirectives) bool {
 	if h.as == resultRevalidated {
 		return !h.cookie && usable(h.held)
 	}
@@ -122,7 +124,7 @@ func (r *route) shares(h *head, d rfc9111.RequestDirectives) bool {
 }
 
 // suits reports whether x selects the variant that h is, of what its query asks for.
-func (p *Proxy) suits(x *exchange, h *head) bool {
+func (p *Proxy) suits(x *exchange, h *outcome) bool {
 	e, base := h.selected(), p.baseFor(x, h)
 	if len(e.Vary) == 0 {
 		return string(base) == string(e.Name)

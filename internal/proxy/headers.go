@@ -124,7 +124,7 @@ func (x *exchange) asksTrailers() bool {
 // ownTrailers has r, whose body has no known length, followed by the trailers to forward, and
 // announces those that the client has announced.
 func (p *Proxy) ownTrailers(x *exchange, r *origin.Request) {
-	u, named := x.upload, x.ownNames()
+	u, named := x.upload, x.connectionNames()
 	drop := func(name string) bool {
 		return named[name] || x.withheld(name) || forwarded.Overrides(field.Hyphenated(name))
 	}

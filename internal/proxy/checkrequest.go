@@ -9,7 +9,7 @@ import (
 // told before it sends the body.
 func (l *Listener) Expect(r *message.Request, a *message.Answer) (goOn bool) {
 	p := l.proxy
-	x := p.take(r, a, l.scheme)
+	x := p.acquireExchange(r, a, l.scheme)
 	defer func() {
 		if v := recover(); v != nil {
 			x.unseen = false

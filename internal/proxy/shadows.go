@@ -1,7 +1,7 @@
 package proxy
 
-// tell gives the shadow policies a finished request they have an eye on.
-func (p *Proxy) tell(x *exchange) {
+// recordShadows gives the shadow policies a finished request they have an eye on.
+func (p *Proxy) recordShadows(x *exchange) {
 	size, storable := x.object()
 	p.Shadow.Request(x.demand.Hi, x.demand.Lo, size, storable, x.start)
 }

@@ -15,7 +15,7 @@ const maxHops = 16
 // peerAddress is the address that the connection comes from, as a load balancer has told
 // it or by itself; the zero Addr where there is none.
 func (x *exchange) peerAddress() netip.Addr {
-	if x.peerTold {
+	if x.peerKnown {
 		return x.peer
 	}
 	switch a := x.req.Conn.RemoteAddr().(type) {
@@ -35,13 +35,13 @@ func (x *exchange) clientAddress() netip.Addr {
 	return x.peerAddress()
 }
 
-// believe takes what the peer says of the client, if t trusts it: the client's
+// readForwarded takes what the peer says of the client, if t trusts it: the client's
 // address, and scheme and host, by which the request is then keyed, routed and
 // forwarded. It allocates nothing.
 //
 // X-Forwarded-* is what proxies write, and most let Forwarded through from clients as
 // it is. So Forwarded counts only where there is none of the others.
-func (x *exchange) believe(t *forwarded.Trusted) {
+func (x *exchange) readForwarded(t *forwarded.Trusted) {
 	if t == nil {
 		return
 	}
@@ -51,9 +51,9 @@ func (x *exchange) believe(t *forwarded.Trusted) {
 	}
 	x.trusted = t
 	var room [maxHops]netip.Addr
-	chain, proto, host := x.told(append(room[:0], x.client))
+	chain, proto, host := x.forwardedInfo(append(room[:0], x.client))
 	x.client = chain[len(chain)-1]
-	x.toldHost = host
+	x.forwardedHost = host
 	switch {
 	case strings.EqualFold(string(proto), schemeSecure):
 		x.scheme = schemeSecure
@@ -62,9 +62,9 @@ func (x *exchange) believe(t *forwarded.Trusted) {
 	}
 }
 
-// told is what the trusted peer says. The chain begins with the peer and ends with
+// forwardedInfo is what the trusted peer says. The chain begins with the peer and ends with
 // the client.
-func (x *exchange) told(peer []netip.Addr) (chain []netip.Addr, proto, host []byte) {
+func (x *exchange) forwardedInfo(peer []netip.Addr) (chain []netip.Addr, proto, host []byte) {
 	switch {
 	case x.seen.xForwarded:
 		proto = forwarded.Last(x.all("X-Forwarded-Proto"))
@@ -87,7 +87,7 @@ func (x *exchange) forwardedFor() string {
 	case x.trusted == nil:
 		return peer.String()
 	}
-	chain, _, _ := x.told(append(make([]netip.Addr, 0, maxHops), peer))
+	chain, _, _ := x.forwardedInfo(append(make([]netip.Addr, 0, maxHops), peer))
 	var b strings.Builder
 	for i, addr := range slices.Backward(chain) {
 		b.WriteString(addr.String())

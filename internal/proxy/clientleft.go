@@ -38,8 +38,8 @@ func tripFor(guest *presence.Client, route *route, r *origin.Request) (*origin.R
 	return resp, nil
 }
 
-// gone reports whether the client of x has left. If so, the answer to x is a 499.
-func (p *Proxy) gone(x *exchange) bool {
+// clientLeft reports whether the client of x has left. If so, the answer to x is a 499.
+func (p *Proxy) clientLeft(x *exchange) bool {
 	if !x.guest.Left() {
 		return false
 	}
