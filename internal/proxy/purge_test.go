@@ -8,10 +8,12 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"edgeproxy/internal/admission"
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
@@ -187,4 +189,46 @@ func countingOrigin(tb testing.TB, version *atomic.Int64, policy string) origin.
 	}))
 	tb.Cleanup(server.Close)
 	return origin.Options{Address: server.Listener.Addr().String()}
+}
+
+// A response on its way that a soft purge had reached was stored while marks were swept: the
+// sweep had passed its place, and dropped the mark. It was fresh again.
+func TestSoftPurgesWereForgottenBesideASweep(t *testing.T) {
+	var edge atomic.Pointer[edgetest.Edge]
+	var count atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if e := edge.Load(); e != nil && strings.HasPrefix(r.URL.Path, "/purged/") && edge.CompareAndSwap(e, nil) {
+			if _, _, err := e.Proxy.Purge("url", []string{"http://edge.test" + r.URL.Path}, true); err != nil { // begins a sweep
+				t.Error(err)
+			}
+		}
+		w.Header().Set("Cache-Control", "max-age=60")
+		_, _ = fmt.Fprint(w, count.Add(1))
+	}))
+	t.Cleanup(server.Close)
+	e := edgetest.Start(t, edgetest.Options{
+		Rule: admission.Rule{Policy: admission.Always}, Origin: origin.Options{Address: server.Listener.Addr().String()},
+		PurgeMarks: purge.Options{Tags: 2, URLs: 2, Hosts: 2, Prefixes: 2},
+	})
+	client := dial(t, e.Address)
+	defer client.Close()
+	for i := range 3000 { // for the sweep to look at
+		client.ask(asGet(fmt.Sprintf("/filler/%d", i)))
+	}
+	var first [200]answer
+	for i := range first {
+		edge.Store(e)
+		first[i] = client.ask(asGet(fmt.Sprintf("/purged/%d", i)))
+	}
+	sweeps := func() int64 { return e.Proxy.Status().Purges.Sweeps }
+	for begun := sweeps(); sweeps() < begun+2; { // the first of the two may have begun before
+		if _, _, err := e.Proxy.Purge("url", []string{"http://edge.test/other"}, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range first {
+		if second := client.ask(asGet(fmt.Sprintf("/purged/%d", i))); second.err != nil || first[i].body == second.body {
+			t.Errorf("/purged/%d: got answer %q and %q, %v, want another one: it was purged on its way", i, first[i].body, second.body, second.err)
+		}
+	}
 }

@@ -72,10 +72,15 @@ func outdated(e *cache.Entry, at time.Time) *cache.Entry {
 
 // purgedCheck returns a question: has a purge taken e, which j is about? URLs that were
 // forgotten without a mark are for the flight to say, in forgotten. Where marks have gone
-// since j began nobody knows, so the answer is yes.
+// since j began nobody knows, so the answer is yes. What a soft purge has made stale is stored as
+// that, but not beside a sweep, which may have passed its place already and drops the mark.
 func (p *Proxy) purgedCheck(j *job, e *cache.Entry, forgotten func() bool) func() bool {
 	return func() bool {
-		return forgotten() || p.purgeRaced(j) || p.purgedSince(e, j.resource) == purge.Gone || j.born < p.Purges.Settled()
+		if forgotten() || p.purgeRaced(j) {
+			return true
+		}
+		state := p.purgedSince(e, j.resource)
+		return state == purge.Gone || state == purge.Stale && p.settler.misses() || j.born < p.Purges.Settled()
 	}
 }
 

@@ -23,6 +23,7 @@ type settler struct {
 	p     *Proxy
 	sweep sync.WaitGroup
 	count atomic.Int64 // of sweeps
+	under atomic.Bool  // one is under way: from before it looks at the store until the marks are gone
 
 	mu      sync.Mutex
 	running chan struct{} // closed at the end of the sweep under way; nil while there is none
@@ -48,6 +49,10 @@ func (s *settler) crowded(full bool) {
 	}
 }
 
+// misses reports whether a sweep may miss what is stored now, and drop the marks that have made
+// it stale. It is asked by a write of the store, behind which the next sweep would begin.
+func (s *settler) misses() bool { return s.under.Load() }
+
 // settle applies all marks to what is stored, and drops them.
 func (s *settler) settle() {
 	defer func() {
@@ -59,6 +64,8 @@ func (s *settler) settle() {
 		s.running = nil
 		s.mu.Unlock()
 	}()
+	s.under.Store(true)
+	defer s.under.Store(false)
 	p := s.p
 	upTo, at := p.Purges.Now(), now()
 	var reached []cache.Key
