@@ -167,6 +167,7 @@ lint: ## run the linters
 .PHONY: vet
 vet: ## run go vet
 	@$(GO) vet ./...
+	@$(GO) vet -tags walk ./cmd/edgeproxy # built by scripts/walk.sh alone
 
 .PHONY: tidy-check
 tidy-check: ## fail if go mod tidy would change anything
