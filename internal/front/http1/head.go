@@ -67,10 +67,10 @@ func (t *turn) keptHead() {
 		}
 	}
 	for lines := a.Lines; len(lines) > 0; {
-		var line []byte
-		line, lines, _ = bytes.Cut(lines, []byte("\r\n"))
-		name, value, _ := bytes.Cut(line, []byte(": "))
-		h.AddBytesKV(name, value)
+		end := bytes.IndexByte(lines, '\r')
+		colon := bytes.IndexByte(lines[:end], ':')
+		h.AddBytesKV(lines[:colon], lines[colon+len(": "):end])
+		lines = lines[end+len("\r\n"):]
 	}
 }
 

@@ -53,5 +53,6 @@ func (k *heads) wants(serial uint64) bool {
 func (k *heads) keep(h *fasthttp.ResponseHeader, serial uint64) {
 	p := &parsedHead{serial: serial}
 	h.CopyTo(&p.header)
+	p.header.DisableNormalizing() // the names that come on top are in canonical form already
 	k.slots[serial%headSlots].head.Store(p)
 }
