@@ -122,8 +122,8 @@ func TestPurgeBodyIsBounded(t *testing.T) {
 	}
 }
 
-// A purge that may be forgotten at a restart is no purge refused: who asks again, or clears the disk,
-// has to know.
+// A purge that is in force but not on the disk was answered like any other. The answer says so now,
+// for the operator has to make room on the disk and purge again.
 func TestAPurgeThatIsNotKeptSaysSo(t *testing.T) {
 	p := &purges{}
 	o := options()

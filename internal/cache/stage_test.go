@@ -89,7 +89,7 @@ func TestTooLargeForTheStageIsRefusedAndChangesNothing(t *testing.T) {
 	f("body for the memory tier", plain("/a", 0, 1001), false)
 	f("URL for the memory tier's index", variant("/a"+strings.Repeat("x", 40<<10), "1", 8, "Accept"), false)
 	if s.Takes(1001, nil, false) || !s.Takes(1000, nil, false) {
-		t.Errorf("FitsStage of no head: got %v for 1001 bytes and %v for 1000, want false and true",
+		t.Errorf("Takes of no head: got %v for 1001 bytes and %v for 1000, want false and true",
 			s.Takes(1001, nil, false), s.Takes(1000, nil, false))
 	}
 }

@@ -92,7 +92,7 @@ type exchange struct {
 
 	// The client, and what proxies in front say of it (trustedproxies.go).
 
-	peer          netip.Addr // what PeerOf says, if peerTold; see peerAddress
+	peer          netip.Addr // what PeerOf says, if peerKnown; see peerAddress
 	peerKnown     bool
 	trusted       *forwarded.Trusted // not nil: the peer is a trusted proxy
 	client        netip.Addr         // the client's address, where the peer is trusted
@@ -106,7 +106,7 @@ type exchange struct {
 	host       []byte      // in canonical form
 	path       []byte      // that routes match
 	keyed      []byte      // the target as the route's rules leave it
-	keying                 // the one in use: exact or alike
+	keying                 // the one in use: exact or byRule
 	exact      keying      // of the target
 	byRule     keying      // by rule
 	rule       *alike.Rule // of the path, for queries; nil: there is none

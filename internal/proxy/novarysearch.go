@@ -290,7 +290,7 @@ func sameSearch(a, b field.List) bool {
 
 // markURL leaves a mark for u, and in the same purge for all that means the same. A
 // rule that changes meanwhile gets another: what is stored by it then is either
-// younger, or slipped.
+// younger, or not stored (purgeRaced).
 func (p *Proxy) markURL(u purge.URL, soft bool) {
 	path := p.pathOf(u)
 	for rule := p.queryRules.Forget(path); ; {
