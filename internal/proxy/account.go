@@ -6,14 +6,14 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// fillCounts books fills: fetches of a GET that asked the cache and got a
-// response. When none is under way,
+// fillCounts counts fills: fetches of a GET that asked the cache and got a response. When none
+// is under way,
 //
 //	storable = stored + held back + refused
 //
-// storable is counted when the header is judged and the others when the body has
-// ended, so each side checks the other. Stored fills are the writes of the memory
-// tier less its promotions.
+// A fill is counted as storable when its header is judged, and on the other side when its body
+// has ended, so each side checks the other. The fills that are stored are the writes of the
+// memory tier less its promotions.
 type fillCounts struct {
 	storable, notStorable   atomic.Int64
 	stored, refused         atomic.Int64
@@ -25,12 +25,13 @@ type fillCounts struct {
 	notStored               []atomic.Int64 // by reason: held back, refused and not storable
 }
 
-// fillable reports whether a store without limits would take the response, so
-// that its fill counts as storable.
+// fillable reports whether a store without limits of size would take the response. Its fill then
+// counts as storable.
 func (h *outcome) fillable() bool { return h.storable() || h.why == reason.TooLarge }
 
-// account books the end of f, unless it was booked. Nothing is booked of a HEAD, nor where a
-// stored response is the answer. why is None for what was stored, size what arrived of the body.
+// account counts the end of f once, however often it is called. It counts nothing for a HEAD,
+// nor where a stored response is the answer. why is None for what was stored; size is how many
+// bytes of the body arrived.
 func (f *fill) account(why reason.Reason, size int64) {
 	if f.booked || f.head == nil || f.head.held != nil || f.facts.Method == "HEAD" {
 		return
@@ -60,7 +61,7 @@ func (f *fill) account(why reason.Reason, size int64) {
 	}
 }
 
-// settle tells the gate that f was stored or held back, and counts what it regrets.
+// settle tells the gate that f was stored or held back, and counts regret.
 func (f *fill) settle(size int64, heldBack bool) {
 	if f.p.Gate.Filled(f.route.Rule, f.url.Hi, f.url.Lo, size, heldBack) {
 		c := &f.route.metrics.fills
@@ -69,7 +70,7 @@ func (f *fill) settle(size int64, heldBack bool) {
 	}
 }
 
-// ended books the fill of x, which fetched for itself, unstored.
+// ended counts the fill of x, which fetched for itself and stored nothing.
 func (x *exchange) ended(whole bool) {
 	if x.fill == nil {
 		return // it was no fill: the cache was not asked

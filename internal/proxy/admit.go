@@ -12,10 +12,10 @@ import (
 // errUnshared ends a flight whose response turned out to be for one client.
 var errUnshared = errors.New("response is not kept")
 
-// admit gives the head to the readers of the flight, which says who of them may have it and
-// whether the body is kept for the store. It returns when those that had joined before the head
-// came have said whether they admit it, where that is theirs to say: else a body that is short
-// might end before.
+// admit gives the head to the readers of the flight. The flight says which of them may have it,
+// and whether the body is kept for the store. Where those who joined before the head came may
+// still admit the response, admit waits until each has said so or not: a short body might end
+// before that.
 func (f *fill) admit() {
 	if !f.shared {
 		f.flight.Publish(f.head, f.head.response(false))
@@ -28,7 +28,7 @@ func (f *fill) admit() {
 	}
 }
 
-// response is what a flight has to know of h; shared says that followers may have it.
+// response is what a flight has to know of h. shared says that followers may have it.
 func (h *outcome) response(shared bool) flight.Response {
 	return flight.Response{Storable: h.storable(), Shareable: shared, Resumable: h.resumable(), Length: h.length}
 }
@@ -53,9 +53,9 @@ func answersOne(h *outcome, j *job) bool {
 	return h.why == reason.Partial && (j.span == nil || !j.span.slice)
 }
 
-// markHitForMiss makes the next requests not queue for a key whose response cannot be
-// shared; a storable one clears that. What a request with credentials got says
-// nothing about the others, and a part nothing about the whole.
+// markHitForMiss notes a key whose response cannot be shared, so that the next requests for it
+// do not queue. A storable response clears the mark. The answer to a request with credentials
+// says nothing of the others, and a part says nothing of the whole.
 func (p *Proxy) markHitForMiss(j *job, h *outcome, resp *origin.Response) {
 	switch {
 	case j.span != nil && !j.span.slice:
@@ -67,9 +67,8 @@ func (p *Proxy) markHitForMiss(j *job, h *outcome, resp *origin.Response) {
 	}
 }
 
-// supersede forgets what the origin has answered differently by now, where the new
-// answer is not stored in its place. What a client with credentials gets says nothing
-// of the others.
+// supersede forgets the stored response that the origin no longer gives, where the new one is
+// not stored in its place. The answer to a client with credentials says nothing of the others.
 func (p *Proxy) supersede(j *job, h *outcome) {
 	if j.asked == nil || h.storable() || j.facts.Authorization || j.facts.Cookie {
 		return

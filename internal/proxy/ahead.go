@@ -20,10 +20,10 @@ const (
 	sweepEvery = 250 * time.Millisecond
 )
 
-// ahead is an origin's body on the way to one client, outside of flights. At first the
-// goroutine that serves the client copies it. Once the client has kept the body waiting for
-// slowAfter in all, another goroutine reads ahead of the client. So the origin's connection is
-// free when all of the body is here, however slow the client is.
+// ahead is an origin's body on its way to one client, outside of flights. At first the goroutine
+// that serves the client copies it. Once the client has kept the body waiting for slowAfter in
+// all, another goroutine reads ahead of the client. So the origin's connection is free as soon
+// as all of the body is here, however slow the client is.
 type ahead struct {
 	streams *streams
 	src     *origin.Body

@@ -8,8 +8,8 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// collector shows the atomics of Metrics, and the gauges of the Proxy and its
-// filters, at each scrape.
+// collector shows the atomics of Metrics, and the gauges of the Proxy and its filters, at each
+// scrape.
 type collector struct{ m *Metrics }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
@@ -91,8 +91,8 @@ func (e emitter) gauge(d *prometheus.Desc, v float64, labels ...string) {
 	e.out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 }
 
-// route sends the counters of a route. Every result is there from the start,
-// with 2xx; other classes and reasons once they occur.
+// route sends the counters of a route. Each result is there from the start with status class
+// 2xx; other classes and reasons appear when they first occur.
 func (e emitter) route(r *routeMetrics) {
 	for result := range r.requests {
 		word := resultWords[result]
@@ -113,7 +113,7 @@ func (e emitter) route(r *routeMetrics) {
 	e.fills(&r.fills, r.name)
 }
 
-// fills sends the two sides of admission's bill.
+// fills sends the counters of fills: what was storable, and what became of it.
 func (e emitter) fills(c *fillCounts, route string) {
 	e.counter(descStorable, c.storable.Load(), route)
 	e.counter(descFills, c.stored.Load(), route, "stored")

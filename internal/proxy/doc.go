@@ -1,32 +1,32 @@
-// Package proxy tells the story of one request.
+// Package proxy is the engine: it takes a request from a front to its answer.
 //
 // It answers: what does this client get, and what does the cache keep of it?
 //
-//	receive   take the request apart, which a front has read: target, host, what it
-//	          asks of a cache (receive.go, headers.go)
-//	decide    an authority that looks whether a name is ours is answered (challenge.go);
-//	          which route, and the key by its rules (key.go) and by what the responses
-//	          of the path say of queries (novarysearch.go); is it cacheable;
+//	receive   parse target and host, hear trusted proxies, read what the request asks of
+//	          a cache (receive.go, headers.go)
+//	decide    answer an authority that checks a name (challenge.go); find the route; build the
+//	          key by its rules (key.go) and by the path's rule for queries (novarysearch.go);
 //	          look up and count the sighting (decide.go), by which key (sighting.go)
 //	collapse  lead or join the flight for the key (collapse.go)
-//	  fetch   ask the origin, copy its body into the flight (fetch.go)
+//	fill      what a flight, or one request alone, fetches (fill.go):
+//	  fetch   ask the origin (fetch.go)
 //	  judge   may the response be stored? (judge.go)
-//	  admit   was it asked for often enough? (the verdict of decide, and flights)
-//	  store   Put, and only then the flight ends (store.go)
+//	  admit   was it asked for often enough? (admit.go)
+//	  store   write the body into the flight and the cache; only then the flight ends (store.go)
+//	  account count the fill (account.go)
 //	pass      what is not cached goes straight through (pass.go)
-//	  tell    interim responses go to the client that waits (interim.go)
-//	  upgrade where the origin switches to another protocol, bytes are copied both ways
-//	          from then on (upgrade.go, tunnel.go)
+//	  interim interim responses go to the client that waits (interim.go)
+//	  upgrade where the origin switches protocols, bytes go both ways from then on (upgrade.go)
 //	deliver   the answer, which the front sends: its head (heading.go), then its content, in
 //	          memory or as a stream (deliver.go, stream.go), with trailers behind it (trailers.go)
 //	record    one log line, one set of counters (record.go)
 //
-// A purge may come at any moment (purge.go). What it has reached is found out when
-// a response is looked up, and again when it is stored (purged.go).
+// A purge may come at any moment (purge.go). A response is checked against the purges when it
+// is looked up, and again when it is stored (purged.go).
 //
-// It is the only room that knows this order. The rules are elsewhere: framing and
-// keys in wire, storability and freshness in rfc9111, sightings in admission,
-// sharing in flight, bytes in cache, the other side of the wire in origin.
+// It is the only room that knows this order. The rules are elsewhere: framing and keys in wire,
+// storability and freshness in rfc9111, sightings in admission, sharing in flight, stored bytes
+// in cache, the origin's connections in origin.
 //
 // The laws:
 //   - It knows no server library: requests and answers are of internal/message.

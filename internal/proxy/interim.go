@@ -11,11 +11,12 @@ import (
 // the store. The front sends them, in the goroutine that waits for the answer. A fetch in that
 // goroutine tells directly; one in a flight hands over, through interims.
 
-// sendInterim is an origin.Request.Interim.
+// sendInterim has the type of origin.Request.Interim.
 type sendInterim = func(status int, header field.List)
 
-// interimSender returns what tells x's client of interim responses: for the goroutine that answers,
-// until the answer is filled. It is nil where the client may have none.
+// interimSender returns the function that sends interim responses to x's client, nil if the
+// client may have none. Call that function only in the goroutine that answers, and before the
+// answer is filled.
 func (p *Proxy) interimSender(x *exchange) sendInterim {
 	send := x.req.Interim
 	if send == nil {
@@ -24,9 +25,8 @@ func (p *Proxy) interimSender(x *exchange) sendInterim {
 	return func(status int, header field.List) { send(status, interimFields(header, p.via)) }
 }
 
-// interimFields returns the fields of an interim response as they are forwarded: the
-// end-to-end fields without those between origin and cache, and our Via (RFC 9110
-// section 7.6.3).
+// interimFields returns the fields of an interim response as they are forwarded: the end-to-end
+// fields, without those that are between origin and cache, and our Via (RFC 9110 section 7.6.3).
 func interimFields(header field.List, via string) field.List {
 	fields := rfc9111.EndToEnd(header).Without(inside)
 	fields.Add("Via", via)
@@ -39,14 +39,13 @@ type interim struct {
 	header field.List
 }
 
-// interims takes the interim responses of a flight's fetch to the goroutine of its
-// leader, which waits for the header meanwhile. It has room for those of one round
-// trip; what finds none is dropped, so no client holds up a fetch that others
-// share. Nil takes none.
+// interims takes the interim responses of a flight's fetch to the goroutine of its leader, which
+// waits for the header. It has room for those of one round trip. One that finds no room is
+// dropped, so no client holds up a fetch that others share. A nil interims takes none.
 type interims chan interim
 
-// handOver makes r, which a flight will send, use interims if its leader may be
-// told.
+// handOver makes r, a request that a flight will send, use interims if its leader may have
+// interim responses.
 func handOver(r *origin.Request, t sendInterim) interims {
 	if t == nil {
 		return nil
@@ -61,20 +60,20 @@ func handOver(r *origin.Request, t sendInterim) interims {
 	return c
 }
 
-// end says that no more will come. The fetch calls it once, when it has the
-// header or never will, before its flight does.
+// end says that no more interim responses will come. The fetch calls it once, before its flight
+// has the header or fails.
 func (c interims) end() {
 	if c != nil {
 		close(c)
 	}
 }
 
-// relay tells the leader all that come until the end, so the header never
-// overtakes them. The fetch must have been started, and end them also in a panic.
+// relay sends the leader all that come, until end. So the header never overtakes them. The fetch
+// must have been started, and must call end even if it panics.
 //
-// It ends before that where the leader is to be given the header of another fetch:
-// undecided returns nil then, and else a channel that is closed when it is to be asked
-// again. It also ends when left is closed.
+// relay returns earlier when left is closed, or when undecided returns nil: the leader is to get
+// the header of another fetch. As long as that is open undecided returns a channel, and relay
+// asks again when it is closed.
 func (c interims) relay(t sendInterim, undecided func() <-chan struct{}, left <-chan struct{}) {
 	if c == nil {
 		return
@@ -95,7 +94,7 @@ func (c interims) relay(t sendInterim, undecided func() <-chan struct{}, left <-
 	c.rest(t)
 }
 
-// rest tells the leader those that are here already.
+// rest sends the leader those that have come already.
 func (c interims) rest(t sendInterim) {
 	for {
 		select {

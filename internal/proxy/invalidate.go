@@ -6,9 +6,9 @@ import (
 	"edgeproxy/internal/wire"
 )
 
-// Invalidation is what the answer to a request by an unsafe method makes the cache forget,
-// if it is no error. A client chooses that method, so it is a way for any client to have
-// things forgotten: of its URL, and of what it can make an origin name.
+// Invalidation says what the cache forgets when a request by an unsafe method has succeeded. A
+// client chooses its method, so each client can have these things forgotten: those of its URL,
+// and those that it can make an origin name.
 type Invalidation uint8
 
 // The kinds of Invalidation.
@@ -22,7 +22,7 @@ const (
 	InvalidateNone
 )
 
-// invalidationCause says what had something forgotten: it is a metric label.
+// invalidationCause says why something was forgotten. It is the label of a metric.
 type invalidationCause uint8
 
 const (
@@ -37,9 +37,8 @@ const (
 
 var causeWords = [causeCount]string{"target", "location", "content_location", "group", "purge_method"}
 
-// invalidate forgets what is stored for a URL whose state the request may have
-// changed, and for what the response names (RFC 9111 section 4.4), as far as the route has
-// it so.
+// invalidate forgets what is stored for a URL whose state the request may have changed, and for
+// those that the response names (RFC 9111 section 4.4), as far as the route allows it.
 func (p *Proxy) invalidate(x *exchange, resp *origin.Response) {
 	before := p.Purges.Now()
 	p.invalidateNamed(x, resp)
@@ -78,9 +77,8 @@ func (p *Proxy) invalidateNamed(x *exchange, resp *origin.Response) {
 	}
 }
 
-// invalidateURL forgets what an unsafe request has changed. It leaves a mark among
-// the purges only where nothing else finds all that is stored, or where what is removed may come
-// back by a restart.
+// invalidateURL forgets what an unsafe request has changed. It leaves a mark among the purges
+// only where something stored could not be found, or could come back with a restart.
 func (p *Proxy) invalidateURL(scheme string, host []byte, target wire.Target) {
 	u, selects := p.resource(scheme, host, target)
 	if selects || p.Purges.Keeps() {

@@ -13,8 +13,8 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// outcome is what is known of an origin's response once its header is here. It is
-// shared by the readers of a flight and, but for trailers, never written after judge.
+// outcome is what is known of an origin's response once its header is here. The readers of a
+// flight share it. Only its trailers are written after judge.
 type outcome struct {
 	status int
 	fields field.List // gathered, as forwarded to the client whose request the origin answered; for others see given
@@ -50,7 +50,7 @@ type outcome struct {
 	own *cache.Entry
 }
 
-// selected is the stored response, or the one in the making, that h is about.
+// selected returns the stored response that h is about, or the one in the making.
 func (h *outcome) selected() *cache.Entry {
 	if h.held != nil {
 		return h.held
@@ -61,17 +61,17 @@ func (h *outcome) selected() *cache.Entry {
 // storable reports whether the response may be stored, admission aside.
 func (h *outcome) storable() bool { return h.why == reason.None }
 
-// shareable reports whether other clients may have the response: not where it
-// would have to be validated for each.
+// shareable reports whether other clients may have the response. They may not where it would
+// have to be validated for each of them.
 func (h *outcome) shareable() bool { return h.storable() && !h.cookie && usable(h.entry) }
 
-// usable reports whether e may answer as it is at the moment of its arrival.
+// usable reports whether e may be an answer without validation at the moment of its arrival.
 func usable(e *cache.Entry) bool {
 	return e.Policy.Use(e.InitialAge, rfc9111.RequestDirectives{}, false) != rfc9111.UseAfterValidation
 }
 
-// judge decides whether the response to a GET or HEAD that asked the cache may
-// be stored, and prepares what is forwarded and what is stored of its header.
+// judge decides whether the response to a GET or HEAD that asked the cache may be stored, and
+// prepares the fields that are forwarded and those that are stored.
 func (p *Proxy) judge(j *job, resp *origin.Response) *outcome {
 	h := p.forwardHead(j, resp)
 	h.only = unlike(j, resp)
@@ -89,7 +89,7 @@ func (p *Proxy) judge(j *job, resp *origin.Response) *outcome {
 	return h
 }
 
-// prepare makes the entry of a storable response, or says why there is none.
+// prepare makes the entry of a storable response, or sets why there is none.
 func (p *Proxy) prepare(j *job, resp *origin.Response, h *outcome) {
 	e := p.skeleton(j, resp, h)
 	if e != nil {
@@ -105,7 +105,7 @@ func (p *Proxy) prepare(j *job, resp *origin.Response, h *outcome) {
 	}
 }
 
-// storable applies RFC 9111, and our own law that a body must prove it is whole.
+// storable applies RFC 9111, and a law of this proxy: a body must prove that it is whole.
 func (p *Proxy) storable(j *job, resp *origin.Response, h *outcome) reason.Reason {
 	v := rfc9111.Judge(j.facts, responseFacts(resp), j.route.Caching)
 	h.policy, h.strip = v.Policy, v.Strip
@@ -124,9 +124,8 @@ func responseFacts(resp *origin.Response) rfc9111.ResponseFacts {
 	}
 }
 
-// forwardHead prepares the header for the client: end-to-end fields, the Date
-// that an origin may leave out (RFC 9110 section 6.6.1), our Via. Surrogate keys
-// are between origin and cache, or caches.
+// forwardHead prepares the fields for the client: the end-to-end fields, a Date where the origin
+// sent none (RFC 9110 section 6.6.1), and our Via. Surrogate keys stay between origin and cache.
 func (p *Proxy) forwardHead(j *job, resp *origin.Response) *outcome {
 	fields := rfc9111.EndToEnd(resp.Header).Without(func(name string) bool {
 		return name == "Content-Length" || inside(name) && !j.route.SendTags
@@ -146,8 +145,8 @@ func (p *Proxy) forwardHead(j *job, resp *origin.Response) *outcome {
 	return h
 }
 
-// declaredLength is what Content-Length says of the body that a GET would have
-// got, -1 if nothing.
+// declaredLength returns what Content-Length says of the body that a GET would have got, -1
+// without it.
 func declaredLength(fields field.List) int64 {
 	if v, ok := fields.Get("Content-Length"); ok {
 		if n, err := strconv.ParseInt(v, 10, 64); err == nil && n >= 0 {
@@ -157,8 +156,7 @@ func declaredLength(fields field.List) int64 {
 	return -1
 }
 
-// skeleton is the entry without its body; nil if no later request could select
-// it.
+// skeleton returns the entry without its body, nil if no later request could select it.
 func (p *Proxy) skeleton(j *job, resp *origin.Response, h *outcome) *cache.Entry {
 	names, star := rfc9111.VaryNames(resp.Header)
 	if star {
@@ -190,8 +188,8 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *outcome) *cache.Entry
 	}
 }
 
-// kept returns the fields that are stored. Age is said anew on every hit. A 304 may bring
-// surrogate keys, too.
+// kept returns the fields that are stored. Age is left out, for each hit says its own. A 304 may
+// bring surrogate keys as well.
 func kept(fields field.List, strip []string, r *route) field.List {
 	return fields.Without(func(name string) bool {
 		return name == "Age" || inside(name) && !r.SendTags || slices.Contains(strip, name)

@@ -13,9 +13,9 @@ import (
 // made of the same lines. So requests that may share a stored response send the origin equal
 // lines for every field that selects it.
 
-// asked returns the lines of a field as the client sent them, to us or beyond: none if
-// Connection names it and it is not for us. They are valid until the next call of asked or
-// lines. It allocates nothing once there is room.
+// asked returns the lines of a field as the client sent them. It returns none for a hop-by-hop
+// field and for one that Connection names. They are valid until the next call of asked or lines.
+// asked allocates nothing once x.raw has room.
 func (x *exchange) asked(name string) [][]byte {
 	x.raw = x.raw[:0]
 	if rfc9111.HopByHop(name) || x.asks.connectionNames && x.namedByConnection(name) {
@@ -24,9 +24,9 @@ func (x *exchange) asked(name string) [][]byte {
 	return x.all(name)
 }
 
-// lines returns the lines of the field with this canonical name as they are forwarded.
-// They are valid until the next call of asked or lines. It allocates nothing once there is
-// room, but for names with signs in them.
+// lines returns the lines of the field with this canonical name as they are forwarded. They are
+// valid until the next call of asked or lines. lines allocates nothing once x.raw has room,
+// unless the name has unusual characters.
 func (x *exchange) lines(name string) [][]byte {
 	x.raw = x.raw[:0]
 	if value := x.route.Request.Value(name); value != nil {
@@ -60,10 +60,11 @@ func (x *exchange) has(name string) bool {
 	return false
 }
 
-// normal returns the lines of a field in the form in which they are forwarded: as they
-// came, but in requests that the cache may answer. There two lists, by which many origins
-// choose, have one spelling, and several lines of a field are joined to the one that they
-// are a spelling of (RFC 9110 section 5.3). Cookie is no list, and stays as it is.
+// normal returns the lines of a field in the form in which they are forwarded. Where the cache
+// may not answer the request, that is the form in which they came. Otherwise Accept-Encoding and
+// Accept-Language, by which many origins choose, get one spelling for each meaning, and several
+// lines of a field are joined to one (RFC 9110 section 5.3). Cookie is no list and stays as it
+// is.
 func (x *exchange) normal(name string, lines [][]byte) [][]byte {
 	if !x.answerable || len(lines) == 0 || name == "Cookie" {
 		return lines
@@ -92,10 +93,11 @@ func (x *exchange) normal(name string, lines [][]byte) [][]byte {
 	return x.raw
 }
 
-// withheld reports whether the field of this canonical name does not reach the origin
-// from a client, Connection aside: hop-by-hop fields, those that the origin room or we
-// write, those that would shape a response without being in its key, because origins
-// believe them, or take them for another, and those that a rule drops.
+// withheld reports whether the field of this canonical name never goes from a client to the
+// origin. These are hop-by-hop fields, fields that internal/origin or the proxy writes itself,
+// fields that a rule drops, and fields that would shape a response without being in its key,
+// because origins believe them or mistake them for another. Fields that Connection names are not
+// looked at here.
 func (x *exchange) withheld(name string) bool {
 	switch name {
 	case "Accept", "Accept-Encoding", "Accept-Language", "Cookie", "Origin", "User-Agent": // what most hits vary by
@@ -107,10 +109,11 @@ func (x *exchange) withheld(name string) bool {
 	return x.route.Key.Imitates(name) || x.route.Request.Drops(name)
 }
 
-// overrides reports whether the field of this canonical name, or one that it may be taken
-// for, says what the key or the connection says, and is neither keyed nor of a trusted
-// proxy. What a trusted proxy tells us, we tell the origin in fields of our own: other such
-// fields that it lets through may have been made up by its clients.
+// overrides reports whether the field of this canonical name contradicts the key or the
+// connection: origins may take from it what the key or the connection says. A field that is
+// keyed does not, nor does an X-Forwarded field of a trusted proxy. What a trusted proxy says
+// reaches the origin in fields that the proxy writes itself; the other such fields may come from
+// the clients of that proxy.
 func (x *exchange) overrides(name string) bool {
 	usual := field.Hyphenated(name)
 	switch {
@@ -124,14 +127,14 @@ func (x *exchange) overrides(name string) bool {
 	return x.trusted == nil || usual == "X-Real-Ip" || strings.HasPrefix(usual, "X-Forwarded")
 }
 
-// unusual reports whether the name has signs in it that make it another to some origin,
-// and neither the route lets such names through nor one of its rules names it.
+// unusual reports whether the name has characters for which some origin takes it for another
+// name. A route may let such names through, and its rules may name one.
 func (x *exchange) unusual(name string) bool {
 	return !field.Usual(name) && !x.route.UnusualNames && !x.route.Key.Reads(name)
 }
 
-// endToEndFields copies the fields to forward, in order: those of lines, without what of the
-// client's drop names.
+// endToEndFields copies the fields to forward, in order. Of the client's fields it leaves out
+// those that drop names.
 func (x *exchange) endToEndFields(drop func(name string) bool) field.List {
 	named := x.connectionNames()
 	list := make(field.List, 0, 16)
@@ -150,8 +153,8 @@ func (x *exchange) endToEndFields(drop func(name string) bool) field.List {
 	return append(list, x.route.Request.Set()...)
 }
 
-// connectionNames returns the names of the fields that Connection makes hop-by-hop,
-// canonical, so that they outlive the look at the header.
+// connectionNames returns the canonical names of the fields that Connection makes hop-by-hop.
+// They are copies, so they stay valid when the front's bytes are gone.
 func (x *exchange) connectionNames() map[string]bool {
 	if !x.asks.connectionNames {
 		return nil
@@ -180,7 +183,7 @@ func (x *exchange) namedByConnection(name string) bool {
 	return false
 }
 
-// sameName reports whether a field is called name, in upper or lower case.
+// sameName reports whether a field has this name, without regard to case.
 func sameName(k []byte, name string) bool {
 	if len(k) != len(name) {
 		return false
@@ -200,7 +203,7 @@ func lower(c byte) byte {
 	return c
 }
 
-// appendVariant appends to the URL key in dst what the fields called names add.
+// appendVariant appends to dst, a URL's key, what the fields of these names add to it.
 func (x *exchange) appendVariant(dst []byte, names []string) []byte {
 	for _, name := range names {
 		dst = rfc9111.AppendVariantField(dst, name, x.lines(name))

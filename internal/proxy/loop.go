@@ -7,16 +7,16 @@ import (
 
 const headerCDNLoop = "Cdn-Loop" // canonical
 
-// maxPassed is how many members Via or CDN-Loop may have: how many proxies a request
-// may have passed. It ends a loop through one that drops CDN-Loop.
+// maxPassed is the most members that Via or CDN-Loop may have, so the most proxies that a
+// request may have passed. It ends a loop through a proxy that drops CDN-Loop.
 const maxPassed = 20
 
-// loops reports whether the request has passed this process before (RFC 8586), or too
-// many proxies.
+// loops reports whether the request has passed this process before (RFC 8586), or too many
+// proxies.
 //
-// It looks for the id of this start alone, and anywhere: two nodes of one name may
-// stand behind each other, and a client's open quote in front could hide a member
-// from a parser. The id is random, and only origins get to know it.
+// It looks for the id that this process took at its start, anywhere in the field. Two nodes may
+// have the same name and stand behind each other, and an open quote that a client wrote could
+// hide a member from a parser. The id is random, and only origins see it.
 func (p *Proxy) loops(x *exchange) bool {
 	if x.seen.loop {
 		lines := x.all(headerCDNLoop)
@@ -32,8 +32,8 @@ func (p *Proxy) loops(x *exchange) bool {
 	return x.seen.via && members(x.all("Via")) > maxPassed
 }
 
-// members counts the members of a list by its commas: those in comments and quoted
-// strings count as well.
+// members counts the members of a list by its commas. It counts commas in comments and quoted
+// strings, too.
 func members(lines [][]byte) int {
 	n := 0
 	for _, line := range lines {
@@ -42,9 +42,8 @@ func members(lines [][]byte) int {
 	return n
 }
 
-// passed is the field called name as it is forwarded: the client's members as they
-// came, then our own (RFC 9110 section 7.6.3, RFC 8586 section 2). Connection cannot
-// take it away.
+// passed returns the field called name as it is forwarded: the client's members as they came,
+// then our own (RFC 9110 section 7.6.3, RFC 8586 section 2). Connection cannot remove it.
 func (x *exchange) passed(name, own string) string {
 	var b strings.Builder
 	for _, line := range x.all(name) {

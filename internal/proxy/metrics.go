@@ -24,8 +24,8 @@ const (
 // statusClasses are the values of the status label; index 0 is for none.
 var statusClasses = [...]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}
 
-// Metrics are the counters of one Proxy. Counts are plain atomics, read by the
-// collector at each scrape; every request is counted once, under one result:
+// Metrics are the counters of one Proxy. Counts are plain atomics, which the collector reads at
+// each scrape. Every request is counted once, under one result:
 //
 //	requests = hit + stale + revalidated + miss + scarce + pass + error
 type Metrics struct {
@@ -129,7 +129,7 @@ func (m *Metrics) all() []*routeMetrics {
 	return slices.Clip(m.routes)
 }
 
-// observe makes p the Proxy whose gauges are shown.
+// observe says which Proxy's gauges are shown.
 func (m *Metrics) observe(p *Proxy) { m.proxy.Store(p) }
 
 // request counts a finished request.
@@ -153,8 +153,8 @@ func (m *Metrics) request(x *exchange, status int, duration time.Duration) {
 	}
 }
 
-// observer resolves a histogram once and then finds it without a look-up. Two
-// racing requests resolve the same one.
+// observer finds the histogram of a route and a result in v once and keeps it at at. Two
+// requests that race find the same one.
 func (m *Metrics) observer(v *prometheus.HistogramVec, at *atomic.Pointer[prometheus.Observer], route string, r result) prometheus.Observer {
 	if o := at.Load(); o != nil {
 		return *o

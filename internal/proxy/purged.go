@@ -13,9 +13,9 @@ import (
 // This file asks of a response whether a purge has reached it: when it is found, and
 // again when it is stored.
 
-// findUnpurged returns what is stored under a key for a URL and what the purges have left of
-// it at this time: nothing, a stale response, or the entry itself; and whether admission has held
-// that back. It is the one way to an entry that is to be an answer.
+// findUnpurged returns what is stored under a key for a URL, and what the purges have left of it
+// at this time: nothing, a stale response, or the entry itself. heldBack says that admission has
+// held the entry back. Each entry that is to be an answer comes from here.
 func (p *Proxy) findUnpurged(key cache.Key, name []byte, u purge.URL, at time.Time) (e *cache.Entry, heldBack bool) {
 	for {
 		settled := p.Purges.Settled()
@@ -45,9 +45,9 @@ func (p *Proxy) unpurged(e *cache.Entry, u purge.URL, at time.Time) *cache.Entry
 	return e
 }
 
-// stillStored reports whether e, which was found for u a while ago, is still there as far as
-// purges go. Where marks that are younger than it have gone since, the store knows: the
-// sweep before that has taken out what they had reached.
+// stillStored reports whether no purge has removed e, which was found for u a while ago. Where
+// marks younger than e have gone since, a sweep went before and removed what they had purged, so
+// the store is asked.
 func (p *Proxy) stillStored(e *cache.Entry, u purge.URL) bool {
 	for {
 		settled := p.Purges.Settled()
@@ -62,18 +62,19 @@ func (p *Proxy) stillStored(e *cache.Entry, u purge.URL) bool {
 	}
 }
 
-// outdated returns e with its freshness at an end: the spans of stale use begin now,
-// as a soft purge has no time of its own.
+// outdated returns e with its freshness at an end. A soft purge has no time of its own, so the
+// spans of stale use begin now.
 func outdated(e *cache.Entry, at time.Time) *cache.Entry {
 	o := *e
 	o.Policy.Lifetime = min(o.Policy.Lifetime, rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, at))
 	return &o
 }
 
-// purgedCheck returns a question: has a purge taken e, which j is about? URLs that were
-// forgotten without a mark are for the flight to say, in forgotten. Where marks have gone
-// since j began nobody knows, so the answer is yes. What a soft purge has made stale is stored as
-// that, but not beside a sweep, which may have passed its place already and drops the mark.
+// purgedCheck returns a function that reports whether a purge has removed e, which j is about.
+// forgotten reports it for URLs that were forgotten without a mark: their flight knows. Where
+// marks have gone since j began nobody knows, so the answer is yes. What a soft purge has made
+// stale is stored as stale. But beside a sweep it is not stored: the sweep may have passed its
+// place already, and drops the mark.
 func (p *Proxy) purgedCheck(j *job, e *cache.Entry, forgotten func() bool) func() bool {
 	return func() bool {
 		if forgotten() || p.purgeRaced(j) {
@@ -84,9 +85,8 @@ func (p *Proxy) purgedCheck(j *job, e *cache.Entry, forgotten func() bool) func(
 	}
 }
 
-// tags returns the tags of a response with this header: those for the cache alone,
-// and its groups (RFC 9875), by which an operator purges too. They come on top of
-// others.
+// tags returns the tags of a response with the fields h: others, the tags that are for the cache
+// alone, and its groups (RFC 9875), by which an operator purges as well.
 func (p *Proxy) tags(j *job, others []uint64, h field.List) []uint64 {
 	tags := p.Purges.AppendTags(slices.Clone(others), h)
 	for _, group := range rfc9111.Groups(h) {
@@ -96,9 +96,9 @@ func (p *Proxy) tags(j *job, others []uint64, h field.List) []uint64 {
 	return slices.Clone(tags) // without the room that append left
 }
 
-// renewedTags returns the tags of a stored response after a 304 with the header
-// from304, which has made it updated. Fields for the cache alone are not kept with the
-// response, so a 304 without them takes no tag away.
+// renewedTags returns the tags of a stored response that a 304 with the fields from304 has
+// updated. Fields for the cache alone are not stored with the response. So a 304 without them
+// takes no tag away.
 func (p *Proxy) renewedTags(j *job, from304, updated field.List) []uint64 {
 	others := j.stale.Tags
 	if from304.Has("Surrogate-Key") || from304.Has("Cache-Tag") {
@@ -107,9 +107,9 @@ func (p *Proxy) renewedTags(j *job, from304, updated field.List) []uint64 {
 	return p.tags(j, others, updated)
 }
 
-// tagless reports whether x gets no tags: not where they are kept inside, nor where its
-// peer is none of ours.
+// tagless reports whether the answer to x leaves out the tags that its route would send: x's
+// peer is no trusted proxy.
 func (x *exchange) tagless() bool { return x.route != nil && x.route.SendTags && x.trusted == nil }
 
-// inside names the fields that are between origin and cache.
+// inside reports whether the field is between origin and cache alone.
 func inside(name string) bool { return name == "Surrogate-Key" || name == "Cache-Tag" }

@@ -15,16 +15,15 @@ import (
 // for one: first all of the body has to be here, or Options.RequestBuffer bytes of it. So a
 // client that sends slowly takes neither from others.
 
-// smallUpload is the size of the first buffer of an upload. Many bodies fit, and take no more
-// memory than that.
+// smallUpload is the size of the first buffer of an upload. Many bodies fit into it.
 const smallUpload = 4 << 10
 
-// uploadShare is how much of Options.InflightBytes may be taken for uploads, beside what is
-// taken for responses: no slow reader can keep others from sending.
+// uploadShare is the share of Options.InflightBytes that uploads may take, apart from what
+// responses take. So slow readers of responses cannot keep others from sending.
 const uploadShare = 4
 
-// uploadBuffers are of two sizes, smallUpload and Options.RequestBuffer. The large ones have a
-// budget.
+// uploadBuffers has buffers of two sizes, smallUpload and Options.RequestBuffer. The large ones
+// have a budget.
 type uploadBuffers struct {
 	size         int // of a large one; 0 is no reading ahead
 	budget       *flight.Budget
@@ -43,7 +42,7 @@ func pooled(size int) *[]byte {
 	return &buffer
 }
 
-// grow returns a large buffer, which counts as a client's.
+// grow returns a large buffer. It counts as taken by client c.
 func (b *uploadBuffers) grow(c netip.Prefix) (*[]byte, error) {
 	if err := b.budget.Take(int64(b.size), c); err != nil {
 		return nil, err
@@ -51,7 +50,7 @@ func (b *uploadBuffers) grow(c netip.Prefix) (*[]byte, error) {
 	return b.large.Get().(*[]byte), nil
 }
 
-// put takes back a buffer of a client that nobody reads any more.
+// put takes back a buffer of client c that nobody reads any more.
 func (b *uploadBuffers) put(buffer *[]byte, c netip.Prefix) {
 	if cap(*buffer) == b.size && b.size > smallUpload {
 		b.budget.Give(int64(b.size), c)
@@ -61,8 +60,8 @@ func (b *uploadBuffers) put(buffer *[]byte, c netip.Prefix) {
 	b.small.Put(buffer)
 }
 
-// readAhead reads the beginning of x's body, if it has one, and reports whether the
-// origin may be asked. If not, x has its answer.
+// readAhead reads the beginning of x's body, if it has one. It reports whether the origin may be
+// asked; if not, x has its answer.
 func (p *Proxy) readAhead(x *exchange) bool {
 	u := x.upload
 	if u == nil || p.uploads.size == 0 {
@@ -87,7 +86,7 @@ func (p *Proxy) readAhead(x *exchange) bool {
 	return false
 }
 
-// readAhead fills ahead: with all of the body, or as much as there is room for.
+// readAhead fills u.ahead with all of the body, or as much as there is room for.
 func (u *upload) readAhead(from *uploadBuffers) error {
 	u.buffer = from.small.Get().(*[]byte)
 	for {

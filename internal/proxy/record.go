@@ -7,8 +7,8 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// describe settles what a fetched answer says of itself in Cache-Status: stored
-// means admitted, and memory reserved, now, before the body is here.
+// describe settles what a fetched answer says of itself in Cache-Status. The body is not here
+// yet, so "stored" means that the response is admitted and memory is reserved for it.
 func (p *Proxy) describe(x *exchange) {
 	h := x.head
 	if x.reason != reason.None {
@@ -28,7 +28,7 @@ func (p *Proxy) describe(x *exchange) {
 	}
 }
 
-// unkept is why an admitted request's own fetch was not made to be stored.
+// unkept returns why a fetch for an admitted request was not made to be stored.
 func (x *exchange) unkept() reason.Reason {
 	if x.asks.precondition {
 		return reason.Precondition
@@ -36,8 +36,7 @@ func (x *exchange) unkept() reason.Reason {
 	return reason.Refused
 }
 
-// settle finds the result of a fetched answer, and its reason now that the end
-// is known.
+// settle sets the result of a fetched answer, and its reason, once the end of the fill is known.
 func (x *exchange) settle() {
 	if s, ok := x.from.(*slicing); ok && x.result != resultError {
 		x.result = s.result()
@@ -93,8 +92,8 @@ func (p *Proxy) record(x *exchange) {
 	}
 }
 
-// releaseExchange gives x back. Only then is its request no longer in flight: when none is,
-// every one is counted.
+// releaseExchange puts x back into the pool. Only now is its request no longer in flight: when
+// none is in flight, all are counted.
 func (p *Proxy) releaseExchange(x *exchange) {
 	p.giveUpPlace(x)
 	p.leaveTunnels(x)

@@ -30,8 +30,8 @@ type settler struct {
 	closed  bool
 }
 
-// crowded is called by each purge while there is little room for marks, and waits where
-// there is none.
+// crowded is called by each purge while there is little room for marks. It waits where there is
+// none.
 func (s *settler) crowded(full bool) {
 	s.mu.Lock()
 	if s.closed {
@@ -50,10 +50,10 @@ func (s *settler) crowded(full bool) {
 }
 
 // misses reports whether a sweep may miss what is stored now, and drop the marks that have made
-// it stale. It is asked by a write of the store, behind which the next sweep would begin.
+// it stale. A write of the store asks this; the next sweep begins after the write.
 func (s *settler) misses() bool { return s.under.Load() }
 
-// settle applies all marks to what is stored, and drops them.
+// settle applies all marks to what is stored, then drops them.
 func (s *settler) settle() {
 	defer func() {
 		if v := recover(); v != nil { // the marks stay, and the next purge tries again
@@ -91,16 +91,16 @@ func (s *settler) settle() {
 	s.count.Add(1)
 }
 
-// swept returns e, which a soft purge has reached, as outdated at the time of the sweep. Its age
-// begins there: also a request that came between the purge and the sweep finds it stale.
+// swept returns e, which a soft purge has made stale, as outdated since the time of the sweep.
+// Its age begins there, so a request that came between the purge and the sweep finds it stale,
+// too.
 func swept(e *cache.Entry, at time.Time) *cache.Entry {
 	o := outdated(e, at)
 	o.InitialAge, o.ResponseTime = rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, at), at
 	return o
 }
 
-// purgedBy returns what the purges have made of e. The key of e says for which URL it is
-// stored.
+// purgedBy returns what the purges have made of e. The key of e says for which URL it is stored.
 func (p *Proxy) purgedBy(e *cache.Entry) purge.State {
 	scheme, host, target, ok := wire.KeyURL(e.Name)
 	if !ok {

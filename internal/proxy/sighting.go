@@ -16,7 +16,7 @@ import (
 // Then the request is recorded under the variant's key as well, and that decides. It stays
 // one request, and is counted as one.
 
-// sighting is what one request counts as, and what admission says to it.
+// sighting is the key that a request counts by, and what admission has said.
 type sighting struct {
 	demand  cache.Key // that decides
 	variant bool      // demand is the key of a variant
@@ -29,18 +29,18 @@ type sighting struct {
 	others [3]recorded
 }
 
-// recorded is a key with what the filter said when the request was recorded under it.
+// recorded is a key that the request was recorded under, with what the filter said then.
 type recorded struct {
 	key     cache.Key
 	verdict admission.Verdict
 }
 
-// mayVary reports whether responses that vary by these fields are counted one by one.
+// mayVary reports whether variants by these fields are counted each by its own key.
 func mayVary(names []string) bool {
 	return len(names) > 1 || len(names) == 1 && names[0] != "Accept-Encoding"
 }
 
-// fillKey is the key by which the fills of e go, which is a part.
+// fillKey returns the key under which the fills of e count. e is a part.
 func fillKey(e *cache.Entry) cache.Key {
 	if mayVary(e.Vary) {
 		return e.Key
@@ -48,8 +48,8 @@ func fillKey(e *cache.Entry) cache.Key {
 	return e.URL
 }
 
-// guessVariant keys x, of whose URL nothing is stored, by the fields that its last response
-// varied by. It allocates nothing.
+// guessVariant keys x by the fields that the last response of its URL varied by. Nothing is
+// stored of that URL. It allocates nothing.
 func (p *Proxy) guessVariant(x *exchange) {
 	if names := p.varies.Names(x.base.Hi, x.base.Lo); names != nil {
 		x.selectVariant(p, names)
@@ -57,8 +57,8 @@ func (p *Proxy) guessVariant(x *exchange) {
 	}
 }
 
-// countBy sets the key that x counts by as far as that is known before its response is.
-// x.demand is the URL's. It allocates nothing.
+// countBy sets the key that x counts by, as far as it is known before the response is. x.demand
+// is the URL's key until then. It allocates nothing.
 func (p *Proxy) countBy(x *exchange) {
 	switch {
 	case mayVary(x.vary):
@@ -72,8 +72,9 @@ func (p *Proxy) countBy(x *exchange) {
 	}
 }
 
-// count has the request count by this key. Where that is not the one that it counted by so
-// far it is recorded under it, if it has not been, and the key decides; count reports that.
+// count makes the request count by this key. If it counted by another so far, it is recorded
+// under this key, unless it was before, and this key decides. count reports whether the key has
+// changed.
 func (s *sighting) count(g *admission.Gate, r admission.Rule, key cache.Key, variant bool) bool {
 	if key == s.demand {
 		return false
@@ -104,8 +105,8 @@ func (s *sighting) otherVerdict(key cache.Key) (admission.Verdict, bool) {
 	return admission.Verdict{}, false
 }
 
-// countAs has the request of j count as what its response, which e is to be the entry of,
-// has turned out to be, and remembers what it varies by.
+// countAs makes the request of j count by the key of its response, whose entry will be e, and
+// remembers what the response varies by.
 func (p *Proxy) countAs(j *job, h *outcome, e *cache.Entry) {
 	base, key, variant := e.URL, j.demand, mayVary(e.Vary)
 	if h.part {
@@ -136,7 +137,7 @@ func (p *Proxy) countAs(j *job, h *outcome, e *cache.Entry) {
 	}
 }
 
-// countHead is countAs for a HEAD whose GET would bring a response that may be stored.
+// countHead is countAs for a HEAD whose GET would bring a storable response.
 func (p *Proxy) countHead(j *job, resp *origin.Response, h *outcome) {
 	facts := j.facts
 	facts.Method = "GET"
@@ -148,8 +149,8 @@ func (p *Proxy) countHead(j *job, resp *origin.Response, h *outcome) {
 	}
 }
 
-// knowsVariant reports whether the response to j, whose request is no sighting, may be
-// stored for what it varies by, if that is not what was asked about before.
+// knowsVariant reports whether the response to j, whose request is no sighting, may be stored
+// for what it varies by: its key is the one that was asked about before, or the gate knows it.
 func (p *Proxy) knowsVariant(j *job, resp *origin.Response) bool {
 	names, _ := rfc9111.VaryNames(resp.Header)
 	key := j.exact.url
@@ -159,15 +160,15 @@ func (p *Proxy) knowsVariant(j *job, resp *origin.Response) bool {
 	return key == j.demand || p.Gate.Knows(j.route.Rule, key.Hi, key.Lo)
 }
 
-// adopt makes x, which has led the fetch of h, count as what h has shown it to be.
+// adopt makes x, which has led the fetch of h, count by the key that h has shown to be right.
 func (x *exchange) adopt(h *outcome) {
 	if h.counts != nil {
 		x.sighting = *h.counts
 	}
 }
 
-// recount has x count as what it turns out to have asked for: the entry e, or with nil the
-// variant that x is keyed by now.
+// recount makes x count by the key of what it asked for, as is known now: that of the entry e,
+// or, if e is nil, that of the variant by which x is keyed now.
 func (p *Proxy) recount(x *exchange, e *cache.Entry) {
 	switch {
 	case e != nil && mayVary(e.Vary):
@@ -179,8 +180,8 @@ func (p *Proxy) recount(x *exchange, e *cache.Entry) {
 	}
 }
 
-// countWith has x count as h, which is its answer and comes from the flight of r. It
-// reports false where h is to be stored for x and there is no memory for it.
+// countWith makes x count by the key of h, which is its answer and comes from the flight of r.
+// It returns false where h is to be stored for x and there is no memory for it.
 func (p *Proxy) countWith(x *exchange, r *reader, h *outcome, leads bool) bool {
 	switch {
 	case leads && h.recounts(): // what the answer says of itself, followers decide as well
@@ -194,14 +195,14 @@ func (p *Proxy) countWith(x *exchange, r *reader, h *outcome, leads bool) bool {
 	return true
 }
 
-// recounts reports whether those who share h may have been counted by another key before
-// it came.
+// recounts reports whether requests that share h may have been counted by another key before h
+// came.
 func (h *outcome) recounts() bool {
 	e := h.selected()
 	return h.counts != nil || e != nil && mayVary(e.Vary)
 }
 
-// count is countWith for a slice. What its request counts as is in the job of the slicing.
+// count is countWith for a slice. The job of the slicing has the key that its request counts by.
 func (sl *slice) count(r *reader, h *outcome, leads bool) bool {
 	s := sl.s
 	if leads {
@@ -223,7 +224,7 @@ func (sl *slice) count(r *reader, h *outcome, leads bool) bool {
 	return r.Admit(s.admission().Following)
 }
 
-// admission is what the request of s brings into the flight for a slice.
+// admission returns what the request of s brings into the flight for a slice.
 func (s *slicing) admission() flight.Admission {
 	v := s.job.verdict
 	return flight.Admission{Leading: v.Admit, Following: s.job.route.Rule.Joined(v).Admit, Client: s.client}

@@ -2,7 +2,8 @@ package proxy
 
 import "edgeproxy/internal/reason"
 
-// Status is what a Proxy has done since its start, for people and dashboards.
+// Status is what a Proxy has done since its start, as GET /status of the admin listener gives
+// it.
 type Status struct {
 	RequestsInFlight int64            `json:"requests_in_flight"`
 	InflightBytes    int64            `json:"inflight_bytes"`
@@ -46,8 +47,8 @@ type RouteStatus struct {
 	Fills         Fills            `json:"fills"`
 }
 
-// Fills are fetches of a GET that asked the cache and got a response:
-// Storable = Stored + HeldBack + Refused when none is under way.
+// Fills are fetches of a GET that asked the cache and got a response. While none is under way,
+// Storable = Stored + HeldBack + Refused.
 type Fills struct {
 	Storable      int64 `json:"storable"`
 	NotStorable   int64 `json:"not_storable"`
@@ -125,8 +126,8 @@ func ratio(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// Status returns the counts of now. They are read while requests go on, so sums
-// may differ by those under way.
+// Status returns the counts of now. They are read while requests go on, so a sum may differ from
+// its parts by the requests under way.
 func (p *Proxy) Status() Status {
 	s := Status{
 		RequestsInFlight: p.inFlight.Load(), InflightBytes: p.bodiesOnTheirWay(), Flights: p.flights.Len(),

@@ -9,11 +9,12 @@ import (
 	"edgeproxy/internal/forwarded"
 )
 
-// maxHops is how many proxies in front are believed, the peer included.
+// maxHops is how many proxies in front of this one are believed, the peer included.
 const maxHops = 16
 
-// peerAddress is the address that the connection comes from, as a load balancer has told
-// it or by itself; the zero Addr where there is none.
+// peerAddress returns the address that the connection comes from: the one that a load balancer
+// has told by the PROXY protocol, else that of the socket. It returns the zero Addr where there
+// is none.
 func (x *exchange) peerAddress() netip.Addr {
 	if x.peerKnown {
 		return x.peer
@@ -27,7 +28,7 @@ func (x *exchange) peerAddress() netip.Addr {
 	}
 }
 
-// clientAddress is the client's address, as far as the peer is trusted to tell it.
+// clientAddress returns the client's address, as far as the peer is trusted to tell it.
 func (x *exchange) clientAddress() netip.Addr {
 	if x.trusted != nil {
 		return x.client
@@ -35,12 +36,12 @@ func (x *exchange) clientAddress() netip.Addr {
 	return x.peerAddress()
 }
 
-// readForwarded takes what the peer says of the client, if t trusts it: the client's
-// address, and scheme and host, by which the request is then keyed, routed and
-// forwarded. It allocates nothing.
+// readForwarded takes over what the peer says of the client, if t trusts the peer: the client's
+// address, and the scheme and host by which the request is then keyed, routed and forwarded. It
+// allocates nothing.
 //
-// X-Forwarded-* is what proxies write, and most let Forwarded through from clients as
-// it is. So Forwarded counts only where there is none of the others.
+// Proxies write X-Forwarded fields themselves, and most pass a client's Forwarded on as it came.
+// So Forwarded counts only where there is no X-Forwarded field.
 func (x *exchange) readForwarded(t *forwarded.Trusted) {
 	if t == nil {
 		return
@@ -62,7 +63,7 @@ func (x *exchange) readForwarded(t *forwarded.Trusted) {
 	}
 }
 
-// forwardedInfo is what the trusted peer says. The chain begins with the peer and ends with
+// forwardedInfo returns what the trusted peer says. The chain begins with the peer and ends with
 // the client.
 func (x *exchange) forwardedInfo(peer []netip.Addr) (chain []netip.Addr, proto, host []byte) {
 	switch {
@@ -76,9 +77,9 @@ func (x *exchange) forwardedInfo(peer []netip.Addr) (chain []netip.Addr, proto, 
 	return peer, nil, nil
 }
 
-// forwardedFor is X-Forwarded-For as the origin gets it: the client, then the proxies
-// in front that were believed, the peer at the end. What a client has written itself
-// is not in it. It is empty where there is no address.
+// forwardedFor returns X-Forwarded-For as the origin gets it: the client, then the proxies that
+// were believed, the peer last. It has nothing that the client wrote itself. It is empty where
+// there is no address.
 func (x *exchange) forwardedFor() string {
 	peer := x.peerAddress()
 	switch {

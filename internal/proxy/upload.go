@@ -24,8 +24,9 @@ var (
 	errTrailer      = errors.New("malformed trailer field in the request")
 )
 
-// upload is a request body on its way to the origin. Each read has a deadline, the client is
-// held to a least pace, and the whole has a limit of length. What was read ahead, before there was a connection to the origin, goes first.
+// upload is a request body on its way to the origin. Each read has a deadline, the client must
+// send at a least pace, and the body may have only so many bytes. What was read ahead, before
+// there was a connection to the origin, goes first.
 type upload struct {
 	src         message.Body
 	deadlines   message.Deadlines
@@ -113,7 +114,7 @@ func (u *upload) receive(b []byte) (int, error) {
 	return n, err
 }
 
-// patience is for how long the next read may wait.
+// patience returns how long the next read may wait.
 func (u *upload) patience() time.Duration {
 	if left, ok := u.meter.Left(); ok {
 		return min(u.idle, left)
@@ -121,13 +122,12 @@ func (u *upload) patience() time.Duration {
 	return u.idle
 }
 
-// leftOff reports whether reading has ended before the body, because the origin had
-// answered or failed: it may do so between two reads as well. It is for the time after
-// RoundTrip.
+// leftOff reports whether the reading ended before the body did, because the origin had answered
+// or failed; that may happen between two reads. Call it after RoundTrip.
 func (u *upload) leftOff() bool { return u.interrupted.Load() || u.begun && !u.whole }
 
-// interrupt makes a Read that waits for the client return. Where the body is complete
-// there is none, and the client's connection can go on.
+// interrupt makes a Read that waits for the client return. Where all of the body is here no Read
+// waits, and the client's connection stays usable.
 func (u *upload) interrupt() {
 	if u.complete {
 		return

@@ -15,8 +15,8 @@ import (
 // stale answer stays stale a little longer.
 const maxRefreshes = 256
 
-// confirm renews the stored response by a 304 and returns it as the answer; nil
-// if the 304 does not speak of it.
+// confirm renews the stored response by a 304 and returns it as the answer. It returns nil if
+// the 304 is not about that response.
 func (p *Proxy) confirm(j *job, resp *origin.Response, purged func() bool) *outcome {
 	updated, ok := rfc9111.Update(j.stale.Header, resp.Header)
 	if !ok {
@@ -54,8 +54,8 @@ func (p *Proxy) confirm(j *job, resp *origin.Response, purged func() bool) *outc
 	return h
 }
 
-// renew puts what was confirmed in the place of what was stored, or takes that
-// away if it may be stored no longer.
+// renew replaces the stored response by the confirmed one, or removes it if it may no longer be
+// stored.
 func (p *Proxy) renew(j *job, e *cache.Entry, why reason.Reason, purged func() bool) {
 	switch why {
 	case reason.None:
@@ -68,8 +68,8 @@ func (p *Proxy) renew(j *job, e *cache.Entry, why reason.Reason, purged func() b
 	}
 }
 
-// answerFrom makes the stored response in h the answer of x; asked says that the origin has
-// confirmed it to x itself.
+// answerFrom makes the stored response in h the answer of x. asked says that the origin has
+// confirmed it in answer to x itself.
 func (x *exchange) answerFrom(h *outcome, asked bool) {
 	x.from, x.result = stored{h.held}, h.as
 	if asked && h.own != nil {
@@ -82,13 +82,13 @@ func (x *exchange) answerFrom(h *outcome, asked bool) {
 	}
 }
 
-// refresh validates the stale answer of x in the background (RFC 5861 section 3),
-// unless somebody does so already.
+// refresh validates the stale answer of x in the background (RFC 5861 section 3), unless that is
+// under way already.
 func (p *Proxy) refresh(x *exchange) {
 	p.refreshBy(x, x.key, func() *fill { return p.newRefresh(x, x.entry()) })
 }
 
-// refreshBy does so by a flight for key with the fill that it is given.
+// refreshBy runs the fill that newFill makes by a flight for key.
 func (p *Proxy) refreshBy(x *exchange, key cache.Key, newFill func() *fill) {
 	done, ok := p.enterRefreshes(x)
 	if !ok {
@@ -115,9 +115,8 @@ func (p *Proxy) refreshBy(x *exchange, key cache.Key, newFill func() *fill) {
 	_ = r.Close()
 }
 
-// enterRefreshes takes a place among the validations in the background for the client of x,
-// which done gives back. What it then holds of the origin counts as the client's: its
-// requests have begun them.
+// enterRefreshes takes a place among the validations in the background; done gives it back. The
+// client of x has caused it, so what it holds of the origin counts as that client's.
 func (p *Proxy) enterRefreshes(x *exchange) (done func(), ok bool) {
 	x.who, _ = client.Of(x.clientAddress())
 	who, n := x.who, p.refreshing.Add(1)
@@ -131,8 +130,8 @@ func (p *Proxy) enterRefreshes(x *exchange) (done func(), ok bool) {
 	}, true
 }
 
-// newRefresh is a fill that outlives the request of x and asks whether e is still right:
-// without credentials but those that are keyed, and with copies of what selects a variant.
+// newRefresh returns a fill that asks whether e is still right and may outlive the request of x.
+// It sends no credentials but keyed ones, and has copies of the fields that select a variant.
 func (p *Proxy) newRefresh(x *exchange, e *cache.Entry) *fill {
 	x.stale = e
 	f := p.newShared(x)
@@ -150,8 +149,8 @@ func (p *Proxy) newRefresh(x *exchange, e *cache.Entry) *fill {
 	return f
 }
 
-// outlive gives j copies of what selects a variant, but for what drop names, so that it
-// can go on after the request of x.
+// outlive gives j copies of the fields that select a variant, but for those that drop names. So
+// j can go on after the request of x.
 func (j *job) outlive(x *exchange, drop func(name string) bool) {
 	fields := x.endToEndFields(drop)
 	j.variant = func(base []byte, names []string) []byte {
