@@ -109,7 +109,7 @@ func rooms() map[string]room {
 			ours: []string{
 				"internal/accesslog", "internal/admission", "internal/alike", "internal/cache", "internal/cachekey", "internal/client", "internal/field",
 				"internal/flight", "internal/forwarded", "internal/message", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/shadow", "internal/spool",
-				"internal/varies", "internal/wire",
+				"internal/tunnel", "internal/varies", "internal/wire",
 			},
 			third: []string{prometheus},
 			never: []string{"net/http"},
@@ -135,6 +135,7 @@ func rooms() map[string]room {
 		"internal/spool":     {third: []string{"golang.org/x/sys"}},
 		"internal/statefile": {},
 		"internal/trace":     {third: []string{humanize, compress, xxh3}},
+		"internal/tunnel":    {ours: []string{"internal/rescue"}},
 		"internal/varies":    {},
 		"internal/watch":     {third: []string{"github.com/fsnotify/fsnotify"}},
 		"internal/wire": {

@@ -16,7 +16,8 @@
 //	  account count the fill (account.go)
 //	pass      what is not cached goes straight through (pass.go)
 //	  interim interim responses go to the client that waits (interim.go)
-//	  upgrade where the origin switches protocols, bytes go both ways from then on (upgrade.go)
+//	  upgrade where the origin switches protocols, bytes go both ways from then on (upgrade.go, and
+//	          the room tunnel)
 //	deliver   the answer, which the front sends: its head (heading.go), then its content, in
 //	          memory or as a stream (deliver.go, stream.go), with trailers behind it (trailers.go)
 //	record    one log line, one set of counters (record.go)

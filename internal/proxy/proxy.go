@@ -169,11 +169,11 @@ func (p *Proxy) SlowReaders() int64 { return p.slowReaders.Load() }
 func (p *Proxy) Drain() { p.draining.Store(true) }
 
 // Upgraded returns how many connections speak another protocol now.
-func (p *Proxy) Upgraded() int { return p.tunnels.count() }
+func (p *Proxy) Upgraded() int { return p.tunnels.Len() }
 
 // EndUpgraded ends the connections that speak another protocol, waits for them, and
 // returns how many there were. No other is switched after that.
-func (p *Proxy) EndUpgraded() int { return p.tunnels.close() }
+func (p *Proxy) EndUpgraded() int { return p.tunnels.Close() }
 
 // Close ends the connections that speak another protocol and the fetches that go on
 // without a client, and waits for them. Call it when no other request is being served

@@ -1,11 +1,16 @@
 package proxy
 
 import (
+	"context"
+	"log/slog"
+	"net"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/reason"
+	"edgeproxy/internal/tunnel"
 )
 
 // upgrade asks the origin to switch to one of protocols (RFC 9110 section 7.8). What
@@ -51,10 +56,12 @@ func (switched) heading(x *exchange) heading {
 func (s switched) send(x *exchange, _ cut) {
 	p, conn := x.p, x.req.Conn
 	x.addLine("Upgrade: ", strings.Join(s.Header.Values("Upgrade"), ", "))
-	t := &tunnel{p: p, x: x, conn: conn, origin: s.Upgraded, limit: x.settings.UpgradeIdle, halfLimit: x.settings.ReadIdle}
+	t := tunnel.New(conn, s.Upgraded, tunnel.Options{
+		Idle: x.settings.UpgradeIdle, HalfIdle: x.settings.ReadIdle, WriteIdle: p.WriteIdle, Now: now, Panics: p.Panics,
+	})
 	// Where an interim response has failed the connection is closed, and the server
 	// would not hand it over.
-	if conn.SetDeadline(time.Time{}) != nil || !p.tunnels.add(t) {
+	if conn.SetDeadline(time.Time{}) != nil || !p.tunnels.Add(t) {
 		_ = s.Upgraded.Close()
 		x.head, x.closing = nil, true
 		x.answer.Reset()
@@ -64,12 +71,34 @@ func (s switched) send(x *exchange, _ cut) {
 	}
 	x.streaming, x.firstByte = true, -1
 	p.giveUpPlace(x)
-	x.answer.TakeOver = t.serve
+	x.answer.TakeOver = func(client net.Conn, head []byte) { p.tunnel(x, t, client, head) }
 }
 
 func (s switched) leave(x *exchange) { s.send(x, cut{}) }
 
 func (s switched) abandon() { s.Abandon() }
+
+// tunnel sends the head of the answer, has t run to its end and records the request. It is
+// called in place of the front's sending.
+func (p *Proxy) tunnel(x *exchange, t *tunnel.Tunnel, client net.Conn, head []byte) {
+	defer p.tunnels.Remove(t)
+	defer p.record(x)
+	end := t.Run(client, head)
+	x.received, x.bytes = end.Up, end.Down
+	if !end.HeadSent.IsZero() {
+		x.firstByte = end.HeadSent.Sub(x.start)
+	}
+	if end.Err != nil {
+		p.Log.Log(context.Background(), slog.LevelDebug, "upgraded connection ended", "while", end.While, "error", end.Err)
+	}
+}
+
+// tunnels are all those of a Proxy. It is safe for concurrent use.
+type tunnels struct {
+	tunnel.Set
+	places atomic.Int64 // taken; also by requests that ask the origin for one
+	shares *places      // of clients in them
+}
 
 // carriesHTTP reports whether a protocol carries requests as HTTP does. Switching to
 // it would let a client send them past the gate, the routes and the limits; h2c has
