@@ -117,6 +117,7 @@ func (e *edge) build() error {
 		return err
 	}
 	e.now.Store(first)
+	e.nameOrigins()
 	if err := e.buildACME(); err != nil {
 		return err
 	}

@@ -79,7 +79,12 @@ func (e *edge) unfit(c *config.Config) (faults config.Errors) {
 // apply puts what c asks for in the place of what is in force, or returns why not and changes
 // nothing. Requests are not held up, and those under way end by what they began with.
 func (e *edge) apply(c *config.Config) error {
-	before := e.now.Load()
+	err := e.replace(e.now.Load(), c)
+	e.nameOrigins() // with an error there may be new ones that are not in force
+	return err
+}
+
+func (e *edge) replace(before *live, c *config.Config) error {
 	next, err := e.buildLive(c, before)
 	if err != nil {
 		return err
@@ -118,6 +123,17 @@ func (e *edge) retire(before, next *live) {
 	if before.certs != nil && before.certs != next.certs {
 		before.certs.Close() // what it has shown stays readable
 	}
+}
+
+// nameOrigins says which origins have series.
+func (e *edge) nameOrigins() {
+	var inForce []string
+	for _, o := range e.now.Load().origins {
+		inForce = append(inForce, o.config.Name)
+	}
+	e.calls.InForce(inForce, func(name string) bool {
+		return slices.ContainsFunc(e.retired, func(o *origin.Origin) bool { return o.Stats(time.Now()).Name == name })
+	})
 }
 
 // trustedAt returns whom the listener number i of the start believes: what c says of its

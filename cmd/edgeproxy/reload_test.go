@@ -133,6 +133,27 @@ func TestBrokenFileChangesNothing(t *testing.T) {
 	}
 }
 
+// A file that was refused left series of its new origins, and of each name that was tried.
+func TestRefusedFileLeftSeriesOfItsOrigins(t *testing.T) {
+	good := fmt.Sprintf("origins: {app: {servers: [%q]}}\n", cachedOrigin(t))
+	c := serveFile(t, good)
+	c.write(`origins: {app: {servers: ["http://127.0.0.1:9"]}, fresh: {servers: ["http://127.0.0.1:9"]}, last: {servers: ["https://127.0.0.1:9"], tls: {ca: /nowhere/ca.pem}}}
+routes: [{name: default, origin: app}, {name: new, match: {path_prefix: /new}, origin: fresh}]
+`)
+	if got := c.reload(); got.code != exitUsage || !strings.Contains(got.stderr, "/nowhere/ca.pem") {
+		t.Errorf("got %d, %q, want a refusal of the file that is not there", got.code, got.stderr)
+	}
+	_, text := get(t, "http://"+c.admin+"/metrics")
+	for _, label := range []string{`origin="fresh"`, `origin="last"`, `route="new"`} {
+		if strings.Contains(text, label) {
+			t.Errorf("got series of %s", label)
+		}
+	}
+	if !strings.Contains(text, `edgeproxy_origin_requests_total{origin="app",outcome="ok"}`) {
+		t.Error("got no series of the origin in force")
+	}
+}
+
 // TestFileIsAppliedWhenItChanges, without anybody asking.
 func TestFileIsAppliedWhenItChanges(t *testing.T) {
 	text := fmt.Sprintf("origins: {app: {servers: [%q]}}\n", cachedOrigin(t))

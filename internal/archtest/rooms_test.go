@@ -96,7 +96,7 @@ func rooms() map[string]room {
 			},
 		},
 		"internal/origin": {
-			ours:  []string{"internal/balance", "internal/client", "internal/field", "internal/reason", "internal/rescue"},
+			ours:  []string{"internal/balance", "internal/client", "internal/field", "internal/reason", "internal/rescue", "internal/series"},
 			third: []string{prometheus},
 		},
 		"internal/pace":     {ours: []string{"internal/pinned", "internal/rescue"}, third: []string{"golang.org/x/sys"}},
@@ -108,7 +108,7 @@ func rooms() map[string]room {
 		"internal/proxy": {
 			ours: []string{
 				"internal/accesslog", "internal/admission", "internal/alike", "internal/cache", "internal/cachekey", "internal/client", "internal/field",
-				"internal/flight", "internal/forwarded", "internal/message", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/shadow", "internal/spool",
+				"internal/flight", "internal/forwarded", "internal/message", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/series", "internal/shadow", "internal/spool",
 				"internal/tunnel", "internal/varies", "internal/wire",
 			},
 			third: []string{prometheus},
@@ -121,6 +121,7 @@ func rooms() map[string]room {
 			ours:  []string{"internal/field", "internal/reason"},
 			third: []string{"github.com/dunglas/httpsfv"},
 		},
+		"internal/series": {},
 		"internal/shadow": {
 			ours: []string{
 				"internal/admission", "internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/fit", "internal/model", "internal/policy",

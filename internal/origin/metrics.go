@@ -1,9 +1,12 @@
 package origin
 
 import (
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"edgeproxy/internal/series"
 )
 
 // outcome is how a request to the origin ended; it is the metric label.
@@ -62,6 +65,9 @@ type Metrics struct {
 	queue       *prometheus.GaugeVec
 	connections *prometheus.GaugeVec
 	shortages   *prometheus.CounterVec
+
+	mu    sync.Mutex
+	names series.Names // of origins
 }
 
 // NewMetrics creates the metrics and registers them with r; nil registers
@@ -114,20 +120,46 @@ type originMetrics struct {
 	queue, idle, active, upgraded prometheus.Gauge
 }
 
+// connectionStates are the values of the state label.
+var connectionStates = [...]string{"idle", "active", "upgraded"}
+
 func (m *Metrics) of(name string) *originMetrics {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.names.Add(name)
 	om := &originMetrics{
 		bytes:     m.bytes.WithLabelValues(name),
 		firstByte: m.firstByte.WithLabelValues(name),
 		shortages: m.shortages.WithLabelValues(name),
 		queue:     m.queue.WithLabelValues(name),
-		idle:      m.connections.WithLabelValues(name, "idle"),
-		active:    m.connections.WithLabelValues(name, "active"),
-		upgraded:  m.connections.WithLabelValues(name, "upgraded"),
+		idle:      m.connections.WithLabelValues(name, connectionStates[0]),
+		active:    m.connections.WithLabelValues(name, connectionStates[1]),
+		upgraded:  m.connections.WithLabelValues(name, connectionStates[2]),
 	}
 	for o := range outcomeCount {
 		om.outcomes[o] = m.requests.WithLabelValues(name, o.String())
 	}
 	return om
+}
+
+// InForce says that the Origins of these names, and no others, get new requests from now on, and
+// whether one that gets none still has requests. Series of names that are gone for long go, as
+// package series has it. What is counted of such a name later is in no series.
+func (m *Metrics) InForce(names []string, busy func(name string) bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, name := range m.names.Change(names, busy) {
+		for o := range outcomeCount {
+			m.requests.DeleteLabelValues(name, o.String())
+		}
+		for _, state := range connectionStates {
+			m.connections.DeleteLabelValues(name, state)
+		}
+		m.bytes.DeleteLabelValues(name)
+		m.firstByte.DeleteLabelValues(name)
+		m.queue.DeleteLabelValues(name)
+		m.shortages.DeleteLabelValues(name)
+	}
 }
 
 func (m *originMetrics) ended(o outcome) { m.outcomes[o].Inc() }

@@ -3,6 +3,7 @@ package origin
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -122,5 +123,61 @@ func TestEveryMetricHasHelp(t *testing.T) {
 		if !strings.HasPrefix(f.GetName(), "edgeproxy_origin_") || f.GetHelp() == "" {
 			t.Errorf("%s: got help %q", f.GetName(), f.GetHelp())
 		}
+	}
+}
+
+// Names that change with every reload filled /metrics without end, and a file that was refused
+// left series of its origins.
+func TestSeriesOfOriginsThatAreGoneStayedForEver(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	m := NewMetrics(registry)
+	made := func(name string) *Origin {
+		o, err := New(Options{Name: name, Address: "127.0.0.1:9", Metrics: m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(o.Close)
+		return o
+	}
+	series := func() (n int, names map[string]bool) {
+		families, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = map[string]bool{}
+		for _, f := range families {
+			for _, one := range f.GetMetric() {
+				n++
+				names[one.GetLabel()[0].GetValue()] = true
+			}
+		}
+		return n, names
+	}
+	busy := func(name string) bool { return name == "o3" }
+	const each = int(outcomeCount) + 7
+	kept, old := made("kept"), made("o0")
+	m.InForce([]string{"kept", "o0"}, busy)
+	for i := 1; i < 300; i++ {
+		name := fmt.Sprint("o", i)
+		made(name).metrics.ended(outcomeOK)
+		m.InForce([]string{"kept", name}, busy)
+		kept.metrics.ended(outcomeOK)
+	}
+	if n, names := series(); n != each*66 || !names["o3"] || !names["o299"] || !names["kept"] || names["o0"] || names["o100"] {
+		t.Errorf("got %d series, %v, want %d, those of the last 64 names that went and o3, which is busy, among them", n, names, each*66)
+	}
+	made("refused")
+	m.InForce([]string{"kept", "o299"}, busy)
+	if n, names := series(); n != each*66 || names["refused"] {
+		t.Errorf("a file that was refused: got %d series, %v", n, names)
+	}
+	made("o0")
+	old.metrics.ended(outcomeOK)
+	m.InForce([]string{"kept", "o0"}, busy)
+	if got := sample(t, registry, "edgeproxy_origin_requests_total", "o0", "ok"); got != 0 {
+		t.Errorf("a late request of an origin without series: got %v for the one that has its name, want 0", got)
+	}
+	if got := sample(t, registry, "edgeproxy_origin_requests_total", "kept", "ok"); got != 299 {
+		t.Errorf("got %v of the name that stayed, want 299", got)
 	}
 }

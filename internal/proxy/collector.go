@@ -72,7 +72,8 @@ func (c collector) Describe(out chan<- *prometheus.Desc) {
 // Collect sends the value of every metric.
 func (c collector) Collect(out chan<- prometheus.Metric) {
 	e := emitter{out}
-	for _, r := range c.m.all() {
+	routes, _ := c.m.all()
+	for _, r := range routes {
 		e.route(r)
 	}
 	if p := c.m.proxy.Load(); p != nil {

@@ -128,6 +128,7 @@ type exchange struct {
 	guest   *presence.Client // the client while it waits
 	counted bool             // among the requests in flight
 	placed  bool             // and among those of its client
+	busy    bool             // among those that keep the series of its route
 	tunnels bool             // among the tunnels, or asks the origin for one
 
 	// What Finish has in its hands on the way to an answer. Only abandon looks at

@@ -49,6 +49,8 @@ func (f *fill) start(r *reader, t sendInterim, guest *presence.Client) {
 
 // run is f in the goroutine of a flight. The flight ends only when the body is stored.
 func (f *fill) run(to *inflight) {
+	f.route.metrics.busy.Add(1)
+	defer f.route.metrics.busy.Add(-1)
 	defer f.abandon()
 	f.flight, f.shared = to, true
 	switch err := f.begin(); {

@@ -9,6 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"edgeproxy/internal/reason"
+	"edgeproxy/internal/series"
 )
 
 // noRoute is the route label of requests that matched none.
@@ -40,14 +41,19 @@ type Metrics struct {
 	none  *routeMetrics
 
 	mu     sync.Mutex
-	routes []*routeMetrics // in the order in which they came; never one less
+	routes []*routeMetrics // that have series, in the order in which they came
+	names  series.Names    // theirs
+	came   uint32          // how many there have been
+	gone   departed        // what those counted that have no series any more
 }
 
 // routeMetrics are the counters of one route. A scrape during a request may see
 // some of its counts and not yet the others.
 type routeMetrics struct {
 	name      string
-	ordinal   uint32 // among all routes there have been
+	ordinal   uint32       // among all routes there have been
+	busy      atomic.Int64 // requests under way that are no hits, and fills
+	gone      bool         // it has no series any more; guarded by Metrics.mu
 	requests  [resultCount][len(statusClasses)]atomic.Int64
 	bytes     [resultCount]atomic.Int64
 	collapsed atomic.Int64
@@ -112,21 +118,31 @@ func rejections(limit string) prometheus.Counter {
 func (m *Metrics) forRoute(name string) *routeMetrics {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if r := m.routeLocked(name); r != nil {
+		return r
+	}
+	r := &routeMetrics{name: name, ordinal: m.came, fills: fillCounts{notStored: make([]atomic.Int64, reason.Count)}}
+	m.came++
+	m.routes = append(m.routes, r)
+	m.names.Add(name)
+	return r
+}
+
+// routeLocked returns the counters of a route that has series, nil if it has none.
+func (m *Metrics) routeLocked(name string) *routeMetrics {
 	for _, r := range m.routes {
 		if r.name == name {
 			return r
 		}
 	}
-	r := &routeMetrics{name: name, ordinal: uint32(len(m.routes)), fills: fillCounts{notStored: make([]atomic.Int64, reason.Count)}}
-	m.routes = append(m.routes, r)
-	return r
+	return nil
 }
 
-// all returns the counters of every route that there has been.
-func (m *Metrics) all() []*routeMetrics {
+// all returns the counters of every route that has series, and the sums of the others.
+func (m *Metrics) all() ([]*routeMetrics, departed) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.Clip(m.routes)
+	return slices.Clip(m.routes), m.gone
 }
 
 // observe says which Proxy's gauges are shown.
@@ -147,19 +163,24 @@ func (m *Metrics) request(x *exchange, status int, duration time.Duration) {
 	if x.collapsed {
 		r.collapsed.Add(1)
 	}
-	m.observer(m.duration, &r.duration[x.result], r.name, x.result).Observe(duration.Seconds())
+	m.observer(m.duration, &r.duration[x.result], r, x.result).Observe(duration.Seconds())
 	if x.firstByte >= 0 {
-		m.observer(m.firstByte, &r.firstByte[x.result], r.name, x.result).Observe(x.firstByte.Seconds())
+		m.observer(m.firstByte, &r.firstByte[x.result], r, x.result).Observe(x.firstByte.Seconds())
 	}
 }
 
 // observer finds the histogram of a route and a result in v once and keeps it at at. Two
 // requests that race find the same one.
-func (m *Metrics) observer(v *prometheus.HistogramVec, at *atomic.Pointer[prometheus.Observer], route string, r result) prometheus.Observer {
+func (m *Metrics) observer(v *prometheus.HistogramVec, at *atomic.Pointer[prometheus.Observer], of *routeMetrics, r result) prometheus.Observer {
 	if o := at.Load(); o != nil {
 		return *o
 	}
-	o := v.WithLabelValues(route, r.String())
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if of.gone {
+		return nowhere
+	}
+	o := v.WithLabelValues(of.name, r.String())
 	at.Store(&o)
 	return o
 }

@@ -48,7 +48,8 @@ func (s *places) leave(who netip.Prefix) {
 // forwardable takes a place among the requests that go to an origin.
 func (p *Proxy) forwardable(x *exchange, d disposition) disposition {
 	x.who, _ = client.Of(x.clientAddress())
-	x.counted = true
+	x.counted, x.busy = true, true
+	x.route.metrics.busy.Add(1)
 	n, all := p.forwarding.Add(1), int64(x.settings.RequestsInFlight)
 	switch {
 	case !p.places.enter(x.who, n-1, all):

@@ -141,6 +141,7 @@ func New(o Options) (*Proxy, error) {
 	}
 	p.serial.Store(o.Purges.Identity().First())
 	p.settings.Store(first)
+	o.Metrics.inForce(first.routes)
 	p.streams.panics = o.Panics
 	p.streams.open = func(a *ahead) *flight.Stream { return p.flights.Stream(a.client) }
 	p.exchanges.New = func() any { return newExchange() }

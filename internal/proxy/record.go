@@ -97,6 +97,9 @@ func (p *Proxy) record(x *exchange) {
 func (p *Proxy) releaseExchange(x *exchange) {
 	p.giveUpPlace(x)
 	p.leaveTunnels(x)
+	if x.busy {
+		x.route.metrics.busy.Add(-1)
+	}
 	x.upload.release(p.uploads)
 	x.reset()
 	p.exchanges.Put(x)

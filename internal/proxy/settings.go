@@ -101,6 +101,7 @@ func (p *Proxy) Swap(l Live) error {
 		return err
 	}
 	p.settings.Store(next)
+	p.Metrics.inForce(next.routes)
 	return nil
 }
 

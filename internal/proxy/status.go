@@ -133,13 +133,13 @@ func (p *Proxy) Status() Status {
 		RequestsInFlight: p.inFlight.Load(), InflightBytes: p.bodiesOnTheirWay(), Flights: p.flights.Len(),
 		Panics: p.Panics.Count(), Purges: p.purgeStatus(), NotStored: map[string]int64{},
 	}
-	var all tally
-	for _, m := range p.Metrics.all() { // those included whose routes are gone
+	routes, all := p.Metrics.all() // those included whose routes are gone
+	for _, m := range routes {
 		all.add(m)
-		for i := range m.fills.notStored {
-			if v := m.fills.notStored[i].Load(); v > 0 {
-				s.NotStored[reason.Reason(i).String()] += v
-			}
+	}
+	for i, v := range all.notStored {
+		if v > 0 {
+			s.NotStored[reason.Reason(i).String()] = v
 		}
 	}
 	for _, r := range p.settings.Load().routes {
