@@ -25,6 +25,7 @@ require (
 require github.com/coreos/go-systemd/v22 v22.7.0
 
 require (
+	github.com/KimMachineGun/automemlimit v1.0.1
 	github.com/caddyserver/certmagic v0.25.6
 	github.com/fsnotify/fsnotify v1.10.1
 	github.com/mholt/acmez/v3 v3.1.7
@@ -38,6 +39,7 @@ require (
 	github.com/caddyserver/zerossl v0.1.6 // indirect
 	github.com/libdns/libdns v1.1.1 // indirect
 	github.com/miekg/dns v1.1.73 // indirect
+	github.com/pbnjay/memory v0.0.0-20210728143218-7b4eea64cf58 // indirect
 	github.com/zeebo/blake3 v0.2.4 // indirect
 	go.uber.org/multierr v1.11.0 // indirect
 	go.uber.org/zap/exp v0.3.0 // indirect

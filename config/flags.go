@@ -12,6 +12,10 @@ type Flags struct {
 	Listen string // the only address that serves clients
 	Admin  string // the admin listener's address
 	Policy string // admission.policy; a route that names its own keeps it
+
+	// Memory is what the process may take, as its cgroup says; 0 is no limit. It is no flag of
+	// the command line. See fitMemory.
+	Memory Size
 }
 
 // The flags' names, which stand in errors in the place of a key.
@@ -97,6 +101,7 @@ func (f Flags) apply(c *Config, r *report) {
 	if f.Origin != "" {
 		f.applyOrigin(c, r)
 	}
+	c.fitMemory(&r.src, f.Memory)
 }
 
 func (f Flags) applyOrigin(c *Config, r *report) {

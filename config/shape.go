@@ -101,7 +101,7 @@ func (c *Cache) table() table {
 
 func (m *Memory) table() table {
 	return table{
-		restart("max_bytes", size(&m.MaxBytes, 256*MiB).atLeast(MiB), "The size of the whole tier.").asBasic(),
+		restart("max_bytes", size(&m.MaxBytes, 256*MiB).atLeast(MiB), "The size of the whole tier. Unless said, at most 40 % of the memory that the cgroup allows.").asBasic(),
 		restart("max_object_bytes", size(&m.MaxObjectBytes, 8*MiB).atLeast(1), "The largest body; at most a quarter of max_bytes without stage_bytes.").asImplied(),
 		restart("stage_bytes", size(&m.StageBytes, 0).atLeast(minStageBytes).zero().saying("want 0B for none, or at least "+minStageBytes.String()).noting("at most half of max_bytes"),
 			"Of max_bytes, for what was sighted once: its second request is a hit.").asImplied(),

@@ -71,8 +71,9 @@ func (s *settings) bind(cmd *cobra.Command) {
 	}
 }
 
-// load reads what the command was given.
+// load reads what the command was given, and how much memory this process may take.
 func (s *settings) load(command string) (*config.Config, error) {
+	s.flags.Memory = config.Size(cgroupMemory())
 	if s.file != "" {
 		return config.LoadWith(s.file, s.flags)
 	}

@@ -89,7 +89,7 @@ func showDemo(ctx context.Context, seconds int, stdout, stderr io.Writer) error 
 		return fmt.Errorf("demo: start the proxy that always stores: %w", err)
 	}
 	defer always.stop(context.Background())
-	limitMemory(log, secondHit.edge, always.edge)
+	defer limitMemory(log, secondHit.edge, always.edge)()
 
 	d := demo.New(demo.Options{
 		SecondHit: secondHit, Always: always, Origin: origin.Address(), Out: stdout, Notes: notes, Seconds: seconds,

@@ -139,7 +139,7 @@ func TestMemoryLimitHasRoomForEveryEdge(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer e.stop(t.Context())
-	limitMemory(log, e, e)
+	defer limitMemory(log, e, e)()
 	least := 2*(int64(demoCacheBytes+demoInflightBytes)+e.gate.MostBytes()) + memoryBase
 	if got := debug.SetMemoryLimit(-1); e.gate.MostBytes() == 0 || got < least {
 		t.Errorf("got a limit of %d bytes, want at least %d with filters of %d", got, least, e.gate.MostBytes())

@@ -55,7 +55,7 @@ func serve(ctx context.Context, c *config.Config, stderr io.Writer, reloads func
 	}
 	e.level, e.reloader = &level, reloads(e)
 	e.countDrops("program", out.Dropped)
-	limitMemory(log, e)
+	defer limitMemory(log, e)()
 	if err := e.listen(); err != nil {
 		e.stop(context.Background())
 		return err

@@ -37,7 +37,7 @@ func rooms() map[string]room {
 				"internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/shadow", "internal/simulate", "internal/size", "internal/spool",
 				"internal/statefile", "internal/trace", "internal/watch", "internal/wire",
 			},
-			third: []string{"github.com/spf13/cobra", humanize, prometheus},
+			third: []string{"github.com/KimMachineGun/automemlimit", "github.com/spf13/cobra", humanize, prometheus},
 		},
 		"config": {
 			ours:  []string{"internal/policy"},

@@ -1,0 +1,137 @@
+//go:build !race
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+)
+
+// TestDefaultsSurviveASmallCgroup: with the defaults the cache alone may take 256 MiB, so a
+// container of 256 MiB was killed as soon as its cache was full. It is asked for 2 GiB of
+// distinct objects, each twice, so that all are stored.
+func TestDefaultsSurviveASmallCgroup(t *testing.T) {
+	const (
+		limit   = 256 << 20
+		object  = 256 << 10
+		objects = 2 << 30 / object
+		workers = 4
+	)
+	body := make([]byte, object)
+	for i := range body {
+		body[i] = byte(rand.Uint32())
+	}
+	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Cache-Control", "max-age=600")
+		_, _ = w.Write(body)
+	}))
+	t.Cleanup(origin.Close)
+	s := serveCmd(t, inCgroup(t, limit, "serve", "--origin", origin.URL, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"))
+	if got := s.gauge(`edgeproxy_cache_max_bytes{tier="memory"}`); got != 102<<20 {
+		t.Errorf("the cache: got %v bytes, want 102 MiB, 40 %% of the limit", got)
+	}
+	if got, want := s.gauge("go_gc_gomemlimit_bytes"), float64(limit/10*9); got != want {
+		t.Errorf("GOMEMLIMIT: got %v, want %v, 90 %% of the limit", got, want)
+	}
+	var next atomic.Int64
+	var broken atomic.Bool
+	var asking sync.WaitGroup
+	for range workers {
+		asking.Go(func() {
+			transport := &http.Transport{MaxIdleConnsPerHost: 1}
+			defer transport.CloseIdleConnections()
+			client := &http.Client{Transport: transport}
+			for !broken.Load() {
+				i := next.Add(1) - 1
+				if i >= objects {
+					return
+				}
+				for range 2 {
+					if err := askWhole(client, fmt.Sprintf("http://%s/%d", s.address, i), body); err != nil {
+						t.Errorf("object %d: %v", i, err)
+						broken.Store(true)
+						return
+					}
+				}
+			}
+		})
+	}
+	asking.Wait()
+	if got := s.gauge(`edgeproxy_cache_write_bytes_total{tier="memory"}`); got < 2<<30 {
+		t.Errorf("written: got %.0f bytes, want at least 2 GiB", got)
+	}
+	if got := s.gauge("process_resident_memory_bytes"); got == 0 || got > limit {
+		t.Errorf("resident: got %.0f bytes, want at most %d", got, limit)
+	}
+	s.signal(syscall.SIGTERM)
+	s.wantExit(0)
+}
+
+// askWhole asks for a URL and compares the body.
+func askWhole(client *http.Client, url string, want []byte) error {
+	res, err := client.Get(url)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	got, err := io.ReadAll(res.Body)
+	if err == nil && (res.StatusCode != http.StatusOK || !bytes.Equal(got, want)) {
+		err = fmt.Errorf("status %d with %d bytes", res.StatusCode, len(got))
+	}
+	return err
+}
+
+// inCgroup returns a command that runs the program in a new cgroup with so many bytes of
+// memory, which is removed at the end of the test. Where the test may make none, the program
+// is told by its file and its environment what it would have found there, and nobody kills it.
+func inCgroup(t *testing.T, limit int, args ...string) *exec.Cmd {
+	t.Helper()
+	dir, file, err := newCgroup(t)
+	if err == nil {
+		err = os.WriteFile(filepath.Join(dir, file), []byte(strconv.Itoa(limit)), 0)
+	}
+	if err == nil {
+		script := `echo $$ > "$0/cgroup.procs" && exec "$@"`
+		return exec.Command("sh", append([]string{"-c", script, dir, program(t)}, args...)...)
+	}
+	t.Logf("no cgroup: %v", err)
+	path := filepath.Join(t.TempDir(), "edgeproxy.yaml")
+	if err := os.WriteFile(path, fmt.Appendf(nil, "cache: {memory: {max_bytes: %dMiB}}\n", limit*2/5>>20), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(program(t), append(args, "-c", path)...)
+	cmd.Env = append(os.Environ(), fmt.Sprintf("GOMEMLIMIT=%d", limit/10*9))
+	return cmd
+}
+
+// newCgroup makes a cgroup with a controller of memory, and names the file for its limit.
+func newCgroup(t *testing.T) (dir, file string, err error) {
+	t.Helper()
+	const root = "/sys/fs/cgroup"
+	parent, file := filepath.Join(root, "memory"), "memory.limit_in_bytes"
+	if controllers, err := os.ReadFile(filepath.Join(root, "cgroup.controllers")); err == nil {
+		if !strings.Contains(string(controllers), "memory") {
+			return "", "", fmt.Errorf("%s has no controller of memory", root)
+		}
+		_ = os.WriteFile(filepath.Join(root, "cgroup.subtree_control"), []byte("+memory"), 0) // it may be there
+		parent, file = root, "memory.max"
+	}
+	dir, err = os.MkdirTemp(parent, "edgeproxy-test-")
+	if err == nil {
+		t.Cleanup(func() { eventually(t, "the cgroup can be removed", func() bool { return os.Remove(dir) == nil }) })
+	}
+	return dir, file, err
+}

@@ -1,0 +1,49 @@
+package config
+
+import "testing"
+
+func TestDefaultCacheFitsTheMemoryOfTheCgroup(t *testing.T) {
+	f := func(name, file string, memory, wantMax, wantObject Size) {
+		t.Run(name, func(t *testing.T) {
+			c, err := parse("f", []byte(oneOrigin+file), Flags{Memory: memory}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if m := c.Cache.Memory; m.MaxBytes != wantMax || m.MaxObjectBytes != wantObject {
+				t.Errorf("got %v and objects of %v, want %v and %v", m.MaxBytes, m.MaxObjectBytes, wantMax, wantObject)
+			}
+		})
+	}
+	f("no limit", "", 0, 256*MiB, 8*MiB)
+	f("plenty", "", 4*GiB, 256*MiB, 8*MiB)
+	f("just enough", "", 640*MiB, 256*MiB, 8*MiB)
+	f("40 % in whole MiB", "", 256*MiB, 102*MiB, 8*MiB)
+	f("objects go down with it", "", 64*MiB, 25*MiB, 25*MiB/4)
+	f("never below the least", "", KiB, MiB, MiB/4)
+	f("given", "cache: {memory: {max_bytes: 1GiB}}", 256*MiB, GiB, 8*MiB)
+	f("room for the objects that are given", "cache: {memory: {max_object_bytes: 32MiB}}", 128*MiB, 128*MiB, 32*MiB)
+	f("room for the stage", "cache: {memory: {stage_bytes: 40MiB}}", 64*MiB, 80*MiB, 8*MiB)
+	f("room for slices", "cache: {slice: 4MiB}", 16*MiB, 16*MiB, 4*MiB)
+	f("room for a route's slices", "routes: [{name: a, origin: web, cache: {slice: 4MiB}}]", 16*MiB, 16*MiB, 4*MiB)
+	f("never above the default", "cache: {memory: {max_object_bytes: 64MiB}}", 16*MiB, 256*MiB, 64*MiB)
+}
+
+// TestCacheOfACgroupIsPrinted: what is in force is printed as it is here, and means the same
+// where there is no limit.
+func TestCacheOfACgroupIsPrinted(t *testing.T) {
+	c, err := FromFlags(Flags{Origin: "http://h", Memory: 64 * MiB})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := c.Effective()
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Parse("printed", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := again.Cache.Memory; got != c.Cache.Memory {
+		t.Errorf("got %+v, want %+v", got, c.Cache.Memory)
+	}
+}
