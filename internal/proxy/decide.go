@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"time"
+
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/reason"
@@ -152,6 +154,31 @@ func (x *exchange) bypass() (reason.Reason, forward) {
 	return reason.None, fwdNone
 }
 
+// lookupStored finds what is stored for x, fresh or stale, nil if nothing, and leaves x keyed
+// as that is; x.fwd says how near it came. Of two responses it takes the latest, as RFC
+// 9111 section 4 has it.
+func (p *Proxy) lookupStored(x *exchange) *cache.Entry {
+	if x.rule == nil {
+		return p.lookupKey(x)
+	}
+	x.keying = x.byRule
+	e := p.lookupKey(x)
+	if !p.Store.Holds(x.exact.base) { // as a rule
+		return e
+	}
+	keying, fwd, heldBack := x.keying, x.fwd, x.heldBack
+	x.keying = x.exact
+	own := p.lookupKey(x)
+	if own != nil && (e == nil || !made(e).After(made(own))) {
+		return own
+	}
+	x.keying, x.fwd, x.heldBack = keying, fwd, heldBack
+	return e
+}
+
+// made returns when the origin made e, or said last that it holds.
+func made(e *cache.Entry) time.Time { return e.ResponseTime.Add(-e.InitialAge) }
+
 // lookupKey finds what is stored under the key of x, fresh or stale, nil if nothing;
 // x.fwd says how near it came.
 func (p *Proxy) lookupKey(x *exchange) *cache.Entry {
@@ -195,6 +222,21 @@ func (p *Proxy) lookup(x *exchange) bool {
 		x.result, x.refresh = resultStale, use == rfc9111.UseNowAndRefresh
 	}
 	return true
+}
+
+// relookup is lookup once more, by the rule of now. A miss leaves x as its flight
+// was keyed.
+func (p *Proxy) relookup(x *exchange) bool {
+	keying, byRule, rule := x.keying, x.byRule, x.rule
+	p.keyByRule(x)
+	if p.lookup(x) {
+		return true
+	}
+	x.byRule, x.rule = byRule, rule
+	if x.base != keying.base {
+		x.keying, x.stale, x.heldBack = keying, nil, false
+	}
+	return false
 }
 
 // selectVariant makes x's key that of the variant which names select.

@@ -4,13 +4,13 @@ import (
 	"net/netip"
 	"time"
 
-	"edgeproxy/internal/alike"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/forwarded"
 	"edgeproxy/internal/message"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/presence"
+	"edgeproxy/internal/queryrules"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
 	"edgeproxy/internal/wire"
@@ -103,15 +103,15 @@ type exchange struct {
 	// built in scratch.
 
 	route      *route
-	host       []byte      // in canonical form
-	path       []byte      // that routes match
-	keyed      []byte      // the target as the route's rules leave it
-	keying                 // the one in use: exact or byRule
-	exact      keying      // of the target
-	byRule     keying      // by rule
-	rule       *alike.Rule // of the path, for queries; nil: there is none
-	exactOnly  bool        // the rule does not hold for x
-	redirected bool        // x comes from a flight whose response was another's
+	host       []byte           // in canonical form
+	path       []byte           // that routes match
+	keyed      []byte           // the target as the route's rules leave it
+	keying                      // the one in use: exact or byRule
+	exact      keying           // of the target
+	byRule     keying           // by rule
+	rule       *queryrules.Rule // of the path, for queries; nil: there is none
+	exactOnly  bool             // the rule does not hold for x
+	redirected bool             // x comes from a flight whose response was another's
 
 	// The look-up (decide.go).
 

@@ -3,10 +3,10 @@ package proxy
 import (
 	"bytes"
 
-	"edgeproxy/internal/alike"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/purge"
+	"edgeproxy/internal/queryrules"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -24,7 +24,7 @@ type job struct {
 
 	// by is the rule for queries by which the target was made that the origin is asked
 	// for; nil is the client's own target.
-	by *alike.Rule
+	by *queryrules.Rule
 
 	// base is the hash of baseName, the key before Vary.
 	base     cache.Key

@@ -5,10 +5,10 @@ import (
 	"strconv"
 	"time"
 
-	"edgeproxy/internal/alike"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/queryrules"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
 )
@@ -33,8 +33,8 @@ type outcome struct {
 	part   bool     // it is kept as the part that it is
 	only   string   // the one target that it answers, where that need not be its leader's; see newShared
 	rep    rfc9111.Representation
-	entry  *cache.Entry // all but the body, if it may be stored
-	rule   *alike.Rule  // under which; nil is the key of the target itself
+	entry  *cache.Entry     // all but the body, if it may be stored
+	rule   *queryrules.Rule // under which; nil is the key of the target itself
 
 	// counts is what the request counts as that the origin answered, where its response
 	// has shown that to be another key than the request was counted by; else nil.

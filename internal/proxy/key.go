@@ -23,6 +23,18 @@ type keying struct {
 // selectors returns what the rules of the route have added behind the URL part.
 func (k *keying) selectors() []byte { return k.name[k.urlLen:k.baseLen] }
 
+// sum completes k, the key of a base.
+func (p *Proxy) sum(k keying) keying {
+	base := k.name
+	k.url = p.Hasher.Sum(base[:k.urlLen])
+	k.base = k.url
+	if k.urlLen < k.baseLen {
+		k.base = p.Hasher.Sum(base)
+	}
+	k.key = k.base
+	return k
+}
+
 // keyURL builds the key of x before Vary, by the rules of its route: the target that
 // is keyed, the URL part, and behind that what header and cookie rules select by.
 func (x *exchange) keyURL(hasher cache.Hasher) {

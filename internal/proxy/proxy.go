@@ -11,7 +11,6 @@ import (
 
 	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/admission"
-	"edgeproxy/internal/alike"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/client"
 	"edgeproxy/internal/flight"
@@ -19,10 +18,11 @@ import (
 	"edgeproxy/internal/pace"
 	"edgeproxy/internal/presence"
 	"edgeproxy/internal/purge"
+	"edgeproxy/internal/queryrules"
 	"edgeproxy/internal/rescue"
 	"edgeproxy/internal/shadow"
 	"edgeproxy/internal/spool"
-	"edgeproxy/internal/varies"
+	"edgeproxy/internal/varyfields"
 )
 
 // Options are what a Proxy is made of. Rooms given here belong to the caller,
@@ -106,8 +106,8 @@ type Proxy struct {
 	refreshing    atomic.Int64  // validations in the background
 	refreshes     *places       // of clients, among them
 	serial        atomic.Uint64 // of the last entry made
-	queryRules    *alike.Table
-	varies        *varies.Table
+	queryRules    *queryrules.Table
+	varyFields    *varyfields.Table
 	uploads       *uploadBuffers
 	slowUploads   atomic.Int64 // ended for ReceiveRate
 	slowReaders   atomic.Int64 // ended for SendRate
@@ -131,7 +131,7 @@ func New(o Options) (*Proxy, error) {
 	}
 	budget := flight.NewBudget(o.InflightBytes, client.Part(o.InflightShare))
 	p := &Proxy{
-		queryRules: alike.New(o.Purges.Identity().First()), varies: varies.New(), guests: presence.New(o.Panics), places: newPlaces(client.Part(o.ClientShare)), refreshes: newPlaces(client.Part(o.ClientShare)), tunnels: tunnels{shares: newPlaces(client.Part(o.ClientShare))},
+		queryRules: queryrules.New(o.Purges.Identity().First()), varyFields: varyfields.New(), guests: presence.New(o.Panics), places: newPlaces(client.Part(o.ClientShare)), refreshes: newPlaces(client.Part(o.ClientShare)), tunnels: tunnels{shares: newPlaces(client.Part(o.ClientShare))},
 		Options: o, via: "1.1 " + o.Node, loop: o.Node + "; id=" + o.Instance, instance: []byte(o.Instance), statusName: structuredName(o.Node), budget: budget,
 		flights: flight.NewTable[cache.Key, *outcome](flight.Options{
 			Budget: budget, ObjectBytes: o.MaxObjectBytes, Ahead: o.ResponseBuffer, Spool: spoolOf(o.Spool), Now: now, Generation: o.Purges.Now,

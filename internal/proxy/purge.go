@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"edgeproxy/internal/purge"
+	"edgeproxy/internal/queryrules"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/wire"
 )
@@ -127,13 +128,37 @@ func (p *Proxy) purgeURL(scheme string, host []byte, target wire.Target, soft bo
 	return p.forget(u), !selects
 }
 
+// markURL leaves a mark for u, and in the same purge for all that means the same.
+func (p *Proxy) markURL(u purge.URL, soft bool) {
+	p.queryRules.ForgetAll(p.pathOf(u), func(rule *queryrules.Rule) {
+		if rule == nil {
+			p.Purges.URL(u, soft)
+			return
+		}
+		_, key := rule.AppendKey(nil, u.Scheme, u.Host, u.Target)
+		p.Purges.URL(u, soft, purge.URL{Scheme: u.Scheme, Host: u.Host, Target: key})
+	})
+}
+
+// markPrefix leaves a mark for what begins with u. Where u ends in the query it also takes all
+// of the path that is stored by a rule: such a response answers many queries, and some of them
+// may begin like that.
+func (p *Proxy) markPrefix(u purge.URL, soft bool) {
+	key, inQuery := queryrules.PathKey(u.Scheme, u.Host, u.Target)
+	if !inQuery {
+		p.Purges.Prefix(u, soft)
+		return
+	}
+	p.Purges.Prefix(u, soft, purge.URL{Scheme: u.Scheme, Host: u.Host, Target: key})
+}
+
 // forget removes what is found of u under its own key, and under that of all URLs that
 // mean the same.
 func (p *Proxy) forget(u purge.URL) int {
 	n := p.forgetPart(wire.AppendKey(nil, u.Scheme, u.Host, u.Target))
 	if rule := p.queryRules.Forget(p.pathOf(u)); rule != nil {
-		_, k := appendAlike(nil, u, rule, nil)
-		n += p.forgetPart(k.name)
+		_, key := rule.AppendKey(nil, u.Scheme, u.Host, u.Target)
+		n += p.forgetPart(key)
 	}
 	return n
 }

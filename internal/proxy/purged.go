@@ -8,6 +8,7 @@ import (
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/wire"
 )
 
 // This file asks of a response whether a purge has reached it: when it is found, and
@@ -62,6 +63,20 @@ func (p *Proxy) stillStored(e *cache.Entry, u purge.URL) bool {
 	}
 }
 
+// purgedSince returns what the purges have made of e, which is found or stored for u.
+// What is stored by a rule is also reached by those of its other URLs.
+func (p *Proxy) purgedSince(e *cache.Entry, u purge.URL) purge.State {
+	s := p.Purges.Check(e.Born, u, e.Tags)
+	path, whole := wire.SearchKey(e.Name)
+	if whole == nil || s == purge.Gone {
+		return s
+	}
+	u.Target = path
+	s = max(s, p.Purges.Check(e.Born, u, nil))
+	u.Target = whole
+	return max(s, p.Purges.Check(e.Born, u, nil))
+}
+
 // outdated returns e with its freshness at an end. A soft purge has no time of its own, so the
 // spans of stale use begin now.
 func outdated(e *cache.Entry, at time.Time) *cache.Entry {
@@ -83,6 +98,12 @@ func (p *Proxy) purgedCheck(j *job, e *cache.Entry, forgotten func() bool) func(
 		state := p.purgedSince(e, j.resource)
 		return state == purge.Gone || state == purge.Stale && p.settler.misses() || j.born < p.Purges.Settled()
 	}
+}
+
+// purgeRaced reports whether a URL of the path was forgotten since j began, by someone who
+// did not know where the response would belong.
+func (p *Proxy) purgeRaced(j *job) bool {
+	return j.moved && p.queryRules.Forgotten(j.path) != j.forgotten
 }
 
 // tags returns the tags of a response with the fields h: others, the tags that are for the cache

@@ -51,7 +51,7 @@ func fillKey(e *cache.Entry) cache.Key {
 // guessVariant keys x by the fields that the last response of its URL varied by. Nothing is
 // stored of that URL. It allocates nothing.
 func (p *Proxy) guessVariant(x *exchange) {
-	if names := p.varies.Names(x.base.Hi, x.base.Lo); names != nil {
+	if names := p.varyFields.Names(x.base.Hi, x.base.Lo); names != nil {
 		x.selectVariant(p, names)
 		x.guessed = true
 	}
@@ -113,9 +113,9 @@ func (p *Proxy) countAs(j *job, h *outcome, e *cache.Entry) {
 		base = j.exact.base
 	}
 	if variant {
-		p.varies.Learn(base.Hi, base.Lo, e.Vary)
+		p.varyFields.Learn(base.Hi, base.Lo, e.Vary)
 	} else {
-		p.varies.Learn(base.Hi, base.Lo, nil)
+		p.varyFields.Learn(base.Hi, base.Lo, nil)
 	}
 	switch {
 	case variant && h.part:

@@ -7,6 +7,7 @@ import (
 	"edgeproxy/internal/client"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/queryrules"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
 )
@@ -25,7 +26,7 @@ func (p *Proxy) confirm(j *job, resp *origin.Response, purged func() bool) *outc
 	if names, star := rfc9111.VaryNames(updated); star || !slices.Equal(names, j.stale.Vary) {
 		return nil // its key would be another
 	}
-	if !sameSearch(j.stale.Header, updated) {
+	if !queryrules.Same(j.stale.Header, updated) {
 		return nil // as well
 	}
 	if !updated.Has("Date") {

@@ -1,4 +1,4 @@
-package alike_test
+package queryrules
 
 import (
 	"fmt"
@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"edgeproxy/internal/alike"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -18,17 +17,17 @@ func at(minutes int) time.Time {
 }
 
 // learn teaches v and says whether it is the rule of the path now.
-func learn(tb testing.TB, t *alike.Table, path uint64, v rfc9111.NoVarySearch, now time.Time) (holds, taught bool) {
+func learn(tb testing.TB, t *Table, path uint64, v rfc9111.NoVarySearch, now time.Time) (holds, taught bool) {
 	tb.Helper()
-	r, taught := t.Learn(path, v, now)
+	r, taught := t.learn(path, v, now)
 	if r != nil && t.Rule(path, now) != r {
-		tb.Errorf("path %d: Learn and Rule return different rules", path)
+		tb.Errorf("path %d: learn and Rule return different rules", path)
 	}
 	return r != nil, taught
 }
 
 func TestRuleIsTheOneOfMostResponses(t *testing.T) {
-	table, path := alike.New(0), uint64(1)
+	table, path := New(0), uint64(1)
 	if !table.Empty() || table.Rule(path, at(0)) != nil {
 		t.Fatal("a new table knows a rule")
 	}
@@ -57,21 +56,21 @@ func TestRuleIsTheOneOfMostResponses(t *testing.T) {
 	}
 
 	for range 3 {
-		table.Disown(path)
+		table.disown(path)
 	}
 	if table.Rule(path, at(0)) == nil {
 		t.Error("three responses without a rule have ended one")
 	}
-	table.Disown(path)
+	table.disown(path)
 	if table.Rule(path, at(0)) != nil || !table.Empty() {
 		t.Error("four responses without a rule have not ended one")
 	}
-	table.Disown(path)
+	table.disown(path)
 	f(u, 1, true, true)
 }
 
 func TestLongRulesAreNone(t *testing.T) {
-	table := alike.New(0)
+	table := New(0)
 	many := make([]string, 65)
 	for i := range many {
 		many[i] = fmt.Sprint(i)
@@ -90,20 +89,20 @@ func TestLongRulesAreNone(t *testing.T) {
 
 // A path that finds no room has no rule; one that is in use keeps its own.
 func TestOnlyWhatIsIdleMakesRoom(t *testing.T) {
-	const more = 10 * alike.MaxRules
-	table := alike.New(0)
+	const more = 10 * MaxRules
+	table := New(0)
 	held := map[uint64]bool{}
 	for path := range uint64(more) {
 		if holds, _ := learn(t, table, path, ignoring("u"), at(0)); holds {
 			held[path] = true
 		}
 	}
-	if len(held) != alike.MaxRules {
-		t.Fatalf("got %d rules, want %d", len(held), alike.MaxRules)
+	if len(held) != MaxRules {
+		t.Fatalf("got %d rules, want %d", len(held), MaxRules)
 	}
 	kept := map[uint64]bool{}
 	for path := range held {
-		if len(kept) < alike.MaxRules/2 {
+		if len(kept) < MaxRules/2 {
 			kept[path] = true
 			table.Rule(path, at(5))
 		}
@@ -114,7 +113,7 @@ func TestOnlyWhatIsIdleMakesRoom(t *testing.T) {
 			added++
 		}
 	}
-	if want := alike.MaxRules - len(kept); added != want {
+	if want := MaxRules - len(kept); added != want {
 		t.Errorf("ten minutes later: got %d new rules, want %d", added, want)
 	}
 	for path := range kept {
@@ -125,7 +124,7 @@ func TestOnlyWhatIsIdleMakesRoom(t *testing.T) {
 }
 
 func TestForgetIsSeenByItsPath(t *testing.T) {
-	table := alike.New(0)
+	table := New(0)
 	before := table.Forgotten(1)
 	if table.Forget(1) != nil {
 		t.Error("got a rule, want none")
@@ -146,13 +145,13 @@ func TestForgetIsSeenByItsPath(t *testing.T) {
 // either not stored, or removed.
 func TestNothingSlipsThrough(t *testing.T) {
 	for range 2000 {
-		table, path := alike.New(0), uint64(1)
+		table, path := New(0), uint64(1)
 		var mu sync.Mutex // of the store
 		stored := map[uint64]bool{}
 		var both sync.WaitGroup
 		seen := table.Forgotten(path)
 		both.Go(func() {
-			r, _ := table.Learn(path, ignoring("u"), at(0))
+			r, _ := table.learn(path, ignoring("u"), at(0))
 			mu.Lock()
 			defer mu.Unlock()
 			if table.Forgotten(path) == seen {

@@ -1,16 +1,12 @@
 //go:build !race
 
-package alike_test
+package queryrules
 
-import (
-	"testing"
-
-	"edgeproxy/internal/alike"
-)
+import "testing"
 
 // The race detector allocates by itself, so there the number means nothing.
 func TestRuleAllocatesNothing(t *testing.T) {
-	table := alike.New(0)
+	table := New(0)
 	host, path := []byte("a.example"), []byte("/b")
 	learn(t, table, table.Path(host, path), ignoring("u"), at(0))
 	if got := testing.AllocsPerRun(100, func() {

@@ -1,7 +1,6 @@
-package alike
+package queryrules
 
 import (
-	"bytes"
 	"sync/atomic"
 
 	"edgeproxy/internal/rfc9111"
@@ -22,22 +21,6 @@ type Rule struct {
 // AppendQuery appends the form in which all queries that mean the same as query are
 // the same; see rfc9111.NoVarySearch. It is safe for concurrent use.
 func (r *Rule) AppendQuery(dst, query []byte) []byte { return r.search.AppendQuery(dst, query) }
-
-// AppendTarget appends the one target that stands for all whose queries mean the same as
-// that of target.
-func (r *Rule) AppendTarget(dst, target []byte) []byte {
-	path, query, _ := bytes.Cut(target, []byte("?"))
-	dst = append(dst, path...)
-	n := len(dst)
-	dst = r.AppendQuery(append(dst, '?'), query)
-	if len(dst) == n+1 { // nothing is left that matters
-		dst = dst[:n]
-	}
-	return dst
-}
-
-// Says reports whether v is what the rule says.
-func (r *Rule) Says(v rfc9111.NoVarySearch) bool { return r.search.Equal(&v) }
 
 // small reports whether v is short enough to be kept for a path.
 func small(v rfc9111.NoVarySearch) bool {

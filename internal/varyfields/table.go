@@ -1,4 +1,4 @@
-package varies
+package varyfields
 
 import (
 	"slices"

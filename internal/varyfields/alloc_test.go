@@ -1,6 +1,6 @@
 //go:build !race
 
-package varies
+package varyfields
 
 import "testing"
 

@@ -1,6 +1,7 @@
-package alike
+package queryrules
 
 import (
+	"bytes"
 	"hash/maphash"
 	"math"
 	"math/bits"
@@ -52,9 +53,10 @@ func New(after uint64) *Table { return &Table{seed: maphash.MakeSeed(), number: 
 // Empty reports whether there is no rule at all: then no path has to be hashed.
 func (t *Table) Empty() bool { return t.count.Load() == 0 }
 
-// Path returns the hash by which the table knows a path. Paths with one hash
+// Path returns the hash by which the table knows the path of a target. Paths with one hash
 // share a rule, which is a guess for either.
-func (t *Table) Path(host, path []byte) uint64 {
+func (t *Table) Path(host, target []byte) uint64 {
+	path, _, _ := bytes.Cut(target, []byte("?"))
 	return bits.RotateLeft64(maphash.Bytes(t.seed, host), 21) ^ maphash.Bytes(t.seed, path)
 }
 
@@ -71,13 +73,13 @@ func (t *Table) Rule(path uint64, now time.Time) *Rule {
 	return r
 }
 
-// Learn notes that a response of a path, received now, has the rule v, and returns
+// learn notes that a response of a path, received now, has the rule v, and returns
 // the rule of the path if it is the same, else nil. Taught says that it was not
 // until now: a path without a rule, or most of whose latest responses do not have its
 // own, takes up the next one.
-func (t *Table) Learn(path uint64, v rfc9111.NoVarySearch, now time.Time) (r *Rule, taught bool) {
+func (t *Table) learn(path uint64, v rfc9111.NoVarySearch, now time.Time) (r *Rule, taught bool) {
 	if !small(v) {
-		t.Disown(path)
+		t.disown(path)
 		return nil, false
 	}
 	t.mu.Lock()
@@ -104,8 +106,8 @@ func (t *Table) Learn(path uint64, v rfc9111.NoVarySearch, now time.Time) (r *Ru
 	return r, true
 }
 
-// Disown notes that a response of a path has no rule.
-func (t *Table) Disown(path uint64) {
+// disown notes that a response of a path has no rule.
+func (t *Table) disown(path uint64) {
 	if t.Empty() {
 		return
 	}
@@ -131,6 +133,20 @@ func (t *Table) Forget(path uint64) *Rule {
 	t.forgotten[path%sets].Add(1)
 	r, _ := t.look(path)
 	return r
+}
+
+// ForgetAll calls mark with the rule of a path that Forget returns, nil included, and again
+// with the next one while the path gets another rule meanwhile. A response to a rule that came
+// later began to be fetched later, or is not stored: see the law of the package.
+func (t *Table) ForgetAll(path uint64, mark func(*Rule)) {
+	for rule := t.Forget(path); ; {
+		mark(rule)
+		now := t.Forget(path)
+		if now == rule {
+			return
+		}
+		rule = now
+	}
 }
 
 // Forgotten returns a number that Forget changes, for a few other paths too.
