@@ -23,6 +23,9 @@ type wanted interface {
 	wait(r *reader) (*outcome, flight.Outcome, error)
 	// found answers from the store, if that has it by now.
 	found() (done bool)
+	// moved reports whether found, which was last asked, has shown that it goes by another key
+	// than the flight that r leads.
+	moved(r *reader) bool
 
 	// answers reports whether h, whose fetch the client has led or not, is what it wants.
 	answers(h *outcome, leads bool) bool
@@ -61,9 +64,11 @@ func (p *Proxy) shareOnce(w wanted) (done bool) {
 		w.alone(false)
 		return true
 	case leads && w.found(): // stored between our look-up and our lead
-		r.Flight().Fill()
-		_ = r.Close()
+		giveBack(r)
 		return true
+	case leads && w.moved(r): // another may fetch it by that key
+		giveBack(r)
+		return false
 	case leads:
 		w.lead(r, false)
 	}
@@ -85,6 +90,12 @@ func (p *Proxy) shareOnce(w wanted) (done bool) {
 	}
 	_ = r.Close()
 	return !ofItsClient(leads, err) && land(w, outcome, err)
+}
+
+// giveBack ends the flight that r leads, which has fetched nothing. Its followers look again.
+func giveBack(r *reader) {
+	r.Flight().Fill()
+	_ = r.Close()
 }
 
 // await waits for a header for w, and leads anew where it is its turn.

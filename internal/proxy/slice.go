@@ -18,12 +18,13 @@ type slice struct {
 	rest   io.ReadCloser // of it, where the flight has left the reader behind
 
 	// How it is got; see get.
-	s       *slicing
-	span    *span
-	key     cache.Key    // of the variant that is wanted
-	stale   *cache.Entry // to be validated
-	interim sendInterim
-	err     error // there is no slice
+	s          *slicing
+	span       *span
+	key        cache.Key    // of the variant that is wanted
+	redirected bool         // it comes from a flight whose slice was another's
+	stale      *cache.Entry // to be validated
+	interim    sendInterim
+	err        error // there is no slice
 }
 
 // beyond reports whether the origin has nothing at the place that was asked for by us, and

@@ -42,12 +42,22 @@ func (sl *slice) found() (done bool) {
 	return sl.entry != nil
 }
 
+// join implements wanted, with a seat in the flight that began before it was known what the
+// slice varies by, if there is one: it may bring this variant.
 func (sl *slice) join() (r *reader, leads bool) {
 	s := sl.s
+	if sl.key != sl.span.key && !sl.redirected {
+		if r, _ = s.p.flights.Follow(sl.span.key, s.admission()); r != nil {
+			s.seat = r
+			return r, false
+		}
+	}
 	r, leads = s.p.flights.Join(sl.key, s.job.flightURL, s.admission())
 	s.seat = r
 	return r, leads
 }
+
+func (sl *slice) moved(r *reader) bool { return r.Flight().Key() != sl.key }
 
 func (sl *slice) lead(r *reader, _ bool) { sl.fill().start(r, sl.interim, sl.s.guest) }
 
@@ -58,6 +68,7 @@ func (sl *slice) wait(r *reader) (*outcome, flight.Outcome, error) {
 func (sl *slice) answers(h *outcome, leads bool) bool { return leads || sl.s.suits(h) }
 
 func (sl *slice) redirect(h *outcome, _ bool) (done bool) {
+	sl.redirected = true
 	sl.s.vary = h.selected().Vary
 	return sl.found()
 }

@@ -20,7 +20,9 @@ func (w whole) join() (r *reader, leads bool) {
 	if r = p.followOwn(x, a.Following); r != nil {
 		return r, false
 	}
-	if x.guessed { // the flight that the guess is from began by the key before Vary
+	// What is known of Vary may be from a flight that began by the key before Vary, and has a
+	// variant of its own to bring.
+	if x.guessed || x.vary != nil && !x.redirected {
 		if r, _ = p.flights.Follow(x.base, a); r != nil {
 			return r, false
 		}
@@ -47,6 +49,14 @@ func (w whole) wait(r *reader) (*outcome, flight.Outcome, error) {
 }
 
 func (w whole) found() (done bool) { return w.x.p.lookupCounted(w.x) }
+
+func (w whole) moved(r *reader) bool {
+	if r.Flight().Key() == w.x.key {
+		return false
+	}
+	w.x.p.recount(w.x, nil)
+	return true
+}
 
 func (w whole) answers(h *outcome, leads bool) bool {
 	if leads {
