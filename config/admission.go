@@ -151,7 +151,7 @@ func (a *Admission) table() table {
 		restart("state", textual(&a.State, ""), "A file that keeps the sightings over a restart.").asImplied().such("/var/lib/edgeproxy/sightings"),
 		restart("shadow", &items[Rule]{
 			field: &a.Shadow, want: "want a list, such as [{policy: always}]",
-			of: (*Rule).shadow, line: true, what: "list of policies",
+			of: (*Rule).shadow, line: true, what: "list of policies", owes: (*Rule).lot,
 		}, "Up to 8 policies that are tried on a sample of the traffic and store nothing.").such("[{policy: always}]"),
 		section("counting", a.Counting.table(), "The filter of counting. It may only stand where a route or shadow uses the policy.").asOptional(),
 		section("chance", a.Chance.table(), "The lot of chance. It may only stand where a route or shadow uses the policy.").asOptional(),
@@ -196,6 +196,14 @@ func (c *Chance) table() table {
 func sightings(field *int, usual int) *number[int] {
 	p := policy.Counting.Parameter()
 	return count(field, usual).between(int(p.Least), int(p.Most)).saying("want " + p.Want() + ": a counter has four bits and ends at 15")
+}
+
+// lot is what a shadow of chance has from admission.chance, as it was at the start.
+func (r *Rule) lot() string {
+	if r.Policy != PolicyChance {
+		return ""
+	}
+	return " at probability " + strconv.FormatFloat(r.Probability, 'g', -1, 64)
 }
 
 // table is what a route does otherwise than all.

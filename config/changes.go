@@ -71,11 +71,18 @@ func (c *comparison) values(at where, s setting, to value, own bool) {
 	if !own || c.to.given(at.to) {
 		now = to.text(c.to, at.to)
 	}
-	hidden := now != "" && !same(s.value, to) // behind stars
+	hidden := now != "" && !same(s.value, to) // behind stars, or another setting's
+	if of, ok := s.value.(indebted); ok && old == now && hidden {
+		old, now = old+of.owed(), now+to.(indebted).owed()
+	}
 	if old != now || hidden {
 		c.out = append(c.out, Change{at.shown, old, now, s.live})
 	}
 }
+
+// indebted is a value that owes a part of itself to another setting. owed says which, behind the
+// text, where that alone has changed.
+type indebted interface{ owed() string }
 
 // collections compares what has elements, which are told apart by their keys.
 func (c *comparison) collections(at where, s setting, from, to collection) {

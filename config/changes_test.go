@@ -57,6 +57,12 @@ func TestChanges(t *testing.T) {
 		routes("{name: a, origin: app, cache: {slice: 0B}, admission: {policy: never}, limits: {rate: {requests: 5}}}"),
 		"routes[a].admission.policy:  -> never (live)", "routes[a].cache.stale.keep: 1h ->  (live)", "routes[a].cache.slice: 1MiB -> 0B (live)", "routes[a].limits.rate.requests:  -> 5 (live)")
 	check("what all routes have is one change", app+"cache: {default_ttl: 1s}\n", app, "cache.default_ttl: 1s -> 0s (live)")
+	lot := func(p string) string {
+		return app + "admission: {policy: chance, chance: {probability: " + p + "}, shadow: [{policy: chance}, {policy: always}]}\n"
+	}
+	check("the lot of a shadow, which nothing but another setting has changed", lot("0.2"), lot("0.3"),
+		"admission.shadow: [{policy: chance}, {policy: always}] at probability 0.2 -> [{policy: chance}, {policy: always}] at probability 0.3 (restart)",
+		"admission.chance.probability: 0.2 -> 0.3 (live)")
 	check("listeners", app, app+"listen: [{address: \":80\", trusted_proxies: [10.0.0.0/8]}, {address: \":81\"}]\n",
 		`listen[0].address: "127.0.0.1:8080" -> ":80" (restart)`, `listen[0].trusted_proxies: [] -> ["10.0.0.0/8"] (live)`, `listen[1]:  -> {address: ":81"} (restart)`)
 	check("a window", app, app+"admission: {second_hit: {capacity: 5}}\n",

@@ -16,6 +16,7 @@ type items[T any] struct {
 	key   func(*T) string     // what tells elements apart in Changes; nil is their place
 	short func(*T) *scalar[T] // an element as one value, if it may be; it binds the whole of it
 	terse func(*T) bool       // whether short says all of an element
+	owes  func(*T) string     // what an element has from another setting, "" if nothing; nil: none ever has
 	line  bool                // all of it is one value for Changes and stands on one line of a file
 }
 
@@ -98,6 +99,16 @@ func (l *items[T]) elements(path string) []element {
 		out = append(out, e)
 	}
 	return out
+}
+
+func (l *items[T]) owed() string {
+	var b strings.Builder
+	for i := range *l.field {
+		if l.owes != nil {
+			b.WriteString(l.owes(&(*l.field)[i]))
+		}
+	}
+	return b.String()
 }
 
 func (l *items[T]) sample() table { return sample(l.of) }

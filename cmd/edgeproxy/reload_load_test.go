@@ -39,22 +39,22 @@ func countingOrigin(t *testing.T, asked *sync.Map) string {
 
 // TestReloadsUnderLoad: two files take turns, a hundred times, which change routes, origins,
 // policies and limits; a broken one comes now and then. No request fails, no upgraded
-// connection is cut, no key is fetched more often than its policies ask for, and goroutines,
-// descriptors and series are what they were.
+// connection is cut, no key is fetched more often than its policies ask for, hits are those of a
+// program without reloads, and goroutines, descriptors and series are what they were.
 func TestReloadsUnderLoad(t *testing.T) {
 	var asked sync.Map
 	app, other, echo := countingOrigin(t, &asked), countingOrigin(t, &asked), echoOrigin(t)
 	files := [2]string{fmt.Sprintf(`
 origins: {app: {servers: [%q]}, moved: {servers: [%q]}, echo: {servers: [%q]}}
-routes:
+routes: %s
   - {name: tunnels, match: {path_prefix: /echo}, origin: echo}
   - {name: moved, match: {path_prefix: /moved}, origin: moved, admission: {policy: always}}
   - {name: second, match: {path_prefix: /second}, origin: app, admission: {policy: second-hit}}
   - {name: counted, match: {path_prefix: /counted}, origin: app, admission: {policy: counting, more_than: 1}}
   - {name: default, origin: app, admission: {policy: always}}
-`, app, app, echo), fmt.Sprintf(`
+`, app, app, echo, steadyFile("app")), fmt.Sprintf(`
 origins: {app: {servers: [%q]}, moved: {servers: [%q], queue: {wait: 5s}}, new: {servers: [%q]}, echo: {servers: [%q], connect_timeout: 4s}}
-routes:
+routes: %s
   - {name: new, match: {path_prefix: /new}, origin: new, admission: {policy: always}}
   - {name: counted, match: {path_prefix: /counted}, origin: app, admission: {policy: counting, more_than: 2}, limits: {rate: {requests: 1000000, per: 1s}}}
   - {name: second, match: {path_prefix: /second}, origin: new, admission: {policy: always}}
@@ -62,7 +62,7 @@ routes:
   - {name: moved, match: {path_prefix: /moved}, origin: moved, admission: {policy: second-hit}}
   - {name: default, origin: app, admission: {policy: always}, cache: {default_ttl: 1s}}
 limits: {ranges: 3, requests_in_flight: 5000, tunnels: 99, body_bytes: 1MiB}
-`, app, other, app, echo)}
+`, app, other, app, echo, steadyFile("new"))}
 	c := serveFile(t, files[0])
 	var tunnels []*tunnelled
 	for range 3 {
@@ -70,7 +70,7 @@ limits: {ranges: 3, requests_in_flight: 5000, tunnels: 99, body_bytes: 1MiB}
 	}
 	get(t, "http://"+c.address+"/")
 	before := c.atRest()
-	load := c.load()
+	load, steady := c.load(), c.steady()
 	for i := range reloads {
 		if i%10 == 9 {
 			c.post("broken", http.StatusUnprocessableEntity)
@@ -79,7 +79,7 @@ limits: {ranges: 3, requests_in_flight: 5000, tunnels: 99, body_bytes: 1MiB}
 			}
 		}
 		done := load.done.Load()
-		c.post(files[(i+1)%2], http.StatusOK)
+		steady.beside(t, 30, func() { c.post(files[(i+1)%2], http.StatusOK) })
 		eventually(t, "requests go on", func() bool { return load.done.Load() > done+reloadPeers })
 	}
 	c.post(files[0], http.StatusOK)
@@ -89,6 +89,9 @@ limits: {ranges: 3, requests_in_flight: 5000, tunnels: 99, body_bytes: 1MiB}
 	}
 	c.wantFetches(&asked)
 	c.wantSeries(before)
+	c.wantAsWithoutReloads(steady, files[0])
+	steady.conn.Close()
+	sent += int64(len(steady.outcomes))
 	eventually(t, "goroutines and descriptors are what they were", func() bool {
 		now := c.atRest()
 		return now.goroutines <= before.goroutines+3 && now.descriptors <= before.descriptors+3

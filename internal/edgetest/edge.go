@@ -291,6 +291,7 @@ func (e *Edge) stop() {
 	if drained {
 		e.Store.Close() // a look-up must not meet it
 	}
+	_ = e.options.Listener.Close() // a server that has not begun to accept does not know it yet
 	e.serving.Wait()
 }
 
