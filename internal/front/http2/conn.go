@@ -105,33 +105,31 @@ func (c *conn) serve() {
 func (c *conn) end(err error) {
 	if protocol, ok := errors.AsType[xhttp2.ConnectionError](err); ok {
 		c.s.o.Log.Debug("connection of HTTP/2 is ended", "client", c.nc.RemoteAddr().String(), "error", err)
-		c.mu.Lock()
-		c.out.goAway(c.lastID, xhttp2.ErrCode(protocol))
-		c.leaving = last
-		over := c.endAllLocked()
-		c.mu.Unlock()
-		c.finishAll(over)
+		c.finishAll(c.endAll(func() {
+			c.out.goAway(c.lastID, xhttp2.ErrCode(protocol))
+			c.leaving = last
+		}))
 		c.signal()
 		// To close with something unread would reset the connection, and GOAWAY might be lost.
 		_ = c.nc.SetReadDeadline(now().Add(lingering))
 		_, _ = io.Copy(io.Discard, c.nc)
 	}
 	c.close()
-	c.mu.Lock()
-	c.dead = true
-	over := c.endAllLocked()
-	c.mu.Unlock()
+	over := c.endAll(func() { c.dead = true })
 	c.signal()
 	c.finishAll(over)
 	<-c.ended
 	c.settle()
 	c.tell()
 	c.state(Closed)
-	c.s.gone(c)
 }
 
-// endAllLocked ends all streams, whose client has left, and returns them.
-func (c *conn) endAllLocked() []*stream {
+// endAll ends all streams, whose client has left, and returns them. First it calls begin, under
+// the mutex.
+func (c *conn) endAll(begin func()) []*stream {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	begin()
 	all := make([]*stream, 0, len(c.streams))
 	for _, s := range c.streams {
 		all = append(all, s)

@@ -131,12 +131,17 @@ func (r *reader) request(s *stream) {
 	case !b.last:
 		q.Body = &s.up
 	}
-	c.mu.Lock()
-	s.up = upload{s: s, length: h.length, announced: h.announced}
-	s.priority = c.priorityLocked(s.id, &h)
-	c.mu.Unlock()
+	s.settle(&h)
 	c.tell()
 	c.begin(s)
+}
+
+// settle takes what the header says of content and priority.
+func (s *stream) settle(h *head) {
+	s.c.mu.Lock()
+	defer s.c.mu.Unlock()
+	s.up = upload{s: s, length: h.length, announced: h.announced}
+	s.priority = s.c.priorityLocked(s.id, h)
 }
 
 // priorityLocked returns the priority of a stream that begins.

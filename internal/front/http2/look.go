@@ -17,20 +17,7 @@ func (c *conn) look(t time.Time, passed time.Duration) {
 		c.kill()
 		return
 	}
-	var idle, slow []*stream
-	moves := c.moves(passed)
-	c.mu.Lock()
-	for _, s := range c.streams {
-		s.up.lookLocked()
-		switch s.look(passed, o.WriteIdle, moves) {
-		case takesNothing:
-			idle = append(idle, s)
-		case takesTooLittle:
-			slow = append(slow, s)
-		}
-	}
-	silent := c.silentLocked(t) || c.unheardLocked(t)
-	c.mu.Unlock()
+	idle, slow, silent := c.inspect(t, passed)
 	for _, s := range slow {
 		if o.Slow != nil {
 			o.Slow()
@@ -43,6 +30,24 @@ func (c *conn) look(t time.Time, passed time.Duration) {
 	if silent {
 		c.signal()
 	}
+}
+
+// inspect returns the streams to be ended, and whether the connection is. The unlock is deferred:
+// after a panic the sweeper comes again.
+func (c *conn) inspect(t time.Time, passed time.Duration) (idle, slow []*stream, silent bool) {
+	moves := c.moves(passed)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.streams {
+		s.up.lookLocked()
+		switch s.look(passed, c.s.o.WriteIdle, moves) {
+		case takesNothing:
+			idle = append(idle, s)
+		case takesTooLittle:
+			slow = append(slow, s)
+		}
+	}
+	return idle, slow, c.silentLocked(t) || c.unheardLocked(t)
 }
 
 // stuck reports whether the write under way has taken too long.

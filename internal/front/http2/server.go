@@ -72,7 +72,9 @@ func (s *Server) take(nc net.Conn) {
 	s.mu.Unlock()
 	go func() {
 		defer s.conns.Done()
-		c.serve()
+		defer s.gone(c)
+		defer c.kill() // unless a panic says otherwise, it is closed
+		s.o.Panics.Quietly(c.serve)
 	}()
 }
 

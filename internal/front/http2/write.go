@@ -50,22 +50,17 @@ func (c *conn) flush() (wrote, over bool) {
 			buffers.Put(buffer)
 		}
 	}()
-	c.mu.Lock()
-	if c.dead {
-		c.mu.Unlock()
-		return false, true
-	}
-	b := c.fillLocked((*buffer)[:0])
-	flooded := c.out.flooded
-	left := c.leaving == last && len(c.streams) == 0 && len(c.out.touched) == 0
-	c.mu.Unlock()
+	b, state := c.fill((*buffer)[:0])
 	*buffer = b[:0]
-	if flooded {
+	switch {
+	case state == ended:
+		return false, true
+	case state == flooded:
 		c.s.o.Log.Debug("connection of HTTP/2 is ended", "client", c.nc.RemoteAddr().String(), "error", "its answers to control frames are not taken")
 		c.kill()
 		return false, true
-	}
-	if len(b) == 0 {
+	case len(b) == 0:
+		left := state == left
 		if left { // the reader ends it, and drops what comes until then
 			_ = c.nc.SetReadDeadline(now().Add(lingering))
 		}
@@ -80,6 +75,32 @@ func (c *conn) flush() (wrote, over bool) {
 		return false, true
 	}
 	return true, false
+}
+
+// What is left to write.
+const (
+	open    = iota // something may come
+	left           // nothing follows: the client knows which stream is the last, and that was answered
+	flooded        // the client takes no answers to its control frames
+	ended          // nobody takes anything any more
+)
+
+// fill appends frames to b. The unlock is deferred: the sweeper of all connections would wait for
+// one that a panic leaves locked.
+func (c *conn) fill(b []byte) (filled []byte, state int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dead {
+		return b, ended
+	}
+	filled = c.fillLocked(b)
+	switch {
+	case c.out.flooded:
+		state = flooded
+	case c.leaving == last && len(c.streams) == 0 && len(c.out.touched) == 0:
+		state = left
+	}
+	return filled, state
 }
 
 // fillLocked appends frames to b: first those that answer the client's, then heads and ends,
