@@ -53,7 +53,7 @@ func benchmarkFind(b *testing.B, stageBytes int64) {
 			b.RunParallel(func(pb *testing.PB) {
 				for i := rand.IntN(len(ids)); pb.Next(); i++ {
 					id := ids[i%len(ids)]
-					if _, tier := s.Find(keys[id], names[id]); (tier != None) != want {
+					if _, tier := findIn(s, keys[id], names[id]); (tier != None) != want {
 						b.Errorf("Find: got tier %v, want a hit %v", tier, want)
 						return
 					}

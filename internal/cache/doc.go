@@ -15,7 +15,7 @@
 //
 // There are two tiers. Memory is for what admission let in. The stage, off by
 // default, keeps what it held back, first in, first out: there the second
-// request of a key is a hit already, and the caller may Promote the entry.
+// request of a key is a hit already, and the caller may Promote the entry: Find says which it is.
 // Nothing staged ever takes the place of anything in the memory tier, not even of
 // its own key: what would have to is superseded (PutStage). The parts share
 // Options.MaxBytes and never exceed it together:

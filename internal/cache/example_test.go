@@ -29,11 +29,11 @@ func Example() {
 	}, nil))
 
 	fields, _ := store.Vary(hasher.Sum(url), url)
-	_, tier := store.Find(hasher.Sum(gzip), gzip)
-	fmt.Println(fields, tier)
+	_, heldBack := store.Find(hasher.Sum(gzip), gzip)
+	fmt.Println(fields, heldBack)
 	fmt.Println(store.Purge(hasher.Sum(url), url), store.Objects())
 	// Output:
 	// stored
-	// [Accept-Encoding] memory
+	// [Accept-Encoding] false
 	// 1 0
 }

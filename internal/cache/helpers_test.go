@@ -54,9 +54,33 @@ func mustPut(tb testing.TB, s *Store, e *Entry) {
 	}
 }
 
+// Tier is where a look-up has found something.
+type Tier uint8
+
+const (
+	None Tier = iota
+	Memory
+	Stage
+)
+
+// String returns the word for the tier.
+func (t Tier) String() string { return [...]string{"none", memoryTier, stageTier}[t] }
+
+// findIn is Find with the tier that it tells of.
+func findIn(s *Store, k Key, name []byte) (*Entry, Tier) {
+	switch e, heldBack := s.Find(k, name); {
+	case e == nil:
+		return nil, None
+	case heldBack:
+		return e, Stage
+	default:
+		return e, Memory
+	}
+}
+
 // find is Find where the tier does not matter.
 func find(s *Store, k Key, name []byte) (*Entry, bool) {
-	e, tier := s.Find(k, name)
+	e, tier := findIn(s, k, name)
 	return e, tier != None
 }
 
@@ -94,7 +118,7 @@ func mustPromote(tb testing.TB, s *Store, name string) {
 }
 
 func tierOf(s *Store, name string) Tier {
-	_, tier := s.Find(sum(name), []byte(name))
+	_, tier := findIn(s, sum(name), []byte(name))
 	return tier
 }
 
@@ -112,7 +136,7 @@ func checkBooks(tb testing.TB, s *Store, names map[string]Key) {
 	tb.Helper()
 	var objects, cost [Stage + 1]int64 // by tier
 	for name, k := range names {
-		e, tier := s.Find(k, []byte(name))
+		e, tier := findIn(s, k, []byte(name))
 		objects[tier]++
 		switch tier {
 		case Memory:

@@ -2,8 +2,8 @@ package cache
 
 import "bytes"
 
-// Find returns the entry stored under name, whose hash is k, and the tier that
-// holds it; nil and None if there is none. It keeps neither argument and allocates
+// Find returns the entry stored under name, whose hash is k, nil if there is none, and whether
+// admission has held it back: then it may be used, and Promote lets it in. It keeps neither argument and allocates
 // nothing, but for ristretto's sampling: 512 bytes in 64 calls.
 //
 // While a write of the same key is in progress, look-ups return the old entry or
@@ -12,21 +12,20 @@ import "bytes"
 // It counts as a hit of the entry, also if the caller finds it stale and does not
 // serve it. The entry stays valid for as long as the caller holds it. It may
 // have left the tier by then: Promote says so.
-func (s *Store) Find(k Key, name []byte) (*Entry, Tier) {
+func (s *Store) Find(k Key, name []byte) (e *Entry, heldBack bool) {
 	// Main is asked also after a hit: that is how ristretto learns of the demand
 	// by which it judges the entry when its time in the window is over.
 	it, landed := s.window.find(k)
 	if m := s.main.find(k); !landed {
 		it = m
 	}
-	tier := Memory
 	if it == nil {
-		it, tier = s.findElsewhere(k)
+		it, heldBack = s.findElsewhere(k)
 	}
 	if it == nil || !bytes.Equal(it.Name, name) {
-		return nil, None
+		return nil, false
 	}
-	return it.use(), tier
+	return it.use(), heldBack
 }
 
 // findElsewhere looks for what neither window nor main had when they were asked.
@@ -34,17 +33,17 @@ func (s *Store) Find(k Key, name []byte) (*Entry, Tier) {
 // replacement, from the stage to the window by a promotion, and on to main.
 // Whatever moves is in its new place before it leaves the old one, so a look at
 // all places in the order of the moves misses nothing that stays.
-func (s *Store) findElsewhere(k Key) (*item, Tier) {
+func (s *Store) findElsewhere(k Key) (it *item, heldBack bool) {
 	if it, ok := s.stage.items.find(k); ok {
-		return it, Stage
+		return it, true
 	}
 	if it, ok := s.window.find(k); ok {
-		return it, Memory
+		return it, false
 	}
 	if s.limits.stageBytes > 0 && s.main.holds(k) {
-		return s.main.find(k), Memory
+		return s.main.find(k), false
 	}
-	return nil, None
+	return nil, false
 }
 
 // Vary returns the names of the fields that select a variant of the URL whose

@@ -8,9 +8,9 @@ func TestTheSecondLookFindsWhatHasMoved(t *testing.T) {
 	s := newStagedStore(t, 64<<10)
 	f := func(name string, want Tier) {
 		t.Helper()
-		it, tier := s.findElsewhere(sum(name))
-		if tier != want || (it != nil) != (want != None) {
-			t.Errorf("%s: got tier %v, want %v", name, tier, want)
+		it, heldBack := s.findElsewhere(sum(name))
+		if heldBack != (want == Stage) || (it != nil) != (want != None) {
+			t.Errorf("%s: got %v, held back %v, want it in %v", name, it != nil, heldBack, want)
 		}
 	}
 	mustPut(t, s, plain("/main", 0, 8))

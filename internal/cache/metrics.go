@@ -6,6 +6,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
+// The parts of a Store with a bound and counters of their own, as metrics call them.
+const (
+	memoryTier = "memory" // what admission let in
+	stageTier  = "stage"  // first sightings; see PutStage
+)
+
 // Metrics shows the counters of one Store to Prometheus, by tier: "memory", and
 // "stage" if there is one. They are read from the Store at each scrape and are
 // zero until it is made.
@@ -60,17 +66,17 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	if s := m.store.Load(); s != nil {
 		st = s.Stats()
 	}
-	m.collectTier(out, Memory, st.TierStats)
+	m.collectTier(out, memoryTier, st.TierStats)
 	if st.Stage.MaxBytes > 0 {
-		m.collectTier(out, Stage, st.Stage)
+		m.collectTier(out, stageTier, st.Stage)
 	}
 	out <- prometheus.MustNewConstMetric(m.promotions, prometheus.CounterValue, float64(st.Stage.Promoted))
 	out <- prometheus.MustNewConstMetric(m.pinned, prometheus.GaugeValue, float64(st.PinnedBytes))
 }
 
-func (m *Metrics) collectTier(out chan<- prometheus.Metric, tier Tier, st TierStats) {
+func (m *Metrics) collectTier(out chan<- prometheus.Metric, tier string, st TierStats) {
 	send := func(d *prometheus.Desc, t prometheus.ValueType, v int64, labels ...string) {
-		out <- prometheus.MustNewConstMetric(d, t, float64(v), append([]string{tier.String()}, labels...)...)
+		out <- prometheus.MustNewConstMetric(d, t, float64(v), append([]string{tier}, labels...)...)
 	}
 	send(m.writes, prometheus.CounterValue, st.Writes)
 	send(m.writeBytes, prometheus.CounterValue, st.WriteBytes)
@@ -79,7 +85,7 @@ func (m *Metrics) collectTier(out chan<- prometheus.Metric, tier Tier, st TierSt
 	send(m.maxBytes, prometheus.GaugeValue, st.MaxBytes)
 	send(m.neverHit, prometheus.CounterValue, st.NeverHit)
 	send(m.evictions, prometheus.CounterValue, st.Capacity, "capacity")
-	if tier == Memory { // the stage takes every entry
+	if tier == memoryTier { // the stage takes every entry
 		send(m.evictions, prometheus.CounterValue, st.Rejected, "rejected")
 	}
 	send(m.evictions, prometheus.CounterValue, st.Variants, "variants")

@@ -221,7 +221,7 @@ func (r *tierRun) promote(e *Entry) {
 // the newest version in memory if main still has it.
 func (r *tierRun) look(e *Entry) (got *Entry, tier Tier) {
 	r.tb.Helper()
-	got, tier = r.s.Find(e.Key, e.Name)
+	got, tier = findIn(r.s, e.Key, e.Name)
 	staged, held := r.m.find(e.Name), r.m.memory[string(e.Name)]
 	want := None
 	switch {

@@ -10,12 +10,12 @@ func TestSecondRequestIsAHitAndMovesTheEntryOn(t *testing.T) {
 	s := newStagedStore(t, 64<<10)
 	e := plain("/a", 7, 100)
 	mustStage(t, s, e)
-	got, tier := s.Find(e.Key, e.Name)
+	got, tier := findIn(s, e.Key, e.Name)
 	if tier != Stage || versionOf(got) != 7 {
 		t.Errorf("Find: got tier %v, want stage", tier)
 	}
 	mustPromote(t, s, "/a")
-	if got, tier := s.Find(e.Key, e.Name); tier != Memory || versionOf(got) != 7 {
+	if got, tier := findIn(s, e.Key, e.Name); tier != Memory || versionOf(got) != 7 {
 		t.Errorf("Find: got tier %v, want memory", tier)
 	}
 	if s.Promote(e.Key, e.Name) {
@@ -93,7 +93,7 @@ func TestReplacementAcrossTiersServesTheNewest(t *testing.T) {
 				t.Errorf("%s: got tier %v first, want %v", what, got, from)
 			}
 			second(s, e)
-			if got, tier := s.Find(e.Key, e.Name); tier != to || versionOf(got) != 1 {
+			if got, tier := findIn(s, e.Key, e.Name); tier != to || versionOf(got) != 1 {
 				t.Errorf("%s: got tier %v, want the newest in %v", what, tier, to)
 			}
 			st := s.Stats()
@@ -130,7 +130,7 @@ func TestAHeldBackResponseNeverRemovesAnAdmittedOne(t *testing.T) {
 			if after := s.Stats(); after != before {
 				t.Errorf("%s, %s: got %+v, want it unchanged %+v", what, where, after, before)
 			}
-			if e, tier := s.Find(admitted.Key, admitted.Name); tier != Memory || &e.Content.bytes[0] != &admitted.Content.bytes[0] {
+			if e, tier := findIn(s, admitted.Key, admitted.Name); tier != Memory || &e.Content.bytes[0] != &admitted.Content.bytes[0] {
 				t.Errorf("%s, %s: got tier %v, want what was admitted, in memory", what, where, tier)
 			}
 			if got := fieldsOf(s, "/a"); !slices.Equal(got, admitted.Vary) {
@@ -282,7 +282,7 @@ func TestEqualHashesAreAMissInTheStageToo(t *testing.T) {
 		t.Helper()
 		s := newStagedStore(t, 64<<10)
 		mustStage(t, s, one)
-		if _, tier := s.Find(k, two.Name); tier != None {
+		if _, tier := findIn(s, k, two.Name); tier != None {
 			t.Errorf("%s: Find of another name: got tier %v, want none", what, tier)
 		}
 		if n := s.Purge(k, []byte("/other")); n != 0 {
@@ -291,10 +291,10 @@ func TestEqualHashesAreAMissInTheStageToo(t *testing.T) {
 		if got := store(s, two); got != Stored {
 			t.Errorf("%s: got %v, want stored", what, got)
 		}
-		if _, tier := s.Find(k, two.Name); tier != want {
+		if _, tier := findIn(s, k, two.Name); tier != want {
 			t.Errorf("%s: got tier %v, want %v", what, tier, want)
 		}
-		if _, tier := s.Find(k, one.Name); tier != None || s.Objects() != 1 {
+		if _, tier := findIn(s, k, one.Name); tier != None || s.Objects() != 1 {
 			t.Errorf("%s: the other: got tier %v and %d objects, want none and 1", what, tier, s.Objects())
 		}
 		checkStage(t, s)
@@ -328,7 +328,7 @@ func TestUnlessKeepsAPurgedResponseOutOfTheStage(t *testing.T) {
 	if got != Purged || asked != 1 {
 		t.Errorf("PutStage: got %v after %d questions, want %v after 1", got, asked, Purged)
 	}
-	if e, tier := s.Find(sum("/a"), []byte("/a")); tier != Stage || versionOf(e) != 1 {
+	if e, tier := findIn(s, sum("/a"), []byte("/a")); tier != Stage || versionOf(e) != 1 {
 		t.Errorf("Find: got tier %v, want version 1 untouched", tier)
 	}
 }

@@ -29,7 +29,7 @@ func TestRenewWritesNothing(t *testing.T) {
 			if !s.Renew(renewed(e, "a longer value than before"), e.Serial, nil) {
 				t.Fatal("got false, want it renewed")
 			}
-			got, tier := s.Find(e.Key, e.Name)
+			got, tier := findIn(s, e.Key, e.Name)
 			if got == nil || tier != Memory || got.Header[0].Value != "a longer value than before" || &got.Content.bytes[0] != &e.Content.bytes[0] {
 				t.Errorf("got %+v in %v, want the new head with the same body", got, tier)
 			}

@@ -254,7 +254,7 @@ func TestSharesHoldTheBooks(t *testing.T) {
 				s.Discard(old)
 			}
 		case 2:
-			if old, tier := s.Find(e.Key, e.Name); tier == Memory {
+			if old, tier := findIn(s, e.Key, e.Name); tier == Memory {
 				next := *old
 				next.Serial++
 				s.Renew(&next, old.Serial, nil)

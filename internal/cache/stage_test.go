@@ -101,7 +101,7 @@ func TestStageReplacesWhatFillsIt(t *testing.T) {
 	f := func(version uint64, bodyBytes int, others ...string) {
 		t.Helper()
 		mustStage(t, s, plain("/a", version, bodyBytes))
-		if e, tier := s.Find(sum("/a"), []byte("/a")); tier != Stage || versionOf(e) != version {
+		if e, tier := findIn(s, sum("/a"), []byte("/a")); tier != Stage || versionOf(e) != version {
 			t.Errorf("version %d: got tier %v, want it staged", version, tier)
 		}
 		if got, want := stagedNames(s), append(others, "/a"); !slices.Equal(got, want) {

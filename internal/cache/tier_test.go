@@ -27,16 +27,3 @@ func TestFillIsTheMemoryTiersShare(t *testing.T) {
 	}
 	f("full", 0.94, 31.0/32)
 }
-
-func TestTierWords(t *testing.T) {
-	f := func(tier Tier, want string) {
-		t.Helper()
-		if got := tier.String(); got != want {
-			t.Errorf("Tier %d: got %q, want %q", tier, got, want)
-		}
-	}
-	f(None, "none")
-	f(Memory, "memory")
-	f(Stage, "stage")
-	f(99, "unknown")
-}

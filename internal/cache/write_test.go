@@ -425,7 +425,7 @@ func TestDiscardTakesTheOneEntryThatWasFound(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newStagedStore(t, 256<<10)
 			put(s)
-			e, tier := s.Find(sum("/a"), []byte("/a"))
+			e, tier := findIn(s, sum("/a"), []byte("/a"))
 			if e == nil {
 				t.Fatal("got nothing, want what was put")
 			}

@@ -108,13 +108,13 @@ func (t *memoryTier) find(i uint32) place {
 	// most at that of a model which does not let it run.
 	runtime.Gosched()
 	k, name := t.key(i), t.name(i)
-	switch _, tier := t.store.Find(k, name); tier {
-	case cache.Memory:
-		return inMain
-	case cache.Stage:
+	switch e, heldBack := t.store.Find(k, name); {
+	case e == nil:
+		return nowhere
+	case heldBack:
 		return inStage
 	default:
-		return nowhere
+		return inMain
 	}
 }
 

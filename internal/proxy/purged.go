@@ -20,7 +20,7 @@ import (
 func (p *Proxy) findUnpurged(key cache.Key, name []byte, u purge.URL, at time.Time) (e *cache.Entry, heldBack bool) {
 	for {
 		settled := p.Purges.Settled()
-		e, tier := p.Store.Find(key, name)
+		e, heldBack := p.Store.Find(key, name)
 		if e == nil {
 			return nil, false
 		}
@@ -28,7 +28,7 @@ func (p *Proxy) findUnpurged(key cache.Key, name []byte, u purge.URL, at time.Ti
 			return nil, false // as if it had never been stored
 		}
 		if p.Purges.Settled() == settled { // else the mark for it may have gone before we asked
-			return e, tier.HeldBack()
+			return e, heldBack
 		}
 	}
 }
