@@ -36,6 +36,10 @@ func (r *Reader[K, H]) Flight() *Flight[K, H] {
 	return r.flight
 }
 
+// Header returns that of the flight which r reads: once Wait has returned it with Shared or,
+// for who fetches itself, behind Publish.
+func (r *Reader[K, H]) Header() H { return r.flight.header }
+
 // Leads reports whether r leads the flight that it reads.
 func (r *Reader[K, H]) Leads() bool { return r.own.flight == r.flight }
 

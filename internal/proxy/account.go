@@ -75,7 +75,7 @@ func (x *exchange) ended(whole bool) {
 	if x.fill == nil {
 		return // it was no fill: the cache was not asked
 	}
-	why := x.head.why
+	why := x.fill.head.why
 	switch {
 	case why != reason.None:
 	case !whole:

@@ -56,7 +56,7 @@ func (p *Proxy) fillFor(x *exchange, f *fill) {
 		return
 	}
 	x.guest.Ends(f.resp.Body)
-	x.from, x.head = direct{f.resp}, f.head
+	x.from = direct{f}
 }
 
 // leave ends the flight of f, if it has one, for what x gets does not come through it.
@@ -71,7 +71,7 @@ func (f *fill) leave(x *exchange, err error) {
 // flight. x reads from it.
 func (p *Proxy) storeFor(x *exchange, f *fill) {
 	f.admit()
-	x.from, x.head, x.fill = readAlong{x.seat}, f.head, nil
+	x.from, x.fill = readAlong{x.seat}, nil
 	begun := p.flights.Go(x.seat, func(*inflight) {
 		defer f.abandon()
 		f.store()

@@ -87,7 +87,7 @@ func (a *along) resume() error {
 // fromStore takes the rest from the store, if the store has this response by now, or one with
 // the same strong validator.
 func (a *along) fromStore() bool {
-	h := a.x.head
+	h := a.r.Header()
 	if h.entry == nil {
 		return false
 	}
@@ -103,15 +103,18 @@ func (a *along) fromStore() bool {
 	return true
 }
 
-func (a *along) rep() rfc9111.Representation { return a.x.head.given(a.x.collapsed).rep }
+func (a *along) rep() rfc9111.Representation {
+	g := a.r.Header().given(a.x.collapsed)
+	return g.representation()
+}
 
 // fromOrigin asks the origin for the rest. What answers a POST is not asked for again.
 func (a *along) fromOrigin() bool {
-	x := a.x
-	if !x.asks.get || !x.head.resumable() {
+	x, h := a.x, a.r.Header()
+	if !x.asks.get || !h.resumable() {
 		return false
 	}
-	body := askRest(x.guest, x.route, a.p.newShared(x).request, a.rep(), a.at, -1, x.head.length)
+	body := askRest(x.guest, x.route, a.p.newShared(x).request, a.rep(), a.at, -1, h.length)
 	if body == nil {
 		return false
 	}

@@ -17,12 +17,14 @@ type assembly struct {
 	// byte sent to the one that holds the last. The first one's head is the answer's.
 	entries []*cache.Entry
 	part    rfc9111.Part // that of the first entry
-	cut     cut          // of the representation
-	vary    []string     // the fields that select one of the parts that were looked for; nil: none is known
+	divided
 }
 
-// made reports whether there is an answer.
-func (a *assembly) made() bool { return len(a.entries) > 0 }
+// assembly returns the stored parts that x is answered from; nil where that is something else.
+func (x *exchange) assembly() *assembly {
+	a, _ := x.from.(*assembly)
+	return a
+}
 
 // assemble looks for stored parts that are the answer to x together, all of them fresh
 // or allowed to be stale, and reports whether it found them; x.fwd says if it found
@@ -40,23 +42,28 @@ func (p *Proxy) assemble(x *exchange) bool {
 	if size > 0 {
 		number = first / size
 	}
-	a := &x.assembled
-	if p.addPart(x, number) && p.gather(x) {
+	a := &x.room
+	if p.addPart(x, a, number) && p.gather(x, a) {
 		x.from, x.fwd = a, fwdNone
 		return true
 	}
 	if len(a.entries) > 0 {
 		x.fwd = fwdPartial
 	}
-	x.startOver()
+	x.startOver(a)
 	return false
 }
 
-// startOver empties the assembly of x.
-func (x *exchange) startOver() {
-	clear(x.assembled.entries)
-	x.assembled.entries = x.assembled.entries[:0]
+// startOver empties a, which was to be the answer to x.
+func (x *exchange) startOver(a *assembly) {
+	a.empty()
 	x.result, x.refresh = resultHit, false
+}
+
+// empty lets go of the entries, which may have left the cache.
+func (a *assembly) empty() {
+	clear(a.entries)
+	a.entries = a.entries[:0]
 }
 
 // firstAsked returns the place of the first byte that x wants, as far as it is known
@@ -75,11 +82,11 @@ func (x *exchange) firstAsked() (first int64, single bool) {
 
 // gather adds the parts that the answer needs to the one that tells the size, and reports
 // whether all of them are there.
-func (p *Proxy) gather(x *exchange) bool {
-	a := &x.assembled
+func (p *Proxy) gather(x *exchange, a *assembly) bool {
 	tells := a.entries[0]
 	a.part, _ = rfc9111.PartOf(tells.Header)
-	a.cut = x.evaluate(wholeOf(tells), a.part.Size, 0)
+	a.rep, a.whole = wholeOf(tells), a.part.Size
+	a.choose(x)
 	if a.cut.bodyless() || x.asks.head {
 		return true
 	}
@@ -90,12 +97,12 @@ func (p *Proxy) gather(x *exchange) bool {
 	}
 	number := want.First / size
 	if a.part.First != number*size { // the end was asked for, or all of it
-		x.startOver()
+		x.startOver(a)
 	} else {
 		number++
 	}
 	for ; number <= want.Last/size; number++ {
-		if !p.addPart(x, number) {
+		if !p.addPart(x, a, number) {
 			return false
 		}
 		if e := a.entries[len(a.entries)-1]; !follows(e, number*size, tells) {
@@ -129,16 +136,16 @@ func wholeOf(e *cache.Entry) rfc9111.Representation {
 	return rfc9111.RepresentationOf(statusOK, e.Header, e.ResponseTime)
 }
 
-// addPart adds the part of this number to the assembly of x, if it is stored and may be
+// addPart adds the part of this number to a, the answer to x, if it is stored and may be
 // used. Parts are kept under the exact target.
-func (p *Proxy) addPart(x *exchange, number int64) bool {
+func (p *Proxy) addPart(x *exchange, a *assembly, number int64) bool {
 	n := len(x.scratch)
 	x.scratch = append(x.scratch, x.exact.name[:x.exact.baseLen]...)
 	x.scratch = cachekey.AppendPart(x.scratch, x.route.SliceBytes, number)
 	name := x.scratch[n:]
 	key := p.Hasher.Sum(name)
 	if names, ok := p.Store.Vary(key, name); ok {
-		x.assembled.vary = names
+		x.partsVary = names
 		x.scratch = x.appendVariant(x.scratch, names)
 		name = x.scratch[n:]
 		key = p.Hasher.Sum(name)
@@ -156,7 +163,7 @@ func (p *Proxy) addPart(x *exchange, number int64) bool {
 		x.result = resultStale
 		x.refresh = x.refresh || use == rfc9111.UseNowAndRefresh
 	}
-	x.assembled.entries = append(x.assembled.entries, e)
+	a.entries = append(a.entries, e)
 	return true
 }
 
@@ -168,17 +175,15 @@ func (x *exchange) use(e *cache.Entry, at time.Time) (u rfc9111.Use, fresh bool)
 
 // promoteParts moves what answers x from the stage to the memory tier if the policy lets
 // it in now: promote for an answer in parts.
-func (p *Proxy) promoteParts(x *exchange) {
-	for _, e := range x.assembled.entries {
+func (p *Proxy) promoteParts(x *exchange, a *assembly) {
+	for _, e := range a.entries {
 		p.promoteEntry(x.route, x.verdict, e, fillKey(e))
 	}
 }
 
 // heading implements source, with the head of the first part.
 func (a *assembly) heading(x *exchange) heading {
-	c, e := a.cut, a.entries[0]
-	c.assembled = true
-	return heading{status: statusOK, fields: e.Header, cut: c, size: a.part.Size, held: e, at: x.start.Add(x.waited)}
+	return heading{given: givenFrom(a.entries[0]), status: statusOK, size: a.whole, at: x.start.Add(x.waited), cuts: byParts, parts: &a.divided}
 }
 
 func (a *assembly) send(x *exchange, c cut) {
@@ -188,7 +193,7 @@ func (a *assembly) send(x *exchange, c cut) {
 	case len(a.entries) == 1:
 		p.sendOne(x, e, first, c.length)
 	case c.length > p.MaxObjectBytes:
-		p.sendInTurn(x, c)
+		p.sendInTurn(x, a, c)
 	default:
 		content, inMemory := a.content(first)
 		if !inMemory {
@@ -206,15 +211,14 @@ func (*assembly) abandon() {}
 // sendInTurn sends an answer that is larger than any object slice by slice, as one that is
 // fetched: nothing but the slice that is being sent is kept for it, and one that has left
 // the cache until its turn comes is fetched again.
-func (p *Proxy) sendInTurn(x *exchange, c cut) {
-	a, s := &x.assembled, p.newSlicing(x)
+func (p *Proxy) sendInTurn(x *exchange, a *assembly, c cut) {
+	s := p.newSlicing(x)
 	e := a.entries[0]
-	s.whole, s.rep, s.first, s.held = a.part.Size, wholeOf(e), a.part.First/s.size, x.result
+	s.divided, s.first, s.held = a.divided, a.part.First/s.size, x.result
 	s.slice = &slice{number: s.first, entry: e}
 	s.at, s.end = c.first, c.first+c.length
 	x.from = s
-	clear(a.entries)
-	a.entries = a.entries[:0]
+	a.empty()
 	s.send(x, c)
 }
 

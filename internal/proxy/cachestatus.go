@@ -101,8 +101,10 @@ func (p *Proxy) appendStatus(b []byte, x *exchange, others string, ttl int64) []
 // else.
 func (x *exchange) appendForwardStatus(b []byte) []byte {
 	status := x.fwdStatus
-	if x.onResult && x.head != nil && x.sent != x.head.status && (x.asks.conditional || x.asks.ranged) {
-		status = x.head.status
+	if x.onResult && x.selective() {
+		if h := x.fetched(); h != nil && h.status != x.sent {
+			status = h.status
+		}
 	}
 	if status == 0 {
 		return b

@@ -71,9 +71,9 @@ func (p *Proxy) sight(x *exchange, d disposition) disposition {
 	}
 	x.sighted = true
 	x.verdict = p.Gate.Sight(x.route.Rule, x.demand.Hi, x.demand.Lo)
-	switch {
-	case d == hit && x.assembled.made():
-		p.promoteParts(x)
+	switch a := x.assembly(); {
+	case a != nil:
+		p.promoteParts(x, a)
 	case x.fwd == fwdStale && !x.heldBack:
 		// What is stored is renewed without asking the filter again.
 		x.renews, x.verdict = true, admission.Verdict{Admit: true}

@@ -5,7 +5,7 @@ import "edgeproxy/internal/message"
 // source is where the content of an answer comes from. It is set where the answer is decided. Each
 // kind has its own file; none takes memory of its own for it.
 type source interface {
-	// heading says what the head is made of, with what conditions and Range leave to send.
+	// heading says what the head is made of, and what conditions and Range are compared with.
 	heading(x *exchange) heading
 	// send makes what c leaves the content of the answer.
 	send(x *exchange, c cut)
@@ -22,11 +22,12 @@ func (p *Proxy) deliver(x *exchange) {
 		x.closing = true // the rest of the upload is still to come
 	}
 	h := x.from.heading(x)
-	p.head(x, h)
-	if x.asks.head || h.cut.bodyless() || !bodyAllowed(x.sent) {
+	c := x.cutOf(&h)
+	p.head(x, &h, c)
+	if x.asks.head || c.bodyless() || !bodyAllowed(x.sent) {
 		x.from.leave(x)
 	} else {
-		x.from.send(x, h.cut)
+		x.from.send(x, c)
 	}
 	x.answer.Last = x.closing
 	if x.req.Version >= message.HTTP2 { // whatever becomes of a stream, others go on

@@ -121,6 +121,7 @@ type exchange struct {
 	waited     time.Duration // until the stored response was the answer
 	answerable bool          // the cache may answer, so lines are forwarded in their normal form
 	refresh    bool          // the answer is stale, and is validated meanwhile
+	partsVary  []string      // the fields that select one of the stored parts that were looked for; nil: none is known
 
 	// What a request that is no hit holds (places.go).
 
@@ -139,12 +140,9 @@ type exchange struct {
 	fill   *fill // until its flight has it; behind that the end of the answer books it
 	sliced *slicing
 
-	// The answer. from is where its content comes from; head is that of a response which was
-	// fetched for it.
+	// The answer: from is where its head and its content come from.
 
-	from      source
-	head      *outcome
-	assembled assembly
+	from source
 
 	status     int           // of our own answers
 	retryAfter time.Duration // of them; 0: a second, where it is said
@@ -174,12 +172,13 @@ type exchange struct {
 	received  int64 // from the client, after the switch to another protocol
 	firstByte time.Duration
 
-	// Buffers, which outlive the request, as the entries of assembled do.
+	// Buffers, which outlive the request, as the entries of room do.
 
 	scratch  []byte
 	raw      [][]byte
 	folded   []byte         // a value in its normal form
 	stripped []message.Line // fields, where cookies were taken out of them
+	room     assembly       // where stored parts are gathered; one that is the answer is from
 }
 
 // asks is what the fields of a request ask of a cache.
@@ -207,8 +206,8 @@ func (x *exchange) reset() {
 	if cap(stripped) > mostFieldsKept {
 		stripped = nil
 	}
-	entries := x.assembled.entries
-	clear(entries)  // they may have left the cache
+	x.room.empty()
+	entries := x.room.entries
 	*x = exchange{} // a literal with fields would be made beside x, and copied
-	x.scratch, x.raw, x.folded, x.stripped, x.assembled.entries = scratch, raw, folded, stripped, entries[:0]
+	x.scratch, x.raw, x.folded, x.stripped, x.room.entries = scratch, raw, folded, stripped, entries
 }

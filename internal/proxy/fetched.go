@@ -1,22 +1,21 @@
 package proxy
 
-import "edgeproxy/internal/origin"
-
 // readAlong answers with what a flight brings, as its leader or a follower reads it.
 type readAlong struct{ r *reader }
 
-func (readAlong) heading(x *exchange) heading { return x.headingFetched() }
+func (f readAlong) heading(x *exchange) heading { return x.headingFetched(f.r.Header()) }
 
 func (f readAlong) send(x *exchange, c cut) {
-	if x.head.length == 0 {
+	h := f.r.Header()
+	if h.length == 0 {
 		f.leave(x)
 		return
 	}
-	x.announceTrailers(c)
+	x.announceTrailers(h, c)
 	b := x.p.stream(x, c)
 	b.along = along{p: x.p, x: x, r: f.r}
 	b.src, b.closer = &b.along, &b.along
-	if e := x.head.entry; e != nil {
+	if e := h.entry; e != nil {
 		b.sending.Hold(e.Pin) // once it is stored it may leave the cache before x has all of it
 	}
 }
@@ -24,7 +23,7 @@ func (f readAlong) send(x *exchange, c cut) {
 // leave implements source. What is read along goes on if somebody else wants it; an empty body is
 // awaited, so that it is stored before the client can ask again.
 func (f readAlong) leave(x *exchange) {
-	if x.head.length == 0 {
+	if f.r.Header().length == 0 {
 		_, _ = f.r.Next()
 	}
 	_ = f.r.Close()
@@ -40,38 +39,48 @@ func (x *exchange) reader() *reader {
 	return nil
 }
 
-// direct answers with what an origin sends to this client alone.
-type direct struct{ *origin.Response }
+// fetched returns the head of the response that x is answered with, where that was fetched for x;
+// else nil.
+func (x *exchange) fetched() *outcome {
+	switch from := x.from.(type) {
+	case readAlong:
+		return from.r.Header()
+	case direct:
+		return from.head
+	}
+	return nil
+}
 
-func (direct) heading(x *exchange) heading { return x.headingFetched() }
+// direct answers with what an origin sends to this client alone: the response of its fill.
+type direct struct{ *fill }
+
+func (d direct) heading(x *exchange) heading { return x.headingFetched(d.head) }
 
 func (d direct) send(x *exchange, c cut) {
-	if x.head.length == 0 {
+	if d.head.length == 0 {
 		d.leave(x)
 		return
 	}
-	x.announceTrailers(c)
-	b := x.p.stream(x, c)
-	b.src, b.closer = d.Body, d.Body
+	x.announceTrailers(d.head, c)
+	b, from := x.p.stream(x, c), d.resp.Body
+	b.src, b.closer = from, from
 	if c.length < 0 || c.length > streamBuffer { // more than is read at once
-		b.ahead.streams, b.ahead.src, b.ahead.client = &x.p.streams, d.Body, x.who
+		b.ahead.streams, b.ahead.src, b.ahead.client = &x.p.streams, from, x.who
 		x.p.streams.add(&b.ahead)
 		b.src, b.closer = &b.ahead, &b.ahead
 	}
 }
 
-func (d direct) leave(x *exchange) { x.ended(d.Body.Close() == nil) }
+func (d direct) leave(x *exchange) { x.ended(d.resp.Body.Close() == nil) }
 
-func (d direct) abandon() { _ = d.Body.Close() }
+func (d direct) abandon() { _ = d.resp.Body.Close() }
 
 // headingFetched is what the head of an answer is made of that was fetched.
-func (x *exchange) headingFetched() heading {
-	h := x.head
-	g := h.given(x.collapsed)
-	c := cut{length: h.length}
-	if x.onResult && x.selective() {
-		c = x.evaluate(g.rep, h.length, x.settings.Ranges) // but a stream comes in one part, or whole
+func (x *exchange) headingFetched(h *outcome) heading {
+	x.p.describe(x, h)
+	how := notHere
+	if x.onResult {
+		how = onWhole // a stream comes in one part, or whole
 	}
-	x.p.describe(x)
-	return heading{status: h.status, fields: g.fields, cut: c, size: h.length, held: g.entry, at: x.start}
+	return heading{given: h.given(x.collapsed), status: h.status, size: h.length, at: x.start, cuts: how}
 }

@@ -6,14 +6,14 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// given is what one client gets of the head of an origin's response.
+// given is what one client gets of the head of a response.
 type given struct {
-	fields field.List
-	rep    rfc9111.Representation // that its conditions and Range are compared with
+	fields field.List // gathered
 
-	// entry is what it is served from, so that its Age is ours to say; nil where the
-	// origin has answered this very request.
-	entry *cache.Entry
+	// held is the stored response that it is served from, so that its Age is ours to say. Where
+	// the origin has answered this very request that is nil, and own what the origin has sent.
+	held *cache.Entry
+	own  *outcome
 }
 
 // given returns what a client gets of h. The client whose request the origin has answered
@@ -23,9 +23,20 @@ type given struct {
 // A follower may get nothing else of h, so only this method decides it.
 func (h *outcome) given(follower bool) given {
 	if !follower {
-		return given{fields: h.fields, rep: h.rep}
+		return given{fields: h.fields, own: h}
 	}
-	return given{fields: h.entry.Header, rep: storedRepresentation(h.entry), entry: h.entry}
+	return givenFrom(h.entry)
+}
+
+// givenFrom returns what a client gets of the stored response e.
+func givenFrom(e *cache.Entry) given { return given{fields: e.Header, held: e} }
+
+// representation is what conditions and Range are compared with.
+func (g *given) representation() rfc9111.Representation {
+	if g.held == nil {
+		return g.own.rep
+	}
+	return storedRepresentation(g.held)
 }
 
 // storedRepresentation is what conditions and Range are compared with for an entry.

@@ -4,36 +4,71 @@ import (
 	"strconv"
 	"time"
 
-	"edgeproxy/internal/cache"
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/rfc9111"
 )
 
 // heading is what the head of an answer is made of.
 type heading struct {
-	status int        // of the response; that of cut goes first
-	fields field.List // of the response, gathered
-	cut    cut
-	size   int64 // of the whole that cut is of; -1 if unknown
+	given
+	status int       // of the response; that of the cut goes first
+	size   int64     // of the whole; -1 if unknown
+	at     time.Time // when a stored response is given
+	cuts   cuts
+	parts  *divided // with byParts
+}
 
-	// held is the stored response that the answer is given from, so that its Age is ours to
-	// say, at is when; nil where an origin has answered this very request.
-	held *cache.Entry
-	at   time.Time
+// cuts says how conditions and Range apply to an answer.
+type cuts uint8
+
+const (
+	notHere   cuts = iota // all of it is sent: they have no say, or the origin has heard them
+	onWhole               // on the response; several ranges have to be one, or are not sent
+	onContent             // on the content of an entry, also several ranges
+	byParts               // parts are its content, of which they have chosen some to be got
+)
+
+// divided is a representation whose parts are got one by one.
+type divided struct {
+	whole int64                  // bytes of it
+	rep   rfc9111.Representation // that all parts belong to
+	cut   cut                    // that says which parts are needed
+}
+
+// choose finds which parts of d are the answer to x.
+func (d *divided) choose(x *exchange) { d.cut = x.evaluate(d.rep, d.whole, 0) }
+
+// cutOf applies the conditions and the Range of x to the response that its answer is made of.
+// Of one in parts they have chosen the parts before, by divided.choose. Nothing else evaluates
+// them, and each representation is held against them once.
+func (x *exchange) cutOf(h *heading) cut {
+	switch {
+	case h.cuts == byParts:
+		c := h.parts.cut
+		c.assembled = true
+		return c
+	case h.cuts == notHere || !x.selective():
+		return cut{length: h.size}
+	}
+	c := x.evaluate(h.representation(), h.size, x.settings.Ranges)
+	if h.cuts == onContent {
+		c = c.divide(h.held)
+	}
+	return c
 }
 
 // head makes the head of x's answer: the fields of the response, as far as the cut leaves them,
 // Age, Cache-Status, and what frames the part that is sent.
-func (p *Proxy) head(x *exchange, h heading) {
+func (p *Proxy) head(x *exchange, h *heading, c cut) {
 	a := x.answer
-	a.Status = h.cut.statusOr(h.status)
+	a.Status = c.statusOr(h.status)
 	x.sent = a.Status
 	fields, others := splitCacheStatus(h.fields)
-	h.cut.tagless = x.tagless()
-	if h.cut.leavesAll() {
+	c.tagless = x.tagless()
+	if c.leavesAll() {
 		a.Fields = fields
 	} else {
-		a.Lines = appendFields(a.Lines, fields, h.cut)
+		a.Lines = appendFields(a.Lines, fields, c)
 	}
 	ttl := int64(0)
 	if h.held != nil {
@@ -43,8 +78,8 @@ func (p *Proxy) head(x *exchange, h heading) {
 	}
 	a.Lines = p.appendCacheStatus(a.Lines, x, others, ttl)
 	if bodyAllowed(a.Status) { // a 304 or 204 has no length (RFC 9110 section 8.6)
-		a.Lines = h.cut.appendTo(a.Lines, h.size)
-		a.Length = h.cut.sent()
+		a.Lines = c.appendTo(a.Lines, h.size)
+		a.Length = c.sent()
 	}
 }
 

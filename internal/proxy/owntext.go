@@ -18,7 +18,7 @@ func (ownText) heading(x *exchange) heading {
 	}
 	x.answer.Lines = b
 	size := int64(len(x.ownText()))
-	return heading{status: x.status, cut: cut{length: size}, size: size}
+	return heading{status: x.status, size: size}
 }
 
 func (ownText) send(x *exchange, _ cut) {

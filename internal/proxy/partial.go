@@ -22,8 +22,8 @@ func (p *Proxy) fetchPart(x *exchange) {
 }
 
 // refreshParts is refresh for an answer in parts.
-func (p *Proxy) refreshParts(x *exchange) {
-	for _, e := range x.assembled.entries {
+func (p *Proxy) refreshParts(x *exchange, a *assembly) {
+	for _, e := range a.entries {
 		if _, fresh := x.use(e, x.start); fresh {
 			continue
 		}

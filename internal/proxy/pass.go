@@ -49,9 +49,14 @@ func (p *Proxy) pass(x *exchange) {
 	if keep && p.keepPosted(x, f, resp) {
 		return
 	}
-	h := p.forwardHead(&f.job, resp)
-	h.why = x.reason
-	x.from, x.head = direct{resp}, h
+	f.answer(x, resp)
+}
+
+// answer makes resp, which is not the cache's business, the answer to x.
+func (f *fill) answer(x *exchange, resp *origin.Response) {
+	f.resp, f.head = resp, f.p.forwardHead(&f.job, resp)
+	f.head.why = x.reason
+	x.from = direct{f}
 }
 
 // keepPosted stores the answer to a POST that says it is the representation of its

@@ -195,9 +195,9 @@ func (l *Listener) Begin(r *message.Request, a *message.Answer) message.Pending 
 	l.receive(x)
 	switch x.way = p.decide(x); x.way {
 	case hit:
-		switch {
-		case x.refresh && x.assembled.made():
-			p.refreshParts(x)
+		switch a := x.assembly(); {
+		case x.refresh && a != nil:
+			p.refreshParts(x, a)
 		case x.refresh:
 			p.refresh(x) // stale for this answer, validated for the next
 		}

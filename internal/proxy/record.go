@@ -9,8 +9,7 @@ import (
 
 // describe settles what a fetched answer says of itself in Cache-Status. The body is not here
 // yet, so "stored" means that the response is admitted and memory is reserved for it.
-func (p *Proxy) describe(x *exchange) {
-	h := x.head
+func (p *Proxy) describe(x *exchange, h *outcome) {
 	if x.reason != reason.None {
 		return // of the request: the cache was not asked
 	}
@@ -42,7 +41,8 @@ func (x *exchange) settle() {
 		x.result = s.result()
 		return
 	}
-	if x.head == nil || x.result == resultError || x.result == resultPass {
+	h := x.fetched()
+	if h == nil || x.result == resultError || x.result == resultPass {
 		return
 	}
 	admitted := x.verdict.Admit
@@ -50,12 +50,12 @@ func (x *exchange) settle() {
 		admitted = r.Flight().Admitted()
 	}
 	switch {
-	case x.head.why == reason.TooLarge, x.head.storable() && admitted:
+	case h.why == reason.TooLarge, h.storable() && admitted:
 		x.result = resultMiss
 		if x.reason.HeldBack() {
 			x.reason = reason.None // a follower admitted it after the header was sent
 		}
-	case x.head.storable():
+	case h.storable():
 		x.result = resultScarce
 	default:
 		x.result = resultPass

@@ -65,10 +65,9 @@ func (p *Proxy) abandon(x *exchange) {
 		_ = x.answer.Held.Close()
 	}
 	x.answer.Reset()
-	clear(x.assembled.entries)
-	x.assembled = assembly{entries: x.assembled.entries[:0]}
+	x.room.empty()
 	x.from, x.sliced, x.seat, x.got, x.fill = nil, nil, nil, nil, nil
-	x.stale, x.head = nil, nil
+	x.stale = nil
 }
 
 // errPanicked ends a body in whose midst something has panicked.

@@ -14,12 +14,7 @@ type stored struct{ *cache.Entry }
 
 func (s stored) heading(x *exchange) heading {
 	e := s.Entry
-	size := e.Content.Size()
-	c := cut{length: size}
-	if x.selective() {
-		c = x.evaluate(storedRepresentation(e), size, x.settings.Ranges).divide(e)
-	}
-	return heading{status: int(e.Status), fields: e.Header, cut: c, size: size, held: e, at: x.start.Add(x.waited)}
+	return heading{given: givenFrom(e), status: int(e.Status), size: e.Content.Size(), at: x.start.Add(x.waited), cuts: onContent}
 }
 
 func (s stored) send(x *exchange, c cut) {

@@ -13,11 +13,11 @@ func (x *exchange) object() (size int64, storable bool) {
 	case *slicing:
 		return from.whole, true
 	case *assembly:
-		return from.part.Size, true
+		return from.whole, true
 	case stored:
 		return from.Content.Size(), true
 	}
-	switch h := x.head; {
+	switch h := x.fetched(); {
 	case h == nil:
 		return -1, false
 	case !h.fillable(): // also a 304 and a 206, which are not the object

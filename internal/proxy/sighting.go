@@ -63,10 +63,10 @@ func (p *Proxy) countBy(x *exchange) {
 	switch {
 	case mayVary(x.vary):
 		x.demand, x.variant = x.key, true
-	case mayVary(x.assembled.vary):
+	case mayVary(x.partsVary):
 		n := len(x.scratch)
 		x.scratch = append(x.scratch, x.exact.name[:x.exact.baseLen]...)
-		x.scratch = x.appendVariant(x.scratch, x.assembled.vary)
+		x.scratch = x.appendVariant(x.scratch, x.partsVary)
 		x.demand, x.variant = p.Hasher.Sum(x.scratch[n:]), true
 		x.scratch = x.scratch[:n]
 	}

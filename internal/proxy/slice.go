@@ -39,7 +39,7 @@ func (sl *slice) beyond(x *exchange) bool {
 // given returns what the client gets of the head of the slice.
 func (sl *slice) given() given {
 	if sl.entry != nil {
-		return given{fields: sl.entry.Header, rep: storedRepresentation(sl.entry), entry: sl.entry}
+		return givenFrom(sl.entry)
 	}
 	return sl.head.given(sl.joined)
 }
@@ -50,7 +50,8 @@ func (sl *slice) part() (rfc9111.Part, bool) { return rfc9111.PartOf(sl.given().
 // rep is what conditions and Range are compared with: the 200 that the slice is a part
 // of.
 func (sl *slice) rep() rfc9111.Representation {
-	rep := sl.given().rep
+	g := sl.given()
+	rep := g.representation()
 	rep.Status = statusOK
 	return rep
 }

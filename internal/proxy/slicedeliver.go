@@ -6,11 +6,8 @@ import (
 
 // heading implements source, with the head of the first slice.
 func (s *slicing) heading(x *exchange) heading {
-	c := x.assembled.cut
-	c.assembled = true
-	g := s.slice.given()
 	s.describe(x)
-	return heading{status: statusOK, fields: g.fields, cut: c, size: s.whole, held: g.entry, at: now()}
+	return heading{given: s.slice.given(), status: statusOK, size: s.whole, at: now(), cuts: byParts, parts: &s.divided}
 }
 
 func (s *slicing) send(x *exchange, c cut) {

@@ -5,7 +5,6 @@ import (
 	"net/netip"
 
 	"edgeproxy/internal/presence"
-	"edgeproxy/internal/rfc9111"
 )
 
 // errChanged ends an answer in the midst of which the representation has become
@@ -24,9 +23,8 @@ type slicing struct {
 	size   int64        // of a slice
 	vary   []string     // what the slices seen so far vary on
 
-	whole int64                  // bytes of the representation
-	rep   rfc9111.Representation // that all slices must belong to
-	first int64                  // the number of the one that says so
+	divided       // by what one of the slices says of the whole
+	first   int64 // the number of that one
 
 	seat      *reader // of the slice that is being got; only abandon looks at it
 	slice     *slice  // being read; nil before the first byte and between two
@@ -86,7 +84,6 @@ func (p *Proxy) slices(x *exchange) (done bool) {
 // unanswer takes back what answerFrom has made of x.
 func (x *exchange) unanswer() {
 	x.from, x.onResult, x.collapsed, x.fwdStatus = nil, false, false, 0
-	x.assembled.cut = cut{}
 }
 
 // beginSlices is slices up to where the answer's header can be sent.
@@ -100,10 +97,10 @@ func (p *Proxy) beginSlices(x *exchange, t sendInterim) (done bool, err error) {
 		return false, err
 	case sl.entry == nil && sl.head.status != statusPartialContent && !sl.beyond(x):
 		// Not a part: the whole, which may be small, or no such thing.
-		x.from, x.head, x.collapsed, x.onResult = readAlong{sl.reader}, sl.head, sl.joined, true
+		x.from, x.collapsed, x.onResult = readAlong{sl.reader}, sl.joined, true
 		return true, nil
 	case sl.entry != nil && sl.head == nil && p.assemble(x): // stored between our look-up and now
-		p.promoteParts(x)
+		p.promoteParts(x, x.assembly())
 		return true, nil
 	case !s.start(sl):
 		sl.close()
@@ -154,8 +151,8 @@ func (s *slicing) start(sl *slice) bool {
 // take makes s the answer of x, of which sl told the size.
 func (s *slicing) take(x *exchange, sl *slice) {
 	x.from, x.onResult = s, true
-	c := x.evaluate(s.rep, s.whole, 0)
-	x.assembled.cut = c
+	s.choose(x)
+	c := s.cut
 	s.at, s.end = c.first, c.first+c.length
 	if c.bodyless() {
 		s.end = s.at

@@ -38,11 +38,11 @@ func (x *exchange) takesTrailers() bool {
 	return x.req.TakesTrailers || x.asksTrailers()
 }
 
-// announceTrailers adds the announcement of trailers to the head of x's answer, cut like c, if
+// announceTrailers adds the announcement of trailers to the head of x's answer, which is h cut like c, if
 // they may come and the client takes them.
-func (x *exchange) announceTrailers(c cut) {
-	if c.length < 0 && x.head.announced != "" && x.takesTrailers() {
-		x.addLine("Trailer: ", x.head.announced)
+func (x *exchange) announceTrailers(h *outcome, c cut) {
+	if c.length < 0 && h.announced != "" && x.takesTrailers() {
+		x.addLine("Trailer: ", h.announced)
 	}
 }
 
@@ -54,10 +54,10 @@ func (b *body) Trailers() field.List {
 	case b.along.rest != nil: // it was left behind by the flight that knows them
 		return nil
 	case b.along.r != nil:
-		return b.x.head.trailers
+		return b.along.r.Header().trailers
 	}
 	if d, ok := b.x.from.(direct); ok {
-		return trailersOf(d.Response)
+		return trailersOf(d.resp)
 	}
 	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"edgeproxy/internal/origin"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/tunnel"
 )
@@ -24,10 +23,10 @@ func (p *Proxy) upgrade(x *exchange, protocols string) {
 	if !p.enterTunnels(x) {
 		return
 	}
-	j := &p.newFill(x, false).job
-	j.request.Upgrade = protocols
-	j.request.Interim = p.interimSender(x)
-	resp, err := p.trip(x, j.request)
+	f := p.newFill(x, false)
+	f.request.Upgrade = protocols
+	f.request.Interim = p.interimSender(x)
+	resp, err := p.trip(x, f.request)
 	if err != nil || resp.Upgraded == nil {
 		p.leaveTunnels(x)
 	}
@@ -37,33 +36,31 @@ func (p *Proxy) upgrade(x *exchange, protocols string) {
 	}
 	x.got = resp
 	p.invalidate(x, resp)
-	h := p.forwardHead(j, resp)
-	h.why = x.reason
-	x.from, x.head = direct{resp}, h
+	f.answer(x, resp)
 	if resp.Upgraded != nil {
-		x.from = switched{resp}
+		x.from = switched{f}
 	}
 }
 
 // switched answers with a 101, and after it with whatever comes both ways until one side ends.
-type switched struct{ *origin.Response }
+type switched struct{ *fill }
 
-func (switched) heading(x *exchange) heading {
+func (s switched) heading(x *exchange) heading {
 	x.guest.Release() // the tunnel reads what the client sends
-	return heading{status: statusSwitchingProtocols, fields: x.head.fields, cut: cut{length: -1}, size: -1}
+	return heading{given: s.head.given(false), status: statusSwitchingProtocols, size: -1}
 }
 
 func (s switched) send(x *exchange, _ cut) {
 	p, conn := x.p, x.req.Conn
-	x.addLine("Upgrade: ", strings.Join(s.Header.Values("Upgrade"), ", "))
-	t := tunnel.New(conn, s.Upgraded, tunnel.Options{
+	x.addLine("Upgrade: ", strings.Join(s.resp.Header.Values("Upgrade"), ", "))
+	t := tunnel.New(conn, s.resp.Upgraded, tunnel.Options{
 		Idle: x.settings.UpgradeIdle, HalfIdle: x.settings.ReadIdle, WriteIdle: p.WriteIdle, Now: now, Panics: p.Panics,
 	})
 	// Where an interim response has failed the connection is closed, and the server
 	// would not hand it over.
 	if conn.SetDeadline(time.Time{}) != nil || !p.tunnels.Add(t) {
-		_ = s.Upgraded.Close()
-		x.head, x.closing = nil, true
+		_ = s.resp.Upgraded.Close()
+		x.closing = true
 		x.answer.Reset()
 		p.refuse(x, statusServiceUnavailable, reason.Overload)
 		p.deliver(x)
@@ -76,7 +73,7 @@ func (s switched) send(x *exchange, _ cut) {
 
 func (s switched) leave(x *exchange) { s.send(x, cut{}) }
 
-func (s switched) abandon() { s.Abandon() }
+func (s switched) abandon() { s.resp.Abandon() }
 
 // tunnel sends the head of the answer, has t run to its end and records the request. It is
 // called in place of the front's sending.

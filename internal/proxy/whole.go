@@ -90,7 +90,7 @@ func (w whole) take(r *reader, h *outcome, leads bool) {
 		return
 	}
 	x.guest.Ends(r)
-	x.from, x.head, x.onResult = readAlong{r}, h, true
+	x.from, x.onResult = readAlong{r}, true
 }
 
 func (w whole) alone(released bool) { w.x.p.alone(w.x, released && w.x.verdict.Admit) }
