@@ -62,6 +62,9 @@ func (c Content) cost() int64 {
 // nil, and false.
 func (c Content) Bytes() (b []byte, ok bool) { return c.bytes, c.kept == nil }
 
+// InFile reports whether the content is not in memory, so that to read it may wait, and fail.
+func (c Content) InFile() bool { return c.kept != nil }
+
 // ReadAt implements io.ReaderAt.
 func (c Content) ReadAt(p []byte, offset int64) (int, error) {
 	if c.kept != nil {

@@ -42,7 +42,8 @@ type Entry struct {
 	Vary []string
 
 	// Serial tells this response from every other that the process has received, and earlier
-	// ones where what is stored outlives them (purge.Identity); 0 is none. The cache does not look at it.
+	// ones where what is stored outlives them (purge.Identity); 0 is none. Two entries under one Key with
+	// the same Serial, not 0, are one response.
 	Serial uint64
 
 	// Born and Tags say which purges reach the response: the generation of purges

@@ -139,17 +139,18 @@ func (s *Store) Purge(url Key, name []byte) (objects int) {
 	return objects + s.forgetLocked(url, name, purged) + s.stage.forget(url, name, purged)
 }
 
-// Discard removes e, which a look-up has returned and which a purge has reached. It
-// reports false if it is not held any more: what has taken its place is no concern of
-// that purge.
+// Discard removes e, which a look-up has returned and which is of no use any more: a purge has
+// reached it, or its content cannot be read. It reports false if it is not held any more: what
+// has taken its place is no concern of the caller's. A copy with the same Serial is e as well.
 func (s *Store) Discard(e *Entry) bool {
+	is := func(it *item) bool { return &it.Entry == e || e.Serial != 0 && it.Serial == e.Serial }
 	s.mu.Lock()
 	defer s.unlock()
-	if it := s.heldLocked(e.Key); it != nil && &it.Entry == e {
+	if it := s.heldLocked(e.Key); it != nil && is(it) {
 		s.leaveLocked(it, purged)
 		return true
 	}
-	if slot := s.stage.items.peek(e.Key); slot != nil && &slot.value.Entry == e {
+	if slot := s.stage.items.peek(e.Key); slot != nil && is(slot.value) {
 		s.stage.leave(slot, purged)
 		return true
 	}

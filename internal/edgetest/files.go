@@ -21,6 +21,9 @@ func (e *Edge) openFiles(tb testing.TB, o *Options) cache.Medium {
 	return e.files
 }
 
+// Folder is where the content of e lies; "" is memory.
+func (e *Edge) Folder() string { return e.folder }
+
 // checkFiles holds the folder of a stopped edge to what its store has: no draft is left, and no
 // file that no entry has.
 func (e *Edge) checkFiles(tb testing.TB) {

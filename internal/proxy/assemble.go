@@ -190,17 +190,14 @@ func (a *assembly) send(x *exchange, c cut) {
 	p, e := x.p, a.entries[0]
 	first := c.first - a.part.First
 	switch {
+	case x.opened != nil:
+		p.sendRead(x, c.length, a.entries...)
 	case len(a.entries) == 1:
 		p.sendOne(x, e, first, c.length)
 	case c.length > p.MaxObjectBytes:
 		p.sendInTurn(x, a, c)
 	default:
-		content, inMemory := a.content(first)
-		if !inMemory {
-			p.sendRead(x, a.reader(first), c.length, a.entries...)
-			return
-		}
-		p.sendStored(x, content, c.length, a.entries...)
+		p.sendStored(x, a.content(first), c.length, a.entries...)
 	}
 }
 
@@ -223,18 +220,15 @@ func (p *Proxy) sendInTurn(x *exchange, a *assembly, c cut) {
 }
 
 // content returns what the answer sends of its parts, from first of the first one on,
-// not copied; false where not all of it lies in memory.
-func (a *assembly) content(first int64) (content net.Buffers, inMemory bool) {
+// not copied. All of it lies in memory.
+func (a *assembly) content(first int64) net.Buffers {
 	content, left := make(net.Buffers, 0, len(a.entries)), a.cut.length
 	for _, e := range a.entries {
-		body, ok := e.Content.Bytes()
-		if !ok {
-			return nil, false
-		}
+		body, _ := e.Content.Bytes()
 		body = body[first:min(first+left, int64(len(body)))]
 		content, left, first = append(content, body), left-int64(len(body)), 0
 	}
-	return content, true
+	return content
 }
 
 // reader returns the same to be read.

@@ -23,8 +23,14 @@ func (p *Proxy) deliver(x *exchange) {
 	}
 	h := x.from.heading(x)
 	c := x.cutOf(&h)
+	headOnly := x.asks.head || c.bodyless() || !bodyAllowed(c.statusOr(h.status))
+	if !headOnly && x.reads() && !x.opens(c) {
+		p.getAgain(x)
+		p.deliver(x)
+		return
+	}
 	p.head(x, &h, c)
-	if x.asks.head || c.bodyless() || !bodyAllowed(x.sent) {
+	if headOnly {
 		x.from.leave(x)
 	} else {
 		x.from.send(x, c)

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"io"
 	"net/netip"
 	"time"
 
@@ -142,7 +143,9 @@ type exchange struct {
 
 	// The answer: from is where its head and its content come from.
 
-	from source
+	from   source
+	opened io.Reader // its content, where that is read from files
+	lost   int       // stored answers that could not be read
 
 	status     int           // of our own answers
 	retryAfter time.Duration // of them; 0: a second, where it is said

@@ -201,6 +201,10 @@ func (l *Listener) Begin(r *message.Request, a *message.Answer) message.Pending 
 		case x.refresh:
 			p.refresh(x) // stale for this answer, validated for the next
 		}
+		if x.reads() {
+			x.waits = true
+			return x
+		}
 	case refused:
 	case pass, miss:
 		x.waits = true
@@ -215,10 +219,12 @@ func (x *exchange) Finish() {
 	p := x.p
 	x.waits = false
 	defer p.finish(x)
-	if x.way == pass {
+	switch x.way {
+	case pass:
 		p.pass(x) // the origin's answer, unstored
-	} else {
+	case miss:
 		p.collapse(x) // one leader fetches, followers read along
+	case hit, refused: // its content has to be read
 	}
 	p.deliver(x)
 }

@@ -67,7 +67,7 @@ func (p *Proxy) abandon(x *exchange) {
 	x.answer.Reset()
 	x.room.empty()
 	x.from, x.sliced, x.seat, x.got, x.fill = nil, nil, nil, nil, nil
-	x.stale = nil
+	x.stale, x.opened = nil, nil
 }
 
 // errPanicked ends a body in whose midst something has panicked.

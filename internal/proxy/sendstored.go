@@ -19,18 +19,17 @@ func (s stored) heading(x *exchange) heading {
 
 func (s stored) send(x *exchange, c cut) {
 	e := s.Entry
-	if c.parts != nil {
-		if _, ok := e.Content.Bytes(); ok {
-			x.p.sendStored(x, c.parts.content, c.length, e)
-		} else {
-			x.p.sendRead(x, c.parts.reader(e.Content, c.ranges), c.length, e)
-		}
-		return
-	}
 	if c.status == 0 && x.answer.Fields != nil {
 		x.answer.Serial = e.Serial
 	}
-	x.p.sendOne(x, e, c.first, c.length)
+	switch {
+	case x.opened != nil:
+		x.p.sendRead(x, c.length, e)
+	case c.parts != nil:
+		x.p.sendStored(x, c.parts.content, c.length, e)
+	default:
+		x.p.sendOne(x, e, c.first, c.length)
+	}
 }
 
 func (stored) leave(*exchange) {}
@@ -66,17 +65,13 @@ const (
 
 // sendOne has length bytes of the body of e sent, from first on.
 func (p *Proxy) sendOne(x *exchange, e *cache.Entry, first, length int64) {
-	b, ok := e.Content.Bytes()
-	if !ok {
-		p.sendRead(x, e.Content.Section(first, length), length, e)
+	if length == 0 {
 		return
 	}
+	b, _ := e.Content.Bytes()
 	b = b[first : first+length]
 	if p.WriteIdle > 0 && len(b) > atOnce {
 		p.sendInPieces(x, net.Buffers{b}, e)
-		return
-	}
-	if len(b) == 0 {
 		return
 	}
 	x.bytes = int64(len(b))
@@ -101,14 +96,11 @@ func (p *Proxy) sendStored(x *exchange, content net.Buffers, length int64, entri
 	x.answer.SayAll(content)
 }
 
-// sendRead has length bytes sent that src reads of the bodies of entries, which lie in no memory,
-// and of what goes between.
-func (p *Proxy) sendRead(x *exchange, src io.Reader, length int64, entries ...*cache.Entry) {
-	if length == 0 {
-		return
-	}
+// sendRead has length bytes sent of the bodies of entries, not all of which lie in memory, and of
+// what goes between: what x has opened.
+func (p *Proxy) sendRead(x *exchange, length int64, entries ...*cache.Entry) {
 	b := p.newBody(x)
-	b.src, b.left = src, length
+	b.src, b.left = x.opened, length
 	for _, e := range entries {
 		b.sending.Hold(e.Pin)
 	}

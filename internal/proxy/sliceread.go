@@ -20,6 +20,7 @@ func (s *slicing) Read(b []byte) (int, error) {
 		s.at += int64(n)
 		switch {
 		case errors.Is(err, flight.ErrBehind) && s.resume():
+		case err != nil && s.slice.entry != nil && s.loses(err):
 		case n > 0 && (s.at%s.size == 0 || s.at == s.end):
 			s.done()
 			return n, nil
@@ -30,6 +31,18 @@ func (s *slicing) Read(b []byte) (int, error) {
 		}
 	}
 	return 0, io.EOF
+}
+
+// loses forgets the stored slice that is being read and has it got again, once. It reports
+// whether it did.
+func (s *slicing) loses(err error) bool {
+	if s.lost == s.slice.entry.Key {
+		return false
+	}
+	s.lost = s.slice.entry.Key
+	s.p.lose(err, s.slice.entry)
+	s.done()
+	return true
 }
 
 // resume finds the rest of a slice whose flight has left this reader behind, in the store or

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/netip"
 
+	"edgeproxy/internal/cache"
 	"edgeproxy/internal/presence"
 )
 
@@ -26,14 +27,15 @@ type slicing struct {
 	divided       // by what one of the slices says of the whole
 	first   int64 // the number of that one
 
-	seat      *reader // of the slice that is being got; only abandon looks at it
-	slice     *slice  // being read; nil before the first byte and between two
-	at, end   int64   // the next byte to send, and where the answer ends
-	admitted  bool    // a slice was fetched and stored, or is about to be
-	fetched   bool    // one was fetched
-	storable  bool    // one that was fetched may be stored
-	confirmed bool    // all of the answer is stored, and was stale
-	held      result  // of the slices that came from the store: hit, stale or revalidated
+	seat      *reader   // of the slice that is being got; only abandon looks at it
+	slice     *slice    // being read; nil before the first byte and between two
+	at, end   int64     // the next byte to send, and where the answer ends
+	admitted  bool      // a slice was fetched and stored, or is about to be
+	fetched   bool      // one was fetched
+	storable  bool      // one that was fetched may be stored
+	confirmed bool      // all of the answer is stored, and was stale
+	held      result    // of the slices that came from the store: hit, stale or revalidated
+	lost      cache.Key // of the last stored slice that could not be read
 }
 
 // sliceable reports whether the answer to x is to be fetched in slices. One that nobody

@@ -1,0 +1,114 @@
+package proxy
+
+import (
+	"bytes"
+	"io"
+
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/reason"
+)
+
+// This file sends content that lies in no memory. It may turn out that it cannot be read. Then it
+// leaves the cache, and until the head is sent its client does not see that: the request goes on
+// as a miss.
+
+// mostLost bounds how often what is stored for one request turns out to be lost before it is
+// fetched for that request alone.
+const mostLost = 2
+
+// reads reports whether content of x's answer has to be read, which may wait.
+func (x *exchange) reads() bool {
+	switch from := x.from.(type) {
+	case stored:
+		return from.Content.InFile()
+	case *assembly:
+		for _, e := range from.entries {
+			if e.Content.InFile() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// opens reads the beginning of what c leaves of the content of x's answer, and reports whether
+// that is possible. Where it is not, what x is answered from is forgotten.
+func (x *exchange) opens(c cut) bool {
+	if c.length == 0 {
+		return true
+	}
+	src := &fileReader{p: x.p, left: c.length}
+	switch from := x.from.(type) {
+	case stored:
+		src.entries = []*cache.Entry{from.Entry}
+		if c.parts != nil {
+			src.from = c.parts.reader(from.Content, c.ranges)
+		} else {
+			src.from = from.Content.Section(c.first, c.length)
+		}
+	case *assembly:
+		if c.length > x.p.MaxObjectBytes && len(from.entries) > 1 {
+			return true // sendInTurn reads it, slice by slice
+		}
+		src.entries, src.from = from.entries, from.reader(c.first-from.part.First)
+	}
+	first := make([]byte, min(c.length, streamBuffer))
+	if _, err := io.ReadFull(src, first); err != nil {
+		return false
+	}
+	x.opened = io.MultiReader(bytes.NewReader(first), src)
+	return true
+}
+
+// getAgain has x, whose stored answer cannot be read, go on as a miss. Its sighting stays
+// counted.
+func (p *Proxy) getAgain(x *exchange) {
+	x.unanswer()
+	x.room.empty()
+	x.result, x.reason, x.stored, x.refresh, x.stale, x.heldBack, x.waited = resultHit, reason.None, false, false, nil, false, 0
+	if x.fwd = fwdURIMiss; x.vary != nil {
+		x.fwd = fwdVaryMiss
+	}
+	if x.request.OnlyIfCached {
+		p.refuse(x, statusGatewayTimeout, reason.OnlyIfCached)
+		return
+	}
+	if !x.counted && p.forwardable(x, miss) == refused {
+		return
+	}
+	if x.lost++; x.lost >= mostLost {
+		p.alone(x, x.verdict.Admit && x.mayStore())
+		return
+	}
+	p.collapse(x)
+}
+
+// lose forgets entries whose content cannot be read.
+func (p *Proxy) lose(err error, entries ...*cache.Entry) {
+	for _, e := range entries {
+		if e.Content.InFile() && p.Store.Discard(e) {
+			p.Log.Warn("stored content cannot be read, and is forgotten", "key", string(e.Name), "error", err)
+		}
+	}
+}
+
+// fileReader reads left bytes of the contents of entries, and what goes between them.
+type fileReader struct {
+	p       *Proxy
+	from    io.Reader
+	left    int64
+	entries []*cache.Entry
+}
+
+// Read gives the next bytes. An end before the last of them is an error.
+func (f *fileReader) Read(b []byte) (int, error) {
+	n, err := f.from.Read(b)
+	f.left -= int64(n)
+	if err != nil && f.left > 0 {
+		if err == io.EOF { //nolint:errorlint // alone, as io.Reader has it
+			err = io.ErrUnexpectedEOF
+		}
+		f.p.lose(err, f.entries...)
+	}
+	return n, err
+}

@@ -1,0 +1,169 @@
+package proxy_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/origin"
+)
+
+// rereadRig is an edge whose content lies in files, before an origin that counts what it is asked.
+type rereadRig struct {
+	*edgetest.Edge
+	asked       atomic.Int64
+	confirmed   atomic.Int64 // of them, by a 304
+	body        string
+	maxAge      string
+	requestEdge *http.Client
+}
+
+func newRereadRig(t *testing.T, o edgetest.Options, maxAge string) *rereadRig {
+	t.Helper()
+	r := &rereadRig{body: strings.Repeat("0123456789", 1000), maxAge: maxAge}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		r.asked.Add(1)
+		if q.Header.Get("If-None-Match") != "" {
+			r.confirmed.Add(1)
+		}
+		w.Header().Set("Cache-Control", r.maxAge)
+		w.Header().Set("Etag", `"1"`)
+		http.ServeContent(w, q, "", time.Time{}, strings.NewReader(r.body))
+	}))
+	t.Cleanup(server.Close)
+	o.Origin, o.Rule, o.Files = origin.Options{Address: server.Listener.Addr().String()}, always(), true
+	r.Edge = edgetest.Start(t, o)
+	r.requestEdge = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	return r
+}
+
+// get asks for /a with fields, each a name and a value, and returns status, Cache-Status and content.
+func (r *rereadRig) get(t *testing.T, method string, fields ...string) (status int, cached, body string) {
+	t.Helper()
+	req, err := http.NewRequest(method, "http://"+r.Address+"/a", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(fields); i += 2 {
+		req.Header.Set(fields[i], fields[i+1])
+	}
+	res, err := r.requestEdge.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatalf("after %d bytes: %v", len(b), err)
+	}
+	return res.StatusCode, res.Header.Get("Cache-Status"), string(b)
+}
+
+// spoil cuts every file short, to so many bytes.
+func (r *rereadRig) spoil(t *testing.T, size int64) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(r.Folder(), "content-*"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("got %d files: %v", len(files), err)
+	}
+	for _, f := range files {
+		if err := os.Truncate(f, size); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What is stored in a file that could not be read ended the answer in its midst, at each request anew.
+// The client gets the origin's response, and the next one a hit.
+func TestWhatCannotBeReadIsFetchedAgain(t *testing.T) {
+	f := func(name string, o edgetest.Options, want int, fields ...string) {
+		t.Run(name, func(t *testing.T) {
+			r := newRereadRig(t, o, "max-age=3600")
+			whole := r.body
+			r.get(t, http.MethodGet, fields...)
+			_, cached, wanted := r.get(t, http.MethodGet, fields...)
+			if o.SliceBytes == 0 && len(fields) > 0 {
+				r.get(t, http.MethodGet)
+				_, cached, wanted = r.get(t, http.MethodGet, fields...)
+			}
+			if !strings.Contains(cached, "; hit") {
+				t.Fatalf("got %s, want a hit", cached)
+			}
+			asked := r.asked.Load()
+			r.spoil(t, 0)
+			if status, cached, _ := r.get(t, http.MethodHead); status != http.StatusOK || !strings.Contains(cached, "; hit") {
+				t.Errorf("HEAD: got %d, %s, want a hit: nothing is read for it", status, cached)
+			}
+			status, cached, body := r.get(t, http.MethodGet, fields...)
+			if status != want || o.SliceBytes == 0 && !strings.Contains(cached, "fwd=uri-miss") || len(fields) == 0 && body != whole || len(body) < len(wanted) {
+				t.Errorf("got %d, %s, %d bytes, want %d and %d of the origin", status, cached, len(body), want, len(wanted))
+			}
+			if r.asked.Load() == asked {
+				t.Error("the origin was not asked")
+			}
+			r.get(t, http.MethodGet)
+			if status, cached, body := r.get(t, http.MethodGet); status != http.StatusOK || !strings.Contains(cached, "; hit") || body != whole {
+				t.Errorf("afterwards: got %d, %s, %d bytes, want a hit", status, cached, len(body))
+			}
+		})
+	}
+
+	f("whole", edgetest.Options{}, http.StatusOK)
+	f("range", edgetest.Options{}, http.StatusPartialContent, "Range", "bytes=100-199")
+	f("ranges, which a stream does not have", edgetest.Options{}, http.StatusOK, "Range", "bytes=100-199,300-310")
+	f("slices", edgetest.Options{SliceBytes: 1024}, http.StatusOK)
+	f("a range of slices", edgetest.Options{SliceBytes: 1024}, http.StatusPartialContent, "Range", "bytes=100-5119")
+	f("slices in turn", edgetest.Options{SliceBytes: 1024, MaxObjectBytes: 4096}, http.StatusOK)
+}
+
+// Nobody else than the store may answer.
+func TestWhatCannotBeReadIsNotThereForOnlyIfCached(t *testing.T) {
+	r := newRereadRig(t, edgetest.Options{}, "max-age=3600")
+	r.get(t, http.MethodGet)
+	r.spoil(t, 0)
+	if status, cached, _ := r.get(t, http.MethodGet, "Cache-Control", "only-if-cached"); status != http.StatusGatewayTimeout || r.asked.Load() != 1 {
+		t.Errorf("got %d, %s, and %d requests at the origin, want 504 and 1", status, cached, r.asked.Load())
+	}
+}
+
+// What the origin confirms and nobody can read is fetched as if it had never been stored.
+func TestWhatIsConfirmedButCannotBeReadIsFetched(t *testing.T) {
+	r := newRereadRig(t, edgetest.Options{}, "max-age=0")
+	r.get(t, http.MethodGet)
+	if r.get(t, http.MethodGet); r.confirmed.Load() != 1 {
+		t.Fatalf("got %d confirmations, want 1", r.confirmed.Load())
+	}
+	r.spoil(t, 0)
+	if status, cached, body := r.get(t, http.MethodGet); status != http.StatusOK || body != r.body {
+		t.Errorf("got %d, %s, %d bytes, want all of it", status, cached, len(body))
+	}
+	if asked, confirmed := r.asked.Load(), r.confirmed.Load(); asked != 4 || confirmed != 2 {
+		t.Errorf("got %d requests, %d of them conditional, want 4 and 2", asked, confirmed)
+	}
+}
+
+// Behind the first byte the client has to see that its answer has broken off. The next gets another.
+func TestWhatBreaksOffIsForgotten(t *testing.T) {
+	r := newRereadRig(t, edgetest.Options{}, "max-age=3600")
+	r.body = strings.Repeat("x", 200_000)
+	r.get(t, http.MethodGet)
+	r.spoil(t, 100_000)
+	res, err := r.requestEdge.Get("http://" + r.Address + "/a")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if n, err := io.Copy(io.Discard, res.Body); err == nil || n != 100_000 {
+		t.Errorf("got %d bytes, %v, want 100000 and a broken transfer", n, err)
+	}
+	if _, cached, body := r.get(t, http.MethodGet); !strings.Contains(cached, "fwd=uri-miss") || body != r.body {
+		t.Errorf("the next: got %s and %d bytes, want a miss and all", cached, len(body))
+	}
+}
