@@ -22,7 +22,7 @@ func (f readAlong) send(x *exchange, c cut) {
 
 // leave implements source. What is read along goes on if somebody else wants it; an empty body is
 // awaited, so that it is stored before the client can ask again.
-func (f readAlong) leave(x *exchange) {
+func (f readAlong) leave(*exchange) {
 	if f.r.Header().length == 0 {
 		_, _ = f.r.Next()
 	}

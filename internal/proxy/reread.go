@@ -105,7 +105,7 @@ func (f *fileReader) Read(b []byte) (int, error) {
 	n, err := f.from.Read(b)
 	f.left -= int64(n)
 	if err != nil && f.left > 0 {
-		if err == io.EOF { //nolint:errorlint // alone, as io.Reader has it
+		if err == io.EOF {
 			err = io.ErrUnexpectedEOF
 		}
 		f.p.lose(err, f.entries...)

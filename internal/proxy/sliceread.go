@@ -19,8 +19,7 @@ func (s *slicing) Read(b []byte) (int, error) {
 		n, err := s.slice.read(b, s.at%s.size, min(s.end-s.at, s.size-s.at%s.size))
 		s.at += int64(n)
 		switch {
-		case errors.Is(err, flight.ErrBehind) && s.resume():
-		case err != nil && s.slice.entry != nil && s.loses(err):
+		case err != nil && s.goesOn(err):
 		case n > 0 && (s.at%s.size == 0 || s.at == s.end):
 			s.done()
 			return n, nil
@@ -31,6 +30,12 @@ func (s *slicing) Read(b []byte) (int, error) {
 		}
 	}
 	return 0, io.EOF
+}
+
+// goesOn reports whether the slice that is being read, whose reading has ended by err, has
+// another source now.
+func (s *slicing) goesOn(err error) bool {
+	return errors.Is(err, flight.ErrBehind) && s.resume() || s.slice.entry != nil && s.loses(err)
 }
 
 // loses forgets the stored slice that is being read and has it got again, once. It reports
