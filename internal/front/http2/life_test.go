@@ -314,13 +314,14 @@ func TestOneThatLeavesIsNoticed(t *testing.T) {
 // TestAStreamIsAConnection of its client: its addresses, its deadlines, its end.
 func TestAStreamIsAConnection(t *testing.T) {
 	peer := netip.MustParseAddr("192.0.2.7")
-	seen, asked := make(chan net.Conn, 1), 0
+	seen, late, asked := make(chan net.Conn, 1), make(chan struct{}), 0
 	e := &engine{begin: func(r *message.Request, a *message.Answer) message.Pending {
 		return later(func() {
 			_ = r.Deadlines.SetReadDeadline(time.Now().Add(20 * time.Millisecond))
 			if _, err := r.Body.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
 				t.Errorf("got %v, want the deadline", err)
 			}
+			close(late)
 			_ = r.Deadlines.SetReadDeadline(time.Time{})
 			if n, err := r.Conn.Read(make([]byte, 1)); n != 1 || err != nil {
 				t.Errorf("got %d, %v after it", n, err)
@@ -334,7 +335,8 @@ func TestAStreamIsAConnection(t *testing.T) {
 	})
 	c := dial(t, address)
 	c.ask(1, false, plain("POST", "/")...)
-	time.AfterFunc(100*time.Millisecond, func() { _ = c.WriteData(1, false, []byte("x")) })
+	<-late
+	_ = c.WriteData(1, false, []byte("x"))
 	s := (<-seen).(interface {
 		pace.Stream
 		Peer() (netip.Addr, bool)
