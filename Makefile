@@ -81,6 +81,10 @@ bench: ## hold a hit to 1.25 times the CPU time of a bare fasthttp handler (Linu
 bench-pairs: ## compare the CPU time of a hit with another program or revision: make bench-pairs BASE=path|rev [PAIRS=24] [MAX=1.03] (Linux)
 	@GO="$(GO)" BASE="$(BASE)" PAIRS="$(PAIRS)" MAX="$(MAX)" scripts/bench-pairs.sh
 
+.PHONY: bench-peers
+bench-peers: ## compare hits, misses and TLS with nginx, HAProxy and Varnish, as far as they are installed (Linux)
+	$(GO) run ./test/bench --peers --rounds 21
+
 .PHONY: bench-go
 bench-go: ## run the Go benchmarks that match BENCH (all)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"fmt"
 	"io"
-	"net"
 
 	"github.com/valyala/fasthttp"
 )
@@ -12,21 +10,7 @@ import (
 // in one line on stdout. It is the least that a fasthttp program can do: no
 // deadlines, no limits, no log, no metrics.
 func serveBare(stdin io.Reader, stdout io.Writer) error {
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return fmt.Errorf("listen: %w", err)
-	}
-	s := &fasthttp.Server{Handler: bareHandler(), NoDefaultServerHeader: true}
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(ln) }()
-	if _, err := fmt.Fprintln(stdout, ln.Addr()); err != nil {
-		return fmt.Errorf("say the address: %w", err)
-	}
-	_, _ = io.Copy(io.Discard, stdin) // an error ends it as well
-	if err := s.Shutdown(); err != nil {
-		return fmt.Errorf("shut down: %w", err)
-	}
-	return <-served
+	return serveFasthttp(bareHandler(), stdin, stdout)
 }
 
 func bareHandler() fasthttp.RequestHandler {

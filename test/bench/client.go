@@ -37,6 +37,7 @@ func (e *AnswerError) Error() string { return fmt.Sprintf("answer %s: %.400q", e
 type clients struct {
 	conns    []net.Conn
 	requests [][]byte
+	fresh    func() []byte // in place of requests: one that was never asked for; nil without
 	want     wanted
 	buffers  [][]byte
 }
@@ -76,7 +77,7 @@ func (c *clients) ask(d time.Duration) (answers int64, err error) {
 		asking.Go(func() {
 			n := 0
 			for ; failures[i] == nil && !over.Load(); n++ {
-				failures[i] = c.one(i, c.requests[(i*7+n)%len(c.requests)])
+				failures[i] = c.one(i, c.next(i, n))
 			}
 			if failures[i] != nil {
 				over.Store(true)
@@ -86,6 +87,14 @@ func (c *clients) ask(d time.Duration) (answers int64, err error) {
 	}
 	asking.Wait()
 	return total.Load(), errors.Join(failures...)
+}
+
+// next returns the n-th request of connection i.
+func (c *clients) next(i, n int) []byte {
+	if c.fresh != nil {
+		return c.fresh()
+	}
+	return c.requests[(i*7+n)%len(c.requests)]
 }
 
 // one sends a request on connection i and reads the answer to its end.

@@ -46,3 +46,17 @@ func parseSchedstat(text string) (time.Duration, error) {
 	}
 	return time.Duration(ns), nil
 }
+
+// children returns the processes that a process has started and that are still there.
+func children(pid int) (pids []int) {
+	files, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid)) // of a fixed pattern
+	for _, file := range files {
+		text, _ := os.ReadFile(file) // a thread that has ended has none
+		for field := range strings.FieldsSeq(string(text)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				pids = append(pids, child)
+			}
+		}
+	}
+	return pids
+}

@@ -19,8 +19,11 @@ const (
 	exitUsage  = 2
 )
 
-// bareCommand makes this program the server to compare with.
-const bareCommand = "bare"
+// These commands make this program a server to compare with.
+const (
+	bareCommand      = "bare"
+	bareProxyCommand = "bareproxy" // and the address of its origin
+)
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -36,12 +39,16 @@ type options struct {
 	rounds      int
 	roundTime   time.Duration
 	connections int
+	peers       bool // compare with the peers that are installed
 }
 
 // run is the program: arguments in, exit code out.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if len(args) == 1 && args[0] == bareCommand {
 		return failed(stderr, serveBare(os.Stdin, stdout))
+	}
+	if len(args) == 2 && args[0] == bareProxyCommand {
+		return failed(stderr, serveBareProxy(args[1], os.Stdin, stdout))
 	}
 	o, err := parse(args, stderr)
 	if errors.Is(err, flag.ErrHelp) {
@@ -51,7 +58,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return exitUsage
 	}
 	return failed(stderr, o.withProgram(ctx, func(o options) error {
-		if o.base != "" {
+		switch {
+		case o.peers:
+			return o.measurePeers(ctx, stdout)
+		case o.base != "":
 			return o.measurePairs(ctx, stdout)
 		}
 		return o.measure(ctx, stdout)
@@ -90,6 +100,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.SetOutput(stderr)
 	f.StringVar(&o.program, "edgeproxy", "", "`program` to measure; built from the source if not given")
 	f.StringVar(&o.base, "base", "", "another edgeproxy, a `program` to compare with in pairs instead of the bare handler")
+	f.BoolVar(&o.peers, "peers", false, "compare with nginx, HAProxy and Varnish, as far as they are installed, and with bare programs; no ratio fails")
 	f.Float64Var(&o.maxRatio, "max-ratio", 1.25, "fail if a hit costs more than this `ratio` to the bare handler, or to the base")
 	f.IntVar(&o.rounds, "rounds", 41, "rounds of each server and size, or pairs; without a base twice as many where the ratio is above the limit")
 	f.DurationVar(&o.roundTime, "round-time", 150*time.Millisecond, "length of one round")
@@ -108,6 +119,8 @@ func (o *options) validate(operands []string) error {
 	switch {
 	case len(operands) > 0:
 		return fmt.Errorf("unexpected argument %q", operands[0])
+	case o.peers && o.base != "":
+		return errors.New("--peers and --base: want one of them")
 	case o.maxRatio <= 0:
 		return fmt.Errorf("--max-ratio %v: want a ratio above 0, such as 1.25", o.maxRatio)
 	case o.rounds < 1:

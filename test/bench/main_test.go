@@ -12,7 +12,7 @@ import (
 
 // TestMain makes this test binary the bare server when it is started as such.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == bareCommand {
+	if len(os.Args) == 2 && os.Args[1] == bareCommand || len(os.Args) == 3 && os.Args[1] == bareProxyCommand {
 		main()
 	}
 	os.Exit(m.Run())
@@ -83,6 +83,37 @@ func TestPairsJudgeByTheLimit(t *testing.T) {
 	f("0.001", exitFailed, 2)
 }
 
+// TestPeersAreMeasured: whatever is installed has its lines in the table, and what is not is named.
+func TestPeersAreMeasured(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	code := run(t.Context(), []string{
+		"--edgeproxy", edgeproxy(t), "--peers", "--rounds", "1", "--round-time", "100ms", "--connections", "4",
+	}, &stdout, &stderr)
+	if code != exitDone {
+		t.Fatalf("exit code: got %d, want %d; %s", code, exitDone, &stderr)
+	}
+	table, absent, _ := strings.Cut(stdout.String(), "Not installed")
+	count := func(what string) (lines int) {
+		for line := range strings.Lines(table) {
+			if strings.Contains(line, "  "+what) {
+				lines++
+			}
+		}
+		return lines
+	}
+	for what, want := range map[string]int{"bare handler ": 3, "bare proxy ": 2, "HAProxy ": 5, "Varnish ": 4, "nginx ": 7, "nginx, min_uses 2 ": 1} {
+		if strings.Contains(absent, strings.TrimSpace(strings.Split(what, ",")[0])) {
+			want = 0
+		}
+		if what == "nginx " && want > 0 && strings.Contains(absent, "h2load") {
+			want--
+		}
+		if got := count(what); got != want {
+			t.Errorf("%s: got %d lines, want %d; %s\n%s", what, got, want, absent, table)
+		}
+	}
+}
+
 // TestRank compares with the tables of the sign test.
 func TestRank(t *testing.T) {
 	for n, want := range map[int]int{1: 1, 5: 1, 6: 1, 8: 1, 9: 2, 12: 3, 15: 4, 20: 6, 21: 6, 24: 7, 25: 8, 30: 10, 40: 14, 41: 14, 100: 40} {
@@ -115,6 +146,7 @@ func TestUsage(t *testing.T) {
 	f(exitUsage, "--max-ratio 0: want", "--max-ratio", "0")
 	f(exitUsage, "--round-time -1s: want", "--round-time", "-1s")
 	f(exitUsage, "--connections 0: want", "--connections", "0")
+	f(exitUsage, "--peers and --base: want one of them", "--peers", "--base", "x")
 	f(exitUsage, `unexpected argument "x"`, "x")
 	f(exitUsage, "-what", "--what")
 	f(exitFailed, "no such file", "--edgeproxy", filepath.Join(t.TempDir(), "none"))

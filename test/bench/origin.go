@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -29,9 +30,12 @@ func startOrigin() (*originServer, error) {
 			bodies[p.path] = p.body
 		}
 	}
-	fields := responseFields()
+	fields, fresh := responseFields(), pages(freshSize)[0].body
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		body, ok := bodies[r.URL.Path]
+		if strings.HasPrefix(r.URL.Path, freshPath) {
+			body, ok = fresh, true
+		}
 		if !ok {
 			http.NotFound(w, r)
 			return

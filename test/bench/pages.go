@@ -16,6 +16,13 @@ const (
 // with its head, the smallest that must not be copied, and a large one.
 func sizes() []int { return []int{1 << 10, 16 << 10, 256 << 10} }
 
+// Any path below freshPath has a body of freshSize bytes, so that each request can be for
+// another one.
+const (
+	freshPath = "/fresh/"
+	freshSize = 1 << 10
+)
+
 // page is what both servers answer at one path.
 type page struct {
 	path string

@@ -40,10 +40,11 @@ func buildEdge(ctx context.Context, dir string) (string, error) {
 	return path, nil
 }
 
-// startEdge starts edgeproxy with its defaults.
-func startEdge(program, origin string) (*process, error) {
-	return start("edgeproxy", edgeAddress, program, "serve",
-		"--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--origin", "http://"+origin)
+// startEdge starts edgeproxy with its defaults, and more flags.
+func startEdge(program, origin string, flags ...string) (*process, error) {
+	return start("edgeproxy", edgeAddress, program, append([]string{
+		"serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", "--origin", "http://" + origin,
+	}, flags...)...)
 }
 
 // edgeAddress finds the address in a line of edgeproxy's log.
@@ -70,6 +71,30 @@ func startBare() (*process, error) {
 // start runs a program and returns once it has said its address: address finds
 // it in a line of output, "" if it is not there.
 func start(name string, address func(line string) string, program string, args ...string) (*process, error) {
+	output, w := io.Pipe()
+	p, err := launchTo(w, name, program, args...)
+	if err != nil {
+		return nil, err
+	}
+	found := make(chan string, 1)
+	go p.listen(output, address, found)
+	if err := p.await(found); err != nil {
+		return nil, errors.Join(err, p.Close())
+	}
+	return p, nil
+}
+
+// launch runs a program that says nothing of interest.
+func launch(name, program string, args ...string) (*process, error) {
+	return launchTo(nopCloser{io.Discard}, name, program, args...)
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
+
+// launchTo runs a program whose output goes to w, which is closed when the program has ended.
+func launchTo(w io.WriteCloser, name, program string, args ...string) (*process, error) {
 	p := &process{name: name, cmd: exec.Command(program, args...), ended: make(chan error, 1)}
 	p.cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
 	p.cmd.WaitDelay = time.Second
@@ -78,7 +103,6 @@ func start(name string, address func(line string) string, program string, args .
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	p.stdin = stdin
-	output, w := io.Pipe()
 	p.cmd.Stdout, p.cmd.Stderr = w, w
 	if err := p.cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
@@ -88,11 +112,6 @@ func start(name string, address func(line string) string, program string, args .
 		_ = w.Close()
 		p.ended <- err
 	}()
-	found := make(chan string, 1)
-	go p.listen(output, address, found)
-	if err := p.await(found); err != nil {
-		return nil, errors.Join(err, p.Close())
-	}
 	return p, nil
 }
 

@@ -1,0 +1,187 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// field has all servers of a comparison with the peers, and the origin behind them.
+type field struct {
+	o      options
+	dir    string // for their files
+	origin *originServer
+	absent []string // peers that are not installed
+
+	edge, stores    *process // by second-hit, and by always
+	secure          string   // edge's address for TLS
+	bare, bareProxy *process
+	nginx           *nginxPeer
+	haproxy         *haproxyPeer
+	varnish         *process
+	closing         []func() error
+	asked           atomic.Int64 // fresh paths so far
+}
+
+// newField starts everything that is installed. The peers' caches are in memory, or where a
+// peer has files alone, in files.
+func newField(o options) (f *field, err error) {
+	f = &field{o: o}
+	if f.dir, err = os.MkdirTemp("", "edgeproxy-peers-"); err != nil {
+		return nil, fmt.Errorf("make a temporary folder: %w", err)
+	}
+	f.closing = append(f.closing, func() error { return os.RemoveAll(f.dir) })
+	if err := f.start(); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+func (f *field) start() (err error) {
+	if f.origin, err = startOrigin(); err != nil {
+		return err
+	}
+	f.closing = append(f.closing, f.origin.Close)
+	certificate, key, err := selfSigned(f.dir)
+	if err != nil {
+		return err
+	}
+	if f.secure, err = freeAddress(); err != nil {
+		return err
+	}
+	for _, s := range []struct {
+		at    **process
+		start func() (*process, error)
+	}{
+		{&f.edge, func() (*process, error) { return f.startSecureEdge(certificate, key) }},
+		{&f.stores, func() (*process, error) { return startEdge(f.o.program, f.origin.address, "--policy", "always") }},
+		{&f.bare, startBare},
+		{&f.bareProxy, func() (*process, error) { return startBareProxy(f.origin.address) }},
+	} {
+		if *s.at, err = s.start(); err != nil {
+			return err
+		}
+		f.closing = append(f.closing, (*s.at).Close)
+	}
+	return f.startPeers(certificate, key)
+}
+
+// startSecureEdge starts edgeproxy by its defaults, with one address for HTTP and one for HTTPS.
+func (f *field) startSecureEdge(certificate, key string) (*process, error) {
+	path := filepath.Join(f.dir, "edgeproxy.yaml")
+	file := fmt.Sprintf("listen: [{address: \"127.0.0.1:0\"}, {address: %q, tls: true}]\nadmin: {address: \"127.0.0.1:0\"}\n"+
+		"tls: {certificates: [{certificate: %q, key: %q}]}\norigins: {app: {servers: [\"http://%s\"]}}\n",
+		f.secure, certificate, key, f.origin.address)
+	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+		return nil, fmt.Errorf("write edgeproxy's file: %w", err)
+	}
+	return start("edgeproxy", edgeAddress, f.o.program, "serve", "-c", path)
+}
+
+// Close ends everything that was started, the newest first.
+func (f *field) Close() error {
+	var errs []error
+	for i := range f.closing {
+		errs = append(errs, f.closing[len(f.closing)-1-i]())
+	}
+	return errors.Join(errs...)
+}
+
+// works returns what is measured. Each work is made right before it is measured, with its caches
+// filled: a server closes connections that have been idle for long.
+func (f *field) works() []func(context.Context) (work, error) {
+	var out []func(context.Context) (work, error)
+	for _, size := range sizes() {
+		out = append(out, func(ctx context.Context) (work, error) { return f.hits(ctx, size) })
+	}
+	plain, stored := f.proxies()
+	out = append(out,
+		func(context.Context) (work, error) { return f.misses("miss that is not stored, 1 KiB", plain) },
+		func(context.Context) (work, error) { return f.misses("miss that is stored, 1 KiB", stored) })
+	for _, w := range f.secured() {
+		out = append(out, func(context.Context) (work, error) { return w, nil })
+	}
+	return out
+}
+
+// hits is the work of answering pages of one size from the cache.
+func (f *field) hits(ctx context.Context, size int) (work, error) {
+	w := work{name: "hit of " + sizeText(size)}
+	for _, s := range f.caches() {
+		p := &process{name: s.name, address: s.address}
+		connected, err := f.o.connect(ctx, p, size, s.mark)
+		if err != nil {
+			return w, err
+		}
+		f.add(&w, s, connected.clients)
+	}
+	return w, nil
+}
+
+// misses is the work of fetching 1 KiB that was never asked for.
+func (f *field) misses(name string, servers []server) (work, error) {
+	w := work{name: name}
+	for _, s := range servers {
+		c, err := dial(s.address, f.o.connections, nil, wanted{size: freshSize, mark: s.mark})
+		if err != nil {
+			return w, fmt.Errorf("%s: %w", s.name, err)
+		}
+		c.fresh = func() []byte {
+			return page{path: freshPath + strconv.FormatInt(f.asked.Add(1), 10)}.request(s.address)
+		}
+		f.add(&w, s, c)
+	}
+	return w, nil
+}
+
+// add makes s, asked by c, a contender of w.
+func (f *field) add(w *work, s server, c *clients) {
+	f.closing = append(f.closing, c.Close)
+	w.contenders = append(w.contenders, contender{s.name, s.pid, func(_ context.Context, d time.Duration) (int64, error) { return c.ask(d) }})
+}
+
+// server is an address that one kind of work is asked for at.
+type server struct {
+	name, address string
+	pid           int
+	mark          string // in the head of every answer that counts
+}
+
+// caches are the servers that answer from a cache, and the bare handler.
+func (f *field) caches() []server {
+	out := []server{{"edgeproxy", f.edge.address, f.edge.pid(), hitMark}, {"bare handler", f.bare.address, f.bare.pid(), ""}}
+	if f.nginx != nil {
+		out = append(out, server{"nginx", f.nginx.hits, f.nginx.pid(), ""})
+	}
+	if f.haproxy != nil {
+		out = append(out, server{"HAProxy", f.haproxy.caches, f.haproxy.pid(), ""})
+	}
+	if f.varnish != nil {
+		out = append(out, server{"Varnish", f.varnish.address, f.varnish.pid(), ""})
+	}
+	return out
+}
+
+// proxies are the servers that fetch without storing, and those that store what they fetch.
+func (f *field) proxies() (plain, stored []server) {
+	bare := server{"bare proxy", f.bareProxy.address, f.bareProxy.pid(), ""}
+	plain = []server{{"edgeproxy", f.edge.address, f.edge.pid(), "detail=first-sighting"}, bare}
+	stored = []server{{"edgeproxy", f.stores.address, f.stores.pid(), "; stored"}, bare}
+	if f.nginx != nil {
+		plain = append(plain, server{"nginx", f.nginx.plain, f.nginx.pid(), ""}, server{"nginx, min_uses 2", f.nginx.hits, f.nginx.pid(), ""})
+		stored = append(stored, server{"nginx", f.nginx.stores, f.nginx.pid(), ""})
+	}
+	if f.haproxy != nil {
+		plain = append(plain, server{"HAProxy", f.haproxy.plain, f.haproxy.pid(), ""})
+		stored = append(stored, server{"HAProxy", f.haproxy.caches, f.haproxy.pid(), ""})
+	}
+	if f.varnish != nil {
+		stored = append(stored, server{"Varnish", f.varnish.address, f.varnish.pid(), ""})
+	}
+	return plain, stored
+}
