@@ -107,7 +107,7 @@ func rooms() map[string]room {
 		"internal/proxy": {
 			ours: []string{
 				"internal/accesslog", "internal/admission", "internal/cache", "internal/cachekey", "internal/client", "internal/field",
-				"internal/flight", "internal/forwarded", "internal/message", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/queryrules", "internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/series", "internal/shadow", "internal/spool",
+				"internal/flight", "internal/forwarded", "internal/message", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/queryrules", "internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/series", "internal/shadow", "internal/sliced", "internal/spool",
 				"internal/tunnel", "internal/varyfields", "internal/wire",
 			},
 			third: []string{prometheus},
@@ -133,6 +133,7 @@ func rooms() map[string]room {
 			third: []string{humanize, mpb},
 		},
 		"internal/size":       {ours: []string{"internal/bloom", "internal/policy"}},
+		"internal/sliced":     {ours: []string{"internal/rfc9111"}},
 		"internal/spool":      {third: []string{"golang.org/x/sys"}},
 		"internal/statefile":  {},
 		"internal/trace":      {third: []string{humanize, compress, xxh3}},

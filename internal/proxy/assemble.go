@@ -210,10 +210,9 @@ func (*assembly) abandon() {}
 // the cache until its turn comes is fetched again.
 func (p *Proxy) sendInTurn(x *exchange, a *assembly, c cut) {
 	s := p.newSlicing(x)
-	e := a.entries[0]
-	s.divided, s.first, s.held = a.divided, a.part.First/s.size, x.result
-	s.slice = &slice{number: s.first, entry: e}
-	s.at, s.end = c.first, c.first+c.length
+	s.start(&slice{number: a.part.First / s.way.Size(), entry: a.entries[0]})
+	s.way.Select(c.first, c.length)
+	s.divided, s.held = a.divided, x.result
 	x.from = s
 	a.empty()
 	s.send(x, c)

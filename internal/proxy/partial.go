@@ -3,6 +3,7 @@ package proxy
 import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/sliced"
 )
 
 // fetchPart answers a Range of what is too large to be stored: the origin gets the request as
@@ -40,5 +41,5 @@ func (j *job) askFor(e *cache.Entry, slice bool) {
 	part, _ := rfc9111.PartOf(e.Header)
 	j.span = &span{name: e.Name[:e.URLLen], key: e.URL, slice: slice, Range: part.Range}
 	j.facts.Range, j.url = true, fillKey(e)
-	j.request.Header.Add("Range", j.span.rangeField())
+	j.request.Header.Add("Range", sliced.Field(j.span.Range))
 }

@@ -5,6 +5,7 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/sliced"
 )
 
 // slice is one of them: stored, or on its way.
@@ -14,7 +15,7 @@ type slice struct {
 	reader *reader
 	head   *outcome      // of the flight, also where it brought a stored slice
 	joined bool          // it is somebody else's flight
-	skip   int64         // bytes still to leave out of what reader gives
+	place  int64         // in the slice of the next byte that reader gives
 	rest   io.ReadCloser // of it, where the flight has left the reader behind
 
 	// How it is got; see get.
@@ -44,16 +45,17 @@ func (sl *slice) given() given {
 	return sl.head.given(sl.joined)
 }
 
-// part returns the range that the slice is said to be.
-func (sl *slice) part() (rfc9111.Part, bool) { return rfc9111.PartOf(sl.given().fields) }
-
-// rep is what conditions and Range are compared with: the 200 that the slice is a part
-// of.
-func (sl *slice) rep() rfc9111.Representation {
+// Head implements sliced.Slice. What conditions and Range are compared with is the 200 that the
+// slice is a part of.
+func (sl *slice) Head() sliced.Head {
 	g := sl.given()
-	rep := g.representation()
-	rep.Status = statusOK
-	return rep
+	h := sliced.Head{Representation: g.representation(), Tells: sl.tells()}
+	h.Part, _ = rfc9111.PartOf(g.fields)
+	h.Representation.Status = statusOK
+	if sl.entry != nil {
+		h.Stored, h.Received = true, sl.entry.ResponseTime
+	}
+	return h
 }
 
 // tells reports whether sl, which is not the slice that was asked for, says that there is
@@ -70,29 +72,41 @@ func (sl *slice) tells() bool {
 	return false
 }
 
-// read gives bytes of the slice from the place at on, left of them at most.
-func (sl *slice) read(b []byte, at, left int64) (int, error) {
-	if sl.entry != nil {
-		n, err := sl.entry.Content.ReadAt(b[:min(int64(len(b)), left)], at)
+// Read implements sliced.Slice.
+func (sl *slice) Read(b []byte, at int64) (int, error) {
+	switch {
+	case sl.entry != nil:
+		n, err := sl.entry.Content.ReadAt(b, at)
 		if n > 0 {
 			err = nil // its end is no news
 		}
 		return n, err
-	}
-	if sl.rest != nil {
-		return sl.rest.Read(b[:min(int64(len(b)), left)])
-	}
-	for sl.skip > 0 {
-		n, err := sl.reader.Read(b[:min(int64(len(b)), sl.skip)])
-		sl.skip -= int64(n)
-		if err != nil {
+	case sl.rest != nil:
+		return sl.rest.Read(b)
+	case sl.place < at:
+		n, err := io.CopyN(io.Discard, sl.reader, at-sl.place)
+		if sl.place += n; err != nil {
 			return 0, err
 		}
 	}
-	return sl.reader.Read(b[:min(int64(len(b)), left)])
+	n, err := sl.reader.Read(b)
+	sl.place += int64(n)
+	return n, err
 }
 
-func (sl *slice) close() {
+// Leave implements sliced.Slice. The rest of the slice comes all the same: it was asked for, and
+// is booked, and may be staged.
+func (sl *slice) Leave() {
+	if sl.reader != nil {
+		sl.reader.Leave()
+	}
+	if sl.rest != nil {
+		_ = sl.rest.Close()
+	}
+}
+
+// Close implements sliced.Slice.
+func (sl *slice) Close() {
 	if sl.reader != nil {
 		_ = sl.reader.Close()
 	}

@@ -7,7 +7,7 @@ import (
 // heading implements source, with the head of the first slice.
 func (s *slicing) heading(x *exchange) heading {
 	s.describe(x)
-	return heading{given: s.slice.given(), status: statusOK, size: s.whole, at: now(), cuts: byParts, parts: &s.divided}
+	return heading{given: s.current().given(), status: statusOK, size: s.whole, at: now(), cuts: byParts, parts: &s.divided}
 }
 
 func (s *slicing) send(x *exchange, c cut) {
@@ -15,15 +15,16 @@ func (s *slicing) send(x *exchange, c cut) {
 	b.src, b.closer, b.slices, b.skip, b.part = s, s, s, 0, true
 }
 
-func (s *slicing) leave(*exchange) { s.done() }
+func (s *slicing) leave(*exchange) { s.way.Leave() }
 
 // describe settles what the answer says of itself in Cache-Status, as far as that is
 // known before the rest of the slices.
 func (s *slicing) describe(x *exchange) {
-	if s.slice.reader == nil && s.ends() {
+	sl := s.current()
+	if sl.reader == nil && s.way.OneIsEnough() {
 		return // the origin has sent nothing that could be stored
 	}
-	switch sl := s.slice; {
+	switch {
 	case sl.reader == nil: // each of the others reserves its memory when it comes
 		x.stored = x.verdict.Admit
 	case !sl.head.storable():

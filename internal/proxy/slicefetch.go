@@ -8,6 +8,7 @@ import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/sliced"
 )
 
 // newSlicing prepares an answer to x in slices.
@@ -16,15 +17,15 @@ func (p *Proxy) newSlicing(x *exchange) *slicing {
 	j.facts.Range = true
 	j.flightURL = x.exact.url // slices are kept under the exact target
 	j.outlive(x, nothing)
-	return &slicing{
-		p: p, guest: x.guest, client: x.who, job: j, size: x.route.SliceBytes,
-	}
+	s := &slicing{p: p, guest: x.guest, client: x.who, job: j}
+	s.way = sliced.New(s, x.route.SliceBytes)
+	return s
 }
 
 // get returns the slice of this number, stored or on its way; t is told of interim
 // responses. Where the origin answers with no such slice, get returns its response as one.
 func (s *slicing) get(number int64, t sendInterim) (*slice, error) {
-	sl := &slice{number: number, s: s, span: s.p.newSpan(s.job.exact.name, s.size, number), interim: t}
+	sl := &slice{number: number, s: s, span: s.p.newSpan(s.job.exact.name, s.way.Size(), number), interim: t}
 	if !sl.found() {
 		s.p.share(sl)
 	}
@@ -135,7 +136,7 @@ func (sl *slice) fill() *fill {
 	f.request, f.span = &request, sl.span
 	f.url, f.born = sl.span.key, s.p.Purges.Now()
 	request.Header = slices.Clone(request.Header)
-	request.Header.Add("Range", sl.span.rangeField())
+	request.Header.Add("Range", sliced.Field(sl.span.Range))
 	if sl.stale != nil {
 		f.validate(sl.stale)
 	}

@@ -6,30 +6,24 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/presence"
+	"edgeproxy/internal/sliced"
 )
 
-// errChanged ends an answer in the midst of which the representation has become
-// another one.
-var errChanged = errors.New("the representation has changed between two slices")
-
-// slicing is the way of one answer through the slices of a representation: what is
-// stored of them is read from the store, the others come by flights that other answers
-// may share. It reads one slice after the other, as its client takes them. It outlives
-// Finish and belongs to the goroutine that writes the answer.
+// slicing is an answer in slices. Stored slices are read from the store, the others come by
+// flights that other answers may share. The Reader of internal/sliced says which slice comes
+// next, and asks slicing for it. A slicing outlives Finish and belongs to the goroutine that
+// writes the answer.
 type slicing struct {
 	p      *Proxy
 	guest  *presence.Client
 	client netip.Prefix // that counts for it
 	job    *job         // of every fetch, but for what it asks for
-	size   int64        // of a slice
-	vary   []string     // what the slices seen so far vary on
+	way    sliced.Reader[*slice]
+	vary   []string // what the slices seen so far vary on
 
-	divided       // by what one of the slices says of the whole
-	first   int64 // the number of that one
+	divided // by what one of the slices says of the whole
 
 	seat      *reader   // of the slice that is being got; only abandon looks at it
-	slice     *slice    // being read; nil before the first byte and between two
-	at, end   int64     // the next byte to send, and where the answer ends
 	admitted  bool      // a slice was fetched and stored, or is about to be
 	fetched   bool      // one was fetched
 	storable  bool      // one that was fetched may be stored
@@ -67,7 +61,7 @@ func (x *exchange) severalOfSliced() bool {
 func (p *Proxy) slices(x *exchange) (done bool) {
 	t := p.interimSender(x)
 	done, err := p.beginSlices(x, t)
-	if errors.Is(err, errChanged) { // the slice that told the size is forgotten by now
+	if errors.Is(err, sliced.ErrChanged) { // the slice that told the size is forgotten by now
 		x.unanswer()
 		done, err = p.beginSlices(x, t)
 	}
@@ -75,7 +69,7 @@ func (p *Proxy) slices(x *exchange) (done bool) {
 		return done
 	}
 	x.unanswer()
-	if errors.Is(err, errChanged) { // faster than it can be had in slices
+	if errors.Is(err, sliced.ErrChanged) { // faster than it can be had in slices
 		p.alone(x, false)
 	} else {
 		p.fail(x, err)
@@ -105,7 +99,7 @@ func (p *Proxy) beginSlices(x *exchange, t sendInterim) (done bool, err error) {
 		p.promoteParts(x, x.assembly())
 		return true, nil
 	case !s.start(sl):
-		sl.close()
+		sl.Close()
 		x.onResult = false
 		return false, nil
 	}
@@ -116,13 +110,13 @@ func (p *Proxy) beginSlices(x *exchange, t sendInterim) (done bool, err error) {
 // reach opens the slice that the answer of x begins with, where that is not the one that
 // told the size.
 func (s *slicing) reach(x *exchange) error {
-	if s.at == s.end || s.at/s.size == s.slice.number {
-		return nil
-	}
-	if err := s.open(s.at / s.size); err != nil {
+	told := s.current()
+	if err := s.way.Open(); err != nil {
 		return err
 	}
-	x.collapsed = s.slice.joined
+	if sl := s.current(); sl != told {
+		x.collapsed = sl.joined
+	}
 	return nil
 }
 
@@ -131,22 +125,20 @@ func (s *slicing) reach(x *exchange) error {
 // every representation has but an empty one.
 func (s *slicing) firstFor(x *exchange, t sendInterim) (*slice, error) {
 	first, _ := x.firstAsked()
-	sl, err := s.get(first/s.size, t)
+	sl, err := s.get(first/s.way.Size(), t)
 	if err != nil || sl.number == 0 || !sl.beyond(x) {
 		return sl, err
 	}
-	sl.close()
+	sl.Close()
 	return s.get(0, nil)
 }
 
 // start makes sl the first slice, by which others are measured; false if it is none.
 func (s *slicing) start(sl *slice) bool {
-	part, ok := sl.part()
-	if !ok || sl.entry == nil && !sl.head.part {
+	if sl.entry == nil && !sl.head.part || !s.way.Begin(sl, sl.number) {
 		return false
 	}
-	s.whole, s.rep, s.first = part.Size, sl.rep(), sl.number
-	s.slice = sl
+	s.rep, s.whole = s.way.Whole()
 	return true
 }
 
@@ -155,11 +147,11 @@ func (s *slicing) take(x *exchange, sl *slice) {
 	x.from, x.onResult = s, true
 	s.choose(x)
 	c := s.cut
-	s.at, s.end = c.first, c.first+c.length
 	if c.bodyless() {
-		s.end = s.at
+		s.way.Select(c.first, 0)
+	} else {
+		s.way.Select(c.first, c.length)
 	}
-	sl.skip = s.at % s.size // if it is the one to begin with
 	x.collapsed = sl.joined
 	switch {
 	case sl.entry == nil:
@@ -169,7 +161,7 @@ func (s *slicing) take(x *exchange, sl *slice) {
 	default: // it was stale
 		x.fwd = fwdStale
 		x.fwdStatus = sl.head.status
-		if s.ends() {
+		if s.way.OneIsEnough() {
 			x.answerFrom(sl.head, !sl.joined)
 			x.from, s.confirmed = s, true
 		}
@@ -182,10 +174,4 @@ func (h *outcome) partStatus(c cut) int {
 		return 0
 	}
 	return h.status
-}
-
-// ends reports whether the answer has no need of another slice than the one that it
-// begins with.
-func (s *slicing) ends() bool {
-	return s.end == s.at || s.at/s.size == s.slice.number && (s.end-1)/s.size == s.slice.number
 }

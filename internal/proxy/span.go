@@ -2,13 +2,13 @@ package proxy
 
 import (
 	"bytes"
-	"strconv"
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/sliced"
 )
 
 // span is a part of a representation that an origin is asked for, and the key before
@@ -28,13 +28,8 @@ type span struct {
 func (p *Proxy) newSpan(base []byte, size, number int64) *span {
 	s := &span{name: cachekey.AppendPart(bytes.Clone(base), size, number), slice: size > 0}
 	s.key = p.Hasher.Sum(s.name)
-	s.First, s.Last = number*size, (number+1)*size-1
+	s.Range = sliced.Span(size, number)
 	return s
-}
-
-// rangeField is the Range that asks for s.
-func (s *span) rangeField() string {
-	return "bytes=" + strconv.FormatInt(s.First, 10) + "-" + strconv.FormatInt(s.Last, 10)
 }
 
 // keepPart says why a 206 that answers s cannot be kept as a part, None if it can. What
@@ -50,16 +45,11 @@ func (h *outcome) keepPart(s *span, resp *origin.Response) reason.Reason {
 		h.fields = h.fields.Without(func(name string) bool { return name == "Content-Range" })
 		return reason.None
 	}
-	if s.slice && !(s.matches(part) && joinable(resp)) {
+	if s.slice && !(sliced.Matches(s.Range, part) && joinable(resp)) {
 		return reason.Partial
 	}
 	h.part = true
 	return reason.None
-}
-
-// matches reports whether part is the slice s.
-func (s *span) matches(part rfc9111.Part) bool {
-	return part.First == s.First && part.Last == min(s.Last, part.Size-1)
 }
 
 // joinable reports whether others can be told to be parts of the same bytes.
