@@ -5,8 +5,8 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// alone fetches for x and nobody else. With admit the response is stored if it
-// may be, and Range and conditions are evaluated on the result.
+// alone fetches for x and nobody else. With admit the response may be stored; then Range and
+// conditions are evaluated on it.
 func (p *Proxy) alone(x *exchange, admit bool) {
 	f := p.newFill(x, admit)
 	f.request.Interim, f.request.TakesTrailers = p.interimSender(x), x.asksTrailers()
@@ -18,15 +18,15 @@ func (p *Proxy) alone(x *exchange, admit bool) {
 	p.fillFor(x, f)
 }
 
-// leadFor gives f a flight that nobody joins, before the fetch, so that a purge finds it.
+// leadFor gives f a flight that nobody joins, before the fetch begins. So a purge finds it.
 func (f *fill) leadFor(x *exchange, key cache.Key) {
 	x.seat = f.p.flights.Lead(key, f.flightURL, true, x.who)
 	x.guest.Ends(x.seat)
 	f.flight = x.seat.Flight()
 }
 
-// fillFor has f answer x, whose goroutine fetches and judges. A response that is stored goes
-// through the flight of f, any other to x directly.
+// fillFor answers x by f, which it fetches and judges in the goroutine of x. A response that is
+// stored goes through the flight of f; any other goes to x directly.
 func (p *Proxy) fillFor(x *exchange, f *fill) {
 	x.fill = f
 	err := f.begin()
@@ -59,7 +59,7 @@ func (p *Proxy) fillFor(x *exchange, f *fill) {
 	x.from = direct{f}
 }
 
-// leave ends the flight of f, if it has one, for what x gets does not come through it.
+// leave ends the flight of f, if it has one: the answer to x does not come through it.
 func (f *fill) leave(x *exchange, err error) {
 	if f.flight != nil {
 		f.flight.Finish(err)
@@ -67,8 +67,8 @@ func (f *fill) leave(x *exchange, err error) {
 	}
 }
 
-// storeFor has f, which is judged and leads a flight for x alone, go on in the goroutine of that
-// flight. x reads from it.
+// storeFor stores f, which is judged and leads a flight for x alone, in the goroutine of that
+// flight. x reads from the flight.
 func (p *Proxy) storeFor(x *exchange, f *fill) {
 	f.admit()
 	x.from, x.fill = readAlong{x.seat}, nil

@@ -49,9 +49,9 @@ func (c cut) bodyless() bool {
 // selective reports whether the request asks for less than the whole, on a condition or by Range.
 func (x *exchange) selective() bool { return x.asks.conditional || x.asks.ranged }
 
-// evaluate applies the request's conditions and then its Range, of at most so many
-// ranges, to a response of size bytes, -1 if unknown (RFC 9110 sections 13.2.2 and
-// 14.2).
+// evaluate applies the request's conditions and then its Range to a response of size bytes, -1
+// if unknown (RFC 9110 sections 13.2.2 and 14.2). A Range of more than most ranges is not
+// applied.
 func (x *exchange) evaluate(rep rfc9111.Representation, size int64, most int) cut {
 	whole := cut{length: size}
 	if rep.Status != statusOK {
@@ -120,11 +120,10 @@ func (x *exchange) notModified(rep rfc9111.Representation) bool {
 	}, rep, x.start)
 }
 
-// omits reports whether the field of the response called name is not one of the
-// answer: what describes content that a 304 does not have (RFC 9110 section
-// 15.4.5), digests of the whole content with a part, the type of the parts with
-// all of them, and with a 416 whatever describes the content or would let it live
-// in another cache under the URL of the whole.
+// omits reports whether the answer leaves out the response's field called name. A 304 leaves out
+// what describes content (RFC 9110 section 15.4.5); a part leaves out digests of the whole;
+// several parts leave out the type, which each part has; a 416 leaves out whatever describes the
+// content, or would let another cache keep the answer under the URL of the whole.
 func (c cut) omits(name string) bool {
 	if c.assembled && (name == "Content-Range" || describesMessage(name)) {
 		return true

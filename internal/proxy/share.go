@@ -12,7 +12,7 @@ import (
 const maxJoins = 4
 
 // wanted is what one client wants of the origin and may share with others: a whole response, or
-// a slice. share gets it. Its client is answered by take, or by one of found, alone and fail.
+// a slice. share gets it. The client is answered by take, or by found, alone or fail.
 type wanted interface {
 	// join takes a seat in the flight for it. Nil is none: it is fetched alone.
 	join() (r *reader, leads bool)
@@ -45,7 +45,7 @@ type wanted interface {
 	fail(err error)
 }
 
-// share gets w by flights: it leads one, or follows. Where none brings it, w is fetched alone.
+// share gets w by flights: it leads one, or follows. If no flight brings it, w is fetched alone.
 func (p *Proxy) share(w wanted) {
 	for range maxJoins {
 		if p.shareOnce(w) {
@@ -55,8 +55,8 @@ func (p *Proxy) share(w wanted) {
 	w.alone(false)
 }
 
-// shareOnce gets w by one flight. It reports false where the key has changed or the store was
-// filled: then it is to be tried again.
+// shareOnce gets w by one flight. It returns false if w is to be tried again: its key has
+// changed, or the store was filled.
 func (p *Proxy) shareOnce(w wanted) (done bool) {
 	r, leads := w.join()
 	switch {
@@ -98,7 +98,7 @@ func giveBack(r *reader) {
 	_ = r.Close()
 }
 
-// await waits for a header for w, and leads anew where it is its turn.
+// await waits for a header for w, and leads another flight when it is w's turn.
 func await(w wanted, r *reader) (*outcome, flight.Outcome, error) {
 	for {
 		h, outcome, err := w.wait(r)
@@ -130,6 +130,6 @@ func land(w wanted, outcome flight.Outcome, err error) (done bool) {
 // errNoHeader ends the wait of a follower.
 var errNoHeader = &origin.Error{Kind: origin.Timeout, Op: "wait for the fetches of other requests", Err: errors.New("none of them has a header")}
 
-// ofItsClient reports whether a fetch has failed because of what the leader's client holds. That
-// does not concern its followers: one of them leads the next fetch.
+// ofItsClient reports whether a fetch has failed because of what the leader's client holds. Its
+// followers are not concerned: one of them leads the next fetch.
 func ofItsClient(leads bool, err error) bool { return !leads && errors.Is(err, origin.ErrShare) }

@@ -19,7 +19,7 @@ const streamBuffer = 32 << 10
 
 // body is a response body on its way to the client. Where neither the kernel nor internal/pace
 // ends the connection of a stalled client, each write has a deadline, and meter holds the client
-// to its pace. It belongs to the front, which closes it; then the request is recorded.
+// to its pace. The front owns it and closes it; then the request is recorded.
 type body struct {
 	p       *Proxy
 	x       *exchange
@@ -54,8 +54,8 @@ var (
 	_ message.Content = (*pieces)(nil)
 )
 
-// stream sends the body of x's answer, or the part that cut leaves of it; what it is read from is
-// still to be said.
+// stream sends the body of x's answer, or the part that cut leaves of it. The caller then sets
+// what it is read from.
 func (p *Proxy) stream(x *exchange, c cut) *body {
 	b := p.newBody(x)
 	b.skip, b.left, b.part = c.first, c.length, c.status != 0
@@ -150,7 +150,7 @@ func (b *body) sent(n int) {
 	}
 }
 
-// keep makes pin that of what is being sent.
+// keep holds pin for what is being sent, and lets go of the one before.
 func (b *body) keep(pin *pinned.Body) {
 	if pin != b.pin {
 		b.sending.Release(b.pin)
@@ -159,8 +159,7 @@ func (b *body) keep(pin *pinned.Body) {
 	}
 }
 
-// ending passes the end of the source on; an end before the announced length is
-// no end.
+// ending passes on the end of the source. An end before the announced length is an error.
 func (b *body) ending(err error) error {
 	if errors.Is(err, io.EOF) {
 		if b.left > 0 {

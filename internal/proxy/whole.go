@@ -8,7 +8,7 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// whole is a whole response, wanted by an exchange.
+// whole is the whole response that an exchange wants.
 type whole struct{ x *exchange }
 
 // join implements wanted. A conditional request that would not be stored leads no flight: its
