@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -105,7 +104,7 @@ func acmeRoots(a *config.ACME) (*x509.CertPool, error) {
 	if a.CA == "" {
 		return nil, nil
 	}
-	data, err := os.ReadFile(a.CA)
+	data, err := readRegular(a.CA)
 	if err != nil {
 		return nil, fmt.Errorf("want a file in PEM: %w", err)
 	}

@@ -5,7 +5,6 @@ import (
 	"crypto/x509"
 	"errors"
 	"io/fs"
-	"os"
 
 	"edgeproxy/config"
 )
@@ -51,7 +50,7 @@ func (f *originFiles) read(setting, path string) []byte {
 	if path == "" {
 		return nil
 	}
-	data, err := os.ReadFile(path)
+	data, err := readRegular(path)
 	if err == nil {
 		return data
 	}

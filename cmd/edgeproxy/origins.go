@@ -3,7 +3,6 @@ package main
 import (
 	"crypto/sha256"
 	"log/slog"
-	"os"
 	"reflect"
 	"slices"
 
@@ -74,7 +73,7 @@ func without(origins, others []liveOrigin) (out []*origin.Origin) {
 func digestOf(t *config.OriginTLS) string {
 	h := sha256.New()
 	for _, path := range []string{t.CA, t.Certificate, t.Key} {
-		data, _ := os.ReadFile(path)
+		data, _ := readRegular(path)
 		sum := sha256.Sum256(data)
 		h.Write(sum[:])
 	}

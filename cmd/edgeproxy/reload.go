@@ -135,7 +135,7 @@ func readRegular(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("reload %s: want a regular file, not one of mode %s", path, info.Mode())
+		return nil, fmt.Errorf("%s: want a regular file, not one of mode %s", path, info.Mode())
 	}
 	f, err := os.Open(path)
 	if err != nil {

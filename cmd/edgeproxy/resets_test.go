@@ -22,6 +22,7 @@ func TestClientThatResetsHoldsNoMoreThanItsShare(t *testing.T) {
 }
 
 func resetStored(t *testing.T, two bool) {
+	t.Helper()
 	over, came := make(chan struct{}), make(chan struct{}, 64)
 	end := sync.OnceFunc(func() { close(over) })
 	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -89,11 +89,11 @@ func Load(pairs []Pair) ([]*tls.Certificate, error) {
 }
 
 func load(p Pair) (*tls.Certificate, *PairError) {
-	chain, err := os.ReadFile(p.Certificate)
+	chain, err := readRegular(p.Certificate)
 	if err != nil {
 		return nil, &PairError{Err: fmt.Errorf("want a file with a certificate: %w", err)}
 	}
-	key, err := os.ReadFile(p.Key)
+	key, err := readRegular(p.Key)
 	if err != nil {
 		return nil, &PairError{Key: true, Err: fmt.Errorf("want a file with the key: %w", err)}
 	}
@@ -102,6 +102,19 @@ func load(p Pair) (*tls.Certificate, *PairError) {
 		return nil, &PairError{Err: fmt.Errorf("want a certificate and its key, in PEM: %w", err)}
 	}
 	return &c, nil
+}
+
+// readRegular is os.ReadFile for regular files: a named pipe would hold up all looks that come
+// after, and a device has no end.
+func readRegular(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: not a regular file", path)
+	}
+	return os.ReadFile(path)
 }
 
 // New returns a Store of the pairs and looks after their files until Close. Guard runs each
