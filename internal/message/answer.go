@@ -17,9 +17,6 @@ type Answer struct {
 	// Neither has Content-Length, Transfer-Encoding or Connection.
 	Fields field.List
 	Lines  []byte
-	// Serial names the stored response that Fields are of, all of them and unchanged: a front
-	// may keep what it makes of them under this number. 0 is none.
-	Serial uint64
 	// Length is the announced length of the content: with a HEAD or a 304 of what is not
 	// sent; -1 where none is announced.
 	Length int64

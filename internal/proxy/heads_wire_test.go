@@ -13,9 +13,9 @@ import (
 	"edgeproxy/internal/edgetest"
 )
 
-// A head that is copied from the kept one, after some hundred answers, is the
-// head that was parsed: every field, the origin's Date too.
-func TestAKeptHeadIsTheHeadThatWasParsed(t *testing.T) {
+// Some hundred answers have the head of the first: every field, the origin's
+// Date too.
+func TestEveryHitHasTheSameHead(t *testing.T) {
 	e := edgetest.Start(t, edgetest.Options{Origin: hitOrigin(t)})
 	client := &http.Client{Transport: &http.Transport{DisableCompression: true}} // or GET and HEAD would differ
 	defer client.CloseIdleConnections()
@@ -69,7 +69,7 @@ func TestAKeptHeadIsTheHeadThatWasParsed(t *testing.T) {
 
 // A route that sends tags sends them to trusted proxies alone, also once the head of the entry
 // is kept: that has all fields.
-func TestAKeptHeadTellsNobodyElseTheTags(t *testing.T) {
+func TestAHitTellsNobodyElseTheTags(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("clients have addresses of 127.0.0.0/8")
 	}

@@ -19,9 +19,6 @@ func (s stored) heading(x *exchange) heading {
 
 func (s stored) send(x *exchange, c cut) {
 	e := s.Entry
-	if c.status == 0 && x.answer.Fields != nil {
-		x.answer.Serial = e.Serial
-	}
 	switch {
 	case x.opened != nil:
 		x.p.sendRead(x, c.length, e)

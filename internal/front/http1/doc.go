@@ -6,6 +6,7 @@
 // 100 (Continue), and what fasthttp does with all of that. It decides nothing about caching.
 //
 // A request and its answer are a turn. It is read in request.go and body.go; its answer gets its
-// head in head.go and kept.go, and is sent in send.go. Interim responses (interim.go) and
+// head in head.go, and is sent in send.go. A connection (conn.go) keeps the deadlines of its reads,
+// and sends an answer that is in memory by itself. Interim responses (interim.go) and
 // connections that are handed over (handover.go) go past fasthttp.
 package http1

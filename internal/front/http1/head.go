@@ -2,7 +2,6 @@ package http1
 
 import (
 	"bufio"
-	"bytes"
 	"strconv"
 
 	"github.com/valyala/fasthttp"
@@ -10,8 +9,8 @@ import (
 	"edgeproxy/internal/field"
 )
 
-// A response head is built as the bytes it is on the wire and parsed into
-// fasthttp's header in one go. That keeps the origin's Date, which fasthttp's
+// A response head is built as the bytes it is on the wire. Where content comes as it comes, that is
+// parsed into fasthttp's header in one go. That keeps the origin's Date, which fasthttp's
 // setters drop, and costs less than setting field by field.
 
 // begin begins the head of the answer: the status line and its fields.
@@ -47,32 +46,8 @@ func appendFields(b []byte, fields field.List) []byte {
 	return b
 }
 
-// head makes the head of the answer that of the response.
+// head makes the head of the answer that of fasthttp's response.
 func (t *turn) head() { t.parse(t.whole(t.begin())) }
-
-// keptHead does so for an answer whose fields are those of a stored response. What is the same
-// each time is copied from a head parsed before, if there is one; fasthttp adds the length with
-// the body.
-func (t *turn) keptHead() {
-	a, h, heads := &t.answer, &t.ctx.Response.Header, &t.server.heads
-	switch {
-	case heads.copyTo(h, a.Serial):
-		if a.Last {
-			h.SetConnectionClose()
-		}
-	default:
-		t.parse(t.begin())
-		if !a.Last && heads.wants(a.Serial) {
-			heads.keep(h, a.Serial)
-		}
-	}
-	for lines := a.Lines; len(lines) > 0; {
-		end := bytes.IndexByte(lines, '\r')
-		colon := bytes.IndexByte(lines[:end], ':')
-		h.AddBytesKV(lines[:colon], lines[colon+len(": "):end])
-		lines = lines[end+len("\r\n"):]
-	}
-}
 
 // parse ends the head b and makes it that of the response.
 func (t *turn) parse(b []byte) {

@@ -141,7 +141,7 @@ func TestClientThatDoesNotTakeAnInterimResponse(t *testing.T) {
 			ours, theirs := net.Pipe()
 			var serving sync.WaitGroup
 			s := serverOf(engine(hinting), writeTimeout) // 0: nobody else sets a deadline anew
-			serving.Go(func() { _ = s.fast.ServeConn(theirs) })
+			serving.Go(func() { _ = s.fast.ServeConn(s.own(theirs)) })
 			_, _ = io.WriteString(ours, "GET /0 HTTP/1.1\r\nHost: h\r\n\r\n")
 			begun := time.Now()
 			taken := make([]byte, take)

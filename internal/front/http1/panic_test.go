@@ -23,7 +23,7 @@ func TestAPanicInTheFrontEndsOneRequest(t *testing.T) {
 			var serving sync.WaitGroup
 			defer serving.Wait()
 			defer ours.Close()
-			serving.Go(func() { _ = s.fast.ServeConn(theirs) })
+			serving.Go(func() { _ = s.fast.ServeConn(s.own(theirs)) })
 			_ = ours.SetDeadline(now().Add(testkit.Patience))
 			go func() { _, _ = io.WriteString(ours, request) }()
 			r := bufio.NewReader(ours)
@@ -44,6 +44,12 @@ func TestAPanicInTheFrontEndsOneRequest(t *testing.T) {
 	f("reading", get, hinting, trap)
 	f("reading, before 100 (Continue)", "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n", hinting, trap)
 	f("sending", get, func(_ *message.Request, a *message.Answer) {
-		a.Status, a.Lines = http.StatusOK, append(a.Lines, "no line"...)
+		a.Status, a.Content = http.StatusOK, brokenContent{}
 	}, nil)
 }
+
+type brokenContent struct{ message.Content }
+
+func (brokenContent) Bytes() net.Buffers { panic("trap") }
+
+func (brokenContent) Close() error { return nil }

@@ -32,6 +32,7 @@ func (t *turn) read() {
 		r.Fault = unreadable
 	}
 	if length := h.ContentLength(); length > 0 || length == -1 {
+		t.conn.body(r.Received)
 		t.body = body{ctx: t.ctx, length: int64(length)}
 		r.Body, r.Last = &t.body, lastOfConnection(&w)
 	}

@@ -1,6 +1,7 @@
 package http1
 
 import (
+	"bytes"
 	"io"
 	"net"
 
@@ -12,39 +13,62 @@ import (
 
 // send gives the answer to fasthttp, which writes it when the handler has returned.
 func (t *turn) send() {
-	a, resp := &t.answer, &t.ctx.Response
+	a := &t.answer
 	switch {
 	case a.TakeOver != nil:
 		t.handOver()
 	case a.Content == nil:
-		t.head()
-		resp.SkipBody = true
+		t.sendBytes(nil)
 	default:
-		if bytes := a.Content.Bytes(); bytes != nil {
-			t.sendBytes(bytes)
+		if content := a.Content.Bytes(); content != nil {
+			t.sendBytes(content)
 			return
 		}
 		t.sendStream()
 	}
 }
 
-// sendBytes sends what is in memory from where it is.
+// sendBytes sends what is in memory from where it is. fasthttp has an empty answer to send, and
+// conn sends this one in its place: to make fasthttp's header of the head, and a head of that
+// again, costs more than to find the answer.
 func (t *turn) sendBytes(content net.Buffers) {
-	t.headOfContent()
-	if len(content) == 1 {
-		t.ctx.Response.SetBodyRaw(content[0])
-		return
+	if t.answer.Length < 0 && content != nil {
+		t.answer.Length = length(content)
 	}
-	t.vector = content
-	t.ctx.Response.SetBodyStream(&t.vector, int(t.answer.Length))
+	t.block, t.content = t.whole(t.begin()), content
+	t.conn.instead = t
+	resp := &t.ctx.Response
+	resp.SkipBody = true
+	if t.answer.Last {
+		resp.SetConnectionClose()
+	}
 }
 
-func (t *turn) headOfContent() {
-	if t.answer.Serial != 0 {
-		t.keptHead()
-		return
+// write writes the answer of sendBytes where fasthttp writes this one, whose fields are those that
+// are fasthttp's to say: whether the connection ends.
+func (t *turn) write(w net.Conn, empty []byte) error {
+	b := append(t.block, empty[bytes.IndexByte(empty, '\n')+1:]...)
+	if int64(len(b))+length(t.content) > writeBuffer {
+		t.block = b
+		t.vector = append(append(t.room[:0], b), t.content...)
+		_, err := t.vector.WriteTo(w)
+		clear(t.room[:])
+		return err //nolint:wrapcheck // fasthttp looks at it
 	}
-	t.head()
+	for _, piece := range t.content {
+		b = append(b, piece...)
+	}
+	t.block = b
+	_, err := w.Write(b)
+	return err //nolint:wrapcheck // as above
+}
+
+// length returns how many bytes content has.
+func length(content net.Buffers) (n int64) {
+	for _, piece := range content {
+		n += int64(len(piece))
+	}
+	return n
 }
 
 // sendStream sends content as it comes.
@@ -54,7 +78,7 @@ func (t *turn) sendStream() {
 		t.untilClose()
 		return
 	}
-	t.headOfContent()
+	t.head()
 	resp.ImmediateHeaderFlush = true
 	t.stream = &stream{turn: t, content: a.Content}
 	if src, ok := a.Content.(io.Reader); ok && a.Length >= 0 {

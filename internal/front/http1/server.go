@@ -45,15 +45,15 @@ const writeBuffer = 8 << 10
 // Server is a front for HTTP/1. It is safe for concurrent use.
 type Server struct {
 	o          Options
+	made       time.Time
 	fast       *fasthttp.Server
 	turns      sync.Pool
-	heads      heads
 	handedOver sync.Map // connections that were handed over; each with a channel that is closed at its end
 }
 
 // New returns a Server.
 func New(o Options) *Server {
-	s := &Server{o: o}
+	s := &Server{o: o, made: now()}
 	s.turns.New = func() any { return newTurn(s) }
 	s.fast = s.server()
 	return s
@@ -63,7 +63,7 @@ func New(o Options) *Server {
 // Server and Content-Type are the origin's.
 func (s *Server) server() *fasthttp.Server {
 	o := &s.o
-	fast := &fasthttp.Server{
+	return &fasthttp.Server{
 		Handler:       s.handle,
 		ErrorHandler:  s.malformed,
 		ExpectHandler: s.expect,
@@ -88,20 +88,23 @@ func (s *Server) server() *fasthttp.Server {
 
 		ReadBufferSize:  o.HeaderBytes,
 		WriteBufferSize: writeBuffer,
-		ReadTimeout:     o.HeaderTimeout,
-		WriteTimeout:    o.WriteIdle,
-		IdleTimeout:     o.Idle,
+		WriteTimeout:    o.WriteIdle, // those of reading are kept by conn
 		Concurrency:     o.Connections,
-		TCPKeepalive:    true,
+		ConnState:       s.connectionIs,
 	}
-	if o.State != nil {
-		fast.ConnState = func(c net.Conn, state fasthttp.ConnState) { o.State(c, stateOf(state)) }
+}
+
+// connectionIs is fasthttp's ConnState.
+func (s *Server) connectionIs(c net.Conn, state fasthttp.ConnState) {
+	own := c.(*conn)
+	own.is(state)
+	if s.o.State != nil {
+		s.o.State(own.Conn, stateOf(state))
 	}
-	return fast
 }
 
 // Serve serves the connections of l until it is closed.
-func (s *Server) Serve(l net.Listener) error { return s.fast.Serve(l) }
+func (s *Server) Serve(l net.Listener) error { return s.fast.Serve(listener{l, s}) }
 
 // Shutdown closes the listeners, and returns when all requests under way are answered or ctx has
 // ended. Connections that were handed over are not waited for.

@@ -18,6 +18,7 @@ import (
 type turn struct {
 	server  *Server
 	ctx     *fasthttp.RequestCtx
+	conn    *conn
 	request message.Request
 	answer  message.Answer
 	body    body
@@ -29,10 +30,12 @@ type turn struct {
 
 	// Buffers, which outlive the request, as the lines of request and answer do.
 
-	block  []byte // the head in the making
-	source bytes.Reader
-	parser *bufio.Reader
-	vector net.Buffers
+	block   []byte // the head in the making
+	source  bytes.Reader
+	parser  *bufio.Reader
+	content net.Buffers // behind block, in an answer that is in memory
+	vector  net.Buffers // what is written at once
+	room    [2][]byte   // of vector, as a rule
 }
 
 // parserBytes holds the head of nearly every response; a longer one gets a
@@ -56,9 +59,10 @@ type turnKey struct{}
 // take takes a turn for ctx, whose request was received at this time.
 func (s *Server) take(ctx *fasthttp.RequestCtx, at time.Time) *turn {
 	t := s.turns.Get().(*turn)
-	t.ctx = ctx
+	t.ctx, t.conn = ctx, ctx.Conn().(*conn)
+	t.conn.fresh = false
 	r := &t.request
-	r.Received, r.Conn, r.Deadlines = at, ctx.Conn(), ctx
+	r.Received, r.Conn, r.Deadlines = at, t.conn.Conn, ctx
 	return t
 }
 
@@ -91,9 +95,10 @@ func (t *turn) release() {
 	if cap(lines) > mostLinesKept {
 		lines = nil
 	}
+	t.conn.instead = nil
 	t.request = message.Request{Lines: lines}
 	t.answer.Reset()
-	t.ctx, t.body, t.stream, t.vector, t.ended, t.mute = nil, body{}, nil, nil, false, false
+	t.ctx, t.conn, t.body, t.stream, t.content, t.vector, t.ended, t.mute = nil, nil, body{}, nil, nil, nil, false, false
 	t.source.Reset(nil)
 	t.server.turns.Put(t)
 }
@@ -163,6 +168,7 @@ func (t *turn) rescue(status *int) {
 	}
 	t.server.o.Panics.Note(v)
 	t.end()
+	t.conn.instead = nil
 	resp := &t.ctx.Response
 	resp.Reset()
 	resp.Header.SetNoDefaultContentType(true)

@@ -1,0 +1,179 @@
+package http1
+
+import (
+	"errors"
+	"io"
+	"math"
+	"net"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/valyala/fasthttp"
+)
+
+// listener hands its connections on as conns.
+type listener struct {
+	net.Listener
+	server *Server
+}
+
+// Accept implements net.Listener.
+func (l listener) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err != nil {
+		return nil, err //nolint:wrapcheck // fasthttp looks at it
+	}
+	return l.server.own(c), nil
+}
+
+// conn is a connection of a client with the deadlines of its reads. It belongs to the goroutine
+// that serves it; SetReadDeadline may be called by any.
+//
+// A deadline of the connection below is a timer, and moving one costs more than reading a
+// request. So that deadline stays where it is as long as it is not too late: when it has come,
+// and a read still has time, it is moved, and the read goes on. What waits ends when it has to.
+type conn struct {
+	net.Conn // the client's
+	server   *Server
+	instead  *turn // whose answer is sent in place of the next bytes from fasthttp; nil: none
+	fresh    bool  // a request has begun, and neither the time of its head nor its handler has
+
+	// Times of Server.at. armed is never later than until, but while limit is under way.
+	until atomic.Int64 // when reads end; never is without an end
+	armed atomic.Int64 // when those of the connection below do
+
+	arming sync.Mutex // held to change armed
+}
+
+// never is a time that does not come.
+const never = math.MaxInt64
+
+// own returns c as a connection of s, which has the time of a head for its first byte.
+func (s *Server) own(c net.Conn) *conn {
+	own := &conn{Conn: c, server: s}
+	own.until.Store(never)
+	own.armed.Store(never)
+	own.allow(s.o.HeaderTimeout)
+	return own
+}
+
+// NetConn returns the connection below.
+func (c *conn) NetConn() net.Conn { return c.Conn }
+
+// is is told what becomes of c.
+func (c *conn) is(state fasthttp.ConnState) {
+	switch state {
+	case fasthttp.StateActive:
+		c.fresh = true
+	case fasthttp.StateIdle:
+		c.fresh = false
+		c.allow(c.server.idle())
+	case fasthttp.StateNew, fasthttp.StateHijacked, fasthttp.StateClosed:
+	}
+}
+
+// idle is for how long a connection may be without a request.
+func (s *Server) idle() time.Duration {
+	if s.o.Idle > 0 {
+		return s.o.Idle
+	}
+	return s.o.HeaderTimeout
+}
+
+// Read implements net.Conn. The time of a head begins with the first read that has to wait for
+// more of it: nearly all come whole.
+func (c *conn) Read(p []byte) (int, error) {
+	if c.fresh {
+		c.fresh = false
+		c.allow(c.server.o.HeaderTimeout)
+	}
+	for {
+		n, err := c.Conn.Read(p)
+		if err == nil || n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) || !c.extend() {
+			return n, err //nolint:wrapcheck // fasthttp looks at it
+		}
+	}
+}
+
+// body is told that the request received at this time has a body. Until that has a deadline of
+// its own it has the time of a head.
+func (c *conn) body(received time.Time) {
+	if d := c.server.o.HeaderTimeout; d > 0 {
+		_ = c.limit(c.server.at(received.Add(d)))
+	}
+}
+
+// allow has reads end in d; 0 is never. Where that fails the connection is closed, and so do they.
+func (c *conn) allow(d time.Duration) {
+	at := int64(never)
+	if d > 0 {
+		at = c.server.clock() + int64(d)
+	}
+	_ = c.limit(at)
+}
+
+// limit has reads end at this time. Of two limits at once one is the last, as with any net.Conn.
+func (c *conn) limit(at int64) error {
+	if armed := c.armed.Load(); armed <= at && at != never {
+		c.until.Store(at)
+		if c.armed.Load() == armed {
+			return nil // whoever changes armed now changes until, too, and later
+		}
+	}
+	return c.move(at, c.Conn.SetReadDeadline)
+}
+
+// move is limit where the deadline below is moved in any case, by set.
+func (c *conn) move(at int64, set func(time.Time) error) error {
+	c.arming.Lock()
+	defer c.arming.Unlock()
+	c.armed.Store(at)
+	err := set(c.server.time(at))
+	c.until.Store(at)
+	return err
+}
+
+// extend reports whether reads have time left although the deadline below has come, and moves it.
+func (c *conn) extend() bool {
+	c.arming.Lock()
+	defer c.arming.Unlock()
+	until := c.until.Load()
+	if until == c.armed.Load() || until <= c.server.clock() {
+		return false
+	}
+	c.armed.Store(until)
+	return c.Conn.SetReadDeadline(c.server.time(until)) == nil
+}
+
+// SetReadDeadline implements net.Conn.
+func (c *conn) SetReadDeadline(t time.Time) error { return c.limit(c.server.at(t)) }
+
+// SetDeadline implements net.Conn. fasthttp calls it where it hands a connection over.
+func (c *conn) SetDeadline(t time.Time) error { return c.move(c.server.at(t), c.Conn.SetDeadline) }
+
+// Write implements net.Conn.
+func (c *conn) Write(p []byte) (int, error) {
+	t := c.instead
+	if t == nil {
+		return c.Conn.Write(p) //nolint:wrapcheck // fasthttp looks at it
+	}
+	c.instead = nil
+	return len(p), t.write(c.Conn, p)
+}
+
+// ReadFrom implements io.ReaderFrom, by which fasthttp sends each piece of a body at once.
+func (c *conn) ReadFrom(r io.Reader) (int64, error) {
+	if to, ok := c.Conn.(io.ReaderFrom); ok {
+		return to.ReadFrom(r) //nolint:wrapcheck // fasthttp looks at it
+	}
+	b := copyBuffers.Get().(*[copyBuffer]byte)
+	defer copyBuffers.Put(b)
+	return io.CopyBuffer(struct{ io.Writer }{c.Conn}, struct{ io.Reader }{r}, b[:]) //nolint:wrapcheck // as above
+}
+
+// copyBuffer is the size of a record of TLS.
+const copyBuffer = 16 << 10
+
+var copyBuffers = sync.Pool{New: func() any { return new([copyBuffer]byte) }}

@@ -1,0 +1,222 @@
+package http1
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/message"
+)
+
+// The times of the servers here.
+const (
+	headTime = 10 * time.Second
+	idleTime = time.Minute
+)
+
+// plain answers each request with its target.
+func plain(r *message.Request, a *message.Answer) {
+	a.Status, a.Length = http.StatusOK, int64(len(r.Target))
+	a.Say(r.Target)
+}
+
+// movedConn counts how often the deadline of its reads was moved.
+type movedConn struct {
+	net.Conn
+	moved int
+}
+
+func (c *movedConn) SetReadDeadline(t time.Time) error {
+	c.moved++
+	return c.Conn.SetReadDeadline(t)
+}
+
+// served has f talk to a server of e in a bubble of virtual time, and returns how often the
+// deadline of its connection was moved.
+func served(t *testing.T, e engine, f func(t *testing.T, c net.Conn, r *bufio.Reader)) (moved int) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := serverOf(e, 0)
+		s.o.HeaderTimeout, s.o.Idle = headTime, idleTime
+		ours, theirs := net.Pipe()
+		counted := &movedConn{Conn: theirs}
+		var serving sync.WaitGroup
+		serving.Go(func() {
+			_ = s.fast.ServeConn(s.own(counted))
+			_ = theirs.Close()
+		})
+		f(t, ours, bufio.NewReader(ours))
+		_ = ours.Close()
+		serving.Wait()
+		moved = counted.moved
+	})
+	return moved
+}
+
+// asksFor asks for a target and reads the answer.
+func asksFor(t *testing.T, c net.Conn, r *bufio.Reader, target string) {
+	t.Helper()
+	go func() { _, _ = io.WriteString(c, "GET "+target+" HTTP/1.1\r\nHost: h\r\n\r\n") }()
+	if got, err := heard(r); got != "200 "+target || err != nil {
+		t.Fatalf("%s: got %q and error %v", target, got, err)
+	}
+}
+
+// TestDeadlineOfReadsMovesOnlyWhenItHasCome: it was moved twice in each request, which took more
+// time than to read the request.
+func TestDeadlineOfReadsMovesOnlyWhenItHasCome(t *testing.T) {
+	moved := served(t, plain, func(t *testing.T, c net.Conn, r *bufio.Reader) {
+		for range 100 {
+			asksFor(t, c, r, "/a")
+			time.Sleep(time.Second)
+		}
+	})
+	if moved < 1 || moved > 5 {
+		t.Errorf("moved %d times in 100 requests within 100 seconds, want 1 to 5", moved)
+	}
+}
+
+func TestConnectionEndsWhenItHasBeenIdle(t *testing.T) {
+	f := func(name string, requests int, pause time.Duration) {
+		t.Helper()
+		served(t, plain, func(t *testing.T, c net.Conn, r *bufio.Reader) {
+			for range requests {
+				time.Sleep(pause)
+				asksFor(t, c, r, "/a")
+			}
+			began := time.Now()
+			want := idleTime
+			if requests == 0 {
+				want = headTime
+			}
+			if b, err := io.ReadAll(r); len(b) > 0 || err != nil {
+				t.Errorf("%s: got %q and error %v, want the end", name, b, err)
+			}
+			if got := time.Since(began); got != want {
+				t.Errorf("%s: ended after %v, want %v", name, got, want)
+			}
+		})
+	}
+	f("no request", 0, 0)
+	f("one", 1, 0)
+	f("one, late", 1, headTime-time.Millisecond)
+	f("many", 30, 7*time.Second)
+}
+
+func TestSlowHeadEndsInItsTime(t *testing.T) {
+	f := func(name string, requests int, pause time.Duration) {
+		t.Helper()
+		served(t, plain, func(t *testing.T, c net.Conn, r *bufio.Reader) {
+			for range requests {
+				asksFor(t, c, r, "/a")
+				time.Sleep(pause)
+			}
+			began := time.Now()
+			var writing sync.WaitGroup
+			defer writing.Wait()
+			defer c.Close()
+			writing.Go(func() {
+				for _, b := range "GET / HTTP/1.1\r\nX: xxxxxxxxxx" { // a byte a second, never whole
+					if _, err := c.Write([]byte(string(b))); err != nil {
+						return
+					}
+					time.Sleep(time.Second)
+				}
+			})
+			got, err := heard(r)
+			if !strings.HasPrefix(got, "200 ") || err != nil { // the target, which is not known
+				t.Errorf("%s: got %q and error %v, want an answer", name, got, err)
+			}
+			if got := time.Since(began); got != headTime {
+				t.Errorf("%s: ended after %v, want %v", name, got, headTime)
+			}
+		})
+	}
+	f("of the first request", 0, 0)
+	f("of the second", 1, 0)
+	f("after a pause", 1, 45*time.Second)
+	f("of the last of many", 20, 7*time.Second)
+}
+
+// TestDeadlineOfABodyIsThatOfTheEngine: one that comes before the deadline below, and one behind.
+func TestDeadlineOfABodyIsThatOfTheEngine(t *testing.T) {
+	for _, patience := range []time.Duration{time.Second, headTime + time.Second, 3 * idleTime} {
+		var took time.Duration
+		var failed error
+		slow := func(r *message.Request, a *message.Answer) {
+			began := time.Now()
+			_ = r.Deadlines.SetReadDeadline(began.Add(patience))
+			b := make([]byte, 10)
+			for failed == nil {
+				_, failed = r.Body.Read(b)
+			}
+			took = time.Since(began)
+			a.Status, a.Length, a.Last = http.StatusRequestTimeout, 0, true
+		}
+		served(t, slow, func(t *testing.T, c net.Conn, r *bufio.Reader) {
+			go func() { _, _ = io.WriteString(c, "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nab") }()
+			if got, err := heard(r); got != "408 " || err != nil {
+				t.Errorf("got %q and error %v, want 408", got, err)
+			}
+		})
+		if took != patience || !errors.Is(failed, os.ErrDeadlineExceeded) {
+			t.Errorf("reading ended after %v with %v, want %v", took, failed, patience)
+		}
+	}
+}
+
+// trickle is content whose pieces come one by one, each when the one before was heard.
+type trickle struct {
+	pieces []string
+	heard  chan struct{}
+	sent   int
+}
+
+func (c *trickle) Read(p []byte) (int, error) {
+	if c.sent > 0 {
+		<-c.heard
+	}
+	if c.sent == len(c.pieces) {
+		return 0, io.EOF
+	}
+	c.sent++
+	return copy(p, c.pieces[c.sent-1]), nil
+}
+
+func (*trickle) Bytes() net.Buffers    { return nil }
+func (*trickle) Next() ([]byte, error) { return nil, io.ErrNoProgress }
+func (*trickle) Trailers() field.List  { return nil }
+func (*trickle) Close() error          { return nil }
+
+// TestPiecesOfKnownLengthAreSentAtOnce: on a connection that is no io.ReaderFrom, as those of TLS, fasthttp
+// collected 8 KiB of them first.
+func TestPiecesOfKnownLengthAreSentAtOnce(t *testing.T) {
+	content := &trickle{pieces: []string{"first", "second"}, heard: make(chan struct{})}
+	served(t, func(_ *message.Request, a *message.Answer) {
+		a.Status, a.Length, a.Content = http.StatusOK, int64(len("firstsecond")), content
+	}, func(t *testing.T, c net.Conn, r *bufio.Reader) {
+		content.heard = make(chan struct{}) // of this bubble
+		go func() { _, _ = io.WriteString(c, "GET / HTTP/1.1\r\nHost: h\r\n\r\n") }()
+		res, err := http.ReadResponse(r, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = c.SetReadDeadline(time.Now().Add(headTime))
+		for _, want := range content.pieces {
+			b := make([]byte, len(want))
+			if _, err := io.ReadFull(res.Body, b); err != nil || string(b) != want {
+				t.Fatalf("got %q and error %v, want %q", b, err, want)
+			}
+			content.heard <- struct{}{}
+		}
+	})
+}
