@@ -75,21 +75,29 @@ func (p *Proxy) shareOnce(w wanted) (done bool) {
 	h, outcome, err := await(w, r)
 	leads = r.Leads()
 	if outcome == flight.Shared {
-		switch {
-		case !w.answers(h, leads):
-			_ = r.Close()
-			return w.redirect(h, leads)
-		case !w.count(r, h, leads):
-			_ = r.Close()
-			return false
-		case leads || h.held == nil || w.mayHave(h):
-			w.take(r, h, leads)
-			return true
+		if done, used := use(w, r, h, leads); used {
+			return done
 		}
 		outcome = flight.Released // it was confirmed for another client
 	}
 	_ = r.Close()
 	return !ofItsClient(leads, err) && land(w, outcome, err)
+}
+
+// use acts on h, which the flight of r has given w. It reports not used where w may not have it.
+func use(w wanted, r *reader, h *outcome, leads bool) (done, used bool) {
+	switch {
+	case !w.answers(h, leads):
+		_ = r.Close()
+		return w.redirect(h, leads), true
+	case !w.count(r, h, leads):
+		_ = r.Close()
+		return false, true
+	case leads || h.held == nil || w.mayHave(h):
+		w.take(r, h, leads)
+		return true, true
+	}
+	return false, false
 }
 
 // giveBack ends the flight that r leads, which has fetched nothing. Its followers look again.
