@@ -39,6 +39,13 @@ func (c Content) leave() File {
 	return c.kept.File
 }
 
+// update tells the File of the content, if it has one, that e has it now.
+func (c Content) update(e *Entry) {
+	if c.kept != nil {
+		c.kept.Update(e)
+	}
+}
+
 // InMemory returns b as content. Nobody may write to b from then on.
 func InMemory(b []byte) Content { return Content{bytes: b} }
 

@@ -14,6 +14,7 @@ type file struct {
 
 func (f *file) Same(other File) bool { return f == other }
 func (f *file) Remove()              { f.removed++ }
+func (f *file) Update(*Entry)        {}
 
 func TestContentIsReadByOffsetWhereverItLies(t *testing.T) {
 	text := []byte("0123456789")

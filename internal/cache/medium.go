@@ -19,8 +19,10 @@ type Medium interface {
 // call of Finish or Abort.
 type Draft interface {
 	io.Writer
-	// Finish makes a File of all that was written. After an error nothing stays behind.
-	Finish() (File, error)
+	// Finish makes a File of all that was written: the content of e. What outlives the process
+	// keeps e beside it (AppendEntry); nil is not kept, for admission has held it back. After
+	// an error nothing stays behind.
+	Finish(e *Entry) (File, error)
 	// Abort leaves nothing behind.
 	Abort()
 }
@@ -31,8 +33,13 @@ type File interface {
 	io.ReaderAt
 	// Size returns its length in bytes.
 	Size() int64
-	// Same reports whether other is known to hold the same bytes. It must not wait.
+	// Same reports whether other is known to hold the same bytes, so that one of the two may go.
+	// It must not wait. A File that keeps an entry beside itself is the same as no other.
 	Same(other File) bool
+	// Update says that e has it now: an entry that a 304 has renewed, that a soft purge has made
+	// stale, or that was promoted. What outlives the process has e beside it when Update returns,
+	// unless it has a later one, or was removed.
+	Update(e *Entry)
 	// Remove says that no entry has it any more. What is being read from it goes on, and
 	// nothing of it stays behind when that has ended.
 	Remove()

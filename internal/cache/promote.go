@@ -65,14 +65,24 @@ func (s *Store) Promote(k Key, name []byte) bool {
 	if _, ok := s.stage.items.find(k); !ok { // spares the late ones the lock
 		return false
 	}
+	it := s.promote(k, name)
+	if it == nil {
+		return false
+	}
+	it.Content.update(&it.Entry)
+	return true
+}
+
+// promote is Promote but for the File, and returns what was staged.
+func (s *Store) promote(k Key, name []byte) *item {
 	s.mu.Lock()
 	defer s.unlock()
 	staged := s.stage.items.peek(k)
 	if staged == nil || !bytes.Equal(staged.value.Name, name) {
-		return false
+		return nil
 	}
 	s.storeLocked(&staged.value.Entry, promoted)
-	return true
+	return staged.value
 }
 
 // limitStagedLocked makes room for e, which the memory tier does not hold, among the

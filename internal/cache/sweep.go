@@ -26,23 +26,27 @@ func (s *Store) Each(visit func(*Entry)) {
 // that is forgotten as well, for what is stale is of no use there. Nothing is written: no
 // tier counts it. Revise must be quick and not call the Store; no write happens meanwhile.
 func (s *Store) Revise(k Key, revise func(*Entry) *Entry) {
+	if it := s.revise(k, revise); it != nil {
+		it.Content.update(&it.Entry)
+	}
+}
+
+// revise is Revise but for the File, and returns what stands in the place of an entry now.
+func (s *Store) revise(k Key, revise func(*Entry) *Entry) *item {
 	s.mu.Lock()
 	defer s.unlock()
 	if slot := s.stage.items.peek(k); slot != nil && revise(&slot.value.Entry) != &slot.value.Entry {
 		s.stage.leave(slot, purged)
 	}
 	it := s.heldLocked(k)
-	if it == nil {
-		return
-	}
 	for it != nil {
 		e := revise(&it.Entry)
 		if e == &it.Entry {
-			return
+			return nil
 		}
 		if e == nil {
 			s.leaveLocked(it, purged)
-			return
+			return nil
 		}
 		s.makeRoomLocked(e.Cost())
 		old := s.heldLocked(k) // the move may have cost it its place, or made it a host
@@ -50,8 +54,9 @@ func (s *Store) Revise(k Key, revise func(*Entry) *Entry) {
 			next := &item{Entry: *e}
 			next.asked.Store(it.asked.Load())
 			s.swapLocked(next, it)
-			return
+			return next
 		}
 		it = old
 	}
+	return nil
 }

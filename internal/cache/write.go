@@ -91,22 +91,31 @@ func (s *Store) Renew(e *Entry, serial uint64, unless func() bool) bool {
 	if !s.Takes(e.Content.Size(), e, true) {
 		return false
 	}
+	it, ok := s.renew(e, serial, unless)
+	if it != nil {
+		it.Content.update(&it.Entry)
+	}
+	return ok
+}
+
+// renew is Renew but for the File, and returns what stands in the place of the entry now.
+func (s *Store) renew(e *Entry, serial uint64, unless func() bool) (it *item, ok bool) {
 	s.mu.Lock()
 	defer s.unlock()
 	if unless != nil && unless() {
-		return true
+		return nil, true
 	}
 	s.makeRoomLocked(e.Cost())
 	old := s.heldLocked(e.Key) // after the move, which may have cost it its place
 	if old == nil || old.Serial != serial || !bytes.Equal(old.Name, e.Name) {
-		return false
+		return nil, false
 	}
-	it := &item{Entry: *e}
+	it = &item{Entry: *e}
 	it.Pin = old.Pin // of the same Body
 	it.asked.Store(old.asked.Load())
 	it.uses.Store(old.uses.Load())
 	s.swapLocked(it, old)
-	return true
+	return it, true
 }
 
 // swapLocked puts it into the window and takes old out, where it is, without

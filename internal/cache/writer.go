@@ -18,7 +18,7 @@ func (w *Writer) Wants() bool { return w.store.medium != nil }
 // Begin says, before the first piece, that the content is to be stored if it comes whole: length
 // bytes, -1 if unknown. Without Begin nothing is written until Commit.
 func (w *Writer) Begin(length int64) {
-	if m := w.store.medium; m != nil && w.draft == nil && length != 0 && length <= m.Largest() {
+	if m := w.store.medium; m != nil && w.draft == nil && length <= m.Largest() {
 		w.size = 0
 		w.draft, _ = m.Create(length) // without one it goes to memory
 	}
@@ -44,11 +44,11 @@ func (w *Writer) Holds(size int64) bool { return w.draft != nil && w.size == siz
 // and what unless is for. inMemory says that body itself is stored now, and belongs to the Store.
 func (w *Writer) Commit(e *Entry, body []byte, admitted bool, unless func() bool) (o Outcome, inMemory bool) {
 	stored := *e
-	stored.Content = w.content(body)
-	put := w.store.Put
+	put, head := w.store.Put, &stored
 	if !admitted {
-		put = w.store.PutStage
+		put, head = w.store.PutStage, nil
 	}
+	stored.Content = w.content(body, head)
 	k := stored.Content.kept
 	defer func() {
 		if k != nil && o != Stored && o != Joined { // also where unless has panicked
@@ -69,12 +69,12 @@ func (w *Writer) drop() {
 	}
 }
 
-// content ends the draft and returns it as content; body where there is none.
-func (w *Writer) content(body []byte) Content {
+// content ends the draft and returns it as the content of e; body where there is none.
+func (w *Writer) content(body []byte, e *Entry) Content {
 	if w.draft != nil && body != nil && w.size != int64(len(body)) { // admitted on its way
 		w.drop()
 	}
-	if w.draft == nil && len(body) > 0 {
+	if w.draft == nil && body != nil {
 		w.Begin(int64(len(body)))
 		w.Append(body)
 	}
@@ -83,9 +83,26 @@ func (w *Writer) content(body []byte) Content {
 	}
 	draft := w.draft
 	w.draft = nil
-	f, err := draft.Finish()
+	f, err := draft.Finish(e)
 	if err != nil {
 		return InMemory(body)
 	}
-	return Content{kept: &kept{File: f, apart: w.size > w.store.limits.maxObjectBytes}}
+	return w.store.inFile(f)
+}
+
+// Restore puts back e, which an earlier process has stored, with its content in f: as Put does. What
+// it does not store is removed. The caller has asked whether all purges since are known
+// (purge.Identity); each look-up asks them.
+func (s *Store) Restore(e *Entry, f File) Outcome {
+	restored := *e
+	restored.Content = s.inFile(f)
+	o := s.Put(&restored, nil)
+	if o != Stored && o != Joined {
+		f.Remove()
+	}
+	return o
+}
+
+func (s *Store) inFile(f File) Content {
+	return Content{kept: &kept{File: f, apart: f.Size() > s.limits.maxObjectBytes}}
 }

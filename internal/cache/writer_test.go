@@ -34,7 +34,7 @@ func (m *medium) Create(int64) (Draft, error) {
 	return &draft{m: m}, nil
 }
 
-func (d *draft) Finish() (File, error) {
+func (d *draft) Finish(*Entry) (File, error) {
 	d.m.drafts--
 	d.m.files++
 	return &mediumFile{file{Reader: bytes.NewReader(d.Bytes())}, d.m}, nil

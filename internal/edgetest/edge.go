@@ -107,6 +107,11 @@ type Options struct {
 	// Files has all content lie in files (internal/cache/filetier). It is for all edges where
 	// EDGEPROXY_TEST_FILES is 1.
 	Files bool
+	// Folder is the directory of files that outlive the edge, and come back with the next one that has it
+	// and the same PurgeDir; "" is one for this edge alone. LargestFile is the longest content that lies in a
+	// file; 0 is MaxObjectBytes.
+	Folder      string
+	LargestFile int64
 
 	// Log gets the edge's log; nil drops it.
 	Log io.Writer
@@ -144,7 +149,8 @@ func (o *Options) setDefaults(tb testing.TB) {
 	w.FalsePositiveRate = cmp.Or(w.FalsePositiveRate, 0.0001)
 	w.RotateEvery = cmp.Or(w.RotateEvery, 30*time.Minute)
 	o.Origin.Name = cmp.Or(o.Origin.Name, "app")
-	o.Files = o.Files || os.Getenv("EDGEPROXY_TEST_FILES") == "1"
+	o.LargestFile = cmp.Or(o.LargestFile, o.MaxObjectBytes)
+	o.Files = o.Files || o.Folder != "" || os.Getenv("EDGEPROXY_TEST_FILES") == "1"
 	if o.Log == nil {
 		o.Log = io.Discard
 	}
@@ -170,6 +176,7 @@ type Edge struct {
 	Store    *cache.Store
 	Registry *prometheus.Registry
 	Live     proxy.Live // that it goes by, for Proxy.Swap
+	Restored int        // entries that an earlier edge has left in Options.Folder
 
 	purges  *purge.Table   // e.Proxy.Purges, unless a test breaks that
 	files   *filetier.Tier // nil: content lies in memory
@@ -202,6 +209,7 @@ func Start(tb testing.TB, o Options) *Edge {
 		Pinned: total, Metrics: cache.NewMetrics(e.Registry),
 	})
 	must(tb, err)
+	e.restore(tb, &o)
 	gate := admission.Options{SecondHit: &o.Window, Counting: &o.Window}
 	if o.OpenBelow > 0 {
 		gate.OpenBelow = func() bool { return e.Store.Fill() < o.OpenBelow }

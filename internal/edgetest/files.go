@@ -2,6 +2,7 @@ package edgetest
 
 import (
 	"os"
+	"slices"
 	"testing"
 
 	"edgeproxy/internal/cache"
@@ -15,10 +16,25 @@ func (e *Edge) openFiles(tb testing.TB, o *Options) cache.Medium {
 		return nil
 	}
 	var err error
-	e.folder = tb.TempDir()
-	e.files, err = filetier.Open(e.folder, o.MaxObjectBytes)
+	if e.folder = o.Folder; o.Folder == "" {
+		e.folder = tb.TempDir()
+		e.files, err = filetier.Open(e.folder, o.LargestFile)
+	} else {
+		e.files, err = filetier.Reopen(e.folder, o.LargestFile, e.purges.Identity())
+	}
 	must(tb, err)
 	return e.files
+}
+
+// restore puts back what an earlier edge has left in the folder.
+func (e *Edge) restore(tb testing.TB, o *Options) {
+	tb.Helper()
+	if o.Folder == "" {
+		return
+	}
+	var err error
+	e.Restored, err = e.files.Restore(e.Store)
+	must(tb, err)
 }
 
 // Folder is where the content of e lies; "" is memory.
@@ -33,6 +49,7 @@ func (e *Edge) checkFiles(tb testing.TB) {
 	}
 	left, err := os.ReadDir(e.folder)
 	must(tb, err)
+	left = slices.DeleteFunc(left, func(f os.DirEntry) bool { return e.options.Folder != "" && filetier.Beside(f.Name()) })
 	files := e.files.Files()
 	if e.files.Drafts() != 0 || int64(len(left)) != files || files > e.Store.Objects() {
 		tb.Errorf("files: got %d in the folder, %d of them complete and %d drafts, of %d objects", len(left), files, e.files.Drafts(), e.Store.Objects())

@@ -15,6 +15,7 @@ type file struct{ *bytes.Reader }
 
 func (file) Same(cache.File) bool { return false }
 func (file) Remove()              {}
+func (file) Update(*cache.Entry)  {}
 
 func keptEntryOf(body string) *cache.Entry {
 	e := entryOf(body, "a/b")

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"edgeproxy/internal/cache"
@@ -21,6 +22,7 @@ const (
 type Tier struct {
 	folder        string
 	largest       int64
+	outlives      bool // the process, with an entry beside each file
 	drafts, files atomic.Int64
 }
 
@@ -33,16 +35,26 @@ var (
 // Open returns a Tier in folder, which is there and which no other Tier uses, for content of up to
 // largest bytes. It removes drafts that were left there.
 func Open(folder string, largest int64) (*Tier, error) {
-	drafts, err := filepath.Glob(filepath.Join(folder, draftPrefix+"*"))
-	if err != nil {
-		return nil, fmt.Errorf("filetier: %w", err)
-	}
-	for _, name := range drafts {
-		if err := os.Remove(name); err != nil {
-			return nil, fmt.Errorf("filetier: remove a draft: %w", err)
+	for _, prefix := range []string{draftPrefix, tempPrefix} {
+		if err := remove(folder, prefix); err != nil {
+			return nil, err
 		}
 	}
 	return &Tier{folder: folder, largest: largest}, nil
+}
+
+// remove removes what is in folder under names that begin with prefix.
+func remove(folder, prefix string) error {
+	names, err := filepath.Glob(filepath.Join(folder, prefix+"*"))
+	if err != nil {
+		return fmt.Errorf("filetier: %w", err)
+	}
+	for _, name := range names {
+		if err := os.Remove(name); err != nil {
+			return fmt.Errorf("filetier: remove what was left: %w", err)
+		}
+	}
+	return nil
 }
 
 // Drafts returns how many pieces of content are being written, Files how many are complete and
@@ -82,17 +94,21 @@ func (d *draft) Write(p []byte) (int, error) {
 }
 
 // Finish implements cache.Draft.
-func (d *draft) Finish() (cache.File, error) {
+func (d *draft) Finish(e *cache.Entry) (cache.File, error) {
 	old := d.file.Name()
 	name := filepath.Join(d.tier.folder, filePrefix+strings.TrimPrefix(filepath.Base(old), draftPrefix))
+	f := &file{tier: d.tier, name: name, file: d.file, size: d.size}
+	d.sum.Sum(f.sum[:0])
+	if e != nil {
+		f.Update(e) // first: a head without content is nothing
+	}
 	if err := os.Rename(old, name); err != nil {
+		_ = os.Remove(headName(name))
 		d.Abort()
 		return nil, fmt.Errorf("filetier: %w", err)
 	}
 	d.tier.drafts.Add(-1)
 	d.tier.files.Add(1)
-	f := &file{tier: d.tier, name: name, file: d.file, size: d.size}
-	d.sum.Sum(f.sum[:0])
 	return f, nil
 }
 
@@ -110,6 +126,10 @@ type file struct {
 	file *os.File // closed by the garbage collector
 	size int64
 	sum  [sha256.Size]byte
+
+	mu      sync.Mutex // held while the entry beside it is written
+	born    uint64     // of that
+	removed bool
 }
 
 // Size implements cache.File.
@@ -121,11 +141,17 @@ func (f *file) ReadAt(p []byte, offset int64) (int, error) { return f.file.ReadA
 // Same implements cache.File.
 func (f *file) Same(other cache.File) bool {
 	o, ok := other.(*file)
-	return ok && o.size == f.size && o.sum == f.sum
+	return ok && !f.tier.outlives && o.size == f.size && o.sum == f.sum
 }
 
 // Remove implements cache.File.
 func (f *file) Remove() {
+	f.mu.Lock()
+	f.removed = true
+	if f.tier.outlives {
+		_ = os.Remove(headName(f.name))
+	}
+	f.mu.Unlock()
 	_ = os.Remove(f.name)
 	f.tier.files.Add(-1)
 }

@@ -26,7 +26,7 @@ func write(t *testing.T, tier *Tier, pieces ...string) cache.Draft {
 
 func finish(t *testing.T, d cache.Draft) cache.File {
 	t.Helper()
-	f, err := d.Finish()
+	f, err := d.Finish(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,237 @@
+package cache
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"time"
+
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/rfc9111"
+)
+
+// This file gives an entry, all but its content, a form for what outlives the process. It is,
+// little endian:
+//
+//	 0  version, 1 byte, now 1
+//	 1  flags, 1 byte: bits 0 to 4 are Policy.Explicit, Heuristic, Validate, MustRevalidate and
+//	    Immutable; bit 5 says that there is a LastModified
+//	 2  Status, 2 bytes
+//	 4  length of all of it, 4 bytes
+//	 8  Key, URL: 4 times 8 bytes, Hi before Lo
+//	40  Serial, Born: 8 bytes each
+//	56  ResponseTime, LastModified: seconds since 1970, 8 bytes, and nanoseconds, 4 bytes, each
+//	80  InitialAge and of Policy Lifetime, WhileRevalidate, IfError, OriginFailure, Keep: 8 bytes
+//	    of nanoseconds each
+//	128 URLLen, and the lengths or counts of Name, ETag, Vary, Tags, Header: 4 bytes each
+//	152 Tags, 8 bytes each; Name; ETag; each name of Vary behind 4 bytes of its length; each
+//	    Name and Value of Header behind 4 bytes of the length of each
+//	then CRC-32C of all before, 4 bytes
+//
+// What is fixed comes first, so that an index can be built and times can be set without a look
+// at the rest. One entry has one form, and nothing else parses.
+
+const (
+	entryVersion    = 1
+	entryFixedBytes = 152
+	entrySumBytes   = 4
+)
+
+// Errors of ParseEntry.
+var (
+	ErrEntryVersion = errors.New("cache: entry of another version")
+	ErrEntryDamaged = errors.New("cache: entry is damaged")
+)
+
+// What does not fit into the form: nothing that comes from a request or a response does that.
+var errEntryTooLarge = errors.New("cache: entry is too large to be written")
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+const (
+	flagExplicit = 1 << iota
+	flagHeuristic
+	flagValidate
+	flagMustRevalidate
+	flagImmutable
+	flagLastModified
+	allFlags = 1<<iota - 1
+)
+
+// AppendEntry appends all of e but Content and Pin in the form that ParseEntry reads.
+func AppendEntry(b []byte, e *Entry) ([]byte, error) {
+	size := entryFixedBytes + entrySumBytes + int64(len(e.Name)+len(e.ETag)+tagBytes*len(e.Tags))
+	for _, v := range e.Vary {
+		size += 4 + int64(len(v))
+	}
+	for i := range e.Header {
+		size += 8 + int64(len(e.Header[i].Name)+len(e.Header[i].Value))
+	}
+	if size > math.MaxInt32 || e.Status < 0 || e.Status > math.MaxUint16 || e.URLLen < 0 || int(e.URLLen) > len(e.Name) {
+		return b, errEntryTooLarge
+	}
+	start, le := len(b), binary.LittleEndian
+	p := &e.Policy
+	flags := byte(0)
+	for i, on := range [...]bool{p.Explicit, p.Heuristic, p.Validate, p.MustRevalidate, p.Immutable, !e.LastModified.IsZero()} {
+		if on {
+			flags |= 1 << i
+		}
+	}
+	b = append(b, entryVersion, flags)
+	b = le.AppendUint16(b, uint16(e.Status))
+	b = le.AppendUint32(b, uint32(size))
+	for _, n := range [...]uint64{e.Key.Hi, e.Key.Lo, e.URL.Hi, e.URL.Lo, e.Serial, e.Born} {
+		b = le.AppendUint64(b, n)
+	}
+	b = appendTime(b, e.ResponseTime)
+	if e.LastModified.IsZero() {
+		b = append(b, make([]byte, timeBytes)...)
+	} else {
+		b = appendTime(b, e.LastModified)
+	}
+	for _, d := range [...]time.Duration{e.InitialAge, p.Lifetime, p.WhileRevalidate, p.IfError, p.OriginFailure, p.Keep} {
+		b = le.AppendUint64(b, uint64(d))
+	}
+	for _, n := range [...]int{int(e.URLLen), len(e.Name), len(e.ETag), len(e.Vary), len(e.Tags), len(e.Header)} {
+		b = le.AppendUint32(b, uint32(n)) //nolint:gosec // below size
+	}
+	for _, t := range e.Tags {
+		b = le.AppendUint64(b, t)
+	}
+	b = append(append(b, e.Name...), e.ETag...)
+	for _, v := range e.Vary {
+		b = appendString(b, v)
+	}
+	for i := range e.Header {
+		b = appendString(appendString(b, e.Header[i].Name), e.Header[i].Value)
+	}
+	return le.AppendUint32(b, crc32.Checksum(b[start:], castagnoli)), nil
+}
+
+const timeBytes = 12
+
+func appendTime(b []byte, t time.Time) []byte {
+	b = binary.LittleEndian.AppendUint64(b, uint64(t.Unix()))
+	return binary.LittleEndian.AppendUint32(b, uint32(t.Nanosecond())) //nolint:gosec // below 10^9
+}
+
+func appendString(b []byte, s string) []byte {
+	return append(binary.LittleEndian.AppendUint32(b, uint32(len(s))), s...) //nolint:gosec // below the size of the entry
+}
+
+// ParseEntry returns the entry that b, which is all of one form, was made of, without content. It
+// keeps no reference to b. The error is ErrEntryVersion, or ErrEntryDamaged with what is wrong.
+func ParseEntry(b []byte) (*Entry, error) {
+	switch {
+	case len(b) == 0:
+		return nil, damaged("it is empty")
+	case b[0] != entryVersion:
+		return nil, fmt.Errorf("%w: %d, want %d", ErrEntryVersion, b[0], entryVersion)
+	case len(b) < entryFixedBytes+entrySumBytes || int64(binary.LittleEndian.Uint32(b[4:])) != int64(len(b)):
+		return nil, damaged("its length")
+	}
+	body, sum := b[:len(b)-entrySumBytes], binary.LittleEndian.Uint32(b[len(b)-entrySumBytes:])
+	if crc32.Checksum(body, castagnoli) != sum {
+		return nil, damaged("its checksum")
+	}
+	r := entryReader{rest: string(body)}
+	e := r.entry()
+	if r.bad || r.rest != "" {
+		return nil, damaged("what it consists of")
+	}
+	return e, nil
+}
+
+func damaged(what string) error { return fmt.Errorf("%w: %s", ErrEntryDamaged, what) }
+
+// entryReader takes one thing after the other off rest. When there is too little left it is bad,
+// and all else is zero.
+type entryReader struct {
+	rest string
+	bad  bool
+}
+
+func (r *entryReader) take(n uint64) string {
+	if n > uint64(len(r.rest)) {
+		r.bad, r.rest = true, ""
+		return ""
+	}
+	s := r.rest[:n]
+	r.rest = r.rest[n:]
+	return s
+}
+
+// number returns the next one of so many bytes.
+func (r *entryReader) number(bytes int) (n uint64) {
+	s := r.take(uint64(bytes))
+	for i := len(s) - 1; i >= 0; i-- {
+		n = n<<8 | uint64(s[i])
+	}
+	return n
+}
+
+func (r *entryReader) string() string { return r.take(r.number(4)) }
+
+func (r *entryReader) key() Key { return Key{Hi: r.number(8), Lo: r.number(8)} }
+
+func (r *entryReader) duration() time.Duration { return time.Duration(r.number(8)) }
+
+func (r *entryReader) time() time.Time {
+	seconds, nanos := int64(r.number(8)), int64(r.number(4))
+	t := time.Unix(seconds, nanos).UTC()
+	r.bad = r.bad || nanos >= int64(time.Second) || t.Unix() != seconds
+	return t
+}
+
+// count returns how many there are of what takes at least so many bytes each.
+func (r *entryReader) count(bytes int, fixed string) int {
+	n := uint64(fixed[0]) | uint64(fixed[1])<<8 | uint64(fixed[2])<<16 | uint64(fixed[3])<<24
+	if n*uint64(bytes) > uint64(len(r.rest)) {
+		r.bad = true
+		return 0
+	}
+	return int(n)
+}
+
+func (r *entryReader) entry() *Entry {
+	r.take(1)
+	flags := byte(r.number(1))
+	e := &Entry{Status: int32(r.number(2))}
+	r.take(4)
+	e.Key, e.URL, e.Serial, e.Born = r.key(), r.key(), r.number(8), r.number(8)
+	e.ResponseTime, e.LastModified = r.time(), r.time()
+	if flags&flagLastModified == 0 {
+		r.bad = r.bad || e.LastModified.Unix() != 0 || e.LastModified.Nanosecond() != 0
+		e.LastModified = time.Time{}
+	} else if e.LastModified.IsZero() {
+		r.bad = true
+	}
+	r.bad = r.bad || flags&^allFlags != 0
+	e.InitialAge = r.duration()
+	e.Policy = rfc9111.Policy{
+		Explicit: flags&flagExplicit != 0, Heuristic: flags&flagHeuristic != 0, Validate: flags&flagValidate != 0,
+		MustRevalidate: flags&flagMustRevalidate != 0, Immutable: flags&flagImmutable != 0,
+		Lifetime: r.duration(), WhileRevalidate: r.duration(), IfError: r.duration(), OriginFailure: r.duration(), Keep: r.duration(),
+	}
+	counts := r.take(6 * 4)
+	urlLen, name, etag := r.count(1, counts), r.count(1, counts[4:]), r.count(1, counts[8:])
+	vary, tags, header := r.count(4, counts[12:]), r.count(tagBytes, counts[16:]), r.count(8, counts[20:])
+	if r.bad = r.bad || urlLen > name; r.bad {
+		return nil
+	}
+	e.URLLen = int32(urlLen) //nolint:gosec // within the entry
+	for range tags {
+		e.Tags = append(e.Tags, r.number(tagBytes))
+	}
+	e.Name, e.ETag = []byte(r.take(uint64(name))), r.take(uint64(etag))
+	for range vary {
+		e.Vary = append(e.Vary, r.string())
+	}
+	for range header {
+		e.Header = append(e.Header, field.Field{Name: r.string(), Value: r.string()})
+	}
+	return e
+}
