@@ -40,6 +40,9 @@ func (e *Edge) restore(tb testing.TB, o *Options) {
 // Folder is where the content of e lies; "" is memory.
 func (e *Edge) Folder() string { return e.folder }
 
+// Kept returns how many pieces of content are being written to files, and how many are complete.
+func (e *Edge) Kept() (drafts, files int64) { return e.files.Drafts(), e.files.Files() }
+
 // checkFiles holds the folder of a stopped edge to what its store has: no draft is left, and no
 // file that no entry has.
 func (e *Edge) checkFiles(tb testing.TB) {
