@@ -25,7 +25,7 @@
 //	  window   what landed last                   clock.go
 //	  main     what is asked for most             main.go (ristretto)
 //	  index    which URLs have variants           index.go, clock.go
-//	content    in memory, or in a Medium          content.go, medium.go
+//	content    in memory, or in a Medium          content.go, medium.go, encode.go
 //
 // A response is written through a Writer (writer.go), whose Commit says whether admission let
 // it in; the Store decides where it goes, and says what came of it. What no memory holds lies

@@ -62,25 +62,12 @@ const (
 
 // AppendEntry appends all of e but Content and Pin in the form that ParseEntry reads.
 func AppendEntry(b []byte, e *Entry) ([]byte, error) {
-	size := entryFixedBytes + entrySumBytes + int64(len(e.Name)+len(e.ETag)+tagBytes*len(e.Tags))
-	for _, v := range e.Vary {
-		size += 4 + int64(len(v))
-	}
-	for i := range e.Header {
-		size += 8 + int64(len(e.Header[i].Name)+len(e.Header[i].Value))
-	}
+	size := e.writtenBytes()
 	if size > math.MaxInt32 || e.Status < 0 || e.Status > math.MaxUint16 || e.URLLen < 0 || int(e.URLLen) > len(e.Name) {
 		return b, errEntryTooLarge
 	}
-	start, le := len(b), binary.LittleEndian
-	p := &e.Policy
-	flags := byte(0)
-	for i, on := range [...]bool{p.Explicit, p.Heuristic, p.Validate, p.MustRevalidate, p.Immutable, !e.LastModified.IsZero()} {
-		if on {
-			flags |= 1 << i
-		}
-	}
-	b = append(b, entryVersion, flags)
+	start, le, p := len(b), binary.LittleEndian, &e.Policy
+	b = append(b, entryVersion, e.flags())
 	b = le.AppendUint16(b, uint16(e.Status))
 	b = le.AppendUint32(b, uint32(size))
 	for _, n := range [...]uint64{e.Key.Hi, e.Key.Lo, e.URL.Hi, e.URL.Lo, e.Serial, e.Born} {
@@ -105,10 +92,30 @@ func AppendEntry(b []byte, e *Entry) ([]byte, error) {
 	for _, v := range e.Vary {
 		b = appendString(b, v)
 	}
-	for i := range e.Header {
-		b = appendString(appendString(b, e.Header[i].Name), e.Header[i].Value)
-	}
+	b = appendHeader(b, e.Header)
 	return le.AppendUint32(b, crc32.Checksum(b[start:], castagnoli)), nil
+}
+
+// writtenBytes returns the length of what AppendEntry appends.
+func (e *Entry) writtenBytes() int64 {
+	n := entryFixedBytes + entrySumBytes + int64(len(e.Name)+len(e.ETag)+tagBytes*len(e.Tags))
+	for _, v := range e.Vary {
+		n += 4 + int64(len(v))
+	}
+	for i := range e.Header {
+		n += 8 + int64(len(e.Header[i].Name)+len(e.Header[i].Value))
+	}
+	return n
+}
+
+func (e *Entry) flags() (flags byte) {
+	p := &e.Policy
+	for i, on := range [...]bool{p.Explicit, p.Heuristic, p.Validate, p.MustRevalidate, p.Immutable, !e.LastModified.IsZero()} {
+		if on {
+			flags |= 1 << i
+		}
+	}
+	return flags
 }
 
 const timeBytes = 12
@@ -116,6 +123,13 @@ const timeBytes = 12
 func appendTime(b []byte, t time.Time) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(t.Unix()))
 	return binary.LittleEndian.AppendUint32(b, uint32(t.Nanosecond())) //nolint:gosec // below 10^9
+}
+
+func appendHeader(b []byte, h field.List) []byte {
+	for i := range h {
+		b = appendString(appendString(b, h[i].Name), h[i].Value)
+	}
+	return b
 }
 
 func appendString(b []byte, s string) []byte {
