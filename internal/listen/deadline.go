@@ -13,8 +13,12 @@ import (
 // internal/proxy does, to know a body that has ended from one that was cut off.
 type deadlineConn struct {
 	*tls.Conn
-	until atomic.Int64 // Unix time in nanoseconds; 0: no deadline
+	until atomic.Int64 // time since begun, in nanoseconds; 0: no deadline
 }
+
+// begun is what deadlines are counted from. A deadline is a time of the monotonic clock, as those
+// of package net are: the other one may be set while a deadline is kept.
+var begun = time.Now()
 
 // SetDeadline implements net.Conn.
 func (c *deadlineConn) SetDeadline(t time.Time) error {
@@ -31,14 +35,14 @@ func (c *deadlineConn) SetReadDeadline(t time.Time) error {
 func (c *deadlineConn) keep(t time.Time) {
 	until := int64(0)
 	if !t.IsZero() {
-		until = t.UnixNano()
+		until = int64(t.Sub(begun)) // before begun it has passed
 	}
 	c.until.Store(until)
 }
 
 // Read implements net.Conn.
 func (c *deadlineConn) Read(p []byte) (int, error) {
-	if until := c.until.Load(); until != 0 && time.Now().UnixNano() >= until {
+	if until := c.until.Load(); until != 0 && int64(time.Since(begun)) >= until {
 		return 0, os.ErrDeadlineExceeded
 	}
 	return c.Conn.Read(p)

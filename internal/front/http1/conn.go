@@ -119,7 +119,7 @@ func (c *conn) limit(at int64) error {
 	if armed := c.armed.Load(); armed <= at && at != never {
 		c.until.Store(at)
 		if c.armed.Load() == armed {
-			return nil // whoever changes armed now changes until, too, and later
+			return nil // what changes armed now changes until later (move), or looks at it again (extend)
 		}
 	}
 	return c.move(at, c.Conn.SetReadDeadline)
@@ -143,8 +143,17 @@ func (c *conn) extend() bool {
 	if until == c.armed.Load() || until <= c.server.clock() {
 		return false
 	}
-	c.armed.Store(until)
-	return c.Conn.SetReadDeadline(c.server.time(until)) == nil
+	for {
+		c.armed.Store(until)
+		if c.Conn.SetReadDeadline(c.server.time(until)) != nil {
+			return false
+		}
+		earlier := c.until.Load()
+		if earlier >= until {
+			return true
+		}
+		until = earlier // limit saw the deadline of before, and left it to this one
+	}
 }
 
 // SetReadDeadline implements net.Conn.

@@ -220,3 +220,38 @@ func TestPiecesOfKnownLengthAreSentAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// deafConn takes deadlines, and has another one set while it takes the first.
+type deafConn struct {
+	net.Conn
+	last time.Time
+	then func()
+}
+
+func (c *deafConn) SetReadDeadline(t time.Time) error {
+	c.last = t
+	if then := c.then; then != nil {
+		c.then = nil
+		then()
+	}
+	return nil
+}
+
+// A limit that another goroutine sets sees the deadline of before, which is no later, and leaves
+// it to the read that is about to move it. That read had looked at the limit of before, and
+// moved the deadline to that: it went on too long.
+func TestALimitSetWhileTheDeadlineMovesIsKept(t *testing.T) {
+	s := serverOf(engine(nil), 0)
+	below := &deafConn{}
+	c := s.own(below)
+	c.armed.Store(s.clock() - 1) // it has come
+	c.until.Store(s.clock() + int64(time.Hour))
+	earlier := s.clock() + int64(time.Minute)
+	below.then = func() { c.until.Store(earlier) }
+	if !c.extend() {
+		t.Fatal("no time is left")
+	}
+	if armed := c.armed.Load(); armed != earlier || !below.last.Equal(s.time(earlier)) {
+		t.Fatalf("reads end at %v (%d), want %v", below.last, armed, s.time(earlier))
+	}
+}
