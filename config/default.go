@@ -16,6 +16,3 @@ func defaultRoute(origin string) Route {
 	r.Name, r.Origin = "default", origin
 	return r
 }
-
-// defaultMatch is what a route matches that does not say.
-func defaultMatch() Match { return withDefaults((*Match).table) }

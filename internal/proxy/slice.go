@@ -28,8 +28,8 @@ type slice struct {
 	err        error // there is no slice
 }
 
-// beyond reports whether the origin has nothing at the place that was asked for by us, and
-// x did not ask for just that.
+// beyond reports whether the origin has nothing at the place that this proxy asked for, though x
+// did not ask for that place alone.
 func (sl *slice) beyond(x *exchange) bool {
 	if sl.entry != nil || sl.head.status != statusRequestedRangeNotSatisfiable {
 		return false
@@ -58,8 +58,8 @@ func (sl *slice) Head() sliced.Head {
 	return h
 }
 
-// tells reports whether sl, which is not the slice that was asked for, says that there is
-// another representation now, and not only that none could be had.
+// tells reports whether sl, which is not the slice that was asked for, shows that there is
+// another representation now. Otherwise it shows only that the slice could not be had.
 func (sl *slice) tells() bool {
 	if sl.entry != nil {
 		return true

@@ -42,8 +42,7 @@ func (s *slicing) describe(x *exchange) {
 	}
 }
 
-// result is what became of the answer: of which kind the slices were that it was made
-// of.
+// result is the result of the request, by the kinds of slices that the answer was made of.
 func (s *slicing) result() result {
 	switch {
 	case !s.fetched:

@@ -44,8 +44,8 @@ func (s *slicing) Resume(sl *slice, err error, rest rfc9111.Range) sliced.Again 
 	return sliced.Ends
 }
 
-// loses forgets the stored slice sl, which cannot be read, to have it got again, once. It
-// reports whether it did.
+// loses forgets the stored slice that is being read and gets it again, once. It reports whether
+// it did.
 func (s *slicing) loses(sl *slice, err error) bool {
 	if s.lost == sl.entry.Key {
 		return false
@@ -91,13 +91,13 @@ func (s *slicing) pin() *pinned.Body {
 	return nil
 }
 
-// Close ends the answer. What is fetched for others as well, or to be stored, goes on.
+// Close ends the answer. Fetches that others share, or that are to be stored, go on.
 func (s *slicing) Close() error {
 	s.way.Close()
 	return nil
 }
 
-// abandon is Close after a panic, which may have left a flight that nobody ends.
+// abandon is Close after a panic. The panic may have left a flight that nobody ends.
 func (s *slicing) abandon() {
 	if s.seat != nil {
 		s.seat.Abandon()

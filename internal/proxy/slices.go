@@ -9,10 +9,10 @@ import (
 	"edgeproxy/internal/sliced"
 )
 
-// slicing is an answer in slices. Stored slices are read from the store, the others come by
-// flights that other answers may share. The Reader of internal/sliced says which slice comes
-// next, and asks slicing for it. A slicing outlives Finish and belongs to the goroutine that
-// writes the answer.
+// slicing is one answer that is made of the slices of a representation. Slices that are stored
+// come from the store; the others come by flights, which other answers may share. It reads one
+// slice after the other, as its client takes them. It outlives Finish and belongs to the
+// goroutine that writes the answer.
 type slicing struct {
 	p      *Proxy
 	guest  *presence.Client
@@ -32,8 +32,8 @@ type slicing struct {
 	lost      cache.Key // of the last stored slice that could not be read
 }
 
-// sliceable reports whether the answer to x is to be fetched in slices. One that nobody
-// admits may be a 304 to a condition, which only the origin can give.
+// sliceable reports whether the answer to x is to be fetched in slices. A conditional request
+// that nobody admits is not: its answer may be a 304, which only the origin can give.
 func (x *exchange) sliceable() bool {
 	a := &x.asks
 	if x.route.SliceBytes == 0 || !a.get || a.authorization || a.precondition || x.stale != nil {
@@ -46,8 +46,8 @@ func (x *exchange) sliceable() bool {
 	return single && first < 1<<62
 }
 
-// severalOfSliced reports whether x asks for several ranges of what is kept in slices,
-// which are for the origin: to fetch all of it would be what slices are there to save.
+// severalOfSliced reports whether x asks for several ranges of what is kept in slices. The
+// origin answers these, for slices are there to save fetching all of it.
 func (x *exchange) severalOfSliced() bool {
 	if x.route.SliceBytes == 0 || x.stale != nil {
 		return false
@@ -56,8 +56,7 @@ func (x *exchange) severalOfSliced() bool {
 	return !single
 }
 
-// slices answers x in slices, and reports whether it did: what cannot be had in slices
-// is left to others.
+// slices answers x in slices and reports whether it did. If not, x is answered in another way.
 func (p *Proxy) slices(x *exchange) (done bool) {
 	t := p.interimSender(x)
 	done, err := p.beginSlices(x, t)
@@ -82,7 +81,7 @@ func (x *exchange) unanswer() {
 	x.from, x.onResult, x.collapsed, x.fwdStatus = nil, false, false, 0
 }
 
-// beginSlices is slices up to where the answer's header can be sent.
+// beginSlices is slices, up to the point where the answer's header can be sent.
 func (p *Proxy) beginSlices(x *exchange, t sendInterim) (done bool, err error) {
 	s := p.newSlicing(x)
 	x.sliced = s

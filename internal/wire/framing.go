@@ -127,9 +127,6 @@ func digits(value []byte) bool {
 	return len(value) > 0
 }
 
-// Count returns how many field lines Lines has gone through.
-func (w *Walker) Count() int { return w.count }
-
 // Chunked reports whether the body comes in chunks, as far as Lines has come.
 func (w *Walker) Chunked() bool { return w.encoding }
 
