@@ -141,6 +141,7 @@ func (f *File) Reset() error {
 
 // Close lets go of the file and of what is in it.
 func (f *File) Close() error {
-	f.give(true)
-	return f.file.Close()
+	err := f.file.Close()
+	f.give(true) // not before: until then the disk has it
+	return err
 }
