@@ -4,6 +4,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 
@@ -74,8 +75,9 @@ func BenchmarkMiss(b *testing.B) {
 
 // replayListener accepts the connections it is told to serve.
 type replayListener struct {
-	conns  chan net.Conn
-	closed chan struct{}
+	conns   chan net.Conn
+	closed  chan struct{}
+	closing sync.Once // a listener may be closed twice
 }
 
 func newReplayListener() *replayListener {
@@ -98,7 +100,7 @@ func (l *replayListener) Accept() (net.Conn, error) {
 }
 
 func (l *replayListener) Close() error {
-	close(l.closed)
+	l.closing.Do(func() { close(l.closed) })
 	return nil
 }
 
