@@ -93,8 +93,6 @@ type Options struct {
 	PurgeMarks purge.Options
 	PurgeDir   string
 
-	// TakesTrailers says of connections that their clients take trailers without TE; nil knows none.
-	TakesTrailers func(net.Conn) bool
 	// PeerOf knows addresses that stand for those of connections; nil knows none.
 	PeerOf func(net.Conn) (netip.Addr, bool)
 	// Challenge answers authorities; nil answers none.
@@ -270,7 +268,7 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher) proxy.Options {
 func (e *Edge) newServer(l *proxy.Listener, o *Options) *http1.Server {
 	return http1.New(http1.Options{
 		Engine: l, HeaderBytes: 16 << 10, HeaderTimeout: o.HeaderTimeout, Idle: time.Minute, WriteIdle: max(o.WriteIdle, 0),
-		TakesTrailers: o.TakesTrailers, State: e.connectionIs, Panics: o.Origin.Panics, Log: slog.New(slog.DiscardHandler),
+		State: e.connectionIs, Panics: o.Origin.Panics, Log: slog.New(slog.DiscardHandler),
 	})
 }
 

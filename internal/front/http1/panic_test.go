@@ -15,10 +15,9 @@ import (
 // TestAPanicInTheFrontEndsOneRequest: the engine recovers its own; what panics before it is asked
 // or behind it would end the process.
 func TestAPanicInTheFrontEndsOneRequest(t *testing.T) {
-	f := func(name, request string, e engine, takes func(net.Conn) bool) {
+	f := func(name, request string, e message.Engine) {
 		t.Run(name, func(t *testing.T) {
 			s := serverOf(e, 0)
-			s.o.TakesTrailers = takes
 			ours, theirs := net.Pipe()
 			var serving sync.WaitGroup
 			defer serving.Wait()
@@ -40,13 +39,19 @@ func TestAPanicInTheFrontEndsOneRequest(t *testing.T) {
 		})
 	}
 	const get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
-	trap := func(net.Conn) bool { panic("trap") }
-	f("reading", get, hinting, trap)
-	f("reading, before 100 (Continue)", "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n", hinting, trap)
-	f("sending", get, func(_ *message.Request, a *message.Answer) {
+	f("asking", get, trap{})
+	f("asking, before 100 (Continue)", "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n", trap{})
+	f("sending", get, engine(func(_ *message.Request, a *message.Answer) {
 		a.Status, a.Content = http.StatusOK, brokenContent{}
-	}, nil)
+	}))
 }
+
+// trap is an engine that panics.
+type trap struct{}
+
+func (trap) Begin(*message.Request, *message.Answer) message.Pending { panic("trap") }
+
+func (trap) Expect(*message.Request, *message.Answer) bool { panic("trap") }
 
 type brokenContent struct{ message.Content }
 

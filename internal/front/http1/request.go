@@ -36,9 +36,6 @@ func (t *turn) read() {
 		t.body = body{ctx: t.ctx, length: int64(length)}
 		r.Body, r.Last = &t.body, lastOfConnection(&w)
 	}
-	if takes := t.server.o.TakesTrailers; takes != nil {
-		r.TakesTrailers = takes(r.Conn)
-	}
 }
 
 // lastOfConnection reports whether fasthttp may read the end of a request's body, or

@@ -27,9 +27,6 @@ type Options struct {
 	WriteIdle time.Duration
 	// Connections bounds those that are served at once; 0 is fasthttp's own bound.
 	Connections int
-	// TakesTrailers says of a connection that its client takes trailers also where it
-	// does not say so by TE; nil knows none.
-	TakesTrailers func(net.Conn) bool
 	// State is called as connections come and go; it may be nil.
 	State func(net.Conn, http.ConnState)
 
