@@ -42,7 +42,7 @@ func parsePurge(body []byte) (purgeOrder, error) {
 		}
 	}
 	if o.by == "" {
-		return o, errPurgeForm
+		return purgeOrder{}, errPurgeForm
 	}
 	return o, nil
 }
