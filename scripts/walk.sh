@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 out=$(mktemp -d)
-trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$out"' EXIT
+trap 'kill $(jobs -p) 2>/dev/null || true; wait; rm -rf "$out"' EXIT
 go build -tags walk -cover -covermode=atomic -coverpkg=edgeproxy/... -o "$out/edgeproxy" ./cmd/edgeproxy
 go build -o "$out/origin" ./scripts/tour-origin
 "$out/origin" 127.0.0.1:19777 2>/dev/null &

@@ -71,6 +71,27 @@ func asksFor(t *testing.T, c net.Conn, r *bufio.Reader, target string) {
 	}
 }
 
+// TestEachPipelinedRequestGetsItsAnswer: conn sends an answer where fasthttp writes an empty one.
+// If fasthttp wrote several at once, all but the last would be lost.
+func TestEachPipelinedRequestGetsItsAnswer(t *testing.T) {
+	served(t, plain, func(t *testing.T, c net.Conn, r *bufio.Reader) {
+		targets := []string{"/a", "/bb", "/ccc", "/dddd"}
+		go func() {
+			var all strings.Builder
+			for _, target := range targets {
+				all.WriteString("GET " + target + " HTTP/1.1\r\nHost: h\r\n\r\n")
+			}
+			_, _ = io.WriteString(c, all.String())
+		}()
+		_ = c.SetReadDeadline(time.Now().Add(headTime / 2))
+		for _, target := range targets {
+			if got, err := heard(r); got != "200 "+target || err != nil {
+				t.Fatalf("%s: got %q and error %v", target, got, err)
+			}
+		}
+	})
+}
+
 // TestDeadlineOfReadsMovesOnlyWhenItHasCome: it was moved twice in each request, which took more
 // time than to read the request.
 func TestDeadlineOfReadsMovesOnlyWhenItHasCome(t *testing.T) {

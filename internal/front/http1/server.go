@@ -80,7 +80,8 @@ func (s *Server) server() *fasthttp.Server {
 		CloseOnShutdown:    true,
 		// Each answer is sent off by itself, also before a request that has come
 		// already, and no connection that lies idle holds a write buffer. So no interim
-		// response overtakes an answer.
+		// response overtakes an answer, and conn has one answer at a time to put in the
+		// place of fasthttp's (sendBytes).
 		ReduceMemoryUsage: true,
 
 		ReadBufferSize:  o.HeaderBytes,
