@@ -31,8 +31,7 @@ type Flight[K comparable, H any] struct {
 	key   K
 	url   K
 	body  *body
-	ctx   context.Context
-	stop  context.CancelFunc
+	life  lifetime
 
 	first round[K, H] // its own, where it is the first one
 
@@ -60,7 +59,8 @@ type Flight[K comparable, H any] struct {
 	lasting  bool // goes on to its end though nobody reads; see Reader.Leave
 	whole    bool // the body is kept whole and may be stored
 	purged   bool
-	fetched  bool // Go has begun its fetch, or nobody will
+	fetched  bool   // Go or Run has begun its fetch, or nobody will
+	waits    nudger // for this the fetch waits in the goroutine of the leader
 
 	// guarded as well; see Response.Recounted
 	recounted bool
@@ -71,7 +71,7 @@ type Flight[K comparable, H any] struct {
 
 // Context ends when nobody wants the flight any more, or the table closes. The
 // fetch must end with it.
-func (f *Flight[K, H]) Context() context.Context { return f.ctx }
+func (f *Flight[K, H]) Context() context.Context { return &f.life }
 
 // Judge is called when the header is here, before the leader's request is looked at any
 // more, and reports whether it may be: a leader that was given the header of another
@@ -330,7 +330,7 @@ func (f *Flight[K, H]) endIfUnwantedLocked() {
 		f.round.live--
 	}
 	f.unlistLocked()
-	f.stop()
+	f.life.end()
 }
 
 // unlistLocked makes the round of f take no more readers, if those that it took would

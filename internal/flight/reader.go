@@ -127,12 +127,17 @@ func (r *Reader[K, H]) Undecided() <-chan struct{} {
 // whether it did.
 func (r *Reader[K, H]) leadAnew(p Patience, leads int) bool {
 	r.table.mu.Lock()
-	defer r.table.mu.Unlock()
 	round := r.flight.round
 	if round.winner != nil || round.leads != leads || round.live >= p.flights() {
+		r.table.mu.Unlock()
 		return false
 	}
 	round.anewLocked(r)
+	others := round.nudgersLocked()
+	r.table.mu.Unlock()
+	for _, n := range others {
+		n.Nudge()
+	}
 	return true
 }
 

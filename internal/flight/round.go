@@ -181,3 +181,13 @@ func (r *round[K, H]) anewLocked(rd *Reader[K, H]) {
 	close(r.moved)
 	r.moved = make(chan struct{})
 }
+
+// nudgersLocked returns what leaders of the round wait for in their own goroutines.
+func (r *round[K, H]) nudgersLocked() (all []nudger) {
+	for f := r.newest; f != nil; f = f.elder {
+		if f.waits != nil {
+			all = append(all, f.waits)
+		}
+	}
+	return all
+}

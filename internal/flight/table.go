@@ -1,11 +1,9 @@
 package flight
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/netip"
-	"runtime/debug"
 	"sync"
 	"time"
 )
@@ -55,8 +53,6 @@ type Table[K comparable, H any] struct {
 	keeping
 	limit      int64
 	generation func() uint64
-	ctx        context.Context
-	stop       context.CancelFunc
 	fetch      sync.WaitGroup
 
 	mu     sync.Mutex
@@ -72,10 +68,9 @@ func NewTable[K comparable, H any](o Options) *Table[K, H] {
 	if o.Generation == nil {
 		o.Generation = func() uint64 { return 0 }
 	}
-	ctx, stop := context.WithCancel(context.Background())
 	return &Table[K, H]{
 		keeping: keeping{budget: o.Budget, ahead: max(o.Ahead, windowBytes), spool: o.Spool, now: o.Now},
-		limit:   o.ObjectBytes, generation: o.Generation, ctx: ctx, stop: stop,
+		limit:   o.ObjectBytes, generation: o.Generation,
 		byKey: map[K]*round[K, H]{}, all: map[*Flight[K, H]]struct{}{},
 	}
 }
@@ -141,10 +136,12 @@ func (t *Table[K, H]) followLocked(key K, now uint64, a Admission) *Reader[K, H]
 
 // beginLocked makes a flight that belongs to no round yet.
 func (t *Table[K, H]) beginLocked(key, url K, admit bool, c netip.Prefix) *Flight[K, H] {
-	ctx, stop := context.WithCancel(t.ctx)
 	f := &Flight[K, H]{
-		table: t, key: key, url: url, body: newBody(t.keeping, c, t.limit), ctx: ctx, stop: stop,
+		table: t, key: key, url: url, body: newBody(t.keeping, c, t.limit),
 		admitted: admit, whole: true,
+	}
+	if t.closed {
+		f.life.end()
 	}
 	t.all[f] = struct{}{}
 	return f
@@ -179,37 +176,6 @@ func (f *Flight[K, H]) takeSeatLocked() seat[K, H] {
 	return seat[K, H]{flight: f, cursor: f.body.enter(&cursor{})}
 }
 
-// Go runs fetch for the flight that r leads, in a goroutine of its own that
-// Close waits for. fetch must end with Finish or Fill; a panic in it ends the
-// flight with a PanicError. recovered, if not nil, is called with it. Go reports
-// false, and ends the flight with ErrClosed, if the table is closed.
-func (t *Table[K, H]) Go(r *Reader[K, H], fetch func(*Flight[K, H]), recovered func(*PanicError)) bool {
-	f := r.Flight()
-	t.mu.Lock()
-	if t.closed {
-		t.mu.Unlock()
-		f.Finish(ErrClosed)
-		return false
-	}
-	f.fetched = true
-	t.fetch.Add(1)
-	t.mu.Unlock()
-	go func() {
-		defer t.fetch.Done()
-		defer func() {
-			if v := recover(); v != nil {
-				e := &PanicError{Value: v, Stack: debug.Stack()}
-				f.Finish(e)
-				if recovered != nil {
-					recovered(e)
-				}
-			}
-		}()
-		fetch(f)
-	}()
-	return true
-}
-
 // Purge marks every flight of url, so that none of them is stored, and takes no
 // more followers into them. It returns how many there were.
 func (t *Table[K, H]) Purge(url K) int {
@@ -237,10 +203,10 @@ func (t *Table[K, H]) Len() int {
 // Close ends every flight and waits for their fetches, which wait for no reader any
 // more. Join stays usable; what is begun afterwards fails with ErrClosed.
 func (t *Table[K, H]) Close() {
-	t.stop()
 	t.mu.Lock()
 	t.closed = true
 	for f := range t.all {
+		f.life.end()
 		f.body.hurry()
 	}
 	t.mu.Unlock()
@@ -278,5 +244,5 @@ func (t *Table[K, H]) remove(f *Flight[K, H]) {
 		t.firmLocked(f)
 	}
 	t.mu.Unlock()
-	f.stop()
+	f.life.end()
 }

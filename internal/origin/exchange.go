@@ -25,11 +25,19 @@ type exchange struct {
 	silent    bool      // not a byte came
 	keep      bool      // by all heads, and the request was sent whole
 	unsent    bool      // a part of the request's body was not sent
+	sendErr   error     // of a request without a body
+	outIsHead bool      // what written returns is made
 
 	head    head // the one that came last: after run, the final one
 	framing framing
 
 	interims, interimBytes int // what came of interim responses
+
+	// Of a Call, which has sent the request and looked at what has come.
+	release func() bool // forgets the end of the context; nil: nobody waits for it yet
+	fault   error       // the panic that has ended it
+	waitErr error       // why nothing has come
+	peeked  time.Time   // when the first byte of the head had come
 }
 
 // run sends the request and reads the head of the final response. The deadline
@@ -39,10 +47,13 @@ type exchange struct {
 // goroutine of a fetch outgrows its first stack, and copying that (runtime.copystack in a
 // profile) was 6 % of a miss.
 func (x *exchange) run() *Error {
-	x.begun = time.Now()
-	x.keep, x.silent = true, true
-	sendErr := x.send()
-	err := x.receive()
+	switch {
+	case x.fault != nil:
+		return x.origin.fail(Fault, "send the request", x.fault)
+	case x.begun.IsZero():
+		x.begin()
+	}
+	sendErr, err := x.sendErr, x.receive()
 	if x.upload != nil {
 		sendErr = x.upload.stop()
 		x.unsent = sendErr != nil
@@ -52,6 +63,13 @@ func (x *exchange) run() *Error {
 		return nil
 	}
 	return x.failed(sendErr, err)
+}
+
+// begin sends the request, or starts to.
+func (x *exchange) begin() {
+	x.begun = time.Now()
+	x.keep, x.silent = true, true
+	x.sendErr = x.send()
 }
 
 // failed is what sendErr and err, of sending and of receiving, come to; nil where a response
@@ -86,9 +104,16 @@ func (x *exchange) send() error {
 	if err := x.c.nc.SetDeadline(x.begun.Add(limit)); err != nil {
 		return err
 	}
-	x.c.out = x.r.appendHead(x.c.out[:0], x.c.server.Host)
-	_, err := x.c.nc.Write(x.c.out)
+	_, err := x.c.nc.Write(x.written())
 	return err
+}
+
+// written returns the head of the request as it is sent.
+func (x *exchange) written() []byte {
+	if !x.outIsHead {
+		x.c.out, x.outIsHead = x.r.appendHead(x.c.out[:0], x.c.server.Host), true
+	}
+	return x.c.out
 }
 
 // receive reads heads up to the final one, or the switch of protocols that was asked
@@ -130,11 +155,17 @@ func (x *exchange) interim(h *head) error {
 
 // receiveOne reads one head.
 func (x *exchange) receiveOne() error {
+	if err := x.waitErr; err != nil {
+		x.waitErr = nil
+		return cutAt(err)
+	}
 	if _, err := x.c.br.Peek(1); err != nil {
 		return cutAt(err)
 	}
 	x.silent = false
-	x.firstByte = time.Now()
+	if x.firstByte, x.peeked = x.peeked, (time.Time{}); x.firstByte.IsZero() {
+		x.firstByte = time.Now()
+	}
 	if x.wait != nil {
 		x.wait.begun()
 	}

@@ -29,7 +29,9 @@ type Response struct {
 	// ContentLength is the length of the body that follows; -1: not known. It is
 	// 0 for HEAD, 204 and 304, whatever the header says.
 	ContentLength int64
-	Body          *Body // never nil
+	// Here says that all of Body, whose length is known, has come with the head: no Read waits.
+	Here bool
+	Body *Body // never nil
 	// Upgraded is the connection where the origin has switched to a protocol that
 	// Request.Upgrade asked for; nil otherwise. The caller owns it, and must close it.
 	// Body is then empty.
@@ -89,7 +91,12 @@ func (o *Origin) RoundTrip(ctx context.Context, r *Request) (*Response, error) {
 	if failure != nil {
 		return nil, failure
 	}
-	res, failure := o.tries(ctx, s, r)
+	return o.finish(ctx, s, r, nil)
+}
+
+// finish is RoundTrip with a slot, whose first try may have begun: x.
+func (o *Origin) finish(ctx context.Context, s slot, r *Request, x *exchange) (*Response, error) {
+	res, failure := o.tries(ctx, s, r, x)
 	if failure != nil {
 		o.pool.quit(r.Client)
 		o.metrics.failed(failure.Kind)

@@ -104,6 +104,21 @@ func (p *pool) next(ctx context.Context, who netip.Prefix) (slot, *Error) {
 	return got, failure
 }
 
+// atHand is next where nobody has to wait; else it takes nothing and reports false.
+func (p *pool) atHand(who netip.Prefix) (slot, bool) {
+	now := time.Now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || p.waiters.Len() > 0 || !p.enterLocked(who, now) {
+		return slot{}, false
+	}
+	s, ok := p.chooseLocked(now, nil)
+	if !ok {
+		p.shares.Give(who)
+	}
+	return s, ok
+}
+
 // chooseLocked takes a slot of the server whose turn it is, but of no server in not.
 func (p *pool) chooseLocked(now time.Time, not []*server) (slot, bool) {
 	i, ticket, ok := p.balancer.Choose(now, p.loadsLocked(not))

@@ -42,11 +42,14 @@ func (t tried) unconnected() bool { return t.failure.Kind == Connect || t.failur
 // tries sends r until it is answered or may not be tried again. After a failure no
 // slot is left; after success it stays with the Body. What the balancer is told of a
 // server is what came of the last try on it: a repeat is no second request.
-func (o *Origin) tries(ctx context.Context, s slot, r *Request) (*Response, *Error) {
+//
+// x is the first try, if that was begun by a Call; else nil.
+func (o *Origin) tries(ctx context.Context, s slot, r *Request, x *exchange) (*Response, *Error) {
 	var without []*server // no connection to these can be made
 	repeated := false
 	for n := 1; ; n++ {
-		t := o.try(ctx, s, r)
+		t := o.try(ctx, s, r, x)
+		x = nil
 		if t.failure == nil {
 			o.tell(o.pool.report(s, t, r))
 			return t.res, nil
@@ -88,9 +91,11 @@ func (o *Origin) tell(c Change, changed bool) {
 }
 
 // try makes one try, on a fresh connection if the slot has none. After a failure, which
-// a panic is too, no connection is left.
-func (o *Origin) try(ctx context.Context, s slot, r *Request) (t tried) {
-	x := &exchange{origin: o, c: s.c, r: r}
+// a panic is too, no connection is left. x is what was begun of it; nil: nothing.
+func (o *Origin) try(ctx context.Context, s slot, r *Request, x *exchange) (t tried) {
+	if x == nil {
+		x = &exchange{origin: o, c: s.c, r: r}
+	}
 	defer func() {
 		if v := recover(); v != nil {
 			t = tried{failure: o.fail(Fault, "send the request", o.options.Panics.Caught(v))}
@@ -109,7 +114,10 @@ func (o *Origin) try(ctx context.Context, s slot, r *Request) (t tried) {
 // tryOn is try on the connection of x.
 func (o *Origin) tryOn(ctx context.Context, x *exchange) tried {
 	c := x.c
-	release := context.AfterFunc(ctx, c.close)
+	release := x.release
+	if release == nil {
+		release = afterFunc(ctx, c.close)
+	}
 	failure := x.run()
 	if !release() {
 		failure = o.fail(Canceled, "wait for the response", context.Cause(ctx))
@@ -140,7 +148,8 @@ func (o *Origin) answered(c *conn, x *exchange) *Response {
 	}
 	return &Response{
 		Status: h.status, Reason: h.reason, Header: h.fields,
-		ContentLength: x.framing.length, Body: newBody(o, c, h.status, x.framing, keep),
+		ContentLength: x.framing.length, Here: x.framing.length >= 0 && x.framing.length <= int64(c.br.Buffered()),
+		Body:        newBody(o, c, h.status, x.framing, keep),
 		RequestTime: x.begun, ResponseTime: x.whole,
 	}
 }
@@ -195,4 +204,15 @@ func (o *Origin) useless(s *server, c net.Conn) {
 	if o.options.DialFailed != nil {
 		o.options.DialFailed(s.Address, c.RemoteAddr())
 	}
+}
+
+// afterFunc is context.AfterFunc. A context that has that as a method is asked at once, without
+// another context in between.
+func afterFunc(ctx context.Context, f func()) (stop func() bool) {
+	if c, ok := ctx.(interface {
+		AfterFunc(f func()) (stop func() bool)
+	}); ok {
+		return c.AfterFunc(f)
+	}
+	return context.AfterFunc(ctx, f)
 }

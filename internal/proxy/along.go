@@ -21,12 +21,19 @@ type along struct {
 	x      *exchange
 	r      *reader
 	at     int64         // of the body, to be read next
+	begun  []byte        // what r has given already, and nobody has had
 	rest   io.ReadCloser // not from the flight, once the client is left behind; else nil
 	buffer []byte        // for Next, with rest
 }
 
 // Read gives the next bytes.
 func (a *along) Read(p []byte) (int, error) {
+	if len(a.begun) > 0 {
+		n := copy(p, a.begun)
+		a.begun = a.begun[n:]
+		a.at += int64(n)
+		return n, nil
+	}
 	if a.rest == nil {
 		n, err := a.r.Read(p)
 		a.at += int64(n)
@@ -42,6 +49,11 @@ func (a *along) Read(p []byte) (int, error) {
 
 // Next gives them without a copy where they come from the flight.
 func (a *along) Next() ([]byte, error) {
+	if p := a.begun; len(p) > 0 {
+		a.begun = nil
+		a.at += int64(len(p))
+		return p, nil
+	}
 	if a.rest == nil {
 		p, err := a.r.Next()
 		a.at += int64(len(p))

@@ -20,7 +20,11 @@ var (
 	descRequests = desc("requests_total",
 		"Requests answered, each under exactly one result; requests = hit + stale + revalidated + miss + scarce + pass + error.",
 		"route", "result", "status")
-	descBytes         = desc("response_bytes_total", "Body bytes sent to clients, and those of protocols switched to.", "route", "result")
+	descBytes    = desc("response_bytes_total", "Body bytes sent to clients, and those of protocols switched to.", "route", "result")
+	descDuration = desc("request_duration_seconds",
+		"Time from the receipt of a request to the end of its answer: for a body from the store until it is handed to the connection, for a streamed one until it is written.",
+		"route", "result")
+	descFirstByte     = desc("first_byte_seconds", "Time from the receipt of a request to the first byte of its answer's body.", "route", "result")
 	descCollapsed     = desc("collapsed_requests_total", "Requests answered by the fetch of another one.", "route")
 	descHeldBack      = desc("cache_held_back_total", "Storable responses not written because of admission; several per key.", "route")
 	descHeldBackBytes = desc("cache_held_back_bytes_total", "Body bytes of storable responses not written because of admission.", "route")
@@ -57,7 +61,7 @@ var (
 )
 
 var descs = []*prometheus.Desc{
-	descRequests, descBytes, descCollapsed, descHeldBack, descHeldBackBytes, descRegret, descRegretBytes, descStorable, descFills, descBehind, descSpooled, descSpool, descSpoolFiles, descSpoolFailed, descGateOpen, descNotStored, descInFlight, descInflightBytes,
+	descRequests, descBytes, descDuration, descFirstByte, descCollapsed, descHeldBack, descHeldBackBytes, descRegret, descRegretBytes, descStorable, descFills, descBehind, descSpooled, descSpool, descSpoolFiles, descSpoolFailed, descGateOpen, descNotStored, descInFlight, descInflightBytes,
 	descPanics, descFill, descFalsePositive, descFalseNegative, descWindow, descWindowKeys, descFilterBytes, descAdmission, descRotations, descWindowObjects, descPurges, descInvalidations, descPurgesFolded, descPurgeSweeps, descGone, descForgotten,
 	descSlowUploads,
 }
@@ -103,6 +107,8 @@ func (e emitter) route(r *routeMetrics) {
 			}
 		}
 		e.counter(descBytes, r.bytes[result].Load(), r.name, word)
+		r.duration[result].send(e, descDuration, r.name, word)
+		r.firstByte[result].send(e, descFirstByte, r.name, word)
 	}
 	e.counter(descCollapsed, r.collapsed.Load(), r.name)
 	for i, word := range behindWords {

@@ -39,7 +39,10 @@ func (f *fill) ask() (err error) {
 	if f.stale != nil && !f.p.stillStored(f.stale, f.resource) {
 		f.plain()
 	}
-	if f.flight == nil {
+	if call := f.call; call != nil {
+		f.call = nil
+		f.resp, err = f.route.rewritten(call.Finish())
+	} else if f.flight == nil {
 		f.resp, err = tripFor(f.guest, f.route, f.request)
 	} else {
 		f.resp, err = f.route.ask(f.flight.Context(), f.request)

@@ -1,5 +1,12 @@
 package proxy
 
+import (
+	"errors"
+	"io"
+
+	"edgeproxy/internal/pinned"
+)
+
 // readAlong answers with what a flight brings, as its leader or a follower reads it.
 type readAlong struct{ r *reader }
 
@@ -11,13 +18,36 @@ func (f readAlong) send(x *exchange, c cut) {
 		f.leave(x)
 		return
 	}
+	var begun []byte
+	if h.here && h.length <= pinned.Least {
+		var whole bool
+		if begun, whole = f.whole(h.length); whole {
+			_ = f.r.Close()
+			x.stale = nil // it may have left the cache
+			x.bytes = c.length
+			x.answer.Say(begun[c.first : c.first+c.length])
+			return
+		}
+	}
 	x.announceTrailers(h, c)
 	b := x.p.stream(x, c)
-	b.along = along{p: x.p, x: x, r: f.r}
+	b.along = along{p: x.p, x: x, r: f.r, begun: begun}
 	b.src, b.closer = &b.along, &b.along
 	if e := h.entry; e != nil {
 		b.sending.Hold(e.Pin) // once it is stored it may leave the cache before x has all of it
 	}
+}
+
+// whole reads a small body of length bytes that is here: head and body then leave in one write. It
+// waits until the store has it, as every reader does for the last bytes. If that is not the whole
+// body in one piece, it returns what it has read.
+func (f readAlong) whole(length int64) (begun []byte, ok bool) {
+	begun, err := f.r.Next()
+	if err != nil || int64(len(begun)) != length {
+		return begun, false
+	}
+	rest, err := f.r.Next()
+	return begun, len(rest) == 0 && errors.Is(err, io.EOF)
 }
 
 // leave implements source. What is read along goes on if somebody else wants it; an empty body is

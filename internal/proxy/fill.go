@@ -20,8 +20,9 @@ type inflight = flight.Flight[cache.Key, *outcome]
 //	store    takes the body in, and puts it into the cache.
 //	account  books the fill, once, however it ends.
 //
-// The steps have a file each. Two functions take them: run, in the goroutine of a flight, and
-// fillFor, which begins in the goroutine of the one client that gets the response. A fill
+// The steps have a file each. Three functions take them: run, in the goroutine of a flight;
+// runHere, in that of its leader, as far as nothing else wants that goroutine; and fillFor, which
+// begins in the goroutine of the one client that gets the response. A fill
 // belongs to one goroutine at a time.
 type fill struct {
 	p *Proxy
@@ -33,6 +34,7 @@ type fill struct {
 	guest  *presence.Client
 	shared bool // others may read along
 
+	call   *origin.Call     // what has begun of the first question to the origin; nil: nothing
 	resp   *origin.Response // what the origin has sent; nil where the answer is a stored response
 	head   *outcome         // nil until it is judged
 	booked bool
@@ -53,15 +55,24 @@ func (f *fill) run(to *inflight) {
 	defer f.route.metrics.busy.Add(-1)
 	defer f.abandon()
 	f.flight, f.shared = to, true
-	switch err := f.begin(); {
-	case err != nil:
-		to.Finish(err)
-	case f.head.held != nil:
-		to.Answer(f.head)
-	default:
-		f.admit()
+	if f.bring() {
 		f.store()
 	}
+}
+
+// bring asks the origin and gives the head to those who wait for it. It reports whether a body is
+// to follow; else the flight has ended.
+func (f *fill) bring() bool {
+	switch err := f.begin(); {
+	case err != nil:
+		f.flight.Finish(err)
+	case f.head.held != nil:
+		f.flight.Answer(f.head)
+	default:
+		f.admit()
+		return true
+	}
+	return false
 }
 
 // begin asks the origin and judges what it answers. Without an error there is a head: that of
@@ -83,6 +94,9 @@ func (f *fill) begin() error {
 func (f *fill) abandon() {
 	if f.resp != nil {
 		f.resp.Abandon()
+	}
+	if f.call != nil {
+		f.call.Abandon()
 	}
 	f.account(reason.Panic, 0)
 }

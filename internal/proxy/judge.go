@@ -19,6 +19,7 @@ type outcome struct {
 	status int
 	fields field.List // gathered, as forwarded to the client whose request the origin answered; for others see given
 	length int64      // of the body, -1 if unknown
+	here   bool       // all of it came with the head
 
 	// announced are the names of trailers that may come; trailers are those that came
 	// through a flight, set before its end and to be read behind it by its leader. Neither
@@ -136,7 +137,7 @@ func (p *Proxy) forwardHead(j *job, resp *origin.Response) *outcome {
 	fields.Add("Via", p.via)
 	fields = gathered(fields)
 	h := &outcome{
-		status: resp.Status, fields: fields, length: resp.ContentLength, announced: announced(resp),
+		status: resp.Status, fields: fields, length: resp.ContentLength, here: resp.Here, announced: announced(resp),
 		cookie: fields.Has("Set-Cookie"), why: reason.Method,
 	}
 	if j.facts.Method == "HEAD" {

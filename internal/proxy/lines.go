@@ -134,23 +134,45 @@ func (x *exchange) unusual(name string) bool {
 }
 
 // endToEndFields copies the fields to forward, in order. Of the client's fields it leaves out
-// those that drop names.
+// those that drop names. The strings share memory with each other.
 func (x *exchange) endToEndFields(drop func(name string) bool) field.List {
 	named := x.connectionNames()
 	list := make(field.List, 0, 16)
+	text := x.fieldText()
 	for i := range x.fields {
-		name := field.Canonical(string(x.fields[i].Name))
+		f := &x.fields[i]
+		value := text[len(f.Name) : len(f.Name)+len(f.Value)]
+		name := field.Canonical(text[:len(f.Name)])
+		text = text[len(f.Name)+len(f.Value):]
 		switch {
 		case named[name], x.withheld(name), drop(name):
 		case !x.answerable || name == "Cookie":
-			list.Add(name, string(x.fields[i].Value))
+			list.Add(name, value)
 		case !list.Has(name): // or all its lines are there
-			for _, value := range x.normal(name, x.all(name)) {
-				list.Add(name, string(value))
+			for _, line := range x.normal(name, x.all(name)) {
+				if string(line) != value {
+					value = string(line)
+				}
+				list.Add(name, value)
 			}
 		}
 	}
 	return append(list, x.route.Request.Set()...)
+}
+
+// fieldText returns names and values of all fields, one after the other.
+func (x *exchange) fieldText() string {
+	size := 0
+	for i := range x.fields {
+		size += len(x.fields[i].Name) + len(x.fields[i].Value)
+	}
+	var b strings.Builder
+	b.Grow(size)
+	for i := range x.fields {
+		b.Write(x.fields[i].Name)
+		b.Write(x.fields[i].Value)
+	}
+	return b.String()
 }
 
 // connectionNames returns the canonical names of the fields that Connection makes hop-by-hop.

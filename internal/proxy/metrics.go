@@ -30,7 +30,6 @@ var statusClasses = [...]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}
 //
 //	requests = hit + stale + revalidated + miss + scarce + pass + error
 type Metrics struct {
-	duration, firstByte           *prometheus.HistogramVec
 	overload, overRate            prometheus.Counter
 	overShare                     prometheus.Counter // of places
 	overTunnels, overTunnelsShare prometheus.Counter
@@ -62,7 +61,7 @@ type routeMetrics struct {
 
 	invalidations [causeCount]atomic.Int64
 
-	duration, firstByte [resultCount]atomic.Pointer[prometheus.Observer]
+	duration, firstByte [resultCount]histogram
 }
 
 // What becomes of a client whose flight has left it behind: the rest comes from the store, or
@@ -77,22 +76,9 @@ const (
 
 var behindWords = [behindCount]string{"stored", "origin", "cut"}
 
-// buckets run from a hit, a few dozen microseconds, to the longest wait for an
-// origin.
-var buckets = []float64{.00005, .0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
-
 // NewMetrics returns the metrics of a Proxy, registered with r.
 func NewMetrics(r prometheus.Registerer) *Metrics {
-	labels := []string{"route", "result"}
 	m := &Metrics{
-		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "edgeproxy_request_duration_seconds", Buckets: buckets,
-			Help: "Time from the receipt of a request to the end of its answer: for a body from the store until it is handed to the connection, for a streamed one until it is written.",
-		}, labels),
-		firstByte: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "edgeproxy_first_byte_seconds", Buckets: buckets,
-			Help: "Time from the receipt of a request to the first byte of its answer's body.",
-		}, labels),
 		overload:         rejections("requests_in_flight"),
 		overRate:         rejections("rate"),
 		overShare:        rejections("requests_in_flight_share"),
@@ -103,7 +89,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		overMemoryShare:  rejections("inflight_share"),
 	}
 	m.none = m.forRoute(noRoute)
-	r.MustRegister(m.duration, m.firstByte, m.overload, m.overRate, m.overShare, m.overConnections, m.overTunnels, m.overTunnelsShare, m.overMemory, m.overMemoryShare, collector{m})
+	r.MustRegister(m.overload, m.overRate, m.overShare, m.overConnections, m.overTunnels, m.overTunnelsShare, m.overMemory, m.overMemoryShare, collector{m})
 	return m
 }
 
@@ -163,24 +149,8 @@ func (m *Metrics) request(x *exchange, status int, duration time.Duration) {
 	if x.collapsed {
 		r.collapsed.Add(1)
 	}
-	m.observer(m.duration, &r.duration[x.result], r, x.result).Observe(duration.Seconds())
+	r.duration[x.result].observe(duration)
 	if x.firstByte >= 0 {
-		m.observer(m.firstByte, &r.firstByte[x.result], r, x.result).Observe(x.firstByte.Seconds())
+		r.firstByte[x.result].observe(x.firstByte)
 	}
-}
-
-// observer finds the histogram of a route and a result in v once and keeps it at at. Two
-// requests that race find the same one.
-func (m *Metrics) observer(v *prometheus.HistogramVec, at *atomic.Pointer[prometheus.Observer], of *routeMetrics, r result) prometheus.Observer {
-	if o := at.Load(); o != nil {
-		return *o
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if of.gone {
-		return nowhere
-	}
-	o := v.WithLabelValues(of.name, r.String())
-	at.Store(&o)
-	return o
 }

@@ -97,7 +97,11 @@ func newRoute(r *Route, m *Metrics) *route {
 // ask sends a request to the origin, and returns its answer as the rules of the route have
 // it.
 func (r *route) ask(ctx context.Context, request *origin.Request) (*origin.Response, error) {
-	resp, err := r.Origin.RoundTrip(ctx, request)
+	return r.rewritten(r.Origin.RoundTrip(ctx, request))
+}
+
+// rewritten returns an answer of the origin as the rules of the route have it.
+func (r *route) rewritten(resp *origin.Response, err error) (*origin.Response, error) {
 	if err == nil && r.Response != nil {
 		resp.Header = r.Response.Apply(resp.Header)
 	}

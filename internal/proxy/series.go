@@ -3,8 +3,6 @@ package proxy
 import (
 	"slices"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"edgeproxy/internal/reason"
 )
 
@@ -21,9 +19,6 @@ func (d *departed) add(r *routeMetrics) {
 		d.notStored[i] += r.fills.notStored[i].Load()
 	}
 }
-
-// nowhere is where late requests of a route are observed that has no series any more.
-var nowhere = prometheus.ObserverFunc(func(float64) {})
 
 // inForce says that these are the routes of new requests. Series of routes that are gone for
 // long go, as package series has it. What is counted of one later is in no series, nor in
@@ -43,10 +38,6 @@ func (m *Metrics) inForce(routes []*route) {
 		r := m.routeLocked(name)
 		r.gone = true
 		m.gone.add(r)
-		for result := range resultCount {
-			m.duration.DeleteLabelValues(name, result.String())
-			m.firstByte.DeleteLabelValues(name, result.String())
-		}
 	}
 	// A scrape may be reading the slice as it was.
 	m.routes = slices.DeleteFunc(slices.Clone(m.routes), func(r *routeMetrics) bool { return r.gone })

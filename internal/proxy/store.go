@@ -15,7 +15,10 @@ import (
 // store copies the body into the flight, puts it into the cache if it may be there, and ends the
 // flight.
 func (f *fill) store() {
-	abort := context.AfterFunc(f.flight.Context(), func() { f.p.Panics.Quietly(func() { _ = f.resp.Body.Close() }) })
+	abort := func() bool { return true }
+	if !f.resp.Here { // else no read waits
+		abort = context.AfterFunc(f.flight.Context(), func() { f.p.Panics.Quietly(func() { _ = f.resp.Body.Close() }) })
+	}
 	w := f.p.Store.Write()
 	defer w.Abort() // after a panic, or where nothing is stored
 	f.write(&w)

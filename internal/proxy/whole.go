@@ -39,8 +39,10 @@ func (w whole) lead(r *reader, anew bool) {
 	f := x.p.newShared(x)
 	if anew {
 		f.outlive(x, nothing)
+		f.start(r, x.p.interimSender(x), x.guest)
+		return
 	}
-	f.start(r, x.p.interimSender(x), x.guest)
+	f.startHere(r, x.p.interimSender(x), x.guest)
 }
 
 func (w whole) wait(r *reader) (*outcome, flight.Outcome, error) {

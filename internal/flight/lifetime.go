@@ -1,0 +1,108 @@
+package flight
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// lifetime is the context of one flight. It does what one of context.WithCancel does, for less:
+// no parent keeps a map of it, since the table ends its flights itself, and it makes a channel
+// only where somebody waits for one. The zero value has not ended.
+type lifetime struct {
+	mu    sync.Mutex
+	over  bool
+	done  chan struct{} // nil: nobody has asked
+	calls *call         // of AfterFunc, a list
+}
+
+// call is one function of AfterFunc.
+type call struct {
+	l          *lifetime
+	f          func()
+	next, prev *call
+	listed     bool
+}
+
+// AfterFunc calls f in a goroutine of its own once l has ended. stop forgets f, and reports
+// whether that was in time. It is what context.AfterFunc does, and is asked for by it.
+func (l *lifetime) AfterFunc(f func()) (stop func() bool) {
+	c := &call{l: l, f: f}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		go f()
+		return c.forget
+	}
+	if c.next = l.calls; c.next != nil {
+		c.next.prev = c
+	}
+	l.calls, c.listed = c, true
+	return c.forget
+}
+
+// forget takes c out of the list, and reports whether it was there.
+func (c *call) forget() bool {
+	c.l.mu.Lock()
+	defer c.l.mu.Unlock()
+	if !c.listed {
+		return false
+	}
+	c.listed = false
+	if c.prev != nil {
+		c.prev.next = c.next
+	} else {
+		c.l.calls = c.next
+	}
+	if c.next != nil {
+		c.next.prev = c.prev
+	}
+	return true
+}
+
+// end ends l. Only the first call does anything.
+func (l *lifetime) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return
+	}
+	l.over = true
+	if l.done != nil {
+		close(l.done)
+	}
+	for c := l.calls; c != nil; c = c.next {
+		c.listed = false
+		go c.f()
+	}
+	l.calls = nil
+}
+
+// Done implements context.Context.
+func (l *lifetime) Done() <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.done == nil {
+		l.done = make(chan struct{})
+		if l.over {
+			close(l.done)
+		}
+	}
+	return l.done
+}
+
+// Err implements context.Context.
+func (l *lifetime) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over {
+		return context.Canceled
+	}
+	return nil
+}
+
+// Deadline implements context.Context: there is none.
+func (*lifetime) Deadline() (at time.Time, ok bool) { return time.Time{}, false }
+
+// Value implements context.Context: there is none.
+func (*lifetime) Value(any) any { return nil }

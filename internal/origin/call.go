@@ -1,0 +1,150 @@
+package origin
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// Call is a request on its way that waits in the goroutine of its owner, and that can be taken to
+// another goroutine while it waits: Start, then Ready there, then Finish anywhere. Nudge may be
+// called by any goroutine at any time. It must end by Finish or Abandon, or it keeps its slot.
+type Call struct {
+	origin *Origin
+	ctx    context.Context //nolint:containedctx // it is that of RoundTrip, which Start and Finish are together
+	r      *Request
+	slot   slot
+	x      *exchange // once the request was sent
+
+	mu      sync.Mutex
+	waiting bool // Ready reads, and Nudge ends that
+	nudged  bool
+}
+
+// sentAtOnce is how large a head has a place in the send buffer of any connection that nothing is
+// under way on, whatever the origin reads. Nudge cannot break off a write, so none may wait.
+const sentAtOnce = 16 << 10
+
+// errAbandoned ends a Call that nobody finishes.
+var errAbandoned = errors.New("the request was abandoned")
+
+// Start begins what RoundTrip does, where nothing has to be waited for: a slot is free, and r has no
+// body. Else it returns nil, and has done nothing.
+func (o *Origin) Start(ctx context.Context, r *Request) *Call {
+	if r.Body != nil || r.Upgrade != "" || ctx.Err() != nil || r.validate() != nil {
+		return nil
+	}
+	s, ok := o.pool.atHand(r.Client)
+	if !ok {
+		return nil
+	}
+	return &Call{origin: o, ctx: ctx, r: r, slot: o.pool.usable(s)}
+}
+
+// Ready sends the request, if there is a connection for it, and waits for the head of the final
+// response. It reports true when that is here, so that Finish waits for nothing. It reports false
+// where Finish may have to wait: to connect, to send a large head, for what comes behind an interim
+// response, to try again, or since Nudge was called.
+func (c *Call) Ready() (ready bool) {
+	if c.slot.c == nil {
+		return false
+	}
+	x := &exchange{origin: c.origin, c: c.slot.c, r: c.r}
+	c.x = x
+	defer func() {
+		if v := recover(); v != nil {
+			x.fault, ready = c.origin.options.Panics.Caught(v), true
+		}
+	}()
+	if len(x.written()) > sentAtOnce {
+		return false
+	}
+	x.release = afterFunc(c.ctx, x.c.close)
+	x.begin()
+	if x.sendErr != nil || !c.waits(true) {
+		return false
+	}
+	ready, err := x.awaitHead()
+	if c.waits(false) {
+		if err != nil && x.c.br.Buffered() == 0 {
+			x.waitErr = err
+		}
+		return ready
+	}
+	_ = x.c.nc.SetReadDeadline(x.begun.Add(c.origin.options.FirstByteTimeout))
+	return ready
+}
+
+// waits notes whether Ready reads, and reports whether nobody has nudged it.
+func (c *Call) waits(now bool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting = now && !c.nudged
+	return !c.nudged
+}
+
+// Nudge has Ready return, if it waits or is going to.
+func (c *Call) Nudge() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.nudged = true
+	if c.waiting {
+		c.waiting = false
+		_ = c.x.c.nc.SetReadDeadline(time.Unix(1, 0))
+	}
+}
+
+// Finish is the rest of RoundTrip.
+func (c *Call) Finish() (*Response, error) { return c.origin.finish(c.ctx, c.slot, c.r, c.x) }
+
+// Abandon gives the request up, in place of Finish.
+func (c *Call) Abandon() {
+	if c.x != nil && c.x.release != nil {
+		c.x.release()
+	}
+	if c.slot.c != nil {
+		c.slot.c.close()
+	}
+	c.origin.giveUp(c.slot, tried{failure: c.origin.fail(Canceled, "wait for the response", errAbandoned)}, c.r)
+	c.origin.pool.quit(c.r.Client)
+}
+
+// awaitHead waits until the head of a response is in the buffer, and takes nothing out of it. It
+// reports false where what follows may have to wait: an interim response, a head larger than the
+// buffer, or a failure, which is returned.
+func (x *exchange) awaitHead() (here bool, err error) {
+	br := x.c.br
+	for line := 0; ; {
+		if _, err := br.Peek(max(1, br.Buffered()+1)); err != nil {
+			return false, err
+		}
+		text, _ := br.Peek(br.Buffered())
+		if x.peeked.IsZero() {
+			x.peeked = time.Now()
+		}
+		for {
+			end := bytes.IndexByte(text[line:], '\n')
+			if end < 0 {
+				break
+			}
+			if end == 0 || text[line+end-1] != '\r' {
+				return true, nil // malformed, which nobody has to wait for
+			}
+			if end == 1 {
+				return !isInterim(text), nil
+			}
+			line += end + 1
+		}
+		if len(text) == br.Size() {
+			return false, nil
+		}
+	}
+}
+
+// isInterim reports whether a head begins like that of an interim response.
+func isInterim(text []byte) bool {
+	const status = len("HTTP/1.1 ")
+	return len(text) > status && text[status] == '1'
+}

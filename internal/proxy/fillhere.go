@@ -1,0 +1,81 @@
+package proxy
+
+import (
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/presence"
+)
+
+// startHere is start for the leader of a flight that is alone in it. A goroutine costs more than all
+// that is done for most fetches, so the leader's own fetches as long as it has nothing else to do: it
+// asks the origin on a connection that is at hand, waits for the head, and takes in a body that has
+// come with it. The fetch goes over to a goroutine of its own
+//
+//   - where it has to wait for anything else: a connection, a body, another try;
+//   - when the client leaves, for others may want the response;
+//   - when somebody who waits for it leads another flight, which may have a header before it.
+//
+// Followers that wait or read need no goroutine of the flight's: the leader's is not held up by its
+// client before the body is whole.
+func (f *fill) startHere(r *reader, t sendInterim, guest *presence.Client) {
+	if f.stale != nil { // its 304 may have to be followed by another question
+		f.start(r, t, guest)
+		return
+	}
+	begin := func(to *inflight) func(*inflight) { return f.runHere(to, t, guest) }
+	if f.p.flights.Run(r, begin, f.p.fetchPanicked) && f.interims != nil {
+		f.interims.relay(t, r.Undecided, guest.Gone())
+	}
+}
+
+// runHere is run as far as it goes in the goroutine of the leader, and returns the rest.
+func (f *fill) runHere(to *inflight, t sendInterim, guest *presence.Client) (rest func(*inflight)) {
+	f.route.metrics.busy.Add(1)
+	defer f.route.metrics.busy.Add(-1)
+	defer func() {
+		if rest == nil {
+			f.abandon()
+		}
+	}()
+	f.flight, f.shared = to, true
+	if !f.ready(guest) {
+		f.interims = handOver(f.request, t)
+		return f.run
+	}
+	switch {
+	case !f.bring():
+	case f.resp.Here:
+		f.store()
+	default:
+		return f.runStore
+	}
+	return nil
+}
+
+// runStore is what runHere leaves where the body is still to come.
+func (f *fill) runStore(*inflight) {
+	f.route.metrics.busy.Add(1)
+	defer f.route.metrics.busy.Add(-1)
+	defer f.abandon()
+	f.store()
+}
+
+// ready asks the origin and waits for the head, until something else wants the goroutine of the leader.
+// Without a head it reports false.
+func (f *fill) ready(guest *presence.Client) bool {
+	call := f.route.Origin.Start(f.flight.Context(), f.request)
+	if f.call = call; call == nil || !f.flight.Waits(call) {
+		return false
+	}
+	defer f.flight.Waited()
+	guest.Ends(nudging{call})
+	defer guest.Ends(nil)
+	return call.Ready()
+}
+
+// nudging is a Call that Close nudges.
+type nudging struct{ *origin.Call }
+
+func (n nudging) Close() error {
+	n.Nudge()
+	return nil
+}
