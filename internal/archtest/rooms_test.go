@@ -154,7 +154,7 @@ func rooms() map[string]room {
 		"scripts/tour-origin": {},
 		"test/conformance":    {},
 		"test/hostile":        {testOnly: true},
-		"test/bench":          {third: []string{fasthttp}},
+		"test/bench":          {third: []string{fasthttp, "golang.org/x/sys"}},
 		"test/fair":           {testOnly: true},
 		"test/faults":         {testOnly: true},
 		"test/tiers":          {testOnly: true},

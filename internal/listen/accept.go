@@ -16,7 +16,7 @@ const (
 )
 
 // limitedListener goes on accepting when the system has run out of something, usually file
-// descriptors. fasthttp takes any such error for the end of its listener, so without this a
+// descriptors. A front takes any error for the end of its listener, so without this a
 // client could end the process by opening connections.
 // Accepted connections are handed on as they are, so writev works on them.
 type limitedListener struct {
@@ -66,10 +66,14 @@ func (l *limitedListener) Close() error {
 	return l.Listener.Close()
 }
 
-// passing reports whether an error of accept(2) says nothing about the listener:
-// a lack of descriptors, buffers or memory, or a client that left at once.
+// passing reports whether an error of accept(2) says nothing about the listener: a lack of
+// descriptors, buffers or memory, a client that left at once, or an error of the network that was
+// under way for a connection.
 func passing(err error) bool {
-	for _, e := range []error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EPROTO} {
+	for _, e := range []error{
+		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EPROTO,
+		syscall.ENETDOWN, syscall.ENETUNREACH, syscall.EHOSTDOWN, syscall.EHOSTUNREACH, syscall.ENOPROTOOPT, syscall.ETIMEDOUT,
+	} {
 		if errors.Is(err, e) {
 			return true
 		}

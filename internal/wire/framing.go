@@ -38,43 +38,60 @@ type Walker struct {
 	count                  int
 	host, length, encoding bool // seen
 	framedFirst            bool
+	ended, cut             bool // the empty line was seen; the last line has no end
 	err                    error
 }
 
 // Walk returns a Walker over raw, which is only read.
 func Walk(raw []byte) Walker { return Walker{raw: raw} }
 
-// Lines yields the field lines, each name as it came and each value without the white
-// space around it, until the block ends or is found wanting: ask Err then. Both share
-// the bytes of the block.
+// Lines yields the field lines as Next tells of them.
 func (w *Walker) Lines(yield func(name, value []byte) bool) {
-	for len(w.raw) > 0 {
-		end := bytes.IndexByte(w.raw, '\n')
-		if end < 1 || w.raw[end-1] != '\r' {
-			w.err = ErrLineEnd
-			return
-		}
-		line := w.raw[:end-1]
-		w.raw = w.raw[end+1:]
-		if len(line) == 0 {
-			return
-		}
-		name, err := fieldName(line)
-		if err != nil {
-			w.err = err
-			return
-		}
-		value := trim(line[len(name)+1:])
-		if err := w.frame(name, value); err != nil {
-			w.err = err
-			return
-		}
-		w.count++
-		if !yield(name, value) {
+	for {
+		name, value := w.Next()
+		if name == nil || !yield(name, value) {
 			return
 		}
 	}
 }
+
+// Next returns the next field line, the name as it came and the value without the white
+// space around it, until the block ends or is found wanting: then the name is nil. Ask Err
+// then. Both share the bytes of the block.
+func (w *Walker) Next() (name, value []byte) {
+	if len(w.raw) == 0 || w.ended || w.err != nil {
+		return nil, nil
+	}
+	end := bytes.IndexByte(w.raw, '\n')
+	if end < 1 || w.raw[end-1] != '\r' {
+		w.cut = end < 0
+		w.err = ErrLineEnd
+		return nil, nil
+	}
+	line := w.raw[:end-1]
+	w.raw = w.raw[end+1:]
+	if len(line) == 0 {
+		w.ended = true
+		return nil, nil
+	}
+	name, w.err = fieldName(line)
+	if w.err != nil {
+		return nil, nil
+	}
+	value = trim(line[len(name)+1:])
+	if w.err = w.frame(name, value); w.err != nil {
+		return nil, nil
+	}
+	w.count++
+	return name, value
+}
+
+// Behind returns what follows the block, once its empty line was seen.
+func (w *Walker) Behind() (rest []byte, ended bool) { return w.raw, w.ended }
+
+// Short reports whether the block may go on: the lines so far are good, and neither the
+// empty line nor the end of another one has come.
+func (w *Walker) Short() bool { return !w.ended && (w.cut || w.err == nil) }
 
 // frame looks at the fields that say where a message ends and whose it is. Nearly
 // all names differ from theirs in length.

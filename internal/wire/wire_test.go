@@ -391,3 +391,28 @@ func checkFraming(raw []byte) error {
 	}
 	return w.Err()
 }
+
+// TestABlockThatMayGoOnIsKnown: from one that is wrong already, and from one that has ended.
+func TestABlockThatMayGoOnIsKnown(t *testing.T) {
+	f := func(raw string, wantShort, wantEnded bool, wantBehind string) {
+		t.Helper()
+		w := Walk([]byte(raw))
+		w.Lines(func(_, _ []byte) bool { return true })
+		behind, ended := w.Behind()
+		if w.Short() != wantShort || ended != wantEnded || ended && string(behind) != wantBehind {
+			t.Errorf("%q: got short %v, ended %v, and %q behind", raw, w.Short(), ended, behind)
+		}
+	}
+	f("", true, false, "")
+	f("Host", true, false, "")
+	f("Host: h\r", true, false, "")
+	f("Host: h\r\n", true, false, "")
+	f("Host: h\r\n\r", true, false, "")
+	f("Host: h\r\n\r\n", false, true, "")
+	f("\r\nGET", false, true, "GET")
+	f("Host: h\r\n\r\nA: b\r\n\r\n", false, true, "A: b\r\n\r\n")
+	f("Host: h\n", false, false, "")
+	f("Host: h\r\nHost: h\r\n", false, false, "")
+	f("Host: h\r\n\n", false, false, "")
+	f(" Host: h\r\n", false, false, "")
+}

@@ -68,7 +68,7 @@ type fleet struct {
 	rigs  int
 }
 
-// playAll plays all cases, each alone and, if something can follow, in line.
+// playAll plays all cases, each alone and, if something can follow, in line, both ways.
 func playAll(t *testing.T, start func(tb testing.TB, limit time.Duration) *rig) {
 	t.Helper()
 	cases := corpus(t)
@@ -108,16 +108,29 @@ func (r *rig) test(t *testing.T, c *hostileCase) {
 		c = &alike
 	}
 	t.Run(c.name, func(t *testing.T) {
-		if err := r.try(c, false); err != nil {
+		if err := r.try(c, alone); err != nil {
 			t.Errorf("alone: %v", err)
 		}
 		if c.last {
 			return
 		}
-		if err := r.try(c, true); err != nil {
+		if err := r.try(c, inLine); err != nil {
 			t.Errorf("in line: %v", err)
 		}
+		if !c.differs() {
+			return
+		}
+		if err := r.try(c, handed); err != nil {
+			t.Errorf("handed over: %v", err)
+		}
 	})
+}
+
+// differs reports whether it may matter to the case that its connection was handed over before:
+// what is no GET or HEAD is handed over in any case. Limits of time are the same ones.
+func (c *hostileCase) differs() bool {
+	text := c.client[0].text
+	return c.limit == 0 && (strings.HasPrefix(text, "GET /") || strings.HasPrefix(text, "HEAD /"))
 }
 
 // readAhead is how much of a body is read ahead by default.
@@ -137,10 +150,10 @@ func isPart(seen string) bool { return strings.HasPrefix(seen, "part ") }
 
 // try plays a case. One about limits of time is played again if it does not hold: on a
 // machine that stands still for as long as a limit, it cannot.
-func (r *rig) try(c *hostileCase, inLine bool) error {
-	err := r.run(c, inLine)
+func (r *rig) try(c *hostileCase, w way) error {
+	err := r.run(c, w)
 	if err != nil && c.limit > 0 {
-		err = r.run(c, inLine)
+		err = r.run(c, w)
 	}
 	return err
 }

@@ -16,6 +16,7 @@ type play struct {
 	c      *hostileCase
 	r      *rig
 	inLine bool // behind a request and before another
+	handed bool // by the request before, to the library that reads what is not plain
 	number int64
 	conn   net.Conn
 	got    *stream       // what the client got
@@ -25,9 +26,21 @@ type play struct {
 // plays numbers them, so that no two have a target in common before and after.
 var plays atomic.Int64
 
+// way is how a case is played.
+type way uint8
+
+// The ways. The front reads plain requests by itself, and hands a connection to its library when
+// another one comes: what is not plain is the library's in each of them, and what is plain too
+// where the connection was handed over before.
+const (
+	alone way = iota
+	inLine
+	handed // and in line
+)
+
 // run plays the case and returns all that was not as expected.
-func (r *rig) run(c *hostileCase, inLine bool) error {
-	p := &play{c: c, r: r, inLine: inLine, number: plays.Add(1), got: newStream(), over: make(chan struct{})}
+func (r *rig) run(c *hostileCase, w way) error {
+	p := &play{c: c, r: r, inLine: w != alone, handed: w == handed, number: plays.Add(1), got: newStream(), over: make(chan struct{})}
 	if _, err := r.rest(); err != nil {
 		return err
 	}
@@ -98,6 +111,9 @@ func (p *play) stalls() bool {
 func (p *play) talk() error {
 	if p.inLine {
 		text, _ := p.marked("before")
+		if p.handed {
+			text = strings.TrimSuffix(text, "\r\n") + "Content-Length: 0\r\n\r\n"
+		}
 		if _, err := io.WriteString(p.conn, text); err != nil {
 			return err
 		}

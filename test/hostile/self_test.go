@@ -57,7 +57,7 @@ func TestWhatDoesNotHoldIsSeen(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			err = r.run(cases[0], true)
+			err = r.run(cases[0], inLine)
 			if err == nil {
 				t.Fatal("the case holds")
 			}

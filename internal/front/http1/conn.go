@@ -1,6 +1,7 @@
 package http1
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"math"
@@ -9,27 +10,10 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"github.com/valyala/fasthttp"
 )
 
-// listener hands its connections on as conns.
-type listener struct {
-	net.Listener
-	server *Server
-}
-
-// Accept implements net.Listener.
-func (l listener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
-	if err != nil {
-		return nil, err //nolint:wrapcheck // fasthttp looks at it
-	}
-	return l.server.own(c), nil
-}
-
-// conn is a connection of a client with the deadlines of its reads. It belongs to the goroutine
-// that serves it; SetReadDeadline may be called by any.
+// conn is a connection of a client with the deadlines of its reads and a buffer for heads. It belongs
+// to the goroutine that serves it; SetReadDeadline may be called by any.
 //
 // A deadline of the connection below is a timer, and moving one costs more than reading a
 // request. So that deadline stays where it is as long as it is not too late: when it has come,
@@ -39,6 +23,18 @@ type conn struct {
 	server   *Server
 	instead  *turn // whose answer is sent in place of the next bytes from fasthttp; nil: none
 	fresh    bool  // a request has begun, and neither the time of its head nor its handler has
+	yielded  bool  // fasthttp has it from now on
+	told     bool  // and need not say that its first request has begun
+	writeSet bool  // the engine has set a deadline for writing
+
+	awaiter  *awaiter // nil: what is below is no socket
+	buf      *[]byte  // nil: nothing is in it
+	from, to int      // in buf, what has come and was not read yet
+	failed   error    // of the last read into buf
+
+	phase atomic.Int32 // waiting, working or closed
+	spoke atomic.Bool  // a request has come
+	came  int64        // by Server.clock
 
 	// Times of Server.at. armed is never later than until, but while limit is under way.
 	until atomic.Int64 // when reads end; never is without an end
@@ -52,7 +48,7 @@ const never = math.MaxInt64
 
 // own returns c as a connection of s, which has the time of a head for its first byte.
 func (s *Server) own(c net.Conn) *conn {
-	own := &conn{Conn: c, server: s}
+	own := &conn{Conn: c, server: s, came: s.clock()}
 	own.until.Store(never)
 	own.armed.Store(never)
 	own.allow(s.o.HeaderTimeout)
@@ -62,18 +58,6 @@ func (s *Server) own(c net.Conn) *conn {
 // NetConn returns the connection below.
 func (c *conn) NetConn() net.Conn { return c.Conn }
 
-// is is told what becomes of c.
-func (c *conn) is(state fasthttp.ConnState) {
-	switch state {
-	case fasthttp.StateActive:
-		c.fresh = true
-	case fasthttp.StateIdle:
-		c.fresh = false
-		c.allow(c.server.idle())
-	case fasthttp.StateNew, fasthttp.StateHijacked, fasthttp.StateClosed:
-	}
-}
-
 // idle is for how long a connection may be without a request.
 func (s *Server) idle() time.Duration {
 	if s.o.Idle > 0 {
@@ -82,19 +66,19 @@ func (s *Server) idle() time.Duration {
 	return s.o.HeaderTimeout
 }
 
-// Read implements net.Conn. The time of a head begins with the first read that has to wait for
-// more of it: nearly all come whole.
-func (c *conn) Read(p []byte) (int, error) {
-	if c.fresh {
-		c.fresh = false
-		c.allow(c.server.o.HeaderTimeout)
-	}
+// readBelow reads from the connection below, as long as there is time.
+func (c *conn) readBelow(p []byte) (int, error) {
 	for {
 		n, err := c.Conn.Read(p)
-		if err == nil || n > 0 || !errors.Is(err, os.ErrDeadlineExceeded) || !c.extend() {
+		if n > 0 || !c.again(err) {
 			return n, err //nolint:wrapcheck // fasthttp looks at it
 		}
 	}
+}
+
+// again reports whether to read again after this error: there is time left.
+func (c *conn) again(err error) bool {
+	return err != nil && errors.Is(err, os.ErrDeadlineExceeded) && c.extend()
 }
 
 // body is told that the request received at this time has a body. Until that has a deadline of
@@ -169,7 +153,7 @@ func (c *conn) Write(p []byte) (int, error) {
 		return c.Conn.Write(p) //nolint:wrapcheck // fasthttp looks at it
 	}
 	c.instead = nil
-	return len(p), t.write(c.Conn, p)
+	return len(p), t.write(c.Conn, p[bytes.IndexByte(p, '\n')+1:])
 }
 
 // ReadFrom implements io.ReaderFrom, by which fasthttp sends each piece of a body at once.

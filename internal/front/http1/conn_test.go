@@ -51,7 +51,7 @@ func served(t *testing.T, e engine, f func(t *testing.T, c net.Conn, r *bufio.Re
 		counted := &movedConn{Conn: theirs}
 		var serving sync.WaitGroup
 		serving.Go(func() {
-			_ = s.fast.ServeConn(s.own(counted))
+			s.own(counted).serve()
 			_ = theirs.Close()
 		})
 		f(t, ours, bufio.NewReader(ours))
@@ -62,110 +62,142 @@ func served(t *testing.T, e engine, f func(t *testing.T, c net.Conn, r *bufio.Re
 	return moved
 }
 
-// asksFor asks for a target and reads the answer.
-func asksFor(t *testing.T, c net.Conn, r *bufio.Reader, target string) {
+// A way is what the head of a request has besides, so that it is answered by the loop here, or by
+// fasthttp.
+type way string
+
+const (
+	byLoop     way = ""
+	byFasthttp way = "Content-Length: 0\r\n"
+)
+
+var ways = map[string]way{"by the loop": byLoop, "by fasthttp": byFasthttp}
+
+// get is a request that goes this way.
+func (w way) get(target string) string {
+	return "GET " + target + " HTTP/1.1\r\nHost: h\r\n" + string(w) + "\r\n"
+}
+
+// bothWays has f play each way.
+func bothWays(t *testing.T, f func(t *testing.T, w way)) {
 	t.Helper()
-	go func() { _, _ = io.WriteString(c, "GET "+target+" HTTP/1.1\r\nHost: h\r\n\r\n") }()
-	if got, err := heard(r); got != "200 "+target || err != nil {
-		t.Fatalf("%s: got %q and error %v", target, got, err)
+	for name, w := range ways {
+		t.Run(name, func(t *testing.T) { f(t, w) })
+	}
+}
+
+// asks asks for something and reads the answer.
+func (w way) asks(t *testing.T, c net.Conn, r *bufio.Reader) {
+	t.Helper()
+	go func() { _, _ = io.WriteString(c, w.get("/a")) }()
+	if got, err := heard(r); got != "200 /a" || err != nil {
+		t.Fatalf("got %q and error %v", got, err)
 	}
 }
 
 // TestEachPipelinedRequestGetsItsAnswer: conn sends an answer where fasthttp writes an empty one.
 // If fasthttp wrote several at once, all but the last would be lost.
 func TestEachPipelinedRequestGetsItsAnswer(t *testing.T) {
-	served(t, plain, func(t *testing.T, c net.Conn, r *bufio.Reader) {
-		targets := []string{"/a", "/bb", "/ccc", "/dddd"}
-		go func() {
-			var all strings.Builder
+	bothWays(t, func(t *testing.T, w way) {
+		served(t, plain, func(t *testing.T, c net.Conn, r *bufio.Reader) {
+			targets := []string{"/a", "/bb", "/ccc", "/dddd"}
+			go func() {
+				var all strings.Builder
+				for _, target := range targets {
+					all.WriteString(w.get(target))
+				}
+				_, _ = io.WriteString(c, all.String())
+			}()
+			_ = c.SetReadDeadline(time.Now().Add(headTime / 2))
 			for _, target := range targets {
-				all.WriteString("GET " + target + " HTTP/1.1\r\nHost: h\r\n\r\n")
+				if got, err := heard(r); got != "200 "+target || err != nil {
+					t.Fatalf("%s: got %q and error %v", target, got, err)
+				}
 			}
-			_, _ = io.WriteString(c, all.String())
-		}()
-		_ = c.SetReadDeadline(time.Now().Add(headTime / 2))
-		for _, target := range targets {
-			if got, err := heard(r); got != "200 "+target || err != nil {
-				t.Fatalf("%s: got %q and error %v", target, got, err)
-			}
-		}
+		})
 	})
 }
 
 // TestDeadlineOfReadsMovesOnlyWhenItHasCome: it was moved twice in each request, which took more
 // time than to read the request.
 func TestDeadlineOfReadsMovesOnlyWhenItHasCome(t *testing.T) {
-	moved := served(t, plain, func(t *testing.T, c net.Conn, r *bufio.Reader) {
-		for range 100 {
-			asksFor(t, c, r, "/a")
-			time.Sleep(time.Second)
+	bothWays(t, func(t *testing.T, w way) {
+		moved := served(t, plain, func(t *testing.T, c net.Conn, r *bufio.Reader) {
+			for range 100 {
+				w.asks(t, c, r)
+				time.Sleep(time.Second)
+			}
+		})
+		if moved < 1 || moved > 5 {
+			t.Errorf("moved %d times in 100 requests within 100 seconds, want 1 to 5", moved)
 		}
 	})
-	if moved < 1 || moved > 5 {
-		t.Errorf("moved %d times in 100 requests within 100 seconds, want 1 to 5", moved)
-	}
 }
 
 func TestConnectionEndsWhenItHasBeenIdle(t *testing.T) {
-	f := func(name string, requests int, pause time.Duration) {
-		t.Helper()
-		served(t, plain, func(t *testing.T, c net.Conn, r *bufio.Reader) {
-			for range requests {
-				time.Sleep(pause)
-				asksFor(t, c, r, "/a")
-			}
-			began := time.Now()
-			want := idleTime
-			if requests == 0 {
-				want = headTime
-			}
-			if b, err := io.ReadAll(r); len(b) > 0 || err != nil {
-				t.Errorf("%s: got %q and error %v, want the end", name, b, err)
-			}
-			if got := time.Since(began); got != want {
-				t.Errorf("%s: ended after %v, want %v", name, got, want)
-			}
-		})
-	}
-	f("no request", 0, 0)
-	f("one", 1, 0)
-	f("one, late", 1, headTime-time.Millisecond)
-	f("many", 30, 7*time.Second)
+	bothWays(t, func(t *testing.T, w way) {
+		f := func(name string, requests int, pause time.Duration) {
+			t.Helper()
+			served(t, plain, func(t *testing.T, c net.Conn, r *bufio.Reader) {
+				for range requests {
+					time.Sleep(pause)
+					w.asks(t, c, r)
+				}
+				began := time.Now()
+				want := idleTime
+				if requests == 0 {
+					want = headTime
+				}
+				if b, err := io.ReadAll(r); len(b) > 0 || err != nil {
+					t.Errorf("%s: got %q and error %v, want the end", name, b, err)
+				}
+				if got := time.Since(began); got != want {
+					t.Errorf("%s: ended after %v, want %v", name, got, want)
+				}
+			})
+		}
+		f("no request", 0, 0)
+		f("one", 1, 0)
+		f("one, late", 1, headTime-time.Millisecond)
+		f("many", 30, 7*time.Second)
+	})
 }
 
 func TestSlowHeadEndsInItsTime(t *testing.T) {
-	f := func(name string, requests int, pause time.Duration) {
-		t.Helper()
-		served(t, plain, func(t *testing.T, c net.Conn, r *bufio.Reader) {
-			for range requests {
-				asksFor(t, c, r, "/a")
-				time.Sleep(pause)
-			}
-			began := time.Now()
-			var writing sync.WaitGroup
-			defer writing.Wait()
-			defer c.Close()
-			writing.Go(func() {
-				for _, b := range "GET / HTTP/1.1\r\nX: xxxxxxxxxx" { // a byte a second, never whole
-					if _, err := c.Write([]byte(string(b))); err != nil {
-						return
+	bothWays(t, func(t *testing.T, w way) {
+		f := func(name string, requests int, pause time.Duration) {
+			t.Helper()
+			served(t, plain, func(t *testing.T, c net.Conn, r *bufio.Reader) {
+				for range requests {
+					w.asks(t, c, r)
+					time.Sleep(pause)
+				}
+				began := time.Now()
+				var writing sync.WaitGroup
+				defer writing.Wait()
+				defer c.Close()
+				writing.Go(func() {
+					for _, b := range strings.TrimSuffix(w.get("/"), "\r\n") + "X: xxxxxxxxxx" { // a byte a second, never whole
+						if _, err := c.Write([]byte(string(b))); err != nil {
+							return
+						}
+						time.Sleep(time.Second)
 					}
-					time.Sleep(time.Second)
+				})
+				got, err := heard(r)
+				if !strings.HasPrefix(got, "200 ") || err != nil { // the target, which is not known
+					t.Errorf("%s: got %q and error %v, want an answer", name, got, err)
+				}
+				if got := time.Since(began); got != headTime {
+					t.Errorf("%s: ended after %v, want %v", name, got, headTime)
 				}
 			})
-			got, err := heard(r)
-			if !strings.HasPrefix(got, "200 ") || err != nil { // the target, which is not known
-				t.Errorf("%s: got %q and error %v, want an answer", name, got, err)
-			}
-			if got := time.Since(began); got != headTime {
-				t.Errorf("%s: ended after %v, want %v", name, got, headTime)
-			}
-		})
-	}
-	f("of the first request", 0, 0)
-	f("of the second", 1, 0)
-	f("after a pause", 1, 45*time.Second)
-	f("of the last of many", 20, 7*time.Second)
+		}
+		f("of the first request", 0, 0)
+		f("of the second", 1, 0)
+		f("after a pause", 1, 45*time.Second)
+		f("of the last of many", 20, 7*time.Second)
+	})
 }
 
 // TestDeadlineOfABodyIsThatOfTheEngine: one that comes before the deadline below, and one behind.
@@ -221,24 +253,26 @@ func (*trickle) Close() error          { return nil }
 // TestPiecesOfKnownLengthAreSentAtOnce: on a connection that is no io.ReaderFrom, as those of TLS, fasthttp
 // collected 8 KiB of them first.
 func TestPiecesOfKnownLengthAreSentAtOnce(t *testing.T) {
-	content := &trickle{pieces: []string{"first", "second"}, heard: make(chan struct{})}
-	served(t, func(_ *message.Request, a *message.Answer) {
-		a.Status, a.Length, a.Content = http.StatusOK, int64(len("firstsecond")), content
-	}, func(t *testing.T, c net.Conn, r *bufio.Reader) {
-		content.heard = make(chan struct{}) // of this bubble
-		go func() { _, _ = io.WriteString(c, "GET / HTTP/1.1\r\nHost: h\r\n\r\n") }()
-		res, err := http.ReadResponse(r, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_ = c.SetReadDeadline(time.Now().Add(headTime))
-		for _, want := range content.pieces {
-			b := make([]byte, len(want))
-			if _, err := io.ReadFull(res.Body, b); err != nil || string(b) != want {
-				t.Fatalf("got %q and error %v, want %q", b, err, want)
+	bothWays(t, func(t *testing.T, w way) {
+		content := &trickle{pieces: []string{"first", "second"}, heard: make(chan struct{})}
+		served(t, func(_ *message.Request, a *message.Answer) {
+			a.Status, a.Length, a.Content = http.StatusOK, int64(len("firstsecond")), content
+		}, func(t *testing.T, c net.Conn, r *bufio.Reader) {
+			content.heard = make(chan struct{}) // of this bubble
+			go func() { _, _ = io.WriteString(c, w.get("/")) }()
+			res, err := http.ReadResponse(r, nil)
+			if err != nil {
+				t.Fatal(err)
 			}
-			content.heard <- struct{}{}
-		}
+			_ = c.SetReadDeadline(time.Now().Add(headTime))
+			for _, want := range content.pieces {
+				b := make([]byte, len(want))
+				if _, err := io.ReadFull(res.Body, b); err != nil || string(b) != want {
+					t.Fatalf("got %q and error %v, want %q", b, err, want)
+				}
+				content.heard <- struct{}{}
+			}
+		})
 	})
 }
 

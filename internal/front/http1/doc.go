@@ -1,12 +1,15 @@
-// Package http1 is the front for HTTP/1.0 and HTTP/1.1, by fasthttp.
+// Package http1 is the front for HTTP/1.0 and HTTP/1.1. What is plain it reads by itself, the rest
+// by fasthttp.
 //
 // It answers one question: what does this request ask in the words of internal/message, and
 // which bytes are its answer? It reads a request, checks its framing (internal/wire), asks the
 // engine, and sends the answer. It alone knows chunks, connections that end with an answer,
 // 100 (Continue), and what fasthttp does with all of that. It decides nothing about caching.
 //
-// A request and its answer are a turn. It is read in request.go and body.go; its answer gets its
-// head in head.go, and is sent in send.go. A connection (conn.go) keeps the deadlines of its reads,
-// and sends an answer that is in memory by itself. Interim responses (interim.go) and
-// connections that are handed over (handover.go) go past fasthttp.
+// A connection (conn.go) is accepted and counted in accept.go, and closed by shutdown.go. Its loop
+// (loop.go) reads plain requests (plain.go) and sends their answers (answer.go). The first request
+// that is not plain is fasthttp's, with all that follow: they are read in request.go and body.go, and
+// answered by send.go. A request and its answer are a turn (turn.go), and the head of an
+// answer is made in head.go, both ways. A connection keeps the deadlines of its reads. Interim
+// responses (interim.go) and connections that are handed over (handover.go) go past fasthttp.
 package http1

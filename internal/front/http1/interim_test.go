@@ -109,6 +109,9 @@ func TestInterimResponseNeverOvertakesAnAnswer(t *testing.T) {
 		defer c.Close()
 		_ = c.SetDeadline(now().Add(30 * time.Second))
 		ask := func(target string) string {
+			if version == "by fasthttp" {
+				return byFasthttp.get(target)
+			}
 			return "GET " + target + " HTTP/" + version + "\r\nHost: h\r\nConnection: keep-alive\r\n\r\n"
 		}
 		r := bufio.NewReader(c)
@@ -127,6 +130,8 @@ func TestInterimResponseNeverOvertakesAnAnswer(t *testing.T) {
 	const first, second, third = "103 103 200 /0", "103 103 200 /1", "103 103 200 /2"
 	f("one by one", false, "1.1", first, second, third)
 	f("pipelined", true, "1.1", first, second, third)
+	f("one by one", false, "by fasthttp", first, second, third)
+	f("pipelined", true, "by fasthttp", first, second, third)
 	f("HTTP/1.0", false, "1.0", "200 /0", "200 /1", "200 /2")
 }
 
@@ -135,14 +140,14 @@ func TestInterimResponseNeverOvertakesAnAnswer(t *testing.T) {
 // nothing up for longer than interimWait.
 func TestClientThatDoesNotTakeAnInterimResponse(t *testing.T) {
 	const whole = "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\nVia: 1.1 edge\r\n\r\n"
-	f := func(name string, writeTimeout time.Duration, take int, wantHeard string, wantErr error) {
+	play := func(name string, w way, writeTimeout time.Duration, take int, wantHeard string, wantErr error) {
 		t.Helper()
 		synctest.Test(t, func(t *testing.T) {
 			ours, theirs := net.Pipe()
 			var serving sync.WaitGroup
 			s := serverOf(engine(hinting), writeTimeout) // 0: nobody else sets a deadline anew
-			serving.Go(func() { _ = s.fast.ServeConn(s.own(theirs)) })
-			_, _ = io.WriteString(ours, "GET /0 HTTP/1.1\r\nHost: h\r\n\r\n")
+			serving.Go(func() { s.own(theirs).serve() })
+			_, _ = io.WriteString(ours, w.get("/0"))
 			begun := time.Now()
 			taken := make([]byte, take)
 			if _, err := io.ReadFull(ours, taken); err != nil || string(taken) != whole[:take] {
@@ -158,6 +163,12 @@ func TestClientThatDoesNotTakeAnInterimResponse(t *testing.T) {
 			_ = ours.Close()
 			serving.Wait()
 		})
+	}
+	f := func(name string, writeTimeout time.Duration, take int, wantHeard string, wantErr error) {
+		t.Helper()
+		for by, w := range ways {
+			play(name+", "+by, w, writeTimeout, take, wantHeard, wantErr)
+		}
 	}
 	for _, writeTimeout := range []time.Duration{0, time.Minute} {
 		f("nothing", writeTimeout, 0, "200 /0", nil)

@@ -22,7 +22,7 @@ func TestAPanicInTheFrontEndsOneRequest(t *testing.T) {
 			var serving sync.WaitGroup
 			defer serving.Wait()
 			defer ours.Close()
-			serving.Go(func() { _ = s.fast.ServeConn(s.own(theirs)) })
+			serving.Go(func() { s.own(theirs).serve() })
 			_ = ours.SetDeadline(now().Add(testkit.Patience))
 			go func() { _, _ = io.WriteString(ours, request) }()
 			r := bufio.NewReader(ours)
@@ -38,12 +38,13 @@ func TestAPanicInTheFrontEndsOneRequest(t *testing.T) {
 			}
 		})
 	}
-	const get = "GET / HTTP/1.1\r\nHost: h\r\n\r\n"
-	f("asking", get, trap{})
+	for name, w := range ways {
+		f("asking, "+name, w.get("/"), trap{})
+		f("sending, "+name, w.get("/"), engine(func(_ *message.Request, a *message.Answer) {
+			a.Status, a.Content = http.StatusOK, brokenContent{}
+		}))
+	}
 	f("asking, before 100 (Continue)", "POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n", trap{})
-	f("sending", get, engine(func(_ *message.Request, a *message.Answer) {
-		a.Status, a.Content = http.StatusOK, brokenContent{}
-	}))
 }
 
 // trap is an engine that panics.

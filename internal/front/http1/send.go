@@ -1,7 +1,6 @@
 package http1
 
 import (
-	"bytes"
 	"io"
 	"net"
 
@@ -14,6 +13,7 @@ import (
 // send gives the answer to fasthttp, which writes it when the handler has returned.
 func (t *turn) send() {
 	a := &t.answer
+	a.Last = a.Last || t.server.stopping.Load()
 	switch {
 	case a.TakeOver != nil:
 		t.handOver()
@@ -44,10 +44,9 @@ func (t *turn) sendBytes(content net.Buffers) {
 	}
 }
 
-// write writes the answer of sendBytes where fasthttp writes this one, whose fields are those that
-// are fasthttp's to say: whether the connection ends.
-func (t *turn) write(w net.Conn, empty []byte) error {
-	b := append(t.block, empty[bytes.IndexByte(empty, '\n')+1:]...)
+// write writes the answer of sendBytes, with the rest of its head: whether the connection ends.
+func (t *turn) write(w net.Conn, rest []byte) error {
+	b := append(t.block, rest...)
 	if int64(len(b))+length(t.content) > writeBuffer {
 		t.block = b
 		t.vector = append(append(t.room[:0], b), t.content...)

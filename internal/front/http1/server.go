@@ -1,12 +1,13 @@
 package http1
 
 import (
-	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/valyala/fasthttp"
@@ -43,14 +44,29 @@ const writeBuffer = 8 << 10
 type Server struct {
 	o          Options
 	made       time.Time
-	fast       *fasthttp.Server
+	fast       *fasthttp.Server // for connections on which something else than a plain request has come
 	turns      sync.Pool
-	handedOver sync.Map // connections that were handed over; each with a channel that is closed at its end
+	buffers    *sync.Pool // of *[]byte, for heads
+	handedOver sync.Map   // connections that were handed over; each with a channel that is closed at its end
+
+	open     atomic.Int64 // connections that have a goroutine
+	rejected atomic.Uint32
+	stopping atomic.Bool
+
+	mu        sync.Mutex
+	listeners map[net.Listener]struct{} // guarded by mu
+	conns     map[*conn]struct{}        // guarded by mu; those that Shutdown waits for
 }
 
 // New returns a Server.
 func New(o Options) *Server {
-	s := &Server{o: o, made: now()}
+	if o.Connections <= 0 {
+		o.Connections = fasthttp.DefaultConcurrency
+	}
+	s := &Server{
+		o: o, made: now(), buffers: newBuffers(o.HeaderBytes),
+		listeners: map[net.Listener]struct{}{}, conns: map[*conn]struct{}{},
+	}
 	s.turns.New = func() any { return newTurn(s) }
 	s.fast = s.server()
 	return s
@@ -77,7 +93,6 @@ func (s *Server) server() *fasthttp.Server {
 		// before the handler: one byte, so that limits.body_bytes, an origin's early
 		// answer and limits.read_idle are there from the start. It limits nothing.
 		MaxRequestBodySize: 1,
-		CloseOnShutdown:    true,
 		// Each answer is sent off by itself, also before a request that has come
 		// already, and no connection that lies idle holds a write buffer. So no interim
 		// response overtakes an answer, and conn has one answer at a time to put in the
@@ -86,30 +101,40 @@ func (s *Server) server() *fasthttp.Server {
 
 		ReadBufferSize:  o.HeaderBytes,
 		WriteBufferSize: writeBuffer,
-		WriteTimeout:    o.WriteIdle, // those of reading are kept by conn
-		Concurrency:     o.Connections,
+		WriteTimeout:    o.WriteIdle,   // those of reading are kept by conn
+		Concurrency:     math.MaxInt32, // they are counted before
 		ConnState:       s.connectionIs,
 	}
 }
 
-// connectionIs is fasthttp's ConnState.
+// connectionIs is fasthttp's ConnState, of a connection that was yielded.
 func (s *Server) connectionIs(c net.Conn, state fasthttp.ConnState) {
 	own := c.(*conn)
-	own.is(state)
-	if s.o.State != nil {
-		s.o.State(own.Conn, stateOf(state))
+	switch state {
+	case fasthttp.StateActive:
+		if own.told {
+			own.told = false
+			return
+		}
+		own.fresh = true
+		own.phase.Store(working)
+	case fasthttp.StateIdle:
+		own.fresh = false
+		own.allow(s.idle())
+		own.phase.Store(waiting)
+	case fasthttp.StateHijacked:
+		s.leave(own)
+	case fasthttp.StateNew, fasthttp.StateClosed:
 	}
+	s.is(own, stateOf(state))
 }
 
-// Serve serves the connections of l until it is closed.
-func (s *Server) Serve(l net.Listener) error { return s.fast.Serve(listener{l, s}) }
-
-// Shutdown closes the listeners, and returns when all requests under way are answered or ctx has
-// ended. Connections that were handed over are not waited for.
-func (s *Server) Shutdown(ctx context.Context) error { return s.fast.ShutdownWithContext(ctx) }
-
-// Rejected returns how many connections were refused for Options.Connections.
-func (s *Server) Rejected() uint32 { return s.fast.GetRejectedConnectionsCount() }
+// is tells Options.State.
+func (s *Server) is(c *conn, state http.ConnState) {
+	if s.o.State != nil {
+		s.o.State(c.Conn, state)
+	}
+}
 
 // stateOf is a state in net/http's words.
 func stateOf(state fasthttp.ConnState) http.ConnState {

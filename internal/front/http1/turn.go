@@ -14,16 +14,19 @@ import (
 )
 
 // turn is one request and its answer. It is taken from a pool and belongs to the goroutine that
-// serves the connection. Its request and its answer share the bytes of ctx.
+// serves the connection. Its request and its answer share the bytes of ctx, or those of the
+// connection's buffer.
 type turn struct {
 	server  *Server
-	ctx     *fasthttp.RequestCtx
+	ctx     *fasthttp.RequestCtx // nil: the request is plain
 	conn    *conn
 	request message.Request
 	answer  message.Answer
 	body    body
 	stream  *stream // what fasthttp sends; nil: nothing, or bytes
 	ended   bool    // the answer was closed
+	sent    bool    // a part of the answer, which is ours to send
+	last    bool    // so is the end of the connection
 
 	tell func(status int, fields field.List) // t.interim, made once
 	mute bool                                // the client did not take an interim response
@@ -42,8 +45,12 @@ type turn struct {
 // parser of its own.
 const parserBytes = 4 << 10
 
-// mostLinesKept is for how many field lines a turn keeps room.
-const mostLinesKept = 256
+// mostLinesKept is for how many field lines a turn keeps room, mostBlockKept for how many bytes
+// of block.
+const (
+	mostLinesKept = 256
+	mostBlockKept = 64 << 10
+)
 
 func newTurn(s *Server) *turn {
 	t := &turn{server: s, block: make([]byte, 0, 1024)}
@@ -95,15 +102,19 @@ func (t *turn) release() {
 	if cap(lines) > mostLinesKept {
 		lines = nil
 	}
+	if cap(t.block) > mostBlockKept {
+		t.block = nil
+	}
 	t.conn.instead = nil
 	t.request = message.Request{Lines: lines}
 	t.answer.Reset()
-	t.ctx, t.conn, t.body, t.stream, t.content, t.vector, t.ended, t.mute = nil, nil, body{}, nil, nil, nil, false, false
+	t.ctx, t.conn, t.body, t.stream, t.content, t.vector = nil, nil, body{}, nil, nil, nil
+	t.ended, t.mute, t.sent, t.last = false, false, false, false
 	t.source.Reset(nil)
 	t.server.turns.Put(t)
 }
 
-// handle answers a request. It is fasthttp's Handler.
+// handle answers a request that is not plain, or comes behind one. It is fasthttp's Handler.
 func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	t := s.take(ctx, ctx.Time()) // fasthttp read the clock when the head was complete
 	t.closeLater()
@@ -136,6 +147,9 @@ func (s *Server) malformed(ctx *fasthttp.RequestCtx, err error) {
 	t := s.take(ctx, now())
 	t.closeLater()
 	defer t.rescue(nil)
+	if idle := s.o.WriteIdle; idle > 0 {
+		_ = ctx.SetWriteDeadline(now().Add(idle)) // fasthttp leaves that of the answer before, which may have passed
+	}
 	h := &ctx.Request.Header // as far as it was read
 	t.request.Target, t.request.Host, t.request.Fault = h.RequestURI(), h.Host(), faultOf(err)
 	if more := s.o.Engine.Begin(&t.request, &t.answer); more != nil {

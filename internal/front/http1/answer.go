@@ -1,0 +1,163 @@
+package http1
+
+import (
+	"errors"
+	"io"
+	"net"
+	"strconv"
+	"sync"
+)
+
+// errLength says that content is not as long as announced.
+var errLength = errors.New("content is not as long as announced")
+
+const closeLine = "Connection: close\r\n"
+
+// sendPlain sends the answer to a plain request. After an error the connection cannot go on.
+func (t *turn) sendPlain() error {
+	a := &t.answer
+	if a.TakeOver != nil {
+		panic("http1: a plain request is answered by a switch of protocols")
+	}
+	if a.Content != nil {
+		if content := a.Content.Bytes(); content == nil {
+			return t.sendStreamed()
+		} else if t.content = content; a.Length < 0 {
+			a.Length = length(content)
+		}
+	}
+	b := t.whole(t.begin())
+	if t.last {
+		b = append(b, closeLine...)
+	}
+	t.block = b
+	t.hurry()
+	t.sent = true
+	return t.write(t.conn.Conn, crlf)
+}
+
+// crlf ends a head, a chunk and a line.
+var crlf = []byte("\r\n")
+
+// hurry has the next write end in its time, where nobody else has said when.
+func (t *turn) hurry() {
+	if d := t.server.o.WriteIdle; d > 0 && !t.conn.writeSet {
+		_ = t.conn.Conn.SetWriteDeadline(now().Add(d))
+	}
+}
+
+// sendStreamed sends content as it comes.
+func (t *turn) sendStreamed() error {
+	a := &t.answer
+	b := t.whole(t.begin())
+	if a.Length < 0 {
+		b = append(b, "Transfer-Encoding: chunked\r\n"...)
+	}
+	if t.last {
+		b = append(b, closeLine...)
+	}
+	t.block = append(b, '\r', '\n')
+	t.hurry()
+	t.sent = true
+	if _, err := t.conn.Conn.Write(t.block); err != nil {
+		return err //nolint:wrapcheck // looked at by nobody
+	}
+	switch src, ok := a.Content.(io.Reader); {
+	case string(t.request.Method) == "HEAD":
+		return nil
+	case a.Length < 0:
+		return t.chunks()
+	case ok:
+		return t.sized(src)
+	}
+	return t.measured()
+}
+
+var readBuffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
+
+// sized sends content of known length that is read into a buffer.
+func (t *turn) sized(src io.Reader) error {
+	buf := readBuffers.Get().(*[32 << 10]byte)
+	defer readBuffers.Put(buf)
+	for left := t.answer.Length; ; {
+		// Behind the last byte is the end, which has to be seen.
+		n, err := src.Read(buf[:min(int64(len(buf)), max(left, 1))])
+		if left -= int64(n); left < 0 {
+			return errLength
+		}
+		if n > 0 {
+			if _, err := t.conn.Conn.Write(buf[:n]); err != nil {
+				return err //nolint:wrapcheck // looked at by nobody
+			}
+		}
+		switch {
+		case err == io.EOF:
+			return whole(left)
+		case err != nil:
+			return err //nolint:wrapcheck // looked at by nobody
+		}
+	}
+}
+
+// measured sends content of known length piece by piece.
+func (t *turn) measured() error {
+	w := limited{t.conn.Conn, t.answer.Length}
+	if _, err := writePieces(&w, t.answer.Content); err != nil {
+		return err
+	}
+	return whole(w.left)
+}
+
+// whole is an error where something is left.
+func whole(left int64) error {
+	if left != 0 {
+		return errLength
+	}
+	return nil
+}
+
+// limited writes no more than is left.
+type limited struct {
+	io.Writer
+	left int64
+}
+
+func (l *limited) Write(p []byte) (int, error) {
+	if l.left -= int64(len(p)); l.left < 0 {
+		return 0, errLength
+	}
+	return l.Writer.Write(p) //nolint:wrapcheck // looked at by nobody
+}
+
+// chunks sends each piece as one chunk, and the trailers behind the last (RFC 9112 section 7.1).
+func (t *turn) chunks() error {
+	if _, err := writePieces((*chunker)(t), t.answer.Content); err != nil {
+		return err
+	}
+	b := append(t.block[:0], "0\r\n"...)
+	b = appendFields(b, t.answer.Content.Trailers())
+	t.block = append(b, '\r', '\n')
+	_, err := t.conn.Conn.Write(t.block)
+	return err //nolint:wrapcheck // looked at by nobody
+}
+
+// chunker writes each piece as a chunk.
+type chunker turn
+
+// Write implements io.Writer. On TCP a large piece is written from where it is; any other connection
+// would make several writes of that.
+func (t *chunker) Write(piece []byte) (int, error) {
+	b := strconv.AppendUint(t.block[:0], uint64(len(piece)), 16)
+	b = append(b, '\r', '\n')
+	conn := t.conn.Conn
+	if _, tcp := conn.(*net.TCPConn); tcp && len(piece) > writeBuffer {
+		t.block = b
+		t.vector = append(t.room[:0], b, piece, crlf)
+		_, err := t.vector.WriteTo(conn)
+		clear(t.room[:])
+		return len(piece), err //nolint:wrapcheck // looked at by nobody
+	}
+	t.block = append(append(b, piece...), crlf...)
+	_, err := conn.Write(t.block)
+	return len(piece), err //nolint:wrapcheck // looked at by nobody
+}

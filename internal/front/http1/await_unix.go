@@ -1,0 +1,74 @@
+//go:build unix
+
+package http1
+
+import (
+	"errors"
+	"io"
+	"net"
+	"syscall"
+)
+
+// awaiter reads the first bytes of a request from a socket: it takes a buffer when they are there,
+// so that a connection that waits has none.
+type awaiter struct {
+	conn *conn
+	raw  syscall.RawConn
+	try  func(fd uintptr) (done bool) // a.read, made once
+	n    int
+	err  error
+}
+
+// newAwaiter returns nil where what is below c is no socket of this process.
+func newAwaiter(c *conn) *awaiter {
+	var raw syscall.RawConn
+	var err error
+	switch below := c.Conn.(type) {
+	case *net.TCPConn:
+		raw, err = below.SyscallConn()
+	case *net.UnixConn:
+		raw, err = below.SyscallConn()
+	default:
+		return nil
+	}
+	if err != nil {
+		return nil
+	}
+	a := &awaiter{conn: c, raw: raw}
+	a.try = a.read
+	return a
+}
+
+// await waits for bytes and reads them into a buffer that it takes for them. Without any the
+// connection has no buffer.
+func (a *awaiter) await() (n int, err error) {
+	err = a.raw.Read(a.try)
+	n, a.n = a.n, 0
+	if err == nil {
+		err, a.err = a.err, nil
+	}
+	return n, err //nolint:wrapcheck // looked at by conn
+}
+
+// read reads what is there. It reports false where that is nothing yet.
+func (a *awaiter) read(fd uintptr) (done bool) {
+	a.conn.takeBuffer()
+	for {
+		n, err := syscall.Read(int(fd), *a.conn.buf)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case n > 0:
+			a.n = n
+			return true
+		case errors.Is(err, syscall.EAGAIN):
+			a.conn.freeBuffer()
+			return false
+		case err == nil:
+			err = io.EOF
+		}
+		a.conn.freeBuffer()
+		a.err = err
+		return true
+	}
+}

@@ -1,0 +1,244 @@
+package http1
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"edgeproxy/internal/message"
+)
+
+// The phases of a connection, for Shutdown, which closes those that wait.
+const (
+	waiting int32 = iota // for a request
+	working
+	closed // by Shutdown
+)
+
+// serve answers the requests of c, and closes it. It is the goroutine of c. Plain requests are
+// answered here; the first that is none is fasthttp's, with all that follow.
+func (c *conn) serve() {
+	s := c.server
+	defer c.freeBuffer()
+	c.awaiter = newAwaiter(c)
+	for c.turn() {
+	}
+	if c.yielded {
+		_ = s.fast.ServeConn(c) // calls connectionIs until the end
+		return
+	}
+	_ = c.Close()
+	s.is(c, http.StateClosed)
+}
+
+// takeBuffer takes a buffer, where there is none.
+func (c *conn) takeBuffer() {
+	if c.buf == nil {
+		c.buf = c.server.buffers.Get().(*[]byte)
+	}
+}
+
+// freeBuffer gives back the buffer, if there is one.
+func (c *conn) freeBuffer() {
+	if b := c.buf; b != nil {
+		c.buf, c.from, c.to = nil, 0, 0
+		c.server.buffers.Put(b)
+	}
+}
+
+// newBuffers returns a pool of buffers for heads.
+func newBuffers(size int) *sync.Pool {
+	return &sync.Pool{New: func() any {
+		b := make([]byte, size)
+		return &b
+	}}
+}
+
+// turn reads one request and answers it. It reports whether the connection goes on with another
+// one here.
+func (c *conn) turn() (goesOn bool) {
+	if c.from == c.to && !c.begins() {
+		return false
+	}
+	t := c.server.takePlain(c)
+	defer t.release()
+	defer t.rescuePlain(&goesOn)
+	switch found := c.head(t); found {
+	case isPlain, isShort:
+		return t.answerPlain(found) && c.goesOn()
+	case isOther:
+	}
+	c.yielded, c.told = true, true
+	return false
+}
+
+// begins waits for the first bytes of a request.
+func (c *conn) begins() bool {
+	if !c.awaits() || !c.phase.CompareAndSwap(waiting, working) {
+		return false
+	}
+	if !c.spoke.Load() {
+		c.spoke.Store(true)
+	}
+	c.server.is(c, http.StateActive)
+	return true
+}
+
+// awaits waits for the first bytes of a request and reads them. A socket has no buffer while it
+// waits; another connection, as one of TLS, has none until its first request.
+func (c *conn) awaits() bool {
+	c.from, c.to = 0, 0
+	switch {
+	case c.awaiter != nil:
+		c.freeBuffer()
+		for {
+			if c.to, c.failed = c.awaiter.await(); !c.again(c.failed) {
+				break
+			}
+		}
+	case c.buf != nil:
+		return c.fill()
+	default:
+		var first [1]byte
+		if c.to, c.failed = c.readBelow(first[:]); c.to > 0 {
+			c.takeBuffer()
+			(*c.buf)[0] = first[0]
+		}
+	}
+	return c.to > 0
+}
+
+// goesOn reports whether c may have another request: after an answer.
+func (c *conn) goesOn() bool {
+	if c.writeSet {
+		c.writeSet = false
+		_ = c.Conn.SetWriteDeadline(time.Time{})
+	}
+	if c.from < c.to { // it has come already, or a part of it
+		return true
+	}
+	c.allow(c.server.idle())
+	c.phase.Store(waiting)
+	c.server.is(c, http.StateIdle)
+	return !c.server.stopping.Load()
+}
+
+// fill reads more into the buffer. It reports whether something has come.
+func (c *conn) fill() bool {
+	n, err := c.readBelow((*c.buf)[c.to:])
+	c.to += n
+	c.failed = err
+	return n > 0
+}
+
+// head reads a head into t and takes it from the buffer. What is short when no more comes is
+// told by c.failed.
+func (c *conn) head(t *turn) look {
+	timed, line := false, -1
+	c.fresh = true
+	for seen := 0; ; {
+		b := (*c.buf)[c.from:c.to]
+		// A head that comes in many pieces is read again when its line, or its end, has come.
+		if seen == 0 || line < 0 || bytes.Contains(b[max(seen-3, 0):], []byte("\r\n\r\n")) {
+			n, found := t.readPlain(b)
+			if found == isPlain {
+				c.from += n
+				return isPlain
+			}
+			t.forget()
+			if found == isOther {
+				return isOther
+			}
+			line = bytes.IndexByte(b, '\n')
+		}
+		seen = len(b)
+		if !timed {
+			timed, c.fresh = true, false
+			c.allow(c.server.o.HeaderTimeout)
+		}
+		if c.from > 0 {
+			c.to = copy(*c.buf, b)
+			c.from = 0
+		}
+		if c.to == len(*c.buf) {
+			return isOther // too large
+		}
+		if !c.fill() {
+			if errors.Is(c.failed, os.ErrDeadlineExceeded) {
+				return isShort
+			}
+			return isOther
+		}
+	}
+}
+
+// takePlain takes a turn for a request of c that is answered by us.
+func (s *Server) takePlain(c *conn) *turn {
+	t := s.turns.Get().(*turn)
+	t.conn = c
+	return t
+}
+
+// slow is the fault of a request whose head has not come in its time.
+var slow = &message.Fault{Status: fasthttp.StatusRequestTimeout, TimedOut: true}
+
+// answerPlain answers the request, or refuses one that is short, and reports whether the
+// connection may go on.
+func (t *turn) answerPlain(found look) (goesOn bool) {
+	r, c := &t.request, t.conn
+	r.Received, r.Conn, r.Deadlines = now(), c.Conn, c
+	if found == isShort {
+		r.Target, r.Fault = []byte("/"), slow
+	}
+	if more := t.server.o.Engine.Begin(r, &t.answer); more != nil {
+		more.Finish()
+	}
+	t.last = t.answer.Last || found == isShort || t.server.stopping.Load()
+	err := t.sendPlain()
+	t.end()
+	return err == nil && !t.last
+}
+
+// rescuePlain is deferred: it closes the answer. A panic in this room becomes a 500, unless
+// something was sent, and the connection ends.
+func (t *turn) rescuePlain(goesOn *bool) {
+	v := recover()
+	t.end()
+	if v == nil {
+		return
+	}
+	t.server.o.Panics.Note(v)
+	*goesOn = false
+	if !t.sent {
+		t.hurry()
+		_, _ = io.WriteString(t.conn.Conn, "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n"+closeLine+"\r\n")
+	}
+}
+
+// Read gives fasthttp what has come of its first request, and then what comes.
+func (c *conn) Read(p []byte) (int, error) {
+	if c.from < c.to {
+		n := copy(p, (*c.buf)[c.from:c.to])
+		if c.from += n; c.from == c.to {
+			c.freeBuffer()
+		}
+		return n, nil
+	}
+	if c.fresh {
+		c.fresh = false
+		c.allow(c.server.o.HeaderTimeout)
+	}
+	return c.readBelow(p)
+}
+
+// SetWriteDeadline implements net.Conn.
+func (c *conn) SetWriteDeadline(t time.Time) error {
+	c.writeSet = !t.IsZero()
+	return c.Conn.SetWriteDeadline(t) //nolint:wrapcheck // fasthttp looks at it
+}

@@ -1,0 +1,169 @@
+package http1
+
+import (
+	"bytes"
+	"encoding/binary"
+
+	"edgeproxy/internal/message"
+	"edgeproxy/internal/wire"
+)
+
+// A plain request is one whose head cannot mean anything but what it says at the first look: a
+// GET or HEAD of a path by HTTP/1.1 of one host, without content, and without a wish about the
+// connection or the protocol. It is read here, and answered by us. Any other request is
+// fasthttp's to read, together with all that follows on its connection.
+
+// look is what a first look at the bytes of a connection has found.
+type look uint8
+
+const (
+	isPlain look = iota // the head of a plain request
+	isShort             // what may become one: more has to come
+	isOther             // something else
+)
+
+// readPlain reads the head of a plain request from the beginning of b, and returns its length.
+// The request shares b. It allocates nothing once there is room.
+func (t *turn) readPlain(b []byte) (n int, found look) {
+	line, block, ended := bytes.Cut(b, []byte{'\n'})
+	if !ended {
+		return 0, isShort
+	}
+	r := &t.request
+	var ok bool
+	if r.Method, r.Target, ok = requestLine(line); !ok {
+		return 0, isOther
+	}
+	r.Version, r.Interim = message.HTTP11, t.tell
+	w := wire.Walk(block)
+	for {
+		name, value := w.Next()
+		if name == nil {
+			break
+		}
+		if !t.takesLine(name, value) {
+			return 0, isOther
+		}
+		r.Lines = append(r.Lines, message.Line{Name: name, Value: value})
+	}
+	behind, ended := w.Behind()
+	switch {
+	case w.Short():
+		return 0, isShort
+	case !ended || w.Err() != nil || len(r.Host) == 0:
+		return 0, isOther
+	}
+	return len(b) - len(behind), isPlain
+}
+
+// forget lets go of what readPlain has read.
+func (t *turn) forget() { t.request = message.Request{Lines: t.request.Lines[:0]} }
+
+const version11 = " HTTP/1.1\r"
+
+// requestLine returns the method and the target of the line of a plain request, which comes
+// without the LF at its end.
+func requestLine(line []byte) (method, target []byte, ok bool) {
+	n := len("GET")
+	if !bytes.HasPrefix(line, []byte("GET /")) {
+		if n++; !bytes.HasPrefix(line, []byte("HEAD /")) {
+			return nil, nil, false
+		}
+	}
+	end := len(line) - len(version11)
+	if end <= n+1 || string(line[end:]) != version11 {
+		return nil, nil, false
+	}
+	method, target = line[:n], line[n+1:end]
+	if len(target) > 1 && target[1] == '/' { // two parsers may take that for an authority
+		return nil, nil, false
+	}
+	for _, c := range target {
+		if c <= ' ' || c == 0x7f {
+			return nil, nil, false
+		}
+	}
+	return method, target, true
+}
+
+var (
+	nameHost       = []byte("Host")
+	nameConnection = []byte("Connection")
+	keepAlive      = []byte("keep-alive")
+)
+
+// neverPlain are names of fields that no plain request has.
+var neverPlain = [][]byte{
+	[]byte("Expect"), []byte("Upgrade"), []byte("Trailer"), []byte("Content-Length"), []byte("Transfer-Encoding"),
+}
+
+// takesLine reports whether a plain request may have this field line.
+func (t *turn) takesLine(name, value []byte) bool {
+	for _, never := range neverPlain {
+		if same(name, never) {
+			return false
+		}
+	}
+	switch {
+	case same(name, nameHost):
+		t.request.Host = value
+		return plainHost(value)
+	case same(name, nameConnection):
+		return bytes.EqualFold(value, keepAlive)
+	}
+	return plainValue(value)
+}
+
+// same reports whether two names of fields are. Nearly all differ in length.
+func same(a, b []byte) bool { return len(a) == len(b) && bytes.EqualFold(a, b) }
+
+// plainHost reports whether host is a name or an IPv4 address, and perhaps a port.
+func plainHost(host []byte) bool {
+	for i, c := range host {
+		switch {
+		case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9', c == '.', c == '-', c == '_':
+		case c == ':' && i > 0:
+			return digits(host[i+1:])
+		default:
+			return false
+		}
+	}
+	return len(host) > 0
+}
+
+// digits reports whether b is digits and nothing else.
+func digits(b []byte) bool {
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return false
+		}
+	}
+	return len(b) > 0
+}
+
+// plainValue reports whether a value has no control byte but tabs: as field.ValidValue, eight bytes
+// at a time.
+func plainValue(value []byte) bool {
+	const each, high = 0x0101010101010101, 0x8080808080808080
+	for len(value) >= 8 {
+		x := binary.LittleEndian.Uint64(value)
+		del := x ^ each*0x7f
+		// A byte below 0x20, or one that is 0x7f, leaves its high bit. One that comes before
+		// a real one may do so as well: then each is looked at.
+		if ((x-each*0x20)&^x|(del-each)&^del)&high != 0 && !validValue(value[:8]) {
+			return false
+		}
+		value = value[8:]
+	}
+	return validValue(value)
+}
+
+// validValue is plainValue, byte by byte.
+func validValue(value []byte) bool {
+	for _, c := range value {
+		if c < ' ' && c != '\t' || c == 0x7f {
+			return false
+		}
+	}
+	return true
+}
