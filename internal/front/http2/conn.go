@@ -28,6 +28,7 @@ type conn struct {
 	writes atomic.Uint64 // odd while one is under way
 	frames atomic.Int64  // of content that were written, and that reader has not paid for
 	moved  atomic.Int64  // bytes of content that were
+	ending []*stream     // the writer's
 	sweep  sweep         // the sweeper's
 
 	mu       sync.Mutex
@@ -45,7 +46,7 @@ type conn struct {
 	in      incoming
 	leaving stage
 	dead    bool // nothing is read or written any more
-	spare   []*scratch
+	spare   []*stream
 	updates map[uint32]priority // of streams that have not begun
 	aware   bool                // the client says which stream goes first
 }

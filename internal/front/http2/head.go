@@ -15,7 +15,10 @@ import (
 type encoder struct {
 	block writing
 	hpack *hpack.Encoder
-	names map[string]string // in lower case, of those that are not in names; bounded
+	names map[string]*name // of those that are not in known; bounded
+	// Responses of an origin often have the same names at the same places: those that were met
+	// there last.
+	fieldAt, lineAt [places]*name
 }
 
 // writing is a header block that is being made.
@@ -33,7 +36,8 @@ func (e *encoder) init() {
 }
 
 const (
-	mostNames   = 128 // that an encoder keeps in lower case
+	mostNames   = 128 // that an encoder keeps
+	places      = 16
 	mostIndexed = 256 // bytes of a field that the table is to hold
 )
 
@@ -56,14 +60,18 @@ func (e *encoder) trailers(list field.List) {
 // length adds the length of the content.
 func (e *encoder) length(n int64) {
 	var digits [20]byte
-	e.literal(known["Content-Length"], strconv.AppendInt(digits[:0], n, 10))
+	e.literal(contentLength, strconv.AppendInt(digits[:0], n, 10))
 }
 
 // fields adds fields of a stored response.
 func (e *encoder) fields(list field.List) {
 	for i := range list {
 		f := &list[i]
-		n := e.name(f.Name)
+		n := e.fieldAt[i%places]
+		if n == nil || n.canonical != f.Name {
+			n = e.name(f.Name)
+			e.fieldAt[i%places] = n
+		}
 		switch {
 		case n.barred:
 		case n.changing || len(n.lower)+len(f.Value) > mostIndexed:
@@ -77,16 +85,17 @@ func (e *encoder) fields(list field.List) {
 // lines adds lines of HTTP/1.1, each with its end. They are of this answer alone, so the table
 // holds none of them.
 func (e *encoder) lines(all []byte) {
-	for len(all) > 0 {
+	for i := 0; len(all) > 0; i++ {
 		line, rest, _ := bytes.Cut(all, crlf)
 		all = rest
 		at := bytes.IndexByte(line, ':')
 		if at <= 0 {
 			continue
 		}
-		n, ok := known[string(line[:at])]
-		if !ok {
+		n := e.lineAt[i%places]
+		if n == nil || n.canonical != string(line[:at]) {
 			n = e.name(string(line[:at]))
+			e.lineAt[i%places] = n
 		}
 		if !n.barred {
 			e.literal(n, bytes.TrimLeft(line[at+1:], " "))
@@ -96,32 +105,32 @@ func (e *encoder) lines(all []byte) {
 
 var crlf = []byte("\r\n")
 
-// name returns what is known of a name in canonical form.
-func (e *encoder) name(canonical string) name {
+// name returns what is known of a name in canonical form. It keeps none that it does not have.
+func (e *encoder) name(canonical string) *name {
 	if n, ok := known[canonical]; ok {
 		return n
 	}
-	lower, ok := e.names[canonical]
-	if !ok {
-		lower = strings.ToLower(canonical)
-		if e.names == nil {
-			e.names = map[string]string{}
-		}
-		if len(e.names) < mostNames {
-			e.names[strings.Clone(canonical)] = lower
-		}
+	if n, ok := e.names[canonical]; ok {
+		return n
 	}
-	return name{lower: lower}
+	n := &name{canonical: strings.Clone(canonical), lower: strings.ToLower(canonical)}
+	if e.names == nil {
+		e.names = map[string]*name{}
+	}
+	if len(e.names) < mostNames {
+		e.names[n.canonical] = n
+	}
+	return n
 }
 
 // literal adds a field that is in no table (RFC 7541 section 6.2.2).
-func (e *encoder) literal(n name, value []byte) {
+func (e *encoder) literal(n *name, value []byte) {
 	e.literalName(n)
 	e.block = append(appendInt(e.block, 0, 7, len(value)), value...)
 }
 
 // huffman is literal, with a value that is packed where that makes it shorter.
-func (e *encoder) huffman(n name, value string) {
+func (e *encoder) huffman(n *name, value string) {
 	e.literalName(n)
 	if packed := hpack.HuffmanEncodeLength(value); packed < uint64(len(value)) {
 		e.block = appendInt(e.block, 0x80, 7, int(packed)) //nolint:gosec // less than len(value)
@@ -131,7 +140,7 @@ func (e *encoder) huffman(n name, value string) {
 	e.block = append(appendInt(e.block, 0, 7, len(value)), value...)
 }
 
-func (e *encoder) literalName(n name) {
+func (e *encoder) literalName(n *name) {
 	if n.index > 0 {
 		e.block = appendInt(e.block, 0, 4, int(n.index))
 		return

@@ -1,6 +1,8 @@
 package http2
 
 import (
+	"encoding/binary"
+	"io"
 	"net/http"
 
 	xhttp2 "golang.org/x/net/http2"
@@ -31,12 +33,52 @@ func (r *reader) emit(f hpack.HeaderField) {
 	b.fields = append(b.fields, f)
 }
 
-// headers begins a block.
-func (r *reader) headers(f *xhttp2.HeadersFrame) error {
+// headers reads a HEADERS behind its head h (RFC 9113 section 6.2), which begins a block. Each
+// request has one, so it is read where it lies: the framer would allocate it.
+func (r *reader) headers(h xhttp2.FrameHeader) error {
+	if h.StreamID == 0 {
+		return errProtocol
+	}
+	n := int(h.Length)
+	if n > r.in.Size() {
+		p := make([]byte, n)
+		if _, err := io.ReadFull(r.in, p); err != nil {
+			return err
+		}
+		return r.begins(h, p)
+	}
+	p, err := r.in.Peek(n)
+	if err != nil {
+		return err
+	}
+	err = r.begins(h, p)
+	_, _ = r.in.Discard(n) // it is there
+	return err
+}
+
+// begins begins a block with the payload p of a HEADERS.
+func (r *reader) begins(h xhttp2.FrameHeader, p []byte) error {
+	padding := 0
+	if h.Flags.Has(xhttp2.FlagHeadersPadded) {
+		if len(p) < 1 {
+			return errSize
+		}
+		padding, p = int(p[0]), p[1:]
+	}
+	itself := false
+	if h.Flags.Has(xhttp2.FlagHeadersPriority) {
+		if len(p) < 5 {
+			return errSize
+		}
+		itself, p = binary.BigEndian.Uint32(p)&(1<<31-1) == h.StreamID, p[5:]
+	}
+	if padding > len(p) {
+		return errProtocol
+	}
 	b := &r.block
-	*b = block{limit: b.limit, id: f.StreamID, last: f.StreamEnded(), itself: f.HasPriority() && f.Priority.StreamDep == f.StreamID, fields: b.fields[:0]}
+	*b = block{limit: b.limit, id: h.StreamID, last: h.Flags.Has(xhttp2.FlagHeadersEndStream), itself: itself, fields: b.fields[:0]}
 	r.decoder.SetEmitEnabled(true)
-	return r.fragment(f.HeaderBlockFragment(), f.HeadersEnded())
+	return r.fragment(p[:len(p)-padding], h.Flags.Has(xhttp2.FlagHeadersEndHeaders))
 }
 
 // fragment takes a part of the block (RFC 9113 sections 4.3, 6.10). Clients can send such
@@ -119,7 +161,7 @@ func (r *reader) blockEnded() error {
 func (r *reader) request(s *stream) {
 	c, b := r.c, &r.block
 	q := &s.request
-	*q = message.Request{Received: now(), Version: message.HTTP2, Conn: s, Deadlines: s, TakesTrailers: true, Interim: s.interim}
+	*q = message.Request{Received: now(), Version: message.HTTP2, Conn: s, Deadlines: s, TakesTrailers: true, Interim: s.sendInterim}
 	h, wellFormed := s.fill(b.fields, b.last)
 	s.expects = h.expects
 	switch {
@@ -142,6 +184,7 @@ func (s *stream) settle(h *head) {
 	defer s.c.mu.Unlock()
 	s.up = upload{s: s, length: h.length, announced: h.announced}
 	s.priority = s.c.priorityLocked(s.id, h)
+	s.shared = s.shared || s.request.Body != nil // the engine may read it for longer
 }
 
 // priorityLocked returns the priority of a stream that begins.

@@ -42,10 +42,13 @@ func (c *conn) inspect(t time.Time, passed time.Duration) (idle, slow []*stream,
 		s.up.lookLocked()
 		switch s.look(passed, c.s.o.WriteIdle, moves) {
 		case takesNothing:
-			idle = append(idle, s)
+			idle, s.shared = append(idle, s), true
 		case takesTooLittle:
-			slow = append(slow, s)
+			slow, s.shared = append(slow, s), true
 		}
+	}
+	if c.sweep.rest.lasts(uint64(c.lastID), t) >= spareTime && len(c.streams) == 0 {
+		c.spare = nil
 	}
 	return idle, slow, c.silentLocked(t) || c.unheardLocked(t)
 }
@@ -107,6 +110,7 @@ type sweep struct {
 	write lasting // the write under way, or what is between two
 	wait  lasting // what the connection waits for
 	all   lasting // the connection
+	rest  lasting // since its last stream began
 	moved int64   // of it, at the last look
 }
 

@@ -4,21 +4,22 @@ import "strings"
 
 // name is what is known of the name of a field.
 type name struct {
-	lower    string
-	index    uint8 // in the static table (RFC 7541 appendix A); 0: not in it
-	changing bool  // its value is another one with each response: the table is not to hold it
-	secret   bool  // nobody else may keep it in a table (RFC 7541 section 7.1.3)
-	barred   bool  // HTTP/2 does not have it, or has it by other means (RFC 9113 section 8.2.2)
+	canonical, lower string
+	index            uint8 // in the static table (RFC 7541 appendix A); 0: not in it
+	changing         bool  // its value is another one with each response: the table is not to hold it
+	secret           bool  // nobody else may keep it in a table (RFC 7541 section 7.1.3)
+	barred           bool  // HTTP/2 does not have it, or has it by other means (RFC 9113 section 8.2.2)
 }
 
 // known are the names of most fields of responses, in canonical form.
-var known = func() map[string]name {
-	out := map[string]name{}
+var known = func() map[string]*name {
+	out := map[string]*name{}
 	add := func(n name, canonical ...string) {
 		for _, c := range canonical {
-			n.lower = strings.ToLower(c)
-			n.index = static[n.lower]
-			out[c] = n
+			own := n
+			own.canonical, own.lower = c, strings.ToLower(c)
+			own.index = static[own.lower]
+			out[c] = &own
 		}
 	}
 	add(name{},
@@ -37,6 +38,8 @@ var known = func() map[string]name {
 		"Connection", "Http2-Settings", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "Upgrade")
 	return out
 }()
+
+var contentLength = known["Content-Length"]
 
 // static are the entries of the static table that responses have, by name.
 var static = map[string]uint8{

@@ -65,14 +65,25 @@ func (r *reader) run() error {
 		if !r.begun && h.Type != xhttp2.FrameSettings {
 			return errProtocol
 		}
-		f, err := r.framer.ReadFrameForHeader(h)
-		if err == nil {
-			err = r.frame(f)
+		if err = r.payload(h); err == nil {
+			continue
 		}
 		if err = r.survive(h, err); err != nil {
 			return err
 		}
 	}
+}
+
+// payload reads what follows the head of a frame, and does what the frame asks for.
+func (r *reader) payload(h xhttp2.FrameHeader) error {
+	if h.Type == xhttp2.FrameHeaders {
+		return r.headers(h)
+	}
+	f, err := r.framer.ReadFrameForHeader(h)
+	if err != nil {
+		return err
+	}
+	return r.frame(f)
 }
 
 // preface reads what every client says first (RFC 9113 section 3.4).
@@ -156,8 +167,6 @@ func (r *reader) useful() { r.idle.get(usefulPays) }
 // frame does what a frame asks for.
 func (r *reader) frame(f xhttp2.Frame) error {
 	switch f := f.(type) {
-	case *xhttp2.HeadersFrame:
-		return r.headers(f)
 	case *xhttp2.ContinuationFrame:
 		return r.fragment(f.HeaderBlockFragment(), f.HeadersEnded())
 	case *xhttp2.DataFrame:

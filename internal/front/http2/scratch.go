@@ -1,9 +1,12 @@
 package http2
 
-import "edgeproxy/internal/message"
+import (
+	"time"
 
-// scratch is what a request and its answer are made in. A connection keeps some for the
-// streams that come next.
+	"edgeproxy/internal/message"
+)
+
+// scratch is what a request and its answer are made in. It belongs to a stream.
 type scratch struct {
 	lines  []message.Line
 	bytes  []byte
@@ -11,26 +14,40 @@ type scratch struct {
 }
 
 const (
-	mostSpare   = 16      // that a connection keeps
-	mostScratch = 2 << 10 // bytes of each
-	mostLines   = 32      // and lines: more than browsers send
+	mostSpare   = 32          // streams that a connection keeps for those that come next
+	spareTime   = time.Second // for so long: most connections are idle
+	mostScratch = 2 << 10     // bytes of each
+	mostLines   = 32          // and lines: more than browsers send
 )
 
-func (c *conn) scratchLocked() *scratch {
+// spareLocked returns a stream that has served its request, or a new one. The reader alone begins
+// streams. So what it or the writer still knows of one that has ended cannot be of the next.
+func (c *conn) spareLocked() *stream {
 	if n := len(c.spare); n > 0 {
 		s := c.spare[n-1]
+		c.spare[n-1] = nil
 		c.spare = c.spare[:n-1]
 		return s
 	}
-	return &scratch{}
+	s := &stream{scratch: &scratch{}}
+	s.sendInterim = s.interim
+	return s
 }
 
-func (c *conn) keepLocked(s *scratch) {
-	if len(c.spare) >= mostSpare || cap(s.bytes)+cap(s.answer) > mostScratch || cap(s.lines) > mostLines {
+// keepLocked keeps a stream that has ended for another request, if nobody else can know of it. Who
+// holds something for the answer knows the stream by Request.Conn.
+func (c *conn) keepLocked(s *stream) {
+	b := s.scratch
+	if s.shared || s.answer.Held != nil || c.dead || len(c.spare) >= mostSpare {
 		return
 	}
-	clear(s.lines)
-	s.lines, s.bytes = s.lines[:0], s.bytes[:0]
+	b.answer = s.answer.Lines
+	if cap(b.bytes)+cap(b.answer) > mostScratch || cap(b.lines) > mostLines {
+		*b = scratch{}
+	}
+	clear(b.lines)
+	b.lines, b.bytes, b.answer = b.lines[:0], b.bytes[:0], b.answer[:0]
+	s.request, s.answer = message.Request{}, message.Answer{} // they keep what they were made from
 	c.spare = append(c.spare, s)
 }
 

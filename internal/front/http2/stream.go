@@ -31,7 +31,9 @@ type stream struct {
 	answer  message.Answer
 	up      upload
 	scratch *scratch
-	taken   atomic.Int64 // bytes of content that the client has had windows for
+	// sendInterim is interim, which would be allocated each time.
+	sendInterim func(status int, fields field.List)
+	taken       atomic.Int64 // bytes of content that the client has had windows for
 
 	admitted  bool
 	malformed bool // reset behind its answer (RFC 9113 section 8.1.1)
@@ -47,6 +49,7 @@ type stream struct {
 	flushing bool      // something of it is being written
 	orphan   bool      // it was ended while nobody worked on it: the goroutine that ended it finishes it
 	finished bool
+	shared   bool // others than the reader and the writer may know of it: it serves no other request
 	leavers  []*leaver
 
 	priority priority
@@ -109,9 +112,12 @@ type leaver struct{ f func() }
 
 // newStreamLocked begins a stream. The caller works on it.
 func (c *conn) newStreamLocked(id uint32) *stream {
-	s := &stream{c: c, id: id, worked: true, window: c.out.initial, in: incoming{window: streamWindow}, meter: pace.NewMeter(c.s.o.Send)}
+	s := c.spareLocked()
+	*s = stream{
+		c: c, id: id, worked: true, window: c.out.initial, in: incoming{window: streamWindow}, meter: pace.NewMeter(c.s.o.Send),
+		scratch: s.scratch, sendInterim: s.sendInterim,
+	}
 	s.cond.L = &c.mu
-	s.scratch = c.scratchLocked()
 	s.answer = message.Answer{Lines: s.scratch.answer[:0], Length: -1}
 	c.streams[id] = s
 	c.working++
@@ -133,7 +139,7 @@ func (s *stream) dropLocked() {
 // endLocked ends s before its end, because of err. Unless it was over, left has to be called
 // then, without the mutex.
 func (s *stream) endLocked(err error) {
-	s.err = err
+	s.err, s.shared = err, true
 	s.dropLocked()
 	s.orphan = !s.worked
 }
@@ -193,14 +199,13 @@ func (s *stream) finish() {
 		return
 	}
 	o.Panics.Quietly(s.answer.Close)
-	s.c.mu.Lock()
-	s.c.working--
-	s.scratch.answer = s.answer.Lines
-	s.c.keepLocked(s.scratch)
-	s.c.mu.Unlock()
 	if s.admitted && o.Done != nil {
 		o.Done()
 	}
+	s.c.mu.Lock()
+	s.c.working--
+	s.c.keepLocked(s)
+	s.c.mu.Unlock()
 }
 
 // interim sends an interim response, unless too many wait: none of them has to arrive.
@@ -251,7 +256,7 @@ func (s *stream) OnLeave(f func()) (stop func() bool) {
 		go s.c.s.o.Panics.Quietly(f)
 		return func() bool { return false }
 	}
-	s.leavers = append(s.leavers, l)
+	s.leavers, s.shared = append(s.leavers, l), true
 	return func() bool { return s.forgetLeaver(l) }
 }
 
@@ -279,6 +284,7 @@ func (s *stream) SetReadDeadline(t time.Time) error {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
 	if !s.done {
+		s.shared = true
 		s.readBy.set(t, &s.c.mu, s.cond.Broadcast)
 	}
 	return nil
@@ -290,6 +296,7 @@ func (s *stream) SetWriteDeadline(t time.Time) error {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
 	if !s.done {
+		s.shared = true
 		s.sendBy.set(t, &s.c.mu, func() {
 			if s.content.left > 0 || s.flushing {
 				go s.reset(xhttp2.ErrCodeInternal, errClosed)

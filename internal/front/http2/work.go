@@ -55,6 +55,9 @@ func (c *conn) begin(s *stream) {
 
 // work runs f in a goroutine of the stream, which has the answer until f returns.
 func (s *stream) work(f func()) {
+	s.c.mu.Lock()
+	s.shared = true
+	s.c.mu.Unlock()
 	s.c.s.work.Go(func() {
 		defer s.c.signal()
 		defer s.release()

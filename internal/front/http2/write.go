@@ -244,7 +244,7 @@ func (c *conn) touch(s *stream) {
 
 // settle tells the streams of which something was written, or could not be.
 func (c *conn) settle() {
-	var ended []*stream
+	ended := c.ending[:0]
 	c.mu.Lock()
 	for i, s := range c.out.touched {
 		s.flushing = false
@@ -263,4 +263,6 @@ func (c *conn) settle() {
 	if len(ended) > 0 {
 		c.tell()
 	}
+	clear(ended)
+	c.ending = ended[:0]
 }
