@@ -78,12 +78,12 @@ bench: ## hold a hit to 1.25 times the CPU time of a bare fasthttp handler (Linu
 	$(GO) run ./test/bench --max-ratio 1.25
 
 .PHONY: bench-pairs
-bench-pairs: ## compare the CPU time of a hit with another program or revision: make bench-pairs BASE=path|rev [PAIRS=24] [MAX=1.03] (Linux)
+bench-pairs: ## compare the CPU time of a hit and a miss with another program or revision: make bench-pairs BASE=path|rev [PAIRS=24] [MAX=1.03] (Linux)
 	@GO="$(GO)" BASE="$(BASE)" PAIRS="$(PAIRS)" MAX="$(MAX)" scripts/bench-pairs.sh
 
 .PHONY: bench-peers
-bench-peers: ## compare hits, misses and TLS with nginx, HAProxy and Varnish, as far as they are installed (Linux)
-	$(GO) run ./test/bench --peers --rounds 21
+bench-peers: ## compare with nginx, HAProxy and Varnish, as far as they are installed: make bench-peers [ONLY=miss] (Linux)
+	$(GO) run ./test/bench --peers --rounds 21 --real-time --only "$(ONLY)"
 
 .PHONY: bench-go
 bench-go: ## run the Go benchmarks that match BENCH (all)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -21,6 +22,9 @@ type wanted struct {
 
 // hitMark is how edgeproxy says that an answer came from its store (RFC 9211).
 const hitMark = "; hit; "
+
+// missMark is how it says that it asked the origin, whether it then stored the answer or not.
+const missMark = "; fwd=uri-miss"
 
 // AnswerError is an answer that does not count.
 type AnswerError struct {
@@ -140,7 +144,7 @@ func (w wanted) check(head []byte) error {
 	case !bytes.HasPrefix(head, []byte("HTTP/1.1 200 ")):
 		return &AnswerError{Why: "is not 200", Head: string(head)}
 	case !bytes.Contains(head, []byte(w.mark)):
-		return &AnswerError{Why: "is no hit", Head: string(head)}
+		return &AnswerError{Why: "does not say " + strings.Trim(w.mark, "; "), Head: string(head)}
 	}
 	return nil
 }

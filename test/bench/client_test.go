@@ -62,7 +62,7 @@ func TestOnlyWholeHitsCount(t *testing.T) {
 	hit := head("200 OK", "edge; hit; ttl=5")
 	f("a hit", hit+"\r\n12345678", "")
 	f("a hit in pieces", hit+"X: "+strings.Repeat("x", 64<<10)+"\r\n\r\n12345678", "")
-	f("a miss", head("200 OK", "edge; fwd=uri-miss")+"\r\n12345678", "is no hit")
+	f("a miss", head("200 OK", "edge; fwd=uri-miss")+"\r\n12345678", "does not say hit")
 	f("an error", head("503 Service Unavailable", "edge; hit; ttl=5")+"\r\n12345678", "is not 200")
 	f("a long body", hit+"\r\n123456789", "more bytes than its page")
 	f("a short body", hit+"Connection: close\r\n\r\n1234567", "read an answer")

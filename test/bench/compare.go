@@ -13,10 +13,19 @@ import (
 // request.
 type pair struct{ edge, bare float64 }
 
-// comparison is what the rounds of one size say.
+// comparison is what the rounds of one work say.
 type comparison struct {
-	size  int
-	pairs []pair
+	size   int
+	misses bool // and not hits
+	pairs  []pair
+}
+
+// name says what the work is.
+func (c comparison) name() string {
+	if c.misses {
+		return "miss of " + sizeText(c.size)
+	}
+	return "hit of " + sizeText(c.size)
 }
 
 // ratio is the verdict: the median of the ratios.

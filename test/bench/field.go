@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strconv"
-	"sync/atomic"
 	"time"
 )
 
@@ -25,7 +23,6 @@ type field struct {
 	haproxy         *haproxyPeer
 	varnish         *process
 	closing         []func() error
-	asked           atomic.Int64 // fresh paths so far
 }
 
 // newField starts everything that is installed. The peers' caches are in memory, or where a
@@ -47,7 +44,7 @@ func (f *field) start() (err error) {
 		return err
 	}
 	f.closing = append(f.closing, f.origin.Close)
-	certificate, key, err := selfSigned(f.dir)
+	short, long, err := selfSigned(f.dir)
 	if err != nil {
 		return err
 	}
@@ -58,7 +55,7 @@ func (f *field) start() (err error) {
 		at    **process
 		start func() (*process, error)
 	}{
-		{&f.edge, func() (*process, error) { return f.startSecureEdge(certificate, key) }},
+		{&f.edge, func() (*process, error) { return f.startSecureEdge(short, long) }},
 		{&f.stores, func() (*process, error) { return startEdge(f.o.program, f.origin.address, "--policy", "always") }},
 		{&f.bare, startBare},
 		{&f.bareProxy, func() (*process, error) { return startBareProxy(f.origin.address) }},
@@ -68,15 +65,39 @@ func (f *field) start() (err error) {
 		}
 		f.closing = append(f.closing, (*s.at).Close)
 	}
-	return f.startPeers(certificate, key)
+	if err := f.startPeers(short, long); err != nil {
+		return err
+	}
+	unpin, err := pinServers(f.servers())
+	if err != nil {
+		return err
+	}
+	f.closing = append(f.closing, unpin)
+	return nil
+}
+
+// servers are the process ids of all that is compared.
+func (f *field) servers() []int {
+	pids := []int{f.edge.pid(), f.stores.pid(), f.bare.pid(), f.bareProxy.pid()}
+	if f.nginx != nil {
+		pids = append(pids, f.nginx.pid())
+	}
+	if f.haproxy != nil {
+		pids = append(pids, f.haproxy.pid())
+	}
+	if f.varnish != nil {
+		pids = append(pids, f.varnish.pid())
+	}
+	return pids
 }
 
 // startSecureEdge starts edgeproxy by its defaults, with one address for HTTP and one for HTTPS.
-func (f *field) startSecureEdge(certificate, key string) (*process, error) {
+func (f *field) startSecureEdge(short, long certified) (*process, error) {
 	path := filepath.Join(f.dir, "edgeproxy.yaml")
 	file := fmt.Sprintf("listen: [{address: \"127.0.0.1:0\"}, {address: %q, tls: true}]\nadmin: {address: \"127.0.0.1:0\"}\n"+
-		"tls: {certificates: [{certificate: %q, key: %q}]}\norigins: {app: {servers: [\"http://%s\"]}}\n",
-		f.secure, certificate, key, f.origin.address)
+		"origins: {app: {servers: [\"http://%s\"]}}\n"+
+		"tls: {certificates: [{certificate: %q, key: %q}, {certificate: %q, key: %q}]}\n",
+		f.secure, f.origin.address, short.certificate, short.key, long.certificate, long.key)
 	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
 		return nil, fmt.Errorf("write edgeproxy's file: %w", err)
 	}
@@ -94,24 +115,24 @@ func (f *field) Close() error {
 
 // works returns what is measured. Each work is made right before it is measured, with its caches
 // filled: a server closes connections that have been idle for long.
-func (f *field) works() []func(context.Context) (work, error) {
-	var out []func(context.Context) (work, error)
+func (f *field) works() []preparation {
+	var out []preparation
 	for _, size := range sizes() {
-		out = append(out, func(ctx context.Context) (work, error) { return f.hits(ctx, size) })
+		out = append(out, preparation{"hit of " + sizeText(size), func(ctx context.Context) (work, error) { return f.hits(ctx, size) }})
 	}
 	plain, stored := f.proxies()
 	out = append(out,
-		func(context.Context) (work, error) { return f.misses("miss that is not stored, 1 KiB", plain) },
-		func(context.Context) (work, error) { return f.misses("miss that is stored, 1 KiB", stored) })
+		preparation{"miss that is not stored, 1 KiB", func(context.Context) (work, error) { return f.misses(plain) }},
+		preparation{"miss that is stored, 1 KiB", func(context.Context) (work, error) { return f.misses(stored) }})
 	for _, w := range f.secured() {
-		out = append(out, func(context.Context) (work, error) { return w, nil })
+		out = append(out, preparation{w.name, func(context.Context) (work, error) { return w, nil }})
 	}
 	return out
 }
 
 // hits is the work of answering pages of one size from the cache.
 func (f *field) hits(ctx context.Context, size int) (work, error) {
-	w := work{name: "hit of " + sizeText(size)}
+	var w work
 	for _, s := range f.caches() {
 		p := &process{name: s.name, address: s.address}
 		connected, err := f.o.connect(ctx, p, size, s.mark)
@@ -124,16 +145,14 @@ func (f *field) hits(ctx context.Context, size int) (work, error) {
 }
 
 // misses is the work of fetching 1 KiB that was never asked for.
-func (f *field) misses(name string, servers []server) (work, error) {
-	w := work{name: name}
+func (f *field) misses(servers []server) (work, error) {
+	var w work
 	for _, s := range servers {
 		c, err := dial(s.address, f.o.connections, nil, wanted{size: freshSize, mark: s.mark})
 		if err != nil {
 			return w, fmt.Errorf("%s: %w", s.name, err)
 		}
-		c.fresh = func() []byte {
-			return page{path: freshPath + strconv.FormatInt(f.asked.Add(1), 10)}.request(s.address)
-		}
+		c.fresh = func() []byte { return freshPage().request(s.address) }
 		f.add(&w, s, c)
 	}
 	return w, nil
@@ -170,7 +189,8 @@ func (f *field) caches() []server {
 // proxies are the servers that fetch without storing, and those that store what they fetch.
 func (f *field) proxies() (plain, stored []server) {
 	bare := server{"bare proxy", f.bareProxy.address, f.bareProxy.pid(), ""}
-	plain = []server{{"edgeproxy", f.edge.address, f.edge.pid(), "detail=first-sighting"}, bare}
+	// Some new keys seem sighted before, as often as the filter's fp_rate says, and are stored.
+	plain = []server{{"edgeproxy", f.edge.address, f.edge.pid(), missMark}, bare}
 	stored = []server{{"edgeproxy", f.stores.address, f.stores.pid(), "; stored"}, bare}
 	if f.nginx != nil {
 		plain = append(plain, server{"nginx", f.nginx.plain, f.nginx.pid(), ""}, server{"nginx, min_uses 2", f.nginx.hits, f.nginx.pid(), ""})

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"syscall"
 	"time"
 )
@@ -39,7 +40,9 @@ type options struct {
 	rounds      int
 	roundTime   time.Duration
 	connections int
-	peers       bool // compare with the peers that are installed
+	peers       bool           // compare with the peers that are installed
+	only        *regexp.Regexp // which works of theirs
+	realTime    bool           // run their servers in real time in the open loop
 }
 
 // run is the program: arguments in, exit code out.
@@ -101,6 +104,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.program, "edgeproxy", "", "`program` to measure; built from the source if not given")
 	f.StringVar(&o.base, "base", "", "another edgeproxy, a `program` to compare with in pairs instead of the bare handler")
 	f.BoolVar(&o.peers, "peers", false, "compare with nginx, HAProxy and Varnish, as far as they are installed, and with bare programs; no ratio fails")
+	f.BoolVar(&o.realTime, "real-time", false, "with --peers, as root: in the open loop the servers go before all other programs on their processor")
+	only := f.String("only", "", "with --peers: only the works whose names match this `expression`")
 	f.Float64Var(&o.maxRatio, "max-ratio", 1.25, "fail if a hit costs more than this `ratio` to the bare handler, or to the base")
 	f.IntVar(&o.rounds, "rounds", 41, "rounds of each server and size, or pairs; without a base twice as many where the ratio is above the limit")
 	f.DurationVar(&o.roundTime, "round-time", 150*time.Millisecond, "length of one round")
@@ -109,6 +114,17 @@ func parse(args []string, stderr io.Writer) (options, error) {
 		return o, err
 	}
 	err := o.validate(f.Args())
+	if err == nil {
+		if o.only, err = regexp.Compile(*only); err != nil {
+			err = fmt.Errorf("--only: %w", err)
+		}
+	}
+	if err == nil && *only != "" && !o.peers {
+		err = errors.New("--only: wants --peers")
+	}
+	if err == nil && o.realTime && !o.peers {
+		err = errors.New("--real-time: wants --peers")
+	}
 	if err != nil {
 		_, _ = fmt.Fprintf(stderr, "bench: %v\n", err)
 	}

@@ -70,7 +70,7 @@ func TestPairsJudgeByTheLimit(t *testing.T) {
 		if code != wantCode {
 			t.Errorf("limit %s: exit code: got %d, want %d; %s", limit, code, wantCode, &stderr)
 		}
-		for _, want := range []string{"2 pairs", "1 KiB", "16 KiB"} {
+		for _, want := range []string{"2 pairs", "hit of 1 KiB", "hit of 16 KiB", "miss of 1 KiB"} {
 			if !strings.Contains(stdout.String(), want) {
 				t.Errorf("limit %s: no %s in the table:\n%s", limit, want, &stdout)
 			}
@@ -80,7 +80,7 @@ func TestPairsJudgeByTheLimit(t *testing.T) {
 		}
 	}
 	f("1000", exitDone, 0)
-	f("0.001", exitFailed, 2)
+	f("0.001", exitFailed, 3)
 }
 
 // TestPeersAreMeasured: whatever is installed has its lines in the table, and what is not is named.
@@ -101,7 +101,7 @@ func TestPeersAreMeasured(t *testing.T) {
 		}
 		return lines
 	}
-	for what, want := range map[string]int{"bare handler ": 3, "bare proxy ": 2, "HAProxy ": 5, "Varnish ": 4, "nginx ": 7, "nginx, min_uses 2 ": 1} {
+	for what, want := range map[string]int{"bare handler ": 4, "bare proxy ": 2, "HAProxy ": 6, "Varnish ": 5, "nginx ": 11, "nginx, min_uses 2 ": 1} {
 		if strings.Contains(absent, strings.TrimSpace(strings.Split(what, ",")[0])) {
 			want = 0
 		}
@@ -147,6 +147,9 @@ func TestUsage(t *testing.T) {
 	f(exitUsage, "--round-time -1s: want", "--round-time", "-1s")
 	f(exitUsage, "--connections 0: want", "--connections", "0")
 	f(exitUsage, "--peers and --base: want one of them", "--peers", "--base", "x")
+	f(exitUsage, "--only: wants --peers", "--only", "miss")
+	f(exitUsage, "--real-time: wants --peers", "--real-time")
+	f(exitUsage, "--only: error parsing", "--peers", "--only", "(")
 	f(exitUsage, `unexpected argument "x"`, "x")
 	f(exitUsage, "-what", "--what")
 	f(exitFailed, "no such file", "--edgeproxy", filepath.Join(t.TempDir(), "none"))

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"strconv"
+	"sync/atomic"
 )
 
 // pagesBytes bounds the bodies of one size together, so that their number and
@@ -22,6 +23,11 @@ const (
 	freshPath = "/fresh/"
 	freshSize = 1 << 10
 )
+
+var freshPages atomic.Int64 // so far
+
+// freshPage is a page that nobody was ever asked for.
+func freshPage() page { return page{path: freshPath + strconv.FormatInt(freshPages.Add(1), 10)} }
 
 // page is what both servers answer at one path.
 type page struct {

@@ -10,11 +10,13 @@ import (
 	"time"
 )
 
-// pairSizes are the bodies that two programs are compared by, in bytes: one that leaves in a
-// buffer with its head, and one that is not copied.
-func pairSizes() []int { return []int{1 << 10, 16 << 10} }
+// pairWorks are what two programs are compared by: hits of a body that leaves in a buffer with its
+// head, and of one that is not copied, and misses, which are held back.
+func pairWorks() []comparison {
+	return []comparison{{size: 1 << 10}, {size: 16 << 10}, {size: freshSize, misses: true}}
+}
 
-// measurePairs compares program with base, prints the table, and names the sizes whose median
+// measurePairs compares program with base, prints the table, and names the works whose median
 // ratio is above the limit. In the pairs edge is program and bare is base.
 func (o options) measurePairs(ctx context.Context, stdout io.Writer) (err error) {
 	origin, err := startOrigin()
@@ -22,10 +24,7 @@ func (o options) measurePairs(ctx context.Context, stdout io.Writer) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, origin.Close()) }()
-	all := make([]comparison, len(pairSizes()))
-	for i, size := range pairSizes() {
-		all[i].size = size
-	}
+	all := pairWorks()
 	for i := range o.rounds {
 		if err := o.pairOnce(ctx, origin, i%2 == 1, all); err != nil {
 			return fmt.Errorf("pair %d: %w", i+1, err)
@@ -50,8 +49,13 @@ func (o options) pairOnce(ctx context.Context, origin *originServer, turned bool
 		}
 		defer func() { err = errors.Join(err, servers[n].Close()) }()
 	}
+	unpin, err := pinServers([]int{servers[0].pid(), servers[1].pid()})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unpin()) }()
 	for i := range all {
-		p, err := o.alternate(ctx, servers, all[i].size, turned)
+		p, err := o.alternate(ctx, servers, all[i], turned)
 		if err != nil {
 			return err
 		}
@@ -67,10 +71,10 @@ const (
 )
 
 // alternate measures base and program, each for roundTime.
-func (o options) alternate(ctx context.Context, servers [2]*process, size int, turned bool) (p pair, err error) {
+func (o options) alternate(ctx context.Context, servers [2]*process, work comparison, turned bool) (p pair, err error) {
 	var both [2]spent
 	for i, server := range servers {
-		s, err := o.connect(ctx, server, size, hitMark)
+		s, err := o.subject(ctx, server, work)
 		if err != nil {
 			return p, err
 		}
@@ -90,6 +94,20 @@ func (o options) alternate(ctx context.Context, servers [2]*process, size int, t
 		}
 	}
 	return pair{bare: both[0].each(), edge: both[1].each()}, nil
+}
+
+// subject connects to a server for a work. Each miss is for a page that neither program was ever
+// asked for; those that seem sighted before, as fp_rate lets some be, are stored.
+func (o options) subject(ctx context.Context, server *process, work comparison) (*subject, error) {
+	if !work.misses {
+		return o.connect(ctx, server, work.size, hitMark)
+	}
+	c, err := dial(server.address, o.connections, nil, wanted{size: work.size, mark: missMark})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", server.name, err)
+	}
+	c.fresh = func() []byte { return freshPage().request(server.address) }
+	return &subject{c, server}, nil
 }
 
 // spent is what a subject has used for so many answers.
@@ -123,17 +141,17 @@ func (s *spent) each() float64 { return float64(s.time.Nanoseconds()) / 1000 / f
 
 // printPairs writes the table: medians, and the interval of the median ratio.
 func (o options) printPairs(w io.Writer, all []comparison) error {
-	_, err := fmt.Fprintf(w, "Memory hits over loopback: CPU time per request of two programs, %d pairs of %v each, in turn,\n"+
+	_, err := fmt.Fprintf(w, "Over loopback: CPU time per request of two programs, %d pairs of %v each, in turn,\n"+
 		"both started anew for each pair, %d connections of HTTP/1.1, GOMAXPROCS=1.\n\n", o.rounds, o.roundTime, o.connections)
 	if err != nil {
 		return fmt.Errorf("print the table: %w", err)
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(t, "size\tbase\tedgeproxy\tmedian ratio\t95 % interval\tleast\tmost\t")
+	fmt.Fprintln(t, "work\tbase\tedgeproxy\tmedian ratio\t95 % interval\tleast\tmost\t")
 	for _, c := range all {
 		low, high := c.interval()
 		least, most := c.extremes()
-		fmt.Fprintf(t, "%s\t%.2f µs\t%.2f µs\t%.3f\t%.3f to %.3f\t%.3f\t%.3f\t\n", sizeText(c.size),
+		fmt.Fprintf(t, "%s\t%.2f µs\t%.2f µs\t%.3f\t%.3f to %.3f\t%.3f\t%.3f\t\n", c.name(),
 			median(c.pairs, func(p pair) float64 { return p.bare }),
 			median(c.pairs, func(p pair) float64 { return p.edge }),
 			c.ratio(), low, high, least, most)
@@ -144,14 +162,14 @@ func (o options) printPairs(w io.Writer, all []comparison) error {
 	return nil
 }
 
-// judgePairs names the sizes that are above the limit.
+// judgePairs names the works that are above the limit.
 func (o options) judgePairs(all []comparison) error {
 	var errs []error
 	for _, c := range all {
 		if r := c.ratio(); r > o.maxRatio {
 			low, high := c.interval()
-			errs = append(errs, fmt.Errorf("a hit of %s costs %.3f times that of the base (%.3f to %.3f), want at most %.3f",
-				sizeText(c.size), r, low, high, o.maxRatio))
+			errs = append(errs, fmt.Errorf("a %s costs %.3f times that of the base (%.3f to %.3f), want at most %.3f",
+				c.name(), r, low, high, o.maxRatio))
 		}
 	}
 	return errors.Join(errs...)

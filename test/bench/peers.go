@@ -8,6 +8,12 @@ import (
 	"time"
 )
 
+// preparation is a work that can be made.
+type preparation struct {
+	name    string
+	prepare func(context.Context) (work, error)
+}
+
 // work is something that edgeproxy and its peers all do.
 type work struct {
 	name       string
@@ -46,18 +52,34 @@ func (o options) measurePeers(ctx context.Context, stdout io.Writer) (err error)
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
 	var all []measured
-	for _, prepare := range f.works() {
-		w, err := prepare(ctx)
+	for _, p := range f.works() {
+		if !o.only.MatchString(p.name) {
+			continue
+		}
+		w, err := p.prepare(ctx)
 		if err != nil {
 			return err
 		}
+		w.name = p.name
 		m, err := o.measureWork(ctx, &w)
 		if err != nil {
 			return fmt.Errorf("%s: %w", w.name, err)
 		}
 		all = append(all, m)
 	}
-	return o.printPeers(stdout, all, f.absent)
+	if err := o.printPeers(stdout, all); err != nil {
+		return err
+	}
+	if o.only.MatchString(lateName) {
+		late, err := f.measureLateness(ctx)
+		if err != nil {
+			return fmt.Errorf("open loop: %w", err)
+		}
+		if err := late.print(stdout); err != nil {
+			return err
+		}
+	}
+	return printAbsent(stdout, f.absent)
 }
 
 func (o options) measureWork(ctx context.Context, w *work) (measured, error) {

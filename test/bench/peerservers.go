@@ -23,12 +23,12 @@ type haproxyPeer struct {
 }
 
 // startPeers starts the peers that are installed.
-func (f *field) startPeers(certificate, key string) (err error) {
+func (f *field) startPeers(short, long certified) (err error) {
 	for _, peer := range []struct {
 		name, program string
 		start         func(program string) (*process, error)
 	}{
-		{"nginx", "nginx", func(program string) (*process, error) { return f.startNginx(program, certificate, key) }},
+		{"nginx", "nginx", func(program string) (*process, error) { return f.startNginx(program, short, long) }},
 		{"HAProxy", "haproxy", f.startHAProxy},
 		{"Varnish", "varnishd", f.startVarnish},
 	} {
@@ -65,10 +65,11 @@ http {
 	server { listen %[7]s; location / { proxy_pass http://origin; } }
 	server { listen %[8]s; location / { proxy_pass http://origin; proxy_cache first; } }
 	server { listen %[9]s ssl http2; location / { proxy_pass http://origin; proxy_cache second; proxy_cache_min_uses 2; } }
+	server { listen %[9]s ssl http2; server_name %[10]s; ssl_certificate %[11]s; ssl_certificate_key %[12]s; }
 }
 `
 
-func (f *field) startNginx(program, certificate, key string) (*process, error) {
+func (f *field) startNginx(program string, short, long certified) (*process, error) {
 	var at [4]string
 	if err := freeAddresses(at[:]); err != nil {
 		return nil, err
@@ -78,7 +79,8 @@ func (f *field) startNginx(program, certificate, key string) (*process, error) {
 		user = "user root; " // the workers' own user could not use the folder
 	}
 	dir := filepath.Join(f.dir, "nginx")
-	path, err := writeFile(dir, "nginx.conf", fmt.Sprintf(nginxText, user, dir, f.origin.address, certificate, key, at[0], at[1], at[2], at[3]))
+	path, err := writeFile(dir, "nginx.conf", fmt.Sprintf(nginxText, user, dir, f.origin.address, short.certificate, short.key, at[0], at[1], at[2], at[3],
+		rsaName, long.certificate, long.key))
 	if err != nil {
 		return nil, err
 	}

@@ -145,30 +145,36 @@ func readTrace(t *testing.T, prefix string) []call {
 	return out
 }
 
-func TestHitIsOneReadAndOneWrite(t *testing.T) {
+// traceable returns an edge before an origin, which ends with the test. It needs strace.
+func traceable(t *testing.T) *process {
+	t.Helper()
 	if _, err := exec.LookPath("strace"); err != nil {
 		t.Skip("strace is not there")
 	}
-	const hits = 50
 	origin, err := startOrigin()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		if err := origin.Close(); err != nil {
 			t.Error(err)
 		}
-	}()
+	})
 	edge, err := startEdge(edgeproxy(t), origin.address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer func() {
+	t.Cleanup(func() {
 		if err := edge.Close(); err != nil {
 			t.Error(err)
 		}
-	}()
+	})
+	return edge
+}
 
+func TestHitIsOneReadAndOneWrite(t *testing.T) {
+	const hits = 50
+	edge := traceable(t)
 	f := func(size int, wantCall string) {
 		t.Helper()
 		t.Run(sizeText(size), func(t *testing.T) {

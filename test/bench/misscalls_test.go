@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+// TestMissIsOneReadAndOneWriteOnEachSide: head and body of a small response left in two writes, and
+// a client got two segments.
+func TestMissIsOneReadAndOneWriteOnEachSide(t *testing.T) {
+	const misses = 50
+	edge := traceable(t)
+	c, err := dial(edge.address, 1, nil, wanted{size: freshSize, mark: missMark})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ask := func() {
+		if err := c.one(0, freshPage().request(edge.address)); err != nil {
+			t.Error(err)
+		}
+	}
+	ask() // both connections are there, with their buffers
+	calls := trace(t, edge.cmd.Process.Pid, func() {
+		for range misses {
+			ask()
+		}
+		sayGoodbye(t, c.conns[0])
+	})
+	counts := countMissCalls(calls)
+	want := map[string]int{"read GET ": misses, "write GET ": misses, "read HTTP": misses, "write HTTP": misses}
+	if fmt.Sprint(counts) != fmt.Sprint(want) {
+		t.Errorf("successful calls for %d misses: got %v, want %v", misses, counts, want)
+	}
+}
+
+// countMissCalls counts the successful calls on the connections of the client and of the origin, by
+// what they move.
+func countMissCalls(calls []call) map[string]int {
+	head := func(c call) bool {
+		return strings.HasPrefix(c.args, `"GET `) || strings.HasPrefix(c.args, `"HTTP/1.1 `)
+	}
+	conns := map[int]bool{}
+	for _, c := range calls {
+		conns[c.fd] = conns[c.fd] || head(c)
+	}
+	counts := map[string]int{}
+	for _, c := range calls {
+		switch {
+		case !conns[c.fd] || c.n <= 0 || strings.Contains(c.args, goodbye) || strings.Contains(c.args, refusal):
+		case head(c):
+			counts[c.name+" "+c.args[1:5]]++
+		default:
+			counts[c.name+" of something else"]++
+		}
+	}
+	return counts
+}

@@ -1,0 +1,124 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// pinServers has the servers, with these process ids, run on the first processor, and this program, with
+// the origin and the clients in it, on the others: a server that the kernel wakes beside a client that
+// is busy waits for it. Where there is one processor it does nothing. unpin has this program run
+// anywhere again.
+func pinServers(servers []int) (unpin func() error, err error) {
+	all := processors()
+	if len(all) < 2 {
+		return func() error { return nil }, nil
+	}
+	self := os.Getpid()
+	unpin = func() error { return pin(self, all) }
+	if err := pin(self, all[1:]); err != nil {
+		return nil, errors.Join(err, unpin())
+	}
+	for _, pid := range servers {
+		for _, of := range append(children(pid), pid) {
+			if err := pin(of, all[:1]); err != nil {
+				return nil, errors.Join(err, unpin())
+			}
+		}
+	}
+	return unpin, nil
+}
+
+// pinThread has this thread run on the last processor, and the others of this program anywhere, or they
+// would have none to themselves. unpinThread ends that.
+func pinThread() error {
+	all := processors()
+	if len(all) < 2 {
+		return nil
+	}
+	if err := unpinThread(); err != nil {
+		return err
+	}
+	if err := unix.SchedSetaffinity(0, setOf(all[len(all)-1:])); err != nil {
+		return fmt.Errorf("choose the processor of a thread: %w", err)
+	}
+	return nil
+}
+
+func unpinThread() error { return pin(os.Getpid(), processors()) }
+
+// processors are those that this program may run on, as it was started: in a container not the
+// machine's first ones.
+var processors = sync.OnceValue(func() (all []int) {
+	var set unix.CPUSet
+	if unix.SchedGetaffinity(0, &set) != nil {
+		return nil
+	}
+	for i := range 64 * len(set) {
+		if set.IsSet(i) {
+			all = append(all, i)
+		}
+	}
+	return all
+})
+
+func setOf(processors []int) *unix.CPUSet {
+	var set unix.CPUSet
+	for _, i := range processors {
+		set.Set(i)
+	}
+	return &set
+}
+
+// realTimePriority is any above those of programs that are not.
+const realTimePriority = 10
+
+// hasten has all threads of a server and of its children go before all that is not in real time: a client
+// that never sleeps would hold them up by its other threads, for milliseconds. Where that is not allowed
+// it returns unix.EPERM.
+func hasten(server int) error {
+	attr := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: realTimePriority}
+	for _, pid := range append(children(server), server) {
+		err := eachThread(pid, func(thread int) error { return unix.SchedSetAttr(thread, &attr, 0) })
+		if err != nil {
+			return fmt.Errorf("run process %d in real time: %w", pid, err)
+		}
+	}
+	return nil
+}
+
+// pin has all threads of a process run on these processors alone, if there are any. Threads that they
+// start later do so too.
+func pin(pid int, on []int) error {
+	if len(on) == 0 {
+		return nil
+	}
+	if err := eachThread(pid, func(thread int) error { return unix.SchedSetaffinity(thread, setOf(on)) }); err != nil {
+		return fmt.Errorf("choose the processors of process %d: %w", pid, err)
+	}
+	return nil
+}
+
+// eachThread calls f for each thread of a process that has not ended.
+func eachThread(pid int, f func(thread int) error) error {
+	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
+	if err != nil {
+		return fmt.Errorf("list the threads: %w", err)
+	}
+	for _, path := range threads {
+		thread, err := strconv.Atoi(filepath.Base(path))
+		if err != nil {
+			return fmt.Errorf("list the threads: %w", err)
+		}
+		if err := f(thread); err != nil && !errors.Is(err, unix.ESRCH) {
+			return err
+		}
+	}
+	return nil
+}
