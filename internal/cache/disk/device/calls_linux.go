@@ -1,0 +1,125 @@
+package device
+
+import (
+	"errors"
+	"os"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// on calls do with the descriptor of f, which stays open meanwhile.
+func on(f *os.File, do func(fd int) error) error {
+	conn, err := f.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var inner error
+	if err := conn.Control(func(fd uintptr) {
+		for {
+			if inner = do(int(fd)); !errors.Is(inner, unix.EINTR) { //nolint:gosec // a descriptor
+				return
+			}
+		}
+	}); err != nil {
+		return err
+	}
+	return inner
+}
+
+func setDirect(f *os.File, direct bool) error {
+	return on(f, func(fd int) error {
+		flags, err := unix.FcntlInt(uintptr(fd), unix.F_GETFL, 0) //nolint:gosec // a descriptor
+		if err != nil {
+			return err
+		}
+		flags &^= unix.O_DIRECT
+		if direct {
+			flags |= unix.O_DIRECT
+		}
+		_, err = unix.FcntlInt(uintptr(fd), unix.F_SETFL, flags) //nolint:gosec // a descriptor
+		return err
+	})
+}
+
+func refusedDirect(err error) bool { return errors.Is(err, unix.EINVAL) }
+
+func room(f *os.File) (r Room, err error) {
+	err = on(f, func(fd int) error {
+		var s unix.Statfs_t
+		if err := unix.Fstatfs(fd, &s); err != nil {
+			return err
+		}
+		r = Room{Free: int64(s.Bavail) * s.Bsize, Total: int64(s.Blocks) * s.Bsize} //nolint:gosec // sizes of a disk
+		return nil
+	})
+	return r, err
+}
+
+func readNow(f *os.File, p []byte, offset int64) bool {
+	done := 0
+	err := on(f, func(fd int) error {
+		n, err := unix.Preadv2(fd, [][]byte{p}, offset, unix.RWF_NOWAIT)
+		done = n
+		return err
+	})
+	return err == nil && done == len(p)
+}
+
+func push(f *os.File, offset, bytes int64) {
+	_ = on(f, func(fd int) error { return unix.SyncFileRange(fd, offset, bytes, unix.SYNC_FILE_RANGE_WRITE) })
+}
+
+func settle(f *os.File, offset, bytes int64) {
+	const all = unix.SYNC_FILE_RANGE_WAIT_BEFORE | unix.SYNC_FILE_RANGE_WRITE | unix.SYNC_FILE_RANGE_WAIT_AFTER
+	_ = on(f, func(fd int) error {
+		if err := unix.SyncFileRange(fd, offset, bytes, all); err != nil {
+			return err
+		}
+		return unix.Fadvise(fd, offset, bytes, unix.FADV_DONTNEED)
+	})
+}
+
+func forget(f *os.File) {
+	_ = on(f, func(fd int) error { return unix.Fadvise(fd, 0, 0, unix.FADV_DONTNEED) })
+}
+
+func dataSync(f *os.File) error { return on(f, unix.Fdatasync) }
+
+func punch(f *os.File, offset, bytes int64) error {
+	return on(f, func(fd int) error {
+		err := unix.Fallocate(fd, unix.FALLOC_FL_PUNCH_HOLE|unix.FALLOC_FL_KEEP_SIZE, offset, bytes)
+		if errors.Is(err, unix.ENOSYS) {
+			return ErrUnsupported
+		}
+		return err // EOPNOTSUPP is ErrUnsupported
+	})
+}
+
+func seek(f *os.File, offset, size int64, hole bool) (at int64, err error) {
+	whence := unix.SEEK_DATA
+	if hole {
+		whence = unix.SEEK_HOLE
+	}
+	err = on(f, func(fd int) error {
+		var err error
+		at, err = unix.Seek(fd, offset, whence)
+		return err
+	})
+	switch {
+	case errors.Is(err, unix.ENXIO): // no data behind offset
+		return size, nil
+	case errors.Is(err, unix.EINVAL) && hole: // no notion of holes: there are none
+		return size, nil
+	case errors.Is(err, unix.EINVAL):
+		return offset, nil
+	}
+	return min(at, size), err
+}
+
+func onDisk(info os.FileInfo) int64 {
+	if s, ok := info.Sys().(*syscall.Stat_t); ok {
+		return s.Blocks * 512
+	}
+	return info.Size()
+}
