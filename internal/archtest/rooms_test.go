@@ -65,6 +65,7 @@ func rooms() map[string]room {
 			third: []string{"github.com/dgraph-io/ristretto/v2", prometheus, xxh3},
 		},
 		"internal/cache/disk/device": {third: []string{"golang.org/x/sys"}},
+		"internal/cache/disk/index":  {},
 		"internal/cache/disk/layout": {},
 		"internal/cache/filetier":    {testOnly: true},
 		"internal/cachekey":          {ours: []string{"internal/field"}},

@@ -1,0 +1,82 @@
+package index
+
+import (
+	"math/bits"
+	"sync"
+	"sync/atomic"
+)
+
+// FullLoad is the load at which an index holds the objects it was made for.
+// Above it words get lost: 0.01 % of them at 0.95.
+const FullLoad = 0.9
+
+const (
+	bucketSlots = 8 // a cache line
+	shards      = 256
+)
+
+// Index is the table. Its methods may be called concurrently.
+type Index struct {
+	buckets []bucket
+	moves   [shards]atomic.Uint32 // by tag: words that went to their other bucket
+	writers [shards]shard         // by tag
+}
+
+// bucket is a cache line of words.
+type bucket [bucketSlots]atomic.Uint64
+
+// shard lets writers of its tags take turns. While it is held, other writers
+// change nothing of a word of these tags but its hits.
+type shard struct {
+	mu    sync.Mutex
+	words atomic.Int64
+	_     [48]byte
+}
+
+// pair is a key's two buckets. In a small table they may be one and the same.
+type pair struct{ first, other int }
+
+// New returns an empty index for that many objects. Its size never changes.
+func New(objects int) *Index {
+	slots := float64(max(objects, 1)) / FullLoad
+	x := &Index{buckets: make([]bucket, 2+int(slots/bucketSlots))}
+	useHugePages(x.buckets)
+	return x
+}
+
+// Len returns the number of words. While writers are at work it is a moment's.
+func (x *Index) Len() int {
+	sum := int64(0)
+	for i := range x.writers {
+		sum += x.writers[i].words.Load()
+	}
+	return int(sum)
+}
+
+// Load returns the share of slots in use, from 0 to 1.
+func (x *Index) Load() float64 {
+	return float64(x.Len()) / float64(len(x.buckets)*bucketSlots)
+}
+
+// Bytes returns the memory of the table.
+func (x *Index) Bytes() int64 { return int64(len(x.buckets)) * bucketSlots * 8 }
+
+// homes returns the buckets of hash h and tag t. The upper bits of h choose the
+// first bucket, so they and the tag, which is the lower ones, share none.
+func (x *Index) homes(h uint64, t tag) pair {
+	first, _ := bits.Mul64(h, uint64(len(x.buckets)))
+	return pair{int(first), x.partner(int(first), t)}
+}
+
+// partner returns the other bucket of a word of tag t in bucket b. The partner of
+// the partner is b: both add up to a number that t alone gives.
+func (x *Index) partner(b int, t tag) int {
+	sum, _ := bits.Mul64(uint64(t)*0x9e3779b97f4a7c15, uint64(len(x.buckets)))
+	p := int(sum) - b
+	if p < 0 {
+		p += len(x.buckets)
+	}
+	return p
+}
+
+func shardOf(t tag) int { return int(t % shards) }
