@@ -622,8 +622,8 @@ func TestJoinLeaveAndFinishTogether(t *testing.T) {
 }
 
 func TestMarks(t *testing.T) {
-	m := NewMarks(func(k int) uint64 { return uint64(k) })
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	m := NewMarks(now, func(k int) uint64 { return uint64(k) })
 	if m.Has(0, now) {
 		t.Error("an empty table has the zero key")
 	}

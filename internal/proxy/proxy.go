@@ -137,7 +137,7 @@ func New(o Options) (*Proxy, error) {
 			Budget: budget, ObjectBytes: o.MaxObjectBytes, Ahead: o.ResponseBuffer, Spool: spoolOf(o.Spool), Now: now, Generation: o.Purges.Now,
 		}),
 		uploads:    newUploadBuffers(o.RequestBuffer, o.InflightBytes, client.Part(o.InflightShare)),
-		hitForMiss: flight.NewMarks(func(k cache.Key) uint64 { return k.Lo }),
+		hitForMiss: flight.NewMarks(now(), func(k cache.Key) uint64 { return k.Lo }),
 	}
 	p.serial.Store(o.Purges.Identity().First())
 	p.settings.Store(first)
