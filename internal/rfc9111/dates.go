@@ -14,6 +14,9 @@ import "time"
 // UTC, with whole seconds; a leap second is the first second after it. ParseDate
 // does not allocate.
 func ParseDate[T string | []byte](s T, now time.Time) (t time.Time, ok bool) {
+	if t, ok := fixdate(s); ok {
+		return t, true
+	}
 	c := dateCursor[T]{rest: s}
 	switch len(s) {
 	case len("Sun, 06 Nov 1994 08:49:37 GMT"):
@@ -28,6 +31,69 @@ func ParseDate[T string | []byte](s T, now time.Time) (t time.Time, ok bool) {
 		return time.Time{}, false
 	}
 	return c.time(), true
+}
+
+// fixdate reads an IMF-fixdate that is spelled as nearly all are. It reports false for anything else,
+// valid or not: that has to be looked at closely.
+func fixdate[T text](s T) (t time.Time, ok bool) {
+	if len(s) != len("Sun, 06 Nov 1994 08:49:37 GMT") || s[7] != ' ' || s[11] != ' ' || s[16] != ' ' ||
+		s[19] != ':' || s[22] != ':' || string(s[25:]) != " GMT" {
+		return t, false
+	}
+	switch string(s[:5]) {
+	case "Mon, ", "Tue, ", "Wed, ", "Thu, ", "Fri, ", "Sat, ", "Sun, ":
+	default:
+		return t, false
+	}
+	d := date{
+		year: 100*twoDigits(s[12], s[13]) + twoDigits(s[14], s[15]), month: monthNumber(string(s[8:11])), day: twoDigits(s[5], s[6]),
+		hour: twoDigits(s[17], s[18]), minute: twoDigits(s[20], s[21]), second: twoDigits(s[23], s[24]),
+	}
+	// What is no number is too large. Every month has 28 days.
+	if d.year > 9999 || d.month == 0 || d.day < 1 || d.hour > 23 || d.minute > 59 || d.second > 59 || d.day > 28 && !d.exists() {
+		return t, false
+	}
+	return d.time(), true
+}
+
+// twoDigits returns the number that two digits are, one far above 99 for anything else.
+func twoDigits(tens, ones byte) int {
+	tens, ones = tens-'0', ones-'0'
+	if tens > 9 || ones > 9 {
+		return 1 << 20
+	}
+	return 10*int(tens) + int(ones)
+}
+
+// monthNumber returns the number of a month with this name, from 1; 0 for none.
+func monthNumber(name string) int {
+	switch name {
+	case "Jan":
+		return 1
+	case "Feb":
+		return 2
+	case "Mar":
+		return 3
+	case "Apr":
+		return 4
+	case "May":
+		return 5
+	case "Jun":
+		return 6
+	case "Jul":
+		return 7
+	case "Aug":
+		return 8
+	case "Sep":
+		return 9
+	case "Oct":
+		return 10
+	case "Nov":
+		return 11
+	case "Dec":
+		return 12
+	}
+	return 0
 }
 
 // date is a date and time of day as written, unchecked.

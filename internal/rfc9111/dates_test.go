@@ -114,3 +114,44 @@ func TestTwoDigitYear(t *testing.T) {
 	f("1999-12-31 23:59:59", "01-Jan-00 00:00:00", 2000)
 	f("1999-12-31 23:59:59", "01-Jan-50 00:00:00", 1950)
 }
+
+// TestAUsualDateIsReadAsAnyOther: the short way reads what the long one reads, and nothing else.
+func TestAUsualDateIsReadAsAnyOther(t *testing.T) {
+	usual := "Sun, 06 Nov 1994 08:49:37 GMT"
+	if _, ok := fixdate(usual); !ok {
+		t.Fatal("the usual form takes the long way")
+	}
+	if n := testing.AllocsPerRun(100, func() { _, _ = ParseDate(usual, received) }); n != 0 {
+		t.Errorf("got %v allocations, want 0", n)
+	}
+	slowly := func(s string) (time.Time, bool) {
+		c := dateCursor[string]{rest: s}
+		if c.imfFixdate(); c.failed || len(c.rest) > 0 || !c.exists() {
+			return time.Time{}, false
+		}
+		return c.time(), true
+	}
+	read := 0
+	for i := range usual {
+		for c := range 256 {
+			s := usual[:i] + string([]byte{byte(c)}) + usual[i+1:]
+			got, ok := fixdate(s)
+			if !ok {
+				continue
+			}
+			read++
+			if want, valid := slowly(s); !valid || !got.Equal(want) {
+				t.Errorf("%q: got %v, want %v %v", s, got, want, valid)
+			}
+		}
+	}
+	if read < 50 {
+		t.Errorf("only %d dates took the short way", read)
+	}
+	for day := time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC); day.Year() < 2002; day = day.AddDate(0, 0, 1) {
+		s := day.Format(imfFixdate)
+		if got, ok := fixdate(s); !ok || !got.Equal(day) {
+			t.Errorf("%q: got %v %v", s, got, ok)
+		}
+	}
+}
