@@ -25,7 +25,7 @@ func (r *Reader[K, H]) Abandon() {
 		f.hold = nil
 	}
 	for f != nil && !f.settled {
-		moved := f.round.moved
+		moved := f.round.movesLocked()
 		r.table.mu.Unlock()
 		<-moved
 		r.table.mu.Lock()

@@ -55,6 +55,7 @@ type body struct {
 	mu       sync.Mutex
 	wake     sync.Cond // readers wait for bytes, the writer for readers
 	chunks   [][]byte  // len is what is filled, cap what is held
+	room     [1][]byte // of chunks, as most bodies are one piece
 	first    int64     // offset of chunks[0]
 	size     int64     // bytes written
 	shown    int64     // bytes that readers may see; size less a held back end
@@ -81,15 +82,16 @@ type cursor struct {
 	next, prev *cursor
 }
 
-func newBody(k keeping, c netip.Prefix, limit int64) *body {
+// begin makes b, which is zero, the body of a flight of the client c.
+func (b *body) begin(k keeping, c netip.Prefix, limit int64) {
 	// One byte more than the limit, so that a body of unknown length and just
 	// the limit can be seen to end there.
-	b := &body{keeping: k, client: c, limit: limit + 1}
+	b.keeping, b.client, b.limit = k, c, limit+1
 	b.wake.L = &b.mu
-	return b
 }
 
-func (b *body) enter(c *cursor) *cursor {
+// enter adds c to the readers.
+func (b *body) enter(c *cursor) {
 	b.mu.Lock()
 	if c.next = b.readers; c.next != nil {
 		c.next.prev = c
@@ -97,7 +99,6 @@ func (b *body) enter(c *cursor) *cursor {
 	b.readers, c.reads = c, true
 	b.reading++
 	b.mu.Unlock()
-	return c
 }
 
 // leave takes c out; what only c still needed is let go. It returns what is to be closed.
@@ -221,6 +222,9 @@ func (b *body) growLocked(left int64) (room []byte, n need, lacks int64) {
 }
 
 func (b *body) addLocked(piece int64) {
+	if b.chunks == nil {
+		b.chunks = b.room[:0]
+	}
 	b.chunks = append(b.chunks, make([]byte, 0, piece))
 	b.held += piece
 }
@@ -337,12 +341,16 @@ func (b *body) bytes() []byte {
 func (b *body) stored(whole []byte) {
 	b.mu.Lock()
 	if len(whole) > 0 {
-		b.chunks, b.first = append(b.chunks[:0:0], whole), 0
+		b.forgetLocked()
+		b.chunks, b.first = append(b.room[:0], whole), 0
 	}
 	b.budget.release(b.reserved, b.client)
 	b.reserved, b.held = 0, 0
 	b.mu.Unlock()
 }
+
+// forgetLocked lets go of all pieces.
+func (b *body) forgetLocked() { b.chunks, b.room = nil, [1][]byte{} }
 
 // next returns the bytes that follow c, waiting for them. They stay valid for
 // good. io.EOF ends a whole body.

@@ -180,7 +180,7 @@ func (p *plan) check(f *Flight[int, string]) {
 	if used := p.table.budget.Used(); used > p.budget || used < 0 {
 		p.failf("%d bytes reserved of %d", used, p.budget)
 	}
-	b := f.body
+	b := &f.body
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	held := int64(0)

@@ -30,10 +30,18 @@ type Flight[K comparable, H any] struct {
 	table *Table[K, H]
 	key   K
 	url   K
-	body  *body
+	body  body
 	life  lifetime
 
-	first round[K, H] // its own, where it is the first one
+	// What most flights need, made with them: nearly all have one reader.
+
+	first  round[K, H]  // its round, where it is the first one of it
+	leader Reader[K, H] // who leads it then
+	sits   cursor       // of the first seat that was taken
+	taken  bool         // that it was
+
+	// in the list of Table.all
+	before, behind *Flight[K, H]
 
 	// guarded by table.mu; outcome, header and err stay as they are once it has settled
 	settled  bool

@@ -6,6 +6,11 @@ import (
 	"time"
 )
 
+// leaver is a client that has left once it is closed.
+type leaver chan struct{}
+
+func (l leaver) Gone() <-chan struct{} { return l }
+
 // TestAFollowerWhoseClientLeavesWaitsNoMore: and takes nothing from the others.
 func TestAFollowerWhoseClientLeavesWaitsNoMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -14,7 +19,7 @@ func TestAFollowerWhoseClientLeavesWaitsNoMore(t *testing.T) {
 		follower, _ := table.Join("k", "u", Admission{})
 		left := make(chan struct{})
 		go func() { time.Sleep(time.Second); close(left) }()
-		if _, o, _ := follower.Wait(Patience{Left: left}, nil); o != Left {
+		if _, o, _ := follower.Wait(Patience{Client: leaver(left)}, nil); o != Left {
 			t.Errorf("got %v, want Left", o)
 		}
 		f := leader.Flight()
@@ -43,7 +48,7 @@ func TestALeaderWhoseClientLeavesEndsWhatNobodyWants(t *testing.T) {
 			close(left)
 			over := make(chan Outcome)
 			go func() {
-				_, o, _ := leader.Wait(Patience{Left: left}, nil)
+				_, o, _ := leader.Wait(Patience{Client: leaver(left)}, nil)
 				over <- o
 			}()
 			synctest.Wait()
@@ -75,7 +80,7 @@ func TestOneThatLedAnewAndLeavesEndsItsOwnFetch(t *testing.T) {
 		leader, _ := table.Join("k", "u", Admission{})
 		follower, _ := table.Join("k", "u", Admission{})
 		left := make(chan struct{})
-		p := Patience{Lead: time.Second, Most: time.Minute, Left: left}
+		p := Patience{Lead: time.Second, Most: time.Minute, Client: leaver(left)}
 		if _, o, _ := follower.Wait(p, nil); o != LeadAnew {
 			t.Fatalf("got %v, want LeadAnew", o)
 		}

@@ -14,6 +14,7 @@ type lifetime struct {
 	over  bool
 	done  chan struct{} // nil: nobody has asked
 	calls *call         // of AfterFunc, a list
+	first call          // of them: most have one
 }
 
 // call is one function of AfterFunc.
@@ -27,9 +28,13 @@ type call struct {
 // AfterFunc calls f in a goroutine of its own once l has ended. stop forgets f, and reports
 // whether that was in time. It is what context.AfterFunc does, and is asked for by it.
 func (l *lifetime) AfterFunc(f func()) (stop func() bool) {
-	c := &call{l: l, f: f}
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	c := &l.first
+	if c.l != nil {
+		c = &call{}
+	}
+	c.l, c.f = l, f
 	if l.over {
 		go f()
 		return c.forget

@@ -58,8 +58,12 @@ func (r *Reader[K, H]) Wait(p Patience, suits func(H) bool) (h H, o Outcome, err
 	for {
 		r.table.mu.Lock()
 		f := r.outcomeLocked()
+		var moved <-chan struct{}
 		round := r.flight.round
-		moved, leads, leader := round.moved, round.leads, r.own.flight != nil
+		if f == nil {
+			moved = round.movesLocked()
+		}
+		leads, leader := round.leads, r.own.flight != nil
 		r.table.mu.Unlock()
 		switch {
 		case f != nil && r.agrees(f, suits):
@@ -75,7 +79,7 @@ func (r *Reader[K, H]) Wait(p Patience, suits func(H) bool) (h H, o Outcome, err
 			if w.fired(); w.mayWait() && r.leadAnew(p, w.leads) {
 				return h, LeadAnew, nil
 			}
-		case <-p.Left:
+		case <-p.left():
 			r.abandon()
 			return h, Left, nil
 		}
@@ -101,7 +105,7 @@ func (r *Reader[K, H]) abandon() {
 		over := own == nil || own.settled
 		var moved <-chan struct{}
 		if !over {
-			moved = own.round.moved
+			moved = own.round.movesLocked()
 		}
 		r.table.mu.Unlock()
 		if over {
@@ -120,7 +124,7 @@ func (r *Reader[K, H]) Undecided() <-chan struct{} {
 	if round.winner != nil || r.own.flight != nil && r.own.flight.settled {
 		return nil
 	}
-	return round.moved
+	return round.movesLocked()
 }
 
 // leadAnew makes r lead a further flight if nobody has led one since leads, and reports

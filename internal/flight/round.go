@@ -6,8 +6,8 @@ import "time"
 // as long as none has a header, and the readers that wait for whichever is first. Most
 // rounds have one flight. It is guarded by the table's mutex.
 type round[K comparable, H any] struct {
-	// moved is closed when a flight of the round settles or another one is led. There is a
-	// new one then while a flight has yet to settle.
+	// moved is closed when a flight of the round settles or another one is led. It is there once
+	// somebody waits for it; see movesLocked.
 	moved   chan struct{}
 	key     K
 	begun   uint64        // the generation of purges when it was first led
@@ -34,8 +34,20 @@ type Patience struct {
 	// Most is how long it waits altogether; 0 or less is no limit. A round has at most
 	// Most/Lead flights under way at once.
 	Most time.Duration
-	// Left is closed when the client has left, which ends the wait. Nil is never closed.
-	Left <-chan struct{}
+	// Client is who waits: the wait ends when it has left. Nil never leaves.
+	Client interface {
+		// Gone returns a channel that is closed once the client has left. It is asked for
+		// only where there is a wait.
+		Gone() <-chan struct{}
+	}
+}
+
+// left is closed when the client has left.
+func (p *Patience) left() <-chan struct{} {
+	if p.Client == nil {
+		return nil
+	}
+	return p.Client.Gone()
 }
 
 // flights is how many may be under way at once.
@@ -147,9 +159,23 @@ func (r *round[K, H]) settledLocked(f *Flight[K, H]) {
 			r.shareLocked(f)
 		}
 	}
-	close(r.moved)
-	if r.open > 0 {
+	r.tellLocked()
+}
+
+// movesLocked returns a channel that is closed when a flight of the round settles or another one is
+// led. Most rounds are waited for by nobody.
+func (r *round[K, H]) movesLocked() <-chan struct{} {
+	if r.moved == nil {
 		r.moved = make(chan struct{})
+	}
+	return r.moved
+}
+
+// tellLocked wakes those that wait for the round to move.
+func (r *round[K, H]) tellLocked() {
+	if r.moved != nil {
+		close(r.moved)
+		r.moved = nil
 	}
 }
 
@@ -178,8 +204,7 @@ func (r *round[K, H]) anewLocked(rd *Reader[K, H]) {
 	f := first.table.beginLocked(first.key, first.url, first.admitted, rd.client)
 	r.addLocked(f)
 	rd.own = f.takeSeatLocked()
-	close(r.moved)
-	r.moved = make(chan struct{})
+	r.tellLocked()
 }
 
 // nudgersLocked returns what leaders of the round wait for in their own goroutines.

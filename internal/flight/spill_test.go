@@ -34,11 +34,14 @@ func (h *hooked) WriteAt(p []byte, off int64) (int, error) {
 func TestAReaderOfTheDiskGotWhatWasWrittenOverIt(t *testing.T) {
 	const size = 512 << 10
 	file, want := &hooked{memory: memory{room: 1 << 30}}, randomBody(size)
-	b := newBody(keeping{
+	b := &body{}
+	b.begin(keeping{
 		budget: NewBudget(testBudget, 1), ahead: windowBytes,
 		spool: func() (SpoolFile, error) { return file, nil },
 	}, netip.Prefix{}, testLimit)
-	slow, fast := b.enter(&cursor{}), b.enter(&cursor{})
+	slow, fast := &cursor{}, &cursor{}
+	b.enter(slow)
+	b.enter(fast)
 	for rest := want; len(rest) > 0; { // the fast one keeps up, and all of it is kept
 		room, needs, _ := b.space(-1)
 		if needs != needNothing {

@@ -6,15 +6,17 @@ import "net/netip"
 // and then disk, permit. One goroutine writes, by Space, Commit and End; another one reads.
 // Both ends must be closed: the writer's by End, the reader's by Close.
 type Stream struct {
-	body   *body
-	cursor *cursor
+	body   body
+	cursor cursor
 }
 
 // Stream returns one for a client, from the budget and the spool of t.
 func (t *Table[K, H]) Stream(c netip.Prefix) *Stream {
-	b := newBody(t.keeping, c, 0)
-	b.windowed = true
-	return &Stream{body: b, cursor: b.enter(&cursor{})}
+	s := &Stream{}
+	s.body.begin(t.keeping, c, 0)
+	s.body.windowed = true
+	s.body.enter(&s.cursor)
+	return s
 }
 
 // Space returns room for the next bytes: read into it, then Commit. It waits for the reader
@@ -36,19 +38,19 @@ func (s *Stream) Commit(n int) { s.body.commit(n, false) }
 func (s *Stream) End(err error) { s.body.end(err) }
 
 // Next is like that of a Reader, but never returns ErrBehind.
-func (s *Stream) Next() ([]byte, error) { return s.body.next(s.cursor, maxRead) }
+func (s *Stream) Next() ([]byte, error) { return s.body.next(&s.cursor, maxRead) }
 
 // Read is Next as an io.Reader.
 func (s *Stream) Read(p []byte) (int, error) {
 	if len(p) == 0 {
 		return 0, nil
 	}
-	q, err := s.body.next(s.cursor, len(p))
+	q, err := s.body.next(&s.cursor, len(p))
 	return copy(p, q), err
 }
 
 // Close ends the reading. Space waits for nobody then.
 func (s *Stream) Close() {
 	s.body.hurry()
-	s.body.leave(s.cursor).close()
+	s.body.leave(&s.cursor).close()
 }

@@ -57,7 +57,8 @@ type Table[K comparable, H any] struct {
 
 	mu     sync.Mutex
 	byKey  map[K]*round[K, H]
-	all    map[*Flight[K, H]]struct{}
+	all    *Flight[K, H] // a list of those in progress
+	count  int           // how many
 	loose  *Flight[K, H] // a list, newest first, of flights that can make room for what is to be stored
 	closed bool
 }
@@ -71,7 +72,7 @@ func NewTable[K comparable, H any](o Options) *Table[K, H] {
 	return &Table[K, H]{
 		keeping: keeping{budget: o.Budget, ahead: max(o.Ahead, windowBytes), spool: o.Spool, now: o.Now},
 		limit:   o.ObjectBytes, generation: o.Generation,
-		byKey: map[K]*round[K, H]{}, all: map[*Flight[K, H]]struct{}{},
+		byKey: map[K]*round[K, H]{},
 	}
 }
 
@@ -136,23 +137,26 @@ func (t *Table[K, H]) followLocked(key K, now uint64, a Admission) *Reader[K, H]
 
 // beginLocked makes a flight that belongs to no round yet.
 func (t *Table[K, H]) beginLocked(key, url K, admit bool, c netip.Prefix) *Flight[K, H] {
-	f := &Flight[K, H]{
-		table: t, key: key, url: url, body: newBody(t.keeping, c, t.limit),
-		admitted: admit, whole: true,
-	}
+	f := &Flight[K, H]{table: t, key: key, url: url, admitted: admit, whole: true}
+	f.body.begin(t.keeping, c, t.limit)
 	if t.closed {
 		f.life.end()
 	}
-	t.all[f] = struct{}{}
+	if f.behind = t.all; f.behind != nil {
+		f.behind.before = f
+	}
+	t.all = f
+	t.count++
 	return f
 }
 
 // leadLocked begins a flight, the first one of its round, and returns its leader.
 func (t *Table[K, H]) leadLocked(key, url K, now uint64, admit bool, c netip.Prefix) *Reader[K, H] {
 	f := t.beginLocked(key, url, admit, c)
-	f.first = round[K, H]{key: key, begun: now, moved: make(chan struct{})}
+	f.first.key, f.first.begun = key, now
 	f.first.addLocked(f)
-	r := &Reader[K, H]{table: t, seat: f.takeSeatLocked()}
+	r := &f.leader
+	r.table, r.seat = t, f.takeSeatLocked()
 	r.own = r.seat
 	f.first.awaitLocked(r)
 	return r
@@ -173,7 +177,13 @@ func (f *Flight[K, H]) admitLocked() bool {
 
 func (f *Flight[K, H]) takeSeatLocked() seat[K, H] {
 	f.interest++
-	return seat[K, H]{flight: f, cursor: f.body.enter(&cursor{})}
+	c := &f.sits
+	if f.taken {
+		c = &cursor{}
+	}
+	f.taken = true
+	f.body.enter(c)
+	return seat[K, H]{flight: f, cursor: c}
 }
 
 // Purge marks every flight of url, so that none of them is stored, and takes no
@@ -182,7 +192,7 @@ func (t *Table[K, H]) Purge(url K) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	n := 0
-	for f := range t.all {
+	for f := t.all; f != nil; f = f.behind {
 		if f.url == url {
 			f.purged = true
 			t.unlistLocked(f.round)
@@ -197,7 +207,7 @@ func (t *Table[K, H]) Purge(url K) int {
 func (t *Table[K, H]) Len() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.all)
+	return t.count
 }
 
 // Close ends every flight and waits for their fetches, which wait for no reader any
@@ -205,7 +215,7 @@ func (t *Table[K, H]) Len() int {
 func (t *Table[K, H]) Close() {
 	t.mu.Lock()
 	t.closed = true
-	for f := range t.all {
+	for f := t.all; f != nil; f = f.behind {
 		f.life.end()
 		f.body.hurry()
 	}
@@ -234,10 +244,27 @@ func (t *Table[K, H]) unlistLocked(r *round[K, H]) {
 	}
 }
 
+// forgetLocked takes f out of the list of all, if it is there.
+func (t *Table[K, H]) forgetLocked(f *Flight[K, H]) {
+	switch {
+	case f.over: // it was taken out before
+		return
+	case f.before != nil:
+		f.before.behind = f.behind
+	default:
+		t.all = f.behind
+	}
+	if f.behind != nil {
+		f.behind.before = f.before
+	}
+	f.before, f.behind = nil, nil
+	t.count--
+}
+
 func (t *Table[K, H]) remove(f *Flight[K, H]) {
 	t.mu.Lock()
 	f.unlistLocked()
-	delete(t.all, f)
+	t.forgetLocked(f)
 	if f.over = true; f.interest > 0 {
 		t.loosenLocked(f)
 	} else {

@@ -145,7 +145,7 @@ func (b *body) slowestLocked() int64 {
 func (b *body) trimLocked() {
 	switch {
 	case b.ended && b.reading == 0:
-		b.chunks = nil
+		b.forgetLocked()
 		b.budget.release(b.reserved, b.client)
 		b.reserved, b.held = 0, 0
 		return
