@@ -40,7 +40,7 @@ func (o *Origin) Start(ctx context.Context, r *Request) *Call {
 	if !ok {
 		return nil
 	}
-	return &Call{origin: o, ctx: ctx, r: r, slot: o.pool.usable(s)}
+	return &Call{origin: o, ctx: ctx, r: r, slot: o.pool.usable(s, (*conn).startable)}
 }
 
 // Ready sends the request, if there is a connection for it, and waits for the head of the final
@@ -62,19 +62,66 @@ func (c *Call) Ready() (ready bool) {
 		return false
 	}
 	x.release = afterFunc(c.ctx, x.c.close)
-	x.begin()
-	if x.sendErr != nil || !c.waits(true) {
+	if !c.send() {
 		return false
 	}
 	ready, err := x.awaitHead()
-	if c.waits(false) {
-		if err != nil && x.c.br.Buffered() == 0 {
-			x.waitErr = err
-		}
-		return ready
+	if err != nil && c.early(err) {
+		ready, err = x.awaitHead()
 	}
-	_ = x.c.nc.SetReadDeadline(x.begun.Add(c.origin.options.FirstByteTimeout))
+	unmoved := c.waits(false)
+	if ready && unmoved {
+		return true
+	}
+	if unmoved && err != nil && x.c.br.Buffered() == 0 {
+		x.waitErr = err
+	}
+	x.c.bound(c.deadline())
 	return ready
+}
+
+// send sends the request, and reports whether that went well and nobody has nudged c.
+func (c *Call) send() bool {
+	x := c.x
+	if x.c.turn == nil {
+		x.begin()
+		return x.sendErr == nil && c.waits(true)
+	}
+	x.start()
+	if x.c.hurry(x.begun, c.origin.options.FirstByteTimeout) != nil || !c.waits(true) || !x.turn() {
+		c.takeBack()
+		return false
+	}
+	if x.sendErr != nil {
+		c.waits(false)
+		x.c.bound(c.deadline())
+	}
+	return x.sendErr == nil
+}
+
+// takeBack has c begin anew in Finish: nothing was sent, and the connection may be of no use.
+func (c *Call) takeBack() {
+	c.waits(false)
+	if !c.x.release() {
+		c.x.c.close()
+	}
+	c.x = nil
+	c.slot = c.origin.pool.usable(c.slot, (*conn).usable)
+}
+
+// deadline is when the head has to be here.
+func (c *Call) deadline() time.Time { return c.x.begun.Add(c.origin.options.FirstByteTimeout) }
+
+// early reports whether err says only that the deadline of earlier turns has passed. Then that of c is
+// set.
+func (c *Call) early(err error) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.nudged || c.x.c.until.IsZero() || kindOf(err) != Timeout || !time.Now().Before(c.deadline()) {
+		return false
+	}
+	c.x.c.bound(c.deadline())
+	return true
 }
 
 // waits notes whether Ready reads, and reports whether nobody has nudged it.

@@ -23,16 +23,18 @@ type conn struct {
 	server  *server      // whose slot it is in
 	client  netip.Prefix // who holds it, while it is in use
 	quiet   func() bool  // nothing has arrived that was not read; nil where that cannot be asked
+	turn    *turn        // nil where there is none, as with TLS
 	idle    time.Duration
 	rolling bool // each read has a deadline of its own
 	reused  bool
 	expires time.Time // when idle
+	until   time.Time // the deadline, where a turn has set it and nothing else since; else zero
 	text    []byte    // of the head being read
 	out     []byte    // the head being sent
 }
 
 func newConn(nc net.Conn) *conn {
-	c := &conn{nc: nc, socket: nc, quiet: socketQuiet(nc)}
+	c := &conn{nc: nc, socket: nc, quiet: socketQuiet(nc), turn: newTurn(nc)}
 	c.br = bufio.NewReaderSize(c, readBufferBytes)
 	return c
 }
@@ -41,6 +43,7 @@ func newConn(nc net.Conn) *conn {
 // too: TLS may have to answer while it reads.
 func (c *conn) Read(p []byte) (int, error) {
 	if c.rolling {
+		c.until = time.Time{}
 		if err := c.nc.SetDeadline(time.Now().Add(c.idle)); err != nil {
 			return 0, err
 		}
@@ -61,17 +64,52 @@ func (c *conn) close() { _ = c.socket.Close() }
 // that TLS wants (RFC 9112 section 9.8).
 func (c *conn) retire() { _ = c.nc.Close() }
 
-// rest prepares the connection for lying idle.
+// rest prepares the connection for lying idle. A deadline that a turn has set stays.
 func (c *conn) rest() error {
 	c.rolling, c.reused = false, true
+	if !c.until.IsZero() {
+		return nil
+	}
 	return c.nc.SetDeadline(time.Time{})
+}
+
+// hurry sets the deadline of a turn that begins now and may take limit. It may be earlier, and is then
+// to be put off: a deadline moves once in many turns.
+func (c *conn) hurry(now time.Time, limit time.Duration) error {
+	if c.until.Sub(now) >= limit/2 {
+		return nil
+	}
+	c.until = now.Add(limit)
+	return c.nc.SetDeadline(c.until)
+}
+
+// bound sets the deadline of reads to at, and no earlier one is set from then on.
+func (c *conn) bound(at time.Time) {
+	c.until = time.Time{}
+	_ = c.nc.SetReadDeadline(at) // an error means that the connection is closed, and reading it will say so
 }
 
 // usable reports whether a connection that lay idle may carry a request. Bytes
 // on it are an answer to nothing we asked; a later request must not get them.
 // None can be seen that are still under way: no pool can prove more.
 func (c *conn) usable(now time.Time) bool {
-	return now.Before(c.expires) && c.br.Buffered() == 0 && (c.quiet == nil || c.quiet())
+	if !c.until.IsZero() {
+		c.until = time.Time{}
+		_ = c.nc.SetDeadline(c.until) // it may have passed, and then nothing could be looked at
+	}
+	return c.fresh(now) && (c.quiet == nil || c.quiet())
+}
+
+// fresh reports whether a turn may find that the connection is usable: all is seen to but what a turn
+// looks at.
+func (c *conn) fresh(now time.Time) bool { return now.Before(c.expires) && c.br.Buffered() == 0 }
+
+// startable is usable, or fresh where a turn looks at the rest.
+func (c *conn) startable(now time.Time) bool {
+	if c.turn != nil {
+		return c.fresh(now)
+	}
+	return c.usable(now)
 }
 
 // readHead reads one head of at most limit bytes and returns its lines without

@@ -65,11 +65,23 @@ func (x *exchange) run() *Error {
 	return x.failed(sendErr, err)
 }
 
-// begin sends the request, or starts to.
-func (x *exchange) begin() {
+// start notes that the exchange begins.
+func (x *exchange) start() {
 	x.begun = time.Now()
 	x.keep, x.silent = true, true
+}
+
+// begin sends the request, or starts to.
+func (x *exchange) begin() {
+	x.start()
 	x.sendErr = x.send()
+}
+
+// turn sends the request and waits until something has come, or the connection has ended, in one turn.
+// It reports false where nothing was sent.
+func (x *exchange) turn() (begun bool) {
+	begun, x.sendErr = x.c.turn.run(x.written())
+	return begun
 }
 
 // failed is what sendErr and err, of sending and of receiving, come to; nil where a response
@@ -96,6 +108,7 @@ func (x *exchange) failed(sendErr, err error) *Error {
 // error is no reason not to read: the origin may have answered before it closed.
 func (x *exchange) send() error {
 	limit := x.origin.options.FirstByteTimeout
+	x.c.until = time.Time{}
 	if x.r.Body != nil {
 		x.wait = &headWait{c: x.c, limit: limit}
 		x.upload = startUpload(x.c, x.r, x.wait, x.origin.options.Panics)

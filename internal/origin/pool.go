@@ -63,7 +63,7 @@ func (p *pool) take(ctx context.Context, who netip.Prefix) (slot, *Error) {
 	if failure != nil {
 		return slot{}, failure
 	}
-	return p.usable(s), nil
+	return p.usable(s, (*conn).usable), nil
 }
 
 // next returns a slot, after a wait in the queue if none is free. Its connection was not
@@ -161,10 +161,10 @@ func (p *pool) popLocked(s *server) *conn {
 	return c
 }
 
-// usable returns s with a connection that may carry a request, or with none: those
+// usable returns s with a connection that may carry a request, as may says, or with none: those
 // that may not are closed, and the slot is kept.
-func (p *pool) usable(s slot) slot {
-	for s.c != nil && !s.c.usable(time.Now()) {
+func (p *pool) usable(s slot, may func(c *conn, now time.Time) bool) slot {
+	for s.c != nil && !may(s.c, time.Now()) {
 		s.c.retire()
 		p.mu.Lock()
 		if s.c = p.popLocked(s.server); s.c != nil {

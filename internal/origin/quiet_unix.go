@@ -20,18 +20,17 @@ func socketQuiet(nc net.Conn) func() bool {
 	if err != nil {
 		return func() bool { return false }
 	}
-	var (
-		b      [1]byte
-		result error
-	)
+	quiet := false
 	peek := func(fd uintptr) bool {
-		_, _, result = syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+		quiet = nothingArrived(fd)
 		return true // never wait
 	}
-	return func() bool {
-		if raw.Read(peek) != nil {
-			return false
-		}
-		return errors.Is(result, syscall.EAGAIN) || errors.Is(result, syscall.EWOULDBLOCK)
-	}
+	return func() bool { return raw.Read(peek) == nil && quiet }
+}
+
+// nothingArrived looks at what a socket has to be read, and takes nothing from it.
+func nothingArrived(fd uintptr) bool {
+	var b [1]byte
+	_, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EWOULDBLOCK)
 }

@@ -64,7 +64,7 @@ func (o *Origin) tries(ctx context.Context, s slot, r *Request, x *exchange) (*R
 				if s, failure = o.pool.await(ctx, w); failure != nil {
 					return nil, failure
 				}
-				s = o.pool.usable(s)
+				s = o.pool.usable(s, (*conn).usable)
 				continue
 			}
 		}
