@@ -151,18 +151,18 @@ func (p *Proxy) ownTrailers(x *exchange, r *origin.Request) {
 	r.Trailers = func() field.List { return u.trailers }
 }
 
-// framing names what is ours to say to the origin.
+// framing names what is ours to say to the origin. name is hyphenated.
 func framing(name string) bool {
-	switch field.Hyphenated(name) {
+	switch name {
 	case "Host", "Content-Length", "Transfer-Encoding", "Expect", "Via", headerCDNLoop:
 		return true
 	}
 	return false
 }
 
-// ours names the fields that say of a request what we say ourselves.
+// ours names the fields that say of a request what we say ourselves. name is hyphenated.
 func ours(name string) bool {
-	switch field.Hyphenated(name) {
+	switch name {
 	case "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto":
 		return true
 	}
@@ -171,7 +171,10 @@ func ours(name string) bool {
 
 // generated names the request fields that origins get from us, not from the
 // client. A response that varies on one cannot be selected by a later request.
-func generated(name string) bool { return ours(name) || framing(name) }
+func generated(name string) bool {
+	name = field.Hyphenated(name)
+	return ours(name) || framing(name)
+}
 
 // forKeeps drops what may not reach the origin when the response may be stored
 // or shared: Range and conditions are evaluated on the result.

@@ -4,10 +4,12 @@ import (
 	"bytes"
 
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/field"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/queryrules"
 	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/wire"
 )
 
 // job is one fetch: what to ask, and what is needed to judge and store the
@@ -26,9 +28,7 @@ type job struct {
 	// for; nil is the client's own target.
 	by *queryrules.Rule
 
-	// base is the hash of baseName, the key before Vary.
-	base     cache.Key
-	baseName []byte
+	base cache.Key // the hash of the key before Vary
 
 	// span is the part of the representation that is asked for, with a place to keep
 	// it; nil asks for the whole.
@@ -49,10 +49,29 @@ type job struct {
 	// interims are those of a flight's fetch whose leader is told; nil otherwise.
 	interims interims
 
-	// variant returns base, the key before Vary of the whole or a part, with what the
-	// request selects by names; base stays as it is. It reads the request, so it may
-	// be called only until the header is published.
-	variant func(base []byte, names []string) []byte
+	// asker is the request, for variant; nil where selecting has copies of its fields.
+	asker     *exchange
+	selecting field.List
+}
+
+// variant returns base, the key before Vary of the whole or a part, with what the request selects by
+// names; base stays as it is. But for a job that outlives the request it may be called only until
+// the header is published.
+func (j *job) variant(base []byte, names []string) []byte {
+	name := bytes.Clone(base)
+	if j.asker != nil {
+		return j.asker.appendVariant(name, names)
+	}
+	for _, n := range names {
+		var lines [][]byte
+		for i := range j.selecting {
+			if j.selecting[i].Name == n {
+				lines = append(lines, []byte(j.selecting[i].Value))
+			}
+		}
+		name = rfc9111.AppendVariantField(name, n, lines)
+	}
+	return name
 }
 
 // newFill copies what the fetch for x needs. keep says that the response may be
@@ -63,14 +82,16 @@ func (p *Proxy) newFill(x *exchange, keep bool) *fill {
 		drop, x.onResult = forKeeps, true
 	}
 	f := &fill{p: p, job: job{
-		settings: x.settings, route: x.route, request: p.originRequest(x, drop),
+		settings: x.settings, route: x.route,
 		facts: rfc9111.RequestFacts{
-			Method: string(x.method), NoStore: x.request.NoStore,
+			Method: x.methodName(), NoStore: x.request.NoStore,
 			Authorization: x.asks.authorization, Cookie: x.asks.cookie,
 		},
 		url: x.demand, sighting: x.sighting, base: x.base, born: p.Purges.Now(), directives: x.request,
 	}}
 	j := &f.job
+	j.request = &f.asks
+	p.originRequest(x, j.request, drop)
 	if !x.asks.precondition {
 		j.spare = x.stale
 	}
@@ -78,12 +99,11 @@ func (p *Proxy) newFill(x *exchange, keep bool) *fill {
 		j.validate(x.stale)
 	}
 	if x.baseLen > 0 {
-		j.resource = purge.URL{Scheme: x.scheme, Host: bytes.Clone(x.host), Target: bytes.Clone(x.keyed)}
-		j.baseName = bytes.Clone(x.name[:x.baseLen])
-		j.variant = func(base []byte, names []string) []byte {
-			return x.appendVariant(bytes.Clone(base), names)
-		}
-		j.keyContext = p.keyContextOf(x, j)
+		j.exact, j.asker = x.exact, x
+		j.exact.name = bytes.Clone(x.exact.name[:x.exact.baseLen])
+		_, host, target, _ := wire.KeyURL(j.exact.name)
+		j.resource = purge.URL{Scheme: x.scheme, Host: host, Target: target}
+		p.keepContext(x, j)
 	}
 	return f
 }
@@ -105,24 +125,32 @@ func (j *job) plain() {
 	})
 }
 
-// originRequest is the request as the origin gets it: the target and host that
+// originRequest makes r the request as the origin gets it: the target and host that
 // were keyed, the client's own end-to-end fields but those taken for keyed ones, and what we say of the client.
-func (p *Proxy) originRequest(x *exchange, drop func(name string) bool) *origin.Request {
-	host := string(x.host)
-	r := &origin.Request{
-		Method: string(x.method), Target: string(x.forwarded()), Host: host, Client: x.who,
-		Header: x.endToEndFields(drop),
-	}
+func (p *Proxy) originRequest(x *exchange, r *origin.Request, drop func(name string) bool) {
+	text := x.copied(x.forwarded(), x.host, x.peerAddress())
+	r.Method, r.Target, r.Host, r.Client = x.methodName(), text.target, text.host, x.who
 	if x.route.HostHeader != "" {
 		r.Host = x.route.HostHeader
 	}
-	if addresses := x.forwardedFor(); addresses != "" {
+	r.Header = x.fieldsOf(text.fields, drop)
+	if addresses := x.forwardedFor(text.peer); addresses != "" {
 		r.Header.Add("X-Forwarded-For", addresses)
 	}
 	r.Header.Add("X-Forwarded-Proto", x.scheme)
-	r.Header.Add("X-Forwarded-Host", host)
+	r.Header.Add("X-Forwarded-Host", text.host)
 	r.Header.Add("Via", x.passed("Via", p.via))
 	r.Header.Add(headerCDNLoop, x.passed(headerCDNLoop, p.loop))
 	p.ownBody(x, r)
-	return r
+}
+
+// methodName returns the method as a string of its own.
+func (x *exchange) methodName() string {
+	switch {
+	case x.asks.get:
+		return "GET"
+	case x.asks.head:
+		return "HEAD"
+	}
+	return string(x.method)
 }

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"net/netip"
 	"strings"
 
 	"edgeproxy/internal/field"
@@ -101,21 +102,24 @@ func (x *exchange) normal(name string, lines [][]byte) [][]byte {
 func (x *exchange) withheld(name string) bool {
 	switch name {
 	case "Accept", "Accept-Encoding", "Accept-Language", "Cookie", "Origin", "User-Agent": // what most hits vary by
+	case "Host": // every request has it
+		return true
 	default:
-		if rfc9111.HopByHop(field.Hyphenated(name)) || framing(name) || x.overrides(name) || x.unusual(name) {
+		usual := field.Hyphenated(name)
+		if rfc9111.HopByHop(usual) || framing(usual) || x.overrides(name, usual) || usual != name && x.unusual(name) {
 			return true
 		}
 	}
 	return x.route.Key.Imitates(name) || x.route.Request.Drops(name)
 }
 
-// overrides reports whether the field of this canonical name contradicts the key or the
+// overrides reports whether the field of this canonical name, which origins may take for the usual
+// one, contradicts the key or the
 // connection: origins may take from it what the key or the connection says. A field that is
 // keyed does not, nor does an X-Forwarded field of a trusted proxy. What a trusted proxy says
 // reaches the origin in fields that the proxy writes itself; the other such fields may come from
 // the clients of that proxy.
-func (x *exchange) overrides(name string) bool {
-	usual := field.Hyphenated(name)
+func (x *exchange) overrides(name, usual string) bool {
 	switch {
 	case !forwarded.Overrides(usual):
 		return false
@@ -127,18 +131,26 @@ func (x *exchange) overrides(name string) bool {
 	return x.trusted == nil || usual == "X-Real-Ip" || strings.HasPrefix(usual, "X-Forwarded")
 }
 
-// unusual reports whether the name has characters for which some origin takes it for another
+// unusual reports whether a name stays here for characters for which some origin takes it for another
 // name. A route may let such names through, and its rules may name one.
 func (x *exchange) unusual(name string) bool {
-	return !field.Usual(name) && !x.route.UnusualNames && !x.route.Key.Reads(name)
+	return !x.route.UnusualNames && !x.route.Key.Reads(name)
 }
 
 // endToEndFields copies the fields to forward, in order. Of the client's fields it leaves out
 // those that drop names. The strings share memory with each other.
 func (x *exchange) endToEndFields(drop func(name string) bool) field.List {
+	return x.fieldsOf(x.copied(nil, nil, netip.Addr{}).fields, drop)
+}
+
+// mostAdded is how many fields originRequest adds.
+const mostAdded = 5
+
+// fieldsOf is endToEndFields, where text has names and values of all fields, one after the other. It
+// has room for those that originRequest adds.
+func (x *exchange) fieldsOf(text string, drop func(name string) bool) field.List {
 	named := x.connectionNames()
-	list := make(field.List, 0, 16)
-	text := x.fieldText()
+	list := make(field.List, 0, len(x.fields)+len(x.route.Request.Set())+mostAdded)
 	for i := range x.fields {
 		f := &x.fields[i]
 		value := text[len(f.Name) : len(f.Name)+len(f.Value)]
@@ -160,19 +172,35 @@ func (x *exchange) endToEndFields(drop func(name string) bool) field.List {
 	return append(list, x.route.Request.Set()...)
 }
 
-// fieldText returns names and values of all fields, one after the other.
-func (x *exchange) fieldText() string {
+// copies is what a request to the origin is made of. It is one string, in parts.
+type copies struct {
+	fields       string // names and values of all fields, one after the other
+	target, host string
+	peer         string // an address; "" where there is none
+}
+
+// copied copies what a request to the origin is made of.
+func (x *exchange) copied(target, host []byte, peer netip.Addr) (t copies) {
+	var room [len("[ffff:ffff:ffff:ffff:ffff:ffff:255.255.255.255%interface]")]byte
+	address := peer.AppendTo(room[:0])
 	size := 0
 	for i := range x.fields {
 		size += len(x.fields[i].Name) + len(x.fields[i].Value)
 	}
 	var b strings.Builder
-	b.Grow(size)
+	b.Grow(size + len(target) + len(host) + len(address))
 	for i := range x.fields {
 		b.Write(x.fields[i].Name)
 		b.Write(x.fields[i].Value)
 	}
-	return b.String()
+	b.Write(target)
+	b.Write(host)
+	b.Write(address)
+	rest := b.String()
+	t.fields, rest = rest[:size], rest[size:]
+	t.target, rest = rest[:len(target)], rest[len(target):]
+	t.host, t.peer = rest[:len(host)], rest[len(host):]
+	return t
 }
 
 // connectionNames returns the canonical names of the fields that Connection makes hop-by-hop.

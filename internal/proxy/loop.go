@@ -45,8 +45,12 @@ func members(lines [][]byte) int {
 // passed returns the field called name as it is forwarded: the client's members as they came,
 // then our own (RFC 9110 section 7.6.3, RFC 8586 section 2). Connection cannot remove it.
 func (x *exchange) passed(name, own string) string {
+	lines := x.all(name)
+	if len(lines) == 0 {
+		return own
+	}
 	var b strings.Builder
-	for _, line := range x.all(name) {
+	for _, line := range lines {
 		if len(line) > 0 {
 			b.Write(line)
 			b.WriteString(", ")

@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"bytes"
-
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/purge"
@@ -67,12 +65,10 @@ type keyContext struct {
 	moved     bool   // the response belongs elsewhere than purges look for the job
 }
 
-// keyContextOf returns that of x, for the job j.
-func (p *Proxy) keyContextOf(x *exchange, j *job) keyContext {
-	f := keyContext{exact: x.exact, flightURL: x.url, path: p.pathOf(j.resource)}
-	f.exact.name = bytes.Clone(x.exact.name[:x.exact.baseLen])
-	f.forgotten = p.queryRules.Forgotten(f.path)
-	return f
+// keepContext sets that of x, for the job j, which has the exact key.
+func (p *Proxy) keepContext(x *exchange, j *job) {
+	j.flightURL, j.path = x.url, p.pathOf(j.resource)
+	j.forgotten = p.queryRules.Forgotten(j.path)
 }
 
 // storageKey returns the key that a response to j asks for, and the rule if it is by one. It

@@ -78,17 +78,13 @@ func (x *exchange) forwardedInfo(peer []netip.Addr) (chain []netip.Addr, proto, 
 }
 
 // forwardedFor returns X-Forwarded-For as the origin gets it: the client, then the proxies that
-// were believed, the peer last. It has nothing that the client wrote itself. It is empty where
-// there is no address.
-func (x *exchange) forwardedFor() string {
-	peer := x.peerAddress()
-	switch {
-	case !peer.IsValid():
-		return ""
-	case x.trusted == nil:
-		return peer.String()
+// were believed, the peer last, which is given. It has nothing that the client wrote itself. It is
+// empty where there is no address.
+func (x *exchange) forwardedFor(peer string) string {
+	if peer == "" || x.trusted == nil {
+		return peer
 	}
-	chain, _, _ := x.forwardedInfo(append(make([]netip.Addr, 0, maxHops), peer))
+	chain, _, _ := x.forwardedInfo(append(make([]netip.Addr, 0, maxHops), x.peerAddress()))
 	var b strings.Builder
 	for i, addr := range slices.Backward(chain) {
 		b.WriteString(addr.String())

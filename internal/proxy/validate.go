@@ -153,18 +153,5 @@ func (p *Proxy) newRefresh(x *exchange, e *cache.Entry) *fill {
 // outlive gives j copies of the fields that select a variant, but for those that drop names. So
 // j can go on after the request of x.
 func (j *job) outlive(x *exchange, drop func(name string) bool) {
-	fields := x.endToEndFields(drop)
-	j.variant = func(base []byte, names []string) []byte {
-		name := slices.Clone(base)
-		for _, n := range names {
-			var lines [][]byte
-			for i := range fields {
-				if fields[i].Name == n {
-					lines = append(lines, []byte(fields[i].Value))
-				}
-			}
-			name = rfc9111.AppendVariantField(name, n, lines)
-		}
-		return name
-	}
+	j.asker, j.selecting = nil, x.endToEndFields(drop)
 }
