@@ -64,6 +64,9 @@ func rooms() map[string]room {
 			ours:  []string{"internal/field", "internal/pinned", "internal/rfc9111"},
 			third: []string{"github.com/dgraph-io/ristretto/v2", prometheus, xxh3},
 		},
+		"internal/cache/disk": {
+			ours: []string{"internal/cache/disk/device", "internal/cache/disk/index", "internal/cache/disk/layout", "internal/statefile"},
+		},
 		"internal/cache/disk/device": {third: []string{"golang.org/x/sys"}},
 		"internal/cache/disk/index":  {},
 		"internal/cache/disk/layout": {},

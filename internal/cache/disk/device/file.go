@@ -10,9 +10,9 @@ import (
 type File struct {
 	name     string
 	hook     Hook
-	file     *os.File    // for all but WriteAt
+	file     *os.File    // for all but writes past the page cache
 	readOnly bool        // and for reading alone
-	write    *os.File    // nil: not by Create, or Done
+	write    *os.File    // nil: file
 	direct   atomic.Bool // writes go past the page cache, and are of whole pages
 	flowed   int64       // how far writes have been pushed to the device where they are not direct
 }
@@ -39,7 +39,7 @@ func (d *Dir) Create(name string, direct bool) (*File, error) {
 	return f, nil
 }
 
-// Open opens a file for all but WriteAt; for reading alone where more is not allowed.
+// Open opens a file, for reading alone where more is not allowed.
 func (d *Dir) Open(name string) (*File, error) {
 	if err := d.hook.ask(Open, name, 0, 0); err != nil {
 		return nil, err
@@ -54,7 +54,7 @@ func (d *Dir) Open(name string) (*File, error) {
 	return &File{name: name, hook: d.hook, file: f, readOnly: true}, nil
 }
 
-// Append opens a file for WriteAt through the page cache too, and makes it if it is not there.
+// Append opens a file for writes through the page cache, and makes it if it is not there.
 func (d *Dir) Append(name string) (*File, error) {
 	if err := d.hook.ask(Create, name, 0, 0); err != nil {
 		return nil, err
@@ -100,37 +100,38 @@ func (f *File) ReadNow(p []byte, offset int64) bool {
 
 // WriteAt implements io.WriterAt. After an error some of p may have been written.
 func (f *File) WriteAt(p []byte, offset int64) (int, error) {
-	if err := f.hook.ask(Write, f.name, offset, int64(len(p))); err != nil {
-		var short *ShortError
-		if errors.As(err, &short) && short.Bytes < int64(len(p)) && f.write != nil {
-			_ = setDirect(f.write, false)
-			n, _ := f.write.WriteAt(p[:short.Bytes], offset)
-			return n, err
-		}
-		return 0, err
-	}
-	if f.write == nil {
+	w := f.write
+	switch {
+	case w == nil && f.readOnly:
 		return 0, os.ErrPermission
+	case w == nil:
+		w = f.file
 	}
-	n, err := f.write.WriteAt(p, offset)
+	if err := f.hook.ask(Write, f.name, offset, int64(len(p))); err != nil {
+		return writeShort(w, p, offset, err), err
+	}
+	n, err := w.WriteAt(p, offset)
 	if err != nil && f.direct.Load() && refusedDirect(err) {
 		f.direct.Store(false)
-		if err = setDirect(f.write, false); err == nil {
-			n, err = f.write.WriteAt(p, offset)
+		if err = setDirect(w, false); err == nil {
+			n, err = w.WriteAt(p, offset)
 		}
 	}
-	if err == nil && !f.direct.Load() {
+	if err == nil && w == f.write && !f.direct.Load() {
 		f.flow(offset + int64(n))
 	}
 	return n, err
 }
 
-// Indirect lets writes go through the page cache from now on: for those that are not of whole pages.
-func (f *File) Indirect() error {
-	if !f.direct.Swap(false) {
-		return nil
+// writeShort writes as much of p as err lets through, if it is a *ShortError.
+func writeShort(w *os.File, p []byte, offset int64, err error) int {
+	var short *ShortError
+	if !errors.As(err, &short) || short.Bytes >= int64(len(p)) {
+		return 0
 	}
-	return setDirect(f.write, false)
+	_ = setDirect(w, false)
+	n, _ := w.WriteAt(p[:short.Bytes], offset)
+	return n
 }
 
 // behind is how many bytes may wait in the page cache to be written.
@@ -198,10 +199,11 @@ func (f *File) Cut(size int64) error {
 // Forget lets the page cache drop what it has of the file.
 func (f *File) Forget() { forget(f.file) }
 
-// Done ends writing: what was opened for WriteAt alone is closed, and all else goes on.
+// Done ends writing: what was opened for that alone is closed. Later writes go through the page cache.
 func (f *File) Done() error {
 	w := f.write
 	f.write = nil
+	f.direct.Store(false)
 	if w == nil || w == f.file {
 		return nil
 	}

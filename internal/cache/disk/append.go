@@ -1,0 +1,316 @@
+package disk
+
+import (
+	"errors"
+	"time"
+
+	"edgeproxy/internal/cache/disk/device"
+	"edgeproxy/internal/cache/disk/index"
+	"edgeproxy/internal/cache/disk/layout"
+)
+
+// bufferBytes is how much is written at once.
+const bufferBytes = 1 << 20
+
+// flushAfter is how long something waits for more before it is written.
+const flushAfter = 5 * time.Second
+
+// appender is a segment that is being written. It is the writer's.
+type appender struct {
+	seg     *segment
+	file    *device.File
+	buffer  []byte    // begins at a page of memory, so that it can be written past the page cache
+	at      int64     // where the buffer belongs in the file, a multiple of a page
+	entries []byte    // of what is indexed
+	landing []landing // records that are in the file or the buffer and not indexed yet
+	serial  uint64
+	since   time.Time // when the oldest of what the buffer has came
+	alone   bool      // for one record, however long
+}
+
+// landing is a record that gets into the index when it has been written.
+type landing struct {
+	entry layout.Entry
+	end   int64 // of its bytes in the file
+	put   *put  // nil: it moves
+	from  index.Place
+}
+
+func (a *appender) end() int64 { return a.at + int64(len(a.buffer)) }
+
+// records returns how many records the segment has.
+func (a *appender) records() int64 {
+	return int64(len(a.entries)/layout.EntryBytes + len(a.landing))
+}
+
+// fits reports whether n more bytes and the footer find room in a segment.
+func (a *appender) fits(n, segment int64) bool {
+	return !a.alone && a.end()+n+layout.FooterBytes(a.records()+1)+layout.Page <= segment
+}
+
+// begin starts a segment of a kind.
+func (v *volume) begin(kind layout.Kind, alone bool) (*appender, error) {
+	number := v.numbers
+	for range slotCount {
+		if v.slot(number).Load() == nil {
+			break
+		}
+		number++
+	}
+	if v.slot(number).Load() != nil {
+		return nil, errNoRoom
+	}
+	var file *device.File
+	if err := v.call(func() (err error) {
+		file, err = v.dir.Create(segmentName(number), true)
+		return noSpace(err)
+	}); err != nil {
+		return nil, err
+	}
+	v.numbers = number + 1
+	s := &segment{number: number, kind: kind}
+	s.refs.Store(1)
+	s.file.Store(file)
+	s.filling.Do(func() {})
+	a := &appender{seg: s, file: file, alone: alone, buffer: make([]byte, 0, bufferBytes), since: v.o.Now()}
+	a.buffer = v.head.AppendSegmentHead(a.buffer, layout.SegmentHead{Number: number, Kind: kind})
+	v.mu.Lock()
+	s.visited = v.written
+	v.segments++
+	v.mu.Unlock()
+	v.direct.Store(file.Direct())
+	v.add(s, layout.Page+layout.FooterBytes(0))
+	v.slot(number).Store(s)
+	return a, nil
+}
+
+// store appends a record, whose bytes are copied. L says what becomes of it: entry and end are set here. After an error nothing
+// does, and l has been ended.
+func (v *volume) store(r *layout.Record, shape layout.Shape, l landing) error {
+	a, err := v.appender(shape)
+	if err != nil {
+		v.end(l, r.Hash)
+		return err
+	}
+	offset := a.end()
+	before := layout.FooterBytes(a.records())
+	l.entry = layout.Entry{Hash: r.Hash, Offset: offset, Bytes: shape.Bytes}
+	l.end = offset + shape.Bytes
+	a.landing = append(a.landing, l)
+	a.serial = max(a.serial, r.Serial)
+	v.add(a.seg, shape.Bytes+layout.FooterBytes(a.records())-before)
+
+	head := v.head.AppendHead(make([]byte, 0, shape.BodyAt), r, shape, a.seg.number, offset)
+	head = head[:shape.BodyAt] // zeros up to the body
+	pad := shape.Bytes - shape.BodyAt - shape.BodyBytes
+	for _, b := range [][]byte{head, r.Body, make([]byte, pad)} {
+		if err := v.fill(a, b); err != nil {
+			v.giveUp(a)
+			return err
+		}
+	}
+	if a.alone {
+		return v.seal(shape.Kind())
+	}
+	return nil
+}
+
+// appender returns the segment that a record of a shape belongs to, with room for it.
+func (v *volume) appender(shape layout.Shape) (*appender, error) {
+	kind, segment := shape.Kind(), v.head.SegmentBytes
+	at := &v.open[kind-1]
+	alone := shape.Bytes+2*layout.Page+layout.FooterBytes(1) > segment
+	if *at != nil && (alone || !(*at).fits(shape.Bytes, segment)) {
+		_ = v.seal(kind) // whatever comes of it, the segment is not open any more
+	}
+	if *at == nil {
+		a, err := v.begin(kind, alone)
+		if err != nil {
+			return nil, err
+		}
+		*at = a
+	}
+	return *at, nil
+}
+
+// fill appends b to the buffer, and writes that whenever it is full.
+func (v *volume) fill(a *appender, b []byte) error {
+	if len(a.buffer) == 0 && len(b) > 0 {
+		a.since = v.o.Now()
+	}
+	for len(b) > 0 {
+		n := min(len(b), cap(a.buffer)-len(a.buffer))
+		a.buffer = append(a.buffer, b[:n]...)
+		b = b[n:]
+		if len(a.buffer) == cap(a.buffer) {
+			if err := v.write(a); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// flush writes what the buffer has, up to the end of a page.
+func (v *volume) flush(a *appender) error {
+	if pad := layout.Align(a.end(), layout.Page) - a.end(); pad > 0 {
+		a.buffer = append(a.buffer, make([]byte, pad)...)
+		v.add(a.seg, pad)
+	}
+	if len(a.buffer) == 0 {
+		return nil
+	}
+	if err := v.write(a); err != nil {
+		v.giveUp(a)
+		return err
+	}
+	return nil
+}
+
+// write writes the buffer, which is of whole pages, and indexes what is in the file by then. What the log of
+// removals has to say of records that these replace is said before.
+func (v *volume) write(a *appender) error {
+	if err := v.logRemovals(); err != nil {
+		return err
+	}
+	began := v.o.Now()
+	if err := v.call(func() error {
+		_, err := a.file.WriteAt(a.buffer, a.at)
+		return noSpace(err)
+	}); err != nil {
+		return err
+	}
+	n := int64(len(a.buffer))
+	v.counts.wrote(n, v.o.Now().Sub(began))
+	v.rate.spend(n)
+	v.mu.Lock()
+	v.written += uint64(n) //nolint:gosec // above 0
+	v.mu.Unlock()
+	a.at += n
+	a.buffer = a.buffer[:0]
+	v.land(a)
+	return nil
+}
+
+// land indexes what has been written.
+func (v *volume) land(a *appender) {
+	n := 0
+	for _, l := range a.landing {
+		if l.end > a.at {
+			break
+		}
+		n++
+		p := place(a.seg.number, l.entry.Offset, l.entry.Bytes)
+		landed := false
+		if l.put == nil {
+			landed = v.index.Swap(l.entry.Hash, l.from, p)
+		} else {
+			landed = v.queue.settle(l.put, func() {
+				if lost, was := v.index.Put(l.entry.Hash, p); was {
+					v.lost(lost)
+				}
+			})
+		}
+		if landed {
+			a.entries = layout.AppendEntry(a.entries, l.entry)
+			continue
+		}
+		v.log.add(v.head, layout.Removed{Segment: a.seg.number, Offset: l.entry.Offset})
+		if a.seg.kind == layout.Large { // the hand has to find it
+			a.entries = layout.AppendEntry(a.entries, l.entry)
+		}
+	}
+	a.landing = a.landing[:copy(a.landing, a.landing[n:])]
+}
+
+// seal ends the open segment of a kind: its footer, and one sync.
+func (v *volume) seal(kind layout.Kind) error {
+	a := v.open[kind-1]
+	if a == nil {
+		return nil
+	}
+	if err := v.flush(a); err != nil {
+		return err
+	}
+	v.open[kind-1] = nil
+	a.seg.footer = layout.FooterBytes(a.records())
+	t := layout.Trailer{
+		Number: a.seg.number, Kind: kind, Entries: int64(len(a.entries) / layout.EntryBytes), EntriesAt: a.at,
+		Sum: layout.Sum(a.entries), Serial: a.serial,
+	}
+	err := v.finish(a.file, a.entries, t)
+	if err != nil {
+		a.seg.entries = a.entries
+	}
+	v.list(a.seg)
+	return err
+}
+
+// finish writes the footer of a segment, and has all of it on the disk.
+func (v *volume) finish(f *device.File, entries []byte, t layout.Trailer) error {
+	b := v.head.AppendFooter(make([]byte, 0, max(layout.FooterBytes(t.Entries), bufferBytes/16)), entries, t)
+	err := v.call(func() error {
+		_, err := f.WriteAt(b, t.EntriesAt)
+		return noSpace(err)
+	})
+	if err == nil {
+		v.counts.wrote(int64(len(b)), 0)
+		v.rate.spend(int64(len(b)))
+		err = v.call(f.Sync)
+	}
+	if err == nil {
+		err = v.call(f.Done)
+	}
+	return err
+}
+
+// list lets a hand find s.
+func (v *volume) list(s *segment) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	s.listed = true
+	if s.kind == layout.Large && v.punches.Load() {
+		v.large = insert(v.large, s)
+	} else {
+		v.small = insert(v.small, s)
+	}
+}
+
+// giveUp ends a segment that cannot be written to. What it has stays.
+func (v *volume) giveUp(a *appender) {
+	if v.open[a.seg.kind-1] != a {
+		return
+	}
+	v.open[a.seg.kind-1] = nil
+	for _, l := range a.landing {
+		v.end(l, l.entry.Hash)
+	}
+	a.landing = nil
+	_ = v.call(func() error { return a.file.Cut(a.at) })
+	t := layout.Trailer{
+		Number: a.seg.number, Kind: a.seg.kind, Entries: int64(len(a.entries) / layout.EntryBytes), EntriesAt: a.at,
+		Sum: layout.Sum(a.entries), Serial: a.serial,
+	}
+	a.seg.footer = layout.FooterBytes(t.Entries)
+	v.add(a.seg, a.at+a.seg.footer-a.seg.length)
+	if v.finish(a.file, a.entries, t) != nil {
+		a.seg.entries = a.entries
+	}
+	v.list(a.seg)
+}
+
+// end ends what was to land and does not.
+func (v *volume) end(l landing, h uint64) {
+	if l.put != nil {
+		v.queue.settle(l.put, nil)
+		v.counts.dropped.Add(1)
+	} else if v.index.Remove(h, l.from) {
+		v.counts.failedMoves.Add(1)
+	}
+}
+
+// errNoSpace says that the file system is full.
+var errNoSpace = errors.New("disk: no space left")
+
+// errNoRoom says that nothing more can be evicted.
+var errNoRoom = errors.New("disk: no room")

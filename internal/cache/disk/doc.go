@@ -1,0 +1,38 @@
+// Package disk keeps stored responses on a disk.
+//
+// It answers one question: which record lies on the disk under this key, and what has to go so that the
+// next one fits? A record is a key, an opaque block of the caller's (facts and head of a response) and a body. It is written once, whole, and
+// never changed.
+//
+// Nothing uses this package yet. The seam is meant for a tier behind memory:
+//
+//	Put(h, key, block, body)   takes a whole record; never waits; refuses at once (ErrBusy, ErrRate, …)
+//	Find(h, key, *Hit)         the newest record of key: its block, and its body in memory where it is small,
+//	                           else by ReadAt into the caller's buffer, or by File and sendfile
+//	Remove(h, key), Keep       forget a key; have all that was forgotten on the disk
+//	Each(fn)                   every record's key and block: for a sweep of purges, and for the operator
+//	Stats, Close
+//
+// h is a 64-bit hash of key under Seed, which the directory keeps.
+//
+// The laws:
+//
+//   - No wrong byte. What Find returns was checked: the head, the full key, each ChunkBytes of the body. File alone gives bytes
+//     that nobody has checked; Check does that first.
+//   - Put and no later Remove means found, until it is evicted: from memory until it is written, then from the disk.
+//   - The directory never has more than Options.MaxBytes, and leaves MinFree of its file system free.
+//   - No request waits for a write. What comes faster than the disk takes it is refused.
+//   - A kill loses at most what was not written yet (some MiB, flushAfter old). What was written is there after the next Open, which serves at
+//     once and fills the index behind. A loss of power may also lose what lies in segments that are not sealed.
+//   - A directory that fails, hangs or vanishes costs its hits and nothing else; the Store opens it again by itself.
+//   - What is not ours is neither read nor deleted.
+//
+// Remove takes effect at once, and lasts over a kill once the writer has logged it. Who has to promise that, a purge, calls Keep, or has a
+// log of its own that each hit is asked of (internal/purge does both for purges and for invalidations by unsafe requests).
+//
+// How it works: layout says how bytes lie, device makes the calls, index (8 bytes an object) says where records are. One goroutine (writer.go) owns
+// all that changes the disk: it appends to two segments, one of small records and one of large (append.go), seals each with one fdatasync, and makes
+// room (evict.go). Large records are punched out one by one where a hand finds them without hits (SIEVE in place); small ones go with their
+// segment, and those with hits are written anew, up to half of it. The hand that looks at what was looked at longest ago moves.
+// A Store (store.go) watches over one opening of the directory, a volume, and replaces it when it fails.
+package disk

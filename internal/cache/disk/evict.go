@@ -1,0 +1,336 @@
+package disk
+
+import (
+	"errors"
+	"slices"
+
+	"edgeproxy/internal/cache/disk/device"
+	"edgeproxy/internal/cache/disk/layout"
+)
+
+// Shares of a segment.
+const (
+	rewriteShare = 0.5  // that may be written anew when a segment of small records goes
+	sparseShare  = 0.15 // below which what is left of one of large records is written anew
+)
+
+// reserve is how many bytes of the limit are kept free for what is written anew before its segment goes.
+func (v *volume) reserve() int64 { return v.head.SegmentBytes * 5 / 8 }
+
+// makeRoom evicts until n more bytes fit.
+func (v *volume) makeRoom(n int64) error {
+	n += 2*layout.Page + layout.FooterBytes(1) // a segment that may have to be begun
+	for tries := 0; ; tries++ {
+		v.mu.Lock()
+		over := v.used + n + v.reserve() - v.limit
+		segments := len(v.small) + len(v.large)
+		v.mu.Unlock()
+		if over <= 0 {
+			return nil
+		}
+		if segments == 0 || tries > 5*(segments+1) || v.failed() {
+			if v.sealForRoom() {
+				continue
+			}
+			return errNoRoom
+		}
+		v.evict(over)
+	}
+}
+
+// sealForRoom seals what is open, so that it can go: in a cache that has nothing else.
+func (v *volume) sealForRoom() bool {
+	sealed := false
+	for _, kind := range []layout.Kind{layout.Small, layout.Large} {
+		if a := v.open[kind-1]; a != nil && a.records() > 0 && !v.failed() {
+			sealed = v.seal(kind) == nil || sealed
+		}
+	}
+	return sealed
+}
+
+// evict takes one step: whichever was looked at longest ago goes, or is looked at.
+func (v *volume) evict(over int64) {
+	v.mu.Lock()
+	small, large := oldest(v.small), v.hand.next(v.large)
+	v.mu.Unlock()
+	switch {
+	case large != nil && (small == nil || large.visited < small.visited):
+		v.sweep(large, over)
+	case small != nil:
+		v.drop(small)
+	}
+}
+
+func oldest(all []*segment) *segment {
+	if len(all) == 0 {
+		return nil
+	}
+	return all[0]
+}
+
+// drop gives up a segment, and writes anew what was asked for.
+func (v *volume) drop(s *segment) {
+	v.fillIn(s)
+	v.mu.Lock()
+	other := !slices.Contains(v.small, s)
+	v.mu.Unlock()
+	if other { // it turned out to be one of large records, or none of ours
+		return
+	}
+	entries, err := v.entriesOf(s)
+	if err == nil {
+		v.rewrite(s, v.chosen(s, entries))
+	}
+	v.unlink(s)
+}
+
+// chosen takes one hit from each record of s, and returns those to be written anew: the most asked for, as far as
+// rewriteShare allows. The others leave the index.
+func (v *volume) chosen(s *segment, entries []layout.Entry) []layout.Entry {
+	var wanted [4][]layout.Entry // by hits
+	for _, e := range entries {
+		p := place(s.number, e.Offset, e.Bytes)
+		had, ok := v.index.Cool(e.Hash, p)
+		switch {
+		case !ok: // removed, replaced, or written anew
+		case had > 0:
+			wanted[min(had, 3)] = append(wanted[min(had, 3)], e)
+		case v.index.Remove(e.Hash, p):
+			v.counts.evicted(e.Bytes, s.kind)
+		}
+	}
+	budget := int64(rewriteShare * float64(v.head.SegmentBytes))
+	var chosen []layout.Entry
+	for _, class := range [][]layout.Entry{wanted[3], wanted[2], wanted[1]} {
+		for _, e := range class {
+			if budget -= e.Bytes + layout.EntryBytes; budget >= 0 {
+				chosen = append(chosen, e)
+			} else if v.index.Remove(e.Hash, place(s.number, e.Offset, e.Bytes)) {
+				v.counts.evictedInDemand(e.Bytes, s.kind)
+			}
+		}
+	}
+	slices.SortFunc(chosen, byOffset)
+	return chosen
+}
+
+// rewrite writes records of s anew. What cannot be read is gone.
+func (v *volume) rewrite(s *segment, entries []layout.Entry) {
+	var b []byte
+	touched := false
+	for _, e := range entries {
+		from := place(s.number, e.Offset, e.Bytes)
+		b = slices.Grow(b[:0], int(e.Bytes))[:e.Bytes]
+		err := v.call(func() error { _, err := s.file.Load().ReadAt(b, e.Offset); return err })
+		var head layout.Head
+		if err == nil {
+			head, err = v.head.ParseHead(b, s.number, e.Offset)
+		}
+		if err != nil || head.BodyAt+head.BodyBytes > e.Bytes || !head.Check(b[head.BodyAt:][:head.BodyBytes], 0) {
+			if v.index.Remove(e.Hash, from) {
+				v.counts.damaged.Add(1)
+			}
+			continue
+		}
+		r := layout.Record{Hash: head.Hash, Serial: head.Serial, Key: head.Key, Block: head.Block, Body: b[head.BodyAt:][:head.BodyBytes]}
+		if v.store(&r, head.Shape, landing{from: from}) == nil {
+			v.counts.rewrote(e.Bytes)
+			touched = true
+		}
+	}
+	if a := v.open[s.kind-1]; touched && a != nil {
+		_ = v.flush(a) // before their old places go
+	}
+}
+
+// hand goes over the segments of large records, from the oldest to the newest, and then again.
+type hand struct {
+	after   uint64 // number of the segment that was done last
+	seg     *segment
+	entries []layout.Entry
+	at      int
+}
+
+// next returns the segment that the hand is at, or comes to; nil if there is none. volume.mu is held.
+func (h *hand) next(large []*segment) *segment {
+	if len(large) == 0 {
+		h.seg = nil
+		return nil
+	}
+	if h.seg != nil && h.seg.listed {
+		return h.seg
+	}
+	i, _ := slices.BinarySearchFunc(large, h.after+1, func(s *segment, n uint64) int {
+		switch {
+		case s.number < n:
+			return -1
+		case s.number > n:
+			return 1
+		}
+		return 0
+	})
+	return large[i%len(large)]
+}
+
+// sweep moves the hand over s until over bytes are free or s is done.
+func (v *volume) sweep(s *segment, over int64) {
+	h := &v.hand
+	if h.seg != s {
+		v.fillIn(s)
+		entries, err := v.entriesOf(s)
+		if err != nil {
+			v.unlink(s)
+			return
+		}
+		*h = hand{after: h.after, seg: s, entries: entries}
+	}
+	var out []freeing
+	for ; h.at < len(h.entries) && over > 0; h.at++ {
+		e := h.entries[h.at]
+		if s.punched(e.Offset) {
+			continue
+		}
+		p := place(s.number, e.Offset, e.Bytes)
+		switch had, ok := v.index.Cool(e.Hash, p); {
+		case ok && had > 0:
+			continue
+		case ok && v.index.Remove(e.Hash, p):
+			v.counts.evicted(e.Bytes, s.kind)
+		}
+		over -= e.Bytes
+		out = append(out, freeing{seg: s, offset: e.Offset, bytes: e.Bytes})
+	}
+	v.free(out)
+	if h.at == len(h.entries) {
+		v.leave(s)
+	}
+}
+
+// leave ends a lap of the hand over s.
+func (v *volume) leave(s *segment) {
+	entries := v.hand.entries
+	v.hand = hand{after: s.number}
+	v.mu.Lock()
+	s.visited = v.written
+	left, length := s.length-s.freed, s.length
+	v.mu.Unlock()
+	if v.unlinkEmpty(s) || float64(left) > sparseShare*float64(length) {
+		return
+	}
+	var rest []layout.Entry
+	for _, e := range entries {
+		if _, ok := v.index.Hits(e.Hash, place(s.number, e.Offset, e.Bytes)); ok {
+			rest = append(rest, e)
+		}
+	}
+	v.rewrite(s, rest)
+	v.unlink(s)
+}
+
+// freeing is a large record that is in the index no more.
+type freeing struct {
+	seg           *segment
+	offset, bytes int64
+}
+
+// free punches out records, and those that waited for their readers. Neighbours go in one call.
+func (v *volume) free(out []freeing) {
+	out = append(v.limbo, out...)
+	v.limbo = nil
+	var run freeing
+	var first []int64
+	flush := func() {
+		if run.bytes == 0 {
+			return
+		}
+		err := v.call(func() error { return run.seg.file.Load().Punch(run.offset, run.bytes) })
+		if err == nil {
+			v.mu.Lock()
+			run.seg.freed += run.bytes
+			v.used -= run.bytes
+			for _, at := range first {
+				run.seg.notePunched(at)
+			}
+			v.mu.Unlock()
+		} else if errors.Is(err, device.ErrUnsupported) {
+			v.noPunching()
+		}
+		run, first = freeing{}, nil
+	}
+	for _, f := range out {
+		switch {
+		case !v.isListed(f.seg) || f.seg.punched(f.offset):
+			continue
+		case v.pins.has(place(f.seg.number, f.offset, f.bytes)):
+			v.limbo = append(v.limbo, f)
+			continue
+		}
+		if run.seg != f.seg || run.offset+run.bytes != f.offset {
+			flush()
+			run = freeing{seg: f.seg, offset: f.offset}
+		}
+		run.bytes += f.bytes
+		first = append(first, f.offset)
+	}
+	flush()
+}
+
+// noPunching makes all segments go whole from now on.
+func (v *volume) noPunching() {
+	if v.punches.Swap(false) {
+		v.o.Log.Warn("the file system of the disk cache punches no holes: large records go with their segments", "path", v.o.Path)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, s := range v.large {
+		v.small = insert(v.small, s)
+	}
+	v.large, v.hand = nil, hand{}
+}
+
+// unlinkEmpty removes the file of s if nothing is left in it. It reports whether it did.
+func (v *volume) unlinkEmpty(s *segment) bool {
+	v.mu.Lock()
+	left := s.length - s.freed
+	v.mu.Unlock()
+	if left > layout.Page+s.footer {
+		return false
+	}
+	v.unlink(s)
+	return true
+}
+
+// unlink removes the file of s. Readers go on; the index must have none of its records.
+func (v *volume) unlink(s *segment) {
+	v.mu.Lock()
+	v.small, v.large = without(v.small, s), without(v.large, s)
+	s.listed = false
+	bytes := s.length - s.freed
+	v.mu.Unlock()
+	v.slot(s.number).CompareAndSwap(s, nil)
+	err := v.call(func() error { return v.dir.Remove(segmentName(s.number)) })
+	v.mu.Lock()
+	if err == nil {
+		v.used -= bytes
+		v.segments--
+	}
+	v.mu.Unlock()
+	s.letGo()
+}
+
+// insert puts s in its place by number.
+func insert(all []*segment, s *segment) []*segment {
+	i := len(all)
+	for i > 0 && all[i-1].number > s.number {
+		i--
+	}
+	return slices.Insert(all, i, s)
+}
+
+func without(all []*segment, s *segment) []*segment {
+	if i := slices.Index(all, s); i >= 0 {
+		return slices.Delete(all, i, i+1)
+	}
+	return all
+}

@@ -1,0 +1,223 @@
+package disk
+
+import (
+	"cmp"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync/atomic"
+
+	"edgeproxy/internal/cache/disk/device"
+	"edgeproxy/internal/cache/disk/index"
+	"edgeproxy/internal/cache/disk/layout"
+	"edgeproxy/internal/statefile"
+)
+
+// Why a directory is refused. See also statefile.ErrInUse, statefile.ErrTorn and layout.VersionError.
+var (
+	// ErrForeign: the directory has files, and none that says that it is a cache's.
+	ErrForeign = errors.New("disk: not a cache directory, and not empty")
+	// ErrOther: another cache directory lies where the one was that has failed.
+	ErrOther = errors.New("disk: another directory is in its place")
+	// ErrTooSmall: MaxBytes is too small for the segments that the directory has.
+	ErrTooSmall = errors.New("disk: MaxBytes is too small for this directory")
+)
+
+// openVolume opens the directory of o, which is filled. Secret is that of the directory it has to be; 0: it may be any, or a new one.
+func openVolume(o Options, c *counts, secret uint64) (v *volume, err error) {
+	if secret == 0 {
+		if err := os.MkdirAll(o.Path, 0o700); err != nil {
+			return nil, fmt.Errorf("disk cache: %w", err)
+		}
+	}
+	release, err := statefile.ClaimDir(o.Path)
+	if err != nil {
+		return nil, fmt.Errorf("disk cache: %w", err)
+	}
+	dir, err := device.OpenDir(o.Path, o.Hook)
+	if err != nil {
+		release()
+		return nil, fmt.Errorf("disk cache: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = dir.Close()
+			release()
+			err = fmt.Errorf("disk cache %s: %w", o.Path, err)
+		}
+	}()
+	files, err := dir.List()
+	if err != nil {
+		return nil, err
+	}
+	head, err := header(o, files, secret)
+	if err != nil {
+		return nil, err
+	}
+	v = &volume{
+		o: o, dir: dir, release: release, head: head, counts: c,
+		index: index.New(o.objects()), queue: newQueue(o.QueueBytes), forgot: newHashes(),
+		turns: make(chan struct{}, o.Reads), slots: make([]atomic.Pointer[segment], slotCount),
+		stop: make(chan struct{}), broke: make(chan struct{}), rate: rate{perSecond: o.WriteRate, left: o.WriteRate, since: o.Now()},
+	}
+	if err := v.probe(); err != nil {
+		return nil, err
+	}
+	if err := v.enlist(files); err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// header returns the head of the directory, which is written if it has none and is empty.
+func header(o Options, files []device.Info, secret uint64) (layout.Header, error) {
+	path := filepath.Join(o.Path, headerName)
+	f, err := statefile.Open(path)
+	if errors.Is(err, fs.ErrNotExist) && secret == 0 {
+		return newHeader(o, path, files)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
+		return layout.Header{}, ErrOther
+	}
+	if err != nil {
+		return layout.Header{}, err
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	b, err := io.ReadAll(f)
+	if err != nil {
+		return layout.Header{}, err
+	}
+	h, err := layout.ParseHeader(b)
+	switch {
+	case err != nil:
+		return h, err
+	case secret != 0 && h.Secret != secret:
+		return h, ErrOther
+	case o.MaxBytes < segmentsToWork*h.SegmentBytes:
+		return h, fmt.Errorf("%w: %d: want at least %d", ErrTooSmall, o.MaxBytes, segmentsToWork*h.SegmentBytes)
+	}
+	return h, nil
+}
+
+func newHeader(o Options, path string, files []device.Info) (layout.Header, error) {
+	for _, f := range files {
+		if f.Name != lostFoundName {
+			return layout.Header{}, fmt.Errorf("%w: it has %s", ErrForeign, f.Name)
+		}
+	}
+	var random [16]byte
+	_, _ = rand.Read(random[:]) // it does not fail
+	le := binary.LittleEndian
+	h := layout.Header{SegmentBytes: o.segmentBytes(), Seed: le.Uint64(random[:]) | 1, Secret: le.Uint64(random[8:]) | 1}
+	return h, statefile.Write(path, func(w io.Writer) error {
+		_, err := w.Write(h.Append(nil))
+		return err
+	})
+}
+
+const probeName = "probe"
+
+// probe finds out whether the directory can be written to, and whether files in it can have holes.
+func (v *volume) probe() error {
+	f, err := v.dir.Append(probeName)
+	if err != nil {
+		if !errors.Is(err, fs.ErrPermission) && !readOnlyFS(err) {
+			if err = noSpace(err); !errors.Is(err, errNoSpace) {
+				return err
+			}
+		}
+		v.readOnly = !errors.Is(err, errNoSpace)
+		v.punches.Store(true) // until one fails
+		return nil
+	}
+	defer func() {
+		_ = f.Close()
+		_ = v.dir.Remove(probeName)
+	}()
+	if _, err := f.WriteAt(make([]byte, 2*layout.Page), 0); err == nil {
+		err = f.Punch(layout.Page, layout.Page)
+		v.punches.Store(err == nil)
+	} else {
+		v.punches.Store(true)
+	}
+	if !v.punches.Load() {
+		v.o.Log.Warn("the file system of the disk cache punches no holes: large records go with their segments", "path", v.o.Path)
+	}
+	return nil
+}
+
+// enlist notes the segments that are there, and what the log says of them.
+func (v *volume) enlist(files []device.Info) error {
+	v.limit = v.o.MaxBytes
+	v.used = layout.Page // the header
+	for _, f := range files {
+		number, ok := segmentNumber(f.Name)
+		if !ok || !f.Regular {
+			continue
+		}
+		s := &segment{number: number, length: f.Bytes, freed: max(f.Bytes-f.OnDisk, 0), listed: true}
+		s.refs.Store(1)
+		if !v.slot(number).CompareAndSwap(nil, s) {
+			return fmt.Errorf("two segments in one slot: %s: %w", f.Name, layout.ErrDamaged)
+		}
+		v.used += s.length - s.freed
+		v.numbers = max(v.numbers, number+1)
+		v.small = append(v.small, s) // until its head says otherwise, so that it can go
+	}
+	slices.SortFunc(v.small, func(a, b *segment) int { return cmp.Compare(a.number, b.number) })
+	for i, s := range v.small {
+		s.visited = uint64(i)
+	}
+	v.serial = v.numbers << 32
+	v.segments, v.unfilled, v.written = len(v.small), len(v.small), uint64(len(v.small))
+	return v.enlistRemovals()
+}
+
+// enlistRemovals tells the segments what the log has of them, and writes the log anew.
+func (v *volume) enlistRemovals() error {
+	removed, err := v.readRemovals()
+	if err != nil {
+		return err
+	}
+	for _, r := range removed {
+		if s := v.slot(r.Segment).Load(); s != nil && s.number == r.Segment {
+			s.removed = append(s.removed, r.Offset)
+		}
+	}
+	if v.readOnly {
+		return nil
+	}
+	err = v.writeRemovals()
+	if errors.Is(err, errNoSpace) {
+		v.readOnly = true // there is not even room for that
+		return nil
+	}
+	return err
+}
+
+// start lets the volume work: its writer, and those that fill the index.
+func (v *volume) start() {
+	v.mu.Lock()
+	all := slices.Clone(v.small)
+	v.mu.Unlock()
+	slices.Reverse(all) // the newest first
+	v.measureRoom()
+	v.checkedAt = v.o.Now()
+	v.wg.Add(1)
+	go v.run()
+	v.fillAll(all)
+}
+
+// notThere makes nothing of the error that a file is missing.
+func notThere(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}

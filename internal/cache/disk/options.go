@@ -1,0 +1,102 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/bits"
+	"runtime"
+	"time"
+
+	"edgeproxy/internal/cache/disk/device"
+	"edgeproxy/internal/cache/disk/layout"
+)
+
+// Options are what Open needs to know. Zero is the default where one is named.
+type Options struct {
+	// Path is the directory. It is made where it is missing. It has one user at a time.
+	Path string
+	// MaxBytes bounds all that the directory has, in bytes: at least MinBytes.
+	MaxBytes int64
+	// MaxObjectBytes bounds a record's body: by default 1 GiB, and never above an eighth of MaxBytes.
+	MaxObjectBytes int64
+	// MinFree is how many bytes of the file system are left free. Where there is less, records go.
+	MinFree int64
+	// WriteRate bounds what is written on average, in bytes a second; 0 does not.
+	WriteRate int64
+	// MeanObjectBytes is how long a record is expected to be: the index has room for MaxBytes of these. By
+	// default 32 KiB.
+	MeanObjectBytes int64
+	// QueueBytes bounds what waits in memory to be written: 32 MiB by default. One record always may.
+	QueueBytes int64
+	// Reads bounds how many reads wait for the device at once: 4 a processor by default, and at least 16.
+	Reads int
+	// ReadWait is how long a read waits for its turn, and ReadDeadline for the device, before it is given up: 20 ms, 1 s.
+	ReadWait, ReadDeadline time.Duration
+	// Deadline is how long one call of the writer may take before the directory counts as failed: 10 s.
+	Deadline time.Duration
+	// Log gets what an operator should know. Nil: nobody does.
+	Log *slog.Logger
+	// Hook is asked before each call of the system: for tests.
+	Hook device.Hook
+	// Now reads the clock, by default that of the system: for tests.
+	Now func() time.Time
+}
+
+// MinBytes is the least MaxBytes.
+const MinBytes = segmentsAtLeast * layout.MinSegment
+
+// segmentsAtLeast is how many segments a new directory is divided into, segmentsToWork how many an old one needs.
+const (
+	segmentsAtLeast = 16
+	segmentsToWork  = 6
+)
+
+// ErrOptions says that an option is out of range.
+var ErrOptions = errors.New("disk: option out of range")
+
+// filled returns o with its defaults, or an error that names what is out of range.
+func (o Options) filled() (Options, error) {
+	if o.MaxBytes < MinBytes {
+		return o, fmt.Errorf("%w: MaxBytes %d: want at least %d", ErrOptions, o.MaxBytes, MinBytes)
+	}
+	for name, n := range map[string]int64{
+		"MaxObjectBytes": o.MaxObjectBytes, "MinFree": o.MinFree, "WriteRate": o.WriteRate, "MeanObjectBytes": o.MeanObjectBytes,
+		"QueueBytes": o.QueueBytes, "Reads": int64(o.Reads), "ReadWait": int64(o.ReadWait), "ReadDeadline": int64(o.ReadDeadline), "Deadline": int64(o.Deadline),
+	} {
+		if n < 0 {
+			return o, fmt.Errorf("%w: %s %d: want none below 0", ErrOptions, name, n)
+		}
+	}
+	o.MaxObjectBytes = min(or(o.MaxObjectBytes, 1<<30), o.MaxBytes/8)
+	o.MeanObjectBytes = or(o.MeanObjectBytes, 32<<10)
+	o.QueueBytes = or(o.QueueBytes, 32<<20)
+	o.Reads = or(o.Reads, max(16, 4*runtime.GOMAXPROCS(0)))
+	o.ReadWait = or(o.ReadWait, 20*time.Millisecond)
+	o.ReadDeadline = or(o.ReadDeadline, time.Second)
+	o.Deadline = or(o.Deadline, 10*time.Second)
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Now == nil {
+		o.Now = clock
+	}
+	return o, nil
+}
+
+func or[T comparable](v, otherwise T) T {
+	var zero T
+	if v == zero {
+		return otherwise
+	}
+	return v
+}
+
+// segmentBytes returns the length of the segments of a new directory: a power of two.
+func (o Options) segmentBytes() int64 {
+	n := uint64(o.MaxBytes / segmentsAtLeast) //nolint:gosec // above 0
+	return min(int64(1)<<(bits.Len64(n)-1), layout.MaxSegment)
+}
+
+// objects returns for how many objects the index has room.
+func (o Options) objects() int { return int(max(o.MaxBytes/o.MeanObjectBytes, 1024)) }

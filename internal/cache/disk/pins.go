@@ -1,0 +1,38 @@
+package disk
+
+import (
+	"sync"
+
+	"edgeproxy/internal/cache/disk/index"
+)
+
+// pins counts who reads which large record, so that it is not punched out meanwhile. It is safe for
+// concurrent use.
+//
+// A reader pins a place first and then asks the index whether it still has it; the writer takes it out of the index first and
+// then asks for pins. So one of them sees the other.
+type pins struct {
+	shards [64]struct {
+		mu    sync.Mutex
+		count map[index.Place]int
+	}
+}
+
+func (p *pins) add(at index.Place, n int) {
+	s := &p.shards[(at.Offset>>9^uint32(at.Segment))%64]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.count == nil {
+		s.count = map[index.Place]int{}
+	}
+	if s.count[at] += n; s.count[at] == 0 {
+		delete(s.count, at)
+	}
+}
+
+func (p *pins) has(at index.Place) bool {
+	s := &p.shards[(at.Offset>>9^uint32(at.Segment))%64]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.count[at] > 0
+}

@@ -1,0 +1,158 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"edgeproxy/internal/cache/disk/device"
+	"edgeproxy/internal/cache/disk/layout"
+)
+
+// Names of files besides segments.
+const (
+	headerName    = "header"
+	removalsName  = "removed.log"
+	newRemovals   = "removed.new"
+	lostFoundName = "lost+found"
+)
+
+// removals is the log of records that are gone while their segment still has them. It is the writer's. A
+// record that was evicted from a segment of small ones is not in it: if it comes back after a restart, it is as
+// good as before.
+type removals struct {
+	file    *device.File
+	size    int64  // of the file
+	clean   int64  // its size when it was shortened last
+	pending []byte // not written yet
+	dirty   bool   // written and not synced
+}
+
+func (l *removals) add(h layout.Header, r layout.Removed) { l.pending = h.AppendRemoved(l.pending, r) }
+
+// logRemovals writes what the log is to have.
+func (v *volume) logRemovals() error {
+	l := v.log
+	if len(l.pending) == 0 {
+		return nil
+	}
+	err := v.call(func() error {
+		_, err := l.file.WriteAt(l.pending, l.size)
+		return noSpace(err)
+	})
+	if err != nil {
+		return fmt.Errorf("log of removals: %w", err)
+	}
+	n := int64(len(l.pending))
+	l.size += n
+	l.pending = l.pending[:0]
+	l.dirty = true
+	v.counts.wrote(n, 0)
+	v.rate.spend(n)
+	v.mu.Lock()
+	v.used += n
+	v.mu.Unlock()
+	return nil
+}
+
+// syncRemovals has the log on the disk.
+func (v *volume) syncRemovals() error {
+	v.takeDeaths()
+	if err := v.logRemovals(); err != nil {
+		return err
+	}
+	if !v.log.dirty {
+		return nil
+	}
+	if err := v.call(v.log.file.Sync); err != nil {
+		return fmt.Errorf("log of removals: %w", err)
+	}
+	v.log.dirty = false
+	return nil
+}
+
+// shortenAt is how much the log grows before what it has of segments that are gone is left out.
+const shortenAt = 1 << 20
+
+// shortenRemovals writes the log anew when it has grown.
+func (v *volume) shortenRemovals() {
+	if v.log.size < 2*v.log.clean+shortenAt {
+		return
+	}
+	if err := v.writeRemovals(); err != nil {
+		v.log.clean = v.log.size // try again when it has doubled
+		v.o.Log.Warn("the disk cache cannot shorten its log of removals", "path", v.o.Path, "error", err.Error())
+	}
+}
+
+// writeRemovals writes the log anew, with what concerns segments that are there.
+func (v *volume) writeRemovals() error {
+	old, err := v.readRemovals()
+	if err != nil {
+		return err
+	}
+	var b []byte
+	for _, r := range old {
+		if s := v.slot(r.Segment).Load(); s != nil && s.number == r.Segment {
+			b = v.head.AppendRemoved(b, r)
+		}
+	}
+	return v.call(func() error { return v.replaceRemovals(b) })
+}
+
+func (v *volume) replaceRemovals(b []byte) error {
+	f, err := v.dir.Append(newRemovals)
+	if err != nil {
+		return noSpace(err)
+	}
+	err = f.Cut(0)
+	if err == nil && len(b) > 0 {
+		_, err = f.WriteAt(b, 0)
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err == nil {
+		err = v.dir.Rename(newRemovals, removalsName)
+	}
+	if err != nil {
+		_ = f.Close()
+		return noSpace(err)
+	}
+	if v.log != nil {
+		_ = v.log.file.Close()
+		v.mu.Lock()
+		v.used -= v.log.size
+		v.mu.Unlock()
+	}
+	size := int64(len(b))
+	v.log = &removals{file: f, size: size, clean: size}
+	v.mu.Lock()
+	v.used += size
+	v.mu.Unlock()
+	return nil
+}
+
+// readRemovals returns what the log has. What a kill left of its last write is left out.
+func (v *volume) readRemovals() ([]layout.Removed, error) {
+	f, err := v.dir.Open(removalsName)
+	if err != nil {
+		return nil, notThere(err)
+	}
+	defer func() { _ = f.Close() }() // it was only read
+	size, err := f.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	b := make([]byte, size)
+	if n, err := f.ReadAt(b, 0); err != nil && !(errors.Is(err, io.EOF) && n == len(b)) {
+		return nil, err
+	}
+	all := make([]layout.Removed, 0, len(b)/layout.RemovedBytes)
+	for ; len(b) >= layout.RemovedBytes; b = b[layout.RemovedBytes:] {
+		if r, ok := v.head.ParseRemoved(b); ok {
+			all = append(all, r)
+		}
+	}
+	return all, nil
+}

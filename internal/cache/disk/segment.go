@@ -1,0 +1,101 @@
+package disk
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"edgeproxy/internal/cache/disk/device"
+	"edgeproxy/internal/cache/disk/layout"
+)
+
+// segment is one file of records.
+type segment struct {
+	number uint64
+	kind   layout.Kind
+	file   atomic.Pointer[device.File] // nil until it is opened
+	refs   atomic.Int64                // 1 while it is in the directory, and 1 for each reader
+
+	filling sync.Once // brings its records into the index
+	removed []int64   // offsets that the log of removals names; until it is filled
+	entries []byte    // of one that could not be sealed; its footer has them otherwise
+	footer  int64     // bytes of its footer; once it is sealed
+
+	// guarded by volume.mu
+	length  int64    // of the file, with the footer that it has or will have
+	freed   int64    // of these, punched out
+	holes   []uint64 // a bit for each holeBytes in which a record began that is punched out
+	visited uint64   // volume.written when a hand last went over it, or when it was begun
+	listed  bool     // in small or large: it can be evicted
+}
+
+// holeBytes is a length that has the beginning of at most one large record.
+const holeBytes = layout.LargeFrom
+
+func (s *segment) punched(offset int64) bool {
+	i := offset / holeBytes
+	return i/64 < int64(len(s.holes)) && s.holes[i/64]&(1<<(i%64)) != 0
+}
+
+func (s *segment) notePunched(offset int64) {
+	i := offset / holeBytes
+	for int64(len(s.holes)) <= i/64 {
+		s.holes = append(s.holes, 0)
+	}
+	s.holes[i/64] |= 1 << (i % 64)
+}
+
+// hold keeps the file open until letGo. It reports false where the segment has left.
+func (s *segment) hold() bool {
+	for {
+		n := s.refs.Load()
+		if n == 0 {
+			return false
+		}
+		if s.refs.CompareAndSwap(n, n+1) {
+			return true
+		}
+	}
+}
+
+func (s *segment) letGo() {
+	if s.refs.Add(-1) == 0 {
+		if f := s.file.Load(); f != nil {
+			_ = f.Close()
+		}
+	}
+}
+
+const segmentSuffix = ".seg"
+
+func segmentName(number uint64) string { return fmt.Sprintf("%06d%s", number, segmentSuffix) }
+
+// segmentNumber returns the number in the name of a segment's file.
+func segmentNumber(name string) (uint64, bool) {
+	digits, ok := strings.CutSuffix(name, segmentSuffix)
+	if !ok {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(digits, 10, 63)
+	return n, err == nil && segmentName(n) == name
+}
+
+// decode returns the entries of a footer, in the order of their offsets. What cannot be one is left out.
+func decode(b []byte, t layout.Trailer) []layout.Entry {
+	all := make([]layout.Entry, 0, len(b)/layout.EntryBytes)
+	for ; len(b) >= layout.EntryBytes; b = b[layout.EntryBytes:] {
+		if e := layout.ParseEntry(b); t.Valid(e) {
+			all = append(all, e)
+		}
+	}
+	if !slices.IsSortedFunc(all, byOffset) {
+		slices.SortFunc(all, byOffset)
+	}
+	return all
+}
+
+func byOffset(a, b layout.Entry) int { return cmp.Compare(a.Offset, b.Offset) }

@@ -1,0 +1,143 @@
+package disk
+
+import (
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"edgeproxy/internal/cache/disk/layout"
+)
+
+// counts is what a Store has done since it was opened.
+type counts struct {
+	puts, hits, memoryHits, misses                       atomic.Int64
+	busy, overRate, tooLarge, off, readOnly              atomic.Int64
+	full, dropped, failedMoves                           atomic.Int64
+	writes, writeBytes, writeNanos                       atomic.Int64
+	rewrites, rewriteBytes                               atomic.Int64
+	reads, readBytes, readNanos                          atomic.Int64
+	evictedSmall, evictedLarge, evictedBytes, overBudget atomic.Int64
+	removed, lost, damaged, otherKeys                    atomic.Int64
+	slowReads, queuedOut, readErrors                     atomic.Int64
+	writeErrors, noSpace, failures                       atomic.Int64
+	filled, recovered, unreadable                        atomic.Int64
+}
+
+func (c *counts) refused(err error) {
+	switch {
+	case errors.Is(err, ErrBusy):
+		c.busy.Add(1)
+	case errors.Is(err, ErrRate):
+		c.overRate.Add(1)
+	case errors.Is(err, ErrTooLarge):
+		c.tooLarge.Add(1)
+	case errors.Is(err, ErrReadOnly):
+		c.readOnly.Add(1)
+	default:
+		c.off.Add(1)
+	}
+}
+
+func (c *counts) wrote(n int64, took time.Duration) {
+	c.writes.Add(1)
+	c.writeBytes.Add(n)
+	c.writeNanos.Add(int64(took))
+}
+
+func (c *counts) read(n int64, took time.Duration) {
+	c.reads.Add(1)
+	c.readBytes.Add(n)
+	c.readNanos.Add(int64(took))
+}
+
+func (c *counts) rewrote(n int64) {
+	c.rewrites.Add(1)
+	c.rewriteBytes.Add(n)
+}
+
+func (c *counts) evicted(n int64, kind layout.Kind) {
+	c.evictedBytes.Add(n)
+	if kind == layout.Large {
+		c.evictedLarge.Add(1)
+		return
+	}
+	c.evictedSmall.Add(1)
+}
+
+func (c *counts) evictedInDemand(n int64, kind layout.Kind) {
+	c.evicted(n, kind)
+	c.overBudget.Add(1)
+}
+
+// Stats is what a Store holds and has done since it was opened.
+type Stats struct {
+	// Objects is how many records the index has, IndexBytes the memory it takes, IndexLoad how full it is, in [0, 1].
+	Objects, IndexBytes int64
+	IndexLoad           float64
+	// Bytes is what the directory takes, MaxBytes its bound at the moment: less than the option where the file system is full.
+	Bytes, MaxBytes int64
+	// Segments is how many files of records there are; Unfilled of them are not in the index yet.
+	Segments, Unfilled int64
+	// Waiting is how many records wait to be written or indexed, WaitingBytes their length.
+	Waiting, WaitingBytes int64
+	// Puts were taken. Of these, Full found no room, and Dropped were lost to errors.
+	Puts, Full, Dropped int64
+	// Refused puts, by reason.
+	Busy, OverRate, TooLarge, ReadOnly, Off int64
+	// Hits came from the disk, MemoryHits from what waits to be written.
+	Hits, MemoryHits, Misses int64
+	// Writes is how many times something was written, WriteBytes how much in all, and RewriteBytes what of it was there before.
+	Writes, WriteBytes, Rewrites, RewriteBytes int64
+	// Reads is how many reads went to the device, or might have.
+	Reads, ReadBytes int64
+	// WriteTime and ReadTime are what all of these took together.
+	WriteTime, ReadTime time.Duration
+	// Evicted records, by the kind of segment. OverBudget of them had been asked for.
+	EvictedSmall, EvictedLarge, EvictedBytes, OverBudget int64
+	// Removed records were removed or replaced. Lost ones were pushed out of a full index.
+	Removed, Lost int64
+	// Damaged records were found not to be what was written. OtherKeys is how many reads found the record of another key.
+	Damaged, OtherKeys int64
+	// SlowReads were given up, QueuedOut of them before their turn.
+	SlowReads, QueuedOut int64
+	// ReadErrors and WriteErrors are of the file system; NoSpace is how often it was full.
+	ReadErrors, WriteErrors, NoSpace int64
+	// Failures is how often the directory has failed.
+	Failures int64
+	// Filled records were found at a start. Recovered segments had not been sealed, and Unreadable ones are not in use.
+	Filled, Recovered, Unreadable int64
+	// Punches says whether large records are punched out one by one, Direct whether writes go past the page cache.
+	Punches, WritesDirectly bool
+}
+
+// Stats reads all counters, one after the other: they may disagree by what happens meanwhile.
+func (s *Store) Stats() Stats {
+	c := &s.counts
+	st := Stats{
+		Puts: c.puts.Load(), Full: c.full.Load(), Dropped: c.dropped.Load(),
+		Busy: c.busy.Load(), OverRate: c.overRate.Load(), TooLarge: c.tooLarge.Load(), ReadOnly: c.readOnly.Load(), Off: c.off.Load(),
+		Hits: c.hits.Load(), MemoryHits: c.memoryHits.Load(), Misses: c.misses.Load(),
+		Writes: c.writes.Load(), WriteBytes: c.writeBytes.Load(), Rewrites: c.rewrites.Load(), RewriteBytes: c.rewriteBytes.Load(),
+		Reads: c.reads.Load(), ReadBytes: c.readBytes.Load(),
+		WriteTime: time.Duration(c.writeNanos.Load()), ReadTime: time.Duration(c.readNanos.Load()),
+		EvictedSmall: c.evictedSmall.Load(), EvictedLarge: c.evictedLarge.Load(), EvictedBytes: c.evictedBytes.Load(), OverBudget: c.overBudget.Load(),
+		Removed: c.removed.Load(), Lost: c.lost.Load(), Damaged: c.damaged.Load(), OtherKeys: c.otherKeys.Load(),
+		SlowReads: c.slowReads.Load(), QueuedOut: c.queuedOut.Load(),
+		ReadErrors: c.readErrors.Load(), WriteErrors: c.writeErrors.Load(), NoSpace: c.noSpace.Load(), Failures: c.failures.Load(),
+		Filled: c.filled.Load(), Recovered: c.recovered.Load(), Unreadable: c.unreadable.Load(),
+	}
+	if v := s.volume.Load(); v != nil {
+		v.stats(&st)
+	}
+	return st
+}
+
+func (v *volume) stats(st *Stats) {
+	st.Objects, st.IndexBytes, st.IndexLoad = int64(v.index.Len()), v.index.Bytes(), v.index.Load()
+	st.Waiting, st.WaitingBytes = v.queue.waiting()
+	st.Punches, st.WritesDirectly = v.punches.Load(), v.direct.Load()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	st.Bytes, st.MaxBytes, st.Unfilled = v.used, v.limit, int64(v.unfilled)
+	st.Segments = int64(v.segments)
+}

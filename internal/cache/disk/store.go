@@ -1,0 +1,236 @@
+package disk
+
+import (
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"edgeproxy/internal/cache/disk/layout"
+)
+
+// Store keeps records in one directory. All methods are safe for concurrent use.
+type Store struct {
+	o      Options
+	log    *slog.Logger
+	counts counts
+	secret uint64
+	seed   uint64
+	volume atomic.Pointer[volume] // nil: the directory has failed
+	why    atomic.Pointer[error]  // why
+	stop   chan struct{}
+	wg     sync.WaitGroup
+}
+
+// Open opens the directory of o, makes it where there is none, and serves what it has. The index fills in the background:
+// until then what it has not come to is not found. Errors: ErrOptions, ErrForeign, ErrTooSmall, statefile.ErrInUse, a
+// *layout.VersionError, or one of the file system. Nothing is deleted then.
+func Open(o Options) (*Store, error) {
+	o, err := o.filled()
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{o: o, log: o.Log, stop: make(chan struct{})}
+	v, err := openVolume(o, &s.counts, 0)
+	if err != nil {
+		return nil, err
+	}
+	s.secret, s.seed = v.head.Secret, v.head.Seed
+	v.start()
+	s.volume.Store(v)
+	s.wg.Go(s.watch)
+	return s, nil
+}
+
+// Seed is that of the hashes that the methods take. It stays the same as long as the directory.
+func (s *Store) Seed() uint64 { return s.seed }
+
+// Put takes a record: h is the hash of key, block and body are opaque. It never waits. The bytes become the Store's: nobody may change them.
+// When it returns nil, Find finds the record. Whatever it returns, what was there before under h is there no more. Errors:
+// ErrBusy, ErrRate, ErrTooLarge, ErrReadOnly, ErrOff.
+func (s *Store) Put(h uint64, key, block, body []byte) error {
+	v := s.volume.Load()
+	if v == nil {
+		s.counts.refused(ErrOff)
+		return ErrOff
+	}
+	err := v.put(layout.Record{Hash: h, Key: key, Block: block, Body: body})
+	if err != nil {
+		s.counts.refused(err)
+		return err
+	}
+	s.counts.puts.Add(1)
+	return nil
+}
+
+// Find finds the record of key, whose hash is h, and leaves it in hit, which the caller closes. It waits for the device
+// for ReadWait and ReadDeadline at most. What cannot be read is not found. A hit in sight of the hand keeps the record from being evicted.
+func (s *Store) Find(h uint64, key []byte, hit *Hit) bool {
+	v := s.volume.Load()
+	if v == nil || v.failed() || !v.find(h, key, hit) {
+		s.counts.misses.Add(1)
+		return false
+	}
+	return true
+}
+
+// Remove forgets what there is under h, which is all of the key with that hash. It is found no more when Remove returns. After a kill
+// it may be back, until Keep has returned.
+func (s *Store) Remove(h uint64) {
+	if v := s.volume.Load(); v != nil && !v.readOnly {
+		v.remove(h)
+	}
+}
+
+// Keep waits until all that was removed before is so on the disk: after a kill or a loss of power it is not back. The error says that
+// it may be.
+func (s *Store) Keep() error {
+	v := s.volume.Load()
+	if v == nil {
+		return ErrOff
+	}
+	return v.keep()
+}
+
+// Flush waits until all that was put before is written; not until it is synced.
+func (s *Store) Flush() error {
+	v := s.volume.Load()
+	if v == nil {
+		return ErrOff
+	}
+	return v.flushAll()
+}
+
+// errStopped says that the caller of Each has seen enough.
+var errStopped = errors.New("disk: stopped")
+
+// Each calls visit with every record that is on the disk all the while, until it returns false. What is waiting to be written, and
+// what is in the two segments that are being written, is left out. It reads all of their heads.
+func (s *Store) Each(visit func(*Item) bool) error {
+	v := s.volume.Load()
+	if v == nil {
+		return ErrOff
+	}
+	if err := v.each(visit); !errors.Is(err, errStopped) {
+		return err
+	}
+	return nil
+}
+
+// Err returns why the directory is not in use; nil if it is.
+func (s *Store) Err() error {
+	if why := s.why.Load(); why != nil {
+		return *why
+	}
+	return nil
+}
+
+// Close writes what waits, seals what is open, and lets go of the directory. It waits for that; a device that hangs it leaves to itself
+// after Deadline.
+func (s *Store) Close() {
+	close(s.stop)
+	s.wg.Wait()
+}
+
+// Times between tries to open a directory that has failed.
+const (
+	retryFirst = time.Second
+	retryLast  = time.Minute
+	watchEvery = time.Second
+)
+
+// slowReads is how many reads in a row have to be given up before the directory counts as hung.
+const slowReads = 8
+
+// watch sees that the volume works, and replaces it when it does not.
+func (s *Store) watch() {
+	v := s.volume.Load()
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-s.stop:
+			s.part(v)
+			return
+		case <-v.broke:
+			if v = s.replace(v); v == nil {
+				return
+			}
+		case <-tick.C:
+			v.checkHung(s.o.Now())
+		}
+	}
+}
+
+// errHung says that the device does not answer.
+var errHung = errors.New("disk: the device does not answer")
+
+// checkHung fails a volume whose writer waits for one call, or whose reads are all given up.
+func (v *volume) checkHung(now time.Time) {
+	began := v.calling.Load()
+	if began != 0 && now.Sub(time.Unix(0, began)) > v.o.Deadline || v.slow.Load() >= slowReads {
+		v.fail(errHung)
+	}
+}
+
+// replace goes on without v, which has failed, until the directory can be opened again. It returns nil when the Store is closed.
+func (s *Store) replace(v *volume) *volume {
+	s.volume.Store(nil)
+	why := *v.failure.Load()
+	s.why.Store(&why)
+	s.counts.failures.Add(1)
+	s.log.Error("the disk cache has failed; the proxy goes on without it", "path", s.o.Path, "error", why.Error())
+	gone := make(chan struct{})
+	go func() { // when a device hangs, so does this
+		v.close()
+		close(gone)
+	}()
+	wait := retryFirst
+	for {
+		select {
+		case <-s.stop:
+			s.await(gone)
+			return nil
+		case <-time.After(wait):
+		}
+		wait = min(2*wait, retryLast)
+		select {
+		case <-gone:
+		default:
+			continue // it still has the directory
+		}
+		fresh, err := openVolume(s.o, &s.counts, s.secret)
+		if err != nil {
+			s.why.Store(&err)
+			continue
+		}
+		fresh.start()
+		s.volume.Store(fresh)
+		s.why.Store(nil)
+		s.log.Info("the disk cache is back", "path", s.o.Path)
+		return fresh
+	}
+}
+
+// part ends v.
+func (s *Store) part(v *volume) {
+	s.volume.Store(nil)
+	s.why.Store(&errClosed)
+	gone := make(chan struct{})
+	go func() {
+		v.close()
+		close(gone)
+	}()
+	s.await(gone)
+}
+
+var errClosed = ErrOff
+
+func (s *Store) await(gone chan struct{}) {
+	select {
+	case <-gone:
+	case <-time.After(s.o.Deadline):
+		s.log.Error("the disk cache does not close: its device does not answer", "path", s.o.Path)
+	}
+}

@@ -1,0 +1,209 @@
+package disk
+
+import (
+	"errors"
+	"time"
+
+	"edgeproxy/internal/cache/disk/device"
+	"edgeproxy/internal/cache/disk/layout"
+)
+
+// tickEvery is how often the writer looks around when it has nothing to write.
+const tickEvery = time.Second
+
+// run is the one goroutine that changes the disk. It ends with stop, or when the volume has failed.
+func (v *volume) run() {
+	defer v.wg.Done()
+	tick := time.NewTicker(tickEvery)
+	defer tick.Stop()
+	for {
+		stopped := false
+		select {
+		case <-v.queue.wake:
+		case <-tick.C:
+		case <-v.broke:
+		case <-v.stop:
+			stopped = true
+		}
+		v.round(v.queue.take())
+		if v.failed() {
+			v.abandon()
+			return
+		}
+		if stopped {
+			v.finishAll()
+			return
+		}
+	}
+}
+
+// round does what was asked for, and what time asks for.
+func (v *volume) round(w work) {
+	for _, d := range w.deaths {
+		if v.failed() {
+			break
+		}
+		v.die(d)
+	}
+	for _, p := range w.puts {
+		v.writePut(p)
+	}
+	if len(w.keeps) > 0 {
+		err := v.syncRemovals()
+		for _, done := range w.keeps {
+			done <- err
+		}
+	}
+	if len(w.clears) > 0 {
+		err := v.flushOpen()
+		for _, done := range w.clears {
+			done <- err
+		}
+	}
+	now := v.o.Now()
+	if now.Sub(v.checkedAt) >= tickEvery || now.Before(v.checkedAt) {
+		v.checkedAt = now
+		v.look(now)
+	}
+}
+
+// die logs that a record is gone, and frees it if it has its pages for itself.
+func (v *volume) die(d death) {
+	v.log.add(v.head, layout.Removed{Segment: d.segment.number, Offset: d.offset})
+	v.counts.removed.Add(1)
+	if d.segment.kind != layout.Large || !v.punches.Load() || !v.isListed(d.segment) {
+		return
+	}
+	var fixed [layout.Unit]byte
+	read := func() error { _, err := d.segment.file.Load().ReadAt(fixed[:], d.offset); return err }
+	if v.call(read) != nil {
+		return // the hand comes to it
+	}
+	if shape, err := v.head.Need(fixed[:], d.segment.number, d.offset); err == nil {
+		v.free([]freeing{{seg: d.segment, offset: d.offset, bytes: shape.Bytes}})
+		v.unlinkEmpty(d.segment)
+	}
+}
+
+func (v *volume) isListed(s *segment) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return s.listed
+}
+
+// writePut writes one record, or gives it up.
+func (v *volume) writePut(p *put) {
+	if v.failed() || v.queue.isGone(p) {
+		v.queue.settle(p, nil)
+		return
+	}
+	if v.makeRoom(p.shape.Bytes) != nil {
+		v.queue.settle(p, nil)
+		v.counts.full.Add(1)
+		return
+	}
+	v.buryOlder(p.Hash) // also where the index only takes another key for this one
+	v.takeDeaths()
+	v.serial++
+	p.Serial = v.serial
+	if err := v.store(&p.Record, p.shape, landing{put: p}); errors.Is(err, errNoSpace) {
+		v.shrink()
+	}
+}
+
+// shrink lowers the limit until the next look at the file system, which has turned out to be full.
+func (v *volume) shrink() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.limit = min(v.limit, v.used-v.used/32)
+}
+
+// takeDeaths does what was found dead just now, so that the log has it before what comes in its place.
+func (v *volume) takeDeaths() {
+	v.queue.mu.Lock()
+	deaths := v.queue.deaths
+	v.queue.deaths = nil
+	v.queue.mu.Unlock()
+	for _, d := range deaths {
+		v.die(d)
+	}
+}
+
+// flushOpen writes what the open segments have in their buffers.
+func (v *volume) flushOpen() error {
+	var errs []error
+	for _, a := range v.open {
+		if a != nil {
+			errs = append(errs, v.flush(a))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// look does what is due now and then.
+func (v *volume) look(now time.Time) {
+	if err := v.dir.Lost(); errors.Is(err, device.ErrLost) {
+		v.fail(err)
+		return
+	}
+	if v.readOnly {
+		return
+	}
+	v.measureRoom()
+	v.free(nil) // what readers have let go
+	for _, a := range v.open {
+		if a != nil && len(a.buffer) > 0 && now.Sub(a.since) >= flushAfter {
+			_ = v.flush(a)
+		}
+	}
+	if err := v.logRemovals(); err == nil {
+		v.shortenRemovals()
+	}
+	_ = v.makeRoom(0)
+}
+
+// measureRoom sets the limit by what is free on the file system.
+func (v *volume) measureRoom() {
+	limit := v.o.MaxBytes
+	if v.o.MinFree > 0 {
+		room, err := v.dir.Room()
+		v.mu.Lock()
+		if err == nil {
+			limit = min(limit, v.used+room.Free-v.o.MinFree)
+		}
+		v.mu.Unlock()
+	}
+	v.mu.Lock()
+	v.limit = max(limit, 0)
+	v.mu.Unlock()
+}
+
+// abandon gives up what waits.
+func (v *volume) abandon() {
+	for _, a := range v.open {
+		if a != nil {
+			for _, l := range a.landing {
+				v.end(l, l.entry.Hash)
+			}
+		}
+	}
+	v.open = [2]*appender{}
+	w := v.queue.take()
+	for _, p := range w.puts {
+		v.queue.settle(p, nil)
+	}
+	for _, done := range append(w.keeps, w.clears...) {
+		done <- *v.failure.Load()
+	}
+}
+
+// finishAll seals what is open, for a clean end.
+func (v *volume) finishAll() {
+	if v.readOnly {
+		return
+	}
+	_ = v.seal(layout.Small)
+	_ = v.seal(layout.Large)
+	_ = v.syncRemovals()
+	_ = v.call(v.dir.Sync)
+}
