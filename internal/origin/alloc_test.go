@@ -9,7 +9,7 @@ import (
 // The number is that of a GET whose context can end, on a used connection: the
 // request itself, the watch over the context, response, body, head and fields.
 func TestRoundTripAllocations(t *testing.T) {
-	const limit = 9
+	const limit = 6
 	o := open(t, Options{Address: benchmarkOrigin(t)})
 	ctx := t.Context()
 	buf := make([]byte, 32<<10)

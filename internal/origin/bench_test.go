@@ -17,9 +17,21 @@ const benchmarkBodyBytes = 16 << 10
 
 func benchmarkOrigin(tb testing.TB) string {
 	tb.Helper()
+	return answering(tb, benchmarkBodyBytes)
+}
+
+// smallOrigin is one whose responses fit in a buffer.
+func smallOrigin(tb testing.TB) string {
+	tb.Helper()
+	return answering(tb, 1<<10)
+}
+
+// answering returns the address of an origin whose bodies have that many bytes.
+func answering(tb testing.TB, bodyBytes int) string {
+	tb.Helper()
 	response := []byte("HTTP/1.1 200 OK\r\nDate: Thu, 01 Jan 2026 00:00:00 GMT\r\nContent-Type: text/html; charset=utf-8\r\n" +
-		"Cache-Control: max-age=60\r\nEtag: \"abc\"\r\nServer: test\r\nContent-Length: " + strconv.Itoa(benchmarkBodyBytes) + "\r\n\r\n" +
-		strings.Repeat("x", benchmarkBodyBytes))
+		"Cache-Control: max-age=60\r\nEtag: \"abc\"\r\nServer: test\r\nContent-Length: " + strconv.Itoa(bodyBytes) + "\r\n\r\n" +
+		strings.Repeat("x", bodyBytes))
 	return loopback(tb, func(_ int, p *peer) {
 		for {
 			line, err := p.br.ReadSlice('\n')
@@ -88,4 +100,27 @@ func drain(b testing.TB, body io.ReadCloser, buf []byte) {
 		b.Fatalf("got %d bytes", n)
 	}
 	body.Close()
+}
+
+// BenchmarkCall is BenchmarkRoundTrip by a Call, for a body that comes with the head.
+func BenchmarkCall(b *testing.B) {
+	o := open(b, Options{Address: smallOrigin(b)})
+	ctx := b.Context()
+	buf := make([]byte, 32<<10)
+	r := get("/page?a=b")
+	fetchOnce := func() {
+		c := o.Start(ctx, r)
+		c.Ready()
+		res, err := c.Finish()
+		if err != nil {
+			b.Fatal(err)
+		}
+		_, _ = res.Body.Read(buf)
+		res.Body.Close()
+	}
+	fetchOnce()
+	b.ReportAllocs()
+	for b.Loop() {
+		fetchOnce()
+	}
 }

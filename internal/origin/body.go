@@ -25,21 +25,30 @@ type Body struct {
 	err error // why nothing more can be read; nil: not over
 }
 
-func newBody(o *Origin, c *conn, status int, f framing, keep time.Duration) *Body {
-	b := &Body{origin: o, c: c, status: status, framed: f.end != byClose, keep: keep}
+// answer is a response and what belongs to it, in one piece of memory.
+type answer struct {
+	Response
+	body   Body
+	length lengthReader // of body, where that has a length
+}
+
+// begin has a's Body read the body that follows on c.
+func (a *answer) begin(o *Origin, c *conn, f framing, keep time.Duration) {
+	b := &a.body
+	b.origin, b.c, b.status, b.framed, b.keep = o, c, a.Status, f.end != byClose, keep
 	c.rolling = true
 	switch f.end {
 	case byNothing:
 		_ = b.end(io.EOF)
 	case byLength:
-		b.src = &lengthReader{r: c.br, left: f.length}
+		a.length = lengthReader{r: c.br, left: f.length}
+		b.src = &a.length
 	case byChunks:
 		b.chunks = &chunkReader{r: c.br}
 		b.src = b.chunks
 	case byClose:
 		b.src = c.br
 	}
-	return b
 }
 
 // Framed reports whether framing says where the body ends. If it does not,

@@ -51,7 +51,8 @@ func (c *Call) Ready() (ready bool) {
 	if c.slot.c == nil {
 		return false
 	}
-	x := &exchange{origin: c.origin, c: c.slot.c, r: c.r}
+	x := &c.slot.c.x
+	*x = exchange{origin: c.origin, c: c.slot.c, r: c.r}
 	c.x = x
 	defer func() {
 		if v := recover(); v != nil {
@@ -61,7 +62,7 @@ func (c *Call) Ready() (ready bool) {
 	if len(x.written()) > sentAtOnce {
 		return false
 	}
-	x.release = afterFunc(c.ctx, x.c.close)
+	x.release = afterFunc(c.ctx, x.c.closes)
 	if !c.send() {
 		return false
 	}

@@ -31,11 +31,14 @@ type conn struct {
 	until   time.Time // the deadline, where a turn has set it and nothing else since; else zero
 	text    []byte    // of the head being read
 	out     []byte    // the head being sent
+	x       exchange  // that of a Call; empty else
+	closes  func()    // close; a method value made each time would be an allocation
 }
 
 func newConn(nc net.Conn) *conn {
 	c := &conn{nc: nc, socket: nc, quiet: socketQuiet(nc), turn: newTurn(nc)}
 	c.br = bufio.NewReaderSize(c, readBufferBytes)
+	c.closes = c.close
 	return c
 }
 

@@ -116,7 +116,7 @@ func (o *Origin) tryOn(ctx context.Context, x *exchange) tried {
 	c := x.c
 	release := x.release
 	if release == nil {
-		release = afterFunc(ctx, c.close)
+		release = afterFunc(ctx, c.closes)
 	}
 	failure := x.run()
 	if !release() {
@@ -134,7 +134,8 @@ func (o *Origin) tryOn(ctx context.Context, x *exchange) tried {
 	return tried{res: o.answered(c, x)}
 }
 
-// answered returns the response of x, to whose Body c belongs from then on.
+// answered returns the response of x, to whose Body c belongs from then on. x may not be used any more: it
+// may be that of c.
 func (o *Origin) answered(c *conn, x *exchange) *Response {
 	h := &x.head
 	c.client = x.r.Client
@@ -146,12 +147,16 @@ func (o *Origin) answered(c *conn, x *exchange) *Response {
 	if x.keep {
 		keep = keepFor(h.fields, o.options.KeepAlive)
 	}
-	return &Response{
+	a := &answer{Response: Response{
 		Status: h.status, Reason: h.reason, Header: h.fields,
 		ContentLength: x.framing.length, Here: x.framing.length >= 0 && x.framing.length <= int64(c.br.Buffered()),
-		Body:        newBody(o, c, h.status, x.framing, keep),
 		RequestTime: x.begun, ResponseTime: x.whole,
-	}
+	}}
+	a.Body = &a.body
+	framing := x.framing
+	c.x = exchange{c: c} // an idle connection keeps no request or response alive
+	a.begin(o, c, framing, keep)
+	return &a.Response
 }
 
 // drop ends what a panic has left of a try.
