@@ -15,14 +15,20 @@ func (t *Table[K, H]) Go(r *Reader[K, H], fetch func(*Flight[K, H]), recovered f
 	return true
 }
 
-// Run is Go for a fetch that begins in the goroutine of the leader: begin. What that returns goes on
-// in a goroutine of its own; nil is the end. begin must not wait long but by Waits.
-func (t *Table[K, H]) Run(r *Reader[K, H], begin func(*Flight[K, H]) (rest func(*Flight[K, H])), recovered func(*PanicError)) bool {
+// Fetch is one that Run begins. It is no function, so that none has to be made for each fetch.
+type Fetch[K comparable, H any] interface {
+	// Begin does what can be done in the goroutine of the leader. What it returns goes on in a
+	// goroutine of its own; nil is the end. It must not wait long but by Flight.Waits.
+	Begin(f *Flight[K, H]) (rest func(*Flight[K, H]))
+}
+
+// Run is Go for a fetch that begins in the goroutine of the leader.
+func (t *Table[K, H]) Run(r *Reader[K, H], fetch Fetch[K, H], recovered func(*PanicError)) bool {
 	f := r.Flight()
 	if !t.fetching(f) {
 		return false
 	}
-	if rest := f.begin(begin, recovered); rest != nil {
+	if rest := f.begin(fetch, recovered); rest != nil {
 		go t.fetched(f, rest, recovered)
 		return true
 	}
@@ -51,10 +57,10 @@ func (t *Table[K, H]) fetched(f *Flight[K, H], fetch func(*Flight[K, H]), recove
 	fetch(f)
 }
 
-// begin is begin of Run; after a panic nothing is left to do.
-func (f *Flight[K, H]) begin(begin func(*Flight[K, H]) (rest func(*Flight[K, H])), recovered func(*PanicError)) (rest func(*Flight[K, H])) {
+// begin calls Begin; after a panic nothing is left to do.
+func (f *Flight[K, H]) begin(fetch Fetch[K, H], recovered func(*PanicError)) (rest func(*Flight[K, H])) {
 	defer f.rescue(recovered)
-	return begin(f)
+	return fetch.Begin(f)
 }
 
 // rescue is deferred by what runs a fetch: a panic ends the flight.

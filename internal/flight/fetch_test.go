@@ -7,18 +7,23 @@ import (
 	"testing/synctest"
 )
 
+// begins is a Fetch that begins with a call of it.
+type begins func(*Flight[int, string]) (rest func(*Flight[int, string]))
+
+func (b begins) Begin(f *Flight[int, string]) (rest func(*Flight[int, string])) { return b(f) }
+
 func TestAFetchBeginsInTheGoroutineOfItsLeader(t *testing.T) {
 	table := newTestTable()
 	a, _ := table.Join(1, 1, Admission{})
 	here, rest := false, make(chan struct{})
-	table.Run(a, func(f *Flight[int, string]) func(*Flight[int, string]) {
+	table.Run(a, begins(func(f *Flight[int, string]) func(*Flight[int, string]) {
 		here = true
 		f.Publish("head", Response{Length: -1})
 		return func(f *Flight[int, string]) {
 			<-rest
 			f.Finish(nil)
 		}
-	}, nil)
+	}), nil)
 	if h, o, err := a.Wait(Patience{}, nil); !here || h != "head" || o != Shared || err != nil {
 		t.Errorf("begun %v: got %q %v %v, want a head", here, h, o, err)
 	}
@@ -40,12 +45,12 @@ func TestAPanicInTheGoroutineOfTheLeaderFailsTheFlight(t *testing.T) {
 		table := newTestTable()
 		a, _ := table.Join(1, 1, Admission{})
 		var seen atomic.Int64
-		table.Run(a, func(*Flight[int, string]) func(*Flight[int, string]) {
+		table.Run(a, begins(func(*Flight[int, string]) func(*Flight[int, string]) {
 			if later {
 				return func(*Flight[int, string]) { panic("boom") }
 			}
 			panic("boom")
-		}, func(*PanicError) { seen.Add(1) })
+		}), func(*PanicError) { seen.Add(1) })
 		_, o, err := a.Wait(Patience{}, nil)
 		if _, ok := errors.AsType[*PanicError](err); o != Failed || !ok {
 			t.Errorf("got %v %v, want Failed with the panic", o, err)

@@ -75,7 +75,7 @@ func (p *Proxy) storeFor(x *exchange, f *fill) {
 	begun := p.flights.Go(x.seat, func(*inflight) {
 		defer f.abandon()
 		f.store()
-	}, p.fetchPanicked)
+	}, p.panicked)
 	if !begun { // shutting down
 		_ = f.resp.Body.Close()
 		f.account(reason.Incomplete, 0)

@@ -21,7 +21,7 @@ type inflight = flight.Flight[cache.Key, *outcome]
 //	account  books the fill, once, however it ends.
 //
 // The steps have a file each. Three functions take them: run, in the goroutine of a flight;
-// runHere, in that of its leader, as far as nothing else wants that goroutine; and fillFor, which
+// Begin, in that of its leader, as far as nothing else wants that goroutine; and fillFor, which
 // begins in the goroutine of the one client that gets the response. A fill
 // belongs to one goroutine at a time.
 type fill struct {
@@ -45,7 +45,7 @@ type fill struct {
 // left.
 func (f *fill) start(r *reader, t sendInterim, guest *presence.Client) {
 	f.interims = handOver(f.request, t)
-	if f.p.flights.Go(r, f.run, f.p.fetchPanicked) {
+	if f.p.flights.Go(r, f.run, f.p.panicked) {
 		f.interims.relay(t, r.Undecided, guest.Gone())
 	}
 }

@@ -1,11 +1,15 @@
 package proxy
 
 import (
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/flight"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/presence"
 )
 
-// startHere is start for the leader of a flight that is alone in it. A goroutine costs more than all
+var _ flight.Fetch[cache.Key, *outcome] = (*fill)(nil)
+
+// startHere is start for x, which leads a flight and is alone in it. A goroutine costs more than all
 // that is done for most fetches, so the leader's own fetches as long as it has nothing else to do: it
 // asks the origin on a connection that is at hand, waits for the head, and takes in a body that has
 // come with it. The fetch goes over to a goroutine of its own
@@ -16,19 +20,21 @@ import (
 //
 // Followers that wait or read need no goroutine of the flight's: the leader's is not held up by its
 // client before the body is whole.
-func (f *fill) startHere(r *reader, t sendInterim, guest *presence.Client) {
+func (f *fill) startHere(r *reader, x *exchange) {
 	if f.stale != nil { // its 304 may have to be followed by another question
-		f.start(r, t, guest)
+		f.start(r, f.p.interimSender(x), x.guest)
 		return
 	}
-	begin := func(to *inflight) func(*inflight) { return f.runHere(to, t, guest) }
-	if f.p.flights.Run(r, begin, f.p.fetchPanicked) && f.interims != nil {
-		f.interims.relay(t, r.Undecided, guest.Gone())
+	f.asker = x
+	if f.p.flights.Run(r, f, f.p.panicked) && f.interims != nil {
+		f.interims.relay(f.p.interimSender(x), r.Undecided, x.guest.Gone())
 	}
 }
 
-// runHere is run as far as it goes in the goroutine of the leader, and returns the rest.
-func (f *fill) runHere(to *inflight, t sendInterim, guest *presence.Client) (rest func(*inflight)) {
+// Begin implements flight.Fetch: it is run as far as it goes in the goroutine of the leader, and
+// returns the rest.
+func (f *fill) Begin(to *inflight) (rest func(*inflight)) {
+	x := f.asker
 	f.route.metrics.busy.Add(1)
 	defer f.route.metrics.busy.Add(-1)
 	defer func() {
@@ -37,8 +43,8 @@ func (f *fill) runHere(to *inflight, t sendInterim, guest *presence.Client) (res
 		}
 	}()
 	f.flight, f.shared = to, true
-	if !f.ready(guest) {
-		f.interims = handOver(f.request, t)
+	if !f.ready(x.guest) {
+		f.interims = handOver(f.request, f.p.interimSender(x))
 		return f.run
 	}
 	switch {
@@ -51,7 +57,7 @@ func (f *fill) runHere(to *inflight, t sendInterim, guest *presence.Client) (res
 	return nil
 }
 
-// runStore is what runHere leaves where the body is still to come.
+// runStore is what Begin leaves where the body is still to come.
 func (f *fill) runStore(*inflight) {
 	f.route.metrics.busy.Add(1)
 	defer f.route.metrics.busy.Add(-1)

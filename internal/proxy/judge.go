@@ -8,6 +8,7 @@ import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/pinned"
 	"edgeproxy/internal/queryrules"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
@@ -125,12 +126,15 @@ func responseFacts(resp *origin.Response) rfc9111.ResponseFacts {
 	}
 }
 
+// mostSaid is how many fields forwardHead adds.
+const mostSaid = 2
+
 // forwardHead prepares the fields for the client: the end-to-end fields, a Date where the origin
 // sent none (RFC 9110 section 6.6.1), and our Via. Surrogate keys stay between origin and cache.
 func (p *Proxy) forwardHead(j *job, resp *origin.Response) *outcome {
-	fields := rfc9111.EndToEnd(resp.Header).Without(func(name string) bool {
+	fields := rfc9111.EndToEndBut(resp.Header, func(name string) bool {
 		return name == "Content-Length" || inside(name) && !j.route.SendTags
-	})
+	}, mostSaid)
 	if !fields.Has("Date") {
 		fields.Add("Date", httpDate(resp.ResponseTime))
 	}
@@ -177,8 +181,12 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *outcome) *cache.Entry
 		name = j.variant(home.name, names)
 		key = p.Hasher.Sum(name)
 	}
+	var pin *pinned.Body
+	if h.length < 0 || h.length > pinned.Least { // a smaller one is not counted
+		pin = p.Store.NewPin()
+	}
 	return &cache.Entry{
-		Pin: p.Store.NewPin(),
+		Pin: pin,
 		Key: key, Name: name, URL: home.base, URLLen: int32(len(home.name)), Vary: names,
 		Serial: p.serial.Add(1), Born: j.born, Tags: p.tags(j, nil, resp.Header), Status: int32(h.status),
 		Header:       kept(h.fields, h.strip, j.route),
@@ -189,12 +197,16 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *outcome) *cache.Entry
 	}
 }
 
-// kept returns the fields that are stored. Age is left out, for each hit says its own. A 304 may
-// bring surrogate keys as well.
+// kept returns the fields that are stored: fields itself where all are. Age is left out, for each hit
+// says its own. A 304 may bring surrogate keys as well.
 func kept(fields field.List, strip []string, r *route) field.List {
-	return fields.Without(func(name string) bool {
+	drop := func(name string) bool {
 		return name == "Age" || inside(name) && !r.SendTags || slices.Contains(strip, name)
-	})
+	}
+	if !slices.ContainsFunc(fields, func(f field.Field) bool { return drop(f.Name) }) {
+		return slices.Clip(fields)
+	}
+	return fields.Without(drop)
 }
 
 func httpDate(t time.Time) string { return string(appendDate(nil, t)) }

@@ -115,6 +115,7 @@ type Proxy struct {
 	settler       settler
 	streams       streams
 	closeFlight   sync.Once
+	panicked      func(*flight.PanicError) // fetchPanicked, made once
 }
 
 // New returns a Proxy.
@@ -146,6 +147,7 @@ func New(o Options) (*Proxy, error) {
 	p.streams.open = func(a *ahead) *flight.Stream { return p.flights.Stream(a.client) }
 	p.exchanges.New = func() any { return newExchange() }
 	p.settler.p = p
+	p.panicked = p.fetchPanicked
 	o.Purges.WhenCrowded(p.settler.crowded)
 	o.Metrics.observe(p)
 	return p, nil

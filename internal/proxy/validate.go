@@ -110,7 +110,7 @@ func (p *Proxy) refreshBy(x *exchange, key cache.Key, newFill func() *fill) {
 	}()
 	f := newFill()
 	begun = true
-	if !p.flights.Go(r, func(to *inflight) { defer done(); f.run(to) }, p.fetchPanicked) {
+	if !p.flights.Go(r, func(to *inflight) { defer done(); f.run(to) }, p.panicked) {
 		done()
 	}
 	_ = r.Close()

@@ -42,7 +42,7 @@ func (w whole) lead(r *reader, anew bool) {
 		f.start(r, x.p.interimSender(x), x.guest)
 		return
 	}
-	f.startHere(r, x.p.interimSender(x), x.guest)
+	f.startHere(r, x)
 }
 
 func (w whole) wait(r *reader) (*outcome, flight.Outcome, error) {

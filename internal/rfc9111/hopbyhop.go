@@ -67,11 +67,20 @@ func removable[T text](name T) bool {
 // forwarded: all but those of HopByHop and those its Connection lines name. The
 // result is a new list, in order, that shares the strings of h.
 func EndToEnd(h field.List) field.List {
+	return EndToEndBut(h, func(string) bool { return false }, 0)
+}
+
+// EndToEndBut is EndToEnd without the fields that drop names. The list has room for so many more.
+func EndToEndBut(h field.List, drop func(name string) bool, room int) field.List {
 	named := named(h)
-	return h.Without(func(name string) bool {
-		_, ok := named[name]
-		return ok || HopByHop(name)
-	})
+	out := make(field.List, 0, len(h)+room)
+	for i := range h {
+		name := h[i].Name
+		if _, ok := named[name]; !ok && !HopByHop(name) && !drop(name) {
+			out = append(out, h[i])
+		}
+	}
+	return out
 }
 
 // named returns the canonical names of the fields that h's Connection lines make
