@@ -56,6 +56,7 @@ type Content interface {
 // Close lets go of what the answer is sent from, and ends the request. It comes once, after the
 // sending, whether it has failed or not.
 func (a *Answer) Close() {
+	a.memory.release()
 	if a.Content != nil {
 		_ = a.Content.Close()
 	}
@@ -64,8 +65,11 @@ func (a *Answer) Close() {
 	}
 }
 
-// Reset makes a fit for another request, and keeps its buffer.
-func (a *Answer) Reset() { *a = Answer{Lines: a.Lines[:0], Length: -1} }
+// Reset makes a fit for another request, and keeps its buffer. It releases a File that was not sent.
+func (a *Answer) Reset() {
+	a.memory.release()
+	*a = Answer{Lines: a.Lines[:0], Length: -1}
+}
 
 // Say makes b the content.
 func (a *Answer) Say(b []byte) {
@@ -73,6 +77,22 @@ func (a *Answer) Say(b []byte) {
 	a.memory.pieces = a.memory.one[:]
 	a.Content = &a.memory
 }
+
+// File is an open file that the system can send by itself.
+type File interface {
+	// Descriptor is valid until Release. Nobody closes it or moves its offset.
+	Descriptor() int
+	Release()
+}
+
+// SayFile makes b the content, which is also in f, from offset on. f is released when a is closed.
+func (a *Answer) SayFile(b []byte, f File, offset int64) {
+	a.Say(b)
+	a.memory.file, a.memory.offset = f, offset
+}
+
+// File returns what SayFile was given; nil without.
+func (a *Answer) File() (f File, offset int64) { return a.memory.file, a.memory.offset }
 
 // SayAll makes the pieces the content, one after the other.
 func (a *Answer) SayAll(pieces net.Buffers) {
@@ -85,6 +105,15 @@ func (a *Answer) SayAll(pieces net.Buffers) {
 type memory struct {
 	pieces net.Buffers
 	one    [1][]byte
+	file   File // has it, too, from offset on; nil: no file has
+	offset int64
+}
+
+func (m *memory) release() {
+	if f := m.file; f != nil {
+		m.file = nil
+		f.Release()
+	}
 }
 
 func (m *memory) Bytes() net.Buffers { return m.pieces }

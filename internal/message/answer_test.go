@@ -41,6 +41,31 @@ func TestContentInMemoryIsGivenAtOnceOrPieceByPiece(t *testing.T) {
 	f("several", func(a *Answer) { a.SayAll(net.Buffers{[]byte("a"), []byte("bc")}) }, "a", "bc")
 }
 
+// released counts its releases.
+type released int
+
+func (r *released) Descriptor() int { return 3 }
+func (r *released) Release()        { *r++ }
+
+func TestAFileIsReleasedOnce(t *testing.T) {
+	f := func(name string, end func(*Answer)) {
+		t.Helper()
+		var a Answer
+		var file released
+		a.Reset()
+		a.SayFile([]byte("abc"), &file, 7)
+		if got, offset := a.File(); got != &file || offset != 7 || string(a.Content.Bytes()[0]) != "abc" {
+			t.Errorf("%s: got %v from %d on", name, got, offset)
+		}
+		end(&a)
+		if got, _ := a.File(); file != 1 || got != nil {
+			t.Errorf("%s: released %d times, want once; then there is %v", name, file, got)
+		}
+	}
+	f("sent", func(a *Answer) { a.Close(); a.Reset() })
+	f("given up", func(a *Answer) { a.Reset(); a.Reset() })
+}
+
 func TestAnswerOfOnePieceAllocatesNothing(t *testing.T) {
 	var a Answer
 	b := make([]byte, 10)

@@ -52,6 +52,8 @@ type Request struct {
 	// Interim sends an interim response (1xx) before the answer. The front writes fields as
 	// they are. It is nil where the client can have none.
 	Interim func(status int, fields field.List)
+	// SendsFiles says that the front sends from a File what it is given by SayFile.
+	SendsFiles bool
 	// TakesTrailers says that the client takes trailers without having said so by TE.
 	TakesTrailers bool
 }

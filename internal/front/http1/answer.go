@@ -6,6 +6,8 @@ import (
 	"net"
 	"strconv"
 	"sync"
+
+	"edgeproxy/internal/message"
 )
 
 // errLength says that content is not as long as announced.
@@ -33,7 +35,24 @@ func (t *turn) sendPlain() error {
 	t.block = b
 	t.hurry()
 	t.sent = true
+	if f, offset := a.File(); f != nil {
+		return t.sendFile(f, offset)
+	}
 	return t.write(t.conn.Conn, crlf)
+}
+
+// sendFile sends content that f has, too. What does not go by the file goes from memory.
+func (t *turn) sendFile(f message.File, offset int64) error {
+	t.block = append(t.block, crlf...)
+	b := t.content[0]
+	sent, head := t.conn.sendFile(t.block, f, offset, int64(len(b)))
+	if sent == int64(len(b)) {
+		return nil
+	}
+	t.vector = append(t.room[:0], head, b[sent:])
+	_, err := t.vector.WriteTo(t.conn.Conn)
+	clear(t.room[:])
+	return err //nolint:wrapcheck // looked at by nobody
 }
 
 // crlf ends a head, a chunk and a line.

@@ -28,6 +28,8 @@ type conn struct {
 	writeSet bool  // the engine has set a deadline for writing
 
 	awaiter  *awaiter // nil: what is below is no socket
+	sender   *sender  // nil: no file was sent yet
+	files    bool     // they can be sent
 	buf      *[]byte  // nil: nothing is in it
 	from, to int      // in buf, what has come and was not read yet
 	failed   error    // of the last read into buf

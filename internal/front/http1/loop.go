@@ -27,6 +27,7 @@ func (c *conn) serve() {
 	s := c.server
 	defer c.freeBuffer()
 	c.awaiter = newAwaiter(c)
+	c.files = c.sendsFiles()
 	for c.turn() {
 	}
 	if c.yielded {
@@ -192,7 +193,7 @@ var slow = &message.Fault{Status: fasthttp.StatusRequestTimeout, TimedOut: true}
 // connection may go on.
 func (t *turn) answerPlain(found look) (goesOn bool) {
 	r, c := &t.request, t.conn
-	r.Received, r.Conn, r.Deadlines = now(), c.Conn, c
+	r.Received, r.Conn, r.Deadlines, r.SendsFiles = now(), c.Conn, c, c.files
 	if found == isShort {
 		r.Target, r.Fault = []byte("/"), slow
 	}

@@ -1,0 +1,154 @@
+package http1
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"edgeproxy/internal/message"
+	"edgeproxy/internal/testkit"
+)
+
+// fileSize is more than what sockets hold, so that a file goes in several turns.
+const fileSize = 12 << 20
+
+// openFile is a message.File.
+type openFile struct {
+	descriptor int
+	released   atomic.Int32
+}
+
+func (f *openFile) Descriptor() int { return f.descriptor }
+func (f *openFile) Release()        { f.released.Add(1) }
+
+// newFile returns a file of so many bytes f.
+func newFile(t *testing.T, size int) *openFile {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "body")
+	if err := os.WriteFile(path, bytes.Repeat([]byte{'f'}, size), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	return &openFile{descriptor: int(file.Fd())}
+}
+
+// serveTCP serves e on a socket until the test ends.
+func serveTCP(t *testing.T, e engine) (address string) {
+	t.Helper()
+	s := serverOf(e, 0)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(l) }()
+	t.Cleanup(func() {
+		_ = s.Shutdown(t.Context())
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return l.Addr().String()
+}
+
+// dialTCP connects with a small buffer.
+func dialTCP(t *testing.T, address string) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	c, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	_ = c.(*net.TCPConn).SetReadBuffer(32 << 10)
+	_ = c.SetDeadline(now().Add(testkit.Patience))
+	return c, bufio.NewReader(c)
+}
+
+// TestAnAnswerInAFileIsSentFromIt: with its head, from the offset on, in as many turns as it takes, and the
+// connection goes on. Where the file fails the rest goes from memory. In the tests a file has other
+// bytes than memory, which tells where they come from.
+func TestAnAnswerInAFileIsSentFromIt(t *testing.T) {
+	f := func(name string, file *openFile, offset int64, fromFile int) {
+		t.Run(name, func(t *testing.T) {
+			body := bytes.Repeat([]byte{'m'}, fileSize)
+			address := serveTCP(t, func(r *message.Request, a *message.Answer) {
+				a.Status, a.Length = http.StatusOK, fileSize
+				if !r.SendsFiles {
+					t.Error("the front does not say that it sends files")
+				}
+				a.SayFile(body, file, offset)
+			})
+			c, r := dialTCP(t, address)
+			for n := range 2 {
+				if _, err := io.WriteString(c, "GET /a HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+					t.Fatal(err)
+				}
+				res, err := http.ReadResponse(r, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := io.ReadAll(res.Body)
+				if want := append(bytes.Repeat([]byte{'f'}, fromFile), body[fromFile:]...); err != nil || !bytes.Equal(got, want) {
+					t.Fatalf("answer %d: got %d bytes, %d of them from the file, and error %v, want %d and %d",
+						n+1, len(got), bytes.Count(got, []byte{'f'}), err, len(want), fromFile)
+				}
+			}
+			_ = c.Close()
+			if got := file.released.Load(); got < 1 { // the last comes when the loop has gone on
+				t.Errorf("released %d times, want once for each answer", got)
+			}
+		})
+	}
+	f("whole", newFile(t, fileSize), 0, fileSize)
+	f("from an offset on", newFile(t, fileSize+100), 100, fileSize)
+	f("a file that is too short", newFile(t, 3<<20), 0, 3<<20)
+	f("no file", &openFile{descriptor: 1 << 20}, 0, 0)
+}
+
+// TestAFileIsReleasedWhenItsClientLeaves in the middle of the answer.
+func TestAFileIsReleasedWhenItsClientLeaves(t *testing.T) {
+	file, body := newFile(t, fileSize), make([]byte, fileSize)
+	address := serveTCP(t, func(_ *message.Request, a *message.Answer) {
+		a.Status, a.Length = http.StatusOK, fileSize
+		a.SayFile(body, file, 0)
+	})
+	c, r := dialTCP(t, address)
+	if _, err := io.WriteString(c, "GET /a HTTP/1.1\r\nHost: a\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := http.ReadResponse(r, nil); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Close()
+	testkit.Eventually(t, "the file is released", func() bool { return file.released.Load() == 1 })
+}
+
+// TestWhoSendsFiles: sockets that the loop here serves, and nobody else.
+func TestWhoSendsFiles(t *testing.T) {
+	var sends atomic.Bool
+	told := func(r *message.Request, a *message.Answer) {
+		sends.Store(r.SendsFiles)
+		plain(r, a)
+	}
+	bothWays(t, func(t *testing.T, w way) {
+		served(t, told, func(t *testing.T, c net.Conn, r *bufio.Reader) { w.asks(t, c, r) })
+		if sends.Load() {
+			t.Error("a pipe sends files")
+		}
+		c, r := dialTCP(t, serveTCP(t, told))
+		w.asks(t, c, r)
+		if got, want := sends.Load(), w != byFasthttp; got != want {
+			t.Errorf("a socket sends files: got %v, want %v", got, want)
+		}
+	})
+}

@@ -1,0 +1,14 @@
+//go:build !linux
+
+package http1
+
+import "edgeproxy/internal/message"
+
+// sender is for sockets of Linux.
+type sender struct{}
+
+func (c *conn) sendsFiles() bool { return false }
+
+func (c *conn) sendFile(head []byte, _ message.File, _, _ int64) (sent int64, headLeft []byte) {
+	return 0, head
+}
