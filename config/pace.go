@@ -50,3 +50,7 @@ func (c *Config) Pinned() Size {
 	}
 	return c.Cache.Memory.MaxBytes / 4
 }
+
+// Copies returns the bound of the copies of large bodies that are sent by sendfile: a sixteenth of the
+// memory tier, beside it.
+func (c *Config) Copies() Size { return c.Cache.Memory.MaxBytes / 16 }

@@ -27,6 +27,7 @@ import (
 	"edgeproxy/internal/pinned"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/rescue"
+	"edgeproxy/internal/sendfile"
 	"edgeproxy/internal/shadow"
 	"edgeproxy/internal/spool"
 )
@@ -59,6 +60,7 @@ type edge struct {
 	limiter     *listen.ConnLimiter
 	sends       *pace.Watch
 	pinned      *pinned.Total
+	copies      *sendfile.Copies
 	slowStreams atomic.Int64 // of HTTP/2, ended for limits.send_rate
 	connections atomic.Int64 // of clients, open and not handed over
 	streams     atomic.Int64 // requests of HTTP/2 under way

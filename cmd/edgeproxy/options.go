@@ -181,7 +181,7 @@ func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 		Node: c.Node.Name, Instance: rand.Text(), Live: liveOptions(c, routes), Store: e.store, Hasher: hasher, Purges: purge.New(purge.Options{}), Gate: e.gate, Shadow: e.shadow,
 		MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes), InflightBytes: int64(c.Limits.InflightBytes),
 		ClientShare: c.Limits.OriginShare, WriteIdle: writeIdle(c),
-		Sends: e.sends, SendRate: paceOf(c.Limits.SendRate),
+		Sends: e.sends, SendRate: paceOf(c.Limits.SendRate), Copies: e.copies,
 		RequestBuffer:  int64(c.Limits.RequestBuffer),
 		ResponseBuffer: int64(c.Limits.ResponseBuffer), InflightShare: c.Limits.InflightShare, Spool: e.spool,
 		Challenge: e.challenge(),

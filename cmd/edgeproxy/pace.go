@@ -4,15 +4,23 @@ import (
 	"net"
 	"net/netip"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"edgeproxy/config"
 	"edgeproxy/internal/pace"
+	"edgeproxy/internal/sendfile"
 )
 
 // buildPace builds what looks after how fast clients take their answers, and after what
-// they keep in memory meanwhile.
+// they keep in memory meanwhile; and the copies that large ones are sent from.
 func (e *edge) buildPace() {
 	e.sends = pace.New(pace.Options{Send: paceOf(e.config.Limits.SendRate), Pinned: e.pinned, Client: e.clientOf, Panics: e.panics, Log: e.log})
+	e.copies = sendfile.New(sendfile.Options{MaxBytes: int64(e.config.Copies()), Panics: e.panics, Log: e.log})
 	e.registry.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "edgeproxy_cache_copies_bytes",
+			Help: "Bytes of copies of large bodies that are asked for often, in files in memory: hits by HTTP/1.1 without TLS are sent from them. Beside bytes, and at most a sixteenth of max_bytes.",
+		}, func() float64 { return float64(e.copies.Bytes()) }),
 		e.rejections("send_rate", e.slowClients),
 		e.rejections("pinned_bytes", func() int64 {
 			_, shed := e.sends.LetGo()

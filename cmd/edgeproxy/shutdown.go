@@ -25,6 +25,7 @@ func (e *edge) shutdown(ctx context.Context) {
 		e.proxy.Close()
 	}
 	e.sends.Close()
+	e.copies.Close()
 	if last := e.now.Load(); last != nil {
 		last.close(&live{})
 	}

@@ -34,7 +34,7 @@ func rooms() map[string]room {
 				"config", "internal/accesslog", "internal/acme", "internal/admin", "internal/admission", "internal/balance", "internal/bloom", "internal/certs",
 				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cachekey", "internal/client", "internal/demo",
 				"internal/dial", "internal/field", "internal/flight", "internal/front/http1", "internal/front/http2", "internal/lines", "internal/listen", "internal/message", "internal/model", "internal/origin", "internal/pace", "internal/page", "internal/pinned", "internal/proxy", "internal/policy", "internal/purge",
-				"internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/shadow", "internal/simulate", "internal/size", "internal/spool",
+				"internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/sendfile", "internal/shadow", "internal/simulate", "internal/size", "internal/spool",
 				"internal/statefile", "internal/trace", "internal/watch", "internal/wire",
 			},
 			third: []string{"github.com/KimMachineGun/automemlimit", "github.com/spf13/cobra", humanize, prometheus},
@@ -106,14 +106,14 @@ func rooms() map[string]room {
 		},
 		"internal/pace":     {ours: []string{"internal/pinned", "internal/rescue"}, third: []string{"golang.org/x/sys"}},
 		"internal/page":     {},
-		"internal/pinned":   {},
+		"internal/pinned":   {ours: []string{"internal/sendfile"}},
 		"internal/policy":   {ours: []string{"internal/bloom", "internal/reason"}},
 		"internal/presence": {ours: []string{"internal/rescue"}, third: []string{"golang.org/x/sys"}},
 		"internal/purge":    {ours: []string{"internal/field", "internal/statefile"}, third: []string{xxh3}},
 		"internal/proxy": {
 			ours: []string{
 				"internal/accesslog", "internal/admission", "internal/cache", "internal/cachekey", "internal/client", "internal/field",
-				"internal/flight", "internal/forwarded", "internal/message", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/queryrules", "internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/series", "internal/shadow", "internal/sliced", "internal/spool",
+				"internal/flight", "internal/forwarded", "internal/message", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/queryrules", "internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/sendfile", "internal/series", "internal/shadow", "internal/sliced", "internal/spool",
 				"internal/tunnel", "internal/varyfields", "internal/wire",
 			},
 			third: []string{prometheus},
@@ -127,7 +127,8 @@ func rooms() map[string]room {
 			ours:  []string{"internal/field", "internal/reason"},
 			third: []string{"github.com/dunglas/httpsfv"},
 		},
-		"internal/series": {},
+		"internal/sendfile": {ours: []string{"internal/rescue"}, third: []string{"golang.org/x/sys"}},
+		"internal/series":   {},
 		"internal/shadow": {
 			ours: []string{
 				"internal/admission", "internal/bloom", "internal/bloom/counting", "internal/bloom/sliding", "internal/fit", "internal/model", "internal/policy",

@@ -28,6 +28,7 @@ import (
 	"edgeproxy/internal/rate"
 	"edgeproxy/internal/rescue"
 	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/sendfile"
 	"edgeproxy/internal/spool"
 )
 
@@ -180,6 +181,7 @@ type Edge struct {
 	files   *filetier.Tier // nil: content lies in memory
 	folder  string         // of files
 	sends   *pace.Watch
+	copies  *sendfile.Copies
 	gate    *admission.Gate
 	origin  *origin.Origin
 	retired []*origin.Origin
@@ -200,6 +202,7 @@ func Start(tb testing.TB, o Options) *Edge {
 	must(tb, err)
 	total := pinned.NewTotal(cmp.Or(o.PinnedBytes, 1<<40))
 	e.sends = pace.New(pace.Options{Send: o.SendRate, Pinned: total, Log: slog.New(slog.DiscardHandler)})
+	e.copies = sendfile.New(sendfile.Options{MaxBytes: o.MaxBytes / 4, Log: slog.New(slog.DiscardHandler)})
 	medium := e.openFiles(tb, &o)
 	e.Store, err = cache.New(cache.Options{
 		Medium:   medium,
@@ -256,7 +259,7 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher) proxy.Options {
 	return proxy.Options{
 		Node: cmp.Or(o.Node, Node), Instance: cmp.Or(o.Instance, "instance"), Store: e.Store, Hasher: hasher, Purges: e.purges, Gate: e.gate,
 		Live: e.Live, MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, ClientShare: o.ClientShare, WriteIdle: max(o.WriteIdle, 0),
-		Sends: e.sends, SendRate: o.SendRate, RequestBuffer: max(o.RequestBuffer, 0),
+		Sends: e.sends, Copies: e.copies, SendRate: o.SendRate, RequestBuffer: max(o.RequestBuffer, 0),
 		ResponseBuffer: o.ResponseBuffer, InflightShare: o.InflightShare, Spool: o.Spool,
 		PeerOf: o.PeerOf, Challenge: o.Challenge,
 		Panics: o.Origin.Panics,
@@ -282,6 +285,9 @@ func (e *Edge) connectionIs(c net.Conn, s http.ConnState) {
 	}
 }
 
+// CopiesBytes returns what the copies of large bodies take that are sent by sendfile.
+func (e *Edge) CopiesBytes() int64 { return e.copies.Bytes() }
+
 // stop ends the edge in the order in which the command does.
 func (e *Edge) stop() {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
@@ -290,6 +296,7 @@ func (e *Edge) stop() {
 	e.Proxy.Close()
 	_ = e.purges.Close() // a test that minds asks by Keep
 	e.sends.Close()
+	e.copies.Close()
 	for _, o := range append(e.retired, e.origin) {
 		o.Close()
 	}

@@ -1,6 +1,10 @@
 package pinned
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"edgeproxy/internal/sendfile"
+)
 
 // Least is the length in bytes up to which a body is not counted: it is no more than a
 // connection takes by itself.
@@ -54,6 +58,9 @@ type Body struct {
 	total *Total
 	bytes int64        // written once, before the first landing
 	state atomic.Int64 // the parts below
+
+	// Copy is the body's, while it is in a place of the cache.
+	Copy sendfile.Slot
 }
 
 // The parts of a state.
@@ -85,8 +92,13 @@ func (b *Body) Land(bytes int64) {
 	}
 }
 
-// Leave takes back one Land.
-func (b *Body) Leave() { b.add(-place) }
+// Leave takes back one Land. With the last one the body's copy goes.
+func (b *Body) Leave() {
+	b.add(-place)
+	if b != nil && b.state.Load()&(landed-place) == 0 {
+		b.Copy.Drop()
+	}
+}
 
 // Hold notes one more answer that is sent from the body.
 func (b *Body) Hold() { b.add(answer) }

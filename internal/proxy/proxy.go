@@ -20,6 +20,7 @@ import (
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/queryrules"
 	"edgeproxy/internal/rescue"
+	"edgeproxy/internal/sendfile"
 	"edgeproxy/internal/shadow"
 	"edgeproxy/internal/spool"
 	"edgeproxy/internal/varyfields"
@@ -63,6 +64,8 @@ type Options struct {
 	// sent from; nil does not. Where WriteIdle is above 0 the pace of SendRate is kept here.
 	Sends    *pace.Watch
 	SendRate pace.Rate
+	// Copies has copies of large bodies that the system can send by itself; nil has none.
+	Copies *sendfile.Copies
 	// RequestBuffer is how much of a request body is read before a connection to the origin
 	// is taken; 0 is nothing.
 	RequestBuffer int64

@@ -7,6 +7,7 @@ import (
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/pace"
 	"edgeproxy/internal/pinned"
+	"edgeproxy/internal/sendfile"
 )
 
 // stored answers from an entry.
@@ -74,8 +75,22 @@ func (p *Proxy) sendOne(x *exchange, e *cache.Entry, first, length int64) {
 	x.bytes = int64(len(b))
 	if e.Content.Size() > pinned.Least {
 		p.hold(x).Hold(e.Pin)
+		if f := p.copyOf(x, e, length); f != nil {
+			x.answer.SayFile(b, f, first)
+			return
+		}
 	}
 	x.answer.Say(b)
+}
+
+// copyOf returns a file that has all of the body of e, of which x gets length bytes, where
+// x's front can send from it; nil without.
+func (p *Proxy) copyOf(x *exchange, e *cache.Entry, length int64) *sendfile.Copy {
+	if !x.req.SendsFiles || e.Pin == nil || length < sendfile.Least {
+		return nil
+	}
+	b, _ := e.Content.Bytes()
+	return p.Copies.Take(&e.Pin.Copy, b)
 }
 
 // sendStored has content sent, which is length bytes of the bodies of entries and what goes

@@ -193,7 +193,22 @@ func TestHitIsOneReadAndOneWrite(t *testing.T) {
 	}
 	f(1<<10, "write")
 	f(16<<10, "writev")
-	f(256<<10, "writev")
+}
+
+// TestLargeHitIsOneReadAndOneWrite: once it has a copy, one message with its head and one call that
+// sends from the copy; before, one vector.
+func TestLargeHitIsOneReadAndOneWrite(t *testing.T) {
+	const size, hits = 256 << 10, 50
+	counts := map[string]int{}
+	for _, c := range hitCalls(t, traceable(t), size, hits) {
+		counts[c.name]++
+		if checkWrite(t, c, size); c.name == "sendfile" && c.n != size {
+			t.Errorf("sendfile: got %d bytes, want the body", c.n)
+		}
+	}
+	if counts["read"] != hits || counts["writev"]+counts["sendfile"] != hits || counts["sendmsg"] != counts["sendfile"] || counts["sendfile"] < hits/2 {
+		t.Errorf("successful calls for %d hits: got %v", hits, counts)
+	}
 }
 
 // checkWrite looks at the vector of a writev: a head, and a body of just its

@@ -1,0 +1,20 @@
+//go:build !race
+
+package proxy_test
+
+import (
+	"net/http"
+	"testing"
+
+	"edgeproxy/internal/edgetest"
+)
+
+// TestHitByCopyAllocatesNothing: of a body that has a copy to be sent from.
+func TestHitByCopyAllocatesNothing(t *testing.T) {
+	e := edgetest.Start(t, edgetest.Options{Origin: hitOrigin(t)})
+	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/262144", ""))
+	hasCopy(t, e, func() { _ = c.learn(t, c.request) })
+	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
+		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
+	}
+}

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package sendfile
+
+import "errors"
+
+const supported = false
+
+func newFile([]byte) (descriptor int, err error) { return 0, errors.ErrUnsupported }
+
+func closeFile(int) {}
