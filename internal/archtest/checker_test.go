@@ -26,7 +26,7 @@ func TestImportCheckerCatches(t *testing.T) {
 	table := map[string]room{
 		"cmd/x":      {ours: []string{"internal/a", "internal/b"}},
 		"internal/a": {ours: []string{"internal/b"}, third: []string{"example.com/lib"}},
-		"internal/b": {never: []string{"net/http"}},
+		"internal/b": {never: []string{"net/http"}, unsafe: true},
 		"internal/t": {testOnly: true},
 	}
 	whole := []string{ // a house without a fault
@@ -63,7 +63,10 @@ func TestImportCheckerCatches(t *testing.T) {
 	f("a command in a test", "internal/a/a_test.go", "package a\nimport _ \"edgeproxy/cmd/x\"\n",
 		"internal/a/a_test.go:2: internal/a imports edgeproxy/cmd/x: nothing imports a command")
 	f("unsafe in a test", "internal/a/a_test.go", "package a\nimport _ \"unsafe\"\n",
-		"internal/a/a_test.go:2: internal/a imports unsafe: no room needs it")
+		"internal/a/a_test.go:2: internal/a imports unsafe: this room does without it")
+	f("unsafe where memory is laid out", "internal/b/more.go", "package b\nimport _ \"unsafe\"\n")
+	f("unsafe in a test beside that", "internal/b/b_test.go", "package b\nimport _ \"unsafe\"\n",
+		"internal/b/b_test.go:2: internal/b imports unsafe: this room does without it")
 	f("anything else in a test", "internal/b/b_test.go", "package b\nimport (\n_ \"example.com/other\"\n_ \"edgeproxy/internal/a\"\n_ \"edgeproxy/internal/t\"\n)\n")
 	f("a room nobody entered", "internal/c/c.go", "package c\n",
 		"internal/c: no room of this name is in the table: enter it in rooms_test.go and .golangci.yml")

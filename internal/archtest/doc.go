@@ -5,7 +5,8 @@
 // with the rooms and the modules it may import directly; a room that is not in
 // the table, or a line of the table without a room, fails the test. Beside it
 // stand the rules on shape: a comment on every package, files and functions
-// with a limit on their length, no init, no dot import, no unsafe.
+// with a limit on their length, no init, no dot import, no unsafe but in a room that lays
+// out memory by itself.
 //
 // The tests parse the source in their own process. A go list started by a test
 // is invisible to the test cache, which would go on saying ok after a

@@ -53,8 +53,12 @@ func forbidden(f file, r room, target string, table map[string]room) string {
 	switch {
 	case own && strings.HasPrefix(name, "cmd/"):
 		return "nothing imports a command"
-	case target == "unsafe" || target == "C":
+	case target == "C":
 		return "no room needs it"
+	case target == "unsafe" && r.unsafe && !f.test:
+		return ""
+	case target == "unsafe":
+		return "this room does without it"
 	case f.test || r.testOnly:
 		return ""
 	case slices.Contains(r.never, target):
