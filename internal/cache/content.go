@@ -39,10 +39,10 @@ func (c Content) leave() File {
 	return c.kept.File
 }
 
-// update tells the File of the content, if it has one, that e has it now.
-func (c Content) update(e *Entry) {
-	if c.kept != nil {
-		c.kept.Update(e)
+// tellFile tells the File of the content of o, if it has one, that o has it now.
+func (o *Object) tellFile() {
+	if c := o.Content(); c.kept != nil {
+		c.kept.Update(o.Entry())
 	}
 }
 

@@ -27,6 +27,12 @@
 //	  index    which URLs have variants           index.go, clock.go
 //	content    in memory, or in a Medium          content.go, medium.go, encode.go
 //
+// What is to be stored is an Entry, what is stored an Object: one block of memory without pointers, with
+// key, facts, header and a short content one after the other (object.go, block.go, item.go,
+// epoch.go; docs/decisions/0070-an-object-is-one-block-of-memory.md). So millions of them cost the
+// collector little, and each at most 300 bytes beside its key, header and content. This room alone
+// looks at memory past its type, and block.go alone in it.
+//
 // A response is written through a Writer (writer.go), whose Commit says whether admission let
 // it in; the Store decides where it goes, and says what came of it. What no memory holds lies
 // in a Medium: it takes bytes as they come, and what is larger than memory allows.
@@ -51,9 +57,9 @@
 // (BenchmarkPut), little beside the fetch before it. Readers never take that lock.
 //
 // A look-up compares the full key, so keys with equal hashes cost a miss and
-// never give one client the response of another. Entries are immutable, and what
+// never give one client the response of another. Objects are immutable, and what
 // follows their heads is a Content (content.go), which is all in memory or is read by
-// offset. Its bytes come from no pool: a response may still be read from an entry
+// offset. Its bytes come from no pool: a response may still be read from an Object
 // long after it left the cache.
 //
 // The package knows no clock, no freshness, no admission and no HTTP parsing.

@@ -15,18 +15,18 @@ import (
 // This file gives an entry, all but its content, a form for what outlives the process. It is,
 // little endian:
 //
-//	 0  version, 1 byte, now 1
+//	 0  version, 1 byte, now 2
 //	 1  flags, 1 byte: bits 0 to 4 are Policy.Explicit, Heuristic, Validate, MustRevalidate and
-//	    Immutable; bit 5 says that there is a LastModified
+//	    Immutable
 //	 2  Status, 2 bytes
 //	 4  length of all of it, 4 bytes
 //	 8  Key, URL: 4 times 8 bytes, Hi before Lo
 //	40  Serial, Born: 8 bytes each
-//	56  ResponseTime, LastModified: seconds since 1970, 8 bytes, and nanoseconds, 4 bytes, each
-//	80  InitialAge and of Policy Lifetime, WhileRevalidate, IfError, OriginFailure, Keep: 8 bytes
+//	56  ResponseTime: seconds since 1970, 8 bytes, and nanoseconds, 4 bytes
+//	68  InitialAge and of Policy Lifetime, WhileRevalidate, IfError, OriginFailure, Keep: 8 bytes
 //	    of nanoseconds each
-//	128 URLLen, and the lengths or counts of Name, ETag, Vary, Tags, Header: 4 bytes each
-//	152 Tags, 8 bytes each; Name; ETag; each name of Vary behind 4 bytes of its length; each
+//	116 URLLen, and the lengths or counts of Name, Vary, Tags, Header: 4 bytes each
+//	136 Tags, 8 bytes each; Name; each name of Vary behind 4 bytes of its length; each
 //	    Name and Value of Header behind 4 bytes of the length of each
 //	then CRC-32C of all before, 4 bytes
 //
@@ -34,8 +34,8 @@ import (
 // at the rest. One entry has one form, and nothing else parses.
 
 const (
-	entryVersion    = 1
-	entryFixedBytes = 152
+	entryVersion    = 2
+	entryFixedBytes = 136
 	entrySumBytes   = 4
 )
 
@@ -56,7 +56,6 @@ const (
 	flagValidate
 	flagMustRevalidate
 	flagImmutable
-	flagLastModified
 	allFlags = 1<<iota - 1
 )
 
@@ -74,21 +73,16 @@ func AppendEntry(b []byte, e *Entry) ([]byte, error) {
 		b = le.AppendUint64(b, n)
 	}
 	b = appendTime(b, e.ResponseTime)
-	if e.LastModified.IsZero() {
-		b = append(b, make([]byte, timeBytes)...)
-	} else {
-		b = appendTime(b, e.LastModified)
-	}
 	for _, d := range [...]time.Duration{e.InitialAge, p.Lifetime, p.WhileRevalidate, p.IfError, p.OriginFailure, p.Keep} {
 		b = le.AppendUint64(b, uint64(d))
 	}
-	for _, n := range [...]int{int(e.URLLen), len(e.Name), len(e.ETag), len(e.Vary), len(e.Tags), len(e.Header)} {
+	for _, n := range [...]int{int(e.URLLen), len(e.Name), len(e.Vary), len(e.Tags), len(e.Header)} {
 		b = le.AppendUint32(b, uint32(n)) //nolint:gosec // below size
 	}
 	for _, t := range e.Tags {
 		b = le.AppendUint64(b, t)
 	}
-	b = append(append(b, e.Name...), e.ETag...)
+	b = append(b, e.Name...)
 	for _, v := range e.Vary {
 		b = appendString(b, v)
 	}
@@ -98,7 +92,7 @@ func AppendEntry(b []byte, e *Entry) ([]byte, error) {
 
 // writtenBytes returns the length of what AppendEntry appends.
 func (e *Entry) writtenBytes() int64 {
-	n := entryFixedBytes + entrySumBytes + int64(len(e.Name)+len(e.ETag)+tagBytes*len(e.Tags))
+	n := entryFixedBytes + entrySumBytes + int64(len(e.Name)+tagBytes*len(e.Tags))
 	for _, v := range e.Vary {
 		n += 4 + int64(len(v))
 	}
@@ -110,15 +104,13 @@ func (e *Entry) writtenBytes() int64 {
 
 func (e *Entry) flags() (flags byte) {
 	p := &e.Policy
-	for i, on := range [...]bool{p.Explicit, p.Heuristic, p.Validate, p.MustRevalidate, p.Immutable, !e.LastModified.IsZero()} {
+	for i, on := range [...]bool{p.Explicit, p.Heuristic, p.Validate, p.MustRevalidate, p.Immutable} {
 		if on {
 			flags |= 1 << i
 		}
 	}
 	return flags
 }
-
-const timeBytes = 12
 
 func appendTime(b []byte, t time.Time) []byte {
 	b = binary.LittleEndian.AppendUint64(b, uint64(t.Unix()))
@@ -216,13 +208,7 @@ func (r *entryReader) entry() *Entry {
 	e := &Entry{Status: int32(r.number(2))}
 	r.take(4)
 	e.Key, e.URL, e.Serial, e.Born = r.key(), r.key(), r.number(8), r.number(8)
-	e.ResponseTime, e.LastModified = r.time(), r.time()
-	if flags&flagLastModified == 0 {
-		r.bad = r.bad || e.LastModified.Unix() != 0 || e.LastModified.Nanosecond() != 0
-		e.LastModified = time.Time{}
-	} else if e.LastModified.IsZero() {
-		r.bad = true
-	}
+	e.ResponseTime = r.time()
 	r.bad = r.bad || flags&^allFlags != 0
 	e.InitialAge = r.duration()
 	e.Policy = rfc9111.Policy{
@@ -230,9 +216,9 @@ func (r *entryReader) entry() *Entry {
 		MustRevalidate: flags&flagMustRevalidate != 0, Immutable: flags&flagImmutable != 0,
 		Lifetime: r.duration(), WhileRevalidate: r.duration(), IfError: r.duration(), OriginFailure: r.duration(), Keep: r.duration(),
 	}
-	counts := r.take(6 * 4)
-	urlLen, name, etag := r.count(1, counts), r.count(1, counts[4:]), r.count(1, counts[8:])
-	vary, tags, header := r.count(4, counts[12:]), r.count(tagBytes, counts[16:]), r.count(8, counts[20:])
+	counts := r.take(5 * 4)
+	urlLen, name := r.count(1, counts), r.count(1, counts[4:])
+	vary, tags, header := r.count(4, counts[8:]), r.count(tagBytes, counts[12:]), r.count(8, counts[16:])
 	if r.bad = r.bad || urlLen > name; r.bad {
 		return nil
 	}
@@ -240,7 +226,7 @@ func (r *entryReader) entry() *Entry {
 	for range tags {
 		e.Tags = append(e.Tags, r.number(tagBytes))
 	}
-	e.Name, e.ETag = []byte(r.take(uint64(name))), r.take(uint64(etag))
+	e.Name = []byte(r.take(uint64(name)))
 	for range vary {
 		e.Vary = append(e.Vary, r.string())
 	}

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"strings"
 	"time"
 
 	"edgeproxy/internal/field"
@@ -10,18 +11,17 @@ import (
 
 // Sizes of what an entry takes beside its own bytes, in bytes.
 const (
-	// entryOverhead is one item, which is an Entry and its mark, with its share of
-	// ristretto's two maps and of allocator rounding, or with its place in window
-	// or stage. TestCostCoversTheHeap measures it.
-	entryOverhead = 480
-	fieldOverhead = 32 // two string headers
-	nameOverhead  = 16 // one string header
+	// entryOverhead is one Object with its share of ristretto's two maps and of allocator
+	// rounding, or with its place in window or stage. TestCostCoversTheHeap and
+	// TestManyObjects measure it.
+	entryOverhead = 296
+	nameOverhead  = 16 // one string header, in the index
 	tagBytes      = 8
 )
 
-// Entry is one stored response. Its maker owns it until it is put. From then on all that it
-// refers to is shared, and must not be written to, nor may an Entry that a look-up returned.
-// To change one, copy the struct and put the copy.
+// Entry is a response that is to be stored. It belongs to its maker: what stores it copies it,
+// but for content of more than pinned.Least bytes. That is shared from then on, and nobody may
+// write to it. What is stored is an Object.
 type Entry struct {
 	// Key is the hash of Name.
 	Key Key
@@ -68,22 +68,57 @@ type Entry struct {
 	ResponseTime time.Time
 	InitialAge   time.Duration
 	Policy       rfc9111.Policy
+}
 
-	// ETag is the entity tag as received, "" for none, and LastModified the
-	// parsed date, zero for none: the validators (RFC 9110 section 8.8).
-	ETag         string
-	LastModified time.Time
+// weight is what a response takes of the Store's bytes.
+type weight struct {
+	head    int64 // all but the content, with what the Store needs for it
+	content int64
+	record  int64 // of a variant: the record of its URL, without any variant; else 0
+}
+
+func (w weight) all() int64 { return w.head + w.content }
+
+// staged is what it takes in the stage.
+func (w weight) staged() int64 {
+	if w.record == 0 {
+		return w.all()
+	}
+	return w.all() + w.record + variantBytes
+}
+
+func (e *Entry) weight() weight {
+	w := weight{
+		head:    entryOverhead + int64(len(e.Name)) + e.Header.Size() + tagBytes*int64(len(e.Tags)),
+		content: e.Content.cost(),
+	}
+	if len(e.Vary) > 0 {
+		names := namesBytes(e.Vary)
+		w.head += names
+		w.record = recordBytes(len(e.urlName()), names)
+	}
+	return w
+}
+
+func (o *Object) weight() weight {
+	w := weight{head: entryOverhead + int64(o.nameBytes) + int64(o.headerBytes), content: o.Content().cost()}
+	if o.form&formTagged != 0 {
+		w.head += tagBytes * int64(len(o.Tags()))
+	}
+	if o.form&formVaries != 0 {
+		vary := o.vary()
+		names := int64(len(vary)) + nameOverhead + int64(strings.Count(vary, varySeparator))*(nameOverhead-1)
+		w.head += names
+		w.record = recordBytes(len(o.URLName()), names)
+	}
+	return w
 }
 
 // Cost returns the bytes e takes of MaxBytes, its share of the cache's own
 // structures included. All accounting in bytes uses it.
-func (e *Entry) Cost() int64 {
-	n := entryOverhead + int64(len(e.Name)) + e.Content.cost()
-	for i := range e.Header {
-		n += fieldOverhead + int64(len(e.Header[i].Name)+len(e.Header[i].Value))
-	}
-	return n + namesBytes(e.Vary) + tagBytes*int64(len(e.Tags))
-}
+func (e *Entry) Cost() int64 { return e.weight().all() }
+
+func (o *Object) cost() int64 { return o.weight().all() }
 
 // urlName returns the URL part of the canonical key.
 func (e *Entry) urlName() []byte {

@@ -19,7 +19,7 @@ func TestCostCountsEveryPart(t *testing.T) {
 	}
 	f("body", 100, func(e *Entry) { e.Content = InMemory(make([]byte, 108)) })
 	f("name", 3, func(e *Entry) { e.Name = []byte("/abcd") })
-	f("header", 2*32+4+5, func(e *Entry) { e.Header = field.List{{Name: "Etag", Value: ""}, {Name: "", Value: "12345"}} })
+	f("header", 2*4+4+5, func(e *Entry) { e.Header = field.List{{Name: "Etag", Value: ""}, {Name: "", Value: "12345"}} })
 	f("tags", 3*8, func(e *Entry) { e.Tags = []uint64{1, 2, 3} })
 	f("vary", 16+6, func(e *Entry) { e.Vary = []string{"Accept"} })
 }

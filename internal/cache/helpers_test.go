@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"slices"
 	"testing"
+
+	"edgeproxy/internal/field"
 )
 
 // newStore returns a Store that is closed when the test ends.
@@ -45,7 +47,23 @@ func body(version uint64, n int) []byte {
 	return binary.LittleEndian.AppendUint64(make([]byte, 0, max(n, 8)), version)[:max(n, 8)]
 }
 
-func versionOf(e *Entry) uint64 { return binary.LittleEndian.Uint64(e.Content.bytes) }
+// bytesOf returns the content of o, which lies in memory.
+func bytesOf(o *Object) []byte { return o.Content().bytes }
+
+func versionOf(o *Object) uint64 { return binary.LittleEndian.Uint64(bytesOf(o)) }
+
+// first returns the field of o that comes first, if there is one.
+func first(o *Object) field.Field {
+	f, _, _ := o.Header().Next()
+	return f
+}
+
+// changed returns what o was made of, with a change.
+func changed(o *Object, change func(e *Entry)) *Entry {
+	e := o.Entry()
+	change(e)
+	return e
+}
 
 func mustPut(tb testing.TB, s *Store, e *Entry) {
 	tb.Helper()
@@ -67,19 +85,19 @@ const (
 func (t Tier) String() string { return [...]string{"none", memoryTier, stageTier}[t] }
 
 // findIn is Find with the tier that it tells of.
-func findIn(s *Store, k Key, name []byte) (*Entry, Tier) {
-	switch e, heldBack := s.Find(k, name); {
-	case e == nil:
+func findIn(s *Store, k Key, name []byte) (*Object, Tier) {
+	switch o, heldBack := s.Find(k, name); {
+	case o == nil:
 		return nil, None
 	case heldBack:
-		return e, Stage
+		return o, Stage
 	default:
-		return e, Memory
+		return o, Memory
 	}
 }
 
 // find is Find where the tier does not matter.
-func find(s *Store, k Key, name []byte) (*Entry, bool) {
+func find(s *Store, k Key, name []byte) (*Object, bool) {
 	e, tier := findIn(s, k, name)
 	return e, tier != None
 }
@@ -90,7 +108,7 @@ func holds(s *Store, name string) bool {
 }
 
 // get looks url up as a request does: by the fields known to vary, if any.
-func get(s *Store, url, values string) (*Entry, bool) {
+func get(s *Store, url, values string) (*Object, bool) {
 	if _, varies := s.Vary(sum(url), []byte(url)); varies {
 		url += "\x00" + values
 	}
@@ -125,7 +143,7 @@ func tierOf(s *Store, name string) Tier {
 // stagedNames returns what is staged, oldest first, without asking for it.
 func stagedNames(s *Store) (names []string) {
 	for slot := s.stage.items.ring.prev; slot != &s.stage.items.ring; slot = slot.prev {
-		names = append(names, string(slot.value.Name))
+		names = append(names, string(slot.value.Name()))
 	}
 	return names
 }
@@ -142,7 +160,7 @@ func checkBooks(tb testing.TB, s *Store, names map[string]Key) {
 		case Memory:
 			cost[tier] += s.costLocked(s.heldLocked(k))
 		case Stage:
-			cost[tier] += stageCost(e)
+			cost[tier] += e.weight().staged()
 		case None:
 		}
 	}
@@ -184,13 +202,13 @@ func checkStage(tb testing.TB, s *Store) {
 	listed, urls := 0, map[Key]bool{}
 	for slot := g.items.ring.prev; slot != &g.items.ring; slot = slot.prev {
 		it := slot.value
-		if len(it.Vary) == 0 {
+		if !it.Varies() {
 			continue
 		}
-		urls[it.URL] = true
+		urls[it.URL()] = true
 		listed++
-		if r := g.urls.peek(it.URL); r == nil || !r.value.describes(&it.Entry) || !slices.Contains(r.value.keys, it.Key) {
-			tb.Errorf("stage: %q: got no record that lists it", it.Name)
+		if r := g.urls.peek(it.URL()); r == nil || !r.value.describes(it) || !slices.Contains(r.value.keys, it.key) {
+			tb.Errorf("stage: %q: got no record that lists it", it.Name())
 		}
 	}
 	for slot := g.urls.ring.prev; slot != &g.urls.ring; slot = slot.prev {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -29,43 +30,45 @@ type record struct {
 	aged   time.Time // when their uses were halved last
 }
 
-// recordBytes returns the bytes of a record for e without any variant.
-func recordBytes(e *Entry) int64 {
-	return recordOverhead + int64(len(e.urlName())) + namesBytes(e.Vary)
+// recordBytes returns the bytes of a record without any variant, for the URL part of a key and
+// names of Vary of so many bytes.
+func recordBytes(urlName int, names int64) int64 {
+	return recordOverhead + int64(urlName) + names
 }
 
-func newRecord(e *Entry) *record {
-	return &record{name: bytes.Clone(e.urlName()), fields: e.Vary}
+// newRecord returns a record for o, of which it keeps nothing.
+func newRecord(o *Object) *record {
+	return &record{name: bytes.Clone(o.URLName()), fields: strings.Split(strings.Clone(o.vary()), varySeparator)}
 }
 
-// fileLocked lists e among the variants of its URL. If the URL has a record, it
-// describes e.
-func (s *Store) fileLocked(e *Entry) {
-	slot := s.index.peek(e.URL)
+// fileLocked lists o among the variants of its URL. If the URL has a record, it
+// describes o.
+func (s *Store) fileLocked(o *Object) {
+	slot := s.index.peek(o.URL())
 	if slot == nil {
-		size := recordBytes(e)
+		size := o.weight().record
 		s.makeIndexRoomLocked(size, nil)
-		slot, _ = s.index.put(e.URL, newRecord(e), size)
+		slot, _ = s.index.put(o.URL(), newRecord(o), size)
 	}
-	s.listLocked(slot, e)
+	s.listLocked(slot, o)
 }
 
-func (r *record) describes(e *Entry) bool {
-	return bytes.Equal(r.name, e.urlName()) && slices.Equal(r.fields, e.Vary)
+func (r *record) describes(o *Object) bool {
+	return bytes.Equal(r.name, o.URLName()) && o.variesBy(r.fields)
 }
 
-// listLocked makes e the newest variant in the record of slot. If that would be
+// listLocked makes o the newest variant in the record of slot. If that would be
 // one too many, those that main evicted are struck off first, then the oldest of
 // the stage go, then the least used of the memory tier.
-func (s *Store) listLocked(slot *slot[*record], e *Entry) {
-	r, k := slot.value, e.Key
+func (s *Store) listLocked(slot *slot[*record], o *Object) {
+	r, k := slot.value, o.key
 	s.strikeLocked(slot, func(other Key) bool { return other == k })
-	if s.fullLocked(slot) || len(r.keys)+len(s.stage.rivals(e)) >= s.limits.maxVariants {
+	if s.fullLocked(slot) || len(r.keys)+len(s.stage.rivals(o)) >= s.limits.maxVariants {
 		s.strikeLocked(slot, func(other Key) bool { return s.heldLocked(other) == nil })
-		s.limitRivalsLocked(e, s.limits.maxVariants-len(r.keys)-1)
+		s.limitRivalsLocked(o, s.limits.maxVariants-len(r.keys)-1)
 	}
 	for s.fullLocked(slot) {
-		least := s.leastUsedLocked(r, e.ResponseTime)
+		least := s.leastUsedLocked(r, o.ResponseTime())
 		s.removeLocked(least, r.name, variants)
 		s.strikeLocked(slot, func(other Key) bool { return other == least })
 	}
@@ -93,9 +96,9 @@ func (s *Store) leastUsedLocked(r *record, now time.Time) Key {
 			return k
 		}
 		if halve {
-			it.uses.Store(it.uses.Load() / 2) // a use meanwhile may be lost
+			it.fade()
 		}
-		if uses := it.uses.Load(); uses < fewest {
+		if uses := it.uses(); uses < fewest {
 			least, fewest = k, uses
 		}
 	}

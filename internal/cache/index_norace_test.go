@@ -5,7 +5,6 @@ package cache
 import (
 	"fmt"
 	"runtime"
-	"strings"
 	"testing"
 )
 
@@ -50,7 +49,7 @@ func TestIndexBytesCoverTheHeap(t *testing.T) {
 	h := Hasher{seed: 42}
 	s.mu.Lock()
 	for _, name := range names {
-		s.fileLocked(&Entry{Key: h.Sum(name), URL: h.Sum(name), Name: name, URLLen: int32(len(name)), Vary: []string{strings.Clone("Accept-Encoding")}})
+		s.fileLocked(NewObject(&Entry{Key: h.Sum(name), URL: h.Sum(name), Name: name, URLLen: int32(len(name)), Vary: []string{"Accept-Encoding"}}))
 	}
 	s.mu.Unlock()
 	table := int64(len(s.index.chains)) * 8 * s.index.bytes.Load() / s.limits.indexBytes

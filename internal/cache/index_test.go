@@ -148,7 +148,7 @@ func TestAGrowingRecordIsNotDroppedForItself(t *testing.T) {
 	mustPut(t, s, variant("/grows", "1", 8, "Accept"))
 	for i := 0; s.index.bytes.Load()+variantBytes <= s.limits.indexBytes; i++ {
 		filler := variant(fmt.Sprintf("/filler/%d", i), "1", 8, "Accept")
-		if s.index.bytes.Load()+recordBytes(filler)+variantBytes > s.limits.indexBytes {
+		if s.index.bytes.Load()+filler.weight().record+variantBytes > s.limits.indexBytes {
 			filler = variant(fmt.Sprintf("/filler/%d", i-1), "2", 8, "Accept")
 		}
 		mustPut(t, s, filler)

@@ -33,21 +33,27 @@ type ledger struct {
 type leftovers struct{ files []File }
 
 // hold notes that it is in a place.
-func (l *ledger) hold(it *item) {
-	it.Pin.Land(it.Content.Size())
-	it.Content.land()
+func (l *ledger) hold(it *Object) {
+	if it.form&formApart != 0 {
+		c := it.Content()
+		it.Pin().Land(c.Size())
+		c.land()
+	}
 }
 
 // letGo takes back one hold.
-func (l *ledger) letGo(it *item) {
-	it.Pin.Leave()
-	if f := it.Content.leave(); f != nil {
+func (l *ledger) letGo(it *Object) {
+	if it.form&formApart == 0 {
+		return
+	}
+	it.Pin().Leave()
+	if f := it.Content().leave(); f != nil {
 		l.leftovers.files = append(l.leftovers.files, f)
 	}
 }
 
 // landed counts it, which takes cost bytes and brings body of them along.
-func (l *ledger) landed(it *item, cost, body int64) {
+func (l *ledger) landed(it *Object, cost, body int64) {
 	l.hold(it)
 	l.writes.Add(1)
 	l.writeBytes.Add(body)
@@ -56,12 +62,12 @@ func (l *ledger) landed(it *item, cost, body int64) {
 }
 
 // left counts the departure of it, which landed at that cost.
-func (l *ledger) left(why departure, it *item, cost int64) {
+func (l *ledger) left(why departure, it *Object, cost int64) {
 	l.letGo(it)
 	l.gone[why].Add(1)
 	l.objects.Add(-1)
 	l.bytes.Add(-cost)
-	if why != promoted && !it.asked.Load() {
+	if why != promoted && !it.asked() {
 		l.neverHit.Add(1)
 	}
 }

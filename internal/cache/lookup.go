@@ -2,7 +2,7 @@ package cache
 
 import "bytes"
 
-// Find returns the entry stored under name, whose hash is k, nil if there is none, and whether
+// Find returns what is stored under name, whose hash is k, nil if there is none, and whether
 // admission has held it back: then it may be used, and Promote lets it in. It keeps neither argument and allocates
 // nothing, but for ristretto's sampling: 512 bytes in 64 calls.
 //
@@ -10,9 +10,9 @@ import "bytes"
 // the new, in any order; once it has returned, the new one.
 //
 // It counts as a hit of the entry, also if the caller finds it stale and does not
-// serve it. The entry stays valid for as long as the caller holds it. It may
+// serve it. The Object stays valid for as long as the caller holds it. It may
 // have left the tier by then: Promote says so.
-func (s *Store) Find(k Key, name []byte) (e *Entry, heldBack bool) {
+func (s *Store) Find(k Key, name []byte) (o *Object, heldBack bool) {
 	// Main is asked also after a hit: that is how ristretto learns of the demand
 	// by which it judges the entry when its time in the window is over.
 	it, landed := s.window.find(k)
@@ -22,7 +22,7 @@ func (s *Store) Find(k Key, name []byte) (e *Entry, heldBack bool) {
 	if it == nil {
 		it, heldBack = s.findElsewhere(k)
 	}
-	if it == nil || !bytes.Equal(it.Name, name) {
+	if it == nil || !bytes.Equal(it.Name(), name) {
 		return nil, false
 	}
 	return it.use(), heldBack
@@ -33,7 +33,7 @@ func (s *Store) Find(k Key, name []byte) (e *Entry, heldBack bool) {
 // replacement, from the stage to the window by a promotion, and on to main.
 // Whatever moves is in its new place before it leaves the old one, so a look at
 // all places in the order of the moves misses nothing that stays.
-func (s *Store) findElsewhere(k Key) (it *item, heldBack bool) {
+func (s *Store) findElsewhere(k Key) (it *Object, heldBack bool) {
 	if it, ok := s.stage.items.find(k); ok {
 		return it, true
 	}

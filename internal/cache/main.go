@@ -27,23 +27,23 @@ const (
 // the place first. That also keeps out the Set of a key that is there already,
 // which ristretto may refuse after having returned true.
 type mainPart struct {
-	cache  *ristretto.Cache[uint64, *item]
-	cost   func(*item) int64             // as it landed; see Store.costLocked
-	book   func(departure, *item, int64) // that one has left; see Store.leftLocked
-	closed bool                          // set before ristretto.Close, which reports all it holds as evicted
+	cache  *ristretto.Cache[uint64, *Object]
+	cost   func(*Object) int64             // as it landed; see Store.costLocked
+	book   func(departure, *Object, int64) // that one has left; see Store.leftLocked
+	closed bool                            // set before ristretto.Close, which reports all it holds as evicted
 }
 
-func newMainPart(maxCost int64, cost func(*item) int64, book func(departure, *item, int64)) (*mainPart, error) {
+func newMainPart(maxCost int64, cost func(*Object) int64, book func(departure, *Object, int64)) (*mainPart, error) {
 	m := &mainPart{cost: cost, book: book}
-	cache, err := ristretto.NewCache(&ristretto.Config[uint64, *item]{
+	cache, err := ristretto.NewCache(&ristretto.Config[uint64, *Object]{
 		NumCounters:        counters(maxCost),
 		MaxCost:            maxCost,
 		BufferItems:        64,
-		IgnoreInternalCost: true, // Entry.Cost has it
+		IgnoreInternalCost: true, // entryOverhead has it
 		KeyToHash:          func(k uint64) (uint64, uint64) { return k, 0 },
 		// Both run on ristretto's worker, which must never wait for anything.
-		OnEvict:  func(i *ristretto.Item[*item]) { m.left(i, capacity) },
-		OnReject: func(i *ristretto.Item[*item]) { m.left(i, rejected) },
+		OnEvict:  func(i *ristretto.Item[*Object]) { m.left(i, capacity) },
+		OnReject: func(i *ristretto.Item[*Object]) { m.left(i, rejected) },
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cache: start ristretto with %d bytes: %w", maxCost, err)
@@ -61,9 +61,9 @@ func counters(maxCost int64) int64 {
 // a sign of demand, also on a miss and when the writer asks: that favours
 // newcomers a little, which gains more hits when popularity drifts (1.8 to 3 in
 // 100 in a cache of 2 % of all bytes) than it costs when it does not (1 in 100).
-func (m *mainPart) find(k Key) *item {
+func (m *mainPart) find(k Key) *Object {
 	it, ok := m.cache.Get(k.Hi)
-	if !ok || it.Key != k {
+	if !ok || it.key != k {
 		return nil
 	}
 	return it
@@ -79,22 +79,35 @@ func (m *mainPart) holds(k Key) bool {
 // offer hands it over. When it returns, it is found here or counted as rejected,
 // and whatever had to go for it is gone: the bytes held never exceed MaxCost
 // plus those of it, which its owner still counts.
-func (m *mainPart) offer(it *item) {
+func (m *mainPart) offer(it *Object) {
 	cost := m.cost(it)
-	if other, ok := m.cache.Get(it.Key.Hi); ok {
+	if other, ok := m.cache.Get(it.key.Hi); ok {
 		m.remove(other)
 		m.book(capacity, other, m.cost(other))
 	}
-	if !m.cache.Set(it.Key.Hi, it, cost) { // dropped: its queue is full, or it is closed
+	if !m.cache.Set(it.key.Hi, it, cost) { // dropped: its queue is full, or it is closed
 		m.book(rejected, it, cost)
 	}
 	m.cache.Wait()
 }
 
 // remove takes out it, which find has just returned, without counting it.
-func (m *mainPart) remove(it *item) { m.cache.Del(it.Key.Hi) }
+func (m *mainPart) remove(it *Object) { m.cache.Del(it.key.Hi) }
 
-func (m *mainPart) left(i *ristretto.Item[*item], why departure) {
+// all returns everything that is there all the while. It holds a lock of ristretto's only for as
+// long as it takes to note the pointers of 1/256 of it, so that look-ups hardly wait: whoever looks
+// at what they point to does so without.
+// expected is about how many there are: to make room meanwhile would take longer.
+func (m *mainPart) all(expected int64) []*Object {
+	all := make([]*Object, 0, expected+expected/16+1024)
+	m.cache.IterValues(func(o *Object) bool {
+		all = append(all, o)
+		return false
+	})
+	return all
+}
+
+func (m *mainPart) left(i *ristretto.Item[*Object], why departure) {
 	if i.Value != nil && !m.closed {
 		m.book(why, i.Value, i.Cost)
 	}

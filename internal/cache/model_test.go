@@ -27,7 +27,7 @@ type landing struct {
 
 func (m *model) bytes() (n int64) {
 	for _, l := range m.staged {
-		n += stageCost(l.entry)
+		n += l.entry.weight().staged()
 	}
 	return n
 }
@@ -82,7 +82,7 @@ func (m *model) rivals(e *Entry) (rivals []*Entry) {
 
 func (m *model) stage(e *Entry) {
 	same := func(old *Entry) bool { return old.Key == e.Key }
-	for m.bytes()+stageCost(e) > m.stageBytes {
+	for m.bytes()+e.weight().staged() > m.stageBytes {
 		i := slices.IndexFunc(m.staged, func(l *landing) bool { return !same(l.entry) })
 		if i < 0 {
 			m.leave(&m.want.Replaced, same)
@@ -180,7 +180,7 @@ func (r *tierRun) stage(e *Entry) {
 	r.tb.Helper()
 	want := Stored
 	switch {
-	case stageCost(e) > modelStageBytes:
+	case e.weight().staged() > modelStageBytes:
 		want = TooLarge
 	case slices.ContainsFunc(r.m.rivals(e), r.inMemory):
 		want = Superseded
@@ -219,7 +219,7 @@ func (r *tierRun) promote(e *Entry) {
 
 // look compares the answer with the model's: what is staged until its turn, or
 // the newest version in memory if main still has it.
-func (r *tierRun) look(e *Entry) (got *Entry, tier Tier) {
+func (r *tierRun) look(e *Entry) (got *Object, tier Tier) {
 	r.tb.Helper()
 	got, tier = findIn(r.s, e.Key, e.Name)
 	staged, held := r.m.find(e.Name), r.m.memory[string(e.Name)]
@@ -235,7 +235,7 @@ func (r *tierRun) look(e *Entry) (got *Entry, tier Tier) {
 		held.asked = true
 		want = Memory
 	}
-	if tier != want || (got != nil && versionOf(got) != versionOf(held.entry)) {
+	if tier != want || (got != nil && !got.Content().same(held.entry.Content)) {
 		r.tb.Errorf("step %d: Find(%q): got tier %v, want %v and its newest version", r.step, e.Name, tier, want)
 	}
 	if want == Stage && len(e.Vary) > 0 {
@@ -248,7 +248,7 @@ func (r *tierRun) look(e *Entry) (got *Entry, tier Tier) {
 
 func (r *tierRun) mustBeIn(want Tier, e *Entry) {
 	r.tb.Helper()
-	if got, tier := r.look(e); tier != want || &got.Content.bytes[0] != &e.Content.bytes[0] {
+	if got, tier := r.look(e); tier != want || !got.Content().same(e.Content) {
 		r.tb.Errorf("step %d: %q: got tier %v, want what has just landed in %v", r.step, e.Name, tier, want)
 	}
 }

@@ -22,36 +22,37 @@ func (s *Store) PutStage(e *Entry, unless func() bool) Outcome {
 	if !s.Takes(e.Content.Size(), e, false) {
 		return TooLarge
 	}
+	o := s.object(e)
 	s.mu.Lock()
 	defer s.unlock()
 	if unless != nil && unless() {
 		return Purged
 	}
-	if s.supersededLocked(e) {
+	if s.supersededLocked(o) {
 		return Superseded
 	}
-	if len(e.Vary) > 0 && !s.limitStagedLocked(e) {
+	if o.Varies() && !s.limitStagedLocked(o) {
 		return TooLarge
 	}
-	s.stage.makeRoom(stageCost(e), e.Key)
-	s.clearLocked(e) // of the memory tier at most a record whose variants are gone
-	s.stage.land(s.newItem(e))
+	s.stage.makeRoom(o.weight().staged(), o.key)
+	s.clearLocked(o) // of the memory tier at most a record whose variants are gone
+	s.stage.land(o)
 	return Stored
 }
 
 // supersededLocked reports whether the memory tier holds an entry that cannot stay
-// beside e: one under its Key, and whatever clearLocked would remove.
-func (s *Store) supersededLocked(e *Entry) bool {
-	name := e.urlName()
-	if s.heldLocked(e.Key) != nil || s.ofURLLocked(e.URL, name) != nil {
+// beside o: one under its Key, and whatever clearLocked would remove.
+func (s *Store) supersededLocked(o *Object) bool {
+	name := o.URLName()
+	if s.heldLocked(o.key) != nil || s.ofURLLocked(o.URL(), name) != nil {
 		return true
 	}
-	slot := s.index.peek(e.URL)
+	slot := s.index.peek(o.URL())
 	if slot == nil {
 		return false
 	}
 	r := slot.value
-	if len(e.Vary) == 0 && !bytes.Equal(r.name, name) || len(e.Vary) > 0 && r.describes(e) {
+	if !o.Varies() && !bytes.Equal(r.name, name) || o.Varies() && r.describes(o) {
 		return false
 	}
 	return slices.ContainsFunc(r.keys, func(k Key) bool { return s.ofURLLocked(k, r.name) != nil })
@@ -69,42 +70,42 @@ func (s *Store) Promote(k Key, name []byte) bool {
 	if it == nil {
 		return false
 	}
-	it.Content.update(&it.Entry)
+	it.tellFile()
 	return true
 }
 
-// promote is Promote but for the File, and returns what was staged.
-func (s *Store) promote(k Key, name []byte) *item {
+// promote is Promote but for the File, and returns what has landed.
+func (s *Store) promote(k Key, name []byte) *Object {
 	s.mu.Lock()
 	defer s.unlock()
 	staged := s.stage.items.peek(k)
-	if staged == nil || !bytes.Equal(staged.value.Name, name) {
+	if staged == nil || !bytes.Equal(staged.value.Name(), name) {
 		return nil
 	}
-	s.storeLocked(&staged.value.Entry, promoted)
-	return staged.value
+	it, _ := s.storeLocked(staged.value.again(), promoted)
+	return it
 }
 
-// limitStagedLocked makes room for e, which the memory tier does not hold, among the
+// limitStagedLocked makes room for o, which the memory tier does not hold, among the
 // variants of its URL at the cost of older staged ones. It changes nothing and reports false if the memory tier alone
 // has as many as there may be.
-func (s *Store) limitStagedLocked(e *Entry) bool {
+func (s *Store) limitStagedLocked(o *Object) bool {
 	held := 0
-	if slot := s.index.peek(e.URL); slot != nil && slot.value.describes(e) {
+	if slot := s.index.peek(o.URL()); slot != nil && slot.value.describes(o) {
 		s.strikeLocked(slot, func(k Key) bool { return s.heldLocked(k) == nil })
 		held = len(slot.value.keys)
 	}
 	if held >= s.limits.maxVariants {
 		return false
 	}
-	s.limitRivalsLocked(e, s.limits.maxVariants-held-1)
+	s.limitRivalsLocked(o, s.limits.maxVariants-held-1)
 	return true
 }
 
-// limitRivalsLocked evicts the oldest staged variants beside e until at most most
+// limitRivalsLocked evicts the oldest staged variants beside o until at most most
 // are left.
-func (s *Store) limitRivalsLocked(e *Entry, most int) {
-	rivals := s.stage.rivals(e)
+func (s *Store) limitRivalsLocked(o *Object, most int) {
+	rivals := s.stage.rivals(o)
 	for _, k := range rivals[:max(len(rivals)-max(most, 0), 0)] {
 		s.stage.leave(s.stage.items.peek(k), variants)
 	}

@@ -130,7 +130,7 @@ func TestAHeldBackResponseNeverRemovesAnAdmittedOne(t *testing.T) {
 			if after := s.Stats(); after != before {
 				t.Errorf("%s, %s: got %+v, want it unchanged %+v", what, where, after, before)
 			}
-			if e, tier := findIn(s, admitted.Key, admitted.Name); tier != Memory || &e.Content.bytes[0] != &admitted.Content.bytes[0] {
+			if e, tier := findIn(s, admitted.Key, admitted.Name); tier != Memory || !e.Content().same(admitted.Content) {
 				t.Errorf("%s, %s: got tier %v, want what was admitted, in memory", what, where, tier)
 			}
 			if got := fieldsOf(s, "/a"); !slices.Equal(got, admitted.Vary) {

@@ -30,14 +30,14 @@ func TestRenewWritesNothing(t *testing.T) {
 				t.Fatal("got false, want it renewed")
 			}
 			got, tier := findIn(s, e.Key, e.Name)
-			if got == nil || tier != Memory || got.Header[0].Value != "a longer value than before" || &got.Content.bytes[0] != &e.Content.bytes[0] {
+			if got == nil || tier != Memory || first(got).Value != "a longer value than before" || !got.Content().same(e.Content) {
 				t.Errorf("got %+v in %v, want the new head with the same body", got, tier)
 			}
 			after := s.Stats()
 			if after.Writes != before.Writes || after.Objects != before.Objects || after.Replaced != before.Replaced || after.NeverHit != before.NeverHit {
 				t.Errorf("got %+v, want the counts of before, %+v", after, before)
 			}
-			if want := before.Bytes - e.Cost() + got.Cost(); after.Bytes != want {
+			if want := before.Bytes - e.Cost() + got.cost(); after.Bytes != want {
 				t.Errorf("got %d bytes, want %d", after.Bytes, want)
 			}
 		})
@@ -75,7 +75,7 @@ func TestRenewHeedsAPurge(t *testing.T) {
 	if !s.Renew(renewed(e, "x"), e.Serial, func() bool { return true }) {
 		t.Error("got false")
 	}
-	if got, _ := s.Find(e.Key, e.Name); got == nil || len(got.Header) > 0 && got.Header[0].Value == "x" {
+	if got, _ := s.Find(e.Key, e.Name); got == nil || first(got).Value == "x" {
 		t.Errorf("got %+v, want the entry as it was", got)
 	}
 }

@@ -2,6 +2,9 @@ package cache
 
 import (
 	"slices"
+
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/rfc9111"
 )
 
 // This file stores a body once that several variants of a URL have, such as a page with
@@ -14,8 +17,8 @@ import (
 // share is a body that several entries have. It is the writer's.
 type share struct {
 	bytes  int64
-	host   *item   // nil: it has left, and no guest has taken its place yet
-	guests []*item // never empty but for moments
+	host   *Object   // nil: it has left, and no guest has taken its place yet
+	guests []*Object // never empty but for moments
 }
 
 // mostCompared bounds the variants that a further one is held against.
@@ -23,41 +26,55 @@ const mostCompared = 32
 
 // costLocked is what the place of it counts: of a guest all but the body. Ristretto's worker
 // asks as well, while the writer waits for it.
-func (s *Store) costLocked(it *item) int64 {
+func (s *Store) costLocked(it *Object) int64 {
 	if sh := s.shares[it]; sh != nil && sh.host != it {
-		return it.Cost() - sh.bytes
+		return it.cost() - sh.bytes
 	}
-	return it.Cost()
+	return it.cost()
 }
 
-// mayBeTwin reports whether e has a body that another variant may have, and a validator,
-// which says of nearly all others that they have not.
-func mayBeTwin(e *Entry) bool {
-	return len(e.Vary) > 0 && e.Content.Size() > 0 && (e.ETag != "" || !e.LastModified.IsZero())
+// validator is what says of two responses of a URL that they may have the same content (RFC 9110
+// section 8.8): the entity tag, or the date where there is none.
+type validator struct {
+	tag      string
+	modified int64
 }
 
-func sameValidator(a, b *Entry) bool {
-	return a.ETag == b.ETag && (a.ETag != "" || a.LastModified.Equal(b.LastModified))
+func validatorOf(o *Object) validator {
+	var room [usualFields]field.Field
+	r := rfc9111.RepresentationOf(o.Status(), o.Header().AppendTo(room[:0]), o.ResponseTime())
+	if r.ETag != "" || r.LastModified.IsZero() {
+		return validator{tag: r.ETag}
+	}
+	return validator{modified: r.LastModified.Unix()}
 }
 
-// twinLocked returns another variant of the URL of e with the same validator and the same
-// body, nil if there is none among the latest. It compares one body at most: where two with
+// usualFields is for how many fields of a header there is room on the stack.
+const usualFields = 24
+
+// twinLocked returns another variant of the URL of o with the same validator and the same
+// content, nil if there is none among the latest. It compares one content at most: where two with
 // one validator differ it says nothing.
-func (s *Store) twinLocked(e *Entry) *item {
-	slot := s.index.peek(e.URL)
-	if slot == nil || !mayBeTwin(e) {
+func (s *Store) twinLocked(o *Object) *Object {
+	slot := s.index.peek(o.URL())
+	size := o.Content().Size()
+	if slot == nil || !o.Varies() || size == 0 {
+		return nil
+	}
+	v := validatorOf(o)
+	if v == (validator{}) {
 		return nil
 	}
 	r := slot.value
 	for _, k := range r.keys[max(0, len(r.keys)-mostCompared):] {
-		if k == e.Key {
+		if k == o.key {
 			continue
 		}
 		it := s.ofURLLocked(k, r.name)
-		if it == nil || it.Content.Size() != e.Content.Size() || !sameValidator(&it.Entry, e) {
+		if it == nil || it.Content().Size() != size || validatorOf(it) != v {
 			continue
 		}
-		if it.Content.same(e.Content) {
+		if it.Content().same(o.Content()) {
 			return it
 		}
 		return nil
@@ -66,38 +83,41 @@ func (s *Store) twinLocked(e *Entry) *item {
 }
 
 // settleRoomLocked makes room for it, which is about to land, so that nothing has to move
-// when it has, and has it share the body of a twin if there is one.
-func (s *Store) settleRoomLocked(it *item) (shared bool) {
+// when it has. It returns what is to land: it, or one that shares the content of a twin if there is
+// one.
+func (s *Store) settleRoomLocked(it *Object) (o *Object, shared bool) {
 	for {
 		s.settleLocked()
-		s.disownLocked(it.Key)
-		host, cost := s.twinLocked(&it.Entry), it.Cost()
+		s.disownLocked(it.key)
+		host, cost := s.twinLocked(it), it.cost()
 		if host != nil {
-			cost -= it.Content.cost()
+			cost = it.weight().head
 		}
 		if len(s.orphans) == 0 && s.window.bytes.Load()+cost <= s.limits.windowBytes {
-			if host != nil {
-				s.visitLocked(it, host)
+			if host == nil {
+				return it, false
 			}
-			return host != nil
+			return s.visitLocked(it, host), true
 		}
 		s.makeRoomLocked(cost)
 	}
 }
 
-// visitLocked makes it, which is about to land, a guest of the body that other has.
-func (s *Store) visitLocked(it, other *item) {
+// visitLocked returns it, which is about to land, as a guest of the content that other has.
+func (s *Store) visitLocked(it, other *Object) (guest *Object) {
+	c := other.Content()
 	sh := s.shares[other]
 	if sh == nil {
-		sh = &share{bytes: other.Content.cost(), host: other}
+		sh = &share{bytes: c.cost(), host: other}
 		s.shares[other] = sh
 	}
-	if own := it.Content.kept; own != nil && own != other.Content.kept {
+	if own := it.Content().kept; own != nil && own != c.kept {
 		s.leftovers.files = append(s.leftovers.files, own.File)
 	}
-	it.Content, it.Pin = other.Content, other.Pin
-	s.shares[it] = sh
-	sh.guests = append(sh.guests, it)
+	guest = it.with(c, other.Pin())
+	s.shares[guest] = sh
+	sh.guests = append(sh.guests, guest)
+	return guest
 }
 
 // disownLocked has the body of what is stored under k, which is about to be replaced, counted
@@ -115,7 +135,7 @@ func (s *Store) disownLocked(k Key) {
 
 // leftLocked books the departure of it, which cost so much. Ristretto's worker calls it as
 // well, while the writer waits for it.
-func (s *Store) leftLocked(why departure, it *item, cost int64) {
+func (s *Store) leftLocked(why departure, it *Object, cost int64) {
 	s.books.left(why, it, cost)
 	sh := s.shares[it]
 	switch {
@@ -131,9 +151,9 @@ func (s *Store) leftLocked(why departure, it *item, cost int64) {
 }
 
 // partLocked takes it off the guests. A host without guests is an entry like others.
-func (s *Store) partLocked(sh *share, it *item) {
+func (s *Store) partLocked(sh *share, it *Object) {
 	delete(s.shares, it)
-	sh.guests = slices.DeleteFunc(sh.guests, func(other *item) bool { return other == it })
+	sh.guests = slices.DeleteFunc(sh.guests, func(other *Object) bool { return other == it })
 	if len(sh.guests) == 0 {
 		delete(s.shares, sh.host)
 	}
@@ -155,7 +175,7 @@ func (s *Store) settleLocked() {
 func (s *Store) inheritLocked(sh *share) {
 	for len(sh.guests) > 0 {
 		heir := sh.guests[0]
-		cost := heir.Cost()
+		cost := heir.cost()
 		if s.window.bytes.Load()+cost > s.limits.windowBytes {
 			s.moveOldestLocked()
 			continue
@@ -164,11 +184,10 @@ func (s *Store) inheritLocked(sh *share) {
 			s.books.bytes.Add(sh.bytes)
 			delete(s.shares, sh.host)
 		}
-		next := &item{Entry: heir.Entry}
-		next.asked.Store(heir.asked.Load())
-		next.uses.Store(heir.uses.Load())
+		next := heir.again()
+		next.standFor(heir)
 		s.books.hold(next)
-		if _, slot := s.window.put(next.Key, next, cost); slot == nil {
+		if _, slot := s.window.put(next.key, next, cost); slot == nil {
 			s.main.remove(heir)
 		}
 		s.books.letGo(heir)
@@ -184,7 +203,7 @@ func (s *Store) inheritLocked(sh *share) {
 
 // takeOverLocked gives it, which stands in for old with the same body, the part of old in a
 // share.
-func (s *Store) takeOverLocked(it, old *item) {
+func (s *Store) takeOverLocked(it, old *Object) {
 	sh := s.shares[old]
 	if sh == nil {
 		return

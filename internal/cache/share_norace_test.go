@@ -38,7 +38,7 @@ func TestAGuestIsRevisedThatBecomesTheHostMeanwhile(t *testing.T) {
 		if asked > 1 {
 			became++
 		}
-		if e, ok := find(s, sum("/a\x002"), []byte("/a\x002")); ok && e.Serial != 9 {
+		if e, ok := find(s, sum("/a\x002"), []byte("/a\x002")); ok && e.serial != 9 {
 			t.Error("is held as it was before")
 		}
 		checkShares(t, s)

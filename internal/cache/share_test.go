@@ -15,14 +15,17 @@ import (
 // version alone.
 func tagged(url, value, etag string, version uint64, bodyBytes int) *Entry {
 	e := variant(url, value, bodyBytes, "Cookie")
-	e.ETag, e.Content = etag, InMemory(body(version, bodyBytes))
+	e.Content = InMemory(body(version, bodyBytes))
+	if etag != "" {
+		e.Header.Add("Etag", etag)
+	}
 	return e
 }
 
 // held is what the memory tier holds, without asking for it.
-func held(s *Store) (items []*item) {
-	s.window.each(func(it *item) { items = append(items, it) })
-	s.main.cache.IterValues(func(it *item) bool { items = append(items, it); return false })
+func held(s *Store) (items []*Object) {
+	s.window.each(func(it *Object) { items = append(items, it) })
+	s.main.cache.IterValues(func(it *Object) bool { items = append(items, it); return false })
 	return items
 }
 
@@ -35,15 +38,15 @@ func checkShares(tb testing.TB, s *Store) {
 	bodies := map[*byte]bool{}
 	shared := 0
 	for _, it := range held(s) {
-		want += it.Cost()
+		want += it.cost()
 		if s.shares[it] != nil {
 			shared++
 		}
-		if len(it.Content.bytes) == 0 {
+		if len(bytesOf(it)) == 0 {
 			continue
 		}
-		if first := &it.Content.bytes[0]; bodies[first] {
-			want -= it.Content.Size()
+		if first := &bytesOf(it)[0]; bodies[first] {
+			want -= it.Content().Size()
 		} else {
 			bodies[first] = true
 		}
@@ -108,7 +111,7 @@ func TestWhatDiffersIsStoredByItself(t *testing.T) {
 // TestABodyOutlivesItsHost: whichever of the variants leaves, and whichever way.
 func TestABodyOutlivesItsHost(t *testing.T) {
 	const size = 60 << 10
-	f := func(name string, leave func(s *Store, host *Entry)) {
+	f := func(name string, leave func(s *Store, host *Object)) {
 		t.Run(name, func(t *testing.T) {
 			total := pinned.NewTotal(1 << 30)
 			s := newStoreOf(t, Options{MaxBytes: 1 << 20, MaxObjectBytes: 64 << 10, MaxVariants: 3, Pinned: total})
@@ -119,14 +122,14 @@ func TestABodyOutlivesItsHost(t *testing.T) {
 			for _, other := range []string{"/a\x001", "/a\x001", "/a\x002", "/a\x002"} {
 				holds(s, other)
 			}
-			host.Pin.Hold()
+			host.Pin().Hold()
 			leave(s, host)
 			checkShares(t, s)
 			if got := total.Bytes(); got != 0 {
 				t.Errorf("got %d bytes pinned that others hold, want 0", got)
 			}
 			for _, other := range []string{"/a\x001", "/a\x002"} {
-				if e, ok := find(s, sum(other), []byte(other)); !ok || &e.Content.bytes[0] != &host.Content.bytes[0] {
+				if e, ok := find(s, sum(other), []byte(other)); !ok || &bytesOf(e)[0] != &bytesOf(host)[0] {
 					t.Errorf("%q: got held %v, want it with the body that it had", other, ok)
 				}
 			}
@@ -134,26 +137,25 @@ func TestABodyOutlivesItsHost(t *testing.T) {
 			if got := total.Bytes(); got != size {
 				t.Errorf("got %d bytes pinned when all have left, want %d", got, size)
 			}
-			host.Pin.Release()
+			host.Pin().Release()
 			if got := total.Bytes(); got != 0 || s.Objects() != 0 {
 				t.Errorf("at the end: got %d bytes pinned and %d objects, want none", got, s.Objects())
 			}
 			checkShares(t, s)
 		})
 	}
-	f("discarded", func(s *Store, host *Entry) { s.Discard(host) })
-	f("replaced", func(s *Store, _ *Entry) { mustPut(t, s, tagged("/a", "0", `"2"`, 2, size)) })
-	f("too many variants", func(s *Store, _ *Entry) { mustPut(t, s, tagged("/a", "3", `"2"`, 2, size)) })
-	f("renewed and discarded", func(s *Store, host *Entry) {
-		e := *host
-		e.Serial = 7
-		if !s.Renew(&e, 0, nil) {
+	f("discarded", func(s *Store, host *Object) { s.Discard(host) })
+	f("replaced", func(s *Store, _ *Object) { mustPut(t, s, tagged("/a", "0", `"2"`, 2, size)) })
+	f("too many variants", func(s *Store, _ *Object) { mustPut(t, s, tagged("/a", "3", `"2"`, 2, size)) })
+	f("renewed and discarded", func(s *Store, host *Object) {
+		e := changed(host, func(e *Entry) { e.Serial = 7 })
+		if !s.Renew(e, 0, nil) {
 			t.Error("not renewed")
 		}
 		now, _ := find(s, e.Key, e.Name)
 		s.Discard(now)
 	})
-	f("revised away", func(s *Store, host *Entry) { s.Revise(host.Key, func(*Entry) *Entry { return nil }) })
+	f("revised away", func(s *Store, host *Object) { s.Revise(host.key, func(*Entry) *Entry { return nil }) })
 }
 
 // TestAPromotedVariantJoins: the stage keeps what it has by itself.
@@ -194,7 +196,7 @@ func TestTheHeirPushesOutNothingThatHasJustLanded(t *testing.T) {
 		crowd("then", 8)
 		large := tagged("/a", "1", `"large"`, round, 250<<10)
 		s.Put(large, nil)
-		if e, ok := find(s, large.Key, large.Name); !ok || len(e.Content.bytes) != len(large.Content.bytes) {
+		if e, ok := find(s, large.Key, large.Name); !ok || e.Content().Size() != large.Content.Size() {
 			t.Errorf("round %d: is not there right after Put", round)
 		}
 		if got := s.window.ring.next.key; got != large.Key {
@@ -235,11 +237,11 @@ func TestSharesHoldTheBooks(t *testing.T) {
 				if !ok {
 					continue
 				}
-				e.Pin.Hold()
-				if v := versionOf(e); !bytes.Equal(e.Content.bytes, body(v, sizes[v])) || e.ETag != "" && e.ETag != fmt.Sprintf(`"%d"`, v) {
-					t.Errorf("%q: got the body of version %d with tag %s", e.Name, v, e.ETag)
+				e.Pin().Hold()
+				if v := versionOf(e); !bytes.Equal(bytesOf(e), body(v, sizes[v])) || e.Varies() && first(e).Value != fmt.Sprintf(`"%d"`, v) {
+					t.Errorf("%q: got the body of version %d with tag %s", e.Name(), v, first(e).Value)
 				}
-				e.Pin.Release()
+				e.Pin().Release()
 				checkBounds(t, s)
 			}
 		})
@@ -255,9 +257,7 @@ func TestSharesHoldTheBooks(t *testing.T) {
 			}
 		case 2:
 			if old, tier := findIn(s, e.Key, e.Name); tier == Memory {
-				next := *old
-				next.Serial++
-				s.Renew(&next, old.Serial, nil)
+				s.Renew(changed(old, func(e *Entry) { e.Serial++ }), old.serial, nil)
 			}
 		case 3:
 			s.Revise(e.Key, func(old *Entry) *Entry {
@@ -269,8 +269,8 @@ func TestSharesHoldTheBooks(t *testing.T) {
 				return &next
 			})
 			s.mu.Lock()
-			if it := s.heldLocked(e.Key); it != nil && it.Serial&1 == 0 {
-				t.Errorf("%q: is held as it was before it was revised", it.Name)
+			if it := s.heldLocked(e.Key); it != nil && it.serial&1 == 0 {
+				t.Errorf("%q: is held as it was before it was revised", it.Name())
 			}
 			s.mu.Unlock()
 		case 4, 5:

@@ -19,7 +19,7 @@ const bytesPerURLChain = 4 * bytesPerChain
 type stage struct {
 	maxBytes int64
 	books    ledger
-	items    *clock[*item]
+	items    *clock[*Object]
 	urls     *clock[*record]
 }
 
@@ -27,17 +27,9 @@ func newStage(maxBytes int64, left *leftovers) *stage {
 	return &stage{
 		books:    ledger{leftovers: left},
 		maxBytes: maxBytes,
-		items:    newClock[*item](maxBytes/bytesPerChain, 0),
+		items:    newClock[*Object](maxBytes/bytesPerChain, 0),
 		urls:     newClock[*record](maxBytes/bytesPerURLChain, 0),
 	}
-}
-
-// stageCost returns the bytes e takes in the stage.
-func stageCost(e *Entry) int64 {
-	if len(e.Vary) == 0 {
-		return e.Cost()
-	}
-	return e.Cost() + recordBytes(e) + variantBytes
 }
 
 // makeRoom lets the oldest leave until cost more bytes fit, at most maxBytes. What
@@ -57,24 +49,24 @@ func (g *stage) makeRoom(cost int64, k Key) {
 }
 
 // land makes it the newest item, in place of what is under its Key.
-func (g *stage) land(it *item) {
-	cost := stageCost(&it.Entry)
-	g.books.landed(it, cost, it.Content.Size())
-	if len(it.Vary) > 0 {
-		g.list(&it.Entry) // first: nothing finds a variant without its record
+func (g *stage) land(it *Object) {
+	cost := it.weight().staged()
+	g.books.landed(it, cost, it.Content().Size())
+	if it.Varies() {
+		g.list(it) // first: nothing finds a variant without its record
 	}
-	_, old := g.items.put(it.Key, it, cost)
+	_, old := g.items.put(it.key, it, cost)
 	if old == nil {
 		return
 	}
-	if old.value.URL != it.URL { // hashes collide
+	if old.value.URL() != it.URL() { // hashes collide
 		g.strike(old.value)
 	}
 	g.books.left(replaced, old.value, old.bytes)
 }
 
 // leave takes out an item.
-func (g *stage) leave(slot *slot[*item], why departure) {
+func (g *stage) leave(slot *slot[*Object], why departure) {
 	g.items.remove(slot)
 	g.strike(slot.value)
 	g.books.left(why, slot.value, slot.bytes)
@@ -83,7 +75,7 @@ func (g *stage) leave(slot *slot[*item], why departure) {
 // remove takes out the item under k if it belongs to the URL called name.
 func (g *stage) remove(k Key, name []byte, why departure) bool {
 	slot := g.items.peek(k)
-	if slot == nil || !bytes.Equal(slot.value.urlName(), name) {
+	if slot == nil || !bytes.Equal(slot.value.URLName(), name) {
 		return false
 	}
 	g.leave(slot, why)
@@ -108,34 +100,34 @@ func (g *stage) drop(slot *slot[*record], why departure) int {
 	return len(keys)
 }
 
-// list makes e the newest variant of its URL.
-func (g *stage) list(e *Entry) {
-	slot := g.urls.peek(e.URL)
+// list makes o the newest variant of its URL.
+func (g *stage) list(o *Object) {
+	slot := g.urls.peek(o.URL())
 	if slot == nil {
-		slot, _ = g.urls.put(e.URL, newRecord(e), 0)
+		slot, _ = g.urls.put(o.URL(), newRecord(o), 0)
 	}
 	r := slot.value
-	r.keys = append(without(r.keys, e.Key), e.Key)
+	r.keys = append(without(r.keys, o.key), o.key)
 }
 
 // strike takes it off the variants of its URL.
-func (g *stage) strike(it *item) {
-	if len(it.Vary) == 0 {
+func (g *stage) strike(it *Object) {
+	if !it.Varies() {
 		return
 	}
-	slot := g.urls.peek(it.URL)
-	if slot.value.keys = without(slot.value.keys, it.Key); len(slot.value.keys) == 0 {
+	slot := g.urls.peek(it.URL())
+	if slot.value.keys = without(slot.value.keys, it.key); len(slot.value.keys) == 0 {
 		g.urls.remove(slot)
 	}
 }
 
-// rivals returns the staged variants of the URL of e but e itself, oldest first.
-func (g *stage) rivals(e *Entry) []Key {
-	slot := g.urls.peek(e.URL)
+// rivals returns the staged variants of the URL of o but o itself, oldest first.
+func (g *stage) rivals(o *Object) []Key {
+	slot := g.urls.peek(o.URL())
 	if slot == nil {
 		return nil
 	}
-	return without(slices.Clone(slot.value.keys), e.Key)
+	return without(slices.Clone(slot.value.keys), o.key)
 }
 
 func without(keys []Key, k Key) []Key {

@@ -114,7 +114,7 @@ func TestStageReplacesWhatFillsIt(t *testing.T) {
 	f(3, 100)
 	mustStage(t, s, plain("/b", 0, 100))
 	mustStage(t, s, plain("/c", 0, 3000))
-	f(4, 3500, "/c") // /a is the oldest, but /b goes
+	f(4, 4000, "/c") // /a is the oldest, but /b goes
 	st := s.Stats().Stage
 	if st.Replaced != 3 || st.Capacity != 1 {
 		t.Errorf("got %d replaced and %d evicted, want 3 and 1", st.Replaced, st.Capacity)

@@ -11,7 +11,7 @@ import (
 type Store struct {
 	limits limits
 	books  ledger // of the memory tier
-	window *clock[*item]
+	window *clock[*Object]
 	main   *mainPart
 	index  *clock[*record]
 	stage  *stage
@@ -19,8 +19,8 @@ type Store struct {
 	medium Medium        // nil: all content lies in memory
 
 	// guarded by mu; see share.go
-	shares  map[*item]*share // of the entries whose Body another entry has, too
-	orphans []*share         // whose host has left
+	shares  map[*Object]*share // of those whose content another has, too
+	orphans []*share           // whose host has left
 
 	leftovers leftovers // guarded by mu
 
@@ -39,9 +39,9 @@ func New(o Options) (*Store, error) {
 		limits: l,
 		pinned: o.Pinned,
 		medium: o.Medium,
-		window: newClock[*item](l.windowBytes/bytesPerChain, 0),
+		window: newClock[*Object](l.windowBytes/bytesPerChain, 0),
 		index:  newClock[*record](l.indexBytes/recordOverhead, indexChances),
-		shares: map[*item]*share{},
+		shares: map[*Object]*share{},
 	}
 	s.books.leftovers, s.stage = &s.leftovers, newStage(l.stageBytes, &s.leftovers)
 	if s.main, err = newMainPart(l.mainBytes, s.costLocked, s.leftLocked); err != nil {

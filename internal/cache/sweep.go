@@ -1,6 +1,6 @@
 package cache
 
-// Each calls visit with every entry that is held in either tier all the while, with some
+// Each calls visit with everything that is held in either tier all the while, with some
 // twice, and with others that come or go meanwhile. It begins behind every write that is
 // under way, and holds up neither look-ups nor, but for moments, writes. Visit must be quick
 // and not call the Store.
@@ -8,40 +8,42 @@ package cache
 // An entry moves from the stage to the window and from there to the main part, and is in its
 // new place before it leaves the old one: so a walk in that order misses none. What stands
 // in for a stored entry, a replacement or a renewal, was asked about by its writer.
-func (s *Store) Each(visit func(*Entry)) {
+func (s *Store) Each(visit func(*Object)) {
 	// A writer that was asking whether its entry is purged has stored it by now.
 	s.mu.Lock()
 	s.mu.Unlock() //nolint:staticcheck // the wait is all that is wanted
-	s.stage.items.each(func(it *item) { visit(&it.Entry) })
-	s.window.each(func(it *item) { visit(&it.Entry) })
-	s.main.cache.IterValues(func(it *item) bool {
-		visit(&it.Entry)
-		return false
-	})
+	s.stage.items.each(visit)
+	s.window.each(visit)
+	for _, o := range s.main.all(s.books.objects.Load()) {
+		visit(o)
+	}
 }
 
 // Revise has revise look at what is held under k, in each tier. It returns the entry that it
-// was given to leave that as it is, nil to have it forgotten, or another to stand in its
+// was given, unchanged, to leave that as it is, nil to have it forgotten, or another to stand in its
 // place: a copy with the same Key, Name, Header and Body that has become stale. In the stage
 // that is forgotten as well, for what is stale is of no use there. Nothing is written: no
 // tier counts it. Revise must be quick and not call the Store; no write happens meanwhile.
 func (s *Store) Revise(k Key, revise func(*Entry) *Entry) {
-	if it := s.revise(k, revise); it != nil {
-		it.Content.update(&it.Entry)
+	if o := s.revise(k, revise); o != nil {
+		o.tellFile()
 	}
 }
 
 // revise is Revise but for the File, and returns what stands in the place of an entry now.
-func (s *Store) revise(k Key, revise func(*Entry) *Entry) *item {
+func (s *Store) revise(k Key, revise func(*Entry) *Entry) *Object {
 	s.mu.Lock()
 	defer s.unlock()
-	if slot := s.stage.items.peek(k); slot != nil && revise(&slot.value.Entry) != &slot.value.Entry {
-		s.stage.leave(slot, purged)
+	if slot := s.stage.items.peek(k); slot != nil {
+		if e := slot.value.Entry(); revise(e) != e {
+			s.stage.leave(slot, purged)
+		}
 	}
 	it := s.heldLocked(k)
 	for it != nil {
-		e := revise(&it.Entry)
-		if e == &it.Entry {
+		was := it.Entry()
+		e := revise(was)
+		if e == was {
 			return nil
 		}
 		if e == nil {
@@ -51,8 +53,7 @@ func (s *Store) revise(k Key, revise func(*Entry) *Entry) *item {
 		s.makeRoomLocked(e.Cost())
 		old := s.heldLocked(k) // the move may have cost it its place, or made it a host
 		if old == it {
-			next := &item{Entry: *e}
-			next.asked.Store(it.asked.Load())
+			next := s.inPlaceLocked(e, it)
 			s.swapLocked(next, it)
 			return next
 		}

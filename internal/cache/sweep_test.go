@@ -20,7 +20,7 @@ func TestEachFindsWhatEveryPlaceHolds(t *testing.T) {
 	}
 	mustPut(t, s, variant("/v", "a", 100, "Accept"))
 	seen := map[string]bool{}
-	s.Each(func(e *Entry) { seen[string(e.Name)] = true })
+	s.Each(func(o *Object) { seen[string(o.Name())] = true })
 	for name := range names {
 		if held := tierOf(s, name) != None; held != seen[name] {
 			t.Errorf("%s: got seen %v, want %v", name, seen[name], held)
@@ -51,7 +51,7 @@ func TestEachMissesNothingThatMoves(t *testing.T) {
 		})
 		close(begin)
 		seen := map[string]bool{}
-		s.Each(func(e *Entry) { seen[string(e.Name)] = true })
+		s.Each(func(o *Object) { seen[string(o.Name())] = true })
 		moving.Wait()
 		for i := range count {
 			if name := fmt.Sprint("/", i); !seen[name] && tierOf(s, name) != None {
@@ -82,7 +82,7 @@ func TestReviseForgetsOrAgesWhatItIsTold(t *testing.T) {
 	before := s.Stats()
 	for name, k := range map[string]Key{"/main": old, "/window": young} {
 		s.Revise(k, aged)
-		if e, _ := s.Find(k, []byte(name)); e == nil || e.Policy.Lifetime != time.Second {
+		if e, _ := s.Find(k, []byte(name)); e == nil || e.Lifetime() != time.Second {
 			t.Errorf("%s: got %+v, want it there, and aged", name, e)
 		}
 	}

@@ -49,15 +49,17 @@ func (s *Store) Takes(bytes int64, e *Entry, admitted bool) bool {
 	if e == nil {
 		e = &Entry{}
 	}
-	if e.Cost()-e.Content.cost()+bytes > s.limits.windowBytes || len(e.Vary) > 0 && recordBytes(e)+variantBytes > s.limits.indexBytes {
+	w := e.weight()
+	w.content = bytes
+	if w.all() > s.limits.windowBytes || w.record > 0 && w.record+variantBytes > s.limits.indexBytes {
 		return false
 	}
-	return admitted || stageCost(e)-e.Content.cost()+bytes <= s.limits.stageBytes
+	return admitted || w.staged() <= s.limits.stageBytes
 }
 
 // Put stores e in the memory tier, in place of what its URL had stored under the
 // same key, staged or not. When it returns Stored or Joined, Find finds it there at once.
-// It copies e, but not what e refers to: see Entry.
+// It copies e: see Entry.
 //
 // A response with other Vary names than the stored ones, or with none, replaces
 // all that its URL has stored: the latest response says how the URL varies.
@@ -70,12 +72,13 @@ func (s *Store) Put(e *Entry, unless func() bool) Outcome {
 	if !s.Takes(e.Content.Size(), e, true) {
 		return TooLarge
 	}
+	o := s.object(e)
 	s.mu.Lock()
 	defer s.unlock()
 	if unless != nil && unless() {
 		return Purged
 	}
-	if s.storeLocked(e, replaced) {
+	if _, shared := s.storeLocked(o, replaced); shared {
 		return Joined
 	}
 	return Stored
@@ -93,13 +96,13 @@ func (s *Store) Renew(e *Entry, serial uint64, unless func() bool) bool {
 	}
 	it, ok := s.renew(e, serial, unless)
 	if it != nil {
-		it.Content.update(&it.Entry)
+		it.tellFile()
 	}
 	return ok
 }
 
 // renew is Renew but for the File, and returns what stands in the place of the entry now.
-func (s *Store) renew(e *Entry, serial uint64, unless func() bool) (it *item, ok bool) {
+func (s *Store) renew(e *Entry, serial uint64, unless func() bool) (it *Object, ok bool) {
 	s.mu.Lock()
 	defer s.unlock()
 	if unless != nil && unless() {
@@ -107,26 +110,23 @@ func (s *Store) renew(e *Entry, serial uint64, unless func() bool) (it *item, ok
 	}
 	s.makeRoomLocked(e.Cost())
 	old := s.heldLocked(e.Key) // after the move, which may have cost it its place
-	if old == nil || old.Serial != serial || !bytes.Equal(old.Name, e.Name) {
+	if old == nil || old.serial != serial || !bytes.Equal(old.Name(), e.Name) {
 		return nil, false
 	}
-	it = &item{Entry: *e}
-	it.Pin = old.Pin // of the same Body
-	it.asked.Store(old.asked.Load())
-	it.uses.Store(old.uses.Load())
+	it = s.inPlaceLocked(e, old)
 	s.swapLocked(it, old)
 	return it, true
 }
 
 // swapLocked puts it into the window and takes old out, where it is, without
 // booking more than the difference of their sizes.
-func (s *Store) swapLocked(it, old *item) {
+func (s *Store) swapLocked(it, old *Object) {
 	was := s.costLocked(old)
 	s.takeOverLocked(it, old)
 	cost := s.costLocked(it)
 	s.books.hold(it)
 	s.books.bytes.Add(cost)
-	if _, slot := s.window.put(it.Key, it, cost); slot == nil {
+	if _, slot := s.window.put(it.key, it, cost); slot == nil {
 		s.main.remove(old)
 	}
 	s.books.bytes.Add(-was)
@@ -148,71 +148,88 @@ func (s *Store) Purge(url Key, name []byte) (objects int) {
 	return objects + s.forgetLocked(url, name, purged) + s.stage.forget(url, name, purged)
 }
 
-// Discard removes e, which a look-up has returned and which is of no use any more: a purge has
+// Discard removes o, which a look-up has returned and which is of no use any more: a purge has
 // reached it, or its content cannot be read. It reports false if it is not held any more: what
-// has taken its place is no concern of the caller's. A copy with the same Serial is e as well.
-func (s *Store) Discard(e *Entry) bool {
-	is := func(it *item) bool { return &it.Entry == e || e.Serial != 0 && it.Serial == e.Serial }
+// has taken its place is no concern of the caller's. A copy with the same Serial is o as well.
+func (s *Store) Discard(o *Object) bool {
+	is := func(it *Object) bool { return it == o || o.serial != 0 && it.serial == o.serial }
 	s.mu.Lock()
 	defer s.unlock()
-	if it := s.heldLocked(e.Key); it != nil && is(it) {
+	if it := s.heldLocked(o.key); it != nil && is(it) {
 		s.leaveLocked(it, purged)
 		return true
 	}
-	if slot := s.stage.items.peek(e.Key); slot != nil && is(slot.value) {
+	if slot := s.stage.items.peek(o.key); slot != nil && is(slot.value) {
 		s.stage.leave(slot, purged)
 		return true
 	}
 	return false
 }
 
-// storeLocked lands e in the memory tier. What was staged under its Key leaves
+// storeLocked lands o, which is new, in the memory tier. What was staged under its Key leaves
 // then, for the reason why.
 //
-// Entries that make room for e leave before it lands, so that nothing has to move
-// afterwards. It reports whether e has the body of a twin now.
-func (s *Store) storeLocked(e *Entry, why departure) (shared bool) {
-	s.clearLocked(e)
-	if len(e.Vary) > 0 {
-		s.fileLocked(e)
+// What makes room for o leaves before it lands, so that nothing has to move
+// afterwards. It returns what has landed, and whether that has the content of a twin.
+func (s *Store) storeLocked(o *Object, why departure) (landed *Object, shared bool) {
+	s.clearLocked(o)
+	if o.Varies() {
+		s.fileLocked(o)
 	}
-	it := s.newItem(e)
-	shared = s.settleRoomLocked(it)
-	s.landLocked(it)
-	if staged := s.stage.items.peek(e.Key); staged != nil {
+	o, shared = s.settleRoomLocked(o)
+	s.landLocked(o)
+	if staged := s.stage.items.peek(o.key); staged != nil {
 		s.stage.leave(staged, why)
 	}
-	return shared
+	return o, shared
 }
 
-// newItem copies e, and gives content in memory above pinned.Least a Pin.
-func (s *Store) newItem(e *Entry) *item {
-	it := &item{Entry: *e}
-	switch {
-	case it.Content.Size() <= pinned.Least, it.Content.kept != nil:
-		it.Pin = nil
-	case it.Pin == nil:
-		it.Pin = s.pinned.Body()
+// object returns e as it is stored, and gives content in memory above pinned.Least a Pin.
+func (s *Store) object(e *Entry) *Object {
+	if e.fitsBlock() {
+		return newObject(e, true)
 	}
-	return it
+	stored := *e
+	switch {
+	case e.Content.kept != nil:
+		stored.Pin = nil
+	case e.Pin == nil:
+		stored.Pin = s.pinned.Body()
+	}
+	return newObject(&stored, false)
 }
 
-// clearLocked removes from both tiers what cannot stand beside e at its URL: the
+// fitsBlock reports whether the content of e is to be in the block of its Object.
+func (e *Entry) fitsBlock() bool {
+	return e.Content.kept == nil && len(e.Content.bytes) <= pinned.Least
+}
+
+// inPlaceLocked returns e as it is to stand in the place of old, which has the same content and
+// which others may have, too.
+func (s *Store) inPlaceLocked(e *Entry, old *Object) *Object {
+	stored := *e
+	stored.Content, stored.Pin = old.Content(), old.Pin()
+	o := newObject(&stored, s.shares[old] == nil && stored.fitsBlock())
+	o.standFor(old)
+	return o
+}
+
+// clearLocked removes from both tiers what cannot stand beside o at its URL: the
 // response without Vary beside variants, and variants by other fields. What is
-// under the Key of e stays until e has landed.
-func (s *Store) clearLocked(e *Entry) {
-	name := e.urlName()
-	if len(e.Vary) == 0 {
-		s.forgetLocked(e.URL, name, replaced)
-		s.stage.forget(e.URL, name, replaced)
+// under the Key of o stays until o has landed.
+func (s *Store) clearLocked(o *Object) {
+	name, url := o.URLName(), o.URL()
+	if !o.Varies() {
+		s.forgetLocked(url, name, replaced)
+		s.stage.forget(url, name, replaced)
 		return
 	}
-	s.removeLocked(e.URL, name, replaced)
-	s.stage.remove(e.URL, name, replaced)
-	if slot := s.index.peek(e.URL); slot != nil && !slot.value.describes(e) {
+	s.removeLocked(url, name, replaced)
+	s.stage.remove(url, name, replaced)
+	if slot := s.index.peek(url); slot != nil && !slot.value.describes(o) {
 		s.dropLocked(slot, replaced)
 	}
-	if slot := s.stage.urls.peek(e.URL); slot != nil && !slot.value.describes(e) {
+	if slot := s.stage.urls.peek(url); slot != nil && !slot.value.describes(o) {
 		s.stage.drop(slot, replaced)
 	}
 }
@@ -249,30 +266,30 @@ func (s *Store) unlock() {
 // landLocked puts it into the window. An older entry under its Key leaves after
 // it is there, so that a look-up always finds one of them. Uses go on counting, for
 // the variant is the same.
-func (s *Store) landLocked(it *item) {
+func (s *Store) landLocked(it *Object) {
 	cost := s.costLocked(it)
 	s.books.landed(it, cost, s.broughtLocked(it))
-	if _, old := s.window.put(it.Key, it, cost); old != nil {
-		it.uses.Add(old.value.uses.Load())
+	if _, old := s.window.put(it.key, it, cost); old != nil {
+		it.follow(old.value)
 		s.leftLocked(replaced, old.value, old.bytes)
 	}
-	if old := s.main.find(it.Key); old != nil {
-		it.uses.Add(old.uses.Load())
+	if old := s.main.find(it.key); old != nil {
+		it.follow(old)
 		s.main.remove(old)
 		s.leftLocked(replaced, old, s.costLocked(old))
 	}
 }
 
 // broughtLocked returns how many bytes of content it brings along that no twin has.
-func (s *Store) broughtLocked(it *item) int64 {
+func (s *Store) broughtLocked(it *Object) int64 {
 	if sh := s.shares[it]; sh != nil && sh.host != it {
 		return 0
 	}
-	return it.Content.Size()
+	return it.Content().Size()
 }
 
 // heldLocked returns what the memory tier holds under k, nil if nothing.
-func (s *Store) heldLocked(k Key) *item {
+func (s *Store) heldLocked(k Key) *Object {
 	if slot := s.window.peek(k); slot != nil {
 		return slot.value
 	}
@@ -292,17 +309,17 @@ func (s *Store) removeLocked(k Key, name []byte, why departure) bool {
 
 // ofURLLocked returns what the memory tier holds under k if it belongs to the
 // URL called name, else nil.
-func (s *Store) ofURLLocked(k Key, name []byte) *item {
+func (s *Store) ofURLLocked(k Key, name []byte) *Object {
 	it := s.heldLocked(k)
-	if it == nil || !bytes.Equal(it.urlName(), name) {
+	if it == nil || !bytes.Equal(it.URLName(), name) {
 		return nil
 	}
 	return it
 }
 
 // leaveLocked takes out it, which heldLocked has just returned.
-func (s *Store) leaveLocked(it *item, why departure) {
-	if slot := s.window.peek(it.Key); slot != nil {
+func (s *Store) leaveLocked(it *Object, why departure) {
+	if slot := s.window.peek(it.key); slot != nil {
 		s.window.remove(slot)
 	} else {
 		s.main.remove(it)

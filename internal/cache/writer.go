@@ -41,7 +41,8 @@ func (w *Writer) Holds(size int64) bool { return w.draft != nil && w.size == siz
 // Commit stores e with the content that was written, or with body, which is that content in
 // memory; nil if the caller does not have it whole. Admitted says whether admission let it
 // in or held it back. The Store chooses its place: see Put, and PutStage, which tell the outcomes
-// and what unless is for. inMemory says that body itself is stored now, and belongs to the Store.
+// and what unless is for. inMemory says that body itself is stored now, and belongs to the Store; a
+// short one is copied.
 func (w *Writer) Commit(e *Entry, body []byte, admitted bool, unless func() bool) (o Outcome, inMemory bool) {
 	stored := *e
 	put, head := w.store.Put, &stored
@@ -56,7 +57,7 @@ func (w *Writer) Commit(e *Entry, body []byte, admitted bool, unless func() bool
 		}
 	}()
 	o = put(&stored, unless)
-	return o, k == nil && o == Stored
+	return o, o == Stored && k == nil && !stored.fitsBlock()
 }
 
 // Abort leaves nothing behind. After Commit it does nothing.

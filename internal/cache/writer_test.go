@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"edgeproxy/internal/pinned"
 )
 
 // medium keeps content in byte slices and counts what it has.
@@ -64,7 +66,7 @@ func TestWriterLeavesNothingButWhatIsStored(t *testing.T) {
 		if m.drafts != 0 || m.files != files {
 			t.Errorf("%s: got %d drafts and %d files, want none and %d", name, m.drafts, m.files, files)
 		}
-		if e, ok := find(s, plain("/a", 0, 0).Key, []byte("/a")); ok != (files > 0) || ok && e.Content.Size() != 1000 {
+		if e, ok := find(s, plain("/a", 0, 0).Key, []byte("/a")); ok != (files > 0) || ok && e.Content().Size() != 1000 {
 			t.Errorf("%s: found: %v, want %v", name, ok, files > 0)
 		}
 	}
@@ -98,17 +100,17 @@ func TestWriterLeavesNothingButWhatIsStored(t *testing.T) {
 func TestWriterWithoutAPlaceKeepsTheBody(t *testing.T) {
 	for _, m := range []Medium{nil, &medium{largest: 1 << 20, full: true}, &medium{largest: 10}} {
 		s := newStoreOf(t, Options{MaxBytes: 1 << 20, MaxObjectBytes: 64 << 10, MaxVariants: 4, Medium: m})
-		w, body := s.Write(), make([]byte, 1000)
-		w.Begin(1000)
+		w, body := s.Write(), make([]byte, pinned.Least+1)
+		w.Begin(int64(len(body)))
 		w.Append(body)
-		if w.Holds(1000) {
+		if w.Holds(int64(len(body))) {
 			t.Errorf("%T: it has a place", m)
 		}
 		if o, inMemory := w.Commit(plain("/a", 0, 0), body, true, nil); o != Stored || !inMemory {
 			t.Errorf("%T: got %v, in memory %v, want both", m, o, inMemory)
 		}
 		e, ok := find(s, plain("/a", 0, 0).Key, []byte("/a"))
-		if b, _ := e.Content.Bytes(); !ok || &b[0] != &body[0] {
+		if b, _ := e.Content().Bytes(); !ok || &b[0] != &body[0] {
 			t.Errorf("%T: the body was copied", m)
 		}
 	}
@@ -132,7 +134,7 @@ func TestObjectsLargerThanMemoryAllows(t *testing.T) {
 		t.Fatalf("got %v, want stored", o)
 	}
 	got, ok := find(s, e.Key, e.Name)
-	if !ok || got.Content.Size() != 4<<20 || s.Stats().Objects != 1 || s.Bytes() != e.Cost()-8 || s.Stats().WriteBytes != 4<<20 {
+	if !ok || got.Content().Size() != 4<<20 || s.Stats().Objects != 1 || s.Bytes() != e.Cost()-8 || s.Stats().WriteBytes != 4<<20 {
 		t.Errorf("got %v, %+v, want 4 MiB written that count with a head of %d", ok, s.Stats(), e.Cost())
 	}
 	s.Purge(e.URL, e.Name)

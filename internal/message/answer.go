@@ -12,9 +12,11 @@ import (
 type Answer struct {
 	// Status is the status code, from 200 on, or 101 with TakeOver.
 	Status int
-	// Fields, then Lines, make the header. Fields are those of a stored response and belong
-	// to it; Lines are further fields, each "Name: value\r\n", names in canonical form.
-	// Neither has Content-Length, Transfer-Encoding or Connection.
+	// Stored, then Fields, then Lines, make the header. Stored are those of a stored response
+	// and belong to it, Fields those of one on its way; Lines are further fields, each
+	// "Name: value\r\n", names in canonical form. None of them has Content-Length,
+	// Transfer-Encoding or Connection.
+	Stored field.Lines
 	Fields field.List
 	Lines  []byte
 	// Length is the announced length of the content: with a HEAD or a 304 of what is not

@@ -15,7 +15,7 @@ const (
 	countsBytes = 4
 	chainBytes  = 12
 	entryBytes  = 640
-	leastEntry  = 512 // no entry takes less of the capacity, its head included
+	leastEntry  = 500 // no entry takes less of the capacity, its head included
 	tableShare  = 32
 
 	minTableBytes = 1 << 20

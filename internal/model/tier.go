@@ -24,13 +24,12 @@ const (
 // usualHead is the bytes of the one header field of an entry here. With it an
 // entry takes as much beside its body as one with a key of 60 bytes and five or
 // six short fields: Date, Content-Type, Cache-Control, Via and the like.
-const usualHead = 270
+const usualHead = 205
 
 // memoryTier is the proxy's own memory tier with landing window and ristretto.
-// Its entries have short names, one header field of the usual size that they
-// share, and bodies that are slices of one array of zeros, which nobody touches
-// and which so takes no memory. The bytes it accounts for are those of the proxy,
-// the overhead of each entry included.
+// Its entries have short names, one header field of the usual size, and content that
+// takes no memory (zeros.go). The bytes it accounts for are those of the proxy, the
+// overhead of each entry included.
 //
 // Ristretto samples look-ups and chooses victims at random, so that two Runs may
 // differ a little.
@@ -40,7 +39,6 @@ type memoryTier struct {
 	staged  bool        // newcomers go into the stage
 	objects []trace.Object
 	names   []byte // of all objects, nameBytes each
-	zeros   []byte
 }
 
 func newMemoryTier(s Setting, objects []trace.Object) (*memoryTier, error) {
@@ -64,14 +62,9 @@ func newMemoryTier(s Setting, objects []trace.Object) (*memoryTier, error) {
 		objects: objects, names: make([]byte, 0, nameBytes*len(objects)),
 	}
 	t.head.Header.Add("", strings.Repeat(" ", usualHead))
-	body := int64(0)
-	for i, o := range objects {
+	for i := range objects {
 		t.names = binary.LittleEndian.AppendUint32(t.names, uint32(i))
-		if o.Size <= largest {
-			body = max(body, o.Size)
-		}
 	}
-	t.zeros = make([]byte, body)
 	return t, nil
 }
 
@@ -96,7 +89,7 @@ func (t *memoryTier) key(i uint32) cache.Key {
 // entry returns what is stored for i.
 func (t *memoryTier) entry(i uint32) *cache.Entry {
 	e, k := t.head, t.key(i)
-	e.Key, e.URL, e.Name, e.URLLen, e.Content = k, k, t.name(i), nameBytes, cache.InMemory(t.zeros[:t.objects[i].Size])
+	e.Key, e.URL, e.Name, e.URLLen, e.Content = k, k, t.name(i), nameBytes, cache.Kept(zeros(t.objects[i].Size))
 	return &e
 }
 

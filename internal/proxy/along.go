@@ -104,14 +104,14 @@ func (a *along) fromStore() bool {
 		return false
 	}
 	e, _ := a.p.Store.Find(h.entry.Key, h.entry.Name)
-	if e == nil || h.length >= 0 && e.Content.Size() != h.length || e.Content.Size() < a.at {
+	if e == nil || h.length >= 0 && e.Content().Size() != h.length || e.Content().Size() < a.at {
 		return false
 	}
-	if e.Serial != h.entry.Serial && !rfc9111.SameStrongly(storedRepresentation(e), a.rep()) {
+	if e.Serial() != h.entry.Serial && !rfc9111.SameStrongly(storedRepresentation(e), a.rep()) {
 		return false
 	}
-	a.x.body.sending.Hold(e.Pin)
-	a.rest = io.NopCloser(e.Content.Section(a.at, e.Content.Size()-a.at))
+	a.x.body.sending.Hold(e.Pin())
+	a.rest = io.NopCloser(e.Content().Section(a.at, e.Content().Size()-a.at))
 	return true
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cachekey"
+	"edgeproxy/internal/field"
 	"edgeproxy/internal/rfc9111"
 )
 
@@ -15,7 +16,7 @@ import (
 type assembly struct {
 	// entries are the parts in order, without gaps, from the one that holds the first
 	// byte sent to the one that holds the last. The first one's head is the answer's.
-	entries []*cache.Entry
+	entries []*cache.Object
 	part    rfc9111.Part // that of the first entry
 	divided
 }
@@ -84,7 +85,7 @@ func (x *exchange) firstAsked() (first int64, single bool) {
 // whether all of them are there.
 func (p *Proxy) gather(x *exchange, a *assembly) bool {
 	tells := a.entries[0]
-	a.part, _ = rfc9111.PartOf(tells.Header)
+	a.part = partOf(tells)
 	a.rep, a.whole = wholeOf(tells), a.part.Size
 	a.choose(x)
 	if a.cut.bodyless() || x.asks.head {
@@ -110,21 +111,27 @@ func (p *Proxy) gather(x *exchange, a *assembly) bool {
 			return false
 		}
 	}
-	a.part, _ = rfc9111.PartOf(a.entries[0].Header)
+	a.part = partOf(a.entries[0])
 	return true
 }
 
 // follows reports whether e is the part from first on of the same bytes as those that
 // other is a part of.
-func follows(e *cache.Entry, first int64, other *cache.Entry) bool {
-	part, ok := rfc9111.PartOf(e.Header)
-	whole, _ := rfc9111.PartOf(other.Header)
-	return ok && part.First == first && part.Size == whole.Size && rfc9111.SameStrongly(wholeOf(other), wholeOf(e))
+func follows(e *cache.Object, first int64, other *cache.Object) bool {
+	part, whole := partOf(e), partOf(other)
+	return part.Size > 0 && part.First == first && part.Size == whole.Size && rfc9111.SameStrongly(wholeOf(other), wholeOf(e))
+}
+
+// partOf returns which part e is; the zero Part where it does not say.
+func partOf(e *cache.Object) rfc9111.Part {
+	var room [usualFields]field.Field
+	part, _ := rfc9111.PartOf(e.Header().AppendTo(room[:0]))
+	return part
 }
 
 // older returns which of the two was received first.
-func older(a, b *cache.Entry) *cache.Entry {
-	if b.ResponseTime.Before(a.ResponseTime) {
+func older(a, b *cache.Object) *cache.Object {
+	if b.ResponseTime().Before(a.ResponseTime()) {
 		return b
 	}
 	return a
@@ -132,8 +139,8 @@ func older(a, b *cache.Entry) *cache.Entry {
 
 // wholeOf is what conditions and Range are compared with where e is a part: the 200 that
 // it is a part of.
-func wholeOf(e *cache.Entry) rfc9111.Representation {
-	return rfc9111.RepresentationOf(statusOK, e.Header, e.ResponseTime)
+func wholeOf(e *cache.Object) rfc9111.Representation {
+	return representationAs(statusOK, e)
 }
 
 // addPart adds the part of this number to a, the answer to x, if it is stored and may be
@@ -168,16 +175,16 @@ func (p *Proxy) addPart(x *exchange, a *assembly, number int64) bool {
 }
 
 // use returns how x may be answered from e at this time, and whether e is fresh then.
-func (x *exchange) use(e *cache.Entry, at time.Time) (u rfc9111.Use, fresh bool) {
-	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, at)
-	return e.Policy.Use(age, x.request, x.route.HonorRequest), rfc9111.Fresh(e.Policy.Lifetime, age)
+func (x *exchange) use(e *cache.Object, at time.Time) (u rfc9111.Use, fresh bool) {
+	age, policy := e.Age(at), e.Policy()
+	return policy.Use(age, x.request, x.route.HonorRequest), rfc9111.Fresh(policy.Lifetime, age)
 }
 
 // promoteParts moves what answers x from the stage to the memory tier if the policy lets
 // it in now: promote for an answer in parts.
 func (p *Proxy) promoteParts(x *exchange, a *assembly) {
 	for _, e := range a.entries {
-		p.promoteEntry(x.route, x.verdict, e, fillKey(e))
+		p.promoteEntry(x.route, x.verdict, e, fillKey(e.Key(), e.URL(), e.Vary()))
 	}
 }
 
@@ -223,7 +230,7 @@ func (p *Proxy) sendInTurn(x *exchange, a *assembly, c cut) {
 func (a *assembly) content(first int64) net.Buffers {
 	content, left := make(net.Buffers, 0, len(a.entries)), a.cut.length
 	for _, e := range a.entries {
-		body, _ := e.Content.Bytes()
+		body, _ := e.Content().Bytes()
 		body = body[first:min(first+left, int64(len(body)))]
 		content, left, first = append(content, body), left-int64(len(body)), 0
 	}
@@ -234,8 +241,9 @@ func (a *assembly) content(first int64) net.Buffers {
 func (a *assembly) reader(first int64) io.Reader {
 	all, left := make([]io.Reader, 0, len(a.entries)), a.cut.length
 	for _, e := range a.entries {
-		length := min(left, e.Content.Size()-first)
-		all, left, first = append(all, e.Content.Section(first, length)), left-length, 0
+		content := e.Content()
+		length := min(left, content.Size()-first)
+		all, left, first = append(all, content.Section(first, length)), left-length, 0
 	}
 	return io.MultiReader(all...)
 }

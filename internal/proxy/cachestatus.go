@@ -49,6 +49,18 @@ func splitCacheStatus(fields field.List) (rest field.List, others string) {
 	return fields[:last], fields[last].Value
 }
 
+// split is splitCacheStatus for what a client gets, which has fields or lines.
+func (g *given) split() (fields field.List, lines field.Lines, others string) {
+	if g.held == nil {
+		fields, others = splitCacheStatus(g.fields)
+		return fields, "", others
+	}
+	if before, last := g.lines.Last(); last.Name == headerCacheStatus {
+		return nil, before, last.Value
+	}
+	return nil, g.lines, ""
+}
+
 // appendCacheStatus appends the Cache-Status line of the answer (RFC 9211): what other
 // caches have said, the one closest to the origin first, and then our own. ttl is the remaining freshness of what is stored
 // in seconds, below zero where it is stale.

@@ -100,7 +100,7 @@ func cutSeveral(line []byte, size int64, most int) cut {
 
 // divide makes c an answer in parts of e, if it asks for that and they are not
 // more than the whole.
-func (c cut) divide(e *cache.Entry) cut {
+func (c cut) divide(e *cache.Object) cut {
 	if len(c.ranges) == 0 {
 		return c
 	}

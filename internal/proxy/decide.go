@@ -88,7 +88,8 @@ func (p *Proxy) lookupCounted(x *exchange) bool {
 	if !p.relookup(x) {
 		return false
 	}
-	p.recount(x, x.entry())
+	e := selectedOf(x.entry())
+	p.recount(x, &e)
 	if x.heldBack {
 		p.promote(x)
 	}
@@ -101,18 +102,19 @@ func (p *Proxy) lookupCounted(x *exchange) bool {
 func (p *Proxy) promote(x *exchange) { p.promoteEntry(x.route, x.verdict, x.entry(), x.demand) }
 
 // promoteEntry is promote for e, whose fills go by the key fill.
-func (p *Proxy) promoteEntry(r *route, v admission.Verdict, e *cache.Entry, fill cache.Key) {
+func (p *Proxy) promoteEntry(r *route, v admission.Verdict, e *cache.Object, fill cache.Key) {
 	if !r.Rule.Promotes(v.Admit) {
 		return
 	}
-	if p.Store.Promote(e.Key, e.Name) {
+	if p.Store.Promote(e.Key(), e.Name()) {
+		size := e.Content().Size()
 		// Written now, without a fill: the next one of the key is no regret.
-		p.Gate.Filled(r.Rule, fill.Hi, fill.Lo, e.Content.Size(), false)
+		p.Gate.Filled(r.Rule, fill.Hi, fill.Lo, size, false)
 		r.metrics.fills.promoted.Add(1)
-		r.metrics.fills.promotedBytes.Add(e.Content.Size())
+		r.metrics.fills.promotedBytes.Add(size)
 		if !r.Rule.Policy.Remembers() {
 			r.metrics.fills.unjudged.Add(-1)
-			r.metrics.fills.unjudgedBytes.Add(-e.Content.Size())
+			r.metrics.fills.unjudgedBytes.Add(-size)
 		}
 	}
 }
@@ -157,7 +159,7 @@ func (x *exchange) bypass() (reason.Reason, forward) {
 // lookupStored finds what is stored for x, fresh or stale, nil if nothing, and leaves x keyed
 // as that is; x.fwd says how near it came. Of two responses it takes the latest, as RFC
 // 9111 section 4 has it.
-func (p *Proxy) lookupStored(x *exchange) *cache.Entry {
+func (p *Proxy) lookupStored(x *exchange) *cache.Object {
 	if x.rule == nil {
 		return p.lookupKey(x)
 	}
@@ -177,18 +179,18 @@ func (p *Proxy) lookupStored(x *exchange) *cache.Entry {
 }
 
 // made returns when the origin made e, or said last that it holds.
-func made(e *cache.Entry) time.Time { return e.ResponseTime.Add(-e.InitialAge) }
+func made(e *cache.Object) time.Time { return e.ResponseTime().Add(-e.InitialAge()) }
 
 // lookupKey finds what is stored under the key of x, fresh or stale, nil if nothing;
 // x.fwd says how near it came.
-func (p *Proxy) lookupKey(x *exchange) *cache.Entry {
+func (p *Proxy) lookupKey(x *exchange) *cache.Object {
 	x.fwd, x.stale = fwdURIMiss, nil
 	x.name, x.key, x.vary, x.guessed = x.name[:x.baseLen], x.base, nil, false
 	if names, ok := p.Store.Vary(x.base, x.name); ok {
 		x.selectVariant(p, names)
 		x.fwd = fwdVaryMiss
 	}
-	var e *cache.Entry
+	var e *cache.Object
 	e, x.heldBack = p.findUnpurged(x.key, x.name, x.resource(), x.start)
 	if e == nil && x.vary == nil {
 		p.guessVariant(x)
@@ -203,11 +205,11 @@ func (p *Proxy) lookup(x *exchange) bool {
 	if e == nil {
 		return false
 	}
-	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, x.start)
-	use := e.Policy.Use(age, x.request, x.route.HonorRequest)
+	age, policy := e.Age(x.start), e.Policy()
+	use := policy.Use(age, x.request, x.route.HonorRequest)
 	if use == rfc9111.UseAfterValidation {
 		x.fwd = fwdStale
-		if !x.heldBack && e.Policy.Useful(age) {
+		if !x.heldBack && policy.Useful(age) {
 			x.stale = e
 		}
 		return false
@@ -218,7 +220,7 @@ func (p *Proxy) lookup(x *exchange) bool {
 		return false
 	}
 	x.from, x.result, x.fwd = stored{e}, resultHit, fwdNone
-	if !rfc9111.Fresh(e.Policy.Lifetime, age) {
+	if !rfc9111.Fresh(policy.Lifetime, age) {
 		x.result, x.refresh = resultStale, use == rfc9111.UseNowAndRefresh
 	}
 	return true

@@ -118,7 +118,7 @@ type exchange struct {
 
 	sighting                 // what x counts as
 	heldBack   bool          // admission has held back what was found, and a stage has it
-	stale      *cache.Entry  // has to be validated before it may be the answer
+	stale      *cache.Object // has to be validated before it may be the answer
 	waited     time.Duration // until the stored response was the answer
 	answerable bool          // the cache may answer, so lines are forwarded in their normal form
 	refresh    bool          // the answer is stale, and is validated meanwhile

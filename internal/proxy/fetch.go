@@ -87,7 +87,7 @@ func (f *fill) standsIn(err error) bool {
 }
 
 // purged reports whether e was taken out since f began, as its flight says or the store.
-func (f *fill) purged(e *cache.Entry) bool {
+func (f *fill) purged(e *cache.Object) bool {
 	if f.flight != nil {
 		return f.flight.Purged()
 	}
@@ -95,26 +95,26 @@ func (f *fill) purged(e *cache.Entry) bool {
 }
 
 // holds reports whether something is stored under the key of e.
-func (p *Proxy) holds(e *cache.Entry) bool {
-	found, _ := p.Store.Find(e.Key, e.Name)
+func (p *Proxy) holds(e *cache.Object) bool {
+	found, _ := p.Store.Find(e.Key(), e.Name())
 	return found != nil
 }
 
 // standIn returns e as the answer to j in place of a failure, nil if it may not be used stale,
 // or was purged meanwhile.
-func (p *Proxy) standIn(j *job, e *cache.Entry, kind rfc9111.Failure, status int, why reason.Reason) *outcome {
+func (p *Proxy) standIn(j *job, e *cache.Object, kind rfc9111.Failure, status int, why reason.Reason) *outcome {
 	if p.purgeRaced(j) || !p.stillStored(e, j.resource) {
 		return nil
 	}
-	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, now())
-	if !e.Policy.MayServeStale(age, kind, j.directives, j.route.HonorRequest) {
+	policy := e.Policy()
+	if !policy.MayServeStale(e.Age(now()), kind, j.directives, j.route.HonorRequest) {
 		return nil
 	}
 	return &outcome{held: e, as: resultStale, status: status, why: why}
 }
 
 // standInFor is standIn for a failure that others had, whose flight j has waited for.
-func (p *Proxy) standInFor(j *job, e *cache.Entry, err error) *outcome {
+func (p *Proxy) standInFor(j *job, e *cache.Object, err error) *outcome {
 	if e == nil || !p.holds(e) {
 		return nil
 	}

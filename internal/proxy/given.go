@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"time"
+
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/rfc9111"
@@ -8,11 +10,14 @@ import (
 
 // given is what one client gets of the head of a response.
 type given struct {
-	fields field.List // gathered
+	fields field.List  // gathered, of what was fetched
+	lines  field.Lines // gathered, of what is stored; one of the two
 
-	// held is the stored response that it is served from, so that its Age is ours to say. Where
-	// the origin has answered this very request that is nil, and own what the origin has sent.
-	held *cache.Entry
+	// held is the stored response that it is served from, made the one in the making that a
+	// follower gets: then its Age is ours to say. Where the origin has answered this very request
+	// both are nil, and own is what the origin has sent.
+	held *cache.Object
+	made *cache.Entry
 	own  *outcome
 }
 
@@ -25,21 +30,53 @@ func (h *outcome) given(follower bool) given {
 	if !follower {
 		return given{fields: h.fields, own: h}
 	}
-	return givenFrom(h.entry)
+	return given{fields: h.entry.Header, made: h.entry}
 }
 
 // givenFrom returns what a client gets of the stored response e.
-func givenFrom(e *cache.Entry) given { return given{fields: e.Header, held: e} }
+func givenFrom(e *cache.Object) given { return given{lines: e.Header(), held: e} }
 
 // representation is what conditions and Range are compared with.
 func (g *given) representation() rfc9111.Representation {
-	if g.held == nil {
-		return g.own.rep
+	switch {
+	case g.held != nil:
+		return storedRepresentation(g.held)
+	case g.made != nil:
+		return rfc9111.RepresentationOf(int(g.made.Status), g.fields, g.made.ResponseTime)
 	}
-	return storedRepresentation(g.held)
+	return g.own.rep
 }
 
-// storedRepresentation is what conditions and Range are compared with for an entry.
-func storedRepresentation(e *cache.Entry) rfc9111.Representation {
-	return rfc9111.RepresentationOf(int(e.Status), e.Header, e.ResponseTime)
+// storedRepresentation is what conditions and Range are compared with for what is stored.
+func storedRepresentation(o *cache.Object) rfc9111.Representation {
+	return representationAs(o.Status(), o)
+}
+
+// representationAs is storedRepresentation with another status.
+func representationAs(status int, o *cache.Object) rfc9111.Representation {
+	var room [usualFields]field.Field
+	return rfc9111.RepresentationOf(status, o.Header().AppendTo(room[:0]), o.ResponseTime())
+}
+
+// usualFields is for how many fields of a stored response there is room on the stack.
+const usualFields = 24
+
+// list returns the fields as a list. It makes one of what is stored.
+func (g *given) list() field.List {
+	if g.held != nil {
+		return g.lines.AppendTo(nil)
+	}
+	return g.fields
+}
+
+// aged returns the age at a time of what is served from the store, and for how long it is fresh; false
+// where the origin has answered.
+func (g *given) aged(at time.Time) (age, lifetime time.Duration, ok bool) {
+	switch {
+	case g.held != nil:
+		return g.held.Age(at), g.held.Lifetime(), true
+	case g.made != nil:
+		return rfc9111.CurrentAge(g.made.InitialAge, g.made.ResponseTime, at), g.made.Policy.Lifetime, true
+	}
+	return 0, 0, false
 }

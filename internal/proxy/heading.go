@@ -63,17 +63,16 @@ func (p *Proxy) head(x *exchange, h *heading, c cut) {
 	a := x.answer
 	a.Status = c.statusOr(h.status)
 	x.sent = a.Status
-	fields, others := splitCacheStatus(h.fields)
+	fields, lines, others := h.split()
 	c.tagless = x.tagless()
 	if c.leavesAll() {
-		a.Fields = fields
+		a.Fields, a.Stored = fields, lines
 	} else {
-		a.Lines = appendFields(a.Lines, fields, c)
+		a.Lines = appendFields(a.Lines, fields, lines, c)
 	}
 	ttl := int64(0)
-	if h.held != nil {
-		age := rfc9111.CurrentAge(h.held.InitialAge, h.held.ResponseTime, h.at)
-		ttl = int64((h.held.Policy.Lifetime - age).Seconds())
+	if age, lifetime, ok := h.aged(h.at); ok {
+		ttl = int64((lifetime - age).Seconds())
 		a.Lines = appendInt(a.Lines, "Age: ", int64(age.Seconds()))
 	}
 	a.Lines = p.appendCacheStatus(a.Lines, x, others, ttl)
@@ -90,17 +89,18 @@ func (x *exchange) addLine(name, value string) {
 	x.answer.Lines = append(b, '\r', '\n')
 }
 
-// appendFields appends fields, without those that an answer cut like this omits.
-func appendFields(b []byte, fields field.List, c cut) []byte {
-	for i := range fields {
-		f := &fields[i]
-		if c.omits(f.Name) {
-			continue
+// appendFields appends fields and lines, without those that an answer cut like this omits.
+func appendFields(b []byte, fields field.List, lines field.Lines, c cut) []byte {
+	for f, rest, ok := lines.Next(); ok; f, rest, ok = rest.Next() {
+		if !c.omits(f.Name) {
+			b = append(b, lines[:len(lines)-len(rest)]...)
 		}
-		b = append(b, f.Name...)
-		b = append(b, ':', ' ')
-		b = append(b, f.Value...)
-		b = append(b, '\r', '\n')
+		lines = rest
+	}
+	for i := range fields {
+		if !c.omits(fields[i].Name) {
+			b = field.AppendLines(b, fields[i:i+1])
+		}
 	}
 	return b
 }

@@ -41,9 +41,9 @@ type job struct {
 
 	// stale is what the origin is asked to confirm; nil for a plain fetch.
 	// directives are the request's, which may forbid to use it stale.
-	stale      *cache.Entry
-	asked      *cache.Entry // stale, also when it has turned out to be of no use
-	spare      *cache.Entry // what may stand in for a failure: asked, or what is stale and was not asked about
+	stale      *cache.Object
+	asked      *cache.Object // stale, also when it has turned out to be of no use
+	spare      *cache.Object // what may stand in for a failure: asked, or what is stale and was not asked about
 	directives rfc9111.RequestDirectives
 
 	// interims are those of a flight's fetch whose leader is told; nil otherwise.
@@ -110,9 +110,9 @@ func (p *Proxy) newFill(x *exchange, keep bool) *fill {
 
 // validate makes j ask whether e is still the response to send (RFC 9111 section
 // 4.3.1). The client's own conditions have been left out.
-func (j *job) validate(e *cache.Entry) {
+func (j *job) validate(e *cache.Object) {
 	j.stale, j.asked, j.spare = e, e, e
-	for _, f := range rfc9111.ValidationFields(e.Header, e.ResponseTime) {
+	for _, f := range rfc9111.ValidationFields(e.Header().AppendTo(nil), e.ResponseTime()) {
 		j.request.Header.Add(f.Name, f.Value)
 	}
 }

@@ -44,20 +44,35 @@ type outcome struct {
 
 	// held is the answer in place of what the origin sent: a stored response that
 	// it has confirmed (as is revalidated) or failed to (as is stale).
-	held *cache.Entry
+	held *cache.Object
 	as   result
 
 	// own is held as the client may have it whose request brought the confirmation:
 	// with the fields that are not kept. Nil is held itself.
-	own *cache.Entry
+	own *cache.Object
 }
 
-// selected returns the stored response that h is about, or the one in the making.
-func (h *outcome) selected() *cache.Entry {
+// selected is what a later request has to select.
+type selected struct {
+	key  cache.Key
+	name []byte   // all of the key
+	base []byte   // the part before Vary
+	vary []string // by canonical names
+}
+
+func selectedOf(o *cache.Object) selected {
+	return selected{o.Key(), o.Name(), o.URLName(), o.Vary()}
+}
+
+// selected returns that of the stored response that h is about, or of the one in the making.
+func (h *outcome) selected() selected {
 	if h.held != nil {
-		return h.held
+		return selectedOf(h.held)
 	}
-	return h.entry
+	if e := h.entry; e != nil {
+		return selected{e.Key, e.Name, e.Name[:e.URLLen], e.Vary}
+	}
+	return selected{}
 }
 
 // storable reports whether the response may be stored, admission aside.
@@ -65,11 +80,13 @@ func (h *outcome) storable() bool { return h.why == reason.None }
 
 // shareable reports whether other clients may have the response. They may not where it would
 // have to be validated for each of them.
-func (h *outcome) shareable() bool { return h.storable() && !h.cookie && usable(h.entry) }
+func (h *outcome) shareable() bool {
+	return h.storable() && !h.cookie && usable(h.entry.Policy, h.entry.InitialAge)
+}
 
-// usable reports whether e may be an answer without validation at the moment of its arrival.
-func usable(e *cache.Entry) bool {
-	return e.Policy.Use(e.InitialAge, rfc9111.RequestDirectives{}, false) != rfc9111.UseAfterValidation
+// usable reports whether a response may be an answer without validation at the moment of its arrival.
+func usable(p rfc9111.Policy, initialAge time.Duration) bool {
+	return p.Use(initialAge, rfc9111.RequestDirectives{}, false) != rfc9111.UseAfterValidation
 }
 
 // judge decides whether the response to a GET or HEAD that asked the cache may be stored, and
@@ -193,7 +210,6 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *outcome) *cache.Entry
 		ResponseTime: resp.ResponseTime,
 		InitialAge:   rfc9111.InitialAge(resp.Header, resp.RequestTime, resp.ResponseTime),
 		Policy:       h.policy,
-		ETag:         h.rep.ETag, LastModified: h.rep.LastModified,
 	}
 }
 

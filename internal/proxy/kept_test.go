@@ -17,10 +17,10 @@ func (file) Same(cache.File) bool { return false }
 func (file) Remove()              {}
 func (file) Update(*cache.Entry)  {}
 
-func keptEntryOf(body string) *cache.Entry {
-	e := entryOf(body, "a/b")
+func keptEntryOf(body string) *cache.Object {
+	e := entryOf(body, "a/b").Entry()
 	e.Content = cache.Kept(file{bytes.NewReader([]byte(body))})
-	return e
+	return cache.NewObject(e)
 }
 
 // An answer in parts is the same wherever the content lies.
@@ -30,7 +30,7 @@ func TestPartsOfKeptContentAreThoseOfMemory(t *testing.T) {
 		size := int64(len(body))
 		ranges := []rfc9111.Range{{First: size / 2, Last: size - 1}, {First: 0, Last: size/2 - 1}}
 		want, got := newParts(entryOf(body, "a/b"), ranges), newParts(keptEntryOf(body), ranges)
-		sent, err := io.ReadAll(got.reader(keptEntryOf(body).Content, ranges))
+		sent, err := io.ReadAll(got.reader(keptEntryOf(body).Content(), ranges))
 		if wanted := bytes.Join(want.content, nil); err != nil || !bytes.Equal(sent, wanted) || got.length != int64(len(sent)) {
 			t.Errorf("body of %d bytes: got %d bytes %v, want %d, the length that was said %d", size, len(sent), err, len(wanted), got.length)
 		}
@@ -42,11 +42,11 @@ func TestPartsOfKeptContentAreThoseOfMemory(t *testing.T) {
 func TestBoundariesInKeptContent(t *testing.T) {
 	for at := range 2 * boundaryBytes {
 		text := strings.Repeat("x", streamBuffer-at) + "boundary" + strings.Repeat("x", 100)
-		if c := keptEntryOf(text).Content; !contains(c.Section(0, c.Size()), []byte("boundary")) {
+		if c := keptEntryOf(text).Content(); !contains(c.Section(0, c.Size()), []byte("boundary")) {
 			t.Errorf("%d bytes before the end of a piece: got nothing, want the boundary", at)
 		}
 	}
-	short := keptEntryOf("short").Content
+	short := keptEntryOf("short").Content()
 	if !contains(short.Section(0, 10), []byte("boundary")) {
 		t.Error("content that is cut short: got no boundary, want every one")
 	}

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"edgeproxy/internal/cache"
-	"edgeproxy/internal/rfc9111"
 	"edgeproxy/internal/sliced"
 )
 
@@ -28,7 +27,7 @@ func (p *Proxy) refreshParts(x *exchange, a *assembly) {
 		if _, fresh := x.use(e, x.start); fresh {
 			continue
 		}
-		p.refreshBy(x, e.Key, func() *fill {
+		p.refreshBy(x, e.Key(), func() *fill {
 			f := p.newRefresh(x, e)
 			f.askFor(e, x.route.SliceBytes > 0)
 			return f
@@ -37,9 +36,8 @@ func (p *Proxy) refreshParts(x *exchange, a *assembly) {
 }
 
 // askFor makes j ask for the part that e is.
-func (j *job) askFor(e *cache.Entry, slice bool) {
-	part, _ := rfc9111.PartOf(e.Header)
-	j.span = &span{name: e.Name[:e.URLLen], key: e.URL, slice: slice, Range: part.Range}
-	j.facts.Range, j.url = true, fillKey(e)
+func (j *job) askFor(e *cache.Object, slice bool) {
+	j.span = &span{name: e.URLName(), key: e.URL(), slice: slice, Range: partOf(e).Range}
+	j.facts.Range, j.url = true, fillKey(e.Key(), e.URL(), e.Vary())
 	j.request.Header.Add("Range", sliced.Field(j.span.Range))
 }

@@ -34,21 +34,22 @@ type parts struct {
 
 // newParts cuts ranges that do not overlap out of e. It returns nil where the
 // answer would be too long, or every boundary is found in what it has to separate.
-func newParts(e *cache.Entry, ranges []rfc9111.Range) *parts {
-	size, sent := e.Content.Size(), int64(0)
+func newParts(e *cache.Object, ranges []rfc9111.Range) *parts {
+	content := e.Content()
+	size, sent := content.Size(), int64(0)
 	for _, r := range ranges {
 		sent += r.Length()
 	}
 	// The part says of what type it is, the answer that it is in parts.
 	contentType := ""
-	if value, ok := e.Header.Get("Content-Type"); ok {
+	if value, ok := e.Header().Get("Content-Type"); ok {
 		contentType = "\r\nContent-Type: " + value
 	}
 	framing := framingBytes(len(ranges), contentType, size)
 	if sent+framing > size+partsSpareBytes {
 		return nil
 	}
-	boundary, ok := boundaryFor(e.Content, ranges)
+	boundary, ok := boundaryFor(content, ranges)
 	if !ok {
 		return nil
 	}
@@ -58,7 +59,7 @@ func newParts(e *cache.Entry, ranges []rfc9111.Range) *parts {
 		start := len(text)
 		text = p.appendHead(text, contentType, r, size)
 		p.content = append(p.content, text[start:], nil)
-		if body, ok := e.Content.Bytes(); ok {
+		if body, ok := content.Bytes(); ok {
 			p.content[len(p.content)-1] = body[r.First : r.Last+1]
 		}
 	}

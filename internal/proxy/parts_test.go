@@ -15,35 +15,35 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-func entryOf(body, contentType string) *cache.Entry {
+func entryOf(body, contentType string) *cache.Object {
 	e := &cache.Entry{Status: 200, Content: cache.InMemory([]byte(body))}
 	if contentType != "" {
 		e.Header = field.List{{Name: "Content-Type", Value: contentType}}
 	}
-	return e
+	return cache.NewObject(e)
 }
 
-func bytesOf(e *cache.Entry) []byte {
-	b, _ := e.Content.Bytes()
+func bytesOf(e *cache.Object) []byte {
+	b, _ := e.Content().Bytes()
 	return b
 }
 
 // checkParts reads p as a client does and holds it against what was asked for.
-func checkParts(t *testing.T, p *parts, e *cache.Entry, ranges []rfc9111.Range) {
+func checkParts(t *testing.T, p *parts, e *cache.Object, ranges []rfc9111.Range) {
 	t.Helper()
 	var sent bytes.Buffer
 	content := slices.Clone(p.content) // writing uses it up
 	if n, err := content.WriteTo(&sent); err != nil || n != p.length {
 		t.Fatalf("got %d bytes and %v, want %d", n, err, p.length)
 	}
-	kind, typed := e.Header.Get("Content-Type")
+	kind, typed := e.Header().Get("Content-Type")
 	r := multipart.NewReader(&sent, p.boundary)
 	for _, want := range ranges {
 		part, err := r.NextRawPart()
 		if err != nil {
 			t.Fatalf("part %v: %v", want, err)
 		}
-		place := fmt.Sprintf("bytes %d-%d/%d", want.First, want.Last, e.Content.Size())
+		place := fmt.Sprintf("bytes %d-%d/%d", want.First, want.Last, e.Content().Size())
 		if got := part.Header.Get("Content-Range"); got != place {
 			t.Errorf("got Content-Range %q, want %q", got, place)
 		}

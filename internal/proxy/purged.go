@@ -17,7 +17,7 @@ import (
 // findUnpurged returns what is stored under a key for a URL, and what the purges have left of it
 // at this time: nothing, a stale response, or the entry itself. heldBack says that admission has
 // held the entry back. Each entry that is to be an answer comes from here.
-func (p *Proxy) findUnpurged(key cache.Key, name []byte, u purge.URL, at time.Time) (e *cache.Entry, heldBack bool) {
+func (p *Proxy) findUnpurged(key cache.Key, name []byte, u purge.URL, at time.Time) (e *cache.Object, heldBack bool) {
 	for {
 		settled := p.Purges.Settled()
 		e, heldBack := p.Store.Find(key, name)
@@ -34,13 +34,13 @@ func (p *Proxy) findUnpurged(key cache.Key, name []byte, u purge.URL, at time.Ti
 }
 
 // unpurged returns what the purges have left of e, which is stored for u.
-func (p *Proxy) unpurged(e *cache.Entry, u purge.URL, at time.Time) *cache.Entry {
-	switch p.purgedSince(e, u) {
+func (p *Proxy) unpurged(e *cache.Object, u purge.URL, at time.Time) *cache.Object {
+	switch p.purgedSince(e.Name(), e.Born(), e.Tags(), u) {
 	case purge.Gone:
 		p.Store.Discard(e)
 		return nil
 	case purge.Stale:
-		return outdated(e, at)
+		return cache.NewObject(outdated(e.Entry(), at))
 	case purge.Valid:
 	}
 	return e
@@ -49,13 +49,13 @@ func (p *Proxy) unpurged(e *cache.Entry, u purge.URL, at time.Time) *cache.Entry
 // stillStored reports whether no purge has removed e, which was found for u a while ago. Where
 // marks younger than e have gone since, a sweep went before and removed what they had purged, so
 // the store is asked.
-func (p *Proxy) stillStored(e *cache.Entry, u purge.URL) bool {
+func (p *Proxy) stillStored(e *cache.Object, u purge.URL) bool {
 	for {
 		settled := p.Purges.Settled()
-		stands := p.purgedSince(e, u) != purge.Gone
-		if stands && e.Born < settled {
-			held, _ := p.Store.Find(e.Key, e.Name)
-			stands = held != nil && held.Serial == e.Serial
+		stands := p.purgedSince(e.Name(), e.Born(), e.Tags(), u) != purge.Gone
+		if stands && e.Born() < settled {
+			held, _ := p.Store.Find(e.Key(), e.Name())
+			stands = held != nil && held.Serial() == e.Serial()
 		}
 		if p.Purges.Settled() == settled {
 			return stands
@@ -63,18 +63,18 @@ func (p *Proxy) stillStored(e *cache.Entry, u purge.URL) bool {
 	}
 }
 
-// purgedSince returns what the purges have made of e, which is found or stored for u.
-// What is stored by a rule is also reached by those of its other URLs.
-func (p *Proxy) purgedSince(e *cache.Entry, u purge.URL) purge.State {
-	s := p.Purges.Check(e.Born, u, e.Tags)
-	path, whole := wire.SearchKey(e.Name)
+// purgedSince returns what the purges since born have made of what is found or stored for u, under
+// this name. What is stored by a rule is also reached by those of its other URLs.
+func (p *Proxy) purgedSince(name []byte, born uint64, tags []uint64, u purge.URL) purge.State {
+	s := p.Purges.Check(born, u, tags)
+	path, whole := wire.SearchKey(name)
 	if whole == nil || s == purge.Gone {
 		return s
 	}
 	u.Target = path
-	s = max(s, p.Purges.Check(e.Born, u, nil))
+	s = max(s, p.Purges.Check(born, u, nil))
 	u.Target = whole
-	return max(s, p.Purges.Check(e.Born, u, nil))
+	return max(s, p.Purges.Check(born, u, nil))
 }
 
 // outdated returns e with its freshness at an end. A soft purge has no time of its own, so the
@@ -95,7 +95,7 @@ func (p *Proxy) purgedCheck(j *job, e *cache.Entry, forgotten func() bool) func(
 		if forgotten() || p.purgeRaced(j) {
 			return true
 		}
-		state := p.purgedSince(e, j.resource)
+		state := p.purgedSince(e.Name, e.Born, e.Tags, j.resource)
 		return state == purge.Gone || state == purge.Stale && p.settler.misses() || j.born < p.Purges.Settled()
 	}
 }
@@ -121,7 +121,7 @@ func (p *Proxy) tags(j *job, others []uint64, h field.List) []uint64 {
 // updated. Fields for the cache alone are not stored with the response. So a 304 without them
 // takes no tag away.
 func (p *Proxy) renewedTags(j *job, from304, updated field.List) []uint64 {
-	others := j.stale.Tags
+	others := j.stale.Tags()
 	if from304.Has("Surrogate-Key") || from304.Has("Cache-Tag") {
 		others = nil
 	}

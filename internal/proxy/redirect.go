@@ -41,7 +41,7 @@ func (x *exchange) dropQueryRule() {
 // baseFor returns the key before Vary by which x would have the response that h is
 // about; nil if none.
 func (p *Proxy) baseFor(x *exchange, h *outcome) []byte {
-	switch _, part := wire.SearchKey(h.selected().Name); {
+	switch _, part := wire.SearchKey(h.selected().name); {
 	case part == nil:
 		return x.exact.name[:x.exact.baseLen]
 	case h.rule != nil:
@@ -57,8 +57,8 @@ func (p *Proxy) baseFor(x *exchange, h *outcome) []byte {
 func (p *Proxy) redirectFlight(x *exchange, h *outcome) {
 	e := h.selected()
 	x.redirected, x.renews = true, false
-	_, byRule := wire.SearchKey(e.Name)
-	mine := string(p.baseFor(x, h)) == string(e.Name[:e.URLLen])
+	_, byRule := wire.SearchKey(e.name)
+	mine := string(p.baseFor(x, h)) == string(e.base)
 	switch {
 	case !mine, byRule == nil:
 		x.keying, x.rule, x.exactOnly = x.exact, nil, true
@@ -67,7 +67,7 @@ func (p *Proxy) redirectFlight(x *exchange, h *outcome) {
 		x.keying = x.byRule
 	}
 	if mine {
-		x.selectVariant(p, e.Vary)
+		x.selectVariant(p, e.vary)
 		p.recount(x, nil)
 	}
 }

@@ -20,10 +20,10 @@ const mostLost = 2
 func (x *exchange) reads() bool {
 	switch from := x.from.(type) {
 	case stored:
-		return from.Content.InFile()
+		return from.Content().InFile()
 	case *assembly:
 		for _, e := range from.entries {
-			if e.Content.InFile() {
+			if e.Content().InFile() {
 				return true
 			}
 		}
@@ -40,11 +40,11 @@ func (x *exchange) opens(c cut) bool {
 	src := &fileReader{p: x.p, left: c.length}
 	switch from := x.from.(type) {
 	case stored:
-		src.entries = []*cache.Entry{from.Entry}
+		src.entries = []*cache.Object{from.Object}
 		if c.parts != nil {
-			src.from = c.parts.reader(from.Content, c.ranges)
+			src.from = c.parts.reader(from.Content(), c.ranges)
 		} else {
-			src.from = from.Content.Section(c.first, c.length)
+			src.from = from.Content().Section(c.first, c.length)
 		}
 	case *assembly:
 		if c.length > x.p.MaxObjectBytes && len(from.entries) > 1 {
@@ -84,10 +84,10 @@ func (p *Proxy) getAgain(x *exchange) {
 }
 
 // lose forgets entries whose content cannot be read.
-func (p *Proxy) lose(err error, entries ...*cache.Entry) {
+func (p *Proxy) lose(err error, entries ...*cache.Object) {
 	for _, e := range entries {
-		if e.Content.InFile() && p.Store.Discard(e) {
-			p.Log.Warn("stored content cannot be read, and is forgotten", "key", string(e.Name), "error", err)
+		if e.Content().InFile() && p.Store.Discard(e) {
+			p.Log.Warn("stored content cannot be read, and is forgotten", "key", string(e.Name()), "error", err)
 		}
 	}
 }
@@ -97,7 +97,7 @@ type fileReader struct {
 	p       *Proxy
 	from    io.Reader
 	left    int64
-	entries []*cache.Entry
+	entries []*cache.Object
 }
 
 // Read gives the next bytes. An end before the last of them is an error.

@@ -11,15 +11,15 @@ import (
 )
 
 // stored answers from an entry.
-type stored struct{ *cache.Entry }
+type stored struct{ *cache.Object }
 
 func (s stored) heading(x *exchange) heading {
-	e := s.Entry
-	return heading{given: givenFrom(e), status: int(e.Status), size: e.Content.Size(), at: x.start.Add(x.waited), cuts: onContent}
+	e := s.Object
+	return heading{given: givenFrom(e), status: e.Status(), size: e.Content().Size(), at: x.start.Add(x.waited), cuts: onContent}
 }
 
 func (s stored) send(x *exchange, c cut) {
-	e := s.Entry
+	e := s.Object
 	switch {
 	case x.opened != nil:
 		x.p.sendRead(x, c.length, e)
@@ -35,9 +35,9 @@ func (stored) leave(*exchange) {}
 func (stored) abandon() {}
 
 // entry returns what x is answered from alone; nil where that is something else.
-func (x *exchange) entry() *cache.Entry {
+func (x *exchange) entry() *cache.Object {
 	if s, ok := x.from.(stored); ok {
-		return s.Entry
+		return s.Object
 	}
 	return nil
 }
@@ -62,19 +62,20 @@ const (
 )
 
 // sendOne has length bytes of the body of e sent, from first on.
-func (p *Proxy) sendOne(x *exchange, e *cache.Entry, first, length int64) {
+func (p *Proxy) sendOne(x *exchange, e *cache.Object, first, length int64) {
 	if length == 0 {
 		return
 	}
-	b, _ := e.Content.Bytes()
+	content := e.Content()
+	b, _ := content.Bytes()
 	b = b[first : first+length]
 	if p.WriteIdle > 0 && len(b) > atOnce {
 		p.sendInPieces(x, net.Buffers{b}, e)
 		return
 	}
 	x.bytes = int64(len(b))
-	if e.Content.Size() > pinned.Least {
-		p.hold(x).Hold(e.Pin)
+	if content.Size() > pinned.Least {
+		p.hold(x).Hold(e.Pin())
 		if f := p.copyOf(x, e, length); f != nil {
 			x.answer.SayFile(b, f, first)
 			return
@@ -85,17 +86,18 @@ func (p *Proxy) sendOne(x *exchange, e *cache.Entry, first, length int64) {
 
 // copyOf returns a file that has all of the body of e, of which x gets length bytes, where
 // x's front can send from it; nil without.
-func (p *Proxy) copyOf(x *exchange, e *cache.Entry, length int64) *sendfile.Copy {
-	if !x.req.SendsFiles || e.Pin == nil || length < sendfile.Least {
+func (p *Proxy) copyOf(x *exchange, e *cache.Object, length int64) *sendfile.Copy {
+	pin := e.Pin()
+	if !x.req.SendsFiles || pin == nil || length < sendfile.Least {
 		return nil
 	}
-	b, _ := e.Content.Bytes()
-	return p.Copies.Take(&e.Pin.Copy, b)
+	b, _ := e.Content().Bytes()
+	return p.Copies.Take(&pin.Copy, b)
 }
 
 // sendStored has content sent, which is length bytes of the bodies of entries and what goes
 // between.
-func (p *Proxy) sendStored(x *exchange, content net.Buffers, length int64, entries ...*cache.Entry) {
+func (p *Proxy) sendStored(x *exchange, content net.Buffers, length int64, entries ...*cache.Object) {
 	if p.WriteIdle > 0 && length > atOnce {
 		p.sendInPieces(x, content, entries...)
 		return
@@ -103,18 +105,18 @@ func (p *Proxy) sendStored(x *exchange, content net.Buffers, length int64, entri
 	x.bytes = length
 	sending := p.hold(x)
 	for _, e := range entries {
-		sending.Hold(e.Pin)
+		sending.Hold(e.Pin())
 	}
 	x.answer.SayAll(content)
 }
 
 // sendRead has length bytes sent of the bodies of entries, not all of which lie in memory, and of
 // what goes between: what x has opened.
-func (p *Proxy) sendRead(x *exchange, length int64, entries ...*cache.Entry) {
+func (p *Proxy) sendRead(x *exchange, length int64, entries ...*cache.Object) {
 	b := p.newBody(x)
 	b.src, b.left = x.opened, length
 	for _, e := range entries {
-		b.sending.Hold(e.Pin)
+		b.sending.Hold(e.Pin())
 	}
 	x.answer.Content = &streamed{b}
 }
@@ -134,13 +136,13 @@ type pieces struct {
 	content net.Buffers
 }
 
-func (p *Proxy) sendInPieces(x *exchange, content net.Buffers, entries ...*cache.Entry) {
+func (p *Proxy) sendInPieces(x *exchange, content net.Buffers, entries ...*cache.Object) {
 	b := p.newBody(x)
 	for _, c := range content {
 		b.left += int64(len(c))
 	}
 	for _, e := range entries {
-		b.sending.Hold(e.Pin)
+		b.sending.Hold(e.Pin())
 	}
 	x.answer.Content = &pieces{b, content}
 }

@@ -69,14 +69,14 @@ func (s *settler) settle() {
 	p := s.p
 	upTo, at := p.Purges.Now(), now()
 	var reached []cache.Key
-	p.Store.Each(func(e *cache.Entry) {
-		if p.purgedBy(e) != purge.Valid {
-			reached = append(reached, e.Key)
+	p.Store.Each(func(o *cache.Object) {
+		if p.purgedBy(o.Name(), o.Born(), o.Tags()) != purge.Valid {
+			reached = append(reached, o.Key())
 		}
 	})
 	for _, key := range reached {
 		p.Store.Revise(key, func(e *cache.Entry) *cache.Entry {
-			switch p.purgedBy(e) {
+			switch p.purgedBy(e.Name, e.Born, e.Tags) {
 			case purge.Gone:
 				return nil
 			case purge.Stale:
@@ -100,9 +100,9 @@ func swept(e *cache.Entry, at time.Time) *cache.Entry {
 	return o
 }
 
-// purgedBy returns what the purges have made of e. The key of e says for which URL it is stored.
-func (p *Proxy) purgedBy(e *cache.Entry) purge.State {
-	scheme, host, target, ok := wire.KeyURL(e.Name)
+// purgedBy returns what the purges have made of what is stored under name, which says for which URL.
+func (p *Proxy) purgedBy(name []byte, born uint64, tags []uint64) purge.State {
+	scheme, host, target, ok := wire.KeyURL(name)
 	if !ok {
 		return purge.Gone // no key of ours
 	}
@@ -110,7 +110,7 @@ func (p *Proxy) purgedBy(e *cache.Entry) purge.State {
 	if string(scheme) != schemePlain {
 		u.Scheme = string(scheme)
 	}
-	return p.purgedSince(e, u)
+	return p.purgedSince(name, born, tags, u)
 }
 
 // close waits for the sweep under way, if there is one, and lets no other begin.

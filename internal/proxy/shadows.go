@@ -15,7 +15,7 @@ func (x *exchange) object() (size int64, storable bool) {
 	case *assembly:
 		return from.whole, true
 	case stored:
-		return from.Content.Size(), true
+		return from.Content().Size(), true
 	}
 	switch h := x.fetched(); {
 	case h == nil:

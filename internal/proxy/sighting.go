@@ -40,12 +40,12 @@ func mayVary(names []string) bool {
 	return len(names) > 1 || len(names) == 1 && names[0] != "Accept-Encoding"
 }
 
-// fillKey returns the key under which the fills of e count. e is a part.
-func fillKey(e *cache.Entry) cache.Key {
-	if mayVary(e.Vary) {
-		return e.Key
+// fillKey returns the key under which the fills of a part count.
+func fillKey(key, url cache.Key, vary []string) cache.Key {
+	if mayVary(vary) {
+		return key
 	}
-	return e.URL
+	return url
 }
 
 // guessVariant keys x by the fields that the last response of its URL varied by. Nothing is
@@ -127,7 +127,7 @@ func (p *Proxy) countAs(j *job, h *outcome, e *cache.Entry) {
 	}
 	switch {
 	case h.part:
-		j.url = fillKey(e)
+		j.url = fillKey(e.Key, e.URL, e.Vary)
 	case key != j.demand:
 		j.url = key
 	}
@@ -167,12 +167,12 @@ func (x *exchange) adopt(h *outcome) {
 	}
 }
 
-// recount makes x count by the key of what it asked for, as is known now: that of the entry e,
+// recount makes x count by the key of what it asked for, as is known now: that of e,
 // or, if e is nil, that of the variant by which x is keyed now.
-func (p *Proxy) recount(x *exchange, e *cache.Entry) {
+func (p *Proxy) recount(x *exchange, e *selected) {
 	switch {
-	case e != nil && mayVary(e.Vary):
-		x.count(p.Gate, x.route.Rule, e.Key, true)
+	case e != nil && mayVary(e.vary):
+		x.count(p.Gate, x.route.Rule, e.key, true)
 	case e == nil && mayVary(x.vary):
 		x.count(p.Gate, x.route.Rule, x.key, true)
 	case x.variant:
@@ -189,7 +189,8 @@ func (p *Proxy) countWith(x *exchange, r *reader, h *outcome, leads bool) bool {
 		r.Flight().AwaitDecisions()
 	case leads:
 	case h.recounts() || x.variant:
-		p.recount(x, h.selected())
+		e := h.selected()
+		p.recount(x, &e)
 		return r.Admit(x.route.Rule.Joined(x.verdict).Admit)
 	}
 	return true
@@ -198,8 +199,7 @@ func (p *Proxy) countWith(x *exchange, r *reader, h *outcome, leads bool) bool {
 // recounts reports whether requests that share h may have been counted by another key before h
 // came.
 func (h *outcome) recounts() bool {
-	e := h.selected()
-	return h.counts != nil || e != nil && mayVary(e.Vary)
+	return h.counts != nil || mayVary(h.selected().vary)
 }
 
 // count is countWith for a slice. The job of the slicing has the key that its request counts by.
@@ -215,8 +215,8 @@ func (sl *slice) count(r *reader, h *outcome, leads bool) bool {
 		return true
 	}
 	switch e := h.selected(); {
-	case mayVary(e.Vary):
-		key := s.p.Hasher.Sum(s.job.variant(s.job.exact.name, e.Vary))
+	case mayVary(e.vary):
+		key := s.p.Hasher.Sum(s.job.variant(s.job.exact.name, e.vary))
 		s.job.count(s.p.Gate, s.job.route.Rule, key, true)
 	case s.job.sighting.variant:
 		s.job.count(s.p.Gate, s.job.route.Rule, s.job.flightURL, false)

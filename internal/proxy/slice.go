@@ -11,7 +11,7 @@ import (
 // slice is one of them: stored, or on its way.
 type slice struct {
 	number int64
-	entry  *cache.Entry
+	entry  *cache.Object
 	reader *reader
 	head   *outcome      // of the flight, also where it brought a stored slice
 	joined bool          // it is somebody else's flight
@@ -21,9 +21,9 @@ type slice struct {
 	// How it is got; see get.
 	s          *slicing
 	span       *span
-	key        cache.Key    // of the variant that is wanted
-	redirected bool         // it comes from a flight whose slice was another's
-	stale      *cache.Entry // to be validated
+	key        cache.Key     // of the variant that is wanted
+	redirected bool          // it comes from a flight whose slice was another's
+	stale      *cache.Object // to be validated
 	interim    sendInterim
 	err        error // there is no slice
 }
@@ -50,10 +50,10 @@ func (sl *slice) given() given {
 func (sl *slice) Head() sliced.Head {
 	g := sl.given()
 	h := sliced.Head{Representation: g.representation(), Tells: sl.tells()}
-	h.Part, _ = rfc9111.PartOf(g.fields)
+	h.Part, _ = rfc9111.PartOf(g.list())
 	h.Representation.Status = statusOK
 	if sl.entry != nil {
-		h.Stored, h.Received = true, sl.entry.ResponseTime
+		h.Stored, h.Received = true, sl.entry.ResponseTime()
 	}
 	return h
 }
@@ -76,7 +76,7 @@ func (sl *slice) tells() bool {
 func (sl *slice) Read(b []byte, at int64) (int, error) {
 	switch {
 	case sl.entry != nil:
-		n, err := sl.entry.Content.ReadAt(b, at)
+		n, err := sl.entry.Content().ReadAt(b, at)
 		if n > 0 {
 			err = nil // its end is no news
 		}

@@ -70,7 +70,7 @@ func (sl *slice) answers(h *outcome, leads bool) bool { return leads || sl.s.sui
 
 func (sl *slice) redirect(h *outcome, _ bool) (done bool) {
 	sl.redirected = true
-	sl.s.vary = h.selected().Vary
+	sl.s.vary = h.selected().vary
 	return sl.found()
 }
 
@@ -159,25 +159,25 @@ func (s *slicing) variant(sp *span) (name []byte, key cache.Key) {
 // suits reports whether the request selects what a flight for the slice has brought.
 func (s *slicing) suits(h *outcome) bool {
 	e := h.selected()
-	return len(e.Vary) == 0 || bytes.Equal(e.Name, s.job.variant(e.Name[:e.URLLen], e.Vary))
+	return len(e.vary) == 0 || bytes.Equal(e.name, s.job.variant(e.base, e.vary))
 }
 
 // stored returns the slice under this key if it can be used as it is, or what is to be
 // validated.
-func (s *slicing) stored(key cache.Key, name []byte) (e, stale *cache.Entry) {
+func (s *slicing) stored(key cache.Key, name []byte) (e, stale *cache.Object) {
 	at := now()
 	e, heldBack := s.p.findUnpurged(key, name, s.job.resource, at)
 	if e == nil {
 		return nil, nil
 	}
-	age := rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, at)
-	if e.Policy.Use(age, s.job.directives, s.job.route.HonorRequest) == rfc9111.UseNow {
+	age, policy := e.Age(at), e.Policy()
+	if policy.Use(age, s.job.directives, s.job.route.HonorRequest) == rfc9111.UseNow {
 		if heldBack {
-			s.p.promoteEntry(s.job.route, s.job.verdict, e, fillKey(e))
+			s.p.promoteEntry(s.job.route, s.job.verdict, e, fillKey(e.Key(), e.URL(), e.Vary()))
 		}
 		return e, nil
 	}
-	if !heldBack && e.Policy.Useful(age) {
+	if !heldBack && policy.Useful(age) {
 		return nil, e
 	}
 	return nil, nil

@@ -47,10 +47,10 @@ func (s *slicing) Resume(sl *slice, err error, rest rfc9111.Range) sliced.Again 
 // loses forgets the stored slice that is being read and gets it again, once. It reports whether
 // it did.
 func (s *slicing) loses(sl *slice, err error) bool {
-	if s.lost == sl.entry.Key {
+	if s.lost == sl.entry.Key() {
 		return false
 	}
-	s.lost = sl.entry.Key
+	s.lost = sl.entry.Key()
 	s.p.lose(err, sl.entry)
 	return true
 }
@@ -84,7 +84,7 @@ func (s *slicing) pin() *pinned.Body {
 	case sl == nil:
 		return nil
 	case sl.entry != nil:
-		return sl.entry.Pin
+		return sl.entry.Pin()
 	case sl.head != nil && sl.head.entry != nil:
 		return sl.head.entry.Pin
 	}

@@ -35,7 +35,8 @@ func (s *survivor) see(tb testing.TB, e *edgetest.Edge) {
 		s.seen = map[uint64]bool{}
 	}
 	s.identity = e.Proxy.Purges.Identity()
-	e.Store.Each(func(entry *cache.Entry) {
+	e.Store.Each(func(o *cache.Object) {
+		entry := o.Entry()
 		if s.seen[entry.Serial] {
 			return
 		}

@@ -19,23 +19,23 @@ const maxRefreshes = 256
 // confirm renews the stored response by a 304 and returns it as the answer. It returns nil if
 // the 304 is not about that response.
 func (p *Proxy) confirm(j *job, resp *origin.Response, purged func() bool) *outcome {
-	updated, ok := rfc9111.Update(j.stale.Header, resp.Header)
+	e := j.stale.Entry()
+	updated, ok := rfc9111.Update(e.Header, resp.Header)
 	if !ok {
 		return nil
 	}
-	if names, star := rfc9111.VaryNames(updated); star || !slices.Equal(names, j.stale.Vary) {
+	if names, star := rfc9111.VaryNames(updated); star || !slices.Equal(names, e.Vary) {
 		return nil // its key would be another
 	}
-	if !queryrules.Same(j.stale.Header, updated) {
+	if !queryrules.Same(e.Header, updated) {
 		return nil // as well
 	}
 	if !updated.Has("Date") {
 		updated.Add("Date", httpDate(resp.ResponseTime))
 	}
 	facts := responseFacts(resp)
-	facts.Status, facts.Header = int(j.stale.Status), updated
+	facts.Status, facts.Header = int(e.Status), updated
 	v := rfc9111.Judge(j.facts, facts, j.route.Caching)
-	e := *j.stale
 	e.Serial = p.serial.Add(1)
 	e.Born, e.Tags = j.born, p.renewedTags(j, resp.Header, updated)
 	updated = gathered(rfc9111.EndToEnd(updated))
@@ -43,14 +43,12 @@ func (p *Proxy) confirm(j *job, resp *origin.Response, purged func() bool) *outc
 	e.ResponseTime = resp.ResponseTime
 	e.InitialAge = rfc9111.InitialAge(resp.Header, resp.RequestTime, resp.ResponseTime)
 	e.Policy = v.Policy
-	rep := rfc9111.RepresentationOf(int(e.Status), e.Header, e.ResponseTime)
-	e.ETag, e.LastModified = rep.ETag, rep.LastModified
-	p.renew(j, &e, v.Why, p.purgedCheck(j, &e, purged))
-	h := &outcome{held: &e, as: resultRevalidated, status: resp.Status, cookie: resp.Header.Has("Set-Cookie")}
+	p.renew(j, e, v.Why, p.purgedCheck(j, e, purged))
+	h := &outcome{held: cache.NewObject(e), as: resultRevalidated, status: resp.Status, cookie: resp.Header.Has("Set-Cookie")}
 	if len(v.Strip) > 0 {
-		own := e
+		own := *e
 		own.Serial, own.Header = p.serial.Add(1), kept(updated, nil, j.route)
-		h.own = &own
+		h.own = cache.NewObject(&own)
 	}
 	return h
 }
@@ -60,7 +58,7 @@ func (p *Proxy) confirm(j *job, resp *origin.Response, purged func() bool) *outc
 func (p *Proxy) renew(j *job, e *cache.Entry, why reason.Reason, purged func() bool) {
 	switch why {
 	case reason.None:
-		p.Store.Renew(e, j.stale.Serial, purged)
+		p.Store.Renew(e, j.stale.Serial(), purged)
 	case reason.Authorization, reason.NoFreshness:
 		// What this client may have, or what was found for a request with a cookie,
 		// says nothing of what the others may: it stays as it was.
@@ -133,14 +131,15 @@ func (p *Proxy) enterRefreshes(x *exchange) (done func(), ok bool) {
 
 // newRefresh returns a fill that asks whether e is still right and may outlive the request of x.
 // It sends no credentials but keyed ones, and has copies of the fields that select a variant.
-func (p *Proxy) newRefresh(x *exchange, e *cache.Entry) *fill {
+func (p *Proxy) newRefresh(x *exchange, e *cache.Object) *fill {
 	x.stale = e
 	f := p.newShared(x)
 	j := &f.job
 	j.request.Method, j.facts.Method = "GET", "GET"
 	j.sighted = false // ours
+	vary := e.Vary()
 	withheld := func(name string) bool {
-		return (name == "Authorization" || name == "Cookie") && !x.route.Key.Reads(name) && !slices.Contains(e.Vary, name) && x.route.Request.Value(name) == nil
+		return (name == "Authorization" || name == "Cookie") && !x.route.Key.Reads(name) && !slices.Contains(vary, name) && x.route.Request.Value(name) == nil
 	}
 	j.facts.Authorization = j.facts.Authorization && !withheld("Authorization")
 	j.facts.Cookie = j.facts.Cookie && !withheld("Cookie")

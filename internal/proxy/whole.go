@@ -122,7 +122,7 @@ func (s *settings) patience(r *route, guest *presence.Client) flight.Patience {
 // a stale one only as far as its own directives allow.
 func (r *route) shares(h *outcome, d rfc9111.RequestDirectives) bool {
 	if h.as == resultRevalidated {
-		return !h.cookie && usable(h.held)
+		return !h.cookie && usable(h.held.Policy(), h.held.InitialAge())
 	}
 	if !r.HonorRequest {
 		return true
@@ -131,20 +131,20 @@ func (r *route) shares(h *outcome, d rfc9111.RequestDirectives) bool {
 	if k, failed := rfc9111.FailureOf(h.status); failed {
 		kind = k
 	}
-	age := rfc9111.CurrentAge(h.held.InitialAge, h.held.ResponseTime, now())
-	return h.held.Policy.MayServeStale(age, kind, d, true)
+	policy := h.held.Policy()
+	return policy.MayServeStale(h.held.Age(now()), kind, d, true)
 }
 
 // suits reports whether x selects the variant that h is, of what its query asks for.
 func (p *Proxy) suits(x *exchange, h *outcome) bool {
 	e, base := h.selected(), p.baseFor(x, h)
-	if len(e.Vary) == 0 {
-		return string(base) == string(e.Name)
+	if len(e.vary) == 0 {
+		return string(base) == string(e.name)
 	}
 	n := len(x.scratch)
 	x.scratch = append(x.scratch, base...)
-	x.scratch = x.appendVariant(x.scratch, e.Vary)
-	same := string(x.scratch[n:]) == string(e.Name)
+	x.scratch = x.appendVariant(x.scratch, e.vary)
+	same := string(x.scratch[n:]) == string(e.name)
 	x.scratch = x.scratch[:n]
 	return same
 }

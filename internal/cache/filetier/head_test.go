@@ -51,8 +51,16 @@ func put(t *testing.T, s *cache.Store, name, content string, admitted bool) {
 }
 
 func found(s *cache.Store, name string) *cache.Entry {
-	e, _ := s.Find(keyOf(name), []byte(name))
-	return e
+	o, _ := s.Find(keyOf(name), []byte(name))
+	if o == nil {
+		return nil
+	}
+	return o.Entry()
+}
+
+func discard(s *cache.Store, name string) bool {
+	o, _ := s.Find(keyOf(name), []byte(name))
+	return s.Discard(o)
 }
 
 // What is stored when a process ends comes back as it was then; what has left does not, nor does what
@@ -72,7 +80,7 @@ func TestEntriesComeBack(t *testing.T) {
 	}
 	put(t, s, "/staged", "s", false)
 	put(t, s, "/promoted", "p", false)
-	if !s.Promote(keyOf("/promoted"), []byte("/promoted")) || !s.Discard(found(s, "/discarded")) {
+	if !s.Promote(keyOf("/promoted"), []byte("/promoted")) || !discard(s, "/discarded") {
 		t.Fatal("not promoted, or not discarded")
 	}
 	renewed := *found(s, "/renewed")

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"sync"
 
+	"edgeproxy/internal/field"
 	"edgeproxy/internal/message"
 )
 
@@ -154,7 +155,7 @@ func (t *turn) chunks() error {
 		return err
 	}
 	b := append(t.block[:0], "0\r\n"...)
-	b = appendFields(b, t.answer.Content.Trailers())
+	b = field.AppendLines(b, t.answer.Content.Trailers())
 	t.block = append(b, '\r', '\n')
 	_, err := t.conn.Conn.Write(t.block)
 	return err //nolint:wrapcheck // looked at by nobody

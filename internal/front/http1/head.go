@@ -20,7 +20,8 @@ func (t *turn) begin() []byte {
 	b = strconv.AppendInt(b, int64(a.Status), 10)
 	b = append(b, ' ')
 	b = append(b, fasthttp.StatusMessage(a.Status)...)
-	return appendFields(append(b, '\r', '\n'), a.Fields)
+	b = append(append(b, '\r', '\n'), a.Stored...)
+	return field.AppendLines(b, a.Fields)
 }
 
 // whole appends the rest of the fields, with the announced length, to a head that has begun.
@@ -32,18 +33,6 @@ func (t *turn) whole(b []byte) []byte {
 	b = append(b, "Content-Length: "...)
 	b = strconv.AppendInt(b, t.answer.Length, 10)
 	return append(b, '\r', '\n')
-}
-
-// appendFields appends fields as lines.
-func appendFields(b []byte, fields field.List) []byte {
-	for i := range fields {
-		f := &fields[i]
-		b = append(b, f.Name...)
-		b = append(b, ':', ' ')
-		b = append(b, f.Value...)
-		b = append(b, '\r', '\n')
-	}
-	return b
 }
 
 // head makes the head of the answer that of fasthttp's response.

@@ -41,6 +41,6 @@ func appendInterim(b []byte, status int, fields field.List) []byte {
 		b = append(b, fasthttp.StatusMessage(status)...)
 	}
 	b = append(b, '\r', '\n')
-	b = appendFields(b, fields)
+	b = field.AppendLines(b, fields)
 	return append(b, '\r', '\n')
 }

@@ -63,22 +63,35 @@ func (e *encoder) length(n int64) {
 	e.literal(contentLength, strconv.AppendInt(digits[:0], n, 10))
 }
 
-// fields adds fields of a stored response.
+// stored adds the fields of a stored response.
+func (e *encoder) stored(l field.Lines) {
+	f, rest, ok := l.Next()
+	for i := 0; ok; i++ {
+		e.field(i, f)
+		f, rest, ok = rest.Next()
+	}
+}
+
+// fields adds the fields of a response.
 func (e *encoder) fields(list field.List) {
-	for i := range list {
-		f := &list[i]
-		n := e.fieldAt[i%places]
-		if n == nil || n.canonical != f.Name {
-			n = e.name(f.Name)
-			e.fieldAt[i%places] = n
-		}
-		switch {
-		case n.barred:
-		case n.changing || len(n.lower)+len(f.Value) > mostIndexed:
-			e.huffman(n, f.Value)
-		default:
-			_ = e.hpack.WriteField(hpack.HeaderField{Name: n.lower, Value: f.Value, Sensitive: n.secret})
-		}
+	for i, f := range list {
+		e.field(i, f)
+	}
+}
+
+// field adds the field of a response at this place.
+func (e *encoder) field(place int, f field.Field) {
+	n := e.fieldAt[place%places]
+	if n == nil || n.canonical != f.Name {
+		n = e.name(f.Name)
+		e.fieldAt[place%places] = n
+	}
+	switch {
+	case n.barred:
+	case n.changing || len(n.lower)+len(f.Value) > mostIndexed:
+		e.huffman(n, f.Value)
+	default:
+		_ = e.hpack.WriteField(hpack.HeaderField{Name: n.lower, Value: f.Value, Sensitive: n.secret})
 	}
 }
 

@@ -185,6 +185,7 @@ func (s *stream) encode(e *encoder) {
 	if a.Length >= 0 && a.Status != http.StatusNoContent {
 		e.length(a.Length)
 	}
+	e.stored(a.Stored)
 	e.fields(a.Fields)
 	e.lines(a.Lines)
 }

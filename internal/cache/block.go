@@ -1,0 +1,228 @@
+package cache
+
+import (
+	"strings"
+	"time"
+	"unsafe"
+
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/pinned"
+	"edgeproxy/internal/rfc9111"
+)
+
+// This file lays out the memory of an Object. Nothing else of the program looks at memory past its
+// type. The block is, each part only where the form says so, or where it is not empty:
+//
+//	Object
+//	spans of the Policy    5 words, with formWide
+//	selection              with formVaries
+//	tags                   their number and they, a word each, with formTagged
+//	names of Vary          with formVaries
+//	Name
+//	Header                 as field.Lines
+//	content
+//
+// All before the content is the tail. Where that lies apart, so does the content.
+//
+// A block is made as a slice of words, so that each word in it is aligned. No pointer is made that
+// points behind the end of a block: it would keep what lies there.
+
+const (
+	objectBytes    = int(unsafe.Sizeof(Object{}))
+	selectionBytes = int(unsafe.Sizeof(selection{}))
+	wordBytes      = 8
+	varySeparator  = "," // no name of a field has it
+)
+
+// tail returns where the tail has this offset. There must be something.
+func (o *Object) tail(at uintptr) unsafe.Pointer {
+	if o.form&formApart != 0 {
+		return unsafe.Add(unsafe.Pointer(o.apart().tail), at)
+	}
+	return unsafe.Add(unsafe.Pointer(o), uintptr(objectBytes)+at)
+}
+
+// apart returns the whole of an Object with formApart.
+func (o *Object) apart() *apart { return (*apart)(unsafe.Pointer(o)) }
+
+// part returns n bytes of the tail.
+func (o *Object) part(at uintptr, n uint32) string {
+	if n == 0 {
+		return ""
+	}
+	return unsafe.String((*byte)(o.tail(at)), n)
+}
+
+func (o *Object) slice(at uintptr, n uint32) []byte {
+	if n == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(o.tail(at)), n)[:n:n]
+}
+
+// words returns n words of the tail, at least one.
+func (o *Object) words(at uintptr, n uint64) []uint64 {
+	return unsafe.Slice((*uint64)(o.tail(at)), n)[:n:n]
+}
+
+func (o *Object) selection() *selection { return (*selection)(o.tail(o.selectionAt())) }
+
+func (o *Object) selectionAt() uintptr {
+	if o.form&formWide != 0 {
+		return spanCount * wordBytes
+	}
+	return 0
+}
+
+func (o *Object) tagsAt() uintptr {
+	if o.form&formVaries != 0 {
+		return o.selectionAt() + uintptr(selectionBytes)
+	}
+	return o.selectionAt()
+}
+
+// nameAt returns where Name begins.
+func (o *Object) nameAt() uintptr {
+	if o.form&formMore == 0 {
+		return 0
+	}
+	at := o.tagsAt()
+	if o.form&formTagged != 0 {
+		at += wordBytes * uintptr(1+len(o.Tags()))
+	}
+	if o.form&formVaries != 0 {
+		at += uintptr(o.selection().varBytes)
+	}
+	return at
+}
+
+// bodyAt returns where the content begins, which is the length of the tail.
+func (o *Object) bodyAt() uintptr { return o.nameAt() + uintptr(o.nameBytes) + uintptr(o.headerBytes) }
+
+// NewObject returns e as an Object that is in no Store. It shares the content of e, and nothing else.
+func NewObject(e *Entry) *Object { return newObject(e, false) }
+
+// newObject returns e as an Object. Whole says that the content, which is in memory, is to be in its
+// block.
+func newObject(e *Entry, whole bool) *Object {
+	form, spans := formOf(&e.Policy)
+	vary := strings.Join(e.Vary, varySeparator)
+	tail := len(vary) + len(e.Name) + int(e.Header.Size())
+	if form&formWide != 0 {
+		tail += spanCount * wordBytes
+	}
+	if len(e.Vary) > 0 {
+		form |= formVaries
+		tail += selectionBytes
+	}
+	if len(e.Tags) > 0 {
+		form |= formTagged
+		tail += wordBytes * (1 + len(e.Tags))
+	}
+	var o *Object
+	if whole {
+		o = newBlock(tail + len(e.Content.bytes))
+		o.bodyBytes = uint32(len(e.Content.bytes)) //nolint:gosec // at most pinned.Least
+	} else {
+		o = newApart(tail, e.Content, e.Pin)
+		form |= formApart
+	}
+	o.form, o.spans = form, spans
+	o.status, o.key, o.serial, o.born = uint16(e.Status), e.Key, e.Serial, e.Born //nolint:gosec // three digits
+	o.setResponseTime(e.ResponseTime)
+	o.initialAge = e.InitialAge
+	o.nameBytes, o.headerBytes = uint32(len(e.Name)), uint32(e.Header.Size()) //nolint:gosec // within Takes
+	o.fill(e, vary, whole)
+	return o
+}
+
+// fill writes the tail of o, which is new, and the content if it is whole.
+func (o *Object) fill(e *Entry, vary string, whole bool) {
+	if o.form&formWide != 0 {
+		for i, d := range spansOf(&e.Policy) {
+			o.words(0, spanCount)[i] = uint64(d) //nolint:gosec // a span comes back as it was
+		}
+	}
+	if o.form&formVaries != 0 {
+		*o.selection() = selection{url: e.URL, urlBytes: uint32(e.URLLen), varBytes: uint32(len(vary))} //nolint:gosec // parts of Name and head
+	}
+	if o.form&formTagged != 0 {
+		o.words(o.tagsAt(), 1)[0] = uint64(len(e.Tags))
+		copy(o.Tags(), e.Tags)
+	}
+	text := uint32(len(vary)) + o.nameBytes + o.headerBytes //nolint:gosec // a part of the head
+	b := o.slice(o.nameAt()-uintptr(len(vary)), text)[:0]
+	b = append(append(b, vary...), e.Name...)
+	field.AppendLines(b, e.Header)
+	if whole {
+		copy(o.slice(o.bodyAt(), o.bodyBytes), e.Content.bytes)
+	}
+}
+
+// newBlock returns an empty Object with room for more bytes behind it.
+func newBlock(more int) *Object {
+	words := make([]uint64, (objectBytes+more+wordBytes-1)/wordBytes)
+	return (*Object)(unsafe.Pointer(unsafe.SliceData(words)))
+}
+
+// newApart returns an empty Object with this content, and room for a tail of so many bytes.
+func newApart(tail int, c Content, pin *pinned.Body) *Object {
+	a := &apart{content: c, pin: pin}
+	a.form = formApart
+	if tail > 0 {
+		a.tail = unsafe.SliceData(make([]uint64, (tail+wordBytes-1)/wordBytes))
+	}
+	return &a.Object
+}
+
+// again returns a copy of o without marks. What lies apart is shared.
+func (o *Object) again() *Object {
+	if o.form&formApart != 0 {
+		a := o.apart()
+		next := &apart{tail: a.tail, content: a.content, pin: a.pin}
+		next.copyFacts(o)
+		return &next.Object
+	}
+	next := newBlock(int(o.bodyAt()) + int(o.bodyBytes))
+	next.copyFacts(o)
+	copy(next.slice(0, uint32(o.bodyAt())+o.bodyBytes), o.slice(0, uint32(o.bodyAt())+o.bodyBytes)) //nolint:gosec // as before
+	return next
+}
+
+// with returns a copy of o with this content in place of its own.
+func (o *Object) with(c Content, pin *pinned.Body) *Object {
+	n := o.bodyAt()
+	next := newApart(int(n), c, pin)
+	next.copyFacts(o)
+	next.form |= formApart
+	next.bodyBytes = 0
+	copy(next.slice(0, uint32(n)), o.slice(0, uint32(n))) //nolint:gosec // as before
+	return next
+}
+
+// copyFacts copies what has a fixed size, but for the marks.
+func (o *Object) copyFacts(from *Object) {
+	o.status, o.form, o.key, o.serial, o.born = from.status, from.form, from.key, from.serial, from.born
+	o.received, o.initialAge, o.spans = from.received, from.initialAge, from.spans
+	o.nameBytes, o.headerBytes, o.bodyBytes = from.nameBytes, from.headerBytes, from.bodyBytes
+}
+
+func spansOf(p *rfc9111.Policy) [spanCount]time.Duration {
+	return [...]time.Duration{p.Lifetime, p.WhileRevalidate, p.IfError, p.OriginFailure, p.Keep}
+}
+
+// formOf returns the yes and no of p as a form, and its spans, if each is a number of seconds.
+func formOf(p *rfc9111.Policy) (f form, seconds [spanCount]uint32) {
+	for i, on := range [...]bool{p.Explicit, p.Heuristic, p.Validate, p.MustRevalidate, p.Immutable} {
+		if on {
+			f |= 1 << i
+		}
+	}
+	for i, d := range spansOf(p) {
+		seconds[i] = uint32(d / time.Second) //nolint:gosec // looked at below
+		if time.Duration(seconds[i])*time.Second != d {
+			f |= formWide
+		}
+	}
+	return f, seconds
+}

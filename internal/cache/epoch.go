@@ -1,0 +1,54 @@
+package cache
+
+import (
+	"math"
+	"sync/atomic"
+	"time"
+)
+
+// An Object has the time of its response as one number, so that it holds no pointer. That is how long
+// after the epoch it was. So it comes back with a reading of the monotonic clock, and a step of the
+// wall clock makes nothing older or younger.
+
+// epoch is the first ResponseTime that has come to this process.
+var epoch atomic.Pointer[time.Time]
+
+const (
+	// neverReceived stands for the zero time.
+	neverReceived = math.MinInt64
+	// mostApart is how far the two clocks may be apart that are read one after the other.
+	mostApart = int64(100 * time.Millisecond)
+)
+
+// setResponseTime sets the time of o, which is new. It is zero, or lies between the years 1678 and
+// 2262. Where the wall clock has stepped since the epoch, it is kept as the wall clock had it.
+func (o *Object) setResponseTime(t time.Time) {
+	if t.IsZero() {
+		o.form |= formWall
+		o.received = neverReceived
+		return
+	}
+	first := epoch.Load()
+	if first == nil {
+		epoch.CompareAndSwap(nil, &t)
+		first = epoch.Load()
+	}
+	since := t.Sub(*first)
+	if stepped := t.UnixNano() - first.Add(since).UnixNano(); stepped > mostApart || stepped < -mostApart {
+		o.form |= formWall
+		o.received = t.UnixNano()
+		return
+	}
+	o.received = int64(since)
+}
+
+// ResponseTime returns when the response was received or last validated.
+func (o *Object) ResponseTime() time.Time {
+	switch {
+	case o.form&formWall == 0:
+		return epoch.Load().Add(time.Duration(o.received))
+	case o.received == neverReceived:
+		return time.Time{}
+	}
+	return time.Unix(0, o.received)
+}

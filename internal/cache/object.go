@@ -1,0 +1,205 @@
+package cache
+
+import (
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/pinned"
+	"edgeproxy/internal/rfc9111"
+)
+
+// Object is a stored response, as a look-up returns it. It is one block of memory without pointers:
+// these facts, then the tail, which is the rest of an Entry as bytes, then a content of at most
+// pinned.Least bytes. So the collector has one thing to see for each stored response, and nothing to
+// follow. A larger content lies apart, and so does one in a File.
+//
+// An Object never changes, but for its marks. What its methods return are parts of it: they may be
+// kept for as long as anybody likes, also when it has left the cache, and nobody may write to them. It is
+// safe for concurrent use. An Object is made by this package alone, and never copied.
+type Object struct {
+	marks        atomic.Uint32 // see item.go; the only word that changes
+	status       uint16
+	form         form
+	key          Key
+	serial, born uint64
+	received     int64 // see epoch.go
+	initialAge   time.Duration
+	spans        [spanCount]uint32 // of the Policy, in seconds; not with formWide
+	nameBytes    uint32
+	headerBytes  uint32
+	bodyBytes    uint32 // of content within the block
+}
+
+// form says what the tail has, and the yes and no of the Policy.
+type form uint16
+
+const (
+	formExplicit form = 1 << iota
+	formHeuristic
+	formValidate
+	formMustRevalidate
+	formImmutable
+	formWide   // the tail has the spans of the Policy, to the nanosecond
+	formVaries // the tail has a selection and the names of Vary
+	formTagged // the tail has tags
+	formWall   // received is of the wall clock
+	formApart  // the tail and the content lie apart
+
+	formMore = formWide | formVaries | formTagged
+)
+
+// spanCount is how many spans of time a Policy has.
+const spanCount = 5
+
+// selection is what the tail has of an Object with Vary.
+type selection struct {
+	url                Key
+	urlBytes, varBytes uint32 // the length of the URL part of the name, and of the names of Vary
+}
+
+// apart is an Object whose tail and content lie elsewhere.
+type apart struct {
+	Object
+	tail    *uint64 // its first word
+	content Content
+	pin     *pinned.Body
+}
+
+// Key returns the hash of Name.
+func (o *Object) Key() Key { return o.key }
+
+// Name returns the full canonical key; see Entry.
+func (o *Object) Name() []byte { return o.slice(o.nameAt(), o.nameBytes) }
+
+// URL returns the hash of the URL part of Name.
+func (o *Object) URL() Key {
+	if o.form&formVaries == 0 {
+		return o.key
+	}
+	return o.selection().url
+}
+
+// URLName returns the URL part of Name.
+func (o *Object) URLName() []byte {
+	name := o.Name()
+	if o.form&formVaries == 0 {
+		return name
+	}
+	return name[:min(int(o.selection().urlBytes), len(name))]
+}
+
+// Varies reports whether there are names of Vary.
+func (o *Object) Varies() bool { return o.form&formVaries != 0 }
+
+// Vary returns the names of Vary; see Entry. It makes a list, where there are any.
+func (o *Object) Vary() []string {
+	if o.form&formVaries == 0 {
+		return nil
+	}
+	return strings.Split(o.vary(), varySeparator)
+}
+
+// variesBy reports whether Vary has these names, without a list.
+func (o *Object) variesBy(names []string) bool {
+	rest, more := o.vary(), o.Varies()
+	for _, want := range names {
+		var name string
+		if !more {
+			return false
+		}
+		if name, rest, more = strings.Cut(rest, varySeparator); name != want {
+			return false
+		}
+	}
+	return !more
+}
+
+func (o *Object) vary() string {
+	if o.form&formVaries == 0 {
+		return ""
+	}
+	s := o.selection()
+	return o.part(o.nameAt()-uintptr(s.varBytes), s.varBytes)
+}
+
+// Status returns the status code.
+func (o *Object) Status() int { return int(o.status) }
+
+// Serial and Born are those of the Entry.
+func (o *Object) Serial() uint64 { return o.serial }
+
+// Born is that of the Entry.
+func (o *Object) Born() uint64 { return o.born }
+
+// Tags returns the hashes of the tags of the response.
+func (o *Object) Tags() []uint64 {
+	if o.form&formTagged == 0 {
+		return nil
+	}
+	at := o.tagsAt()
+	return o.words(at+wordBytes, o.words(at, 1)[0])
+}
+
+// Header returns the header; see Entry.
+func (o *Object) Header() field.Lines {
+	return field.Lines(o.part(o.nameAt()+uintptr(o.nameBytes), o.headerBytes))
+}
+
+// Content returns what follows the head.
+func (o *Object) Content() Content {
+	if o.form&formApart != 0 {
+		return o.apart().content
+	}
+	return Content{bytes: o.slice(o.bodyAt(), o.bodyBytes)}
+}
+
+// Pin counts the answers that are sent from Content; see Entry.
+func (o *Object) Pin() *pinned.Body {
+	if o.form&formApart != 0 {
+		return o.apart().pin
+	}
+	return nil
+}
+
+// InitialAge is that of the Entry.
+func (o *Object) InitialAge() time.Duration { return o.initialAge }
+
+// Age returns the age of the response at now (RFC 9111 section 4.2.3).
+func (o *Object) Age(now time.Time) time.Duration {
+	return rfc9111.CurrentAge(o.initialAge, o.ResponseTime(), now)
+}
+
+// Lifetime is that of Policy.
+func (o *Object) Lifetime() time.Duration { return o.span(0) }
+
+// Policy is that of the Entry.
+func (o *Object) Policy() rfc9111.Policy {
+	f := o.form
+	return rfc9111.Policy{
+		Explicit: f&formExplicit != 0, Heuristic: f&formHeuristic != 0, Validate: f&formValidate != 0,
+		MustRevalidate: f&formMustRevalidate != 0, Immutable: f&formImmutable != 0,
+		Lifetime: o.span(0), WhileRevalidate: o.span(1), IfError: o.span(2), OriginFailure: o.span(3), Keep: o.span(4),
+	}
+}
+
+func (o *Object) span(i int) time.Duration {
+	if o.form&formWide == 0 {
+		return time.Duration(o.spans[i]) * time.Second
+	}
+	return time.Duration(o.words(0, spanCount)[i]) //nolint:gosec // it was one
+}
+
+// Entry returns an entry like the one that the Object was made of. It shares all bytes with the
+// Object, and belongs to the caller, who may change its fields.
+func (o *Object) Entry() *Entry {
+	name := o.Name()
+	e := &Entry{
+		Key: o.key, Name: name, URL: o.URL(), URLLen: int32(len(o.URLName())), Status: int32(o.status), Vary: o.Vary(), //nolint:gosec // it was one
+		Serial: o.serial, Born: o.born, Tags: o.Tags(), Content: o.Content(), Pin: o.Pin(),
+		ResponseTime: o.ResponseTime(), InitialAge: o.initialAge, Policy: o.Policy(),
+	}
+	e.Header = o.Header().AppendTo(make(field.List, 0, strings.Count(string(o.Header()), "\n")))
+	return e
+}
