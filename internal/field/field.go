@@ -75,15 +75,28 @@ func (l List) Size() int64 {
 // after a hyphen in upper case, the others in lower case. It returns name
 // itself, without allocating, when it already has that form.
 func Canonical(name string) string {
-	upper := true
+	fits := &fitsFirst
 	for i := 0; i < len(name); i++ {
-		if fold(name[i], upper) != name[i] {
+		if !fits[name[i]] {
 			return canonicalCopy(name)
 		}
-		upper = name[i] == '-'
+		fits = &fitsLater
+		if name[i] == '-' {
+			fits = &fitsFirst
+		}
 	}
 	return name
 }
+
+// fitsFirst and fitsLater are the bytes that have their canonical form at the beginning of a word, and
+// within it.
+var fitsFirst, fitsLater = func() (first, later [256]bool) {
+	for i := range 256 {
+		c := byte(i)
+		first[i], later[i] = fold(c, true) == c, fold(c, false) == c
+	}
+	return first, later
+}()
 
 func canonicalCopy(name string) string {
 	b := []byte(name)
@@ -119,12 +132,29 @@ func ValidName[T string | []byte](name T) bool {
 // ValidValue reports whether value holds only bytes a field value may have
 // (RFC 9110 section 5.5): no control byte but the tab.
 func ValidValue[T string | []byte](value T) bool {
-	for i := 0; i < len(value); i++ {
+	i := 0
+	for ; i+8 <= len(value); i += 8 {
+		if mayHoldControl(uint64(value[i]) | uint64(value[i+1])<<8 | uint64(value[i+2])<<16 | uint64(value[i+3])<<24 |
+			uint64(value[i+4])<<32 | uint64(value[i+5])<<40 | uint64(value[i+6])<<48 | uint64(value[i+7])<<56) {
+			break
+		}
+	}
+	for ; i < len(value); i++ {
 		if c := value[i]; c < ' ' && c != '\t' || c == 0x7f {
 			return false
 		}
 	}
 	return true
+}
+
+// mayHoldControl reports false only where none of eight bytes is a control byte. Of each byte
+// the highest bit tells: it is set by taking off 0x20 from one that is less, and by taking off 1 from a
+// 0x7f that was turned into 0, where it was not set before. A borrow from the byte beneath can but
+// add a false alarm.
+func mayHoldControl(eight uint64) bool {
+	const each = 0x0101010101010101
+	deleted := eight ^ 0x7f*each
+	return ((eight-0x20*each)&^eight|(deleted-each)&^deleted)&(0x80*each) != 0
 }
 
 var tokenByte = func() (t [256]bool) {

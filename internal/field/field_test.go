@@ -78,3 +78,22 @@ func TestHyphenated(t *testing.T) {
 		}
 	}
 }
+
+// TestValidValueLooksAtEachByte: eight are looked at together.
+func TestValidValueLooksAtEachByte(t *testing.T) {
+	for length := 1; length <= 20; length++ {
+		for at := range length {
+			for c := range 256 {
+				value := []byte("aaaaaaaaaaaaaaaaaaaa")[:length]
+				value[at] = byte(c)
+				want := c >= ' ' && c != 0x7f || c == '\t'
+				if got := ValidValue(value); got != want {
+					t.Fatalf("byte %#x at %d of %d: got %v, want %v", c, at, length, got, want)
+				}
+			}
+		}
+	}
+	if ValidValue("\t2345678\x00") || ValidValue("1234567\t\x7f") || !ValidValue("\t\x80 \xff~\t!\t") {
+		t.Error("beside a tab: wrong verdict")
+	}
+}
