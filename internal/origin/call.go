@@ -169,8 +169,9 @@ func (x *exchange) awaitHead() (here bool, err error) {
 			return false, err
 		}
 		text, _ := br.Peek(br.Buffered())
+		x.whole = time.Now()
 		if x.peeked.IsZero() {
-			x.peeked = time.Now()
+			x.peeked = x.whole
 		}
 		for {
 			end := bytes.IndexByte(text[line:], '\n')
@@ -181,6 +182,7 @@ func (x *exchange) awaitHead() (here bool, err error) {
 				return true, nil // malformed, which nobody has to wait for
 			}
 			if end == 1 {
+				x.headEnd = line + len("\r\n")
 				return !isInterim(text), nil
 			}
 			line += end + 1

@@ -265,3 +265,22 @@ func TestStartBeginsNothingThatWaits(t *testing.T) {
 	}
 	wantSlots(t, o, 1, 1)
 }
+
+// TestACallKeepsTheLimitOfAHead: a head that a Call has looked at is taken by a way of its own.
+func TestACallKeepsTheLimitOfAHead(t *testing.T) {
+	for limit, kind := range map[int]Kind{len(okWire) - len("ok"): 0, len(okWire) - len("ok") - 1: Malformed} {
+		o := start(t, Options{}, each(okWire))
+		wantBody(t, o, get("/"), "ok")
+		o.options.MaxHeaderBytes = limit
+		c := call(t, o, get("/"))
+		if !c.Ready() {
+			t.Error("got not ready, want ready")
+		}
+		if kind == 0 {
+			wantAnswer(t, c, "ok")
+			continue
+		}
+		_, err := c.Finish()
+		wantKind(t, err, kind)
+	}
+}

@@ -16,23 +16,24 @@ const readBufferBytes = 16 << 10
 // conn is one connection and what belongs to it. It is used by one exchange at
 // a time; only close may be called at any moment.
 type conn struct {
-	nc      net.Conn // what carries the exchanges: the socket, or TLS on it
-	socket  net.Conn
-	under   *tlsSocket // the same under TLS; nil without
-	br      *bufio.Reader
-	server  *server      // whose slot it is in
-	client  netip.Prefix // who holds it, while it is in use
-	quiet   func() bool  // nothing has arrived that was not read; nil where that cannot be asked
-	turn    *turn        // nil where there is none, as with TLS
-	idle    time.Duration
-	rolling bool // each read has a deadline of its own
-	reused  bool
-	expires time.Time // when idle
-	until   time.Time // the deadline, where a turn has set it and nothing else since; else zero
-	text    []byte    // of the head being read
-	out     []byte    // the head being sent
-	x       exchange  // that of a Call; empty else
-	closes  func()    // close; a method value made each time would be an allocation
+	nc        net.Conn // what carries the exchanges: the socket, or TLS on it
+	socket    net.Conn
+	under     *tlsSocket // the same under TLS; nil without
+	br        *bufio.Reader
+	server    *server      // whose slot it is in
+	client    netip.Prefix // who holds it, while it is in use
+	quiet     func() bool  // nothing has arrived that was not read; nil where that cannot be asked
+	turn      *turn        // nil where there is none, as with TLS
+	idle      time.Duration
+	rolling   bool // each read has a deadline of its own
+	reused    bool
+	expires   time.Time // when idle
+	until     time.Time // the deadline, where a turn has set it and nothing else since; else zero
+	text      []byte    // of the head being read
+	headBytes int       // of the last head that was read, the empty line included
+	out       []byte    // the head being sent
+	x         exchange  // that of a Call; empty else
+	closes    func()    // close; a method value made each time would be an allocation
 }
 
 func newConn(nc net.Conn) *conn {
@@ -123,7 +124,7 @@ func (c *conn) readHead(limit int) (string, error) {
 	for {
 		part, err := c.br.ReadSlice('\n')
 		if len(c.text)+len(part) > limit {
-			return "", malformed("head of more than %d bytes", limit)
+			return "", tooLong(limit)
 		}
 		c.text = append(c.text, part...)
 		if errors.Is(err, bufio.ErrBufferFull) {
@@ -137,8 +138,26 @@ func (c *conn) readHead(limit int) (string, error) {
 			return "", malformed("line in the head does not end in CRLF")
 		}
 		if length == 2 {
+			c.headBytes = len(c.text)
 			return string(c.text[:line]), nil
 		}
 		line = len(c.text)
 	}
 }
+
+// takeHead is readHead for a head that lies in the buffer up to end, behind the empty line, and whose lines
+// end as they should.
+func (c *conn) takeHead(end, limit int) (string, error) {
+	if end > limit {
+		return "", tooLong(limit)
+	}
+	part, err := c.br.Peek(end)
+	if err != nil {
+		return "", cutAt(err) // which cannot be
+	}
+	text := string(part[:end-len("\r\n")])
+	c.headBytes, _ = c.br.Discard(end)
+	return text, nil
+}
+
+func tooLong(limit int) error { return malformed("head of more than %d bytes", limit) }

@@ -38,6 +38,7 @@ type exchange struct {
 	fault   error       // the panic that has ended it
 	waitErr error       // why nothing has come
 	peeked  time.Time   // when the first byte of the head had come
+	headEnd int         // of the head that has come whole, in the buffer; 0: none is known to
 }
 
 // run sends the request and reads the head of the final response. The deadline
@@ -150,7 +151,7 @@ func (x *exchange) receive() error {
 // interim keeps the limits of interim responses and gives this one to the caller.
 func (x *exchange) interim(h *head) error {
 	x.interims++
-	x.interimBytes += len(x.c.text)
+	x.interimBytes += x.c.headBytes
 	switch {
 	case x.interims > MaxInterim:
 		return malformed("more than %d interim responses", MaxInterim)
@@ -182,14 +183,25 @@ func (x *exchange) receiveOne() error {
 	if x.wait != nil {
 		x.wait.begun()
 	}
-	text, err := x.c.readHead(x.origin.options.MaxHeaderBytes)
+	text, err := x.readHead(x.origin.options.MaxHeaderBytes)
 	if err != nil {
 		return err
 	}
 	if x.head, err = parseHead(text); err != nil {
 		return err
 	}
-	x.whole = time.Now()
 	x.framing, err = frame(x.r.Method, &x.head)
 	return err
+}
+
+// readHead is that of the connection, and notes when the head was whole. One that a Call has looked at is
+// only taken.
+func (x *exchange) readHead(limit int) (string, error) {
+	if end := x.headEnd; end > 0 {
+		x.headEnd = 0
+		return x.c.takeHead(end, limit)
+	}
+	text, err := x.c.readHead(limit)
+	x.whole = time.Now()
+	return text, err
 }

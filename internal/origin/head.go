@@ -43,18 +43,18 @@ func (h *head) connectionOption(option string) bool {
 // origin that copies a client's LF into a value would let that client write
 // header fields of a response that others get from the cache.
 func parseHead(text string) (head, error) {
-	line, rest, _ := strings.Cut(text, "\r\n")
+	line, rest := cutLine(text)
 	h, err := parseStatusLine(line)
 	if err != nil {
 		return head{}, err
 	}
-	count := strings.Count(rest, "\r\n")
+	count := strings.Count(rest, "\n")
 	if count > maxFields {
 		return head{}, malformed("%d header fields, at most %d are read", count, maxFields)
 	}
 	h.fields = make(field.List, 0, count)
 	for rest != "" {
-		line, rest, _ = strings.Cut(rest, "\r\n")
+		line, rest = cutLine(rest)
 		name, value, err := parseField(line)
 		if err != nil {
 			return head{}, err
@@ -62,6 +62,15 @@ func parseHead(text string) (head, error) {
 		h.fields.Add(name, value)
 	}
 	return h, nil
+}
+
+// cutLine returns the first line of text, without its CRLF, and what follows it. A line that ends otherwise
+// is no line: all of text is returned, which is not valid then.
+func cutLine(text string) (line, rest string) {
+	if end := strings.IndexByte(text, '\n'); end > 0 && text[end-1] == '\r' {
+		return text[:end-1], text[end+1:]
+	}
+	return text, ""
 }
 
 // parseStatusLine parses HTTP/1.x SP 3DIGIT [SP reason]. Origins leave out the
@@ -84,12 +93,14 @@ func parseStatusLine(line string) (head, error) {
 // RFC 9112 section 5.1 asks of a proxy. A folded line is refused, the other of
 // the two answers that section 5.2 allows: no origin of today folds on purpose.
 func parseField(line string) (name, value string, err error) {
-	if line != "" && (line[0] == ' ' || line[0] == '\t') {
+	if line != "" && blank(line[0]) {
 		return "", "", malformed("folded header field")
 	}
 	name, value, ok := strings.Cut(line, ":")
-	name = strings.TrimRight(name, " \t")
-	value = strings.Trim(value, " \t")
+	name, value = trimRight(name), trimRight(value)
+	for value != "" && blank(value[0]) {
+		value = value[1:]
+	}
 	if !ok || !field.ValidName(name) {
 		return "", "", malformed("header field name %.40q", name)
 	}
@@ -98,6 +109,17 @@ func parseField(line string) (name, value string, err error) {
 	}
 	return field.Canonical(name), value, nil
 }
+
+// trimRight returns s without the spaces and tabs at its end.
+func trimRight(s string) string {
+	for s != "" && blank(s[len(s)-1]) {
+		s = s[:len(s)-1]
+	}
+	return s
+}
+
+// blank reports whether c is a space or a tab.
+func blank(c byte) bool { return c == ' ' || c == '\t' }
 
 // digits reports whether s is one or more decimal digits.
 func digits(s string) bool {

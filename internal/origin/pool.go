@@ -183,13 +183,14 @@ func (p *pool) put(c *conn, keep time.Duration) {
 		c.retire()
 		return
 	}
-	c.expires = time.Now().Add(keep)
+	now := time.Now()
+	c.expires = now.Add(keep)
 	p.mu.Lock()
 	p.shares.Give(c.client)
 	c.client = netip.Prefix{}
 	kept := !p.closed && !p.retired
 	if kept {
-		p.keepLocked(c, keep)
+		p.keepLocked(c, keep, now)
 	} else {
 		p.freeLocked(c.server)
 	}
@@ -200,12 +201,12 @@ func (p *pool) put(c *conn, keep time.Duration) {
 }
 
 // keepLocked makes c idle, unless somebody waits for it.
-func (p *pool) keepLocked(c *conn, keep time.Duration) {
+func (p *pool) keepLocked(c *conn, keep time.Duration, now time.Time) {
 	s := c.server
 	s.idle = append(s.idle, c)
 	p.metrics.active.Dec()
 	p.metrics.idle.Inc()
-	p.serveLocked(time.Now())
+	p.serveLocked(now)
 	if last := len(s.idle) - 1; last >= 0 && s.idle[last] == c {
 		p.wakeLocked(c.expires, keep)
 	}

@@ -11,7 +11,7 @@ import (
 // report tells the balancer how a request to a server went, and returns what that
 // changed.
 func (p *pool) report(s slot, t tried, r *Request) (Change, bool) {
-	now, broken := time.Now(), t.theirs() && t.failure.Kind != Connect
+	now, broken := t.at(), t.theirs() && t.failure.Kind != Connect
 	var target uint64
 	if broken {
 		target = p.targetOf(r)

@@ -36,6 +36,14 @@ func (t tried) theirs() bool {
 	return true
 }
 
+// at is when it was known what came of the try.
+func (t tried) at() time.Time {
+	if t.failure == nil {
+		return t.res.ResponseTime
+	}
+	return time.Now()
+}
+
 // unconnected reports whether nothing was sent, for there was no connection.
 func (t tried) unconnected() bool { return t.failure.Kind == Connect || t.failure.Kind == Overload }
 
