@@ -9,6 +9,22 @@ import (
 	"edgeproxy/internal/admission"
 )
 
+func TestRequestOfTwoTiersDoesNotAllocate(t *testing.T) {
+	objects, accesses := madeUpForDisk(2, 10_000)
+	for _, p := range []admission.Policy{admission.Always, admission.SecondHit} {
+		s := onDiskToo()
+		s.Policy = p
+		r := newRun(t, s, objects)
+		n := 0
+		if got := testing.AllocsPerRun(9000, func() {
+			r.Request(accesses[n])
+			n++
+		}); got != 0 {
+			t.Errorf("%s: got %v allocations for a request, want 0", p, got)
+		}
+	}
+}
+
 // A request costs no allocation, so that a trace of any length runs in the memory
 // of its objects. What the filter's fill foretells is read once in 256 unseen
 // keys and is not counted here, as the mean is rounded down.

@@ -16,7 +16,11 @@ type fitted struct {
 }
 
 func newFitted(s Setting) *fitted {
-	f := &fitted{fit: fit.New(s.CapacityBytes - s.StageBytes), length: s.length()}
+	gated := s.CapacityBytes - s.StageBytes
+	if s.DiskBytes > 0 {
+		gated = s.DiskBytes
+	}
+	f := &fitted{fit: fit.New(gated), length: s.length()}
 	f.sightings = f.length.Sightings(f.fit.Objects())
 	f.room = f.limit()
 	return f

@@ -3,10 +3,10 @@ package model
 // Outcome is what became of one request.
 type Outcome uint8
 
-// The outcomes. The first three are hits, the next four fills: what the
-// origin sent was kept or not.
+// The outcomes. The first three are hits, and the last; the next four fills: what the
+// origin sent was kept or not. With a disk, that is the main part.
 const (
-	Hit      Outcome = iota + 1 // found in the main part
+	Hit      Outcome = iota + 1 // found in the main part; with a disk, in the memory
 	StageHit                    // found in the stage, and stays there
 	Promoted                    // found in the stage, and written into the main part
 	Stored                      // fetched, and written into the main part
@@ -14,6 +14,7 @@ const (
 	Staged                      // fetched, held back from the main part, kept in the stage
 	TooLarge                    // fetched; larger than may be stored
 	HeadMiss                    // a HEAD that nothing stored answers: no fill
+	DiskHit                     // found on the disk
 
 	outcomes
 )
@@ -22,7 +23,7 @@ const (
 func (o Outcome) String() string {
 	names := [outcomes]string{
 		Hit: "hit", StageHit: "stage-hit", Promoted: "promoted", Stored: "stored",
-		HeldBack: "held-back", Staged: "staged", TooLarge: "too-large", HeadMiss: "head-miss",
+		HeldBack: "held-back", Staged: "staged", TooLarge: "too-large", HeadMiss: "head-miss", DiskHit: "disk-hit",
 	}
 	if o >= outcomes || names[o] == "" {
 		return "unknown"

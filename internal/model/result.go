@@ -11,14 +11,15 @@ type Result struct {
 	Requests     int64 `json:"requests"`
 	RequestBytes int64 `json:"request_bytes"`
 
-	// Hits are answered from the main part or the stage; the ratios are 0 where
+	// Hits are answered from the main part, the stage or a disk; the ratios are 0 where
 	// there was nothing.
 	Hits         int64   `json:"hits"`
 	HitBytes     int64   `json:"hit_bytes"`
 	HitRatio     float64 `json:"hit_ratio"`
 	ByteHitRatio float64 `json:"byte_hit_ratio"`
 
-	// Writes go into the main part: stored at once, or promoted from the stage.
+	// Writes go into the main part: stored at once, or promoted from the stage. With
+	// a disk, that is the main part; MemoryWrites are copies from there.
 	Writes     int64 `json:"writes"`
 	WriteBytes int64 `json:"write_bytes"`
 
@@ -48,6 +49,20 @@ type Result struct {
 	StageWrites     int64 `json:"stage_writes"`
 	StageWriteBytes int64 `json:"stage_write_bytes"`
 	Promotions      int64 `json:"promotions"`
+
+	// DiskHits, of Hits, are answered from the disk. All of these are 0 without one.
+	DiskHits     int64 `json:"disk_hits,omitempty"`
+	DiskHitBytes int64 `json:"disk_hit_bytes,omitempty"`
+
+	// DiskWriteBytes is all that was written to the disk: what admission let in, with
+	// its heads and up to whole pages, and what was written again to be kept, which is
+	// DiskRewrittenBytes. WriteAmplification is DiskWriteBytes by WriteBytes.
+	DiskWriteBytes     int64   `json:"disk_write_bytes,omitempty"`
+	DiskRewrittenBytes int64   `json:"disk_rewritten_bytes,omitempty"`
+	WriteAmplification float64 `json:"write_amplification,omitempty"`
+
+	MemoryWrites     int64 `json:"memory_writes,omitempty"`
+	MemoryWriteBytes int64 `json:"memory_write_bytes,omitempty"`
 
 	// Objects are held by the main part now. Evictions left it, StoresNeverHit of
 	// them without one hit.

@@ -49,13 +49,18 @@ type place uint8
 const (
 	nowhere place = iota
 	inStage
-	inMain
+	inMain // or of two tiers, the memory
+	onDisk
 )
 
 // counters says what became of the writes into the main part.
 type counters struct {
 	objects             int64 // held now
 	evictions, neverHit int64 // left; and of them, without a hit
+
+	// With a disk, which is the main part then:
+	diskBytes, rewritten int64 // written to it; and of them, not for the first time
+	copies, copyBytes    int64 // from it into the memory
 }
 
 // New prepares a Run of s over objects, which are shared, indexed by
@@ -86,6 +91,13 @@ func New(s Setting, objects []trace.Object) (*Run, error) {
 }
 
 func newStorage(s Setting, objects []trace.Object) (storage, error) {
+	if s.DiskBytes > 0 {
+		return newTiers(s, objects)
+	}
+	return newMemory(s, objects)
+}
+
+func newMemory(s Setting, objects []trace.Object) (memory, error) {
 	if s.Eviction == Ristretto {
 		return newMemoryTier(s, objects)
 	}
@@ -109,6 +121,10 @@ func (r *Run) Request(a trace.Access) Outcome {
 	case inMain:
 	case inStage:
 		o = r.promote(i, size, admit)
+	case onDisk:
+		o = DiskHit
+		c.DiskHits++
+		c.DiskHitBytes += sent
 	default:
 		if a.Head {
 			c.OriginRequests++
@@ -244,6 +260,9 @@ func (r *Run) Result() Result {
 	out.ByteHitRatio = ratio(out.HitBytes, out.RequestBytes)
 	b := r.storage.counters()
 	out.Objects, out.Evictions, out.StoresNeverHit = b.objects, b.evictions, b.neverHit
+	out.MemoryWrites, out.MemoryWriteBytes = b.copies, b.copyBytes
+	out.DiskWriteBytes, out.DiskRewrittenBytes = b.diskBytes, b.rewritten
+	out.WriteAmplification = ratio(b.diskBytes, out.WriteBytes)
 	if r.window != nil {
 		r.window.report(&out)
 	}

@@ -55,7 +55,12 @@ type Setting struct {
 	// newcomers; 0 is no stage, half of the capacity the most.
 	CapacityBytes, StageBytes int64
 
-	// MaxObjectBytes is the largest object that is stored; 0 is all that fits the
+	// DiskBytes bounds the records of a disk behind the capacity, which is the memory
+	// then; 0 is no disk. DiskObjectBytes is the largest object that goes onto it; 0 is
+	// a quarter of it, the most there is.
+	DiskBytes, DiskObjectBytes int64
+
+	// MaxObjectBytes is the largest object that is stored, in memory where there is a disk; 0 is all that fits the
 	// main part. Ristretto takes at most a quarter of the main part, and does with
 	// 0; its capacity is 64 KiB at least.
 	MaxObjectBytes int64
@@ -88,6 +93,12 @@ func (s Setting) checkSizes(wrong wrongFunc) {
 	}
 	if s.StageBytes < 0 || s.StageBytes > s.CapacityBytes/stageShare {
 		wrong("stage", s.StageBytes, "0 bytes, or up to half of the capacity")
+	}
+	if s.DiskBytes != 0 && s.DiskBytes < minDiskBytes {
+		wrong("disk", inBytes(s.DiskBytes), "at least "+inBytes(minDiskBytes)+", or 0 for none")
+	}
+	if s.DiskObjectBytes < 0 {
+		wrong("disk_object", s.DiskObjectBytes, "a number of bytes, or 0 for a quarter of the disk")
 	}
 	if s.MaxObjectBytes < 0 {
 		wrong("max_object", s.MaxObjectBytes, "a number of bytes, or 0 for what fits")

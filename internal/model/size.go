@@ -14,6 +14,7 @@ const (
 	markBytes   = 8
 	countsBytes = 4
 	chainBytes  = 12
+	diskBytes   = 2*chainBytes + 4 // a place on the disk, one in the memory's window, and when it was spared
 	entryBytes  = 640
 	leastEntry  = 500 // no entry takes less of the capacity, its head included
 	tableShare  = 32
@@ -32,6 +33,9 @@ func (s Setting) Memory(objects int, totalBytes int64) int64 {
 	}
 	if s.Exact && s.Policy.Memory() == policy.Counted {
 		each += countsBytes
+	}
+	if s.DiskBytes > 0 {
+		each += diskBytes
 	}
 	out := int64(0)
 	if s.Eviction == Ristretto {

@@ -70,6 +70,8 @@ func (h *exactStorage) promote(i uint32) bool {
 	return true
 }
 
+func (h *exactStorage) unstage(i uint32) { h.stage.remove(i) }
+
 func (h *exactStorage) counters() counters { return h.main.counters() }
 
 func (h *exactStorage) look(requests []trace.Access) (read uint32) {

@@ -129,6 +129,12 @@ func (t *memoryTier) keep(i uint32, admit bool) Outcome {
 
 func (t *memoryTier) promote(i uint32) bool { return t.store.Promote(t.key(i), t.name(i)) }
 
+func (t *memoryTier) unstage(i uint32) {
+	if e, _ := t.store.Find(t.key(i), t.name(i)); e != nil {
+		t.store.Discard(e)
+	}
+}
+
 func (t *memoryTier) counters() counters {
 	s := t.store.Stats()
 	return counters{objects: s.Objects, evictions: s.Capacity + s.Rejected + s.Variants, neverHit: s.NeverHit}

@@ -1,0 +1,168 @@
+package model
+
+import "edgeproxy/internal/trace"
+
+// The layout of the disk, as docs/decisions/0076 has it.
+const (
+	minDiskBytes = 4 << 20
+
+	recordHead   = 512 // bytes of a record beside the body: key, facts and head of a usual response
+	recordUnit   = 64  // a small record ends at a multiple of this
+	diskPage     = 4096
+	largeFrom    = 32 << 10 // bodies from here on lie in pages of their own
+	alignFrom    = 64 << 10 // and from here on begin at a page
+	segmentShare = 64       // a segment is this part of the disk
+	minSegment   = 64 << 10
+	maxSegment   = 64 << 20
+
+	maxHits   = 3 // counted of a record since the hand came by, two bits
+	keepShare = 2 // of a dropped segment at most 1/keepShare is written again
+)
+
+// disk is the tier behind the memory: an append-only log under one bound of bytes.
+// Bodies from 32 KiB on are evicted one by one where they lie, smaller ones by the
+// segment, of which those that were hit are written once more. A hand looks at what
+// was written, or spared, longest ago, of both kinds: at a large record or at a segment.
+// It evicts what was not hit, and takes one hit from what was.
+type disk struct {
+	*nodes
+	maxBytes, segmentBytes int64
+	bytes                  int64 // of all records
+
+	large  chain    // in the order of writing or sparing
+	spared []uint32 // of a large one: when it was written or spared last
+
+	small    chain
+	segments []segment // of the small ones, the oldest first; the last is being written
+
+	clock uint32 // goes up with each record written or spared
+	left  counters
+}
+
+// segment is a run of the small ones, which are in the order of writing.
+type segment struct {
+	began   uint32 // when its first record was written
+	records int64
+	bytes   int64
+}
+
+func newDisk(maxBytes int64, objects []trace.Object) *disk {
+	n := newNodes(objects)
+	return &disk{
+		nodes: n, maxBytes: maxBytes, segmentBytes: min(max(maxBytes/segmentShare, minSegment), maxSegment),
+		large: newChain(n, large), small: newChain(n, small), spared: make([]uint32, len(objects)),
+	}
+}
+
+// recordBytes returns what a body of that size takes on the disk.
+func recordBytes(body int64) int64 {
+	switch {
+	case body < largeFrom:
+		return roundUp(recordHead+body, recordUnit)
+	case body < alignFrom:
+		return roundUp(recordHead+body, diskPage)
+	default:
+		return roundUp(recordHead, diskPage) + roundUp(body, diskPage)
+	}
+}
+
+func roundUp(n, unit int64) int64 { return (n + unit - 1) / unit * unit }
+
+func (d *disk) record(i uint32) int64 { return recordBytes(d.objects[i].Size) }
+
+func (d *disk) isLarge(i uint32) bool { return d.objects[i].Size >= largeFrom }
+
+// hit reports whether object i is there, and counts its use.
+func (d *disk) hit(i uint32) bool {
+	n := &d.of[i]
+	if n.at == unlinked {
+		return false
+	}
+	n.uses, n.hit = min(n.uses+1, maxHits), true
+	return true
+}
+
+// store writes an object that is not there, and that the disk has room for.
+func (d *disk) store(i uint32) {
+	for d.bytes+d.record(i) > d.maxBytes {
+		d.makeRoom()
+	}
+	d.of[i].uses, d.of[i].hit = 0, false
+	d.append(i)
+}
+
+// append writes the record of i at the end of the log of its kind.
+func (d *disk) append(i uint32) {
+	bytes := d.record(i)
+	d.clock++
+	d.bytes += bytes
+	d.left.diskBytes += bytes
+	if d.isLarge(i) {
+		d.spared[i] = d.clock
+		d.large.push(i)
+		return
+	}
+	last := len(d.segments) - 1
+	if last < 0 || d.segments[last].bytes+bytes > d.segmentBytes {
+		d.segments = append(d.segments, segment{began: d.clock})
+		last++
+	}
+	d.segments[last].records++
+	d.segments[last].bytes += bytes
+	d.small.push(i)
+}
+
+// makeRoom takes one step of the hand.
+func (d *disk) makeRoom() {
+	at := d.large.oldest
+	if at == none || len(d.segments) > 0 && d.segments[0].began < d.spared[at] {
+		d.dropSegment()
+		return
+	}
+	d.large.remove(at)
+	n := &d.of[at]
+	if n.uses == 0 {
+		d.bytes -= d.record(at)
+		d.left.evicted(n)
+		return
+	}
+	n.uses--
+	d.clock++
+	d.spared[at] = d.clock
+	d.large.push(at)
+}
+
+// dropSegment frees the oldest segment. Of its records those with the most hits are
+// written again, up to half of its bytes, less one hit; the others are evicted.
+func (d *disk) dropSegment() {
+	s := d.segments[0]
+	d.segments = d.segments[:copy(d.segments, d.segments[1:])]
+	d.bytes -= s.bytes
+	room := s.bytes / keepShare
+	for hits := uint8(maxHits); hits > 0; hits-- {
+		i := d.small.oldest
+		for range s.records {
+			next, n := d.of[i].newer, &d.of[i]
+			if bytes := d.record(i); n.uses == hits && bytes <= room {
+				room -= bytes
+				s.records--
+				d.small.remove(i)
+				n.uses--
+				d.append(i)
+				d.left.rewritten += bytes
+			}
+			i = next
+		}
+	}
+	for range s.records {
+		i := d.small.oldest
+		d.small.remove(i)
+		d.left.evicted(&d.of[i])
+	}
+}
+
+func (d *disk) counters() counters {
+	c := d.left
+	c.objects = d.small.count + d.large.count
+	return c
+}

@@ -1,0 +1,194 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+
+	"edgeproxy/internal/trace"
+)
+
+// naiveTiers is two tiers said as plainly as possible: one list of records on the
+// disk, and nothing that is kept up to date beside it.
+type naiveTiers struct {
+	s       Setting
+	objects []trace.Object
+	gate    *naive // decides, and has the stage
+
+	memory naiveLRU
+	asked  []uint32 // hit on the disk lately, oldest first
+
+	disk  []*naiveRecord // in the order of writing
+	clock int
+
+	bytes, again, copies int64
+}
+
+// naiveRecord is a record on the disk. Those of one segment have its number.
+type naiveRecord struct {
+	object  uint32
+	bytes   int64
+	large   bool
+	segment int
+	hits    int
+	age     int // of a small one, its segment's
+}
+
+func newNaiveTiers(s Setting, objects []trace.Object) *naiveTiers {
+	n := &naiveTiers{s: s, objects: objects, gate: newNaive(s, objects)}
+	n.memory = naiveLRU{size: n.gate.size, maxBytes: s.CapacityBytes - s.StageBytes}
+	return n
+}
+
+func (n *naiveTiers) request(a trace.Access) Outcome {
+	i, admit, size := a.Object, n.gate.admits(a), n.objects[a.Object].Size
+	onDisk := slices.IndexFunc(n.disk, func(r *naiveRecord) bool { return r.object == i })
+	if onDisk >= 0 {
+		n.disk[onDisk].hits = min(n.disk[onDisk].hits+1, 3)
+	}
+	staged := slices.Index(n.gate.stage, i)
+	switch {
+	case n.memory.hit(i):
+		return Hit
+	case staged >= 0 && !admit && n.s.Policy.String() != "second-hit":
+		return StageHit
+	case staged >= 0:
+		n.gate.stage = slices.Delete(n.gate.stage, staged, staged+1)
+		n.write(i)
+		return Promoted
+	case onDisk >= 0:
+		n.consider(i)
+		return DiskHit
+	case a.Head:
+		return HeadMiss
+	case size > n.s.DiskBytes/4:
+		return TooLarge
+	case admit:
+		n.write(i)
+		return Stored
+	case n.takes(i) && n.gate.stageMax >= n.gate.size(i):
+		for total(n.gate.stage, n.gate.size)+n.gate.size(i) > n.gate.stageMax {
+			n.gate.stage = n.gate.stage[1:]
+		}
+		n.gate.stage = append(n.gate.stage, i)
+		return Staged
+	}
+	return HeldBack
+}
+
+func (n *naiveTiers) takes(i uint32) bool {
+	size := n.objects[i].Size
+	return size <= n.memory.maxBytes && (n.s.MaxObjectBytes == 0 || size <= n.s.MaxObjectBytes)
+}
+
+// consider copies into the memory what was hit before on the disk.
+func (n *naiveTiers) consider(i uint32) {
+	if !n.takes(i) {
+		return
+	}
+	if at := slices.Index(n.asked, i); at >= 0 {
+		n.asked = slices.Delete(n.asked, at, at+1)
+		n.memory.store(i)
+		n.copies++
+		return
+	}
+	n.asked = append(n.asked, i)
+	for total(n.asked, n.gate.size) > n.memory.maxBytes {
+		n.asked = n.asked[1:]
+	}
+}
+
+func (n *naiveTiers) write(i uint32) {
+	size := n.objects[i].Size
+	r := &naiveRecord{object: i, large: size >= 32768}
+	r.bytes = (512 + size + 63) / 64 * 64
+	if r.large {
+		r.bytes = (512 + size + 4095) / 4096 * 4096
+	}
+	if size >= 65536 {
+		r.bytes = 4096 + (size+4095)/4096*4096
+	}
+	for n.held()+r.bytes > n.s.DiskBytes {
+		n.evict()
+	}
+	n.put(r)
+}
+
+func (n *naiveTiers) held() (sum int64) {
+	for _, r := range n.disk {
+		sum += r.bytes
+	}
+	return sum
+}
+
+func (n *naiveTiers) of(large bool) (out []*naiveRecord) {
+	for _, r := range n.disk {
+		if r.large == large {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func (n *naiveTiers) put(r *naiveRecord) {
+	n.clock++
+	n.bytes += r.bytes
+	r.age = n.clock
+	if small := n.of(false); !r.large {
+		r.segment = n.clock
+		if len(small) > 0 {
+			last := small[len(small)-1]
+			filled := r.bytes
+			for _, o := range small {
+				if o.segment == last.segment {
+					filled += o.bytes
+				}
+			}
+			if filled <= max(n.s.DiskBytes/64, 65536) {
+				r.segment, r.age = last.segment, last.age
+			}
+		}
+	}
+	n.disk = append(n.disk, r)
+}
+
+// evict looks at the large one, or the segment, that was looked at longest ago.
+func (n *naiveTiers) evict() {
+	at := slices.MinFunc(n.disk, func(a, b *naiveRecord) int { return cmp.Compare(a.age, b.age) })
+	switch {
+	case !at.large:
+		n.drop(n.of(false))
+	case at.hits > 0:
+		at.hits--
+		n.clock++
+		at.age = n.clock
+	default:
+		n.remove(at)
+	}
+}
+
+func (n *naiveTiers) remove(r *naiveRecord) {
+	n.disk = slices.DeleteFunc(n.disk, func(o *naiveRecord) bool { return o == r })
+}
+
+// drop frees the segment of the first of small.
+func (n *naiveTiers) drop(small []*naiveRecord) {
+	var all []*naiveRecord
+	room := int64(0)
+	for _, r := range small {
+		if r.segment == small[0].segment {
+			all = append(all, r)
+			room += r.bytes
+			n.remove(r)
+		}
+	}
+	room /= 2
+	slices.SortStableFunc(all, func(a, b *naiveRecord) int { return cmp.Compare(b.hits, a.hits) })
+	for _, r := range all {
+		if r.hits > 0 && r.bytes <= room {
+			room -= r.bytes
+			r.hits--
+			n.again += r.bytes
+			n.put(r)
+		}
+	}
+}
