@@ -35,6 +35,7 @@ func (s *simulation) define(cmd *cobra.Command) {
 	f.Var(listOf(&g.Policies, "list", parsePolicy), "policy", strings.Join(policy.Names(nil), ", ")+" (default always,second-hit,counting)")
 	s.parameters(cmd)
 	f.Var(listOf(&g.Capacities, "size", parseCapacity), "capacity", "of the cache, a `size`, or P% of the unique bytes (default 5%)")
+	f.Var(listOf(&g.Disks, "size", parseDisk), "disk", "behind the memory, which --capacity is then: a `size`, P% of the unique bytes, or 0 for none (default 0)")
 	f.Var(oneOf(&s.window, windowAuto, windowFixed), "window", "auto is the proxy's own, which fits the cache, with --rotate-every as its longest; fixed is --rotate-... (default both)")
 	f.Var(listOf(&g.Rotations, "duration", parseRotateEvery), "rotate-every", "rotate the filter after this `duration`; needs a log with times")
 	f.Var(listOf(&g.Rotations, "n", parseRotateCount(simulate.ByRequests)), "rotate-requests", "rotate after `n` requests; 4c is 4 times c; never, with --exact")
@@ -257,6 +258,8 @@ func parseCapacity(text string) (simulate.Amount, error) {
 	}
 	return a, err
 }
+
+func parseDisk(text string) (simulate.Amount, error) { return parseAmount(text, mostPercent) }
 
 func parseStage(text string) (simulate.Amount, error) { return parseAmount(text, mostStage) }
 

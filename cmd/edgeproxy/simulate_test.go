@@ -303,6 +303,10 @@ func TestSimulateFlagsSayWhatTheyWant(t *testing.T) {
 	for _, v := range []string{"-1%", "1001%", "NaN%", "x%", "%"} {
 		f("capacity", v, "want 0% to 1000%, or a size")
 	}
+	for _, v := range []string{"-1%", "1001%", "5"} {
+		f("disk", v, "want")
+	}
+	f("disk", "1MiB", "want at least 4194304 bytes, or 0 for none")
 	for _, v := range []string{"51%", "-1%", "NaN%"} {
 		f("stage", v, "want 0% to 50%, or a size")
 	}
@@ -341,6 +345,7 @@ func TestSimulateFlagsTakeListsByCommasAndByRepetition(t *testing.T) {
 	f(1+8, "--policy", "counting", "--more-than", "1,2", "--rotate-keys", "120", "--generations", "2,3", "--false-positive-rate", "0.01,2%")
 	f(2+6, "--policy", "second-hit", "--rotate-keys", "120", "--stage", "0,10%,3KiB", "--eviction", "lru,s3fifo")
 	f(2+2, "--policy", "second-hit", "--rotate-keys", "120", "--max-object", "4KiB,100KiB")
+	f(3+3, "--policy", "second-hit", "--rotate-keys", "120", "--disk", "0,5MiB", "--disk", "1000%")
 	f(1+2, "--exact", "--policy", "second-hit", "--rotate-keys", "never,120", "--rotate-requests", "never")
 }
 

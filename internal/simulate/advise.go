@@ -13,14 +13,15 @@ import (
 // Advice is the setting to take at one capacity.
 type Advice struct {
 	CapacityBytes int64
+	DiskBytes     int64 // 0: none
 	Result        Result
 	Why           string // some sentences
 	YAML          string // the sections admission and cache of a configuration file
 }
 
-// advise recommends one setting for every capacity and object limit.
+// advise recommends one setting for every capacity, disk and object limit.
 func (r *Report) advise() {
-	type size struct{ capacity, limit int64 }
+	type size struct{ capacity, disk, limit int64 }
 	var order []size
 	groups := map[size]*Group{}
 	for i := range r.Groups {
@@ -28,7 +29,7 @@ func (r *Report) advise() {
 		for j := range g.Results {
 			g.Results[j].Thin = g.Results[j].thin()
 		}
-		at := size{g.CapacityBytes, g.limit}
+		at := size{g.CapacityBytes, g.DiskBytes, g.limit}
 		if groups[at] == nil {
 			order = append(order, at)
 		}
@@ -44,7 +45,7 @@ func (r *Report) advise() {
 
 // adviseOn recommends a setting of g, or says why none.
 func (r *Report) adviseOn(g *Group) {
-	refuse := func(why string) { r.Unadvised = append(r.Unadvised, Unadvised{g.CapacityBytes, why}) }
+	refuse := func(why string) { r.Unadvised = append(r.Unadvised, Unadvised{g.CapacityBytes, g.DiskBytes, why}) }
 	if why := r.missing(g); why != "" {
 		refuse(why)
 		return
@@ -57,7 +58,7 @@ func (r *Report) adviseOn(g *Group) {
 	chosen := &g.Results[i]
 	chosen.Recommended = true
 	r.Advice = append(r.Advice, Advice{
-		CapacityBytes: g.CapacityBytes, Result: *chosen, Why: r.Goal.why(g, chosen, near), YAML: r.yaml(g, chosen),
+		CapacityBytes: g.CapacityBytes, DiskBytes: g.DiskBytes, Result: *chosen, Why: r.Goal.why(g, chosen, near), YAML: r.yaml(g, chosen),
 	})
 }
 
@@ -109,8 +110,11 @@ func (g Goal) against(always, chosen *Result) string {
 // where they do.
 func (g Goal) otherwise(group *Group, chosen *Result) string {
 	other, why := MostHits, " Writes to memory cost nothing but a copy:"
-	if g == MostHits {
+	switch {
+	case g == MostHits:
 		other, why = Balanced, " Where a write costs something:"
+	case group.DiskBytes > 0:
+		why = " Where writes to the disk cost nothing:"
 	}
 	i, _ := other.choose(group.Results)
 	if i < 0 {

@@ -37,6 +37,14 @@ func (a Amount) String() string {
 	return size(a.Bytes)
 }
 
+// sizes writes a capacity, and the disk behind it if there is one.
+func sizes(capacity, disk int64) string {
+	if disk == 0 {
+		return size(capacity)
+	}
+	return size(capacity) + " and a disk of " + size(disk)
+}
+
 // counted writes a number of things, of which name is one.
 func counted(n int64, name string) string {
 	if n != 1 {

@@ -33,6 +33,7 @@ func TestCheckFindsWhatIsWrongWhateverTheLogIs(t *testing.T) {
 	f("false_positive_rate: 1e-300: want at least", Grid{FalsePositiveRates: []float64{1e-300}})
 	f("stage 1.0 KiB: want at most half of the capacity", Grid{Capacities: []Amount{{Percent: 5}, {Bytes: 2000}}, Stages: []Amount{{Bytes: 1024}}})
 	f("capacity: 65535 bytes: want at least 65536 bytes under ristretto", Grid{Capacities: []Amount{{Bytes: 65535}}, Evictions: ristretto})
+	f("disk: 4194303 bytes: want at least 4194304 bytes", Grid{Disks: []Amount{{}, {Bytes: 4<<20 - 1}}})
 	f("max_object: 25001 bytes: want at most 25000 bytes under ristretto",
 		Grid{Capacities: []Amount{{Bytes: 100_000}}, MaxObjects: []int64{25_001}, Evictions: ristretto})
 }
@@ -47,6 +48,7 @@ func TestCheckPassesWhatOnlyALogCanTell(t *testing.T) {
 	f(Grid{})
 	f(Grid{Exact: true})
 	f(everything())
+	f(Grid{Disks: []Amount{{Percent: 0.001}}})
 	f(Grid{Rotations: []Rotation{{Unit: ByTime, Every: time.Hour}}})
 	f(Grid{Policies: []admission.Policy{admission.Always}, Stages: []Amount{{}}})
 	f(Grid{Capacities: []Amount{{Percent: 0.001}}, Stages: []Amount{{Bytes: 1 << 40}}})

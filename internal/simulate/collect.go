@@ -23,6 +23,7 @@ func (r *run) group(g *group) Group {
 	out := Group{
 		CapacityBytes: g.bytes, CapacityShare: g.capacity.share(), CachedObjects: g.cached,
 		MaxObjectBytes: g.maxObject, Eviction: string(g.eviction), limit: g.limit,
+		DiskBytes: g.diskBytes, DiskShare: g.disk.share(), DiskObject: g.diskObject(),
 	}
 	for i := range g.points {
 		out.Results = append(out.Results, r.result(g, &g.points[i]))
@@ -34,6 +35,7 @@ func (r *run) group(g *group) Group {
 		res := &out.Results[i]
 		res.WritesAvoided = always.Writes - res.Writes
 		res.WriteBytesAvoided = always.WriteBytes - res.WriteBytes
+		res.DiskWriteBytesAvoided = always.DiskWriteBytes - res.DiskWriteBytes
 		res.extra = res.OriginBytes - always.OriginBytes
 	}
 	markPareto(out.Results)
@@ -72,6 +74,7 @@ func (r *run) result(g *group, p *point) Result {
 		MaxObjectBytes: mostObject(p.CapacityBytes, p.StageBytes, g.limit, p.Eviction), StageWrites: m.StageWrites, Promotions: m.Promotions,
 		Evictions: m.Evictions, StoresNeverHit: m.StoresNeverHit, rounds: m.Rotations, asked: p.asked,
 	}
+	out.onDisk(p)
 	if p.busy > 0 {
 		out.RequestsPerSecond = float64(m.Requests) / p.busy.Seconds()
 	}
@@ -88,4 +91,12 @@ func (r *run) result(g *group, p *point) Result {
 		out.filter = recommendable(p.Setting).FilterBytes(out.keys)
 	}
 	return out
+}
+
+// onDisk takes what there is to say of the disk.
+func (r *Result) onDisk(p *point) {
+	m := &p.result
+	r.DiskBytes, r.DiskHits, r.DiskHitBytes = p.DiskBytes, m.DiskHits, m.DiskHitBytes
+	r.DiskWriteBytes, r.DiskRewrittenBytes, r.WriteAmplification = m.DiskWriteBytes, m.DiskRewrittenBytes, m.WriteAmplification
+	r.MemoryWrites, r.MemoryWriteBytes = m.MemoryWrites, m.MemoryWriteBytes
 }

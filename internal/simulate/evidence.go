@@ -27,6 +27,7 @@ const Evidence = "2,500 requests, and under always as under the setting 100 writ
 // Unadvised is a capacity without a recommendation.
 type Unadvised struct {
 	CapacityBytes int64
+	DiskBytes     int64  // 0: none
 	Why           string // half a sentence
 }
 

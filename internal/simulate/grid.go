@@ -19,6 +19,7 @@ type Grid struct {
 	Policies           []policy.Policy
 	Parameters         Parameters
 	Capacities         []Amount   // of the cache; a share is one of the log's unique bytes
+	Disks              []Amount   // behind the capacity, which is the memory then; a share is one of the unique bytes, 0 is none
 	Rotations          []Rotation // each alone
 	Generations        []int      // 2 to 4
 	FalsePositiveRates []float64  // of the whole window; above 0, below 1
@@ -42,6 +43,7 @@ func (g Grid) defaults() Grid {
 	}
 	fill(&g.Policies, policy.Always, policy.SecondHit, policy.Counting)
 	fill(&g.Capacities, Amount{Percent: 5})
+	fill(&g.Disks, Amount{})
 	fill(&g.Generations, 2)
 	fill(&g.FalsePositiveRates, 0.01)
 	fill(&g.MaxObjects, 0)
@@ -103,7 +105,7 @@ func (g Grid) count() float64 {
 	if !slices.Contains(g.Policies, policy.Always) {
 		rules++
 	}
-	return rules * float64(len(g.Capacities)) * float64(len(g.Evictions)) * float64(len(g.MaxObjects))
+	return rules * float64(len(g.Capacities)) * float64(len(g.Disks)) * float64(len(g.Evictions)) * float64(len(g.MaxObjects))
 }
 
 // rates returns the false positive rates to try; sets have none.

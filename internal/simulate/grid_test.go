@@ -162,6 +162,7 @@ func TestCountOfSettingsIsTheirNumber(t *testing.T) {
 		{Exact: true},
 		{Policies: []admission.Policy{admission.Never, admission.Counting}, Parameters: Parameters{"counting": {1, 2, 3}}},
 		{Generations: []int{2, 3}, FalsePositiveRates: []float64{0.1, 0.2}, Capacities: []Amount{{Percent: 1}, {Percent: 2}}},
+		{Disks: []Amount{{}, {Bytes: 4 << 20}, {Bytes: 5 << 20}}},
 	} {
 		if got, want := g.defaults().count(), float64(len(written(t, g))); got != want {
 			t.Errorf("%+v: got %v settings, want %v", g, got, want)

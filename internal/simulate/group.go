@@ -11,14 +11,16 @@ import (
 	"edgeproxy/internal/trace"
 )
 
-// group is what settings that can be compared have in common: one capacity, one
-// eviction, one limit on objects.
+// group is what settings that can be compared have in common: one capacity, one disk
+// or none, one eviction, one limit on objects.
 type group struct {
 	capacity  Amount // as asked for
 	bytes     int64
-	cached    int64 // c, the number of objects of mean size that fit
-	limit     int64 // bytes of the largest object as asked for; 0 is what edgeproxy takes by itself
-	maxObject int64 // bytes of the largest object that is stored where there is no stage
+	disk      Amount // as asked for
+	diskBytes int64  // 0: none
+	cached    int64  // c, the number of objects of mean size that fit, onto the disk where there is one
+	limit     int64  // bytes of the largest object as asked for; 0 is what edgeproxy takes by itself
+	maxObject int64  // bytes of the largest object that is stored where there is no stage
 	eviction  model.Eviction
 	points    []point // the first is always, the baseline
 	hidden    bool    // nobody asked for the baseline
@@ -45,35 +47,64 @@ func (g Grid) groups(facts trace.Facts, hasTimes bool) ([]*group, error) {
 		return nil, err
 	}
 	var out []*group
-	for _, c := range g.Capacities {
-		bytes := c.of(facts.ChargedBytes())
-		if bytes < 1 {
-			return nil, &GridError{"capacity", c.share(), "more than 0 bytes, such as a size; this log has " +
+	for _, gr := range g.sizes(facts) {
+		if gr.bytes < 1 {
+			return nil, &GridError{"capacity", gr.capacity.share(), "more than 0 bytes, such as a size; this log has " +
 				counted(facts.UniqueBytes, "unique byte")}
 		}
-		for _, e := range g.Evictions {
-			for _, m := range g.MaxObjects {
-				gr := &group{
-					capacity: c, bytes: bytes, cached: cached(bytes, facts),
-					limit: m, maxObject: mostObject(bytes, 0, m, e), eviction: e,
+		gr.cached = cached(gr.gated(), facts)
+		if slices.ContainsFunc(out, gr.same) {
+			continue
+		}
+		if err := g.fill(gr, facts); err != nil {
+			return nil, err
+		}
+		out = append(out, gr)
+	}
+	return out, nil
+}
+
+// sizes returns a group without settings for each size, eviction and limit.
+func (g Grid) sizes(facts trace.Facts) []*group {
+	var out []*group
+	for _, c := range g.Capacities {
+		bytes := c.of(facts.ChargedBytes())
+		for _, d := range g.Disks {
+			for _, e := range g.Evictions {
+				for _, m := range g.MaxObjects {
+					out = append(out, &group{
+						capacity: c, bytes: bytes, disk: d, diskBytes: diskBytes(d, facts),
+						limit: m, maxObject: mostObject(bytes, 0, m, e), eviction: e,
+					})
 				}
-				if slices.ContainsFunc(out, gr.same) {
-					continue
-				}
-				if err := g.fill(gr, facts); err != nil {
-					return nil, err
-				}
-				out = append(out, gr)
 			}
 		}
 	}
-	return out, nil
+	return out
+}
+
+// diskBytes returns the bytes of the disk d; of a share some, which the model may
+// find too few.
+func diskBytes(d Amount, facts trace.Facts) int64 {
+	bytes := d.of(facts.ChargedBytes())
+	if d.Percent > 0 {
+		bytes = max(bytes, 1)
+	}
+	return bytes
 }
 
 // cached returns c: how many objects of mean size a cache of that many bytes
 // holds.
 func cached(bytes int64, facts trace.Facts) int64 {
 	return int64(float64(bytes) * float64(facts.Storable()) / float64(max(facts.ChargedBytes(), 1)))
+}
+
+// gated returns the bytes of the tier behind the admission gate.
+func (g *group) gated() int64 {
+	if g.diskBytes > 0 {
+		return g.diskBytes
+	}
+	return g.bytes
 }
 
 // mostObject returns the bytes of the largest object that is stored: of limit
@@ -101,15 +132,29 @@ func (g *group) modelled(stage int64) int64 {
 	return mostObject(g.bytes, stage, 0, g.eviction)
 }
 
+// diskObject returns the bytes of the largest object that goes onto the disk, 0
+// without one.
+func (g *group) diskObject() int64 {
+	if g.diskBytes == 0 {
+		return 0
+	}
+	largest := g.diskBytes / objectsInCapacity
+	if g.limit > 0 {
+		return min(g.limit, largest)
+	}
+	return min(usualDiskObjectBytes, largest)
+}
+
 // same reports whether two groups would have the same results.
 func (g *group) same(o *group) bool {
-	return g.bytes == o.bytes && g.maxObject == o.maxObject && g.eviction == o.eviction
+	return g.bytes == o.bytes && g.diskBytes == o.diskBytes && g.diskObject() == o.diskObject() && g.maxObject == o.maxObject && g.eviction == o.eviction
 }
 
 // fill gives gr its settings: always, and then each policy's, none of them twice.
 func (g Grid) fill(gr *group, facts trace.Facts) error {
 	common := model.Setting{
 		Exact: g.Exact, CapacityBytes: gr.bytes, MaxObjectBytes: gr.modelled(0), Eviction: gr.eviction,
+		DiskBytes: gr.diskBytes, DiskObjectBytes: gr.diskObject(),
 	}
 	gr.hidden = !slices.Contains(g.Policies, policy.Always)
 	gr.add(point{Setting: common, asked: policy.Always.String()})

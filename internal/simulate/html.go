@@ -18,11 +18,11 @@ func (r *Report) Page(name string) *page.Page {
 	out := &page.Page{Title: "edgeproxy simulate: " + name, Lead: r.facts() + "." + r.notice() + "\n\n" + r.legend()}
 	for _, a := range r.Advice {
 		out.Sections = append(out.Sections, page.Section{
-			Heading: "Recommended at " + size(a.CapacityBytes), Text: a.Why, Code: a.YAML,
+			Heading: "Recommended at " + sizes(a.CapacityBytes, a.DiskBytes), Text: a.Why, Code: a.YAML,
 		})
 	}
 	for _, u := range r.Unadvised {
-		out.Sections = append(out.Sections, page.Section{Heading: "Nothing is recommended at " + size(u.CapacityBytes), Text: u.Why + "."})
+		out.Sections = append(out.Sections, page.Section{Heading: "Nothing is recommended at " + sizes(u.CapacityBytes, u.DiskBytes), Text: u.Why + "."})
 	}
 	out.Sections = append(out.Sections, r.curves()...)
 	columns := r.columns()[1:] // the heading has the capacity
@@ -43,7 +43,7 @@ func (r *Report) section(g *Group, columns []column) page.Section {
 		table.Marked = append(table.Marked, g.Results[i].Pareto)
 	}
 	return page.Section{
-		Heading: fmt.Sprintf("%s, %s", size(g.CapacityBytes), g.Eviction),
+		Heading: fmt.Sprintf("%s, %s", sizes(g.CapacityBytes, g.DiskBytes), g.Eviction),
 		Text:    g.title() + ".",
 		Chart:   g.scatter(),
 		Table:   table,
@@ -82,18 +82,18 @@ type curve struct {
 	marks  int // how often it is recommended or on the front
 }
 
-// curves draws the hit ratios by capacity, for each eviction and object limit of
+// curves draws the hit ratios by capacity, for each eviction, disk and object limit of
 // which there are several.
 func (r *Report) curves() []page.Section {
 	type kind struct {
-		eviction string
-		limit    int64
+		eviction    string
+		disk, limit int64
 	}
 	var kinds []kind
 	groups := map[kind][]*Group{}
 	for i := range r.Groups {
 		g := &r.Groups[i]
-		k := kind{g.Eviction, g.limit}
+		k := kind{g.Eviction, g.DiskBytes, g.limit}
 		if groups[k] == nil {
 			kinds = append(kinds, k)
 		}
@@ -102,14 +102,18 @@ func (r *Report) curves() []page.Section {
 	var out []page.Section
 	for _, k := range kinds {
 		if len(groups[k]) > 1 {
-			out = append(out, curvesSection(k.eviction, groups[k]))
+			name := k.eviction
+			if k.disk > 0 {
+				name += ", disk " + size(k.disk)
+			}
+			out = append(out, curvesSection(name, groups[k]))
 		}
 	}
 	return out
 }
 
 // curvesSection draws the groups, which differ in their capacity alone.
-func curvesSection(eviction string, groups []*Group) page.Section {
+func curvesSection(name string, groups []*Group) page.Section {
 	slices.SortStableFunc(groups, func(a, b *Group) int { return cmp.Compare(a.CapacityBytes, b.CapacityBytes) })
 	all := family(groups)
 	// Always first, then those that are worth most.
@@ -130,7 +134,7 @@ func curvesSection(eviction string, groups []*Group) page.Section {
 		}
 		chart.Series = append(chart.Series, s)
 	}
-	return page.Section{Heading: "Hit ratio by capacity, " + eviction, Text: text, Chart: chart}
+	return page.Section{Heading: "Hit ratio by capacity, " + name, Text: text, Chart: chart}
 }
 
 // family sorts the results of all groups into curves, always first.

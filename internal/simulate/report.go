@@ -32,13 +32,16 @@ type Report struct {
 	largest int64 // bytes of the largest object
 }
 
-// Group is what can be compared: one capacity, one eviction, one limit on
-// objects.
+// Group is what can be compared: one capacity, one disk or none, one eviction, one
+// limit on objects.
 type Group struct {
 	CapacityBytes  int64
+	DiskBytes      int64  // behind the capacity, which is the memory then; 0 is none
+	DiskShare      string // as CapacityShare
 	CapacityShare  string // "5%" of the unique bytes; "" where bytes were asked for
 	CachedObjects  int64  // c: objects of mean size that fit into the capacity
-	MaxObjectBytes int64  // of the largest object that is stored; with a stage it may be less
+	MaxObjectBytes int64  // of the largest object that is stored; with a stage it may be less. In memory, where there is a disk
+	DiskObject     int64  // bytes of the largest object on the disk, 0 without one
 	Eviction       string
 
 	// Results begin with always, the baseline of all others, asked for or not.
@@ -85,6 +88,18 @@ type Result struct {
 	HeadMisses        int64   `json:"head_misses,omitempty"` // HEADs that nothing stored answered; neither stored nor held back
 	OriginRequests    int64   `json:"origin_requests"`
 	OriginBytes       int64   `json:"origin_bytes"`
+
+	// Of a disk; absent without one. Writes go to it then, and disk_write_bytes are
+	// those of its device: heads, padding, and what was written again to be kept.
+	DiskBytes             int64   `json:"disk_bytes,omitempty"`
+	DiskHits              int64   `json:"disk_hits,omitempty"`
+	DiskHitBytes          int64   `json:"disk_hit_bytes,omitempty"`
+	DiskWriteBytes        int64   `json:"disk_write_bytes,omitempty"`
+	DiskWriteBytesAvoided int64   `json:"disk_write_bytes_avoided,omitempty"` // those of always less these
+	DiskRewrittenBytes    int64   `json:"disk_rewritten_bytes,omitempty"`
+	WriteAmplification    float64 `json:"write_amplification,omitempty"` // disk_write_bytes by write_bytes
+	MemoryWrites          int64   `json:"memory_writes,omitempty"`       // copies from the disk
+	MemoryWriteBytes      int64   `json:"memory_write_bytes,omitempty"`
 
 	// FalsePositiveRatio is that of the filter, of the requests whose verdict
 	// exact sets would have turned round; absent where there is no filter.

@@ -1,6 +1,7 @@
 package simulate
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -29,17 +30,46 @@ func (r *Report) columns() []column {
 			out = append(out, c)
 		}
 	}
-	return append(out,
+	if r.hasDisk() {
+		out = slices.Insert(out, 1, column{"disk", false, func(r *Result) string { return orDash(r.DiskBytes > 0, size(r.DiskBytes)) }})
+	}
+	out = append(out,
 		column{"stage", false, func(r *Result) string { return orDash(r.StageBytes > 0, size(r.StageBytes)) }},
 		column{"hits", false, func(r *Result) string { return percent(r.HitRatio) }},
 		column{"byte hits", false, func(r *Result) string { return percent(r.ByteHitRatio) }},
 		column{"writes", false, func(r *Result) string { return comma(r.Writes) }},
 		column{"written", false, func(r *Result) string { return size(r.WriteBytes) }},
 		column{"avoided", false, avoidedCell},
+	)
+	if r.hasDisk() {
+		out = append(out, diskColumns()...)
+	}
+	return append(out,
 		column{"extra origin", false, func(r *Result) string { return signed(r.extra) }},
 		column{"regret", false, func(r *Result) string { return comma(r.Regret) }},
 		column{"front", true, frontCell},
 	)
+}
+
+// hasDisk reports whether a disk was tried.
+func (r *Report) hasDisk() bool {
+	return slices.ContainsFunc(r.Groups, func(g Group) bool { return g.DiskBytes > 0 })
+}
+
+// diskColumns returns those of a disk.
+func diskColumns() []column {
+	of := func(cell func(r *Result) string) func(r *Result) string {
+		return func(r *Result) string { return orDash(r.DiskBytes > 0, cell(r)) }
+	}
+	return []column{
+		{"disk hits", false, of(func(r *Result) string { return percent(ratio(r.DiskHits, r.Requests)) })},
+		{"to disk", false, of(func(r *Result) string { return size(r.DiskWriteBytes) })},
+		{"less", false, of(func(r *Result) string {
+			return strconv.FormatFloat(100*ratio(r.DiskWriteBytesAvoided, r.DiskWriteBytes+r.DiskWriteBytesAvoided), 'f', 1, 64) + "%"
+		})},
+		{"again", false, of(func(r *Result) string { return size(r.DiskRewrittenBytes) })},
+		{"factor", false, of(func(r *Result) string { return strconv.FormatFloat(r.WriteAmplification, 'f', 2, 64) })},
+	}
 }
 
 // vary reports whether a column has several values, where it has any.

@@ -26,10 +26,10 @@ func (r *Report) WriteText(w io.Writer, name string) error {
 	}
 	b.WriteString("\n" + r.legend())
 	for _, a := range r.Advice {
-		fmt.Fprintf(&b, "\nrecommended at %s: %s\n\n%s", size(a.CapacityBytes), a.Why, a.YAML)
+		fmt.Fprintf(&b, "\nrecommended at %s: %s\n\n%s", sizes(a.CapacityBytes, a.DiskBytes), a.Why, a.YAML)
 	}
 	for _, u := range r.Unadvised {
-		fmt.Fprintf(&b, "\nnothing is recommended at %s: %s.\n", size(u.CapacityBytes), u.Why)
+		fmt.Fprintf(&b, "\nnothing is recommended at %s: %s.\n", sizes(u.CapacityBytes, u.DiskBytes), u.Why)
 	}
 	fmt.Fprintf(&b, "\nspeed     %s\n", r.speed())
 	if _, err := io.WriteString(w, b.String()); err != nil {
@@ -87,15 +87,36 @@ func (g *Group) title() string {
 	if g.CapacityShare != "" {
 		share = g.CapacityShare + " of the unique bytes, "
 	}
+	if g.DiskBytes > 0 {
+		return g.tiers(share)
+	}
 	return fmt.Sprintf("%s bytes (%s%s, 1c = %s of mean size), objects up to %s, eviction %s",
 		humanize.Comma(g.CapacityBytes), share, size(g.CapacityBytes), counted(g.CachedObjects, "object"), size(g.MaxObjectBytes), g.Eviction)
 }
+
+// tiers is title with a disk.
+func (g *Group) tiers(share string) string {
+	diskShare := ""
+	if g.DiskShare != "" {
+		diskShare = g.DiskShare + " of the unique bytes, "
+	}
+	return fmt.Sprintf("%s bytes of memory (%s%s), objects up to %s, eviction %s; %s bytes of disk (%s%s, 1c = %s of mean size), objects up to %s",
+		humanize.Comma(g.CapacityBytes), share, size(g.CapacityBytes), size(g.MaxObjectBytes), g.Eviction,
+		humanize.Comma(g.DiskBytes), diskShare, size(g.DiskBytes), counted(g.CachedObjects, "object"), size(g.DiskObject))
+}
+
+// largest returns the bytes of the largest object that is stored anywhere.
+func (g *Group) largest() int64 { return max(g.MaxObjectBytes, g.DiskObject) }
 
 // legend explains what the columns do not say.
 func (r *Report) legend() string {
 	var b strings.Builder
 	b.WriteString("* is on the front: nothing in its table has both fewer writes and more byte hits.\n" +
 		"Avoided writes and extra origin bytes are against always; regret is what was held back and fetched again.\n")
+	if r.hasDisk() {
+		b.WriteString("With a disk, admission lets in what is written there: writes are those, and written is their bodies. To disk is all that the device takes,\n" +
+			"with heads, padding and what is written again to be kept (again); less is that against always; factor is to disk by written.\n")
+	}
 	staged := func(r Result) bool { return r.StageBytes > 0 }
 	if slices.ContainsFunc(r.Groups, func(g Group) bool { return slices.ContainsFunc(g.Results, staged) }) {
 		b.WriteString("Writes are those into the main part: what enters the stage, which is in memory, is none.\n")
@@ -128,7 +149,7 @@ func (g *Group) chance() string {
 	s := g.Spread
 	return fmt.Sprintf("%s at %s evicts by chance, so no two runs are the same: in %d of always the hit ratios differed by up to %.2f points, "+
 		"those by bytes by %.2f, and the writes by %.1f%%.\n",
-		g.Eviction, size(g.CapacityBytes), s.Runs, 100*s.HitRatio, 100*s.ByteHitRatio, 100*s.Writes)
+		g.Eviction, sizes(g.CapacityBytes, g.DiskBytes), s.Runs, 100*s.HitRatio, 100*s.ByteHitRatio, 100*s.Writes)
 }
 
 // speed says how fast the settings were replayed, for each eviction.

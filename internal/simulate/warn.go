@@ -31,7 +31,7 @@ func (r *Report) warn(notes trace.Notes) {
 		// Where a limit was asked for, that is no surprise.
 		if always := &g.Results[0]; g.limit == 0 && 2*always.TooLarge > always.OriginRequests {
 			say("at %s, %s, more than half of what the origin sent was too large to be stored: objects up to %s are",
-				size(g.CapacityBytes), g.Eviction, size(g.MaxObjectBytes))
+				sizes(g.CapacityBytes, g.DiskBytes), g.Eviction, size(g.largest()))
 		}
 	}
 }

@@ -14,13 +14,14 @@ import (
 
 // What edgeproxy takes, and its defaults: package config has them.
 const (
-	minCacheBytes     = 1 << 20
-	minStageBytes     = 4 << 10
-	usualObjectBytes  = 8 << 20
-	usualRate         = 0.01
-	usualGenerations  = 2
-	mostPositives     = 0.5
-	objectsInCapacity = 4 // of the largest size, besides the stage
+	minCacheBytes        = 1 << 20
+	minStageBytes        = 4 << 10
+	usualObjectBytes     = 8 << 20
+	usualDiskObjectBytes = 1 << 30
+	usualRate            = 0.01
+	usualGenerations     = 2
+	mostPositives        = 0.5
+	objectsInCapacity    = 4 // of the largest size, besides the stage
 )
 
 // dearFilterBytes is the memory of a filter from which on it is remarked upon.
@@ -123,6 +124,9 @@ func (r *Report) remarks(g *Group, chosen *Result) []string {
 	}
 	if stored := min(r.largest, chosen.MaxObjectBytes); objectLimit(chosen) < stored {
 		say("max_object_bytes: objects up to %s were stored; edgeproxy takes at most a quarter of the main part.", size(stored))
+	}
+	if g.DiskBytes > 0 {
+		say("A disk of %s behind the memory was simulated (%s); edgeproxy has no cache.disk yet.", size(g.DiskBytes), bytesKey(g.DiskBytes))
 	}
 	if g.Eviction != string(model.Ristretto) {
 		say("Eviction was %s; edgeproxy's own is ristretto: --eviction ristretto simulates it.", g.Eviction)

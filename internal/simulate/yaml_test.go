@@ -156,6 +156,7 @@ func TestRemarksSayWhereTheProxyDiffers(t *testing.T) {
 	f("no window, nothing that differs", large, Result{}, "", "e")
 	f("a small cache", Group{CapacityBytes: 1000}, Result{MaxObjectBytes: 250}, "no less than 1 MiB", "max_object_bytes")
 	f("large objects", Group{CapacityBytes: 2 << 20}, Result{MaxObjectBytes: 2 << 20}, "objects up to 879 KiB were stored", "")
+	f("a disk", Group{CapacityBytes: 64 << 20, DiskBytes: 10 << 30}, Result{}, "A disk of 10 GiB behind the memory was simulated (10737418240B)", "")
 	r := &Report{}
 	for _, e := range []string{"lru", "s3fifo"} {
 		if got := fmt.Sprint(r.remarks(&Group{CapacityBytes: 2 << 20, Eviction: e}, &Result{})); !strings.Contains(got, "Eviction was "+e) {
