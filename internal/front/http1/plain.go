@@ -2,8 +2,8 @@ package http1
 
 import (
 	"bytes"
-	"encoding/binary"
 
+	"edgeproxy/internal/field"
 	"edgeproxy/internal/message"
 	"edgeproxy/internal/wire"
 )
@@ -111,7 +111,7 @@ func (t *turn) takesLine(name, value []byte) bool {
 	case same(name, nameConnection):
 		return bytes.EqualFold(value, keepAlive)
 	}
-	return plainValue(value)
+	return field.ValidValue(value)
 }
 
 // same reports whether two names of fields are. Nearly all differ in length.
@@ -139,31 +139,4 @@ func digits(b []byte) bool {
 		}
 	}
 	return len(b) > 0
-}
-
-// plainValue reports whether a value has no control byte but tabs: as field.ValidValue, eight bytes
-// at a time.
-func plainValue(value []byte) bool {
-	const each, high = 0x0101010101010101, 0x8080808080808080
-	for len(value) >= 8 {
-		x := binary.LittleEndian.Uint64(value)
-		del := x ^ each*0x7f
-		// A byte below 0x20, or one that is 0x7f, leaves its high bit. One that comes before
-		// a real one may do so as well: then each is looked at.
-		if ((x-each*0x20)&^x|(del-each)&^del)&high != 0 && !validValue(value[:8]) {
-			return false
-		}
-		value = value[8:]
-	}
-	return validValue(value)
-}
-
-// validValue is plainValue, byte by byte.
-func validValue(value []byte) bool {
-	for _, c := range value {
-		if c < ' ' && c != '\t' || c == 0x7f {
-			return false
-		}
-	}
-	return true
 }
