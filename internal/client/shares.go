@@ -19,30 +19,39 @@ const scarce = 4
 // refused.
 func (p Part) Spent(held, used, all int) bool {
 	share := int(float64(p) * float64(all))
-	return !p.Off() && share > 0 && held >= share && scarce*(all-used) < all
+	return !p.Off() && share > 0 && held >= share && isScarce(used, all)
 }
+
+func isScarce(used, all int) bool { return scarce*(all-used) < all }
 
 // Shares is how much each client holds. Nothing is counted for the zero netip.Prefix, which
 // stands for clients without an address. Only clients that hold something are in it. It has
 // no lock: its owner locks it.
 type Shares struct {
 	part Part
-	held map[netip.Prefix]int
+	held map[netip.Prefix]*int
+	free *int // of the client that went last, for the next that comes
 }
 
 // NewShares returns Shares that nobody holds any of.
-func NewShares(part Part) *Shares { return &Shares{part: part, held: map[netip.Prefix]int{}} }
+func NewShares(part Part) *Shares { return &Shares{part: part, held: map[netip.Prefix]*int{}} }
 
 // Held returns how much c holds.
 func (s *Shares) Held(c netip.Prefix) int {
 	if s.part.Off() || !c.IsValid() {
 		return 0
 	}
-	return s.held[c]
+	if held := s.held[c]; held != nil {
+		return *held
+	}
+	return 0
 }
 
-// Spent is Part's for what c holds.
-func (s *Shares) Spent(c netip.Prefix, used, all int) bool { return s.part.Spent(s.Held(c), used, all) }
+// Spent is Part's for what c holds and would take in one piece with it: more. What c holds is only
+// looked up where it matters.
+func (s *Shares) Spent(c netip.Prefix, more, used, all int) bool {
+	return isScarce(used, all) && s.part.Spent(s.Held(c)+more, used, all)
+}
 
 // Take notes that c holds one more.
 func (s *Shares) Take(c netip.Prefix) { s.Add(c, 1) }
@@ -55,10 +64,19 @@ func (s *Shares) Add(c netip.Prefix, n int) {
 	if s.part.Off() || !c.IsValid() {
 		return
 	}
-	if held := s.held[c] + n; held > 0 {
+	held := s.held[c]
+	switch {
+	case held == nil && n <= 0:
+		return
+	case held == nil:
+		if held, s.free = s.free, nil; held == nil {
+			held = new(int)
+		}
 		s.held[c] = held
-	} else {
+	}
+	if *held += n; *held <= 0 {
 		delete(s.held, c)
+		*held, s.free = 0, held
 	}
 }
 

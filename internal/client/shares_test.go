@@ -41,7 +41,7 @@ func TestOnlyWhoHoldsSomethingIsKept(t *testing.T) {
 	if s.Held(a) != 2 || s.Held(b) != 1 || s.Held(netip.Prefix{}) != 0 || s.Len() != 2 {
 		t.Errorf("got %d, %d and %d of %d clients, want 2, 1 and 0 of 2", s.Held(a), s.Held(b), s.Held(netip.Prefix{}), s.Len())
 	}
-	if !s.Spent(a, 4, 4) || s.Spent(b, 4, 4) || s.Spent(netip.Prefix{}, 4, 4) {
+	if !s.Spent(a, 0, 4, 4) || s.Spent(b, 0, 4, 4) || s.Spent(netip.Prefix{}, 0, 4, 4) || s.Spent(a, 0, 3, 4) || !s.Spent(b, 1, 4, 4) {
 		t.Error("of 4, all held, who holds 2 may have no more, and the others may")
 	}
 	s.Give(a)
@@ -50,6 +50,15 @@ func TestOnlyWhoHoldsSomethingIsKept(t *testing.T) {
 	s.Give(netip.Prefix{})
 	if s.Len() != 0 {
 		t.Errorf("%d clients are kept that hold nothing", s.Len())
+	}
+	for range 3 { // who comes begins with nothing, also in the place of one who went
+		s.Add(a, 5)
+		s.Add(a, -7)
+		s.Give(b)
+		if s.Take(b); s.Held(a) != 0 || s.Held(b) != 1 || s.Len() != 1 {
+			t.Errorf("got %d and %d of %d clients, want 0 and 1 of 1", s.Held(a), s.Held(b), s.Len())
+		}
+		s.Give(b)
 	}
 	off := NewShares(1)
 	off.Take(a)

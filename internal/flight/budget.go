@@ -49,7 +49,7 @@ func (b *Budget) reserve(n int64, c netip.Prefix, firm bool) (lacks int64) {
 	switch {
 	case used > limit:
 		return used - limit
-	case b.part.Spent(b.shares.Held(c)+int(n)-1, int(used), int(b.limit)):
+	case b.shares.Spent(c, int(n)-1, int(used), int(b.limit)):
 		return noShare
 	}
 	b.used = used

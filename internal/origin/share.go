@@ -33,7 +33,7 @@ func (p *pool) spentLocked(who netip.Prefix, now time.Time) bool {
 			used, all = used+s.open-len(s.idle), all+s.limit
 		}
 	}
-	return p.shares.Spent(who, used, all)
+	return p.shares.Spent(who, 0, used, all)
 }
 
 // quit notes that a client holds one connection less. It does nothing to the connection.

@@ -29,7 +29,7 @@ func (s *places) enter(who netip.Prefix, used, all int64) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.shares.Spent(who, int(used), int(all)) {
+	if s.shares.Spent(who, 0, int(used), int(all)) {
 		return false
 	}
 	s.shares.Take(who)
