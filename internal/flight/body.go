@@ -194,7 +194,7 @@ func (b *body) space(left int64) (room []byte, n need, lacks int64) {
 		}
 		return b.growLocked(left)
 	}
-	return b.windowLocked()
+	return b.windowLocked(left)
 }
 
 // growLocked adds a piece to a body kept whole.

@@ -465,3 +465,22 @@ func TestTheFetchOfASlowClientEndsOnDisk(t *testing.T) {
 		})
 	}
 }
+
+// TestAShortBodyThatIsNotStoredTakesNoMoreThanItsLength: it took 32 KiB.
+func TestAShortBodyThatIsNotStoredTakesNoMoreThanItsLength(t *testing.T) {
+	table := newTestTable()
+	r, _ := table.Join(1, 1, Admission{})
+	f := r.Flight()
+	f.Publish("", Response{Length: 1000})
+	for _, part := range []int64{600, 400} {
+		room := f.Space(part)
+		if used := table.budget.Used(); int64(len(room)) != part || used > 1000 {
+			t.Fatalf("got room for %d and %d bytes of memory, want %d and 1000 at most", len(room), used, part)
+		}
+		f.Commit(len(room), false)
+	}
+	f.Finish(nil)
+	if err := r.Close(); err != nil || table.budget.Used() != 0 {
+		t.Errorf("%d bytes are left, %v", table.budget.Used(), err)
+	}
+}

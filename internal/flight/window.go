@@ -43,8 +43,8 @@ func (b *body) spare() int64 {
 	return min(spare, b.reserved)
 }
 
-// windowLocked is space for a windowed body.
-func (b *body) windowLocked() (room []byte, n need, lacks int64) {
+// windowLocked is space for a windowed body. A short body has a short piece.
+func (b *body) windowLocked(left int64) (room []byte, n need, lacks int64) {
 	for {
 		b.trimLocked()
 		lead, wide := b.leadLocked(), b.wideLocked()
@@ -55,8 +55,12 @@ func (b *body) windowLocked() (room []byte, n need, lacks int64) {
 			if room := b.restLocked(); room != nil {
 				return room[:min(int64(len(room)), wide-lead)], needNothing, 0
 			}
-			if b.windowRoomLocked() {
-				b.addLocked(windowChunk)
+			piece := int64(windowChunk)
+			if left > 0 {
+				piece = min(piece, left)
+			}
+			if b.windowRoomLocked(piece) {
+				b.addLocked(piece)
 				continue
 			}
 			if b.spool == nil && b.laggedLocked() {
@@ -82,17 +86,17 @@ func (b *body) wideLocked() int64 {
 	return b.ahead
 }
 
-// windowRoomLocked reports whether the window may have another piece, and reserves it. Its
-// least size needs no budget.
-func (b *body) windowRoomLocked() bool {
+// windowRoomLocked reports whether the window may have another piece of this size, and reserves it.
+// Its least size needs no budget.
+func (b *body) windowRoomLocked(piece int64) bool {
 	switch {
 	case b.held > b.ahead:
 		return false
-	case b.budget.reserve(windowChunk, b.client, false) == 0:
-		b.reserved += windowChunk
+	case b.budget.reserve(piece, b.client, false) == 0:
+		b.reserved += piece
 		return true
 	}
-	return b.held+windowChunk <= windowBytes
+	return b.held+piece <= windowBytes
 }
 
 // laggedLocked reports whether the fastest reader has read the oldest piece.
