@@ -85,6 +85,10 @@ bench-pairs: ## compare the CPU time of a hit and a miss with another program or
 bench-peers: ## compare with nginx, HAProxy and Varnish, as far as they are installed: make bench-peers [ONLY=miss] (Linux)
 	$(GO) run ./test/bench --peers --rounds 21 --real-time --only "$(ONLY)"
 
+.PHONY: bench-many
+bench-many: ## measure hits, the collector and memory with many small objects in the cache: make bench-many [OBJECTS=5000000] (Linux, as root)
+	$(GO) run ./test/bench --many $(or $(OBJECTS),5000000) --real-time
+
 .PHONY: bench-go
 bench-go: ## run the Go benchmarks that match BENCH (all)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...

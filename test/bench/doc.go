@@ -19,6 +19,10 @@
 // timetable, at half the peak rate of the slowest of them, and compares the times within which
 // 99 of 100 are answered. --only chooses among these works.
 //
+// With --many it fills the cache with so many objects of 200 bytes, and measures hits in an open loop at
+// 10,000 requests a second, what the collector takes, and memory: with 10,000 objects, with all of them, and
+// while others are stored and some evicted.
+//
 // The law: nothing counts but whole answers that are hits. The client looks at
 // every head, and an answer that is not a hit ends the run.
 //

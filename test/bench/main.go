@@ -42,6 +42,7 @@ type options struct {
 	connections int
 	peers       bool           // compare with the peers that are installed
 	only        *regexp.Regexp // which works of theirs
+	many        int            // objects of a cache of many; 0: not that
 	realTime    bool           // run their servers in real time in the open loop
 }
 
@@ -62,6 +63,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	return failed(stderr, o.withProgram(ctx, func(o options) error {
 		switch {
+		case o.many > 0:
+			return o.measureMany(ctx, stdout)
 		case o.peers:
 			return o.measurePeers(ctx, stdout)
 		case o.base != "":
@@ -104,7 +107,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.program, "edgeproxy", "", "`program` to measure; built from the source if not given")
 	f.StringVar(&o.base, "base", "", "another edgeproxy, a `program` to compare with in pairs instead of the bare handler")
 	f.BoolVar(&o.peers, "peers", false, "compare with nginx, HAProxy and Varnish, as far as they are installed, and with bare programs; no ratio fails")
-	f.BoolVar(&o.realTime, "real-time", false, "with --peers, as root: in the open loop the servers go before all other programs on their processor")
+	f.BoolVar(&o.realTime, "real-time", false, "with --peers or --many, as root: in the open loop the servers go before all other programs on their processor")
+	f.IntVar(&o.many, "many", 0, "measure hits, the collector and memory with this many `objects` of 200 bytes in the cache, and with 10,000")
 	only := f.String("only", "", "with --peers: only the works whose names match this `expression`")
 	f.Float64Var(&o.maxRatio, "max-ratio", 1.25, "fail if a hit costs more than this `ratio` to the bare handler, or to the base")
 	f.IntVar(&o.rounds, "rounds", 41, "rounds of each server and size, or pairs; without a base twice as many where the ratio is above the limit")
@@ -122,8 +126,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	if err == nil && *only != "" && !o.peers {
 		err = errors.New("--only: wants --peers")
 	}
-	if err == nil && o.realTime && !o.peers {
-		err = errors.New("--real-time: wants --peers")
+	if err == nil && o.realTime && !o.peers && o.many == 0 {
+		err = errors.New("--real-time: wants --peers or --many")
 	}
 	if err != nil {
 		_, _ = fmt.Fprintf(stderr, "bench: %v\n", err)

@@ -114,6 +114,31 @@ func TestPeersAreMeasured(t *testing.T) {
 	}
 }
 
+// TestManyObjectsAreMeasured: each size has its row, and the last evicts.
+func TestManyObjectsAreMeasured(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	code := run(t.Context(), []string{"--edgeproxy", edgeproxy(t), "--many", "12000", "--round-time", "2ms"}, &stdout, &stderr)
+	if code != exitDone {
+		t.Fatalf("exit code: got %d, want %d; %s", code, exitDone, &stderr)
+	}
+	if rows := strings.Count(stdout.String(), " MiB "); rows != 3 || !strings.Contains(stdout.String(), "10000") || !strings.Contains(stdout.String(), "12000") {
+		t.Errorf("got %d rows, want 3, of 10,000 and 12,000 objects and of a full cache:\n%s", rows, &stdout)
+	}
+}
+
+// TestCollected reads lines of gctrace.
+func TestCollected(t *testing.T) {
+	var g gcTrace
+	for _, part := range []string{"gc 1 @0.018s 1%: 0.017+1.1+0.004 ms clock, 0.5+0.25/1.0/9.9+0.25 ms cpu, 4->4->", "1 MB, 4 MB goal\nscvg: 8 ms cpu,\n", "gc 2 @1s 0%: 1+1+1 ms clock, 1+0/0/7+1 ms cpu, 4\n"} {
+		if n, err := g.Write([]byte(part)); n != len(part) || err != nil {
+			t.Errorf("got %d, %v", n, err)
+		}
+	}
+	if got := g.total(); got != 4*time.Millisecond {
+		t.Errorf("got %v, want 4ms without the idle time", got)
+	}
+}
+
 // TestRank compares with the tables of the sign test.
 func TestRank(t *testing.T) {
 	for n, want := range map[int]int{1: 1, 5: 1, 6: 1, 8: 1, 9: 2, 12: 3, 15: 4, 20: 6, 21: 6, 24: 7, 25: 8, 30: 10, 40: 14, 41: 14, 100: 40} {
@@ -148,7 +173,7 @@ func TestUsage(t *testing.T) {
 	f(exitUsage, "--connections 0: want", "--connections", "0")
 	f(exitUsage, "--peers and --base: want one of them", "--peers", "--base", "x")
 	f(exitUsage, "--only: wants --peers", "--only", "miss")
-	f(exitUsage, "--real-time: wants --peers", "--real-time")
+	f(exitUsage, "--real-time: wants --peers or --many", "--real-time")
 	f(exitUsage, "--only: error parsing", "--peers", "--only", "(")
 	f(exitUsage, `unexpected argument "x"`, "x")
 	f(exitUsage, "-what", "--what")

@@ -24,7 +24,8 @@ type openLoop struct {
 
 	requests [][]byte
 	want     wanted
-	next     int // of requests
+	hits     bool // the times of hits alone count
+	next     int  // of requests
 }
 
 // loopConn is a connection with at most one request under way.
@@ -33,6 +34,7 @@ type loopConn struct {
 	due  time.Time
 	body int    // bytes of the body that are still to come; below 0: the head is not whole
 	head []byte // as far as it has come, with what came behind it
+	hit  bool   // the head says so
 }
 
 func newOpenLoop(address string, connections int, requests [][]byte, want wanted) (*openLoop, error) {
@@ -104,7 +106,7 @@ func (l *openLoop) run(ctx context.Context, d time.Duration, rate float64) ([]ti
 	took := make([]time.Duration, 0, int(d.Seconds()*max(rate, 200_000))+1)
 	events := make([]unix.EpollEvent, len(l.conns))
 	begin := time.Now()
-	for sent := 0; ; {
+	for sent, received := 0, 0; ; {
 		past := time.Since(begin)
 		switch {
 		case past < d:
@@ -113,26 +115,41 @@ func (l *openLoop) run(ctx context.Context, d time.Duration, rate float64) ([]ti
 				return nil, err
 			}
 			sent += n
-		case len(took) == sent:
+		case received == sent:
 			return took, nil
 		case past > d+answerWait || ctx.Err() != nil:
-			return nil, fmt.Errorf("%d of %d answers have not come: %w", sent-len(took), sent, errors.Join(context.DeadlineExceeded, ctx.Err()))
+			return nil, fmt.Errorf("%d of %d answers have not come: %w", sent-received, sent, errors.Join(context.DeadlineExceeded, ctx.Err()))
 		}
 		n, err := unix.EpollWait(l.epoll, events, 0)
 		if err != nil && !errors.Is(err, unix.EINTR) {
 			return nil, fmt.Errorf("wait for answers: %w", err)
 		}
-		for _, e := range events[:max(n, 0)] {
-			whole, err := l.receive(int(e.Fd))
-			if err != nil {
-				return nil, err
-			}
-			if whole {
-				took = append(took, time.Since(l.conns[e.Fd].due))
-				l.free = append(l.free, int(e.Fd))
-			}
+		ended, err := l.take(&took, events[:max(n, 0)])
+		if err != nil {
+			return nil, err
 		}
+		received += ended
 	}
+}
+
+// take receives what is there, adds to took how long the whole answers took, and returns how many those
+// are.
+func (l *openLoop) take(took *[]time.Duration, events []unix.EpollEvent) (ended int, err error) {
+	for _, e := range events {
+		whole, err := l.receive(int(e.Fd))
+		if err != nil {
+			return ended, err
+		}
+		if !whole {
+			continue
+		}
+		if c := &l.conns[e.Fd]; c.hit || !l.hits {
+			*took = append(*took, time.Since(c.due))
+		}
+		l.free = append(l.free, int(e.Fd))
+		ended++
+	}
+	return ended, nil
 }
 
 // sendDue sends what is due by now, as far as connections are free, behind the first sent
@@ -196,6 +213,7 @@ func (l *openLoop) receive(i int) (whole bool, err error) {
 		if err := l.want.check(c.head[:end]); err != nil {
 			return false, err
 		}
+		c.hit = bytes.Contains(c.head[:end], []byte(hitMark))
 		c.body = l.want.size - (len(c.head) - end - len("\r\n\r\n"))
 	} else {
 		return false, nil

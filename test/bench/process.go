@@ -72,7 +72,7 @@ func startBare() (*process, error) {
 // it in a line of output, "" if it is not there.
 func start(name string, address func(line string) string, program string, args ...string) (*process, error) {
 	output, w := io.Pipe()
-	p, err := launchTo(w, name, program, args...)
+	p, err := launchTo(w, name, nil, program, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -86,17 +86,18 @@ func start(name string, address func(line string) string, program string, args .
 
 // launch runs a program that says nothing of interest.
 func launch(name, program string, args ...string) (*process, error) {
-	return launchTo(nopCloser{io.Discard}, name, program, args...)
+	return launchTo(nopCloser{io.Discard}, name, nil, program, args...)
 }
 
 type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// launchTo runs a program whose output goes to w, which is closed when the program has ended.
-func launchTo(w io.WriteCloser, name, program string, args ...string) (*process, error) {
+// launchTo runs a program, with more in its environment, whose output goes to w, which is closed when the
+// program has ended.
+func launchTo(w io.WriteCloser, name string, env []string, program string, args ...string) (*process, error) {
 	p := &process{name: name, cmd: exec.Command(program, args...), ended: make(chan error, 1)}
-	p.cmd.Env = append(os.Environ(), "GOMAXPROCS=1")
+	p.cmd.Env = append(append(os.Environ(), "GOMAXPROCS=1"), env...)
 	p.cmd.WaitDelay = time.Second
 	stdin, err := p.cmd.StdinPipe()
 	if err != nil {

@@ -1,0 +1,248 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// lastByte ends each body of a rawOrigin, and comes nowhere else in an answer.
+const lastByte = 0x03
+
+func manyPage(n int) page { return page{path: "/many/" + strconv.Itoa(n)} }
+
+// fill asks for more objects, each once, until so many were.
+func (c *crowd) fill(ctx context.Context, objects int) error {
+	first := c.filled
+	if err := c.ask(ctx, func(i int) (int, bool) { return first + i, first+i < objects }); err != nil {
+		return err
+	}
+	c.filled = max(objects, c.filled)
+	return nil
+}
+
+// ask asks for the objects that number gives, several at once, and looks at no head: what is measured is
+// looked at then.
+func (c *crowd) ask(ctx context.Context, number func(i int) (int, bool)) error {
+	var next atomic.Int64
+	errs := make([]error, manyFillers)
+	var all sync.WaitGroup
+	for f := range manyFillers {
+		all.Go(func() {
+			errs[f] = c.askBy(ctx, func() (int, bool) { return number(int(next.Add(1)) - 1) })
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+// askBy asks by one connection, with several requests in a write.
+func (c *crowd) askBy(ctx context.Context, next func() (int, bool)) error {
+	conn, err := net.DialTimeout("tcp", c.edge.address, answerWait)
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer conn.Close()
+	var batch []byte
+	answers := make([]byte, 64<<10)
+	for more := true; more && ctx.Err() == nil; {
+		batch = batch[:0]
+		asked := 0
+		for ; asked < manyPipelined && more; asked++ {
+			var n int
+			if n, more = next(); !more {
+				break
+			}
+			batch = append(batch, manyPage(n).request(c.edge.address)...)
+		}
+		_ = conn.SetDeadline(time.Now().Add(answerWait))
+		if _, err := conn.Write(batch); err != nil {
+			return fmt.Errorf("ask: %w", err)
+		}
+		for asked > 0 {
+			n, err := conn.Read(answers)
+			if err != nil {
+				return fmt.Errorf("read %d answers: %w", asked, err)
+			}
+			asked -= bytes.Count(answers[:n], []byte{lastByte})
+		}
+	}
+	return ctx.Err()
+}
+
+// storeOthers asks for objects that were never asked for, so many a second, until stop is called.
+func (c *crowd) storeOthers(ctx context.Context, rate float64) (stop func() error) {
+	if rate == 0 {
+		return func() error { return nil }
+	}
+	const turns = 100 // a second
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() {
+		tick := time.NewTicker(time.Second / turns)
+		defer tick.Stop()
+		done <- c.askBy(context.WithoutCancel(ctx), func() (int, bool) {
+			n := c.filled
+			if c.filled++; n%int(rate/turns) == 0 {
+				<-tick.C
+			}
+			return n, ctx.Err() == nil
+		})
+	}()
+	return func() error {
+		cancel()
+		return <-done
+	}
+}
+
+// rawOrigin answers every request with one response, at less cost than a server of HTTP.
+type rawOrigin struct {
+	net.Listener
+	address string
+	answer  []byte
+}
+
+func startRawOrigin(bodyBytes int) (*rawOrigin, error) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("start the origin: %w", err)
+	}
+	o := &rawOrigin{Listener: ln, address: ln.Addr().String()}
+	b := time.Now().UTC().AppendFormat([]byte("HTTP/1.1 200 OK\r\nDate: "), http.TimeFormat)
+	for _, f := range responseFields() {
+		b = fmt.Appendf(b, "\r\n%s: %s", f[0], f[1])
+	}
+	b = fmt.Appendf(b, "\r\nContent-Length: %d\r\n\r\n", bodyBytes)
+	o.answer = append(append(b, bytes.Repeat([]byte("x"), bodyBytes-1)...), lastByte)
+	go func() {
+		for {
+			conn, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			go o.serve(conn)
+		}
+	}()
+	return o, nil
+}
+
+func (o *rawOrigin) serve(conn net.Conn) {
+	defer conn.Close()
+	b := make([]byte, 0, 16<<10)
+	for {
+		n, err := conn.Read(b[len(b):cap(b)])
+		if err != nil {
+			return
+		}
+		if b = b[:len(b)+n]; !bytes.HasSuffix(b, []byte("\r\n\r\n")) {
+			continue
+		}
+		if _, err := conn.Write(o.answer); err != nil {
+			return
+		}
+		b = b[:0]
+	}
+}
+
+// gcTrace adds up what the runtime says of each collection with gctrace=1, in the lines written to it.
+type gcTrace struct {
+	mu   sync.Mutex
+	rest []byte
+	used time.Duration
+}
+
+// Write implements io.Writer.
+func (g *gcTrace) Write(p []byte) (int, error) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.rest = append(g.rest, p...)
+	for {
+		line, rest, ok := bytes.Cut(g.rest, []byte{'\n'})
+		if !ok {
+			return len(p), nil
+		}
+		g.used += collected(string(line))
+		g.rest = append(g.rest[:0], rest...)
+	}
+}
+
+// total returns the CPU time of all collections so far.
+func (g *gcTrace) total() time.Duration {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.used
+}
+
+// collected returns the CPU time that a line of gctrace tells of, but for idle time: "gc 1 @0.1s 0%:
+// clock, a+b/c/d+e ms cpu, ...", of which d is idle.
+func collected(line string) time.Duration {
+	before, _, ok := strings.Cut(line, " ms cpu,")
+	if !ok || !strings.HasPrefix(line, "gc ") {
+		return 0
+	}
+	var ms float64
+	numbers := strings.FieldsFunc(before[strings.LastIndexByte(before, ' ')+1:], func(r rune) bool { return r == '+' || r == '/' })
+	for i, n := range numbers {
+		if v, err := strconv.ParseFloat(n, 64); err == nil && i != 3 {
+			ms += v
+		}
+	}
+	return time.Duration(ms * float64(time.Millisecond))
+}
+
+// stored is what /metrics says of the memory tier.
+type stored struct{ objects, bytes, evictions float64 }
+
+func readStore(ctx context.Context, admin string) (s stored, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+admin+"/metrics", http.NoBody)
+	if err != nil {
+		return s, fmt.Errorf("read the metrics: %w", err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return s, fmt.Errorf("read the metrics: %w", err)
+	}
+	defer resp.Body.Close()
+	for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
+		name, value, _ := strings.Cut(lines.Text(), " ")
+		v, _ := strconv.ParseFloat(value, 64)
+		switch {
+		case name == `edgeproxy_cache_objects{tier="memory"}`:
+			s.objects = v
+		case name == `edgeproxy_cache_bytes{tier="memory"}`:
+			s.bytes = v
+		case strings.HasPrefix(name, "edgeproxy_cache_evictions_total{") && strings.Contains(name, `tier="memory"`):
+			s.evictions += v
+		}
+	}
+	_, _ = io.Copy(io.Discard, resp.Body)
+	return s, nil
+}
+
+// cpuUsed is cpuTime of a process that is there.
+func cpuUsed(pid int) time.Duration {
+	d, _ := cpuTime(pid)
+	return d
+}
+
+// resident returns the resident memory of a process in bytes, 0 if it is not there.
+func resident(pid int) int64 {
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	fields := strings.Fields(string(text))
+	if len(fields) < 2 {
+		return 0
+	}
+	pages, _ := strconv.ParseInt(fields[1], 10, 64)
+	return pages * int64(os.Getpagesize())
+}
