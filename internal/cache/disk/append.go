@@ -9,7 +9,7 @@ import (
 	"edgeproxy/internal/cache/disk/layout"
 )
 
-// bufferBytes is how much is written at once.
+// bufferBytes is how much is written at once: less where segments are short.
 const bufferBytes = 1 << 20
 
 // flushAfter is how long something waits for more before it is written.
@@ -33,6 +33,7 @@ type landing struct {
 	entry layout.Entry
 	end   int64 // of its bytes in the file
 	put   *put  // nil: it moves
+	dead  bool  // the log of removals has it already
 	from  index.Place
 }
 
@@ -72,7 +73,7 @@ func (v *volume) begin(kind layout.Kind, alone bool) (*appender, error) {
 	s.refs.Store(1)
 	s.file.Store(file)
 	s.filling.Do(func() {})
-	a := &appender{seg: s, file: file, alone: alone, buffer: make([]byte, 0, bufferBytes), since: v.o.Now()}
+	a := &appender{seg: s, file: file, alone: alone, buffer: make([]byte, 0, min(bufferBytes, v.head.SegmentBytes/4)), since: v.o.Now()}
 	a.buffer = v.head.AppendSegmentHead(a.buffer, layout.SegmentHead{Number: number, Kind: kind})
 	v.mu.Lock()
 	s.visited = v.written
@@ -170,6 +171,12 @@ func (v *volume) flush(a *appender) error {
 // write writes the buffer, which is of whole pages, and indexes what is in the file by then. What the log of
 // removals has to say of records that these replace is said before.
 func (v *volume) write(a *appender) error {
+	for i, l := range a.landing { // before it is there: it may have been replaced by what is there already
+		if !l.dead && v.isDead(l) {
+			v.log.add(v.head, layout.Removed{Segment: a.seg.number, Offset: l.entry.Offset})
+			a.landing[i].dead = true
+		}
+	}
 	if err := v.logRemovals(); err != nil {
 		return err
 	}
@@ -190,6 +197,15 @@ func (v *volume) write(a *appender) error {
 	a.buffer = a.buffer[:0]
 	v.land(a)
 	return nil
+}
+
+// isDead reports whether nobody wants what is to land any more.
+func (v *volume) isDead(l landing) bool {
+	if l.put != nil {
+		return v.queue.isGone(l.put)
+	}
+	_, ok := v.index.Hits(l.entry.Hash, l.from)
+	return !ok
 }
 
 // land indexes what has been written.
@@ -215,7 +231,9 @@ func (v *volume) land(a *appender) {
 			a.entries = layout.AppendEntry(a.entries, l.entry)
 			continue
 		}
-		v.log.add(v.head, layout.Removed{Segment: a.seg.number, Offset: l.entry.Offset})
+		if !l.dead {
+			v.log.add(v.head, layout.Removed{Segment: a.seg.number, Offset: l.entry.Offset})
+		}
 		if a.seg.kind == layout.Large { // the hand has to find it
 			a.entries = layout.AppendEntry(a.entries, l.entry)
 		}

@@ -41,6 +41,10 @@ type Options struct {
 	Hook device.Hook
 	// Now reads the clock, by default that of the system: for tests.
 	Now func() time.Time
+
+	// every is how often the writer and the watch look around, and how long they wait before a directory that has
+	// failed is tried again: a second.
+	every time.Duration
 }
 
 // MinBytes is the least MaxBytes.
@@ -74,6 +78,7 @@ func (o Options) filled() (Options, error) {
 	o.Reads = or(o.Reads, max(16, 4*runtime.GOMAXPROCS(0)))
 	o.ReadWait = or(o.ReadWait, 20*time.Millisecond)
 	o.ReadDeadline = or(o.ReadDeadline, time.Second)
+	o.every = or(o.every, time.Second)
 	o.Deadline = or(o.Deadline, 10*time.Second)
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)

@@ -93,7 +93,7 @@ func (s *Store) Keep() error {
 	return v.keep()
 }
 
-// Flush waits until all that was put before is written; not until it is synced.
+// Flush waits until all that was put before is written, or given up (Stats.Dropped, Full); not until it is synced.
 func (s *Store) Flush() error {
 	v := s.volume.Load()
 	if v == nil {
@@ -133,12 +133,8 @@ func (s *Store) Close() {
 	s.wg.Wait()
 }
 
-// Times between tries to open a directory that has failed.
-const (
-	retryFirst = time.Second
-	retryLast  = time.Minute
-	watchEvery = time.Second
-)
+// retryLast is the longest time between tries to open a directory that has failed.
+const retryLast = time.Minute
 
 // slowReads is how many reads in a row have to be given up before the directory counts as hung.
 const slowReads = 8
@@ -146,7 +142,7 @@ const slowReads = 8
 // watch sees that the volume works, and replaces it when it does not.
 func (s *Store) watch() {
 	v := s.volume.Load()
-	tick := time.NewTicker(watchEvery)
+	tick := time.NewTicker(s.o.every)
 	defer tick.Stop()
 	for {
 		select {
@@ -186,7 +182,7 @@ func (s *Store) replace(v *volume) *volume {
 		v.close()
 		close(gone)
 	}()
-	wait := retryFirst
+	wait := s.o.every
 	for {
 		select {
 		case <-s.stop:

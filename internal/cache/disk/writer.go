@@ -8,13 +8,10 @@ import (
 	"edgeproxy/internal/cache/disk/layout"
 )
 
-// tickEvery is how often the writer looks around when it has nothing to write.
-const tickEvery = time.Second
-
 // run is the one goroutine that changes the disk. It ends with stop, or when the volume has failed.
 func (v *volume) run() {
 	defer v.wg.Done()
-	tick := time.NewTicker(tickEvery)
+	tick := time.NewTicker(v.o.every)
 	defer tick.Stop()
 	for {
 		stopped := false
@@ -61,7 +58,7 @@ func (v *volume) round(w work) {
 		}
 	}
 	now := v.o.Now()
-	if now.Sub(v.checkedAt) >= tickEvery || now.Before(v.checkedAt) {
+	if now.Sub(v.checkedAt) >= v.o.every || now.Before(v.checkedAt) {
 		v.checkedAt = now
 		v.look(now)
 	}

@@ -17,7 +17,7 @@ const (
 	// ChunkBytes is how much of a body one checksum covers.
 	ChunkBytes = 64 << 10
 	// MinSegment and MaxSegment bound the length of a segment. A record of its own may be longer.
-	MinSegment = 1 << 20
+	MinSegment = 256 << 10
 	MaxSegment = 64 << 20
 	// MaxKey and MaxBlock bound what a head has of the caller's.
 	MaxKey   = 64 << 10

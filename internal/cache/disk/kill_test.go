@@ -1,0 +1,210 @@
+package disk
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"edgeproxy/internal/cache/disk/device"
+)
+
+var errKilled = errors.New("killed")
+
+// killer lets a number of calls that change the disk be made, cuts the next one short, and lets nothing more through: like a kill.
+type killer struct {
+	left atomic.Int64
+	at   atomic.Pointer[device.Call]
+}
+
+func (k *killer) hook(c device.Call) error {
+	if !c.Op.Writes() {
+		return nil
+	}
+	left := k.left.Add(-1)
+	switch {
+	case left > 0:
+		return nil
+	case left == 0:
+		k.at.Store(&c)
+		if c.Op == device.Write {
+			return &device.ShortError{Bytes: c.Bytes / 2, Err: errKilled}
+		}
+	}
+	return errKilled
+}
+
+// script is what happens to a key before the kill, and what is known to be on the disk of it.
+type script struct {
+	version map[int]int // that was put last; 0: removed
+	flushed map[int]int // that Flush or Keep has promised; 0: removed
+	length  map[int]int
+}
+
+// run puts, asks for and removes keys until all is done or the Store has died.
+func (sc *script) run(s *Store) error {
+	var h Hit
+	defer h.Close()
+	for step := range 260 {
+		n := step * 7 % 90
+		version, length := step+1, (step*37%29)*1000+100
+		if step%4 == 0 {
+			length = 33_000 + step*811%120_000
+		}
+		key := keyOf(n)
+		if err := s.Put(hashOf(key), key, blockOf(n, version), bodyOf(n, version, length)); err != nil {
+			return err
+		}
+		sc.version[n], sc.length[version] = version, length
+		if step%3 == 0 { // something is in demand
+			hot := keyOf(step * 5 % 90)
+			s.Find(hashOf(hot), hot, &h)
+		}
+		if step%11 == 0 {
+			gone := (n + 21) % 90
+			s.Remove(hashOf(keyOf(gone)))
+			sc.version[gone] = 0
+		}
+		if step%22 == 0 {
+			if err := s.Keep(); err != nil {
+				return err
+			}
+			for key, version := range sc.version {
+				if version == 0 {
+					sc.flushed[key] = 0
+				}
+			}
+		}
+		if step%13 == 0 {
+			if err := s.Flush(); err != nil {
+				return err
+			}
+			if st := s.Stats(); st.Dropped+st.Full > 0 {
+				return errKilled
+			}
+			for key, version := range sc.version {
+				if version != 0 {
+					sc.flushed[key] = version
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// check looks at what a start finds after the kill.
+func (sc *script) check(t *testing.T, s *Store, what string) (found int) {
+	t.Helper()
+	for n := range 90 {
+		block, body, ok := get(t, s, n)
+		if !ok {
+			continue
+		}
+		found++
+		var key, version int
+		if _, err := fmt.Sscanf(block, "block %d of version %d", &key, &version); err != nil || key != n {
+			t.Errorf("%s: key %d: got %q", what, n, block)
+			continue
+		}
+		if !bytes.Equal(body, bodyOf(n, version, sc.length[version])) {
+			t.Errorf("%s: key %d: wrong bytes", what, n)
+		}
+		if promised, ok := sc.flushed[n]; ok && (version < promised || promised == 0 && sc.version[n] == 0) {
+			t.Errorf("%s: key %d: got version %d, though %d was there", what, n, version, promised)
+		}
+	}
+	return found
+}
+
+// A kill between any two calls of the writer, and in the middle of each write, leaves nothing wrong behind.
+//
+// One of them brought back an old version: it was replaced while it waited or moved, written nevertheless, and noted as removed only
+// afterwards.
+func TestAKillAtEachCall(t *testing.T) {
+	calls, _ := killAt(t, 1<<40)
+	stride := int64(1)
+	if testing.Short() {
+		stride = 17
+	}
+	var next, total atomic.Int64
+	var workers sync.WaitGroup
+	for range 4 {
+		workers.Go(func() {
+			for at := next.Add(stride); at <= calls && !t.Failed(); at = next.Add(stride) {
+				_, found := killAt(t, at)
+				total.Add(found)
+			}
+		})
+	}
+	workers.Wait()
+	if calls < 200 || total.Load() < 20*calls/stride {
+		t.Errorf("%d calls, %d keys found: want more", calls, total.Load())
+	}
+}
+
+// killAt runs the script up to call at, and looks at what a start finds then. It returns how many calls were made, and
+// how many keys were there.
+func killAt(t *testing.T, at int64) (calls, found int64) {
+	t.Helper()
+	const bound = MinBytes
+	path := quickDir(t)
+	defer func() { _ = os.RemoveAll(path) }()
+	k := &killer{}
+	k.left.Store(1 << 50)
+	o := small(Options{Path: path, MaxBytes: bound, Hook: k.hook})
+	s, err := Open(o)
+	if err != nil {
+		t.Error(err)
+		return 0, 0
+	}
+	k.left.Store(at)
+	sc := &script{version: map[int]int{}, flushed: map[int]int{}, length: map[int]int{}}
+	runErr := sc.run(s)
+	calls = at - k.left.Load()
+	killed := k.at.Load()
+	what := "clean"
+	if killed != nil {
+		what = fmt.Sprintf("killed at call %d, %s %s", at, killed.Op, killed.Name)
+	} else if runErr != nil {
+		t.Errorf("before any kill: %v", runErr)
+	}
+	k.left.Store(0) // a clean end would be none of a kill
+	s.Close()
+	o.Hook = nil
+	if s, err = Open(o); err != nil {
+		t.Errorf("%s: %v", what, err)
+		return calls, 0
+	}
+	defer s.Close()
+	filled(t, s)
+	found = int64(sc.check(t, s, what))
+	if got := onDisk(t, path); got > bound {
+		t.Errorf("%s: %d bytes on the disk", what, got)
+	}
+	if err := s.Put(hashOf(keyOf(500)), keyOf(500), blockOf(500, 1), bodyOf(500, 1, 50_000)); err != nil {
+		t.Errorf("%s: it does not go on: %v", what, err)
+	}
+	if err := s.Flush(); err != nil {
+		t.Errorf("%s: it does not go on: %v", what, err)
+	}
+	holds(t, s, 500, 1, 50_000)
+	if st := s.Stats(); st.Damaged != 0 || st.Unreadable != 0 {
+		t.Errorf("%s: got %+v", what, st)
+	}
+	return calls, found
+}
+
+// quickDir returns a new directory, in memory where there is such a place.
+func quickDir(t *testing.T) string {
+	t.Helper()
+	for _, parent := range []string{"/dev/shm", t.TempDir()} {
+		if dir, err := os.MkdirTemp(parent, "edgeproxy-disk-"); err == nil {
+			return dir
+		}
+	}
+	t.Fatal("no place for a directory")
+	return ""
+}
