@@ -97,6 +97,10 @@ bench-go: ## run the Go benchmarks that match BENCH (all)
 bench-filter: ## measure the filters beside the textbook's and a library's, and their rotation
 	$(GO) run ./test/filterbench
 
+.PHONY: bench-disk
+bench-disk: ## measure the disk store: bytes written, reads beside writes, a start with 10 million objects: [TRACES=dir] [ONLY=part] (Linux)
+	$(GO) run ./test/diskbench --only "$(ONLY)" --traces "popularity:$${TRACES:-../shared/traces}/akamai-tc-popularity.txt,objects=50000 $${TRACES:-../shared/traces}/adaptsize.tr"
+
 .PHONY: bench-cmp
 bench-cmp: ## compare benchmarks: make bench-cmp BASE=rev [HEAD=rev] [BENCH=..] [COUNT=10]
 	@GO="$(GO)" BASE="$(BASE)" HEAD="$(HEAD)" BENCH="$(BENCH)" COUNT="$(COUNT)" scripts/bench-cmp.sh
@@ -133,6 +137,10 @@ conformance: ## play the public suite of HTTP caches: [UPDATE=1] [FAILING=1] [SU
 readme: ## run the commands of the README's tour (needs curl), check the links
 	@scripts/readme-links.sh
 	@GO="$(GO)" scripts/readme-commands.sh
+
+.PHONY: soak-disk
+soak-disk: ## write 20 times its size to the disk store on ext4 and xfs, 90 % full: [SIZE=1600] MB (Linux, root, mkfs of both)
+	@GO="$(GO)" SIZE="$(SIZE)" scripts/soak-disk.sh
 
 .PHONY: soak-keys
 soak-keys: ## ask the built binary for a million distinct keys, and look at its memory
