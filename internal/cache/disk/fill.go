@@ -12,8 +12,8 @@ import (
 	"edgeproxy/internal/cache/disk/layout"
 )
 
-// fillers is how many segments are read at once while the index fills.
-func fillers() int { return 2 * runtime.GOMAXPROCS(0) }
+// fillers is how many segments are read at once while the index fills: enough for the device to have several to do.
+func fillers() int { return max(16, 2*runtime.GOMAXPROCS(0)) }
 
 // fillAll brings all segments into the index behind the caller's back, in their order.
 func (v *volume) fillAll(all []*segment) {
