@@ -1,6 +1,7 @@
 package disk
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -144,7 +145,8 @@ func (v *volume) rewrite(s *segment, entries []layout.Entry) {
 	}
 }
 
-// hand goes over the segments of large records, from the oldest to the newest, and then again.
+// hand goes over the segments of large records: each time over the one it has not seen for longest. In the order of
+// their numbers alone it would come near the newest, and all that is small would go as older than these.
 type hand struct {
 	after   uint64 // number of the segment that was done last
 	seg     *segment
@@ -154,23 +156,21 @@ type hand struct {
 
 // next returns the segment that the hand is at, or comes to; nil if there is none. volume.mu is held.
 func (h *hand) next(large []*segment) *segment {
-	if len(large) == 0 {
-		h.seg = nil
-		return nil
-	}
 	if h.seg != nil && h.seg.listed {
 		return h.seg
 	}
-	i, _ := slices.BinarySearchFunc(large, h.after+1, func(s *segment, n uint64) int {
-		switch {
-		case s.number < n:
-			return -1
-		case s.number > n:
-			return 1
+	h.seg = nil
+	if len(large) == 0 {
+		return nil
+	}
+	behind, _ := slices.BinarySearchFunc(large, h.after+1, func(s *segment, n uint64) int { return cmp.Compare(s.number, n) })
+	longest := large[behind%len(large)]
+	for i := range large {
+		if s := large[(behind+i)%len(large)]; s.visited < longest.visited {
+			longest = s
 		}
-		return 0
-	})
-	return large[i%len(large)]
+	}
+	return longest
 }
 
 // sweep moves the hand over s until over bytes are free or s is done.
