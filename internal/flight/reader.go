@@ -57,13 +57,8 @@ func (r *Reader[K, H]) Wait(p Patience, suits func(H) bool) (h H, o Outcome, err
 	defer w.stop()
 	for {
 		r.table.mu.Lock()
-		f := r.outcomeLocked()
-		var moved <-chan struct{}
-		round := r.flight.round
-		if f == nil {
-			moved = round.movesLocked()
-		}
-		leads, leader := round.leads, r.own.flight != nil
+		f, moved := r.outcomeOrMoveLocked()
+		leads, leader := r.flight.round.leads, r.own.flight != nil
 		r.table.mu.Unlock()
 		switch {
 		case f != nil && r.agrees(f, suits):
@@ -165,6 +160,15 @@ func (r *Reader[K, H]) outcomeLocked() *Flight[K, H] {
 		own.hold = make(chan struct{})
 	}
 	return w
+}
+
+// outcomeOrMoveLocked returns what outcomeLocked does, and where that is nil a channel that is closed
+// when it is worth asking again.
+func (r *Reader[K, H]) outcomeOrMoveLocked() (f *Flight[K, H], moved <-chan struct{}) {
+	if f = r.outcomeLocked(); f == nil {
+		moved = r.flight.round.movesLocked()
+	}
+	return f, moved
 }
 
 // agrees reports whether r takes the outcome of f, which may be another's flight while its

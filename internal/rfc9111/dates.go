@@ -36,13 +36,7 @@ func ParseDate[T string | []byte](s T, now time.Time) (t time.Time, ok bool) {
 // fixdate reads an IMF-fixdate that is spelled as nearly all are. It reports false for anything else,
 // valid or not: that has to be looked at closely.
 func fixdate[T text](s T) (t time.Time, ok bool) {
-	if len(s) != len("Sun, 06 Nov 1994 08:49:37 GMT") || s[7] != ' ' || s[11] != ' ' || s[16] != ' ' ||
-		s[19] != ':' || s[22] != ':' || string(s[25:]) != " GMT" {
-		return t, false
-	}
-	switch string(s[:5]) {
-	case "Mon, ", "Tue, ", "Wed, ", "Thu, ", "Fri, ", "Sat, ", "Sun, ":
-	default:
+	if !shapedAsFixdate(s) {
 		return t, false
 	}
 	d := date{
@@ -50,10 +44,23 @@ func fixdate[T text](s T) (t time.Time, ok bool) {
 		hour: twoDigits(s[17], s[18]), minute: twoDigits(s[20], s[21]), second: twoDigits(s[23], s[24]),
 	}
 	// What is no number is too large. Every month has 28 days.
-	if d.year > 9999 || d.month == 0 || d.day < 1 || d.hour > 23 || d.minute > 59 || d.second > 59 || d.day > 28 && !d.exists() {
+	usual := d.year <= 9999 && d.month > 0 && d.day > 0 && d.hour < 24 && d.minute < 60 && d.second < 60
+	if !usual || d.day > 28 && !d.exists() {
 		return t, false
 	}
 	return d.time(), true
+}
+
+// shapedAsFixdate reports whether all of s but its numbers and its month is as in an IMF-fixdate.
+func shapedAsFixdate[T text](s T) bool {
+	if len(s) != len("Sun, 06 Nov 1994 08:49:37 GMT") || string(s[25:]) != " GMT" {
+		return false
+	}
+	switch string(s[:5]) {
+	case "Mon, ", "Tue, ", "Wed, ", "Thu, ", "Fri, ", "Sat, ", "Sun, ":
+		return s[7] == ' ' && s[11] == ' ' && s[16] == ' ' && s[19] == ':' && s[22] == ':'
+	}
+	return false
 }
 
 // twoDigits returns the number that two digits are, one far above 99 for anything else.
@@ -67,31 +74,10 @@ func twoDigits(tens, ones byte) int {
 
 // monthNumber returns the number of a month with this name, from 1; 0 for none.
 func monthNumber(name string) int {
-	switch name {
-	case "Jan":
-		return 1
-	case "Feb":
-		return 2
-	case "Mar":
-		return 3
-	case "Apr":
-		return 4
-	case "May":
-		return 5
-	case "Jun":
-		return 6
-	case "Jul":
-		return 7
-	case "Aug":
-		return 8
-	case "Sep":
-		return 9
-	case "Oct":
-		return 10
-	case "Nov":
-		return 11
-	case "Dec":
-		return 12
+	for i, month := range [...]string{"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"} {
+		if name == month {
+			return i + 1
+		}
 	}
 	return 0
 }
