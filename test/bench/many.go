@@ -33,6 +33,7 @@ type crowd struct {
 	admin  string
 	gc     *gcTrace
 	dir    string
+	unpin  func() error
 	filled int // objects were asked for
 	out    *tabwriter.Writer
 }
@@ -101,7 +102,11 @@ func (c *crowd) start() (err error) {
 	}
 	found := make(chan string, 1)
 	go c.edge.listen(io.TeeReader(output, c.gc), edgeAddress, found)
-	return c.edge.await(found)
+	if err := c.edge.await(found); err != nil {
+		return err
+	}
+	c.unpin, err = pinServers([]int{c.edge.cmd.Process.Pid})
+	return err
 }
 
 // time is how long each measurement takes.
@@ -112,6 +117,9 @@ func (c *crowd) Close() error {
 	var errs []error
 	if c.edge != nil {
 		errs = append(errs, c.edge.Close())
+	}
+	if c.unpin != nil {
+		errs = append(errs, c.unpin())
 	}
 	if c.origin != nil {
 		errs = append(errs, c.origin.Close())
@@ -145,9 +153,11 @@ func (c *crowd) row(ctx context.Context, misses float64) (err error) {
 	defer func() { err = errors.Join(err, l.Close()) }()
 	l.hits = true
 	if c.o.realTime {
+		l.realTime = true
 		if err := hasten(c.edge.cmd.Process.Pid); err != nil {
 			return err
 		}
+		defer relax(c.edge.cmd.Process.Pid)
 	}
 	stop := c.storeOthers(ctx, misses)
 	pid := c.edge.cmd.Process.Pid

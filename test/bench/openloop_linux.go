@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"os"
 	"runtime"
 	"slices"
 	"time"
@@ -16,7 +17,8 @@ import (
 // openLoop asks one server by a timetable, whether answers are late or not. The time of an answer
 // begins when its request was due, so that a server which stalls cannot hide how many requests it
 // kept waiting. It polls without ever sleeping, on a processor of its own: a timer may be late by a millisecond,
-// and that would be taken for the server's.
+// and that would be taken for the server's. Only in real time it sleeps, as its thread then goes before
+// all others when a timer has ended, and nobody may poll for long.
 type openLoop struct {
 	epoll int
 	conns []loopConn
@@ -25,6 +27,7 @@ type openLoop struct {
 	requests [][]byte
 	want     wanted
 	hits     bool // the times of hits alone count
+	realTime bool // it goes before all else on its processor
 	next     int  // of requests
 }
 
@@ -96,6 +99,12 @@ func (l *openLoop) measure(ctx context.Context, d time.Duration, rate float64) (
 	if err := pinThread(); err != nil {
 		return nil, err
 	}
+	if l.realTime {
+		if err := hasten(os.Getpid()); err != nil { // all threads: this one may wait for another
+			return nil, err
+		}
+		defer relax(os.Getpid())
+	}
 	took, err := l.run(ctx, d, rate)
 	return took, errors.Join(err, unpinThread())
 }
@@ -120,6 +129,9 @@ func (l *openLoop) run(ctx context.Context, d time.Duration, rate float64) ([]ti
 		case past > d+answerWait || ctx.Err() != nil:
 			return nil, fmt.Errorf("%d of %d answers have not come: %w", sent-received, sent, errors.Join(context.DeadlineExceeded, ctx.Err()))
 		}
+		if l.realTime {
+			l.sleep(begin.Add(time.Duration(float64(sent) / rate * float64(time.Second))))
+		}
 		n, err := unix.EpollWait(l.epoll, events, 0)
 		if err != nil && !errors.Is(err, unix.EINTR) {
 			return nil, fmt.Errorf("wait for answers: %w", err)
@@ -129,6 +141,14 @@ func (l *openLoop) run(ctx context.Context, d time.Duration, rate float64) ([]ti
 			return nil, err
 		}
 		received += ended
+	}
+}
+
+// sleep waits for an answer, until the next request is due. An error shows where the answer is read.
+func (l *openLoop) sleep(due time.Time) {
+	if d := min(time.Until(due), 10*time.Millisecond); d > 0 || len(l.free) == 0 {
+		until := unix.NsecToTimespec(int64(max(d, time.Millisecond/10)))
+		_, _ = unix.Ppoll([]unix.PollFd{{Fd: int32(l.epoll), Events: unix.POLLIN}}, &until, nil) //nolint:gosec // a descriptor
 	}
 }
 

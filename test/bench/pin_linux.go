@@ -79,18 +79,28 @@ func setOf(processors []int) *unix.CPUSet {
 // realTimePriority is any above those of programs that are not.
 const realTimePriority = 10
 
+func realTime() *unix.SchedAttr {
+	return &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: realTimePriority}
+}
+
 // hasten has all threads of a server and of its children go before all that is not in real time: a client
 // that never sleeps would hold them up by its other threads, for milliseconds. Where that is not allowed
 // it returns unix.EPERM.
 func hasten(server int) error {
-	attr := unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: realTimePriority}
 	for _, pid := range append(children(server), server) {
-		err := eachThread(pid, func(thread int) error { return unix.SchedSetAttr(thread, &attr, 0) })
+		err := eachThread(pid, func(thread int) error { return unix.SchedSetAttr(thread, realTime(), 0) })
 		if err != nil {
 			return fmt.Errorf("run process %d in real time: %w", pid, err)
 		}
 	}
 	return nil
+}
+
+// relax takes back hasten for one process.
+func relax(pid int) {
+	_ = eachThread(pid, func(thread int) error {
+		return unix.SchedSetAttr(thread, &unix.SchedAttr{Size: unix.SizeofSchedAttr}, 0)
+	})
 }
 
 // pin has all threads of a process run on these processors alone, if there are any. Threads that they
