@@ -48,12 +48,30 @@ func (x *exchange) readControls() {
 // longestNoted is the length of the longest name that note looks for.
 const longestNoted = len("if-unmodified-since")
 
+// initials are the first letters of the names of each length that note looks for, as bits from a on.
+// Nearly all names of a request are told from these by them alone.
+var initials = func() (out [longestNoted + 1]uint32) {
+	for _, name := range []string{
+		"authorization", "cache-control", "cookie", "if-match", "if-unmodified-since", "if-modified-since", "if-none-match", "range", "upgrade",
+		"connection", "expect", "cdn-loop", "via", "forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto",
+	} {
+		out[len(name)] |= 1 << (name[0] - 'a')
+	}
+	return out
+}()
+
+// mayBeNoted reports whether a name that note looks for is as long as this one, and begins like it.
+func mayBeNoted(name []byte) bool {
+	n := len(name)
+	return n > 0 && n <= longestNoted && initials[n]>>(name[0]&0x1f-1)&1 != 0
+}
+
 // note notes that the request has the field called name, empty or not.
 func (x *exchange) note(name []byte) {
-	var room [longestNoted]byte
-	if len(name) > len(room) {
+	if !mayBeNoted(name) {
 		return
 	}
+	var room [longestNoted]byte
 	for i, c := range name {
 		room[i] = c | 0x20 // in a name, nothing else becomes a lower-case letter or a hyphen
 	}

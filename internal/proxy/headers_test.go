@@ -18,6 +18,25 @@ func exchangeOf(t testing.TB, head string) *exchange {
 	return x
 }
 
+// TestEachNameThatIsNotedIsKnown: in upper and lower case, and no other of its length.
+func TestEachNameThatIsNotedIsKnown(t *testing.T) {
+	for _, name := range []string{
+		"Authorization", "Cache-Control", "Cookie", "If-Match", "If-Unmodified-Since", "If-Modified-Since", "If-None-Match", "Range", "Upgrade",
+		"Connection", "Expect", "CDN-Loop", "Via", "Forwarded", "X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto",
+	} {
+		for spelt, want := range map[string]bool{
+			name: true, strings.ToLower(name): true, strings.ToUpper(name): true,
+			"Q" + name[1:]: false, name[:len(name)-1] + "q": false, name + "q": false,
+		} {
+			var x exchange
+			x.note([]byte(spelt))
+			if got := x.asks != (asks{}) || x.seen != (seen{}); got != want {
+				t.Errorf("%s: noted %v, want %v", spelt, got, want)
+			}
+		}
+	}
+}
+
 func TestWhatIsNotKeyedIsNotForwarded(t *testing.T) {
 	x := exchangeOf(t, `GET / HTTP/1.1
 Host: h

@@ -3,7 +3,6 @@
 package http1
 
 import (
-	"errors"
 	"io"
 	"net"
 	"syscall"
@@ -55,16 +54,17 @@ func (a *awaiter) read(fd uintptr) (done bool) {
 	a.conn.takeBuffer()
 	for {
 		n, err := syscall.Read(int(fd), *a.conn.buf)
-		switch {
-		case errors.Is(err, syscall.EINTR):
-			continue
-		case n > 0:
+		if n > 0 {
 			a.n = n
 			return true
-		case errors.Is(err, syscall.EAGAIN):
+		}
+		switch err { // a bare Errno, and errors.Is takes longer: in each hit
+		case syscall.EINTR:
+			continue
+		case syscall.EAGAIN:
 			a.conn.freeBuffer()
 			return false
-		case err == nil:
+		case nil:
 			err = io.EOF
 		}
 		a.conn.freeBuffer()
