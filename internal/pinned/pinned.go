@@ -7,8 +7,8 @@ import (
 )
 
 // Least is the length in bytes up to which a body is not counted: it is no more than a
-// connection takes by itself.
-const Least = 32 << 10
+// connection takes by itself, and gets no copy.
+const Least = sendfile.Least - 1
 
 // Total adds up the bytes of the bodies that are pinned. It is safe for concurrent use; nil
 // counts nothing.

@@ -7,6 +7,9 @@ import (
 	"edgeproxy/internal/pinned"
 )
 
+// shortFetch is the length of the longest body that a leader reads to its end before it answers.
+const shortFetch = 32 << 10
+
 // readAlong answers with what a flight brings, as its leader or a follower reads it.
 type readAlong struct{ r *reader }
 
@@ -19,12 +22,15 @@ func (f readAlong) send(x *exchange, c cut) {
 		return
 	}
 	var begun []byte
-	if h.here && h.length <= pinned.Least {
+	if h.here && h.length <= shortFetch {
 		var whole bool
 		if begun, whole = f.whole(h.length); whole {
 			_ = f.r.Close()
 			x.stale = nil // it may have left the cache
 			x.bytes = c.length
+			if e := h.entry; e != nil && h.length > pinned.Least {
+				x.p.hold(x).Hold(e.Pin)
+			}
 			x.answer.Say(begun[c.first : c.first+c.length])
 			return
 		}

@@ -10,7 +10,7 @@ import (
 
 // Least is the length in bytes of the shortest body that gets a copy. A shorter one costs as much
 // by sendfile as by a copy.
-const Least = 64 << 10
+const Least = 16 << 10
 
 const (
 	// every is how often a body is sent without a copy before one is made, and each time that
@@ -19,8 +19,9 @@ const (
 	every = 16
 	// objectShare is the part of MaxBytes that one copy may take.
 	objectShare = 4
-	// mostCopies bounds the descriptors.
-	mostCopies = 1024
+	// mostCopies bounds the descriptors, and so does the part of those that the process may have.
+	mostCopies      = 1024
+	descriptorShare = 16
 	// queue is how many bodies may wait for a copy. Others ask again.
 	queue = 16
 	// page is what memory of a file is made of.
@@ -45,6 +46,7 @@ type Copies struct {
 	failed atomic.Bool // no copy can be made here
 
 	wanted  chan body
+	most    int // copies
 	closing chan struct{}
 	running sync.WaitGroup
 	once    sync.Once
@@ -67,7 +69,7 @@ func New(o Options) *Copies {
 	if !supported || o.MaxBytes/objectShare < Least {
 		return nil
 	}
-	c := &Copies{o: o, wanted: make(chan body, queue), closing: make(chan struct{})}
+	c := &Copies{o: o, most: min(mostCopies, descriptors()/descriptorShare), wanted: make(chan body, queue), closing: make(chan struct{})}
 	c.running.Go(c.run)
 	return c
 }
@@ -167,7 +169,7 @@ func (c *Copies) make(b body) {
 // the hand came by last, and not before those that go are released.
 func (c *Copies) room(size int64) bool {
 	c.forget()
-	for left := len(c.all); c.bytes.Load()+size > c.o.MaxBytes || len(c.all) >= mostCopies; left-- {
+	for left := len(c.all); c.bytes.Load()+size > c.o.MaxBytes || len(c.all) >= c.most; left-- {
 		if left <= 0 {
 			return false
 		}

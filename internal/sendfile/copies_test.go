@@ -158,6 +158,21 @@ func TestACopyInUseIsCountedUntilItIsReleased(t *testing.T) {
 	}
 }
 
+func TestDescriptorsBoundTheCopies(t *testing.T) {
+	c, b := newCopies(t), filled('a', Least)
+	if c.most < 1 || c.most > mostCopies {
+		t.Fatalf("got %d copies at most", c.most)
+	}
+	c.most = 2
+	var slots [3]Slot
+	for n := range slots {
+		c.makeNow(&slots[n], b)
+	}
+	if got := c.Bytes(); got != 2*Least {
+		t.Errorf("got %d bytes of copies, want two copies", got)
+	}
+}
+
 func TestCloseLetsGoOfAll(t *testing.T) {
 	c, b := newCopies(t), filled('a', Least)
 	var s, other Slot

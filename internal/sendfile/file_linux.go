@@ -41,4 +41,13 @@ func fill(fd int, b []byte) error {
 	return err
 }
 
+// descriptors returns how many descriptors the process may have.
+func descriptors() int {
+	var limit unix.Rlimit
+	if unix.Getrlimit(unix.RLIMIT_NOFILE, &limit) != nil {
+		return 0
+	}
+	return int(min(limit.Cur, 1<<30)) //nolint:gosec // it fits
+}
+
 func closeFile(fd int) { _ = unix.Close(fd) }

@@ -8,4 +8,6 @@ const supported = false
 
 func newFile([]byte) (descriptor int, err error) { return 0, errors.ErrUnsupported }
 
+func descriptors() int { return 0 }
+
 func closeFile(int) {}

@@ -192,22 +192,31 @@ func TestHitIsOneReadAndOneWrite(t *testing.T) {
 		})
 	}
 	f(1<<10, "write")
-	f(16<<10, "writev")
 }
 
 // TestLargeHitIsOneReadAndOneWrite: once it has a copy, one message with its head and one call that
-// sends from the copy; before, one vector.
+// sends from the copy; before, one vector. The copy is made beside the hits, which takes its time.
 func TestLargeHitIsOneReadAndOneWrite(t *testing.T) {
-	const size, hits = 256 << 10, 50
-	counts := map[string]int{}
-	for _, c := range hitCalls(t, traceable(t), size, hits) {
-		counts[c.name]++
-		if checkWrite(t, c, size); c.name == "sendfile" && c.n != size {
-			t.Errorf("sendfile: got %d bytes, want the body", c.n)
+	const hits, most = 50, 20
+	edge := traceable(t)
+	for _, size := range []int{16 << 10, 256 << 10} {
+		copied := false
+		for n := 0; n < most && !copied; n++ {
+			counts := map[string]int{}
+			for _, c := range hitCalls(t, edge, size, hits) {
+				counts[c.name]++
+				if checkWrite(t, c, size); c.name == "sendfile" && c.n != size {
+					t.Errorf("sendfile: got %d bytes, want the body of %d", c.n, size)
+				}
+			}
+			if counts["read"] != hits || counts["writev"]+counts["sendfile"] != hits || counts["sendmsg"] != counts["sendfile"] {
+				t.Fatalf("successful calls for %d hits of %s: got %v", hits, sizeText(size), counts)
+			}
+			copied = counts["sendfile"] > 0
 		}
-	}
-	if counts["read"] != hits || counts["writev"]+counts["sendfile"] != hits || counts["sendmsg"] != counts["sendfile"] || counts["sendfile"] < hits/2 {
-		t.Errorf("successful calls for %d hits: got %v", hits, counts)
+		if !copied {
+			t.Errorf("%s: none of %d hits was sent from a copy", sizeText(size), hits*most)
+		}
 	}
 }
 
