@@ -15,8 +15,8 @@ type Call struct {
 	origin *Origin
 	ctx    context.Context //nolint:containedctx // it is that of RoundTrip, which Start and Finish are together
 	r      *Request
-	slot   slot
-	x      *exchange // once the request was sent
+	slot   slot      // whose connection is fresh, and not known to be usable before x is there
+	x      *exchange // once the request was sent; nil: nothing of it was
 
 	mu      sync.Mutex
 	waiting bool // Ready reads, and Nudge ends that
@@ -60,6 +60,7 @@ func (c *Call) Ready() (ready bool) {
 		}
 	}()
 	if len(x.written()) > sentAtOnce {
+		c.x = nil
 		return false
 	}
 	x.release = afterFunc(c.ctx, x.c.closes)
@@ -107,7 +108,6 @@ func (c *Call) takeBack() {
 		c.x.c.close()
 	}
 	c.x = nil
-	c.slot = c.origin.pool.usable(c.slot, (*conn).usable)
 }
 
 // deadline is when the head has to be here.
@@ -145,7 +145,12 @@ func (c *Call) Nudge() {
 }
 
 // Finish is the rest of RoundTrip.
-func (c *Call) Finish() (*Response, error) { return c.origin.finish(c.ctx, c.slot, c.r, c.x) }
+func (c *Call) Finish() (*Response, error) {
+	if c.x == nil { // no turn has looked at the connection
+		c.slot = c.origin.pool.usable(c.slot, (*conn).usable)
+	}
+	return c.origin.finish(c.ctx, c.slot, c.r, c.x)
+}
 
 // Abandon gives the request up, in place of Finish.
 func (c *Call) Abandon() {

@@ -3,8 +3,11 @@
 package origin
 
 import (
+	"strings"
 	"testing"
 	"time"
+
+	"edgeproxy/internal/field"
 )
 
 // idleConn returns the idle connection of o, of which there has to be one.
@@ -36,6 +39,35 @@ func TestATurnDoesNotTakeWhatCameBeforeItsRequest(t *testing.T) {
 			c := call(t, o, get("/"))
 			if c.Ready() {
 				t.Error("got ready, want not: the connection is of no use")
+			}
+			wantAnswer(t, c, "1")
+			wantSlots(t, o, 1, 1)
+		})
+	}
+}
+
+// TestWhatACallDoesNotSendAtOnceIsNotAnsweredByWhatCameBefore: no turn looks at the socket for a large head, or for
+// a call that is finished at once.
+func TestWhatACallDoesNotSendAtOnceIsNotAnsweredByWhatCameBefore(t *testing.T) {
+	large := get("/")
+	large.Header = field.List{{Name: "X-Large", Value: strings.Repeat("x", sentAtOnce)}}
+	for name, r := range map[string]*Request{
+		"a large head":     large,
+		"finished at once": get("/"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			kept := make(chan struct{})
+			o := startWarm(t, Options{}, func(_ int, p *peer) {
+				<-kept
+				p.say(okWire)
+				p.untilClosed()
+			})
+			idle := idleConn(t, o)
+			close(kept)
+			eventually(t, "something has arrived", func() bool { return !idle.quiet() })
+			c := call(t, o, r)
+			if r == large {
+				c.Ready()
 			}
 			wantAnswer(t, c, "1")
 			wantSlots(t, o, 1, 1)
