@@ -25,7 +25,7 @@ type exchange struct {
 	silent    bool      // not a byte came
 	keep      bool      // by all heads, and the request was sent whole
 	unsent    bool      // a part of the request's body was not sent
-	sendErr   error     // of a request without a body
+	sendErr   error     // of a request whose body is here or that has none
 	outIsHead bool      // what written returns is made
 
 	head    head // the one that came last: after run, the final one
@@ -57,8 +57,8 @@ func (x *exchange) run() *Error {
 	sendErr, err := x.sendErr, x.receive()
 	if x.upload != nil {
 		sendErr = x.upload.stop()
-		x.unsent = sendErr != nil
 	}
+	x.unsent = sendErr != nil && x.r.Body != nil
 	x.keep = x.keep && sendErr == nil
 	if err == nil && sendErr == nil {
 		return nil
@@ -105,12 +105,12 @@ func (x *exchange) failed(sendErr, err error) *Error {
 	return x.origin.fail(kind, "read the response head", err)
 }
 
-// send sends a request without a body, or starts to send one with a body. An
+// send sends a request whose body is here or that has none, or starts to send one with another body. An
 // error is no reason not to read: the origin may have answered before it closed.
 func (x *exchange) send() error {
 	limit := x.origin.options.FirstByteTimeout
 	x.c.until = time.Time{}
-	if x.r.Body != nil {
+	if x.r.Body != nil && x.r.Whole == nil {
 		x.wait = &headWait{c: x.c, limit: limit}
 		x.upload = startUpload(x.c, x.r, x.wait, x.origin.options.Panics)
 		return nil
@@ -122,10 +122,11 @@ func (x *exchange) send() error {
 	return err
 }
 
-// written returns the head of the request as it is sent.
+// written returns the head of the request as it is sent, with a body that is here.
 func (x *exchange) written() []byte {
 	if !x.outIsHead {
 		x.c.out, x.outIsHead = x.r.appendHead(x.c.out[:0], x.c.server.Host), true
+		x.c.out = append(x.c.out, x.r.Whole...)
 	}
 	return x.c.out
 }

@@ -31,6 +31,10 @@ type Request struct {
 	// ContentLength is the length of Body, which must keep to it; -1: not known,
 	// sent chunked. It is not looked at without a Body.
 	ContentLength int64
+	// Whole is all of Body, where the caller has it at hand and it is small, at most MaxWhole bytes and as
+	// many as ContentLength says. Then it leaves in one write with the head, and Body is not read. Nil: it
+	// is to be read.
+	Whole []byte
 	// Trailers returns the fields to send behind a Body that is sent chunked. It is called
 	// once, when Body has returned io.EOF, where Body is read. A field that cannot be sent,
 	// or that frames a message, makes the Body a failed one. Nil means none. Announcing
@@ -55,6 +59,10 @@ type Request struct {
 	Interim func(status int, header field.List)
 }
 
+// MaxWhole is the most bytes that Request.Whole may have: with a usual head they have a place in the send
+// buffer of any connection, so that an origin that answers before it reads holds nobody up.
+const MaxWhole = 8 << 10
+
 // validate refuses what would break the framing of the request: its parts come
 // from a client, and nothing after this looks at them again (RFC 9112 section
 // 11.1, request splitting).
@@ -65,8 +73,8 @@ func (r *Request) validate() error {
 	if r.Target == "" || !unbroken(r.Target) || !unbroken(r.Host) {
 		return errors.New("empty target, or a space or control byte in target or host")
 	}
-	if r.Body != nil && r.ContentLength < -1 {
-		return fmt.Errorf("length of the body %d", r.ContentLength)
+	if !r.validLength() {
+		return fmt.Errorf("length of the body %d, %d bytes are here", r.ContentLength, len(r.Whole))
 	}
 	if !r.validUpgrade() {
 		return fmt.Errorf("upgrade to %.40q cannot be asked for", r.Upgrade)
@@ -86,6 +94,13 @@ func (r *Request) validateHeader() error {
 		}
 	}
 	return nil
+}
+
+func (r *Request) validLength() bool {
+	if r.Whole != nil && (r.Body == nil || int64(len(r.Whole)) != r.ContentLength || len(r.Whole) > MaxWhole) {
+		return false
+	}
+	return r.Body == nil || r.ContentLength >= -1
 }
 
 func (r *Request) validUpgrade() bool {

@@ -31,6 +31,7 @@ func (p *Proxy) pass(x *exchange) {
 	if !p.readAhead(x) {
 		return
 	}
+	f.request.Whole = x.upload.here()
 	f.request.Interim, f.request.TakesTrailers = p.interimSender(x), x.asksTrailers()
 	keeps := func() bool { return false }
 	if post && p.Gate.Knows(x.route.Rule, x.demand.Hi, x.demand.Lo) {

@@ -8,6 +8,7 @@ import (
 
 	"edgeproxy/internal/client"
 	"edgeproxy/internal/flight"
+	"edgeproxy/internal/origin"
 	"edgeproxy/internal/reason"
 )
 
@@ -116,6 +117,15 @@ func (u *upload) readAhead(from *uploadBuffers) error {
 			u.buffer = large
 		}
 	}
+}
+
+// here returns all of the body, where that was read ahead and is small enough to leave with the head; else
+// nil. It is good until release.
+func (u *upload) here() []byte {
+	if u == nil || !u.complete || len(u.ahead) == 0 || int64(len(u.ahead)) != u.length || len(u.ahead) > origin.MaxWhole {
+		return nil
+	}
+	return u.ahead
 }
 
 // release gives the buffer back. Nobody may read u after that.
