@@ -76,7 +76,6 @@ func (v *volume) begin(kind layout.Kind, alone bool) (*appender, error) {
 	a := &appender{seg: s, file: file, alone: alone, buffer: make([]byte, 0, min(bufferBytes, v.head.SegmentBytes/4)), since: v.o.Now()}
 	a.buffer = v.head.AppendSegmentHead(a.buffer, layout.SegmentHead{Number: number, Kind: kind})
 	v.mu.Lock()
-	s.visited = v.written
 	v.segments++
 	v.mu.Unlock()
 	v.direct.Store(file.Direct())
@@ -287,6 +286,7 @@ func (v *volume) list(s *segment) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	s.listed = true
+	s.visited = v.written
 	if s.kind == layout.Large && v.punches.Load() {
 		v.large = insert(v.large, s)
 	} else {

@@ -15,7 +15,6 @@ var damaged = []int{0, 700, 3000, 12_000, 70_000}
 func aDirectory(t *testing.T, sealed bool) string {
 	t.Helper()
 	path := quickDir(t)
-	t.Cleanup(func() { _ = os.RemoveAll(path) })
 	k := &killer{}
 	k.left.Store(1 << 40)
 	s, err := Open(small(Options{Path: path, MaxBytes: MinBytes, Hook: k.hook}))

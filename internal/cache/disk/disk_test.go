@@ -147,7 +147,7 @@ func onDisk(t *testing.T, path string) (bytes int64) {
 var lengths = []int{0, 1, 100, 4000, 5000, 32<<10 - 1, 32 << 10, 64<<10 - 1, 64 << 10, 64<<10 + 1, 80 << 10, 200_000, 1<<20 + 5}
 
 func TestWhatIsPutIsFound(t *testing.T) {
-	s := open(t, Options{Path: t.TempDir()})
+	s := open(t, Options{Path: quickDir(t)})
 	for n, length := range lengths {
 		store(t, s, n, 1, length)
 		holds(t, s, n, 1, length) // from memory
@@ -164,7 +164,7 @@ func TestWhatIsPutIsFound(t *testing.T) {
 }
 
 func TestWhatIsPutIsThereAfterAStop(t *testing.T) {
-	path := t.TempDir()
+	path := quickDir(t)
 	s := open(t, Options{Path: path})
 	seed := s.Seed()
 	for n, length := range lengths {
@@ -185,7 +185,7 @@ func TestWhatIsPutIsThereAfterAStop(t *testing.T) {
 }
 
 func TestTheNewerRecordCounts(t *testing.T) {
-	path := t.TempDir()
+	path := quickDir(t)
 	s := open(t, Options{Path: path})
 	for version, length := range []int{100, 100_000, 200, 300, 90_000} { // also into the other segment
 		store(t, s, 1, version, length)
@@ -203,7 +203,7 @@ func TestTheNewerRecordCounts(t *testing.T) {
 }
 
 func TestWhatIsRemovedIsGone(t *testing.T) {
-	path := t.TempDir()
+	path := quickDir(t)
 	s := open(t, Options{Path: path})
 	for n, length := range lengths {
 		store(t, s, n, 1, length)
@@ -241,7 +241,7 @@ func TestWhatIsRemovedIsGone(t *testing.T) {
 
 // What was removed before the index had come to it was back when it came to it.
 func TestWhatIsRemovedWhileTheIndexFillsIsGone(t *testing.T) {
-	path := t.TempDir()
+	path := quickDir(t)
 	s := open(t, Options{Path: path})
 	store(t, s, 1, 1, 100)
 	store(t, s, 2, 1, 100)
@@ -279,7 +279,7 @@ func TestWhatIsRemovedWhileTheIndexFillsIsGone(t *testing.T) {
 func TestTheBoundIsNeverExceeded(t *testing.T) {
 	f := func(name string, length func(n int) int, puts int) {
 		t.Run(name, func(t *testing.T) {
-			path := t.TempDir()
+			path := quickDir(t)
 			const bound = 20 << 20
 			s := open(t, Options{Path: path, MaxBytes: bound, MaxObjectBytes: bound})
 			for n := range puts {
@@ -329,7 +329,7 @@ func TestTheBoundIsNeverExceeded(t *testing.T) {
 }
 
 func TestADirectoryOfSomebodyElseIsRefused(t *testing.T) {
-	path := t.TempDir()
+	path := quickDir(t)
 	theirs := filepath.Join(path, "thesis.txt")
 	if err := os.WriteFile(theirs, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
@@ -343,7 +343,7 @@ func TestADirectoryOfSomebodyElseIsRefused(t *testing.T) {
 }
 
 func TestADirectoryOfANewerLayoutIsRefused(t *testing.T) {
-	path := t.TempDir()
+	path := quickDir(t)
 	open(t, Options{Path: path}).Close()
 	header := filepath.Join(path, headerName)
 	b, err := os.ReadFile(header)
@@ -365,7 +365,7 @@ func TestADirectoryOfANewerLayoutIsRefused(t *testing.T) {
 }
 
 func TestADirectoryHasOneUser(t *testing.T) {
-	path := t.TempDir()
+	path := quickDir(t)
 	open(t, Options{Path: path})
 	if _, err := Open(small(Options{Path: path})); !errors.Is(err, statefile.ErrInUse) {
 		t.Errorf("got %v, want ErrInUse", err)
@@ -379,7 +379,7 @@ func TestOptionsOutOfRangeAreRefused(t *testing.T) {
 			t.Errorf("%+v: got %v, want ErrOptions", o, err)
 		}
 	}
-	path := t.TempDir()
+	path := quickDir(t)
 	open(t, Options{Path: path, MaxBytes: 1 << 30}).Close()
 	if _, err := Open(Options{Path: path, MaxBytes: MinBytes}); !errors.Is(err, ErrTooSmall) {
 		t.Errorf("less than the segments need: got %v, want ErrTooSmall", err)
@@ -387,7 +387,7 @@ func TestOptionsOutOfRangeAreRefused(t *testing.T) {
 }
 
 func TestEachComesToEveryRecord(t *testing.T) {
-	path := t.TempDir()
+	path := quickDir(t)
 	s := open(t, Options{Path: path})
 	for n := range 50 {
 		store(t, s, n, 1, n*3000)

@@ -32,7 +32,7 @@
 //
 // How it works: layout says how bytes lie, device makes the calls, index (8 bytes an object) says where records are. One goroutine (writer.go) owns
 // all that changes the disk: it appends to two segments, one of small records and one of large (append.go), seals each with one fdatasync, and makes
-// room (evict.go). Large records are punched out one by one where a hand finds them without hits (SIEVE in place); small ones go with their
-// segment, and those with hits are written anew, up to half of it. The hand that looks at what was looked at longest ago moves.
+// room (evict.go). A hand goes over the segments, that first which it has looked at longest ago (CLOCK in place). Large records that it finds without hits
+// are punched out one by one; small ones go with their segment, and those with hits are written anew, up to half of it.
 // A Store (store.go) watches over one opening of the directory, a volume, and replaces it when it fails.
 package disk

@@ -1,11 +1,11 @@
 package disk
 
 import (
-	"cmp"
 	"errors"
 	"slices"
 
 	"edgeproxy/internal/cache/disk/device"
+	"edgeproxy/internal/cache/disk/index"
 	"edgeproxy/internal/cache/disk/layout"
 )
 
@@ -53,7 +53,7 @@ func (v *volume) sealForRoom() bool {
 // evict takes one step: whichever was looked at longest ago goes, or is looked at.
 func (v *volume) evict(over int64) {
 	v.mu.Lock()
-	small, large := oldest(v.small), v.hand.next(v.large)
+	small, large := oldest(v.small), oldest(v.large)
 	v.mu.Unlock()
 	switch {
 	case large != nil && (small == nil || large.visited < small.visited):
@@ -86,13 +86,13 @@ func (v *volume) drop(s *segment) {
 	v.unlink(s)
 }
 
-// chosen takes one hit from each record of s, and returns those to be written anew: the most asked for, as far as
+// chosen takes the hits from the records of s, and returns those to be written anew: the most asked for, as far as
 // rewriteShare allows. The others leave the index.
 func (v *volume) chosen(s *segment, entries []layout.Entry) []layout.Entry {
 	var wanted [4][]layout.Entry // by hits
 	for _, e := range entries {
 		p := place(s.number, e.Offset, e.Bytes)
-		had, ok := v.index.Cool(e.Hash, p)
+		had, ok := v.coolAll(e.Hash, p)
 		switch {
 		case !ok: // removed, replaced, or written anew
 		case had > 0:
@@ -145,32 +145,11 @@ func (v *volume) rewrite(s *segment, entries []layout.Entry) {
 	}
 }
 
-// hand goes over the segments of large records: each time over the one it has not seen for longest. In the order of
-// their numbers alone it would come near the newest, and all that is small would go as older than these.
+// hand goes over the segments of large records, that first which was looked at longest ago.
 type hand struct {
-	after   uint64 // number of the segment that was done last
 	seg     *segment
 	entries []layout.Entry
 	at      int
-}
-
-// next returns the segment that the hand is at, or comes to; nil if there is none. volume.mu is held.
-func (h *hand) next(large []*segment) *segment {
-	if h.seg != nil && h.seg.listed {
-		return h.seg
-	}
-	h.seg = nil
-	if len(large) == 0 {
-		return nil
-	}
-	behind, _ := slices.BinarySearchFunc(large, h.after+1, func(s *segment, n uint64) int { return cmp.Compare(s.number, n) })
-	longest := large[behind%len(large)]
-	for i := range large {
-		if s := large[(behind+i)%len(large)]; s.visited < longest.visited {
-			longest = s
-		}
-	}
-	return longest
 }
 
 // sweep moves the hand over s until over bytes are free or s is done.
@@ -183,7 +162,7 @@ func (v *volume) sweep(s *segment, over int64) {
 			v.unlink(s)
 			return
 		}
-		*h = hand{after: h.after, seg: s, entries: entries}
+		*h = hand{seg: s, entries: entries}
 	}
 	var out []freeing
 	for ; h.at < len(h.entries) && over > 0; h.at++ {
@@ -192,7 +171,7 @@ func (v *volume) sweep(s *segment, over int64) {
 			continue
 		}
 		p := place(s.number, e.Offset, e.Bytes)
-		switch had, ok := v.index.Cool(e.Hash, p); {
+		switch had, ok := v.coolAll(e.Hash, p); {
 		case ok && had > 0:
 			continue
 		case ok && v.index.Remove(e.Hash, p):
@@ -210,9 +189,10 @@ func (v *volume) sweep(s *segment, over int64) {
 // leave ends a lap of the hand over s.
 func (v *volume) leave(s *segment) {
 	entries := v.hand.entries
-	v.hand = hand{after: s.number}
+	v.hand = hand{}
 	v.mu.Lock()
 	s.visited = v.written
+	v.large = append(without(v.large, s), s)
 	left, length := s.length-s.freed, s.length
 	v.mu.Unlock()
 	if v.unlinkEmpty(s) || float64(left) > sparseShare*float64(length) {
@@ -232,6 +212,15 @@ func (v *volume) leave(s *segment) {
 type freeing struct {
 	seg           *segment
 	offset, bytes int64
+}
+
+// coolAll takes all hits from a record. To take one at a time keeps what was hot and is not any more.
+func (v *volume) coolAll(h uint64, p index.Place) (had int, ok bool) {
+	had, ok = v.index.Cool(h, p)
+	for n := had; ok && n > 1; n-- {
+		v.index.Cool(h, p)
+	}
+	return had, ok
 }
 
 // free punches out records, and those that waited for their readers. Neighbours go in one call.
@@ -319,10 +308,10 @@ func (v *volume) unlink(s *segment) {
 	s.letGo()
 }
 
-// insert puts s in its place by number.
+// insert puts s in its place by when it was looked at.
 func insert(all []*segment, s *segment) []*segment {
 	i := len(all)
-	for i > 0 && all[i-1].number > s.number {
+	for i > 0 && all[i-1].visited > s.visited {
 		i--
 	}
 	return slices.Insert(all, i, s)

@@ -45,7 +45,7 @@ const soon = 5 * time.Millisecond
 // A device that fails all writes costs the directory, for as long as it does.
 func TestADeviceThatFailsIsLeftAndTakenBack(t *testing.T) {
 	var f faulty
-	path := t.TempDir()
+	path := quickDir(t)
 	s := open(t, Options{Path: path, MaxBytes: MinBytes, Hook: f.hook, every: soon})
 	store(t, s, 1, 1, 1000)
 	settle(t, s)
@@ -85,7 +85,7 @@ func TestADeviceThatFailsIsLeftAndTakenBack(t *testing.T) {
 func TestADeviceThatHangsKeepsNobodyWaiting(t *testing.T) {
 	for _, op := range []device.Op{device.Write, device.Sync, device.Read} {
 		var f faulty
-		path := t.TempDir()
+		path := quickDir(t)
 		s := open(t, Options{
 			Path: path, MaxBytes: MinBytes, Hook: f.hook, every: soon, QueueBytes: 600_000,
 			Deadline: 50 * time.Millisecond, ReadDeadline: 10 * time.Millisecond, ReadWait: time.Millisecond, Reads: 4,
@@ -135,7 +135,7 @@ func TestADeviceThatHangsKeepsNobodyWaiting(t *testing.T) {
 
 func TestMoreThanTheQueueTakesIsRefusedAtOnce(t *testing.T) {
 	var f faulty
-	s := open(t, Options{Path: t.TempDir(), MaxBytes: MinBytes, Hook: f.hook, QueueBytes: 500_000})
+	s := open(t, Options{Path: quickDir(t), MaxBytes: MinBytes, Hook: f.hook, QueueBytes: 500_000})
 	store(t, s, 7, 1, 100)
 	settle(t, s)
 	answer := make(chan struct{})
@@ -185,7 +185,7 @@ func TestAFullFileSystemMakesRoom(t *testing.T) {
 		}
 		return nil
 	})
-	s := open(t, Options{Path: t.TempDir(), MaxBytes: MinBytes, Hook: f.hook, every: time.Hour})
+	s := open(t, Options{Path: quickDir(t), MaxBytes: MinBytes, Hook: f.hook, every: time.Hour})
 	for n := range 300 {
 		store(t, s, n, 1, 10_000+n%5*20_000)
 		_ = s.Flush()
@@ -201,7 +201,7 @@ func TestAFullFileSystemMakesRoom(t *testing.T) {
 }
 
 func TestFreeRoomIsLeft(t *testing.T) {
-	path := t.TempDir()
+	path := quickDir(t)
 	d, err := device.OpenDir(path, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -226,7 +226,7 @@ func TestTheWriteRateIsKept(t *testing.T) {
 	var now atomic.Int64
 	now.Store(time.Now().UnixNano())
 	s := open(t, Options{
-		Path: t.TempDir(), MaxBytes: 16 << 20, WriteRate: 1 << 20, every: time.Hour,
+		Path: quickDir(t), MaxBytes: 16 << 20, WriteRate: 1 << 20, every: time.Hour,
 		Now: func() time.Time { return time.Unix(0, now.Load()) },
 	})
 	begin := s.Stats().WriteBytes
@@ -280,7 +280,7 @@ func TestADirectoryThatIsReplacedIsNotUsed(t *testing.T) {
 // What cannot be written to is read.
 func TestAReadOnlyDirectoryIsRead(t *testing.T) {
 	var f faulty
-	path := t.TempDir()
+	path := quickDir(t)
 	s := open(t, Options{Path: path, MaxBytes: MinBytes})
 	store(t, s, 1, 1, 1000)
 	s.Close()
@@ -310,7 +310,7 @@ func TestWithoutPunching(t *testing.T) {
 		}
 		return nil
 	})
-	path := t.TempDir()
+	path := quickDir(t)
 	s := open(t, Options{Path: path, MaxBytes: MinBytes, Hook: f.hook})
 	for n := range 400 {
 		store(t, s, n, 1, n%9*12_000)
@@ -329,7 +329,7 @@ func TestWithoutPunching(t *testing.T) {
 
 // A body that is being read stays what it is, though its record is evicted meanwhile.
 func TestWhatIsReadIsNotPunchedOut(t *testing.T) {
-	s := open(t, Options{Path: t.TempDir(), MaxBytes: MinBytes})
+	s := open(t, Options{Path: quickDir(t), MaxBytes: MinBytes})
 	store(t, s, 1, 1, 200_000)
 	settle(t, s)
 	var h Hit

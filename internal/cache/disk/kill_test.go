@@ -151,7 +151,7 @@ func killAt(t *testing.T, at int64) (calls, found int64) {
 	t.Helper()
 	const bound = MinBytes
 	path := quickDir(t)
-	defer func() { _ = os.RemoveAll(path) }()
+	defer func() { _ = os.RemoveAll(path) }() // there are hundreds
 	k := &killer{}
 	k.left.Store(1 << 50)
 	o := small(Options{Path: path, MaxBytes: bound, Hook: k.hook})
@@ -202,6 +202,7 @@ func quickDir(t *testing.T) string {
 	t.Helper()
 	for _, parent := range []string{"/dev/shm", t.TempDir()} {
 		if dir, err := os.MkdirTemp(parent, "edgeproxy-disk-"); err == nil {
+			t.Cleanup(func() { _ = os.RemoveAll(dir) })
 			return dir
 		}
 	}

@@ -48,12 +48,13 @@ type Options struct {
 }
 
 // MinBytes is the least MaxBytes.
-const MinBytes = segmentsAtLeast * layout.MinSegment
+const MinBytes = 16 * layout.MinSegment
 
-// segmentsAtLeast is how many segments a new directory is divided into, segmentsToWork how many an old one needs.
+// segmentsWanted is how many segments a new directory is divided into at least, where they are not shorter than MinSegment
+// then; segmentsToWork is how many an old one needs.
 const (
-	segmentsAtLeast = 16
-	segmentsToWork  = 6
+	segmentsWanted = 128
+	segmentsToWork = 6
 )
 
 // ErrOptions says that an option is out of range.
@@ -99,7 +100,7 @@ func or[T comparable](v, otherwise T) T {
 
 // segmentBytes returns the length of the segments of a new directory: a power of two.
 func (o Options) segmentBytes() int64 {
-	n := uint64(o.MaxBytes / segmentsAtLeast) //nolint:gosec // above 0
+	n := uint64(max(o.MaxBytes/segmentsWanted, layout.MinSegment)) //nolint:gosec // above 0
 	return min(int64(1)<<(bits.Len64(n)-1), layout.MaxSegment)
 }
 

@@ -29,7 +29,7 @@ type segment struct {
 	length  int64    // of the file, with the footer that it has or will have
 	freed   int64    // of these, punched out
 	holes   []uint64 // a bit for each holeBytes in which a record began that is punched out
-	visited uint64   // volume.written when a hand last went over it, or when it was begun
+	visited uint64   // volume.written when the hand last went over it, or when it was sealed
 	listed  bool     // in small or large: it can be evicted
 }
 

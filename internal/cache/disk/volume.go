@@ -49,12 +49,12 @@ type volume struct {
 	direct  atomic.Bool // the last segment's writes
 
 	mu           sync.Mutex
-	used         int64  // bytes that the directory has or will have when what is open is sealed
-	limit        int64  // of used: MaxBytes, or less where the file system is full
-	written      uint64 // bytes, since the first opening
-	small, large []*segment
-	segments     int // files of records
-	unfilled     int // of these, those that the index does not have yet
+	used         int64      // bytes that the directory has or will have when what is open is sealed
+	limit        int64      // of used: MaxBytes, or less where the file system is full
+	written      uint64     // bytes, since the first opening
+	small, large []*segment // that first which was looked at longest ago
+	segments     int        // files of records
+	unfilled     int        // of these, those that the index does not have yet
 }
 
 // slotCount is how many segments can be there at once.
