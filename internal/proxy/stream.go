@@ -81,12 +81,8 @@ func (b *body) Bytes() net.Buffers { return nil }
 // Read gives the next piece of the body.
 func (b *streamed) Read(p []byte) (n int, err error) {
 	defer b.rescue(&err)
-	for b.skip > 0 {
-		n, err := b.src.Read(p[:min(int64(len(p)), b.skip)])
-		b.skip -= int64(n)
-		if err != nil {
-			return 0, b.cutShort(err)
-		}
+	if err := b.leaveOut(p); err != nil {
+		return 0, err
 	}
 	if b.left == 0 && b.part {
 		return 0, io.EOF // what follows the range may be long in coming
@@ -110,6 +106,21 @@ func (b *streamed) Read(p []byte) (n int, err error) {
 		return n, b.ending(err)
 	}
 	return n, nil
+}
+
+// leaveOut reads what comes before a range, into p where that has room: it may be as short as the range.
+func (b *streamed) leaveOut(p []byte) error {
+	if b.skip > int64(len(p)) && len(p) < streamBuffer {
+		p = make([]byte, min(b.skip, streamBuffer))
+	}
+	for b.skip > 0 {
+		n, err := b.src.Read(p[:min(int64(len(p)), b.skip)])
+		b.skip -= int64(n)
+		if err != nil {
+			return b.cutShort(err)
+		}
+	}
+	return nil
 }
 
 // errSlowClient ends a body that its client takes below limits.send_rate.

@@ -71,3 +71,29 @@ func TestAStreamIsTheSameReadOrAskedForPieces(t *testing.T) {
 		f(name+", too long", src, 0, 9, false, text[:9], false, nil)
 	}
 }
+
+// counted counts the reads of a source.
+type counted struct {
+	io.Reader
+	reads int
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	c.reads++
+	return c.Reader.Read(p)
+}
+
+// TestAByteFarBehindIsNotReachedByteByByte: the front asks for no more than the range has. What comes before it
+// was read in pieces as short as that: a range of one byte cost a read for each byte before it.
+func TestAByteFarBehindIsNotReachedByteByByte(t *testing.T) {
+	const before = 64 * streamBuffer
+	src := &counted{Reader: strings.NewReader(strings.Repeat("a", before) + "b" + "c")}
+	b := &streamed{&body{p: &Proxy{}, x: &exchange{req: &message.Request{}}, src: src, skip: before, left: 1, part: true}}
+	var room [1]byte
+	if n, err := b.Read(room[:]); n != 1 || room[0] != 'b' || err != nil {
+		t.Errorf("got %q and error %v, want the byte", room[:n], err)
+	}
+	if want := before/streamBuffer + 1; src.reads > want {
+		t.Errorf("got %d reads, want %d", src.reads, want)
+	}
+}
