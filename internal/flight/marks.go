@@ -2,6 +2,7 @@ package flight
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -14,10 +15,11 @@ const markSlots = 1 << 16
 // mark may push out another one, whose key then merely queues once more. It is
 // safe for concurrent use.
 type Marks[K comparable] struct {
-	slot  func(K) uint64
-	began time.Time
-	locks [64]sync.Mutex // lock i guards the slots whose index ends in i
-	slots []mark[K]
+	slot   func(K) uint64
+	began  time.Time
+	latest atomic.Int64   // when the last mark ends, since began: before that the table is looked at
+	locks  [64]sync.Mutex // lock i guards the slots whose index ends in i
+	slots  []mark[K]
 }
 
 // mark has no pointer, as a time.Time would be one: the collector would go through the whole table
@@ -35,22 +37,33 @@ func NewMarks[K comparable](now time.Time, slot func(K) uint64) *Marks[K] {
 
 // Set marks key until the given time.
 func (m *Marks[K]) Set(key K, until time.Time) {
+	end := until.Sub(m.began)
+	for latest := m.latest.Load(); int64(end) > latest && !m.latest.CompareAndSwap(latest, int64(end)); {
+		latest = m.latest.Load()
+	}
 	l, s := m.at(key)
 	l.Lock()
-	*s = mark[K]{key: key, until: until.Sub(m.began)}
+	*s = mark[K]{key: key, until: end}
 	l.Unlock()
 }
 
 // Has reports whether key is marked at now.
 func (m *Marks[K]) Has(key K, now time.Time) bool {
+	at := now.Sub(m.began)
+	if int64(at) >= m.latest.Load() {
+		return false // no mark is left
+	}
 	l, s := m.at(key)
 	l.Lock()
 	defer l.Unlock()
-	return s.key == key && now.Sub(m.began) < s.until
+	return s.key == key && at < s.until
 }
 
 // Clear takes the mark of key away.
 func (m *Marks[K]) Clear(key K) {
+	if m.latest.Load() == 0 {
+		return // there never was one
+	}
 	l, s := m.at(key)
 	l.Lock()
 	if s.key == key {
