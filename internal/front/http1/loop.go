@@ -96,8 +96,7 @@ func (c *conn) begins() bool {
 func (c *conn) awaits() bool {
 	c.from, c.to = 0, 0
 	switch {
-	case c.awaiter != nil:
-		c.freeBuffer()
+	case c.awaiter != nil: // it gives a buffer that is still there back
 		for {
 			if c.to, c.failed = c.awaiter.await(); !c.again(c.failed) {
 				break
