@@ -137,7 +137,7 @@ func (a *along) fromOrigin() bool {
 // resumable reports whether the origin can be asked for the rest of the response where a client
 // has its beginning: the response must be a whole representation with a strong entity tag.
 func (h *outcome) resumable() bool {
-	return h.status == statusOK && !h.part && tagged(h.rep)
+	return h.status == statusOK && !h.part && rfc9111.StronglyTagged(h.from)
 }
 
 // tagged reports whether rep has a strong entity tag.

@@ -44,7 +44,7 @@ func (g *given) representation() rfc9111.Representation {
 	case g.made != nil:
 		return rfc9111.RepresentationOf(int(g.made.Status), g.fields, g.made.ResponseTime)
 	}
-	return g.own.rep
+	return g.own.rep()
 }
 
 // storedRepresentation is what conditions and Range are compared with for what is stored.

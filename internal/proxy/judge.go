@@ -30,11 +30,13 @@ type outcome struct {
 
 	why    reason.Reason // why the response may not be stored; None if it may
 	policy rfc9111.Policy
-	strip  []string // fields that are not kept with it
-	cookie bool     // it has Set-Cookie, and is for one client only
-	part   bool     // it is kept as the part that it is
-	only   string   // the one target that it answers, where that need not be its leader's; see newShared
-	rep    rfc9111.Representation
+	age    time.Duration    // when it came
+	strip  []string         // fields that are not kept with it
+	cookie bool             // it has Set-Cookie, and is for one client only
+	part   bool             // it is kept as the part that it is
+	only   string           // the one target that it answers, where that need not be its leader's; see newShared
+	from   field.List       // as the origin sent them
+	at     time.Time        // when they came
 	entry  *cache.Entry     // all but the body, if it may be stored
 	rule   *queryrules.Rule // under which; nil is the key of the target itself
 
@@ -75,6 +77,11 @@ func (h *outcome) selected() selected {
 	return selected{}
 }
 
+// rep is what conditions and Range are compared with. Few answers need it.
+func (h *outcome) rep() rfc9111.Representation {
+	return rfc9111.RepresentationOf(h.status, h.from, h.at)
+}
+
 // storable reports whether the response may be stored, admission aside.
 func (h *outcome) storable() bool { return h.why == reason.None }
 
@@ -95,7 +102,6 @@ func (p *Proxy) judge(j *job, resp *origin.Response) *outcome {
 	h := p.forwardHead(j, resp)
 	h.only = unlike(j, resp)
 	h.why = p.storable(j, resp, h)
-	h.rep = rfc9111.RepresentationOf(h.status, resp.Header, resp.ResponseTime)
 	switch {
 	case h.storable():
 		p.prepare(j, resp, h)
@@ -127,7 +133,7 @@ func (p *Proxy) prepare(j *job, resp *origin.Response, h *outcome) {
 // storable applies RFC 9111, and a law of this proxy: a body must prove that it is whole.
 func (p *Proxy) storable(j *job, resp *origin.Response, h *outcome) reason.Reason {
 	v := rfc9111.Judge(j.facts, responseFacts(resp), j.route.Caching)
-	h.policy, h.strip = v.Policy, v.Strip
+	h.policy, h.age, h.strip = v.Policy, v.Age, v.Strip
 	if v.Why == reason.None && !resp.Body.Framed() {
 		return reason.Incomplete
 	}
@@ -159,7 +165,7 @@ func (p *Proxy) forwardHead(j *job, resp *origin.Response) *outcome {
 	fields = gathered(fields)
 	h := &outcome{
 		status: resp.Status, fields: fields, length: resp.ContentLength, here: resp.Here, announced: announced(resp),
-		cookie: fields.Has("Set-Cookie"), why: reason.Method,
+		cookie: fields.Has("Set-Cookie"), why: reason.Method, from: resp.Header, at: resp.ResponseTime,
 	}
 	if j.facts.Method == "HEAD" {
 		h.length = declaredLength(resp.Header)
@@ -208,7 +214,7 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *outcome) *cache.Entry
 		Serial: p.serial.Add(1), Born: j.born, Tags: p.tags(j, nil, resp.Header), Status: int32(h.status),
 		Header:       kept(h.fields, h.strip, j.route),
 		ResponseTime: resp.ResponseTime,
-		InitialAge:   rfc9111.InitialAge(resp.Header, resp.RequestTime, resp.ResponseTime),
+		InitialAge:   h.age,
 		Policy:       h.policy,
 	}
 }

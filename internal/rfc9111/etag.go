@@ -1,5 +1,7 @@
 package rfc9111
 
+import "edgeproxy/internal/field"
+
 // cutTag cuts an entity tag off the front of s (RFC 9110 section 8.8.3). Opaque is
 // what stands in the quotes and is all that weak comparison looks at.
 func cutTag[T text](s T) (opaque, rest T, weak, ok bool) {
@@ -55,4 +57,15 @@ func listsTag(line []byte, etag string) bool {
 			return true
 		}
 	}
+}
+
+// StronglyTagged reports whether h has one entity tag, which is valid and strong (RFC 9110 section
+// 8.8.3).
+func StronglyTagged(h field.List) bool {
+	tag, ok := single(h, "Etag")
+	if !ok {
+		return false
+	}
+	_, weak, ok := parseTag(tag)
+	return ok && !weak
 }

@@ -13,8 +13,9 @@ type Judgement struct {
 	// Why is the first reason against storing the response, None if it may be
 	// stored. The fields below count only then.
 	Why reason.Reason
-	// Policy is kept with the response.
+	// Policy is kept with the response, and so is Age, its InitialAge.
 	Policy Policy
+	Age    time.Duration
 	// Strip are the canonical names of fields that must not be kept with it, though
 	// the client that asked gets them; nil if there are none. They may repeat, and
 	// share the strings of the header.
@@ -50,16 +51,17 @@ func Judge(req RequestFacts, resp ResponseFacts, o Options) Judgement {
 	}
 	l := lifetimeFor(&d, &req, &resp, &o)
 	p := policyOf(&d, l, hasValidator(resp.Header, resp.ResponseTime), &o)
+	age := InitialAge(resp.Header, resp.RequestTime, resp.ResponseTime)
 	if bound, bounded := o.errorBound(resp.Status); bounded {
 		if bound == 0 {
 			return Judgement{Why: reason.Status}
 		}
-		p = p.boundedTo(InitialAge(resp.Header, resp.RequestTime, resp.ResponseTime) + bound)
+		p = p.boundedTo(age + bound)
 	}
-	if why := refusesUse(&d, p, l, &req, &resp); why != reason.None {
+	if why := refusesUse(&d, p, l, &req, &resp, age); why != reason.None {
 		return Judgement{Why: why}
 	}
-	return Judgement{Policy: p, Strip: strip}
+	return Judgement{Policy: p, Age: age, Strip: strip}
 }
 
 // refusesRequest refuses what answers a request that no GET may be answered for.
@@ -184,12 +186,11 @@ func spanOr(d Delta, operator time.Duration) time.Duration {
 }
 
 // refusesUse refuses what may not be stored for want of a word that allows it
-// (RFC 9111 section 3), and what could never be used.
-func refusesUse(d *ResponseDirectives, p Policy, l lifetime, req *RequestFacts, resp *ResponseFacts) reason.Reason {
+// (RFC 9111 section 3), and what could never be used at this age.
+func refusesUse(d *ResponseDirectives, p Policy, l lifetime, req *RequestFacts, resp *ResponseFacts, age time.Duration) reason.Reason {
 	if !l.allowed && !d.Public && !cacheableByDefault(resp.Status) {
 		return reason.Status
 	}
-	age := InitialAge(resp.Header, resp.RequestTime, resp.ResponseTime)
 	asIs := !p.Validate && (Fresh(p.Lifetime, age) || p.originBears(d, age))
 	if asIs || p.validatable(d, l, req, resp, age) {
 		return reason.None
