@@ -149,6 +149,11 @@ func (f *field) startVarnish(program string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
+	for _, name := range []string{f.dir, dir, path} { // Varnish uses them as a user of its own
+		if err := os.Chmod(name, 0o755); err != nil { //nolint:gosec // there is no secret in them
+			return nil, fmt.Errorf("let Varnish read its configuration: %w", err)
+		}
+	}
 	f.varnish, err = startAt("Varnish", address, program, "-F", "-n", filepath.Join(dir, "work"), "-a", address, "-f", path, "-s", "malloc,512m", "-p", "thread_pools=1")
 	return f.varnish, err
 }
