@@ -75,6 +75,7 @@ func (a *Answer) Reset() {
 
 // Say makes b the content.
 func (a *Answer) Say(b []byte) {
+	a.memory.release()
 	a.memory.one[0] = b
 	a.memory.pieces = a.memory.one[:]
 	a.Content = &a.memory
@@ -87,7 +88,8 @@ type File interface {
 	Release()
 }
 
-// SayFile makes b the content, which is also in f, from offset on. f is released when a is closed.
+// SayFile makes b the content, which is also in f, from offset on. f is released when a is closed, or has
+// other content.
 func (a *Answer) SayFile(b []byte, f File, offset int64) {
 	a.Say(b)
 	a.memory.file, a.memory.offset = f, offset
@@ -98,6 +100,7 @@ func (a *Answer) File() (f File, offset int64) { return a.memory.file, a.memory.
 
 // SayAll makes the pieces the content, one after the other.
 func (a *Answer) SayAll(pieces net.Buffers) {
+	a.memory.release()
 	a.memory.pieces = pieces
 	a.Content = &a.memory
 }

@@ -64,6 +64,8 @@ func TestAFileIsReleasedOnce(t *testing.T) {
 	}
 	f("sent", func(a *Answer) { a.Close(); a.Reset() })
 	f("given up", func(a *Answer) { a.Reset(); a.Reset() })
+	f("other content", func(a *Answer) { a.Say([]byte("other")); a.Close() })
+	f("other pieces", func(a *Answer) { a.SayAll(net.Buffers{[]byte("other")}); a.Close() })
 }
 
 func TestAnswerOfOnePieceAllocatesNothing(t *testing.T) {

@@ -43,18 +43,20 @@ type Options struct {
 type Copies struct {
 	o      Options
 	bytes  atomic.Int64
-	failed atomic.Bool // no copy can be made here
+	open   atomic.Int64 // files, those of copies in use too
+	failed atomic.Bool  // no copy can be made here
 
 	wanted  chan body
-	most    int // copies
+	most    int64 // files
 	closing chan struct{}
 	running sync.WaitGroup
 	once    sync.Once
 
 	// Of the goroutine:
 
-	all  []*Copy
-	hand int // in all; the next to go, unless it was taken since
+	all    []*Copy
+	hand   int  // in all; the next to go, unless it was taken since
+	warned bool // that a copy could not be made
 }
 
 // body is one that is to have a copy.
@@ -69,7 +71,7 @@ func New(o Options) *Copies {
 	if !supported || o.MaxBytes/objectShare < Least {
 		return nil
 	}
-	c := &Copies{o: o, most: min(mostCopies, descriptors()/descriptorShare), wanted: make(chan body, queue), closing: make(chan struct{})}
+	c := &Copies{o: o, most: int64(min(mostCopies, descriptors()/descriptorShare)), wanted: make(chan body, queue), closing: make(chan struct{})}
 	c.running.Go(c.run)
 	return c
 }
@@ -151,11 +153,10 @@ func (c *Copies) make(b body) {
 	file, err := newFile(b.bytes)
 	if err != nil {
 		c.bytes.Add(-size)
-		if !c.failed.Swap(true) {
-			c.o.Log.Warn("no copies of large bodies are made for sendfile", "error", err)
-		}
+		c.refused(err)
 		return
 	}
+	c.open.Add(1)
 	made := &Copy{of: c, slot: b.slot, file: file, bytes: size}
 	made.users.Store(1) // the slot
 	c.all = append(c.all, made)
@@ -165,11 +166,21 @@ func (c *Copies) make(b body) {
 	}
 }
 
+// refused notes that the system has refused a file: for ever, or since memory or descriptors are short
+// now.
+func (c *Copies) refused(err error) {
+	c.failed.Store(never(err))
+	if !c.warned {
+		c.warned = true
+		c.o.Log.Warn("a copy of a large body cannot be made for sendfile", "error", err)
+	}
+}
+
 // room makes room for size bytes, and reports whether there is: not where all copies were taken since
 // the hand came by last, and not before those that go are released.
 func (c *Copies) room(size int64) bool {
 	c.forget()
-	for left := len(c.all); c.bytes.Load()+size > c.o.MaxBytes || len(c.all) >= c.most; left-- {
+	for left := len(c.all); c.bytes.Load()+size > c.o.MaxBytes || c.open.Load() >= c.most; left-- {
 		if left <= 0 {
 			return false
 		}

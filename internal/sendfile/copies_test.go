@@ -4,6 +4,7 @@ package sendfile
 
 import (
 	"bytes"
+	"fmt"
 	"log/slog"
 	"sync"
 	"testing"
@@ -170,6 +171,39 @@ func TestDescriptorsBoundTheCopies(t *testing.T) {
 	}
 	if got := c.Bytes(); got != 2*Least {
 		t.Errorf("got %d bytes of copies, want two copies", got)
+	}
+}
+
+// TestACopyInUseKeepsItsDescriptor: copies that had left the list counted no more, while slow readers
+// still had their files open.
+func TestACopyInUseKeepsItsDescriptor(t *testing.T) {
+	c, b := newCopies(t), filled('a', Least)
+	c.most = 2
+	var slots [3]Slot
+	var used []*Copy
+	for n := range 2 {
+		c.makeNow(&slots[n], b)
+		used = append(used, c.Take(&slots[n], b))
+		slots[n].Drop()
+	}
+	if c.makeNow(&slots[2], b); c.Take(&slots[2], b) != nil {
+		t.Error("there are three files, want two")
+	}
+	for _, u := range used {
+		u.Release()
+	}
+	if c.makeNow(&slots[2], b); slots[2].copy.Load() == nil {
+		t.Error("there is no copy although no file is open")
+	}
+}
+
+// TestWantOfDescriptorsPasses: one error of any kind ended the copies until the next start.
+func TestWantOfDescriptorsPasses(t *testing.T) {
+	for err, want := range map[error]bool{unix.EMFILE: false, unix.ENFILE: false, unix.ENOMEM: false, unix.ENOSYS: true, unix.EPERM: true} {
+		c := newCopies(t)
+		if c.refused(fmt.Errorf("make a file: %w", err)); c.failed.Load() != want {
+			t.Errorf("%v: for ever is %v, want %v", err, !want, want)
+		}
 	}
 }
 

@@ -58,6 +58,7 @@ func (c *Copy) take() bool {
 func (c *Copy) Release() {
 	if c.users.Add(-1) == 0 {
 		closeFile(c.file)
+		c.of.open.Add(-1)
 		c.of.bytes.Add(-c.bytes)
 	}
 }
