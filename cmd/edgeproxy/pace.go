@@ -21,6 +21,10 @@ func (e *edge) buildPace() {
 			Name: "edgeproxy_cache_copies_bytes",
 			Help: "Bytes of copies of large bodies that are asked for often, in files in memory: hits by HTTP/1.1 without TLS are sent from them. Beside bytes, and at most a sixteenth of max_bytes.",
 		}, func() float64 { return float64(e.copies.Bytes()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "edgeproxy_cache_copies",
+			Help: "Those copies. Each has a file descriptor, until it has left and nobody is sent from it any more.",
+		}, func() float64 { return float64(e.copies.Files()) }),
 		e.rejections("send_rate", e.slowClients),
 		e.rejections("pinned_bytes", func() int64 {
 			_, shed := e.sends.LetGo()

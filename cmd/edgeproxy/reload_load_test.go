@@ -248,7 +248,7 @@ func (c *configured) atRest() (r rest) {
 		switch n := 0; {
 		case name == "go_goroutines":
 			_, _ = fmt.Sscan(value, &r.goroutines)
-		case strings.HasPrefix(name, "edgeproxy_origin_connections{") && !strings.Contains(name, "upgraded"):
+		case strings.HasPrefix(name, "edgeproxy_origin_connections{") && !strings.Contains(name, "upgraded"), name == "edgeproxy_cache_copies":
 			_, _ = fmt.Sscan(value, &n)
 			r.descriptors -= n
 		}

@@ -100,6 +100,14 @@ func (c *Copies) Bytes() int64 {
 	return c.bytes.Load()
 }
 
+// Files returns how many files of copies are open now, those that are still being sent from too.
+func (c *Copies) Files() int64 {
+	if c == nil {
+		return 0
+	}
+	return c.open.Load()
+}
+
 // Take returns the copy of the body whose slot this is, until Release; nil if it has none. Then it is
 // noted that the body is asked for, and may get one: b is all of it, which is only read, also after Take
 // has returned. Take allocates nothing and waits for nobody.

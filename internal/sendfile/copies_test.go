@@ -186,7 +186,7 @@ func TestACopyInUseKeepsItsDescriptor(t *testing.T) {
 		used = append(used, c.Take(&slots[n], b))
 		slots[n].Drop()
 	}
-	if c.makeNow(&slots[2], b); c.Take(&slots[2], b) != nil {
+	if c.makeNow(&slots[2], b); c.Take(&slots[2], b) != nil || c.Files() != 2 {
 		t.Error("there are three files, want two")
 	}
 	for _, u := range used {
@@ -223,7 +223,7 @@ func TestCloseLetsGoOfAll(t *testing.T) {
 	}
 	var none *Copies
 	none.Close()
-	if none.Take(&s, b) != nil || none.Bytes() != 0 {
+	if none.Take(&s, b) != nil || none.Bytes() != 0 || none.Files() != 0 {
 		t.Error("nil has copies")
 	}
 }
@@ -257,8 +257,8 @@ func TestManyAtOnce(t *testing.T) {
 		t.Errorf("got %d bytes, want at most %d", c.Bytes(), maxBytes)
 	}
 	c.Close()
-	if c.Bytes() != 0 {
-		t.Errorf("%d bytes are left", c.Bytes())
+	if c.Bytes() != 0 || c.Files() != 0 {
+		t.Errorf("%d bytes and %d files are left", c.Bytes(), c.Files())
 	}
 }
 

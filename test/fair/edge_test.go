@@ -136,7 +136,7 @@ func (e *edge) watch(ctx context.Context) (rss, bound float64) {
 
 // level is what must not grow.
 type level struct {
-	goroutines, descriptors float64 // descriptors besides the idle connections to the origin
+	goroutines, descriptors float64 // descriptors besides the idle connections to the origin and the copies of large bodies
 	clients, requests, busy float64 // connections of clients, requests, connections to the origin in use
 	inflight                float64 // bytes of bodies on their way
 	pinned                  float64 // of bodies being sent that have left the cache
@@ -147,7 +147,7 @@ func (e *edge) level() level {
 	m := e.metrics()
 	return level{
 		goroutines:  m["go_goroutines"],
-		descriptors: m["process_open_fds"] - m.Sum("edgeproxy_origin_connections"),
+		descriptors: m["process_open_fds"] - m.Sum("edgeproxy_origin_connections") - m["edgeproxy_cache_copies"],
 		clients:     m.Sum("edgeproxy_connections"),
 		requests:    m["edgeproxy_requests_in_flight"],
 		busy:        m[`edgeproxy_origin_connections{origin="app",state="active"}`] + m.Sum("edgeproxy_origin_queue_requests"),
