@@ -154,7 +154,7 @@ func (f *field) startVarnish(program string) (*process, error) {
 			return nil, fmt.Errorf("let Varnish read its configuration: %w", err)
 		}
 	}
-	f.varnish, err = startAt("Varnish", address, program, "-F", "-n", filepath.Join(dir, "work"), "-a", address, "-f", path, "-s", "malloc,512m", "-p", "thread_pools=1")
+	f.varnish, err = startAt("Varnish", address, program, "-F", "-n", filepath.Join(dir, "work"), "-a", address, "-f", path, "-s", "malloc,512m", "-p", "thread_pools=1", "-p", "timeout_idle=3600")
 	return f.varnish, err
 }
 
