@@ -88,7 +88,7 @@ func TestADeviceThatHangsKeepsNobodyWaiting(t *testing.T) {
 		path := quickDir(t)
 		s := open(t, Options{
 			Path: path, MaxBytes: MinBytes, Hook: f.hook, every: soon, QueueBytes: 600_000,
-			Deadline: 50 * time.Millisecond, ReadDeadline: 10 * time.Millisecond, ReadWait: time.Millisecond, Reads: 4,
+			Deadline: time.Second, ReadDeadline: 300 * time.Millisecond, ReadWait: 30 * time.Millisecond, Reads: 4,
 		})
 		store(t, s, 1, 1, 1000)
 		store(t, s, 2, 1, 200_000)
