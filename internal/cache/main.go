@@ -95,8 +95,8 @@ func (m *mainPart) offer(it *Object) {
 func (m *mainPart) remove(it *Object) { m.cache.Del(it.key.Hi) }
 
 // all returns everything that is there all the while. It holds a lock of ristretto's only for as
-// long as it takes to note the pointers of 1/256 of it, so that look-ups hardly wait: whoever looks
-// at what they point to does so without.
+// long as it takes to note the pointers of 1/256 of it, so look-ups hardly wait. The caller looks at
+// what they point to without a lock.
 // expected is about how many there are: to make room meanwhile would take longer.
 func (m *mainPart) all(expected int64) []*Object {
 	all := make([]*Object, 0, expected+expected/16+1024)

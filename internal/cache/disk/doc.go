@@ -27,8 +27,8 @@
 //   - A directory that fails, hangs or vanishes costs its hits and nothing else; the Store opens it again by itself.
 //   - What is not ours is neither read nor deleted.
 //
-// Remove takes effect at once, and lasts over a kill once the writer has logged it. Who has to promise that, a purge, calls Keep, or has a
-// log of its own that each hit is asked of (internal/purge does both for purges and for invalidations by unsafe requests).
+// Remove takes effect at once, and lasts over a kill once the writer has logged it. A caller that has to promise more calls Keep, or keeps a
+// log of its own and asks it at each hit. internal/purge is such a log, of purges and of invalidations by unsafe requests.
 //
 // How it works: layout says how bytes lie, device makes the calls, index (8 bytes an object) says where records are. One goroutine (writer.go) owns
 // all that changes the disk: it appends to two segments, one of small records and one of large (append.go), seals each with one fdatasync, and makes

@@ -190,7 +190,7 @@ func (h *Hit) fetch(from, offset, to int64) error {
 		h.buf = h.buf[:from+int64(n)]
 		return nil
 	case errors.Is(err, ErrSlow):
-		h.buf = nil // whoever reads still has it
+		h.buf = nil // a reader may still use it
 	}
 	return err
 }
@@ -236,7 +236,7 @@ func (h *Hit) readSome(p []byte, offset int64) (int, error) {
 		h.chunk = h.chunk[:length]
 		got, err := h.v.readAt(h.seg.file.Load(), h.chunk, int64(h.at.Offset)*layout.Unit+h.head.BodyAt+at)
 		if errors.Is(err, ErrSlow) {
-			h.chunk = nil // whoever reads still has it
+			h.chunk = nil // a reader may still use it
 			return 0, err
 		}
 		if err != nil && !errors.Is(err, io.EOF) {

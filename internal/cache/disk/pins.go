@@ -6,7 +6,7 @@ import (
 	"edgeproxy/internal/cache/disk/index"
 )
 
-// pins counts who reads which large record, so that it is not punched out meanwhile. It is safe for
+// pins counts the readers of each large record, so that it is not punched out meanwhile. It is safe for
 // concurrent use.
 //
 // A reader pins a place first and then asks the index whether it still has it; the writer takes it out of the index first and

@@ -88,7 +88,7 @@ func (d *Dir) List() ([]Info, error) {
 	return all, nil
 }
 
-// Remove removes a file. Whoever has it open goes on.
+// Remove removes a file. Those that have it open can still use it.
 func (d *Dir) Remove(name string) error {
 	if err := d.hook.ask(Remove, name, 0, 0); err != nil {
 		return err

@@ -79,8 +79,8 @@ const (
 	ofRemoved
 )
 
-// stamp returns the mark of a structure of one sort at offset of the segment with the number. Whoever does not know
-// the secret cannot write it.
+// stamp returns the mark of a structure of one sort at offset of the segment with the number. Without
+// the secret nobody can write it.
 func (h Header) stamp(sort, segment, offset uint64) uint64 {
 	return mix(mix(mix(h.Secret^sort)+segment) + offset)
 }
