@@ -163,6 +163,71 @@ func TestWhatIsPutIsFound(t *testing.T) {
 	}
 }
 
+// Holds says where a look-up is worth it, without one.
+func TestHoldsKnowsWhatWaitsAndWhatIsWritten(t *testing.T) {
+	s := open(t, Options{Path: quickDir(t)})
+	for n, length := range lengths {
+		store(t, s, n, 1, length)
+		if !s.Holds(hashOf(keyOf(n))) {
+			t.Errorf("key %d waits: not held", n)
+		}
+	}
+	settle(t, s)
+	for n := range lengths {
+		if h := hashOf(keyOf(n)); !s.Holds(h) {
+			t.Errorf("key %d is written: not held", n)
+		} else if s.Remove(h); s.Holds(h) {
+			t.Errorf("key %d was removed: held", n)
+		}
+	}
+	if st := s.Stats(); st.Hits+st.MemoryHits+st.Misses+st.Reads != 0 {
+		t.Errorf("got %+v, want no look-up", st)
+	}
+	s.Close()
+	if s.Holds(hashOf(keyOf(0))) {
+		t.Error("held by a store that is closed")
+	}
+}
+
+// What is asked for in memory stays on the disk, as if it had been found there.
+func TestTouchKeepsARecordFromEviction(t *testing.T) {
+	s := open(t, Options{Path: quickDir(t), MaxBytes: MinBytes})
+	store(t, s, 1, 1, 100)
+	store(t, s, 2, 1, 50_000)
+	settle(t, s)
+	for n := 10; n < 400; n++ {
+		store(t, s, n, 1, n%2*40_000+500)
+		if n%10 == 0 {
+			settle(t, s)
+			s.Touch(hashOf(keyOf(1)))
+			s.Touch(hashOf(keyOf(2)))
+		}
+	}
+	settle(t, s)
+	if s.Stats().EvictedLarge == 0 {
+		t.Fatal("nothing was evicted")
+	}
+	holds(t, s, 1, 1, 100)
+	holds(t, s, 2, 1, 50_000)
+	lacks(t, s, 11)
+}
+
+func TestHoldsAndTouchAllocateNothing(t *testing.T) {
+	s := open(t, Options{Path: quickDir(t)})
+	store(t, s, 1, 1, 100)
+	settle(t, s)
+	held, other := hashOf(keyOf(1)), hashOf(keyOf(2))
+	if n := testing.AllocsPerRun(100, func() {
+		if !s.Holds(held) || s.Holds(other) {
+			t.Error("it holds another than was put")
+		}
+		s.Touch(held)
+		s.Touch(other)
+	}); n != 0 {
+		t.Errorf("got %v allocations, want none", n)
+	}
+}
+
 func TestWhatIsPutIsThereAfterAStop(t *testing.T) {
 	path := quickDir(t)
 	s := open(t, Options{Path: path})

@@ -9,7 +9,8 @@
 //	Put(h, key, block, body)   takes a whole record; never waits; refuses at once (ErrBusy, ErrRate, …)
 //	Find(h, key, *Hit)         the newest record of key: its block, and its body in memory where it is small,
 //	                           else by ReadAt into the caller's buffer, or by File and sendfile
-//	Remove(h, key), Keep       forget a key; have all that was forgotten on the disk
+//	Holds(h), Touch(h)         whether to ask Find at all; a hit of a copy in memory counts here, too
+//	Remove(h), Keep            forget a key; have all that was forgotten on the disk
 //	Each(fn)                   every record's key and block: for a sweep of purges, and for the operator
 //	Stats, Close
 //

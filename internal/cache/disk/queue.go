@@ -110,6 +110,16 @@ func (q *queue) find(h uint64, key []byte) *put {
 	return nil
 }
 
+// has reports whether something waits under h.
+func (q *queue) has(h uint64) bool {
+	if q.count.Load() == 0 {
+		return false
+	}
+	q.mu.RLock()
+	defer q.mu.RUnlock()
+	return q.byHash[h] != nil
+}
+
 // settle ends the way of p: unless it is gone, index gets it in the same moment in which it is found here no more.
 // It reports whether p was there.
 func (q *queue) settle(p *put, index func()) bool {

@@ -75,6 +75,21 @@ func (s *Store) Find(h uint64, key []byte, hit *Hit) bool {
 	return true
 }
 
+// Holds reports whether there may be a record under h, from memory alone. It is wrong for a record of another key with much the same hash, 1.4 of
+// 100,000 look-ups, and for what the index has not come to since Open. It does not wait, and allocates nothing.
+func (s *Store) Holds(h uint64) bool {
+	v := s.volume.Load()
+	return v != nil && !v.failed() && (v.queue.has(h) || v.index.Has(h))
+}
+
+// Touch counts a hit of the record under h that was served from elsewhere, as Find counts its own. What waits to be written keeps none. It does
+// not wait, and allocates nothing.
+func (s *Store) Touch(h uint64) {
+	if v := s.volume.Load(); v != nil {
+		v.touch(h)
+	}
+}
+
 // Remove forgets what there is under h, which is all of the key with that hash. It is found no more when Remove returns. After a kill
 // it may be back, until Keep has returned.
 func (s *Store) Remove(h uint64) {

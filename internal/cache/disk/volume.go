@@ -147,6 +147,14 @@ func (v *volume) remove(h uint64) {
 	v.buryOlder(h)
 }
 
+// touch counts a hit of what the index has for h.
+func (v *volume) touch(h uint64) {
+	var room [16]index.Place
+	for _, p := range v.index.Find(h, room[:0]) {
+		v.index.Touch(h, p)
+	}
+}
+
 // buryOlder takes out of the index what it has for h.
 func (v *volume) buryOlder(h uint64) {
 	var room [16]index.Place

@@ -26,6 +26,23 @@ func (x *Index) Find(h uint64, into []Place) []Place {
 	}
 }
 
+// Has reports whether Find has a place for hash h. It allocates nothing.
+func (x *Index) Has(h uint64) bool {
+	t := tagOf(h)
+	at := x.homes(h, t)
+	moves := &x.moves[shardOf(t)]
+	for before := moves.Load(); ; {
+		if x.buckets[at.first].fits(t)|x.buckets[at.other].fits(t) != 0 {
+			return true
+		}
+		now := moves.Load()
+		if now == before {
+			return false
+		}
+		before = now
+	}
+}
+
 // match appends the places of tag t in the buckets of at. Both buckets are read
 // before any word is judged, so the processor waits for both at once.
 func (x *Index) match(at pair, t tag, into []Place) []Place {

@@ -38,7 +38,7 @@ func TestFindsWhatIsThereWhileItMoves(t *testing.T) {
 			var room [16]Place
 			for !done.Load() {
 				n := rng.IntN(stay)
-				if !slices.Contains(x.Find(hashOf(n), room[:0]), placeOf(n)) {
+				if !x.Has(hashOf(n)) || !slices.Contains(x.Find(hashOf(n), room[:0]), placeOf(n)) {
 					t.Errorf("object %d is not found", n)
 					return
 				}
