@@ -87,7 +87,7 @@ func (v *volume) fillOne(s *segment) error {
 	if err != nil {
 		return err
 	}
-	batch := s.living(entries, holes)
+	batch := s.placed(s.living(entries, holes))
 	v.index.Fill(batch, v.newer, func(index.Place) {})
 	for _, e := range batch { // after it: who removes notes the hash first
 		if v.forgot.has(e.Hash) && v.index.Remove(e.Hash, e.Place) {
@@ -99,13 +99,13 @@ func (v *volume) fillOne(s *segment) error {
 	return nil
 }
 
-// living returns which of the entries are still there, for the index.
-func (s *segment) living(entries []layout.Entry, holes []hole) []index.Entry {
+// living returns which of the entries are still there.
+func (s *segment) living(entries []layout.Entry, holes []hole) []layout.Entry {
 	gone := map[int64]bool{}
 	for _, offset := range s.removed {
 		gone[offset] = true
 	}
-	living := make([]index.Entry, 0, len(entries))
+	living := make([]layout.Entry, 0, len(entries))
 	end := int64(0)
 	for _, e := range entries {
 		if e.Offset < end { // it overlaps the one before: it is no entry of ours
@@ -113,10 +113,19 @@ func (s *segment) living(entries []layout.Entry, holes []hole) []index.Entry {
 		}
 		end = e.Offset + e.Bytes
 		if !gone[e.Offset] && !overlaps(holes, e) {
-			living = append(living, index.Entry{Hash: e.Hash, Place: place(s.number, e.Offset, e.Bytes)})
+			living = append(living, e)
 		}
 	}
 	return living
+}
+
+// placed returns entries as the index takes them.
+func (s *segment) placed(entries []layout.Entry) []index.Entry {
+	out := make([]index.Entry, len(entries))
+	for i, e := range entries {
+		out[i] = index.Entry{Hash: e.Hash, Place: place(s.number, e.Offset, e.Bytes)}
+	}
+	return out
 }
 
 // settle lists s by its kind, with what it takes.

@@ -78,13 +78,22 @@ func openVolume(o Options, c *counts, secret uint64) (v *volume, err error) {
 // header returns the head of the directory, which is written if it has none and is empty.
 func header(o Options, files []device.Info, secret uint64) (layout.Header, error) {
 	path := filepath.Join(o.Path, headerName)
+	h, err := readHeader(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && secret == 0:
+		return newHeader(path, o, files)
+	case errors.Is(err, fs.ErrNotExist):
+		return h, ErrOther
+	case err != nil:
+		return h, err
+	case secret != 0 && h.Secret != secret:
+		return h, ErrOther
+	}
+	return h, o.suits(h)
+}
+
+func readHeader(path string) (layout.Header, error) {
 	f, err := statefile.Open(path)
-	if errors.Is(err, fs.ErrNotExist) && secret == 0 {
-		return newHeader(o, path, files)
-	}
-	if errors.Is(err, fs.ErrNotExist) {
-		return layout.Header{}, ErrOther
-	}
 	if err != nil {
 		return layout.Header{}, err
 	}
@@ -93,23 +102,30 @@ func header(o Options, files []device.Info, secret uint64) (layout.Header, error
 	if err != nil {
 		return layout.Header{}, err
 	}
-	h, err := layout.ParseHeader(b)
-	switch {
-	case err != nil:
-		return h, err
-	case secret != 0 && h.Secret != secret:
-		return h, ErrOther
-	case o.MaxBytes < segmentsToWork*h.SegmentBytes:
-		return h, fmt.Errorf("%w: %d: want at least %d", ErrTooSmall, o.MaxBytes, segmentsToWork*h.SegmentBytes)
-	}
-	return h, nil
+	return layout.ParseHeader(b)
 }
 
-func newHeader(o Options, path string, files []device.Info) (layout.Header, error) {
+// suits returns ErrTooSmall where MaxBytes has no room for the segments of a directory with this head.
+func (o Options) suits(h layout.Header) error {
+	if least := segmentsToWork * h.SegmentBytes; o.MaxBytes < least {
+		return fmt.Errorf("%w: %d: want at least %d", ErrTooSmall, o.MaxBytes, least)
+	}
+	return nil
+}
+
+// empty returns ErrForeign where a directory without a header has files.
+func empty(files []device.Info) error {
 	for _, f := range files {
 		if f.Name != lostFoundName {
-			return layout.Header{}, fmt.Errorf("%w: it has %s", ErrForeign, f.Name)
+			return fmt.Errorf("%w: it has %s", ErrForeign, f.Name)
 		}
+	}
+	return nil
+}
+
+func newHeader(path string, o Options, files []device.Info) (layout.Header, error) {
+	if err := empty(files); err != nil {
+		return layout.Header{}, err
 	}
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // it does not fail

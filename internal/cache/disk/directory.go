@@ -1,0 +1,165 @@
+package disk
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+
+	"edgeproxy/internal/cache/disk/device"
+	"edgeproxy/internal/cache/disk/layout"
+	"edgeproxy/internal/statefile"
+)
+
+// Directory is a directory that no Store has open, for an operator who wants to see what is in it. One goroutine at a time
+// uses it. Of a record that a loss of power has left there twice, it shows both.
+type Directory struct {
+	v        *volume // of which dir, head and o are in use
+	segments []*segment
+	stats    DirectoryStats
+	dropped  []layout.Removed
+}
+
+// DirectoryStats is what a Directory holds, by its files alone.
+type DirectoryStats struct {
+	// Bytes is what all files take on the disk. Segments is how many of them have records, SegmentBytes how long a full one is.
+	Bytes, Segments, SegmentBytes int64
+}
+
+// OpenDirectory opens the directory at path, which has to be a cache's, and claims it until Close. It changes nothing. Errors:
+// statefile.ErrInUse while a Store has it open, ErrForeign, a *layout.VersionError, or one of the file system.
+func OpenDirectory(path string) (*Directory, error) {
+	release, err := statefile.ClaimDir(path)
+	if err != nil {
+		return nil, fmt.Errorf("disk cache: %w", err)
+	}
+	dir, err := device.OpenDir(path, nil)
+	if err != nil {
+		release()
+		return nil, fmt.Errorf("disk cache: %w", err)
+	}
+	d := &Directory{v: &volume{o: Options{Path: path, Now: clock}, dir: dir, release: release, counts: &counts{}, readOnly: true}}
+	if err := d.list(); err != nil {
+		d.Close()
+		return nil, fmt.Errorf("disk cache %s: %w", path, err)
+	}
+	return d, nil
+}
+
+// Usable returns the error that Open would return, as far as that can be told while a Store has the directory and
+// without changing anything. That there is no directory yet is none.
+func Usable(o Options) error {
+	o, err := o.filled()
+	if err != nil {
+		return err
+	}
+	dir, err := device.OpenDir(o.Path, nil)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = dir.Close() }() // nothing was written
+	files, err := dir.List()
+	if err != nil {
+		return err
+	}
+	h, err := readHeader(filepath.Join(o.Path, headerName))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return empty(files)
+	case err != nil:
+		return err
+	}
+	return o.suits(h)
+}
+
+// Close lets go of the directory.
+func (d *Directory) Close() {
+	_ = d.v.dir.Close()
+	d.v.release()
+}
+
+// Stats returns what was there when the directory was opened.
+func (d *Directory) Stats() DirectoryStats { return d.stats }
+
+// list finds the segments, and which of their records are gone.
+func (d *Directory) list() (err error) {
+	files, err := d.v.dir.List()
+	if err != nil {
+		return err
+	}
+	d.v.head, err = readHeader(filepath.Join(d.v.o.Path, headerName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: it has no file %s", ErrForeign, headerName)
+	}
+	if err != nil {
+		return err
+	}
+	d.stats.SegmentBytes = d.v.head.SegmentBytes
+	byNumber := map[uint64]*segment{}
+	for _, f := range files {
+		if !f.Regular {
+			continue
+		}
+		d.stats.Bytes += f.OnDisk
+		if number, ok := segmentNumber(f.Name); ok {
+			s := &segment{number: number, length: f.Bytes}
+			byNumber[number] = s
+			d.segments = append(d.segments, s)
+		}
+	}
+	slices.SortFunc(d.segments, func(a, b *segment) int { return cmp.Compare(a.number, b.number) })
+	d.stats.Segments = int64(len(d.segments))
+	removed, err := d.v.readRemovals()
+	for _, r := range removed {
+		if s := byNumber[r.Segment]; s != nil {
+			s.removed = append(s.removed, r.Offset)
+		}
+	}
+	return err
+}
+
+// Drop has Commit forget the record.
+func (d *Directory) Drop(r *Record) {
+	d.dropped = append(d.dropped, layout.Removed{Segment: r.seg.number, Offset: r.Offset})
+}
+
+// Commit has what was dropped forgotten, on the disk: no later Open brings it back. What it takes is free when the Store
+// comes to it.
+func (d *Directory) Commit() error {
+	if len(d.dropped) == 0 {
+		return nil
+	}
+	old, err := d.v.readRemovals()
+	if err != nil {
+		return err
+	}
+	var b []byte
+	for _, r := range slices.Concat(old, d.dropped) {
+		b = d.v.head.AppendRemoved(b, r)
+	}
+	if err := d.v.replaceRemovals(b); err != nil {
+		return fmt.Errorf("log of removals: %w", err)
+	}
+	_ = d.v.log.file.Close() // it is on the disk
+	d.v.log, d.dropped = nil, nil
+	return d.v.dir.Sync()
+}
+
+// Clear removes all records, and their files.
+func (d *Directory) Clear() error {
+	for _, s := range d.segments {
+		if err := d.v.dir.Remove(segmentName(s.number)); notThere(err) != nil {
+			return err
+		}
+	}
+	if err := d.v.dir.Remove(removalsName); notThere(err) != nil {
+		return err
+	}
+	d.segments = nil
+	return d.v.dir.Sync()
+}

@@ -1,0 +1,124 @@
+package disk
+
+import (
+	"errors"
+
+	"edgeproxy/internal/cache/disk/layout"
+)
+
+// Record is a record of a Directory. Its bytes are valid during the call that shows it.
+type Record struct {
+	// Key and Block are as they were put; nil where Damage is not.
+	Key, Block []byte
+	BodyBytes  int64
+	// File and Offset say where the record lies, Bytes how much it takes there.
+	File          string
+	Offset, Bytes int64
+	// Damage is why the head cannot be used, nil where it was checked; the body is for Check. Of a file that cannot be
+	// read at all, the Offset is 0.
+	Damage error
+
+	v    *volume
+	seg  *segment
+	head layout.Head
+}
+
+// Each calls visit with every record, in the order in which they lie, until it returns false. It reads their heads alone, but for
+// segments that were not sealed, of which it reads and checks all.
+func (d *Directory) Each(visit func(*Record) bool) {
+	for _, s := range d.segments {
+		if !d.eachOf(s, visit) {
+			return
+		}
+	}
+}
+
+// eachOf shows the records of one segment. It returns false when visit has.
+func (d *Directory) eachOf(s *segment, visit func(*Record) bool) bool {
+	name := segmentName(s.number)
+	entries, holes, err := d.entries(s)
+	defer func() {
+		if f := s.file.Swap(nil); f != nil {
+			_ = f.Close()
+		}
+	}()
+	if errors.Is(err, layout.ErrForeign) {
+		return true // a file of somebody else's, which the Store does not touch
+	}
+	if err != nil {
+		return visit(&Record{File: name, Damage: err, v: d.v, seg: s})
+	}
+	for _, e := range s.living(entries, holes) {
+		r := &Record{File: name, Offset: e.Offset, Bytes: e.Bytes, v: d.v, seg: s}
+		if r.head, r.Damage = d.v.headAt(s, e); r.Damage == nil {
+			r.Key, r.Block, r.BodyBytes = r.head.Key, r.head.Block, r.head.BodyBytes
+		}
+		if !visit(r) {
+			return false
+		}
+	}
+	return true
+}
+
+// entries opens the file of s and returns what it has.
+func (d *Directory) entries(s *segment) ([]layout.Entry, []hole, error) {
+	f, err := d.v.dir.Open(segmentName(s.number))
+	if err != nil {
+		return nil, nil, err
+	}
+	s.file.Store(f)
+	b, t, err := d.v.readFooter(s)
+	if errors.Is(err, layout.ErrForeign) || errors.Is(err, layout.ErrDamaged) {
+		b, t, err = d.v.scan(s)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	holes, err := d.v.holesOf(s, t)
+	return decode(b, t), holes, err
+}
+
+// headAt reads the head of the record of e.
+func (v *volume) headAt(s *segment, e layout.Entry) (layout.Head, error) {
+	f := s.file.Load()
+	b := make([]byte, min(layout.Page, e.Bytes))
+	if err := readAll(f, b, e.Offset); err != nil {
+		return layout.Head{}, err
+	}
+	shape, err := v.head.Need(b, s.number, e.Offset)
+	if err != nil {
+		return layout.Head{}, err
+	}
+	if have, want := int64(len(b)), shape.HeadBytes(); have < want && want <= e.Bytes {
+		b = append(b, make([]byte, want-have)...)
+		if err := readAll(f, b[have:], e.Offset+have); err != nil {
+			return layout.Head{}, err
+		}
+	}
+	head, err := v.head.ParseHead(b, s.number, e.Offset)
+	if err == nil && (head.Hash != e.Hash || head.BodyAt+head.BodyBytes > e.Bytes) {
+		err = layout.ErrDamaged
+	}
+	return head, err
+}
+
+// checkBytes is how much of a body is read at once to be checked.
+const checkBytes = 16 * layout.ChunkBytes
+
+// Check reads the body, and returns layout.ErrDamaged where it is not what was written, or why it cannot be read.
+func (r *Record) Check() error {
+	if r.Damage != nil {
+		return r.Damage
+	}
+	b := make([]byte, min(checkBytes, r.BodyBytes))
+	for at := int64(0); at < r.BodyBytes; at += checkBytes {
+		b = b[:min(checkBytes, r.BodyBytes-at)]
+		if err := readAll(r.seg.file.Load(), b, r.Offset+r.head.BodyAt+at); err != nil {
+			return err
+		}
+		if !r.head.Check(b, at) {
+			return layout.ErrDamaged
+		}
+	}
+	return nil
+}
