@@ -28,12 +28,12 @@ demo: ## run the demo: proxy, origin and clients in one process
 
 .PHONY: test
 test: $(GOTEST) ## run every test, in random order
-	@$(GOTEST) -shuffle=on -timeout=$(TIMEOUT) ./...
+	@$(GOTEST) -pgo=off -shuffle=on -timeout=$(TIMEOUT) ./...
 
 .PHONY: race
 race: $(GOTEST) ## run every test under the race detector (needs gcc)
 	@command -v $${CC:-gcc} >/dev/null || { echo "race: the race detector needs a C compiler: $${CC:-gcc} is not there" >&2; exit 1; }
-	@CGO_ENABLED=1 $(GOTEST) -race -shuffle=on -timeout=$(TIMEOUT) ./...
+	@CGO_ENABLED=1 $(GOTEST) -pgo=off -race -shuffle=on -timeout=$(TIMEOUT) ./...
 
 .PHONY: arch
 arch: $(GOTEST) ## check the rules of the house: imports, comments, lengths
@@ -80,6 +80,10 @@ bench: ## hold a hit to 1.25 times the CPU time of a bare fasthttp handler (Linu
 .PHONY: bench-pairs
 bench-pairs: ## compare the CPU time of a hit and a miss with another program or revision: make bench-pairs BASE=path|rev [PAIRS=24] [MAX=1.03] (Linux)
 	@GO="$(GO)" BASE="$(BASE)" PAIRS="$(PAIRS)" MAX="$(MAX)" scripts/bench-pairs.sh
+
+.PHONY: profile
+profile: ## profile edgeproxy at hits and misses anew, for the compiler (Linux, needs h2load)
+	$(GO) run ./test/bench --connections 64 --profile cmd/edgeproxy/default.pgo
 
 .PHONY: bench-peers
 bench-peers: ## compare with nginx, HAProxy and Varnish, as far as they are installed: make bench-peers [ONLY=miss] (Linux)

@@ -43,6 +43,7 @@ type options struct {
 	peers       bool           // compare with the peers that are installed
 	only        *regexp.Regexp // which works of theirs
 	many        int            // objects of a cache of many; 0: not that
+	profileTo   string         // where to write a profile of edgeproxy's works; "": not that
 	realTime    bool           // run their servers in real time in the open loop
 }
 
@@ -63,6 +64,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	return failed(stderr, o.withProgram(ctx, func(o options) error {
 		switch {
+		case o.profileTo != "":
+			return o.profile(ctx, o.profileTo)
 		case o.many > 0:
 			return o.measureMany(ctx, stdout)
 		case o.peers:
@@ -109,6 +112,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.BoolVar(&o.peers, "peers", false, "compare with nginx, HAProxy and Varnish, as far as they are installed, and with bare programs; no ratio fails")
 	f.BoolVar(&o.realTime, "real-time", false, "with --peers or --many, as root: in the open loop the servers go before all other programs on their processor")
 	f.IntVar(&o.many, "many", 0, "measure hits, the collector and memory with this many `objects` of 200 bytes in the cache, and with 10,000")
+	f.StringVar(&o.profileTo, "profile", "", "write a profile of edgeproxy's CPU time at hits and misses to this `file`, for the compiler")
 	only := f.String("only", "", "with --peers: only the works whose names match this `expression`")
 	f.Float64Var(&o.maxRatio, "max-ratio", 1.25, "fail if a hit costs more than this `ratio` to the bare handler, or to the base")
 	f.IntVar(&o.rounds, "rounds", 41, "rounds of each server and size, or pairs; without a base twice as many where the ratio is above the limit")
