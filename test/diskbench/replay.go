@@ -160,7 +160,7 @@ func (p *player) play(ctx context.Context, tr *trace.Trace, rivals ...*rival) er
 func (p *player) tellPass(out io.Writer, took time.Duration) {
 	st := p.store.Stats()
 	fmt.Fprintf(out, "  %5.1f times its size stored: %d segments, %6.0f µs a write of %.0f KB, %.0f s\n", float64(p.tallied.stored)/float64(p.most), st.Segments,
-		float64(st.WriteTime.Microseconds())/float64(max(st.Writes, 1)), float64(st.WriteBytes)/float64(max(st.Writes, 1))/1e3, took.Seconds())
+		float64(st.WriteTimes.Sum.Microseconds())/float64(max(st.WriteTimes.Count(), 1)), float64(st.WriteBytes)/float64(max(st.Writes, 1))/1e3, took.Seconds())
 }
 
 // player asks the store.

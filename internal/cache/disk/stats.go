@@ -13,14 +13,15 @@ type counts struct {
 	puts, hits, memoryHits, misses                       atomic.Int64
 	busy, overRate, tooLarge, off, readOnly              atomic.Int64
 	full, dropped, failedMoves                           atomic.Int64
-	writes, writeBytes, writeNanos                       atomic.Int64
+	writes, writeBytes                                   atomic.Int64
 	rewrites, rewriteBytes                               atomic.Int64
-	reads, readBytes, readNanos                          atomic.Int64
+	reads, readBytes                                     atomic.Int64
 	evictedSmall, evictedLarge, evictedBytes, overBudget atomic.Int64
 	removed, lost, damaged, otherKeys                    atomic.Int64
 	slowReads, queuedOut, readErrors                     atomic.Int64
 	writeErrors, noSpace, failures                       atomic.Int64
 	filled, recovered, unreadable                        atomic.Int64
+	writeTimes, readTimes                                timing
 }
 
 func (c *counts) refused(err error) {
@@ -41,13 +42,15 @@ func (c *counts) refused(err error) {
 func (c *counts) wrote(n int64, took time.Duration) {
 	c.writes.Add(1)
 	c.writeBytes.Add(n)
-	c.writeNanos.Add(int64(took))
+	if took > 0 { // 0: it was not measured
+		c.writeTimes.note(took)
+	}
 }
 
 func (c *counts) read(n int64, took time.Duration) {
 	c.reads.Add(1)
 	c.readBytes.Add(n)
-	c.readNanos.Add(int64(took))
+	c.readTimes.note(took)
 }
 
 func (c *counts) rewrote(n int64) {
@@ -76,6 +79,9 @@ type Stats struct {
 	IndexLoad           float64
 	// Bytes is what the directory takes, MaxBytes its bound at the moment: less than the option where the file system is full.
 	Bytes, MaxBytes int64
+	// LiveBytes is what records take that can be found, within some percent. What is left of Bytes was replaced or removed and is not
+	// free yet, or is no record: heads and footers of segments.
+	LiveBytes int64
 	// Segments is how many files of records there are; Unfilled of them are not in the index yet.
 	Segments, Unfilled int64
 	// Waiting is how many records wait to be written or indexed, WaitingBytes their length.
@@ -90,8 +96,8 @@ type Stats struct {
 	Writes, WriteBytes, Rewrites, RewriteBytes int64
 	// Reads is how many reads went to the device, or might have.
 	Reads, ReadBytes int64
-	// WriteTime and ReadTime are what all of these took together.
-	WriteTime, ReadTime time.Duration
+	// WriteTimes are of the writes of full buffers, ReadTimes of all reads.
+	WriteTimes, ReadTimes Times
 	// Evicted records, by the kind of segment. OverBudget of them had been asked for.
 	EvictedSmall, EvictedLarge, EvictedBytes, OverBudget int64
 	// Removed records were removed or replaced. Lost ones were pushed out of a full index.
@@ -119,7 +125,7 @@ func (s *Store) Stats() Stats {
 		Hits: c.hits.Load(), MemoryHits: c.memoryHits.Load(), Misses: c.misses.Load(),
 		Writes: c.writes.Load(), WriteBytes: c.writeBytes.Load(), Rewrites: c.rewrites.Load(), RewriteBytes: c.rewriteBytes.Load(),
 		Reads: c.reads.Load(), ReadBytes: c.readBytes.Load(),
-		WriteTime: time.Duration(c.writeNanos.Load()), ReadTime: time.Duration(c.readNanos.Load()),
+		WriteTimes: c.writeTimes.load(), ReadTimes: c.readTimes.load(),
 		EvictedSmall: c.evictedSmall.Load(), EvictedLarge: c.evictedLarge.Load(), EvictedBytes: c.evictedBytes.Load(), OverBudget: c.overBudget.Load(),
 		Removed: c.removed.Load(), Lost: c.lost.Load(), Damaged: c.damaged.Load(), OtherKeys: c.otherKeys.Load(),
 		SlowReads: c.slowReads.Load(), QueuedOut: c.queuedOut.Load(),
@@ -134,10 +140,24 @@ func (s *Store) Stats() Stats {
 
 func (v *volume) stats(st *Stats) {
 	st.Objects, st.IndexBytes, st.IndexLoad = int64(v.index.Len()), v.index.Bytes(), v.index.Load()
+	st.LiveBytes = v.live()
 	st.Waiting, st.WaitingBytes = v.queue.waiting()
 	st.Punches, st.WritesDirectly = v.punches.Load(), v.direct.Load()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	st.Bytes, st.MaxBytes, st.Unfilled = v.used, v.limit, int64(v.unfilled)
 	st.Segments = int64(v.segments)
+}
+
+// live estimates the length of all records of the index, which knows their classes alone: a record is as long as the middle of its own.
+func (v *volume) live() (sum int64) {
+	for class, n := range v.index.Classes() {
+		c := uint8(class) //nolint:gosec // below 64
+		least := int64(0)
+		if c > 0 {
+			least = layout.ClassBytes(c - 1)
+		}
+		sum += n * (least + layout.ClassBytes(c)) / 2
+	}
+	return sum
 }

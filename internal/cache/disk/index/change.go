@@ -30,8 +30,11 @@ func (x *Index) change(h uint64, p Place, to func(word) word) bool {
 	for !slot.CompareAndSwap(uint64(v), uint64(to(v))) {
 		v = word(slot.Load()) // its hits have changed, and nothing else can
 	}
-	if to(v) == 0 {
-		s.words.Add(-1)
+	if now := to(v); now == 0 {
+		x.left(v)
+	} else if from, to := v.place().Class, now.place().Class; from != to {
+		x.classes[from].Add(-1)
+		x.classes[to].Add(1)
 	}
 	return true
 }

@@ -78,6 +78,6 @@ func (x *Index) putAlone(e Entry) (there Place, alone, put bool) {
 	if !x.claim(at, w) && !x.displaceLocked(at, w) {
 		return Place{}, true, false
 	}
-	s.words.Add(1)
+	x.came(w)
 	return Place{}, true, true
 }

@@ -20,6 +20,7 @@ type Index struct {
 	buckets []bucket
 	moves   [shards]atomic.Uint32 // by tag: words that went to their other bucket
 	writers [shards]shard         // by tag
+	classes [MaxClass + 1]atomic.Int64
 }
 
 // bucket is a cache line of words.
@@ -51,6 +52,25 @@ func (x *Index) Len() int {
 		sum += x.writers[i].words.Load()
 	}
 	return int(sum)
+}
+
+// Classes returns the number of words of each class of Place. While writers are at work it is a moment's.
+func (x *Index) Classes() (words [MaxClass + 1]int64) {
+	for i := range x.classes {
+		words[i] = x.classes[i].Load()
+	}
+	return words
+}
+
+// came and left count a word, whose shard is held.
+func (x *Index) came(w word) {
+	x.writers[shardOf(w.tag())].words.Add(1)
+	x.classes[w.place().Class].Add(1)
+}
+
+func (x *Index) left(w word) {
+	x.writers[shardOf(w.tag())].words.Add(-1)
+	x.classes[w.place().Class].Add(-1)
 }
 
 // Load returns the share of slots in use, from 0 to 1.

@@ -28,6 +28,13 @@ func (m model) check(t *testing.T, x *Index) {
 	if x.Len() != len(m) || x.used() != len(m) {
 		t.Fatalf("Len() = %d with %d slots in use, want %d", x.Len(), x.used(), len(m))
 	}
+	var classes [MaxClass + 1]int64
+	for k := range m {
+		classes[k.place.Class]++
+	}
+	if got := x.Classes(); got != classes {
+		t.Fatalf("Classes() = %v, want %v", got, classes)
+	}
 }
 
 // drop forgets the word that a Put has pushed out. The index does not know whole

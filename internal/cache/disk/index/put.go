@@ -42,7 +42,7 @@ func (x *Index) putShard(s *shard, at pair, w word) (out word, done bool) {
 			return 0, false
 		}
 	}
-	s.words.Add(1)
+	x.came(w)
 	return out, true
 }
 
@@ -124,7 +124,7 @@ func (x *Index) pushOutLocked(at pair, w word) word {
 	if !word(slot.Load()).same(v) {
 		return 0
 	}
-	x.writers[shardOf(v.tag())].words.Add(-1)
+	x.left(v)
 	return replace(slot, w)
 }
 

@@ -1,0 +1,28 @@
+package disk
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+
+	"edgeproxy/internal/cache/disk/device"
+)
+
+// Room returns the size of the file system that path lies on, or will once its directory is made, and what of it is free, in bytes. The
+// error is one of the file system, or errors.ErrUnsupported.
+func Room(path string) (free, total int64, err error) {
+	for {
+		dir, err := device.OpenDir(path, nil)
+		if errors.Is(err, fs.ErrNotExist) && filepath.Dir(path) != path {
+			path = filepath.Dir(path)
+			continue
+		}
+		if err != nil {
+			return 0, 0, fmt.Errorf("disk cache: %w", err)
+		}
+		room, err := dir.Room()
+		_ = dir.Close() // nothing was written
+		return room.Free, room.Total, err
+	}
+}
