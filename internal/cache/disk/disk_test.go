@@ -450,32 +450,3 @@ func TestOptionsOutOfRangeAreRefused(t *testing.T) {
 		t.Errorf("less than the segments need: got %v, want ErrTooSmall", err)
 	}
 }
-
-func TestEachComesToEveryRecord(t *testing.T) {
-	path := quickDir(t)
-	s := open(t, Options{Path: path})
-	for n := range 50 {
-		store(t, s, n, 1, n*3000)
-	}
-	s.Close()
-	s = open(t, Options{Path: path})
-	seen := map[string]int64{}
-	if err := s.Each(func(i *Item) bool {
-		seen[string(i.Key)] = i.BodyBytes
-		if string(i.Key) == string(keyOf(7)) {
-			i.Remove()
-		}
-		return true
-	}); err != nil {
-		t.Fatal(err)
-	}
-	for n := range 50 {
-		if got, ok := seen[string(keyOf(n))]; !ok || got != int64(n*3000) {
-			t.Errorf("key %d: got %d, %v", n, got, ok)
-		}
-	}
-	lacks(t, s, 7)
-	if err := s.Each(func(*Item) bool { seen["calls"]++; return false }); err != nil || seen["calls"] != 1 {
-		t.Errorf("stopped: got %d calls, %v", seen["calls"], err)
-	}
-}

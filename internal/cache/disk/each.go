@@ -1,6 +1,10 @@
 package disk
 
 import (
+	"cmp"
+	"errors"
+	"slices"
+
 	"edgeproxy/internal/cache/disk/layout"
 )
 
@@ -9,74 +13,169 @@ type Item struct {
 	Hash       uint64
 	Key, Block []byte
 	BodyBytes  int64
-	Segment    uint64
-	Hits       int // since the hand came by
+	Segment    uint64 // that has it; 0 where it waits to be written
+	Hits       int    // since the hand came by
 	remove     func()
 }
 
 // Remove forgets the record.
 func (i *Item) Remove() { i.remove() }
 
-// each calls visit with every record that is there all the while. See Store.Each.
-func (v *volume) each(visit func(*Item) bool) error {
-	for i := range v.slots {
-		s := v.slots[i].Load()
-		if s == nil || !s.hold() {
-			continue
+// parts is what segments have, as the writer says it at one moment.
+type parts struct {
+	open  []part
+	next  uint64 // the lowest number of a segment that anything can be written to from then on
+	moved int64  // records that were written anew by then
+}
+
+// part is what a segment that is being written has in its file.
+type part struct {
+	seg     *segment
+	entries []byte
+	end     int64
+}
+
+// parts returns what is being written. It is the writer's.
+func (v *volume) parts() parts {
+	p := parts{next: v.numbers, moved: v.counts.rewrites.Load()}
+	for _, a := range v.open {
+		if a != nil {
+			p.open = append(p.open, part{seg: a.seg, entries: slices.Clone(a.entries), end: a.at})
+			p.next = min(p.next, a.seg.number)
 		}
-		err := v.eachOf(s, visit)
-		s.letGo()
+	}
+	return p
+}
+
+// each calls visit with every record that is there all the while. See Store.Each.
+//
+// A record goes from the queue to a segment, and from one segment to another with a higher number. So the queue is looked at
+// first, then the segments by their numbers, and then once more those to which anything may have moved meanwhile, until nothing has.
+func (v *volume) each(visit func(*Item) bool) error {
+	for _, p := range v.queue.all() {
+		if !visit(&Item{Hash: p.Hash, Key: p.Key, Block: p.Block, BodyBytes: int64(len(p.Body)), remove: func() { v.queue.dropPut(p) }}) {
+			return errStopped
+		}
+	}
+	pace := pacer{v: v, perSecond: v.o.SweepRate, began: v.o.Now()}
+	for from := uint64(0); ; {
+		now, err := v.askParts()
 		if err != nil {
 			return err
+		}
+		for _, s := range v.listedFrom(from) {
+			if err := v.eachSealed(s, &pace, visit); err != nil {
+				return err
+			}
+		}
+		for _, o := range now.open {
+			if err := v.eachOf(o.seg, decode(o.entries, layout.Trailer{EntriesAt: o.end}), &pace, visit); err != nil {
+				return err
+			}
+		}
+		if v.counts.rewrites.Load() == now.moved {
+			return nil
+		}
+		from = now.next
+	}
+}
+
+// askParts has the writer say what is being written.
+func (v *volume) askParts() (parts, error) {
+	answer := make(chan parts, 1)
+	err := v.wait(v.queue.ask(func() error { answer <- v.parts(); return nil }))
+	if err != nil {
+		return parts{}, err
+	}
+	return <-answer, nil
+}
+
+// listedFrom returns the segments that are not being written, from a number on and by their numbers.
+func (v *volume) listedFrom(number uint64) []*segment {
+	v.mu.Lock()
+	all := slices.Concat(v.small, v.large)
+	v.mu.Unlock()
+	all = slices.DeleteFunc(all, func(s *segment) bool { return s.number < number })
+	slices.SortFunc(all, func(a, b *segment) int { return cmp.Compare(a.number, b.number) })
+	return all
+}
+
+// eachSealed calls visit with the records of a segment that is sealed, or was given up.
+func (v *volume) eachSealed(s *segment, pace *pacer, visit func(*Item) bool) error {
+	if !s.hold() {
+		return nil
+	}
+	defer s.letGo()
+	v.fillIn(s)
+	if s.file.Load() == nil { // it cannot be read, and the index has none of it
+		return nil
+	}
+	b, t := s.entries, layout.Trailer{EntriesAt: s.end(v)}
+	if b == nil {
+		var err error
+		if b, t, err = v.readFooter(s); err != nil {
+			return err
+		}
+	}
+	return v.eachOf(s, decode(b, t), pace, visit)
+}
+
+// eachOf calls visit with those of the entries that the index has.
+func (v *volume) eachOf(s *segment, entries []layout.Entry, pace *pacer, visit func(*Item) bool) error {
+	var h Hit
+	for _, e := range entries {
+		if v.failed() {
+			return *v.failure.Load()
+		}
+		p := place(s.number, e.Offset, e.Bytes)
+		if !s.hold() {
+			return nil // what was in demand has moved
+		}
+		v.pins.add(p, 1)
+		h.v, h.seg, h.at, h.hash, h.chunkAt = v, s, p, e.Hash, -1
+		hits, ok := v.index.Hits(e.Hash, p)
+		if !ok {
+			h.Close()
+			continue
+		}
+		goOn, err := true, pace.wait(min(layout.Page, e.Bytes))
+		if err == nil {
+			var head layout.Head
+			if head, err = h.headPatiently(); err == nil {
+				goOn = visit(&Item{
+					Hash: e.Hash, Key: head.Key, Block: head.Block, BodyBytes: head.BodyBytes, Segment: s.number, Hits: hits,
+					remove: func() {
+						if v.index.Remove(e.Hash, p) {
+							v.buried(p)
+						}
+					},
+				})
+			}
+		}
+		h.Close()
+		switch {
+		case errors.Is(err, ErrSlow) || errors.Is(err, ErrOff):
+			return err
+		case err != nil: // then it is not found either
+			v.reject(e.Hash, p, err)
+		case !goOn:
+			return errStopped
 		}
 	}
 	return nil
 }
 
-func (v *volume) eachOf(s *segment, visit func(*Item) bool) error {
-	if !v.isListed(s) { // it is being written
-		return nil
-	}
-	v.fillIn(s)
-	if s.file.Load() == nil {
-		return nil
-	}
-	b, t := s.entries, layout.Trailer{EntriesAt: s.length}
-	if b == nil {
-		var err error
-		if b, t, err = v.readFooter(s); err != nil {
-			return nil //nolint:nilerr // it has nothing to show
+// slowTries is how often a sweep tries a read that the device is too slow for.
+const slowTries = 8
+
+// headPatiently is readHead of one that can wait longer than a request.
+func (h *Hit) headPatiently() (head layout.Head, err error) {
+	for range slowTries {
+		if head, err = h.readHead(); !errors.Is(err, ErrSlow) {
+			break
 		}
 	}
-	var h Hit
-	for _, e := range decode(b, t) {
-		if v.failed() {
-			return *v.failure.Load()
-		}
-		p := place(s.number, e.Offset, e.Bytes)
-		hits, ok := v.index.Hits(e.Hash, p)
-		if !ok || !s.hold() {
-			continue
-		}
-		v.pins.add(p, 1)
-		h.v, h.seg, h.at, h.hash, h.chunkAt = v, s, p, e.Hash, -1
-		goOn := true
-		if head, err := h.readHead(); err == nil {
-			goOn = visit(&Item{
-				Hash: e.Hash, Key: head.Key, Block: head.Block, BodyBytes: head.BodyBytes, Segment: s.number, Hits: hits,
-				remove: func() {
-					if v.index.Remove(e.Hash, p) {
-						v.buried(p)
-					}
-				},
-			})
-		}
-		h.Close()
-		if !goOn {
-			return errStopped
-		}
-	}
-	return nil
+	return head, err
 }
 
 // readHead reads the head of the record alone.
@@ -87,12 +186,16 @@ func (h *Hit) readHead() (layout.Head, error) {
 	}
 	shape, err := h.v.head.Need(h.buf, h.seg.number, offset)
 	if err != nil {
-		return layout.Head{}, err
+		return layout.Head{}, ErrDamaged
 	}
 	if have := int64(len(h.buf)); have < shape.HeadBytes() {
 		if err := h.fetch(have, offset, shape.HeadBytes()); err != nil {
 			return layout.Head{}, err
 		}
 	}
-	return h.v.head.ParseHead(h.buf, h.seg.number, offset)
+	head, err := h.v.head.ParseHead(h.buf, h.seg.number, offset)
+	if err != nil {
+		return head, ErrDamaged
+	}
+	return head, nil
 }

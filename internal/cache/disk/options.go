@@ -29,6 +29,8 @@ type Options struct {
 	MeanObjectBytes int64
 	// QueueBytes bounds what waits in memory to be written: 32 MiB by default. One record always may.
 	QueueBytes int64
+	// SweepRate is how many bytes a second Each reads at most: 64 MiB by default.
+	SweepRate int64
 	// Reads bounds how many reads wait for the device at once: 4 a processor by default, and at least 16.
 	Reads int
 	// ReadWait is how long a read waits for its turn, and ReadDeadline for the device, before it is given up: 20 ms, 1 s.
@@ -67,7 +69,7 @@ func (o Options) filled() (Options, error) {
 	}
 	for name, n := range map[string]int64{
 		"MaxObjectBytes": o.MaxObjectBytes, "MinFree": o.MinFree, "WriteRate": o.WriteRate, "MeanObjectBytes": o.MeanObjectBytes,
-		"QueueBytes": o.QueueBytes, "Reads": int64(o.Reads), "ReadWait": int64(o.ReadWait), "ReadDeadline": int64(o.ReadDeadline), "Deadline": int64(o.Deadline),
+		"QueueBytes": o.QueueBytes, "SweepRate": o.SweepRate, "Reads": int64(o.Reads), "ReadWait": int64(o.ReadWait), "ReadDeadline": int64(o.ReadDeadline), "Deadline": int64(o.Deadline),
 	} {
 		if n < 0 {
 			return o, fmt.Errorf("%w: %s %d: want none below 0", ErrOptions, name, n)
@@ -76,6 +78,7 @@ func (o Options) filled() (Options, error) {
 	o.MaxObjectBytes = min(or(o.MaxObjectBytes, 1<<30), o.MaxBytes/8)
 	o.MeanObjectBytes = or(o.MeanObjectBytes, 32<<10)
 	o.QueueBytes = or(o.QueueBytes, 32<<20)
+	o.SweepRate = or(o.SweepRate, 64<<20)
 	o.Reads = or(o.Reads, max(16, 4*runtime.GOMAXPROCS(0)))
 	o.ReadWait = or(o.ReadWait, 20*time.Millisecond)
 	o.ReadDeadline = or(o.ReadDeadline, time.Second)

@@ -46,6 +46,7 @@ type queue struct {
 	deaths []death
 	keeps  []chan error    // waiting for the log of removals
 	clears []chan error    // waiting for all that was put
+	asks   []ask           // for the writer to do, behind all that was put
 	byHash map[uint64]*put // what was put and is not indexed yet
 	bytes  int64           // of these and of those that failed since
 	bound  int64
@@ -171,19 +172,56 @@ func (q *queue) clear() chan error {
 	return done
 }
 
+// ask is something that the writer does for another goroutine.
+type ask struct {
+	do   func() error
+	done chan error
+}
+
+// ask returns what gets the outcome of do, once the writer has done it.
+func (q *queue) ask(do func() error) chan error {
+	done := make(chan error, 1)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.asks = append(q.asks, ask{do, done})
+	q.ring()
+	return done
+}
+
+// all returns what was put and is not indexed yet.
+func (q *queue) all() []*put {
+	q.mu.RLock()
+	defer q.mu.RUnlock()
+	all := make([]*put, 0, len(q.byHash))
+	for _, p := range q.byHash {
+		all = append(all, p)
+	}
+	return all
+}
+
+// dropPut forgets p, if it still waits.
+func (q *queue) dropPut(p *put) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.byHash[p.Hash] == p {
+		q.dropLocked(p.Hash)
+	}
+}
+
 // work is what the writer takes at once.
 type work struct {
 	puts   []*put
 	deaths []death
 	keeps  []chan error
 	clears []chan error
+	asks   []ask
 }
 
 func (q *queue) take() work {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	w := work{puts: q.puts, deaths: q.deaths, keeps: q.keeps, clears: q.clears}
-	q.puts, q.deaths, q.keeps, q.clears = nil, nil, nil, nil
+	w := work{puts: q.puts, deaths: q.deaths, keeps: q.keeps, clears: q.clears, asks: q.asks}
+	q.puts, q.deaths, q.keeps, q.clears, q.asks = nil, nil, nil, nil, nil
 	return w
 }
 

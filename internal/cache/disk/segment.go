@@ -70,6 +70,13 @@ func (s *segment) letGo() {
 	}
 }
 
+// end returns the length of the file.
+func (s *segment) end(v *volume) int64 {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return s.length
+}
+
 const segmentSuffix = ".seg"
 
 func segmentName(number uint64) string { return fmt.Sprintf("%06d%s", number, segmentSuffix) }

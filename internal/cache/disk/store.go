@@ -120,8 +120,9 @@ func (s *Store) Flush() error {
 // errStopped says that the caller of Each has seen enough.
 var errStopped = errors.New("disk: stopped")
 
-// Each calls visit with every record that is on the disk all the while, until it returns false. What is waiting to be written, and
-// what is in the two segments that are being written, is left out. It reads all of their heads.
+// Each calls visit with every record that was put before the call and is there all the while, some of them twice, until visit returns false. What is put
+// meanwhile may be left out. It reads the heads of all records, SweepRate bytes a second. Visit must not wait; of the Store's methods it may call
+// Remove of its Item alone. An error says that not all were seen.
 func (s *Store) Each(visit func(*Item) bool) error {
 	v := s.volume.Load()
 	if v == nil {

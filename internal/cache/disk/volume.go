@@ -39,6 +39,7 @@ type volume struct {
 	calling atomic.Int64 // when the writer's present call began, in ns; 0: none
 	slow    atomic.Int64 // reads given up since one was answered
 	stop    chan struct{}
+	ended   chan struct{} // closed when the writer does nothing more
 	broke   chan struct{} // closed with the first failure
 	failure atomic.Pointer[error]
 	once    sync.Once
@@ -180,13 +181,7 @@ func (v *volume) keep() error {
 	if v.readOnly {
 		return ErrReadOnly
 	}
-	done := v.queue.keep()
-	select {
-	case err := <-done:
-		return err
-	case <-v.broke:
-		return *v.failure.Load()
-	}
+	return v.wait(v.queue.keep())
 }
 
 // flushAll waits until all that was put before is written and in the index.
@@ -194,12 +189,23 @@ func (v *volume) flushAll() error {
 	if v.readOnly {
 		return ErrReadOnly
 	}
-	done := v.queue.clear()
+	return v.wait(v.queue.clear())
+}
+
+// wait waits for what the writer answers, until the volume ends.
+func (v *volume) wait(done chan error) error {
 	select {
 	case err := <-done:
 		return err
 	case <-v.broke:
 		return *v.failure.Load()
+	case <-v.ended:
+	}
+	select {
+	case err := <-done: // with its last words
+		return err
+	default:
+		return ErrOff
 	}
 }
 

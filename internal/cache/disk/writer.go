@@ -11,6 +11,7 @@ import (
 // run is the one goroutine that changes the disk. It ends with stop, or when the volume has failed.
 func (v *volume) run() {
 	defer v.wg.Done()
+	defer close(v.ended)
 	tick := time.NewTicker(v.o.every)
 	defer tick.Stop()
 	for {
@@ -56,6 +57,9 @@ func (v *volume) round(w work) {
 		for _, done := range w.clears {
 			done <- err
 		}
+	}
+	for _, a := range w.asks {
+		a.done <- a.do()
 	}
 	now := v.o.Now()
 	if now.Sub(v.checkedAt) >= v.o.every || now.Before(v.checkedAt) {
@@ -191,6 +195,9 @@ func (v *volume) abandon() {
 	}
 	for _, done := range append(w.keeps, w.clears...) {
 		done <- *v.failure.Load()
+	}
+	for _, a := range w.asks {
+		a.done <- *v.failure.Load()
 	}
 }
 

@@ -1,0 +1,35 @@
+package disk
+
+import "time"
+
+// pacer slows down reads that nobody waits for, such as those of a sweep. One goroutine uses it.
+type pacer struct {
+	v         *volume
+	perSecond int64 // bytes; 0: there is no bound
+	began     time.Time
+	bytes     int64
+}
+
+// pacedAt is how far a pacer may be ahead before it waits.
+const pacedAt = 10 * time.Millisecond
+
+// wait waits until n more bytes may be read. The error is ErrOff where the volume has ended meanwhile.
+func (p *pacer) wait(n int64) error {
+	if p.perSecond == 0 {
+		return nil
+	}
+	p.bytes += n
+	ahead := time.Duration(float64(p.bytes)/float64(p.perSecond)*float64(time.Second)) - p.v.o.Now().Sub(p.began)
+	if ahead < pacedAt {
+		return nil
+	}
+	timer := time.NewTimer(ahead)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-p.v.stop:
+	case <-p.v.broke:
+	}
+	return ErrOff
+}
