@@ -62,7 +62,7 @@ func rooms() map[string]room {
 		"internal/certs":           {},
 		"internal/client":          {},
 		"internal/cache": {
-			ours:   []string{"internal/field", "internal/pinned", "internal/rfc9111"},
+			ours:   []string{"internal/cache/disk", "internal/field", "internal/pinned", "internal/rfc9111"},
 			third:  []string{"github.com/dgraph-io/ristretto/v2", prometheus, xxh3},
 			unsafe: true,
 		},

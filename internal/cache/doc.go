@@ -26,6 +26,11 @@
 //	  main     what is asked for most             main.go (ristretto)
 //	  index    which URLs have variants           index.go, clock.go
 //	content    in memory, or in a Medium          content.go, medium.go, encode.go
+//	disk       behind memory, if there is one     disktier.go, putdisk.go, load.go, again.go
+//
+// Where there is a Disk, what admission lets in goes there, and memory holds copies of what is asked for most: a response
+// is copied at its second hit on the disk within memory's window. Find and Vary look into memory and never wait. Load looks on the disk. What
+// memory has under a key is as late as what the disk has, or later.
 //
 // What is to be stored is an Entry, what is stored an Object: one block of memory without pointers, with
 // key, facts, header and a short content one after the other (object.go, block.go, item.go,

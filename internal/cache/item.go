@@ -1,6 +1,6 @@
 package cache
 
-// The marks of an Object say what look-ups have made of it since it landed in its tier. They are one
+// The marks of an Object that a tier of memory holds say what look-ups have made of it since it landed in its tier. They are one
 // word in the cache line of the key, which every look-up reads. Moving from window to main the
 // Object stays the same; a promotion makes a new one.
 const (

@@ -25,6 +25,9 @@ func (s *Store) Find(k Key, name []byte) (o *Object, heldBack bool) {
 	if it == nil || !bytes.Equal(it.Name(), name) {
 		return nil, false
 	}
+	if s.disk != nil && !heldBack {
+		s.disk.touch(it.Name())
+	}
 	return it.use(), heldBack
 }
 

@@ -46,6 +46,8 @@ const (
 	formTagged // the tail has tags
 	formWall   // received is of the wall clock
 	formApart  // the tail and the content lie apart
+	formLoaded // it was read from the disk, and is in no other place
+	formAgain  // and is asked for often enough to be in memory as well
 
 	formMore = formWide | formVaries | formTagged
 )

@@ -26,6 +26,9 @@ type Options struct {
 	Pinned *pinned.Total
 	// Medium is where content lies that is not kept in memory; nil: all of it is.
 	Medium Medium
+	// Disk gets what admission lets in, in place of memory, which then holds what is staged and copies of what is asked
+	// for most; nil: there is no disk. The caller opens it before, and closes it after the Store.
+	Disk Disk
 	// Metrics shows the Store's counters; nil shows them nowhere.
 	Metrics *Metrics
 }

@@ -28,7 +28,7 @@ func (s *Store) PutStage(e *Entry, unless func() bool) Outcome {
 	if unless != nil && unless() {
 		return Purged
 	}
-	if s.supersededLocked(o) {
+	if s.supersededLocked(o) || s.disk != nil && s.supersededOnDiskLocked(o) {
 		return Superseded
 	}
 	if o.Varies() && !s.limitStagedLocked(o) {
@@ -58,13 +58,31 @@ func (s *Store) supersededLocked(o *Object) bool {
 	return slices.ContainsFunc(r.keys, func(k Key) bool { return s.ofURLLocked(k, r.name) != nil })
 }
 
+// supersededOnDiskLocked is supersededLocked for the disk, as far as memory knows what stands there.
+func (s *Store) supersededOnDiskLocked(o *Object) bool {
+	if s.OnDisk(o.Name()) {
+		return true
+	}
+	if !o.Varies() || !s.OnDisk(o.URLName()) {
+		return false
+	}
+	slot := s.index.peek(o.URL())
+	return slot == nil || !slot.value.describes(o)
+}
+
 // Promote moves the entry under name, whose hash is k, from the stage to the memory
-// tier. That is one write of the memory tier, which starts without a hit: the
+// tier, or to the disk if there is one. That is one write there, which starts without a hit: the
 // one that called for the promotion was the stage's. It reports false if the
 // entry is not staged, or not any more: of simultaneous promotions one counts.
 func (s *Store) Promote(k Key, name []byte) bool {
-	if _, ok := s.stage.items.find(k); !ok { // spares the late ones the lock
+	staged, ok := s.stage.items.find(k)
+	if !ok { // spares the late ones the lock
 		return false
+	}
+	if s.disk != nil && bytes.Equal(staged.Name(), name) {
+		if moved, done := s.promoteToDisk(staged); done {
+			return moved
+		}
 	}
 	it := s.promote(k, name)
 	if it == nil {

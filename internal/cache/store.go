@@ -17,6 +17,7 @@ type Store struct {
 	stage  *stage
 	pinned *pinned.Total // nil: not counted
 	medium Medium        // nil: all content lies in memory
+	disk   *diskTier     // nil: there is none
 
 	// guarded by mu; see share.go
 	shares  map[*Object]*share // of those whose content another has, too
@@ -39,6 +40,7 @@ func New(o Options) (*Store, error) {
 		limits: l,
 		pinned: o.Pinned,
 		medium: o.Medium,
+		disk:   newDiskTier(o.Disk, l.memoryBytes),
 		window: newClock[*Object](l.windowBytes/bytesPerChain, 0),
 		index:  newClock[*record](l.indexBytes/recordOverhead, indexChances),
 		shares: map[*Object]*share{},

@@ -16,6 +16,9 @@ const (
 	Purged             // unless said so; nothing was changed
 	Superseded         // of PutStage: what admission let in stands in its place; nothing was changed
 	Joined             // of Put: stored, with the content that another variant has already instead of its own
+	InDemand           // of Put: stored in memory, since the disk was busy and the key is in demand
+	DiskBusy           // the Disk has more to write than it can; nothing is stored under the key
+	OverRate           // so much may not be written to the Disk; nothing is stored under the key
 )
 
 // String returns the word for the outcome.
@@ -31,6 +34,12 @@ func (o Outcome) String() string {
 		return "superseded"
 	case Joined:
 		return "joined"
+	case InDemand:
+		return "in-demand"
+	case DiskBusy:
+		return "disk-busy"
+	case OverRate:
+		return "write-rate"
 	}
 	return "unknown"
 }
@@ -61,6 +70,10 @@ func (s *Store) Takes(bytes int64, e *Entry, admitted bool) bool {
 // same key, staged or not. When it returns Stored or Joined, Find finds it there at once.
 // It copies e: see Entry.
 //
+// Where there is a Disk it stores e there: then Load finds it at once, and nobody may write to its content any more. A
+// refusal of the disk leaves nothing under the key there (DiskBusy, OverRate), but what memory has of it is replaced (InDemand).
+// While the disk is out of use, memory is what it is without one.
+//
 // A response with other Vary names than the stored ones, or with none, replaces
 // all that its URL has stored: the latest response says how the URL varies.
 //
@@ -69,9 +82,24 @@ func (s *Store) Takes(bytes int64, e *Entry, admitted bool) bool {
 // caller that notes a purge first and calls Purge then never finds a purged
 // response stored. It must return quickly and not call the Store.
 func (s *Store) Put(e *Entry, unless func() bool) Outcome {
+	o, _ := s.put(e, unless)
+	return o
+}
+
+// put is Put, and tells whether the disk has the content of e now.
+func (s *Store) put(e *Entry, unless func() bool) (o Outcome, onDisk bool) {
 	if !s.Takes(e.Content.Size(), e, true) {
-		return TooLarge
+		return TooLarge, false
 	}
+	if s.disk != nil {
+		if o, done := s.putOnDisk(e, unless); done {
+			return o, o == Stored
+		}
+	}
+	return s.putInMemory(e, unless), false
+}
+
+func (s *Store) putInMemory(e *Entry, unless func() bool) Outcome {
 	o := s.object(e)
 	s.mu.Lock()
 	defer s.unlock()
@@ -136,6 +164,9 @@ func (s *Store) swapLocked(it, old *Object) {
 // Purge removes what is stored for the URL whose key part is name and whose
 // hash is url, with all variants, from both tiers, and returns how many entries
 // that were.
+//
+// On the disk it removes what is under name. What variants are there besides are found again once the URL has a
+// response that varies like them: so who purges leaves a mark as well.
 func (s *Store) Purge(url Key, name []byte) (objects int) {
 	s.mu.Lock()
 	defer s.unlock()
@@ -145,18 +176,35 @@ func (s *Store) Purge(url Key, name []byte) (objects int) {
 	if s.stage.remove(url, name, purged) {
 		objects++
 	}
-	return objects + s.forgetLocked(url, name, purged) + s.stage.forget(url, name, purged)
+	objects += s.forgetLocked(url, name, purged) + s.stage.forget(url, name, purged)
+	if s.disk != nil && s.disk.purge(url, name) && objects == 0 {
+		objects++
+	}
+	return objects
 }
 
 // Discard removes o, which a look-up has returned and which is of no use any more: a purge has
 // reached it, or its content cannot be read. It reports false if it is not held any more: what
 // has taken its place is no concern of the caller's. A copy with the same Serial is o as well.
+//
+// Only where o is from the disk it may wait.
 func (s *Store) Discard(o *Object) bool {
+	if s.discardHeld(o) {
+		return true
+	}
+	return o.form&formLoaded != 0 && s.disk.discard(o)
+}
+
+// discardHeld is Discard for what memory holds. What the disk has under its name is no later then.
+func (s *Store) discardHeld(o *Object) bool {
 	is := func(it *Object) bool { return it == o || o.serial != 0 && it.serial == o.serial }
 	s.mu.Lock()
 	defer s.unlock()
 	if it := s.heldLocked(o.key); it != nil && is(it) {
 		s.leaveLocked(it, purged)
+		if s.disk != nil {
+			s.disk.remove(o.key, o.Name())
+		}
 		return true
 	}
 	if slot := s.stage.items.peek(o.key); slot != nil && is(slot.value) {

@@ -45,19 +45,23 @@ func (w *Writer) Holds(size int64) bool { return w.draft != nil && w.size == siz
 // short one is copied.
 func (w *Writer) Commit(e *Entry, body []byte, admitted bool, unless func() bool) (o Outcome, inMemory bool) {
 	stored := *e
-	put, head := w.store.Put, &stored
+	head := &stored
 	if !admitted {
-		put, head = w.store.PutStage, nil
+		head = nil
 	}
 	stored.Content = w.content(body, head)
-	k := stored.Content.kept
+	k, onDisk := stored.Content.kept, false
 	defer func() {
 		if k != nil && o != Stored && o != Joined { // also where unless has panicked
 			k.Remove()
 		}
 	}()
-	o = put(&stored, unless)
-	return o, o == Stored && k == nil && !stored.fitsBlock()
+	if admitted {
+		o, onDisk = w.store.put(&stored, unless)
+	} else {
+		o = w.store.PutStage(&stored, unless)
+	}
+	return o, onDisk || (o == Stored || o == InDemand) && k == nil && !stored.fitsBlock()
 }
 
 // Abort leaves nothing behind. After Commit it does nothing.

@@ -1,13 +1,17 @@
 //go:build !race
 
-package disk
+package disk_test
 
 import (
 	"container/list"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/zeebo/xxh3"
+
+	"edgeproxy/internal/cache/disk"
 	"edgeproxy/internal/model"
 	"edgeproxy/internal/policy"
 	"edgeproxy/internal/trace"
@@ -40,20 +44,33 @@ func asked(seed uint64, requests int) []int {
 }
 
 // played returns how many are hits of a Store that stores the others, and what it has done.
-func played(t *testing.T, requests []int) (hits int, stats Stats) {
+func played(t *testing.T, requests []int) (hits int, stats disk.Stats) {
 	t.Helper()
-	s := open(t, Options{Path: t.TempDir(), MaxBytes: askedBytes, MeanObjectBytes: 8 << 10})
-	for i, n := range requests {
-		if _, _, ok := get(t, s, n); ok {
-			hits++
-		} else {
-			store(t, s, n, 1, lengthOf(n))
-		}
-		if i%20 == 0 {
-			settle(t, s)
+	s, err := disk.Open(disk.Options{Path: t.TempDir(), MaxBytes: askedBytes, MeanObjectBytes: 8 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	try := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
-	settle(t, s)
+	var hit disk.Hit
+	for i, n := range requests {
+		key := fmt.Appendf(nil, "GET http://example.com/%d", n)
+		if h := xxh3.HashSeed(key, s.Seed()); s.Find(h, key, &hit) {
+			hit.Close()
+			hits++
+		} else {
+			try(s.Put(h, key, nil, make([]byte, lengthOf(n))))
+		}
+		if i%20 == 0 {
+			try(s.Flush())
+		}
+	}
+	try(s.Flush())
 	return hits, s.Stats()
 }
 

@@ -1,0 +1,141 @@
+package cache
+
+import (
+	"bytes"
+
+	"edgeproxy/internal/cache/disk"
+)
+
+// This file stores what admission has let in where there is a Disk: there, and what memory had of it leaves. Only
+// where the disk is out of use memory takes its place.
+
+// written is a response on its way to the disk.
+type written struct {
+	head          *Object // all but the content
+	name          []byte
+	block         []byte
+	body          []byte
+	marker        []byte // the block of the marker that goes with it; nil without Vary
+	hash, urlHash uint64
+}
+
+// write returns e as it is to be written; an error where it cannot be. Its content lies in memory.
+func (d *diskTier) write(e *Entry) (w written, err error) {
+	body, ok := e.Content.Bytes()
+	if !ok {
+		return w, disk.ErrTooLarge
+	}
+	if w.block, err = d.blockOf(e); err != nil {
+		return w, err
+	}
+	head := *e
+	head.Content, head.Pin = Content{}, nil
+	w.head = newObject(&head, false)
+	w.name, w.body = w.head.Name(), body // bytes of its own: the disk keeps them for a while
+	w.hash = d.hash(w.name)
+	w.urlHash = w.hash
+	if w.head.Varies() {
+		w.urlHash = d.hash(w.head.URLName())
+		w.marker, err = d.blockOf(markerOf(e))
+	}
+	return w, err
+}
+
+// putOnDisk is Put where there is a Disk. It reports false if that is out of use: then nothing was changed, and unless
+// was not asked.
+func (s *Store) putOnDisk(e *Entry, unless func() bool) (o Outcome, done bool) {
+	w, err := s.disk.write(e)
+	if err != nil {
+		return outcomeOf(err), outcomeOf(err) != 0
+	}
+	s.mu.Lock()
+	defer s.unlock()
+	if unless != nil && unless() {
+		return Purged, true
+	}
+	if err := s.writeLocked(&w); err != nil {
+		return s.refusedLocked(e, err)
+	}
+	s.giveWayLocked(&w, replaced)
+	return Stored, true
+}
+
+// refusedLocked acts on a refusal of e by the disk, which has nothing of its key any more. What memory has of the key is in
+// demand there, so it is replaced where it is.
+func (s *Store) refusedLocked(e *Entry, err error) (o Outcome, done bool) {
+	o = outcomeOf(err)
+	if o == 0 {
+		return 0, false
+	}
+	if it := s.heldLocked(e.Key); it != nil && bytes.Equal(it.Name(), e.Name) && s.Takes(e.Content.Size(), e, true) {
+		s.storeLocked(s.object(e), replaced)
+		return InDemand, true
+	}
+	return o, true
+}
+
+// writeLocked puts w on the disk, and its marker where none stands there. What it replaces there is gone when
+// it returns, also with an error.
+func (s *Store) writeLocked(w *written) error {
+	d := s.disk
+	d.changesOf(w.head.key).Add(1)
+	if err := d.Put(w.hash, w.name, w.block, w.body); err != nil || w.marker == nil {
+		return err
+	}
+	if slot := s.index.peek(w.head.URL()); slot != nil && slot.value.describes(w.head) && d.Holds(w.urlHash) {
+		return nil
+	}
+	d.changesOf(w.head.URL()).Add(1)
+	if err := d.Put(w.urlHash, w.head.URLName(), w.marker, nil); err != nil {
+		d.Remove(w.hash)
+		if outcomeOf(err) == 0 {
+			return err
+		}
+		return errMarkerLost
+	}
+	return nil
+}
+
+// giveWayLocked removes from memory what w, which is on the disk, has replaced. What was staged under its Key leaves for
+// the reason why. Memory learns what the URL varies by.
+func (s *Store) giveWayLocked(w *written, why departure) {
+	o := w.head
+	s.clearLocked(o)
+	if it := s.heldLocked(o.key); it != nil {
+		s.leaveLocked(it, replaced)
+	}
+	if staged := s.stage.items.peek(o.key); staged != nil {
+		s.stage.leave(staged, why)
+	}
+	if o.Varies() {
+		s.describeLocked(o)
+	}
+}
+
+// describeLocked has the index say what the URL of o varies by, also where memory holds none of its variants.
+func (s *Store) describeLocked(o *Object) {
+	size := o.weight().record
+	if s.index.peek(o.URL()) != nil || size+variantBytes > s.limits.indexBytes {
+		return
+	}
+	s.makeIndexRoomLocked(size, nil)
+	s.index.put(o.URL(), newRecord(o), size)
+}
+
+// promoteToDisk is Promote where there is a Disk. It reports false if that is out of use.
+func (s *Store) promoteToDisk(staged *Object) (moved, done bool) {
+	w, err := s.disk.write(staged.Entry())
+	if err != nil {
+		return false, outcomeOf(err) != 0
+	}
+	s.mu.Lock()
+	defer s.unlock()
+	if slot := s.stage.items.peek(staged.key); slot == nil || slot.value != staged {
+		return false, true
+	}
+	if err := s.writeLocked(&w); err != nil {
+		return false, outcomeOf(err) != 0 // it stays where it is
+	}
+	s.giveWayLocked(&w, promoted)
+	return true, true
+}
