@@ -250,11 +250,17 @@ func (v *volume) seal(kind layout.Kind) error {
 		return err
 	}
 	v.open[kind-1] = nil
-	a.seg.footer = layout.FooterBytes(a.records())
+	return v.sealOff(a)
+}
+
+// sealOff gives a segment its footer, has it on the disk, and lets a hand find it.
+func (v *volume) sealOff(a *appender) error {
 	t := layout.Trailer{
-		Number: a.seg.number, Kind: kind, Entries: int64(len(a.entries) / layout.EntryBytes), EntriesAt: a.at,
+		Number: a.seg.number, Kind: a.seg.kind, Entries: int64(len(a.entries) / layout.EntryBytes), EntriesAt: a.at,
 		Sum: layout.Sum(a.entries), Serial: a.serial,
 	}
+	a.seg.footer = layout.FooterBytes(t.Entries)
+	v.add(a.seg, a.at+a.seg.footer-a.seg.end(v))
 	err := v.finish(a.file, a.entries, t)
 	if err != nil {
 		a.seg.entries = a.entries
@@ -305,16 +311,7 @@ func (v *volume) giveUp(a *appender) {
 	}
 	a.landing = nil
 	_ = v.call(func() error { return a.file.Cut(a.at) })
-	t := layout.Trailer{
-		Number: a.seg.number, Kind: a.seg.kind, Entries: int64(len(a.entries) / layout.EntryBytes), EntriesAt: a.at,
-		Sum: layout.Sum(a.entries), Serial: a.serial,
-	}
-	a.seg.footer = layout.FooterBytes(t.Entries)
-	v.add(a.seg, a.at+a.seg.footer-a.seg.length)
-	if v.finish(a.file, a.entries, t) != nil {
-		a.seg.entries = a.entries
-	}
-	v.list(a.seg)
+	_ = v.sealOff(a)
 }
 
 // end ends what was to land and does not.

@@ -7,6 +7,7 @@
 // Nothing uses this package yet. The seam is meant for a tier behind memory:
 //
 //	Put(h, key, block, body)   takes a whole record; never waits; refuses at once (ErrBusy, ErrRate, …)
+//	Create(h, length, head)    a Draft: Write takes the body while it comes, Commit makes a record of it; for one that is too long for memory
 //	Find(h, key, *Hit)         the newest record of key: its block, and its body in memory where it is small,
 //	                           else by ReadAt into the caller's buffer, or by File and sendfile
 //	Holds(h), Touch(h)         whether to ask Find at all; a hit of a copy in memory counts here, too
@@ -32,8 +33,8 @@
 // log of its own and asks it at each hit. internal/purge is such a log, of purges and of invalidations by unsafe requests.
 //
 // How it works: layout says how bytes lie, device makes the calls, index (8 bytes an object) says where records are. One goroutine (writer.go) owns
-// all that changes the disk: it appends to two segments, one of small records and one of large (append.go), seals each with one fdatasync, and makes
-// room (evict.go). A hand goes over the segments, that first which it has looked at longest ago (CLOCK in place). Large records that it finds without hits
+// all that changes the disk: it appends to two segments, one of small records and one of large (append.go), and to one for each draft (reserve.go), seals each
+// with one fdatasync, and makes room (evict.go). A hand goes over the segments, that first which it has looked at longest ago (CLOCK in place). Large records that it finds without hits
 // are punched out one by one; small ones go with their segment, and those with hits are written anew, up to half of it.
 // A Store (store.go) watches over one opening of the directory, a volume, and replaces it when it fails.
 package disk

@@ -38,7 +38,11 @@ type part struct {
 // parts returns what is being written. It is the writer's.
 func (v *volume) parts() parts {
 	p := parts{next: v.numbers, moved: v.counts.rewrites.Load()}
-	for _, a := range v.open {
+	writing := append(v.open[:], v.idle...)
+	for _, r := range v.drafting {
+		writing = append(writing, r.a)
+	}
+	for _, a := range writing {
 		if a != nil {
 			p.open = append(p.open, part{seg: a.seg, entries: slices.Clone(a.entries), end: a.at})
 			p.next = min(p.next, a.seg.number)
@@ -53,7 +57,7 @@ func (v *volume) parts() parts {
 // first, then the segments by their numbers, and then once more those to which anything may have moved meanwhile, until nothing has.
 func (v *volume) each(visit func(*Item) bool) error {
 	for _, p := range v.queue.all() {
-		if !visit(&Item{Hash: p.Hash, Key: p.Key, Block: p.Block, BodyBytes: int64(len(p.Body)), remove: func() { v.queue.dropPut(p) }}) {
+		if !visit(&Item{Hash: p.Hash, Key: p.Key, Block: p.Block, BodyBytes: p.shape.BodyBytes, remove: func() { v.queue.dropPut(p) }}) {
 			return errStopped
 		}
 	}
@@ -83,7 +87,7 @@ func (v *volume) each(visit func(*Item) bool) error {
 // askParts has the writer say what is being written.
 func (v *volume) askParts() (parts, error) {
 	answer := make(chan parts, 1)
-	err := v.wait(v.queue.ask(func() error { answer <- v.parts(); return nil }))
+	err := v.wait(v.queue.ask(func() error { answer <- v.parts(); return nil }), nil)
 	if err != nil {
 		return parts{}, err
 	}

@@ -41,7 +41,7 @@ func (v *volume) makeRoom(n int64) error {
 
 // sealForRoom seals what is open, so that it can go: in a cache that has nothing else.
 func (v *volume) sealForRoom() bool {
-	sealed := false
+	sealed := v.endIdle()
 	for _, kind := range []layout.Kind{layout.Small, layout.Large} {
 		if a := v.open[kind-1]; a != nil && a.records() > 0 && !v.failed() {
 			sealed = v.seal(kind) == nil || sealed

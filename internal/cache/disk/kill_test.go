@@ -55,7 +55,12 @@ func (sc *script) run(s *Store) error {
 			length = 33_000 + step*811%120_000
 		}
 		key := keyOf(n)
-		if err := s.Put(hashOf(key), key, blockOf(n, version), bodyOf(n, version, length)); err != nil {
+		if step%9 == 5 { // it is written while it comes, and is there when Commit returns
+			length = 70_000 + step*331
+			if err := sc.draft(s, n, version, length, step%2 == 0); err != nil {
+				return err
+			}
+		} else if err := s.Put(hashOf(key), key, blockOf(n, version), bodyOf(n, version, length)); err != nil {
 			return err
 		}
 		sc.version[n], sc.length[version] = version, length
@@ -92,6 +97,24 @@ func (sc *script) run(s *Store) error {
 			}
 		}
 	}
+	return nil
+}
+
+// draft puts key n piece by piece, beside a draft of the same key that is given up.
+func (sc *script) draft(s *Store, n, version, length int, known bool) error {
+	sc.length[version] = length
+	other, err := s.Create(hashOf(keyOf(n)), -1, 0)
+	if err != nil {
+		return err
+	}
+	defer other.Abort()
+	if _, err := other.Write(bodyOf(n, 0, 150_000)); err != nil {
+		return err
+	}
+	if err := stream(s, n, version, length, known); err != nil {
+		return err
+	}
+	sc.flushed[n] = version
 	return nil
 }
 

@@ -27,7 +27,9 @@ var (
 type put struct {
 	layout.Record
 	shape layout.Shape
-	gone  bool // removed or replaced meanwhile; guarded by queue.mu
+	bytes int64 // that count as waiting
+	draft bool  // its body is on the disk already, and cannot be read yet
+	gone  bool  // removed or replaced meanwhile; guarded by queue.mu
 }
 
 // death is a record that the index no longer has. Its segment still does.
@@ -72,7 +74,8 @@ func (q *queue) add(p *put) error {
 	if q.bytes > 0 && q.bytes+p.shape.Bytes > q.bound {
 		return ErrBusy
 	}
-	q.bytes += p.shape.Bytes
+	p.bytes = p.shape.Bytes
+	q.bytes += p.bytes
 	q.puts = append(q.puts, p)
 	q.byHash[p.Hash] = p
 	q.count.Store(int64(len(q.byHash)))
@@ -105,20 +108,21 @@ func (q *queue) find(h uint64, key []byte) *put {
 	}
 	q.mu.RLock()
 	defer q.mu.RUnlock()
-	if p := q.byHash[h]; p != nil && bytes.Equal(p.Key, key) {
+	if p := q.byHash[h]; p != nil && !p.draft && bytes.Equal(p.Key, key) {
 		return p
 	}
 	return nil
 }
 
-// has reports whether something waits under h.
+// has reports whether something that can be found waits under h.
 func (q *queue) has(h uint64) bool {
 	if q.count.Load() == 0 {
 		return false
 	}
 	q.mu.RLock()
 	defer q.mu.RUnlock()
-	return q.byHash[h] != nil
+	p := q.byHash[h]
+	return p != nil && !p.draft
 }
 
 // settle ends the way of p: unless it is gone, index gets it in the same moment in which it is found here no more.
@@ -126,7 +130,7 @@ func (q *queue) has(h uint64) bool {
 func (q *queue) settle(p *put, index func()) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.bytes -= p.shape.Bytes
+	q.bytes -= p.bytes
 	if p.gone {
 		return false
 	}
@@ -174,18 +178,53 @@ func (q *queue) clear() chan error {
 
 // ask is something that the writer does for another goroutine.
 type ask struct {
-	do   func() error
-	done chan error
+	do    func() error
+	done  chan error
+	bytes int64 // that count as waiting
 }
 
 // ask returns what gets the outcome of do, once the writer has done it.
 func (q *queue) ask(do func() error) chan error {
-	done := make(chan error, 1)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.asks = append(q.asks, ask{do, done})
+	return q.askLocked(do, 0)
+}
+
+func (q *queue) askLocked(do func() error, bytes int64) chan error {
+	done := make(chan error, 1)
+	q.bytes += bytes
+	q.asks = append(q.asks, ask{do, done, bytes})
 	q.ring()
 	return done
+}
+
+// piece is ask for what has that many bytes waiting. The error is ErrBusy.
+func (q *queue) piece(bytes int64, do func() error) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.bytes > 0 && q.bytes+bytes > q.bound {
+		return ErrBusy
+	}
+	q.askLocked(do, bytes)
+	return nil
+}
+
+// publish takes p, a draft whose body is on its way, and returns what gets the outcome of do. What waited under its hash is gone.
+func (q *queue) publish(p *put, do func() error) chan error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.dropLocked(p.Hash)
+	q.byHash[p.Hash] = p
+	q.count.Store(int64(len(q.byHash)))
+	return q.askLocked(do, 0)
+}
+
+// answer ends an ask.
+func (q *queue) answer(a ask, err error) {
+	q.mu.Lock()
+	q.bytes -= a.bytes
+	q.mu.Unlock()
+	a.done <- err
 }
 
 // all returns what was put and is not indexed yet.

@@ -38,3 +38,8 @@ func (r *rate) spend(n int64) {
 	defer r.mu.Unlock()
 	r.left -= n
 }
+
+// beyond reports whether n bytes are more than what may be written in a time.
+func (r *rate) beyond(n int64, in time.Duration) bool {
+	return r.perSecond > 0 && float64(n) > float64(r.perSecond)*in.Seconds()
+}

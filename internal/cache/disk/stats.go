@@ -12,7 +12,7 @@ import (
 type counts struct {
 	puts, hits, memoryHits, misses                       atomic.Int64
 	busy, overRate, tooLarge, off, readOnly              atomic.Int64
-	full, dropped, failedMoves                           atomic.Int64
+	full, dropped, failedMoves, draftsLost               atomic.Int64
 	writes, writeBytes                                   atomic.Int64
 	rewrites, rewriteBytes                               atomic.Int64
 	reads, readBytes                                     atomic.Int64
@@ -88,7 +88,9 @@ type Stats struct {
 	Waiting, WaitingBytes int64
 	// Puts were taken. Of these, Full found no room, and Dropped were lost to errors.
 	Puts, Full, Dropped int64
-	// Refused puts, by reason.
+	// Drafts are being written. DraftsLost could not be ended, or were refused in between.
+	Drafts, DraftsLost int64
+	// Refused puts and drafts, by reason.
 	Busy, OverRate, TooLarge, ReadOnly, Off int64
 	// Hits came from the disk, MemoryHits from what waits to be written.
 	Hits, MemoryHits, Misses int64
@@ -120,7 +122,7 @@ type Stats struct {
 func (s *Store) Stats() Stats {
 	c := &s.counts
 	st := Stats{
-		Puts: c.puts.Load(), Full: c.full.Load(), Dropped: c.dropped.Load(),
+		Puts: c.puts.Load(), Full: c.full.Load(), Dropped: c.dropped.Load(), DraftsLost: c.draftsLost.Load(),
 		Busy: c.busy.Load(), OverRate: c.overRate.Load(), TooLarge: c.tooLarge.Load(), ReadOnly: c.readOnly.Load(), Off: c.off.Load(),
 		Hits: c.hits.Load(), MemoryHits: c.memoryHits.Load(), Misses: c.misses.Load(),
 		Writes: c.writes.Load(), WriteBytes: c.writeBytes.Load(), Rewrites: c.rewrites.Load(), RewriteBytes: c.rewriteBytes.Load(),
@@ -141,6 +143,7 @@ func (s *Store) Stats() Stats {
 func (v *volume) stats(st *Stats) {
 	st.Objects, st.IndexBytes, st.IndexLoad = int64(v.index.Len()), v.index.Bytes(), v.index.Load()
 	st.LiveBytes = v.live()
+	st.Drafts = v.drafts.Load()
 	st.Waiting, st.WaitingBytes = v.queue.waiting()
 	st.Punches, st.WritesDirectly = v.punches.Load(), v.direct.Load()
 	v.mu.Lock()

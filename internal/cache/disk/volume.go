@@ -28,6 +28,8 @@ type volume struct {
 
 	// the writer's
 	open      [2]*appender // small, large; nil: none yet
+	idle      []*appender  // for drafts, and used by none
+	drafting  []*reserved  // what drafts have
 	log       *removals
 	hand      hand
 	limbo     []freeing // evicted, and still being read
@@ -45,6 +47,8 @@ type volume struct {
 	once    sync.Once
 	wg      sync.WaitGroup
 
+	drafts  atomic.Int64 // that there are
+	pledged atomic.Int64 // bytes that they may take together
 	rate    rate
 	punches atomic.Bool
 	direct  atomic.Bool // the last segment's writes
@@ -181,7 +185,7 @@ func (v *volume) keep() error {
 	if v.readOnly {
 		return ErrReadOnly
 	}
-	return v.wait(v.queue.keep())
+	return v.wait(v.queue.keep(), nil)
 }
 
 // flushAll waits until all that was put before is written and in the index.
@@ -189,14 +193,16 @@ func (v *volume) flushAll() error {
 	if v.readOnly {
 		return ErrReadOnly
 	}
-	return v.wait(v.queue.clear())
+	return v.wait(v.queue.clear(), nil)
 }
 
-// wait waits for what the writer answers, until the volume ends.
-func (v *volume) wait(done chan error) error {
+// wait waits for what the writer answers, until the volume ends. Timeout may be nil.
+func (v *volume) wait(done chan error, timeout <-chan time.Time) error {
 	select {
 	case err := <-done:
 		return err
+	case <-timeout:
+		return ErrSlow
 	case <-v.broke:
 		return *v.failure.Load()
 	case <-v.ended:

@@ -59,7 +59,7 @@ func (v *volume) round(w work) {
 		}
 	}
 	for _, a := range w.asks {
-		a.done <- a.do()
+		v.queue.answer(a, a.do())
 	}
 	now := v.o.Now()
 	if now.Sub(v.checkedAt) >= v.o.every || now.Before(v.checkedAt) {
@@ -197,7 +197,7 @@ func (v *volume) abandon() {
 		done <- *v.failure.Load()
 	}
 	for _, a := range w.asks {
-		a.done <- *v.failure.Load()
+		v.queue.answer(a, *v.failure.Load())
 	}
 }
 
@@ -208,6 +208,7 @@ func (v *volume) finishAll() {
 	}
 	_ = v.seal(layout.Small)
 	_ = v.seal(layout.Large)
+	v.endDrafts()
 	_ = v.syncRemovals()
 	_ = v.call(v.dir.Sync)
 }

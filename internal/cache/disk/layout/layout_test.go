@@ -66,6 +66,33 @@ func TestARecordIsReadAsWritten(t *testing.T) {
 	f(3*ChunkBytes+5, Large, true)
 }
 
+// A head that is written last has room before the body that was left before its length was known.
+func TestABodyMayBeginFurtherBehind(t *testing.T) {
+	content := body(3*ChunkBytes + 5)
+	r := &Record{Hash: 5, Serial: 9, Key: []byte("k"), Block: []byte("head"), Sums: AppendSums(AppendSums(nil, content[:ChunkBytes]), content[ChunkBytes:])}
+	s, err := ShapeOf(1, 4, int64(len(content)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := HeadRoom(20_000, s.BodyBytes)
+	if s, err = s.BodyFrom(at); err != nil || s.BodyAt != at || s.Bytes != Align(at+s.BodyBytes, Page) || at < 20_000 {
+		t.Fatalf("got %+v, %v", s, err)
+	}
+	h, err := header.ParseHead(header.AppendHead(nil, r, s, 7, Page), 7, Page)
+	if err != nil || h.Shape != s || !h.Check(content, 0) {
+		t.Errorf("got %+v, %v", h.Shape, err)
+	}
+	for _, wrong := range []int64{0, at + 1, Align(maxBodyAt, Page) + Page} {
+		if _, err := s.BodyFrom(wrong); !errors.Is(err, ErrTooLong) {
+			t.Errorf("body at %d: got %v, want ErrTooLong", wrong, err)
+		}
+	}
+	s.BodyBytes = AlignFrom - 1
+	if _, err := s.BodyFrom(at); !errors.Is(err, ErrTooLong) {
+		t.Errorf("a short body: got %v, want ErrTooLong", err)
+	}
+}
+
 // Each flipped bit of a record is found: by its head or by the checksums of its body.
 func TestAFlippedBitIsFound(t *testing.T) {
 	r := &Record{Hash: 5, Serial: 9, Key: []byte("GET http://a/"), Block: []byte("head"), Body: body(300)}

@@ -13,6 +13,7 @@ type Record struct {
 	Key    []byte // the full key, at most MaxKey bytes
 	Block  []byte // the caller's: facts and head of the response, at most MaxBlock bytes
 	Body   []byte
+	Sums   []byte // the checksums of the body (AppendSums), where Body is not at hand; nil: they are made of it
 }
 
 // ErrTooLong says that a key, a block or a body is above its bound.
@@ -60,6 +61,36 @@ func ShapeOf(key, block int, body int64) (Shape, error) {
 	return s, nil
 }
 
+// maxBodyAt is the furthest that a body may begin: behind the longest head.
+const maxBodyAt = fixedBytes + MaxKey + MaxBlock + 4*MaxBody/ChunkBytes + Page
+
+// BodyFrom returns s with its body further behind, at a multiple of Page: its head is written last, into room that was left before it
+// was known. The body has at least AlignFrom bytes. The error is ErrTooLong where the head does not fit, or at is no such place.
+func (s Shape) BodyFrom(at int64) (Shape, error) {
+	if s.BodyBytes < AlignFrom || at < s.BodyAt || at > maxBodyAt || at%Page != 0 {
+		return s, fmt.Errorf("body of %d bytes at %d, head of %d: %w", s.BodyBytes, at, s.HeadBytes(), ErrTooLong)
+	}
+	s.BodyAt = at
+	s.Bytes = Align(at+s.BodyBytes, Page)
+	return s, nil
+}
+
+// HeadRoom returns where the body of a record begins whose key and block have together at most head bytes, and whose body at most body.
+func HeadRoom(head, body int64) int64 {
+	s := Shape{BlockBytes: head, BodyBytes: body}
+	return Align(s.HeadBytes(), Page)
+}
+
+// AppendSums appends the checksums of the next part of a body: b begins at a multiple of ChunkBytes.
+func AppendSums(sums, b []byte) []byte {
+	for len(b) > 0 {
+		n := min(len(b), ChunkBytes)
+		sums = binary.LittleEndian.AppendUint32(sums, Sum(b[:n]))
+		b = b[n:]
+	}
+	return sums
+}
+
 // AppendHead appends the head of r for its place, without the padding behind it. The shape is that of r.
 func (h Header) AppendHead(b []byte, r *Record, s Shape, segment uint64, offset int64) []byte {
 	start, le := len(b), binary.LittleEndian
@@ -71,10 +102,10 @@ func (h Header) AppendHead(b []byte, r *Record, s Shape, segment uint64, offset 
 		b = le.AppendUint32(b, uint32(n)) //nolint:gosec // bounded by ShapeOf
 	}
 	b = append(append(b, r.Key...), r.Block...)
-	for body := r.Body; len(body) > 0; {
-		n := min(len(body), ChunkBytes)
-		b = le.AppendUint32(b, Sum(body[:n]))
-		body = body[n:]
+	if r.Sums != nil {
+		b = append(b, r.Sums...)
+	} else {
+		b = AppendSums(b, r.Body)
 	}
 	le.PutUint32(b[start+sumAt:], headSum(b[start:]))
 	return b
@@ -109,7 +140,10 @@ func (h Header) Need(b []byte, segment uint64, offset int64) (Shape, error) {
 		return Shape{}, ErrDamaged
 	}
 	s, err := ShapeOf(int(key), int(block), int64(body)) //nolint:gosec // bounded above
-	if err != nil || int64(le.Uint32(b[40:])) != s.BodyAt {
+	if at := int64(le.Uint32(b[40:])); err == nil && at != s.BodyAt {
+		s, err = s.BodyFrom(at)
+	}
+	if err != nil {
 		return Shape{}, ErrDamaged
 	}
 	return s, nil

@@ -1,0 +1,230 @@
+package disk
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"edgeproxy/internal/cache/disk/layout"
+)
+
+// Draft is a record whose body is written while it comes: for one that is too long to lie in memory first. Nobody finds it before
+// Commit. It ends with Commit or Abort. One goroutine at a time uses it.
+//
+// Up to a buffer of it, 1 MiB, waits in memory. What is no longer than that is put as any other record. The rest has a range of a segment for
+// itself, which MaxBytes counts from then on.
+type Draft struct {
+	v      *volume
+	hash   uint64
+	length int64 // of the body; -1: unknown
+	bodyAt int64
+	size   int64  // of what came
+	buffer []byte // what waits
+	sums   []byte // of what does not
+	put    *reserved
+	pledge int64 // of the range, in bytes, as drafts are counted
+	err    error // why it is lost
+	ended  bool
+}
+
+const (
+	// maxDrafts is how many drafts there can be at once.
+	maxDrafts = 16
+	// draftHead is how long key and block together may be where the caller of Create does not say it.
+	draftHead = 16 << 10
+	// draftShare is the part of MaxBytes that drafts may take together, but for one draft alone.
+	draftShare = 4
+	// borrowed is for how long a draft may use up WriteRate.
+	borrowed = time.Minute
+)
+
+// Create begins a record: h is the hash of its key, length that of its body in bytes, -1 where it is not known, head a bound for key and block together
+// (0: 16 KiB). It never waits. Errors: ErrBusy, where too many are being written, and ErrRate, ErrTooLarge, ErrReadOnly, ErrOff.
+func (s *Store) Create(h uint64, length, head int64) (*Draft, error) {
+	v, err := s.volume.Load(), ErrOff
+	var d *Draft
+	if v != nil {
+		d, err = v.create(h, length, or(head, draftHead))
+	}
+	if err != nil {
+		s.counts.refused(err)
+		return nil, err
+	}
+	return d, nil
+}
+
+func (v *volume) create(h uint64, length, head int64) (*Draft, error) {
+	most := min(v.o.MaxObjectBytes, layout.MaxBody)
+	switch {
+	case length > most || head > layout.MaxKey+layout.MaxBlock:
+		return nil, ErrTooLarge
+	case v.readOnly:
+		return nil, ErrReadOnly
+	case v.failed():
+		return nil, ErrOff
+	case !v.rate.allows(v.o.Now()) || v.rate.beyond(length, borrowed):
+		return nil, ErrRate
+	case v.drafts.Add(1) > maxDrafts:
+		v.drafts.Add(-1)
+		return nil, ErrBusy
+	}
+	d := &Draft{v: v, hash: h, length: length, bodyAt: layout.HeadRoom(head, most)}
+	if length >= 0 {
+		d.bodyAt = layout.HeadRoom(head, length)
+	}
+	return d, nil
+}
+
+// bufferBytes returns how much of it is written at once: whole chunks.
+func (d *Draft) bufferBytes() int64 { return min(bufferBytes, d.v.head.SegmentBytes/4) }
+
+// Write takes the next part of the body, of which it keeps no reference. It never waits. After an error the draft is lost, and the caller
+// calls Abort: ErrBusy where the disk is slower than what comes, ErrRate, ErrTooLarge, ErrOff, or one of the writer's.
+func (d *Draft) Write(p []byte) (int, error) {
+	if d.err == nil && (d.length >= 0 && d.size+int64(len(p)) > d.length || d.size+int64(len(p)) > d.v.o.MaxObjectBytes) {
+		d.lose(ErrTooLarge)
+	}
+	for rest := p; len(rest) > 0 && d.err == nil; {
+		if d.buffer == nil {
+			d.buffer = make([]byte, 0, d.bufferBytes())
+		}
+		if len(d.buffer) == cap(d.buffer) { // only now: it may have been all
+			d.lose(d.hand())
+			continue
+		}
+		n := min(len(rest), cap(d.buffer)-len(d.buffer))
+		d.buffer = append(d.buffer, rest[:n]...)
+		d.size += int64(n)
+		rest = rest[n:]
+	}
+	if d.err != nil {
+		return 0, d.err
+	}
+	return len(p), nil
+}
+
+// lose notes that the draft cannot be ended any more.
+func (d *Draft) lose(err error) {
+	if err == nil || d.err != nil {
+		return
+	}
+	d.err = err
+	d.v.counts.draftsLost.Add(1)
+	if errors.Is(err, ErrBusy) || errors.Is(err, ErrRate) || errors.Is(err, ErrTooLarge) {
+		d.v.counts.refused(err)
+	}
+}
+
+// hand gives the buffer to the writer.
+func (d *Draft) hand() error {
+	if d.put == nil {
+		d.put = &reserved{bodyAt: d.bodyAt, alone: d.length < 0}
+	}
+	if why := d.put.failure.Load(); why != nil {
+		return *why
+	}
+	if err := d.pledgeRoom(); err != nil {
+		return err
+	}
+	r, b, want := d.put, d.buffer, d.pledge
+	d.sums = layout.AppendSums(d.sums, b)
+	d.buffer = nil
+	if pad := layout.Align(int64(len(b)), layout.Page) - int64(len(b)); pad > 0 {
+		b = append(b, make([]byte, pad)...)
+	}
+	return d.v.queue.piece(int64(len(b)), func() error { d.v.writePiece(r, b, want); return nil })
+}
+
+// pledgeRoom sees that what has come so far may be there.
+func (d *Draft) pledgeRoom() error {
+	body := d.length
+	if body < 0 {
+		step := d.v.head.SegmentBytes / 4
+		body = (d.size + step - 1) / step * step
+		if d.v.rate.beyond(body, borrowed) {
+			return ErrRate
+		}
+	}
+	more := d.bodyAt + layout.Align(body, layout.Page) - d.pledge
+	if more <= 0 {
+		return nil
+	}
+	if all := d.v.pledged.Add(more); all > more && all > d.v.o.MaxBytes/draftShare {
+		d.v.pledged.Add(-more)
+		return ErrBusy
+	}
+	d.pledge += more
+	return nil
+}
+
+// Commit makes a record of key and block and of all that was written. It waits until that is on the disk and found, for ReadDeadline at most: after that it is
+// given up, and the error is ErrSlow. Whatever it returns, what was there before under the hash is there no more. Key and block become the Store's.
+// Errors: that of Write, io.ErrUnexpectedEOF where not all came, and as from Put.
+func (d *Draft) Commit(key, block []byte) error {
+	defer d.Abort()
+	if d.ended {
+		return ErrOff
+	}
+	err := d.err
+	if err == nil && d.length >= 0 && d.size != d.length {
+		err = io.ErrUnexpectedEOF
+	}
+	if err == nil {
+		err = d.commit(key, block)
+	}
+	if err != nil {
+		d.v.remove(d.hash)
+		d.lose(err)
+		return err
+	}
+	d.v.counts.puts.Add(1)
+	return nil
+}
+
+func (d *Draft) commit(key, block []byte) error {
+	if d.put == nil {
+		return d.v.put(layout.Record{Hash: d.hash, Key: key, Block: block, Body: bytes.Clone(d.buffer)})
+	}
+	shape, err := layout.ShapeOf(len(key), len(block), d.size)
+	if err == nil {
+		shape, err = shape.BodyFrom(d.bodyAt)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrTooLarge, err)
+	}
+	if len(d.buffer) > 0 {
+		if err := d.hand(); err != nil {
+			return err
+		}
+	}
+	v, r := d.v, d.put
+	p := &put{Record: layout.Record{Hash: d.hash, Key: key, Block: block, Sums: d.sums}, shape: shape, draft: true}
+	v.forgot.add(d.hash)
+	done := v.queue.publish(p, func() error { return v.publish(r, p) })
+	d.put = nil // the writer ends it
+	timer := time.NewTimer(v.o.ReadDeadline)
+	defer timer.Stop()
+	err = v.wait(done, timer.C)
+	if err != nil {
+		v.queue.dropPut(p)
+	}
+	return err
+}
+
+// Abort leaves nothing of the draft, and what was there before under its hash as it was. It never waits. After Commit it does nothing.
+func (d *Draft) Abort() {
+	if d.ended {
+		return
+	}
+	d.ended = true
+	d.buffer = nil
+	if r := d.put; r != nil {
+		d.v.queue.ask(func() error { d.v.unreserve(r); return nil })
+	}
+	d.v.pledged.Add(-d.pledge)
+	d.v.drafts.Add(-1)
+}
+
+var errAborted = errors.New("disk: draft was given up")

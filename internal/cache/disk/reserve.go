@@ -1,0 +1,223 @@
+package disk
+
+import (
+	"errors"
+	"slices"
+	"sync/atomic"
+
+	"edgeproxy/internal/cache/disk/layout"
+)
+
+// reserved is the range of a segment that a draft is written to, from its first piece to its end. But for failure it is the writer's.
+//
+// The segment is the draft's alone until then, and its last record ends where the range begins. So to give the range back is to cut the file there.
+// The body is written first, and the head last: a kill before leaves bytes that are no record.
+type reserved struct {
+	a       *appender // nil: none yet, or no more
+	bodyAt  int64     // from the beginning of the range
+	alone   bool      // in a file of its own, since nobody knows how long it gets
+	bytes   int64     // of the range
+	written int64     // of the body
+	failure atomic.Pointer[error]
+}
+
+// failDraft notes that the draft is lost, and gives back what it has.
+func (v *volume) failDraft(r *reserved, err error) {
+	if errors.Is(err, errNoSpace) {
+		v.shrink()
+	}
+	r.failure.CompareAndSwap(nil, &err)
+	v.unreserve(r)
+}
+
+// writePiece writes the next piece of a body, of whole pages. Want is how long the range has to be by now.
+func (v *volume) writePiece(r *reserved, b []byte, want int64) {
+	if r.failure.Load() != nil || v.failed() {
+		return
+	}
+	err := v.reserveRoom(r, want)
+	if err == nil {
+		err = v.writeAt(r.a, b, r.a.at+r.bodyAt+r.written)
+	}
+	if err != nil {
+		v.failDraft(r, err)
+		return
+	}
+	r.written += int64(len(b))
+}
+
+// reserveRoom makes the range want bytes long.
+func (v *volume) reserveRoom(r *reserved, want int64) error {
+	more := want - r.bytes
+	if more <= 0 {
+		return nil
+	}
+	if err := v.makeRoom(more); err != nil {
+		return err
+	}
+	if r.a == nil {
+		a, err := v.draftSegment(want, r.alone)
+		if err != nil {
+			return err
+		}
+		r.a = a
+		v.drafting = append(v.drafting, r)
+	}
+	r.bytes = want
+	v.add(r.a.seg, more)
+	return nil
+}
+
+// idleDrafts is how many segments may wait for the next draft.
+const idleDrafts = 4
+
+// draftSegment returns a segment with n bytes free.
+func (v *volume) draftSegment(n int64, alone bool) (*appender, error) {
+	alone = alone || n+2*layout.Page+layout.FooterBytes(1) > v.head.SegmentBytes
+	for i, a := range v.idle {
+		if !alone && a.fits(n, v.head.SegmentBytes) {
+			v.idle = slices.Delete(v.idle, i, i+1)
+			return a, nil
+		}
+	}
+	a, err := v.begin(layout.Large, alone)
+	if err != nil {
+		return nil, err
+	}
+	if err := v.write(a); err != nil { // its first page
+		v.endSegment(a)
+		return nil, err
+	}
+	return a, nil
+}
+
+// writeAt writes b, of whole pages, to the file of a.
+func (v *volume) writeAt(a *appender, b []byte, offset int64) error {
+	began := v.o.Now()
+	if err := v.call(func() error {
+		_, err := a.file.WriteAt(b, offset)
+		return noSpace(err)
+	}); err != nil {
+		return err
+	}
+	n := int64(len(b))
+	v.counts.wrote(n, v.o.Now().Sub(began))
+	v.rate.spend(n)
+	v.mu.Lock()
+	v.written += uint64(n) //nolint:gosec // above 0
+	v.mu.Unlock()
+	return nil
+}
+
+// unreserve gives the range back.
+func (v *volume) unreserve(r *reserved) {
+	r.failure.CompareAndSwap(nil, &errAborted)
+	a := r.a
+	if a == nil {
+		return
+	}
+	v.leaveSegment(r)
+	err := v.call(func() error { return a.file.Cut(a.at) })
+	v.add(a.seg, -r.bytes)
+	if err != nil {
+		v.endSegment(a)
+		return
+	}
+	v.rest(a)
+}
+
+// publish writes the head of a draft whose body is written, and lets it be found.
+func (v *volume) publish(r *reserved, p *put) error {
+	a := r.a
+	switch why := r.failure.Load(); {
+	case v.failed():
+		v.queue.settle(p, nil)
+		return *v.failure.Load()
+	case why != nil:
+		v.queue.settle(p, nil)
+		return *why
+	case v.queue.isGone(p):
+		v.unreserve(r)
+		v.queue.settle(p, nil)
+		return nil
+	}
+	v.buryOlder(p.Hash)
+	v.takeDeaths()
+	err := v.logRemovals()
+	v.serial++
+	p.Serial = v.serial
+	if err == nil {
+		head := make([]byte, 0, max(p.shape.BodyAt, layout.AlignFrom)) // begins at a page of memory
+		head = v.head.AppendHead(head, &p.Record, p.shape, a.seg.number, a.at)
+		err = v.writeAt(a, head[:p.shape.BodyAt], a.at)
+	}
+	if err != nil {
+		v.queue.settle(p, nil)
+		v.failDraft(r, err)
+		return err
+	}
+	v.leaveSegment(r)
+	e := layout.Entry{Hash: p.Hash, Offset: a.at, Bytes: p.shape.Bytes}
+	v.add(a.seg, e.Bytes-r.bytes+layout.FooterBytes(a.records()+1)-layout.FooterBytes(a.records()))
+	a.entries = layout.AppendEntry(a.entries, e)
+	a.serial = p.Serial
+	a.at += e.Bytes
+	if !v.queue.settle(p, func() {
+		if lost, was := v.index.Put(e.Hash, place(a.seg.number, e.Offset, e.Bytes)); was {
+			v.lost(lost)
+		}
+	}) {
+		v.log.add(v.head, layout.Removed{Segment: a.seg.number, Offset: e.Offset}) // the hand has to find it
+	}
+	v.rest(a)
+	return nil
+}
+
+// leaveSegment takes the segment from the draft.
+func (v *volume) leaveSegment(r *reserved) {
+	r.a = nil
+	if i := slices.Index(v.drafting, r); i >= 0 {
+		v.drafting = slices.Delete(v.drafting, i, i+1)
+	}
+}
+
+// rest has a segment wait for the next draft, or ends it.
+func (v *volume) rest(a *appender) {
+	if a.alone || !a.fits(v.head.SegmentBytes/8, v.head.SegmentBytes) {
+		v.endSegment(a)
+		return
+	}
+	v.idle = append(v.idle, a)
+	if len(v.idle) > idleDrafts {
+		v.endSegment(v.idle[0])
+		v.idle = slices.Delete(v.idle, 0, 1)
+	}
+}
+
+// endSegment seals a segment of drafts, or removes it if it has nothing.
+func (v *volume) endSegment(a *appender) {
+	if a.records() == 0 {
+		_ = v.call(a.file.Done)
+		v.unlink(a.seg)
+		return
+	}
+	_ = v.sealOff(a)
+}
+
+// endDrafts gives up what is being written, and seals what is there.
+func (v *volume) endDrafts() {
+	for len(v.drafting) > 0 {
+		v.unreserve(v.drafting[0])
+	}
+	v.endIdle()
+}
+
+// endIdle seals the segments that no draft uses. It reports whether there were any.
+func (v *volume) endIdle() bool {
+	idle := v.idle
+	v.idle = nil
+	for _, a := range idle {
+		v.endSegment(a)
+	}
+	return len(idle) > 0
+}
