@@ -32,7 +32,7 @@ func TestMissIsOneReadAndOneWriteOnEachSide(t *testing.T) {
 		t.Errorf("reads of the origin's connection that found nothing: got %d of %d misses, want none", vain, misses)
 	}
 	counts := countMissCalls(calls)
-	want := map[string]int{"read GET ": misses, "write GET ": misses, "read HTTP": misses, "write HTTP": misses}
+	want := map[string]int{"read GET ": misses, "write GET ": misses, "read HTTP": misses, "sendto HTTP": misses}
 	if fmt.Sprint(counts) != fmt.Sprint(want) {
 		t.Errorf("successful calls for %d misses: got %v, want %v", misses, counts, want)
 	}
@@ -53,9 +53,9 @@ func countMissCalls(calls []call) map[string]int {
 		switch {
 		case !conns[c.fd] || c.n <= 0 || strings.Contains(c.args, goodbye) || strings.Contains(c.args, refusal):
 		case head(c):
-			counts[c.name+" "+c.args[1:5]]++
+			counts[c.word()+" "+c.args[1:5]]++
 		default:
-			counts[c.name+" of something else"]++
+			counts[c.word()+" of something else"]++
 		}
 	}
 	return counts

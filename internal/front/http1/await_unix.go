@@ -6,6 +6,8 @@ import (
 	"io"
 	"net"
 	"syscall"
+
+	"edgeproxy/internal/nonblock"
 )
 
 // awaiter reads the first bytes of a request from a socket: it takes a buffer when they are there,
@@ -16,7 +18,13 @@ type awaiter struct {
 	try  func(fd uintptr) (done bool) // a.read, made once
 	n    int
 	err  error
+	// row counts the reads that found something, since one found nothing or the scheduler was told.
+	row int
 }
+
+// mostInRow is how many requests a connection may have one behind the other without waiting for one, and
+// without the scheduler hearing of it, which would interrupt it for others after a while.
+const mostInRow = 32
 
 // newAwaiter returns nil where what is below c is no socket of this process.
 func newAwaiter(c *conn) *awaiter {
@@ -53,15 +61,16 @@ func (a *awaiter) await() (n int, err error) {
 func (a *awaiter) read(fd uintptr) (done bool) {
 	a.conn.takeBuffer()
 	for {
-		n, err := syscall.Read(int(fd), *a.conn.buf)
+		n, err := a.some(int(fd))
 		if n > 0 {
 			a.n = n
 			return true
 		}
-		switch err { // a bare Errno, and errors.Is takes longer: in each hit
+		switch err { //nolint:errorlint // a bare Errno, and errors.Is takes longer: in each hit
 		case syscall.EINTR:
 			continue
 		case syscall.EAGAIN:
+			a.row = 0
 			a.conn.freeBuffer()
 			return false
 		case nil:
@@ -71,4 +80,12 @@ func (a *awaiter) read(fd uintptr) (done bool) {
 		a.err = err
 		return true
 	}
+}
+
+func (a *awaiter) some(fd int) (n int, err error) {
+	if a.row++; a.row < mostInRow {
+		return nonblock.Read(fd, *a.conn.buf) //nolint:wrapcheck // looked at by read
+	}
+	a.row = 0
+	return nonblock.ReadTold(fd, *a.conn.buf) //nolint:wrapcheck // as above
 }

@@ -12,3 +12,5 @@ func (c *conn) sendsFiles() bool { return false }
 func (c *conn) sendFile(head []byte, _ message.File, _, _ int64) (sent int64, headLeft []byte) {
 	return 0, head
 }
+
+func (c *conn) sendBytes(b []byte) (left []byte) { return b }

@@ -58,6 +58,11 @@ func (t *turn) write(w net.Conn, rest []byte) error {
 		b = append(b, piece...)
 	}
 	t.block = b
+	if t.conn.files {
+		if b = t.conn.sendBytes(b); len(b) == 0 {
+			return nil
+		}
+	}
 	_, err := w.Write(b)
 	return err //nolint:wrapcheck // as above
 }
