@@ -326,9 +326,9 @@ func TestWhatIsRemovedWhileTheIndexFillsIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	v.start()
-	s = &Store{o: o, stop: make(chan struct{})}
+	s = newStore(o)
 	s.volume.Store(v)
-	s.wg.Go(s.watch)
+	s.wg.Go(func() { s.watch(v) })
 	filled(t, s)
 	lacks(t, s, 1)
 	holds(t, s, 2, 1, 100)

@@ -15,6 +15,8 @@
 //	Each(fn)                   every record's key and block: for a sweep of purges, and for the operator
 //	Stats, Close
 //
+// A Group (group.go) is several of them, one a device, behind the same methods.
+//
 // h is a 64-bit hash of key under Seed, which the directory keeps.
 //
 // The laws:

@@ -81,6 +81,43 @@ func TestADeviceThatFailsIsLeftAndTakenBack(t *testing.T) {
 	}
 }
 
+// While the directory had failed nobody could take out of it what was replaced or removed, and the old version was back with it.
+func TestWhatIsReplacedWhileTheDirectoryHasFailedIsNotBack(t *testing.T) {
+	var f faulty
+	path := quickDir(t)
+	s := open(t, Options{Path: path, MaxBytes: MinBytes, Hook: f.hook, every: soon})
+	for n := range 4 {
+		store(t, s, n, 1, 1000)
+	}
+	settle(t, s)
+	for range 2 { // also the second time
+		f.set(func(c device.Call) error {
+			if c.Op.Writes() || c.Op == device.List {
+				return syscall.EIO
+			}
+			return nil
+		})
+		for n := 10; s.Err() == nil; n++ {
+			_ = s.Put(hashOf(keyOf(n)), keyOf(n), nil, bodyOf(n, 1, 100_000))
+			_ = s.Flush()
+		}
+		s.Remove(hashOf(keyOf(1)))
+		if err := s.Put(hashOf(keyOf(2)), keyOf(2), blockOf(2, 2), nil); !errors.Is(err, ErrOff) {
+			t.Errorf("put: got %v, want ErrOff", err)
+		}
+		f.set(func(device.Call) error { return nil })
+		until(t, "recovery", func() bool { return s.Err() == nil && s.volume.Load() != nil })
+		filled(t, s)
+		holds(t, s, 0, 1, 1000)
+		lacks(t, s, 1)
+		lacks(t, s, 2)
+		holds(t, s, 3, 1, 1000)
+		store(t, s, 1, 1, 1000)
+		store(t, s, 2, 1, 1000)
+		settle(t, s)
+	}
+}
+
 // A device that hangs in a write, and then in reads, keeps nobody waiting.
 func TestADeviceThatHangsKeepsNobodyWaiting(t *testing.T) {
 	for _, op := range []device.Op{device.Write, device.Sync, device.Read} {

@@ -25,9 +25,14 @@ var (
 	ErrForeign = errors.New("disk: not a cache directory, and not empty")
 	// ErrOther: another cache directory lies where the one was that has failed.
 	ErrOther = errors.New("disk: another directory is in its place")
+	// ErrSeed: the directory was not made for the group that it is to belong to.
+	ErrSeed = errors.New("disk: the directory belongs to another cache")
 	// ErrTooSmall: MaxBytes is too small for the segments that the directory has.
 	ErrTooSmall = errors.New("disk: MaxBytes is too small for this directory")
 )
+
+// anySecret stands for that of any directory that is there already.
+const anySecret = 1 << 63
 
 // openVolume opens the directory of o, which is filled. Secret is that of the directory it has to be; 0: it may be any, or a new one.
 func openVolume(o Options, c *counts, secret uint64) (v *volume, err error) {
@@ -62,7 +67,7 @@ func openVolume(o Options, c *counts, secret uint64) (v *volume, err error) {
 	}
 	v = &volume{
 		o: o, dir: dir, release: release, head: head, counts: c,
-		index: index.New(o.objects()), queue: newQueue(o.QueueBytes), forgot: newHashes(),
+		index: index.New(o.objects()), queue: newQueue(o.QueueBytes), forgot: newHashes(), missed: newHashes(),
 		turns: make(chan struct{}, o.Reads), slots: make([]atomic.Pointer[segment], slotCount),
 		stop: make(chan struct{}), ended: make(chan struct{}), broke: make(chan struct{}), rate: rate{perSecond: o.WriteRate, left: o.WriteRate, since: o.Now()},
 	}
@@ -86,8 +91,10 @@ func header(o Options, files []device.Info, secret uint64) (layout.Header, error
 		return h, ErrOther
 	case err != nil:
 		return h, err
-	case secret != 0 && h.Secret != secret:
+	case secret != 0 && secret != anySecret && h.Secret != secret:
 		return h, ErrOther
+	case o.seed != 0 && h.Seed != o.seed:
+		return h, ErrSeed
 	}
 	return h, o.suits(h)
 }
@@ -130,7 +137,7 @@ func newHeader(path string, o Options, files []device.Info) (layout.Header, erro
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // it does not fail
 	le := binary.LittleEndian
-	h := layout.Header{SegmentBytes: o.segmentBytes(), Seed: le.Uint64(random[:]) | 1, Secret: le.Uint64(random[8:]) | 1}
+	h := layout.Header{SegmentBytes: o.segmentBytes(), Seed: or(o.seed, le.Uint64(random[:])|1), Secret: le.Uint64(random[8:]) | 1}
 	return h, statefile.Write(path, func(w io.Writer) error {
 		_, err := w.Write(h.Append(nil))
 		return err

@@ -44,6 +44,8 @@ type Options struct {
 	// Now reads the clock, by default that of the system: for tests.
 	Now func() time.Time
 
+	// seed is what the directory has to have, and gets if it is new; 0: any.
+	seed uint64
 	// every is how often the writer and the watch look around, and how long they wait before a directory that has
 	// failed is tried again: a second.
 	every time.Duration

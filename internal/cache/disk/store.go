@@ -15,11 +15,13 @@ type Store struct {
 	o      Options
 	log    *slog.Logger
 	counts counts
-	secret uint64
-	seed   uint64
+	secret uint64 // of the directory; 0: it was never open. The watch's
+	seed   atomic.Uint64
+	missed atomic.Pointer[hashes] // what was put or removed while the directory was not in use
 	volume atomic.Pointer[volume] // nil: the directory has failed
 	why    atomic.Pointer[error]  // why
 	stop   chan struct{}
+	starts chan struct{} // of a group: closed when its seed is known
 	wg     sync.WaitGroup
 }
 
@@ -31,20 +33,44 @@ func Open(o Options) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{o: o, log: o.Log, stop: make(chan struct{})}
+	s := newStore(o)
 	v, err := openVolume(o, &s.counts, 0)
 	if err != nil {
 		return nil, err
 	}
-	s.secret, s.seed = v.head.Secret, v.head.Seed
-	v.start()
-	s.volume.Store(v)
-	s.wg.Go(s.watch)
+	s.begin(v)
+	s.wg.Go(func() { s.watch(v) })
 	return s, nil
 }
 
+func newStore(o Options) *Store {
+	s := &Store{o: o, log: o.Log, stop: make(chan struct{})}
+	s.missed.Store(newHashes())
+	return s
+}
+
+// begin serves by v, which has just been opened. What was put or removed while the directory was not in use is not found there any more.
+func (s *Store) begin(v *volume) {
+	s.secret = v.head.Secret
+	s.seed.Store(v.head.Seed)
+	v.forgot = s.missed.Load()
+	v.missed = newHashes()
+	v.start()
+	s.volume.Store(v)
+	s.missed.Store(v.missed)
+	s.why.Store(nil)
+}
+
 // Seed is that of the hashes that the methods take. It stays the same as long as the directory.
-func (s *Store) Seed() uint64 { return s.seed }
+func (s *Store) Seed() uint64 { return s.seed.Load() }
+
+// miss notes that what is under h has been replaced or removed while the directory is not in use.
+func (s *Store) miss(h uint64) {
+	s.missed.Load().add(h)
+	if v := s.volume.Load(); v != nil { // since then
+		v.remove(h)
+	}
+}
 
 // Put takes a record: h is the hash of key, block and body are opaque. It never waits. The bytes become the Store's: nobody may change them.
 // When it returns nil, Find finds the record. Whatever it returns, what was there before under h is there no more. Errors:
@@ -52,6 +78,7 @@ func (s *Store) Seed() uint64 { return s.seed }
 func (s *Store) Put(h uint64, key, block, body []byte) error {
 	v := s.volume.Load()
 	if v == nil {
+		s.miss(h)
 		s.counts.refused(ErrOff)
 		return ErrOff
 	}
@@ -93,7 +120,10 @@ func (s *Store) Touch(h uint64) {
 // Remove forgets what there is under h, which is all of the key with that hash. It is found no more when Remove returns. After a kill
 // it may be back, until Keep has returned.
 func (s *Store) Remove(h uint64) {
-	if v := s.volume.Load(); v != nil && !v.readOnly {
+	switch v := s.volume.Load(); {
+	case v == nil:
+		s.miss(h)
+	case !v.readOnly:
 		v.remove(h)
 	}
 }
@@ -156,8 +186,7 @@ const retryLast = time.Minute
 const slowReads = 8
 
 // watch sees that the volume works, and replaces it when it does not.
-func (s *Store) watch() {
-	v := s.volume.Load()
+func (s *Store) watch(v *volume) {
 	tick := time.NewTicker(s.o.every)
 	defer tick.Stop()
 	for {
@@ -198,6 +227,11 @@ func (s *Store) replace(v *volume) *volume {
 		v.close()
 		close(gone)
 	}()
+	return s.reopen(gone)
+}
+
+// reopen opens the directory, which must be one of a cache, once gone is closed. It returns nil when the Store is closed.
+func (s *Store) reopen(gone chan struct{}) *volume {
 	wait := s.o.every
 	for {
 		select {
@@ -212,14 +246,16 @@ func (s *Store) replace(v *volume) *volume {
 		default:
 			continue // it still has the directory
 		}
-		fresh, err := openVolume(s.o, &s.counts, s.secret)
+		secret := s.secret
+		if secret == 0 {
+			secret = anySecret
+		}
+		fresh, err := openVolume(s.o, &s.counts, secret)
 		if err != nil {
 			s.why.Store(&err)
 			continue
 		}
-		fresh.start()
-		s.volume.Store(fresh)
-		s.why.Store(nil)
+		s.begin(fresh)
 		s.log.Info("the disk cache is back", "path", s.o.Path)
 		return fresh
 	}

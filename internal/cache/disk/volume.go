@@ -24,7 +24,8 @@ type volume struct {
 	counts   *counts
 	readOnly bool
 	slots    []atomic.Pointer[segment] // by the low 16 bits of their numbers
-	forgot   *hashes                   // what was put or removed while the index fills
+	forgot   *hashes                   // what was put or removed while the index fills, or while the directory was not in use
+	missed   *hashes                   // the same for the next opening
 
 	// the writer's
 	open      [2]*appender // small, large; nil: none yet
@@ -147,6 +148,9 @@ func (v *volume) put(r layout.Record) error {
 
 // remove forgets what is under h.
 func (v *volume) remove(h uint64) {
+	if v.failed() {
+		v.missed.add(h)
+	}
 	v.forgot.add(h) // before the index is asked: what is filled in later is looked up here
 	v.queue.drop(h)
 	v.buryOlder(h)

@@ -82,11 +82,11 @@ const (
 // stamp returns the mark of a structure of one sort at offset of the segment with the number. Without
 // the secret nobody can write it.
 func (h Header) stamp(sort, segment, offset uint64) uint64 {
-	return mix(mix(mix(h.Secret^sort)+segment) + offset)
+	return Mix(Mix(Mix(h.Secret^sort)+segment) + offset)
 }
 
-// mix is the finalizer of splitmix64: each bit of x changes each bit of the result half of the time.
-func mix(x uint64) uint64 {
+// Mix is the finalizer of splitmix64: each bit of x changes each bit of the result half of the time.
+func Mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb

@@ -115,7 +115,7 @@ func (h Header) AppendHead(b []byte, r *Record, s Shape, segment uint64, offset 
 func headSum(head []byte) uint32 { return Sum(head[:sumAt]) ^ mixSum(Sum(head[fixedBytes:])) }
 
 // mixSum keeps equal changes of both parts from cancelling each other.
-func mixSum(s uint32) uint32 { return uint32(mix(uint64(s))) } //nolint:gosec // its low half
+func mixSum(s uint32) uint32 { return uint32(Mix(uint64(s))) } //nolint:gosec // its low half
 
 // Head is the head of a record that was read. Its bytes are those that were parsed.
 type Head struct {

@@ -1,0 +1,246 @@
+package disk
+
+import (
+	"errors"
+	"math"
+	"reflect"
+
+	"edgeproxy/internal/cache/disk/layout"
+	"edgeproxy/internal/statefile"
+)
+
+// Group is one or more Stores, each with a directory and a bound of its own: one a device. Each key belongs to one of them, by its hash and the path of the
+// directory: to a larger one more keys do (weighted rendezvous hashing). So where a directory is added or taken out, or gets another bound, the
+// others keep what they have, and only the keys that change hands are missed. One that has failed is left out: its keys are misses, and puts of them ErrOff.
+// All methods are safe for concurrent use. See Store for what they do.
+type Group struct {
+	stores  []*Store
+	weights []weight
+}
+
+// weight is what the choice goes by.
+type weight struct {
+	id    uint64
+	bytes float64
+}
+
+// ErrNoDirectory says that a group has no directory, or none that works.
+var ErrNoDirectory = errors.New("disk: no directory")
+
+// OpenGroup opens a directory for each of all. One that its file system does not let it open is left out, and tried again from time to time, if another
+// one can be opened; Options.Log is told. Errors: those of Open that say what is wrong with the options or with what a directory has, ErrSeed where a directory
+// was not made for the same group, and ErrNoDirectory.
+func OpenGroup(all ...Options) (*Group, error) {
+	g := &Group{}
+	seed, working := uint64(0), 0
+	var failures []error
+	for _, o := range all {
+		s, err := openMember(o, seed)
+		if err != nil {
+			g.Close()
+			return nil, err
+		}
+		g.stores = append(g.stores, s)
+		g.weights = append(g.weights, weight{id: idOf(o.Path), bytes: float64(o.MaxBytes)})
+		if err := s.Err(); err != nil {
+			failures = append(failures, err)
+			continue
+		}
+		working++
+		seed = s.Seed()
+	}
+	if working == 0 {
+		g.Close()
+		return nil, errors.Join(append(failures, ErrNoDirectory)...)
+	}
+	for _, s := range g.stores {
+		s.wanted(seed)
+	}
+	return g, nil
+}
+
+// openMember is Open; but the Store that it returns may have failed.
+func openMember(o Options, seed uint64) (*Store, error) {
+	o, err := o.filled()
+	if err != nil {
+		return nil, err
+	}
+	o.seed = seed
+	s := newStore(o)
+	v, err := openVolume(o, &s.counts, 0)
+	switch {
+	case err == nil:
+		s.begin(v)
+	case unfit(err):
+		return nil, err
+	default:
+		s.why.Store(&err)
+		o.Log.Error("a directory of the disk cache cannot be opened; the proxy goes on without it", "path", o.Path, "error", err.Error())
+	}
+	s.starts = make(chan struct{})
+	s.wg.Go(func() {
+		select {
+		case <-s.starts: // the seed is known
+		case <-s.stop:
+		}
+		if v == nil {
+			gone := make(chan struct{})
+			close(gone)
+			if v = s.reopen(gone); v == nil {
+				return
+			}
+		}
+		s.watch(v)
+	})
+	return s, nil
+}
+
+// wanted says with which seed the directory has to be, and lets the watch begin.
+func (s *Store) wanted(seed uint64) {
+	s.o.seed = seed
+	close(s.starts)
+}
+
+// unfit reports whether err is about the options or what the directory has, so that to try again does not help.
+func unfit(err error) bool {
+	var version *layout.VersionError
+	for _, e := range []error{ErrOptions, ErrForeign, ErrTooSmall, ErrSeed, statefile.ErrInUse, statefile.ErrTorn, layout.ErrDamaged} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return errors.As(err, &version)
+}
+
+// idOf returns a hash of a path.
+func idOf(path string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(path) {
+		h = (h ^ uint64(path[i])) * 1099511628211
+	}
+	return h
+}
+
+// Stores returns the Stores, in the order of their options.
+func (g *Group) Stores() []*Store { return g.stores }
+
+// of returns the Store to which the key with hash h belongs.
+func (g *Group) of(h uint64) *Store {
+	if len(g.stores) == 1 {
+		return g.stores[0]
+	}
+	best, least := 0, math.Inf(1)
+	for i, w := range g.weights {
+		x := layout.Mix(h ^ w.id)
+		u := (float64(x>>11) + 0.5) / (1 << 53)
+		if cost := -math.Log(u) / w.bytes; cost < least {
+			best, least = i, cost
+		}
+	}
+	return g.stores[best]
+}
+
+// Seed is Store.Seed: all of them have the same.
+func (g *Group) Seed() uint64 {
+	for _, s := range g.stores {
+		if seed := s.Seed(); seed != 0 {
+			return seed
+		}
+	}
+	return 0
+}
+
+// Put is Store.Put.
+func (g *Group) Put(h uint64, key, block, body []byte) error { return g.of(h).Put(h, key, block, body) }
+
+// Create is Store.Create.
+func (g *Group) Create(h uint64, length, head int64) (*Draft, error) {
+	return g.of(h).Create(h, length, head)
+}
+
+// Find is Store.Find.
+func (g *Group) Find(h uint64, key []byte, hit *Hit) bool { return g.of(h).Find(h, key, hit) }
+
+// Holds is Store.Holds.
+func (g *Group) Holds(h uint64) bool { return g.of(h).Holds(h) }
+
+// Touch is Store.Touch.
+func (g *Group) Touch(h uint64) { g.of(h).Touch(h) }
+
+// Remove is Store.Remove.
+func (g *Group) Remove(h uint64) { g.of(h).Remove(h) }
+
+// Keep is Store.Keep, of all. An error of one does not keep the others from it.
+func (g *Group) Keep() error { return g.all((*Store).Keep) }
+
+// Flush is Store.Flush, of all.
+func (g *Group) Flush() error { return g.all((*Store).Flush) }
+
+func (g *Group) all(do func(*Store) error) error {
+	errs := make([]error, 0, len(g.stores))
+	for _, s := range g.stores {
+		errs = append(errs, do(s))
+	}
+	return errors.Join(errs...)
+}
+
+// Each is Store.Each, of one after the other. Where a directory is not in use the error is ErrOff, once all others were seen.
+func (g *Group) Each(visit func(*Item) bool) error {
+	stopped := false
+	return g.all(func(s *Store) error {
+		if stopped {
+			return nil
+		}
+		return s.Each(func(i *Item) bool {
+			stopped = !visit(i)
+			return !stopped
+		})
+	})
+}
+
+// Err returns why directories are not in use; nil if all are.
+func (g *Group) Err() error { return g.all((*Store).Err) }
+
+// Stats returns the sums of all; of IndexLoad the highest, and of Punches and WritesDirectly whether it is so for all.
+func (g *Group) Stats() Stats {
+	sum := g.stores[0].Stats()
+	for _, s := range g.stores[1:] {
+		st := s.Stats()
+		plus(reflect.ValueOf(&sum).Elem(), reflect.ValueOf(&st).Elem())
+	}
+	return sum
+}
+
+// plus adds from to sum, which consist of numbers and truth values.
+func plus(sum, from reflect.Value) {
+	switch sum.Kind() {
+	case reflect.Struct:
+		for i := range sum.NumField() {
+			plus(sum.Field(i), from.Field(i))
+		}
+	case reflect.Array:
+		for i := range sum.Len() {
+			plus(sum.Index(i), from.Index(i))
+		}
+	case reflect.Float64:
+		sum.SetFloat(max(sum.Float(), from.Float()))
+	case reflect.Bool:
+		sum.SetBool(sum.Bool() && from.Bool())
+	default:
+		sum.SetInt(sum.Int() + from.Int())
+	}
+}
+
+// Close closes all at the same time, and waits for it.
+func (g *Group) Close() {
+	done := make(chan struct{})
+	for _, s := range g.stores {
+		go func() {
+			s.Close()
+			done <- struct{}{}
+		}()
+	}
+	for range g.stores {
+		<-done
+	}
+}
