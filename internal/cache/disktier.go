@@ -51,6 +51,7 @@ type diskTier struct {
 	stamp Stamp
 	known func(Stamp) bool
 	again *sightings
+	books diskBooks
 
 	// changes counts, for some keys together, what was put and removed: what was read from the disk may be
 	// copied to memory as long as the count is what it was before.

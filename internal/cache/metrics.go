@@ -10,10 +10,11 @@ import (
 const (
 	memoryTier = "memory" // what admission let in
 	stageTier  = "stage"  // first sightings; see PutStage
+	diskName   = "disk"   // what admission let in, where there is a disk; memory has copies then
 )
 
 // Metrics shows the counters of one Store to Prometheus, by tier: "memory", and
-// "stage" if there is one. They are read from the Store at each scrape and are
+// "stage" and "disk" if there are such. They are read from the Store at each scrape and are
 // zero until it is made.
 type Metrics struct {
 	store atomic.Pointer[Store] // the one made last
@@ -33,7 +34,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 	}
 	m := &Metrics{
 		writes: desc("writes_total", "Responses stored. Moves inside a tier are not counted; a promotion is a write of tier memory. "+
-			"Writes = objects held + evictions + responses replaced by newer ones or purged; for tier stage also + promotions.", "tier"),
+			"Writes = objects held + evictions + responses replaced by newer ones or purged; for tier stage also + promotions. "+
+			"Beside a disk, those of memory are copies of what is asked for most.", "tier"),
 		writeBytes: desc("write_bytes_total", "Bytes of the bodies stored, without header and key. A body that another variant of the URL has already is none.", "tier"),
 		objects:    desc("objects", "Responses held.", "tier"),
 		bytes: desc("bytes", "Bytes held: bodies, headers, keys, the index of variants and what it takes to hold them. "+
@@ -41,7 +43,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		maxBytes: desc("max_bytes", "Bound of bytes. The tiers add up to the size configured.", "tier"),
 		evictions: desc("evictions_total", "Responses that left although nobody replaced, purged or promoted them. "+
 			"capacity: to make room; rejected: refused on leaving the landing window; "+
-			"variants: too many variants of a URL, or of all URLs.", "tier", "reason"),
+			"variants: too many variants of a URL, or of all URLs; lost: damaged, or not written (disk only).", "tier", "reason"),
 		neverHit: desc("stores_never_hit_total", "Responses that left, for whatever reason, and had not been found once "+
 			"since they were stored in the tier.", "tier"),
 		promotions: desc("promotions_total", "Responses that moved from tier stage to tier memory. Part of the writes of memory."),
@@ -70,6 +72,9 @@ func (m *Metrics) Collect(out chan<- prometheus.Metric) {
 	if st.Stage.MaxBytes > 0 {
 		m.collectTier(out, stageTier, st.Stage)
 	}
+	if s := m.store.Load(); s != nil && s.disk != nil {
+		m.collectTier(out, diskName, st.Disk)
+	}
 	out <- prometheus.MustNewConstMetric(m.promotions, prometheus.CounterValue, float64(st.Stage.Promoted))
 	out <- prometheus.MustNewConstMetric(m.pinned, prometheus.GaugeValue, float64(st.PinnedBytes))
 }
@@ -83,8 +88,12 @@ func (m *Metrics) collectTier(out chan<- prometheus.Metric, tier string, st Tier
 	send(m.objects, prometheus.GaugeValue, st.Objects)
 	send(m.bytes, prometheus.GaugeValue, st.Bytes)
 	send(m.maxBytes, prometheus.GaugeValue, st.MaxBytes)
-	send(m.neverHit, prometheus.CounterValue, st.NeverHit)
 	send(m.evictions, prometheus.CounterValue, st.Capacity, "capacity")
+	if tier == diskName { // it does not count variants, nor whether what left was found
+		send(m.evictions, prometheus.CounterValue, st.Lost, "lost")
+		return
+	}
+	send(m.neverHit, prometheus.CounterValue, st.NeverHit)
 	if tier == memoryTier { // the stage takes every entry
 		send(m.evictions, prometheus.CounterValue, st.Rejected, "rejected")
 	}

@@ -79,8 +79,21 @@ func (s *Store) refusedLocked(e *Entry, err error) (o Outcome, done bool) {
 func (s *Store) writeLocked(w *written) error {
 	d := s.disk
 	d.changesOf(w.head.key).Add(1)
-	if err := d.Put(w.hash, w.name, w.block, w.body); err != nil || w.marker == nil {
+	if err := d.Put(w.hash, w.name, w.block, w.body); err != nil {
 		return err
+	}
+	if err := s.markLocked(w); err != nil {
+		return err
+	}
+	d.books.landed(w.body)
+	return nil
+}
+
+// markLocked puts the marker of w, which has landed, where none stands.
+func (s *Store) markLocked(w *written) error {
+	d := s.disk
+	if w.marker == nil {
+		return nil
 	}
 	if slot := s.index.peek(w.head.URL()); slot != nil && slot.value.describes(w.head) && d.Holds(w.urlHash) {
 		return nil

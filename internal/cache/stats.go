@@ -14,6 +14,9 @@ type TierStats struct {
 	// from the window to the main part (never in the stage), Variants went
 	// because of the bounds on variants.
 	Capacity, Rejected, Variants int64
+	// Lost went, or never landed, although nobody wanted its room: it was damaged, could not be written, or its place
+	// could not be noted any more. Of the disk alone.
+	Lost int64
 	// Replaced went for a newer response of its URL and Purged by Purge or Discard.
 	Replaced, Purged int64
 	// Promoted went from the stage to the memory tier; in the memory tier it is 0.
@@ -34,6 +37,9 @@ type Stats struct {
 	PinnedBytes int64
 	// Stage is all 0 when there is no stage.
 	Stage TierStats
+	// Disk is all 0 when there is no Disk. It has what earlier processes have stored, so its Writes are fewer than what it holds and has
+	// lost.
+	Disk TierStats
 }
 
 // Stats reads all counters, one after the other: during a write they may
@@ -45,6 +51,9 @@ func (s *Store) Stats() Stats {
 		Stage:      s.stage.books.stats(s.limits.stageBytes),
 	}
 	st.Bytes += st.IndexBytes
+	if s.disk != nil {
+		st.Disk = s.disk.stats()
+	}
 	if s.pinned != nil {
 		st.PinnedBytes = s.pinned.Bytes()
 	}

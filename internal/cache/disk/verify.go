@@ -1,0 +1,121 @@
+package disk
+
+import (
+	"errors"
+
+	"edgeproxy/internal/cache/disk/layout"
+)
+
+// Checked is a record that Verify has read.
+type Checked struct {
+	// File and Offset say where it lies, Bytes how much it takes there.
+	File          string
+	Offset, Bytes int64
+	// Err is why it cannot be used, nil where it can. It is found no more then, and is counted as damaged.
+	Err error
+}
+
+// Verify reads all that lies on the disk, bodies included, as slowly as Each, and calls visit with each record until that returns
+// false. It counts as no hit. What moves meanwhile may be left out: who moves it checks it.
+func (s *Store) Verify(visit func(Checked) bool) error {
+	v := s.volume.Load()
+	if v == nil {
+		return ErrOff
+	}
+	if err := v.verify(visit); !errors.Is(err, errStopped) {
+		return err
+	}
+	return nil
+}
+
+func (v *volume) verify(visit func(Checked) bool) error {
+	now, err := v.askParts()
+	if err != nil {
+		return err
+	}
+	pace := pacer{v: v, perSecond: v.o.SweepRate, began: v.o.Now()}
+	for _, s := range v.listedFrom(0) {
+		v.fillIn(s)
+		if s.file.Load() == nil || !s.hold() {
+			continue
+		}
+		b, t := s.entries, layout.Trailer{EntriesAt: s.end(v)}
+		if b == nil {
+			b, t, err = v.readFooter(s)
+		}
+		s.letGo()
+		if err != nil {
+			if !visit(Checked{File: segmentName(s.number), Err: err}) {
+				return errStopped
+			}
+			continue
+		}
+		if err := v.verifyAll(s, decode(b, t), &pace, visit); err != nil {
+			return err
+		}
+	}
+	for _, o := range now.open {
+		if err := v.verifyAll(o.seg, decode(o.entries, layout.Trailer{EntriesAt: o.end}), &pace, visit); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// verifyAll checks those of the entries that the index has.
+func (v *volume) verifyAll(s *segment, entries []layout.Entry, pace *pacer, visit func(Checked) bool) error {
+	for _, e := range entries {
+		if v.failed() {
+			return *v.failure.Load()
+		}
+		there, err := v.verifyOne(s, e, pace)
+		switch {
+		case errors.Is(err, ErrSlow) || errors.Is(err, ErrOff):
+			return err
+		case there && !visit(Checked{File: segmentName(s.number), Offset: e.Offset, Bytes: e.Bytes, Err: err}):
+			return errStopped
+		}
+	}
+	return nil
+}
+
+// verifyOne checks the record of e. It reports false where the index has it no more.
+func (v *volume) verifyOne(s *segment, e layout.Entry, pace *pacer) (there bool, err error) {
+	p := place(s.number, e.Offset, e.Bytes)
+	if !s.hold() {
+		return false, nil
+	}
+	v.pins.add(p, 1)
+	h := Hit{v: v, seg: s, at: p, hash: e.Hash, chunkAt: -1}
+	defer h.Close()
+	if _, there = v.index.Hits(e.Hash, p); !there {
+		return false, nil
+	}
+	if h.head, err = h.headPatiently(); err == nil {
+		h.size = h.head.BodyBytes
+		for at := int64(0); at < h.size && err == nil; at += layout.ChunkBytes {
+			if err = pace.wait(min(layout.ChunkBytes, h.size-at)); err == nil {
+				err = h.checkPatiently(at)
+			}
+		}
+	} else if !errors.Is(err, ErrSlow) {
+		v.reject(e.Hash, p, err)
+	}
+	if err != nil {
+		return !v.gone(s), err
+	}
+	return true, nil
+}
+
+// gone reports whether s has left: then what was read of it means nothing.
+func (v *volume) gone(s *segment) bool { return v.slot(s.number).Load() != s }
+
+// checkPatiently checks the chunk at at, and can wait longer than a request.
+func (h *Hit) checkPatiently(at int64) (err error) {
+	for range slowTries {
+		if err = h.Check(at, 1); !errors.Is(err, ErrSlow) {
+			break
+		}
+	}
+	return err
+}

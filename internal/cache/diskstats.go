@@ -1,0 +1,38 @@
+package cache
+
+import (
+	"sync/atomic"
+
+	"edgeproxy/internal/cache/disk"
+)
+
+// diskBooks counts what was stored on the disk. Markers are not.
+type diskBooks struct{ writes, writeBytes atomic.Int64 }
+
+func (b *diskBooks) landed(body []byte) {
+	b.writes.Add(1)
+	b.writeBytes.Add(int64(len(body)))
+}
+
+// stats returns what there is to say of the disk in the words of tiers. Objects include markers, and what an earlier process has
+// stored; NeverHit is not known.
+func (d *diskTier) stats() TierStats {
+	t := TierStats{Writes: d.books.writes.Load(), WriteBytes: d.books.writeBytes.Load()}
+	if kept, ok := d.Disk.(interface{ Stats() disk.Stats }); ok {
+		st := kept.Stats()
+		t.Objects, t.Bytes, t.MaxBytes = st.Objects+st.Waiting, st.Bytes, st.MaxBytes
+		t.Capacity = st.EvictedSmall + st.EvictedLarge
+		t.Lost = st.Full + st.Dropped + st.Lost + st.Damaged
+		t.Purged = st.Removed
+	}
+	return t
+}
+
+// RecordEntry returns the entry that a record of the disk was made of, by its block, without content. One without a status is a
+// marker: it says what its URL varies by. The error is that of ParseEntry.
+func RecordEntry(block []byte) (*Entry, error) {
+	if len(block) < stampBytes {
+		return nil, damaged("its stamp")
+	}
+	return ParseEntry(block[stampBytes:])
+}
