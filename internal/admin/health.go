@@ -11,6 +11,8 @@ func readyHandler(ready func() (bool, string)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		ok, reason := ready()
 		switch {
+		case ok && reason != "":
+			writeText(w, http.StatusOK, "ready; "+reason)
 		case ok:
 			writeText(w, http.StatusOK, "ready")
 		case reason == "":

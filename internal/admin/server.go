@@ -52,7 +52,7 @@ type Options struct {
 	// Registry holds the metrics shown.
 	Registry prometheus.Gatherer
 	// Ready says whether the proxy should get traffic, and if not why, in one
-	// line.
+	// line. If it should, the line is what is wrong all the same; "" is nothing.
 	Ready func() (ready bool, reason string)
 	// Status returns the state of the proxy, in a form that encoding/json can
 	// encode and that nobody writes to any more.
@@ -63,6 +63,8 @@ type Options struct {
 	// its body, in a form that encoding/json can encode. It returns soon after its context
 	// ends. Nil is no such path.
 	Reload func(context.Context) (status int, answer any)
+	// Disk shows the disk tier; nil is no such paths.
+	Disk Disk
 	// Panics notes those that end a request; nil notes none.
 	Panics *rescue.Counter
 	// Log gets what goes wrong in connections and scrapes, and each purge.
@@ -129,6 +131,9 @@ func newSite(o Options) (*site, error) {
 			methods: []string{http.MethodPost}, about: "apply the configuration file again; says what changed, and what needs a restart",
 			handler: reloadHandler(o.Reload, o.Log),
 		}
+	}
+	if o.Disk != nil {
+		addDisk(routes, o.Disk, o.Log)
 	}
 	if o.Profiles {
 		addProfiles(routes)

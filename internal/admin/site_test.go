@@ -105,7 +105,7 @@ func TestHealthSaysWhy(t *testing.T) {
 		}
 	}
 	f(true, "", http.StatusOK, "ready")
-	f(true, "ignored", http.StatusOK, "ready")
+	f(true, "the disk tier is out of use", http.StatusOK, "ready; the disk tier is out of use")
 	f(false, "draining", http.StatusServiceUnavailable, "draining")
 	f(false, "", http.StatusServiceUnavailable, "not ready")
 }
