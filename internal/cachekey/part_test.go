@@ -54,3 +54,19 @@ func TestNoRulesLookLikeAPart(t *testing.T) {
 		t.Errorf("a part has the mark %d, want more than %d, the most header rules", part[1], most[1])
 	}
 }
+
+func TestAPartIsReadBack(t *testing.T) {
+	f := func(key []byte, size, number int64, ok bool) {
+		t.Helper()
+		if s, n, is := cachekey.Part(key); s != size || n != number || is != ok {
+			t.Errorf("%q: got %d, %d, %v, want %d, %d, %v", key, s, n, is, size, number, ok)
+		}
+	}
+	f(cachekey.AppendPart(nil, 1<<20, 7), 1<<20, 7, true)
+	f(append(cachekey.AppendPart(nil, 1<<20, 7), "variant"...), 1<<20, 7, true)
+	f(cachekey.AppendPart(nil, 0, 0), 0, -1, true)
+	f(nil, 0, 0, false)
+	f([]byte("\x0fAccept-Encoding"), 0, 0, false)
+	f(rules(t, cachekey.Options{Headers: []string{"X-A"}}).AppendSelectors(nil, request{}.lines), 0, 0, false)
+	f(cachekey.AppendPart(nil, 1<<20, 1<<40)[:5], 0, 0, false)
+}

@@ -26,3 +26,36 @@ func AppendVariantField(dst []byte, name string, lines [][]byte) []byte {
 	}
 	return dst
 }
+
+// VariantField is what a variant's key says of one field of the request that it was selected by: nil Lines is a field that
+// the request had not.
+type VariantField struct {
+	Name  string
+	Lines []string
+}
+
+// ParseVariant reads what AppendVariantField has appended, one field after the other. It reports false where b is something else.
+func ParseVariant(b []byte) (fields []VariantField, ok bool) {
+	text := func() string {
+		n, size := binary.Uvarint(b)
+		if ok = ok && size > 0 && n <= uint64(len(b)-size); !ok {
+			return ""
+		}
+		s := string(b[size:][:n])
+		b = b[size+int(n):]
+		return s
+	}
+	for ok = true; ok && len(b) > 0; {
+		f := VariantField{Name: text()}
+		n, size := binary.Uvarint(b)
+		if ok = ok && size > 0 && n <= uint64(len(b)); !ok {
+			break
+		}
+		b = b[size:]
+		for range n {
+			f.Lines = append(f.Lines, text())
+		}
+		fields = append(fields, f)
+	}
+	return fields, ok
+}
