@@ -92,3 +92,39 @@ func TestALeaderIsNudgedWhenAnotherLeads(t *testing.T) {
 		table.Close()
 	})
 }
+
+// TestEndedGrowsBeforeAnotherFlightIsLed: a leader that trusts it must not miss what the flight before
+// its own has stored.
+func TestEndedGrowsBeforeAnotherFlightIsLed(t *testing.T) {
+	table := newTestTable()
+	r, _ := table.Join(1, 7, Admission{Leading: true})
+	before := table.Ended()
+	if before == 0 {
+		t.Error("got 0, which stands for no look-up")
+	}
+	f := r.Flight()
+	f.Publish("head", Response{Storable: true, Shareable: true, Length: 3})
+	send(f, []byte("abc"), 3, true)
+	body, _ := f.Whole(false)
+	if now := table.Ended(); now != before {
+		t.Errorf("before anything was stored: got %d, want still %d", now, before)
+	}
+	f.Stored(body)
+	stored := table.Ended()
+	if stored <= before {
+		t.Errorf("once it was stored: got %d, want more than %d", stored, before)
+	}
+	f.Finish(nil)
+	_ = r.Close()
+	if next, leads := table.Join(1, 7, Admission{}); !leads || table.Ended() <= stored {
+		t.Errorf("leads %v, and got %d: want a flight of its own, and more than %d", leads, table.Ended(), stored)
+	} else {
+		giveUp(next)
+	}
+}
+
+// giveUp ends a flight that has fetched nothing.
+func giveUp(r *Reader[int, string]) {
+	r.Flight().Fill()
+	_ = r.Close()
+}

@@ -310,7 +310,10 @@ func (f *Flight[K, H]) Finish(err error) {
 
 // Stored is called between Whole and Finish when the body that Whole has returned is in the
 // store, which owns its memory from then on.
-func (f *Flight[K, H]) Stored(body []byte) { f.body.stored(body) }
+func (f *Flight[K, H]) Stored(body []byte) {
+	f.table.ended.Add(1)
+	f.body.stored(body)
+}
 
 // fail ends a flight that has no header.
 func (f *Flight[K, H]) fail(o Outcome, err error) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -54,6 +55,7 @@ type Table[K comparable, H any] struct {
 	limit      int64
 	generation func() uint64
 	fetch      sync.WaitGroup
+	ended      atomic.Uint64 // see Ended
 
 	mu     sync.Mutex
 	byKey  map[K]*round[K, H]
@@ -69,12 +71,19 @@ func NewTable[K comparable, H any](o Options) *Table[K, H] {
 	if o.Generation == nil {
 		o.Generation = func() uint64 { return 0 }
 	}
-	return &Table[K, H]{
+	t := &Table[K, H]{
 		keeping: keeping{budget: o.Budget, ahead: max(o.Ahead, windowBytes), spool: o.Spool, now: o.Now},
 		limit:   o.ObjectBytes, generation: o.Generation,
 		byKey: map[K]*round[K, H]{},
 	}
+	t.ended.Store(1)
+	return t
 }
+
+// Ended returns a number above 0 that grows whenever a flight has been stored, and when one ends. Who
+// leads a flight and finds the number that was before its look-up need not look up again: what flights
+// have stored, that look-up has seen. It may be called by many goroutines at once, and takes no mutex.
+func (t *Table[K, H]) Ended() uint64 { return t.ended.Load() }
 
 // Join makes the caller a reader of the flight for key: of a new one, which it
 // leads and whose fetch it must start with Go, or of the one in progress. url is
@@ -263,6 +272,7 @@ func (t *Table[K, H]) forgetLocked(f *Flight[K, H]) {
 
 func (t *Table[K, H]) remove(f *Flight[K, H]) {
 	t.mu.Lock()
+	t.ended.Add(1) // before others can lead a flight for the key
 	f.unlistLocked()
 	t.forgetLocked(f)
 	if f.over = true; f.interest > 0 {

@@ -51,7 +51,7 @@ func (x *exchange) retrieves() bool { return x.asks.get || x.asks.head }
 // lookupOrForward looks the key up and sees whether a miss may go to the origin.
 func (p *Proxy) lookupOrForward(x *exchange) disposition {
 	p.keyByRule(x)
-	x.demand = x.url
+	x.demand, x.asOf = x.url, p.flights.Ended()
 	found := p.lookup(x) || p.assemble(x)
 	p.countBy(x)
 	if found {

@@ -118,6 +118,7 @@ type exchange struct {
 
 	sighting                 // what x counts as
 	heldBack   bool          // admission has held back what was found, and a stage has it
+	asOf       uint64        // of the flights that had ended (flight.Table.Ended) before the look-up; 0: look again
 	stale      *cache.Object // has to be validated before it may be the answer
 	waited     time.Duration // until the stored response was the answer
 	answerable bool          // the cache may answer, so lines are forwarded in their normal form

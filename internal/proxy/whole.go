@@ -50,7 +50,15 @@ func (w whole) wait(r *reader) (*outcome, flight.Outcome, error) {
 	return r.Wait(x.settings.patience(x.route, x.guest), func(h *outcome) bool { return x.p.suits(x, h) })
 }
 
-func (w whole) found() (done bool) { return w.x.p.lookupCounted(w.x) }
+// found implements wanted. As a rule nothing was stored since the first look-up, and no rule for queries
+// has come that another one would go by.
+func (w whole) found() (done bool) {
+	x, p := w.x, w.x.p
+	if x.asOf == p.flights.Ended() && x.rule == nil && p.queryRules.Empty() {
+		return false
+	}
+	return p.lookupCounted(x)
+}
 
 func (w whole) moved(r *reader) bool {
 	if r.Flight().Key() == w.x.key {
@@ -68,6 +76,7 @@ func (w whole) answers(h *outcome, leads bool) bool {
 }
 
 func (w whole) redirect(h *outcome, leads bool) (done bool) {
+	w.x.asOf = 0 // it was not looked up by the key that it gets
 	if leads {
 		w.x.dropQueryRule()
 		return false
