@@ -40,7 +40,7 @@ func OpenDirectory(path string) (*Directory, error) {
 		release()
 		return nil, fmt.Errorf("disk cache: %w", err)
 	}
-	d := &Directory{v: &volume{o: Options{Path: path, Now: clock}, dir: dir, release: release, counts: &counts{}, readOnly: true}}
+	d := &Directory{v: &volume{o: Options{Path: path, Now: clock}, dir: dir, release: release, counts: &counts{}, patches: newPatches(1 << 30), readOnly: true}}
 	if err := d.list(); err != nil {
 		d.Close()
 		return nil, fmt.Errorf("disk cache %s: %w", path, err)
@@ -114,7 +114,10 @@ func (d *Directory) list() (err error) {
 	}
 	slices.SortFunc(d.segments, func(a, b *segment) int { return cmp.Compare(a.number, b.number) })
 	d.stats.Segments = int64(len(d.segments))
-	removed, err := d.v.readRemovals()
+	removed, patched, err := d.v.readRemovals()
+	for _, p := range patched {
+		d.v.patches.put(place(p.Segment, p.Offset, 0), patchedOf(p))
+	}
 	for _, r := range removed {
 		if s := byNumber[r.Segment]; s != nil {
 			s.removed = append(s.removed, r.Offset)
@@ -134,7 +137,7 @@ func (d *Directory) Commit() error {
 	if len(d.dropped) == 0 {
 		return nil
 	}
-	old, err := d.v.readRemovals()
+	old, _, err := d.v.readRemovals()
 	if err != nil {
 		return err
 	}
@@ -142,6 +145,7 @@ func (d *Directory) Commit() error {
 	for _, r := range slices.Concat(old, d.dropped) {
 		b = d.v.head.AppendRemoved(b, r)
 	}
+	b = d.v.patches.appendAll(b, d.v.head)
 	if err := d.v.replaceRemovals(b); err != nil {
 		return fmt.Errorf("log of removals: %w", err)
 	}

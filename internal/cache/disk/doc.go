@@ -11,6 +11,7 @@
 //	Find(h, key, *Hit)         the newest record of key: its block, and its body in memory where it is small,
 //	                           else by ReadAt into the caller's buffer, or by File and sendfile
 //	Holds(h), Touch(h)         whether to ask Find at all; a hit of a copy in memory counts here, too
+//	Patch(h, key, serial, p)   note 32 bytes of a record, in the log: a 304 writes no more than that
 //	Remove(h), Keep            forget a key; have all that was forgotten on the disk
 //	Each(fn)                   every record's key and block: for a sweep of purges, and for the operator
 //	Stats, Close

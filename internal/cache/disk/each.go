@@ -15,6 +15,8 @@ type Item struct {
 	BodyBytes  int64
 	Segment    uint64 // that has it; 0 where it waits to be written
 	Hits       int    // since the hand came by
+	Patch      Patch
+	Patched    bool // something was noted of it: Patch
 	remove     func()
 }
 
@@ -146,7 +148,9 @@ func (v *volume) eachOf(s *segment, entries []layout.Entry, pace *pacer, visit f
 		if err == nil {
 			var head layout.Head
 			if head, err = h.headPatiently(); err == nil {
+				noted, ok := v.patches.find(p, head.Serial)
 				goOn = visit(&Item{
+					Patch: noted, Patched: ok,
 					Hash: e.Hash, Key: head.Key, Block: head.Block, BodyBytes: head.BodyBytes, Segment: s.number, Hits: hits,
 					remove: func() {
 						if v.index.Remove(e.Hash, p) {

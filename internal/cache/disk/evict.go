@@ -135,7 +135,7 @@ func (v *volume) rewrite(s *segment, entries []layout.Entry) {
 			continue
 		}
 		r := layout.Record{Hash: head.Hash, Serial: head.Serial, Key: head.Key, Block: head.Block, Body: b[head.BodyAt:][:head.BodyBytes]}
-		if v.store(&r, head.Shape, landing{from: from}) == nil {
+		if v.store(&r, v.fold(&r, head.Shape, from), landing{from: from}) == nil {
 			v.counts.rewrote(e.Bytes)
 			touched = true
 		}
@@ -143,6 +143,24 @@ func (v *volume) rewrite(s *segment, entries []layout.Entry) {
 	if a := v.open[s.kind-1]; touched && a != nil {
 		_ = v.flush(a) // before their old places go
 	}
+}
+
+// fold puts what was noted of a record at from into its block. It returns the shape that the record has then.
+func (v *volume) fold(r *layout.Record, shape layout.Shape, from index.Place) layout.Shape {
+	p, ok := v.patches.find(from, r.Serial)
+	if !ok || v.o.Fold == nil {
+		return shape
+	}
+	block := v.o.Fold(r.Block, p)
+	if block == nil {
+		return shape
+	}
+	folded, err := layout.ShapeOf(len(r.Key), len(block), int64(len(r.Body)))
+	if err != nil || folded.Bytes > max(shape.Bytes, v.head.SegmentBytes/4) {
+		return shape
+	}
+	r.Block = block
+	return folded
 }
 
 // hand goes over the segments of large records, that first which was looked at longest ago.
@@ -298,6 +316,7 @@ func (v *volume) unlink(s *segment) {
 	bytes := s.length - s.freed
 	v.mu.Unlock()
 	v.slot(s.number).CompareAndSwap(s, nil)
+	v.patches.drop(uint16(s.number % slotCount)) //nolint:gosec // below 65,536
 	err := v.call(func() error { return v.dir.Remove(segmentName(s.number)) })
 	v.mu.Lock()
 	if err == nil {

@@ -27,6 +27,11 @@ type Hit struct {
 	Block []byte
 	// Body is all of the body, or nil where it has to be read by ReadAt or File: where it is long.
 	Body []byte
+	// Serial tells the record from others of its key, for Patch; 0: it waits to be written.
+	Serial uint64
+	// Patch is what was noted of it last; Patched says whether anything was.
+	Patch   Patch
+	Patched bool
 
 	v       *volume
 	seg     *segment // held and pinned; nil: all is in memory
@@ -50,6 +55,7 @@ func (h *Hit) Close() {
 		h.seg = nil
 	}
 	h.Block, h.Body, h.v = nil, nil, nil
+	h.Serial, h.Patched = 0, false
 }
 
 // find finds the newest record of key. See Store.Find.
@@ -98,6 +104,22 @@ func (v *volume) newest(hash uint64, key []byte, places []index.Place, h *Hit) b
 
 // read reads the record at p into h, if it is that of key. A record that is damaged goes.
 func (v *volume) read(hash uint64, key []byte, p index.Place, h *Hit) bool {
+	if !v.pin(hash, p, h) {
+		return false
+	}
+	err := h.load(key)
+	if err == nil {
+		h.Serial = h.head.Serial
+		h.Patch, h.Patched = v.patches.find(p, h.Serial)
+		return true
+	}
+	h.Close()
+	v.reject(hash, p, err)
+	return false
+}
+
+// pin has h hold the record at p, if it is there.
+func (v *volume) pin(hash uint64, p index.Place, h *Hit) bool {
 	s := v.slots[p.Segment].Load()
 	if s == nil {
 		v.index.Remove(hash, p) // its segment has left
@@ -112,13 +134,7 @@ func (v *volume) read(hash uint64, key []byte, p index.Place, h *Hit) bool {
 		h.Close()
 		return false
 	}
-	err := h.load(key)
-	if err == nil {
-		return true
-	}
-	h.Close()
-	v.reject(hash, p, err)
-	return false
+	return true
 }
 
 // errOtherKey says that the record is another's.

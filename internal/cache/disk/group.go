@@ -164,6 +164,11 @@ func (g *Group) Find(h uint64, key []byte, hit *Hit) bool { return g.of(h).Find(
 // Holds is Store.Holds.
 func (g *Group) Holds(h uint64) bool { return g.of(h).Holds(h) }
 
+// Patch is Store.Patch.
+func (g *Group) Patch(h uint64, key []byte, serial uint64, p Patch) error {
+	return g.of(h).Patch(h, key, serial, p)
+}
+
 // Touch is Store.Touch.
 func (g *Group) Touch(h uint64) { g.of(h).Touch(h) }
 

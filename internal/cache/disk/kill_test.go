@@ -42,6 +42,7 @@ type script struct {
 	version map[int]int // that was put last; 0: removed
 	flushed map[int]int // that Flush or Keep has promised; 0: removed
 	length  map[int]int
+	patched *atomic.Int64 // records of which something was noted
 }
 
 // run puts, asks for and removes keys until all is done or the Store has died.
@@ -67,6 +68,14 @@ func (sc *script) run(s *Store) error {
 		if step%3 == 0 { // something is in demand
 			hot := keyOf(step * 5 % 90)
 			s.Find(hashOf(hot), hot, &h)
+		}
+		if step%7 == 3 { // something is noted of what is there
+			patched := step * 5 % 90
+			var version int
+			if s.Find(hashOf(keyOf(patched)), keyOf(patched), &h) {
+				_, _ = fmt.Sscanf(string(h.Block), "block %d of version %d", new(int), &version)
+				_ = s.Patch(hashOf(keyOf(patched)), keyOf(patched), h.Serial, patchOf(patched, version)) // it may be gone
+			}
 		}
 		if step%11 == 0 {
 			gone := (n + 21) % 90
@@ -121,6 +130,8 @@ func (sc *script) draft(s *Store, n, version, length int, known bool) error {
 // check looks at what a start finds after the kill.
 func (sc *script) check(t *testing.T, s *Store, what string) (found int) {
 	t.Helper()
+	var h Hit
+	defer h.Close()
 	for n := range 90 {
 		block, body, ok := get(t, s, n)
 		if !ok {
@@ -135,6 +146,12 @@ func (sc *script) check(t *testing.T, s *Store, what string) (found int) {
 		if !bytes.Equal(body, bodyOf(n, version, sc.length[version])) {
 			t.Errorf("%s: key %d: wrong bytes", what, n)
 		}
+		if s.Find(hashOf(keyOf(n)), keyOf(n), &h) && h.Patched {
+			sc.patched.Add(1)
+			if h.Patch != patchOf(n, version) {
+				t.Errorf("%s: key %d: %q is noted of version %d", what, n, h.Patch[:], version)
+			}
+		}
 		if promised, ok := sc.flushed[n]; ok && (version < promised || promised == 0 && sc.version[n] == 0) {
 			t.Errorf("%s: key %d: got version %d, though %d was there", what, n, version, promised)
 		}
@@ -147,30 +164,32 @@ func (sc *script) check(t *testing.T, s *Store, what string) (found int) {
 // One of them brought back an old version: it was replaced while it waited or moved, written nevertheless, and noted as removed only
 // afterwards.
 func TestAKillAtEachCall(t *testing.T) {
-	calls, _ := killAt(t, 1<<40)
+	var patched atomic.Int64
+	calls, _ := killAt(t, 1<<40, &patched)
 	stride := int64(1)
 	if testing.Short() {
 		stride = 17
 	}
 	var next, total atomic.Int64
+	patched.Store(0)
 	var workers sync.WaitGroup
 	for range 4 {
 		workers.Go(func() {
 			for at := next.Add(stride); at <= calls && !t.Failed(); at = next.Add(stride) {
-				_, found := killAt(t, at)
+				_, found := killAt(t, at, &patched)
 				total.Add(found)
 			}
 		})
 	}
 	workers.Wait()
-	if calls < 200 || total.Load() < 20*calls/stride {
-		t.Errorf("%d calls, %d keys found: want more", calls, total.Load())
+	if calls < 200 || total.Load() < 20*calls/stride || patched.Load() < calls/stride {
+		t.Errorf("%d calls, %d keys found, %d of them patched: want more", calls, total.Load(), patched.Load())
 	}
 }
 
 // killAt runs the script up to call at, and looks at what a start finds then. It returns how many calls were made, and
 // how many keys were there.
-func killAt(t *testing.T, at int64) (calls, found int64) {
+func killAt(t *testing.T, at int64, patched *atomic.Int64) (calls, found int64) {
 	t.Helper()
 	const bound = MinBytes
 	path := quickDir(t)
@@ -184,7 +203,7 @@ func killAt(t *testing.T, at int64) (calls, found int64) {
 		return 0, 0
 	}
 	k.left.Store(at)
-	sc := &script{version: map[int]int{}, flushed: map[int]int{}, length: map[int]int{}}
+	sc := &script{version: map[int]int{}, flushed: map[int]int{}, length: map[int]int{}, patched: patched}
 	runErr := sc.run(s)
 	calls = at - k.left.Load()
 	killed := k.at.Load()

@@ -67,7 +67,7 @@ func openVolume(o Options, c *counts, secret uint64) (v *volume, err error) {
 	}
 	v = &volume{
 		o: o, dir: dir, release: release, head: head, counts: c,
-		index: index.New(o.objects()), queue: newQueue(o.QueueBytes), forgot: newHashes(), missed: newHashes(),
+		index: index.New(o.objects()), queue: newQueue(o.QueueBytes), patches: newPatches(o.patches()), forgot: newHashes(), missed: newHashes(),
 		turns: make(chan struct{}, o.Reads), slots: make([]atomic.Pointer[segment], slotCount),
 		stop: make(chan struct{}), ended: make(chan struct{}), broke: make(chan struct{}), rate: rate{perSecond: o.WriteRate, left: o.WriteRate, since: o.Now()},
 	}
@@ -204,7 +204,7 @@ func (v *volume) enlist(files []device.Info) error {
 
 // enlistRemovals tells the segments what the log has of them, and writes the log anew.
 func (v *volume) enlistRemovals() error {
-	removed, err := v.readRemovals()
+	removed, patched, err := v.readRemovals()
 	if err != nil {
 		return err
 	}
@@ -213,6 +213,7 @@ func (v *volume) enlistRemovals() error {
 			s.removed = append(s.removed, r.Offset)
 		}
 	}
+	v.enlistPatches(patched)
 	if v.readOnly {
 		return nil
 	}

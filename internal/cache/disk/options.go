@@ -37,6 +37,9 @@ type Options struct {
 	ReadWait, ReadDeadline time.Duration
 	// Deadline is how long one call of the writer may take before the directory counts as failed: 10 s.
 	Deadline time.Duration
+	// Fold returns block with what p says, in memory of its own, when a record is written anew; nil: as it is. Without Fold a
+	// Patch is lost then. It runs in the writer's goroutine.
+	Fold func(block []byte, p Patch) []byte
 	// Log gets what an operator should know. Nil: nobody does.
 	Log *slog.Logger
 	// Hook is asked before each call of the system: for tests.
@@ -108,6 +111,9 @@ func (o Options) segmentBytes() int64 {
 	n := uint64(max(o.MaxBytes/segmentsWanted, layout.MinSegment)) //nolint:gosec // above 0
 	return min(int64(1)<<(bits.Len64(n)-1), layout.MaxSegment)
 }
+
+// patches returns how many records may have a Patch at once.
+func (o Options) patches() int { return min(max(o.objects()/16, 1024), 1<<18) }
 
 // objects returns for how many objects the index has room.
 func (o Options) objects() int { return int(max(o.MaxBytes/o.MeanObjectBytes, 1024)) }

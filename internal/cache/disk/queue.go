@@ -46,8 +46,9 @@ type queue struct {
 	mu     sync.RWMutex
 	puts   []*put
 	deaths []death
-	keeps  []chan error    // waiting for the log of removals
-	clears []chan error    // waiting for all that was put
+	keeps  []chan error // waiting for the log of removals
+	clears []chan error // waiting for all that was put
+	notes  []layout.Patched
 	asks   []ask           // for the writer to do, behind all that was put
 	byHash map[uint64]*put // what was put and is not indexed yet
 	bytes  int64           // of these and of those that failed since
@@ -176,6 +177,14 @@ func (q *queue) clear() chan error {
 	return done
 }
 
+// patch has the log say what was noted of a record.
+func (q *queue) patch(p layout.Patched) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.notes = append(q.notes, p)
+	q.ring()
+}
+
 // ask is something that the writer does for another goroutine.
 type ask struct {
 	do    func() error
@@ -253,14 +262,15 @@ type work struct {
 	deaths []death
 	keeps  []chan error
 	clears []chan error
+	notes  []layout.Patched
 	asks   []ask
 }
 
 func (q *queue) take() work {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	w := work{puts: q.puts, deaths: q.deaths, keeps: q.keeps, clears: q.clears, asks: q.asks}
-	q.puts, q.deaths, q.keeps, q.clears, q.asks = nil, nil, nil, nil, nil
+	w := work{puts: q.puts, deaths: q.deaths, keeps: q.keeps, clears: q.clears, notes: q.notes, asks: q.asks}
+	q.puts, q.deaths, q.keeps, q.clears, q.notes, q.asks = nil, nil, nil, nil, nil, nil
 	return w
 }
 

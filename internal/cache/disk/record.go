@@ -14,6 +14,9 @@ type Record struct {
 	// File and Offset say where the record lies, Bytes how much it takes there.
 	File          string
 	Offset, Bytes int64
+	// Patch is what was noted of it last; Patched says whether anything was.
+	Patch   Patch
+	Patched bool
 	// Damage is why the head cannot be used, nil where it was checked; the body is for Check. Of a file that cannot be
 	// read at all, the Offset is 0.
 	Damage error
@@ -52,6 +55,7 @@ func (d *Directory) eachOf(s *segment, visit func(*Record) bool) bool {
 		r := &Record{File: name, Offset: e.Offset, Bytes: e.Bytes, v: d.v, seg: s}
 		if r.head, r.Damage = d.v.headAt(s, e); r.Damage == nil {
 			r.Key, r.Block, r.BodyBytes = r.head.Key, r.head.Block, r.head.BodyBytes
+			r.Patch, r.Patched = d.v.patches.find(place(s.number, e.Offset, 0), r.head.Serial)
 		}
 		if !visit(r) {
 			return false

@@ -17,7 +17,7 @@ const (
 	lostFoundName = "lost+found"
 )
 
-// removals is the log of records that are gone while their segment still has them. It is the writer's. A
+// removals is the log of records that are gone while their segment still has them, and of what was noted of others (patch.go). It is the writer's. A
 // record that was evicted from a segment of small ones is not in it: if it comes back after a restart, it is as
 // good as before.
 type removals struct {
@@ -87,7 +87,7 @@ func (v *volume) shortenRemovals() {
 
 // writeRemovals writes the log anew, with what concerns segments that are there.
 func (v *volume) writeRemovals() error {
-	old, err := v.readRemovals()
+	old, _, err := v.readRemovals()
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,21 @@ func (v *volume) writeRemovals() error {
 			b = v.head.AppendRemoved(b, r)
 		}
 	}
+	b = v.patches.appendAll(b, v.head)
 	return v.call(func() error { return v.replaceRemovals(b) })
+}
+
+// enlistPatches takes what the log has noted of records whose segments are there.
+func (v *volume) enlistPatches(all []layout.Patched) {
+	for _, p := range all {
+		if s := v.slot(p.Segment).Load(); s != nil && s.number == p.Segment {
+			v.patches.put(place(p.Segment, p.Offset, 0), patchedOf(p))
+		}
+	}
+}
+
+func patchedOf(p layout.Patched) patched {
+	return patched{number: p.Segment, serial: p.Serial, bytes: p.Bytes}
 }
 
 func (v *volume) replaceRemovals(b []byte) error {
@@ -133,26 +147,32 @@ func (v *volume) replaceRemovals(b []byte) error {
 	return nil
 }
 
-// readRemovals returns what the log has. What a kill left of its last write is left out.
-func (v *volume) readRemovals() ([]layout.Removed, error) {
+// readRemovals returns what the log has, the patches in their order. What a kill left of its last write is left out.
+func (v *volume) readRemovals() ([]layout.Removed, []layout.Patched, error) {
 	f, err := v.dir.Open(removalsName)
 	if err != nil {
-		return nil, notThere(err)
+		return nil, nil, notThere(err)
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	size, err := f.Bytes()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	b := make([]byte, size)
 	if n, err := f.ReadAt(b, 0); err != nil && !(errors.Is(err, io.EOF) && n == len(b)) {
-		return nil, err
+		return nil, nil, err
 	}
-	all := make([]layout.Removed, 0, len(b)/layout.RemovedBytes)
-	for ; len(b) >= layout.RemovedBytes; b = b[layout.RemovedBytes:] {
-		if r, ok := v.head.ParseRemoved(b); ok {
-			all = append(all, r)
+	removed, patched := make([]layout.Removed, 0, len(b)/layout.RemovedBytes), []layout.Patched(nil)
+	for len(b) >= layout.RemovedBytes {
+		if p, ok := v.head.ParsePatched(b); ok {
+			patched = append(patched, p)
+			b = b[layout.PatchedBytes:]
+			continue
 		}
+		if r, ok := v.head.ParseRemoved(b); ok {
+			removed = append(removed, r)
+		}
+		b = b[layout.RemovedBytes:]
 	}
-	return all, nil
+	return removed, patched, nil
 }

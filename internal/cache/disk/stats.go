@@ -88,6 +88,8 @@ type Stats struct {
 	Waiting, WaitingBytes int64
 	// Puts were taken. Of these, Full found no room, and Dropped were lost to errors.
 	Puts, Full, Dropped int64
+	// Patches is how many records have one.
+	Patches int64
 	// Drafts are being written. DraftsLost could not be ended, or were refused in between.
 	Drafts, DraftsLost int64
 	// Refused puts and drafts, by reason.
@@ -143,7 +145,7 @@ func (s *Store) Stats() Stats {
 func (v *volume) stats(st *Stats) {
 	st.Objects, st.IndexBytes, st.IndexLoad = int64(v.index.Len()), v.index.Bytes(), v.index.Load()
 	st.LiveBytes = v.live()
-	st.Drafts = v.drafts.Load()
+	st.Drafts, st.Patches = v.drafts.Load(), v.patches.count.Load()
 	st.Waiting, st.WaitingBytes = v.queue.waiting()
 	st.Punches, st.WritesDirectly = v.punches.Load(), v.direct.Load()
 	v.mu.Lock()

@@ -20,6 +20,7 @@ type volume struct {
 	index    *index.Index
 	queue    *queue
 	pins     pins
+	patches  *patches
 	turns    chan struct{} // of reads that may wait for the device
 	counts   *counts
 	readOnly bool

@@ -43,6 +43,9 @@ func (v *volume) round(w work) {
 		}
 		v.die(d)
 	}
+	for _, n := range w.notes {
+		v.log.pending = v.head.AppendPatched(v.log.pending, n)
+	}
 	for _, p := range w.puts {
 		v.writePut(p)
 	}
@@ -151,6 +154,7 @@ func (v *volume) look(now time.Time) {
 		return
 	}
 	v.measureRoom()
+	v.patches.prune(now, v.index)
 	v.free(nil) // what readers have let go
 	for _, a := range v.open {
 		if a != nil && len(a.buffer) > 0 && now.Sub(a.since) >= flushAfter {

@@ -77,6 +77,7 @@ const (
 	ofRecord
 	ofTrailer
 	ofRemoved
+	ofPatched
 )
 
 // stamp returns the mark of a structure of one sort at offset of the segment with the number. Without
