@@ -20,6 +20,8 @@ type Disk interface {
 	Holds(h uint64) bool
 	Touch(h uint64)
 	Remove(h uint64)
+	Keep() error
+	Each(visit func(*disk.Item) bool) error
 }
 
 // Stamp is what each record of a Disk carries beside its entry: it says which purges are known that could have reached
@@ -52,6 +54,8 @@ type diskTier struct {
 	known func(Stamp) bool
 	again *sightings
 	books diskBooks
+
+	copies atomic.Int64 // see Stats
 
 	// changes counts, for some keys together, what was put and removed: what was read from the disk may be
 	// copied to memory as long as the count is what it was before.
@@ -94,8 +98,8 @@ func (d *diskTier) blockOf(e *Entry) ([]byte, error) {
 	return AppendEntry(b, e)
 }
 
-// entryOf returns the entry of a block which was found under k, without content; nil if it is none that is known.
-func (d *diskTier) entryOf(block []byte, k Key) *Entry {
+// entryOf returns the entry of a block, without content; nil if it is none that is known.
+func (d *diskTier) entryOf(block []byte) *Entry {
 	if len(block) < stampBytes {
 		return nil
 	}
@@ -107,7 +111,7 @@ func (d *diskTier) entryOf(block []byte, k Key) *Entry {
 		return nil
 	}
 	e, err := ParseEntry(block[stampBytes:])
-	if err != nil || e.Key != k {
+	if err != nil {
 		return nil
 	}
 	return e

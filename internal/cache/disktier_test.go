@@ -151,7 +151,7 @@ func TestASecondHitOnDiskBringsACopyToMemory(t *testing.T) {
 					t.Fatalf("%s is not on the disk", url)
 				}
 				defer s.Release(o)
-				return s.Keep(o, never)
+				return s.Keep(o, never) != nil
 			}
 			if ask("/a") {
 				t.Error("kept at the first hit")
@@ -186,7 +186,7 @@ func TestNoCopyOfWhatHasGoneMeanwhile(t *testing.T) {
 			mustPut(t, s, plain("/a", 1, 100))
 			_, _ = lookUp(s, "/a", "")
 			o, _ := lookUp(s, "/a", "")
-			if got := s.Keep(o, meanwhile(s)); got != want {
+			if got := s.Keep(o, meanwhile(s)) != nil; got != want {
 				t.Errorf("got kept %v, want %v", got, want)
 			}
 			if got := holds(s, "/a"); got != want {

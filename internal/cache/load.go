@@ -2,6 +2,7 @@ package cache
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -9,6 +10,9 @@ import (
 
 	"edgeproxy/internal/cache/disk"
 )
+
+// ErrSlow says of the content of what Load has returned that the disk does not give it in time. It may do so later.
+var ErrSlow = disk.ErrSlow
 
 // Load looks on the disk for what is stored under name, whose hash is k. It returns that, or, where responses of this URL vary, the names of
 // the fields that select a variant, as Vary has them; nothing if there is neither. It may wait for the device, but not long: what
@@ -27,9 +31,9 @@ func (s *Store) Load(k Key, name []byte) (o *Object, vary []string) {
 	if !s.disk.Find(h, name, hit) {
 		return nil, nil
 	}
-	e := s.disk.entryOf(hit.Block, k)
+	e := s.disk.entryOf(hit.Block)
 	switch {
-	case e == nil: // of a process that knew other purges, or of another version of this
+	case e == nil || e.Key != k: // of a process that knew other purges, or of another version of this
 		hit.Close()
 		s.disk.Remove(h)
 		return nil, nil
@@ -38,8 +42,7 @@ func (s *Store) Load(k Key, name []byte) (o *Object, vary []string) {
 		s.learn(e, changes)
 		return nil, e.Vary
 	}
-	e.Content = contentOf(hit)
-	o = newObject(e, false)
+	o = s.headOf(e, contentOf(hit))
 	o.form |= formLoaded
 	if s.disk.again.again(h) {
 		o.form |= formAgain
@@ -58,20 +61,24 @@ func (s *Store) learn(e *Entry, changes uint32) {
 	}
 }
 
+// mostKept is the longest content that is copied to memory.
+const mostKept = 1 << 20
+
 // Keep puts a copy of o, which Load has returned, into the memory tier, if objects were hit on the disk
-// seldom enough between this hit of o and the one before. It reports whether it did. Unless is asked as in Put.
-func (s *Store) Keep(o *Object, unless func() bool) bool {
+// seldom enough between this hit of o and the one before, and returns it; nil if it did not. A long content stays where it is: the system sends
+// it from its own pages. Unless is asked as in Put.
+func (s *Store) Keep(o *Object, unless func() bool) *Object {
 	if o.form&formAgain == 0 {
-		return false
+		return nil
 	}
 	e := o.Entry()
-	if !s.Takes(e.Content.Size(), e, true) {
-		return false
+	if size := e.Content.Size(); size > mostKept || !s.Takes(size, e, true) {
+		return nil
 	}
 	if e.Content.InFile() {
 		body := make([]byte, e.Content.Size())
 		if _, err := e.Content.ReadAt(body, 0); err != nil && !errors.Is(err, io.EOF) {
-			return false
+			return nil
 		}
 		e.Content = InMemory(body)
 	}
@@ -79,10 +86,11 @@ func (s *Store) Keep(o *Object, unless func() bool) bool {
 	s.mu.Lock()
 	defer s.unlock()
 	if s.disk.changesOf(o.key).Load() != o.marks.Load() || !s.standsLocked(o) || unless() {
-		return false
+		return nil
 	}
-	s.storeLocked(it, replaced)
-	return true
+	it, _ = s.storeLocked(it, replaced)
+	s.disk.copies.Add(1)
+	return it
 }
 
 // standsLocked reports whether memory has nothing that a copy of o, which is from the disk, would replace.
@@ -110,6 +118,25 @@ func (s *Store) Release(o *Object) {
 	}
 }
 
+// discardOnDisk removes o from the disk, unless something else is there under its name by now. It reports whether
+// it did.
+func (s *Store) discardOnDisk(o *Object) bool {
+	d := s.disk
+	h, changes := d.hash(o.Name()), d.changesOf(o.key)
+	was := changes.Load()
+	var hit disk.Hit
+	if !d.Find(h, o.Name(), &hit) {
+		return false
+	}
+	e := d.entryOf(hit.Block)
+	hit.Close()
+	if e == nil || s.headOf(e, Content{}).serial != o.serial || !changes.CompareAndSwap(was, was+1) {
+		return false
+	}
+	d.Remove(h)
+	return true
+}
+
 // remove forgets what is on the disk under name, whose hash is k.
 func (d *diskTier) remove(k Key, name []byte) {
 	d.changesOf(k).Add(1)
@@ -123,22 +150,25 @@ func (d *diskTier) purge(k Key, name []byte) bool {
 	return held
 }
 
-// discard removes o from the disk, unless something else is there under its name by now. It reports whether
-// it did.
-func (d *diskTier) discard(o *Object) bool {
-	h, changes := d.hash(o.Name()), d.changesOf(o.key)
-	was := changes.Load()
-	var hit disk.Hit
-	if !d.Find(h, o.Name(), &hit) {
-		return false
+// SweepDisk has gone look at each response that is on the disk all the while, and forgets those of which it
+// reports true. The error is nil if none was left out and what was forgotten stays so. It takes long; gone must not wait, nor call the Store.
+func (s *Store) SweepDisk(gone func(*Object) bool) error {
+	if s.disk == nil {
+		return nil
 	}
-	e := d.entryOf(hit.Block, o.key)
-	hit.Close()
-	if e == nil || e.Serial != o.serial || !changes.CompareAndSwap(was, was+1) {
-		return false
+	if err := s.disk.Each(func(i *disk.Item) bool {
+		e := s.disk.entryOf(i.Block)
+		if e == nil || !e.isMarker() && gone(s.headOf(e, Content{})) {
+			i.Remove()
+		}
+		return true
+	}); err != nil {
+		return fmt.Errorf("cache: sweep of the disk: %w", err)
 	}
-	d.Remove(h)
-	return true
+	if err := s.disk.Keep(); err != nil {
+		return fmt.Errorf("cache: what a sweep has forgotten: %w", err)
+	}
+	return nil
 }
 
 // contentOf returns the body of hit as content. A short one is in memory, which belongs to the content from then on.

@@ -42,6 +42,8 @@ const (
 	windowShare = 50 // the window has at least the tier's bytes/windowShare
 	indexShare  = 32 // the index has at least the tier's bytes/indexShare
 
+	renewedShare = 32 // where there is a disk: of the tier's bytes, for what stands for records there
+
 	stageShare = 2 // StageBytes is at most MaxBytes/stageShare
 
 	// Room for head and key beside the largest body, and for one URL of the
@@ -57,6 +59,7 @@ type limits struct {
 	maxBytes, maxObjectBytes           int64
 	stageBytes, memoryBytes            int64 // together maxBytes
 	windowBytes, indexBytes, mainBytes int64 // together memoryBytes
+	renewedBytes                       int64 // of memoryBytes as well; 0 without a disk
 	maxVariants                        int
 }
 
@@ -69,7 +72,10 @@ func (o Options) limits() (limits, error) {
 	small := l.memoryBytes / smallShare
 	l.windowBytes = max(l.memoryBytes/windowShare, o.MaxObjectBytes+min(headAllowance, small))
 	l.indexBytes = max(l.memoryBytes/indexShare, min(minIndexBytes, small))
-	l.mainBytes = l.memoryBytes - l.windowBytes - l.indexBytes
+	if o.Disk != nil {
+		l.renewedBytes = l.memoryBytes / renewedShare
+	}
+	l.mainBytes = l.memoryBytes - l.windowBytes - l.indexBytes - l.renewedBytes
 	return l, nil
 }
 

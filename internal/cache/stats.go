@@ -40,6 +40,9 @@ type Stats struct {
 	// Disk is all 0 when there is no Disk. It has what earlier processes have stored, so its Writes are fewer than what it holds and has
 	// lost.
 	Disk TierStats
+	// Copies counts what was hit on the disk and copied to memory: each is a write of the memory tier that admission did not
+	// ask for. What it let in = Disk.Writes + Writes - Copies.
+	Copies int64
 }
 
 // Stats reads all counters, one after the other: during a write they may
@@ -50,9 +53,9 @@ func (s *Store) Stats() Stats {
 		IndexBytes: s.index.bytes.Load(),
 		Stage:      s.stage.books.stats(s.limits.stageBytes),
 	}
-	st.Bytes += st.IndexBytes
+	st.Bytes += st.IndexBytes + s.renewed.bytes.Load()
 	if s.disk != nil {
-		st.Disk = s.disk.stats()
+		st.Disk, st.Copies = s.disk.stats(), s.disk.copies.Load()
 	}
 	if s.pinned != nil {
 		st.PinnedBytes = s.pinned.Bytes()
@@ -76,4 +79,6 @@ func (s *Store) Fill() float64 {
 	return float64(s.memoryBytes()) / float64(s.limits.memoryBytes)
 }
 
-func (s *Store) memoryBytes() int64 { return s.books.bytes.Load() + s.index.bytes.Load() }
+func (s *Store) memoryBytes() int64 {
+	return s.books.bytes.Load() + s.index.bytes.Load() + s.renewed.bytes.Load()
+}

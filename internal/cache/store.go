@@ -19,6 +19,8 @@ type Store struct {
 	medium Medium        // nil: all content lies in memory
 	disk   *diskTier     // nil: there is none
 
+	renewed *clock[*renewal] // of records on the disk
+
 	// guarded by mu; see share.go
 	shares  map[*Object]*share // of those whose content another has, too
 	orphans []*share           // whose host has left
@@ -44,6 +46,8 @@ func New(o Options) (*Store, error) {
 		window: newClock[*Object](l.windowBytes/bytesPerChain, 0),
 		index:  newClock[*record](l.indexBytes/recordOverhead, indexChances),
 		shares: map[*Object]*share{},
+
+		renewed: newClock[*renewal](l.renewedBytes/bytesPerChain, 0),
 	}
 	s.books.leftovers, s.stage = &s.leftovers, newStage(l.stageBytes, &s.leftovers)
 	if s.main, err = newMainPart(l.mainBytes, s.costLocked, s.leftLocked); err != nil {

@@ -136,10 +136,14 @@ func (s *Store) renew(e *Entry, serial uint64, unless func() bool) (it *Object, 
 	if unless != nil && unless() {
 		return nil, true
 	}
+	onDisk := s.noteRenewalLocked(e, serial)
+	if s.heldLocked(e.Key) == nil {
+		return nil, onDisk
+	}
 	s.makeRoomLocked(e.Cost())
 	old := s.heldLocked(e.Key) // after the move, which may have cost it its place
 	if old == nil || old.serial != serial || !bytes.Equal(old.Name(), e.Name) {
-		return nil, false
+		return nil, onDisk
 	}
 	it = s.inPlaceLocked(e, old)
 	s.swapLocked(it, old)
@@ -192,7 +196,7 @@ func (s *Store) Discard(o *Object) bool {
 	if s.discardHeld(o) {
 		return true
 	}
-	return o.form&formLoaded != 0 && s.disk.discard(o)
+	return o.form&formLoaded != 0 && s.discardOnDisk(o)
 }
 
 // discardHeld is Discard for what memory holds. What the disk has under its name is no later then.

@@ -17,6 +17,7 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/cache/disk"
 	"edgeproxy/internal/cache/filetier"
 	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/front/http1"
@@ -112,6 +113,11 @@ type Options struct {
 	Folder      string
 	LargestFile int64
 
+	// Disk has the edge keep what it stores on a disk (internal/cache/disk). It is for all edges where EDGEPROXY_TEST_DISK is
+	// 1, but for those with Files. DiskPath is a directory that outlives the edge; "" is one for this edge alone.
+	Disk     bool
+	DiskPath string
+
 	// Log gets the edge's log; nil drops it.
 	Log io.Writer
 }
@@ -150,6 +156,7 @@ func (o *Options) setDefaults(tb testing.TB) {
 	o.Origin.Name = cmp.Or(o.Origin.Name, "app")
 	o.LargestFile = cmp.Or(o.LargestFile, o.MaxObjectBytes)
 	o.Files = o.Files || o.Folder != "" || os.Getenv("EDGEPROXY_TEST_FILES") == "1"
+	o.Disk = o.Disk || o.DiskPath != "" || os.Getenv("EDGEPROXY_TEST_DISK") == "1" && !o.Files
 	if o.Log == nil {
 		o.Log = io.Discard
 	}
@@ -180,6 +187,7 @@ type Edge struct {
 	purges  *purge.Table   // e.Proxy.Purges, unless a test breaks that
 	files   *filetier.Tier // nil: content lies in memory
 	folder  string         // of files
+	disk    *disk.Store    // nil: there is none
 	sends   *pace.Watch
 	copies  *sendfile.Copies
 	gate    *admission.Gate
@@ -204,8 +212,9 @@ func Start(tb testing.TB, o Options) *Edge {
 	e.sends = pace.New(pace.Options{Send: o.SendRate, Pinned: total, Log: slog.New(slog.DiscardHandler)})
 	e.copies = sendfile.New(sendfile.Options{MaxBytes: o.MaxBytes / 4, Log: slog.New(slog.DiscardHandler)})
 	medium := e.openFiles(tb, &o)
+	e.openDisk(tb, &o)
 	e.Store, err = cache.New(cache.Options{
-		Medium:   medium,
+		Medium: medium, Disk: e.tier(),
 		MaxBytes: o.MaxBytes, MaxObjectBytes: o.MaxObjectBytes, MaxVariants: o.Variants, StageBytes: o.StageBytes,
 		Pinned: total, Metrics: cache.NewMetrics(e.Registry),
 	})
@@ -303,6 +312,9 @@ func (e *Edge) stop() {
 	e.gate.Close()
 	if drained {
 		e.Store.Close() // a look-up must not meet it
+	}
+	if e.disk != nil {
+		e.disk.Close()
 	}
 	_ = e.options.Listener.Close() // a server that has not begun to accept does not know it yet
 	e.serving.Wait()

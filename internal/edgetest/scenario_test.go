@@ -25,6 +25,15 @@ var otherInFiles = map[string]string{
 // TestScenariosInFiles runs them where no content lies in memory.
 func TestScenariosInFiles(t *testing.T) { scenarios(t, Options{Files: true}) }
 
+// TestScenariosOnDisk runs them where what is stored goes to a disk.
+func TestScenariosOnDisk(t *testing.T) { scenarios(t, Options{Disk: true}) }
+
+// otherOnDisk are the scenarios that are about memory, and why.
+var otherOnDisk = map[string]string{
+	"b_gate_open_below":          "the memory tier does not fill",
+	"b_variants_least_used_goes": "the disk has no bound on the variants of one URL",
+}
+
 func scenarios(t *testing.T, o Options) {
 	t.Helper()
 	files, err := filepath.Glob("testdata/*.txt")
@@ -36,7 +45,7 @@ func scenarios(t *testing.T, o Options) {
 	}
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".txt")
-		if o.Files && otherInFiles[name] != "" {
+		if o.Files && otherInFiles[name] != "" || o.Disk && otherOnDisk[name] != "" {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +59,7 @@ func scenarios(t *testing.T, o Options) {
 			}
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t)
-				w.options.Files = o.Files
+				w.options.Files, w.options.Disk = o.Files, o.Disk
 				if err := w.run(steps); err != nil {
 					t.Error(err)
 				}

@@ -76,7 +76,7 @@ func (p *Proxy) supersede(j *job, h *outcome) {
 	if h.status >= 400 && h.status != statusNotFound && h.status != statusGone {
 		return
 	}
-	if e, _ := p.Store.Find(j.asked.Key(), j.asked.Name()); e != nil && e.Serial() == j.asked.Serial() {
+	if e := p.found(j.asked.Key(), j.asked.Name()); e != nil && e.Serial() == j.asked.Serial() {
 		p.Store.Discard(e)
 	}
 }

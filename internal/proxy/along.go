@@ -103,7 +103,7 @@ func (a *along) fromStore() bool {
 	if h.entry == nil {
 		return false
 	}
-	e, _ := a.p.Store.Find(h.entry.Key, h.entry.Name)
+	e := a.p.found(h.entry.Key, h.entry.Name)
 	if e == nil || h.length >= 0 && e.Content().Size() != h.length || e.Content().Size() < a.at {
 		return false
 	}

@@ -157,7 +157,13 @@ func (p *Proxy) addPart(x *exchange, a *assembly, number int64) bool {
 		name = x.scratch[n:]
 		key = p.Hasher.Sum(name)
 	}
-	e, _ := p.findUnpurged(key, name, x.resource(), x.start)
+	e, _, vary := p.find(x, key, name)
+	if vary != nil {
+		x.partsVary = vary
+		x.scratch = x.appendVariant(x.scratch, vary)
+		name = x.scratch[n:]
+		e, _, _ = p.find(x, p.Hasher.Sum(name), name)
+	}
 	x.scratch = x.scratch[:n]
 	if e == nil {
 		return false

@@ -54,9 +54,17 @@ func (p *Proxy) lookupOrForward(x *exchange) disposition {
 	x.demand, x.asOf = x.url, p.flights.Ended()
 	found := p.lookup(x) || p.assemble(x)
 	p.countBy(x)
-	if found {
+	switch {
+	case found:
 		return hit
+	case x.onDisk && x.fwd != fwdStale && x.fwd != fwdRequest:
+		return seek
 	}
+	return p.missing(x)
+}
+
+// missing sees whether x, for which nothing is stored that may answer, may go to the origin.
+func (p *Proxy) missing(x *exchange) disposition {
 	if x.request.OnlyIfCached {
 		p.refuse(x, statusGatewayTimeout, reason.OnlyIfCached)
 		return refused
@@ -165,12 +173,16 @@ func (p *Proxy) lookupStored(x *exchange) *cache.Object {
 	}
 	x.keying = x.byRule
 	e := p.lookupKey(x)
-	if !p.Store.Holds(x.exact.base) { // as a rule
+	if !p.Store.Holds(x.exact.base) && !p.Store.OnDisk(x.exact.name[:x.exact.baseLen]) { // as a rule
 		return e
 	}
 	keying, fwd, heldBack := x.keying, x.fwd, x.heldBack
 	x.keying = x.exact
 	own := p.lookupKey(x)
+	if x.onDisk && !x.deep { // either may be there, and be later
+		x.keying, x.fwd, x.heldBack = keying, fwd, false
+		return nil
+	}
 	if own != nil && (e == nil || !made(e).After(made(own))) {
 		return own
 	}
@@ -190,8 +202,13 @@ func (p *Proxy) lookupKey(x *exchange) *cache.Object {
 		x.selectVariant(p, names)
 		x.fwd = fwdVaryMiss
 	}
-	var e *cache.Object
-	e, x.heldBack = p.findUnpurged(x.key, x.name, x.resource(), x.start)
+	e, heldBack, vary := p.find(x, x.key, x.name)
+	if vary != nil {
+		x.selectVariant(p, vary)
+		x.fwd = fwdVaryMiss
+		e, heldBack, _ = p.find(x, x.key, x.name)
+	}
+	x.heldBack = heldBack
 	if e == nil && x.vary == nil {
 		p.guessVariant(x)
 	}
@@ -220,6 +237,7 @@ func (p *Proxy) lookup(x *exchange) bool {
 		return false
 	}
 	x.from, x.result, x.fwd = stored{e}, resultHit, fwdNone
+	x.loaded = e
 	if !rfc9111.Fresh(policy.Lifetime, age) {
 		x.result, x.refresh = resultStale, use == rfc9111.UseNowAndRefresh
 	}

@@ -23,6 +23,7 @@ type disposition uint8
 const (
 	refused disposition = iota // we answer ourselves, as a rule with an error
 	hit                        // answered from the store, fresh
+	seek                       // memory has nothing to use, and the disk may have
 	miss                       // the cache was asked and has nothing to use
 	pass                       // the cache was not asked
 )
@@ -120,6 +121,9 @@ type exchange struct {
 	heldBack   bool          // admission has held back what was found, and a stage has it
 	asOf       uint64        // of the flights that had ended (flight.Table.Ended) before the look-up; 0: look again
 	stale      *cache.Object // has to be validated before it may be the answer
+	onDisk     bool          // what memory has not may be on the disk
+	deep       bool          // x may wait, so it is looked for on the disk as well
+	loaded     *cache.Object // that x is answered from alone: x lets go of it if it is from the disk
 	waited     time.Duration // until the stored response was the answer
 	answerable bool          // the cache may answer, so lines are forwarded in their normal form
 	refresh    bool          // the answer is stale, and is validated meanwhile

@@ -97,7 +97,7 @@ func (f *fill) purged(e *cache.Object) bool {
 // holds reports whether something is stored under the key of e.
 func (p *Proxy) holds(e *cache.Object) bool {
 	found, _ := p.Store.Find(e.Key(), e.Name())
-	return found != nil
+	return found != nil || p.Store.OnDisk(e.Name())
 }
 
 // standIn returns e as the answer to j in place of a failure, nil if it may not be used stale,

@@ -38,27 +38,27 @@ const (
 var causeWords = [causeCount]string{"target", "location", "content_location", "group", "purge_method"}
 
 // invalidate forgets what is stored for a URL whose state the request may have changed, and for
-// those that the response names (RFC 9111 section 4.4), as far as the route allows it.
-func (p *Proxy) invalidate(x *exchange, resp *origin.Response) {
-	before := p.Purges.Now()
-	p.invalidateNamed(x, resp)
-	if p.Purges.Now() != before {
+// those that the response names (RFC 9111 section 4.4), as far as the route allows it. It returns how many
+// marks of purges it has left.
+func (p *Proxy) invalidate(x *exchange, resp *origin.Response) (marks uint64) {
+	if marks = p.invalidateNamed(x, resp); marks > 0 {
 		_ = p.Purges.Keep() // the table tells the log; the client can do nothing about it
 	}
+	return marks
 }
 
-func (p *Proxy) invalidateNamed(x *exchange, resp *origin.Response) {
+func (p *Proxy) invalidateNamed(x *exchange, resp *origin.Response) (marks uint64) {
 	kind, count := x.route.Invalidate, &x.route.metrics.invalidations
 	if kind == InvalidateUnsafe {
-		p.invalidateGroups(x, resp)
+		marks = p.invalidateGroups(x, resp)
 	}
 	if kind == InvalidateNone || !rfc9111.Invalidates(string(x.method), resp.Status) {
-		return
+		return marks
 	}
-	p.invalidateURL(x.scheme, x.host, x.target)
+	marks += p.invalidateURL(x.scheme, x.host, x.target)
 	count[causeTarget].Add(1)
 	if kind == InvalidateSameURL {
-		return
+		return marks
 	}
 	location, uri := "", x.uri()
 	for _, by := range [...]struct {
@@ -71,27 +71,32 @@ func (p *Proxy) invalidateNamed(x *exchange, resp *origin.Response) {
 		}
 		location = raw
 		if target, err := wire.ParseTarget([]byte(raw), x.scheme, false); err == nil {
-			p.invalidateURL(x.scheme, x.host, target)
+			marks += p.invalidateURL(x.scheme, x.host, target)
 			count[by.cause].Add(1)
 		}
 	}
+	return marks
 }
 
 // invalidateURL forgets what an unsafe request has changed. It leaves a mark among the purges
-// only where something stored could not be found, or could come back with a restart.
-func (p *Proxy) invalidateURL(scheme string, host []byte, target wire.Target) {
+// only where something stored could not be found, or could come back: with a restart, or from the disk.
+func (p *Proxy) invalidateURL(scheme string, host []byte, target wire.Target) (marks uint64) {
 	u, selects := p.resource(scheme, host, target)
-	if selects || p.Purges.Keeps() {
+	if selects || p.Purges.Keeps() || p.Store.HasDisk() {
 		p.markURL(u, false)
+		marks = 1
 	}
 	p.forget(u)
+	return marks
 }
 
 // invalidateGroups purges the groups that the answer to an unsafe request names, of
 // the origin it was sent to (RFC 9875 section 3).
-func (p *Proxy) invalidateGroups(x *exchange, resp *origin.Response) {
+func (p *Proxy) invalidateGroups(x *exchange, resp *origin.Response) (marks uint64) {
 	for _, group := range rfc9111.InvalidatedGroups(string(x.method), resp.Header) {
 		p.Purges.Tag(p.Purges.HashGroup(x.scheme, x.host, group), false)
 		x.route.metrics.invalidations[causeGroup].Add(1)
+		marks++
 	}
+	return marks
 }

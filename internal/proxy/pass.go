@@ -46,11 +46,19 @@ func (p *Proxy) pass(x *exchange) {
 	}
 	x.got = resp
 	keep := keeps() // before our own invalidation
-	p.invalidate(x, resp)
+	p.invalidateBeside(x, f, resp)
 	if keep && p.keepPosted(x, f, resp) {
 		return
 	}
 	f.answer(x, resp)
+}
+
+// invalidateBeside is invalidate, whose marks do not reach the answer itself, unless somebody else has purged meanwhile.
+func (p *Proxy) invalidateBeside(x *exchange, f *fill, resp *origin.Response) {
+	before := p.Purges.Now()
+	if marks := p.invalidate(x, resp); before == f.born && p.Purges.Now() == before+marks {
+		f.born = before + marks
+	}
 }
 
 // answer makes resp, which is not the cache's business, the answer to x.

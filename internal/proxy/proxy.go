@@ -144,6 +144,7 @@ func New(o Options) (*Proxy, error) {
 		hitForMiss: flight.NewMarks(now(), func(k cache.Key) uint64 { return k.Lo }),
 	}
 	p.serial.Store(o.Purges.Identity().First())
+	stamp(o.Store, o.Purges.Identity())
 	p.settings.Store(first)
 	o.Metrics.inForce(first.routes)
 	p.streams.panics = o.Panics
@@ -200,18 +201,13 @@ func (l *Listener) Begin(r *message.Request, a *message.Answer) message.Pending 
 	l.receive(x)
 	switch x.way = p.decide(x); x.way {
 	case hit:
-		switch a := x.assembly(); {
-		case x.refresh && a != nil:
-			p.refreshParts(x, a)
-		case x.refresh:
-			p.refresh(x) // stale for this answer, validated for the next
-		}
+		p.refreshStale(x)
 		if x.reads() {
 			x.waits = true
 			return x
 		}
 	case refused:
-	case pass, miss:
+	case pass, miss, seek:
 		x.waits = true
 		return x
 	}
@@ -222,14 +218,17 @@ func (l *Listener) Begin(r *message.Request, a *message.Answer) message.Pending 
 // Finish implements message.Pending.
 func (x *exchange) Finish() {
 	p := x.p
-	x.waits = false
+	x.waits, x.deep = false, p.Store.HasDisk()
 	defer p.finish(x)
+	if x.way == seek {
+		x.way = p.seek(x) // on the disk
+	}
 	switch x.way {
 	case pass:
 		p.pass(x) // the origin's answer, unstored
 	case miss:
 		p.collapse(x) // one leader fetches, followers read along
-	case hit, refused: // its content has to be read
+	case hit, refused, seek: // the answer is there, and may have to be read
 	}
 	p.deliver(x)
 }

@@ -33,6 +33,46 @@ func (p *Proxy) findUnpurged(key cache.Key, name []byte, u purge.URL, at time.Ti
 	}
 }
 
+// loadUnpurged is findUnpurged for the disk, which it may wait for. Where responses of the URL vary, it returns by which fields
+// instead. What is asked for often enough is copied to memory, and that is returned.
+func (p *Proxy) loadUnpurged(key cache.Key, name []byte, u purge.URL, at time.Time) (e *cache.Object, vary []string) {
+	for {
+		settled := p.Purges.Settled()
+		e, vary := p.Store.Load(key, name)
+		if e == nil {
+			return nil, vary
+		}
+		found := p.unpurged(e, u, at)
+		if found == nil {
+			return nil, nil
+		}
+		if p.Purges.Settled() != settled { // the mark for it may have gone before we asked
+			p.Store.Release(e)
+			continue
+		}
+		if found != e {
+			return found, nil
+		}
+		// No sweep of purges misses the copy: while it lands, all marks are there that were there when it was checked.
+		if kept := p.Store.Keep(e, func() bool {
+			return p.Purges.Settled() != settled || p.purgedSince(e.Name(), e.Born(), e.Tags(), u) != purge.Valid
+		}); kept != nil {
+			p.Store.Release(e)
+			return kept, nil
+		}
+		return e, nil
+	}
+}
+
+// found returns what is stored under a key, whatever purges have made of it. It may wait for the disk.
+func (p *Proxy) found(key cache.Key, name []byte) *cache.Object {
+	e, _ := p.Store.Find(key, name)
+	if e == nil {
+		e, _ = p.Store.Load(key, name)
+	}
+	return e
+}
+
 // unpurged returns what the purges have left of e, which is stored for u.
 func (p *Proxy) unpurged(e *cache.Object, u purge.URL, at time.Time) *cache.Object {
 	switch p.purgedSince(e.Name(), e.Born(), e.Tags(), u) {
@@ -54,7 +94,7 @@ func (p *Proxy) stillStored(e *cache.Object, u purge.URL) bool {
 		settled := p.Purges.Settled()
 		stands := p.purgedSince(e.Name(), e.Born(), e.Tags(), u) != purge.Gone
 		if stands && e.Born() < settled {
-			held, _ := p.Store.Find(e.Key(), e.Name())
+			held := p.found(e.Key(), e.Name())
 			stands = held != nil && held.Serial() == e.Serial()
 		}
 		if p.Purges.Settled() == settled {

@@ -101,6 +101,9 @@ func (p *Proxy) releaseExchange(x *exchange) {
 		x.route.metrics.busy.Add(-1)
 	}
 	x.upload.release(p.uploads)
+	if x.loaded != nil && !x.refresh {
+		p.Store.Release(x.loaded)
+	}
 	x.reset()
 	p.exchanges.Put(x)
 	p.inFlight.Add(-1)

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bytes"
+	"errors"
 	"io"
 
 	"edgeproxy/internal/cache"
@@ -86,6 +87,9 @@ func (p *Proxy) getAgain(x *exchange) {
 // lose forgets entries whose content cannot be read.
 func (p *Proxy) lose(err error, entries ...*cache.Object) {
 	for _, e := range entries {
+		if errors.Is(err, cache.ErrSlow) {
+			continue // it is there all the same
+		}
 		if e.Content().InFile() && p.Store.Discard(e) {
 			p.Log.Warn("stored content cannot be read, and is forgotten", "key", string(e.Name()), "error", err)
 		}

@@ -18,12 +18,14 @@ import (
 // them named, however many there are.
 //
 // There is a sweep for each 32,768 URLs or tags, 2,048 hosts or 512 prefixes. It runs in a
-// goroutine of its own, and only purges that come faster than sweeps have to wait.
+// goroutine of its own, and only purges that come faster than sweeps have to wait. A sweep over a disk may take minutes, or
+// fail with it. Nobody waits for that: the marks stay, and where there is no room for more they fold (internal/purge).
 type settler struct {
-	p     *Proxy
-	sweep sync.WaitGroup
-	count atomic.Int64 // of sweeps
-	under atomic.Bool  // one is under way: from before it looks at the store until the marks are gone
+	p      *Proxy
+	sweep  sync.WaitGroup
+	count  atomic.Int64 // of sweeps
+	under  atomic.Bool  // one is under way: from before it looks at the store until the marks are gone
+	failed atomic.Int64 // when one could not be ended, in nanoseconds of Unix time
 
 	mu      sync.Mutex
 	running chan struct{} // closed at the end of the sweep under way; nil while there is none
@@ -34,7 +36,7 @@ type settler struct {
 // none.
 func (s *settler) crowded(full bool) {
 	s.mu.Lock()
-	if s.closed {
+	if s.closed || s.running == nil && s.failedOfLate() {
 		s.mu.Unlock()
 		return
 	}
@@ -44,9 +46,17 @@ func (s *settler) crowded(full bool) {
 	}
 	done := s.running
 	s.mu.Unlock()
-	if full {
+	if full && !s.p.Store.HasDisk() { // else that may take minutes: the marks fold meanwhile
 		<-done
 	}
+}
+
+// sweepAgain is how long after a sweep that could not be ended another one may begin.
+const sweepAgain = 10 * time.Second
+
+func (s *settler) failedOfLate() bool {
+	at := s.failed.Load()
+	return at != 0 && now().Sub(time.Unix(0, at)) < sweepAgain
 }
 
 // misses reports whether a sweep may miss what is stored now, and drop the marks that have made
@@ -86,6 +96,13 @@ func (s *settler) settle() {
 			}
 			return e
 		})
+	}
+	if err := p.Store.SweepDisk(func(o *cache.Object) bool {
+		return p.purgedBy(o.Name(), o.Born(), o.Tags()) != purge.Valid // what is stale goes as well
+	}); err != nil {
+		p.Log.Warn("marks of purges stay", "error", err)
+		s.failed.Store(at.UnixNano())
+		return
 	}
 	p.Purges.Settle(upTo)
 	s.count.Add(1)

@@ -37,9 +37,16 @@ func (s *slicing) get(number int64, t sendInterim) (*slice, error) {
 
 // found implements wanted. What it finds that cannot be used as it is will be validated.
 func (sl *slice) found() (done bool) {
-	name, key := sl.s.variant(sl.span)
+	s := sl.s
+	name, key := s.variant(sl.span)
+	e, heldBack, vary := s.find(key, name)
+	if vary != nil {
+		name = s.job.variant(sl.span.name, vary)
+		key = s.p.Hasher.Sum(name)
+		e, heldBack, _ = s.find(key, name)
+	}
 	sl.key = key
-	sl.entry, sl.stale = sl.s.stored(key, name)
+	sl.entry, sl.stale = s.usable(e, heldBack)
 	return sl.entry != nil
 }
 
@@ -162,14 +169,21 @@ func (s *slicing) suits(h *outcome) bool {
 	return len(e.vary) == 0 || bytes.Equal(e.name, s.job.variant(e.base, e.vary))
 }
 
-// stored returns the slice under this key if it can be used as it is, or what is to be
-// validated.
-func (s *slicing) stored(key cache.Key, name []byte) (e, stale *cache.Object) {
+// find returns the slice that is stored under this key, in memory or on the disk, or by which fields slices vary there.
+func (s *slicing) find(key cache.Key, name []byte) (e *cache.Object, heldBack bool, vary []string) {
 	at := now()
-	e, heldBack := s.p.findUnpurged(key, name, s.job.resource, at)
+	if e, heldBack = s.p.findUnpurged(key, name, s.job.resource, at); e == nil && s.p.Store.HasDisk() {
+		e, vary = s.p.loadUnpurged(key, name, s.job.resource, at)
+	}
+	return e, heldBack, vary
+}
+
+// usable returns e, which was found, if it can be used as it is, or what is to be validated.
+func (s *slicing) usable(e *cache.Object, heldBack bool) (fresh, stale *cache.Object) {
 	if e == nil {
 		return nil, nil
 	}
+	at := now()
 	age, policy := e.Age(at), e.Policy()
 	if policy.Use(age, s.job.directives, s.job.route.HonorRequest) == rfc9111.UseNow {
 		if heldBack {

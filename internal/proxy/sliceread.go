@@ -23,7 +23,7 @@ func (s *slicing) current() *slice {
 // Find implements sliced.Source.
 func (s *slicing) Find(number int64) (*slice, bool) {
 	name, key := s.variant(s.p.newSpan(s.job.exact.name, s.way.Size(), number))
-	e, _ := s.p.Store.Find(key, name)
+	e := s.p.found(key, name)
 	return &slice{number: number, entry: e}, e != nil
 }
 

@@ -119,8 +119,12 @@ func (p *Proxy) unstored(kept flight.Kept, size int64) reason.Reason {
 // reasonOf is the reason for what became of an admitted response.
 func reasonOf(o cache.Outcome) reason.Reason {
 	switch o {
-	case cache.Stored, cache.Joined:
+	case cache.Stored, cache.Joined, cache.InDemand:
 		return reason.None
+	case cache.DiskBusy:
+		return reason.DiskBusy
+	case cache.OverRate:
+		return reason.WriteRate
 	case cache.Purged:
 		return reason.Purged
 	default:

@@ -53,6 +53,8 @@ const (
 
 	TooLarge
 	InflightLimit
+	DiskBusy  // more waits to be written to the disk than may
+	WriteRate // cache.disk.write_rate is used up
 	Refused
 	Purged
 
@@ -87,7 +89,7 @@ var words = [Count]string{
 	Upgrade:       "upgrade",
 	AmbiguousPath: "ambiguous-path", AmbiguousCookie: "ambiguous-cookie", Bypass: "bypass", OnlyIfCached: "only-if-cached", NoRoute: "no-route",
 	BadRequest: "bad-request", ClientTimeout: "client-timeout", Loop: "loop",
-	TooLarge: "too-large", InflightLimit: "inflight-limit", Refused: "refused", Purged: "purged",
+	TooLarge: "too-large", InflightLimit: "inflight-limit", DiskBusy: "disk-busy", WriteRate: "write-rate", Refused: "refused", Purged: "purged",
 	ClientGone: "client-gone", Rate: "rate", ClientShare: "client-share", FellBehind: "fell-behind",
 	Incomplete: "incomplete", OriginError: "origin-error", OriginTimeout: "origin-timeout", Overload: "overload", Panic: "panic",
 }
