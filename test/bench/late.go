@@ -15,7 +15,7 @@ const (
 	lateSize        = 1 << 10
 	lateConnections = 64
 	lateShare       = 0.99
-	lateRounds      = 6 // round-times: a p99 wants some thousand answers
+	lateRounds      = 5 // for each of another work: what disturbs a round is in its p99
 )
 
 // lateness is what the rounds of the open loop say, in microseconds.
@@ -40,7 +40,7 @@ func (f *field) measureLateness(ctx context.Context) (out lateness, err error) {
 			err = errors.Join(err, l.Close())
 		}
 	}()
-	d := lateRounds * f.o.roundTime
+	d := f.o.roundTime
 	for _, s := range f.caches() {
 		l, err := openLoopTo(ctx, s)
 		if err != nil {
@@ -57,7 +57,7 @@ func (f *field) measureLateness(ctx context.Context) (out lateness, err error) {
 		}
 	}
 	out.measured = measured{work: &w, costs: make([][]float64, len(loops))}
-	for round := range f.o.rounds {
+	for round := range lateRounds * f.o.rounds {
 		for i := range loops {
 			n := (i + round) % len(loops)
 			took, err := loops[n].measure(ctx, d, out.rate)
