@@ -106,6 +106,20 @@ func (c *crowd) storeOthers(ctx context.Context, rate float64) (stop func() erro
 	}
 }
 
+// collect calls the collector, and says when it is done.
+func (c *crowd) collect(ctx context.Context, really bool) <-chan error {
+	done := make(chan error, 1)
+	if !really {
+		done <- nil
+		return done
+	}
+	go func() {
+		_, _, err := fetch(ctx, http.DefaultClient, "http://"+c.admin+"/debug/pprof/heap?gc=1")
+		done <- err
+	}()
+	return done
+}
+
 // rawOrigin answers every request with one response, at less cost than a server of HTTP.
 type rawOrigin struct {
 	net.Listener
@@ -160,6 +174,7 @@ type gcTrace struct {
 	mu   sync.Mutex
 	rest []byte
 	used time.Duration
+	runs int
 }
 
 // Write implements io.Writer.
@@ -172,9 +187,19 @@ func (g *gcTrace) Write(p []byte) (int, error) {
 		if !ok {
 			return len(p), nil
 		}
-		g.used += collected(string(line))
+		if used := collected(string(line)); used > 0 {
+			g.used += used
+			g.runs++
+		}
 		g.rest = append(g.rest[:0], rest...)
 	}
+}
+
+// count returns how many collections there were so far.
+func (g *gcTrace) count() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.runs
 }
 
 // total returns the CPU time of all collections so far.

@@ -121,8 +121,8 @@ func TestManyObjectsAreMeasured(t *testing.T) {
 	if code != exitDone {
 		t.Fatalf("exit code: got %d, want %d; %s", code, exitDone, &stderr)
 	}
-	if rows := strings.Count(stdout.String(), " MiB "); rows != 3 || !strings.Contains(stdout.String(), "10000") || !strings.Contains(stdout.String(), "12000") {
-		t.Errorf("got %d rows, want 3, of 10,000 and 12,000 objects and of a full cache:\n%s", rows, &stdout)
+	if rows := strings.Count(stdout.String(), " MiB "); rows != 4 || !strings.Contains(stdout.String(), "10000") || !strings.Contains(stdout.String(), "12000") {
+		t.Errorf("got %d rows, want 4, of 10,000 and 12,000 objects, of a full cache, and of one that is collected:\n%s", rows, &stdout)
 	}
 }
 
@@ -136,6 +136,9 @@ func TestCollected(t *testing.T) {
 	}
 	if got := g.total(); got != 4*time.Millisecond {
 		t.Errorf("got %v, want 4ms without the idle time", got)
+	}
+	if got := g.count(); got != 2 {
+		t.Errorf("got %d collections, want 2", got)
 	}
 }
 
