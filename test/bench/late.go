@@ -46,6 +46,7 @@ func (f *field) measureLateness(ctx context.Context) (out lateness, err error) {
 		if err != nil {
 			return out, fmt.Errorf("%s: %w", s.name, err)
 		}
+		l.realTime = out.real
 		loops = append(loops, l)
 		w.contenders = append(w.contenders, contender{name: s.name, pid: s.pid})
 		took, err := l.measure(ctx, d, 0)

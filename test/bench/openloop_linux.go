@@ -130,7 +130,7 @@ func (l *openLoop) run(ctx context.Context, d time.Duration, rate float64) ([]ti
 			return nil, fmt.Errorf("%d of %d answers have not come: %w", sent-received, sent, errors.Join(context.DeadlineExceeded, ctx.Err()))
 		}
 		if l.realTime {
-			l.sleep(begin.Add(time.Duration(float64(sent) / rate * float64(time.Second))))
+			l.sleep(due(begin, sent, rate))
 		}
 		n, err := unix.EpollWait(l.epoll, events, 0)
 		if err != nil && !errors.Is(err, unix.EINTR) {
@@ -142,6 +142,14 @@ func (l *openLoop) run(ctx context.Context, d time.Duration, rate float64) ([]ti
 		}
 		received += ended
 	}
+}
+
+// due is when request n is due at this rate; that of 0 is at once.
+func due(begin time.Time, n int, rate float64) time.Time {
+	if rate == 0 {
+		return begin
+	}
+	return begin.Add(time.Duration(float64(n) / rate * float64(time.Second)))
 }
 
 // sleep waits for an answer, until the next request is due. An error shows where the answer is read.
@@ -177,14 +185,13 @@ func (l *openLoop) take(took *[]time.Duration, events []unix.EpollEvent) (ended 
 func (l *openLoop) sendDue(begin time.Time, sent int, rate float64) (n int, err error) {
 	now := time.Now()
 	for len(l.free) > 0 {
-		due := now
+		at := now
 		if rate > 0 {
-			due = begin.Add(time.Duration(float64(sent+n) / rate * float64(time.Second)))
+			if at = due(begin, sent+n, rate); at.After(now) {
+				break
+			}
 		}
-		if due.After(now) {
-			break
-		}
-		if err := l.send(due); err != nil {
+		if err := l.send(at); err != nil {
 			return n, err
 		}
 		n++
