@@ -41,6 +41,10 @@ func TestChanges(t *testing.T) {
 	check("a default written out", app, app+"limits: {ranges: 16}\nroutes: [{name: default, origin: app}]\n")
 	check("a limit and a size", app, app+"limits: {read_idle: 1m, connections: 9}\ncache: {memory: {max_bytes: 1GiB}}\n",
 		"cache.memory.max_bytes: 256MiB -> 1GiB (restart)", "limits.read_idle: 30s -> 1m (live)", "limits.connections: 65536 -> 9 (restart)")
+	const disk = app + "cache: {disk: {path: /d, max_bytes: 1GiB}}\n"
+	check("a disk comes", app, disk, `cache.disk.path: "" -> "/d" (restart)`, "cache.disk.max_bytes: 10GiB -> 1GiB (restart)", "cache.disk.max_object_bytes: 1GiB -> 128MiB (restart)")
+	check("a disk is set otherwise", disk, app+"cache: {disk: {path: /d, max_bytes: 1GiB, min_free: 1GiB, write_rate: 1MB/s}}\n",
+		"cache.disk.min_free: 5% -> 1GiB (restart)", "cache.disk.write_rate: 0B/s -> 1000000B/s (restart)")
 	check("servers", app, "origins: {app: {servers: [{url: \"http://h\", weight: 2}, \"https://i:8443\"], queue: {wait: 1s}}}\n",
 		`origins.app.servers: ["http://h"] -> [{url: "http://h", weight: 2}, "https://i:8443"] (live)`, "origins.app.queue.wait: 3s -> 1s (live)")
 	check("an origin and a route come", app, "origins: {app: {servers: [\"http://h\"]}, new: {servers: [\"http://n\"]}}\n"+

@@ -50,6 +50,7 @@ type Cache struct {
 	CollapseWait   time.Duration // without a header by then one follower leads anew; above 0
 	UncacheableFor time.Duration // how long a key is known not to be storable; 0 is not at all
 	Memory         Memory
+	Disk           Disk
 }
 
 // Memory is the size of the memory tier.

@@ -102,6 +102,7 @@ func (f Flags) apply(c *Config, r *report) {
 		f.applyOrigin(c, r)
 	}
 	c.fitMemory(&r.src, f.Memory)
+	c.fitDisk(&r.src)
 }
 
 func (f Flags) applyOrigin(c *Config, r *report) {

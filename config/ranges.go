@@ -17,6 +17,7 @@ func (v *validator) cache() {
 	const maxBytes, maxObject = "cache.memory.max_bytes", "cache.memory.max_object_bytes"
 	c := &v.c.Cache
 	v.caching("cache", &c.Caching)
+	v.disk()
 	rest := c.Memory.MaxBytes - c.Memory.StageBytes
 	if c.Memory.MaxObjectBytes <= rest/4 || !v.sound(maxBytes, maxObject, stageBytes) {
 		return

@@ -52,7 +52,7 @@ func (r *Route) table() table {
 		live("unusual_field_names", dropOrKeep(&r.UnusualNames), "What becomes of request fields such as X_Y, which origins take for X-Y."),
 		section("headers", r.Headers.table(), "Fields to take away and to set."),
 		section("admission", r.ownAdmission(), "What this route does otherwise; the filters are those of all.").asOverride().such("{policy: counting, more_than: 2}"),
-		section("cache", r.ownCaching(), "All of cache, key by key, but any_language_order, collapse, uncacheable_for and memory.").asOverride().such("{default_ttl: 10s}"),
+		section("cache", r.ownCaching(), "All of cache, key by key, but any_language_order, collapse, uncacheable_for, memory and disk.").asOverride().such("{default_ttl: 10s}"),
 		section("limits", r.ownRate.routeLimits(), "A rate of its own, key by key; no other limit.").asOverride().such("{rate: {requests: 5}}"),
 		later("access_log"),
 	}
@@ -81,10 +81,10 @@ func (r *Route) ownAdmission() table {
 // ownCaching is the cache section of a route.
 func (r *Route) ownCaching() table {
 	out := append(r.ownCache.table(), refused("any_language_order", "want it in the cache section for all routes"))
-	for _, name := range []string{"collapse", "uncacheable_for", "memory", "disk"} {
+	for _, name := range []string{"collapse", "uncacheable_for", "memory"} {
 		out = append(out, later(name))
 	}
-	return out
+	return append(out, refused("disk", "want it in the cache section: the disk is that of all routes"))
 }
 
 func (c *Cache) table() table {
@@ -95,7 +95,7 @@ func (c *Cache) table() table {
 		}, "Requests for one key share a fetch."),
 		live("uncacheable_for", duration(&c.UncacheableFor, 10*time.Second), "For so long nobody queues for a key that was not storable."),
 		section("memory", c.Memory.table(), "What is kept in memory."),
-		later("disk"),
+		section("disk", c.Disk.table(), "What is kept on a disk, behind the memory, and outlives a restart."),
 	)
 }
 

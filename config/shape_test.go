@@ -119,6 +119,7 @@ func wantEveryKey() *Config {
 			AnyLanguageOrder: true,
 			CollapseWait:     6 * time.Second, UncacheableFor: 11 * time.Second,
 			Memory: Memory{MaxBytes: 257 << 20, MaxObjectBytes: 9 << 20, StageBytes: 2 << 20},
+			Disk:   Disk{Paths: []string{"store", "/more"}, MaxBytes: 20 << 30, MaxObjectBytes: 2 << 30, MinFree: Free{Bytes: 3 << 30}, WriteRate: 50_000_000},
 		},
 		Purge: Purge{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32")}},
 		Limits: Limits{

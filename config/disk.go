@@ -1,0 +1,172 @@
+package config
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// Disk is the disk tier, behind the memory.
+type Disk struct {
+	Paths          []string // directories, one a device, which are made if they are not there; none is no disk tier
+	MaxBytes       Size     // of all files in each of them
+	MaxObjectBytes Size     // of one body; above 0, at most an eighth of MaxBytes
+	MinFree        Free     // of each file system
+	WriteRate      Size     // in a second, of all that is written to each; 0 is any number
+}
+
+// Free is what has to stay free of something: a share, or a number of bytes where Share is 0.
+type Free struct {
+	Share float64 // in [0, 0.9]
+	Bytes Size
+}
+
+// diskShare is how many of the largest objects fit onto a disk at least.
+const diskShare = 8
+
+const (
+	diskPath        = "cache.disk.path"
+	diskMaxBytes    = "cache.disk.max_bytes"
+	diskObjectBytes = "cache.disk.max_object_bytes"
+)
+
+func (d *Disk) table() table {
+	return table{
+		restart("path", directories(&d.Paths), `A directory for the disk tier, of its own, or a list of them, one a device; "" is no disk tier.`).asBasic().such("/var/cache/edgeproxy"),
+		restart("max_bytes", size(&d.MaxBytes, 10*GiB).atLeast(4*MiB), "The size of all files in each path, never exceeded.").asBasic(),
+		restart("max_object_bytes", size(&d.MaxObjectBytes, GiB).atLeast(1), "The largest body on the disk; at most an eighth of max_bytes.").asImplied(),
+		restart("min_free", bare(&d.MinFree, Free{Share: 0.05}, "size, or percent", wantFree, parseFree, Free.String).noting("0% to 90%, or a size"),
+			"So much of the file system stays free: the tier shrinks where others fill it."),
+		restart("write_rate", bare(&d.WriteRate, 0, "size a second", wantRate, parseByteRate, formatByteRate),
+			"The most that is written to each path, on average; 0B/s is any number. What comes faster is not stored.").such("50MB/s"),
+	}
+}
+
+// directories is a path or a list of paths.
+func directories(field *[]string) *scalar[[]string] {
+	s := texts(field, "", "")
+	s.what = "text, or list of texts"
+	s.yaml = func(all []string) string {
+		switch len(all) {
+		case 0:
+			return `""`
+		case 1:
+			return quoted(all[0])
+		}
+		return quotedList(all)
+	}
+	s.from = func(d *decoder, f *[]string) func(node) {
+		several := elements(d, wantDirectory, f, func(s *string) func(node) { return d.text(s) })
+		return func(n node) {
+			if _, ok := n.Node.(*ast.SequenceNode); ok {
+				several(n)
+				return
+			}
+			*f = nil
+			if text, _, ok := d.scalar(n, wantDirectory); ok && text != "" {
+				*f = []string{text}
+			}
+		}
+	}
+	s.shape = object{"anyOf": []any{ref("text"), object{"type": "array", "items": ref("text")}}}
+	return s
+}
+
+const wantDirectory = `want a directory, a list of them, or "" for none`
+
+func quotedList(all []string) string {
+	parts := make([]string, len(all))
+	for i, text := range all {
+		parts[i] = quoted(text)
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+// bare is parsed whose text needs no quotes in YAML.
+func bare[T any](field *T, usual T, what, want string, read func(string) (T, error), write func(T) string) *scalar[T] {
+	s := parsed(field, usual, what, want, read, write)
+	s.yaml = write
+	return s
+}
+
+const (
+	wantFree = "want a share of the file system such as 5%, at most 90%, or a size such as 20GiB"
+	wantRate = "want a size a second, such as 50MB/s"
+)
+
+// parseFree reads a share of 0 to 90 %, or a size.
+func parseFree(text string) (Free, error) {
+	number, percent := strings.CutSuffix(text, "%")
+	if !percent {
+		bytes, err := ParseSize(text)
+		if err != nil {
+			return Free{}, errors.New(wantFree)
+		}
+		return Free{Bytes: bytes}, nil
+	}
+	share, err := strconv.ParseFloat(number, 64)
+	if err != nil || !validNumber(number) || share < 0 || share > 90 {
+		return Free{}, errors.New(wantFree)
+	}
+	return Free{Share: share / 100}, nil
+}
+
+// String returns it as a file has it.
+func (f Free) String() string {
+	if f.Bytes > 0 {
+		return f.Bytes.String()
+	}
+	return strconv.FormatFloat(100*f.Share, 'f', -1, 64) + "%"
+}
+
+// parseByteRate reads a size with /s behind it. Only 0 may stand without.
+func parseByteRate(text string) (Size, error) {
+	bare, ok := strings.CutSuffix(text, "/s")
+	n, err := ParseSize(bare)
+	if err != nil || !ok && n != 0 {
+		return 0, errors.New(wantRate)
+	}
+	return n, nil
+}
+
+func formatByteRate(n Size) string { return n.String() + "/s" }
+
+// fitDisk lowers the default of cache.disk.max_object_bytes where max_bytes is small.
+func (c *Config) fitDisk(src *source) {
+	if d := &c.Cache.Disk; !src.given(diskObjectBytes) {
+		d.MaxObjectBytes = max(min(d.MaxObjectBytes, d.MaxBytes/diskShare), 1)
+	}
+}
+
+// disk checks the disk tier.
+func (v *validator) disk() {
+	d := &v.c.Cache.Disk
+	v.diskPaths(d.Paths)
+	if most := d.MaxBytes / diskShare; d.MaxObjectBytes > most && v.sound(diskMaxBytes, diskObjectBytes) {
+		v.fail(diskObjectBytes, "want at most "+most.String()+", an eighth of max_bytes")
+	}
+	usual := withDefaults((*Disk).table)
+	if len(d.Paths) == 0 && (d.MaxBytes != usual.MaxBytes || d.MinFree != usual.MinFree || d.WriteRate != usual.WriteRate) && v.sound("cache.disk") {
+		v.fail("cache.disk", "want a path as well: without one there is no disk tier")
+	}
+}
+
+func (v *validator) diskPaths(paths []string) {
+	for i, path := range paths {
+		at := item(diskPath, i)
+		if !v.src.given(at) {
+			at = diskPath
+		}
+		switch {
+		case !v.sound(at):
+		case path == "" || strings.ContainsFunc(path, unicode.IsControl):
+			v.fail(at, wantDirectory)
+		case slices.Contains(paths[:i], path):
+			v.fail(at, "want each directory once")
+		}
+	}
+}
