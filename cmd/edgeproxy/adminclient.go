@@ -20,7 +20,20 @@ const maxAnswer = 2 << 20
 // post asks the admin listener at address, HOST:PORT or unix:PATH, with the token if there is
 // one.
 func post(ctx context.Context, address, path, token string, body []byte) (status int, text []byte, err error) {
-	transport := &http.Transport{} // no proxy of the environment stands before the admin listener
+	res, err := ask(ctx, address, http.MethodPost, path, token, body)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	if text, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer)); err != nil {
+		return 0, nil, fmt.Errorf("%s: read the answer: %w", address, err)
+	}
+	return res.StatusCode, text, nil
+}
+
+// ask is post by any method. The caller closes the body of the answer.
+func ask(ctx context.Context, address, method, path, token string, body []byte) (*http.Response, error) {
+	transport := &http.Transport{DisableKeepAlives: true} // no proxy of the environment stands before the admin listener
 	host := address
 	if path, ok := strings.CutPrefix(address, socketPrefix); ok {
 		host = "localhost"
@@ -29,24 +42,19 @@ func post(ctx context.Context, address, path, token string, body []byte) (status
 			return d.DialContext(ctx, "unix", path)
 		}
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+host+path, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+host+path, bytes.NewReader(body))
 	if err != nil {
-		return 0, nil, &usageError{fmt.Errorf("--admin %s: want HOST:PORT or unix:PATH", address)}
+		return nil, &usageError{fmt.Errorf("--admin %s: want HOST:PORT or unix:PATH", address)}
 	}
 	req.Header.Set("Content-Type", "application/json")
 	if token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
-	defer transport.CloseIdleConnections()
 	res, err := transport.RoundTrip(req)
 	if err != nil {
-		return 0, nil, fmt.Errorf("%s: %w", address, err)
+		return nil, fmt.Errorf("%s: %w", address, err)
 	}
-	defer func() { _ = res.Body.Close() }()
-	if text, err = io.ReadAll(io.LimitReader(res.Body, maxAnswer)); err != nil {
-		return 0, nil, fmt.Errorf("%s: read the answer: %w", address, err)
-	}
-	return res.StatusCode, text, nil
+	return res, nil
 }
 
 // refusalOf is what an answer of this status says; without a text of ours the status is all.

@@ -83,6 +83,9 @@ func (d *Directory) Close() {
 	d.v.release()
 }
 
+// Path is that of the directory.
+func (d *Directory) Path() string { return d.v.o.Path }
+
 // Stats returns what was there when the directory was opened.
 func (d *Directory) Stats() DirectoryStats { return d.stats }
 

@@ -1,0 +1,226 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/statefile"
+)
+
+// cacheFlags say which disk tier is meant.
+type cacheFlags struct {
+	file, dir        string
+	admin, tokenFile string
+	json             bool
+}
+
+// diskTier is what the commands look into: the directory of a stopped proxy, or a running one.
+type diskTier interface {
+	// stats returns a document that encoding/json can encode.
+	stats(ctx context.Context) (any, error)
+	// objects shows all that is stored, in no order.
+	objects(ctx context.Context, show func(cacheObject) error) error
+	// verify reads and checks all of it, and shows what is damaged.
+	verify(ctx context.Context, show func(cacheDamage) error) (cacheVerified, error)
+	// drop forgets what is stored under the URLs, or all of it where there are none. It returns a sentence that says so.
+	drop(ctx context.Context, urls []string) (string, error)
+	close()
+}
+
+// cacheDamage is a record that is not what was written.
+type cacheDamage struct {
+	File   string `json:"file"`
+	Offset int64  `json:"offset"`
+	Bytes  int64  `json:"bytes"`
+	Error  string `json:"error"`
+}
+
+// cacheVerified is how much was read.
+type cacheVerified struct {
+	Records int64 `json:"records"`
+	Bytes   int64 `json:"bytes"`
+	Damaged int64 `json:"damaged"`
+}
+
+func cacheCommand() *cobra.Command {
+	var f cacheFlags
+	cmd := &cobra.Command{
+		Use:   "cache stats|ls|verify|drop [-c FILE | --dir DIR]",
+		Short: "Look into the disk tier, check it, and take things out of it",
+		Long: "Look into the disk tier, check it, and take things out of it. With -c or --dir it is\n" +
+			"the directory of a proxy that does not run. Where one runs on it, and without both, the\n" +
+			"admin listener is asked.",
+		Example: "  edgeproxy cache ls -c /etc/edgeproxy.yaml\n" +
+			"  edgeproxy cache verify --dir /var/cache/edgeproxy\n" +
+			"  edgeproxy cache drop http://www.example.com/style.css\n" +
+			"  edgeproxy cache stats --admin unix:/run/edgeproxy/admin.sock --json",
+		Args: noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			return &usageError{errors.New("cache needs one of stats, ls, verify and drop")}
+		},
+	}
+	flags := cmd.PersistentFlags()
+	flags.StringVarP(&f.file, "config", "c", "", "configuration `FILE` with cache.disk.path")
+	flags.StringVar(&f.dir, "dir", "", "the `DIR` of the disk tier, in place of a file")
+	flags.StringVar(&f.admin, "admin", "", "`ADDRESS` of the proxy's admin listener (default that of the file, or "+config.Default().Admin.Address+")")
+	flags.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the token of the admin listener; without it, "+tokenVariable+" in the environment")
+	flags.BoolVar(&f.json, "json", false, "print JSON, one value a line")
+	cmd.AddCommand(f.statsCommand(), f.listCommand(), f.verifyCommand(), f.dropCommand())
+	return cmd
+}
+
+// run opens what f means for one step.
+func (f *cacheFlags) run(cmd *cobra.Command, step func(ctx context.Context, t diskTier, out io.Writer) error) error {
+	t, err := f.open()
+	if err != nil {
+		return err
+	}
+	defer t.close()
+	if err := step(cmd.Context(), t, cmd.OutOrStdout()); err != nil {
+		return fmt.Errorf("cache %s: %w", cmd.Name(), err)
+	}
+	return nil
+}
+
+// open opens the directory, or finds out whom to ask.
+func (f *cacheFlags) open() (diskTier, error) {
+	dirs, address, token := []string(nil), config.Default().Admin.Address, ""
+	if f.file != "" {
+		c, err := config.Load(f.file)
+		if err != nil {
+			return nil, asConfigError(err)
+		}
+		if dirs = c.Cache.Disk.Paths; len(dirs) == 0 && f.dir == "" {
+			return nil, &usageError{fmt.Errorf("cache: %s has no cache.disk.path", f.file)}
+		}
+		address = c.Admin.Address
+		if token, err = adminToken(c); err != nil {
+			return nil, err
+		}
+	}
+	if f.dir != "" {
+		dirs = []string{f.dir}
+	}
+	if len(dirs) > 0 && f.admin == "" {
+		t, err := openStopped(dirs)
+		if !errors.Is(err, statefile.ErrInUse) {
+			return t, err
+		}
+	}
+	return f.running(dirs, cmp.Or(f.admin, address), token)
+}
+
+// running asks at address. Token is that of the file; what is given otherwise goes before.
+func (f *cacheFlags) running(dirs []string, address, token string) (diskTier, error) {
+	if !reachable(address) {
+		return nil, &usageError{fmt.Errorf("cache: --admin %s: want HOST:PORT or unix:PATH", address)}
+	}
+	given, err := tokenFor(f.tokenFile)
+	if err != nil {
+		return nil, &usageError{fmt.Errorf("cache: %w", err)}
+	}
+	return &runningTier{address: address, token: cmp.Or(given, token), dirs: dirs}, nil
+}
+
+func (f *cacheFlags) statsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "stats", Short: "Print how much there is", Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.run(cmd, func(ctx context.Context, t diskTier, out io.Writer) error {
+				s, err := t.stats(ctx)
+				if err != nil {
+					return err
+				}
+				indent := "  "
+				if f.json {
+					indent = ""
+				}
+				return printJSON(out, s, indent)
+			})
+		},
+	}
+}
+
+func (f *cacheFlags) listCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "ls", Short: "Print what is stored, a line each: status, bytes of the body, age, freshness, URL", Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.run(cmd, func(ctx context.Context, t diskTier, out io.Writer) error {
+				now := time.Now()
+				return t.objects(ctx, func(o cacheObject) error {
+					if f.json {
+						return printJSON(out, o, "")
+					}
+					_, err := fmt.Fprintln(out, o.line(now))
+					return err
+				})
+			})
+		},
+	}
+}
+
+func (f *cacheFlags) verifyCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "verify", Short: "Read and check all that is stored; exit code 1 where something is damaged", Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return f.run(cmd, func(ctx context.Context, t diskTier, out io.Writer) error {
+				all, err := t.verify(ctx, func(d cacheDamage) error {
+					if f.json {
+						return printJSON(out, d, "")
+					}
+					_, err := fmt.Fprintf(out, "%s: offset %d: %s\n", d.File, d.Offset, d.Error)
+					return err
+				})
+				if err != nil {
+					return err
+				}
+				if f.json {
+					err = printJSON(out, all, "")
+				} else {
+					_, err = fmt.Fprintf(out, "records: %d, bytes: %d, damaged: %d\n", all.Records, all.Bytes, all.Damaged)
+				}
+				if err == nil && all.Damaged > 0 {
+					err = errors.New("there is damage; what is damaged is never served, and is fetched anew")
+				}
+				return err
+			})
+		},
+	}
+}
+
+func (f *cacheFlags) dropCommand() *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use: "drop URL… | --all", Short: "Take out what is stored under URLs, with all variants, or all; of a running proxy it is a purge",
+		RunE: func(cmd *cobra.Command, urls []string) error {
+			if all == (len(urls) > 0) {
+				return &usageError{errors.New("cache drop: want URLs, or --all")}
+			}
+			return f.run(cmd, func(ctx context.Context, t diskTier, out io.Writer) error {
+				done, err := t.drop(ctx, urls)
+				if err != nil {
+					return err
+				}
+				_, err = fmt.Fprintln(out, done)
+				return err
+			})
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "everything")
+	return cmd
+}
+
+func printJSON(out io.Writer, v any, indent string) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
+	return e.Encode(v)
+}

@@ -1,0 +1,118 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/cachekey"
+	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/wire"
+)
+
+// cacheObject is a stored response as the commands and the admin listener show it.
+type cacheObject struct {
+	URL        string    `json:"url"`
+	Part       string    `json:"part,omitempty"`    // of a large object: which slice
+	Variant    string    `json:"variant,omitempty"` // the request fields that select it
+	Status     int32     `json:"status"`
+	Bytes      int64     `json:"bytes"` // of the body
+	Age        float64   `json:"age_seconds"`
+	FreshUntil time.Time `json:"fresh_until"` // in the past: it is stale
+	Tags       int       `json:"tags"`
+	Hits       int       `json:"recent_hits,omitempty"` // since eviction came by, 3 at most; of a running store
+}
+
+// objectOf returns what there is to say of the response in a record of the disk tier; false where the record is none.
+func objectOf(block []byte, bodyBytes int64, now time.Time) (o cacheObject, ok bool) {
+	e, err := cache.RecordEntry(block)
+	if err != nil || e.Status == 0 { // a marker: it says by what its URL varies
+		return o, false
+	}
+	o = cacheObject{
+		Status: e.Status, Bytes: bodyBytes, Tags: len(e.Tags),
+		Age:        max(e.InitialAge+now.Sub(e.ResponseTime), 0).Seconds(),
+		FreshUntil: e.ResponseTime.Add(e.Policy.Lifetime - e.InitialAge).UTC().Truncate(time.Second),
+	}
+	url := e.Name
+	if len(e.Vary) > 0 {
+		url = e.Name[:e.URLLen]
+		o.Variant = variantText(e.Name[e.URLLen:])
+	}
+	o.URL, o.Part = urlOf(url)
+	return o, true
+}
+
+// urlOf returns the URL that key names, and which part of what lies there.
+func urlOf(key []byte) (url, part string) {
+	scheme, host, target, ok := wire.KeyURL(key)
+	if !ok {
+		return strconv.Quote(string(key)), ""
+	}
+	url = string(scheme) + "://" + string(host) + string(target)
+	if plain := wire.AppendKey(nil, string(scheme), host, target); len(plain) <= len(key) && string(key[:len(plain)]) == string(plain) {
+		if size, number, ok := cachekey.Part(key[len(plain):]); ok && number >= 0 {
+			part = fmt.Sprintf("slice %d of %d bytes", number, size)
+		} else if ok {
+			part = "one part"
+		}
+	}
+	return url, part
+}
+
+func variantText(b []byte) string {
+	fields, ok := rfc9111.ParseVariant(b)
+	if !ok {
+		return strconv.Quote(string(b))
+	}
+	parts := make([]string, len(fields))
+	for i, f := range fields {
+		parts[i] = f.Name + ": " + cmp.Or(strings.Join(f.Lines, ", "), "-")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// line is o on one line.
+func (o *cacheObject) line(now time.Time) string {
+	fresh := "fresh " + roughly(o.FreshUntil.Sub(now))
+	if !now.Before(o.FreshUntil) {
+		fresh = "stale " + roughly(now.Sub(o.FreshUntil))
+	}
+	parts := []string{
+		fmt.Sprintf("%d  %10d  age %-8s %-14s", o.Status, o.Bytes, roughly(time.Duration(o.Age*float64(time.Second))), fresh), printable(o.URL),
+	}
+	for _, more := range []string{o.Part, o.Variant} {
+		if more != "" {
+			parts = append(parts, "["+printable(more)+"]")
+		}
+	}
+	if o.Tags > 0 {
+		parts = append(parts, fmt.Sprintf("tags: %d", o.Tags))
+	}
+	return strings.Join(parts, "  ")
+}
+
+// roughly writes a span by its two largest units.
+func roughly(d time.Duration) string {
+	const day = 24 * time.Hour
+	switch {
+	case d >= day:
+		return fmt.Sprintf("%dd%dh", d/day, d%day/time.Hour)
+	case d >= time.Hour:
+		return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
+	case d >= time.Minute:
+		return fmt.Sprintf("%dm%ds", d/time.Minute, d%time.Minute/time.Second)
+	}
+	return fmt.Sprintf("%ds", d/time.Second)
+}
+
+// printable is text that does nothing to a terminal.
+func printable(text string) string {
+	if q := strconv.Quote(text); q[1:len(q)-1] != text {
+		return q
+	}
+	return text
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// runningTier is the disk tier of a proxy that runs, asked by its admin listener.
+type runningTier struct {
+	address, token string
+	dirs           []string // that are said to be its, for errors
+}
+
+func (t *runningTier) close() {}
+
+func (t *runningTier) stats(ctx context.Context) (any, error) {
+	var s json.RawMessage
+	err := t.lines(ctx, http.MethodGet, "/cache/stats", func(line json.RawMessage) error {
+		s = line
+		return nil
+	})
+	return s, err
+}
+
+func (t *runningTier) objects(ctx context.Context, show func(cacheObject) error) error {
+	return t.lines(ctx, http.MethodGet, "/cache/ls", func(line json.RawMessage) error {
+		var o cacheObject
+		if err := json.Unmarshal(line, &o); err != nil {
+			return err
+		}
+		return show(o)
+	})
+}
+
+// cacheLine is one line of the answer to POST /cache/verify: one damaged record, or how much was read.
+type cacheLine struct {
+	Damage   *cacheDamage   `json:"damage,omitempty"`
+	Verified *cacheVerified `json:"verified,omitempty"`
+}
+
+func (t *runningTier) verify(ctx context.Context, show func(cacheDamage) error) (cacheVerified, error) {
+	var all *cacheVerified
+	err := t.lines(ctx, http.MethodPost, "/cache/verify", func(line json.RawMessage) error {
+		var l cacheLine
+		if err := json.Unmarshal(line, &l); err != nil {
+			return err
+		}
+		if l.Damage != nil {
+			return show(*l.Damage)
+		}
+		all = l.Verified
+		return nil
+	})
+	switch {
+	case err != nil:
+		return cacheVerified{}, err
+	case all == nil:
+		return cacheVerified{}, errors.New("the answer ends too soon")
+	}
+	return *all, nil
+}
+
+func (t *runningTier) drop(ctx context.Context, urls []string) (string, error) {
+	o := purgeOrder{by: "url", values: urls}
+	if len(urls) == 0 {
+		o.by = purgeAll
+	}
+	done, err := o.send(ctx, t.address, t.token)
+	switch {
+	case err != nil:
+		return "", err
+	case done.Objects != nil:
+		return fmt.Sprintf("purged: url %q (objects: %d)", urls, *done.Objects), nil
+	case len(urls) == 0:
+		return "purged: everything", nil
+	}
+	return fmt.Sprintf("purged: url %q", urls), nil
+}
+
+// lines asks for path and shows the JSON values of the answer.
+func (t *runningTier) lines(ctx context.Context, method, path string, show func(json.RawMessage) error) error {
+	res, err := ask(ctx, t.address, method, path, t.token, nil)
+	if err != nil {
+		if len(t.dirs) > 0 {
+			err = fmt.Errorf("%s: in use by another process, which does not answer: %w", strings.Join(t.dirs, ", "), err)
+		}
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode != http.StatusOK {
+		text, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+		if err != nil {
+			return err
+		}
+		return errors.New(refusalOf(res.StatusCode, text).Error)
+	}
+	for d := json.NewDecoder(res.Body); ; {
+		var line json.RawMessage
+		switch err := d.Decode(&line); {
+		case errors.Is(err, io.EOF):
+			return nil
+		case err != nil:
+			return fmt.Errorf("%s: read the answer: %w", t.address, err)
+		}
+		if err := show(line); err != nil {
+			return err
+		}
+	}
+}

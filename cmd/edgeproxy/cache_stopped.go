@@ -1,0 +1,157 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"edgeproxy/internal/cache/disk"
+	"edgeproxy/internal/wire"
+)
+
+// stoppedTier is the directories of a proxy that does not run.
+type stoppedTier []*disk.Directory
+
+// openStopped opens directories. The error is statefile.ErrInUse while a proxy runs on one.
+func openStopped(paths []string) (diskTier, error) {
+	var t stoppedTier
+	for _, path := range paths {
+		dir, err := disk.OpenDirectory(path)
+		if err != nil {
+			t.close()
+			return nil, err
+		}
+		t = append(t, dir)
+	}
+	return t, nil
+}
+
+func (t stoppedTier) close() {
+	for _, d := range t {
+		d.Close()
+	}
+}
+
+// each shows all records until ctx ends or show fails.
+func (t stoppedTier) each(ctx context.Context, show func(d *disk.Directory, r *disk.Record) error) (err error) {
+	for _, d := range t {
+		d.Each(func(r *disk.Record) bool {
+			err = errors.Join(show(d, r), ctx.Err())
+			return err == nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stoppedStats is what directories say of themselves.
+type stoppedStats struct {
+	Running    bool  `json:"running"` // always false
+	Objects    int64 `json:"objects"`
+	BodyBytes  int64 `json:"body_bytes"`
+	Bytes      int64 `json:"bytes"` // that all files take
+	Segments   int64 `json:"segments"`
+	Unreadable int64 `json:"unreadable"` // records whose heads are damaged
+}
+
+func (t stoppedTier) stats(ctx context.Context) (any, error) {
+	var s stoppedStats
+	for _, d := range t {
+		st := d.Stats()
+		s.Bytes += st.Bytes
+		s.Segments += st.Segments
+	}
+	now := time.Now()
+	err := t.each(ctx, func(_ *disk.Directory, r *disk.Record) error {
+		if o, ok := objectOf(r.Block, r.BodyBytes, now); ok {
+			s.Objects++
+			s.BodyBytes += o.Bytes
+		} else if r.Damage != nil {
+			s.Unreadable++
+		}
+		return nil
+	})
+	return s, err
+}
+
+func (t stoppedTier) objects(ctx context.Context, show func(cacheObject) error) error {
+	now := time.Now()
+	return t.each(ctx, func(_ *disk.Directory, r *disk.Record) error {
+		if o, ok := objectOf(r.Block, r.BodyBytes, now); ok {
+			return show(o)
+		}
+		return nil
+	})
+}
+
+func (t stoppedTier) verify(ctx context.Context, show func(cacheDamage) error) (v cacheVerified, err error) {
+	err = t.each(ctx, func(d *disk.Directory, r *disk.Record) error {
+		return v.note(cacheDamage{File: filepath.Join(d.Path(), r.File), Offset: r.Offset, Bytes: r.Bytes}, r.Check(), show)
+	})
+	return v, err
+}
+
+// note counts the record at d, and shows it if it is damaged.
+func (v *cacheVerified) note(d cacheDamage, why error, show func(cacheDamage) error) error {
+	v.Records++
+	v.Bytes += d.Bytes
+	if why == nil {
+		return nil
+	}
+	v.Damaged++
+	d.Error = why.Error()
+	return show(d)
+}
+
+func (t stoppedTier) drop(ctx context.Context, urls []string) (string, error) {
+	if len(urls) == 0 {
+		for _, d := range t {
+			if err := d.Clear(); err != nil {
+				return "", err
+			}
+		}
+		return "dropped: everything", nil
+	}
+	wanted := map[string]bool{}
+	for _, u := range urls {
+		canonical, err := canonicalURL(u)
+		if err != nil {
+			return "", &usageError{fmt.Errorf("%q: want an absolute URL such as http://example.com/path?query", u)}
+		}
+		wanted[canonical] = true
+	}
+	objects, now := 0, time.Now()
+	err := t.each(ctx, func(d *disk.Directory, r *disk.Record) error {
+		if o, ok := objectOf(r.Block, r.BodyBytes, now); ok && wanted[o.URL] {
+			d.Drop(r)
+			objects++
+		}
+		return nil
+	})
+	for _, d := range t {
+		if err == nil {
+			err = d.Commit()
+		}
+	}
+	return fmt.Sprintf("dropped: url %q (objects: %d)", urls, objects), err
+}
+
+// canonicalURL returns a URL as objects are shown by it.
+func canonicalURL(raw string) (string, error) {
+	scheme, _, _ := strings.Cut(raw, "://")
+	scheme = strings.ToLower(scheme)
+	target, err := wire.ParseTarget([]byte(raw), scheme, false)
+	if err != nil {
+		return "", err
+	}
+	host, err := wire.AppendHost(nil, target.Authority, scheme)
+	if err != nil {
+		return "", err
+	}
+	return scheme + "://" + string(host) + string(target.Raw), nil
+}
