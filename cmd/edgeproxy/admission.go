@@ -17,14 +17,11 @@ import (
 )
 
 // buildAdmission makes what knows the keys: their hash, the gate, and the shadow
-// policies. The hash and the sightings of a start before belong together.
-func (e *edge) buildAdmission() (cache.Hasher, error) {
-	state, err := e.loadState()
+// policies. The hash, the sightings of a start before and what is on the disk belong together.
+func (e *edge) buildAdmission(state *admission.State) (cache.Hasher, error) {
+	seed, err := e.seed(state)
 	if err != nil {
-		return cache.Hasher{}, err
-	}
-	seed, err := newSeed(state)
-	if err != nil {
+		state.Close()
 		return cache.Hasher{}, err
 	}
 	if e.gate, err = admission.New(e.admissionOptions(seed, state), e.started); err != nil {
@@ -73,6 +70,22 @@ func writable(folder string) error {
 	}
 	_ = probe.Close()
 	return os.Remove(probe.Name())
+}
+
+// seed returns the seed of the hash of keys: that of what is on the disk where there is one.
+func (e *edge) seed(state *admission.State) (uint64, error) {
+	if e.purges.Keeps() {
+		return e.purges.Identity().KeySeed, nil
+	}
+	return newSeed(state)
+}
+
+// seedOf returns the seed that sightings were saved under; 0 where there are none.
+func seedOf(state *admission.State) uint64 {
+	if state == nil {
+		return 0
+	}
+	return state.Seed()
 }
 
 // newSeed returns the seed that the sightings were saved under, or a new one:

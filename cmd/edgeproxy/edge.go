@@ -20,12 +20,14 @@ import (
 	"edgeproxy/internal/admin"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
+	"edgeproxy/internal/cache/disk"
 	"edgeproxy/internal/dial"
 	"edgeproxy/internal/listen"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/pace"
 	"edgeproxy/internal/pinned"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rescue"
 	"edgeproxy/internal/sendfile"
 	"edgeproxy/internal/shadow"
@@ -41,6 +43,8 @@ type edge struct {
 	started   time.Time
 	registry  *prometheus.Registry
 	store     *cache.Store
+	disk      *disk.Group // nil: no disk tier
+	purges    *purge.Table
 	gate      *admission.Gate
 	shadow    *shadow.Shadow // nil: no shadow policies
 	dialer    *dial.Dialer
@@ -54,6 +58,8 @@ type edge struct {
 	listeners []*dataListener // one for each address of the configuration
 	acme      *acme.Manager   // nil: no certificates by ACME
 	spool     *spool.Spool    // nil: no limits.spool
+
+	diskFailure error // why there is no disk tier though there should be one
 
 	inherited   *listen.Inherited
 	peers       *listen.Peers // nil: no listener speaks the PROXY protocol
@@ -96,10 +102,7 @@ func (e *edge) build() error {
 	}
 	var err error
 	e.pinned = pinned.NewTotal(int64(e.config.Pinned()))
-	if e.store, err = cache.New(e.cacheOptions()); err != nil {
-		return fmt.Errorf("cache: %w", err)
-	}
-	hasher, err := e.buildAdmission()
+	hasher, err := e.buildStore()
 	if err != nil {
 		return err
 	}
@@ -131,6 +134,22 @@ func (e *edge) build() error {
 	}
 	e.buildListeners()
 	return nil
+}
+
+// buildStore makes what keeps responses, and what decides which.
+func (e *edge) buildStore() (cache.Hasher, error) {
+	state, err := e.loadState()
+	if err == nil {
+		err = e.openDisk(seedOf(state))
+	}
+	if err == nil {
+		e.store, err = cache.New(e.cacheOptions())
+	}
+	if err != nil {
+		state.Close()
+		return cache.Hasher{}, err
+	}
+	return e.buildAdmission(state)
 }
 
 // buildListeners builds what stands at the data addresses.
@@ -261,7 +280,7 @@ func (e *edge) report(err error) {
 
 func (e *edge) readiness() (ready bool, why string) {
 	if e.ready.Load() {
-		return true, ""
+		return true, e.diskTrouble()
 	}
 	if e.draining.Load() {
 		return false, "draining"

@@ -10,7 +10,7 @@ import (
 
 // fits checks what only the rooms know of a configuration: whether filters of these sizes
 // can be built, whether the rules make a key, whether the files of origins hold
-// certificates, and whether the file of the token holds a token. The error is a
+// certificates, whether the file of the token holds a token, and whether the directories can be used. The error is a
 // config.Errors.
 func fits(c *config.Config) error {
 	var faults config.Errors
@@ -40,6 +40,7 @@ func fits(c *config.Config) error {
 	faults = append(faults, certificateFaults(c)...)
 	faults = append(faults, acmeFaults(c)...)
 	faults = append(faults, spoolFaults(c)...)
+	faults = append(faults, diskFaults(c)...)
 	if faults = append(faults, originFaults(c)...); len(faults) == 0 {
 		return nil
 	}

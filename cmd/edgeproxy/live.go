@@ -157,6 +157,9 @@ func (e *edge) adminOptions(l *live) admin.Options {
 		Address: e.config.Admin.Address, Hosts: a.Hosts, Token: l.token, Profiles: a.Pprof,
 		Registry: e.registry, Ready: e.readiness, Status: e.status, Purger: e.proxy, Panics: e.panics, Log: e.log,
 	}
+	if e.disk != nil {
+		o.Disk = shownDisk{e}
+	}
 	if e.reloader != nil {
 		o.Reload = e.reloader.answer
 	}

@@ -94,12 +94,12 @@ func cgroupMemory() int64 {
 	return int64(limit)
 }
 
-// memoryBytes is the most that cache, bodies on their way, bodies that clients pin, filters
-// and shadow policies take. A fifth is added to the cache, for garbage that the collector has
+// memoryBytes is the most that cache, bodies on their way, bodies that clients pin, filters,
+// shadow policies and the disk tier take. A fifth is added to the cache, for garbage that the collector has
 // not freed yet. A quarter is added to bodies on their way, for the bodies of requests.
 func (e *edge) memoryBytes() int64 {
 	l := &e.config.Limits
 	bodies := l.InflightBytes + max(l.InflightBytes/4, l.RequestBuffer) + e.config.Pinned()
 	return int64(float64(e.config.Cache.Memory.MaxBytes)*1.2) + int64(bodies) +
-		e.gate.MostBytes() + e.shadow.Bytes()
+		e.gate.MostBytes() + e.shadow.Bytes() + e.diskMemory()
 }

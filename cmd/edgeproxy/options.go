@@ -13,7 +13,6 @@ import (
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/policy"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rate"
 	"edgeproxy/internal/rfc9111"
 )
@@ -23,11 +22,15 @@ import (
 
 func (e *edge) cacheOptions() cache.Options {
 	c := e.config
-	return cache.Options{
+	o := cache.Options{
 		MaxBytes: int64(c.Cache.Memory.MaxBytes), MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes),
 		StageBytes:  int64(c.Cache.Memory.StageBytes),
 		MaxVariants: c.Limits.Variants, Pinned: e.pinned, Metrics: cache.NewMetrics(e.registry),
 	}
+	if e.disk != nil {
+		o.Disk = e.disk
+	}
+	return o
 }
 
 // admissionOptions builds the filters that routes use, and no other.
@@ -45,7 +48,7 @@ func (e *edge) admissionOptions(seed uint64, restore *admission.State) admission
 	}
 	o.OpenBelow = func() bool {
 		below := e.now.Load().config.Admission.OpenBelow
-		return below > 0 && e.store.Fill() < below
+		return below > 0 && e.tierFill() < below
 	}
 	if path := e.config.Admission.State; path != "" {
 		o.Restore = restore
@@ -63,11 +66,6 @@ func (e *edge) admissionOptions(seed uint64, restore *admission.State) admission
 		}
 	}
 	return o
-}
-
-// tierBytes is the size of the tier behind the gate: the memory without the stage.
-func tierBytes(c *config.Config) int64 {
-	return int64(c.Cache.Memory.MaxBytes - c.Cache.Memory.StageBytes)
 }
 
 func window(w config.Window) *admission.FilterOptions {
@@ -178,7 +176,7 @@ func ruleOf(r config.Rule) (admission.Rule, error) {
 func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Options {
 	c := e.config
 	o := proxy.Options{
-		Node: c.Node.Name, Instance: rand.Text(), Live: liveOptions(c, routes), Store: e.store, Hasher: hasher, Purges: purge.New(purge.Options{}), Gate: e.gate, Shadow: e.shadow,
+		Node: c.Node.Name, Instance: rand.Text(), Live: liveOptions(c, routes), Store: e.store, Hasher: hasher, Purges: e.purges, Gate: e.gate, Shadow: e.shadow,
 		MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes), InflightBytes: int64(c.Limits.InflightBytes),
 		ClientShare: c.Limits.OriginShare, WriteIdle: writeIdle(c),
 		Sends: e.sends, SendRate: paceOf(c.Limits.SendRate), Copies: e.copies,

@@ -41,6 +41,7 @@ func (e *edge) shutdown(ctx context.Context) {
 	if e.store != nil && drained {
 		e.store.Close() // a look-up must not meet it
 	}
+	e.closeDisk()
 	if e.access != nil {
 		if err := e.access.Close(); err != nil {
 			e.log.Warn("access log", "error", err)

@@ -43,10 +43,11 @@ type stateStatus struct {
 	Bytes    int64      `json:"bytes"`
 }
 
-// cacheStatus is the memory tier, and the stage where there is one.
+// cacheStatus is the memory tier, and stage and disk where there are such.
 type cacheStatus struct {
 	tierStatus
 	Stage *tierStatus `json:"stage,omitempty"`
+	Disk  *diskStatus `json:"disk,omitempty"`
 }
 
 type tierStatus struct {
@@ -99,7 +100,7 @@ func (e *edge) status() any {
 	s := status{
 		Node: e.config.Node.Name, Version: versionName(), Go: runtime.Version(),
 		Started: e.started.UTC().Round(time.Millisecond), Uptime: now.Sub(e.started).Seconds(), Ready: e.ready.Load(),
-		Addresses: e.addresses(), Requests: e.proxy.Status(), Cache: statusOfCache(e.store.Stats()), Filters: []filterStatus{},
+		Addresses: e.addresses(), Requests: e.proxy.Status(), Cache: e.cacheStatus(), Filters: []filterStatus{},
 		Admission: e.admissionStatus(), Config: e.reloader.status(),
 	}
 	for _, o := range e.now.Load().origins {
@@ -111,8 +112,9 @@ func (e *edge) status() any {
 	return s
 }
 
-func statusOfCache(c cache.Stats) cacheStatus {
-	s := cacheStatus{tierStatus: statusOfTier(c.TierStats)}
+func (e *edge) cacheStatus() cacheStatus {
+	c := e.store.Stats()
+	s := cacheStatus{tierStatus: statusOfTier(c.TierStats), Disk: e.diskStatus(c.Disk)}
 	if c.Stage.MaxBytes > 0 {
 		stage := statusOfTier(c.Stage)
 		s.Stage = &stage

@@ -26,3 +26,14 @@ func Room(path string) (free, total int64, err error) {
 		return room.Free, room.Total, err
 	}
 }
+
+// Fill returns how full the Store is, in [0, 1]: what it takes by its bound at the moment. It is cheap enough to be asked for every request.
+func (s *Store) Fill() float64 {
+	v := s.volume.Load()
+	if v == nil {
+		return 0
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return min(float64(v.used)/float64(max(v.limit, 1)), 1)
+}

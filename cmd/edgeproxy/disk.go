@@ -1,0 +1,172 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"syscall"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/cache/disk"
+	"edgeproxy/internal/purge"
+)
+
+const (
+	// purgesDir is a directory in that of the disk tier: it has what was purged, beside what was stored.
+	purgesDir = "purges"
+	// meanObjectBytes is how long responses on the disk are expected to be: its index has room for so many of these. Of shorter
+	// ones it forgets some before the disk is full.
+	meanObjectBytes = 8 << 10
+	// diskQueueBytes bounds what waits in memory to be written to the disk.
+	diskQueueBytes = 32 << 20
+)
+
+// diskOptions are those of the disk tier of c, for each directory; none where there is no such tier.
+func diskOptions(c *config.Config, log *slog.Logger) (all []disk.Options) {
+	d := &c.Cache.Disk
+	for _, path := range d.Paths {
+		all = append(all, disk.Options{
+			Path: path, MaxBytes: int64(d.MaxBytes), MaxObjectBytes: int64(d.MaxObjectBytes), MinFree: minFree(d, path),
+			WriteRate: int64(d.WriteRate), MeanObjectBytes: meanObjectBytes, QueueBytes: diskQueueBytes, Log: log,
+		})
+	}
+	return all
+}
+
+// minFree returns how many bytes of the file system stay free. Where that cannot be asked for its size, a share is one of max_bytes.
+func minFree(d *config.Disk, path string) int64 {
+	if d.MinFree.Share == 0 {
+		return int64(d.MinFree.Bytes)
+	}
+	_, total, err := disk.Room(path)
+	if err != nil {
+		total = int64(d.MaxBytes)
+	}
+	return int64(d.MinFree.Share * float64(total))
+}
+
+// diskFaults says what is wrong with the directory of the disk tier. One that is in use by the running proxy is not.
+func diskFaults(c *config.Config) (faults config.Errors) {
+	const path, maxBytes = "cache.disk.path", "cache.disk.max_bytes"
+	for i, o := range diskOptions(c, nil) {
+		switch err := disk.Usable(o); {
+		case err == nil, passing(err):
+		case errors.Is(err, disk.ErrTooSmall):
+			faults = append(faults, c.Fault(maxBytes, "want more, or an empty directory: "+err.Error()))
+		default:
+			faults = append(faults, c.Fault(c.Given(fmt.Sprintf("%s[%d]", path, i), path), "want a directory of its own: "+err.Error()))
+		}
+	}
+	return faults
+}
+
+// passing reports whether err may pass without a change of the configuration: the device fails, is full, or can only be read.
+func passing(err error) bool {
+	for _, e := range []error{syscall.EIO, syscall.ENOSPC, syscall.EROFS, syscall.EDQUOT, disk.ErrReadOnly} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// openDisk opens the disk tier and the purges that go with it, if the configuration has one. Keys gives the seed that keys were
+// hashed by so far, 0 for none. A directory of somebody else, of a newer program or in use elsewhere is an error; with one that
+// merely fails the proxy goes on as if it had no disk.
+func (e *edge) openDisk(keys uint64) error {
+	e.purges = purge.New(purge.Options{})
+	paths := e.config.Cache.Disk.Paths
+	if len(paths) == 0 {
+		return nil
+	}
+	var purges *purge.Table
+	group, err := disk.OpenGroup(diskOptions(e.config, e.log)...)
+	if err == nil {
+		if purges, err = openPurges(paths[0], keys, e.log); err != nil {
+			group.Close()
+		}
+	}
+	switch {
+	case err != nil && passing(err):
+		e.diskFailure = err
+		e.log.Error("the disk tier cannot be used, and the proxy goes on without it until it is started anew", "path", paths, "error", err)
+	case err != nil:
+		return fmt.Errorf("cache.disk: %w", err)
+	default:
+		e.disk, e.purges = group, purges
+		e.registry.MustRegister(newDiskMetrics(group))
+		st := group.Stats()
+		e.log.Info("the disk tier is open", "path", paths, "bytes", st.Bytes, "max_bytes", st.MaxBytes, "segments", st.Segments, "punches_holes", st.Punches)
+	}
+	return nil
+}
+
+func openPurges(path string, keys uint64, log *slog.Logger) (*purge.Table, error) {
+	dir := filepath.Join(path, purgesDir)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	return purge.Open(purge.Place{Dir: dir, KeySeed: keys, Log: log}, purge.Options{})
+}
+
+// closeDisk writes what waits and lets go of the directory. What is being sent from it goes on.
+func (e *edge) closeDisk() {
+	if e.disk != nil {
+		e.disk.Close()
+	}
+	if e.purges == nil {
+		return
+	}
+	if err := e.purges.Close(); err != nil {
+		e.log.Warn("purges", "error", err)
+	}
+}
+
+// diskTrouble says why the disk tier is not in use though there should be one; "" is no trouble. It names no path: the metrics
+// listener shows it to anybody.
+func (e *edge) diskTrouble() string {
+	err := e.diskFailure
+	if e.disk != nil {
+		err = e.disk.Err()
+	}
+	switch {
+	case err == nil:
+		return ""
+	case errors.Is(err, syscall.ENOSPC):
+		return "the disk tier is out of use: the file system is full"
+	}
+	return "the disk tier is out of use: see the log"
+}
+
+// tierBytes is the size of the tier behind the gate: the disk if there is one, else the memory without the stage.
+func tierBytes(c *config.Config) int64 {
+	if n := len(c.Cache.Disk.Paths); n > 0 {
+		return int64(n) * int64(c.Cache.Disk.MaxBytes)
+	}
+	return int64(c.Cache.Memory.MaxBytes - c.Cache.Memory.StageBytes)
+}
+
+// tierFill is how full the tier behind the gate is, in [0, 1].
+func (e *edge) tierFill() float64 {
+	if e.disk == nil {
+		return e.store.Fill()
+	}
+	least := 1.0 // one directory that still fills is room
+	for _, s := range e.disk.Stores() {
+		if s.Err() == nil {
+			least = min(least, s.Fill())
+		}
+	}
+	return least
+}
+
+// diskMemory is the most memory that the disk tier takes: its index, what waits to be written, and buffers.
+func (e *edge) diskMemory() int64 {
+	if e.disk == nil {
+		return 0
+	}
+	const buffers = 16 << 20 // of segments being written, and of reads
+	return e.disk.Stats().IndexBytes + int64(len(e.disk.Stores()))*(diskQueueBytes+buffers)
+}

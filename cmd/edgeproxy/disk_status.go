@@ -1,0 +1,127 @@
+package main
+
+import (
+	"path/filepath"
+	"time"
+
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/cache/disk"
+)
+
+// diskStatus is the disk tier in GET /status and GET /cache/stats. The tierStatus is of all directories together.
+type diskStatus struct {
+	tierStatus
+	Running     bool              `json:"running"`           // always true
+	Trouble     string            `json:"trouble,omitempty"` // why the tier is not in use
+	Directories []directoryStatus `json:"directories"`
+}
+
+// directoryStatus is one directory. Counts are since the start of the process.
+type directoryStatus struct {
+	Path          string  `json:"path"`
+	Trouble       string  `json:"trouble,omitempty"` // why it is not in use
+	Objects       int64   `json:"objects"`
+	Bytes         int64   `json:"bytes"`
+	MaxBytes      int64   `json:"max_bytes"` // at the moment: less where the file system is full
+	LiveBytes     int64   `json:"live_bytes"`
+	Segments      int64   `json:"segments"`
+	Unfilled      int64   `json:"unfilled_segments"` // whose records are not found yet, after a start
+	IndexBytes    int64   `json:"index_bytes"`
+	IndexLoad     float64 `json:"index_load_ratio"`
+	QueueBytes    int64   `json:"queue_bytes"`
+	Hits          int64   `json:"hits"`
+	QueueHits     int64   `json:"queue_hits"` // of what was not written yet
+	Misses        int64   `json:"misses"`
+	DeviceWrites  int64   `json:"device_writes"`
+	DeviceBytes   int64   `json:"device_write_bytes"`
+	RewriteBytes  int64   `json:"device_rewrite_bytes"` // of these, written anew to be kept
+	DeviceReads   int64   `json:"device_reads"`
+	ReadBytes     int64   `json:"device_read_bytes"`
+	Damaged       int64   `json:"damaged"`
+	ReadErrors    int64   `json:"read_errors"`
+	SlowReads     int64   `json:"slow_reads"`
+	WriteErrors   int64   `json:"write_errors"`
+	NoSpace       int64   `json:"no_space"`
+	Failures      int64   `json:"failures"`
+	PunchesHoles  bool    `json:"punches_holes"`
+	PastPageCache bool    `json:"writes_past_page_cache"`
+}
+
+// diskStatus returns nil where there is to be no disk tier.
+func (e *edge) diskStatus(tier cache.TierStats) *diskStatus {
+	if len(e.config.Cache.Disk.Paths) == 0 {
+		return nil
+	}
+	s := &diskStatus{tierStatus: statusOfTier(tier), Running: true, Trouble: e.diskTrouble(), Directories: []directoryStatus{}}
+	s.Evictions = map[string]int64{"capacity": tier.Capacity, "lost": tier.Lost}
+	if e.disk == nil {
+		return s
+	}
+	for i, store := range e.disk.Stores() {
+		s.Directories = append(s.Directories, statusOfDirectory(e.config.Cache.Disk.Paths[i], store))
+	}
+	return s
+}
+
+func statusOfDirectory(path string, store *disk.Store) directoryStatus {
+	st := store.Stats()
+	s := directoryStatus{
+		Path: path, Objects: st.Objects, Bytes: st.Bytes, MaxBytes: st.MaxBytes, LiveBytes: st.LiveBytes, Segments: st.Segments, Unfilled: st.Unfilled,
+		IndexBytes: st.IndexBytes, IndexLoad: st.IndexLoad, QueueBytes: st.WaitingBytes,
+		Hits: st.Hits, QueueHits: st.MemoryHits, Misses: st.Misses,
+		DeviceWrites: st.Writes, DeviceBytes: st.WriteBytes, RewriteBytes: st.RewriteBytes, DeviceReads: st.Reads, ReadBytes: st.ReadBytes,
+		Damaged: st.Damaged, ReadErrors: st.ReadErrors, SlowReads: st.SlowReads, WriteErrors: st.WriteErrors, NoSpace: st.NoSpace, Failures: st.Failures,
+		PunchesHoles: st.Punches, PastPageCache: st.WritesDirectly,
+	}
+	if err := store.Err(); err != nil {
+		s.Trouble = err.Error()
+	}
+	return s
+}
+
+// shownDisk is the disk tier as the admin listener shows it.
+type shownDisk struct{ e *edge }
+
+// Stats implements admin.Disk.
+func (s shownDisk) Stats() any { return s.e.diskStatus(s.e.store.Stats().Disk) }
+
+// List implements admin.Disk.
+func (s shownDisk) List(show func(any) error) error {
+	now := time.Now()
+	var failed error
+	err := s.e.disk.Each(func(i *disk.Item) bool {
+		if o, ok := objectOf(i.Block, i.BodyBytes, now); ok {
+			o.Hits = i.Hits
+			failed = show(o)
+		}
+		return failed == nil
+	})
+	if failed != nil {
+		return failed
+	}
+	return err
+}
+
+// Verify implements admin.Disk.
+func (s shownDisk) Verify(show func(any) error) error {
+	var v cacheVerified
+	for i, store := range s.e.disk.Stores() {
+		path := s.e.config.Cache.Disk.Paths[i]
+		if err := store.Flush(); err != nil { // what waits in memory cannot be read from the disk
+			return err
+		}
+		var failed error
+		err := store.Verify(func(c disk.Checked) bool {
+			d := cacheDamage{File: filepath.Join(path, c.File), Offset: c.Offset, Bytes: c.Bytes}
+			failed = v.note(d, c.Err, func(d cacheDamage) error { return show(cacheLine{Damage: &d}) })
+			return failed == nil
+		})
+		if failed != nil {
+			return failed
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return show(cacheLine{Verified: &v})
+}
