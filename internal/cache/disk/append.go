@@ -73,6 +73,7 @@ func (v *volume) begin(kind layout.Kind, alone bool) (*appender, error) {
 	s.refs.Store(1)
 	s.file.Store(file)
 	s.filling.Do(func() {})
+	s.indexed.Store(true)
 	a := &appender{seg: s, file: file, alone: alone, buffer: make([]byte, 0, min(bufferBytes, v.head.SegmentBytes/4)), since: v.o.Now()}
 	a.buffer = v.head.AppendSegmentHead(a.buffer, layout.SegmentHead{Number: number, Kind: kind})
 	v.mu.Lock()
@@ -209,6 +210,7 @@ func (v *volume) isDead(l landing) bool {
 
 // land indexes what has been written.
 func (v *volume) land(a *appender) {
+	v.announce(a)
 	n := 0
 	for _, l := range a.landing {
 		if l.end > a.at {
@@ -238,6 +240,19 @@ func (v *volume) land(a *appender) {
 		}
 	}
 	a.landing = a.landing[:copy(a.landing, a.landing[n:])]
+	v.watchIndex()
+}
+
+// announce notes what is about to land, before it does: so that an index that grows misses nothing.
+func (v *volume) announce(a *appender) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, l := range a.landing {
+		if l.end > a.at {
+			return
+		}
+		a.seg.fresh = append(a.seg.fresh, index.Entry{Hash: l.entry.Hash, Place: place(a.seg.number, l.entry.Offset, l.entry.Bytes)})
+	}
 }
 
 // seal ends the open segment of a kind: its footer, and one sync.
@@ -291,7 +306,7 @@ func (v *volume) finish(f *device.File, entries []byte, t layout.Trailer) error 
 func (v *volume) list(s *segment) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	s.listed = true
+	s.listed, s.fresh = true, nil
 	s.visited = v.written
 	if s.kind == layout.Large && v.punches.Load() {
 		v.large = insert(v.large, s)

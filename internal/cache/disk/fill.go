@@ -88,7 +88,10 @@ func (v *volume) fillOne(s *segment) error {
 		return err
 	}
 	batch := s.placed(s.living(entries, holes))
-	v.index.Fill(batch, v.newer, func(index.Place) {})
+	v.filling.Add(int64(len(batch)))
+	v.makeIndexRoom(int(v.filling.Load()))
+	v.index.Fill(batch, v.newer, func(index.Place) {}, func() { s.indexed.Store(true) })
+	v.filling.Add(-int64(len(batch)))
 	for _, e := range batch { // after it: who removes notes the hash first
 		if v.forgot.has(e.Hash) && v.index.Remove(e.Hash, e.Place) {
 			v.buried(e.Place)

@@ -24,8 +24,8 @@ type Options struct {
 	MinFree int64
 	// WriteRate bounds what is written on average, in bytes a second; 0 does not.
 	WriteRate int64
-	// MeanObjectBytes is how long a record is expected to be: the index has room for MaxBytes of these. By
-	// default 32 KiB.
+	// MeanObjectBytes is how long a record is expected to be: the index begins with room for MaxBytes of these, and grows to eight
+	// times that. By default 32 KiB.
 	MeanObjectBytes int64
 	// QueueBytes bounds what waits in memory to be written: 32 MiB by default. One record always may.
 	QueueBytes int64

@@ -123,7 +123,7 @@ func (t *patches) drop(segment uint16) {
 }
 
 // prune forgets those of records that are in the index no more, where there are nearly too many: once a minute at most.
-func (t *patches) prune(now time.Time, x *index.Index) {
+func (t *patches) prune(now time.Time, x *index.Table) {
 	if t.count.Load() < t.bound*7/8 {
 		return
 	}
@@ -144,7 +144,7 @@ func (t *patches) prune(now time.Time, x *index.Index) {
 }
 
 // holdsAt reports whether x has a record of hash h there, of whatever class.
-func holdsAt(x *index.Index, h uint64, segment uint16, offset uint32) bool {
+func holdsAt(x *index.Table, h uint64, segment uint16, offset uint32) bool {
 	var room [16]index.Place
 	for _, p := range x.Find(h, room[:0]) {
 		if p.Segment == segment && p.Offset == offset {

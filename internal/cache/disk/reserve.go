@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"edgeproxy/internal/cache/disk/index"
 	"edgeproxy/internal/cache/disk/layout"
 )
 
@@ -162,6 +163,9 @@ func (v *volume) publish(r *reserved, p *put) error {
 	a.entries = layout.AppendEntry(a.entries, e)
 	a.serial = p.Serial
 	a.at += e.Bytes
+	v.mu.Lock()
+	a.seg.fresh = append(a.seg.fresh, index.Entry{Hash: e.Hash, Place: place(a.seg.number, e.Offset, e.Bytes)})
+	v.mu.Unlock()
 	if !v.queue.settle(p, func() {
 		if lost, was := v.index.Put(e.Hash, place(a.seg.number, e.Offset, e.Bytes)); was {
 			v.lost(lost)

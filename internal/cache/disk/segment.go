@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"edgeproxy/internal/cache/disk/device"
+	"edgeproxy/internal/cache/disk/index"
 	"edgeproxy/internal/cache/disk/layout"
 )
 
@@ -20,17 +21,19 @@ type segment struct {
 	file   atomic.Pointer[device.File] // nil until it is opened
 	refs   atomic.Int64                // 1 while it is in the directory, and 1 for each reader
 
-	filling sync.Once // brings its records into the index
-	removed []int64   // offsets that the log of removals names; until it is filled
-	entries []byte    // of one that could not be sealed; its footer has them otherwise
-	footer  int64     // bytes of its footer; once it is sealed
+	indexed atomic.Bool // its records are in the index, from its footer or one by one
+	filling sync.Once   // brings its records into the index
+	removed []int64     // offsets that the log of removals names; until it is filled
+	entries []byte      // of one that could not be sealed; its footer has them otherwise
+	footer  int64       // bytes of its footer; once it is sealed
 
 	// guarded by volume.mu
-	length  int64    // of the file, with the footer that it has or will have
-	freed   int64    // of these, punched out
-	holes   []uint64 // a bit for each holeBytes in which a record began that is punched out
-	visited uint64   // volume.written when the hand last went over it, or when it was sealed
-	listed  bool     // in small or large: it can be evicted
+	length  int64         // of the file, with the footer that it has or will have
+	freed   int64         // of these, punched out
+	holes   []uint64      // a bit for each holeBytes in which a record began that is punched out
+	visited uint64        // volume.written when the hand last went over it, or when it was sealed
+	listed  bool          // in small or large: it can be evicted
+	fresh   []index.Entry // of one that is being written: what is about to be in the index, or was
 }
 
 // holeBytes is a length that has the beginning of at most one large record.

@@ -20,7 +20,7 @@ type counts struct {
 	removed, lost, damaged, otherKeys                    atomic.Int64
 	slowReads, queuedOut, readErrors                     atomic.Int64
 	writeErrors, noSpace, failures                       atomic.Int64
-	filled, recovered, unreadable                        atomic.Int64
+	filled, recovered, unreadable, grown                 atomic.Int64
 	writeTimes, readTimes                                timing
 }
 
@@ -77,6 +77,8 @@ type Stats struct {
 	// Objects is how many records the index has, IndexBytes the memory it takes, IndexLoad how full it is, in [0, 1].
 	Objects, IndexBytes int64
 	IndexLoad           float64
+	// IndexGrown is how often the index has grown.
+	IndexGrown int64
 	// Bytes is what the directory takes, MaxBytes its bound at the moment: less than the option where the file system is full.
 	Bytes, MaxBytes int64
 	// LiveBytes is what records take that can be found, within some percent. What is left of Bytes was replaced or removed and is not
@@ -134,7 +136,7 @@ func (s *Store) Stats() Stats {
 		Removed: c.removed.Load(), Lost: c.lost.Load(), Damaged: c.damaged.Load(), OtherKeys: c.otherKeys.Load(),
 		SlowReads: c.slowReads.Load(), QueuedOut: c.queuedOut.Load(),
 		ReadErrors: c.readErrors.Load(), WriteErrors: c.writeErrors.Load(), NoSpace: c.noSpace.Load(), Failures: c.failures.Load(),
-		Filled: c.filled.Load(), Recovered: c.recovered.Load(), Unreadable: c.unreadable.Load(),
+		IndexGrown: c.grown.Load(), Filled: c.filled.Load(), Recovered: c.recovered.Load(), Unreadable: c.unreadable.Load(),
 	}
 	if v := s.volume.Load(); v != nil {
 		v.stats(&st)

@@ -17,7 +17,7 @@ type volume struct {
 	dir      *device.Dir
 	release  func() // of the claim on the directory
 	head     layout.Header
-	index    *index.Index
+	index    *index.Table
 	queue    *queue
 	pins     pins
 	patches  *patches
@@ -49,11 +49,16 @@ type volume struct {
 	once    sync.Once
 	wg      sync.WaitGroup
 
+	filling atomic.Int64 // records that are about to be filled in
 	drafts  atomic.Int64 // that there are
 	pledged atomic.Int64 // bytes that they may take together
 	rate    rate
 	punches atomic.Bool
 	direct  atomic.Bool // the last segment's writes
+
+	growing   sync.Mutex  // held while the index grows
+	full      atomic.Bool // it may not grow any more, and that was said
+	grewBadly time.Time   // when it could not; guarded by growing
 
 	mu           sync.Mutex
 	used         int64      // bytes that the directory has or will have when what is open is sealed
@@ -168,7 +173,7 @@ func (v *volume) touch(h uint64) {
 // buryOlder takes out of the index what it has for h.
 func (v *volume) buryOlder(h uint64) {
 	var room [16]index.Place
-	for _, p := range v.index.Find(h, room[:0]) {
+	for _, p := range v.index.FindAll(h, room[:0]) {
 		if v.index.Remove(h, p) {
 			v.buried(p)
 		}

@@ -30,8 +30,8 @@
 // key 175, where two plain reads of random lines of the table take 180; filled by two
 // goroutines in 1.0 s, at 8.9 bytes an object.
 // A map would take 40 bytes an object and more, and each of its growths would
-// stop the writers. This table has one size. To grow, make a larger one and fill
-// it from the disk, as a start does.
+// stop the writers. This table has one size. To grow, a larger one is made and
+// filled from the disk, as at a start, while both get all changes: Table.
 //
 // It reads no disk and no clock, knows neither keys nor bodies, and saves nothing.
 package index
