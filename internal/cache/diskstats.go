@@ -9,9 +9,9 @@ import (
 // diskBooks counts what was stored on the disk. Markers are not.
 type diskBooks struct{ writes, writeBytes atomic.Int64 }
 
-func (b *diskBooks) landed(body []byte) {
+func (b *diskBooks) landed(bytes int64) {
 	b.writes.Add(1)
-	b.writeBytes.Add(int64(len(body)))
+	b.writeBytes.Add(bytes)
 }
 
 // stats returns what there is to say of the disk in the words of tiers. Objects include markers, and what an earlier process has

@@ -21,6 +21,7 @@ type Disk interface {
 	Touch(h uint64)
 	Remove(h uint64)
 	Keep() error
+	Create(h uint64, length, head int64) (*disk.Draft, error)
 	Each(visit func(*disk.Item) bool) error
 }
 

@@ -72,7 +72,7 @@ func (s *Store) Keep(o *Object, unless func() bool) *Object {
 		return nil
 	}
 	e := o.Entry()
-	if size := e.Content.Size(); size > mostKept || !s.Takes(size, e, true) {
+	if size := e.Content.Size(); size > min(mostKept, s.limits.maxObjectBytes) || !s.Takes(size, e, true) {
 		return nil
 	}
 	if e.Content.InFile() {

@@ -29,6 +29,9 @@ type Options struct {
 	// Disk gets what admission lets in, in place of memory, which then holds what is staged and copies of what is asked
 	// for most; nil: there is no disk. The caller opens it before, and closes it after the Store.
 	Disk Disk
+	// MaxDiskObjectBytes is the longest body that goes to the Disk piece by piece as it comes, since it is longer than
+	// MaxObjectBytes; 0: none does.
+	MaxDiskObjectBytes int64
 	// Metrics shows the Store's counters; nil shows them nowhere.
 	Metrics *Metrics
 }
@@ -59,6 +62,7 @@ type limits struct {
 	maxBytes, maxObjectBytes           int64
 	stageBytes, memoryBytes            int64 // together maxBytes
 	windowBytes, indexBytes, mainBytes int64 // together memoryBytes
+	maxDiskObjectBytes                 int64 // 0: none above maxObjectBytes
 	renewedBytes                       int64 // of memoryBytes as well; 0 without a disk
 	maxVariants                        int
 }
@@ -73,7 +77,7 @@ func (o Options) limits() (limits, error) {
 	l.windowBytes = max(l.memoryBytes/windowShare, o.MaxObjectBytes+min(headAllowance, small))
 	l.indexBytes = max(l.memoryBytes/indexShare, min(minIndexBytes, small))
 	if o.Disk != nil {
-		l.renewedBytes = l.memoryBytes / renewedShare
+		l.renewedBytes, l.maxDiskObjectBytes = l.memoryBytes/renewedShare, o.MaxDiskObjectBytes
 	}
 	l.mainBytes = l.memoryBytes - l.windowBytes - l.indexBytes - l.renewedBytes
 	return l, nil

@@ -25,13 +25,20 @@ func (d *diskTier) write(e *Entry) (w written, err error) {
 	if !ok {
 		return w, disk.ErrTooLarge
 	}
+	w, err = d.headed(e)
+	w.body = body
+	return w, err
+}
+
+// headed is write without the content.
+func (d *diskTier) headed(e *Entry) (w written, err error) {
 	if w.block, err = d.blockOf(e); err != nil {
 		return w, err
 	}
 	head := *e
 	head.Content, head.Pin = Content{}, nil
 	w.head = newObject(&head, false)
-	w.name, w.body = w.head.Name(), body // bytes of its own: the disk keeps them for a while
+	w.name = w.head.Name() // bytes of its own: the disk keeps them for a while
 	w.hash = d.hash(w.name)
 	w.urlHash = w.hash
 	if w.head.Varies() {
@@ -85,7 +92,7 @@ func (s *Store) writeLocked(w *written) error {
 	if err := s.markLocked(w); err != nil {
 		return err
 	}
-	d.books.landed(w.body)
+	d.books.landed(int64(len(w.body)))
 	return nil
 }
 

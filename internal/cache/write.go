@@ -50,7 +50,10 @@ func (o Outcome) String() string {
 // held back for none at all. Without a stage nothing is taken that is held back.
 func (s *Store) Takes(bytes int64, e *Entry, admitted bool) bool {
 	if bytes > s.limits.maxObjectBytes {
-		if s.medium == nil || bytes > s.medium.Largest() {
+		switch {
+		case s.medium != nil && bytes <= s.medium.Largest():
+		case admitted && bytes <= s.limits.maxDiskObjectBytes:
+		default:
 			return false
 		}
 		bytes = 0 // it counts with its head alone
@@ -95,6 +98,9 @@ func (s *Store) put(e *Entry, unless func() bool) (o Outcome, onDisk bool) {
 		if o, done := s.putOnDisk(e, unless); done {
 			return o, o == Stored
 		}
+	}
+	if e.Content.cost() > s.limits.maxObjectBytes {
+		return TooLarge, false // for all but the disk
 	}
 	return s.putInMemory(e, unless), false
 }

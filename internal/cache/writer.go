@@ -1,5 +1,7 @@
 package cache
 
+import "edgeproxy/internal/cache/disk"
+
 // Writer stores one response whose content comes piece by piece. Where the Store has a Medium
 // the pieces go there as they come; else the memory that the caller reads them into becomes
 // the content, and a Writer costs nothing. It ends with Commit or Abort. One goroutine uses it.
@@ -7,17 +9,27 @@ type Writer struct {
 	store *Store
 	draft Draft // nil: nothing is written as it comes
 	size  int64 // of what was written to it
+
+	onDisk *disk.Draft // the same where there is a Disk; nil: nothing is written there
+	lost   error       // why not
 }
 
 // Write returns a Writer for one response.
 func (s *Store) Write() Writer { return Writer{store: s} }
 
 // Wants reports whether the Writer has a use for pieces as they come.
-func (w *Writer) Wants() bool { return w.store.medium != nil }
+func (w *Writer) Wants() bool { return w.store.medium != nil || w.store.disk != nil }
 
-// Begin says, before the first piece, that the content is to be stored if it comes whole: length
-// bytes, -1 if unknown. Without Begin nothing is written until Commit.
-func (w *Writer) Begin(length int64) {
+// Begin says, before the first piece, that the content of e is to be stored if it comes whole: length
+// bytes, -1 if unknown. Without Begin nothing is written until Commit. Admitted says whether admission has let it in by now.
+func (w *Writer) Begin(e *Entry, length int64, admitted bool) {
+	if w.store.disk != nil && admitted {
+		w.beginOnDisk(e, length)
+	}
+	w.begin(length)
+}
+
+func (w *Writer) begin(length int64) {
 	if m := w.store.medium; m != nil && w.draft == nil && length <= m.Largest() {
 		w.size = 0
 		w.draft, _ = m.Create(length) // without one it goes to memory
@@ -26,6 +38,9 @@ func (w *Writer) Begin(length int64) {
 
 // Append takes the next piece. It keeps no reference to p.
 func (w *Writer) Append(p []byte) {
+	if w.onDisk != nil {
+		w.appendOnDisk(p)
+	}
 	if w.draft == nil {
 		return
 	}
@@ -36,7 +51,9 @@ func (w *Writer) Append(p []byte) {
 }
 
 // Holds reports whether the Writer has taken size bytes by itself: then Commit needs none.
-func (w *Writer) Holds(size int64) bool { return w.draft != nil && w.size == size }
+func (w *Writer) Holds(size int64) bool {
+	return (w.draft != nil || w.onDisk != nil) && w.size == size
+}
 
 // Commit stores e with the content that was written, or with body, which is that content in
 // memory; nil if the caller does not have it whole. Admitted says whether admission let it
@@ -44,6 +61,14 @@ func (w *Writer) Holds(size int64) bool { return w.draft != nil && w.size == siz
 // and what unless is for. inMemory says that body itself is stored now, and belongs to the Store; a
 // short one is copied.
 func (w *Writer) Commit(e *Entry, body []byte, admitted bool, unless func() bool) (o Outcome, inMemory bool) {
+	if w.onDisk != nil && body == nil && admitted {
+		return w.commitDraft(e, unless), false
+	}
+	w.abortOnDisk()
+	return w.commit(e, body, admitted, unless)
+}
+
+func (w *Writer) commit(e *Entry, body []byte, admitted bool, unless func() bool) (o Outcome, inMemory bool) {
 	stored := *e
 	head := &stored
 	if !admitted {
@@ -65,7 +90,17 @@ func (w *Writer) Commit(e *Entry, body []byte, admitted bool, unless func() bool
 }
 
 // Abort leaves nothing behind. After Commit it does nothing.
-func (w *Writer) Abort() { w.drop() }
+func (w *Writer) Abort() {
+	w.drop()
+	w.abortOnDisk()
+}
+
+func (w *Writer) abortOnDisk() {
+	if w.onDisk != nil {
+		w.onDisk.Abort()
+		w.onDisk = nil
+	}
+}
 
 func (w *Writer) drop() {
 	if w.draft != nil {
@@ -80,7 +115,7 @@ func (w *Writer) content(body []byte, e *Entry) Content {
 		w.drop()
 	}
 	if w.draft == nil && body != nil {
-		w.Begin(int64(len(body)))
+		w.begin(int64(len(body)))
 		w.Append(body)
 	}
 	if w.draft == nil {

@@ -79,14 +79,14 @@ func TestWriterLeavesNothingButWhatIsStored(t *testing.T) {
 		return o
 	}
 	pieces := func(w *Writer) {
-		w.Begin(-1)
+		w.begin(-1)
 		w.Append(body[:400])
 		w.Append(body[400:])
 	}
 	f("as it came", func(w *Writer) Outcome { pieces(w); return commit(w, nil, true, never) }, Stored, 1)
 	f("held back", func(w *Writer) Outcome { pieces(w); return commit(w, body, false, never) }, Stored, 1)
 	f("given whole", func(w *Writer) Outcome { return commit(w, body, true, never) }, Stored, 1)
-	f("admitted on its way", func(w *Writer) Outcome { w.Begin(1000); return commit(w, body, true, never) }, Stored, 1)
+	f("admitted on its way", func(w *Writer) Outcome { w.begin(1000); return commit(w, body, true, never) }, Stored, 1)
 	f("purged", func(w *Writer) Outcome { pieces(w); return commit(w, body, true, func() bool { return true }) }, Purged, 0)
 	f("panicked", func(w *Writer) (o Outcome) {
 		defer func() { _ = recover() }()
@@ -101,7 +101,7 @@ func TestWriterWithoutAPlaceKeepsTheBody(t *testing.T) {
 	for _, m := range []Medium{nil, &medium{largest: 1 << 20, full: true}, &medium{largest: 10}} {
 		s := newStoreOf(t, Options{MaxBytes: 1 << 20, MaxObjectBytes: 64 << 10, MaxVariants: 4, Medium: m})
 		w, body := s.Write(), make([]byte, pinned.Least+1)
-		w.Begin(int64(len(body)))
+		w.begin(int64(len(body)))
 		w.Append(body)
 		if w.Holds(int64(len(body))) {
 			t.Errorf("%T: it has a place", m)
@@ -125,7 +125,7 @@ func TestObjectsLargerThanMemoryAllows(t *testing.T) {
 		t.Fatal("want 4 MiB taken and 9 MiB not")
 	}
 	w := s.Write()
-	w.Begin(-1)
+	w.begin(-1)
 	piece := make([]byte, 1<<20)
 	for range 4 {
 		w.Append(piece)
@@ -141,7 +141,7 @@ func TestObjectsLargerThanMemoryAllows(t *testing.T) {
 	if m.files != 0 || s.Bytes() != 0 {
 		t.Errorf("after a purge: got %d files and %d bytes, want none", m.files, s.Bytes())
 	}
-	w.Begin(-1)
+	w.begin(-1)
 	for range 9 {
 		w.Append(piece)
 	}

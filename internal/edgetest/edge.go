@@ -214,7 +214,7 @@ func Start(tb testing.TB, o Options) *Edge {
 	medium := e.openFiles(tb, &o)
 	e.openDisk(tb, &o)
 	e.Store, err = cache.New(cache.Options{
-		Medium: medium, Disk: e.tier(),
+		Medium: medium, Disk: e.tier(), MaxDiskObjectBytes: o.LargestFile,
 		MaxBytes: o.MaxBytes, MaxObjectBytes: o.MaxObjectBytes, MaxVariants: o.Variants, StageBytes: o.StageBytes,
 		Pinned: total, Metrics: cache.NewMetrics(e.Registry),
 	})

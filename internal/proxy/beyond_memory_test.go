@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -34,6 +35,11 @@ type beyondRig struct {
 // newBeyondRig returns one with files for as much as largest bytes; 0 is memory alone.
 func newBeyondRig(t *testing.T, version string, largest int64, chunked bool) *beyondRig {
 	t.Helper()
+	return newBeyondRigOf(t, version, chunked, edgetest.Options{Files: largest > 0, LargestFile: largest})
+}
+
+func newBeyondRigOf(t *testing.T, version string, chunked bool, o edgetest.Options) *beyondRig {
+	t.Helper()
 	r := &beyondRig{film: strings.Repeat("0123456789abcdef", beyondMemory/16), begun: make(chan struct{}, 8), goOn: make(chan bool, 8)}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		h := w.Header()
@@ -60,10 +66,8 @@ func newBeyondRig(t *testing.T, version string, largest int64, chunked bool) *be
 		_, _ = io.WriteString(w, r.film[beyondBegins:])
 	}))
 	t.Cleanup(server.Close)
-	r.Edge = edgetest.Start(t, edgetest.Options{
-		Origin: origin.Options{Address: server.Listener.Addr().String()}, Rule: always(),
-		MaxObjectBytes: mostInMemory, Files: largest > 0, LargestFile: largest,
-	})
+	o.Origin, o.Rule, o.MaxObjectBytes = origin.Options{Address: server.Listener.Addr().String()}, always(), mostInMemory
+	r.Edge = edgetest.Start(t, o)
 	transport := &http.Transport{}
 	r.address = r.Address
 	if version == "HTTP/2" {
@@ -177,6 +181,56 @@ func TestLargerThanMemoryIsStoredWhereATierTakesIt(t *testing.T) {
 			t.Errorf("got %d drafts, %d files and %d objects, want one file of one object", drafts, files, r.Store.Objects())
 		}
 	})
+}
+
+// The same for a disk.
+func TestLargerThanMemoryIsStoredOnDisk(t *testing.T) {
+	for _, version := range []string{"HTTP/1.1", "HTTP/2"} {
+		for _, chunked := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s chunked %v", version, chunked), func(t *testing.T) { beyondOnDisk(t, version, chunked) })
+		}
+	}
+}
+
+func beyondOnDisk(t *testing.T, version string, chunked bool) {
+	t.Helper()
+	r := newBeyondRigOf(t, version, chunked, edgetest.Options{Disk: true, LargestFile: 1 << 20})
+	r.goOn <- false
+	if b, err := io.ReadAll(r.ask(t.Context(), t, "").Body); err == nil {
+		t.Errorf("the origin broke off: got %d bytes and no error", len(b))
+	}
+	<-r.begun
+	leader := r.ask(t.Context(), t, "")
+	<-r.begun
+	follower := r.ask(t.Context(), t, "")
+	if status := follower.Header.Get("Cache-Status"); !strings.Contains(status, "collapsed") {
+		t.Errorf("follower: got %s, want collapsed", status)
+	}
+	r.goOn <- true
+	whole := make(chan string)
+	go func() {
+		b, _ := io.ReadAll(follower.Body)
+		whole <- string(b)
+	}()
+	if got := read(t, leader); got != r.film {
+		t.Errorf("leader: got %d bytes", len(got))
+	}
+	if got := <-whole; got != r.film {
+		t.Errorf("follower: got %d bytes", len(got))
+	}
+	for range 3 {
+		hit := r.ask(t.Context(), t, "")
+		if got, status := read(t, hit), hit.Header.Get("Cache-Status"); got != r.film || !strings.Contains(status, "; hit") {
+			t.Errorf("got %d bytes, %s, want a hit", len(got), status)
+		}
+	}
+	part := r.ask(t.Context(), t, "bytes=200000-250000")
+	if got, status := read(t, part), part.Header.Get("Cache-Status"); part.StatusCode != http.StatusPartialContent || got != r.film[200000:250001] || !strings.Contains(status, "; hit") {
+		t.Errorf("range: got %d, %d bytes, %s, want a hit", part.StatusCode, len(got), status)
+	}
+	if st := r.Store.Stats(); st.Disk.Writes != 1 || st.Objects != 0 {
+		t.Errorf("got %+v and %d objects in memory, want one write of the disk", st.Disk, st.Objects)
+	}
 }
 
 // What breaks off in the midst leaves nothing behind, whether its client goes or its origin.

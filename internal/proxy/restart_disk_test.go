@@ -72,7 +72,7 @@ func TestTheDiskComesBackByARestartWithoutWhatWasPurged(t *testing.T) {
 
 // Where purges are lost, or kept nowhere, nothing on the disk is served.
 func TestNothingComesBackFromADiskWhosePurgesAreUnknown(t *testing.T) {
-	f := func(name string, purge func(t *testing.T, e *edgetest.Edge), harm func(r *restartRig, t *testing.T)) {
+	f := func(name string, purge func(t *testing.T, e *edgetest.Edge), harm func(t *testing.T, r *restartRig)) {
 		t.Run(name, func(t *testing.T) {
 			r := newRestartRig(t)
 			r.onDisk(t)
@@ -81,7 +81,7 @@ func TestNothingComesBackFromADiskWhosePurgesAreUnknown(t *testing.T) {
 				r.fill(t, e)
 				purge(t, e)
 			})
-			harm(r, t)
+			harm(t, r)
 			r.version.Add(1)
 			r.runOnDisk(t, false, func(t *testing.T, e *edgetest.Edge) {
 				t.Helper()
@@ -101,9 +101,12 @@ func TestNothingComesBackFromADiskWhosePurgesAreUnknown(t *testing.T) {
 		if _, _, err := e.Proxy.Purge("all", nil, false); err != nil {
 			t.Fatal(err)
 		}
-	}, func(*restartRig, *testing.T) {})
-	f("the marks are lost", nothing, func(r *restartRig, t *testing.T) { r.options.PurgeDir = t.TempDir() })
-	f("marks are not kept", nothing, func(r *restartRig, _ *testing.T) { r.options.PurgeDir = "" })
+	}, func(*testing.T, *restartRig) {})
+	f("the marks are lost", nothing, func(t *testing.T, r *restartRig) {
+		t.Helper()
+		r.options.PurgeDir = t.TempDir()
+	})
+	f("marks are not kept", nothing, func(_ *testing.T, r *restartRig) { r.options.PurgeDir = "" })
 }
 
 // A sweep of purges forgets what they have reached on the disk, before it drops the marks.

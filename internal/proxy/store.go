@@ -68,7 +68,7 @@ func copyBody(f *inflight, w *cache.Writer, resp *origin.Response) (size int64, 
 func (f *fill) write(w *cache.Writer) {
 	h := f.head
 	if w.Wants() && f.flight.KeptWhole() && (f.flight.Admitted() || f.stages(max(h.length, 0))) {
-		w.Begin(h.length)
+		w.Begin(h.entry, h.length, f.flight.Admitted())
 	}
 }
 
@@ -90,7 +90,7 @@ func (f *fill) keep(w *cache.Writer, err error) reason.Reason {
 	size := f.flight.Size()
 	body, kept := f.flight.Whole(f.stages(size))
 	if kept == flight.PurgedMeanwhile || body == nil && !w.Holds(size) {
-		return f.p.unstored(kept, max(size, h.length))
+		return f.p.unstored(kept, max(size, h.length), w.Lost())
 	}
 	admitted := kept == flight.KeptForStore || kept == flight.Outgrown && f.flight.Admitted()
 	o, inMemory := w.Commit(h.entry, body, admitted, f.p.purgedCheck(&f.job, h.entry, f.flight.Purged))
@@ -103,9 +103,11 @@ func (f *fill) keep(w *cache.Writer, err error) reason.Reason {
 	return reasonOf(o)
 }
 
-// unstored says why a whole body of size bytes, of which nobody has all, is not stored.
-func (p *Proxy) unstored(kept flight.Kept, size int64) reason.Reason {
+// unstored says why a whole body of size bytes, of which nobody has all, is not stored; lost is why the disk has it not.
+func (p *Proxy) unstored(kept flight.Kept, size int64, lost cache.Outcome) reason.Reason {
 	switch {
+	case kept == flight.Outgrown && lost != cache.Stored:
+		return reasonOf(lost)
 	case kept == flight.PurgedMeanwhile:
 		return reason.Purged
 	case kept == flight.HeldBack: // and no stage has a place for it

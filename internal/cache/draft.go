@@ -1,0 +1,77 @@
+package cache
+
+import "edgeproxy/internal/cache/disk"
+
+// beginOnDisk is Begin where there is a Disk, for what may be too long for memory. What memory has whole in the end is put
+// from there instead.
+func (w *Writer) beginOnDisk(e *Entry, length int64) {
+	s := w.store
+	if w.onDisk != nil || length >= 0 && length <= s.limits.maxObjectBytes || s.limits.maxDiskObjectBytes <= s.limits.maxObjectBytes || !s.Takes(length, e, true) {
+		return
+	}
+	head := int64(len(e.Name)+stampBytes) + e.writtenBytes()
+	w.size = 0
+	if w.onDisk, w.lost = s.disk.Create(s.disk.hash(e.Name), length, head); w.lost != nil {
+		w.onDisk = nil
+	}
+}
+
+// appendOnDisk writes p, or gives up.
+func (w *Writer) appendOnDisk(p []byte) {
+	w.size += int64(len(p))
+	if _, err := w.onDisk.Write(p); err != nil {
+		w.lost = err
+		w.onDisk.Abort()
+		w.onDisk = nil
+	}
+}
+
+// Lost says why the disk has not taken what was written, and Stored if it has, or was not asked.
+func (w *Writer) Lost() Outcome {
+	if w.lost == nil {
+		return Stored
+	}
+	if o := outcomeOf(w.lost); o != 0 {
+		return o
+	}
+	return DiskBusy // it is out of use
+}
+
+// commitDraft is Commit of what was written to the disk.
+func (w *Writer) commitDraft(e *Entry, unless func() bool) Outcome {
+	d := w.onDisk
+	w.onDisk = nil
+	return w.store.commitOnDisk(e, d, w.size, unless)
+}
+
+// commitOnDisk stores e, whose content was written to the disk. It may wait for that.
+//
+// It is found there a moment before unless is asked. Until then a purge that has come meanwhile reaches it by its mark, as it reaches
+// all that is found.
+func (s *Store) commitOnDisk(e *Entry, d *disk.Draft, size int64, unless func() bool) Outcome {
+	t := s.disk
+	w, err := t.headed(e)
+	if err == nil {
+		err = d.Commit(w.name, w.block)
+	}
+	if err != nil {
+		d.Abort()
+		if o := outcomeOf(err); o != 0 {
+			return o
+		}
+		return DiskBusy
+	}
+	s.mu.Lock()
+	defer s.unlock()
+	t.changesOf(e.Key).Add(1)
+	if unless != nil && unless() {
+		t.Remove(w.hash)
+		return Purged
+	}
+	if err := s.markLocked(&w); err != nil {
+		return DiskBusy
+	}
+	t.books.landed(size)
+	s.giveWayLocked(&w, replaced)
+	return Stored
+}
