@@ -146,6 +146,10 @@ readme: ## run the commands of the README's tour (needs curl), check the links
 soak-disk: ## write 20 times its size to the disk store on ext4 and xfs, 90 % full: [SIZE=1600] MB (Linux, root, mkfs of both)
 	@GO="$(GO)" SIZE="$(SIZE)" scripts/soak-disk.sh
 
+.PHONY: kill-disk
+kill-disk: ## kill the built binary under load, with a disk tier, and look at what it serves afterwards: [N=100]
+	EDGEPROXY_KILLS=$(or $(N),100) $(GO) test -run '^TestNothingWrongIsServedAfterAKill$$' -count=1 -v -timeout=$(TIMEOUT) ./cmd/edgeproxy
+
 .PHONY: soak-keys
 soak-keys: ## ask the built binary for a million distinct keys, and look at its memory
 	$(GO) test -tags soak -run '^TestMillionKeys$$' -count=1 -v -timeout=$(TIMEOUT) ./cmd/edgeproxy
