@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"edgeproxy/internal/cache/disk/layout"
 	"edgeproxy/internal/statefile"
@@ -34,6 +35,7 @@ func small(o Options) Options {
 	o.MaxBytes = or(o.MaxBytes, 32<<20)
 	o.MaxObjectBytes = or(o.MaxObjectBytes, o.MaxBytes)
 	o.QueueBytes = or(o.QueueBytes, 1<<30)
+	o.ReadDeadline = or(o.ReadDeadline, 30*time.Second) // also a machine that does much else is no slow device
 	return o
 }
 

@@ -116,14 +116,11 @@ func (v *volume) eachSealed(s *segment, pace *pacer, visit func(*Item) bool) err
 	if s.file.Load() == nil { // it cannot be read, and the index has none of it
 		return nil
 	}
-	b, t := s.entries, layout.Trailer{EntriesAt: s.end(v)}
-	if b == nil {
-		var err error
-		if b, t, err = v.readFooter(s); err != nil {
-			return err
-		}
+	entries, err := v.footerOf(s)
+	if err != nil {
+		return err
 	}
-	return v.eachOf(s, decode(b, t), pace, visit)
+	return v.eachOf(s, entries, pace, visit)
 }
 
 // eachOf calls visit with those of the entries that the index has.

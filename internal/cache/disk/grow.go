@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache/disk/index"
-	"edgeproxy/internal/cache/disk/layout"
 )
 
 const (
@@ -77,19 +76,15 @@ func (v *volume) watchIndex() {
 // placesOf returns what s has, or more.
 func (v *volume) placesOf(s *segment) ([]index.Entry, error) {
 	v.mu.Lock()
-	fresh, listed, end := s.fresh, s.listed, s.length
+	fresh, listed := s.fresh, s.listed
 	v.mu.Unlock()
 	if !listed || s.file.Load() == nil {
 		return fresh, nil
 	}
-	b, t := s.entries, layout.Trailer{EntriesAt: end}
-	if b == nil {
-		var err error
-		if b, t, err = v.readFooter(s); err != nil {
-			return nil, err
-		}
+	all, err := v.footerOf(s)
+	if err != nil {
+		return nil, err
 	}
-	all := decode(b, t)
 	places := make([]index.Entry, 0, len(all))
 	for _, e := range all {
 		places = append(places, index.Entry{Hash: e.Hash, Place: place(s.number, e.Offset, e.Bytes)})

@@ -235,6 +235,7 @@ func (v *volume) start() {
 	v.checkedAt = v.o.Now()
 	v.wg.Add(1)
 	go v.run()
+	v.wg.Go(v.scrub)
 	v.fillAll(all)
 }
 

@@ -31,6 +31,8 @@ type Options struct {
 	QueueBytes int64
 	// SweepRate is how many bytes a second Each reads at most: 64 MiB by default.
 	SweepRate int64
+	// ScrubRate is how many bytes a second are read to find damage before anybody asks for it: 1 MiB by default.
+	ScrubRate int64
 	// Reads bounds how many reads wait for the device at once: 4 a processor by default, and at least 16.
 	Reads int
 	// ReadWait is how long a read waits for its turn, and ReadDeadline for the device, before it is given up: 20 ms, 1 s.
@@ -52,7 +54,11 @@ type Options struct {
 	// every is how often the writer and the watch look around, and how long they wait before a directory that has
 	// failed is tried again: a second.
 	every time.Duration
+	// scrubAfter is how long a scrub waits after a start, or after the one before.
+	scrubAfter time.Duration
 }
+
+const scrubAfter = 10 * time.Minute
 
 // MinBytes is the least MaxBytes.
 const MinBytes = 16 * layout.MinSegment
@@ -74,7 +80,7 @@ func (o Options) filled() (Options, error) {
 	}
 	for name, n := range map[string]int64{
 		"MaxObjectBytes": o.MaxObjectBytes, "MinFree": o.MinFree, "WriteRate": o.WriteRate, "MeanObjectBytes": o.MeanObjectBytes,
-		"QueueBytes": o.QueueBytes, "SweepRate": o.SweepRate, "Reads": int64(o.Reads), "ReadWait": int64(o.ReadWait), "ReadDeadline": int64(o.ReadDeadline), "Deadline": int64(o.Deadline),
+		"QueueBytes": o.QueueBytes, "SweepRate": o.SweepRate, "ScrubRate": o.ScrubRate, "Reads": int64(o.Reads), "ReadWait": int64(o.ReadWait), "ReadDeadline": int64(o.ReadDeadline), "Deadline": int64(o.Deadline),
 	} {
 		if n < 0 {
 			return o, fmt.Errorf("%w: %s %d: want none below 0", ErrOptions, name, n)
@@ -83,6 +89,8 @@ func (o Options) filled() (Options, error) {
 	o.MaxObjectBytes = min(or(o.MaxObjectBytes, 1<<30), o.MaxBytes/8)
 	o.MeanObjectBytes = or(o.MeanObjectBytes, 32<<10)
 	o.QueueBytes = or(o.QueueBytes, 32<<20)
+	o.ScrubRate = or(o.ScrubRate, 1<<20)
+	o.scrubAfter = or(o.scrubAfter, scrubAfter)
 	o.SweepRate = or(o.SweepRate, 64<<20)
 	o.Reads = or(o.Reads, max(16, 4*runtime.GOMAXPROCS(0)))
 	o.ReadWait = or(o.ReadWait, 20*time.Millisecond)

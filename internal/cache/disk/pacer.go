@@ -23,13 +23,8 @@ func (p *pacer) wait(n int64) error {
 	if ahead < pacedAt {
 		return nil
 	}
-	timer := time.NewTimer(ahead)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-p.v.stop:
-	case <-p.v.broke:
+	if !p.v.sleep(ahead) {
+		return ErrOff
 	}
-	return ErrOff
+	return nil
 }

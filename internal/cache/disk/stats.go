@@ -21,6 +21,7 @@ type counts struct {
 	slowReads, queuedOut, readErrors                     atomic.Int64
 	writeErrors, noSpace, failures                       atomic.Int64
 	filled, recovered, unreadable, grown                 atomic.Int64
+	scrubs, scrubbed                                     atomic.Int64
 	writeTimes, readTimes                                timing
 }
 
@@ -110,6 +111,8 @@ type Stats struct {
 	Removed, Lost int64
 	// Damaged records were found not to be what was written. OtherKeys is how many reads found the record of another key.
 	Damaged, OtherKeys int64
+	// ScrubbedBytes were read to find damage, Scrubs times all there was.
+	Scrubs, ScrubbedBytes int64
 	// SlowReads were given up, QueuedOut of them before their turn.
 	SlowReads, QueuedOut int64
 	// ReadErrors and WriteErrors are of the file system; NoSpace is how often it was full.
@@ -136,6 +139,7 @@ func (s *Store) Stats() Stats {
 		Removed: c.removed.Load(), Lost: c.lost.Load(), Damaged: c.damaged.Load(), OtherKeys: c.otherKeys.Load(),
 		SlowReads: c.slowReads.Load(), QueuedOut: c.queuedOut.Load(),
 		ReadErrors: c.readErrors.Load(), WriteErrors: c.writeErrors.Load(), NoSpace: c.noSpace.Load(), Failures: c.failures.Load(),
+		Scrubs: c.scrubs.Load(), ScrubbedBytes: c.scrubbed.Load(),
 		IndexGrown: c.grown.Load(), Filled: c.filled.Load(), Recovered: c.recovered.Load(), Unreadable: c.unreadable.Load(),
 	}
 	if v := s.volume.Load(); v != nil {
