@@ -104,7 +104,7 @@ func rooms() map[string]room {
 		},
 		"internal/nonblock": {unsafe: true},
 		"internal/origin": {
-			ours:  []string{"internal/balance", "internal/client", "internal/field", "internal/reason", "internal/rescue", "internal/series"},
+			ours:  []string{"internal/balance", "internal/client", "internal/field", "internal/nonblock", "internal/reason", "internal/rescue", "internal/series"},
 			third: []string{prometheus},
 		},
 		"internal/pace":     {ours: []string{"internal/pinned", "internal/rescue"}, third: []string{"golang.org/x/sys"}},

@@ -11,6 +11,15 @@ func Read(fd int, p []byte) (n int, err error) {
 	return result(syscall.RawSyscall6(syscall.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)), 0, 0, 0))
 }
 
+// Quiet reports whether nothing has come on the socket fd since it was last read: no byte, no end, no error. It
+// takes nothing.
+func Quiet(fd int) bool {
+	var b [1]byte
+	const look = syscall.MSG_PEEK | syscall.MSG_DONTWAIT
+	_, err := result(syscall.RawSyscall6(syscall.SYS_RECVFROM, uintptr(fd), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), look, 0, 0))
+	return err == syscall.EAGAIN //nolint:errorlint // a bare Errno
+}
+
 // Send sends from p, which has at least one byte, on the socket fd as much as it takes. It returns how many
 // bytes that are; or -1 with a syscall.Errno, EAGAIN where it takes nothing now. more says that something follows
 // at once, with which a short p may wait. Where the other side is gone there is an error, and no signal.

@@ -169,9 +169,11 @@ func (c *Call) Abandon() {
 // buffer, or a failure, which is returned.
 func (x *exchange) awaitHead() (here bool, err error) {
 	br := x.c.br
-	for line := 0; ; {
-		if _, err := br.Peek(max(1, br.Buffered()+1)); err != nil {
-			return false, err
+	for line, seen := 0, 0; ; seen = br.Buffered() {
+		if br.Buffered() == seen { // else a turn has read something
+			if _, err := br.Peek(seen + 1); err != nil {
+				return false, err
+			}
 		}
 		text, _ := br.Peek(br.Buffered())
 		x.whole = time.Now()

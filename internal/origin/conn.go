@@ -33,6 +33,8 @@ type conn struct {
 	headBytes int       // of the last head that was read, the empty line included
 	out       []byte    // the head being sent
 	x         exchange  // that of a Call; empty else
+	turns     []byte    // not nil: the next read is a turn that sends this first
+	failed    error     // what the read of a turn has come to; the next read returns it
 	closes    func()    // close; a method value made each time would be an allocation
 }
 
@@ -46,6 +48,13 @@ func newConn(nc net.Conn) *conn {
 // Read reads the connection, for the buffer above it. The deadline is for writes
 // too: TLS may have to answer while it reads.
 func (c *conn) Read(p []byte) (int, error) {
+	switch err := c.failed; {
+	case c.turns != nil:
+		return c.readTurn(p)
+	case err != nil:
+		c.failed = nil
+		return 0, err
+	}
 	if c.rolling {
 		c.until = time.Time{}
 		if err := c.nc.SetDeadline(time.Now().Add(c.idle)); err != nil {
@@ -57,6 +66,29 @@ func (c *conn) Read(p []byte) (int, error) {
 		err = io.ErrUnexpectedEOF // TLS was not closed: anybody on the path may have done this
 	}
 	return n, err
+}
+
+// errNoBytes is what a turn returns that has read nothing. Nobody looks at it: the next read says why.
+var errNoBytes = errors.New("nothing was read")
+
+// takeTurn sends out and waits for bytes, which it reads into the buffer. It reports false where nothing was
+// sent. The error is of sending. The next read returns any other.
+func (c *conn) takeTurn(out []byte) (begun bool, err error) {
+	c.turns = out
+	_, _ = c.br.Peek(1)
+	c.turns = nil
+	return c.turn.begun, c.turn.sent
+}
+
+// readTurn is the read of a turn.
+func (c *conn) readTurn(p []byte) (int, error) {
+	out := c.turns
+	c.turns = nil
+	n, err := c.turn.run(out, p)
+	if c.failed = err; n > 0 {
+		return n, nil
+	}
+	return 0, errNoBytes
 }
 
 // close ends the connection, and every read and write on it, at once: TLS does

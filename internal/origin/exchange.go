@@ -78,10 +78,10 @@ func (x *exchange) begin() {
 	x.sendErr = x.send()
 }
 
-// turn sends the request and waits until something has come, or the connection has ended, in one turn.
-// It reports false where nothing was sent.
+// turn sends the request, waits until something has come, or the connection has ended, and reads it, in one
+// turn. It reports false where nothing was sent.
 func (x *exchange) turn() (begun bool) {
-	begun, x.sendErr = x.c.turn.run(x.written())
+	begun, x.sendErr = x.c.takeTurn(x.written())
 	return begun
 }
 

@@ -3,9 +3,10 @@
 package origin
 
 import (
-	"errors"
 	"net"
 	"syscall"
+
+	"edgeproxy/internal/nonblock"
 )
 
 // socketQuiet returns a function that reports, without waiting, whether nothing
@@ -22,15 +23,8 @@ func socketQuiet(nc net.Conn) func() bool {
 	}
 	quiet := false
 	peek := func(fd uintptr) bool {
-		quiet = nothingArrived(fd)
+		quiet = nonblock.Quiet(int(fd))
 		return true // never wait
 	}
 	return func() bool { return raw.Read(peek) == nil && quiet }
-}
-
-// nothingArrived looks at what a socket has to be read, and takes nothing from it.
-func nothingArrived(fd uintptr) bool {
-	var b [1]byte
-	_, _, err := syscall.Recvfrom(int(fd), b[:], syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
-	return errors.Is(err, syscall.EAGAIN) || errors.Is(err, syscall.EWOULDBLOCK)
 }

@@ -3,7 +3,11 @@
 package origin
 
 import (
+	"errors"
+	"io"
+	"net"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -159,5 +163,33 @@ func TestADeadlineMovesOnceInManyTurns(t *testing.T) {
 		if until.IsZero() || until != set {
 			t.Errorf("turn %d: got the deadline %v, want that of the first turn, %v", n, until, set)
 		}
+	}
+}
+
+// TestATurnSaysHowItsReadFailed: a read that fails takes the error out of the socket, and the next one would find
+// an end in its place.
+func TestATurnSaysHowItsReadFailed(t *testing.T) {
+	post := func() *Request { // is not tried again
+		return &Request{Method: "PURGE", Target: "/", Host: "h"}
+	}
+	for name, want := range map[string]error{"a reset": syscall.ECONNRESET, "an end": io.ErrUnexpectedEOF} {
+		t.Run(name, func(t *testing.T) {
+			o := startWarm(t, Options{}, func(_ int, p *peer) {
+				p.request()
+				if tcp, ok := p.Conn.(*net.TCPConn); ok && want == syscall.ECONNRESET { //nolint:errorlint // ours
+					_ = tcp.SetLinger(0)
+				}
+			})
+			c := call(t, o, post())
+			if c.Ready() {
+				t.Error("got ready, want not: there is no head")
+			}
+			_, err := c.Finish()
+			wantKind(t, err, Cut)
+			if !errors.Is(err, want) {
+				t.Errorf("got %v, want %v", err, want)
+			}
+			wantSlots(t, o, 0, 0)
+		})
 	}
 }

@@ -3,21 +3,29 @@
 package origin
 
 import (
+	"io"
 	"net"
+	"os"
 	"syscall"
+
+	"edgeproxy/internal/nonblock"
 )
 
-// turn sends on a socket that lay idle and waits for what comes, in one turn with the poller: that
+// turn sends on a socket that lay idle, waits for what comes and reads it, in one turn with the poller: that
 // says when something has arrived since the turn began. So nothing is read before there is something to
-// read. The socket is looked at within the turn, too. It must not run beside a read.
+// read. The socket is looked at within the turn, too. It must not run beside a read. The scheduler is not told
+// of its calls (0077).
 type turn struct {
 	nc   net.Conn
 	raw  syscall.RawConn
 	step func(fd uintptr) (over bool) // next; a method value made each time would be an allocation
 
 	out   []byte // to be sent
+	in    []byte // for what comes
 	begun bool   // sending
-	err   error  // of sending
+	sent  error  // of sending; nil: all was sent
+	n     int    // bytes read
+	err   error  // of reading
 }
 
 // newTurn returns the turn of a socket; nil for anything else.
@@ -35,22 +43,55 @@ func newTurn(nc net.Conn) *turn {
 	return t
 }
 
-// run sends out and waits until something can be read. It reports false where it has sent nothing: what
-// has arrived before would be taken for the answer, or the connection has ended. The error is of sending.
-// That of waiting is got again by who reads.
-func (t *turn) run(out []byte) (begun bool, err error) {
-	t.out, t.begun, t.err = out, false, nil
+// run sends out, waits until something can be read, and reads it into in. Where begun is false then it has sent
+// nothing: what has arrived before would be taken for the answer, or the connection has ended. An error of
+// reading is not found by another read. One of sending or waiting is, and gives 0 and no error here.
+func (t *turn) run(out, in []byte) (n int, err error) {
+	t.out, t.in, t.begun, t.sent, t.n, t.err = out, in, false, nil, 0, nil
 	_ = t.raw.Read(t.step)
-	t.out = nil
-	return t.begun, t.err
+	t.out, t.in = nil, nil
+	return t.n, t.err
 }
 
 // next is called when the turn begins, and when something can be read.
 func (t *turn) next(fd uintptr) (over bool) {
-	if t.begun || !nothingArrived(fd) {
+	switch {
+	case t.begun:
+		return t.read(int(fd))
+	case !nonblock.Quiet(int(fd)):
 		return true
 	}
 	t.begun = true
-	_, t.err = t.nc.Write(t.out)
-	return t.err != nil
+	t.sent = t.send(int(fd))
+	return t.sent != nil
+}
+
+// send sends all of it. What the socket does not take at once it sends in another way, which also tells why.
+func (t *turn) send(fd int) error {
+	n, _ := nonblock.Send(fd, t.out, false)
+	if n = max(n, 0); n == len(t.out) {
+		return nil
+	}
+	_, err := t.nc.Write(t.out[n:])
+	return err
+}
+
+// read reads what is there, and reports false where that is nothing yet.
+func (t *turn) read(fd int) (over bool) {
+	n, err := nonblock.Read(fd, t.in)
+	for err == syscall.EINTR { //nolint:errorlint // a bare Errno
+		n, err = nonblock.Read(fd, t.in)
+	}
+	switch {
+	case n > 0:
+		t.n = n
+	case err == syscall.EAGAIN: //nolint:errorlint // a bare Errno
+		return false
+	case err == nil:
+		t.err = io.EOF
+	default:
+		at := t.nc.LocalAddr()
+		t.err = &net.OpError{Op: "read", Net: at.Network(), Source: at, Addr: t.nc.RemoteAddr(), Err: os.NewSyscallError("recvfrom", err)}
+	}
+	return true
 }
