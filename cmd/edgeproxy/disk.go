@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/disk"
 	"edgeproxy/internal/purge"
 )
@@ -29,7 +30,7 @@ func diskOptions(c *config.Config, log *slog.Logger) (all []disk.Options) {
 	for _, path := range d.Paths {
 		all = append(all, disk.Options{
 			Path: path, MaxBytes: int64(d.MaxBytes), MaxObjectBytes: int64(d.MaxObjectBytes), MinFree: minFree(d, path),
-			WriteRate: int64(d.WriteRate), MeanObjectBytes: meanObjectBytes, QueueBytes: diskQueueBytes, Log: log,
+			WriteRate: int64(d.WriteRate), MeanObjectBytes: meanObjectBytes, QueueBytes: diskQueueBytes, Log: log, Fold: cache.FoldPatch,
 		})
 	}
 	return all

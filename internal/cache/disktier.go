@@ -20,6 +20,7 @@ type Disk interface {
 	Holds(h uint64) bool
 	Touch(h uint64)
 	Remove(h uint64)
+	Patch(h uint64, key []byte, serial uint64, p disk.Patch) error
 	Keep() error
 	Create(h uint64, length, head int64) (*disk.Draft, error)
 	Each(visit func(*disk.Item) bool) error

@@ -42,6 +42,9 @@ func (s *Store) Load(k Key, name []byte) (o *Object, vary []string) {
 		s.learn(e, changes)
 		return nil, e.Vary
 	}
+	if hit.Patched {
+		e = patched(e, hit.Patch)
+	}
 	o = s.headOf(e, contentOf(hit))
 	o.form |= formLoaded
 	if s.disk.again.again(h) {

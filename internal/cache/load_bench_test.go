@@ -21,6 +21,9 @@ func BenchmarkLoad(b *testing.B) {
 			if s.Put(e, nil) != Stored {
 				b.Fatal("not stored")
 			}
+			if s.Put(plain("behind it", 1, 4<<10), nil) != Stored { // or its read goes beyond the end of the file
+				b.Fatal("not stored")
+			}
 			if err := d.Flush(); err != nil {
 				b.Fatal(err)
 			}

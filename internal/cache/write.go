@@ -132,6 +132,9 @@ func (s *Store) Renew(e *Entry, serial uint64, unless func() bool) bool {
 	if it != nil {
 		it.tellFile()
 	}
+	if r, found := s.renewed.find(e.Key); found && r.head.serial == e.Serial {
+		s.patchDisk(e, r.of)
+	}
 	return ok
 }
 

@@ -4,7 +4,7 @@
 // next one fits? A record is a key, an opaque block of the caller's (facts and head of a response) and a body. It is written once, whole, and
 // never changed.
 //
-// Nothing uses this package yet. The seam is meant for a tier behind memory:
+// It is the tier behind memory of internal/cache, which uses:
 //
 //	Put(h, key, block, body)   takes a whole record; never waits; refuses at once (ErrBusy, ErrRate, …)
 //	Create(h, length, head)    a Draft: Write takes the body while it comes, Commit makes a record of it; for one that is too long for memory
