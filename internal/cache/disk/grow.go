@@ -8,7 +8,7 @@ import (
 
 const (
 	// growBy is how much larger the index gets at once, and growTo how much in all: to room for objects of an eighth of MeanObjectBytes.
-	growBy = 2
+	growBy = 1.5
 	growTo = 8
 	// growAgain is how long a growth that has failed is not tried again.
 	growAgain = time.Minute
@@ -34,7 +34,7 @@ func (v *volume) makeIndexRoom(n int) {
 // not filled in yet.
 func (v *volume) grow(n int) bool {
 	objects := v.index.Objects()
-	want := min(max(growBy*objects, int(float64(v.index.Len()+n)/index.GrowAt)), growTo*v.o.objects())
+	want := min(max(int(growBy*float64(objects)), int(float64(v.index.Len()+n)/index.MadeFor)), growTo*v.o.objects())
 	if want <= objects {
 		if v.full.CompareAndSwap(false, true) {
 			v.o.Log.Warn("the index of the disk cache is full: it has no room for objects so short", "path", v.o.Path, "objects", objects)

@@ -55,7 +55,7 @@ func TestTheIndexDoesNotGrowForEver(t *testing.T) {
 	for n, length := range lengths {
 		holds(t, s, n, 1, length)
 	}
-	if got := s.Stats().IndexGrown; got != 3 || v.index.Objects() > growTo*1100 {
+	if got := s.Stats().IndexGrown; got != 6 || v.index.Objects() > growTo*1100 {
 		t.Errorf("it has grown %d times, to room for %d objects", got, v.index.Objects())
 	}
 }

@@ -6,8 +6,12 @@ import (
 	"sync/atomic"
 )
 
-// GrowAt is the load from which on a Table should grow, so that it is done before words get lost.
-const GrowAt = 0.85
+// A Table is made for the objects that it is said to at a load of MadeFor, 9.8 bytes an object. It should grow from GrowAt on, so that it
+// is done before words get lost.
+const (
+	MadeFor = 0.82
+	GrowAt  = 0.87
+)
 
 // Table is an Index that a larger one can take the place of while it is in use. Its methods are those of Index, and may be called concurrently.
 //
@@ -23,13 +27,15 @@ type Table struct {
 // NewTable returns an empty Table for that many objects.
 func NewTable(objects int) *Table {
 	t := &Table{}
-	t.now.Store(New(objects))
+	t.now.Store(madeFor(objects))
 	return t
 }
 
+func madeFor(objects int) *Index { return New(int(float64(objects) * FullLoad / MadeFor)) }
+
 // Begin makes the larger Index, for that many objects. It waits for changes that are under way. One goroutine at a time grows a Table.
 func (t *Table) Begin(objects int) {
-	next := New(objects)
+	next := madeFor(objects)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.next = next
@@ -70,7 +76,7 @@ func (t *Table) Fits(n int) bool {
 }
 
 // Objects returns how many objects it is made for.
-func (t *Table) Objects() int { return int(FullLoad * float64(len(t.now.Load().buckets)*bucketSlots)) }
+func (t *Table) Objects() int { return int(MadeFor * float64(len(t.now.Load().buckets)*bucketSlots)) }
 
 // Find is Index.Find.
 func (t *Table) Find(h uint64, into []Place) []Place { return t.now.Load().Find(h, into) }
