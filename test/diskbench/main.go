@@ -25,6 +25,7 @@ type options struct {
 	times   float64       // and until this many times the store's size is written
 	reading time.Duration // how long each half of reads takes
 	rate    int64         // of the writer beside the reads, in bytes a second
+	records uint64        // to read from
 	objects int           // of fill
 	only    string
 }
@@ -66,6 +67,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.IntVar(&o.passes, "passes", 1, "replay each trace this `number` of times")
 	f.DurationVar(&o.reading, "reading", 15*time.Second, "read for this `time`, with and without a writer")
 	f.Int64Var(&o.rate, "rate", 100e6, "write this `number` of bytes a second beside the reads")
+	f.Uint64Var(&o.records, "records", 40_000, "read from this `number` of records of 32 KiB")
 	f.IntVar(&o.objects, "objects", 10_000_000, "fill the index with this `number` of objects")
 	f.StringVar(&o.only, "only", "", "measure only this `part`: replay, reads or fill")
 	if err := f.Parse(args); err != nil {
