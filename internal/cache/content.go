@@ -2,7 +2,9 @@ package cache
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"os"
 )
 
 // Content is what a stored response consists of besides its head. It lies in memory, or in a
@@ -85,6 +87,25 @@ func (c Content) ReadAt(p []byte, offset int64) (int, error) {
 		return n, io.EOF
 	}
 	return n, nil
+}
+
+// OnDisk reports whether the content lies in a file that the system can send from; see Part.
+func (c Content) OnDisk() bool {
+	if c.kept == nil {
+		return false
+	}
+	_, ok := c.kept.File.(*onDisk)
+	return ok
+}
+
+// Part returns the file where length bytes of content that is OnDisk lie from offset on, and where they begin there. They were checked. The
+// file is the disk's, and stays as it is until Release of what has the content. It may wait, as reading does.
+func (c Content) Part(offset, length int64) (file *os.File, at int64, err error) {
+	f, ok := c.kept.File.(*onDisk)
+	if !ok {
+		return nil, 0, errors.ErrUnsupported
+	}
+	return f.part(offset, length)
 }
 
 // Section returns a reader of length bytes of the content from offset on.

@@ -208,6 +208,20 @@ func (f *onDisk) ReadAt(p []byte, offset int64) (int, error) {
 	return f.hit.ReadAt(p, offset)
 }
 
+// part checks length bytes of the content from offset on, and returns the file where they lie, and from where on.
+func (f *onDisk) part(offset, length int64) (file *os.File, at int64, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.hit == nil {
+		return nil, 0, os.ErrClosed
+	}
+	file, at, ok := f.hit.File()
+	if !ok {
+		return nil, 0, errors.ErrUnsupported
+	}
+	return file, at + offset, f.hit.Check(offset, length)
+}
+
 // Same implements File.
 func (f *onDisk) Same(other File) bool { return f == other }
 

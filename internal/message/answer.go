@@ -55,6 +55,15 @@ type Content interface {
 	Close() error
 }
 
+// FileContent is Content that lies in files, whose front may send it from there where Request.SendsFiles is set. It calls
+// NextFile instead of Next and Read then, from the first part to the last.
+type FileContent interface {
+	Content
+	// NextFile returns the next part: length bytes of f from offset on, and io.EOF, alone, behind the last. To ask says that the part
+	// before was sent. The part stays as it is until the next call or Close. An error is one of Next.
+	NextFile() (f File, offset, length int64, err error)
+}
+
 // Close lets go of what the answer is sent from, and ends the request. It comes once, after the
 // sending, whether it has failed or not.
 func (a *Answer) Close() {

@@ -150,6 +150,7 @@ type exchange struct {
 
 	from   source
 	opened io.Reader // its content, where that is read from files
+	byFile bool      // it is sent from where it lies on the disk
 	lost   int       // stored answers that could not be read
 
 	status     int           // of our own answers

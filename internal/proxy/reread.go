@@ -41,6 +41,13 @@ func (x *exchange) opens(c cut) bool {
 	src := &fileReader{p: x.p, left: c.length}
 	switch from := x.from.(type) {
 	case stored:
+		if x.sendsFromDisk(from.Object, c) {
+			_, _, err := from.Content().Part(c.first, min(c.length, diskPart))
+			if x.byFile = err == nil; err != nil {
+				x.p.lose(err, from.Object)
+			}
+			return x.byFile
+		}
 		src.entries = []*cache.Object{from.Object}
 		if c.parts != nil {
 			src.from = c.parts.reader(from.Content(), c.ranges)

@@ -21,6 +21,8 @@ func (s stored) heading(x *exchange) heading {
 func (s stored) send(x *exchange, c cut) {
 	e := s.Object
 	switch {
+	case x.byFile:
+		x.p.sendFromDisk(x, e, c)
 	case x.opened != nil:
 		x.p.sendRead(x, c.length, e)
 	case c.parts != nil:

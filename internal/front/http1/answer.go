@@ -79,6 +79,9 @@ func (t *turn) sendStreamed() error {
 	t.block = append(b, '\r', '\n')
 	t.hurry()
 	t.sent = true
+	if c, ok := a.Content.(message.FileContent); ok && t.request.SendsFiles && a.Length >= 0 && string(t.request.Method) != "HEAD" {
+		return t.sendFiles(c)
+	}
 	if _, err := t.conn.Conn.Write(t.block); err != nil {
 		return err //nolint:wrapcheck // looked at by nobody
 	}
@@ -91,6 +94,54 @@ func (t *turn) sendStreamed() error {
 		return t.sized(src)
 	}
 	return t.measured()
+}
+
+// sendFiles sends the head, and content part by part from files.
+func (t *turn) sendFiles(c message.FileContent) error {
+	head := t.block
+	for left := t.answer.Length; ; {
+		f, offset, n, err := c.NextFile()
+		switch {
+		case errors.Is(err, io.EOF) && len(head) > 0:
+			_, err = t.conn.Conn.Write(head)
+			return errors.Join(err, whole(left))
+		case errors.Is(err, io.EOF):
+			return whole(left)
+		case err != nil:
+			return err //nolint:wrapcheck // looked at by nobody
+		}
+		if left -= n; left < 0 {
+			return errLength
+		}
+		sent, rest := t.conn.sendFile(head, f, offset, n)
+		if head = nil; sent < n {
+			if err := t.copyFile(rest, f, offset+sent, n-sent); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// copyFile sends head, and what the system could not send from f, by reading it.
+func (t *turn) copyFile(head []byte, f message.File, offset, length int64) error {
+	if len(head) > 0 {
+		if _, err := t.conn.Conn.Write(head); err != nil {
+			return err //nolint:wrapcheck // looked at by nobody
+		}
+	}
+	buf := readBuffers.Get().(*[32 << 10]byte)
+	defer readBuffers.Put(buf)
+	for length > 0 {
+		n, err := readFile(f, buf[:min(int64(len(buf)), length)], offset)
+		if n <= 0 || err != nil {
+			return errors.Join(errLength, err)
+		}
+		if _, err := t.conn.Conn.Write(buf[:n]); err != nil {
+			return err //nolint:wrapcheck // looked at by nobody
+		}
+		offset, length = offset+int64(n), length-int64(n)
+	}
+	return nil
 }
 
 var readBuffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}

@@ -62,6 +62,11 @@ func (s *sender) sendAll(head []byte) (left []byte) {
 	return left
 }
 
+// readFile reads from f.
+func readFile(f message.File, p []byte, offset int64) (int, error) {
+	return syscall.Pread(f.Descriptor(), p, offset) //nolint:wrapcheck // looked at by nobody
+}
+
 // send sends what the socket takes. It reports false where more is left and the socket takes nothing now.
 func (s *sender) send(fd uintptr) (done bool) {
 	for len(s.head) > 0 || s.left > 0 {

@@ -2,7 +2,11 @@
 
 package http1
 
-import "edgeproxy/internal/message"
+import (
+	"errors"
+
+	"edgeproxy/internal/message"
+)
 
 // sender is for sockets of Linux.
 type sender struct{}
@@ -14,3 +18,5 @@ func (c *conn) sendFile(head []byte, _ message.File, _, _ int64) (sent int64, he
 }
 
 func (c *conn) sendBytes(b []byte) (left []byte) { return b }
+
+func readFile(message.File, []byte, int64) (int, error) { return 0, errors.ErrUnsupported }
