@@ -160,7 +160,7 @@ func TestWhatIsPutIsFound(t *testing.T) {
 	}
 	lacks(t, s, 99)
 	st := s.Stats()
-	if st.Hits != int64(len(lengths)) || st.MemoryHits < 1 || st.Objects != int64(len(lengths)) || st.Waiting != 0 || st.WaitingBytes != 0 {
+	if st.Hits+st.MemoryHits != 2*int64(len(lengths)) || st.Hits < int64(len(lengths)) || st.MemoryHits < 1 || st.Objects != int64(len(lengths)) || st.Waiting != 0 || st.WaitingBytes != 0 {
 		t.Errorf("got %+v", st)
 	}
 }
