@@ -17,9 +17,8 @@ import (
 const (
 	// purgesDir is a directory in that of the disk tier: it has what was purged, beside what was stored.
 	purgesDir = "purges"
-	// meanObjectBytes is how long responses on the disk are expected to be: its index has room for so many of these. Of shorter
-	// ones it forgets some before the disk is full.
-	meanObjectBytes = 8 << 10
+	// indexShare is what the index of a directory takes of max_bytes at most: one part of so many, in memory.
+	indexShare = 400
 	// diskQueueBytes bounds what waits in memory to be written to the disk.
 	diskQueueBytes = 32 << 20
 )
@@ -30,7 +29,7 @@ func diskOptions(c *config.Config, log *slog.Logger) (all []disk.Options) {
 	for _, path := range d.Paths {
 		all = append(all, disk.Options{
 			Path: path, MaxBytes: int64(d.MaxBytes), MaxObjectBytes: int64(d.MaxObjectBytes), MinFree: minFree(d, path),
-			WriteRate: int64(d.WriteRate), MeanObjectBytes: meanObjectBytes, QueueBytes: diskQueueBytes, Log: log, Fold: cache.FoldPatch,
+			WriteRate: int64(d.WriteRate), QueueBytes: diskQueueBytes, Log: log, Fold: cache.FoldPatch,
 		})
 	}
 	return all
@@ -169,5 +168,5 @@ func (e *edge) diskMemory() int64 {
 		return 0
 	}
 	const buffers = 16 << 20 // of segments being written, and of reads
-	return e.disk.Stats().IndexBytes + int64(len(e.disk.Stores()))*(diskQueueBytes+buffers)
+	return int64(len(e.disk.Stores())) * (int64(e.config.Cache.Disk.MaxBytes)/indexShare + diskQueueBytes + buffers)
 }

@@ -23,10 +23,12 @@ const (
 	killClients  = 4
 )
 
-// killPath names an object: most are small, some are long.
+// killPath names an object: most are small, some are long, and a few are longer than memory takes.
 func killPath(i int) string {
 	size := 150 + i*37
 	switch {
+	case i%40 == 0:
+		size = 1_500_000 + i*1000
 	case i%8 == 0:
 		size = 400_000 + i*1000
 	case i%4 == 0:

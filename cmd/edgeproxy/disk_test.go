@@ -108,8 +108,8 @@ func (s *server) wantCached(path, want string) {
 
 const diskHost = "www.example.com"
 
-// kinds are paths of bodies that lie on the disk in each way: packed, on pages, read in parts.
-var kinds = []string{"/a/200", "/b/20000", "/c/40000", "/d/100000", "/e/900000"}
+// kinds are paths of bodies that lie on the disk in each way: packed, on pages, read in parts; the last is longer than memory takes.
+var kinds = []string{"/a/200", "/b/20000", "/c/40000", "/d/100000", "/e/900000", "/f/3000000"}
 
 func TestADiskOutlivesTheProcess(t *testing.T) {
 	origin, folder := newDigestOrigin(t), filepath.Join(t.TempDir(), "cache")
@@ -171,28 +171,28 @@ func TestCacheCommandsOfARunningAndAStoppedProxy(t *testing.T) {
 			t.Errorf("%q: got %d lines, want %d and %q:\n%s", args, got, want, which, text)
 		}
 	}
-	lists("     900000  age ", 5, "--admin", s.admin)
-	lists(`{"url":"`+url(4)+`","status":200,"bytes":900000,`, 5, "--admin", s.admin, "--json")
-	run(exitDone, "records: 5, bytes: ", "verify", "--admin", s.admin)
+	lists("     900000  age ", 6, "--admin", s.admin)
+	lists(`{"url":"`+url(4)+`","status":200,"bytes":900000,`, 6, "--admin", s.admin, "--json")
+	run(exitDone, "records: 6, bytes: ", "verify", "--admin", s.admin)
 	run(exitDone, `"running": true`, "stats", "--admin", s.admin)
 	run(exitDone, "(objects: 1)", "drop", "--admin", s.admin, url(0))
-	lists(url(4), 4, "--admin", s.admin)
+	lists(url(4), 5, "--admin", s.admin)
 	run(exitFailed, "in use by another process, which does not answer", "ls", "-c", file) // the file's port is 0
 	run(exitUsage, "want URLs, or --all", "drop", "--admin", s.admin)
 	run(exitUsage, "cache needs one of")
 	s.signal(syscall.SIGTERM)
 	s.wantExit(exitDone)
 
-	lists(url(4), 4, "-c", file)
-	lists(url(3), 4, "--dir", folder)
-	run(exitDone, `"objects": 4`, "stats", "--dir", folder)
-	run(exitDone, "records: 4, bytes: ", "verify", "--dir", folder)
+	lists(url(4), 5, "-c", file)
+	lists(url(3), 5, "--dir", folder)
+	run(exitDone, `"objects": 5`, "stats", "--dir", folder)
+	run(exitDone, "records: 5, bytes: ", "verify", "--dir", folder)
 	run(exitDone, "(objects: 2)", "drop", "--dir", folder, url(1), "HTTP://WWW.example.com:80"+kinds[2])
 	run(exitUsage, "want an absolute URL", "drop", "--dir", folder, "/a")
-	lists(url(4), 2, "--dir", folder)
+	lists(url(4), 3, "--dir", folder)
 	damage(t, folder, []byte(" "+kinds[4]+" "))
 	run(exitFailed, "offset ", "verify", "--dir", folder)
-	run(exitFailed, "records: 2, bytes: ", "verify", "-c", file)
+	run(exitFailed, "records: 3, bytes: ", "verify", "-c", file)
 
 	s = serveBinary(t, "-c", file)
 	s.wantCached(kinds[3], "hit")

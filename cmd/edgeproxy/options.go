@@ -28,7 +28,7 @@ func (e *edge) cacheOptions() cache.Options {
 		MaxVariants: c.Limits.Variants, Pinned: e.pinned, Metrics: cache.NewMetrics(e.registry),
 	}
 	if e.disk != nil {
-		o.Disk = e.disk
+		o.Disk, o.MaxDiskObjectBytes = e.disk, int64(c.Cache.Disk.MaxObjectBytes)
 	}
 	return o
 }
