@@ -57,7 +57,7 @@ func TestReportsShowADiskWhereThereIsOne(t *testing.T) {
 	if err := r.WriteText(&text, "log"); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"bytes of disk (10% of the unique bytes, ", "  disk hits  to disk", "and a disk of ", "no cache.disk yet", "Where writes to the disk cost nothing"} {
+	for _, want := range []string{"bytes of disk (10% of the unique bytes, ", "  disk hits  to disk", "and a disk of ", "\n  disk:\n    path: /var/cache/edgeproxy\n    max_bytes: ", "Where writes to the disk cost nothing"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("got\n%s\nwant %q", text.String(), want)
 		}

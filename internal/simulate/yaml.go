@@ -22,6 +22,8 @@ const (
 	usualGenerations     = 2
 	mostPositives        = 0.5
 	objectsInCapacity    = 4 // of the largest size, besides the stage
+	objectsOnDisk        = 8
+	usualDiskPath        = "/var/cache/edgeproxy"
 )
 
 // dearFilterBytes is the memory of a filter from which on it is remarked upon.
@@ -42,6 +44,10 @@ func (r *Report) yaml(g *Group, chosen *Result) string {
 		bytesKey(maxBytes), bytesKey(objectLimit(chosen)))
 	if stage := stageBytes(chosen); stage > 0 {
 		fmt.Fprintf(&b, "    stage_bytes: %s\n", bytesKey(stage))
+	}
+	if g.DiskBytes > 0 {
+		fmt.Fprintf(&b, "  disk:\n    path: %s\n    max_bytes: %s\n    max_object_bytes: %s\n",
+			usualDiskPath, bytesKey(g.DiskBytes), bytesKey(diskObjectLimit(g)))
 	}
 	return b.String()
 }
@@ -109,6 +115,9 @@ func objectLimit(chosen *Result) int64 {
 	return min(chosen.MaxObjectBytes, most)
 }
 
+// diskObjectLimit returns max_object_bytes of the disk, as objectLimit does.
+func diskObjectLimit(g *Group) int64 { return min(g.DiskObject, g.DiskBytes/objectsOnDisk) }
+
 // remarks says where edgeproxy with these keys is not what was simulated.
 func (r *Report) remarks(g *Group, chosen *Result) []string {
 	var out []string
@@ -126,7 +135,10 @@ func (r *Report) remarks(g *Group, chosen *Result) []string {
 		say("max_object_bytes: objects up to %s were stored; edgeproxy takes at most a quarter of the main part.", size(stored))
 	}
 	if g.DiskBytes > 0 {
-		say("A disk of %s behind the memory was simulated (%s); edgeproxy has no cache.disk yet.", size(g.DiskBytes), bytesKey(g.DiskBytes))
+		say("cache.disk.path: a directory of your own choice, on a file system with room for %s.", size(g.DiskBytes))
+	}
+	if stored := min(r.largest, g.DiskObject); g.DiskBytes > 0 && diskObjectLimit(g) < stored {
+		say("cache.disk.max_object_bytes: objects up to %s were stored; edgeproxy takes at most an eighth of the disk.", size(stored))
 	}
 	if g.Eviction != string(model.Ristretto) {
 		say("Eviction was %s; edgeproxy's own is ristretto: --eviction ristretto simulates it.", g.Eviction)
