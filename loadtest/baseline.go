@@ -83,10 +83,10 @@ func (p *plan) nginxRuns(ctx context.Context, files string, stderr io.Writer) (o
 		return nil, err
 	}
 	version := nginxVersion(ctx, program)
-	memory := memoryFolder(p.maxBytes)
+	memory, files := p.cacheFolder(files), p.homes(files)
 	for _, minUses := range nginxMinUses {
 		c := nginxConfig{
-			minUses: minUses, maxBytes: p.maxBytes, keys: p.facts.Objects, euid: os.Geteuid(), memory: memory,
+			minUses: minUses, maxBytes: p.cacheBytes(), keys: p.facts.Objects, euid: os.Geteuid(), memory: memory,
 		}
 		s := p.baselineSetting("nginx-min-uses-"+strconv.Itoa(minUses), "idle for "+nginxInactive.String(), "lru")
 		r := p.baselineRun(s, version, memory, stderr)
@@ -98,15 +98,15 @@ func (p *plan) nginxRuns(ctx context.Context, files string, stderr io.Writer) (o
 
 // trafficRuns returns a run of Traffic Server that stores on the second request.
 func (p *plan) trafficRuns(ctx context.Context, files string, stderr io.Writer) ([]*policyRun, error) {
-	if p.maxBytes < minTrafficBytes {
-		return nil, fmt.Errorf("the cache has %s: %w", humanize.IBytes(uint64(p.maxBytes)), errTrafficBytes)
+	if p.cacheBytes() < minTrafficBytes {
+		return nil, fmt.Errorf("the cache has %s: %w", humanize.IBytes(uint64(p.cacheBytes())), errTrafficBytes)
 	}
 	program, err := findTrafficServer("")
 	if err != nil {
 		return nil, err
 	}
-	memory := memoryFolder(p.maxBytes)
-	c := trafficConfig{maxBytes: p.maxBytes, maxObjectBytes: p.maxObjectBytes, memory: memory}
+	memory, files := p.cacheFolder(files), p.homes(files)
+	c := trafficConfig{maxBytes: p.cacheBytes(), maxObjectBytes: p.largestStored(), memory: memory}
 	s := p.baselineSetting("trafficserver-hits-"+strconv.Itoa(promoteHits), "beyond "+strconv.Itoa(promoteBuckets)+" URLs", "fifo")
 	r := p.baselineRun(s, trafficVersion(ctx, program.path), memory, stderr)
 	r.start = func(ctx context.Context, o *origin) (proxy, error) {
@@ -120,8 +120,10 @@ func (p *plan) trafficRuns(ctx context.Context, files string, stderr io.Writer) 
 func (p *plan) baselineRun(s setting, version, memory string, stderr io.Writer) *policyRun {
 	r := newRun(p, s, stderr)
 	r.server = version
-	r.folder = cmp.Or(memory, os.TempDir())
-	r.noStoreOver = p.maxObjectBytes
+	if r.folder = memory; memory == "" || p.diskBytes > 0 {
+		r.folder = os.TempDir()
+	}
+	r.noStoreOver = p.largestStored()
 	r.optional = p.baseline == baselinesAuto
 	return r
 }
@@ -157,5 +159,5 @@ func versionOf(ctx context.Context, program, flag string) string {
 // baselineSetting is what the report says of another proxy, which forgets a URL as the
 // words of forgets say.
 func (p *plan) baselineSetting(name, forgets, eviction string) setting {
-	return setting{policy: name, rotate: forgets, capacityBytes: p.maxBytes, eviction: eviction}
+	return setting{policy: name, rotate: forgets, capacityBytes: p.cacheBytes(), eviction: eviction}
 }

@@ -17,6 +17,8 @@ type edgeConfig struct {
 	filterCapacity           int64          // 0 = edgeproxy's default
 	maxBytes, maxObjectBytes int64
 	stageBytes               int64 // 0 = no stage
+	disk                     diskFolder
+	diskBytes, diskObjects   int64 // 0 = no disk; the largest body there
 }
 
 // yaml returns the file. A policy's section is written only when it says
@@ -33,6 +35,9 @@ func (c *edgeConfig) yaml() []byte {
 	fmt.Fprintf(&b, "cache:\n  memory:\n    max_bytes: %dB\n    max_object_bytes: %dB\n", c.maxBytes, c.maxObjectBytes)
 	if c.stageBytes > 0 {
 		fmt.Fprintf(&b, "    stage_bytes: %dB\n", c.stageBytes)
+	}
+	if c.diskBytes > 0 {
+		fmt.Fprintf(&b, "  disk:\n    path: %q\n    max_bytes: %dB\n    max_object_bytes: %dB\n", c.disk, c.diskBytes, c.diskObjects)
 	}
 	b.WriteString("log:\n  level: warn\n")
 	return []byte(b.String())

@@ -43,6 +43,7 @@ type options struct {
 	rotateEvery    *time.Duration
 	filterCapacity int64 // keys; 0 = not given
 	capacity       amount
+	disk           amount  // zero = none
 	stage          amount  // of the capacity; zero = none
 	maxObjectBytes int64   // 0 = chosen by the plan
 	rate           float64 // requests a second; 0 = chosen by the plan
@@ -108,6 +109,7 @@ func (o *options) define(fs *flag.FlagSet) {
 	fs.Int64Var(&o.filterCapacity, "filter-capacity", 0, remember+": distinct `keys` a generation holds, which makes the window fixed (default: edgeproxy's own, auto)")
 	o.capacity = amount{text: "5%", share: 0.05}
 	fs.Func("capacity", "cache.memory.max_bytes: a `size`, or P% of the trace's unique bytes (default 5%)", o.parseCapacity)
+	fs.Func("disk", "put a disk behind the memory, and have all proxies keep their caches on one: cache.disk.max_bytes, a `size` or P% of the trace's unique bytes (default none)", o.parseDisk)
 	fs.Func("stage", strings.Join(policy.Names(policy.Policy.Chooses), ", ")+": cache.memory.stage_bytes, a `size` or P% of the capacity, which it is part of (default none)", o.parseStage)
 	fs.Func("max-object", "cache.memory.max_object_bytes, a `size` (default: the largest object, at most a quarter of the capacity less the stage)", o.parseMaxObject)
 	fs.Float64Var(&o.rate, "rate", 0, "`requests` a second (default: 4000, or fewer so that 150 MB a second are asked for)")
@@ -167,6 +169,11 @@ func (o *options) parseRotate(s string) error {
 
 func (o *options) parseCapacity(s string) (err error) {
 	o.capacity, err = parseAmount(s)
+	return err
+}
+
+func (o *options) parseDisk(s string) (err error) {
+	o.disk, err = parseAmount(s)
 	return err
 }
 

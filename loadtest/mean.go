@@ -54,6 +54,7 @@ func meanOf(rs []*result) result {
 		}
 		*field(&out) = sum / float64(len(rs))
 	}
+	out.DeviceBytes = meanKnown(rs, func(r *result) *int64 { return r.DeviceBytes })
 	out.Regret = meanKnown(rs, func(r *result) *int64 { return r.Regret })
 	out.RegretBytes = meanKnown(rs, func(r *result) *int64 { return r.RegretBytes })
 	out.Evictions = meanKnown(rs, func(r *result) *int64 { return r.Evictions })

@@ -31,6 +31,7 @@ const maxGenerations = 8
 var (
 	memoryTier = [...]string{"tier", "memory"}
 	stageTier  = [...]string{"tier", "stage"}
+	diskTier   = [...]string{"tier", "disk"}
 )
 
 // hitResults are the values of the label result that count as hits.
@@ -62,12 +63,16 @@ func (m *metricReader) total(name string, labels ...string) int64 {
 // there.
 func (e exposition) counts(c *edgeConfig) (counts, error) {
 	m := metricReader{exposition: e}
+	guarded := memoryTier
+	if c.diskBytes > 0 {
+		guarded = diskTier
+	}
 	regret, regretBytes := m.total(metricRegret), m.total(metricRegretBytes)
 	n := counts{
 		requests:       m.total(metricRequests),
 		responseBytes:  m.total(metricResponseBytes),
-		writes:         m.total(metricWrites, memoryTier[:]...),
-		writeBytes:     m.total(metricWriteBytes, memoryTier[:]...),
+		writes:         m.total(metricWrites, guarded[:]...),
+		writeBytes:     m.total(metricWriteBytes, guarded[:]...),
 		promotions:     m.total(metricPromotions),
 		heldBack:       m.total(metricHeldBack),
 		heldBackBytes:  m.total(metricHeldBackBytes),
@@ -75,7 +80,7 @@ func (e exposition) counts(c *edgeConfig) (counts, error) {
 		regretBytes:    &regretBytes,
 		originRequests: m.total(metricOriginRequests),
 		originBytes:    m.total(metricOriginBytes),
-		evictions:      m.total(metricEvictions, memoryTier[:]...),
+		evictions:      m.total(metricEvictions, guarded[:]...),
 	}
 	if c.stageBytes > 0 {
 		n.stageWrites = m.total(metricWrites, stageTier[:]...)

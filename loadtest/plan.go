@@ -31,12 +31,14 @@ const (
 // plan is a run in numbers: the options applied to the trace.
 type plan struct {
 	*options
-	replay         *replay
-	facts          trace.Facts
-	maxBytes       int64
-	maxObjectBytes int64
-	stageBytes     int64   // of the policies that hold back; part of maxBytes
-	rate           float64 // requests a second
+	replay          *replay
+	facts           trace.Facts
+	maxBytes        int64
+	maxObjectBytes  int64
+	diskBytes       int64   // 0 = no disk
+	diskObjectBytes int64   // the largest body there
+	stageBytes      int64   // of the policies that hold back; part of maxBytes
+	rate            float64 // requests a second
 }
 
 // setting is how the report names what one policy ran with.
@@ -68,6 +70,9 @@ func newPlan(o *options, t *replay) (*plan, error) {
 	if o.maxObjectBytes > 0 {
 		p.maxObjectBytes = o.maxObjectBytes
 	}
+	if err := p.planDisk(); err != nil {
+		return nil, err
+	}
 	if p.rate == 0 {
 		p.rate = sustainableRate(p.facts)
 	}
@@ -85,7 +90,7 @@ func sustainableRate(f trace.Facts) float64 {
 // addresses.
 func (p *plan) edgeSettings(name string) edgeConfig {
 	rule := p.rule(name)
-	c := edgeConfig{rule: rule, maxBytes: p.maxBytes, maxObjectBytes: p.maxObjectBytes}
+	c := edgeConfig{rule: rule, maxBytes: p.maxBytes, maxObjectBytes: p.maxObjectBytes, diskBytes: p.diskBytes, diskObjects: p.diskObjectBytes}
 	if rule.Policy.Remembers() {
 		c.rotateEvery, c.filterCapacity = p.rotateEvery, p.filterCapacity
 	}

@@ -17,6 +17,17 @@ func processAttributes(death syscall.Signal) *syscall.SysProcAttr {
 // kill ends a child and all its children.
 func kill(p *os.Process) error { return syscall.Kill(-p.Pid, syscall.SIGKILL) }
 
+// blockBytes is the unit of rusage's count of output.
+const blockBytes = 512
+
+func writtenBy(s *os.ProcessState) (int64, bool) {
+	u, ok := s.SysUsage().(*syscall.Rusage)
+	if !ok {
+		return 0, false
+	}
+	return u.Oublock * blockBytes, true
+}
+
 // timerSlack is what a sleeping Go program may oversleep by: its poller waits in
 // whole milliseconds.
 const timerSlack = 1100 * time.Microsecond

@@ -26,6 +26,7 @@ type runFacts struct {
 	MaxObjectBytes int64   `json:"max_object_bytes"`
 	Rate           float64 `json:"rate"` // requests a second
 	Connections    int     `json:"connections"`
+	DiskBytes      int64   `json:"disk_bytes"`  // of every proxy's cache then; 0 where there is no disk
 	StageBytes     int64   `json:"stage_bytes"` // part of max_bytes, of the policies that hold back
 	MaxAgeSeconds  float64 `json:"max_age_seconds"`
 	Seed           uint64  `json:"seed"`
@@ -33,6 +34,7 @@ type runFacts struct {
 	MappedObjects  int     `json:"mapped_objects"` // sent under a made-up target
 	Runs           int     `json:"runs"`           // whose means the results are
 	capacity       string
+	disk           string
 }
 
 // result is one policy's line. Ratios are in [0, 1]; avoided = those of always
@@ -52,6 +54,7 @@ type result struct {
 	ByteHitRatio       float64  `json:"byte_hit_ratio"`
 	Writes             int64    `json:"writes"`
 	WriteBytes         int64    `json:"write_bytes"`
+	DeviceBytes        *int64   `json:"device_bytes,omitempty"` // that its processes had written to block devices, with a disk
 	WritesAvoided      int64    `json:"writes_avoided"`
 	WriteBytesAvoided  int64    `json:"write_bytes_avoided"`
 	HeldBack           int64    `json:"held_back"`
@@ -89,7 +92,7 @@ func newDocument(p *plan) *document {
 		Trace: p.facts,
 		Run: runFacts{
 			MaxBytes: p.maxBytes, MaxObjectBytes: p.maxObjectBytes, Rate: p.rate, Connections: p.connections, Seed: p.seed,
-			Runs: 1, StageBytes: p.stageBytes, MaxAgeSeconds: p.maxAge.Seconds(),
+			Runs: 1, StageBytes: p.stageBytes, DiskBytes: p.diskBytes, disk: p.disk.text, MaxAgeSeconds: p.maxAge.Seconds(),
 			SkippedLines: p.facts.Skipped, MappedObjects: p.replay.mapped, capacity: p.capacity.text,
 		},
 		Warnings: []string{},
@@ -105,7 +108,7 @@ func (d *document) add(r *policyRun) {
 		Policy: s.policy, Parameter: s.parameter, Rotate: s.rotate, Generations: s.generations,
 		CapacityBytes: s.capacityBytes, StageBytes: s.stageBytes, Eviction: s.eviction, Server: r.server, Folder: r.folder,
 		Requests: c.requests, Hits: c.hits, HitRatio: c.hitRatio(), ByteHitRatio: c.byteHitRatio(),
-		Writes: c.writes, WriteBytes: c.writeBytes,
+		Writes: c.writes, WriteBytes: c.writeBytes, DeviceBytes: r.toDisk,
 		StageWrites: c.stageWrites, StageWriteBytes: c.stageWriteBytes, Promotions: c.promotions,
 		HeldBack: c.heldBack, HeldBackBytes: c.heldBackBytes, Regret: c.regret, RegretBytes: c.regretBytes,
 		OriginRequests: c.originRequests, OriginBytes: c.originBytes,

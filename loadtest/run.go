@@ -77,7 +77,18 @@ func (p *plan) edges(program, dir string, stderr io.Writer) []*policyRun {
 		r.start = func(ctx context.Context, o *origin) (proxy, error) {
 			c := p.edgeSettings(policy)
 			c.origin = o.addr
-			return startEdge(ctx, program, dir, c)
+			if c.diskBytes == 0 {
+				return startEdge(ctx, program, dir, c)
+			}
+			var err error
+			if c.disk, err = newDiskFolder(dir, policy); err != nil {
+				return nil, err
+			}
+			e, err := startEdge(ctx, program, dir, c)
+			if err != nil {
+				return nil, errors.Join(err, c.disk.Close())
+			}
+			return onDisk{e, c.disk}, nil
 		}
 		out = append(out, r)
 	}
@@ -96,6 +107,7 @@ type policyRun struct {
 	stderr      io.Writer
 
 	counts   counts
+	toDisk   *int64   // bytes that its processes had written to block devices; nil = not known
 	looks    []counts // on the way, where curves are wanted; the first is zero
 	lookCost lookCost
 	tally    *tally
@@ -120,6 +132,7 @@ func (r *policyRun) run(ctx context.Context) (err error) {
 	// The proxy goes before its origin: then no request is cut behind it.
 	defer func() {
 		closeErr := e.Close()
+		r.noteWritten(e)
 		if err != nil {
 			err = errors.Join(err, closeErr)
 		} else if closeErr != nil {
@@ -131,6 +144,15 @@ func (r *policyRun) run(ctx context.Context) (err error) {
 	}
 	r.judge(o, e)
 	return nil
+}
+
+// noteWritten notes what e, which is closed, had written to block devices.
+func (r *policyRun) noteWritten(e proxy) {
+	if p, ok := e.(recorder); ok && r.diskBytes > 0 {
+		if n, ok := p.written(); ok {
+			r.toDisk = &n
+		}
+	}
 }
 
 // measure replays the trace between two looks at the counts.

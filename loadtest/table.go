@@ -38,6 +38,12 @@ var stageColumns = [...]column{
 	{"promoted", func(r, _ *result) string { return humanize.Comma(r.Promotions) }},
 }
 
+// diskColumns are there where the caches lie on a disk.
+var diskColumns = [...]column{
+	{"to disk", func(r, _ *result) string { return ifKnownSize(r.DeviceBytes) }},
+	{"less", lessToDisk},
+}
+
 var heldColumns = [...]column{
 	{"held back", func(r, _ *result) string { return r.ifMeasured(r.HeldBack) }},
 	{"regret", func(r, _ *result) string { return r.ifMeasured(r.HeldBack - r.saved()) }},
@@ -57,11 +63,14 @@ var outerColumns = [...]column{
 
 // innerColumns are about the cache.
 func (d *document) innerColumns() []column {
-	var stage []column
+	var stage, disk []column
 	if d.Run.StageBytes > 0 {
 		stage = stageColumns[:]
 	}
-	return slices.Concat(firstColumns[:], stage, heldColumns[:])
+	if d.Run.DiskBytes > 0 {
+		disk = diskColumns[:]
+	}
+	return slices.Concat(firstColumns[:], disk, stage, heldColumns[:])
 }
 
 // rows returns the heads of the columns and a row for each policy.
@@ -111,12 +120,16 @@ func (d *document) settingsLine() string {
 	if r.StageBytes > 0 {
 		stage = fmt.Sprintf("stage_bytes %s (%s) of them, ", humanize.Comma(r.StageBytes), size(r.StageBytes))
 	}
+	disk := ""
+	if r.DiskBytes > 0 {
+		disk = fmt.Sprintf("disk %s (%s; %s), ", humanize.Comma(r.DiskBytes), size(r.DiskBytes), r.disk)
+	}
 	runs := ""
 	if r.Runs > 1 {
 		runs = fmt.Sprintf(", means of %d runs", r.Runs)
 	}
-	return fmt.Sprintf("max_bytes %s (%s; %s), %smax_object_bytes %s (%s), %s requests/s, %d connections, seed %d%s",
-		humanize.Comma(r.MaxBytes), size(r.MaxBytes), r.capacity, stage, humanize.Comma(r.MaxObjectBytes), size(r.MaxObjectBytes),
+	return fmt.Sprintf("max_bytes %s (%s; %s), %s%smax_object_bytes %s (%s), %s requests/s, %d connections, seed %d%s",
+		humanize.Comma(r.MaxBytes), size(r.MaxBytes), r.capacity, stage, disk, humanize.Comma(r.MaxObjectBytes), size(r.MaxObjectBytes),
 		humanize.Commaf(r.Rate), r.Connections, r.Seed, runs)
 }
 
@@ -149,6 +162,21 @@ func ifKnown(n *int64) string {
 		return "-"
 	}
 	return humanize.Comma(*n)
+}
+
+func ifKnownSize(n *int64) string {
+	if n == nil {
+		return "-"
+	}
+	return size(*n)
+}
+
+// lessToDisk shows how much less of a device's writes a result took than always.
+func lessToDisk(r, always *result) string {
+	if r.DeviceBytes == nil || always.DeviceBytes == nil || *always.DeviceBytes == 0 {
+		return "-"
+	}
+	return percent(1 - ratio(*r.DeviceBytes, *always.DeviceBytes))
 }
 
 func percent(ratio float64) string { return fmt.Sprintf("%.2f%%", 100*ratio) }
