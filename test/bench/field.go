@@ -18,10 +18,12 @@ type field struct {
 
 	edge, stores    *process // by second-hit, and by always
 	secure          string   // edge's address for TLS
+	disk, diskHits  *process // by always, with a disk; with a memory that takes none of the pages
 	bare, bareProxy *process
 	nginx           *nginxPeer
 	haproxy         *haproxyPeer
 	varnish         *process
+	varnishFile     *process // with its cache in a file
 	closing         []func() error
 }
 
@@ -57,6 +59,8 @@ func (f *field) start() (err error) {
 	}{
 		{&f.edge, func() (*process, error) { return f.startSecureEdge(short, long) }},
 		{&f.stores, func() (*process, error) { return startEdge(f.o.program, f.origin.address, "--policy", "always") }},
+		{&f.disk, func() (*process, error) { return f.startDiskEdge("disk", "") }},
+		{&f.diskHits, func() (*process, error) { return f.startDiskEdge("disk-hits", "max_object_bytes: 8KiB") }},
 		{&f.bare, startBare},
 		{&f.bareProxy, func() (*process, error) { return startBareProxy(f.origin.address) }},
 	} {
@@ -78,7 +82,7 @@ func (f *field) start() (err error) {
 
 // servers are the process ids of all that is compared.
 func (f *field) servers() []int {
-	pids := []int{f.edge.pid(), f.stores.pid(), f.bare.pid(), f.bareProxy.pid()}
+	pids := []int{f.edge.pid(), f.stores.pid(), f.disk.pid(), f.diskHits.pid(), f.bare.pid(), f.bareProxy.pid()}
 	if f.nginx != nil {
 		pids = append(pids, f.nginx.pid())
 	}
@@ -86,7 +90,7 @@ func (f *field) servers() []int {
 		pids = append(pids, f.haproxy.pid())
 	}
 	if f.varnish != nil {
-		pids = append(pids, f.varnish.pid())
+		pids = append(pids, f.varnish.pid(), f.varnishFile.pid())
 	}
 	return pids
 }
@@ -122,8 +126,9 @@ func (f *field) works() []preparation {
 	}
 	plain, stored := f.proxies()
 	out = append(out,
-		preparation{"miss that is not stored, 1 KiB", func(context.Context) (work, error) { return f.misses(plain) }},
-		preparation{"miss that is stored, 1 KiB", func(context.Context) (work, error) { return f.misses(stored) }})
+		preparation{"miss that is not stored, 1 KiB", func(context.Context) (work, error) { return f.misses(plain, freshSize) }},
+		preparation{"miss that is stored, 1 KiB", func(context.Context) (work, error) { return f.misses(stored, freshSize) }})
+	out = append(out, f.onDisk()...)
 	for _, w := range f.secured() {
 		out = append(out, preparation{w.name, func(context.Context) (work, error) { return w, nil }})
 	}
@@ -132,8 +137,12 @@ func (f *field) works() []preparation {
 
 // hits is the work of answering pages of one size from the cache.
 func (f *field) hits(ctx context.Context, size int) (work, error) {
+	return f.hitsOf(ctx, size, f.caches())
+}
+
+func (f *field) hitsOf(ctx context.Context, size int, servers []server) (work, error) {
 	var w work
-	for _, s := range f.caches() {
+	for _, s := range servers {
 		p := &process{name: s.name, address: s.address}
 		connected, err := f.o.connect(ctx, p, size, s.mark)
 		if err != nil {
@@ -144,15 +153,15 @@ func (f *field) hits(ctx context.Context, size int) (work, error) {
 	return w, nil
 }
 
-// misses is the work of fetching 1 KiB that was never asked for.
-func (f *field) misses(servers []server) (work, error) {
+// misses is the work of fetching size bytes that were never asked for.
+func (f *field) misses(servers []server, size int) (work, error) {
 	var w work
 	for _, s := range servers {
-		c, err := dial(s.address, f.o.connections, nil, wanted{size: freshSize, mark: s.mark})
+		c, err := dial(s.address, f.o.connections, nil, wanted{size: size, mark: s.mark})
 		if err != nil {
 			return w, fmt.Errorf("%s: %w", s.name, err)
 		}
-		c.fresh = func() []byte { return freshPage().request(s.address) }
+		c.fresh = func() []byte { return freshPage(size).request(s.address) }
 		f.add(&w, s, c)
 	}
 	return w, nil
@@ -161,7 +170,7 @@ func (f *field) misses(servers []server) (work, error) {
 // add makes s, asked by c, a contender of w.
 func (f *field) add(w *work, s server, c *clients) {
 	f.closing = append(f.closing, c.Close)
-	w.contenders = append(w.contenders, contender{s.name, s.pid, func(_ context.Context, d time.Duration) (int64, error) { return c.ask(d) }})
+	w.contenders = append(w.contenders, contender{name: s.name, pid: s.pid, ask: func(_ context.Context, d time.Duration) (int64, error) { return c.ask(d) }})
 }
 
 // server is an address that one kind of work is asked for at.

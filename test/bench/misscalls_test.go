@@ -17,7 +17,7 @@ func TestMissIsOneReadAndOneWriteOnEachSide(t *testing.T) {
 	}
 	defer c.Close()
 	ask := func() {
-		if err := c.one(0, freshPage().request(edge.address)); err != nil {
+		if err := c.one(0, freshPage(freshSize).request(edge.address)); err != nil {
 			t.Error(err)
 		}
 	}

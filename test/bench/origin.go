@@ -30,11 +30,15 @@ func startOrigin() (*originServer, error) {
 			bodies[p.path] = p.body
 		}
 	}
-	fields, fresh := responseFields(), pages(freshSize)[0].body
+	fields, fresh := responseFields(), map[string][]byte{}
+	for _, size := range freshSizes() {
+		fresh[strconv.Itoa(size)] = pages(size)[0].body
+	}
 	handler := func(w http.ResponseWriter, r *http.Request) {
 		body, ok := bodies[r.URL.Path]
-		if strings.HasPrefix(r.URL.Path, freshPath) {
-			body, ok = fresh, true
+		if rest, is := strings.CutPrefix(r.URL.Path, freshPath); is {
+			size, _, _ := strings.Cut(rest, "/")
+			body, ok = fresh[size]
 		}
 		if !ok {
 			http.NotFound(w, r)

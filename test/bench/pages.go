@@ -17,8 +17,8 @@ const (
 // with its head, the smallest that must not be copied, and a large one.
 func sizes() []int { return []int{1 << 10, 16 << 10, 256 << 10} }
 
-// Any path below freshPath has a body of freshSize bytes, so that each request can be for
-// another one.
+// Any path below freshPath has a body of the size that follows, so that each request can be for
+// another one. Misses are of freshSize bytes where nothing else is said.
 const (
 	freshPath = "/fresh/"
 	freshSize = 1 << 10
@@ -26,8 +26,13 @@ const (
 
 var freshPages atomic.Int64 // so far
 
-// freshPage is a page that nobody was ever asked for.
-func freshPage() page { return page{path: freshPath + strconv.FormatInt(freshPages.Add(1), 10)} }
+// freshPage is a page of size bytes that nobody was ever asked for.
+func freshPage(size int) page {
+	return page{path: freshPath + strconv.Itoa(size) + "/" + strconv.FormatInt(freshPages.Add(1), 10)}
+}
+
+// freshSizes are those that fresh pages have.
+func freshSizes() []int { return []int{freshSize, 16 << 10, 1 << 20} }
 
 // page is what both servers answer at one path.
 type page struct {

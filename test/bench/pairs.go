@@ -106,7 +106,7 @@ func (o options) subject(ctx context.Context, server *process, work comparison) 
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", server.name, err)
 	}
-	c.fresh = func() []byte { return freshPage().request(server.address) }
+	c.fresh = func() []byte { return freshPage(freshSize).request(server.address) }
 	return &subject{c, server}, nil
 }
 

@@ -26,6 +26,8 @@ type contender struct {
 	pid  int // of the server; what its children use counts as well
 	// ask has the server work for about d, and returns how often it did.
 	ask func(ctx context.Context, d time.Duration) (int64, error)
+	// less is a contender whose time for one piece is taken off; nil: none.
+	less *contender
 }
 
 // measured is what the rounds of a work say, in microseconds of CPU time.
@@ -102,8 +104,17 @@ func (o options) measureWork(ctx context.Context, w *work) (measured, error) {
 	return m, nil
 }
 
-// round returns the CPU time of the server for one piece of work, in microseconds.
+// round returns the CPU time of the server for one piece of work, in microseconds, less that of another where there is one.
 func (c *contender) round(ctx context.Context, d time.Duration) (float64, error) {
+	cost, err := c.cost(ctx, d)
+	if err != nil || c.less == nil {
+		return cost, err
+	}
+	other, err := c.less.cost(ctx, d)
+	return cost - other, err
+}
+
+func (c *contender) cost(ctx context.Context, d time.Duration) (float64, error) {
 	before, err := treeTime(c.pid)
 	if err != nil {
 		return 0, err

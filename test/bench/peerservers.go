@@ -62,7 +62,7 @@ http {
 	proxy_set_header Connection "";
 	ssl_certificate %[4]s; ssl_certificate_key %[5]s; ssl_protocols TLSv1.3;
 	server { listen %[6]s; location / { proxy_pass http://origin; proxy_cache second; proxy_cache_min_uses 2; } }
-	server { listen %[7]s; location / { proxy_pass http://origin; } }
+	server { listen %[7]s; location / { proxy_pass http://origin; proxy_max_temp_file_size 0; } }
 	server { listen %[8]s; location / { proxy_pass http://origin; proxy_cache first; } }
 	server { listen %[9]s ssl http2; location / { proxy_pass http://origin; proxy_cache second; proxy_cache_min_uses 2; } }
 	server { listen %[9]s ssl http2; server_name %[10]s; ssl_certificate %[11]s; ssl_certificate_key %[12]s; }
@@ -154,8 +154,25 @@ func (f *field) startVarnish(program string) (*process, error) {
 			return nil, fmt.Errorf("let Varnish read its configuration: %w", err)
 		}
 	}
-	f.varnish, err = startAt("Varnish", address, program, "-F", "-n", filepath.Join(dir, "work"), "-a", address, "-f", path, "-s", "malloc,512m", "-p", "thread_pools=1", "-p", "timeout_idle=3600")
+	f.varnish, err = f.startVarnishd(program, address, path, "work", "malloc,512m")
+	if err != nil {
+		return nil, err
+	}
+	beside, err := freeAddress()
+	if err != nil {
+		return f.varnish, err
+	}
+	f.varnishFile, err = f.startVarnishd(program, beside, path, "file", "file,"+filepath.Join(dir, "cache")+",1g")
+	if err == nil {
+		file := f.varnishFile
+		f.closing = append(f.closing, func() error { _ = file.Close(); return nil })
+	}
 	return f.varnish, err
+}
+
+// startVarnishd starts one Varnish with the files of its own in a folder called work.
+func (f *field) startVarnishd(program, address, vcl, work, storage string) (*process, error) {
+	return startAt("Varnish", address, program, "-F", "-n", filepath.Join(filepath.Dir(vcl), work), "-a", address, "-f", vcl, "-s", storage, "-p", "thread_pools=1", "-p", "timeout_idle=3600")
 }
 
 // startAt is start for a program that listens at address without a word about it.

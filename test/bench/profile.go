@@ -156,14 +156,14 @@ func (g *gatherer) misses(edge *process, mark string) func(context.Context) (wor
 		if err != nil {
 			return work{}, err
 		}
-		c.fresh = func() []byte { return freshPage().request(edge.address) }
+		c.fresh = func() []byte { return freshPage(freshSize).request(edge.address) }
 		return of(edge, c), nil
 	}
 }
 
 // of is the work of answering c.
 func of(edge *process, c *clients) work {
-	return work{contenders: []contender{{edge.name, edge.pid(), func(_ context.Context, d time.Duration) (int64, error) { return c.ask(d) }}}}
+	return work{contenders: []contender{{name: edge.name, pid: edge.pid(), ask: func(_ context.Context, d time.Duration) (int64, error) { return c.ask(d) }}}}
 }
 
 func (g *gatherer) overHTTP2(edge *process, secure string) func(context.Context) (work, error) {
@@ -172,7 +172,7 @@ func (g *gatherer) overHTTP2(edge *process, secure string) func(context.Context)
 		if err != nil {
 			return work{}, fmt.Errorf("h2load is needed: %w", err)
 		}
-		return work{contenders: []contender{{edge.name, edge.pid(), func(ctx context.Context, _ time.Duration) (int64, error) {
+		return work{contenders: []contender{{name: edge.name, pid: edge.pid(), ask: func(ctx context.Context, _ time.Duration) (int64, error) {
 			return h2load(ctx, program, secure)
 		}}}}, nil
 	}

@@ -54,7 +54,7 @@ func (f *field) secured() []work {
 			}},
 			{&bulk, func(ctx context.Context, d time.Duration) (int64, error) { return download(ctx, s.address, d) }},
 		} {
-			one.of.contenders = append(one.of.contenders, contender{s.name, s.pid, one.do})
+			one.of.contenders = append(one.of.contenders, contender{name: s.name, pid: s.pid, ask: one.do})
 		}
 	}
 	if err != nil {
