@@ -53,7 +53,7 @@ func TestWhatAProcessAndItsChildrenWroteIsKnown(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(dir)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	if inMemory(t, dir) {
 		t.Skip("the source lies in memory: nothing is written to a block device")
 	}
