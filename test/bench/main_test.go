@@ -101,7 +101,7 @@ func TestPeersAreMeasured(t *testing.T) {
 		}
 		return lines
 	}
-	for what, want := range map[string]int{"bare handler ": 4, "bare proxy ": 2, "HAProxy ": 6, "Varnish ": 5, "nginx ": 11, "nginx, min_uses 2 ": 1} {
+	for what, want := range map[string]int{"bare handler ": 4, "bare proxy ": 2, "HAProxy ": 6, "Varnish ": 5, "Varnish, file ": 2, "nginx ": 16, "nginx, min_uses 2 ": 1} {
 		if strings.Contains(absent, strings.TrimSpace(strings.Split(what, ",")[0])) {
 			want = 0
 		}
