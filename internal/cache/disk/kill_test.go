@@ -166,7 +166,7 @@ func (sc *script) check(t *testing.T, s *Store, what string) (found int) {
 func TestAKillAtEachCall(t *testing.T) {
 	var patched atomic.Int64
 	calls, _ := killAt(t, 1<<40, &patched)
-	stride := int64(1)
+	stride := int64(killStride)
 	if testing.Short() {
 		stride = 17
 	}
