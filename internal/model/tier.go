@@ -111,9 +111,7 @@ func (t *memoryTier) find(i uint32) place {
 	}
 }
 
-// keep looks the object up first: the request that is to fetch a miss looks it up again.
 func (t *memoryTier) keep(i uint32, admit bool) Outcome {
-	t.store.Find(t.key(i), t.name(i))
 	switch {
 	case !t.store.Takes(t.objects[i].Size, nil, true):
 		return TooLarge
