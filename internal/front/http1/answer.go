@@ -46,7 +46,7 @@ func (t *turn) sendPlain() error {
 func (t *turn) sendFile(f message.File, offset int64) error {
 	t.block = append(t.block, crlf...)
 	b := t.content[0]
-	sent, head := t.conn.sendFile(t.block, f, offset, int64(len(b)))
+	sent, head := t.conn.sendFile(t.block, f, offset, int64(len(b)), false)
 	if sent == int64(len(b)) {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (t *turn) sendFiles(c message.FileContent) error {
 		if left -= n; left < 0 {
 			return errLength
 		}
-		sent, rest := t.conn.sendFile(head, f, offset, n)
+		sent, rest := t.conn.sendFile(head, f, offset, n, true)
 		if head = nil; sent < n {
 			if err := t.copyFile(rest, f, offset+sent, n-sent); err != nil {
 				return err

@@ -16,6 +16,7 @@ type sender struct {
 	try func(fd uintptr) (done bool) // s.send, made once
 
 	head   []byte // what is left of it
+	waits  bool   // the file lies on a disk: to send from it may wait
 	file   int
 	offset int64
 	left   int64
@@ -27,12 +28,12 @@ func (c *conn) sendsFiles() bool {
 	return tcp && c.awaiter != nil
 }
 
-// sendFile writes head, and length bytes of f from offset on. It returns how many of these were
+// sendFile writes head, and length bytes of f from offset on. waits says that f lies on a disk, and not in memory. It returns how many of these were
 // sent. Where that is not all of them the file cannot be sent, or the connection is broken: to write the
 // rest in another way tells which. headLeft was not sent then.
-func (c *conn) sendFile(head []byte, f message.File, offset, length int64) (sent int64, headLeft []byte) {
+func (c *conn) sendFile(head []byte, f message.File, offset, length int64, waits bool) (sent int64, headLeft []byte) {
 	s := c.aSender()
-	s.file, s.offset, s.left = f.Descriptor(), offset, length
+	s.file, s.offset, s.left, s.waits = f.Descriptor(), offset, length, waits
 	headLeft = s.sendAll(head)
 	return length - s.left, headLeft
 }
@@ -85,9 +86,13 @@ func (s *sender) send(fd uintptr) (done bool) {
 	return true
 }
 
-// mostUntold is the largest part of a file that is sent by a call that the scheduler is not told of: a copy
+// mostUntold is the largest part of a file in memory that is sent by a call that the scheduler is not told of: a copy
 // to a socket of this machine takes a microsecond for each 5 KiB or so.
 const mostUntold = 64 << 10
+
+// untold reports whether to send what is left of the file never waits, and takes little time. A disk may hang, and with a
+// call that the scheduler is not told of so would all goroutines.
+func (s *sender) untold() bool { return !s.waits && s.left <= mostUntold }
 
 // some sends from the head, and behind it from the file. The head says that more follows, so
 // that it leaves with the first bytes of the file.
@@ -97,7 +102,7 @@ func (s *sender) some(fd int) (n int, err error) {
 		s.head = s.head[max(n, 0):]
 		return n, err //nolint:wrapcheck // looked at by send
 	}
-	if s.left <= mostUntold {
+	if s.untold() {
 		n, err = nonblock.Sendfile(fd, s.file, &s.offset, int(s.left))
 	} else {
 		n, err = syscall.Sendfile(fd, s.file, &s.offset, int(s.left))

@@ -152,3 +152,18 @@ func TestWhoSendsFiles(t *testing.T) {
 		}
 	})
 }
+
+// TestADiskThatHangsHoldsNoProcessor: the last part of a body on a disk was sent, where it was short, by a call that the
+// scheduler is not told of. Such a call must never wait.
+func TestADiskThatHangsHoldsNoProcessor(t *testing.T) {
+	for _, c := range []struct {
+		waits bool
+		left  int64
+		want  bool
+	}{{false, mostUntold, true}, {false, mostUntold + 1, false}, {true, 1, false}, {true, mostUntold + 1, false}} {
+		s := sender{waits: c.waits, left: c.left}
+		if got := s.untold(); got != c.want {
+			t.Errorf("%d bytes, on a disk %v: got untold %v, want %v", c.left, c.waits, got, c.want)
+		}
+	}
+}

@@ -13,7 +13,7 @@ type sender struct{}
 
 func (c *conn) sendsFiles() bool { return false }
 
-func (c *conn) sendFile(head []byte, _ message.File, _, _ int64) (sent int64, headLeft []byte) {
+func (c *conn) sendFile(head []byte, _ message.File, _, _ int64, _ bool) (sent int64, headLeft []byte) {
 	return 0, head
 }
 
