@@ -1,5 +1,6 @@
 #!/bin/sh
-# Replays the usual three traces over all policies, one after the other.
+# Replays the usual three traces over all policies, one after the other. With DISK it
+# replays AdaptSize's trace and Akamai's model over always and second-hit, with a disk.
 #
 #   loadtest/usual.sh [FOLDER] [FLAG...]
 #
@@ -7,6 +8,8 @@
 # repository. The flags go to the driver.
 #   LIMIT     use only the first LIMIT lines of each trace (a quick check)
 #   CAPACITY  default 5%; with LIMIT 20%, as the start of a trace is small
+#   DISK      a disk behind the memory, such as 10%; CAPACITY is 1% then by default
+#   OBJECTS   of the model, default 25000: a sixteenth
 #   RUNS      how often each policy runs, default 1; the figures are the means
 #   REPORTS   an existing folder for a JSON report of each trace
 #   HTML      an existing folder for a page of each trace
@@ -35,7 +38,10 @@ if [ "$LIMIT" -gt 0 ]; then
 	BASELINES=${BASELINES:-none}
 fi
 BASELINES=${BASELINES:-all}
+CAPACITY=${CAPACITY:-${DISK:+1%}}
 CAPACITY=${CAPACITY:-5%}
+policies=always,second-hit,counting,chance,never
+[ -z "${DISK:-}" ] || policies=always,second-hit
 REPORTS=${REPORTS:+$(cd "$REPORTS" && pwd)}
 HTML=${HTML:+$(cd "$HTML" && pwd)}
 
@@ -46,21 +52,30 @@ trap 'exit 1' HUP INT TERM
 go build -o "$tmp/edgeproxy" ./cmd/edgeproxy
 go build -o "$tmp/loadtest" ./loadtest
 
-# replay TRACE FLAG... : one trace, with the flags of the command line last.
+# replay TRACE FLAG... : one trace, a file of the folder or a model of one, with the flags of the command line last.
 replay() {
-	name=$1
+	trace=$1
 	shift
-	if [ ! -f "$TRACES/$name" ]; then
-		echo "usual.sh: $TRACES has no $name" >&2
+	file=${trace#popularity:}
+	rest=${file#"${file%%,*}"}
+	file=${file%%,*}
+	if [ ! -f "$TRACES/$file" ]; then
+		echo "usual.sh: $TRACES has no $file" >&2
 		return 1
 	fi
-	"$tmp/loadtest" --trace "$TRACES/$name" --edgeproxy "$tmp/edgeproxy" --policies always,second-hit,counting,chance,never \
+	name=$file${rest:+-${rest##*=}} # of reports: a model is named after how its requests arrive
+	"$tmp/loadtest" --trace "${trace%%"$file"*}$TRACES/$file$rest" --edgeproxy "$tmp/edgeproxy" --policies "$policies" ${DISK:+--disk "$DISK"} \
 		--capacity "$CAPACITY" --limit "$LIMIT" --baselines "$BASELINES" --runs "${RUNS:-1}" ${REPORTS:+--json-file "$REPORTS/$name.json"} \
 		${HTML:+--html "$HTML/$name.html"} "$@"
 }
 
+traces="adaptsize.tr nasa-1995-08-01.tsv apache-combined-2015.log"
+if [ -n "${DISK:-}" ]; then
+	model=popularity:akamai-tc-popularity.txt,objects=${OBJECTS:-25000}
+	traces="adaptsize.tr $model,arrivals=even $model,arrivals=bursty"
+fi
 status=0
-for trace in adaptsize.tr nasa-1995-08-01.tsv apache-combined-2015.log; do
+for trace in $traces; do
 	replay "$trace" "$@" || status=1
 	echo
 done
