@@ -192,6 +192,8 @@ lint: ## run the linters
 vet: ## run go vet
 	@$(GO) vet ./...
 	@$(GO) vet -tags walk ./cmd/edgeproxy # built by scripts/walk.sh alone
+	@GOARCH=386 $(GO) vet ./internal/nonblock ./internal/front/http1 ./internal/origin # where calls of the system differ
+	@GOOS=darwin $(GO) vet ./internal/nonblock ./internal/front/http1 ./internal/origin ./internal/cache/...
 
 .PHONY: tidy-check
 tidy-check: ## fail if go mod tidy would change anything
