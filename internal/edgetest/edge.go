@@ -105,7 +105,7 @@ type Options struct {
 	Node, Instance string
 
 	// Files has all content lie in files (internal/cache/filetier). It is for all edges where
-	// EDGEPROXY_TEST_FILES is 1.
+	// EDGEPROXY_TEST_FILES is 1, but for those with Disk.
 	Files bool
 	// Folder is the directory of files that outlive the edge, and come back with the next one that has it
 	// and the same PurgeDir; "" is one for this edge alone. LargestFile is the longest content that lies in a
@@ -155,8 +155,9 @@ func (o *Options) setDefaults(tb testing.TB) {
 	w.RotateEvery = cmp.Or(w.RotateEvery, 30*time.Minute)
 	o.Origin.Name = cmp.Or(o.Origin.Name, "app")
 	o.LargestFile = cmp.Or(o.LargestFile, o.MaxObjectBytes)
-	o.Files = o.Files || o.Folder != "" || os.Getenv("EDGEPROXY_TEST_FILES") == "1"
-	o.Disk = o.Disk || o.DiskPath != "" || os.Getenv("EDGEPROXY_TEST_DISK") == "1" && !o.Files
+	o.Disk = o.Disk || o.DiskPath != ""
+	o.Files = o.Files || o.Folder != "" || os.Getenv("EDGEPROXY_TEST_FILES") == "1" && !o.Disk
+	o.Disk = o.Disk || os.Getenv("EDGEPROXY_TEST_DISK") == "1" && !o.Files
 	if o.Log == nil {
 		o.Log = io.Discard
 	}
