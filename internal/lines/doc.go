@@ -9,8 +9,9 @@
 // neither. Neither opening nor closing waits for a reader for long.
 //
 // A batch is all that came in while the one before was being written. So a line leaves as
-// soon as the writer is free, and no timer holds it back. A quiet proxy writes line by line,
-// a busy one many lines at once.
+// soon as the writer is free. A quiet proxy writes line by line, a busy one many lines at
+// once. With Options.Gather a busy one also waits a little between two writes: a system call
+// and the waking of the writer for every few lines cost more than the lines (0092).
 //
 // It does not know what a line says. It does not rotate, compress or sync files.
 package lines

@@ -23,7 +23,7 @@ func Open(path string, o Options) (*Log, error) {
 	case stdoutPath:
 		return start("", os.Stdout, nil, o)
 	}
-	f, err := openFile(path)
+	f, reads, err := openFile(path, false)
 	if err != nil {
 		return nil, fmt.Errorf("open %s: %w", o.Name, err)
 	}
@@ -31,6 +31,7 @@ func Open(path string, o Options) (*Log, error) {
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
+	l.reads.Store(reads)
 	return l, nil
 }
 
@@ -47,10 +48,11 @@ func (l *Log) Reopen() error {
 	if l.path == "" {
 		return nil
 	}
-	f, err := openFile(l.path)
+	f, reads, err := openFile(l.path, l.readsPipe())
 	if err != nil {
 		return fmt.Errorf("reopen %s: %w", l.options.Name, err)
 	}
+	l.reads.Store(reads)
 	unused, ok := l.queue.change(f)
 	if unused != nil {
 		err = unused.Close()
@@ -62,4 +64,13 @@ func (l *Log) Reopen() error {
 		return fmt.Errorf("reopen %s: %w", l.options.Name, err)
 	}
 	return nil
+}
+
+// readsPipe reports whether the path is a named pipe of which we may be the only reader.
+func (l *Log) readsPipe() bool {
+	if !l.reads.Load() {
+		return false
+	}
+	info, err := os.Stat(l.path)
+	return err == nil && info.Mode()&os.ModeNamedPipe != 0
 }

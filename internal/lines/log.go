@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"time"
 )
 
@@ -20,6 +21,10 @@ type Options struct {
 	// finish (a full pipe nobody reads) cannot be called back, and must not keep the
 	// process from ending. 0 means one second.
 	CloseWait time.Duration
+	// Gather is how long the writer waits for more lines when it has written some, so that a
+	// busy log is written in few and large pieces. A line that finds the log quiet leaves at
+	// once. A quarter of the queue, Reopen and Close end the wait. 0 is no wait.
+	Gather time.Duration
 	// OnError is told of failed writes, at most once a minute, by the log's own
 	// goroutine: while it runs nothing is written. It must not call Close. It
 	// may be nil.
@@ -41,7 +46,8 @@ var ErrClosed = errors.New("the log is closed")
 // Log is a log. Its methods are safe for concurrent use.
 type Log struct {
 	options Options
-	path    string // "": there is no file to open again
+	path    string      // "": there is no file to open again
+	reads   atomic.Bool // the file that was opened last is a named pipe, and is read by us as well
 	queue   *queue
 	done    chan struct{} // closed when the writer has ended
 	err     error         // what closing the file said; set before done is closed
@@ -64,7 +70,7 @@ func start(path string, out io.Writer, closer io.Closer, o Options) (*Log, error
 	o.QueueBytes = cmp.Or(o.QueueBytes, defaultQueueBytes)
 	o.CloseWait = cmp.Or(o.CloseWait, defaultCloseWait)
 	l := &Log{options: o, path: path, queue: newQueue(o.QueueBytes), done: make(chan struct{})}
-	w := &writer{name: o.Name, queue: l.queue, out: out, closer: closer, onError: o.OnError}
+	w := &writer{name: o.Name, queue: l.queue, out: out, closer: closer, onError: o.OnError, gather: o.Gather}
 	go func() {
 		defer close(l.done)
 		l.err = w.run()

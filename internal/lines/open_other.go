@@ -4,7 +4,8 @@ package lines
 
 import "os"
 
-// openFile opens a file.
-func openFile(path string) (*os.File, error) {
-	return os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, fileMode)
+// openFile opens a file, never for reading.
+func openFile(path string, _ bool) (f *os.File, reads bool, err error) {
+	f, err = os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, fileMode)
+	return f, false, err
 }

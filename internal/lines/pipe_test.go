@@ -53,6 +53,32 @@ func TestNamedPipeThatNobodyReadsIsNotWaitedFor(t *testing.T) {
 	}
 }
 
+// TestReopenedPipeIsReadByNobodyElse: the pipe was opened again for writing alone, since the file before it read
+// the pipe. With that one closed nobody did, and what was written next was lost.
+func TestReopenedPipeIsReadByNobodyElse(t *testing.T) {
+	l, path := openPipe(t, Options{})
+	for range 3 {
+		if err := l.Reopen(); err != nil {
+			t.Fatalf("Reopen: %v", err)
+		}
+		if !l.reads.Load() {
+			t.Error("we are the only reader, and do not read")
+		}
+	}
+	_, _ = l.Write([]byte("line\n"))
+	r, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if got, err := bufio.NewReader(r).ReadString('\n'); got != "line\n" {
+		t.Errorf("who reads later: got %q and %v", got, err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestFullPipeDropsAndDoesNotHoldTheEnd(t *testing.T) {
 	l, _ := openPipe(t, Options{QueueBytes: 100_000, CloseWait: 10 * time.Millisecond})
 	line := []byte(strings.Repeat("x", 999) + "\n")

@@ -9,7 +9,8 @@ import (
 // writer, which takes everything at once. It is bounded in bytes, not in lines,
 // because the length of a line is the client's choice.
 type queue struct {
-	limit int
+	limit  int
+	urgent chan struct{} // holds one: the writer need not wait for more
 
 	mu      sync.Mutex
 	ready   sync.Cond      // signalled when take has something to return
@@ -22,7 +23,7 @@ type queue struct {
 }
 
 func newQueue(limit int) *queue {
-	q := &queue{limit: limit}
+	q := &queue{limit: limit, urgent: make(chan struct{}, 1)}
 	q.ready.L = &q.mu
 	return q
 }
@@ -35,8 +36,7 @@ type batch struct {
 	last  bool // nothing comes after this batch
 }
 
-// Write adds one whole line, or drops and counts it. It never fails: an error
-// would make zerolog print to standard error.
+// Write adds one whole line, or drops and counts it. It never fails.
 func (q *queue) Write(line []byte) (int, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -44,7 +44,9 @@ func (q *queue) Write(line []byte) (int, error) {
 		q.dropped++
 		return len(line), nil
 	}
-	q.pending = append(q.pending, line...)
+	if q.pending = append(q.pending, line...); len(q.pending) >= q.limit/4 {
+		q.hurry()
+	}
 	q.ready.Signal()
 	return len(line), nil
 }
@@ -80,6 +82,7 @@ func (q *queue) change(next io.WriteCloser) (unused io.Closer, ok bool) {
 		q.cut = len(q.pending)
 	}
 	q.next = next
+	q.hurry()
 	q.ready.Signal()
 	return unused, true
 }
@@ -88,7 +91,16 @@ func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
+	q.hurry()
 	q.ready.Signal()
+}
+
+// hurry ends the writer's wait for more lines, or its next one.
+func (q *queue) hurry() {
+	select {
+	case q.urgent <- struct{}{}:
+	default:
+	}
 }
 
 // drop counts one line that never came to Write.

@@ -18,6 +18,7 @@ type writer struct {
 	out     io.Writer
 	closer  io.Closer // nil: out is not ours to close
 	onError func(error)
+	gather  time.Duration // 0: no wait between two writes
 
 	torn       bool // the file ends in the middle of a line
 	unreported int
@@ -39,6 +40,20 @@ func (w *writer) run() error {
 			return w.close()
 		}
 		spare = b.lines
+		w.rest()
+	}
+}
+
+// rest waits until a busy log has more to write.
+func (w *writer) rest() {
+	if w.gather <= 0 {
+		return
+	}
+	timer := time.NewTimer(w.gather)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-w.queue.urgent:
 	}
 }
 
