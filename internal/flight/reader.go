@@ -40,8 +40,13 @@ func (r *Reader[K, H]) Flight() *Flight[K, H] {
 // for who fetches itself, behind Publish.
 func (r *Reader[K, H]) Header() H { return r.flight.header }
 
-// Leads reports whether r leads the flight that it reads.
-func (r *Reader[K, H]) Leads() bool { return r.own.flight == r.flight }
+// Leads reports whether r leads the flight that it reads. Any outcome of Wait allows the question: a
+// follower whose time is over is still moved when its flight fails.
+func (r *Reader[K, H]) Leads() bool {
+	r.table.mu.Lock()
+	defer r.table.mu.Unlock()
+	return r.own.flight == r.flight
+}
 
 // Wait waits for the header: a leader for as long as it takes, a follower as p says. With
 // Shared it returns the header and the Reader gives the body; with LeadAnew the Reader

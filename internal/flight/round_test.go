@@ -252,3 +252,39 @@ func TestFailureWasGivenToClientsThatCameAfterIt(t *testing.T) {
 		t.Errorf("the failed flight took followers %d times", n)
 	}
 }
+
+// TestLeadsIsAskedBesideAMove: a follower whose time was over asked whether it led while its flight
+// failed and it was moved to another one. The race detector sees it.
+func TestLeadsIsAskedBesideAMove(t *testing.T) {
+	table := NewTable[int, int](Options{Budget: NewBudget(testBudget, 1), ObjectBytes: testLimit})
+	defer table.Close()
+	until := func(ended <-chan struct{}) func(*Flight[int, int]) {
+		return func(f *Flight[int, int]) {
+			<-ended
+			f.Finish(errors.New("failed"))
+		}
+	}
+	fail, last := make(chan struct{}), make(chan struct{})
+	leader, _ := table.Join(1, 1, Admission{})
+	table.Go(leader, until(fail), nil)
+	follower, _ := table.Follow(1, Admission{})
+	anew, _ := table.Follow(1, Admission{})
+	if _, o, _ := anew.Wait(Patience{Lead: 1, Most: time.Minute}, nil); o != LeadAnew {
+		t.Fatalf("got %v, want another flight to lead", o)
+	}
+	table.Go(anew, until(last), nil)
+	if _, o, _ := follower.Wait(Patience{Most: 1}, nil); o != TimedOut {
+		t.Fatalf("got %v, want the time to be over", o)
+	}
+	close(fail)
+	if follower.Leads() {
+		t.Error("a follower leads")
+	}
+	if _, o, _ := leader.Wait(Patience{}, nil); o != Failed {
+		t.Errorf("the first flight: got %v, want it failed", o)
+	}
+	close(last)
+	for _, r := range []*Reader[int, int]{leader, follower, anew} {
+		_ = r.Close()
+	}
+}
