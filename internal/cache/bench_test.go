@@ -68,10 +68,10 @@ func benchmarkFind(b *testing.B, stageBytes int64) {
 	run("miss", ids[3], absent, false)
 }
 
-// BenchmarkPut measures writes into a full cache, each of which moves an entry on.
+// BenchmarkPut measures writes into a full cache with regions, each of which moves an entry on.
 func BenchmarkPut(b *testing.B) {
-	s := newStore(b, 16<<20, 64<<10)
-	for i := range 16384 {
+	s := newStore(b, 64<<20, 64<<10)
+	for i := range 65536 {
 		mustPut(b, s, plain(fmt.Sprint("old", i), 0, 1024))
 	}
 	var next atomic.Int64

@@ -45,6 +45,9 @@ func (o *Object) tail(at uintptr) unsafe.Pointer {
 // apart returns the whole of an Object with formApart.
 func (o *Object) apart() *apart { return (*apart)(unsafe.Pointer(o)) }
 
+// loaded returns the whole of an Object with formLoaded.
+func (o *Object) loaded() *loaded { return (*loaded)(unsafe.Pointer(o)) }
+
 // part returns n bytes of the tail.
 func (o *Object) part(at uintptr, n uint32) string {
 	if n == 0 {
@@ -160,10 +163,16 @@ func (o *Object) fill(e *Entry, vary string, whole bool) {
 }
 
 // newBlock returns an empty Object with room for more bytes behind it.
-func newBlock(more int) *Object {
-	words := make([]uint64, (objectBytes+more+wordBytes-1)/wordBytes)
-	return (*Object)(unsafe.Pointer(unsafe.SliceData(words)))
-}
+func newBlock(more int) *Object { return objectIn(make([]uint64, wordsOf(more))) }
+
+// wordsOf returns how many words a block has, with so many bytes behind the facts.
+func wordsOf(more int) int { return (objectBytes + more + wordBytes - 1) / wordBytes }
+
+// blockWords returns how many words the block of o has, which has all of it.
+func (o *Object) blockWords() int { return wordsOf(int(o.bodyAt()) + int(o.bodyBytes)) }
+
+// objectIn returns the Object whose block begins with the first of words. There is room for all of it.
+func objectIn(words []uint64) *Object { return (*Object)(unsafe.Pointer(unsafe.SliceData(words))) }
 
 // newApart returns an empty Object with this content, and room for a tail of so many bytes.
 func newApart(tail int, c Content, pin *pinned.Body) *Object {
@@ -184,9 +193,23 @@ func (o *Object) again() *Object {
 		return &next.Object
 	}
 	next := newBlock(int(o.bodyAt()) + int(o.bodyBytes))
-	next.copyFacts(o)
-	copy(next.slice(0, uint32(o.bodyAt())+o.bodyBytes), o.slice(0, uint32(o.bodyAt())+o.bodyBytes)) //nolint:gosec // as before
+	next.copyBlock(o)
 	return next
+}
+
+// copyTo returns a copy of o with its marks, in words that are as many as its block has. All of o is in its block.
+func (o *Object) copyTo(words []uint64) *Object {
+	next := objectIn(words)
+	next.copyBlock(o)
+	next.standFor(o)
+	return next
+}
+
+// copyBlock makes o, which is new, a copy of from without marks.
+func (o *Object) copyBlock(from *Object) {
+	o.copyFacts(from)
+	n := uint32(from.bodyAt()) + from.bodyBytes //nolint:gosec // as before
+	copy(o.slice(0, n), from.slice(0, n))
 }
 
 // with returns a copy of o with this content in place of its own.
@@ -200,9 +223,9 @@ func (o *Object) with(c Content, pin *pinned.Body) *Object {
 	return next
 }
 
-// copyFacts copies what has a fixed size, but for the marks.
+// copyFacts copies what has a fixed size, but for the marks, and for what says that it was read from the disk.
 func (o *Object) copyFacts(from *Object) {
-	o.status, o.form, o.key, o.serial, o.born = from.status, from.form, from.key, from.serial, from.born
+	o.status, o.form, o.key, o.serial, o.born = from.status, from.form&^(formLoaded|formAgain), from.key, from.serial, from.born
 	o.received, o.initialAge, o.spans = from.received, from.initialAge, from.spans
 	o.nameBytes, o.headerBytes, o.bodyBytes = from.nameBytes, from.headerBytes, from.bodyBytes
 }

@@ -17,6 +17,7 @@ type Disk interface {
 	Seed() uint64
 	Put(h uint64, key, block, body []byte) error
 	Find(h uint64, key []byte, hit *disk.Hit) bool
+	Peek(h uint64, key []byte, hit *disk.Hit) bool
 	Holds(h uint64) bool
 	Touch(h uint64)
 	Remove(h uint64)

@@ -23,7 +23,7 @@
 //	stage      first sightings, with an index     stage.go, promote.go
 //	memory:
 //	  window   what landed last                   clock.go
-//	  main     what is asked for most             main.go (ristretto)
+//	  main     what is asked for most             main.go (ristretto), regions.go
 //	  index    which URLs have variants           index.go, clock.go
 //	content    in memory, or in a Medium          content.go, medium.go, encode.go
 //	disk       behind memory, if there is one     disktier.go, putdisk.go, load.go, again.go
@@ -35,8 +35,9 @@
 // What is to be stored is an Entry, what is stored an Object: one block of memory without pointers, with
 // key, facts, header and a short content one after the other (object.go, block.go, item.go,
 // epoch.go; docs/decisions/0070-an-object-is-one-block-of-memory.md). So millions of them cost the
-// collector little, and each at most 300 bytes beside its key, header and content. This room alone
-// looks at memory past its type, and block.go alone in it.
+// collector little, and each at most 300 bytes beside its key, header and content and its share of holes. Small
+// ones of main lie many to a region (regions.go, table.go; docs/decisions/0081-small-objects-lie-in-regions.md).
+// This room alone looks at memory past its type, and block.go alone in it.
 //
 // A response is written through a Writer (writer.go), whose Commit says whether admission let
 // it in; the Store decides where it goes, and says what came of it. What no memory holds lies
@@ -65,7 +66,7 @@
 // never give one client the response of another. Objects are immutable, and what
 // follows their heads is a Content (content.go), which is all in memory or is read by
 // offset. Its bytes come from no pool: a response may still be read from an Object
-// long after it left the cache.
+// long after it left the cache. What a hit on the disk was read to is lent: it is used again when the answer that alone has it is closed (Lend).
 //
 // The package knows no clock, no freshness, no admission and no HTTP parsing.
 package cache

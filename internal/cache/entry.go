@@ -12,11 +12,14 @@ import (
 // Sizes of what an entry takes beside its own bytes, in bytes.
 const (
 	// entryOverhead is one Object with its share of ristretto's two maps and of allocator
-	// rounding, or with its place in window or stage. TestCostCoversTheHeap and
-	// TestManyObjects measure it.
+	// rounding, or with its place in window or stage. smallOverhead is that of one which may lie in a
+	// region, but for its share of the holes there. TestCostCoversTheHeap and TestManyObjects measure them.
 	entryOverhead = 296
-	nameOverhead  = 16 // one string header, in the index
-	tagBytes      = 8
+	smallOverhead = 256
+	// smallOwn is how many bytes of its own an entry has at most that may lie in a region, or a few more.
+	smallOwn     = smallBytes - objectBytes - 16*wordBytes
+	nameOverhead = 16 // one string header, in the index
+	tagBytes     = 8
 )
 
 // Entry is a response that is to be stored. It belongs to its maker: what stores it copies it,
@@ -87,21 +90,34 @@ func (w weight) staged() int64 {
 	return w.all() + w.record + variantBytes
 }
 
-func (e *Entry) weight() weight {
+func (e *Entry) weight() weight { return e.weightWith(e.Content.cost()) }
+
+// weightWith is the weight of e with so many bytes of content in place of its own.
+func (e *Entry) weightWith(content int64) weight {
 	w := weight{
-		head:    entryOverhead + int64(len(e.Name)) + e.Header.Size() + tagBytes*int64(len(e.Tags)),
-		content: e.Content.cost(),
+		head:    int64(len(e.Name)) + e.Header.Size() + tagBytes*int64(len(e.Tags)),
+		content: content,
 	}
 	if len(e.Vary) > 0 {
 		names := namesBytes(e.Vary)
 		w.head += names
 		w.record = recordBytes(len(e.urlName()), names)
 	}
+	w.head += w.overhead()
 	return w
 }
 
+// overhead is what it takes beside its own bytes, which are all that w has yet. It is the same wherever the content lies: so
+// a model of the cache, whose contents take no memory, accounts like the cache.
+func (w weight) overhead() int64 {
+	if own := w.all(); own <= int64(smallOwn) {
+		return smallOverhead + (own+int64(objectBytes))/holesShare
+	}
+	return entryOverhead
+}
+
 func (o *Object) weight() weight {
-	w := weight{head: entryOverhead + int64(o.nameBytes) + int64(o.headerBytes), content: o.Content().cost()}
+	w := weight{head: int64(o.nameBytes) + int64(o.headerBytes), content: o.Content().cost()}
 	if o.form&formTagged != 0 {
 		w.head += tagBytes * int64(len(o.Tags()))
 	}
@@ -111,6 +127,7 @@ func (o *Object) weight() weight {
 		w.head += names
 		w.record = recordBytes(len(o.URLName()), names)
 	}
+	w.head += w.overhead()
 	return w
 }
 

@@ -30,8 +30,7 @@ func (o *Object) setResponseTime(t time.Time) {
 	}
 	first := epoch.Load()
 	if first == nil {
-		epoch.CompareAndSwap(nil, &t)
-		first = epoch.Load()
+		first = beginEpoch(t)
 	}
 	since := t.Sub(*first)
 	if stepped := t.UnixNano() - first.Add(since).UnixNano(); stepped > mostApart || stepped < -mostApart {
@@ -51,4 +50,10 @@ func (o *Object) ResponseTime() time.Time {
 		return time.Time{}
 	}
 	return time.Unix(0, o.received)
+}
+
+// beginEpoch makes t the epoch unless there is one, and returns it.
+func beginEpoch(t time.Time) *time.Time {
+	epoch.CompareAndSwap(nil, &t)
+	return epoch.Load()
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"edgeproxy/internal/cache/disk"
+	"edgeproxy/internal/pinned"
 )
 
 // ErrSlow says of the content of what Load has returned that the disk does not give it in time. It may do so later.
@@ -27,31 +28,114 @@ func (s *Store) Load(k Key, name []byte) (o *Object, vary []string) {
 	if !s.disk.Holds(h) {
 		return nil, nil
 	}
-	changes, hit := s.disk.changesOf(k).Load(), new(disk.Hit)
-	if !s.disk.Find(h, name, hit) {
+	changes, f := s.disk.changesOf(k).Load(), new(onDisk)
+	if !s.disk.Find(h, name, &f.hit) {
 		return nil, nil
 	}
-	e := s.disk.entryOf(hit.Block)
+	r := s.disk.recordOf(k, &f.hit)
 	switch {
-	case e == nil || e.Key != k: // of a process that knew other purges, or of another version of this
-		hit.Close()
+	case r == nil: // of a process that knew other purges, or of another version of this
+		f.hit.Free()
 		s.disk.Remove(h)
 		return nil, nil
-	case e.isMarker():
-		hit.Close()
-		s.learn(e, changes)
-		return nil, e.Vary
+	case r.marker != nil:
+		f.hit.Free()
+		s.learn(r.marker, changes)
+		return nil, r.marker.Vary
 	}
-	if hit.Patched {
-		e = patched(e, hit.Patch)
+	head := r.head
+	if renewed := s.renewedOf(k, head.serial, name); renewed != nil {
+		head = renewed
 	}
-	o = s.headOf(e, contentOf(hit))
-	o.form |= formLoaded
+	o = f.object(head)
 	if s.disk.again.again(h) {
 		o.form |= formAgain
 	}
 	o.marks.Store(changes)
 	return o, nil
+}
+
+// diskRecord is what a record of the disk says, all but its content. It does not change.
+type diskRecord struct {
+	marker  *Entry  // nil: it is none
+	head    *Object // nil: it is a marker
+	patch   disk.Patch
+	patched bool
+}
+
+// recordOf returns what hit says, which was found under the name whose hash is k; nil where that cannot be used. The disk keeps it for the
+// next hit of a record that is asked for often.
+func (d *diskTier) recordOf(k Key, hit *disk.Hit) *diskRecord {
+	if r, ok := hit.Memo().(*diskRecord); ok && r.patched == hit.Patched && r.patch == hit.Patch {
+		return r
+	}
+	e := d.entryOf(hit.Block)
+	if e == nil || e.Key != k {
+		return nil
+	}
+	r := &diskRecord{patch: hit.Patch, patched: hit.Patched}
+	switch {
+	case e.isMarker():
+		r.marker = e
+	case hit.Patched:
+		r.head = newObject(patched(e, hit.Patch), false)
+	default:
+		r.head = newObject(e, false)
+	}
+	hit.SetMemo(r)
+	return r
+}
+
+// loaded is an Object with formLoaded. Its tail is that of the head that it was made of.
+type loaded struct {
+	apart
+	lent *onDisk   // has the memory of the content; nil: it lies in the file, or was given back
+	also io.Closer // see Lend
+}
+
+// object returns what f has found, with this head, as an Object.
+func (f *onDisk) object(head *Object) *Object {
+	l := &loaded{}
+	l.copyFacts(head)
+	l.form |= formLoaded | formApart
+	l.tail = head.apart().tail
+	if f.hit.Body != nil {
+		l.content, l.lent = InMemory(f.hit.Body), f
+		f.hit.Close() // the body stays where it was read to
+		return &l.Object
+	}
+	f.size, f.open = f.hit.Size(), true
+	runtime.SetFinalizer(f, (*onDisk).close) // where a flight has it as well, nobody knows when it is the last
+	l.content = Content{kept: &kept{File: f, apart: true}}
+	return &l.Object
+}
+
+// Lend returns what closes also, unless that is nil, and then has the next hit on the disk use the memory that the content of o was
+// read to. It is also itself where o, or its content, has none to give back. Who closes it has to be the last that uses o: where a flight or
+// anything else may have the content as well, the collector sees to it.
+func (o *Object) Lend(also io.Closer) io.Closer {
+	if o.form&formLoaded == 0 {
+		return also
+	}
+	l := o.loaded()
+	if l.lent == nil {
+		return also
+	}
+	l.also = also
+	return l
+}
+
+// Close implements io.Closer, for Lend.
+func (l *loaded) Close() (err error) {
+	f, also := l.lent, l.also
+	l.lent, l.also = nil, nil
+	if also != nil {
+		err = also.Close()
+	}
+	if f != nil {
+		f.hit.Free()
+	}
+	return err
 }
 
 // learn has memory know what the marker e says, which stood on the disk at the time of changes.
@@ -74,12 +158,16 @@ func (s *Store) Keep(o *Object, unless func() bool) *Object {
 	if o.form&formAgain == 0 {
 		return nil
 	}
-	e := o.Entry()
-	if size := e.Content.Size(); size > min(mostKept, s.limits.maxObjectBytes) || !s.Takes(size, e, true) {
+	size := o.Content().Size()
+	if size > min(mostKept, s.limits.maxObjectBytes) { // before all that takes memory
 		return nil
 	}
-	if e.Content.InFile() {
-		body := make([]byte, e.Content.Size())
+	e := o.Entry()
+	if !s.Takes(size, e, true) {
+		return nil
+	}
+	if e.Content.InFile() || size > pinned.Least { // what is shorter is copied anyhow
+		body := make([]byte, size)
 		if _, err := e.Content.ReadAt(body, 0); err != nil && !errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -132,7 +220,7 @@ func (s *Store) discardOnDisk(o *Object) bool {
 		return false
 	}
 	e := d.entryOf(hit.Block)
-	hit.Close()
+	hit.Free()
 	if e == nil || s.headOf(e, Content{}).serial != o.serial || !changes.CompareAndSwap(was, was+1) {
 		return false
 	}
@@ -174,23 +262,12 @@ func (s *Store) SweepDisk(gone func(*Object) bool) error {
 	return nil
 }
 
-// contentOf returns the body of hit as content. A short one is in memory, which belongs to the content from then on.
-func contentOf(hit *disk.Hit) Content {
-	if hit.Body != nil {
-		body := hit.Body
-		hit.Close()
-		return InMemory(body)
-	}
-	f := &onDisk{hit: hit, size: hit.Size()}
-	runtime.SetFinalizer(f, (*onDisk).close) // where a flight has it as well, nobody knows when it is the last
-	return Content{kept: &kept{File: f, apart: true}}
-}
-
 // onDisk is content on the disk, for one or a few readers. It keeps its place there until close.
 type onDisk struct {
 	size int64
 	mu   sync.Mutex // a Hit has one user at a time
-	hit  *disk.Hit  // nil: closed
+	hit  disk.Hit
+	open bool // until close
 }
 
 var _ File = (*onDisk)(nil)
@@ -202,7 +279,7 @@ func (f *onDisk) Size() int64 { return f.size }
 func (f *onDisk) ReadAt(p []byte, offset int64) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.hit == nil {
+	if !f.open {
 		return 0, os.ErrClosed
 	}
 	return f.hit.ReadAt(p, offset)
@@ -212,7 +289,7 @@ func (f *onDisk) ReadAt(p []byte, offset int64) (int, error) {
 func (f *onDisk) part(offset, length int64) (file *os.File, at int64, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.hit == nil {
+	if !f.open {
 		return nil, 0, os.ErrClosed
 	}
 	file, at, ok := f.hit.File()
@@ -234,9 +311,9 @@ func (f *onDisk) Remove() {}
 func (f *onDisk) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.hit != nil {
-		f.hit.Close()
-		f.hit = nil
+	if f.open {
+		f.hit.Free()
+		f.open = false
 		runtime.SetFinalizer(f, nil)
 	}
 }

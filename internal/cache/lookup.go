@@ -13,15 +13,7 @@ import "bytes"
 // serve it. The Object stays valid for as long as the caller holds it. It may
 // have left the tier by then: Promote says so.
 func (s *Store) Find(k Key, name []byte) (o *Object, heldBack bool) {
-	// Main is asked also after a hit: that is how ristretto learns of the demand
-	// by which it judges the entry when its time in the window is over.
-	it, landed := s.window.find(k)
-	if m := s.main.find(k); !landed {
-		it = m
-	}
-	if it == nil {
-		it, heldBack = s.findElsewhere(k)
-	}
+	it, heldBack := s.find(k)
 	if it == nil || !bytes.Equal(it.Name(), name) {
 		return nil, false
 	}
@@ -31,22 +23,44 @@ func (s *Store) Find(k Key, name []byte) (o *Object, heldBack bool) {
 	return it.use(), heldBack
 }
 
+// find returns what is under k.
+func (s *Store) find(k Key) (it *Object, heldBack bool) {
+	for {
+		// Main is asked also after a hit: that is how ristretto learns of the demand
+		// by which it judges the entry when its time in the window is over.
+		it, landed := s.window.find(k)
+		m, left := s.main.look(k)
+		if landed {
+			return it, false
+		}
+		if m != nil {
+			return m, false
+		}
+		it, heldBack, again := s.findElsewhere(k)
+		if it != nil || !left && !again {
+			return it, heldBack
+		}
+	}
+}
+
 // findElsewhere looks for what neither window nor main had when they were asked.
 // It may be staged, or it may have moved since: from main to the window by a
 // replacement, from the stage to the window by a promotion, and on to main.
 // Whatever moves is in its new place before it leaves the old one, so a look at
 // all places in the order of the moves misses nothing that stays.
-func (s *Store) findElsewhere(k Key) (it *Object, heldBack bool) {
+//
+// Left says that it was in main and left meanwhile: then all places are worth another look.
+func (s *Store) findElsewhere(k Key) (it *Object, heldBack, left bool) {
 	if it, ok := s.stage.items.find(k); ok {
-		return it, true
+		return it, true, false
 	}
 	if it, ok := s.window.find(k); ok {
-		return it, false
+		return it, false, false
 	}
 	if s.limits.stageBytes > 0 && s.main.holds(k) {
-		return s.main.find(k), false
+		it, left = s.main.look(k)
 	}
-	return nil, false
+	return it, false, left
 }
 
 // Vary returns the names of the fields that select a variant of the URL whose

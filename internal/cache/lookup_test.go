@@ -8,7 +8,7 @@ func TestTheSecondLookFindsWhatHasMoved(t *testing.T) {
 	s := newStagedStore(t, 64<<10)
 	f := func(name string, want Tier) {
 		t.Helper()
-		it, heldBack := s.findElsewhere(sum(name))
+		it, heldBack, _ := s.findElsewhere(sum(name))
 		if heldBack != (want == Stage) || (it != nil) != (want != None) {
 			t.Errorf("%s: got %v, held back %v, want it in %v", name, it != nil, heldBack, want)
 		}

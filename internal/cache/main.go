@@ -17,8 +17,8 @@ const (
 	maxCounters     = 1 << 27
 )
 
-// mainPart is the ristretto cache behind the window. Only find and holds may be
-// called by anyone; the rest is the writer's.
+// mainPart is the ristretto cache behind the window. Only find, look, holds, peek and each
+// may be called by anyone; the rest is the writer's.
 //
 // Ristretto files an item under one 64-bit word, here Key.Hi. It also takes a
 // second word to tell keys with an equal first one apart, but then a Del or Set
@@ -27,7 +27,8 @@ const (
 // the place first. That also keeps out the Set of a key that is there already,
 // which ristretto may refuse after having returned true.
 type mainPart struct {
-	cache  *ristretto.Cache[uint64, *Object]
+	cache  *ristretto.Cache[uint64, uint32] // of numbers, see blocks
+	blocks blocks
 	cost   func(*Object) int64             // as it landed; see Store.costLocked
 	book   func(departure, *Object, int64) // that one has left; see Store.leftLocked
 	closed bool                            // set before ristretto.Close, which reports all it holds as evicted
@@ -35,15 +36,16 @@ type mainPart struct {
 
 func newMainPart(maxCost int64, cost func(*Object) int64, book func(departure, *Object, int64)) (*mainPart, error) {
 	m := &mainPart{cost: cost, book: book}
-	cache, err := ristretto.NewCache(&ristretto.Config[uint64, *Object]{
+	m.blocks.fit(maxCost)
+	cache, err := ristretto.NewCache(&ristretto.Config[uint64, uint32]{
 		NumCounters:        counters(maxCost),
 		MaxCost:            maxCost,
 		BufferItems:        64,
 		IgnoreInternalCost: true, // entryOverhead has it
 		KeyToHash:          func(k uint64) (uint64, uint64) { return k, 0 },
 		// Both run on ristretto's worker, which must never wait for anything.
-		OnEvict:  func(i *ristretto.Item[*Object]) { m.left(i, capacity) },
-		OnReject: func(i *ristretto.Item[*Object]) { m.left(i, rejected) },
+		OnEvict:  func(i *ristretto.Item[uint32]) { m.left(i, capacity) },
+		OnReject: func(i *ristretto.Item[uint32]) { m.left(i, rejected) },
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cache: start ristretto with %d bytes: %w", maxCost, err)
@@ -62,11 +64,25 @@ func counters(maxCost int64) int64 {
 // newcomers a little, which gains more hits when popularity drifts (1.8 to 3 in
 // 100 in a cache of 2 % of all bytes) than it costs when it does not (1 in 100).
 func (m *mainPart) find(k Key) *Object {
-	it, ok := m.cache.Get(k.Hi)
-	if !ok || it.key != k {
-		return nil
-	}
+	it, _ := m.look(k)
 	return it
+}
+
+// look is find, and where it returns nil it says whether there was an entry a moment ago. That has left, maybe for one
+// under the same key elsewhere.
+func (m *mainPart) look(k Key) (it *Object, left bool) {
+	n, ok := m.cache.Get(k.Hi)
+	if !ok {
+		return nil, false
+	}
+	it = m.blocks.at(n)
+	switch {
+	case it == nil || it.key.Hi != k.Hi: // the number may be another's by now
+		return nil, true
+	case it.key != k:
+		return nil, false
+	}
+	return it, false
 }
 
 // holds reports whether there is an entry under k, or one whose Key has the same
@@ -76,41 +92,76 @@ func (m *mainPart) holds(k Key) bool {
 	return ok
 }
 
+// peek is find that ristretto takes as no sign of demand: it has no such look-up, so this goes through all that it holds, and looks at each.
+// Look-ups of others go on meanwhile; a write waits for 1/256 of it at most.
+func (m *mainPart) peek(k Key) (found *Object) {
+	if !m.holds(k) {
+		return nil
+	}
+	m.cache.IterValues(func(n uint32) bool {
+		if o := m.blocks.at(n); o != nil && o.key == k {
+			found = o
+		}
+		return found != nil
+	})
+	return found
+}
+
 // offer hands it over. When it returns, it is found here or counted as rejected,
 // and whatever had to go for it is gone: the bytes held never exceed MaxCost
 // plus those of it, which its owner still counts.
 func (m *mainPart) offer(it *Object) {
 	cost := m.cost(it)
-	if other, ok := m.cache.Get(it.key.Hi); ok {
+	if n, ok := m.cache.Get(it.key.Hi); ok {
+		other := m.blocks.at(n)
 		m.remove(other)
 		m.book(capacity, other, m.cost(other))
 	}
-	if !m.cache.Set(it.key.Hi, it, cost) { // dropped: its queue is full, or it is closed
+	m.blocks.hold(it)
+	if !m.cache.Set(it.key.Hi, it.place, cost) { // dropped: its queue is full, or it is closed
+		m.blocks.release(it)
 		m.book(rejected, it, cost)
 	}
 	m.cache.Wait()
 }
 
 // remove takes out it, which find has just returned, without counting it.
-func (m *mainPart) remove(it *Object) { m.cache.Del(it.key.Hi) }
-
-// all returns everything that is there all the while. It holds a lock of ristretto's only for as
-// long as it takes to note the pointers of 1/256 of it, so look-ups hardly wait. The caller looks at
-// what they point to without a lock.
-// expected is about how many there are: to make room meanwhile would take longer.
-func (m *mainPart) all(expected int64) []*Object {
-	all := make([]*Object, 0, expected+expected/16+1024)
-	m.cache.IterValues(func(o *Object) bool {
-		all = append(all, o)
-		return false
-	})
-	return all
+func (m *mainPart) remove(it *Object) {
+	m.cache.Del(it.key.Hi)
+	m.blocks.release(it)
 }
 
-func (m *mainPart) left(i *ristretto.Item[*Object], why departure) {
-	if i.Value != nil && !m.closed {
-		m.book(why, i.Value, i.Cost)
+// settle has it, which was offered, lie where it is to stay.
+func (m *mainPart) settle(it *Object) {
+	if it.place != 0 { // else it was rejected
+		m.blocks.pack(it)
 	}
+	m.blocks.tidy()
+}
+
+// each calls visit with everything that is there all the while. It holds a lock of ristretto's only for as
+// long as it takes to note the numbers of 1/256 of it, so look-ups hardly wait. Visit is called without a lock.
+// expected is about how many there are: to make room meanwhile would take longer.
+func (m *mainPart) each(expected int64, visit func(*Object)) {
+	all := make([]uint32, 0, expected+expected/16+1024)
+	m.cache.IterValues(func(n uint32) bool {
+		all = append(all, n)
+		return false
+	})
+	for _, n := range all {
+		if o := m.blocks.at(n); o != nil {
+			visit(o)
+		}
+	}
+}
+
+func (m *mainPart) left(i *ristretto.Item[uint32], why departure) {
+	if i.Value == 0 || m.closed {
+		return
+	}
+	it := m.blocks.at(i.Value)
+	m.blocks.release(it)
+	m.book(why, it, i.Cost)
 }
 
 func (m *mainPart) close() {

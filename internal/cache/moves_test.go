@@ -113,12 +113,12 @@ func TestStagedEntryIsFoundWhileItsPromotionMakesRoom(t *testing.T) {
 	}
 	var seen []Tier
 	var fields []string
-	moved := func(i *ristretto.Item[*Object]) { // on ristretto's worker, with the writer waiting
+	moved := func(i *ristretto.Item[uint32]) { // on ristretto's worker, with the writer waiting
 		fields = fieldsOf(s, "/a")
 		seen = append(seen, tierOf(s, "/a\x001"))
 		s.main.left(i, rejected)
 	}
-	refuse, err := ristretto.NewCache(&ristretto.Config[uint64, *Object]{
+	refuse, err := ristretto.NewCache(&ristretto.Config[uint64, uint32]{
 		NumCounters: 1000, MaxCost: 1, BufferItems: 64, IgnoreInternalCost: true,
 		KeyToHash: func(k uint64) (uint64, uint64) { return k, 0 }, OnReject: moved,
 	})

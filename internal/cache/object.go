@@ -19,7 +19,7 @@ import (
 // kept for as long as anybody likes, also when it has left the cache, and nobody may write to them. It is
 // safe for concurrent use. An Object is made by this package alone, and never copied.
 type Object struct {
-	marks        atomic.Uint32 // see item.go; the only word that changes
+	marks        atomic.Uint32 // see item.go; they and place are all that changes
 	status       uint16
 	form         form
 	key          Key
@@ -30,6 +30,7 @@ type Object struct {
 	nameBytes    uint32
 	headerBytes  uint32
 	bodyBytes    uint32 // of content within the block
+	place        uint32 // its number in the main part, 0: it has none; the writer's, see regions.go
 }
 
 // form says what the tail has, and the yes and no of the Policy.

@@ -100,7 +100,7 @@ func (s *Store) patchDisk(renewed *Entry, serial uint64) {
 	}
 	e := d.entryOf(hit.Block)
 	number := hit.Serial
-	hit.Close()
+	hit.Free()
 	if e == nil || e.isMarker() || e.Serial != serial {
 		return
 	}

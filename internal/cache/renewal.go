@@ -37,10 +37,10 @@ func (s *Store) noteRenewalLocked(e *Entry, serial uint64) bool {
 	return true
 }
 
-// renewedOf returns the head that stands for that of e, which is a record on the disk; nil if none does.
-func (s *Store) renewedOf(e *Entry) *Object {
-	r, ok := s.renewed.find(e.Key)
-	if !ok || r.of != e.Serial || !bytes.Equal(r.head.Name(), e.Name) {
+// renewedOf returns the head that stands for that of the record with this Serial, which is on the disk under name, whose hash is k; nil if none does.
+func (s *Store) renewedOf(k Key, serial uint64, name []byte) *Object {
+	r, ok := s.renewed.find(k)
+	if !ok || r.of != serial || !bytes.Equal(r.head.Name(), name) {
 		return nil
 	}
 	return r.head
@@ -48,7 +48,7 @@ func (s *Store) renewedOf(e *Entry) *Object {
 
 // headOf returns e, a record on the disk, or what a 304 has made of it, with this content.
 func (s *Store) headOf(e *Entry, c Content) *Object {
-	if head := s.renewedOf(e); head != nil {
+	if head := s.renewedOf(e.Key, e.Serial, e.Name); head != nil {
 		return head.with(c, nil)
 	}
 	e.Content = c

@@ -105,6 +105,7 @@ func (s *Store) settleRoomLocked(it *Object) (o *Object, shared bool) {
 
 // visitLocked returns it, which is about to land, as a guest of the content that other has.
 func (s *Store) visitLocked(it, other *Object) (guest *Object) {
+	other = s.main.blocks.unpack(other)
 	c := other.Content()
 	sh := s.shares[other]
 	if sh == nil {
@@ -187,6 +188,7 @@ func (s *Store) inheritLocked(sh *share) {
 		next := heir.again()
 		next.standFor(heir)
 		s.books.hold(next)
+		s.inherited.Add(1) // before it moves
 		if _, slot := s.window.put(next.key, next, cost); slot == nil {
 			s.main.remove(heir)
 		}

@@ -25,7 +25,7 @@ func tagged(url, value, etag string, version uint64, bodyBytes int) *Entry {
 // held is what the memory tier holds, without asking for it.
 func held(s *Store) (items []*Object) {
 	s.window.each(func(it *Object) { items = append(items, it) })
-	s.main.cache.IterValues(func(it *Object) bool { items = append(items, it); return false })
+	s.main.each(0, func(it *Object) { items = append(items, it) })
 	return items
 }
 

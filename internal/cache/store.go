@@ -2,6 +2,7 @@ package cache
 
 import (
 	"sync"
+	"sync/atomic"
 
 	"edgeproxy/internal/pinned"
 )
@@ -24,6 +25,8 @@ type Store struct {
 	// guarded by mu; see share.go
 	shares  map[*Object]*share // of those whose content another has, too
 	orphans []*share           // whose host has left
+
+	inherited atomic.Int64 // how often a guest became a host; see Each
 
 	leftovers leftovers // guarded by mu
 

@@ -50,3 +50,22 @@ func TestLookupsDoNotAllocate(t *testing.T) {
 	missing, k := []byte("/missing"), sum("/missing")
 	f("late promotion", func() { s.Promote(k, missing) })
 }
+
+// What is stored takes its block and its place in the window, and nothing that is garbage at once.
+func TestStoringAllocatesWhatStays(t *testing.T) {
+	s := newStore(t, 256<<20, 64<<10)
+	entries, body := make([]*Entry, 1001), make([]byte, 1<<10)
+	for i := range entries {
+		entries[i] = many(Hasher{seed: 42}, i)
+	}
+	at := 0
+	if n := testing.AllocsPerRun(len(entries)-1, func() {
+		w := s.Write()
+		if o, _ := w.Commit(entries[at], body, true, nil); o != Stored {
+			t.Fatalf("got %v, want stored", o)
+		}
+		at++
+	}); n != 2 {
+		t.Errorf("got %v allocations, want 2", n)
+	}
+}

@@ -7,15 +7,20 @@ package cache
 //
 // An entry moves from the stage to the window and from there to the main part, and is in its
 // new place before it leaves the old one: so a walk in that order misses none. What stands
-// in for a stored entry, a replacement or a renewal, was asked about by its writer.
+// in for a stored entry, a replacement or a renewal, was asked about by its writer. But who inherits a body
+// goes the other way, into the window, and nobody has asked about it: where that has happened, the walk begins again there.
 func (s *Store) Each(visit func(*Object)) {
 	// A writer that was asking whether its entry is purged has stored it by now.
 	s.mu.Lock()
 	s.mu.Unlock() //nolint:staticcheck // the wait is all that is wanted
 	s.stage.items.each(visit)
-	s.window.each(visit)
-	for _, o := range s.main.all(s.books.objects.Load()) {
-		visit(o)
+	for {
+		inherited := s.inherited.Load()
+		s.window.each(visit)
+		s.main.each(s.books.objects.Load(), visit)
+		if s.inherited.Load() == inherited {
+			return
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -102,4 +103,40 @@ func TestReviseForgetsOrAgesWhatItIsTold(t *testing.T) {
 		t.Error("got what was forgotten, want nothing")
 	}
 	checkBooks(t, s, names)
+}
+
+// TestEachMissedAnHeirThatMoved: who inherited a body moved from the main part into the window, where the walk had been
+// already, and a sweep of purges did not see it. The host leaves at each moment of the walk.
+func TestEachMissedAnHeirThatMoved(t *testing.T) {
+	for moment := 0; ; moment += 7 {
+		s := newStoreOf(t, Options{MaxBytes: 1 << 20, MaxObjectBytes: 8 << 10, MaxVariants: 4, StageBytes: 128 << 10})
+		mustPut(t, s, tagged("/a", "1", `"x"`, 7, 400))
+		if got := s.Put(tagged("/a", "2", `"x"`, 7, 400), nil); got != Joined {
+			t.Fatalf("got %v, want it to join the other variant", got)
+		}
+		for i := range 400 { // both move to the main part
+			mustPut(t, s, plain("/"+strconv.Itoa(i), 1, 300))
+		}
+		host, guest := s.main.find(sum("/a\x001")), s.main.find(sum("/a\x002"))
+		if host == nil || guest == nil {
+			t.Fatal("they are not in the main part")
+		}
+		if sh := s.shares[host]; sh == nil || sh.host != host {
+			host, guest = guest, host
+		}
+		name, visits, seen := string(guest.Name()), 0, false
+		s.Each(func(o *Object) {
+			seen = seen || string(o.Name()) == name
+			if visits == moment {
+				s.Discard(host) // as a look-up does that finds it purged
+			}
+			visits++
+		})
+		if !holds(s, name) || !seen {
+			t.Fatalf("host left at visit %d: held %v, seen %v", moment, holds(s, name), seen)
+		}
+		if visits <= moment {
+			return
+		}
+	}
 }

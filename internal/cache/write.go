@@ -61,8 +61,7 @@ func (s *Store) Takes(bytes int64, e *Entry, admitted bool) bool {
 	if e == nil {
 		e = &Entry{}
 	}
-	w := e.weight()
-	w.content = bytes
+	w := e.weightWith(bytes)
 	if w.all() > s.limits.windowBytes || w.record > 0 && w.record+variantBytes > s.limits.indexBytes {
 		return false
 	}
@@ -309,8 +308,12 @@ func (s *Store) makeRoomLocked(cost int64) {
 
 func (s *Store) moveOldestLocked() {
 	victim := s.window.oldest()
-	s.main.offer(victim.value)
+	it := victim.value
+	s.main.offer(it)
 	s.window.remove(victim)
+	if s.shares[it] == nil { // what others share stays where it is
+		s.main.settle(it)
+	}
 }
 
 // unlock lets the next writer in, and then removes the files that this one has left over.

@@ -69,8 +69,7 @@ func (w *Writer) Commit(e *Entry, body []byte, admitted bool, unless func() bool
 }
 
 func (w *Writer) commit(e *Entry, body []byte, admitted bool, unless func() bool) (o Outcome, inMemory bool) {
-	stored := *e
-	head := &stored
+	stored, head := *e, e
 	if !admitted {
 		head = nil
 	}

@@ -9,7 +9,7 @@
 //	Put(h, key, block, body)   takes a whole record; never waits; refuses at once (ErrBusy, ErrRate, …)
 //	Create(h, length, head)    a Draft: Write takes the body while it comes, Commit makes a record of it; for one that is too long for memory
 //	Find(h, key, *Hit)         the newest record of key: its block, and its body in memory where it is small,
-//	                           else by ReadAt into the caller's buffer, or by File and sendfile
+//	                           else by ReadAt into the caller's buffer, or by File and sendfile; Free lets others have its memory
 //	Holds(h), Touch(h)         whether to ask Find at all; a hit of a copy in memory counts here, too
 //	Patch(h, key, serial, p)   note 32 bytes of a record, in the log: a 304 writes no more than that
 //	Remove(h), Keep            forget a key; have all that was forgotten on the disk
@@ -23,7 +23,7 @@
 // The laws:
 //
 //   - No wrong byte. What Find returns was checked: the head, the full key, each ChunkBytes of the body. File alone gives bytes
-//     that nobody has checked; Check does that first.
+//     that nobody has checked; Check does that first, or knows that they were, a short while ago (hot.go).
 //   - Put and no later Remove means found, until it is evicted: from memory until it is written, then from the disk.
 //   - The directory never has more than Options.MaxBytes, and leaves MinFree of its file system free.
 //   - No request waits for a write. What comes faster than the disk takes it is refused.

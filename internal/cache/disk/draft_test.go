@@ -301,7 +301,7 @@ func TestWhatADraftMayNotIsRefused(t *testing.T) {
 func TestADraftThatTheDiskIsTooSlowForIsLost(t *testing.T) {
 	var f faulty
 	path := quickDir(t)
-	s := open(t, Options{Path: path, MaxBytes: 64 << 20, Hook: f.hook, QueueBytes: 1 << 20, ReadDeadline: 50 * time.Millisecond})
+	s := open(t, Options{Path: path, MaxBytes: 64 << 20, Hook: f.hook, QueueBytes: 1 << 20, ReadDeadline: 2 * time.Second}) // a device is quicker
 	store(t, s, 1, 1, 100)
 	store(t, s, 2, 1, 100)
 	settle(t, s)

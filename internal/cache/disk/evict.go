@@ -232,6 +232,14 @@ type freeing struct {
 	offset, bytes int64
 }
 
+// has reports whether the range has f: a record that waited for its reader comes again when the hand goes over it.
+func (r *freeing) has(f freeing) bool {
+	return r.seg == f.seg && r.offset <= f.offset && f.offset < r.offset+r.bytes
+}
+
+// freed reports whether the record takes no room any more, or does so with all of its segment.
+func (v *volume) freed(f freeing) bool { return !v.isListed(f.seg) || f.seg.punched(f.offset) }
+
 // coolAll takes all hits from a record. To take one at a time keeps what was hot and is not any more.
 func (v *volume) coolAll(h uint64, p index.Place) (had int, ok bool) {
 	had, ok = v.index.Cool(h, p)
@@ -267,7 +275,7 @@ func (v *volume) free(out []freeing) {
 	}
 	for _, f := range out {
 		switch {
-		case !v.isListed(f.seg) || f.seg.punched(f.offset):
+		case v.freed(f) || run.has(f):
 			continue
 		case v.pins.has(place(f.seg.number, f.offset, f.bytes)):
 			v.limbo = append(v.limbo, f)

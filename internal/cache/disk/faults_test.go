@@ -394,3 +394,29 @@ func TestWhatIsReadIsNotPunchedOut(t *testing.T) {
 		t.Errorf("by ReadAt: %v, or other bytes", err)
 	}
 }
+
+// A record that waited for its reader was counted out twice, once as one that waits and once when the hand came to it: the
+// directory grew beyond its bound by as much.
+func TestARecordThatWaitedForItsReaderWasFreedTwice(t *testing.T) {
+	path := quickDir(t)
+	s := open(t, Options{Path: path, MaxBytes: MinBytes})
+	for n := range 5 { // four are a segment, which is sealed for the fifth
+		store(t, s, n+1, 1, 60_000)
+		settle(t, s)
+	}
+	holds(t, s, 2, 1, 60_000) // so that the segment stays
+	var h Hit
+	if !s.Find(hashOf(keyOf(1)), keyOf(1), &h) {
+		t.Fatal("not found")
+	}
+	s.Remove(hashOf(keyOf(1)))
+	settle(t, s)
+	h.Close()
+	for n := 6; n < 100; n++ {
+		store(t, s, n, 1, 60_000)
+		settle(t, s)
+		if used, there := s.Stats().Bytes, onDisk(t, path); used < there {
+			t.Fatalf("after %d records: %d bytes are counted, %d are on the disk", n, used, there)
+		}
+	}
+}

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io"
 	"os"
-	"slices"
 
+	"edgeproxy/internal/cache/disk/device"
 	"edgeproxy/internal/cache/disk/index"
 	"edgeproxy/internal/cache/disk/layout"
 )
@@ -42,7 +42,13 @@ type Hit struct {
 	buf     []byte // what was read
 	chunk   []byte // of the body, checked
 	chunkAt int64  // where it begins; -1: there is none
+	known   *known // its head in memory; nil: it is not kept
+	asked   int    // how often it was hit before, as far as that is counted
+	ready   span   // of the body, has just been checked
 }
+
+// span is a part of a body.
+type span struct{ offset, length int64 }
 
 // Size returns the length of the body.
 func (h *Hit) Size() int64 { return h.size }
@@ -54,19 +60,40 @@ func (h *Hit) Close() {
 		h.seg.letGo()
 		h.seg = nil
 	}
-	h.Block, h.Body, h.v = nil, nil, nil
-	h.Serial, h.Patched = 0, false
+	h.Block, h.Body, h.v, h.known = nil, nil, nil, nil
+	h.Serial, h.Patched, h.ready = 0, false, span{}
+}
+
+// Free is Close, and lets others have the memory of the Hit: nobody may use any bytes of it after that.
+func (h *Hit) Free() {
+	h.Close()
+	buffers.give(h.buf)
+	buffers.give(h.chunk)
+	h.buf, h.chunk = nil, nil
 }
 
 // find finds the newest record of key. See Store.Find.
 func (v *volume) find(hash uint64, key []byte, h *Hit) bool {
+	switch {
+	case !v.locate(hash, key, h):
+		return false
+	case h.seg == nil:
+		v.counts.memoryHits.Add(1)
+	default:
+		v.index.Touch(hash, h.at)
+		v.counts.hits.Add(1)
+	}
+	return true
+}
+
+// locate is find, which counts nothing.
+func (v *volume) locate(hash uint64, key []byte, h *Hit) bool {
 	h.Close()
 	if p := v.queue.find(hash, key); p != nil {
 		h.Block, h.Body, h.size = p.Block, p.Body, int64(len(p.Body))
 		if h.Body == nil {
 			h.Body = []byte{}
 		}
-		v.counts.memoryHits.Add(1)
 		return true
 	}
 	var room [16]index.Place
@@ -76,8 +103,6 @@ func (v *volume) find(hash uint64, key []byte, h *Hit) bool {
 	}
 	for _, p := range places {
 		if v.read(hash, key, p, h) {
-			v.index.Touch(hash, p)
-			v.counts.hits.Add(1)
 			return true
 		}
 	}
@@ -94,12 +119,7 @@ func (v *volume) newest(hash uint64, key []byte, places []index.Place, h *Hit) b
 		}
 		h.Close()
 	}
-	if best < 0 || !v.read(hash, key, places[best], h) {
-		return false
-	}
-	v.index.Touch(hash, places[best])
-	v.counts.hits.Add(1)
-	return true
+	return best >= 0 && v.read(hash, key, places[best], h)
 }
 
 // read reads the record at p into h, if it is that of key. A record that is damaged goes.
@@ -107,7 +127,7 @@ func (v *volume) read(hash uint64, key []byte, p index.Place, h *Hit) bool {
 	if !v.pin(hash, p, h) {
 		return false
 	}
-	err := h.load(key)
+	err := h.get(key)
 	if err == nil {
 		h.Serial = h.head.Serial
 		h.Patch, h.Patched = v.patches.find(p, h.Serial)
@@ -130,11 +150,12 @@ func (v *volume) pin(hash uint64, p index.Place, h *Hit) bool {
 	}
 	v.pins.add(p, 1)
 	h.v, h.seg, h.at, h.hash, h.chunkAt = v, s, p, hash, -1
-	if _, ok := v.index.Hits(hash, p); !ok {
+	asked, ok := v.index.Hits(hash, p)
+	if !ok {
 		h.Close()
-		return false
 	}
-	return true
+	h.asked = asked
+	return ok
 }
 
 // errOtherKey says that the record is another's.
@@ -155,6 +176,14 @@ func (v *volume) reject(hash uint64, p index.Place, err error) {
 		v.counts.readErrors.Add(1)
 		v.buried(p)
 	}
+}
+
+// get reads what there is to read of the record, whether or not its head is in memory.
+func (h *Hit) get(key []byte) error {
+	if k := h.v.hot.find(h.at, h.seg.number); k != nil {
+		return h.loadBody(k, key)
+	}
+	return h.load(key)
 }
 
 // load reads the head, and the body where that is short.
@@ -188,18 +217,51 @@ func (h *Hit) load(key []byte) error {
 		return errOtherKey
 	}
 	h.Block, h.size, h.Body = h.head.Block, shape.BodyBytes, nil
-	if whole {
-		h.Body = h.buf[shape.BodyAt:][:shape.BodyBytes:shape.BodyBytes]
-		if !h.head.Check(h.Body, 0) {
-			return ErrDamaged
-		}
+	if whole && !h.takeBody(shape.BodyAt) {
+		return ErrDamaged
+	}
+	h.remember()
+	return nil
+}
+
+// takeBody makes what buf has from at on the body. It reports whether that is what was written.
+func (h *Hit) takeBody(at int64) bool {
+	h.Body = h.buf[at:][:h.size:h.size]
+	return h.head.Check(h.Body, 0)
+}
+
+// loadBody is load where the head is in memory.
+func (h *Hit) loadBody(k *known, key []byte) error {
+	if !bytes.Equal(k.head.Key, key) {
+		return errOtherKey
+	}
+	h.known, h.head = k, k.head
+	h.Block, h.size, h.Body = k.head.Block, k.head.BodyBytes, nil
+	switch {
+	case h.size == 0:
+		h.Body = []byte{}
+		return nil
+	case k.head.BodyAt+h.size > wholeBytes:
+		return nil
+	}
+	if err := h.fetch(0, int64(h.at.Offset)*layout.Unit+k.head.BodyAt, h.size); err != nil {
+		return err
+	}
+	if int64(len(h.buf)) != h.size || !h.takeBody(0) {
+		return ErrDamaged
 	}
 	return nil
 }
 
-// fetch reads the record up to byte to into buf, which has it up to from. At the end of the file there may be less.
+// fetch reads what begins at offset, a record or its body, up to byte to into buf, which has it up to from. At the end of the file there may be less.
 func (h *Hit) fetch(from, offset, to int64) error {
-	h.buf = slices.Grow(h.buf[:from], int(to-from))[:to]
+	if int64(cap(h.buf)) < to {
+		b := buffers.take(int(to))
+		copy(b, h.buf[:from])
+		buffers.give(h.buf)
+		h.buf = b
+	}
+	h.buf = h.buf[:to]
 	n, err := h.v.readAt(h.seg.file.Load(), h.buf[from:], offset+from)
 	switch {
 	case errors.Is(err, io.EOF):
@@ -246,8 +308,8 @@ func (h *Hit) readSome(p []byte, offset int64) (int, error) {
 	}
 	if h.chunkAt != at {
 		h.chunkAt = -1
-		if h.chunk = h.chunk[:0]; int64(cap(h.chunk)) < length {
-			h.chunk = make([]byte, 0, layout.ChunkBytes)
+		if int64(cap(h.chunk)) < length {
+			h.chunk = buffers.take(layout.ChunkBytes)
 		}
 		h.chunk = h.chunk[:length]
 		got, err := h.v.readAt(h.seg.file.Load(), h.chunk, int64(h.at.Offset)*layout.Unit+h.head.BodyAt+at)
@@ -279,20 +341,56 @@ func (h *Hit) checked(b []byte, at int64) error {
 // File returns the file that has the body, and where it begins there, for sendfile; false where the body is in memory. Nobody has
 // checked the bytes: see Check. The file is the Store's, and stays as it is until Close.
 func (h *Hit) File() (f *os.File, offset int64, ok bool) {
+	file, offset, ok := h.file()
+	if !ok {
+		return nil, 0, false
+	}
+	return file.OS(), offset, true
+}
+
+func (h *Hit) file() (f *device.File, offset int64, ok bool) {
 	if h.seg == nil || h.Body != nil {
 		return nil, 0, false
 	}
-	return h.seg.file.Load().OS(), int64(h.at.Offset)*layout.Unit + h.head.BodyAt, true
+	return h.seg.file.Load(), int64(h.at.Offset)*layout.Unit + h.head.BodyAt, true
 }
 
-// Check reads the part of the body from offset on, and returns an error as ReadAt does. After it the part is in the page cache.
+// Check reads the part of the body from offset on, and returns an error as ReadAt does. After it the part is in the page cache. What is asked for often was
+// perhaps read and checked before: then it is not read again within proofLasts, as long as the part has stayed in the page cache and the file as
+// it was. A part that was just checked is not checked again.
 func (h *Hit) Check(offset, length int64) error {
-	for end := min(offset+length, h.size); offset < end; {
+	part := span{offset, length}
+	if h.ready == part {
+		h.ready = span{}
+		return nil
+	}
+	if err := h.check(offset, min(offset+length, h.size)); err != nil {
+		return err
+	}
+	h.ready = part
+	return nil
+}
+
+// check is Check of what lies before end.
+func (h *Hit) check(offset, end int64) error {
+	if offset >= end {
+		return nil
+	}
+	p := h.proofOf(h.v.o.Now())
+	if p != nil && p.has(offset/layout.ChunkBytes, (end-1)/layout.ChunkBytes) {
+		if f, at, ok := h.file(); ok && f.Resident(at+offset, end-offset) {
+			return nil
+		}
+	}
+	for ; offset < end; offset = offset&^(layout.ChunkBytes-1) + layout.ChunkBytes {
+		h.chunkAt = -1 // what was read before may have changed since
 		var one [1]byte
 		if _, err := h.readSome(one[:], offset); err != nil {
 			return err
 		}
-		offset = offset&^(layout.ChunkBytes-1) + layout.ChunkBytes
+		if p != nil {
+			p.add(offset / layout.ChunkBytes)
+		}
 	}
 	return nil
 }

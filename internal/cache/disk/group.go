@@ -161,6 +161,9 @@ func (g *Group) Create(h uint64, length, head int64) (*Draft, error) {
 // Find is Store.Find.
 func (g *Group) Find(h uint64, key []byte, hit *Hit) bool { return g.of(h).Find(h, key, hit) }
 
+// Peek is Store.Peek.
+func (g *Group) Peek(h uint64, key []byte, hit *Hit) bool { return g.of(h).Peek(h, key, hit) }
+
 // Holds is Store.Holds.
 func (g *Group) Holds(h uint64) bool { return g.of(h).Holds(h) }
 

@@ -102,6 +102,12 @@ func (s *Store) Find(h uint64, key []byte, hit *Hit) bool {
 	return true
 }
 
+// Peek is Find that counts as no hit and no miss, and keeps nothing from being evicted.
+func (s *Store) Peek(h uint64, key []byte, hit *Hit) bool {
+	v := s.volume.Load()
+	return v != nil && !v.failed() && v.locate(h, key, hit)
+}
+
 // Holds reports whether there may be a record under h, from memory alone. It is wrong for a record of another key with much the same hash, 1.4 of
 // 100,000 look-ups, and for what the index has not come to since Open. It does not wait, and allocates nothing.
 func (s *Store) Holds(h uint64) bool {

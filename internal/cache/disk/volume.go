@@ -21,6 +21,7 @@ type volume struct {
 	queue    *queue
 	pins     pins
 	patches  *patches
+	hot      hot
 	turns    chan struct{} // of reads that may wait for the device
 	counts   *counts
 	readOnly bool

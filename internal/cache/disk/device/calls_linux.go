@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -50,20 +51,36 @@ func room(f *os.File) (r Room, err error) {
 		if err := unix.Fstatfs(fd, &s); err != nil {
 			return err
 		}
-		r = Room{Free: int64(s.Bavail) * s.Bsize, Total: int64(s.Blocks) * s.Bsize} //nolint:gosec // sizes of a disk
+		r = Room{Free: int64(s.Bavail) * int64(s.Bsize), Total: int64(s.Blocks) * int64(s.Bsize)} //nolint:gosec,unconvert // sizes of a disk; Bsize is an int32 elsewhere
 		return nil
 	})
 	return r, err
 }
 
-func readNow(f *os.File, p []byte, offset int64) bool {
-	done := 0
-	err := on(f, func(fd int) error {
+func readNow(fd int, p []byte, offset int64) bool {
+	for {
 		n, err := unix.Preadv2(fd, [][]byte{p}, offset, unix.RWF_NOWAIT)
-		done = n
-		return err
-	})
-	return err == nil && done == len(p)
+		if !errors.Is(err, unix.EINTR) {
+			return err == nil && n == len(p)
+		}
+	}
+}
+
+// resident asks by cachestat, which Linux has since 6.5.
+func resident(fd int, offset, bytes int64) bool {
+	page := int64(os.Getpagesize())
+	first, last := offset/page, (offset+bytes-1)/page
+	var s unix.Cachestat_t
+	err := unix.Cachestat(uint(fd), &unix.CachestatRange{Off: uint64(offset), Len: uint64(bytes)}, &s, 0) //nolint:gosec // not negative
+	return err == nil && s.Cache == uint64(last-first+1)                                                  //nolint:gosec // above 0
+}
+
+func stamp(fd int) (time.Time, bool) {
+	var s unix.Stat_t
+	if err := unix.Fstat(fd, &s); err != nil {
+		return time.Time{}, false
+	}
+	return time.Unix(s.Ctim.Unix()), true
 }
 
 func push(f *os.File, offset, bytes int64) {

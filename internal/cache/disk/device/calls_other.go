@@ -2,7 +2,10 @@
 
 package device
 
-import "os"
+import (
+	"os"
+	"time"
+)
 
 // This system offers, or this program uses, nothing of what Linux has for a cache: writes go
 // through the page cache, reads may wait, and nothing is punched out.
@@ -18,7 +21,11 @@ func refusedDirect(error) bool { return false }
 
 func room(*os.File) (Room, error) { return Room{}, ErrUnsupported }
 
-func readNow(*os.File, []byte, int64) bool { return false }
+func readNow(int, []byte, int64) bool { return false }
+
+func resident(int, int64, int64) bool { return false }
+
+func stamp(int) (time.Time, bool) { return time.Time{}, false }
 
 func push(*os.File, int64, int64) {}
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"sync/atomic"
+	"time"
 )
 
 // File is a file of a Dir: for reading, or for writing and reading.
@@ -11,6 +12,7 @@ type File struct {
 	name     string
 	hook     Hook
 	file     *os.File    // for all but writes past the page cache
+	fd       int         // of file, for calls that are made while it is surely open
 	readOnly bool        // and for reading alone
 	write    *os.File    // nil: file
 	direct   atomic.Bool // writes go past the page cache, and are of whole pages
@@ -32,7 +34,7 @@ func (d *Dir) Create(name string, direct bool) (*File, error) {
 		_ = r.Close()
 		return nil, err
 	}
-	f := &File{name: name, hook: d.hook, file: r, write: w}
+	f := &File{name: name, hook: d.hook, file: r, fd: int(r.Fd()), write: w}
 	if direct {
 		f.direct.Store(setDirect(w, true) == nil)
 	}
@@ -46,12 +48,12 @@ func (d *Dir) Open(name string) (*File, error) {
 	}
 	f, err := d.root.OpenFile(name, os.O_RDWR, 0)
 	if err == nil {
-		return &File{name: name, hook: d.hook, file: f}, nil
+		return &File{name: name, hook: d.hook, file: f, fd: int(f.Fd())}, nil
 	}
 	if f, err = d.root.Open(name); err != nil {
 		return nil, err
 	}
-	return &File{name: name, hook: d.hook, file: f, readOnly: true}, nil
+	return &File{name: name, hook: d.hook, file: f, fd: int(f.Fd()), readOnly: true}, nil
 }
 
 // Append opens a file for writes through the page cache, and makes it if it is not there.
@@ -63,7 +65,7 @@ func (d *Dir) Append(name string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{name: name, hook: d.hook, file: f, write: f}, nil
+	return &File{name: name, hook: d.hook, file: f, fd: int(f.Fd()), write: f}, nil
 }
 
 // Direct reports whether writes go past the page cache.
@@ -90,12 +92,27 @@ func (f *File) ReadAt(p []byte, offset int64) (int, error) {
 }
 
 // ReadNow is ReadAt of what lies in memory by now: it does not wait for the device. It reports false
-// where that is not all of p.
+// where that is not all of p. The file must not be closed meanwhile.
 func (f *File) ReadNow(p []byte, offset int64) bool {
 	if f.hook != nil {
 		return false // tests ask for each read by ReadAt
 	}
-	return readNow(f.file, p, offset)
+	return readNow(f.fd, p, offset)
+}
+
+// Resident reports whether all of a range lies in memory by now, so that to read it, or to send it, does not wait for the device. Where the system
+// does not tell it is false. The file must not be closed meanwhile.
+func (f *File) Resident(offset, bytes int64) bool {
+	return f.hook == nil && resident(f.fd, offset, bytes)
+}
+
+// Stamp returns when the system last saw the file change, its content or its state; false where it does not tell. The file must not be closed
+// meanwhile.
+func (f *File) Stamp() (at time.Time, ok bool) {
+	if f.hook != nil {
+		return time.Time{}, false // tests ask for each read by ReadAt
+	}
+	return stamp(f.fd)
 }
 
 // WriteAt implements io.WriterAt. After an error some of p may have been written.

@@ -1,0 +1,81 @@
+package cache
+
+import "bytes"
+
+// Place is where Peek has found something.
+type Place uint8
+
+// The places.
+const (
+	Nowhere Place = iota
+	InMain        // the memory tier
+	InStage       // held back by admission
+	OnDisk        // and not in memory
+)
+
+// String returns the tier as in metrics; "" for Nowhere.
+func (p Place) String() string { return [...]string{"", "memory", "stage", "disk"}[p] }
+
+// Peek looks for what is stored under name, whose hash is k, in memory and then on the disk. Where responses of this URL vary, and
+// nothing is stored under name itself, it returns the names of the fields that select a variant, as Vary has them. It is no sign of
+// demand, and changes nothing that decides what stays, so it is what to ask for somebody who only wants to know. It may wait for the
+// device, and goes through the objects of the memory tier where the object is there: it is no part of the way of a request.
+// The caller passes o to Release.
+func (s *Store) Peek(k Key, name []byte) (o *Object, in Place, vary []string) {
+	o, in = s.peekMemory(k)
+	if o != nil && bytes.Equal(o.Name(), name) {
+		return o, in, nil
+	}
+	if r := s.index.peek(k); r != nil && bytes.Equal(r.value.name, name) {
+		return nil, Nowhere, r.value.fields
+	}
+	if r := s.stage.urls.peek(k); r != nil && bytes.Equal(r.value.name, name) {
+		return nil, Nowhere, r.value.fields
+	}
+	if s.disk == nil {
+		return nil, Nowhere, nil
+	}
+	return s.peekDisk(k, name)
+}
+
+// peekMemory looks in the order of Find.
+func (s *Store) peekMemory(k Key) (*Object, Place) {
+	if slot := s.window.peek(k); slot != nil {
+		return slot.value, InMain
+	}
+	if o := s.main.peek(k); o != nil {
+		return o, InMain
+	}
+	if slot := s.stage.items.peek(k); slot != nil {
+		return slot.value, InStage
+	}
+	if slot := s.window.peek(k); slot != nil { // moved since the first look
+		return slot.value, InMain
+	}
+	return nil, Nowhere
+}
+
+// peekDisk is Load that leaves all as it is.
+func (s *Store) peekDisk(k Key, name []byte) (o *Object, in Place, vary []string) {
+	h, f := s.disk.hash(name), new(onDisk)
+	if !s.disk.Peek(h, name, &f.hit) {
+		return nil, Nowhere, nil
+	}
+	e := s.disk.entryOf(f.hit.Block)
+	switch {
+	case e == nil || e.Key != k:
+		f.hit.Close()
+		return nil, Nowhere, nil
+	case e.isMarker():
+		f.hit.Close()
+		return nil, Nowhere, e.Vary
+	}
+	if f.hit.Patched {
+		e = patched(e, f.hit.Patch)
+	}
+	head := newObject(e, false)
+	if slot := s.renewed.peek(k); slot != nil && slot.value.of == e.Serial && bytes.Equal(slot.value.head.Name(), name) {
+		head = slot.value.head
+	}
+	return f.object(head), OnDisk, nil
+}

@@ -1,0 +1,83 @@
+package cache
+
+import (
+	"fmt"
+	"testing"
+)
+
+// TestPeekIsNoHit looks at many entries, in whatever place each of them is by then.
+func TestPeekIsNoHit(t *testing.T) {
+	s := newStoreOf(t, usualOptions())
+	url := func(i int) string { return fmt.Sprintf("/%d", i) }
+	var in [OnDisk + 1]int
+	for i := range 400 {
+		mustPut(t, s, plain(url(i), uint64(i), 1<<10))
+	}
+	mustPut(t, s, variant("/v", "de", 1<<10, "X-Lang"))
+	for i := range 400 {
+		o, place, vary := s.Peek(sum(url(i)), []byte(url(i)))
+		in[place]++
+		if vary != nil || (o != nil) != (place == InMain) {
+			t.Errorf("%s: got %v in %q, vary %q", url(i), o, place, vary)
+		}
+		if o != nil && (o.asked() || versionOf(o) != uint64(i)) {
+			t.Errorf("%s: asked %v, version %d, want it untouched", url(i), o.asked(), versionOf(o))
+		}
+	}
+	if in[InMain] < 300 {
+		t.Errorf("got %d of 400 entries in memory, want most: the rest was refused by frequency", in[InMain])
+	}
+	if o, place, vary := s.Peek(sum("/v"), []byte("/v")); o != nil || place != Nowhere || len(vary) != 1 || vary[0] != "X-Lang" {
+		t.Errorf("a URL that varies: got %v in %q, vary %q, want the field X-Lang", o, place, vary)
+	}
+	if o, place, _ := s.Peek(sum("/v\x00de"), []byte("/v\x00de")); o == nil || place != InMain || o.uses() != 0 {
+		t.Errorf("its variant: got %v in %q, want it unused in memory", o, place)
+	}
+	if o, _, _ := s.Peek(sum("/1"), []byte("/other")); o != nil {
+		t.Errorf("another name with the same hash: got %s", o.Name())
+	}
+}
+
+func TestPeekOnDiskIsNoHit(t *testing.T) {
+	s, d := newStoreOnDisk(t, usualOptions())
+	mustPut(t, s, plain("/a", 7, 1<<10))
+	mustPut(t, s, variant("/v", "de", 1<<10, "X-Lang"))
+	f := func(when string) {
+		before := d.Stats()
+		for range 20 { // as often as would bring it to memory
+			o, place, _ := s.Peek(sum("/a"), []byte("/a"))
+			if o == nil || place != OnDisk || string(contentBytes(t, o)) != string(body(7, 1<<10)) {
+				t.Fatalf("%s: got %v in %q, want it from the disk", when, o, place)
+			}
+			s.Release(o)
+		}
+		if o, _, vary := s.Peek(sum("/none"), []byte("/none")); o != nil || vary != nil {
+			t.Errorf("%s: got %v, %q of what was never put", when, o, vary)
+		}
+		if o, _, vary := s.Peek(sum("/v"), []byte("/v")); o != nil || len(vary) != 1 {
+			t.Errorf("%s: a URL that varies: got %v, vary %q", when, o, vary)
+		}
+		after := d.Stats()
+		if after.Hits != before.Hits || after.MemoryHits != before.MemoryHits || after.Misses != before.Misses {
+			t.Errorf("%s: got %d hits, %d hits of the queue and %d misses more, want none", when, after.Hits-before.Hits, after.MemoryHits-before.MemoryHits, after.Misses-before.Misses)
+		}
+	}
+	f("waiting")
+	if err := d.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	f("written")
+	if c := s.Stats(); c.Objects != 0 {
+		t.Errorf("got %d objects in memory, want none", c.Objects)
+	}
+}
+
+func TestPeekInStage(t *testing.T) {
+	s := newStoreOf(t, usualOptions())
+	if got := s.PutStage(plain("/a", 1, 1<<10), nil); got != Stored {
+		t.Fatalf("PutStage: got %v, want stored", got)
+	}
+	if o, place, _ := s.Peek(sum("/a"), []byte("/a")); o == nil || place != InStage || o.asked() {
+		t.Errorf("got %v in %q, want it unasked in the stage", o, place)
+	}
+}
