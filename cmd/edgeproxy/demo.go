@@ -47,7 +47,12 @@ func runDemo(ctx context.Context, seconds int, stdout, stderr io.Writer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan error, 1)
-	go func() { done <- showDemo(ctx, seconds, stdout, stderr) }()
+	folder, err := os.MkdirTemp("", "edgeproxy-demo-")
+	if err != nil {
+		return fmt.Errorf("demo: make a folder for the disks: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(folder) }() // also after a second signal
+	go func() { done <- showDemo(ctx, folder, seconds, stdout, stderr) }()
 	return interruptible(done, signals, cancel)
 }
 
@@ -67,8 +72,8 @@ func interruptible(done <-chan error, signals <-chan os.Signal, stop func()) err
 	}
 }
 
-// showDemo starts everything, shows it and stops it, outermost first.
-func showDemo(ctx context.Context, seconds int, stdout, stderr io.Writer) error {
+// showDemo starts everything, with disks below folder, shows it and stops it, outermost first.
+func showDemo(ctx context.Context, folder string, seconds int, stdout, stderr io.Writer) error {
 	origin, err := demo.StartOrigin()
 	if err != nil {
 		return fmt.Errorf("demo: %w", err)
@@ -79,12 +84,12 @@ func showDemo(ctx context.Context, seconds int, stdout, stderr io.Writer) error 
 			log.Warn("a connection to the origin was left behind", "error", err)
 		}
 	}()
-	secondHit, notes, err := startDemoEdge(origin.Address(), config.PolicySecondHit, usualAddresses(), log)
+	secondHit, notes, err := startDemoEdge(origin.Address(), folder, config.PolicySecondHit, usualAddresses(), log)
 	if err != nil {
 		return fmt.Errorf("demo: start the proxy: %w", err)
 	}
 	defer secondHit.stop(context.Background())
-	always, _, err := startDemoEdge(origin.Address(), config.PolicyAlways, freeAddresses(), log)
+	always, _, err := startDemoEdge(origin.Address(), folder, config.PolicyAlways, freeAddresses(), log)
 	if err != nil {
 		return fmt.Errorf("demo: start the proxy that always stores: %w", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -13,11 +14,12 @@ import (
 	"edgeproxy/internal/demo"
 )
 
-// What the demo's proxies have in the place of the defaults: little memory, so
+// What the demo's proxies have in the place of the defaults: a little memory before a little disk, so
 // that both evict within a minute, a window to match, and no patience at the end.
 const (
-	demoCacheBytes = 32 * config.MiB
-	// demoWindowKeys is twice the number of objects that fit. A longer memory
+	demoCacheBytes = 8 * config.MiB
+	demoDiskBytes  = 32 * config.MiB
+	// demoWindowKeys is twice the number of objects that fit onto the disk. A longer memory
 	// would store again what the cache has just had to give up.
 	demoWindowKeys    = 4000
 	demoInflightBytes = 16 * config.MiB
@@ -43,12 +45,12 @@ type demoEdge struct{ *edge }
 
 var _ demo.Proxy = demoEdge{}
 
-// startDemoEdge starts a proxy before origin. An address that somebody else has
+// startDemoEdge starts a proxy before origin, with its disk in a folder of its own below folder. An address that somebody else has
 // is replaced by a free one, once each; a note says so.
-func startDemoEdge(origin string, policy config.Policy, at demoAddresses, log *slog.Logger) (e demoEdge, notes []string, err error) {
+func startDemoEdge(origin, folder string, policy config.Policy, at demoAddresses, log *slog.Logger) (e demoEdge, notes []string, err error) {
 	wanted := at
 	for {
-		c, err := demoConfig(origin, policy, at)
+		c, err := demoConfig(origin, filepath.Join(folder, string(policy)), policy, at)
 		if err != nil {
 			return demoEdge{}, nil, err
 		}
@@ -96,12 +98,13 @@ func takenNote(taken, what, instead string) string {
 
 // demoConfig is the configuration of a start without a file, but for what the
 // demo needs.
-func demoConfig(origin string, policy config.Policy, at demoAddresses) (*config.Config, error) {
+func demoConfig(origin, disk string, policy config.Policy, at demoAddresses) (*config.Config, error) {
 	c, err := config.FromFlags(config.Flags{Origin: "http://" + origin, Listen: at.data, Admin: at.admin, Policy: string(policy)})
 	if err != nil {
 		return nil, fmt.Errorf("configure: %w", err)
 	}
 	c.Cache.Memory = config.Memory{MaxBytes: demoCacheBytes, MaxObjectBytes: demo.MaxObjectBytes}
+	c.Cache.Disk = config.Disk{Paths: []string{disk}, MaxBytes: demoDiskBytes, MaxObjectBytes: demo.MaxObjectBytes}
 	c.Admission.SecondHit.Capacity = demoWindowKeys
 	c.Admission.SecondHit.RotateEvery = 0 // by fill only
 	c.Limits.InflightBytes = demoInflightBytes
@@ -129,14 +132,17 @@ func (e demoEdge) Address() string { return e.addresses()[0] }
 // Admin returns where metrics and status are.
 func (e demoEdge) Admin() string { return e.adminAddress() }
 
-// Counts reads the proxy's own counters.
+// Counts reads the proxy's own counters. What admission has let in is on the disk; memory has the stage, and copies.
 func (e demoEdge) Counts() (demo.Counts, error) {
 	requests, stored := e.proxy.Status().Totals, e.store.Stats()
 	c := demo.Counts{
 		Requests: requests.Requests, HitRatio: requests.HitRatio,
 		HeldBack: requests.Fills.HeldBack, Regret: requests.Fills.Regret,
-		Writes: stored.Writes, WriteBytes: stored.WriteBytes, MaxBytes: stored.MaxBytes,
-		Evictions: stored.Capacity + stored.Rejected + stored.Variants,
+		Writes: stored.Disk.Writes, WriteBytes: stored.Disk.WriteBytes, Evictions: stored.Disk.Capacity,
+		MaxBytes: stored.MaxBytes, MaxDiskBytes: int64(e.config.Cache.Disk.MaxBytes),
+	}
+	if e.disk != nil {
+		c.DiskBytes = e.disk.Stats().WriteBytes
 	}
 	var err error
 	c.OriginRequests, c.OriginBytes, err = e.originCounts()

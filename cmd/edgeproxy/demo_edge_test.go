@@ -20,9 +20,10 @@ import (
 )
 
 func TestDemoProxiesDifferInTheirPolicyOnly(t *testing.T) {
+	folder := t.TempDir()
 	settings := func(p config.Policy) *config.Config {
 		t.Helper()
-		c, err := demoConfig("127.0.0.1:9", p, freeAddresses())
+		c, err := demoConfig("127.0.0.1:9", folder, p, freeAddresses())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,7 +43,7 @@ func TestDemoProxiesDifferInTheirPolicyOnly(t *testing.T) {
 }
 
 func TestDemoEdgeKeepsTheAddressThatItGets(t *testing.T) {
-	e, notes, err := startDemoEdge("127.0.0.1:9", config.PolicyAlways, freeAddresses(), newLog(config.Log{}, io.Discard))
+	e, notes, err := startDemoEdge("127.0.0.1:9", t.TempDir(), config.PolicyAlways, freeAddresses(), newLog(config.Log{}, io.Discard))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +55,7 @@ func TestDemoEdgeKeepsTheAddressThatItGets(t *testing.T) {
 		t.Errorf("got the addresses %s and %s, want two with their ports", e.Address(), e.Admin())
 	}
 	got, err := e.Counts()
-	if want := (demo.Counts{MaxBytes: int64(demoCacheBytes)}); err != nil || got != want {
+	if want := (demo.Counts{MaxBytes: int64(demoCacheBytes), MaxDiskBytes: int64(demoDiskBytes)}); err != nil || got != want {
 		t.Errorf("got %+v, %v before the first request, want %+v", got, err, want)
 	}
 }
@@ -62,7 +63,7 @@ func TestDemoEdgeKeepsTheAddressThatItGets(t *testing.T) {
 func TestDemoEdgeFailsWithTheCause(t *testing.T) {
 	f := func(name string, at demoAddresses, want string) {
 		t.Helper()
-		e, _, err := startDemoEdge("127.0.0.1:9", config.PolicySecondHit, at, newLog(config.Log{}, io.Discard))
+		e, _, err := startDemoEdge("127.0.0.1:9", t.TempDir(), config.PolicySecondHit, at, newLog(config.Log{}, io.Discard))
 		if err == nil {
 			e.stop(context.Background())
 			t.Fatalf("%s: started at %s, want an error", name, e.Address())
@@ -102,7 +103,7 @@ func TestOnlyATakenAddressIsReplaced(t *testing.T) {
 }
 
 func TestCountsReportMetricsThatCannotBeRead(t *testing.T) {
-	e, _, err := startDemoEdge("127.0.0.1:9", config.PolicyAlways, freeAddresses(), newLog(config.Log{}, io.Discard))
+	e, _, err := startDemoEdge("127.0.0.1:9", t.TempDir(), config.PolicyAlways, freeAddresses(), newLog(config.Log{}, io.Discard))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +130,7 @@ func (c brokenCollector) Collect(out chan<- prometheus.Metric) {
 func TestMemoryLimitHasRoomForEveryEdge(t *testing.T) {
 	keepMemoryLimit(t)
 	t.Setenv("GOMEMLIMIT", "")
-	c, err := demoConfig("127.0.0.1:9", config.PolicySecondHit, freeAddresses())
+	c, err := demoConfig("127.0.0.1:9", t.TempDir(), config.PolicySecondHit, freeAddresses())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"runtime/debug"
@@ -74,14 +75,16 @@ func TestDemoSavesWrites(t *testing.T) {
 	out := stdout.String()
 	for _, want := range []string{
 		`^edgeproxy demo: `,
-		`\n  proxy +http://127\.0\.0\.1:\d+  \(policy second-hit, 32 MiB of memory\)\n`,
+		`\n  proxy +http://127\.0\.0\.1:\d+  \(policy second-hit, 8\.0 MiB of memory before 32 MiB of disk\)\n`,
 		`\n  metrics +http://127\.0\.0\.1:\d+/metrics\n`,
-		`\n  always +http://127\.0\.0\.1:\d+  \(policy always, 32 MiB of memory`,
+		`\n  always +http://127\.0\.0\.1:\d+  \(policy always, 8\.0 MiB of memory before 32 MiB of disk`,
 		`\n  origin +http://127\.0\.0\.1:\d+\n`,
-		`\n +time +requests +ratio +always +writes +always +saved +saved +extra\n`,
-		`\n +0:0\d +[\d,]+ +[\d.]+ % +[\d.]+ % +[\d,]+ +[\d,]+ +[\d.]+ % +[\d.]+ \w+ +[+-]?[\d,]+\n`,
+		`\n +time +requests +ratio +always +writes +always +saved +saved +disk +always +extra\n`,
+		`\n +0:0\d +[\d,]+ +[\d.]+ % +[\d.]+ % +[\d,]+ +[\d,]+ +[\d.]+ % +[\d.]+ \w+ +[\d.]+ \w+ +[\d.]+ \w+ +[+-]?[\d,]+\n`,
 		`\nAfter 0:0\d:\n`,
 		`\n  saved +[\d,]+ cache writes \([\d.]+ %\) and [\d.]+ \w+ \([\d.]+ %\)\n`,
+		`\n  written to disk +[\d.]+ \w+ +[\d.]+ \w+\n`,
+		`\n  the disk   [\d.]+ \w+ fewer written to it \([\d.]+ %\)`,
 		`\n  the price +`,
 		`\n  estimate .* held back less .* \(regret\)\n`,
 	} {
@@ -233,12 +236,20 @@ func TestDemoTakesFreePortsAndShowsWhereToLook(t *testing.T) {
 func TestDemoEndsWithASummaryOnASignal(t *testing.T) {
 	f := func(s syscall.Signal) {
 		t.Helper()
+		folder := t.TempDir()
+		t.Setenv("TMPDIR", folder)
 		d := startLiveDemo(t.Context(), t)
+		if disks, err := filepath.Glob(filepath.Join(folder, "edgeproxy-demo-*", "*", "*")); err != nil || len(disks) == 0 {
+			t.Errorf("%s: the disks are not in the temporary folder: %v, %v", s, disks, err)
+		}
 		if err := syscall.Kill(os.Getpid(), s); err != nil {
 			t.Fatal(err)
 		}
 		if out, code := d.rest(t); code != exitDone || !strings.Contains(out, "\nAfter 0:") {
 			t.Errorf("%s: got exit code %d, want %d and a summary:\n%s%s", s, code, exitDone, out, d.stderr)
+		}
+		if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
+			t.Errorf("%s: left behind: %v, %v", s, left, err)
 		}
 	}
 	f(syscall.SIGINT)

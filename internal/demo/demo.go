@@ -21,6 +21,8 @@ type Counts struct {
 
 	// Writes counts the bodies that landed in the cache, WriteBytes their bytes.
 	Writes, WriteBytes int64
+	// DiskBytes is what was written to the disk for that: with heads, and with what was written again.
+	DiskBytes int64
 	// Evictions counts stored responses that had to go for others.
 	Evictions int64
 	// HeldBack counts storable responses that admission kept out, several for
@@ -30,7 +32,7 @@ type Counts struct {
 	// bodies it sent.
 	OriginRequests, OriginBytes int64
 
-	MaxBytes int64 // bound of the cache
+	MaxBytes, MaxDiskBytes int64 // bounds of memory and disk
 }
 
 // Proxy is a proxy that runs. Its methods may be called at any time, also after

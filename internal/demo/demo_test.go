@@ -157,7 +157,7 @@ func TestReportPrintsALineASecond(t *testing.T) {
 			t.Errorf("the report took %v, want 45s", got)
 		}
 		text := out.String()
-		if got := strings.Count(text, " MiB") + strings.Count(text, " 0 B"); got != 45 {
+		if got := strings.Count(text, "  0.0 %   0.0 %  "); got != 45 {
 			t.Errorf("got %d lines of values, want 45:\n%s", got, text)
 		}
 		if got := strings.Count(text, "requests"); got != 3 {

@@ -15,13 +15,12 @@ const linesPerHeading = 20
 // banner says what is running and where to look.
 func banner(o Options, p pair) string {
 	var b strings.Builder
-	size := bytesText(p.secondHit.MaxBytes)
 	_, _ = fmt.Fprintf(&b, "edgeproxy demo: a proxy that stores on the second sighting, beside one that always stores\n\n")
-	_, _ = fmt.Fprintf(&b, "  proxy       http://%s  (policy second-hit, %s of memory)\n", o.SecondHit.Address(), size)
+	_, _ = fmt.Fprintf(&b, "  proxy       http://%s  (policy second-hit, %s)\n", o.SecondHit.Address(), sizes(p.secondHit))
 	_, _ = fmt.Fprintf(&b, "  metrics     http://%s/metrics\n", o.SecondHit.Admin())
 	_, _ = fmt.Fprintf(&b, "  status      http://%s/status\n", o.SecondHit.Admin())
-	_, _ = fmt.Fprintf(&b, "  always      http://%s  (policy always, %s of memory; status http://%s/status)\n",
-		o.Always.Address(), bytesText(p.always.MaxBytes), o.Always.Admin())
+	_, _ = fmt.Fprintf(&b, "  always      http://%s  (policy always, %s; status http://%s/status)\n",
+		o.Always.Address(), sizes(p.always), o.Always.Admin())
 	_, _ = fmt.Fprintf(&b, "  origin      http://%s\n\n", o.Origin)
 	for _, note := range o.Notes {
 		_, _ = fmt.Fprintf(&b, "%s\n", note)
@@ -36,9 +35,14 @@ func banner(o Options, p pair) string {
 	return b.String()
 }
 
+// sizes says how large a cache is.
+func sizes(c Counts) string {
+	return fmt.Sprintf("%s of memory before %s of disk", bytesText(c.MaxBytes), bytesText(c.MaxDiskBytes))
+}
+
 // The columns, all right-aligned: names in two lines, then lines of values, which
 // count from the start. They are wide enough for a day.
-const columns = "%8s %12s  %7s %7s  %10s %10s %8s %10s  %10s\n"
+const columns = "%8s %12s  %7s %7s  %10s %10s %8s %10s  %10s %10s  %10s\n"
 
 // heading returns the names of the columns where line number n, from 0, wants
 // them above it.
@@ -47,8 +51,8 @@ func heading(n int) string {
 		return ""
 	}
 	return "\n" +
-		fmt.Sprintf(columns, "", "", "hit", "under", "cache", "under", "writes", "bytes", "origin") +
-		fmt.Sprintf(columns, "time", "requests", "ratio", "always", "writes", "always", "saved", "saved", "extra")
+		fmt.Sprintf(columns, "", "", "hit", "under", "cache", "under", "writes", "bytes", "to the", "under", "origin") +
+		fmt.Sprintf(columns, "time", "requests", "ratio", "always", "writes", "always", "saved", "saved", "disk", "always", "extra")
 }
 
 // line returns the values of one moment.
@@ -58,6 +62,7 @@ func line(elapsed time.Duration, p pair) string {
 		percent(p.secondHit.HitRatio), percent(p.always.HitRatio),
 		humanize.Comma(p.secondHit.Writes), humanize.Comma(p.always.Writes),
 		percent(saved(p.secondHit.Writes, p.always.Writes)), bytesText(p.always.WriteBytes-p.secondHit.WriteBytes),
+		bytesText(p.secondHit.DiskBytes), bytesText(p.always.DiskBytes),
 		signed(p.secondHit.OriginRequests-p.always.OriginRequests))
 }
 
@@ -88,6 +93,7 @@ func table(p pair) string {
 		tableRow("hit ratio", percent(a.HitRatio), percent(z.HitRatio)) +
 		tableRow("cache writes", humanize.Comma(a.Writes), humanize.Comma(z.Writes)) +
 		tableRow("bytes written", bytesText(a.WriteBytes), bytesText(z.WriteBytes)) +
+		tableRow("written to disk", bytesText(a.DiskBytes), bytesText(z.DiskBytes)) +
 		tableRow("evictions", humanize.Comma(a.Evictions), humanize.Comma(z.Evictions)) +
 		tableRow("origin requests", humanize.Comma(a.OriginRequests), humanize.Comma(z.OriginRequests)) +
 		tableRow("origin bytes", bytesText(a.OriginBytes), bytesText(z.OriginBytes))
@@ -104,6 +110,8 @@ func verdict(p pair) string {
 	return fmt.Sprintf("  saved      %s cache writes (%s) and %s (%s)\n",
 		humanize.Comma(z.Writes-a.Writes), percent(saved(a.Writes, z.Writes)),
 		bytesText(z.WriteBytes-a.WriteBytes), percent(saved(a.WriteBytes, z.WriteBytes))) +
+		fmt.Sprintf("  the disk   %s fewer written to it (%s), with heads and what is written again\n",
+			bytesText(z.DiskBytes-a.DiskBytes), percent(saved(a.DiskBytes, z.DiskBytes))) +
 		fmt.Sprintf("  the price  %s origin requests and %s from the origin, against always\n",
 			signed(a.OriginRequests-z.OriginRequests), signedBytes(a.OriginBytes-z.OriginBytes)) +
 		fmt.Sprintf("  estimate   %s writes: %s responses held back less %s whose key came again (regret)\n",

@@ -17,6 +17,7 @@ type pair struct{ edge, bare float64 }
 type comparison struct {
 	size   int
 	misses bool // and not hits
+	onDisk bool // hits of what lies in files alone
 	pairs  []pair
 }
 
@@ -24,6 +25,9 @@ type comparison struct {
 func (c comparison) name() string {
 	if c.misses {
 		return "miss of " + sizeText(c.size)
+	}
+	if c.onDisk {
+		return "hit of " + sizeText(c.size) + " on a disk"
 	}
 	return "hit of " + sizeText(c.size)
 }

@@ -24,24 +24,25 @@ type field struct {
 	haproxy         *haproxyPeer
 	varnish         *process
 	varnishFile     *process // with its cache in a file
+	traffic         *process // Traffic Server, the same
 	closing         []func() error
 }
 
 // newField starts everything that is installed. The peers' caches are in memory, or where a
 // peer has files alone, in files.
-func newField(o options) (f *field, err error) {
+func newField(ctx context.Context, o options) (f *field, err error) {
 	f = &field{o: o}
 	if f.dir, err = os.MkdirTemp("", "edgeproxy-peers-"); err != nil {
 		return nil, fmt.Errorf("make a temporary folder: %w", err)
 	}
 	f.closing = append(f.closing, func() error { return os.RemoveAll(f.dir) })
-	if err := f.start(); err != nil {
+	if err := f.start(ctx); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, nil
 }
 
-func (f *field) start() (err error) {
+func (f *field) start(ctx context.Context) (err error) {
 	if f.origin, err = startOrigin(); err != nil {
 		return err
 	}
@@ -59,8 +60,10 @@ func (f *field) start() (err error) {
 	}{
 		{&f.edge, func() (*process, error) { return f.startSecureEdge(short, long) }},
 		{&f.stores, func() (*process, error) { return startEdge(f.o.program, f.origin.address, "--policy", "always") }},
-		{&f.disk, func() (*process, error) { return f.startDiskEdge("disk", "") }},
-		{&f.diskHits, func() (*process, error) { return f.startDiskEdge("disk-hits", "max_object_bytes: 8KiB") }},
+		{&f.disk, func() (*process, error) { return f.diskEdge("disk", "").start() }},
+		{&f.diskHits, func() (*process, error) {
+			return startFullDisk(ctx, f.diskEdge("disk-hits", noMemory))
+		}},
 		{&f.bare, startBare},
 		{&f.bareProxy, func() (*process, error) { return startBareProxy(f.origin.address) }},
 	} {
@@ -91,6 +94,9 @@ func (f *field) servers() []int {
 	}
 	if f.varnish != nil {
 		pids = append(pids, f.varnish.pid(), f.varnishFile.pid())
+	}
+	if f.traffic != nil {
+		pids = append(pids, f.traffic.pid())
 	}
 	return pids
 }

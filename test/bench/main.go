@@ -109,7 +109,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.SetOutput(stderr)
 	f.StringVar(&o.program, "edgeproxy", "", "`program` to measure; built from the source if not given")
 	f.StringVar(&o.base, "base", "", "another edgeproxy, a `program` to compare with in pairs instead of the bare handler")
-	f.BoolVar(&o.peers, "peers", false, "compare with nginx, HAProxy and Varnish, as far as they are installed, and with bare programs; no ratio fails")
+	f.BoolVar(&o.peers, "peers", false, "compare with nginx, HAProxy, Varnish and Traffic Server, as far as they are installed, and with bare programs; no ratio fails")
 	f.BoolVar(&o.realTime, "real-time", false, "with --peers or --many, as root: in the open loop the servers go before all other programs on their processor")
 	f.IntVar(&o.many, "many", 0, "measure hits, the collector and memory with this many `objects` of 200 bytes in the cache, and with 10,000")
 	f.StringVar(&o.profileTo, "profile", "", "write a profile of edgeproxy's CPU time at hits and misses to this `file`, for the compiler")

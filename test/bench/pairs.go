@@ -5,15 +5,21 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
+	"strconv"
 	"text/tabwriter"
 	"time"
 )
 
 // pairWorks are what two programs are compared by: hits of a body that leaves in a buffer with its
-// head, and of one that is not copied, and misses, which are held back.
+// head, and of one that is not copied, misses, which are held back, and hits on a disk.
 func pairWorks() []comparison {
-	return []comparison{{size: 1 << 10}, {size: 16 << 10}, {size: freshSize, misses: true}}
+	works := []comparison{{size: 1 << 10}, {size: 16 << 10}, {size: freshSize, misses: true}}
+	for _, size := range diskSizes() {
+		works = append(works, comparison{size: size, onDisk: true})
+	}
+	return works
 }
 
 // measurePairs compares program with base, prints the table, and names the works whose median
@@ -39,7 +45,12 @@ func (o options) measurePairs(ctx context.Context, stdout io.Writer) (err error)
 // pairOnce starts both programs, for each start has its own luck with memory, fills them with
 // the same pages, and measures one after the other.
 func (o options) pairOnce(ctx context.Context, origin *originServer, turned bool, all []comparison) (err error) {
-	programs, servers := [2]string{o.base, o.program}, [2]*process{}
+	dir, err := os.MkdirTemp("", "edgeproxy-pairs-")
+	if err != nil {
+		return fmt.Errorf("make a temporary folder: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	programs, servers, disks := [2]string{o.base, o.program}, [2]*process{}, [2]*process{}
 	for n := range programs {
 		if turned {
 			n = 1 - n
@@ -48,14 +59,22 @@ func (o options) pairOnce(ctx context.Context, origin *originServer, turned bool
 			return err
 		}
 		defer func() { err = errors.Join(err, servers[n].Close()) }()
+		if disks[n], err = startFullDisk(ctx, diskEdge{programs[n], origin.address, dir, "disk" + strconv.Itoa(n), noMemory}); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, disks[n].Close()) }()
 	}
-	unpin, err := pinServers([]int{servers[0].pid(), servers[1].pid()})
+	unpin, err := pinServers([]int{servers[0].pid(), servers[1].pid(), disks[0].pid(), disks[1].pid()})
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, unpin()) }()
 	for i := range all {
-		p, err := o.alternate(ctx, servers, all[i], turned)
+		asked := servers
+		if all[i].onDisk {
+			asked = disks
+		}
+		p, err := o.alternate(ctx, asked, all[i], turned)
 		if err != nil {
 			return err
 		}

@@ -48,7 +48,7 @@ func (m measured) against(n int) comparison {
 // measurePeers measures every work of the peers that are installed, and prints the table. Each
 // round asks every contender in turn, each time another one first.
 func (o options) measurePeers(ctx context.Context, stdout io.Writer) (err error) {
-	f, err := newField(o)
+	f, err := newField(ctx, o)
 	if err != nil {
 		return err
 	}

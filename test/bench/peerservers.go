@@ -31,6 +31,7 @@ func (f *field) startPeers(short, long certified) (err error) {
 		{"nginx", "nginx", func(program string) (*process, error) { return f.startNginx(program, short, long) }},
 		{"HAProxy", "haproxy", f.startHAProxy},
 		{"Varnish", "varnishd", f.startVarnish},
+		{"Traffic Server", "traffic_server", f.startTrafficServer},
 	} {
 		path, err := exec.LookPath(peer.program)
 		if err != nil {
