@@ -106,6 +106,7 @@ func TestShortageOfOursIsNoFailureOfTheServer(t *testing.T) {
 			wantKind(t, err, Overload)
 		}
 		time.Sleep(10 * time.Second) // of checks
+		synctest.Wait()              // those of the tenth second have ended too
 		for _, s := range o.Stats(time.Now()).Servers {
 			if s.State != balance.Up {
 				t.Errorf("%s: got %v, want up", s.Address, s.State)
