@@ -9,6 +9,8 @@ import (
 // Caching is what the operator chooses within RFC 9111, for all routes or for one.
 // All spans may be 0.
 type Caching struct {
+	Enabled bool // false: requests pass by the cache, and share no fetch
+
 	DefaultTTL  time.Duration         // for 200, 203, 301 and 308 without freshness information; 0 is none
 	Heuristic   Heuristic             // a lifetime from Last-Modified (RFC 9111 section 4.2.2)
 	TTLByStatus map[int]time.Duration // for responses of a status without freshness information

@@ -11,6 +11,7 @@ import (
 // table is the part of the cache section that routes may have too.
 func (c *Caching) table() table {
 	return table{
+		live("enabled", boolean(&c.Enabled, true), "false passes all by the cache: nothing is stored, and no fetch is shared."),
 		live("default_ttl", duration(&c.DefaultTTL, 0),
 			"The lifetime of a 200, 203, 301 or 308 without freshness information.").asBasic().such("60s"),
 		section("heuristic", c.Heuristic.table(), "A lifetime from Last-Modified (RFC 9111 section 4.2.2)."),

@@ -127,7 +127,26 @@ const (
 	FormatText Format = "text"
 )
 
-// AccessLog is the record of requests, a line of JSON each.
+// AccessLog is the record of requests, a line each.
 type AccessLog struct {
-	Path string // a file; "-" is standard output, "" is no access log
+	Path     string    // a file; "-" is standard output, "" is no access log
+	Format   LogFormat // of a line
+	Template string    // of LogTemplate; "" with other formats
+	Sample   float64   // the share of requests that are logged, 0 to 1; of those without a route, and of routes without one of their own
+}
+
+// LogFormat is a value of access_log.format.
+type LogFormat string
+
+// The values of LogFormat.
+const (
+	LogJSON     LogFormat = "json"     // one object with all fields
+	LogCombined LogFormat = "combined" // of Apache and nginx
+	LogTemplate LogFormat = "template" // what AccessLog.Template says
+)
+
+// RouteLog is what a route has of the access log. It is in force as it stands.
+type RouteLog struct {
+	Enabled bool    // false: no request of the route is logged
+	Sample  float64 // as in AccessLog
 }

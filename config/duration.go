@@ -19,7 +19,7 @@ func parseDuration(text string, such time.Duration) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
 	switch {
 	case err != nil:
-		return 0, errors.New("want a duration with a unit, such as " + formatDuration(such))
+		return 0, errors.New("want a duration with a unit (ms, s, m or h), such as " + formatDuration(such))
 	case d < 0:
 		return 0, errors.New("want a duration that is not negative")
 	case d > maxDuration:

@@ -147,14 +147,6 @@ func level(field *slog.Level, usual slog.Level) *scalar[slog.Level] {
 	}
 }
 
-// fixed is a setting with one value so far, which is kept nowhere.
-func fixed(yaml, what string, shape object, from func(d *decoder) func(node)) *scalar[struct{}] {
-	return &scalar[struct{}]{
-		field: new(struct{}), what: what, shape: orVariable(shape), yaml: func(struct{}) string { return yaml },
-		from: func(d *decoder, _ *struct{}) func(node) { return from(d) },
-	}
-}
-
 // quoted is text as a value in YAML: bare where no reader takes it for anything else.
 func quoted(text string) string {
 	bare := text != "" && !slices.Contains(notBare, strings.ToLower(text)) && letter(rune(text[0])) &&

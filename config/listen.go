@@ -29,6 +29,9 @@ type Listen struct {
 	// TLS says that clients speak TLS; they may choose HTTP/2 then.
 	TLS bool
 
+	// Livez says that GET /livez is answered here, whatever the routes say.
+	Livez bool
+
 	// TrustedProxies are the peers whose X-Forwarded-* and Forwarded are believed.
 	TrustedProxies []netip.Prefix
 	// ProxyProtocol says that each connection begins with a header of the PROXY protocol,
@@ -45,6 +48,7 @@ func (l *Listen) table() table {
 			`":8080" is every interface, unix:/run/edge.sock a socket.`).asRequired().flagged(flagListen, "address to serve clients on").asBasic(),
 		restart("socket_mode", socketMode(&l.SocketMode), `The permissions of a socket; "0600" if none are given.`).asOptional().such(`"0600"`),
 		restart("tls", boolean(&l.TLS, false), "true speaks TLS with the certificates of tls, HTTP/1.1 and HTTP/2."),
+		live("livez", boolean(&l.Livez, false), "true answers GET /livez with 200, also without Host, for load balancers."),
 		live("trusted_proxies", networks(&l.TrustedProxies, "want a list, such as [10.0.0.0/8]"),
 			"Addresses and networks whose X-Forwarded-* and Forwarded are believed.").such("[10.0.0.0/8]"),
 		restart("proxy_protocol", boolean(&l.ProxyProtocol, false),

@@ -22,7 +22,8 @@ func (v *validator) routes() {
 		path := item("routes", i)
 		v.routeName(child(path, "name"), r.Name, names)
 		v.match(child(path, "match"), r.Match)
-		v.routeOrigin(child(path, "origin"), r.Origin)
+		v.answer(path, &r)
+		v.routeOrigin(child(path, "origin"), &r)
 		if at := child(path, "cache"); v.src.given(at) {
 			v.caching(at, &r.ownCache)
 		}
@@ -48,7 +49,7 @@ func (v *validator) routeName(path, name string, names map[string]string) {
 	names[name] = strings.TrimSuffix(path, ".name")
 }
 
-func (v *validator) routeOrigin(path, origin string) {
+func (v *validator) routeOrigin(path string, r *Route) {
 	known := make([]string, len(v.c.Origins))
 	for i, o := range v.c.Origins {
 		known[i] = o.Name
@@ -56,34 +57,15 @@ func (v *validator) routeOrigin(path, origin string) {
 	slices.Sort(known)
 	switch {
 	case !v.sound(path):
+	case r.AnswersItself():
+		if r.Origin != "" {
+			v.fail(path, "want no origin beside redirect or respond")
+		}
 	case !v.src.given(path):
-		v.fail(path, "missing, want the name of an origin")
-	case slices.Contains(known, origin) || len(known) == 0:
+		v.fail(path, "missing, want the name of an origin, or redirect or respond in its place")
+	case slices.Contains(known, r.Origin) || len(known) == 0:
 	default:
 		v.fail(path, "want the name of an origin: "+oneOf(known))
-	}
-}
-
-func (v *validator) match(path string, m Match) {
-	if at := child(path, "hosts"); len(m.Hosts) == 0 && v.sound(at) {
-		v.fail(at, `want at least one host, or "*" for all`)
-	}
-	at := child(path, "path_prefix")
-	if !v.sound(at) {
-		return
-	}
-	if !strings.HasPrefix(m.PathPrefix, "/") {
-		v.fail(at, "want a path that begins with /")
-		return
-	}
-	if strings.ContainsAny(m.PathPrefix, "?#%") {
-		v.fail(at, "want a decoded path, without query, fragment or %-encoding: that is what is matched")
-	}
-	for segment := range strings.SplitSeq(m.PathPrefix, "/") {
-		if segment == "." || segment == ".." {
-			v.fail(at, "want a path without dot segments: they are resolved before it is matched")
-			return
-		}
 	}
 }
 

@@ -11,6 +11,7 @@ func (c *Config) table() table {
 		section("node", c.Node.table(), "How this process names itself."),
 		restart("listen", &items[Listen]{
 			field: &c.Listen, usual: []Listen{{Address: "127.0.0.1:8080"}}, want: "want a list of addresses", of: (*Listen).table,
+			hint: `want a section, such as {address: ":8080"}`,
 		}, "Where clients are served.").asBasic(),
 		section("admin", c.Admin.table(), "The listener for operators: health, metrics, purges."),
 		section("tls", c.TLS.table(), "Certificates for listeners with tls: true."),
@@ -46,24 +47,19 @@ func (m *Metrics) table() table {
 func (r *Route) table() table {
 	return table{
 		live("name", textual(&r.Name, ""), "Unique; the label in metrics.").asRequired().asBasic(),
-		section("match", r.Match.table(), "Which requests the route is for; both have to hold."),
-		live("origin", textual(&r.Origin, ""), "The name of an origin.").asRequired().asBasic(),
+		section("match", r.Match.table(), "Which requests the route is for; all of it has to hold."),
+		live("origin", textual(&r.Origin, ""), "The name of an origin. A route without has redirect or respond.").asBasic(),
+		live("first_byte_timeout", duration(&r.FirstByteTimeout, 0), "How long the origin may take to answer this route; 0s is what the origin says."),
+		section("redirect", r.Redirect.table(), "Sends clients elsewhere.").asInline(),
+		section("respond", r.Respond.table(), "A fixed answer.").asInline(),
+		section("access", r.Access.table(), "The clients that the route is for, by address.").asInline(),
 		live("allow_ambiguous_path", boolean(&r.AllowAmbiguousPath, false), "true stores targets with %2f, // or dot segments too."),
 		live("unusual_field_names", dropOrKeep(&r.UnusualNames), "What becomes of request fields such as X_Y, which origins take for X-Y."),
 		section("headers", r.Headers.table(), "Fields to take away and to set."),
 		section("admission", r.ownAdmission(), "What this route does otherwise; the filters are those of all.").asOverride().such("{policy: counting, more_than: 2}"),
 		section("cache", r.ownCaching(), "All of cache, key by key, but any_language_order, collapse, uncacheable_for, memory and disk.").asOverride().such("{default_ttl: 10s}"),
 		section("limits", r.ownRate.routeLimits(), "A rate of its own, key by key; no other limit.").asOverride().such("{rate: {requests: 5}}"),
-		later("access_log"),
-	}
-}
-
-func (m *Match) table() table {
-	return table{
-		live("hosts", list(&m.Hosts, []HostPattern{{}}, "host patterns", `want a list, such as ["*.example.com"]`, func(p *HostPattern) *scalar[HostPattern] {
-			return parsed(p, HostPattern{}, "host pattern", wantPattern, parsePattern, HostPattern.String)
-		}), "*, example.com, *.example.com or example.com:8443.").asBasic(),
-		live("path_prefix", textual(&m.PathPrefix, "/"), "The begin of the path, on segment borders: /api does not match /apix.").asBasic(),
+		section("access_log", r.ownLog.table(), "Whether and how many requests of this route are logged, key by key.").asOverride().such("{enabled: false}"),
 	}
 }
 
@@ -129,25 +125,6 @@ func (l *Log) table() table {
 	}
 }
 
-// table takes one format and one share only, so neither is kept.
-func (a *AccessLog) table() table {
-	return table{
-		restart("path", textual(&a.Path, ""), `A file, "-" for standard output, "" for none.`).asBasic().such("/var/log/edgeproxy/access.log"),
-		restart("format", fixed("json", "json", object{"enum": []string{"json"}}, func(d *decoder) func(node) { return d.only("json") }), "The form of a line."),
-		live("sample", fixed("1.0", "number", object{"enum": []any{1}}, (*decoder).wholeSample), "The share of requests that are logged."),
-	}
-}
-
-// wholeSample takes a share of 1.
-func (d *decoder) wholeSample() func(node) {
-	return func(n node) {
-		share := 1.0
-		if d.ratio(&share)(n); share != 1 {
-			d.fail(n.path, notYet+", want 1.0")
-		}
-	}
-}
-
 // level takes the names of slog's levels, in lower case.
 func (d *decoder) level(dst *slog.Level) func(node) {
 	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
@@ -156,15 +133,6 @@ func (d *decoder) level(dst *slog.Level) func(node) {
 		word(d, &name, []string{"debug", "info", "warn", "error"})(n)
 		if level, ok := levels[name]; ok {
 			*dst = level
-		}
-	}
-}
-
-// only takes one word, for the others are not supported yet.
-func (d *decoder) only(single string) func(node) {
-	return func(n node) {
-		if s, _, ok := d.scalar(n, "want "+single); ok && s != single {
-			d.fail(n.path, notYet+", want "+single)
 		}
 	}
 }

@@ -49,7 +49,7 @@ func wantEveryKey() *Config {
 		Node: Node{Name: "edge2"},
 		Listen: []Listen{
 			{
-				Address: "unix:/run/edge.sock", SocketMode: 0o666, TLS: true,
+				Address: "unix:/run/edge.sock", SocketMode: 0o666, TLS: true, Livez: true,
 				TrustedProxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::1/128")},
 				ProxyProtocol:  true,
 			},
@@ -85,16 +85,20 @@ func wantEveryKey() *Config {
 				Name: "media",
 				Match: Match{
 					Hosts:      []HostPattern{{Host: "media.example", Subdomains: true, Port: 81}, {Host: "media.example", Port: 8080}},
-					PathPrefix: "/m",
+					PathPrefix: "/m", Path: "/m/a.jpg", PathSuffix: ".jpg", Methods: []string{"GET"}, Headers: map[string]string{"X-Beta": "1"},
 				},
 				Origin: "media", Admission: Rule{Policy: PolicyCounting, MoreThan: 6}, AllowAmbiguousPath: true, UnusualNames: true,
 				Headers: Headers{
 					Request:  FieldRules{[]string{"X-Debug"}, map[string]string{"X-Edge": "1"}},
 					Response: FieldRules{[]string{"Server", "X-Internal-*"}, map[string]string{"X-Frame-Options": "DENY"}},
 				},
-				Rate: Rate{10, 2 * time.Second, 30},
+				FirstByteTimeout: 2 * time.Minute,
+				Redirect:         Redirect{Status: "302"},
+				Rate:             Rate{10, 2 * time.Second, 30},
+				Access:           Access{Allow: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Deny: []netip.Prefix{netip.MustParsePrefix("10.9.0.0/16")}},
+				AccessLog:        RouteLog{true, 0.75},
 				Cache: Caching{
-					DefaultTTL: 3 * time.Second, Heuristic: Heuristic{0.3, 25 * time.Hour}, TTLByStatus: map[int]time.Duration{500: time.Second},
+					Enabled: true, DefaultTTL: 3 * time.Second, Heuristic: Heuristic{0.3, 25 * time.Hour}, TTLByStatus: map[int]time.Duration{500: time.Second},
 					ForceTTL: 2 * time.Second, SetCookie: SetCookieRefuse, NoVarySearch: true, ErrorMaxTTL: 12 * time.Second,
 					HonorNoStore: true, StorePostAnswers: true, Upgrades: true, Invalidate: InvalidateNone,
 					Stale:        Stale{61 * time.Minute, time.Minute, 2 * time.Minute, 5 * time.Minute},
@@ -104,8 +108,10 @@ func wantEveryKey() *Config {
 					Slice:        64 * KiB,
 				},
 			},
-			{Name: "shop", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rate: everyRate()},
-			{Name: "rest", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{Policy: PolicyCounting, MoreThan: 5}, Cache: everyCaching(), Rate: everyRate()},
+			{Name: "shop", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Redirect: Redirect{Status: "302"}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rate: everyRate(), AccessLog: RouteLog{false, 0.5}},
+			{Name: "rest", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{Policy: PolicyCounting, MoreThan: 5}, Cache: everyCaching(), Rate: everyRate(), Redirect: Redirect{Status: "302"}, AccessLog: RouteLog{true, 0.5}},
+			{Name: "moved", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Redirect: Redirect{"https://{host}{uri}", "308"}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
+			{Name: "fixed", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Redirect: Redirect{Status: "302"}, Respond: Respond{410, "gone", map[string]string{"X-Gone": "1"}}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
 		},
 		Admission: Admission{
 			Policy:    PolicySecondHit,
@@ -134,7 +140,7 @@ func wantEveryKey() *Config {
 		Shutdown:    Shutdown{DrainDelay: time.Second, DrainTimeout: 35 * time.Second},
 		CacheStatus: CacheStatus{Send: SendTrusted, Trusted: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
 		Log:         Log{Level: slog.LevelDebug, Format: FormatText},
-		AccessLog:   AccessLog{Path: "-"},
+		AccessLog:   AccessLog{"-", LogTemplate, "{client} {target}", 0.5},
 	}
 }
 
@@ -169,6 +175,7 @@ func TestEveryKeyIsSet(t *testing.T) {
 			walk(path+"[0]", a.Index(0), b.Index(0))
 		case path == ".Origins[0].TLS.InsecureSkipVerify": // stands beside no ca
 		case path == ".Routes[0].Admission.Probability": // of another policy than its own
+		case strings.HasPrefix(path, ".Routes[0].Redirect."), strings.HasPrefix(path, ".Routes[0].Respond."): // stand beside no origin
 		case path == ".Admin.Token": // stands beside no token_file
 		case path == ".Routes[0].Cache.HonorRequest", path == ".Routes[0].Cache.SurrogateControl", path == ".Routes[0].Cache.SendTags": // false again, over the true of all routes
 		case reflect.DeepEqual(a.Interface(), b.Interface()):

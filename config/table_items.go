@@ -17,6 +17,7 @@ type items[T any] struct {
 	short func(*T) *scalar[T] // an element as one value, if it may be; it binds the whole of it
 	terse func(*T) bool       // whether short says all of an element
 	owes  func(*T) string     // what an element has from another setting, "" if nothing; nil: none ever has
+	hint  string              // what is said of an element that is no section; "" is what is said of any
 	line  bool                // all of it is one value for Changes and stands on one line of a file
 }
 
@@ -45,7 +46,7 @@ func (l *items[T]) read(d *decoder) func(node) {
 		section := d.section(t)
 		if l.short == nil {
 			d.reset(t)
-			return section
+			return l.hinting(d, section)
 		}
 		t.reset() // one value says all of it
 		short := l.short(v).read(d)
@@ -57,6 +58,17 @@ func (l *items[T]) read(d *decoder) func(node) {
 			short(n)
 		}
 	})
+}
+
+// hinting is section, but has an own word for what is no section.
+func (l *items[T]) hinting(d *decoder, section func(node)) func(node) {
+	return func(n node) {
+		if _, ok := pairs(n.Node); !ok && l.hint != "" {
+			d.refuse(n, l.hint)
+			return
+		}
+		section(n)
+	}
 }
 
 func (l *items[T]) reset()        { *l.field = l.usual }

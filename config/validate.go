@@ -2,7 +2,6 @@ package config
 
 import (
 	"strings"
-	"unicode"
 )
 
 // validator checks what the values of a Config mean.
@@ -36,9 +35,7 @@ func validate(c *Config, r *report) {
 	if c.CacheStatus.Send != SendTrusted && len(c.CacheStatus.Trusted) > 0 && v.sound("cache_status") {
 		v.fail("cache_status.trusted", "want no such list, or send: trusted")
 	}
-	if strings.ContainsFunc(c.AccessLog.Path, unicode.IsControl) {
-		v.fail("access_log.path", `want a file, "-" for standard output, or ""`)
-	}
+	v.accessLog()
 }
 
 // node checks the node's name, which is a token of structured fields (RFC 9651

@@ -75,7 +75,7 @@ func (d *decoder) duration(dst *time.Duration) func(node) {
 	if such == 0 {
 		such = 30 * time.Second
 	}
-	want := "want a duration with a unit, such as " + formatDuration(such)
+	want := "want a duration with a unit (ms, s, m or h), such as " + formatDuration(such)
 	return converted(d, dst, want, func(s string) (time.Duration, error) { return parseDuration(s, such) })
 }
 

@@ -20,7 +20,12 @@ const maxAnswer = 2 << 20
 // post asks the admin listener at address, HOST:PORT or unix:PATH, with the token if there is
 // one.
 func post(ctx context.Context, address, path, token string, body []byte) (status int, text []byte, err error) {
-	res, err := ask(ctx, address, http.MethodPost, path, token, body)
+	return call(ctx, address, http.MethodPost, path, token, body)
+}
+
+// call is post by any method.
+func call(ctx context.Context, address, method, path, token string, body []byte) (status int, text []byte, err error) {
+	res, err := ask(ctx, address, method, path, token, body)
 	if err != nil {
 		return 0, nil, err
 	}
@@ -31,7 +36,7 @@ func post(ctx context.Context, address, path, token string, body []byte) (status
 	return res.StatusCode, text, nil
 }
 
-// ask is post by any method. The caller closes the body of the answer.
+// ask is call for an answer that is read as it comes. The caller closes the body of the answer.
 func ask(ctx context.Context, address, method, path, token string, body []byte) (*http.Response, error) {
 	transport := &http.Transport{DisableKeepAlives: true} // no proxy of the environment stands before the admin listener
 	host := address

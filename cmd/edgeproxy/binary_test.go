@@ -76,6 +76,9 @@ type logLine struct {
 	Addresses []string `json:"addresses"`
 	Admin     string   `json:"admin"`
 	Error     string   `json:"error"`
+
+	// Of what is about a request.
+	Host, Target, Route, Client, Origin string
 }
 
 // serveBinary starts the program on free ports and waits until it serves. At the

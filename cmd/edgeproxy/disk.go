@@ -167,6 +167,6 @@ func (e *edge) diskMemory() int64 {
 	if e.disk == nil {
 		return 0
 	}
-	const buffers = 16 << 20 // of segments being written, and of reads
+	const buffers = 32 << 20 // of segments being written, of reads, and of heads that are asked for often
 	return int64(len(e.disk.Stores())) * (int64(e.config.Cache.Disk.MaxBytes)/indexShare + diskQueueBytes + buffers)
 }

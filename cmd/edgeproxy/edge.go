@@ -32,32 +32,34 @@ import (
 	"edgeproxy/internal/sendfile"
 	"edgeproxy/internal/shadow"
 	"edgeproxy/internal/spool"
+	"edgeproxy/internal/supervisor"
 )
 
 // edge is one running proxy: its rooms, its listeners, and the order in which
 // they start and stop.
 type edge struct {
-	config    *config.Config
-	log       *slog.Logger
-	panics    *rescue.Counter
-	started   time.Time
-	registry  *prometheus.Registry
-	store     *cache.Store
-	disk      *disk.Group // nil: no disk tier
-	purges    *purge.Table
-	gate      *admission.Gate
-	shadow    *shadow.Shadow // nil: no shadow policies
-	dialer    *dial.Dialer
-	calls     *origin.Metrics // of all origins
-	now       atomic.Pointer[live]
-	retired   []*origin.Origin // that requests may still have; the reloader's, and the end's
-	reloader  *reloader        // nil: nothing reloads
-	level     *slog.LevelVar   // of log; nil: it stays
-	proxy     *proxy.Proxy
-	access    *accesslog.Log
-	listeners []*dataListener // one for each address of the configuration
-	acme      *acme.Manager   // nil: no certificates by ACME
-	spool     *spool.Spool    // nil: no limits.spool
+	config     *config.Config
+	log        *slog.Logger
+	panics     *rescue.Counter
+	started    time.Time
+	registry   *prometheus.Registry
+	store      *cache.Store
+	disk       *disk.Group            // nil: no disk tier
+	supervisor *supervisor.Supervisor // nil: nobody wants to hear
+	purges     *purge.Table
+	gate       *admission.Gate
+	shadow     *shadow.Shadow // nil: no shadow policies
+	dialer     *dial.Dialer
+	calls      *origin.Metrics // of all origins
+	now        atomic.Pointer[live]
+	retired    []*origin.Origin // that requests may still have; the reloader's, and the end's
+	reloader   *reloader        // nil: nothing reloads
+	level      *slog.LevelVar   // of log; nil: it stays
+	proxy      *proxy.Proxy
+	access     *accesslog.Log
+	listeners  []*dataListener // one for each address of the configuration
+	acme       *acme.Manager   // nil: no certificates by ACME
+	spool      *spool.Spool    // nil: no limits.spool
 
 	diskFailure error // why there is no disk tier though there should be one
 

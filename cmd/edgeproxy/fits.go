@@ -36,6 +36,8 @@ func fits(c *config.Config) error {
 	}
 	faults = append(faults, keyFaults(c)...)
 	faults = append(faults, headerFaults(c)...)
+	faults = append(faults, matchFaults(c)...)
+	faults = append(faults, answerFaults(c)...)
 	faults = append(faults, tokenFaults(c)...)
 	faults = append(faults, certificateFaults(c)...)
 	faults = append(faults, acmeFaults(c)...)

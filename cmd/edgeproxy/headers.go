@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"edgeproxy/config"
@@ -19,6 +20,27 @@ func headerRules(h config.Headers) (request, response *field.Rules, err error) {
 		return nil, nil, fmt.Errorf("headers.response: %w", err)
 	}
 	return request, response, nil
+}
+
+// fieldMatches are the conditions on fields, in the order of their names.
+func fieldMatches(headers map[string]string) (out []proxy.FieldMatch) {
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		p := config.ParseFieldPattern(headers[name])
+		out = append(out, proxy.FieldMatch{Name: field.Canonical(name), Value: []byte(p.Value), AnyBefore: p.AnyBefore, AnyBehind: p.AnyBehind})
+	}
+	return out
+}
+
+// matchFaults refuses conditions on fields that do not reach origins as the client sent them.
+func matchFaults(c *config.Config) (faults config.Errors) {
+	for i, r := range c.Routes {
+		for _, name := range slices.Sorted(maps.Keys(r.Match.Headers)) {
+			if !proxy.KeyableHeader(field.Canonical(name)) {
+				faults = append(faults, c.Fault(fmt.Sprintf("routes[%d].match.headers.%s", i, name), "want a field that reaches the origin as the client sent it"))
+			}
+		}
+	}
+	return faults
 }
 
 // headerFaults checks the rules of all routes for fields.
@@ -49,6 +71,14 @@ func headerFaultsAt(c *config.Config, path string, r config.FieldRules, err erro
 			at = fmt.Sprintf("%s[%d]", at, i)
 		}
 		faults = append(faults, c.Fault(at, "want "+e.Want))
+	}
+	return faults
+}
+
+// fieldFaultsAt are the faults of the fields that a section of names and values sets.
+func fieldFaultsAt(c *config.Config, path string, err error) (faults config.Errors) {
+	for _, e := range joined[*field.RuleError](err) {
+		faults = append(faults, c.Fault(path+"."+e.Name, "want "+e.Want))
 	}
 	return faults
 }

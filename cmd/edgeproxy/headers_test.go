@@ -36,6 +36,20 @@ func TestRulesForFieldsAreCheckedByPlace(t *testing.T) {
 		"e.yaml:5:13: routes[0].headers.request: want nothing about X-Lang, by which cache.key.headers selects")
 }
 
+// What a route goes by has to be what the client sent.
+func TestRoutesGoByFieldsOfClients(t *testing.T) {
+	for _, name := range []string{"Host", "content-length", "Te", "Connection", "Via", "X-Forwarded-For", "Forwarded", "Range", "If-Match", "Content_Length"} {
+		got := problems(t, "origins: {app: {servers: [\"http://h\"]}}\nroutes:\n- name: a\n  origin: app\n  match: {headers: {"+name+": x}}\n")
+		want := fmt.Sprintf("e.yaml:5:%d: routes[0].match.headers.%s: x: want a field that reaches the origin as the client sent it", len("  match: {headers: {")+len(name)+3, name)
+		if got != want {
+			t.Errorf("got %s\nwant %s", got, want)
+		}
+	}
+	if got := problems(t, "origins: {app: {servers: [\"http://h\"]}}\nroutes:\n- name: a\n  origin: app\n  match: {headers: {X-Beta: x, Cookie: \"*beta=1*\", Accept: image/*}}\n"); got != "" {
+		t.Errorf("got %s, want none", got)
+	}
+}
+
 // TestRulesForFieldsOfAFileAreThoseOfTheRoute is a running program with two routes.
 func TestRulesForFieldsOfAFileAreThoseOfTheRoute(t *testing.T) {
 	origin := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

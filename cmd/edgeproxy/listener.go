@@ -39,6 +39,7 @@ const maxStreams = 128
 // addListener builds the servers of one address; nothing listens yet.
 func (e *edge) addListener(l config.Listen) {
 	d := &dataListener{config: l, proxy: e.proxy.Listener(l.TLS, l.TrustedProxies)}
+	d.proxy.AnswerLivez(l.Livez)
 	d.state = func(c net.Conn, s http.ConnState) { e.connectionIs(d, c, s) }
 	d.server = e.newServer(d)
 	e.listeners = append(e.listeners, d)

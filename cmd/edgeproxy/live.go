@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"net/netip"
 	"slices"
 	"time"
 
@@ -101,7 +100,9 @@ func (e *edge) replace(before *live, c *config.Config) error {
 	e.now.Store(next)
 	use()
 	for i, d := range e.listeners {
-		d.proxy.Trust(trustedAt(c, i, d.config))
+		l := listenAt(c, i, d.config)
+		d.proxy.Trust(l.TrustedProxies)
+		d.proxy.AnswerLivez(l.Livez)
 	}
 	if e.level != nil {
 		e.level.Set(c.Log.Level)
@@ -136,18 +137,18 @@ func (e *edge) nameOrigins() {
 	})
 }
 
-// trustedAt returns whom the listener number i of the start believes: what c says of its
+// listenAt returns what is live of the listener number i of the start: what c says of its
 // address, and what has been in force where c does not know it.
-func trustedAt(c *config.Config, i int, was config.Listen) []netip.Prefix {
+func listenAt(c *config.Config, i int, was config.Listen) config.Listen {
 	if i < len(c.Listen) && c.Listen[i].Address == was.Address {
-		return c.Listen[i].TrustedProxies
+		return c.Listen[i]
 	}
 	for _, l := range c.Listen {
 		if l.Address == was.Address {
-			return l.TrustedProxies
+			return l
 		}
 	}
-	return was.TrustedProxies
+	return was
 }
 
 // adminOptions are those of the admin listener, at the address where it is.
@@ -155,7 +156,7 @@ func (e *edge) adminOptions(l *live) admin.Options {
 	a := &l.config.Admin
 	o := admin.Options{
 		Address: e.config.Admin.Address, Hosts: a.Hosts, Token: l.token, Profiles: a.Pprof,
-		Registry: e.registry, Ready: e.readiness, Status: e.status, Purger: e.proxy, Panics: e.panics, Log: e.log,
+		Registry: e.registry, Ready: e.readiness, Status: e.status, Purger: e.proxy, Lookup: e.lookup, Panics: e.panics, Log: e.log,
 	}
 	if e.disk != nil {
 		o.Disk = shownDisk{e}

@@ -28,17 +28,18 @@ var instead = map[string]string{
 	"tls.acme.names": "[www.example.com]", "tls.acme.agree": "", "tls.acme.storage": "other",
 	"origins.shop.servers": `["https://10.0.0.2:9001"]`, "origins.media.servers": `["https://other.example"]`, "origins.unverified.servers": "[https://v]",
 	"origins.shop.servers[0].url": `"https://10.0.0.1:9009"`, "origins.shop.health.path": "/other", "origins.shop.tls.certificate": "", "origins.shop.tls.key": "",
-	"routes[0].name": "a", "routes[1].name": "b", "routes[2].name": "c", "routes[3].name": "d", "routes[4].name": "e",
+	"routes[0].name": "a", "routes[1].name": "b", "routes[2].name": "c", "routes[3].name": "d", "routes[4].name": "e", "routes[5].name": "f", "routes[6].name": "g",
 	"routes[0].origin": "shop", "routes[1].origin": "media", "routes[2].origin": "media", "routes[3].origin": "media", "routes[4].origin": "media", "routes[0].admission.policy": "", "routes[2].admission.policy": "never",
-	"routes[0].cache.no_vary_search": "false", "routes[0].cache.store_post_answers": "false",
+	"routes[5].redirect.to": "https://{host}/", "routes[6].respond.status": "404", "routes[0].cache.no_vary_search": "false", "routes[0].cache.store_post_answers": "false",
 	"admission.policy": "never", "admission.second_hit.window": "", "admission.shadow": "[{policy: always}]",
-	"limits.spool": "other", "cache.disk.path": "other", "cache.disk.max_bytes": "30GiB", "cache_status.send": "", "access_log.format": "", "access_log.sample": "", // have one value
+	"limits.spool": "other", "cache.disk.path": "other", "cache.disk.max_bytes": "30GiB", "cache_status.send": "", "access_log.path": "other.log", "access_log.format": "", "access_log.template": "\"{host}\"",
 }
 
 // edits change what one setting alone cannot.
 var edits = [][2]string{
 	{"cache_status: {send: trusted, trusted: [10.0.0.0/8]}", "cache_status: {send: none}"},
 	{"only_query: [q], ", ""},
+	{"format: template, template: \"{client} {target}\", ", "format: combined, "},
 	{"policy: counting, more_than: 6", "policy: second-hit"},
 	{"certificate: edge.pem, key: edge.key", "certificate: c.pem, key: k.pem"},
 	{"window: fixed, generations: 3, rotate_every: 31m, capacity: 1000001, ", "window: auto, "},
@@ -97,6 +98,7 @@ type inForce struct {
 	Token    string
 	Profiles bool
 	Trusted  [][]netip.Prefix
+	Livez    []bool
 	Level    string
 	Files    []config.Certificate
 	Others   []any // that are read from the configuration in force when they are needed
@@ -141,7 +143,8 @@ func reloaded(t *testing.T, e *edge, c *config.Config) (f inForce) {
 	a := e.adminOptions(l)
 	f.Hosts, f.Token, f.Profiles = a.Hosts, a.Token, a.Profiles
 	for i, was := range e.config.Listen {
-		f.Trusted = append(f.Trusted, trustedAt(c, i, was))
+		l := listenAt(c, i, was)
+		f.Trusted, f.Livez = append(f.Trusted, l.TrustedProxies), append(f.Livez, l.Livez)
 	}
 	f.Level, f.Files = c.Log.Level.String(), c.TLS.Certificates
 	f.Others = []any{c.Admission.OpenBelow, c.Shutdown}

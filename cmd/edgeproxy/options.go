@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"edgeproxy/config"
+	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/cache"
@@ -99,8 +100,14 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", r.Name, err)
 		}
+		answer, err := ownAnswer(&r)
+		if err != nil {
+			return nil, fmt.Errorf("route %s: %w", r.Name, err)
+		}
 		routes = append(routes, proxy.Route{
-			Name: r.Name, Hosts: hosts(r.Match.Hosts), PathPrefix: r.Match.PathPrefix,
+			FirstByte: r.FirstByteTimeout, Answer: answer, Access: proxy.Access{Allow: r.Access.Allow, Deny: r.Access.Deny},
+			Name: r.Name, Hosts: hosts(r.Match.Hosts), Path: r.Match.Path, PathPrefix: r.Match.PathPrefix, PathSuffix: r.Match.PathSuffix,
+			Methods: r.Match.Methods, Fields: fieldMatches(r.Match.Headers),
 			Origin: byName[r.Origin], HostHeader: hostOf[r.Origin], Rule: rule,
 			Bypass:  bypass(r.Cache.Bypass),
 			Request: request, Response: response, UnusualNames: r.UnusualNames, StripCookies: r.Cache.StripCookies,
@@ -109,8 +116,8 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 			SliceBytes:   int64(r.Cache.Slice),
 			SendTags:     r.Cache.SendTags,
 			NoVarySearch: r.Cache.NoVarySearch, IgnoreNoStore: !r.Cache.HonorNoStore, StorePosts: r.Cache.StorePostAnswers,
-			NoUpgrades: !r.Cache.Upgrades, Invalidate: invalidation(r.Cache.Invalidate),
-			Rate: rate.Per(r.Rate.Requests, r.Rate.Per, r.Rate.Burst),
+			NoCache: !r.Cache.Enabled, NoUpgrades: !r.Cache.Upgrades, Invalidate: invalidation(r.Cache.Invalidate),
+			Unlogged: unlogged(r.AccessLog), Rate: rate.Per(r.Rate.Requests, r.Rate.Per, r.Rate.Burst),
 		})
 	}
 	return routes, nil
@@ -200,5 +207,28 @@ func liveOptions(c *config.Config, routes []proxy.Route) proxy.Live {
 		ReadIdle: l.ReadIdle, ReceiveRate: paceOf(l.ReceiveRate), UpgradeIdle: l.UpgradeIdle,
 		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor, PurgeFrom: c.Purge.Allow,
 		CacheStatus: c.CacheStatus.Send != config.SendNone, CacheStatusBrief: c.CacheStatus.Send == config.SendTrusted, CacheStatusTrusted: c.CacheStatus.Trusted,
+		LogFormat: logFormat(&c.AccessLog), Unlogged: 1 - c.AccessLog.Sample,
 	}
+}
+
+// logFormat is that of the access log; nil is JSON. A template was checked with the file.
+func logFormat(a *config.AccessLog) *accesslog.Format {
+	switch a.Format {
+	case config.LogCombined:
+		return accesslog.Combined()
+	case config.LogTemplate:
+		if f, err := accesslog.Template(a.Template); err == nil {
+			return f
+		}
+	case config.LogJSON:
+	}
+	return nil
+}
+
+// unlogged is the share of a route's requests that are not logged.
+func unlogged(r config.RouteLog) float64 {
+	if !r.Enabled {
+		return 1
+	}
+	return 1 - r.Sample
 }

@@ -192,6 +192,8 @@ func (r *reloader) reload(ctx context.Context, cause string) (*reloadAnswer, err
 		return nil, err
 	}
 	defer func() { r.turn <- struct{}{} }()
+	r.edge.untold(r.edge.supervisor.Reloading())
+	defer func() { r.edge.untold(r.edge.supervisor.Ready(r.verdict())) }()
 	log, now := r.edge.log.With("cause", cause, "file", r.source.file), time.Now()
 	before := r.edge.now.Load().config
 	c, err := r.load()
@@ -226,6 +228,14 @@ func (r *reloader) reload(ctx context.Context, cause string) (*reloadAnswer, err
 		log.Warn("settings of the file wait for a restart", "settings", paths(a.Restart))
 	}
 	return a, nil
+}
+
+// verdict says what became of the last reload, for people.
+func (r *reloader) verdict() string {
+	if r.last.Load().Successful {
+		return "serving"
+	}
+	return "serving by the configuration before: the file was refused"
 }
 
 // load reads the file and checks all of it.

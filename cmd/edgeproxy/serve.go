@@ -54,6 +54,7 @@ func serve(ctx context.Context, c *config.Config, stderr io.Writer, reloads func
 		return err
 	}
 	e.level, e.reloader = &level, reloads(e)
+	e.hearSupervisor()
 	e.countDrops("program", out.Dropped)
 	defer limitMemory(log, e)()
 	if err := e.listen(); err != nil {
@@ -63,6 +64,7 @@ func serve(ctx context.Context, c *config.Config, stderr io.Writer, reloads func
 	e.start()
 	go e.answer(told)
 	log.Info("serving", "version", versionName(), "addresses", e.addresses(), "admin", e.adminAddress(), "policy", string(c.Admission.Policy))
+	e.tellReady()
 	select {
 	case err := <-e.failed:
 		e.stop(context.Background())

@@ -15,6 +15,7 @@ func (e *edge) stop(ctx context.Context) { e.stopping.Do(func() { e.shutdown(ctx
 func (e *edge) shutdown(ctx context.Context) {
 	e.draining.Store(true)
 	e.reloader.close()
+	e.untold(e.supervisor.Stopping())
 	e.stopOrdering()
 	if e.ready.Swap(false) {
 		wait(ctx, e.now.Load().config.Shutdown.DrainDelay)
@@ -54,6 +55,7 @@ func (e *edge) shutdown(ctx context.Context) {
 		_ = c.listener.Close()
 	}
 	e.serving.Wait()
+	e.supervisor.Close()
 }
 
 // idleGrace is for how long clients that are connected may ask once more while the

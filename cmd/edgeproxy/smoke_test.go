@@ -125,12 +125,22 @@ func TestAccessLogHasTheFieldsByName(t *testing.T) {
 			Status, Bytes                                       int
 			Duration                                            float64
 			FirstByte                                           *float64 `json:"first_byte"`
+			Scheme, Protocol, Origin                            string
+			TTL                                                 int
+			UserAgent                                           string  `json:"user_agent"`
+			OriginFirstByte                                     float64 `json:"origin_first_byte"`
+			OriginTotal                                         float64 `json:"origin_total"`
 		}
 		if err := json.Unmarshal([]byte(line), &l); err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
 		if l.Host != s.address || l.Target != "/a?b=c" || l.Method != "GET" || l.Status != 200 || l.Bytes != 6 || l.Route != "default" ||
 			l.Client != "127.0.0.1" || l.Duration <= 0 || l.FirstByte == nil || time.Since(l.Time) > time.Hour {
+			t.Errorf("line %s", line)
+		}
+		hit := l.Result == "hit"
+		if l.Scheme != "http" || l.Protocol != "HTTP/1.1" || !strings.HasPrefix(l.UserAgent, "Go-http-client") ||
+			hit != (l.TTL > 0) || hit != (l.Origin == "") || hit != (l.OriginFirstByte == 0) || hit != (l.OriginTotal == 0) {
 			t.Errorf("line %s", line)
 		}
 		results, reasons = append(results, l.Result), append(reasons, l.Reason)

@@ -3,41 +3,26 @@ package accesslog
 import (
 	"net/netip"
 	"time"
-
-	"github.com/rs/zerolog"
 )
 
-// timeLayout is RFC 3339 with microseconds, for times in UTC.
-const timeLayout = "2006-01-02T15:04:05.000000Z"
-
-// Line is what the log says of one request. The keys in JSON and their order:
+// Line is what the log says of one request; Fields lists what each part is called.
 //
-//	time        RFC 3339 in UTC, always with six digits of microseconds
-//	host        text
-//	target      text
-//	method      text
-//	status      number
-//	bytes       number
-//	result      text
-//	reason      text
-//	route       text
-//	duration    number, seconds
-//	first_byte  number, seconds
-//	client      text
-//
-// Every key is in every line, in this order, so that a reader of columns needs
-// no special case: what does not apply is "" or 0.
-//
-// Host, Target and Method are bytes from the client and may hold anything. Text
-// that is valid UTF-8 is read back exactly; each byte that is not becomes one
-// U+FFFD, the same as encoding/json does. The bytes stay the caller's: Write
-// has copied them when it returns.
+// Scheme, Protocol, Result, Reason, Route and Origin are words of ours, without control
+// characters, quotes and backslashes: they are written as they are.
+// Host, Target, Method, UserAgent, Referer, RequestID and TraceID are bytes from the client
+// and may hold anything. The bytes stay the caller's: Write has copied them when it returns.
 type Line struct {
 	// Time is when the request was received, in any time zone.
 	Time time.Time
+	// Client is the address of the client. An IPv4 address mapped into IPv6 is
+	// written as IPv4; the zero Addr as "".
+	Client netip.Addr
 	// Host, Target and Method are the client's Host, raw request target and
 	// method.
 	Host, Target, Method []byte
+	// Scheme is http or https. Protocol is the version in the words of a request line, such
+	// as HTTP/1.1; "" if it is not known.
+	Scheme, Protocol string
 	// Status is the status code sent to the client, 0 if none was.
 	Status int
 	// Bytes is the number of body bytes sent to the client.
@@ -49,38 +34,25 @@ type Line struct {
 	Reason string
 	// Route is the name of the route that matched, "" if none did.
 	Route string
-	// Duration runs from Time to the last byte sent. It is written in seconds,
-	// rounded to a microsecond.
-	Duration time.Duration
-	// FirstByte runs from Time to the first byte sent, 0 if none was; written
-	// like Duration.
-	FirstByte time.Duration
-	// Client is the address of the client. An IPv4 address mapped into IPv6 is
-	// written as IPv4; the zero Addr as "".
-	Client netip.Addr
-}
-
-// encode adds the fields of the line to e.
-func (l *Line) encode(e *zerolog.Event) {
-	var scratch [64]byte
-	e.Bytes("time", l.Time.UTC().AppendFormat(scratch[:0], timeLayout)).
-		Bytes("host", l.Host).
-		Bytes("target", l.Target).
-		Bytes("method", l.Method).
-		Int("status", l.Status).
-		Int64("bytes", l.Bytes).
-		Str("result", l.Result).
-		Str("reason", l.Reason).
-		Str("route", l.Route).
-		Float64("duration", seconds(l.Duration)).
-		Float64("first_byte", seconds(l.FirstByte)).
-		Bytes("client", appendAddr(scratch[:0], l.Client))
-}
-
-// seconds rounds to microseconds, which keeps the number short and free of an
-// exponent.
-func seconds(d time.Duration) float64 {
-	return d.Round(time.Microsecond).Seconds()
+	// Duration runs from Time to the last byte sent, FirstByte to the first one, 0 if none
+	// was. Both are written in seconds, rounded to a microsecond.
+	Duration, FirstByte time.Duration
+	// Sightings is how often the key was asked for within the window, this request
+	// included, as the counting policy estimates it; 0 with other policies.
+	Sightings int
+	// TTL is the freshness that was left of a stored response when it became the answer,
+	// below 0 where it was stale; 0 of other answers. It is written in whole seconds.
+	TTL time.Duration
+	// Origin is the address of the server that answered the fetch behind the answer; "":
+	// there was no fetch, or no server has answered.
+	Origin string
+	// OriginConnect is the time it took to connect, with TLS; 0: the connection was there.
+	// OriginFirstByte runs from sending the request to the first byte of the response,
+	// OriginTotal to its last one; 0 while that is to come. They are written like Duration.
+	OriginConnect, OriginFirstByte, OriginTotal time.Duration
+	// UserAgent, Referer and RequestID are the values of User-Agent, Referer and
+	// X-Request-Id, TraceID is that of a valid traceparent; nil without.
+	UserAgent, Referer, RequestID, TraceID []byte
 }
 
 // appendAddr exists because AppendTo writes "invalid IP" for the zero Addr.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -48,12 +49,29 @@ func TestLineHasEveryKeyInTheDocumentedOrder(t *testing.T) {
 			t.Errorf("line differs (-want +got):\n%s", diff)
 		}
 	}
+	const none = `,"sightings":0,"ttl":0,"user_agent":"","referer":"","request_id":"","trace_id":"",` +
+		`"origin":"","origin_connect":0,"origin_first_byte":0,"origin_total":0}`
 	f(sample(), `{"time":"2026-03-04T04:06:07.123456Z","host":"www.example.com","target":"/a?b=c&d=<e>","method":"GET",`+
 		`"status":200,"bytes":5000000000,"result":"scarce","reason":"first-sighting","route":"default",`+
-		`"duration":1.5,"first_byte":0.000001,"client":"192.0.2.1"}`)
+		`"duration":1.5,"first_byte":0.000001,"client":"192.0.2.1","scheme":"","protocol":""`+none)
 	f(&Line{Time: time.Unix(0, 0)}, `{"time":"1970-01-01T00:00:00.000000Z","host":"","target":"","method":"",`+
 		`"status":0,"bytes":0,"result":"","reason":"","route":"",`+
-		`"duration":0,"first_byte":0,"client":""}`)
+		`"duration":0,"first_byte":0,"client":"","scheme":"","protocol":""`+none)
+	f(full(), `{"time":"2026-03-04T04:06:07.123456Z","host":"www.example.com","target":"/a?b=c&d=<e>","method":"GET",`+
+		`"status":200,"bytes":5000000000,"result":"scarce","reason":"first-sighting","route":"default",`+
+		`"duration":1.5,"first_byte":0.000001,"client":"192.0.2.1","scheme":"https","protocol":"HTTP/2.0",`+
+		`"sightings":3,"ttl":-61,"user_agent":"curl/8.5.0","referer":"https://example.com/","request_id":"r-1",`+
+		`"trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","origin":"10.0.0.1:80","origin_connect":0.0123,"origin_first_byte":0.1,"origin_total":12.345678}`)
+}
+
+// full is a line with every field.
+func full() *Line {
+	l := sample()
+	l.Scheme, l.Protocol, l.Sightings, l.TTL = "https", "HTTP/2.0", 3, -61900*time.Millisecond
+	l.UserAgent, l.Referer, l.RequestID = []byte("curl/8.5.0"), []byte("https://example.com/"), []byte("r-1")
+	l.TraceID, l.Origin = []byte("4bf92f3577b34da6a3ce929d0e0e4736"), "10.0.0.1:80"
+	l.OriginConnect, l.OriginFirstByte, l.OriginTotal = 12300*time.Microsecond, 100*time.Millisecond, 12345678*time.Microsecond
+	return l
 }
 
 func TestClientAddressForms(t *testing.T) {
@@ -97,7 +115,12 @@ func checkRoundTrip(t testing.TB, host, target, method []byte) {
 	t.Helper()
 	line := sample()
 	line.Host, line.Target, line.Method = host, target, method
-	d := decode(t, written(t, line))
+	text := written(t, line)
+	if i := strings.IndexFunc(strings.TrimSuffix(text, "\n"), unicode.IsControl); i >= 0 {
+		t.Errorf("got control character %q in the line", text[i])
+	}
+	checkText(t, line)
+	d := decode(t, text)
 	got := []string{d.Host, d.Target, d.Method, d.Reason, d.Client}
 	want := []string{asRead(host), asRead(target), asRead(method), line.Reason, line.Client.String()}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -120,6 +143,7 @@ func TestHostileBytesStayInsideTheirValue(t *testing.T) {
 		[]byte("\xff\xfe\xc0\x80\xed\xa0\x80\xf4\x90\x80\x80"),
 		[]byte("gr\u00fc\u00df \u4e16 \U0001f600 \u2028 \ufffd"),
 		[]byte("cut \xe4\xb8"),
+		[]byte("\u0080\u0085\u009b31m\u009f\u00a0"),
 		bytes.Repeat([]byte{'"', 0xff}, 5000),
 	} {
 		checkRoundTrip(t, b, b, b)

@@ -2,15 +2,17 @@ package accesslog
 
 import (
 	"io"
+	"sync"
 	"time"
-
-	"github.com/rs/zerolog"
 
 	"edgeproxy/internal/lines"
 )
 
 // closeWait is how long Close waits for the last write.
 const closeWait = 2 * time.Second
+
+// gather is how long a busy log waits between two writes.
+const gather = 5 * time.Millisecond
 
 // Options are the settings of a Log, as those of lines.Options. The zero value is ready
 // to use.
@@ -22,7 +24,7 @@ type Options struct {
 // Log is an access log. Its methods are safe for concurrent use.
 type Log struct {
 	*lines.Log
-	encoder zerolog.Logger
+	buffers sync.Pool // of *[]byte, in which lines are made
 }
 
 // New returns a log that writes to w; see lines.New.
@@ -32,26 +34,39 @@ func New(w io.Writer, o Options) (*Log, error) { return encode(lines.New(w, o.li
 func Open(path string, o Options) (*Log, error) { return encode(lines.Open(path, o.lines())) }
 
 func (o Options) lines() lines.Options {
-	return lines.Options{Name: "access log", QueueBytes: o.QueueBytes, OnError: o.OnError, CloseWait: closeWait}
+	return lines.Options{Name: "access log", QueueBytes: o.QueueBytes, OnError: o.OnError, CloseWait: closeWait, Gather: gather}
 }
+
+// usualLine is room for most lines. A buffer larger than longestKept is not kept.
+const (
+	usualLine   = 1 << 10
+	longestKept = 16 << 10
+)
 
 func encode(l *lines.Log, err error) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Log{Log: l, encoder: zerolog.New(l)}, nil
+	out := &Log{Log: l}
+	out.buffers.New = func() any {
+		b := make([]byte, 0, usualLine)
+		return &b
+	}
+	return out, nil
 }
 
-// Write adds one line to the queue and returns without waiting for the file.
+// Write adds one line of JSON to the queue, as WriteAs does.
+func (l *Log) Write(line *Line) { l.WriteAs(nil, line) }
+
+// WriteAs adds one line in this format to the queue and returns without waiting for the file.
 // The line and its bytes are the caller's again when it returns. A line that
 // does not fit the queue, or comes after Close, is dropped and counted. In the
 // steady state it does not allocate.
-func (l *Log) Write(line *Line) {
-	e := l.encoder.Log()
-	if e == nil { // zerolog's process-wide level is set to Disabled
-		l.Drop()
-		return
+func (l *Log) WriteAs(f *Format, line *Line) {
+	buffer := l.buffers.Get().(*[]byte)
+	*buffer = f.append((*buffer)[:0], line)
+	_, _ = l.Log.Write(*buffer) // it never fails
+	if cap(*buffer) <= longestKept {
+		l.buffers.Put(buffer)
 	}
-	line.encode(e)
-	e.Send()
 }

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/rs/zerolog"
 
 	"edgeproxy/internal/lines"
 )
@@ -26,6 +25,25 @@ type gate struct {
 func (g *gate) Write(p []byte) (int, error) {
 	<-g.open
 	return g.buf.Write(p)
+}
+
+// shared is a buffer that a test reads while the writer may write, for its rest ends by the clock.
+type shared struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (s *shared) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.buf.Write(p)
+}
+
+// lines is how many lines were written.
+func (s *shared) lines() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return bytes.Count(s.buf.Bytes(), []byte{'\n'})
 }
 
 func mustNew(t *testing.T, w io.Writer, o Options) *Log {
@@ -74,22 +92,54 @@ func TestStuckWriterNeverBlocksARequestAndDropsAreCounted(t *testing.T) {
 	})
 }
 
-func TestLinesLeaveWithoutWaitingForMore(t *testing.T) {
+// A line that finds the log quiet leaves at once, and one behind it no later than gather.
+func TestLinesOfAQuietLogLeaveAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var buf bytes.Buffer
+		var buf shared
 		l := mustNew(t, &buf, Options{})
-		start := time.Now()
 		for n := range 3 {
-			l.Write(numbered(n))
-			synctest.Wait() // the writer is idle again
-			if got := strings.Count(buf.String(), "\n"); got != n+1 {
-				t.Errorf("after line %d: got %d lines written, want %d", n, got, n+1)
+			l.Write(numbered(2 * n))
+			synctest.Wait() // the writer has written, and rests
+			if got, want := buf.lines(), 2*n+1; got != want {
+				t.Errorf("a line of a quiet log: got %d lines written, want %d", got, want)
 			}
-		}
-		if d := time.Since(start); d != 0 {
-			t.Errorf("lines waited %v, want 0", d)
+			l.Write(numbered(2*n + 1))
+			synctest.Wait()
+			if got, want := buf.lines(), 2*n+1; got != want {
+				t.Errorf("the line behind it: got %d lines written, want %d and the writer at rest", got, want)
+			}
+			time.Sleep(gather)
+			synctest.Wait()
+			if got, want := buf.lines(), 2*n+2; got != want {
+				t.Errorf("after the rest: got %d lines written, want %d", got, want)
+			}
+			time.Sleep(gather)
 		}
 		mustClose(t, l)
+	})
+}
+
+// A quarter of the queue does not wait, nor does what Reopen or Close ask for.
+func TestRestEndsWhenThereIsMuchToWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		size := len(written(t, numbered(0)))
+		var buf shared
+		l := mustNew(t, &buf, Options{QueueBytes: 40 * size})
+		start := time.Now()
+		l.Write(numbered(0))
+		synctest.Wait()
+		for n := range 10 {
+			l.Write(numbered(n))
+		}
+		synctest.Wait()
+		if got := buf.lines(); got != 11 {
+			t.Errorf("a quarter of the queue: got %d lines written, want 11", got)
+		}
+		l.Write(numbered(1))
+		mustClose(t, l)
+		if d := time.Since(start); d != 0 {
+			t.Errorf("took %v, want 0", d)
+		}
 	})
 }
 
@@ -176,18 +226,6 @@ func TestEveryLineIsWrittenOnceOrCountedAsDropped(t *testing.T) {
 	}
 	if lines := strings.Count(buf.String(), "\n"); lines != len(seen) {
 		t.Errorf("got %d lines, %d of them distinct: a line was written twice", lines, len(seen))
-	}
-}
-
-func TestLineIsCountedWhenZerologIsSwitchedOff(t *testing.T) {
-	before := zerolog.GlobalLevel()
-	defer zerolog.SetGlobalLevel(before)
-	zerolog.SetGlobalLevel(zerolog.Disabled)
-	l := mustNew(t, io.Discard, Options{})
-	l.Write(numbered(0))
-	mustClose(t, l)
-	if got := l.Dropped(); got != 1 {
-		t.Errorf("Dropped: got %d, want 1", got)
 	}
 }
 

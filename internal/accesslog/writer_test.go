@@ -45,10 +45,11 @@ func TestCutLineDoesNotSpoilTheNext(t *testing.T) {
 			size := len(written(t, numbered(0)))
 			d := &testkit.Disk{Room: room(size), Silent: silent}
 			l := mustNew(t, d, Options{})
-			l.Write(numbered(0))
-			synctest.Wait()
-			l.Write(numbered(1))
-			synctest.Wait()
+			for n := range 2 {
+				l.Write(numbered(n))
+				time.Sleep(gather)
+				synctest.Wait()
+			}
 			d.Room = 1 << 20
 			l.Write(numbered(2))
 			mustClose(t, l)

@@ -59,6 +59,10 @@ type Options struct {
 	Status func() any
 	// Purger forgets stored responses.
 	Purger Purger
+	// Lookup says what would become of a request for url by method with these fields, in a form that encoding/json can
+	// encode, and changes nothing. It may wait for the disk. An error says in words for the client what is wrong with the request. Nil is
+	// no such path.
+	Lookup func(method, url string, fields [][2]string) (answer any, err error)
 	// Reload applies the configuration again, and returns the status of the answer and
 	// its body, in a form that encoding/json can encode. It returns soon after its context
 	// ends. Nil is no such path.
@@ -82,8 +86,9 @@ type MetricsOptions struct {
 
 // Server answers on one listener. Its methods are safe for concurrent use.
 type Server struct {
-	http http.Server
-	site atomic.Pointer[site]
+	http      http.Server
+	site      atomic.Pointer[site]
+	listeners *listeners
 }
 
 // ServeHTTP answers by the options that are in force.
@@ -92,24 +97,28 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.site.Load
 // New returns the admin server. An error names the option that is missing or
 // cannot be understood.
 func New(o Options) (*Server, error) {
-	s, err := newSite(o)
+	l := newListeners()
+	s, err := newSite(o, l)
 	if err != nil {
 		return nil, err
 	}
-	return newServer(s, o.Log), nil
+	return newServer(s, l, o.Log), nil
 }
 
 // Prepare checks further options. Use has requests that come from then on go by them, all
-// but the Log of connections; it cannot fail. An error is that of New.
+// but the Log of connections, and ends the streams of events, which come back; it cannot fail. An error is that of New.
 func (s *Server) Prepare(o Options) (use func(), err error) {
-	next, err := newSite(o)
+	next, err := newSite(o, s.listeners)
 	if err != nil {
 		return nil, err
 	}
-	return func() { s.site.Store(next) }, nil
+	return func() {
+		s.site.Store(next)
+		s.listeners.end(false)
+	}, nil
 }
 
-func newSite(o Options) (*site, error) {
+func newSite(o Options, l *listeners) (*site, error) {
 	g, err := newGuard(o.Address, o.Hosts)
 	if err != nil {
 		return nil, fmt.Errorf("admin server: %w", err)
@@ -121,10 +130,14 @@ func newSite(o Options) (*site, error) {
 	}
 	routes := commonRoutes(o.Registry, o.Ready, o.Log)
 	routes["/status"] = read("the state of the proxy, in JSON", statusHandler(o.Status, o.Log))
+	routes["/events"] = read("the state of the proxy each second, as server-sent events", eventsHandler(l, o.Status, o.Log))
 	routes["/purge"] = route{
 		methods: []string{http.MethodPost},
 		about:   `forget responses: {"url": "http://HOST/PATH"} or a list of them; "prefix", "host", "tag" as well, or {"all": true}; with "soft": true make them stale`,
 		handler: purgeHandler(o.Purger, o.Log),
+	}
+	if o.Lookup != nil {
+		routes["/lookup"] = read("?url=http://HOST/PATH: what is stored for it, how often it was asked for, and what would become of a request; &method=, &header=NAME: VALUE as well", lookupHandler(o.Lookup, o.Log))
 	}
 	if o.Reload != nil {
 		routes["/reload"] = route{
@@ -148,7 +161,7 @@ func NewMetrics(o MetricsOptions) (*Server, error) {
 	if err := missing(o.Registry, o.Ready, o.Log); err != nil {
 		return nil, fmt.Errorf("metrics server: %w", err)
 	}
-	return newServer(withIndex(&site{guard: guard{anyHost: true}, panics: o.Panics, routes: commonRoutes(o.Registry, o.Ready, o.Log)}), o.Log), nil
+	return newServer(withIndex(&site{guard: guard{anyHost: true}, panics: o.Panics, routes: commonRoutes(o.Registry, o.Ready, o.Log)}), newListeners(), o.Log), nil
 }
 
 func missing(registry prometheus.Gatherer, ready func() (bool, string), log *slog.Logger) error {
@@ -175,8 +188,8 @@ func withIndex(s *site) *site {
 	return s
 }
 
-func newServer(first *site, log *slog.Logger) *Server {
-	s := &Server{}
+func newServer(first *site, l *listeners, log *slog.Logger) *Server {
+	s := &Server{listeners: l}
 	s.site.Store(first)
 	s.http = http.Server{
 		Handler:           s,
@@ -201,11 +214,12 @@ func (s *Server) Serve(l net.Listener) error {
 	return nil
 }
 
-// Close stops listening, waits for the requests under way until ctx is done,
+// Close stops listening, ends the streams of events, waits for the requests under way until ctx is done,
 // and then cuts their connections and cancels their contexts. It returns an
 // error that wraps ctx.Err() if it had to cut. A handler that is inside Status,
 // Ready, a Purger or a collector at that moment is not waited for.
 func (s *Server) Close(ctx context.Context) error {
+	s.listeners.end(true)
 	err := s.http.Shutdown(ctx)
 	if err == nil {
 		return nil

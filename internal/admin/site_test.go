@@ -81,10 +81,10 @@ func TestIndexListsEveryPathOnce(t *testing.T) {
 	s := mustNew(t, options())
 	body := serve(t, s).do("GET", "/", "").body
 	lines := strings.Split(strings.TrimSuffix(body, "\n"), "\n")
-	if len(lines) != 6 {
-		t.Errorf("index: got %d lines, want 6: %q", len(lines), body)
+	if len(lines) != 7 {
+		t.Fatalf("index: got %d lines, want 7: %q", len(lines), body)
 	}
-	for i, path := range []string{"/", "/livez", "/metrics", "/purge", "/readyz", "/status"} {
+	for i, path := range []string{"/", "/events", "/livez", "/metrics", "/purge", "/readyz", "/status"} {
 		if f := strings.Fields(lines[i]); len(f) < 3 || f[1] != path {
 			t.Errorf("index line %d: got %q, want a line for %s", i, lines[i], path)
 		}

@@ -147,6 +147,27 @@ func (g *Gate) Knows(r Rule, hi, lo uint64) bool {
 	return g.decide(r, s).Admit
 }
 
+// Foresee returns what Sight would say of a next sighting of the key, and how many sightings of it the window has now: for a
+// filter that only knows whether, 0 or 1, and 0 for a policy that remembers none. It records nothing.
+func (g *Gate) Foresee(r Rule, hi, lo uint64) (v Verdict, sightings int) {
+	s := policy.Sighting{}
+	switch r.Policy.Memory() {
+	case policy.Seen:
+		if g.secondHit.Has(hi, lo) {
+			sightings = 1
+		}
+		s.Times = sightings + 1
+	case policy.Counted:
+		sightings = g.counting.Estimate(hi, lo)
+		s.Times = sightings + 1
+	case policy.NoMemory:
+	}
+	if r.Policy.Numbered() {
+		s.Number = g.numbered.Load() + 1
+	}
+	return g.decide(r, s), sightings
+}
+
 // decide says what the rule makes of a sighting, and an open gate of that.
 func (g *Gate) decide(r Rule, s policy.Sighting) Verdict {
 	v := r.Decide(s)

@@ -34,7 +34,8 @@ type memory struct {
 	regret  regret
 	sample  *sample
 	rotator *rotator
-	fitting *fitting // nil: the length of a generation is fixed
+	fitting *fitting      // nil: the length of a generation is fixed
+	longest time.Duration // that the window can be; 0 where no time ends a generation
 }
 
 // kind is what differs between the filters.
@@ -66,7 +67,7 @@ func build[F filter](k kind[F], section *FilterOptions, o Options, fits *fit.Fit
 	if err != nil {
 		return f, nil, fmt.Errorf("build the %s filter: %w", k.name, err)
 	}
-	m = &memory{name: k.name, filter: f}
+	m = &memory{name: k.name, filter: f, longest: time.Duration(size.Generations) * size.RotateEvery}
 	held, stored := size, size
 	held.Options, stored.Options = regretOptions(size.Options)
 	of := secondHitKind()
@@ -138,7 +139,7 @@ func (m *memory) settle(now time.Time) {
 func (m *memory) stats(now time.Time) FilterStats {
 	m.settle(now)
 	return FilterStats{
-		Name: m.name, Stats: m.filter.Stats(now), Measured: m.sample.measured(), Objects: m.fitting.objectsNow(),
+		Name: m.name, Stats: m.filter.Stats(now), Measured: m.sample.measured(), Objects: m.fitting.objectsNow(), Longest: m.longest,
 		Regret: RegretStats{HeldBack: m.regret.held.Stats(now), Stored: m.regret.stored.Stats(now)},
 	}
 }

@@ -18,6 +18,10 @@ type FilterStats struct {
 	// Objects is C, the number of objects that the tier behind the gate holds when it
 	// is full, which the window is fitted to; 0 where it is fixed.
 	Objects int64
+
+	// Longest is how long the window can be if rotations come in time: generations times
+	// rotate_every; 0 where no time ends a generation.
+	Longest time.Duration
 }
 
 // Measured is what a sample of exactly remembered keys says about the filter.

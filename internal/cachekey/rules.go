@@ -43,6 +43,16 @@ type Rules struct {
 	sort    bool
 	headers []string // canonical, sorted
 	cookies []string // sorted
+	route   string   // see Within
+}
+
+// Within returns rules that mean the same and add the name of a route to the selectors. They are for
+// a route that shares URLs with others: what is stored for one is then not found by another. The name
+// is not empty.
+func (r *Rules) Within(route string) *Rules {
+	own := *r
+	own.route = route
+	return &own
 }
 
 // RuleError says what is wrong with one rule.

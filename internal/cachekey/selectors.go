@@ -16,10 +16,11 @@ const (
 
 	named = 'n' // the values of the cookies named follow
 	whole = 'w' // the Cookie lines follow
+	owner = 'r' // the name of a route follows; it stands behind opening
 )
 
 // Selects reports whether AppendSelectors adds anything.
-func (r *Rules) Selects() bool { return len(r.headers)+len(r.cookies) > 0 }
+func (r *Rules) Selects() bool { return len(r.headers)+len(r.cookies) > 0 || r.route != "" }
 
 // Reads reports whether the request field of this canonical name is a part of
 // the selectors, whole or, as with Cookie, by what is in it.
@@ -27,8 +28,8 @@ func (r *Rules) Reads(name string) bool {
 	return name == "Cookie" && len(r.cookies) > 0 || slices.Contains(r.headers, name)
 }
 
-// AppendSelectors appends what the header and cookie rules add to the key behind
-// the URL part, and returns the longer slice; without such rules, dst.
+// AppendSelectors appends what the header and cookie rules, and Within, add to the key
+// behind the URL part, and returns the longer slice; without any of them, dst.
 //
 // Lines returns the lines of the request field with a canonical name, as they are
 // forwarded: after the removal of hop-by-hop fields, and byte for byte, for a
@@ -56,10 +57,13 @@ func (r *Rules) AppendSelectors(dst []byte, lines func(name string) [][]byte) []
 		dst = appendLines(dst, lines(name))
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(r.cookies)))
-	if len(r.cookies) == 0 {
-		return dst
+	if len(r.cookies) > 0 {
+		dst = r.appendCookies(dst, lines("Cookie"))
 	}
-	return r.appendCookies(dst, lines("Cookie"))
+	if r.route != "" { // behind opening, so it is no part of a variant
+		dst = appendPart(append(dst, opening, owner), r.route)
+	}
+	return dst
 }
 
 // Imitates reports whether an origin may take a request field of this canonical

@@ -47,8 +47,10 @@ type Options struct {
 	Listener net.Listener
 	// Origin holds the address, connections and times of the one origin.
 	Origin origin.Options
-	// Route is the name of the one route, default if empty.
-	Route string
+	// Route is the name of the last route, which takes all requests; default if empty. Routes stand
+	// before it; see OtherRoute.
+	Route  string
+	Routes []OtherRoute
 	// Rule is its admission; the zero Rule is always.
 	Rule admission.Rule
 	// Window is that of both filters.
@@ -83,7 +85,7 @@ type Options struct {
 	Rate                                    rate.Limit
 	ClientShare, InflightShare              float64
 	AnyLanguageOrder, UnusualNames          bool
-	SendTags                                bool
+	SendTags, Livez                         bool
 	StripCookies                            cachekey.CookieNames
 	Request, Response                       FieldRules
 
@@ -170,6 +172,13 @@ func (o *Options) setDefaults(tb testing.TB) {
 	}
 }
 
+// OtherRoute is a route that differs from the one for all requests in what Change does to it. Where
+// there are others, the origin gets the name of the route in X-Route, and rest from the one for all.
+type OtherRoute struct {
+	Name   string
+	Change []func(*proxy.Route)
+}
+
 // FieldRules are rules for fields, as a route has them.
 type FieldRules struct {
 	Remove []string
@@ -245,7 +254,9 @@ func Start(tb testing.TB, o Options) *Edge {
 	must(tb, err)
 	e.Proxy, err = proxy.New(o.proxyOptions(e, hasher))
 	must(tb, err)
-	e.server = e.newServer(e.Proxy.Listener(false, o.TrustedProxies), &o)
+	listener := e.Proxy.Listener(false, o.TrustedProxies)
+	listener.AnswerLivez(o.Livez)
+	e.server = e.newServer(listener, &o)
 	e.serving.Go(func() { _ = e.server.Serve(o.Listener) })
 	tb.Cleanup(func() {
 		e.stop()

@@ -2,8 +2,10 @@ package edgetest
 
 import (
 	"cmp"
+	"maps"
 
 	"edgeproxy/internal/cachekey"
+	"edgeproxy/internal/field"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
 )
@@ -27,11 +29,43 @@ func (o *Options) live(app *origin.Origin) (proxy.Live, error) {
 		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom,
 		CacheStatus: true, CacheStatusBrief: o.CacheStatusTrusted != nil, CacheStatusTrusted: o.CacheStatusTrusted,
 	}
-	first := &l.Routes[0]
-	if first.Request, err = proxy.RequestRules(o.Request.Remove, o.Request.Set); err == nil {
-		first.Response, err = proxy.ResponseRules(o.Response.Remove, o.Response.Set)
+	if l.Routes[0].Response, err = proxy.ResponseRules(o.Response.Remove, o.Response.Set); err != nil {
+		return l, err
 	}
+	if l.Routes[0].Request, err = o.requestRules("rest"); err != nil {
+		return l, err
+	}
+	others, err := o.others(&l.Routes[0])
+	l.Routes = append(others, l.Routes...)
 	return l, err
+}
+
+// others are the routes before the one for all requests.
+func (o *Options) others(last *proxy.Route) (out []proxy.Route, err error) {
+	for _, other := range o.Routes {
+		r := *last
+		r.Name = other.Name
+		if r.Request, err = o.requestRules(r.Name); err != nil {
+			return nil, err
+		}
+		for _, change := range other.Change {
+			change(&r)
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+// requestRules are the rules for requests of a route; where there are several, the origin is told its name.
+func (o *Options) requestRules(route string) (*field.Rules, error) {
+	set := o.Request.Set
+	if len(o.Routes) > 0 {
+		if set = maps.Clone(set); set == nil {
+			set = map[string]string{}
+		}
+		set["X-Route"] = route
+	}
+	return proxy.RequestRules(o.Request.Remove, set)
 }
 
 // Reload has requests that begin from now on go by what is live of o, as a reload of the

@@ -19,10 +19,10 @@ func (w *world) reload(s *step) error {
 		before, was := next, next.Origin
 		key, value, _ := strings.Cut(line, " ")
 		var err error
-		switch key {
-		case "origin":
+		switch {
+		case key == "origin":
 			next.Origin.Name = value
-		case "route":
+		case key == "route" && !strings.Contains(value, " "):
 			next.Route = value
 		default:
 			err = next.apply(&step{verb: "set", rest: line})

@@ -23,7 +23,7 @@ import (
 //	TIME D                    default-ttl, collapse-wait, uncacheable-for, first-byte, between-reads, queue-wait, write-idle
 //	host-header TEXT
 //	allow-ambiguous-path, honor-request, no-vary-search, store-post-answers, ignore-no-store, no-upgrades
-//	any-language-order, unusual-names, send-tags
+//	any-language-order, unusual-names, send-tags, livez
 //	invalidate MODE           unsafe, same_url, none
 //	error-max-ttl D           10s if not set
 //	ttl-by-status STATUS D    may be set several times
@@ -37,6 +37,7 @@ import (
 //	client-share SHARE        of connections and requests in flight
 //	rate REQUESTS PER BURST   of one client
 //	key RULE [NAME...]        ignore-query, only-query, sort-query, headers, cookies
+//	route NAME KEY VALUE...   of a route before the one for all requests; see routes_test.go
 func (o *Options) apply(s *step) error {
 	w, err := s.words(1)
 	if err != nil {
@@ -45,7 +46,7 @@ func (o *Options) apply(s *step) error {
 	flags := map[string]*bool{
 		"honor-request": &o.HonorRequest, "allow-ambiguous-path": &o.AllowAmbiguousPath, "no-vary-search": &o.NoVarySearch,
 		"store-post-answers": &o.StorePosts, "ignore-no-store": &o.IgnoreNoStore, "no-upgrades": &o.NoUpgrades,
-		"any-language-order": &o.AnyLanguageOrder, "unusual-names": &o.UnusualNames, "send-tags": &o.SendTags,
+		"any-language-order": &o.AnyLanguageOrder, "unusual-names": &o.UnusualNames, "send-tags": &o.SendTags, "livez": &o.Livez,
 	}
 	switch key := w[0]; {
 	case flags[key] != nil:
@@ -128,6 +129,8 @@ func (o *Options) apply(s *step) error {
 		return err
 	case key == "rate":
 		return o.applyRate(w[1:])
+	case key == "route":
+		return o.applyRoute(w[1:])
 	case key == "window":
 		return o.applyWindow(w[1:])
 	default:

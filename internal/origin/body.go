@@ -20,9 +20,11 @@ type Body struct {
 	status int
 	framed bool
 	keep   time.Duration // of the connection after a whole body; 0 without framing
+	begun  time.Time     // the request that it answers
 
-	mu  sync.Mutex
-	err error // why nothing more can be read; nil: not over
+	mu   sync.Mutex
+	err  error         // why nothing more can be read; nil: not over
+	took time.Duration // from begun to the end of the body; 0: not over, or not read to its end
 }
 
 // answer is a response and what belongs to it, in one piece of memory.
@@ -35,7 +37,7 @@ type answer struct {
 // begin has a's Body read the body that follows on c.
 func (a *answer) begin(o *Origin, c *conn, f framing, keep time.Duration) {
 	b := &a.body
-	b.origin, b.c, b.status, b.framed, b.keep = o, c, a.Status, f.end != byClose, keep
+	b.origin, b.c, b.status, b.framed, b.keep, b.begun = o, c, a.Status, f.end != byClose, keep, a.RequestTime
 	c.rolling = true
 	switch f.end {
 	case byNothing:
@@ -92,6 +94,14 @@ func (b *Body) Close() error {
 	return nil
 }
 
+// Took returns the time from sending the request to the end of the body, 0 where that has not
+// come. It may be called from any goroutine.
+func (b *Body) Took() time.Duration {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.took
+}
+
 func (b *Body) over() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -109,7 +119,7 @@ func (b *Body) end(cause error) error {
 	outcome, reuse := outcomeOf(b.status), false
 	switch {
 	case cause == io.EOF: //nolint:errorlint // a failure that wraps io.EOF is no end
-		b.err = io.EOF
+		b.err, b.took = io.EOF, time.Since(b.begun)
 		reuse = b.c.br.Buffered() == 0
 	case errors.Is(cause, ErrBodyClosed):
 		b.err = b.origin.fail(Canceled, "read the response body", cause)

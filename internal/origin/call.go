@@ -90,7 +90,7 @@ func (c *Call) send() bool {
 		return x.sendErr == nil && c.waits(true)
 	}
 	x.start()
-	if x.c.hurry(x.begun, c.origin.options.FirstByteTimeout) != nil || !c.waits(true) || !x.turn() {
+	if x.c.hurry(x.begun, x.mayTake()) != nil || !c.waits(true) || !x.turn() {
 		c.takeBack()
 		return false
 	}
@@ -111,7 +111,7 @@ func (c *Call) takeBack() {
 }
 
 // deadline is when the head has to be here.
-func (c *Call) deadline() time.Time { return c.x.begun.Add(c.origin.options.FirstByteTimeout) }
+func (c *Call) deadline() time.Time { return c.x.begun.Add(c.x.mayTake()) }
 
 // early reports whether err says only that the deadline of earlier turns has passed. Then that of c is
 // set.

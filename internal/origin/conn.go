@@ -110,9 +110,10 @@ func (c *conn) rest() error {
 }
 
 // hurry sets the deadline of a turn that begins now and may take limit. It may be earlier, and is then
-// to be put off: a deadline moves once in many turns.
+// to be put off: a deadline moves once in many turns. It is never later, though the turn before may have had
+// more time.
 func (c *conn) hurry(now time.Time, limit time.Duration) error {
-	if c.until.Sub(now) >= limit/2 {
+	if left := c.until.Sub(now); left >= limit/2 && left <= limit {
 		return nil
 	}
 	c.until = now.Add(limit)

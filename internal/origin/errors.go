@@ -64,6 +64,7 @@ func (k Kind) String() string {
 type Error struct {
 	Kind   Kind
 	Origin string // Options.Name
+	Server string // the address of the server that was asked; "": none was
 	Op     string // what was being done: "connect", "read the body", ...
 	Err    error  // the cause, never nil
 }

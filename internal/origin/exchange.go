@@ -1,6 +1,7 @@
 package origin
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"time"
@@ -19,14 +20,15 @@ type exchange struct {
 	upload *upload
 	wait   *headWait // nil without an upload
 
-	begun     time.Time // to send
-	firstByte time.Time // of the final head
-	whole     time.Time // when the final head was
-	silent    bool      // not a byte came
-	keep      bool      // by all heads, and the request was sent whole
-	unsent    bool      // a part of the request's body was not sent
-	sendErr   error     // of a request whose body is here or that has none
-	outIsHead bool      // what written returns is made
+	connect   time.Duration // that the connection took; 0: it was there
+	begun     time.Time     // to send
+	firstByte time.Time     // of the final head
+	whole     time.Time     // when the final head was
+	silent    bool          // not a byte came
+	keep      bool          // by all heads, and the request was sent whole
+	unsent    bool          // a part of the request's body was not sent
+	sendErr   error         // of a request whose body is here or that has none
+	outIsHead bool          // what written returns is made
 
 	head    head // the one that came last: after run, the final one
 	framing framing
@@ -105,10 +107,15 @@ func (x *exchange) failed(sendErr, err error) *Error {
 	return x.origin.fail(kind, "read the response head", err)
 }
 
+// mayTake is how long the origin may take for a complete head.
+func (x *exchange) mayTake() time.Duration {
+	return cmp.Or(x.r.FirstByte, x.origin.options.FirstByteTimeout)
+}
+
 // send sends a request whose body is here or that has none, or starts to send one with another body. An
 // error is no reason not to read: the origin may have answered before it closed.
 func (x *exchange) send() error {
-	limit := x.origin.options.FirstByteTimeout
+	limit := x.mayTake()
 	x.c.until = time.Time{}
 	if x.r.Body != nil && x.r.Whole == nil {
 		x.wait = &headWait{c: x.c, limit: limit}

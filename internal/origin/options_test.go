@@ -41,12 +41,12 @@ func TestErrorSaysWhatAndWhere(t *testing.T) {
 			t.Errorf("got %q, cut %v, timeout %v, want %q, %v, %v", e, errors.Is(e, io.ErrUnexpectedEOF), e.Timeout(), wantText, wantCut, wantTimeout)
 		}
 	}
-	f(&Error{Cut, "app", "read the response body", syscall.ECONNRESET}, "origin app: read the response body: connection reset by peer", true, false)
-	f(&Error{Timeout, "app", "read the response head", os.ErrDeadlineExceeded}, "origin app: read the response head: i/o timeout", false, true)
-	f(&Error{Connect, "app", "connect", os.ErrDeadlineExceeded}, "origin app: connect: i/o timeout", false, true)
-	f(&Error{Connect, "app", "connect", syscall.ECONNREFUSED}, "origin app: connect: connection refused", false, false)
-	f(&Error{Canceled, "app", "connect", context.DeadlineExceeded}, "origin app: connect: context deadline exceeded", false, true)
-	f(&Error{Malformed, "app", "x", malformed("y")}, "origin app: x: y", false, false)
+	f(&Error{Cut, "app", "", "read the response body", syscall.ECONNRESET}, "origin app: read the response body: connection reset by peer", true, false)
+	f(&Error{Timeout, "app", "", "read the response head", os.ErrDeadlineExceeded}, "origin app: read the response head: i/o timeout", false, true)
+	f(&Error{Connect, "app", "", "connect", os.ErrDeadlineExceeded}, "origin app: connect: i/o timeout", false, true)
+	f(&Error{Connect, "app", "", "connect", syscall.ECONNREFUSED}, "origin app: connect: connection refused", false, false)
+	f(&Error{Canceled, "app", "", "connect", context.DeadlineExceeded}, "origin app: connect: context deadline exceeded", false, true)
+	f(&Error{Malformed, "app", "", "x", malformed("y")}, "origin app: x: y", false, false)
 
 	seen := map[string]bool{}
 	for k := range Fault + 2 {

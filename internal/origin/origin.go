@@ -39,6 +39,12 @@ type Response struct {
 	// RequestTime is when sending the request began, ResponseTime when the head
 	// was complete (RFC 9111 section 4.2.3).
 	RequestTime, ResponseTime time.Time
+	// FirstByteTime is when the first byte of the head came.
+	FirstByteTime time.Time
+	// Server is the address of the server that answered. Connect is how long the connection
+	// took that it answered on, TLS included; 0: it was there.
+	Server  string
+	Connect time.Duration
 }
 
 // Abandon closes what the caller owns of the response. It is for a caller that does not know

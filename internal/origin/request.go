@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/netip"
 	"strconv"
+	"time"
 
 	"edgeproxy/internal/field"
 )
@@ -22,6 +23,8 @@ type Request struct {
 	Header field.List
 	// Client is on whose behalf the request is made; the zero Prefix is nobody's.
 	Client netip.Prefix
+	// FirstByte stands in place of Options.FirstByteTimeout for this request; 0 does not.
+	FirstByte time.Duration
 	// TakesTrailers tells the origin by TE that trailers are welcome (RFC 9110 section
 	// 10.1.4). It is not told with Upgrade.
 	TakesTrailers bool

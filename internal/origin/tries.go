@@ -112,9 +112,12 @@ func (o *Origin) try(ctx context.Context, s slot, r *Request, x *exchange) (t tr
 	}()
 	if x.c == nil {
 		var failure *Error
+		from := time.Now()
 		if x.c, failure = o.connect(ctx, s.server); failure != nil {
+			failure.Server = s.server.Address
 			return tried{failure: failure, again: failure.Kind == Connect && !failure.Timeout() && !untrusted(failure)}
 		}
+		x.connect = time.Since(from)
 	}
 	return o.tryOn(ctx, x)
 }
@@ -131,6 +134,7 @@ func (o *Origin) tryOn(ctx context.Context, x *exchange) tried {
 		failure = o.fail(Canceled, "wait for the response", context.Cause(ctx))
 	}
 	if failure != nil {
+		failure.Server = c.server.Address
 		c.close()
 		stale := failure.Kind == Cut && x.silent && c.reused
 		t := tried{failure: failure, again: stale, stale: stale, unsent: x.unsent}
@@ -158,7 +162,8 @@ func (o *Origin) answered(c *conn, x *exchange) *Response {
 	a := &answer{Response: Response{
 		Status: h.status, Reason: h.reason, Header: h.fields,
 		ContentLength: x.framing.length, Here: x.framing.length >= 0 && x.framing.length <= int64(c.br.Buffered()),
-		RequestTime: x.begun, ResponseTime: x.whole,
+		RequestTime: x.begun, ResponseTime: x.whole, FirstByteTime: x.firstByte,
+		Server: c.server.Address, Connect: x.connect,
 	}}
 	a.Body = &a.body
 	framing := x.framing

@@ -48,7 +48,8 @@ func (o *Origin) upgrade(c *conn, h *head, x *exchange) *Response {
 	o.pool.detach(c)
 	return &Response{
 		Status: h.status, Reason: h.reason, Header: h.fields, Body: &Body{framed: true, err: io.EOF},
-		RequestTime: x.begun, ResponseTime: x.whole, Upgraded: &Upgraded{origin: o, c: c},
+		RequestTime: x.begun, ResponseTime: x.whole, FirstByteTime: x.firstByte,
+		Server: c.server.Address, Connect: x.connect, Upgraded: &Upgraded{origin: o, c: c},
 	}
 }
 

@@ -59,6 +59,30 @@ func TestHitAllocatesNothing(t *testing.T) {
 	f("directives", hitRequest(http.MethodGet, "/1024", "Cache-Control: max-age=1000, min-fresh=1\r\n"))
 }
 
+func TestHitOfARouteByFieldsAllocatesNothing(t *testing.T) {
+	long := strings.Repeat("a value that is longer than a small buffer, ", 3)
+	by := edgetest.OtherRoute{Name: "fields", Change: []func(*proxy.Route){func(r *proxy.Route) {
+		r.PathPrefix, r.Methods = "/", []string{http.MethodGet}
+		r.Fields = []proxy.FieldMatch{
+			{Name: "X-Own", Value: []byte(long), AnyBefore: true, AnyBehind: true}, {Name: "X-Own", Value: []byte("first, " + long[:60]), AnyBehind: true}, {Name: "Cookie", AnyBefore: true, AnyBehind: true},
+		}
+	}}}
+	e := edgetest.Start(t, edgetest.Options{Routes: []edgetest.OtherRoute{by}, Origin: hitOrigin(t)})
+	request := hitRequest(http.MethodGet, "/1024", "X-Own: first\r\nX-Own: "+long+"x\r\nCookie: a=b\r\n")
+	conn, err := net.Dial("tcp", e.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	(&hitClient{conn: conn}).learn(t, request) // a plain request has another route, and so another key
+	c := newHitClientOn(t, conn, request)
+	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
+		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
+	}
+	if n := e.Metric(t, "edgeproxy_requests_total", "route=fields", "result=hit", "status=2xx"); n == 0 {
+		t.Error("got no hits of the route, want all")
+	}
+}
+
 // What lies in one slice is sent from there; there are two look-ups, of the whole and of
 // the slice.
 func TestHitInASliceAllocatesNothing(t *testing.T) {

@@ -46,6 +46,7 @@ var (
 	descFalsePositive = desc("filter_false_positive_ratio", "Share of unseen keys the filter reports: expected from its fill now; measured in a sample of the keys over the last generations, to be compared with expected_sampled, the mean of expected over those sightings.", "filter", "kind")
 	descFalseNegative = desc("filter_false_negatives_total", "Sightings within the guarantee that the filter denied, in a sample of the keys; 0 unless something is wrong.", "filter")
 	descWindow        = desc("filter_window_seconds", "Time since the start of the oldest generation held.", "filter")
+	descWindowMax     = desc("filter_window_max_seconds", "The longest that the window can be while rotations come in time, generations times rotate_every; only where a generation ends by time.", "filter")
 	descWindowKeys    = desc("filter_window_keys", "Distinct keys held, summed over the generations.", "filter")
 	descFilterBytes   = desc("filter_bytes", "Memory of the filter itself; admission_bytes has what stands beside it, too.", "filter")
 	descAdmission     = desc("admission_bytes", "Memory of all filters, of those that find regret, and of the samples.")
@@ -62,7 +63,7 @@ var (
 
 var descs = []*prometheus.Desc{
 	descRequests, descBytes, descDuration, descFirstByte, descCollapsed, descHeldBack, descHeldBackBytes, descRegret, descRegretBytes, descStorable, descFills, descBehind, descSpooled, descSpool, descSpoolFiles, descSpoolFailed, descGateOpen, descNotStored, descInFlight, descInflightBytes,
-	descPanics, descFill, descFalsePositive, descFalseNegative, descWindow, descWindowKeys, descFilterBytes, descAdmission, descRotations, descWindowObjects, descPurges, descInvalidations, descPurgesFolded, descPurgeSweeps, descGone, descForgotten,
+	descPanics, descFill, descFalsePositive, descFalseNegative, descWindow, descWindowMax, descWindowKeys, descFilterBytes, descAdmission, descRotations, descWindowObjects, descPurges, descInvalidations, descPurgesFolded, descPurgeSweeps, descGone, descForgotten,
 	descSlowUploads,
 }
 
@@ -169,6 +170,9 @@ func (e emitter) proxy(p *Proxy) {
 		e.gauge(descFalsePositive, f.Measured.Ratio, f.Name, "measured")
 		e.counter(descFalseNegative, f.Measured.FalseNegatives, f.Name)
 		e.gauge(descWindow, f.Window.Seconds(), f.Name)
+		if f.Longest > 0 {
+			e.gauge(descWindowMax, f.Longest.Seconds(), f.Name)
+		}
 		e.gauge(descWindowKeys, float64(f.Keys), f.Name)
 		e.gauge(descFilterBytes, float64(f.Bytes), f.Name)
 		e.counter(descRotations, f.Rotations.Time, f.Name, "time")

@@ -21,10 +21,10 @@ func (p *Proxy) decide(x *exchange) disposition {
 		return refused
 	}
 	x.disregard()
-	if len(x.settings.PurgeFrom) > 0 && string(x.method) == "PURGE" {
+	if x.purges() {
 		return p.purgeRequested(x)
 	}
-	if !p.paced(x) {
+	if !p.enters(x) {
 		return refused
 	}
 	x.applyRules()
@@ -43,6 +43,23 @@ func (p *Proxy) decide(x *exchange) disposition {
 		return p.forwardable(x, pass)
 	}
 	return p.sight(x, p.lookupOrForward(x))
+}
+
+// enters reports whether x goes on to cache and origin: its client may use the route, and not too often, and
+// the route does not answer itself.
+func (p *Proxy) enters(x *exchange) bool {
+	if x.route.Access.guarded() && !x.route.Access.admits(x.clientAddress()) {
+		p.refuse(x, statusForbidden, reason.Denied)
+		return false
+	}
+	if !p.paced(x) {
+		return false
+	}
+	if x.route.answer != nil {
+		x.answerItself()
+		return false
+	}
+	return true
 }
 
 // retrieves reports whether x is a GET or HEAD, which a cache could answer.
@@ -131,7 +148,7 @@ func (p *Proxy) findRoute(x *exchange) bool {
 	n := len(x.scratch)
 	x.scratch = wire.AppendPath(x.scratch, x.target.Path)
 	x.path = x.scratch[n:]
-	x.route = x.settings.routeFor(x.scheme, x.host, x.path)
+	x.route = x.routeFor(x.routeMethod())
 	return x.route != nil
 }
 
@@ -150,6 +167,8 @@ func (x *exchange) bypass() (reason.Reason, forward) {
 		return reason.Method, fwdMethod
 	case a.body:
 		return reason.RequestBody, fwdRequest
+	case x.route.NoCache:
+		return reason.Bypass, fwdBypass
 	case x.request.NoStore:
 		return reason.RequestNoStore, fwdRequest
 	case a.upgrade:

@@ -177,9 +177,12 @@ type exchange struct {
 	stored    bool  // admitted when the header was sent
 	unseen    bool  // x is not counted: another exchange will be
 	sent      int   // status of the answer, from the origin or our own
+	ttl       int64 // seconds of freshness that a stored answer had left
 	bytes     int64 // of the body that the client gets
 	received  int64 // from the client, after the switch to another protocol
 	firstByte time.Duration
+	answered  *origin.Response // of the fetch behind a stored answer, for the log; see answeredBy
+	failed    string           // the server that was asked last, where it failed
 
 	// Buffers, which outlive the request, as the entries of room do.
 

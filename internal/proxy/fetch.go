@@ -81,6 +81,7 @@ func (f *fill) standsIn(err error) bool {
 		return false
 	}
 	if f.head = f.p.standIn(&f.job, f.spare, kind, status, why); f.head != nil {
+		f.head.resp = f.resp
 		f.drop()
 	}
 	return f.head != nil

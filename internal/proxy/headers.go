@@ -4,11 +4,13 @@ import (
 	"slices"
 	"strings"
 
+	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/forwarded"
 	"edgeproxy/internal/message"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/tracecontext"
 )
 
 // This file and lines.go alone read the fields of a request, whose bytes are the front's and
@@ -111,6 +113,43 @@ func (s *seen) note(name []byte) {
 	case "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto":
 		s.xForwarded = true
 	}
+}
+
+// describeFields takes what the log has of the request's fields. A field that comes twice has its
+// first value, and a traceparent that does belongs to no trace.
+func (x *exchange) describeFields(line *accesslog.Line) {
+	parents := 0
+	for i := range x.fields {
+		f := &x.fields[i]
+		to := loggedAs(line, f.Name)
+		if to == nil {
+			continue
+		}
+		if to == &line.TraceID {
+			parents++
+		}
+		if *to == nil {
+			*to = f.Value
+		}
+	}
+	if line.TraceID = tracecontext.TraceID(line.TraceID); parents > 1 {
+		line.TraceID = nil
+	}
+}
+
+// loggedAs returns where line has the field of this name; nil: nowhere.
+func loggedAs(line *accesslog.Line, name []byte) *[]byte {
+	switch {
+	case sameName(name, "Referer"):
+		return &line.Referer
+	case sameName(name, "User-Agent"):
+		return &line.UserAgent
+	case sameName(name, "Traceparent"):
+		return &line.TraceID
+	case sameName(name, "X-Request-Id"):
+		return &line.RequestID
+	}
+	return nil
 }
 
 // protocols returns the ones that x's origin may be asked to switch to, as the client

@@ -73,6 +73,9 @@ func (p *Proxy) head(x *exchange, h *heading, c cut) {
 	ttl := int64(0)
 	if age, lifetime, ok := h.aged(h.at); ok {
 		ttl = int64((lifetime - age).Seconds())
+		if h.held != nil {
+			x.ttl = ttl
+		}
 		a.Lines = appendInt(a.Lines, "Age: ", int64(age.Seconds()))
 	}
 	a.Lines = p.appendCacheStatus(a.Lines, x, others, ttl)

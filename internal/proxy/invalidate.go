@@ -81,12 +81,14 @@ func (p *Proxy) invalidateNamed(x *exchange, resp *origin.Response) (marks uint6
 // invalidateURL forgets what an unsafe request has changed. It leaves a mark among the purges
 // only where something stored could not be found, or could come back: with a restart, or from the disk.
 func (p *Proxy) invalidateURL(scheme string, host []byte, target wire.Target) (marks uint64) {
-	u, selects := p.resource(scheme, host, target)
-	if selects || p.Purges.Keeps() || p.Store.HasDisk() {
-		p.markURL(u, false)
-		marks = 1
+	resources, selects := p.resources(scheme, host, target)
+	for _, u := range resources {
+		if selects || p.Purges.Keeps() || p.Store.HasDisk() {
+			p.markURL(u, false)
+			marks++
+		}
+		p.forget(u)
 	}
-	p.forget(u)
 	return marks
 }
 

@@ -49,6 +49,9 @@ type outcome struct {
 	held *cache.Object
 	as   result
 
+	// resp is what the origin has sent, for the log; nil: nothing.
+	resp *origin.Response
+
 	// own is held as the client may have it whose request brought the confirmation:
 	// with the fields that are not kept. Nil is held itself.
 	own *cache.Object
@@ -164,7 +167,7 @@ func (p *Proxy) forwardHead(j *job, resp *origin.Response) *outcome {
 	fields.Add("Via", p.via)
 	fields = gathered(fields)
 	h := &outcome{
-		status: resp.Status, fields: fields, length: resp.ContentLength, here: resp.Here, announced: announced(resp),
+		resp: resp, status: resp.Status, fields: fields, length: resp.ContentLength, here: resp.Here, announced: announced(resp),
 		cookie: fields.Has("Set-Cookie"), why: reason.Method, from: resp.Header, at: resp.ResponseTime,
 	}
 	if j.facts.Method == "HEAD" {

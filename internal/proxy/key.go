@@ -1,6 +1,9 @@
 package proxy
 
 import (
+	"bytes"
+	"slices"
+
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/rfc9111"
@@ -70,24 +73,36 @@ func (x *exchange) resource() purge.URL {
 	return purge.URL{Scheme: x.scheme, Host: x.host, Target: x.keyed}
 }
 
-// resource is what a GET for target at host would be about. Selects says that its
-// URL part alone does not find all that is stored for it.
-func (p *Proxy) resource(scheme string, host []byte, target wire.Target) (u purge.URL, selects bool) {
-	u = purge.URL{Scheme: scheme, Host: host, Target: target.Raw}
-	if r := p.settings.Load().routeFor(scheme, host, wire.AppendPath(nil, target.Path)); r != nil {
-		u.Target = r.Key.AppendTarget(nil, target.Raw)
-		selects = r.Key.Selects() || r.SliceBytes > 0
+// resources are what GETs for target at host may be about: one for each form in which a route keys
+// the target. Selects says that their URL parts alone do not find all that is stored for it.
+func (p *Proxy) resources(scheme string, host []byte, target wire.Target) (out []purge.URL, selects bool) {
+	for _, r := range p.settings.Load().routesOf(scheme, host, wire.AppendPath(nil, target.Path)) {
+		out = addResource(out, purge.URL{Scheme: scheme, Host: host, Target: r.Key.AppendTarget(nil, target.Raw)})
+		selects = selects || r.Key.Selects() || r.SliceBytes > 0
 	}
-	return u, selects
+	if out == nil { // stored when there was a route
+		out = []purge.URL{{Scheme: scheme, Host: host, Target: target.Raw}}
+	}
+	return out, selects
 }
 
-// prefix is what resources begin with whose target begins with that of target.
-func (p *Proxy) prefix(scheme string, host []byte, target wire.Target) purge.URL {
-	u := purge.URL{Scheme: scheme, Host: host, Target: target.Raw}
-	if r := p.settings.Load().routeFor(scheme, host, wire.AppendPath(nil, target.Path)); r != nil {
-		u.Target = r.Key.Prefix(target.Raw)
+// prefixes are what resources begin with whose target begins with that of target.
+func (p *Proxy) prefixes(scheme string, host []byte, target wire.Target) (out []purge.URL) {
+	for _, r := range p.settings.Load().routesOf(scheme, host, wire.AppendPath(nil, target.Path)) {
+		out = addResource(out, purge.URL{Scheme: scheme, Host: host, Target: r.Key.Prefix(target.Raw)})
 	}
-	return u
+	if out == nil {
+		out = []purge.URL{{Scheme: scheme, Host: host, Target: target.Raw}}
+	}
+	return out
+}
+
+// addResource adds u, whose scheme and host are those of all, unless it is there.
+func addResource(all []purge.URL, u purge.URL) []purge.URL {
+	if slices.ContainsFunc(all, func(other purge.URL) bool { return bytes.Equal(other.Target, u.Target) }) {
+		return all
+	}
+	return append(all, u)
 }
 
 // KeyableHeader reports whether the request field of this canonical name reaches

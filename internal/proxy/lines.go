@@ -110,7 +110,7 @@ func (x *exchange) withheld(name string) bool {
 			return true
 		}
 	}
-	return x.route.Key.Imitates(name) || x.route.Request.Drops(name)
+	return x.route.Key.Imitates(name) || x.route.imitates(name) || x.route.Request.Drops(name)
 }
 
 // overrides reports whether the field of this canonical name, which origins may take for the usual

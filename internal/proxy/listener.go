@@ -27,6 +27,20 @@ type Listener struct {
 	proxy   *Proxy
 	scheme  string
 	trusted atomic.Pointer[forwarded.Trusted] // nil: nobody
+	livez   atomic.Bool
+}
+
+// LivezPath is the target that AnswerLivez is about.
+const LivezPath = "/livez"
+
+// AnswerLivez says whether GET and HEAD for LivezPath are answered here with 200 from now on, as long as
+// the process runs. Load balancers ask so by HTTP/1.0, and without Host, which is refused otherwise.
+func (l *Listener) AnswerLivez(on bool) { l.livez.Store(on) }
+
+// asksLivez reports whether x is such a request, and in order but for its host.
+func (l *Listener) asksLivez(x *exchange) bool {
+	return l.livez.Load() && string(x.req.Target) == LivezPath && x.req.Fault == nil && x.req.Body == nil &&
+		(string(x.method) == "GET" || string(x.method) == "HEAD")
 }
 
 // Listener returns a listener for connections that are of TLS or not. It believes what

@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"bytes"
-	"context"
 	"errors"
 
 	"edgeproxy/internal/origin"
@@ -17,7 +16,7 @@ func (p *Proxy) pass(x *exchange) {
 		p.upgrade(x, protocols)
 		return
 	}
-	post := x.route.StorePosts && string(x.method) == "POST"
+	post := x.maySavePost()
 	if post { // its answer may serve later GETs
 		x.keyURL(p.Hasher)
 		if names, ok := p.Store.Vary(x.base, x.name); ok {
@@ -51,6 +50,11 @@ func (p *Proxy) pass(x *exchange) {
 		return
 	}
 	f.answer(x, resp)
+}
+
+// maySavePost reports whether x is a POST whose answer may serve later GETs, which have the same route.
+func (x *exchange) maySavePost() bool {
+	return x.route.StorePosts && !x.route.NoCache && string(x.method) == "POST" && x.routeFor([]byte("GET")) == x.route
 }
 
 // invalidateBeside is invalidate, whose marks do not reach the answer itself, unless somebody else has purged meanwhile.
@@ -113,6 +117,7 @@ func (p *Proxy) fail(x *exchange, err error) {
 	status, why := statusBadGateway, reason.OriginError
 	if oe, ok := errors.AsType[*origin.Error](err); ok {
 		status, why = failure(oe, x.upload)
+		x.failed = oe.Server
 	}
 	if errors.Is(err, origin.ErrShare) {
 		p.Metrics.overConnections.Inc()
@@ -123,9 +128,7 @@ func (p *Proxy) fail(x *exchange, err error) {
 		x.closing = true // it is not known what is left of the request
 	}
 	p.refuse(x, status, why)
-	if p.Log.Enabled(context.Background(), levelFor(why)) {
-		p.Log.Log(context.Background(), levelFor(why), "request failed", "route", x.route.Name, "status", status, "reason", why.String(), "error", err)
-	}
+	p.logFailure(x, levelFor(why), status, why, x.failed, err)
 }
 
 // failureReason is the word for what went wrong with an origin.

@@ -83,7 +83,11 @@ func (p *Proxy) purgeStep(by, value string, soft bool) (purgeStep, error) {
 		return func() (int, bool) { return p.purgeURL(scheme, host, target, soft) }, err
 	case purgeByPrefix:
 		scheme, host, target, err := p.parseURL(value, ErrPurgePrefix)
-		return uncounted(func() { p.markPrefix(p.prefix(scheme, host, target), soft) }), err
+		return uncounted(func() {
+			for _, u := range p.prefixes(scheme, host, target) {
+				p.markPrefix(u, soft)
+			}
+		}), err
 	case purgeByHost:
 		host, err := wire.AppendHost(nil, []byte(value), schemePlain)
 		if err != nil {
@@ -120,12 +124,14 @@ func (p *Proxy) parseURL(raw string, want error) (scheme string, host []byte, ta
 
 // purgeURL marks a URL and removes at once what is found of it, to count it.
 func (p *Proxy) purgeURL(scheme string, host []byte, target wire.Target, soft bool) (objects int, all bool) {
-	u, selects := p.resource(scheme, host, target)
-	p.markURL(u, soft)
-	if soft {
-		return 0, false
+	resources, selects := p.resources(scheme, host, target)
+	for _, u := range resources {
+		p.markURL(u, soft)
+		if !soft {
+			objects += p.forget(u)
+		}
 	}
-	return p.forget(u), !selects
+	return objects, !selects && !soft
 }
 
 // markURL leaves a mark for u, and in the same purge for all that means the same.
@@ -171,6 +177,11 @@ func (p *Proxy) forgetPart(name []byte) int {
 	p.flights.Purge(url)
 	part := p.newSpan(name, 0, 0)
 	return p.Store.Purge(url, name) + p.Store.Purge(part.key, part.name)
+}
+
+// purges reports whether x is a PURGE for us, and not for the origin.
+func (x *exchange) purges() bool {
+	return len(x.settings.PurgeFrom) > 0 && string(x.method) == "PURGE"
 }
 
 // purgeRequested answers a PURGE, a method without a standard: what is stored for its

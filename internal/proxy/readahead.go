@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 	"io"
+	"log/slog"
 	"net/netip"
 	"sync"
 
@@ -83,7 +84,7 @@ func (p *Proxy) readAhead(x *exchange) bool {
 		status, why = statusServiceUnavailable, reason.Overload
 	}
 	p.refuse(x, status, why)
-	p.Log.Debug("request failed", "route", x.route.Name, "status", status, "reason", why.String(), "error", err)
+	p.logFailure(x, slog.LevelDebug, status, why, "", err)
 	return false
 }
 

@@ -16,7 +16,10 @@ func (l *Listener) receive(x *exchange) {
 	p := l.proxy
 	p.askPeer(x)
 	x.method = x.req.Method
-	if status, why := p.checkRequest(x, l.trusted.Load()); status != 0 {
+	if l.asksLivez(x) {
+		x.readFields()
+		x.say(statusOK, resultPass)
+	} else if status, why := p.checkRequest(x, l.trusted.Load()); status != 0 {
 		p.refuse(x, status, why)
 		x.closing = true // where the next request begins is anybody's guess
 	} else if p.loops(x) {

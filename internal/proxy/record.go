@@ -1,9 +1,6 @@
 package proxy
 
 import (
-	"time"
-
-	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/reason"
 )
 
@@ -87,7 +84,7 @@ func (p *Proxy) record(x *exchange) {
 	if p.Shadow != nil && x.sighted {
 		p.recordShadows(x)
 	}
-	if p.AccessLog != nil {
+	if p.AccessLog != nil && x.logged() {
 		p.log(x, status, duration)
 	}
 }
@@ -107,19 +104,4 @@ func (p *Proxy) releaseExchange(x *exchange) {
 	x.reset()
 	p.exchanges.Put(x)
 	p.inFlight.Add(-1)
-}
-
-func (p *Proxy) log(x *exchange, status int, duration time.Duration) {
-	line := accesslog.Line{
-		Time: x.start, Host: x.host, Target: x.target.Raw, Method: x.method, Status: status, Bytes: x.bytes + x.received,
-		Result: x.result.String(), Reason: x.reason.String(), Duration: duration, FirstByte: max(x.firstByte, 0),
-		Client: x.clientAddress(),
-	}
-	if x.target.Raw == nil { // refused before it was understood
-		line.Host, line.Target = x.req.Host, x.req.Target
-	}
-	if x.route != nil {
-		line.Route = x.route.Name
-	}
-	p.AccessLog.Write(&line)
 }

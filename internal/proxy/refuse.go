@@ -1,7 +1,6 @@
 package proxy
 
 import (
-	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -14,7 +13,7 @@ import (
 func (p *Proxy) refuse(x *exchange, status int, why reason.Reason) {
 	x.say(status, resultError)
 	x.reason = why
-	if why == reason.OnlyIfCached || why == reason.Overload || why == reason.Rate || why == reason.ClientShare {
+	if why == reason.OnlyIfCached || why == reason.Denied || why == reason.Overload || why == reason.Rate || why == reason.ClientShare {
 		x.fwd = fwdNone // it never went forward (RFC 9211 section 2.2)
 	}
 }
@@ -43,6 +42,6 @@ func (p *Proxy) cutOff(x *exchange, err error) {
 		x.reason = reason.FellBehind
 	}
 	if !errors.Is(err, io.ErrClosedPipe) {
-		p.Log.Log(context.Background(), slog.LevelInfo, "response cut off", "route", x.route.Name, "error", err)
+		p.logCut(x, err)
 	}
 }

@@ -73,6 +73,9 @@ func (x *exchange) opens(c cut) bool {
 func (p *Proxy) getAgain(x *exchange) {
 	x.unanswer()
 	x.room.empty()
+	if x.refresh {
+		x.loaded = nil // those who follow the refresh may still read it
+	}
 	x.result, x.reason, x.stored, x.refresh, x.stale, x.heldBack, x.waited = resultHit, reason.None, false, false, nil, false, 0
 	if x.fwd = fwdURIMiss; x.vary != nil {
 		x.fwd = fwdVaryMiss

@@ -1,8 +1,8 @@
 package proxy
 
 import (
-	"bytes"
 	"context"
+	"time"
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cachekey"
@@ -22,15 +22,31 @@ type Host struct {
 	Port int
 }
 
-// Route says what happens to the requests it matches.
+// Route says what happens to the requests it matches. All of Hosts, Path, PathPrefix, PathSuffix,
+// Methods and Fields have to hold.
 type Route struct {
 	// Name is unique; it labels metrics and log lines.
 	Name  string
 	Hosts []Host
+	// Path is the decoded path, "" any.
+	Path string
 	// PathPrefix matches whole segments: /api matches /api and /api/x, not /apix.
 	PathPrefix string
+	// PathSuffix is how the decoded path ends: .jpg matches /a.jpg.
+	PathSuffix string
+	// Methods are those it is for, none is all. GET is HEAD as well.
+	Methods []string
+	// Fields have to hold each. Responses that the route stores are then found by it alone, and
+	// NoVarySearch is off: its rules are of all routes that share a path.
+	Fields []FieldMatch
 
+	// Access says whose requests the route answers; others get 403.
+	Access Access
+	// Answer is what the route says itself. Without one it has an Origin.
+	Answer *OwnAnswer
 	Origin *origin.Origin
+	// FirstByte is how long the origin may take for a response head; 0 is what its options say.
+	FirstByte time.Duration
 	// HostHeader is what the origin gets as Host; "" is the client's.
 	HostHeader string
 	Rule       admission.Rule
@@ -40,8 +56,12 @@ type Route struct {
 	HonorRequest bool
 	// IgnoreNoStore ignores a request's no-store, which else makes it pass by the cache.
 	IgnoreNoStore bool
-	// StorePosts lets the answer to a POST serve later GETs where it says that it may.
+	// StorePosts lets the answer to a POST serve later GETs where it says that it may, and where
+	// they have this route.
 	StorePosts bool
+	// NoCache has all requests pass by the cache: nothing is looked up, stored or shared, not even
+	// a fetch, and nothing is a sighting.
+	NoCache bool
 	// NoUpgrades answers a request as if it had not asked for another protocol.
 	NoUpgrades bool
 	// Invalidate is what unsafe methods make the cache forget.
@@ -54,6 +74,8 @@ type Route struct {
 	// the rules for responses of the origin, which apply before anything else reads them.
 	// Both are made by RequestRules and ResponseRules.
 	Request, Response *field.Rules
+	// Unlogged is the share, 0 to 1, of the requests that the access log does not have.
+	Unlogged float64
 	// UnusualNames lets request fields through whose name has other than letters, digits
 	// and hyphens in it.
 	UnusualNames bool
@@ -83,6 +105,9 @@ type Route struct {
 type route struct {
 	*Route
 	metrics *routeMetrics
+	answer  *ownAnswer // nil: the origin is asked
+	// selecting are the names of the fields by which any route goes.
+	selecting []string
 }
 
 func newRoute(r *Route, m *Metrics) *route {
@@ -90,8 +115,11 @@ func newRoute(r *Route, m *Metrics) *route {
 	if own.Key == nil {
 		own.Key = &cachekey.Rules{}
 	}
+	if len(own.Fields) > 0 {
+		own.Key, own.NoVarySearch = own.Key.Within(own.Name), false
+	}
 	own.Caching.Partial = true // see span
-	return &route{Route: &own, metrics: m.forRoute(r.Name)}
+	return &route{Route: &own, metrics: m.forRoute(r.Name), answer: newOwnAnswer(r.Answer)}
 }
 
 // ask sends a request to the origin, and returns its answer as the rules of the route have
@@ -106,54 +134,4 @@ func (r *route) rewritten(resp *origin.Response, err error) (*origin.Response, e
 		resp.Header = r.Response.Apply(resp.Header)
 	}
 	return resp, err
-}
-
-// matches reports whether the route takes a request for host (canonical, with
-// its port if that is not the default of scheme) and path (decoded).
-func (r *route) matches(scheme string, host, path []byte) bool {
-	return r.matchesHost(scheme, host) && r.matchesPath(path)
-}
-
-func (r *route) matchesHost(scheme string, host []byte) bool {
-	name, port := splitPort(scheme, host)
-	for i := range r.Hosts {
-		if r.Hosts[i].matches(name, port) {
-			return true
-		}
-	}
-	return false
-}
-
-func (h *Host) matches(name []byte, port int) bool {
-	switch {
-	case h.Port != 0 && h.Port != port:
-		return false
-	case h.Name == "":
-		return true
-	case !h.Subdomains:
-		return string(name) == h.Name
-	}
-	dot := len(name) - len(h.Name) - 1
-	return dot > 0 && name[dot] == '.' && string(name[dot+1:]) == h.Name
-}
-
-// splitPort takes a canonical host apart.
-func splitPort(scheme string, host []byte) (name []byte, port int) {
-	i := bytes.LastIndexByte(host, ':')
-	if i < 0 || bytes.IndexByte(host[i:], ']') >= 0 {
-		return host, defaultPort(scheme)
-	}
-	for _, c := range host[i+1:] {
-		port = port*10 + int(c-'0')
-	}
-	return host[:i], port
-}
-
-func (r *route) matchesPath(path []byte) bool {
-	p := r.PathPrefix
-	if len(path) < len(p) || string(path[:len(p)]) != p {
-		// "OPTIONS *" asks about the server as a whole.
-		return p == "/" && string(path) == "*"
-	}
-	return len(path) == len(p) || p[len(p)-1] == '/' || path[len(p)] == '/'
 }

@@ -52,3 +52,40 @@ func TestRouteMatchesWholeSegments(t *testing.T) {
 	f("/api/", "/api/x", true)
 	f("/api/", "/api", false)
 }
+
+func TestRouteMatchesAllThatItNames(t *testing.T) {
+	f := func(r *Route, path string, want bool) {
+		t.Helper()
+		r.Hosts = []Host{{}}
+		if got := (&route{Route: r}).matches(schemePlain, []byte("h"), []byte(path)); got != want {
+			t.Errorf("%+v, path %q: got %v, want %v", r, path, got, want)
+		}
+	}
+	f(&Route{Path: "/a", PathPrefix: "/"}, "/a", true)
+	f(&Route{Path: "/a", PathPrefix: "/"}, "/a/", false)
+	f(&Route{Path: "/a", PathPrefix: "/"}, "*", false)
+	f(&Route{PathPrefix: "/", PathSuffix: ".jpg"}, "/a.jpg", true)
+	f(&Route{PathPrefix: "/", PathSuffix: ".jpg"}, "/a.jpg/", false)
+	f(&Route{PathPrefix: "/", PathSuffix: ".jpg"}, "*", false)
+	f(&Route{PathPrefix: "/i", PathSuffix: "i"}, "/i", true)
+	f(&Route{PathPrefix: "/i", PathSuffix: ".jpg"}, "/a.jpg", false)
+}
+
+func TestFieldMatchesHold(t *testing.T) {
+	f := func(m FieldMatch, value string, want bool) {
+		t.Helper()
+		if got := m.holds([]byte(value)); got != want {
+			t.Errorf("%+v, %q: got %v, want %v", m, value, got, want)
+		}
+	}
+	f(FieldMatch{Value: []byte("a")}, "a", true)
+	f(FieldMatch{Value: []byte("a")}, "A", false)
+	f(FieldMatch{Value: []byte("a")}, "ab", false)
+	f(FieldMatch{Value: []byte("a"), AnyBehind: true}, "ab", true)
+	f(FieldMatch{Value: []byte("a"), AnyBehind: true}, "ba", false)
+	f(FieldMatch{Value: []byte("a"), AnyBefore: true}, "ba", true)
+	f(FieldMatch{Value: []byte("a"), AnyBefore: true}, "ab", false)
+	f(FieldMatch{Value: []byte("a"), AnyBefore: true, AnyBehind: true}, "bab", true)
+	f(FieldMatch{Value: []byte("a"), AnyBefore: true, AnyBehind: true}, "b", false)
+	f(FieldMatch{AnyBefore: true, AnyBehind: true}, "", true)
+}

@@ -83,6 +83,9 @@ func (p *Proxy) sendOne(x *exchange, e *cache.Object, first, length int64) {
 			return
 		}
 	}
+	if e == x.loaded && !x.refresh { // nobody else has it
+		x.answer.Held = e.Lend(x.answer.Held)
+	}
 	x.answer.Say(b)
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/forwarded"
 	"edgeproxy/internal/pace"
 	"edgeproxy/internal/rate"
@@ -43,6 +44,10 @@ type Live struct {
 	// it was a hit, or why the request went forward.
 	CacheStatus, CacheStatusBrief bool
 	CacheStatusTrusted            []netip.Prefix
+	// LogFormat is how a line of the access log is written; nil is JSON. Unlogged is the share,
+	// 0 to 1, of the requests without a route that it does not have.
+	LogFormat *accesslog.Format
+	Unlogged  float64
 }
 
 // settings are what a request goes by from its beginning to its end, and what goes on in
@@ -83,8 +88,10 @@ func compile(o *Options, routes []Route) ([]*route, error) {
 		}
 	}
 	compiled := make([]*route, len(routes))
+	names := fieldsOfRoutes(routes)
 	for i := range routes {
 		compiled[i] = newRoute(&routes[i], o.Metrics)
+		compiled[i].selecting = names
 	}
 	return compiled, nil
 }
@@ -102,15 +109,5 @@ func (p *Proxy) Swap(l Live) error {
 	}
 	p.settings.Store(next)
 	p.Metrics.inForce(next.routes)
-	return nil
-}
-
-// routeFor returns the first route that matches, nil if none does.
-func (s *settings) routeFor(scheme string, host, path []byte) *route {
-	for _, r := range s.routes {
-		if r.matches(scheme, host, path) {
-			return r
-		}
-	}
 	return nil
 }

@@ -78,7 +78,7 @@ func (p *Proxy) slices(x *exchange) (done bool) {
 
 // unanswer takes back what answerFrom has made of x.
 func (x *exchange) unanswer() {
-	x.from, x.onResult, x.collapsed, x.fwdStatus = nil, false, false, 0
+	x.from, x.onResult, x.collapsed, x.fwdStatus, x.answered = nil, false, false, 0, nil
 }
 
 // beginSlices is slices, up to the point where the answer's header can be sent.

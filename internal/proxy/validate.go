@@ -44,7 +44,7 @@ func (p *Proxy) confirm(j *job, resp *origin.Response, purged func() bool) *outc
 	e.InitialAge = rfc9111.InitialAge(resp.Header, resp.RequestTime, resp.ResponseTime)
 	e.Policy = v.Policy
 	p.renew(j, e, v.Why, p.purgedCheck(j, e, purged))
-	h := &outcome{held: cache.NewObject(e), as: resultRevalidated, status: resp.Status, cookie: resp.Header.Has("Set-Cookie")}
+	h := &outcome{resp: resp, held: cache.NewObject(e), as: resultRevalidated, status: resp.Status, cookie: resp.Header.Has("Set-Cookie")}
 	if len(v.Strip) > 0 {
 		own := *e
 		own.Serial, own.Header = p.serial.Add(1), kept(updated, nil, j.route)
@@ -74,7 +74,7 @@ func (x *exchange) answerFrom(h *outcome, asked bool) {
 	if asked && h.own != nil {
 		x.from = stored{h.own}
 	}
-	x.fwdStatus = h.status
+	x.fwdStatus, x.answered = h.status, h.resp
 	x.waited = now().Sub(x.start)
 	if h.as == resultStale {
 		x.reason, x.fwd = h.why, fwdNone
@@ -130,7 +130,7 @@ func (p *Proxy) enterRefreshes(x *exchange) (done func(), ok bool) {
 }
 
 // newRefresh returns a fill that asks whether e is still right and may outlive the request of x.
-// It sends no credentials but keyed ones, and has copies of the fields that select a variant.
+// It sends no credentials but keyed ones and those that the route goes by, and has copies of the fields that select a variant.
 func (p *Proxy) newRefresh(x *exchange, e *cache.Object) *fill {
 	x.stale = e
 	f := p.newShared(x)
@@ -139,7 +139,7 @@ func (p *Proxy) newRefresh(x *exchange, e *cache.Object) *fill {
 	j.sighted = false // ours
 	vary := e.Vary()
 	withheld := func(name string) bool {
-		return (name == "Authorization" || name == "Cookie") && !x.route.Key.Reads(name) && !slices.Contains(vary, name) && x.route.Request.Value(name) == nil
+		return (name == "Authorization" || name == "Cookie") && !x.route.Key.Reads(name) && !x.route.goesBy(name) && !slices.Contains(vary, name) && x.route.Request.Value(name) == nil
 	}
 	j.facts.Authorization = j.facts.Authorization && !withheld("Authorization")
 	j.facts.Cookie = j.facts.Cookie && !withheld("Cookie")

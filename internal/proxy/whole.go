@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"cmp"
 	"errors"
 
 	"edgeproxy/internal/flight"
@@ -123,7 +124,7 @@ func (w whole) fail(err error) {
 // patience is how long a follower waits for the header of another request's fetch on this
 // route: no longer than an origin may take for it.
 func (s *settings) patience(r *route, guest *presence.Client) flight.Patience {
-	return flight.Patience{Client: guest, Lead: s.CollapseWait, Most: max(s.CollapseWait, r.Origin.FirstByteTimeout())}
+	return flight.Patience{Client: guest, Lead: s.CollapseWait, Most: max(s.CollapseWait, cmp.Or(r.FirstByte, r.Origin.FirstByteTimeout()))}
 }
 
 // shares reports whether a follower, whose request has the directives d, may have the stored

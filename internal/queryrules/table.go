@@ -73,6 +73,12 @@ func (t *Table) Rule(path uint64, now time.Time) *Rule {
 	return r
 }
 
+// Peek is Rule that does not count as use.
+func (t *Table) Peek(path uint64) *Rule {
+	r, _ := t.look(path)
+	return r
+}
+
 // learn notes that a response of a path, received now, has the rule v, and returns
 // the rule of the path if it is the same, else nil. Taught says that it was not
 // until now: a path without a rule, or most of whose latest responses do not have its

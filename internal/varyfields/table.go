@@ -57,6 +57,14 @@ func (t *Table) Names(hi, lo uint64) []string {
 	return u.names
 }
 
+// Peek is Names that does not count as use.
+func (t *Table) Peek(hi, lo uint64) []string {
+	if _, u := t.look(hi, lo); u != nil {
+		return u.names
+	}
+	return nil
+}
+
 // Learn notes by which fields the latest response of a URL varies; none are what it
 // varied by before forgotten. It copies names that it keeps.
 func (t *Table) Learn(hi, lo uint64, names []string) {

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"edgeproxy/config"
+)
+
+// healthTimeout bounds one question, unless a flag says otherwise.
+const healthTimeout = 3 * time.Second
+
+func healthCommand() *cobra.Command {
+	var address string
+	var live bool
+	var timeout time.Duration
+	cmd := &cobra.Command{
+		Use:   "health [--live] [--admin ADDRESS]",
+		Short: "Ask a running proxy whether it is ready, for scripts and containers",
+		Long: "Ask the admin listener of a running proxy whether it takes requests, and print its answer.\n" +
+			"The exit code is 0 if it does. A proxy that drains is not ready; with --live it is asked\n" +
+			"only whether it answers. No token is needed.",
+		Example: "  edgeproxy health\n  edgeproxy health --live --admin unix:/run/edgeproxy/admin.sock",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !reachable(address) {
+				return &usageError{fmt.Errorf("health: --admin %s: want HOST:PORT or unix:PATH", address)}
+			}
+			if timeout <= 0 {
+				return &usageError{fmt.Errorf("health: --timeout %v: want more than 0s", timeout)}
+			}
+			path := "/readyz"
+			if live {
+				path = "/livez"
+			}
+			return askHealth(cmd, address, path, timeout)
+		},
+	}
+	cmd.Flags().StringVar(&address, "admin", config.Default().Admin.Address, "`ADDRESS` of the proxy's admin listener, or of metrics.address")
+	cmd.Flags().BoolVar(&live, "live", false, "ask whether it answers, not whether it is ready")
+	cmd.Flags().DurationVar(&timeout, "timeout", healthTimeout, "how `LONG` the answer may take")
+	return cmd
+}
+
+func askHealth(cmd *cobra.Command, address, path string, timeout time.Duration) error {
+	ctx, cancel := context.WithTimeout(cmd.Context(), timeout)
+	defer cancel()
+	status, text, err := call(ctx, address, http.MethodGet, path, "", nil)
+	if err != nil {
+		return fmt.Errorf("health: %w", err)
+	}
+	said := strings.TrimSpace(string(text))
+	if status != http.StatusOK {
+		return errors.New("health: " + said)
+	}
+	_, err = fmt.Fprintln(cmd.OutOrStdout(), said)
+	return err
+}

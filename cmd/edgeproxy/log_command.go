@@ -1,0 +1,180 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/dustin/go-humanize"
+	"github.com/spf13/cobra"
+)
+
+// lookEvery is how often a log that is followed is looked at.
+const lookEvery = 250 * time.Millisecond
+
+// logOptions are the flags of the command log.
+type logOptions struct {
+	all, once, raw bool
+}
+
+func logCommand() *cobra.Command {
+	var o logOptions
+	cmd := &cobra.Command{
+		Use:   "log FILE [FILTER...]",
+		Short: "Follow the access log, with filters",
+		Long: "Follow the access log, and print a line for each request that meets all filters. It goes on\n" +
+			"over rotations. The log has to be in JSON, which is the default.\n\n" +
+			"A filter is FIELD=VALUE, or has another comparison: != > >= < <=. Numbers, times and seconds\n" +
+			"have an order; seconds may be written as a duration. Quote what has < or > in it.\n\n" +
+			"Fields: " + fieldNames() + ".",
+		Example: "  edgeproxy log access.log result=miss host=www.example.com\n" +
+			"  edgeproxy log access.log 'status>=500' 'duration>250ms'\n" +
+			"  edgeproxy log --all --once --json access.log reason=too-large",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return &usageError{errors.New("log needs the FILE of the access log")}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var filters []logFilter
+			for _, arg := range args[1:] {
+				f, err := parseLogFilter(arg)
+				if err != nil {
+					return &usageError{fmt.Errorf("log: filter %w", err)}
+				}
+				filters = append(filters, f)
+			}
+			t, err := openTail(args[0], o.all)
+			if err != nil {
+				return &usageError{fmt.Errorf("log: %w", err)}
+			}
+			defer func() { _ = t.Close() }()
+			return followLog(cmd.Context(), t, o, filters, cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
+	}
+	cmd.Flags().BoolVar(&o.all, "all", false, "begin with the first line of the file, not with what is added from now on")
+	cmd.Flags().BoolVar(&o.once, "once", false, "end with the last line that is there")
+	cmd.Flags().BoolVar(&o.raw, "json", false, "print lines as they are in the log")
+	return cmd
+}
+
+// followLog prints the lines of t that meet the filters, until ctx ends, or once what is there.
+func followLog(ctx context.Context, t *tail, o logOptions, filters []logFilter, stdout, stderr io.Writer) error {
+	out := bufio.NewWriter(stdout)
+	p := &logPrinter{out: out, raw: o.raw, filters: filters}
+	ticker := time.NewTicker(lookEvery)
+	defer ticker.Stop()
+	for {
+		err := t.read(p.line)
+		if err = errors.Join(err, out.Flush()); err != nil {
+			return fmt.Errorf("log: %w", err)
+		}
+		if p.odd > 0 && !p.told {
+			p.told = true
+			_, _ = fmt.Fprintln(stderr, "edgeproxy: log: a line is not one JSON object of the access log, and is left out, like others to come")
+		}
+		if o.once {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+	}
+}
+
+// logPrinter prints lines of the access log.
+type logPrinter struct {
+	out     io.Writer // which keeps its first error
+	raw     bool
+	filters []logFilter
+	odd     int // lines that are no object of JSON
+	told    bool
+}
+
+// line prints one line if it meets the filters. What is not exactly one object is no line of the
+// access log: what stands behind the object belongs to something else.
+func (p *logPrinter) line(text []byte) {
+	var fields map[string]any
+	if err := json.Unmarshal(text, &fields); err != nil || fields == nil {
+		p.odd++
+		return
+	}
+	for i := range p.filters {
+		if !p.filters[i].matches(fields) {
+			return
+		}
+	}
+	if p.raw {
+		_, _ = fmt.Fprintf(p.out, "%s\n", text)
+		return
+	}
+	_, _ = io.WriteString(p.out, columns(fields)+"\n")
+}
+
+// columns is a line for people.
+func columns(fields map[string]any) string {
+	text := func(name string) string { s, _ := fields[name].(string); return s }
+	number := func(name string) float64 { n, _ := fields[name].(float64); return n }
+	at := text("time")
+	if _, clock, ok := strings.Cut(at, "T"); ok && len(clock) > len("15:04:05.000") {
+		at = clock[:len("15:04:05.000")]
+	}
+	result := text("result")
+	if why := text("reason"); why != "" {
+		result += " (" + why + ")"
+	}
+	url := text("host") + text("target")
+	if scheme := text("scheme"); scheme != "" {
+		url = scheme + "://" + url
+	}
+	line := fmt.Sprintf("%-12s  %3.0f  %9s  %8s  %-15s  %s %s  %s", at, number("status"), humanBytes(number("bytes")),
+		shortSeconds(number("duration")), text("client"), text("method"), url, result)
+	if server := text("origin"); server != "" {
+		line += fmt.Sprintf("  from %s in %s", server, shortSeconds(number("origin_first_byte")))
+	}
+	return spelledOut(line)
+}
+
+// humanBytes is a number of bytes for people.
+func humanBytes(n float64) string {
+	if n < 0 || n > 1<<62 {
+		return "?"
+	}
+	return humanize.IBytes(uint64(n))
+}
+
+// shortSeconds is seconds for people.
+func shortSeconds(s float64) string {
+	switch {
+	case s < 0.001:
+		return fmt.Sprintf("%.0fµs", s*1e6)
+	case s < 1:
+		return fmt.Sprintf("%.1fms", s*1e3)
+	}
+	return fmt.Sprintf("%.2fs", s)
+}
+
+// spelledOut is text without what a terminal obeys.
+func spelledOut(text string) string {
+	if !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		return text
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if unicode.IsPrint(r) {
+			b.WriteRune(r)
+			continue
+		}
+		_, _ = fmt.Fprintf(&b, `\u%04x`, r)
+	}
+	return b.String()
+}

@@ -1,0 +1,89 @@
+package config
+
+import (
+	"strings"
+	"unicode"
+
+	"edgeproxy/internal/accesslog"
+)
+
+func (a *AccessLog) table() table {
+	return table{
+		restart("path", textual(&a.Path, ""), `A file, "-" for standard output, "" for none.`).asBasic().such("/var/log/edgeproxy/access.log"),
+		live("format", words(&a.Format, LogJSON, LogJSON, LogCombined, LogTemplate), "The form of a line."),
+		live("template", textual(&a.Template, ""), "With format: template, text with fields in braces; {{ and }} are braces.").such(`"{client} {status}"`),
+		live("sample", ratio(&a.Sample, 1).between(0, 1), "The share of requests that are logged, chosen at random."),
+	}
+}
+
+// table is the access_log section of a route; its sample may be that of all routes.
+func (r *RouteLog) table() table {
+	return table{
+		live("enabled", boolean(&r.Enabled, true), "false logs no request of the route."),
+		live("sample", ratio(&r.Sample, 1).between(0, 1), "The share of the route's requests that are logged."),
+		refused("path", wantOneLog), refused("format", wantOneLog), refused("template", wantOneLog),
+	}
+}
+
+const wantOneLog = "want it in the access_log section: all routes write one log"
+
+// routeLog returns what the route whose access_log section is at path and holds own has of the log.
+// Keys that the section lacks are those of all routes.
+func (c *Config) routeLog(src *source, path string, own *RouteLog) RouteLog {
+	out := RouteLog{Enabled: true, Sample: c.AccessLog.Sample}
+	out.table().overlay(own.table(), src, path)
+	return out
+}
+
+// accessLog checks the access_log sections.
+func (v *validator) accessLog() {
+	const path = "access_log.path"
+	if strings.ContainsFunc(v.c.AccessLog.Path, unicode.IsControl) {
+		v.fail(path, `want a file, "-" for standard output, or ""`)
+	}
+	v.idleLog()
+	v.logTemplate()
+	for i, r := range v.c.Routes {
+		if at := child(item("routes", i), "access_log"); !r.ownLog.Enabled && v.src.given(child(at, "enabled")) && v.src.given(child(at, "sample")) {
+			v.fail(child(at, "sample"), "want no such key beside enabled: false")
+		}
+	}
+}
+
+// logTemplate checks the template, and that it is there if and only if the format is one.
+func (v *validator) logTemplate() {
+	const format, template = "access_log.format", "access_log.template"
+	a := &v.c.AccessLog
+	if !v.sound(format, template) {
+		return
+	}
+	switch {
+	case a.Format == LogTemplate && a.Template == "":
+		v.fail(format, "want access_log.template beside it, such as '{client} {status} \"{target}\"'")
+	case a.Format != LogTemplate && a.Template != "":
+		v.fail(template, "want no such key, or format: template")
+	case a.Template != "":
+		if _, err := accesslog.Template(a.Template); err != nil {
+			v.fail(template, err.Error())
+		}
+	}
+}
+
+// idleLog refuses what is said of a log that is not written: its writer expects one.
+func (v *validator) idleLog() {
+	a, usual := &v.c.AccessLog, withDefaults((*AccessLog).table)
+	if a.Path != "" || !v.sound("access_log.path") {
+		return
+	}
+	said := map[string]bool{
+		"access_log.format": a.Format != usual.Format, "access_log.template": a.Template != "", "access_log.sample": a.Sample != usual.Sample,
+	}
+	for i, r := range v.c.Routes {
+		said[below(item("routes", i), "access_log.sample")] = r.ownLog.Sample != usual.Sample
+	}
+	for at, unusual := range said {
+		if unusual && v.src.given(at) && v.sound(at) {
+			v.fail(at, "want access_log.path, too: without it nothing is logged")
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package config
+
+import (
+	"fmt"
+	"net/netip"
+)
+
+// Redirect sends clients elsewhere.
+type Redirect struct {
+	To     string // a URL with places such as {host}; "" is no redirect. Others check it: see internal/proxy
+	Status RedirectStatus
+}
+
+// RedirectStatus is the status of a redirect.
+type RedirectStatus string
+
+// Respond is a fixed answer.
+type Respond struct {
+	Status  int // 0 is no such answer
+	Body    string
+	Headers map[string]string
+}
+
+// Access says which clients a route is for.
+type Access struct {
+	Allow, Deny []netip.Prefix // Deny goes first; an empty Allow is all
+}
+
+func (r *Redirect) table() table {
+	return table{
+		live("to", textual(&r.To, ""), "Where to, with {scheme}, {host}, {hostport}, {path}, {query} and {uri} of the request.").such("https://{host}{uri}"),
+		live("status", words[RedirectStatus](&r.Status, "302", "301", "302", "303", "307", "308"), "301 and 308 are kept by clients; 307 and 308 keep the method."),
+	}
+}
+
+func (r *Respond) table() table {
+	return table{
+		live("status", count(&r.Status, 0).noting("0, or 200 to 599 but 206 and 304"), "The status; 0 is no answer of its own."),
+		live("body", textual(&r.Body, ""), "The content, as text."),
+		live("headers", fieldValues(&r.Headers), "Fields of the header; Content-Type is text/plain unless said.").such("{Content-Type: text/html}"),
+	}
+}
+
+func (a *Access) table() table {
+	return table{
+		live("allow", networks(&a.Allow, "want a list, such as [10.0.0.0/8]"), "Only these clients are served; an empty list is all.").such("[10.0.0.0/8]"),
+		live("deny", networks(&a.Deny, "want a list, such as [10.0.0.0/8]"), "These clients get 403, also those that allow names.").such("[10.9.0.0/16]"),
+	}
+}
+
+// AnswersItself reports whether the route has no origin.
+func (r *Route) AnswersItself() bool { return r.Redirect.To != "" || r.Respond.Status != 0 }
+
+// wholeStatus reports whether an answer with this status may be made of nothing but its text.
+func wholeStatus(n int) bool { return n >= 200 && n <= 599 && n != 206 && n != 304 }
+
+// answer checks what a route answers itself.
+func (v *validator) answer(path string, r *Route) {
+	to, status, body := below(path, "redirect.to"), below(path, "respond.status"), below(path, "respond.body")
+	if !v.sound(to, status, body) {
+		return
+	}
+	switch n := r.Respond.Status; {
+	case n != 0 && !wholeStatus(n):
+		v.fail(status, "want a final status that a whole answer may have: 200 to 599 but 206 and 304")
+	case n == 0 && (r.Respond.Body != "" || len(r.Respond.Headers) > 0):
+		v.fail(status, "want a status, such as 200, or no such section")
+	case (n == 204 || n == 205) && r.Respond.Body != "":
+		v.fail(body, fmt.Sprintf("want none: an answer of %d has no content", n))
+	case n != 0 && r.Redirect.To != "":
+		v.fail(status, "want one of redirect and respond")
+	}
+}

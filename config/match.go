@@ -1,0 +1,226 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Match is a condition on a request. All parts must hold.
+type Match struct {
+	Hosts []HostPattern // one of them; never empty
+
+	// Path is the whole decoded path; "" is any.
+	Path string
+
+	// PathPrefix is a prefix of the decoded path, on segment borders: /api
+	// matches /api and /api/x, not /apix; /api/ matches /api/x, not /api. It
+	// begins with "/".
+	PathPrefix string
+
+	// PathSuffix is how the decoded path ends; "" is any.
+	PathSuffix string
+
+	Methods []string          // one of them; none is any, and GET is HEAD as well
+	Headers map[string]string // values of request fields by name; see FieldPattern
+}
+
+// HostPattern matches the host of a request.
+type HostPattern struct {
+	Host       string // lower case, no trailing dot, IPv6 in brackets; "" is any host
+	Subdomains bool   // one or more labels before Host are wanted: *.example.com
+	Port       int    // 0 is any
+}
+
+// FieldPattern is the value wanted of a request field. A * at its begin or its end stands for
+// anything, a * alone for any value.
+type FieldPattern struct {
+	Value                string // without the *
+	AnyBefore, AnyBehind bool
+}
+
+// ParseFieldPattern reads the text of a FieldPattern.
+func ParseFieldPattern(text string) (p FieldPattern) {
+	return FieldPattern{
+		Value: strings.Trim(text, "*"), AnyBefore: strings.HasPrefix(text, "*"), AnyBehind: strings.HasSuffix(text, "*"),
+	}
+}
+
+func (m *Match) table() table {
+	return table{
+		live("hosts", list(&m.Hosts, []HostPattern{{}}, "host patterns", `want a list, such as ["*.example.com"]`, func(p *HostPattern) *scalar[HostPattern] {
+			return parsed(p, HostPattern{}, "host pattern", wantPattern, parsePattern, HostPattern.String)
+		}), "*, example.com, *.example.com or example.com:8443.").asBasic(),
+		live("path", textual(&m.Path, ""), `The whole path; "" is any.`).such("/favicon.ico"),
+		live("path_prefix", textual(&m.PathPrefix, "/"), "The begin of the path, on segment borders: /api does not match /apix.").asBasic(),
+		live("path_suffix", textual(&m.PathSuffix, ""), `How the path ends; "" is any.`).such(".jpg"),
+		live("methods", texts(&m.Methods, "methods", "want a list of methods, such as [GET]"), "Only these methods. GET is HEAD as well; an empty list is all.").such("[GET]"),
+		live("headers", fieldValues(&m.Headers),
+			"Values of request fields. A * at the begin or end of a value stands for anything, * alone for any value.").such(`{X-Beta: "1"}`),
+	}
+}
+
+// match checks that there are requests for a route.
+func (v *validator) match(path string, m Match) {
+	if at := child(path, "hosts"); len(m.Hosts) == 0 && v.sound(at) {
+		v.fail(at, `want at least one host, or "*" for all`)
+	}
+	whole, prefix, suffix := child(path, "path"), child(path, "path_prefix"), child(path, "path_suffix")
+	if v.src.given(whole) && m.Path != "" {
+		v.matchPath(whole, m.Path)
+	}
+	v.matchPath(prefix, m.PathPrefix)
+	v.matchSuffix(suffix, m.PathSuffix)
+	if m.Path != "" && v.sound(whole, prefix) && !prefixCovers(m.PathPrefix, m.Path) {
+		v.fail(prefix, "want a prefix of the path beside it, or no such key: no request matches both")
+	}
+	if m.Path != "" && v.sound(whole, suffix) && !strings.HasSuffix(m.Path, m.PathSuffix) {
+		v.fail(suffix, "want an ending of the path beside it, or no such key: no request matches both")
+	}
+	v.matchMethods(child(path, "methods"), m.Methods)
+	v.matchHeaders(child(path, "headers"), m.Headers)
+}
+
+// matchPath checks a path, or its begin, as it is matched: decoded and with dot segments resolved
+// and slashes merged.
+func (v *validator) matchPath(at, path string) {
+	switch {
+	case !v.sound(at):
+	case !strings.HasPrefix(path, "/"):
+		v.fail(at, "want a path that begins with /")
+	default:
+		v.matchDecoded(at, path)
+	}
+}
+
+func (v *validator) matchSuffix(at, suffix string) {
+	if v.sound(at) && suffix != "" {
+		v.matchDecoded(at, suffix)
+	}
+}
+
+// matchDecoded checks a part of a path.
+func (v *validator) matchDecoded(at, part string) {
+	segments := strings.Split(part, "/")[1:] // the first is the end of one in a suffix, and nothing else
+	dots := slices.ContainsFunc(segments, func(s string) bool { return s == "." || s == ".." })
+	switch {
+	case strings.ContainsAny(part, "?#%"):
+		v.fail(at, "want a decoded path, without query, fragment or %-encoding: that is what is matched")
+	case dots:
+		v.fail(at, "want a path without dot segments: they are resolved before it is matched")
+	case strings.Contains(part, "//"):
+		v.fail(at, "want a path without //: several slashes are one before it is matched")
+	}
+}
+
+func (v *validator) matchMethods(path string, methods []string) {
+	for i, method := range methods {
+		at := item(path, i)
+		switch {
+		case !v.sound(at):
+		case method == "" || strings.ContainsFunc(method, notToken):
+			v.fail(at, "want a method, such as GET")
+		case strings.ToUpper(method) != method:
+			v.fail(at, "want capitals: a method with small letters is refused")
+		case method == "CONNECT" || method == "TRACE":
+			v.fail(at, "want another method: this one is refused")
+		case method == "HEAD" && !slices.Contains(methods, "GET"):
+			v.fail(at, "want GET, which is HEAD as well: both are answered from the same response")
+		case slices.Contains(methods[:i], method):
+			v.fail(at, "want each method once")
+		}
+	}
+}
+
+func (v *validator) matchHeaders(path string, headers map[string]string) {
+	names := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(headers)) {
+		at := child(path, name)
+		p := ParseFieldPattern(headers[name])
+		other, twice := names[strings.ToLower(name)]
+		names[strings.ToLower(name)] = name
+		switch {
+		case !v.sound(at):
+		case name == "" || strings.ContainsFunc(name, notToken):
+			v.fail(at, "want the name of a header field as key")
+		case twice:
+			v.fail(at, "want each field once, this one is "+other+": case does not matter")
+		case p == FieldPattern{}:
+			v.fail(at, "want a value; * stands for any")
+		case strings.Contains(p.Value, "*"):
+			v.fail(at, "want no * but at the begin and at the end of the value")
+		case strings.ContainsFunc(p.Value, notInField), p != p.trimmed():
+			v.fail(at, "want a value that a field may have: without control characters, and without spaces around it")
+		}
+	}
+}
+
+// notInField reports whether r is in no value of a field.
+func notInField(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }
+
+// trimmed is p without the spaces that no value has at its ends.
+func (p FieldPattern) trimmed() FieldPattern {
+	if !p.AnyBefore {
+		p.Value = strings.TrimLeft(p.Value, " \t")
+	}
+	if !p.AnyBehind {
+		p.Value = strings.TrimRight(p.Value, " \t")
+	}
+	return p
+}
+
+// covers reports whether m matches every request that o matches. It says no where it is not sure.
+func (m Match) covers(o Match) bool {
+	for _, want := range o.Hosts {
+		if !slices.ContainsFunc(m.Hosts, func(have HostPattern) bool { return have.covers(want) }) {
+			return false
+		}
+	}
+	return m.coversPath(o) && m.coversMethods(o) && m.coversHeaders(o)
+}
+
+func (m Match) coversPath(o Match) bool {
+	if o.Path != "" {
+		return (m.Path == "" || m.Path == o.Path) && prefixCovers(m.PathPrefix, o.Path) && strings.HasSuffix(o.Path, m.PathSuffix)
+	}
+	return m.Path == "" && prefixCovers(m.PathPrefix, o.PathPrefix) && strings.HasSuffix(o.PathSuffix, m.PathSuffix)
+}
+
+func (m Match) coversMethods(o Match) bool {
+	if len(m.Methods) == 0 {
+		return true
+	}
+	return len(o.Methods) > 0 && !slices.ContainsFunc(o.Methods, func(method string) bool {
+		return !slices.Contains(m.Methods, method) && (method != "HEAD" || !slices.Contains(m.Methods, "GET"))
+	})
+}
+
+func (m Match) coversHeaders(o Match) bool {
+	for name, want := range m.Headers {
+		found := false
+		for other, value := range o.Headers {
+			found = found || strings.EqualFold(name, other) && (want == "*" || want == value)
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+func prefixCovers(have, want string) bool {
+	return have == want || strings.HasPrefix(want, strings.TrimSuffix(have, "/")+"/")
+}
+
+func (p HostPattern) covers(o HostPattern) bool {
+	if p.Port != 0 && p.Port != o.Port {
+		return false
+	}
+	if p.Host == "" {
+		return true
+	}
+	if p.Subdomains && strings.HasSuffix(o.Host, "."+p.Host) {
+		return true
+	}
+	return p.Host == o.Host && p.Subdomains == o.Subdomains
+}

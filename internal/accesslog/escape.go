@@ -1,0 +1,116 @@
+package accesslog
+
+import (
+	"encoding/binary"
+	"unicode/utf8"
+)
+
+const hexDigits = "0123456789abcdef"
+
+// plain are the bytes that stand for themselves in JSON and in text: printable ASCII but for the
+// quote and the backslash.
+var plain = func() (t [256]bool) {
+	for c := ' '; c < 0x7f; c++ {
+		t[c] = c != '"' && c != '\\'
+	}
+	return t
+}()
+
+// plainLen returns how many of the first bytes of s are plain. It looks at eight at a time: in a
+// word, w - n*ones has the high bit of a byte that is below n, if it was not there before.
+func plainLen(s []byte) int {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		w := binary.LittleEndian.Uint64(s[i:])
+		quote, backslash := w^ones*'"', w^ones*'\\'
+		odd := w | (w + ones) | (w-ones*' ')&^w | (quote-ones)&^quote | (backslash-ones)&^backslash
+		if odd&high != 0 {
+			break
+		}
+	}
+	for i < len(s) && plain[s[i]] {
+		i++
+	}
+	return i
+}
+
+// appendWord appends a word of ours in quotes, as it is.
+func appendWord(b []byte, word string) []byte {
+	b = append(b, '"')
+	b = append(b, word...)
+	return append(b, '"')
+}
+
+// appendJSON appends s in quotes. Control bytes are escaped, with DEL and those of C1, which
+// terminals obey. A byte that is not UTF-8 becomes U+FFFD, as with encoding/json.
+func appendJSON(b, s []byte) []byte {
+	b = append(b, '"')
+	for {
+		n := plainLen(s)
+		b = append(b, s[:n]...)
+		if s = s[n:]; len(s) == 0 {
+			return append(b, '"')
+		}
+		if s[0] < utf8.RuneSelf {
+			b, s = appendEscaped(b, s[0]), s[1:]
+			continue
+		}
+		r, n := utf8.DecodeRune(s)
+		switch {
+		case r == utf8.RuneError && n == 1:
+			b = append(b, `\ufffd`...)
+		case r < 0xa0: // C1
+			b = appendUnicode(b, byte(r))
+		default:
+			b = append(b, s[:n]...)
+		}
+		s = s[n:]
+	}
+}
+
+// appendEscaped appends an ASCII byte as JSON escapes it.
+func appendEscaped(b []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(b, '\\', c)
+	case '\n':
+		return append(b, `\n`...)
+	case '\r':
+		return append(b, `\r`...)
+	case '\t':
+		return append(b, `\t`...)
+	}
+	return appendUnicode(b, c)
+}
+
+// appendUnicode appends a character below U+0100 by its number.
+func appendUnicode(b []byte, c byte) []byte {
+	b = append(b, `\u00`...)
+	return append(b, hexDigits[c>>4], hexDigits[c&15])
+}
+
+// appendText appends s as nginx and Apache do: quotes, backslashes, and all that is not printable ASCII
+// are \xHH. What is empty is a hyphen.
+func appendText(b, s []byte) []byte {
+	if len(s) == 0 {
+		return append(b, '-')
+	}
+	for {
+		n := plainLen(s)
+		b = append(b, s[:n]...)
+		if s = s[n:]; len(s) == 0 {
+			return b
+		}
+		b = append(b, '\\', 'x', hexDigits[s[0]>>4], hexDigits[s[0]&15])
+		s = s[1:]
+	}
+}
+
+// appendWordText is appendText for a word of ours, which is written as it is.
+func appendWordText(b []byte, word string) []byte {
+	if word == "" {
+		return append(b, '-')
+	}
+	return append(b, word...)
+}

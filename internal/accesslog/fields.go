@@ -1,0 +1,82 @@
+package accesslog
+
+// Field is one field of a line.
+type Field struct {
+	// Name is the key in JSON, and what stands in braces in a template.
+	Name string
+	// About says what the value is, and in which unit.
+	About string
+}
+
+// id is the place of a field in the table.
+type id uint8
+
+// The fields in the order in which JSON has them. Those up to client are the oldest, and
+// readers of columns rely on their order.
+const (
+	fieldTime id = iota
+	fieldHost
+	fieldTarget
+	fieldMethod
+	fieldStatus
+	fieldBytes
+	fieldResult
+	fieldReason
+	fieldRoute
+	fieldDuration
+	fieldFirstByte
+	fieldClient
+	fieldScheme
+	fieldProtocol
+	fieldSightings
+	fieldTTL
+	fieldUserAgent
+	fieldReferer
+	fieldRequestID
+	fieldTraceID
+	fieldOrigin
+	fieldOriginConnect
+	fieldOriginFirstByte
+	fieldOriginTotal
+)
+
+// fields is the table; docs/operating.md has the same, held to it by a test.
+var fields = [...]Field{
+	fieldTime:            {"time", "receipt of the request, RFC 3339 in UTC, microseconds"},
+	fieldHost:            {"host", "host that was asked for, as it is keyed"},
+	fieldTarget:          {"target", "target of the request as it came"},
+	fieldMethod:          {"method", "method of the request"},
+	fieldStatus:          {"status", "status sent; 0 if none was"},
+	fieldBytes:           {"bytes", "body bytes sent; of a hit those handed to the connection, all of them also where the client then leaves or is let go"},
+	fieldResult:          {"result", "what became of the request: hit, stale, revalidated, miss, scarce, pass or error"},
+	fieldReason:          {"reason", "why it was not stored, or not served from the cache; empty where there is nothing to explain"},
+	fieldRoute:           {"route", "name of the route; empty if none matched"},
+	fieldDuration:        {"duration", "seconds from receipt to the end; of a hit the end is when it was handed to the connection, not when the client had it"},
+	fieldFirstByte:       {"first_byte", "seconds from receipt to the first byte sent"},
+	fieldClient:          {"client", "address of the peer, or of the client that a trusted peer tells of"},
+	fieldScheme:          {"scheme", "http or https, as the client used it"},
+	fieldProtocol:        {"protocol", "version of HTTP that the client speaks, such as HTTP/1.1"},
+	fieldSightings:       {"sightings", "how often the key was asked for within the window, with this request, as the counting policy estimates it; 0 with other policies"},
+	fieldTTL:             {"ttl", "seconds of freshness that a stored response had left when it was sent, below 0 where it was stale; 0 of other answers"},
+	fieldUserAgent:       {"user_agent", "User-Agent of the request"},
+	fieldReferer:         {"referer", "Referer of the request"},
+	fieldRequestID:       {"request_id", "X-Request-Id of the request"},
+	fieldTraceID:         {"trace_id", "trace id of the request's traceparent, if that is valid (W3C Trace Context)"},
+	fieldOrigin:          {"origin", "address of the server that answered the fetch behind the answer, also where requests share it; empty without a fetch, and for slices"},
+	fieldOriginConnect:   {"origin_connect", "seconds that the connection took, TLS included; 0 where it was there"},
+	fieldOriginFirstByte: {"origin_first_byte", "seconds from sending that fetch to the first byte of its response"},
+	fieldOriginTotal:     {"origin_total", "seconds from sending it to the last byte of its response; 0 where that was not there yet"},
+}
+
+// Fields returns all fields, in the order in which JSON has them.
+func Fields() []Field { return append([]Field(nil), fields[:]...) }
+
+// fieldNamed returns the field of a name.
+func fieldNamed(name string) (id, bool) {
+	for i := range fields {
+		if fields[i].Name == name {
+			return id(i), true
+		}
+	}
+	return 0, false
+}

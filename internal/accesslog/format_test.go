@@ -1,0 +1,166 @@
+package accesslog
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// everything is a template with every field.
+func everything() string {
+	var names []string
+	for _, f := range Fields() {
+		names = append(names, "{"+f.Name+"}")
+	}
+	return `"` + strings.Join(names, `" "`) + `"`
+}
+
+// formats are all formats there are.
+func formats(t testing.TB) map[string]*Format {
+	t.Helper()
+	return map[string]*Format{"json": nil, "combined": Combined(), "template": mustTemplate(t, everything())}
+}
+
+func mustTemplate(t testing.TB, template string) *Format {
+	t.Helper()
+	f, err := Template(template)
+	if err != nil {
+		t.Fatalf("%s: %v", template, err)
+	}
+	return f
+}
+
+func as(f *Format, l *Line) string { return string(f.append(nil, l)) }
+
+func TestCombinedIsThatOfApacheAndNginx(t *testing.T) {
+	f := func(l *Line, want string) {
+		t.Helper()
+		if diff := cmp.Diff(want+"\n", as(Combined(), l)); diff != "" {
+			t.Errorf("line differs (-want +got):\n%s", diff)
+		}
+	}
+	f(full(), `192.0.2.1 - - [04/Mar/2026:04:06:07 +0000] "GET /a?b=c&d=<e> HTTP/2.0" 200 5000000000 "https://example.com/" "curl/8.5.0"`)
+	f(&Line{Time: time.Unix(0, 0)}, `- - - [01/Jan/1970:00:00:00 +0000] "- - HTTP/1.1" 0 0 "-" "-"`)
+}
+
+func TestTemplateHasItsTextAndItsFields(t *testing.T) {
+	f := func(template, want string) {
+		t.Helper()
+		if got := as(mustTemplate(t, template), full()); got != want+"\n" {
+			t.Errorf("%s: got %q, want %q", template, got, want)
+		}
+	}
+	f("{client} {status}", "192.0.2.1 200")
+	f("{{{method}}} $x é {host}{target}", "{GET} $x é www.example.com/a?b=c&d=<e>")
+	f(everything(), `"2026-03-04T04:06:07.123456Z" "www.example.com" "/a?b=c&d=<e>" "GET" "200" "5000000000" "scarce" "first-sighting" "default" `+
+		`"1.5" "0.000001" "192.0.2.1" "https" "HTTP/2.0" "3" "-61" "curl/8.5.0" "https://example.com/" "r-1" `+
+		`"4bf92f3577b34da6a3ce929d0e0e4736" "10.0.0.1:80" "0.0123" "0.1" "12.345678"`)
+}
+
+func TestTemplateThatIsNoneIsAnErrorThatSaysWhy(t *testing.T) {
+	f := func(template, want string) {
+		t.Helper()
+		if _, err := Template(template); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: got %v, want %q", template, err, want)
+		}
+	}
+	f("", "want at least one field")
+	f("text", "want at least one field")
+	f("{{client}}", "want at least one field")
+	f("{adress}", "unknown field {adress}, want one of time, host, ")
+	f("{}", "unknown field {}")
+	f("{client", "two for a brace")
+	f("{client} }", "two for a brace")
+	f("{client}\n{host}", "without control characters")
+}
+
+// checkText: in a template whose fields stand in quotes no value leaves its own.
+func checkText(t testing.TB, line *Line) {
+	t.Helper()
+	for name, format := range map[string]*Format{"combined": Combined(), "template": mustTemplate(t, everything())} {
+		got := as(format, line)
+		quotes, want := strings.Count(got, `"`), strings.Count(as(format, full()), `"`)
+		if quotes != want || !strings.HasSuffix(got, "\n") {
+			t.Errorf("%s: got %d quotes in %q, want %d", name, quotes, got, want)
+		}
+		for i, c := range []byte(got[:len(got)-1]) {
+			if c < ' ' || c > '~' {
+				t.Errorf("%s: got byte %#x at %d of %q, want printable ASCII", name, c, i, got)
+			}
+		}
+	}
+}
+
+func TestHostileBytesOfEveryFieldAreEscaped(t *testing.T) {
+	hostile := []byte("a\"b\\c\r\n\x00\x7f\xffé")
+	line := full()
+	line.Host, line.Target, line.Method, line.UserAgent, line.Referer, line.RequestID = hostile, hostile, hostile, hostile, hostile, hostile
+	line.Client = line.Client.WithZone("")
+	checkText(t, line)
+	if got, want := as(mustTemplate(t, "{user_agent}"), line), `a\x22b\x5cc\x0d\x0a\x00\x7f\xff\xc3\xa9`+"\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if n := bytes.Count([]byte(as(nil, line)), []byte("\n")); n != 1 {
+		t.Errorf("JSON: got %d line feeds, want 1", n)
+	}
+}
+
+// TestManualHasEveryField: the table of docs/operating.md is that of Fields.
+func TestManualHasEveryField(t *testing.T) {
+	text, err := os.ReadFile("../../docs/operating.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want strings.Builder
+	want.WriteString("| field | value |\n|---|---|\n")
+	for _, f := range Fields() {
+		want.WriteString("| `" + f.Name + "` | " + f.About + " |\n")
+	}
+	if !strings.Contains(string(text), want.String()) {
+		t.Errorf("docs/operating.md: want this table:\n%s", want.String())
+	}
+}
+
+func TestTimesAndSecondsAreWrittenAsTheStandardLibraryDoes(t *testing.T) {
+	for _, at := range []time.Time{
+		{},
+		time.Unix(0, 999), time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC), time.Date(12345, 1, 2, 3, 4, 5, 6000, time.UTC),
+		time.Date(2024, 2, 29, 0, 0, 0, 10000, time.FixedZone("", -3600)), time.Date(1999, 11, 10, 9, 8, 7, 120000000, time.UTC),
+	} {
+		if got, want := string(appendTime(nil, at)), at.UTC().Format("2006-01-02T15:04:05.000000Z"); got != want {
+			t.Errorf("time: got %s, want %s", got, want)
+		}
+	}
+	f := func(d time.Duration, want string) {
+		t.Helper()
+		if got := string(appendSeconds(nil, d)); got != want {
+			t.Errorf("%v: got %s, want %s", d, got, want)
+		}
+	}
+	f(0, "0")
+	f(499, "0")
+	f(500, "0.000001")
+	f(time.Millisecond, "0.001")
+	f(61*time.Second+20*time.Microsecond, "61.00002")
+	f(-1500*time.Millisecond, "-1.5")
+	f(1000*time.Hour, "3600000")
+}
+
+func TestPlainBytesAreFoundWhereverTheyEnd(t *testing.T) {
+	for c := range 256 {
+		for at := range 20 {
+			s := bytes.Repeat([]byte("a~ !#[]^"), 3)[:20]
+			want := 20
+			if s[at] = byte(c); !plain[c] {
+				want = at
+			}
+			if got := plainLen(s); got != want {
+				t.Fatalf("%#x at %d: got %d plain bytes, want %d", c, at, got, want)
+			}
+		}
+	}
+}

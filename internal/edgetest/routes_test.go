@@ -1,0 +1,111 @@
+package edgetest
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/proxy"
+)
+
+// applyRoute sets what a route has of its own. All else is as in the route for all requests. The origin
+// gets its name in X-Route, and rest from the route for all requests.
+//
+//	path TEXT, path-prefix TEXT, path-suffix TEXT
+//	methods NAME...
+//	cache off
+//	first-byte D
+//	allow NETWORK..., deny NETWORK...
+//	redirect STATUS TO
+//	respond STATUS [TEXT]
+//	field NAME VALUE          the value of a request's field; * alone is any, a * at an end is anything there
+func (o *Options) applyRoute(w []string) error {
+	if len(w) < 3 {
+		return fmt.Errorf("set route: want a name, a key and a value, got %q", w)
+	}
+	change, err := routeChange(w[1], w[2:])
+	if err != nil {
+		return err
+	}
+	o.Routes = slices.Clone(o.Routes) // a reload begins with those before
+	i := slices.IndexFunc(o.Routes, func(r OtherRoute) bool { return r.Name == w[0] })
+	if i < 0 {
+		i = len(o.Routes)
+		o.Routes = append(o.Routes, OtherRoute{Name: w[0]})
+	}
+	o.Routes[i].Change = append(slices.Clip(o.Routes[i].Change), change)
+	return nil
+}
+
+func routeChange(key string, values []string) (func(*proxy.Route), error) {
+	value := strings.Join(values, " ")
+	switch key {
+	case "path":
+		return func(r *proxy.Route) { r.Path = value }, nil
+	case "path-prefix":
+		return func(r *proxy.Route) { r.PathPrefix = value }, nil
+	case "path-suffix":
+		return func(r *proxy.Route) { r.PathSuffix = value }, nil
+	case "methods":
+		return func(r *proxy.Route) { r.Methods = values }, nil
+	case "cache":
+		return func(r *proxy.Route) { r.NoCache = value == "off" }, nil
+	case "first-byte":
+		d, err := time.ParseDuration(value)
+		return func(r *proxy.Route) { r.FirstByte = d }, err
+	case "allow", "deny", "redirect", "respond":
+		return answerChange(key, values)
+	case "field":
+		if len(values) < 2 {
+			return nil, fmt.Errorf("set route field: want a name and a value, got %q", values)
+		}
+		m := fieldMatch(values[0], strings.Join(values[1:], " "))
+		return func(r *proxy.Route) { r.Fields = append(slices.Clip(r.Fields), m) }, nil
+	}
+	return nil, fmt.Errorf("set route: unknown %q", key)
+}
+
+func fieldMatch(name, value string) proxy.FieldMatch {
+	m := proxy.FieldMatch{Name: field.Canonical(name)}
+	m.Value = []byte(strings.Trim(value, "*"))
+	m.AnyBefore, m.AnyBehind = strings.HasPrefix(value, "*"), strings.HasSuffix(value, "*")
+	return m
+}
+
+// answerChange is routeChange for who may use a route, and for what it answers itself.
+func answerChange(key string, values []string) (func(*proxy.Route), error) {
+	var networks []netip.Prefix
+	switch key {
+	case "allow", "deny":
+		for _, text := range values {
+			n, err := netip.ParsePrefix(text)
+			if err != nil {
+				return nil, err
+			}
+			networks = append(networks, n)
+		}
+		return func(r *proxy.Route) {
+			if key == "allow" {
+				r.Access.Allow = networks
+			} else {
+				r.Access.Deny = networks
+			}
+		}, nil
+	}
+	status, err := strconv.Atoi(values[0])
+	if err != nil {
+		return nil, err
+	}
+	a := &proxy.OwnAnswer{Status: status}
+	rest := strings.Join(values[1:], " ")
+	if key == "redirect" {
+		a.Location, err = proxy.ParseLocation(rest)
+	} else {
+		a.Body = []byte(rest)
+	}
+	return func(r *proxy.Route) { r.Answer, r.Origin = a, nil }, err
+}

@@ -1,0 +1,103 @@
+package proxy
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"edgeproxy/internal/accesslog"
+	"edgeproxy/internal/message"
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/reason"
+)
+
+// This file writes what the logs say of a request: a line of the access log, and one of the
+// program's own log where it has failed.
+
+// logged reports whether x is among the requests that the access log has.
+func (x *exchange) logged() bool {
+	out := x.settings.Unlogged
+	if x.route != nil {
+		out = x.route.Unlogged
+	}
+	return out <= 0 || out < 1 && rand.Float64() >= out //nolint:gosec // a sample is no secret
+}
+
+func (p *Proxy) log(x *exchange, status int, duration time.Duration) {
+	line := accesslog.Line{
+		Time: x.start, Host: x.host, Target: x.target.Raw, Method: x.method, Status: status, Bytes: x.bytes + x.received,
+		Result: x.result.String(), Reason: x.reason.String(), Duration: duration, FirstByte: max(x.firstByte, 0),
+		Client: x.clientAddress(), Scheme: x.scheme, Protocol: versionWords[x.req.Version], Sightings: x.verdict.Sightings,
+	}
+	if x.target.Raw == nil { // refused before it was understood
+		line.Host, line.Target = x.req.Host, x.req.Target
+	}
+	if x.route != nil {
+		line.Route = x.route.Name
+	}
+	if x.fromStore() {
+		line.TTL = time.Duration(x.ttl) * time.Second
+	}
+	x.describeOrigin(&line)
+	x.describeFields(&line)
+	p.AccessLog.WriteAs(x.settings.LogFormat, &line)
+}
+
+// versionWords are the versions as a request line has them.
+var versionWords = [...]string{message.HTTP10: "HTTP/1.0", message.HTTP11: "HTTP/1.1", message.HTTP2: "HTTP/2.0"}
+
+// answeredBy returns the response of the fetch behind the answer to x; nil: there was none, or it has none.
+func (x *exchange) answeredBy() *origin.Response {
+	if h := x.fetched(); h != nil {
+		return h.resp
+	}
+	if s, ok := x.from.(switched); ok {
+		return s.resp
+	}
+	return x.answered
+}
+
+// describeOrigin says which server has answered, and how long it took.
+func (x *exchange) describeOrigin(line *accesslog.Line) {
+	resp := x.answeredBy()
+	if resp == nil {
+		line.Origin = x.failed
+		return
+	}
+	line.Origin, line.OriginConnect, line.OriginFirstByte = resp.Server, resp.Connect, resp.FirstByteTime.Sub(resp.RequestTime)
+	line.OriginTotal = resp.Body.Took()
+}
+
+// logFailure says in the program's own log that x has failed, for whom, and with what. server is
+// the address of the server of the origin that was asked, "" where none was.
+func (p *Proxy) logFailure(x *exchange, level slog.Level, status int, why reason.Reason, server string, err error) {
+	if ctx := context.Background(); p.Log.Enabled(ctx, level) {
+		p.Log.LogAttrs(ctx, level, "request failed", x.about(server, slog.Int("status", status), slog.String("reason", why.String()), slog.Any("error", err))...)
+	}
+}
+
+// logCut says that the answer to x broke off with err.
+func (p *Proxy) logCut(x *exchange, err error) {
+	ctx := context.Background()
+	if !p.Log.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
+	server := ""
+	if resp := x.answeredBy(); resp != nil {
+		server = resp.Server
+	}
+	p.Log.LogAttrs(ctx, slog.LevelInfo, "response cut off", x.about(server, slog.Any("error", err))...)
+}
+
+// about says which request x is, and then what more there is to say.
+func (x *exchange) about(server string, more ...slog.Attr) []slog.Attr {
+	client := ""
+	if a := x.clientAddress(); a.IsValid() {
+		client = a.String()
+	}
+	return append([]slog.Attr{
+		slog.String("host", string(x.host)), slog.String("target", string(x.target.Raw)), slog.String("route", x.route.Name),
+		slog.String("client", client), slog.String("origin", server),
+	}, more...)
+}
