@@ -1,0 +1,67 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"edgeproxy/internal/testkit"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	_ = testkit.RemoveBuilt()
+	os.Exit(code)
+}
+
+func TestTheListHasTheModulesThatAreInTheProgram(t *testing.T) {
+	var one, two bytes.Buffer
+	path := testkit.Built(t)
+	if err := list(&one, path); err != nil {
+		t.Fatal(err)
+	}
+	if err := list(&two, path); err != nil || !bytes.Equal(one.Bytes(), two.Bytes()) {
+		t.Errorf("a second list differs: %v", err)
+	}
+	var d document
+	if err := json.Unmarshal(one.Bytes(), &d); err != nil {
+		t.Fatal(err)
+	}
+	if d.Metadata.Component.Name != "edgeproxy" {
+		t.Errorf("got the program %q", d.Metadata.Component.Name)
+	}
+	pattern := regexp.MustCompile(`^v\d+\.\d+\.\d+|^go1\.\d+`)
+	var names []string
+	for _, c := range d.Components {
+		names = append(names, c.Name)
+		if !pattern.MatchString(c.Version) || c.Name != "std" && (len(c.Hashes) != 1 || len(c.Hashes[0].Content) != 64) {
+			t.Errorf("%s: got version %q and hashes %v", c.Name, c.Version, c.Hashes)
+		}
+		if c.Name == "github.com/molecule-man/go-brrr" && c.Version != "v1.0.1" {
+			t.Errorf("got %s %s, want the version of the replace", c.Name, c.Version)
+		}
+	}
+	for _, want := range []string{"std", "github.com/valyala/fasthttp", "github.com/dgraph-io/ristretto/v2", "github.com/molecule-man/go-brrr"} {
+		if !slices.Contains(names, want) {
+			t.Errorf("no %s among %s", want, strings.Join(names, ", "))
+		}
+	}
+	if slices.Contains(names, "github.com/google/go-cmp") {
+		t.Error("go-cmp is for tests, and is in the list")
+	}
+}
+
+func TestAFileThatIsNoProgramIsAnError(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(path, []byte("no program"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := list(&bytes.Buffer{}, path); err == nil {
+		t.Error("got no error")
+	}
+}

@@ -1,0 +1,114 @@
+package packaging
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"edgeproxy/internal/testkit"
+)
+
+// deb builds the package around the program of the tests, and returns its path.
+func deb(t *testing.T) string {
+	t.Helper()
+	out := t.TempDir()
+	cmd := exec.Command(filepath.Join(root, "scripts/deb.sh"), out)
+	cmd.Env = append(os.Environ(), "VERSION=1.2.3", "SOURCE_DATE_EPOCH=1700000000", "PROGRAM="+testkit.Built(t))
+	run(t, cmd)
+	return filepath.Join(out, "edgeproxy_1.2.3_"+runtime.GOARCH+".deb")
+}
+
+// dpkg runs a program of dpkg and returns what it printed.
+func dpkg(t *testing.T, program string, arguments ...string) string {
+	t.Helper()
+	out, err := exec.Command(testkit.Program(t, program), arguments...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %v: %v\n%s", program, arguments, err, out)
+	}
+	return string(out)
+}
+
+// TestTheDebianPackage builds it twice, installs it below a folder, runs what it has installed, and
+// purges it.
+func TestTheDebianPackage(t *testing.T) {
+	t.Parallel()
+	testkit.Program(t, "dpkg-deb")
+	path := deb(t)
+	one, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if two, err := os.ReadFile(deb(t)); err != nil || string(one) != string(two) {
+		t.Errorf("a second build has other bytes: %v", err)
+	}
+	control := dpkg(t, "dpkg-deb", "--info", path)
+	for _, want := range []string{" Package: edgeproxy\n", " Version: 1.2.3\n", " Architecture: " + runtime.GOARCH + "\n"} {
+		if !strings.Contains(control, want) {
+			t.Errorf("no %q in\n%s", want, control)
+		}
+	}
+	if got, want := dpkg(t, "dpkg-deb", "--info", path, "conffiles"), "/etc/default/edgeproxy\n/etc/edgeproxy/edgeproxy.yaml\n"; sorted(got) != want {
+		t.Errorf("got conffiles %q, want %q", got, want)
+	}
+
+	if os.Geteuid() != 0 {
+		t.Skip("only root can install")
+	}
+	top := t.TempDir()
+	for _, dir := range []string{"var/lib/dpkg/info", "var/lib/dpkg/updates", "var/lib/dpkg/triggers"} {
+		if err := os.MkdirAll(filepath.Join(top, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write := func(path string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(top, path), nil, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("var/lib/dpkg/status")
+	options := []string{"--root=" + top, "--force-depends", "--force-script-chrootless", "--no-triggers"}
+	dpkg(t, "dpkg", append(options, "--install", path)...)
+
+	installed := func(path string) string { return filepath.Join(top, path) }
+	for _, file := range []string{
+		"lib/systemd/system/edgeproxy.service", "lib/systemd/system/edgeproxy.socket", "usr/share/man/man1/edgeproxy.1.gz", "usr/share/man/man1/edgeproxy-serve.1.gz",
+		"usr/share/bash-completion/completions/edgeproxy", "usr/share/zsh/vendor-completions/_edgeproxy", "usr/share/fish/vendor_completions.d/edgeproxy.fish",
+		"usr/share/edgeproxy/prometheus/edgeproxy.rules.yaml", "usr/share/edgeproxy/grafana/edgeproxy.json", "usr/share/doc/edgeproxy/operating.md", "usr/share/doc/edgeproxy/copyright",
+	} {
+		if info, err := os.Stat(installed(file)); err != nil || info.Size() == 0 {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+	config := installed("etc/edgeproxy/edgeproxy.yaml")
+	if out, err := exec.Command(installed("usr/bin/edgeproxy"), "check", "-c", config).CombinedOutput(); err != nil {
+		t.Errorf("check of the file that comes along: %v\n%s", err, out)
+	}
+
+	write("etc/edgeproxy/edgeproxy.yaml") // as an operator changes it
+	if err := os.MkdirAll(installed("var/cache/edgeproxy"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	dpkg(t, "dpkg", append(options, "--remove", "edgeproxy")...)
+	if _, err := os.Stat(config); err != nil {
+		t.Errorf("a removal has taken the configuration: %v", err)
+	}
+	dpkg(t, "dpkg", append(options, "--purge", "edgeproxy")...)
+	for _, gone := range []string{"usr/bin/edgeproxy", "etc/edgeproxy", "var/cache/edgeproxy", "usr/share/edgeproxy"} {
+		if _, err := os.Stat(installed(gone)); !os.IsNotExist(err) {
+			t.Errorf("a purge has left %s: %v", gone, err)
+		}
+	}
+}
+
+// sorted returns the lines in order.
+func sorted(lines string) string {
+	l := strings.Split(strings.TrimSuffix(lines, "\n"), "\n")
+	if len(l) == 2 && l[0] > l[1] {
+		l[0], l[1] = l[1], l[0]
+	}
+	return strings.Join(l, "\n") + "\n"
+}
