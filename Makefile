@@ -86,7 +86,7 @@ profile: ## profile edgeproxy at hits and misses anew, for the compiler (Linux, 
 	$(GO) run ./test/bench --connections 64 --profile cmd/edgeproxy/default.pgo
 
 .PHONY: bench-peers
-bench-peers: ## compare with nginx, HAProxy and Varnish, as far as they are installed: make bench-peers [ONLY=miss] (Linux)
+bench-peers: ## compare with nginx, HAProxy, Varnish and Traffic Server, as far as they are installed: make bench-peers [ONLY=miss] (Linux)
 	$(GO) run ./test/bench --peers --rounds 21 --real-time --only "$(ONLY)"
 
 .PHONY: bench-many
@@ -174,6 +174,16 @@ soak-floods: ## flood the built binary with 2,000 slow clients, and compare the 
 soak-fair: ## attack the built binary, and print what an honest client gets meanwhile: [ONLY=pattern]
 	$(GO) test -tags soak -run '^TestFair$$$(if $(ONLY),/$(ONLY))' -count=1 -v -timeout=30m ./test/fair
 
+# --- packages ---
+
+.PHONY: deb
+deb: ## build the Debian package in .cache/deb: [VERSION=1.2.3] [ARCH=arm64]
+	@GO="$(GO)" VERSION="$(VERSION)" scripts/deb.sh .cache/deb $(ARCH)
+
+.PHONY: release
+release: ## make the files of a release in .cache/release, each program built twice and compared: [VERSION=1.2.3]
+	@GO="$(GO)" VERSION="$(VERSION)" scripts/release.sh .cache/release
+
 # --- checks ---
 
 .PHONY: fmt
@@ -192,7 +202,7 @@ lint: ## run the linters
 vet: ## run go vet
 	@$(GO) vet ./...
 	@$(GO) vet -tags walk ./cmd/edgeproxy # built by scripts/walk.sh alone
-	@GOARCH=386 $(GO) vet ./internal/nonblock ./internal/front/http1 ./internal/origin # where calls of the system differ
+	@GOARCH=386 $(GO) vet ./internal/nonblock ./internal/front/http1 ./internal/origin ./internal/cache/disk/device # where calls of the system differ
 	@GOOS=darwin $(GO) vet ./internal/nonblock ./internal/front/http1 ./internal/origin ./internal/cache/...
 
 .PHONY: tidy-check

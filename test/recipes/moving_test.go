@@ -1,0 +1,188 @@
+package recipes
+
+import (
+	"maps"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"edgeproxy/internal/testkit"
+)
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := testkit.RemoveBuilt(); err != nil && code == 0 {
+		code = 1
+	}
+	os.Exit(code)
+}
+
+// ours runs edgeproxy with this file, and returns its address.
+func ours(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "edgeproxy.yaml")
+	if err := os.WriteFile(file, []byte(text+"admin: {address: \"127.0.0.1:0\"}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	served := testkit.Serve(t, exec.Command(testkit.Built(t), "serve", "-c", file), func(l testkit.LogLine, line string) bool {
+		if l.Message == "" || l.Level == "ERROR" {
+			t.Errorf("log: %s", line)
+		}
+		return true
+	})
+	return served.Addresses[0]
+}
+
+// start runs a peer until the end of the test, and returns once it listens at address. What it prints is shown when it
+// does not.
+func start(t *testing.T, address, program string, arguments ...string) {
+	t.Helper()
+	var out testkit.Buffer
+	cmd := exec.Command(program, arguments...)
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		_ = cmd.Wait()
+		close(ended)
+	}()
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		<-ended
+	})
+	listens := testkit.ComesTrue(func() bool {
+		c, err := net.DialTimeout("tcp", address, time.Second)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err == nil
+	})
+	if !listens {
+		t.Fatalf("%s does not listen: %s", program, out.String())
+	}
+}
+
+// same compares what the origins of both were asked.
+func same(t *testing.T, peer string, theirs, our map[string]int) {
+	t.Helper()
+	all := maps.Clone(theirs)
+	maps.Copy(all, our)
+	for target := range all {
+		if theirs[target] != our[target] {
+			t.Errorf("%s: %s asked the origin %d times, edgeproxy %d times", target, peer, theirs[target], our[target])
+		}
+	}
+}
+
+// expect looks at some of what an origin was asked, for two proxies that are wrong alike.
+func expect(t *testing.T, asked, want map[string]int) {
+	t.Helper()
+	for target, n := range want {
+		if asked[target] != n {
+			t.Errorf("%s: the origin was asked %d times, want %d", target, asked[target], n)
+		}
+	}
+}
+
+// TestFromNginx: with min_uses 2 and the same in edgeproxy, both origins get the same requests.
+func TestFromNginx(t *testing.T) {
+	all := append(story(),
+		requests{target: "/missing", times: 4},
+		requests{target: "/dated", times: 3},
+		requests{target: "/cookie", times: 3},
+		requests{target: "/page", times: 2, cookie: "session=1"},
+		requests{target: "/page", times: 2, cookie: "other=1"},
+	)
+	theirs, our := newSite(t), newSite(t)
+	dir, address := t.TempDir(), testkit.QuietAddress(t)
+	testkit.StartNginx(t, testkit.Nginx(t), dir, nginxConfig(dir, block(t, moving, "nginx",
+		originThere, theirs.address(), listenNginx, "listen "+address+";", folderNginx, dir+"/cache", sizeNginx, "max_size=64m")), address)
+	edge := ours(t, block(t, moving, "from-nginx",
+		originThere, our.address(), listenOurs, `"127.0.0.1:0"`, folderOurs, filepath.Join(t.TempDir(), "cache"), sizeOurs, "64MiB"))
+
+	asked := our.play(t, edge, all)
+	same(t, "nginx", theirs.play(t, address, all), asked)
+	expect(t, asked, map[string]int{
+		"GET /page": 2 + 2, "GET /once": 1, "GET /static/logo.svg": 2, "GET /api/list": 3, "GET /private": 3,
+		"GET /missing": 2, "GET /dated": 3, "GET /cookie": 3, "POST /form": 2,
+	})
+}
+
+// nginxConfig is a whole file around what the document has for http.
+func nginxConfig(dir, http string) string {
+	text := "daemon off; worker_processes 1; pid " + dir + "/nginx.pid; error_log " + dir + "/error.log;\nevents {}\nhttp {\naccess_log off;\n"
+	for _, temp := range []string{"client_body", "proxy", "fastcgi", "uwsgi", "scgi"} {
+		text += temp + "_temp_path " + dir + "/" + temp + ";\n"
+	}
+	if os.Geteuid() == 0 { // else its worker is another user, who may not read the folder
+		text = "user root;\n" + text
+	}
+	return text + http + "}\n"
+}
+
+// TestFromVarnish: with the policy always both origins get the same requests. With the default what is asked for again costs
+// one request more, as the document says.
+func TestFromVarnish(t *testing.T) {
+	all := append(story(),
+		requests{target: "/missing", times: 4},
+		requests{target: "/cookie", times: 3},
+		requests{target: "/page", times: 2, cookie: "session=1"},
+		requests{target: "/page", times: 2, cookie: "other=1"},
+		requests{method: "PURGE", target: "/page", times: 1},
+		requests{target: "/page", times: 3},
+	)
+	program := testkit.Program(t, "varnishd", "/usr/sbin/varnishd")
+	theirs, our, second := newSite(t), newSite(t), newSite(t)
+	address := testkit.QuietAddress(t)
+	host, port, _ := net.SplitHostPort(theirs.address())
+	vcl := block(t, moving, "varnish", `.host = "127.0.0.1"`, `.host = "`+host+`"`, `.port = "3000"`, `.port = "`+port+`"`,
+		"acl purgers {\n    \"127.0.0.1\";", "acl purgers {\n    \"127.0.0.0\"/8;")
+	dir, err := os.MkdirTemp("/tmp", "edgeproxy-varnish-") // Varnish reads it as a user of its own
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	if err := os.Chmod(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "default.vcl")
+	if err := os.WriteFile(file, []byte(vcl), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	start(t, address, program, "-F", "-n", filepath.Join(dir, "work"), "-a", address, "-f", file, "-s", "malloc,64m")
+
+	config := func(s *site) []string { return []string{originThere, s.address(), listenOurs, `"127.0.0.1:0"`} }
+	asked := our.play(t, ours(t, block(t, moving, "from-varnish", config(our)...)), all)
+	same(t, "Varnish", theirs.play(t, address, all), asked)
+	expect(t, asked, map[string]int{
+		"GET /page": 1 + 2 + 1, "GET /once": 1, "GET /static/logo.svg": 1, "GET /api/list": 3, "GET /private": 3, "GET /missing": 1, "GET /cookie": 3,
+	})
+
+	plain := second.play(t, ours(t, block(t, moving, "from-varnish", append(config(second), alwaysPolicy, "")...)), all)
+	expect(t, plain, map[string]int{"GET /once": 1, "GET /static/logo.svg": 2, "GET /page?a=2": 2, "GET /missing": 2, "GET /api/list": 3})
+}
+
+// TestFromTrafficServer: with cache_promote at two hits and the default of edgeproxy, both origins get the same requests.
+func TestFromTrafficServer(t *testing.T) {
+	all := append(story(), requests{target: "/dated", times: 3})
+	theirs, our := newSite(t), newSite(t)
+	address := testkit.QuietAddress(t)
+	startTrafficServer(t, address, trafficFiles{
+		remap:   block(t, moving, "trafficserver-remap", originThere, theirs.address()),
+		cache:   block(t, moving, "trafficserver-cache"),
+		records: block(t, moving, "trafficserver-records"),
+	})
+	edge := ours(t, block(t, moving, "from-trafficserver",
+		originThere, our.address(), listenOurs, `"127.0.0.1:0"`, folderOurs, filepath.Join(t.TempDir(), "cache"), sizeOurs, "64MiB"))
+
+	asked := our.play(t, edge, all)
+	same(t, "Traffic Server", theirs.play(t, address, all), asked)
+	expect(t, asked, map[string]int{
+		"GET /page": 2, "GET /once": 1, "GET /static/logo.svg": 2, "GET /api/list": 3, "GET /private": 3, "GET /dated": 3,
+	})
+}

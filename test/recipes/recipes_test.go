@@ -1,0 +1,282 @@
+package recipes
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"edgeproxy/internal/testkit"
+)
+
+// behind is an edge with a recipe's file before an origin.
+type behind struct {
+	t       *testing.T
+	address string
+	origin  *counted
+}
+
+// counted is an origin that counts the requests that it got and the bytes of content that it sent.
+type counted struct {
+	*httptest.Server
+
+	requests, bytes atomic.Int64
+}
+
+type countedWriter struct {
+	http.ResponseWriter
+
+	bytes *atomic.Int64
+}
+
+func (w countedWriter) Write(p []byte) (int, error) {
+	n, err := w.ResponseWriter.Write(p)
+	w.bytes.Add(int64(n))
+	return n, err
+}
+
+// Unwrap is for http.ResponseController.
+func (w countedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func newOrigin(t *testing.T, h http.Handler) *counted {
+	t.Helper()
+	c := &counted{}
+	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.requests.Add(1)
+		h.ServeHTTP(countedWriter{w, &c.bytes}, r)
+	}))
+	t.Cleanup(c.Close)
+	return c
+}
+
+// start runs the recipe of this name before an origin, with further changes of its text.
+func startRecipe(t *testing.T, name string, h http.HandlerFunc, oldNew ...string) *behind {
+	t.Helper()
+	o := newOrigin(t, h)
+	oldNew = append([]string{originThere, o.Listener.Addr().String()}, oldNew...)
+	return &behind{t: t, origin: o, address: ours(t, block(t, recipes, name, oldNew...))}
+}
+
+// anyPort and onDisk are changes of most recipes.
+func anyPort() []string { return []string{listenOurs, `"127.0.0.1:0"`} }
+
+func onDisk(t *testing.T, size string) []string {
+	t.Helper()
+	return append(anyPort(), folderOurs, filepath.Join(t.TempDir(), "cache"), size, "128MiB")
+}
+
+// answer is what a client got.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+	asked  int64 // requests to the origin meanwhile
+	sent   int64 // bytes from the origin meanwhile
+}
+
+// ask sends one request with these fields, each a name and a value.
+func (b *behind) ask(method, target string, fields ...string) answer {
+	b.t.Helper()
+	requests, sent := b.origin.requests.Load(), b.origin.bytes.Load()
+	req, err := http.NewRequestWithContext(b.t.Context(), method, "http://"+b.address+target, http.NoBody)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for i := 0; i < len(fields); i += 2 {
+		req.Header.Add(fields[i], fields[i+1])
+	}
+	client := &http.Client{Timeout: 2 * testkit.Patience, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := client.Do(req)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return answer{res.StatusCode, res.Header, body, b.origin.requests.Load() - requests, b.origin.bytes.Load() - sent}
+}
+
+// wants asks with GET and fails the test unless the origin was asked so often and the body is right.
+func (b *behind) wants(asked int64, body, target string, fields ...string) {
+	b.t.Helper()
+	if a := b.ask(http.MethodGet, target, fields...); a.asked != asked || string(a.body) != body {
+		b.t.Errorf("%s %v: the origin was asked %d times and the client got %q, want %d and %q", target, fields, a.asked, a.body, asked, body)
+	}
+}
+
+func TestWordPress(t *testing.T) {
+	var comments atomic.Int64
+	b := startRecipe(t, "wordpress", func(w http.ResponseWriter, r *http.Request) {
+		cookie := r.Header.Get("Cookie")
+		switch {
+		case r.Method == http.MethodPost:
+			comments.Add(1)
+			w.Header().Set("Location", "/hello/")
+			w.Header().Set("Set-Cookie", "comment_author_x=Ann")
+			w.WriteHeader(http.StatusFound)
+		case strings.HasPrefix(r.URL.Path, "/wp-admin"):
+			_, _ = io.WriteString(w, "admin")
+		case strings.Contains(cookie, "wordpress_logged_in_"):
+			_, _ = io.WriteString(w, "page of "+cookie)
+		default:
+			_, _ = fmt.Fprintf(w, "page with %d comments, %s", comments.Load(), r.URL.RawQuery)
+		}
+	}, anyPort()...)
+
+	const page = "page with 0 comments, "
+	b.wants(1, page, "/hello/")
+	b.wants(1, page, "/hello/", "Cookie", "_ga=1; _gid=2")
+	b.wants(0, page, "/hello/")
+	b.wants(0, page, "/hello/", "Cookie", "_ga_X1=7")
+	b.wants(0, page, "/hello/?utm_source=mail&fbclid=1")
+
+	for range 3 {
+		b.wants(1, "page of wordpress_logged_in_ab=ann", "/hello/", "Cookie", "wordpress_logged_in_ab=ann")
+		b.wants(0, page, "/hello/")
+		b.wants(1, "admin", "/wp-admin/index.php")
+	}
+
+	if a := b.ask(http.MethodPost, "/wp-comments-post.php"); a.status != http.StatusFound || a.asked != 1 {
+		t.Errorf("comment: got %d, asked %d times", a.status, a.asked)
+	}
+	b.wants(1, "page with 1 comments, ", "/hello/")
+	b.wants(0, "page with 1 comments, ", "/hello/")
+}
+
+func TestMirrorOfPackages(t *testing.T) {
+	large := []byte(testkit.Numbered(9 << 20)) // larger than memory takes
+	b := startRecipe(t, "packages", func(w http.ResponseWriter, r *http.Request) {
+		content := []byte("index")
+		if strings.HasPrefix(r.URL.Path, "/debian/pool/") {
+			content = large
+		}
+		w.Header().Set("ETag", `"1"`)
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+	}, onDisk(t, "200GiB")...)
+
+	const deb = "/debian/pool/main/g/go.deb"
+	for n := range 2 {
+		if a := b.ask(http.MethodGet, deb); a.sent != int64(len(large)) || !bytes.Equal(a.body, large) {
+			t.Errorf("download %d: the origin sent %d bytes, the client got %d", n+1, a.sent, len(a.body))
+		}
+	}
+	// What is stored is on its way to the disk, and a client that comes meanwhile may ask the origin.
+	testkit.Eventually(t, "the package is stored", func() bool { return b.ask(http.MethodHead, deb).asked == 0 })
+	if a := b.ask(http.MethodGet, deb); a.asked != 0 || !bytes.Equal(a.body, large) {
+		t.Errorf("third download: the origin was asked %d times, the client got %d bytes", a.asked, len(a.body))
+	}
+	if a := b.ask(http.MethodGet, deb, "Range", fmt.Sprintf("bytes=%d-", 5<<20)); a.asked != 0 || a.status != http.StatusPartialContent || !bytes.Equal(a.body, large[5<<20:]) {
+		t.Errorf("resumed download: got %d, %d bytes, the origin was asked %d times", a.status, len(a.body), a.asked)
+	}
+
+	b.wants(1, "index", "/debian/dists/stable/InRelease")
+	b.wants(1, "index", "/debian/dists/stable/InRelease")
+	b.wants(0, "index", "/debian/dists/stable/InRelease")
+	if a := b.ask(http.MethodGet, "/debian/dists/stable/InRelease", "If-None-Match", `"1"`); a.status != http.StatusNotModified || a.asked != 0 {
+		t.Errorf("a client that validates: got %d, the origin was asked %d times", a.status, a.asked)
+	}
+}
+
+// TestLongPolls: three polls of one URL are at the origin at once, or nobody gets an answer.
+func TestLongPolls(t *testing.T) {
+	const polls = 3
+	var here sync.WaitGroup
+	here.Add(polls)
+	var n atomic.Int64
+	b := startRecipe(t, "streams", func(w http.ResponseWriter, _ *http.Request) {
+		here.Done()
+		here.Wait()
+		w.Header().Set("Cache-Control", "max-age=60")
+		_, _ = fmt.Fprint(w, n.Add(1))
+	}, anyPort()...)
+	var clients sync.WaitGroup
+	got := make([]string, polls)
+	for i := range polls {
+		clients.Go(func() {
+			res, err := http.Get("http://" + b.address + "/events/poll")
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer res.Body.Close()
+			body, _ := io.ReadAll(res.Body)
+			got[i] = string(body)
+		})
+	}
+	clients.Wait()
+	if a, c, d := got[0], got[1], got[2]; a == c || c == d || a == d {
+		t.Errorf("got %q, want an answer of its own for each", got)
+	}
+}
+
+// TestServerSentEvents: the origin sends an event once the client has the one before.
+func TestServerSentEvents(t *testing.T) {
+	next := make(chan struct{})
+	b := startRecipe(t, "streams", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		for i := range 3 {
+			_, _ = fmt.Fprintf(w, "data: %d\n\n", i)
+			if http.NewResponseController(w).Flush() != nil {
+				return
+			}
+			<-next
+		}
+	}, anyPort()...)
+	res, err := http.Get("http://" + b.address + "/events/feed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	for i := range 3 {
+		want := fmt.Sprintf("data: %d\n\n", i)
+		event := make([]byte, len(want))
+		if _, err := io.ReadFull(res.Body, event); err != nil || string(event) != want {
+			t.Fatalf("event %d: got %q and %v", i, event, err)
+		}
+		next <- struct{}{}
+	}
+	if rest, err := io.ReadAll(res.Body); len(rest) > 0 || err != nil {
+		t.Errorf("the end: got %q and %v", rest, err)
+	}
+}
+
+func TestVideo(t *testing.T) {
+	film := []byte(testkit.Numbered(20 << 20))
+	b := startRecipe(t, "video", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		w.Header().Set("Cache-Control", "max-age=600")
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(film))
+	}, onDisk(t, "500GiB")...)
+	seek := func(at int) answer {
+		t.Helper()
+		a := b.ask(http.MethodGet, "/video/film.mp4", "Range", fmt.Sprintf("bytes=%d-%d", at, at+99_999))
+		if a.status != http.StatusPartialContent || !bytes.Equal(a.body, film[at:at+100_000]) {
+			t.Errorf("range at %d: got %d and %d bytes", at, a.status, len(a.body))
+		}
+		return a
+	}
+	const place = 10<<20 + 200_000
+	for n := range 2 {
+		if a := seek(place); a.sent > 1<<20 {
+			t.Errorf("viewer %d: the origin sent %d bytes, want a slice at most", n+1, a.sent)
+		}
+	}
+	if a := seek(place); a.asked != 0 {
+		t.Errorf("third viewer: the origin was asked %d times", a.asked)
+	}
+	if a := seek(place + 300_000); a.asked != 0 {
+		t.Errorf("in the same slice: the origin was asked %d times", a.asked)
+	}
+	if a := seek(1 << 20); a.asked == 0 || a.sent > 1<<20 {
+		t.Errorf("another place: the origin was asked %d times and sent %d bytes, want one slice", a.asked, a.sent)
+	}
+}

@@ -1,0 +1,118 @@
+package recipes
+
+import (
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"edgeproxy/internal/testkit"
+)
+
+// site is the origin of one proxy. It counts what it is asked.
+type site struct {
+	*httptest.Server
+
+	mu    sync.Mutex
+	asked map[string]int
+}
+
+func newSite(t *testing.T) *site {
+	t.Helper()
+	s := &site{asked: map[string]int{}}
+	s.Server = httptest.NewServer(s)
+	t.Cleanup(s.Close)
+	return s
+}
+
+func (s *site) address() string { return s.Listener.Addr().String() }
+
+// ServeHTTP answers as the path says, and counts.
+func (s *site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.asked[r.Method+" "+r.URL.String()]++
+	s.mu.Unlock()
+	path := r.URL.Path
+	switch {
+	case strings.HasPrefix(path, "/static/"):
+		w.Header().Set("Cache-Control", "no-cache")
+	case strings.HasPrefix(path, "/private"):
+		w.Header().Set("Cache-Control", "private, max-age=600")
+	case strings.HasPrefix(path, "/missing"):
+		w.WriteHeader(http.StatusNotFound)
+		return
+	case strings.HasPrefix(path, "/cookie"):
+		w.Header().Set("Cache-Control", "max-age=600")
+		w.Header().Set("Set-Cookie", "seen=1")
+	case strings.HasPrefix(path, "/dated"):
+		w.Header().Set("Last-Modified", time.Now().Add(-240*time.Hour).UTC().Format(http.TimeFormat))
+	default:
+		w.Header().Set("Cache-Control", "max-age=600")
+	}
+	_, _ = io.WriteString(w, "content of "+path)
+}
+
+// requests is one target, asked for some times, one after the other.
+type requests struct {
+	method string // "": GET
+	target string
+	times  int
+	cookie string
+	reload bool // with no-cache, as a browser's reload button sends it
+}
+
+// story is what clients of every proxy do. Targets are asked for so often that all four proxies have to tell
+// what is stored from what is not.
+func story() []requests {
+	return []requests{
+		{target: "/page", times: 4},
+		{target: "/once", times: 1},
+		{target: "/page?a=1", times: 2},
+		{target: "/page?a=2", times: 3},
+		{target: "/static/logo.svg", times: 4},
+		{target: "/api/list", times: 3},
+		{target: "/private", times: 3},
+		{method: http.MethodPost, target: "/form", times: 2},
+		{method: http.MethodHead, target: "/page", times: 2},
+		{target: "/page", times: 2, reload: true},
+	}
+}
+
+// play sends the requests to the proxy at address, and returns what its origin was asked.
+func (s *site) play(t *testing.T, address string, all []requests) map[string]int {
+	t.Helper()
+	client := &http.Client{Timeout: testkit.Patience, Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
+	for _, r := range all {
+		for range r.times {
+			req, err := http.NewRequestWithContext(t.Context(), r.method, "http://"+address+r.target, http.NoBody)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Host = "www.example.com"
+			if r.cookie != "" {
+				req.Header.Set("Cookie", r.cookie)
+			}
+			if r.reload {
+				req.Header.Set("Cache-Control", "no-cache")
+				req.Header.Set("Pragma", "no-cache")
+			}
+			res, err := client.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(res.Body)
+			_ = res.Body.Close()
+			if err != nil || r.method == "" && res.StatusCode == http.StatusOK && string(body) != "content of "+req.URL.Path {
+				t.Fatalf("%s: got %q and %v", r.target, body, err)
+			}
+		}
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.asked)
+}
