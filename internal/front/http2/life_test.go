@@ -15,6 +15,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	xhttp2 "golang.org/x/net/http2"
@@ -35,10 +36,11 @@ func TestAnIdleConnectionIsEnded(t *testing.T) {
 	const short = 100 * time.Millisecond
 	f := func(name string, change func(*Options), play func(*client)) {
 		t.Run(name, func(t *testing.T) {
-			_, address := serve(t, &engine{}, change)
-			c := dial(t, address)
-			play(c)
-			c.wantEnd(xhttp2.ErrCodeNo)
+			synctest.Test(t, func(t *testing.T) {
+				c := serveHere(t, &engine{}, change)()
+				play(c)
+				c.wantEnd(xhttp2.ErrCodeNo)
+			})
 		})
 	}
 	idle := func(o *Options) { o.Idle = short }
@@ -61,17 +63,19 @@ func TestAPauseOfTheOriginIsNobodysIdleness(t *testing.T) {
 			if n++; n > 5 {
 				return nil, io.EOF
 			}
-			<-time.After(2 * short)
+			time.Sleep(2 * short)
 			return []byte("a"), nil
 		}}
 		return nil
 	}}
-	_, address := serve(t, e, func(o *Options) {
-		o.Idle, o.HeaderTimeout, o.WriteIdle, o.Send = short, short, short, pace.Rate{Bytes: 1 << 20, Over: short}
+	synctest.Test(t, func(t *testing.T) {
+		dial := serveHere(t, e, func(o *Options) {
+			o.Idle, o.HeaderTimeout, o.WriteIdle, o.Send = short, short, short, pace.Rate{Bytes: 1 << 20, Over: short}
+		})
+		if g := dial().one(plain("GET", "/")...); g.text != "aaaaa" || !g.ended {
+			t.Errorf("got %q, %v", g.text, g.reset)
+		}
 	})
-	if g := dial(t, address).one(plain("GET", "/")...); g.text != "aaaaa" || !g.ended {
-		t.Errorf("got %q, %v", g.text, g.reset)
-	}
 }
 
 // TestAClientThatTakesTooLittleLosesItsStream: by its window, at the end of the answer too, and
@@ -79,38 +83,39 @@ func TestAPauseOfTheOriginIsNobodysIdleness(t *testing.T) {
 func TestAClientThatTakesTooLittleLosesItsStream(t *testing.T) {
 	f := func(name string, change func(*Options), slow int64, size int, trickle bool) {
 		t.Run(name, func(t *testing.T) {
-			var counted atomic.Int64
-			e := &engine{begin: func(_ *message.Request, a *message.Answer) message.Pending {
-				say(a, strings.Repeat("a", size))
-				return nil
-			}}
-			_, address := serve(t, e, func(o *Options) {
-				o.Slow = func() { counted.Add(1) }
-				change(o)
-			})
-			c := dial(t, address)
-			c.ask(1, true, plain("GET", "/")...)
-			if trickle {
-				stop := make(chan struct{})
-				defer close(stop)
-				go func() {
-					for tick := time.NewTicker(10 * time.Millisecond); ; {
-						select {
-						case <-tick.C:
-							_ = c.WriteWindowUpdate(1, 100)
-						case <-stop:
-							return
+			synctest.Test(t, func(t *testing.T) {
+				var counted atomic.Int64
+				e := &engine{begin: func(_ *message.Request, a *message.Answer) message.Pending {
+					say(a, strings.Repeat("a", size))
+					return nil
+				}}
+				c := serveHere(t, e, func(o *Options) {
+					o.Slow = func() { counted.Add(1) }
+					change(o)
+				})()
+				c.ask(1, true, plain("GET", "/")...)
+				if trickle {
+					stop := make(chan struct{})
+					defer close(stop)
+					go func() {
+						for tick := time.NewTicker(10 * time.Millisecond); ; {
+							select {
+							case <-tick.C:
+								_ = c.WriteWindowUpdate(1, 100)
+							case <-stop:
+								return
+							}
 						}
-					}
-				}()
-			}
-			all, err := c.take(1)
-			if err != nil || all[1].reset != xhttp2.ErrCodeInternal || len(all[1].text) >= size {
-				t.Errorf("got %d bytes, %v, %v; want INTERNAL_ERROR", len(all[1].text), all[1].reset, err)
-			}
-			if got := counted.Load(); got != slow {
-				t.Errorf("counted: got %d, want %d", got, slow)
-			}
+					}()
+				}
+				all, err := c.take(1)
+				if err != nil || all[1].reset != xhttp2.ErrCodeInternal || len(all[1].text) >= size {
+					t.Errorf("got %d bytes, %v, %v; want INTERNAL_ERROR", len(all[1].text), all[1].reset, err)
+				}
+				if got := counted.Load(); got != slow {
+					t.Errorf("counted: got %d, want %d", got, slow)
+				}
+			})
 		})
 	}
 	idle := func(o *Options) { o.WriteIdle = 100 * time.Millisecond }
@@ -129,26 +134,27 @@ func TestAStreamThatWaitsForOthersIsNotSlow(t *testing.T) {
 		say(a, strings.Repeat("a", 200_000))
 		return nil
 	}}
-	_, address := serve(t, e, func(o *Options) {
-		o.WriteIdle, o.Send, o.Slow = idle, pace.Rate{Bytes: 1000, Over: idle}, func() { slow.Add(1) }
-	})
-	c := dial(t, address, xhttp2.Setting{ID: xhttp2.SettingInitialWindowSize, Val: 1 << 20})
-	c.ask(1, true, plain("GET", "/", "priority", "u=1")...)
-	c.ask(3, true, plain("GET", "/", "priority", "u=5")...)
-	done := make(chan struct{})
-	go func() { // so that the first takes some times as long
-		defer close(done)
-		for range 100 {
-			<-time.After(idle / 20)
-			_ = c.WriteWindowUpdate(0, 2_000)
+	synctest.Test(t, func(t *testing.T) {
+		c := serveHere(t, e, func(o *Options) {
+			o.WriteIdle, o.Send, o.Slow = idle, pace.Rate{Bytes: 1000, Over: idle}, func() { slow.Add(1) }
+		})(xhttp2.Setting{ID: xhttp2.SettingInitialWindowSize, Val: 1 << 20})
+		c.ask(1, true, plain("GET", "/", "priority", "u=1")...)
+		c.ask(3, true, plain("GET", "/", "priority", "u=5")...)
+		done := make(chan struct{})
+		go func() { // so that the first takes some times as long
+			defer close(done)
+			for range 100 {
+				time.Sleep(idle / 20)
+				_ = c.WriteWindowUpdate(0, 2_000)
+			}
+			_ = c.WriteWindowUpdate(0, 1<<20)
+		}()
+		all, err := c.take(1, 3)
+		<-done
+		if err != nil || len(all[1].text) != 200_000 || len(all[3].text) != 200_000 || slow.Load() > 0 {
+			t.Errorf("got %d and %d bytes, %v, %d slow", len(all[1].text), len(all[3].text), err, slow.Load())
 		}
-		_ = c.WriteWindowUpdate(0, 1<<20)
-	}()
-	all, err := c.take(1, 3)
-	<-done
-	if err != nil || len(all[1].text) != 200_000 || len(all[3].text) != 200_000 || slow.Load() > 0 {
-		t.Errorf("got %d and %d bytes, %v, %d slow", len(all[1].text), len(all[3].text), err, slow.Load())
-	}
+	})
 }
 
 // TestAConnectionThatTakesNothingIsEnded, whatever its windows say.

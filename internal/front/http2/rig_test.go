@@ -75,6 +75,48 @@ func (p *pieces) Close() error {
 // serve runs a Server on the loopback, without TLS, and returns its address.
 func serve(t testing.TB, e message.Engine, change func(*Options)) (*Server, string) {
 	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return serveOn(t, ln, e, change), ln.Addr().String()
+}
+
+// serveHere runs a Server in a bubble of virtual time, and returns what connects to it. Limits in
+// time are tested so: on a busy machine a test that means to keep one comes too late.
+func serveHere(t testing.TB, e message.Engine, change func(*Options)) func(...xhttp2.Setting) *client {
+	t.Helper()
+	ln := pipes{make(chan net.Conn), make(chan struct{})}
+	serveOn(t, ln, e, change)
+	return func(settings ...xhttp2.Setting) *client {
+		t.Helper()
+		ours, theirs := net.Pipe()
+		ln.conns <- theirs
+		return begin(over(t, ours), settings)
+	}
+}
+
+// pipes is a listener in memory. It is closed once.
+type pipes struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (p pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.conns:
+		return c, nil
+	case <-p.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p pipes) Close() error   { close(p.closed); return nil }
+func (p pipes) Addr() net.Addr { return nil }
+
+// serveOn runs a Server on ln.
+func serveOn(t testing.TB, ln net.Listener, e message.Engine, change func(*Options)) *Server {
+	t.Helper()
 	o := Options{
 		Engine: e, Streams: 10, HeaderBytes: 16 << 10,
 		HeaderTimeout: time.Minute, Idle: time.Minute, WriteIdle: time.Minute,
@@ -84,17 +126,13 @@ func serve(t testing.TB, e message.Engine, change func(*Options)) (*Server, stri
 		change(&o)
 	}
 	s := NewServer(o)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = s.Serve(ln) })
 	t.Cleanup(func() {
 		_ = s.Close()
 		serving.Wait()
 	})
-	return s, ln.Addr().String()
+	return s
 }
 
 // client speaks frames.
@@ -110,7 +148,11 @@ type client struct {
 // dial connects and says what clients say first.
 func dial(t testing.TB, address string, settings ...xhttp2.Setting) *client {
 	t.Helper()
-	c := connect(t, address)
+	return begin(connect(t, address), settings)
+}
+
+// begin says what clients say first.
+func begin(c *client, settings []xhttp2.Setting) *client {
 	_, _ = io.WriteString(c.c, xhttp2.ClientPreface)
 	_ = c.WriteSettings(settings...)
 	_ = c.WriteSettingsAck()
@@ -124,13 +166,14 @@ func connect(t testing.TB, address string) *client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = nc.Close() })
-	_ = nc.SetDeadline(time.Now().Add(testkit.Patience))
 	return over(t, nc)
 }
 
+// over is a client on nc, which is closed with the test.
 func over(t testing.TB, nc net.Conn) *client {
 	t.Helper()
+	t.Cleanup(func() { _ = nc.Close() })
+	_ = nc.SetDeadline(time.Now().Add(testkit.Patience))
 	c := &client{Framer: xhttp2.NewFramer(nc, nc), t: t, c: nc}
 	c.AllowIllegalWrites = true
 	c.enc = hpack.NewEncoder(&c.block)
