@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"edgeproxy/config"
@@ -60,16 +59,6 @@ func (e *edge) loadState() (*admission.State, error) {
 		e.log.Warn("sightings of the last run are not used", "file", path, "error", err)
 	}
 	return state, nil
-}
-
-// writable reports why no file can be made in a folder.
-func writable(folder string) error {
-	probe, err := os.CreateTemp(folder, ".edgeproxy-*")
-	if err != nil {
-		return err // it names the folder
-	}
-	_ = probe.Close()
-	return os.Remove(probe.Name())
 }
 
 // seed returns the seed of the hash of keys: that of what is on the disk where there is one.

@@ -124,7 +124,11 @@ func acmeFaults(c *config.Config) (faults config.Errors) {
 	if _, err := acmeRoots(a); err != nil {
 		faults = append(faults, c.Fault("tls.acme.ca", err.Error()))
 	}
-	if err := acme.CheckStorage(a.Storage); err != nil {
+	err := acme.CheckStorage(a.Storage)
+	if err == nil {
+		err = makeable(a.Storage)
+	}
+	if err != nil {
 		faults = append(faults, c.Fault("tls.acme.storage", wantStorage+err.Error()))
 	}
 	return faults

@@ -85,7 +85,9 @@ func checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check -c FILE",
 		Short: "Validate a configuration file and report every problem",
-		Args:  noArguments,
+		Long: "Validate a configuration file and report every problem, those of files and folders\n" +
+			"too that serve would open. Nothing is changed. Run it as the user that serve runs as.",
+		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file == "" {
 				return &usageError{errors.New("check needs -c FILE")}
@@ -94,10 +96,10 @@ func checkCommand() *cobra.Command {
 			if err != nil {
 				return asConfigError(err)
 			}
-			if err := fits(c); err != nil {
+			if err := fits(c, nil); err != nil {
 				return err
 			}
-			for _, w := range warnings(c) {
+			for _, w := range append(warnings(c), openWarnings(c)...) {
 				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
 			}
 			_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s: ok\n", file)

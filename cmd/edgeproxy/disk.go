@@ -47,19 +47,35 @@ func minFree(d *config.Disk, path string) int64 {
 	return int64(d.MinFree.Share * float64(total))
 }
 
-// diskFaults says what is wrong with the directory of the disk tier. One that is in use by the running proxy is not.
-func diskFaults(c *config.Config) (faults config.Errors) {
+// diskFaults says what is wrong with the directories of the disk tier. One that is in use by the running proxy is not.
+func diskFaults(c *config.Config) config.Errors {
+	faults, _ := diskProblems(c)
+	return faults
+}
+
+// diskProblems says what serve refuses, and what it goes on without.
+func diskProblems(c *config.Config) (faults config.Errors, out []config.Warning) {
 	const path, maxBytes = "cache.disk.path", "cache.disk.max_bytes"
 	for i, o := range diskOptions(c, nil) {
-		switch err := disk.Usable(o); {
-		case err == nil, passing(err):
+		err := disk.Usable(o)
+		if err == nil {
+			err = makeable(o.Path)
+		}
+		if err == nil && i == 0 {
+			err = makeable(filepath.Join(o.Path, purgesDir))
+		}
+		at := c.Given(fmt.Sprintf("%s[%d]", path, i), path)
+		switch {
+		case err == nil:
+		case passing(err):
+			out = append(out, c.Warn(at, "the disk tier cannot be used, and the proxy goes on without it until it is started anew: "+err.Error()))
 		case errors.Is(err, disk.ErrTooSmall):
 			faults = append(faults, c.Fault(maxBytes, "want more, or an empty directory: "+err.Error()))
 		default:
-			faults = append(faults, c.Fault(c.Given(fmt.Sprintf("%s[%d]", path, i), path), "want a directory of its own: "+err.Error()))
+			faults = append(faults, c.Fault(at, "want a directory of its own: "+err.Error()))
 		}
 	}
-	return faults
+	return faults, out
 }
 
 // passing reports whether err may pass without a change of the configuration: the device fails, is full, or can only be read.

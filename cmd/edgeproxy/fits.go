@@ -10,9 +10,9 @@ import (
 
 // fits checks what only the rooms know of a configuration: whether filters of these sizes
 // can be built, whether the rules make a key, whether the files of origins hold
-// certificates, whether the file of the token holds a token, and whether the directories can be used. The error is a
-// config.Errors.
-func fits(c *config.Config) error {
+// certificates, whether the file of the token holds a token, and whether the directories and the files that are written to can
+// be used. Running is what is in force, nil at a start. The error is a config.Errors.
+func fits(c, running *config.Config) error {
 	var faults config.Errors
 	for _, f := range []struct {
 		section string
@@ -43,6 +43,7 @@ func fits(c *config.Config) error {
 	faults = append(faults, acmeFaults(c)...)
 	faults = append(faults, spoolFaults(c)...)
 	faults = append(faults, diskFaults(c)...)
+	faults = append(faults, openFaults(c, running)...)
 	if faults = append(faults, originFaults(c)...); len(faults) == 0 {
 		return nil
 	}

@@ -249,7 +249,7 @@ func (r *reloader) load() (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c, fits(c)
+	return c, fits(c, r.edge.config)
 }
 
 func paths(changes []changeAnswer) []string {

@@ -25,7 +25,7 @@ func serveCommand() *cobra.Command {
 			if err != nil {
 				return asConfigError(err)
 			}
-			if err := fits(c); err != nil {
+			if err := fits(c, nil); err != nil {
 				return err
 			}
 			return serve(cmd.Context(), c, cmd.ErrOrStderr(), func(e *edge) *reloader { return newReloader(e, source, seen) })

@@ -79,7 +79,7 @@ func TestExitCodes(t *testing.T) {
 	f(exitUsage, tiny+":2:63: admission.counting.false_positive_rate: 1e-9: want at least", "check", "-c", tiny)
 	f(exitUsage, tiny+":2:63: admission.counting.false_positive_rate: 1e-9: want at least", "serve", "-c", tiny)
 	nowhere := writeFile(t, "nowhere.yaml", origins+"admission: {state: "+good+".not/sightings}\n")
-	f(exitFailed, "admission.state: open "+good+".not", "serve", "-c", nowhere, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
+	f(exitUsage, nowhere+":2:20: admission.state: "+good+".not/sightings: want a file in a folder", "serve", "-c", nowhere, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
 	f(exitFailed, "address already in use", "serve", "--origin", "http://127.0.0.1:9", "--listen", busy, "--admin", "127.0.0.1:0")
 	f(exitFailed, "address already in use", "serve", "--origin", "http://127.0.0.1:9", "--listen", "127.0.0.1:0", "--admin", busy)
 }

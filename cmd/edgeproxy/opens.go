@@ -1,0 +1,151 @@
+package main
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/statefile"
+)
+
+// This file tries what serve will open for writing. What it makes for that it removes.
+
+const stateKey = "admission.state"
+
+// openFaults says which files of c cannot be opened. Running is what is in force, nil at a start:
+// files that are open already are not tried, for a reload does not open them.
+func openFaults(c, running *config.Config) (faults config.Errors) {
+	if running == nil {
+		running = &config.Config{}
+	}
+	if path := c.Admission.State; path != running.Admission.State {
+		if err := saveable(path); err != nil {
+			faults = append(faults, c.Fault(stateKey, "want a file in a folder that can be written to: "+err.Error()))
+		}
+	}
+	if path := c.AccessLog.Path; path != running.AccessLog.Path {
+		if err := appendable(path); err != nil {
+			faults = append(faults, c.Fault("access_log.path", "want a file that lines can be added to: "+err.Error()))
+		}
+	}
+	return faults
+}
+
+// openWarnings says what serve will go on without. A start says it by itself, in its log.
+func openWarnings(c *config.Config) (out []config.Warning) {
+	_, out = diskProblems(c)
+	path := c.Admission.State
+	if path == "" {
+		return out
+	}
+	state, err := admission.LoadState(path, time.Now())
+	state.Close()
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		out = append(out, c.Warn(stateKey, "sightings of the last run are not used: "+err.Error()))
+	}
+	return out
+}
+
+// saveable returns why the state cannot be saved at path; nil also for no path.
+func saveable(path string) error {
+	if path == "" {
+		return nil
+	}
+	if err := writable(filepath.Dir(path)); err != nil {
+		return err
+	}
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
+		return statefile.ErrIrregular
+	}
+	return nil
+}
+
+// writable returns why no file can be made in a folder. Nothing is left there.
+func writable(folder string) error {
+	probe, err := os.CreateTemp(folder, ".edgeproxy-*")
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: p.Op, Path: folder, Err: p.Err} // the name of the file is none that anybody knows
+	}
+	if err != nil {
+		return err
+	}
+	_ = probe.Close()
+	return os.Remove(probe.Name())
+}
+
+// appendable returns why the file of a log cannot be opened, and does not make it. A pipe is not
+// opened either: its reader would see an end.
+func appendable(path string) error {
+	if path == "" || path == "-" {
+		return nil
+	}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return writable(filepath.Dir(pointedAt(path)))
+	case err != nil:
+		return err
+	case info.Mode()&fs.ModeSocket != 0:
+		return &fs.PathError{Op: "open", Path: path, Err: syscall.ENXIO}
+	case info.Mode().IsDir():
+		return &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+	}
+	return allowed(path, mayWrite)
+}
+
+// pointedAt returns where a file would be made that is asked for at path: links are followed that
+// lead to nothing.
+func pointedAt(path string) string {
+	for range 40 { // the kernel's bound
+		to, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return path
+}
+
+// makeable returns why no file can be made in a folder, which is made where it is not there. It
+// changes nothing: somebody else may have the folder in use and wonder about a file.
+func makeable(folder string) error {
+	for {
+		info, err := os.Stat(folder)
+		above := filepath.Dir(folder)
+		switch {
+		case errors.Is(err, fs.ErrNotExist) && above != folder:
+			if _, err := os.Lstat(folder); err == nil {
+				return &fs.PathError{Op: "mkdir", Path: folder, Err: syscall.EEXIST} // a link to nothing
+			}
+			folder = above
+			continue
+		case err != nil:
+			return err
+		case !info.IsDir():
+			return &fs.PathError{Op: "mkdir", Path: folder, Err: syscall.ENOTDIR}
+		}
+		return allowed(folder, mayWrite|maySearch)
+	}
+}
+
+// What access(2) is asked for.
+const (
+	maySearch = 1
+	mayWrite  = 2
+)
+
+// allowed returns why this process may not use the file at path so.
+func allowed(path string, mode uint32) error {
+	if err := syscall.Access(path, mode); err != nil {
+		return &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return nil
+}
