@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"edgeproxy/config"
+)
+
+const (
+	// statusTimeout bounds one question.
+	statusTimeout = 10 * time.Second
+	// watchEvery is the pause between two screens of --watch.
+	watchEvery = time.Second
+	// clearScreen moves the cursor of a terminal to the top left, and clears what is below it.
+	clearScreen = "\x1b[H\x1b[J"
+)
+
+// statusOptions are the flags of the command status.
+type statusOptions struct {
+	address, tokenFile string
+	watch, json        bool
+}
+
+func statusCommand() *cobra.Command {
+	var o statusOptions
+	cmd := &cobra.Command{
+		Use:   "status [--watch] [--json] [--admin ADDRESS] [--token-file FILE]",
+		Short: "Show how a running proxy does, on one screen",
+		Long: "Ask the admin listener of a running proxy for its status, and print it for people: requests\n" +
+			"and what became of them, writes avoided beside what they cost at the origin, tiers, the\n" +
+			"window, origins, and why responses were not stored.\n\n" +
+			"With --watch it goes on until Ctrl-C, a screen each second, with the changes of that second.",
+		Example: "  edgeproxy status\n  edgeproxy status --watch --admin unix:/run/edgeproxy/admin.sock\n  edgeproxy status --json",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !reachable(o.address) {
+				return &usageError{fmt.Errorf("status: --admin %s: want HOST:PORT or unix:PATH", o.address)}
+			}
+			if o.watch && o.json {
+				return &usageError{errors.New("status: --json prints one document; leave --watch out (GET /events has one each second)")}
+			}
+			token, err := tokenFor(o.tokenFile)
+			if err != nil {
+				return &usageError{fmt.Errorf("status: %w", err)}
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return showStatus(ctx, o, token, cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().StringVar(&o.address, "admin", config.Default().Admin.Address, "`ADDRESS` of the proxy's admin listener")
+	cmd.Flags().StringVar(&o.tokenFile, "token-file", "", "`FILE` with the token of the admin listener; without it, "+tokenVariable+" in the environment")
+	cmd.Flags().BoolVar(&o.watch, "watch", false, "go on, a screen each second")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the document of GET /status as it is")
+	return cmd
+}
+
+// showStatus prints to w until ctx ends, or once.
+func showStatus(ctx context.Context, o statusOptions, token string, w io.Writer) error {
+	text, err := askStatus(ctx, o.address, token)
+	if err != nil || o.json {
+		_, _ = w.Write(text)
+		return err
+	}
+	var before *status
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		now := &status{}
+		if err := json.Unmarshal(text, now); err != nil || now.Go == "" {
+			return fmt.Errorf("status: %s: not the answer of an admin listener", o.address)
+		}
+		if _, err := io.WriteString(w, beforeScreen(w, before != nil)+screen(now, before)); err != nil || !o.watch {
+			return err
+		}
+		before = now
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if text, err = askStatus(ctx, o.address, token); err != nil {
+			if ctx.Err() != nil {
+				return nil //nolint:nilerr // the question was broken off by Ctrl-C
+			}
+			return err
+		}
+	}
+}
+
+// askStatus returns the document of GET /status.
+func askStatus(ctx context.Context, address, token string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	code, text, err := call(ctx, address, http.MethodGet, "/status", token, nil)
+	if err != nil {
+		return nil, fmt.Errorf("status: %w", err)
+	}
+	if code != http.StatusOK {
+		return nil, errors.New("status: " + refusalOf(code, text).Error)
+	}
+	return text, nil
+}
+
+// beforeScreen is what goes before a screen on w: on a terminal it takes the place of the one before,
+// elsewhere an empty line parts the two.
+func beforeScreen(w io.Writer, another bool) string {
+	if !another {
+		return ""
+	}
+	if f, ok := w.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			return clearScreen
+		}
+	}
+	return "\n"
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/shadow"
+)
+
+// sampleStatus has something of everything that a screen shows.
+func sampleStatus() *status {
+	s := &status{Node: "edge1", Version: "1.2.3", Go: "go1", Uptime: 3725.4, Ready: true}
+	s.Requests.RequestsInFlight = 2
+	s.Requests.Totals = proxy.RouteStatus{
+		Requests: 200, Results: map[string]int64{"hit": 120, "miss": 30, "scarce": 50, "error": 0}, ResponseBytes: 3 << 20,
+		HitRatio: 0.6, ByteHitRatio: 0.555,
+		Fills: proxy.Fills{Stored: 30, HeldBack: 50, Saved: 40, SavedBytes: 40 << 10, Regret: 10, RegretBytes: 10 << 10},
+	}
+	s.Requests.NotStored = map[string]int64{"first-sighting": 50, "no-store": 3, "private": 3, "too-large": 0}
+	s.Cache.tierStatus = tierStatus{Objects: 25, Bytes: 1 << 20, MaxBytes: 256 << 20, Writes: 30, StoresNeverHit: 4}
+	s.Cache.Disk = &diskStatus{tierStatus: tierStatus{Objects: 90, Bytes: 5 << 30, MaxBytes: 10 << 30, Writes: 95}, Directories: []directoryStatus{{Path: "/a"}, {Path: "/b", Trouble: "it hangs"}}}
+	s.Origins = []originStatus{{Name: "app", Waiting: 7, Servers: []serverStatus{{Address: "10.0.0.1:80", State: "up", Active: 3, Idle: 4}, {Address: "10.0.0.2:80", State: "ejected", EjectedFor: 12}}}}
+	s.Filters = []filterStatus{{
+		Name: "second_hit", WindowSeconds: 90, WindowKeys: 1000, FalsePositiveRatio: 0.0001, Measured: measured{FalsePositiveRatio: 0.0002, RatioUnseen: 9},
+		Generations: []generation{{FillRatio: 0.25}, {FillRatio: 0.5}}, Rotations: map[string]int64{"time": 0, "full": 1, "fitted": 2},
+	}}
+	s.Admission.Shadow = []shadow.PolicyStats{{Name: "always", HitRatio: 0.65, ByteHitRatio: 0.5, OriginRequests: 70, Writes: 70}}
+	return s
+}
+
+func TestScreenOfAStatus(t *testing.T) {
+	const want = `edge1 1.2.3, ready, up 1h2m5s, 2 in flight
+
+requests  total  share   in the last 1s
+all       200            10
+hit       120    60.0 %  7
+scarce    50     25.0 %  3
+miss      30     15.0 %  0
+
+hit ratio 60.0 % of requests, 55.5 % of bytes; 3.0 MiB sent
+
+stored 30, held back 50; writes avoided 40 (40 KiB), fetched once more for it 10 (10 KiB)
+
+tier    objects  bytes    of       written  never hit
+memory  25       1.0 MiB  256 MiB  30       4
+disk    90       5.0 GiB  10 GiB   95       0
+  /b: it hangs
+
+window      remembers  keys  fill            false positives  measured  rotations
+second_hit  1m30s      1000  25.0 %, 50.0 %  0.01 %           0.02 %    2 fitted, 1 full
+
+origin  server       state                        connections  idle  queue
+app     10.0.0.1:80  up                           3            4     7
+app     10.0.0.2:80  ejected, tried again in 12s  0            0     7
+
+what if  hit ratio  of bytes  to the origin  writes
+always   65.0 %     50.0 %    70             70
+
+not stored: first-sighting 50, no-store 3, private 3
+`
+	before := &status{Uptime: 3724.4}
+	before.Requests.Totals = proxy.RouteStatus{Requests: 190, Results: map[string]int64{"hit": 113, "scarce": 47, "miss": 30}}
+	if got := screen(sampleStatus(), before); got != want {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	if got := screen(&status{}, nil); !strings.Contains(got, "not ready") || !strings.HasSuffix(got, "not stored: none\n") {
+		t.Errorf("of a proxy that has begun a moment ago: got\n%s", got)
+	}
+}
+
+func TestStatusOfARunningProxy(t *testing.T) {
+	token := writeFile(t, "token", adminSecret)
+	s := serveBinary(t, "-c", writeFile(t, "edge.yaml", fmt.Sprintf(
+		"listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\", token_file: %q}\norigins: {app: {servers: [%q]}}\n", token, cachedOrigin(t))))
+	for range 3 {
+		get(t, "http://"+s.address+"/cached")
+	}
+	s.metricsAtRest()
+	f := func(code int, says []string, args ...string) {
+		t.Helper()
+		got := runBinary(t, append([]string{"status", "--admin", s.admin}, args...)...)
+		for _, want := range says {
+			if got.code != code || !strings.Contains(got.stdout+got.stderr, want) {
+				t.Errorf("%v: got %d %q %q, want %d and %q", args, got.code, got.stdout, got.stderr, code, want)
+			}
+		}
+	}
+	f(exitDone, []string{", ready, up ", "\nall       3", "\nhit       1", "\nscarce    1", "\nmiss      1", "held back 1; writes avoided ", "\nmemory  1 ", "not stored: first-sighting 1\n"},
+		"--token-file", token)
+	f(exitDone, []string{`"requests": 3`, `"hit": 1`}, "--json", "--token-file", token)
+	f(exitFailed, []string{"status: want Authorization: Bearer and the admin token"})
+	f(exitUsage, []string{"leave --watch out"}, "--json", "--watch")
+	f(exitUsage, []string{"want HOST:PORT or unix:PATH"}, "--admin", "edge")
+	if got := runBinary(t, "status", "--admin", strings.TrimPrefix(jsonServer(t), "http://")); got.code != exitFailed || !strings.Contains(got.stderr, "not the answer of an admin listener") {
+		t.Errorf("of another server: got %d %q %q", got.code, got.stdout, got.stderr)
+	}
+}
+
+// jsonServer is a server that has nothing to do with edgeproxy.
+func jsonServer(t *testing.T) (url string) {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) }))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+// A screen that is watched has what came since the one before it, and Ctrl-C is no failure.
+func TestStatusIsWatchedUntilItIsInterrupted(t *testing.T) {
+	s := serveBinary(t, "--origin", cachedOrigin(t), "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program(t), "status", "--watch", "--admin", s.admin)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	in := bufio.NewScanner(out)
+	until := func(part string) {
+		t.Helper()
+		for in.Scan() {
+			if strings.Contains(in.Text(), part) {
+				return
+			}
+		}
+		t.Errorf("no line has %q", part)
+	}
+	until("not stored: none") // the end of the first screen
+	get(t, "http://"+s.address+"/cached")
+	until("  in the last ")
+	until("not stored: first-sighting 1")
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	for in.Scan() { // the rest of what it prints, so that it can end
+		continue
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("after Ctrl-C: got %v, want exit code 0", err)
+	}
+}

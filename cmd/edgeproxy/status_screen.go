@@ -1,0 +1,183 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"edgeproxy/internal/proxy"
+)
+
+// screen is one status for people. With the status before it, counts have what came to them since.
+func screen(now, before *status) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s, %s, up %s, %d in flight\n\n", now.Node, now.Version, readiness(now.Ready), uptime(now.Uptime), now.Requests.RequestsInFlight)
+	requestLines(&b, now, before)
+	billLines(&b, now.Requests.Totals.Fills)
+	tierLines(&b, now.Cache)
+	windowLines(&b, now.Filters)
+	originLines(&b, now.Origins)
+	shadowLines(&b, now)
+	notStoredLine(&b, now.Requests.NotStored)
+	return b.String()
+}
+
+func readiness(ready bool) string {
+	if ready {
+		return "ready"
+	}
+	return "not ready"
+}
+
+func uptime(seconds float64) string {
+	return (time.Duration(seconds) * time.Second).String()
+}
+
+func percent(ratio float64) string { return fmt.Sprintf("%.1f %%", 100*ratio) }
+
+func sizeOf(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
+
+// table prints rows in columns, each to its widest cell.
+func table(b *strings.Builder, rows ...string) {
+	var aligned strings.Builder
+	w := tabwriter.NewWriter(&aligned, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(w, strings.Join(rows, "\n"))
+	_ = w.Flush()
+	for line := range strings.Lines(aligned.String()) {
+		b.WriteString(strings.TrimRight(line, " \n") + "\n")
+	}
+	b.WriteString("\n")
+}
+
+// requestLines has the results in the order of how many there are.
+func requestLines(b *strings.Builder, now, before *status) {
+	t := now.Requests.Totals
+	since := proxy.RouteStatus{}
+	head := "requests\ttotal\tshare"
+	if before != nil {
+		since = before.Requests.Totals
+		head += "\tin the last " + (time.Duration(10*(now.Uptime-before.Uptime)+0.5) * time.Second / 10).String()
+	}
+	row := func(name string, n, was int64, share string) string {
+		cells := fmt.Sprintf("%s\t%d\t%s", name, n, share)
+		if before != nil {
+			cells += fmt.Sprintf("\t%d", n-was)
+		}
+		return cells
+	}
+	rows := []string{head, row("all", t.Requests, since.Requests, "")}
+	for _, name := range byCount(t.Results) {
+		if n := t.Results[name]; n > 0 {
+			rows = append(rows, row(name, n, since.Results[name], percent(float64(n)/float64(max(t.Requests, 1)))))
+		}
+	}
+	table(b, rows...)
+	fmt.Fprintf(b, "hit ratio %s of requests, %s of bytes; %s sent\n\n", percent(t.HitRatio), percent(t.ByteHitRatio), sizeOf(t.ResponseBytes))
+}
+
+// billLines has the writes avoided and what they cost, never one without the other.
+func billLines(b *strings.Builder, f proxy.Fills) {
+	fmt.Fprintf(b, "stored %d, held back %d; writes avoided %d (%s), fetched once more for it %d (%s)\n\n",
+		f.Stored, f.HeldBack, f.Saved, sizeOf(f.SavedBytes), f.Regret, sizeOf(f.RegretBytes))
+}
+
+func tierLines(b *strings.Builder, c cacheStatus) {
+	rows := []string{"tier\tobjects\tbytes\tof\twritten\tnever hit"}
+	add := func(name string, t *tierStatus, more string) {
+		if t != nil {
+			rows = append(rows, fmt.Sprintf("%s\t%d\t%s\t%s\t%d\t%d%s", name, t.Objects, sizeOf(t.Bytes), sizeOf(t.MaxBytes), t.Writes, t.StoresNeverHit, more))
+		}
+	}
+	add("memory", &c.tierStatus, "")
+	add("stage", c.Stage, "")
+	if c.Disk != nil {
+		add("disk", &c.Disk.tierStatus, "")
+		for _, d := range c.Disk.Directories {
+			if d.Trouble != "" {
+				rows = append(rows, "  "+d.Path+": "+d.Trouble)
+			}
+		}
+	}
+	table(b, rows...)
+}
+
+func windowLines(b *strings.Builder, filters []filterStatus) {
+	if len(filters) == 0 {
+		return
+	}
+	rows := []string{"window\tremembers\tkeys\tfill\tfalse positives\tmeasured\trotations"}
+	for _, f := range filters {
+		fill := make([]string, len(f.Generations))
+		for i, g := range f.Generations {
+			fill[i] = percent(g.FillRatio)
+		}
+		causes := make([]string, 0, len(f.Rotations))
+		for _, cause := range slices.Sorted(maps.Keys(f.Rotations)) {
+			if n := f.Rotations[cause]; n > 0 {
+				causes = append(causes, fmt.Sprintf("%d %s", n, cause))
+			}
+		}
+		measured := "none yet"
+		if f.Measured.RatioUnseen > 0 {
+			measured = fmt.Sprintf("%.3g %%", 100*f.Measured.FalsePositiveRatio)
+		}
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%d\t%s\t%.3g %%\t%s\t%s", f.Name, uptime(f.WindowSeconds), f.WindowKeys,
+			strings.Join(fill, ", "), 100*f.FalsePositiveRatio, measured, orNone(strings.Join(causes, ", "))))
+	}
+	table(b, rows...)
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}
+
+func originLines(b *strings.Builder, origins []originStatus) {
+	rows := []string{"origin\tserver\tstate\tconnections\tidle\tqueue"}
+	for _, o := range origins {
+		for _, s := range o.Servers {
+			state := s.State
+			if s.EjectedFor > 0 {
+				state += ", tried again in " + uptime(s.EjectedFor)
+			}
+			rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%d\t%d\t%d", o.Name, s.Address, state, s.Active, s.Idle, o.Waiting))
+		}
+	}
+	table(b, rows...)
+}
+
+// shadowLines says what other policies would have done.
+func shadowLines(b *strings.Builder, now *status) {
+	if len(now.Admission.Shadow) == 0 {
+		return
+	}
+	rows := []string{"what if\thit ratio\tof bytes\tto the origin\twrites"}
+	for _, s := range now.Admission.Shadow {
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%d\t%d", s.Name, percent(s.HitRatio), percent(s.ByteHitRatio), s.OriginRequests, s.Writes))
+	}
+	table(b, rows...)
+}
+
+func notStoredLine(b *strings.Builder, reasons map[string]int64) {
+	var parts []string
+	for _, name := range byCount(reasons) {
+		if n := reasons[name]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%s %d", name, n))
+		}
+	}
+	fmt.Fprintf(b, "not stored: %s\n", orNone(strings.Join(parts, ", ")))
+}
+
+// byCount returns the names, those of the largest counts first, and of equal counts by name.
+func byCount(counts map[string]int64) []string {
+	names := slices.Sorted(maps.Keys(counts))
+	slices.SortStableFunc(names, func(a, b string) int { return int(max(-1, min(1, counts[b]-counts[a]))) })
+	return names
+}
