@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/testkit"
 )
 
 // idleConn returns the idle connection of o, of which there has to be one.
@@ -81,8 +82,9 @@ func TestWhatACallDoesNotSendAtOnceIsNotAnsweredByWhatCameBefore(t *testing.T) {
 
 // TestATurnHasAllOfItsTime: the deadline of a connection moves once in many turns.
 func TestATurnHasAllOfItsTime(t *testing.T) {
-	const limit, left = 300 * time.Millisecond, 20 * time.Millisecond
-	shorten := func(o *Origin) {
+	const left = 20 * time.Millisecond
+	shorten := func(t *testing.T, o *Origin, limit time.Duration) {
+		t.Helper()
 		c := idleConn(t, o)
 		c.until = time.Now().Add(limit)
 		if err := c.nc.SetDeadline(time.Now().Add(left)); err != nil {
@@ -90,7 +92,7 @@ func TestATurnHasAllOfItsTime(t *testing.T) {
 		}
 	}
 	t.Run("where the origin answers late", func(t *testing.T) {
-		o := startWarm(t, Options{FirstByteTimeout: limit}, func(_ int, p *peer) {
+		o := startWarm(t, Options{FirstByteTimeout: testkit.Patience}, func(_ int, p *peer) {
 			p.request()
 			_ = p.SetReadDeadline(time.Now().Add(2 * left))
 			_, _ = p.br.ReadByte()
@@ -98,15 +100,16 @@ func TestATurnHasAllOfItsTime(t *testing.T) {
 			_ = p.SetReadDeadline(time.Time{})
 			p.untilClosed()
 		})
-		shorten(o)
+		shorten(t, o, testkit.Patience)
 		c := call(t, o, get("/"))
 		c.Ready()
 		wantAnswer(t, c, "ok")
 		wantSlots(t, o, 1, 1)
 	})
 	t.Run("and no more", func(t *testing.T) {
+		const limit = 300 * time.Millisecond
 		o := startWarm(t, Options{FirstByteTimeout: limit}, func(_ int, p *peer) { p.untilClosed() })
-		shorten(o)
+		shorten(t, o, limit)
 		begun := time.Now()
 		c := call(t, o, get("/"))
 		c.Ready()
