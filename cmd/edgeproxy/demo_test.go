@@ -32,7 +32,7 @@ func keepMemoryLimit(t *testing.T) {
 func noGoroutineLeft(t *testing.T) {
 	t.Helper()
 	var left []string
-	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); runtime.Gosched() {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); runtime.Gosched() {
 		buf := make([]byte, 4<<20)
 		left = left[:0]
 		for stack := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {

@@ -63,14 +63,13 @@ func fill(t *testing.T, w *os.File) {
 		t.Fatal(err)
 	}
 	defer own.Close()
-	if err := own.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
-		t.Fatal(err)
-	}
 	for _, size := range []int{4096, 1} {
 		for err = nil; err == nil; {
+			if err := own.SetWriteDeadline(time.Now().Add(100 * time.Millisecond)); err != nil {
+				t.Fatal(err)
+			}
 			_, err = own.Write(make([]byte, size))
 		}
-		_ = own.SetWriteDeadline(time.Now().Add(100 * time.Millisecond))
 	}
 }
 
