@@ -76,6 +76,7 @@ type logLine struct {
 	Addresses []string `json:"addresses"`
 	Admin     string   `json:"admin"`
 	Error     string   `json:"error"`
+	Warning   string   `json:"warning"`
 
 	// Of what is about a request.
 	Host, Target, Route, Client, Origin string

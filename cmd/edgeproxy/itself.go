@@ -1,0 +1,96 @@
+package main
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"edgeproxy/config"
+)
+
+// itselfWarnings warns of origins that are one of our own listeners: a request comes back, and is refused there as a
+// loop. Names other than localhost are not looked up.
+func itselfWarnings(c *config.Config) (out []config.Warning) {
+	ours := localAddresses()
+	for _, o := range c.Origins {
+		for i, s := range o.Servers {
+			j := slices.IndexFunc(c.Listen, func(l config.Listen) bool { return reaches(s.Address, l.Address, ours) })
+			if j < 0 {
+				continue
+			}
+			at := fmt.Sprintf("origins.%s.servers[%d]", o.Name, i)
+			out = append(out, c.Warn(c.Given(at+".url", at), fmt.Sprintf("this is edgeproxy itself, by listen[%d]: requests come back, and are answered with 508", j)))
+		}
+	}
+	return out
+}
+
+// localAddresses returns those of this machine, without loopback.
+func localAddresses() (out []netip.Addr) {
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil // it is only for a warning
+	}
+	for _, a := range all {
+		if p, err := netip.ParsePrefix(a.String()); err == nil {
+			out = append(out, p.Addr().Unmap())
+		}
+	}
+	return out
+}
+
+// reaches reports whether a connection to the address of a server ends at a listener. Ours are the addresses of
+// this machine.
+func reaches(server, listener string, ours []netip.Addr) bool {
+	host, port, err := net.SplitHostPort(server)
+	at, listens, listenErr := net.SplitHostPort(listener)
+	if err != nil || listenErr != nil || port != listens {
+		return false
+	}
+	to, named := hostAddresses(host)
+	if named {
+		return strings.EqualFold(host, at)
+	}
+	return slices.ContainsFunc(to, func(a netip.Addr) bool {
+		if a.IsUnspecified() { // the system takes it for loopback
+			a = loopbackLike(a)
+		}
+		return takes(at, a) && (a.IsLoopback() || slices.Contains(ours, a))
+	})
+}
+
+// takes reports whether who listens at host, "" for every address, gets a connection to a.
+func takes(host string, a netip.Addr) bool {
+	addresses, named := hostAddresses(host)
+	switch {
+	case host == "":
+		return true
+	case named:
+		return false
+	}
+	return slices.ContainsFunc(addresses, func(l netip.Addr) bool {
+		return l == a || l.IsUnspecified() && (l.Is6() || a.Is4())
+	})
+}
+
+// hostAddresses returns the addresses that a host stands for without a look-up; named says that it takes one.
+func hostAddresses(host string) (out []netip.Addr, named bool) {
+	if strings.EqualFold(host, "localhost") {
+		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}, false
+	}
+	a, err := netip.ParseAddr(host)
+	if err != nil {
+		return nil, true
+	}
+	return []netip.Addr{a.Unmap().WithZone("")}, false
+}
+
+// loopbackLike returns the loopback address of a's version.
+func loopbackLike(a netip.Addr) netip.Addr {
+	if a.Is4() {
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+	}
+	return netip.IPv6Loopback()
+}
