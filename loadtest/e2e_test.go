@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"edgeproxy/internal/testkit"
 	"edgeproxy/internal/trace"
 )
 
@@ -56,6 +57,17 @@ func runJSON(t *testing.T, args ...string) (int, document, string) {
 		t.Fatalf("exit %d, report: %v\n%s%s", code, err, stdout, stderr)
 	}
 	return code, doc, stderr
+}
+
+// noWarnings fails the test if a run was not clean. That it fell behind says something of the
+// machine, and nothing of the counts.
+func noWarnings(t *testing.T, doc *document) {
+	t.Helper()
+	for _, w := range doc.Warnings {
+		if !strings.Contains(w, ": fell behind: ") {
+			t.Errorf("warning of a clean run: %s", w)
+		}
+	}
 }
 
 func TestReportCountsWhatEachPolicyDid(t *testing.T) {
@@ -105,9 +117,7 @@ func TestReportCountsWhatEachPolicyDid(t *testing.T) {
 	if p := doc.Results[0].P99Seconds; p <= 0 || p < doc.Results[0].P50Seconds {
 		t.Errorf("p99 %v below p50 %v or not measured", p, doc.Results[0].P50Seconds)
 	}
-	if len(doc.Warnings) > 0 {
-		t.Errorf("warnings of a clean run: %q", doc.Warnings)
-	}
+	noWarnings(t, &doc)
 }
 
 func TestTableAndJSONFileAgree(t *testing.T) {
@@ -279,7 +289,7 @@ func lifeline(t *testing.T) lifelineListener {
 // accept returns once a fake edge lives.
 func (l lifelineListener) accept(t *testing.T) net.Conn {
 	t.Helper()
-	_ = l.Listener.(*net.TCPListener).SetDeadline(time.Now().Add(20 * time.Second))
+	_ = l.Listener.(*net.TCPListener).SetDeadline(time.Now().Add(testkit.Patience))
 	conn, err := l.Accept()
 	if err != nil {
 		t.Fatalf("no fake edge was started: %v", err)
@@ -288,12 +298,12 @@ func (l lifelineListener) accept(t *testing.T) net.Conn {
 	return conn
 }
 
-// ended fails the test unless the fake edge is gone, or goes within a few seconds.
+// ended fails the test unless the fake edge is gone, or goes.
 func (l lifelineListener) ended(t *testing.T) { t.Helper(); gone(t, l.accept(t)) }
 
 func gone(t *testing.T, conn net.Conn) {
 	t.Helper()
-	_ = conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	_ = conn.SetReadDeadline(time.Now().Add(testkit.Patience))
 	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("the fake edge lives on: %v", err)
 	}

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"edgeproxy/internal/testkit"
 )
 
 // needNginx returns the path of nginx. Without it the test is skipped.
@@ -57,9 +59,7 @@ func TestNginxIsCountedLikeEdgeproxy(t *testing.T) {
 	if avoided := doc.Results[2].WritesAvoided; avoided != 2 {
 		t.Errorf("min_uses 2: got %d writes avoided, want 2 of always' 4", avoided)
 	}
-	if len(doc.Warnings) > 0 {
-		t.Errorf("warnings of a clean run: %q", doc.Warnings)
-	}
+	noWarnings(t, &doc)
 }
 
 // TestNginxStoresNothingOverTheLimit: it has none of its own.
@@ -122,10 +122,10 @@ func TestNginxKeepsToItsSize(t *testing.T) {
 	if c.writes != objects || c.writeBytes != objects*bytes {
 		t.Errorf("got %d writes of %d bytes, want all %d", c.writes, c.writeBytes, objects)
 	}
-	// A file takes a block more than its body. The machine may be busy, but ten
-	// seconds are far away.
+	// A file takes a block more than its body. On a busy machine it takes longer to
+	// remove what is too much, but not the ten seconds.
 	const most = 2 * maxBytes / bytes
-	for end := time.Now().Add(3 * time.Second); c.writes-c.evictions > most && time.Now().Before(end); {
+	for end := time.Now().Add(8 * time.Second); c.writes-c.evictions > most && time.Now().Before(end); {
 		if c, err = n.scrape(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -212,7 +212,7 @@ func TestNginxThatIsGoneEndsTheRun(t *testing.T) {
 		if err := context.Cause(ctx); !errors.Is(err, errEnded) {
 			t.Errorf("got %v, want %v", err, errEnded)
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(testkit.Patience):
 		t.Error("the run would go on without it")
 	}
 	if err := n.Close(); err == nil || !strings.Contains(err.Error(), "nginx ended with signal: killed") {

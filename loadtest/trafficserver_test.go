@@ -30,9 +30,7 @@ func TestTrafficServerIsCountedLikeEdgeproxy(t *testing.T) {
 	if r.Regret != nil || r.Evictions != nil || !strings.HasPrefix(r.Server, "Traffic Server/") || strings.Contains(stdout, `"evictions": null`) {
 		t.Errorf("regret %v, evictions %v, server %s: want none known, and a version", r.Regret, r.Evictions, r.Server)
 	}
-	if len(doc.Warnings) > 0 {
-		t.Errorf("warnings of a clean run: %q", doc.Warnings)
-	}
+	noWarnings(t, &doc)
 }
 
 // minUses is what a proxy that stores on a given request, with room for all, does

@@ -9,7 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
+
+	"edgeproxy/internal/testkit"
 )
 
 // cacheFolder is a folder that is written to as nginx does.
@@ -141,7 +142,7 @@ func TestCountThatGaveUpDoesNotAnswerForTheNext(t *testing.T) {
 		_, _ = w.counts(ctx) // may be answered all the same
 	}
 	f.store("/a")
-	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel = context.WithTimeout(t.Context(), testkit.Patience)
 	defer cancel()
 	if got, err := w.counts(ctx); err != nil || got.writes != 1 {
 		t.Errorf("got %+v, error %v; want one write", got, err)

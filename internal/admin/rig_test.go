@@ -11,9 +11,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"edgeproxy/internal/testkit"
 )
 
 // purges records what was purged; a value that starts with "bad" is refused, and one that starts
@@ -109,12 +110,12 @@ func serve(t *testing.T, s *Server) *rig {
 	transport := &http.Transport{}
 	g := &rig{
 		t: t, server: s, addr: l.Addr().String(), served: make(chan error, 1),
-		client: &http.Client{Transport: transport, Timeout: 10 * time.Second},
+		client: &http.Client{Transport: transport, Timeout: testkit.Patience},
 	}
 	go func() { g.served <- s.Serve(l) }()
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
 		defer cancel()
 		if err := s.Close(ctx); err != nil {
 			t.Errorf("Close: %v", err)

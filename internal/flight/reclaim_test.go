@@ -6,6 +6,8 @@ import (
 	"net/netip"
 	"testing"
 	"time"
+
+	"edgeproxy/internal/testkit"
 )
 
 // TestABodyWasTakenApartOnItsWayToTheStage: others took back memory of a body that was whole and
@@ -151,7 +153,7 @@ func TestAClientAtItsShareHadAllFlightsLookedAt(t *testing.T) {
 	}()
 	select {
 	case <-done:
-	case <-time.After(10 * time.Second):
+	case <-time.After(testkit.Patience):
 		t.Error("waited for a flight that cannot help")
 	}
 	loose.Flight().body.mu.Unlock()

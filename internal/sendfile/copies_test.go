@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"edgeproxy/internal/testkit"
 )
 
 const maxBytes = 8 * Least
@@ -43,7 +45,7 @@ func TestABodyGetsACopyOnceItIsAskedForOften(t *testing.T) {
 		}
 	}
 	var found *Copy
-	for deadline := time.Now().Add(10 * time.Second); found == nil; found = c.Take(&s, b) {
+	for deadline := time.Now().Add(testkit.Patience); found == nil; found = c.Take(&s, b) {
 		if time.Now().After(deadline) {
 			t.Fatal("no copy is made")
 		}

@@ -11,6 +11,6 @@ const atOnce = 16
 const (
 	floodConnections = 400
 	floodHits        = 200
-	floodTime        = "5s"
+	floodTime        = "20s"
 	compareP99       = false
 )

@@ -6,11 +6,13 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"edgeproxy/internal/testkit"
 )
 
 // patience keeps an edge that hangs from hanging the tests; nothing waits for it to
 // pass.
-const patience = 20 * time.Second
+const patience = testkit.Patience
 
 // errPatience says what never came.
 var errPatience = errors.New("did not come about in time")

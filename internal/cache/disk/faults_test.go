@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/cache/disk/device"
+	"edgeproxy/internal/testkit"
 )
 
 // faulty is a hook whose answer changes.
@@ -31,7 +32,7 @@ func (f *faulty) set(answer func(device.Call) error) { f.answer.Store(&answer) }
 // until waits for what another goroutine brings about.
 func until(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	deadline := time.Now().Add(20 * time.Second)
+	deadline := time.Now().Add(testkit.Patience)
 	for !is() {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s: it does not come", what)
@@ -150,7 +151,7 @@ func TestADeviceThatHangsKeepsNobodyWaiting(t *testing.T) {
 			_ = s.Put(hashOf(keyOf(100+n)), keyOf(100+n), nil, bodyOf(100+n, 1, 60_000))
 		}
 		all.Wait()
-		if took := time.Since(began); took > 10*time.Second {
+		if took := time.Since(began); took > testkit.Patience {
 			t.Errorf("%s: requests waited for %v", op, took)
 		}
 		if op != device.Read {
