@@ -138,9 +138,10 @@ conformance: ## play the public suite of HTTP caches: [UPDATE=1] [FAILING=1] [SU
 	@$(GO) run ./test/conformance $(if $(SUITE_DIR),-suite "$(SUITE_DIR)") $(if $(ONLY),-only "$(ONLY)") $(if $(UPDATE),-update) $(if $(FAILING),-failing) $(if $(TRACE),-trace)
 
 .PHONY: readme
-readme: ## run the commands of the README's tour (needs curl), check the links
+readme: ## run the commands of the README's tour and of docs/first-hour.md (needs curl), check the links
 	@scripts/readme-links.sh
 	@GO="$(GO)" scripts/readme-commands.sh
+	@GO="$(GO)" scripts/readme-commands.sh docs/first-hour.md
 
 .PHONY: soak-disk
 soak-disk: ## write 20 times its size to the disk store on ext4 and xfs, 90 % full: [SIZE=1600] MB (Linux, root, mkfs of both)

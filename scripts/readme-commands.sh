@@ -1,8 +1,9 @@
 #!/bin/sh
-# Runs the tour of the README and compares what it prints.
+# Runs the commands of a document and compares what they print: without an argument
+# those of the tour of the README, else all of the document FILE.
 #
-# Every block marked sh between "## The tour" and the next heading is run, in
-# order, in one shell that ends with the first command that fails. Where a block
+# Every block marked sh, in the README between "## The tour" and the next heading, is
+# run, in order, in one shell that ends with the first command that fails. Where a block
 # marked text follows at once, its lines must be printed in their order; other
 # lines may come between them, and … stands for anything. Ports and bin/ are
 # replaced, so that a proxy that runs already is not disturbed.
@@ -11,7 +12,8 @@ set -eu
 GO=${GO:-go}
 no_proxy=127.0.0.1
 export GO no_proxy
-readme=README.md
+readme=${1:-README.md}
+whole=$#
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -42,8 +44,8 @@ sed -e "s/127\.0\.0\.1:8080/127.0.0.1:$data/g" \
 	-e "s|bin/|$work/|g" "$readme" >"$work/tour.md"
 
 # Block n goes to n.sh, what it has to print to n.want.
-awk -v out="$work" '
-	/^## / { tour = ($0 == "## The tour"); next }
+awk -v out="$work" -v whole="$whole" '
+	/^## / { tour = whole || $0 == "## The tour"; next }
 	!tour { next }
 	/^```sh$/ { file = out "/" ++n ".sh"; next }
 	/^```text$/ { file = n && after == NR - 1 ? out "/" n ".want" : ""; next }
@@ -52,7 +54,7 @@ awk -v out="$work" '
 	END { print n + 0 >(out "/count") }' "$work/tour.md"
 count=$(cat "$work/count")
 if [ "$count" -eq 0 ]; then
-	echo "readme: $readme has no tour" >&2
+	echo "readme: $readme has no commands" >&2
 	exit 1
 fi
 
@@ -78,7 +80,7 @@ tr -d '\r' <"$work/printed" | awk -v out="$work" '
 	/^@@ / { file = out "/" $2 ".got"; printf "" >file; next }
 	file { print >file }'
 if [ "$code" -ne 0 ]; then
-	echo "readme: the tour ended with code $code; it printed:" >&2
+	echo "readme: the commands of $readme ended with code $code; they printed:" >&2
 	cat "$work/printed" >&2
 	exit 1
 fi
@@ -98,7 +100,7 @@ while [ "$n" -le "$count" ]; do
 		line=$(missing "$work/$n.want" "$work/$n.got")
 		if [ -n "$line" ]; then
 			failed=1
-			echo "readme: block $n does not print, in its turn: $line" >&2
+			echo "readme: block $n of $readme does not print, in its turn: $line" >&2
 			echo "readme: it prints:" >&2
 			cat "$work/$n.got" >&2
 		fi
@@ -106,4 +108,4 @@ while [ "$n" -le "$count" ]; do
 	n=$((n + 1))
 done
 [ "$failed" -eq 0 ]
-echo "readme: $count blocks of the tour print what $readme says"
+echo "readme: the $count blocks of $readme print what it says"
