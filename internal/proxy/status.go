@@ -40,6 +40,7 @@ type RouteStatus struct {
 	Policy        string           `json:"policy,omitempty"`
 	Requests      int64            `json:"requests"`
 	Results       map[string]int64 `json:"results"`
+	ResultBytes   map[string]int64 `json:"result_bytes"` // of bodies, by result
 	ResponseBytes int64            `json:"response_bytes"`
 	HitRatio      float64          `json:"hit_ratio"`
 	ByteHitRatio  float64          `json:"byte_hit_ratio"`
@@ -107,9 +108,9 @@ func (t *tally) add(r *routeMetrics) {
 
 // status works out the ratios: (hit + stale + revalidated) over everything but error.
 func (t *tally) status() RouteStatus {
-	s := RouteStatus{Results: map[string]int64{}, Collapsed: t.collapsed, Fills: t.fills}
+	s := RouteStatus{Results: map[string]int64{}, ResultBytes: map[string]int64{}, Collapsed: t.collapsed, Fills: t.fills}
 	for i := range resultCount {
-		s.Results[i.String()] = t.requests[i]
+		s.Results[i.String()], s.ResultBytes[i.String()] = t.requests[i], t.bytes[i]
 		s.Requests += t.requests[i]
 		s.ResponseBytes += t.bytes[i]
 	}
