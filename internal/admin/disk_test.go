@@ -86,7 +86,7 @@ func TestWithoutADiskThereAreNoSuchPaths(t *testing.T) {
 	if a := g.do("GET", "/cache/ls", ""); a.status != http.StatusNotFound {
 		t.Errorf("got %d, want 404", a.status)
 	}
-	if a := g.do("GET", "/", ""); strings.Contains(a.body, "/cache/") {
+	if a := g.do("GET", "/paths", ""); strings.Contains(a.body, "/cache/") {
 		t.Errorf("the list has it: %s", a.body)
 	}
 }

@@ -10,7 +10,7 @@
 // made is refused by its Origin (RFC 6454) or Sec-Fetch-Site (W3C Fetch
 // Metadata). Errors are JSON, {"error": "..."}; answers are never cached.
 //
-// With a token, all but the list of paths, health and metrics need it. Without a token
+// With a token, all but the page at /, health and metrics need it. The page holds no data. Without a token
 // every client that can connect may purge. So the address then belongs on loopback or a
 // socket, and never to the data listener; the configuration checks that. A second, smaller
 // server from NewMetrics shows health and metrics only, to any Host, for scrapers on the

@@ -108,7 +108,7 @@ func TestReloadIsAPost(t *testing.T) {
 	if r.count() != 0 {
 		t.Errorf("got %d reloads, want none", r.count())
 	}
-	if !strings.Contains(g.do("GET", "/", "").body, "/reload") {
+	if !strings.Contains(g.do("GET", "/paths", "").body, "/reload") {
 		t.Error("the list of paths does not have it")
 	}
 	if a := serve(t, mustNew(t, options())).do("POST", "/reload", ""); a.status != http.StatusNotFound {

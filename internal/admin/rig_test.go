@@ -77,6 +77,7 @@ func options() Options {
 		Address:  "127.0.0.1:9980",
 		Registry: prometheus.NewRegistry(),
 		Ready:    func() (bool, string) { return true, "" },
+		Page:     http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { writeText(w, http.StatusOK, "the page") }),
 		Status:   func() any { return map[string]any{"objects": 3} },
 		Purger:   &purges{},
 		Log:      slog.New(slog.DiscardHandler),

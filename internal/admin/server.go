@@ -24,6 +24,12 @@ const (
 	maxHeader     = 16 << 10
 )
 
+// Paths of the list of paths. That of the admin listener is under the token, as what it lists.
+const (
+	adminList   = "/paths"
+	metricsList = "/"
+)
+
 // Purger forgets stored responses, or with soft makes them stale. By is "url",
 // "prefix", "host" or "tag", of which values has one or more, or "all", without a
 // value. Objects is how many went, if counted says that somebody counted. An error
@@ -44,9 +50,11 @@ type Options struct {
 	// Hosts are further values accepted as Host: a name or an address, for any
 	// port or, written HOST:PORT, for that one.
 	Hosts []string
-	// Token is what a request has to show as Authorization: Bearer, but for the list of
-	// paths, health and metrics; "" is nothing.
+	// Token is what a request has to show as Authorization: Bearer, but for Page, health
+	// and metrics; "" is nothing.
 	Token string
+	// Page answers GET and HEAD of / with a page for browsers. It needs no token, so it must hold no data.
+	Page http.Handler
 	// Profiles shows profiles of the process under /debug/pprof/.
 	Profiles bool
 	// Registry holds the metrics shown.
@@ -124,11 +132,12 @@ func newSite(o Options, l *listeners) (*site, error) {
 		return nil, fmt.Errorf("admin server: %w", err)
 	}
 	err = errors.Join(missing(o.Registry, o.Ready, o.Log),
-		want(o.Status != nil, "Status"), want(o.Purger != nil, "Purger"))
+		want(o.Page != nil, "Page"), want(o.Status != nil, "Status"), want(o.Purger != nil, "Purger"))
 	if err != nil {
 		return nil, fmt.Errorf("admin server: %w", err)
 	}
 	routes := commonRoutes(o.Registry, o.Ready, o.Log)
+	routes["/"] = public("the dashboard, for browsers", o.Page)
 	routes["/status"] = read("the state of the proxy, in JSON", statusHandler(o.Status, o.Log))
 	routes["/events"] = read("the state of the proxy each second, as server-sent events", eventsHandler(l, o.Status, o.Log))
 	routes["/purge"] = route{
@@ -151,7 +160,8 @@ func newSite(o Options, l *listeners) (*site, error) {
 	if o.Profiles {
 		addProfiles(routes)
 	}
-	return withIndex(&site{guard: g, token: newToken(o.Token), panics: o.Panics, routes: routes}), nil
+	routes[adminList] = read("this list", indexHandler(routes))
+	return &site{guard: g, token: newToken(o.Token), panics: o.Panics, routes: routes, list: adminList}, nil
 }
 
 // NewMetrics returns a server with /livez, /readyz and /metrics only. It
@@ -161,7 +171,9 @@ func NewMetrics(o MetricsOptions) (*Server, error) {
 	if err := missing(o.Registry, o.Ready, o.Log); err != nil {
 		return nil, fmt.Errorf("metrics server: %w", err)
 	}
-	return newServer(withIndex(&site{guard: guard{anyHost: true}, panics: o.Panics, routes: commonRoutes(o.Registry, o.Ready, o.Log)}), newListeners(), o.Log), nil
+	routes := commonRoutes(o.Registry, o.Ready, o.Log)
+	routes[metricsList] = public("this list", indexHandler(routes))
+	return newServer(&site{guard: guard{anyHost: true}, panics: o.Panics, routes: routes, list: metricsList}, newListeners(), o.Log), nil
 }
 
 func missing(registry prometheus.Gatherer, ready func() (bool, string), log *slog.Logger) error {
@@ -181,11 +193,6 @@ func commonRoutes(registry prometheus.Gatherer, ready func() (bool, string), log
 		"/readyz":  public("200 while traffic is welcome, else 503 and the reason", readyHandler(ready)),
 		"/metrics": public("metrics for Prometheus", metricsHandler(registry, log)),
 	}
-}
-
-func withIndex(s *site) *site {
-	s.routes["/"] = public("this list", indexHandler(s.routes))
-	return s
 }
 
 func newServer(first *site, l *listeners, log *slog.Logger) *Server {

@@ -33,6 +33,7 @@ func TestNewNamesWhatIsMissingOrWrong(t *testing.T) {
 	f(func(o *Options) { o.Ready = nil }, "Ready")
 	f(func(o *Options) { o.Status = nil }, "Status")
 	f(func(o *Options) { o.Purger = nil }, "Purger")
+	f(func(o *Options) { o.Page = nil }, "Page")
 	f(func(o *Options) { o.Log = nil }, "Log")
 	f(func(o *Options) { o.Address = "127.0.0.1" }, `address "127.0.0.1"`)
 	for _, h := range []string{"", "*", "*.example", "http://a", "a/b", "a:x", "[::1", "a b"} {

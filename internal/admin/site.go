@@ -37,6 +37,7 @@ type site struct {
 	token  token
 	panics *rescue.Counter
 	routes map[string]route
+	list   string // the path that lists them
 }
 
 func (s *site) ServeHTTP(out http.ResponseWriter, r *http.Request) {
@@ -54,7 +55,7 @@ func (s *site) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if !ok {
-		writeError(w, http.StatusNotFound, "no such path; / lists those there are")
+		writeError(w, http.StatusNotFound, "no such path; "+s.list+" lists those there are")
 		return
 	}
 	if !slices.Contains(to.methods, r.Method) {

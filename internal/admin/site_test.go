@@ -49,7 +49,7 @@ func TestEveryPathTakesItsMethodsOnly(t *testing.T) {
 	g := serve(t, mustNew(t, options()))
 	checkMethods(t, g, wantAllow{
 		"/": "GET, HEAD", "/livez": "GET, HEAD", "/readyz": "GET, HEAD", "/metrics": "GET, HEAD",
-		"/status": "GET, HEAD", "/purge": "POST",
+		"/status": "GET, HEAD", "/purge": "POST", "/paths": "GET, HEAD",
 		"/reload": "", "/debug/pprof/": "", "/livez/": "", "//livez": "", "/LIVEZ": "", "/x/../livez": "", "/status.json": "",
 	})
 }
@@ -64,7 +64,7 @@ func TestMetricsListenerHasNothingThatActsOrTells(t *testing.T) {
 	g := serve(t, s)
 	checkMethods(t, g, wantAllow{
 		"/": "GET, HEAD", "/livez": "GET, HEAD", "/readyz": "GET, HEAD", "/metrics": "GET, HEAD",
-		"/status": "", "/purge": "",
+		"/status": "", "/purge": "", "/paths": "",
 	})
 	if got := g.do("GET", "/metrics", "", "Host", "scrape.me:1").status; got != http.StatusOK {
 		t.Errorf("any Host: got %d, want 200", got)
@@ -79,14 +79,36 @@ func TestMetricsListenerHasNothingThatActsOrTells(t *testing.T) {
 
 func TestIndexListsEveryPathOnce(t *testing.T) {
 	s := mustNew(t, options())
-	body := serve(t, s).do("GET", "/", "").body
+	body := serve(t, s).do("GET", "/paths", "").body
 	lines := strings.Split(strings.TrimSuffix(body, "\n"), "\n")
-	if len(lines) != 7 {
-		t.Fatalf("index: got %d lines, want 7: %q", len(lines), body)
+	if len(lines) != 8 {
+		t.Fatalf("index: got %d lines, want 8: %q", len(lines), body)
 	}
-	for i, path := range []string{"/", "/events", "/livez", "/metrics", "/purge", "/readyz", "/status"} {
+	for i, path := range []string{"/", "/events", "/livez", "/metrics", "/paths", "/purge", "/readyz", "/status"} {
 		if f := strings.Fields(lines[i]); len(f) < 3 || f[1] != path {
 			t.Errorf("index line %d: got %q, want a line for %s", i, lines[i], path)
+		}
+	}
+}
+
+func TestThePageIsAtTheRoot(t *testing.T) {
+	if a := serve(t, mustNew(t, options())).do("GET", "/", ""); a.status != http.StatusOK || a.body != "the page" {
+		t.Errorf("/: got %d %q, want the page", a.status, a.body)
+	}
+}
+
+// An error that names a list of paths names one that is there.
+func TestTheListThatAnErrorNamesIsThere(t *testing.T) {
+	s, err := NewMetrics(MetricsOptions{Registry: prometheus.NewRegistry(), Ready: options().Ready, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatalf("NewMetrics: %v", err)
+	}
+	for list, g := range map[string]*rig{"/paths": serve(t, mustNew(t, options())), "/": serve(t, s)} {
+		if got, want := g.errorText(g.do("GET", "/none", "")), "no such path; "+list+" lists those there are"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if got := g.do("GET", list, "").body; !strings.Contains(got, "/readyz") {
+			t.Errorf("%s: got %q, want the list", list, got)
 		}
 	}
 }

@@ -15,7 +15,7 @@ func guarded(t *testing.T, o Options) *rig {
 	return serve(t, mustNew(t, o))
 }
 
-func TestTokenIsWantedForAllButHealthAndMetrics(t *testing.T) {
+func TestTokenIsWantedForAllButPageHealthAndMetrics(t *testing.T) {
 	p := &purges{}
 	o := options()
 	o.Purger, o.Profiles = p, true
@@ -25,7 +25,7 @@ func TestTokenIsWantedForAllButHealthAndMetrics(t *testing.T) {
 			t.Errorf("%s without a token: got %d, want 200", path, got)
 		}
 	}
-	for _, path := range []string{"/status", "/debug/pprof/", "/debug/pprof/heap", "/nowhere", "/purge"} {
+	for _, path := range []string{"/status", "/paths", "/debug/pprof/", "/debug/pprof/heap", "/nowhere", "/purge"} {
 		a := g.do("GET", path, "")
 		if why := g.errorText(a); a.status != http.StatusUnauthorized || !strings.Contains(why, "Bearer") {
 			t.Errorf("%s without a token: got %d %q, want 401", path, a.status, why)

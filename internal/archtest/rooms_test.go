@@ -33,7 +33,7 @@ func rooms() map[string]room {
 		"cmd/edgeproxy": {
 			ours: []string{
 				"config", "internal/accesslog", "internal/acme", "internal/admin", "internal/admission", "internal/balance", "internal/bloom", "internal/certs",
-				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cache/disk", "internal/cachekey", "internal/client", "internal/demo",
+				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cache/disk", "internal/cachekey", "internal/client", "internal/dashboard", "internal/demo",
 				"internal/dial", "internal/field", "internal/flight", "internal/front/http1", "internal/front/http2", "internal/lines", "internal/listen", "internal/message", "internal/model", "internal/origin", "internal/pace", "internal/page", "internal/pinned", "internal/proxy", "internal/policy", "internal/purge",
 				"internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/sendfile", "internal/shadow", "internal/simulate", "internal/size", "internal/spool",
 				"internal/statefile", "internal/supervisor", "internal/trace", "internal/watch", "internal/wire",
@@ -74,6 +74,7 @@ func rooms() map[string]room {
 		"internal/cache/disk/layout": {},
 		"internal/cache/filetier":    {testOnly: true},
 		"internal/cachekey":          {ours: []string{"internal/field"}},
+		"internal/dashboard":         {ours: []string{"internal/page"}},
 		"internal/demo":              {third: []string{humanize, fasthttp}},
 		"internal/dial":              {ours: []string{"internal/rescue"}},
 		"internal/edgetest":          {testOnly: true},

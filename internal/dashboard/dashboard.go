@@ -1,0 +1,53 @@
+package dashboard
+
+import (
+	"crypto/sha256"
+	_ "embed" // the files below
+	"encoding/base64"
+	"net/http"
+	"strings"
+
+	"edgeproxy/internal/page"
+)
+
+var (
+	//go:embed dashboard.html
+	markup string
+	//go:embed dashboard.css
+	style string
+	//go:embed dashboard.js
+	script string
+)
+
+// Handler answers GET and HEAD with the page. It is safe for concurrent use.
+func Handler() http.Handler {
+	document, policy := compose()
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		h := w.Header()
+		h.Set("Content-Type", "text/html; charset=utf-8")
+		h.Set("Content-Security-Policy", policy)
+		h.Set("Referrer-Policy", "no-referrer")
+		w.WriteHeader(http.StatusOK)
+		_, _ = w.Write(document) // a client that has left is no fault of ours
+	})
+}
+
+// compose puts the files into one document, and returns the policy that fits it.
+func compose() (document []byte, policy string) {
+	chartScript, chartStyle, licence := page.Library()
+	text := strings.NewReplacer(
+		"{{chart-style}}", chartStyle, "{{style}}", style, "{{chart-script}}", chartScript, "{{script}}", script, "{{licence}}", licence,
+	).Replace(markup)
+	// Content Security Policy Level 3. No framing, so that nobody lays a page of theirs over the buttons.
+	policy = "default-src 'none'; script-src " + digest(chartScript) + " " + digest(script) +
+		"; style-src " + digest(chartStyle) + " " + digest(style) +
+		"; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'" +
+		"; require-trusted-types-for 'script'; trusted-types 'none'"
+	return []byte(text), policy
+}
+
+// digest is the source expression that allows an inline element with this text.
+func digest(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}

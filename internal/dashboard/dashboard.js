@@ -1,0 +1,464 @@
+"use strict";
+// Shows what the admin listener says. It asks /status once, and follows /events from then on. Everything that comes from the listener
+// becomes text.
+(() => {
+  const root = document.documentElement;
+  const byId = (id) => document.getElementById(id);
+  const setText = (node, text) => { if (node.textContent !== text) node.textContent = text; };
+
+  // ---- Numbers as people read them ----
+
+  const grouped = new Intl.NumberFormat("en", {maximumFractionDigits: 0});
+  const plain = (v) => grouped.format(v);
+  const digits = (v, most) => new Intl.NumberFormat("en", {maximumFractionDigits: most}).format(v);
+  const bytes = (v) => {
+    const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let n = 0;
+    for (; Math.abs(v) >= 1024 && n < units.length - 1; n++) v /= 1024;
+    return digits(v, n === 0 ? 0 : 1) + " " + units[n];
+  };
+  const ratio = (v) => (v !== 0 && Math.abs(v) < 0.01 ? String(Number((100 * v).toPrecision(2))) : digits(100 * v, 1)) + " %";
+  const span = (v) => {
+    if (v < 60) return digits(v, v < 10 ? 1 : 0) + " s";
+    const d = Math.floor(v / 86400), h = Math.floor(v % 86400 / 3600), m = Math.floor(v % 3600 / 60), s = Math.floor(v % 60);
+    if (d) return `${d} d ${h} h`;
+    return h ? `${h} h ${m} min` : `${m} min ${s} s`;
+  };
+  const word = (v) => String(v);
+
+  // ---- Places in /status ----
+
+  // A datum is a value of /status, the place where it stands, and how it is written. Where the place has none it is a dash.
+  const pointer = (path) => path.map((p) => "/" + String(p).replaceAll("~", "~0").replaceAll("/", "~1")).join("");
+  const find = (status, path) => path.reduce((at, p) => at?.[p], status);
+  const reader = (status) => (format, ...path) => ({value: find(status, path), path: pointer(path), format});
+
+  const write = (node, cell) => {
+    if (typeof cell !== "object") return setText(node, String(cell));
+    let data = node.firstElementChild;
+    if (!data) node.replaceChildren(data = document.createElement("data"));
+    if (data.dataset.path !== cell.path) data.dataset.path = cell.path;
+    const there = cell.value !== undefined && cell.value !== null;
+    const value = there ? String(cell.value) : "";
+    if (data.value !== value) data.value = value;
+    setText(data, there ? cell.format(cell.value) : "–");
+  };
+
+  // ---- Tables and facts, changed in place so that what is selected or focused stays ----
+
+  const fill = (id, rows, numbers) => {
+    const body = byId(id);
+    const box = body.closest(".table");
+    box.hidden = rows.length === 0;
+    while (body.rows.length > rows.length) body.deleteRow(-1);
+    rows.forEach((row, i) => {
+      const tr = body.rows[i] ?? body.insertRow();
+      row.forEach((cell, n) => {
+        if (!tr.cells[n]) {
+          const node = document.createElement(n === 0 ? "th" : "td");
+          if (n === 0) node.scope = "row";
+          if (n >= numbers) node.className = "number";
+          tr.append(node);
+        }
+        write(tr.cells[n], cell);
+      });
+    });
+    const none = byId(id + "-none");
+    if (none) none.hidden = rows.length > 0;
+  };
+
+  const facts = (id, pairs) => {
+    const list = byId(id);
+    pairs.forEach(([name, cell], i) => {
+      let box = list.children[i];
+      if (!box) {
+        box = document.createElement("div");
+        box.append(document.createElement("dt"), document.createElement("dd"));
+        list.append(box);
+      }
+      setText(box.firstElementChild, name);
+      write(box.lastElementChild, cell);
+    });
+    while (list.children.length > pairs.length) list.lastElementChild.remove();
+  };
+
+  // ---- The sections ----
+
+  const showHead = (s) => {
+    setText(byId("node"), s.node ?? "");
+    document.title = (s.node ? s.node + " – " : "") + "edgeproxy";
+    setText(byId("about"), `Version ${s.version}, up for ${span(s.uptime_seconds)}, listening on ${(s.addresses ?? []).join(", ")}.`);
+  };
+
+  const showNotices = (s) => {
+    const said = [];
+    if (!s.ready) said.push("The proxy does not want traffic: /readyz answers 503.");
+    if (s.config && !s.config.last_reload_successful) said.push("The last reload failed, and what was in force stays: " + (s.config.error ?? ""));
+    for (const c of s.config?.needs_restart ?? []) said.push(`Needs a restart: ${c.path}: ${c.old} → ${c.new}`);
+    if (s.cache?.disk?.trouble) said.push("The disk tier is not in use: " + s.cache.disk.trouble);
+    for (const d of s.cache?.disk?.directories ?? []) if (d.trouble) said.push(`${d.path} is not in use: ${d.trouble}`);
+    for (const o of s.origins ?? []) for (const v of o.servers ?? []) if (v.state !== "up") said.push(`Server ${v.address} of origin ${o.name} is ${v.state}.`);
+    if (s.requests?.panics > 0) said.push(`${plain(s.requests.panics)} requests ended in a fault of edgeproxy; the log has them.`);
+    if (s.admission?.gate_open) said.push("The gate is open: the cache is nearly empty, and every response that may be stored is.");
+    const list = byId("notices");
+    while (list.children.length > said.length) list.lastElementChild.remove();
+    said.forEach((text, i) => setText(list.children[i] ?? list.appendChild(document.createElement("li")), text));
+  };
+
+  const showTraffic = (s, at) => {
+    facts("traffic-facts", [
+      ["requests", at(plain, "requests", "totals", "requests")],
+      ["hit ratio by requests", at(ratio, "requests", "totals", "hit_ratio")],
+      ["hit ratio by bytes", at(ratio, "requests", "totals", "byte_hit_ratio")],
+      ["bytes of bodies", at(bytes, "requests", "totals", "response_bytes")],
+      ["requests in flight", at(plain, "requests", "requests_in_flight")],
+      ["bytes in flight", at(bytes, "requests", "inflight_bytes")],
+      ["shared fetches under way", at(plain, "requests", "flights")],
+      ["requests that shared a fetch", at(plain, "requests", "totals", "collapsed")],
+    ]);
+    fill("results", Object.keys(s.requests?.totals?.results ?? {}).map((name) => [
+      name, at(plain, "requests", "totals", "results", name), at(bytes, "requests", "totals", "result_bytes", name),
+    ]), 1);
+    fill("routes", (s.requests?.routes ?? []).map((r, i) => {
+      const of = (format, ...path) => at(format, "requests", "routes", i, ...path);
+      return [r.route ?? "", r.policy ?? "", of(plain, "requests"), of(ratio, "hit_ratio"), of(ratio, "byte_hit_ratio"), of(plain, "collapsed"),
+        of(plain, "fills", "stored"), of(plain, "fills", "saved"), of(plain, "fills", "regret")];
+    }), 2);
+  };
+
+  // What was avoided never stands alone: what it cost the origin is in the next row.
+  const showBill = (s, at) => {
+    const of = (name) => [at(plain, "requests", "totals", "fills", name), at(bytes, "requests", "totals", "fills", name + "_bytes")];
+    fill("bill", [
+      ["held back by admission", ...of("held_back")],
+      ["writes avoided (estimate)", ...of("saved")],
+      ["their cost: fetched from the origin once more", ...of("regret")],
+      ["promoted from the stage, and written after all", ...of("promoted")],
+    ], 1);
+    byId("measured-note").hidden = !(s.admission?.shadow ?? []).some((p) => p.policy === "always");
+  };
+
+  const showWindow = (s, at) => {
+    const all = s.filters ?? [];
+    const each = (row) => all.map((f, i) => [f.name, ...row((format, ...path) => at(format, "filters", i, ...path))]);
+    fill("filters", each((of) => [of(span, "window_seconds"), of(plain, "window_keys"), of(plain, "window_objects"), of(bytes, "bytes")]), 1);
+    fill("errors", each((of) => [
+      of(ratio, "false_positive_ratio_expected"), of(ratio, "measured", "false_positive_ratio"), of(plain, "measured", "ratio_unseen"),
+      of(ratio, "measured", "false_positive_ratio_expected"), of(plain, "measured", "false_negatives"),
+    ]), 1);
+    fill("generations", all.flatMap((f, i) => (f.generations ?? []).map((_, n) => {
+      const of = (format, name) => at(format, "filters", i, "generations", n, name);
+      return [f.name, String(n), of(ratio, "fill_ratio"), of(plain, "keys"), of(span, "age_seconds")];
+    })), 1);
+    fill("rotations", each((of) => ["time", "full", "fitted"].map((cause) => of(plain, "rotations", cause))), 1);
+  };
+
+  const showTiers = (s, at) => {
+    const tiers = [["stage", s.cache?.stage, ["cache", "stage"]], ["memory", s.cache, ["cache"]], ["disk", s.cache?.disk, ["cache", "disk"]]].filter((t) => t[1]);
+    fill("tier-rows", tiers.map(([name, , path]) => {
+      const of = (format, field) => at(format, ...path, field);
+      return [name, of(plain, "objects"), of(bytes, "bytes"), of(bytes, "max_bytes"), of(plain, "writes"), of(bytes, "write_bytes"),
+        of(plain, "replaced"), of(plain, "purged"), of(plain, "stores_never_hit")];
+    }), 1);
+    fill("evictions", tiers.flatMap(([name, tier, path]) => Object.keys(tier.evictions ?? {}).map((cause) => [
+      name, cause, at(plain, ...path, "evictions", cause),
+    ])), 2);
+  };
+
+  const showShadows = (s, at) => fill("shadows", (s.admission?.shadow ?? []).map((p, i) => {
+    const of = (format, name) => at(format, "admission", "shadow", i, name);
+    return [p.policy, of(ratio, "hit_ratio"), of(ratio, "byte_hit_ratio"), of(plain, "writes"), of(bytes, "write_bytes"),
+      of(plain, "origin_requests"), of(bytes, "origin_bytes"), of(plain, "sampled_requests")];
+  }), 1);
+
+  const showOrigins = (s, at) => {
+    const all = s.origins ?? [];
+    fill("servers", all.flatMap((o, i) => (o.servers ?? []).map((v, n) => {
+      const of = (format, name) => at(format, "origins", i, "servers", n, name);
+      return [o.name, of(word, "address"), of(word, "state"), v.state === "ejected" ? of(span, "ejected_for_seconds") : "–", of(plain, "weight"),
+        of(plain, "active_connections"), of(plain, "idle_connections"), of(plain, "upgraded_connections")];
+    })), 3);
+    fill("queues", all.map((o, i) => [o.name, at(plain, "origins", i, "queue_requests")]), 1);
+  };
+
+  const showReasons = (s, at) => {
+    const reasons = Object.entries(s.requests?.not_stored ?? {}).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1));
+    fill("reason-rows", reasons.map(([name]) => [name, at(plain, "requests", "not_stored", name)]), 1);
+    byId("reasons-none").hidden = reasons.length > 0;
+  };
+
+  // ---- The last 10 minutes ----
+
+  const history = {started: null, samples: []};
+  const kept = 600, over = 10, gap = 15;
+
+  const remember = (s) => {
+    const t = s.requests?.totals;
+    if (!t) return;
+    if (history.started !== s.started) { // its counters have begun anew
+      history.started = s.started;
+      history.samples = [];
+    }
+    const sum = (of, names) => names.reduce((n, name) => n + (of?.[name] ?? 0), 0);
+    const fromStore = ["hit", "stale", "revalidated"];
+    const last = history.samples.at(-1);
+    const time = Date.parse(s.started) / 1000 + s.uptime_seconds;
+    if (last && time - last.time < 0.5) return;
+    history.samples.push({
+      time, requests: t.requests, hits: sum(t.results, fromStore), judged: t.requests - sum(t.results, ["error"]),
+      hitBytes: sum(t.result_bytes, fromStore), judgedBytes: t.response_bytes - sum(t.result_bytes, ["error"]),
+    });
+    while (time - history.samples[0].time > kept + over) history.samples.shift();
+  };
+
+  const share = (part, whole) => whole > 0 ? part / whole : null;
+  const between = (a, b) => ({
+    rate: (b.requests - a.requests) / (b.time - a.time), requests: b.requests - a.requests,
+    ratio: share(b.hits - a.hits, b.judged - a.judged), byteRatio: share(b.hitBytes - a.hitBytes, b.judgedBytes - a.judgedBytes),
+  });
+
+  // The points of the curves. Where nothing came for a while the curves have a gap.
+  const points = () => {
+    const all = history.samples, times = [], rates = [], ratios = [], byteRatios = [];
+    let from = 0;
+    for (let i = 1; i < all.length; i++) {
+      const late = all[i].time - all[i - 1].time > gap;
+      if (late) from = i;
+      while (all[i].time - all[from + 1]?.time >= over) from++;
+      const p = late ? {rate: null, ratio: null, byteRatio: null} : between(all[from], all[i]);
+      times.push(all[i].time);
+      rates.push(p.rate);
+      ratios.push(p.ratio);
+      byteRatios.push(p.byteRatio);
+    }
+    return {times, rates, ratios, byteRatios};
+  };
+
+  const css = (name) => getComputedStyle(root).getPropertyValue(name).trim();
+  const clock = (t) => new Date(t * 1000).toTimeString().slice(0, 5);
+  const height = 220;
+
+  const chart = (id, names, format, top) => {
+    const target = byId(id);
+    const axis = {stroke: () => css("--soft"), font: "12px system-ui, sans-serif", grid: {stroke: () => css("--grid"), width: 1}, ticks: {stroke: () => css("--grid"), width: 1}};
+    return new uPlot({
+      width: target.clientWidth, height: height - 30,
+      scales: {
+        x: {time: true, range: () => { const end = history.samples.at(-1)?.time ?? Date.now() / 1000; return [end - kept, end]; }},
+        y: {range: (u, min, max) => [0, top ?? Math.max(1, (max ?? 0) * 1.1)]},
+      },
+      axes: [{...axis, space: 60, incrs: [60, 120, 300, 600], values: (u, splits) => splits.map(clock)}, {...axis, size: 56, values: (u, splits) => splits.map(format)}],
+      cursor: {drag: {x: false, y: false}},
+      series: [{label: "time", value: (u, v) => v === null ? "–" : new Date(v * 1000).toTimeString().slice(0, 8)}, ...names.map((label, i) => ({
+        label, stroke: () => css("--s" + i), width: 2, dash: i === 0 ? [] : [6, 4], points: {show: false}, value: (u, v) => v === null || v === undefined ? "–" : format(v),
+      }))],
+    }, [[], ...names.map(() => [])], target);
+  };
+
+  const charts = [];
+  const showCharts = () => {
+    if (charts.length === 0) {
+      charts.push(
+        {plot: chart("ratio-plot", ["by requests", "by bytes"], ratio, 1), of: (p) => [p.times, p.ratios, p.byteRatios]},
+        {plot: chart("rate-plot", ["requests per second"], (v) => digits(v, 1)), of: (p) => [p.times, p.rates]},
+      );
+      const sizes = new ResizeObserver(() => {
+        for (const {plot} of charts) {
+          const width = plot.root.parentElement.clientWidth;
+          if (width > 0 && width !== plot.width) plot.setSize({width, height: height - 30});
+        }
+      });
+      for (const {plot} of charts) sizes.observe(plot.root.parentElement);
+      matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.forEach(({plot}) => plot.redraw()));
+    }
+    const p = points();
+    if (p.times.length > 0) for (const c of charts) c.plot.setData(c.of(p));
+  };
+
+  const showMinutes = () => {
+    const rows = [], all = history.samples;
+    let end = all.length - 1;
+    for (let i = end - 1; i >= 0; i--) {
+      if (i > 0 && Math.floor(all[i].time / 60) === Math.floor(all[end].time / 60)) continue;
+      const p = between(all[i], all[end]);
+      rows.push([clock(all[end].time), plain(p.requests), p.ratio === null ? "–" : ratio(p.ratio), p.byteRatio === null ? "–" : ratio(p.byteRatio)]);
+      end = i;
+    }
+    fill("minutes", rows, 1);
+  };
+  byId("minutes-details").addEventListener("toggle", showMinutes);
+
+  // ---- What is shown, and how old it is ----
+
+  let latest = null, came = 0, paused = false;
+
+  const show = () => {
+    const s = latest, at = reader(s);
+    byId("figures").hidden = false;
+    for (const part of [showHead, showNotices, showTraffic, showBill, showWindow, showTiers, showShadows, showOrigins, showReasons]) part(s, at);
+    showCharts();
+    if (byId("minutes-details").open) showMinutes();
+  };
+
+  const take = (status) => {
+    latest = status;
+    came = performance.now();
+    remember(status);
+    try {
+      if (!paused) show();
+    } catch (e) { // a fault of this page is none of the stream
+      reportError(e);
+    }
+  };
+
+  // The state is said aloud when it changes. The age of the figures changes each second, and is not.
+  const link = (state, text) => {
+    root.dataset.link = state;
+    setText(byId("link"), text);
+  };
+  const showAge = () => {
+    const age = came === 0 ? 0 : (performance.now() - came) / 1000;
+    setText(byId("age"), age > 3 ? `The figures are ${span(Math.floor(age))} old.` : "");
+  };
+  setInterval(showAge, 1000);
+
+  byId("pause").addEventListener("click", (e) => {
+    paused = !paused;
+    e.target.setAttribute("aria-pressed", String(paused));
+    if (!paused && latest) show();
+  });
+
+  // ---- The token: in this tab alone, and only where the listener wants one ----
+
+  const place = "edgeproxy-admin-token";
+  let token = "";
+  try { token = sessionStorage.getItem(place) ?? ""; } catch { /* a browser that keeps nothing: it is asked for anew */ }
+
+  const keep = (text) => {
+    token = text;
+    try {
+      if (text) sessionStorage.setItem(place, text);
+      else sessionStorage.removeItem(place);
+    } catch { /* as above */ }
+    byId("forget").hidden = !text;
+  };
+  keep(token);
+
+  class Refused extends Error {}
+
+  // ask sends a request with the token. An answer that is no success is an error with what the listener says.
+  const ask = async (path, options = {}) => {
+    const headers = {...options.headers, ...(token ? {Authorization: "Bearer " + token} : {})};
+    const answer = await fetch(path, {...options, headers, cache: "no-store", redirect: "error", credentials: "omit"});
+    if (answer.ok) return answer;
+    let why = "status " + answer.status;
+    try { why = (await answer.json()).error ?? why; } catch { /* no JSON: the status has to do */ }
+    throw answer.status === 401 || answer.status === 403 ? new Refused(why) : new Error(why);
+  };
+
+  let given = null; // resolves the promise of the token that is waited for
+  const wantToken = (why) => new Promise((resolve) => {
+    const had = token !== "";
+    keep("");
+    link("locked", "The listener wants the admin token.");
+    byId("token").hidden = false;
+    byId("figures").hidden = true;
+    setText(byId("token-why"), had ? "The listener refused: " + why + "." : "");
+    byId("token-text").value = "";
+    byId("token-text").focus();
+    given = resolve;
+  });
+
+  byId("token-form").addEventListener("submit", (e) => {
+    e.preventDefault();
+    const text = byId("token-text").value.trim();
+    if (!/^[\x21-\x7e]+$/.test(text)) {
+      setText(byId("token-why"), "Want one word of ASCII, as in admin.token_file.");
+      return;
+    }
+    keep(text);
+    byId("token").hidden = true;
+    given?.();
+    given = null;
+  });
+
+  // ---- The stream ----
+
+  const silence = 10000; // after so many milliseconds without an event the stream is taken for dead
+  let stream = null, wake = null;
+
+  const pause = (ms) => new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    wake = () => { clearTimeout(timer); resolve(); };
+  });
+
+  // events reads server-sent events (WHATWG HTML section 9.2) by hand, since EventSource sends no Authorization.
+  async function* events(body, alive) {
+    const from = body.pipeThrough(new TextDecoderStream()).getReader();
+    let text = "", data = [];
+    for (;;) {
+      const {value, done} = await from.read();
+      if (done) return;
+      alive();
+      const lines = (text + value).split("\n");
+      text = lines.pop();
+      for (const raw of lines) {
+        const line = raw.endsWith("\r") ? raw.slice(0, -1) : raw;
+        if (line.startsWith("data:")) data.push(line.slice(line[5] === " " ? 6 : 5));
+        if (line !== "" || data.length === 0) continue;
+        yield JSON.parse(data.join("\n"));
+        data = [];
+      }
+    }
+  }
+
+  // follow shows the status, and then each event until the stream ends, which throws.
+  const follow = async (good) => {
+    stream = new AbortController();
+    const here = stream;
+    let timer = setTimeout(() => here.abort(), silence);
+    const alive = () => { clearTimeout(timer); timer = setTimeout(() => here.abort(), silence); };
+    try {
+      take(await (await ask("/status", {signal: here.signal})).json());
+      const answer = await ask("/events", {signal: here.signal});
+      link("live", "Live.");
+      for await (const status of events(answer.body, alive)) {
+        take(status);
+        good();
+      }
+    } finally {
+      clearTimeout(timer);
+      here.abort();
+    }
+    throw new Error("the stream has ended");
+  };
+
+  const first = 1000, longest = 30000;
+  const run = async () => {
+    for (let wait = first; ;) {
+      try {
+        await follow(() => { wait = first; });
+      } catch (e) {
+        if (e instanceof Refused) {
+          await wantToken(e.message);
+          link("wait", "Connecting.");
+          continue;
+        }
+        const why = e.name === "AbortError" ? "nothing came for a while" : e.name === "TypeError" ? "the listener cannot be reached" : e.message;
+        link("lost", `Not live: ${why}. Trying again.`);
+        await pause(wait * (0.75 + Math.random() / 4));
+        wait = Math.min(2 * wait, longest);
+      }
+    }
+  };
+
+  byId("forget").addEventListener("click", () => {
+    keep("");
+    stream?.abort();
+    wake?.();
+  });
+  addEventListener("online", () => wake?.());
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) wake?.(); });
+
+  run();
+})();

@@ -1,0 +1,128 @@
+package dashboard
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"edgeproxy/internal/admin"
+	"edgeproxy/internal/testkit"
+)
+
+// stand is an admin listener with the page, and with answers of the test's own. It is safe for concurrent use.
+type stand struct {
+	address string
+	server  *admin.Server
+	options admin.Options
+
+	mu     sync.Mutex
+	status map[string]any
+	purged []string // what was purged, in words
+	asked  []string // what was looked up, in words
+}
+
+// sample is a status that has something in every section.
+func sample(t *testing.T) map[string]any {
+	t.Helper()
+	text, err := os.ReadFile("testdata/status.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var status map[string]any
+	if err := json.Unmarshal(text, &status); err != nil {
+		t.Fatal(err)
+	}
+	return status
+}
+
+// open starts a stand, which ends with the test. An empty token is none.
+func open(t *testing.T, token string) *stand {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &stand{address: l.Addr().String(), status: sample(t)}
+	s.options = admin.Options{
+		Address: s.address, Token: token, Page: Handler(), Registry: prometheus.NewRegistry(),
+		Ready: func() (bool, string) { return true, "" }, Status: s.now, Purger: s, Lookup: s.lookup, Log: slog.New(slog.DiscardHandler),
+	}
+	if s.server, err = admin.New(s.options); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.server.Serve(l) }()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), testkit.Patience)
+		defer cancel()
+		_ = s.server.Close(ctx) // which may have to cut a browser's connections
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func (s *stand) url() string { return "http://" + s.address + "/" }
+
+// now is the status, as a document of its own.
+func (s *stand) now() any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	text, _ := json.Marshal(s.status) // what was decoded can be encoded
+	return json.RawMessage(text)
+}
+
+// change changes the status.
+func (s *stand) change(with func(status map[string]any)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	with(s.status)
+}
+
+// Purge implements admin.Purger.
+func (s *stand) Purge(by string, values []string, soft bool) (objects int, counted bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	words := append([]string{by}, values...)
+	if soft {
+		words = append([]string{"soft"}, words...)
+	}
+	s.purged = append(s.purged, strings.Join(words, " "))
+	return 7, by != "tag", nil
+}
+
+func (s *stand) lookup(method, url string, fields [][2]string) (any, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	words := []string{method, url}
+	for _, f := range fields {
+		words = append(words, f[0]+": "+f[1])
+	}
+	s.asked = append(s.asked, strings.Join(words, " "))
+	return json.RawMessage(`{}`), nil
+}
+
+// get asks the stand without a browser.
+func (s *stand) get(t *testing.T, path string) (*http.Response, string) {
+	t.Helper()
+	res, err := http.Get("http://" + s.address + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, string(body)
+}
