@@ -9,6 +9,7 @@ import (
 
 	"edgeproxy/internal/cache/disk"
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/testkit"
 )
 
 // newDisk returns a disk in a directory of its own, or in path.
@@ -17,7 +18,10 @@ func newDisk(tb testing.TB, path string) *disk.Store {
 	if path == "" {
 		path = tb.TempDir()
 	}
-	d, err := disk.Open(disk.Options{Path: path, MaxBytes: disk.MinBytes})
+	d, err := disk.Open(disk.Options{
+		Path: path, MaxBytes: disk.MinBytes,
+		ReadWait: testkit.Patience, ReadDeadline: testkit.Patience, // a machine that does much else is no slow device
+	})
 	if err != nil {
 		tb.Fatal(err)
 	}

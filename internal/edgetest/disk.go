@@ -5,6 +5,7 @@ import (
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/disk"
+	"edgeproxy/internal/testkit"
 )
 
 // openDisk opens the disk of e, if it is to have one.
@@ -18,7 +19,10 @@ func (e *Edge) openDisk(tb testing.TB, o *Options) {
 		path = tb.TempDir()
 	}
 	var err error
-	e.disk, err = disk.Open(disk.Options{Path: path, MaxBytes: max(disk.MinBytes, 4*o.MaxBytes), MeanObjectBytes: 4 << 10})
+	e.disk, err = disk.Open(disk.Options{
+		Path: path, MaxBytes: max(disk.MinBytes, 4*o.MaxBytes), MeanObjectBytes: 4 << 10,
+		ReadWait: testkit.Patience, ReadDeadline: testkit.Patience, // a machine that does much else is no slow device
+	})
 	must(tb, err)
 }
 

@@ -35,7 +35,8 @@ func small(o Options) Options {
 	o.MaxBytes = or(o.MaxBytes, 32<<20)
 	o.MaxObjectBytes = or(o.MaxObjectBytes, o.MaxBytes)
 	o.QueueBytes = or(o.QueueBytes, 1<<30)
-	o.ReadDeadline = or(o.ReadDeadline, 30*time.Second) // also a machine that does much else is no slow device
+	o.ReadDeadline = or(o.ReadDeadline, 30*time.Second) // a machine that does much else is no slow device
+	o.ReadWait = or(o.ReadWait, 30*time.Second)
 	return o
 }
 

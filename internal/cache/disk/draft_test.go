@@ -325,6 +325,7 @@ func TestADraftThatTheDiskIsTooSlowForIsLost(t *testing.T) {
 	}
 	close(answer)
 	settle(t, s)
+	until(t, "the writer is done with the drafts", func() bool { return s.Stats().WaitingBytes == 0 }) // which no flush waits for
 	holds(t, s, 1, 1, 100)
 	lacks(t, s, 2) // neither the old one nor the new one
 	if err := stream(s, 1, 3, 900_000, true); err != nil {
@@ -440,7 +441,8 @@ func TestDraftsBesideAllElse(t *testing.T) {
 	close(stop)
 	readers.Wait()
 	settle(t, s)
-	if st := s.Stats(); st.Damaged != 0 || st.Drafts != 0 || st.WaitingBytes != 0 || s.volume.Load().pledged.Load() != 0 {
+	until(t, "the writer is done with the drafts", func() bool { return s.Stats().WaitingBytes == 0 }) // which no flush waits for
+	if st := s.Stats(); st.Damaged != 0 || st.Drafts != 0 || s.volume.Load().pledged.Load() != 0 {
 		t.Errorf("got %+v", st)
 	}
 }
