@@ -1,10 +1,14 @@
 package admin
 
 import (
+	"bufio"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // shelf is a disk tier that shows lines, and then fails or not.
@@ -89,4 +93,48 @@ func TestWithoutADiskThereAreNoSuchPaths(t *testing.T) {
 	if a := g.do("GET", "/paths", ""); strings.Contains(a.body, "/cache/") {
 		t.Errorf("the list has it: %s", a.body)
 	}
+}
+
+// slowShelf shows a line, and the next one after a while.
+type slowShelf struct{ shelf }
+
+func (s *slowShelf) List(show func(any) error) error {
+	for _, l := range s.lines {
+		if err := show(l); err != nil {
+			return err
+		}
+		time.Sleep(time.Minute)
+	}
+	return nil
+}
+
+func (s *slowShelf) Verify(show func(any) error) error { return s.List(show) }
+
+// A list takes longer than the server's limits of a read and of a whole answer.
+func TestAListMayTakeLong(t *testing.T) {
+	f := func(request string) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			o := options()
+			o.Disk = &slowShelf{shelf{lines: []any{1, 2, 3}}}
+			s := mustNew(t, o)
+			client := servePipe(s)
+			if _, err := io.WriteString(client, request+" HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"); err != nil {
+				t.Fatal(err)
+			}
+			resp, err := http.ReadResponse(bufio.NewReader(client), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if body, err := io.ReadAll(resp.Body); err != nil || string(body) != "1\n2\n3\n" {
+				t.Errorf("%s: got %q, %v, want all lines", request, body, err)
+			}
+			_ = client.Close()
+			if err := s.Close(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	f("GET /cache/ls")
+	f("POST /cache/verify")
 }

@@ -73,8 +73,6 @@ func eventsHandler(l *listeners, status func() any, log *slog.Logger) http.Handl
 		if r.Method == http.MethodHead {
 			return
 		}
-		// Or the server would take its read timeout, which is over by then, for a client that has left.
-		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 		tick := time.NewTicker(eventEvery)
 		defer tick.Stop()
 		for sendEvent(w, status(), log) {
