@@ -106,10 +106,11 @@ func (p *Proxy) imagine(q Question) (*exchange, error) {
 	if !wire.ValidMethod([]byte(q.Method)) {
 		return nil, ErrInspectMethod
 	}
-	scheme, host, target, err := p.parseURL(q.URL, ErrPurgeURL)
+	sites, target, err := p.parseURL(q.URL, ErrPurgeURL)
 	if err != nil {
 		return nil, err
 	}
+	scheme, host := sites[0].scheme, sites[0].host
 	r := &message.Request{Received: now(), Version: message.HTTP11, Method: []byte(q.Method), Host: host, Target: target.Raw}
 	for _, f := range q.Fields {
 		if !field.ValidName(f.Name) || !field.ValidValue(f.Value) {

@@ -43,7 +43,8 @@ var (
 // the cost of the others does not depend on what is stored, and what they reach is
 // removed when it is asked for.
 //
-// URLs, prefixes and hosts pass the parser and the key rules of requests. With an
+// URLs, prefixes and hosts pass the parser and the key rules of requests. An https URL where no request
+// has that scheme is the http one, and the other way round. With an
 // error nothing was purged, but for a *purge.NotKeptError: then all was, and may come
 // back after a restart. Sightings stay: the next storable response is stored at
 // once. Safe for concurrent use.
@@ -79,13 +80,22 @@ func uncounted(mark func()) purgeStep {
 func (p *Proxy) purgeStep(by, value string, soft bool) (purgeStep, error) {
 	switch by {
 	case purgeByURL:
-		scheme, host, target, err := p.parseURL(value, ErrPurgeURL)
-		return func() (int, bool) { return p.purgeURL(scheme, host, target, soft) }, err
+		sites, target, err := p.parseURL(value, ErrPurgeURL)
+		return func() (objects int, all bool) {
+			all = true
+			for _, s := range sites {
+				n, counted := p.purgeURL(s.scheme, s.host, target, soft)
+				objects, all = objects+n, all && counted
+			}
+			return objects, all
+		}, err
 	case purgeByPrefix:
-		scheme, host, target, err := p.parseURL(value, ErrPurgePrefix)
+		sites, target, err := p.parseURL(value, ErrPurgePrefix)
 		return uncounted(func() {
-			for _, u := range p.prefixes(scheme, host, target) {
-				p.markPrefix(u, soft)
+			for _, s := range sites {
+				for _, u := range p.prefixes(s.scheme, s.host, target) {
+					p.markPrefix(u, soft)
+				}
 			}
 		}), err
 	case purgeByHost:
@@ -106,20 +116,51 @@ func (p *Proxy) purgeStep(by, value string, soft bool) (purgeStep, error) {
 // control reports whether r is in no field value.
 func control(r rune) bool { return r < ' ' || r == 0x7f }
 
-// parseURL parses an absolute URL, or the beginning of some; want says what it
-// should be.
-func (p *Proxy) parseURL(raw string, want error) (scheme string, host []byte, target wire.Target, err error) {
+// site is where a URL is: a scheme, and a host as keys have it.
+type site struct {
+	scheme string
+	host   []byte
+}
+
+// parseURL parses an absolute URL, or the beginning of some; want says what it should be. Sites has
+// more than one where no request has its scheme: TLS then ends before this proxy, or behind it, and who
+// purges gives the URL that browsers show. The first is the one that requests have; the URL's own is
+// there too, for a disk may have responses of a time when requests had it.
+func (p *Proxy) parseURL(raw string, want error) (sites []site, target wire.Target, err error) {
 	scheme, _, ok := strings.Cut(raw, "://")
-	if scheme = strings.ToLower(scheme); !ok || !p.served(scheme) {
-		return "", nil, target, want
+	scheme = strings.ToLower(scheme)
+	schemes := []string{scheme}
+	switch {
+	case !ok || scheme != schemePlain && scheme != schemeSecure:
+		return nil, target, want
+	case p.served(scheme):
+	case scheme == schemePlain:
+		schemes = []string{schemeSecure, schemePlain}
+	default:
+		schemes = []string{schemePlain, schemeSecure}
 	}
 	if target, err = wire.ParseTarget([]byte(raw), scheme, false); err == nil {
-		host, err = wire.AppendHost(nil, target.Authority, scheme)
+		sites, err = sitesOf(target.Authority, scheme, schemes)
 	}
 	if err != nil {
-		return "", nil, target, fmt.Errorf("%w: %w", err, want)
+		return nil, target, fmt.Errorf("%w: %w", err, want)
 	}
-	return scheme, host, target, nil
+	return sites, target, nil
+}
+
+// sitesOf returns the host of a URL of scheme as it is with each of schemes: a proxy before this one
+// sends it without the usual port of its own scheme.
+func sitesOf(authority []byte, scheme string, schemes []string) (out []site, err error) {
+	sent, err := wire.AppendHost(nil, authority, scheme)
+	for _, s := range schemes {
+		if err != nil {
+			return nil, err
+		}
+		var host []byte
+		host, err = wire.AppendHost(nil, sent, s)
+		out = append(out, site{s, host})
+	}
+	return out, err
 }
 
 // purgeURL marks a URL and removes at once what is found of it, to count it.

@@ -39,7 +39,7 @@ func TestPurgeRefusesValuesThatCouldNotBeMeant(t *testing.T) {
 	}
 
 	for _, v := range []string{
-		"", "/1", "example.com/1", "https://example.com/1", "http:///1", "http://", "http://exa mple.com/1",
+		"", "/1", "example.com/1", "ftp://example.com/1", "http:///1", "http://", "http://exa mple.com/1",
 		"http://user@example.com/1", "http://example.com/a b", "http://example.com/1#x", "http://example.com:x/1", "http://example.com?q",
 	} {
 		f(proxy.ErrPurgeURL, "url", v)
