@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"sync"
 	"syscall"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -44,15 +45,47 @@ func runDemo(ctx context.Context, seconds int, stdout, stderr io.Writer) error {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	defer signal.Stop(signals)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	done := make(chan error, 1)
 	folder, err := os.MkdirTemp("", "edgeproxy-demo-")
 	if err != nil {
 		return fmt.Errorf("demo: make a folder for the disks: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(folder) }() // also after a second signal
-	go func() { done <- showDemo(ctx, folder, seconds, stdout, stderr) }()
+	err = stoppable(ctx, signals, func(ctx context.Context) error {
+		return showDemo(ctx, folder, seconds, stdout, stderr)
+	}, func() { _ = os.RemoveAll(folder) })
+	tidy(folder, signals) // after a second signal
+	return err
+}
+
+// tidyTime is how long a demo that ends at once may take to remove its disks.
+const tidyTime = time.Second
+
+// tidy removes folder. It gives up after tidyTime, or with one more signal.
+func tidy(folder string, signals <-chan os.Signal) {
+	removed := make(chan struct{})
+	go func() {
+		defer close(removed)
+		_ = os.RemoveAll(folder) // it is in the folder for temporary files
+	}()
+	timer := time.NewTimer(tidyTime)
+	defer timer.Stop()
+	select {
+	case <-removed:
+	case <-signals:
+	case <-timer.C:
+	}
+}
+
+// stoppable calls show, and remove behind it. The first signal ends the context of show, a second one the wait for both: to remove
+// takes longer than the rest of a stop.
+func stoppable(ctx context.Context, signals <-chan os.Signal, show func(context.Context) error, remove func()) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		err := show(ctx)
+		remove()
+		done <- err
+	}()
 	return interruptible(done, signals, cancel)
 }
 

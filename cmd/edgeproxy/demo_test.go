@@ -273,6 +273,47 @@ func TestASecondSignalDoesNotWait(t *testing.T) {
 	}
 }
 
+// The demo did not hear a second signal while it removed its disks, which is most of the time that it takes to end.
+func TestASecondSignalWhileTheDisksAreRemoved(t *testing.T) {
+	signals := make(chan os.Signal, 2)
+	removing, over := make(chan struct{}), make(chan struct{})
+	defer close(over)
+	got := make(chan error, 1)
+	go func() {
+		got <- stoppable(t.Context(), signals, func(ctx context.Context) error {
+			<-ctx.Done()
+			return nil
+		}, func() {
+			close(removing)
+			<-over
+		})
+	}()
+	signals <- syscall.SIGINT
+	<-removing
+	signals <- syscall.SIGINT
+	select {
+	case err := <-got:
+		if err == nil || !strings.Contains(err.Error(), "second interrupt") {
+			t.Errorf("got %v, want an error that names the signal", err)
+		}
+	case <-time.After(patience):
+		t.Error("the second signal was not heard")
+	}
+}
+
+func TestTheDisksOfTheDemoAreRemovedAfterASecondSignal(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "disks")
+	if err := os.MkdirAll(filepath.Join(folder, "always", "purges"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	removed := false
+	_ = stoppable(t.Context(), nil, func(context.Context) error { return nil }, func() { removed = true })
+	tidy(folder, nil)
+	if _, err := os.Stat(folder); !removed || !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("remove was called: %v; and then: %v, want no folder", removed, err)
+	}
+}
+
 func TestDemoRefusesBadUsage(t *testing.T) {
 	f := func(want string, args ...string) {
 		t.Helper()
