@@ -30,6 +30,11 @@ func TestInChromium(t *testing.T) {
 	t.Run("a stream that ends is taken up again", streamEnds(b))
 	t.Run("a page that is paused stays", pausing(b))
 	t.Run("nothing has to be scrolled sideways", narrow(b))
+	t.Run("a URL is looked up", lookedUp(b))
+	t.Run("what is refused is told", refusedTold(b))
+	t.Run("a purge is confirmed", purgeConfirmed(b))
+	t.Run("a purge is taken back", purgeTakenBack(b))
+	t.Run("all forms show the token", formsShowToken(b))
 }
 
 // live is true while events come.

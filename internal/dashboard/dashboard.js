@@ -255,25 +255,30 @@
     }, [[], ...names.map(() => [])], target);
   };
 
-  const charts = [];
+  let charts = [];
   const showCharts = () => {
     if (charts.length === 0) {
-      charts.push(
+      charts = [
         {plot: chart("ratio-plot", ["by requests", "by bytes"], ratio, 1), of: (p) => [p.times, p.ratios, p.byteRatios]},
         {plot: chart("rate-plot", ["requests per second"], (v) => digits(v, 1)), of: (p) => [p.times, p.rates]},
-      );
-      const sizes = new ResizeObserver(() => {
-        for (const {plot} of charts) {
-          const width = plot.root.parentElement.clientWidth;
-          if (width > 0 && width !== plot.width) plot.setSize({width, height: height - 30});
-        }
-      });
-      for (const {plot} of charts) sizes.observe(plot.root.parentElement);
-      matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => charts.forEach(({plot}) => plot.redraw()));
+      ];
     }
     const p = points();
     if (p.times.length > 0) for (const c of charts) c.plot.setData(c.of(p));
   };
+  const sizes = new ResizeObserver(() => {
+    for (const {plot} of charts) {
+      const width = plot.root.parentElement.clientWidth;
+      if (width > 0 && width !== plot.width) plot.setSize({width, height: height - 30});
+    }
+  });
+  for (const plot of document.querySelectorAll(".plot")) sizes.observe(plot);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    if (charts.length === 0) return;
+    for (const {plot} of charts) plot.destroy(); // its legend has the colours of before
+    charts = [];
+    showCharts();
+  });
 
   const showMinutes = () => {
     const rows = [], all = history.samples;
@@ -380,6 +385,94 @@
     byId("token").hidden = true;
     given?.();
     given = null;
+  });
+
+  // ---- Look-up ----
+
+  const linesOf = (id) => byId(id).value.split("\n").map((line) => line.trim()).filter(Boolean);
+
+  // What the answer of GET /lookup says, as pairs of a name and a text.
+  const lookupPairs = (a) => {
+    const pairs = [["route", a.route], ["policy", a.policy]];
+    if (a.key) pairs.push(["key", a.key.url], ["part", a.key.part], ["varies by", a.key.vary?.join(", ")], ["variant", a.key.variant], ["hash", a.key.hash]);
+    if (a.key && a.key.counted_by !== a.key.hash) pairs.push(["counted by", a.key.counted_by]);
+    if (a.sightings) pairs.push(["sightings within the window", a.sightings.counted || a.sightings.within_window === 0 ? plain(a.sightings.within_window) : "one or more"]);
+    const s = a.stored;
+    pairs.push(["stored", s ? `in the tier ${s.tier}` : a.key && "no"]);
+    if (s) {
+      pairs.push(["status", String(s.status)], ["body", bytes(s.bytes)], ["age", span(Math.max(0, s.age_seconds))],
+        ["time to live", s.ttl_seconds >= 0 ? span(s.ttl_seconds) : `over since ${span(-s.ttl_seconds)}`], ["tags", plain(s.tags)],
+        ["purged", {no: "no", soft: "soft: it is validated before it is used", yes: "yes, and not removed yet"}[s.purged] ?? s.purged]);
+    }
+    pairs.push(["next request", a.next?.result], ["reason", a.next?.reason]);
+    return pairs.filter(([, text]) => text);
+  };
+
+  let asked = 0; // the last look-up: an answer to one before it is not shown
+  byId("lookup-form").addEventListener("submit", async (e) => {
+    e.preventDefault();
+    const mine = ++asked, said = byId("lookup-said"), list = byId("lookup-answer");
+    const query = new URLSearchParams({url: byId("lookup-url").value.trim(), method: byId("lookup-method").value});
+    for (const line of linesOf("lookup-fields")) query.append("header", line);
+    said.className = "";
+    setText(said, "Looking.");
+    list.replaceChildren();
+    try {
+      const answer = await (await ask("/lookup?" + query)).json();
+      if (mine !== asked) return;
+      setText(said, answer.next?.text ?? "");
+      for (const [name, text] of lookupPairs(answer)) {
+        const dt = document.createElement("dt"), dd = document.createElement("dd");
+        dt.textContent = name;
+        dd.textContent = text;
+        list.append(dt, dd);
+      }
+    } catch (fault) {
+      if (mine === asked) tellFault(said, fault);
+    }
+  });
+
+  const tellFault = (said, fault) => {
+    said.className = "fault";
+    setText(said, fault.name === "TypeError" ? "The listener cannot be reached." : `The listener says: ${fault.message}.`);
+  };
+
+  // ---- Purge ----
+
+  let order = null; // what is purged once it is confirmed
+  const nouns = {url: "URL", prefix: "prefix", host: "host", tag: "tag"};
+  const plural = (by, n) => n === 1 ? nouns[by] : by === "prefix" ? "prefixes" : nouns[by] + "s";
+
+  byId("purge-form").addEventListener("submit", (e) => {
+    e.preventDefault();
+    const by = byId("purge-by").value, values = linesOf("purge-values"), soft = byId("purge-soft").checked;
+    setText(byId("purge-said"), values.length === 0 ? "Want at least one value." : "");
+    if (values.length === 0) return;
+    order = {[by]: values, soft};
+    setText(byId("confirm-what"), soft ? `What is stored under ${values.length === 1 ? "this" : "these"} ${plural(by, values.length)} is made stale:`
+      : `What is stored under ${values.length === 1 ? "this" : "these"} ${plural(by, values.length)} is forgotten:`);
+    byId("confirm-values").replaceChildren(...values.map((text) => {
+      const item = document.createElement("li");
+      item.textContent = text;
+      return item;
+    }));
+    byId("confirm").showModal();
+  });
+
+  byId("confirm-no").addEventListener("click", () => byId("confirm").close());
+  byId("confirm").addEventListener("close", () => { order = null; });
+  byId("confirm-yes").addEventListener("click", async () => {
+    const said = byId("purge-said"), body = JSON.stringify(order);
+    byId("confirm").close();
+    said.className = "";
+    setText(said, "Purging.");
+    try {
+      const answer = await (await ask("/purge", {method: "POST", headers: {"Content-Type": "application/json"}, body})).json();
+      setText(said, (answer.soft ? "Made stale" : "Purged") + (answer.objects === null ? ". How many objects it is shows when they are asked for." : `: ${plain(answer.objects)} object${answer.objects === 1 ? "" : "s"}.`));
+      byId("purge-values").value = "";
+    } catch (fault) {
+      tellFault(said, fault);
+    }
   });
 
   // ---- The stream ----

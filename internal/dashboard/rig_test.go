@@ -3,6 +3,7 @@ package dashboard
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"log/slog"
 	"net"
@@ -28,6 +29,7 @@ type stand struct {
 	status map[string]any
 	purged []string // what was purged, in words
 	asked  []string // what was looked up, in words
+	found  string   // the answer to a look-up, in JSON; "" is an error
 }
 
 // sample is a status that has something in every section.
@@ -97,6 +99,9 @@ func (s *stand) Purge(by string, values []string, soft bool) (objects int, count
 	if soft {
 		words = append([]string{"soft"}, words...)
 	}
+	if values[0] == "bad" {
+		return 0, false, errors.New("bad: no scheme")
+	}
 	s.purged = append(s.purged, strings.Join(words, " "))
 	return 7, by != "tag", nil
 }
@@ -109,7 +114,10 @@ func (s *stand) lookup(method, url string, fields [][2]string) (any, error) {
 		words = append(words, f[0]+": "+f[1])
 	}
 	s.asked = append(s.asked, strings.Join(words, " "))
-	return json.RawMessage(`{}`), nil
+	if s.found == "" {
+		return nil, errors.New("url: <b>no</b> scheme")
+	}
+	return json.RawMessage(s.found), nil
 }
 
 // get asks the stand without a browser.

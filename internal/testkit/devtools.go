@@ -191,6 +191,7 @@ func (b *Browser) Open(tb testing.TB, url string, width int) *Tab {
 	for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
 		t.Call(domain+".enable", nil, nil)
 	}
+	t.Call("Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true}, nil) // as if each tab were the one in front
 	t.Width(width)
 	t.Go(url)
 	return t
