@@ -137,6 +137,15 @@ smoke: ## run the built binary once
 conformance: ## play the public suite of HTTP caches: [UPDATE=1] [FAILING=1] [SUITE_DIR=dir] [ONLY=ids [TRACE=1]] (needs node and npm)
 	@$(GO) run ./test/conformance $(if $(SUITE_DIR),-suite "$(SUITE_DIR)") $(if $(ONLY),-only "$(ONLY)") $(if $(UPDATE),-update) $(if $(FAILING),-failing) $(if $(TRACE),-trace)
 
+.PHONY: axe
+axe: $(GOTEST) ## have axe-core look at the dashboard in Chromium (needs npm)
+	@GOTEST=$(GOTEST) scripts/axe.sh
+
+.PHONY: screenshots
+screenshots: ## make the screenshots of the dashboard for docs/ anew (needs Chromium)
+	@mkdir -p docs/images
+	$(GO) test -count=1 -run '^TestInChromium$$/^the_curves' ./internal/dashboard -screenshots "$$PWD/docs/images"
+
 .PHONY: readme
 readme: ## run the commands of the README's tour and of docs/first-hour.md (needs curl), check the links
 	@scripts/readme-links.sh

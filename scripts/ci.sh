@@ -48,6 +48,7 @@ else
 	echo "== smoke: left out, scripts/smoke.sh is not there"
 fi
 step conformance
+step axe
 step readme
 if [ -x loadtest/usual.sh ]; then
 	# The script knows where the traces are when nobody says so.

@@ -35,6 +35,10 @@ func TestInChromium(t *testing.T) {
 	t.Run("a purge is confirmed", purgeConfirmed(b))
 	t.Run("a purge is taken back", purgeTakenBack(b))
 	t.Run("all forms show the token", formsShowToken(b))
+	t.Run("the curves are of ten minutes", tenMinutes(b))
+	if *axe != "" {
+		t.Run("everybody can use it", accessible(b))
+	}
 }
 
 // live is true while events come.

@@ -72,3 +72,37 @@ func TestTheScriptMakesNoMarkup(t *testing.T) {
 		}
 	}
 }
+
+// make axe looks at the whole of it; this needs no browser.
+func TestFieldsHaveLabelsAndTablesCaptions(t *testing.T) {
+	_, body := open(t, "").get(t, "/")
+	ids := map[string]int{}
+	for _, m := range regexp.MustCompile(` id="([^"]+)"`).FindAllStringSubmatch(markup, -1) {
+		ids[m[1]]++
+	}
+	for id, n := range ids {
+		if n != 1 {
+			t.Errorf("%d elements have the id %s", n, id)
+		}
+	}
+	for _, m := range regexp.MustCompile(`<(?:input|select|textarea) id="([^"]+)"`).FindAllStringSubmatch(markup, -1) {
+		if !strings.Contains(body, `<label for="`+m[1]+`">`) {
+			t.Errorf("the field %s has no label", m[1])
+		}
+	}
+	for _, m := range regexp.MustCompile(` (?:aria-labelledby|aria-describedby|for)="([^"]+)"| href="#([^"]+)"`).FindAllStringSubmatch(markup, -1) {
+		for id := range strings.FieldsSeq(m[1] + " " + m[2]) {
+			if ids[id] != 1 {
+				t.Errorf("%s: no element has this id", m[0])
+			}
+		}
+	}
+	if tables, captions := strings.Count(markup, "<table>"), strings.Count(markup, "<table><caption "); tables != captions || tables == 0 {
+		t.Errorf("got %d tables, %d of them with a caption", tables, captions)
+	}
+	for _, landmark := range []string{"<html lang=", "<header>", "<nav aria-label=", "<main>", "<footer>", "<h1>"} {
+		if strings.Count(markup, landmark) != 1 {
+			t.Errorf("the page does not have %s once", landmark)
+		}
+	}
+}
