@@ -36,9 +36,10 @@ type Node struct {
 	Name string
 }
 
-// Metrics is an optional listener for health and metrics only.
+// Metrics is an optional listener for health and metrics only, and what /metrics shows.
 type Metrics struct {
-	Address string // HOST:PORT; "" is no such listener
+	Address    string // HOST:PORT; "" is no such listener
+	RouteLabel bool   // series of requests and fills are of one route each; else of all together
 }
 
 // Cache says how long things are kept without word from the origin, and where.

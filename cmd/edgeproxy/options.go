@@ -190,7 +190,7 @@ func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 		RequestBuffer:  int64(c.Limits.RequestBuffer),
 		ResponseBuffer: int64(c.Limits.ResponseBuffer), InflightShare: c.Limits.InflightShare, Spool: e.spool,
 		Challenge: e.challenge(),
-		AccessLog: e.access, Panics: e.panics, Log: e.log, Metrics: proxy.NewMetrics(e.registry),
+		AccessLog: e.access, Panics: e.panics, Log: e.log, Metrics: proxy.NewMetrics(e.registry, proxy.MetricsOptions{WithoutRoutes: !e.config.Metrics.RouteLabel}),
 	}
 	if e.peers != nil {
 		o.PeerOf = e.peers.Of

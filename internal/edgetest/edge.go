@@ -284,7 +284,7 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher) proxy.Options {
 		ResponseBuffer: o.ResponseBuffer, InflightShare: o.InflightShare, Spool: o.Spool,
 		PeerOf: o.PeerOf, Challenge: o.Challenge,
 		Panics: o.Origin.Panics,
-		Log:    slog.New(slog.NewTextHandler(o.Log, nil)), Metrics: proxy.NewMetrics(e.Registry),
+		Log:    slog.New(slog.NewTextHandler(o.Log, nil)), Metrics: proxy.NewMetrics(e.Registry, proxy.MetricsOptions{}),
 	}
 }
 

@@ -13,8 +13,15 @@ import (
 type collector struct{ m *Metrics }
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("edgeproxy_"+name, help, labels, nil)
+	d := prometheus.NewDesc("edgeproxy_"+name, help, labels, nil)
+	if len(labels) > 0 && labels[0] == "route" {
+		ofAll[d] = prometheus.NewDesc("edgeproxy_"+name, help, labels[1:], nil)
+	}
+	return d
 }
+
+// ofAll has the descriptions of what is counted by route, with the same without that label.
+var ofAll = map[*prometheus.Desc]*prometheus.Desc{}
 
 var (
 	descRequests = desc("requests_total",
@@ -69,16 +76,17 @@ var descs = []*prometheus.Desc{
 
 // Describe sends the description of every metric.
 func (c collector) Describe(out chan<- *prometheus.Desc) {
+	e := emitter{withoutRoutes: c.m.options.WithoutRoutes}
 	for _, d := range descs {
+		d, _ = e.labelled(d, nil)
 		out <- d
 	}
 }
 
 // Collect sends the value of every metric.
 func (c collector) Collect(out chan<- prometheus.Metric) {
-	e := emitter{out}
-	routes, _ := c.m.all()
-	for _, r := range routes {
+	e := emitter{out, c.m.options.WithoutRoutes}
+	for _, r := range c.m.shown() {
 		e.route(r)
 	}
 	if p := c.m.proxy.Load(); p != nil {
@@ -87,9 +95,25 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 }
 
 // emitter sends values.
-type emitter struct{ out chan<- prometheus.Metric }
+type emitter struct {
+	out           chan<- prometheus.Metric
+	withoutRoutes bool
+}
+
+// labelled returns what d and its labels are where there are no routes, else both.
+func (e emitter) labelled(d *prometheus.Desc, labels []string) (*prometheus.Desc, []string) {
+	bare := ofAll[d]
+	switch {
+	case !e.withoutRoutes || bare == nil:
+		return d, labels
+	case len(labels) == 0:
+		return bare, nil
+	}
+	return bare, labels[1:]
+}
 
 func (e emitter) counter(d *prometheus.Desc, v int64, labels ...string) {
+	d, labels = e.labelled(d, labels)
 	e.out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
 }
 

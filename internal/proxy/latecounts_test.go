@@ -13,7 +13,7 @@ import (
 // name again by then.
 func TestLateCountsOfARouteWithoutSeriesGoNowhere(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	m := NewMetrics(registry)
+	m := NewMetrics(registry, MetricsOptions{})
 	inForce := func(name string) *route {
 		r := newRoute(&Route{Name: name}, m)
 		m.inForce([]*route{r})

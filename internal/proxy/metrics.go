@@ -44,6 +44,14 @@ type Metrics struct {
 	names  series.Names    // theirs
 	came   uint32          // how many there have been
 	gone   departed        // what those counted that have no series any more
+
+	options MetricsOptions
+	sums    *routeMetrics // with WithoutRoutes: the series of those in gone; guarded by mu
+}
+
+// MetricsOptions say what is shown. The zero value shows all.
+type MetricsOptions struct {
+	WithoutRoutes bool // series have no label route, and are of all routes together
 }
 
 // routeMetrics are the counters of one route. A scrape during a request may see
@@ -77,8 +85,9 @@ const (
 var behindWords = [behindCount]string{"stored", "origin", "cut"}
 
 // NewMetrics returns the metrics of a Proxy, registered with r.
-func NewMetrics(r prometheus.Registerer) *Metrics {
+func NewMetrics(r prometheus.Registerer, o MetricsOptions) *Metrics {
 	m := &Metrics{
+		options: o, sums: newRouteMetrics(""),
 		overload:         rejections("requests_in_flight"),
 		overRate:         rejections("rate"),
 		overShare:        rejections("requests_in_flight_share"),
@@ -107,11 +116,16 @@ func (m *Metrics) forRoute(name string) *routeMetrics {
 	if r := m.routeLocked(name); r != nil {
 		return r
 	}
-	r := &routeMetrics{name: name, ordinal: m.came, fills: fillCounts{notStored: make([]atomic.Int64, reason.Count)}}
+	r := newRouteMetrics(name)
+	r.ordinal = m.came
 	m.came++
 	m.routes = append(m.routes, r)
 	m.names.Add(name)
 	return r
+}
+
+func newRouteMetrics(name string) *routeMetrics {
+	return &routeMetrics{name: name, fills: fillCounts{notStored: make([]atomic.Int64, reason.Count)}}
 }
 
 // routeLocked returns the counters of a route that has series, nil if it has none.
@@ -129,6 +143,22 @@ func (m *Metrics) all() ([]*routeMetrics, departed) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return slices.Clip(m.routes), m.gone
+}
+
+// shown returns what series there are of: each route, or all together.
+func (m *Metrics) shown() []*routeMetrics {
+	if !m.options.WithoutRoutes {
+		routes, _ := m.all()
+		return routes
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	sum := newRouteMetrics("")
+	sum.add(m.sums)
+	for _, r := range m.routes {
+		sum.add(r)
+	}
+	return []*routeMetrics{sum}
 }
 
 // observe says which Proxy's gauges are shown.

@@ -38,6 +38,7 @@ func (m *Metrics) inForce(routes []*route) {
 		r := m.routeLocked(name)
 		r.gone = true
 		m.gone.add(r)
+		m.sums.add(r)
 	}
 	// A scrape may be reading the slice as it was.
 	m.routes = slices.DeleteFunc(slices.Clone(m.routes), func(r *routeMetrics) bool { return r.gone })

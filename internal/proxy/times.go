@@ -46,6 +46,7 @@ func (h *histogram) send(e emitter, d *prometheus.Desc, labels ...string) {
 		buckets[bounds[i].Seconds()] = count
 	}
 	if count += uint64(h.counts[len(bounds)].Load()); count > 0 {
+		d, labels = e.labelled(d, labels)
 		e.out <- prometheus.MustNewConstHistogram(d, count, sum, buckets, labels...)
 	}
 }

@@ -14,7 +14,7 @@ import (
 func TestHistogram(t *testing.T) {
 	sent := func(h *histogram) *dto.Histogram {
 		out := make(chan prometheus.Metric, 1)
-		h.send(emitter{out}, descDuration, "default", "hit")
+		h.send(emitter{out: out}, descDuration, "default", "hit")
 		if len(out) == 0 {
 			return nil
 		}
