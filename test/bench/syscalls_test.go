@@ -11,8 +11,11 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
+
+	"edgeproxy/internal/testkit"
 )
 
 // call is one system call that moved bytes.
@@ -113,14 +116,14 @@ func trace(t *testing.T, pid int, work func()) []call {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	kill := time.AfterFunc(30*time.Second, func() { _ = cmd.Process.Kill() })
+	kill := time.AfterFunc(2*testkit.Patience, func() { _ = cmd.Process.Kill() })
 	defer kill.Stop()
 	said := bufio.NewScanner(stderr)
 	attached := said.Scan() && strings.Contains(said.Text(), " attached")
 	first := said.Text()
 	if attached {
 		work()
-		_ = cmd.Process.Signal(os.Interrupt)
+		_ = cmd.Process.Signal(syscall.SIGTERM) // an interrupt is ignored where a shell runs the tests in the background
 	}
 	for said.Scan() {
 		continue // the pipe must not fill up

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"syscall"
 	"testing"
 	"time"
 
@@ -43,6 +44,7 @@ func start(t *testing.T, address, program string, arguments ...string) {
 	var out testkit.Buffer
 	cmd := exec.Command(program, arguments...)
 	cmd.Stdout, cmd.Stderr = &out, &out
+	cmd.WaitDelay = testkit.Patience // for what a process of its own keeps open
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +54,15 @@ func start(t *testing.T, address, program string, arguments ...string) {
 		close(ended)
 	}()
 	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		<-ended
+		// An interrupt is ignored where a shell runs the tests in the background.
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		select {
+		case <-ended:
+		case <-time.After(testkit.Patience):
+			t.Errorf("%s does not end: %s", program, out.String())
+			_ = cmd.Process.Kill()
+			<-ended
+		}
 	})
 	listens := testkit.ComesTrue(func() bool {
 		c, err := net.DialTimeout("tcp", address, time.Second)
