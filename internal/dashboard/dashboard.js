@@ -457,6 +457,7 @@
       return item;
     }));
     byId("confirm").showModal();
+    byId("confirm-no").focus();
   });
 
   byId("confirm-no").addEventListener("click", () => byId("confirm").close());

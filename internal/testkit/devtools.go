@@ -76,27 +76,28 @@ func OpenBrowser(tb testing.TB) *Browser {
 	}
 	b.commands = ourOut
 	go b.read(ourIn)
-	tb.Cleanup(func() { b.stop(tb, cmd, profile) })
+	tb.Cleanup(func() {
+		b.stop(cmd)
+		_ = ourIn.Close() // or read would wait for a process that has left the group
+		<-b.ended
+		if !ComesTrue(func() bool { return os.RemoveAll(profile) == nil }) {
+			tb.Errorf("the profile of the browser cannot be removed")
+		}
+	})
 	return b
 }
 
-// stop ends the browser, all of its processes, and its profile, which they may write to until then.
-func (b *Browser) stop(tb testing.TB, cmd *exec.Cmd, profile string) {
-	tb.Helper()
+// stop ends the browser and the processes of its group, which may write to its profile until then.
+func (b *Browser) stop(cmd *exec.Cmd) {
 	_ = b.call("", "Browser.close", nil, nil)
 	_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	_ = cmd.Wait()
 	_ = b.commands.Close()
-	<-b.ended
-	if !ComesTrue(func() bool { return os.RemoveAll(profile) == nil }) {
-		tb.Errorf("the profile of the browser cannot be removed")
-	}
 }
 
 // read hands out what comes, until nothing more does.
-func (b *Browser) read(in io.ReadCloser) {
+func (b *Browser) read(in io.Reader) {
 	defer close(b.ended)
-	defer in.Close()
 	r := bufio.NewReader(in)
 	for {
 		line, err := r.ReadBytes(0)

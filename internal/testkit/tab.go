@@ -42,11 +42,14 @@ func (t *Tab) note(m devtoolsMessage) {
 	case "Runtime.exceptionThrown":
 		t.console = append(t.console, "exception: "+p.Details.Text+" "+p.Details.Exception.Description)
 	case "Log.entryAdded":
+		if p.Entry.Level == "info" || p.Entry.Level == "verbose" {
+			return // advice
+		}
 		t.console = append(t.console, strings.TrimSpace(fmt.Sprintf("%s %s: %s %s", p.Entry.Source, p.Entry.Level, p.Entry.Text, p.Entry.URL)))
 	}
 }
 
-// Console returns what the page has said on its console, and what the browser has said of it there: faults, violations of its policy,
+// Console returns what the page has said on its console, and what the browser has warned of there: faults, violations of its policy,
 // and requests that failed ("network error: …").
 func (t *Tab) Console() []string {
 	t.browser.mu.Lock()
