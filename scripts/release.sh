@@ -33,7 +33,8 @@ for arch in amd64 arm64; do
 		echo "release: $arch: a second build differs" >&2
 		exit 1
 	}
-	cp LICENSE README.md CHANGELOG.md docs/first-hour.md docs/capacity.md docs/security.md docs/operating.md docs/settings.md "$work/$name/"
+	cp LICENSE README.md CHANGELOG.md docs/first-hour.md docs/capacity.md docs/security.md docs/operating.md docs/settings.md docs/recipes.md docs/moving.md "$work/$name/"
+	cp -R docs/operating "$work/$name/"
 	tar --sort=name --owner=0 --group=0 --numeric-owner --mode=u+rw,go=rX --mtime="@$SOURCE_DATE_EPOCH" -C "$work" -cf - "$name" | gzip -9n >"$out/$name.tar.gz"
 	$GO run ./scripts/sbom "$work/$name/edgeproxy" >"$out/$name.cdx.json"
 	GO=$GO PROGRAM="$work/$name/edgeproxy" scripts/deb.sh "$out" "$arch"

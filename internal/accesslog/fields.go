@@ -40,7 +40,7 @@ const (
 	fieldOriginTotal
 )
 
-// fields is the table; docs/operating.md has the same, held to it by a test.
+// fields is the table; docs/operating/watch.md has the same, held to it by a test.
 var fields = [...]Field{
 	fieldTime:            {"time", "receipt of the request, RFC 3339 in UTC, microseconds"},
 	fieldHost:            {"host", "host that was asked for, as it is keyed"},

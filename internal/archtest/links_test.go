@@ -77,16 +77,24 @@ func TestLinksOfDocumentsLeadSomewhere(t *testing.T) {
 }
 
 func TestContentsOfTheOperatorsPageAreComplete(t *testing.T) {
-	page := documents(t)[filepath.Clean("../../docs/operating.md")]
-	_, rest, _ := strings.Cut(page, "## Contents\n")
-	contents, rest, _ := strings.Cut(rest, "\n## ")
-	for _, m := range heading.FindAllStringSubmatch("## "+rest, -1) {
-		if !strings.HasPrefix(m[0], "## ") {
+	pages := documents(t)
+	contents, headings := pages[filepath.Clean("../../docs/operating.md")], 0
+	for at, page := range pages {
+		if filepath.Dir(at) != filepath.Clean("../../docs/operating") {
 			continue
 		}
-		if !strings.Contains(strings.ReplaceAll(contents, "\n  ", " "), "["+m[1]+"](#") {
-			t.Errorf("the contents of docs/operating.md lack %q", m[1])
+		for _, m := range heading.FindAllStringSubmatch(page, -1) {
+			if !strings.HasPrefix(m[0], "## ") {
+				continue
+			}
+			headings++
+			if !strings.Contains(contents, "["+m[1]+"](operating/"+filepath.Base(at)+"#") {
+				t.Errorf("the contents of docs/operating.md lack %q of %s", m[1], filepath.Base(at))
+			}
 		}
+	}
+	if headings < 40 {
+		t.Errorf("got %d headings, want those of all pages", headings)
 	}
 }
 

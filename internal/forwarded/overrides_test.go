@@ -37,14 +37,14 @@ func TestHonestFieldsOverrideNothing(t *testing.T) {
 
 // The document lists them all, and no others.
 func TestTheDocumentListsTheOverrides(t *testing.T) {
-	text, err := os.ReadFile("../../docs/operating.md")
+	text, err := os.ReadFile("../../docs/operating/origins.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, list, _ := strings.Cut(string(text), "<!-- overrides -->")
 	list, _, found := strings.Cut(list, "<!-- /overrides -->")
 	if !found {
-		t.Fatal("docs/operating.md has no list between <!-- overrides --> and <!-- /overrides -->")
+		t.Fatal("docs/operating/origins.md has no list between <!-- overrides --> and <!-- /overrides -->")
 	}
 	var got []string
 	for name := range strings.FieldsSeq(list) {

@@ -106,7 +106,7 @@ func (e *edge) metrics() testkit.Series {
 
 func (e *edge) rss() float64 { return e.metrics()["process_resident_memory_bytes"] }
 
-// perConnection and inBase are as docs/operating.md says of connections: buffers of
+// perConnection and inBase are as docs/operating/sizes.md says of connections: buffers of
 // limits.header_bytes + 8 KiB and a stack of 8 KiB, of which the 48 MiB of the formula's
 // base have room for fifteen hundred. The tenth is what it says of a limit that is soft, and
 // program what it says of the program's file.

@@ -20,7 +20,7 @@ cache: {memory: {max_bytes: 16MiB, max_object_bytes: 4MiB}}
 limits: {header_timeout: ` + floodTime + `, write_idle: ` + floodTime + `, inflight_bytes: 8MiB}
 `
 
-// perConnection is what docs/operating.md says that an open connection takes: buffers of
+// perConnection is what docs/operating/sizes.md says that an open connection takes: buffers of
 // limits.header_bytes + 8 KiB, and a stack of 8 KiB. The 48 MiB of the formula's base have
 // room for fifteen hundred of them.
 const (

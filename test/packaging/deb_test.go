@@ -77,7 +77,7 @@ func TestTheDebianPackage(t *testing.T) {
 	for _, file := range []string{
 		"lib/systemd/system/edgeproxy.service", "lib/systemd/system/edgeproxy.socket", "usr/share/man/man1/edgeproxy.1.gz", "usr/share/man/man1/edgeproxy-serve.1.gz",
 		"usr/share/bash-completion/completions/edgeproxy", "usr/share/zsh/vendor-completions/_edgeproxy", "usr/share/fish/vendor_completions.d/edgeproxy.fish",
-		"usr/share/edgeproxy/prometheus/edgeproxy.rules.yaml", "usr/share/edgeproxy/grafana/edgeproxy.json", "usr/share/doc/edgeproxy/operating.md",
+		"usr/share/edgeproxy/prometheus/edgeproxy.rules.yaml", "usr/share/edgeproxy/grafana/edgeproxy.json", "usr/share/doc/edgeproxy/operating.md", "usr/share/doc/edgeproxy/operating/failures.md",
 		"usr/share/doc/edgeproxy/first-hour.md", "usr/share/doc/edgeproxy/capacity.md", "usr/share/doc/edgeproxy/security.md", "usr/share/doc/edgeproxy/copyright",
 	} {
 		if info, err := os.Stat(installed(file)); err != nil || info.Size() == 0 {

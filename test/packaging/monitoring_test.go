@@ -147,8 +147,8 @@ func TestEachAlertFiresInItsTestAndNotOfAHealthyEdge(t *testing.T) {
 // a paragraph under it.
 func TestEachAlertHasItsRunbook(t *testing.T) {
 	t.Parallel()
-	const page = "file:///usr/share/doc/edgeproxy/operating.md#"
-	manual := text(t, "docs/operating.md")
+	const page = "file:///usr/share/doc/edgeproxy/operating/failures.md#"
+	manual := text(t, "docs/operating/failures.md")
 	alerts := map[string]bool{}
 	for _, r := range rules(t) {
 		if r.Alert == "" {
@@ -162,12 +162,12 @@ func TestEachAlertHasItsRunbook(t *testing.T) {
 			t.Errorf("%s: want a summary, and a severity of critical, warning or info", r.Alert)
 		}
 		if _, after, ok := strings.Cut(manual, "\n### "+r.Alert+"\n"); !ok || len(firstParagraph(after)) < 80 {
-			t.Errorf("%s: docs/operating.md has no section of this name that says what to do", r.Alert)
+			t.Errorf("%s: docs/operating/failures.md has no section of this name that says what to do", r.Alert)
 		}
 	}
 	for _, m := range regexp.MustCompile(`(?m)^### (Edgeproxy\w+)$`).FindAllStringSubmatch(manual, -1) {
 		if !alerts[m[1]] {
-			t.Errorf("docs/operating.md has a section %s, and there is no such alert", m[1])
+			t.Errorf("docs/operating/failures.md has a section %s, and there is no such alert", m[1])
 		}
 	}
 }

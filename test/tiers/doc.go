@@ -1,4 +1,4 @@
-// Package tiers runs built programs in two tiers, edges before a shield, as docs/operating.md
+// Package tiers runs built programs in two tiers, edges before a shield, as docs/operating/origins.md
 // says to set them up.
 //
 // It answers one question: what do clients and the origin see of two tiers, and what does

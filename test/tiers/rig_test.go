@@ -18,7 +18,7 @@ import (
 )
 
 // document is where the recipe stands.
-const document = "../../docs/operating.md"
+const document = "../../docs/operating/origins.md"
 
 // block returns what stands in document between <!-- NAME --> and <!-- /NAME -->, without the
 // fence around it.
