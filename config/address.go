@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"net"
 	"net/netip"
 	"strconv"
@@ -12,17 +13,27 @@ import (
 const (
 	wantAddress = "want HOST:PORT, such as 127.0.0.1:8080"
 	wantURL     = "want http[s]://HOST[:PORT]"
+	wantServer  = wantURL + ", or unix:/PATH"
 	wantPattern = "want *, HOST or *.DOMAIN, with :PORT where only that port is meant"
 	wantHeader  = "want client, server or HOST[:PORT]"
 )
 
-// parseServer reads a URL of a server. The error says what is wanted.
+// localhost is what a server on a socket is called in a Host field, as nginx does.
+const localhost = "localhost"
+
+// parseServer reads a URL of a server, or unix: and the path of its socket. The error says what is wanted.
 func parseServer(url string) (Server, error) {
+	if strings.HasPrefix(url, socketPrefix) {
+		return parseSocket(url)
+	}
 	scheme, rest, _ := strings.Cut(url, "://")
+	if strings.HasPrefix(rest, socketPrefix) {
+		return Server{}, errors.New("want unix:/PATH, without http:// before it and without TLS")
+	}
 	secure := strings.EqualFold(scheme, "https")
 	switch {
 	case !secure && !strings.EqualFold(scheme, "http"):
-		return Server{}, errors.New(wantURL)
+		return Server{}, errors.New(wantServer)
 	case strings.Contains(rest, "@"):
 		return Server{}, errors.New(wantURL + ", without user or password")
 	case strings.ContainsAny(rest, "/?#"):
@@ -30,7 +41,7 @@ func parseServer(url string) (Server, error) {
 	}
 	host, port, ok := splitHost(rest)
 	if !ok {
-		return Server{}, errors.New(wantURL)
+		return Server{}, errors.New(wantServer)
 	}
 	usual := 80
 	if secure {
@@ -41,6 +52,14 @@ func parseServer(url string) (Server, error) {
 		s.Host = s.Address
 	}
 	return s, nil
+}
+
+// parseSocket reads the address of a server on a socket in the file system.
+func parseSocket(address string) (Server, error) {
+	if !validSocket(address) || address[len(socketPrefix)] != '/' {
+		return Server{}, fmt.Errorf("want unix: and a path of %d bytes at most that begins with /, of a socket in the file system", maxSocketPath)
+	}
+	return Server{Weight: 1, Address: address, Host: localhost}, nil
 }
 
 // parsePattern reads a host pattern of a route. The error says what is wanted.

@@ -13,12 +13,31 @@ func TestParseServer(t *testing.T) {
 		"http://127.0.0.1:9000":    {Weight: 1, Address: "127.0.0.1:9000", Host: "127.0.0.1:9000"},
 		"http://[::1]":             {Weight: 1, Address: "[::1]:80", Host: "[::1]"},
 		"http://[2001:DB8::1]:443": {Weight: 1, Address: "[2001:db8::1]:443", Host: "[2001:db8::1]:443"},
+		"unix:/run/app.sock":       {Weight: 1, Address: "unix:/run/app.sock", Host: "localhost"},
+		"unix:/run/A:b c":          {Weight: 1, Address: "unix:/run/A:b c", Host: "localhost"},
 		"https://h":                {TLS: true, Weight: 1, Address: "h:443", Host: "h"},
 		"https://h:443":            {TLS: true, Weight: 1, Address: "h:443", Host: "h"},
 		"https://h:80":             {TLS: true, Weight: 1, Address: "h:80", Host: "h:80"},
 	} {
 		if got, err := parseServer(url); err != nil || got != want {
 			t.Errorf("parseServer(%q): got %+v, %v, want %+v", url, got, err, want)
+		}
+	}
+}
+
+func TestParseServerRefusesSockets(t *testing.T) {
+	for text, want := range map[string]string{
+		"unix:": "that begins with /", "unix:run/app.sock": "that begins with /", "unix:@app": "that begins with /", "unix:/run/": "that begins with /",
+		"unix:/" + strings.Repeat("x", 107): "107 bytes at most", "unix:/a\nb": "socket in the file system",
+		"http://unix:/run/app.sock": "without http:// before it", "https://unix:/run/app.sock:/": "without TLS",
+	} {
+		if _, err := parseServer(text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("parseServer(%q): got %v, want %q", text, err, want)
+		}
+	}
+	for _, text := range []string{"unix:/run/app.sock", "http://h:81"} {
+		if s, err := parseServer(text); err != nil || s.URL() != text {
+			t.Errorf("%s: got %s, %v back", text, s.URL(), err)
 		}
 	}
 }

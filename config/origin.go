@@ -53,10 +53,10 @@ const (
 	TLS13 TLSVersion = "1.3" // RFC 8446
 )
 
-// Server is one address of an origin, from a URL such as http://127.0.0.1:9000.
+// Server is one address of an origin, from a URL such as http://127.0.0.1:9000, or unix:/run/app.sock.
 type Server struct {
 	TLS     bool   // the scheme is https
-	Address string // HOST:PORT to dial; without a port in the URL, 80 or 443
+	Address string // HOST:PORT to dial; without a port in the URL, 80 or 443. Or unix:/PATH, which has no TLS
 	Weight  int    // its share beside the others; 1 to 1000
-	Host    string // for a Host field: lower case, without the default port
+	Host    string // for a Host field: lower case, without the default port; localhost for a socket
 }

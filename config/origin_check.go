@@ -36,7 +36,7 @@ func (v *validator) servers(path string, servers []Server) {
 			continue
 		}
 		if s.Address == "" {
-			v.fail(child(at, "url"), "missing, "+wantURL)
+			v.fail(child(at, "url"), "missing, "+wantServer)
 			continue
 		}
 		if j, twice := first[s.Address]; twice {

@@ -1,16 +1,19 @@
 package config
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 func (o *Origin) table() table {
 	return table{
 		live("servers", &items[Server]{
 			field: &o.Servers, want: `want a list, such as ["http://127.0.0.1:9000"]`, of: (*Server).table,
 			short: (*Server).url, terse: func(s *Server) bool { return s.Weight == 1 }, line: true, what: "list of URLs, or of sections",
-		}, "URLs, http:// or https://, or {url: \"http://…\", weight: 2}.").asRequired().asBasic().flagged(flagOrigin, "origin server, http[s]://HOST[:PORT]; only where the file has no origins"),
+		}, "URLs, http:// or https://, or unix:/PATH for a socket, or {url: \"http://…\", weight: 2}.").asRequired().asBasic().flagged(flagOrigin, "origin server, http[s]://HOST[:PORT]; only where the file has no origins"),
 		live("balance", words(&o.Balance, RoundRobin, RoundRobin, LeastConnections), "How the server of a request is chosen."),
 		live("host_header", textual(&o.HostHeader, HostClient).noting("client, server or HOST[:PORT]"),
-			"The Host that the origin gets. client passes on that of the request, server takes that of the server's URL."),
+			"The Host that the origin gets. client passes on that of the request, server takes that of the server's URL, localhost for a socket."),
 		live("connect_timeout", duration(&o.ConnectTimeout, 3*time.Second).moreThan(0), "The time for a connection, with TLS."),
 		live("first_byte_timeout", duration(&o.FirstByteTimeout, 30*time.Second).moreThan(0), "The time from the request sent to the head received."),
 		live("idle_timeout", duration(&o.IdleTimeout, 30*time.Second).moreThan(0), "The time between two reads of a body."),
@@ -45,7 +48,7 @@ const maxWeight = 1000
 
 func (s *Server) table() table {
 	return table{
-		live("url", s.url(), "http[s]://HOST[:PORT], without user, password or path.").asRequired(),
+		live("url", s.url(), "http[s]://HOST[:PORT], without user, password or path; or unix:/PATH.").asRequired(),
 		live("weight", count(&s.Weight, 1).between(1, maxWeight), "Its share beside the others."),
 	}
 }
@@ -53,7 +56,7 @@ func (s *Server) table() table {
 // url is a server's URL. It leaves the weight alone.
 func (s *Server) url() *scalar[Server] {
 	weight := &s.Weight
-	return parsed(s, Server{Weight: 1}, "URL", wantURL, func(text string) (Server, error) {
+	return parsed(s, Server{Weight: 1}, "URL", wantServer, func(text string) (Server, error) {
 		read, err := parseServer(text)
 		read.Weight = *weight
 		return read, err
@@ -62,6 +65,9 @@ func (s *Server) url() *scalar[Server] {
 
 // URL returns it as a file has it.
 func (s Server) URL() string {
+	if strings.HasPrefix(s.Address, socketPrefix) {
+		return s.Address
+	}
 	if s.TLS {
 		return "https://" + s.Host
 	}

@@ -44,6 +44,9 @@ func localAddresses() (out []netip.Addr) {
 // reaches reports whether a connection to the address of a server ends at a listener. Ours are the addresses of
 // this machine.
 func reaches(server, listener string, ours []netip.Addr) bool {
+	if strings.HasPrefix(server, socketPrefix) {
+		return server == listener
+	}
 	host, port, err := net.SplitHostPort(server)
 	at, listens, listenErr := net.SplitHostPort(listener)
 	if err != nil || listenErr != nil || port != listens {

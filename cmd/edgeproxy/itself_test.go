@@ -40,6 +40,8 @@ func TestAServerThatIsAListener(t *testing.T) {
 	f("edge.example.com:80", "edge.example.com:80", true)
 	f("127.0.0.1:80", "edge.example.com:80", false)
 	f("127.0.0.1:80", "unix:/run/edge.sock", false)
+	f("unix:/run/edge.sock", "unix:/run/edge.sock", true)
+	f("unix:/run/app.sock", "unix:/run/edge.sock", false)
 }
 
 // An origin that is the proxy itself passed check without a word, and each request went in a circle once.

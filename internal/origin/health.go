@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -93,6 +94,14 @@ func (k *checks) watch(ctx context.Context, s *server) {
 	}
 }
 
+// hostOf returns the Host of a server that a health check gives it: a socket has no name.
+func hostOf(address string) string {
+	if strings.HasPrefix(address, socketPrefix) {
+		return "localhost"
+	}
+	return address
+}
+
 // check asks once, and returns what is wrong. The body is of no interest.
 func (k *checks) check(ctx context.Context, s *server) (err error) {
 	defer k.origin.options.Panics.Into(&err)
@@ -106,7 +115,7 @@ func (k *checks) check(ctx context.Context, s *server) (err error) {
 	defer c.close()
 	defer context.AfterFunc(ctx, c.close)()
 	x := &exchange{origin: k.origin, c: c, r: &Request{
-		Method: "GET", Target: h.Path, Host: cmp.Or(h.Host, s.Address),
+		Method: "GET", Target: h.Path, Host: cmp.Or(h.Host, hostOf(s.Address)),
 		Header: field.List{{Name: "User-Agent", Value: "edgeproxy health check"}},
 	}}
 	failure = x.run()

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"edgeproxy/internal/balance"
@@ -16,7 +17,7 @@ import (
 
 // Server is one server of an origin.
 type Server struct {
-	// Address is the host:port to dial.
+	// Address is the host:port to dial, or unix: and the path of a socket, without TLS.
 	Address string
 	// TLS is how to speak TLS to it; nil means plain HTTP. It is cloned. An empty
 	// ServerName means the host of Address; NextProtos is set here, and so is
@@ -91,6 +92,9 @@ type Options struct {
 	// Metrics may be shared by all Origins; nil counts for nobody.
 	Metrics *Metrics
 }
+
+// socketPrefix begins the address of a server on a socket in the file system.
+const socketPrefix = "unix:"
 
 const (
 	defaultConnectTimeout   = 3 * time.Second
@@ -168,7 +172,11 @@ func (o *Options) validateServers() error {
 	}
 	var errs []error
 	for _, s := range servers {
-		if _, _, err := net.SplitHostPort(s.Address); err != nil {
+		if path, ok := strings.CutPrefix(s.Address, socketPrefix); ok {
+			if path == "" || s.TLS != nil {
+				errs = append(errs, fmt.Errorf("address %q: want a path behind unix:, and no TLS", s.Address))
+			}
+		} else if _, _, err := net.SplitHostPort(s.Address); err != nil {
 			errs = append(errs, fmt.Errorf("address %q: want host:port: %w", s.Address, err))
 		}
 		if !unbroken(s.Host) {

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -203,7 +204,11 @@ func (o *Origin) connect(ctx context.Context, s *server) (*conn, *Error) {
 }
 
 func (o *Origin) dial(ctx context.Context, s *server) (*conn, error) {
-	nc, err := o.options.Dial(ctx, "tcp", s.Address)
+	network, address := "tcp", s.Address
+	if path, ok := strings.CutPrefix(address, socketPrefix); ok {
+		network, address = "unix", path
+	}
+	nc, err := o.options.Dial(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
