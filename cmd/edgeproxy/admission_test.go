@@ -139,8 +139,8 @@ func TestAStartThatFailsLeavesTheSightings(t *testing.T) {
 // TestStateThatIsNoFileIsRefused: it could not be written at the end either.
 func TestStateThatIsNoFileIsRefused(t *testing.T) {
 	file := edgeFile(t, cachedOrigin(t), fmt.Sprintf("admission: {state: %q}\n", t.TempDir()))
-	if got := runBinary(t, "serve", "-c", file); got.code != exitFailed || !strings.Contains(got.stderr, "admission.state: ") {
-		t.Errorf("a folder: got %d %q, want %d", got.code, got.stderr, exitFailed)
+	if got := runBinary(t, "serve", "-c", file); got.code != exitUsage || !strings.Contains(got.stderr, file+":4:20: admission.state: ") || !strings.Contains(got.stderr, "not a regular file") {
+		t.Errorf("a folder: got %d %q, want %d", got.code, got.stderr, exitUsage)
 	}
 }
 
