@@ -27,7 +27,7 @@ func parseServer(url string) (Server, error) {
 		return parseSocket(url)
 	}
 	scheme, rest, _ := strings.Cut(url, "://")
-	if strings.HasPrefix(rest, socketPrefix) {
+	if strings.HasPrefix(rest, socketPrefix+"/") {
 		return Server{}, errors.New("want unix:/PATH, without http:// before it and without TLS")
 	}
 	secure := strings.EqualFold(scheme, "https")

@@ -13,6 +13,7 @@ func TestParseServer(t *testing.T) {
 		"http://127.0.0.1:9000":    {Weight: 1, Address: "127.0.0.1:9000", Host: "127.0.0.1:9000"},
 		"http://[::1]":             {Weight: 1, Address: "[::1]:80", Host: "[::1]"},
 		"http://[2001:DB8::1]:443": {Weight: 1, Address: "[2001:db8::1]:443", Host: "[2001:db8::1]:443"},
+		"http://unix:9000":         {Weight: 1, Address: "unix:9000", Host: "unix:9000"}, // a host of that name
 		"unix:/run/app.sock":       {Weight: 1, Address: "unix:/run/app.sock", Host: "localhost"},
 		"unix:/run/A:b c":          {Weight: 1, Address: "unix:/run/A:b c", Host: "localhost"},
 		"https://h":                {TLS: true, Weight: 1, Address: "h:443", Host: "h"},

@@ -73,7 +73,7 @@ fi
 
 # The tour takes some seconds; the limit is for a command that hangs.
 limit=
-command -v timeout >/dev/null && limit='timeout 60'
+command -v timeout >/dev/null && limit='timeout 300'
 code=0
 $limit sh "$work/tour.sh" >"$work/printed" 2>&1 || code=$?
 tr -d '\r' <"$work/printed" | awk -v out="$work" '

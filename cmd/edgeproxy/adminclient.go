@@ -14,8 +14,8 @@ import (
 )
 
 // maxAnswer bounds what is read of an answer of an admin listener. That to a purge repeats the
-// request.
-const maxAnswer = 2 << 20
+// request, and a status has a kilobyte for each route.
+const maxAnswer = 64 << 20
 
 // post asks the admin listener at address, HOST:PORT or unix:PATH, with the token if there is
 // one.

@@ -115,8 +115,9 @@ func acmeRoots(a *config.ACME) (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// acmeFaults says what is wrong with the files that tls.acme names.
-func acmeFaults(c *config.Config) (faults config.Errors) {
+// acmeFaults says what is wrong with the files that tls.acme names. A folder that is in force (running, nil at a start) is
+// not made anew.
+func acmeFaults(c, running *config.Config) (faults config.Errors) {
 	a := &c.TLS.ACME
 	if len(a.Names) == 0 {
 		return nil
@@ -125,7 +126,7 @@ func acmeFaults(c *config.Config) (faults config.Errors) {
 		faults = append(faults, c.Fault("tls.acme.ca", err.Error()))
 	}
 	err := acme.CheckStorage(a.Storage)
-	if err == nil {
+	if err == nil && (running == nil || running.TLS.ACME.Storage != a.Storage) {
 		err = makeable(a.Storage)
 	}
 	if err != nil {

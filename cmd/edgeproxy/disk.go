@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 
 	"edgeproxy/config"
@@ -48,20 +49,22 @@ func minFree(d *config.Disk, path string) int64 {
 }
 
 // diskFaults says what is wrong with the directories of the disk tier. One that is in use by the running proxy is not.
-func diskFaults(c *config.Config) config.Errors {
-	faults, _ := diskProblems(c)
+func diskFaults(c, running *config.Config) config.Errors {
+	faults, _ := diskProblems(c, running)
 	return faults
 }
 
-// diskProblems says what serve refuses, and what it goes on without.
-func diskProblems(c *config.Config) (faults config.Errors, out []config.Warning) {
+// diskProblems says what serve refuses, and what it goes on without. Directories that are in force (running, nil at a
+// start) are not made anew.
+func diskProblems(c, running *config.Config) (faults config.Errors, out []config.Warning) {
 	const path, maxBytes = "cache.disk.path", "cache.disk.max_bytes"
 	for i, o := range diskOptions(c, nil) {
 		err := disk.Usable(o)
-		if err == nil {
+		makes := running == nil || !slices.Contains(running.Cache.Disk.Paths, o.Path)
+		if err == nil && makes {
 			err = makeable(o.Path)
 		}
-		if err == nil && i == 0 {
+		if err == nil && makes && i == 0 {
 			err = makeable(filepath.Join(o.Path, purgesDir))
 		}
 		at := c.Given(fmt.Sprintf("%s[%d]", path, i), path)

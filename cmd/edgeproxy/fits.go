@@ -40,9 +40,9 @@ func fits(c, running *config.Config) error {
 	faults = append(faults, answerFaults(c)...)
 	faults = append(faults, tokenFaults(c)...)
 	faults = append(faults, certificateFaults(c)...)
-	faults = append(faults, acmeFaults(c)...)
+	faults = append(faults, acmeFaults(c, running)...)
 	faults = append(faults, spoolFaults(c)...)
-	faults = append(faults, diskFaults(c)...)
+	faults = append(faults, diskFaults(c, running)...)
 	faults = append(faults, openFaults(c, running)...)
 	if faults = append(faults, originFaults(c)...); len(faults) == 0 {
 		return nil

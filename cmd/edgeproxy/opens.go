@@ -38,7 +38,7 @@ func openFaults(c, running *config.Config) (faults config.Errors) {
 
 // openWarnings says what serve will go on without. A start says it by itself, in its log.
 func openWarnings(c *config.Config) (out []config.Warning) {
-	_, out = diskProblems(c)
+	_, out = diskProblems(c, nil)
 	path := c.Admission.State
 	if path == "" {
 		return out

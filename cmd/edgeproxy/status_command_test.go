@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/shadow"
@@ -70,6 +71,10 @@ not stored: first-sighting 50, no-store 3, private 3
 	before.Requests.Totals = proxy.RouteStatus{Requests: 190, Results: map[string]int64{"hit": 113, "scarce": 47, "miss": 30}}
 	if got := screen(sampleStatus(), before); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+	before.Started = before.Started.Add(time.Hour)
+	if got := screen(sampleStatus(), before); !strings.Contains(got, "in the last 1h2m5.4s\nall       200            200\n") {
+		t.Errorf("after a restart: got\n%s", got)
 	}
 	if got := screen(&status{}, nil); !strings.Contains(got, "not ready") || !strings.HasSuffix(got, "not stored: none\n") {
 		t.Errorf("of a proxy that has begun a moment ago: got\n%s", got)

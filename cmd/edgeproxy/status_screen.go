@@ -15,6 +15,9 @@ import (
 
 // screen is one status for people. With the status before it, counts have what came to them since.
 func screen(now, before *status) string {
+	if before != nil && !before.Started.Equal(now.Started) {
+		before = &status{} // started anew, and its counts with it
+	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s, %s, up %s, %d in flight\n\n", now.Node, now.Version, readiness(now.Ready), uptime(now.Uptime), now.Requests.RequestsInFlight)
 	requestLines(&b, now, before)
