@@ -28,8 +28,8 @@ type Supervisor struct {
 	gone chan struct{}      // closed when the watch is over
 }
 
-// FromEnvironment returns who is named in the environment, nil if nobody is. It takes their
-// variables out of it, so that no child speaks in our name.
+// FromEnvironment returns the supervisor that the environment names, nil if it names none. It removes the variables
+// that name it, so that no child speaks for this process.
 func FromEnvironment() (*Supervisor, error) {
 	every, err := daemon.SdWatchdogEnabled(true)
 	path := os.Getenv("NOTIFY_SOCKET")
