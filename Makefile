@@ -78,8 +78,8 @@ bench: ## hold a hit to 1.25 times the CPU time of a bare fasthttp handler (Linu
 	$(GO) run ./test/bench --max-ratio 1.25
 
 .PHONY: bench-pairs
-bench-pairs: ## compare the CPU time of a hit and a miss with another program or revision: make bench-pairs BASE=path|rev [PAIRS=24] [MAX=1.03] (Linux)
-	@GO="$(GO)" BASE="$(BASE)" PAIRS="$(PAIRS)" MAX="$(MAX)" scripts/bench-pairs.sh
+bench-pairs: ## compare the CPU time of a hit and a miss with another program or revision: make bench-pairs BASE=path|rev [PAIRS=24] [MAX=1.03] [ONLY=miss] (Linux)
+	@GO="$(GO)" BASE="$(BASE)" PAIRS="$(PAIRS)" MAX="$(MAX)" ONLY="$(ONLY)" scripts/bench-pairs.sh
 
 .PHONY: profile
 profile: ## profile edgeproxy at hits and misses anew, for the compiler (Linux, needs h2load)

@@ -1,13 +1,15 @@
 #!/bin/sh
 # Compares the CPU time of a hit of this tree, uncommitted changes included, with that
 # of another edgeproxy: BASE is a built program or a revision, which is built in a git
-# worktree. PAIRS and MAX, the most that the median ratio may be, have defaults.
+# worktree. PAIRS and MAX, the most that the median ratio may be, have defaults. ONLY chooses
+# among the works by name.
 set -eu
 
 go=${GO:-go}
 base=${BASE:-}
 pairs=${PAIRS:-24}
 max=${MAX:-1.03}
+only=${ONLY:-}
 
 if [ -z "$base" ]; then
 	echo "bench-pairs: say what to compare with: make bench-pairs BASE=path|rev" >&2
@@ -35,4 +37,4 @@ case $base in
 /*) ;;
 *) base=$PWD/$base ;;
 esac
-"$go" run ./test/bench --base "$base" --rounds "$pairs" --round-time 1s --connections 64 --max-ratio "$max"
+"$go" run ./test/bench --base "$base" --rounds "$pairs" --round-time 1s --connections 64 --max-ratio "$max" --only "$only"

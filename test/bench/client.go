@@ -26,6 +26,9 @@ const hitMark = "; hit; "
 // missMark is how it says that it asked the origin, whether it then stored the answer or not.
 const missMark = "; fwd=uri-miss"
 
+// storedMark is how it says that it asked the origin and stores the answer.
+const storedMark = "; stored"
+
 // AnswerError is an answer that does not count.
 type AnswerError struct {
 	Why string

@@ -17,12 +17,16 @@ type pair struct{ edge, bare float64 }
 type comparison struct {
 	size   int
 	misses bool // and not hits
+	stored bool // the misses are
 	onDisk bool // hits of what lies in files alone
 	pairs  []pair
 }
 
 // name says what the work is.
 func (c comparison) name() string {
+	if c.stored {
+		return "stored miss of " + sizeText(c.size)
+	}
 	if c.misses {
 		return "miss of " + sizeText(c.size)
 	}

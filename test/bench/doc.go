@@ -8,7 +8,7 @@
 // --max-ratio is measured once more, and all its rounds decide; if it stays
 // above, the exit code is 1.
 //
-// With --base it compares two edgeproxies instead, by hits and by misses, in pairs: both are started
+// With --base it compares two edgeproxies instead, by hits and by misses, stored and not, in pairs: both are started
 // anew for each, filled with the same pages and asked in turn, which goes first alternates, and the verdict is the
 // median of the ratios, with the interval that has the true one in 95 of 100 runs.
 //

@@ -206,7 +206,7 @@ func (f *field) proxies() (plain, stored []server) {
 	bare := server{"bare proxy", f.bareProxy.address, f.bareProxy.pid(), ""}
 	// Some new keys seem sighted before, as often as the filter's fp_rate says, and are stored.
 	plain = []server{{"edgeproxy", f.edge.address, f.edge.pid(), missMark}, bare}
-	stored = []server{{"edgeproxy", f.stores.address, f.stores.pid(), "; stored"}, bare}
+	stored = []server{{"edgeproxy", f.stores.address, f.stores.pid(), storedMark}, bare}
 	if f.nginx != nil {
 		plain = append(plain, server{"nginx", f.nginx.plain, f.nginx.pid(), ""}, server{"nginx, min_uses 2", f.nginx.hits, f.nginx.pid(), ""})
 		stored = append(stored, server{"nginx", f.nginx.stores, f.nginx.pid(), ""})

@@ -113,7 +113,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.BoolVar(&o.realTime, "real-time", false, "with --peers or --many, as root: in the open loop the servers go before all other programs on their processor")
 	f.IntVar(&o.many, "many", 0, "measure hits, the collector and memory with this many `objects` of 200 bytes in the cache, and with 10,000")
 	f.StringVar(&o.profileTo, "profile", "", "write a profile of edgeproxy's CPU time at hits and misses to this `file`, for the compiler")
-	only := f.String("only", "", "with --peers: only the works whose names match this `expression`")
+	only := f.String("only", "", "with --peers or --base: only the works whose names match this `expression`")
 	f.Float64Var(&o.maxRatio, "max-ratio", 1.25, "fail if a hit costs more than this `ratio` to the bare handler, or to the base")
 	f.IntVar(&o.rounds, "rounds", 41, "rounds of each server and size, or pairs; without a base twice as many where the ratio is above the limit")
 	f.DurationVar(&o.roundTime, "round-time", 150*time.Millisecond, "length of one round")
@@ -127,8 +127,8 @@ func parse(args []string, stderr io.Writer) (options, error) {
 			err = fmt.Errorf("--only: %w", err)
 		}
 	}
-	if err == nil && *only != "" && !o.peers {
-		err = errors.New("--only: wants --peers")
+	if err == nil && *only != "" && !o.peers && o.base == "" {
+		err = errors.New("--only: wants --peers or --base")
 	}
 	if err == nil && o.realTime && !o.peers && o.many == 0 {
 		err = errors.New("--real-time: wants --peers or --many")

@@ -175,7 +175,7 @@ func TestUsage(t *testing.T) {
 	f(exitUsage, "--round-time -1s: want", "--round-time", "-1s")
 	f(exitUsage, "--connections 0: want", "--connections", "0")
 	f(exitUsage, "--peers and --base: want one of them", "--peers", "--base", "x")
-	f(exitUsage, "--only: wants --peers", "--only", "miss")
+	f(exitUsage, "--only: wants --peers or --base", "--only", "miss")
 	f(exitUsage, "--real-time: wants --peers or --many", "--real-time")
 	f(exitUsage, "--only: error parsing", "--peers", "--only", "(")
 	f(exitUsage, `unexpected argument "x"`, "x")

@@ -13,9 +13,9 @@ import (
 )
 
 // pairWorks are what two programs are compared by: hits of a body that leaves in a buffer with its
-// head, and of one that is not copied, misses, which are held back, and hits on a disk.
+// head, and of one that is not copied, misses that are held back, and that are stored, and hits on a disk.
 func pairWorks() []comparison {
-	works := []comparison{{size: 1 << 10}, {size: 16 << 10}, {size: freshSize, misses: true}}
+	works := []comparison{{size: 1 << 10}, {size: 16 << 10}, {size: freshSize, misses: true}, {size: freshSize, misses: true, stored: true}}
 	for _, size := range diskSizes() {
 		works = append(works, comparison{size: size, onDisk: true})
 	}
@@ -30,7 +30,10 @@ func (o options) measurePairs(ctx context.Context, stdout io.Writer) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, origin.Close()) }()
-	all := pairWorks()
+	all := slices.DeleteFunc(pairWorks(), func(c comparison) bool { return !o.only.MatchString(c.name()) })
+	if len(all) == 0 {
+		return fmt.Errorf("--only %s: no work of pairs is called so", o.only)
+	}
 	for i := range o.rounds {
 		if err := o.pairOnce(ctx, origin, i%2 == 1, all); err != nil {
 			return fmt.Errorf("pair %d: %w", i+1, err)
@@ -50,37 +53,69 @@ func (o options) pairOnce(ctx context.Context, origin *originServer, turned bool
 		return fmt.Errorf("make a temporary folder: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	programs, servers, disks := [2]string{o.base, o.program}, [2]*process{}, [2]*process{}
+	programs := [2]string{o.base, o.program}
+	var servers [roles][2]*process
+	var pids []int
 	for n := range programs {
 		if turned {
 			n = 1 - n
 		}
-		if servers[n], err = startEdge(programs[n], origin.address); err != nil {
-			return err
+		for r := range roles {
+			if !slices.ContainsFunc(all, func(c comparison) bool { return c.role() == r }) {
+				continue
+			}
+			if servers[r][n], err = r.start(ctx, diskEdge{programs[n], origin.address, dir, "disk" + strconv.Itoa(n), noMemory}); err != nil {
+				return err
+			}
+			defer func() { err = errors.Join(err, servers[r][n].Close()) }()
+			pids = append(pids, servers[r][n].pid())
 		}
-		defer func() { err = errors.Join(err, servers[n].Close()) }()
-		if disks[n], err = startFullDisk(ctx, diskEdge{programs[n], origin.address, dir, "disk" + strconv.Itoa(n), noMemory}); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, disks[n].Close()) }()
 	}
-	unpin, err := pinServers([]int{servers[0].pid(), servers[1].pid(), disks[0].pid(), disks[1].pid()})
+	unpin, err := pinServers(pids)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, unpin()) }()
 	for i := range all {
-		asked := servers
-		if all[i].onDisk {
-			asked = disks
-		}
-		p, err := o.alternate(ctx, asked, all[i], turned)
+		p, err := o.alternate(ctx, servers[all[i].role()], all[i], turned)
 		if err != nil {
 			return err
 		}
 		all[i].pairs = append(all[i].pairs, p)
 	}
 	return nil
+}
+
+// role is how an edgeproxy is set up for a work.
+type role int
+
+const (
+	asUsual    role = iota
+	asStoring       // every response is stored
+	asFullDisk      // all pages lie on a disk
+	roles
+)
+
+// role is what c asks.
+func (c comparison) role() role {
+	switch {
+	case c.onDisk:
+		return asFullDisk
+	case c.stored:
+		return asStoring
+	}
+	return asUsual
+}
+
+// start starts an edgeproxy; e says which, and where its disk is.
+func (r role) start(ctx context.Context, e diskEdge) (*process, error) {
+	switch r {
+	case asFullDisk:
+		return startFullDisk(ctx, e)
+	case asStoring:
+		return startEdge(e.program, e.origin, "--policy", "always")
+	}
+	return startEdge(e.program, e.origin)
 }
 
 // A pair is made of slices in turn, so that a busy second of the machine meets both programs.
@@ -121,7 +156,11 @@ func (o options) subject(ctx context.Context, server *process, work comparison) 
 	if !work.misses {
 		return o.connect(ctx, server, work.size, hitMark)
 	}
-	c, err := dial(server.address, o.connections, nil, wanted{size: work.size, mark: missMark})
+	mark := missMark
+	if work.stored {
+		mark = storedMark
+	}
+	c, err := dial(server.address, o.connections, nil, wanted{size: work.size, mark: mark})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", server.name, err)
 	}
