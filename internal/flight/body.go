@@ -93,12 +93,16 @@ func (b *body) begin(k keeping, c netip.Prefix, limit int64) {
 // enter adds c to the readers.
 func (b *body) enter(c *cursor) {
 	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.enterLocked(c)
+}
+
+func (b *body) enterLocked(c *cursor) {
 	if c.next = b.readers; c.next != nil {
 		c.next.prev = c
 	}
 	b.readers, c.reads = c, true
 	b.reading++
-	b.mu.Unlock()
 }
 
 // leave takes c out; what only c still needed is let go. It returns what is to be closed.

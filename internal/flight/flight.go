@@ -38,7 +38,6 @@ type Flight[K comparable, H any] struct {
 	first  round[K, H]  // its round, where it is the first one of it
 	leader Reader[K, H] // who leads it then
 	sits   cursor       // of the first seat that was taken
-	taken  bool         // that it was
 
 	// in the list of Table.all
 	before, behind *Flight[K, H]
@@ -62,7 +61,8 @@ type Flight[K comparable, H any] struct {
 	older    *Flight[K, H] // in that list
 	newer    *Flight[K, H]
 	stopped  bool // before it had an outcome
-	interest int  // readers that have not left
+	seats    int  // how many were ever taken
+	interest int  // of them, those of readers that have not left
 	admitted bool // to be stored if it can be
 	lasting  bool // goes on to its end though nobody reads; see Reader.Leave
 	whole    bool // the body is kept whole and may be stored
@@ -83,9 +83,10 @@ func (f *Flight[K, H]) Context() context.Context { return &f.life }
 
 // Judge is called when the header is here, before the leader's request is looked at any
 // more, and reports whether it may be: a leader that was given the header of another
-// flight meanwhile has gone, and this flight is to end.
+// flight meanwhile has gone, and this flight is to end. It does what Waited does, too.
 func (f *Flight[K, H]) Judge() bool {
 	f.table.mu.Lock()
+	f.waits = nil
 	for f.hold != nil {
 		held := f.hold
 		f.table.mu.Unlock()

@@ -3,6 +3,7 @@ package flight
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -11,7 +12,7 @@ import (
 // only where somebody waits for one. The zero value has not ended.
 type lifetime struct {
 	mu    sync.Mutex
-	over  bool
+	over  atomic.Bool   // set under mu
 	done  chan struct{} // nil: nobody has asked
 	calls *call         // of AfterFunc, a list
 	first call          // of them: most have one
@@ -35,7 +36,7 @@ func (l *lifetime) AfterFunc(f func()) (stop func() bool) {
 		c = &call{}
 	}
 	c.l, c.f = l, f
-	if l.over {
+	if l.over.Load() {
 		go f()
 		return c.forget
 	}
@@ -69,10 +70,9 @@ func (c *call) forget() bool {
 func (l *lifetime) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.over {
+	if l.over.Swap(true) {
 		return
 	}
-	l.over = true
 	if l.done != nil {
 		close(l.done)
 	}
@@ -89,7 +89,7 @@ func (l *lifetime) Done() <-chan struct{} {
 	defer l.mu.Unlock()
 	if l.done == nil {
 		l.done = make(chan struct{})
-		if l.over {
+		if l.over.Load() {
 			close(l.done)
 		}
 	}
@@ -98,9 +98,7 @@ func (l *lifetime) Done() <-chan struct{} {
 
 // Err implements context.Context.
 func (l *lifetime) Err() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.over {
+	if l.over.Load() {
 		return context.Canceled
 	}
 	return nil

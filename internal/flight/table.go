@@ -56,6 +56,7 @@ type Table[K comparable, H any] struct {
 	generation func() uint64
 	fetch      sync.WaitGroup
 	ended      atomic.Uint64 // see Ended
+	spare      sync.Pool     // of flights that Conclude has ended, all zero
 
 	mu     sync.Mutex
 	byKey  map[K]*round[K, H]
@@ -76,6 +77,7 @@ func NewTable[K comparable, H any](o Options) *Table[K, H] {
 		limit:   o.ObjectBytes, generation: o.Generation,
 		byKey: map[K]*round[K, H]{},
 	}
+	t.spare.New = func() any { return &Flight[K, H]{} }
 	t.ended.Store(1)
 	return t
 }
@@ -146,7 +148,8 @@ func (t *Table[K, H]) followLocked(key K, now uint64, a Admission) *Reader[K, H]
 
 // beginLocked makes a flight that belongs to no round yet.
 func (t *Table[K, H]) beginLocked(key, url K, admit bool, c netip.Prefix) *Flight[K, H] {
-	f := &Flight[K, H]{table: t, key: key, url: url, admitted: admit, whole: true}
+	f := t.spare.Get().(*Flight[K, H])
+	f.table, f.key, f.url, f.admitted, f.whole = t, key, url, admit, true
 	f.body.begin(t.keeping, c, t.limit)
 	if t.closed {
 		f.life.end()
@@ -186,11 +189,12 @@ func (f *Flight[K, H]) admitLocked() bool {
 
 func (f *Flight[K, H]) takeSeatLocked() seat[K, H] {
 	f.interest++
-	c := &f.sits
-	if f.taken {
-		c = &cursor{}
+	f.seats++
+	if f.seats == 1 { // nobody else knows the body yet
+		f.body.enterLocked(&f.sits)
+		return seat[K, H]{flight: f, cursor: &f.sits}
 	}
-	f.taken = true
+	c := &cursor{}
 	f.body.enter(c)
 	return seat[K, H]{flight: f, cursor: c}
 }

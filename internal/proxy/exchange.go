@@ -144,6 +144,7 @@ type exchange struct {
 	seat   *reader
 	got    *origin.Response
 	fill   *fill // until its flight has it; behind that the end of the answer books it
+	lone   *fill // whose response is x's alone; nil: it has none such
 	sliced *slicing
 
 	// The answer: from is where its head and its content come from.

@@ -81,6 +81,8 @@ func (x *exchange) fetched() *outcome {
 	switch from := x.from.(type) {
 	case readAlong:
 		return from.r.Header()
+	case lone:
+		return from.head
 	case direct:
 		return from.head
 	}

@@ -39,6 +39,12 @@ type fill struct {
 	resp   *origin.Response // what the origin has sent; nil where the answer is a stored response
 	head   *outcome         // nil until it is judged
 	booked bool
+
+	// Of one that has concluded (lone.go).
+
+	body     []byte
+	bodyRoom *[]byte // of body; nil: none was taken
+	err      error   // of reading body
 }
 
 // start begins f by the flight that r leads and tells t of interim responses, until guest has
@@ -64,13 +70,21 @@ func (f *fill) run(to *inflight) {
 // bring asks the origin and gives the head to those who wait for it. It reports whether a body is
 // to follow; else the flight has ended.
 func (f *fill) bring() bool {
+	if !f.comes() {
+		return false
+	}
+	f.admit()
+	return true
+}
+
+// comes asks the origin, and reports whether a response comes that is to be admitted; else the flight has ended.
+func (f *fill) comes() bool {
 	switch err := f.begin(); {
 	case err != nil:
 		f.flight.Finish(err)
 	case f.head.held != nil:
 		f.flight.Answer(f.head)
 	default:
-		f.admit()
 		return true
 	}
 	return false

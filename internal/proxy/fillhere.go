@@ -48,13 +48,14 @@ func (f *fill) Begin(to *inflight) (rest func(*inflight)) {
 		return f.run
 	}
 	switch {
-	case !f.bring():
-	case f.resp.Here:
-		f.store()
-	default:
-		return f.runStore
+	case !f.comes(), f.concludes():
+		return nil
 	}
-	return nil
+	if f.admit(); f.resp.Here {
+		f.store()
+		return nil
+	}
+	return f.runStore
 }
 
 // runStore is what Begin leaves where the body is still to come.
@@ -72,10 +73,13 @@ func (f *fill) ready(guest *presence.Client) bool {
 	if f.call = call; call == nil || !f.flight.Waits(call) {
 		return false
 	}
-	defer f.flight.Waited()
 	guest.Ends(nudging{call})
 	defer guest.Ends(nil)
-	return call.Ready()
+	if !call.Ready() {
+		f.flight.Waited()
+		return false
+	}
+	return true // and Judge will say that it has waited
 }
 
 // nudging is a Call that Close nudges.

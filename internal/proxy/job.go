@@ -52,6 +52,8 @@ type job struct {
 	// asker is the request, for variant; nil where selecting has copies of its fields.
 	asker     *exchange
 	selecting field.List
+
+	rooms rooms
 }
 
 // variant returns base, the key before Vary of the whole or a part, with what the request selects by
@@ -81,16 +83,16 @@ func (p *Proxy) newFill(x *exchange, keep bool) *fill {
 	if keep {
 		drop, x.onResult = forKeeps, true
 	}
-	f := &fill{p: p, job: job{
-		settings: x.settings, route: x.route,
-		facts: rfc9111.RequestFacts{
-			Method: x.methodName(), NoStore: x.request.NoStore,
-			Authorization: x.asks.authorization, Cookie: x.asks.cookie,
-		},
-		url: x.demand, sighting: x.sighting, base: x.base, born: p.Purges.Now(), directives: x.request,
-	}}
+	f := p.takeFill()
 	j := &f.job
+	j.settings, j.route = x.settings, x.route
+	j.facts = rfc9111.RequestFacts{
+		Method: x.methodName(), NoStore: x.request.NoStore,
+		Authorization: x.asks.authorization, Cookie: x.asks.cookie,
+	}
+	j.url, j.sighting, j.base, j.born, j.directives = x.demand, x.sighting, x.base, p.Purges.Now(), x.request
 	j.request = &f.asks
+	j.request.Header = j.rooms.header
 	p.originRequest(x, j.request, drop)
 	if !x.asks.precondition {
 		j.spare = x.stale
@@ -100,7 +102,7 @@ func (p *Proxy) newFill(x *exchange, keep bool) *fill {
 	}
 	if x.baseLen > 0 {
 		j.exact, j.asker = x.exact, x
-		j.exact.name = bytes.Clone(x.exact.name[:x.exact.baseLen])
+		j.exact.name = append(j.rooms.name, x.exact.name[:x.exact.baseLen]...)
 		_, host, target, _ := wire.KeyURL(j.exact.name)
 		j.resource = purge.URL{Scheme: x.scheme, Host: host, Target: target}
 		p.keepContext(x, j)
@@ -134,7 +136,7 @@ func (p *Proxy) originRequest(x *exchange, r *origin.Request, drop func(name str
 	if x.route.HostHeader != "" {
 		r.Host = x.route.HostHeader
 	}
-	r.Header = x.fieldsOf(text.fields, drop)
+	r.Header = x.appendFields(r.Header[:0], text.fields, drop)
 	if addresses := x.forwardedFor(text.peer); addresses != "" {
 		r.Header.Add("X-Forwarded-For", addresses)
 	}

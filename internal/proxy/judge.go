@@ -158,15 +158,16 @@ const mostSaid = 2
 // forwardHead prepares the fields for the client: the end-to-end fields, a Date where the origin
 // sent none (RFC 9110 section 6.6.1), and our Via. Surrogate keys stay between origin and cache.
 func (p *Proxy) forwardHead(j *job, resp *origin.Response) *outcome {
-	fields := rfc9111.EndToEndBut(resp.Header, func(name string) bool {
+	fields := rfc9111.AppendEndToEnd(slices.Grow(j.rooms.fields, len(resp.Header)+mostSaid), resp.Header, func(name string) bool {
 		return name == "Content-Length" || inside(name) && !j.route.SendTags
-	}, mostSaid)
+	})
 	if !fields.Has("Date") {
 		fields.Add("Date", httpDate(resp.ResponseTime))
 	}
 	fields.Add("Via", p.via)
 	fields = gathered(fields)
-	h := &outcome{
+	h := j.rooms.takeOutcome()
+	*h = outcome{
 		resp: resp, status: resp.Status, fields: fields, length: resp.ContentLength, here: resp.Here, announced: announced(resp),
 		cookie: fields.Has("Set-Cookie"), why: reason.Method, from: resp.Header, at: resp.ResponseTime,
 	}
@@ -211,7 +212,8 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *outcome) *cache.Entry
 	if h.length < 0 || h.length > pinned.Least { // a smaller one is not counted
 		pin = p.Store.NewPin()
 	}
-	return &cache.Entry{
+	e := j.rooms.takeEntry()
+	*e = cache.Entry{
 		Pin: pin,
 		Key: key, Name: name, URL: home.base, URLLen: int32(len(home.name)), Vary: names,
 		Serial: p.serial.Add(1), Born: j.born, Tags: p.tags(j, nil, resp.Header), Status: int32(h.status),
@@ -220,6 +222,7 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *outcome) *cache.Entry
 		InitialAge:   h.age,
 		Policy:       h.policy,
 	}
+	return e
 }
 
 // kept returns the fields that are stored: fields itself where all are. Age is left out, for each hit

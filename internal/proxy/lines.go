@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"edgeproxy/internal/field"
@@ -140,17 +141,17 @@ func (x *exchange) unusual(name string) bool {
 // endToEndFields copies the fields to forward, in order. Of the client's fields it leaves out
 // those that drop names. The strings share memory with each other.
 func (x *exchange) endToEndFields(drop func(name string) bool) field.List {
-	return x.fieldsOf(x.copied(nil, nil, netip.Addr{}).fields, drop)
+	return x.appendFields(nil, x.copied(nil, nil, netip.Addr{}).fields, drop)
 }
 
 // mostAdded is how many fields originRequest adds.
 const mostAdded = 5
 
-// fieldsOf is endToEndFields, where text has names and values of all fields, one after the other. It
-// has room for those that originRequest adds.
-func (x *exchange) fieldsOf(text string, drop func(name string) bool) field.List {
+// appendFields appends to list what endToEndFields returns, where text has names and values of all fields, one
+// after the other. The list has room for those that originRequest adds.
+func (x *exchange) appendFields(list field.List, text string, drop func(name string) bool) field.List {
 	named := x.connectionNames()
-	list := make(field.List, 0, len(x.fields)+len(x.route.Request.Set())+mostAdded)
+	list = slices.Grow(list, len(x.fields)+len(x.route.Request.Set())+mostAdded)
 	for i := range x.fields {
 		f := &x.fields[i]
 		value := text[len(f.Name) : len(f.Name)+len(f.Value)]

@@ -101,6 +101,7 @@ type Proxy struct {
 	hitForMiss    *flight.Marks[cache.Key]
 	budget        *flight.Budget
 	exchanges     sync.Pool
+	fills         sync.Pool
 	inFlight      atomic.Int64 // requests received and not yet recorded
 	forwarding    atomic.Int64 // those of them that are not hits
 	places        *places
@@ -150,6 +151,7 @@ func New(o Options) (*Proxy, error) {
 	p.streams.panics = o.Panics
 	p.streams.open = func(a *ahead) *flight.Stream { return p.flights.Stream(a.client) }
 	p.exchanges.New = func() any { return newExchange() }
+	p.fills.New = func() any { return &fill{} }
 	p.settler.p = p
 	p.panicked = p.fetchPanicked
 	o.Purges.WhenCrowded(p.settler.crowded)

@@ -66,7 +66,7 @@ func (p *Proxy) abandon(x *exchange) {
 	}
 	x.answer.Reset()
 	x.room.empty()
-	x.from, x.sliced, x.seat, x.got, x.fill = nil, nil, nil, nil, nil
+	x.from, x.sliced, x.seat, x.got, x.fill, x.lone = nil, nil, nil, nil, nil, nil
 	x.stale, x.opened = nil, nil
 }
 

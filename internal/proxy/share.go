@@ -18,7 +18,8 @@ type wanted interface {
 	join() (r *reader, leads bool)
 	// lead begins the fetch of the flight that r leads. anew says that others wait as well, so
 	// the client may be given another's header and go before the fetch has looked at its request.
-	lead(r *reader, anew bool)
+	// It reports whether the client is answered: then the flight has ended.
+	lead(r *reader, anew bool) (answered bool)
 	// wait waits for a header: flight.Reader.Wait.
 	wait(r *reader) (*outcome, flight.Outcome, error)
 	// found answers from the store, if that has it by now.
@@ -69,8 +70,8 @@ func (p *Proxy) shareOnce(w wanted) (done bool) {
 	case leads && w.moved(r): // another may fetch it by that key
 		giveBack(r)
 		return false
-	case leads:
-		w.lead(r, false)
+	case leads && w.lead(r, false):
+		return true
 	}
 	h, outcome, err := await(w, r)
 	leads = r.Leads()
@@ -113,7 +114,7 @@ func await(w wanted, r *reader) (*outcome, flight.Outcome, error) {
 		if outcome != flight.LeadAnew {
 			return h, outcome, err
 		}
-		w.lead(r, true)
+		_ = w.lead(r, true) // others wait, so nobody is answered yet
 	}
 }
 

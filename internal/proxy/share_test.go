@@ -28,9 +28,10 @@ func (l *learns) join() (r *reader, leads bool) {
 
 func (l *learns) found() bool          { l.key.Lo = 1; return false }
 func (l *learns) moved(r *reader) bool { return r.Flight().Key() != l.key }
-func (l *learns) lead(r *reader, _ bool) {
+func (l *learns) lead(r *reader, _ bool) bool {
 	l.led = append(l.led, r.Flight().Key())
 	r.Flight().Answer(&outcome{})
+	return false
 }
 
 func (l *learns) wait(r *reader) (*outcome, flight.Outcome, error) {

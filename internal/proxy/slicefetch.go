@@ -67,7 +67,10 @@ func (sl *slice) join() (r *reader, leads bool) {
 
 func (sl *slice) moved(r *reader) bool { return r.Flight().Key() != sl.key }
 
-func (sl *slice) lead(r *reader, _ bool) { sl.fill().start(r, sl.interim, sl.s.guest) }
+func (sl *slice) lead(r *reader, _ bool) (answered bool) {
+	sl.fill().start(r, sl.interim, sl.s.guest)
+	return false
+}
 
 func (sl *slice) wait(r *reader) (*outcome, flight.Outcome, error) {
 	return r.Wait(sl.s.job.settings.patience(sl.s.job.route, sl.s.guest), sl.s.suits)
@@ -140,6 +143,7 @@ func (sl *slice) fail(err error) {
 func (sl *slice) fill() *fill {
 	s := sl.s
 	f, request := &fill{p: s.p, job: *s.job}, *s.job.request
+	f.rooms = rooms{}
 	f.request, f.span = &request, sl.span
 	f.url, f.born = sl.span.key, s.p.Purges.Now()
 	request.Header = slices.Clone(request.Header)

@@ -35,15 +35,16 @@ func (w whole) join() (r *reader, leads bool) {
 	return p.flights.Join(x.key, x.url, a)
 }
 
-func (w whole) lead(r *reader, anew bool) {
+func (w whole) lead(r *reader, anew bool) (answered bool) {
 	x := w.x
 	f := x.p.newShared(x)
 	if anew {
 		f.outlive(x, nothing)
 		f.start(r, x.p.interimSender(x), x.guest)
-		return
+		return false
 	}
 	f.startHere(r, x)
+	return x.ownResponse(r)
 }
 
 func (w whole) wait(r *reader) (*outcome, flight.Outcome, error) {

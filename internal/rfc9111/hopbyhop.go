@@ -67,13 +67,12 @@ func removable[T text](name T) bool {
 // forwarded: all but those of HopByHop and those its Connection lines name. The
 // result is a new list, in order, that shares the strings of h.
 func EndToEnd(h field.List) field.List {
-	return EndToEndBut(h, func(string) bool { return false }, 0)
+	return AppendEndToEnd(make(field.List, 0, len(h)), h, func(string) bool { return false })
 }
 
-// EndToEndBut is EndToEnd without the fields that drop names. The list has room for so many more.
-func EndToEndBut(h field.List, drop func(name string) bool, room int) field.List {
+// AppendEndToEnd appends to out what EndToEnd returns for h, without the fields that drop names.
+func AppendEndToEnd(out, h field.List, drop func(name string) bool) field.List {
 	named := named(h)
-	out := make(field.List, 0, len(h)+room)
 	for i := range h {
 		name := h[i].Name
 		if _, ok := named[name]; !ok && !HopByHop(name) && !drop(name) {

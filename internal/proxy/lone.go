@@ -1,0 +1,138 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"sync"
+
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/reason"
+)
+
+// lone answers with a response that came whole, head and body in one read, that is not stored, and that nobody but
+// the leader of its flight has asked for: what most misses are. The flight has ended before the answer
+// is made, and the body goes from the buffer of the connection to that of the answer.
+type lone struct{ *fill }
+
+func (l lone) heading(x *exchange) heading { return x.headingFetched(l.head) }
+
+func (l lone) send(x *exchange, c cut) {
+	x.stale = nil // it may have left the cache
+	if l.head.length == 0 {
+		return
+	}
+	x.bytes = c.length
+	x.answer.Say(l.body[c.first : c.first+c.length])
+}
+
+func (lone) leave(*exchange) {}
+
+func (lone) abandon() {}
+
+// concludes reports whether the response is the leader's alone. Then the flight has ended, and the leader is answered
+// with it; or its body has failed, as l.err says.
+func (f *fill) concludes() bool {
+	x, h := f.asker, f.head
+	switch {
+	case !f.resp.Here, h.length > f.p.MaxObjectBytes: // the latter counts as too large
+		return false
+	case h.answersOther(x), h.recounts(), h.storable() && f.stages(h.length):
+		return false
+	case !x.seat.Conclude():
+		return false
+	}
+	f.err = f.takeBody()
+	why := h.why
+	switch {
+	case !h.storable():
+	case f.err != nil:
+		why = reason.Incomplete
+	default:
+		why = reason.FirstSighting
+	}
+	f.account(why, h.length)
+	x.lone = f
+	return true
+}
+
+// takeBody copies the body, all of which is here.
+func (f *fill) takeBody() error {
+	resp := f.resp
+	if resp.ContentLength == 0 {
+		return nil // it has ended by itself
+	}
+	f.bodyRoom = takeBodyRoom(resp.ContentLength)
+	f.body = (*f.bodyRoom)[:resp.ContentLength]
+	n, err := resp.Body.Read(f.body)
+	if int64(n) != resp.ContentLength || !errors.Is(err, io.EOF) {
+		return errors.Join(err, errNotHere)
+	}
+	return nil
+}
+
+var errNotHere = &origin.Error{Kind: origin.Fault, Op: "read the response body", Err: errors.New("it is not as long as what has come")}
+
+// ownResponse ends what x, which leads the flight of r, has to do with that where its fill has concluded. It reports whether
+// x is answered.
+func (x *exchange) ownResponse(r *reader) bool {
+	f := x.lone
+	if f == nil {
+		return false
+	}
+	x.seat = nil
+	r.Recycle()
+	x.answer.Held = lone{f} // the answer is sent from what f has when x is long recorded
+	if f.err != nil {
+		x.p.fail(x, f.err)
+		return true
+	}
+	x.collapsed, x.onResult = false, true
+	x.from = lone{f}
+	return true
+}
+
+// Close implements io.Closer: the answer was sent, and nobody knows the fill any more.
+func (l lone) Close() error {
+	putBodyRoom(l.bodyRoom)
+	l.p.putBack(l.fill)
+	return nil
+}
+
+// Rooms for bodies are of two sizes. A response that is here has come by one read, of origin's buffer.
+const (
+	smallBody = 2 << 10
+	mostHere  = 16 << 10
+)
+
+var (
+	smallRooms = sync.Pool{New: func() any { return newRoom(smallBody) }}
+	largeRooms = sync.Pool{New: func() any { return newRoom(mostHere) }}
+)
+
+func newRoom(size int) *[]byte {
+	b := make([]byte, size)
+	return &b
+}
+
+// takeBodyRoom returns room for n bytes at least.
+func takeBodyRoom(n int64) *[]byte {
+	switch {
+	case n <= smallBody:
+		return smallRooms.Get().(*[]byte)
+	case n <= mostHere:
+		return largeRooms.Get().(*[]byte)
+	}
+	return newRoom(int(n))
+}
+
+func putBodyRoom(b *[]byte) {
+	if b == nil {
+		return
+	}
+	switch len(*b) {
+	case smallBody:
+		smallRooms.Put(b)
+	case mostHere:
+		largeRooms.Put(b)
+	}
+}
