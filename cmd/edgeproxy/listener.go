@@ -117,8 +117,15 @@ func (d *dataListener) shutdown(ctx context.Context) error {
 	return errors.Join(streams, err)
 }
 
-// connectionIs counts connections, and says which have a request under way: it runs twice in
-// each. One that is handed over keeps its place, in the limits of the server and of the
+// placeOf returns what a server tells of the requests of a connection, in place of connectionIs; nil: nobody has to be told.
+func (e *edge) placeOf(c net.Conn) http1.Place {
+	if p := e.limiter.Place(c); p != nil {
+		return p
+	}
+	return nil
+}
+
+// connectionIs counts connections, and says which have a request under way where placeOf does not. One that is handed over keeps its place, in the limits of the server and of the
 // client's address, until it ends: this is called in the server's goroutine for the
 // connection.
 func (e *edge) connectionIs(d *dataListener, c net.Conn, s http.ConnState) {

@@ -22,6 +22,7 @@ func (e *edge) newServer(d *dataListener) *http1.Server {
 		// it is here.
 		Connections: 2 * limits.Connections,
 		State:       func(c net.Conn, s http.ConnState) { d.state(c, s) },
+		Place:       e.placeOf,
 		Panics:      e.panics, Log: e.log,
 	})
 }

@@ -210,13 +210,36 @@ func (c *ConnLimiter) Leave(conn net.Conn) {
 	}
 }
 
+// Place is what a ConnLimiter hears of one connection, from one goroutine at a time.
+type Place struct {
+	c *ConnLimiter
+	m *limitedConn
+}
+
+// Place returns that of a connection that a listener has handed on; nil where nobody counts it. A server that keeps it
+// need not look for the connection at each request.
+func (c *ConnLimiter) Place(conn net.Conn) *Place {
+	if m := c.find(conn); m != nil {
+		return &Place{c, m}
+	}
+	return nil
+}
+
+// Busy does what ConnLimiter.Busy does.
+func (p *Place) Busy() { p.c.busy(p.m) }
+
+// Idle does what ConnLimiter.Idle does.
+func (p *Place) Idle() { p.c.waits(p.m) }
+
 // Busy is to be called by the server of a connection when the first byte of a request has
 // come. It allocates nothing, and takes a mutex only at the first request.
 func (c *ConnLimiter) Busy(conn net.Conn) {
-	m := c.find(conn)
-	if m == nil {
-		return
+	if m := c.find(conn); m != nil {
+		c.busy(m)
 	}
+}
+
+func (c *ConnLimiter) busy(m *limitedConn) {
 	if since := m.state.Load(); since != gone {
 		m.state.CompareAndSwap(since, busy) // else it was let go just now
 	}
@@ -232,8 +255,13 @@ func (c *ConnLimiter) Busy(conn net.Conn) {
 // request may come. It closes a connection that was let go meanwhile. It allocates nothing
 // and takes no mutex.
 func (c *ConnLimiter) Idle(conn net.Conn) {
-	m := c.find(conn)
-	if m != nil && !m.state.CompareAndSwap(busy, c.turns.Add(1)) && m.state.Load() == gone {
+	if m := c.find(conn); m != nil {
+		c.waits(m)
+	}
+}
+
+func (c *ConnLimiter) waits(m *limitedConn) {
+	if !m.state.CompareAndSwap(busy, c.turns.Add(1)) && m.state.Load() == gone {
 		_ = m.conn.Close()
 	}
 }

@@ -55,6 +55,9 @@ func (s *Server) welcome(c net.Conn) {
 		s.reject(own)
 		return
 	}
+	if s.o.Place != nil {
+		own.place = s.o.Place(c)
+	}
 	s.enter(own)
 	go func() {
 		defer s.open.Add(-1)

@@ -21,6 +21,7 @@ import (
 type conn struct {
 	net.Conn // the client's
 	server   *Server
+	place    Place // nil: Options.State hears of its requests
 	instead  *turn // whose answer is sent in place of the next bytes from fasthttp; nil: none
 	fresh    bool  // a request has begun, and neither the time of its head nor its handler has
 	yielded  bool  // fasthttp has it from now on

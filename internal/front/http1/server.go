@@ -28,12 +28,21 @@ type Options struct {
 	WriteIdle time.Duration
 	// Connections bounds those that are served at once; 0 is fasthttp's own bound.
 	Connections int
-	// State is called as connections come and go; it may be nil.
+	// State is called as connections come and go, and twice in each request; it may be nil.
 	State func(net.Conn, http.ConnState)
+	// Place returns what hears of the requests of a connection in place of State: it is called once for each
+	// connection, behind http.StateNew. It may be nil, or return nil; then State hears of them, too.
+	Place func(net.Conn) Place
 
 	// Panics counts those in this room.
 	Panics *rescue.Counter
 	Log    *slog.Logger
+}
+
+// Place hears of the requests of one connection.
+type Place interface {
+	Busy() // the first bytes of a request have come
+	Idle() // the answer is sent, and another request may come
 }
 
 // writeBuffer holds a head and a small body, sent in one write; a larger body
@@ -129,9 +138,14 @@ func (s *Server) connectionIs(c net.Conn, state fasthttp.ConnState) {
 	s.is(own, stateOf(state))
 }
 
-// is tells Options.State.
+// is tells the connection's Place, or Options.State.
 func (s *Server) is(c *conn, state http.ConnState) {
-	if s.o.State != nil {
+	switch {
+	case c.place != nil && state == http.StateActive:
+		c.place.Busy()
+	case c.place != nil && state == http.StateIdle:
+		c.place.Idle()
+	case s.o.State != nil:
 		s.o.State(c.Conn, state)
 	}
 }
