@@ -31,6 +31,8 @@ func (r *Reader[K, H]) Conclude() bool {
 // may be used any more, by anybody. It comes when Run has returned.
 func (r *Reader[K, H]) Recycle() {
 	f, t := r.own.flight, r.table
+	stop := f.life.first.stop // of the same memory
 	*f = Flight[K, H]{}
+	f.life.first.stop = stop
 	t.spare.Put(f)
 }

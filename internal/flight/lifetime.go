@@ -22,6 +22,7 @@ type lifetime struct {
 type call struct {
 	l          *lifetime
 	f          func()
+	stop       func() bool // forget; a method value made each time would be an allocation
 	next, prev *call
 	listed     bool
 }
@@ -35,16 +36,18 @@ func (l *lifetime) AfterFunc(f func()) (stop func() bool) {
 	if c.l != nil {
 		c = &call{}
 	}
-	c.l, c.f = l, f
+	if c.l, c.f = l, f; c.stop == nil {
+		c.stop = c.forget
+	}
 	if l.over.Load() {
 		go f()
-		return c.forget
+		return c.stop
 	}
 	if c.next = l.calls; c.next != nil {
 		c.next.prev = c
 	}
 	l.calls, c.listed = c, true
-	return c.forget
+	return c.stop
 }
 
 // forget takes c out of the list, and reports whether it was there.

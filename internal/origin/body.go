@@ -32,6 +32,35 @@ type answer struct {
 	Response
 	body   Body
 	length lengthReader // of body, where that has a length
+	room   field.List   // for the fields of Response
+}
+
+// spareAnswers are those that were given back, all zero but for room.
+var spareAnswers = sync.Pool{New: func() any { return &answer{room: make(field.List, 0, usualFields)} }}
+
+// usualFields is for how many fields an answer has room.
+const usualFields = 16
+
+// answer returns what the response of x will be.
+func (x *exchange) answer() *answer {
+	if x.made == nil {
+		x.made = spareAnswers.Get().(*answer)
+	}
+	return x.made
+}
+
+// Recycle gives the memory of r, of its Body and of the list of its fields back, for other responses. Who has read Body to its
+// end may call it, once, when nobody uses any of them any more. The strings of the fields stay as they are.
+func (r *Response) Recycle() {
+	a := r.whole
+	if a == nil {
+		return
+	}
+	room := a.room
+	*a = answer{}
+	clear(room[:cap(room)])
+	a.room = room
+	spareAnswers.Put(a)
 }
 
 // begin has a's Body read the body that follows on c.
@@ -116,10 +145,11 @@ func (b *Body) end(cause error) error {
 		defer b.mu.Unlock()
 		return b.err
 	}
-	outcome, reuse := outcomeOf(b.status), false
+	outcome, reuse, now := outcomeOf(b.status), false, time.Time{}
 	switch {
 	case cause == io.EOF: //nolint:errorlint // a failure that wraps io.EOF is no end
-		b.err, b.took = io.EOF, time.Since(b.begun)
+		now = time.Now()
+		b.err, b.took = io.EOF, now.Sub(b.begun)
 		reuse = b.c.br.Buffered() == 0
 	case errors.Is(cause, ErrBodyClosed):
 		b.err = b.origin.fail(Canceled, "read the response body", cause)
@@ -133,7 +163,7 @@ func (b *Body) end(cause error) error {
 
 	b.origin.metrics.ended(outcome)
 	if reuse {
-		b.origin.pool.put(b.c, b.keep)
+		b.origin.pool.put(b.c, b.keep, now)
 		return err
 	}
 	defer b.origin.pool.free(b.c.server, b.c.client)

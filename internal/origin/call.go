@@ -16,6 +16,7 @@ type Call struct {
 	ctx    context.Context //nolint:containedctx // it is that of RoundTrip, which Start and Finish are together
 	r      *Request
 	slot   slot      // whose connection is fresh, and not known to be usable before x is there
+	begun  time.Time // by Start, which waits for nothing
 	x      *exchange // once the request was sent; nil: nothing of it was
 
 	mu      sync.Mutex
@@ -36,11 +37,12 @@ func (o *Origin) Start(ctx context.Context, r *Request) *Call {
 	if r.Body != nil || r.Upgrade != "" || ctx.Err() != nil || r.validate() != nil {
 		return nil
 	}
-	s, ok := o.pool.atHand(r.Client)
+	now := time.Now()
+	s, ok := o.pool.atHand(r.Client, now)
 	if !ok {
 		return nil
 	}
-	return &Call{origin: o, ctx: ctx, r: r, slot: o.pool.usable(s, (*conn).startable)}
+	return &Call{origin: o, ctx: ctx, r: r, slot: o.pool.usable(s, (*conn).startable, now), begun: now}
 }
 
 // Ready sends the request, if there is a connection for it, and waits for the head of the final
@@ -89,7 +91,7 @@ func (c *Call) send() bool {
 		x.begin()
 		return x.sendErr == nil && c.waits(true)
 	}
-	x.start()
+	x.start(c.begun)
 	if x.c.hurry(x.begun, x.mayTake()) != nil || !c.waits(true) || !x.turn() {
 		c.takeBack()
 		return false
@@ -147,7 +149,7 @@ func (c *Call) Nudge() {
 // Finish is the rest of RoundTrip.
 func (c *Call) Finish() (*Response, error) {
 	if c.x == nil { // no turn has looked at the connection
-		c.slot = c.origin.pool.usable(c.slot, (*conn).usable)
+		c.slot = c.origin.pool.usable(c.slot, (*conn).usable, time.Now())
 	}
 	return c.origin.finish(c.ctx, c.slot, c.r, c.x)
 }

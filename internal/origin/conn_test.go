@@ -71,7 +71,7 @@ func TestPutOfAClosedConnectionFreesItsSlot(t *testing.T) {
 	c := dialled(t, func(_ int, p *peer) { p.untilClosed() })
 	c.server = s.server
 	c.close()
-	o.pool.put(c, time.Minute)
+	o.pool.put(c, time.Minute, time.Now())
 	if openCount(o) != 0 || idleCount(o) != 0 {
 		t.Errorf("got %d slots in use and %d idle connections, want none", openCount(o), idleCount(o))
 	}

@@ -30,7 +30,8 @@ type exchange struct {
 	sendErr   error         // of a request whose body is here or that has none
 	outIsHead bool          // what written returns is made
 
-	head    head // the one that came last: after run, the final one
+	head    head    // the one that came last: after run, the final one
+	made    *answer // nil: none yet
 	framing framing
 
 	interims, interimBytes int // what came of interim responses
@@ -68,15 +69,15 @@ func (x *exchange) run() *Error {
 	return x.failed(sendErr, err)
 }
 
-// start notes that the exchange begins.
-func (x *exchange) start() {
-	x.begun = time.Now()
+// start notes that the exchange begins now.
+func (x *exchange) start(now time.Time) {
+	x.begun = now
 	x.keep, x.silent = true, true
 }
 
 // begin sends the request, or starts to.
 func (x *exchange) begin() {
-	x.start()
+	x.start(time.Now())
 	x.sendErr = x.send()
 }
 
@@ -195,7 +196,7 @@ func (x *exchange) receiveOne() error {
 	if err != nil {
 		return err
 	}
-	if x.head, err = parseHead(text); err != nil {
+	if x.head, err = parseHead(text, x.answer().room); err != nil {
 		return err
 	}
 	x.framing, err = frame(x.r.Method, &x.head)

@@ -10,7 +10,7 @@ import (
 )
 
 func frameOf(method, text string) (head, framing, error) {
-	h, err := parseHead(text)
+	h, err := parseHead(text, nil)
 	if err != nil {
 		return h, framing{}, err
 	}

@@ -42,7 +42,9 @@ func (h *head) connectionOption(option string) bool {
 // A bare LF is no line end here, though RFC 9112 section 2.2 would allow it: an
 // origin that copies a client's LF into a value would let that client write
 // header fields of a response that others get from the cache.
-func parseHead(text string) (head, error) {
+//
+// The fields of a final response are in room, if there is enough of it.
+func parseHead(text string, room field.List) (head, error) {
 	line, rest := cutLine(text)
 	h, err := parseStatusLine(line)
 	if err != nil {
@@ -52,7 +54,9 @@ func parseHead(text string) (head, error) {
 	if count > maxFields {
 		return head{}, malformed("%d header fields, at most %d are read", count, maxFields)
 	}
-	h.fields = make(field.List, 0, count)
+	if h.fields = room[:0]; room == nil || cap(room) < count || h.status < 200 {
+		h.fields = make(field.List, 0, count)
+	}
 	for rest != "" {
 		line, rest = cutLine(rest)
 		name, value, err := parseField(line)

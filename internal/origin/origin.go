@@ -45,6 +45,8 @@ type Response struct {
 	// took that it answered on, TLS included; 0: it was there.
 	Server  string
 	Connect time.Duration
+
+	whole *answer // that it is a part of; nil: none
 }
 
 // Abandon closes what the caller owns of the response. It is for a caller that does not know

@@ -63,7 +63,7 @@ func (p *pool) take(ctx context.Context, who netip.Prefix) (slot, *Error) {
 	if failure != nil {
 		return slot{}, failure
 	}
-	return p.usable(s, (*conn).usable), nil
+	return p.usable(s, (*conn).usable, time.Now()), nil
 }
 
 // next returns a slot, after a wait in the queue if none is free. Its connection was not
@@ -105,8 +105,7 @@ func (p *pool) next(ctx context.Context, who netip.Prefix) (slot, *Error) {
 }
 
 // atHand is next where nobody has to wait; else it takes nothing and reports false.
-func (p *pool) atHand(who netip.Prefix) (slot, bool) {
-	now := time.Now()
+func (p *pool) atHand(who netip.Prefix, now time.Time) (slot, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed || p.waiters.Len() > 0 || !p.enterLocked(who, now) {
@@ -163,8 +162,8 @@ func (p *pool) popLocked(s *server) *conn {
 
 // usable returns s with a connection that may carry a request, as may says, or with none: those
 // that may not are closed, and the slot is kept.
-func (p *pool) usable(s slot, may func(c *conn, now time.Time) bool) slot {
-	for s.c != nil && !may(s.c, time.Now()) {
+func (p *pool) usable(s slot, may func(c *conn, now time.Time) bool, now time.Time) slot {
+	for s.c != nil && !may(s.c, now) {
 		s.c.retire()
 		p.mu.Lock()
 		if s.c = p.popLocked(s.server); s.c != nil {
@@ -177,13 +176,12 @@ func (p *pool) usable(s slot, may func(c *conn, now time.Time) bool) slot {
 
 // put gives back a slot together with its connection, to be kept for at most
 // the given time; not at all if that is 0 or below. Its client holds one less.
-func (p *pool) put(c *conn, keep time.Duration) {
+func (p *pool) put(c *conn, keep time.Duration, now time.Time) {
 	if keep <= 0 || c.rest() != nil {
 		defer p.free(c.server, c.client)
 		c.retire()
 		return
 	}
-	now := time.Now()
 	c.expires = now.Add(keep)
 	p.mu.Lock()
 	p.shares.Give(c.client)

@@ -103,7 +103,8 @@ func (p *pool) handBack(s slot) {
 		p.free(s.server, netip.Prefix{})
 		return
 	}
-	p.put(s.c, time.Until(s.c.expires))
+	now := time.Now()
+	p.put(s.c, s.c.expires.Sub(now), now)
 }
 
 // serveLocked hands out slots in the order of the queue, while there are waiters and slots. A

@@ -73,7 +73,7 @@ func (o *Origin) tries(ctx context.Context, s slot, r *Request, x *exchange) (*R
 				if s, failure = o.pool.await(ctx, w); failure != nil {
 					return nil, failure
 				}
-				s = o.pool.usable(s, (*conn).usable)
+				s = o.pool.usable(s, (*conn).usable, time.Now())
 				continue
 			}
 		}
@@ -160,13 +160,14 @@ func (o *Origin) answered(c *conn, x *exchange) *Response {
 	if x.keep {
 		keep = keepFor(h.fields, o.options.KeepAlive)
 	}
-	a := &answer{Response: Response{
+	a := x.answer()
+	a.Response = Response{
 		Status: h.status, Reason: h.reason, Header: h.fields,
 		ContentLength: x.framing.length, Here: x.framing.length >= 0 && x.framing.length <= int64(c.br.Buffered()),
 		RequestTime: x.begun, ResponseTime: x.whole, FirstByteTime: x.firstByte,
 		Server: c.server.Address, Connect: x.connect,
-	}}
-	a.Body = &a.body
+	}
+	a.Response.Body, a.whole = &a.body, a
 	framing := x.framing
 	c.x = exchange{c: c} // an idle connection keeps no request or response alive
 	a.begin(o, c, framing, keep)

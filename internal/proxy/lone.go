@@ -94,6 +94,7 @@ func (x *exchange) ownResponse(r *reader) bool {
 // Close implements io.Closer: the answer was sent, and nobody knows the fill any more.
 func (l lone) Close() error {
 	putBodyRoom(l.bodyRoom)
+	l.resp.Recycle()
 	l.p.putBack(l.fill)
 	return nil
 }

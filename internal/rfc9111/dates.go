@@ -1,6 +1,9 @@
 package rfc9111
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // ParseDate reads an HTTP date (RFC 9110 section 5.6.7) in one of the three
 // forms a recipient must accept, and in no other:
@@ -74,13 +77,13 @@ func twoDigits(tens, ones byte) int {
 
 // monthNumber returns the number of a month with this name, from 1; 0 for none.
 func monthNumber(name string) int {
-	for i, month := range [...]string{"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"} {
-		if name == month {
-			return i + 1
-		}
+	if i := strings.Index(months, name); len(name) == len("Jan") && i%len("Jan") == 0 {
+		return i/len("Jan") + 1
 	}
 	return 0
 }
+
+const months = "JanFebMarAprMayJunJulAugSepOctNovDec"
 
 // date is a date and time of day as written, unchecked.
 type date struct{ year, month, day, hour, minute, second int }
