@@ -8,7 +8,7 @@ func TestWhatNobodyElseWantsIsConcluded(t *testing.T) {
 	a, _ := table.Join(1, 1, Admission{})
 	before := table.Ended()
 	ran := table.Run(a, begins(func(f *Flight[int, string]) func(*Flight[int, string]) {
-		if !f.Judge() || !a.Conclude() {
+		if !f.Judge() || !a.Conclude(false) {
 			t.Error("a flight that nobody else wants is not concluded")
 		}
 		return nil
@@ -41,7 +41,7 @@ func TestWhatConcernsOthersIsNotConcluded(t *testing.T) {
 		r, _ := table.Join(1, 1, a)
 		meanwhile(table, r)
 		r.Flight().Judge()
-		if r.Conclude() {
+		if r.Conclude(false) {
 			t.Errorf("%s: concluded, want not", name)
 		}
 		r.Flight().Finish(nil)
@@ -60,6 +60,29 @@ func TestWhatConcernsOthersIsNotConcluded(t *testing.T) {
 	})
 	f("it has a header", Admission{}, func(_ *Table[int, string], r *Reader[int, string]) { r.Flight().Publish("head", Response{}) })
 	f("its client has left", Admission{}, func(_ *Table[int, string], r *Reader[int, string]) { r.Close() })
+}
+
+func TestWhatWasStoredIsConcludedUnlessSomebodyHasJoined(t *testing.T) {
+	table := newTestTable()
+	defer table.Close()
+	a, _ := table.Join(1, 1, Admission{Leading: true})
+	if a.Flight().Judge(); !a.Alone() || !a.Conclude(true) {
+		t.Error("a flight that nobody else wants is not concluded")
+	}
+	a.Recycle()
+
+	b, _ := table.Join(1, 1, Admission{Leading: true})
+	b.Flight().Judge()
+	c, _ := table.Join(1, 1, Admission{})
+	if b.Alone() || b.Conclude(true) {
+		t.Error("a flight that somebody follows is concluded")
+	}
+	b.Flight().Fill()
+	if _, o, err := c.Wait(Patience{}, nil); o != Filled || err != nil {
+		t.Errorf("the follower: got %v, %v, want to look again", o, err)
+	}
+	b.Close()
+	c.Close()
 }
 
 // closeLater has a reader leave when its flight has ended.

@@ -42,9 +42,11 @@ type fill struct {
 
 	// Of one that has concluded (lone.go).
 
-	body     []byte
-	bodyRoom *[]byte // of body; nil: none was taken
-	err      error   // of reading body
+	body      []byte
+	bodyRoom  *[]byte       // of body; nil: none was taken
+	err       error         // of reading body
+	concluded bool          // nobody but its leader has had a seat in the flight
+	why       reason.Reason // it is not stored though it was admitted; None: it is
 }
 
 // start begins f by the flight that r leads and tells t of interim responses, until guest has

@@ -6,12 +6,13 @@ import (
 	"sync"
 
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/pinned"
 	"edgeproxy/internal/reason"
 )
 
-// lone answers with a response that came whole, head and body in one read, that is not stored, and that nobody but
+// lone answers with a response that came whole, head and body in one read, and that nobody but
 // the leader of its flight has asked for: what most misses are. The flight has ended before the answer
-// is made, and the body goes from the buffer of the connection to that of the answer.
+// is made, and the body goes from the buffer of the connection to that of the answer. What is stored of it is a copy.
 type lone struct{ *fill }
 
 func (l lone) heading(x *exchange) heading { return x.headingFetched(l.head) }
@@ -30,27 +31,53 @@ func (lone) leave(*exchange) {}
 func (lone) abandon() {}
 
 // concludes reports whether the response is the leader's alone. Then the flight has ended, and the leader is answered
-// with it; or its body has failed, as l.err says.
+// with it; or its body has failed, as f.err says.
 func (f *fill) concludes() bool {
 	x, h := f.asker, f.head
 	switch {
-	case !f.resp.Here, h.length > f.p.MaxObjectBytes: // the latter counts as too large
+	case !f.resp.Here, h.answersOther(x), h.recounts():
 		return false
-	case h.answersOther(x), h.recounts(), h.storable() && f.stages(h.length):
-		return false
-	case !x.seat.Conclude():
-		return false
-	}
-	f.err = f.takeBody()
-	why := h.why
-	switch {
 	case !h.storable():
-	case f.err != nil:
-		why = reason.Incomplete
-	default:
-		why = reason.FirstSighting
+		return f.concludesUnstored(h.why)
+	case h.length > f.p.MaxObjectBytes: // which counts as too large
+		return false
+	case x.verdict.Admit:
+		return f.concludesStored()
+	case f.stages(h.length):
+		return false
 	}
-	f.account(why, h.length)
+	return f.concludesUnstored(reason.FirstSighting)
+}
+
+func (f *fill) concludesUnstored(why reason.Reason) bool {
+	x := f.asker
+	if !x.seat.Conclude(false) {
+		return false
+	}
+	if f.err = f.takeBody(); f.err != nil && f.head.storable() {
+		why = reason.Incomplete
+	}
+	f.account(why, f.head.length)
+	f.concluded, x.lone = true, f
+	return true
+}
+
+// concludesStored stores a response that the store copies. Who joins the flight meanwhile looks again.
+func (f *fill) concludesStored() bool {
+	x, h := f.asker, f.head
+	w := f.p.Store.Write()
+	if h.length > pinned.Least || w.Wants() || !x.seat.Alone() {
+		return false
+	}
+	f.why = reason.Incomplete
+	if f.err = f.takeBody(); f.err == nil {
+		o, _ := w.Commit(h.entry, f.body, true, f.p.purgedCheck(&f.job, h.entry, f.flight.Purged))
+		f.why = reasonOf(o)
+	}
+	f.account(f.why, h.length)
+	if f.concluded = x.seat.Conclude(true); !f.concluded {
+		f.flight.Fill()
+	}
 	x.lone = f
 	return true
 }
@@ -80,7 +107,11 @@ func (x *exchange) ownResponse(r *reader) bool {
 		return false
 	}
 	x.seat = nil
-	r.Recycle()
+	if f.concluded {
+		r.Recycle()
+	} else {
+		_ = r.Close()
+	}
 	x.answer.Held = lone{f} // the answer is sent from what f has when x is long recorded
 	if f.err != nil {
 		x.p.fail(x, f.err)

@@ -13,6 +13,9 @@ func (p *Proxy) describe(x *exchange, h *outcome) {
 	switch {
 	case !h.storable():
 		x.reason = h.why
+	case x.lone != nil && x.verdict.Admit:
+		x.reason = x.lone.why
+		x.stored = x.reason == reason.None
 	case x.reader() != nil && x.reader().Secured():
 		x.stored = true
 	case x.reader() != nil && x.reader().Flight().Admitted():
