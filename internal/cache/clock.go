@@ -138,6 +138,14 @@ func (c *clock[V]) oldest() *slot[V] {
 	return nil
 }
 
+// next returns the item that came next behind s, nil if there is none or it was used.
+func (c *clock[V]) next(s *slot[V]) *slot[V] {
+	if s = s.prev; s == &c.ring || c.chances > 0 && s.touched.Load() {
+		return nil
+	}
+	return s
+}
+
 // renew makes s the newest item.
 func (c *clock[V]) renew(s *slot[V]) {
 	s.prev.next, s.next.prev = s.next, s.prev

@@ -228,7 +228,7 @@ func checkBounds(tb testing.TB, s *Store) {
 		}
 	}
 	check("all", s.Bytes(), s.limits.maxBytes)
-	check("window", s.window.bytes.Load(), s.limits.windowBytes)
+	check("window", s.window.bytes.Load(), s.limits.windowBytes+s.limits.offerBytes)
 	check("index", s.index.bytes.Load(), s.limits.indexBytes)
 	check("stage", s.stage.books.bytes.Load(), s.limits.stageBytes)
 }

@@ -107,23 +107,38 @@ func (m *mainPart) peek(k Key) (found *Object) {
 	return found
 }
 
-// offer hands it over. When it returns, it is found here or counted as rejected,
-// and whatever had to go for it is gone: the bytes held never exceed MaxCost
-// plus those of it, which its owner still counts.
-func (m *mainPart) offer(it *Object) {
-	cost := m.cost(it)
-	if n, ok := m.cache.Get(it.key.Hi); ok {
-		other := m.blocks.at(n)
-		m.remove(other)
-		m.book(capacity, other, m.cost(other))
+// offer hands all over, no two of which have keys with an equal first word. When it returns, each is found here or counted as rejected,
+// and whatever had to go for them is gone: the bytes held never exceed MaxCost
+// plus those of all, which their owner still counts.
+//
+// To wait for ristretto's worker takes two switches of goroutines, so it is done once. Between the first Set and
+// the end of that the worker may have something leave at any moment, and nothing else is changed here.
+func (m *mainPart) offer(all []*Object) {
+	var costs [mostOffered]int64
+	var dropped [mostOffered]bool
+	for i, it := range all {
+		costs[i] = m.cost(it)
+		if n, ok := m.cache.Get(it.key.Hi); ok {
+			other := m.blocks.at(n)
+			m.remove(other)
+			m.book(capacity, other, m.cost(other))
+		}
+		m.blocks.hold(it)
 	}
-	m.blocks.hold(it)
-	if !m.cache.Set(it.key.Hi, it.place, cost) { // dropped: its queue is full, or it is closed
-		m.blocks.release(it)
-		m.book(rejected, it, cost)
+	for i, it := range all {
+		dropped[i] = !m.cache.Set(it.key.Hi, it.place, costs[i]) // its queue is full, or it is closed
 	}
 	m.cache.Wait()
+	for i, it := range all {
+		if dropped[i] {
+			m.blocks.release(it)
+			m.book(rejected, it, costs[i])
+		}
+	}
 }
+
+// mostOffered is how many are offered at once.
+const mostOffered = 16
 
 // remove takes out it, which find has just returned, without counting it.
 func (m *mainPart) remove(it *Object) {

@@ -128,7 +128,7 @@ func TestStagedEntryIsFoundWhileItsPromotionMakesRoom(t *testing.T) {
 	kept := s.main.cache
 	t.Cleanup(kept.Close)
 	s.main.cache = refuse
-	s.limits.windowBytes = s.window.bytes.Load() // full
+	s.limits.windowBytes, s.limits.offerBytes = s.window.bytes.Load(), 0 // full
 	mustPromote(t, s, "/a\x001")
 	if !slices.Equal(seen, []Tier{Stage}) || len(fields) != 1 {
 		t.Errorf("while room is made: got tiers %v and fields %q, want it staged", seen, fields)

@@ -43,6 +43,7 @@ const (
 	minMaxBytes = 64 << 10
 	objectShare = 4  // MaxObjectBytes is at most the tier's bytes/objectShare
 	windowShare = 50 // the window has at least the tier's bytes/windowShare
+	offerShare  = 16 // beyond it lie at most 1/offerShare of it, until they move together
 	indexShare  = 32 // the index has at least the tier's bytes/indexShare
 
 	renewedShare = 32 // where there is a disk: of the tier's bytes, for what stands for records there
@@ -61,7 +62,8 @@ const (
 type limits struct {
 	maxBytes, maxObjectBytes           int64
 	stageBytes, memoryBytes            int64 // together maxBytes
-	windowBytes, indexBytes, mainBytes int64 // together memoryBytes
+	windowBytes, indexBytes, mainBytes int64 // together memoryBytes, with the next
+	offerBytes                         int64 // that move to the main part together
 	maxDiskObjectBytes                 int64 // 0: none above maxObjectBytes
 	renewedBytes                       int64 // of memoryBytes as well; 0 without a disk
 	maxVariants                        int
@@ -80,6 +82,8 @@ func (o Options) limits() (limits, error) {
 		l.renewedBytes, l.maxDiskObjectBytes = l.memoryBytes/renewedShare, o.MaxDiskObjectBytes
 	}
 	l.mainBytes = l.memoryBytes - l.windowBytes - l.indexBytes - l.renewedBytes
+	l.offerBytes = max(0, min(l.windowBytes/offerShare, l.mainBytes-l.memoryBytes/2)) // nothing in the smallest: main has half
+	l.mainBytes -= l.offerBytes
 	return l, nil
 }
 

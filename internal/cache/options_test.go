@@ -40,7 +40,7 @@ func TestSharesFitInMaxBytes(t *testing.T) {
 			t.Fatal(err)
 		}
 		memory := maxBytes - stageBytes
-		if l.stageBytes != stageBytes || l.memoryBytes != memory || l.windowBytes+l.indexBytes+l.mainBytes != memory {
+		if l.stageBytes != stageBytes || l.memoryBytes != memory || l.windowBytes+l.offerBytes+l.indexBytes+l.mainBytes != memory {
 			t.Errorf("MaxBytes %d, StageBytes %d: got %+v, want parts that add up", maxBytes, stageBytes, l)
 		}
 		if l.windowBytes <= object || l.mainBytes < l.windowBytes || l.mainBytes < memory/2 {

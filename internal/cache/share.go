@@ -93,7 +93,7 @@ func (s *Store) settleRoomLocked(it *Object) (o *Object, shared bool) {
 		if host != nil {
 			cost = it.weight().head
 		}
-		if len(s.orphans) == 0 && s.window.bytes.Load()+cost <= s.limits.windowBytes {
+		if len(s.orphans) == 0 && !s.windowFullLocked(cost) {
 			if host == nil {
 				return it, false
 			}
@@ -177,8 +177,8 @@ func (s *Store) inheritLocked(sh *share) {
 	for len(sh.guests) > 0 {
 		heir := sh.guests[0]
 		cost := heir.cost()
-		if s.window.bytes.Load()+cost > s.limits.windowBytes {
-			s.moveOldestLocked()
+		if s.windowFullLocked(cost) {
+			s.moveOldestLocked(cost)
 			continue
 		}
 		if sh.host != nil { // it still counts the body, and so does the heir from now on

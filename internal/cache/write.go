@@ -2,6 +2,7 @@ package cache
 
 import (
 	"bytes"
+	"slices"
 
 	"edgeproxy/internal/pinned"
 )
@@ -297,23 +298,48 @@ func (s *Store) clearLocked(o *Object) {
 // makeRoomLocked moves the oldest entries of the window to the main part until
 // cost more bytes fit, which at most the window's budget may be.
 //
-// An entry that moves stays findable in the window until main has it, and its bytes
+// Entries that move stay findable in the window until main has them, and their bytes
 // count there until then. So window and main keep to their budgets at every
 // moment, and with them the sum.
 func (s *Store) makeRoomLocked(cost int64) {
-	for s.settleLocked(); s.window.bytes.Load()+cost > s.limits.windowBytes; s.settleLocked() {
-		s.moveOldestLocked()
+	for s.settleLocked(); s.windowFullLocked(cost); s.settleLocked() {
+		s.moveOldestLocked(cost)
 	}
 }
 
-func (s *Store) moveOldestLocked() {
-	victim := s.window.oldest()
-	it := victim.value
-	s.main.offer(it)
-	s.window.remove(victim)
-	if s.shares[it] == nil { // what others share stays where it is
-		s.main.settle(it)
+// windowFullLocked reports whether there is no room in the window for cost more bytes.
+func (s *Store) windowFullLocked(cost int64) bool {
+	return s.window.bytes.Load()+cost > s.limits.windowBytes+s.limits.offerBytes
+}
+
+// moveOldestLocked moves the oldest entry, where the window has no room for cost more bytes, and with it those of the
+// next that have been there for a window's worth of bytes: as many as are worth one wait.
+func (s *Store) moveOldestLocked(cost int64) {
+	var victims [mostOffered]*slot[*Object]
+	var objects [mostOffered]*Object
+	n := 0
+	for v, left := s.window.oldest(), s.window.bytes.Load()+cost; v != nil; v = s.window.next(v) {
+		shared := s.shares[v.value] != nil // to move it may change others
+		if n > 0 && (shared || left <= s.limits.windowBytes || collides(objects[:n], v.key)) {
+			break
+		}
+		victims[n], objects[n], left = v, v.value, left-v.bytes
+		if n++; shared || n == mostOffered {
+			break
+		}
 	}
+	s.main.offer(objects[:n])
+	for _, v := range victims[:n] {
+		s.window.remove(v)
+		if s.shares[v.value] == nil { // what others share stays where it is
+			s.main.settle(v.value)
+		}
+	}
+}
+
+// collides reports whether ristretto has one place for k and for one of all.
+func collides(all []*Object, k Key) bool {
+	return slices.ContainsFunc(all, func(o *Object) bool { return o.key.Hi == k.Hi })
 }
 
 // unlock lets the next writer in, and then removes the files that this one has left over.
