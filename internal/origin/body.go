@@ -131,6 +131,21 @@ func (b *Body) Took() time.Duration {
 	return b.took
 }
 
+// TakeHere reads all of a body that came with its head (Response.Here) into p, which is as long, and reports whether it
+// was there. It ends the body; a body that ended before, or is not as long, is closed.
+func (b *Body) TakeHere(p []byte) bool {
+	l, sized := b.src.(*lengthReader)
+	if b.over() != nil || !sized || l.left != int64(len(p)) || b.c.br.Buffered() < len(p) {
+		_ = b.Close()
+		return false
+	}
+	n, _ := b.c.br.Read(p) // of its buffer, which it does not have to fill
+	l.left -= int64(n)
+	b.origin.metrics.received(n)
+	_ = b.end(io.EOF)
+	return n == len(p)
+}
+
 func (b *Body) over() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

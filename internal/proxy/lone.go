@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"errors"
-	"io"
 	"sync"
 
 	"edgeproxy/internal/origin"
@@ -90,9 +89,8 @@ func (f *fill) takeBody() error {
 	}
 	f.bodyRoom = takeBodyRoom(resp.ContentLength)
 	f.body = (*f.bodyRoom)[:resp.ContentLength]
-	n, err := resp.Body.Read(f.body)
-	if int64(n) != resp.ContentLength || !errors.Is(err, io.EOF) {
-		return errors.Join(err, errNotHere)
+	if !resp.Body.TakeHere(f.body) {
+		return errNotHere
 	}
 	return nil
 }
