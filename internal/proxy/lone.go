@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"errors"
+	"math/bits"
 	"sync"
 
 	"edgeproxy/internal/origin"
@@ -128,41 +129,38 @@ func (l lone) Close() error {
 	return nil
 }
 
-// Rooms for bodies are of two sizes. A response that is here has come by one read, of origin's buffer.
+// Rooms for bodies have sizes that double, so that a client which takes its time keeps at most twice its body. A response that
+// is here has come by one read, of origin's buffer, and is no longer than the largest of them.
 const (
-	smallBody = 2 << 10
-	mostHere  = 16 << 10
+	leastRoom = 1 << 10
+	roomSizes = 5
 )
 
-var (
-	smallRooms = sync.Pool{New: func() any { return newRoom(smallBody) }}
-	largeRooms = sync.Pool{New: func() any { return newRoom(mostHere) }}
-)
+var bodyRooms [roomSizes]sync.Pool
 
-func newRoom(size int) *[]byte {
-	b := make([]byte, size)
-	return &b
-}
+// roomFor returns which size n bytes take; roomSizes where they are too many.
+func roomFor(n int64) int { return min(bits.Len64(uint64(max(n, 1)-1)/leastRoom), roomSizes) } //nolint:gosec // at least 0
 
 // takeBodyRoom returns room for n bytes at least.
 func takeBodyRoom(n int64) *[]byte {
-	switch {
-	case n <= smallBody:
-		return smallRooms.Get().(*[]byte)
-	case n <= mostHere:
-		return largeRooms.Get().(*[]byte)
+	size := roomFor(n)
+	if size == roomSizes {
+		b := make([]byte, n)
+		return &b
 	}
-	return newRoom(int(n))
+	if b, _ := bodyRooms[size].Get().(*[]byte); b != nil {
+		return b
+	}
+	b := make([]byte, leastRoom<<size)
+	return &b
 }
 
+// putBodyRoom gives b, which nobody reads any more, back; nil is nothing.
 func putBodyRoom(b *[]byte) {
 	if b == nil {
 		return
 	}
-	switch len(*b) {
-	case smallBody:
-		smallRooms.Put(b)
-	case mostHere:
-		largeRooms.Put(b)
+	if size := roomFor(int64(len(*b))); size < roomSizes {
+		bodyRooms[size].Put(b)
 	}
 }
