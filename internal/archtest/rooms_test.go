@@ -36,7 +36,7 @@ func rooms() map[string]room {
 				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cache/disk", "internal/cachekey", "internal/client", "internal/dashboard", "internal/demo",
 				"internal/dial", "internal/field", "internal/flight", "internal/front/http1", "internal/front/http2", "internal/lines", "internal/listen", "internal/message", "internal/model", "internal/origin", "internal/pace", "internal/page", "internal/pinned", "internal/proxy", "internal/policy", "internal/purge",
 				"internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/sendfile", "internal/shadow", "internal/simulate", "internal/size", "internal/spool",
-				"internal/statefile", "internal/supervisor", "internal/trace", "internal/watch", "internal/wire",
+				"internal/statefile", "internal/supervisor", "internal/top", "internal/trace", "internal/watch", "internal/wire",
 			},
 			third: []string{"github.com/KimMachineGun/automemlimit", "github.com/spf13/cobra", humanize, prometheus},
 		},
@@ -117,8 +117,8 @@ func rooms() map[string]room {
 		"internal/proxy": {
 			ours: []string{
 				"internal/accesslog", "internal/admission", "internal/cache", "internal/cachekey", "internal/client", "internal/field",
-				"internal/flight", "internal/forwarded", "internal/message", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/queryrules", "internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/sendfile", "internal/series", "internal/shadow", "internal/sliced", "internal/spool",
-				"internal/tracecontext", "internal/tunnel", "internal/varyfields", "internal/wire",
+				"internal/flight", "internal/forwarded", "internal/message", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/queryrules", "internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/running", "internal/sendfile", "internal/series", "internal/shadow", "internal/sliced", "internal/spool",
+				"internal/top", "internal/tracecontext", "internal/tunnel", "internal/varyfields", "internal/wire",
 			},
 			third: []string{prometheus},
 			never: []string{"net/http"},
@@ -131,6 +131,7 @@ func rooms() map[string]room {
 			ours:  []string{"internal/field", "internal/reason"},
 			third: []string{"github.com/dunglas/httpsfv"},
 		},
+		"internal/running":  {},
 		"internal/sendfile": {ours: []string{"internal/rescue"}, third: []string{"golang.org/x/sys"}},
 		"internal/series":   {},
 		"internal/shadow": {
@@ -148,6 +149,7 @@ func rooms() map[string]room {
 		"internal/spool":        {third: []string{"golang.org/x/sys"}},
 		"internal/statefile":    {},
 		"internal/supervisor":   {ours: []string{"internal/rescue"}, third: []string{"github.com/coreos/go-systemd/v22", "golang.org/x/sys"}},
+		"internal/top":          {},
 		"internal/trace":        {third: []string{humanize, compress, xxh3}},
 		"internal/tracecontext": {},
 		"internal/tunnel":       {ours: []string{"internal/rescue"}},
