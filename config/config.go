@@ -36,12 +36,6 @@ type Node struct {
 	Name string
 }
 
-// Metrics is an optional listener for health and metrics only, and what /metrics shows.
-type Metrics struct {
-	Address    string // HOST:PORT; "" is no such listener
-	RouteLabel bool   // series of requests and fills are of one route each; else of all together
-}
-
 // Cache says how long things are kept without word from the origin, and where.
 type Cache struct {
 	Caching

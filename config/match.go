@@ -48,9 +48,7 @@ func ParseFieldPattern(text string) (p FieldPattern) {
 
 func (m *Match) table() table {
 	return table{
-		live("hosts", list(&m.Hosts, []HostPattern{{}}, "host patterns", `want a list, such as ["*.example.com"]`, func(p *HostPattern) *scalar[HostPattern] {
-			return parsed(p, HostPattern{}, "host pattern", wantPattern, parsePattern, HostPattern.String)
-		}), "*, example.com, *.example.com or example.com:8443.").asBasic(),
+		live("hosts", hostPatterns(&m.Hosts, []HostPattern{{}}), "*, example.com, *.example.com or example.com:8443.").asBasic(),
 		live("path", textual(&m.Path, ""), `The whole path; "" is any.`).such("/favicon.ico"),
 		live("path_prefix", textual(&m.PathPrefix, "/"), "The begin of the path, on segment borders: /api does not match /apix.").asBasic(),
 		live("path_suffix", textual(&m.PathSuffix, ""), `How the path ends; "" is any.`).such(".jpg"),

@@ -15,7 +15,7 @@ func (c *Config) table() table {
 		}, "Where clients are served.").asBasic(),
 		section("admin", c.Admin.table(), "The listener for operators: health, metrics, purges."),
 		section("tls", c.TLS.table(), "Certificates for listeners with tls: true."),
-		section("metrics", c.Metrics.table(), "What /metrics shows, and a listener for health and metrics only."),
+		section("metrics", c.Metrics.table(), "What /metrics and /top show, and a listener for health and metrics only."),
 		live("origins", &originSections{&c.Origins}, "Where responses come from, by name.").asRequired().asBasic(),
 		live("routes", &items[Route]{
 			field: &c.Routes, want: "want a list of routes", of: (*Route).table, key: func(r *Route) string { return r.Name },
@@ -35,14 +35,6 @@ func (n *Node) table() table {
 	return table{
 		restart("name", textual(&n.Name, "edgeproxy").noting("a letter, then letters, digits and -._, at most 64"),
 			"The name in Via, Cache-Status and CDN-Loop."),
-	}
-}
-
-func (m *Metrics) table() table {
-	return table{
-		restart("address", textual(&m.Address, ""), `A further listener; "" is none.`).such(`"127.0.0.1:9981"`),
-		restart("route_label", boolean(&m.RouteLabel, true),
-			"false shows requests and fills of all routes together. With many routes, most series are theirs; /status and the access log tell them apart all the same."),
 	}
 }
 

@@ -55,8 +55,10 @@ func wantEveryKey() *Config {
 			},
 			{Address: "[::1]:8081"},
 		},
-		Admin:   Admin{Address: "unix:/run/admin.sock", SocketMode: 0o660, TokenFile: "token", Hosts: []string{"edge.internal"}, Pprof: true},
-		Metrics: Metrics{Address: ":9100"},
+		Admin: Admin{Address: "unix:/run/admin.sock", SocketMode: 0o660, TokenFile: "token", Hosts: []string{"edge.internal"}, Pprof: true},
+		Metrics: Metrics{
+			Address: ":9100", Hosts: []HostPattern{{Host: "a.example"}, {Host: "b.example", Subdomains: true}}, Top: Top{Entries: 100, Window: time.Minute},
+		},
 		TLS: TLS{
 			[]Certificate{{"c.pem", "k.pem"}},
 			ACME{[]string{"www.example.com", "xn--nxasmq6b.example"}, true, "admin@example.com", "https://ca.internal/dir", "roots.pem", "acme", []Challenge{HTTP01}},

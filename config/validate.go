@@ -36,6 +36,7 @@ func validate(c *Config, r *report) {
 		v.fail("cache_status.trusted", "want no such list, or send: trusted")
 	}
 	v.accessLog()
+	v.metrics()
 }
 
 // node checks the node's name, which is a token of structured fields (RFC 9651

@@ -176,6 +176,13 @@ func hosts(patterns []config.HostPattern) []proxy.Host {
 	return out
 }
 
+func countedHosts(patterns []config.HostPattern) (out []proxy.CountedHost) {
+	for i, h := range hosts(patterns) {
+		out = append(out, proxy.CountedHost{Label: patterns[i].String(), Host: h})
+	}
+	return out
+}
+
 func ruleOf(r config.Rule) (admission.Rule, error) {
 	return policy.RuleOf(string(r.Policy), r.Parameter())
 }
@@ -208,6 +215,7 @@ func liveOptions(c *config.Config, routes []proxy.Route) proxy.Live {
 		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor, PurgeFrom: c.Purge.Allow,
 		CacheStatus: c.CacheStatus.Send != config.SendNone, CacheStatusBrief: c.CacheStatus.Send == config.SendTrusted, CacheStatusTrusted: c.CacheStatus.Trusted,
 		LogFormat: logFormat(&c.AccessLog), Unlogged: 1 - c.AccessLog.Sample,
+		Top: proxy.TopOptions{Entries: c.Metrics.Top.Entries, Window: c.Metrics.Top.Window}, CountedHosts: countedHosts(c.Metrics.Hosts),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"sync/atomic"
 	"time"
 )
 
@@ -53,6 +54,7 @@ func waiterAt(place *list.Element) *waiter {
 
 // await waits for what w is granted.
 func (p *pool) await(ctx context.Context, w *waiter) (slot, *Error) {
+	defer queues(ctx)()
 	timer := time.NewTimer(p.wait)
 	defer timer.Stop()
 	var failure *Error
@@ -73,6 +75,36 @@ func (p *pool) await(ctx context.Context, w *waiter) (slot, *Error) {
 		return slot{}, failure
 	}
 	return g.slot, g.failure
+}
+
+// Asking is a context that knows whether the request it was given with waits in the queue of its origin. It is not copied.
+type Asking struct {
+	context.Context //nolint:containedctx // it is one
+	// Queued is true while the request waits for a connection that others use.
+	Queued atomic.Bool
+}
+
+type askingKey struct{}
+
+// Value implements context.Context.
+func (a *Asking) Value(key any) any {
+	if key == (askingKey{}) {
+		return a
+	}
+	return a.Context.Value(key)
+}
+
+// AfterFunc is that of the context within, where it has one: none of them needs a goroutine for it.
+func (a *Asking) AfterFunc(f func()) (stop func() bool) { return afterFunc(a.Context, f) }
+
+// queues notes that the request of ctx waits in the queue, if somebody wants to know. It does not any more once over was called.
+func queues(ctx context.Context) (over func()) {
+	a, ok := ctx.Value(askingKey{}).(*Asking)
+	if !ok {
+		return func() {}
+	}
+	a.Queued.Store(true)
+	return func() { a.Queued.Store(false) }
 }
 
 // slots is how many slots all servers have together, without the servers in not.

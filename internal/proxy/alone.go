@@ -8,6 +8,7 @@ import (
 // alone fetches for x and nobody else. With admit the response may be stored; then Range and
 // conditions are evaluated on it.
 func (p *Proxy) alone(x *exchange, admit bool) {
+	x.waitsFor(false)
 	f := p.newFill(x, admit)
 	f.request.Interim, f.request.TakesTrailers = p.interimSender(x), x.asksTrailers()
 	if admit {

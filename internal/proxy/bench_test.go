@@ -10,6 +10,7 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/proxy"
 )
 
 // BenchmarkHit measures what this program does for a hit, without the kernel:
@@ -49,6 +50,20 @@ func BenchmarkHit(b *testing.B) {
 	f("a query by a rule", searchTarget, "", "2xx")
 	f("not-modified", "/1024", "If-None-Match: "+hitETag+"\r\n", "3xx")
 	f("tagged, after other purges", "/1024", "", "2xx", purgeOthers)
+	f("counted by host and URL", "/1024", "", "2xx", countsAll)
+}
+
+// countsAll has everything counted that a setting can ask for.
+func countsAll(tb testing.TB, e *edgetest.Edge) {
+	tb.Helper()
+	live := e.Live
+	live.Top = proxy.TopOptions{Entries: 256, Window: time.Hour}
+	live.CountedHosts = []proxy.CountedHost{
+		{Label: "other.example", Host: proxy.Host{Name: "other.example"}}, {Label: "*.example", Host: proxy.Host{Name: "example", Subdomains: true}},
+	}
+	if err := e.Proxy.Swap(live); err != nil {
+		tb.Fatal(err)
+	}
 }
 
 // BenchmarkMiss measures a miss, the origin and its connection included: what is shared,

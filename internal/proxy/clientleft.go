@@ -20,17 +20,22 @@ func (c canceler) Close() error {
 	return nil
 }
 
-// trip sends r for x alone. It ends when the client of x leaves, and so does what reads
+// trip sends what f asks for one client alone. It ends when the client leaves, and so does what reads
 // the body.
-func (p *Proxy) trip(x *exchange, r *origin.Request) (*origin.Response, error) {
-	return tripFor(x.guest, x.route, r)
+func (f *fill) trip(guest *presence.Client) (*origin.Response, error) {
+	return tripIn(&f.asking, guest, f.route, f.request)
 }
 
 func tripFor(guest *presence.Client, route *route, r *origin.Request) (*origin.Response, error) {
+	return tripIn(&origin.Asking{}, guest, route, r)
+}
+
+func tripIn(asking *origin.Asking, guest *presence.Client, route *route, r *origin.Request) (*origin.Response, error) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	guest.Ends(canceler(cancel))
-	resp, err := route.ask(ctx, r)
+	asking.Context = ctx
+	resp, err := route.ask(asking, r)
 	if err != nil {
 		return nil, err
 	}

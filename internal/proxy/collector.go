@@ -71,7 +71,7 @@ var (
 var descs = []*prometheus.Desc{
 	descRequests, descBytes, descDuration, descFirstByte, descCollapsed, descHeldBack, descHeldBackBytes, descRegret, descRegretBytes, descStorable, descFills, descBehind, descSpooled, descSpool, descSpoolFiles, descSpoolFailed, descGateOpen, descNotStored, descInFlight, descInflightBytes,
 	descPanics, descFill, descFalsePositive, descFalseNegative, descWindow, descWindowMax, descWindowKeys, descFilterBytes, descAdmission, descRotations, descWindowObjects, descPurges, descInvalidations, descPurgesFolded, descPurgeSweeps, descGone, descForgotten,
-	descSlowUploads,
+	descSlowUploads, descHostRequests, descHostBytes,
 }
 
 // Describe sends the description of every metric.
@@ -89,6 +89,7 @@ func (c collector) Collect(out chan<- prometheus.Metric) {
 	for _, r := range c.m.shown() {
 		e.route(r)
 	}
+	e.hosts(c.m.countedHosts())
 	if p := c.m.proxy.Load(); p != nil {
 		e.proxy(p)
 	}

@@ -3,6 +3,7 @@ package proxy
 import (
 	"io"
 	"net/netip"
+	"sync/atomic"
 	"time"
 
 	"edgeproxy/internal/cache"
@@ -14,6 +15,7 @@ import (
 	"edgeproxy/internal/queryrules"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/running"
 	"edgeproxy/internal/wire"
 )
 
@@ -185,6 +187,12 @@ type exchange struct {
 	answered  *origin.Response // of the fetch behind a stored answer, for the log; see answeredBy
 	failed    string           // the server that was asked last, where it failed
 
+	// Among the requests that run, while it is one of them (running.go). It outlives the request, as lane does, which
+	// tells apart exchanges that are in use at the same time.
+
+	run  *running.Request
+	lane uint32
+
 	// Buffers, which outlive the request, as the entries of room do.
 
 	scratch  []byte
@@ -211,7 +219,10 @@ type seen struct{ cacheControl, connection, expect, forwarded, xForwarded, via, 
 // mostFieldsKept is for how many field lines an exchange keeps room.
 const mostFieldsKept = 256
 
-func newExchange() *exchange { return &exchange{scratch: make([]byte, 0, 1024)} }
+// lanes counts the exchanges made.
+var lanes atomic.Uint32
+
+func newExchange() *exchange { return &exchange{scratch: make([]byte, 0, 1024), lane: lanes.Add(1)} }
 
 // reset makes x fit for the next request, keeping its buffers.
 func (x *exchange) reset() {
@@ -220,7 +231,8 @@ func (x *exchange) reset() {
 		stripped = nil
 	}
 	x.room.empty()
-	entries := x.room.entries
+	entries, run, lane := x.room.entries, x.run, x.lane
 	*x = exchange{} // a literal with fields would be made beside x, and copied
 	x.scratch, x.raw, x.folded, x.stripped, x.room.entries = scratch, raw, folded, stripped, entries
+	x.run, x.lane = run, lane
 }

@@ -43,9 +43,10 @@ func (f *fill) ask() (err error) {
 		f.call = nil
 		f.resp, err = f.route.rewritten(call.Finish())
 	} else if f.flight == nil {
-		f.resp, err = tripFor(f.guest, f.route, f.request)
+		f.resp, err = f.trip(f.guest)
 	} else {
-		f.resp, err = f.route.ask(f.flight.Context(), f.request)
+		f.asking.Context = f.flight.Context()
+		f.resp, err = f.route.ask(&f.asking, f.request)
 	}
 	return err
 }

@@ -27,7 +27,8 @@ type inflight = flight.Flight[cache.Key, *outcome]
 type fill struct {
 	p *Proxy
 	job
-	asks origin.Request // the memory of job.request, as a rule
+	asks   origin.Request // the memory of job.request, as a rule
+	asking origin.Asking  // in which the origin is asked
 
 	// flight takes the head and the body to readers, and the body to the store. Nil is a
 	// response that goes to one client directly, unstored; the fetch ends when guest leaves.

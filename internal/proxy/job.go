@@ -93,6 +93,7 @@ func (p *Proxy) newFill(x *exchange, keep bool) *fill {
 	j.url, j.sighting, j.base, j.born, j.directives = x.demand, x.sighting, x.base, p.Purges.Now(), x.request
 	j.request = &f.asks
 	j.request.Header = j.rooms.header
+	x.run.Watch(&f.asking.Queued)
 	p.originRequest(x, j.request, drop)
 	if !x.asks.precondition {
 		j.spare = x.stale

@@ -43,7 +43,11 @@ type Metrics struct {
 	routes []*routeMetrics // that have series, in the order in which they came
 	names  series.Names    // theirs
 	came   uint32          // how many there have been
-	gone   departed        // what those counted that have no series any more
+
+	hosts     []*hostMetrics // that have series
+	hostNames series.Names   // theirs
+
+	gone departed // what those counted that have no series any more
 
 	options MetricsOptions
 	sums    *routeMetrics // with WithoutRoutes: the series of those in gone; guarded by mu

@@ -38,7 +38,7 @@ func (p *Proxy) pass(x *exchange) {
 		keeps = func() bool { return !w.Flight().Purged() }
 		defer func() { w.Flight().Finish(errUnshared); _ = w.Close() }()
 	}
-	resp, err := p.trip(x, f.request)
+	resp, err := f.trip(x.guest)
 	if err != nil {
 		p.fail(x, err)
 		return

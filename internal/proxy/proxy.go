@@ -20,6 +20,7 @@ import (
 	"edgeproxy/internal/purge"
 	"edgeproxy/internal/queryrules"
 	"edgeproxy/internal/rescue"
+	"edgeproxy/internal/running"
 	"edgeproxy/internal/sendfile"
 	"edgeproxy/internal/shadow"
 	"edgeproxy/internal/spool"
@@ -116,6 +117,7 @@ type Proxy struct {
 	slowUploads   atomic.Int64 // ended for ReceiveRate
 	slowReaders   atomic.Int64 // ended for SendRate
 	tunnels       tunnels
+	running       running.Table
 	settler       settler
 	streams       streams
 	closeFlight   sync.Once
@@ -148,6 +150,7 @@ func New(o Options) (*Proxy, error) {
 	stamp(o.Store, o.Purges.Identity())
 	p.settings.Store(first)
 	o.Metrics.inForce(first.routes)
+	o.Metrics.hostsInForce(first.hosts)
 	p.streams.panics = o.Panics
 	p.streams.open = func(a *ahead) *flight.Stream { return p.flights.Stream(a.client) }
 	p.exchanges.New = func() any { return newExchange() }
@@ -224,6 +227,7 @@ func (x *exchange) Finish() {
 	defer p.finish(x)
 	if x.way == seek {
 		x.way = p.seek(x) // on the disk
+		x.run.Enter(x.phase())
 	}
 	switch x.way {
 	case pass:

@@ -11,6 +11,7 @@ import (
 	"edgeproxy/internal/flight"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/reason"
+	"edgeproxy/internal/running"
 )
 
 // An upload is read ahead before it takes a connection to the origin, or a place in the queue
@@ -70,8 +71,10 @@ func (p *Proxy) readAhead(x *exchange) bool {
 		return true
 	}
 	u.client = x.who
+	x.run.Enter(running.RequestBody)
 	err := u.readAhead(p.uploads)
 	if err == nil {
+		x.run.Enter(running.Origin)
 		return true
 	}
 	status, why := uploadFailure(err)

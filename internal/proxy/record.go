@@ -75,7 +75,8 @@ func (p *Proxy) record(x *exchange) {
 		return
 	}
 	status := x.sent
-	duration := now().Sub(x.start)
+	ended := now()
+	duration := ended.Sub(x.start)
 	if !x.streaming {
 		x.firstByte = duration
 	}
@@ -84,6 +85,12 @@ func (p *Proxy) record(x *exchange) {
 		answered = x.firstByte // what came after the 101 is no answer
 	}
 	p.Metrics.request(x, status, answered)
+	if t := x.settings.top; t != nil {
+		x.countTop(t, ended)
+	}
+	if h := x.settings.hosts; h != nil {
+		h.count(x)
+	}
 	if p.Shadow != nil && x.sighted {
 		p.recordShadows(x)
 	}
@@ -95,6 +102,7 @@ func (p *Proxy) record(x *exchange) {
 // releaseExchange puts x back into the pool. Only now is its request no longer in flight: when
 // none is in flight, all are counted.
 func (p *Proxy) releaseExchange(x *exchange) {
+	x.run.End()
 	p.giveUpPlace(x)
 	p.leaveTunnels(x)
 	if x.busy {

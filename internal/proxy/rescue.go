@@ -22,7 +22,9 @@ func (p *Proxy) finish(x *exchange) {
 	}
 	if !x.streaming && !x.waits {
 		p.record(x)
+		return
 	}
+	p.goesOn(x)
 }
 
 // rescue makes the answer of x, which has panicked with v, a 500.

@@ -10,6 +10,7 @@ import (
 	"edgeproxy/internal/forwarded"
 	"edgeproxy/internal/pace"
 	"edgeproxy/internal/rate"
+	"edgeproxy/internal/top"
 )
 
 // Live are the options that Swap can change while requests are served.
@@ -48,6 +49,10 @@ type Live struct {
 	// 0 to 1, of the requests without a route that it does not have.
 	LogFormat *accesslog.Format
 	Unlogged  float64
+	// Top counts the hosts and URLs that most of the traffic goes to. CountedHosts are the hosts that have series of
+	// their own, the first that a request matches; labels are unique, and none is "other". None is no such series.
+	Top          TopOptions
+	CountedHosts []CountedHost
 }
 
 // settings are what a request goes by from its beginning to its end, and what goes on in
@@ -58,6 +63,8 @@ type settings struct {
 	routes        []*route
 	statusTrusted *forwarded.Trusted
 	rates         *rate.Table // nil: no route has had a rate yet
+	top           *top.Table  // nil: nothing is counted by host and URL
+	hosts         *countedHosts
 }
 
 // newSettings checks l and makes settings of it that come after before; nil is none.
@@ -67,9 +74,13 @@ func newSettings(o *Options, l Live, before *settings) (*settings, error) {
 		return nil, err
 	}
 	s := &settings{Live: l, routes: routes, statusTrusted: forwarded.New(l.CacheStatusTrusted)}
-	if before != nil {
-		s.rates = before.rates
+	if l.Top.Entries > 0 && l.Top.Window <= 0 {
+		return nil, fmt.Errorf("top: a window of %v: want one above 0", l.Top.Window)
 	}
+	if before == nil {
+		before = &settings{}
+	}
+	s.rates, s.top, s.hosts = before.rates, newTop(l.Top, before.top), newCountedHosts(l.CountedHosts, o.Metrics)
 	if s.rates == nil && slices.ContainsFunc(routes, func(r *route) bool { return r.Rate.Bounds() }) {
 		s.rates = rate.New(now())
 	}
@@ -109,5 +120,6 @@ func (p *Proxy) Swap(l Live) error {
 	}
 	p.settings.Store(next)
 	p.Metrics.inForce(next.routes)
+	p.Metrics.hostsInForce(next.hosts)
 	return nil
 }

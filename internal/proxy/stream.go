@@ -151,6 +151,7 @@ func (b *body) sent(n int) {
 		b.x.firstByte = at.Sub(b.x.start)
 	}
 	b.x.bytes += int64(n)
+	b.x.run.Sent(b.x.bytes)
 	if b.left > 0 {
 		b.left -= int64(n)
 	}

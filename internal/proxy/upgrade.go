@@ -26,7 +26,7 @@ func (p *Proxy) upgrade(x *exchange, protocols string) {
 	f := p.newFill(x, false)
 	f.request.Upgrade = protocols
 	f.request.Interim = p.interimSender(x)
-	resp, err := p.trip(x, f.request)
+	resp, err := f.trip(x.guest)
 	if err != nil || resp.Upgraded == nil {
 		p.leaveTunnels(x)
 	}
@@ -52,9 +52,10 @@ func (s switched) heading(x *exchange) heading {
 
 func (s switched) send(x *exchange, _ cut) {
 	p, conn := x.p, x.req.Conn
+	sent, received := x.run.Counts()
 	x.addLine("Upgrade: ", strings.Join(s.resp.Header.Values("Upgrade"), ", "))
 	t := tunnel.New(conn, s.resp.Upgraded, tunnel.Options{
-		Idle: x.settings.UpgradeIdle, HalfIdle: x.settings.ReadIdle, WriteIdle: p.WriteIdle, Now: now, Panics: p.Panics,
+		Idle: x.settings.UpgradeIdle, HalfIdle: x.settings.ReadIdle, WriteIdle: p.WriteIdle, Now: now, Panics: p.Panics, Sent: sent, Received: received,
 	})
 	// Where an interim response has failed the connection is closed, and the server
 	// would not hand it over.

@@ -16,7 +16,7 @@ type whole struct{ x *exchange }
 // origin may answer 304, which nobody else can use.
 func (w whole) join() (r *reader, leads bool) {
 	x, p := w.x, w.x.p
-	defer func() { x.seat = r }()
+	defer func() { x.seat = r; x.waitsFor(r != nil && !leads) }()
 	a := flight.Admission{Leading: x.verdict.Admit, Following: x.route.Rule.Joined(x.verdict).Admit, Client: x.who}
 	if r = p.followOwn(x, a.Following); r != nil {
 		return r, false
@@ -37,6 +37,7 @@ func (w whole) join() (r *reader, leads bool) {
 
 func (w whole) lead(r *reader, anew bool) (answered bool) {
 	x := w.x
+	x.waitsFor(false)
 	f := x.p.newShared(x)
 	if anew {
 		f.outlive(x, nothing)

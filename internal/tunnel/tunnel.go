@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"edgeproxy/internal/rescue"
@@ -39,6 +40,9 @@ type Options struct {
 	WriteIdle time.Duration
 	// Now reads the clock.
 	Now func() time.Time
+	// Sent and Received count the bytes that the client is sent, without the head, and those that the origin is sent, as they
+	// go; nil counts none.
+	Sent, Received *atomic.Int64
 	// Panics notes a panic in a goroutine of the tunnel, which ends it; nil notes nothing.
 	Panics *rescue.Counter
 }
@@ -123,6 +127,7 @@ func (t *Tunnel) up() (sent int64) {
 				return sent
 			}
 			sent += int64(n)
+			count(t.Received, n)
 		}
 		if err != nil {
 			t.ended("receive from the client", err, t.origin.CloseWrite)
@@ -143,11 +148,18 @@ func (t *Tunnel) down() (sent int64) {
 				return sent
 			}
 			sent += int64(len(piece))
+			count(t.Sent, len(piece))
 		}
 		if err != nil {
 			t.ended("receive from the origin", err, t.closeWrite)
 			return sent
 		}
+	}
+}
+
+func count(at *atomic.Int64, n int) {
+	if at != nil {
+		at.Add(int64(n))
 	}
 }
 

@@ -1,0 +1,100 @@
+package config
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// Metrics is an optional listener for health and metrics only, what /metrics shows, and what else is counted.
+type Metrics struct {
+	Address    string // HOST:PORT; "" is no such listener
+	RouteLabel bool   // series of requests and fills are of one route each; else of all together
+	Top        Top
+	// Hosts have series of their own, the first that matches a request; none is no such series. Their texts are
+	// unique, and none is "other" or any host.
+	Hosts []HostPattern
+}
+
+// Top is how many hosts and URLs are known of which most was asked for.
+type Top struct {
+	Entries int           // of each list; 0 counts nothing
+	Window  time.Duration // the last one to two of them are counted; at least a second
+}
+
+const (
+	maxTopEntries   = 4096 // 4 KiB each, in up to four stripes
+	maxCountedHosts = 100  // 14 series each
+)
+
+// otherHost is the label of hosts that are not named.
+const otherHost = "other"
+
+func (m *Metrics) table() table {
+	return table{
+		restart("address", textual(&m.Address, ""), `A further listener; "" is none.`).such(`"127.0.0.1:9981"`),
+		restart("route_label", boolean(&m.RouteLabel, true),
+			"false shows requests and fills of all routes together. With many routes, most series are theirs; /status and the access log tell them apart all the same."),
+		live("hosts", hostPatterns(&m.Hosts, nil),
+			"Hosts that have series of their own, in edgeproxy_host_requests_total. All others are counted together, as other; an empty list is no such series.").such(`["www.example.com", "*.example.net"]`),
+		section("top", m.Top.table(), "The hosts and URLs that most of the traffic goes to, at /top.").asInline(),
+	}
+}
+
+func (t *Top) table() table {
+	return table{
+		live("entries", count(&t.Entries, 0).between(0, maxTopEntries),
+			"So many hosts and URLs are known; with N of them a count is too low by at most 1/N of all. 0 counts nothing. Each takes at most 16 KiB of memory.").such("256"),
+		live("window", duration(&t.Window, 5*time.Minute).atLeast(time.Second), "Requests of the last one to two windows are counted."),
+	}
+}
+
+// hostPatterns is a list of host patterns.
+func hostPatterns(field *[]HostPattern, usual []HostPattern) *scalar[[]HostPattern] {
+	return list(field, usual, "host patterns", `want a list, such as ["*.example.com"]`, func(p *HostPattern) *scalar[HostPattern] {
+		return parsed(p, HostPattern{}, "host pattern", wantPattern, parsePattern, HostPattern.String)
+	})
+}
+
+// metrics checks what is counted.
+func (v *validator) metrics() {
+	const entries, window = "metrics.top.entries", "metrics.top.window"
+	m := &v.c.Metrics
+	if m.Top.Entries == 0 && m.Top.Window != withDefaults((*Top).table).Window && v.src.given(window) && v.sound(entries, window) {
+		v.fail(window, "want entries above 0 beside it: without them nothing is counted")
+	}
+	v.countedHosts(m.Hosts)
+}
+
+// countedHosts checks the hosts that have series of their own.
+func (v *validator) countedHosts(patterns []HostPattern) {
+	const hosts = "metrics.hosts"
+	if len(patterns) > maxCountedHosts && v.sound(hosts) {
+		v.fail(hosts, "want at most 100: each has 14 series")
+	}
+	for i, h := range patterns {
+		at := item(hosts, i)
+		switch {
+		case !v.sound(at):
+		case h.Host == "":
+			v.fail(at, "want a host, such as example.com or *.example.com: edgeproxy_requests_total has all of them together")
+		case h.String() == otherHost:
+			v.fail(at, "want another host: this is the label of those that are not named")
+		case slices.Contains(patterns[:i], h):
+			v.fail(at, "want each host once")
+		case slices.ContainsFunc(patterns[:i], h.within):
+			v.fail(at, "want it before the pattern that has all of its requests: the first that matches counts")
+		}
+	}
+}
+
+// within reports whether all matches each host that p does.
+func (p HostPattern) within(all HostPattern) bool {
+	switch {
+	case all.Port != 0 && all.Port != p.Port:
+		return false
+	case all.Subdomains:
+		return strings.HasSuffix(p.Host, "."+all.Host) || p.Subdomains && p.Host == all.Host
+	}
+	return !p.Subdomains && p.Host == all.Host
+}
