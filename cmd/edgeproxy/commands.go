@@ -41,7 +41,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(serveCommand(), demoCommand(), simulateCommand(), sizeCommand(), purgeCommand(), cacheCommand(), reloadCommand(), logCommand(), statusCommand(), healthCommand(), manCommand(), checkCommand(), configCommand(), versionCommand())
+	root.AddCommand(serveCommand(), demoCommand(), simulateCommand(), sizeCommand(), purgeCommand(), cacheCommand(), reloadCommand(), logCommand(), statusCommand(), topCommand(), healthCommand(), manCommand(), checkCommand(), configCommand(), versionCommand())
 	// A command that cannot start is bad usage, unless it says otherwise.
 	started := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }

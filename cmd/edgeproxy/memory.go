@@ -95,11 +95,19 @@ func cgroupMemory() int64 {
 }
 
 // memoryBytes is the most that cache, bodies on their way, bodies that clients pin, filters,
-// shadow policies and the disk tier take. A fifth is added to the cache, for garbage that the collector has
+// shadow policies, counts by host and URL and the disk tier take. A fifth is added to the cache, for garbage that the collector has
 // not freed yet. A quarter is added to bodies on their way, for the bodies of requests.
 func (e *edge) memoryBytes() int64 {
 	l := &e.config.Limits
 	bodies := l.InflightBytes + max(l.InflightBytes/4, l.RequestBuffer) + e.config.Pinned()
 	return int64(float64(e.config.Cache.Memory.MaxBytes)*1.2) + int64(bodies) +
-		e.gate.MostBytes() + e.shadow.Bytes() + e.diskMemory()
+		e.gate.MostBytes() + e.shadow.Bytes() + e.topBytes() + e.diskMemory()
+}
+
+// topBytes is what counts by host and URL take now.
+func (e *edge) topBytes() int64 {
+	if t := e.proxy.Top(); t != nil {
+		return t.MemoryBytes()
+	}
+	return 0
 }

@@ -71,6 +71,9 @@ type Options struct {
 	// encode, and changes nothing. It may wait for the disk. An error says in words for the client what is wrong with the request. Nil is
 	// no such path.
 	Lookup func(method, url string, fields [][2]string) (answer any, err error)
+	// Top says which hosts and URLs most of the traffic goes to, in lists of at most so many rows, and Requests which requests
+	// have run for longest, at most so many; in a form as that of Status. Nil is no such path.
+	Top, Requests func(rows int) any
 	// Reload applies the configuration again, and returns the status of the answer and
 	// its body, in a form that encoding/json can encode. It returns soon after its context
 	// ends. Nil is no such path.
@@ -147,6 +150,12 @@ func newSite(o Options, l *listeners) (*site, error) {
 	}
 	if o.Lookup != nil {
 		routes["/lookup"] = read("?url=http://HOST/PATH: what is stored for it, how often it was asked for, and what would become of a request; &method=, &header=NAME: VALUE as well", lookupHandler(o.Lookup, o.Log))
+	}
+	if o.Top != nil {
+		routes["/top"] = read("the hosts and URLs that most of the traffic goes to; ?n= is how many, 20 if not said", listHandler(o.Top, 20, o.Log))
+	}
+	if o.Requests != nil {
+		routes["/requests"] = read("the requests that run now, the oldest first; ?n= is how many, 100 if not said", listHandler(o.Requests, mostRows, o.Log))
 	}
 	if o.Reload != nil {
 		routes["/reload"] = route{

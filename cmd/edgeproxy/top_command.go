@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"edgeproxy/config"
+)
+
+// maxTopAnswer bounds what is read of an answer: eight lists of a hundred names, each of which may be four times as long
+// as what was kept of it, and more around it.
+const maxTopAnswer = 2 << 20
+
+// topOptions are the flags of the command top.
+type topOptions struct {
+	address, tokenFile, by string
+	rows                   int
+	watch, json, requests  bool
+}
+
+func topCommand() *cobra.Command {
+	var o topOptions
+	cmd := &cobra.Command{
+		Use:   "top [--by MEASURE | --requests] [--watch] [--json] [-n ROWS] [--admin ADDRESS] [--token-file FILE]",
+		Short: "Show which hosts and URLs most of the traffic goes to, or the requests that run now",
+		Long: "Ask the admin listener of a running proxy which hosts and URLs come up most, by requests, bytes,\n" +
+			"misses or responses held back, and print them for people. It counts where metrics.top.entries\n" +
+			"is above 0, in memory that is fixed: a count is shown as what is certain and, where the two\n" +
+			"differ, as what it can be at most.\n\n" +
+			"With --requests it shows the requests that run now, the oldest first, and what they wait for.\n" +
+			"With --watch it goes on until Ctrl-C, a screen each second.",
+		Example: "  edgeproxy top\n  edgeproxy top --by bytes --watch\n  edgeproxy top --requests --admin unix:/run/edgeproxy/admin.sock\n  edgeproxy top --json",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := o.check(cmd.Flags().Changed("by")); err != nil {
+				return &usageError{fmt.Errorf("top: %w", err)}
+			}
+			token, err := tokenFor(o.tokenFile)
+			if err != nil {
+				return &usageError{fmt.Errorf("top: %w", err)}
+			}
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			defer stop()
+			return o.show(ctx, token, cmd.OutOrStdout())
+		},
+	}
+	cmd.Flags().StringVar(&o.address, "admin", config.Default().Admin.Address, "`ADDRESS` of the proxy's admin listener")
+	cmd.Flags().StringVar(&o.tokenFile, "token-file", "", "`FILE` with the token of the admin listener; without it, "+tokenVariable+" in the environment")
+	cmd.Flags().StringVar(&o.by, "by", "requests", "`MEASURE` of hosts and URLs: requests, bytes, misses or held-back")
+	cmd.Flags().BoolVar(&o.requests, "requests", false, "show the requests that run now")
+	cmd.Flags().IntVarP(&o.rows, "rows", "n", 20, "show so many `ROWS`, 1 to 100")
+	cmd.Flags().BoolVar(&o.watch, "watch", false, "go on, a screen each second")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the document of GET /top, or of GET /requests, as it is")
+	return cmd
+}
+
+// measureOf is the word of /top for a value of --by.
+func measureOf(by string) string { return strings.ReplaceAll(by, "-", "_") }
+
+func (o *topOptions) check(bySaid bool) error {
+	switch {
+	case !reachable(o.address):
+		return fmt.Errorf("--admin %s: want HOST:PORT or unix:PATH", o.address)
+	case o.watch && o.json:
+		return errors.New("--json prints one document; leave --watch out")
+	case o.requests && bySaid:
+		return errors.New("--by is for hosts and URLs; leave it or --requests out")
+	case strings.Contains(o.by, "_") || !slices.Contains(measures[:], measureOf(o.by)):
+		return fmt.Errorf("--by %s: want requests, bytes, misses or held-back", o.by)
+	case o.rows < 1 || o.rows > 100:
+		return fmt.Errorf("--rows %d: want 1 to 100", o.rows)
+	}
+	return nil
+}
+
+// show prints to w until ctx ends, or once.
+func (o *topOptions) show(ctx context.Context, token string, w io.Writer) error {
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for again := false; ; again = true {
+		text, err := o.ask(ctx, token)
+		switch {
+		case err != nil && again && ctx.Err() != nil:
+			return nil // the question was broken off by Ctrl-C
+		case err != nil:
+			return err
+		case o.json:
+			_, err = w.Write(text)
+			return err
+		}
+		shown, err := o.screen(text)
+		if err != nil {
+			return err
+		}
+		if _, err := io.WriteString(w, beforeScreen(w, again)+shown); err != nil || !o.watch {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// ask returns the document that is shown.
+func (o *topOptions) ask(ctx context.Context, token string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	path := "/top"
+	if o.requests {
+		path = "/requests"
+	}
+	res, err := ask(ctx, o.address, http.MethodGet, fmt.Sprint(path, "?n=", o.rows), token, nil)
+	if err != nil {
+		return nil, fmt.Errorf("top: %w", err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	text, err := io.ReadAll(io.LimitReader(res.Body, maxTopAnswer))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("top: %s: read the answer: %w", o.address, err)
+	case res.StatusCode != http.StatusOK:
+		return nil, errors.New("top: " + refusalOf(res.StatusCode, text).Error)
+	}
+	return text, nil
+}

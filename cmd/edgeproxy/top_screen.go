@@ -1,0 +1,114 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// widestName is how much of a name is shown on a screen, in characters. --json has more.
+const widestName = 120
+
+// screen is the document text for people.
+func (o *topOptions) screen(text []byte) (string, error) {
+	if o.requests {
+		var a requestsAnswer
+		if err := json.Unmarshal(text, &a); err != nil || a.Requests == nil {
+			return "", fmt.Errorf("top: %s: not the answer of an admin listener", o.address)
+		}
+		return requestsScreen(&a), nil
+	}
+	var a topAnswer
+	if err := json.Unmarshal(text, &a); err != nil || a.Hosts == nil {
+		return "", fmt.Errorf("top: %s: not the answer of an admin listener", o.address)
+	}
+	return topScreen(&a, o.by), nil
+}
+
+func topScreen(a *topAnswer, by string) string {
+	if a.Entries == 0 {
+		return "hosts and URLs are not counted: set metrics.top.entries, such as metrics: {top: {entries: 256}}, and reload\n"
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "by %s, of the last %s; counts are certain, and too low by at most 1/%d of all\n", by, uptime(a.Over), a.Entries)
+	if a.Dropped > 0 {
+		fmt.Fprintf(&b, "%d requests were not counted, for others were being counted at that moment\n", a.Dropped)
+	}
+	b.WriteString("\n")
+	topLines(&b, "host", by, a.Hosts[measureOf(by)])
+	topLines(&b, "URL", by, a.URLs[measureOf(by)])
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+func topLines(b *strings.Builder, kind, by string, l topList) {
+	number := func(n int64) string {
+		if by == "bytes" {
+			return sizeOf(n)
+		}
+		return strconv.FormatInt(n, 10)
+	}
+	rows := []string{by + "\tshare\t" + kind}
+	for _, r := range l.Rows {
+		count := number(r.AtLeast)
+		if most := number(r.AtMost); most != count {
+			count += " to " + most
+		}
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s", count, percent(float64(r.AtLeast)/float64(max(l.Total, 1))), nameOf(r.Name, r.Cut)))
+	}
+	rows = append(rows, number(l.Total)+"\t\tall")
+	table(b, rows...)
+}
+
+// nameOf is as much of a name as a line of a screen has. What comes from the listener is printable; what does not is made so.
+func nameOf(name string, cut bool) string {
+	name = escaped(name)
+	if len(name) > widestName {
+		name, cut = name[:widestName], true
+	}
+	if cut {
+		name += "…"
+	}
+	return name
+}
+
+func requestsScreen(a *requestsAnswer) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "requests that run: %d\n", a.Total)
+	if len(a.Requests) == 0 {
+		return b.String()
+	}
+	if len(a.Requests) < a.Total {
+		fmt.Fprintf(&b, "the %d that began first:\n", len(a.Requests))
+	}
+	b.WriteString("\n")
+	rows := []string{"age\tphase\tsent\tclient\troute\tmethod\tURL"}
+	for _, r := range a.Requests {
+		sent := sizeOf(r.Bytes)
+		if r.Received > 0 {
+			sent += ", received " + sizeOf(r.Received)
+		}
+		rows = append(rows, strings.Join([]string{
+			age(r.Age), escaped(r.Phase), sent, orDash(escaped(r.Client)), orDash(escaped(r.Route)), escaped(r.Method),
+			nameOf(r.Scheme+"://"+r.Host+r.Target, r.Cut),
+		}, "\t"))
+	}
+	table(&b, rows...)
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// age is a time in which tenths of seconds matter while it is short.
+func age(seconds float64) string {
+	if seconds < 10 {
+		return fmt.Sprintf("%.1fs", seconds)
+	}
+	return (time.Duration(seconds) * time.Second).String()
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
