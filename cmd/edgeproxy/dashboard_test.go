@@ -20,6 +20,7 @@ func TestTheDashboardShowsWhatTheRunningProgramSays(t *testing.T) {
 listen: [{address: "127.0.0.1:0"}]
 admin: {address: "127.0.0.1:0"}
 routes: [{name: default, origin: app}]
+metrics: {top: {entries: 100}}
 admission: {shadow: [{policy: always}, {policy: second-hit}]}
 cache: {memory: {stage_bytes: 16MiB}, disk: {path: %q, max_bytes: 1GiB}}
 `, taggedOrigin(t), filepath.Join(dir, "disk"))
@@ -40,6 +41,7 @@ cache: {memory: {stage_bytes: 16MiB}, disk: {path: %q, max_bytes: 1GiB}}
 		get(t, "http://"+s.address+"/x/a")
 	}
 	tab.Until(`document.querySelector('[data-path="/requests/totals/requests"]').textContent === "7"`)
+	tab.Until(`document.querySelector('[data-path="/top#/urls/requests/rows/0/at_least"]')?.textContent === "7"`)
 	var wrong []string
 	if !testkit.ComesTrue(func() bool { wrong = differing(t, tab, s); return len(wrong) == 0 }) {
 		t.Errorf("the page differs from /status: %q", wrong)
@@ -59,16 +61,24 @@ func differing(t *testing.T, tab *testkit.Tab, s *server) (wrong []string) {
 	t.Helper()
 	var all []struct{ Path, Value string }
 	tab.Evaluate(`[...document.querySelectorAll("data")].map((d) => ({path: d.dataset.path, value: d.value}))`, &all)
-	_, text := get(t, "http://"+s.admin+"/status")
-	var status any
-	if err := json.Unmarshal([]byte(text), &status); err != nil {
-		t.Fatal(err)
+	documents := map[string]any{}
+	for _, path := range []string{"/status", "/top", "/requests"} {
+		_, text := get(t, "http://"+s.admin+path)
+		var document any
+		if err := json.Unmarshal([]byte(text), &document); err != nil {
+			t.Fatal(err)
+		}
+		documents[path] = document
 	}
 	if len(all) < 100 {
 		return []string{fmt.Sprint(len(all), " numbers")}
 	}
 	for _, d := range all {
-		want, got := fmt.Sprint(pointed(status, d.Path)), d.Value
+		document, pointer, other := strings.Cut(d.Path, "#")
+		if !other {
+			document, pointer = "/status", d.Path
+		}
+		want, got := fmt.Sprint(pointed(documents[document], pointer)), d.Value
 		if strings.HasSuffix(d.Path, "_seconds") && got != "" && want != "<nil>" {
 			continue
 		}

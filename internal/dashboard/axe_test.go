@@ -46,6 +46,7 @@ func accessible(b *testkit.Browser) func(*testing.T) {
 		tab.Type("#lookup-url", "http://a/b")
 		tab.Press("Enter")
 		tab.Until(`document.querySelector("#lookup-said").innerText === "What is stored is stale."`)
+		tab.Until(listsShown)
 		tab.Evaluate(`document.querySelectorAll("details").forEach((d) => { d.open = true; })`, nil)
 		tab.Until(`document.querySelector("#minutes").rows.length > 0 || !document.querySelector("#minutes-details table").checkVisibility()`)
 		look("the figures")

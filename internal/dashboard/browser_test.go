@@ -30,6 +30,9 @@ func TestInChromium(t *testing.T) {
 	t.Run("a stream that ends is taken up again", streamEnds(b))
 	t.Run("a page that is paused stays", pausing(b))
 	t.Run("nothing has to be scrolled sideways", narrow(b))
+	t.Run("lists are by what is chosen, and change", listed(b))
+	t.Run("names in lists are no markup", listedHostile(b))
+	t.Run("lists that are off, or fail, are told", listedNot(b))
 	t.Run("a URL is looked up", lookedUp(b))
 	t.Run("what is refused is told", refusedTold(b))
 	t.Run("a purge is confirmed", purgeConfirmed(b))
@@ -40,6 +43,9 @@ func TestInChromium(t *testing.T) {
 		t.Run("everybody can use it", accessible(b))
 	}
 }
+
+// listsShown is true when the lists were shown.
+const listsShown = `document.querySelector("#running-total data") !== null`
 
 // live is true while events come.
 const live = `document.documentElement.dataset.link === "live"`
@@ -76,6 +82,16 @@ func (s *stand) quiet(t *testing.T, tab *testkit.Tab, allowed string) {
 
 // datum is a number on the page.
 type datum struct{ Path, Value, Text string }
+
+// document is the path of the document that it is from, "" for /status, and pointer its place in there.
+func (d *datum) document() string {
+	if document, _, other := strings.Cut(d.Path, "#"); other {
+		return document
+	}
+	return ""
+}
+
+func (d *datum) pointer() string { return d.Path[strings.Index(d.Path, "#")+1:] }
 
 func data(tab *testkit.Tab) (all []datum) {
 	tab.Evaluate(`[...document.querySelectorAll("data")].map((d) => ({path: d.dataset.path, value: d.value, text: d.textContent}))`, &all)
@@ -114,13 +130,14 @@ func everyNumber(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
 		s := open(t, "")
 		tab := s.watch(t, b)
+		tab.Until(listsShown)
 		got := data(tab)
 		if len(got) < 100 {
 			t.Errorf("got %d numbers, want those of all sections", len(got))
 		}
-		status := sample(t)
+		documents := map[string]any{"": sample(t), "/top": decoded(t, "top"), "/requests": decoded(t, "requests")}
 		for _, d := range got {
-			if want := at(status, d.Path); !same(d.Value, want) {
+			if want := at(documents[d.document()], d.pointer()); !same(d.Value, want) {
 				t.Errorf("%s: got %q (%s), want %v", d.Path, d.Value, d.Text, want)
 			}
 		}
@@ -133,6 +150,7 @@ func everyNumber(b *testkit.Browser) func(*testing.T) {
 			"/filters/0/generations/1/fill_ratio", "/filters/0/window_seconds", "/filters/0/measured/false_positive_ratio", "/filters/0/rotations/fitted",
 			"/cache/stage/writes", "/cache/disk/write_bytes", "/cache/evictions/rejected", "/admission/shadow/0/origin_bytes",
 			"/origins/0/servers/1/ejected_for_seconds", "/origins/0/queue_requests", "/requests/not_stored/too-large",
+			"/top#/hosts/requests/rows/1/at_most", "/top#/urls/requests/rows/2/at_least", "/requests#/total", "/requests#/requests/1/age_seconds", "/requests#/requests/0/phase",
 		} {
 			if !seen[want] {
 				t.Errorf("%s is not on the page", want)
@@ -339,7 +357,11 @@ func narrow(b *testkit.Browser) func(*testing.T) {
 	return func(t *testing.T) {
 		s := open(t, "")
 		s.change(func(status map[string]any) { status["node"] = strings.Repeat("a-long-name-", 20) })
+		s.changeList("/top", func(list map[string]any) {
+			list["urls"].(map[string]any)["requests"].(map[string]any)["rows"].([]any)[0].(map[string]any)["name"] = "http://a.example/" + strings.Repeat("x", 1000)
+		})
 		tab := s.watch(t, b)
+		tab.Until(listsShown)
 		for _, width := range []int{phone, desk} {
 			tab.Width(width)
 			tab.Until(fmt.Sprintf(`innerWidth === %d && document.querySelector("#ratio-plot .uplot").clientWidth <= %d`, width, width))

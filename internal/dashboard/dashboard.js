@@ -26,12 +26,13 @@
   };
   const word = (v) => String(v);
 
-  // ---- Places in /status ----
+  // ---- Places in documents ----
 
-  // A datum is a value of /status, the place where it stands, and how it is written. Where the place has none it is a dash.
+  // A datum is a value of /status, the place where it stands, and how it is written. Where the place has none it is a dash. The place of a value
+  // of another document begins with the path of that and #.
   const pointer = (path) => path.map((p) => "/" + String(p).replaceAll("~", "~0").replaceAll("/", "~1")).join("");
   const find = (status, path) => path.reduce((at, p) => at?.[p], status);
-  const reader = (status) => (format, ...path) => ({value: find(status, path), path: pointer(path), format});
+  const reader = (status, name = "") => (format, ...path) => ({value: find(status, path), path: name + pointer(path), format});
 
   const write = (node, cell) => {
     if (typeof cell !== "object") return setText(node, String(cell));
@@ -331,6 +332,7 @@
     paused = !paused;
     e.target.setAttribute("aria-pressed", String(paused));
     if (!paused && latest) show();
+    list();
   });
 
   // ---- The token: in this tab alone, and only where the listener wants one ----
@@ -386,6 +388,55 @@
     given?.();
     given = null;
   });
+
+  // ---- What is asked for most, and what runs: asked for while somebody looks ----
+
+  let most = null;
+  const showMost = () => {
+    const by = byId("most-by").value, at = reader(most, "/top#"), format = by === "bytes" ? bytes : plain, on = most.entries > 0;
+    byId("most-off").hidden = on;
+    byId("most-on").hidden = !on;
+    if (!on) return;
+    setText(byId("most-note"), `Of the last ${span(Math.floor(most.seconds))}. A count is neither below nor above what is said, and the two are at most 1/${plain(most.entries)} of all apart.` +
+      (most.dropped > 0 ? ` ${plain(most.dropped)} requests were not counted, for others were at that moment.` : ""));
+    for (const kind of ["hosts", "urls"]) {
+      const all = most[kind]?.[by];
+      fill("most-" + kind, (all?.rows ?? []).map((r, i) => [
+        r.name + (r.cut ? "…" : ""), at(format, kind, by, "rows", i, "at_least"), at(format, kind, by, "rows", i, "at_most"), ratio(r.at_least / Math.max(all.total, 1)),
+      ]), 1);
+    }
+  };
+  byId("most-by").addEventListener("change", () => { if (most) showMost(); });
+
+  const showRunning = (running) => {
+    const at = reader(running, "/requests#");
+    write(byId("running-total"), at(plain, "total"));
+    fill("running-rows", running.requests.map((r, i) => {
+      const of = (format, name) => at(format, "requests", i, name);
+      return [r.scheme + "://" + r.host + r.target + (r.cut ? "…" : ""), of(word, "method"), of(word, "phase"), of(word, "client"), of(word, "route"), of(span, "age_seconds"), of(bytes, "bytes")];
+    }), 5);
+  };
+
+  const listEvery = 2000;
+  let listing = false;
+  const list = async () => {
+    if (listing || paused || document.hidden || root.dataset.link !== "live") return;
+    listing = true;
+    const said = byId("lists-said");
+    try {
+      const [top, running] = await Promise.all(["/top", "/requests"].map(async (path) => (await ask(path, {signal: AbortSignal.timeout(silence)})).json()));
+      setText(said, "");
+      if (paused) return;
+      most = top;
+      showMost();
+      showRunning(running);
+    } catch (fault) { // what is refused, or cannot be reached, the stream tells
+      if (!(fault instanceof Refused) && fault.name !== "TypeError" && fault.name !== "TimeoutError") setText(said, `The listener says: ${fault.message}.`);
+    } finally {
+      listing = false;
+    }
+  };
+  setInterval(list, listEvery);
 
   // ---- Look-up ----
 
@@ -516,6 +567,7 @@
       take(await (await ask("/status", {signal: here.signal})).json());
       const answer = await ask("/events", {signal: here.signal});
       link("live", "Live.");
+      list();
       for await (const status of events(answer.body, alive)) {
         take(status);
         good();

@@ -27,23 +27,29 @@ type stand struct {
 
 	mu     sync.Mutex
 	status map[string]any
-	purged []string // what was purged, in words
-	asked  []string // what was looked up, in words
-	found  string   // the answer to a look-up, in JSON; "" is an error
+	lists  map[string]any // by path: top and requests
+	purged []string       // what was purged, in words
+	asked  []string       // what was looked up, in words
+	found  string         // the answer to a look-up, in JSON; "" is an error
 }
 
 // sample is a status that has something in every section.
 func sample(t *testing.T) map[string]any {
 	t.Helper()
-	text, err := os.ReadFile("testdata/status.json")
+	return decoded(t, "status")
+}
+
+// decoded is a document of testdata.
+func decoded(t *testing.T, name string) (document map[string]any) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + name + ".json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var status map[string]any
-	if err := json.Unmarshal(text, &status); err != nil {
+	if err := json.Unmarshal(text, &document); err != nil {
 		t.Fatal(err)
 	}
-	return status
+	return document
 }
 
 // open starts a stand, which ends with the test. An empty token is none.
@@ -53,10 +59,11 @@ func open(t *testing.T, token string) *stand {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &stand{address: l.Addr().String(), status: sample(t)}
+	s := &stand{address: l.Addr().String(), status: sample(t), lists: map[string]any{"/top": decoded(t, "top"), "/requests": decoded(t, "requests")}}
 	s.options = admin.Options{
 		Address: s.address, Token: token, Page: Handler(), Registry: prometheus.NewRegistry(),
-		Ready: func() (bool, string) { return true, "" }, Status: s.now, Purger: s, Lookup: s.lookup, Log: slog.New(slog.DiscardHandler),
+		Ready: func() (bool, string) { return true, "" }, Status: s.now, Purger: s, Lookup: s.lookup,
+		Top: s.list("/top"), Requests: s.list("/requests"), Log: slog.New(slog.DiscardHandler),
 	}
 	if s.server, err = admin.New(s.options); err != nil {
 		t.Fatal(err)
@@ -89,6 +96,23 @@ func (s *stand) change(with func(status map[string]any)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	with(s.status)
+}
+
+// list answers with what is at this path.
+func (s *stand) list(path string) func(int) any {
+	return func(int) any {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		text, _ := json.Marshal(s.lists[path]) // as in now
+		return json.RawMessage(text)
+	}
+}
+
+// changeList changes what is at a path.
+func (s *stand) changeList(path string, with func(list map[string]any)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	with(s.lists[path].(map[string]any))
 }
 
 // Purge implements admin.Purger.

@@ -61,6 +61,9 @@ func busy(t *testing.T) *httptest.Server {
 	mux := http.NewServeMux()
 	mux.Handle("/{$}", Handler())
 	mux.HandleFunc("/status", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(all[0]) })
+	for _, name := range []string{"top", "requests"} {
+		mux.HandleFunc("/"+name, func(w http.ResponseWriter, r *http.Request) { http.ServeFile(w, r, "testdata/"+name+".json") })
+	}
 	mux.HandleFunc("/events", func(w http.ResponseWriter, r *http.Request) {
 		for _, text := range all {
 			fmt.Fprintf(w, "data: %s\n\n", text)
