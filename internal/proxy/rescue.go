@@ -63,7 +63,7 @@ func (p *Proxy) abandon(x *exchange) {
 	if x.got != nil {
 		p.Panics.Quietly(x.got.Abandon)
 	}
-	if x.answer.Held != nil {
+	if x.answer.Held != nil && x.lone == nil { // nobody knows who has the memory of that one
 		_ = x.answer.Held.Close()
 	}
 	x.answer.Reset()
