@@ -14,8 +14,10 @@ func (p *Proxy) describe(x *exchange, h *outcome) {
 	case !h.storable():
 		x.reason = h.why
 	case x.lone != nil && x.verdict.Admit:
-		x.reason = x.lone.why
-		x.stored = x.reason == reason.None
+		x.stored = x.lone.why == reason.None || x.lone.why == reason.Purged // the latter came between, as it may behind the header
+		if !x.stored {
+			x.reason = x.lone.why
+		}
 	case x.reader() != nil && x.reader().Secured():
 		x.stored = true
 	case x.reader() != nil && x.reader().Flight().Admitted():
