@@ -44,7 +44,8 @@ func (d *Dialer) Close() {
 }
 
 // Dial makes a connection to address, HOST:PORT where HOST is a name or an IP
-// address, or to the socket of that path for network unix; a *LocalError says nothing of it. It returns when ctx ends, which bounds the lookup and all attempts.
+// address, or to the socket of that path for network unix; a *LocalError says nothing of it. It returns when ctx ends,
+// which bounds the lookup and all attempts, and the wait for a socket whose backlog is full.
 func (d *Dialer) Dial(ctx context.Context, network, address string) (net.Conn, error) {
 	d.mu.Lock()
 	if d.closed {
@@ -80,7 +81,7 @@ func (d *Dialer) Failed(address string, at net.Addr) {
 
 func (d *Dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	if network == "unix" {
-		return d.options.Connect(ctx, network, address)
+		return d.socket(ctx, network, address)
 	}
 	host, service, err := net.SplitHostPort(address)
 	if err != nil {

@@ -11,6 +11,8 @@
 //     the whole dial: the next one is tried beside it (RFC 8305 section 5).
 //   - An address that answers is tried first from then on, until it does not, or what
 //     is asked of it fails.
+//   - A socket in the file system whose backlog is full is waited for, as TCP does by
+//     itself.
 //   - Everything has a limit: how old an answer gets, how long a lookup takes, how
 //     many run for a name (one), how many addresses are tried.
 //
