@@ -89,6 +89,9 @@ func (p *Proxy) invalidateURL(scheme string, host []byte, target wire.Target) (m
 		}
 		p.forget(u)
 	}
+	if marks > 0 {
+		p.purgeCount.Add(1)
+	}
 	return marks
 }
 
@@ -97,6 +100,7 @@ func (p *Proxy) invalidateURL(scheme string, host []byte, target wire.Target) (m
 func (p *Proxy) invalidateGroups(x *exchange, resp *origin.Response) (marks uint64) {
 	for _, group := range rfc9111.InvalidatedGroups(string(x.method), resp.Header) {
 		p.Purges.Tag(p.Purges.HashGroup(x.scheme, x.host, group), false)
+		p.purgeCount.Add(1)
 		x.route.metrics.invalidations[causeGroup].Add(1)
 		marks++
 	}

@@ -119,6 +119,7 @@ type Proxy struct {
 	tunnels       tunnels
 	running       running.Table
 	settler       settler
+	purgeCount    atomic.Uint64 // values purged, and not their marks
 	streams       streams
 	closeFlight   sync.Once
 	panicked      func(*flight.PanicError) // fetchPanicked, made once

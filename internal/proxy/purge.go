@@ -51,6 +51,7 @@ var (
 func (p *Proxy) Purge(by string, values []string, soft bool) (objects int, counted bool, err error) {
 	if by == purgeAll {
 		p.Purges.All(soft)
+		p.purgeCount.Add(1)
 		return 0, false, p.Purges.Keep()
 	}
 	steps := make([]purgeStep, len(values))
@@ -62,6 +63,7 @@ func (p *Proxy) Purge(by string, values []string, soft bool) (objects int, count
 	counted = true
 	for _, step := range steps {
 		n, all := step()
+		p.purgeCount.Add(1)
 		objects, counted = objects+n, counted && all
 	}
 	return objects, counted, p.Purges.Keep()
@@ -235,6 +237,7 @@ func (p *Proxy) purgeRequested(x *exchange) disposition {
 		return refused
 	}
 	p.purgeURL(x.scheme, x.host, x.target, false)
+	p.purgeCount.Add(1)
 	x.route.metrics.invalidations[causePurgeMethod].Add(1)
 	x.say(statusOK, resultPass)
 	if p.Purges.Keep() != nil { // it is done, and may come back; the table has told the log

@@ -18,7 +18,7 @@ type Status struct {
 // PurgeStatus is what was purged since the start.
 type PurgeStatus struct {
 	// Count is the number of URLs, prefixes, hosts, tags and groups purged, once for
-	// each time, and of purges of all.
+	// each time, and of purges of all. However many marks a value takes, it counts once.
 	Count uint64 `json:"count"`
 	// Folded counts purges that had to make room for later ones and take more than
 	// they were for since.
@@ -30,7 +30,7 @@ type PurgeStatus struct {
 
 func (p *Proxy) purgeStatus() PurgeStatus {
 	s := p.Purges.Stats()
-	return PurgeStatus{Count: s.Purges, Folded: s.Folded, Sweeps: p.settler.count.Load()}
+	return PurgeStatus{Count: p.purgeCount.Load(), Folded: s.Folded, Sweeps: p.settler.count.Load()}
 }
 
 // RouteStatus is what has become of the requests of one route, or of all.

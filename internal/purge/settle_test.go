@@ -97,7 +97,7 @@ func TestSettledSaysWhatMayNotBeStored(t *testing.T) {
 	f(0, "/1", purge.Valid)
 	f(0, "/p1/x", purge.Valid)
 	f(0, "/later", purge.Gone)
-	if got, want := table.Stats(), (purge.Stats{Purges: between + 1, URLs: 1}); got != want {
+	if got, want := table.Stats(), (purge.Stats{URLs: 1}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	table.Settle(between - 1) // late

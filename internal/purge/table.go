@@ -153,8 +153,6 @@ func (t *Table) check(born uint64, u URL, tags []uint64) State {
 
 // Stats is a moment of a Table. Of what happens while it is read, it has some.
 type Stats struct {
-	// Purges is the number of purges since the start.
-	Purges uint64
 	// Tags, URLs, Hosts and Prefixes are the marks held.
 	Tags, URLs, Hosts, Prefixes int
 	// Folded counts the marks that made room for others and purge more than they
@@ -165,8 +163,7 @@ type Stats struct {
 // Stats counts the marks. It costs a look at every bucket.
 func (t *Table) Stats() Stats {
 	return Stats{
-		Purges: t.latest.Load() - t.identity.First(),
-		Tags:   t.tags.count(), URLs: t.urls.count(), Hosts: t.hosts.count(),
+		Tags: t.tags.count(), URLs: t.urls.count(), Hosts: t.hosts.count(),
 		Prefixes: len(*t.prefixes.sorted.Load()),
 		Folded:   t.folded.Load(),
 	}
