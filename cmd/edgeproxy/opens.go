@@ -136,7 +136,7 @@ func makeable(folder string) error {
 	}
 }
 
-// What access(2) is asked for.
+// What the system is asked for.
 const (
 	maySearch = 1
 	mayWrite  = 2
@@ -144,7 +144,7 @@ const (
 
 // allowed returns why this process may not use the file at path so.
 func allowed(path string, mode uint32) error {
-	if err := syscall.Access(path, mode); err != nil {
+	if err := access(path, mode); err != nil {
 		return &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	return nil

@@ -38,7 +38,7 @@ func rooms() map[string]room {
 				"internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/sendfile", "internal/shadow", "internal/simulate", "internal/size", "internal/spool",
 				"internal/statefile", "internal/supervisor", "internal/top", "internal/trace", "internal/watch", "internal/wire",
 			},
-			third: []string{"github.com/KimMachineGun/automemlimit", "github.com/spf13/cobra", humanize, prometheus},
+			third: []string{"github.com/KimMachineGun/automemlimit", "github.com/spf13/cobra", humanize, prometheus, "golang.org/x/sys"},
 		},
 		"config": {
 			ours:  []string{"internal/accesslog", "internal/policy"},
