@@ -8,7 +8,7 @@
 // this listener, which ends DNS rebinding (Jackson et al., "Protecting Browsers
 // from DNS Rebinding Attacks", CCS 2007), and a request that a foreign page
 // made is refused by its Origin (RFC 6454) or Sec-Fetch-Site (W3C Fetch
-// Metadata). Errors are JSON, {"error": "..."}; answers are never cached.
+// Metadata). Only a link to the page at / may be followed from elsewhere. Errors are JSON, {"error": "..."}; answers are never cached.
 //
 // With a token, all but the page at /, health and metrics need it. The page holds no data. Without a token
 // every client that can connect may purge. So the address then belongs on loopback or a

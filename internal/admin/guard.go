@@ -9,6 +9,7 @@ import (
 type guard struct {
 	anyHost bool
 	hosts   []host
+	page    string // the path of a page without data, to which other sites may link; "": there is none
 }
 
 func newGuard(address string, hosts []string) (guard, error) {
@@ -24,7 +25,7 @@ func (g guard) refusal(r *http.Request) string {
 		return "the Host is not one of this listener: want a loopback one, such as localhost, or the admin address"
 	case foreignOrigin(r):
 		return "the Origin is not this listener"
-	case crossSite(r):
+	case crossSite(r) && !g.linked(r):
 		return "the request comes from another site (Sec-Fetch-Site: cross-site)"
 	}
 	return ""
@@ -60,6 +61,19 @@ func foreignOrigin(r *http.Request) bool {
 		}
 	}
 	return false
+}
+
+// linked reports whether somebody followed a link to the page: the browser fetches a document for a window of its
+// own, and the other site sees nothing of it (W3C Fetch Metadata, section 2). For a frame the destination is another one.
+func (g guard) linked(r *http.Request) bool {
+	return g.page != "" && r.Method == http.MethodGet && r.URL.Path == g.page &&
+		only(r.Header, "Sec-Fetch-Mode", "navigate") && only(r.Header, "Sec-Fetch-Dest", "document")
+}
+
+// only reports whether h has the field once, with that value.
+func only(h http.Header, field, value string) bool {
+	all := h.Values(field)
+	return len(all) == 1 && all[0] == value
 }
 
 // crossSite covers requests that carry no Origin: a GET for an image, a frame

@@ -166,6 +166,48 @@ func TestForeignPagesAreRefused(t *testing.T) {
 	f(refused, "Origin", "http://"+g.addr, "Sec-Fetch-Site", "cross-site")
 }
 
+// A link to the dashboard from a wiki was refused, although the page holds no data.
+func TestALinkToTheDashboardWasRefused(t *testing.T) {
+	p := &purges{}
+	o := options()
+	o.Purger = p
+	g := serve(t, mustNew(t, o))
+	f := func(want int, method, target string, header ...string) {
+		t.Helper()
+		if got := g.do(method, target, purgeOne, append([]string{"Sec-Fetch-Site", "cross-site"}, header...)...).status; got != want {
+			t.Errorf("%s %s with %q: got %d, want %d", method, target, header, got, want)
+		}
+	}
+	const ok, refused = http.StatusOK, http.StatusForbidden
+	const mode, dest, navigate, document = "Sec-Fetch-Mode", "Sec-Fetch-Dest", "navigate", "document"
+	f(ok, "GET", "/", mode, navigate, dest, document)
+	f(ok, "GET", "/", mode, navigate, dest, document, "Sec-Fetch-User", "?1")
+	f(ok, "GET", "/?from=wiki", mode, navigate, dest, document)
+	for _, target := range []string{"/status", "/events", "/lookup", "/paths", "/metrics", "/readyz", "/livez", "/purge", "//", "/none"} {
+		f(refused, "GET", target, mode, navigate, dest, document)
+	}
+	for _, method := range []string{"HEAD", "POST", "OPTIONS"} {
+		f(refused, method, "/", mode, navigate, dest, document)
+	}
+	f(refused, "GET", "/")
+	f(refused, "GET", "/", mode, navigate)
+	f(refused, "GET", "/", dest, document)
+	for _, other := range []string{"iframe", "frame", "embed", "object", "image", "empty", ""} {
+		f(refused, "GET", "/", mode, navigate, dest, other)
+	}
+	for _, other := range []string{"no-cors", "cors", "same-origin", ""} {
+		f(refused, "GET", "/", mode, other, dest, document)
+	}
+	f(refused, "GET", "/", mode, navigate, mode, "cors", dest, document)
+	f(refused, "GET", "/", mode, navigate, dest, document, dest, "iframe")
+	f(refused, "GET", "/", mode, navigate, dest, document, "Origin", "http://evil.example")
+	f(refused, "GET", "/", mode, navigate, dest, document, "Host", "evil.example")
+	f(refused, "POST", "/purge", mode, navigate, dest, document)
+	if got := p.all(); got != "" {
+		t.Errorf("purged %s", got)
+	}
+}
+
 func TestRefusalIsBeforePathAndMethod(t *testing.T) {
 	g := serve(t, mustNew(t, options()))
 	for _, path := range []string{"/", "/livez", "/readyz", "/metrics", "/status", "/purge", "/none"} {

@@ -26,6 +26,7 @@ const (
 
 // Paths of the list of paths. That of the admin listener is under the token, as what it lists.
 const (
+	adminPage   = "/"
 	adminList   = "/paths"
 	metricsList = "/"
 )
@@ -134,13 +135,14 @@ func newSite(o Options, l *listeners) (*site, error) {
 	if err != nil {
 		return nil, fmt.Errorf("admin server: %w", err)
 	}
+	g.page = adminPage
 	err = errors.Join(missing(o.Registry, o.Ready, o.Log),
 		want(o.Page != nil, "Page"), want(o.Status != nil, "Status"), want(o.Purger != nil, "Purger"))
 	if err != nil {
 		return nil, fmt.Errorf("admin server: %w", err)
 	}
 	routes := commonRoutes(o.Registry, o.Ready, o.Log)
-	routes["/"] = public("the dashboard, for browsers", o.Page)
+	routes[adminPage] = public("the dashboard, for browsers", o.Page)
 	routes["/status"] = read("the state of the proxy, in JSON", statusHandler(o.Status, o.Log))
 	routes["/events"] = read("the state of the proxy each second, as server-sent events", eventsHandler(l, o.Status, o.Log))
 	routes["/purge"] = route{

@@ -37,6 +37,7 @@ func TestInChromium(t *testing.T) {
 	t.Run("what is refused is told", refusedTold(b))
 	t.Run("a purge is confirmed", purgeConfirmed(b))
 	t.Run("a purge is taken back", purgeTakenBack(b))
+	t.Run("a link from another site is followed", linked(b))
 	t.Run("all forms show the token", formsShowToken(b))
 	t.Run("the curves are of ten minutes", tenMinutes(b))
 	if *axe != "" {

@@ -27,6 +27,7 @@ func Handler() http.Handler {
 		h.Set("Content-Type", "text/html; charset=utf-8")
 		h.Set("Content-Security-Policy", policy)
 		h.Set("Referrer-Policy", "same-origin") // no-referrer would make the Origin of a purge null
+		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		w.WriteHeader(http.StatusOK)
 		_, _ = w.Write(document) // a client that has left is no fault of ours
 	})

@@ -46,6 +46,9 @@ func TestThePolicyAllowsThePagesOwnAlone(t *testing.T) {
 			t.Errorf("got the policy %q, want %q in it", policy, want)
 		}
 	}
+	if got := res.Header.Get("Cross-Origin-Opener-Policy"); got != "same-origin" {
+		t.Errorf("got Cross-Origin-Opener-Policy %q: who has opened the window may hold it", got)
+	}
 	for _, never := range []string{"unsafe", "*", "http:", "https:"} {
 		if strings.Contains(policy, never) {
 			t.Errorf("got the policy %q, with %s", policy, never)
