@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"strings"
 	"testing"
@@ -89,19 +90,46 @@ func TestTheDebianPackage(t *testing.T) {
 		t.Errorf("check of the file that comes along: %v\n%s", err, out)
 	}
 
+	checkBeforeTheFirstStart(t, top)
+
 	write("etc/edgeproxy/edgeproxy.yaml") // as an operator changes it
-	if err := os.MkdirAll(installed("var/cache/edgeproxy"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	write("var/lib/edgeproxy/sightings")  // as the service does
 	dpkg(t, "dpkg", append(options, "--remove", "edgeproxy")...)
 	if _, err := os.Stat(config); err != nil {
 		t.Errorf("a removal has taken the configuration: %v", err)
 	}
 	dpkg(t, "dpkg", append(options, "--purge", "edgeproxy")...)
-	for _, gone := range []string{"usr/bin/edgeproxy", "etc/edgeproxy", "var/cache/edgeproxy", "usr/share/edgeproxy"} {
+	for _, gone := range []string{"usr/bin/edgeproxy", "etc/edgeproxy", "var/cache/edgeproxy", "var/lib/edgeproxy", "var/log/edgeproxy", "usr/share/edgeproxy"} {
 		if _, err := os.Stat(installed(gone)); !os.IsNotExist(err) {
 			t.Errorf("a purge has left %s: %v", gone, err)
 		}
+	}
+}
+
+// checkBeforeTheFirstStart runs check with a file that has all of the service's files where the unit lets them be. It failed, for
+// the folders came with the first start, which runs check before it.
+func checkBeforeTheFirstStart(t *testing.T, top string) {
+	t.Helper()
+	parents := map[string]string{"Cache": "var/cache/", "State": "var/lib/", "Logs": "var/log/"}
+	unit := text(t, serviceFile)
+	for kind, parent := range parents {
+		m := regexp.MustCompile(`(?m)^` + kind + `Directory=(\S+)$`).FindStringSubmatch(unit)
+		if m == nil {
+			t.Fatalf("the unit makes no folder below %s", parent)
+		}
+		info, err := os.Stat(filepath.Join(top, parent, m[1]))
+		if err != nil || !info.IsDir() || info.Mode().Perm() != 0o755 { // as systemd makes it
+			t.Errorf("%s%s: got %v, %v; want it with the mode 0755", parent, m[1], info, err)
+		}
+	}
+	file := write(t, "edgeproxy.yaml", strings.ReplaceAll(`origins: {app: {servers: ["http://127.0.0.1:9000"]}}
+admission: {state: /var/lib/edgeproxy/sightings}
+cache: {disk: {path: /var/cache/edgeproxy/disk}}
+limits: {spool: /var/cache/edgeproxy}
+access_log: {path: /var/log/edgeproxy/access.log}
+`, "/var/", top+"/var/"))
+	if out, err := exec.Command(filepath.Join(top, "usr/bin/edgeproxy"), "check", "-c", file).CombinedOutput(); err != nil {
+		t.Errorf("check before the first start: %v\n%s", err, out)
 	}
 }
 
