@@ -73,6 +73,8 @@ type edge struct {
 	connections atomic.Int64 // of clients, open and not handed over
 	streams     atomic.Int64 // requests of HTTP/2 under way
 	refused     atomic.Int64 // of these, for there were too many
+	limits      []limitCounter
+	lately      *lately // nil: it has not started
 	admin       *admin.Server
 	control     []controlServer
 	ready       atomic.Bool
@@ -187,13 +189,6 @@ func (e *edge) watchConnections() {
 	}
 }
 
-// rejections is the metric of what one limit refused.
-func (e *edge) rejections(limit string, count func() int64) prometheus.Collector {
-	return prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: proxy.LimitRejections, Help: proxy.LimitRejectionsHelp, ConstLabels: prometheus.Labels{"limit": limit},
-	}, func() float64 { return float64(count()) })
-}
-
 // refusedConnections returns how many connections were refused because of
 // limits.connections, and how many requests of HTTP/2: the limit holds for both.
 func (e *edge) refusedConnections() int64 {
@@ -257,6 +252,7 @@ func (e *edge) listenControl(s *admin.Server, l config.Listen, what string) erro
 
 // start serves. A listener that fails reports on e.failed.
 func (e *edge) start() {
+	e.lately = newLately(e.note, e.panics.Quietly)
 	for _, c := range e.control {
 		e.serving.Go(func() { e.report(c.server.Serve(c.listener)) })
 	}

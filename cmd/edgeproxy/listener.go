@@ -6,8 +6,6 @@ import (
 	"net"
 	"net/http"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"edgeproxy/config"
 	"edgeproxy/internal/front/http1"
 	"edgeproxy/internal/front/http2"
@@ -179,25 +177,4 @@ func (e *edge) gone(c net.Conn) {
 	e.sends.Leave(c)
 	e.limiter.Leave(c)
 	e.peers.Forget(c)
-}
-
-// watchConnectionsLetGo shows the connections that were ended to make room for others.
-func (e *edge) watchConnectionsLetGo() {
-	for cause, count := range map[string]func() int64{
-		"idle":            func() int64 { return e.limiter.LetGo().Idle },
-		"idle_of_address": func() int64 { return e.limiter.LetGo().IdleOfClient },
-		"silent":          func() int64 { return e.limiter.LetGo().Silent },
-		"proxy_header":    e.peers.Cut,
-		"handshake": func() (n int64) {
-			for _, d := range e.listeners {
-				n += d.handshakesCut()
-			}
-			return n
-		},
-	} {
-		e.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "edgeproxy_connections_let_go_total", Help: "Client connections that were ended to make room for others.",
-			ConstLabels: prometheus.Labels{"cause": cause},
-		}, func() float64 { return float64(count()) }))
-	}
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"reflect"
 	"slices"
+	"time"
 
 	"edgeproxy/config"
 	"edgeproxy/internal/balance"
@@ -145,6 +146,22 @@ type originStatus struct {
 	Name    string         `json:"name"`
 	Waiting int            `json:"queue_requests"`
 	Servers []serverStatus `json:"servers"`
+
+	FirstByte       firstByteStatus `json:"first_byte"`        // since the start
+	FirstByteLately firstByteStatus `json:"first_byte_lately"` // in the last lately_seconds
+}
+
+// firstByteStatus is how long the origin took from a request to the first byte of its response. Shares of the responses,
+// half of them and 95 of 100, are estimated from the buckets of edgeproxy_origin_first_byte_seconds. All are 0 of no responses.
+type firstByteStatus struct {
+	Responses int64   `json:"responses"`
+	Mean      float64 `json:"mean_seconds"`
+	P50       float64 `json:"p50_seconds"`
+	P95       float64 `json:"p95_seconds"`
+}
+
+func statusOfFirstByte(f origin.FirstByte) firstByteStatus {
+	return firstByteStatus{Responses: f.Count, Mean: f.Mean().Seconds(), P50: f.Quantile(0.5).Seconds(), P95: f.Quantile(0.95).Seconds()}
 }
 
 type serverStatus struct {
@@ -157,8 +174,9 @@ type serverStatus struct {
 	Upgraded   int     `json:"upgraded_connections"`
 }
 
-func statusOfOrigin(s origin.Stats) originStatus {
-	out := originStatus{Name: s.Name, Waiting: s.Waiting}
+func statusOfOrigin(o liveOrigin, now time.Time, since note) originStatus {
+	s, all := o.origin.Stats(now), o.origin.FirstByte()
+	out := originStatus{Name: s.Name, Waiting: s.Waiting, FirstByte: statusOfFirstByte(all), FirstByteLately: statusOfFirstByte(all.Since(since.firstBytes[s.Name]))}
 	for _, v := range s.Servers {
 		out.Servers = append(out.Servers, serverStatus{
 			Address: v.Address, State: v.State.String(), EjectedFor: v.EjectedFor.Seconds(), Weight: v.Weight, Active: v.Active, Idle: v.Idle,

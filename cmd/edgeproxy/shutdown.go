@@ -15,6 +15,7 @@ func (e *edge) stop(ctx context.Context) { e.stopping.Do(func() { e.shutdown(ctx
 func (e *edge) shutdown(ctx context.Context) {
 	e.draining.Store(true)
 	e.reloader.close()
+	e.lately.close()
 	e.untold(e.supervisor.Stopping())
 	e.stopOrdering()
 	if e.ready.Swap(false) {

@@ -17,14 +17,19 @@ type status struct {
 	Go        string          `json:"go"`
 	Started   time.Time       `json:"started"`
 	Uptime    float64         `json:"uptime_seconds"`
+	Lately    float64         `json:"lately_seconds"` // what is called lately is of so long; a minute, or a little more
 	Ready     bool            `json:"ready"`
 	Addresses []string        `json:"addresses"`
 	Requests  proxy.Status    `json:"requests"`
+	Limits    limitsStatus    `json:"limits"`
 	Cache     cacheStatus     `json:"cache"`
 	Origins   []originStatus  `json:"origins"`
 	Admission admissionStatus `json:"admission"`
 	Filters   []filterStatus  `json:"filters"`
 	Config    *reloadStatus   `json:"config,omitempty"` // where there is a file
+
+	Certificates     []certificateStatus `json:"certificates,omitempty"` // those that end first
+	CertificateCount int                 `json:"certificate_count,omitempty"`
 }
 
 // admissionStatus is what stands around the gate.
@@ -97,15 +102,18 @@ type generation struct {
 
 func (e *edge) status() any {
 	now := time.Now()
+	since := e.lately.since(now)
 	s := status{
 		Node: e.config.Node.Name, Version: versionName(), Go: runtime.Version(),
 		Started: e.started.UTC().Round(time.Millisecond), Uptime: now.Sub(e.started).Seconds(), Ready: e.ready.Load(),
 		Addresses: e.addresses(), Requests: e.proxy.Status(), Cache: e.cacheStatus(), Filters: []filterStatus{},
 		Admission: e.admissionStatus(), Config: e.reloader.status(),
+		Lately: now.Sub(since.at).Seconds(), Limits: e.limitsStatus(since),
 	}
 	for _, o := range e.now.Load().origins {
-		s.Origins = append(s.Origins, statusOfOrigin(o.origin.Stats(now)))
+		s.Origins = append(s.Origins, statusOfOrigin(o, now, since))
 	}
+	s.Certificates, s.CertificateCount = e.certificatesStatus(now)
 	for _, f := range e.gate.Stats(now) {
 		s.Filters = append(s.Filters, statusOfFilter(f, now))
 	}

@@ -33,6 +33,29 @@ func sampleStatus() *status {
 		Name: "second_hit", WindowSeconds: 90, WindowKeys: 1000, FalsePositiveRatio: 0.0001, Measured: measured{FalsePositiveRatio: 0.0002, RatioUnseen: 9},
 		Generations: []generation{{FillRatio: 0.25}, {FillRatio: 0.5}}, Rotations: map[string]int64{"time": 0, "full": 1, "fitted": 2},
 	}}
+	s.Lately = 63.2
+	s.Origins[0].FirstByte = firstByteStatus{Responses: 5000, Mean: 0.5, P50: 0.4, P95: 2}
+	s.Origins[0].FirstByteLately = firstByteStatus{Responses: 40, Mean: 0.01234, P50: 0.000875, P95: 0.31}
+	s.Origins = append(s.Origins, originStatus{Name: "idle", FirstByte: firstByteStatus{Responses: 7, Mean: 1.5, P50: 1, P95: 12.5}}, originStatus{Name: "new"})
+	s.Limits = limitsStatus{
+		Refused: map[string]limitCount{"rate": {Total: 12, Lately: 3}, "send_rate": {Total: 2}},
+		LetGo:   map[string]limitCount{"idle": {Total: 400, Lately: 1}},
+	}
+	day := func(n int64) (*int64, *time.Time) {
+		end := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC).AddDate(0, 0, int(n))
+		return &n, &end
+	}
+	certificate := func(days int64, from, file string, names ...string) certificateStatus {
+		left, end := day(days)
+		return certificateStatus{Names: names, NotAfter: end, DaysLeft: left, From: from, File: file}
+	}
+	s.Certificates = []certificateStatus{
+		{Names: []string{"new.example.com"}, From: fromACME},
+		certificate(-2, fromFile, "/etc/old.pem", "old.example.com"),
+		certificate(13, fromACME, "", "www.example.com"), certificate(14, fromFile, "/etc/all.pem", "a.example.com", "b.example.com", "c.example.com"),
+		certificate(80, fromFile, "/etc/x.pem"), certificate(81, fromFile, "/etc/y.pem", "y.example.com"),
+	}
+	s.CertificateCount = 9
 	s.Admission.Shadow = []shadow.PolicyStats{{Name: "always", HitRatio: 0.65, ByteHitRatio: 0.5, OriginRequests: 70, Writes: 70}}
 	return s
 }
@@ -61,6 +84,23 @@ second_hit  1m30s      1000  25.0 %, 50.0 %  0.01 %           0.02 %    2 fitted
 origin  server       state                        connections  idle  queue
 app     10.0.0.1:80  up                           3            4     7
 app     10.0.0.2:80  ejected, tried again in 12s  0            0     7
+
+first byte  of the last  responses  mean    50 % within  95 % within
+app         1m3s         40         12.3ms  875µs        310ms
+idle        1h2m5s       7          1.5s    1s           12.5s
+
+limit      did      times  in the last 1m3s
+idle       let go   400    1
+rate       refused  12     3
+send_rate  refused  2      0
+
+certificate                      from          ends        days left
+new.example.com                  ACME          none yet
+old.example.com                  /etc/old.pem  2025-12-30  -2, it has ended
+www.example.com                  ACME          2026-01-14  13, renew it
+a.example.com, b.example.com, …  /etc/all.pem  2026-01-15  14
+none                             /etc/x.pem    2026-03-22  80
+and 4 that end later
 
 what if  hit ratio  of bytes  to the origin  writes
 always   65.0 %     50.0 %    70             70

@@ -130,6 +130,17 @@ func (m *Manager) Expiry() (first time.Time) {
 	return first
 }
 
+// Ends calls f with each of the names, and when its certificate expires; the zero Time while it has none.
+func (m *Manager) Ends(f func(name string, end time.Time)) {
+	for _, name := range m.o.Names {
+		var end time.Time
+		if c := m.Certificate(name); c != nil {
+			end = c.Leaf.NotAfter
+		}
+		f(name, end)
+	}
+}
+
 // Missing returns how many of the names have no certificate.
 func (m *Manager) Missing() (n int) {
 	for _, name := range m.o.Names {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -260,4 +261,25 @@ func stateOf(p Pair) state {
 		return fileState{modified: info.ModTime(), size: info.Size()}
 	}
 	return state{one(p.Certificate), one(p.Key)}
+}
+
+// Shown is one certificate that clients are shown.
+type Shown struct {
+	Names    []string // host names, and addresses behind them
+	NotAfter time.Time
+	File     string // of Pair.Certificate
+}
+
+// Shown returns all certificates, in the order of the pairs.
+func (s *Store) Shown() []Shown {
+	all := s.current.Load().all
+	out := make([]Shown, len(all))
+	for i, c := range all {
+		names := slices.Clone(namesOf(c.Leaf))
+		for _, a := range c.Leaf.IPAddresses {
+			names = append(names, a.String())
+		}
+		out[i] = Shown{Names: names, NotAfter: c.Leaf.NotAfter, File: s.pairs[i].Certificate}
+	}
+	return out
 }

@@ -79,6 +79,11 @@ func (e *Error) Unwrap() error { return e.Err }
 // reports as a reset.
 func (e *Error) Is(target error) bool { return e.Kind == Cut && target == io.ErrUnexpectedEOF }
 
+// Queued reports whether the request waited for a connection for too long, or found the queue for one full.
+func (e *Error) Queued() bool {
+	return e.Kind == Overload && !local(e.Err) && !errors.Is(e.Err, ErrClosed) && !errors.Is(e.Err, ErrShare) && !errors.Is(e.Err, ErrAllOut)
+}
+
 // Timeout reports whether time ran out: the origin's, that of dialling, or the
 // deadline of the caller's context.
 func (e *Error) Timeout() bool {

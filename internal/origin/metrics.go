@@ -87,7 +87,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		firstByte: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "edgeproxy_origin_first_byte_seconds",
 			Help:    "Time from starting to send a request to the first byte of its final response, for every head received whole.",
-			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30},
+			Buckets: firstByteBounds[:],
 		}, []string{"origin"}),
 		queue: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "edgeproxy_origin_queue_requests",

@@ -65,7 +65,7 @@ var (
 	descPurgeSweeps   = desc("purge_sweeps_total", "Times that all that is stored was held against the marks of purges, to make room for others.")
 	descGone          = desc("clients_gone_total", "Clients that were seen to leave before they had their answer.")
 	descForgotten     = desc("rate_forgotten_total", "Clients that were forgiven what they lacked of a token, because more had asked than there are buckets.")
-	descSlowUploads   = prometheus.NewDesc(LimitRejections, LimitRejectionsHelp, nil, prometheus.Labels{"limit": "receive_rate"})
+	descSlowUploads   = prometheus.NewDesc(LimitRejections, LimitRejectionsHelp, nil, prometheus.Labels{"limit": slowUploadsLimit})
 )
 
 var descs = []*prometheus.Desc{

@@ -20,6 +20,8 @@ const noRoute = "-"
 const (
 	LimitRejections     = "edgeproxy_limit_rejections_total"
 	LimitRejectionsHelp = "Requests or connections refused because a limit was reached."
+
+	slowUploadsLimit = "receive_rate"
 )
 
 // statusClasses are the values of the status label; index 0 is for none.
@@ -30,11 +32,12 @@ var statusClasses = [...]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}
 //
 //	requests = hit + stale + revalidated + miss + scarce + pass + error
 type Metrics struct {
-	overload, overRate            prometheus.Counter
-	overShare                     prometheus.Counter // of places
-	overTunnels, overTunnelsShare prometheus.Counter
-	overConnections               prometheus.Counter // to origins, of one client
-	overMemory, overMemoryShare   prometheus.Counter // of bodies on their way
+	overload, overRate            *refusals
+	overShare                     *refusals // of places
+	overTunnels, overTunnelsShare *refusals
+	overConnections               *refusals // to origins, of one client
+	overQueue                     *refusals // for these
+	overMemory, overMemoryShare   *refusals // of bodies on their way
 
 	proxy atomic.Pointer[Proxy]
 	none  *routeMetrics
@@ -92,25 +95,22 @@ var behindWords = [behindCount]string{"stored", "origin", "cut"}
 func NewMetrics(r prometheus.Registerer, o MetricsOptions) *Metrics {
 	m := &Metrics{
 		options: o, sums: newRouteMetrics(""),
-		overload:         rejections("requests_in_flight"),
-		overRate:         rejections("rate"),
-		overShare:        rejections("requests_in_flight_share"),
-		overConnections:  rejections("origin_share"),
-		overTunnels:      rejections("tunnels"),
-		overTunnelsShare: rejections("tunnels_share"),
-		overMemory:       rejections("inflight_bytes"),
-		overMemoryShare:  rejections("inflight_share"),
+		overload:         newRefusals("requests_in_flight"),
+		overRate:         newRefusals("rate"),
+		overShare:        newRefusals("requests_in_flight_share"),
+		overConnections:  newRefusals("origin_share"),
+		overQueue:        newRefusals("origin_queue"),
+		overTunnels:      newRefusals("tunnels"),
+		overTunnelsShare: newRefusals("tunnels_share"),
+		overMemory:       newRefusals("inflight_bytes"),
+		overMemoryShare:  newRefusals("inflight_share"),
 	}
 	m.none = m.forRoute(noRoute)
-	r.MustRegister(m.overload, m.overRate, m.overShare, m.overConnections, m.overTunnels, m.overTunnelsShare, m.overMemory, m.overMemoryShare, collector{m})
+	for _, l := range m.limits() {
+		r.MustRegister(l)
+	}
+	r.MustRegister(collector{m})
 	return m
-}
-
-// rejections counts what one limit refused.
-func rejections(limit string) prometheus.Counter {
-	return prometheus.NewCounter(prometheus.CounterOpts{
-		Name: LimitRejections, Help: LimitRejectionsHelp, ConstLabels: prometheus.Labels{"limit": limit},
-	})
 }
 
 // forRoute returns the counters of the route called name, new ones if need be.

@@ -118,9 +118,12 @@ func (p *Proxy) fail(x *exchange, err error) {
 	if oe, ok := errors.AsType[*origin.Error](err); ok {
 		status, why = failure(oe, x.upload)
 		x.failed = oe.Server
+		if oe.Queued() {
+			p.Metrics.overQueue.note()
+		}
 	}
 	if errors.Is(err, origin.ErrShare) {
-		p.Metrics.overConnections.Inc()
+		p.Metrics.overConnections.note()
 		status, why = statusTooManyRequests, reason.ClientShare
 	}
 	if isPanic(err) {

@@ -53,12 +53,12 @@ func (p *Proxy) forwardable(x *exchange, d disposition) disposition {
 	n, all := p.forwarding.Add(1), int64(x.settings.RequestsInFlight)
 	switch {
 	case !p.places.enter(x.who, n-1, all):
-		p.Metrics.overShare.Inc()
+		p.Metrics.overShare.note()
 		p.refuse(x, statusTooManyRequests, reason.ClientShare)
 		return refused
 	case n > all:
 		p.places.leave(x.who)
-		p.Metrics.overload.Inc()
+		p.Metrics.overload.note()
 		p.refuse(x, statusServiceUnavailable, reason.Overload)
 		return refused
 	}
@@ -86,13 +86,13 @@ func (p *Proxy) enterTunnels(x *exchange) bool {
 	switch {
 	case !p.tunnels.shares.enter(x.who, n-1, all):
 		p.tunnels.places.Add(-1)
-		p.Metrics.overTunnelsShare.Inc()
+		p.Metrics.overTunnelsShare.note()
 		p.refuse(x, statusTooManyRequests, reason.ClientShare)
 		return false
 	case n > all:
 		p.tunnels.shares.leave(x.who)
 		p.tunnels.places.Add(-1)
-		p.Metrics.overTunnels.Inc()
+		p.Metrics.overTunnels.note()
 		p.refuse(x, statusServiceUnavailable, reason.Overload)
 		return false
 	}

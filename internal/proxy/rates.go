@@ -22,7 +22,7 @@ func (p *Proxy) paced(x *exchange) bool {
 	if wait == 0 {
 		return true
 	}
-	p.Metrics.overRate.Inc()
+	p.Metrics.overRate.note()
 	x.retryAfter = wait
 	p.refuse(x, statusTooManyRequests, reason.Rate)
 	return false

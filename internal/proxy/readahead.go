@@ -80,10 +80,10 @@ func (p *Proxy) readAhead(x *exchange) bool {
 	status, why := uploadFailure(err)
 	switch {
 	case errors.Is(err, flight.ErrShare):
-		p.Metrics.overMemoryShare.Inc()
+		p.Metrics.overMemoryShare.note()
 		status, why = statusTooManyRequests, reason.ClientShare
 	case errors.Is(err, flight.ErrNoRoom):
-		p.Metrics.overMemory.Inc()
+		p.Metrics.overMemory.note()
 		status, why = statusServiceUnavailable, reason.Overload
 	}
 	p.refuse(x, status, why)

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"math"
+	"slices"
+	"time"
+)
+
+// certificateStatus is one certificate that clients are shown, or one that tls.acme has not got yet.
+type certificateStatus struct {
+	Names    []string   `json:"names"`          // the first certificateNames of them
+	NotAfter *time.Time `json:"not_after"`      // null: there is none yet, and handshakes for the name fail
+	DaysLeft *int64     `json:"days_left"`      // whole days; below 0: it has ended. null: there is none yet
+	From     string     `json:"from"`           // file or acme
+	File     string     `json:"file,omitempty"` // of tls.certificates
+}
+
+const (
+	fromFile = "file"
+	fromACME = "acme"
+
+	// certificatesShown is how many certificates /status has, those that end first, and certificateNames of how many names each.
+	certificatesShown = 100
+	certificateNames  = 10
+	// expiresSoon is when a certificate is warned of: as by the alert EdgeproxyCertificateExpires.
+	expiresSoon = 14 // days
+)
+
+// certificatesStatus returns the certificates that clients are shown at now, those that are missing first, then those that end
+// first; and how many there are in all.
+func (e *edge) certificatesStatus(now time.Time) (shown []certificateStatus, count int) {
+	if files := e.files(); files != nil {
+		for _, c := range files.Shown() {
+			shown = append(shown, certificateOf(c.Names, c.NotAfter, now, fromFile, c.File))
+		}
+	}
+	if e.acme != nil {
+		e.acme.Ends(func(name string, end time.Time) {
+			shown = append(shown, certificateOf([]string{name}, end, now, fromACME, ""))
+		})
+	}
+	slices.SortStableFunc(shown, func(a, b certificateStatus) int { return a.end().Compare(b.end()) })
+	count = len(shown)
+	return shown[:min(count, certificatesShown)], count
+}
+
+func certificateOf(names []string, end, now time.Time, from, file string) certificateStatus {
+	c := certificateStatus{Names: names[:min(len(names), certificateNames)], From: from, File: file}
+	if !end.IsZero() {
+		days := int64(math.Floor(end.Sub(now).Hours() / 24))
+		c.NotAfter, c.DaysLeft = &end, &days
+	}
+	return c
+}
+
+func (c *certificateStatus) end() time.Time {
+	if c.NotAfter == nil {
+		return time.Time{}
+	}
+	return *c.NotAfter
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+
+	"edgeproxy/internal/proxy"
+)
+
+// limitsStatus is what limits have done: those that have done nothing are not in it.
+type limitsStatus struct {
+	Refused map[string]limitCount `json:"refused"` // by the label of edgeproxy_limit_rejections_total
+	LetGo   map[string]limitCount `json:"let_go"`  // by the cause in edgeproxy_connections_let_go_total
+}
+
+// limitCount is how often: since the start, and in the last lately_seconds.
+type limitCount struct {
+	Total  int64 `json:"total"`
+	Lately int64 `json:"lately"`
+}
+
+// What a limit has done.
+const (
+	limitRefused = "refused"
+	limitLetGo   = "let_go"
+)
+
+// limitCounter is a limit whose counts are kept outside of the engine.
+type limitCounter struct {
+	kind, name string
+	count      func() int64
+}
+
+// eachLimit calls f with every limit and how often it has done something since the start.
+func (e *edge) eachLimit(f func(kind, name string, count int64)) {
+	for _, l := range e.limits {
+		f(l.kind, l.name, l.count())
+	}
+	e.proxy.Refusals(func(limit string, count int64) { f(limitRefused, limit, count) })
+}
+
+func (e *edge) limitsStatus(since note) limitsStatus {
+	s := limitsStatus{Refused: map[string]limitCount{}, LetGo: map[string]limitCount{}}
+	e.eachLimit(func(kind, name string, count int64) {
+		if count == 0 {
+			return
+		}
+		of := s.Refused
+		if kind == limitLetGo {
+			of = s.LetGo
+		}
+		of[name] = limitCount{Total: count, Lately: count - since.limits[kind+" "+name]}
+	})
+	return s
+}
+
+// rejections is the metric of what one limit refused.
+func (e *edge) rejections(limit string, count func() int64) prometheus.Collector {
+	e.limits = append(e.limits, limitCounter{limitRefused, limit, count})
+	return prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: proxy.LimitRejections, Help: proxy.LimitRejectionsHelp, ConstLabels: prometheus.Labels{"limit": limit},
+	}, func() float64 { return float64(count()) })
+}
+
+// watchConnectionsLetGo shows the connections that were ended to make room for others.
+func (e *edge) watchConnectionsLetGo() {
+	for _, l := range []limitCounter{
+		{limitLetGo, "idle", func() int64 { return e.limiter.LetGo().Idle }},
+		{limitLetGo, "idle_of_address", func() int64 { return e.limiter.LetGo().IdleOfClient }},
+		{limitLetGo, "silent", func() int64 { return e.limiter.LetGo().Silent }},
+		{limitLetGo, "proxy_header", e.peers.Cut},
+		{limitLetGo, "handshake", e.handshakesCut},
+	} {
+		e.limits = append(e.limits, l)
+		e.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "edgeproxy_connections_let_go_total", Help: "Client connections that were ended to make room for others.",
+			ConstLabels: prometheus.Labels{"cause": l.name},
+		}, func() float64 { return float64(l.count()) }))
+	}
+}
+
+func (e *edge) handshakesCut() (n int64) {
+	for _, d := range e.listeners {
+		n += d.handshakesCut()
+	}
+	return n
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// limitLines has the limits that have done something, those first that did most.
+func limitLines(b *strings.Builder, now *status) {
+	type line struct {
+		name, did string
+		limitCount
+	}
+	var lines []line
+	for name, c := range now.Limits.Refused {
+		lines = append(lines, line{name, "refused", c})
+	}
+	for name, c := range now.Limits.LetGo {
+		lines = append(lines, line{name, "let go", c})
+	}
+	if len(lines) == 0 {
+		return
+	}
+	slices.SortFunc(lines, func(a, b line) int {
+		return cmp.Or(cmp.Compare(b.Total, a.Total), cmp.Compare(a.did, b.did), cmp.Compare(a.name, b.name))
+	})
+	rows := []string{"limit\tdid\ttimes\tin the last " + uptime(now.Lately)}
+	for _, l := range lines {
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%d\t%d", l.name, l.did, l.Total, l.Lately))
+	}
+	table(b, rows...)
+}
+
+// firstByteLines has how long each origin took lately, or since the start where it was not asked lately.
+func firstByteLines(b *strings.Builder, now *status) {
+	rows := []string{"first byte\tof the last\tresponses\tmean\t50 % within\t95 % within"}
+	for _, o := range now.Origins {
+		f, of := o.FirstByteLately, now.Lately
+		if f.Responses == 0 {
+			f, of = o.FirstByte, now.Uptime
+		}
+		if f.Responses > 0 {
+			rows = append(rows, fmt.Sprintf("%s\t%s\t%d\t%s\t%s\t%s", o.Name, uptime(of), f.Responses, brief(f.Mean), brief(f.P50), brief(f.P95)))
+		}
+	}
+	if len(rows) > 1 {
+		table(b, rows...)
+	}
+}
+
+// brief is a time with three digits that count, or to the microsecond.
+func brief(seconds float64) string {
+	d := time.Duration(seconds * float64(time.Second))
+	unit := time.Microsecond
+	for d >= 1000*unit {
+		unit *= 10
+	}
+	return d.Round(unit).String()
+}
+
+// mostCertificates is how many a screen has.
+const mostCertificates = 5
+
+// certificateLines has the certificates that end first.
+func certificateLines(b *strings.Builder, now *status) {
+	if len(now.Certificates) == 0 {
+		return
+	}
+	rows := []string{"certificate\tfrom\tends\tdays left"}
+	for _, c := range now.Certificates[:min(len(now.Certificates), mostCertificates)] {
+		from := cmp.Or(c.File, "ACME")
+		if c.NotAfter == nil || c.DaysLeft == nil {
+			rows = append(rows, fmt.Sprintf("%s\t%s\tnone yet\t", someNames(c.Names), from))
+			continue
+		}
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%d%s", someNames(c.Names), from, c.NotAfter.UTC().Format(time.DateOnly), *c.DaysLeft, urgency(*c.DaysLeft)))
+	}
+	if more := now.CertificateCount - mostCertificates; more > 0 {
+		rows = append(rows, fmt.Sprintf("and %d that end later", more))
+	}
+	table(b, rows...)
+}
+
+func urgency(days int64) string {
+	switch {
+	case days < 0:
+		return ", it has ended"
+	case days < expiresSoon:
+		return ", renew it"
+	}
+	return ""
+}
+
+// someNames has the first two.
+func someNames(names []string) string {
+	if len(names) > 2 {
+		return strings.Join(names[:2], ", ") + ", …"
+	}
+	return orNone(strings.Join(names, ", "))
+}
