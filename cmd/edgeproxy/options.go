@@ -26,7 +26,7 @@ func (e *edge) cacheOptions() cache.Options {
 	o := cache.Options{
 		MaxBytes: int64(c.Cache.Memory.MaxBytes), MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes),
 		StageBytes:  int64(c.Cache.Memory.StageBytes),
-		MaxVariants: c.Limits.Variants, Pinned: e.pinned, Metrics: cache.NewMetrics(e.registry),
+		MaxVariants: c.Limits.Variants, Pinned: e.pinned, Metrics: cache.NewMetrics(e.registry), Now: time.Now,
 	}
 	if e.disk != nil {
 		o.Disk, o.MaxDiskObjectBytes = e.disk, int64(c.Cache.Disk.MaxObjectBytes)

@@ -66,6 +66,10 @@ type tierStatus struct {
 	Replaced       int64            `json:"replaced"`
 	Purged         int64            `json:"purged"`
 	Promoted       int64            `json:"promoted,omitempty"` // from the stage to the memory tier
+
+	// EvictionAge is how old in seconds those were that were evicted lately, by cause; see cache.TierStats. Causes that have
+	// evicted nothing are not in it.
+	EvictionAge map[string]float64 `json:"eviction_age_seconds"`
 }
 
 type filterStatus struct {
@@ -134,8 +138,18 @@ func statusOfTier(t cache.TierStats) tierStatus {
 	return tierStatus{
 		Objects: t.Objects, Bytes: t.Bytes, MaxBytes: t.MaxBytes, Writes: t.Writes, WriteBytes: t.WriteBytes,
 		Replaced: t.Replaced, Purged: t.Purged, Promoted: t.Promoted, StoresNeverHit: t.NeverHit,
-		Evictions: map[string]int64{"capacity": t.Capacity, "rejected": t.Rejected, "variants": t.Variants},
+		Evictions: map[string]int64{"capacity": t.Capacity, "rejected": t.Rejected, "variants": t.Variants}, EvictionAge: agesOf(t),
 	}
+}
+
+func agesOf(t cache.TierStats) map[string]float64 {
+	out := map[string]float64{}
+	for cause, age := range map[string]time.Duration{"capacity": t.CapacityAge, "rejected": t.RejectedAge} {
+		if age > 0 {
+			out[cause] = age.Seconds()
+		}
+	}
+	return out
 }
 
 func (e *edge) admissionStatus() admissionStatus {

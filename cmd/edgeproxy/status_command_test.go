@@ -26,7 +26,7 @@ func sampleStatus() *status {
 		Fills: proxy.Fills{Stored: 30, HeldBack: 50, Saved: 40, SavedBytes: 40 << 10, Regret: 10, RegretBytes: 10 << 10},
 	}
 	s.Requests.NotStored = map[string]int64{"first-sighting": 50, "no-store": 3, "private": 3, "too-large": 0}
-	s.Cache.tierStatus = tierStatus{Objects: 25, Bytes: 1 << 20, MaxBytes: 256 << 20, Writes: 30, StoresNeverHit: 4}
+	s.Cache.tierStatus = tierStatus{Objects: 25, Bytes: 1 << 20, MaxBytes: 256 << 20, Writes: 30, StoresNeverHit: 4, EvictionAge: map[string]float64{"capacity": 3723.4, "rejected": 12.345}}
 	s.Cache.Disk = &diskStatus{tierStatus: tierStatus{Objects: 90, Bytes: 5 << 30, MaxBytes: 10 << 30, Writes: 95}, Directories: []directoryStatus{{Path: "/a"}, {Path: "/b", Trouble: "it hangs"}}}
 	s.Origins = []originStatus{{Name: "app", Waiting: 7, Servers: []serverStatus{{Address: "10.0.0.1:80", State: "up", Active: 3, Idle: 4}, {Address: "10.0.0.2:80", State: "ejected", EjectedFor: 12}}}}
 	s.Filters = []filterStatus{{
@@ -73,9 +73,9 @@ hit ratio 60.0 % of requests, 55.5 % of bytes; 3.0 MiB sent
 
 stored 30, held back 50; writes avoided 40 (40 KiB), fetched once more for it 10 (10 KiB)
 
-tier    objects  bytes    of       written  never hit
-memory  25       1.0 MiB  256 MiB  30       4
-disk    90       5.0 GiB  10 GiB   95       0
+tier    objects  bytes    of       written  never hit  evicted at the age of
+memory  25       1.0 MiB  256 MiB  30       4          1h2m3s, 12.3s (rejected)
+disk    90       5.0 GiB  10 GiB   95       0          none
   /b: it hangs
 
 window      remembers  keys  fill            false positives  measured  rotations

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -51,9 +52,25 @@ func firstByteLines(b *strings.Builder, now *status) {
 	}
 }
 
-// brief is a time with three digits that count, or to the microsecond.
+// agesLine has the ages of what was evicted, the cause behind each where it is not that room was wanted.
+func agesLine(t *tierStatus) string {
+	var parts []string
+	for _, cause := range slices.Sorted(maps.Keys(t.EvictionAge)) {
+		part := brief(t.EvictionAge[cause])
+		if cause != "capacity" {
+			part += " (" + cause + ")"
+		}
+		parts = append(parts, part)
+	}
+	return orNone(strings.Join(parts, ", "))
+}
+
+// brief is a time with three digits that count, or to the microsecond; from a minute on to the second.
 func brief(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
+	if d >= time.Minute {
+		return uptime(seconds)
+	}
 	unit := time.Microsecond
 	for d >= 1000*unit {
 		unit *= 10

@@ -93,16 +93,16 @@ func billLines(b *strings.Builder, f proxy.Fills) {
 }
 
 func tierLines(b *strings.Builder, c cacheStatus) {
-	rows := []string{"tier\tobjects\tbytes\tof\twritten\tnever hit"}
-	add := func(name string, t *tierStatus, more string) {
+	rows := []string{"tier\tobjects\tbytes\tof\twritten\tnever hit\tevicted at the age of"}
+	add := func(name string, t *tierStatus) {
 		if t != nil {
-			rows = append(rows, fmt.Sprintf("%s\t%d\t%s\t%s\t%d\t%d%s", name, t.Objects, sizeOf(t.Bytes), sizeOf(t.MaxBytes), t.Writes, t.StoresNeverHit, more))
+			rows = append(rows, fmt.Sprintf("%s\t%d\t%s\t%s\t%d\t%d\t%s", name, t.Objects, sizeOf(t.Bytes), sizeOf(t.MaxBytes), t.Writes, t.StoresNeverHit, agesLine(t)))
 		}
 	}
-	add("memory", &c.tierStatus, "")
-	add("stage", c.Stage, "")
+	add("memory", &c.tierStatus)
+	add("stage", c.Stage)
 	if c.Disk != nil {
-		add("disk", &c.Disk.tierStatus, "")
+		add("disk", &c.Disk.tierStatus)
 		for _, d := range c.Disk.Directories {
 			if d.Trouble != "" {
 				rows = append(rows, "  "+d.Path+": "+d.Trouble)

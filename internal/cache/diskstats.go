@@ -2,6 +2,7 @@ package cache
 
 import (
 	"sync/atomic"
+	"time"
 
 	"edgeproxy/internal/cache/disk"
 )
@@ -24,6 +25,7 @@ func (d *diskTier) stats() TierStats {
 		t.Capacity = st.EvictedSmall + st.EvictedLarge
 		t.Lost = st.Full + st.Dropped + st.Lost + st.Damaged
 		t.Purged = st.Removed
+		t.CapacityAge = time.Duration(st.EvictedAge * float64(time.Second))
 	}
 	return t
 }

@@ -1,6 +1,9 @@
 package cache
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // departure says why an entry left its tier. The first three are evictions:
 // nobody asked for them.
@@ -15,6 +18,7 @@ const (
 	promoted // from the stage to the memory tier
 
 	departures
+	evictions = replaced // how many are
 )
 
 // ledger counts what came to a tier and what left it. All are atomics because
@@ -24,6 +28,9 @@ type ledger struct {
 	objects, bytes     atomic.Int64 // held
 	gone               [departures]atomic.Int64
 	neverHit           atomic.Int64 // of those gone
+	ages               [evictions]ages
+
+	now func() time.Time // nil: ages are not noted
 
 	leftovers *leftovers
 }
@@ -64,7 +71,9 @@ func (l *ledger) landed(it *Object, cost, body int64) {
 // left counts the departure of it, which landed at that cost.
 func (l *ledger) left(why departure, it *Object, cost int64) {
 	l.letGo(it)
-	l.gone[why].Add(1)
+	if n := l.gone[why].Add(1); why < evictions && n%ageEvery == 1 && l.now != nil {
+		l.evictedAt(why, it, l.now())
+	}
 	l.objects.Add(-1)
 	l.bytes.Add(-cost)
 	if why != promoted && !it.asked() {
@@ -86,5 +95,8 @@ func (l *ledger) stats(maxBytes int64) TierStats {
 		Purged:     l.gone[purged].Load(),
 		Promoted:   l.gone[promoted].Load(),
 		NeverHit:   l.neverHit.Load(),
+
+		CapacityAge: time.Duration(l.ages[capacity].mean.Load()),
+		RejectedAge: time.Duration(l.ages[rejected].mean.Load()),
 	}
 }

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"sync/atomic"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 )
@@ -23,6 +24,7 @@ type Metrics struct {
 	objects, bytes, maxBytes *prometheus.Desc
 	evictions, neverHit      *prometheus.Desc
 	promotions, pinned       *prometheus.Desc
+	age                      *prometheus.Desc
 }
 
 // NewMetrics registers the metrics with reg. It panics if reg has them already:
@@ -46,6 +48,8 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 			"variants: too many variants of a URL, or of all URLs; lost: damaged, or not written (disk only).", "tier", "reason"),
 		neverHit: desc("stores_never_hit_total", "Responses that left, for whatever reason, and had not been found once "+
 			"since they were stored in the tier.", "tier"),
+		age: desc("eviction_age_seconds", "How old those were that were evicted lately, as a mean: since they were received or last validated. "+
+			"Of the disk how long the records had lain that were looked at last to make room. Not there before the first.", "tier", "reason"),
 		promotions: desc("promotions_total", "Responses that moved from tier stage to tier memory. Part of the writes of memory."),
 		pinned:     desc("pinned_bytes", "Bytes of bodies that have left the cache and are still being sent: outside of bytes, until their clients have taken them or are let go."),
 	}
@@ -56,7 +60,7 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 // Describe sends the description of each metric.
 func (m *Metrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		m.writes, m.writeBytes, m.objects, m.bytes, m.maxBytes, m.evictions, m.neverHit, m.promotions, m.pinned,
+		m.writes, m.writeBytes, m.objects, m.bytes, m.maxBytes, m.evictions, m.neverHit, m.promotions, m.pinned, m.age,
 	} {
 		out <- d
 	}
@@ -89,6 +93,11 @@ func (m *Metrics) collectTier(out chan<- prometheus.Metric, tier string, st Tier
 	send(m.bytes, prometheus.GaugeValue, st.Bytes)
 	send(m.maxBytes, prometheus.GaugeValue, st.MaxBytes)
 	send(m.evictions, prometheus.CounterValue, st.Capacity, "capacity")
+	for reason, age := range map[string]time.Duration{"capacity": st.CapacityAge, "rejected": st.RejectedAge} {
+		if age > 0 {
+			out <- prometheus.MustNewConstMetric(m.age, prometheus.GaugeValue, age.Seconds(), tier, reason)
+		}
+	}
 	if tier == diskName { // it does not count variants, nor whether what left was found
 		send(m.evictions, prometheus.CounterValue, st.Lost, "lost")
 		return

@@ -3,6 +3,7 @@ package cache
 import (
 	"errors"
 	"fmt"
+	"time"
 
 	"edgeproxy/internal/pinned"
 )
@@ -32,6 +33,9 @@ type Options struct {
 	// MaxDiskObjectBytes is the longest body that goes to the Disk piece by piece as it comes, since it is longer than
 	// MaxObjectBytes; 0: none does.
 	MaxDiskObjectBytes int64
+	// Now reads the clock when something is evicted, for the ages in TierStats; nil: they are not known. It must be quick, and
+	// not call the Store.
+	Now func() time.Time
 	// Metrics shows the Store's counters; nil shows them nowhere.
 	Metrics *Metrics
 }

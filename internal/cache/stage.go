@@ -3,6 +3,7 @@ package cache
 import (
 	"bytes"
 	"slices"
+	"time"
 )
 
 // bytesPerURLChain is for the stage's table of URLs with variants: 0.2 to 0.4 %.
@@ -23,9 +24,9 @@ type stage struct {
 	urls     *clock[*record]
 }
 
-func newStage(maxBytes int64, left *leftovers) *stage {
+func newStage(maxBytes int64, left *leftovers, now func() time.Time) *stage {
 	return &stage{
-		books:    ledger{leftovers: left},
+		books:    ledger{leftovers: left, now: now},
 		maxBytes: maxBytes,
 		items:    newClock[*Object](maxBytes/bytesPerChain, 0),
 		urls:     newClock[*record](maxBytes/bytesPerURLChain, 0),

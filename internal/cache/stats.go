@@ -1,5 +1,7 @@
 package cache
 
+import "time"
+
 // TierStats is what one tier holds and has done. When no write is in progress,
 //
 //	Writes = Objects + Capacity + Rejected + Variants + Replaced + Purged + Promoted
@@ -24,6 +26,11 @@ type TierStats struct {
 	// NeverHit is how many of those that left had not been returned by one
 	// look-up since they landed in the tier. The promoted had been.
 	NeverHit int64
+	// CapacityAge and RejectedAge are how old those were that went so: a mean in which the last 500 count most, of which one in eight was looked at. The age is that
+	// of the response, since it was received or last validated. Of the disk CapacityAge is how long the records had lain that
+	// were evicted last, since they were written or gone over; of several directories the longest. 0: none went, or
+	// Options.Now is nil.
+	CapacityAge, RejectedAge time.Duration
 }
 
 // Stats is what a Store holds and has done, by tier.

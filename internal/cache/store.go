@@ -52,7 +52,8 @@ func New(o Options) (*Store, error) {
 
 		renewed: newClock[*renewal](l.renewedBytes/bytesPerChain, 0),
 	}
-	s.books.leftovers, s.stage = &s.leftovers, newStage(l.stageBytes, &s.leftovers)
+	s.books.now = o.Now
+	s.books.leftovers, s.stage = &s.leftovers, newStage(l.stageBytes, &s.leftovers, o.Now)
 	if s.main, err = newMainPart(l.mainBytes, s.costLocked, s.leftLocked); err != nil {
 		return nil, err
 	}

@@ -22,6 +22,8 @@ func TestInChromium(t *testing.T) {
 	t.Run("every number is that of the status", everyNumber(b))
 	t.Run("numbers are written for people", written(b))
 	t.Run("figures change with the status", changing(b))
+	t.Run("limits, certificates and origins that have nothing to say", quietParts(b))
+	t.Run("certificates that end are told", endingCertificates(b))
 	t.Run("names are no markup", hostile(b))
 	t.Run("a token that is wanted is asked for", tokenAsked(b))
 	t.Run("a token that is wrong is told", tokenWrong(b))
@@ -152,6 +154,8 @@ func everyNumber(b *testkit.Browser) func(*testing.T) {
 			"/cache/stage/writes", "/cache/disk/write_bytes", "/cache/evictions/rejected", "/admission/shadow/0/origin_bytes",
 			"/origins/0/servers/1/ejected_for_seconds", "/origins/0/queue_requests", "/requests/not_stored/too-large",
 			"/top#/hosts/requests/rows/1/at_most", "/top#/urls/requests/rows/2/at_least", "/requests#/total", "/requests#/requests/1/age_seconds", "/requests#/requests/0/phase",
+			"/limits/refused/rate/total", "/limits/let_go/idle/lately", "/certificates/1/days_left", "/certificates/0/not_after",
+			"/origins/0/first_byte_lately/p95_seconds", "/origins/1/first_byte/mean_seconds", "/cache/eviction_age_seconds/rejected", "/cache/disk/eviction_age_seconds/capacity",
 		} {
 			if !seen[want] {
 				t.Errorf("%s is not on the page", want)
@@ -177,6 +181,9 @@ func written(b *testkit.Browser) func(*testing.T) {
 			"/requests/totals/requests": "1,539,619", "/requests/totals/hit_ratio": "78.5 %", "/cache/max_bytes": "240 MiB", "/cache/disk/bytes": "9.2 GiB",
 			"/filters/0/window_seconds": "7 h 15 min", "/filters/0/generations/0/age_seconds": "2 h 32 min", "/filters/0/false_positive_ratio_expected": "0.00012 %",
 			"/origins/0/servers/1/ejected_for_seconds": "13 s", "/filters/0/measured/false_positive_ratio": "0.39 %", "/origins/0/servers/1/state": "ejected", "/requests/totals/fills/regret": "31,022",
+			"/origins/0/first_byte_lately/p50_seconds": "241 ms", "/origins/0/first_byte_lately/p95_seconds": "1.3 s", "/origins/0/first_byte/mean_seconds": "41.2 ms",
+			"/origins/1/first_byte/p50_seconds": "840 µs", "/limits/refused/rate/total": "1,411", "/certificates/0/not_after": "2027-01-22", "/certificates/1/days_left": "310",
+			"/cache/eviction_age_seconds/capacity": "14 h 13 min", "/cache/stage/eviction_age_seconds/capacity": "43 s", "/cache/disk/eviction_age_seconds/capacity": "9 d 12 h",
 		} {
 			if texts[path] != want {
 				t.Errorf("%s: got %q, want %q", path, texts[path], want)
@@ -220,6 +227,9 @@ func hostile(b *testkit.Browser) func(*testing.T) {
 			status["origins"].([]any)[0].(map[string]any)["name"] = name
 			status["requests"].(map[string]any)["routes"].([]any)[0].(map[string]any)["route"] = name
 			status["requests"].(map[string]any)["not_stored"].(map[string]any)[name] = 1
+			status["certificates"].([]any)[0].(map[string]any)["names"] = []any{name}
+			status["certificates"].([]any)[0].(map[string]any)["days_left"] = 3
+			status["limits"].(map[string]any)["refused"].(map[string]any)[name] = map[string]any{"total": 1, "lately": 1}
 		})
 		tab := s.watch(t, b)
 		var images int
@@ -227,7 +237,7 @@ func hostile(b *testkit.Browser) func(*testing.T) {
 		if images != 0 {
 			t.Errorf("got %d elements made of names", images)
 		}
-		for _, where := range []string{"h1", "#about", "#servers", "#routes", "#reason-rows"} {
+		for _, where := range []string{"h1", "#about", "#servers", "#routes", "#reason-rows", "#first-bytes", "#certificate-rows", "#limit-rows", "#notices"} {
 			if got := tab.Text(where); !strings.Contains(got, name) {
 				t.Errorf("%s: got %q, want the name as it is", where, got)
 			}

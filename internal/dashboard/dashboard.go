@@ -16,7 +16,11 @@ var (
 	//go:embed dashboard.css
 	style string
 	//go:embed dashboard.js
-	script string
+	mainScript string
+	//go:embed limits.js
+	limitsScript string
+
+	script = strings.Replace(mainScript, "  // {{limits}}\n", limitsScript, 1)
 )
 
 // Handler answers GET and HEAD with the page. It is safe for concurrent use.

@@ -101,6 +101,7 @@
     for (const o of s.origins ?? []) for (const v of o.servers ?? []) if (v.state !== "up") said.push(`Server ${v.address} of origin ${o.name} is ${v.state}.`);
     if (s.requests?.panics > 0) said.push(`${plain(s.requests.panics)} requests ended in a fault of edgeproxy; the log has them.`);
     if (s.admission?.gate_open) said.push("The gate is open: the cache is nearly empty, and every response that may be stored is.");
+    said.push(...certificateNotices(s));
     const list = byId("notices");
     while (list.children.length > said.length) list.lastElementChild.remove();
     said.forEach((text, i) => setText(list.children[i] ?? list.appendChild(document.createElement("li")), text));
@@ -162,7 +163,7 @@
         of(plain, "replaced"), of(plain, "purged"), of(plain, "stores_never_hit")];
     }), 1);
     fill("evictions", tiers.flatMap(([name, tier, path]) => Object.keys(tier.evictions ?? {}).map((cause) => [
-      name, cause, at(plain, ...path, "evictions", cause),
+      name, cause, at(plain, ...path, "evictions", cause), tier.eviction_age_seconds?.[cause] > 0 ? at(span, ...path, "eviction_age_seconds", cause) : "–",
     ])), 2);
   };
 
@@ -187,6 +188,8 @@
     fill("reason-rows", reasons.map(([name]) => [name, at(plain, "requests", "not_stored", name)]), 1);
     byId("reasons-none").hidden = reasons.length > 0;
   };
+
+  // {{limits}}
 
   // ---- The last 10 minutes ----
 
@@ -302,6 +305,7 @@
     const s = latest, at = reader(s);
     byId("figures").hidden = false;
     for (const part of [showHead, showNotices, showTraffic, showBill, showWindow, showTiers, showShadows, showOrigins, showReasons]) part(s, at);
+    for (const part of [showFirstBytes, showLimits, showCertificates]) part(s, at);
     showCharts();
     if (byId("minutes-details").open) showMinutes();
   };

@@ -304,6 +304,7 @@ func (v *volume) finish(f *device.File, entries []byte, t layout.Trailer) error 
 
 // list lets a hand find s.
 func (v *volume) list(s *segment) {
+	s.seen = v.o.Now()
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	s.listed, s.fresh = true, nil

@@ -90,6 +90,7 @@ func (v *volume) drop(s *segment) {
 // rewriteShare allows. The others leave the index.
 func (v *volume) chosen(s *segment, entries []layout.Entry) []layout.Entry {
 	var wanted [4][]layout.Entry // by hits
+	v.counts.evictedAfter(v.o.Now().Sub(s.seen))
 	for _, e := range entries {
 		p := place(s.number, e.Offset, e.Bytes)
 		had, ok := v.coolAll(e.Hash, p)
@@ -182,6 +183,7 @@ func (v *volume) sweep(s *segment, over int64) {
 		}
 		*h = hand{seg: s, entries: entries}
 	}
+	v.counts.evictedAfter(v.o.Now().Sub(s.seen))
 	var out []freeing
 	for ; h.at < len(h.entries) && over > 0; h.at++ {
 		e := h.entries[h.at]
@@ -208,6 +210,7 @@ func (v *volume) sweep(s *segment, over int64) {
 func (v *volume) leave(s *segment) {
 	entries := v.hand.entries
 	v.hand = hand{}
+	s.seen = v.o.Now()
 	v.mu.Lock()
 	s.visited = v.written
 	v.large = append(without(v.large, s), s)

@@ -184,7 +184,7 @@ func (v *volume) enlist(files []device.Info) error {
 		if !ok || !f.Regular {
 			continue
 		}
-		s := &segment{number: number, length: f.Bytes, freed: max(f.Bytes-f.OnDisk, 0), listed: true}
+		s := &segment{number: number, length: f.Bytes, freed: max(f.Bytes-f.OnDisk, 0), listed: true, seen: f.Changed}
 		s.refs.Store(1)
 		if !v.slot(number).CompareAndSwap(nil, s) {
 			return fmt.Errorf("two segments in one slot: %s: %w", f.Name, layout.ErrDamaged)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"edgeproxy/internal/cache/disk/device"
 	"edgeproxy/internal/cache/disk/index"
@@ -25,6 +26,7 @@ type segment struct {
 	filling sync.Once   // brings its records into the index
 	removed []int64     // offsets that the log of removals names; until it is filled
 	entries []byte      // of one that could not be sealed; its footer has them otherwise
+	seen    time.Time   // when visited was set; the writer's
 	footer  int64       // bytes of its footer; once it is sealed
 
 	// guarded by volume.mu

@@ -22,6 +22,7 @@ type counts struct {
 	writeErrors, noSpace, failures                       atomic.Int64
 	filled, recovered, unreadable, grown                 atomic.Int64
 	scrubs, scrubbed                                     atomic.Int64
+	evictedAge                                           atomic.Int64 // in nanoseconds
 	writeTimes, readTimes                                timing
 }
 
@@ -68,6 +69,9 @@ func (c *counts) evicted(n int64, kind layout.Kind) {
 	c.evictedSmall.Add(1)
 }
 
+// evictedAfter notes how long a segment has lain that is evicted from.
+func (c *counts) evictedAfter(d time.Duration) { c.evictedAge.Store(int64(max(d, 1))) }
+
 func (c *counts) evictedInDemand(n int64, kind layout.Kind) {
 	c.evicted(n, kind)
 	c.overBudget.Add(1)
@@ -107,6 +111,9 @@ type Stats struct {
 	WriteTimes, ReadTimes Times
 	// Evicted records, by the kind of segment. OverBudget of them had been asked for.
 	EvictedSmall, EvictedLarge, EvictedBytes, OverBudget int64
+	// EvictedAge is how many seconds the segment had lain that was evicted from last, since it was written or gone over; 0: none
+	// was. So long stays a record that nobody asks for.
+	EvictedAge float64
 	// Removed records were removed or replaced. Lost ones were pushed out of a full index.
 	Removed, Lost int64
 	// Damaged records were found not to be what was written. OtherKeys is how many reads found the record of another key.
@@ -136,7 +143,8 @@ func (s *Store) Stats() Stats {
 		Reads: c.reads.Load(), ReadBytes: c.readBytes.Load(),
 		WriteTimes: c.writeTimes.load(), ReadTimes: c.readTimes.load(),
 		EvictedSmall: c.evictedSmall.Load(), EvictedLarge: c.evictedLarge.Load(), EvictedBytes: c.evictedBytes.Load(), OverBudget: c.overBudget.Load(),
-		Removed: c.removed.Load(), Lost: c.lost.Load(), Damaged: c.damaged.Load(), OtherKeys: c.otherKeys.Load(),
+		EvictedAge: time.Duration(c.evictedAge.Load()).Seconds(),
+		Removed:    c.removed.Load(), Lost: c.lost.Load(), Damaged: c.damaged.Load(), OtherKeys: c.otherKeys.Load(),
 		SlowReads: c.slowReads.Load(), QueuedOut: c.queuedOut.Load(),
 		ReadErrors: c.readErrors.Load(), WriteErrors: c.writeErrors.Load(), NoSpace: c.noSpace.Load(), Failures: c.failures.Load(),
 		Scrubs: c.scrubs.Load(), ScrubbedBytes: c.scrubbed.Load(),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"time"
 )
 
 // Dir is an open directory.
@@ -63,6 +64,7 @@ type Info struct {
 	Bytes   int64 // its length
 	OnDisk  int64 // what it takes there: less, where it has holes
 	Regular bool
+	Changed time.Time // its content
 }
 
 // List returns what is in the directory, by name.
@@ -83,7 +85,7 @@ func (d *Dir) List() ([]Info, error) {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, Info{Name: e.Name(), Bytes: info.Size(), OnDisk: onDisk(info), Regular: info.Mode().IsRegular()})
+		all = append(all, Info{Name: e.Name(), Bytes: info.Size(), OnDisk: onDisk(info), Regular: info.Mode().IsRegular(), Changed: info.ModTime()})
 	}
 	return all, nil
 }

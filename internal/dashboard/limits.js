@@ -1,0 +1,66 @@
+  // ---- Limits that bit, certificates, and how long origins took ----
+
+  const bites = {
+    refused: {
+      requests_in_flight: "requests refused: too many at once (503)",
+      requests_in_flight_share: "requests refused: their client had its share (429)",
+      rate: "requests refused: their client asked too often (429)",
+      origin_queue: "requests refused: no connection to the origin became free (503)",
+      origin_share: "requests refused: their client had its share of connections to the origin (429)",
+      tunnels: "upgrades refused: too many at once (503)",
+      tunnels_share: "upgrades refused: their client had its share (429)",
+      inflight_bytes: "uploads refused: the memory for them was used up (503)",
+      inflight_share: "uploads refused: their client had its share of the memory (429)",
+      receive_rate: "uploads ended: they came too slowly (408)",
+      send_rate: "clients let go: they took their answers too slowly",
+      pinned_bytes: "clients let go: what they were sent had left the cache, and took too much memory",
+      connections: "connections refused: too many at once",
+      connections_per_address: "connections refused: too many of one address",
+    },
+    let_go: {
+      idle: "idle connections ended, for new ones",
+      idle_of_address: "idle connections ended, for new ones of the same address",
+      silent: "connections ended that had said nothing, for new ones",
+      handshake: "connections ended in their handshake, for new ones",
+      proxy_header: "connections ended that had sent no PROXY header, for new ones",
+    },
+  };
+
+  const showLimits = (s, at) => {
+    const all = Object.keys(bites).flatMap((kind) => Object.entries(s.limits?.[kind] ?? {}).map(([name, n]) => ({kind, name, n})));
+    all.sort((a, b) => b.n.total - a.n.total || (a.name < b.name ? -1 : 1));
+    fill("limit-rows", all.map(({kind, name}) => [
+      name, bites[kind][name] ?? kind.replace("_", " "), at(plain, "limits", kind, name, "total"), at(plain, "limits", kind, name, "lately"),
+    ]), 2);
+  };
+
+  const someNames = (c) => (c.names ?? []).slice(0, 3).join(", ") + (c.names?.length > 3 ? ", …" : "");
+  const soon = 14; // days, as the alert EdgeproxyCertificateExpires has it
+
+  const showCertificates = (s, at) => {
+    const all = s.certificates ?? [];
+    fill("certificate-rows", all.map((c, i) => [
+      someNames(c) || "no name", c.from === "file" ? c.file ?? "" : "ACME",
+      c.not_after ? at((v) => v.slice(0, 10), "certificates", i, "not_after") : "none yet", c.not_after ? at(plain, "certificates", i, "days_left") : "–",
+    ]), 3);
+    const more = (s.certificate_count ?? 0) - all.length;
+    setText(byId("certificates-more"), more > 0 ? `${plain(more)} more end later.` : "");
+  };
+
+  const certificateNotices = (s) => (s.certificates ?? []).filter((c) => !c.not_after || c.days_left < soon).slice(0, 5).map((c) => {
+    if (!c.not_after) return `There is no certificate for ${someNames(c)} yet: handshakes for it fail.`;
+    const which = `The certificate for ${someNames(c)}`;
+    if (c.days_left < 0) return which + " has ended.";
+    return c.days_left === 0 ? which + " ends within a day." : `${which} ends in ${plain(c.days_left)} ${c.days_left === 1 ? "day" : "days"}.`;
+  });
+
+  const brief = (v) => {
+    if (v >= 1) return span(v);
+    return v >= 0.001 ? digits(v * 1000, v < 0.1 ? 1 : 0) + " ms" : digits(v * 1e6, 0) + " µs";
+  };
+
+  const showFirstBytes = (s, at) => fill("first-bytes", (s.origins ?? []).flatMap((o, i) => [["lately", "first_byte_lately"], ["the start", "first_byte"]]
+    .filter(([, field]) => o[field]?.responses > 0).map(([since, field]) => {
+      const of = (format, name) => at(format, "origins", i, field, name);
+      return [o.name, since, of(plain, "responses"), of(brief, "mean_seconds"), of(brief, "p50_seconds"), of(brief, "p95_seconds")];
+    })), 2);
