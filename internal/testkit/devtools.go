@@ -25,13 +25,21 @@ type Browser struct {
 	stderr Buffer
 	ended  chan struct{} // closed when nothing more comes from it
 
+	patience time.Duration // for one command, and for its answer
+
 	writing  sync.Mutex // above commands. Apart from mu, which read takes: a long command waits until the browser has read it
-	commands io.WriteCloser
+	commands commandPipe
 
 	mu    sync.Mutex
 	last  int64
 	calls map[int64]chan devtoolsMessage // by the number of the command that waits
 	tabs  map[string]*Tab                // by session
+}
+
+// commandPipe is where commands go.
+type commandPipe interface {
+	io.WriteCloser
+	SetWriteDeadline(t time.Time) error
 }
 
 // devtoolsMessage is a command, its answer, or an event.
@@ -51,7 +59,7 @@ type devtoolsMessage struct {
 func OpenBrowser(tb testing.TB) *Browser {
 	tb.Helper()
 	program := Program(tb, "chromium", "chromium-browser", "google-chrome")
-	b := &Browser{ended: make(chan struct{}), calls: map[int64]chan devtoolsMessage{}, tabs: map[string]*Tab{}}
+	b := &Browser{patience: browserPatience, ended: make(chan struct{}), calls: map[int64]chan devtoolsMessage{}, tabs: map[string]*Tab{}}
 	theirIn, ourOut, err := os.Pipe()
 	if err != nil {
 		tb.Fatal(err)
@@ -138,17 +146,28 @@ func (b *Browser) call(session, method string, params, result any) error {
 	if err != nil {
 		return err
 	}
-	b.writing.Lock()
-	_, err = b.commands.Write(append(text, 0))
-	b.writing.Unlock()
-	if err != nil {
+	if err := b.command(append(text, 0)); err != nil {
 		return fmt.Errorf("%s: %w: %s", method, err, b.stderr.String())
 	}
 	return b.await(method, answer, result)
 }
 
+// command writes a command. A browser that does not read it in time gets no further one: it may have a part of it.
+func (b *Browser) command(text []byte) error {
+	b.writing.Lock()
+	defer b.writing.Unlock()
+	err := b.commands.SetWriteDeadline(time.Now().Add(b.patience))
+	if err == nil {
+		_, err = b.commands.Write(text)
+	}
+	if err != nil {
+		_ = b.commands.Close()
+	}
+	return err
+}
+
 func (b *Browser) await(method string, answer <-chan devtoolsMessage, result any) error {
-	late := time.NewTimer(browserPatience)
+	late := time.NewTimer(b.patience)
 	defer late.Stop()
 	select {
 	case m := <-answer:
@@ -162,7 +181,7 @@ func (b *Browser) await(method string, answer <-chan devtoolsMessage, result any
 	case <-b.ended:
 		return fmt.Errorf("%s: %w: %s", method, errBrowserGone, b.stderr.String())
 	case <-late.C:
-		return fmt.Errorf("%s: no answer in %v", method, browserPatience)
+		return fmt.Errorf("%s: no answer in %v", method, b.patience)
 	}
 }
 
