@@ -10,6 +10,7 @@ type Route struct {
 
 	FirstByteTimeout time.Duration // 0 is that of the origin
 
+	Rewrite  Rewrite
 	Redirect Redirect
 	Respond  Respond
 	Access   Access

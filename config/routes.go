@@ -23,6 +23,7 @@ func (v *validator) routes() {
 		v.routeName(child(path, "name"), r.Name, names)
 		v.match(child(path, "match"), r.Match)
 		v.answer(path, &r)
+		v.rewrite(child(path, "rewrite"), &r)
 		v.routeOrigin(child(path, "origin"), &r)
 		if at := child(path, "cache"); v.src.given(at) {
 			v.caching(at, &r.ownCache)

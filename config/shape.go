@@ -44,6 +44,7 @@ func (r *Route) table() table {
 		section("match", r.Match.table(), "Which requests the route is for; all of it has to hold."),
 		live("origin", textual(&r.Origin, ""), "The name of an origin. A route without has redirect or respond.").asBasic(),
 		live("first_byte_timeout", duration(&r.FirstByteTimeout, 0), "How long the origin may take to answer this route; 0s is what the origin says."),
+		section("rewrite", r.Rewrite.table(), "What the origin is asked for in place of the path that clients ask for.").asInline(),
 		section("redirect", r.Redirect.table(), "Sends clients elsewhere.").asInline(),
 		section("respond", r.Respond.table(), "A fixed answer.").asInline(),
 		section("access", r.Access.table(), "The clients that the route is for, by address.").asInline(),

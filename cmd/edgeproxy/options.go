@@ -105,7 +105,7 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 			return nil, fmt.Errorf("route %s: %w", r.Name, err)
 		}
 		routes = append(routes, proxy.Route{
-			FirstByte: r.FirstByteTimeout, Answer: answer, Access: proxy.Access{Allow: r.Access.Allow, Deny: r.Access.Deny},
+			FirstByte: r.FirstByteTimeout, Rewrite: rewrite(c, &r), Answer: answer, Access: proxy.Access{Allow: r.Access.Allow, Deny: r.Access.Deny},
 			Name: r.Name, Hosts: hosts(r.Match.Hosts), Path: r.Match.Path, PathPrefix: r.Match.PathPrefix, PathSuffix: r.Match.PathSuffix,
 			Methods: r.Match.Methods, Fields: fieldMatches(r.Match.Headers),
 			Origin: byName[r.Origin], HostHeader: hostOf[r.Origin], Rule: rule,
@@ -121,6 +121,23 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 		})
 	}
 	return routes, nil
+}
+
+// rewrite is what the origin of a route is asked for, nil if that is what clients ask for.
+func rewrite(c *config.Config, r *config.Route) *proxy.Rewrite {
+	if !r.Rewrites() {
+		return nil
+	}
+	var hosts []string
+	for _, o := range c.Origins {
+		if o.Name != r.Origin {
+			continue
+		}
+		for _, s := range o.Servers {
+			hosts = append(hosts, s.Host)
+		}
+	}
+	return proxy.NewRewrite(r.Rewrite.StripPrefix, r.Rewrite.AddPrefix, r.Rewrite.Locations, hosts)
 }
 
 func cachingOptions(c config.Caching) rfc9111.Options {

@@ -22,6 +22,7 @@ import (
 //	allow NETWORK..., deny NETWORK...
 //	redirect STATUS TO
 //	respond STATUS [TEXT]
+//	rewrite STRIP ADD [keep]  begins of the path, - for none; keep leaves Location alone
 //	field NAME VALUE          the value of a request's field; * alone is any, a * at an end is anything there
 func (o *Options) applyRoute(w []string) error {
 	if len(w) < 3 {
@@ -57,6 +58,12 @@ func routeChange(key string, values []string) (func(*proxy.Route), error) {
 	case "first-byte":
 		d, err := time.ParseDuration(value)
 		return func(r *proxy.Route) { r.FirstByte = d }, err
+	case "rewrite":
+		if len(values) < 2 {
+			return nil, fmt.Errorf("set route rewrite: want two prefixes, got %q", values)
+		}
+		w := proxy.NewRewrite(strings.Trim(values[0], "-"), strings.Trim(values[1], "-"), len(values) == 2, []string{"inner.test:9000"})
+		return func(r *proxy.Route) { r.Rewrite = w }, nil
 	case "allow", "deny", "redirect", "respond":
 		return answerChange(key, values)
 	case "field":

@@ -59,7 +59,7 @@ func (p *Proxy) enters(x *exchange) bool {
 		x.answerItself()
 		return false
 	}
-	return true
+	return p.rewritable(x)
 }
 
 // retrieves reports whether x is a GET or HEAD, which a cache could answer.

@@ -41,7 +41,8 @@ func (f *fill) ask() (err error) {
 	}
 	if call := f.call; call != nil {
 		f.call = nil
-		f.resp, err = f.route.rewritten(call.Finish())
+		resp, failed := call.Finish()
+		f.resp, err = f.route.rewritten(f.request, resp, failed)
 	} else if f.flight == nil {
 		f.resp, err = f.trip(f.guest)
 	} else {

@@ -131,7 +131,7 @@ func (j *job) plain() {
 // originRequest makes r the request as the origin gets it: the target and host that
 // were keyed, the client's own end-to-end fields but those taken for keyed ones, and what we say of the client.
 func (p *Proxy) originRequest(x *exchange, r *origin.Request, drop func(name string) bool) {
-	text := x.copied(x.forwarded(), x.host, x.peerAddress())
+	text := x.copied(x.atOrigin(x.forwarded()), x.host, x.peerAddress())
 	r.Method, r.Target, r.Host, r.Client = x.methodName(), text.target, text.host, x.who
 	r.FirstByte = x.route.FirstByte
 	if x.route.HostHeader != "" {

@@ -19,14 +19,14 @@ func (p *Proxy) followOwn(x *exchange, admit bool) *reader {
 	return r
 }
 
-// unlike returns the target that the origin was asked for, where that was made by a rule
+// unlike returns the target that was asked for, where that was made by a rule
 // that the response does not have: then it answers that target, and says nothing of others.
 // Else it returns "".
 func unlike(j *job, resp *origin.Response) string {
 	if j.by == nil || j.by.SaidBy(resp.Header) {
 		return ""
 	}
-	return j.request.Target
+	return string(j.resource.Target)
 }
 
 // answersOther reports whether h, which x has had fetched, is the response to another

@@ -45,6 +45,8 @@ type Route struct {
 	// Answer is what the route says itself. Without one it has an Origin.
 	Answer *OwnAnswer
 	Origin *origin.Origin
+	// Rewrite gives requests to the origin another path; nil does not.
+	Rewrite *Rewrite
 	// FirstByte is how long the origin may take for a response head; 0 is what its options say.
 	FirstByte time.Duration
 	// HostHeader is what the origin gets as Host; "" is the client's.
@@ -125,12 +127,17 @@ func newRoute(r *Route, m *Metrics) *route {
 // ask sends a request to the origin, and returns its answer as the rules of the route have
 // it.
 func (r *route) ask(ctx context.Context, request *origin.Request) (*origin.Response, error) {
-	return r.rewritten(r.Origin.RoundTrip(ctx, request))
+	resp, err := r.Origin.RoundTrip(ctx, request)
+	return r.rewritten(request, resp, err)
 }
 
-// rewritten returns an answer of the origin as the rules of the route have it.
-func (r *route) rewritten(resp *origin.Response, err error) (*origin.Response, error) {
-	if err == nil && r.Response != nil {
+// rewritten returns an answer of the origin to request as the rules of the route have it.
+func (r *route) rewritten(request *origin.Request, resp *origin.Response, err error) (*origin.Response, error) {
+	if err != nil {
+		return resp, err
+	}
+	r.Rewrite.comeBack(request, resp)
+	if r.Response != nil {
 		resp.Header = r.Response.Apply(resp.Header)
 	}
 	return resp, err

@@ -1,0 +1,60 @@
+package config
+
+import (
+	"cmp"
+	"strings"
+)
+
+// Rewrite gives requests to an origin another path. A slash at the end of its prefixes does not matter.
+type Rewrite struct {
+	StripPrefix string // the begin of the path that the origin does not have; "" is none
+	AddPrefix   string // what it has there instead; "" is nothing
+	Locations   bool   // Location and Content-Location name what clients ask for
+}
+
+func (r *Rewrite) table() table {
+	return table{
+		live("strip_prefix", textual(&r.StripPrefix, ""), "The begin of the path that the origin does not have; whole segments, which match names too.").such("/api"),
+		live("add_prefix", textual(&r.AddPrefix, ""), "What the origin has in its place.").such("/v2"),
+		live("locations", boolean(&r.Locations, true), "Location and Content-Location of the origin are rewritten the other way; false is for an origin that knows what clients ask for."),
+	}
+}
+
+// Rewrites reports whether the origin of the route has another path.
+func (r *Route) Rewrites() bool { return r.Rewrite.StripPrefix+r.Rewrite.AddPrefix != "" }
+
+// rewrite checks that each request of a route can be rewritten.
+func (v *validator) rewrite(path string, r *Route) {
+	strip, add, locations := child(path, "strip_prefix"), child(path, "add_prefix"), child(path, "locations")
+	if !v.sound(strip, add, locations) {
+		return
+	}
+	w := &r.Rewrite
+	switch {
+	case !w.Locations && v.src.given(locations) && !r.Rewrites():
+		v.fail(locations, "want strip_prefix or add_prefix beside it, or no such section")
+	case r.Rewrites() && r.AnswersItself():
+		v.add(path, "", "want no such section beside redirect or respond: no origin is asked")
+	}
+	v.prefix(strip, w.StripPrefix)
+	v.prefix(add, w.AddPrefix)
+	match := below(strings.TrimSuffix(path, ".rewrite"), "match")
+	of := cmp.Or(r.Match.Path, r.Match.PathPrefix)
+	if w.StripPrefix != "" && v.sound(strip, child(match, "path"), child(match, "path_prefix")) && !prefixCovers(strings.TrimSuffix(w.StripPrefix, "/"), of) {
+		v.fail(strip, "want a begin of match.path_prefix or match.path, in whole segments: all requests of the route need to have it, and they begin with "+of)
+	}
+}
+
+// prefix checks a begin of targets, as it stands in them.
+func (v *validator) prefix(at, prefix string) {
+	encoded := func(r rune) bool { return r <= ' ' || r >= 0x7f || strings.ContainsRune("\"<>\\^`{|}", r) }
+	switch {
+	case prefix == "" || !v.sound(at):
+	case strings.Trim(prefix, "/") == "":
+		v.fail(at, "want more than slashes, or no such key")
+	case strings.ContainsFunc(prefix, encoded):
+		v.fail(at, "want characters that URLs have without %-encoding")
+	default:
+		v.matchPath(at, prefix)
+	}
+}
