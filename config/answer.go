@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net/netip"
+	"strings"
 )
 
 // Redirect sends clients elsewhere.
@@ -24,6 +25,13 @@ type Respond struct {
 // Access says which clients a route is for.
 type Access struct {
 	Allow, Deny []netip.Prefix // Deny goes first; an empty Allow is all
+	BasicAuth   BasicAuth
+}
+
+// BasicAuth names the users that a route is for (RFC 7617).
+type BasicAuth struct {
+	UsersFile string // of htpasswd, with hashes of bcrypt; "" is everybody. Others read it: see internal/basicauth
+	Realm     string // what clients are told that they are asked for
 }
 
 func (r *Redirect) table() table {
@@ -45,6 +53,27 @@ func (a *Access) table() table {
 	return table{
 		live("allow", networks(&a.Allow, "want a list, such as [10.0.0.0/8]"), "Only these clients are served; an empty list is all.").such("[10.0.0.0/8]"),
 		live("deny", networks(&a.Deny, "want a list, such as [10.0.0.0/8]"), "These clients get 403, also those that allow names.").such("[10.9.0.0/16]"),
+		section("basic_auth", a.BasicAuth.table(), "Only these users are served, by name and password.").asInline(),
+	}
+}
+
+func (b *BasicAuth) table() table {
+	return table{
+		live("users_file", textual(&b.UsersFile, ""), `A file of htpasswd -B; "" is everybody. Each reload reads it again.`).such("/etc/edgeproxy/users"),
+		live("realm", textual(&b.Realm, "restricted").noting(`visible ASCII and spaces but " and \, 1 to 128`), "What browsers show when they ask."),
+	}
+}
+
+// basicAuth checks the users of a route.
+func (v *validator) basicAuth(path string, b *BasicAuth) {
+	file, realm := child(path, "users_file"), child(path, "realm")
+	unusual := func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
+	switch {
+	case !v.sound(file, realm):
+	case b.Realm == "" || len(b.Realm) > 128 || strings.ContainsFunc(b.Realm, unusual):
+		v.fail(realm, `want 1 to 128 visible ASCII characters and spaces, without " and \`)
+	case b.UsersFile == "" && b.Realm != "restricted":
+		v.fail(realm, "want users_file beside it, or no such section: without it everybody is served")
 	}
 }
 

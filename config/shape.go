@@ -47,7 +47,7 @@ func (r *Route) table() table {
 		section("rewrite", r.Rewrite.table(), "What the origin is asked for in place of the path that clients ask for.").asInline(),
 		section("redirect", r.Redirect.table(), "Sends clients elsewhere.").asInline(),
 		section("respond", r.Respond.table(), "A fixed answer.").asInline(),
-		section("access", r.Access.table(), "The clients that the route is for, by address.").asInline(),
+		section("access", r.Access.table(), "The clients that the route is for, by address and by password."),
 		live("allow_ambiguous_path", boolean(&r.AllowAmbiguousPath, false), "true stores targets with %2f, // or dot segments too."),
 		live("unusual_field_names", dropOrKeep(&r.UnusualNames), "What becomes of request fields such as X_Y, which origins take for X-Y."),
 		section("headers", r.Headers.table(), "Fields to take away and to set."),

@@ -98,7 +98,7 @@ func wantEveryKey() *Config {
 				Redirect:         Redirect{Status: "302"},
 				Rewrite:          Rewrite{"/m", "/media", false},
 				Rate:             Rate{10, 2 * time.Second, 30},
-				Access:           Access{Allow: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Deny: []netip.Prefix{netip.MustParsePrefix("10.9.0.0/16")}},
+				Access:           Access{Allow: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Deny: []netip.Prefix{netip.MustParsePrefix("10.9.0.0/16")}, BasicAuth: BasicAuth{"users", "back office"}},
 				AccessLog:        RouteLog{true, 0.75},
 				Cache: Caching{
 					Enabled: true, DefaultTTL: 3 * time.Second, Heuristic: Heuristic{0.3, 25 * time.Hour}, TTLByStatus: map[int]time.Duration{500: time.Second},
@@ -111,10 +111,10 @@ func wantEveryKey() *Config {
 					Slice:        64 * KiB,
 				},
 			},
-			{Name: "shop", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Redirect: Redirect{Status: "302"}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Rate: everyRate(), AccessLog: RouteLog{false, 0.5}},
-			{Name: "rest", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{Policy: PolicyCounting, MoreThan: 5}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Rate: everyRate(), Redirect: Redirect{Status: "302"}, AccessLog: RouteLog{true, 0.5}},
-			{Name: "moved", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Redirect: Redirect{"https://{host}{uri}", "308"}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
-			{Name: "fixed", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Redirect: Redirect{Status: "302"}, Respond: Respond{410, "gone", map[string]string{"X-Gone": "1"}}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
+			{Name: "shop", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Redirect: Redirect{Status: "302"}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Access: withDefaults((*Access).table), Rate: everyRate(), AccessLog: RouteLog{false, 0.5}},
+			{Name: "rest", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{Policy: PolicyCounting, MoreThan: 5}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Access: withDefaults((*Access).table), Rate: everyRate(), Redirect: Redirect{Status: "302"}, AccessLog: RouteLog{true, 0.5}},
+			{Name: "moved", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Redirect: Redirect{"https://{host}{uri}", "308"}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Access: withDefaults((*Access).table), Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
+			{Name: "fixed", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Redirect: Redirect{Status: "302"}, Respond: Respond{410, "gone", map[string]string{"X-Gone": "1"}}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Access: withDefaults((*Access).table), Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
 		},
 		Admission: Admission{
 			Policy:    PolicySecondHit,

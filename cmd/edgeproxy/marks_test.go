@@ -26,7 +26,8 @@ var instead = map[string]string{
 	"listen[0].trusted_proxies": "[10.0.0.0/9]", "listen[0].proxy_protocol": "", "admin.address": `"unix:/run/other.sock"`,
 	"tls.certificates[0].certificate": "edge.pem", "tls.certificates[0].key": "edge.key",
 	"tls.acme.names": "[www.example.com]", "tls.acme.agree": "", "tls.acme.storage": "other",
-	"origins.shop.servers": `["https://10.0.0.2:9001"]`, "origins.media.servers": `["https://other.example"]`, "origins.unverified.servers": "[https://v]",
+	"routes[0].access.basic_auth.users_file": "others",
+	"origins.shop.servers":                   `["https://10.0.0.2:9001"]`, "origins.media.servers": `["https://other.example"]`, "origins.unverified.servers": "[https://v]",
 	"origins.shop.servers[0].url": `"https://10.0.0.1:9009"`, "origins.shop.health.path": "/other", "origins.shop.tls.certificate": "", "origins.shop.tls.key": "",
 	"routes[0].name": "a", "routes[1].name": "b", "routes[2].name": "c", "routes[3].name": "d", "routes[4].name": "e", "routes[5].name": "f", "routes[6].name": "g",
 	"routes[0].origin": "shop", "routes[1].origin": "media", "routes[2].origin": "media", "routes[3].origin": "media", "routes[4].origin": "media", "routes[0].admission.policy": "", "routes[2].admission.policy": "never",
@@ -34,6 +35,9 @@ var instead = map[string]string{
 	"admission.policy": "never", "admission.second_hit.window": "", "admission.shadow": "[{policy: always}]",
 	"metrics.top.entries": "7", "limits.spool": "other", "cache.disk.path": "other", "cache.disk.max_bytes": "30GiB", "cache_status.send": "", "access_log.path": "other.log", "access_log.format": "", "access_log.template": "\"{host}\"",
 }
+
+// hashOfX is bcrypt's of x.
+const hashOfX = "$2y$05$abcdefghijklmnopqrstuuhKF09ZYWwH2zP/0fwE1X8e/Q1YNx/hO"
 
 // edits change what one setting alone cannot.
 var edits = [][2]string{
@@ -71,7 +75,7 @@ func everySetting(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, data := range map[string]string{"ca.pem": string(pem), "roots.pem": string(pem), "token": "a-token-of-the-test-for-all"} {
+	for name, data := range map[string]string{"ca.pem": string(pem), "roots.pem": string(pem), "token": "a-token-of-the-test-for-all", "users": "ann:" + hashOfX, "others": "bob:" + hashOfX} {
 		if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}

@@ -104,8 +104,12 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", r.Name, err)
 		}
+		access, err := accessOf(&r.Access)
+		if err != nil {
+			return nil, fmt.Errorf("route %s: %w", r.Name, err)
+		}
 		routes = append(routes, proxy.Route{
-			FirstByte: r.FirstByteTimeout, Rewrite: rewrite(c, &r), Answer: answer, Access: proxy.Access{Allow: r.Access.Allow, Deny: r.Access.Deny},
+			FirstByte: r.FirstByteTimeout, Rewrite: rewrite(c, &r), Answer: answer, Access: access,
 			Name: r.Name, Hosts: hosts(r.Match.Hosts), Path: r.Match.Path, PathPrefix: r.Match.PathPrefix, PathSuffix: r.Match.PathSuffix,
 			Methods: r.Match.Methods, Fields: fieldMatches(r.Match.Headers),
 			Origin: byName[r.Origin], HostHeader: hostOf[r.Origin], Rule: rule,

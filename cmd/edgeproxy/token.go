@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 
 	"edgeproxy/config"
@@ -41,7 +42,7 @@ func tokenFaults(c *config.Config) (faults config.Errors) {
 
 // warnings are those of c, of the file of the token, and of origins that are this proxy.
 func warnings(c *config.Config) []config.Warning {
-	out := append(c.Warnings(), itselfWarnings(c)...)
+	out := slices.Concat(c.Warnings(), itselfWarnings(c), accessWarnings(c))
 	if path := c.Admin.TokenFile; path != "" {
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o004 != 0 {
 			out = append(out, c.Warn(tokenFileKey, "everybody on this machine can read the file, and with the token in it purge: want mode 0600 or 0640"))

@@ -32,7 +32,7 @@ func rooms() map[string]room {
 	return map[string]room{
 		"cmd/edgeproxy": {
 			ours: []string{
-				"config", "internal/accesslog", "internal/acme", "internal/admin", "internal/admission", "internal/balance", "internal/bloom", "internal/certs",
+				"config", "internal/accesslog", "internal/acme", "internal/admin", "internal/admission", "internal/balance", "internal/basicauth", "internal/bloom", "internal/certs",
 				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cache/disk", "internal/cachekey", "internal/client", "internal/dashboard", "internal/demo",
 				"internal/dial", "internal/field", "internal/flight", "internal/front/http1", "internal/front/http2", "internal/lines", "internal/listen", "internal/message", "internal/model", "internal/origin", "internal/pace", "internal/page", "internal/pinned", "internal/proxy", "internal/policy", "internal/purge",
 				"internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/sendfile", "internal/shadow", "internal/simulate", "internal/size", "internal/spool",
@@ -54,6 +54,7 @@ func rooms() map[string]room {
 		},
 		"internal/archtest":        {testOnly: true},
 		"internal/balance":         {},
+		"internal/basicauth":       {ours: []string{"internal/client"}, third: []string{"golang.org/x/crypto"}},
 		"internal/bloom":           {},
 		"internal/bloom/bloomtest": {testOnly: true},
 		"internal/bloom/counting":  {ours: []string{"internal/bloom"}},
@@ -116,7 +117,7 @@ func rooms() map[string]room {
 		"internal/purge":    {ours: []string{"internal/field", "internal/statefile"}, third: []string{xxh3}},
 		"internal/proxy": {
 			ours: []string{
-				"internal/accesslog", "internal/admission", "internal/cache", "internal/cachekey", "internal/client", "internal/field",
+				"internal/accesslog", "internal/admission", "internal/basicauth", "internal/cache", "internal/cachekey", "internal/client", "internal/field",
 				"internal/flight", "internal/forwarded", "internal/message", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/queryrules", "internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/running", "internal/sendfile", "internal/series", "internal/shadow", "internal/sliced", "internal/spool",
 				"internal/top", "internal/tracecontext", "internal/tunnel", "internal/varyfields", "internal/wire",
 			},

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/crypto/bcrypt"
+
+	"edgeproxy/internal/basicauth"
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/proxy"
 )
@@ -20,6 +23,7 @@ import (
 //	cache off
 //	first-byte D
 //	allow NETWORK..., deny NETWORK...
+//	users NAME:PASSWORD...
 //	redirect STATUS TO
 //	respond STATUS [TEXT]
 //	rewrite STRIP ADD [keep]  begins of the path, - for none; keep leaves Location alone
@@ -64,6 +68,9 @@ func routeChange(key string, values []string) (func(*proxy.Route), error) {
 		}
 		w := proxy.NewRewrite(strings.Trim(values[0], "-"), strings.Trim(values[1], "-"), len(values) == 2, []string{"inner.test:9000"})
 		return func(r *proxy.Route) { r.Rewrite = w }, nil
+	case "users":
+		users, err := users(values)
+		return func(r *proxy.Route) { r.Access.Users, r.Access.Realm = users, "staff" }, err
 	case "allow", "deny", "redirect", "respond":
 		return answerChange(key, values)
 	case "field":
@@ -74,6 +81,20 @@ func routeChange(key string, values []string) (func(*proxy.Route), error) {
 		return func(r *proxy.Route) { r.Fields = append(slices.Clip(r.Fields), m) }, nil
 	}
 	return nil, fmt.Errorf("set route: unknown %q", key)
+}
+
+// users are those of a file, with the weakest hashes that it may have.
+func users(pairs []string) (*basicauth.Users, error) {
+	var file []byte
+	for _, pair := range pairs {
+		name, password, _ := strings.Cut(pair, ":")
+		hash, err := bcrypt.GenerateFromPassword([]byte(password), 5)
+		if err != nil {
+			return nil, err
+		}
+		file = fmt.Appendf(file, "%s:%s\n", name, hash)
+	}
+	return basicauth.Parse(file)
 }
 
 func fieldMatch(name, value string) proxy.FieldMatch {

@@ -3,6 +3,7 @@ package field
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -133,6 +134,20 @@ func (r *Rules) Drops(name string) bool {
 	return slices.ContainsFunc(r.starts, func(start string) bool {
 		return strings.HasPrefix(name, start) && !r.fixed(name)
 	})
+}
+
+// Dropping returns rules that remove the field of this canonical name besides, unless r sets it. r may be nil.
+func (r *Rules) Dropping(name string) *Rules {
+	out := &Rules{removed: map[string]bool{name: true}}
+	if r == nil {
+		return out
+	}
+	if r.values[name] != nil {
+		return r
+	}
+	maps.Copy(out.removed, r.removed)
+	out.starts, out.fixed, out.set, out.values = r.starts, r.fixed, r.set, r.values
+	return out
 }
 
 // Value returns what the field of this canonical name is set to, nil if it is not. It is

@@ -83,6 +83,31 @@ func TestHitOfARouteByFieldsAllocatesNothing(t *testing.T) {
 	}
 }
 
+func TestHitOfAUserAllocatesNothing(t *testing.T) {
+	e := edgetest.Start(t, edgetest.Options{Routes: []edgetest.OtherRoute{forAnn(t)}, Origin: hitOrigin(t)})
+	conn, err := net.Dial("tcp", e.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := hitRequest(http.MethodGet, "/1024", asAnn)
+	(&hitClient{conn: conn}).learn(t, request) // a request of nobody is refused
+	c := newHitClientOn(t, conn, request)
+	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
+		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
+	}
+}
+
+func TestHitOfARewrittenRouteAllocatesNothing(t *testing.T) {
+	to := edgetest.OtherRoute{Name: "api", Change: []func(*proxy.Route){func(r *proxy.Route) {
+		r.PathPrefix, r.Rewrite = "/a-prefix-that-is-longer-than-a-small-buffer", proxy.NewRewrite("/a-prefix-that-is-longer-than-a-small-buffer", "", true, nil)
+	}}}
+	e := edgetest.Start(t, edgetest.Options{Routes: []edgetest.OtherRoute{to}, Origin: hitOrigin(t)})
+	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/a-prefix-that-is-longer-than-a-small-buffer/1024", ""))
+	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
+		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
+	}
+}
+
 // What lies in one slice is sent from there; there are two look-ups, of the whole and of
 // the slice.
 func TestHitInASliceAllocatesNothing(t *testing.T) {

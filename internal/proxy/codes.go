@@ -14,6 +14,7 @@ const (
 	statusNotModified = 304
 
 	statusBadRequest                   = 400
+	statusUnauthorized                 = 401
 	statusForbidden                    = 403
 	statusNotFound                     = 404
 	statusMethodNotAllowed             = 405
@@ -42,6 +43,7 @@ const (
 var statusTexts = map[int]string{
 	statusOK:                          "OK",
 	statusBadRequest:                  "Bad Request",
+	statusUnauthorized:                "Unauthorized",
 	statusForbidden:                   "Forbidden",
 	statusNotFound:                    "Not Found",
 	statusMethodNotAllowed:            "Method Not Allowed",

@@ -27,6 +27,17 @@ func (p *Proxy) decide(x *exchange) disposition {
 	if !p.enters(x) {
 		return refused
 	}
+	if x.route.Access.Users != nil && !p.known(x) {
+		return p.unknown(x)
+	}
+	return p.admitted(x)
+}
+
+// admitted is decide for x, whose client may use its route.
+func (p *Proxy) admitted(x *exchange) disposition {
+	if !p.forwards(x) {
+		return refused
+	}
 	x.applyRules()
 	why, fwd := x.bypass()
 	x.answerable = why == reason.None
@@ -45,16 +56,18 @@ func (p *Proxy) decide(x *exchange) disposition {
 	return p.sight(x, p.lookupOrForward(x))
 }
 
-// enters reports whether x goes on to cache and origin: its client may use the route, and not too often, and
-// the route does not answer itself.
+// enters reports whether the client of x may use the route by its address, and does not so too often.
 func (p *Proxy) enters(x *exchange) bool {
 	if x.route.Access.guarded() && !x.route.Access.admits(x.clientAddress()) {
 		p.refuse(x, statusForbidden, reason.Denied)
 		return false
 	}
-	if !p.paced(x) {
-		return false
-	}
+	return p.paced(x)
+}
+
+// forwards reports whether x goes on to cache and origin: the route does not answer itself, and its origin can be
+// asked for the target.
+func (p *Proxy) forwards(x *exchange) bool {
 	if x.route.answer != nil {
 		x.answerItself()
 		return false

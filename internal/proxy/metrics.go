@@ -38,6 +38,7 @@ type Metrics struct {
 	overConnections               *refusals // to origins, of one client
 	overQueue                     *refusals // for these
 	overMemory, overMemoryShare   *refusals // of bodies on their way
+	overChecks, overChecksShare   *refusals // of passwords
 
 	proxy atomic.Pointer[Proxy]
 	none  *routeMetrics
@@ -104,6 +105,8 @@ func NewMetrics(r prometheus.Registerer, o MetricsOptions) *Metrics {
 		overTunnelsShare: newRefusals("tunnels_share"),
 		overMemory:       newRefusals("inflight_bytes"),
 		overMemoryShare:  newRefusals("inflight_share"),
+		overChecks:       newRefusals("password_checks"),
+		overChecksShare:  newRefusals("password_checks_share"),
 	}
 	m.none = m.forRoute(noRoute)
 	for _, l := range m.limits() {

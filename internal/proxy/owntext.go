@@ -13,6 +13,8 @@ func (ownText) heading(x *exchange) heading {
 	switch x.status {
 	case statusServiceUnavailable, statusTooManyRequests:
 		b = appendInt(b, "Retry-After: ", seconds(x.retryAfter))
+	case statusUnauthorized:
+		b = x.appendAuthenticate(b)
 	case statusMethodNotAllowed:
 		b = append(b, "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n"...)
 	}

@@ -213,7 +213,7 @@ func (l *Listener) Begin(r *message.Request, a *message.Answer) message.Pending 
 			return x
 		}
 	case refused:
-	case pass, miss, seek:
+	case pass, miss, seek, prove:
 		x.waits = true
 		return x
 	}
@@ -224,8 +224,12 @@ func (l *Listener) Begin(r *message.Request, a *message.Answer) message.Pending 
 // Finish implements message.Pending.
 func (x *exchange) Finish() {
 	p := x.p
-	x.waits, x.deep = false, p.Store.HasDisk()
+	x.waits = false
 	defer p.finish(x)
+	if x.way == prove {
+		x.way = p.prove(x) // the credentials
+	}
+	x.deep = p.Store.HasDisk()
 	if x.way == seek {
 		x.way = p.seek(x) // on the disk
 		x.run.Enter(x.phase())
@@ -235,7 +239,7 @@ func (x *exchange) Finish() {
 		p.pass(x) // the origin's answer, unstored
 	case miss:
 		p.collapse(x) // one leader fetches, followers read along
-	case hit, refused, seek: // the answer is there, and may have to be read
+	case hit, refused, seek, prove: // the answer is there, and may have to be read
 	}
 	p.deliver(x)
 }

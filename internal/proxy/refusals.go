@@ -27,6 +27,7 @@ func (r *refusals) note() { r.count.Add(1) }
 func (m *Metrics) limits() []*refusals {
 	return []*refusals{
 		m.overload, m.overRate, m.overShare, m.overConnections, m.overQueue, m.overTunnels, m.overTunnelsShare, m.overMemory, m.overMemoryShare,
+		m.overChecks, m.overChecksShare,
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 func (p *Proxy) refuse(x *exchange, status int, why reason.Reason) {
 	x.say(status, resultError)
 	x.reason = why
-	if why == reason.OnlyIfCached || why == reason.Denied || why == reason.Overload || why == reason.Rate || why == reason.ClientShare {
+	if why == reason.OnlyIfCached || why == reason.Denied || why == reason.Unauthenticated || why == reason.Overload || why == reason.Rate || why == reason.ClientShare {
 		x.fwd = fwdNone // it never went forward (RFC 9211 section 2.2)
 	}
 }

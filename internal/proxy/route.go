@@ -117,6 +117,9 @@ func newRoute(r *Route, m *Metrics) *route {
 	if own.Key == nil {
 		own.Key = &cachekey.Rules{}
 	}
+	if own.Access.Users != nil {
+		own.Request = own.Request.Dropping("Authorization") // it was for us
+	}
 	if len(own.Fields) > 0 {
 		own.Key, own.NoVarySearch = own.Key.Within(own.Name), false
 	}

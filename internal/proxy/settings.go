@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"edgeproxy/internal/accesslog"
+	"edgeproxy/internal/basicauth"
 	"edgeproxy/internal/forwarded"
 	"edgeproxy/internal/pace"
 	"edgeproxy/internal/rate"
@@ -65,6 +66,7 @@ type settings struct {
 	rates         *rate.Table // nil: no route has had a rate yet
 	top           *top.Table  // nil: nothing is counted by host and URL
 	hosts         *countedHosts
+	passwords     *basicauth.Checker // nil: no route has had users yet
 }
 
 // newSettings checks l and makes settings of it that come after before; nil is none.
@@ -80,9 +82,12 @@ func newSettings(o *Options, l Live, before *settings) (*settings, error) {
 	if before == nil {
 		before = &settings{}
 	}
-	s.rates, s.top, s.hosts = before.rates, newTop(l.Top, before.top), newCountedHosts(l.CountedHosts, o.Metrics)
+	s.rates, s.passwords, s.top, s.hosts = before.rates, before.passwords, newTop(l.Top, before.top), newCountedHosts(l.CountedHosts, o.Metrics)
 	if s.rates == nil && slices.ContainsFunc(routes, func(r *route) bool { return r.Rate.Bounds() }) {
 		s.rates = rate.New(now())
+	}
+	if s.passwords == nil && slices.ContainsFunc(routes, func(r *route) bool { return r.Access.Users != nil }) {
+		s.passwords = basicauth.NewChecker()
 	}
 	return s, nil
 }

@@ -48,7 +48,8 @@ const (
 	BadRequest
 	ClientTimeout
 	Loop
-	Denied // the route is not for this address
+	Denied          // the route is not for this address
+	Unauthenticated // the route is for users, and the request has not shown to be of one
 
 	// Size and memory.
 
@@ -89,7 +90,7 @@ var words = [Count]string{
 	RequestNoStore: "request-no-store", RequestBody: "request-body", Precondition: "precondition",
 	Upgrade:       "upgrade",
 	AmbiguousPath: "ambiguous-path", AmbiguousCookie: "ambiguous-cookie", Bypass: "bypass", OnlyIfCached: "only-if-cached", NoRoute: "no-route",
-	BadRequest: "bad-request", ClientTimeout: "client-timeout", Loop: "loop", Denied: "denied",
+	BadRequest: "bad-request", ClientTimeout: "client-timeout", Loop: "loop", Denied: "denied", Unauthenticated: "unauthenticated",
 	TooLarge: "too-large", InflightLimit: "inflight-limit", DiskBusy: "disk-busy", WriteRate: "write-rate", Refused: "refused", Purged: "purged",
 	ClientGone: "client-gone", Rate: "rate", ClientShare: "client-share", FellBehind: "fell-behind",
 	Incomplete: "incomplete", OriginError: "origin-error", OriginTimeout: "origin-timeout", Overload: "overload", Panic: "panic",

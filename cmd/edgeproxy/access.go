@@ -1,0 +1,78 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"edgeproxy/config"
+	"edgeproxy/internal/basicauth"
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/proxy"
+)
+
+// This file reads the files of users.
+
+// accessOf is who may use a route. Its error joins a *basicauth.LineError for all that is wrong with a file
+// that can be read.
+func accessOf(a *config.Access) (proxy.Access, error) {
+	out := proxy.Access{Allow: a.Allow, Deny: a.Deny}
+	if a.BasicAuth.UsersFile == "" {
+		return out, nil
+	}
+	users, err := readUsers(a.BasicAuth.UsersFile)
+	out.Users, out.Realm = users, a.BasicAuth.Realm
+	return out, err
+}
+
+func readUsers(path string) (*basicauth.Users, error) {
+	data, err := readRegular(path) // more of it than may be
+	if err != nil {
+		return nil, err
+	}
+	return basicauth.Parse(data)
+}
+
+// mostFaultsOfFile is how many lines of one file are named.
+const mostFaultsOfFile = 10
+
+// accessFaults checks the files of users, and that Authorization is for them alone.
+func accessFaults(c *config.Config) (faults config.Errors) {
+	for i, r := range c.Routes {
+		path := r.Access.BasicAuth.UsersFile
+		if path == "" {
+			continue
+		}
+		at := fmt.Sprintf("routes[%d].access.basic_auth.users_file", i)
+		_, err := readUsers(path)
+		lines := joined[*basicauth.LineError](err)
+		for _, e := range lines[:min(len(lines), mostFaultsOfFile)] {
+			faults = append(faults, c.Fault(at, e.Error()))
+		}
+		if err != nil && len(lines) == 0 {
+			if p, ok := errors.AsType[*fs.PathError](err); ok {
+				err = p.Err // the setting shows the path
+			}
+			faults = append(faults, c.Fault(at, "want a file of users: "+err.Error()))
+		}
+		for n, name := range r.Cache.Key.Headers {
+			if field.Canonical(name) == "Authorization" {
+				key := fmt.Sprintf("routes[%d].cache.key.headers[%d]", i, n)
+				faults = append(faults, c.Fault(c.Given(key, fmt.Sprintf("cache.key.headers[%d]", n)), "want another field: that of a route with basic_auth goes no further"))
+			}
+		}
+	}
+	return faults
+}
+
+// accessWarnings warns of files of users that everybody can read.
+func accessWarnings(c *config.Config) (out []config.Warning) {
+	for i, r := range c.Routes {
+		path := r.Access.BasicAuth.UsersFile
+		if info, err := os.Stat(path); path != "" && err == nil && info.Mode().Perm()&0o004 != 0 {
+			out = append(out, c.Warn(fmt.Sprintf("routes[%d].access.basic_auth.users_file", i), "everybody on this machine can read the hashes, and try passwords on them: want mode 0600 or 0640"))
+		}
+	}
+	return out
+}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// as asks for a path by a name and its password.
+func (s *server) as(t *testing.T, path, name, password string) int {
+	t.Helper()
+	r, err := http.NewRequest(http.MethodGet, "http://"+s.address+path, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if name != "" {
+		r.SetBasicAuth(name, password)
+	}
+	res, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	return res.StatusCode
+}
+
+// TestUsersAreReadAgain with each reload, also of a file of settings that has not changed. One that cannot be read changes nothing.
+func TestUsersAreReadAgain(t *testing.T) {
+	users := filepath.Join(t.TempDir(), "users")
+	put := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(users, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put("ann:" + hashOfX)
+	c := serveFile(t, fmt.Sprintf("origins: {app: {servers: [%q]}}\nroutes: [{name: staff, origin: app, access: {basic_auth: {users_file: %q}}}]\n", cachedOrigin(t), users))
+	f := func(name, password string, want int) {
+		t.Helper()
+		if got := c.as(t, "/a", name, password); got != want {
+			t.Errorf("%s:%s: got %d, want %d", name, password, got, want)
+		}
+	}
+	f("", "", 401)
+	f("ann", "x", 200)
+	f("ann", "y", 401)
+	f("bob", "x", 401)
+	put("bob:" + hashOfX)
+	if got := c.reload(); got.code != exitDone {
+		t.Fatalf("reload: %+v", got)
+	}
+	f("ann", "x", 401)
+	f("bob", "x", 200)
+	put("bob:" + hashOfX + "\nann:$apr1$a$b\n")
+	got := c.reload()
+	if want := "routes[0].access.basic_auth.users_file: " + users + ": line 2: want a hash of bcrypt, as htpasswd -B writes it, not MD5"; got.code != exitUsage || !strings.Contains(got.stderr, want) {
+		t.Errorf("reload: got %+v, want %q", got, want)
+	}
+	f("bob", "x", 200)
+}
+
+func TestUsersAreCheckedByPlace(t *testing.T) {
+	dir := t.TempDir()
+	good, bad := filepath.Join(dir, "good"), filepath.Join(dir, "bad")
+	for path, text := range map[string]string{good: "ann:" + hashOfX, bad: strings.Repeat("ann:secret\n", 12)} {
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := writeFile(t, "edge.yaml", fmt.Sprintf(`
+origins: {app: {servers: ["http://h"]}}
+routes:
+  - {name: a, match: {path: /a}, origin: app, access: {basic_auth: {users_file: %q}}}
+  - {name: b, match: {path: /b}, origin: app, access: {basic_auth: {users_file: %q}}}
+  - {name: c, match: {path: /c}, origin: app, access: {basic_auth: {users_file: %q}}}
+  - {name: d, origin: app, cache: {key: {headers: [authorization]}}, access: {basic_auth: {users_file: %q}}}
+`, bad, dir, filepath.Join(dir, "none"), good))
+	got := runBinary(t, "check", "-c", path)
+	for _, want := range []string{
+		path + ":4:81: routes[0].access.basic_auth.users_file: " + bad + ": line 10: want a hash of bcrypt, as htpasswd -B writes it, not crypt or plain text\n",
+		path + ":5:81: routes[1].access.basic_auth.users_file: " + dir + ": want a file of users: " + dir + ": want a regular file, not one of mode d",
+		path + ":6:81: routes[2].access.basic_auth.users_file: " + filepath.Join(dir, "none") + ": want a file of users: no such file or directory\n",
+		"routes[3].cache.key.headers[0]: authorization: want another field: that of a route with basic_auth goes no further\n",
+	} {
+		if got.code != exitUsage || !strings.Contains(got.stderr, want) {
+			t.Errorf("got %d %s, want %s", got.code, got.stderr, want)
+		}
+	}
+	if strings.Contains(got.stderr, "line 11") || strings.Contains(got.stderr, "secret") {
+		t.Errorf("got %s, want ten lines and no secret", got.stderr)
+	}
+	path = writeFile(t, "edge.yaml", fmt.Sprintf("origins: {app: {servers: [\"http://h\"]}}\nroutes: [{name: a, origin: app, access: {basic_auth: {users_file: %q}}}]\n", good))
+	if got := runBinary(t, "check", "-c", path); got.code != exitDone || !strings.Contains(got.stdout+got.stderr, "everybody on this machine can read the hashes") {
+		t.Errorf("got %+v, want a warning", got)
+	}
+}

@@ -1,0 +1,182 @@
+package basicauth
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"encoding/binary"
+	"net/netip"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"edgeproxy/internal/client"
+)
+
+// Bounds of what is checked and remembered.
+const (
+	sets = 1 << 10 // of places for what was right
+	ways = 4       // places in a set: 4,096 in all, of 8 bytes and 32 more where one is taken
+
+	mostChecks   = 64   // credentials that are checked, or wait for that
+	mostOfClient = 8    // of them from one client
+	mostWaiting  = 1024 // requests that wait for the check of another one
+	longestWait  = 5 * time.Second
+)
+
+// Verdict is what a Checker says.
+type Verdict uint8
+
+// The verdicts.
+const (
+	Wrong  Verdict = iota // not the credentials of a user
+	Right                 // those of one
+	Busy                  // not checked: too much is
+	Enough                // not checked: too much is, for this client
+)
+
+// sum is what credentials are remembered by.
+type sum [sha256.Size]byte
+
+// Checker checks credentials. It is safe for concurrent use. Its zero value is of no use.
+type Checker struct {
+	secret [sha256.Size]byte // nobody can tell which sum credentials have
+	right  [sets][ways]atomic.Pointer[sum]
+	slots  chan struct{} // one for each hash that may be computed at once
+
+	mu      sync.Mutex
+	checks  map[sum]*check
+	clients *client.Shares // how many checks each has
+	waiting int
+}
+
+// check is the check of one pair, which others may wait for.
+type check struct {
+	done    chan struct{}
+	verdict Verdict // behind done
+}
+
+// NewChecker returns a Checker that computes hashes on a quarter of the CPUs at most, and on one at least.
+func NewChecker() *Checker {
+	c := &Checker{
+		slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/4)), checks: map[sum]*check{},
+		clients: client.NewShares(client.Part(float64(mostOfClient) / mostChecks)),
+	}
+	_, _ = rand.Read(c.secret[:]) // never fails
+	return c
+}
+
+// Known reports whether the value of Authorization was found right for u before, and is remembered. It
+// takes no lock, and allocates nothing.
+func (c *Checker) Known(u *Users, authorization []byte) bool {
+	token := tokenOf(authorization)
+	return token != nil && c.knows(c.sum(u, token))
+}
+
+// sum is that of a token for u: other contents of the file give others. The secret stands first and no sum
+// leaves the process, so nobody can look for two that are the same.
+func (c *Checker) sum(u *Users, token []byte) sum {
+	var room [2*sha256.Size + mostTokenBytes]byte
+	b := append(room[:0], c.secret[:]...)
+	b = append(b, u.digest[:]...)
+	return sha256.Sum256(append(b, token...))
+}
+
+func (c *Checker) knows(s sum) bool {
+	set := &c.right[binary.LittleEndian.Uint64(s[:])%sets]
+	for i := range set {
+		if p := set[i].Load(); p != nil && subtle.ConstantTimeCompare(p[:], s[:]) == 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// remember keeps s in the place of another one, where its set is full. Only users can fill it.
+func (c *Checker) remember(s sum) {
+	set := &c.right[binary.LittleEndian.Uint64(s[:])%sets]
+	for i := range set {
+		if set[i].CompareAndSwap(nil, &s) {
+			return
+		}
+	}
+	set[s[8]%ways].Store(&s)
+}
+
+// Check says whether the value of Authorization is that of a user. It waits, but not long. who is the client that asks;
+// the zero Prefix has no share. Requests with the same credentials wait for one check.
+func (c *Checker) Check(u *Users, authorization []byte, who netip.Prefix) Verdict {
+	token := tokenOf(authorization)
+	if token == nil {
+		return Wrong
+	}
+	user, password, ok := parts(token)
+	if !ok {
+		return Wrong
+	}
+	s := c.sum(u, token)
+	mine, others, verdict := c.begin(s, who)
+	switch {
+	case others != nil:
+		return c.wait(others)
+	case mine == nil:
+		return verdict
+	}
+	mine.verdict = Busy // also where the rest panics
+	defer c.end(s, mine, who)
+	timer := time.NewTimer(longestWait)
+	defer timer.Stop()
+	select {
+	case c.slots <- struct{}{}:
+		defer func() { <-c.slots }()
+	case <-timer.C:
+		return Busy
+	}
+	mine.verdict = Wrong
+	if u.has(user, password) {
+		mine.verdict = Right
+		c.remember(s)
+	}
+	return mine.verdict
+}
+
+// begin returns a check to make, or one to wait for, or the verdict where there is none.
+func (c *Checker) begin(s sum, who netip.Prefix) (mine, others *check, v Verdict) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	others = c.checks[s]
+	switch {
+	case c.knows(s):
+		return nil, nil, Right
+	case others != nil && c.waiting >= mostWaiting:
+		return nil, nil, Busy
+	case others != nil:
+		c.waiting++
+		return nil, others, Busy
+	case c.clients.Held(who) >= mostOfClient:
+		return nil, nil, Enough
+	case len(c.checks) >= mostChecks:
+		return nil, nil, Busy
+	}
+	c.clients.Take(who)
+	mine = &check{done: make(chan struct{})}
+	c.checks[s] = mine
+	return mine, nil, Busy
+}
+
+func (c *Checker) wait(others *check) Verdict {
+	<-others.done
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.waiting--
+	return others.verdict
+}
+
+func (c *Checker) end(s sum, mine *check, who netip.Prefix) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.checks, s)
+	c.clients.Give(who)
+	close(mine.done)
+}

@@ -1,0 +1,68 @@
+package proxy
+
+import (
+	"edgeproxy/internal/basicauth"
+	"edgeproxy/internal/client"
+	"edgeproxy/internal/reason"
+)
+
+// This file answers only users of a route that has some (RFC 7617). It comes before the cache is asked, so it holds for
+// hits as for misses. Their Authorization is for us alone: newRoute has the rules for requests drop it, so that the origin does not get it
+// and RFC 9111 section 3.5 has nothing to forbid. Who the user is is not in the key, and nobody behind here hears of it.
+//
+// A password costs tens of milliseconds. Begin has no time for that: it lets through who is known, and leaves the rest to Finish.
+
+// credentials returns the value of Authorization, nil where there is none or several.
+func (x *exchange) credentials() []byte {
+	if !x.asks.authorization {
+		return nil
+	}
+	if lines := x.all("Authorization"); len(lines) == 1 {
+		return lines[0]
+	}
+	return nil
+}
+
+// known reports whether x has credentials that were right before.
+func (p *Proxy) known(x *exchange) bool {
+	return x.settings.passwords.Known(x.route.Access.Users, x.credentials())
+}
+
+// unknown refuses x, or leaves it to be proven.
+func (p *Proxy) unknown(x *exchange) disposition {
+	if x.credentials() != nil {
+		return prove
+	}
+	p.refuse(x, statusUnauthorized, reason.Unauthenticated)
+	return refused
+}
+
+// prove checks the credentials of x, and goes on with decide where they are right.
+func (p *Proxy) prove(x *exchange) disposition {
+	who, _ := client.Of(x.clientAddress())
+	switch x.settings.passwords.Check(x.route.Access.Users, x.credentials(), who) {
+	case basicauth.Right:
+		d := p.admitted(x)
+		if d == hit {
+			x.waited = now().Sub(x.start)
+			p.refreshStale(x)
+		}
+		return d
+	case basicauth.Busy:
+		p.Metrics.overChecks.note()
+		p.refuse(x, statusServiceUnavailable, reason.Overload)
+	case basicauth.Enough:
+		p.Metrics.overChecksShare.note()
+		p.refuse(x, statusTooManyRequests, reason.ClientShare)
+	case basicauth.Wrong:
+		p.refuse(x, statusUnauthorized, reason.Unauthenticated)
+	}
+	return refused
+}
+
+// appendAuthenticate appends what a client is asked for that has shown no credentials, or wrong ones.
+func (x *exchange) appendAuthenticate(b []byte) []byte {
+	b = append(b, "WWW-Authenticate: Basic realm=\""...)
+	b = append(b, x.route.Access.Realm...)
+	return append(b, "\", charset=\"UTF-8\"\r\n"...)
+}

@@ -1,0 +1,98 @@
+package proxy_test
+
+import (
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	"edgeproxy/internal/basicauth"
+	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/proxy"
+)
+
+// forAnn is a route for ann, whose password is x.
+func forAnn(t testing.TB) edgetest.OtherRoute {
+	t.Helper()
+	users, err := basicauth.Parse([]byte("ann:$2y$05$abcdefghijklmnopqrstuuhKF09ZYWwH2zP/0fwE1X8e/Q1YNx/hO"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return edgetest.OtherRoute{Name: "staff", Change: []func(*proxy.Route){func(r *proxy.Route) { r.Access.Users, r.Access.Realm = users, "staff" }}}
+}
+
+const asAnn = "Authorization: Basic YW5uOng=\r\n"
+
+// TestUsersAreAskedOnEachRequest: a connection on which a user was right is not let in, each request is.
+func TestUsersAreAskedOnEachRequest(t *testing.T) {
+	e, app := before(t, edgetest.Options{Rule: always(), Routes: []edgetest.OtherRoute{forAnn(t)}}, storable)
+	s := dial(t, e.Address)
+	get := func(fields string) string { return "GET /a HTTP/1.1\r\nHost: edge.test\r\n" + fields + "\r\n" }
+	s.ask(get("")).want(t, 401, "detail=unauthenticated", "Unauthorized\n")
+	s.ask(get(asAnn)).want(t, 200, "fwd=uri-miss; stored", "hello")
+	s.ask(get("")).want(t, 401, "detail=unauthenticated", "Unauthorized\n")
+	s.ask(get("Connection: Authorization\r\n"+asAnn)).want(t, 200, "hit; ttl=3599", "hello")
+	s.ask(get("Range: bytes=0-1\r\n")).want(t, 401, "detail=unauthenticated", "Unauthorized\n")
+	s.ask(get("If-None-Match: *\r\n")).want(t, 401, "detail=unauthenticated", "Unauthorized\n")
+	s.ask("POST /a HTTP/1.1\r\nHost: edge.test\r\nContent-Length: 3\r\n\r\nabc").want(t, 401, "detail=unauthenticated", "Unauthorized\n")
+	up := strings.Replace(asks101, "/ws", "/a", 1)
+	dial(t, e.Address).ask(up).want(t, 401, "detail=unauthenticated", "Unauthorized\n")
+	if app.Requests() != 1 {
+		t.Errorf("got %d origin requests, want 1", app.Requests())
+	}
+}
+
+// TestWhatARouteSetsAsAuthorizationIsSent in place of what its users have shown.
+func TestWhatARouteSetsAsAuthorizationIsSent(t *testing.T) {
+	sent := make(chan http.Header, 1)
+	e, _ := before(t, edgetest.Options{Rule: always(), Routes: []edgetest.OtherRoute{forAnn(t)}}, func(c *edgetest.Conn) {
+		for r := c.Next(); r != nil; r = c.Next() {
+			sent <- r.Header
+			c.Say("HTTP/1.1 204 No Content\r\n\r\n")
+		}
+	})
+	asked := func() []string {
+		t.Helper()
+		ask(t, e, "GET /a HTTP/1.1\r\nHost: edge.test\r\n"+asAnn+"\r\n")
+		return (<-sent)["Authorization"]
+	}
+	if got := asked(); got != nil {
+		t.Errorf("got %q, want none", got)
+	}
+	rules, err := proxy.RequestRules(nil, map[string]string{"Authorization": "Bearer ours"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustSwap(t, e, func(l *proxy.Live) { l.Routes[0].Request = rules })
+	if got := asked(); len(got) != 1 || got[0] != "Bearer ours" {
+		t.Errorf("got %q, want what the route sets", got)
+	}
+	if rules, err = proxy.RequestRules([]string{"X-*"}, nil); err != nil {
+		t.Fatal(err)
+	}
+	mustSwap(t, e, func(l *proxy.Live) { l.Routes[0].Request = rules })
+	if got := asked(); got != nil {
+		t.Errorf("got %q, want none", got)
+	}
+	if list := rules.Apply(field.List{{Name: "Authorization"}}); len(list) != 1 {
+		t.Error("the rules of another route have changed")
+	}
+}
+
+// TestUsersTogether: the first requests of a browser come at once, and each gets its answer.
+func TestUsersTogether(t *testing.T) {
+	e, app := before(t, edgetest.Options{Rule: always(), Routes: []edgetest.OtherRoute{forAnn(t)}}, storable)
+	var all sync.WaitGroup
+	for range 30 {
+		all.Go(func() {
+			if a := ask(t, e, "GET /a HTTP/1.1\r\nHost: edge.test\r\n"+asAnn+"\r\n"); a.status != 200 || a.body != "hello" {
+				t.Errorf("got %+v", a)
+			}
+		})
+	}
+	all.Wait()
+	if app.Requests() != 1 {
+		t.Errorf("got %d origin requests, want 1", app.Requests())
+	}
+}
