@@ -15,6 +15,9 @@ type Route struct {
 	Respond  Respond
 	Access   Access
 
+	ErrorPages      map[string]string // files by status, such as 404, or by class: 4xx, 5xx. Others read them
+	InterceptErrors bool              // for errors of the origin, too
+
 	// Admission is in force as it stands: what the route does not say has been
 	// taken from Config.Admission.
 	Admission Rule

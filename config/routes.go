@@ -24,6 +24,7 @@ func (v *validator) routes() {
 		v.match(child(path, "match"), r.Match)
 		v.answer(path, &r)
 		v.rewrite(child(path, "rewrite"), &r)
+		v.errorPages(path, &r)
 		v.basicAuth(below(path, "access.basic_auth"), &r.Access.BasicAuth)
 		v.routeOrigin(child(path, "origin"), &r)
 		if at := child(path, "cache"); v.src.given(at) {

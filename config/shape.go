@@ -48,6 +48,8 @@ func (r *Route) table() table {
 		section("redirect", r.Redirect.table(), "Sends clients elsewhere.").asInline(),
 		section("respond", r.Respond.table(), "A fixed answer.").asInline(),
 		section("access", r.Access.table(), "The clients that the route is for, by address and by password."),
+		live("error_pages", pages(&r.ErrorPages), "Files that clients read with errors of ours, by status or class; each reload reads them again.").such("{404: not-found.html, 5xx: sorry.html}"),
+		live("intercept_errors", boolean(&r.InterceptErrors, false), "true has error_pages stand for what the origin says with such a status, too."),
 		live("allow_ambiguous_path", boolean(&r.AllowAmbiguousPath, false), "true stores targets with %2f, // or dot segments too."),
 		live("unusual_field_names", dropOrKeep(&r.UnusualNames), "What becomes of request fields such as X_Y, which origins take for X-Y."),
 		section("headers", r.Headers.table(), "Fields to take away and to set."),

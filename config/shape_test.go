@@ -97,9 +97,10 @@ func wantEveryKey() *Config {
 				FirstByteTimeout: 2 * time.Minute,
 				Redirect:         Redirect{Status: "302"},
 				Rewrite:          Rewrite{"/m", "/media", false},
-				Rate:             Rate{10, 2 * time.Second, 30},
-				Access:           Access{Allow: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Deny: []netip.Prefix{netip.MustParsePrefix("10.9.0.0/16")}, BasicAuth: BasicAuth{"users", "back office"}},
-				AccessLog:        RouteLog{true, 0.75},
+				ErrorPages:       map[string]string{"404": "gone.html", "5xx": "sorry.txt"}, InterceptErrors: true,
+				Rate:      Rate{10, 2 * time.Second, 30},
+				Access:    Access{Allow: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Deny: []netip.Prefix{netip.MustParsePrefix("10.9.0.0/16")}, BasicAuth: BasicAuth{"users", "back office"}},
+				AccessLog: RouteLog{true, 0.75},
 				Cache: Caching{
 					Enabled: true, DefaultTTL: 3 * time.Second, Heuristic: Heuristic{0.3, 25 * time.Hour}, TTLByStatus: map[int]time.Duration{500: time.Second},
 					ForceTTL: 2 * time.Second, SetCookie: SetCookieRefuse, NoVarySearch: true, ErrorMaxTTL: 12 * time.Second,

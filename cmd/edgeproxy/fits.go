@@ -39,6 +39,7 @@ func fits(c, running *config.Config) error {
 	faults = append(faults, matchFaults(c)...)
 	faults = append(faults, answerFaults(c)...)
 	faults = append(faults, accessFaults(c)...)
+	faults = append(faults, pageFaults(c)...)
 	faults = append(faults, tokenFaults(c)...)
 	faults = append(faults, certificateFaults(c)...)
 	faults = append(faults, acmeFaults(c, running)...)

@@ -75,7 +75,7 @@ func everySetting(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, data := range map[string]string{"ca.pem": string(pem), "roots.pem": string(pem), "token": "a-token-of-the-test-for-all", "users": "ann:" + hashOfX, "others": "bob:" + hashOfX} {
+	for name, data := range map[string]string{"ca.pem": string(pem), "roots.pem": string(pem), "token": "a-token-of-the-test-for-all", "users": "ann:" + hashOfX, "others": "bob:" + hashOfX, "gone.html": "<p>gone", "sorry.txt": "sorry"} {
 		if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}

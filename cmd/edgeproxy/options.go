@@ -108,8 +108,13 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", r.Name, err)
 		}
+		pages, err := errorPages(&r)
+		if err != nil {
+			return nil, fmt.Errorf("route %s: %w", r.Name, err)
+		}
 		routes = append(routes, proxy.Route{
-			FirstByte: r.FirstByteTimeout, Rewrite: rewrite(c, &r), Answer: answer, Access: access,
+			ErrorPages: pages,
+			FirstByte:  r.FirstByteTimeout, Rewrite: rewrite(c, &r), Answer: answer, Access: access,
 			Name: r.Name, Hosts: hosts(r.Match.Hosts), Path: r.Match.Path, PathPrefix: r.Match.PathPrefix, PathSuffix: r.Match.PathSuffix,
 			Methods: r.Match.Methods, Fields: fieldMatches(r.Match.Headers),
 			Origin: byName[r.Origin], HostHeader: hostOf[r.Origin], Rule: rule,

@@ -2,6 +2,7 @@ package edgetest
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -24,6 +25,8 @@ import (
 //	first-byte D
 //	allow NETWORK..., deny NETWORK...
 //	users NAME:PASSWORD...
+//	page STATUS TEXT          in place of the content of errors; a STATUS of 4 or 5 is all of a class
+//	intercept on              the origin's too
 //	redirect STATUS TO
 //	respond STATUS [TEXT]
 //	rewrite STRIP ADD [keep]  begins of the path, - for none; keep leaves Location alone
@@ -68,6 +71,8 @@ func routeChange(key string, values []string) (func(*proxy.Route), error) {
 		}
 		w := proxy.NewRewrite(strings.Trim(values[0], "-"), strings.Trim(values[1], "-"), len(values) == 2, []string{"inner.test:9000"})
 		return func(r *proxy.Route) { r.Rewrite = w }, nil
+	case "page", "intercept":
+		return pageChange(key, values)
 	case "users":
 		users, err := users(values)
 		return func(r *proxy.Route) { r.Access.Users, r.Access.Realm = users, "staff" }, err
@@ -81,6 +86,32 @@ func routeChange(key string, values []string) (func(*proxy.Route), error) {
 		return func(r *proxy.Route) { r.Fields = append(slices.Clip(r.Fields), m) }, nil
 	}
 	return nil, fmt.Errorf("set route: unknown %q", key)
+}
+
+// pageChange is routeChange for pages of errors, in HTML.
+func pageChange(key string, values []string) (func(*proxy.Route), error) {
+	status, err := 0, error(nil)
+	if key == "page" {
+		status, err = strconv.Atoi(values[0])
+	}
+	return func(r *proxy.Route) {
+		pages := proxy.ErrorPages{ByStatus: map[int]*proxy.ErrorPage{}, ByClass: map[int]*proxy.ErrorPage{}}
+		if old := r.ErrorPages; old != nil {
+			pages.Intercept = old.Intercept
+			maps.Copy(pages.ByStatus, old.ByStatus)
+			maps.Copy(pages.ByClass, old.ByClass)
+		}
+		page := &proxy.ErrorPage{Type: "text/html; charset=utf-8", Body: []byte(strings.Join(values[1:], " "))}
+		switch {
+		case key == "intercept":
+			pages.Intercept = values[0] == "on"
+		case status < 10:
+			pages.ByClass[status] = page
+		default:
+			pages.ByStatus[status] = page
+		}
+		r.ErrorPages = &pages
+	}, err
 }
 
 // users are those of a file, with the weakest hashes that it may have.

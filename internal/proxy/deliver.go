@@ -22,23 +22,34 @@ func (p *Proxy) deliver(x *exchange) {
 		x.closing = true // the rest of the upload is still to come
 	}
 	h := x.from.heading(x)
-	c := x.cutOf(&h)
-	headOnly := x.asks.head || c.bodyless() || !bodyAllowed(c.statusOr(h.status))
-	if !headOnly && x.reads() && !x.opens(c) {
+	if page := x.intercepted(&h); page != nil {
+		p.deliverPage(x, &h, page)
+	} else if !p.deliverCut(x, &h) {
 		p.getAgain(x)
 		p.deliver(x)
 		return
-	}
-	p.head(x, &h, c)
-	if headOnly {
-		x.from.leave(x)
-	} else {
-		x.from.send(x, c)
 	}
 	x.answer.Last = x.closing
 	if x.req.Version >= message.HTTP2 { // whatever becomes of a stream, others go on
 		x.answer.Last = p.draining.Load()
 	}
+}
+
+// deliverCut fills the answer with what conditions and Range leave of x's source. It reports false where that has to be
+// read and cannot be.
+func (p *Proxy) deliverCut(x *exchange, h *heading) bool {
+	c := x.cutOf(h)
+	headOnly := x.asks.head || c.bodyless() || !bodyAllowed(c.statusOr(h.status))
+	if !headOnly && x.reads() && !x.opens(c) {
+		return false
+	}
+	p.head(x, h, c)
+	if headOnly {
+		x.from.leave(x)
+	} else {
+		x.from.send(x, c)
+	}
+	return true
 }
 
 func bodyAllowed(status int) bool {

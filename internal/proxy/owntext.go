@@ -1,7 +1,7 @@
 package proxy
 
 // ownText answers with a short text of our own: an error, with the reason in Cache-Status, or what a
-// purge or a challenge gets. Nothing of the inside leaks.
+// purge or a challenge gets. Nothing of the inside leaks. A route may have a page in place of the text of an error.
 type ownText struct{}
 
 func (ownText) heading(x *exchange) heading {
@@ -9,7 +9,10 @@ func (ownText) heading(x *exchange) heading {
 	b = appendDate(b, x.start)
 	b = append(b, "\r\nVia: "...)
 	b = append(b, x.p.via...)
-	b = append(b, "\r\nContent-Type: text/plain; charset=utf-8\r\nCache-Control: no-store\r\n"...)
+	content, kind := x.ownContent()
+	b = append(b, "\r\nContent-Type: "...)
+	b = append(b, kind...)
+	b = append(b, "\r\nCache-Control: no-store\r\n"...)
 	switch x.status {
 	case statusServiceUnavailable, statusTooManyRequests:
 		b = appendInt(b, "Retry-After: ", seconds(x.retryAfter))
@@ -19,26 +22,29 @@ func (ownText) heading(x *exchange) heading {
 		b = append(b, "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n"...)
 	}
 	x.answer.Lines = b
-	size := int64(len(x.ownText()))
-	return heading{status: x.status, size: size}
+	return heading{status: x.status, size: int64(len(content))}
 }
 
 func (ownText) send(x *exchange, _ cut) {
-	text := x.ownText()
-	x.bytes = int64(len(text))
-	x.answer.Say([]byte(text))
+	content, _ := x.ownContent()
+	x.bytes = int64(len(content))
+	x.answer.Say(content)
 }
 
 func (ownText) leave(*exchange) {}
 
 func (ownText) abandon() {}
 
-// ownText is what x is answered with.
-func (x *exchange) ownText() string {
+// ownContent is what x is answered with, and of which type.
+func (x *exchange) ownContent() (content []byte, kind string) {
+	const text = "text/plain; charset=utf-8"
 	if x.challenge != "" {
-		return x.challenge
+		return []byte(x.challenge), text
 	}
-	return statusText(x.status) + "\n"
+	if page := x.ownPage(); page != nil {
+		return page.Body, page.Type
+	}
+	return []byte(statusText(x.status) + "\n"), text
 }
 
 // say makes the answer of x a text of our own.

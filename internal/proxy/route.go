@@ -42,6 +42,8 @@ type Route struct {
 
 	// Access says whose requests the route answers; others get 403.
 	Access Access
+	// ErrorPages stand for the content of errors; nil are none.
+	ErrorPages *ErrorPages
 	// Answer is what the route says itself. Without one it has an Origin.
 	Answer *OwnAnswer
 	Origin *origin.Origin
