@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strings"
+	"time"
 )
 
 // Redirect sends clients elsewhere.
@@ -79,6 +80,18 @@ func (v *validator) basicAuth(path string, b *BasicAuth) {
 
 // AnswersItself reports whether the route has no origin.
 func (r *Route) AnswersItself() bool { return r.Redirect.To != "" || r.Respond.Status != 0 }
+
+// times refuses times for an origin that is not asked.
+func (v *validator) times(path string, r *Route) {
+	for _, s := range []struct {
+		name string
+		time time.Duration
+	}{{"connect_timeout", r.ConnectTimeout}, {"first_byte_timeout", r.FirstByteTimeout}, {"idle_timeout", r.IdleTimeout}} {
+		if at := child(path, s.name); s.time > 0 && r.AnswersItself() && v.sound(at) {
+			v.fail(at, "want no such key beside redirect or respond: no origin is asked")
+		}
+	}
+}
 
 // wholeStatus reports whether an answer with this status may be made of nothing but its text.
 func wholeStatus(n int) bool { return n >= 200 && n <= 599 && n != 206 && n != 304 }

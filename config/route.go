@@ -8,7 +8,7 @@ type Route struct {
 	Match  Match
 	Origin string // the Name of one of Config.Origins; "" where the route answers itself
 
-	FirstByteTimeout time.Duration // 0 is that of the origin
+	ConnectTimeout, FirstByteTimeout, IdleTimeout time.Duration // 0 is that of the origin
 
 	Rewrite  Rewrite
 	Redirect Redirect

@@ -23,6 +23,7 @@ func (v *validator) routes() {
 		v.routeName(child(path, "name"), r.Name, names)
 		v.match(child(path, "match"), r.Match)
 		v.answer(path, &r)
+		v.times(path, &r)
 		v.rewrite(child(path, "rewrite"), &r)
 		v.errorPages(path, &r)
 		v.basicAuth(below(path, "access.basic_auth"), &r.Access.BasicAuth)

@@ -108,7 +108,7 @@ func (k *checks) check(ctx context.Context, s *server) (err error) {
 	h := &k.origin.options.Health
 	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
 	defer cancel()
-	c, failure := k.origin.connect(ctx, s)
+	c, failure := k.origin.connect(ctx, s, 0)
 	if failure != nil {
 		return failure
 	}

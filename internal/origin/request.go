@@ -23,8 +23,9 @@ type Request struct {
 	Header field.List
 	// Client is on whose behalf the request is made; the zero Prefix is nobody's.
 	Client netip.Prefix
-	// FirstByte stands in place of Options.FirstByteTimeout for this request; 0 does not.
-	FirstByte time.Duration
+	// Connect, FirstByte and Idle stand in place of Options.ConnectTimeout, FirstByteTimeout and
+	// IdleTimeout for this request; 0 does not.
+	Connect, FirstByte, Idle time.Duration
 	// TakesTrailers tells the origin by TE that trailers are welcome (RFC 9110 section
 	// 10.1.4). It is not told with Upgrade.
 	TakesTrailers bool

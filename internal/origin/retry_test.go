@@ -139,6 +139,45 @@ func TestDialTimeoutIsNotRepeated(t *testing.T) {
 	})
 }
 
+// One request may have another time, and those behind it have that of the origin.
+func TestRequestsHaveTimesOfTheirOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := open(t, Options{ConnectTimeout: 2 * time.Second, Dial: failing(nil)})
+		for own, want := range map[time.Duration]time.Duration{0: 2 * time.Second, time.Second: time.Second, 9 * time.Second: 9 * time.Second} {
+			begun, r := time.Now(), get("/")
+			r.Connect = own
+			_, err := o.RoundTrip(t.Context(), r)
+			wantKind(t, err, Connect)
+			if d := time.Since(begun); d != want {
+				t.Errorf("to connect: ended after %v, want %v", d, want)
+			}
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		pause := 4 * time.Second
+		o := inMemory(t, Options{IdleTimeout: 3 * time.Second}, func(_ int, p *peer) {
+			for range 2 {
+				p.request()
+				p.say(lengthHead)
+				time.Sleep(pause)
+				p.say("hello world")
+			}
+			p.untilClosed()
+		})
+		patient := get("/")
+		patient.Idle = 5 * time.Second
+		if _, got, err := fetch(o, patient); got != "hello world" || err != nil {
+			t.Errorf("got %q, %v", got, err)
+		}
+		begun := time.Now()
+		_, _, err := fetch(o, get("/")) // on the same connection
+		wantKind(t, err, Timeout)
+		if d := time.Since(begun); d != 3*time.Second {
+			t.Errorf("between two reads: ended after %v, want 3s", d)
+		}
+	})
+}
+
 // An origin too slow for one request must not get two, also where the first
 // connection was a used one.
 func TestHangingOriginGetsOneTry(t *testing.T) {

@@ -1,6 +1,7 @@
 package origin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -114,7 +115,7 @@ func (o *Origin) try(ctx context.Context, s slot, r *Request, x *exchange) (t tr
 	if x.c == nil {
 		var failure *Error
 		from := time.Now()
-		if x.c, failure = o.connect(ctx, s.server); failure != nil {
+		if x.c, failure = o.connect(ctx, s.server, r.Connect); failure != nil {
 			failure.Server = s.server.Address
 			return tried{failure: failure, again: failure.Kind == Connect && !failure.Timeout() && !untrusted(failure)}
 		}
@@ -126,6 +127,7 @@ func (o *Origin) try(ctx context.Context, s slot, r *Request, x *exchange) (t tr
 // tryOn is try on the connection of x.
 func (o *Origin) tryOn(ctx context.Context, x *exchange) tried {
 	c := x.c
+	c.idle = cmp.Or(x.r.Idle, o.options.IdleTimeout)
 	release := x.release
 	if release == nil {
 		release = afterFunc(ctx, c.closes)
@@ -184,9 +186,9 @@ func (o *Origin) drop(x *exchange) {
 	}
 }
 
-// connect makes a connection, with TLS where it is wanted.
-func (o *Origin) connect(ctx context.Context, s *server) (*conn, *Error) {
-	limited, cancel := context.WithTimeout(ctx, o.options.ConnectTimeout)
+// connect makes a connection within limit, with TLS where it is wanted; 0 is ConnectTimeout.
+func (o *Origin) connect(ctx context.Context, s *server, limit time.Duration) (*conn, *Error) {
+	limited, cancel := context.WithTimeout(ctx, cmp.Or(limit, o.options.ConnectTimeout))
 	defer cancel()
 	c, err := o.dial(limited, s)
 	switch {

@@ -49,8 +49,9 @@ type Route struct {
 	Origin *origin.Origin
 	// Rewrite gives requests to the origin another path; nil does not.
 	Rewrite *Rewrite
-	// FirstByte is how long the origin may take for a response head; 0 is what its options say.
-	FirstByte time.Duration
+	// Connect is how long a connection to the origin may take, FirstByte a response head, Idle one read of a
+	// body or one write; 0 is what its options say.
+	Connect, FirstByte, Idle time.Duration
 	// HostHeader is what the origin gets as Host; "" is the client's.
 	HostHeader string
 	Rule       admission.Rule
