@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -278,5 +279,51 @@ func TestVideo(t *testing.T) {
 	}
 	if a := seek(1 << 20); a.asked == 0 || a.sent > 1<<20 {
 		t.Errorf("another place: the origin was asked %d times and sent %d bytes, want one slice", a.asked, a.sent)
+	}
+}
+
+func TestSeveralApplications(t *testing.T) {
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"users": "ann:$2y$05$abcdefghijklmnopqrstuupx2xBUC4954936wVIjyyPHmUBFu0wCW\n", "not-found.html": "<p>Not here", "sorry.html": "<p>Sorry",
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := startRecipe(t, "applications", func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "max-age=600")
+		switch r.URL.Path {
+		case "/v2/new":
+			http.Redirect(w, r, "/v2/login", http.StatusSeeOther)
+		case "/none":
+			http.NotFound(w, r)
+		case "/broken":
+			http.Error(w, "trace of the inside", http.StatusInternalServerError)
+		default:
+			_, _ = fmt.Fprintf(w, "%s %q", r.URL, r.Header["Authorization"])
+		}
+	}, append(anyPort(), "/etc/edgeproxy/", dir+"/")...)
+
+	for _, asked := range []int64{1, 1, 0} {
+		b.wants(asked, "/v2/list?a=b []", "/api/list?a=b")
+	}
+	if a := b.ask(http.MethodPost, "/api/new"); a.header.Get("Location") != "/api/login" {
+		t.Errorf("a redirect of the API leads to %q", a.header.Get("Location"))
+	}
+	const ann = "Basic YW5uOm9wZW4gc2VzYW1l"
+	for _, asked := range []int64{1, 1, 0} {
+		b.wants(0, "Unauthorized\n", "/staff/a")
+		b.wants(asked, "/staff/a []", "/staff/a", "Authorization", ann)
+	}
+	b.wants(0, "Unauthorized\n", "/staff/a", "Authorization", ann+"x")
+	for target, want := range map[string]int{"/none": http.StatusNotFound, "/broken": http.StatusInternalServerError} {
+		if a := b.ask(http.MethodGet, target); a.status != want || !strings.HasPrefix(string(a.body), "<p>") || a.header.Get("Content-Type") != "text/html; charset=utf-8" {
+			t.Errorf("%s: got %d %q", target, a.status, a.body)
+		}
+	}
+	b.origin.Close()
+	if a := b.ask(http.MethodGet, "/else"); a.status != http.StatusBadGateway || string(a.body) != "<p>Sorry" {
+		t.Errorf("with the origin down: got %d %q", a.status, a.body)
 	}
 }
