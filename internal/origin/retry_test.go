@@ -1,6 +1,7 @@
 package origin
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net"
@@ -143,12 +144,12 @@ func TestDialTimeoutIsNotRepeated(t *testing.T) {
 func TestRequestsHaveTimesOfTheirOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := open(t, Options{ConnectTimeout: 2 * time.Second, Dial: failing(nil)})
-		for own, want := range map[time.Duration]time.Duration{0: 2 * time.Second, time.Second: time.Second, 9 * time.Second: 9 * time.Second} {
+		for _, own := range []time.Duration{0, time.Second, 9 * time.Second} {
 			begun, r := time.Now(), get("/")
 			r.Connect = own
 			_, err := o.RoundTrip(t.Context(), r)
 			wantKind(t, err, Connect)
-			if d := time.Since(begun); d != want {
+			if d, want := time.Since(begun), cmp.Or(own, 2*time.Second); d != want {
 				t.Errorf("to connect: ended after %v, want %v", d, want)
 			}
 		}
