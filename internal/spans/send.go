@@ -1,0 +1,172 @@
+package spans
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// path is added to an endpoint: the one of the specification of OTLP for HTTP.
+const path = "/v1/traces"
+
+// mostAnswer is how much of an answer is read.
+const mostAnswer = 64 << 10
+
+// reportEvery is the least time between two calls of OnError.
+const reportEvery = time.Minute
+
+// newTransport is one connection to the receiver, which no proxy of the environment stands before.
+func newTransport() *http.Transport {
+	return &http.Transport{
+		DialContext:         (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+		TLSHandshakeTimeout: 5 * time.Second, IdleConnTimeout: 90 * time.Second,
+		MaxConnsPerHost: 1, MaxResponseHeaderBytes: mostAnswer, DisableCompression: true,
+	}
+}
+
+// failure is why a request was in vain.
+type failure struct {
+	err   error
+	again bool          // it may be sent once more
+	after time.Duration // not before that
+}
+
+// send sends n spans, and counts what became of them.
+func (e *Exporter) send(encoded []byte, n int64) {
+	t := e.target.Load()
+	if n == 0 {
+		return
+	}
+	if t == nil || t.Endpoint == "" {
+		e.counts.off.Add(n)
+		return
+	}
+	counted := false
+	defer func() {
+		if !counted { // a panic
+			e.counts.failed.Add(n)
+		}
+	}()
+	e.body = appendRequest(e.body[:0], encoded, e.resource(t), e.options.Version)
+	refused, err := e.deliver(t)
+	counted = true
+	if err != nil {
+		e.counts.failed.Add(n)
+		e.report(fmt.Errorf("%d spans: %w", n, err))
+		return
+	}
+	e.counts.sent.Add(n - refused.spans(n))
+	if lost := refused.spans(n); lost > 0 {
+		e.counts.refused.Add(lost)
+		e.report(fmt.Errorf("the receiver has refused %d of %d spans: %q", lost, n, refused.why))
+	}
+}
+
+// refusal is what a receiver has not taken.
+type refusal struct {
+	n   int64
+	why string
+}
+
+// spans is how many of n.
+func (r refusal) spans(n int64) int64 { return min(max(r.n, 0), n) }
+
+// deliver sends e.body to t until it has it, or it is no use.
+func (e *Exporter) deliver(t *Target) (refusal, error) {
+	wait := backoff
+	for n := 1; ; n++ {
+		refused, f := e.post(t)
+		if f == nil {
+			return refused, nil
+		}
+		if !f.again || n == tries || !e.pause(min(max(wait, f.after), longestWait)) {
+			return refusal{}, f.err
+		}
+		wait *= 4
+	}
+}
+
+// pause waits, and reports false where the end has come.
+func (e *Exporter) pause(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-e.ending:
+		return false
+	}
+}
+
+// post sends e.body once.
+func (e *Exporter) post(t *Target) (refusal, *failure) {
+	ctx, cancel := context.WithTimeout(e.ctx, t.Timeout)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(t.Endpoint, "/")+path, bytes.NewReader(e.body))
+	if err != nil {
+		return refusal{}, &failure{err: errors.New("the endpoint is no URL")}
+	}
+	for name, value := range t.Headers {
+		r.Header.Set(name, value)
+	}
+	r.Header.Set("Content-Type", "application/x-protobuf")
+	r.Header.Set("User-Agent", "edgeproxy/"+e.options.Version)
+	resp, err := e.client.Do(r)
+	if err != nil {
+		if wrapped, ok := errors.AsType[*url.Error](err); ok {
+			err = wrapped.Err // which does not repeat the URL
+		}
+		return refusal{}, &failure{err: err, again: true}
+	}
+	defer func() { _ = resp.Body.Close() }()
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
+	switch {
+	case resp.StatusCode/100 != 2:
+		return refusal{}, refusedBy(resp)
+	case err != nil:
+		return refusal{}, nil // they have it
+	}
+	n, why := rejected(answer)
+	return refusal{n, why}, nil
+}
+
+// refusedBy says what an answer other than 2xx means. Those that the specification names may be
+// asked again.
+func refusedBy(resp *http.Response) *failure {
+	f := &failure{err: fmt.Errorf("the receiver has answered %d", resp.StatusCode)}
+	switch resp.StatusCode {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		f.again = true
+		if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil && seconds > 0 {
+			f.after = min(time.Duration(seconds), longestWait/time.Second) * time.Second
+		}
+	}
+	return f
+}
+
+// resource says who we are.
+func (e *Exporter) resource(t *Target) []Attribute {
+	return []Attribute{
+		Text("service.name", t.Service), Text("service.version", e.options.Version), Text("service.instance.id", e.options.Node),
+	}
+}
+
+// report tells OnError of a failure, unless it has heard of one within a minute.
+func (e *Exporter) report(err error) {
+	e.unreported++
+	at := now()
+	if e.options.OnError == nil || !e.reported.IsZero() && at.Sub(e.reported) < reportEvery {
+		return
+	}
+	n := e.unreported
+	e.unreported, e.reported = 0, at
+	e.options.OnError(fmt.Errorf("%w (failures since the last report: %d)", err, n))
+}
