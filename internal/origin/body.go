@@ -21,6 +21,7 @@ type Body struct {
 	framed bool
 	keep   time.Duration // of the connection after a whole body; 0 without framing
 	begun  time.Time     // the request that it answers
+	trace  *Trace        // of it; nil: there is none
 
 	mu   sync.Mutex
 	err  error         // why nothing more can be read; nil: not over
@@ -123,6 +124,9 @@ func (b *Body) Close() error {
 	return nil
 }
 
+// Trace returns that of the request that the body answers; nil: it had none.
+func (b *Body) Trace() *Trace { return b.trace }
+
 // Took returns the time from sending the request to the end of the body, 0 where that has not
 // come. It may be called from any goroutine.
 func (b *Body) Took() time.Duration {
@@ -176,6 +180,7 @@ func (b *Body) end(cause error) error {
 	err := b.err
 	b.mu.Unlock()
 
+	b.trace.ended(err)
 	b.origin.metrics.ended(outcome)
 	if reuse {
 		b.origin.pool.put(b.c, b.keep, now)

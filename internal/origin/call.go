@@ -37,6 +37,7 @@ func (o *Origin) Start(ctx context.Context, r *Request) *Call {
 	if r.Body != nil || r.Upgrade != "" || ctx.Err() != nil || r.validate() != nil {
 		return nil
 	}
+	r.Trace.begin(r) // RoundTrip begins it anew where this is nil
 	now := time.Now()
 	s, ok := o.pool.atHand(r.Client, now)
 	if !ok {
@@ -162,8 +163,10 @@ func (c *Call) Abandon() {
 	if c.slot.c != nil {
 		c.slot.c.close()
 	}
-	c.origin.giveUp(c.slot, tried{failure: c.origin.fail(Canceled, "wait for the response", errAbandoned)}, c.r)
+	failure := c.origin.fail(Canceled, "wait for the response", errAbandoned)
+	c.origin.giveUp(c.slot, tried{failure: failure}, c.r)
 	c.origin.pool.quit(c.r.Client)
+	c.r.Trace.failed(failure)
 }
 
 // awaitHead waits until the head of a response is in the buffer, and takes nothing out of it. It

@@ -71,6 +71,9 @@ func New(options Options) (*Origin, error) {
 	return o, nil
 }
 
+// Name is the one of its options.
+func (o *Origin) Name() string { return o.options.Name }
+
 // FirstByteTimeout is the one of its options.
 func (o *Origin) FirstByteTimeout() time.Duration { return o.options.FirstByteTimeout }
 
@@ -89,17 +92,26 @@ func (o *Origin) FirstByteTimeout() time.Duration { return o.options.FirstByteTi
 // caller would get twice, nor to the same server after a timeout: an origin too
 // slow for one request must not get two.
 func (o *Origin) RoundTrip(ctx context.Context, r *Request) (*Response, error) {
-	if err := r.validate(); err != nil {
-		return nil, o.fail(BadRequest, "send the request", err)
-	}
-	if ctx.Err() != nil {
-		return nil, o.fail(Canceled, "send the request", context.Cause(ctx))
-	}
-	s, failure := o.pool.take(ctx, r.Client)
+	r.Trace.begin(r)
+	s, failure := o.place(ctx, r)
 	if failure != nil {
+		r.Trace.failed(failure)
 		return nil, failure
 	}
 	return o.finish(ctx, s, r, nil)
+}
+
+// place returns a slot for r, after a wait in the queue if need be.
+func (o *Origin) place(ctx context.Context, r *Request) (slot, *Error) {
+	if err := r.validate(); err != nil {
+		return slot{}, o.fail(BadRequest, "send the request", err)
+	}
+	if ctx.Err() != nil {
+		return slot{}, o.fail(Canceled, "send the request", context.Cause(ctx))
+	}
+	s, failure := o.pool.take(ctx, r.Client)
+	r.Trace.placed()
+	return s, failure
 }
 
 // finish is RoundTrip with a slot, whose first try may have begun: x.
@@ -108,6 +120,7 @@ func (o *Origin) finish(ctx context.Context, s slot, r *Request, x *exchange) (*
 	if failure != nil {
 		o.pool.quit(r.Client)
 		o.metrics.failed(failure.Kind)
+		r.Trace.failed(failure)
 		return nil, failure
 	}
 	return res, nil

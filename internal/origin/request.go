@@ -53,6 +53,8 @@ type Request struct {
 	// before the end of Body, and perhaps just as its last Read returns. Nil
 	// means that RoundTrip waits until Read returns by itself.
 	Interrupt func()
+	// Trace notes when what became of the request; nil notes nothing.
+	Trace *Trace
 	// Interim is called for each interim response (1xx, RFC 9110 section 15.2)
 	// but 100, which is about our own request: in the order received, before
 	// RoundTrip returns, and on its goroutine. It is called at most MaxInterim

@@ -112,13 +112,16 @@ func (o *Origin) try(ctx context.Context, s slot, r *Request, x *exchange) (t tr
 			o.drop(x)
 		}
 	}()
+	r.Trace.tried(s.server)
 	if x.c == nil {
 		var failure *Error
 		from := time.Now()
 		if x.c, failure = o.connect(ctx, s.server, r.Connect); failure != nil {
+			r.Trace.connected(from)
 			failure.Server = s.server.Address
 			return tried{failure: failure, again: failure.Kind == Connect && !failure.Timeout() && !untrusted(failure)}
 		}
+		r.Trace.connected(from)
 		x.connect = time.Since(from)
 	}
 	return o.tryOn(ctx, x)
@@ -169,7 +172,7 @@ func (o *Origin) answered(c *conn, x *exchange) *Response {
 		RequestTime: x.begun, ResponseTime: x.whole, FirstByteTime: x.firstByte,
 		Server: c.server.Address, Connect: x.connect,
 	}
-	a.Response.Body, a.whole = &a.body, a
+	a.Response.Body, a.whole, a.body.trace = &a.body, a, x.r.Trace.answered(x)
 	framing := x.framing
 	c.x = exchange{c: c} // an idle connection keeps no request or response alive
 	a.begin(o, c, framing, keep)

@@ -46,8 +46,10 @@ func (o *Origin) upgrade(c *conn, h *head, x *exchange) *Response {
 	_ = c.nc.SetDeadline(time.Time{}) // if it fails, so does what comes next
 	o.metrics.ended(outcomeOf(h.status))
 	o.pool.detach(c)
+	trace := x.r.Trace.answered(x)
+	trace.ended(nil)
 	return &Response{
-		Status: h.status, Reason: h.reason, Header: h.fields, Body: &Body{framed: true, err: io.EOF},
+		Status: h.status, Reason: h.reason, Header: h.fields, Body: &Body{framed: true, err: io.EOF, trace: trace},
 		RequestTime: x.begun, ResponseTime: x.whole, FirstByteTime: x.firstByte,
 		Server: c.server.Address, Connect: x.connect, Upgraded: &Upgraded{origin: o, c: c},
 	}

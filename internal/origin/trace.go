@@ -1,0 +1,94 @@
+package origin
+
+import (
+	"io"
+	"time"
+)
+
+// Trace notes when what became of a Request, for those who want to know: Request.Trace. It is for one
+// RoundTrip, or one Call. A nil Trace notes nothing.
+//
+// The goroutine of the request writes it. Owner may read all of it once it is told of the end, others
+// never.
+type Trace struct {
+	// Owner hears of the end, once: of a failure before RoundTrip or Finish returns it; else when
+	// Body has ended, whoever has ended it; of a switch of protocols when that is answered. It
+	// may be another goroutine than that of the request, which waits for it. It must not panic.
+	Owner interface{ Ended(t *Trace) }
+
+	Method, Target, Host string // as they were sent
+	Server               string // address of the server that was tried last; "" if none was
+	Secure               bool   // by TLS
+	Tries                int    // connections that it was tried on
+	Status               int    // 0: there is no response
+	// Begun is when the request came here, Slot when it had a place. The zero Time is never.
+	Begun, Slot time.Time
+	// ConnectBegun and Connected are those of the last try; zero where the connection was there.
+	ConnectBegun, Connected time.Time
+	// Sent is when sending began, FirstByte when the first byte of the response came.
+	Sent, FirstByte time.Time
+	// End is when the last byte of the response came, or it was known that none will.
+	End time.Time
+	// Err is why not all of the response came; nil: it did.
+	Err error
+}
+
+// begin notes that r has come.
+func (t *Trace) begin(r *Request) {
+	if t != nil {
+		t.Method, t.Target, t.Host, t.Begun = r.Method, r.Target, r.Host, time.Now()
+	}
+}
+
+// placed notes that there is a slot, after a wait or none.
+func (t *Trace) placed() {
+	if t != nil {
+		t.Slot = time.Now()
+	}
+}
+
+// tried notes a try on a server.
+func (t *Trace) tried(s *server) {
+	if t != nil {
+		t.Tries++
+		t.Server, t.Secure = s.Address, s.TLS != nil
+		t.ConnectBegun, t.Connected = time.Time{}, time.Time{}
+	}
+}
+
+// connected notes the end of connecting, which began at from.
+func (t *Trace) connected(from time.Time) {
+	if t != nil {
+		t.ConnectBegun, t.Connected = from, time.Now()
+	}
+}
+
+// answered notes the head of the response in x, and returns t for the body.
+func (t *Trace) answered(x *exchange) *Trace {
+	if t != nil {
+		t.Status, t.Sent, t.FirstByte = x.head.status, x.begun, x.firstByte
+		if host := x.c.server.Host; host != "" {
+			t.Host = host
+		}
+	}
+	return t
+}
+
+// ended tells the owner that the response is over. io.EOF is its end, nil the switch of protocols.
+func (t *Trace) ended(err error) {
+	if t == nil {
+		return
+	}
+	t.End = time.Now()
+	if err != io.EOF { //nolint:errorlint // a failure that wraps io.EOF is no end
+		t.Err = err
+	}
+	t.Owner.Ended(t)
+}
+
+// failed tells the owner of a failure.
+func (t *Trace) failed(err *Error) {
+	if t != nil {
+		t.ended(err)
+	}
+}
