@@ -61,7 +61,7 @@ var fields = [...]Field{
 	fieldUserAgent:       {"user_agent", "User-Agent of the request"},
 	fieldReferer:         {"referer", "Referer of the request"},
 	fieldRequestID:       {"request_id", "X-Request-Id of the request"},
-	fieldTraceID:         {"trace_id", "trace id of the request's traceparent, if that is valid (W3C Trace Context)"},
+	fieldTraceID:         {"trace_id", "trace id of the request's traceparent, if that is valid (W3C Trace Context), else of the trace that begins here, if the request is traced"},
 	fieldOrigin:          {"origin", "address of the server that answered the fetch behind the answer, also where requests share it; empty without a fetch, and for slices"},
 	fieldOriginConnect:   {"origin_connect", "seconds that the connection took, TLS included; 0 where it was there"},
 	fieldOriginFirstByte: {"origin_first_byte", "seconds from sending that fetch to the first byte of its response"},

@@ -51,7 +51,8 @@ type Line struct {
 	// OriginTotal to its last one; 0 while that is to come. They are written like Duration.
 	OriginConnect, OriginFirstByte, OriginTotal time.Duration
 	// UserAgent, Referer and RequestID are the values of User-Agent, Referer and
-	// X-Request-Id, TraceID is that of a valid traceparent; nil without.
+	// X-Request-Id, TraceID is that of a valid traceparent, or of the trace that begins with
+	// the request; nil without.
 	UserAgent, Referer, RequestID, TraceID []byte
 }
 

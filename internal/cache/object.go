@@ -166,6 +166,9 @@ func (o *Object) Pin() *pinned.Body {
 	return nil
 }
 
+// FromDisk reports whether o was read from the disk for whoever has it, rather than found in memory.
+func (o *Object) FromDisk() bool { return o.form&formLoaded != 0 }
+
 // InitialAge is that of the Entry.
 func (o *Object) InitialAge() time.Duration { return o.initialAge }
 

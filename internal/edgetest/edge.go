@@ -30,6 +30,7 @@ import (
 	"edgeproxy/internal/rescue"
 	"edgeproxy/internal/rfc9111"
 	"edgeproxy/internal/sendfile"
+	"edgeproxy/internal/spans"
 	"edgeproxy/internal/spool"
 )
 
@@ -119,6 +120,10 @@ type Options struct {
 	// 1, but for those with Files. DiskPath is a directory that outlives the edge; "" is one for this edge alone.
 	Disk     bool
 	DiskPath string
+
+	// Sampler says which requests are traced, into Spans, which the test closes; nil is none.
+	Sampler *spans.Sampler
+	Spans   *spans.Exporter
 
 	// Log gets the edge's log; nil drops it.
 	Log io.Writer
@@ -282,7 +287,7 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher) proxy.Options {
 		Live: e.Live, MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, ClientShare: o.ClientShare, WriteIdle: max(o.WriteIdle, 0),
 		Sends: e.sends, Copies: e.copies, SendRate: o.SendRate, RequestBuffer: max(o.RequestBuffer, 0),
 		ResponseBuffer: o.ResponseBuffer, InflightShare: o.InflightShare, Spool: o.Spool,
-		PeerOf: o.PeerOf, Challenge: o.Challenge,
+		PeerOf: o.PeerOf, Challenge: o.Challenge, Spans: o.Spans,
 		Panics: o.Origin.Panics,
 		Log:    slog.New(slog.NewTextHandler(o.Log, nil)), Metrics: proxy.NewMetrics(e.Registry, proxy.MetricsOptions{}),
 	}

@@ -18,6 +18,7 @@ import (
 	"edgeproxy/internal/listen"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/rate"
+	"edgeproxy/internal/spans"
 )
 
 // hitAllocs is the committed number for one hit, from the first byte of the
@@ -57,6 +58,17 @@ func TestHitAllocatesNothing(t *testing.T) {
 	f("a range", hitRequest(http.MethodGet, "/16384", "Range: bytes=100-199\r\n"))
 	f("a range that cannot be", hitRequest(http.MethodGet, "/1024", "Range: bytes=5000-\r\n"))
 	f("directives", hitRequest(http.MethodGet, "/1024", "Cache-Control: max-age=1000, min-fresh=1\r\n"))
+}
+
+// Tracing that is on costs a hit that is not traced a lot, and no memory, whatever a client says.
+func TestHitThatIsNotTracedAllocatesNothing(t *testing.T) {
+	exporter := spans.New(spans.Options{})
+	t.Cleanup(exporter.Close)
+	e := edgetest.Start(t, edgetest.Options{Origin: hitOrigin(t), Spans: exporter, Sampler: spans.NewSampler(1e-12, 100)})
+	request := hitRequest(http.MethodGet, "/1024", "Traceparent: "+clientSampled+"\r\n")
+	if got, most := allocsPerHit(t, newHitClient(t, e.Address, request)), hitAllocs+1.5/samples; got > most {
+		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
+	}
 }
 
 func TestHitOfARouteByFieldsAllocatesNothing(t *testing.T) {

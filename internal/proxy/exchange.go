@@ -185,6 +185,8 @@ type exchange struct {
 	bytes     int64 // of the body that the client gets
 	received  int64 // from the client, after the switch to another protocol
 	firstByte time.Duration
+	drawn     bool             // it is decided whether x is traced
+	trace     *requestTrace    // its span; nil: it is not traced. See traced
 	answered  *origin.Response // of the fetch behind a stored answer, for the log; see answeredBy
 	failed    string           // the server that was asked last, where it failed
 

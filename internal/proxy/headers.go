@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"encoding/hex"
 	"slices"
 	"strings"
 
@@ -135,6 +136,26 @@ func (x *exchange) describeFields(line *accesslog.Line) {
 	if line.TraceID = tracecontext.TraceID(line.TraceID); parents > 1 {
 		line.TraceID = nil
 	}
+	if t := x.trace; t != nil && line.TraceID == nil { // one that begins here
+		line.TraceID = hex.AppendEncode(nil, t.self.Trace[:])
+	}
+}
+
+// traceparent returns the span that the client names, and whether it names one: a request with two
+// traceparents, or an invalid one, belongs to no trace.
+func (x *exchange) traceparent() (parent tracecontext.Context, ok bool) {
+	if lines := x.all(headerTraceparent); len(lines) == 1 {
+		return tracecontext.Parse(lines[0])
+	}
+	return tracecontext.Context{}, false
+}
+
+// userAgent returns the first User-Agent of the request.
+func (x *exchange) userAgent() string {
+	if lines := x.all("User-Agent"); len(lines) > 0 {
+		return string(lines[0])
+	}
+	return ""
 }
 
 // loggedAs returns where line has the field of this name; nil: nowhere.

@@ -53,6 +53,8 @@ type job struct {
 	asker     *exchange
 	selecting field.List
 
+	trace *fetchTrace // nil: it is not traced
+
 	rooms rooms
 }
 
@@ -95,6 +97,7 @@ func (p *Proxy) newFill(x *exchange, keep bool) *fill {
 	j.request.Header = j.rooms.header
 	x.run.Watch(&f.asking.Queued)
 	p.originRequest(x, j.request, drop)
+	j.trace = p.traceFetch(x, j.request)
 	if !x.asks.precondition {
 		j.spare = x.stale
 	}
@@ -126,6 +129,7 @@ func (j *job) plain() {
 	j.request.Header = j.request.Header.Without(func(name string) bool {
 		return name == "If-None-Match" || name == "If-Modified-Since"
 	})
+	j.trace = j.trace.again(j.request)
 }
 
 // originRequest makes r the request as the origin gets it: the target and host that

@@ -72,7 +72,7 @@ func (f *fill) concludesStored() bool {
 	f.why = reason.Incomplete
 	if f.err = f.takeBody(); f.err == nil {
 		o, _ := w.Commit(h.entry, f.body, true, f.p.purgedCheck(&f.job, h.entry, f.flight.Purged))
-		f.why = reasonOf(o)
+		f.why = f.trace.stored(reasonOf(o))
 	}
 	f.account(f.why, h.length)
 	if f.concluded = x.seat.Conclude(true); !f.concluded {

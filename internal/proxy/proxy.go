@@ -23,6 +23,7 @@ import (
 	"edgeproxy/internal/running"
 	"edgeproxy/internal/sendfile"
 	"edgeproxy/internal/shadow"
+	"edgeproxy/internal/spans"
 	"edgeproxy/internal/spool"
 	"edgeproxy/internal/varyfields"
 )
@@ -82,8 +83,10 @@ type Options struct {
 
 	// AccessLog may be nil. Log and Metrics may not.
 	AccessLog *accesslog.Log
-	Log       *slog.Logger
-	Metrics   *Metrics
+	// Spans takes those of requests that are traced. It is not nil where Live.Sampler may not be.
+	Spans   *spans.Exporter
+	Log     *slog.Logger
+	Metrics *Metrics
 }
 
 // Proxy serves requests, which come in by a Listener. It is safe for concurrent use.

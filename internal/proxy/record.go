@@ -96,6 +96,9 @@ func (p *Proxy) record(x *exchange) {
 	if p.Shadow != nil && x.sighted {
 		p.recordShadows(x)
 	}
+	if x.settings.Sampler != nil {
+		p.tellSpan(x, status, duration)
+	}
 	if p.AccessLog != nil && x.logged() {
 		p.log(x, status, duration)
 	}

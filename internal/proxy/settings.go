@@ -11,6 +11,7 @@ import (
 	"edgeproxy/internal/forwarded"
 	"edgeproxy/internal/pace"
 	"edgeproxy/internal/rate"
+	"edgeproxy/internal/spans"
 	"edgeproxy/internal/top"
 )
 
@@ -54,6 +55,8 @@ type Live struct {
 	// their own, the first that a request matches; labels are unique, and none is "other". None is no such series.
 	Top          TopOptions
 	CountedHosts []CountedHost
+	// Sampler says which requests are traced, into Options.Spans; nil is none.
+	Sampler *spans.Sampler
 }
 
 // settings are what a request goes by from its beginning to its end, and what goes on in

@@ -148,6 +148,7 @@ func (sl *slice) fill() *fill {
 	f.url, f.born = sl.span.key, s.p.Purges.Now()
 	request.Header = slices.Clone(request.Header)
 	request.Header.Add("Range", sliced.Field(sl.span.Range))
+	f.trace = f.trace.again(&request)
 	if sl.stale != nil {
 		f.validate(sl.stale)
 	}

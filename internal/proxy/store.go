@@ -26,7 +26,7 @@ func (f *fill) store() {
 	abort()
 	_ = f.resp.Body.Close()
 	f.head.trailers = trailersOf(f.resp)
-	f.account(f.keep(&w, err), size)
+	f.account(f.trace.stored(f.keep(&w, err)), size)
 	f.flight.Finish(err)
 }
 

@@ -1,0 +1,486 @@
+package proxy_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"edgeproxy/internal/admission"
+	"edgeproxy/internal/edgetest"
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/spans"
+	"edgeproxy/internal/testkit"
+)
+
+const (
+	clientTrace   = "4bf92f3577b34da6a3ce929d0e0e4736"
+	clientSpan    = "00f067aa0ba902b7"
+	clientSampled = "00-" + clientTrace + "-" + clientSpan + "-01"
+	notSampled    = "00-" + clientTrace + "-" + clientSpan + "-00"
+)
+
+// traced is an edge whose spans a receiver gets, before an origin that notes who its parents are.
+type traced struct {
+	*edgetest.Edge
+	t        *testing.T
+	exporter *spans.Exporter
+	receiver *testkit.SpanReceiver
+
+	mu   sync.Mutex
+	told []string // each request that the origin got: its traceparent and its tracestate
+}
+
+// newTraced starts one. answer is the origin's; nil is a body of five bytes that may be stored.
+func newTraced(t *testing.T, o edgetest.Options, answer http.HandlerFunc) *traced {
+	t.Helper()
+	if answer == nil {
+		answer = func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Cache-Control", "max-age=600")
+			_, _ = io.WriteString(w, "whole")
+		}
+	}
+	e := &traced{t: t, receiver: testkit.NewSpanReceiver(t), exporter: spans.New(spans.Options{Node: "edge"})}
+	at := httptest.NewServer(e.receiver)
+	t.Cleanup(at.Close)
+	e.exporter.Point(spans.Target{Endpoint: at.URL, Timeout: testkit.Patience, Service: "edge"})
+	t.Cleanup(e.exporter.Close)
+	backend := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		e.mu.Lock()
+		e.told = append(e.told, strings.Join(r.Header.Values("Traceparent"), "+")+" "+r.Header.Get("Tracestate"))
+		e.mu.Unlock()
+		answer(w, r)
+	}))
+	t.Cleanup(backend.Close)
+	if o.Origin.Address == "" {
+		o.Origin.Address = strings.TrimPrefix(backend.URL, "http://")
+	}
+	o.Spans = e.exporter
+	e.Edge = edgetest.Start(t, o)
+	return e
+}
+
+// send sends a request on a connection of its own, which is closed at the end of the test.
+func (e *traced) send(head string) net.Conn {
+	e.t.Helper()
+	conn, err := net.Dial("tcp", e.Address)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	e.t.Cleanup(func() { _ = conn.Close() })
+	_, _ = io.WriteString(conn, head+"Host: shop.example:8080\r\nConnection: close\r\n\r\n")
+	return conn
+}
+
+// ask sends a request on a connection of its own, and returns its status.
+func (e *traced) ask(head string) int {
+	e.t.Helper()
+	resp, err := http.ReadResponse(bufio.NewReader(e.send(head)), nil)
+	if err != nil {
+		e.t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, resp.Body)
+	_ = resp.Body.Close()
+	return resp.StatusCode
+}
+
+// all closes the edge's exporter, once no request is under way, and returns the spans. It holds them to
+// what is true of any: an id is of one span, a parent is there or is a client's, and no part is longer
+// than what it is a part of.
+func (e *traced) all() []testkit.Span {
+	e.t.Helper()
+	testkit.Eventually(e.t, "no request is under way", func() bool { return e.Proxy.InFlight() == 0 })
+	e.exporter.Close()
+	list := e.receiver.Spans()
+	byID := map[string]testkit.Span{}
+	for _, s := range list {
+		if _, twice := byID[s.ID]; twice || len(s.ID) != 16 || len(s.Trace) != 32 || s.End.Before(s.Start) {
+			e.t.Errorf("%+v: not a span of its own", s)
+		}
+		byID[s.ID] = s
+	}
+	for _, s := range list {
+		above, ok := byID[s.Parent]
+		switch {
+		case s.Kind == "SERVER" && (s.Parent == "" || s.Parent == clientSpan):
+		case !ok || above.Trace != s.Trace || s.Start.Before(above.Start):
+			e.t.Errorf("%+v: its parent is %+v", s, above)
+		case s.Kind == "INTERNAL" && above.Kind == "CLIENT" && s.End.After(above.End):
+			e.t.Errorf("%+v: longer than %+v", s, above)
+		}
+	}
+	return list
+}
+
+// named returns the spans of a kind and a name.
+func named(list []testkit.Span, kind, name string) (out []testkit.Span) {
+	for _, s := range list {
+		if s.Kind == kind && s.Name == name {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// one returns the only span of a kind and a name.
+func one(t *testing.T, list []testkit.Span, kind, name string) testkit.Span {
+	t.Helper()
+	found := named(list, kind, name)
+	if len(found) != 1 {
+		t.Fatalf("got %d spans %s %s, want one: %+v", len(found), kind, name, list)
+	}
+	return found[0]
+}
+
+// want holds the attributes of s to pairs of a key and a value; "" is none.
+func want(t *testing.T, s testkit.Span, pairs ...string) {
+	t.Helper()
+	for i := 0; i < len(pairs); i += 2 {
+		if got := s.Attributes[pairs[i]]; got != pairs[i+1] {
+			t.Errorf("%s %s: %s: got %q, want %q", s.Kind, s.Name, pairs[i], got, pairs[i+1])
+		}
+	}
+}
+
+func TestMissAndHitHaveTheirSpans(t *testing.T) {
+	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100)}, nil)
+	const asks = "GET /a/b?x=1&sig=of-a-secret HTTP/1.1\r\nUser-Agent: test\r\n"
+	e.ask(asks + "Traceparent: " + clientSampled + "\r\nTracestate: a=b\r\n")
+	e.ask(asks)
+	list := e.all()
+	servers := named(list, "SERVER", "GET")
+	if len(servers) != 2 {
+		t.Fatalf("got %+v", list)
+	}
+	miss, hit := servers[0], servers[1]
+	if miss.Attributes["edgeproxy.result"] == "hit" {
+		miss, hit = hit, miss
+	}
+	fetch := one(t, list, "CLIENT", "GET")
+	if miss.Trace != clientTrace || miss.Parent != clientSpan || fetch.Parent != miss.ID || len(list) != 7 {
+		t.Errorf("got %d spans, %+v and %+v", len(list), miss, fetch)
+	}
+	if got, wants := e.told[0], "00-"+clientTrace+"-"+fetch.ID+"-01 a=b"; got != wants {
+		t.Errorf("the origin: got %q, want %q", got, wants)
+	}
+	for _, part := range []string{"connect", "first_byte", "body"} {
+		if s := one(t, list, "INTERNAL", part); s.Parent != fetch.ID {
+			t.Errorf("%s: got parent %s", part, s.Parent)
+		}
+	}
+	if s := one(t, list, "INTERNAL", "store"); s.Parent != miss.ID {
+		t.Errorf("store: got parent %s, want the request", s.Parent)
+	}
+	want(t, miss, "http.request.method", "GET", "url.scheme", "http", "url.path", "/a/b", "url.query", "x=1&sig=REDACTED", "server.address", "shop.example",
+		"server.port", "8080", "client.address", "127.0.0.1", "network.peer.address", "127.0.0.1", "network.protocol.version", "1.1", "user_agent.original", "test",
+		"http.response.status_code", "200", "http.response.body.size", "5", "error.type", "",
+		"edgeproxy.result", "miss", "edgeproxy.route", "default", "edgeproxy.reason", "", "edgeproxy.cache.tier", "", "edgeproxy.collapsed", "")
+	host, port, _ := net.SplitHostPort(fetch.Attributes["network.peer.address"] + ":" + fetch.Attributes["network.peer.port"])
+	if host != "127.0.0.1" || port == "" {
+		t.Errorf("the server: got %q", fetch.Attributes)
+	}
+	want(t, fetch, "http.request.method", "GET", "url.full", "http://shop.example:8080/a/b?x=1&sig=REDACTED", "server.address", "shop.example", "server.port", "8080",
+		"http.response.status_code", "200", "edgeproxy.origin", "app", "edgeproxy.route", "default", "error.type", "", "http.request.resend_count", "")
+	if hit.Parent != "" || hit.Trace == clientTrace || miss.Failed || fetch.Failed {
+		t.Errorf("got %+v", hit)
+	}
+	want(t, hit, "edgeproxy.result", "hit", "edgeproxy.cache.tier", "memory", "edgeproxy.ttl", "599", "http.response.status_code", "200")
+}
+
+// Who is not trusted chooses the trace that its requests belong to, and not that they are traced.
+func TestWhoDecidesWhatIsTraced(t *testing.T) {
+	ours := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	f := func(name string, trusted []netip.Prefix, share float64, field string, traced bool, parent string) {
+		t.Helper()
+		t.Run(name, func(t *testing.T) {
+			e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(share, 100), TrustedProxies: trusted}, nil)
+			e.ask("GET / HTTP/1.1\r\n" + field + "Tracestate: a=b\r\n")
+			servers := named(e.all(), "SERVER", "GET")
+			if len(servers) != 0 != traced {
+				t.Fatalf("got %+v, want it traced: %v", servers, traced)
+			}
+			if !traced { // all goes on as it came
+				_, value, _ := strings.Cut(strings.TrimSuffix(field, "\r\n"), ": ")
+				if wants := value + " a=b"; e.told[0] != wants {
+					t.Errorf("the origin: got %q, want %q", e.told[0], wants)
+				}
+				return
+			}
+			if servers[0].Parent != parent {
+				t.Errorf("got parent %q, want %q", servers[0].Parent, parent)
+			}
+			if begins := parent == ""; begins == strings.HasSuffix(e.told[0], " a=b") {
+				t.Errorf("the origin: got %q: tracestate is of the trace it came with", e.told[0])
+			}
+		})
+	}
+	f("trusted, sampled", ours, 0, "Traceparent: "+clientSampled+"\r\n", true, clientSpan)
+	f("trusted, not sampled", ours, 1, "Traceparent: "+notSampled+"\r\n", false, "")
+	f("trusted, without", ours, 1, "", true, "")
+	f("trusted, without, not drawn", ours, 0, "", false, "")
+	f("trusted, invalid", ours, 0, "Traceparent: 00-bad-01\r\n", false, "")
+	f("sampled", nil, 0, "Traceparent: "+clientSampled+"\r\n", false, "")
+	f("sampled and drawn", nil, 1, "Traceparent: "+clientSampled+"\r\n", true, clientSpan)
+	f("not sampled, drawn", nil, 1, "Traceparent: "+notSampled+"\r\n", true, clientSpan)
+	f("drawn", nil, 1, "", true, "")
+	f("invalid, drawn", nil, 1, "Traceparent: "+clientSampled+"x\r\n", true, "")
+}
+
+func TestNoMoreThanTheLimitAreTraced(t *testing.T) {
+	trusted := []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
+	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 2), TrustedProxies: trusted}, nil)
+	begun := time.Now()
+	const asked = 20
+	for range asked {
+		e.ask("GET / HTTP/1.1\r\nTraceparent: " + clientSampled + "\r\n")
+	}
+	most := 2 * (int(time.Since(begun)/time.Second) + 2)
+	if got := len(named(e.all(), "SERVER", "GET")); got < 2 || got > most {
+		t.Errorf("got %d of %d traced, want 2 to %d", got, asked, most)
+	}
+}
+
+func TestFollowerIsLinkedToTheFetch(t *testing.T) {
+	goOn := make(chan struct{})
+	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100)}, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Cache-Control", "max-age=600")
+		_, _ = io.WriteString(w, "begun ")
+		_ = http.NewResponseController(w).Flush()
+		<-goOn
+		_, _ = io.WriteString(w, "and ended")
+	})
+	// Each has its head before the body goes on, so the second one reads along.
+	var bodies []io.Reader
+	for range 2 {
+		conn := e.send("GET /a HTTP/1.1\r\n")
+		resp, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bodies = append(bodies, resp.Body)
+	}
+	close(goOn)
+	for _, b := range bodies {
+		if text, err := io.ReadAll(b); err != nil || string(text) != "begun and ended" {
+			t.Errorf("got %q, %v", text, err)
+		}
+	}
+	list := e.all()
+	fetch := one(t, list, "CLIENT", "GET")
+	followers := 0
+	for _, s := range named(list, "SERVER", "GET") {
+		if s.ID == fetch.Parent {
+			want(t, s, "edgeproxy.collapsed", "")
+			continue
+		}
+		followers++
+		want(t, s, "edgeproxy.collapsed", "true", "edgeproxy.result", "miss")
+		if !slices.Equal(s.Links, []string{fetch.Trace + "-" + fetch.ID}) || s.Trace == fetch.Trace {
+			t.Errorf("the follower: got %+v, want a link to the fetch %s", s, fetch.ID)
+		}
+	}
+	if followers != 1 {
+		t.Errorf("got %d followers: %+v", followers, list)
+	}
+}
+
+// Each slice is a request to the origin, and so has a span of its own.
+func TestSlicesHaveASpanEach(t *testing.T) {
+	const sliceBytes, sliced = 1 << 10, 5
+	body := strings.Repeat("x", sliceBytes*sliced)
+	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100), SliceBytes: sliceBytes}, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "max-age=600")
+		w.Header().Set("Etag", `"a"`)
+		http.ServeContent(w, r, "", time.Unix(1_700_000_000, 0), strings.NewReader(body))
+	})
+	e.ask("GET /film HTTP/1.1\r\n")
+	wantTold(t, e, sliced)
+}
+
+// What an origin hears of is a span that is sent, and no other is.
+func wantTold(t *testing.T, e *traced, n int) {
+	t.Helper()
+	var fetches []string
+	for _, s := range e.all() {
+		if s.Kind == "CLIENT" {
+			fetches = append(fetches, "00-"+s.Trace+"-"+s.ID+"-01 ")
+		}
+	}
+	told := slices.Clone(e.told)
+	slices.Sort(fetches)
+	slices.Sort(told)
+	if len(told) != n || !slices.Equal(told, fetches) {
+		t.Errorf("the origin heard of %q, spans were sent of %q, want %d", told, fetches, n)
+	}
+}
+
+// A 304 that is about another response has the origin asked once more, under another span.
+func TestSecondQuestionHasASpanOfItsOwn(t *testing.T) {
+	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100)}, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-cache")
+		if r.Header.Get("If-None-Match") != "" {
+			w.Header().Set("Etag", `"other"`)
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+		w.Header().Set("Etag", `"a"`)
+		_, _ = io.WriteString(w, "whole")
+	})
+	e.ask("GET / HTTP/1.1\r\n")
+	e.ask("GET / HTTP/1.1\r\n")
+	wantTold(t, e, 3)
+}
+
+// A refresh goes on when the request that has caused it is over, and is a part of it all the same.
+func TestRefreshInTheBackgroundHasASpan(t *testing.T) {
+	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100)}, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Cache-Control", "max-age=1, stale-while-revalidate=600")
+		w.Header().Set("Age", "1")
+		_, _ = io.WriteString(w, "whole")
+	})
+	e.ask("GET / HTTP/1.1\r\n")
+	e.ask("GET / HTTP/1.1\r\n")
+	testkit.Eventually(t, "the refresh is over", func() bool {
+		return e.Metric(t, "edgeproxy_origin_requests_total", "origin=app", "outcome=ok") == 2
+	})
+	wantTold(t, e, 2)
+}
+
+func TestFailuresAreToldOfSpans(t *testing.T) {
+	closed := httptest.NewServer(nil)
+	closed.Close()
+	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100), Origin: origin.Options{Address: strings.TrimPrefix(closed.URL, "http://")}}, nil)
+	if got := e.ask("PROPFIND /\xff HTTP/1.1\r\nUser-Agent: \xffhostile\r\n"); got != http.StatusBadGateway {
+		t.Fatalf("got %d", got)
+	}
+	list := e.all()
+	server, fetch := one(t, list, "SERVER", "HTTP"), one(t, list, "CLIENT", "HTTP")
+	if !server.Failed || !fetch.Failed || len(named(list, "INTERNAL", "connect")) != 1 || len(named(list, "INTERNAL", "body")) != 0 {
+		t.Errorf("got %+v", list)
+	}
+	want(t, server, "error.type", "502", "edgeproxy.reason", "origin-error", "edgeproxy.result", "error", "url.path", "/\uFFFD", "user_agent.original", "\uFFFDhostile",
+		"http.request.method", "_OTHER", "http.request.method_original", "PROPFIND")
+	want(t, fetch, "error.type", "connect", "http.response.status_code", "")
+}
+
+func TestAnswersOfAnOriginThatAreErrors(t *testing.T) {
+	f := func(status int, failedHere bool) {
+		t.Helper()
+		e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100)}, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
+		e.ask("GET / HTTP/1.1\r\n")
+		list := e.all()
+		if s := one(t, list, "SERVER", "GET"); s.Failed != failedHere {
+			t.Errorf("%d: got %+v", status, s)
+		}
+		s := one(t, list, "CLIENT", "GET")
+		if !s.Failed {
+			t.Errorf("%d: got %+v", status, s)
+		}
+		want(t, s, "error.type", fmt.Sprint(status))
+	}
+	f(http.StatusNotFound, false)
+	f(http.StatusInternalServerError, true)
+}
+
+// A request that waits for a connection says for how long.
+func TestQueueIsAPartOfTheFetch(t *testing.T) {
+	goOn := make(chan struct{})
+	e := newTraced(t, edgetest.Options{
+		Sampler: spans.NewSampler(1, 100), Origin: origin.Options{MaxConnections: 1, QueueRequests: 10, QueueWait: testkit.Patience},
+	}, func(w http.ResponseWriter, _ *http.Request) { <-goOn; w.WriteHeader(http.StatusOK) })
+	var all sync.WaitGroup
+	for i := range 2 {
+		all.Go(func() { e.ask(fmt.Sprintf("POST /%d HTTP/1.1\r\nContent-Length: 0\r\n", i)) })
+	}
+	testkit.Eventually(t, "one waits", func() bool { return e.Metric(t, "edgeproxy_origin_queue_requests", "origin=app") == 1 })
+	close(goOn)
+	all.Wait()
+	list := e.all()
+	s := one(t, list, "INTERNAL", "queue")
+	if s.End.Sub(s.Start) <= 0 || len(named(list, "CLIENT", "POST")) != 2 {
+		t.Errorf("got %+v", list)
+	}
+}
+
+// A fetch that ends since its client has left has failed nobody.
+func TestFetchThatNobodyWantsHasNotFailed(t *testing.T) {
+	left := make(chan struct{})
+	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100)}, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Length", "1000000")
+		w.WriteHeader(http.StatusOK)
+		_, _ = io.WriteString(w, "begun")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+		close(left)
+	})
+	conn := e.send("POST / HTTP/1.1\r\nContent-Length: 0\r\n")
+	if _, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil {
+		t.Fatal(err)
+	}
+	_ = conn.Close()
+	<-left
+	list := e.all()
+	if s := one(t, list, "CLIENT", "POST"); s.Failed || s.Attributes["error.type"] != "canceled" || len(named(list, "INTERNAL", "body")) != 0 {
+		t.Errorf("got %+v", list)
+	}
+}
+
+// A rule of the route, and Connection, say of traceparent what they say of any field.
+func TestRulesHoldForTraceparent(t *testing.T) {
+	f := func(o edgetest.Options, more, wants string) {
+		t.Helper()
+		o.Sampler = spans.NewSampler(1, 100)
+		e := newTraced(t, o, nil)
+		e.ask("GET / HTTP/1.1\r\nTraceparent: " + clientSampled + "\r\n" + more)
+		if one(t, e.all(), "CLIENT", "GET"); e.told[0] != wants {
+			t.Errorf("got %q, want %q", e.told[0], wants)
+		}
+	}
+	f(edgetest.Options{Request: edgetest.FieldRules{Remove: []string{"Traceparent"}}}, "", " ")
+	f(edgetest.Options{Request: edgetest.FieldRules{Set: map[string]string{"Traceparent": notSampled}}}, "", notSampled+" ")
+	f(edgetest.Options{}, "Connection: traceparent\r\n", " ")
+}
+
+// An origin that varies by traceparent would get a value that no request can select by: ours.
+func TestResponseThatVariesByTraceparentIsNotStored(t *testing.T) {
+	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100)}, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Cache-Control", "max-age=600")
+		w.Header().Set("Vary", "Traceparent")
+		_, _ = io.WriteString(w, "whole")
+	})
+	e.ask("GET / HTTP/1.1\r\nTraceparent: " + clientSampled + "\r\n")
+	want(t, one(t, e.all(), "SERVER", "GET"), "edgeproxy.result", "pass", "edgeproxy.reason", "vary-star")
+}
+
+func TestSightingsAreToldOfSpans(t *testing.T) {
+	e := newTraced(t, edgetest.Options{Sampler: spans.NewSampler(1, 100), Rule: admission.Rule{Policy: admission.Counting, MoreThan: 3}}, nil)
+	e.ask("GET / HTTP/1.1\r\n")
+	want(t, one(t, e.all(), "SERVER", "GET"), "edgeproxy.sightings", "1", "edgeproxy.result", "scarce", "edgeproxy.reason", "too-few-sightings")
+}
+
+// Tracing that is switched on or off by a reload holds for the requests that come from then on.
+func TestTracingIsLive(t *testing.T) {
+	e := newTraced(t, edgetest.Options{}, nil)
+	e.ask("GET /off HTTP/1.1\r\n")
+	swap := func(s *spans.Sampler) {
+		t.Helper()
+		e.Live.Sampler = s
+		if err := e.Proxy.Swap(e.Live); err != nil {
+			t.Fatal(err)
+		}
+	}
+	swap(spans.NewSampler(1, 100))
+	e.ask("GET /on HTTP/1.1\r\n")
+	testkit.Eventually(t, "no request is under way", func() bool { return e.Proxy.InFlight() == 0 })
+	swap(nil)
+	e.ask("GET /again HTTP/1.1\r\n")
+	want(t, one(t, e.all(), "SERVER", "GET"), "url.path", "/on")
+}
