@@ -25,6 +25,7 @@ type Config struct {
 	CacheStatus CacheStatus
 	Log         Log
 	AccessLog   AccessLog
+	Tracing     Tracing
 
 	src source
 }

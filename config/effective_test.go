@@ -83,6 +83,7 @@ func TestSecretsAreNotPrinted(t *testing.T) {
 	const input = `origins: {app: {servers: ["http://h"]}}
 admin: {token: "the-token-of-admin-${PASSWORD}"}
 access_log: {path: "http://user:url-secret@log.example/"}
+tracing: {endpoint: "https://collector.example", headers: {X-Team: plain-secret}}
 routes:
   - name: a
     origin: app
@@ -103,7 +104,7 @@ routes:
 			t.Errorf("%s is in\n%s", secret, text)
 		}
 	}
-	if !strings.Contains(text, "X-Edge: shown") || !strings.Contains(text, `token: "***"`) {
+	if !strings.Contains(text, "X-Edge: shown") || !strings.Contains(text, `token: "***"`) || !strings.Contains(text, `{X-Team: "***"}`) {
 		t.Errorf("want the others, and stars, in\n%s", text)
 	}
 	if _, err := Parse("print", []byte(text)); err != nil {

@@ -28,6 +28,7 @@ func (c *Config) table() table {
 		section("cache_status", c.CacheStatus.table(), "The header Cache-Status (RFC 9211)."),
 		section("log", c.Log.table(), "The program's own log, on standard error."),
 		section("access_log", c.AccessLog.table(), "The record of requests."),
+		section("tracing", c.Tracing.table(), "Spans of requests, for OpenTelemetry."),
 	}
 }
 

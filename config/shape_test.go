@@ -145,6 +145,7 @@ func wantEveryKey() *Config {
 		CacheStatus: CacheStatus{Send: SendTrusted, Trusted: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}},
 		Log:         Log{Level: slog.LevelDebug, Format: FormatText},
 		AccessLog:   AccessLog{"-", LogTemplate, "{client} {target}", 0.5},
+		Tracing:     Tracing{"http://127.0.0.1:4318/otlp", map[string]Secret{"Api-Key": "of-a-test"}, 11 * time.Second, 0.02, 101, "edge"},
 	}
 }
 

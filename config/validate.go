@@ -37,6 +37,7 @@ func validate(c *Config, r *report) {
 	}
 	v.accessLog()
 	v.metrics()
+	v.tracing()
 }
 
 // node checks the node's name, which is a token of structured fields (RFC 9651

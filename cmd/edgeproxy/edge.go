@@ -31,6 +31,7 @@ import (
 	"edgeproxy/internal/rescue"
 	"edgeproxy/internal/sendfile"
 	"edgeproxy/internal/shadow"
+	"edgeproxy/internal/spans"
 	"edgeproxy/internal/spool"
 	"edgeproxy/internal/supervisor"
 )
@@ -57,6 +58,7 @@ type edge struct {
 	level      *slog.LevelVar   // of log; nil: it stays
 	proxy      *proxy.Proxy
 	access     *accesslog.Log
+	spans      *spans.Exporter
 	listeners  []*dataListener // one for each address of the configuration
 	acme       *acme.Manager   // nil: no certificates by ACME
 	spool      *spool.Spool    // nil: no limits.spool
@@ -116,6 +118,7 @@ func (e *edge) build() error {
 		}
 		e.countDrops("access", e.access.Dropped)
 	}
+	e.buildTracing()
 	if slices.ContainsFunc(e.config.Listen, func(l config.Listen) bool { return l.ProxyProtocol }) {
 		e.peers = &listen.Peers{}
 	}

@@ -99,6 +99,7 @@ func (e *edge) replace(before *live, c *config.Config) error {
 	}
 	// From here on nothing can fail.
 	e.now.Store(next)
+	e.spans.Point(spanTarget(c))
 	use()
 	for i, d := range e.listeners {
 		l := listenAt(c, i, d.config)

@@ -34,6 +34,7 @@ var instead = map[string]string{
 	"routes[5].redirect.to": "https://{host}/", "routes[6].respond.status": "404", "routes[0].cache.no_vary_search": "false", "routes[0].cache.store_post_answers": "false",
 	"admission.policy": "never", "admission.second_hit.window": "", "admission.shadow": "[{policy: always}]",
 	"metrics.top.entries": "7", "limits.spool": "other", "cache.disk.path": "other", "cache.disk.max_bytes": "30GiB", "cache_status.send": "", "access_log.path": "other.log", "access_log.format": "", "access_log.template": "\"{host}\"",
+	"tracing.endpoint": "https://other.example",
 }
 
 // hashOfX is bcrypt's of x.
@@ -151,7 +152,7 @@ func reloaded(t *testing.T, e *edge, c *config.Config) (f inForce) {
 		f.Trusted, f.Livez = append(f.Trusted, l.TrustedProxies), append(f.Livez, l.Livez)
 	}
 	f.Level, f.Files = c.Log.Level.String(), c.TLS.Certificates
-	f.Others = []any{c.Admission.OpenBelow, c.Shutdown}
+	f.Others = []any{c.Admission.OpenBelow, c.Shutdown, spanTarget(c)}
 	return f
 }
 

@@ -223,7 +223,7 @@ func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 		RequestBuffer:  int64(c.Limits.RequestBuffer),
 		ResponseBuffer: int64(c.Limits.ResponseBuffer), InflightShare: c.Limits.InflightShare, Spool: e.spool,
 		Challenge: e.challenge(),
-		AccessLog: e.access, Panics: e.panics, Log: e.log, Metrics: proxy.NewMetrics(e.registry, proxy.MetricsOptions{WithoutRoutes: !e.config.Metrics.RouteLabel}),
+		AccessLog: e.access, Spans: e.spans, Panics: e.panics, Log: e.log, Metrics: proxy.NewMetrics(e.registry, proxy.MetricsOptions{WithoutRoutes: !e.config.Metrics.RouteLabel}),
 	}
 	if e.peers != nil {
 		o.PeerOf = e.peers.Of
@@ -240,7 +240,7 @@ func liveOptions(c *config.Config, routes []proxy.Route) proxy.Live {
 		ReadIdle: l.ReadIdle, ReceiveRate: paceOf(l.ReceiveRate), UpgradeIdle: l.UpgradeIdle,
 		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor, PurgeFrom: c.Purge.Allow,
 		CacheStatus: c.CacheStatus.Send != config.SendNone, CacheStatusBrief: c.CacheStatus.Send == config.SendTrusted, CacheStatusTrusted: c.CacheStatus.Trusted,
-		LogFormat: logFormat(&c.AccessLog), Unlogged: 1 - c.AccessLog.Sample,
+		LogFormat: logFormat(&c.AccessLog), Unlogged: 1 - c.AccessLog.Sample, Sampler: sampler(&c.Tracing),
 		Top: proxy.TopOptions{Entries: c.Metrics.Top.Entries, Window: c.Metrics.Top.Window}, CountedHosts: countedHosts(c.Metrics.Hosts),
 	}
 }

@@ -44,11 +44,7 @@ func (e *edge) shutdown(ctx context.Context) {
 		e.store.Close() // a look-up must not meet it
 	}
 	e.closeDisk()
-	if e.access != nil {
-		if err := e.access.Close(); err != nil {
-			e.log.Warn("access log", "error", err)
-		}
-	}
+	e.closeRecords()
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	for _, c := range e.control {
@@ -57,6 +53,18 @@ func (e *edge) shutdown(ctx context.Context) {
 	}
 	e.serving.Wait()
 	e.supervisor.Close()
+}
+
+// closeRecords writes and sends what is queued of requests, within the limits of each.
+func (e *edge) closeRecords() {
+	if e.access != nil {
+		if err := e.access.Close(); err != nil {
+			e.log.Warn("access log", "error", err)
+		}
+	}
+	if e.spans != nil {
+		e.spans.Close()
+	}
 }
 
 // idleGrace is for how long clients that are connected may ask once more while the

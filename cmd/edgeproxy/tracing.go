@@ -1,0 +1,34 @@
+package main
+
+import (
+	"edgeproxy/config"
+	"edgeproxy/internal/spans"
+)
+
+// buildTracing makes what spans go through, whether there is a receiver or not: a reload may name one.
+func (e *edge) buildTracing() {
+	e.spans = spans.New(spans.Options{
+		Node: e.config.Node.Name, Version: versionName(), Panics: e.panics,
+		OnError: func(err error) { e.log.Warn("spans were not sent", "error", err) },
+	})
+	e.spans.Register(e.registry)
+	e.spans.Point(spanTarget(e.config))
+}
+
+// spanTarget is where spans go.
+func spanTarget(c *config.Config) spans.Target {
+	t := &c.Tracing
+	headers := make(map[string]string, len(t.Headers))
+	for name, value := range t.Headers {
+		headers[name] = string(value)
+	}
+	return spans.Target{Endpoint: t.Endpoint, Headers: headers, Timeout: t.Timeout, Service: t.Service}
+}
+
+// sampler says which requests are traced; nil is none.
+func sampler(t *config.Tracing) *spans.Sampler {
+	if t.Endpoint == "" {
+		return nil
+	}
+	return spans.NewSampler(t.Sample, t.Most)
+}

@@ -1,0 +1,122 @@
+package config
+
+import (
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Tracing says which requests are traced, and where their spans go.
+type Tracing struct {
+	Endpoint string            // an http or https URL; "" is nowhere
+	Headers  map[string]Secret // sent with spans, by field name
+	Timeout  time.Duration     // of one export; above 0
+	Sample   float64           // the share of requests that are traced, 0 to 1
+	Most     int               // of all requests, in a second
+	Service  string            // service.name
+}
+
+// maxTraced is more than the queue of spans holds of a second.
+const maxTraced = 10_000
+
+func (t *Tracing) table() table {
+	return table{
+		live("endpoint", textual(&t.Endpoint, "").noting("http[s]://HOST[:PORT][/PATH]"), `A receiver of OTLP by HTTP; spans go to its /v1/traces. "" traces nothing.`).such(`"http://127.0.0.1:4318"`),
+		live("headers", secretValues(&t.Headers), "Fields to send with spans, such as a key of the receiver. They are shown nowhere.").such(`{Authorization: "Bearer ${OTLP_TOKEN:-}"}`),
+		live("timeout", duration(&t.Timeout, 10*time.Second).moreThan(0), "For so long the receiver may take for one request; no client waits for it."),
+		live("sample", ratio(&t.Sample, 0.01).between(0, 1), "The share of requests that are traced, by lot. For those of trusted_proxies the sampled flag of traceparent decides instead, where there is one."),
+		live("most_per_second", count(&t.Most, 100).between(1, maxTraced), "No more requests are traced in a second, whoever asks for it."),
+		live("service_name", textual(&t.Service, "edgeproxy"), "What the receiver calls us: service.name. node.name is service.instance.id."),
+	}
+}
+
+// secretValues is values by field names that are shown nowhere.
+func secretValues(field *map[string]Secret) *scalar[map[string]Secret] {
+	return &scalar[map[string]Secret]{
+		field: field, what: "section of texts by field name, secrets", from: func(d *decoder, f *map[string]Secret) func(node) { return d.secretValues(f) },
+		shape: object{"type": []string{"object", "null"}, "additionalProperties": ref("text")},
+		yaml: func(values map[string]Secret) string {
+			var parts []string
+			for _, name := range slices.Sorted(maps.Keys(values)) {
+				parts = append(parts, quoted(name)+": "+quoted(values[name].String()))
+			}
+			return "{" + strings.Join(parts, ", ") + "}"
+		},
+	}
+}
+
+func (d *decoder) secretValues(dst *map[string]Secret) func(node) {
+	return func(n node) {
+		*dst = nil
+		d.each(n, "want a section of names and values, such as {Authorization: \"Bearer ${OTLP_TOKEN}\"}", func(name string, n node) {
+			var value Secret
+			d.secret(&value)(n)
+			if *dst == nil {
+				*dst = map[string]Secret{}
+			}
+			(*dst)[name] = value
+		})
+	}
+}
+
+// tracing checks the section tracing.
+func (v *validator) tracing() {
+	const endpoint, service = "tracing.endpoint", "tracing.service_name"
+	t := &v.c.Tracing
+	if v.sound(endpoint) && t.Endpoint != "" {
+		v.endpoint(endpoint, t.Endpoint)
+	}
+	v.idleTracing()
+	if v.sound(service) && (t.Service == "" || len(t.Service) > 256 || strings.ContainsFunc(t.Service, func(r rune) bool { return r < ' ' || r == 0x7f })) {
+		v.fail(service, "want a name of 1 to 256 bytes, without control characters")
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.Headers)) {
+		v.sentField(child("tracing.headers", name), name, string(t.Headers[name]))
+	}
+}
+
+func (v *validator) endpoint(path, text string) {
+	const want = "want http[s]://HOST[:PORT][/PATH]"
+	u, err := url.Parse(text)
+	switch {
+	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", u.Opaque != "":
+		v.fail(path, want)
+	case u.User != nil:
+		v.fail(path, want+", without user or password; tracing.headers has a place for them")
+	case u.RawQuery != "", u.ForceQuery, u.Fragment != "":
+		v.fail(path, want+", without query or fragment")
+	case strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), "/v1/traces"):
+		v.fail(path, want+": /v1/traces is added to it")
+	}
+}
+
+// sentField checks one field of those to send with spans. No problem shows the value.
+func (v *validator) sentField(path, name, value string) {
+	switch {
+	case name == "" || strings.ContainsFunc(name, func(r rune) bool {
+		return r <= ' ' || r >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r)
+	}):
+		v.add(path, "", "want the name of a header field")
+	case slices.Contains([]string{"content-type", "content-length", "content-encoding", "transfer-encoding", "connection", "host", "user-agent"}, strings.ToLower(name)):
+		v.add(path, "", "want no such field: it is ours to say")
+	case value == "" || len(value) > 4096 || strings.Trim(value, " ") != value || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }):
+		v.add(path, "", "want a value of 1 to 4096 bytes, without control characters or spaces around it")
+	}
+}
+
+// idleTracing refuses what is said of spans that go nowhere: its writer expects some.
+func (v *validator) idleTracing() {
+	t, usual := &v.c.Tracing, withDefaults((*Tracing).table)
+	if t.Endpoint != "" || !v.sound("tracing.endpoint") {
+		return
+	}
+	own, defaults := t.table(), usual.table()
+	for i, s := range own {
+		at := child("tracing", s.name)
+		if v.src.given(at) && v.sound(at) && !same(s.value, defaults[i].value) {
+			v.fail(at, "want tracing.endpoint, too: without it nothing is traced")
+		}
+	}
+}
