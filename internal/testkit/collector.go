@@ -1,0 +1,159 @@
+package testkit
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+)
+
+// Collector is the OTLP receiver of the OpenTelemetry collector, in a process of its own: tools/collector.
+type Collector struct {
+	Endpoint string // its URL
+	tb       testing.TB
+
+	mu    sync.Mutex
+	spans []Span
+	wrong error
+}
+
+// StartCollector runs one until the end of the test. The program is built from tools/collector.
+func StartCollector(tb testing.TB) *Collector {
+	tb.Helper()
+	program := filepath.Join(tb.TempDir(), "collector")
+	build := exec.Command("go", "build", "-o", program, ".")
+	build.Dir = filepath.Join(toolsFolder(tb), "collector")
+	if out, err := build.CombinedOutput(); err != nil {
+		tb.Fatalf("build the collector: %v\n%s", err, out)
+	}
+	at := QuietAddress(tb)
+	c := &Collector{Endpoint: "http://" + at, tb: tb}
+	cmd, said := exec.Command(program, at), &bytes.Buffer{}
+	cmd.Stderr = said
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		tb.Fatal(err)
+	}
+	read := make(chan struct{})
+	go func() { defer close(read); c.read(out) }()
+	tb.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		<-read
+		_ = cmd.Wait()
+	})
+	if !ComesTrue(func() bool {
+		conn, err := net.DialTimeout("tcp", at, time.Second)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err == nil
+	}) {
+		tb.Fatalf("the collector does not listen:\n%s", said)
+	}
+	return c
+}
+
+// Await returns the spans once there are this many or more.
+func (c *Collector) Await(n int) []Span {
+	c.tb.Helper()
+	var (
+		got   []Span
+		wrong error
+	)
+	ComesTrue(func() bool {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		got, wrong = append([]Span(nil), c.spans...), c.wrong
+		return wrong != nil || len(got) >= n
+	})
+	if wrong != nil || len(got) < n {
+		c.tb.Fatalf("got %d spans and %v, want %d: %+v", len(got), wrong, n, got)
+	}
+	return got
+}
+
+// read takes what the collector prints.
+func (c *Collector) read(out io.Reader) {
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var traces printedTraces
+		err := json.Unmarshal(lines.Bytes(), &traces)
+		c.mu.Lock()
+		if err != nil {
+			c.wrong = err
+		}
+		c.spans = append(c.spans, traces.spans()...)
+		c.mu.Unlock()
+	}
+}
+
+// printedTraces are traces in OTLP's form of JSON.
+type printedTraces struct {
+	ResourceSpans []struct {
+		Resource   struct{ Attributes []printedAttribute }
+		ScopeSpans []struct{ Spans []printedSpan }
+	}
+}
+
+type printedSpan struct {
+	TraceID, SpanID, ParentSpanID, Name string
+	Kind                                int
+	StartTimeUnixNano, EndTimeUnixNano  int64 `json:",string"`
+	Attributes                          []printedAttribute
+	Status                              struct{ Code int }
+	Links                               []struct{ TraceID, SpanID string }
+}
+
+type printedAttribute struct {
+	Key   string
+	Value map[string]any
+}
+
+func (t *printedTraces) spans() (out []Span) {
+	for _, r := range t.ResourceSpans {
+		for _, s := range r.ScopeSpans {
+			for i := range s.Spans {
+				one := s.Spans[i].span()
+				one.Resource = printedMap(r.Resource.Attributes)
+				out = append(out, one)
+			}
+		}
+	}
+	return out
+}
+
+func (s *printedSpan) span() Span {
+	out := Span{
+		Trace: s.TraceID, ID: s.SpanID, Parent: s.ParentSpanID, Name: s.Name, Kind: [...]string{"UNSPECIFIED", "INTERNAL", "SERVER", "CLIENT"}[min(s.Kind, 3)],
+		Start: time.Unix(0, s.StartTimeUnixNano), End: time.Unix(0, s.EndTimeUnixNano), Attributes: printedMap(s.Attributes), Failed: s.Status.Code == 2,
+	}
+	for _, l := range s.Links {
+		out.Links = append(out.Links, l.TraceID+"-"+l.SpanID)
+	}
+	return out
+}
+
+func printedMap(list []printedAttribute) map[string]string {
+	out := map[string]string{}
+	for _, a := range list {
+		for _, v := range a.Value { // one
+			text, ok := v.(string)
+			if !ok {
+				b, _ := json.Marshal(v)
+				text = string(b)
+			}
+			out[a.Key] = text
+		}
+	}
+	return out
+}
