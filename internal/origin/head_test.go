@@ -15,7 +15,7 @@ import (
 func TestStatusLine(t *testing.T) {
 	ok := func(line string, minor, status int, reason string) {
 		t.Helper()
-		h, err := parseHead(line + "\r\n", nil)
+		h, err := parseHead(line+"\r\n", nil)
 		if err != nil || h.minor != minor || h.status != status || h.reason != reason {
 			t.Errorf("%q: got %+v and error %v, want %d %d %q", line, h, err, minor, status, reason)
 		}
@@ -32,7 +32,7 @@ func TestStatusLine(t *testing.T) {
 		"HTTP/1.1\t200 OK", "HTTP/2.0 200 OK", "HTTP/1.10 200 OK", "HTTP/1. 200 OK", "http/1.1 200 OK", "ICY 200 OK", " HTTP/1.1 200 OK",
 		"HTTP/1.1 -20 OK", "HTTP/1.1 200-OK", "HTTP/1.1 200 O\x00K", "HTTP/1.1 200 O\rK", "<html>",
 	} {
-		if h, err := parseHead(line + "\r\n", nil); kindOf2(err) != Malformed {
+		if h, err := parseHead(line+"\r\n", nil); kindOf2(err) != Malformed {
 			t.Errorf("%q: got %+v and error %v, want malformed", line, h, err)
 		}
 	}
@@ -49,7 +49,7 @@ func kindOf2(err error) Kind {
 func TestHeaderFields(t *testing.T) {
 	ok := func(lines string, want field.List) {
 		t.Helper()
-		h, err := parseHead("HTTP/1.1 200 OK\r\n" + lines, nil)
+		h, err := parseHead("HTTP/1.1 200 OK\r\n"+lines, nil)
 		if err != nil || !cmp.Equal(h.fields, want) {
 			t.Errorf("%q: got %q and error %v, want %q", lines, h.fields, err, want)
 		}
@@ -66,11 +66,11 @@ func TestHeaderFields(t *testing.T) {
 		"X: a\x7f\r\n", "X: a\x1bb\r\n", "X: a\r\n folded\r\n", "X: a\r\n\tfolded\r\n", " X: first line folded\r\n", "\r\nX: y\r\n",
 		strings.Repeat("X: y\r\n", maxFields+1),
 	} {
-		if h, err := parseHead("HTTP/1.1 200 OK\r\n" + lines, nil); kindOf2(err) != Malformed {
+		if h, err := parseHead("HTTP/1.1 200 OK\r\n"+lines, nil); kindOf2(err) != Malformed {
 			t.Errorf("%.60q: got %q and error %v, want malformed", lines, h.fields, err)
 		}
 	}
-	if _, err := parseHead("HTTP/1.1 200 OK\r\n" + strings.Repeat("X: y\r\n", maxFields), nil); err != nil {
+	if _, err := parseHead("HTTP/1.1 200 OK\r\n"+strings.Repeat("X: y\r\n", maxFields), nil); err != nil {
 		t.Errorf("%d fields: got error %v, want none", maxFields, err)
 	}
 }
