@@ -1,19 +1,27 @@
 package model
 
-import "edgeproxy/internal/trace"
+import (
+	"math"
+	"math/bits"
+
+	"edgeproxy/internal/trace"
+)
 
 // The layout of the disk, as docs/decisions/0076 has it.
 const (
 	minDiskBytes = 4 << 20
 
-	recordHead   = 512 // bytes of a record beside the body: key, facts and head of a usual response
-	recordUnit   = 64  // a small record ends at a multiple of this
-	diskPage     = 4096
-	largeFrom    = 32 << 10 // bodies from here on lie in pages of their own
-	alignFrom    = 64 << 10 // and from here on begin at a page
-	segmentShare = 64       // a segment is this part of the disk
-	minSegment   = 64 << 10
+	recordHead = 512 // bytes of a record beside the body: key, facts and head of a usual response
+	recordUnit = 64  // a small record ends at a multiple of this
+	diskPage   = 4096
+	largeFrom  = 32 << 10 // bodies from here on lie in pages of their own
+	alignFrom  = 64 << 10 // and from here on begin at a page
+
+	segmentShare = 128 // a segment is at most this part of the disk, and a power of two
+	minSegment   = 256 << 10
 	maxSegment   = 64 << 20
+	// A disk below leastDisk is none that edgeproxy takes: it stands for a larger one, and has shorter segments.
+	leastDisk, shortSegment = 16 << 20, 64 << 10
 
 	maxHits   = 3 // counted of a record since the hand came by, two bits
 	keepShare = 2 // of a dropped segment at most 1/keepShare is written again
@@ -22,8 +30,8 @@ const (
 // disk is the tier behind the memory: an append-only log under one bound of bytes.
 // Bodies from 32 KiB on are evicted one by one where they lie, smaller ones by the
 // segment, of which those that were hit are written once more. A hand looks at what
-// was written, or spared, longest ago, of both kinds: at a large record or at a segment.
-// It evicts what was not hit, and takes one hit from what was.
+// was written, or spared, longest ago, of both kinds: at a large record or at a segment, which counts from when it was
+// full. It evicts what was not hit, and takes the hits from what was.
 type disk struct {
 	*nodes
 	maxBytes, segmentBytes int64
@@ -33,7 +41,7 @@ type disk struct {
 	spared []uint32 // of a large one: when it was written or spared last
 
 	small    chain
-	segments []segment // of the small ones, the oldest first; the last is being written
+	segments []segment // of the small ones, the oldest first; the last is being written, and goes after all else
 
 	clock uint32 // goes up with each record written or spared
 	left  counters
@@ -41,7 +49,7 @@ type disk struct {
 
 // segment is a run of the small ones, which are in the order of writing.
 type segment struct {
-	began   uint32 // when its first record was written
+	full    uint32 // when it was; never of the one that is being written
 	records int64
 	bytes   int64
 }
@@ -49,10 +57,25 @@ type segment struct {
 func newDisk(maxBytes int64, objects []trace.Object) *disk {
 	n := newNodes(objects)
 	return &disk{
-		nodes: n, maxBytes: maxBytes, segmentBytes: min(max(maxBytes/segmentShare, minSegment), maxSegment),
+		nodes: n, maxBytes: maxBytes, segmentBytes: segmentBytes(maxBytes),
 		large: newChain(n, large), small: newChain(n, small), spared: make([]uint32, len(objects)),
 	}
 }
+
+// never is later than all else.
+const never = math.MaxUint32
+
+func segmentBytes(maxBytes int64) int64 {
+	least := int64(minSegment)
+	if maxBytes < leastDisk {
+		least = shortSegment
+	}
+	n := uint64(max(maxBytes/segmentShare, least)) //nolint:gosec // above 0
+	return min(int64(1)<<(bits.Len64(n)-1), maxSegment)
+}
+
+// reserve is how much is kept free for what is written again before its segment goes.
+func (d *disk) reserve() int64 { return d.segmentBytes * 5 / 8 }
 
 // recordBytes returns what a body of that size takes on the disk.
 func recordBytes(body int64) int64 {
@@ -84,7 +107,7 @@ func (d *disk) hit(i uint32) bool {
 
 // store writes an object that is not there, and that the disk has room for.
 func (d *disk) store(i uint32) {
-	for d.bytes+d.record(i) > d.maxBytes {
+	for d.bytes+d.record(i) > d.maxBytes-d.reserve() {
 		d.makeRoom()
 	}
 	d.of[i].uses, d.of[i].hit = 0, false
@@ -104,7 +127,10 @@ func (d *disk) append(i uint32) {
 	}
 	last := len(d.segments) - 1
 	if last < 0 || d.segments[last].bytes+bytes > d.segmentBytes {
-		d.segments = append(d.segments, segment{began: d.clock})
+		if last >= 0 {
+			d.segments[last].full = d.clock
+		}
+		d.segments = append(d.segments, segment{full: never})
 		last++
 	}
 	d.segments[last].records++
@@ -115,7 +141,7 @@ func (d *disk) append(i uint32) {
 // makeRoom takes one step of the hand.
 func (d *disk) makeRoom() {
 	at := d.large.oldest
-	if at == none || len(d.segments) > 0 && d.segments[0].began < d.spared[at] {
+	if at == none || len(d.segments) > 0 && d.segments[0].full < d.spared[at] {
 		d.dropSegment()
 		return
 	}
@@ -126,14 +152,14 @@ func (d *disk) makeRoom() {
 		d.left.evicted(n)
 		return
 	}
-	n.uses--
+	n.uses = 0
 	d.clock++
 	d.spared[at] = d.clock
 	d.large.push(at)
 }
 
 // dropSegment frees the oldest segment. Of its records those with the most hits are
-// written again, up to half of its bytes, less one hit; the others are evicted.
+// written again, up to half of its bytes, without their hits; the others are evicted.
 func (d *disk) dropSegment() {
 	s := d.segments[0]
 	d.segments = d.segments[:copy(d.segments, d.segments[1:])]
@@ -147,7 +173,7 @@ func (d *disk) dropSegment() {
 				room -= bytes
 				s.records--
 				d.small.remove(i)
-				n.uses--
+				n.uses = 0
 				d.append(i)
 				d.left.rewritten += bytes
 			}

@@ -15,10 +15,12 @@ type naiveTiers struct {
 	gate    *naive // decides, and has the stage
 
 	memory naiveLRU
-	asked  []uint32 // hit on the disk lately, oldest first
+	asked  []uint32 // hit on the disk, oldest first
 
 	disk  []*naiveRecord // in the order of writing
 	clock int
+
+	touches int // hits in memory: one of 64 counts on the disk
 
 	bytes, again, copies int64
 }
@@ -42,12 +44,16 @@ func newNaiveTiers(s Setting, objects []trace.Object) *naiveTiers {
 func (n *naiveTiers) request(a trace.Access) Outcome {
 	i, admit, size := a.Object, n.gate.admits(a), n.objects[a.Object].Size
 	onDisk := slices.IndexFunc(n.disk, func(r *naiveRecord) bool { return r.object == i })
-	if onDisk >= 0 {
+	inMemory := n.memory.hit(i)
+	if inMemory {
+		n.touches++
+	}
+	if onDisk >= 0 && (!inMemory || n.touches%64 == 0) {
 		n.disk[onDisk].hits = min(n.disk[onDisk].hits+1, 3)
 	}
 	staged := slices.Index(n.gate.stage, i)
 	switch {
-	case n.memory.hit(i):
+	case inMemory:
 		return Hit
 	case staged >= 0 && !admit && n.s.Policy.String() != "second-hit":
 		return StageHit
@@ -82,18 +88,11 @@ func (n *naiveTiers) takes(i uint32) bool {
 
 // consider copies into the memory what was hit before on the disk.
 func (n *naiveTiers) consider(i uint32) {
-	if !n.takes(i) {
-		return
-	}
-	if at := slices.Index(n.asked, i); at >= 0 {
-		n.asked = slices.Delete(n.asked, at, at+1)
+	again := slices.Contains(n.asked[max(len(n.asked)-512, 0):], i) // 512 in a memory of up to 8 MiB
+	n.asked = append(n.asked, i)
+	if again && n.takes(i) && n.objects[i].Size <= 1<<20 {
 		n.memory.store(i)
 		n.copies++
-		return
-	}
-	n.asked = append(n.asked, i)
-	for total(n.asked, n.gate.size) > n.memory.maxBytes {
-		n.asked = n.asked[1:]
 	}
 }
 
@@ -107,10 +106,19 @@ func (n *naiveTiers) write(i uint32) {
 	if size >= 65536 {
 		r.bytes = 4096 + (size+4095)/4096*4096
 	}
-	for n.held()+r.bytes > n.s.DiskBytes {
+	for n.held()+r.bytes+n.segment()*5/8 > n.s.DiskBytes {
 		n.evict()
 	}
 	n.put(r)
+}
+
+// segment returns the bytes of a segment: a power of two.
+func (n *naiveTiers) segment() int64 {
+	bytes := int64(65536)
+	for 2*bytes <= n.s.DiskBytes/128 {
+		bytes *= 2
+	}
+	return bytes
 }
 
 func (n *naiveTiers) held() (sum int64) {
@@ -134,7 +142,7 @@ func (n *naiveTiers) put(r *naiveRecord) {
 	n.bytes += r.bytes
 	r.age = n.clock
 	if small := n.of(false); !r.large {
-		r.segment = n.clock
+		r.segment, r.age = n.clock, 1<<40 // after all else, until it is full
 		if len(small) > 0 {
 			last := small[len(small)-1]
 			filled := r.bytes
@@ -143,8 +151,14 @@ func (n *naiveTiers) put(r *naiveRecord) {
 					filled += o.bytes
 				}
 			}
-			if filled <= max(n.s.DiskBytes/64, 65536) {
-				r.segment, r.age = last.segment, last.age
+			if filled <= n.segment() {
+				r.segment = last.segment
+			} else {
+				for _, o := range small {
+					if o.segment == last.segment {
+						o.age = n.clock
+					}
+				}
 			}
 		}
 	}
@@ -158,7 +172,7 @@ func (n *naiveTiers) evict() {
 	case !at.large:
 		n.drop(n.of(false))
 	case at.hits > 0:
-		at.hits--
+		at.hits = 0
 		n.clock++
 		at.age = n.clock
 	default:
@@ -186,7 +200,7 @@ func (n *naiveTiers) drop(small []*naiveRecord) {
 	for _, r := range all {
 		if r.hits > 0 && r.bytes <= room {
 			room -= r.bytes
-			r.hits--
+			r.hits = 0
 			n.again += r.bytes
 			n.put(r)
 		}

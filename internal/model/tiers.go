@@ -4,23 +4,31 @@ import "edgeproxy/internal/trace"
 
 // tiers is a memory with a disk behind it. Admission lets responses onto the disk.
 // The memory has the stage of newcomers, and copies of what is hot: it takes an
-// object at the second hit on the disk within the memory's window. A hit of a copy
-// counts on the disk too.
-//
-// The memory's window is made of the objects that were hit on the disk last, as many
-// as the memory has room for.
+// object of at most mostCopied at the second hit on the disk within the memory's window, which is so many hits on the
+// disk as the memory has room for objects of meanCopy. One of touchShare hits in memory counts on the disk too.
 type tiers struct {
 	objects []trace.Object
 	memory  memory
 	disk    *disk
 	largest int64 // bytes of the largest object on the disk
 
-	window      chain
-	windowBytes int64
-	takes       int64 // bytes of the largest object in memory
+	window int64   // in hits on the disk
+	hits   int64   // on the disk, so far
+	last   []int64 // of each object: its last one, 0 for none
+	takes  int64   // bytes of the largest object in memory
 
 	copies, copyBytes int64 // from the disk into the memory
+	touches           int64 // hits in memory
 }
+
+// touchShare is how many hits in memory there are to one that counts on the disk. The proxy draws them by lot.
+const touchShare = 64
+
+const (
+	mostCopied  = 1 << 20 // bytes of an object
+	meanCopy    = 16 << 10
+	leastWindow = 512
+)
 
 // memory is a storage that can be the first tier.
 type memory interface {
@@ -37,7 +45,7 @@ func newTiers(s Setting, objects []trace.Object) (*tiers, error) {
 	main := s.CapacityBytes - s.StageBytes
 	t := &tiers{
 		objects: objects, memory: m, disk: newDisk(s.DiskBytes, objects), largest: s.diskObjectBytes(),
-		window: newChain(newNodes(objects), queue), windowBytes: main, takes: main,
+		window: max(main/meanCopy, leastWindow), last: make([]int64, len(objects)), takes: min(main, mostCopied),
 	}
 	if s.MaxObjectBytes > 0 {
 		t.takes = min(t.takes, s.MaxObjectBytes)
@@ -56,35 +64,34 @@ func (s Setting) diskObjectBytes() int64 {
 
 func (t *tiers) find(i uint32) place {
 	if at := t.memory.find(i); at != nowhere {
-		t.disk.hit(i)
+		t.touch(i, at)
 		return at
 	}
 	if !t.disk.hit(i) {
 		return nowhere
 	}
-	if t.hitBefore(i) && t.memory.keep(i, true) == Stored {
+	if t.hitBefore(i) && t.objects[i].Size <= t.takes && t.memory.keep(i, true) == Stored {
 		t.copies++
 		t.copyBytes += t.objects[i].Size
 	}
 	return onDisk
 }
 
-// hitBefore notes a hit on the disk, and reports whether the memory is to take the
-// object now.
+// touch counts a hit in memory, which may count on the disk.
+func (t *tiers) touch(i uint32, at place) {
+	if at == inMain {
+		if t.touches++; t.touches%touchShare == 0 {
+			t.disk.hit(i)
+		}
+	}
+}
+
+// hitBefore notes a hit on the disk, and reports whether it is the second of the object within the window.
 func (t *tiers) hitBefore(i uint32) bool {
-	w := &t.window
-	if t.objects[i].Size > t.takes {
-		return false
-	}
-	if w.of[i].at != unlinked {
-		w.remove(i)
-		return true
-	}
-	for w.bytes+w.space(i) > t.windowBytes {
-		w.remove(w.oldest)
-	}
-	w.push(i)
-	return false
+	t.hits++
+	last := t.last[i]
+	t.last[i] = t.hits
+	return last > 0 && t.hits-last <= t.window
 }
 
 func (t *tiers) keep(i uint32, admit bool) Outcome {
@@ -117,7 +124,7 @@ func (t *tiers) counters() counters {
 }
 
 func (t *tiers) look(requests []trace.Access) uint32 {
-	return t.memory.look(requests) + t.disk.look(requests) + t.window.look(requests)
+	return t.memory.look(requests) + t.disk.look(requests)
 }
 
 func (t *tiers) close() { t.memory.close() }

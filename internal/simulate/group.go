@@ -133,12 +133,12 @@ func (g *group) modelled(stage int64) int64 {
 }
 
 // diskObject returns the bytes of the largest object that goes onto the disk, 0
-// without one.
+// without one. It is what edgeproxy takes there, of limit as well.
 func (g *group) diskObject() int64 {
 	if g.diskBytes == 0 {
 		return 0
 	}
-	largest := g.diskBytes / objectsInCapacity
+	largest := g.diskBytes / objectsOnDisk
 	if g.limit > 0 {
 		return min(g.limit, largest)
 	}

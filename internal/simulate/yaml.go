@@ -22,7 +22,7 @@ const (
 	usualGenerations     = 2
 	mostPositives        = 0.5
 	objectsInCapacity    = 4 // of the largest size, besides the stage
-	objectsOnDisk        = 8
+	objectsOnDisk        = 8 // of the largest size
 	usualDiskPath        = "/var/cache/edgeproxy"
 )
 
@@ -47,7 +47,7 @@ func (r *Report) yaml(g *Group, chosen *Result) string {
 	}
 	if g.DiskBytes > 0 {
 		fmt.Fprintf(&b, "  disk:\n    path: %s\n    max_bytes: %s\n    max_object_bytes: %s\n",
-			usualDiskPath, bytesKey(g.DiskBytes), bytesKey(diskObjectLimit(g)))
+			usualDiskPath, bytesKey(g.DiskBytes), bytesKey(g.DiskObject))
 	}
 	return b.String()
 }
@@ -115,9 +115,6 @@ func objectLimit(chosen *Result) int64 {
 	return min(chosen.MaxObjectBytes, most)
 }
 
-// diskObjectLimit returns max_object_bytes of the disk, as objectLimit does.
-func diskObjectLimit(g *Group) int64 { return min(g.DiskObject, g.DiskBytes/objectsOnDisk) }
-
 // remarks says where edgeproxy with these keys is not what was simulated.
 func (r *Report) remarks(g *Group, chosen *Result) []string {
 	var out []string
@@ -136,9 +133,6 @@ func (r *Report) remarks(g *Group, chosen *Result) []string {
 	}
 	if g.DiskBytes > 0 {
 		say("cache.disk.path: a directory of your own choice, on a file system with room for %s.", size(g.DiskBytes))
-	}
-	if stored := min(r.largest, g.DiskObject); g.DiskBytes > 0 && diskObjectLimit(g) < stored {
-		say("cache.disk.max_object_bytes: objects up to %s were stored; edgeproxy takes at most an eighth of the disk.", size(stored))
 	}
 	if g.Eviction != string(model.Ristretto) {
 		say("Eviction was %s; edgeproxy's own is ristretto: --eviction ristretto simulates it.", g.Eviction)
