@@ -12,13 +12,14 @@
 //	proxies    process.go; edge*.go; baseline.go, nginx*.go, pacemaker.go, writes_linux.go, traffic*.go, accesslog.go
 //	counting   metrics.go, scrape.go, sampler.go into counts.go
 //	reporting  report.go, table.go; track.go, curves.go, page.go
+//	judging    judge.go; with a disk foretold.go, bars.go
 //
 // Its laws: every response is checked (status, validator, length); latency counts
 // from the scheduled time, so a stall is charged to all the requests it delayed;
 // what the proxy counted is compared with what the driver and the origin counted;
 // no process and no file is left behind.
 //
-// It does not simulate (it speaks HTTP only, and shares nothing with the proxy but
+// It does not simulate (it speaks HTTP only, has edgeproxy simulate say what is to be expected, and shares nothing with the proxy but
 // the reading of traces and the drawing of pages), does not read the times of a log
 // (the rate is constant), and measures no peak throughput (the loop is open).
 package main

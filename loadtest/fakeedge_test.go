@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,12 +29,14 @@ const (
 	envNginx    = "LOADTEST_TEST_NGINX"
 )
 
-// TestMain lets the test binary stand in for edgeproxy (as `serve -c FILE`) and
+// TestMain lets the test binary stand in for edgeproxy (as `serve -c FILE` and `simulate`) and
 // for the driver itself, to be ended from outside.
 func TestMain(m *testing.M) {
 	switch {
 	case len(os.Args) > 1 && os.Args[1] == "serve":
 		os.Exit(serveFakeEdge(os.Args[3]))
+	case len(os.Args) > 1 && os.Args[1] == "simulate":
+		os.Exit(fakeSimulate())
 	case os.Getenv(envNginx) != "":
 		os.Exit(holdNginx(os.Getenv(envNginx)))
 	case os.Getenv(envDriver) != "":
@@ -47,6 +51,7 @@ type fakeEdge struct {
 	fault, origin, policy string
 	moreThan              int
 	stage                 bool
+	tier                  string // that admission guards
 
 	mu        sync.Mutex
 	sightings map[string]int
@@ -79,6 +84,10 @@ func serveFakeEdge(file string) int {
 		origin: configValue(config, `servers: \["http://([^"]+)"`), policy: configValue(config, `policy: (\S+)`),
 	}
 	f.stage = configValue(config, `stage_bytes: (\d+)`) != ""
+	f.tier = "memory"
+	if configValue(config, `  disk:\n    path: (\S+)`) != "" {
+		f.tier = "disk"
+	}
 	f.moreThan, _ = strconv.Atoi(configValue(config, `more_than: (\d+)`))
 	if f.fault == "refuse" {
 		fmt.Fprintln(os.Stderr, "edge.yaml:1:1: this file is not liked")
@@ -141,7 +150,8 @@ func (f *fakeEdge) metrics(w http.ResponseWriter, _ *http.Request) {
 	defer f.mu.Unlock()
 	fmt.Fprint(w, "# HELP edgeproxy_requests_total All of them.\n# TYPE edgeproxy_requests_total counter\n")
 	for _, name := range []string{
-		metricWrites + `{tier="memory"}`, metricWriteBytes + `{tier="memory"}`, metricHeldBack + `{route="default"}`,
+		metricWrites + `{tier="memory"}`, metricWriteBytes + `{tier="memory"}`, metricWrites + `{tier="disk"}`, metricWriteBytes + `{tier="disk"}`,
+		metricEvictions + `{tier="disk",reason="capacity"}`, metricHeldBack + `{route="default"}`,
 		metricHeldBackBytes + `{route="default"}`, metricOriginRequests + `{origin="app",outcome="ok"}`,
 		metricOriginBytes + `{origin="app"}`, metricEvictions + `{tier="memory",reason="capacity"}`, metricPromotions,
 		metricRegret + `{route="default"}`, metricRegretBytes + `{route="default"}`,
@@ -226,8 +236,8 @@ func (f *fakeEdge) admit(key string, e *fakeEntry) (result string) {
 		return "scarce"
 	}
 	f.stored[key] = e
-	f.n[metricWrites+`{tier="memory"}`]++
-	f.n[metricWriteBytes+`{tier="memory"}`] += len(e.body)
+	f.n[metricWrites+`{tier="`+f.tier+`"}`]++
+	f.n[metricWriteBytes+`{tier="`+f.tier+`"}`] += len(e.body)
 	return "miss"
 }
 
@@ -246,4 +256,29 @@ func holdNginx(program string) int {
 	}
 	fmt.Fprintln(os.Stderr, err)
 	return 1
+}
+
+// fakeSimulate foretells a byte hit ratio of 0.875 for each policy, and shows what it was asked in the counts: as many
+// writes as requests, and their bytes.
+func fakeSimulate() int {
+	if os.Getenv(envFault) == "refuse" {
+		fmt.Fprintln(os.Stderr, "simulate: these flags are not liked")
+		return 2
+	}
+	var requests, bytes int64
+	for lines := bufio.NewScanner(os.Stdin); lines.Scan(); requests++ {
+		var seq, id, size int64
+		if _, err := fmt.Sscan(lines.Text(), &seq, &id, &size); err != nil || seq != requests+1 {
+			fmt.Fprintln(os.Stderr, "no seq:", lines.Text())
+			return 1
+		}
+		bytes += size
+	}
+	policies := os.Args[slices.Index(os.Args, "--policy")+1]
+	var results []string
+	for p := range strings.SplitSeq(policies, ",") {
+		results = append(results, fmt.Sprintf(`{"policy":%q,"byte_hit_ratio":0.875,"writes":%d,"write_bytes":%d,"disk_write_bytes":%d}`, p, requests, bytes, len(p)<<20))
+	}
+	fmt.Printf(`{"results":[%s]}`, strings.Join(results, ","))
+	return 0
 }

@@ -58,6 +58,7 @@ type options struct {
 	html           string // file; "" = none
 	baseline       string
 	minSaved       float64
+	bars           bars
 }
 
 // amount is a size, or a share of the trace's unique bytes.
@@ -124,6 +125,9 @@ func (o *options) define(fs *flag.FlagSet) {
 	fs.StringVar(&o.html, "html", "", "also write the report with its curves to this `file`, one page that opens offline")
 	fs.StringVar(&o.baseline, "baselines", baselinesAuto, "what to run beside edgeproxy: a `list` of nginx and trafficserver, all that are there, none, or auto: all where there is --html")
 	fs.Float64Var(&o.minSaved, "min-saved", 0, "exit 1 unless second-hit saves this `share` (0 to 1) of the writes of always")
+	fs.Func("min-less", "with --disk: exit 1 unless second-hit has less written to the disk than always by this `share` (0 to 1)", parseShare(&o.bars.less))
+	fs.Func("max-off", "with --disk: exit 1 where a byte hit ratio is farther from the foretold one than this `share` (0 to 1; half a point is 0.005)", parseShare(&o.bars.off))
+	fs.Func("max-loss", "exit 1 where the byte hit ratio of second-hit is below that of always by more than this `share` (0 to 1)", parseShare(&o.bars.loss))
 }
 
 // defineParameters defines a flag for the parameter of each policy that has one.
@@ -188,6 +192,18 @@ func (o *options) parseStage(s string) (err error) {
 func (o *options) parseMaxObject(s string) (err error) {
 	o.maxObjectBytes, err = parseSize(s)
 	return err
+}
+
+// parseShare returns what reads a share into to.
+func parseShare(to **float64) func(string) error {
+	return func(s string) error {
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil || !(v >= 0 && v <= 1) {
+			return errors.New("want a share from 0 to 1")
+		}
+		*to = &v
+		return nil
+	}
 }
 
 func parseAmount(s string) (amount, error) {

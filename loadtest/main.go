@@ -76,13 +76,17 @@ func (o *options) execute(ctx context.Context, stdout, stderr io.Writer) (err er
 	if err != nil {
 		return err
 	}
+	found := o.bars.against(doc)
+	for _, b := range found {
+		doc.Bars = append(doc.Bars, b.String())
+	}
 	for _, w := range doc.Warnings {
 		fmt.Fprintln(stderr, "warning:", w)
 	}
 	if err := o.write(doc, stdout); err != nil {
 		return err
 	}
-	return o.verdict(doc)
+	return errors.Join(o.verdict(doc), failed(found))
 }
 
 // load reads the requests. A trace that cannot be used is a fault of what was

@@ -30,7 +30,7 @@ func TestFlagDefaults(t *testing.T) {
 		parameters: map[string]float64{}, trace: "f", seed: 1, policies: []string{"always", "second-hit", "counting"}, capacity: amount{text: "5%", share: 0.05},
 		connections: 32, runs: 1, maxAge: 24 * time.Hour, timeout: defaultTimeout, baseline: "auto",
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(options{}, amount{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(options{}, amount{}, bars{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -80,6 +80,12 @@ func TestBadFlagsAreRefused(t *testing.T) {
 	f("--more-than: want 1 to 14", "--more-than", "15")
 	f("--filter-capacity: want", "--filter-capacity", "0")
 	f("--min-saved: want", "--min-saved", "75")
+	f("want a share from 0 to 1", "--min-less", "44")
+	f("--min-less: needs --disk", "--min-less", "0.44")
+	f("--min-less: needs second-hit", "--min-less", "0.44", "--disk", "10%", "--policies", "never")
+	f("--max-off: needs --disk, and neither", "--max-off", "0.005")
+	f("--max-off: needs --disk, and neither", "--max-off", "0.005", "--disk", "10%", "--rotate-every", "5m")
+	f("--max-loss: needs second-hit", "--max-loss", "0", "--policies", "never")
 	f("--more-than: needs counting", "--more-than", "2", "--policies", "second-hit")
 	f("--rotate-every: needs second-hit or counting", "--rotate-every", "5m", "--policies", "never")
 	f("--filter-capacity: needs", "--filter-capacity", "5", "--policies", "never")

@@ -35,10 +35,11 @@ type plan struct {
 	facts           trace.Facts
 	maxBytes        int64
 	maxObjectBytes  int64
-	diskBytes       int64   // 0 = no disk
-	diskObjectBytes int64   // the largest body there
-	stageBytes      int64   // of the policies that hold back; part of maxBytes
-	rate            float64 // requests a second
+	diskBytes       int64                // 0 = no disk
+	diskObjectBytes int64                // the largest body there
+	stageBytes      int64                // of the policies that hold back; part of maxBytes
+	rate            float64              // requests a second
+	forecasts       map[string]*forecast // by policy; nil where nothing is foretold
 }
 
 // setting is how the report names what one policy ran with.

@@ -16,8 +16,11 @@ type document struct {
 	Results  []result    `json:"results"`
 	Run      runFacts    `json:"run"`
 	Warnings []string    `json:"warnings"`
+	Bars     []string    `json:"bars,omitempty"` // those that were asked for, and whether they hold
 	name     string
 	tracks   []track // what the curves are made of, one for each result
+
+	forecasts map[string]*forecast // by policy
 }
 
 // runFacts is how the run was set up: what is needed to repeat it.
@@ -76,6 +79,8 @@ type result struct {
 	Errors           int64   `json:"errors"`
 	LateSends        int64   `json:"late_sends"`
 	WorstLateSeconds float64 `json:"worst_late_seconds"`
+
+	Foretold *forecast `json:"foretold,omitempty"` // with a disk, of edgeproxy
 }
 
 // saved is the writes that holding back saved, as far as the proxy can tell by
@@ -96,7 +101,7 @@ func newDocument(p *plan) *document {
 			SkippedLines: p.facts.Skipped, MappedObjects: p.replay.mapped, capacity: p.capacity.text,
 		},
 		Warnings: []string{},
-		name:     p.replay.name,
+		name:     p.replay.name, forecasts: p.forecasts,
 	}
 }
 
@@ -115,6 +120,7 @@ func (d *document) add(r *policyRun) {
 		FalsePositiveRatio: c.measuredFalsePositives(), Evictions: c.knownEvictions(),
 		P50Seconds: t.quantile(0.5), P99Seconds: t.quantile(0.99),
 		Errors: t.errors, LateSends: t.late, WorstLateSeconds: t.worstLate.Seconds(),
+		Foretold: d.forecasts[s.policy],
 	}
 	if s.policy == policyCounting {
 		res.MoreThan = int(s.parameter)

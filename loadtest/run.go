@@ -40,6 +40,11 @@ func runAll(ctx context.Context, p *plan, stderr io.Writer) (doc *document, err 
 			return nil, err
 		}
 	}
+	if p.foretells() {
+		if p.forecasts, err = p.foretell(ctx, program); err != nil {
+			return nil, err
+		}
+	}
 	var docs []*document
 	for range p.runs {
 		doc, err := p.runOnce(ctx, program, dir, stderr)

@@ -44,6 +44,17 @@ var diskColumns = [...]column{
 	{"less", lessToDisk},
 }
 
+// foretoldColumns are there where simulate was asked.
+var foretoldColumns = [...]column{
+	{"foretold: byte hits", func(r, _ *result) string {
+		return ifForetold(r, func(f *forecast) string { return percent(f.ByteHitRatio) })
+	}},
+	{"to disk", func(r, _ *result) string {
+		return ifForetold(r, func(f *forecast) string { return size(f.DeviceBytes) })
+	}},
+	{"less", lessForetold},
+}
+
 var heldColumns = [...]column{
 	{"held back", func(r, _ *result) string { return r.ifMeasured(r.HeldBack) }},
 	{"regret", func(r, _ *result) string { return r.ifMeasured(r.HeldBack - r.saved()) }},
@@ -69,6 +80,9 @@ func (d *document) innerColumns() []column {
 	}
 	if d.Run.DiskBytes > 0 {
 		disk = diskColumns[:]
+	}
+	if d.forecasts != nil {
+		disk = slices.Concat(disk, foretoldColumns[:])
 	}
 	return slices.Concat(firstColumns[:], disk, stage, heldColumns[:])
 }
@@ -100,6 +114,9 @@ func (d *document) writeTable(w io.Writer) error {
 		line(tw, row)
 	}
 	_ = tw.Flush() // into memory: cannot fail
+	for i, bar := range d.Bars {
+		fmt.Fprintf(&b, "%s%s\n", [...]string{"\nbars      ", "          "}[min(i, 1)], bar)
+	}
 	if _, err := w.Write(b.Bytes()); err != nil {
 		return fmt.Errorf("write the table: %w", err)
 	}
@@ -177,6 +194,21 @@ func lessToDisk(r, always *result) string {
 		return "-"
 	}
 	return percent(1 - ratio(*r.DeviceBytes, *always.DeviceBytes))
+}
+
+func ifForetold(r *result, show func(*forecast) string) string {
+	if r.Foretold == nil {
+		return "-"
+	}
+	return show(r.Foretold)
+}
+
+// lessForetold is lessToDisk as simulate says it.
+func lessForetold(r, always *result) string {
+	if r.Foretold == nil || always.Foretold == nil || always.Foretold.DeviceBytes == 0 {
+		return "-"
+	}
+	return percent(1 - ratio(r.Foretold.DeviceBytes, always.Foretold.DeviceBytes))
 }
 
 func percent(ratio float64) string { return fmt.Sprintf("%.2f%%", 100*ratio) }

@@ -71,5 +71,13 @@ func (o *options) needs(given map[string]bool) (errs []error) {
 	need("filter-capacity", policy.Names(policy.Policy.Remembers)...)
 	need("stage", policy.Names(policy.Policy.Chooses)...)
 	need("min-saved", policySecondHit)
+	need("min-less", policySecondHit)
+	need("max-loss", policySecondHit)
+	if o.disk == (amount{}) && given["min-less"] {
+		errs = append(errs, errors.New("--min-less: needs --disk"))
+	}
+	if given["max-off"] && (o.disk == (amount{}) || o.rotateEvery != nil || o.filterCapacity > 0) {
+		errs = append(errs, errors.New("--max-off: needs --disk, and neither --rotate-every nor --filter-capacity, under which nothing is foretold"))
+	}
 	return errs
 }

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"edgeproxy/internal/policy"
+	"edgeproxy/internal/trace"
+)
+
+// forecast is what edgeproxy simulate says that a policy would do with the same requests, capacities and settings. It
+// knows no network: no request waits for another, and no response is in two of them.
+type forecast struct {
+	HitRatio     float64 `json:"hit_ratio"`
+	ByteHitRatio float64 `json:"byte_hit_ratio"`
+	Writes       int64   `json:"writes"`
+	WriteBytes   int64   `json:"write_bytes"`
+	DeviceBytes  int64   `json:"disk_write_bytes"`
+}
+
+// foretells reports whether simulate is asked: about a disk, under a window that needs no times, which the requests that
+// it gets do not have.
+func (p *plan) foretells() bool {
+	return p.diskBytes > 0 && p.rotateEvery == nil && p.filterCapacity == 0
+}
+
+// foretell asks program, an edgeproxy, and returns what it says by policy.
+func (p *plan) foretell(ctx context.Context, program string) (map[string]*forecast, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	requests, write := io.Pipe()
+	go func() { _ = write.CloseWithError(p.replay.writeSeq(ctx, write)) }() // simulate hears of the error
+	var out bytes.Buffer
+	var said tail
+	cmd := exec.CommandContext(ctx, program, p.simulateArgs()...)
+	cmd.SysProcAttr = processAttributes(syscall.SIGKILL)
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = requests, &out, &said
+	err := cmd.Run()
+	_ = requests.Close() // ends the writer where simulate has not read all
+	if err != nil {
+		return nil, fmt.Errorf("ask edgeproxy simulate what is to be expected: %w\n%s", errors.Join(err, context.Cause(ctx)), said.String())
+	}
+	return readForecasts(&out)
+}
+
+// simulateArgs are those under which simulate does what the proxies here are set to do.
+func (p *plan) simulateArgs() []string {
+	size := func(n int64) string { return strconv.FormatInt(n, 10) + "B" }
+	args := []string{
+		"simulate", "--json", "--format", "seq", "--capacity", size(p.maxBytes), "--disk", size(p.diskBytes),
+		"--window", "auto", "--policy", strings.Join(p.policies, ","), "--stage", size(p.stageBytes),
+	}
+	for _, name := range p.policies {
+		rule := p.rule(name)
+		if param := rule.Policy.Parameter(); param != nil {
+			args = append(args, "--"+param.Flag(), policy.Number(param.Of(rule)))
+		}
+	}
+	return append(args, "-")
+}
+
+// writeSeq writes the requests in the format seq, each object under its number.
+func (r *replay) writeSeq(ctx context.Context, w io.Writer) error {
+	out := bufio.NewWriter(w)
+	n := 0
+	err := r.Each(ctx, func(batch []trace.Access) error {
+		for _, a := range batch {
+			n++
+			fmt.Fprintf(out, "%d %d %d\n", n, a.Object, r.objects[a.Object].bytes)
+		}
+		return nil
+	})
+	return errors.Join(err, out.Flush())
+}
+
+// readForecasts reads the report of simulate.
+func readForecasts(r io.Reader) (map[string]*forecast, error) {
+	var report struct {
+		Results []struct {
+			Policy string `json:"policy"`
+			forecast
+		} `json:"results"`
+	}
+	if err := json.NewDecoder(r).Decode(&report); err != nil {
+		return nil, fmt.Errorf("read what edgeproxy simulate says: %w", err)
+	}
+	out := map[string]*forecast{}
+	for i := range report.Results {
+		f := &report.Results[i]
+		out[f.Policy] = &f.forecast
+	}
+	return out, nil
+}
