@@ -33,7 +33,7 @@ func (l *Limits) table() table {
 			"The share of tunnels, requests_in_flight and connections to an origin that one client gets while less than a quarter is free; 1 is all."),
 		restart("inflight_bytes", size(&l.InflightBytes, 64*MiB).atLeast(1), "The size of bodies on their way: those to be stored, and what is read ahead of clients."),
 		restart("inflight_share", share(&l.InflightShare), "The share of inflight_bytes that one client gets while less than a quarter is free; 1 is all."),
-		restart("variants", count(&l.Variants, 32).between(1, maxCount), "Variants that are stored of one URL (Vary)."),
+		restart("variants", count(&l.Variants, 32).between(1, maxCount), "Variants that are stored of one URL (Vary), in memory and on the disk each."),
 		live("ranges", count(&l.Ranges, 16).between(1, maxRanges), "Ranges of one request; more get the whole."),
 		section("rate", l.Rate.table(), "How often one client may ask one route, hits included. A route may have its own."),
 	}

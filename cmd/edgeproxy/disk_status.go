@@ -53,7 +53,7 @@ func (e *edge) diskStatus(tier cache.TierStats) *diskStatus {
 		return nil
 	}
 	s := &diskStatus{tierStatus: statusOfTier(tier), Running: true, Trouble: e.diskTrouble(), Directories: []directoryStatus{}}
-	s.Evictions = map[string]int64{"capacity": tier.Capacity, "lost": tier.Lost}
+	s.Evictions = map[string]int64{"capacity": tier.Capacity, "variants": tier.Variants, "lost": tier.Lost}
 	if e.disk == nil {
 		return s
 	}

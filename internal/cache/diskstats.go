@@ -8,7 +8,7 @@ import (
 )
 
 // diskBooks counts what was stored on the disk. Markers are not.
-type diskBooks struct{ writes, writeBytes atomic.Int64 }
+type diskBooks struct{ writes, writeBytes, variants atomic.Int64 }
 
 func (b *diskBooks) landed(bytes int64) {
 	b.writes.Add(1)
@@ -24,6 +24,7 @@ func (d *diskTier) stats() TierStats {
 		t.Objects, t.Bytes, t.MaxBytes = st.Objects+st.Waiting, st.Bytes, st.MaxBytes
 		t.Capacity = st.EvictedSmall + st.EvictedLarge
 		t.Lost = st.Full + st.Dropped + st.Lost + st.Damaged
+		t.Variants = d.books.variants.Load()
 		t.Purged = st.Removed
 		t.CapacityAge = time.Duration(st.EvictedAge * float64(time.Second))
 	}

@@ -43,6 +43,7 @@ func TestTheDiskIsATierOfStatsAndMetrics(t *testing.T) {
 		"edgeproxy_cache_max_bytes{tier=disk}":                         disk.MinBytes,
 		"edgeproxy_cache_evictions_total{reason=capacity,tier=disk}":   0,
 		"edgeproxy_cache_evictions_total{reason=lost,tier=disk}":       0,
+		"edgeproxy_cache_evictions_total{reason=variants,tier=disk}":   0,
 		"edgeproxy_cache_promotions_total{}":                           0,
 		"edgeproxy_cache_pinned_bytes{}":                               0,
 	}

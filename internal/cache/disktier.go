@@ -20,6 +20,7 @@ type Disk interface {
 	Peek(h uint64, key []byte, hit *disk.Hit) bool
 	Holds(h uint64) bool
 	Touch(h uint64)
+	Hits(h uint64) (hits int, ok bool)
 	Remove(h uint64)
 	Patch(h uint64, key []byte, serial uint64, p disk.Patch) error
 	Keep() error
@@ -49,7 +50,7 @@ func (s *Store) OnDisk(name []byte) bool { return s.disk != nil && s.disk.Holds(
 //
 // A record's block is a Stamp, and behind it the entry (encode.go). A response without Vary is under the name of
 // its URL. One with Vary is under its variant's name, and then a marker is under that of the URL: an entry without a status, whose Vary says
-// what selects. So whatever a URL has, one look at its name says where it is.
+// what selects, and a list of the variants (diskvariants.go). So whatever a URL has, one look at its name says where it is.
 type diskTier struct {
 	Disk
 	seed  uint64
@@ -80,10 +81,14 @@ func newDiskTier(d Disk, memoryBytes int64) *diskTier {
 
 func (d *diskTier) hash(name []byte) uint64 { return xxh3.HashSeed(name, d.seed) }
 
-// touch counts one of touchShare hits of what is in memory under name, so that the disk keeps it as well.
-func (d *diskTier) touch(name []byte) {
-	if rand.Uint32()%touchShare == 0 {
-		d.Touch(d.hash(name))
+// touch counts one of touchShare hits of o, which is in memory, so that the disk keeps it as well, and its marker.
+func (d *diskTier) touch(o *Object) {
+	if rand.Uint32()%touchShare != 0 {
+		return
+	}
+	d.Touch(d.hash(o.Name()))
+	if o.Varies() {
+		d.Touch(d.hash(o.URLName()))
 	}
 }
 

@@ -61,6 +61,7 @@ func (s *Store) commitOnDisk(e *Entry, d *disk.Draft, size int64, unless func() 
 		}
 		return DiskBusy
 	}
+	s.recall(&w)
 	s.mu.Lock()
 	defer s.unlock()
 	t.changesOf(e.Key).Add(1)

@@ -11,7 +11,7 @@ import (
 // Bytes the index takes beside names: one record with its slot and its share of
 // a map, and one variant's Key with the room that append leaves for the next.
 const (
-	recordOverhead = 180
+	recordOverhead = 188
 	variantBytes   = 32
 )
 
@@ -24,10 +24,11 @@ const indexChances = 3
 // behind where no look-up would find it. Name and fields never change; keys is
 // the writer's.
 type record struct {
-	name   []byte    // the URL part of the canonical key
-	fields []string  // the response's Vary
-	keys   []Key     // of the variants, oldest first; some may be gone by now
-	aged   time.Time // when their uses were halved last
+	name   []byte        // the URL part of the canonical key
+	fields []string      // the response's Vary
+	keys   []Key         // of the variants, oldest first; some may be gone by now
+	aged   time.Time     // when their uses were halved last
+	disk   *diskVariants // nil: there is no disk
 }
 
 // recordBytes returns the bytes of a record without any variant, for the URL part of a key and
@@ -41,6 +42,15 @@ func newRecord(o *Object) *record {
 	return &record{name: bytes.Clone(o.URLName()), fields: strings.Split(strings.Clone(o.vary()), varySeparator)}
 }
 
+// newRecord is newRecord for the index of the memory tier.
+func (s *Store) newRecord(o *Object) *record {
+	r := newRecord(o)
+	if s.disk != nil {
+		r.disk = &diskVariants{}
+	}
+	return r
+}
+
 // fileLocked lists o among the variants of its URL. If the URL has a record, it
 // describes o.
 func (s *Store) fileLocked(o *Object) {
@@ -48,7 +58,7 @@ func (s *Store) fileLocked(o *Object) {
 	if slot == nil {
 		size := o.weight().record
 		s.makeIndexRoomLocked(size, nil)
-		slot, _ = s.index.put(o.URL(), newRecord(o), size)
+		slot, _ = s.index.put(o.URL(), s.newRecord(o), size)
 	}
 	s.listLocked(slot, o)
 }
@@ -85,10 +95,7 @@ const usesHalve = time.Minute
 // Uses fade by the clock and not by what comes: variants that somebody has made up push
 // out each other, and none that others ask for.
 func (s *Store) leastUsedLocked(r *record, now time.Time) Key {
-	halve := !r.aged.IsZero() && now.Sub(r.aged) >= usesHalve
-	if halve || r.aged.IsZero() {
-		r.aged = now
-	}
+	halve := r.fades(now)
 	least, fewest := r.keys[0], uint32(math.MaxUint32)
 	for _, k := range r.keys {
 		it := s.heldLocked(k)
@@ -103,6 +110,15 @@ func (s *Store) leastUsedLocked(r *record, now time.Time) Key {
 		}
 	}
 	return least
+}
+
+// fades reports whether the uses of variants are to be halved now.
+func (r *record) fades(now time.Time) bool {
+	halve := !r.aged.IsZero() && now.Sub(r.aged) >= usesHalve
+	if halve || r.aged.IsZero() {
+		r.aged = now
+	}
+	return halve
 }
 
 // fullLocked reports whether one more variant is too many: for MaxVariants, or
@@ -142,8 +158,15 @@ func (s *Store) forgetLocked(url Key, name []byte, why departure) int {
 	return s.dropLocked(slot, why)
 }
 
+// dropLocked drops the record of slot with its variants, and returns how many entries went. Where that is for want of room in the index, those
+// on the disk stay there, and their marker lists them.
 func (s *Store) dropLocked(slot *slot[*record], why departure) (objects int) {
 	s.index.remove(slot)
+	if why == variants {
+		s.relistLocked(slot)
+	} else if s.disk != nil {
+		objects += s.dropOnDiskLocked(slot.value)
+	}
 	for _, k := range slot.value.keys {
 		if s.removeLocked(k, slot.value.name, why) {
 			objects++

@@ -39,11 +39,15 @@ func (s *Store) Load(k Key, name []byte) (o *Object, vary []string) {
 		s.disk.Remove(h)
 		return nil, nil
 	case r.marker != nil:
+		list := listIn(&f.hit)
 		f.hit.Free()
-		s.learn(r.marker, changes)
+		s.learn(r.marker, list, changes)
 		return nil, r.marker.Vary
 	}
 	head := r.head
+	if head.Varies() { // its marker stays as long as it does, or nobody would find it
+		s.disk.Touch(s.disk.hash(head.URLName()))
+	}
 	if renewed := s.renewedOf(k, head.serial, name); renewed != nil {
 		head = renewed
 	}
@@ -136,16 +140,6 @@ func (l *loaded) Close() (err error) {
 		f.hit.Free()
 	}
 	return err
-}
-
-// learn has memory know what the marker e says, which stood on the disk at the time of changes.
-func (s *Store) learn(e *Entry, changes uint32) {
-	o := newObject(e, false)
-	s.mu.Lock()
-	defer s.unlock()
-	if s.disk.changesOf(e.URL).Load() == changes && s.heldLocked(e.URL) == nil && s.stage.items.peek(e.URL) == nil {
-		s.describeLocked(o)
-	}
 }
 
 // mostKept is the longest content that is copied to memory.

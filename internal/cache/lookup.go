@@ -18,7 +18,7 @@ func (s *Store) Find(k Key, name []byte) (o *Object, heldBack bool) {
 		return nil, false
 	}
 	if s.disk != nil && !heldBack {
-		s.disk.touch(it.Name())
+		s.disk.touch(it)
 	}
 	return it.use(), heldBack
 }

@@ -93,12 +93,13 @@ func (m *Metrics) collectTier(out chan<- prometheus.Metric, tier string, st Tier
 	send(m.bytes, prometheus.GaugeValue, st.Bytes)
 	send(m.maxBytes, prometheus.GaugeValue, st.MaxBytes)
 	send(m.evictions, prometheus.CounterValue, st.Capacity, "capacity")
+	send(m.evictions, prometheus.CounterValue, st.Variants, "variants")
 	for reason, age := range map[string]time.Duration{"capacity": st.CapacityAge, "rejected": st.RejectedAge} {
 		if age > 0 {
 			out <- prometheus.MustNewConstMetric(m.age, prometheus.GaugeValue, age.Seconds(), tier, reason)
 		}
 	}
-	if tier == diskName { // it does not count variants, nor whether what left was found
+	if tier == diskName { // it does not count whether what left was found
 		send(m.evictions, prometheus.CounterValue, st.Lost, "lost")
 		return
 	}
@@ -106,5 +107,4 @@ func (m *Metrics) collectTier(out chan<- prometheus.Metric, tier string, st Tier
 	if tier == memoryTier { // the stage takes every entry
 		send(m.evictions, prometheus.CounterValue, st.Rejected, "rejected")
 	}
-	send(m.evictions, prometheus.CounterValue, st.Variants, "variants")
 }

@@ -63,11 +63,11 @@ func (s *Store) supersededOnDiskLocked(o *Object) bool {
 	if s.OnDisk(o.Name()) {
 		return true
 	}
-	if !o.Varies() || !s.OnDisk(o.URLName()) {
-		return false
-	}
 	slot := s.index.peek(o.URL())
-	return slot == nil || !slot.value.describes(o)
+	if slot != nil && !slot.value.describes(o) && slices.ContainsFunc(slot.value.disk.all, func(one diskVariant) bool { return s.disk.Holds(one.hash) }) {
+		return true
+	}
+	return o.Varies() && s.OnDisk(o.URLName()) && (slot == nil || !slot.value.describes(o))
 }
 
 // Promote moves the entry under name, whose hash is k, from the stage to the memory

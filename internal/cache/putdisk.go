@@ -55,6 +55,7 @@ func (s *Store) putOnDisk(e *Entry, unless func() bool) (o Outcome, done bool) {
 	if err != nil {
 		return outcomeOf(err), outcomeOf(err) != 0
 	}
+	s.recall(&w)
 	s.mu.Lock()
 	defer s.unlock()
 	if unless != nil && unless() {
@@ -96,17 +97,25 @@ func (s *Store) writeLocked(w *written) error {
 	return nil
 }
 
-// markLocked puts the marker of w, which has landed, where none stands.
-func (s *Store) markLocked(w *written) error {
+// markLocked puts the marker of w, which has landed, where none stands, or where too many variants are not in its list.
+func (s *Store) markLocked(w *written) (err error) {
 	d := s.disk
 	if w.marker == nil {
 		return nil
 	}
-	if slot := s.index.peek(w.head.URL()); slot != nil && slot.value.describes(w.head) && d.Holds(w.urlHash) {
-		return nil
+	slot := s.index.peek(w.head.URL())
+	if slot != nil && slot.value.describes(w.head) {
+		s.listOnDiskLocked(slot, w)
+		if v := slot.value.disk; d.Holds(w.urlHash) && v.unlisted*listShare <= len(v.all) {
+			return nil
+		}
+		err = s.putMarkerLocked(slot, w.urlHash, w.marker)
+	} else {
+		alone := diskVariants{all: []diskVariant{{hash: w.hash, key: w.head.key}}}
+		d.changesOf(w.head.URL()).Add(1)
+		err = d.Put(w.urlHash, w.head.URLName(), w.marker, alone.appendList(nil))
 	}
-	d.changesOf(w.head.URL()).Add(1)
-	if err := d.Put(w.urlHash, w.head.URLName(), w.marker, nil); err != nil {
+	if err != nil {
 		d.Remove(w.hash)
 		if outcomeOf(err) == 0 {
 			return err
@@ -120,6 +129,9 @@ func (s *Store) markLocked(w *written) error {
 // the reason why. Memory learns what the URL varies by.
 func (s *Store) giveWayLocked(w *written, why departure) {
 	o := w.head
+	if slot := s.index.peek(o.URL()); slot != nil && !slot.value.describes(o) {
+		s.unlistLocked(slot, w.hash) // a variant by other fields may have had the same name
+	}
 	s.clearLocked(o)
 	if it := s.heldLocked(o.key); it != nil {
 		s.leaveLocked(it, replaced)
@@ -129,6 +141,10 @@ func (s *Store) giveWayLocked(w *written, why departure) {
 	}
 	if o.Varies() {
 		s.describeLocked(o)
+		if slot := s.index.peek(o.URL()); slot != nil && !slot.value.disk.known.Load() { // new: its marker lists this one alone
+			s.listOnDiskLocked(slot, w)
+			slot.value.disk.unlisted = 0
+		}
 	}
 }
 
@@ -139,7 +155,7 @@ func (s *Store) describeLocked(o *Object) {
 		return
 	}
 	s.makeIndexRoomLocked(size, nil)
-	s.index.put(o.URL(), newRecord(o), size)
+	s.index.put(o.URL(), s.newRecord(o), size)
 }
 
 // promoteToDisk is Promote where there is a Disk. It reports false if that is out of use.
@@ -148,6 +164,7 @@ func (s *Store) promoteToDisk(staged *Object) (moved, done bool) {
 	if err != nil {
 		return false, outcomeOf(err) != 0
 	}
+	s.recall(&w)
 	s.mu.Lock()
 	defer s.unlock()
 	if slot := s.stage.items.peek(staged.key); slot == nil || slot.value != staged {

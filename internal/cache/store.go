@@ -73,5 +73,8 @@ func (s *Store) NewPin() *pinned.Body { return s.pinned.Body() }
 func (s *Store) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.disk != nil {
+		s.relistAllLocked()
+	}
 	s.main.close()
 }

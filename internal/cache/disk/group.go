@@ -175,6 +175,9 @@ func (g *Group) Patch(h uint64, key []byte, serial uint64, p Patch) error {
 // Touch is Store.Touch.
 func (g *Group) Touch(h uint64) { g.of(h).Touch(h) }
 
+// Hits is Store.Hits.
+func (g *Group) Hits(h uint64) (hits int, ok bool) { return g.of(h).Hits(h) }
+
 // Remove is Store.Remove.
 func (g *Group) Remove(h uint64) { g.of(h).Remove(h) }
 

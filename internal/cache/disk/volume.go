@@ -171,6 +171,18 @@ func (v *volume) touch(h uint64) {
 	}
 }
 
+// hits returns the hits of what the index has for h, the most of several; true also of what waits to be written, which has none.
+func (v *volume) hits(h uint64) (hits int, ok bool) {
+	ok = v.queue.has(h)
+	var room [16]index.Place
+	for _, p := range v.index.Find(h, room[:0]) {
+		if n, there := v.index.Hits(h, p); there {
+			hits, ok = max(hits, n), true
+		}
+	}
+	return hits, ok
+}
+
 // buryOlder takes out of the index what it has for h.
 func (v *volume) buryOlder(h uint64) {
 	var room [16]index.Place
