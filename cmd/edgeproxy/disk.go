@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -29,11 +30,33 @@ func diskOptions(c *config.Config, log *slog.Logger) (all []disk.Options) {
 	d := &c.Cache.Disk
 	for _, path := range d.Paths {
 		all = append(all, disk.Options{
-			Path: path, MaxBytes: int64(d.MaxBytes), MaxObjectBytes: int64(d.MaxObjectBytes), MinFree: minFree(d, path),
+			Path: path, Home: hasPurges(path) == nil, MaxBytes: int64(d.MaxBytes), MaxObjectBytes: int64(d.MaxObjectBytes), MinFree: minFree(d, path),
 			WriteRate: int64(d.WriteRate), QueueBytes: diskQueueBytes, Log: log, Fold: cache.FoldPatch,
 		})
 	}
 	return all
+}
+
+// hasPurges returns nil where the directory at path has what was purged, else why it has not.
+func hasPurges(path string) error {
+	_, err := os.Stat(filepath.Join(path, purgesDir))
+	return err
+}
+
+// purgesHome returns which of the directories has what was purged, or is to have it: one that keeps what is stored.
+func purgesHome(all []disk.Options) string {
+	dropped := disk.Dropped(all...)
+	home := ""
+	for _, o := range all {
+		switch err := hasPurges(o.Path); {
+		case slices.Contains(dropped, o.Path):
+		case err == nil:
+			return o.Path
+		case home == "" || !errors.Is(err, fs.ErrNotExist) && errors.Is(hasPurges(home), fs.ErrNotExist): // it may have them
+			home = o.Path
+		}
+	}
+	return home
 }
 
 // minFree returns how many bytes of the file system stay free. Where that cannot be asked for its size, a share is one of max_bytes.
@@ -58,17 +81,17 @@ func diskFaults(c, running *config.Config) config.Errors {
 // start) are not made anew.
 func diskProblems(c, running *config.Config) (faults config.Errors, out []config.Warning) {
 	const path, maxBytes = "cache.disk.path", "cache.disk.max_bytes"
-	for i, o := range diskOptions(c, nil) {
+	all := diskOptions(c, nil)
+	dropped := disk.Dropped(all...)
+	for i, o := range all {
 		err := disk.Usable(o)
-		makes := running == nil || !slices.Contains(running.Cache.Disk.Paths, o.Path)
-		if err == nil && makes {
-			err = makeable(o.Path)
-		}
-		if err == nil && makes && i == 0 {
-			err = makeable(filepath.Join(o.Path, purgesDir))
+		if err == nil && (running == nil || !slices.Contains(running.Cache.Disk.Paths, o.Path)) {
+			err = makeableDisk(o, all)
 		}
 		at := c.Given(fmt.Sprintf("%s[%d]", path, i), path)
 		switch {
+		case err == nil && slices.Contains(dropped, o.Path):
+			out = append(out, c.Warn(at, "what is stored there is dropped at the next start: it was not used together with the others, or not the last time"))
 		case err == nil:
 		case passing(err):
 			out = append(out, c.Warn(at, "the disk tier cannot be used, and the proxy goes on without it until it is started anew: "+err.Error()))
@@ -79,6 +102,14 @@ func diskProblems(c, running *config.Config) (faults config.Errors, out []config
 		}
 	}
 	return faults, out
+}
+
+// makeableDisk says why the directory of o, one of all, cannot be made, or its place for purges.
+func makeableDisk(o disk.Options, all []disk.Options) error {
+	if err := makeable(o.Path); err != nil || o.Path != purgesHome(all) {
+		return err
+	}
+	return makeable(filepath.Join(o.Path, purgesDir))
 }
 
 // passing reports whether err may pass without a change of the configuration: the device fails, is full, or can only be read.
@@ -101,9 +132,11 @@ func (e *edge) openDisk(keys uint64) error {
 		return nil
 	}
 	var purges *purge.Table
-	group, err := disk.OpenGroup(diskOptions(e.config, e.log)...)
+	all := diskOptions(e.config, e.log)
+	home := purgesHome(all)
+	group, err := disk.OpenGroup(all...)
 	if err == nil {
-		if purges, err = openPurges(paths[0], keys, e.log); err != nil {
+		if purges, err = openPurges(home, keys, group.Stats().Segments > 0, e.log); err != nil {
 			group.Close()
 		}
 	}
@@ -115,6 +148,7 @@ func (e *edge) openDisk(keys uint64) error {
 		return fmt.Errorf("cache.disk: %w", err)
 	default:
 		e.disk, e.purges = group, purges
+		e.dropOtherPurges(home)
 		e.registry.MustRegister(newDiskMetrics(group))
 		st := group.Stats()
 		e.log.Info("the disk tier is open", "path", paths, "bytes", st.Bytes, "max_bytes", st.MaxBytes, "segments", st.Segments, "punches_holes", st.Punches)
@@ -122,12 +156,29 @@ func (e *edge) openDisk(keys uint64) error {
 	return nil
 }
 
-func openPurges(path string, keys uint64, log *slog.Logger) (*purge.Table, error) {
+// openPurges opens what was purged; stored says that something is stored.
+func openPurges(path string, keys uint64, stored bool, log *slog.Logger) (*purge.Table, error) {
 	dir := filepath.Join(path, purgesDir)
+	if _, err := os.Stat(dir); stored && errors.Is(err, fs.ErrNotExist) {
+		log.Warn("the disk tier has responses, and not what was purged of them, which lay in a directory that is in the list no more: none of them is used", "path", path)
+	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
 	return purge.Open(purge.Place{Dir: dir, KeySeed: keys, Log: log}, purge.Options{})
+}
+
+// dropOtherPurges removes what directories besides home have of purges: from a time when they were used alone. It would be taken for that of all
+// when home leaves the list.
+func (e *edge) dropOtherPurges(home string) {
+	for i, path := range e.config.Cache.Disk.Paths {
+		if path == home || e.disk.Stores()[i].Err() != nil {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(path, purgesDir)); err != nil {
+			e.log.Warn("purges", "path", path, "error", err)
+		}
+	}
 }
 
 // closeDisk writes what waits and lets go of the directory. What is being sent from it goes on.

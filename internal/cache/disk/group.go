@@ -10,8 +10,8 @@ import (
 )
 
 // Group is one or more Stores, each with a directory and a bound of its own: one a device. Each key belongs to one of them, by its hash and the path of the
-// directory: to a larger one more keys do (weighted rendezvous hashing). So where a directory is added or taken out, or gets another bound, the
-// others keep what they have, and only the keys that change hands are missed. One that has failed is left out: its keys are misses, and puts of them ErrOff.
+// directory: to a larger one more keys do (weighted rendezvous hashing). Where a directory is added or taken out, or gets another bound, some keys change
+// hands. What the others have of those they keep, and it is found there, until it is put anew or evicted. One that has failed is left out: its keys are misses, and puts of them ErrOff.
 // All methods are safe for concurrent use. See Store for what they do.
 type Group struct {
 	stores  []*Store
@@ -28,13 +28,15 @@ type weight struct {
 var ErrNoDirectory = errors.New("disk: no directory")
 
 // OpenGroup opens a directory for each of all. One that its file system does not let it open is left out, and tried again from time to time, if another
-// one can be opened; Options.Log is told. Errors: those of Open that say what is wrong with the options or with what a directory has, ErrSeed where a directory
-// was not made for the same group, and ErrNoDirectory.
+// one can be opened; Options.Log is told. What a directory has that was used alone or in another group, or that was out of this one for a while, is
+// dropped, as nothing says what of it is outdated (members.go): Options.Log is told, and Dropped tells before. The home keeps what it has.
+// Errors: those of Open that say what is wrong with the options or with what a directory has, and ErrNoDirectory.
 func OpenGroup(all ...Options) (*Group, error) {
-	g := &Group{}
-	seed, working := uint64(0), 0
+	g, a := &Group{}, arrange(all)
+	seed, working := a.seed, 0
 	var failures []error
-	for _, o := range all {
+	for i, o := range all {
+		o.drop = a.dropped[i]
 		s, err := openMember(o, seed)
 		if err != nil {
 			g.Close()
@@ -53,6 +55,7 @@ func OpenGroup(all ...Options) (*Group, error) {
 		g.Close()
 		return nil, errors.Join(append(failures, ErrNoDirectory)...)
 	}
+	g.settle(a.known)
 	for _, s := range g.stores {
 		s.wanted(seed)
 	}
@@ -151,35 +154,45 @@ func (g *Group) Seed() uint64 {
 }
 
 // Put is Store.Put.
-func (g *Group) Put(h uint64, key, block, body []byte) error { return g.of(h).Put(h, key, block, body) }
+func (g *Group) Put(h uint64, key, block, body []byte) error {
+	own := g.of(h)
+	g.removeElsewhere(own, h)
+	return own.Put(h, key, block, body)
+}
 
-// Create is Store.Create.
+// Create is Store.Create. What there is under h where it does not belong goes at once.
 func (g *Group) Create(h uint64, length, head int64) (*Draft, error) {
-	return g.of(h).Create(h, length, head)
+	own := g.of(h)
+	g.removeElsewhere(own, h)
+	return own.Create(h, length, head)
 }
 
 // Find is Store.Find.
-func (g *Group) Find(h uint64, key []byte, hit *Hit) bool { return g.of(h).Find(h, key, hit) }
+func (g *Group) Find(h uint64, key []byte, hit *Hit) bool { return g.at(h).Find(h, key, hit) }
 
 // Peek is Store.Peek.
-func (g *Group) Peek(h uint64, key []byte, hit *Hit) bool { return g.of(h).Peek(h, key, hit) }
+func (g *Group) Peek(h uint64, key []byte, hit *Hit) bool { return g.at(h).Peek(h, key, hit) }
 
 // Holds is Store.Holds.
-func (g *Group) Holds(h uint64) bool { return g.of(h).Holds(h) }
+func (g *Group) Holds(h uint64) bool { return g.at(h).Holds(h) }
 
 // Patch is Store.Patch.
 func (g *Group) Patch(h uint64, key []byte, serial uint64, p Patch) error {
-	return g.of(h).Patch(h, key, serial, p)
+	return g.at(h).Patch(h, key, serial, p)
 }
 
 // Touch is Store.Touch.
-func (g *Group) Touch(h uint64) { g.of(h).Touch(h) }
+func (g *Group) Touch(h uint64) { g.at(h).Touch(h) }
 
 // Hits is Store.Hits.
-func (g *Group) Hits(h uint64) (hits int, ok bool) { return g.of(h).Hits(h) }
+func (g *Group) Hits(h uint64) (hits int, ok bool) { return g.at(h).Hits(h) }
 
 // Remove is Store.Remove.
-func (g *Group) Remove(h uint64) { g.of(h).Remove(h) }
+func (g *Group) Remove(h uint64) {
+	own := g.of(h)
+	g.removeElsewhere(own, h)
+	own.Remove(h)
+}
 
 // Keep is Store.Keep, of all. An error of one does not keep the others from it.
 func (g *Group) Keep() error { return g.all((*Store).Keep) }

@@ -61,6 +61,11 @@ func openVolume(o Options, c *counts, secret uint64) (v *volume, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.drop {
+		if files, err = clearDirectory(o, dir, files); err != nil {
+			return nil, err
+		}
+	}
 	head, err := header(o, files, secret)
 	if err != nil {
 		return nil, err
@@ -134,6 +139,11 @@ func newHeader(path string, o Options, files []device.Info) (layout.Header, erro
 	if err := empty(files); err != nil {
 		return layout.Header{}, err
 	}
+	return writeHeader(path, o)
+}
+
+// writeHeader makes a head for the directory, in place of the one that it may have.
+func writeHeader(path string, o Options) (layout.Header, error) {
 	var random [16]byte
 	_, _ = rand.Read(random[:]) // it does not fail
 	le := binary.LittleEndian
@@ -178,7 +188,7 @@ func (v *volume) probe() error {
 // enlist notes the segments that are there, and what the log says of them.
 func (v *volume) enlist(files []device.Info) error {
 	v.limit = v.o.MaxBytes
-	v.used = layout.Page // the header
+	v.used = 2 * layout.Page // the header, and the members of its group
 	for _, f := range files {
 		number, ok := segmentNumber(f.Name)
 		if !ok || !f.Regular {

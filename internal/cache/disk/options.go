@@ -49,6 +49,12 @@ type Options struct {
 	// Now reads the clock, by default that of the system: for tests.
 	Now func() time.Time
 
+	// Home says that the directory has what belongs to the caller's records, such as what was purged of them: of several that a group may go by it
+	// goes by this one.
+	Home bool
+
+	// drop says that the directory is emptied before it is opened the first time.
+	drop bool
 	// seed is what the directory has to have, and gets if it is new; 0: any.
 	seed uint64
 	// every is how often the writer and the watch look around, and how long they wait before a directory that has

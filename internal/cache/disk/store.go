@@ -51,7 +51,7 @@ func newStore(o Options) *Store {
 
 // begin serves by v, which has just been opened. What was put or removed while the directory was not in use is not found there any more.
 func (s *Store) begin(v *volume) {
-	s.secret = v.head.Secret
+	s.secret, s.o.drop = v.head.Secret, false
 	s.seed.Store(v.head.Seed)
 	v.forgot = s.missed.Load()
 	v.missed = newHashes()
