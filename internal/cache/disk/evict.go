@@ -12,8 +12,11 @@ import (
 // Shares of a segment.
 const (
 	rewriteShare = 0.5  // that may be written anew when a segment of small records goes
-	sparseShare  = 0.15 // below which what is left of one of large records is written anew
+	sparseShare  = 0.03 // below which what is left of one of large records is written anew
+	crowdedShare = 0.15 // the same where there are crowdedTimes as many segments as the store has room for full ones, or half of the slots are taken
 )
+
+const crowdedTimes = 3
 
 // reserve is how many bytes of the limit are kept free for what is written anew before its segment goes.
 func (v *volume) reserve() int64 { return v.head.SegmentBytes * 5 / 8 }
@@ -214,9 +217,9 @@ func (v *volume) leave(s *segment) {
 	v.mu.Lock()
 	s.visited = v.written
 	v.large = append(without(v.large, s), s)
-	left, length := s.length-s.freed, s.length
+	left, length, sparse := s.length-s.freed, s.length, v.sparseLocked()
 	v.mu.Unlock()
-	if v.unlinkEmpty(s) || float64(left) > sparseShare*float64(length) {
+	if v.unlinkEmpty(s) || float64(left) > sparse*float64(length) {
 		return
 	}
 	var rest []layout.Entry
@@ -227,6 +230,15 @@ func (v *volume) leave(s *segment) {
 	}
 	v.rewrite(s, rest)
 	v.unlink(s)
+}
+
+// sparseLocked returns the share of a segment of large records below which what is left of it is written anew. What is in demand stays for long, and to write it
+// anew early costs more than a file with holes does, but for a descriptor and a slot.
+func (v *volume) sparseLocked() float64 {
+	if int64(v.segments) > crowdedTimes*(v.o.MaxBytes/v.head.SegmentBytes) || v.segments > slotCount/2 {
+		return crowdedShare
+	}
+	return sparseShare
 }
 
 // freeing is a large record that is in the index no more.
