@@ -231,6 +231,7 @@ func (x *exchange) Finish() {
 	defer p.finish(x)
 	if x.way == prove {
 		x.way = p.prove(x) // the credentials
+		x.run.Enter(x.phase())
 	}
 	x.deep = p.Store.HasDisk()
 	if x.way == seek {

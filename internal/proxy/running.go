@@ -35,6 +35,8 @@ func (x *exchange) phase() running.Phase {
 		return running.Tunnel
 	case x.streaming:
 		return running.Sending
+	case x.way == prove:
+		return running.Password
 	case x.way == hit, x.way == seek:
 		return running.Disk
 	}

@@ -18,10 +18,12 @@ const (
 	SharedFetch              // for the head of a response that another request fetches
 	Sending                  // its answer is on the way to the client
 	Tunnel                   // its connection speaks another protocol
+	Password                 // for the check of its user's password, or for others before it
 )
 
 var phaseWords = [...]string{
 	Disk: "disk", RequestBody: "request-body", Origin: "origin", Queue: "queue", SharedFetch: "shared-fetch", Sending: "sending", Tunnel: "tunnel",
+	Password: "password",
 }
 
 // String is the word of logs and JSON.
