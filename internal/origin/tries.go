@@ -172,7 +172,7 @@ func (o *Origin) answered(c *conn, x *exchange) *Response {
 		RequestTime: x.begun, ResponseTime: x.whole, FirstByteTime: x.firstByte,
 		Server: c.server.Address, Connect: x.connect,
 	}
-	a.Response.Body, a.whole, a.body.trace = &a.body, a, x.r.Trace.answered(x)
+	a.Body, a.whole, a.body.trace = &a.body, a, x.r.Trace.answered(x)
 	framing := x.framing
 	c.x = exchange{c: c} // an idle connection keeps no request or response alive
 	a.begin(o, c, framing, keep)
