@@ -24,6 +24,7 @@ type Disk interface {
 	Remove(h uint64)
 	Patch(h uint64, key []byte, serial uint64, p disk.Patch) error
 	Keep() error
+	Flush() error
 	Create(h uint64, length, head int64) (*disk.Draft, error)
 	Each(visit func(*disk.Item) bool) error
 }

@@ -2,7 +2,6 @@ package cache
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"runtime"
@@ -233,27 +232,6 @@ func (d *diskTier) purge(k Key, name []byte) bool {
 	held := d.Holds(d.hash(name))
 	d.remove(k, name)
 	return held
-}
-
-// SweepDisk has gone look at each response that is on the disk all the while, and forgets those of which it
-// reports true. The error is nil if none was left out and what was forgotten stays so. It takes long; gone must not wait, nor call the Store.
-func (s *Store) SweepDisk(gone func(*Object) bool) error {
-	if s.disk == nil {
-		return nil
-	}
-	if err := s.disk.Each(func(i *disk.Item) bool {
-		e := s.disk.entryOf(i.Block)
-		if e == nil || !e.isMarker() && gone(s.headOf(e, Content{})) {
-			i.Remove()
-		}
-		return true
-	}); err != nil {
-		return fmt.Errorf("cache: sweep of the disk: %w", err)
-	}
-	if err := s.disk.Keep(); err != nil {
-		return fmt.Errorf("cache: what a sweep has forgotten: %w", err)
-	}
-	return nil
 }
 
 // onDisk is content on the disk, for one or a few readers. It keeps its place there until close.

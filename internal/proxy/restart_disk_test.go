@@ -2,6 +2,7 @@ package proxy_test
 
 import (
 	"os"
+	"strings"
 	"testing"
 
 	"edgeproxy/internal/cache/disk"
@@ -109,7 +110,8 @@ func TestNothingComesBackFromADiskWhosePurgesAreUnknown(t *testing.T) {
 	f("marks are not kept", nothing, func(_ *testing.T, r *restartRig) { r.options.PurgeDir = "" })
 }
 
-// A sweep of purges forgets what they have reached on the disk, before it drops the marks.
+// A sweep of purges forgets what they have reached on the disk, before it drops the marks. What was purged softly is stale there from then on: it was forgotten, and
+// could not stand in for an origin that fails.
 func TestASweepOfPurgesGoesOverTheDisk(t *testing.T) {
 	r := newRestartRig(t)
 	r.onDisk(t)
@@ -138,7 +140,8 @@ func TestASweepOfPurgesGoesOverTheDisk(t *testing.T) {
 				if kind == "kept" {
 					want = 1
 				}
-				if v, status := askEdge(t, e, restartHost, target); v != want {
+				v, status := askEdge(t, e, restartHost, target)
+				if v != want || strings.Contains(status, "fwd=stale") != (kind == "soft") {
 					t.Errorf("%s %s: got version %d, %s, want %d", kind, target, v, status, want)
 				}
 			}

@@ -97,8 +97,16 @@ func (s *settler) settle() {
 			return e
 		})
 	}
-	if err := p.Store.SweepDisk(func(o *cache.Object) bool {
-		return p.purgedBy(o.Name(), o.Born(), o.Tags()) != purge.Valid // what is stale goes as well
+	if err := p.Store.SweepDisk(func(e *cache.Entry) *cache.Entry {
+		switch p.purgedBy(e.Name, e.Born, e.Tags) {
+		case purge.Gone:
+			return nil
+		case purge.Stale:
+			e = swept(e, at)
+			e.Policy.Lifetime = e.Policy.Lifetime.Truncate(time.Second) // as the disk can note it
+		case purge.Valid:
+		}
+		return e
 	}); err != nil {
 		p.Log.Warn("marks of purges stay", "error", err)
 		s.failed.Store(at.UnixNano())
