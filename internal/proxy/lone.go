@@ -82,6 +82,15 @@ func (f *fill) concludesStored() bool {
 	return true
 }
 
+// says is what Cache-Status has of a response that was admitted and is the leader's alone: stored, or why not. One that a purge
+// has overtaken says stored, as a longer one does whose header is sent before.
+func (f *fill) says() (stored bool, why reason.Reason) {
+	if f.why == reason.None || f.why == reason.Purged {
+		return true, reason.None
+	}
+	return false, f.why
+}
+
 // takeBody copies the body, all of which is here.
 func (f *fill) takeBody() error {
 	resp := f.resp

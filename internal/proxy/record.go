@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"time"
+
 	"edgeproxy/internal/reason"
 )
 
@@ -14,10 +16,7 @@ func (p *Proxy) describe(x *exchange, h *outcome) {
 	case !h.storable():
 		x.reason = h.why
 	case x.lone != nil && x.verdict.Admit:
-		x.stored = x.lone.why == reason.None || x.lone.why == reason.Purged // the latter came between, as it may behind the header
-		if !x.stored {
-			x.reason = x.lone.why
-		}
+		x.stored, x.reason = x.lone.says()
 	case x.reader() != nil && x.reader().Secured():
 		x.stored = true
 	case x.reader() != nil && x.reader().Flight().Admitted():
@@ -87,12 +86,7 @@ func (p *Proxy) record(x *exchange) {
 		answered = x.firstByte // what came after the 101 is no answer
 	}
 	p.Metrics.request(x, status, answered)
-	if t := x.settings.top; t != nil {
-		x.countTop(t, ended)
-	}
-	if h := x.settings.hosts; h != nil {
-		h.count(x)
-	}
+	x.countByName(ended)
 	if p.Shadow != nil && x.sighted {
 		p.recordShadows(x)
 	}
@@ -101,6 +95,16 @@ func (p *Proxy) record(x *exchange) {
 	}
 	if p.AccessLog != nil && x.logged() {
 		p.log(x, status, duration)
+	}
+}
+
+// countByName counts x by its host and URL, where the settings want that.
+func (x *exchange) countByName(ended time.Time) {
+	if t := x.settings.top; t != nil {
+		x.countTop(t, ended)
+	}
+	if h := x.settings.hosts; h != nil {
+		h.count(x)
 	}
 }
 

@@ -123,20 +123,26 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	}
 	err := o.validate(f.Args())
 	if err == nil {
-		if o.only, err = regexp.Compile(*only); err != nil {
-			err = fmt.Errorf("--only: %w", err)
-		}
-	}
-	if err == nil && *only != "" && !o.peers && o.base == "" {
-		err = errors.New("--only: wants --peers or --base")
-	}
-	if err == nil && o.realTime && !o.peers && o.many == 0 {
-		err = errors.New("--real-time: wants --peers or --many")
+		err = o.choose(*only)
 	}
 	if err != nil {
 		_, _ = fmt.Fprintf(stderr, "bench: %v\n", err)
 	}
 	return o, err
+}
+
+// choose takes the expression of --only, and looks at what goes only with some ways to measure.
+func (o *options) choose(only string) (err error) {
+	if o.only, err = regexp.Compile(only); err != nil {
+		return fmt.Errorf("--only: %w", err)
+	}
+	if only != "" && !o.peers && o.base == "" {
+		return errors.New("--only: wants --peers or --base")
+	}
+	if o.realTime && !o.peers && o.many == 0 {
+		return errors.New("--real-time: wants --peers or --many")
+	}
+	return nil
 }
 
 func (o *options) validate(operands []string) error {

@@ -109,13 +109,14 @@ func (c comparison) role() role {
 
 // start starts an edgeproxy; e says which, and where its disk is.
 func (r role) start(ctx context.Context, e diskEdge) (*process, error) {
-	switch r {
-	case asFullDisk:
+	if r == asFullDisk {
 		return startFullDisk(ctx, e)
-	case asStoring:
-		return startEdge(e.program, e.origin, "--policy", "always")
 	}
-	return startEdge(e.program, e.origin)
+	var flags []string
+	if r == asStoring {
+		flags = []string{"--policy", "always"}
+	}
+	return startEdge(e.program, e.origin, flags...)
 }
 
 // A pair is made of slices in turn, so that a busy second of the machine meets both programs.
