@@ -85,6 +85,28 @@ func TestWhatWasStoredIsConcludedUnlessSomebodyHasJoined(t *testing.T) {
 	c.Close()
 }
 
+// Who was told to look again did not, for nothing had ended yet, and fetched once more what was stored.
+func TestWhoHearsOfAFillSeesThatAFlightHasEnded(t *testing.T) {
+	table := newTestTable()
+	defer table.Close()
+	for range 2000 {
+		a, _ := table.Join(1, 1, Admission{Leading: true})
+		b, _ := table.Join(1, 1, Admission{})
+		before := table.Ended()
+		heard := make(chan uint64)
+		go func() {
+			_, _, _ = b.Wait(Patience{}, nil)
+			heard <- table.Ended()
+		}()
+		a.Flight().Fill()
+		if now := <-heard; now == before {
+			t.Fatal("a follower has heard of the end before it was counted")
+		}
+		a.Close()
+		b.Close()
+	}
+}
+
 // closeLater has a reader leave when its flight has ended.
 func (r *Reader[K, H]) closeLater(t *Table[K, H]) {
 	t.fetch.Go(func() {

@@ -320,6 +320,7 @@ func (f *Flight[K, H]) Stored(body []byte) {
 func (f *Flight[K, H]) fail(o Outcome, err error) {
 	var none H
 	f.table.mu.Lock()
+	f.table.ended.Add(1) // before anybody hears of it, or leads another: Fill may follow what the caller has stored
 	f.settleLocked(o, none, err)
 	f.unlistLocked() // a request that comes after the leader was answered must not get this failure
 	f.table.mu.Unlock()

@@ -54,11 +54,12 @@ func (f *fill) concludesUnstored(why reason.Reason) bool {
 	if !x.seat.Conclude(false) {
 		return false
 	}
+	x.lone, f.err = f, errNotHere // also after a panic
 	if f.err = f.takeBody(); f.err != nil && f.head.storable() {
 		why = reason.Incomplete
 	}
 	f.account(why, f.head.length)
-	f.concluded, x.lone = true, f
+	f.concluded = true
 	return true
 }
 
@@ -120,11 +121,11 @@ func (x *exchange) ownResponse(r *reader) bool {
 	} else {
 		_ = r.Close()
 	}
-	x.answer.Held = lone{f} // the answer is sent from what f has when x is long recorded
-	if f.err != nil {
+	if f.err != nil { // nobody knows who has the memory of f
 		x.p.fail(x, f.err)
 		return true
 	}
+	x.answer.Held = lone{f} // the answer is sent from what f has when x is long recorded
 	x.collapsed, x.onResult = false, true
 	x.from = lone{f}
 	return true

@@ -68,6 +68,7 @@ func (s *slicing) readsOn(sl *slice, rest rfc9111.Range) bool {
 	}
 	if tagged(s.rep) {
 		r := *s.job.request
+		s.job.trace.again(&r) // one question has one trace
 		if body := askRest(s.guest, s.job.route, &r, s.rep, rest.First, rest.Last, s.whole); body != nil {
 			sl.rest = body
 			counts[behindOrigin].Add(1)
