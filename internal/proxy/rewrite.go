@@ -44,13 +44,17 @@ func (p *Proxy) rewritable(x *exchange) bool {
 }
 
 // takes reports whether an origin reads the rewritten target as what target means here, which is path: the
-// bytes are those of Strip, and no dot segment leads out of Add, or back through Strip.
+// bytes are those of Strip, and no dot segment leads out of Add, or back through Strip. A segment of dots with
+// parameters is one, too: some origins take the parameters away before they resolve the path.
 func (w *Rewrite) takes(target wire.Target, path []byte) bool {
 	if string(target.Raw) == "*" {
 		return true
 	}
 	n := len(w.Strip)
 	if len(target.Path) < n || string(target.Path[:n]) != w.Strip || len(target.Path) > n && target.Path[n] != '/' {
+		return false
+	}
+	if dotsWithParameters(path) {
 		return false
 	}
 	if !target.Ambiguous {
@@ -61,6 +65,24 @@ func (w *Rewrite) takes(target wire.Target, path []byte) bool {
 	}
 	want := append([]byte(w.Add), path[n:]...)
 	return bytes.Equal(wire.AppendPath(nil, w.append(nil, target.Path)), want)
+}
+
+// dotsWithParameters reports whether a segment of path, which is decoded, is . or .. but for what follows a semicolon.
+func dotsWithParameters(path []byte) bool {
+	for rest := path; ; {
+		at := bytes.IndexByte(rest, ';')
+		if at < 0 {
+			return false
+		}
+		switch segment := rest[bytes.LastIndexByte(rest[:at], '/')+1 : at]; string(segment) {
+		case ".", "..":
+			return true
+		}
+		if rest = rest[at:]; bytes.IndexByte(rest, '/') < 0 {
+			return false
+		}
+		rest = rest[bytes.IndexByte(rest, '/'):]
+	}
 }
 
 // append appends what the origin is asked for in place of target, which takes has let through, with or
@@ -103,8 +125,12 @@ func (w *Rewrite) comeBack(request *origin.Request, resp *origin.Response) {
 
 // location returns a reference in an answer as clients have it. client is the host that they ask, asked the
 // one that the origin was sent. What does not lie below Add stays as it is, and so does a reference that is
-// relative to the path: it leads clients to the same place.
+// relative to the path: it leads clients to the same place. One with a tab does as well: browsers take it out, and
+// what is left may name a host.
 func (w *Rewrite) location(reference, client, asked string) string {
+	if strings.IndexByte(reference, '\t') >= 0 {
+		return reference
+	}
 	if strings.HasPrefix(reference, "/") && !strings.HasPrefix(reference, "//") {
 		return w.outside(reference, reference)
 	}

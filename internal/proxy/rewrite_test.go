@@ -7,6 +7,27 @@ import (
 	"edgeproxy/internal/wire"
 )
 
+// An origin that takes parameters away before it resolves a path was led out of what is added.
+func TestDotsWithParametersAreDots(t *testing.T) {
+	for path, want := range map[string]bool{
+		"/api/..;/x": true, "/api/.;a=b/x": true, "/api/x/..;": true, "/api/a;b/..;c/x": true, "/;/..;/": true,
+		"/api/x": false, "/api/x;..": false, "/api/..x;/y": false, "/api/x..;/y": false, "/api/;/x": false, "/a;b;c/d;..;e": false, "": false,
+	} {
+		if got := dotsWithParameters([]byte(path)); got != want {
+			t.Errorf("%s: got %v, want %v", path, got, want)
+		}
+	}
+}
+
+// Browsers take tabs out of a URL: "/", a tab, "/host" named the host.
+func TestALocationWithATabIsLeftAlone(t *testing.T) {
+	for _, reference := range []string{"/base/\t/evil.example/x", "http://app/base/\t/evil.example", "/base/\t\\evil.example"} {
+		if got := NewRewrite("", "/base", true, nil).location(reference, "edge.test", "app"); got != reference {
+			t.Errorf("%q: got %q, want it as it is", reference, got)
+		}
+	}
+}
+
 // FuzzRewrite: what is let through is, to an origin that decodes and resolves it, what the route took it for, with the
 // other begin. So nothing leads out of that. It names no host, and a path of the origin comes back as it went.
 func FuzzRewrite(f *testing.F) {
