@@ -87,7 +87,7 @@ func (a *reloadAnswer) report(w io.Writer) error {
 		fmt.Fprintf(&b, "needs a restart: %s\n", c)
 	}
 	if len(a.Changed) == 0 {
-		b.WriteString("nothing has changed\n")
+		b.WriteString("no setting has changed; the files that settings name were read again\n")
 	}
 	if _, err := io.WriteString(w, b.String()); err != nil {
 		return fmt.Errorf("reload: done, but the result could not be printed: %w", err)

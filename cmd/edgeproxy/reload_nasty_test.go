@@ -134,7 +134,7 @@ func TestReloadsByAllWaysAtOnce(t *testing.T) {
 	if n := failed.Load(); n > 0 {
 		t.Errorf("%d of 40 requests for a reload have failed", n)
 	}
-	if got := c.reload(); got.code != exitDone || !strings.Contains(got.stdout, "nothing has changed") {
+	if got := c.reload(); got.code != exitDone || !strings.Contains(got.stdout, "no setting has changed") {
 		t.Errorf("behind all of them: got %d %q %q, want the last file in force", got.code, got.stdout, got.stderr)
 	}
 	status, answer, err := post(t.Context(), c.admin, "/reload", "", nil)

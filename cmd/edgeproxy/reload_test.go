@@ -89,7 +89,7 @@ limits: {ranges: 4, write_idle: 20s}
 	if res, _ := get(t, url+"/other"); res.StatusCode != http.StatusBadGateway || res.Header.Get("Cache-Status") != "" {
 		t.Errorf("the new route: got %d, %q, want 502 of an origin that is not there, and no Cache-Status", res.StatusCode, res.Header.Get("Cache-Status"))
 	}
-	if again := c.reload(); again.code != exitDone || !strings.Contains(again.stdout, "nothing has changed\n") || !strings.Contains(again.stdout, "needs a restart: cache.memory.max_bytes") {
+	if again := c.reload(); again.code != exitDone || !strings.Contains(again.stdout, "no setting has changed; the files that settings name were read again\n") || !strings.Contains(again.stdout, "needs a restart: cache.memory.max_bytes") {
 		t.Errorf("once more: got %q, want no change, and still what waits", again.stdout)
 	}
 	if n := c.metric("edgeproxy_config_needs_restart_settings"); n != 2 {
