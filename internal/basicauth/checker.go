@@ -71,15 +71,20 @@ func NewChecker() *Checker {
 // takes no lock, and allocates nothing.
 func (c *Checker) Known(u *Users, authorization []byte) bool {
 	token := tokenOf(authorization)
-	return token != nil && c.knows(c.sum(u, token))
+	if token == nil {
+		return false
+	}
+	var room [mostTokenBytes]byte
+	line := u.lines[string(nameIn(room[:], token))]
+	return line != "" && c.knows(c.sum(line, token))
 }
 
-// sum is that of a token for u: other contents of the file give others. The secret stands first and no sum
-// leaves the process, so nobody can look for two that are the same.
-func (c *Checker) sum(u *Users, token []byte) sum {
-	var room [2*sha256.Size + mostTokenBytes]byte
+// sum is that of a token of the user whose line this is; "" is that of nobody. Another hash gives another sum, a change of other
+// lines the same. The secret stands first and no sum leaves the process, so nobody can look for two that are the same.
+func (c *Checker) sum(line string, token []byte) sum {
+	var room [sha256.Size + mostUserBytes + 1 + hashBytes + 1 + mostTokenBytes]byte
 	b := append(room[:0], c.secret[:]...)
-	b = append(b, u.digest[:]...)
+	b = append(append(b, line...), 0) // which neither has
 	return sha256.Sum256(append(b, token...))
 }
 
@@ -115,7 +120,7 @@ func (c *Checker) Check(u *Users, authorization []byte, who netip.Prefix) Verdic
 	if !ok {
 		return Wrong
 	}
-	s := c.sum(u, token)
+	s := c.sum(u.lines[user], token)
 	mine, others, verdict := c.begin(s, who)
 	switch {
 	case others != nil:

@@ -72,11 +72,35 @@ func TestAPasswordThatWasChangedWasStillRight(t *testing.T) {
 	}
 }
 
+// TestAnEditOfTheFileMadeAllUsersPayAgain: then others kept them out, who had all hashes of their guesses computed.
+func TestAnEditOfTheFileMadeAllUsersPayAgain(t *testing.T) {
+	c, hash := NewChecker(), hashed(t, "x")
+	parsed := func(text string) *Users {
+		u, err := Parse([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return u
+	}
+	before := parsed("ann:" + hash + "\n")
+	if got := c.Check(before, basic("ann", "x"), site(1)); got != Right {
+		t.Fatalf("got %v", got)
+	}
+	if !c.Known(parsed("# a comment\nbob:"+hashed(t, "y")+"\nann:"+hash+"\n"), basic("ann", "x")) {
+		t.Error("a user whose line has not changed is not known")
+	}
+	// Whoever was taken out is not known, whatever hash others have.
+	without := parsed("bob:" + hash + "\n")
+	if c.Known(without, basic("ann", "x")) || c.Check(without, basic("ann", "x"), site(1)) != Wrong || c.Known(without, basic("bob", "x")) {
+		t.Error("a user who was taken out is known")
+	}
+}
+
 // Places for what is remembered are bounded, and the last one has one.
 func TestWhatIsRememberedIsBounded(t *testing.T) {
 	c, u := NewChecker(), users(t, "ann", "x")
 	for i := range 3 * sets * ways {
-		s := c.sum(u, fmt.Append(nil, i))
+		s := c.sum(u.lines["ann"], fmt.Append(nil, i))
 		if c.remember(s); !c.knows(s) {
 			t.Fatalf("number %d is not known", i)
 		}

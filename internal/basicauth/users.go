@@ -2,7 +2,6 @@ package basicauth
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"strings"
@@ -25,9 +24,8 @@ const (
 
 // Users are the users of one file. They are immutable.
 type Users struct {
-	hashes map[string][]byte
-	decoy  []byte // the dearest hash: what it takes to find a name unknown
-	digest [sha256.Size]byte
+	lines map[string]string // by name
+	decoy string            // the dearest hash: what it takes to find a name unknown
 }
 
 // LineError says what is wrong with one line of a file, and nothing of what is in it.
@@ -49,7 +47,7 @@ func Parse(data []byte) (*Users, error) {
 	if len(data) > MaxFileBytes {
 		return nil, &LineError{Want: fmt.Sprintf("at most %d bytes", MaxFileBytes)}
 	}
-	u := &Users{hashes: map[string][]byte{}, digest: sha256.Sum256(data)}
+	u := &Users{lines: map[string]string{}}
 	var problems []error
 	dearest, number := 0, 0
 	for line := range bytes.Lines(data) {
@@ -62,10 +60,10 @@ func Parse(data []byte) (*Users, error) {
 		if want != "" {
 			problems = append(problems, &LineError{number, want})
 		} else if cost > dearest {
-			dearest, u.decoy = cost, []byte(text[len(text)-hashBytes:])
+			dearest, u.decoy = cost, text[len(text)-hashBytes:]
 		}
 	}
-	if len(u.hashes) == 0 && len(problems) == 0 {
+	if len(u.lines) == 0 && len(problems) == 0 {
 		problems = append(problems, &LineError{Want: "at least one line USER:HASH, as htpasswd -B writes it"})
 	}
 	if err := errors.Join(problems...); err != nil {
@@ -83,10 +81,10 @@ func (u *Users) add(line string) (cost int, want string) {
 	if cost, want = costOf(hash); want != "" {
 		return 0, want
 	}
-	if u.hashes[user] != nil {
+	if u.lines[user] != "" {
 		return 0, "each user once"
 	}
-	u.hashes[user] = []byte(hash)
+	u.lines[user] = line
 	return cost, ""
 }
 
@@ -128,9 +126,10 @@ func control(r rune) bool { return r < ' ' || r == 0x7f }
 
 // has reports whether a user has this password. It takes as long for one that there is not.
 func (u *Users) has(user, password string) bool {
-	hash, known := u.hashes[user]
-	if !known {
-		hash = u.decoy
+	line, known := u.lines[user]
+	hash := u.decoy
+	if known {
+		hash = line[len(line)-hashBytes:]
 	}
-	return bcrypt.CompareHashAndPassword(hash, []byte(password)) == nil && known
+	return bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil && known
 }
