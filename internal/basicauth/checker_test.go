@@ -89,7 +89,7 @@ func TestAnEditOfTheFileMadeAllUsersPayAgain(t *testing.T) {
 	if !c.Known(parsed("# a comment\nbob:"+hashed(t, "y")+"\nann:"+hash+"\n"), basic("ann", "x")) {
 		t.Error("a user whose line has not changed is not known")
 	}
-	// Whoever was taken out is not known, whatever hash others have.
+	// A user who was taken out is not known, even where another user has the same hash.
 	without := parsed("bob:" + hash + "\n")
 	if c.Known(without, basic("ann", "x")) || c.Check(without, basic("ann", "x"), site(1)) != Wrong || c.Known(without, basic("bob", "x")) {
 		t.Error("a user who was taken out is known")

@@ -50,8 +50,8 @@ func (x *exchange) answer() *answer {
 	return x.made
 }
 
-// Recycle gives the memory of r, of its Body and of the list of its fields back, for other responses. Who has read Body to its
-// end may call it, once, when nobody uses any of them any more. The strings of the fields stay as they are.
+// Recycle gives the memory of r, of its Body and of the list of its fields back, for other responses. The owner may call it once,
+// after Body has ended, when nobody uses any of them any more. The strings of the fields stay as they are.
 func (r *Response) Recycle() {
 	a := r.whole
 	if a == nil {
