@@ -78,12 +78,15 @@ func StartPebble(tb testing.TB, o PebbleOptions) *Pebble {
 	return p
 }
 
-// serves reports whether names have addresses, and there is a directory.
+// serves reports whether names have addresses, and there are a directory and a root: each of these has a listener of its own.
 func (p *Pebble) serves(names string) bool {
 	c, err := net.DialTimeout("tcp", names, time.Second)
 	if err == nil {
 		_ = c.Close()
 		_, err = p.get(p.Directory)
+	}
+	if err == nil {
+		_, err = p.get(p.root())
 	}
 	return err == nil
 }
@@ -114,13 +117,16 @@ func (p *Pebble) Stop() {
 // Roots returns what clients trust the certificates by.
 func (p *Pebble) Roots(tb testing.TB) *x509.CertPool {
 	tb.Helper()
-	text, err := p.get("https://" + p.manage + "/roots/0")
+	text, err := p.get(p.root())
 	pool := x509.NewCertPool()
 	if err != nil || !pool.AppendCertsFromPEM(text) {
 		tb.Fatalf("pebble's root: %v, %s", err, text)
 	}
 	return pool
 }
+
+// root is the URL of the root's certificate.
+func (p *Pebble) root() string { return "https://" + p.manage + "/roots/0" }
 
 func (p *Pebble) get(url string) ([]byte, error) {
 	res, err := p.client.Get(url)
