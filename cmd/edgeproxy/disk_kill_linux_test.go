@@ -72,6 +72,9 @@ func (k *killing) ask(c *http.Client, address string, i int) error {
 		k.hits.Add(1)
 	}
 	number, err := digestIn(killPath(i), body)
+	if err != nil {
+		err = fmt.Errorf("%w (%s)", err, res.Header.Get("Cache-Status"))
+	}
 	if err == nil && number <= floor {
 		err = fmt.Errorf("%s: got response %d, and all up to %d were purged (%s)", killPath(i), number, floor, res.Header.Get("Cache-Status"))
 	}

@@ -62,13 +62,39 @@ func digestIn(path string, body []byte) (number int64, err error) {
 	}
 	sum := sha256.Sum256(body[64:])
 	if hex.EncodeToString(sum[:]) != string(body[:64]) {
-		return 0, fmt.Errorf("%s: the body is not what its digest says", path)
+		return 0, fmt.Errorf("%s: the body is not what its digest says%s", path, whereWrong(path, body))
 	}
 	fields := strings.SplitN(string(body[64:150]), " ", 4)
 	if fields[1] != path {
 		return 0, fmt.Errorf("%s: got the body of %s", path, fields[1])
 	}
 	return strconv.ParseInt(fields[2], 10, 64)
+}
+
+// whereWrong says which bytes of a body are not those of the response that it says it is.
+func whereWrong(path string, body []byte) string {
+	fields := strings.SplitN(string(body[64:150]), " ", 4)
+	if len(fields) < 3 {
+		return fmt.Sprintf(": its beginning is not that of a response: %.100q", body[:100])
+	}
+	number, err := strconv.ParseInt(fields[2], 10, 64)
+	if err != nil || fields[1] != path {
+		return fmt.Sprintf(": its beginning is not that of a response: %.100q", body[:100])
+	}
+	want := digested(path, number, len(body))
+	first, last, zero := -1, 0, 0
+	for i := range body {
+		if body[i] == want[i] {
+			continue
+		}
+		if last = i; first < 0 {
+			first = i
+		}
+		if body[i] == 0 {
+			zero++
+		}
+	}
+	return fmt.Sprintf(": of response %d bytes %d to %d are others, %d of them zero", number, first, last, zero)
 }
 
 // diskFile writes a configuration with a disk tier in folder.

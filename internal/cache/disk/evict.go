@@ -1,10 +1,8 @@
 package disk
 
 import (
-	"errors"
 	"slices"
 
-	"edgeproxy/internal/cache/disk/device"
 	"edgeproxy/internal/cache/disk/index"
 	"edgeproxy/internal/cache/disk/layout"
 )
@@ -241,20 +239,6 @@ func (v *volume) sparseLocked() float64 {
 	return sparseShare
 }
 
-// freeing is a large record that is in the index no more.
-type freeing struct {
-	seg           *segment
-	offset, bytes int64
-}
-
-// has reports whether the range has f: a record that waited for its reader comes again when the hand goes over it.
-func (r *freeing) has(f freeing) bool {
-	return r.seg == f.seg && r.offset <= f.offset && f.offset < r.offset+r.bytes
-}
-
-// freed reports whether the record takes no room any more, or does so with all of its segment.
-func (v *volume) freed(f freeing) bool { return !v.isListed(f.seg) || f.seg.punched(f.offset) }
-
 // coolAll takes all hits from a record. To take one at a time keeps what was hot and is not any more.
 func (v *volume) coolAll(h uint64, p index.Place) (had int, ok bool) {
 	had, ok = v.index.Cool(h, p)
@@ -262,61 +246,6 @@ func (v *volume) coolAll(h uint64, p index.Place) (had int, ok bool) {
 		v.index.Cool(h, p)
 	}
 	return had, ok
-}
-
-// free punches out records, and those that waited for their readers. Neighbours go in one call.
-func (v *volume) free(out []freeing) {
-	out = append(v.limbo, out...)
-	v.limbo = nil
-	var run freeing
-	var first []int64
-	flush := func() {
-		if run.bytes == 0 {
-			return
-		}
-		err := v.call(func() error { return run.seg.file.Load().Punch(run.offset, run.bytes) })
-		if err == nil {
-			v.mu.Lock()
-			run.seg.freed += run.bytes
-			v.used -= run.bytes
-			for _, at := range first {
-				run.seg.notePunched(at)
-			}
-			v.mu.Unlock()
-		} else if errors.Is(err, device.ErrUnsupported) {
-			v.noPunching()
-		}
-		run, first = freeing{}, nil
-	}
-	for _, f := range out {
-		switch {
-		case v.freed(f) || run.has(f):
-			continue
-		case v.pins.has(place(f.seg.number, f.offset, f.bytes)):
-			v.limbo = append(v.limbo, f)
-			continue
-		}
-		if run.seg != f.seg || run.offset+run.bytes != f.offset {
-			flush()
-			run = freeing{seg: f.seg, offset: f.offset}
-		}
-		run.bytes += f.bytes
-		first = append(first, f.offset)
-	}
-	flush()
-}
-
-// noPunching makes all segments go whole from now on.
-func (v *volume) noPunching() {
-	if v.punches.Swap(false) {
-		v.o.Log.Warn("the file system of the disk cache punches no holes: large records go with their segments", "path", v.o.Path)
-	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	for _, s := range v.large {
-		v.small = insert(v.small, s)
-	}
-	v.large, v.hand = nil, hand{}
 }
 
 // unlinkEmpty removes the file of s if nothing is left in it. It reports whether it did.

@@ -156,7 +156,7 @@ func writeHeader(path string, o Options) (layout.Header, error) {
 
 const probeName = "probe"
 
-// probe finds out whether the directory can be written to, and whether files in it can have holes.
+// probe finds out whether the directory can be written to, whether files in it can have holes, and whether they can be lent.
 func (v *volume) probe() error {
 	f, err := v.dir.Append(probeName)
 	if err != nil {
@@ -167,6 +167,7 @@ func (v *volume) probe() error {
 		}
 		v.readOnly = !errors.Is(err, errNoSpace)
 		v.punches.Store(true) // until one fails
+		v.lends.Store(v.readOnly)
 		return nil
 	}
 	defer func() {
@@ -174,13 +175,18 @@ func (v *volume) probe() error {
 		_ = v.dir.Remove(probeName)
 	}()
 	if _, err := f.WriteAt(make([]byte, 2*layout.Page), 0); err == nil {
+		v.lends.Store(f.CanDetach())
 		err = f.Punch(layout.Page, layout.Page)
 		v.punches.Store(err == nil)
 	} else {
 		v.punches.Store(true)
 	}
-	if !v.punches.Load() {
+	switch {
+	case !v.punches.Load():
+		v.lends.Store(true)
 		v.o.Log.Warn("the file system of the disk cache punches no holes: large records go with their segments", "path", v.o.Path)
+	case !v.lends.Load():
+		v.o.Log.Info("the file system of the disk cache has no writes past the page cache: large bodies are read and not sent by sendfile", "path", v.o.Path)
 	}
 	return nil
 }

@@ -22,6 +22,8 @@ type segment struct {
 	file   atomic.Pointer[device.File] // nil until it is opened
 	refs   atomic.Int64                // 1 while it is in the directory, and 1 for each reader
 
+	lends atomic.Pointer[lentBits] // nil: nothing of it was lent
+
 	indexed atomic.Bool // its records are in the index, from its footer or one by one
 	filling sync.Once   // brings its records into the index
 	removed []int64     // offsets that the log of removals names; until it is filled
@@ -52,6 +54,28 @@ func (s *segment) notePunched(offset int64) {
 		s.holes = append(s.holes, 0)
 	}
 	s.holes[i/64] |= 1 << (i % 64)
+}
+
+// lentBits has a bit for each holeBytes in which a record began whose file was given away.
+type lentBits [layout.MaxSegment / holeBytes / 64]atomic.Uint64
+
+// lend notes that the file was given away for the body of the record at offset.
+func (s *segment) lend(offset int64) {
+	bits := s.lends.Load()
+	if bits == nil {
+		s.lends.CompareAndSwap(nil, new(lentBits))
+		bits = s.lends.Load()
+	}
+	i := offset / holeBytes
+	if mask := uint64(1) << (i % 64); bits[i/64].Load()&mask == 0 {
+		bits[i/64].Or(mask)
+	}
+}
+
+// lent reports whether lend was called for the record at offset.
+func (s *segment) lent(offset int64) bool {
+	bits, i := s.lends.Load(), offset/holeBytes
+	return bits != nil && bits[i/64].Load()&(1<<(i%64)) != 0
 }
 
 // hold keeps the file open until letGo. It reports false where the segment has left.

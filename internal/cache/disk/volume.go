@@ -35,7 +35,7 @@ type volume struct {
 	drafting  []*reserved  // what drafts have
 	log       *removals
 	hand      hand
-	limbo     []freeing // evicted, and still being read
+	limbo     []freeing // evicted, and still being read, or not detached yet
 	serial    uint64
 	numbers   uint64 // of the next segment
 	inARow    int    // calls that failed, one after the other
@@ -55,6 +55,7 @@ type volume struct {
 	pledged atomic.Int64 // bytes that they may take together
 	rate    rate
 	punches atomic.Bool
+	lends   atomic.Bool // files may be given away: what is being sent from them is not changed by a hole
 	direct  atomic.Bool // the last segment's writes
 
 	growing   sync.Mutex  // held while the index grows
@@ -121,7 +122,7 @@ func (v *volume) note(err error) error {
 		v.inARow = 0
 	case errors.Is(err, errNoSpace):
 		v.counts.noSpace.Add(1)
-	case errors.Is(err, device.ErrUnsupported):
+	case errors.Is(err, device.ErrUnsupported), errors.Is(err, device.ErrCached):
 	default:
 		v.counts.writeErrors.Add(1)
 		if v.inARow++; v.inARow >= failuresToEnd {

@@ -2,7 +2,9 @@ package device
 
 import (
 	"errors"
+	"io/fs"
 	"os"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -43,6 +45,15 @@ func setDirect(f *os.File, direct bool) error {
 	})
 }
 
+// pastTheCache opens the file of a descriptor for writes past the page cache.
+func pastTheCache(fd int) (*os.File, error) {
+	w, err := os.OpenFile("/proc/self/fd/"+strconv.Itoa(fd), os.O_WRONLY|unix.O_DIRECT, 0)
+	if errors.Is(err, unix.EINVAL) || errors.Is(err, fs.ErrNotExist) { // no such writes, or no /proc
+		return nil, ErrUnsupported
+	}
+	return w, err //nolint:wrapcheck // os says which file
+}
+
 func refusedDirect(err error) bool { return errors.Is(err, unix.EINVAL) }
 
 func room(f *os.File) (r Room, err error) {
@@ -66,13 +77,11 @@ func readNow(fd int, p []byte, offset int64) bool {
 	}
 }
 
-// resident asks by cachestat, which Linux has since 6.5.
-func resident(fd int, offset, bytes int64) bool {
-	page := int64(os.Getpagesize())
-	first, last := offset/page, (offset+bytes-1)/page
+// cached asks by cachestat, which Linux has since 6.5.
+func cached(fd int, offset, bytes int64) (pages int64, ok bool) {
 	var s unix.Cachestat_t
 	err := unix.Cachestat(uint(fd), &unix.CachestatRange{Off: uint64(offset), Len: uint64(bytes)}, &s, 0) //nolint:gosec // not negative
-	return err == nil && s.Cache == uint64(last-first+1)                                                  //nolint:gosec // above 0
+	return int64(s.Cache), err == nil                                                                     //nolint:gosec // of a file
 }
 
 func stamp(fd int) (time.Time, bool) {

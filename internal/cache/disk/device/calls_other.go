@@ -17,13 +17,15 @@ func setDirect(_ *os.File, direct bool) error {
 	return nil
 }
 
+func pastTheCache(int) (*os.File, error) { return nil, ErrUnsupported }
+
 func refusedDirect(error) bool { return false }
 
 func room(*os.File) (Room, error) { return Room{}, ErrUnsupported }
 
 func readNow(int, []byte, int64) bool { return false }
 
-func resident(int, int64, int64) bool { return false }
+func cached(int, int64, int64) (int64, bool) { return 0, false }
 
 func stamp(int) (time.Time, bool) { return time.Time{}, false }
 

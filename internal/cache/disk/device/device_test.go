@@ -175,3 +175,39 @@ func TestTheHookFailsCalls(t *testing.T) {
 		t.Errorf("after it: got %d, %v", n, err)
 	}
 }
+
+func TestDetachChangesNothingAndLeavesNoPage(t *testing.T) {
+	d := open(t, nil)
+	f, err := d.Create("a", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	want := bytes.Repeat([]byte("0123456789abcdef"), 1<<12) // 64 KiB
+	if _, err := f.WriteAt(want, 0); err != nil {
+		t.Fatal(err)
+	}
+	if !f.CanDetach() {
+		t.Skip("nothing can be written past the page cache here")
+	}
+	got := make([]byte, len(want))
+	for range 2 {
+		if _, err := f.ReadAt(got, 0); err != nil || !bytes.Equal(got, want) {
+			t.Fatalf("read: %v, equal: %v", err, bytes.Equal(got, want))
+		}
+		if n, err := f.Detach(8192, 16384); err != nil || n == 0 {
+			t.Errorf("got %d bytes written and %v", n, err)
+		}
+	}
+	for _, at := range []int64{8192, 8192 + 16384 - 4096} {
+		if f.Resident(at, 4096) {
+			t.Errorf("the page at %d is cached still", at)
+		}
+	}
+	if n, err := f.Detach(8192, 16384); err != nil || n != 0 && !d.blind.Load() {
+		t.Errorf("of what is not cached: got %d bytes written and %v, want none", n, err)
+	}
+	if _, err := f.ReadAt(got, 0); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("read: %v, equal: %v", err, bytes.Equal(got, want))
+	}
+}

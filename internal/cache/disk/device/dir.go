@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -14,6 +16,10 @@ type Dir struct {
 	root *os.Root
 	self *os.File // the directory, for what is asked of it as a file
 	hook Hook
+
+	blind atomic.Bool // the system does not tell what lies in its page cache (CanDetach)
+	mu    sync.Mutex  // of edge
+	edge  []byte      // begins at a page of memory
 }
 
 // ErrLost says that the path of a Dir names another directory by now, or none.
@@ -33,7 +39,7 @@ func OpenDir(path string, hook Hook) (*Dir, error) {
 		_ = root.Close()
 		return nil, err
 	}
-	return &Dir{path: path, root: root, self: self, hook: hook}, nil
+	return &Dir{path: path, root: root, self: self, hook: hook, edge: make([]byte, edgeBytes)}, nil
 }
 
 // Close releases the directory. Files that are open stay open.

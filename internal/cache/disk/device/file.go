@@ -9,6 +9,7 @@ import (
 
 // File is a file of a Dir: for reading, or for writing and reading.
 type File struct {
+	dir      *Dir
 	name     string
 	hook     Hook
 	file     *os.File    // for all but writes past the page cache
@@ -34,7 +35,7 @@ func (d *Dir) Create(name string, direct bool) (*File, error) {
 		_ = r.Close()
 		return nil, err
 	}
-	f := &File{name: name, hook: d.hook, file: r, fd: int(r.Fd()), write: w}
+	f := &File{dir: d, name: name, hook: d.hook, file: r, fd: int(r.Fd()), write: w}
 	if direct {
 		f.direct.Store(setDirect(w, true) == nil)
 	}
@@ -48,12 +49,12 @@ func (d *Dir) Open(name string) (*File, error) {
 	}
 	f, err := d.root.OpenFile(name, os.O_RDWR, 0)
 	if err == nil {
-		return &File{name: name, hook: d.hook, file: f, fd: int(f.Fd())}, nil
+		return &File{dir: d, name: name, hook: d.hook, file: f, fd: int(f.Fd())}, nil
 	}
 	if f, err = d.root.Open(name); err != nil {
 		return nil, err
 	}
-	return &File{name: name, hook: d.hook, file: f, fd: int(f.Fd()), readOnly: true}, nil
+	return &File{dir: d, name: name, hook: d.hook, file: f, fd: int(f.Fd()), readOnly: true}, nil
 }
 
 // Append opens a file for writes through the page cache, and makes it if it is not there.
@@ -65,7 +66,7 @@ func (d *Dir) Append(name string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &File{name: name, hook: d.hook, file: f, fd: int(f.Fd()), write: f}, nil
+	return &File{dir: d, name: name, hook: d.hook, file: f, fd: int(f.Fd()), write: f}, nil
 }
 
 // Direct reports whether writes go past the page cache.
@@ -103,7 +104,12 @@ func (f *File) ReadNow(p []byte, offset int64) bool {
 // Resident reports whether all of a range lies in memory by now, so that to read it, or to send it, does not wait for the device. Where the system
 // does not tell it is false. The file must not be closed meanwhile.
 func (f *File) Resident(offset, bytes int64) bool {
-	return f.hook == nil && resident(f.fd, offset, bytes)
+	if f.hook != nil {
+		return false
+	}
+	page := int64(os.Getpagesize())
+	pages, ok := cached(f.fd, offset, bytes)
+	return ok && pages == (offset+bytes-1)/page-offset/page+1
 }
 
 // Stamp returns when the system last saw the file change, its content or its state; false where it does not tell. The file must not be closed

@@ -1,0 +1,96 @@
+package device
+
+import (
+	"errors"
+	"os"
+)
+
+// The system sends a file (sendfile) from the pages of its page cache: they wait in the socket until the client takes them, long after the call, and
+// whoever changes them meanwhile changes what the client gets. A hole takes its pages out of the page cache as they are, but for one that
+// lies only partly in it: there it writes zeros. Such pages are there where the file system has large ones (XFS since Linux 5.18, ext4 since 6.16) or the
+// system's are longer than 4 KiB.
+
+// ErrCached says that the page cache still has a page that was to leave it. Later it may leave.
+var ErrCached = errors.New("device: the page is in the page cache still")
+
+// edgeBytes is how much is written to take a page out of the page cache: the least that can be written past it everywhere.
+const edgeBytes = 4096
+
+// detachTries is how often a page is taken out of the page cache before ErrCached: a reader of its other part may have it there again.
+const detachTries = 8
+
+// Detach sees that a Punch of the same range, of multiples of 4 KiB, changes no page that the system may be sending: pages that lie only partly in the
+// range leave the page cache as they are, and later readers get others. For that it writes the first and the last 4 KiB of the range once more, past the page cache;
+// where the page cache does not have them, it does nothing. It returns how many bytes it has written. Errors: ErrCached, ErrUnsupported
+// (CanDetach), or one of the file system.
+func (f *File) Detach(offset, bytes int64) (written int64, err error) {
+	var past *os.File
+	defer func() {
+		if past != nil {
+			_ = past.Close()
+		}
+	}()
+	last := offset + bytes - edgeBytes
+	for at := offset; ; at = last {
+		if f.mayBeCached(at) {
+			if past == nil {
+				if past, err = pastTheCache(f.fd); err != nil {
+					return written, err
+				}
+			}
+			n, err := f.detachAt(past, at)
+			if written += n; err != nil {
+				return written, err
+			}
+		}
+		if at >= last {
+			return written, nil
+		}
+	}
+}
+
+// CanDetach reports whether Detach does what it says in this directory, by trying it on f, which has at least 4 KiB.
+func (f *File) CanDetach() bool {
+	var b [1]byte
+	if _, err := f.ReadAt(b[:], 0); err != nil { // now the page cache has it
+		return false
+	}
+	pages, ok := cached(f.fd, 0, edgeBytes)
+	f.dir.blind.Store(!ok || pages == 0)
+	_, err := f.Detach(0, edgeBytes)
+	return err == nil
+}
+
+// mayBeCached reports whether the page cache has a part of the 4 KiB at offset, as far as the system tells.
+func (f *File) mayBeCached(offset int64) bool {
+	if f.dir.blind.Load() {
+		return true
+	}
+	pages, ok := cached(f.fd, offset, edgeBytes)
+	return !ok || pages > 0
+}
+
+// detachAt takes the pages at offset out of the page cache.
+func (f *File) detachAt(past *os.File, offset int64) (written int64, err error) {
+	f.dir.mu.Lock()
+	defer f.dir.mu.Unlock()
+	for range detachTries {
+		if _, err := f.ReadAt(f.dir.edge, offset); err != nil {
+			return written, err
+		}
+		if err := f.hook.ask(Write, f.name, offset, edgeBytes); err != nil {
+			return written, err
+		}
+		n, err := past.WriteAt(f.dir.edge, offset)
+		written += int64(n)
+		switch {
+		case err != nil && refusedDirect(err):
+			return written, ErrUnsupported
+		case err != nil:
+			return written, err
+		case f.dir.blind.Load() || !f.mayBeCached(offset):
+			return written, nil
+		}
+	}
+	return written, ErrCached
+}

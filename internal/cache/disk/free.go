@@ -1,0 +1,111 @@
+package disk
+
+import (
+	"errors"
+
+	"edgeproxy/internal/cache/disk/device"
+)
+
+// freeing is a large record that is in the index no more.
+type freeing struct {
+	seg           *segment
+	offset, bytes int64
+}
+
+// freed reports whether the record takes no room any more, or does so with all of its segment.
+func (v *volume) freed(f freeing) bool { return !v.isListed(f.seg) || f.seg.punched(f.offset) }
+
+// free punches out records, and those that waited. Neighbours go in one call.
+func (v *volume) free(out []freeing) {
+	out = append(v.limbo, out...)
+	v.limbo = nil
+	var run run
+	for _, f := range out {
+		switch {
+		case v.freed(f) || run.has(f):
+			continue
+		case v.pins.has(place(f.seg.number, f.offset, f.bytes)):
+			v.limbo = append(v.limbo, f)
+			continue
+		case !run.takes(f):
+			v.punch(run)
+			run = nil
+		}
+		run = append(run, f)
+	}
+	v.punch(run)
+}
+
+// run is records that lie behind each other.
+type run []freeing
+
+func (r run) end() int64 { return r[len(r)-1].offset + r[len(r)-1].bytes }
+
+func (r run) takes(f freeing) bool { return len(r) == 0 || r[0].seg == f.seg && r.end() == f.offset }
+
+// has reports whether f is one of r: a record that waited for its reader comes again when the hand goes over it.
+func (r run) has(f freeing) bool {
+	return len(r) > 0 && r[0].seg == f.seg && r[0].offset <= f.offset && f.offset < r.end()
+}
+
+// punch makes a hole of r. What cannot be detached waits.
+func (v *volume) punch(r run) {
+	if len(r) == 0 {
+		return
+	}
+	seg, offset, bytes := r[0].seg, r[0].offset, r.end()-r[0].offset
+	err := v.detach(r)
+	if err == nil {
+		err = v.call(func() error { return seg.file.Load().Punch(offset, bytes) })
+	}
+	switch {
+	case err == nil:
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		seg.freed += bytes
+		v.used -= bytes
+		for _, f := range r {
+			seg.notePunched(f.offset)
+		}
+	case errors.Is(err, device.ErrUnsupported):
+		v.noPunching()
+	case errors.Is(err, device.ErrCached):
+		v.limbo = append(v.limbo, r...)
+	}
+}
+
+// detach sees that a hole of r changes nothing that is being sent: a body may still be on its way to a client whose answer has ended for us. Only what was lent
+// can be.
+func (v *volume) detach(r run) error {
+	lent := false
+	for _, f := range r {
+		lent = lent || f.seg.lent(f.offset)
+	}
+	if !lent {
+		return nil
+	}
+	seg, offset, bytes := r[0].seg, r[0].offset, r.end()-r[0].offset
+	n := int64(0)
+	err := v.call(func() (err error) {
+		n, err = seg.file.Load().Detach(offset, bytes)
+		return noSpace(err)
+	})
+	if n > 0 {
+		v.counts.wrote(n, 0)
+		v.rate.spend(n)
+	}
+	return err
+}
+
+// noPunching makes all segments go whole from now on.
+func (v *volume) noPunching() {
+	if v.punches.Swap(false) {
+		v.o.Log.Warn("the file system of the disk cache punches no holes: large records go with their segments", "path", v.o.Path)
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, s := range v.large {
+		v.small = insert(v.small, s)
+	}
+	v.large, v.hand = nil, hand{}
+}

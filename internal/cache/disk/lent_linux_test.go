@@ -1,0 +1,183 @@
+package disk
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// sending is a body that the system sends from its file, to a reader who has not begun to read.
+type sending struct {
+	n, length int
+	reader    net.Conn
+}
+
+// send has the system take all of the body of key n for a connection of its own.
+func send(t *testing.T, s *Store, n, length int) sending {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	reader, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = reader.Close() })
+	writer, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	var h Hit
+	defer h.Close()
+	if !s.Find(hashOf(keyOf(n)), keyOf(n), &h) {
+		t.Fatalf("key %d: not found", n)
+	}
+	if err := h.Check(0, h.Size()); err != nil {
+		t.Fatalf("key %d: %v", n, err)
+	}
+	f, at, ok := h.File()
+	if !ok {
+		t.Skip("no body is sent from its file here")
+	}
+	conn, err := writer.(*net.TCPConn).SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := length
+	if err := conn.Write(func(fd uintptr) bool {
+		for left > 0 {
+			sent, err := unix.Sendfile(int(fd), int(f.Fd()), &at, left)
+			if err != nil {
+				return err != unix.EAGAIN
+			}
+			left -= sent
+		}
+		return true
+	}); err != nil || left > 0 {
+		t.Fatalf("key %d: %d bytes were not taken: %v", n, left, err)
+	}
+	return sending{n: n, length: length, reader: reader}
+}
+
+// arrives fails the test if what is read is not the body that was sent.
+func (s sending) arrives(t *testing.T) {
+	t.Helper()
+	got, err := io.ReadAll(s.reader)
+	if err != nil {
+		t.Errorf("key %d: %v", s.n, err)
+	}
+	want := bodyOf(s.n, 1, s.length)
+	if bytes.Equal(got, want) {
+		return
+	}
+	wrong, zero := 0, 0
+	for i := range min(len(got), len(want)) {
+		if got[i] != want[i] {
+			wrong++
+			if got[i] == 0 {
+				zero++
+			}
+		}
+	}
+	t.Errorf("key %d: got %d bytes, of which %d are others than were stored, %d of them zero", s.n, len(got), wrong, zero)
+}
+
+// TestAPunchZeroedWhatWasStillBeingSent: a record goes when its answer has been given to the system, but has not been read by the
+// client. A page of the page cache can be longer than the pages that a hole is made of: then the hole zeroes a part of it, which waits in
+// the socket.
+func TestAPunchZeroedWhatWasStillBeingSent(t *testing.T) {
+	const records, length = 60, 150_000
+	leaves := map[string]func(*testing.T, *Store, []sending){
+		"removed": func(t *testing.T, s *Store, _ []sending) {
+			t.Helper()
+			for n := range records / 4 {
+				s.Remove(hashOf(keyOf(2 * n)))
+				settle(t, s)
+			}
+		},
+		"evicted": func(t *testing.T, s *Store, lent []sending) {
+			t.Helper()
+			held := func(one sending) bool { return one.n%2 == 0 && s.Holds(hashOf(keyOf(one.n))) }
+			for n := records; slices.ContainsFunc(lent, held); n++ {
+				for _, one := range lent {
+					if one.n%2 == 1 { // in demand: it stays, and those beside it go
+						s.Touch(hashOf(keyOf(one.n)))
+					}
+				}
+				store(t, s, n, 1, length)
+				settle(t, s)
+			}
+		},
+	}
+	for name, leave := range leaves {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, Options{Path: t.TempDir(), MaxBytes: 64 << 20})
+			for n := range records {
+				store(t, s, n, 1, length)
+			}
+			settle(t, s)
+			var all []sending
+			for n := range records / 2 {
+				all = append(all, send(t, s, n, length))
+			}
+			wrote := s.Stats().WriteBytes
+			leave(t, s, all)
+			if s.Stats().WriteBytes == wrote {
+				t.Error("nothing was written to take a page out of the page cache, or it was not counted")
+			}
+			for _, one := range all {
+				one.arrives(t)
+			}
+		})
+	}
+}
+
+// What was never sent from its file costs no write when it goes.
+func TestWhatWasNotLentIsNotWrittenAgain(t *testing.T) {
+	s := open(t, Options{Path: t.TempDir(), MaxBytes: 64 << 20})
+	for n := range 60 {
+		store(t, s, n, 1, 150_000)
+	}
+	settle(t, s)
+	for n := range 15 {
+		get(t, s, 2*n)
+	}
+	writes := s.Stats().Writes
+	for n := range 15 {
+		s.Remove(hashOf(keyOf(2 * n)))
+	}
+	settle(t, s)
+	if got := s.Stats().Writes; got != writes {
+		t.Errorf("got %d writes more, want none", got-writes)
+	}
+}
+
+// Where nothing can be written past the page cache, no file is lent, and bodies are read.
+func TestWithoutWritesPastThePageCacheNoFileIsLent(t *testing.T) {
+	path := "/dev/shm"
+	dir, err := os.MkdirTemp(path, "edgeproxy-disk-")
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	s := open(t, Options{Path: dir, MaxBytes: MinBytes})
+	store(t, s, 1, 1, 150_000)
+	settle(t, s)
+	var h Hit
+	defer h.Close()
+	if !s.Find(hashOf(keyOf(1)), keyOf(1), &h) {
+		t.Fatal("not found")
+	}
+	if _, _, ok := h.File(); ok {
+		t.Error("a file of tmpfs was lent")
+	}
+	holds(t, s, 1, 1, 150_000)
+}
