@@ -217,13 +217,18 @@ func TestLargeHitIsOneReadAndOneWrite(t *testing.T) {
 	for _, size := range []int{16 << 10, 256 << 10} {
 		copied := false
 		for n := 0; n < most && !copied; n++ {
-			counts := map[string]int{}
+			counts, sent := map[string]int{}, 0
 			for _, c := range hitCalls(t, edge, size, hits) {
 				counts[c.word()]++
-				if checkWrite(t, c, size); c.name == "sendfile" && c.n != size {
-					t.Errorf("sendfile: got %d bytes, want the body of %d", c.n, size)
+				if checkWrite(t, c, size); c.name == "sendfile" {
+					sent += c.n
 				}
 			}
+			bodies := sent / size // now and then one goes in two calls, where its socket is full
+			if calls := counts["sendfile"]; sent%size != 0 || calls-bodies > hits/10 {
+				t.Errorf("sendfile: got %d bytes by %d calls, want bodies of %d by one call each", sent, calls, size)
+			}
+			counts["sendfile"] = bodies
 			if counts["read"] != hits || counts["writev"]+counts["sendfile"] != hits || counts["sendto"] != counts["sendfile"] {
 				t.Fatalf("successful calls for %d hits of %s: got %v", hits, sizeText(size), counts)
 			}
