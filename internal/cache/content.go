@@ -94,8 +94,8 @@ func (c Content) OnDisk() bool {
 	if c.kept == nil {
 		return false
 	}
-	_, ok := c.kept.File.(*onDisk)
-	return ok
+	f, ok := c.kept.File.(*onDisk)
+	return ok && f.sends
 }
 
 // Part returns the file where length bytes of content that is OnDisk lie from offset on, and where they begin there. They were checked. The

@@ -107,7 +107,7 @@ func (f *onDisk) object(head *Object) *Object {
 		f.hit.Close() // the body stays where it was read to
 		return &l.Object
 	}
-	f.size, f.open = f.hit.Size(), true
+	f.size, f.open, f.sends = f.hit.Size(), true, f.hit.InFile()
 	runtime.SetFinalizer(f, (*onDisk).close) // where a flight has it as well, nobody knows when it is the last
 	l.content = Content{kept: &kept{File: f, apart: true}}
 	return &l.Object
@@ -236,10 +236,11 @@ func (d *diskTier) purge(k Key, name []byte) bool {
 
 // onDisk is content on the disk, for one or a few readers. It keeps its place there until close.
 type onDisk struct {
-	size int64
-	mu   sync.Mutex // a Hit has one user at a time
-	hit  disk.Hit
-	open bool // until close
+	size  int64
+	sends bool       // the system can send from its file
+	mu    sync.Mutex // a Hit has one user at a time
+	hit   disk.Hit
+	open  bool // until close
 }
 
 var _ File = (*onDisk)(nil)

@@ -338,14 +338,17 @@ func (h *Hit) checked(b []byte, at int64) error {
 	return ErrDamaged
 }
 
+// InFile reports whether File gives a file.
+func (h *Hit) InFile() bool { return h.seg != nil && h.Body == nil && h.v.lends.Load() }
+
 // File returns the file that has the body, and where it begins there, for sendfile; false where the body is in memory, or the file system is none to send
 // from (device.CanDetach). Nobody has checked the bytes: see Check. The file is the Store's. What it has of the body stays as it is until Close, and
 // what the system has taken of it by then stays so for good.
 func (h *Hit) File() (f *os.File, offset int64, ok bool) {
-	file, offset, ok := h.file()
-	if !ok || !h.v.lends.Load() {
+	if !h.InFile() {
 		return nil, 0, false
 	}
+	file, offset, _ := h.file()
 	h.seg.lend(int64(h.at.Offset) * layout.Unit)
 	return file.OS(), offset, true
 }
