@@ -16,12 +16,16 @@ const answerWait = 10 * time.Second
 
 // wanted is what every answer must look like.
 type wanted struct {
-	size int
-	mark string // somewhere in the head; "" for none
+	size    int
+	mark    string // somewhere in the head; "" for none
+	untimed bool   // by an open loop
 }
 
 // hitMark is how edgeproxy says that an answer came from its store (RFC 9211).
 const hitMark = "; hit; "
+
+// nginxHitMark is how nginx says it where it is told to.
+const nginxHitMark = "X-Cache: HIT"
 
 // missMark is how it says that it asked the origin, whether it then stored the answer or not.
 const missMark = "; fwd=uri-miss"

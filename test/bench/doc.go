@@ -17,7 +17,8 @@
 // misses that are not, hits by HTTP/2 (asked for by h2load), and handshakes of TLS 1.3. All are
 // up at once, and each round asks all of them in turn. Last it sends hits to each cache by one
 // timetable, at half the peak rate of the slowest of them, and compares the times within which
-// 99 of 100 are answered. --only chooses among these works.
+// 99 of 100 are answered, and how long hits take that come from a device, alone and beside writes to it.
+// Before misses are stored the caches in memory are filled, so that each has to evict. --only chooses among these works.
 //
 // With --many it fills the cache with so many objects of 200 bytes, and measures hits in an open loop at
 // 10,000 requests a second, what the collector takes, and memory: with 10,000 objects, with all of them, and

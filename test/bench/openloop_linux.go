@@ -26,15 +26,18 @@ type openLoop struct {
 
 	requests [][]byte
 	want     wanted
-	hits     bool // the times of hits alone count
-	realTime bool // it goes before all else on its processor
-	next     int  // of requests
+	wants    []wanted // of each request; nil: want
+	hits     bool     // the times of hits alone count
+	realTime bool     // it goes before all else on its processor
+	next     int      // of requests
+	found    int      // hits among what was timed
 }
 
 // loopConn is a connection with at most one request under way.
 type loopConn struct {
 	fd   int
 	due  time.Time
+	want *wanted
 	body int    // bytes of the body that are still to come; below 0: the head is not whole
 	head []byte // as far as it has come, with what came behind it
 	hit  bool   // the head says so
@@ -171,8 +174,11 @@ func (l *openLoop) take(took *[]time.Duration, events []unix.EpollEvent) (ended 
 		if !whole {
 			continue
 		}
-		if c := &l.conns[e.Fd]; c.hit || !l.hits {
+		if c := &l.conns[e.Fd]; (c.hit || !l.hits) && !c.want.untimed {
 			*took = append(*took, time.Since(c.due))
+			if c.hit {
+				l.found++
+			}
 		}
 		l.free = append(l.free, int(e.Fd))
 		ended++
@@ -205,7 +211,11 @@ func (l *openLoop) send(due time.Time) error {
 	l.free = slices.Delete(l.free, 0, 1)
 	c := &l.conns[i]
 	c.due, c.body, c.head = due, -1, c.head[:0]
-	request := l.requests[l.next%len(l.requests)]
+	n := l.next % len(l.requests)
+	request := l.requests[n]
+	if c.want = &l.want; l.wants != nil {
+		c.want = &l.wants[n]
+	}
 	l.next++
 	n, err := unix.Write(c.fd, request)
 	if err == nil && n < len(request) {
@@ -237,11 +247,11 @@ func (l *openLoop) receive(i int) (whole bool, err error) {
 	if c.body >= 0 {
 		c.body -= n
 	} else if end := bytes.Index(c.head, []byte("\r\n\r\n")); end >= 0 {
-		if err := l.want.check(c.head[:end]); err != nil {
+		if err := c.want.check(c.head[:end]); err != nil {
 			return false, err
 		}
-		c.hit = bytes.Contains(c.head[:end], []byte(hitMark))
-		c.body = l.want.size - (len(c.head) - end - len("\r\n\r\n"))
+		c.hit = bytes.Contains(c.head[:end], []byte(hitMark)) || bytes.Contains(c.head[:end], []byte(nginxHitMark))
+		c.body = c.want.size - (len(c.head) - end - len("\r\n\r\n"))
 	} else {
 		return false, nil
 	}

@@ -81,6 +81,11 @@ func (o options) measurePeers(ctx context.Context, stdout io.Writer) (err error)
 			return err
 		}
 	}
+	if o.only.MatchString(besideName) {
+		if err := f.measureBeside(ctx, stdout); err != nil {
+			return fmt.Errorf("reads beside writes: %w", err)
+		}
+	}
 	return printAbsent(stdout, f.absent)
 }
 

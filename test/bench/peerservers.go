@@ -14,6 +14,7 @@ import (
 type nginxPeer struct {
 	*process
 	hits, plain, stores, secure string // host:port: min_uses 2, no cache, all is stored, TLS
+	says                        string // as stores, and says whether it is a hit
 }
 
 // haproxyPeer is HAProxy with and without its cache.
@@ -65,13 +66,14 @@ http {
 	server { listen %[6]s; location / { proxy_pass http://origin; proxy_cache second; proxy_cache_min_uses 2; } }
 	server { listen %[7]s; location / { proxy_pass http://origin; proxy_max_temp_file_size 0; } }
 	server { listen %[8]s; location / { proxy_pass http://origin; proxy_cache first; } }
+	server { listen %[13]s; location / { proxy_pass http://origin; proxy_cache first; add_header X-Cache $upstream_cache_status; } }
 	server { listen %[9]s ssl http2; location / { proxy_pass http://origin; proxy_cache second; proxy_cache_min_uses 2; } }
 	server { listen %[9]s ssl http2; server_name %[10]s; ssl_certificate %[11]s; ssl_certificate_key %[12]s; }
 }
 `
 
 func (f *field) startNginx(program string, short, long certified) (*process, error) {
-	var at [4]string
+	var at [5]string
 	if err := freeAddresses(at[:]); err != nil {
 		return nil, err
 	}
@@ -81,13 +83,13 @@ func (f *field) startNginx(program string, short, long certified) (*process, err
 	}
 	dir := filepath.Join(f.dir, "nginx")
 	path, err := writeFile(dir, "nginx.conf", fmt.Sprintf(nginxText, user, dir, f.origin.address, short.certificate, short.key, at[0], at[1], at[2], at[3],
-		rsaName, long.certificate, long.key))
+		rsaName, long.certificate, long.key, at[4]))
 	if err != nil {
 		return nil, err
 	}
 	p, err := startAt("nginx", at[3], program, "-c", path, "-p", dir)
 	if err == nil {
-		f.nginx = &nginxPeer{p, at[0], at[1], at[2], at[3]}
+		f.nginx = &nginxPeer{p, at[0], at[1], at[2], at[3], at[4]}
 	}
 	return p, err
 }
