@@ -71,6 +71,7 @@ func (v *volume) fillOne(s *segment) error {
 	if err != nil {
 		return err
 	}
+	s.earlier.Store(v.again || f.MayBeCached(0, s.end(v))) // before anything of it is read
 	s.file.Store(f)
 	b, t, err := v.readFooter(s)
 	if errors.Is(err, layout.ErrForeign) || errors.Is(err, layout.ErrDamaged) {

@@ -151,7 +151,7 @@ func (v *volume) pin(hash uint64, p index.Place, h *Hit) bool {
 	v.pins.add(p, 1)
 	h.v, h.seg, h.at, h.hash, h.chunkAt = v, s, p, hash, -1
 	asked, ok := v.index.Hits(hash, p)
-	if !ok {
+	if ok = ok && !v.failed(); !ok { // after it failed, the next opening may not have seen the pin
 		h.Close()
 	}
 	h.asked = asked

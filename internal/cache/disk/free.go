@@ -90,6 +90,9 @@ func (v *volume) detach(r run) error {
 		n, err = seg.file.Load().Detach(offset, bytes)
 		return noSpace(err)
 	})
+	if errors.Is(err, device.ErrUnsupported) && !v.lends.Load() {
+		err = nil // so it was before, too
+	}
 	if n > 0 {
 		v.counts.wrote(n, 0)
 		v.rate.spend(n)

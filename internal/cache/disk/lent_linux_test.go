@@ -2,6 +2,7 @@ package disk
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -138,6 +139,88 @@ func TestAPunchZeroedWhatWasStillBeingSent(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestARestartForgotWhatWasBeingSent: what an earlier process has given to the system, or this one before its directory had failed, is on its way to clients still
+// when the directory is open again.
+func TestARestartForgotWhatWasBeingSent(t *testing.T) {
+	const records, length = 60, 150_000
+	opens := map[string]func(*testing.T, *Store) *Store{
+		"another process": func(t *testing.T, s *Store) *Store {
+			t.Helper()
+			s.Close()
+			return open(t, s.o)
+		},
+		"the same after a failure": func(t *testing.T, s *Store) *Store {
+			t.Helper()
+			failAndComeBack(t, s)
+			return s
+		},
+	}
+	for name, again := range opens {
+		t.Run(name, func(t *testing.T) {
+			s := open(t, Options{Path: t.TempDir(), MaxBytes: 64 << 20, every: soon})
+			for n := range records {
+				store(t, s, n, 1, length)
+			}
+			settle(t, s)
+			var all []sending
+			for n := range records / 2 {
+				all = append(all, send(t, s, n, length))
+			}
+			s = again(t, s)
+			filled(t, s)
+			for n := range records / 4 {
+				s.Remove(hashOf(keyOf(2 * n)))
+				settle(t, s)
+			}
+			for _, one := range all {
+				one.arrives(t)
+			}
+		})
+	}
+}
+
+// failAndComeBack has the directory fail, and waits until it is in use again.
+func failAndComeBack(t *testing.T, s *Store) {
+	t.Helper()
+	was := s.volume.Load()
+	was.fail(errors.New("a test"))
+	until(t, "the directory is back", func() bool { v := s.volume.Load(); return v != nil && v != was })
+}
+
+// TestABodyWasPunchedUnderAReaderFromBeforeAFailure: the directory has failed and is back while a client takes a part of a body that was checked before.
+func TestABodyWasPunchedUnderAReaderFromBeforeAFailure(t *testing.T) {
+	const length = 150_000
+	path := t.TempDir()
+	s := open(t, Options{Path: path, MaxBytes: 64 << 20, every: soon})
+	for n := range 60 {
+		store(t, s, n, 1, length)
+	}
+	settle(t, s)
+	var h Hit
+	defer h.Close()
+	if !s.Find(hashOf(keyOf(1)), keyOf(1), &h) {
+		t.Fatal("not found")
+	}
+	f, at, ok := h.File()
+	if !ok {
+		t.Skip("no body is sent from its file here")
+	}
+	if err := h.Check(0, length); err != nil {
+		t.Fatal(err)
+	}
+	failAndComeBack(t, s)
+	filled(t, s)
+	before := onDisk(t, path)
+	s.Remove(hashOf(keyOf(1)))
+	settle(t, s)
+	got := make([]byte, length)
+	if _, err := f.ReadAt(got, at); err != nil || !bytes.Equal(got, bodyOf(1, 1, length)) {
+		t.Errorf("what was checked and not sent yet has changed (%v)", err)
+	}
+	h.Close()
+	until(t, "the record is freed when nobody reads it any more", func() bool { return onDisk(t, path) < before-length/2 })
 }
 
 // What was never sent from its file costs no write when it goes.

@@ -72,7 +72,7 @@ func openVolume(o Options, c *counts, secret uint64) (v *volume, err error) {
 	}
 	v = &volume{
 		o: o, dir: dir, release: release, head: head, counts: c,
-		index: index.NewTable(o.objects()), queue: newQueue(o.QueueBytes), patches: newPatches(o.patches()), forgot: newHashes(), missed: newHashes(),
+		pins: &pins{}, index: index.NewTable(o.objects()), queue: newQueue(o.QueueBytes), patches: newPatches(o.patches()), forgot: newHashes(), missed: newHashes(),
 		turns: make(chan struct{}, o.Reads), slots: make([]atomic.Pointer[segment], slotCount),
 		stop: make(chan struct{}), ended: make(chan struct{}), broke: make(chan struct{}), rate: rate{perSecond: o.WriteRate, left: o.WriteRate, since: o.Now()},
 	}

@@ -22,7 +22,8 @@ type segment struct {
 	file   atomic.Pointer[device.File] // nil until it is opened
 	refs   atomic.Int64                // 1 while it is in the directory, and 1 for each reader
 
-	lends atomic.Pointer[lentBits] // nil: nothing of it was lent
+	lends   atomic.Pointer[lentBits] // nil: nothing of it was lent since it was opened
+	earlier atomic.Bool              // any of it may have been lent before that
 
 	indexed atomic.Bool // its records are in the index, from its footer or one by one
 	filling sync.Once   // brings its records into the index
@@ -72,8 +73,11 @@ func (s *segment) lend(offset int64) {
 	}
 }
 
-// lent reports whether lend was called for the record at offset.
+// lent reports whether lend was called for the record at offset, or may have been before the segment was opened.
 func (s *segment) lent(offset int64) bool {
+	if s.earlier.Load() {
+		return true
+	}
 	bits, i := s.lends.Load(), offset/holeBytes
 	return bits != nil && bits[i/64].Load()&(1<<(i%64)) != 0
 }

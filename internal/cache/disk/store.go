@@ -18,6 +18,7 @@ type Store struct {
 	secret uint64 // of the directory; 0: it was never open. The watch's
 	seed   atomic.Uint64
 	missed atomic.Pointer[hashes] // what was put or removed while the directory was not in use
+	pins   pins
 	volume atomic.Pointer[volume] // nil: the directory has failed
 	why    atomic.Pointer[error]  // why
 	stop   chan struct{}
@@ -51,6 +52,7 @@ func newStore(o Options) *Store {
 
 // begin serves by v, which has just been opened. What was put or removed while the directory was not in use is not found there any more.
 func (s *Store) begin(v *volume) {
+	v.pins, v.again = &s.pins, s.secret != 0
 	s.secret, s.o.drop = v.head.Secret, false
 	s.seed.Store(v.head.Seed)
 	v.forgot = s.missed.Load()

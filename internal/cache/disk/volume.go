@@ -19,7 +19,7 @@ type volume struct {
 	head     layout.Header
 	index    *index.Table
 	queue    *queue
-	pins     pins
+	pins     *pins // of all openings: what was found in an earlier one may still be read
 	patches  *patches
 	hot      hot
 	turns    chan struct{} // of reads that may wait for the device
@@ -57,6 +57,7 @@ type volume struct {
 	punches atomic.Bool
 	lends   atomic.Bool // files may be given away: what is being sent from them is not changed by a hole
 	direct  atomic.Bool // the last segment's writes
+	again   bool        // the directory was open before in this process
 
 	growing   sync.Mutex  // held while the index grows
 	full      atomic.Bool // it may not grow any more, and that was said

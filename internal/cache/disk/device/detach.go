@@ -32,7 +32,7 @@ func (f *File) Detach(offset, bytes int64) (written int64, err error) {
 	}()
 	last := offset + bytes - edgeBytes
 	for at := offset; ; at = last {
-		if f.mayBeCached(at) {
+		if f.MayBeCached(at, edgeBytes) {
 			if past == nil {
 				if past, err = pastTheCache(f.fd); err != nil {
 					return written, err
@@ -61,12 +61,13 @@ func (f *File) CanDetach() bool {
 	return err == nil
 }
 
-// mayBeCached reports whether the page cache has a part of the 4 KiB at offset, as far as the system tells.
-func (f *File) mayBeCached(offset int64) bool {
+// MayBeCached reports whether the page cache has a part of a range, and where the system does not tell that it has. The file must not be closed
+// meanwhile.
+func (f *File) MayBeCached(offset, bytes int64) bool {
 	if f.dir.blind.Load() {
 		return true
 	}
-	pages, ok := cached(f.fd, offset, edgeBytes)
+	pages, ok := cached(f.fd, offset, bytes)
 	return !ok || pages > 0
 }
 
@@ -88,7 +89,7 @@ func (f *File) detachAt(past *os.File, offset int64) (written int64, err error) 
 			return written, ErrUnsupported
 		case err != nil:
 			return written, err
-		case f.dir.blind.Load() || !f.mayBeCached(offset):
+		case f.dir.blind.Load() || !f.MayBeCached(offset, edgeBytes):
 			return written, nil
 		}
 	}
