@@ -223,6 +223,30 @@ func TestABodyWasPunchedUnderAReaderFromBeforeAFailure(t *testing.T) {
 	until(t, "the record is freed when nobody reads it any more", func() bool { return onDisk(t, path) < before-length/2 })
 }
 
+// TestAPunchOfWhatWasNotLentZeroedItsNeighbour: XFS with blocks longer than 4 KiB takes whole blocks out of the page cache, and zeroes what a long page has of them,
+// also before the hole. To see it, TMPDIR has to lie on such a one.
+func TestAPunchOfWhatWasNotLentZeroedItsNeighbour(t *testing.T) {
+	const records, length = 120, 150_000
+	path := t.TempDir()
+	s := open(t, Options{Path: path, MaxBytes: 2 << 30})
+	for n := range records {
+		store(t, s, n, 1, length)
+	}
+	settle(t, s)
+	readFiles(t, path) // one after the other, and long ones: so pages are long
+	var all []sending
+	for n := 0; n < records/2; n += 2 {
+		all = append(all, send(t, s, n, length))
+	}
+	for n := 1; n < records/2; n += 2 {
+		s.Remove(hashOf(keyOf(n)))
+		settle(t, s)
+	}
+	for _, one := range all {
+		one.arrives(t)
+	}
+}
+
 // What was never sent from its file costs no write when it goes.
 func TestWhatWasNotLentIsNotWrittenAgain(t *testing.T) {
 	s := open(t, Options{Path: t.TempDir(), MaxBytes: 64 << 20})

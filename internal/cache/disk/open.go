@@ -186,7 +186,7 @@ func (v *volume) probe() error {
 		v.lends.Store(true)
 		v.o.Log.Warn("the file system of the disk cache punches no holes: large records go with their segments", "path", v.o.Path)
 	case !v.lends.Load():
-		v.o.Log.Info("the file system of the disk cache has no writes past the page cache: large bodies are read and not sent by sendfile", "path", v.o.Path)
+		v.o.Log.Info("the file system of the disk cache cannot make a hole without a change to what is being sent: large bodies are read and not sent by sendfile", "path", v.o.Path)
 	}
 	return nil
 }

@@ -92,6 +92,14 @@ func stamp(fd int) (time.Time, bool) {
 	return time.Unix(s.Ctim.Unix()), true
 }
 
+func blockBytes(fd int) int64 {
+	var s unix.Stat_t
+	if err := unix.Fstat(fd, &s); err != nil {
+		return 0
+	}
+	return int64(s.Blksize) //nolint:unconvert // an int32 elsewhere
+}
+
 func push(f *os.File, offset, bytes int64) {
 	_ = on(f, func(fd int) error { return unix.SyncFileRange(fd, offset, bytes, unix.SYNC_FILE_RANGE_WRITE) })
 }

@@ -29,6 +29,8 @@ func cached(int, int64, int64) (int64, bool) { return 0, false }
 
 func stamp(int) (time.Time, bool) { return time.Time{}, false }
 
+func blockBytes(int) int64 { return 0 }
+
 func push(*os.File, int64, int64) {}
 
 func settle(*os.File, int64, int64) {}

@@ -51,6 +51,9 @@ func (f *File) Detach(offset, bytes int64) (written int64, err error) {
 
 // CanDetach reports whether Detach does what it says in this directory, by trying it on f, which has at least 4 KiB.
 func (f *File) CanDetach() bool {
+	if f.reachesOut() {
+		return false
+	}
 	var b [1]byte
 	if _, err := f.ReadAt(b[:], 0); err != nil { // now the page cache has it
 		return false
@@ -60,6 +63,10 @@ func (f *File) CanDetach() bool {
 	_, err := f.Detach(0, edgeBytes)
 	return err == nil
 }
+
+// reachesOut reports whether a hole may change pages beside it. XFS takes whole blocks, or whole pages of the system, out of the page cache, and of what it has in a longer
+// page it zeroes all of such a block, also what lies before or behind the hole: where neither is longer than 4 KiB, nothing does.
+func (f *File) reachesOut() bool { return blockBytes(f.fd) > edgeBytes || os.Getpagesize() > edgeBytes }
 
 // MayBeCached reports whether the page cache has a part of a range, and where the system does not tell that it has. The file must not be closed
 // meanwhile.
