@@ -131,7 +131,7 @@ func TestAPunchZeroedWhatWasStillBeingSent(t *testing.T) {
 			}
 			wrote := s.Stats().WriteBytes
 			leave(t, s, all)
-			if s.Stats().WriteBytes == wrote {
+			if s.Stats().WriteBytes-wrote < 4096 {
 				t.Error("nothing was written to take a page out of the page cache, or it was not counted")
 			}
 			for _, one := range all {
@@ -257,13 +257,13 @@ func TestWhatWasNotLentIsNotWrittenAgain(t *testing.T) {
 	for n := range 15 {
 		get(t, s, 2*n)
 	}
-	writes := s.Stats().Writes
+	wrote := s.Stats().WriteBytes
 	for n := range 15 {
 		s.Remove(hashOf(keyOf(2 * n)))
 	}
 	settle(t, s)
-	if got := s.Stats().Writes; got != writes {
-		t.Errorf("got %d writes more, want none", got-writes)
+	if more := s.Stats().WriteBytes - wrote; more >= 4096 { // the log of removals takes a few bytes
+		t.Errorf("got %d bytes more written, want no page", more)
 	}
 }
 
