@@ -86,7 +86,7 @@ func (v *validator) times(path string, r *Route) {
 	for _, s := range []struct {
 		name string
 		time time.Duration
-	}{{"connect_timeout", r.ConnectTimeout}, {"first_byte_timeout", r.FirstByteTimeout}, {"idle_timeout", r.IdleTimeout}} {
+	}{{"connect_timeout", r.ConnectTimeout}, {"first_byte_timeout", r.FirstByteTimeout}, {"idle_timeout", r.IdleTimeout}, {"total_timeout", r.TotalTimeout}} {
 		if at := child(path, s.name); s.time > 0 && r.AnswersItself() && v.sound(at) {
 			v.fail(at, "want no such key beside redirect or respond: no origin is asked")
 		}

@@ -10,6 +10,8 @@ type Route struct {
 
 	ConnectTimeout, FirstByteTimeout, IdleTimeout time.Duration // 0 is that of the origin
 
+	TotalTimeout time.Duration // of a whole exchange with the origin; 0 is any time
+
 	Rewrite  Rewrite
 	Redirect Redirect
 	Respond  Respond

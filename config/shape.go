@@ -47,6 +47,7 @@ func (r *Route) table() table {
 		live("connect_timeout", duration(&r.ConnectTimeout, 0), "How long a connection may take that a request of this route needs; 0s is what the origin says."),
 		live("first_byte_timeout", duration(&r.FirstByteTimeout, 0), "How long the origin may take to answer this route; 0s is what the origin says."),
 		live("idle_timeout", duration(&r.IdleTimeout, 0), "How long the origin may pause between two reads of a body, or two writes; 0s is what the origin says."),
+		live("total_timeout", duration(&r.TotalTimeout, 0), "How long a whole exchange with the origin may take, from the queue to the end of the body; 0s is any time. Not for upgrades."),
 		section("rewrite", r.Rewrite.table(), "What the origin is asked for in place of the path that clients ask for.").asInline(),
 		section("redirect", r.Redirect.table(), "Sends clients elsewhere.").asInline(),
 		section("respond", r.Respond.table(), "A fixed answer.").asInline(),

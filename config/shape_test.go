@@ -94,7 +94,7 @@ func wantEveryKey() *Config {
 					Request:  FieldRules{[]string{"X-Debug"}, map[string]string{"X-Edge": "1"}},
 					Response: FieldRules{[]string{"Server", "X-Internal-*"}, map[string]string{"X-Frame-Options": "DENY"}},
 				},
-				ConnectTimeout: 5 * time.Second, FirstByteTimeout: 2 * time.Minute, IdleTimeout: 3 * time.Minute,
+				ConnectTimeout: 5 * time.Second, FirstByteTimeout: 2 * time.Minute, IdleTimeout: 3 * time.Minute, TotalTimeout: 10 * time.Minute,
 				Redirect:   Redirect{Status: "302"},
 				Rewrite:    Rewrite{"/m", "/media", false},
 				ErrorPages: map[string]string{"404": "gone.html", "5xx": "sorry.txt"}, InterceptErrors: true,

@@ -114,7 +114,7 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 		}
 		routes = append(routes, proxy.Route{
 			ErrorPages: pages,
-			Connect:    r.ConnectTimeout, FirstByte: r.FirstByteTimeout, Idle: r.IdleTimeout, Rewrite: rewrite(c, &r), Answer: answer, Access: access,
+			Connect:    r.ConnectTimeout, FirstByte: r.FirstByteTimeout, Idle: r.IdleTimeout, Total: r.TotalTimeout, Rewrite: rewrite(c, &r), Answer: answer, Access: access,
 			Name: r.Name, Hosts: hosts(r.Match.Hosts), Path: r.Match.Path, PathPrefix: r.Match.PathPrefix, PathSuffix: r.Match.PathSuffix,
 			Methods: r.Match.Methods, Fields: fieldMatches(r.Match.Headers),
 			Origin: byName[r.Origin], HostHeader: hostOf[r.Origin], Rule: rule,

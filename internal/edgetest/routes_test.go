@@ -22,7 +22,7 @@ import (
 //	path TEXT, path-prefix TEXT, path-suffix TEXT
 //	methods NAME...
 //	cache off
-//	first-byte D, idle D
+//	first-byte D, idle D, total D
 //	allow NETWORK..., deny NETWORK...
 //	users NAME:PASSWORD...
 //	page STATUS TEXT          in place of the content of errors; a STATUS of 4 or 5 is all of a class
@@ -68,6 +68,9 @@ func routeChange(key string, values []string) (func(*proxy.Route), error) {
 	case "idle":
 		d, err := time.ParseDuration(value)
 		return func(r *proxy.Route) { r.Idle = d }, err
+	case "total":
+		d, err := time.ParseDuration(value)
+		return func(r *proxy.Route) { r.Total = d }, err
 	case "rewrite":
 		if len(values) < 2 {
 			return nil, fmt.Errorf("set route rewrite: want two prefixes, got %q", values)

@@ -14,6 +14,7 @@ import (
 type Call struct {
 	origin *Origin
 	ctx    context.Context //nolint:containedctx // it is that of RoundTrip, which Start and Finish are together
+	over   func()          // gives back what ctx holds
 	r      *Request
 	slot   slot      // whose connection is fresh, and not known to be usable before x is there
 	begun  time.Time // by Start, which waits for nothing
@@ -43,7 +44,8 @@ func (o *Origin) Start(ctx context.Context, r *Request) *Call {
 	if !ok {
 		return nil
 	}
-	return &Call{origin: o, ctx: ctx, r: r, slot: o.pool.usable(s, (*conn).startable, now), begun: now}
+	ctx, over := r.bounded(ctx)
+	return &Call{origin: o, ctx: ctx, over: over, r: r, slot: o.pool.usable(s, (*conn).startable, now), begun: now}
 }
 
 // Ready sends the request, if there is a connection for it, and waits for the head of the final
@@ -149,6 +151,7 @@ func (c *Call) Nudge() {
 
 // Finish is the rest of RoundTrip.
 func (c *Call) Finish() (*Response, error) {
+	defer c.over()
 	if c.x == nil { // no turn has looked at the connection
 		c.slot = c.origin.pool.usable(c.slot, (*conn).usable, time.Now())
 	}
@@ -157,6 +160,7 @@ func (c *Call) Finish() (*Response, error) {
 
 // Abandon gives the request up, in place of Finish.
 func (c *Call) Abandon() {
+	defer c.over()
 	if c.x != nil && c.x.release != nil {
 		c.x.release()
 	}

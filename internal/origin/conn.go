@@ -25,7 +25,8 @@ type conn struct {
 	quiet     func() bool  // nothing has arrived that was not read; nil where that cannot be asked
 	turn      *turn        // nil where there is none, as with TLS
 	idle      time.Duration
-	rolling   bool // each read has a deadline of its own
+	end       time.Time // when the exchange has to be over; zero: any time
+	rolling   bool      // each read has a deadline of its own
 	reused    bool
 	expires   time.Time // when idle
 	until     time.Time // the deadline, where a turn has set it and nothing else since; else zero
@@ -57,15 +58,34 @@ func (c *conn) Read(p []byte) (int, error) {
 	}
 	if c.rolling {
 		c.until = time.Time{}
-		if err := c.nc.SetDeadline(time.Now().Add(c.idle)); err != nil {
+		if err := c.nc.SetDeadline(c.readBy(time.Now())); err != nil {
 			return 0, err
 		}
 	}
 	n, err := c.nc.Read(p)
-	if errors.Is(err, io.EOF) && c.under != nil && c.under.ended {
-		err = io.ErrUnexpectedEOF // TLS was not closed: anybody on the path may have done this
+	if err != nil {
+		err = c.endedBy(err)
 	}
 	return n, err
+}
+
+// endedBy returns what an error of reading comes to.
+func (c *conn) endedBy(err error) error {
+	switch {
+	case errors.Is(err, io.EOF) && c.under != nil && c.under.ended:
+		return io.ErrUnexpectedEOF // TLS was not closed: anybody on the path may have done this
+	case c.rolling && !c.end.IsZero() && !time.Now().Before(c.end) && kindOf(err) == Timeout:
+		return ErrTotal
+	}
+	return err
+}
+
+// readBy is when a read of a body that begins now has to be over.
+func (c *conn) readBy(now time.Time) time.Time {
+	if by := now.Add(c.idle); c.end.IsZero() || by.Before(c.end) {
+		return by
+	}
+	return c.end
 }
 
 // errNoBytes is what a turn returns that has read nothing. Nobody looks at it: the next read says why.

@@ -80,7 +80,7 @@ func (o *Origin) FirstByteTimeout() time.Duration { return o.options.FirstByteTi
 // RoundTrip sends r to one of the servers and returns the head of the final
 // response; interim ones go to Request.Interim. The error is an *Error. When ctx
 // ends, RoundTrip stops at once whatever it does; once it has returned, ctx has no
-// say, and Body.Close stops.
+// say, and Body.Close stops. The end of Request.Total stops both.
 //
 // Where no connection to the server can be made, nothing was sent, and the next
 // server is tried, or waited for if those that are left are full; maxTries bounds all
@@ -93,6 +93,8 @@ func (o *Origin) FirstByteTimeout() time.Duration { return o.options.FirstByteTi
 // slow for one request must not get two.
 func (o *Origin) RoundTrip(ctx context.Context, r *Request) (*Response, error) {
 	r.Trace.begin(r)
+	ctx, over := r.bounded(ctx)
+	defer over()
 	s, failure := o.place(ctx, r)
 	if failure != nil {
 		r.Trace.failed(failure)
@@ -107,7 +109,7 @@ func (o *Origin) place(ctx context.Context, r *Request) (slot, *Error) {
 		return slot{}, o.fail(BadRequest, "send the request", err)
 	}
 	if ctx.Err() != nil {
-		return slot{}, o.fail(Canceled, "send the request", context.Cause(ctx))
+		return slot{}, o.ended(ctx, "send the request")
 	}
 	s, failure := o.pool.take(ctx, r.Client)
 	r.Trace.placed()

@@ -64,7 +64,7 @@ func (p *pool) await(ctx context.Context, w *waiter) (slot, *Error) {
 	case <-timer.C:
 		failure = p.overload("wait for a connection", fmt.Errorf("none of %d became free within %v", p.slots(w.not), p.wait))
 	case <-ctx.Done():
-		failure = &Error{Kind: Canceled, Origin: p.name, Op: "wait for a connection", Err: context.Cause(ctx)}
+		failure = ended(ctx, p.name, "wait for a connection")
 	}
 	if p.leave(w) {
 		return slot{}, failure

@@ -26,6 +26,10 @@ type Request struct {
 	// Connect, FirstByte and Idle stand in place of Options.ConnectTimeout, FirstByteTimeout and
 	// IdleTimeout for this request; 0 does not.
 	Connect, FirstByte, Idle time.Duration
+	// Total bounds all of the exchange, which began at Begun: the queue, all tries, the head and the body, sent
+	// and received. 0 does not, and neither what comes behind a switch of protocols.
+	Total time.Duration
+	Begun time.Time
 	// TakesTrailers tells the origin by TE that trailers are welcome (RFC 9110 section
 	// 10.1.4). It is not told with Upgrade.
 	TakesTrailers bool
@@ -81,6 +85,9 @@ func (r *Request) validate() error {
 	}
 	if !r.validLength() {
 		return fmt.Errorf("length of the body %d, %d bytes are here", r.ContentLength, len(r.Whole))
+	}
+	if r.Total < 0 || r.Total > 0 && r.Begun.IsZero() {
+		return fmt.Errorf("all may take %v, and it is not said since when", r.Total)
 	}
 	if !r.validUpgrade() {
 		return fmt.Errorf("upgrade to %.40q cannot be asked for", r.Upgrade)

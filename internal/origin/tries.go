@@ -21,13 +21,14 @@ type tried struct {
 	again   bool   // the server cannot have answered, and may be asked once more
 	stale   bool   // the connection had been given up before
 	unsent  bool   // not all of the request's body was
+	late    bool   // most of the time for the exchange was over before
 }
 
 // theirs reports whether the server failed. A connection that it had given up before
-// says nothing of it, and neither does what the caller or this machine did, or a server
-// that has had enough of a request whose body is long in coming.
+// says nothing of it, and neither does what the caller or this machine did, a server
+// that has had enough of a request whose body is long in coming, or one that had little time.
 func (t tried) theirs() bool {
-	if t.failure == nil || t.stale || t.unsent {
+	if t.failure == nil || t.stale || t.unsent || t.late {
 		return false
 	}
 	switch t.failure.Kind {
@@ -46,8 +47,10 @@ func (t tried) at() time.Time {
 	return time.Now()
 }
 
-// unconnected reports whether nothing was sent, for there was no connection.
-func (t tried) unconnected() bool { return t.failure.Kind == Connect || t.failure.Kind == Overload }
+// unconnected reports whether nothing was sent, for there was no connection, and there is time for another one.
+func (t tried) unconnected() bool {
+	return (t.failure.Kind == Connect || t.failure.Kind == Overload) && !errors.Is(t.failure, ErrTotal)
+}
 
 // tries sends r until it is answered or may not be tried again. After a failure no
 // slot is left; after success it stays with the Body. What the balancer is told of a
@@ -118,8 +121,11 @@ func (o *Origin) try(ctx context.Context, s slot, r *Request, x *exchange) (t tr
 		from := time.Now()
 		if x.c, failure = o.connect(ctx, s.server, r.Connect); failure != nil {
 			r.Trace.connected(from)
+			if r.over(time.Now()) && failure.Timeout() {
+				failure = o.fail(Connect, "connect", ErrTotal)
+			}
 			failure.Server = s.server.Address
-			return tried{failure: failure, again: failure.Kind == Connect && !failure.Timeout() && !untrusted(failure)}
+			return tried{failure: failure, again: failure.Kind == Connect && !failure.Timeout() && !untrusted(failure), late: r.cameLate(failure, from)}
 		}
 		r.Trace.connected(from)
 		x.connect = time.Since(from)
@@ -130,20 +136,20 @@ func (o *Origin) try(ctx context.Context, s slot, r *Request, x *exchange) (t tr
 // tryOn is try on the connection of x.
 func (o *Origin) tryOn(ctx context.Context, x *exchange) tried {
 	c := x.c
-	c.idle = cmp.Or(x.r.Idle, o.options.IdleTimeout)
+	c.idle, c.end = cmp.Or(x.r.Idle, o.options.IdleTimeout), x.r.end()
 	release := x.release
 	if release == nil {
 		release = afterFunc(ctx, c.closes)
 	}
 	failure := x.run()
 	if !release() {
-		failure = o.fail(Canceled, "wait for the response", context.Cause(ctx))
+		failure = o.ended(ctx, "wait for the response")
 	}
 	if failure != nil {
 		failure.Server = c.server.Address
 		c.close()
 		stale := failure.Kind == Cut && x.silent && c.reused
-		t := tried{failure: failure, again: stale, stale: stale, unsent: x.unsent}
+		t := tried{failure: failure, again: stale, stale: stale, unsent: x.unsent, late: x.r.cameLate(failure, x.begun.Add(-x.connect))}
 		if t.theirs() {
 			o.useless(c.server, c.socket)
 		}
@@ -199,7 +205,7 @@ func (o *Origin) connect(ctx context.Context, s *server, limit time.Duration) (*
 		c.idle, c.server = o.options.IdleTimeout, s
 		return c, nil
 	case ctx.Err() != nil:
-		return nil, o.fail(Canceled, "connect", context.Cause(ctx))
+		return nil, o.ended(ctx, "connect")
 	case faulty(err):
 		return nil, o.fail(Fault, "connect", err)
 	case local(err):

@@ -69,6 +69,7 @@ func (f *fill) runStore(*inflight) {
 // ready asks the origin and waits for the head, until something else wants the goroutine of the leader.
 // Without a head it reports false.
 func (f *fill) ready(guest *presence.Client) bool {
+	f.route.beginExchange(f.request)
 	call := f.route.Origin.Start(f.flight.Context(), f.request)
 	if f.call = call; call == nil || !f.flight.Waits(call) {
 		return false

@@ -137,7 +137,7 @@ func (j *job) plain() {
 func (p *Proxy) originRequest(x *exchange, r *origin.Request, drop func(name string) bool) {
 	text := x.copied(x.atOrigin(x.forwarded()), x.host, x.peerAddress())
 	r.Method, r.Target, r.Host, r.Client = x.methodName(), text.target, text.host, x.who
-	r.Connect, r.FirstByte, r.Idle = x.route.Connect, x.route.FirstByte, x.route.Idle
+	r.Connect, r.FirstByte, r.Idle, r.Total = x.route.Connect, x.route.FirstByte, x.route.Idle, x.route.Total
 	if x.route.HostHeader != "" {
 		r.Host = x.route.HostHeader
 	}

@@ -52,6 +52,9 @@ type Route struct {
 	// Connect is how long a connection to the origin may take, FirstByte a response head, Idle one read of a
 	// body or one write; 0 is what its options say.
 	Connect, FirstByte, Idle time.Duration
+	// Total is how long all of an exchange with the origin may take, from its beginning to the last byte of the body; 0 is any
+	// time. It does not bound what comes behind a switch of protocols.
+	Total time.Duration
 	// HostHeader is what the origin gets as Host; "" is the client's.
 	HostHeader string
 	Rule       admission.Rule
@@ -133,8 +136,16 @@ func newRoute(r *Route, m *Metrics) *route {
 // ask sends a request to the origin, and returns its answer as the rules of the route have
 // it.
 func (r *route) ask(ctx context.Context, request *origin.Request) (*origin.Response, error) {
+	r.beginExchange(request)
 	resp, err := r.Origin.RoundTrip(ctx, request)
 	return r.rewritten(request, resp, err)
+}
+
+// beginExchange notes that an exchange begins now, if it has to end some time. Asking once more does not begin it anew.
+func (r *route) beginExchange(request *origin.Request) {
+	if request.Total > 0 && request.Begun.IsZero() {
+		request.Begun = now()
+	}
 }
 
 // rewritten returns an answer of the origin to request as the rules of the route have it.
