@@ -19,10 +19,10 @@ const (
 	sets = 1 << 10 // of places for what was right
 	ways = 4       // places in a set: 4,096 in all, of 8 bytes and 32 more where one is taken
 
-	mostChecks   = 64   // credentials that are checked, or wait for that
-	mostOfClient = 8    // of them from one client
-	mostWaiting  = 1024 // requests that wait for the check of another one
-	longestWait  = 5 * time.Second
+	mostWaitingChecks = 64   // credentials that wait to be checked
+	mostOfClient      = 8    // of one client, those that are being checked included
+	mostWaiting       = 1024 // requests that wait for the check of another one
+	longestWait       = 5 * time.Second
 )
 
 // Verdict is what a Checker says.
@@ -43,9 +43,9 @@ type sum [sha256.Size]byte
 type Checker struct {
 	secret [sha256.Size]byte // nobody can tell which sum credentials have
 	right  [sets][ways]atomic.Pointer[sum]
-	slots  chan struct{} // one for each hash that may be computed at once
 
 	mu      sync.Mutex
+	turns   turns
 	checks  map[sum]*check
 	clients *client.Shares // how many checks each has
 	waiting int
@@ -53,6 +53,9 @@ type Checker struct {
 
 // check is the check of one pair, which others may wait for.
 type check struct {
+	who     netip.Prefix
+	turn    chan bool // has room for what becomes of waiting for a turn
+	working bool      // has its turn
 	done    chan struct{}
 	verdict Verdict // behind done
 }
@@ -60,8 +63,8 @@ type check struct {
 // NewChecker returns a Checker that computes hashes on a quarter of the CPUs at most, and on one at least.
 func NewChecker() *Checker {
 	c := &Checker{
-		slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/4)), checks: map[sum]*check{},
-		clients: client.NewShares(client.Part(float64(mostOfClient) / mostChecks)),
+		turns: turns{free: max(1, runtime.GOMAXPROCS(0)/4)}, checks: map[sum]*check{},
+		clients: client.NewShares(client.Part(float64(mostOfClient) / mostWaitingChecks)),
 	}
 	_, _ = rand.Read(c.secret[:]) // never fails
 	return c
@@ -110,7 +113,7 @@ func (c *Checker) remember(s sum) {
 }
 
 // Check says whether the value of Authorization is that of a user. It waits, but not long. The parameter who is the client that asks;
-// the zero Prefix has no share. Requests with the same credentials wait for one check.
+// the zero Prefix has no bound of its own. Clients have turns, one check each. Requests with the same credentials wait for one check.
 func (c *Checker) Check(u *Users, authorization []byte, who netip.Prefix) Verdict {
 	token := tokenOf(authorization)
 	if token == nil {
@@ -129,21 +132,36 @@ func (c *Checker) Check(u *Users, authorization []byte, who netip.Prefix) Verdic
 		return verdict
 	}
 	mine.verdict = Busy // also where the rest panics
-	defer c.end(s, mine, who)
-	timer := time.NewTimer(longestWait)
-	defer timer.Stop()
-	select {
-	case c.slots <- struct{}{}:
-		defer func() { <-c.slots }()
-	case <-timer.C:
-		return Busy
+	defer c.end(s, mine)
+	if why, has := c.await(mine); !has {
+		mine.verdict = why
+		return why
 	}
-	mine.verdict = Wrong
 	if u.has(user, password) {
 		mine.verdict = Right
 		c.remember(s)
+	} else {
+		mine.verdict = Wrong
 	}
 	return mine.verdict
+}
+
+// await waits for the turn of mine. Where it has none, in the end, it says why.
+func (c *Checker) await(mine *check) (why Verdict, has bool) {
+	timer := time.NewTimer(longestWait)
+	defer timer.Stop()
+	select {
+	case mine.working = <-mine.turn:
+	case <-timer.C:
+		c.mu.Lock()
+		left := c.turns.leave(mine)
+		c.mu.Unlock()
+		if left {
+			return Busy, false
+		}
+		mine.working = <-mine.turn // it came at the same moment
+	}
+	return Enough, mine.working // where a client that had less waiting has its place
 }
 
 // begin returns a check to make, or one to wait for, or the verdict where there is none.
@@ -161,11 +179,12 @@ func (c *Checker) begin(s sum, who netip.Prefix) (mine, others *check, v Verdict
 		return nil, others, Busy
 	case c.clients.Held(who) >= mostOfClient:
 		return nil, nil, Enough
-	case len(c.checks) >= mostChecks:
+	}
+	mine = &check{who: who, turn: make(chan bool, 1), done: make(chan struct{})}
+	if !c.turns.enter(mine) {
 		return nil, nil, Busy
 	}
 	c.clients.Take(who)
-	mine = &check{done: make(chan struct{})}
 	c.checks[s] = mine
 	return mine, nil, Busy
 }
@@ -178,10 +197,13 @@ func (c *Checker) wait(others *check) Verdict {
 	return others.verdict
 }
 
-func (c *Checker) end(s sum, mine *check, who netip.Prefix) {
+func (c *Checker) end(s sum, mine *check) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.checks, s)
-	c.clients.Give(who)
+	c.clients.Give(mine.who)
+	if mine.working {
+		c.turns.next()
+	}
 	close(mine.done)
 }

@@ -52,7 +52,7 @@ func TestOnlyWhatIsRightIsRemembered(t *testing.T) {
 	f(basic("eve", "x"), Wrong)
 	f(nil, Wrong)
 	f([]byte("Bearer x"), Wrong)
-	if c.clients.Len() != 0 || len(c.checks) != 0 || c.waiting != 0 {
+	if c.clients.Len() != 0 || len(c.checks) != 0 || c.waiting != 0 || c.turns.waiting != 0 {
 		t.Error("something is held")
 	}
 }
@@ -121,14 +121,17 @@ func TestKnownAllocatesNothing(t *testing.T) {
 	}
 }
 
-// hold takes all slots until the test lets them go.
+// hold takes all turns until the test lets them go.
 func hold(c *Checker) (release func()) {
-	for range cap(c.slots) {
-		c.slots <- struct{}{}
-	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	held := c.turns.free
+	c.turns.free = 0
 	return func() {
-		for range cap(c.slots) {
-			<-c.slots
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		for range held {
+			c.turns.next()
 		}
 	}
 }
@@ -184,19 +187,26 @@ func TestGuessesAreBounded(t *testing.T) {
 		if len(c.checks) != mostOfClient || got[Enough] != 3 {
 			t.Errorf("one client: got %d checks and %v", len(c.checks), got)
 		}
-		for n := 2; n <= mostChecks/mostOfClient; n++ {
+		for n := 2; n <= mostWaitingChecks/mostOfClient; n++ {
 			guess(mostOfClient, site(n))
 		}
-		guess(5, site(100))
-		if len(c.checks) != mostChecks || got[Busy] != 5 {
+		if len(c.checks) != mostWaitingChecks || c.turns.waiting != mostWaitingChecks || got[Busy] != 0 {
 			t.Errorf("all clients: got %d checks and %v", len(c.checks), got)
 		}
+		// Others get places of those who have more of them, until all have as many.
+		for n := 100; n < 100+mostWaitingChecks; n++ {
+			guess(2, site(n))
+		}
+		if len(c.checks) != mostWaitingChecks || c.clients.Len() != mostWaitingChecks || got[Enough]+got[Busy] != 3+2*mostWaitingChecks {
+			t.Errorf("many clients: got %d checks of %d and %v", len(c.checks), c.clients.Len(), got)
+		}
+		busy := got[Busy]
 		if !c.Known(u, basic("ann", "x")) || c.Check(u, basic("ann", "x"), site(1)) != Right {
 			t.Error("a user who is known has to wait for the guesses of others")
 		}
 		time.Sleep(longestWait)
 		synctest.Wait()
-		if len(c.checks) != 0 || c.clients.Len() != 0 || got[Busy] != 5+mostChecks {
+		if len(c.checks) != 0 || c.clients.Len() != 0 || got[Busy] != busy+mostWaitingChecks {
 			t.Errorf("behind the longest wait: got %d checks and %v", len(c.checks), got)
 		}
 		release()
