@@ -54,13 +54,13 @@ func (a *Access) table() table {
 	return table{
 		live("allow", networks(&a.Allow, "want a list, such as [10.0.0.0/8]"), "Only these clients are served; an empty list is all.").such("[10.0.0.0/8]"),
 		live("deny", networks(&a.Deny, "want a list, such as [10.0.0.0/8]"), "These clients get 403, also those that allow names.").such("[10.9.0.0/16]"),
-		section("basic_auth", a.BasicAuth.table(), "Only these users are served, by name and password.").asInline(),
+		section("basic_auth", a.BasicAuth.table(), "Only these users are served, by name and password.").asInline().asOptional(),
 	}
 }
 
 func (b *BasicAuth) table() table {
 	return table{
-		live("users_file", textual(&b.UsersFile, ""), `A file of htpasswd -B; "" is everybody. Each reload reads it again.`).such("/etc/edgeproxy/users"),
+		live("users_file", textual(&b.UsersFile, ""), `A file of htpasswd -B, wanted where basic_auth stands. Each reload reads it again.`).such("/etc/edgeproxy/users"),
 		live("realm", textual(&b.Realm, "restricted").noting(`visible ASCII and spaces but " and \, 1 to 128`), "What browsers show when they ask."),
 	}
 }
@@ -73,8 +73,10 @@ func (v *validator) basicAuth(path string, b *BasicAuth) {
 	case !v.sound(file, realm):
 	case b.Realm == "" || len(b.Realm) > 128 || strings.ContainsFunc(b.Realm, unusual):
 		v.fail(realm, `want 1 to 128 visible ASCII characters and spaces, without " and \`)
-	case b.UsersFile == "" && b.Realm != "restricted":
-		v.fail(realm, "want users_file beside it, or no such section: without it everybody is served")
+	case b.UsersFile == "" && v.src.given(file):
+		v.fail(file, "want a file of htpasswd -B, or no basic_auth: without users everybody would be served")
+	case b.UsersFile == "" && v.src.given(path):
+		v.fail(path, "want users_file in it, or no such section: without users everybody would be served")
 	}
 }
 

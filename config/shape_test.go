@@ -226,10 +226,13 @@ func uncommented(t *testing.T, text, section string) string {
 }
 
 // TestExampleNamesEveryDefault reads the example over nothing in place of the
-// defaults, with the sections that may only stand under another policy, or with
-// other servers.
+// defaults, with the sections that may only stand under another policy, with
+// other servers, or with a value.
 func TestExampleNamesEveryDefault(t *testing.T) {
-	text := uncommented(t, uncommented(t, uncommented(t, string(exampleFile(t)), "counting"), "tls"), "acme")
+	text := string(exampleFile(t))
+	for _, section := range []string{"counting", "tls", "acme", "basic_auth"} {
+		text = uncommented(t, text, section)
+	}
 	root, problem := parseYAML(caseFile, []byte(text))
 	if problem != nil {
 		t.Fatal(problem)
