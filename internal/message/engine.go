@@ -6,7 +6,7 @@ type Engine interface {
 	// returns nil. Otherwise it returns what goes on with r, and a is not filled.
 	Begin(r *Request, a *Answer) Pending
 	// Expect decides whether a client that waits for 100 (Continue) may send its content.
-	// Where it may not, a is filled and complete, and Expect returns false.
+	// Where it may not, a is filled and complete, and Expect returns false. It may wait.
 	Expect(r *Request, a *Answer) bool
 }
 

@@ -6,7 +6,7 @@ import (
 )
 
 // Expect implements message.Engine: it decides what a client that sends Expect: 100-continue is
-// told before it sends the body.
+// told before it sends the body. It may wait, for a password takes its time.
 func (l *Listener) Expect(r *message.Request, a *message.Answer) (goOn bool) {
 	p := l.proxy
 	x := p.acquireExchange(r, a, l.scheme)
@@ -19,13 +19,28 @@ func (l *Listener) Expect(r *message.Request, a *message.Answer) (goOn bool) {
 		p.record(x)
 	}()
 	l.receive(x)
-	if x.status == 0 && !p.findRoute(x) {
-		p.refuse(x, statusNotFound, reason.NoRoute)
-	}
-	if x.status == 0 {
+	if x.status == 0 && p.welcomes(x) {
 		x.unseen = true // Begin sees the same request again
 		return true
 	}
 	p.deliver(x)
 	return false
+}
+
+// welcomes reports whether the client of x may use the route that x has, and refuses it otherwise. It leaves nothing behind but
+// that a password is remembered, for decide asks all of it again.
+func (p *Proxy) welcomes(x *exchange) bool {
+	switch {
+	case !p.findRoute(x):
+		p.refuse(x, statusNotFound, reason.NoRoute)
+		return false
+	case x.purges():
+		return true // purge.allow says who may
+	case !p.enters(x):
+		return false
+	case x.route.Access.Users != nil && !p.known(x) && (p.unknown(x) == refused || !p.proven(x)):
+		return false
+	}
+	p.unpace(x)
+	return true
 }

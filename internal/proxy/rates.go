@@ -28,6 +28,13 @@ func (p *Proxy) paced(x *exchange) bool {
 	return false
 }
 
+// unpace takes back that x, which paced has let through, has asked.
+func (p *Proxy) unpace(x *exchange) {
+	if who, known := client.Of(x.clientAddress()); known && x.route.Rate.Bounds() {
+		x.settings.rates.Return(x.route.Rate, who, x.route.metrics.ordinal)
+	}
+}
+
 // seconds is d as Retry-After says it: in whole seconds, at least one (RFC 9110 section
 // 10.2.3).
 func seconds(d time.Duration) int64 { return max(1, int64((d+time.Second-1)/time.Second)) }

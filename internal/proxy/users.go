@@ -39,15 +39,23 @@ func (p *Proxy) unknown(x *exchange) disposition {
 
 // prove checks the credentials of x, and goes on with decide where they are right.
 func (p *Proxy) prove(x *exchange) disposition {
+	if !p.proven(x) {
+		return refused
+	}
+	d := p.admitted(x)
+	if d == hit {
+		x.waited = now().Sub(x.start)
+		p.refreshStale(x)
+	}
+	return d
+}
+
+// proven reports whether the credentials of x are right, and refuses it otherwise.
+func (p *Proxy) proven(x *exchange) bool {
 	who, _ := client.Of(x.clientAddress())
 	switch x.settings.passwords.Check(x.route.Access.Users, x.credentials(), who) {
 	case basicauth.Right:
-		d := p.admitted(x)
-		if d == hit {
-			x.waited = now().Sub(x.start)
-			p.refreshStale(x)
-		}
-		return d
+		return true
 	case basicauth.Busy:
 		p.Metrics.overChecks.note()
 		p.refuse(x, statusServiceUnavailable, reason.Overload)
@@ -57,7 +65,7 @@ func (p *Proxy) prove(x *exchange) disposition {
 	case basicauth.Wrong:
 		p.refuse(x, statusUnauthorized, reason.Unauthenticated)
 	}
-	return refused
+	return false
 }
 
 // appendAuthenticate appends what a client is asked for that has shown no credentials, or wrong ones.

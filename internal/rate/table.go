@@ -52,6 +52,18 @@ func (t *Table) Take(l Limit, client netip.Prefix, name uint32, now time.Time) (
 	}
 }
 
+// Return puts a token of client under l back that it has taken and not used.
+func (t *Table) Return(l Limit, client netip.Prefix, name uint32) {
+	owner := t.hash(client, name)
+	set := t.set(owner)
+	for i := range set {
+		if b := &set[i]; b.owner.Load() == owner {
+			b.full.Add(-int64(l.interval))
+			return
+		}
+	}
+}
+
 // Crowded returns how often a client took a place whose bucket was not full. The client that
 // had it begins again with a full one.
 func (t *Table) Crowded() int64 { return t.crowded.Load() }
@@ -66,10 +78,15 @@ func (t *Table) hash(client netip.Prefix, name uint32) uint64 {
 	return maphash.Bytes(t.seed, b[:]) | 1
 }
 
+// set returns the buckets that owner may have.
+func (t *Table) set(owner uint64) []bucket {
+	first := int(owner>>32) & (len(t.buckets) - ways)
+	return t.buckets[first : first+ways]
+}
+
 // find returns the bucket of owner, if need be in the place of another.
 func (t *Table) find(owner uint64, at int64) *bucket {
-	first := int(owner>>32) & (len(t.buckets) - ways)
-	set := t.buckets[first : first+ways]
+	set := t.set(owner)
 	for {
 		soonest := &set[0]
 		for i := range set {

@@ -136,3 +136,25 @@ func BenchmarkTake(b *testing.B) {
 		table.Take(l, c, 1, begun.Add(time.Duration(i)*time.Microsecond))
 	}
 }
+
+// TestATokenIsPutBack: what was not used counts for nothing, and is nobody else's.
+func TestATokenIsPutBack(t *testing.T) {
+	table, l := newTable(begun, ways), Per(2, time.Second, 2)
+	f := func(n int, want time.Duration) {
+		t.Helper()
+		if got := table.Take(l, address(n), 1, begun); got != want {
+			t.Errorf("client %d: got %v, want %v", n, got, want)
+		}
+	}
+	f(1, 0)
+	f(1, 0)
+	f(1, 500*time.Millisecond)
+	table.Return(l, address(1), 1)
+	table.Return(l, address(2), 1) // which has no bucket
+	table.Return(l, address(1), 2) // nor has this
+	f(1, 0)
+	f(1, 500*time.Millisecond)
+	f(2, 0)
+	f(2, 0)
+	f(2, 500*time.Millisecond)
+}

@@ -30,14 +30,12 @@ func (c *conn) begin(s *stream) {
 	case o.Admit != nil && !o.Admit():
 		s.answer.Status, s.answer.Length = http.StatusServiceUnavailable, 0
 		s.answer.Lines = append(s.answer.Lines, "Retry-After: 1\r\n"...)
+	case s.expects && s.request.Body != nil && s.request.Fault == nil:
+		s.admitted, waits = true, true
+		s.work(s.expect)
+		return
 	default:
 		s.admitted = true
-		if s.expects && s.request.Body != nil && s.request.Fault == nil {
-			if !o.Engine.Expect(&s.request, &s.answer) {
-				break
-			}
-			s.interim(http.StatusContinue, nil)
-		}
 		if p := o.Engine.Begin(&s.request, &s.answer); p != nil {
 			waits = true
 			s.work(func() {
@@ -51,6 +49,18 @@ func (c *conn) begin(s *stream) {
 		waits = true
 		s.work(func() { s.sendPieces(from) })
 	})
+}
+
+// expect answers s, whose client waits for 100 (Continue). The engine may take its time to say that.
+func (s *stream) expect() {
+	e := s.c.s.o.Engine
+	if e.Expect(&s.request, &s.answer) {
+		s.interim(http.StatusContinue, nil)
+		if p := e.Begin(&s.request, &s.answer); p != nil {
+			p.Finish()
+		}
+	}
+	s.respond(s.sendPieces)
 }
 
 // work runs f in a goroutine of the stream, which has the answer until f returns.
