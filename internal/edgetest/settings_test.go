@@ -67,10 +67,10 @@ func (o *Options) apply(s *step) error {
 		o.Response.Remove = w[1:]
 		return nil
 	case key == "request-set":
-		o.Request.Set = map[string]string{w[1]: strings.Join(w[2:], " ")}
+		o.Request.Set = alsoSet(o.Request.Set, w)
 		return nil
 	case key == "response-set":
-		o.Response.Set = map[string]string{w[1]: strings.Join(w[2:], " ")}
+		o.Response.Set = alsoSet(o.Response.Set, w)
 		return nil
 	case key == "strip-cookie":
 		o.StripCookies = w[1:]
@@ -136,6 +136,17 @@ func (o *Options) apply(s *step) error {
 	default:
 		return o.applyNumber(key, w[1])
 	}
+}
+
+// alsoSet returns the fields of old, and the one that w names.
+func alsoSet(old map[string]string, w []string) map[string]string {
+	out := map[string]string{w[1]: strings.Join(w[2:], " ")}
+	for name, value := range old {
+		if name != w[1] {
+			out[name] = value
+		}
+	}
+	return out
 }
 
 func (o *Options) applyPolicy(w []string) error {

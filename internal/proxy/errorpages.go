@@ -3,6 +3,7 @@ package proxy
 import (
 	"io"
 	"slices"
+	"strings"
 
 	"edgeproxy/internal/field"
 )
@@ -57,9 +58,32 @@ func (x *exchange) intercepted(h *heading) *ErrorPage {
 // tell of the inside.
 var keptWithPage = []string{"Date", "Via", "Allow", "Proxy-Authenticate", "Retry-After", "Www-Authenticate", headerCacheStatus}
 
+// pageFields are what is left of an origin's fields where a page stands for its content, and what the rules of the route add to each of its
+// responses. What they say of content, or of how long it may be kept, is not about the page.
+func (x *exchange) pageFields(from field.List) field.List {
+	rules := x.route.Response
+	out := from.Without(func(name string) bool { return !slices.Contains(keptWithPage, name) || rules.Drops(name) })
+	for _, f := range rules.Set() {
+		if !aboutContent(f.Name) {
+			out.Add(f.Name, f.Value)
+		}
+	}
+	return out
+}
+
+// aboutContent reports whether a field is about one representation, or says who may keep it and how it is purged.
+func aboutContent(name string) bool {
+	switch name {
+	case "Content-Type", "Content-Language", "Content-Location", "Content-Disposition", "Content-Digest", "Content-Md5", "Repr-Digest", "Digest",
+		"Etag", "Last-Modified", "Accept-Ranges", "Expires", "Pragma", "Surrogate-Control":
+		return true
+	}
+	return inside(name) || strings.HasSuffix(name, "Cache-Control")
+}
+
 // deliverPage fills the answer of x with a page in place of what h is about.
 func (p *Proxy) deliverPage(x *exchange, h *heading, page *ErrorPage) {
-	kept := h.list().Without(func(name string) bool { return !slices.Contains(keptWithPage, name) })
+	kept := x.pageFields(h.list())
 	if h.held != nil {
 		h.lines = field.Lines(field.AppendLines(nil, kept))
 	} else {
