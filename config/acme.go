@@ -114,7 +114,7 @@ func (v *validator) want(right bool, path, want string) {
 
 func validDirectory(text string) bool {
 	u, err := url.Parse(text)
-	return err == nil && u.Scheme == "https" && u.Hostname() != "" && u.User == nil
+	return err == nil && u.Scheme == "https" && u.Hostname() != "" && u.User == nil && reachable(u)
 }
 
 func (v *validator) acmeNames(path string, names []string) {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"net/url"
 	"strconv"
 	"strings"
 )
@@ -22,11 +23,11 @@ const (
 const localhost = "localhost"
 
 // parseServer reads a URL of a server, or unix: and the path of its socket. The error says what is wanted.
-func parseServer(url string) (Server, error) {
-	if strings.HasPrefix(url, socketPrefix) {
-		return parseSocket(url)
+func parseServer(text string) (Server, error) {
+	if strings.HasPrefix(text, socketPrefix) {
+		return parseSocket(text)
 	}
-	scheme, rest, _ := strings.Cut(url, "://")
+	scheme, rest, _ := strings.Cut(text, "://")
 	if strings.HasPrefix(rest, socketPrefix+"/") {
 		return Server{}, errors.New("want unix:/PATH, without http:// before it and without TLS")
 	}
@@ -111,6 +112,12 @@ func splitHost(text string) (host string, port int, ok bool) {
 func parsePort(text string) (int, bool) {
 	n, err := strconv.ParseUint(text, 10, 16)
 	return int(n), err == nil && strconv.FormatUint(n, 10) == text
+}
+
+// reachable reports whether the port of u is one that can be connected to; where there is none, that of its scheme is.
+func reachable(u *url.URL) bool {
+	port, ok := parsePort(u.Port())
+	return u.Port() == "" || ok && port > 0
 }
 
 // validHost reports whether host is a name (RFC 1123 section 2.1, and '_', which

@@ -83,6 +83,8 @@ func (v *validator) endpoint(path, text string) {
 	switch {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", u.Opaque != "":
 		v.fail(path, want)
+	case !reachable(u):
+		v.fail(path, want+", with a port of 1 to 65535")
 	case u.User != nil:
 		v.fail(path, want+", without user or password; tracing.headers has a place for them")
 	case u.RawQuery != "", u.ForceQuery, u.Fragment != "":
