@@ -63,22 +63,30 @@ func TestUnreadBodyIsNotUsedAgain(t *testing.T) {
 	wantBody(t, o, get("/"), "1")
 }
 
-// A response that nobody asked for must not answer the next request.
+// A response that nobody asked for must not answer the next request, nor must garbage fail it, whether it may be repeated or not.
 func TestStrayResponseIsNeverHandedOut(t *testing.T) {
-	read := make(chan struct{})
-	o := start(t, Options{}, func(n int, p *peer) {
-		p.request()
-		p.say(okWire)
-		if n == 0 {
-			<-read
-			p.say("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison")
-		}
-		p.untilClosed()
-	})
-	wantBody(t, o, get("/one"), "ok")
-	close(read)
-	eventually(t, "the stray response is there", func() bool { return idleSpoilt(o) })
-	wantBody(t, o, get("/two"), "ok")
+	f := func(stray string, next *Request) {
+		t.Helper()
+		read := make(chan struct{})
+		o := start(t, Options{}, func(n int, p *peer) {
+			p.request()
+			p.say(okWire)
+			if n == 0 {
+				<-read
+				p.say(stray)
+			}
+			p.untilClosed()
+		})
+		wantBody(t, o, get("/one"), "ok")
+		close(read)
+		eventually(t, "the stray response is there", func() bool { return idleSpoilt(o) })
+		wantBody(t, o, next, "ok")
+	}
+	for _, stray := range []string{"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\npoison", "x"} {
+		f(stray, get("/two"))
+		f(stray, post(strings.NewReader("abc"), 3))
+		f(stray, post(strings.NewReader("abc"), -1))
+	}
 }
 
 func TestClosedIdleConnectionIsPassedOver(t *testing.T) {
