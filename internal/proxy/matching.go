@@ -62,7 +62,11 @@ func (x *exchange) routeMethod() []byte {
 // routesOf returns the routes that a GET for this URL may have, in their order. Which of them it has
 // is for its fields to say.
 func (s *settings) routesOf(scheme string, host, path []byte) (out []*route) {
-	for _, r := range s.routes {
+	return routesOf(s.routes, scheme, host, path)
+}
+
+func routesOf(all []*route, scheme string, host, path []byte) (out []*route) {
+	for _, r := range all {
 		if !r.matches(scheme, host, path) || !r.takesMethod([]byte("GET")) {
 			continue
 		}

@@ -110,29 +110,64 @@ func (x *exchange) atOrigin(target []byte) []byte {
 }
 
 // comeBack has the URLs in an answer to request be those of clients.
-func (w *Rewrite) comeBack(request *origin.Request, resp *origin.Response) {
+func (r *route) comeBack(request *origin.Request, resp *origin.Response) {
+	w := r.Rewrite
 	if w == nil || !w.Locations {
 		return
 	}
 	for i := range resp.Header {
 		switch f := &resp.Header[i]; f.Name {
 		case "Location", "Content-Location":
+			scheme, _ := request.Header.Get("X-Forwarded-Proto")
 			client, _ := request.Header.Get("X-Forwarded-Host")
-			f.Value = w.location(f.Value, client, request.Host)
+			f.Value = w.location(f.Value, client, request.Host, func(out, path string) bool { return r.leadsBack(scheme, client, out, path) })
 		}
 	}
 }
 
+// leadsBack reports whether out is where clients find what the origin of r calls path: below the path of r, or on another route that asks
+// the same origin for path. A route with Add alone, and one that is for a part of what lies below Strip, could else
+// send clients to what another origin has there.
+func (r *route) leadsBack(scheme, host, out, path string) bool {
+	out, path = beforeQuery(out), beforeQuery(path)
+	decoded := wire.AppendPath(nil, []byte(out))
+	if r.matchesPath(decoded) {
+		return true
+	}
+	return slices.ContainsFunc(routesOf(r.all, scheme, []byte(host), decoded), func(other *route) bool {
+		return other.Origin == r.Origin && strings.TrimRight(other.Rewrite.atOrigin(out), "/") == strings.TrimRight(path, "/")
+	})
+}
+
+// beforeQuery returns the path that a reference begins with.
+func beforeQuery(reference string) string {
+	if end := strings.IndexAny(reference, "?#"); end >= 0 {
+		return reference[:end]
+	}
+	return reference
+}
+
+// atOrigin returns what the origin is asked for in place of path, "" if that is nothing.
+func (w *Rewrite) atOrigin(path string) string {
+	switch {
+	case w == nil:
+		return path
+	case !strings.HasPrefix(path, w.Strip):
+		return ""
+	}
+	return string(w.append(nil, []byte(path)))
+}
+
 // location returns a reference in an answer as clients have it. client is the host that they ask, asked the
-// one that the origin was sent. What does not lie below Add stays as it is, and so does a reference that is
-// relative to the path: it leads clients to the same place. One with a tab does as well: browsers take it out, and
+// one that the origin was sent. What does not lie below Add stays as it is, as does what would not lead back (nil: all does), and a reference
+// that is relative to the path: it leads clients to the same place. One with a tab does as well: browsers take it out, and
 // what is left may name a host.
-func (w *Rewrite) location(reference, client, asked string) string {
+func (w *Rewrite) location(reference, client, asked string, leadsBack func(out, path string) bool) string {
 	if strings.IndexByte(reference, '\t') >= 0 {
 		return reference
 	}
 	if strings.HasPrefix(reference, "/") && !strings.HasPrefix(reference, "//") {
-		return w.outside(reference, reference)
+		return w.outside(reference, reference, leadsBack)
 	}
 	scheme, behind, ok := strings.Cut(reference, "//")
 	if lower := strings.ToLower(scheme); !ok || lower != "" && lower != "http:" && lower != "https:" {
@@ -145,18 +180,18 @@ func (w *Rewrite) location(reference, client, asked string) string {
 	switch usual := usualHost(scheme, host); {
 	case usual == client:
 		front := reference[:len(reference)-len(path)]
-		if out := w.outside(path, ""); out != "" {
+		if out := w.outside(path, "", leadsBack); out != "" {
 			return front + out
 		}
 	case usual == asked, slices.Contains(w.Hosts, usual):
-		return w.outside(path, reference)
+		return w.outside(path, reference, leadsBack)
 	}
 	return reference
 }
 
 // outside returns a path of the origin, with what follows it, as clients have it; other where it is none of
 // them, or would be a host there.
-func (w *Rewrite) outside(path, other string) string {
+func (w *Rewrite) outside(path, other string, leadsBack func(out, path string) bool) string {
 	if path == "" || path[0] != '/' {
 		path = "/" + path
 	}
@@ -166,10 +201,15 @@ func (w *Rewrite) outside(path, other string) string {
 		return other
 	case w.Strip == "" && strings.HasPrefix(strings.ReplaceAll(rest, `\`, "/"), "//"):
 		return other
-	case w.Strip == "" && (rest == "" || rest[0] != '/'):
-		return "/" + rest
 	}
-	return w.Strip + rest
+	out := w.Strip + rest
+	if w.Strip == "" && (rest == "" || rest[0] != '/') {
+		out = "/" + rest
+	}
+	if leadsBack != nil && !leadsBack(out, path) {
+		return other
+	}
+	return out
 }
 
 // usualHost returns a host in lower case and without the default port.

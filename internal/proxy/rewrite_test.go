@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"edgeproxy/internal/origin"
 	"edgeproxy/internal/wire"
 )
 
@@ -22,9 +23,38 @@ func TestDotsWithParametersAreDots(t *testing.T) {
 // Browsers take tabs out of a URL: "/", a tab, "/host" named the host.
 func TestALocationWithATabIsLeftAlone(t *testing.T) {
 	for _, reference := range []string{"/base/\t/evil.example/x", "http://app/base/\t/evil.example", "/base/\t\\evil.example"} {
-		if got := NewRewrite("", "/base", true, nil).location(reference, "edge.test", "app"); got != reference {
+		if got := NewRewrite("", "/base", true, nil).location(reference, "edge.test", "app", nil); got != reference {
 			t.Errorf("%q: got %q, want it as it is", reference, got)
 		}
+	}
+}
+
+// A URL that another origin has is not the one that was named, though both routes are rewritten alike.
+func TestALocationDoesNotLeadToAnotherOrigin(t *testing.T) {
+	app, other := &origin.Origin{}, &origin.Origin{}
+	add := NewRewrite("", "/v2", true, nil)
+	var all []*route
+	for _, r := range []Route{
+		{PathPrefix: "/deep", Origin: app, Rewrite: add},
+		{PathPrefix: "/shop", Origin: app, Rewrite: add},
+		{PathPrefix: "/blog", Origin: other, Rewrite: add},
+		{PathPrefix: "/v2/plain", Origin: app},
+		{PathPrefix: "/s", Origin: app, Rewrite: NewRewrite("/s", "/v2", true, nil)},
+	} {
+		r.Hosts = []Host{{}}
+		all = append(all, &route{Route: &r})
+	}
+	deep := all[0]
+	deep.all = all
+	for out, want := range map[string]bool{
+		"/deep": true, "/deep/x?y": true, "/shop/x#y": true, "/shop": true, "/blog/x": false, "/none": false, "/v2/plain": false, "/s/x": false,
+	} {
+		if got := deep.leadsBack("http", "h", out, "/v2"+out); got != want {
+			t.Errorf("%s: got %v, want %v", out, got, want)
+		}
+	}
+	if !deep.leadsBack("http", "h", "/s/x", "/v2/x") {
+		t.Error("a path that another route asks the same origin for does not lead back")
 	}
 }
 
@@ -59,7 +89,7 @@ func FuzzRewrite(f *testing.F) {
 			if read := string(wire.AppendPath(nil, asked.Path)); read != want {
 				t.Errorf("%q: asks for %q, which is read as %q, want %q", raw, got, read, want)
 			}
-			if back := w.location(string(got), "", ""); w.Add != "" && w.Strip != "" && back != raw {
+			if back := w.location(string(got), "", "", nil); w.Add != "" && w.Strip != "" && back != raw {
 				t.Errorf("%q: asks for %q, which comes back as %q", raw, got, back)
 			}
 		}

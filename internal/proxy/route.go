@@ -116,6 +116,7 @@ type route struct {
 	answer  *ownAnswer // nil: the origin is asked
 	// selecting are the names of the fields by which any route goes.
 	selecting []string
+	all       []*route // those of its settings, in their order
 }
 
 func newRoute(r *Route, m *Metrics) *route {
@@ -153,7 +154,7 @@ func (r *route) rewritten(request *origin.Request, resp *origin.Response, err er
 	if err != nil {
 		return resp, err
 	}
-	r.Rewrite.comeBack(request, resp)
+	r.comeBack(request, resp)
 	if r.Response != nil {
 		resp.Header = r.Response.Apply(resp.Header)
 	}

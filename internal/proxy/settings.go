@@ -110,7 +110,7 @@ func compile(o *Options, routes []Route) ([]*route, error) {
 	names := fieldsOfRoutes(routes)
 	for i := range routes {
 		compiled[i] = newRoute(&routes[i], o.Metrics)
-		compiled[i].selecting = names
+		compiled[i].selecting, compiled[i].all = names, compiled
 	}
 	return compiled, nil
 }
