@@ -174,6 +174,35 @@ func TestADiskOutlivesTheProcess(t *testing.T) {
 	}
 }
 
+// TestADirectoryThatGivesNoFileAwayForgotWhatWasAskedFor: a file system without writes past the page cache. Large bodies are read there, as they are for HTTP/2.
+func TestADirectoryThatGivesNoFileAwayForgotWhatWasAskedFor(t *testing.T) {
+	folder, err := os.MkdirTemp("/dev/shm", "edgeproxy-disk-")
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	origin := newDigestOrigin(t)
+	s := serveBinary(t, "-c", diskFile(t, origin.url, folder, "max_bytes: 64MiB"))
+	client := &http.Client{Transport: &http.Transport{}, Timeout: patience} // on connections that stay: others are sent no files anyway
+	defer client.CloseIdleConnections()
+	for _, path := range []string{"/d/2000000", "/e/3000000"} { // longer than memory takes
+		for i, want := range []string{"fwd=uri-miss; stored", "hit", "hit"} {
+			res, err := client.Get("http://" + s.address + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(res.Body)
+			_ = res.Body.Close()
+			if err == nil {
+				_, err = digestIn(path, body)
+			}
+			if got := res.Header.Get("Cache-Status"); err != nil || !strings.HasPrefix(got, "edgeproxy; "+want) {
+				t.Errorf("%s, request %d: got %q and %v, want %q", path, i, got, err, want)
+			}
+		}
+	}
+}
+
 func TestCacheCommandsOfARunningAndAStoppedProxy(t *testing.T) {
 	origin, folder := newDigestOrigin(t), filepath.Join(t.TempDir(), "cache")
 	file := diskFile(t, origin.url, folder, "max_bytes: 64MiB")

@@ -89,13 +89,13 @@ func (c Content) ReadAt(p []byte, offset int64) (int, error) {
 	return n, nil
 }
 
-// OnDisk reports whether the content lies in a file that the system can send from; see Part.
+// OnDisk reports whether the content lies in a file of the disk that the system may send from; see Part.
 func (c Content) OnDisk() bool {
 	if c.kept == nil {
 		return false
 	}
 	f, ok := c.kept.File.(*onDisk)
-	return ok && f.sends
+	return ok && f.lends()
 }
 
 // Part returns the file where length bytes of content that is OnDisk lie from offset on, and where they begin there. They were checked. The

@@ -107,7 +107,7 @@ func (f *onDisk) object(head *Object) *Object {
 		f.hit.Close() // the body stays where it was read to
 		return &l.Object
 	}
-	f.size, f.open, f.sends = f.hit.Size(), true, f.hit.InFile()
+	f.size, f.open = f.hit.Size(), true
 	runtime.SetFinalizer(f, (*onDisk).close) // where a flight has it as well, nobody knows when it is the last
 	l.content = Content{kept: &kept{File: f, apart: true}}
 	return &l.Object
@@ -236,11 +236,10 @@ func (d *diskTier) purge(k Key, name []byte) bool {
 
 // onDisk is content on the disk, for one or a few readers. It keeps its place there until close.
 type onDisk struct {
-	size  int64
-	sends bool       // the system can send from its file
-	mu    sync.Mutex // a Hit has one user at a time
-	hit   disk.Hit
-	open  bool // until close
+	size int64
+	mu   sync.Mutex // a Hit has one user at a time
+	hit  disk.Hit
+	open bool // until close
 }
 
 var _ File = (*onDisk)(nil)
@@ -270,6 +269,13 @@ func (f *onDisk) part(offset, length int64) (file *os.File, at int64, err error)
 		return nil, 0, errors.ErrUnsupported
 	}
 	return file, at + offset, f.hit.Check(offset, length)
+}
+
+// lends reports whether part gives a file away.
+func (f *onDisk) lends() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.open && f.hit.Lends()
 }
 
 // Same implements File.

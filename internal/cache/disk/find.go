@@ -338,19 +338,22 @@ func (h *Hit) checked(b []byte, at int64) error {
 	return ErrDamaged
 }
 
-// InFile reports whether File gives a file.
-func (h *Hit) InFile() bool { return h.seg != nil && h.Body == nil && h.v.lends.Load() }
-
 // File returns the file that has the body, and where it begins there, for sendfile; false where the body is in memory, or the file system is none to send
 // from (device.CanDetach). Nobody has checked the bytes: see Check. The file is the Store's. What it has of the body stays as it is until Close, and
 // what the system has taken of it by then stays so for good.
 func (h *Hit) File() (f *os.File, offset int64, ok bool) {
-	if !h.InFile() {
+	if !h.Lends() {
 		return nil, 0, false
 	}
 	file, offset, _ := h.file()
 	h.seg.lend(int64(h.at.Offset) * layout.Unit)
 	return file.OS(), offset, true
+}
+
+// Lends reports whether File gives the file away.
+func (h *Hit) Lends() bool {
+	_, _, ok := h.file()
+	return ok && h.v.lends.Load()
 }
 
 func (h *Hit) file() (f *device.File, offset int64, ok bool) {
