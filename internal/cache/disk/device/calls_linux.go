@@ -54,6 +54,23 @@ func pastTheCache(fd int) (*os.File, error) {
 	return w, err //nolint:wrapcheck // os says which file
 }
 
+// hold returns a pipe that has the page cache's own pages of the first bytes of a file, as a socket has them after sendfile.
+func hold(fd int, bytes int) (*os.File, error) {
+	var ends [2]int
+	if err := unix.Pipe2(ends[:], unix.O_CLOEXEC); err != nil {
+		return nil, os.NewSyscallError("pipe2", err)
+	}
+	var offset int64
+	n, err := unix.Splice(fd, &offset, ends[1], nil, bytes, 0)
+	_ = unix.Close(ends[1])                   // so that a read of more ends
+	r := os.NewFile(uintptr(ends[0]), "pipe") //nolint:gosec // a descriptor
+	if err != nil || n != int64(bytes) {
+		_ = r.Close()
+		return nil, errors.Join(ErrUnsupported, err)
+	}
+	return r, nil
+}
+
 func refusedDirect(err error) bool { return errors.Is(err, unix.EINVAL) }
 
 func room(f *os.File) (r Room, err error) {

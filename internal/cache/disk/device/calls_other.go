@@ -19,6 +19,8 @@ func setDirect(_ *os.File, direct bool) error {
 
 func pastTheCache(int) (*os.File, error) { return nil, ErrUnsupported }
 
+func hold(int, int) (*os.File, error) { return nil, ErrUnsupported }
+
 func refusedDirect(error) bool { return false }
 
 func room(*os.File) (Room, error) { return Room{}, ErrUnsupported }

@@ -1,7 +1,9 @@
 package device
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"os"
 )
 
@@ -49,19 +51,42 @@ func (f *File) Detach(offset, bytes int64) (written int64, err error) {
 	}
 }
 
-// CanDetach reports whether Detach does what it says in this directory, by trying it on f, which has at least 4 KiB.
+// CanDetach reports whether Detach does what it says in this directory, by trying it on f, which has at least 4 KiB: a pipe has its first page meanwhile, as a socket
+// would, and may not see what is written to it then. Afterwards f is as it was.
 func (f *File) CanDetach() bool {
 	if f.reachesOut() {
 		return false
 	}
-	var b [1]byte
-	if _, err := f.ReadAt(b[:], 0); err != nil { // now the page cache has it
+	was := make([]byte, edgeBytes)
+	if _, err := f.ReadAt(was, 0); err != nil { // now the page cache has it
 		return false
 	}
 	pages, ok := cached(f.fd, 0, edgeBytes)
 	f.dir.blind.Store(!ok || pages == 0)
-	_, err := f.Detach(0, edgeBytes)
-	return err == nil
+	held, err := hold(f.fd, edgeBytes)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = held.Close() }() // it was only read
+	if _, err := f.Detach(0, edgeBytes); err != nil {
+		return false
+	}
+	return f.keepsApart(held, was)
+}
+
+// keepsApart reports whether held, which has the first page of f, does not see a write to it.
+func (f *File) keepsApart(held io.Reader, was []byte) bool {
+	other := make([]byte, len(was))
+	for i := range other {
+		other[i] = ^was[i]
+	}
+	if _, err := f.file.WriteAt(other, 0); err != nil {
+		return false
+	}
+	got := make([]byte, len(was))
+	_, readErr := io.ReadFull(held, got)
+	_, err := f.file.WriteAt(was, 0)
+	return readErr == nil && err == nil && bytes.Equal(got, was)
 }
 
 // reachesOut reports whether a hole may change pages beside it. XFS takes whole blocks, or whole pages of the system, out of the page cache, and of what it has in a longer
