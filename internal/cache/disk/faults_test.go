@@ -421,3 +421,27 @@ func TestARecordThatWaitedForItsReaderWasFreedTwice(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatIsReadForLongWaitedOnceMoreWithEachLap: a record that a slow client is sent waits to be freed, once, however often the hand goes over it.
+func TestWhatIsReadForLongWaitedOnceMoreWithEachLap(t *testing.T) {
+	s := open(t, Options{Path: t.TempDir(), MaxBytes: MinBytes})
+	store(t, s, 0, 1, 100_000)
+	settle(t, s)
+	var h Hit
+	defer h.Close()
+	if !s.Find(hashOf(keyOf(0)), keyOf(0), &h) {
+		t.Fatal("not found")
+	}
+	for n := range 400 { // ten times as much as there is room for
+		store(t, s, n+1, 1, 100_000)
+		settle(t, s)
+	}
+	lacks(t, s, 0)
+	v, waiting := s.volume.Load(), 0
+	if err := v.wait(v.queue.ask(func() error { waiting = len(v.limbo); return nil }), nil); err != nil {
+		t.Fatal(err)
+	}
+	if waiting != 1 {
+		t.Errorf("it waits %d times, want once", waiting)
+	}
+}

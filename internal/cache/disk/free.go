@@ -1,7 +1,9 @@
 package disk
 
 import (
+	"cmp"
 	"errors"
+	"slices"
 
 	"edgeproxy/internal/cache/disk/device"
 )
@@ -15,14 +17,18 @@ type freeing struct {
 // freed reports whether the record takes no room any more, or does so with all of its segment.
 func (v *volume) freed(f freeing) bool { return !v.isListed(f.seg) || f.seg.punched(f.offset) }
 
-// free punches out records, and those that waited. Neighbours go in one call.
+// free punches out records, and those that waited for a reader. Neighbours go in one call.
 func (v *volume) free(out []freeing) {
 	out = append(v.limbo, out...)
 	v.limbo = nil
+	slices.SortFunc(out, func(a, b freeing) int {
+		return cmp.Or(cmp.Compare(a.seg.number, b.seg.number), cmp.Compare(a.offset, b.offset))
+	})
+	out = slices.Compact(out) // what waits comes again when the hand goes over it
 	var run run
 	for _, f := range out {
 		switch {
-		case v.freed(f) || run.has(f):
+		case v.freed(f):
 			continue
 		case v.pins.has(place(f.seg.number, f.offset, f.bytes)):
 			v.limbo = append(v.limbo, f)
@@ -43,12 +49,7 @@ func (r run) end() int64 { return r[len(r)-1].offset + r[len(r)-1].bytes }
 
 func (r run) takes(f freeing) bool { return len(r) == 0 || r[0].seg == f.seg && r.end() == f.offset }
 
-// has reports whether f is one of r: a record that waited for its reader comes again when the hand goes over it.
-func (r run) has(f freeing) bool {
-	return len(r) > 0 && r[0].seg == f.seg && r[0].offset <= f.offset && f.offset < r.end()
-}
-
-// punch makes a hole of r. What cannot be detached waits.
+// punch makes a hole of r. What cannot be detached waits for the next look: each try costs writes.
 func (v *volume) punch(r run) {
 	if len(r) == 0 {
 		return
@@ -70,7 +71,7 @@ func (v *volume) punch(r run) {
 	case errors.Is(err, device.ErrUnsupported):
 		v.noPunching()
 	case errors.Is(err, device.ErrCached):
-		v.limbo = append(v.limbo, r...)
+		v.stuck = append(v.stuck, r...)
 	}
 }
 

@@ -35,7 +35,8 @@ type volume struct {
 	drafting  []*reserved  // what drafts have
 	log       *removals
 	hand      hand
-	limbo     []freeing // evicted, and still being read, or not detached yet
+	limbo     []freeing // evicted, and still being read
+	stuck     []freeing // evicted, and not detached yet
 	serial    uint64
 	numbers   uint64 // of the next segment
 	inARow    int    // calls that failed, one after the other

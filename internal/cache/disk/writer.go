@@ -156,7 +156,9 @@ func (v *volume) look(now time.Time) {
 	v.measureRoom()
 	v.patches.prune(now, v.index)
 	v.watchIndex()
-	v.free(nil) // what readers have let go
+	stuck := v.stuck
+	v.stuck = nil
+	v.free(stuck) // and what readers have let go
 	for _, a := range v.open {
 		if a != nil && len(a.buffer) > 0 && now.Sub(a.since) >= flushAfter {
 			_ = v.flush(a)
