@@ -88,12 +88,11 @@ func (v *volume) detach(r run) error {
 	seg, offset, bytes := r[0].seg, r[0].offset, r.end()-r[0].offset
 	n := int64(0)
 	err := v.call(func() (err error) {
-		n, err = seg.file.Load().Detach(offset, bytes)
+		if n, err = seg.file.Load().Detach(offset, bytes); !v.lends.Load() {
+			return nil // so it was before, too, most likely, and then nothing was lent
+		}
 		return noSpace(err)
 	})
-	if errors.Is(err, device.ErrUnsupported) && !v.lends.Load() {
-		err = nil // so it was before, too
-	}
 	if n > 0 {
 		v.counts.wrote(n, 0)
 		v.rate.spend(n)

@@ -10,6 +10,9 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"edgeproxy/internal/cache/disk/device"
+	"edgeproxy/internal/cache/disk/layout"
 )
 
 // sending is a body that the system sends from its file, to a reader who has not begun to read.
@@ -264,6 +267,40 @@ func TestWhatWasNotLentIsNotWrittenAgain(t *testing.T) {
 	settle(t, s)
 	if more := s.Stats().WriteBytes - wrote; more >= 4096 { // the log of removals takes a few bytes
 		t.Errorf("got %d bytes more written, want no page", more)
+	}
+}
+
+// TestNothingWasFreedWhereNothingCanBeDetached: no write past the page cache is allowed, and what was there at the start has to go all the same.
+func TestNothingWasFreedWhereNothingCanBeDetached(t *testing.T) {
+	const records, length = 60, 150_000
+	path := t.TempDir()
+	s := open(t, Options{Path: path, MaxBytes: 64 << 20})
+	for n := range records {
+		store(t, s, n, 1, length)
+	}
+	settle(t, s)
+	for n := range records {
+		get(t, s, n) // the page cache has it
+	}
+	s.Close()
+	refuses := func(c device.Call) error {
+		if c.Op == device.Write && c.Bytes == layout.Page {
+			return unix.EACCES
+		}
+		return nil
+	}
+	s = open(t, Options{Path: path, MaxBytes: 64 << 20, Hook: refuses})
+	filled(t, s)
+	before := onDisk(t, path)
+	for n := range records / 4 {
+		s.Remove(hashOf(keyOf(2 * n)))
+		settle(t, s)
+	}
+	if err := s.Err(); err != nil {
+		t.Error(err)
+	}
+	if got := before - onDisk(t, path); got < records/4*length {
+		t.Errorf("got %d bytes freed, want %d at least", got, records/4*length)
 	}
 }
 
