@@ -39,7 +39,9 @@ func OpenDir(path string, hook Hook) (*Dir, error) {
 		_ = root.Close()
 		return nil, err
 	}
-	return &Dir{path: path, root: root, self: self, hook: hook, edge: make([]byte, edgeBytes)}, nil
+	d := &Dir{path: path, root: root, self: self, hook: hook, edge: make([]byte, edgeBytes)}
+	d.blind.Store(true) // until CanDetach knows better
+	return d, nil
 }
 
 // Close releases the directory. Files that are open stay open.
