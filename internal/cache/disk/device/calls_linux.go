@@ -62,9 +62,9 @@ func hold(fd int, bytes int) (*os.File, error) {
 	}
 	var offset int64
 	n, err := unix.Splice(fd, &offset, ends[1], nil, bytes, 0)
-	_ = unix.Close(ends[1])                   // so that a read of more ends
-	r := os.NewFile(uintptr(ends[0]), "pipe") //nolint:gosec // a descriptor
-	if err != nil || n != int64(bytes) {
+	_ = unix.Close(ends[1])                     // so that a read of more ends
+	r := os.NewFile(uintptr(ends[0]), "pipe")   //nolint:gosec // a descriptor
+	if err != nil || int64(n) != int64(bytes) { //nolint:unconvert // an int on systems of 32 bits
 		_ = r.Close()
 		return nil, errors.Join(ErrUnsupported, err)
 	}
