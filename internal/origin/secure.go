@@ -32,15 +32,24 @@ func clientConfig(base *tls.Config, address string) *tls.Config {
 // the exchanges. After an error socket is closed.
 func secure(ctx context.Context, socket net.Conn, config *tls.Config) (*conn, error) {
 	w := &tlsSocket{Conn: socket}
-	t := tls.Client(w, config)
-	if err := t.HandshakeContext(ctx); err != nil {
-		_ = socket.Close()
-		return nil, fmt.Errorf("TLS handshake with %s: %w", config.ServerName, err)
+	t, err := handshake(ctx, w, config)
+	if err != nil {
+		return nil, err
 	}
 	c := newConn(t)
 	c.socket, c.under = socket, w
 	c.quiet = tlsQuiet(t, w, socketQuiet(socket))
 	return c, nil
+}
+
+// handshake begins TLS on socket, which is closed after an error.
+func handshake(ctx context.Context, socket net.Conn, config *tls.Config) (*tls.Conn, error) {
+	t := tls.Client(socket, config)
+	if err := t.HandshakeContext(ctx); err != nil {
+		_ = socket.Close()
+		return nil, fmt.Errorf("TLS handshake with %s: %w", config.ServerName, err)
+	}
+	return t, nil
 }
 
 // tlsSocket is the socket under TLS. While it is cut off, reading it is refused, so

@@ -63,12 +63,12 @@ func (t *Trace) connected(from time.Time) {
 	}
 }
 
-// answered notes the head of the response in x, and returns t for the body.
-func (t *Trace) answered(x *exchange) *Trace {
+// answered notes the head of a response of s, and returns t for the body.
+func (t *Trace) answered(s *server, status int, sent, firstByte time.Time) *Trace {
 	if t != nil {
-		t.Status, t.Sent, t.FirstByte = x.head.status, x.begun, x.firstByte
-		if host := x.c.server.Host; host != "" {
-			t.Host = host
+		t.Status, t.Sent, t.FirstByte = status, sent, firstByte
+		if s.Host != "" {
+			t.Host = s.Host
 		}
 	}
 	return t

@@ -178,7 +178,7 @@ func (o *Origin) answered(c *conn, x *exchange) *Response {
 		RequestTime: x.begun, ResponseTime: x.whole, FirstByteTime: x.firstByte,
 		Server: c.server.Address, Connect: x.connect,
 	}
-	a.Body, a.whole, a.body.trace = &a.body, a, x.r.Trace.answered(x)
+	a.Body, a.whole, a.body.trace = &a.body, a, x.r.Trace.answered(c.server, h.status, x.begun, x.firstByte)
 	framing := x.framing
 	c.x = exchange{c: c} // an idle connection keeps no request or response alive
 	a.begin(o, c, framing, keep)
@@ -200,27 +200,38 @@ func (o *Origin) connect(ctx context.Context, s *server, limit time.Duration) (*
 	limited, cancel := context.WithTimeout(ctx, cmp.Or(limit, o.options.ConnectTimeout))
 	defer cancel()
 	c, err := o.dial(limited, s)
-	switch {
-	case err == nil:
-		c.idle, c.server = o.options.IdleTimeout, s
-		return c, nil
-	case ctx.Err() != nil:
-		return nil, o.ended(ctx, "connect")
-	case faulty(err):
-		return nil, o.fail(Fault, "connect", err)
-	case local(err):
-		o.metrics.short()
-		return nil, o.fail(Overload, "connect", err)
+	if err != nil {
+		return nil, o.unconnected(ctx, err)
 	}
-	return nil, o.fail(Connect, "connect", err)
+	c.idle, c.server = o.options.IdleTimeout, s
+	return c, nil
 }
 
-func (o *Origin) dial(ctx context.Context, s *server) (*conn, error) {
+// unconnected is what err comes to, for which no connection was made.
+func (o *Origin) unconnected(ctx context.Context, err error) *Error {
+	switch {
+	case ctx.Err() != nil:
+		return o.ended(ctx, "connect")
+	case faulty(err):
+		return o.fail(Fault, "connect", err)
+	case local(err):
+		o.metrics.short()
+		return o.fail(Overload, "connect", err)
+	}
+	return o.fail(Connect, "connect", err)
+}
+
+// socket makes a connection, without TLS.
+func (o *Origin) socket(ctx context.Context, s *server) (net.Conn, error) {
 	network, address := "tcp", s.Address
 	if path, ok := strings.CutPrefix(address, socketPrefix); ok {
 		network, address = "unix", path
 	}
-	nc, err := o.options.Dial(ctx, network, address)
+	return o.options.Dial(ctx, network, address)
+}
+
+func (o *Origin) dial(ctx context.Context, s *server) (*conn, error) {
+	nc, err := o.socket(ctx, s)
 	if err != nil {
 		return nil, err
 	}

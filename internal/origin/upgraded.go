@@ -46,7 +46,7 @@ func (o *Origin) upgrade(c *conn, h *head, x *exchange) *Response {
 	_ = c.nc.SetDeadline(time.Time{}) // if it fails, so does what comes next
 	o.metrics.ended(outcomeOf(h.status))
 	o.pool.detach(c)
-	trace := x.r.Trace.answered(x)
+	trace := x.r.Trace.answered(c.server, h.status, x.begun, x.firstByte)
 	trace.ended(nil)
 	return &Response{
 		Status: h.status, Reason: h.reason, Header: h.fields, Body: &Body{framed: true, err: io.EOF, trace: trace},

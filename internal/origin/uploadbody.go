@@ -92,22 +92,22 @@ func (u *upload) sendChunked() error {
 // takeTrailers asks for the trailers of a body that has ended. It refuses a trailer that
 // cannot be sent, or that would change the message for a server that merges it into the
 // header. It does not rely on checks of the caller: see validate of Request.
-func (u *upload) takeTrailers() error {
-	if u.r.Trailers == nil || u.r.ContentLength >= 0 {
-		return nil
+func (r *Request) takeTrailers() (field.List, error) {
+	if r.Trailers == nil || r.ContentLength >= 0 {
+		return nil, nil
 	}
-	u.trailers = u.r.Trailers()
-	for i := range u.trailers {
-		f := &u.trailers[i]
+	trailers := r.Trailers()
+	for i := range trailers {
+		f := &trailers[i]
 		switch field.Canonical(f.Name) {
 		case "Host", "Connection", "Te", "Trailer", "Upgrade", "Content-Length", "Transfer-Encoding":
-			return &bodyError{fmt.Errorf("trailer field %s is not to be sent", f.Name)}
+			return nil, &bodyError{fmt.Errorf("trailer field %s is not to be sent", f.Name)}
 		}
 		if !field.ValidName(f.Name) || !field.ValidValue(f.Value) {
-			return &bodyError{fmt.Errorf("trailer field %.40q cannot be sent", f.Name)}
+			return nil, &bodyError{fmt.Errorf("trailer field %.40q cannot be sent", f.Name)}
 		}
 	}
-	return nil
+	return trailers, nil
 }
 
 // read reads the body into p, which is not empty: at least a byte unless it is
@@ -120,9 +120,9 @@ func (u *upload) read(p []byte) (n int, last bool, err error) {
 		n, err = u.r.Body.Read(p)
 		switch {
 		case err == io.EOF:
-			failure := u.takeTrailers()
+			u.trailers, err = u.r.takeTrailers()
 			u.bodyDone()
-			return n, true, failure
+			return n, true, err
 		case err != nil:
 			return 0, false, &bodyError{err}
 		case n > 0:
