@@ -14,7 +14,8 @@ import (
 // from any. It holds its connection until its end, an error or Close.
 type Body struct {
 	origin *Origin
-	c      *conn
+	c      *conn       // nil by HTTP/2
+	stream *streamBody // nil by HTTP/1.1
 	src    io.Reader
 	chunks *chunkReader // src, if the body comes in chunks
 	status int
@@ -110,10 +111,15 @@ func (b *Body) Read(p []byte) (int, error) {
 // that, and if there are none. They are not part of Response.Header, and none of them
 // may be merged into it (RFC 9110 section 6.5.1). The caller owns the list.
 func (b *Body) Trailers() field.List {
-	if b.chunks == nil || b.over() != io.EOF { //nolint:errorlint // a failure that wraps io.EOF is no end
+	switch {
+	case b.over() != io.EOF: //nolint:errorlint // a failure that wraps io.EOF is no end
 		return nil
+	case b.stream != nil:
+		return b.stream.trailers
+	case b.chunks != nil:
+		return b.chunks.trailers
 	}
-	return b.chunks.trailers
+	return nil
 }
 
 // Close gives up what has not been read, and with it the connection. A Read
@@ -169,7 +175,7 @@ func (b *Body) end(cause error) error {
 	case cause == io.EOF: //nolint:errorlint // a failure that wraps io.EOF is no end
 		now = time.Now()
 		b.err, b.took = io.EOF, now.Sub(b.begun)
-		reuse = b.c.br.Buffered() == 0
+		reuse = b.stream == nil && b.c.br.Buffered() == 0
 	case errors.Is(cause, ErrBodyClosed):
 		b.err = b.origin.fail(Canceled, "read the response body", cause)
 	default:
@@ -184,6 +190,10 @@ func (b *Body) end(cause error) error {
 	b.origin.metrics.ended(outcome)
 	if reuse {
 		b.origin.pool.put(b.c, b.keep, now)
+		return err
+	}
+	if b.stream != nil {
+		b.stream.over(err)
 		return err
 	}
 	defer b.origin.pool.free(b.c.server, b.c.client)

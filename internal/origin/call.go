@@ -33,9 +33,9 @@ const sentAtOnce = 16 << 10
 var errAbandoned = errors.New("the request was abandoned")
 
 // Start begins what RoundTrip does, where nothing has to be waited for: a slot is free, and r has no
-// body. Else it returns nil, and has done nothing.
+// body, and it goes by HTTP/1.1. Else it returns nil, and has done nothing.
 func (o *Origin) Start(ctx context.Context, r *Request) *Call {
-	if r.Body != nil || r.Upgrade != "" || ctx.Err() != nil || r.validate() != nil {
+	if r.Body != nil || r.Upgrade != "" || o.options.HTTP2 || ctx.Err() != nil || r.validate() != nil {
 		return nil
 	}
 	r.Trace.begin(r) // RoundTrip begins it anew where this is nil

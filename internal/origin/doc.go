@@ -1,4 +1,4 @@
-// Package origin talks HTTP/1.1 to the servers of one origin.
+// Package origin talks HTTP/1.1, or HTTP/2, to the servers of one origin.
 //
 // It answers one question: what does this origin say to this request, and is
 // what arrived provably the whole of it? A request goes out byte for byte as
@@ -25,6 +25,12 @@
 //     was not asked for, and has no body: then the connection is the caller's.
 //   - One queue is for all servers of an origin, each of which has a limit of its
 //     own. Which server is next is the room balance's to say.
+//
+// HTTP/2 is that of net/http, on connections that are made here (h2conns.go). What it
+// returns is checked as a head of HTTP/1.1 is. A slot is then one request, which shares its
+// connection (stream.go), and the laws hold of its stream: the server has ended it where a
+// body is whole, a limit in time ends it alone, and where the server has not begun with a
+// request that may be sent once more, whatever it is.
 //
 // It does not follow redirects, decode contents or keep cookies, and does not strip
 // hop-by-hop fields: the caller knows which ones it may pass on. The same holds for

@@ -32,6 +32,8 @@ const (
 	// framing, or its body failed, ended early or was longer than announced. The
 	// origin is not at fault.
 	BadRequest
+	// Unsupported: the protocol that the origin is asked by has no such request. It never left.
+	Unsupported
 	// Fault: something panicked here. The cause is a *rescue.Error, and is noted.
 	Fault
 )
@@ -53,6 +55,8 @@ func (k Kind) String() string {
 		return "canceled"
 	case BadRequest:
 		return "bad-request"
+	case Unsupported:
+		return "unsupported"
 	case Fault:
 		return "fault"
 	}

@@ -108,27 +108,36 @@ func (k *checks) check(ctx context.Context, s *server) (err error) {
 	h := &k.origin.options.Health
 	ctx, cancel := context.WithTimeout(ctx, h.Timeout)
 	defer cancel()
-	c, failure := k.origin.connect(ctx, s, 0)
-	if failure != nil {
-		return failure
-	}
-	defer c.close()
-	defer context.AfterFunc(ctx, c.close)()
-	x := &exchange{origin: k.origin, c: c, r: &Request{
+	status, failure := k.ask(ctx, s, &Request{
 		Method: "GET", Target: h.Path, Host: cmp.Or(h.Host, hostOf(s.Address)),
 		Header: field.List{{Name: "User-Agent", Value: "edgeproxy health check"}},
-	}}
-	failure = x.run()
-	if failure != nil && !errors.Is(ctx.Err(), context.Canceled) {
-		k.origin.useless(s, c.socket)
-	}
+	})
 	switch {
 	case ctx.Err() != nil:
 		return k.origin.fail(Timeout, "check the health", context.Cause(ctx))
 	case failure != nil:
 		return failure
-	case x.head.status < h.From || x.head.status > h.To:
-		return fmt.Errorf("health check: got status %d, want %d to %d", x.head.status, h.From, h.To)
+	case status < h.From || status > h.To:
+		return fmt.Errorf("health check: got status %d, want %d to %d", status, h.From, h.To)
 	}
 	return nil
+}
+
+// ask returns the status of the answer.
+func (k *checks) ask(ctx context.Context, s *server, r *Request) (int, *Error) {
+	if s.h2 != nil {
+		return s.h2.ask(ctx, r)
+	}
+	c, failure := k.origin.connect(ctx, s, 0)
+	if failure != nil {
+		return 0, failure
+	}
+	defer c.close()
+	defer context.AfterFunc(ctx, c.close)()
+	x := &exchange{origin: k.origin, c: c, r: r}
+	failure = x.run()
+	if failure != nil && !errors.Is(ctx.Err(), context.Canceled) {
+		k.origin.useless(s, c.socket)
+	}
+	return x.head.status, failure
 }

@@ -41,7 +41,7 @@ func outcomeOf(status int) outcome {
 	return outcomeServerError
 }
 
-// failure returns the outcome that a failed request counts as. Overload never
+// failure returns the outcome that a failed request counts as. Overload and Unsupported never
 // reached the origin, and Canceled, BadRequest and Fault are not its doing: these
 // count as nothing.
 func (k Kind) failure() (outcome, bool) {
@@ -52,7 +52,7 @@ func (k Kind) failure() (outcome, bool) {
 		return outcomeTimeout, true
 	case Cut, Malformed:
 		return outcomeCut, true
-	case Overload, Canceled, BadRequest, Fault:
+	case Overload, Canceled, BadRequest, Unsupported, Fault:
 	}
 	return 0, false
 }
@@ -96,7 +96,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		connections: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "edgeproxy_origin_connections",
 			Help: "Connections to the origin: idle, or active (carrying a request or being made); the sum of these is what max_connections limits, per server." +
-				" Upgraded ones speak another protocol and are beyond it.",
+				" Upgraded ones speak another protocol and are beyond it. By HTTP/2 active counts requests, and http2 the connections that these share.",
 		}, []string{"origin", "state"}),
 		shortages: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "edgeproxy_origin_local_failures_total",
@@ -117,11 +117,11 @@ type originMetrics struct {
 	shortages prometheus.Counter
 	firstByte prometheus.Observer
 
-	queue, idle, active, upgraded prometheus.Gauge
+	queue, idle, active, upgraded, http2 prometheus.Gauge
 }
 
 // connectionStates are the values of the state label.
-var connectionStates = [...]string{"idle", "active", "upgraded"}
+var connectionStates = [...]string{"idle", "active", "upgraded", "http2"}
 
 func (m *Metrics) of(name string) *originMetrics {
 	m.mu.Lock()
@@ -135,6 +135,7 @@ func (m *Metrics) of(name string) *originMetrics {
 		idle:      m.connections.WithLabelValues(name, connectionStates[0]),
 		active:    m.connections.WithLabelValues(name, connectionStates[1]),
 		upgraded:  m.connections.WithLabelValues(name, connectionStates[2]),
+		http2:     m.connections.WithLabelValues(name, connectionStates[3]),
 	}
 	for o := range outcomeCount {
 		om.outcomes[o] = m.requests.WithLabelValues(name, o.String())

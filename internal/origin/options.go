@@ -40,6 +40,9 @@ type Options struct {
 	TLS     *tls.Config
 	// Servers are those to choose from, by Balance.
 	Servers []Server
+	// HTTP2 says that all servers are asked by HTTP/2 (RFC 9113) and nothing else: over TLS those that offer it, without
+	// TLS as is known of them before.
+	HTTP2   bool
 	Balance balance.Policy
 	// Ejection says when a server gets no requests for a while: when connections to it could
 	// not be made, or when too many requests got no proper response head in time.
@@ -76,7 +79,7 @@ type Options struct {
 	KeepAlive time.Duration
 
 	// MaxConnections bounds connections of one server in use, being dialled and
-	// idle together. Default 512.
+	// idle together; with HTTP2, the requests under way. Default 512.
 	MaxConnections int
 	// QueueRequests is how many requests may wait for a connection; 0 means none
 	// waits. QueueWait, then required, is how long one waits.
@@ -120,7 +123,7 @@ func (o *Options) setDefaults() {
 		s := &o.Servers[i]
 		s.Weight = cmp.Or(s.Weight, 1)
 		if s.TLS != nil {
-			s.TLS = clientConfig(s.TLS, s.Address)
+			s.TLS = clientConfig(s.TLS, s.Address, protocolsOf(o.HTTP2))
 		}
 	}
 	o.Health.setDefaults()

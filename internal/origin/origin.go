@@ -67,6 +67,11 @@ func New(options Options) (*Origin, error) {
 	options.setDefaults()
 	metrics := options.Metrics.of(options.Name)
 	o := &Origin{options: options, metrics: metrics, pool: newPool(&options, metrics)}
+	if options.HTTP2 {
+		for _, s := range o.pool.servers {
+			s.h2 = newH2Conns(o, s)
+		}
+	}
 	o.checks = startChecks(o)
 	return o, nil
 }
@@ -90,7 +95,8 @@ func (o *Origin) FirstByteTimeout() time.Duration { return o.options.FirstByteTi
 // or if a connection used before was closed without a byte of response: the origin
 // had given it up. It is not sent again after an interim response, which the
 // caller would get twice, nor to the same server after a timeout: an origin too
-// slow for one request must not get two.
+// slow for one request must not get two. With HTTP2 the server may say that it has not begun
+// with a request: that is sent again, whatever it is, unless some of its Body was read.
 func (o *Origin) RoundTrip(ctx context.Context, r *Request) (*Response, error) {
 	r.Trace.begin(r)
 	ctx, over := r.bounded(ctx)
@@ -110,6 +116,9 @@ func (o *Origin) place(ctx context.Context, r *Request) (slot, *Error) {
 	}
 	if ctx.Err() != nil {
 		return slot{}, o.ended(ctx, "send the request")
+	}
+	if r.Upgrade != "" && o.options.HTTP2 {
+		return slot{}, o.fail(Unsupported, "send the request", errNoUpgrade)
 	}
 	s, failure := o.pool.take(ctx, r.Client)
 	r.Trace.placed()

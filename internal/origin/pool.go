@@ -253,6 +253,16 @@ func (p *pool) retire() {
 	for _, c := range idle {
 		c.retire()
 	}
+	p.retireH2()
+}
+
+// retireH2 is retire for the connections of HTTP/2.
+func (p *pool) retireH2() {
+	for _, s := range p.servers {
+		if s.h2 != nil {
+			s.h2.retire()
+		}
+	}
 }
 
 // idleLocked takes out the idle connections.
@@ -278,6 +288,7 @@ func (p *pool) close() {
 	for _, c := range idle {
 		c.retire()
 	}
+	p.retireH2()
 	p.sweeping.Wait()
 }
 

@@ -50,7 +50,7 @@ type Request struct {
 	Trailers func() field.List
 	// Upgrade lists the protocols that the connection may be switched to (RFC 9110
 	// section 7.8). It is sent as it is, with Connection: Upgrade; "" asks for none.
-	// It goes without Body.
+	// It goes without Body, and not with Options.HTTP2: that is Unsupported.
 	Upgrade string
 	// Interrupt makes a Read of Body that waits return soon, and further ones
 	// fail. It is called at most once, when the origin has answered or failed

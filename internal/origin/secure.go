@@ -15,8 +15,8 @@ const sessions = 64
 
 // clientConfig completes base for connections to address: the server's name is
 // the host of the address unless base has one, sessions are resumed (RFC 8446
-// section 2.2), and HTTP/1.1 is the only protocol offered (RFC 7301).
-func clientConfig(base *tls.Config, address string) *tls.Config {
+// section 2.2), and no other protocol is offered (RFC 7301).
+func clientConfig(base *tls.Config, address string, protocols []string) *tls.Config {
 	c := base.Clone()
 	if c.ServerName == "" {
 		c.ServerName, _, _ = net.SplitHostPort(address) // validated by then
@@ -24,7 +24,7 @@ func clientConfig(base *tls.Config, address string) *tls.Config {
 	if c.ClientSessionCache == nil {
 		c.ClientSessionCache = tls.NewLRUClientSessionCache(sessions)
 	}
-	c.NextProtos = []string{"http/1.1"}
+	c.NextProtos = protocols
 	return c
 }
 

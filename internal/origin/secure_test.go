@@ -82,7 +82,7 @@ func TestTLSNamesServerAndProtocol(t *testing.T) {
 }
 
 func TestTLSNameIsTheHostOfTheAddress(t *testing.T) {
-	c := clientConfig(&tls.Config{}, "app.test:8443")
+	c := clientConfig(&tls.Config{}, "app.test:8443", protocolsOf(false))
 	if c.ServerName != "app.test" || c.ClientSessionCache == nil {
 		t.Errorf("got name %q and sessions %v, want app.test and some", c.ServerName, c.ClientSessionCache)
 	}

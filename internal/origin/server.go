@@ -11,6 +11,7 @@ type server struct {
 	Server
 	index int // in Options.Servers
 	limit int
+	h2    *h2Conns // nil: it is asked by HTTP/1.1
 
 	open     int     // slots in use and idle; guarded by pool.mu
 	idle     []*conn // the last one was used last; guarded by pool.mu
@@ -42,6 +43,7 @@ type ServerStats struct {
 	Weight       int
 	Active, Idle int // connections, those being made included
 	Upgraded     int // those that speak another protocol now, beyond the limit of the others
+	HTTP2        int // those of HTTP/2; then Active counts requests, and none is Idle
 }
 
 // Stats is what an Origin does now.
@@ -55,7 +57,7 @@ type Stats struct {
 func (s Stats) Quiet() bool {
 	quiet := s.Waiting == 0
 	for _, v := range s.Servers {
-		quiet = quiet && v.Active == 0 && v.Idle == 0 && v.Upgraded == 0
+		quiet = quiet && v.Active == 0 && v.Idle == 0 && v.Upgraded == 0 && v.HTTP2 == 0
 	}
 	return quiet
 }
@@ -70,7 +72,7 @@ func (o *Origin) Stats(now time.Time) Stats {
 		state, left := p.balancer.State(s.index, now)
 		out.Servers = append(out.Servers, ServerStats{
 			Address: s.Address, State: state, EjectedFor: left, Weight: s.Weight,
-			Active: s.open - len(s.idle), Idle: len(s.idle), Upgraded: s.upgraded,
+			Active: s.open - len(s.idle), Idle: len(s.idle), Upgraded: s.upgraded, HTTP2: s.h2.count(),
 		})
 	}
 	return out

@@ -19,6 +19,7 @@ type tried struct {
 	res     *Response
 	failure *Error // nil: res is the answer
 	again   bool   // the server cannot have answered, and may be asked once more
+	refused bool   // it has not begun with the request, whatever that is
 	stale   bool   // the connection had been given up before
 	unsent  bool   // not all of the request's body was
 	late    bool   // most of the time for the exchange was over before
@@ -32,7 +33,7 @@ func (t tried) theirs() bool {
 		return false
 	}
 	switch t.failure.Kind {
-	case Canceled, BadRequest, Overload, Fault:
+	case Canceled, BadRequest, Overload, Unsupported, Fault:
 		return false
 	case Connect, Timeout, Cut, Malformed:
 	}
@@ -51,6 +52,9 @@ func (t tried) at() time.Time {
 func (t tried) unconnected() bool {
 	return (t.failure.Kind == Connect || t.failure.Kind == Overload) && !errors.Is(t.failure, ErrTotal)
 }
+
+// repeatable reports whether sending r once more does no harm.
+func (t tried) repeatable(r *Request) bool { return t.again && (t.refused || r.repeatable()) }
 
 // tries sends r until it is answered or may not be tried again. After a failure no
 // slot is left; after success it stays with the Body. What the balancer is told of a
@@ -81,7 +85,7 @@ func (o *Origin) tries(ctx context.Context, s slot, r *Request, x *exchange) (*R
 				continue
 			}
 		}
-		if n == maxTries || repeated || !t.again || !r.repeatable() {
+		if n == maxTries || repeated && !t.refused || !t.repeatable(r) {
 			o.giveUp(s, t, r)
 			return nil, t.failure
 		}
@@ -106,6 +110,9 @@ func (o *Origin) tell(c Change, changed bool) {
 // try makes one try, on a fresh connection if the slot has none. After a failure, which
 // a panic is too, no connection is left. x is what was begun of it; nil: nothing.
 func (o *Origin) try(ctx context.Context, s slot, r *Request, x *exchange) (t tried) {
+	if s.server.h2 != nil {
+		return o.tryStream(ctx, s.server, r)
+	}
 	if x == nil {
 		x = &exchange{origin: o, c: s.c, r: r}
 	}
@@ -121,16 +128,22 @@ func (o *Origin) try(ctx context.Context, s slot, r *Request, x *exchange) (t tr
 		from := time.Now()
 		if x.c, failure = o.connect(ctx, s.server, r.Connect); failure != nil {
 			r.Trace.connected(from)
-			if r.over(time.Now()) && failure.Timeout() {
-				failure = o.fail(Connect, "connect", ErrTotal)
-			}
-			failure.Server = s.server.Address
-			return tried{failure: failure, again: failure.Kind == Connect && !failure.Timeout() && !untrusted(failure), late: r.cameLate(failure, from)}
+			return o.unmade(failure, s.server, r, from)
 		}
 		r.Trace.connected(from)
 		x.connect = time.Since(from)
 	}
 	return o.tryOn(ctx, x)
+}
+
+// unmade is what a try comes to that began at from, for which there was no connection.
+func (o *Origin) unmade(failure *Error, on *server, r *Request, from time.Time) tried {
+	if r.over(time.Now()) && failure.Timeout() {
+		failure = o.fail(Connect, "connect", ErrTotal)
+	}
+	failure.Server = on.Address
+	again := failure.Kind == Connect && !failure.Timeout() && !untrusted(failure) && !errors.Is(failure, errNotOffered)
+	return tried{failure: failure, again: again, late: r.cameLate(failure, from)}
 }
 
 // tryOn is try on the connection of x.

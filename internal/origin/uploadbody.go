@@ -120,9 +120,10 @@ func (u *upload) read(p []byte) (n int, last bool, err error) {
 		n, err = u.r.Body.Read(p)
 		switch {
 		case err == io.EOF:
-			u.trailers, err = u.r.takeTrailers()
+			trailers, failure := u.r.takeTrailers()
+			u.trailers = trailers
 			u.bodyDone()
-			return n, true, err
+			return n, true, failure
 		case err != nil:
 			return 0, false, &bodyError{err}
 		case n > 0:

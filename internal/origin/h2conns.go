@@ -1,0 +1,192 @@
+package origin
+
+import (
+	"cmp"
+	"context"
+	"net"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// h2Conns are the connections of HTTP/2 to one server. Each carries as many requests at a time as the server
+// allows; another is made where none has room. Slots bound the requests, and with them the connections.
+type h2Conns struct {
+	origin    *Origin
+	server    *server
+	transport *http.Transport // speaks HTTP/2 on what is dialled here; it keeps and dials nothing
+
+	mu      sync.Mutex
+	conns   []*h2Conn     // that may get requests; never changed in place
+	open    int           // all that are not closed
+	making  chan struct{} // closed when the connection that is being made is there, or none; nil: none is
+	failure *Error        // of the last that was made in vain
+	retired bool          // no connection is kept
+}
+
+// h2Conn is one connection of HTTP/2.
+type h2Conn struct {
+	server  *server
+	socket  net.Conn
+	wire    *http.ClientConn
+	used    atomic.Bool // a response has come on it
+	leaving atomic.Bool // it gets no new requests, and is closed once it has none
+	gone    sync.Once
+	known   chan struct{} // closed once it is known how many requests it takes, or that it takes none
+	know    func()        // closes known
+}
+
+// get returns a connection with room for one request, which is the caller's to use, and whether that had to
+// be waited for; limit bounds the wait, and is ConnectTimeout if it is 0. Of requests that find no room one makes a
+// connection, and the others wait until that says how many it takes.
+func (h *h2Conns) get(ctx context.Context, limit time.Duration) (c *h2Conn, waited bool, failure *Error) {
+	c, busy := h.reserve()
+	if c != nil {
+		return c, false, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, cmp.Or(limit, h.origin.options.ConnectTimeout))
+	defer cancel()
+	for ; c == nil; c, busy = h.reserve() {
+		if busy == nil {
+			if c, failure := h.makeOne(ctx, limited); c != nil || failure != nil {
+				return c, true, failure
+			}
+			continue
+		}
+		select {
+		case <-busy:
+		case <-limited.Done():
+			return nil, true, h.origin.unconnected(ctx, limited.Err())
+		}
+		if failure := h.failed(); failure != nil {
+			return nil, true, failure
+		}
+	}
+	return c, true, nil
+}
+
+// reserve returns a connection with room for one request. Where there is none, busy is closed once there may be; nil: no connection is
+// on its way.
+func (h *h2Conns) reserve() (c *h2Conn, busy <-chan struct{}) {
+	h.mu.Lock()
+	conns, making := h.conns, h.making
+	h.mu.Unlock()
+	busy = making
+	for _, c := range conns {
+		select {
+		case <-c.known:
+			if c.wire.Reserve() == nil {
+				return c, nil
+			}
+		default:
+			busy = c.known
+		}
+	}
+	return nil, busy
+}
+
+// failed returns what became of the connection that was waited for, where every request would meet the same.
+func (h *h2Conns) failed() *Error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if f := h.failure; f != nil && f.Kind == Connect && !f.Timeout() {
+		again := *f // the caller adds to it
+		return &again
+	}
+	return nil
+}
+
+// makeOne makes a connection, and takes its first place. It does nothing where somebody else has begun to.
+func (h *h2Conns) makeOne(ctx, limited context.Context) (c *h2Conn, failure *Error) {
+	h.mu.Lock()
+	if h.making != nil {
+		h.mu.Unlock()
+		return nil, nil
+	}
+	done := make(chan struct{})
+	h.making = done
+	h.mu.Unlock()
+	defer func() { h.made(c, failure, done) }() // also after a panic of the dialler
+	made, err := h.dial(limited)
+	if err == nil {
+		if made.wire.Reserve() != nil {
+			_ = made.wire.Close()
+			err = errEndedAtOnce
+		}
+	}
+	if err != nil {
+		return nil, h.origin.unconnected(ctx, err)
+	}
+	return made, nil
+}
+
+// made notes what has become of a connection, and wakes those that wait for it.
+func (h *h2Conns) made(c *h2Conn, failure *Error, done chan struct{}) {
+	h.mu.Lock()
+	kept := !h.retired
+	if h.making, h.failure = nil, failure; c != nil && kept {
+		h.conns = append(slices.Clip(h.conns), c)
+	}
+	h.mu.Unlock()
+	close(done)
+	if c != nil && (!kept || c.wire.Err() != nil) {
+		h.drop(c)
+	}
+}
+
+// changed is told by the library that a request of c has ended, or c itself. It holds none of its locks.
+func (h *h2Conns) changed(c *h2Conn) {
+	if c.wire.Err() != nil {
+		c.gone.Do(func() {
+			h.forget(c)
+			h.mu.Lock()
+			h.open--
+			h.mu.Unlock()
+			h.origin.metrics.http2.Dec()
+		})
+		return
+	}
+	if c.leaving.Load() && c.wire.InFlight() == 0 {
+		_ = c.wire.Close()
+	}
+}
+
+// forget gives c no new requests.
+func (h *h2Conns) forget(c *h2Conn) {
+	defer c.know()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if i := slices.Index(h.conns, c); i >= 0 {
+		h.conns = slices.Delete(slices.Clone(h.conns), i, i+1)
+	}
+}
+
+// drop gives c no new requests, and closes it once it has none.
+func (h *h2Conns) drop(c *h2Conn) {
+	h.forget(c)
+	c.leaving.Store(true)
+	h.changed(c)
+}
+
+// retire closes the connections, as soon as each has no request.
+func (h *h2Conns) retire() {
+	h.mu.Lock()
+	h.retired = true
+	conns := h.conns
+	h.mu.Unlock()
+	for _, c := range conns {
+		h.drop(c)
+	}
+}
+
+// count returns how many connections there are.
+func (h *h2Conns) count() int {
+	if h == nil {
+		return 0
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.open
+}

@@ -1,0 +1,180 @@
+package origin
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"edgeproxy/internal/field"
+)
+
+// stream is one request and its response by HTTP/2.
+type stream struct {
+	origin *Origin
+	c      *h2Conn
+	r      *Request
+	idle   time.Duration
+	begun  time.Time
+	reused bool // c had answered before
+
+	// ctx is that of the stream, which outlives the one of the request. Its cause says why it has ended.
+	ctx     context.Context //nolint:containedctx // it is one of the library's ways to end a stream
+	cancel  context.CancelCauseFunc
+	sending patience // with the origin, until it has answered
+	upload  *streamUpload
+	sent    uploaded
+
+	interims     chan interim // has room for all that are allowed
+	interimCount int          // these two are of the goroutine that the library reads in
+	interimBytes int
+	heard        atomic.Bool // something of an answer has come
+	wrote        atomic.Bool // something of the request may have been sent
+
+	res *http.Response
+}
+
+// interim is an interim response on its way to the goroutine of the request.
+type interim struct {
+	status int
+	fields field.List
+}
+
+func newStream(o *Origin, c *h2Conn, r *Request) *stream {
+	s := &stream{
+		origin: o, c: c, r: r, idle: cmp.Or(r.Idle, o.options.IdleTimeout), reused: c.used.Load(),
+		interims: make(chan interim, MaxInterim),
+	}
+	ctx, cancel := context.WithCancelCause(context.Background())
+	s.cancel, s.sending.cancel = cancel, cancel
+	s.ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		WroteHeaders: func() { s.wrote.Store(true) },
+		WroteRequest: func(i httptrace.WroteRequestInfo) {
+			if s.upload != nil && i.Err == nil {
+				s.sending.begin(s.mayTake())
+			}
+		},
+		Got1xxResponse: s.interim,
+	})
+	return s
+}
+
+// mayTake is how long the origin may take for a complete head.
+func (s *stream) mayTake() time.Duration {
+	return cmp.Or(s.r.FirstByte, s.origin.options.FirstByteTimeout)
+}
+
+// run sends the request and waits for the head of the final response.
+func (s *stream) run(ctx context.Context) (head, error) {
+	m, err := s.message()
+	if err != nil {
+		s.c.wire.Release()
+		return head{}, err
+	}
+	s.begun = time.Now()
+	if s.upload == nil {
+		s.sending.begin(s.mayTake())
+	}
+	release := afterFunc(ctx, func() { s.cancel(context.Cause(ctx)) })
+	answered := make(chan error, 1)
+	go func() { answered <- s.roundTrip(m) }()
+	err = s.await(answered)
+	if s.sent = (uploaded{whole: true}); s.upload != nil {
+		s.sent = s.upload.stop(err == nil)
+	}
+	s.sending.close()
+	switch {
+	case !release():
+		err = &endedError{context.Cause(ctx)}
+	case s.sent.err != nil:
+		err = s.sent.err
+	}
+	if err != nil {
+		return head{}, err
+	}
+	return headOf(s.res, s.origin.options.MaxHeaderBytes)
+}
+
+// message returns the request as the library takes it. An error is that of a request that cannot be sent.
+func (s *stream) message() (*http.Request, error) {
+	r := s.r
+	m, ok := r.message(s.c.server)
+	if !ok {
+		return nil, &unsendableError{fmt.Errorf("target %.40q has no place in HTTP/2", r.Target)}
+	}
+	switch {
+	case r.Body == nil:
+	case r.Whole != nil:
+		m.Body, m.ContentLength = io.NopCloser(bytes.NewReader(slices.Clone(r.Whole))), int64(len(r.Whole)) // the library may read it later than the caller allows
+	default:
+		s.upload = newStreamUpload(s)
+		m.Body, m.ContentLength, m.Trailer = s.upload, r.ContentLength, s.upload.trailers
+	}
+	return m.WithContext(s.ctx), nil
+}
+
+// roundTrip is the library's.
+func (s *stream) roundTrip(m *http.Request) (err error) {
+	defer s.origin.options.Panics.Into(&err)
+	s.res, err = s.c.wire.RoundTrip(m) //nolint:bodyclose // over closes it
+	return err
+}
+
+// await waits for the answer, and passes interim responses on.
+func (s *stream) await(answered <-chan error) error {
+	for {
+		select {
+		case i := <-s.interims:
+			s.passOn(i)
+		case err := <-answered:
+			for err == nil && len(s.interims) > 0 { // no others can come
+				s.passOn(<-s.interims)
+			}
+			return err
+		}
+	}
+}
+
+func (s *stream) passOn(i interim) {
+	if s.r.Interim != nil && i.status != 100 {
+		s.r.Interim(i.status, i.fields)
+	}
+}
+
+// interim keeps the limits of interim responses. The library calls it between two frames of the connection, so it waits
+// for nothing, and may not panic.
+func (s *stream) interim(status int, header textproto.MIMEHeader) (err error) {
+	defer s.origin.options.Panics.Into(&err)
+	s.heard.Store(true)
+	fields, size, err := fieldsOf(http.Header(header))
+	s.interimCount++
+	s.interimBytes += size
+	switch {
+	case err != nil:
+		return err
+	case status == switching:
+		return malformed("switch of protocols, which HTTP/2 does not have")
+	case s.interimCount > MaxInterim:
+		return malformed("more than %d interim responses", MaxInterim)
+	case s.interimBytes > s.origin.options.MaxHeaderBytes:
+		return malformed("interim responses of more than %d bytes", s.origin.options.MaxHeaderBytes)
+	}
+	s.interims <- interim{status, fields.Without(func(name string) bool { return name == "Content-Length" })}
+	return nil
+}
+
+// abandon ends the stream: the origin hears of it by RST_STREAM, unless it has ended it.
+func (s *stream) abandon() {
+	s.sending.close()
+	s.cancel(ErrBodyClosed)
+	if s.res != nil {
+		_ = s.res.Body.Close()
+	}
+}

@@ -1,0 +1,100 @@
+package origin
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// tryStream is try by HTTP/2.
+func (o *Origin) tryStream(ctx context.Context, on *server, r *Request) (t tried) {
+	var s *stream
+	defer func() {
+		if v := recover(); v != nil {
+			t = tried{failure: o.fail(Fault, "send the request", o.options.Panics.Caught(v))}
+			if s != nil {
+				o.options.Panics.Quietly(s.giveUp)
+			}
+		}
+	}()
+	r.Trace.tried(on)
+	from := time.Now()
+	c, waited, failure := on.h2.get(ctx, r.Connect)
+	if waited {
+		r.Trace.connected(from)
+	}
+	if failure != nil {
+		return o.unmade(failure, on, r, from)
+	}
+	connect := time.Duration(0)
+	if waited {
+		connect = time.Since(from)
+	}
+	s = newStream(o, c, r)
+	h, err := s.run(ctx)
+	if err == nil {
+		var f framing
+		if f, err = frame(r.Method, &h); err == nil {
+			return tried{res: s.answered(&h, f, connect)}
+		}
+	}
+	t = s.failed(err, from)
+	s.abandon()
+	return t
+}
+
+// giveUp ends a stream of which nobody knows how far it has come, and its connection, too.
+func (s *stream) giveUp() {
+	s.cancel(ErrBodyClosed)
+	s.c.server.h2.drop(s.c)
+	if s.upload != nil {
+		_ = s.upload.stop(true)
+	}
+}
+
+// failed is what err comes to, of a try that began at from.
+func (s *stream) failed(err error, from time.Time) tried {
+	failure := s.failure(err)
+	failure.Server = s.c.server.Address
+	t := tried{failure: failure, unsent: !s.sent.whole, late: s.r.cameLate(failure, from)}
+	if failure.Kind == Cut && s.res == nil && !s.heard.Load() {
+		_, alone := errors.AsType[streamError](err) // or the server has given the connection up
+		t.refused = !s.sent.begun && s.unbegun(err)
+		t.stale = !alone && (s.reused || t.refused)
+		t.again = t.stale || t.refused
+	}
+	if silent(failure) {
+		s.c.server.h2.drop(s.c)
+	}
+	if t.theirs() {
+		s.origin.useless(s.c.server, s.c.socket)
+	}
+	return t
+}
+
+// silent reports whether a connection may be of no use to others, for a request on it had no answer in the time that each
+// step has. Total may have ended by anybody's doing.
+func silent(failure *Error) bool { return failure.Kind == Timeout && !errors.Is(failure, ErrTotal) }
+
+// failure says what err is.
+func (s *stream) failure(err error) *Error {
+	if _, ok := errors.AsType[*endedError](err); ok {
+		kind := Canceled
+		if errors.Is(err, ErrTotal) {
+			kind = Timeout
+		}
+		return s.origin.fail(kind, "wait for the response", err)
+	}
+	if kind, ok := ours(err); ok {
+		return s.origin.fail(kind, "send the request", err)
+	}
+	const reading = "read the response head"
+	if s.res != nil { // and its head is of no use
+		return s.origin.fail(kindOf(err), reading, err)
+	}
+	if cause := context.Cause(s.ctx); cause != nil {
+		return s.origin.fail(kindOf(cause), reading, cause)
+	}
+	err = said(err)
+	return s.origin.fail(kindOf(err), reading, err)
+}

@@ -1,0 +1,165 @@
+package origin
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"edgeproxy/internal/rescue"
+)
+
+// streamUpload is a request body as the library reads it, in a goroutine of its own. It has the laws of upload: what is not
+// as announced never looks whole, stop ends it and waits, and an origin that does not take what was read is late.
+type streamUpload struct {
+	r        *Request
+	trailers http.Header // to be filled; nil: none may be sent
+	idle     time.Duration
+	turn     *patience       // of the origin, between two reads
+	ended    <-chan struct{} // closed with the stream
+	closed   chan struct{}   // by the library
+	close    func()
+	panics   *rescue.Counter
+
+	mu      sync.Mutex
+	free    sync.Cond // reading has become false
+	begun   bool      // r.Body was asked for
+	reading bool
+	whole   bool // all of r.Body was read
+	stopped bool
+	left    int64 // of the length that was announced; below 0: none was
+	err     error // a bodyError
+}
+
+func newStreamUpload(s *stream) *streamUpload {
+	u := &streamUpload{
+		r: s.r, idle: s.idle, turn: &s.sending, ended: s.ctx.Done(), panics: s.origin.options.Panics, left: s.r.ContentLength,
+	}
+	if s.r.Trailers != nil && s.r.ContentLength < 0 {
+		u.trailers = make(http.Header)
+	}
+	u.free.L = &u.mu
+	u.closed = make(chan struct{})
+	u.close = sync.OnceFunc(func() { close(u.closed) })
+	return u
+}
+
+// Read is the library's. Once the upload has stopped it waits until the library does without it, or the stream ends: an
+// error at once would end the response, too.
+func (u *streamUpload) Read(p []byte) (n int, err error) {
+	if u.enter() {
+		u.turn.end()
+		n, err = u.read(p)
+		if u.leave(err) {
+			u.turn.begin(u.idle)
+			return n, err
+		}
+	}
+	select {
+	case <-u.ended:
+	case <-u.closed:
+	}
+	return 0, errStopped
+}
+
+// Close is the library's, and may come while Read waits, which stop ends.
+func (u *streamUpload) Close() error {
+	u.close()
+	return nil
+}
+
+func (u *streamUpload) enter() bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.reading = !u.stopped
+	u.begun = u.begun || u.reading
+	return u.reading
+}
+
+// leave notes what a read has come to, and reports whether the upload goes on.
+func (u *streamUpload) leave(err error) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.reading = false
+	u.free.Broadcast()
+	switch {
+	case err == io.EOF: //nolint:errorlint // an error that wraps it is no end
+		u.whole = true
+	case u.stopped:
+		return false // an error is a consequence
+	case err != nil:
+		u.err = err
+	}
+	return true
+}
+
+// read reads the body, at least a byte unless it ends. Errors but io.EOF are bodyErrors.
+func (u *streamUpload) read(p []byte) (n int, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			n, err = 0, &bodyError{u.panics.Caught(v)}
+		}
+	}()
+	if u.left >= 0 && int64(len(p)) > u.left {
+		p = p[:u.left+1] // one more, to see that there is no more
+	}
+	for range maxEmptyReads {
+		n, err = u.r.Body.Read(p)
+		if u.left >= 0 {
+			if u.left -= int64(n); u.left < 0 {
+				return 0, &bodyError{fmt.Errorf("longer than the %d bytes announced", u.r.ContentLength)}
+			}
+		}
+		switch {
+		case err == io.EOF:
+			return n, u.end()
+		case err != nil:
+			return 0, &bodyError{err}
+		case n > 0:
+			return n, nil
+		}
+	}
+	return 0, &bodyError{io.ErrNoProgress}
+}
+
+// end returns io.EOF for a body that has ended, or why it may not end there.
+func (u *streamUpload) end() error {
+	if u.left > 0 {
+		return &bodyError{fmt.Errorf("%d bytes short of the %d announced: %w", u.left, u.r.ContentLength, io.ErrUnexpectedEOF)}
+	}
+	trailers, err := u.r.takeTrailers()
+	if err != nil {
+		return err
+	}
+	for i := range trailers {
+		u.trailers.Add(trailers[i].Name, trailers[i].Value)
+	}
+	return io.EOF
+}
+
+// uploaded is what has become of a request body.
+type uploaded struct {
+	whole bool  // it was sent, or there is none
+	begun bool  // it was asked for
+	err   error // of the body; a bodyError
+}
+
+// stop ends the upload, and waits until r.Body is not read any more. answered says that the origin has answered; if not,
+// a body that nobody has asked for stays as it was.
+func (u *streamUpload) stop(answered bool) uploaded {
+	u.turn.close()
+	u.mu.Lock()
+	u.stopped = true
+	interrupt := !u.whole && (answered || u.begun) && u.r.Interrupt != nil
+	u.mu.Unlock()
+	if interrupt {
+		u.r.Interrupt()
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	for u.reading {
+		u.free.Wait()
+	}
+	return uploaded{whole: u.whole, begun: u.begun, err: u.err}
+}
