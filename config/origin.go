@@ -7,6 +7,8 @@ type Origin struct {
 	Name    string   // what routes call it, and the metric label; see validName
 	Servers []Server // at least one, each once
 	Balance Balance
+	// Protocol is what all servers are asked by.
+	Protocol Protocol
 
 	// HostHeader is HostClient, HostServer or a literal HOST[:PORT]: the Host
 	// field that the origin is sent.
@@ -21,6 +23,15 @@ type Origin struct {
 	Health           Health
 	TLS              OriginTLS // for servers with https
 }
+
+// Protocol is a version of HTTP by the name that TLS has for it (RFC 7301).
+type Protocol string
+
+// The values of Protocol.
+const (
+	HTTP1 Protocol = "http/1.1"
+	HTTP2 Protocol = "h2" // without TLS, too, where it is taken as known (RFC 9113 section 3.3)
+)
 
 // The values of Origin.HostHeader that are no literal.
 const (

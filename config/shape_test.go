@@ -66,7 +66,7 @@ func wantEveryKey() *Config {
 		},
 		Origins: []Origin{
 			{
-				Name: "shop", HostHeader: HostServer, Balance: LeastConnections,
+				Name: "shop", HostHeader: HostServer, Balance: LeastConnections, Protocol: HTTP2,
 				Servers:        []Server{{TLS: true, Address: "10.0.0.1:9001", Weight: 3, Host: "10.0.0.1:9001"}, {Address: "10.0.0.2:9001", Weight: 1, Host: "10.0.0.2:9001"}},
 				Ejection:       Ejection{6, 0.25, 20 * time.Second, 30, 7, 11 * time.Second, 6 * time.Minute, AllRefused},
 				Health:         Health{"/ok", 12 * time.Second, 3 * time.Second, 4, 5, Statuses{204, 204}},
@@ -78,7 +78,7 @@ func wantEveryKey() *Config {
 				Name: "media", Servers: []Server{{TLS: true, Address: "media.example:443", Weight: 1, Host: "media.example"}}, HostHeader: "www.example.com",
 				ConnectTimeout: 3 * time.Second, FirstByteTimeout: 30 * time.Second, IdleTimeout: 30 * time.Second,
 				MaxConnections: 512, Queue: Queue{Requests: 1024, Wait: 3 * time.Second},
-				Balance: RoundRobin, Ejection: defaultOrigin().Ejection, Health: defaultOrigin().Health, TLS: OriginTLS{MinVersion: TLS12},
+				Balance: RoundRobin, Protocol: HTTP1, Ejection: defaultOrigin().Ejection, Health: defaultOrigin().Health, TLS: OriginTLS{MinVersion: TLS12},
 			},
 			wantUnverified(),
 		},

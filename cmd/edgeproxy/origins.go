@@ -87,7 +87,7 @@ func originOptions(c *config.Config, o *config.Origin) (origin.Options, error) {
 		return origin.Options{}, faults
 	}
 	options := origin.Options{
-		Name: o.Name, Servers: servers,
+		Name: o.Name, Servers: servers, HTTP2: o.Protocol == config.HTTP2,
 		ConnectTimeout: o.ConnectTimeout, FirstByteTimeout: o.FirstByteTimeout, IdleTimeout: o.IdleTimeout,
 		MaxConnections: o.MaxConnections, QueueRequests: o.Queue.Requests, QueueWait: o.Queue.Wait,
 		Ejection: balance.Ejection{
@@ -172,6 +172,7 @@ type serverStatus struct {
 	Active     int     `json:"active_connections"`
 	Idle       int     `json:"idle_connections"`
 	Upgraded   int     `json:"upgraded_connections"`
+	HTTP2      int     `json:"http2_connections"` // active_connections are then the requests on them
 }
 
 func statusOfOrigin(o liveOrigin, now time.Time, since note) originStatus {
@@ -180,7 +181,7 @@ func statusOfOrigin(o liveOrigin, now time.Time, since note) originStatus {
 	for _, v := range s.Servers {
 		out.Servers = append(out.Servers, serverStatus{
 			Address: v.Address, State: v.State.String(), EjectedFor: v.EjectedFor.Seconds(), Weight: v.Weight, Active: v.Active, Idle: v.Idle,
-			Upgraded: v.Upgraded,
+			Upgraded: v.Upgraded, HTTP2: v.HTTP2,
 		})
 	}
 	return out
