@@ -119,6 +119,7 @@ func store(address string, pages []page) (err error) {
 // readBeside asks r for hits, each page at most once, alone (0) or beside stored misses (1). What is no hit counts as well: a disk that is too slow is passed over
 // for the origin.
 func (f *field) readBeside(ctx context.Context, r *reader, pages []page, beside int) error {
+	unix.Sync() // what another server has left in the page cache would be written in this one's turn
 	if err := forget(r.folder); err != nil {
 		return err
 	}
@@ -169,7 +170,7 @@ func forget(folder string) error {
 }
 
 func printBeside(w io.Writer, all []*reader) error {
-	if _, err := fmt.Fprintf(w, "\nHow long %s took: %d a second that the page cache does not have, each from when its request was due,\nalone, and beside %d stored misses of 1 MiB a second.\n\n",
+	if _, err := fmt.Fprintf(w, "\nHow long %s took: %d a second that the page cache does not have, each from when its request was due,\nalone, and beside %d stored misses of 1 MiB a second. What nginx writes lies in the page cache for the few seconds of its turn, and goes to\nthe device behind it; edgeproxy writes to the device at once.\n\n",
 		besideName, besideHits, besideWrites); err != nil {
 		return fmt.Errorf("print the table: %w", err)
 	}
