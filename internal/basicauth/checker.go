@@ -112,7 +112,7 @@ func (c *Checker) remember(s sum) {
 	set[s[8]%ways].Store(&s)
 }
 
-// Check says whether the value of Authorization is that of a user. It waits, but not long. The parameter who is the client that asks;
+// Check says whether the value of Authorization is that of a user. It waits for longestWait and one hash at most. The client that asks is who;
 // the zero Prefix has no bound of its own. Clients have turns, one check each. Requests with the same credentials wait for one check.
 func (c *Checker) Check(u *Users, authorization []byte, who netip.Prefix) Verdict {
 	token := tokenOf(authorization)

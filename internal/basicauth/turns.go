@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// turns says whose hash is computed next, where more are wanted than may be computed at once. Turns go round by clients: each has
-// one, and comes behind all others then. So who has many to check waits for its own, and who has one waits
+// turns says whose hash is computed next, where more are wanted than may be computed at once. Turns go round by clients: a client
+// has one, then it goes to the end of the round. A client with many checks waits for its own. A client with one check waits
 // for one of each other client. It is not safe for concurrent use.
 type turns struct {
 	free    int     // hashes that may be begun at once

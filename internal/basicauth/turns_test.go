@@ -50,7 +50,7 @@ func TestGuessesOfOthersKeptANewUserOut(t *testing.T) {
 	}
 }
 
-// Turns go round, whoever comes meanwhile.
+// Turns go round, also while other clients come.
 func TestTurnsGoRound(t *testing.T) {
 	all := turns{}
 	enter := func(n int) *check {

@@ -156,6 +156,22 @@ func (f *framer) untilReset() (http2.ErrCode, bool) {
 	}
 }
 
+// untilHeard waits until the other end has dealt with all that was sent before.
+func (f *framer) untilHeard() {
+	if f.WritePing(false, [8]byte{1}) != nil {
+		return
+	}
+	for {
+		frame, err := f.ReadFrame()
+		if err != nil {
+			return
+		}
+		if p, ok := frame.(*http2.PingFrame); ok && p.IsAck() {
+			return
+		}
+	}
+}
+
 // frames returns a script of a server that speaks HTTP/2 frame by frame, without TLS.
 func frames(play func(n int, f *framer)) script {
 	return func(n int, p *peer) {

@@ -123,7 +123,7 @@ func TestAResponseByHTTP2IsAsLongAsItSays(t *testing.T) {
 	f("with an end that comes later", 0, func(f *framer, id uint32) {
 		f.head(id, false, ":status", "200", "content-length", "5")
 		_ = f.WriteData(id, false, []byte("12345"))
-		time.Sleep(20 * time.Millisecond)
+		f.untilHeard()
 		_ = f.WriteData(id, true, nil)
 	})
 	f("short", Cut, of("5", "123", "4"))
@@ -409,7 +409,7 @@ func TestAnEarlyAnswerByHTTP2EndsTheUpload(t *testing.T) {
 			id := f.request()
 			f.head(id, false, ":status", status)
 			_ = f.WriteData(id, false, []byte("ear"))
-			time.Sleep(30 * time.Millisecond)
+			f.untilHeard()
 			_ = f.WriteData(id, true, []byte("ly"))
 			_, _ = f.untilReset()
 		})

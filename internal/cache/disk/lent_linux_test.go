@@ -15,7 +15,7 @@ import (
 	"edgeproxy/internal/cache/disk/layout"
 )
 
-// sending is a body that the system sends from its file, to a reader who has not begun to read.
+// sending is a body on its way: the system has taken all of it from its file, and its reader has not begun to read.
 type sending struct {
 	n, length int
 	reader    net.Conn

@@ -7,10 +7,10 @@ import (
 	"os"
 )
 
-// The system sends a file (sendfile) from the pages of its page cache: they wait in the socket until the client takes them, long after the call, and
-// whoever changes them meanwhile changes what the client gets. A hole takes its pages out of the page cache as they are, but for one that
-// lies only partly in it: there it writes zeros. Such pages are there where the file system has large ones (XFS since Linux 5.18, ext4 since 6.16) or the
-// system's are longer than 4 KiB.
+// The system sends a file (sendfile) from the pages of its page cache. They wait in the socket until the client takes them, long after the call. A change
+// of such a page changes what the client gets. A hole takes a page that lies in it out of the page cache, as it is. A page that lies only partly in the hole
+// stays, and the hole writes zeros into that part. Such pages exist where the file system has large ones (XFS since Linux 5.18, ext4 since 6.16), or where the
+// system's pages are longer than 4 KiB.
 
 // ErrCached says that the page cache still has a page that was to leave it. Later it may leave.
 var ErrCached = errors.New("device: the page is in the page cache still")
