@@ -107,7 +107,10 @@ func NewObject(e *Entry) *Object { return newObject(e, false) }
 
 // newObject returns e as an Object. Whole says that the content, which is in memory, is to be in its
 // block.
-func newObject(e *Entry, whole bool) *Object {
+func newObject(e *Entry, whole bool) *Object { return newObjectIn(e, whole, nil) }
+
+// newObjectIn is newObject, with the block in room if that is enough.
+func newObjectIn(e *Entry, whole bool, room []uint64) *Object {
 	form, spans := formOf(&e.Policy)
 	vary := strings.Join(e.Vary, varySeparator)
 	tail := len(vary) + len(e.Name) + int(e.Header.Size())
@@ -124,7 +127,7 @@ func newObject(e *Entry, whole bool) *Object {
 	}
 	var o *Object
 	if whole {
-		o = newBlock(tail + len(e.Content.bytes))
+		o = newBlockIn(tail+len(e.Content.bytes), room)
 		o.bodyBytes = uint32(len(e.Content.bytes)) //nolint:gosec // at most pinned.Least
 	} else {
 		o = newApart(tail, e.Content, e.Pin)
@@ -164,6 +167,17 @@ func (o *Object) fill(e *Entry, vary string, whole bool) {
 
 // newBlock returns an empty Object with room for more bytes behind it.
 func newBlock(more int) *Object { return objectIn(make([]uint64, wordsOf(more))) }
+
+// newBlockIn returns a block in room, if that is enough, else elsewhere. Room may have anything.
+func newBlockIn(more int, room []uint64) *Object {
+	if wordsOf(more) > len(room) {
+		return newBlock(more)
+	}
+	o := objectIn(room)
+	o.marks.Store(0)
+	o.place = 0
+	return o
+}
 
 // wordsOf returns how many words a block has, with so many bytes behind the facts.
 func wordsOf(more int) int { return (objectBytes + more + wordBytes - 1) / wordBytes }

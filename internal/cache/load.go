@@ -166,13 +166,14 @@ func (s *Store) Keep(o *Object, unless func() bool) *Object {
 		}
 		e.Content = InMemory(body)
 	}
-	it := s.object(e)
+	a := s.arrival(e)
+	defer a.free()
 	s.mu.Lock()
 	defer s.unlock()
 	if s.disk.changesOf(o.key).Load() != o.marks.Load() || !s.standsLocked(o) || unless() {
 		return nil
 	}
-	it, _ = s.storeLocked(it, replaced)
+	it, _ := s.storeLocked(a, replaced)
 	s.disk.copies.Add(1)
 	return it
 }

@@ -123,7 +123,7 @@ func (m *mainPart) offer(all []*Object) {
 			m.remove(other)
 			m.book(capacity, other, m.cost(other))
 		}
-		m.blocks.hold(it)
+		m.blocks.offered(it)
 	}
 	for i, it := range all {
 		dropped[i] = !m.cache.Set(it.key.Hi, it.place, costs[i]) // its queue is full, or it is closed

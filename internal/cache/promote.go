@@ -100,7 +100,7 @@ func (s *Store) promote(k Key, name []byte) *Object {
 	if staged == nil || !bytes.Equal(staged.value.Name(), name) {
 		return nil
 	}
-	it, _ := s.storeLocked(staged.value.again(), promoted)
+	it, _ := s.storeLocked(arrival{Object: staged.value, lent: true}, promoted)
 	return it
 }
 

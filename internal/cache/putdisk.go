@@ -76,7 +76,9 @@ func (s *Store) refusedLocked(e *Entry, err error) (o Outcome, done bool) {
 		return 0, false
 	}
 	if it := s.heldLocked(e.Key); it != nil && bytes.Equal(it.Name(), e.Name) && s.Takes(e.Content.Size(), e, true) {
-		s.storeLocked(s.object(e), replaced)
+		a := s.arrival(e)
+		defer a.free()
+		s.storeLocked(a, replaced)
 		return InDemand, true
 	}
 	return o, true

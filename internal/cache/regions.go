@@ -2,10 +2,12 @@ package cache
 
 import "sync/atomic"
 
-// This file says where the Objects of the main part lie. A small one lies in a region, which is one
+// This file says where the Objects of window and main part lie. A small one lies in a region, which is one
 // piece of memory for many of them; any other lies alone. Ristretto has a number for each, and no pointer.
 // So the collector has nothing to follow in ristretto's maps, and a region to see where it had hundreds
 // of Objects.
+//
+// What lands lies in a landing region, see landing.go, and stays there when it moves from the window to the main part.
 //
 // No word of a region is written twice: an Object is added behind the last one, and what has left stays as it is. Where
 // too much has left, the rest of the region is copied to another one, and the region is let go. A reader of it, or from an
@@ -34,11 +36,28 @@ type blocks struct {
 	alone   table[atomic.Pointer[Object]] // those that lie in no region
 	regions table[atomic.Pointer[region]]
 
-	regionWords, smallWords int // 0: there are no regions
-	open                    *region
+	regionWords, smallWords int               // 0: there are no regions
+	open                    *region           // takes what is moved
 	full                    [fillings]*region // lists of the others, by how much they hold
-	held, words             int64             // of all regions: words of Objects, and all words
+	account                                   // of open and full
+
+	landing  *region // takes what lands; nil: none does
+	landings account // of it, and of those that have something of the window
 }
+
+// account is what some regions have.
+type account struct {
+	held, words int64 // words of Objects, and all words
+}
+
+// add adds so many words, of which Objects take held.
+func (a *account) add(held, words int) {
+	a.held += int64(held)
+	a.words += int64(words)
+}
+
+// holes returns how many words have no Object.
+func (a *account) holes() int64 { return a.words - a.held }
 
 // region is a piece of memory without pointers. All but words is the writer's.
 type region struct {
@@ -46,6 +65,7 @@ type region struct {
 	number     uint32
 	used       int // words that were written
 	held       int // of them those of Objects that are there
+	landed     int // Objects of the window
 	next, prev *region
 }
 
@@ -86,9 +106,12 @@ func (b *blocks) at(n uint32) *Object {
 }
 
 // hold gives o, which lies alone, a number.
-func (b *blocks) hold(o *Object) {
+func (b *blocks) hold(o *Object) { b.give(o, b.addAlone(o)) }
+
+// give gives o, which lies there, a number.
+func (b *blocks) give(o *Object, at uint64) {
 	o.place = b.places.take()
-	b.places.at(o.place).Store(b.addAlone(o))
+	b.places.at(o.place).Store(at)
 }
 
 func (b *blocks) addAlone(o *Object) (at uint64) {
@@ -115,16 +138,24 @@ func (b *blocks) leave(o *Object, at uint64) {
 		b.alone.give(n)
 		return
 	}
-	r := b.regions.at(uint32(at >> 32)).Load() //nolint:gosec // the upper half
+	r := b.regionAt(at)
 	b.unlist(r)
 	r.held -= o.blockWords()
-	b.held -= int64(o.blockWords())
+	b.accountOf(r).add(-o.blockWords(), 0)
 	b.list(r)
 }
 
-// pack moves o, which has a number and lies alone, into a region if it is small enough.
+// regionAt returns the region of a place.
+func (b *blocks) regionAt(at uint64) *region {
+	return b.regions.at(uint32(at >> 32)).Load() //nolint:gosec // the upper half
+}
+
+// fits reports whether o is small enough for a region, if there are any.
+func (b *blocks) fits(o *Object) bool { return o.form&formApart == 0 && o.blockWords() <= b.smallWords }
+
+// pack moves o, which has a number, into a region if it lies alone and is small enough.
 func (b *blocks) pack(o *Object) {
-	if o.form&formApart == 0 && o.blockWords() <= b.smallWords {
+	if b.fits(o) && b.places.at(o.place).Load()&aloneBit != 0 {
 		b.move(o)
 	}
 }
@@ -135,13 +166,18 @@ func (b *blocks) move(o *Object) {
 	if b.open == nil || b.open.used+n > len(b.open.words) {
 		b.openRegion()
 	}
-	r := b.open
-	next := o.copyTo(r.words[r.used : r.used+n : r.used+n])
-	at := uint64(r.number)<<32 | uint64(r.used) //nolint:gosec // within a region
+	words, at := b.open.take(n)
+	b.add(n, 0)
+	b.replace(o, o.copyTo(words), at)
+}
+
+// take takes the next n words of r, and returns where they are. There is room for them.
+func (r *region) take(n int) (words []uint64, at uint64) {
+	words = r.words[r.used : r.used+n : r.used+n]
+	at = uint64(r.number)<<32 | uint64(r.used) //nolint:gosec // within a region
 	r.used += n
 	r.held += n
-	b.held += int64(n)
-	b.replace(o, next, at)
+	return words, at
 }
 
 // unpack returns o, which has a number, or in its place a copy that lies alone and stays where it is.
@@ -170,19 +206,24 @@ func (b *blocks) replace(o, next *Object, at uint64) {
 // openRegion makes a new region the open one.
 func (b *blocks) openRegion() {
 	was := b.open
-	r := &region{words: make([]uint64, b.regionWords), number: b.regions.take()}
-	b.regions.at(r.number).Store(r)
-	b.words += int64(b.regionWords)
-	b.open = r
+	b.open = b.newRegion(&b.account)
 	if was != nil {
 		b.list(was)
 	}
 }
 
+// newRegion makes a region of this account.
+func (b *blocks) newRegion(a *account) *region {
+	r := &region{words: make([]uint64, b.regionWords), number: b.regions.take()}
+	b.regions.at(r.number).Store(r)
+	a.add(0, len(r.words))
+	return r
+}
+
 // tidy empties regions until what has left is within its bound.
 func (b *blocks) tidy() {
 	for range mostEmptied {
-		if b.words-b.held <= b.held/holesShare+spareRegions*int64(b.regionWords) {
+		if b.holes() <= b.held/holesShare+spareRegions*int64(b.regionWords) {
 			return
 		}
 		r := b.sparsest()
@@ -216,14 +257,14 @@ func (b *blocks) sparsest() *region {
 
 func (b *blocks) filling(r *region) int { return min(r.held*fillings/len(r.words), fillings-1) }
 
-// list lists r, which has changed, unless it is the open region. One that holds nothing is let go.
+// list lists r, which has changed, unless it is the open region or something lands there. One that holds nothing is let go.
 func (b *blocks) list(r *region) {
 	switch {
-	case r == b.open:
+	case r == b.open, b.lands(r):
 	case r.held == 0:
 		b.regions.at(r.number).Store(nil)
 		b.regions.give(r.number)
-		b.words -= int64(len(r.words))
+		b.add(0, -len(r.words))
 	default:
 		first := &b.full[b.filling(r)]
 		if r.next = *first; r.next != nil {
@@ -235,7 +276,7 @@ func (b *blocks) list(r *region) {
 
 // unlist takes r, which is about to change, off its list.
 func (b *blocks) unlist(r *region) {
-	if r == b.open {
+	if r == b.open || b.lands(r) {
 		return
 	}
 	if r.prev != nil {

@@ -106,13 +106,14 @@ func (s *Store) put(e *Entry, unless func() bool) (o Outcome, onDisk bool) {
 }
 
 func (s *Store) putInMemory(e *Entry, unless func() bool) Outcome {
-	o := s.object(e)
+	a := s.arrival(e)
+	defer a.free()
 	s.mu.Lock()
 	defer s.unlock()
 	if unless != nil && unless() {
 		return Purged
 	}
-	if _, shared := s.storeLocked(o, replaced); shared {
+	if _, shared := s.storeLocked(a, replaced); shared {
 		return Joined
 	}
 	return Stored
@@ -169,6 +170,8 @@ func (s *Store) swapLocked(it, old *Object) {
 	s.books.bytes.Add(cost)
 	if _, slot := s.window.put(it.key, it, cost); slot == nil {
 		s.main.remove(old)
+	} else {
+		s.main.blocks.leftWindow(old)
 	}
 	s.books.bytes.Add(-was)
 	s.books.letGo(old)
@@ -227,17 +230,24 @@ func (s *Store) discardHeld(o *Object) bool {
 	return false
 }
 
-// storeLocked lands o, which is new, in the memory tier. What was staged under its Key leaves
+// storeLocked lands a in the memory tier. What was staged under its Key leaves
 // then, for the reason why.
 //
-// What makes room for o leaves before it lands, so that nothing has to move
+// What makes room for it leaves before it lands, so that nothing has to move
 // afterwards. It returns what has landed, and whether that has the content of a twin.
-func (s *Store) storeLocked(o *Object, why departure) (landed *Object, shared bool) {
+func (s *Store) storeLocked(a arrival, why departure) (landed *Object, shared bool) {
+	if a.lent && a.Varies() { // other variants may share it
+		a = arrival{Object: a.again()}
+	}
+	o := a.Object
 	s.clearLocked(o)
 	if o.Varies() {
 		s.fileLocked(o)
 	}
 	o, shared = s.settleRoomLocked(o)
+	if a.lent {
+		o = s.main.blocks.land(o)
+	}
 	s.landLocked(o)
 	if staged := s.stage.items.peek(o.key); staged != nil {
 		s.stage.leave(staged, why)
@@ -329,10 +339,12 @@ func (s *Store) moveOldestLocked(cost int64) {
 		}
 	}
 	s.main.offer(objects[:n])
-	for _, v := range victims[:n] {
+	for _, v := range victims[:n] { // all, before any of them is moved
 		s.window.remove(v)
-		if s.shares[v.value] == nil { // what others share stays where it is
-			s.main.settle(v.value)
+	}
+	for _, o := range objects[:n] {
+		if s.shares[o] == nil { // what others share stays where it is
+			s.main.settle(o)
 		}
 	}
 }
@@ -362,6 +374,7 @@ func (s *Store) landLocked(it *Object) {
 	if _, old := s.window.put(it.key, it, cost); old != nil {
 		it.follow(old.value)
 		s.leftLocked(replaced, old.value, old.bytes)
+		s.main.blocks.leftWindow(old.value)
 	}
 	if old := s.main.find(it.key); old != nil {
 		it.follow(old)
@@ -411,6 +424,7 @@ func (s *Store) ofURLLocked(k Key, name []byte) *Object {
 func (s *Store) leaveLocked(it *Object, why departure) {
 	if slot := s.window.peek(it.key); slot != nil {
 		s.window.remove(slot)
+		s.main.blocks.leftWindow(it)
 	} else {
 		s.main.remove(it)
 	}
