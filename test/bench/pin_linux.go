@@ -1,6 +1,7 @@
 package main
 
 import (
+	"debug/buildinfo"
 	"errors"
 	"fmt"
 	"os"
@@ -79,21 +80,45 @@ func setOf(processors []int) *unix.CPUSet {
 // realTimePriority is any above those of programs that are not.
 const realTimePriority = 10
 
-func realTime() *unix.SchedAttr {
-	return &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: realTimePriority}
+// realTime is how a thread runs in real time; first says that it goes before the others of its program.
+func realTime(first bool) *unix.SchedAttr {
+	a := &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_RR, Priority: realTimePriority}
+	if first {
+		a.Priority++
+	}
+	return a
 }
 
 // hasten has all threads of a server and of its children go before all that is not in real time: a client
 // that never sleeps would hold them up by its other threads, for milliseconds. Where that is not allowed
 // it returns unix.EPERM.
+//
+// The monitor of a Go program goes before its other threads. It sees that one of them works for long, and hands over what has come
+// for others meanwhile. In real time a thread never makes way for one of the same priority, so it would not see that for 0.1 s.
 func hasten(server int) error {
 	for _, pid := range append(children(server), server) {
-		err := eachThread(pid, func(thread int) error { return unix.SchedSetAttr(thread, realTime(), 0) })
+		monitor := monitorOf(pid)
+		err := eachThread(pid, func(thread int) error { return unix.SchedSetAttr(thread, realTime(thread == monitor), 0) })
 		if err != nil {
 			return fmt.Errorf("run process %d in real time: %w", pid, err)
 		}
 	}
 	return nil
+}
+
+// monitorOf returns the thread of a Go program that its runtime starts before any other: its monitor. It returns 0 for a program that is
+// not Go's.
+func monitorOf(pid int) (monitor int) {
+	if _, err := buildinfo.ReadFile(fmt.Sprintf("/proc/%d/exe", pid)); err != nil {
+		return 0
+	}
+	_ = eachThread(pid, func(thread int) error {
+		if thread != pid && (monitor == 0 || thread < monitor) {
+			monitor = thread
+		}
+		return nil
+	})
+	return monitor
 }
 
 // relax takes back hasten for one process.
