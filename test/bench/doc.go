@@ -10,7 +10,7 @@
 //
 // With --base it compares two edgeproxies instead, by hits and by misses, stored and not, in pairs: both are started
 // anew for each, filled with the same pages and asked in turn, which goes first alternates, and the verdict is the
-// median of the ratios, with the interval that has the true one in 95 of 100 runs.
+// median of the ratios, with the interval that has the true one in 95 of 100 runs. Stored misses are measured in full caches.
 //
 // With --peers it compares edgeproxy with nginx, HAProxy and Varnish, as far as they are
 // installed, and with the least that a fasthttp program can do: hits, misses that are stored and

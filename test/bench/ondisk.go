@@ -20,10 +20,14 @@ const noMemory = "max_object_bytes: 8KiB"
 
 // start starts it with what its disk has.
 func (d diskEdge) start() (*process, error) {
+	return d.startWith(fmt.Sprintf("cache: {memory: {%s}, disk: {path: %q, max_bytes: 1GiB}}", d.memory, filepath.Join(d.dir, d.name)))
+}
+
+// startWith starts it with this section of its file in place of that for a disk. It stores every response that it may.
+func (d diskEdge) startWith(cache string) (*process, error) {
 	path := filepath.Join(d.dir, d.name+".yaml")
 	file := fmt.Sprintf("listen: [{address: \"127.0.0.1:0\"}]\nadmin: {address: \"127.0.0.1:0\"}\norigins: {app: {servers: [\"http://%s\"]}}\n"+
-		"admission: {policy: always}\ncache: {memory: {%s}, disk: {path: %q, max_bytes: 1GiB}}\n",
-		d.origin, d.memory, filepath.Join(d.dir, d.name))
+		"admission: {policy: always}\n%s\n", d.origin, cache)
 	if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
 		return nil, fmt.Errorf("write edgeproxy's file: %w", err)
 	}

@@ -112,12 +112,15 @@ func (r role) start(ctx context.Context, e diskEdge) (*process, error) {
 	if r == asFullDisk {
 		return startFullDisk(ctx, e)
 	}
-	var flags []string
 	if r == asStoring {
-		flags = []string{"--policy", "always"}
+		return e.startWith(fmt.Sprintf("cache: {memory: {max_bytes: %dB}}", pairBytes))
 	}
-	return startEdge(e.program, e.origin, flags...)
+	return startEdge(e.program, e.origin)
 }
+
+// pairBytes is what an edgeproxy that stores may keep. It is full before a stored miss is measured, so that something is evicted for
+// each.
+const pairBytes = 64 << 20
 
 // A pair is made of slices in turn, so that a busy second of the machine meets both programs.
 const (
@@ -134,7 +137,12 @@ func (o options) alternate(ctx context.Context, servers [2]*process, work compar
 			return p, err
 		}
 		defer func() { _ = s.Close() }() // of connections: nothing to lose
-		if _, err := s.ask(settle); err != nil {
+		if work.stored {
+			err = s.askFor(pairBytes/int64(work.size), settle)
+		} else {
+			_, err = s.ask(settle)
+		}
+		if err != nil {
 			return p, fmt.Errorf("%s: %w", server.name, err)
 		}
 		both[i].subject = s
@@ -167,6 +175,18 @@ func (o options) subject(ctx context.Context, server *process, work comparison) 
 	}
 	c.fresh = func() []byte { return freshPage(freshSize).request(server.address) }
 	return &subject{c, server}, nil
+}
+
+// askFor asks until so many answers have come, by turns of d.
+func (s *subject) askFor(answers int64, d time.Duration) error {
+	for answers > 0 {
+		n, err := s.ask(d)
+		if err != nil {
+			return err
+		}
+		answers -= n
+	}
+	return nil
 }
 
 // spent is what a subject has used for so many answers.
