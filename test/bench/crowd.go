@@ -106,18 +106,25 @@ func (c *crowd) storeOthers(ctx context.Context, rate float64) (stop func() erro
 	}
 }
 
-// collect calls the collector, and says when it is done.
-func (c *crowd) collect(ctx context.Context, really bool) <-chan error {
-	done := make(chan error, 1)
-	if !really {
-		done <- nil
-		return done
+// Go begins a collection two minutes after the one before at the latest, by itself. One that is asked for would be another thing: who asks
+// waits for it in a loop, and the loop keeps others from the processor.
+const (
+	mostBetween = 2 * time.Minute
+	leastRow    = 10 * time.Second // a shorter one is no measurement, and waits for no collection
+)
+
+// awaitCollection waits until a collection is due in the middle of the next row, if there is none before.
+func (c *crowd) awaitCollection(ctx context.Context) error {
+	if c.time() < leastRow {
+		return nil
 	}
-	go func() {
-		_, _, err := fetch(ctx, http.DefaultClient, "http://"+c.admin+"/debug/pprof/heap?gc=1")
-		done <- err
-	}()
-	return done
+	begin := c.gc.last().Add(mostBetween - c.time()/2)
+	select {
+	case <-time.After(time.Until(begin)):
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // rawOrigin answers every request with one response, at less cost than a server of HTTP.
@@ -175,6 +182,7 @@ type gcTrace struct {
 	rest []byte
 	used time.Duration
 	runs int
+	at   time.Time // of the last one
 }
 
 // Write implements io.Writer.
@@ -190,6 +198,7 @@ func (g *gcTrace) Write(p []byte) (int, error) {
 		if used := collected(string(line)); used > 0 {
 			g.used += used
 			g.runs++
+			g.at = time.Now()
 		}
 		g.rest = append(g.rest[:0], rest...)
 	}
@@ -200,6 +209,13 @@ func (g *gcTrace) count() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.runs
+}
+
+// last returns when the last collection ended.
+func (g *gcTrace) last() time.Time {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.at
 }
 
 // total returns the CPU time of all collections so far.

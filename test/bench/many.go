@@ -46,7 +46,7 @@ func (o options) measureMany(ctx context.Context, w io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
-	if _, err := fmt.Fprintf(w, "Hits of %d bytes over loopback by %d connections in an open loop, %d a second for %v, from when each was due;\n%d of them misses in the last two rows. Before the last one the collector is called. Its share is that of one processor, without what\nit used while there was nothing else to do.\n\n",
+	if _, err := fmt.Fprintf(w, "Hits of %d bytes over loopback by %d connections in an open loop, %d a second for %v, from when each was due;\n%d of them misses in the last two rows. A collection is due in the last one. The collector's share is that of one processor, without what\nit used while there was nothing else to do.\n\n",
 		manyBytes, lateConnections, manyRate, c.time(), manyMissRate); err != nil {
 		return fmt.Errorf("print the table: %w", err)
 	}
@@ -145,7 +145,7 @@ func (c *crowd) overfill(ctx context.Context) error {
 // beside is what a server has to do while its hits are measured.
 type beside struct {
 	misses   float64 // a second, which it stores
-	collects bool    // the collector is called once
+	collects bool    // a collection is due meanwhile
 }
 
 // row measures hits beside b, and prints what it has found.
@@ -153,6 +153,11 @@ func (c *crowd) row(ctx context.Context, b beside) (err error) {
 	requests, err := c.sample(ctx)
 	if err != nil {
 		return err
+	}
+	if b.collects {
+		if err := c.awaitCollection(ctx); err != nil {
+			return err
+		}
 	}
 	l, err := newOpenLoop(c.edge.address, lateConnections, requests, wanted{size: manyBytes})
 	if err != nil {
@@ -170,9 +175,8 @@ func (c *crowd) row(ctx context.Context, b beside) (err error) {
 	stop := c.storeOthers(ctx, b.misses)
 	pid := c.edge.cmd.Process.Pid
 	cpu, times, gc := cpuUsed(pid), c.gc.count(), c.gc.total()
-	called := c.collect(ctx, b.collects)
 	took, err := l.measure(ctx, c.time(), manyRate-b.misses)
-	if err := errors.Join(err, stop(), <-called); err != nil {
+	if err := errors.Join(err, stop()); err != nil {
 		return err
 	}
 	if len(took) == 0 {
