@@ -9,6 +9,7 @@ GO=${GO:-go}
 out=${1:?want the folder for the package}
 ARCH=${2:-$($GO env GOARCH)}
 VERSION=${VERSION:-0.0.0}
+COMMIT=${COMMIT-$(git rev-parse --short=12 HEAD 2>/dev/null || true)}
 epoch=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
 MTIME=$(date -u -d "@$epoch" +%Y-%m-%dT%H:%M:%SZ)
 STAGE=$(mktemp -d)
@@ -16,7 +17,7 @@ trap 'rm -rf "$STAGE"' EXIT
 trap 'exit 1' HUP INT TERM
 
 build() {
-	CGO_ENABLED=0 GOOS=linux GOARCH=$1 $GO build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION" -o "$2" ./cmd/edgeproxy
+	CGO_ENABLED=0 GOOS=linux GOARCH=$1 $GO build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION -X main.commit=$COMMIT" -o "$2" ./cmd/edgeproxy
 }
 if [ -n "${PROGRAM-}" ]; then
 	cp "$PROGRAM" "$STAGE/edgeproxy"

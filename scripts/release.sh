@@ -10,7 +10,8 @@ GO=${GO:-go}
 out=${1:?want the folder for the files}
 VERSION=${VERSION:-0.0.0}
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || echo 0)}
-export VERSION SOURCE_DATE_EPOCH
+COMMIT=${COMMIT-$(git rev-parse --short=12 HEAD 2>/dev/null || true)}
+export VERSION SOURCE_DATE_EPOCH COMMIT
 work=$(mktemp -d)
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
 trap 'exit 1' HUP INT TERM
@@ -19,7 +20,7 @@ out=$(cd "$out" && pwd)
 
 # build SOURCE ARCH PROGRAM
 build() {
-	(cd "$1" && CGO_ENABLED=0 GOOS=linux GOARCH=$2 $GO build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION" -o "$3" ./cmd/edgeproxy)
+	(cd "$1" && CGO_ENABLED=0 GOOS=linux GOARCH=$2 $GO build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION -X main.commit=$COMMIT" -o "$3" ./cmd/edgeproxy)
 }
 
 mkdir "$work/elsewhere"

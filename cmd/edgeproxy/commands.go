@@ -35,7 +35,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		Short:         "A caching reverse proxy that stores on the second request",
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		Version:       versionName(), // which makes cobra know --version
 	}
+	root.SetVersionTemplate(versionLine() + "\n")
 	root.SetOut(stdout)
 	root.SetErr(stderr)
 	root.SetArgs(args)

@@ -63,6 +63,7 @@ func TestExitCodes(t *testing.T) {
 
 	f(exitDone, "ok", "check", "-c", good)
 	f(exitDone, "edgeproxy", "version")
+	f(exitDone, "edgeproxy", "--version")
 	f(exitDone, "serve", "--help")
 	f(exitUsage, "serve needs -c FILE or --origin URL", "serve")
 	f(exitUsage, "origin", "serve", "-c", good, "--origin", "http://127.0.0.1:9000")

@@ -6,26 +6,44 @@ import (
 	"runtime/debug"
 )
 
-// version is set by the linker for a release: -X main.version=1.2.3.
-var version = ""
+// version and commit are set by the linker for a release: -X main.version=1.2.3 -X main.commit=6c555b1b13d0.
+var version, commit = "", ""
+
+// shortCommit is how many digits of a commit are shown.
+const shortCommit = 12
 
 // versionName is the release, or the commit it was built from, or "devel".
 func versionName() string {
 	if version != "" {
 		return version
 	}
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "devel"
-	}
-	for _, s := range info.Settings {
-		if s.Key == "vcs.revision" && len(s.Value) >= 12 {
-			return "devel-" + s.Value[:12]
-		}
+	if c := commitName(); c != "" {
+		return "devel-" + c
 	}
 	return "devel"
 }
 
+// commitName is the commit it was built from, "" where that is not known.
+func commitName() string {
+	if commit != "" {
+		return commit
+	}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	for _, s := range info.Settings {
+		if s.Key == "vcs.revision" && len(s.Value) >= shortCommit {
+			return s.Value[:shortCommit]
+		}
+	}
+	return ""
+}
+
 func versionLine() string {
-	return fmt.Sprintf("edgeproxy %s %s %s/%s", versionName(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	from := ""
+	if c := commitName(); c != "" && version != "" {
+		from = " commit " + c
+	}
+	return fmt.Sprintf("edgeproxy %s%s %s %s/%s", versionName(), from, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
