@@ -17,7 +17,7 @@ func deb(t *testing.T) string {
 	t.Helper()
 	out := t.TempDir()
 	cmd := exec.Command(filepath.Join(root, "scripts/deb.sh"), out)
-	cmd.Env = append(os.Environ(), "VERSION=1.2.3", "SOURCE_DATE_EPOCH=1700000000", "PROGRAM="+testkit.Built(t))
+	cmd.Env = append(os.Environ(), "VERSION=1.2.3", "SOURCE_DATE_EPOCH=1700000000", "DEBFULLNAME=A. Builder", "DEBEMAIL=builder@example.com", "PROGRAM="+testkit.Built(t))
 	run(t, cmd)
 	return filepath.Join(out, "edgeproxy_1.2.3_"+runtime.GOARCH+".deb")
 }
@@ -46,7 +46,7 @@ func TestTheDebianPackage(t *testing.T) {
 		t.Errorf("a second build has other bytes: %v", err)
 	}
 	control := dpkg(t, "dpkg-deb", "--info", path)
-	for _, want := range []string{" Package: edgeproxy\n", " Version: 1.2.3\n", " Architecture: " + runtime.GOARCH + "\n"} {
+	for _, want := range []string{" Package: edgeproxy\n", " Version: 1.2.3\n", " Architecture: " + runtime.GOARCH + "\n", " Maintainer: A. Builder <builder@example.com>\n"} {
 		if !strings.Contains(control, want) {
 			t.Errorf("no %q in\n%s", want, control)
 		}
