@@ -42,6 +42,7 @@ func TestInChromium(t *testing.T) {
 	t.Run("a link from another site is followed", linked(b))
 	t.Run("all forms show the token", formsShowToken(b))
 	t.Run("the curves are of ten minutes", tenMinutes(b))
+	t.Run("the first paint comes as soon as that of an empty page, or twice", paintsSoon(b))
 	if *axe != "" {
 		t.Run("everybody can use it", accessible(b))
 	}

@@ -55,13 +55,19 @@ func decoded(t *testing.T, name string) (document map[string]any) {
 // open starts a stand, which ends with the test. An empty token is none.
 func open(t *testing.T, token string) *stand {
 	t.Helper()
+	return openWith(t, token, Handler())
+}
+
+// openWith is open with another page.
+func openWith(t *testing.T, token string, page http.Handler) *stand {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := &stand{address: l.Addr().String(), status: sample(t), lists: map[string]any{"/top": decoded(t, "top"), "/requests": decoded(t, "requests")}}
 	s.options = admin.Options{
-		Address: s.address, Token: token, Page: Handler(), Registry: prometheus.NewRegistry(),
+		Address: s.address, Token: token, Page: page, Registry: prometheus.NewRegistry(),
 		Ready: func() (bool, string) { return true, "" }, Status: s.now, Purger: s, Lookup: s.lookup,
 		Top: s.list("/top"), Requests: s.list("/requests"), Log: slog.New(slog.DiscardHandler),
 	}
