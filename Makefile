@@ -81,6 +81,10 @@ bench: ## hold a hit to 1.25 times the CPU time of a bare fasthttp handler (Linu
 bench-pairs: ## compare the CPU time of a hit and a miss with another program or revision: make bench-pairs BASE=path|rev [PAIRS=24] [MAX=1.03] [ONLY=miss] (Linux)
 	@GO="$(GO)" BASE="$(BASE)" PAIRS="$(PAIRS)" MAX="$(MAX)" ONLY="$(ONLY)" scripts/bench-pairs.sh
 
+.PHONY: bench-log
+bench-log: ## measure what a line of the access log adds to the CPU time of a hit: make bench-log [PAIRS=24] [MAX=1.2] [ONLY=json] (Linux)
+	$(GO) run ./test/bench --log --rounds $(or $(PAIRS),24) --round-time 1s --connections 64 --max-ratio $(or $(MAX),1.2) --only "$(ONLY)"
+
 .PHONY: profile
 profile: ## profile edgeproxy at hits and misses anew, for the compiler (Linux, needs h2load)
 	$(GO) run ./test/bench --connections 64 --profile cmd/edgeproxy/default.pgo

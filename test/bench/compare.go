@@ -16,9 +16,10 @@ type pair struct{ edge, bare float64 }
 // comparison is what the rounds of one work say.
 type comparison struct {
 	size   int
-	misses bool // and not hits
-	stored bool // the misses are
-	onDisk bool // hits of what lies in files alone
+	misses bool   // and not hits
+	stored bool   // the misses are
+	onDisk bool   // hits of what lies in files alone
+	log    string // the format of the access log that has them; "": none
 	pairs  []pair
 }
 
@@ -32,6 +33,9 @@ func (c comparison) name() string {
 	}
 	if c.onDisk {
 		return "hit of " + sizeText(c.size) + " on a disk"
+	}
+	if c.log != "" {
+		return "hit of " + sizeText(c.size) + ", a line in " + c.log
 	}
 	return "hit of " + sizeText(c.size)
 }

@@ -12,6 +12,9 @@
 // anew for each, filled with the same pages and asked in turn, which goes first alternates, and the verdict is the
 // median of the ratios, with the interval that has the true one in 95 of 100 runs. Stored misses are measured in full caches.
 //
+// With --log it compares edgeproxy that writes a line of its access log for each hit, to a file in the folder for temporary files, with
+// one that writes none, in pairs as well.
+//
 // With --peers it compares edgeproxy with nginx, HAProxy and Varnish, as far as they are
 // installed, and with the least that a fasthttp program can do: hits, misses that are stored and
 // misses that are not, hits by HTTP/2 (asked for by h2load), and handshakes of TLS 1.3. All are

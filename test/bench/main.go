@@ -42,6 +42,7 @@ type options struct {
 	connections int
 	peers       bool           // compare with the peers that are installed
 	only        *regexp.Regexp // which works of theirs
+	log         bool           // compare with and without an access log
 	many        int            // objects of a cache of many; 0: not that
 	profileTo   string         // where to write a profile of edgeproxy's works; "": not that
 	realTime    bool           // run their servers in real time in the open loop
@@ -72,6 +73,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			return o.measurePeers(ctx, stdout)
 		case o.base != "":
 			return o.measurePairs(ctx, stdout)
+		case o.log:
+			return o.measureLog(ctx, stdout)
 		}
 		return o.measure(ctx, stdout)
 	}))
@@ -110,10 +113,11 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.StringVar(&o.program, "edgeproxy", "", "`program` to measure; built from the source if not given")
 	f.StringVar(&o.base, "base", "", "another edgeproxy, a `program` to compare with in pairs instead of the bare handler")
 	f.BoolVar(&o.peers, "peers", false, "compare with nginx, HAProxy, Varnish and Traffic Server, as far as they are installed, and with bare programs; no ratio fails")
+	f.BoolVar(&o.log, "log", false, "compare edgeproxy that writes an access log with one that does not, in pairs")
 	f.BoolVar(&o.realTime, "real-time", false, "with --peers or --many, as root: in the open loop the servers go before all other programs on their processor")
 	f.IntVar(&o.many, "many", 0, "measure hits, the collector and memory with this many `objects` of 200 bytes in the cache, and with 10,000")
 	f.StringVar(&o.profileTo, "profile", "", "write a profile of edgeproxy's CPU time at hits and misses to this `file`, for the compiler")
-	only := f.String("only", "", "with --peers or --base: only the works whose names match this `expression`")
+	only := f.String("only", "", "with --peers, --base or --log: only the works whose names match this `expression`")
 	f.Float64Var(&o.maxRatio, "max-ratio", 1.25, "fail if a hit costs more than this `ratio` to the bare handler, or to the base")
 	f.IntVar(&o.rounds, "rounds", 41, "rounds of each server and size, or pairs; without a base twice as many where the ratio is above the limit")
 	f.DurationVar(&o.roundTime, "round-time", 150*time.Millisecond, "length of one round")
@@ -136,8 +140,8 @@ func (o *options) choose(only string) (err error) {
 	if o.only, err = regexp.Compile(only); err != nil {
 		return fmt.Errorf("--only: %w", err)
 	}
-	if only != "" && !o.peers && o.base == "" {
-		return errors.New("--only: wants --peers or --base")
+	if only != "" && !o.peers && !o.log && o.base == "" {
+		return errors.New("--only: wants --peers, --base or --log")
 	}
 	if o.realTime && !o.peers && o.many == 0 {
 		return errors.New("--real-time: wants --peers or --many")
@@ -149,8 +153,8 @@ func (o *options) validate(operands []string) error {
 	switch {
 	case len(operands) > 0:
 		return fmt.Errorf("unexpected argument %q", operands[0])
-	case o.peers && o.base != "":
-		return errors.New("--peers and --base: want one of them")
+	case o.peers && o.base != "", o.log && (o.peers || o.base != ""):
+		return errors.New("--peers, --base and --log: want one of them")
 	case o.maxRatio <= 0:
 		return fmt.Errorf("--max-ratio %v: want a ratio above 0, such as 1.25", o.maxRatio)
 	case o.rounds < 1:

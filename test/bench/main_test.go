@@ -83,6 +83,21 @@ func TestPairsJudgeByTheLimit(t *testing.T) {
 	f("0.001", exitFailed, len(pairWorks()))
 }
 
+func TestTheLogIsMeasured(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	code := run(t.Context(), []string{
+		"--edgeproxy", edgeproxy(t), "--log", "--rounds", "2", "--round-time", "100ms", "--connections", "4", "--max-ratio", "0.001", "--only", "1 KiB|16 KiB",
+	}, &stdout, &stderr)
+	if got := strings.Count(stderr.String(), "times that of the base"); code != exitFailed || got != 4 {
+		t.Errorf("got exit code %d and %d works above the limit, want %d and 4: %s", code, got, exitFailed, &stderr)
+	}
+	for _, want := range []string{"2 pairs", "hit of 1 KiB, a line in json", "hit of 16 KiB, a line in combined"} {
+		if !strings.Contains(stdout.String(), want) {
+			t.Errorf("no %s in the table:\n%s", want, &stdout)
+		}
+	}
+}
+
 // TestPeersAreMeasured: whatever is installed has its lines in the table, and what is not is named.
 func TestPeersAreMeasured(t *testing.T) {
 	var stdout, stderr bytes.Buffer
@@ -174,8 +189,9 @@ func TestUsage(t *testing.T) {
 	f(exitUsage, "--max-ratio 0: want", "--max-ratio", "0")
 	f(exitUsage, "--round-time -1s: want", "--round-time", "-1s")
 	f(exitUsage, "--connections 0: want", "--connections", "0")
-	f(exitUsage, "--peers and --base: want one of them", "--peers", "--base", "x")
-	f(exitUsage, "--only: wants --peers or --base", "--only", "miss")
+	f(exitUsage, "--peers, --base and --log: want one of them", "--peers", "--base", "x")
+	f(exitUsage, "--peers, --base and --log: want one of them", "--log", "--peers")
+	f(exitUsage, "--only: wants --peers, --base or --log", "--only", "miss")
 	f(exitUsage, "--real-time: wants --peers or --many", "--real-time")
 	f(exitUsage, "--only: error parsing", "--peers", "--only", "(")
 	f(exitUsage, `unexpected argument "x"`, "x")

@@ -227,6 +227,11 @@ func (o options) printPairs(w io.Writer, all []comparison) error {
 	}
 	t := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(t, "work\tbase\tedgeproxy\tmedian ratio\t95 % interval\tleast\tmost\t")
+	return printRows(t, all)
+}
+
+// printRows writes a row for each of them, and flushes t.
+func printRows(t *tabwriter.Writer, all []comparison) error {
 	for _, c := range all {
 		low, high := c.interval()
 		least, most := c.extremes()
