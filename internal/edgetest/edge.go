@@ -15,6 +15,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/cache/disk"
@@ -124,6 +125,10 @@ type Options struct {
 	// Sampler says which requests are traced, into Spans, which the test closes; nil is none.
 	Sampler *spans.Sampler
 	Spans   *spans.Exporter
+
+	// AccessLog gets a line of each request, in LogFormat; nil is none. The test closes it, behind the edge.
+	AccessLog *accesslog.Log
+	LogFormat *accesslog.Format
 
 	// Log gets the edge's log; nil drops it.
 	Log io.Writer
@@ -287,7 +292,7 @@ func (o *Options) proxyOptions(e *Edge, hasher cache.Hasher) proxy.Options {
 		Live: e.Live, MaxObjectBytes: o.MaxObjectBytes, InflightBytes: o.InflightBytes, ClientShare: o.ClientShare, WriteIdle: max(o.WriteIdle, 0),
 		Sends: e.sends, Copies: e.copies, SendRate: o.SendRate, RequestBuffer: max(o.RequestBuffer, 0),
 		ResponseBuffer: o.ResponseBuffer, InflightShare: o.InflightShare, Spool: o.Spool,
-		PeerOf: o.PeerOf, Challenge: o.Challenge, Spans: o.Spans,
+		PeerOf: o.PeerOf, Challenge: o.Challenge, Spans: o.Spans, AccessLog: o.AccessLog,
 		Panics: o.Origin.Panics,
 		Log:    slog.New(slog.NewTextHandler(o.Log, nil)), Metrics: proxy.NewMetrics(e.Registry, proxy.MetricsOptions{}),
 	}

@@ -28,7 +28,7 @@ func (o *Options) live(app *origin.Origin) (proxy.Live, error) {
 		TargetBytes: 8 << 10, HeaderCount: 100, BodyBytes: 1 << 20, Ranges: o.Ranges, ReadIdle: o.ReadIdle, ReceiveRate: o.ReceiveRate, UpgradeIdle: o.UpgradeIdle,
 		CollapseWait: o.CollapseWait, UncacheableFor: o.UncacheableFor, PurgeFrom: o.PurgeFrom,
 		CacheStatus: true, CacheStatusBrief: o.CacheStatusTrusted != nil, CacheStatusTrusted: o.CacheStatusTrusted,
-		Sampler: o.Sampler,
+		Sampler: o.Sampler, LogFormat: o.LogFormat,
 	}
 	if l.Routes[0].Response, err = proxy.ResponseRules(o.Response.Remove, o.Response.Set); err != nil {
 		return l, err

@@ -8,11 +8,13 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"path/filepath"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/listen"
@@ -58,6 +60,33 @@ func TestHitAllocatesNothing(t *testing.T) {
 	f("a range", hitRequest(http.MethodGet, "/16384", "Range: bytes=100-199\r\n"))
 	f("a range that cannot be", hitRequest(http.MethodGet, "/1024", "Range: bytes=5000-\r\n"))
 	f("directives", hitRequest(http.MethodGet, "/1024", "Cache-Control: max-age=1000, min-fresh=1\r\n"))
+}
+
+// The log goes to a file, as an operator's does, and its fields are those of a browser and of a client that traces.
+func TestHitThatIsLoggedAllocatesNothing(t *testing.T) {
+	template, err := accesslog.Template("{time} {client} {target} {user_agent} {trace_id} {duration}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, format := range map[string]*accesslog.Format{"json": nil, "combined": accesslog.Combined(), "template": template} {
+		t.Run(name, func(t *testing.T) {
+			log, err := accesslog.Open(filepath.Join(t.TempDir(), "access.log"), accesslog.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() {
+				if err := log.Close(); err != nil || log.Dropped() > 0 {
+					t.Errorf("got %v and %d lines dropped", err, log.Dropped())
+				}
+			})
+			e := edgetest.Start(t, edgetest.Options{Origin: hitOrigin(t), AccessLog: log, LogFormat: format})
+			request := hitRequest(http.MethodGet, "/1024", "User-Agent: Mozilla/5.0\r\nReferer: http://a/\r\nX-Request-Id: r-1\r\nTraceparent: "+clientSampled+"\r\n")
+			// The two buffers of the queue grow until they have room for what comes between two writes.
+			if got, most := allocsPerHit(t, newHitClient(t, e.Address, request)), hitAllocs+1.5/samples+0.05; got > most {
+				t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
+			}
+		})
+	}
 }
 
 // Tracing that is on costs a hit that is not traced a lot, and no memory, whatever a client says.

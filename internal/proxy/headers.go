@@ -137,7 +137,7 @@ func (x *exchange) describeFields(line *accesslog.Line) {
 		line.TraceID = nil
 	}
 	if t := x.trace; t != nil && line.TraceID == nil { // one that begins here
-		line.TraceID = hex.AppendEncode(nil, t.self.Trace[:])
+		line.TraceID = hex.AppendEncode(t.text[:0], t.self.Trace[:])
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 // requestTrace is the span of a request that is traced.
 type requestTrace struct {
 	self   tracecontext.Context
-	parent [8]byte // the client's span; all zeros: the trace begins here
+	parent [8]byte  // the client's span; all zeros: the trace begins here
+	text   [32]byte // room for the trace id in hexadecimal
 }
 
 // traced returns the span of x; nil: x is not traced. It decides that when it is first asked.
