@@ -9,19 +9,26 @@ import (
 const noOrigin = `,"origin":"","origin_connect":0,"origin_first_byte":0,"origin_total":0}`
 
 // appendLine appends l as one object of JSON. Every key is in every line, in the order of the table.
-func (l *Line) appendLine(b []byte) []byte {
+func (l *Line) appendLine(b []byte, c *clock) []byte {
 	b = append(b, `{"time":"`...)
-	b = appendTime(b, l.Time)
+	b = c.appendTime(b, l.Time)
 	b = appendJSON(append(b, `","host":`...), l.Host)
 	b = appendJSON(append(b, `,"target":`...), l.Target)
 	b = appendJSON(append(b, `,"method":`...), l.Method)
-	b = strconv.AppendInt(append(b, `,"status":`...), int64(l.Status), 10)
-	b = strconv.AppendInt(append(b, `,"bytes":`...), l.Bytes, 10)
+	b = appendInt(append(b, `,"status":`...), int64(l.Status))
+	b = appendInt(append(b, `,"bytes":`...), l.Bytes)
 	b = appendWord(append(b, `,"result":`...), l.Result)
 	b = appendWord(append(b, `,"reason":`...), l.Reason)
 	b = appendWord(append(b, `,"route":`...), l.Route)
-	b = appendSeconds(append(b, `,"duration":`...), l.Duration)
-	b = appendSeconds(append(b, `,"first_byte":`...), l.FirstByte)
+	b = append(b, `,"duration":`...)
+	from := len(b)
+	b = appendSeconds(b, l.Duration)
+	to := len(b)
+	if b = append(b, `,"first_byte":`...); l.FirstByte == l.Duration { // of what was in memory
+		b = append(b, b[from:to]...)
+	} else {
+		b = appendSeconds(b, l.FirstByte)
+	}
 	b = appendAddr(append(b, `,"client":"`...), l.Client.WithZone(""))
 	if zone := l.Client.Zone(); zone != "" {
 		b = append(b, '%')
@@ -31,8 +38,8 @@ func (l *Line) appendLine(b []byte) []byte {
 	}
 	b = appendWord(append(b, `,"scheme":`...), l.Scheme)
 	b = appendWord(append(b, `,"protocol":`...), l.Protocol)
-	b = strconv.AppendInt(append(b, `,"sightings":`...), int64(l.Sightings), 10)
-	b = strconv.AppendInt(append(b, `,"ttl":`...), int64(l.TTL/time.Second), 10)
+	b = appendInt(append(b, `,"sightings":`...), int64(l.Sightings))
+	b = appendInt(append(b, `,"ttl":`...), int64(l.TTL/time.Second))
 	b = appendJSON(append(b, `,"user_agent":`...), l.UserAgent)
 	b = appendJSON(append(b, `,"referer":`...), l.Referer)
 	b = appendJSON(append(b, `,"request_id":`...), l.RequestID)
@@ -49,9 +56,9 @@ func (l *Line) appendLine(b []byte) []byte {
 
 // appendCombined appends l in the combined format of Apache and nginx, in UTC. The name of a
 // user is not known, and a request of an unknown version is of HTTP/1.1.
-func (l *Line) appendCombined(b []byte) []byte {
-	b = l.appendValue(b, fieldClient)
-	b = l.Time.UTC().AppendFormat(append(b, " - - ["...), "02/Jan/2006:15:04:05 -0700")
+func (l *Line) appendCombined(b []byte, c *clock) []byte {
+	b = l.appendClient(b)
+	b = c.appendCombined(append(b, " - - ["...), l.Time)
 	b = appendText(append(b, `] "`...), l.Method)
 	b = appendText(append(b, ' '), l.Target)
 	b = append(b, ' ')
@@ -59,8 +66,8 @@ func (l *Line) appendCombined(b []byte) []byte {
 		b = append(b, "HTTP/1.1"...)
 	}
 	b = append(b, l.Protocol...)
-	b = strconv.AppendInt(append(b, `" `...), int64(l.Status), 10)
-	b = strconv.AppendInt(append(b, ' '), l.Bytes, 10)
+	b = appendInt(append(b, `" `...), int64(l.Status))
+	b = appendInt(append(b, ' '), l.Bytes)
 	b = appendText(append(b, ` "`...), l.Referer)
 	b = appendText(append(b, `" "`...), l.UserAgent)
 	return append(b, '"')
@@ -69,10 +76,10 @@ func (l *Line) appendCombined(b []byte) []byte {
 // appendValue appends one field as text. What is empty is a hyphen.
 //
 //nolint:cyclop // one case for each field
-func (l *Line) appendValue(b []byte, f id) []byte {
+func (l *Line) appendValue(b []byte, c *clock, f id) []byte {
 	switch f {
 	case fieldTime:
-		return appendTime(b, l.Time)
+		return c.appendTime(b, l.Time)
 	case fieldHost:
 		return appendText(b, l.Host)
 	case fieldTarget:
@@ -80,9 +87,9 @@ func (l *Line) appendValue(b []byte, f id) []byte {
 	case fieldMethod:
 		return appendText(b, l.Method)
 	case fieldStatus:
-		return strconv.AppendInt(b, int64(l.Status), 10)
+		return appendInt(b, int64(l.Status))
 	case fieldBytes:
-		return strconv.AppendInt(b, l.Bytes, 10)
+		return appendInt(b, l.Bytes)
 	case fieldResult:
 		return appendWordText(b, l.Result)
 	case fieldReason:
@@ -110,9 +117,9 @@ func (l *Line) appendFurther(b []byte, f id) []byte {
 	case fieldProtocol:
 		return appendWordText(b, l.Protocol)
 	case fieldSightings:
-		return strconv.AppendInt(b, int64(l.Sightings), 10)
+		return appendInt(b, int64(l.Sightings))
 	case fieldTTL:
-		return strconv.AppendInt(b, int64(l.TTL/time.Second), 10)
+		return appendInt(b, int64(l.TTL/time.Second))
 	case fieldUserAgent:
 		return appendText(b, l.UserAgent)
 	case fieldReferer:
@@ -144,45 +151,54 @@ func (l *Line) appendClient(b []byte) []byte {
 	return b
 }
 
-// appendTime is AppendFormat with RFC 3339 in UTC and six digits of microseconds, in a third of its time.
-func appendTime(b []byte, t time.Time) []byte {
-	t = t.UTC()
-	year, month, day := t.Date()
-	hour, minute, second := t.Clock()
-	if year < 0 || year > 9999 {
-		return t.AppendFormat(b, "2006-01-02T15:04:05.000000Z")
+// appendInt appends a number. Most have one digit, and a status has three.
+func appendInt(b []byte, n int64) []byte {
+	switch {
+	case 0 <= n && n < 10:
+		return append(b, byte('0'+n))
+	case 100 <= n && n < 1000:
+		return append(b, byte('0'+n/100), byte('0'+n/10%10), byte('0'+n%10))
 	}
-	b = appendTwo(appendTwo(b, year/100), year%100)
-	b = appendTwo(append(b, '-'), int(month))
-	b = appendTwo(append(b, '-'), day)
-	b = appendTwo(append(b, 'T'), hour)
-	b = appendTwo(append(b, ':'), minute)
-	b = appendTwo(append(b, ':'), second)
-	micros := t.Nanosecond() / 1000
-	b = appendTwo(append(b, '.'), micros/10000)
-	b = appendTwo(appendTwo(b, micros/100%100), micros%100)
-	return append(b, 'Z')
+	return strconv.AppendInt(b, n, 10)
 }
 
-// appendTwo appends a number of two digits.
-func appendTwo(b []byte, n int) []byte { return append(b, byte('0'+n/10), byte('0'+n%10)) }
+// appendSix appends a number of six digits.
+func appendSix(b []byte, n uint32) []byte {
+	high, low := n/1000, n%1000
+	return append(b, byte('0'+high/100), byte('0'+high/10%10), byte('0'+high%10), byte('0'+low/100), byte('0'+low/10%10), byte('0'+low%10))
+}
 
 // appendSeconds appends d in seconds, rounded to microseconds, without an exponent and without
 // zeros at the end.
 func appendSeconds(b []byte, d time.Duration) []byte {
-	micros := int64(d.Round(time.Microsecond) / time.Microsecond)
-	if micros < 0 {
-		b, micros = append(b, '-'), -micros
+	if d < 0 {
+		if d > -time.Microsecond/2 {
+			return append(b, '0')
+		}
+		b = append(b, '-')
 	}
-	b = strconv.AppendInt(b, micros/1e6, 10)
-	rest := micros % 1e6
+	micros := roundedMicros(d)
+	whole, rest := micros/1e6, uint32(micros%1e6)
+	if whole < 10 {
+		b = append(b, byte('0'+whole))
+	} else {
+		b = strconv.AppendUint(b, whole, 10)
+	}
 	if rest == 0 {
 		return b
 	}
-	b = append(b, '.')
-	for unit := int64(1e5); rest > 0; unit /= 10 {
-		b = append(b, byte('0'+rest/unit))
-		rest %= unit
+	b = appendSix(append(b, '.'), rest)
+	for b[len(b)-1] == '0' {
+		b = b[:len(b)-1]
 	}
 	return b
+}
+
+// roundedMicros is d without its sign, in microseconds, and half of one is rounded up.
+func roundedMicros(d time.Duration) uint64 {
+	nanos := uint64(d) //nolint:gosec // its sign is looked at
+	if d < 0 {
+		nanos = -nanos // that of the least Duration, too
+	}
+	return (nanos + 500) / 1000
 }

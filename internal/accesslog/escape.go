@@ -16,23 +16,29 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-// plainLen returns how many of the first bytes of s are plain. It looks at eight at a time: in a
-// word, w - n*ones has the high bit of a byte that is below n, if it was not there before.
+// plainLen returns how many of the first bytes of s are plain. It looks at eight at a time, the last time at the last eight.
 func plainLen(s []byte) int {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
-		w := binary.LittleEndian.Uint64(s[i:])
-		quote, backslash := w^ones*'"', w^ones*'\\'
-		odd := w | (w + ones) | (w-ones*' ')&^w | (quote-ones)&^quote | (backslash-ones)&^backslash
-		if odd&high != 0 {
+		if !plainWord(binary.LittleEndian.Uint64(s[i:])) {
 			break
 		}
+	}
+	if left := len(s) - i; left < 8 && i > 0 && (left == 0 || plainWord(binary.LittleEndian.Uint64(s[len(s)-8:]))) {
+		return len(s)
 	}
 	for i < len(s) && plain[s[i]] {
 		i++
 	}
 	return i
+}
+
+// plainWord reports whether all eight bytes of w are plain: w - n*ones has the high bit of a byte that is below n, if it was
+// not there before.
+func plainWord(w uint64) bool {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	quote, backslash := w^ones*'"', w^ones*'\\'
+	return (w|(w+ones)|(w-ones*' ')&^w|(quote-ones)&^quote|(backslash-ones)&^backslash)&high == 0
 }
 
 // appendWord appends a word of ours in quotes, as it is.
@@ -45,6 +51,9 @@ func appendWord(b []byte, word string) []byte {
 // appendJSON appends s in quotes. Control bytes are escaped, with DEL and those of C1, which
 // terminals obey. A byte that is not UTF-8 becomes U+FFFD, as with encoding/json.
 func appendJSON(b, s []byte) []byte {
+	if len(s) == 0 {
+		return append(b, `""`...)
+	}
 	b = append(b, '"')
 	for {
 		n := plainLen(s)

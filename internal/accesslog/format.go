@@ -80,18 +80,18 @@ func names() string {
 }
 
 // append appends l and a line feed.
-func (f *Format) append(b []byte, l *Line) []byte {
+func (f *Format) append(b []byte, c *clock, l *Line) []byte {
 	switch {
 	case f == nil:
-		b = l.appendLine(b)
+		b = l.appendLine(b, c)
 	case f.parts == nil:
-		b = l.appendCombined(b)
+		b = l.appendCombined(b, c)
 	default:
 		for i := range f.parts {
 			if p := &f.parts[i]; p.text != "" {
 				b = append(b, p.text...)
 			} else {
-				b = l.appendValue(b, p.field)
+				b = l.appendValue(b, c, p.field)
 			}
 		}
 	}

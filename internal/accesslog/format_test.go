@@ -2,7 +2,9 @@ package accesslog
 
 import (
 	"bytes"
+	"math"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +36,7 @@ func mustTemplate(t testing.TB, template string) *Format {
 	return f
 }
 
-func as(f *Format, l *Line) string { return string(f.append(nil, l)) }
+func as(f *Format, l *Line) string { return string(f.append(nil, new(clock), l)) }
 
 func TestCombinedIsThatOfApacheAndNginx(t *testing.T) {
 	f := func(l *Line, want string) {
@@ -131,7 +133,7 @@ func TestTimesAndSecondsAreWrittenAsTheStandardLibraryDoes(t *testing.T) {
 		time.Unix(0, 999), time.Date(9999, 12, 31, 23, 59, 59, 999999999, time.UTC), time.Date(12345, 1, 2, 3, 4, 5, 6000, time.UTC),
 		time.Date(2024, 2, 29, 0, 0, 0, 10000, time.FixedZone("", -3600)), time.Date(1999, 11, 10, 9, 8, 7, 120000000, time.UTC),
 	} {
-		if got, want := string(appendTime(nil, at)), at.UTC().Format("2006-01-02T15:04:05.000000Z"); got != want {
+		if got, want := string(new(clock).appendTime(nil, at)), at.UTC().Format("2006-01-02T15:04:05.000000Z"); got != want {
 			t.Errorf("time: got %s, want %s", got, want)
 		}
 	}
@@ -148,18 +150,47 @@ func TestTimesAndSecondsAreWrittenAsTheStandardLibraryDoes(t *testing.T) {
 	f(61*time.Second+20*time.Microsecond, "61.00002")
 	f(-1500*time.Millisecond, "-1.5")
 	f(1000*time.Hour, "3600000")
+	f(-499, "0")
+	f(-500, "-0.000001")
+	f(999_999_499, "0.999999")
+	f(999_999_500, "1")
+	f(math.MaxInt64, "9223372036.854776")
+	f(math.MinInt64, "-9223372036.854776")
+	for _, n := range []int64{math.MinInt64, -10, -1, 0, 1, 9, 10, 11, 99, 100, 101, 200, 404, 999, 1000, math.MaxInt64} {
+		if got := string(appendInt(nil, n)); got != strconv.FormatInt(n, 10) {
+			t.Errorf("%d: got %s", n, got)
+		}
+	}
+}
+
+// One clock writes all lines of a buffer, and keeps its last second.
+func TestTheSecondOfALineIsItsOwn(t *testing.T) {
+	c := new(clock)
+	for _, nanos := range []int64{0, 999_999_999, 1_000_000_000, 500, -1, 0} {
+		at := time.Unix(0, nanos)
+		if got, want := string(c.appendTime(nil, at)), at.UTC().Format("2006-01-02T15:04:05.000000Z"); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+		if got, want := string(c.appendCombined(nil, at)), at.UTC().Format("02/Jan/2006:15:04:05 -0700"); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
 }
 
 func TestPlainBytesAreFoundWhereverTheyEnd(t *testing.T) {
 	for c := range 256 {
-		for at := range 20 {
-			s := bytes.Repeat([]byte("a~ !#[]^"), 3)[:20]
-			want := 20
+		for n := range 24 * 24 {
+			at, length := n/24, 1+n%24
+			if at >= length {
+				continue
+			}
+			s := bytes.Repeat([]byte("a~ !#[]^"), 3)[:length]
+			want := len(s)
 			if s[at] = byte(c); !plain[c] {
 				want = at
 			}
 			if got := plainLen(s); got != want {
-				t.Fatalf("%#x at %d: got %d plain bytes, want %d", c, at, got, want)
+				t.Fatalf("%#x at %d of %d: got %d plain bytes, want %d", c, at, length, got, want)
 			}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 const closeWait = 2 * time.Second
 
 // gather is how long a busy log waits between two writes.
-const gather = 5 * time.Millisecond
+const gather = 50 * time.Millisecond
 
 // Options are the settings of a Log, as those of lines.Options. The zero value is ready
 // to use.
@@ -24,7 +24,7 @@ type Options struct {
 // Log is an access log. Its methods are safe for concurrent use.
 type Log struct {
 	*lines.Log
-	buffers sync.Pool // of *[]byte, in which lines are made
+	buffers sync.Pool // of *buffer, in which lines are made
 }
 
 // New returns a log that writes to w; see lines.New.
@@ -43,15 +43,18 @@ const (
 	longestKept = 16 << 10
 )
 
+// buffer is what a line is made in.
+type buffer struct {
+	line  []byte
+	clock clock
+}
+
 func encode(l *lines.Log, err error) (*Log, error) {
 	if err != nil {
 		return nil, err
 	}
 	out := &Log{Log: l}
-	out.buffers.New = func() any {
-		b := make([]byte, 0, usualLine)
-		return &b
-	}
+	out.buffers.New = func() any { return &buffer{line: make([]byte, 0, usualLine)} }
 	return out, nil
 }
 
@@ -63,10 +66,10 @@ func (l *Log) Write(line *Line) { l.WriteAs(nil, line) }
 // does not fit the queue, or comes after Close, is dropped and counted. In the
 // steady state it does not allocate.
 func (l *Log) WriteAs(f *Format, line *Line) {
-	buffer := l.buffers.Get().(*[]byte)
-	*buffer = f.append((*buffer)[:0], line)
-	_, _ = l.Log.Write(*buffer) // it never fails
-	if cap(*buffer) <= longestKept {
-		l.buffers.Put(buffer)
+	b := l.buffers.Get().(*buffer)
+	b.line = f.append(b.line[:0], &b.clock, line)
+	_, _ = l.Log.Write(b.line) // it never fails
+	if cap(b.line) <= longestKept {
+		l.buffers.Put(b)
 	}
 }

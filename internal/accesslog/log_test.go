@@ -29,13 +29,15 @@ func (g *gate) Write(p []byte) (int, error) {
 
 // shared is a buffer that a test reads while the writer may write, for its rest ends by the clock.
 type shared struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
+	mu    sync.Mutex
+	buf   bytes.Buffer
+	calls int
 }
 
 func (s *shared) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.calls++
 	return s.buf.Write(p)
 }
 
@@ -44,6 +46,12 @@ func (s *shared) lines() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return bytes.Count(s.buf.Bytes(), []byte{'\n'})
+}
+
+func (s *shared) writes() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls
 }
 
 func mustNew(t *testing.T, w io.Writer, o Options) *Log {
@@ -116,6 +124,22 @@ func TestLinesOfAQuietLogLeaveAtOnce(t *testing.T) {
 			time.Sleep(gather)
 		}
 		mustClose(t, l)
+	})
+}
+
+// A busy log rested for 5 ms between two writes. What 200 writes a second cost beside their lines was half of what a log took.
+func TestABusyLogWroteTwoHundredTimesASecond(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var buf shared
+		l := mustNew(t, &buf, Options{})
+		for n := range 1000 {
+			l.Write(numbered(n))
+			time.Sleep(time.Millisecond)
+		}
+		mustClose(t, l)
+		if got := buf.writes(); got > 25 || buf.lines() != 1000 {
+			t.Errorf("a second of 1000 lines: got %d lines in %d writes, want all in at most 25", buf.lines(), got)
+		}
 	})
 }
 

@@ -39,15 +39,21 @@ type batch struct {
 // Write adds one whole line, or drops and counts it. It never fails.
 func (q *queue) Write(line []byte) (int, error) {
 	q.mu.Lock()
-	defer q.mu.Unlock()
+	first, urgent := false, false
 	if q.closed || len(line) > q.limit-len(q.pending) {
 		q.dropped++
-		return len(line), nil
+	} else {
+		first = len(q.pending) == 0
+		q.pending = append(q.pending, line...)
+		urgent = len(q.pending) >= q.limit/4
 	}
-	if q.pending = append(q.pending, line...); len(q.pending) >= q.limit/4 {
+	q.mu.Unlock()
+	if first {
+		q.ready.Signal()
+	}
+	if urgent {
 		q.hurry()
 	}
-	q.ready.Signal()
 	return len(line), nil
 }
 

@@ -19,6 +19,7 @@ type writer struct {
 	closer  io.Closer // nil: out is not ours to close
 	onError func(error)
 	gather  time.Duration // 0: no wait between two writes
+	timer   *time.Timer   // of the wait; nil before the first one
 
 	torn       bool // the file ends in the middle of a line
 	unreported int
@@ -49,11 +50,15 @@ func (w *writer) rest() {
 	if w.gather <= 0 {
 		return
 	}
-	timer := time.NewTimer(w.gather)
-	defer timer.Stop()
+	if w.timer == nil {
+		w.timer = time.NewTimer(w.gather)
+	} else {
+		w.timer.Reset(w.gather)
+	}
 	select {
-	case <-timer.C:
+	case <-w.timer.C:
 	case <-w.queue.urgent:
+		w.timer.Stop()
 	}
 }
 
