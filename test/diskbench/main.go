@@ -23,6 +23,7 @@ type options struct {
 	bytes   int64         // or all of it; 0: share
 	passes  int           // how often a trace is replayed, at least
 	times   float64       // and until this many times the store's size is written
+	restart bool          // close the store between two passes
 	reading time.Duration // how long each half of reads takes
 	rate    int64         // of the writer beside the reads, in bytes a second
 	records uint64        // to read from
@@ -65,6 +66,7 @@ func parse(args []string, stderr io.Writer) (options, error) {
 	f.Int64Var(&o.bytes, "bytes", 0, "give the store this `number` of bytes, whatever the objects have")
 	f.Float64Var(&o.times, "times", 0, "replay each trace until this `multiple` of the store's size is stored")
 	f.IntVar(&o.passes, "passes", 1, "replay each trace this `number` of times")
+	f.BoolVar(&o.restart, "restart", false, "close and open the store between two passes")
 	f.DurationVar(&o.reading, "reading", 15*time.Second, "read for this `time`, with and without a writer")
 	f.Int64Var(&o.rate, "rate", 100e6, "write this `number` of bytes a second beside the reads")
 	f.Uint64Var(&o.records, "records", 40_000, "read from this `number` of records of 32 KiB")

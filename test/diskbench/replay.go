@@ -96,14 +96,13 @@ func (o *options) replayOne(ctx context.Context, dir, name string, tr *trace.Tra
 	if most == 0 {
 		most = max(int64(o.share*float64(facts.ChargedBytes())), disk.MinBytes)
 	}
-	s, err := disk.Open(disk.Options{Path: dir, MaxBytes: most, MeanObjectBytes: 4096, QueueBytes: 64 << 20})
-	if err != nil {
+	objects := tr.Objects()
+	p := player{objects: objects, tenth: facts.Requests / 10, body: make([]byte, 1<<30>>4), seen: map[uint32]int64{}, window: 4 * most, most: most}
+	fill(p.body)
+	defer p.close()
+	if err := p.open(dir); err != nil {
 		return err
 	}
-	defer s.Close()
-	objects := tr.Objects()
-	p := player{store: s, objects: objects, body: make([]byte, 1<<30>>4), seen: map[uint32]int64{}, window: 4 * most, most: most}
-	fill(p.body)
 	ring, lru := newRival("FIFO ring", most, false), newRival("exact LRU", most, true)
 	wrote, err := deviceBytes()
 	if err != nil {
@@ -111,8 +110,10 @@ func (o *options) replayOne(ctx context.Context, dir, name string, tr *trace.Tra
 	}
 	began := time.Now()
 	for pass := 0; pass < o.passes || float64(p.tallied.stored) < o.times*float64(most); pass++ {
-		if pass > 0 && o.times > 0 {
-			p.tellPass(out, time.Since(began))
+		if pass > 0 {
+			if err := o.between(&p, dir, out, time.Since(began)); err != nil {
+				return err
+			}
 		}
 		if err := p.play(ctx, tr, ring, lru); err != nil {
 			return err
@@ -123,7 +124,7 @@ func (o *options) replayOne(ctx context.Context, dir, name string, tr *trace.Tra
 	if err != nil {
 		return err
 	}
-	st := s.Stats()
+	st := p.store.Stats()
 	fmt.Fprintf(out, "replay %s: %d requests, %d objects, %.1f MB, store of %.1f MB, admitted on the second request within %.1f MB\n",
 		name, facts.Requests, facts.Objects, float64(facts.UniqueBytes)/1e6, float64(most)/1e6, float64(p.window)/1e6)
 	p.tallied.line(out, "store", after-wrote, took)
@@ -137,8 +138,34 @@ func (o *options) replayOne(ctx context.Context, dir, name string, tr *trace.Tra
 	return nil
 }
 
+// between does what the command line says of the time between two passes.
+func (o *options) between(p *player, dir string, out io.Writer, took time.Duration) error {
+	if o.times > 0 {
+		p.tellPass(out, took)
+	}
+	if !o.restart {
+		return nil
+	}
+	p.close()
+	return p.open(dir)
+}
+
+// open opens the store, which has what it had when it was closed.
+func (p *player) open(dir string) (err error) {
+	p.store, err = disk.Open(disk.Options{Path: dir, MaxBytes: p.most, MeanObjectBytes: 4096, QueueBytes: 64 << 20})
+	return err
+}
+
+func (p *player) close() {
+	if p.store != nil {
+		p.store.Close()
+		p.store = nil
+	}
+}
+
 // play plays all requests once, and waits until what they stored is written.
 func (p *player) play(ctx context.Context, tr *trace.Trace, rivals ...*rival) error {
+	asked, hits := int64(0), p.tallied.hits
 	if err := tr.Each(ctx, func(batch []trace.Access) error {
 		for _, a := range batch {
 			size, admitted := p.objects[a.Object].Size, p.sight(a.Object)
@@ -147,6 +174,9 @@ func (p *player) play(ctx context.Context, tr *trace.Trace, rivals ...*rival) er
 			}
 			if err := p.ask(a.Object, size, admitted); err != nil {
 				return err
+			}
+			if asked++; asked == p.tenth {
+				p.early = float64(p.tallied.hits-hits) / float64(asked)
 			}
 		}
 		return nil
@@ -159,7 +189,7 @@ func (p *player) play(ctx context.Context, tr *trace.Trace, rivals ...*rival) er
 // tellPass prints how it goes in a long run.
 func (p *player) tellPass(out io.Writer, took time.Duration) {
 	st := p.store.Stats()
-	fmt.Fprintf(out, "  %5.1f times its size stored: %d segments, %6.0f µs a write of %.0f KB, %.0f s\n", float64(p.tallied.stored)/float64(p.most), st.Segments,
+	fmt.Fprintf(out, "  %5.1f times its size stored: %.2f %% hits in the first tenth of the pass, %d segments, %6.0f µs a write of %.0f KB, %.0f s\n", float64(p.tallied.stored)/float64(p.most), 100*p.early, st.Segments,
 		float64(st.WriteTimes.Sum.Microseconds())/float64(max(st.WriteTimes.Count(), 1)), float64(st.WriteBytes)/float64(max(st.Writes, 1))/1e3, took.Seconds())
 }
 
@@ -172,6 +202,9 @@ type player struct {
 	clock   int64
 	window  int64
 	most    int64
+	tenth   int64   // of the requests of a pass
+	early   float64 // hits of these, in the last pass
+	queued  int64   // since what waits was looked at last
 	tallied tally
 	hit     disk.Hit
 }
@@ -211,11 +244,34 @@ func (p *player) ask(object uint32, size int64, admitted bool) error {
 		err := p.store.Put(p.objects[object].Hi, append([]byte(nil), key[:]...), p.body[:200], p.body[at:at+min(size, int64(len(p.body))-at)])
 		if err == nil {
 			p.tallied.stored += size
-			return nil
+			return p.wait(size)
 		}
 		if err := p.store.Flush(); err != nil { // a replay is faster than any client
 			return err
 		}
+	}
+}
+
+// wait keeps what waits to be written, and is found there, at a small part of the store: a replay is faster than any device, and the queue would be a
+// second store.
+func (p *player) wait(size int64) error {
+	most := max(p.most/64, 256<<10)
+	if p.queued += size; p.queued < most/2 {
+		return nil
+	}
+	for last, stuck := int64(0), 0; ; {
+		p.queued = p.store.Stats().WaitingBytes
+		switch {
+		case p.queued < most:
+			p.queued = 0
+			return nil
+		case stuck == 300: // it waits for the rest of a buffer
+			return p.store.Flush()
+		case p.queued != last:
+			last, stuck = p.queued, 0
+		}
+		stuck++
+		<-time.After(100 * time.Microsecond)
 	}
 }
 
