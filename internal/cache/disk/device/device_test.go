@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 func open(t *testing.T, hook Hook) *Dir {
@@ -130,6 +132,29 @@ func TestADirectoryThatIsReplacedIsLost(t *testing.T) {
 	}
 }
 
+func TestATouchedFileHasThatTimeAndItsBytes(t *testing.T) {
+	d := open(t, nil)
+	f, err := d.Create("a", true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.WriteAt([]byte("01234567"), 0); err != nil {
+		t.Fatal(err)
+	}
+	want := time.Date(2031, 5, 4, 3, 2, 1, 0, time.UTC)
+	if err := d.Touch("a", want); err != nil {
+		t.Fatal(err)
+	}
+	all, err := d.List()
+	if err != nil || len(all) != 1 || !all[0].Changed.Equal(want) || all[0].Bytes != 8 {
+		t.Errorf("got %+v, %v, want a file of 8 bytes changed at %v", all, err, want)
+	}
+	if err := d.Touch("b", want); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file that is missing: got %v", err)
+	}
+}
+
 func TestTheHookFailsCalls(t *testing.T) {
 	bad := errors.New("bad")
 	var fail Op
@@ -158,6 +183,7 @@ func TestTheHookFailsCalls(t *testing.T) {
 		Cut:      func() error { return f.Cut(0) },
 		Remove:   func() error { return d.Remove("a") },
 		Rename:   func() error { return d.Rename("a", "b") },
+		Touch:    func() error { return d.Touch("a", time.Time{}) },
 		List:     func() error { _, err := d.List(); return err },
 		FreeRoom: func() error { _, err := d.Room(); return err },
 	}

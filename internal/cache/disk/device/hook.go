@@ -16,6 +16,7 @@ const (
 	Cut      Op = "cut"
 	Remove   Op = "remove"
 	Rename   Op = "rename"
+	Touch    Op = "touch"
 	List     Op = "list"
 	SyncDir  Op = "sync directory"
 	FreeRoom Op = "free room"
@@ -25,7 +26,7 @@ const (
 // Writes reports whether calls of the kind change what is on the disk.
 func (o Op) Writes() bool {
 	switch o {
-	case Create, Write, Sync, Punch, Cut, Remove, Rename, SyncDir:
+	case Create, Write, Sync, Punch, Cut, Remove, Rename, Touch, SyncDir:
 		return true
 	default:
 		return false
