@@ -3,6 +3,7 @@ package model
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"edgeproxy/internal/trace"
 )
@@ -25,13 +26,17 @@ const (
 
 	maxHits   = 3 // counted of a record since the hand came by, two bits
 	keepShare = 2 // of a dropped segment at most 1/keepShare is written again
+
+	stayShare = 0.4 // of a segment in demand, from which on it stays for a lap
+	stayMost  = 16  // segments that may stay for the room of one record
 )
 
 // disk is the tier behind the memory: an append-only log under one bound of bytes.
 // Bodies from 32 KiB on are evicted one by one where they lie, smaller ones by the
 // segment, of which those that were hit are written once more. A hand looks at what
 // was written, or spared, longest ago, of both kinds: at a large record or at a segment, which counts from when it was
-// full. It evicts what was not hit, and takes the hits from what was.
+// full. It evicts what was not hit, and takes the hits from what was. A segment of which
+// much was hit it spares as a whole.
 type disk struct {
 	*nodes
 	maxBytes, segmentBytes int64
@@ -41,7 +46,8 @@ type disk struct {
 	spared []uint32 // of a large one: when it was written or spared last
 
 	small    chain
-	segments []segment // of the small ones, the oldest first; the last is being written, and goes after all else
+	segments []segment // of the small ones, that first which was written or spared longest ago; the last is being written, and goes after all else
+	stayed   int       // of them for the record that is being stored
 
 	clock uint32 // goes up with each record written or spared
 	left  counters
@@ -49,7 +55,8 @@ type disk struct {
 
 // segment is a run of the small ones, which are in the order of writing.
 type segment struct {
-	full    uint32 // when it was; never of the one that is being written
+	full    uint32 // when it was, or was spared last; never of the one that is being written
+	first   uint32 // of its records
 	records int64
 	bytes   int64
 }
@@ -107,6 +114,7 @@ func (d *disk) hit(i uint32) bool {
 
 // store writes an object that is not there, and that the disk has room for.
 func (d *disk) store(i uint32) {
+	d.stayed = 0
 	for d.bytes+d.record(i) > d.maxBytes-d.reserve() {
 		d.makeRoom()
 	}
@@ -130,7 +138,7 @@ func (d *disk) append(i uint32) {
 		if last >= 0 {
 			d.segments[last].full = d.clock
 		}
-		d.segments = append(d.segments, segment{full: never})
+		d.segments = append(d.segments, segment{full: never, first: i})
 		last++
 	}
 	d.segments[last].records++
@@ -142,7 +150,7 @@ func (d *disk) append(i uint32) {
 func (d *disk) makeRoom() {
 	at := d.large.oldest
 	if at == none || len(d.segments) > 0 && d.segments[0].full < d.spared[at] {
-		d.dropSegment()
+		d.lookAtSegment()
 		return
 	}
 	d.large.remove(at)
@@ -158,20 +166,50 @@ func (d *disk) makeRoom() {
 	d.large.push(at)
 }
 
-// dropSegment frees the oldest segment. Of its records those with the most hits are
-// written again, up to half of its bytes, without their hits; the others are evicted.
-func (d *disk) dropSegment() {
+// lookAtSegment spares the oldest segment, or drops it.
+func (d *disk) lookAtSegment() {
 	s := d.segments[0]
 	d.segments = d.segments[:copy(d.segments, d.segments[1:])]
+	if s.full == never || d.stayed == stayMost || float64(d.inDemand(s)) < stayShare*float64(d.segmentBytes) {
+		d.drop(s)
+		return
+	}
+	d.stayed++
+	for n, i := s.records, s.first; n > 0; n-- {
+		d.of[i].uses = 0
+		i = d.of[i].newer
+	}
+	d.clock++
+	s.full = d.clock
+	d.segments = slices.Insert(d.segments, len(d.segments)-1, s)
+}
+
+// inDemand returns the bytes of those records of s that were hit.
+func (d *disk) inDemand(s segment) (bytes int64) {
+	for n, i := s.records, s.first; n > 0; n-- {
+		if d.of[i].uses > 0 {
+			bytes += d.record(i)
+		}
+		i = d.of[i].newer
+	}
+	return bytes
+}
+
+// drop frees a segment. Of its records those with the most hits are
+// written again, up to half of its bytes, without their hits; the others are evicted.
+func (d *disk) drop(s segment) {
 	d.bytes -= s.bytes
 	room := s.bytes / keepShare
 	for hits := uint8(maxHits); hits > 0; hits-- {
-		i := d.small.oldest
+		i := s.first
 		for range s.records {
 			next, n := d.of[i].newer, &d.of[i]
 			if bytes := d.record(i); n.uses == hits && bytes <= room {
 				room -= bytes
 				s.records--
+				if i == s.first {
+					s.first = next
+				}
 				d.small.remove(i)
 				n.uses = 0
 				d.append(i)
@@ -180,10 +218,11 @@ func (d *disk) dropSegment() {
 			i = next
 		}
 	}
-	for range s.records {
-		i := d.small.oldest
+	for i := s.first; s.records > 0; s.records-- {
+		next := d.of[i].newer
 		d.small.remove(i)
 		d.left.evicted(&d.of[i])
+		i = next
 	}
 }
 

@@ -20,6 +20,9 @@ type naiveTiers struct {
 	disk  []*naiveRecord // in the order of writing
 	clock int
 
+	stays  int // segments that the hand has left for a lap
+	stayed int // since the write began
+
 	touches int // hits in memory: one of 64 counts on the disk
 
 	bytes, again, copies int64
@@ -106,6 +109,7 @@ func (n *naiveTiers) write(i uint32) {
 	if size >= 65536 {
 		r.bytes = 4096 + (size+4095)/4096*4096
 	}
+	n.stayed = 0
 	for n.held()+r.bytes+n.segment()*5/8 > n.s.DiskBytes {
 		n.evict()
 	}
@@ -128,9 +132,9 @@ func (n *naiveTiers) held() (sum int64) {
 	return sum
 }
 
-func (n *naiveTiers) of(large bool) (out []*naiveRecord) {
+func (n *naiveTiers) small() (out []*naiveRecord) {
 	for _, r := range n.disk {
-		if r.large == large {
+		if !r.large {
 			out = append(out, r)
 		}
 	}
@@ -141,7 +145,7 @@ func (n *naiveTiers) put(r *naiveRecord) {
 	n.clock++
 	n.bytes += r.bytes
 	r.age = n.clock
-	if small := n.of(false); !r.large {
+	if small := n.small(); !r.large {
 		r.segment, r.age = n.clock, 1<<40 // after all else, until it is full
 		if len(small) > 0 {
 			last := small[len(small)-1]
@@ -170,7 +174,9 @@ func (n *naiveTiers) evict() {
 	at := slices.MinFunc(n.disk, func(a, b *naiveRecord) int { return cmp.Compare(a.age, b.age) })
 	switch {
 	case !at.large:
-		n.drop(n.of(false))
+		if !n.stay(at) {
+			n.drop(at.segment)
+		}
 	case at.hits > 0:
 		at.hits = 0
 		n.clock++
@@ -184,12 +190,34 @@ func (n *naiveTiers) remove(r *naiveRecord) {
 	n.disk = slices.DeleteFunc(n.disk, func(o *naiveRecord) bool { return o == r })
 }
 
-// drop frees the segment of the first of small.
-func (n *naiveTiers) drop(small []*naiveRecord) {
+// stay leaves the segment of r for a lap if two fifths of it were hit.
+func (n *naiveTiers) stay(r *naiveRecord) bool {
+	hit := int64(0)
+	for _, o := range n.small() {
+		if o.segment == r.segment && o.hits > 0 {
+			hit += o.bytes
+		}
+	}
+	if 5*hit < 2*n.segment() || r.age == 1<<40 || n.stayed == 16 {
+		return false
+	}
+	n.stays++
+	n.stayed++
+	n.clock++
+	for _, o := range n.small() {
+		if o.segment == r.segment {
+			o.hits, o.age = 0, n.clock
+		}
+	}
+	return true
+}
+
+// drop frees a segment.
+func (n *naiveTiers) drop(segment int) {
 	var all []*naiveRecord
 	room := int64(0)
-	for _, r := range small {
-		if r.segment == small[0].segment {
+	for _, r := range n.small() {
+		if r.segment == segment {
 			all = append(all, r)
 			room += r.bytes
 			n.remove(r)

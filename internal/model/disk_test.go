@@ -48,8 +48,8 @@ func TestTwoTiersAgreeWithTheNaiveModel(t *testing.T) {
 				t.Errorf("written %d, of it again %d, copies %d, held %d; want %d, %d, %d, %d",
 					got.DiskWriteBytes, got.DiskRewrittenBytes, got.MemoryWrites, got.Objects, n.bytes, n.again, n.copies, len(n.disk))
 			}
-			if got.Evictions == 0 || got.DiskRewrittenBytes == 0 || got.MemoryWrites == 0 {
-				t.Errorf("the requests try too little: %+v", got)
+			if got.Evictions == 0 || got.DiskRewrittenBytes == 0 || got.MemoryWrites == 0 || n.stays == 0 {
+				t.Errorf("the requests try too little: %d segments stayed, %+v", n.stays, got)
 			}
 			identities(t, r)
 		})

@@ -130,8 +130,8 @@ func (o *options) replayOne(ctx context.Context, dir, name string, tr *trace.Tra
 	p.tallied.line(out, "store", after-wrote, took)
 	ring.tallied.line(out, ring.name, ring.tallied.stored, 0)
 	lru.tallied.line(out, lru.name, lru.tallied.stored, 0)
-	fmt.Fprintf(out, "  the store's device bytes are %.3f of the ring's; by its own count it wrote %.1f MB, %.1f MB of it anew; evicted %d small, %d large (%d in demand); direct %v, punches %v\n",
-		float64(after-wrote)/float64(ring.tallied.stored), float64(st.WriteBytes)/1e6, float64(st.RewriteBytes)/1e6, st.EvictedSmall, st.EvictedLarge, st.OverBudget, st.WritesDirectly, st.Punches)
+	fmt.Fprintf(out, "  the store's device bytes are %.3f of the ring's; by its own count it wrote %.1f MB, %.1f MB of it anew; evicted %d small, %d large (%d in demand), left %d segments for a lap; direct %v, punches %v\n",
+		float64(after-wrote)/float64(ring.tallied.stored), float64(st.WriteBytes)/1e6, float64(st.RewriteBytes)/1e6, st.EvictedSmall, st.EvictedLarge, st.OverBudget, st.Stays, st.WritesDirectly, st.Punches)
 	if st.Full+st.Dropped+st.Damaged+st.Failures > 0 {
 		return fmt.Errorf("something went wrong: %+v", st)
 	}

@@ -38,6 +38,7 @@
 // How it works: layout says how bytes lie, device makes the calls, index (8 bytes an object) says where records are. One goroutine (writer.go) owns
 // all that changes the disk: it appends to two segments, one of small records and one of large (append.go), and to one for each draft (reserve.go), seals each
 // with one fdatasync, and makes room (evict.go). A hand goes over the segments, that first which it has looked at longest ago (CLOCK in place). Large records that it finds without hits
-// are punched out one by one; small ones go with their segment, and those with hits are written anew, up to half of it.
+// are punched out one by one. Small ones go with their segment, and those with hits are written anew, up to half of it; a segment of which much was hit
+// stays for a lap (stay.go).
 // A Store (store.go) watches over one opening of the directory, a volume, and replaces it when it fails.
 package disk

@@ -21,6 +21,7 @@ func (v *volume) reserve() int64 { return v.head.SegmentBytes * 5 / 8 }
 
 // makeRoom evicts until n more bytes fit.
 func (v *volume) makeRoom(n int64) error {
+	v.stayed = 0
 	n += 2*layout.Page + layout.FooterBytes(1) // a segment that may have to be begun
 	for tries := 0; ; tries++ {
 		v.mu.Lock()
@@ -71,7 +72,7 @@ func oldest(all []*segment) *segment {
 	return all[0]
 }
 
-// drop gives up a segment, and writes anew what was asked for.
+// drop gives up a segment, and writes anew what was asked for; or it leaves the segment for a lap.
 func (v *volume) drop(s *segment) {
 	v.fillIn(s)
 	v.mu.Lock()
@@ -82,30 +83,28 @@ func (v *volume) drop(s *segment) {
 	}
 	entries, err := v.entriesOf(s)
 	if err == nil {
-		v.rewrite(s, v.chosen(s, entries))
+		l := v.lookOver(s, entries)
+		if v.stays(l) {
+			v.stay(s)
+			return
+		}
+		v.rewrite(s, v.chosen(s, l))
 	}
 	v.unlink(s)
 }
 
-// chosen takes the hits from the records of s, and returns those to be written anew: the most asked for, as far as
-// rewriteShare allows. The others leave the index.
-func (v *volume) chosen(s *segment, entries []layout.Entry) []layout.Entry {
-	var wanted [4][]layout.Entry // by hits
+// chosen returns those of the records of s to be written anew: the most asked for, as far as rewriteShare allows. The others
+// leave the index.
+func (v *volume) chosen(s *segment, l lap) []layout.Entry {
 	v.counts.evictedAfter(v.o.Now().Sub(s.seen))
-	for _, e := range entries {
-		p := place(s.number, e.Offset, e.Bytes)
-		had, ok := v.coolAll(e.Hash, p)
-		switch {
-		case !ok: // removed, replaced, or written anew
-		case had > 0:
-			wanted[min(had, 3)] = append(wanted[min(had, 3)], e)
-		case v.index.Remove(e.Hash, p):
+	for _, e := range l.cold {
+		if v.index.Remove(e.Hash, place(s.number, e.Offset, e.Bytes)) {
 			v.counts.evicted(e.Bytes, s.kind)
 		}
 	}
 	budget := int64(rewriteShare * float64(v.head.SegmentBytes))
 	var chosen []layout.Entry
-	for _, class := range [][]layout.Entry{wanted[3], wanted[2], wanted[1]} {
+	for _, class := range [][]layout.Entry{l.wanted[3], l.wanted[2], l.wanted[1]} {
 		for _, e := range class {
 			if budget -= e.Bytes + layout.EntryBytes; budget >= 0 {
 				chosen = append(chosen, e)

@@ -65,6 +65,11 @@ func (sc *script) run(s *Store) error {
 			return err
 		}
 		sc.version[n], sc.length[version] = version, length
+		if step%5 == 0 && step/60%2 == 1 { // all is in demand, so that segments stay
+			for k := range 90 {
+				s.Touch(hashOf(keyOf(k)))
+			}
+		}
 		if step%3 == 0 { // something is in demand
 			hot := keyOf(step * 5 % 90)
 			s.Find(hashOf(hot), hot, &h)
@@ -212,6 +217,8 @@ func killAt(t *testing.T, at int64, patched *atomic.Int64) (calls, found int64) 
 		what = fmt.Sprintf("killed at call %d, %s %s", at, killed.Op, killed.Name)
 	} else if runErr != nil {
 		t.Errorf("before any kill: %v", runErr)
+	} else if s.Stats().Stays == 0 {
+		t.Error("no segment has stayed: the script shows less than it should")
 	}
 	k.left.Store(0) // a clean end would be none of a kill
 	s.Close()

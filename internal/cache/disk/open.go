@@ -209,7 +209,8 @@ func (v *volume) enlist(files []device.Info) error {
 		v.numbers = max(v.numbers, number+1)
 		v.small = append(v.small, s) // until its head says otherwise, so that it can go
 	}
-	slices.SortFunc(v.small, func(a, b *segment) int { return cmp.Compare(a.number, b.number) })
+	// The time of a file is about when the hand was there: it was sealed, punched or left for a lap then.
+	slices.SortFunc(v.small, func(a, b *segment) int { return cmp.Or(a.seen.Compare(b.seen), cmp.Compare(a.number, b.number)) })
 	for i, s := range v.small {
 		s.visited = uint64(i)
 	}

@@ -17,6 +17,7 @@ type counts struct {
 	rewrites, rewriteBytes                               atomic.Int64
 	reads, readBytes                                     atomic.Int64
 	evictedSmall, evictedLarge, evictedBytes, overBudget atomic.Int64
+	stays                                                atomic.Int64
 	removed, lost, damaged, otherKeys                    atomic.Int64
 	slowReads, queuedOut, readErrors                     atomic.Int64
 	writeErrors, noSpace, failures                       atomic.Int64
@@ -111,6 +112,8 @@ type Stats struct {
 	WriteTimes, ReadTimes Times
 	// Evicted records, by the kind of segment. OverBudget of them had been asked for.
 	EvictedSmall, EvictedLarge, EvictedBytes, OverBudget int64
+	// Stays is how often a segment of small records stayed for a lap of the hand, since much of it was in demand.
+	Stays int64
 	// EvictedAge is how many seconds the segment had lain that was evicted from last, since it was written or gone over; 0: none
 	// was. So long stays a record that nobody asks for.
 	EvictedAge float64
@@ -143,6 +146,7 @@ func (s *Store) Stats() Stats {
 		Reads: c.reads.Load(), ReadBytes: c.readBytes.Load(),
 		WriteTimes: c.writeTimes.load(), ReadTimes: c.readTimes.load(),
 		EvictedSmall: c.evictedSmall.Load(), EvictedLarge: c.evictedLarge.Load(), EvictedBytes: c.evictedBytes.Load(), OverBudget: c.overBudget.Load(),
+		Stays:      c.stays.Load(),
 		EvictedAge: time.Duration(c.evictedAge.Load()).Seconds(),
 		Removed:    c.removed.Load(), Lost: c.lost.Load(), Damaged: c.damaged.Load(), OtherKeys: c.otherKeys.Load(),
 		SlowReads: c.slowReads.Load(), QueuedOut: c.queuedOut.Load(),

@@ -35,6 +35,7 @@ type volume struct {
 	drafting  []*reserved  // what drafts have
 	log       *removals
 	hand      hand
+	stayed    int       // segments of small records that stayed since makeRoom began
 	limbo     []freeing // evicted, and still being read
 	stuck     []freeing // evicted, and not detached yet
 	serial    uint64
