@@ -68,6 +68,13 @@ func parsePattern(text string) (HostPattern, error) {
 	if text == "*" {
 		return HostPattern{}, nil
 	}
+	if port, every := strings.CutPrefix(text, "*:"); every {
+		n, ok := parsePort(port)
+		if !ok || n == 0 {
+			return HostPattern{}, errors.New(wantPattern)
+		}
+		return HostPattern{Port: n}, nil
+	}
 	host, subdomains := strings.CutPrefix(text, "*.")
 	host, port, ok := splitHost(host)
 	if _, err := netip.ParseAddr(strings.Trim(host, "[]")); !ok || subdomains && err == nil {

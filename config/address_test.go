@@ -46,6 +46,7 @@ func TestParseServerRefusesSockets(t *testing.T) {
 func TestParsePattern(t *testing.T) {
 	for text, want := range map[string]HostPattern{
 		"*":                   {},
+		"*:80":                {Port: 80},
 		"example.com":         {Host: "example.com"},
 		"EXAMPLE.com.":        {Host: "example.com"},
 		"example.com:8443":    {Host: "example.com", Port: 8443},
@@ -58,7 +59,7 @@ func TestParsePattern(t *testing.T) {
 			t.Errorf("parsePattern(%q): got %+v, %v, want %+v", text, got, err, want)
 		}
 	}
-	for _, text := range []string{"", ".", "*.", "**", "*.*", "a.*", "*a.com", "*.[::1]", "*.1.2.3.4", "::1", "[::1", "[1.2.3.4]", "[fe80::1%25eth0]", "a:0", "a:08", "a:-1", "a:+1"} {
+	for _, text := range []string{"", ".", "*.", "**", "*.*", "a.*", "*a.com", "*.[::1]", "*.1.2.3.4", "::1", "[::1", "[1.2.3.4]", "[fe80::1%25eth0]", "*:", "*:0", "*:x", "a:0", "a:08", "a:-1", "a:+1"} {
 		if got, err := parsePattern(text); err == nil {
 			t.Errorf("parsePattern(%q): got %+v, want an error", text, got)
 		}
@@ -121,4 +122,17 @@ func TestMatchCovers(t *testing.T) {
 	check(match("/", "c:1"), match("/", "c:2"), false)
 	check(match("/", "a", "b"), match("/", "b", "a"), true)
 	check(match("/", "a", "b"), match("/", "b", "c"), false)
+}
+
+func TestEveryHostOfAPortWasRefused(t *testing.T) {
+	const file = "origins: {app: {servers: [\"http://h\"]}}\nroutes:\n" +
+		"  - {name: http, match: {hosts: [\"*:80\"]}, redirect: {to: \"https://{host}{uri}\"}}\n" +
+		"  - {name: site, origin: app}\n"
+	c, err := Parse("edge.yaml", []byte(file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := c.Routes[0].Match.Hosts[0].String(); got != "*:80" {
+		t.Errorf("got the pattern %s back", got)
+	}
 }

@@ -48,7 +48,7 @@ func ParseFieldPattern(text string) (p FieldPattern) {
 
 func (m *Match) table() table {
 	return table{
-		live("hosts", hostPatterns(&m.Hosts, []HostPattern{{}}), "*, example.com, *.example.com or example.com:8443.").asBasic(),
+		live("hosts", hostPatterns(&m.Hosts, []HostPattern{{}}), "*, example.com, *.example.com, or one of them with a port that clients name: *:80 is all that came by http.").asBasic(),
 		live("path", textual(&m.Path, ""), `The whole path; "" is any.`).such("/favicon.ico"),
 		live("path_prefix", textual(&m.PathPrefix, "/"), "The begin of the path, on segment borders: /api does not match /apix.").asBasic(),
 		live("path_suffix", textual(&m.PathSuffix, ""), `How the path ends; "" is any.`).such(".jpg"),
