@@ -257,7 +257,7 @@ func TestCacheCommandsOfARunningAndAStoppedProxy(t *testing.T) {
 	s.wantExit(exitDone)
 	run(exitDone, "dropped: everything", "drop", "--dir", folder, "--all")
 	lists("", 0, "--dir", folder)
-	run(exitFailed, "not a cache directory", "ls", "--dir", t.TempDir())
+	run(exitFailed, "no cache has been there yet", "ls", "--dir", t.TempDir())
 }
 
 // damage changes a byte behind text in the first segment of folder that has it.

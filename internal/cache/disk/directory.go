@@ -29,7 +29,7 @@ type DirectoryStats struct {
 }
 
 // OpenDirectory opens the directory at path, which has to be a cache's, and claims it until Close. It changes nothing. Errors:
-// statefile.ErrInUse while a Store has it open, ErrForeign, a *layout.VersionError, or one of the file system.
+// statefile.ErrInUse while a Store has it open, ErrForeign, ErrEmpty, a *layout.VersionError, or one of the file system.
 func OpenDirectory(path string) (*Directory, error) {
 	release, err := statefile.ClaimDir(path)
 	if err != nil {
@@ -97,7 +97,10 @@ func (d *Directory) list() (err error) {
 	}
 	d.v.head, err = readHeader(filepath.Join(d.v.o.Path, headerName))
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: it has no file %s", ErrForeign, headerName)
+		if err := empty(files); err != nil {
+			return err
+		}
+		return ErrEmpty
 	}
 	if err != nil {
 		return err

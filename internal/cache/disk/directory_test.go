@@ -94,7 +94,16 @@ func TestADirectoryOfOthersIsNotOpened(t *testing.T) {
 		}
 	}
 	f("nothing there", fs.ErrNotExist, func(string) {})
-	f("an empty directory", ErrForeign, func(path string) { _ = os.Mkdir(path, 0o700) })
+	f("a directory with a file of others", ErrForeign, func(path string) {
+		_ = os.Mkdir(path, 0o700)
+		_ = os.WriteFile(filepath.Join(path, "thesis.txt"), nil, 0o600)
+	})
+}
+
+func TestAnEmptyDirectoryWasCalledNotEmpty(t *testing.T) {
+	if _, err := OpenDirectory(t.TempDir()); !errors.Is(err, ErrEmpty) {
+		t.Errorf("got %v, want ErrEmpty", err)
+	}
 }
 
 func TestUsableSaysWhatOpenRefuses(t *testing.T) {

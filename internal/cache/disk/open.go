@@ -23,6 +23,8 @@ import (
 var (
 	// ErrForeign: the directory has files, and none that says that it is a cache's.
 	ErrForeign = errors.New("disk: not a cache directory, and not empty")
+	// ErrEmpty: there is nothing in the directory, not even what says that it is a cache's.
+	ErrEmpty = errors.New("disk: no cache has been there yet: the directory is empty")
 	// ErrOther: another cache directory lies where the one was that has failed.
 	ErrOther = errors.New("disk: another directory is in its place")
 	// ErrSeed: the directory was not made for the group that it is to belong to.
