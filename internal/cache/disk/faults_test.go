@@ -2,9 +2,11 @@ package disk
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -236,6 +238,35 @@ func TestAFullFileSystemMakesRoom(t *testing.T) {
 	store(t, s, 1000, 1, 10_000)
 	settle(t, s)
 	holds(t, s, 1000, 1, 10_000)
+}
+
+func TestAFullFileSystemTookTheCacheInSilence(t *testing.T) {
+	var f faulty
+	var log testkit.Buffer
+	path := quickDir(t)
+	d, err := device.OpenDir(path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	room, err := d.Room()
+	_ = d.Close()
+	if err != nil {
+		t.Skip(err)
+	}
+	open(t, Options{Path: path, MaxBytes: MinBytes, MinFree: room.Total, Hook: f.hook, Log: slog.New(slog.NewTextHandler(&log, nil)), every: soon})
+	if got := log.String(); !strings.Contains(got, "level=WARN") || !strings.Contains(got, "nearly full") {
+		t.Errorf("got %q, want a warning", got)
+	}
+	f.set(func(c device.Call) error {
+		if c.Op == device.FreeRoom {
+			return device.ErrUnsupported // so there is no bound but MaxBytes
+		}
+		return nil
+	})
+	until(t, "that it is over", func() bool { return strings.Contains(log.String(), "max_bytes again") })
+	if n := strings.Count(log.String(), "nearly full"); n != 1 {
+		t.Errorf("warned %d times, want once", n)
+	}
 }
 
 func TestFreeRoomIsLeft(t *testing.T) {

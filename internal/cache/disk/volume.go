@@ -58,6 +58,7 @@ type volume struct {
 	rate    rate
 	punches atomic.Bool
 	lends   atomic.Bool // files may be given away: what is being sent from them is not changed by a hole
+	short   bool        // the file system has less room than MaxBytes, and that was said
 	direct  atomic.Bool // the last segment's writes
 	again   bool        // the directory was open before in this process
 

@@ -184,6 +184,19 @@ func (v *volume) measureRoom() {
 	v.mu.Lock()
 	v.limit = max(limit, 0)
 	v.mu.Unlock()
+	v.sayRoom(max(limit, 0))
+}
+
+// sayRoom tells an operator that the file system has less room than the directory is to have, and when that is over.
+func (v *volume) sayRoom(limit int64) {
+	switch {
+	case !v.short && limit < v.o.MaxBytes-v.o.MaxBytes/16:
+		v.short = true
+		v.o.Log.Warn("the file system of the disk cache is nearly full: the cache takes less than max_bytes", "path", v.o.Path, "bytes", limit, "max_bytes", v.o.MaxBytes, "min_free", v.o.MinFree)
+	case v.short && limit == v.o.MaxBytes:
+		v.short = false
+		v.o.Log.Info("the disk cache may take max_bytes again", "path", v.o.Path)
+	}
 }
 
 // abandon gives up what waits.
