@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"edgeproxy/internal/accesslog"
+	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/reason"
 )
 
 // logFilter is a condition on a line of the access log: a field, a comparison and a value.
@@ -52,17 +55,42 @@ func parseLogFilter(s string) (f logFilter, err error) {
 		}
 		return f, nil
 	}
-	if f.op != "=" && f.op != "!=" && f.field != "time" {
-		return f, fmt.Errorf("%q: %s is text, want = or !=", s, f.field)
+	if err := f.parseText(); err != nil {
+		return f, fmt.Errorf("%q: %w", s, err)
 	}
+	return f, nil
+}
+
+// parseText reads the value of a field that is no number.
+func (f *logFilter) parseText() error {
 	if f.field == "time" {
 		at, err := time.Parse(time.RFC3339Nano, f.text)
 		if err != nil {
-			return f, fmt.Errorf("%q: want a time such as 2026-01-02T15:04:05Z", s)
+			return errors.New("want a time such as 2026-01-02T15:04:05Z")
 		}
 		f.text = at.UTC().Format("2006-01-02T15:04:05.000000Z") // as the log has it, so text compares
+		return nil
 	}
-	return f, nil
+	if f.op != "=" && f.op != "!=" {
+		return fmt.Errorf("%s is text, want = or !=", f.field)
+	}
+	if words := wordsOf(f.field); words != nil && !slices.Contains(words, f.text) {
+		return fmt.Errorf("unknown %s %s, want one of %s", f.field, f.text, strings.TrimPrefix(strings.Join(words, ", "), ", "))
+	}
+	return nil
+}
+
+// wordsOf returns all values that a field may have; nil is any.
+func wordsOf(field string) (words []string) {
+	switch field {
+	case "result":
+		return proxy.Results()
+	case "reason":
+		for r := range reason.Count {
+			words = append(words, r.String())
+		}
+	}
+	return words
 }
 
 func fieldNames() string {

@@ -169,6 +169,8 @@ func TestLogRefusesFiltersThatMeanNothing(t *testing.T) {
 	f("=x", "want FIELD=VALUE")
 	f("result!x", "want one of >= <=")
 	f("host>a", "host is text")
+	f("result=hitt", "unknown result hitt, want one of hit, stale,")
+	f("reason!=nostore", "unknown reason nostore, want one of first-sighting,")
 	f("time>noon", "want a time such as")
 	if _, got := printed(t, exitUsage, "--once", path+".none"); !strings.Contains(got, "no such file") {
 		t.Errorf("a file that is not there: got %q", got)

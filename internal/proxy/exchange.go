@@ -3,6 +3,7 @@ package proxy
 import (
 	"io"
 	"net/netip"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -72,6 +73,9 @@ var resultWords = [resultCount]string{
 }
 
 func (r result) String() string { return resultWords[r] }
+
+// Results returns the words of all results, under one of which each request is recorded.
+func Results() []string { return slices.Clone(resultWords[:]) }
 
 // reader is one client's part in a flight.
 type reader = flight.Reader[cache.Key, *outcome]
