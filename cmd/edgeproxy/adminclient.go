@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strconv"
 	"strings"
 )
 
@@ -62,9 +61,9 @@ func ask(ctx context.Context, address, method, path, token string, body []byte) 
 	return res, nil
 }
 
-// refusalOf is what an answer of this status says; without a text of ours the status is all.
-func refusalOf(status int, text []byte) (r reloadRefusal) {
+// refusalOf is what an answer of this status from address says; without a text of ours somebody else has answered.
+func refusalOf(address string, status int, text []byte) (r reloadRefusal) {
 	_ = json.Unmarshal(text, &r)
-	r.Error = cmp.Or(r.Error, strconv.Itoa(status)+" "+http.StatusText(status))
+	r.Error = cmp.Or(r.Error, fmt.Sprintf("%s: %d %s: not the answer of an admin listener", address, status, http.StatusText(status)))
 	return r
 }

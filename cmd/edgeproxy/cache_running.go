@@ -97,7 +97,7 @@ func (t *runningTier) lines(ctx context.Context, method, path string, show func(
 		if err != nil {
 			return err
 		}
-		return errors.New(refusalOf(res.StatusCode, text).Error)
+		return errors.New(refusalOf(t.address, res.StatusCode, text).Error)
 	}
 	for d := json.NewDecoder(res.Body); ; {
 		var line json.RawMessage

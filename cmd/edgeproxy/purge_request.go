@@ -55,7 +55,7 @@ func (o purgeOrder) send(ctx context.Context, address, token string) (*purgeDone
 
 func readPurgeAnswer(status int, text []byte, address string) (*purgeDone, error) {
 	if status != http.StatusOK {
-		err := errors.New("purge: " + refusalOf(status, text).Error)
+		err := errors.New("purge: " + refusalOf(address, status, text).Error)
 		if status == http.StatusBadRequest {
 			return nil, &usageError{err}
 		}

@@ -95,5 +95,5 @@ func TestPurgeCommandRefuses(t *testing.T) {
 	f(exitUsage, "tag: want a string", "--tag", "", "--admin", s.admin)
 	f(exitFailed, "connection refused", "--all", "--admin", nobody.Listener.Addr().String())
 	f(exitFailed, "not the answer of an admin listener", "--all", "--admin", web.Listener.Addr().String())
-	f(exitFailed, "418", "--all", "--admin", broken.Listener.Addr().String())
+	f(exitFailed, "418 I'm a teapot: not the answer of an admin listener", "--all", "--admin", broken.Listener.Addr().String())
 }

@@ -56,7 +56,7 @@ func askReload(ctx context.Context, address, token string) (*reloadAnswer, error
 		return nil, fmt.Errorf("reload: %w", err)
 	}
 	if status != http.StatusOK {
-		why := refusalOf(status, text)
+		why := refusalOf(address, status, text)
 		err := errors.New("reload: " + strings.Join(append([]string{why.Error}, why.Problems...), "\n"))
 		if status == http.StatusUnprocessableEntity {
 			return nil, &refusedError{err}

@@ -109,7 +109,7 @@ func askStatus(ctx context.Context, address, token string) ([]byte, error) {
 		return nil, fmt.Errorf("status: %w", err)
 	}
 	if code != http.StatusOK {
-		return nil, errors.New("status: " + refusalOf(code, text).Error)
+		return nil, errors.New("status: " + refusalOf(address, code, text).Error)
 	}
 	return text, nil
 }

@@ -194,3 +194,16 @@ func TestStatusIsWatchedUntilItIsInterrupted(t *testing.T) {
 		t.Errorf("after Ctrl-C: got %v, want exit code 0", err)
 	}
 }
+
+// The site's own 404 was printed, as if the listener had said it.
+func TestStatusOfTheWrongListenerNamedNeitherItNorTheMistake(t *testing.T) {
+	site := httptest.NewServer(http.NotFoundHandler())
+	t.Cleanup(site.Close)
+	address := site.Listener.Addr().String()
+	for _, command := range []string{"status", "top", "reload"} {
+		got := runBinary(t, command, "--admin", address)
+		if want := address + ": 404 Not Found: not the answer of an admin listener"; got.code != exitFailed || !strings.Contains(got.stderr, want) {
+			t.Errorf("%s: got %d %q, want %q", command, got.code, got.stderr, want)
+		}
+	}
+}
