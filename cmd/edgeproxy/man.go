@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -17,7 +18,12 @@ func manCommand() *cobra.Command {
 		Long: "Write the manual pages of all commands into a folder, which is made if it is not there:\n" +
 			"edgeproxy.1 and one for each command, made from what --help says.",
 		Example: "  edgeproxy man /usr/local/share/man/man1",
-		Args:    cobra.ExactArgs(1),
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return &usageError{errors.New("man needs the DIR for the pages, and nothing else")}
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := os.MkdirAll(args[0], 0o755); err != nil {
 				return fmt.Errorf("man: %w", err)

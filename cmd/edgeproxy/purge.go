@@ -31,7 +31,12 @@ func purgeCommand() *cobra.Command {
 		Example: "  edgeproxy purge --url http://www.example.com/style.css\n" +
 			"  edgeproxy purge --tag product-7 --tag product-8 --soft\n" +
 			"  edgeproxy purge --prefix http://www.example.com/shop/ --admin 127.0.0.1:9980",
-		Args: noArguments,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{fmt.Errorf("purge: unexpected argument %q: want --url, --prefix, --host or --tag before it", args[0])}
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			order, err := f.order()
 			if err != nil {

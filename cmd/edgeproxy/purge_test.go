@@ -83,7 +83,7 @@ func TestPurgeCommandRefuses(t *testing.T) {
 	f(exitUsage, "--url and --tag: want one of the two", "--url", "http://a/", "--tag", "x")
 	f(exitUsage, "--all and --host: want one of the two", "--all", "--host", "a")
 	f(exitUsage, "unknown flag", "--path", "/")
-	f(exitUsage, "unexpected argument", "--all", "http://a/")
+	f(exitUsage, `unexpected argument "http://a/": want --url, --prefix`, "--all", "http://a/")
 	f(exitUsage, "--token-file x: want a file with a token: no such file", "--all", "--token-file", "x")
 	f(exitUsage, "want a file with a token: one word", "--all", "--token-file", writeFile(t, "empty", " \n"))
 	f(exitUsage, "want a file with a token: one word", "--all", "--token-file", writeFile(t, "words", "one two\n"))

@@ -74,6 +74,7 @@ func TestExitCodes(t *testing.T) {
 	f(exitUsage, "unknown flag", "serve", "--orgin", "http://127.0.0.1:9")
 	f(exitUsage, "unknown command", "sreve")
 	f(exitUsage, "check needs -c FILE", "check")
+	f(exitUsage, "man needs the DIR", "man")
 	f(exitUsage, "no such file", "check", "-c", good+".not")
 	const origins = "origins: {app: {servers: [\"http://127.0.0.1:9\"]}}\n"
 	tiny := writeFile(t, "tiny.yaml", origins+"admission: {policy: counting, counting: {false_positive_rate: 1e-9}}\n")
