@@ -26,7 +26,7 @@ const sampledLines = 50
 
 var (
 	errFormat = errors.New("format not recognised: want lines of `seq id size`, an Apache or nginx access log, " +
-		"one of Caddy in JSON, of Squid (native), CloudFront or W3C extended, our own log in JSON, or TSV or CSV with a header line; a format can be forced by its name")
+		"one of Caddy in JSON, of Squid (native), CloudFront or W3C extended, our own log in JSON, or TSV or CSV with a header line; --format takes one for certain")
 	errDistribution = errors.New("this is a popularity distribution (blocks of `size share`), not a sequence of requests: " +
 		"popularity:FILE makes requests up from it")
 )
