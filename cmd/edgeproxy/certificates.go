@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"time"
@@ -228,6 +229,27 @@ func pairs(c *config.Config) []certs.Pair {
 	out := make([]certs.Pair, len(c.TLS.Certificates))
 	for i, f := range c.TLS.Certificates {
 		out[i] = certs.Pair{Certificate: f.Certificate, Key: f.Key}
+	}
+	return out
+}
+
+// certificateWarnings says which certificates of files clients refuse at now, and which keys are not kept.
+func certificateWarnings(c *config.Config, now time.Time) (out []config.Warning) {
+	for i, p := range pairs(c) {
+		at := fmt.Sprintf("tls.certificates[%d].", i)
+		if info, err := os.Stat(p.Key); err == nil && info.Mode().Perm()&0o004 != 0 {
+			out = append(out, c.Warn(at+"key", "everybody on this machine can read the key: want mode 0600 or 0640"))
+		}
+		all, err := certs.Load([]certs.Pair{p})
+		if err != nil {
+			continue // certificateFaults has it
+		}
+		switch leaf := all[0].Leaf; {
+		case now.After(leaf.NotAfter):
+			out = append(out, c.Warn(at+"certificate", "it ended at "+leaf.NotAfter.UTC().Format(time.RFC3339)+": clients refuse it"))
+		case now.Before(leaf.NotBefore):
+			out = append(out, c.Warn(at+"certificate", "it begins at "+leaf.NotBefore.UTC().Format(time.RFC3339)+": clients refuse it until then"))
+		}
 	}
 	return out
 }
