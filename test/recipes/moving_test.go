@@ -24,6 +24,12 @@ func TestMain(m *testing.M) {
 // ours runs edgeproxy with this file, and returns its address.
 func ours(t *testing.T, text string) string {
 	t.Helper()
+	return oursAt(t, text)[0]
+}
+
+// oursAt is ours for a file with several addresses.
+func oursAt(t *testing.T, text string) []string {
+	t.Helper()
 	file := filepath.Join(t.TempDir(), "edgeproxy.yaml")
 	if err := os.WriteFile(file, []byte(text+"admin: {address: \"127.0.0.1:0\"}\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -34,7 +40,7 @@ func ours(t *testing.T, text string) string {
 		}
 		return true
 	})
-	return served.Addresses[0]
+	return served.Addresses
 }
 
 // start runs a peer until the end of the test, and returns once it listens at address. What it prints is shown when it
