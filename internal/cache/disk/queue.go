@@ -18,7 +18,7 @@ var (
 	// ErrTooLarge: the body is above MaxObjectBytes, or key or block above their bounds.
 	ErrTooLarge = errors.New("disk: object too large")
 	// ErrOff: the directory has failed and is not back yet, or was closed.
-	ErrOff = errors.New("disk: off")
+	ErrOff = errors.New("disk: out of use: /status and the log say why")
 	// ErrReadOnly: the directory cannot be written to.
 	ErrReadOnly = errors.New("disk: read-only")
 )
