@@ -207,3 +207,18 @@ func TestStatusOfTheWrongListenerNamedNeitherItNorTheMistake(t *testing.T) {
 		}
 	}
 }
+
+func TestStatusWasSilentOfAFileThatIsRefused(t *testing.T) {
+	s := sampleStatus()
+	s.Config = &reloadStatus{File: "edge.yaml", Successful: true}
+	if got := screen(s, nil); strings.Contains(got, "edge.yaml") {
+		t.Errorf("of a file that is in force: got\n%s", got)
+	}
+	s.Config.Successful, s.Config.Error = false, "edge.yaml:1:1: one: unknown key\nedge.yaml:2:1: two: unknown key"
+	s.Config.Restart = []changeAnswer{{Path: "cache.memory.max_bytes"}, {Path: "listen"}}
+	const want = ", 2 in flight\n\nedge.yaml is refused, and what was in force before stays:\n  edge.yaml:1:1: one: unknown key\n  edge.yaml:2:1: two: unknown key\n\n" +
+		"wait for a restart: cache.memory.max_bytes, listen\n\nrequests "
+	if got := screen(s, nil); !strings.Contains(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}

@@ -20,6 +20,7 @@ func screen(now, before *status) string {
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s, %s, up %s, %d in flight\n\n", now.Node, now.Version, readiness(now.Ready), uptime(now.Uptime), now.Requests.RequestsInFlight)
+	configLines(&b, now.Config)
 	requestLines(&b, now, before)
 	billLines(&b, now.Requests.Totals.Fills)
 	tierLines(&b, now.Cache)
@@ -31,6 +32,23 @@ func screen(now, before *status) string {
 	shadowLines(&b, now)
 	notStoredLine(&b, now.Requests.NotStored)
 	return b.String()
+}
+
+// configLines says where what is in force is not what the file has.
+func configLines(b *strings.Builder, c *reloadStatus) {
+	if c == nil {
+		return
+	}
+	if !c.Successful {
+		fmt.Fprintf(b, "%s is refused, and what was in force before stays:\n  %s\n\n", c.File, strings.ReplaceAll(c.Error, "\n", "\n  "))
+	}
+	if len(c.Restart) > 0 {
+		paths := make([]string, len(c.Restart))
+		for i, s := range c.Restart {
+			paths[i] = s.Path
+		}
+		fmt.Fprintf(b, "wait for a restart: %s\n\n", strings.Join(paths, ", "))
+	}
 }
 
 func readiness(ready bool) string {
