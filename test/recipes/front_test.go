@@ -32,7 +32,9 @@ func (b *behind) hears(address, client string) (h heard) {
 		b.t.Fatal(err)
 	}
 	req.Host = "www.example.com"
-	req.Header.Set("X-Forwarded-For", "192.0.2.1") // a lie
+	for name, lie := range map[string]string{"For": "192.0.2.1", "Host": "evil.example", "Proto": "https"} {
+		req.Header.Set("X-Forwarded-"+name, lie)
+	}
 	res, err := (&http.Client{Transport: transport, Timeout: testkit.Patience}).Do(req)
 	if err != nil {
 		b.t.Fatal(err)
@@ -75,12 +77,28 @@ func TestBehindHAProxy(t *testing.T) {
 	}
 }
 
+func TestBehindHAProxyByFields(t *testing.T) {
+	program := testkit.Program(t, "haproxy", "/usr/sbin/haproxy")
+	b := startRecipe(t, "behind-nginx", tells, edgeThere, "127.0.0.1:0")
+	address := testkit.QuietAddress(t)
+	file := filepath.Join(t.TempDir(), "haproxy.cfg")
+	text := block(t, recipes, "haproxy-http", "bind :80", "bind "+address, edgeThere, b.address)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	start(t, address, program, "-db", "-f", file)
+	if got, want := b.hears(address, "127.0.0.9"), (heard{"127.0.0.9, 127.0.0.1", "http", "www.example.com"}); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// The recipe let a client's X-Forwarded-Host through, so every client chose the host that routes and keys go by.
 func TestBehindNginx(t *testing.T) {
 	b := startRecipe(t, "behind-nginx", tells, edgeThere, "127.0.0.1:0")
 	dir, address := t.TempDir(), testkit.QuietAddress(t)
 	config := block(t, recipes, "nginx-before", "listen 80;", "listen "+address+";", edgeThere, b.address)
 	testkit.StartNginx(t, testkit.Nginx(t), dir, nginxConfig(dir, config), address)
-	// The client's lie is gone; behind the client stands nginx, as every proxy appends whom it hears.
+	// The client's lies are gone; behind the client stands nginx, as every proxy appends whom it hears.
 	if got, want := b.hears(address, "127.0.0.9"), (heard{"127.0.0.9, 127.0.0.1", "http", "www.example.com"}); got != want {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
