@@ -102,14 +102,12 @@ func readsTheRest(t *testing.T, res *http.Response, text string) {
 
 func allGone(t *testing.T, e *edgetest.Edge, files *spool.Spool, folder string) {
 	t.Helper()
-	eventually(t, "nothing is held", func() bool {
+	eventually(t, "nothing is held, and no file is open", func() bool {
 		st := files.Stats()
-		return st.Bytes == 0 && st.Files == 0 && active(t, e) == 0 &&
+		_, open := onDisk(t, folder)
+		return st.Bytes == 0 && st.Files == 0 && active(t, e) == 0 && open == 0 &&
 			e.Metric(t, "edgeproxy_inflight_bytes") == 0 && e.Metric(t, "edgeproxy_requests_in_flight") == 0
 	})
-	if _, n := onDisk(t, folder); n != 0 {
-		t.Errorf("%d files are open", n)
-	}
 }
 
 // onDisk returns what the open files of folder take, and how many they are.
