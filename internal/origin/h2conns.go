@@ -33,9 +33,11 @@ type h2Conn struct {
 	wire    *http.ClientConn
 	used    atomic.Bool // a response has come on it
 	leaving atomic.Bool // it gets no new requests, and is closed once it has none
-	gone    sync.Once
-	known   chan struct{} // closed once it is known how many requests it takes, or that it takes none
-	know    func()        // closes known
+	// requests that it has. The library also counts those that were reset, until the server answers a ping.
+	requests atomic.Int32
+	gone     sync.Once
+	known    chan struct{} // closed once it is known how many requests it takes, or that it takes none
+	know     func()        // closes known
 }
 
 // get returns a connection with room for one request, which is the caller's to use, and whether that had to
@@ -77,7 +79,7 @@ func (h *h2Conns) reserve() (c *h2Conn, busy <-chan struct{}) {
 	for _, c := range conns {
 		select {
 		case <-c.known:
-			if c.wire.Reserve() == nil {
+			if c.reserve() {
 				return c, nil
 			}
 		default:
@@ -111,7 +113,7 @@ func (h *h2Conns) makeOne(ctx, limited context.Context) (c *h2Conn, failure *Err
 	defer func() { h.made(c, failure, done) }() // also after a panic of the dialler
 	made, err := h.dial(limited)
 	if err == nil {
-		if made.wire.Reserve() != nil {
+		if !made.reserve() {
 			_ = made.wire.Close()
 			err = errEndedAtOnce
 		}
@@ -136,7 +138,7 @@ func (h *h2Conns) made(c *h2Conn, failure *Error, done chan struct{}) {
 	}
 }
 
-// changed is told by the library that a request of c has ended, or c itself. It holds none of its locks.
+// changed is told by the library that c may have ended. It holds none of its locks.
 func (h *h2Conns) changed(c *h2Conn) {
 	if c.wire.Err() != nil {
 		c.gone.Do(func() {
@@ -146,9 +148,22 @@ func (h *h2Conns) changed(c *h2Conn) {
 			h.mu.Unlock()
 			h.origin.metrics.http2.Dec()
 		})
-		return
 	}
-	if c.leaving.Load() && c.wire.InFlight() == 0 {
+}
+
+// reserve takes the place of one request, until done. It reports false where there is none.
+func (c *h2Conn) reserve() bool {
+	c.requests.Add(1)
+	if c.wire.Reserve() == nil {
+		return true
+	}
+	c.done()
+	return false
+}
+
+// done gives the place of a request back.
+func (c *h2Conn) done() {
+	if c.requests.Add(-1) == 0 && c.leaving.Load() {
 		_ = c.wire.Close()
 	}
 }
@@ -167,6 +182,9 @@ func (h *h2Conns) forget(c *h2Conn) {
 func (h *h2Conns) drop(c *h2Conn) {
 	h.forget(c)
 	c.leaving.Store(true)
+	if c.requests.Load() == 0 {
+		_ = c.wire.Close()
+	}
 	h.changed(c)
 }
 

@@ -96,6 +96,7 @@ func (h *h2Conns) ask(ctx context.Context, r *Request) (int, *Error) {
 		return 0, h.origin.unconnected(ctx, err)
 	}
 	defer func() { _ = c.wire.Close() }()
+	c.requests.Add(1)
 	s := newStream(h.origin, c, r)
 	defer s.abandon()
 	answer, err := s.run(ctx)

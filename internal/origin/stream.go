@@ -177,4 +177,5 @@ func (s *stream) abandon() {
 	if s.res != nil {
 		_ = s.res.Body.Close()
 	}
+	s.c.done()
 }

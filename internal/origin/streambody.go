@@ -117,5 +117,6 @@ func (b *streamBody) over(err error) {
 	}
 	_ = b.src.Close()
 	b.turn.cancel(ErrBodyClosed)
+	b.c.done()
 	b.origin.pool.free(b.c.server, b.client)
 }

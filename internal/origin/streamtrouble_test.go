@@ -183,3 +183,17 @@ func TestNoRequestByHTTP2IsLostToAGoodbye(t *testing.T) {
 		t.Errorf("got %d connections, want several", seen)
 	}
 }
+
+// A server that answers nothing any more, pings neither, keeps no connection.
+func TestAConnectionToASilentServerIsClosed(t *testing.T) {
+	o := byFrames(t, Options{FirstByteTimeout: 10 * time.Millisecond}, func(_ int, f *framer) {
+		for {
+			if _, err := f.ReadFrame(); err != nil {
+				return
+			}
+		}
+	})
+	_, _, err := fetch(o, get("/"))
+	wantKind(t, err, Timeout)
+	eventually(t, "the connection is closed", func() bool { return h2Count(o) == 0 })
+}

@@ -47,6 +47,7 @@ func (o *Origin) tryStream(ctx context.Context, on *server, r *Request) (t tried
 func (s *stream) giveUp() {
 	s.cancel(ErrBodyClosed)
 	s.c.server.h2.drop(s.c)
+	s.c.done()
 	if s.upload != nil {
 		_ = s.upload.stop(true)
 	}
