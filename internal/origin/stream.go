@@ -81,6 +81,8 @@ func (s *stream) run(ctx context.Context) (head, error) {
 	s.begun = time.Now()
 	if s.upload == nil {
 		s.sending.begin(s.mayTake())
+	} else {
+		s.sending.begin(s.idle) // until the body is asked for
 	}
 	release := afterFunc(ctx, func() { s.cancel(context.Cause(ctx)) })
 	answered := make(chan error, 1)
@@ -175,7 +177,7 @@ func (s *stream) abandon() {
 	s.sending.close()
 	s.cancel(ErrBodyClosed)
 	if s.res != nil {
-		_ = s.res.Body.Close()
+		s.origin.close(s.res.Body)
 	}
 	s.c.done()
 }

@@ -45,7 +45,7 @@ func (s *stream) answered(h *head, f framing, connect time.Duration) *Response {
 	}}
 	a.stream = streamBody{
 		origin: s.origin, c: s.c, client: s.r.Client, src: s.res.Body, response: s.res, idle: s.idle, end: s.r.end(),
-		turn: patience{cancel: s.cancel}, ctx: s.ctx, left: f.length, stopped: !s.sent.whole,
+		turn: patience{cancel: s.cancel, socket: s.c.socket}, ctx: s.ctx, left: f.length, stopped: !s.sent.whole,
 	}
 	trace := s.r.Trace.answered(s.c.server, h.status, s.begun, now)
 	a.body = Body{origin: s.origin, stream: &a.stream, src: &a.stream, status: h.status, framed: true, begun: s.begun, trace: trace}
@@ -108,15 +108,36 @@ func (b *streamBody) read(p []byte) (int, error) {
 
 // over gives the stream back. Where the origin has not ended it, it hears of it by RST_STREAM.
 func (b *streamBody) over(err error) {
-	b.turn.close()
 	if e, ok := errors.AsType[*Error](err); ok && silent(e) {
 		b.c.server.h2.drop(b.c)
 	}
 	if b.stopped {
 		b.turn.cancel(ErrBodyClosed) // first: the library waits for a request that was not sent whole
 	}
-	_ = b.src.Close()
+	if err == io.EOF { //nolint:errorlint // an error that wraps it is no end
+		b.turn.begin(stuckFor)
+		_ = b.src.Close()
+	} else {
+		b.turn.end()
+		b.origin.close(b.src)
+	}
+	b.turn.close()
 	b.turn.cancel(ErrBodyClosed)
 	b.c.done()
 	b.origin.pool.free(b.c.server, b.client)
+}
+
+// close closes a body of the library that has not ended. That has to write, so it is waited for no longer than stuckFor.
+func (o *Origin) close(body io.Closer) {
+	closed := make(chan struct{})
+	go func() {
+		defer close(closed)
+		o.options.Panics.Quietly(func() { _ = body.Close() })
+	}()
+	late := time.NewTimer(stuckFor)
+	defer late.Stop()
+	select {
+	case <-closed:
+	case <-late.C:
+	}
 }
