@@ -107,7 +107,7 @@ func rooms() map[string]room {
 		"internal/nonblock": {unsafe: true},
 		"internal/origin": {
 			ours:  []string{"internal/balance", "internal/client", "internal/field", "internal/nonblock", "internal/reason", "internal/rescue", "internal/series"},
-			third: []string{prometheus, "github.com/prometheus/client_model"},
+			third: []string{net, prometheus, "github.com/prometheus/client_model"},
 		},
 		"internal/pace":     {ours: []string{"internal/pinned", "internal/rescue"}, third: []string{"golang.org/x/sys"}},
 		"internal/page":     {},

@@ -26,7 +26,7 @@
 //   - One queue is for all servers of an origin, each of which has a limit of its
 //     own. Which server is next is the room balance's to say.
 //
-// HTTP/2 is that of net/http, on connections that are made here (h2conns.go). What it
+// HTTP/2 is that of golang.org/x/net, by net/http, on connections that are made here (h2conns.go). What it
 // returns is checked as a head of HTTP/1.1 is. A slot is then one request, which shares its
 // connection (stream.go), and the laws hold of its stream: the server has ended it where a
 // body is whole, a limit in time ends it alone, and where the server has not begun with a

@@ -6,6 +6,8 @@ import (
 	"net"
 	"net/http"
 	"sync"
+
+	"golang.org/x/net/http2"
 )
 
 // streamWindow is how much of one response may be under way, or here and not read, by HTTP/2.
@@ -22,6 +24,10 @@ func newH2Conns(o *Origin, s *server) *h2Conns {
 		HTTP2:                  &http.HTTP2Config{MaxReceiveBufferPerStream: streamWindow, WriteByteTimeout: o.options.IdleTimeout},
 	}
 	t.Protocols.SetUnencryptedHTTP2(true) // of what is under it, TLS too, the library knows nothing
+	// net/http has a copy of its own, which a window that is too large stops for ever.
+	if err := http2.ConfigureTransport(t); err != nil { //nolint:staticcheck // deprecated as net/http has that copy
+		panic("origin: " + err.Error()) // of what is configured already
+	}
 	return &h2Conns{origin: o, server: s, transport: t}
 }
 

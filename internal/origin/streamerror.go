@@ -2,8 +2,9 @@ package origin
 
 import (
 	"errors"
-	"fmt"
 	"strings"
+
+	"golang.org/x/net/http2"
 )
 
 // endedError is the end of the context of a request.
@@ -18,21 +19,7 @@ type unsendableError struct{ err error }
 func (e *unsendableError) Error() string { return e.err.Error() }
 func (e *unsendableError) Unwrap() error { return e.err }
 
-// streamError is the error of a stream as the library gives it to those who ask for these fields.
-type streamError struct {
-	StreamID uint32
-	Code     uint32
-	Cause    error
-}
-
-func (e streamError) Error() string {
-	return fmt.Sprintf("error %d of the stream: %v", e.Code, e.Cause)
-}
-
-// refusedStream is the code that says that nothing was done with the request (RFC 9113 section 8.7).
-const refusedStream = 7
-
-// The library has no types for these. Its tests hold it to some of the texts, ours to all.
+// The library has no types for the other ones. Its tests hold it to some of the texts, ours to all.
 const (
 	textFromPeer    = "received from peer"
 	textGoAway      = "http2: Transport received Server's graceful shutdown GOAWAY"
@@ -44,13 +31,13 @@ const (
 
 // unbegun reports whether err says that the server has not begun with the request (RFC 9113 sections 6.8 and 8.7).
 func (s *stream) unbegun(err error) bool {
-	if e, ok := errors.AsType[streamError](err); ok {
-		return e.Code == refusedStream && fromPeer(e)
+	if e, ok := errors.AsType[http2.StreamError](err); ok {
+		return e.Code == http2.ErrCodeRefusedStream && fromPeer(e)
 	}
 	return !s.wrote.Load() || err.Error() == textGoAway
 }
 
-func fromPeer(e streamError) bool { return e.Cause != nil && e.Cause.Error() == textFromPeer }
+func fromPeer(e http2.StreamError) bool { return e.Cause != nil && e.Cause.Error() == textFromPeer }
 
 // ours returns what an error is that is not of the origin.
 func ours(err error) (Kind, bool) {
@@ -68,7 +55,7 @@ func ours(err error) (Kind, bool) {
 // said turns an error that the library has returned into one that kindOf knows: it, and not the connection, may have
 // found that the origin does not keep to HTTP/2.
 func said(err error) error {
-	e, ok := errors.AsType[streamError](err)
+	e, ok := errors.AsType[http2.StreamError](err)
 	if ok && !fromPeer(e) || strings.HasPrefix(err.Error(), textBroken) || strings.HasPrefix(err.Error(), textTooMuch) {
 		return malformedError(err.Error())
 	}

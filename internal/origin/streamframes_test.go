@@ -71,20 +71,36 @@ func TestAMalformedHeadByHTTP2IsRefused(t *testing.T) {
 	f("a zero byte in a value", ":status", "200", "x-a", "b\x00")
 	f("a space before a value", ":status", "200", "x-a", " b")
 	f("a tab behind a value", ":status", "200", "x-a", "b\t")
-	f("Connection", ":status", "200", "connection", "close")
-	f("Keep-Alive", ":status", "200", "keep-alive", "timeout=5")
-	f("Transfer-Encoding", ":status", "200", "transfer-encoding", "chunked")
-	f("Upgrade", ":status", "200", "upgrade", "websocket")
-	f("two lengths", ":status", "200", "content-length", "2", "content-length", "3")
-	f("a list of lengths", ":status", "200", "content-length", "2, 3")
-	f("a length with a sign", ":status", "200", "content-length", "+2")
-	f("a length below 0", ":status", "200", "content-length", "-2")
 	f("too many bytes", ":status", "200", "x-a", strings.Repeat("x", 4<<10))
 	many := []string{":status", "200"}
 	for i := range maxFields + 1 {
 		many = append(many, "x"+strconv.Itoa(i), "")
 	}
 	f("too many fields", many...)
+}
+
+// The library leaves out what has no place in HTTP/2, and lengths that nobody can go by: END_STREAM says where the body ends.
+func TestWhatSaysNothingByHTTP2IsLeftOut(t *testing.T) {
+	f := func(name string, fields ...string) {
+		t.Helper()
+		o := byFrames(t, Options{}, says(func(f *framer, id uint32) {
+			f.head(id, false, append([]string{":status", "200", "x-a", "b"}, fields...)...)
+			_ = f.WriteData(id, true, []byte("ok"))
+		}))
+		res, body, err := fetch(o, get("/"))
+		if err != nil || body != "ok" || len(res.Header) != 1 || res.ContentLength >= 0 {
+			t.Errorf("%s: got %+v, %q and %v; want X-A alone, and ok", name, res, body, err)
+		}
+	}
+	f("Connection", "connection", "close")
+	f("Keep-Alive", "keep-alive", "timeout=5")
+	f("Proxy-Connection", "proxy-connection", "close")
+	f("Transfer-Encoding", "transfer-encoding", "chunked")
+	f("Upgrade", "upgrade", "websocket")
+	f("two lengths", "content-length", "2", "content-length", "3")
+	f("a list of lengths", "content-length", "2, 3")
+	f("a length with a sign", "content-length", "+2")
+	f("a length below 0", "content-length", "-2")
 }
 
 func TestAResponseByHTTP2IsAsLongAsItSays(t *testing.T) {
@@ -462,4 +478,20 @@ func TestAPanicByHTTP2EndsOneRequest(t *testing.T) {
 	if panics.Count() != 1 || openCount(o) != 0 {
 		t.Errorf("got %d panics and %d slots in use, want 1 and 0: %s", panics.Count(), openCount(o), log.String())
 	}
+}
+
+// A server that gives a stream more of a window than there may be ends this stream, and no other.
+func TestAWindowByHTTP2ThatIsTooLargeEndsItsStream(t *testing.T) {
+	var bad atomic.Bool
+	o := byFrames(t, Options{IdleTimeout: 5 * time.Second, FirstByteTimeout: 5 * time.Second}, says(func(f *framer, id uint32) {
+		if !bad.Swap(true) {
+			_ = f.WriteWindowUpdate(id, 1<<31-1)
+		}
+		f.ok(id)
+	}))
+	soon(t, "a request", func() {
+		_, _, err := fetch(o, get("/"))
+		wantKind(t, err, Malformed)
+		wantBody(t, o, get("/"), "ok")
+	})
 }

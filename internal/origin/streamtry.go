@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"golang.org/x/net/http2"
 )
 
 // tryStream is try by HTTP/2.
@@ -59,7 +61,7 @@ func (s *stream) failed(err error, from time.Time) tried {
 	failure.Server = s.c.server.Address
 	t := tried{failure: failure, unsent: !s.sent.whole, late: s.r.cameLate(failure, from)}
 	if failure.Kind == Cut && s.res == nil && !s.heard.Load() {
-		_, alone := errors.AsType[streamError](err) // or the server has given the connection up
+		_, alone := errors.AsType[http2.StreamError](err) // or the server has given the connection up
 		t.refused = !s.sent.begun && s.unbegun(err)
 		t.stale = !alone && (s.reused || t.refused)
 		t.again = t.stale || t.refused
