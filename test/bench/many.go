@@ -56,17 +56,21 @@ func (o options) measureMany(ctx context.Context, w io.Writer) (err error) {
 		if err := c.fill(ctx, n); err != nil {
 			return err
 		}
-		if err := c.row(ctx, beside{}); err != nil {
+		if err := c.row(ctx, 0); err != nil {
 			return err
 		}
 	}
 	if err := c.overfill(ctx); err != nil {
 		return err
 	}
-	for _, b := range []beside{{misses: manyMissRate}, {misses: manyMissRate, collects: true}} {
-		if err := c.row(ctx, b); err != nil {
-			return err
-		}
+	if err := c.row(ctx, manyMissRate); err != nil {
+		return err
+	}
+	if err := c.awaitCollection(ctx); err != nil {
+		return err
+	}
+	if err := c.row(ctx, manyMissRate); err != nil {
+		return err
 	}
 	if err := c.out.Flush(); err != nil {
 		return fmt.Errorf("print the table: %w", err)
@@ -142,22 +146,11 @@ func (c *crowd) overfill(ctx context.Context) error {
 	}
 }
 
-// beside is what a server has to do while its hits are measured.
-type beside struct {
-	misses   float64 // a second, which it stores
-	collects bool    // a collection is due meanwhile
-}
-
-// row measures hits beside b, and prints what it has found.
-func (c *crowd) row(ctx context.Context, b beside) (err error) {
+// row measures hits beside so many misses a second, which are stored, and prints what it has found.
+func (c *crowd) row(ctx context.Context, misses float64) (err error) {
 	requests, err := c.sample(ctx)
 	if err != nil {
 		return err
-	}
-	if b.collects {
-		if err := c.awaitCollection(ctx); err != nil {
-			return err
-		}
 	}
 	l, err := newOpenLoop(c.edge.address, lateConnections, requests, wanted{size: manyBytes})
 	if err != nil {
@@ -172,10 +165,10 @@ func (c *crowd) row(ctx context.Context, b beside) (err error) {
 		}
 		defer relax(c.edge.cmd.Process.Pid)
 	}
-	stop := c.storeOthers(ctx, b.misses)
+	stop := c.storeOthers(ctx, misses)
 	pid := c.edge.cmd.Process.Pid
 	cpu, times, gc := cpuUsed(pid), c.gc.count(), c.gc.total()
-	took, err := l.measure(ctx, c.time(), manyRate-b.misses)
+	took, err := l.measure(ctx, c.time(), manyRate-misses)
 	if err := errors.Join(err, stop()); err != nil {
 		return err
 	}
@@ -195,7 +188,7 @@ func (c *crowd) row(ctx context.Context, b beside) (err error) {
 	}
 	us := func(d time.Duration) string { return fmt.Sprintf("%.0f µs", float64(d)/1000) }
 	each := "-"
-	if b.misses == 0 {
+	if misses == 0 {
 		each = fmt.Sprintf("%.1f µs", float64(cpu)/1000/float64(len(took)))
 	}
 	fmt.Fprintf(c.out, "%.0f\t%.0f B\t%d MiB\t%s\t%d\t%.2f %%\t%s\t%s\t%s\t%s\t%d of %d\t\n", s.objects, s.bytes/max(s.objects, 1), resident(pid)>>20, each,
