@@ -89,7 +89,7 @@ func TestLoopback(t *testing.T) {
 
 func TestMatchCovers(t *testing.T) {
 	match := func(prefix string, hosts ...string) Match {
-		m := Match{PathPrefix: prefix}
+		m := Match{PathPrefixes: []string{prefix}}
 		for _, h := range hosts {
 			p, err := parsePattern(h)
 			if err != nil {

@@ -57,6 +57,11 @@ func TestChanges(t *testing.T) {
 	check("another order", routes("{name: a, origin: app}, {name: b, origin: app}, {name: c, origin: app}"),
 		routes("{name: c, origin: app}, {name: a, origin: app}, {name: d, origin: app}"),
 		"routes[b]: {name: b, origin: app} ->  (live)", "routes[d]:  -> {name: d, origin: app} (live)", "routes: [a], [c] -> [c], [a] (live)")
+	suffix := func(value string) string {
+		return routes("{name: a, origin: app, match: {path_suffix: " + value + "}}")
+	}
+	check("a list of one", suffix(".js"), suffix("[.js]"))
+	check("a list", suffix(".js"), suffix("[.js, .css]"), `routes[a].match.path_suffix: ".js" -> [".js", ".css"] (live)`)
 	check("a setting of one route", routes("{name: a, origin: app, cache: {slice: 1MiB, stale: {keep: 1h}}}"),
 		routes("{name: a, origin: app, cache: {slice: 0B}, admission: {policy: never}, limits: {rate: {requests: 5}}}"),
 		"routes[a].admission.policy:  -> never (live)", "routes[a].cache.stale.keep: 1h ->  (live)", "routes[a].cache.slice: 1MiB -> 0B (live)", "routes[a].limits.rate.requests:  -> 5 (live)")

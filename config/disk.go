@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-
-	"github.com/goccy/go-yaml/ast"
 )
 
 // Disk is the disk tier, behind the memory.
@@ -36,7 +34,7 @@ const (
 
 func (d *Disk) table() table {
 	return table{
-		restart("path", directories(&d.Paths), `A directory for the disk tier, of its own, or a list of them, one a device; "" is no disk tier.`).asBasic().such("/var/cache/edgeproxy"),
+		restart("path", oneOrList(&d.Paths, nil, wantDirectory), `A directory for the disk tier, of its own, or a list of them, one a device; "" is no disk tier.`).asBasic().such("/var/cache/edgeproxy"),
 		restart("max_bytes", size(&d.MaxBytes, 10*GiB).atLeast(4*MiB), "The size of all files in each path, never exceeded.").asBasic(),
 		restart("max_object_bytes", size(&d.MaxObjectBytes, GiB).atLeast(1), "The largest body on the disk; at most an eighth of max_bytes.").asImplied(),
 		restart("min_free", bare(&d.MinFree, Free{Share: 0.05}, "size, or percent", wantFree, parseFree, Free.String).noting("0% to 90%, or a size"),
@@ -46,45 +44,7 @@ func (d *Disk) table() table {
 	}
 }
 
-// directories is a path or a list of paths.
-func directories(field *[]string) *scalar[[]string] {
-	s := texts(field, "", "")
-	s.what = "text, or list of texts"
-	s.yaml = func(all []string) string {
-		switch len(all) {
-		case 0:
-			return `""`
-		case 1:
-			return quoted(all[0])
-		}
-		return quotedList(all)
-	}
-	s.from = func(d *decoder, f *[]string) func(node) {
-		several := elements(d, wantDirectory, f, func(s *string) func(node) { return d.text(s) })
-		return func(n node) {
-			if _, ok := n.Node.(*ast.SequenceNode); ok {
-				several(n)
-				return
-			}
-			*f = nil
-			if text, _, ok := d.scalar(n, wantDirectory); ok && text != "" {
-				*f = []string{text}
-			}
-		}
-	}
-	s.shape = object{"anyOf": []any{ref("text"), object{"type": "array", "items": ref("text")}}}
-	return s
-}
-
 const wantDirectory = `want a directory, a list of them, or "" for none`
-
-func quotedList(all []string) string {
-	parts := make([]string, len(all))
-	for i, text := range all {
-		parts[i] = quoted(text)
-	}
-	return "[" + strings.Join(parts, ", ") + "]"
-}
 
 // bare is parsed whose text needs no quotes in YAML.
 func bare[T any](field *T, usual T, what, want string, read func(string) (T, error), write func(T) string) *scalar[T] {
@@ -157,10 +117,7 @@ func (v *validator) disk() {
 
 func (v *validator) diskPaths(paths []string) {
 	for i, path := range paths {
-		at := item(diskPath, i)
-		if !v.src.given(at) {
-			at = diskPath
-		}
+		at := v.src.element(diskPath, i)
 		switch {
 		case !v.sound(at):
 		case path == "" || strings.ContainsFunc(path, unicode.IsControl):

@@ -77,7 +77,7 @@ func checkConfig(t *testing.T, c *Config) {
 		}
 	}
 	for _, r := range c.Routes {
-		if len(r.Match.Hosts) == 0 || !strings.HasPrefix(r.Match.PathPrefix, "/") {
+		if len(r.Match.Hosts) == 0 || len(r.Match.PathPrefixes) == 0 || !strings.HasPrefix(r.Match.PathPrefixes[0], "/") {
 			t.Errorf("route %s: got %+v, want it to match", r.Name, r.Match)
 		}
 		if counting := r.Admission.Policy == PolicyCounting; counting != (r.Admission.MoreThan > 0) {

@@ -142,7 +142,7 @@ func TestSchemaRefuses(t *testing.T) {
 		"cahce: {}", "limits: {ranges: 0}", "limits: {ranges: 1001}", "limits: {ranges: many}", "limits: {header_bytes: 16}", "limits: {header_bytes: 1TiB}",
 		"limits: {read_idle: 30}", "limits: {read_idle: soon}", "admission: {policy: sometimes}", "admission: {open_below: 1.5}", "admission: {second_hit: {false_positive_rate: 0}}",
 		"routes: [{origin: a}]", "routes: [{name: a, origin: b, cache: {memory: {}}}]", "routes: {}", "origins: {app: {}}", "origins: [app]", "cache: {upgrades: maybe}",
-		"cache: {ttl_by_status: {100: 1s}}", "listen: [{tls: true}]", "cache: {disk: {path: {a: b}}}", "routes: [{name: a, origin: b, cache: {disk: {}}}]",
+		"cache: {ttl_by_status: {100: 1s}}", "listen: [{tls: true}]", "cache: {disk: {path: {a: b}}}", "routes: [{name: a, origin: b, cache: {disk: {}}}]", "routes: [{name: a, origin: b, match: {path_suffix: {a: b}}}]",
 	} {
 		if err := bySchema(t, s, text); err == nil {
 			t.Errorf("%s: got no problem", text)

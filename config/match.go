@@ -10,16 +10,14 @@ import (
 type Match struct {
 	Hosts []HostPattern // one of them; never empty
 
-	// Path is the whole decoded path; "" is any.
-	Path string
+	Paths []string // one of them is the whole decoded path; none is any
 
-	// PathPrefix is a prefix of the decoded path, on segment borders: /api
-	// matches /api and /api/x, not /apix; /api/ matches /api/x, not /api. It
-	// begins with "/".
-	PathPrefix string
+	// PathPrefixes are begins of the decoded path, of which one is wanted, on segment borders:
+	// /api matches /api and /api/x, not /apix; /api/ matches /api/x, not /api. Each begins
+	// with "/", and there is one.
+	PathPrefixes []string
 
-	// PathSuffix is how the decoded path ends; "" is any.
-	PathSuffix string
+	PathSuffixes []string // the decoded path ends in one of them; none is any
 
 	Methods []string          // one of them; none is any, and GET is HEAD as well
 	Headers map[string]string // values of request fields by name; see FieldPattern
@@ -49,9 +47,10 @@ func ParseFieldPattern(text string) (p FieldPattern) {
 func (m *Match) table() table {
 	return table{
 		live("hosts", hostPatterns(&m.Hosts, []HostPattern{{}}), "*, example.com, *.example.com, or one of them with a port that clients name: *:80 is all that came by http.").asBasic(),
-		live("path", textual(&m.Path, ""), `The whole path; "" is any.`).such("/favicon.ico"),
-		live("path_prefix", textual(&m.PathPrefix, "/"), "The begin of the path, on segment borders: /api does not match /apix.").asBasic(),
-		live("path_suffix", textual(&m.PathSuffix, ""), `How the path ends; "" is any.`).such(".jpg"),
+		live("path", oneOrList(&m.Paths, nil, wantPaths), `The whole path, or a list of paths; "" is any.`).such("/favicon.ico"),
+		live("path_prefix", oneOrList(&m.PathPrefixes, []string{"/"}, wantPrefixes),
+			"The begin of the path, or a list of begins, on segment borders: /api does not match /apix.").asBasic(),
+		live("path_suffix", oneOrList(&m.PathSuffixes, nil, wantSuffixes), `How the path ends, or a list of endings; "" is any.`).such("[.css, .js]"),
 		live("methods", texts(&m.Methods, "methods", "want a list of methods, such as [GET]"), "Only these methods. GET is HEAD as well; an empty list is all.").such("[GET]"),
 		live("headers", fieldValues(&m.Headers),
 			"Values of request fields. A * at the begin or end of a value stands for anything, * alone for any value.").such(`{X-Beta: "1"}`),
@@ -63,52 +62,9 @@ func (v *validator) match(path string, m Match) {
 	if at := child(path, "hosts"); len(m.Hosts) == 0 && v.sound(at) {
 		v.fail(at, `want at least one host, or "*" for all`)
 	}
-	whole, prefix, suffix := child(path, "path"), child(path, "path_prefix"), child(path, "path_suffix")
-	if v.src.given(whole) && m.Path != "" {
-		v.matchPath(whole, m.Path)
-	}
-	v.matchPath(prefix, m.PathPrefix)
-	v.matchSuffix(suffix, m.PathSuffix)
-	if m.Path != "" && v.sound(whole, prefix) && !prefixCovers(m.PathPrefix, m.Path) {
-		v.fail(prefix, "want a prefix of the path beside it, or no such key: no request matches both")
-	}
-	if m.Path != "" && v.sound(whole, suffix) && !strings.HasSuffix(m.Path, m.PathSuffix) {
-		v.fail(suffix, "want an ending of the path beside it, or no such key: no request matches both")
-	}
+	v.matchPaths(path, m)
 	v.matchMethods(child(path, "methods"), m.Methods)
 	v.matchHeaders(child(path, "headers"), m.Headers)
-}
-
-// matchPath checks a path, or its begin, as it is matched: decoded and with dot segments resolved
-// and slashes merged.
-func (v *validator) matchPath(at, path string) {
-	switch {
-	case !v.sound(at):
-	case !strings.HasPrefix(path, "/"):
-		v.fail(at, "want a path that begins with /")
-	default:
-		v.matchDecoded(at, path)
-	}
-}
-
-func (v *validator) matchSuffix(at, suffix string) {
-	if v.sound(at) && suffix != "" {
-		v.matchDecoded(at, suffix)
-	}
-}
-
-// matchDecoded checks a part of a path.
-func (v *validator) matchDecoded(at, part string) {
-	segments := strings.Split(part, "/")[1:] // the first is the end of one in a suffix, and nothing else
-	dots := slices.ContainsFunc(segments, func(s string) bool { return s == "." || s == ".." })
-	switch {
-	case strings.ContainsAny(part, "?#%"):
-		v.fail(at, "want a decoded path, without query, fragment or %-encoding: that is what is matched")
-	case dots:
-		v.fail(at, "want a path without dot segments: they are resolved before it is matched")
-	case strings.Contains(part, "//"):
-		v.fail(at, "want a path without //: several slashes are one before it is matched")
-	}
 }
 
 func (v *validator) matchMethods(path string, methods []string) {
@@ -177,13 +133,6 @@ func (m Match) covers(o Match) bool {
 	return m.coversPath(o) && m.coversMethods(o) && m.coversHeaders(o)
 }
 
-func (m Match) coversPath(o Match) bool {
-	if o.Path != "" {
-		return (m.Path == "" || m.Path == o.Path) && prefixCovers(m.PathPrefix, o.Path) && strings.HasSuffix(o.Path, m.PathSuffix)
-	}
-	return m.Path == "" && prefixCovers(m.PathPrefix, o.PathPrefix) && strings.HasSuffix(o.PathSuffix, m.PathSuffix)
-}
-
 func (m Match) coversMethods(o Match) bool {
 	if len(m.Methods) == 0 {
 		return true
@@ -204,10 +153,6 @@ func (m Match) coversHeaders(o Match) bool {
 		}
 	}
 	return true
-}
-
-func prefixCovers(have, want string) bool {
-	return have == want || strings.HasPrefix(want, strings.TrimSuffix(have, "/")+"/")
 }
 
 func (p HostPattern) covers(o HostPattern) bool {

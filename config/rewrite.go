@@ -1,9 +1,6 @@
 package config
 
-import (
-	"cmp"
-	"strings"
-)
+import "strings"
 
 // Rewrite gives requests to an origin another path. A slash at the end of its prefixes does not matter.
 type Rewrite struct {
@@ -39,9 +36,26 @@ func (v *validator) rewrite(path string, r *Route) {
 	v.prefix(strip, w.StripPrefix)
 	v.prefix(add, w.AddPrefix)
 	match := below(strings.TrimSuffix(path, ".rewrite"), "match")
-	of := cmp.Or(r.Match.Path, r.Match.PathPrefix)
-	if w.StripPrefix != "" && v.sound(strip, child(match, "path"), child(match, "path_prefix")) && !prefixCovers(strings.TrimSuffix(w.StripPrefix, "/"), of) {
-		v.fail(strip, "want a begin of match.path_prefix or match.path, in whole segments: all requests of the route need to have it, and they begin with "+of)
+	if w.StripPrefix != "" && v.sound(strip, child(match, "path"), child(match, "path_prefix")) {
+		v.strips(strip, w.StripPrefix, r.Match)
+	}
+}
+
+// strips checks that each path of a route begins with prefix.
+func (v *validator) strips(at, prefix string, m Match) {
+	begins := m.Paths
+	if len(begins) == 0 {
+		begins = m.PathPrefixes
+	}
+	they := "they begin"
+	if len(begins) > 1 {
+		they = "some begin"
+	}
+	for _, of := range begins {
+		if !prefixCovers(strings.TrimSuffix(prefix, "/"), of) {
+			v.fail(at, "want a begin of match.path_prefix or match.path, in whole segments: all requests of the route need to have it, and "+they+" with "+of)
+			return
+		}
 	}
 }
 

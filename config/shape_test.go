@@ -86,8 +86,8 @@ func wantEveryKey() *Config {
 			{
 				Name: "media",
 				Match: Match{
-					Hosts:      []HostPattern{{Host: "media.example", Subdomains: true, Port: 81}, {Host: "media.example", Port: 8080}},
-					PathPrefix: "/m", Path: "/m/a.jpg", PathSuffix: ".jpg", Methods: []string{"GET"}, Headers: map[string]string{"X-Beta": "1"},
+					Hosts:        []HostPattern{{Host: "media.example", Subdomains: true, Port: 81}, {Host: "media.example", Port: 8080}},
+					PathPrefixes: []string{"/m"}, Paths: []string{"/m/a.jpg"}, PathSuffixes: []string{".jpg"}, Methods: []string{"GET"}, Headers: map[string]string{"X-Beta": "1"},
 				},
 				Origin: "media", Admission: Rule{Policy: PolicyCounting, MoreThan: 6}, AllowAmbiguousPath: true, UnusualNames: true,
 				Headers: Headers{
@@ -112,10 +112,10 @@ func wantEveryKey() *Config {
 					Slice:        64 * KiB,
 				},
 			},
-			{Name: "shop", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Redirect: Redirect{Status: "302"}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Access: withDefaults((*Access).table), Rate: everyRate(), AccessLog: RouteLog{false, 0.5}},
-			{Name: "rest", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Origin: "shop", Admission: Rule{Policy: PolicyCounting, MoreThan: 5}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Access: withDefaults((*Access).table), Rate: everyRate(), Redirect: Redirect{Status: "302"}, AccessLog: RouteLog{true, 0.5}},
-			{Name: "moved", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Redirect: Redirect{"https://{host}{uri}", "308"}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Access: withDefaults((*Access).table), Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
-			{Name: "fixed", Match: Match{Hosts: []HostPattern{{}}, PathPrefix: "/"}, Redirect: Redirect{Status: "302"}, Respond: Respond{410, "gone", map[string]string{"X-Gone": "1"}}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Access: withDefaults((*Access).table), Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
+			{Name: "shop", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Redirect: Redirect{Status: "302"}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Access: withDefaults((*Access).table), Rate: everyRate(), AccessLog: RouteLog{false, 0.5}},
+			{Name: "rest", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Admission: Rule{Policy: PolicyCounting, MoreThan: 5}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Access: withDefaults((*Access).table), Rate: everyRate(), Redirect: Redirect{Status: "302"}, AccessLog: RouteLog{true, 0.5}},
+			{Name: "moved", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{"https://{host}{uri}", "308"}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Access: withDefaults((*Access).table), Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
+			{Name: "fixed", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{Status: "302"}, Respond: Respond{410, "gone", map[string]string{"X-Gone": "1"}}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Access: withDefaults((*Access).table), Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
 		},
 		Admission: Admission{
 			Policy:    PolicySecondHit,

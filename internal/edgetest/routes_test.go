@@ -19,7 +19,7 @@ import (
 // applyRoute sets what a route has of its own. All else is as in the route for all requests. The origin
 // gets its name in X-Route, and rest from the route for all requests.
 //
-//	path TEXT, path-prefix TEXT, path-suffix TEXT
+//	path TEXT..., path-prefix TEXT..., path-suffix TEXT...
 //	methods NAME...
 //	cache off
 //	first-byte D, idle D, total D
@@ -53,11 +53,11 @@ func routeChange(key string, values []string) (func(*proxy.Route), error) {
 	value := strings.Join(values, " ")
 	switch key {
 	case "path":
-		return func(r *proxy.Route) { r.Path = value }, nil
+		return func(r *proxy.Route) { r.Paths = values }, nil
 	case "path-prefix":
-		return func(r *proxy.Route) { r.PathPrefix = value }, nil
+		return func(r *proxy.Route) { r.PathPrefixes = values }, nil
 	case "path-suffix":
-		return func(r *proxy.Route) { r.PathSuffix = value }, nil
+		return func(r *proxy.Route) { r.PathSuffixes = values }, nil
 	case "methods":
 		return func(r *proxy.Route) { r.Methods = values }, nil
 	case "cache":

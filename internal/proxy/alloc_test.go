@@ -103,7 +103,7 @@ func TestHitThatIsNotTracedAllocatesNothing(t *testing.T) {
 func TestHitOfARouteByFieldsAllocatesNothing(t *testing.T) {
 	long := strings.Repeat("a value that is longer than a small buffer, ", 3)
 	by := edgetest.OtherRoute{Name: "fields", Change: []func(*proxy.Route){func(r *proxy.Route) {
-		r.PathPrefix, r.Methods = "/", []string{http.MethodGet}
+		r.PathPrefixes, r.Methods = []string{"/"}, []string{http.MethodGet}
 		r.Fields = []proxy.FieldMatch{
 			{Name: "X-Own", Value: []byte(long), AnyBefore: true, AnyBehind: true}, {Name: "X-Own", Value: []byte("first, " + long[:60]), AnyBehind: true}, {Name: "Cookie", AnyBefore: true, AnyBehind: true},
 		}
@@ -124,6 +124,18 @@ func TestHitOfARouteByFieldsAllocatesNothing(t *testing.T) {
 	}
 }
 
+func TestHitOfARouteByListsAllocatesNothing(t *testing.T) {
+	const path = "/1024/a-path-that-is-longer-than-a-small-buffer.js"
+	by := edgetest.OtherRoute{Name: "lists", Change: []func(*proxy.Route){func(r *proxy.Route) {
+		r.Paths, r.PathPrefixes, r.PathSuffixes = []string{"/1", path}, []string{"/2", "/1024"}, []string{".css", ".js"}
+	}}}
+	e := edgetest.Start(t, edgetest.Options{Routes: []edgetest.OtherRoute{by}, Origin: hitOrigin(t)})
+	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, path, ""))
+	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
+		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
+	}
+}
+
 func TestHitOfAUserAllocatesNothing(t *testing.T) {
 	e := edgetest.Start(t, edgetest.Options{Routes: []edgetest.OtherRoute{forAnn(t)}, Origin: hitOrigin(t)})
 	conn, err := net.Dial("tcp", e.Address)
@@ -140,7 +152,7 @@ func TestHitOfAUserAllocatesNothing(t *testing.T) {
 
 func TestHitOfARewrittenRouteAllocatesNothing(t *testing.T) {
 	to := edgetest.OtherRoute{Name: "api", Change: []func(*proxy.Route){func(r *proxy.Route) {
-		r.PathPrefix, r.Rewrite = "/a-prefix-that-is-longer-than-a-small-buffer", proxy.NewRewrite("/a-prefix-that-is-longer-than-a-small-buffer", "", true, nil)
+		r.PathPrefixes, r.Rewrite = []string{"/a-prefix-that-is-longer-than-a-small-buffer"}, proxy.NewRewrite("/a-prefix-that-is-longer-than-a-small-buffer", "", true, nil)
 	}}}
 	e := edgetest.Start(t, edgetest.Options{Routes: []edgetest.OtherRoute{to}, Origin: hitOrigin(t)})
 	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, "/a-prefix-that-is-longer-than-a-small-buffer/1024", ""))

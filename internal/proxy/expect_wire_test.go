@@ -19,7 +19,9 @@ const asNobody = "Authorization: Basic YW5uOnk=\r\n" // ann:y
 func guarded(t *testing.T) []edgetest.OtherRoute {
 	t.Helper()
 	staff := forAnn(t)
-	under := func(prefix string) func(*proxy.Route) { return func(r *proxy.Route) { r.PathPrefix = prefix } }
+	under := func(prefix string) func(*proxy.Route) {
+		return func(r *proxy.Route) { r.PathPrefixes = []string{prefix} }
+	}
 	staff.Change = append(staff.Change, under("/staff"))
 	return []edgetest.OtherRoute{
 		staff,

@@ -188,14 +188,36 @@ func splitPort(scheme string, host []byte) (name []byte, port int) {
 }
 
 func (r *route) matchesPath(path []byte) bool {
-	return (r.Path == "" || string(path) == r.Path) && bytes.HasSuffix(path, []byte(r.PathSuffix)) && r.matchesPrefix(path)
+	return (len(r.Paths) == 0 || isAnyOf(path, r.Paths)) && (len(r.PathSuffixes) == 0 || endsInAny(path, r.PathSuffixes)) && beginsWithAny(path, r.PathPrefixes)
 }
 
-func (r *route) matchesPrefix(path []byte) bool {
-	p := r.PathPrefix
-	if len(path) < len(p) || string(path[:len(p)]) != p {
-		// "OPTIONS *" asks about the server as a whole.
-		return p == "/" && string(path) == "*"
+func isAnyOf(path []byte, all []string) bool {
+	return slices.ContainsFunc(all, func(p string) bool { return string(path) == p }) // Contains would copy path
+}
+
+func endsInAny(path []byte, suffixes []string) bool {
+	for _, s := range suffixes {
+		if len(path) >= len(s) && string(path[len(path)-len(s):]) == s {
+			return true
+		}
 	}
-	return len(path) == len(p) || p[len(p)-1] == '/' || path[len(p)] == '/'
+	return false
+}
+
+func beginsWithAny(path []byte, prefixes []string) bool {
+	for _, p := range prefixes {
+		if beginsWith(path, p) {
+			return true
+		}
+	}
+	return false
+}
+
+// beginsWith reports whether path has these whole segments, prefix, first.
+func beginsWith(path []byte, prefix string) bool {
+	if len(path) < len(prefix) || string(path[:len(prefix)]) != prefix {
+		// "OPTIONS *" asks about the server as a whole.
+		return prefix == "/" && string(path) == "*"
+	}
+	return len(path) == len(prefix) || prefix[len(prefix)-1] == '/' || path[len(prefix)] == '/'
 }

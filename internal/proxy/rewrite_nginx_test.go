@@ -46,7 +46,7 @@ http {
 	o.Origin.Address = app.Address
 	e := edgetest.Start(t, o)
 	mustSwap(t, e, func(l *proxy.Live) {
-		l.Routes[0].PathPrefix, l.Routes[0].Rewrite = "/api/", proxy.NewRewrite("/api/", "/v2/", true, nil)
+		l.Routes[0].PathPrefixes, l.Routes[0].Rewrite = []string{"/api/"}, proxy.NewRewrite("/api/", "/v2/", true, nil)
 	})
 	// through returns what the origin was asked for by way of a proxy, and where its Location leads the client.
 	through := func(proxy, target, leads string) (atOrigin, host, to string) {

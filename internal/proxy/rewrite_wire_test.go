@@ -12,7 +12,7 @@ import (
 func rewrites(t *testing.T, e *edgetest.Edge) {
 	t.Helper()
 	mustSwap(t, e, func(l *proxy.Live) {
-		l.Routes[0].PathPrefix, l.Routes[0].Rewrite = "/api", proxy.NewRewrite("/api", "/v2", true, nil)
+		l.Routes[0].PathPrefixes, l.Routes[0].Rewrite = []string{"/api"}, proxy.NewRewrite("/api", "/v2", true, nil)
 	})
 }
 

@@ -22,18 +22,18 @@ type Host struct {
 	Port int
 }
 
-// Route says what happens to the requests it matches. All of Hosts, Path, PathPrefix, PathSuffix,
-// Methods and Fields have to hold.
+// Route says what happens to the requests it matches. All of Hosts, Paths, PathPrefixes, PathSuffixes,
+// Methods and Fields have to hold; of a list but Fields, one does.
 type Route struct {
 	// Name is unique; it labels metrics and log lines.
 	Name  string
 	Hosts []Host
-	// Path is the decoded path, "" any.
-	Path string
-	// PathPrefix matches whole segments: /api matches /api and /api/x, not /apix.
-	PathPrefix string
-	// PathSuffix is how the decoded path ends: .jpg matches /a.jpg.
-	PathSuffix string
+	// Paths are decoded paths, none is any.
+	Paths []string
+	// PathPrefixes match whole segments: /api matches /api and /api/x, not /apix. None matches nothing.
+	PathPrefixes []string
+	// PathSuffixes are how the decoded path ends: .jpg matches /a.jpg. None is any.
+	PathSuffixes []string
 	// Methods are those it is for, none is all. GET is HEAD as well.
 	Methods []string
 	// Fields have to hold each. Responses that the route stores are then found by it alone, and

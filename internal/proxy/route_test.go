@@ -1,12 +1,15 @@
 package proxy
 
-import "testing"
+import (
+	"math/rand/v2"
+	"testing"
+)
 
 func TestRouteMatchesHosts(t *testing.T) {
 	scheme := schemePlain
 	f := func(pattern Host, host string, want bool) {
 		t.Helper()
-		r := &route{Route: &Route{Hosts: []Host{pattern}, PathPrefix: "/"}}
+		r := &route{Route: &Route{Hosts: []Host{pattern}, PathPrefixes: []string{"/"}}}
 		if got := r.matches(scheme, []byte(host), []byte("/x")); got != want {
 			t.Errorf("%+v, host %q: got %v, want %v", pattern, host, got, want)
 		}
@@ -36,7 +39,7 @@ func TestRouteMatchesHosts(t *testing.T) {
 func TestRouteMatchesWholeSegments(t *testing.T) {
 	f := func(prefix, path string, want bool) {
 		t.Helper()
-		r := &route{Route: &Route{Hosts: []Host{{}}, PathPrefix: prefix}}
+		r := &route{Route: &Route{Hosts: []Host{{}}, PathPrefixes: []string{prefix}}}
 		if got := r.matches(schemePlain, []byte("h"), []byte(path)); got != want {
 			t.Errorf("prefix %q, path %q: got %v, want %v", prefix, path, got, want)
 		}
@@ -61,14 +64,74 @@ func TestRouteMatchesAllThatItNames(t *testing.T) {
 			t.Errorf("%+v, path %q: got %v, want %v", r, path, got, want)
 		}
 	}
-	f(&Route{Path: "/a", PathPrefix: "/"}, "/a", true)
-	f(&Route{Path: "/a", PathPrefix: "/"}, "/a/", false)
-	f(&Route{Path: "/a", PathPrefix: "/"}, "*", false)
-	f(&Route{PathPrefix: "/", PathSuffix: ".jpg"}, "/a.jpg", true)
-	f(&Route{PathPrefix: "/", PathSuffix: ".jpg"}, "/a.jpg/", false)
-	f(&Route{PathPrefix: "/", PathSuffix: ".jpg"}, "*", false)
-	f(&Route{PathPrefix: "/i", PathSuffix: "i"}, "/i", true)
-	f(&Route{PathPrefix: "/i", PathSuffix: ".jpg"}, "/a.jpg", false)
+	f(&Route{Paths: []string{"/a"}, PathPrefixes: []string{"/"}}, "/a", true)
+	f(&Route{Paths: []string{"/a"}, PathPrefixes: []string{"/"}}, "/a/", false)
+	f(&Route{Paths: []string{"/a"}, PathPrefixes: []string{"/"}}, "*", false)
+	f(&Route{PathPrefixes: []string{"/"}, PathSuffixes: []string{".jpg"}}, "/a.jpg", true)
+	f(&Route{PathPrefixes: []string{"/"}, PathSuffixes: []string{".jpg"}}, "/a.jpg/", false)
+	f(&Route{PathPrefixes: []string{"/"}, PathSuffixes: []string{".jpg"}}, "*", false)
+	f(&Route{PathPrefixes: []string{"/i"}, PathSuffixes: []string{"i"}}, "/i", true)
+	f(&Route{PathPrefixes: []string{"/i"}, PathSuffixes: []string{".jpg"}}, "/a.jpg", false)
+	f(&Route{PathPrefixes: []string{"/"}, PathSuffixes: []string{".css", ".js"}}, "/a.js", true)
+	f(&Route{PathPrefixes: []string{"/"}, PathSuffixes: []string{".css", ".js"}}, "/a.jsx", false)
+	f(&Route{PathPrefixes: []string{"/"}, PathSuffixes: []string{".css", "/a.js"}}, ".js", false)
+	f(&Route{Paths: []string{"/a", "/b"}, PathPrefixes: []string{"/"}}, "/b", true)
+	f(&Route{Paths: []string{"/a", "/b"}, PathPrefixes: []string{"/"}}, "/c", false)
+	f(&Route{PathPrefixes: []string{"/a", "/b/"}}, "/b/c", true)
+	f(&Route{PathPrefixes: []string{"/a", "/b/"}}, "/b", false)
+	f(&Route{PathPrefixes: []string{"/a", "/"}}, "*", true)
+	f(&Route{}, "/", false)
+}
+
+// TestAListMatchesWhereOneOfItsValuesDoes: a route with lists stands for those that have one value of each.
+func TestAListMatchesWhereOneOfItsValuesDoes(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	text := func(most int) string {
+		b := make([]byte, r.IntN(most))
+		for i := range b {
+			b[i] = "/ab."[r.IntN(4)]
+		}
+		return string(b)
+	}
+	list := func(least int, before string) (out []string) {
+		for range least + r.IntN(4-least) {
+			out = append(out, before+text(4))
+		}
+		return out
+	}
+	each := func(list []string) (out [][]string) { // one value each, or none of none
+		for i := range list {
+			out = append(out, list[i:i+1])
+		}
+		if list == nil {
+			out = [][]string{nil}
+		}
+		return out
+	}
+	matched := 0
+	for range 100_000 {
+		all := &Route{PathPrefixes: list(1, "/"), PathSuffixes: list(0, "")}
+		if r.IntN(4) == 0 {
+			all.Paths = list(0, "/")
+		}
+		path, want := []byte("/"+text(6)), false
+		for _, paths := range each(all.Paths) {
+			for _, prefixes := range each(all.PathPrefixes) {
+				for _, suffixes := range each(all.PathSuffixes) {
+					want = want || (&route{Route: &Route{Paths: paths, PathPrefixes: prefixes, PathSuffixes: suffixes}}).matchesPath(path)
+				}
+			}
+		}
+		if got := (&route{Route: all}).matchesPath(path); got != want {
+			t.Fatalf("paths %q, prefixes %q, suffixes %q: %q: got %v, want %v", all.Paths, all.PathPrefixes, all.PathSuffixes, path, got, want)
+		}
+		if want {
+			matched++
+		}
+	}
+	if matched < 1000 {
+		t.Errorf("got %d paths matched, want more for a test", matched)
+	}
 }
 
 func TestFieldMatchesHold(t *testing.T) {

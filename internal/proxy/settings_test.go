@@ -47,7 +47,7 @@ func TestSwapKeepsWhatIsStoredAndCounted(t *testing.T) {
 		l.CacheStatus = false
 		l.Routes[0].Rule.Policy = admission.Never
 		other := l.Routes[0]
-		other.Name, other.PathPrefix = "other", "/other"
+		other.Name, other.PathPrefixes = "other", []string{"/other"}
 		l.Routes = []proxy.Route{other, l.Routes[0]}
 	})
 	if a := ask(t, e, asGet("/a")); a.cache != "" || a.body != "hello" || app.Requests() != 1 {
@@ -124,7 +124,7 @@ func TestSwapKeepsWhatClientsHaveUsedOfTheirRate(t *testing.T) {
 	ask(t, e, asGet("/a"))
 	mustSwap(t, e, func(l *proxy.Live) {
 		first := l.Routes[0]
-		first.Name, first.PathPrefix = "first", "/first"
+		first.Name, first.PathPrefixes = "first", []string{"/first"}
 		l.Routes = []proxy.Route{first, l.Routes[0]}
 	})
 	if a := ask(t, e, asGet("/a")); a.status != 429 {
@@ -149,7 +149,7 @@ func TestSwapAmongRequests(t *testing.T) {
 			}
 			if err := swap(t, e, func(l *proxy.Live) {
 				other := l.Routes[0]
-				other.Name, other.PathPrefix = fmt.Sprint("other", i%3), "/other"
+				other.Name, other.PathPrefixes = fmt.Sprint("other", i%3), []string{"/other"}
 				l.Routes, l.Ranges = []proxy.Route{other, l.Routes[0]}, i%3
 				l.Routes[1].Rate = rate.Per(1000000, time.Second, 0)
 			}); err != nil {

@@ -1,0 +1,154 @@
+package config
+
+import (
+	"slices"
+	"strings"
+)
+
+// What is said of values that are of another kind.
+const (
+	wantPaths    = `want a path, a list of them, or "" for any`
+	wantPrefixes = "want the begin of paths, or a list of begins"
+	wantSuffixes = `want how paths end, a list of endings, or "" for any`
+)
+
+// matchPaths checks the conditions on a path, and that each of their values is that of some request.
+func (v *validator) matchPaths(path string, m Match) {
+	whole, prefix, suffix := child(path, "path"), child(path, "path_prefix"), child(path, "path_suffix")
+	if len(m.PathPrefixes) == 0 && !v.src.isList(prefix) {
+		v.matchPath(prefix, "")
+	}
+	v.matchAnyOf(whole, "path", m.Paths, v.matchPath)
+	v.matchAnyOf(prefix, "prefix", m.PathPrefixes, v.matchPath)
+	v.matchAnyOf(suffix, "suffix", m.PathSuffixes, v.matchSuffix)
+	if len(m.Paths) == 0 {
+		return
+	}
+	beside := "the path beside it"
+	if len(m.Paths) > 1 {
+		beside = "one of the paths beside it"
+	}
+	ofPrefix, ofSuffix := v.sound(whole, prefix), v.sound(whole, suffix)
+	if ofPrefix {
+		v.matchBeside(prefix, m.PathPrefixes, "a prefix of "+beside, func(prefix string) bool {
+			return slices.ContainsFunc(m.Paths, func(p string) bool { return prefixCovers(prefix, p) })
+		})
+	}
+	if ofSuffix {
+		v.matchBeside(suffix, m.PathSuffixes, "an ending of "+beside, func(suffix string) bool {
+			return slices.ContainsFunc(m.Paths, func(p string) bool { return strings.HasSuffix(p, suffix) })
+		})
+	}
+	if v.sound(prefix) && ofPrefix {
+		v.matchBeside(whole, m.Paths, "a path that begins with path_prefix beside it", m.hasPrefixOf)
+	}
+	if v.sound(suffix) && ofSuffix {
+		v.matchBeside(whole, m.Paths, "a path that ends in path_suffix beside it", m.hasSuffixOf)
+	}
+}
+
+// matchAnyOf checks each of the values of which one is wanted.
+func (v *validator) matchAnyOf(path, what string, values []string, check func(at, value string)) {
+	if len(values) == 0 && v.src.isList(path) && v.sound(path) {
+		v.fail(path, "want at least one "+what+", or no such key")
+	}
+	for i, value := range values {
+		at := v.src.element(path, i)
+		check(at, value)
+		if v.sound(at) && slices.Contains(values[:i], value) {
+			v.fail(at, "want each "+what+" once")
+		}
+	}
+}
+
+// matchBeside checks that each of the values at path goes together with what stands beside it.
+func (v *validator) matchBeside(path string, values []string, want string, fits func(string) bool) {
+	for i, value := range values {
+		at, less := v.src.element(path, i), "element"
+		if at == path {
+			less = "key"
+		}
+		if v.sound(at) && !fits(value) {
+			v.fail(at, "want "+want+", or no such "+less+": no request matches both")
+		}
+	}
+}
+
+// matchPath checks a path, or its begin, as it is matched: decoded and with dot segments resolved
+// and slashes merged.
+func (v *validator) matchPath(at, path string) {
+	switch {
+	case !v.sound(at):
+	case !strings.HasPrefix(path, "/"):
+		v.fail(at, "want a path that begins with /")
+	default:
+		v.matchDecoded(at, path)
+	}
+}
+
+func (v *validator) matchSuffix(at, suffix string) {
+	switch {
+	case !v.sound(at):
+	case suffix == "":
+		v.fail(at, "want how paths end, such as .jpg, or no such element")
+	default:
+		v.matchDecoded(at, suffix)
+	}
+}
+
+// matchDecoded checks a part of a path.
+func (v *validator) matchDecoded(at, part string) {
+	segments := strings.Split(part, "/")[1:] // the first is the end of one in a suffix, and nothing else
+	dots := slices.ContainsFunc(segments, func(s string) bool { return s == "." || s == ".." })
+	switch {
+	case strings.ContainsAny(part, "?#%"):
+		v.fail(at, "want a decoded path, without query, fragment or %-encoding: that is what is matched")
+	case dots:
+		v.fail(at, "want a path without dot segments: they are resolved before it is matched")
+	case strings.Contains(part, "//"):
+		v.fail(at, "want a path without //: several slashes are one before it is matched")
+	}
+}
+
+// takesPath reports whether the path is one that m matches.
+func (m Match) takesPath(path string) bool {
+	return (len(m.Paths) == 0 || slices.Contains(m.Paths, path)) && m.hasPrefixOf(path) && m.hasSuffixOf(path)
+}
+
+// hasPrefixOf reports whether path begins with a prefix of m.
+func (m Match) hasPrefixOf(path string) bool {
+	return slices.ContainsFunc(m.PathPrefixes, func(p string) bool { return prefixCovers(p, path) })
+}
+
+// hasSuffixOf reports whether path ends in a suffix of m, if it has any.
+func (m Match) hasSuffixOf(path string) bool {
+	return len(m.PathSuffixes) == 0 || slices.ContainsFunc(m.PathSuffixes, func(s string) bool { return strings.HasSuffix(path, s) })
+}
+
+// coversPath reports whether m matches each path that o matches: its paths, or each prefix with each suffix.
+func (m Match) coversPath(o Match) bool {
+	if len(o.Paths) > 0 {
+		return !slices.ContainsFunc(o.Paths, func(p string) bool { return !m.takesPath(p) })
+	}
+	suffixes := o.PathSuffixes
+	if len(suffixes) == 0 {
+		suffixes = []string{""}
+	}
+	return len(m.Paths) == 0 && !slices.ContainsFunc(o.PathPrefixes, func(prefix string) bool {
+		return slices.ContainsFunc(suffixes, func(suffix string) bool { return !m.coversBetween(prefix, suffix) })
+	})
+}
+
+// coversBetween reports whether m, which is for any path, matches all that begins with prefix and ends in suffix.
+// Anything may stand between them, so m needs a prefix of the one and a suffix of the other. But the prefix alone
+// is no such path where it does not end in suffix: then what is below it is all.
+func (m Match) coversBetween(prefix, suffix string) bool {
+	if strings.HasSuffix(prefix, suffix) && !m.takesPath(prefix) {
+		return false
+	}
+	return m.hasPrefixOf(strings.TrimSuffix(prefix, "/")+"/") && m.hasSuffixOf(suffix)
+}
+
+func prefixCovers(have, want string) bool {
+	return have == want || strings.HasPrefix(want, strings.TrimSuffix(have, "/")+"/")
+}

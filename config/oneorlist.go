@@ -1,0 +1,62 @@
+package config
+
+import (
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// oneOrList is a text or a list of texts. A text that is empty is none.
+func oneOrList(field *[]string, usual []string, want string) *scalar[[]string] {
+	s := texts(field, "", "")
+	s.usual = usual
+	s.what = "text, or list of texts"
+	s.yaml = func(all []string) string {
+		switch len(all) {
+		case 0:
+			return `""`
+		case 1:
+			return quoted(all[0])
+		}
+		return quotedList(all)
+	}
+	s.from = func(d *decoder, f *[]string) func(node) {
+		several := elements(d, want, f, func(s *string) func(node) { return d.text(s) })
+		return func(n node) {
+			if _, ok := n.Node.(*ast.SequenceNode); ok {
+				several(n)
+				return
+			}
+			if text, _, ok := d.scalar(n, want); ok {
+				*f = nil
+				if text != "" {
+					*f = []string{text}
+				}
+			}
+		}
+	}
+	s.shape = object{"anyOf": []any{ref("text"), object{"type": "array", "items": ref("text")}}}
+	return s
+}
+
+func quotedList(all []string) string {
+	parts := make([]string, len(all))
+	for i, text := range all {
+		parts[i] = quoted(text)
+	}
+	return "[" + strings.Join(parts, ", ") + "]"
+}
+
+// element returns the path of the i-th of the texts at path: that of the text where it is no list.
+func (s *source) element(path string, i int) string {
+	if at := item(path, i); s.given(at) {
+		return at
+	}
+	return path
+}
+
+// isList reports whether a list was given at path.
+func (s *source) isList(path string) bool {
+	p, given := s.places[path]
+	return given && !p.scalar
+}
