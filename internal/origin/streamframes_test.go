@@ -264,17 +264,25 @@ func TestRepeatsByHTTP2(t *testing.T) {
 	}, getIt, false)
 }
 
-// A server that refuses for ever is not asked for ever.
+// A server that refuses for ever, or says nothing but goodbye, is not asked for ever.
 func TestARefusalIsRepeatedAFewTimes(t *testing.T) {
-	var n atomic.Int32
-	o := byFrames(t, Options{}, says(func(f *framer, id uint32) {
-		n.Add(1)
-		_ = f.WriteRSTStream(id, http2.ErrCodeRefusedStream)
-	}))
-	_, _, err := fetch(o, get("/"))
-	wantKind(t, err, Cut)
-	if n.Load() != maxTries {
-		t.Errorf("got %d requests, want %d", n.Load(), maxTries)
+	for name, c := range map[string]struct {
+		say  func(f *framer, id uint32)
+		want int32
+	}{
+		"refused": {func(f *framer, id uint32) { _ = f.WriteRSTStream(id, http2.ErrCodeRefusedStream) }, maxTries},
+		"goodbye": {func(f *framer, _ uint32) { _ = f.WriteGoAway(0, http2.ErrCodeNo, nil) }, maxTries + maxGoodbyes},
+	} {
+		var n atomic.Int32
+		o := byFrames(t, Options{}, says(func(f *framer, id uint32) {
+			n.Add(1)
+			c.say(f, id)
+		}))
+		_, _, err := fetch(o, get("/"))
+		wantKind(t, err, Cut)
+		if n.Load() != c.want {
+			t.Errorf("%s: got %d requests, want %d", name, n.Load(), c.want)
+		}
 	}
 }
 

@@ -11,8 +11,13 @@ import (
 	"time"
 )
 
-// maxTries is how many connections one request may be tried on, of all servers.
-const maxTries = 3
+const (
+	// maxTries is how many connections one request may be tried on, of all servers.
+	maxTries = 3
+	// maxGoodbyes is how many more may be given up by their servers before these have begun with the request. A
+	// server that takes leave of its connections has not failed: under load many go at once (RFC 9113 section 6.8).
+	maxGoodbyes = 6
+)
 
 // tried is what came of one try.
 type tried struct {
@@ -48,6 +53,9 @@ func (t tried) at() time.Time {
 	return time.Now()
 }
 
+// goodbye reports whether the server gave the connection up before it had begun with the request.
+func (t tried) goodbye() bool { return t.refused && t.stale }
+
 // unconnected reports whether nothing was sent, for there was no connection, and there is time for another one.
 func (t tried) unconnected() bool {
 	return (t.failure.Kind == Connect || t.failure.Kind == Overload) && !errors.Is(t.failure, ErrTotal)
@@ -56,6 +64,28 @@ func (t tried) unconnected() bool {
 // repeatable reports whether sending r once more does no harm.
 func (t tried) repeatable(r *Request) bool { return t.again && (t.refused || r.repeatable()) }
 
+// attempts are the tries of one request so far.
+type attempts struct {
+	tries    int // but those that ended with a goodbye
+	goodbyes int
+	repeated bool
+}
+
+func (a *attempts) count(t tried) {
+	if t.goodbye() && a.goodbyes < maxGoodbyes {
+		a.goodbyes++
+		return
+	}
+	a.tries++
+}
+
+// repeat reports whether r is sent to the server of t again, after t.
+func (a *attempts) repeat(t tried, r *Request) bool {
+	again := a.tries < maxTries && (t.refused || !a.repeated) && t.repeatable(r)
+	a.repeated = a.repeated || again
+	return again
+}
+
 // tries sends r until it is answered or may not be tried again. After a failure no
 // slot is left; after success it stays with the Body. What the balancer is told of a
 // server is what came of the last try on it: a repeat is no second request.
@@ -63,15 +93,16 @@ func (t tried) repeatable(r *Request) bool { return t.again && (t.refused || r.r
 // x is the first try, if that was begun by a Call; else nil.
 func (o *Origin) tries(ctx context.Context, s slot, r *Request, x *exchange) (*Response, *Error) {
 	var without []*server // no connection to these can be made
-	repeated := false
-	for n := 1; ; n++ {
+	var so attempts
+	for {
 		t := o.try(ctx, s, r, x)
 		x = nil
 		if t.failure == nil {
 			o.tell(o.pool.report(s, t, r))
 			return t.res, nil
 		}
-		if n < maxTries && t.unconnected() {
+		so.count(t)
+		if so.tries < maxTries && t.unconnected() {
 			if !slices.Contains(without, s.server) {
 				without = append(without, s.server)
 			}
@@ -85,11 +116,11 @@ func (o *Origin) tries(ctx context.Context, s slot, r *Request, x *exchange) (*R
 				continue
 			}
 		}
-		if n == maxTries || repeated && !t.refused || !t.repeatable(r) {
+		if !so.repeat(t, r) {
 			o.giveUp(s, t, r)
 			return nil, t.failure
 		}
-		repeated, s.c = true, nil
+		s.c = nil
 	}
 }
 
