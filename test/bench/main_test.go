@@ -235,3 +235,12 @@ func TestParseSchedstat(t *testing.T) {
 	f("1 2", 0, false)
 	f("", 0, false)
 }
+
+// A choice that no work of the peers has measured nothing, and said nothing.
+func TestAChoiceOfNoPeersWorkIsAnError(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	code := run(t.Context(), []string{"--edgeproxy", edgeproxy(t), "--peers", "--only", "dance"}, &stdout, &stderr)
+	if code != exitFailed || !strings.Contains(stderr.String(), "--only dance: no work of peers is called so") {
+		t.Errorf("got %d, %s", code, &stderr)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 )
 
@@ -53,21 +54,13 @@ func (o options) measurePeers(ctx context.Context, stdout io.Writer) (err error)
 		return err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
-	var all []measured
-	for _, p := range f.works() {
-		if !o.only.MatchString(p.name) {
-			continue
-		}
-		w, err := p.prepare(ctx)
-		if err != nil {
-			return err
-		}
-		w.name = p.name
-		m, err := o.measureWork(ctx, &w)
-		if err != nil {
-			return fmt.Errorf("%s: %w", w.name, err)
-		}
-		all = append(all, m)
+	works := slices.DeleteFunc(f.works(), func(p preparation) bool { return !o.only.MatchString(p.name) })
+	if len(works) == 0 && !o.only.MatchString(lateName) && !o.only.MatchString(besideName) {
+		return fmt.Errorf("--only %s: no work of peers is called so", o.only)
+	}
+	all, err := o.measureWorks(ctx, works)
+	if err != nil {
+		return err
 	}
 	if err := o.printPeers(stdout, all); err != nil {
 		return err
@@ -87,6 +80,22 @@ func (o options) measurePeers(ctx context.Context, stdout io.Writer) (err error)
 		}
 	}
 	return printAbsent(stdout, f.absent)
+}
+
+func (o options) measureWorks(ctx context.Context, works []preparation) (all []measured, err error) {
+	for _, p := range works {
+		w, err := p.prepare(ctx)
+		if err != nil {
+			return nil, err
+		}
+		w.name = p.name
+		m, err := o.measureWork(ctx, &w)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", w.name, err)
+		}
+		all = append(all, m)
+	}
+	return all, nil
 }
 
 func (o options) measureWork(ctx context.Context, w *work) (measured, error) {
