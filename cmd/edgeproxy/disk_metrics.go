@@ -16,6 +16,7 @@ type diskMetrics struct {
 	tier *disk.Group
 
 	up, segments, live, index, load, queue, unfilled *prometheus.Desc
+	stayed                                           *prometheus.Desc
 	lookups, writeBytes, readBytes                   *prometheus.Desc
 	readSeconds, writeSeconds                        *prometheus.Desc
 	refused, lost, errors, failures, process         *prometheus.Desc
@@ -29,6 +30,7 @@ func newDiskMetrics(tier *disk.Group) *diskMetrics {
 		tier:         tier,
 		up:           desc("directories", "Directories of the disk tier, by whether they are in use: up, or failed and tried again from time to time.", "state"),
 		segments:     desc("segments", "Files of records."),
+		stayed:       desc("segments_stayed_total", "How often a segment of small records stayed for a lap, since 40 % of it or more was asked for."),
 		live:         desc("live_bytes", "Bytes of records that can be found, within some percent. The rest of edgeproxy_cache_bytes{tier=\"disk\"} was replaced or removed and is not free yet, or is no record."),
 		index:        desc("index_bytes", "Memory of the index."),
 		load:         desc("index_load_ratio", "How full the index is; above 0.95 it forgets records."),
@@ -50,7 +52,7 @@ func newDiskMetrics(tier *disk.Group) *diskMetrics {
 // Describe implements prometheus.Collector.
 func (m *diskMetrics) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
-		m.up, m.segments, m.live, m.index, m.load, m.queue, m.unfilled, m.lookups, m.writeBytes, m.readBytes, m.readSeconds, m.writeSeconds,
+		m.up, m.segments, m.stayed, m.live, m.index, m.load, m.queue, m.unfilled, m.lookups, m.writeBytes, m.readBytes, m.readSeconds, m.writeSeconds,
 		m.refused, m.lost, m.errors, m.failures, m.process,
 	} {
 		out <- d
@@ -76,6 +78,7 @@ func (m *diskMetrics) Collect(out chan<- prometheus.Metric) {
 	gauge(m.up, float64(up), "up")
 	gauge(m.up, float64(down), "failed")
 	gauge(m.segments, float64(st.Segments))
+	count(m.stayed, st.Stays)
 	gauge(m.live, float64(st.LiveBytes))
 	gauge(m.index, float64(st.IndexBytes))
 	gauge(m.load, st.IndexLoad)

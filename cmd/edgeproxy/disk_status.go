@@ -25,6 +25,7 @@ type directoryStatus struct {
 	MaxBytes      int64   `json:"max_bytes"` // at the moment: less where the file system is full
 	LiveBytes     int64   `json:"live_bytes"`
 	Segments      int64   `json:"segments"`
+	Stayed        int64   `json:"segments_stayed"`   // how often one of small records was left as it was, since much of it is asked for
 	Unfilled      int64   `json:"unfilled_segments"` // whose records are not found yet, after a start
 	IndexBytes    int64   `json:"index_bytes"`
 	IndexLoad     float64 `json:"index_load_ratio"`
@@ -66,7 +67,7 @@ func (e *edge) diskStatus(tier cache.TierStats) *diskStatus {
 func statusOfDirectory(path string, store *disk.Store) directoryStatus {
 	st := store.Stats()
 	s := directoryStatus{
-		Path: path, Objects: st.Objects, Bytes: st.Bytes, MaxBytes: st.MaxBytes, LiveBytes: st.LiveBytes, Segments: st.Segments, Unfilled: st.Unfilled,
+		Path: path, Objects: st.Objects, Bytes: st.Bytes, MaxBytes: st.MaxBytes, LiveBytes: st.LiveBytes, Segments: st.Segments, Stayed: st.Stays, Unfilled: st.Unfilled,
 		IndexBytes: st.IndexBytes, IndexLoad: st.IndexLoad, QueueBytes: st.WaitingBytes,
 		Hits: st.Hits, QueueHits: st.MemoryHits, Misses: st.Misses,
 		DeviceWrites: st.Writes, DeviceBytes: st.WriteBytes, RewriteBytes: st.RewriteBytes, DeviceReads: st.Reads, ReadBytes: st.ReadBytes,
