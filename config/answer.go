@@ -25,12 +25,13 @@ type Respond struct {
 
 // Access says which clients a route is for.
 type Access struct {
-	Allow, Deny []netip.Prefix // Deny goes first; an empty Allow is all
+	Allow, Deny []netip.Prefix // Deny goes first; an empty Allow is all. Within this package the words all and none are empty, but not nil
 	BasicAuth   BasicAuth
 }
 
 // BasicAuth names the users that a route is for (RFC 7617).
 type BasicAuth struct {
+	Enabled   bool   // false: everybody, whatever stands at the top. UsersFile is "" then in what is in force
 	UsersFile string // of htpasswd, with hashes of bcrypt; "" is everybody. Others read it: see internal/basicauth
 	Realm     string // what clients are told that they are asked for
 }
@@ -52,32 +53,42 @@ func (r *Respond) table() table {
 
 func (a *Access) table() table {
 	return table{
-		live("allow", networks(&a.Allow, "want a list, such as [10.0.0.0/8]"), "Only these clients are served; an empty list is all.").such("[10.0.0.0/8]"),
-		live("deny", networks(&a.Deny, "want a list, such as [10.0.0.0/8]"), "These clients get 403, also those that allow names.").such("[10.9.0.0/16]"),
+		live("allow", networksOr(&a.Allow, "all", "want a list, such as [10.0.0.0/8], or all"),
+			"Only these clients are served; all, or an empty list, is every client. A list of a route stands in place of that at the top.").such("[10.0.0.0/8]"),
+		live("deny", networksOr(&a.Deny, "none", "want a list, such as [10.0.0.0/8], or none"),
+			"These clients get 403, also those that allow names. A route adds to those at the top; none lets those in, too.").such("[10.9.0.0/16]"),
 		section("basic_auth", a.BasicAuth.table(), "Only these users are served, by name and password.").asInline().asOptional(),
 	}
 }
 
 func (b *BasicAuth) table() table {
 	return table{
+		live("enabled", boolean(&b.Enabled, true), "false asks for no password, whatever the top of the file says."),
 		live("users_file", textual(&b.UsersFile, ""), `A file of htpasswd -B, wanted where basic_auth stands. Each reload reads it again.`).such("/etc/edgeproxy/users"),
 		live("realm", textual(&b.Realm, "restricted").noting(`visible ASCII and spaces but " and \, 1 to 128`), "What browsers show when they ask."),
 	}
 }
 
-// basicAuth checks the users of a route.
-func (v *validator) basicAuth(path string, b *BasicAuth) {
-	file, realm := child(path, "users_file"), child(path, "realm")
-	unusual := func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' }
+// basicAuth checks what a route or the top says of users, and what is in force by it.
+func (v *validator) basicAuth(path string, own, inForce *BasicAuth) {
+	enabled, file, realm := child(path, "enabled"), child(path, "users_file"), child(path, "realm")
 	switch {
-	case !v.sound(file, realm):
-	case b.Realm == "" || len(b.Realm) > 128 || strings.ContainsFunc(b.Realm, unusual):
+	case !v.sound(enabled, file, realm):
+	case !own.Enabled:
+		if v.src.given(file) || v.src.given(realm) {
+			v.fail(enabled, "want no users_file and no realm beside it")
+		}
+	case !validRealm(own.Realm):
 		v.fail(realm, `want 1 to 128 visible ASCII characters and spaces, without " and \`)
-	case b.UsersFile == "" && v.src.given(file):
+	case own.UsersFile == "" && v.src.given(file):
 		v.fail(file, "want a file of htpasswd -B, or no basic_auth: without users everybody would be served")
-	case b.UsersFile == "" && v.src.given(path):
+	case inForce.UsersFile == "" && v.src.given(path):
 		v.fail(path, "want users_file in it, or no such section: without users everybody would be served")
 	}
+}
+
+func validRealm(realm string) bool {
+	return realm != "" && len(realm) <= 128 && !strings.ContainsFunc(realm, func(r rune) bool { return r < ' ' || r > '~' || r == '"' || r == '\\' })
 }
 
 // AnswersItself reports whether the route has no origin.
@@ -88,7 +99,7 @@ func (v *validator) times(path string, r *Route) {
 	for _, s := range []struct {
 		name string
 		time time.Duration
-	}{{"connect_timeout", r.ConnectTimeout}, {"first_byte_timeout", r.FirstByteTimeout}, {"idle_timeout", r.IdleTimeout}, {"total_timeout", r.TotalTimeout}} {
+	}{{"connect_timeout", r.ConnectTimeout}, {"first_byte_timeout", r.FirstByteTimeout}, {"idle_timeout", r.IdleTimeout}, {"total_timeout", r.ownInherited.TotalTimeout}} {
 		if at := child(path, s.name); s.time > 0 && r.AnswersItself() && v.sound(at) {
 			v.fail(at, "want no such key beside redirect or respond: no origin is asked")
 		}

@@ -55,9 +55,9 @@ func (c *comparison) tables(at where, from, to table, own bool) {
 				c.collections(at, s, a, b)
 				continue
 			}
-			c.values(at, s, to[i].value, own)
+			c.values(at, s, to[i].value, own || s.override)
 		default:
-			c.values(at, s, to[i].value, own)
+			c.values(at, s, to[i].value, own || s.override)
 		}
 	}
 }

@@ -17,6 +17,7 @@ type Config struct {
 	TLS         TLS
 	Origins     []Origin // at least one, names unique, in the file's order
 	Routes      []Route  // at least one, names unique; the first match wins
+	Inherited            // by routes that do not say otherwise
 	Admission   Admission
 	Cache       Cache
 	Purge       Purge

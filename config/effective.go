@@ -8,17 +8,19 @@ import (
 
 const effectiveHead = `# What is in force, with defaults filled in, as edgeproxy config print found it.
 # Secrets are stars. A line that is a comment has what may not stand beside the rest.
-# Routes say what they do otherwise than the sections for all.
+# Routes say what they do otherwise than the top of the file; a comment behind one has both together.
 
 `
 
 // Effective returns a file that means what c does, with every default and every flag in
 // it: what Parse makes of it has no Changes from c, but for secrets, which are stars. A
-// route has only what it says of its own. The error is a mistake in this package.
+// route has only what it says of its own, and a comment with what it inherits. The error is a mistake in this package.
 func (c *Config) Effective() (string, error) {
 	var unsaid []string // settings that may not stand in this file
 	for {
-		text := effectiveHead + newWriter(&c.src, false, c.effective(unsaid)).file(c.table())
+		w := newWriter(&c.src, false, c.effective(unsaid))
+		w.note = c.inForce
+		text := effectiveHead + w.file(c.table())
 		_, err := parse("print", []byte(text), Flags{}, func(string) (string, bool) { return "", false })
 		if err == nil {
 			return text, nil

@@ -11,13 +11,13 @@ func pages(field *map[string]string) *scalar[map[string]string] {
 	return &scalar[map[string]string]{
 		field: field, what: "section of files by status, 400 to 599, or 4xx and 5xx",
 		shape: object{
-			"type": []string{"object", "null"}, "propertyNames": object{"pattern": "^[45]([0-9][0-9]|xx)$"}, "additionalProperties": ref("text"),
+			"type": []string{"object", "null"}, "propertyNames": object{"pattern": "^[45]([0-9][0-9]|xx)$"}, "additionalProperties": orNull(ref("text")),
 		},
 		from: func(d *decoder, f *map[string]string) func(node) { return d.pages(f) },
 		yaml: func(m map[string]string) string {
 			var parts []string
 			for _, status := range slices.Sorted(maps.Keys(m)) {
-				parts = append(parts, status+": "+quoted(m[status]))
+				parts = append(parts, status+": "+quotedOrNull(m[status]))
 			}
 			return "{" + strings.Join(parts, ", ") + "}"
 		},
@@ -34,7 +34,7 @@ func (d *decoder) pages(dst *map[string]string) func(node) {
 				return
 			}
 			var file string
-			d.text(&file)(n)
+			d.textOrNull(&file)(n)
 			if *dst == nil {
 				*dst = map[string]string{}
 			}
@@ -43,19 +43,24 @@ func (d *decoder) pages(dst *map[string]string) func(node) {
 	}
 }
 
-// errorPages checks the pages of a route. cmd/edgeproxy reads them.
+// pageFiles checks that each status has a file. cmd/edgeproxy reads them.
+func (v *validator) pageFiles(path string, files map[string]string) {
+	for _, status := range slices.Sorted(maps.Keys(files)) {
+		if file := child(path, status); files[status] == "" && v.sound(file) {
+			v.fail(file, "want a file")
+		}
+	}
+}
+
+// errorPages checks the pages that a route has of its own, and what they are for.
 func (v *validator) errorPages(path string, r *Route) {
 	at, intercept := child(path, "error_pages"), child(path, "intercept_errors")
 	if !v.sound(at, intercept) {
 		return
 	}
-	for _, status := range slices.Sorted(maps.Keys(r.ErrorPages)) {
-		if file := child(at, status); r.ErrorPages[status] == "" && v.sound(file) {
-			v.fail(file, "want a file")
-		}
-	}
+	v.pageFiles(at, r.ownInherited.ErrorPages)
 	switch {
-	case !r.InterceptErrors:
+	case !r.ownInherited.InterceptErrors:
 	case len(r.ErrorPages) == 0:
 		v.fail(intercept, "want error_pages beside it: they stand for what is intercepted")
 	case r.AnswersItself():

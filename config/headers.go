@@ -22,8 +22,8 @@ type FieldRules struct {
 func (r *FieldRules) table() table {
 	return table{
 		live("remove", texts(&r.Remove, "field names", "want a list of field names, such as [X-Debug, X-Internal-*]"),
-			"Fields to take away; a * at the end stands for any ending.").such("[X-Internal-*]"),
-		live("set", fieldValues(&r.Set), "Fields to set to a value.").such(`{X-Edge: "1"}`),
+			"Fields to take away; a * at the end stands for any ending. A route adds to those at the top.").such("[X-Internal-*]"),
+		live("set", fieldChanges(&r.Set), "Fields to set to a value. A route adds to those at the top; null takes away what is said there of the field.").such(`{X-Edge: "1"}`),
 	}
 }
 
@@ -31,12 +31,17 @@ func (r *FieldRules) table() table {
 // came from a variable, and one of a field that is named like one.
 func fieldValues(field *map[string]string) *scalar[map[string]string] {
 	return &scalar[map[string]string]{
-		field: field, what: "section of texts by field name", from: func(d *decoder, f *map[string]string) func(node) { return d.fieldValues(f) },
+		field: field, what: "section of texts by field name",
+		from:  func(d *decoder, f *map[string]string) func(node) { return d.fieldValues(f, d.text) },
 		shape: object{"type": []string{"object", "null"}, "additionalProperties": ref("text")},
 		masked: func(src *source, path string, values map[string]string) string {
 			var parts []string
 			for _, name := range slices.Sorted(maps.Keys(values)) {
 				value := values[name]
+				if value == takenAway {
+					parts = append(parts, quoted(name)+": null")
+					continue
+				}
 				if secretive(name) || strings.Contains(src.places[child(path, name)].text, "${") {
 					value = stars
 				}
@@ -47,6 +52,14 @@ func fieldValues(field *map[string]string) *scalar[map[string]string] {
 	}
 }
 
+// fieldChanges is fieldValues with null for what a route takes away.
+func fieldChanges(field *map[string]string) *scalar[map[string]string] {
+	s := fieldValues(field)
+	s.from = func(d *decoder, f *map[string]string) func(node) { return d.fieldValues(f, d.textOrNull) }
+	s.shape = object{"type": []string{"object", "null"}, "additionalProperties": orNull(ref("text"))}
+	return s
+}
+
 // secretive reports whether a field of this name usually holds a secret.
 func secretive(name string) bool {
 	name = strings.ToLower(name)
@@ -55,12 +68,12 @@ func secretive(name string) bool {
 	})
 }
 
-func (d *decoder) fieldValues(dst *map[string]string) func(node) {
+func (d *decoder) fieldValues(dst *map[string]string, read func(*string) func(node)) func(node) {
 	return func(n node) {
 		*dst = nil
 		d.each(n, `want a section of names and values, such as {X-Edge: "1"}`, func(name string, n node) {
 			var value string
-			d.text(&value)(n)
+			read(&value)(n)
 			if *dst == nil {
 				*dst = map[string]string{}
 			}

@@ -18,8 +18,8 @@ func home(name string) string {
 		return "in the cache section"
 	case has(c.Limits.table()):
 		return "in the limits section"
-	case slices.Contains([]string{"headers", "unusual_field_names", "allow_ambiguous_path"}, name):
-		return "in a route"
+	case has(c.Inherited.table()):
+		return "at the top of the file, for all routes, or in a route"
 	case slices.Contains([]string{"purge", "cache_status", "access_log"}, name):
 		return "at the top of the file"
 	}

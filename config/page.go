@@ -1,6 +1,9 @@
 package config
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 const pageHead = `# Settings
 
@@ -15,7 +18,7 @@ are made from the tables in config/, and ` + "`make settings`" + ` makes them an
 - ` + "`${VAR}` and `${VAR:-default}`" + ` are expanded in values, ` + "`$$`" + ` is a dollar sign.
 - Live settings take effect when the file is read again, the others with a restart.
 - ` + "`routes[]`" + ` is each element of the list of routes, ` + "`origins.*`" + ` each origin.
-- A flag goes before the file. ‡ marks what a route may have of its own, under the same key in its own section.
+- A flag goes before the file. ‡ marks what a route may have of its own, under the same key in its own section; what it does not say is that of all routes.
 `
 
 // Page returns docs/settings.md: what each setting is for, its values and its default.
@@ -25,16 +28,22 @@ func Page() string {
 	c := Default()
 	perRoute := map[string]bool{}
 	for _, s := range new(Route).table() {
-		if g, ok := s.value.(*group); ok && s.override {
-			g.below.walkNames(s.name, func(path string, _ setting) { perRoute[path] = true })
+		if s.override {
+			table{s}.walkNames("", func(path string, of setting) { perRoute[path] = path != s.name || !of.isSection() })
 		}
 	}
 	perRoute["admission.counting.more_than"] = perRoute["admission.more_than"]
 	for _, top := range c.table() {
-		out.WriteString("\n## " + top.name + "\n\n" + cell(top.about) + "\n\n")
+		if !top.told() {
+			continue
+		}
+		out.WriteString("\n## " + top.name + "\n\n")
+		if top.isSection() {
+			out.WriteString(cell(top.about) + "\n\n")
+		}
 		out.WriteString("| setting | values | default | takes effect | meaning |\n|---|---|---|---|---|\n")
 		table{top}.walkNames("", func(path string, s setting) {
-			if path == top.name || strings.HasPrefix(path, "routes[].cache.") || strings.HasPrefix(path, "routes[].limits.") {
+			if path == top.name && s.isSection() || atTop(path) {
 				return
 			}
 			mark := ""
@@ -45,6 +54,22 @@ func Page() string {
 		})
 	}
 	return out.String()
+}
+
+// atTop reports whether a setting of routes is one of a section of the same name at the top, where the page has it.
+func atTop(path string) bool {
+	return slices.ContainsFunc([]string{"cache", "limits", "access", "headers"}, func(of string) bool { return strings.HasPrefix(path, "routes[]."+of+".") })
+}
+
+// isSection reports whether the setting has others below it, with rows of their own.
+func (s setting) isSection() bool {
+	switch v := s.value.(type) {
+	case *group:
+		return true
+	case collection:
+		return !v.inline()
+	}
+	return false
 }
 
 // values is what may be written.

@@ -15,6 +15,7 @@ func resolve(c *Config, src *source) {
 	c.Admission.SecondHit.resolve(src, "admission.second_hit", fixedSecondHit)
 	c.Admission.Counting.resolve(src, "admission.counting", fixedCounting)
 	for i := range c.Routes {
+		c.Routes[i].Inherited = c.inherited(src, item("routes", i), &c.Routes[i].ownInherited)
 		c.Routes[i].Admission = c.rule(c.Routes[i].own)
 		c.Routes[i].Cache = c.caching(src, child(item("routes", i), "cache"), &c.Routes[i].ownCache)
 		c.Routes[i].Rate = c.rate(src, below(item("routes", i), "limits.rate"), &c.Routes[i].ownRate)

@@ -23,10 +23,8 @@ func (v *validator) routes() {
 		v.routeName(child(path, "name"), r.Name, names)
 		v.match(child(path, "match"), r.Match)
 		v.answer(path, &r)
-		v.times(path, &r)
 		v.rewrite(child(path, "rewrite"), &r)
-		v.errorPages(path, &r)
-		v.basicAuth(below(path, "access.basic_auth"), &r.Access.BasicAuth)
+		v.ownInherited(path, &r)
 		v.routeOrigin(child(path, "origin"), &r)
 		if at := child(path, "cache"); v.src.given(at) {
 			v.caching(at, &r.ownCache)

@@ -2,12 +2,13 @@ package config
 
 import (
 	"log/slog"
+	"slices"
 	"time"
 )
 
 // table is the whole format: every key is in it or in a table that it names.
 func (c *Config) table() table {
-	return table{
+	return slices.Concat(table{
 		section("node", c.Node.table(), "How this process names itself."),
 		restart("listen", &items[Listen]{
 			field: &c.Listen, usual: []Listen{{Address: "127.0.0.1:8080"}}, want: "want a list of addresses", of: (*Listen).table,
@@ -20,6 +21,7 @@ func (c *Config) table() table {
 		live("routes", &items[Route]{
 			field: &c.Routes, want: "want a list of routes", of: (*Route).table, key: func(r *Route) string { return r.Name },
 		}, "The first match wins, none is a 404. Without routes, one sends all requests to the only origin.").asBasic(),
+	}, c.Inherited.table(), ofOrigins(), table{
 		section("admission", c.Admission.table(), "What has to be asked for again before it is stored."),
 		section("cache", c.Cache.table(), "What is stored, for how long, and where."),
 		section("purge", c.Purge.table(), "Purges on the listeners for clients. The admin listener has others."),
@@ -29,7 +31,7 @@ func (c *Config) table() table {
 		section("log", c.Log.table(), "The program's own log, on standard error."),
 		section("access_log", c.AccessLog.table(), "The record of requests."),
 		section("tracing", c.Tracing.table(), "Spans of requests, for OpenTelemetry."),
-	}
+	})
 }
 
 func (n *Node) table() table {
@@ -40,28 +42,22 @@ func (n *Node) table() table {
 }
 
 func (r *Route) table() table {
-	return table{
+	return slices.Concat(table{
 		live("name", textual(&r.Name, ""), "Unique; the label in metrics.").asRequired().asBasic(),
 		section("match", r.Match.table(), "Which requests the route is for; all of it has to hold."),
 		live("origin", textual(&r.Origin, ""), "The name of an origin. A route without has redirect or respond.").asBasic(),
 		live("connect_timeout", duration(&r.ConnectTimeout, 0), "How long a connection may take that a request of this route needs; 0s is what the origin says."),
 		live("first_byte_timeout", duration(&r.FirstByteTimeout, 0), "How long the origin may take to answer this route; 0s is what the origin says."),
 		live("idle_timeout", duration(&r.IdleTimeout, 0), "How long the origin may pause between two reads of a body, or two writes; 0s is what the origin says."),
-		live("total_timeout", duration(&r.TotalTimeout, 0), "How long a whole exchange with the origin may take, from the queue to the end of the body; 0s is any time. Not for upgrades."),
 		section("rewrite", r.Rewrite.table(), "What the origin is asked for in place of the path that clients ask for.").asInline(),
 		section("redirect", r.Redirect.table(), "Sends clients elsewhere.").asInline(),
 		section("respond", r.Respond.table(), "A fixed answer.").asInline(),
-		section("access", r.Access.table(), "The clients that the route is for, by address and by password."),
-		live("error_pages", pages(&r.ErrorPages), "Files that clients read with errors of ours, by status or class; each reload reads them again.").such("{404: not-found.html, 5xx: sorry.html}"),
-		live("intercept_errors", boolean(&r.InterceptErrors, false), "true has error_pages stand for what the origin says with such a status, too."),
-		live("allow_ambiguous_path", boolean(&r.AllowAmbiguousPath, false), "true stores targets with %2f, // or dot segments too."),
-		live("unusual_field_names", dropOrKeep(&r.UnusualNames), "What becomes of request fields such as X_Y, which origins take for X-Y."),
-		section("headers", r.Headers.table(), "Fields to take away and to set."),
+	}, r.ownInherited.table().asOverrides(), table{
 		section("admission", r.ownAdmission(), "What this route does otherwise; the filters are those of all.").asOverride().such("{policy: counting, more_than: 2}"),
 		section("cache", r.ownCaching(), "All of cache, key by key, but any_language_order, collapse, uncacheable_for, memory and disk.").asOverride().such("{default_ttl: 10s}"),
 		section("limits", r.ownRate.routeLimits(), "A rate of its own, key by key; no other limit.").asOverride().such("{rate: {requests: 5}}"),
 		section("access_log", r.ownLog.table(), "Whether and how many requests of this route are logged, key by key.").asOverride().such("{enabled: false}"),
-	}
+	})
 }
 
 // ownAdmission is the admission section of a route.

@@ -35,6 +35,25 @@ func everyCaching() Caching {
 	}
 }
 
+func networksOf(all ...string) (out []netip.Prefix) {
+	for _, n := range all {
+		out = append(out, netip.MustParsePrefix(n))
+	}
+	return out
+}
+
+func everyInherited() Inherited {
+	return Inherited{
+		TotalTimeout: 11 * time.Minute, AllowAmbiguousPath: true, UnusualNames: true, InterceptErrors: true,
+		Access:     Access{Allow: networksOf("10.0.0.0/8", "192.0.2.0/24"), Deny: networksOf("192.0.2.0/24"), BasicAuth: BasicAuth{true, "staff", "staff"}},
+		ErrorPages: map[string]string{"403": "denied.html", "5xx": "all.html"},
+		Headers: Headers{
+			Request:  FieldRules{[]string{"X-All-*"}, map[string]string{"X-All": "2", "X-Edge": "all"}},
+			Response: FieldRules{[]string{"X-Powered-By"}, map[string]string{"X-Content-Type-Options": "nosniff"}},
+		},
+	}
+}
+
 func everyRate() Rate { return Rate{100, 2 * time.Second, 200} }
 
 func wantUnverified() Origin {
@@ -89,17 +108,20 @@ func wantEveryKey() *Config {
 					Hosts:        []HostPattern{{Host: "media.example", Subdomains: true, Port: 81}, {Host: "media.example", Port: 8080}},
 					PathPrefixes: []string{"/m"}, Paths: []string{"/m/a.jpg"}, PathSuffixes: []string{".jpg"}, Methods: []string{"GET"}, Headers: map[string]string{"X-Beta": "1"},
 				},
-				Origin: "media", Admission: Rule{Policy: PolicyCounting, MoreThan: 6}, AllowAmbiguousPath: true, UnusualNames: true,
-				Headers: Headers{
-					Request:  FieldRules{[]string{"X-Debug"}, map[string]string{"X-Edge": "1"}},
-					Response: FieldRules{[]string{"Server", "X-Internal-*"}, map[string]string{"X-Frame-Options": "DENY"}},
+				Origin: "media", Admission: Rule{Policy: PolicyCounting, MoreThan: 6},
+				Inherited: Inherited{
+					AllowAmbiguousPath: false, UnusualNames: false, TotalTimeout: 10 * time.Minute,
+					Headers: Headers{
+						Request:  FieldRules{[]string{"X-Debug", "X-All-*"}, map[string]string{"X-Edge": "1", "X-All": "2"}},
+						Response: FieldRules{[]string{"Server", "X-Internal-*", "X-Powered-By"}, map[string]string{"X-Frame-Options": "DENY"}},
+					},
+					ErrorPages: map[string]string{"404": "gone.html", "5xx": "sorry.txt", "403": "denied.html"}, InterceptErrors: false,
+					Access: Access{Allow: networksOf("10.0.0.0/8"), Deny: networksOf("10.9.0.0/16", "192.0.2.0/24"), BasicAuth: BasicAuth{true, "users", "back office"}},
 				},
-				ConnectTimeout: 5 * time.Second, FirstByteTimeout: 2 * time.Minute, IdleTimeout: 3 * time.Minute, TotalTimeout: 10 * time.Minute,
-				Redirect:   Redirect{Status: "302"},
-				Rewrite:    Rewrite{"/m", "/media", false},
-				ErrorPages: map[string]string{"404": "gone.html", "5xx": "sorry.txt"}, InterceptErrors: true,
+				ConnectTimeout: 5 * time.Second, FirstByteTimeout: 2 * time.Minute, IdleTimeout: 3 * time.Minute,
+				Redirect:  Redirect{Status: "302"},
+				Rewrite:   Rewrite{"/m", "/media", false},
 				Rate:      Rate{10, 2 * time.Second, 30},
-				Access:    Access{Allow: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}, Deny: []netip.Prefix{netip.MustParsePrefix("10.9.0.0/16")}, BasicAuth: BasicAuth{"users", "back office"}},
 				AccessLog: RouteLog{true, 0.75},
 				Cache: Caching{
 					Enabled: true, DefaultTTL: 3 * time.Second, Heuristic: Heuristic{0.3, 25 * time.Hour}, TTLByStatus: map[int]time.Duration{500: time.Second},
@@ -112,11 +134,12 @@ func wantEveryKey() *Config {
 					Slice:        64 * KiB,
 				},
 			},
-			{Name: "shop", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Redirect: Redirect{Status: "302"}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Access: withDefaults((*Access).table), Rate: everyRate(), AccessLog: RouteLog{false, 0.5}},
-			{Name: "rest", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Admission: Rule{Policy: PolicyCounting, MoreThan: 5}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Access: withDefaults((*Access).table), Rate: everyRate(), Redirect: Redirect{Status: "302"}, AccessLog: RouteLog{true, 0.5}},
-			{Name: "moved", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{"https://{host}{uri}", "308"}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Access: withDefaults((*Access).table), Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
-			{Name: "fixed", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{Status: "302"}, Respond: Respond{410, "gone", map[string]string{"X-Gone": "1"}}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Access: withDefaults((*Access).table), Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
+			{Name: "shop", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Redirect: Redirect{Status: "302"}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: RouteLog{false, 0.5}},
+			{Name: "rest", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Admission: Rule{Policy: PolicyCounting, MoreThan: 5}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), Redirect: Redirect{Status: "302"}, AccessLog: RouteLog{true, 0.5}},
+			{Name: "moved", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{"https://{host}{uri}", "308"}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
+			{Name: "fixed", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{Status: "302"}, Respond: Respond{410, "gone", map[string]string{"X-Gone": "1"}}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
 		},
+		Inherited: everyInherited(),
 		Admission: Admission{
 			Policy:    PolicySecondHit,
 			SecondHit: Window{WindowFixed, 3, 31 * time.Minute, 1000001, 0.02},
@@ -181,6 +204,7 @@ func TestEveryKeyIsSet(t *testing.T) {
 		case path == ".Origins[0].TLS.InsecureSkipVerify": // stands beside no ca
 		case path == ".Routes[0].Admission.Probability": // of another policy than its own
 		case strings.HasPrefix(path, ".Routes[0].Redirect."), strings.HasPrefix(path, ".Routes[0].Respond."): // stand beside no origin
+		case strings.HasPrefix(path, ".Routes[0].Inherited."), strings.HasSuffix(path, ".BasicAuth.Enabled"): // false or the default again, over what is at the top; stands beside no users_file
 		case path == ".Admin.Token": // stands beside no token_file
 		case path == ".Routes[0].Cache.HonorRequest", path == ".Routes[0].Cache.SurrogateControl", path == ".Routes[0].Cache.SendTags": // false again, over the true of all routes
 		case reflect.DeepEqual(a.Interface(), b.Interface()):

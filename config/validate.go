@@ -27,6 +27,7 @@ func validate(c *Config, r *report) {
 	v.addresses()
 	v.tls()
 	v.origins()
+	v.inherit()
 	v.routes()
 	v.gate()
 	v.shadow()

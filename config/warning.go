@@ -8,7 +8,7 @@ import (
 // Warnings returns what will work, but hardly as intended: trusted proxies that anybody can
 // be, an admin listener that others reach, routes that no request reaches, servers whose
 // certificates are not verified, filters that are rotated by fill only, a gate that may never
-// close, and purges by anybody. It is empty where there is nothing to say.
+// close, purges by anybody, and what stands at the top and holds for no route. It is empty where there is nothing to say.
 func (c *Config) Warnings() []Warning {
 	var out []Warning
 	warn := func(path, text string) {
@@ -41,6 +41,7 @@ func (c *Config) Warnings() []Warning {
 	c.warnOfFilters(warn)
 	c.warnOfPurges(warn)
 	c.warnOfRates(warn)
+	c.warnOfInherited(warn)
 	return out
 }
 

@@ -10,6 +10,7 @@ type writer struct {
 	src      *source
 	comments bool // say what each setting is for
 	fate     func(s setting, path string) fate
+	note     func(path string) string // a comment behind the element of a list at path; "" is none
 
 	out    strings.Builder
 	opened bool // a list's element begins with the next line
@@ -32,7 +33,7 @@ const (
 )
 
 func newWriter(src *source, comments bool, of func(s setting, path string) fate) *writer {
-	return &writer{src: src, comments: comments, fate: of, hidden: -1}
+	return &writer{src: src, comments: comments, fate: of, hidden: -1, note: func(string) string { return "" }}
 }
 
 // file writes the whole format, with an empty line before each section at the top.
@@ -93,7 +94,7 @@ func (w *writer) value(s setting, path string) string {
 		return s.example
 	}
 	if g, ok := s.value.(*group); ok { // with its defaults too
-		return g.below.flowOf(w.src, path, func(setting, string) bool { return true })
+		return g.below.flowOf(w.src, path, func(s setting, at string) bool { return w.fate(s, at) != leftOut })
 	}
 	return s.value.text(w.src, path)
 }
@@ -107,6 +108,9 @@ func (w *writer) elements(c collection, path string, indent int) {
 		}
 		w.opened = true
 		w.table(e.below, e.path, indent+2)
+		if note := w.note(e.path); note != "" {
+			w.line(indent+2, "# "+note, "")
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 
 	"edgeproxy/config"
 	"edgeproxy/internal/basicauth"
@@ -14,16 +15,23 @@ import (
 
 // This file reads the files of users.
 
-// accessOf is who may use a route. Its error joins a *basicauth.LineError for all that is wrong with a file
-// that can be read.
-func accessOf(a *config.Access) (proxy.Access, error) {
+// accessOf is who may use a route; read are the files that were read for others. Its error joins a
+// *basicauth.LineError for all that is wrong with a file that can be read.
+func accessOf(a *config.Access, read map[string]*basicauth.Users) (proxy.Access, error) {
 	out := proxy.Access{Allow: a.Allow, Deny: a.Deny}
 	if a.BasicAuth.UsersFile == "" {
 		return out, nil
 	}
-	users, err := readUsers(a.BasicAuth.UsersFile)
-	out.Users, out.Realm = users, a.BasicAuth.Realm
-	return out, err
+	path := a.BasicAuth.UsersFile
+	if read[path] == nil {
+		users, err := readUsers(path)
+		if err != nil {
+			return out, err
+		}
+		read[path] = users
+	}
+	out.Users, out.Realm = read[path], a.BasicAuth.Realm
+	return out, nil
 }
 
 func readUsers(path string) (*basicauth.Users, error) {
@@ -44,7 +52,7 @@ func accessFaults(c *config.Config) (faults config.Errors) {
 		if path == "" {
 			continue
 		}
-		at := fmt.Sprintf("routes[%d].access.basic_auth.users_file", i)
+		at := c.Given(fmt.Sprintf("routes[%d].access.basic_auth.users_file", i), "access.basic_auth.users_file")
 		_, err := readUsers(path)
 		lines := joined[*basicauth.LineError](err)
 		for _, e := range lines[:min(len(lines), mostFaultsOfFile)] {
@@ -63,15 +71,18 @@ func accessFaults(c *config.Config) (faults config.Errors) {
 			}
 		}
 	}
-	return faults
+	return onceEach(faults)
 }
 
 // accessWarnings warns of files of users that everybody can read.
 func accessWarnings(c *config.Config) (out []config.Warning) {
 	for i, r := range c.Routes {
-		path := r.Access.BasicAuth.UsersFile
+		path, at := r.Access.BasicAuth.UsersFile, c.Given(fmt.Sprintf("routes[%d].access.basic_auth.users_file", i), "access.basic_auth.users_file")
+		if slices.ContainsFunc(out, func(w config.Warning) bool { return w.Path == at }) {
+			continue
+		}
 		if info, err := os.Stat(path); path != "" && err == nil && info.Mode().Perm()&0o004 != 0 {
-			out = append(out, c.Warn(fmt.Sprintf("routes[%d].access.basic_auth.users_file", i), "everybody on this machine can read the hashes, and try passwords on them: want mode 0600 or 0640"))
+			out = append(out, c.Warn(at, "everybody on this machine can read the hashes, and try passwords on them: want mode 0600 or 0640"))
 		}
 	}
 	return out

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -103,6 +104,9 @@ func checkCommand() *cobra.Command {
 			}
 			for _, w := range append(warnings(c), openWarnings(c)...) {
 				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
+			}
+			for _, l := range c.Lifted() {
+				_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s: route %s is open beyond access at the top: %s\n", file, l.Route, strings.Join(l.Keys, ", "))
 			}
 			_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s: ok\n", file)
 			return nil

@@ -23,13 +23,13 @@ var pageTypes = map[string]string{
 	".json": "application/json", ".xml": "application/xml", ".svg": "image/svg+xml",
 }
 
-// errorPages reads the pages of a route, nil where there are none. Its error is of the first that cannot be had.
-func errorPages(r *config.Route) (*proxy.ErrorPages, error) {
+// errorPages reads the pages of a route, nil where there are none; read are those that were read for others. Its error is of
+// the first that cannot be had.
+func errorPages(r *config.Route, read map[string]*proxy.ErrorPage) (*proxy.ErrorPages, error) {
 	if len(r.ErrorPages) == 0 {
 		return nil, nil //nolint:nilnil // the usual texts are no error
 	}
 	out := &proxy.ErrorPages{ByStatus: map[int]*proxy.ErrorPage{}, ByClass: map[int]*proxy.ErrorPage{}, Intercept: r.InterceptErrors}
-	read := map[string]*proxy.ErrorPage{} // several may be one file
 	for _, status := range slices.Sorted(maps.Keys(r.ErrorPages)) {
 		path := r.ErrorPages[status]
 		if read[path] == nil {
@@ -71,9 +71,9 @@ func pageFaults(c *config.Config) (faults config.Errors) {
 	for i, r := range c.Routes {
 		for _, status := range slices.Sorted(maps.Keys(r.ErrorPages)) {
 			if _, err := readPage(r.ErrorPages[status]); err != nil {
-				faults = append(faults, c.Fault(fmt.Sprintf("routes[%d].error_pages.%s", i, status), err.Error()))
+				faults = append(faults, c.Fault(c.Given(fmt.Sprintf("routes[%d].error_pages.%s", i, status), "error_pages."+status), err.Error()))
 			}
 		}
 	}
-	return faults
+	return onceEach(faults)
 }

@@ -43,36 +43,56 @@ func matchFaults(c *config.Config) (faults config.Errors) {
 	return faults
 }
 
-// headerFaults checks the rules of all routes for fields.
+// headerFaults checks the rules for fields at the top, and those in force at each route.
 func headerFaults(c *config.Config) (faults config.Errors) {
+	top := c.Headers
+	_, err := proxy.RequestRules(top.Request.Remove, top.Request.Set)
+	faults = append(faults, headerFaultsAt(c, "", "headers.request", top.Request, top.Request, err)...)
+	_, err = proxy.ResponseRules(top.Response.Remove, top.Response.Set)
+	faults = append(faults, headerFaultsAt(c, "", "headers.response", top.Response, top.Response, err)...)
 	for i, r := range c.Routes {
-		at := fmt.Sprintf("routes[%d].headers.", i)
+		at := fmt.Sprintf("routes[%d].", i)
 		request, err := proxy.RequestRules(r.Headers.Request.Remove, r.Headers.Request.Set)
-		faults = append(faults, headerFaultsAt(c, at+"request", r.Headers.Request, err)...)
+		faults = append(faults, headerFaultsAt(c, at, "headers.request", r.Headers.Request, top.Request, err)...)
 		_, err = proxy.ResponseRules(r.Headers.Response.Remove, r.Headers.Response.Set)
-		faults = append(faults, headerFaultsAt(c, at+"response", r.Headers.Response, err)...)
+		faults = append(faults, headerFaultsAt(c, at, "headers.response", r.Headers.Response, top.Response, err)...)
 		for _, name := range r.Cache.Key.Headers {
 			if request.Drops(field.Canonical(name)) {
-				faults = append(faults, c.Fault(at+"request", "want nothing about "+name+", by which cache.key.headers selects"))
+				faults = append(faults, c.Fault(c.Given(at+"headers.request", "headers.request"), "want nothing about "+name+", by which cache.key.headers selects"))
 			}
 		}
 	}
-	return faults
+	return onceEach(faults)
 }
 
-func headerFaultsAt(c *config.Config, path string, r config.FieldRules, err error) (faults config.Errors) {
+// headerFaultsAt are the faults of the rules r of a route, which has some of them from those at
+// the top. Its own come first in a list.
+func headerFaultsAt(c *config.Config, route, path string, r, top config.FieldRules, err error) (faults config.Errors) {
 	for _, e := range joined[*field.RuleError](err) {
 		at := path + "." + e.Rule
+		own := route + at
 		switch i := slices.Index(r.Remove, e.Name); {
 		case e.Name == "":
 		case e.Rule == "set":
 			at += "." + e.Name
+			own = route + at
 		case i >= 0:
-			at = fmt.Sprintf("%s[%d]", at, i)
+			at = fmt.Sprintf("%s[%d]", at, slices.Index(top.Remove, e.Name))
+			own = fmt.Sprintf("%s[%d]", own, i)
 		}
-		faults = append(faults, c.Fault(at, "want "+e.Want))
+		faults = append(faults, c.Fault(c.Given(own, at), "want "+e.Want))
 	}
 	return faults
+}
+
+// onceEach leaves out faults of what stands once and holds for several routes.
+func onceEach(faults config.Errors) (out config.Errors) {
+	for _, f := range faults {
+		if !slices.ContainsFunc(out, func(o *config.FieldError) bool { return *o == *f }) {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 // fieldFaultsAt are the faults of the fields that a section of names and values sets.

@@ -26,8 +26,9 @@ var instead = map[string]string{
 	"listen[0].trusted_proxies": "[10.0.0.0/9]", "listen[0].proxy_protocol": "", "admin.address": `"unix:/run/other.sock"`,
 	"tls.certificates[0].certificate": "edge.pem", "tls.certificates[0].key": "edge.key",
 	"tls.acme.names": "[www.example.com]", "tls.acme.agree": "", "tls.acme.storage": "other",
-	"routes[0].access.basic_auth.users_file": "others",
-	"origins.shop.servers":                   `["https://10.0.0.2:9001"]`, "origins.media.servers": `["https://other.example"]`, "origins.unverified.servers": "[https://v]",
+	"routes[0].access.basic_auth.users_file": "others", "access.basic_auth.users_file": "others", "access.basic_auth.enabled": "",
+	"headers.response.set": "{X-Content-Type-Options: other, X-New: a}",
+	"origins.shop.servers": `["https://10.0.0.2:9001"]`, "origins.media.servers": `["https://other.example"]`, "origins.unverified.servers": "[https://v]",
 	"origins.shop.servers[0].url": `"https://10.0.0.1:9009"`, "origins.shop.health.path": "/other", "origins.shop.tls.certificate": "", "origins.shop.tls.key": "",
 	"routes[0].name": "a", "routes[1].name": "b", "routes[2].name": "c", "routes[3].name": "d", "routes[4].name": "e", "routes[5].name": "f", "routes[6].name": "g",
 	"routes[0].origin": "shop", "routes[1].origin": "media", "routes[2].origin": "media", "routes[3].origin": "media", "routes[4].origin": "media", "routes[0].admission.policy": "", "routes[2].admission.policy": "never",
@@ -44,6 +45,7 @@ const hashOfX = "$2y$05$abcdefghijklmnopqrstuuhKF09ZYWwH2zP/0fwE1X8e/Q1YNx/hO"
 var edits = [][2]string{
 	{"cache_status: {send: trusted, trusted: [10.0.0.0/8]}", "cache_status: {send: none}"},
 	{"only_query: [q], ", ""},
+	{"{enabled: true, users_file: staff, realm: staff}", "{enabled: false}"},
 	{"format: template, template: \"{client} {target}\", ", "format: combined, "},
 	{"policy: counting, more_than: 6", "policy: second-hit"},
 	{"certificate: edge.pem, key: edge.key", "certificate: c.pem, key: k.pem"},
@@ -76,7 +78,7 @@ func everySetting(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, data := range map[string]string{"ca.pem": string(pem), "roots.pem": string(pem), "token": "a-token-of-the-test-for-all", "users": "ann:" + hashOfX, "others": "bob:" + hashOfX, "gone.html": "<p>gone", "sorry.txt": "sorry"} {
+	for name, data := range map[string]string{"ca.pem": string(pem), "roots.pem": string(pem), "token": "a-token-of-the-test-for-all", "users": "ann:" + hashOfX, "others": "bob:" + hashOfX, "staff": "cat:" + hashOfX, "denied.html": "<p>no", "all.html": "<p>all", "gone.html": "<p>gone", "sorry.txt": "sorry"} {
 		if err := os.WriteFile(name, []byte(data), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -137,7 +139,7 @@ func reloaded(t *testing.T, e *edge, c *config.Config) (f inForce) {
 	for i := range rs {
 		f.Origin = append(f.Origin, names[rs[i].Origin])
 		for _, rules := range []*field.Rules{rs[i].Request, rs[i].Response} {
-			f.Headers = append(f.Headers, rules.Apply(field.List{{Name: "X-Debug"}, {Name: "Server"}, {Name: "X-Internal-A"}}))
+			f.Headers = append(f.Headers, rules.Apply(field.List{{Name: "X-Debug"}, {Name: "Server"}, {Name: "X-Internal-A"}, {Name: "X-All-A"}, {Name: "X-Powered-By"}}))
 		}
 		rs[i].Origin, rs[i].Request, rs[i].Response = nil, nil, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"edgeproxy/config"
 	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/admission"
+	"edgeproxy/internal/basicauth"
 	"edgeproxy/internal/bloom"
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/field"
@@ -87,6 +88,7 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 		}
 	}
 	var routes []proxy.Route
+	users, read := map[string]*basicauth.Users{}, map[string]*proxy.ErrorPage{}
 	for _, r := range c.Routes {
 		rule, err := ruleOf(r.Admission)
 		if err != nil {
@@ -104,11 +106,11 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", r.Name, err)
 		}
-		access, err := accessOf(&r.Access)
+		access, err := accessOf(&r.Access, users)
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", r.Name, err)
 		}
-		pages, err := errorPages(&r)
+		pages, err := errorPages(&r, read)
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", r.Name, err)
 		}

@@ -1,0 +1,254 @@
+package config
+
+import (
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// Inherited is what routes have from the top of the file, where it stands under the same
+// keys, and each route for itself: what a route says goes before, name by name. That of a
+// Route is in force as it stands.
+type Inherited struct {
+	TotalTimeout time.Duration // of a whole exchange with the origin; 0 is any time
+
+	Access Access
+
+	ErrorPages      map[string]string // files by status, such as 404, or by class: 4xx, 5xx. Others read them
+	InterceptErrors bool              // for errors of the origin, too
+
+	// AllowAmbiguousPath lets responses be stored whose target holds an encoded
+	// slash, backslash or NUL, a dot segment or an empty segment.
+	AllowAmbiguousPath bool
+
+	// UnusualNames lets request fields through whose names have other than letters, digits
+	// and hyphens in them.
+	UnusualNames bool
+
+	Headers Headers
+}
+
+func (h *Inherited) table() table {
+	return table{
+		live("total_timeout", duration(&h.TotalTimeout, 0),
+			"How long a whole exchange with the origin may take, from the queue to the end of the body; 0s is any time. Not for upgrades.").such("10m"),
+		section("access", h.Access.table(), "The clients that are served, by address and by password.").such("{allow: [10.0.0.0/8]}"),
+		live("error_pages", pages(&h.ErrorPages),
+			"Files that clients read with errors of ours, by status or class; each reload reads them again.").such("{404: not-found.html, 5xx: sorry.html}"),
+		live("intercept_errors", boolean(&h.InterceptErrors, false), "true has error_pages stand for what the origin says with such a status, too."),
+		live("allow_ambiguous_path", boolean(&h.AllowAmbiguousPath, false), "true stores targets with %2f, // or dot segments too."),
+		live("unusual_field_names", dropOrKeep(&h.UnusualNames), "What becomes of request fields such as X_Y, which origins take for X-Y."),
+		section("headers", h.Headers.table(), "Fields to take away and to set.").such(`{request: {set: {X-Edge: "1"}}}`),
+	}
+}
+
+// asOverrides returns t as what routes may have of their own.
+func (t table) asOverrides() table {
+	for i := range t {
+		t[i] = t[i].asOverride()
+	}
+	return t
+}
+
+// ofOrigins are the keys of origins that somebody may look for at the top.
+func ofOrigins() (out table) {
+	for _, name := range []string{"connect_timeout", "first_byte_timeout", "idle_timeout"} {
+		out = append(out, refused(name, "want it in each of the origins, for all of its routes, or in a route"))
+	}
+	return out
+}
+
+// inherited returns what is in force for a route at path that says own.
+func (c *Config) inherited(src *source, path string, own *Inherited) Inherited {
+	top := &c.Inherited
+	out := *top
+	out.table().overlay(own.table(), src, path)
+	out.Access.Allow = slices.Clip(out.Access.Allow)
+	if out.Access.Deny = slices.Concat(own.Access.Deny, top.Access.Deny); isNone(own.Access.Deny) {
+		out.Access.Deny = nil
+	}
+	if len(out.Access.Allow) == 0 {
+		out.Access.Allow = nil
+	}
+	if out.Access.BasicAuth.Enabled = own.Access.BasicAuth.Enabled; !own.Access.BasicAuth.Enabled { // false at the top is that nothing stands there
+		out.Access.BasicAuth.UsersFile = ""
+	}
+	out.ErrorPages = mergeNames(top.ErrorPages, own.ErrorPages, func(a, b string) bool { return a == b })
+	out.Headers.Request = own.Headers.Request.over(top.Headers.Request)
+	out.Headers.Response = own.Headers.Response.over(top.Headers.Response)
+	return out
+}
+
+// takenAway is the value of a name that a route takes away from those at the top: null in the
+// file. No text that a file may have is it.
+const takenAway = "\x00"
+
+// textOrNull takes any scalar as it stands, and null for what a route takes away.
+func (d *decoder) textOrNull(dst *string) func(node) {
+	return func(n node) {
+		if _, null := n.Node.(*ast.NullNode); null {
+			*dst = takenAway
+			return
+		}
+		if d.text(dst)(n); *dst == takenAway {
+			d.fail(n.path, "want text without control characters")
+		}
+	}
+}
+
+// quotedOrNull is what textOrNull reads.
+func quotedOrNull(text string) string {
+	if text == takenAway {
+		return "null"
+	}
+	return quoted(text)
+}
+
+// orNull is a shape or null.
+func orNull(shape object) object { return object{"anyOf": []any{shape, object{"type": "null"}}} }
+
+// networksOr is a list of addresses and networks, or a word for one that is empty.
+func networksOr(field *[]netip.Prefix, word, want string) *scalar[[]netip.Prefix] {
+	s := networks(field, want)
+	several, listed := s.from, s.yaml
+	s.what = "list of addresses and networks, or " + word
+	s.yaml = func(all []netip.Prefix) string {
+		if isNone(all) {
+			return word
+		}
+		return listed(all)
+	}
+	s.from = func(d *decoder, f *[]netip.Prefix) func(node) {
+		return func(n node) {
+			if _, scalar := n.Node.(ast.ScalarNode); !scalar {
+				several(d, f)(n)
+				return
+			}
+			if text, _, ok := d.scalar(n, want); ok && text == word {
+				*f = []netip.Prefix{}
+			} else if ok {
+				d.fail(n.path, want)
+			}
+		}
+	}
+	s.shape = object{"anyOf": []any{s.shape, object{"const": word}, ref("variable")}}
+	return s
+}
+
+// mergeNames returns what stands under names at the top, and what a route says in their place
+// or besides; the result holds nothing that is taken away, and is nil if it is empty.
+func mergeNames(top, own map[string]string, same func(a, b string) bool) map[string]string {
+	out := maps.Clone(top)
+	maps.DeleteFunc(out, func(name, _ string) bool {
+		for said := range own {
+			if same(name, said) {
+				return true
+			}
+		}
+		return false
+	})
+	for name, value := range own {
+		if value == takenAway {
+			continue
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[name] = value
+	}
+	if len(out) == 0 {
+		return nil
+	}
+	return out
+}
+
+// over returns the rules of a route that says r where top is said for all. Of a field that r
+// names nothing at the top holds.
+func (r FieldRules) over(top FieldRules) FieldRules {
+	out := FieldRules{Remove: r.Remove, Set: mergeNames(top.Set, r.Set, strings.EqualFold)}
+	maps.DeleteFunc(out.Set, func(name, _ string) bool {
+		return !named(r.Set, name) && slices.ContainsFunc(r.Remove, func(of string) bool { return removes(of, name) })
+	})
+	if len(out.Set) == 0 {
+		out.Set = nil
+	}
+	for _, name := range top.Remove {
+		if !named(r.Set, name) && !slices.ContainsFunc(r.Remove, func(own string) bool { return strings.EqualFold(own, name) }) {
+			out.Remove = append(slices.Clip(out.Remove), name)
+		}
+	}
+	return out
+}
+
+// named reports whether values has a value for the field of this name.
+func named(values map[string]string, name string) bool {
+	for n := range values {
+		if strings.EqualFold(n, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// removes reports whether an element of remove, which may end in *, takes away the field of
+// this name.
+func removes(element, name string) bool {
+	start, open := strings.CutSuffix(element, "*")
+	if !open {
+		return strings.EqualFold(element, name)
+	}
+	return len(name) >= len(start) && strings.EqualFold(name[:len(start)], start)
+}
+
+// isNone reports whether the word in place of a list was given.
+func isNone(list []netip.Prefix) bool { return list != nil && len(list) == 0 }
+
+// inForce says what is in force at a route, by itself and by what stands at the top, in words of
+// a file; "" where nothing stands there.
+func (c *Config) inForce(path string) string {
+	i := slices.IndexFunc(c.Routes, func(r Route) bool { return c.routePath(&r) == path })
+	if i < 0 || c.Inherited.table().isUsual() {
+		return ""
+	}
+	src := c.src.clone() // where names come from that the route has from the top: it says which are secrets
+	for at, p := range c.src.places {
+		if from := path + "." + at; within(at, "headers") && !src.given(from) {
+			src.places[from] = p
+		}
+	}
+	return "in force: " + c.Routes[i].Inherited.table().flow(&src, path)
+}
+
+// Lifted is what one route takes away of the access that the top of the file asks for.
+type Lifted struct {
+	Route string
+	Keys  []string // of access
+}
+
+// Lifted lists the routes that let in clients which access at the top keeps out, in the file's order.
+func (c *Config) Lifted() (out []Lifted) {
+	top := &c.Access
+	for i := range c.Routes {
+		l, r := Lifted{Route: c.Routes[i].Name}, &c.Routes[i].Access
+		for _, k := range []struct {
+			key    string
+			lifted bool
+		}{
+			{"allow", len(top.Allow) > 0 && len(r.Allow) == 0},
+			{"deny", len(top.Deny) > 0 && isNone(c.Routes[i].ownInherited.Access.Deny)},
+			{"basic_auth", top.BasicAuth.UsersFile != "" && r.BasicAuth.UsersFile == ""},
+		} {
+			if k.lifted {
+				l.Keys = append(l.Keys, k.key)
+			}
+		}
+		if len(l.Keys) > 0 {
+			out = append(out, l)
+		}
+	}
+	return out
+}

@@ -1,0 +1,107 @@
+package config
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// inherit checks what stands at the top for all routes.
+func (v *validator) inherit() {
+	top := &v.c.Inherited
+	v.basicAuth("access.basic_auth", &top.Access.BasicAuth, &top.Access.BasicAuth)
+	v.pageFiles("error_pages", top.ErrorPages)
+	for path, values := range map[string]map[string]string{
+		"error_pages": top.ErrorPages, "headers.request.set": top.Headers.Request.Set, "headers.response.set": top.Headers.Response.Set,
+	} {
+		for _, name := range slices.Sorted(maps.Keys(values)) {
+			if at := child(path, name); values[name] == takenAway && v.sound(at) {
+				v.failAs(at, "nothing", "want text: null is for a route, and takes away what stands here")
+			}
+		}
+	}
+	const intercept = "intercept_errors"
+	if top.InterceptErrors && v.sound("routes", "error_pages", intercept) && !slices.ContainsFunc(v.c.Routes, func(r Route) bool { return len(r.ErrorPages) > 0 }) {
+		v.fail(intercept, "want error_pages beside it, or in a route: they stand for what is intercepted")
+	}
+}
+
+// ownInherited checks what a route says of what it would have from the top.
+func (v *validator) ownInherited(path string, r *Route) {
+	own, top := &r.ownInherited, &v.c.Inherited
+	v.times(path, r)
+	v.errorPages(path, r)
+	v.basicAuth(below(path, "access.basic_auth"), &own.Access.BasicAuth, &r.Access.BasicAuth)
+	v.emptied(below(path, "access.allow"), own.Access.Allow == nil, len(top.Access.Allow),
+		"want a list, or all for every client: an empty list leaves open whether access.allow at the top holds")
+	v.emptied(below(path, "access.deny"), own.Access.Deny == nil, len(top.Access.Deny),
+		"want a list, or none: an empty list leaves open whether access.deny at the top holds")
+	v.nulls(child(path, "error_pages"), own.ErrorPages, top.ErrorPages, nil)
+	for name, rules := range map[string][2]*FieldRules{"request": {&own.Headers.Request, &top.Headers.Request}, "response": {&own.Headers.Response, &top.Headers.Response}} {
+		at := below(path, "headers."+name)
+		v.nulls(child(at, "set"), rules[0].Set, rules[1].Set, rules[1].Remove)
+		v.emptied(child(at, "remove"), len(rules[0].Remove) == 0, len(rules[1].Remove),
+			"want names, or no such key: those at the top hold besides, and null under set takes one away")
+	}
+}
+
+// emptied refuses a list of a route that says nothing where one at the top says something: its
+// writer may expect either.
+func (v *validator) emptied(path string, empty bool, atTop int, want string) {
+	if empty && atTop > 0 && v.src.given(path) && v.sound(path) {
+		v.failAs(path, "[]", want)
+	}
+}
+
+// nulls checks names with values of a route: what it takes away stands at the top, among
+// values or in a list of names.
+func (v *validator) nulls(path string, own, top map[string]string, list []string) {
+	if len(own) == 0 && len(top) > 0 && v.src.given(path) && v.sound(path) {
+		v.failAs(path, "{}", "want names, or no such key: those at the top hold besides, and null takes one away")
+	}
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		above := named(top, name) || slices.ContainsFunc(list, func(n string) bool { return strings.EqualFold(n, name) })
+		if at := child(path, name); own[name] == takenAway && !above && v.sound(at) {
+			v.failAs(at, "nothing", "want text: null takes away what stands at the top, and no such name does")
+		}
+	}
+}
+
+// warnOfInherited warns of what stands at the top and holds for no route.
+func (c *Config) warnOfInherited(warn func(path, text string)) {
+	top := &c.Inherited
+	idle := func(path string, said bool, holds func(r *Route) bool) {
+		if !said || !c.src.given(path) || slices.ContainsFunc(c.Routes, func(r Route) bool { return holds(&r) }) {
+			return
+		}
+		warn(path, "does nothing: it holds for no route")
+	}
+	asks := func(r *Route, key string) bool { return !r.AnswersItself() && !c.src.given(child(c.routePath(r), key)) }
+	idle("total_timeout", top.TotalTimeout > 0, func(r *Route) bool { return asks(r, "total_timeout") })
+	idle("intercept_errors", top.InterceptErrors, func(r *Route) bool { return asks(r, "intercept_errors") && len(r.ErrorPages) > 0 })
+	idle("allow_ambiguous_path", top.AllowAmbiguousPath, func(r *Route) bool { return asks(r, "allow_ambiguous_path") })
+	idle("unusual_field_names", top.UnusualNames, func(r *Route) bool { return asks(r, "unusual_field_names") })
+	idle("access.allow", len(top.Access.Allow) > 0, func(r *Route) bool { return r.ownInherited.Access.Allow == nil })
+	idle("access.deny", len(top.Access.Deny) > 0, func(r *Route) bool { return !isNone(r.ownInherited.Access.Deny) })
+	idle("access.basic_auth", top.Access.BasicAuth.UsersFile != "", func(r *Route) bool { return r.Access.BasicAuth.UsersFile == top.Access.BasicAuth.UsersFile })
+	for _, status := range slices.Sorted(maps.Keys(top.ErrorPages)) {
+		idle(child("error_pages", status), true, func(r *Route) bool { return r.ErrorPages[status] == top.ErrorPages[status] })
+	}
+	c.idleFields(idle, "headers.request", &top.Headers.Request, func(r *Route) *FieldRules { return &r.Headers.Request })
+	c.idleFields(idle, "headers.response", &top.Headers.Response, func(r *Route) *FieldRules { return &r.Headers.Response })
+}
+
+// idleFields asks of each rule at the top whether it holds for a route that asks an origin.
+func (c *Config) idleFields(idle func(string, bool, func(*Route) bool), path string, top *FieldRules, of func(*Route) *FieldRules) {
+	for _, name := range slices.Sorted(maps.Keys(top.Set)) {
+		idle(child(child(path, "set"), name), true, func(r *Route) bool { return !r.AnswersItself() && of(r).Set[name] == top.Set[name] })
+	}
+	for i, name := range top.Remove {
+		idle(item(child(path, "remove"), i), true, func(r *Route) bool { return !r.AnswersItself() && slices.Contains(of(r).Remove, name) })
+	}
+}
+
+// routePath returns the path of a route of c.
+func (c *Config) routePath(r *Route) string {
+	return item("routes", slices.IndexFunc(c.Routes, func(of Route) bool { return of.Name == r.Name }))
+}
