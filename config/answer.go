@@ -38,7 +38,7 @@ type BasicAuth struct {
 
 func (r *Redirect) table() table {
 	return table{
-		live("to", textual(&r.To, ""), "Where to, with {scheme}, {host}, {hostport}, {path}, {query} and {uri} of the request.").such("https://{host}{uri}"),
+		live("to", textual(&r.To, ""), "Where to, with {scheme}, {host}, {hostport}, {port}, {path}, {query} and {uri} of the request.").such("https://{host}{uri}"),
 		live("status", words[RedirectStatus](&r.Status, "302", "301", "302", "303", "307", "308"), "301 and 308 are kept by clients; 307 and 308 keep the method."),
 	}
 }
@@ -47,7 +47,7 @@ func (r *Respond) table() table {
 	return table{
 		live("status", count(&r.Status, 0).noting("0, or 200 to 599 but 206 and 304"), "The status; 0 is no answer of its own."),
 		live("body", textual(&r.Body, ""), "The content, as text."),
-		live("headers", fieldValues(&r.Headers), "Fields of the header; Content-Type is text/plain unless said.").such("{Content-Type: text/html}"),
+		live("headers", fieldValues(&r.Headers), "Fields of the header, with the places of headers.request.set; Content-Type is text/plain unless said.").such("{Content-Type: text/html}"),
 	}
 }
 

@@ -23,7 +23,7 @@ func (r *FieldRules) table() table {
 	return table{
 		live("remove", texts(&r.Remove, "field names", "want a list of field names, such as [X-Debug, X-Internal-*]"),
 			"Fields to take away; a * at the end stands for any ending. A route adds to those at the top.").such("[X-Internal-*]"),
-		live("set", fieldChanges(&r.Set), "Fields to set to a value. A route adds to those at the top; null takes away what is said there of the field.").such(`{X-Edge: "1"}`),
+		live("set", fieldChanges(&r.Set), "Fields to set to a value; {host} and others stand for what is known of the request, {{ and }} for braces. A route adds to those at the top; null takes away what is said there of the field.").such(`{X-Edge: "1"}`),
 	}
 }
 

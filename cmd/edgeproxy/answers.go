@@ -20,11 +20,11 @@ func ownAnswer(r *config.Route) (*proxy.OwnAnswer, error) {
 		status, err := strconv.Atoi(string(r.Redirect.Status))
 		return &proxy.OwnAnswer{Status: status, Location: to}, err
 	case r.Respond.Status != 0:
-		rules, err := proxy.ResponseRules(nil, r.Respond.Headers)
+		rules, err := proxy.AnswerRules(r.Respond.Headers)
 		if err != nil {
 			return nil, fmt.Errorf("respond: %w", err)
 		}
-		return &proxy.OwnAnswer{Status: r.Respond.Status, Fields: rules.Set(), Body: []byte(r.Respond.Body)}, nil
+		return &proxy.OwnAnswer{Status: r.Respond.Status, Fields: rules, Body: []byte(r.Respond.Body)}, nil
 	}
 	return nil, nil
 }
@@ -38,7 +38,7 @@ func answerFaults(c *config.Config) (faults config.Errors) {
 				faults = append(faults, c.Fault(at+"redirect.to", err.Error()))
 			}
 		}
-		_, err := proxy.ResponseRules(nil, r.Respond.Headers)
+		_, err := proxy.AnswerRules(r.Respond.Headers)
 		faults = append(faults, fieldFaultsAt(c, at+"respond.headers", err)...)
 	}
 	return faults

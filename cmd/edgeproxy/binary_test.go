@@ -80,6 +80,7 @@ type logLine struct {
 
 	// Of what is about a request.
 	Host, Target, Route, Client, Origin string
+	RequestID                           string `json:"request_id"`
 }
 
 // serveBinary starts the program on free ports and waits until it serves. At the

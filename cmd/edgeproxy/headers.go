@@ -12,12 +12,12 @@ import (
 
 // headerRules returns the rules of a route for fields. Its error joins a
 // *field.RuleError for all that is wrong, those of requests first.
-func headerRules(h config.Headers) (request, response *field.Rules, err error) {
+func headerRules(h config.Headers) (request, response proxy.FieldRules, err error) {
 	if request, err = proxy.RequestRules(h.Request.Remove, h.Request.Set); err != nil {
-		return nil, nil, fmt.Errorf("headers.request: %w", err)
+		return request, response, fmt.Errorf("headers.request: %w", err)
 	}
 	if response, err = proxy.ResponseRules(h.Response.Remove, h.Response.Set); err != nil {
-		return nil, nil, fmt.Errorf("headers.response: %w", err)
+		return request, response, fmt.Errorf("headers.response: %w", err)
 	}
 	return request, response, nil
 }

@@ -138,10 +138,14 @@ func reloaded(t *testing.T, e *edge, c *config.Config) (f inForce) {
 	must(err)
 	for i := range rs {
 		f.Origin = append(f.Origin, names[rs[i].Origin])
-		for _, rules := range []*field.Rules{rs[i].Request, rs[i].Response} {
+		for _, rules := range []proxy.FieldRules{rs[i].Request, rs[i].Response} {
 			f.Headers = append(f.Headers, rules.Apply(field.List{{Name: "X-Debug"}, {Name: "Server"}, {Name: "X-Internal-A"}, {Name: "X-All-A"}, {Name: "X-Powered-By"}}))
 		}
-		rs[i].Origin, rs[i].Request, rs[i].Response = nil, nil, nil
+		if a := rs[i].Answer; a != nil {
+			f.Headers = append(f.Headers, a.Fields.Set())
+			a.Fields = proxy.FieldRules{}
+		}
+		rs[i].Origin, rs[i].Request, rs[i].Response = nil, proxy.FieldRules{}, proxy.FieldRules{}
 	}
 	f.Live = liveOptions(c, rs)
 	l := &live{config: c}

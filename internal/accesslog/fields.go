@@ -60,7 +60,7 @@ var fields = [...]Field{
 	fieldTTL:             {"ttl", "seconds of freshness that a stored response had left when it was sent, below 0 where it was stale; 0 of other answers"},
 	fieldUserAgent:       {"user_agent", "User-Agent of the request"},
 	fieldReferer:         {"referer", "Referer of the request"},
-	fieldRequestID:       {"request_id", "X-Request-Id of the request"},
+	fieldRequestID:       {"request_id", "X-Request-Id of the request; on a route that names {request_id}, the id that the request has by it"},
 	fieldTraceID:         {"trace_id", "trace id of the request's traceparent, if that is valid (W3C Trace Context), else of the trace that begins here, if the request is traced"},
 	fieldOrigin:          {"origin", "address of the server that answered the fetch behind the answer, also where requests share it; empty without a fetch, and for slices"},
 	fieldOriginConnect:   {"origin_connect", "seconds that the connection took, TLS included; 0 where it was there"},

@@ -5,7 +5,6 @@ import (
 	"maps"
 
 	"edgeproxy/internal/cachekey"
-	"edgeproxy/internal/field"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
 )
@@ -58,7 +57,7 @@ func (o *Options) others(last *proxy.Route) (out []proxy.Route, err error) {
 }
 
 // requestRules are the rules for requests of a route; where there are several, the origin is told its name.
-func (o *Options) requestRules(route string) (*field.Rules, error) {
+func (o *Options) requestRules(route string) (proxy.FieldRules, error) {
 	set := o.Request.Set
 	if len(o.Routes) > 0 {
 		if set = maps.Clone(set); set == nil {

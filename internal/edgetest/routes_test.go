@@ -29,6 +29,7 @@ import (
 //	intercept on              the origin's too
 //	redirect STATUS TO
 //	respond STATUS [TEXT]
+//	respond-set NAME VALUE    a field of what respond says, which stands before
 //	rewrite STRIP ADD [keep]  begins of the path, - for none; keep leaves Location alone
 //	field NAME VALUE          the value of a request's field; * alone is any, a * at an end is anything there
 func (o *Options) applyRoute(w []string) error {
@@ -84,6 +85,9 @@ func routeChange(key string, values []string) (func(*proxy.Route), error) {
 		return func(r *proxy.Route) { r.Access.Users, r.Access.Realm = users, "staff" }, err
 	case "allow", "deny", "redirect", "respond":
 		return answerChange(key, values)
+	case "respond-set":
+		rules, err := proxy.AnswerRules(alsoSet(nil, append([]string{key}, values...)))
+		return func(r *proxy.Route) { r.Answer.Fields = rules }, err
 	case "field":
 		if len(values) < 2 {
 			return nil, fmt.Errorf("set route field: want a name and a value, got %q", values)

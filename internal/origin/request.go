@@ -21,6 +21,8 @@ type Request struct {
 	// Header is sent as it is, in order. It must not hold Host, Connection, TE, Upgrade,
 	// Content-Length or Transfer-Encoding: these are ours.
 	Header field.List
+	// Keyed is the target by which the caller knows what is asked for. It is the caller's, and not sent.
+	Keyed string
 	// Client is on whose behalf the request is made; the zero Prefix is nobody's.
 	Client netip.Prefix
 	// Connect, FirstByte and Idle stand in place of Options.ConnectTimeout, FirstByteTimeout and

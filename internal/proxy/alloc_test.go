@@ -265,7 +265,7 @@ func TestHitWithKeyRulesAllocatesNothing(t *testing.T) {
 func TestHitWithRulesForFieldsAllocatesNothing(t *testing.T) {
 	e := edgetest.Start(t, edgetest.Options{
 		Origin: hitOrigin(t), StripCookies: cachekey.CookieNames{"_ga*"}, Bypass: proxy.Bypass{Headers: []string{"X-Preview"}, Cookies: cachekey.CookieNames{"session"}},
-		Request: edgetest.FieldRules{Remove: []string{"X-Debug", "X-Internal-*"}, Set: map[string]string{"X-Edge": "1"}},
+		Request: edgetest.FieldRules{Remove: []string{"X-Debug", "X-Internal-*"}, Set: map[string]string{"X-Edge": "1", "X-Real-Ip": "{client}", "X-Request-Id": "{request_id}", "X-Url": "{uri}"}},
 		Key:     cachekey.Options{Headers: []string{"Accept-Language", "X-Kind"}},
 	})
 	request := hitRequest(http.MethodGet, "/vary/1024",

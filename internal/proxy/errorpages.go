@@ -61,9 +61,9 @@ var keptWithPage = []string{"Date", "Via", "Allow", "Proxy-Authenticate", "Retry
 // pageFields are what is left of an origin's fields where a page stands for its content, and what the rules of the route add to each of its
 // responses. What they say of content, or of how long it may be kept, is not about the page.
 func (x *exchange) pageFields(from field.List) field.List {
-	rules := x.route.Response
+	rules := &x.route.Response
 	out := from.Without(func(name string) bool { return !slices.Contains(keptWithPage, name) || rules.Drops(name) })
-	for _, f := range rules.Set() {
+	for _, f := range rules.appendSet(nil, subject{scheme: x.scheme, host: x.host, target: x.keyedOrRaw()}) {
 		if !aboutContent(f.Name) {
 			out.Add(f.Name, f.Value)
 		}

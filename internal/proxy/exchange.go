@@ -204,6 +204,7 @@ type exchange struct {
 
 	scratch  []byte
 	raw      [][]byte
+	id       []byte         // that was made for it; empty: none was. See requestID
 	folded   []byte         // a value in its normal form
 	stripped []message.Line // fields, where cookies were taken out of them
 	room     assembly       // where stored parts are gathered; one that is the answer is from
@@ -238,8 +239,8 @@ func (x *exchange) reset() {
 		stripped = nil
 	}
 	x.room.empty()
-	entries, run, lane := x.room.entries, x.run, x.lane
+	entries, run, lane, id := x.room.entries, x.run, x.lane, x.id[:0]
 	*x = exchange{} // a literal with fields would be made beside x, and copied
 	x.scratch, x.raw, x.folded, x.stripped, x.room.entries = scratch, raw, folded, stripped, entries
-	x.run, x.lane = run, lane
+	x.run, x.lane, x.id = run, lane, id
 }

@@ -167,7 +167,7 @@ func loggedAs(line *accesslog.Line, name []byte) *[]byte {
 		return &line.UserAgent
 	case sameName(name, "Traceparent"):
 		return &line.TraceID
-	case sameName(name, "X-Request-Id"):
+	case sameName(name, headerRequestID):
 		return &line.RequestID
 	}
 	return nil

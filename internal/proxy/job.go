@@ -141,7 +141,10 @@ func (p *Proxy) originRequest(x *exchange, r *origin.Request, drop func(name str
 	if x.route.HostHeader != "" {
 		r.Host = x.route.HostHeader
 	}
-	r.Header = x.appendFields(r.Header[:0], text.fields, drop)
+	r.Header = x.route.Request.appendSet(x.appendFields(r.Header[:0], text.fields, drop), x.requested())
+	if r.Keyed = ""; len(x.route.Response.made) > 0 {
+		r.Keyed = string(x.keyedOrRaw())
+	}
 	if addresses := x.forwardedFor(text.peer); addresses != "" {
 		r.Header.Add("X-Forwarded-For", addresses)
 	}

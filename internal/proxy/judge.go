@@ -194,7 +194,7 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *outcome) *cache.Entry
 	if star {
 		return nil
 	}
-	if slices.ContainsFunc(names, generated) || j.request.TakesTrailers && slices.Contains(names, "Te") || j.trace != nil && slices.Contains(names, headerTraceparent) {
+	if slices.ContainsFunc(names, generated) || slices.ContainsFunc(names, j.route.Request.unselectable) || j.request.TakesTrailers && slices.Contains(names, "Te") || j.trace != nil && slices.Contains(names, headerTraceparent) {
 		return nil
 	}
 	var home keying

@@ -138,16 +138,17 @@ func (x *exchange) unusual(name string) bool {
 	return !x.route.UnusualNames && !x.route.Key.Reads(name)
 }
 
-// endToEndFields copies the fields to forward, in order. Of the client's fields it leaves out
+// endToEndFields copies the fields to forward, in order, as keys have them. Of the client's fields it leaves out
 // those that drop names. The strings share memory with each other.
 func (x *exchange) endToEndFields(drop func(name string) bool) field.List {
-	return x.appendFields(nil, x.copied(nil, nil, netip.Addr{}).fields, drop)
+	list := x.appendFields(nil, x.copied(nil, nil, netip.Addr{}).fields, drop)
+	return append(list, x.route.Request.Set()...)
 }
 
 // mostAdded is how many fields originRequest adds.
 const mostAdded = 5
 
-// appendFields appends to list what endToEndFields returns, where text has names and values of all fields, one
+// appendFields appends to list what endToEndFields returns of the client's, where text has names and values of all fields, one
 // after the other. The list has room for those that originRequest adds.
 func (x *exchange) appendFields(list field.List, text string, drop func(name string) bool) field.List {
 	named := x.connectionNames()
@@ -170,7 +171,7 @@ func (x *exchange) appendFields(list field.List, text string, drop func(name str
 			}
 		}
 	}
-	return append(list, x.route.Request.Set()...)
+	return list
 }
 
 // copies is what a request to the origin is made of. It is one string, in parts.

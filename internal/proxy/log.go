@@ -41,6 +41,7 @@ func (p *Proxy) log(x *exchange, status int, duration time.Duration) {
 	}
 	x.describeOrigin(&line)
 	x.describeFields(&line)
+	x.identify(&line)
 	p.AccessLog.WriteAs(x.settings.LogFormat, &line)
 }
 
@@ -95,6 +96,9 @@ func (x *exchange) about(server string, more ...slog.Attr) []slog.Attr {
 	client := ""
 	if a := x.clientAddress(); a.IsValid() {
 		client = a.String()
+	}
+	if id := x.idForLog(); id != "" {
+		more = append([]slog.Attr{slog.String("request_id", id)}, more...)
 	}
 	return append([]slog.Attr{
 		slog.String("host", string(x.host)), slog.String("target", string(x.target.Raw)), slog.String("route", x.route.Name),

@@ -117,6 +117,7 @@ func (p *Proxy) newShared(x *exchange) *fill {
 	j.by = x.rule
 	j.resource.Target = x.rule.AppendTarget(nil, j.resource.Target)
 	j.request.Target = string(x.atOrigin(j.resource.Target))
+	j.makeAnew(x, j.resource.Target)
 	name := wire.AppendKey(nil, j.resource.Scheme, j.resource.Host, j.resource.Target)
 	k := keying{urlLen: len(name)}
 	k.name = append(name, x.exact.selectors()...)

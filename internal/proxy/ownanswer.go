@@ -1,12 +1,9 @@
 package proxy
 
 import (
-	"bytes"
 	"errors"
-	"slices"
 	"strings"
 
-	"edgeproxy/internal/field"
 	"edgeproxy/internal/wire"
 )
 
@@ -14,8 +11,8 @@ import (
 type OwnAnswer struct {
 	// Status is final, and neither 206 nor 304.
 	Status int
-	// Fields are those of the head but Date, Via, Location and what frames the body. They are made by ResponseRules.
-	Fields field.List
+	// Fields are those of the head but Date, Via, Location and what frames the body. They are made by AnswerRules.
+	Fields FieldRules
 	// Location is where the client should go instead; the zero Location is no such field.
 	Location Location
 	// Body is sent as it is; a 204 has none.
@@ -33,16 +30,17 @@ func newOwnAnswer(a *OwnAnswer) *ownAnswer {
 		return nil
 	}
 	o := &ownAnswer{OwnAnswer: a}
-	for _, f := range a.Fields {
+	for _, f := range a.Fields.fixed {
 		o.lines = append(append(append(append(o.lines, f.Name...), ": "...), f.Value...), "\r\n"...)
 	}
-	if len(a.Body) > 0 && !a.Fields.Has("Content-Type") {
+	if len(a.Body) > 0 && !a.Fields.Drops("Content-Type") {
 		o.lines = append(o.lines, "Content-Type: text/plain; charset=utf-8\r\n"...)
 	}
 	return o
 }
 
 func (o *ownAnswer) heading(x *exchange) heading {
+	asked := subject{scheme: x.scheme, host: x.host, target: x.target.Raw, x: x}
 	b := append(x.answer.Lines, "Date: "...)
 	b = appendDate(b, x.start)
 	b = append(b, "\r\nVia: "...)
@@ -50,7 +48,13 @@ func (o *ownAnswer) heading(x *exchange) heading {
 	b = append(b, "\r\n"...)
 	if o.Location.parts != nil {
 		b = append(b, "Location: "...)
-		b = o.Location.append(b, x)
+		b = o.Location.append(b, asked)
+		b = append(b, "\r\n"...)
+	}
+	for i := range o.Fields.made {
+		f := &o.Fields.made[i]
+		b = append(append(b, f.name...), ": "...)
+		b = f.value.append(b, asked)
 		b = append(b, "\r\n"...)
 	}
 	x.answer.Lines = append(b, o.lines...)
@@ -72,29 +76,11 @@ func (x *exchange) answerItself() {
 }
 
 // Location is a URL with places for parts of the request. The zero Location is none.
-type Location struct{ parts []locationPart }
-
-// locationPart is text, or a place for a part of the request.
-type locationPart struct {
-	text  string
-	place string // "" is text
-}
-
-// Places of a Location, in braces.
-const (
-	placeScheme   = "scheme"   // http or https
-	placeHost     = "host"     // without its port
-	placeHostPort = "hostport" // with the port, if it is not the usual one
-	placePath     = "path"     // as it was asked for
-	placeQuery    = "query"    // without ?
-	placeURI      = "uri"      // path and query
-)
-
-var locationPlaces = []string{placeScheme, placeHost, placeHostPort, placePath, placeQuery, placeURI}
+type Location struct{ template }
 
 // Errors of ParseLocation.
 var (
-	errLocationPlace = errors.New("want no other places than {scheme}, {host}, {hostport}, {path}, {query} and {uri}")
+	errLocationPlace = errors.New("want no other places than {scheme}, {host}, {hostport}, {port}, {path}, {query} and {uri}")
 	errLocationBytes = errors.New("want a URL: visible characters of ASCII, and others encoded by %")
 	errLocation      = errors.New("want /, or http://, https:// or {scheme}:// with a host or {host}, and behind that nothing, /, ?, {path} or {uri}: " +
 		"else a client could choose where others are sent")
@@ -108,29 +94,17 @@ func ParseLocation(text string) (Location, error) {
 			return Location{}, errLocationBytes
 		}
 	}
-	var l Location
-	for rest := text; rest != ""; {
-		before, behind, open := strings.Cut(rest, "{")
-		if strings.Contains(before, "}") {
-			return Location{}, errLocationPlace
-		}
-		if before != "" {
-			l.parts = append(l.parts, locationPart{text: before})
-		}
-		if !open {
-			break
-		}
-		place, after, closed := strings.Cut(behind, "}")
-		if !closed || !slices.Contains(locationPlaces, place) {
-			return Location{}, errLocationPlace
-		}
-		l.parts = append(l.parts, locationPart{place: place})
-		rest = after
+	if strings.Contains(text, "{{") || strings.Contains(text, "}}") { // no URL has a brace
+		return Location{}, errLocationPlace
+	}
+	t, err := parseTemplate(text, keyedPlaces)
+	if err != nil {
+		return Location{}, errLocationPlace
 	}
 	if !leadsSomewhere(text) {
 		return Location{}, errLocation
 	}
-	return l, nil
+	return Location{t}, nil
 }
 
 // leadsSomewhere reports whether text itself says which host it leads to.
@@ -154,48 +128,4 @@ func leadsSomewhere(text string) bool {
 	}
 	_, err := wire.AppendHost(nil, []byte(host), schemePlain)
 	return err == nil
-}
-
-// append appends the URL for x. Bytes that no URL has are encoded.
-func (l Location) append(b []byte, x *exchange) []byte {
-	path, query, asked := bytes.Cut(x.target.Raw, []byte("?"))
-	if string(path) == "*" { // of OPTIONS
-		path = []byte("/")
-	}
-	for i := range l.parts {
-		switch part := &l.parts[i]; part.place {
-		case "":
-			b = append(b, part.text...)
-		case placeScheme:
-			b = append(b, x.scheme...)
-		case placeHost:
-			name, _ := splitPort(x.scheme, x.host)
-			b = append(b, name...)
-		case placeHostPort:
-			b = append(b, x.host...)
-		case placePath:
-			b = appendEncoded(b, path)
-		case placeQuery:
-			b = appendEncoded(b, query)
-		case placeURI:
-			b = appendEncoded(b, path)
-			if asked {
-				b = appendEncoded(append(b, '?'), query)
-			}
-		}
-	}
-	return b
-}
-
-// appendEncoded appends a part of a target as a URL may have it (RFC 3986 section 2).
-func appendEncoded(b, part []byte) []byte {
-	const digits = "0123456789ABCDEF"
-	for _, c := range part {
-		if c <= ' ' || c >= 0x7f || strings.IndexByte("\"<>\\^`{|}", c) >= 0 {
-			b = append(b, '%', digits[c>>4], digits[c&0xf])
-		} else {
-			b = append(b, c)
-		}
-	}
-	return b
 }

@@ -6,7 +6,6 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cachekey"
-	"edgeproxy/internal/field"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/rate"
 	"edgeproxy/internal/rfc9111"
@@ -81,7 +80,7 @@ type Route struct {
 	// so to what is keyed. Range, conditions and Cache-Control are read before. Response are
 	// the rules for responses of the origin, which apply before anything else reads them.
 	// Both are made by RequestRules and ResponseRules.
-	Request, Response *field.Rules
+	Request, Response FieldRules
 	// Unlogged is the share, 0 to 1, of the requests that the access log does not have.
 	Unlogged float64
 	// UnusualNames lets request fields through whose name has other than letters, digits
@@ -114,6 +113,8 @@ type route struct {
 	*Route
 	metrics *routeMetrics
 	answer  *ownAnswer // nil: the origin is asked
+	// identifies says that each request has an id; see requestID.
+	identifies bool
 	// selecting are the names of the fields by which any route goes.
 	selecting []string
 	all       []*route // those of its settings, in their order
@@ -125,13 +126,16 @@ func newRoute(r *Route, m *Metrics) *route {
 		own.Key = &cachekey.Rules{}
 	}
 	if own.Access.Users != nil {
-		own.Request = own.Request.Dropping("Authorization") // it was for us
+		own.Request.Rules = own.Request.Dropping("Authorization") // it was for us
 	}
 	if len(own.Fields) > 0 {
 		own.Key, own.NoVarySearch = own.Key.Within(own.Name), false
 	}
 	own.Caching.Partial = true // see span
-	return &route{Route: &own, metrics: m.forRoute(r.Name), answer: newOwnAnswer(r.Answer)}
+	return &route{
+		Route: &own, metrics: m.forRoute(r.Name), answer: newOwnAnswer(r.Answer),
+		identifies: own.Request.identify() || r.Answer != nil && r.Answer.Fields.identify(),
+	}
 }
 
 // ask sends a request to the origin, and returns its answer as the rules of the route have
@@ -155,8 +159,8 @@ func (r *route) rewritten(request *origin.Request, resp *origin.Response, err er
 		return resp, err
 	}
 	r.comeBack(request, resp)
-	if r.Response != nil {
-		resp.Header = r.Response.Apply(resp.Header)
+	if r.Response.Rules != nil {
+		resp.Header = r.Response.applyTo(resp.Header, request)
 	}
 	return resp, err
 }
