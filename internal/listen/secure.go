@@ -74,7 +74,8 @@ func NewSecure(ln net.Listener, o SecureOptions) *Secure {
 }
 
 // H1 gives the connections for HTTP/1.1: those of clients that ask for it, or for
-// nothing. They do what *tls.Conn does, and Read keeps to a deadline in any case.
+// nothing. They do what *tls.Conn does, and Read keeps to a deadline in any case. Those of clients that
+// speak without TLS are WithoutTLS.
 func (s *Secure) H1() net.Listener { return s.h1 }
 
 // H2 gives those for HTTP/2.
@@ -210,13 +211,23 @@ func (s *Secure) Close() error {
 	return s.from.Close()
 }
 
-// shake hands a connection on once the handshake is done.
+// shake hands a connection on once the handshake is done, or its client has shown that it wants none.
 func (s *Secure) shake(h *handshake) {
 	conn, c := tls.Server(h.conn, s.o.Config), h.conn
 	ctx, end := context.WithTimeout(context.WithValue(s.ctx, handshakeKey{}, h), s.o.HandshakeTimeout)
-	err := s.handshake(ctx, conn)
+	plain := speaksPlain(ctx, c)
+	var err error
+	if !plain {
+		err = s.handshake(ctx, conn)
+	}
 	end()
 	s.leave(h)
+	if plain {
+		if !s.h1.Put(WithoutTLS{c}) {
+			s.drop(c)
+		}
+		return
+	}
 	if err != nil {
 		s.o.Log.Debug("no TLS", "client", c.RemoteAddr().String(), "error", err)
 		s.drop(c)

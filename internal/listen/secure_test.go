@@ -205,10 +205,32 @@ func TestAClientWithoutAHandshakeHoldsUpNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer plain.Close()
-	_, _ = io.WriteString(plain, "GET / HTTP/1.1\r\n\r\n")
+	_, _ = io.WriteString(plain, "\x00\r\n\r\n")
 	select {
 	case <-gone:
 	case <-time.After(patience):
-		t.Fatal("a client that speaks no TLS was not let go")
+		t.Fatal("a client that speaks neither TLS nor HTTP was not let go")
 	}
+}
+
+// TestAClientWithoutTLSIsHandedOnAsItCame: nothing of what it has said is taken.
+func TestAClientWithoutTLSIsHandedOnAsItCame(t *testing.T) {
+	s, address, _ := secured(t, patience, 4)
+	accepted := make(chan net.Conn, 1)
+	go func() {
+		c, _ := s.H1().Accept()
+		accepted <- c
+	}()
+	c := quiet(t, s, address)
+	_, _ = io.WriteString(c, "GET / HTTP/1.1\r\n")
+	server := <-accepted
+	defer server.Close()
+	if _, ok := server.(interface{ WithoutTLS() }); !ok {
+		t.Errorf("got a %T, want one that says that it is WithoutTLS", server)
+	}
+	b := make([]byte, len("GET / HTTP/1.1\r\n"))
+	if _, err := io.ReadFull(server, b); err != nil || string(b) != "GET / HTTP/1.1\r\n" {
+		t.Errorf("got %q, %v", b, err)
+	}
+	testkit.Eventually(t, "no handshake is under way", func() bool { return s.Handshakes() == 0 })
 }

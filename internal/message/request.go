@@ -70,6 +70,8 @@ type Fault struct {
 	Status int
 	// TimedOut says that the client took too long.
 	TimedOut bool
+	// WithoutTLS says that the request came without TLS where that is spoken.
+	WithoutTLS bool
 }
 
 // Body is the content of a request on its way. Read ends with io.EOF where all of it was read,

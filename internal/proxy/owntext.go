@@ -1,5 +1,7 @@
 package proxy
 
+import "edgeproxy/internal/reason"
+
 // ownText answers with a short text of our own: an error, with the reason in Cache-Status, or what a
 // purge or a challenge gets. Nothing of the inside leaks. A route may have a page in place of the text of an error.
 type ownText struct{}
@@ -43,6 +45,9 @@ func (x *exchange) ownContent() (content []byte, kind string) {
 	}
 	if page := x.ownPage(); page != nil {
 		return page.Body, page.Type
+	}
+	if x.reason == reason.PlainHTTP {
+		return []byte("Bad Request: this port speaks TLS, so the URL begins with https\n"), text
 	}
 	return []byte(statusText(x.status) + "\n"), text
 }

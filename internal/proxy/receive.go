@@ -34,6 +34,9 @@ func (p *Proxy) checkRequest(x *exchange, trusted *forwarded.Trusted) (status in
 	switch fault := x.req.Fault; {
 	case fault != nil && fault.TimedOut:
 		return fault.Status, reason.ClientTimeout
+	case fault != nil && fault.WithoutTLS:
+		x.scheme = schemePlain
+		return fault.Status, reason.PlainHTTP
 	case fault != nil:
 		return fault.Status, reason.BadRequest
 	case len(x.fields) > x.settings.HeaderCount:

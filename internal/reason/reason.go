@@ -46,6 +46,7 @@ const (
 	OnlyIfCached
 	NoRoute
 	BadRequest
+	PlainHTTP // without TLS to a listener that speaks it
 	ClientTimeout
 	Loop
 	Denied          // the route is not for this address
@@ -90,7 +91,7 @@ var words = [Count]string{
 	RequestNoStore: "request-no-store", RequestBody: "request-body", Precondition: "precondition",
 	Upgrade:       "upgrade",
 	AmbiguousPath: "ambiguous-path", AmbiguousCookie: "ambiguous-cookie", Bypass: "bypass", OnlyIfCached: "only-if-cached", NoRoute: "no-route",
-	BadRequest: "bad-request", ClientTimeout: "client-timeout", Loop: "loop", Denied: "denied", Unauthenticated: "unauthenticated",
+	BadRequest: "bad-request", PlainHTTP: "plain-http", ClientTimeout: "client-timeout", Loop: "loop", Denied: "denied", Unauthenticated: "unauthenticated",
 	TooLarge: "too-large", InflightLimit: "inflight-limit", DiskBusy: "disk-busy", WriteRate: "write-rate", Refused: "refused", Purged: "purged",
 	ClientGone: "client-gone", Rate: "rate", ClientShare: "client-share", FellBehind: "fell-behind",
 	Incomplete: "incomplete", OriginError: "origin-error", OriginTimeout: "origin-timeout", Overload: "overload", Panic: "panic",

@@ -23,6 +23,7 @@ type conn struct {
 	server   *Server
 	place    Place // nil: Options.State hears of its requests
 	instead  *turn // whose answer is sent in place of the next bytes from fasthttp; nil: none
+	plain    bool  // the client speaks without TLS where it has to
 	fresh    bool  // a request has begun, and neither the time of its head nor its handler has
 	yielded  bool  // fasthttp has it from now on
 	told     bool  // and need not say that its first request has begun
@@ -52,6 +53,7 @@ const never = math.MaxInt64
 // own returns c as a connection of s, which has the time of a head for its first byte.
 func (s *Server) own(c net.Conn) *conn {
 	own := &conn{Conn: c, server: s, came: s.clock()}
+	_, own.plain = c.(interface{ WithoutTLS() })
 	own.until.Store(never)
 	own.armed.Store(never)
 	own.allow(s.o.HeaderTimeout)

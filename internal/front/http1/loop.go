@@ -188,6 +188,16 @@ func (s *Server) takePlain(c *conn) *turn {
 // slow is the fault of a request whose head has not come in its time.
 var slow = &message.Fault{Status: fasthttp.StatusRequestTimeout, TimedOut: true}
 
+// plainHTTP is the fault of a request without TLS where that is spoken. It is refused with what is known of it.
+var plainHTTP = &message.Fault{Status: fasthttp.StatusBadRequest, WithoutTLS: true}
+
+// refusePlain has a request that came without TLS refused for that, whatever else is wrong with it, unless it did not come.
+func (t *turn) refusePlain() {
+	if f := t.request.Fault; t.conn.plain && (f == nil || !f.TimedOut) {
+		t.request.Fault = plainHTTP
+	}
+}
+
 // answerPlain answers the request, or refuses one that is short, and reports whether the
 // connection may go on.
 func (t *turn) answerPlain(found look) (goesOn bool) {
@@ -196,6 +206,7 @@ func (t *turn) answerPlain(found look) (goesOn bool) {
 	if found == isShort {
 		r.Target, r.Fault = []byte("/"), slow
 	}
+	t.refusePlain()
 	if more := t.server.o.Engine.Begin(r, &t.answer); more != nil {
 		more.Finish()
 	}

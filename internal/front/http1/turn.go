@@ -120,6 +120,7 @@ func (s *Server) handle(ctx *fasthttp.RequestCtx) {
 	t.closeLater()
 	defer t.rescue(nil)
 	t.read()
+	t.refusePlain()
 	if more := s.o.Engine.Begin(&t.request, &t.answer); more != nil {
 		more.Finish()
 	}
@@ -133,6 +134,7 @@ func (s *Server) expect(ctx *fasthttp.RequestCtx) (status int) {
 	t.closeLater()
 	defer t.rescue(&status)
 	t.read()
+	t.refusePlain()
 	if s.o.Engine.Expect(&t.request, &t.answer) {
 		ctx.RemoveUserValue(turnKey{})
 		t.release() // the handler sees the same request again
@@ -152,6 +154,7 @@ func (s *Server) malformed(ctx *fasthttp.RequestCtx, err error) {
 	}
 	h := &ctx.Request.Header // as far as it was read
 	t.request.Target, t.request.Host, t.request.Fault = h.RequestURI(), h.Host(), faultOf(err)
+	t.refusePlain()
 	if more := s.o.Engine.Begin(&t.request, &t.answer); more != nil {
 		more.Finish()
 	}
