@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,7 +52,7 @@ func TestTheDebianPackage(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, control)
 		}
 	}
-	if got, want := dpkg(t, "dpkg-deb", "--info", path, "conffiles"), "/etc/default/edgeproxy\n/etc/edgeproxy/edgeproxy.yaml\n"; sorted(got) != want {
+	if got, want := dpkg(t, "dpkg-deb", "--info", path, "conffiles"), "/etc/default/edgeproxy\n/etc/edgeproxy/edgeproxy.yaml\n/etc/logrotate.d/edgeproxy\n"; sorted(got) != want {
 		t.Errorf("got conffiles %q, want %q", got, want)
 	}
 
@@ -79,7 +80,7 @@ func TestTheDebianPackage(t *testing.T) {
 		"lib/systemd/system/edgeproxy.service", "lib/systemd/system/edgeproxy.socket", "usr/share/man/man1/edgeproxy.1.gz", "usr/share/man/man1/edgeproxy-serve.1.gz",
 		"usr/share/bash-completion/completions/edgeproxy", "usr/share/zsh/vendor-completions/_edgeproxy", "usr/share/fish/vendor_completions.d/edgeproxy.fish",
 		"usr/share/edgeproxy/prometheus/edgeproxy.rules.yaml", "usr/share/edgeproxy/grafana/edgeproxy.json", "usr/share/doc/edgeproxy/operating.md", "usr/share/doc/edgeproxy/operating/failures.md",
-		"usr/share/doc/edgeproxy/first-hour.md", "usr/share/doc/edgeproxy/capacity.md", "usr/share/doc/edgeproxy/security.md", "usr/share/doc/edgeproxy/copyright",
+		"usr/share/doc/edgeproxy/first-hour.md", "usr/share/doc/edgeproxy/capacity.md", "usr/share/doc/edgeproxy/security.md", "usr/share/doc/edgeproxy/copyright", "etc/logrotate.d/edgeproxy",
 	} {
 		if info, err := os.Stat(installed(file)); err != nil || info.Size() == 0 {
 			t.Errorf("%s: %v", file, err)
@@ -99,7 +100,7 @@ func TestTheDebianPackage(t *testing.T) {
 		t.Errorf("a removal has taken the configuration: %v", err)
 	}
 	dpkg(t, "dpkg", append(options, "--purge", "edgeproxy")...)
-	for _, gone := range []string{"usr/bin/edgeproxy", "etc/edgeproxy", "var/cache/edgeproxy", "var/lib/edgeproxy", "var/log/edgeproxy", "usr/share/edgeproxy"} {
+	for _, gone := range []string{"usr/bin/edgeproxy", "etc/edgeproxy", "var/cache/edgeproxy", "var/lib/edgeproxy", "var/log/edgeproxy", "usr/share/edgeproxy", "etc/logrotate.d/edgeproxy"} {
 		if _, err := os.Stat(installed(gone)); !os.IsNotExist(err) {
 			t.Errorf("a purge has left %s: %v", gone, err)
 		}
@@ -136,8 +137,14 @@ access_log: {path: /var/log/edgeproxy/access.log}
 // sorted returns the lines in order.
 func sorted(lines string) string {
 	l := strings.Split(strings.TrimSuffix(lines, "\n"), "\n")
-	if len(l) == 2 && l[0] > l[1] {
-		l[0], l[1] = l[1], l[0]
-	}
+	slices.Sort(l)
 	return strings.Join(l, "\n") + "\n"
+}
+
+// TestTheManualHasTheLogrotateFile: the text of the document is that of the package, without its comment.
+func TestTheManualHasTheLogrotateFile(t *testing.T) {
+	_, rules, _ := strings.Cut(text(t, "packaging/deb/logrotate"), "\n/")
+	if !strings.Contains(text(t, "docs/operating/watch.md"), "```\n/"+rules+"```\n") {
+		t.Error("docs/operating/watch.md has another text than packaging/deb/logrotate")
+	}
 }

@@ -37,6 +37,33 @@ asked | grep stored
 asked | grep '; hit;'
 edgeproxy health
 
+: logrotate moves the access log, and the program makes a new one
+comes() { timeout 20 sh -c "until test -s '$1'; do sleep 0.1; done"; }
+rotated() { logrotate --force /etc/logrotate.d/edgeproxy; }
+if command -v logrotate; then
+	log=/var/log/edgeproxy/access.log
+	rotated
+	cp /etc/edgeproxy/edgeproxy.yaml /root/before.yaml
+	sed -i "/^access_log:/,/path:/ s|path: \"\"|path: $log|" /etc/edgeproxy/edgeproxy.yaml
+	systemctl restart edgeproxy
+	pid=$(systemctl show -P MainPID edgeproxy)
+	for round in 1 2 3; do
+		asked
+		comes $log
+		rotated
+		test -s $log.1
+	done
+	test -s $log.3.gz
+	asked
+	comes $log
+	test "$(stat -c %U:%a $log)" = edgeproxy:640
+	test "$(systemctl show -P MainPID edgeproxy)" = "$pid"
+	systemctl stop edgeproxy
+	rotated
+	cp /root/before.yaml /etc/edgeproxy/edgeproxy.yaml
+	systemctl start edgeproxy
+fi
+
 : a reload applies what is live, and fails where the file is refused
 echo 'cache_status: {send: none}' >>/etc/edgeproxy/edgeproxy.yaml
 systemctl reload edgeproxy
@@ -72,7 +99,7 @@ wait $!
 : a purge stops it and takes what is its own
 apt-get -y purge edgeproxy
 test "$(systemctl is-active edgeproxy)" != active
-test ! -e /etc/edgeproxy && test ! -e /var/lib/edgeproxy && test ! -e /usr/bin/edgeproxy
+test ! -e /etc/edgeproxy && test ! -e /etc/logrotate.d/edgeproxy && test ! -e /var/lib/edgeproxy && test ! -e /usr/bin/edgeproxy
 `
 
 // TestTheServiceStartsAsTheManualSays has a systemd of its own run the steps of docs/operating/run.md: the package is installed, a file is
