@@ -69,5 +69,6 @@ type Server struct {
 	TLS     bool   // the scheme is https
 	Address string // HOST:PORT to dial; without a port in the URL, 80 or 443. Or unix:/PATH, which has no TLS
 	Weight  int    // its share beside the others; 1 to 1000
+	Backup  bool   // it gets requests only while no other server can have them
 	Host    string // for a Host field: lower case, without the default port; localhost for a socket
 }

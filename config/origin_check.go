@@ -44,6 +44,9 @@ func (v *validator) servers(path string, servers []Server) {
 		}
 		first[s.Address] = i
 	}
+	if len(servers) > 0 && !slices.ContainsFunc(servers, func(s Server) bool { return !s.Backup }) && v.sound(path) {
+		v.fail(path, "want a server that is no backup")
+	}
 }
 
 func (v *validator) missingOrigin() {

@@ -9,7 +9,7 @@ func (o *Origin) table() table {
 	return table{
 		live("servers", &items[Server]{
 			field: &o.Servers, want: `want a list, such as ["http://127.0.0.1:9000"]`, of: (*Server).table,
-			short: (*Server).url, terse: func(s *Server) bool { return s.Weight == 1 }, line: true, what: "list of URLs, or of sections",
+			short: (*Server).url, terse: func(s *Server) bool { return s.Weight == 1 && !s.Backup }, line: true, what: "list of URLs, or of sections",
 		}, "URLs, http:// or https://, or unix:/PATH for a socket, or {url: \"http://…\", weight: 2}.").asRequired().asBasic().flagged(flagOrigin, "origin server, http[s]://HOST[:PORT]; only where the file has no origins"),
 		live("balance", words(&o.Balance, RoundRobin, RoundRobin, LeastConnections), "How the server of a request is chosen."),
 		live("protocol", words(&o.Protocol, HTTP1, HTTP1, HTTP2),
@@ -52,15 +52,16 @@ func (s *Server) table() table {
 	return table{
 		live("url", s.url(), "http[s]://HOST[:PORT], without user, password or path; or unix:/PATH.").asRequired(),
 		live("weight", count(&s.Weight, 1).between(1, maxWeight), "Its share beside the others."),
+		live("backup", boolean(&s.Backup, false), "true gives it requests only while every other server is ejected or unhealthy."),
 	}
 }
 
-// url is a server's URL. It leaves the weight alone.
+// url is a server's URL. It leaves the rest alone.
 func (s *Server) url() *scalar[Server] {
-	weight := &s.Weight
+	weight, backup := &s.Weight, &s.Backup
 	return parsed(s, Server{Weight: 1}, "URL", wantServer, func(text string) (Server, error) {
 		read, err := parseServer(text)
-		read.Weight = *weight
+		read.Weight, read.Backup = *weight, *backup
 		return read, err
 	}, Server.URL)
 }

@@ -86,7 +86,7 @@ func wantEveryKey() *Config {
 		Origins: []Origin{
 			{
 				Name: "shop", HostHeader: HostServer, Balance: LeastConnections, Protocol: HTTP2,
-				Servers:        []Server{{TLS: true, Address: "10.0.0.1:9001", Weight: 3, Host: "10.0.0.1:9001"}, {Address: "10.0.0.2:9001", Weight: 1, Host: "10.0.0.2:9001"}},
+				Servers:        []Server{{TLS: true, Address: "10.0.0.1:9001", Weight: 3, Backup: true, Host: "10.0.0.1:9001"}, {Address: "10.0.0.2:9001", Weight: 1, Host: "10.0.0.2:9001"}},
 				Ejection:       Ejection{6, 0.25, 20 * time.Second, 30, 7, 11 * time.Second, 6 * time.Minute, AllRefused},
 				Health:         Health{"/ok", 12 * time.Second, 3 * time.Second, 4, 5, Statuses{204, 204}},
 				ConnectTimeout: 4 * time.Second, FirstByteTimeout: 31 * time.Second, IdleTimeout: 32 * time.Second,

@@ -114,7 +114,7 @@ func originServers(c *config.Config, o *config.Origin) ([]origin.Server, config.
 	settings, faults := originTLS(c, o)
 	var out []origin.Server
 	for _, s := range o.Servers {
-		server := origin.Server{Address: s.Address, Weight: s.Weight}
+		server := origin.Server{Address: s.Address, Weight: s.Weight, Backup: s.Backup}
 		if s.TLS {
 			server.TLS = settings
 		}
@@ -169,6 +169,7 @@ type serverStatus struct {
 	State      string  `json:"state"`               // up, ejected, down
 	EjectedFor float64 `json:"ejected_for_seconds"` // until its next trial
 	Weight     int     `json:"weight"`
+	Backup     bool    `json:"backup"`
 	Active     int     `json:"active_connections"`
 	Idle       int     `json:"idle_connections"`
 	Upgraded   int     `json:"upgraded_connections"`
@@ -180,7 +181,7 @@ func statusOfOrigin(o liveOrigin, now time.Time, since note) originStatus {
 	out := originStatus{Name: s.Name, Waiting: s.Waiting, FirstByte: statusOfFirstByte(all), FirstByteLately: statusOfFirstByte(all.Since(since.firstBytes[s.Name]))}
 	for _, v := range s.Servers {
 		out.Servers = append(out.Servers, serverStatus{
-			Address: v.Address, State: v.State.String(), EjectedFor: v.EjectedFor.Seconds(), Weight: v.Weight, Active: v.Active, Idle: v.Idle,
+			Address: v.Address, State: v.State.String(), EjectedFor: v.EjectedFor.Seconds(), Weight: v.Weight, Backup: v.Backup, Active: v.Active, Idle: v.Idle,
 			Upgraded: v.Upgraded, HTTP2: v.HTTP2,
 		})
 	}

@@ -76,6 +76,37 @@ func (s *server) logged(level, message string) bool {
 	return false
 }
 
+// A backup gets what the checks leave without a server, says so in /status and /metrics, and is as before when the other is back.
+func TestABackupStandsIn(t *testing.T) {
+	a, b := startNamed(t, "a"), startNamed(t, "b")
+	c := serveServers(t, fmt.Sprintf(`servers: [%q, {url: %q, backup: true}], health: {path: /health, interval: 100ms, healthy: 1, unhealthy: 1}`, a.URL, b.URL))
+	asks := func(want string) {
+		t.Helper()
+		eventually(t, "an answer of "+want, func() bool {
+			_, body := get(t, "http://"+c.address+"/x")
+			return strings.HasPrefix(body, want+" ")
+		})
+	}
+	for range 4 {
+		if _, body := get(t, "http://"+c.address+"/x"); !strings.HasPrefix(body, "a ") {
+			t.Errorf("got %q, want a, which is well", body)
+		}
+	}
+	if _, text := get(t, "http://"+c.admin+"/metrics"); !strings.Contains(text, "edgeproxy_origin_backup_requests_total{origin=\"app\"} 0\n") {
+		t.Error("got requests for the backup while a is well")
+	}
+	a.sick.Store(true)
+	asks("b")
+	if _, text := get(t, "http://"+c.admin+"/status"); c.states() != "down up" || strings.Count(text, `"backup": true`) != 1 && strings.Count(text, `"backup":true`) != 1 {
+		t.Errorf("got %s in %s", c.states(), text)
+	}
+	if _, text := get(t, "http://"+c.admin+"/metrics"); strings.Contains(text, "edgeproxy_origin_backup_requests_total{origin=\"app\"} 0\n") {
+		t.Error("got no request for the backup while a is down")
+	}
+	a.sick.Store(false)
+	asks("a")
+}
+
 func TestServersShareTheRequests(t *testing.T) {
 	a, b := startNamed(t, "a"), startNamed(t, "b")
 	s := serveServers(t, fmt.Sprintf("host_header: server, servers: [%q, {url: %q, weight: 2}]", a.URL, b.URL))

@@ -168,6 +168,9 @@ func originLines(b *strings.Builder, origins []originStatus) {
 	for _, o := range origins {
 		for _, s := range o.Servers {
 			state := s.State
+			if s.Backup {
+				state += ", a backup"
+			}
 			if s.EjectedFor > 0 {
 				state += ", tried again in " + uptime(s.EjectedFor)
 			}

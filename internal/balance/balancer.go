@@ -2,6 +2,7 @@ package balance
 
 import (
 	"math"
+	"slices"
 	"time"
 )
 
@@ -20,7 +21,8 @@ const (
 // otherwise.
 type Options struct {
 	Policy   Policy
-	Weights  []int // one for each server, at least one server
+	Weights  []int  // one for each server, at least one server
+	Backups  []bool // whether a server is a backup: it gets requests only while no other can have them. Nil is none
 	Ejection Ejection
 	Health   Health
 }
@@ -46,6 +48,7 @@ type Balancer struct {
 // server is one of them.
 type server struct {
 	weight  int
+	backup  bool
 	current int // of smooth weighted round robin: what it has earned
 
 	failures  int       // to connect, in a row, while not ejected
@@ -62,8 +65,8 @@ type server struct {
 // New returns a Balancer that knows nothing bad of any server.
 func New(options Options) *Balancer {
 	b := &Balancer{options: options}
-	for _, w := range options.Weights {
-		b.servers = append(b.servers, server{weight: w})
+	for i, w := range options.Weights {
+		b.servers = append(b.servers, server{weight: w, backup: i < len(options.Backups) && options.Backups[i]})
 	}
 	return b
 }
@@ -73,7 +76,7 @@ func New(options Options) *Balancer {
 // full, or out and not to be tried; Refuses tells.
 func (b *Balancer) Choose(now time.Time, loads []Load) (index int, t Ticket, ok bool) {
 	r := b.reach(now, loads)
-	if r != upOnly && b.options.Ejection.Refuse {
+	if r > backups && b.options.Ejection.Refuse {
 		return 0, 0, false
 	}
 	least := math.Inf(1)
@@ -98,7 +101,7 @@ func (b *Balancer) Choose(now time.Time, loads []Load) (index int, t Ticket, ok 
 	s := &b.servers[best]
 	s.current -= total
 	b.given++
-	if r == upOnly && s.ejections > 0 {
+	if r <= backups && s.ejections > 0 {
 		s.trial, s.until = b.given, now.Add(b.backoff(s.ejections)) // it has as long
 	}
 	return best, b.given, true
@@ -109,6 +112,7 @@ type reach uint8
 
 const (
 	upOnly    reach = iota // those that get requests as usual
+	backups                // those of them that are backups: it has no other
 	notDown                // the ejected ones, too: it has tried those that are up
 	everybody              // none is up
 )
@@ -118,19 +122,26 @@ const (
 func (b *Balancer) reach(now time.Time, loads []Load) reach {
 	r := everybody
 	for i := range b.servers {
-		switch {
-		case !b.servers[i].available(now):
-		case !loads[i].Not:
-			return upOnly
+		switch s := &b.servers[i]; {
+		case !s.available(now):
+		case loads[i].Not:
+			r = min(r, notDown)
+		case s.backup || s.ejections > 0 && loads[i].Full: // what hangs on an ejected server holds up no backup
+			r = min(r, backups)
 		default:
-			r = notDown
+			return upOnly
 		}
 	}
 	return r
 }
 
 // Left reports whether any server in question gets requests as usual, be it full.
-func (b *Balancer) Left(now time.Time, loads []Load) bool { return b.reach(now, loads) == upOnly }
+func (b *Balancer) Left(now time.Time, loads []Load) bool { return b.reach(now, loads) <= backups }
+
+// Rests reports whether a server is a backup, and another one is up that is none.
+func (b *Balancer) Rests(index int, now time.Time) bool {
+	return b.servers[index].backup && slices.ContainsFunc(b.servers, func(s server) bool { return !s.backup && s.available(now) })
+}
 
 // candidate reports whether a server can take the request.
 func (b *Balancer) candidate(i int, now time.Time, l Load, r reach) bool {
@@ -138,7 +149,16 @@ func (b *Balancer) candidate(i int, now time.Time, l Load, r reach) bool {
 		return false
 	}
 	s := &b.servers[i]
-	return r == everybody || r == notDown && !s.down || s.available(now)
+	switch r {
+	case everybody:
+		return true
+	case notDown:
+		return !s.down
+	case backups:
+		return s.available(now)
+	case upOnly:
+	}
+	return !s.backup && s.available(now)
 }
 
 // least is the smallest burden of a candidate.

@@ -74,6 +74,33 @@ func TestLeastConnectionsSharesByWeightAtLowLoad(t *testing.T) {
 	}
 }
 
+func TestBackupsGetWhatNoOtherServerCanHave(t *testing.T) {
+	f := func(want string, policy Policy, out []int, loads ...Load) {
+		t.Helper()
+		b := New(Options{Policy: policy, Weights: []int{1, 2, 1, 1}, Backups: []bool{false, false, true, true}, Ejection: Ejection{Failures: 1, Backoff: time.Second, MaxBackoff: time.Second}})
+		for _, i := range out {
+			b.given++
+			b.Failed(i, b.given, start)
+		}
+		if got := turns(b, len(want), loads...); got != want {
+			t.Errorf("%v are out, of %+v: got %s, want %s", out, loads, got, want)
+		}
+		rests := len(out) < 2
+		if b.Rests(0, start) || b.Rests(2, start) != rests || b.Rests(3, start) != rests {
+			t.Errorf("%v are out: want the backups, and no others, to rest: %v", out, rests)
+		}
+	}
+	for _, policy := range []Policy{RoundRobin, LeastConnections} {
+		f("babbab", policy, nil, make([]Load, 4)...)
+		f("bbbb", policy, []int{0}, make([]Load, 4)...)
+		f("cdcd", policy, []int{0, 1}, make([]Load, 4)...)
+		f("dddd", policy, []int{0, 1, 2}, make([]Load, 4)...)
+		f("----", policy, nil, Load{Full: true}, Load{Full: true}, Load{}, Load{}) // full is not out
+		f("cdcd", policy, nil, Load{Not: true}, Load{Not: true}, Load{}, Load{})
+		f("----", policy, nil, Load{Not: true}, Load{Full: true}, Load{}, Load{})
+	}
+}
+
 // Connections that last stand as the weights do.
 func TestLeastConnectionsFillsByWeight(t *testing.T) {
 	weights := []int{1, 2, 5}
@@ -98,7 +125,7 @@ func TestChoiceIsAlwaysJustified(t *testing.T) {
 		n := 1 + r.IntN(4)
 		o := Options{Policy: Policy(r.IntN(2)), Ejection: Ejection{Failures: r.IntN(3), Backoff: time.Second, MaxBackoff: 8 * time.Second, Refuse: r.IntN(2) == 0}, Health: Health{1, 2}}
 		for range n {
-			o.Weights = append(o.Weights, 1+r.IntN(5))
+			o.Weights, o.Backups = append(o.Weights, 1+r.IntN(5)), append(o.Backups, r.IntN(3) == 0)
 		}
 		b, now, loads := New(o), start, make([]Load, n)
 		for range 500 {
@@ -106,12 +133,15 @@ func TestChoiceIsAlwaysJustified(t *testing.T) {
 			for i := range loads {
 				loads[i] = Load{InUse: r.IntN(9), Full: r.IntN(4) == 0, Not: r.IntN(6) == 0}
 			}
-			well, left, open := 0, 0, 0 // in all; of those in question; and of those that may be chosen, with room
+			well, left, first, open := 0, 0, 0, 0 // in all; of those in question; and those of them that hold back the backups; and of those that may be chosen, with room
 			for i := range loads {
 				if state, wait := b.State(i, now); state == Up || state == Ejected && wait == 0 {
 					well++
 					if !loads[i].Not {
 						left++
+					}
+					if !loads[i].Not && !o.Backups[i] && (state == Up || !loads[i].Full) {
+						first++
 					}
 				}
 			}
@@ -119,7 +149,7 @@ func TestChoiceIsAlwaysJustified(t *testing.T) {
 				state, wait := b.State(i, now)
 				may := state == Up || state == Ejected && wait == 0
 				may = may || left == 0 && !o.Ejection.Refuse && (state != Down || well == 0)
-				if may && !loads[i].Not && !loads[i].Full {
+				if may && !loads[i].Not && !loads[i].Full && (first == 0 || !o.Backups[i]) {
 					open++
 				}
 			}
@@ -134,6 +164,9 @@ func TestChoiceIsAlwaysJustified(t *testing.T) {
 			}
 			if s := &before[i]; left > 0 && !s.available(now) {
 				t.Fatalf("seed %d: server %d is out, and others are well", seed, i)
+			}
+			if o.Backups[i] && first > 0 {
+				t.Fatalf("seed %d: server %d is a backup, and others are well", seed, i)
 			}
 			switch r.IntN(3) {
 			case 0:

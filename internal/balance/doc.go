@@ -16,6 +16,8 @@
 //   - Requests given out before an ejection say nothing about the server after it.
 //   - When no server is left, all get requests again, or none, as the operator chose.
 //     A request that has tried all that are left may go to an ejected one, then.
+//   - A backup gets requests only while each other server is ejected or down, or was tried
+//     by the request. One that is full holds no backup in store: its requests wait.
 //   - A server that the health checks call down gets none, whatever the rest says,
 //     as long as any is left, tried or not.
 //

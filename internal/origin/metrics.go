@@ -65,6 +65,7 @@ type Metrics struct {
 	queue       *prometheus.GaugeVec
 	connections *prometheus.GaugeVec
 	shortages   *prometheus.CounterVec
+	backup      *prometheus.CounterVec
 
 	mu    sync.Mutex
 	names series.Names // of origins
@@ -102,9 +103,13 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			Name: "edgeproxy_origin_local_failures_total",
 			Help: "Connections to the origin that were not made because this machine had no descriptor, port or memory for them. They are held against no server.",
 		}, []string{"origin"}),
+		backup: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "edgeproxy_origin_backup_requests_total",
+			Help: "Requests that were given to a backup server of the origin, each try on one counted: the other servers were out, or the request had tried them.",
+		}, []string{"origin"}),
 	}
 	if r != nil {
-		r.MustRegister(m.requests, m.bytes, m.firstByte, m.queue, m.connections, m.shortages)
+		r.MustRegister(m.requests, m.bytes, m.firstByte, m.queue, m.connections, m.shortages, m.backup)
 	}
 	return m
 }
@@ -115,6 +120,7 @@ type originMetrics struct {
 	outcomes  [outcomeCount]prometheus.Counter
 	bytes     prometheus.Counter
 	shortages prometheus.Counter
+	backup    prometheus.Counter
 	firstByte prometheus.Observer
 
 	queue, idle, active, upgraded, http2 prometheus.Gauge
@@ -131,6 +137,7 @@ func (m *Metrics) of(name string) *originMetrics {
 		bytes:     m.bytes.WithLabelValues(name),
 		firstByte: m.firstByte.WithLabelValues(name),
 		shortages: m.shortages.WithLabelValues(name),
+		backup:    m.backup.WithLabelValues(name),
 		queue:     m.queue.WithLabelValues(name),
 		idle:      m.connections.WithLabelValues(name, connectionStates[0]),
 		active:    m.connections.WithLabelValues(name, connectionStates[1]),
@@ -160,6 +167,7 @@ func (m *Metrics) InForce(names []string, busy func(name string) bool) {
 		m.firstByte.DeleteLabelValues(name)
 		m.queue.DeleteLabelValues(name)
 		m.shortages.DeleteLabelValues(name)
+		m.backup.DeleteLabelValues(name)
 	}
 }
 

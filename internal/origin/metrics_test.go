@@ -116,8 +116,8 @@ func TestEveryMetricHasHelp(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	NewMetrics(registry).of("app")
 	families, err := registry.Gather()
-	if err != nil || len(families) != 6 {
-		t.Fatalf("got %d metrics and error %v, want 6", len(families), err)
+	if err != nil || len(families) != 7 {
+		t.Fatalf("got %d metrics and error %v, want 7", len(families), err)
 	}
 	for _, f := range families {
 		if !strings.HasPrefix(f.GetName(), "edgeproxy_origin_") || f.GetHelp() == "" {

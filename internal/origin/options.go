@@ -27,6 +27,8 @@ type Server struct {
 	Host string
 	// Weight is its share, beside those of the others. Default 1.
 	Weight int
+	// Backup says that it gets requests only while no other server can have them.
+	Backup bool
 }
 
 // Options configure an Origin. A zero duration, MaxConnections or

@@ -44,12 +44,13 @@ type pool struct {
 func newPool(o *Options, m *originMetrics) *pool {
 	p := &pool{name: o.Name, queueLimit: o.QueueRequests, wait: o.QueueWait, metrics: m, panics: o.Panics, seed: maphash.MakeSeed(), loads: make([]balance.Load, len(o.Servers)), shares: client.NewShares(client.Part(o.ClientShare))}
 	var weights []int
+	var backups []bool
 	for i, s := range o.Servers {
 		p.servers = append(p.servers, &server{Server: s, index: i, limit: o.MaxConnections})
-		weights = append(weights, s.Weight)
+		weights, backups = append(weights, s.Weight), append(backups, s.Backup)
 	}
 	p.balancer = balance.New(balance.Options{
-		Policy: o.Balance, Weights: weights, Ejection: o.Ejection,
+		Policy: o.Balance, Weights: weights, Backups: backups, Ejection: o.Ejection,
 		Health: balance.Health{Healthy: o.Health.Healthy, Unhealthy: o.Health.Unhealthy},
 	})
 	return p
@@ -94,7 +95,7 @@ func (p *pool) next(ctx context.Context, who netip.Prefix) (slot, *Error) {
 		p.shares.Give(who)
 		p.mu.Unlock()
 		return slot{}, p.overload("take a connection", fmt.Errorf(
-			"all %d connections are in use and %d requests wait already", p.slots(nil), p.queueLimit))
+			"all %d connections are in use and %d requests wait already", p.slotsLocked(now, nil), p.queueLimit))
 	}
 	p.mu.Unlock()
 	got, failure := p.await(ctx, w)
@@ -125,6 +126,9 @@ func (p *pool) chooseLocked(now time.Time, not []*server) (slot, bool) {
 		return slot{}, false
 	}
 	s := slot{server: p.servers[i], ticket: ticket}
+	if s.server.Backup {
+		p.metrics.backup.Inc()
+	}
 	if s.c = p.popLocked(s.server); s.c == nil {
 		s.server.open++
 		p.metrics.active.Inc()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
+	"slices"
 	"sync/atomic"
 	"time"
 )
@@ -62,7 +63,10 @@ func (p *pool) await(ctx context.Context, w *waiter) (slot, *Error) {
 	case g := <-w.ready:
 		return g.slot, g.failure
 	case <-timer.C:
-		failure = p.overload("wait for a connection", fmt.Errorf("none of %d became free within %v", p.slots(w.not), p.wait))
+		p.mu.Lock()
+		slots := p.slotsLocked(time.Now(), w.not)
+		p.mu.Unlock()
+		failure = p.overload("wait for a connection", fmt.Errorf("none of %d became free within %v", slots, p.wait))
 	case <-ctx.Done():
 		failure = ended(ctx, p.name, "wait for a connection")
 	}
@@ -107,9 +111,14 @@ func queues(ctx context.Context) (over func()) {
 	return func() { a.Queued.Store(false) }
 }
 
-// slots is how many slots all servers have together, without the servers in not.
-func (p *pool) slots(not []*server) int {
-	return (len(p.servers) - len(not)) * p.servers[0].limit
+// slotsLocked is how many slots all servers that do not rest have together, without the servers in not.
+func (p *pool) slotsLocked(now time.Time, not []*server) (n int) {
+	for _, s := range p.servers {
+		if !slices.Contains(not, s) && !p.balancer.Rests(s.index, now) {
+			n += s.limit
+		}
+	}
+	return n
 }
 
 // leave takes a waiter out of the queue. It reports false if w was served first.

@@ -41,6 +41,7 @@ type ServerStats struct {
 	// EjectedFor is how long until its next trial, if it is ejected.
 	EjectedFor   time.Duration
 	Weight       int
+	Backup       bool
 	Active, Idle int // connections, those being made included
 	Upgraded     int // those that speak another protocol now, beyond the limit of the others
 	HTTP2        int // those of HTTP/2; then Active counts requests, and none is Idle
@@ -71,7 +72,7 @@ func (o *Origin) Stats(now time.Time) Stats {
 	for _, s := range p.servers {
 		state, left := p.balancer.State(s.index, now)
 		out.Servers = append(out.Servers, ServerStats{
-			Address: s.Address, State: state, EjectedFor: left, Weight: s.Weight,
+			Address: s.Address, State: state, EjectedFor: left, Weight: s.Weight, Backup: s.Backup,
 			Active: s.open - len(s.idle), Idle: len(s.idle), Upgraded: s.upgraded, HTTP2: s.h2.count(),
 		})
 	}

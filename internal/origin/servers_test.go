@@ -72,12 +72,18 @@ func (k *cluster) dialled() string {
 // startCluster returns an Origin of the servers a:80, b:80 and so on.
 func startCluster(tb testing.TB, o Options, scripts ...script) (*Origin, *cluster) {
 	tb.Helper()
+	return startClusterOf(tb, o, len(scripts), scripts...)
+}
+
+// startClusterOf is startCluster where the servers from this number on are backups.
+func startClusterOf(tb testing.TB, o Options, backups int, scripts ...script) (*Origin, *cluster) {
+	tb.Helper()
 	k := &cluster{scripts: map[string]script{}}
 	tb.Cleanup(k.playing.Wait)
 	for i, s := range scripts {
 		address := string(rune('a'+i)) + ":80"
 		k.scripts[address] = s
-		o.Servers = append(o.Servers, Server{Address: address})
+		o.Servers = append(o.Servers, Server{Address: address, Backup: i >= backups})
 	}
 	o.Dial = k.dial
 	if o.Name == "" {

@@ -29,7 +29,7 @@ func (p *pool) spentLocked(who netip.Prefix, now time.Time) bool {
 	}
 	used, all := 0, 0
 	for _, s := range p.servers {
-		if state, _ := p.balancer.State(s.index, now); state == balance.Up {
+		if state, _ := p.balancer.State(s.index, now); state == balance.Up && !p.balancer.Rests(s.index, now) {
 			used, all = used+s.open-len(s.idle), all+s.limit
 		}
 	}
