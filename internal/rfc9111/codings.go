@@ -1,6 +1,9 @@
 package rfc9111
 
-import "strings"
+import (
+	"bytes"
+	"strings"
+)
 
 // The codings that Accept-Encoding is folded to, as a set.
 const (
@@ -66,6 +69,19 @@ func Codings(lines [][]byte) []byte {
 		}
 	}
 	return c.folded()
+}
+
+// WithoutCodings returns what Codings has folded as it is where no coding is wanted but that of the origin: identity, or that
+// it is refused. It is not to be written to.
+func WithoutCodings(folded []byte) []byte {
+	refused := 0
+	switch {
+	case len(folded) == 0:
+		return folded
+	case bytes.HasSuffix(folded, []byte(identityRefused)):
+		refused = 1
+	}
+	return foldedCodings[refused][0]
 }
 
 // codings are what the members of Accept-Encoding have said so far.

@@ -217,7 +217,8 @@ func TestRequestDirectives(t *testing.T) {
 		}
 	}
 	f(RequestDirectives{})
-	f(RequestDirectives{}, "", "no-transform, foo=bar")
+	f(RequestDirectives{}, "", "foo=bar")
+	f(RequestDirectives{NoTransform: true}, "foo=bar", "No-Transform")
 	f(RequestDirectives{NoStore: true, NoCache: true}, "No-Store", "NO-CACHE")
 	f(RequestDirectives{OnlyIfCached: true}, "only-if-cached")
 	f(RequestDirectives{}, "only-if-cached=1")

@@ -69,3 +69,39 @@ func StronglyTagged(h field.List) bool {
 	_, weak, ok := parseTag(tag)
 	return ok && !weak
 }
+
+// Weakened returns the one entity tag of h in its weak form, which says that the content means the same and may have other
+// bytes. It reports false where h has no tag, or none that is valid.
+func Weakened(h field.List) (tag string, ok bool) {
+	tag, ok = validTag(h)
+	if ok && tag[0] == '"' {
+		tag = "W/" + tag
+	}
+	return tag, ok
+}
+
+// ListsWeaklyAlone reports whether the lines of If-None-Match have the strong tag in its weak form, and nowhere as it is.
+func ListsWeaklyAlone(lines []string, tag string) bool {
+	want, weak, ok := parseTag(tag)
+	if !ok || weak {
+		return false
+	}
+	found := false
+	for _, rest := range lines {
+		for rest != "" {
+			if rest[0] == ',' || isSpace(rest[0]) {
+				rest = rest[1:]
+				continue
+			}
+			opaque, after, weak, ok := cutTag(rest)
+			switch {
+			case !ok:
+				return found
+			case opaque == want && !weak:
+				return false
+			}
+			found, rest = found || opaque == want, after
+		}
+	}
+	return found
+}

@@ -6,6 +6,7 @@ type RequestDirectives struct {
 	NoStore      bool // section 5.2.1.5
 	NoCache      bool // section 5.2.1.4
 	OnlyIfCached bool // section 5.2.1.7; counts only where the grammar is kept
+	NoTransform  bool // section 5.2.1.6
 
 	MaxAge   Delta // section 5.2.1.1; of several the smallest
 	MinFresh Delta // section 5.2.1.3; of several the largest
@@ -32,8 +33,18 @@ func (d *RequestDirectives) apply(x *directive[[]byte]) {
 		d.NoStore = true
 	case equalFold(name, "no-cache"):
 		d.NoCache = true
+	case equalFold(name, "no-transform"):
+		d.NoTransform = true
 	case equalFold(name, "only-if-cached"):
 		d.OnlyIfCached = d.OnlyIfCached || x.bare()
+	default:
+		d.applyLimit(x)
+	}
+}
+
+// applyLimit is apply for what has a number of seconds.
+func (d *RequestDirectives) applyLimit(x *directive[[]byte]) {
+	switch name := x.name; {
 	case equalFold(name, "max-age"):
 		d.MaxAge = stricter(d.MaxAge, deltaOf(x))
 	case equalFold(name, "min-fresh"):
