@@ -24,6 +24,8 @@ type Body struct {
 	begun  time.Time     // the request that it answers
 	trace  *Trace        // of it; nil: there is none
 
+	through io.ReadCloser // what Read gives in place of what the origin sends; nil: that itself
+
 	mu   sync.Mutex
 	err  error         // why nothing more can be read; nil: not over
 	took time.Duration // from begun to the end of the body; 0: not over, or not read to its end
@@ -93,6 +95,14 @@ func (b *Body) Framed() bool { return b.framed }
 // otherwise: every cut matches io.ErrUnexpectedEOF. Each wait for the origin is
 // bounded by Options.IdleTimeout.
 func (b *Body) Read(p []byte) (int, error) {
+	if b.through != nil {
+		return b.through.Read(p)
+	}
+	return b.read(p)
+}
+
+// read is Read of what the origin sends.
+func (b *Body) read(p []byte) (int, error) {
 	if err := b.over(); err != nil || len(p) == 0 {
 		return 0, err
 	}
@@ -127,6 +137,9 @@ func (b *Body) Trailers() field.List {
 // always returns nil.
 func (b *Body) Close() error {
 	_ = b.end(ErrBodyClosed)
+	if b.through != nil {
+		_ = b.through.Close()
+	}
 	return nil
 }
 
@@ -144,6 +157,9 @@ func (b *Body) Took() time.Duration {
 // TakeHere reads all of a body that came with its head (Response.Here) into p, which is as long, and reports whether it
 // was there. It ends the body; a body that ended before, or is not as long, is closed.
 func (b *Body) TakeHere(p []byte) bool {
+	if b.through != nil {
+		return b.takeThrough(p)
+	}
 	l, sized := b.src.(*lengthReader)
 	if b.over() != nil || !sized || l.left != int64(len(p)) || b.c.br.Buffered() < len(p) {
 		_ = b.Close()

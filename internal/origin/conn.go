@@ -23,6 +23,7 @@ type conn struct {
 	server    *server      // whose slot it is in
 	client    netip.Prefix // who holds it, while it is in use
 	quiet     func() bool  // nothing has arrived that was not read; nil where that cannot be asked
+	unread    func() bool  // something has arrived that was not read; nil: it was not asked yet
 	turn      *turn        // nil where there is none, as with TLS
 	idle      time.Duration
 	end       time.Time // when the exchange has to be over; zero: any time
