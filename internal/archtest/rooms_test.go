@@ -5,6 +5,7 @@ const module = "edgeproxy"
 
 // Modules that more than one room may import.
 const (
+	brotli     = "github.com/molecule-man/go-brrr"
 	compress   = "github.com/klauspost/compress"
 	bart       = "github.com/gaissmai/bart"
 	fasthttp   = "github.com/valyala/fasthttp"
@@ -33,7 +34,7 @@ func rooms() map[string]room {
 		"cmd/edgeproxy": {
 			ours: []string{
 				"config", "internal/accesslog", "internal/acme", "internal/admin", "internal/admission", "internal/balance", "internal/basicauth", "internal/bloom", "internal/certs",
-				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cache/disk", "internal/cachekey", "internal/client", "internal/dashboard", "internal/demo",
+				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cache/disk", "internal/cachekey", "internal/client", "internal/compress", "internal/dashboard", "internal/demo",
 				"internal/dial", "internal/field", "internal/flight", "internal/front/http1", "internal/front/http2", "internal/lines", "internal/listen", "internal/message", "internal/model", "internal/origin", "internal/pace", "internal/page", "internal/pinned", "internal/proxy", "internal/policy", "internal/purge",
 				"internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/sendfile", "internal/shadow", "internal/simulate", "internal/size", "internal/spans", "internal/spool",
 				"internal/statefile", "internal/supervisor", "internal/top", "internal/trace", "internal/watch", "internal/wire",
@@ -75,6 +76,7 @@ func rooms() map[string]room {
 		"internal/cache/disk/layout": {},
 		"internal/cache/filetier":    {testOnly: true},
 		"internal/cachekey":          {ours: []string{"internal/field"}},
+		"internal/compress":          {ours: []string{"internal/field", "internal/rfc9111"}, third: []string{brotli, compress}},
 		"internal/dashboard":         {ours: []string{"internal/page"}},
 		"internal/demo":              {third: []string{humanize, fasthttp}},
 		"internal/dial":              {ours: []string{"internal/rescue"}},
@@ -117,7 +119,7 @@ func rooms() map[string]room {
 		"internal/purge":    {ours: []string{"internal/field", "internal/statefile"}, third: []string{xxh3}},
 		"internal/proxy": {
 			ours: []string{
-				"internal/accesslog", "internal/admission", "internal/basicauth", "internal/cache", "internal/cachekey", "internal/client", "internal/field",
+				"internal/accesslog", "internal/admission", "internal/basicauth", "internal/cache", "internal/cachekey", "internal/client", "internal/compress", "internal/field",
 				"internal/flight", "internal/forwarded", "internal/message", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/queryrules", "internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/running", "internal/sendfile", "internal/series", "internal/shadow", "internal/sliced", "internal/spans", "internal/spool",
 				"internal/top", "internal/tracecontext", "internal/tunnel", "internal/varyfields", "internal/wire",
 			},

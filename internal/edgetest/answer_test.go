@@ -25,7 +25,7 @@ import (
 //	ranges        know Range: bytes=A-B, A- and -N, and If-Range
 //	bytes TEXT    these bytes are the answer
 //
-// An If-None-Match that equals the ETag is answered with 304.
+// An If-None-Match that equals the ETag, by weak comparison, is answered with 304, which has the fields of the answer.
 type answer struct {
 	status                  int
 	fields                  []string // whole lines
@@ -136,7 +136,7 @@ func (a *answer) pick(r *Request, body string) (status int, part, extra string) 
 	same := r.Header.Get("If-Range") == ""
 	for _, f := range a.fields {
 		tag, ok := strings.CutPrefix(f, "ETag: ")
-		if ok && r.Header.Get("If-None-Match") == tag {
+		if ok && strings.TrimPrefix(r.Header.Get("If-None-Match"), "W/") == strings.TrimPrefix(tag, "W/") {
 			return http.StatusNotModified, "", ""
 		}
 		same = same || ok && r.Header.Get("If-Range") == tag

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"edgeproxy/internal/testkit"
 )
 
 // reply is what a client got.
@@ -116,6 +118,18 @@ func (r *reply) check(want string) error {
 		}
 		if r.content != text {
 			return fmt.Errorf("got body %q, want %q", r.content, text)
+		}
+	case verb == "content":
+		text, err := unescape(rest)
+		if err != nil {
+			return err
+		}
+		got, err := testkit.Decoded(r.Header.Get("Content-Encoding"), r.content)
+		if err != nil {
+			return fmt.Errorf("content %q: %w", got, err)
+		}
+		if got != text {
+			return fmt.Errorf("got content %q, want %q", got, text)
 		}
 	case verb == "size":
 		if got := fmt.Sprint(len(r.content)); got != rest {

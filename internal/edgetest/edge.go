@@ -21,6 +21,7 @@ import (
 	"edgeproxy/internal/cache/disk"
 	"edgeproxy/internal/cache/filetier"
 	"edgeproxy/internal/cachekey"
+	"edgeproxy/internal/compress"
 	"edgeproxy/internal/front/http1"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/pace"
@@ -59,8 +60,9 @@ type Options struct {
 	Window admission.FilterOptions
 
 	MaxBytes, MaxObjectBytes, InflightBytes int64
-	StageBytes                              int64   // of MaxBytes
-	SliceBytes                              int64   // of a slice; 0 is none
+	StageBytes                              int64 // of MaxBytes
+	SliceBytes                              int64 // of a slice; 0 is none
+	Compress                                *compress.Rules
 	OpenBelow                               float64 // share of the memory tier below which the gate is open
 	Variants, Ranges, RequestsInFlight      int
 	Tunnels                                 int

@@ -36,6 +36,7 @@ import (
 //	-> Name: value              the field, several lines joined by ", "
 //	-> no Name                  there is no such field
 //	-> body TEXT                Go's escapes hold
+//	-> content TEXT             the body without its Content-Encoding, if it has one; Go's escapes hold
 //	-> size N                   of the body
 //	-> broken                   the body ends before its framing says so
 //	-> interim N Name: value    of the last interim response with that status; or no Name

@@ -19,7 +19,7 @@ func (o *Options) live(app *origin.Origin) (proxy.Live, error) {
 		Routes: []proxy.Route{{
 			Name: cmp.Or(o.Route, "default"), Hosts: []proxy.Host{{}}, PathPrefixes: []string{"/"}, Origin: app, HostHeader: o.HostHeader,
 			Rule: o.Rule, Caching: o.Caching, HonorRequest: o.HonorRequest, Bypass: o.Bypass, Key: rules, AllowAmbiguousPath: o.AllowAmbiguousPath,
-			SliceBytes: o.SliceBytes, NoVarySearch: o.NoVarySearch,
+			SliceBytes: o.SliceBytes, Compress: o.Compress, NoVarySearch: o.NoVarySearch,
 			StorePosts: o.StorePosts, IgnoreNoStore: o.IgnoreNoStore, NoUpgrades: o.NoUpgrades, Invalidate: o.Invalidate, Rate: o.Rate,
 			AnyLanguageOrder: o.AnyLanguageOrder, UnusualNames: o.UnusualNames, StripCookies: o.StripCookies, SendTags: o.SendTags,
 		}},

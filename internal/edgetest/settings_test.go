@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"edgeproxy/internal/compress"
 	"edgeproxy/internal/policy"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/rate"
@@ -36,6 +37,7 @@ import (
 //	purge-from PREFIX         of the addresses that may use PURGE; clients have 198.51.100.7
 //	client-share SHARE        of connections and requests in flight
 //	rate REQUESTS PER BURST   of one client
+//	compress CODING...        text of 10 bytes or more, by the first that the client accepts; off is nothing
 //	key RULE [NAME...]        ignore-query, only-query, sort-query, headers, cookies
 //	route NAME KEY VALUE...   of a route before the one for all requests; see routes_test.go
 func (o *Options) apply(s *step) error {
@@ -75,6 +77,9 @@ func (o *Options) apply(s *step) error {
 	case key == "strip-cookie":
 		o.StripCookies = w[1:]
 		return nil
+	case key == "compress":
+		o.Compress, err = compressBy(w[1:])
+		return err
 	case key == "policy":
 		return o.applyPolicy(w[1:])
 	case key == "host-header":
@@ -136,6 +141,22 @@ func (o *Options) apply(s *step) error {
 	default:
 		return o.applyNumber(key, w[1])
 	}
+}
+
+// compressBy compresses text by these codings, nothing where they are off.
+func compressBy(names []string) (*compress.Rules, error) {
+	if names[0] == "off" {
+		return nil, nil
+	}
+	r := &compress.Rules{Types: []string{"text/*"}, MinBytes: 10}
+	for _, name := range names {
+		c, ok := compress.CodingOf(name)
+		if !ok {
+			return nil, fmt.Errorf("set compress: unknown %q", name)
+		}
+		r.Codings = append(r.Codings, c)
+	}
+	return r, nil
 }
 
 // alsoSet returns the fields of old, and the one that w names.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"edgeproxy/internal/compress"
 	"edgeproxy/internal/reason"
 )
 
@@ -38,6 +39,9 @@ var (
 	descRegret        = desc("admission_regret_total", "Fills of a key whose fill before was held back within the window: writes that held back did not save.", "route")
 	descRegretBytes   = desc("admission_regret_bytes_total", "Body bytes of fills of a key whose fill before was held back within the window.", "route")
 	descStorable      = desc("storable_fills_total", "Fills judged storable when their header came; storable = stored + held_back + refused of fills_total.", "route")
+	descCompressed    = desc("compressed_responses_total", "Responses of origins that were compressed, once each, whatever became of them.", "route", "coding")
+	descCompressedIn  = desc("compressed_in_bytes_total", "Body bytes of such responses as origins sent them.", "route", "coding")
+	descCompressedOut = desc("compressed_out_bytes_total", "Body bytes that came of them.", "route", "coding")
 	descFills         = desc("fills_total", "Fetches of a GET that asked the cache and got a response, by what became of it when its body had ended.", "route", "outcome")
 	descBehind        = desc("readers_behind_total", "Clients of a shared fetch that it has left behind because others read faster: the rest came from what was stored by then, or by a request of their own to the origin, or they were cut off.", "route", "rest")
 	descSpooled       = desc("spooled_bytes_total", "Bytes written to files in limits.spool for clients slower than their origin. They are no writes of the cache.")
@@ -71,7 +75,7 @@ var (
 var descs = []*prometheus.Desc{
 	descRequests, descBytes, descDuration, descFirstByte, descCollapsed, descHeldBack, descHeldBackBytes, descRegret, descRegretBytes, descStorable, descFills, descBehind, descSpooled, descSpool, descSpoolFiles, descSpoolFailed, descGateOpen, descNotStored, descInFlight, descInflightBytes,
 	descPanics, descFill, descFalsePositive, descFalseNegative, descWindow, descWindowMax, descWindowKeys, descFilterBytes, descAdmission, descRotations, descWindowObjects, descPurges, descInvalidations, descPurgesFolded, descPurgeSweeps, descGone, descForgotten,
-	descSlowUploads, descHostRequests, descHostBytes,
+	descSlowUploads, descCompressed, descCompressedIn, descCompressedOut, descHostRequests, descHostBytes,
 }
 
 // Describe sends the description of every metric.
@@ -144,6 +148,19 @@ func (e emitter) route(r *routeMetrics) {
 		e.counter(descInvalidations, r.invalidations[cause].Load(), r.name, causeWords[cause])
 	}
 	e.fills(&r.fills, r.name)
+	e.compressed(&r.compressed, r.name)
+}
+
+// compressed sends the counters of each coding that has been used.
+func (e emitter) compressed(all *[compress.Count]compress.Counts, route string) {
+	for i := range all {
+		c, word := &all[i], compress.Coding(i).String() //nolint:gosec // below Count
+		if n := c.Responses.Load(); n > 0 {
+			e.counter(descCompressed, n, route, word)
+			e.counter(descCompressedIn, c.In.Load(), route, word)
+			e.counter(descCompressedOut, c.Out.Load(), route, word)
+		}
+	}
 }
 
 // fills sends the counters of fills: what was storable, and what became of it.

@@ -73,7 +73,7 @@ func (x *exchange) normal(name string, lines [][]byte) [][]byte {
 	}
 	switch name {
 	case "Accept-Encoding":
-		x.raw = append(x.raw[:0], rfc9111.Codings(lines))
+		x.raw = append(x.raw[:0], x.codings(lines))
 		return x.raw
 	case "Accept-Language":
 		var ok bool

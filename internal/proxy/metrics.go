@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"edgeproxy/internal/compress"
 	"edgeproxy/internal/reason"
 	"edgeproxy/internal/series"
 )
@@ -76,6 +77,7 @@ type routeMetrics struct {
 	behind    [behindCount]atomic.Int64
 
 	invalidations [causeCount]atomic.Int64
+	compressed    [compress.Count]compress.Counts
 
 	duration, firstByte [resultCount]histogram
 }

@@ -6,6 +6,7 @@ import (
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/cachekey"
+	"edgeproxy/internal/compress"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/rate"
 	"edgeproxy/internal/rfc9111"
@@ -89,7 +90,10 @@ type Route struct {
 	// SliceBytes is the size of the slices that large objects are fetched and stored in;
 	// 0 fetches them whole. At most MaxObjectBytes of the Proxy.
 	SliceBytes int64
-	Bypass     Bypass
+	// Compress says which responses of the origin are compressed; nil is none. It is off with SliceBytes: a slice has to be of
+	// bytes that the origin knows.
+	Compress *compress.Rules
+	Bypass   Bypass
 	// StripCookies names cookies that are taken out of all requests, also of those that
 	// pass by the cache.
 	StripCookies cachekey.CookieNames
@@ -132,6 +136,9 @@ func newRoute(r *Route, m *Metrics) *route {
 		own.Key, own.NoVarySearch = own.Key.Within(own.Name), false
 	}
 	own.Caching.Partial = true // see span
+	if own.SliceBytes > 0 {
+		own.Compress = nil
+	}
 	return &route{
 		Route: &own, metrics: m.forRoute(r.Name), answer: newOwnAnswer(r.Answer),
 		identifies: own.Request.identify() || r.Answer != nil && r.Answer.Fields.identify(),
@@ -162,5 +169,6 @@ func (r *route) rewritten(request *origin.Request, resp *origin.Response, err er
 	if r.Response.Rules != nil {
 		resp.Header = r.Response.applyTo(resp.Header, request)
 	}
+	r.compressed(request, resp)
 	return resp, err
 }

@@ -12,6 +12,12 @@ func (r *routeMetrics) add(other *routeMetrics) {
 	addEach(r.bytes[:], other.bytes[:])
 	addEach(r.behind[:], other.behind[:])
 	addEach(r.invalidations[:], other.invalidations[:])
+	for i := range r.compressed {
+		to, from := &r.compressed[i], &other.compressed[i]
+		addOne(&to.Responses, &from.Responses)
+		addOne(&to.In, &from.In)
+		addOne(&to.Out, &from.Out)
+	}
 	addOne(&r.collapsed, &other.collapsed)
 	r.fills.add(&other.fills)
 }

@@ -24,11 +24,6 @@ func announced(resp *origin.Response) string {
 	return rfc9111.Announced(resp.Header)
 }
 
-// trailersOf returns the trailers to pass on of resp, whose body was read to its end.
-func trailersOf(resp *origin.Response) field.List {
-	return rfc9111.Trailers(resp.Header, resp.Body.Trailers())
-}
-
 // takesTrailers reports whether the client of x takes trailers behind a body in chunks, and
 // may have them.
 func (x *exchange) takesTrailers() bool {

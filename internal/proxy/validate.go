@@ -20,7 +20,11 @@ const maxRefreshes = 256
 // the 304 is not about that response.
 func (p *Proxy) confirm(j *job, resp *origin.Response, purged func() bool) *outcome {
 	e := j.stale.Entry()
-	updated, ok := rfc9111.Update(e.Header, resp.Header)
+	from, ok := j.route.confirming(j.request, e, j.stale.Content().Size(), resp.Header)
+	if !ok {
+		return nil
+	}
+	updated, ok := rfc9111.Update(e.Header, from)
 	if !ok {
 		return nil
 	}

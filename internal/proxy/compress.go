@@ -1,0 +1,86 @@
+package proxy
+
+import (
+	"slices"
+
+	"edgeproxy/internal/cache"
+	"edgeproxy/internal/compress"
+	"edgeproxy/internal/field"
+	"edgeproxy/internal/origin"
+	"edgeproxy/internal/rfc9111"
+)
+
+// This file compresses, once, what an origin has sent without a coding. It does so before anything else looks at the response:
+// judge, variants, conditions, ranges and tiers know one that the origin could have sent.
+
+const acceptEncoding = "Accept-Encoding"
+
+// compressed has resp, which answers request, be what the origin would have sent had it compressed, where the rules of the
+// route say so. A body that came with its head is encoded at once, and has a length.
+func (r *route) compressed(request *origin.Request, resp *origin.Response) {
+	switch {
+	case r.Compress == nil || resp.Upgraded != nil:
+		return
+	case resp.Status == statusNotModified:
+		resp.Header = compress.Confirmed(request.Header, resp.Header)
+		return
+	}
+	head, length := request.Method == "HEAD", resp.ContentLength
+	if head {
+		length = declaredLength(resp.Header)
+	}
+	coding, varies := r.Compress.Choose(request.Header, resp.Status, resp.Header, length)
+	switch {
+	case !varies:
+		return
+	case coding == compress.None:
+		resp.Header = compress.Varying(resp.Header)
+		return
+	}
+	resp.Header = compress.Encoded(resp.Header, coding)
+	if head {
+		return
+	}
+	here := resp.Here
+	body := compress.NewReader(resp.Body.Raw(), coding, r.Compress.Level, &r.metrics.compressed[coding])
+	resp.Body.Through(body)
+	resp.ContentLength, resp.Here = -1, false
+	if here {
+		if size, ok := body.Finish(); ok {
+			resp.ContentLength, resp.Here = size, true
+		}
+	}
+}
+
+// confirming returns the header of a 304 as far as it is about the stored response e, of size bytes; false where e was stored
+// before the route compressed, so that it has to be fetched anew.
+func (r *route) confirming(request *origin.Request, e *cache.Entry, size int64, header field.List) (field.List, bool) {
+	switch {
+	case r.Compress == nil:
+		return header, true
+	case slices.Contains(e.Vary, acceptEncoding):
+		return compress.SameVary(header), true
+	}
+	_, varies := r.Compress.Choose(request.Header, int(e.Status), e.Header, size)
+	return header, !varies
+}
+
+// codings returns the lines of Accept-Encoding as they are forwarded. On a route that compresses, a request with no-transform
+// asks for no coding: so it has a variant of its own, and what others get is not what it was given.
+func (x *exchange) codings(lines [][]byte) []byte {
+	folded := rfc9111.Codings(lines)
+	if x.request.NoTransform && x.route.Compress != nil {
+		return rfc9111.WithoutCodings(folded)
+	}
+	return folded
+}
+
+// trailersOf returns the trailers to pass on of resp, whose body was read to its end: those that are about the bytes that the
+// client gets.
+func trailersOf(resp *origin.Response) field.List {
+	trailers := rfc9111.Trailers(resp.Header, resp.Body.Trailers())
+	if resp.Body.IsThrough() {
+		trailers = trailers.Without(compress.Describes)
+	}
+	return trailers
+}
