@@ -20,6 +20,7 @@ type Config struct {
 	Inherited            // by routes that do not say otherwise
 	Admission   Admission
 	Cache       Cache
+	Compress    Compress
 	Purge       Purge
 	Limits      Limits
 	Shutdown    Shutdown

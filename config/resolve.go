@@ -18,6 +18,7 @@ func resolve(c *Config, src *source) {
 		c.Routes[i].Inherited = c.inherited(src, item("routes", i), &c.Routes[i].ownInherited)
 		c.Routes[i].Admission = c.rule(c.Routes[i].own)
 		c.Routes[i].Cache = c.caching(src, child(item("routes", i), "cache"), &c.Routes[i].ownCache)
+		c.Routes[i].Compress = c.compress(src, child(item("routes", i), "compress"), &c.Routes[i].ownCompress)
 		c.Routes[i].Rate = c.rate(src, below(item("routes", i), "limits.rate"), &c.Routes[i].ownRate)
 		c.Routes[i].AccessLog = c.routeLog(src, child(item("routes", i), "access_log"), &c.Routes[i].ownLog)
 	}

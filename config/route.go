@@ -23,6 +23,9 @@ type Route struct {
 	// Cache is in force as it stands, like Admission.
 	Cache Caching
 
+	// Compress is in force as it stands, like Admission.
+	Compress Compress
+
 	// Rate is in force as it stands, like Admission.
 	Rate Rate
 
@@ -35,4 +38,5 @@ type Route struct {
 	ownLog   RouteLog
 
 	ownInherited Inherited
+	ownCompress  Compress
 }

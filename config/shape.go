@@ -24,6 +24,7 @@ func (c *Config) table() table {
 	}, c.Inherited.table(), ofOrigins(), table{
 		section("admission", c.Admission.table(), "What has to be asked for again before it is stored."),
 		section("cache", c.Cache.table(), "What is stored, for how long, and where."),
+		section("compress", c.Compress.table(), "Responses that origins send without a content coding are compressed, once, before they are stored. Not for pages that have a secret beside what a client sent (BREACH)."),
 		section("purge", c.Purge.table(), "Purges on the listeners for clients. The admin listener has others."),
 		section("limits", c.Limits.table(), "What clients may ask of the process."),
 		section("shutdown", c.Shutdown.table(), "How the process leaves."),
@@ -55,6 +56,7 @@ func (r *Route) table() table {
 	}, r.ownInherited.table().asOverrides(), table{
 		section("admission", r.ownAdmission(), "What this route does otherwise; the filters are those of all.").asOverride().such("{policy: counting, more_than: 2}"),
 		section("cache", r.ownCaching(), "All of cache, key by key, but any_language_order, collapse, uncacheable_for, memory and disk.").asOverride().such("{default_ttl: 10s}"),
+		section("compress", r.ownCompress.table(), "What this route does otherwise than compress says for all, key by key.").asOverride().such("{codings: []}"),
 		section("limits", r.ownRate.routeLimits(), "A rate of its own, key by key; no other limit.").asOverride().such("{rate: {requests: 5}}"),
 		section("access_log", r.ownLog.table(), "Whether and how many requests of this route are logged, key by key.").asOverride().such("{enabled: false}"),
 	})

@@ -133,11 +133,15 @@ func wantEveryKey() *Config {
 					StripCookies: []string{"own"},
 					Slice:        64 * KiB,
 				},
+				Compress: Compress{nil, []string{"text/*", "application/json"}, 2 * KiB, CompressBetter},
 			},
-			{Name: "shop", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Redirect: Redirect{Status: "302"}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: RouteLog{false, 0.5}},
-			{Name: "rest", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Admission: Rule{Policy: PolicyCounting, MoreThan: 5}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), Redirect: Redirect{Status: "302"}, AccessLog: RouteLog{true, 0.5}},
-			{Name: "moved", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{"https://{host}{uri}", "308"}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
-			{Name: "fixed", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{Status: "302"}, Respond: Respond{410, "gone", map[string]string{"X-Gone": "1"}}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
+			{Name: "shop", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Redirect: Redirect{Status: "302"}, Admission: Rule{Policy: PolicySecondHit}, Cache: whole(everyCaching()), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: RouteLog{false, 0.5}},
+			{
+				Name: "rest", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Admission: Rule{Policy: PolicyCounting, MoreThan: 5}, Cache: whole(everyCaching()),
+				Compress: Compress{[]Coding{CodingGzip}, []string{"text/html"}, 3 * KiB, CompressFastest}, Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), Redirect: Redirect{Status: "302"}, AccessLog: RouteLog{true, 0.5},
+			},
+			{Name: "moved", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{"https://{host}{uri}", "308"}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
+			{Name: "fixed", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{Status: "302"}, Respond: Respond{410, "gone", map[string]string{"X-Gone": "1"}}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
 		},
 		Inherited: everyInherited(),
 		Admission: Admission{
@@ -154,7 +158,8 @@ func wantEveryKey() *Config {
 			Memory: Memory{MaxBytes: 257 << 20, MaxObjectBytes: 9 << 20, StageBytes: 2 << 20},
 			Disk:   Disk{Paths: []string{"store", "/more"}, MaxBytes: 20 << 30, MaxObjectBytes: 2 << 30, MinFree: Free{Bytes: 3 << 30}, WriteRate: 50_000_000},
 		},
-		Purge: Purge{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32")}},
+		Compress: everyCompress(),
+		Purge:    Purge{Allow: []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32"), netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("2001:db8::/32")}},
 		Limits: Limits{
 			HeaderBytes: 17 << 10, HeaderCount: 101, TargetBytes: 9 << 10, BodyBytes: 2 << 30,
 			HeaderTimeout: 11 * time.Second, ReadIdle: 33 * time.Second, WriteIdle: 34 * time.Second,
@@ -170,6 +175,16 @@ func wantEveryKey() *Config {
 		AccessLog:   AccessLog{"-", LogTemplate, "{client} {target}", 0.5},
 		Tracing:     Tracing{"http://127.0.0.1:4318/otlp", map[string]Secret{"Api-Key": "of-a-test"}, 11 * time.Second, 0.02, 101, "edge"},
 	}
+}
+
+func everyCompress() Compress {
+	return Compress{[]Coding{CodingZstd, CodingBrotli}, []string{"text/*", "application/json"}, 2 * KiB, CompressBetter}
+}
+
+// whole is c without slices, which do not stand beside codings.
+func whole(c Caching) Caching {
+	c.Slice = 0
+	return c
 }
 
 func TestEveryKeyReachesItsField(t *testing.T) {
@@ -205,6 +220,7 @@ func TestEveryKeyIsSet(t *testing.T) {
 		case path == ".Routes[0].Admission.Probability": // of another policy than its own
 		case strings.HasPrefix(path, ".Routes[0].Redirect."), strings.HasPrefix(path, ".Routes[0].Respond."): // stand beside no origin
 		case strings.HasPrefix(path, ".Routes[0].Inherited."), strings.HasSuffix(path, ".BasicAuth.Enabled"): // false or the default again, over what is at the top; stands beside no users_file
+		case strings.HasPrefix(path, ".Routes[0].Compress."): // stands beside no slice; the third has all of it
 		case path == ".Admin.Token": // stands beside no token_file
 		case path == ".Routes[0].Cache.HonorRequest", path == ".Routes[0].Cache.SurrogateControl", path == ".Routes[0].Cache.SendTags": // false again, over the true of all routes
 		case reflect.DeepEqual(a.Interface(), b.Interface()):

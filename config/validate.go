@@ -36,6 +36,7 @@ func validate(c *Config, r *report) {
 	if c.CacheStatus.Send != SendTrusted && len(c.CacheStatus.Trusted) > 0 && v.sound("cache_status") {
 		v.fail("cache_status.trusted", "want no such list, or send: trusted")
 	}
+	v.compression()
 	v.accessLog()
 	v.metrics()
 	v.tracing()

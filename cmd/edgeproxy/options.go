@@ -125,6 +125,7 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 			AnyLanguageOrder: c.Cache.AnyLanguageOrder,
 			Caching:          cachingOptions(r.Cache), HonorRequest: r.Cache.HonorRequest, Key: key, AllowAmbiguousPath: r.AllowAmbiguousPath,
 			SliceBytes:   int64(r.Cache.Slice),
+			Compress:     compressRules(&r.Compress),
 			SendTags:     r.Cache.SendTags,
 			NoVarySearch: r.Cache.NoVarySearch, IgnoreNoStore: !r.Cache.HonorNoStore, StorePosts: r.Cache.StorePostAnswers,
 			NoCache: !r.Cache.Enabled, NoUpgrades: !r.Cache.Upgrades, Invalidate: invalidation(r.Cache.Invalidate),
