@@ -23,7 +23,8 @@ type conn struct {
 	server    *server      // whose slot it is in
 	client    netip.Prefix // who holds it, while it is in use
 	quiet     func() bool  // nothing has arrived that was not read; nil where that cannot be asked
-	unread    func() bool  // something has arrived that was not read; nil: it was not asked yet
+	once      *turn        // of the socket, for reads that do not wait; nil: there were none
+	looks     bool         // reads do not wait
 	turn      *turn        // nil where there is none, as with TLS
 	idle      time.Duration
 	end       time.Time // when the exchange has to be over; zero: any time
@@ -56,6 +57,8 @@ func (c *conn) Read(p []byte) (int, error) {
 	case err != nil:
 		c.failed = nil
 		return 0, err
+	case c.looks:
+		return c.once.now(p)
 	}
 	if c.rolling {
 		c.until = time.Time{}

@@ -57,14 +57,19 @@ func handshake(ctx context.Context, socket net.Conn, config *tls.Config) (*tls.C
 type tlsSocket struct {
 	net.Conn
 	cutOff bool
+	once   *turn // not nil: reads do not wait
 	ended  bool // the end of the TCP connection was read
 }
 
-func (w *tlsSocket) Read(p []byte) (int, error) {
+func (w *tlsSocket) Read(p []byte) (n int, err error) {
 	if w.cutOff {
 		return 0, errCutOff
 	}
-	n, err := w.Conn.Read(p)
+	if w.once != nil {
+		n, err = w.once.now(p)
+	} else {
+		n, err = w.Conn.Read(p)
+	}
 	w.ended = w.ended || errors.Is(err, io.EOF)
 	return n, err
 }

@@ -1,6 +1,11 @@
 package origin
 
-import "io"
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+)
 
 // Through has Read give what r gives in place of what the origin sends, which r reads from Raw. Who has read from Raw owns
 // the length: that of the Response is no longer known unless the caller says so. Framed, Trailers, Took and Trace are still
@@ -19,8 +24,8 @@ type Raw struct{ b *Body }
 // Read is that of Body.
 func (r Raw) Read(p []byte) (int, error) { return r.b.read(p) }
 
-// AtHand reports whether Read has something to give without a wait, as far as can be seen: a byte, the end, an error. Over
-// TLS what is there may be less than a record. By HTTP/2 nothing can be seen.
+// AtHand reports whether Read has something to give without a wait: a byte, the end, an error. By HTTP/2, and where there
+// is no socket to be looked at, it may say no all the same. It must not run beside Read.
 func (r Raw) AtHand() bool {
 	b := r.b
 	switch {
@@ -28,19 +33,73 @@ func (r Raw) AtHand() bool {
 		return true
 	case b.stream != nil:
 		return false
-	case b.chunks != nil && b.chunks.arrived(), b.chunks == nil && b.c.br.Buffered() > 0:
+	case b.gives():
 		return true
 	}
-	return b.c.hears()
+	return b.c.look() != nil || b.gives()
 }
 
-// hears reports whether something has arrived at the socket that was not read. It must not run beside a read.
-func (c *conn) hears() bool {
-	if c.unread == nil {
-		quiet := socketQuiet(c.socket)
-		c.unread = func() bool { return quiet != nil && !quiet() }
+// gives reports whether what was read of the connection has a part of the body in it, or its end.
+func (b *Body) gives() bool {
+	if b.chunks != nil {
+		return b.chunks.gives()
 	}
-	return c.unread()
+	return b.c.br.Buffered() > 0
+}
+
+// look reads what has arrived on the connection, as far as there is room for it, and does not wait. An error is that of
+// the next read, too. It peeks at no socket: a reset that was peeked at would be an end for who reads on.
+func (c *conn) look() error {
+	if c.once == nil {
+		if c.once = c.turn; c.once == nil {
+			c.once = newTurn(c.socket)
+		}
+		if c.once == nil {
+			return nil
+		}
+	}
+	if c.under != nil {
+		c.under.once = c.once
+		defer func() { c.under.once = nil }()
+	} else {
+		c.looks = true
+		defer func() { c.looks = false }()
+	}
+	_, err := c.br.Peek(c.br.Buffered() + 1)
+	if err == nil || errors.Is(err, errCutOff) || errors.Is(err, bufio.ErrBufferFull) {
+		return nil
+	}
+	c.failed = err
+	return err
+}
+
+// gives reports whether what was read has data in it, the end of the body, or what is none.
+func (c *chunkReader) gives() bool {
+	b, _ := c.r.Peek(c.r.Buffered())
+	if c.left > 0 {
+		return len(b) > 0
+	}
+	for next := c.next; ; {
+		line, rest, whole := bytes.Cut(b, []byte("\n"))
+		if !whole {
+			return false
+		}
+		b = rest
+		switch next {
+		case chunkDataEnd:
+			next = chunkSize
+		case chunkSize:
+			number, _, _ := bytes.Cut(bytes.TrimSuffix(line, []byte("\r")), []byte(";"))
+			if n, ok := parseHex(number); !ok || n > 0 {
+				return !ok || len(b) > 0
+			}
+			next = chunkTrailer
+		case chunkTrailer:
+			if len(line) <= len("\r") {
+				return true
+			}
+		}
+	}
 }
 
 // takeThrough is TakeHere of a body that another has read.

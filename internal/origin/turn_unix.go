@@ -76,6 +76,22 @@ func (t *turn) send(fd int) error {
 	return err
 }
 
+// now reads what has come into in and does not wait: errCutOff says that nothing has, or that the socket cannot be read now, which
+// the next read finds, too. Its other errors are found by no other read.
+func (t *turn) now(in []byte) (n int, err error) {
+	came := false
+	t.in, t.n, t.err = in, 0, nil
+	_ = t.raw.Read(func(fd uintptr) bool {
+		came = t.read(int(fd))
+		return true // never wait
+	})
+	t.in = nil
+	if !came {
+		return 0, errCutOff
+	}
+	return t.n, t.err
+}
+
 // read reads what is there, and reports false where that is nothing yet.
 func (t *turn) read(fd int) (over bool) {
 	n, err := nonblock.Read(fd, t.in)
