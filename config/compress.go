@@ -32,7 +32,6 @@ const (
 	CompressFastest CompressLevel = "fastest"
 	CompressDefault CompressLevel = "default"
 	CompressBetter  CompressLevel = "better"
-	CompressBest    CompressLevel = "best"
 )
 
 // usualTypes are of texts, and of what else is usually sent without a coding and gets much shorter by one.
@@ -52,7 +51,7 @@ func (c *Compress) table() table {
 		}), "gzip, br and zstd; a client gets the first of them that it accepts. None compresses nothing.").such("[zstd, br, gzip]"),
 		live("types", types, "The types that are compressed; text/* is all of text, but never text/event-stream."),
 		live("min_bytes", size(&c.MinBytes, KiB).atLeast(1), "A response of which it is known that it is shorter stays as it is."),
-		live("level", words(&c.Level, CompressDefault, CompressFastest, CompressDefault, CompressBetter, CompressBest), "More work for fewer bytes; once for each fetch."),
+		live("level", words(&c.Level, CompressDefault, CompressFastest, CompressDefault, CompressBetter), "More work for fewer bytes; once for each fetch."),
 	}
 }
 

@@ -24,6 +24,12 @@ type Counts struct {
 // errClosed is what Read returns behind Close.
 var errClosed = errors.New("the body was closed")
 
+// MostOpen bounds the readers that are open at once, and so the memory of encoders: clients and origins that take their time
+// hold one each.
+const MostOpen = 256
+
+var open atomic.Int64
+
 // Reader is a body in its coding. One goroutine reads it; Close may be called from any, and has to be.
 type Reader struct {
 	src    Source
@@ -31,19 +37,24 @@ type Reader struct {
 	level  Level
 	counts *Counts
 
-	m   *machine // nil: not yet, or no longer
-	out sink
-	err error // behind what is in out; nil: it goes on
+	m    *machine // nil: not yet, or no longer
+	open bool     // among those that are bounded
+	out  sink
+	err  error // behind what is in out; nil: it goes on
 
 	mu     sync.Mutex
 	busy   bool // reading
 	closed bool
 }
 
-// NewReader returns what src is by the coding, which is not None. It takes an encoder with the first Read and gives it back
-// at the end, at an error or with Close. The caller owns src, and counts may be shared.
+// NewReader returns what src is by the coding, which is not None; nil where MostOpen others are not at their end. It takes an
+// encoder with the first Read and gives it back at the end, at an error or with Close. The caller owns src, and counts may be shared.
 func NewReader(src Source, c Coding, l Level, counts *Counts) *Reader {
-	return &Reader{src: src, coding: c, level: l, counts: counts}
+	if open.Add(1) > MostOpen {
+		open.Add(-1)
+		return nil
+	}
+	return &Reader{src: src, coding: c, level: l, counts: counts, open: true}
 }
 
 // Read gives the next bytes. io.EOF comes behind the end of the coding, and that behind the io.EOF of the source alone. Any other
@@ -120,6 +131,10 @@ func (r *Reader) release() {
 }
 
 func (r *Reader) giveBack() {
+	if r.open {
+		r.open = false
+		open.Add(-1)
+	}
 	if r.m != nil {
 		spare[r.coding][r.level].Put(r.m)
 		r.m = nil

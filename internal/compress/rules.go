@@ -41,12 +41,11 @@ const (
 	Fastest Level = iota
 	Default
 	Better
-	Best
 
 	levels
 )
 
-var levelWords = [levels]string{"fastest", "default", "better", "best"}
+var levelWords = [levels]string{"fastest", "default", "better"}
 
 // String is the level as settings have it.
 func (l Level) String() string { return levelWords[l] }

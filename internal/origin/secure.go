@@ -58,7 +58,7 @@ type tlsSocket struct {
 	net.Conn
 	cutOff bool
 	once   *turn // not nil: reads do not wait
-	ended  bool // the end of the TCP connection was read
+	ended  bool  // the end of the TCP connection was read
 }
 
 func (w *tlsSocket) Read(p []byte) (n int, err error) {

@@ -39,7 +39,7 @@ var (
 	descRegret        = desc("admission_regret_total", "Fills of a key whose fill before was held back within the window: writes that held back did not save.", "route")
 	descRegretBytes   = desc("admission_regret_bytes_total", "Body bytes of fills of a key whose fill before was held back within the window.", "route")
 	descStorable      = desc("storable_fills_total", "Fills judged storable when their header came; storable = stored + held_back + refused of fills_total.", "route")
-	descCompressed    = desc("compressed_responses_total", "Responses of origins that were compressed, once each, whatever became of them.", "route", "coding")
+	descCompressed    = desc("compressed_responses_total", "Responses of origins that were compressed, once each, whatever became of them; identity is of those that stayed as they were because too many others were being compressed.", "route", "coding")
 	descCompressedIn  = desc("compressed_in_bytes_total", "Body bytes of such responses as origins sent them.", "route", "coding")
 	descCompressedOut = desc("compressed_out_bytes_total", "Body bytes that came of them.", "route", "coding")
 	descFills         = desc("fills_total", "Fetches of a GET that asked the cache and got a response, by what became of it when its body had ended.", "route", "outcome")
@@ -157,6 +157,9 @@ func (e emitter) compressed(all *[compress.Count]compress.Counts, route string) 
 		c, word := &all[i], compress.Coding(i).String() //nolint:gosec // below Count
 		if n := c.Responses.Load(); n > 0 {
 			e.counter(descCompressed, n, route, word)
+			if i == int(compress.None) {
+				continue
+			}
 			e.counter(descCompressedIn, c.In.Load(), route, word)
 			e.counter(descCompressedOut, c.Out.Load(), route, word)
 		}

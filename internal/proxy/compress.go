@@ -37,12 +37,21 @@ func (r *route) compressed(request *origin.Request, resp *origin.Response) {
 		resp.Header = compress.Varying(resp.Header)
 		return
 	}
-	resp.Header = compress.Encoded(resp.Header, coding)
-	if head {
+	if !head && !r.encode(resp, coding) {
+		resp.Header = compress.Varying(resp.Header)
 		return
 	}
-	here := resp.Here
+	resp.Header = compress.Encoded(resp.Header, coding)
+}
+
+// encode has the body of resp go through an encoder. It reports false where too many others do.
+func (r *route) encode(resp *origin.Response, coding compress.Coding) bool {
 	body := compress.NewReader(resp.Body.Raw(), coding, r.Compress.Level, &r.metrics.compressed[coding])
+	if body == nil {
+		r.metrics.compressed[compress.None].Responses.Add(1)
+		return false
+	}
+	here := resp.Here
 	resp.Body.Through(body)
 	resp.ContentLength, resp.Here = -1, false
 	if here {
@@ -50,6 +59,7 @@ func (r *route) compressed(request *origin.Request, resp *origin.Response) {
 			resp.ContentLength, resp.Here = size, true
 		}
 	}
+	return true
 }
 
 // confirming returns the header of a 304 as far as it is about the stored response e, of size bytes; false where e was stored

@@ -322,3 +322,70 @@ func TestSlicesAreNotCompressed(t *testing.T) {
 		t.Errorf("got %d bytes, %v", len(got.body), got.header)
 	}
 }
+
+// TestTooManyEncodersLeaveAResponseAsItIs, in the variant of its client, and are counted.
+func TestTooManyEncodersLeaveAResponseAsItIs(t *testing.T) {
+	body := page(5000)
+	e, _ := before(t, edgetest.Options{Rule: always(), Compress: gzips()}, says(textFields, body))
+	var others []*compress.Reader
+	for r := compress.NewReader(nil, compress.Gzip, compress.Fastest, nil); r != nil; r = compress.NewReader(nil, compress.Gzip, compress.Fastest, nil) {
+		others = append(others, r)
+	}
+	got := ask(t, e, taking("gzip", "GET", "/a", "HTTP/1.1", ""))
+	for _, r := range others {
+		_ = r.Close()
+	}
+	if got.body != body || got.header.Get("Content-Encoding") != "" || got.header.Get("Vary") != "Accept-Encoding" || got.header.Get("Etag") != `"a"` {
+		t.Errorf("got %d bytes, %v", len(got.body), got.header)
+	}
+	if n := e.Metric(t, "edgeproxy_compressed_responses_total", "route=default", "coding=identity"); n != 1 {
+		t.Errorf("counted %v, want 1", n)
+	}
+	ask(t, e, taking("gzip", "GET", "/b", "HTTP/1.1", "")).wantPage(t, "then", "gzip", "fwd=uri-miss; stored", body)
+}
+
+// TestNoEncoderIsLeft when clients leave, origins break off and bodies end.
+func TestNoEncoderIsLeft(t *testing.T) {
+	body := page(300_000)
+	e, _ := before(t, edgetest.Options{Rule: always(), Compress: gzips()}, func(c *edgetest.Conn) {
+		for r := c.Next(); r != nil; r = c.Next() {
+			c.Say("HTTP/1.1 200 OK\r\n" + textFields + "Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body[:100_000])
+			switch {
+			case strings.HasPrefix(r.RequestURI, "/cut"):
+				return
+			case strings.HasPrefix(r.RequestURI, "/hangs"):
+				c.UntilClosed()
+				return
+			}
+			c.Say(body[100_000:])
+		}
+	})
+	for i := range 60 {
+		target := [...]string{"/cut", "/hangs", "/whole"}[i%3]
+		s := dial(t, e.Address)
+		method := [...]string{"GET", "POST"}[i%2]
+		res, err := s.head(taking("gzip", method, fmt.Sprint(target, i), "HTTP/1.1", "Content-Length: 0\r\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if target == "/whole" {
+			_, err = io.Copy(io.Discard, res.Body)
+		} else {
+			_, err = io.CopyN(io.Discard, res.Body, 100)
+		}
+		if err != nil {
+			t.Errorf("%s %s: %v", method, target, err)
+		}
+		_ = s.Close()
+	}
+	eventually(t, "all encoders are given back", func() bool {
+		var all []*compress.Reader
+		for r := compress.NewReader(nil, compress.Gzip, compress.Fastest, nil); r != nil; r = compress.NewReader(nil, compress.Gzip, compress.Fastest, nil) {
+			all = append(all, r)
+		}
+		for _, r := range all {
+			_ = r.Close()
+		}
+		return len(all) == compress.MostOpen
+	})
+}
