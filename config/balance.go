@@ -14,6 +14,7 @@ type Balance string
 const (
 	RoundRobin       Balance = "round_robin"       // in turn, by weight
 	LeastConnections Balance = "least_connections" // the fewest in use for its weight
+	BalanceHash      Balance = "hash"              // by what is asked for: a URL has the same server, by weight
 )
 
 // Ejection says when a server that fails gets no requests for a while.

@@ -101,8 +101,12 @@ func originOptions(c *config.Config, o *config.Origin) (origin.Options, error) {
 			Healthy: o.Health.Healthy, Unhealthy: o.Health.Unhealthy, From: o.Health.Status.From, To: o.Health.Status.To,
 		},
 	}
-	if o.Balance == config.LeastConnections {
+	switch o.Balance {
+	case config.LeastConnections:
 		options.Balance = balance.LeastConnections
+	case config.BalanceHash:
+		options.Balance = balance.Hash
+	case config.RoundRobin:
 	}
 	if o.HostHeader != config.HostClient && o.HostHeader != config.HostServer {
 		options.Health.Host = o.HostHeader

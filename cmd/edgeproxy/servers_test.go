@@ -107,6 +107,56 @@ func TestABackupStandsIn(t *testing.T) {
 	asks("a")
 }
 
+// By hash each URL is at one server, the same for two proxies whose files have the servers in another order, and
+// at the other one while that is out.
+func TestAURLGoesToTheSameServerByHash(t *testing.T) {
+	a, b := startNamed(t, "a"), startNamed(t, "b")
+	const rest = "], balance: hash, health: {path: /health, interval: 100ms, healthy: 1, unhealthy: 1}"
+	first := serveServers(t, fmt.Sprintf("servers: [%q, %q", a.URL, b.URL)+rest)
+	second := serveServers(t, fmt.Sprintf("servers: [%q, %q", b.URL, a.URL)+rest)
+	was := map[int]string{}
+	has := map[string]int{}
+	ask := func(s *server, i int) string {
+		r, err := http.NewRequest(http.MethodGet, fmt.Sprintf("http://%s/%d", s.address, i), http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = "site.example" // both proxies have one name, which counts
+		res, err := (&http.Transport{DisableKeepAlives: true}).RoundTrip(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		name, _, _ := strings.Cut(string(body), " ")
+		return name
+	}
+	for i := range 40 {
+		was[i] = ask(first, i)
+		has[was[i]]++
+		if again, other := ask(first, i), ask(second, i); again != was[i] || other != was[i] {
+			t.Errorf("URL %d: got %s, then %s, and %s by the other proxy", i, was[i], again, other)
+		}
+	}
+	if has["a"] < 5 || has["b"] < 5 || has["a"]+has["b"] != 40 {
+		t.Errorf("got %v URLs, want both to have some", has)
+	}
+	a.sick.Store(true)
+	eventually(t, "a is out", func() bool { return strings.Count(first.states(), "down") == 1 })
+	for i := range 40 {
+		if got := ask(first, i); got != "b" {
+			t.Errorf("URL %d: got %s, want b, the one that is left", i, got)
+		}
+	}
+	a.sick.Store(false)
+	eventually(t, "a is back", func() bool { return first.states() == "up up" })
+	for i := range 40 {
+		if got := ask(first, i); got != was[i] {
+			t.Errorf("URL %d: got %s, want %s again", i, got, was[i])
+		}
+	}
+}
+
 func TestServersShareTheRequests(t *testing.T) {
 	a, b := startNamed(t, "a"), startNamed(t, "b")
 	s := serveServers(t, fmt.Sprintf("host_header: server, servers: [%q, {url: %q, weight: 2}]", a.URL, b.URL))

@@ -15,14 +15,17 @@ const (
 	// LeastConnections takes the one with the fewest connections in use for its
 	// weight, and among equals in turn.
 	LeastConnections
+	// Hash takes the one that stands first for the target of the request, by weight; see HashOf.
+	Hash
 )
 
 // Options configure a Balancer. Counts and weights are above 0 unless said
 // otherwise.
 type Options struct {
 	Policy   Policy
-	Weights  []int  // one for each server, at least one server
-	Backups  []bool // whether a server is a backup: it gets requests only while no other can have them. Nil is none
+	Weights  []int    // one for each server, at least one server
+	Backups  []bool   // whether a server is a backup: it gets requests only while no other can have them. Nil is none
+	Names    []string // of the servers, each another, for Hash: they say which targets a server has, whatever its place in the list
 	Ejection Ejection
 	Health   Health
 }
@@ -49,7 +52,8 @@ type Balancer struct {
 type server struct {
 	weight  int
 	backup  bool
-	current int // of smooth weighted round robin: what it has earned
+	name    uint64 // a hash of its name
+	current int    // of smooth weighted round robin: what it has earned
 
 	failures  int       // to connect, in a row, while not ejected
 	recent    recent    // while not ejected
@@ -66,19 +70,45 @@ type server struct {
 func New(options Options) *Balancer {
 	b := &Balancer{options: options}
 	for i, w := range options.Weights {
-		b.servers = append(b.servers, server{weight: w, backup: i < len(options.Backups) && options.Backups[i]})
+		s := server{weight: w, backup: i < len(options.Backups) && options.Backups[i]}
+		if i < len(options.Names) {
+			s.name = HashOf(options.Names[i])
+		}
+		b.servers = append(b.servers, s)
 	}
 	return b
 }
 
 // Choose returns the server that gets the next request. loads has one Load for
-// each server. ok is false where none can take it now: those in question are
+// each server, and target is the hash of what the request is for, which only Hash looks at. ok is false where none can take it now: those in question are
 // full, or out and not to be tried; Refuses tells.
-func (b *Balancer) Choose(now time.Time, loads []Load) (index int, t Ticket, ok bool) {
+func (b *Balancer) Choose(now time.Time, loads []Load, target uint64) (index int, t Ticket, ok bool) {
 	r := b.reach(now, loads)
 	if r > backups && b.options.Ejection.Refuse {
 		return 0, 0, false
 	}
+	best := b.best(now, loads, r, target)
+	if best < 0 {
+		return 0, 0, false
+	}
+	s := &b.servers[best]
+	b.given++
+	if r <= backups && s.ejections > 0 {
+		s.trial, s.until = b.given, now.Add(b.backoff(s.ejections)) // it has as long
+	}
+	return best, b.given, true
+}
+
+// best returns the candidate that the policy takes, -1 if there is none.
+func (b *Balancer) best(now time.Time, loads []Load, r reach, target uint64) int {
+	if b.options.Policy == Hash {
+		return b.ranked(now, loads, r, target)
+	}
+	return b.inTurn(now, loads, r)
+}
+
+// inTurn returns the candidate whose turn it is, by weight, -1 if there is none.
+func (b *Balancer) inTurn(now time.Time, loads []Load, r reach) int {
 	least := math.Inf(1)
 	if b.options.Policy == LeastConnections {
 		least = b.least(now, loads, r)
@@ -95,16 +125,10 @@ func (b *Balancer) Choose(now time.Time, loads []Load) (index int, t Ticket, ok 
 			best = i
 		}
 	}
-	if best < 0 {
-		return 0, 0, false
+	if best >= 0 {
+		b.servers[best].current -= total
 	}
-	s := &b.servers[best]
-	s.current -= total
-	b.given++
-	if r <= backups && s.ejections > 0 {
-		s.trial, s.until = b.given, now.Add(b.backoff(s.ejections)) // it has as long
-	}
-	return best, b.given, true
+	return best
 }
 
 // reach is which servers a request may go to.

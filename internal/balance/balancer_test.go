@@ -14,7 +14,7 @@ var start = time.Unix(1_800_000_000, 0)
 func turns(b *Balancer, n int, loads ...Load) string {
 	var s strings.Builder
 	for range n {
-		if i, _, ok := b.Choose(start, loads); ok {
+		if i, _, ok := b.Choose(start, loads, 0); ok {
 			s.WriteByte(byte('a' + i))
 		} else {
 			s.WriteByte('-')
@@ -107,7 +107,7 @@ func TestLeastConnectionsFillsByWeight(t *testing.T) {
 	b := New(Options{Policy: LeastConnections, Weights: weights})
 	loads := make([]Load, 3)
 	for range 80 {
-		i, _, _ := b.Choose(start, loads)
+		i, _, _ := b.Choose(start, loads, 0)
 		loads[i].InUse++
 	}
 	for i, w := range weights {
@@ -123,7 +123,7 @@ func TestChoiceIsAlwaysJustified(t *testing.T) {
 	for seed := range uint64(50) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		n := 1 + r.IntN(4)
-		o := Options{Policy: Policy(r.IntN(2)), Ejection: Ejection{Failures: r.IntN(3), Backoff: time.Second, MaxBackoff: 8 * time.Second, Refuse: r.IntN(2) == 0}, Health: Health{1, 2}}
+		o := Options{Policy: Policy(r.IntN(3)), Ejection: Ejection{Failures: r.IntN(3), Backoff: time.Second, MaxBackoff: 8 * time.Second, Refuse: r.IntN(2) == 0}, Health: Health{1, 2}}
 		for range n {
 			o.Weights, o.Backups = append(o.Weights, 1+r.IntN(5)), append(o.Backups, r.IntN(3) == 0)
 		}
@@ -155,7 +155,7 @@ func TestChoiceIsAlwaysJustified(t *testing.T) {
 			}
 			before := b.servers
 			b.servers = append([]server(nil), before...)
-			i, ticket, ok := b.Choose(now, loads)
+			i, ticket, ok := b.Choose(now, loads, r.Uint64())
 			if ok != (open > 0) || ok && (loads[i].Full || loads[i].Not) {
 				t.Fatalf("seed %d: got server %d, %v of %+v with %d open", seed, i, ok, loads, open)
 			}

@@ -7,6 +7,8 @@
 //
 //   - Over a round each server gets requests by its weight, spread out; or, with
 //     LeastConnections, the one with the fewest for its weight gets the next.
+//   - With Hash a target has the same server as long as that can take it, in each process
+//     that has the same servers; and where one comes or goes, only its own targets move.
 //   - A server that cannot be connected to several times in a row is ejected for a
 //     while, which doubles with each such trial. When the while is over it gets a
 //     single request, the trial: a circuit breaker for each server.

@@ -25,7 +25,7 @@ func only(index int) []Load {
 func fail(t *testing.T, b *Balancer, index, times int, now time.Time) (ejected bool) {
 	t.Helper()
 	for range times {
-		i, ticket, ok := b.Choose(now, only(index))
+		i, ticket, ok := b.Choose(now, only(index), 0)
 		if !ok || i != index {
 			t.Fatalf("got server %d, %v, want %d", i, ok, index)
 		}
@@ -48,7 +48,7 @@ func TestFailuresInARowEject(t *testing.T) {
 	if fail(t, b, 0, 2, start) {
 		t.Error("ejected after two failures, want three")
 	}
-	i, ticket, _ := b.Choose(start, only(0))
+	i, ticket, _ := b.Choose(start, only(0), 0)
 	b.Succeeded(i, ticket, start)
 	if fail(t, b, 0, 2, start) {
 		t.Error("ejected after two failures behind a success, want three in a row")
@@ -68,7 +68,7 @@ func TestTrialIsASingleRequest(t *testing.T) {
 	count := 0
 	var trial Ticket
 	for range 20 {
-		i, ticket, _ := b.Choose(at(10), []Load{{}, {}})
+		i, ticket, _ := b.Choose(at(10), []Load{{}, {}}, 0)
 		if i == 0 {
 			count, trial = count+1, ticket
 		}
@@ -100,7 +100,7 @@ func TestTrialWithoutAnEndIsRepeated(t *testing.T) {
 // turnsAt counts the requests that server 0 gets of n.
 func turnsAt(b *Balancer, now time.Time, n int) (count int) {
 	for range n {
-		if i, _, _ := b.Choose(now, []Load{{}, {}}); i == 0 {
+		if i, _, _ := b.Choose(now, []Load{{}, {}}, 0); i == 0 {
 			count++
 		}
 	}
@@ -116,7 +116,7 @@ func TestBackoffDoublesUpToItsLimit(t *testing.T) {
 		now = now.Add(time.Duration(want) * time.Second)
 		fail(t, b, 0, 1, now)
 	}
-	_, ticket, _ := b.Choose(now.Add(40*time.Second), only(0))
+	_, ticket, _ := b.Choose(now.Add(40*time.Second), only(0), 0)
 	b.Succeeded(0, ticket, start)
 	fail(t, b, 0, 3, now)
 	wantState(t, b, 0, now, Ejected, 10*time.Second) // as if for the first time
@@ -128,7 +128,7 @@ func TestRequestsBeforeAnEjectionSayNothing(t *testing.T) {
 	b := two(false)
 	var before []Ticket
 	for range 100 {
-		_, ticket, _ := b.Choose(start, only(0))
+		_, ticket, _ := b.Choose(start, only(0), 0)
 		before = append(before, ticket)
 	}
 	for i, ticket := range before {
@@ -148,11 +148,11 @@ func TestRequestsBeforeAnEjectionSayNothingAfterIt(t *testing.T) {
 	b := two(false)
 	var before []Ticket
 	for range 100 {
-		_, ticket, _ := b.Choose(start, only(0))
+		_, ticket, _ := b.Choose(start, only(0), 0)
 		before = append(before, ticket)
 	}
 	fail(t, b, 0, 3, start)
-	_, trial, _ := b.Choose(at(10), only(0))
+	_, trial, _ := b.Choose(at(10), only(0), 0)
 	if !b.Succeeded(0, trial, start) {
 		t.Fatal("the trial succeeded: want the ejection to end by it")
 	}
@@ -187,7 +187,7 @@ func TestAllEjectedAreTriedOrRefused(t *testing.T) {
 	b := two(true)
 	fail(t, b, 0, 3, start)
 	fail(t, b, 1, 3, at(1))
-	if i, _, ok := b.Choose(at(10), []Load{{}, {}}); !ok || i != 0 || !b.Refuses(at(10)) {
+	if i, _, ok := b.Choose(at(10), []Load{{}, {}}, 0); !ok || i != 0 || !b.Refuses(at(10)) {
 		t.Errorf("got server %d, %v, want a trial of the first, and nothing else", i, ok)
 	}
 }
@@ -197,7 +197,7 @@ func TestAnswerEndsAnEjection(t *testing.T) {
 	b := two(false)
 	fail(t, b, 0, 3, start)
 	fail(t, b, 1, 3, start)
-	i, ticket, _ := b.Choose(at(1), []Load{{}, {}})
+	i, ticket, _ := b.Choose(at(1), []Load{{}, {}}, 0)
 	if !b.Succeeded(i, ticket, start) {
 		t.Error("want the ejection to end")
 	}
@@ -241,7 +241,7 @@ func TestTriedServerIsNotOut(t *testing.T) {
 		t.Helper()
 		b := two(refuse)
 		out(b)
-		if _, _, ok := b.Choose(start, []Load{{}, {Not: true}}); ok != want {
+		if _, _, ok := b.Choose(start, []Load{{}, {Not: true}}, 0); ok != want {
 			t.Errorf("the other server is up, and was tried: got the one that is %s %v, want %v", name, ok, want)
 		}
 	}
@@ -263,7 +263,7 @@ func TestTriedServerIsNotOut(t *testing.T) {
 // Requests do not bring back what checks took out.
 func TestAnswersDoNotEndDown(t *testing.T) {
 	b := two(false)
-	_, ticket, _ := b.Choose(start, only(0))
+	_, ticket, _ := b.Choose(start, only(0), 0)
 	for range 3 {
 		b.Checked(0, false)
 	}
@@ -280,19 +280,19 @@ func TestCommonOutageEndsForAll(t *testing.T) {
 	})
 	all := make([]Load, 3)
 	for range 1000 {
-		i, ticket, _ := b.Choose(start, all)
+		i, ticket, _ := b.Choose(start, all, 0)
 		b.Failed(i, ticket, start)
 	}
 	for i := range all {
 		wantState(t, b, i, start, Ejected, 10*time.Second)
 	}
-	i, ticket, _ := b.Choose(at(2), all)
+	i, ticket, _ := b.Choose(at(2), all, 0)
 	if !b.Succeeded(i, ticket, start) {
 		t.Fatal("want the ejection of the first to end")
 	}
 	seen := map[int]int{}
 	for range 30 {
-		i, ticket, _ := b.Choose(at(2), all)
+		i, ticket, _ := b.Choose(at(2), all, 0)
 		b.Succeeded(i, ticket, start)
 		seen[i]++
 	}

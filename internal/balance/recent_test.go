@@ -21,7 +21,7 @@ func breaking() *Balancer {
 func play(t *testing.T, b *Balancer, now time.Time, each time.Duration, letters string) int {
 	t.Helper()
 	for i, l := range letters {
-		_, ticket, ok := b.Choose(now, only(0))
+		_, ticket, ok := b.Choose(now, only(0), 0)
 		if !ok {
 			t.Fatalf("request %d: no server", i)
 		}
@@ -76,7 +76,7 @@ func TestTrialThatBreaksLastsAsLongAgain(t *testing.T) {
 	for range 3 {
 		wantState(t, b, 0, now, Ejected, 10*time.Second)
 		now = now.Add(10 * time.Second)
-		_, ticket, _ := b.Choose(now, only(0))
+		_, ticket, _ := b.Choose(now, only(0), 0)
 		if b.Broke(0, ticket, 'a', now) {
 			t.Error("a trial began an ejection")
 		}
@@ -84,7 +84,7 @@ func TestTrialThatBreaksLastsAsLongAgain(t *testing.T) {
 	fail(t, b, 0, 1, now.Add(10*time.Second))
 	wantState(t, b, 0, now.Add(10*time.Second), Ejected, 20*time.Second)
 	now = now.Add(30 * time.Second)
-	_, ticket, _ := b.Choose(now, only(0))
+	_, ticket, _ := b.Choose(now, only(0), 0)
 	if !b.Succeeded(0, ticket, now) {
 		t.Error("want the trial to end the ejection")
 	}

@@ -40,7 +40,7 @@ func (o *Origin) Start(ctx context.Context, r *Request) *Call {
 	}
 	r.Trace.begin(r) // RoundTrip begins it anew where this is nil
 	now := time.Now()
-	s, ok := o.pool.atHand(r.Client, now)
+	s, ok := o.pool.atHand(r.Client, o.pool.target(r), now)
 	if !ok {
 		return nil
 	}

@@ -120,7 +120,7 @@ func (o *Origin) place(ctx context.Context, r *Request) (slot, *Error) {
 	if r.Upgrade != "" && o.options.HTTP2 {
 		return slot{}, o.fail(Unsupported, "send the request", errNoUpgrade)
 	}
-	s, failure := o.pool.take(ctx, r.Client)
+	s, failure := o.pool.take(ctx, r.Client, o.pool.target(r))
 	r.Trace.placed()
 	return s, failure
 }

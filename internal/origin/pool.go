@@ -25,7 +25,8 @@ type pool struct {
 	wait       time.Duration
 	metrics    *originMetrics
 	panics     *rescue.Counter
-	seed       maphash.Seed // of targets
+	seed       maphash.Seed // of targets that broke
+	byTarget   bool         // requests go to servers by what they are for
 
 	mu       sync.Mutex
 	servers  []*server
@@ -42,25 +43,36 @@ type pool struct {
 }
 
 func newPool(o *Options, m *originMetrics) *pool {
-	p := &pool{name: o.Name, queueLimit: o.QueueRequests, wait: o.QueueWait, metrics: m, panics: o.Panics, seed: maphash.MakeSeed(), loads: make([]balance.Load, len(o.Servers)), shares: client.NewShares(client.Part(o.ClientShare))}
+	p := &pool{name: o.Name, queueLimit: o.QueueRequests, wait: o.QueueWait, metrics: m, panics: o.Panics, seed: maphash.MakeSeed(), byTarget: o.Balance == balance.Hash, loads: make([]balance.Load, len(o.Servers)), shares: client.NewShares(client.Part(o.ClientShare))}
 	var weights []int
 	var backups []bool
+	var names []string
 	for i, s := range o.Servers {
 		p.servers = append(p.servers, &server{Server: s, index: i, limit: o.MaxConnections})
 		weights, backups = append(weights, s.Weight), append(backups, s.Backup)
+		names = append(names, s.Address)
 	}
 	p.balancer = balance.New(balance.Options{
-		Policy: o.Balance, Weights: weights, Backups: backups, Ejection: o.Ejection,
+		Policy: o.Balance, Weights: weights, Backups: backups, Names: names, Ejection: o.Ejection,
 		Health: balance.Health{Healthy: o.Health.Healthy, Unhealthy: o.Health.Unhealthy},
 	})
 	return p
 }
 
-// take returns a slot for a request of a client, with an idle connection or the right to dial
+// target is the hash of what r is for, as the origin is asked for it: of a request that the cache may answer that is the URL in
+// its key. It is 0 where nothing goes by it.
+func (p *pool) target(r *Request) uint64 {
+	if !p.byTarget {
+		return 0
+	}
+	return balance.HashOf(r.Host, r.Target)
+}
+
+// take returns a slot for a request of a client, for a target, with an idle connection or the right to dial
 // one. put or free gives the slot back, and counts one connection less for the client; quit
 // does only the latter.
-func (p *pool) take(ctx context.Context, who netip.Prefix) (slot, *Error) {
-	s, failure := p.next(ctx, who)
+func (p *pool) take(ctx context.Context, who netip.Prefix, target uint64) (slot, *Error) {
+	s, failure := p.next(ctx, who, target)
 	if failure != nil {
 		return slot{}, failure
 	}
@@ -69,7 +81,7 @@ func (p *pool) take(ctx context.Context, who netip.Prefix) (slot, *Error) {
 
 // next returns a slot, after a wait in the queue if none is free. Its connection was not
 // checked yet; see usable.
-func (p *pool) next(ctx context.Context, who netip.Prefix) (slot, *Error) {
+func (p *pool) next(ctx context.Context, who netip.Prefix, target uint64) (slot, *Error) {
 	now := time.Now()
 	p.mu.Lock()
 	if p.closed {
@@ -81,7 +93,7 @@ func (p *pool) next(ctx context.Context, who netip.Prefix) (slot, *Error) {
 		p.mu.Unlock()
 		return slot{}, p.overload("take a connection", ErrShare)
 	}
-	if s, ok := p.chooseLocked(now, nil); ok {
+	if s, ok := p.chooseLocked(now, nil, target); ok {
 		p.mu.Unlock()
 		return s, nil
 	}
@@ -90,7 +102,7 @@ func (p *pool) next(ctx context.Context, who netip.Prefix) (slot, *Error) {
 		p.mu.Unlock()
 		return slot{}, p.overload("choose a server", ErrAllOut)
 	}
-	w, ok := p.joinLocked(nil, nil)
+	w, ok := p.joinLocked(nil, nil, target)
 	if !ok {
 		p.shares.Give(who)
 		p.mu.Unlock()
@@ -106,13 +118,13 @@ func (p *pool) next(ctx context.Context, who netip.Prefix) (slot, *Error) {
 }
 
 // atHand is next where nobody has to wait; else it takes nothing and reports false.
-func (p *pool) atHand(who netip.Prefix, now time.Time) (slot, bool) {
+func (p *pool) atHand(who netip.Prefix, target uint64, now time.Time) (slot, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed || p.waiters.Len() > 0 || !p.enterLocked(who, now) {
 		return slot{}, false
 	}
-	s, ok := p.chooseLocked(now, nil)
+	s, ok := p.chooseLocked(now, nil, target)
 	if !ok {
 		p.shares.Give(who)
 	}
@@ -120,8 +132,8 @@ func (p *pool) atHand(who netip.Prefix, now time.Time) (slot, bool) {
 }
 
 // chooseLocked takes a slot of the server whose turn it is, but of no server in not.
-func (p *pool) chooseLocked(now time.Time, not []*server) (slot, bool) {
-	i, ticket, ok := p.balancer.Choose(now, p.loadsLocked(not))
+func (p *pool) chooseLocked(now time.Time, not []*server, target uint64) (slot, bool) {
+	i, ticket, ok := p.balancer.Choose(now, p.loadsLocked(not), target)
 	if !ok {
 		return slot{}, false
 	}

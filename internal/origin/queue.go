@@ -23,17 +23,18 @@ type waiter struct {
 	// the last. Both are nil for one that has just come.
 	not     []*server
 	failure *Error
+	target  uint64        // of the request; see pool.target
 	place   *list.Element // guarded by pool.mu; nil: the grant was sent, the place is gone
 }
 
 // joinLocked joins the queue for a slot of any server but those in not, which have
 // failed. A request that has tried a server stands before those that have tried none: it
 // came before them. joinLocked reports false where the queue is full.
-func (p *pool) joinLocked(not []*server, failure *Error) (*waiter, bool) {
+func (p *pool) joinLocked(not []*server, failure *Error, target uint64) (*waiter, bool) {
 	if p.waiters.Len() >= p.queueLimit {
 		return nil, false
 	}
-	w := &waiter{ready: make(chan grant, 1), not: not, failure: failure}
+	w := &waiter{ready: make(chan grant, 1), not: not, failure: failure, target: target}
 	next := p.waiters.Front()
 	for not != nil && next != nil && waiterAt(next).not != nil {
 		next = next.Next()
@@ -155,7 +156,7 @@ func (p *pool) serveLocked(now time.Time) {
 	for next := p.waiters.Front(); next != nil; {
 		w := waiterAt(next)
 		next = next.Next()
-		s, ok := p.chooseLocked(now, w.not)
+		s, ok := p.chooseLocked(now, w.not, w.target)
 		if ok {
 			p.grantLocked(w, grant{slot: s})
 		} else if w.not == nil {

@@ -79,14 +79,14 @@ func (p *pool) changedLocked(s *server, failure error, changed bool, now time.Ti
 // so, or a place in the queue where such servers are well but full. The result is to
 // be awaited, once the slot that was of no use is given back. It is nil if there is
 // neither.
-func (p *pool) elsewhere(tried []*server, failure *Error) *waiter {
+func (p *pool) elsewhere(tried []*server, failure *Error, target uint64) *waiter {
 	now := time.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
 		return nil
 	}
-	if s, ok := p.chooseLocked(now, tried); ok {
+	if s, ok := p.chooseLocked(now, tried, target); ok {
 		w := &waiter{ready: make(chan grant, 1)}
 		w.ready <- grant{slot: s}
 		return w
@@ -94,6 +94,6 @@ func (p *pool) elsewhere(tried []*server, failure *Error) *waiter {
 	if !p.balancer.Left(now, p.loadsLocked(tried)) {
 		return nil
 	}
-	w, _ := p.joinLocked(tried, failure)
+	w, _ := p.joinLocked(tried, failure, target)
 	return w
 }

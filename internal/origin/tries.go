@@ -106,7 +106,7 @@ func (o *Origin) tries(ctx context.Context, s slot, r *Request, x *exchange) (*R
 			if !slices.Contains(without, s.server) {
 				without = append(without, s.server)
 			}
-			if w := o.pool.elsewhere(without, t.failure); w != nil {
+			if w := o.pool.elsewhere(without, t.failure, o.pool.target(r)); w != nil {
 				o.giveUp(s, t, r)
 				var failure *Error
 				if s, failure = o.pool.await(ctx, w); failure != nil {
