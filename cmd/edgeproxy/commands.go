@@ -39,7 +39,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		Version:       versionName(), // which makes cobra know --version
 	}
 	root.SetVersionTemplate(versionLine() + "\n")
-	root.SetOut(stdout)
+	out := &keptError{Writer: stdout}
+	root.SetOut(out)
 	root.SetErr(stderr)
 	root.SetArgs(args)
 	root.CompletionOptions.HiddenDefaultCmd = true
@@ -48,7 +49,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	// A command that cannot start is bad usage, unless it says otherwise.
 	started := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
+	refuseOtherShells(root)
 	cmd, err := root.ExecuteContextC(ctx)
+	if out.failed != nil && (err == nil || errors.Is(err, out.failed)) {
+		err, started = out.failed, true
+	}
 	return report(stderr, cmd.CommandPath(), err, started)
 }
 

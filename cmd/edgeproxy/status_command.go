@@ -120,6 +120,9 @@ func beforeScreen(w io.Writer, another bool) string {
 	if !another {
 		return ""
 	}
+	if o, ok := w.(*keptError); ok {
+		w = o.Writer
+	}
 	if f, ok := w.(*os.File); ok {
 		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
 			return clearScreen

@@ -1,0 +1,42 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// keptError is what a command prints to. It keeps the first error, so that a command which could not say what it was asked for
+// fails, also where it does not look at what a write returns.
+type keptError struct {
+	io.Writer
+	failed error
+}
+
+// Write implements io.Writer.
+func (o *keptError) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	if err != nil && o.failed == nil {
+		o.failed = err
+	}
+	return n, err //nolint:wrapcheck // it is the writer's
+}
+
+// refuseOtherShells has the command for completions, which is cobra's, take a shell that it does not know for bad usage. It
+// printed its help, and scripts took that for a completion.
+func refuseOtherShells(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	completion, _, err := root.Find([]string{"completion"})
+	if err != nil || completion == root {
+		return
+	}
+	completion.RunE = func(_ *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return &usageError{fmt.Errorf("unexpected argument %q: completion knows bash, zsh, fish and powershell", args[0])}
+		}
+		return &usageError{errors.New("completion needs one of bash, zsh, fish and powershell")}
+	}
+	completion.Args = cobra.ArbitraryArgs
+}
