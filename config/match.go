@@ -10,6 +10,8 @@ import (
 type Match struct {
 	Hosts []HostPattern // one of them; never empty
 
+	Scheme MatchScheme
+
 	Paths []string // one of them is the whole decoded path; none is any
 
 	// PathPrefixes are begins of the decoded path, of which one is wanted, on segment borders:
@@ -22,6 +24,18 @@ type Match struct {
 	Methods []string          // one of them; none is any, and GET is HEAD as well
 	Headers map[string]string // values of request fields by name; see FieldPattern
 }
+
+// MatchScheme is the scheme that a client has used, as far as trusted proxies tell it.
+type MatchScheme string
+
+// The schemes of a match.
+const (
+	AnyScheme   MatchScheme = "any"
+	SchemeHTTP  MatchScheme = "http"
+	SchemeHTTPS MatchScheme = "https"
+)
+
+func (s MatchScheme) covers(o MatchScheme) bool { return s == AnyScheme || s == o }
 
 // HostPattern matches the host of a request.
 type HostPattern struct {
@@ -47,6 +61,7 @@ func ParseFieldPattern(text string) (p FieldPattern) {
 func (m *Match) table() table {
 	return table{
 		live("hosts", hostPatterns(&m.Hosts, []HostPattern{{}}), "*, example.com, *.example.com, or one of them with a port that clients name: *:80 is all that came by http.").asBasic(),
+		live("scheme", words(&m.Scheme, AnyScheme, AnyScheme, SchemeHTTP, SchemeHTTPS), "What the client has used; trusted proxies say it by X-Forwarded-Proto."),
 		live("path", oneOrList(&m.Paths, nil, wantPaths), `The whole path, or a list of paths; "" is any.`).such("/favicon.ico"),
 		live("path_prefix", oneOrList(&m.PathPrefixes, []string{"/"}, wantPrefixes),
 			"The begin of the path, or a list of begins, on segment borders: /api does not match /apix.").asBasic(),
@@ -130,7 +145,7 @@ func (m Match) covers(o Match) bool {
 			return false
 		}
 	}
-	return m.coversPath(o) && m.coversMethods(o) && m.coversHeaders(o)
+	return m.Scheme.covers(o.Scheme) && m.coversPath(o) && m.coversMethods(o) && m.coversHeaders(o)
 }
 
 func (m Match) coversMethods(o Match) bool {

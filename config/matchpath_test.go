@@ -99,3 +99,17 @@ func TestARouteHidesAnotherExactly(t *testing.T) {
 		t.Errorf("got %d of the routes hidden, want more for a test", hidden)
 	}
 }
+
+func TestAnySchemeCoversEither(t *testing.T) {
+	all := []MatchScheme{AnyScheme, SchemeHTTP, SchemeHTTPS}
+	for _, early := range all {
+		for _, late := range all {
+			m := func(s MatchScheme) Match {
+				return Match{Hosts: []HostPattern{{}}, Scheme: s, PathPrefixes: []string{"/"}}
+			}
+			if got, want := m(early).covers(m(late)), early == AnyScheme || early == late; got != want {
+				t.Errorf("%s covers %s: got %v, want %v", early, late, got, want)
+			}
+		}
+	}
+}

@@ -105,6 +105,7 @@ func wantEveryKey() *Config {
 			{
 				Name: "media",
 				Match: Match{
+					Scheme:       SchemeHTTPS,
 					Hosts:        []HostPattern{{Host: "media.example", Subdomains: true, Port: 81}, {Host: "media.example", Port: 8080}},
 					PathPrefixes: []string{"/m"}, Paths: []string{"/m/a.jpg"}, PathSuffixes: []string{".jpg"}, Methods: []string{"GET"}, Headers: map[string]string{"X-Beta": "1"},
 				},
@@ -135,13 +136,13 @@ func wantEveryKey() *Config {
 				},
 				Compress: Compress{nil, []string{"text/*", "application/json"}, 2 * KiB, CompressBetter},
 			},
-			{Name: "shop", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Redirect: Redirect{Status: "302"}, Admission: Rule{Policy: PolicySecondHit}, Cache: whole(everyCaching()), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: RouteLog{false, 0.5}},
+			{Name: "shop", Match: Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Redirect: Redirect{Status: "302"}, Admission: Rule{Policy: PolicySecondHit}, Cache: whole(everyCaching()), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: RouteLog{false, 0.5}},
 			{
-				Name: "rest", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Admission: Rule{Policy: PolicyCounting, MoreThan: 5}, Cache: whole(everyCaching()),
+				Name: "rest", Match: Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Origin: "shop", Admission: Rule{Policy: PolicyCounting, MoreThan: 5}, Cache: whole(everyCaching()),
 				Compress: Compress{[]Coding{CodingGzip}, []string{"text/html"}, 3 * KiB, CompressFastest}, Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), Redirect: Redirect{Status: "302"}, AccessLog: RouteLog{true, 0.5},
 			},
-			{Name: "moved", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{"https://{host}{uri}", "308"}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
-			{Name: "fixed", Match: Match{Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{Status: "302"}, Respond: Respond{410, "gone", map[string]string{"X-Gone": "1"}}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
+			{Name: "moved", Match: Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{"https://{host}{uri}", "308"}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
+			{Name: "fixed", Match: Match{Scheme: AnyScheme, Hosts: []HostPattern{{}}, PathPrefixes: []string{"/"}}, Redirect: Redirect{Status: "302"}, Respond: Respond{410, "gone", map[string]string{"X-Gone": "1"}}, Admission: Rule{Policy: PolicySecondHit}, Cache: everyCaching(), Compress: everyCompress(), Rewrite: Rewrite{Locations: true}, Inherited: everyInherited(), Rate: everyRate(), AccessLog: RouteLog{true, 0.5}},
 		},
 		Inherited: everyInherited(),
 		Admission: Admission{

@@ -22,6 +22,14 @@ func headerRules(h config.Headers) (request, response proxy.FieldRules, err erro
 	return request, response, nil
 }
 
+// schemeOf is the scheme that a match wants, "" for either.
+func schemeOf(s config.MatchScheme) string {
+	if s == config.AnyScheme {
+		return ""
+	}
+	return string(s)
+}
+
 // fieldMatches are the conditions on fields, in the order of their names.
 func fieldMatches(headers map[string]string) (out []proxy.FieldMatch) {
 	for _, name := range slices.Sorted(maps.Keys(headers)) {

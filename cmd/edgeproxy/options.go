@@ -117,7 +117,7 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 		routes = append(routes, proxy.Route{
 			ErrorPages: pages,
 			Connect:    r.ConnectTimeout, FirstByte: r.FirstByteTimeout, Idle: r.IdleTimeout, Total: r.TotalTimeout, Rewrite: rewrite(c, &r), Answer: answer, Access: access,
-			Name: r.Name, Hosts: hosts(r.Match.Hosts), Paths: r.Match.Paths, PathPrefixes: r.Match.PathPrefixes, PathSuffixes: r.Match.PathSuffixes,
+			Name: r.Name, Hosts: hosts(r.Match.Hosts), Scheme: schemeOf(r.Match.Scheme), Paths: r.Match.Paths, PathPrefixes: r.Match.PathPrefixes, PathSuffixes: r.Match.PathSuffixes,
 			Methods: r.Match.Methods, Fields: fieldMatches(r.Match.Headers),
 			Origin: byName[r.Origin], HostHeader: hostOf[r.Origin], Rule: rule,
 			Bypass:  bypass(r.Cache.Bypass),

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"testing"
 )
 
@@ -18,6 +19,28 @@ routes:
 	} {
 		if _, body := get(t, "http://"+c.address+path); body != want {
 			t.Errorf("%s: got %q, want %q", path, body, want)
+		}
+	}
+}
+
+// TestARouteForOneScheme: the scheme is that of the listener, by both versions of HTTP.
+func TestARouteForOneScheme(t *testing.T) {
+	const routes = "routes:\n  - {name: plain, match: {scheme: http}, respond: {status: 200, body: plain}}\n" +
+		"  - {name: secure, match: {scheme: https}, respond: {status: 200, body: secure}}\n"
+	const origins = "origins: {app: {servers: [\"http://127.0.0.1:1\"]}}\n"
+	if _, body := get(t, "http://"+serveFile(t, origins+routes).address+"/"); body != "plain" {
+		t.Errorf("without TLS: got %q", body)
+	}
+	s := serveTLS(t, "http://127.0.0.1:1", routes)
+	for _, two := range []bool{false, true} {
+		res, err := s.speaks(t, two).Get("https://www.example.com/")
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, _ := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if string(body) != "secure" {
+			t.Errorf("two %v: got %q", two, body)
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 // gets its name in X-Route, and rest from the route for all requests.
 //
 //	path TEXT..., path-prefix TEXT..., path-suffix TEXT...
+//	scheme http               what the client has used
 //	methods NAME...
 //	cache off
 //	first-byte D, idle D, total D
@@ -53,6 +54,8 @@ func (o *Options) applyRoute(w []string) error {
 func routeChange(key string, values []string) (func(*proxy.Route), error) {
 	value := strings.Join(values, " ")
 	switch key {
+	case "scheme":
+		return func(r *proxy.Route) { r.Scheme = value }, nil
 	case "path":
 		return func(r *proxy.Route) { r.Paths = values }, nil
 	case "path-prefix":

@@ -149,7 +149,7 @@ func (x *exchange) matchable(name string) (value []byte, ok bool) {
 // matches reports whether the route takes a request for host (canonical, with
 // its port if that is not the default of scheme) and path (decoded), as far as these say.
 func (r *route) matches(scheme string, host, path []byte) bool {
-	return r.matchesHost(scheme, host) && r.matchesPath(path)
+	return (r.Scheme == "" || r.Scheme == scheme) && r.matchesHost(scheme, host) && r.matchesPath(path)
 }
 
 func (r *route) matchesHost(scheme string, host []byte) bool {

@@ -22,12 +22,14 @@ type Host struct {
 	Port int
 }
 
-// Route says what happens to the requests it matches. All of Hosts, Paths, PathPrefixes, PathSuffixes,
+// Route says what happens to the requests it matches. All of Hosts, Scheme, Paths, PathPrefixes, PathSuffixes,
 // Methods and Fields have to hold; of a list but Fields, one does.
 type Route struct {
 	// Name is unique; it labels metrics and log lines.
 	Name  string
 	Hosts []Host
+	// Scheme is http or https: what the client has used, as far as trusted proxies tell it; "" is either.
+	Scheme string
 	// Paths are decoded paths, none is any.
 	Paths []string
 	// PathPrefixes match whole segments: /api matches /api and /api/x, not /apix. None matches nothing.
