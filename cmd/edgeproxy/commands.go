@@ -111,7 +111,7 @@ func checkCommand() *cobra.Command {
 				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
 			}
 			for _, l := range c.Lifted() {
-				_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s: route %s is open beyond access at the top: %s\n", file, l.Route, strings.Join(l.Keys, ", "))
+				_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s: route %s lifts access of the top: %s\n", file, l.Route, strings.Join(l.Keys, ", "))
 			}
 			_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s: ok\n", file)
 			return nil
