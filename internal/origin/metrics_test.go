@@ -154,7 +154,7 @@ func TestSeriesOfOriginsThatAreGoneStayedForEver(t *testing.T) {
 		return n, names
 	}
 	busy := func(name string) bool { return name == "o3" }
-	const each = int(outcomeCount) + 8
+	const each = int(outcomeCount) + 9
 	kept, old := made("kept"), made("o0")
 	m.InForce([]string{"kept", "o0"}, busy)
 	for i := 1; i < 300; i++ {
