@@ -13,6 +13,8 @@ import (
 // only confirmed what the client has (not-modified) or asked for that
 // (precondition) says nothing against the object and is used, and so is a HEAD, whose
 // method is the reason.
+//
+// It reads logs of nginx, too, whose log_format is JSON (escape=json), with keys named as its variables; see variable.
 func newJSON() parser {
 	p := &jsonParser{}
 	return p.parse
@@ -28,6 +30,11 @@ type jsonParser struct {
 type said struct {
 	time, status, bytes                  []byte // numbers or strings
 	host, target, method, result, reason []byte // strings
+
+	nginx struct {
+		msec, iso, local, body, sent []byte // numbers or strings
+		httpHost, serverName, line   []byte // strings
+	}
 }
 
 func (p *jsonParser) parse(line []byte, r *request) verdict {
@@ -38,6 +45,7 @@ func (p *jsonParser) parse(line []byte, r *request) verdict {
 	p.said = said{}
 	s := &p.said
 	s.read(line[1:])
+	s.asVariables()
 	_, hasStatus := parseCount(s.status)
 	size, hasBytes := parseSize(s.bytes)
 	if !hasStatus || !hasBytes || s.target == nil || s.method == nil {
@@ -95,7 +103,7 @@ func (s *said) member(name []byte, quoted bool) *[]byte {
 		return &s.bytes
 	}
 	if !quoted {
-		return nil
+		return s.variable(name)
 	}
 	switch string(name) {
 	case "host":
@@ -108,6 +116,66 @@ func (s *said) member(name []byte, quoted bool) *[]byte {
 		return &s.result
 	case "reason":
 		return &s.reason
+	}
+	return s.textVariable(name)
+}
+
+// variable is member for numbers, in quotes or not, that are named as variables of nginx.
+func (s *said) variable(name []byte) *[]byte {
+	switch string(name) {
+	case "msec":
+		return &s.nginx.msec
+	case "time_iso8601":
+		return &s.nginx.iso
+	case "time_local":
+		return &s.nginx.local
+	case "body_bytes_sent":
+		return &s.nginx.body
+	case "bytes_sent":
+		return &s.nginx.sent
+	}
+	return nil
+}
+
+// textVariable is variable for strings, besides.
+func (s *said) textVariable(name []byte) *[]byte {
+	switch string(name) {
+	case "request_uri":
+		return &s.target
+	case "request_method":
+		return &s.method
+	case "http_host":
+		return &s.nginx.httpHost
+	case "server_name":
+		return &s.nginx.serverName
+	case "request":
+		return &s.nginx.line
+	}
+	return s.variable(name)
+}
+
+// asVariables has what is missing be what variables of nginx say: of several the one that says most.
+func (s *said) asVariables() {
+	n := &s.nginx
+	s.time = firstOf(s.time, n.msec, n.iso, n.local)
+	s.bytes = firstOf(s.bytes, n.body, n.sent)
+	s.host = firstOf(s.host, n.httpHost, n.serverName)
+	if s.target != nil && s.method != nil || n.line == nil {
+		return
+	}
+	if method, target, ok := splitRequest(n.line); ok {
+		s.method, s.target = firstOf(s.method, method), firstOf(s.target, target)
+	} else { // of a client that sent none, or no request
+		s.method, s.target = []byte{}, []byte{}
+	}
+}
+
+// firstOf returns the first that says something, nil if none does.
+func firstOf(all ...[]byte) []byte {
+	for _, v := range all {
+		if v != nil {
+			return v
+		}
 	}
 	return nil
 }

@@ -172,3 +172,24 @@ func TestW3CLinesAreSplit(t *testing.T) {
 	f(`a "b`)
 	f(`a"b c`, `a"b`, "c")
 }
+
+// A log of nginx whose log_format has escape=json, by two sets of names: with numbers and with strings, a client that sent
+// no request, an error, and a line without a length.
+const nginxJSONLog = `{"time_iso8601":"2024-06-01T10:00:00+00:00","msec":"1717236000.250","remote_addr":"192.0.2.1","host":"WWW.Example.org","request":"GET /a?q=\u0022x\u0022 HTTP/1.1","status":"200","body_bytes_sent":"10900","http_user_agent":"curl/8.5 \"x\"","upstream_cache_status":"MISS"}
+{"msec":1717236001.5,"http_host":"www.example.org","request_method":"GET","request_uri":"/b","status":"304","bytes_sent":60}
+{"time_local":"01/Jun/2024:10:00:02 +0000","server_name":"www.example.org","request":"GET /b HTTP/2.0","status":200,"body_bytes_sent":77,"bytes_sent":300}
+{"msec":"1717236003.000","host":"www.example.org","request":"","status":"400","body_bytes_sent":"0"}
+{"msec":"1717236004.000","host":"www.example.org","request":"GET /b HTTP/1.1","status":"502","body_bytes_sent":"9"}
+{"msec":"1717236004.000","host":"www.example.org","request":"GET /b HTTP/1.1","status":"200"}
+`
+
+func TestJSONOfNginxIsRead(t *testing.T) {
+	tr := read(t, nginxJSONLog, Options{})
+	want := []string{`www.example.org /a?q="x" 10900`, "www.example.org /b 77", "www.example.org /b 77"}
+	if diff := cmp.Diff(want, plain(t, tr)); diff != "" {
+		t.Error(diff)
+	}
+	if all := accesses(t, tr); len(all) == 3 && (all[1].At-all[0].At != 1_250_000_000 || all[2].At-all[1].At != 500_000_000) {
+		t.Errorf("got the times %v", all)
+	}
+}
