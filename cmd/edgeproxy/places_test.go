@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -90,13 +91,9 @@ routes:
 			<-told
 		}
 		want = append(want, fmt.Sprintf("%s /fails 127.0.0.1 %s", version, got[1]))
-		found := false
-		for _, l := range s.lines() {
-			found = found || l.Message == "request failed" && l.RequestID == got[1]
-		}
-		if !found {
-			t.Errorf("%s: no line of the log says that %s has failed: %+v", version, got[1], s.lines())
-		}
+		eventually(t, "a line of the log says that "+got[1]+" has failed", func() bool {
+			return slices.ContainsFunc(s.lines(), func(l logLine) bool { return l.Message == "request failed" && l.RequestID == got[1] })
+		})
 		ask("/plain")
 		if got = <-told; got[1] != "of-the-client" {
 			t.Errorf("%s: without a rule the origin got the id %q", version, got[1])

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/compress"
@@ -347,7 +348,9 @@ func TestTooManyEncodersLeaveAResponseAsItIs(t *testing.T) {
 // TestNoEncoderIsLeft when clients leave, origins break off and bodies end.
 func TestNoEncoderIsLeft(t *testing.T) {
 	body := page(300_000)
-	e, _ := before(t, edgetest.Options{Rule: always(), Compress: gzips()}, func(c *edgetest.Conn) {
+	o := edgetest.Options{Rule: always(), Compress: gzips()}
+	o.Origin.IdleTimeout = 2 * time.Second // of a fetch that goes on without its client
+	e, _ := before(t, o, func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			c.Say("HTTP/1.1 200 OK\r\n" + textFields + "Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body[:100_000])
 			switch {
