@@ -42,6 +42,7 @@ func (c *Config) Warnings() []Warning {
 	c.warnOfPurges(warn)
 	c.warnOfRates(warn)
 	c.warnOfInherited(warn)
+	c.warnOfAccess(warn)
 	return out
 }
 

@@ -1,0 +1,40 @@
+package config
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// warnOfAccess warns of lists that let everybody in without the word for it, and of passwords
+// that a redirect to https asks for before TLS.
+func (c *Config) warnOfAccess(warn func(path, text string)) {
+	warnOfEveryAddress("access.allow", c.Access.Allow, warn)
+	for i := range c.Routes {
+		r, allow := &c.Routes[i], below(item("routes", i), "access.allow")
+		if r.ownInherited.Access.Allow == nil && c.src.given(allow) {
+			warn(allow, "an empty list lets every client in: want addresses, or all to say so")
+		}
+		warnOfEveryAddress(allow, r.ownInherited.Access.Allow, warn)
+		if r.Access.BasicAuth.UsersFile != "" && strings.HasPrefix(r.Redirect.To, "https://") && r.Match.onlyHTTP() {
+			warn(below(item("routes", i), "redirect.to"), "asks for a password before it leads to https, so clients send it unencrypted: want access: {basic_auth: {enabled: false}} on this route")
+		}
+	}
+}
+
+// warnOfEveryAddress warns of a list of those to let in that has all addresses of a family.
+func warnOfEveryAddress(path string, allow []netip.Prefix, warn func(path, text string)) {
+	for i, n := range allow {
+		if family := "IPv6"; n.Bits() == 0 {
+			if n.Addr().Is4() {
+				family = "IPv4"
+			}
+			warn(item(path, i), "lets every "+family+" client in: want addresses, or allow: all to say so")
+		}
+	}
+}
+
+// onlyHTTP reports whether no request by https matches, by what is said of scheme or ports.
+func (m *Match) onlyHTTP() bool {
+	return m.Scheme == SchemeHTTP || !slices.ContainsFunc(m.Hosts, func(h HostPattern) bool { return h.Port != 80 })
+}
