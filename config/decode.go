@@ -49,8 +49,13 @@ func (d *decoder) section(t table) func(node) {
 		want = "want a section with " + oneOf(known)
 	}
 	return func(n node) {
+		split := gluedSection(n.Node)
 		d.each(n, want, func(name string, n node) {
 			s, ok := t.find(name)
+			if !ok && split {
+				d.failAs(n.path, "", "unknown key: "+wantQuotes)
+				return
+			}
 			if !ok {
 				d.failAs(n.path, "", d.unknown(name, known))
 				return
@@ -196,6 +201,9 @@ func (d *decoder) refuse(n node, want string) {
 	switch n.Node.(type) {
 	case *ast.MappingNode, *ast.MappingValueNode:
 		value = "a section"
+		if gluedSection(n.Node) {
+			want += "; " + wantQuotes
+		}
 	case *ast.SequenceNode:
 		value = "a list"
 	case *ast.NullNode:

@@ -67,6 +67,9 @@ func syntaxError(err error) (line, column int, message string) {
 		return 1, 1, "not valid YAML: " + strings.ReplaceAll(err.Error(), "\n", " ")
 	}
 	message = "not valid YAML: " + strings.ReplaceAll(at.GetMessage(), "\n", " ")
+	if at.GetMessage() == "found an invalid key for this map" { // also the parser's word for ::1 without quotes
+		message += "; " + wantQuotes
+	}
 	if tk := at.GetToken(); tk != nil && tk.Position != nil {
 		return tk.Position.Line, tk.Position.Column, message
 	}

@@ -1,0 +1,30 @@
+package config
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/token"
+)
+
+// wantQuotes is said of a value such as http://h:80 or 2001:db8::1 that braces or brackets are
+// around: without quotes the parser may take it for a key and its value.
+const wantQuotes = "quote a value with a colon in it"
+
+// glued reports whether a value begins right behind the colon of its key, on the same line.
+// Keys in quotes are none such: so does JSON write them.
+func glued(key, value ast.Node) bool {
+	k, v := key.GetToken(), value.GetToken()
+	if k.Type == token.DoubleQuoteType || k.Type == token.SingleQuoteType {
+		return false // as in JSON
+	}
+	return v != nil && v.Position.Line == k.Position.Line &&
+		v.Position.Column == k.Position.Column+utf8.RuneCountInString(strings.TrimSpace(k.Origin))+1
+}
+
+// gluedSection reports whether n is a section because a value with a colon has no quotes.
+func gluedSection(n ast.Node) bool {
+	pairs, _ := pairs(n)
+	return len(pairs) == 1 && glued(pairs[0].Key, pairs[0].Value)
+}
