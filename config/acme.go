@@ -95,7 +95,7 @@ func (v *validator) acme(secure bool) {
 		return
 	}
 	if !secure && v.sound(section, "listen") {
-		v.add(section, "", "want no such section: no listener has tls: true")
+		v.add(section, "", "want no such section: "+v.noTLS())
 	}
 	v.acmeNames(child(section, "names"), a.Names)
 	v.want(a.Agree, child(section, "agree"), "want true: no certificate comes without agreeing to the terms of the authority")

@@ -91,6 +91,11 @@ func TestFlagsOverAFile(t *testing.T) {
 		"edge.yaml:2:13: admission.counting: want no such section: no route uses the policy counting")
 	check("a route's more_than may lose its use",
 		oneOrigin+"admission: {policy: counting}\nroutes: [{name: a, origin: web, admission: {more_than: 2}}]\n", Flags{Policy: "never"}, "ok")
+	const noTLS = "--listen stands in the place of all of listen, and has no TLS"
+	check("certificates beside a listener without TLS", oneOrigin+"listen: [{address: \":443\", tls: true}]\ntls: {certificates: [{certificate: c, key: k}]}\n", Flags{Listen: ":80"},
+		"edge.yaml:3:21: tls.certificates: want no such key: "+noTLS)
+	check("ACME beside a listener without TLS", oneOrigin+"listen: [{address: \":443\", tls: true}]\ntls: {acme: {names: [a.example], agree: true, storage: s}}\n", Flags{Listen: ":80"},
+		"edge.yaml:3:7: tls.acme: want no such section: "+noTLS)
 	check("a flag's address is another's", oneOrigin+"metrics: {address: \":80\"}\n", Flags{Listen: ":80"},
 		"edge.yaml:2:20: metrics.address: :80: want an address of its own, this one is that of listen[0].address")
 }

@@ -52,13 +52,21 @@ func (v *validator) tls() {
 // unusedTLS refuses what says something about TLS that no listener speaks. The default,
 // written out, says nothing.
 func (v *validator) unusedTLS() {
-	const want = "want no such key: no listener has tls: true"
+	want := "want no such key: " + v.noTLS()
 	if len(v.c.TLS.Certificates) > 0 && v.sound("tls.certificates", "listen") {
 		v.add("tls.certificates", "", want)
 	}
 	if v.c.TLS.MinVersion != TLS12 && v.sound("tls.min_version", "listen") {
 		v.fail("tls.min_version", want)
 	}
+}
+
+// noTLS says why nothing is served with TLS.
+func (v *validator) noTLS() string {
+	if v.src.places["listen[0].address"].flag != "" {
+		return flagListen + " stands in the place of all of listen, and has no TLS"
+	}
+	return "no listener has tls: true"
 }
 
 // secureListeners checks that those have a certificate to show, and reports whether there
