@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// warnOfAccess warns of lists that let everybody in without the word for it, and of passwords
-// that a redirect to https asks for before TLS.
+// warnOfAccess warns of lists that let everybody in without the word for it, of passwords
+// that a redirect to https asks for before TLS, and of a redirect that leads https to itself.
 func (c *Config) warnOfAccess(warn func(path, text string)) {
 	warnOfEveryAddress("access.allow", c.Access.Allow, warn)
 	for i := range c.Routes {
@@ -18,6 +18,9 @@ func (c *Config) warnOfAccess(warn func(path, text string)) {
 		warnOfEveryAddress(allow, r.ownInherited.Access.Allow, warn)
 		if r.Access.BasicAuth.UsersFile != "" && strings.HasPrefix(r.Redirect.To, "https://") && r.Match.onlyHTTP() {
 			warn(below(item("routes", i), "redirect.to"), "asks for a password before it leads to https, so clients send it unencrypted: want access: {basic_auth: {enabled: false}} on this route")
+		}
+		if r.Redirect.To == "https://{host}{uri}" && r.Match.takesHTTPS() && slices.ContainsFunc(c.Listen, Listen.hearsHTTPS) {
+			warn(below(item("routes", i), "redirect.to"), "leads https to itself, without end: want match: {scheme: http} on this route")
 		}
 	}
 }
@@ -38,3 +41,12 @@ func warnOfEveryAddress(path string, allow []netip.Prefix, warn func(path, text 
 func (m *Match) onlyHTTP() bool {
 	return m.Scheme == SchemeHTTP || !slices.ContainsFunc(m.Hosts, func(h HostPattern) bool { return h.Port != 80 })
 }
+
+// takesHTTPS reports whether requests by https to the usual port may match, whatever their host.
+func (m *Match) takesHTTPS() bool {
+	return m.Scheme != SchemeHTTP && slices.ContainsFunc(m.Hosts, func(h HostPattern) bool { return h.Port == 0 || h.Port == 443 })
+}
+
+// hearsHTTPS reports whether a request of the listener may count as https: by TLS, or by what a
+// trusted proxy says.
+func (l Listen) hearsHTTPS() bool { return l.TLS || len(l.TrustedProxies) > 0 }
