@@ -49,6 +49,23 @@ func TestBackupServesWhileTheOthersAreOut(t *testing.T) {
 	})
 }
 
+// Three tries found none of several servers, and the client got an error, though the backup was up.
+func TestBackupServesWhereThreeTriesFoundNoServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o, k := startClusterOf(t, Options{Ejection: ejecting(false)}, 4, nil, nil, nil, nil, once)
+		wantBody(t, o, get("/"), "ok")
+		if got := k.dialled(); len(strings.Fields(got)) != 4 || !strings.HasSuffix(got, "e") {
+			t.Errorf("dialled %q, want three servers, and then the backup", got)
+		}
+		k.set("e:80", nil)
+		_, _, err := fetch(o, get("/"))
+		wantKind(t, err, Connect)
+		if got := k.dialled(); len(strings.Fields(got)) != 4 {
+			t.Errorf("dialled %q, want no more than three servers and the backup", got)
+		}
+	})
+}
+
 // Full is not out: requests wait for a connection and do not go to the backup.
 func TestRequestsWaitForFullServersAndNotForTheBackup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

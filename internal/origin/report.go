@@ -2,6 +2,7 @@ package origin
 
 import (
 	"hash/maphash"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,6 +74,24 @@ func (p *pool) changedLocked(s *server, failure error, changed bool, now time.Ti
 		c.Err = failure
 	}
 	return c, true
+}
+
+// onlyBackups adds to tried all servers that are no backups, and reports whether this leaves
+// backups, of which none was tried.
+func (p *pool) onlyBackups(tried *[]*server) bool {
+	if slices.ContainsFunc(*tried, func(s *server) bool { return s.Backup }) {
+		return false
+	}
+	backups := false
+	for _, s := range p.servers {
+		switch {
+		case s.Backup:
+			backups = true
+		case !slices.Contains(*tried, s):
+			*tried = append(*tried, s)
+		}
+	}
+	return backups
 }
 
 // elsewhere finds a slot of a server that is not among tried, the last of which failed

@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	// maxTries is how many connections one request may be tried on, of all servers.
+	// maxTries is how many connections one request may be tried on, of all servers; where none of them could be made,
+	// and none was of a backup, one of a backup comes besides.
 	maxTries = 3
 	// maxGoodbyes is how many more may be given up by their servers before these have begun with the request. A
 	// server that takes leave of its connections has not failed: under load many go at once (RFC 9113 section 6.8).
@@ -69,6 +70,7 @@ type attempts struct {
 	tries    int // but those that ended with a goodbye
 	goodbyes int
 	repeated bool
+	without  []*server // no connection to these can be made
 }
 
 func (a *attempts) count(t tried) {
@@ -92,7 +94,6 @@ func (a *attempts) repeat(t tried, r *Request) bool {
 //
 // x is the first try, if that was begun by a Call; else nil.
 func (o *Origin) tries(ctx context.Context, s slot, r *Request, x *exchange) (*Response, *Error) {
-	var without []*server // no connection to these can be made
 	var so attempts
 	for {
 		t := o.try(ctx, s, r, x)
@@ -102,19 +103,14 @@ func (o *Origin) tries(ctx context.Context, s slot, r *Request, x *exchange) (*R
 			return t.res, nil
 		}
 		so.count(t)
-		if so.tries < maxTries && t.unconnected() {
-			if !slices.Contains(without, s.server) {
-				without = append(without, s.server)
+		if w := o.elsewhere(t, &so, s.server, r); w != nil {
+			o.giveUp(s, t, r)
+			var failure *Error
+			if s, failure = o.pool.await(ctx, w); failure != nil {
+				return nil, failure
 			}
-			if w := o.pool.elsewhere(without, t.failure, o.pool.target(r)); w != nil {
-				o.giveUp(s, t, r)
-				var failure *Error
-				if s, failure = o.pool.await(ctx, w); failure != nil {
-					return nil, failure
-				}
-				s = o.pool.usable(s, (*conn).usable, time.Now())
-				continue
-			}
+			s = o.pool.usable(s, (*conn).usable, time.Now())
+			continue
 		}
 		if !so.repeat(t, r) {
 			o.giveUp(s, t, r)
@@ -122,6 +118,21 @@ func (o *Origin) tries(ctx context.Context, s slot, r *Request, x *exchange) (*R
 		}
 		s.c = nil
 	}
+}
+
+// elsewhere finds another server after t, for which there was no connection to from: one that was not
+// tried, as long as tries are left, and then once a backup. Nil: there is none.
+func (o *Origin) elsewhere(t tried, so *attempts, from *server, r *Request) *waiter {
+	if !t.unconnected() || so.tries > maxTries {
+		return nil
+	}
+	if !slices.Contains(so.without, from) {
+		so.without = append(so.without, from)
+	}
+	if so.tries == maxTries && !o.pool.onlyBackups(&so.without) {
+		return nil
+	}
+	return o.pool.elsewhere(so.without, t.failure, o.pool.target(r))
 }
 
 // giveUp ends what the request has to do with the server of s, by what came of its
