@@ -70,15 +70,19 @@ func Varying(h field.List) field.List {
 
 // Confirmed returns the header of a 304 that an origin has sent to a request. Where that has named the tag in the weak form
 // that Encoded gave it, the origin confirms what was compressed: the tag is weak as well, or a cache would take it for that of
-// another response (RFC 9111 section 4.3.4), and Vary says what it said there.
+// another response (RFC 9111 section 4.3.4), Vary says what it said there, and digests of other bytes go.
 func Confirmed(request, h field.List) field.List {
 	tag, _ := h.Get("Etag")
 	weak, ok := rfc9111.Weakened(h)
 	if !ok || weak == tag || !rfc9111.ListsWeaklyAlone(request.Values("If-None-Match"), tag) {
 		return h
 	}
-	out := make(field.List, len(h), len(h)+1)
-	copy(out, h)
+	out := make(field.List, 0, len(h)+1)
+	for i := range h {
+		if !Describes(h[i].Name) {
+			out = append(out, h[i])
+		}
+	}
 	for i := range out {
 		if out[i].Name == "Etag" {
 			out[i].Value = weak

@@ -106,6 +106,8 @@ func TestAConfirmationIsOfWhatWasCompressed(t *testing.T) {
 	f("If-None-Match: W/\"a\"", "ETag: \"a\"", "ETag: W/\"a\"")
 	f("If-None-Match: W/\"a\"", "ETag: \"a\"\nVary: Origin", "ETag: W/\"a\"\nVary: Origin\nVary: Accept-Encoding")
 	f("If-None-Match: \"b\", W/\"a\"", "ETag: \"a\"", "ETag: W/\"a\"")
+	f("If-None-Match: W/\"a\"", "ETag: \"a\"\nRepr-Digest: b\nDigest: c\nContent-MD5: d\nContent-Digest: e", "ETag: W/\"a\"")
+	f("If-None-Match: \"a\"", "ETag: \"a\"\nRepr-Digest: b", "ETag: \"a\"\nRepr-Digest: b")
 	f("If-None-Match: \"a\"", "ETag: \"a\"", "ETag: \"a\"")
 	f("If-None-Match: W/\"a\", \"a\"", "ETag: \"a\"", "ETag: \"a\"")
 	f("If-None-Match: W/\"a\"", "ETag: W/\"a\"\nVary: Origin", "ETag: W/\"a\"\nVary: Origin")

@@ -128,10 +128,11 @@ func merge(stored, from field.List) field.List {
 
 // describesStored reports whether the field tells what the stored bytes are or how
 // they came here. Those of a 304, or of the answer to a HEAD, are another message's
-// (RFC 9111 section 3.2; for digests RFC 9530 section 2).
+// (RFC 9111 section 3.2; for digests RFC 9530 section 2). Repr-Digest and Digest are of a representation, of which a weak tag
+// names several; where it is the stored one, the digest that is stored is right already.
 func describesStored(name string) bool {
 	switch name {
-	case "Content-Length", "Content-Encoding", "Content-Range", "Content-Digest", "Content-Md5", "Via":
+	case "Content-Length", "Content-Encoding", "Content-Range", "Content-Digest", "Content-Md5", "Repr-Digest", "Digest", "Via":
 		return true
 	}
 	return false
