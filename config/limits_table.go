@@ -30,7 +30,7 @@ func (l *Limits) table() table {
 		live("requests_in_flight", count(&l.RequestsInFlight, 10000).between(1, maxCount), "Requests served at once."),
 		live("tunnels", count(&l.Tunnels, 1024).between(1, maxCount), "Connections that speak another protocol, such as WebSockets."),
 		restart("origin_share", share(&l.OriginShare),
-			"The share of tunnels, requests_in_flight and connections to an origin that one client gets while less than a quarter is free; 1 is all."),
+			"The share of tunnels, requests_in_flight, encoders and connections to an origin that one client gets while less than a quarter is free; 1 is all."),
 		restart("inflight_bytes", size(&l.InflightBytes, 64*MiB).atLeast(1), "The size of bodies on their way: those to be stored, and what is read ahead of clients."),
 		restart("inflight_share", share(&l.InflightShare), "The share of inflight_bytes that one client gets while less than a quarter is free; 1 is all."),
 		restart("variants", count(&l.Variants, 32).between(1, maxCount), "Variants that are stored of one URL (Vary), in memory and on the disk each."),

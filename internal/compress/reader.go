@@ -30,6 +30,9 @@ const MostOpen = 256
 
 var open atomic.Int64
 
+// Open returns how many readers are open.
+func Open() int64 { return open.Load() }
+
 // Reader is a body in its coding. One goroutine reads it; Close may be called from any, and has to be.
 type Reader struct {
 	src    Source

@@ -1,7 +1,9 @@
 package proxy
 
 import (
+	"net/netip"
 	"slices"
+	"sync/atomic"
 
 	"edgeproxy/internal/cache"
 	"edgeproxy/internal/compress"
@@ -37,16 +39,17 @@ func (r *route) compressed(request *origin.Request, resp *origin.Response) {
 		resp.Header = compress.Varying(resp.Header)
 		return
 	}
-	if !head && !r.encode(resp, coding) {
+	if !head && !r.encode(request, resp, coding) {
 		resp.Header = compress.Varying(resp.Header)
 		return
 	}
 	resp.Header = compress.Encoded(resp.Header, coding)
 }
 
-// encode has the body of resp go through an encoder. It reports false where too many others do.
-func (r *route) encode(resp *origin.Response, coding compress.Coding) bool {
-	body := compress.NewReader(resp.Body.Raw(), coding, r.Compress.Level, &r.metrics.compressed[coding])
+// encode has the body of resp go through an encoder. It reports false where too many others do, or too many of the same
+// client.
+func (r *route) encode(request *origin.Request, resp *origin.Response, coding compress.Coding) bool {
+	body := r.encoder(request.Client, resp, coding)
 	if body == nil {
 		r.metrics.compressed[compress.None].Responses.Add(1)
 		return false
@@ -58,8 +61,53 @@ func (r *route) encode(resp *origin.Response, coding compress.Coding) bool {
 		if size, ok := body.Finish(); ok {
 			resp.ContentLength, resp.Here = size, true
 		}
+		body.leave()
 	}
 	return true
+}
+
+// encoding is a body in its coding, which holds one of the encoders for its client until it is over.
+type encoding struct {
+	*compress.Reader
+	encoders *places
+	who      netip.Prefix
+	left     atomic.Bool
+}
+
+// encoder returns the body of resp in a coding. It returns nil where no encoder is free, or where few are and the client
+// has its share of them.
+func (r *route) encoder(who netip.Prefix, resp *origin.Response, coding compress.Coding) *encoding {
+	if !r.encoders.enter(who, compress.Open(), compress.MostOpen) {
+		return nil
+	}
+	body := compress.NewReader(resp.Body.Raw(), coding, r.Compress.Level, &r.metrics.compressed[coding])
+	if body == nil {
+		r.encoders.leave(who)
+		return nil
+	}
+	return &encoding{Reader: body, encoders: r.encoders, who: who}
+}
+
+// Read is that of the Reader.
+func (e *encoding) Read(p []byte) (int, error) {
+	n, err := e.Reader.Read(p)
+	if err != nil {
+		e.leave()
+	}
+	return n, err
+}
+
+// Close is that of the Reader.
+func (e *encoding) Close() error {
+	defer e.leave()
+	return e.Reader.Close()
+}
+
+// leave gives back what the client holds. It may be called again.
+func (e *encoding) leave() {
+	if !e.left.Swap(true) {
+		e.encoders.leave(e.who)
+	}
 }
 
 // confirming returns the header of a 304 as far as it is about the stored response e, of size bytes; false where e was stored

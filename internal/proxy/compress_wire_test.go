@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"strconv"
 	"strings"
 	"testing"
@@ -343,6 +344,50 @@ func TestTooManyEncodersLeaveAResponseAsItIs(t *testing.T) {
 		t.Errorf("counted %v, want 1", n)
 	}
 	ask(t, e, taking("gzip", "GET", "/b", "HTTP/1.1", "")).wantPage(t, "then", "gzip", "fwd=uri-miss; stored", body)
+}
+
+// TestOneClientDoesNotTakeTheEncodersOfOthers: where few are free it has its share of them, and no more.
+func TestOneClientDoesNotTakeTheEncodersOfOthers(t *testing.T) {
+	body := page(300_000)
+	hang := make(chan struct{})
+	e, _ := before(t, edgetest.Options{Rule: always(), Compress: gzips(), ClientShare: 2. / compress.MostOpen, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, func(c *edgetest.Conn) {
+		for r := c.Next(); r != nil; r = c.Next() {
+			c.Say("HTTP/1.1 200 OK\r\n" + textFields + "Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body[:100_000])
+			if strings.HasPrefix(r.RequestURI, "/hangs") {
+				<-hang
+			}
+			c.Say(body[100_000:])
+		}
+	})
+	defer close(hang)
+	var others []*compress.Reader
+	for range compress.MostOpen*3/4 + 1 { // less than a quarter is free
+		others = append(others, compress.NewReader(nil, compress.Gzip, compress.Fastest, nil))
+	}
+	defer func() {
+		for _, r := range others {
+			_ = r.Close()
+		}
+	}()
+	from := func(client, target, want string) *socket {
+		t.Helper()
+		s := dial(t, e.Address)
+		res, err := s.head(taking("gzip", "GET", target, "HTTP/1.1", "X-Forwarded-For: "+client+"\r\n"))
+		if err != nil || res.Header.Get("Content-Encoding") != want {
+			t.Fatalf("%s for %s: got %v, %v, want %q", target, client, res, err, want)
+		}
+		return s
+	}
+	held := from("192.0.2.1", "/hangs/1", "gzip")
+	from("192.0.2.1", "/hangs/2", "gzip")
+	from("192.0.2.1", "/a", "")
+	from("192.0.2.2", "/b", "gzip")
+	_ = held.Close()
+	asked := 0
+	eventually(t, "a client that leaves has its share again", func() bool {
+		asked++
+		return ask(t, e, taking("gzip", "GET", "/c"+strconv.Itoa(asked), "HTTP/1.1", "X-Forwarded-For: 192.0.2.1\r\n")).header.Get("Content-Encoding") == "gzip"
+	})
 }
 
 // TestNoEncoderIsLeft when clients leave, origins break off and bodies end.

@@ -60,6 +60,7 @@ type Options struct {
 	// ClientShare is how much of Live.RequestsInFlight, and of Live.Tunnels, one client may
 	// have while they are scarce; beyond it they get 429.
 	ClientShare float64
+	encoders    *places // of clients by it, among compress.MostOpen
 	// WriteIdle bounds one write of a body; 0 leaves stalled clients to the listener.
 	WriteIdle time.Duration
 	// Sends looks after the connections that answers are sent on, and counts what they are
@@ -133,6 +134,7 @@ func New(o Options) (*Proxy, error) {
 	if o.Instance == "" {
 		return nil, errors.New("instance: want one, for without it every CDN-Loop would look like our own")
 	}
+	o.encoders = newPlaces(client.Part(o.ClientShare))
 	first, err := newSettings(&o, o.Live, nil)
 	if err != nil {
 		return nil, err

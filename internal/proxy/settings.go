@@ -110,6 +110,7 @@ func compile(o *Options, routes []Route) ([]*route, error) {
 	names := fieldsOfRoutes(routes)
 	for i := range routes {
 		compiled[i] = newRoute(&routes[i], o.Metrics)
+		compiled[i].encoders = o.encoders
 		compiled[i].selecting, compiled[i].all = names, compiled
 	}
 	return compiled, nil
