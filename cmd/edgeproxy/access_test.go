@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -60,6 +62,36 @@ func TestUsersAreReadAgain(t *testing.T) {
 		t.Errorf("reload: got %+v, want %q", got, want)
 	}
 	f("bob", "x", 200)
+}
+
+// TestTheAccessLogNamesUsers who asked, or tried to, on routes that want one, and on no other.
+func TestTheAccessLogNamesUsers(t *testing.T) {
+	dir := t.TempDir()
+	users, path := filepath.Join(dir, "users"), filepath.Join(dir, "access.log")
+	if err := os.WriteFile(users, []byte("ann:"+hashOfX), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := serveBinary(t, "-c", writeFile(t, "edge.yaml", fmt.Sprintf(`
+listen: [{address: "127.0.0.1:0"}]
+admin: {address: "127.0.0.1:0"}
+origins: {app: {servers: [%q]}}
+access: {basic_auth: {users_file: %q}}
+access_log: {path: %q, format: template, template: '{target} {status} "{user}"'}
+routes: [{name: open, match: {path_prefix: /open}, origin: app, access: {basic_auth: {enabled: false}}}, {name: staff, origin: app}]
+`, cachedOrigin(t), users, path)))
+	for range 3 { // the last is a hit
+		s.as(t, "/a", "ann", "x")
+	}
+	s.as(t, "/wrong", "ann", "y")
+	s.as(t, "/nobody", `a "b" c`, "x")
+	s.as(t, "/none", "", "")
+	s.as(t, "/open", "ann", "x")
+	s.signal(syscall.SIGTERM)
+	s.wantExit(exitDone)
+	want := []string{`/a 200 "ann"`, `/a 200 "ann"`, `/a 200 "ann"`, `/nobody 401 "a \x22b\x22 c"`, `/none 401 "-"`, `/open 200 "-"`, `/wrong 401 "ann"`}
+	if got := logOf(t, path); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
 }
 
 func TestUsersAreCheckedByPlace(t *testing.T) {

@@ -44,6 +44,7 @@ func (l *Line) appendLine(b []byte, c *clock) []byte {
 	b = appendJSON(append(b, `,"referer":`...), l.Referer)
 	b = appendJSON(append(b, `,"request_id":`...), l.RequestID)
 	b = appendJSON(append(b, `,"trace_id":`...), l.TraceID)
+	b = appendJSON(append(b, `,"user":`...), l.User)
 	if l.Origin == "" && l.OriginConnect == 0 && l.OriginFirstByte == 0 && l.OriginTotal == 0 {
 		return append(b, noOrigin...)
 	}
@@ -54,11 +55,11 @@ func (l *Line) appendLine(b []byte, c *clock) []byte {
 	return append(b, '}')
 }
 
-// appendCombined appends l in the combined format of Apache and nginx, in UTC. The name of a
-// user is not known, and a request of an unknown version is of HTTP/1.1.
+// appendCombined appends l in the combined format of Apache and nginx, in UTC. A request of an unknown version is of HTTP/1.1.
 func (l *Line) appendCombined(b []byte, c *clock) []byte {
 	b = l.appendClient(b)
-	b = c.appendCombined(append(b, " - - ["...), l.Time)
+	b = appendColumn(append(b, " - "...), l.User)
+	b = c.appendCombined(append(b, " ["...), l.Time)
 	b = appendText(append(b, `] "`...), l.Method)
 	b = appendText(append(b, ' '), l.Target)
 	b = append(b, ' ')
@@ -128,6 +129,8 @@ func (l *Line) appendFurther(b []byte, f id) []byte {
 		return appendText(b, l.RequestID)
 	case fieldTraceID:
 		return appendText(b, l.TraceID)
+	case fieldUser:
+		return appendText(b, l.User)
 	case fieldOrigin:
 		return appendWordText(b, l.Origin)
 	case fieldOriginConnect:

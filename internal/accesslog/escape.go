@@ -1,6 +1,7 @@
 package accesslog
 
 import (
+	"bytes"
 	"encoding/binary"
 	"unicode/utf8"
 )
@@ -113,6 +114,22 @@ func appendText(b, s []byte) []byte {
 		}
 		b = append(b, '\\', 'x', hexDigits[s[0]>>4], hexDigits[s[0]&15])
 		s = s[1:]
+	}
+}
+
+// appendColumn is appendText for what stands in a line without quotes: a space would make two columns of it.
+func appendColumn(b, s []byte) []byte {
+	for {
+		i := bytes.IndexByte(s, ' ')
+		if i < 0 {
+			return appendText(b, s)
+		}
+		if i > 0 {
+			b = appendText(b, s[:i])
+		}
+		if b, s = append(b, `\x20`...), s[i+1:]; len(s) == 0 {
+			return b
+		}
 	}
 }
 

@@ -34,6 +34,7 @@ const (
 	fieldReferer
 	fieldRequestID
 	fieldTraceID
+	fieldUser
 	fieldOrigin
 	fieldOriginConnect
 	fieldOriginFirstByte
@@ -62,6 +63,7 @@ var fields = [...]Field{
 	fieldReferer:         {"referer", "Referer of the request"},
 	fieldRequestID:       {"request_id", "X-Request-Id of the request; on a route that names {request_id}, the id that the request has by it"},
 	fieldTraceID:         {"trace_id", "trace id of the request's traceparent, if that is valid (W3C Trace Context), else of the trace that begins here, if the request is traced"},
+	fieldUser:            {"user", "name of the user in the request's credentials, on a route with basic_auth; of a 401 it is the one that was tried"},
 	fieldOrigin:          {"origin", "address of the server that answered the fetch behind the answer, also where requests share it; empty without a fetch, and for slices"},
 	fieldOriginConnect:   {"origin_connect", "seconds that the connection took, TLS included; 0 where it was there"},
 	fieldOriginFirstByte: {"origin_first_byte", "seconds from sending that fetch to the first byte of its response"},

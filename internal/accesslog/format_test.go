@@ -45,7 +45,12 @@ func TestCombinedIsThatOfApacheAndNginx(t *testing.T) {
 			t.Errorf("line differs (-want +got):\n%s", diff)
 		}
 	}
-	f(full(), `192.0.2.1 - - [04/Mar/2026:04:06:07 +0000] "GET /a?b=c&d=<e> HTTP/2.0" 200 5000000000 "https://example.com/" "curl/8.5.0"`)
+	f(full(), `192.0.2.1 - ann [04/Mar/2026:04:06:07 +0000] "GET /a?b=c&d=<e> HTTP/2.0" 200 5000000000 "https://example.com/" "curl/8.5.0"`)
+	l := full() // no name makes two columns, or a column go
+	for name, want := range map[string]string{"": "-", " ": `\x20`, `- [a] "b" c`: `-\x20[a]\x20\x22b\x22\x20c`, " é": `\x20\xc3\xa9`} {
+		l.User = []byte(name)
+		f(l, `192.0.2.1 - `+want+` [04/Mar/2026:04:06:07 +0000] "GET /a?b=c&d=<e> HTTP/2.0" 200 5000000000 "https://example.com/" "curl/8.5.0"`)
+	}
 	f(&Line{Time: time.Unix(0, 0)}, `- - - [01/Jan/1970:00:00:00 +0000] "- - HTTP/1.1" 0 0 "-" "-"`)
 }
 
@@ -60,7 +65,7 @@ func TestTemplateHasItsTextAndItsFields(t *testing.T) {
 	f("{{{method}}} $x é {host}{target}", "{GET} $x é www.example.com/a?b=c&d=<e>")
 	f(everything(), `"2026-03-04T04:06:07.123456Z" "www.example.com" "/a?b=c&d=<e>" "GET" "200" "5000000000" "scarce" "first-sighting" "default" `+
 		`"1.5" "0.000001" "192.0.2.1" "https" "HTTP/2.0" "3" "-61" "curl/8.5.0" "https://example.com/" "r-1" `+
-		`"4bf92f3577b34da6a3ce929d0e0e4736" "10.0.0.1:80" "0.0123" "0.1" "12.345678"`)
+		`"4bf92f3577b34da6a3ce929d0e0e4736" "ann" "10.0.0.1:80" "0.0123" "0.1" "12.345678"`)
 }
 
 func TestTemplateThatIsNoneIsAnErrorThatSaysWhy(t *testing.T) {
@@ -100,7 +105,7 @@ func checkText(t testing.TB, line *Line) {
 func TestHostileBytesOfEveryFieldAreEscaped(t *testing.T) {
 	hostile := []byte("a\"b\\c\r\n\x00\x7f\xffé")
 	line := full()
-	line.Host, line.Target, line.Method, line.UserAgent, line.Referer, line.RequestID = hostile, hostile, hostile, hostile, hostile, hostile
+	line.Host, line.Target, line.Method, line.UserAgent, line.Referer, line.RequestID, line.User = hostile, hostile, hostile, hostile, hostile, hostile, hostile
 	line.Client = line.Client.WithZone("")
 	checkText(t, line)
 	if got, want := as(mustTemplate(t, "{user_agent}"), line), `a\x22b\x5cc\x0d\x0a\x00\x7f\xff\xc3\xa9`+"\n"; got != want {

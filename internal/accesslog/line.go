@@ -9,7 +9,7 @@ import (
 //
 // Scheme, Protocol, Result, Reason, Route and Origin are words of ours, without control
 // characters, quotes and backslashes: they are written as they are.
-// Host, Target, Method, UserAgent, Referer, RequestID and TraceID are bytes from the client
+// Host, Target, Method, UserAgent, Referer, RequestID, TraceID and User are bytes from the client
 // and may hold anything. The bytes stay the caller's: Write has copied them when it returns.
 type Line struct {
 	// Time is when the request was received, in any time zone.
@@ -54,6 +54,8 @@ type Line struct {
 	// X-Request-Id, TraceID is that of a valid traceparent, or of the trace that begins with
 	// the request; nil without.
 	UserAgent, Referer, RequestID, TraceID []byte
+	// User is the name in the credentials, where the route asks for some; nil without.
+	User []byte
 }
 
 // appendAddr exists because AppendTo writes "invalid IP" for the zero Addr.

@@ -49,7 +49,7 @@ func TestLineHasEveryKeyInTheDocumentedOrder(t *testing.T) {
 			t.Errorf("line differs (-want +got):\n%s", diff)
 		}
 	}
-	const none = `,"sightings":0,"ttl":0,"user_agent":"","referer":"","request_id":"","trace_id":"",` +
+	const none = `,"sightings":0,"ttl":0,"user_agent":"","referer":"","request_id":"","trace_id":"","user":"",` +
 		`"origin":"","origin_connect":0,"origin_first_byte":0,"origin_total":0}`
 	f(sample(), `{"time":"2026-03-04T04:06:07.123456Z","host":"www.example.com","target":"/a?b=c&d=<e>","method":"GET",`+
 		`"status":200,"bytes":5000000000,"result":"scarce","reason":"first-sighting","route":"default",`+
@@ -61,7 +61,7 @@ func TestLineHasEveryKeyInTheDocumentedOrder(t *testing.T) {
 		`"status":200,"bytes":5000000000,"result":"scarce","reason":"first-sighting","route":"default",`+
 		`"duration":1.5,"first_byte":0.000001,"client":"192.0.2.1","scheme":"https","protocol":"HTTP/2.0",`+
 		`"sightings":3,"ttl":-61,"user_agent":"curl/8.5.0","referer":"https://example.com/","request_id":"r-1",`+
-		`"trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","origin":"10.0.0.1:80","origin_connect":0.0123,"origin_first_byte":0.1,"origin_total":12.345678}`)
+		`"trace_id":"4bf92f3577b34da6a3ce929d0e0e4736","user":"ann","origin":"10.0.0.1:80","origin_connect":0.0123,"origin_first_byte":0.1,"origin_total":12.345678}`)
 }
 
 // full is a line with every field.
@@ -70,6 +70,7 @@ func full() *Line {
 	l.Scheme, l.Protocol, l.Sightings, l.TTL = "https", "HTTP/2.0", 3, -61900*time.Millisecond
 	l.UserAgent, l.Referer, l.RequestID = []byte("curl/8.5.0"), []byte("https://example.com/"), []byte("r-1")
 	l.TraceID, l.Origin = []byte("4bf92f3577b34da6a3ce929d0e0e4736"), "10.0.0.1:80"
+	l.User = []byte("ann")
 	l.OriginConnect, l.OriginFirstByte, l.OriginTotal = 12300*time.Microsecond, 100*time.Millisecond, 12345678*time.Microsecond
 	return l
 }

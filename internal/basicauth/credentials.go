@@ -3,6 +3,7 @@ package basicauth
 import (
 	"bytes"
 	"encoding/base64"
+	"slices"
 	"strings"
 )
 
@@ -32,6 +33,14 @@ func nameIn(room, token []byte) []byte {
 		return nil
 	}
 	return room[:at]
+}
+
+// AppendName appends the name of the user in a value of Authorization, whether that is known here or not; nothing where there is
+// none. It allocates nothing where dst has room for the value.
+func AppendName(dst, authorization []byte) []byte {
+	token := tokenOf(authorization)
+	room := slices.Grow(dst, strict.DecodedLen(len(token)))
+	return append(dst, nameIn(room[len(dst):cap(room)], token)...)
 }
 
 // parts reads a token (RFC 7617 section 2).

@@ -1,6 +1,7 @@
 package basicauth
 
 import (
+	"encoding/base64"
 	"errors"
 	"strings"
 	"testing"
@@ -113,4 +114,27 @@ func TestTokensAreRead(t *testing.T) {
 	f("Basic ", "", "", false)
 	f("Bearer YTpi", "", "", false)
 	f("Basic "+strings.Repeat("YWFh", 300), "", "", false)
+}
+
+func TestAppendName(t *testing.T) {
+	f := func(authorization, want string) {
+		t.Helper()
+		if got := string(AppendName([]byte("x"), []byte(authorization))); got != "x"+want {
+			t.Errorf("%q: got %q, want x%s", authorization, got, want)
+		}
+	}
+	f("Basic YW5uOng=", "ann")
+	f("bASIC  YW5uOng= ", "ann")
+	f("Basic OmE=", "")
+	f("Basic YW5u", "") // without a colon
+	f("Basic !", "")
+	f("Bearer YW5uOng=", "")
+	f("", "")
+	long := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("a", 700) + ":"))
+	f("Basic "+long, strings.Repeat("a", 700))
+	f("Basic "+long+long, "")
+	room, value := make([]byte, 0, 64), []byte("Basic YW5uOng=")
+	if n := testing.AllocsPerRun(100, func() { room = AppendName(room[:0], value) }); n != 0 {
+		t.Errorf("got %v allocations, want none", n)
+	}
 }

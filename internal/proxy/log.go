@@ -42,6 +42,7 @@ func (p *Proxy) log(x *exchange, status int, duration time.Duration) {
 	x.describeOrigin(&line)
 	x.describeFields(&line)
 	x.identify(&line)
+	x.describeUser(&line)
 	p.AccessLog.WriteAs(x.settings.LogFormat, &line)
 }
 

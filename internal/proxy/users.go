@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"edgeproxy/internal/accesslog"
 	"edgeproxy/internal/basicauth"
 	"edgeproxy/internal/client"
 	"edgeproxy/internal/reason"
@@ -8,7 +9,7 @@ import (
 
 // This file answers only users of a route that has some (RFC 7617). It comes before the cache is asked, so it holds for
 // hits as for misses. Their Authorization is for us alone: newRoute has the rules for requests drop it, so that the origin does not get it
-// and RFC 9111 section 3.5 has nothing to forbid. Who the user is is not in the key, and nobody behind here hears of it.
+// and RFC 9111 section 3.5 has nothing to forbid. Who the user is is not in the key, and nobody behind here hears of it but the access log.
 //
 // A password costs tens of milliseconds. Begin has no time for that: it lets through who is known, and leaves the rest to Finish.
 
@@ -66,6 +67,17 @@ func (p *Proxy) proven(x *exchange) bool {
 		p.refuse(x, statusUnauthorized, reason.Unauthenticated)
 	}
 	return false
+}
+
+// describeUser says which user asks, or would be one.
+func (x *exchange) describeUser(line *accesslog.Line) {
+	if x.route == nil || x.route.Access.Users == nil {
+		return
+	}
+	if lines := x.all("Authorization"); len(lines) == 1 { // asks has forgotten it: it is not in the request to the origin
+		x.folded = basicauth.AppendName(x.folded[:0], lines[0])
+		line.User = x.folded
+	}
 }
 
 // appendAuthenticate appends what a client is asked for that has shown no credentials, or wrong ones.
