@@ -22,6 +22,12 @@ const (
 // localhost is what a server on a socket is called in a Host field, as nginx does.
 const localhost = "localhost"
 
+// aPath reports whether rest, of a URL, has one but "/" and nothing behind it.
+func aPath(rest string) bool {
+	_, path, _ := strings.Cut(rest, "/")
+	return path != "" && !strings.ContainsAny(rest, "?#")
+}
+
 // parseServer reads a URL of a server, or unix: and the path of its socket. The error says what is wanted.
 func parseServer(text string) (Server, error) {
 	if strings.HasPrefix(text, socketPrefix) {
@@ -37,6 +43,8 @@ func parseServer(text string) (Server, error) {
 		return Server{}, errors.New(wantServer)
 	case strings.Contains(rest, "@"):
 		return Server{}, errors.New(wantURL + ", without user or password")
+	case aPath(rest):
+		return Server{}, errors.New(wantURL + ", without a path: that of a route is rewrite: {add_prefix: /PATH}")
 	case strings.ContainsAny(rest, "/?#"):
 		return Server{}, errors.New(wantURL + ", without path, query or fragment")
 	}

@@ -3,6 +3,7 @@ package config
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 )
@@ -84,6 +85,8 @@ func (v *validator) basicAuth(path string, own, inForce *BasicAuth) {
 		v.fail(file, "want a file of htpasswd -B, or no basic_auth: without users everybody would be served")
 	case inForce.UsersFile == "" && v.src.given(path):
 		v.fail(path, "want users_file in it, or no such section: without users everybody would be served")
+	case v.src.given(path) && !slices.ContainsFunc([]string{enabled, file, realm}, v.src.given):
+		v.fail(path, "want users_file, realm or enabled: false in it, or no such section: an empty one says neither")
 	}
 }
 
