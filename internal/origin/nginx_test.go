@@ -11,19 +11,9 @@ import (
 	"edgeproxy/internal/testkit"
 )
 
-// nginxConfig has %s for the folder and %s for the address.
-const nginxConfig = `daemon off;
-master_process off;
-pid %[1]s/pid;
-error_log %[1]s/error.log;
-events { worker_connections 64; }
-http {
+// nginxHTTP is its http section, for the folder and the address.
+const nginxHTTP = `
 	access_log off;
-	client_body_temp_path %[1]s/body;
-	proxy_temp_path %[1]s/proxy;
-	fastcgi_temp_path %[1]s/fastcgi;
-	uwsgi_temp_path %[1]s/uwsgi;
-	scgi_temp_path %[1]s/scgi;
 	server {
 		listen %[2]s ssl;
 		ssl_certificate %[1]s/cert.pem;
@@ -35,7 +25,6 @@ http {
 		location /large { default_type text/plain; }
 		location /close { chunked_transfer_encoding off; keepalive_timeout 0; ssi on; ssi_types *; }
 	}
-}
 `
 
 // startNginx runs nginx with a certificate for 127.0.0.1, and returns its address.
@@ -49,7 +38,7 @@ func startNginx(t *testing.T, a *testkit.Authority, large string) string {
 			t.Fatal(err)
 		}
 	}
-	testkit.StartNginx(t, program, dir, fmt.Sprintf(nginxConfig, dir, address), address)
+	testkit.ServeByNginx(t, program, dir, fmt.Sprintf(nginxHTTP, dir, address), address)
 	return address
 }
 

@@ -7,9 +7,9 @@ import (
 	"io"
 )
 
-// Through has Read give what r gives in place of what the origin sends, which r reads from Raw. Who has read from Raw owns
-// the length: that of the Response is no longer known unless the caller says so. Framed, Trailers, Took and Trace are still
-// about what the origin sends. Close closes r, too. Through may be called once, before anybody else has the body.
+// Through puts r between the origin and Read: r reads what the origin sends, by Raw, and Read returns what r returns. The
+// ContentLength of the Response does not hold any more; the caller sets it. Framed, Trailers, Took and Trace are still
+// about what the origin sends. Close closes r too. The caller calls Through once, before it gives the body to anybody.
 func (b *Body) Through(r io.ReadCloser) { b.through = r }
 
 // IsThrough reports whether Through was called.
@@ -47,8 +47,9 @@ func (b *Body) gives() bool {
 	return b.c.br.Buffered() > 0
 }
 
-// look reads what has arrived on the connection, as far as there is room for it, and does not wait. An error is that of
-// the next read, too. It peeks at no socket: a reset that was peeked at would be an end for who reads on.
+// look reads into the buffer what has arrived on the connection, and does not wait. It keeps an error for the next read
+// too. It reads, and does not peek (MSG_PEEK), since the system reports a reset once: a peek would take it, and the
+// next read would find an ordinary end.
 func (c *conn) look() error {
 	if c.once == nil {
 		if c.once = c.turn; c.once == nil {

@@ -179,7 +179,7 @@ func TestWhatOnlyFramesIsNotAtHand(t *testing.T) {
 	}
 }
 
-// TestAResetThatWasSeenIsNoEnd: a connection is reset once, and is at its end for who reads on.
+// A reset that AtHand has seen is an error for the next Read. The system reports it once, and an end of the stream after that.
 func TestAResetThatWasSeenIsNoEnd(t *testing.T) {
 	next := make(chan struct{})
 	o := start(t, Options{}, func(_ int, p *peer) {

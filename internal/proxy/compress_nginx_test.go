@@ -25,18 +25,8 @@ func TestCompressionIsThatOfNginx(t *testing.T) {
 			c.Say(head + fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body))
 		}
 	})
-	testkit.StartNginx(t, program, dir, fmt.Sprintf(`daemon off;
-master_process off;
-pid %[1]s/pid;
-error_log %[1]s/error.log;
-events { worker_connections 64; }
-http {
+	testkit.ServeByNginx(t, program, dir, fmt.Sprintf(`
 	access_log off;
-	client_body_temp_path %[1]s/body;
-	proxy_temp_path %[1]s/proxy;
-	fastcgi_temp_path %[1]s/fastcgi;
-	uwsgi_temp_path %[1]s/uwsgi;
-	scgi_temp_path %[1]s/scgi;
 	gzip on;
 	gzip_vary on;
 	gzip_min_length 100;
@@ -45,7 +35,6 @@ http {
 		listen %[2]s;
 		location / { proxy_pass http://%[3]s; proxy_http_version 1.1; }
 	}
-}
 `, dir, address, app.Address), address)
 	o := edgetest.Options{Rule: always(), Compress: gzips()}
 	o.Origin.Address = app.Address

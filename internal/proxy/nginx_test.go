@@ -16,20 +16,10 @@ import (
 	"edgeproxy/internal/testkit"
 )
 
-// nginxConfig has %s for the folder and %s for the address.
-const nginxConfig = `daemon off;
-master_process off;
-pid %[1]s/pid;
-error_log %[1]s/error.log;
-events { worker_connections 64; }
-http {
+// nginxHTTP is its http section, for the folder and the address.
+const nginxHTTP = `
 	access_log %[1]s/access.log;
 	types { text/plain txt; }
-	client_body_temp_path %[1]s/body;
-	proxy_temp_path %[1]s/proxy;
-	fastcgi_temp_path %[1]s/fastcgi;
-	uwsgi_temp_path %[1]s/uwsgi;
-	scgi_temp_path %[1]s/scgi;
 	gzip on;
 	gzip_vary on;
 	gzip_min_length 100;
@@ -42,7 +32,6 @@ http {
 		location /plain/ { gzip off; add_header Cache-Control max-age=600; }
 		location /off/ { gzip off; add_header Cache-Control no-store; }
 	}
-}
 `
 
 // startNginx runs nginx with a few files as origin and returns its address. Without
@@ -58,7 +47,7 @@ func startNginx(t *testing.T) string {
 			t.Fatal(err)
 		}
 	}
-	testkit.StartNginx(t, program, dir, fmt.Sprintf(nginxConfig, dir, address), address)
+	testkit.ServeByNginx(t, program, dir, fmt.Sprintf(nginxHTTP, dir, address), address)
 	return address
 }
 

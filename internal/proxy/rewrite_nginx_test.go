@@ -24,23 +24,12 @@ func TestRewritingIsThatOfNginx(t *testing.T) {
 			c.Say("HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: " + r.Header.Get("X-Leads-To") + "\r\n\r\n")
 		}
 	})
-	testkit.StartNginx(t, program, dir, fmt.Sprintf(`daemon off;
-master_process off;
-pid %[1]s/pid;
-error_log %[1]s/error.log;
-events { worker_connections 64; }
-http {
+	testkit.ServeByNginx(t, program, dir, fmt.Sprintf(`
 	access_log off;
-	client_body_temp_path %[1]s/body;
-	proxy_temp_path %[1]s/proxy;
-	fastcgi_temp_path %[1]s/fastcgi;
-	uwsgi_temp_path %[1]s/uwsgi;
-	scgi_temp_path %[1]s/scgi;
 	server {
 		listen %[2]s;
 		location /api/ { proxy_pass http://%[3]s/v2/; }
 	}
-}
 `, dir, address, app.Address), address)
 	o := edgetest.Options{Rule: always(), HostHeader: app.Address}
 	o.Origin.Address = app.Address

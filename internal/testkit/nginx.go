@@ -1,6 +1,7 @@
 package testkit
 
 import (
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -13,6 +14,28 @@ import (
 func Nginx(tb testing.TB) (program string) {
 	tb.Helper()
 	return Program(tb, "nginx", "/usr/sbin/nginx")
+}
+
+// nginxConfig has the folder and what stands in its http section.
+const nginxConfig = `daemon off;
+master_process off;
+pid %[1]s/pid;
+error_log %[1]s/error.log;
+events { worker_connections 64; }
+http {
+	client_body_temp_path %[1]s/body;
+	proxy_temp_path %[1]s/proxy;
+	fastcgi_temp_path %[1]s/fastcgi;
+	uwsgi_temp_path %[1]s/uwsgi;
+	scgi_temp_path %[1]s/scgi;
+%[2]s}
+`
+
+// ServeByNginx runs nginx as one process with this http section, by which it listens at address, until the end of the
+// test. What it writes goes to dir.
+func ServeByNginx(tb testing.TB, program, dir, http, address string) {
+	tb.Helper()
+	StartNginx(tb, program, dir, fmt.Sprintf(nginxConfig, dir, http), address)
 }
 
 // StartNginx runs nginx with this configuration, by which it listens at address, until the
