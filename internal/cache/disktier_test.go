@@ -20,7 +20,7 @@ func newDisk(tb testing.TB, path string) *disk.Store {
 	}
 	d, err := disk.Open(disk.Options{
 		Path: path, MaxBytes: disk.MinBytes,
-		ReadWait: testkit.Patience, ReadDeadline: testkit.Patience, // a machine that does much else is no slow device
+		ReadWait: testkit.Patience, ReadDeadline: testkit.Patience, Deadline: testkit.Patience, // a machine that does much else is no slow device
 	})
 	if err != nil {
 		tb.Fatal(err)

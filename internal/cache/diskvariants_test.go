@@ -68,13 +68,13 @@ func TestMadeUpVariantsTakeNoMorePlacesOnTheDiskThanTheyMay(t *testing.T) {
 				}
 				checkBounds(t, s)
 			}
-			use := func(s *Store) {
+			use := func(s *Store, d *disk.Store) {
 				t.Helper()
 				for _, values := range []string{"curl", "firefox", "safari"} {
 					for range 4 {
 						o, loaded := lookUp(s, "/v", values)
 						if o == nil {
-							t.Fatalf("%s is not found", values)
+							t.Fatalf("%s is not found: %v, %d variants, %+v", values, d.Err(), variantsOnDisk(t, d), d.Stats())
 						}
 						if loaded {
 							s.Keep(o, never)
@@ -87,7 +87,7 @@ func TestMadeUpVariantsTakeNoMorePlacesOnTheDiskThanTheyMay(t *testing.T) {
 			for _, values := range []string{"curl", "firefox", "safari"} {
 				mustPut(t, s, variant("/v", values, size, "User-Agent"))
 			}
-			use(s)
+			use(s, d)
 			attack(t, s, 0, 300, size, at)
 			check(s, d, "after the attack")
 			if st := s.Stats().Disk; st.Variants == 0 {
@@ -97,7 +97,7 @@ func TestMadeUpVariantsTakeNoMorePlacesOnTheDiskThanTheyMay(t *testing.T) {
 			d.Close()
 			s, d = start()
 			until(t, d)
-			use(s) // they come back as well
+			use(s, d) // they come back as well
 			attack(t, s, 1000, 300, size, at)
 			check(s, d, "after a restart")
 			s.Close()

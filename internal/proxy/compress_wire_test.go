@@ -350,7 +350,9 @@ func TestTooManyEncodersLeaveAResponseAsItIs(t *testing.T) {
 func TestOneClientDoesNotTakeTheEncodersOfOthers(t *testing.T) {
 	body := page(300_000)
 	hang := make(chan struct{})
-	e, _ := before(t, edgetest.Options{Rule: always(), Compress: gzips(), ClientShare: 2. / compress.MostOpen, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}, func(c *edgetest.Conn) {
+	o := edgetest.Options{Rule: always(), Compress: gzips(), ClientShare: 2. / compress.MostOpen, TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}}
+	o.Origin.IdleTimeout = 2 * time.Second // of a fetch that goes on without its client, and has its share until then
+	e, _ := before(t, o, func(c *edgetest.Conn) {
 		for r := c.Next(); r != nil; r = c.Next() {
 			c.Say("HTTP/1.1 200 OK\r\n" + textFields + "Content-Length: " + strconv.Itoa(len(body)) + "\r\n\r\n" + body[:100_000])
 			if strings.HasPrefix(r.RequestURI, "/hangs") {
