@@ -23,6 +23,7 @@ const (
 type Watch struct {
 	panics *rescue.Counter
 	gone   atomic.Int64
+	every  time.Duration // interval, but in tests
 
 	mu          sync.Mutex
 	first, last *Client // in the order in which they came
@@ -39,7 +40,7 @@ type Watch struct {
 
 // New returns a Watch of nobody. Panics notes those of what ends with a client; nil notes
 // none.
-func New(panics *rescue.Counter) *Watch { return &Watch{panics: panics} }
+func New(panics *rescue.Counter) *Watch { return &Watch{panics: panics, every: interval} }
 
 // Gone returns how many clients were seen to leave.
 func (w *Watch) Gone() int64 { return w.gone.Load() }
@@ -118,7 +119,7 @@ func (w *Watch) setLocked() {
 		return
 	}
 	w.set = true
-	d := interval + time.Duration(w.count)*each
+	d := w.every + time.Duration(w.count)*each
 	if w.timer == nil {
 		w.timer = time.AfterFunc(d, w.sweep)
 	} else {

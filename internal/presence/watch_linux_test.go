@@ -75,6 +75,7 @@ func TestAClientThatLeavesIsNoticed(t *testing.T) {
 // TestAClientThatHearsIsThere: one that has ended its own side alone takes what is sent.
 func TestAClientThatHearsIsThere(t *testing.T) {
 	w := watch(t)
+	w.every = time.Hour // the test sweeps itself: a busy machine may sweep more often than is meant
 	client, server := socket(t)
 	g := w.Attend(server)
 	if err := client.CloseWrite(); err != nil {
@@ -82,7 +83,9 @@ func TestAClientThatHearsIsThere(t *testing.T) {
 	}
 	go func() { _, _ = io.Copy(io.Discard, client) }()
 	for range 10 {
-		sweepsMore(t, w, 3) // fewer than are waited for
+		for range 3 { // fewer than are waited for
+			w.sweep()
+		}
 		_, _ = server.Write([]byte("x"))
 		g.Sent()
 	}
