@@ -28,6 +28,7 @@ func stampede(t *testing.T, e *edgetest.Edge, n int, request string, each func(a
 	var clients sync.WaitGroup
 	for range n {
 		s := dial(t, e.Address)
+		_ = s.SetDeadline(time.Now().Add(4 * patience)) // for a gigabyte in all, on a busy machine
 		clients.Go(func() {
 			each(s.ask(request))
 			_ = s.Close()
