@@ -3,7 +3,6 @@ package proxy
 import (
 	"io"
 	"slices"
-	"strings"
 
 	"edgeproxy/internal/field"
 )
@@ -58,27 +57,34 @@ func (x *exchange) intercepted(h *heading) *ErrorPage {
 // tell of the inside.
 var keptWithPage = []string{"Date", "Via", "Allow", "Proxy-Authenticate", "Retry-After", "Www-Authenticate", headerCacheStatus}
 
-// pageFields are what is left of an origin's fields where a page stands for its content, and what the rules of the route add to each of its
-// responses. What they say of content, or of how long it may be kept, is not about the page.
+// pageFields are what is left of an origin's fields where a page stands for its content, what the rules of the route add to each of its
+// responses, and what they add to our own answers, which goes before: the page is one. What they say of content, or of how long it may be
+// kept, is not about the page.
 func (x *exchange) pageFields(from field.List) field.List {
 	rules := &x.route.Response
 	out := from.Without(func(name string) bool { return !slices.Contains(keptWithPage, name) || rules.Drops(name) })
+	own := &x.route.Own
 	for _, f := range rules.appendSet(nil, subject{scheme: x.scheme, host: x.host, target: x.keyedOrRaw()}) {
-		if !aboutContent(f.Name) {
+		if !aboutContent(f.Name) && !aboutLifetime(f.Name) && !own.Drops(f.Name) {
+			out.Add(f.Name, f.Value)
+		}
+	}
+	for _, f := range own.appendSet(nil, x.subject()) {
+		if !aboutLifetime(f.Name) {
 			out.Add(f.Name, f.Value)
 		}
 	}
 	return out
 }
 
-// aboutContent reports whether a field is about one representation, or says who may keep it and how it is purged.
+// aboutContent reports whether a field is about one representation, or says how it is purged.
 func aboutContent(name string) bool {
 	switch name {
 	case "Content-Type", "Content-Language", "Content-Location", "Content-Disposition", "Content-Digest", "Content-Md5", "Repr-Digest", "Digest",
-		"Etag", "Last-Modified", "Accept-Ranges", "Expires", "Pragma", "Surrogate-Control":
+		"Etag", "Last-Modified", "Accept-Ranges":
 		return true
 	}
-	return inside(name) || strings.HasSuffix(name, "Cache-Control")
+	return inside(name)
 }
 
 // deliverPage fills the answer of x with a page in place of what h is about.

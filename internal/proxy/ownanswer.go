@@ -11,7 +11,8 @@ import (
 type OwnAnswer struct {
 	// Status is final, and neither 206 nor 304.
 	Status int
-	// Fields are those of the head but Date, Via, Location and what frames the body. They are made by AnswerRules.
+	// Fields are those of the head but Date, Via, Location and what frames the body. They are made by AnswerRules, and go
+	// before those of Route.Own.
 	Fields FieldRules
 	// Location is where the client should go instead; the zero Location is no such field.
 	Location Location
@@ -22,25 +23,26 @@ type OwnAnswer struct {
 // ownAnswer is an OwnAnswer ready to be sent.
 type ownAnswer struct {
 	*OwnAnswer
-	lines []byte
+	fields ownFields
 }
 
-func newOwnAnswer(a *OwnAnswer) *ownAnswer {
+func newOwnAnswer(a *OwnAnswer, own *FieldRules) *ownAnswer {
 	if a == nil {
 		return nil
 	}
 	o := &ownAnswer{OwnAnswer: a}
-	for _, f := range a.Fields.fixed {
-		o.lines = append(append(append(append(o.lines, f.Name...), ": "...), f.Value...), "\r\n"...)
+	o.fields.add(own, func(name string) bool { return !a.Fields.Drops(name) })
+	o.fields.add(&a.Fields, func(string) bool { return true })
+	if o.fields.ofClient() && !o.fields.lifetime { // caches in front of us may keep it, for others
+		o.fields.lines = append(o.fields.lines, "Cache-Control: private\r\n"...)
 	}
 	if len(a.Body) > 0 && !a.Fields.Drops("Content-Type") {
-		o.lines = append(o.lines, "Content-Type: text/plain; charset=utf-8\r\n"...)
+		o.fields.lines = append(o.fields.lines, "Content-Type: text/plain; charset=utf-8\r\n"...)
 	}
 	return o
 }
 
 func (o *ownAnswer) heading(x *exchange) heading {
-	asked := subject{scheme: x.scheme, host: x.host, target: x.target.Raw, x: x}
 	b := append(x.answer.Lines, "Date: "...)
 	b = appendDate(b, x.start)
 	b = append(b, "\r\nVia: "...)
@@ -48,16 +50,10 @@ func (o *ownAnswer) heading(x *exchange) heading {
 	b = append(b, "\r\n"...)
 	if o.Location.parts != nil {
 		b = append(b, "Location: "...)
-		b = o.Location.append(b, asked)
+		b = o.Location.append(b, x.subject())
 		b = append(b, "\r\n"...)
 	}
-	for i := range o.Fields.made {
-		f := &o.Fields.made[i]
-		b = append(append(b, f.name...), ": "...)
-		b = f.value.append(b, asked)
-		b = append(b, "\r\n"...)
-	}
-	x.answer.Lines = append(b, o.lines...)
+	x.answer.Lines = o.fields.append(b, x)
 	return heading{status: o.Status, size: int64(len(o.Body))}
 }
 

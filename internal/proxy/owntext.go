@@ -3,7 +3,8 @@ package proxy
 import "edgeproxy/internal/reason"
 
 // ownText answers with a short text of our own: an error, with the reason in Cache-Status, or what a
-// purge or a challenge gets. Nothing of the inside leaks. A route may have a page in place of the text of an error.
+// purge or a challenge gets. Nothing of the inside leaks. A route may have a page in place of the text of an error,
+// and the operator fields of each (ownfields.go).
 type ownText struct{}
 
 func (ownText) heading(x *exchange) heading {
@@ -23,7 +24,7 @@ func (ownText) heading(x *exchange) heading {
 	case statusMethodNotAllowed:
 		b = append(b, "Allow: GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS\r\n"...)
 	}
-	x.answer.Lines = b
+	x.answer.Lines = x.ownFields().append(b, x)
 	return heading{status: x.status, size: int64(len(content))}
 }
 

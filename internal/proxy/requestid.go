@@ -11,7 +11,7 @@ import (
 // This file says which id a request has in the log, in lines about errors and for the origin.
 //
 // A route whose rules name {request_id} gives each of its requests one: that of a trusted proxy in front, else a new one.
-// On other routes X-Request-Id is a field like others, which reaches the origin as it came, and the logs have what came.
+// Where no route is known, the rules for our own answers may name it as well. Elsewhere X-Request-Id is a field like others, which reaches the origin as it came, and the logs have what came.
 
 const (
 	headerRequestID = "X-Request-Id"
@@ -21,6 +21,14 @@ const (
 	// ownIDBytes is how many random bytes an id of ours has.
 	ownIDBytes = 16
 )
+
+// identified reports whether x has an id.
+func (x *exchange) identified() bool {
+	if x.route == nil {
+		return x.settings.own.has(placeRequestID)
+	}
+	return x.route.identifies
+}
 
 // requestID returns the id that a route gives x. It is the same each time, and valid as long as x is.
 func (x *exchange) requestID() []byte {
@@ -50,14 +58,14 @@ func soundID(id []byte) bool {
 
 // identify has line have the id of x, where its route gives one.
 func (x *exchange) identify(line *accesslog.Line) {
-	if x.route != nil && x.route.identifies {
+	if x.identified() {
 		line.RequestID = x.requestID()
 	}
 }
 
 // idForLog returns the id of x as the access log has it; "" is none.
 func (x *exchange) idForLog() string {
-	if x.route != nil && x.route.identifies {
+	if x.identified() {
 		return string(x.requestID())
 	}
 	if lines := x.all(headerRequestID); len(lines) > 0 {

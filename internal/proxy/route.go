@@ -84,6 +84,8 @@ type Route struct {
 	// the rules for responses of the origin, which apply before anything else reads them.
 	// Both are made by RequestRules and ResponseRules.
 	Request, Response FieldRules
+	// Own are the rules for the fields of our own answers to requests of the route, errors included. They are made by OwnRules.
+	Own FieldRules
 	// Unlogged is the share, 0 to 1, of the requests that the access log does not have.
 	Unlogged float64
 	// UnusualNames lets request fields through whose name has other than letters, digits
@@ -119,6 +121,7 @@ type route struct {
 	*Route
 	metrics *routeMetrics
 	answer  *ownAnswer // nil: the origin is asked
+	own     ownFields  // of texts and pages of ours
 	// identifies says that each request has an id; see requestID.
 	identifies bool
 	// selecting are the names of the fields by which any route goes.
@@ -143,8 +146,8 @@ func newRoute(r *Route, m *Metrics) *route {
 		own.Compress = nil
 	}
 	return &route{
-		Route: &own, metrics: m.forRoute(r.Name), answer: newOwnAnswer(r.Answer),
-		identifies: own.Request.identify() || r.Answer != nil && r.Answer.Fields.identify(),
+		Route: &own, metrics: m.forRoute(r.Name), answer: newOwnAnswer(r.Answer, &own.Own), own: textFields(&own.Own),
+		identifies: own.Request.identify() || own.Own.identify() || r.Answer != nil && r.Answer.Fields.identify(),
 	}
 }
 

@@ -19,6 +19,8 @@ import (
 type Live struct {
 	// Routes in the order in which they match.
 	Routes []Route
+	// Own are the rules for the fields of our own answers to requests whose route is not known. They are made by OwnRules.
+	Own FieldRules
 	// RequestsInFlight bounds the requests that are not hits; beyond it they get 503.
 	RequestsInFlight int
 	// Tunnels bounds the connections that speak another protocol, which have no place among
@@ -65,6 +67,7 @@ type settings struct {
 	Live
 
 	routes        []*route
+	own           ownFields // of texts of ours, where no route is known
 	statusTrusted *forwarded.Trusted
 	rates         *rate.Table // nil: no route has had a rate yet
 	top           *top.Table  // nil: nothing is counted by host and URL
@@ -78,7 +81,7 @@ func newSettings(o *Options, l Live, before *settings) (*settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &settings{Live: l, routes: routes, statusTrusted: forwarded.New(l.CacheStatusTrusted)}
+	s := &settings{Live: l, routes: routes, own: textFields(&l.Own), statusTrusted: forwarded.New(l.CacheStatusTrusted)}
 	if l.Top.Entries > 0 && l.Top.Window <= 0 {
 		return nil, fmt.Errorf("top: a window of %v: want one above 0", l.Top.Window)
 	}
