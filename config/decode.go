@@ -46,7 +46,7 @@ func (d *decoder) section(t table) func(node) {
 	known := t.names()
 	want := "want a section of keys"
 	if len(known) <= fewKeys {
-		want = "want a section with " + oneOf(known)
+		want = "want a section with " + oneOf(slices.DeleteFunc(slices.Clone(known), t.refuses))
 	}
 	return func(n node) {
 		split := gluedSection(n.Node)

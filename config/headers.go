@@ -10,6 +10,12 @@ import (
 type Headers struct {
 	Request  FieldRules // what origins get, and keys are made of
 	Response FieldRules // what origins answer, before anything is made of it
+	Own      OwnFields  // what we answer ourselves
+}
+
+// OwnFields are the fields that our own answers have besides; there is none to take away.
+type OwnFields struct {
+	Set map[string]string // values by name
 }
 
 // FieldRules take fields away and set others. internal/field checks whether they can be
@@ -24,6 +30,13 @@ func (r *FieldRules) table() table {
 		live("remove", texts(&r.Remove, "field names", "want a list of field names, such as [X-Debug, X-Internal-*]"),
 			"Fields to take away; a * at the end stands for any ending. A route adds to those at the top.").such("[X-Internal-*]"),
 		live("set", fieldChanges(&r.Set), "Fields to set to a value; {host} and others stand for what is known of the request, {{ and }} for braces. A route adds to those at the top; null takes away what is said there of the field.").such(`{X-Edge: "1"}`),
+	}
+}
+
+func (o *OwnFields) table() table {
+	return table{
+		live("set", fieldChanges(&o.Set), "Fields to set to a value, as in the other sets. A route adds to those at the top; null takes one away. How long an answer may be kept is set for redirects and respond alone: errors say no-store.").such(`{Strict-Transport-Security: max-age=31536000}`),
+		refused("remove", "want no such key: our own answers have no field that could go, and null under set takes away what stands at the top"),
 	}
 }
 
@@ -86,6 +99,7 @@ func (h *Headers) table() table {
 	return table{
 		section("request", h.Request.table(), "What the origin gets, and keys are made of.").asInline(),
 		section("response", h.Response.table(), "What the origin answers, before anything is made of it.").asInline(),
+		section("own", h.Own.table(), "What edgeproxy answers itself: errors, their pages, redirects, respond, other texts.").asInline(),
 	}
 }
 

@@ -80,6 +80,7 @@ func (c *Config) inherited(src *source, path string, own *Inherited) Inherited {
 	out.ErrorPages = mergeNames(top.ErrorPages, own.ErrorPages, func(a, b string) bool { return a == b })
 	out.Headers.Request = own.Headers.Request.over(top.Headers.Request)
 	out.Headers.Response = own.Headers.Response.over(top.Headers.Response)
+	out.Headers.Own = own.Headers.Own.over(top.Headers.Own)
 	return out
 }
 
@@ -182,6 +183,11 @@ func (r FieldRules) over(top FieldRules) FieldRules {
 		}
 	}
 	return out
+}
+
+// over is that of FieldRules.
+func (o OwnFields) over(top OwnFields) OwnFields {
+	return OwnFields{Set: mergeNames(top.Set, o.Set, strings.EqualFold)}
 }
 
 // named reports whether values has a value for the field of this name.

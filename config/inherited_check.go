@@ -13,6 +13,7 @@ func (v *validator) inherit() {
 	v.pageFiles("error_pages", top.ErrorPages)
 	for path, values := range map[string]map[string]string{
 		"error_pages": top.ErrorPages, "headers.request.set": top.Headers.Request.Set, "headers.response.set": top.Headers.Response.Set,
+		"headers.own.set": top.Headers.Own.Set,
 	} {
 		for _, name := range slices.Sorted(maps.Keys(values)) {
 			if at := child(path, name); values[name] == takenAway && v.sound(at) {
@@ -37,6 +38,7 @@ func (v *validator) ownInherited(path string, r *Route) {
 	v.emptied(below(path, "access.deny"), own.Access.Deny == nil, len(top.Access.Deny),
 		"want a list, or none: an empty list leaves open whether access.deny at the top holds")
 	v.nulls(child(path, "error_pages"), own.ErrorPages, top.ErrorPages, nil)
+	v.nulls(below(path, "headers.own.set"), own.Headers.Own.Set, top.Headers.Own.Set, nil)
 	for name, rules := range map[string][2]*FieldRules{"request": {&own.Headers.Request, &top.Headers.Request}, "response": {&own.Headers.Response, &top.Headers.Response}} {
 		at := below(path, "headers."+name)
 		v.nulls(child(at, "set"), rules[0].Set, rules[1].Set, rules[1].Remove)

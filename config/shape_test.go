@@ -50,6 +50,7 @@ func everyInherited() Inherited {
 		Headers: Headers{
 			Request:  FieldRules{[]string{"X-All-*"}, map[string]string{"X-All": "2", "X-Edge": "all"}},
 			Response: FieldRules{[]string{"X-Powered-By"}, map[string]string{"X-Content-Type-Options": "nosniff"}},
+			Own:      OwnFields{map[string]string{"Strict-Transport-Security": "max-age=1", "X-Own": "all"}},
 		},
 	}
 }
@@ -115,6 +116,7 @@ func wantEveryKey() *Config {
 					Headers: Headers{
 						Request:  FieldRules{[]string{"X-Debug", "X-All-*"}, map[string]string{"X-Edge": "1", "X-All": "2"}},
 						Response: FieldRules{[]string{"Server", "X-Internal-*", "X-Powered-By"}, map[string]string{"X-Frame-Options": "DENY"}},
+						Own:      OwnFields{map[string]string{"Strict-Transport-Security": "max-age=1", "X-Id": "{request_id}"}},
 					},
 					ErrorPages: map[string]string{"404": "gone.html", "5xx": "sorry.txt", "403": "denied.html"}, InterceptErrors: false,
 					Access: Access{Allow: networksOf("10.0.0.0/8"), Deny: networksOf("10.9.0.0/16", "192.0.2.0/24"), BasicAuth: BasicAuth{true, "users", "back office"}},

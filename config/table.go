@@ -48,6 +48,13 @@ func section(name string, below table, about string) setting {
 // refused is a key that belongs elsewhere; want says where.
 func refused(name, want string) setting { return setting{name: name, value: refusal{want}} }
 
+// refuses reports whether the key belongs elsewhere.
+func (t table) refuses(name string) bool {
+	s, _ := t.find(name)
+	_, ok := s.value.(refusal)
+	return ok
+}
+
 // later is a key of the format that is not supported yet.
 func later(name string) setting { return setting{name: name, value: unsupported{}} }
 

@@ -12,14 +12,26 @@ import (
 
 // headerRules returns the rules of a route for fields. Its error joins a
 // *field.RuleError for all that is wrong, those of requests first.
-func headerRules(h config.Headers) (request, response proxy.FieldRules, err error) {
+func headerRules(h config.Headers) (request, response, own proxy.FieldRules, err error) {
 	if request, err = proxy.RequestRules(h.Request.Remove, h.Request.Set); err != nil {
-		return request, response, fmt.Errorf("headers.request: %w", err)
+		return request, response, own, fmt.Errorf("headers.request: %w", err)
 	}
 	if response, err = proxy.ResponseRules(h.Response.Remove, h.Response.Set); err != nil {
-		return request, response, fmt.Errorf("headers.response: %w", err)
+		return request, response, own, fmt.Errorf("headers.response: %w", err)
 	}
-	return request, response, nil
+	if own, err = proxy.OwnRules(h.Own.Set); err != nil {
+		return request, response, own, fmt.Errorf("headers.own: %w", err)
+	}
+	return request, response, own, nil
+}
+
+// ownRules are those at the top for answers of ours without a route. They were checked with the file.
+func ownRules(c *config.Config) proxy.FieldRules {
+	own, err := proxy.OwnRules(c.Headers.Own.Set)
+	if err != nil {
+		return proxy.FieldRules{}
+	}
+	return own
 }
 
 // schemeOf is the scheme that a match wants, "" for either.
@@ -58,12 +70,16 @@ func headerFaults(c *config.Config) (faults config.Errors) {
 	faults = append(faults, headerFaultsAt(c, "", "headers.request", top.Request, top.Request, err)...)
 	_, err = proxy.ResponseRules(top.Response.Remove, top.Response.Set)
 	faults = append(faults, headerFaultsAt(c, "", "headers.response", top.Response, top.Response, err)...)
+	_, err = proxy.OwnRules(top.Own.Set)
+	faults = append(faults, headerFaultsAt(c, "", "headers.own", config.FieldRules{Set: top.Own.Set}, config.FieldRules{}, err)...)
 	for i, r := range c.Routes {
 		at := fmt.Sprintf("routes[%d].", i)
 		request, err := proxy.RequestRules(r.Headers.Request.Remove, r.Headers.Request.Set)
 		faults = append(faults, headerFaultsAt(c, at, "headers.request", r.Headers.Request, top.Request, err)...)
 		_, err = proxy.ResponseRules(r.Headers.Response.Remove, r.Headers.Response.Set)
 		faults = append(faults, headerFaultsAt(c, at, "headers.response", r.Headers.Response, top.Response, err)...)
+		_, err = proxy.OwnRules(r.Headers.Own.Set)
+		faults = append(faults, headerFaultsAt(c, at, "headers.own", config.FieldRules{Set: r.Headers.Own.Set}, config.FieldRules{}, err)...)
 		for _, name := range r.Cache.Key.Headers {
 			if request.Drops(field.Canonical(name)) {
 				faults = append(faults, c.Fault(c.Given(at+"headers.request", "headers.request"), "want nothing about "+name+", by which cache.key.headers selects"))

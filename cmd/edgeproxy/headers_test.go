@@ -30,6 +30,23 @@ func TestRulesForFieldsAreCheckedByPlace(t *testing.T) {
 		f(name, "  headers: {response: {set: {"+name+": x}}}\n",
 			fmt.Sprintf("e.yaml:5:%d: routes[0].headers.response.set.%s: x: %s", len("  headers: {response: {set: {")+len(name)+3, name, free))
 	}
+	for _, name := range []string{
+		"Content-Length", "transfer-encoding", "Connection", "Keep-Alive", "Trailer", "Upgrade", "Content-Encoding", "Content-Range", "Date", "Via", "Age", "Cache-Status", "Proxy-Authenticate",
+	} {
+		f(name, "  headers: {own: {set: {"+name+": x}}}\n", fmt.Sprintf("e.yaml:5:%d: routes[0].headers.own.set.%s: x: %s", len("  headers: {own: {set: {")+len(name)+3, name, free))
+	}
+	for _, name := range []string{"Allow", "location", "Retry-After", "WWW-Authenticate", "Www_Authenticate"} {
+		f(name, "  headers: {own: {set: {"+name+": x}}}\n", fmt.Sprintf("e.yaml:5:%d: routes[0].headers.own.set.%s: x: want another field: this one goes with a status, and is written here",
+			len("  headers: {own: {set: {")+len(name)+3, name))
+	}
+	for _, name := range []string{"Content-Type", "content-language", "ETag", "Last-Modified", "Accept-Ranges", "Content-Disposition", "Surrogate-Key", "Cache-Tag", "Content-Digest"} {
+		f(name, "  headers: {own: {set: {"+name+": x}}}\n", fmt.Sprintf(
+			"e.yaml:5:%d: routes[0].headers.own.set.%s: x: want another field: this one is about the content of one answer; respond.headers is for that of a route",
+			len("  headers: {own: {set: {")+len(name)+3, name))
+	}
+	f("good for our own", "  headers: {own: {set: {strict-transport-security: max-age=1, Content-Security-Policy: \"default-src 'self'\", Access-Control-Allow-Origin: \"*\", Cache-Control: max-age=9, Vary: Origin, Set-Cookie: a=b}}}\n")
+	f("no value of our own", "  headers: {own: {set: {X-A: \"\"}}}\n", `e.yaml:5:30: routes[0].headers.own.set.X-A: "": `+value)
+	f("twice of our own", "  headers: {own: {set: {X-A: a, x-a: b}}}\n", `e.yaml:5:38: routes[0].headers.own.set.x-a: b: want each field once, whatever its case`)
 	f("a bare star", "  headers: {request: {remove: [\"*\"]}}\n", "e.yaml:5:32: routes[0].headers.request.remove[0]: *: "+token)
 	f("no value", "  headers: {request: {set: {X-A: \"\"}}}\n", `e.yaml:5:34: routes[0].headers.request.set.X-A: "": `+value)
 	f("what selects", "  headers: {request: {remove: [\"X-*\"]}}\n  cache: {key: {headers: [X-Lang]}}\n",

@@ -28,6 +28,7 @@ var instead = map[string]string{
 	"tls.acme.names": "[www.example.com]", "tls.acme.agree": "", "tls.acme.storage": "other",
 	"routes[0].access.basic_auth.users_file": "others", "access.basic_auth.users_file": "others", "access.basic_auth.enabled": "",
 	"headers.response.set": "{X-Content-Type-Options: other, X-New: a}",
+	"headers.own.set":      "{Strict-Transport-Security: max-age=2, X-Own: other}",
 	"origins.shop.servers": `["https://10.0.0.2:9001"]`, "origins.media.servers": `["https://other.example"]`, "origins.unverified.servers": "[https://v]",
 	"origins.shop.servers[0].url": `"https://10.0.0.1:9009"`, "origins.shop.health.path": "/other", "origins.shop.tls.certificate": "", "origins.shop.tls.key": "",
 	"routes[0].name": "a", "routes[1].name": "b", "routes[2].name": "c", "routes[3].name": "d", "routes[4].name": "e", "routes[5].name": "f", "routes[6].name": "g",
@@ -147,9 +148,12 @@ func reloaded(t *testing.T, e *edge, c *config.Config) (f inForce) {
 			f.Headers = append(f.Headers, a.Fields.Set())
 			a.Fields = proxy.FieldRules{}
 		}
-		rs[i].Origin, rs[i].Request, rs[i].Response = nil, proxy.FieldRules{}, proxy.FieldRules{}
+		f.Headers = append(f.Headers, rs[i].Own.Set())
+		rs[i].Origin, rs[i].Request, rs[i].Response, rs[i].Own = nil, proxy.FieldRules{}, proxy.FieldRules{}, proxy.FieldRules{}
 	}
 	f.Live = liveOptions(c, rs)
+	f.Headers = append(f.Headers, f.Live.Own.Set())
+	f.Live.Own = proxy.FieldRules{}
 	l := &live{config: c}
 	l.token, err = adminToken(c)
 	must(err)

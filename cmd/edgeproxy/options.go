@@ -98,7 +98,7 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", r.Name, err)
 		}
-		request, response, err := headerRules(r.Headers)
+		request, response, own, err := headerRules(r.Headers)
 		if err != nil {
 			return nil, fmt.Errorf("route %s: %w", r.Name, err)
 		}
@@ -121,7 +121,7 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 			Methods: r.Match.Methods, Fields: fieldMatches(r.Match.Headers),
 			Origin: byName[r.Origin], HostHeader: hostOf[r.Origin], Rule: rule,
 			Bypass:  bypass(r.Cache.Bypass),
-			Request: request, Response: response, UnusualNames: r.UnusualNames, StripCookies: r.Cache.StripCookies,
+			Request: request, Response: response, Own: own, UnusualNames: r.UnusualNames, StripCookies: r.Cache.StripCookies,
 			AnyLanguageOrder: c.Cache.AnyLanguageOrder,
 			Caching:          cachingOptions(r.Cache), HonorRequest: r.Cache.HonorRequest, Key: key, AllowAmbiguousPath: r.AllowAmbiguousPath,
 			SliceBytes:   int64(r.Cache.Slice),
@@ -238,7 +238,7 @@ func (e *edge) proxyOptions(hasher cache.Hasher, routes []proxy.Route) proxy.Opt
 func liveOptions(c *config.Config, routes []proxy.Route) proxy.Live {
 	l := &c.Limits
 	return proxy.Live{
-		Routes: routes, RequestsInFlight: l.RequestsInFlight, Tunnels: l.Tunnels,
+		Routes: routes, Own: ownRules(c), RequestsInFlight: l.RequestsInFlight, Tunnels: l.Tunnels,
 		TargetBytes: int(l.TargetBytes), HeaderCount: l.HeaderCount, BodyBytes: int64(l.BodyBytes), Ranges: l.Ranges,
 		ReadIdle: l.ReadIdle, ReceiveRate: paceOf(l.ReceiveRate), UpgradeIdle: l.UpgradeIdle,
 		CollapseWait: c.Cache.CollapseWait, UncacheableFor: c.Cache.UncacheableFor, PurgeFrom: c.Purge.Allow,
