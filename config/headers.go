@@ -35,7 +35,7 @@ func (r *FieldRules) table() table {
 
 func (o *OwnFields) table() table {
 	return table{
-		live("set", fieldChanges(&o.Set), "Fields to set to a value, as in the other sets. A route adds to those at the top; null takes one away. How long an answer may be kept is set for redirects and respond alone: errors say no-store.").such(`{Strict-Transport-Security: max-age=31536000}`),
+		live("set", fieldChanges(&o.Set), "Fields to set to a value, with the places of headers.request.set. A route adds to those at the top; null takes one away. Cache-Control and its like are for redirects and respond: errors keep no-store.").such(`{Strict-Transport-Security: max-age=31536000}`),
 		refused("remove", "want no such key: our own answers have no field that could go, and null under set takes away what stands at the top"),
 	}
 }
