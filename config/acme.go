@@ -38,14 +38,14 @@ const (
 func (a *ACME) table() table {
 	return table{
 		restart("names", list(&a.Names, nil, "host names", "want a list, such as [www.example.com]", acmeName),
-			"Names to ask certificates for, without wildcards.").asRequired().such("[www.example.com]"),
-		restart("agree", boolean(&a.Agree, false), "true agrees to the terms of the authority; it has to be.").asRequired(),
-		restart("email", textual(&a.Email, ""), "Where the authority may write to."),
+			"Names to order certificates for, without wildcards.").asRequired().such("[www.example.com]"),
+		restart("agree", boolean(&a.Agree, false), "true accepts the terms of the authority, which is required.").asRequired(),
+		restart("email", textual(&a.Email, ""), "The address that the authority may write to."),
 		restart("directory", textual(&a.Directory, letsEncrypt), "The authority's directory, an https URL."),
 		restart("ca", textual(&a.CA, ""), "A PEM file with the roots of a private directory."),
 		restart("storage", textual(&a.Storage, ""), "The folder for account, keys and certificates. It has to outlive a restart.").asRequired(),
 		restart("challenges", list(&a.Challenges, []Challenge{TLSALPN01, HTTP01}, "challenges", "want a list, such as [tls-alpn-01, http-01]", challenge),
-			"How names are shown to be ours. tls-alpn-01 is on listeners with tls: true, http-01 on those without.").asImplied(),
+			"How the authority checks names: tls-alpn-01 on listeners with tls: true, http-01 on those without.").asImplied(),
 	}
 }
 

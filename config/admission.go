@@ -144,17 +144,17 @@ const (
 func (a *Admission) table() table {
 	return table{
 		live("policy", words(&a.Policy, PolicySecondHit, policies()...),
-			"Which storable responses are stored. second-hit stores what was asked for before within the window, counting what was sighted more than more_than times.").flagged(flagPolicy, "admission").asBasic(),
+			"Which storable responses are stored. second-hit stores those requested before within the window, counting those requested more than more_than times.").flagged(flagPolicy, "admission").asBasic(),
 		section("second_hit", a.SecondHit.table("2.9GiB", fixedSecondHit), "The filter of second-hit."),
 		live("open_below", ratio(&a.OpenBelow, 0).between(0, 1).saying("want 0.0 to 1.0, a share of the cache's size"),
-			"Everything is stored while the cache is below this share of its size.").asImplied(),
-		restart("state", textual(&a.State, ""), "A file that keeps the sightings over a restart.").asImplied().such("/var/lib/edgeproxy/sightings"),
+			"Everything storable is stored while the cache is below this share of its size.").asImplied(),
+		restart("state", textual(&a.State, ""), "A file that keeps the sightings (requests counted for admission) over a restart.").asImplied().such("/var/lib/edgeproxy/sightings"),
 		restart("shadow", &items[Rule]{
 			field: &a.Shadow, want: "want a list, such as [{policy: always}]",
 			of: (*Rule).shadow, line: true, what: "list of policies", owes: (*Rule).lot,
 		}, "Up to 8 policies that are tried on a sample of the traffic and store nothing.").such("[{policy: always}]"),
-		section("counting", a.Counting.table(), "The filter of counting. It may only stand where a route or shadow uses the policy.").asOptional(),
-		section("chance", a.Chance.table(), "The lot of chance. It may only stand where a route or shadow uses the policy.").asOptional(),
+		section("counting", a.Counting.table(), "The filter of counting. Only allowed if a route or shadow uses the policy.").asOptional(),
+		section("chance", a.Chance.table(), "The draw of chance. Only allowed if a route or shadow uses the policy.").asOptional(),
 	}
 }
 
@@ -165,22 +165,22 @@ func (w *Window) table(memory string, every time.Duration) table {
 	most := strconv.Itoa(maxCapacity)
 	return table{
 		restart("window", words(&w.Mode, WindowAuto, WindowAuto, WindowFixed),
-			"auto fits what the cache holds; fixed goes by rotate_every and capacity."),
+			"auto fits the window to what the cache holds; fixed uses rotate_every and capacity."),
 		restart("generations", count(&w.Generations, 2).between(2, 4).sayingBelow("want 2 to 4: a single generation is a window of no length"),
-			"The window has so many parts. The oldest is forgotten when it moves on."),
+			"The number of parts of the window. At each rotation the oldest is forgotten."),
 		restart("rotate_every", duration(&w.RotateEvery, 0).atLeast(time.Second).zero().sayingBelow("want at least 1s, or 0s for no bound in time"),
 			"The window moves on after this time at the latest; 0s is not by time. A fixed one has "+formatDuration(every)+" unless said."),
 		restart("capacity", count(&w.Capacity, 0).between(1, maxCapacity).sayingAbove("want at most "+most+": that many keys take "+memory).sayingBelow("want 1 to "+most),
 			"Distinct keys that a generation holds, with window: fixed only. Alone it means fixed, where it is 1000000 unless said.").asOptional().asImplied().such("1000000"),
 		restart("false_positive_rate", ratio(&w.FalsePositiveRate, 0.01).moreThan(0).atMost(maxFalseRate).saying("want more than 0 and at most 0.5"),
-			"How often an unseen key is taken for a sighted one, when every generation is full."),
+			"The share of unseen keys that are taken for seen ones when every generation is full."),
 	}
 }
 
 func (c *Counting) table() table {
 	const memory = "13.7GiB"
 	return append(table{
-		live("more_than", sightings(&c.MoreThan, int(policy.Counting.Parameter().Default)), "A response is stored on the sighting after this many."),
+		live("more_than", sightings(&c.MoreThan, int(policy.Counting.Parameter().Default)), "A response is stored once its key was requested more than this many times within the window."),
 	}, c.Window.table(memory, fixedCounting)...)
 }
 
@@ -188,7 +188,7 @@ func (c *Chance) table() table {
 	p := policy.Chance.Parameter()
 	return table{
 		live("probability", ratio(&c.Probability, p.Default).moreThan(p.Least).atMost(p.Most).saying("want a share "+p.Want()),
-			"The share of the fills that is stored."),
+			"The share of storable responses that is stored, at random."),
 	}
 }
 

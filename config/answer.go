@@ -40,33 +40,33 @@ type BasicAuth struct {
 func (r *Redirect) table() table {
 	return table{
 		live("to", textual(&r.To, ""), "Where to, with {scheme}, {host}, {hostport}, {port}, {path}, {query} and {uri} of the request.").such("https://{host}{uri}"),
-		live("status", words[RedirectStatus](&r.Status, "302", "301", "302", "303", "307", "308"), "301 and 308 are kept by clients; 307 and 308 keep the method."),
+		live("status", words[RedirectStatus](&r.Status, "302", "301", "302", "303", "307", "308"), "Clients remember 301 and 308; 307 and 308 keep the method."),
 	}
 }
 
 func (r *Respond) table() table {
 	return table{
-		live("status", count(&r.Status, 0).noting("0, or 200 to 599 but 206 and 304"), "The status; 0 is no answer of its own."),
+		live("status", count(&r.Status, 0).noting("0, or 200 to 599 but 206 and 304"), "The status; 0 is no fixed answer."),
 		live("body", textual(&r.Body, ""), "The content, as text."),
-		live("headers", fieldValues(&r.Headers), "Fields of the header, with the places of headers.request.set; Content-Type is text/plain unless said.").such("{Content-Type: text/html}"),
+		live("headers", fieldValues(&r.Headers), "Header fields, with the placeholders of headers.request.set; Content-Type is text/plain by default.").such("{Content-Type: text/html}"),
 	}
 }
 
 func (a *Access) table() table {
 	return table{
 		live("allow", networksOr(&a.Allow, "all", "want a list, such as [10.0.0.0/8], or all"),
-			"Only these clients are served; all, or an empty list, is every client. A list of a route stands in place of that at the top.").such("[10.0.0.0/8]"),
+			"Only these clients are served; all, or an empty list, is every client. A route's list replaces the one at the top.").such("[10.0.0.0/8]"),
 		live("deny", networksOr(&a.Deny, "none", "want a list, such as [10.0.0.0/8], or none"),
-			"These clients get 403, also those that allow names. A route adds to those at the top; none lets those in, too.").such("[10.9.0.0/16]"),
+			"These clients get 403, even if allow names them. A route adds to the list at the top; none clears that list.").such("[10.9.0.0/16]"),
 		section("basic_auth", a.BasicAuth.table(), "Only these users are served, by name and password.").asInline().asOptional(),
 	}
 }
 
 func (b *BasicAuth) table() table {
 	return table{
-		live("enabled", boolean(&b.Enabled, true), "false asks for no password, whatever the top of the file says."),
-		live("users_file", textual(&b.UsersFile, ""), `A file of htpasswd -B, wanted where basic_auth stands. Each reload reads it again.`).such("/etc/edgeproxy/users"),
-		live("realm", textual(&b.Realm, "restricted").noting(`visible ASCII and spaces but " and \, 1 to 128`), "What browsers show when they ask."),
+		live("enabled", boolean(&b.Enabled, true), "false asks for no password, even if the top of the file does."),
+		live("users_file", textual(&b.UsersFile, ""), `A file made by htpasswd -B, required with basic_auth. Each reload reads it again.`).such("/etc/edgeproxy/users"),
+		live("realm", textual(&b.Realm, "restricted").noting(`visible ASCII and spaces but " and \, 1 to 128`), "The text that browsers show when they ask."),
 	}
 }
 

@@ -81,28 +81,28 @@ func parseStatuses(text string) (Statuses, error) {
 
 func (e *Ejection) table() table {
 	return table{
-		live("failures", count(&e.Failures, 5).between(0, maxCount), "Connections in a row that could not be made; 0 is never."),
+		live("failures", count(&e.Failures, 5).between(0, maxCount), "How many requests in a row without a connection eject a server; 0 is never."),
 		live("failure_ratio", ratio(&e.FailureRatio, 0.5).between(0, 1).saying("want 0.0 for never, to 1.0"),
-			"The share of the requests within window that broke after the connection; 0.0 is never."),
+			"The share of requests within window that failed after connecting and eject a server; 0.0 is never."),
 		live("window", duration(&e.Window, 10*time.Second).between(time.Second, maxEjectionWindow), "How far back requests are counted."),
-		live("min_requests", count(&e.MinRequests, 20).between(1, maxCount), "Fewer requests within window eject no server."),
-		live("min_targets", count(&e.MinTargets, 5).between(1, maxTargets), "Different paths that broke: one bad URL takes no server away."),
-		live("backoff", duration(&e.Backoff, 10*time.Second).moreThan(0), "How long a server is out, doubled by each trial that finds no connection."),
-		live("max_backoff", duration(&e.MaxBackoff, 5*time.Minute).atMost(maxBackoff), "It is out for so long at most; not below backoff."),
+		live("min_requests", count(&e.MinRequests, 20).between(1, maxCount), "With fewer requests within window, failure_ratio ejects no server."),
+		live("min_targets", count(&e.MinTargets, 5).between(1, maxTargets), "How many different paths must fail, so that one bad URL ejects no server."),
+		live("backoff", duration(&e.Backoff, 10*time.Second).moreThan(0), "How long a server is ejected; doubled by each trial that gets no connection."),
+		live("max_backoff", duration(&e.MaxBackoff, 5*time.Minute).atMost(maxBackoff), "The longest ejection; not below backoff."),
 		live("all_ejected", words(&e.AllEjected, AllTried, AllTried, AllRefused),
-			"What is done while every server is out. try asks them all the same, refuse answers 503 at once."),
+			"While every server is out, try sends requests nevertheless; refuse answers 503 at once."),
 	}
 }
 
 func (h *Health) table() table {
 	return table{
-		live("path", textual(&h.Path, ""), `The path that a GET asks for; "" is no checks.`).such("/health"),
+		live("path", textual(&h.Path, ""), `The path of the GET; "" is no checks.`).such("/health"),
 		live("interval", duration(&h.Interval, 10*time.Second).atLeast(100*time.Millisecond), "The time between two checks of a server."),
 		live("timeout", duration(&h.Timeout, 2*time.Second).moreThan(0), "The time for one check."),
-		live("healthy", count(&h.Healthy, 2).between(1, maxCount), "Checks in a row that bring a server back."),
-		live("unhealthy", count(&h.Unhealthy, 3).between(1, maxCount), "Checks in a row that take it out."),
+		live("healthy", count(&h.Healthy, 2).between(1, maxCount), "Successful checks in a row that bring a server back."),
+		live("unhealthy", count(&h.Unhealthy, 3).between(1, maxCount), "Failed checks in a row that take a server out."),
 		live("status", statuses(&h.Status, Statuses{200, 399}),
-			"The status of a good answer, such as 204 or 200-399."),
+			"The status of a successful check, such as 204 or 200-399."),
 	}
 }
 

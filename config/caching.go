@@ -80,9 +80,9 @@ type Bypass struct {
 func (b *Bypass) table() table {
 	return table{
 		live("headers", texts(&b.Headers, "field names", "want a list of field names, such as [X-Preview]"),
-			"Fields that make a request pass by the cache.").such("[X-Preview]"),
+			"Fields that make a request bypass the cache.").such("[X-Preview]"),
 		live("cookies", texts(&b.Cookies, "cookie names", "want a list of cookie names, such as [session]"),
-			"Cookies that make a request pass by; a * at the end stands for any ending.").such("[session, wp_*]"),
+			"Cookies that make a request bypass the cache; a * at the end stands for any ending.").such("[session, wp_*]"),
 	}
 }
 

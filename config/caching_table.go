@@ -11,7 +11,7 @@ import (
 // table is the part of the cache section that routes may have too.
 func (c *Caching) table() table {
 	return table{
-		live("enabled", boolean(&c.Enabled, true), "false passes all by the cache: nothing is stored, and no fetch is shared."),
+		live("enabled", boolean(&c.Enabled, true), "false bypasses the cache: nothing is stored, and no fetch is shared."),
 		live("default_ttl", duration(&c.DefaultTTL, 0),
 			"The lifetime of a 200, 203, 301 or 308 without freshness information.").asBasic().such("60s"),
 		section("heuristic", c.Heuristic.table(), "A lifetime from Last-Modified (RFC 9111 section 4.2.2)."),
@@ -20,48 +20,48 @@ func (c *Caching) table() table {
 		live("force_ttl", duration(&c.ForceTTL, 0),
 			"A lifetime in place of the origin's, for a 200, 203, 301 or 308; 0s is off."),
 		live("error_max_ttl", duration(&c.ErrorMaxTTL, 10*time.Second),
-			"The longest lifetime of a 4xx or 5xx but 404, 410 and 451; 0s stores none. ttl_by_status goes before."),
+			"The longest lifetime of a 4xx or 5xx other than 404, 410 and 451; 0s stores none. ttl_by_status takes precedence."),
 		live("set_cookie", words(&c.SetCookie, SetCookieShared, SetCookieRefuse, SetCookieShared, SetCookieStrip, SetCookieStore),
-			"What becomes of responses that set cookies. refuse does not store them, shared stores those with public, s-maxage or CDN-Cache-Control, strip stores without the cookies, store stores as they are."),
-		section("bypass", c.Bypass.table(), "A request with one of these passes by the cache."),
+			"What to do with responses that set cookies. refuse does not store them, shared stores those with public, s-maxage or CDN-Cache-Control, strip stores them without the cookies, store stores them unchanged."),
+		section("bypass", c.Bypass.table(), "A request with one of these bypasses the cache."),
 		live("surrogate_control", boolean(&c.SurrogateControl, false),
-			"Surrogate-Control goes before Cache-Control."),
+			"true lets Surrogate-Control take precedence over Cache-Control."),
 		live("send_tags", boolean(&c.SendTags, false),
-			"Surrogate-Key and Cache-Tag go on to trusted_proxies. This is for a shield, whose clients are edges."),
+			"true sends Surrogate-Key and Cache-Tag to trusted_proxies. For a shield, whose clients are edges."),
 		live("no_vary_search", boolean(&c.NoVarySearch, false),
-			"A response may say that other queries of its path mean the same."),
+			"true applies No-Vary-Search: a response may say that other queries of its path mean the same."),
 		live("honor_request_cache_control", boolean(&c.HonorRequest, false),
-			"Clients may ask for validation by Cache-Control. only-if-cached is always honoured."),
+			"true lets clients ask for validation by Cache-Control. only-if-cached is always honoured."),
 		live("honor_request_no_store", boolean(&c.HonorNoStore, true),
-			"A request with no-store passes by the cache; false takes no notice."),
+			"true lets a request with no-store bypass the cache; false ignores no-store."),
 		live("store_post_answers", boolean(&c.StorePostAnswers, false),
-			"The answer to a POST may serve later GETs, where it says so (RFC 9110 section 9.3.3)."),
+			"true stores the response to a POST for later GETs, if it allows that (RFC 9110 section 9.3.3)."),
 		live("upgrades", boolean(&c.Upgrades, true),
-			"WebSockets and other upgrades pass; false answers as if nobody had asked."),
+			"true forwards WebSockets and other upgrades; false treats them as ordinary requests."),
 		live("invalidate", words(&c.Invalidate, InvalidateUnsafe, InvalidateUnsafe, InvalidateSameURL, InvalidateNone),
-			"What a POST, PUT and so on make the cache forget. unsafe is by RFC 9111 section 4.4 and RFC 9875, same_url is the URL alone."),
-		section("stale", c.Stale.table(), "How long a stale response may serve where the origin does not say; must-revalidate goes before."),
-		section("key", c.Key.table(), "What tells responses apart besides the URL."),
+			"What a POST, PUT or other unsafe method invalidates: unsafe follows RFC 9111 section 4.4 and RFC 9875, same_url is the URL alone."),
+		section("stale", c.Stale.table(), "How long a stale response may be used if the origin does not say; must-revalidate takes precedence."),
+		section("key", c.Key.table(), "What forms the cache key besides the URL."),
 		live("strip_cookies", texts(&c.StripCookies, "cookie names", "want a list of cookie names, such as [_ga*]"),
 			"Request cookies that are removed before key, sighting and origin.").such("[_ga*]"),
 		live("slice", size(&c.Slice, 0).noting("0B, or 16KiB to max_object_bytes"),
-			"The size of the slices in which large objects are fetched and stored; 0B is whole.").such("1MiB"),
+			"The size of the slices in which large objects are fetched and stored; 0B stores them whole.").such("1MiB"),
 	}
 }
 
 func (h *Heuristic) table() table {
 	return table{
 		live("fraction", ratio(&h.Fraction, 0.1).between(0, 1), "The lifetime is this share of the time since Last-Modified; 0.0 is none."),
-		live("max_ttl", duration(&h.MaxTTL, 24*time.Hour), "The lifetime is so long at most; 0s is none."),
+		live("max_ttl", duration(&h.MaxTTL, 24*time.Hour), "The longest such lifetime; 0s is none."),
 	}
 }
 
 func (s *Stale) table() table {
 	return table{
-		live("origin_failure", duration(&s.OriginFailure, time.Hour), "For so long when no answer comes."),
-		live("server_error", duration(&s.ServerError, 0), "For so long in place of a 500, 502, 503 or 504."),
-		live("while_revalidate", duration(&s.WhileRevalidate, 0), "For so long while it is validated in the background."),
-		live("keep", duration(&s.Keep, time.Hour), "It is kept so long with a validator, to be validated."),
+		live("origin_failure", duration(&s.OriginFailure, time.Hour), "How long, if the origin does not answer."),
+		live("server_error", duration(&s.ServerError, 0), "How long, in place of a 500, 502, 503 or 504."),
+		live("while_revalidate", duration(&s.WhileRevalidate, 0), "How long, while it is validated in the background."),
+		live("keep", duration(&s.Keep, time.Hour), "How long a response with a validator is kept to be validated."),
 	}
 }
 

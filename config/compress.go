@@ -48,10 +48,10 @@ func (c *Compress) table() table {
 	return table{
 		live("codings", list(&c.Codings, nil, "codings", "want a list of codings, such as [zstd, br, gzip]", func(f *Coding) *scalar[Coding] {
 			return words(f, CodingGzip, CodingGzip, CodingBrotli, CodingZstd)
-		}), "gzip, br and zstd; a client gets the first of them that it accepts. None compresses nothing.").such("[zstd, br, gzip]"),
-		live("types", types, "The types that are compressed; text/* is all of text, but never text/event-stream."),
-		live("min_bytes", size(&c.MinBytes, KiB).atLeast(1), "A response of which it is known that it is shorter stays as it is."),
-		live("level", words(&c.Level, CompressDefault, CompressFastest, CompressDefault, CompressBetter), "More work for fewer bytes; once for each fetch."),
+		}), "gzip, br and zstd; a client gets the first of the list that it accepts. An empty list compresses nothing.").such("[zstd, br, gzip]"),
+		live("types", types, "The types that are compressed; text/* is every text type except text/event-stream."),
+		live("min_bytes", size(&c.MinBytes, KiB).atLeast(1), "A response that is known to be shorter is not compressed."),
+		live("level", words(&c.Level, CompressDefault, CompressFastest, CompressDefault, CompressBetter), "The compression level; a response is compressed once for each fetch."),
 	}
 }
 

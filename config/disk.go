@@ -34,13 +34,13 @@ const (
 
 func (d *Disk) table() table {
 	return table{
-		restart("path", oneOrList(&d.Paths, nil, wantDirectory), `A directory for the disk tier, of its own, or a list of them, one a device; "" is no disk tier.`).asBasic().such("/var/cache/edgeproxy"),
+		restart("path", oneOrList(&d.Paths, nil, wantDirectory), `A directory for the disk tier alone, or a list with one for each device; "" is no disk tier.`).asBasic().such("/var/cache/edgeproxy"),
 		restart("max_bytes", size(&d.MaxBytes, 10*GiB).atLeast(4*MiB), "The size of all files in each path, never exceeded.").asBasic(),
 		restart("max_object_bytes", size(&d.MaxObjectBytes, GiB).atLeast(1), "The largest body on the disk; at most an eighth of max_bytes.").asImplied(),
 		restart("min_free", bare(&d.MinFree, Free{Share: 0.05}, "size, or percent", wantFree, parseFree, Free.String).noting("0% to 90%, or a size"),
-			"So much of the file system stays free: the tier shrinks where others fill it."),
+			"How much of the file system stays free: the tier shrinks if others fill it."),
 		restart("write_rate", bare(&d.WriteRate, 0, "size a second", wantRate, parseByteRate, formatByteRate),
-			"The most that is written to each path, on average; 0B/s is any number. What comes faster is not stored.").such("50MB/s"),
+			"The most that is written to each path, on average; 0B/s is no limit. Responses beyond it are not stored.").such("50MB/s"),
 	}
 }
 

@@ -28,14 +28,14 @@ type FieldRules struct {
 func (r *FieldRules) table() table {
 	return table{
 		live("remove", texts(&r.Remove, "field names", "want a list of field names, such as [X-Debug, X-Internal-*]"),
-			"Fields to take away; a * at the end stands for any ending. A route adds to those at the top.").such("[X-Internal-*]"),
-		live("set", fieldChanges(&r.Set), "Fields to set to a value; {host} and others stand for what is known of the request, {{ and }} for braces. A route adds to those at the top; null takes away what is said there of the field.").such(`{X-Edge: "1"}`),
+			"Fields to remove; a * at the end stands for any ending. A route adds to those at the top.").such("[X-Internal-*]"),
+		live("set", fieldChanges(&r.Set), "Fields to set to a value; {host} and others are placeholders for values of the request, {{ and }} are braces. A route adds to those at the top; null removes the one that is set there.").such(`{X-Edge: "1"}`),
 	}
 }
 
 func (o *OwnFields) table() table {
 	return table{
-		live("set", fieldChanges(&o.Set), "Fields to set to a value, with the places of headers.request.set. A route adds to those at the top; null takes one away. Cache-Control and its like are for redirects and respond: errors keep no-store.").such(`{Strict-Transport-Security: max-age=31536000}`),
+		live("set", fieldChanges(&o.Set), "Fields to set to a value, with the placeholders of headers.request.set. A route adds to those at the top; null removes one. Cache-Control and similar fields apply to redirects and respond only: errors keep no-store.").such(`{Strict-Transport-Security: max-age=31536000}`),
 		refused("remove", "want no such key: our own answers have no field that could go, and null under set takes away what stands at the top"),
 	}
 }
@@ -97,9 +97,9 @@ func (d *decoder) fieldValues(dst *map[string]string, read func(*string) func(no
 
 func (h *Headers) table() table {
 	return table{
-		section("request", h.Request.table(), "What the origin gets, and keys are made of.").asInline(),
-		section("response", h.Response.table(), "What the origin answers, before anything is made of it.").asInline(),
-		section("own", h.Own.table(), "What edgeproxy answers itself: errors, their pages, redirects, respond, other texts.").asInline(),
+		section("request", h.Request.table(), "The request that the origin gets and keys are made of.").asInline(),
+		section("response", h.Response.table(), "The origin's response, changed before it is judged and stored.").asInline(),
+		section("own", h.Own.table(), "The answers that edgeproxy makes itself: errors, their pages, redirects, respond, other texts.").asInline(),
 	}
 }
 

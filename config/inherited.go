@@ -35,14 +35,14 @@ type Inherited struct {
 func (h *Inherited) table() table {
 	return table{
 		live("total_timeout", duration(&h.TotalTimeout, 0),
-			"How long a whole exchange with the origin may take, from the queue to the end of the body; 0s is any time. Not for upgrades.").such("10m"),
+			"How long a whole exchange with the origin may take, from the queue to the end of the body; 0s is no limit. Not for upgrades.").such("10m"),
 		section("access", h.Access.table(), "The clients that are served, by address and by password.").such("{allow: [10.0.0.0/8]}"),
 		live("error_pages", pages(&h.ErrorPages),
-			"Files that clients read with errors of ours, by status or class; each reload reads them again.").such("{404: not-found.html, 5xx: sorry.html}"),
-		live("intercept_errors", boolean(&h.InterceptErrors, false), "true has error_pages stand for what the origin says with such a status, too."),
-		live("allow_ambiguous_path", boolean(&h.AllowAmbiguousPath, false), "true stores targets with %2f, // or dot segments too."),
-		live("unusual_field_names", dropOrKeep(&h.UnusualNames), "What becomes of request fields such as X_Y, which origins take for X-Y."),
-		section("headers", h.Headers.table(), "Fields to take away and to set.").such(`{request: {set: {X-Edge: "1"}}}`),
+			"Files sent as the body of errors of the proxy, by status or class; each reload reads them again.").such("{404: not-found.html, 5xx: sorry.html}"),
+		live("intercept_errors", boolean(&h.InterceptErrors, false), "true sends error_pages also in place of the origin's responses with such a status."),
+		live("allow_ambiguous_path", boolean(&h.AllowAmbiguousPath, false), "true also stores responses to targets with %2f, // or dot segments."),
+		live("unusual_field_names", dropOrKeep(&h.UnusualNames), "What to do with request fields such as X_Y, which some origins read as X-Y."),
+		section("headers", h.Headers.table(), "Fields to remove and to set.").such(`{request: {set: {X-Edge: "1"}}}`),
 	}
 }
 

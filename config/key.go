@@ -18,7 +18,7 @@ func (k *Key) table() table {
 		live("ignore_query", texts(&k.IgnoreQuery, "parameter names", want),
 			"Parameters to drop, also from the request.").such("[utm_*, fbclid]"),
 		live("only_query", texts(&k.OnlyQuery, "parameter names", want), "The only parameters to keep, in place of ignore_query.").such("[q, page]"),
-		live("sort_query", boolean(&k.SortQuery, false), "Parameters count in the order of their names."),
+		live("sort_query", boolean(&k.SortQuery, false), "true sorts parameters by name."),
 		live("headers", texts(&k.Headers, "field names", want), "Request fields that select a response.").such("[X-Lang]"),
 		live("cookies", texts(&k.Cookies, "cookie names", want), "Cookies that select a response.").such("[currency]"),
 	}

@@ -50,9 +50,9 @@ func (l *Listen) table() table {
 		restart("tls", boolean(&l.TLS, false), "true speaks TLS with the certificates of tls, HTTP/1.1 and HTTP/2."),
 		live("livez", boolean(&l.Livez, false), "true answers GET /livez with 200, also without Host, for load balancers."),
 		live("trusted_proxies", networks(&l.TrustedProxies, "want a list, such as [10.0.0.0/8]"),
-			"Addresses and networks whose X-Forwarded-* and Forwarded are believed.").such("[10.0.0.0/8]"),
+			"Addresses and networks whose X-Forwarded-* and Forwarded are trusted.").such("[10.0.0.0/8]"),
 		restart("proxy_protocol", boolean(&l.ProxyProtocol, false),
-			"true takes a header of the PROXY protocol, version 1 or 2, first on each connection."),
+			"true expects a header of the PROXY protocol, version 1 or 2, at the start of each connection."),
 	}
 }
 

@@ -60,15 +60,15 @@ func ParseFieldPattern(text string) (p FieldPattern) {
 
 func (m *Match) table() table {
 	return table{
-		live("hosts", hostPatterns(&m.Hosts, []HostPattern{{}}), "*, example.com, *.example.com, or one of them with a port that clients name: *:80 is all that came by http.").asBasic(),
-		live("scheme", words(&m.Scheme, AnyScheme, AnyScheme, SchemeHTTP, SchemeHTTPS), "What the client has used; trusted proxies say it by X-Forwarded-Proto."),
+		live("hosts", hostPatterns(&m.Hosts, []HostPattern{{}}), "*, example.com, *.example.com, or one of them with the port of the request: *:80 is everything by http.").asBasic(),
+		live("scheme", words(&m.Scheme, AnyScheme, AnyScheme, SchemeHTTP, SchemeHTTPS), "The scheme that the client used; trusted proxies report it by X-Forwarded-Proto."),
 		live("path", oneOrList(&m.Paths, nil, wantPaths), `The whole path, or a list of paths; "" is any.`).such("/favicon.ico"),
 		live("path_prefix", oneOrList(&m.PathPrefixes, []string{"/"}, wantPrefixes),
-			"The begin of the path, or a list of begins, on segment borders: /api does not match /apix.").asBasic(),
+			"The beginning of the path, or a list of beginnings, by whole segments: /api does not match /apix.").asBasic(),
 		live("path_suffix", oneOrList(&m.PathSuffixes, nil, wantSuffixes), `How the path ends, or a list of endings; "" is any.`).such("[.css, .js]"),
 		live("methods", texts(&m.Methods, "methods", "want a list of methods, such as [GET]"), "Only these methods. GET is HEAD as well; an empty list is all.").such("[GET]"),
 		live("headers", fieldValues(&m.Headers),
-			"Values of request fields. A * at the begin or end of a value stands for anything, * alone for any value.").such(`{X-Beta: "1"}`),
+			"Values of request fields. A * at the beginning or end of a value matches anything, * alone any value.").such(`{X-Beta: "1"}`),
 	}
 }
 

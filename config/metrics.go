@@ -34,17 +34,17 @@ func (m *Metrics) table() table {
 	return table{
 		restart("address", textual(&m.Address, ""), `A further listener; "" is none.`).such(`"127.0.0.1:9981"`),
 		restart("route_label", boolean(&m.RouteLabel, true),
-			"false shows requests and fills of all routes together. With many routes, most series are theirs; /status and the access log tell them apart all the same."),
+			"false counts requests and fills of all routes together, for fewer series. /status and the access log still tell routes apart."),
 		live("hosts", hostPatterns(&m.Hosts, nil),
-			"Hosts that have series of their own, in edgeproxy_host_requests_total. All others are counted together, as other; an empty list is no such series.").such(`["www.example.com", "*.example.net"]`),
-		section("top", m.Top.table(), "The hosts and URLs that most of the traffic goes to, at /top.").asInline(),
+			"Hosts with series of their own in edgeproxy_host_requests_total; others are counted together, as other. An empty list makes no such series.").such(`["www.example.com", "*.example.net"]`),
+		section("top", m.Top.table(), "The most requested hosts and URLs, at /top.").asInline(),
 	}
 }
 
 func (t *Top) table() table {
 	return table{
 		live("entries", count(&t.Entries, 0).between(0, maxTopEntries),
-			"So many hosts and URLs are known; with N of them a count is too low by at most 1/N of all. 0 counts nothing. Each takes at most 16 KiB of memory.").such("256"),
+			"How many hosts and URLs are listed. With N, a count is too low by at most 1/N of all. 0 counts nothing. Each takes at most 16 KiB of memory.").such("256"),
 		live("window", duration(&t.Window, 5*time.Minute).atLeast(time.Second), "Requests of the last one to two windows are counted."),
 	}
 }

@@ -14,34 +14,34 @@ func (o *Origin) table() table {
 		live("balance", words(&o.Balance, RoundRobin, RoundRobin, LeastConnections, BalanceHash),
 			"How the server of a request is chosen. hash sends a URL to the same one, by consistent hashing: for servers that are caches."),
 		live("protocol", words(&o.Protocol, HTTP1, HTTP1, HTTP2),
-			"What all servers are asked by. h2 is HTTP/2: https:// servers have to offer it (ALPN), http:// and unix: ones to speak it at once (h2c). It has no upgrades."),
+			"The protocol to all servers. h2 is HTTP/2: https:// servers must offer it by ALPN, http:// and unix: ones speak it without negotiation (h2c). It has no upgrades."),
 		live("host_header", textual(&o.HostHeader, HostClient).noting("client, server or HOST[:PORT]"),
-			"The Host that the origin gets. client passes on that of the request, server takes that of the server's URL, localhost for a socket."),
+			"The Host that the origin gets: client is that of the request, server that of the server's URL, or localhost for a socket."),
 		live("connect_timeout", duration(&o.ConnectTimeout, 3*time.Second).moreThan(0), "The time for a connection, with TLS."),
 		live("first_byte_timeout", duration(&o.FirstByteTimeout, 30*time.Second).moreThan(0), "The time from the request sent to the head received."),
 		live("idle_timeout", duration(&o.IdleTimeout, 30*time.Second).moreThan(0), "The time between two reads of a body."),
 		live("max_connections", count(&o.MaxConnections, 512).between(1, maxCount), "Connections per server; by h2, requests at a time."),
 		section("queue", o.Queue.table(), "Requests wait here for a connection; then they get a 503."),
 		section("ejection", o.Ejection.table(), "A server that fails gets no requests for a while."),
-		section("health", o.Health.table(), "Servers are asked whether they are well."),
-		section("tls", o.TLS.table(), "May only stand where a server is https; files are PEM.").asOptional(),
+		section("health", o.Health.table(), "Health checks of servers."),
+		section("tls", o.TLS.table(), "Only allowed if a server is https; files are PEM.").asOptional(),
 	}
 }
 
 func (q *Queue) table() table {
 	return table{
-		live("requests", count(&q.Requests, 1024).between(0, maxCount), "So many may wait; 0 is no queue."),
-		live("wait", duration(&q.Wait, 3*time.Second), "For at most this long; above 0s where there is a queue."),
+		live("requests", count(&q.Requests, 1024).between(0, maxCount), "How many may wait; 0 is no queue."),
+		live("wait", duration(&q.Wait, 3*time.Second), "How long a request may wait; above 0s if there is a queue."),
 	}
 }
 
 func (t *OriginTLS) table() table {
 	return table{
 		live("ca", textual(&t.CA, ""), `The authorities to trust; "" is those of the system.`),
-		live("certificate", textual(&t.Certificate, ""), "What we show of ourselves, with its key."),
+		live("certificate", textual(&t.Certificate, ""), "The client certificate for the origin; needs key."),
 		live("key", textual(&t.Key, ""), "The key of the certificate."),
 		live("server_name", textual(&t.ServerName, ""), `For SNI and verification; "" is the host of the URL.`),
-		live("insecure_skip_verify", boolean(&t.InsecureSkipVerify, false), "true takes any certificate."),
+		live("insecure_skip_verify", boolean(&t.InsecureSkipVerify, false), "true accepts any certificate."),
 		live("min_version", tlsVersion(&t.MinVersion), "The lowest version of TLS."),
 	}
 }
@@ -52,7 +52,7 @@ const maxWeight = 1000
 func (s *Server) table() table {
 	return table{
 		live("url", s.url(), "http[s]://HOST[:PORT], without user, password or path; or unix:/PATH.").asRequired(),
-		live("weight", count(&s.Weight, 1).between(1, maxWeight), "Its share beside the others."),
+		live("weight", count(&s.Weight, 1).between(1, maxWeight), "Its share of the requests, relative to the other servers."),
 		live("backup", boolean(&s.Backup, false), "true gives it requests only while every other server is ejected or unhealthy."),
 	}
 }

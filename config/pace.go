@@ -11,8 +11,8 @@ type Pace struct {
 
 func (p *Pace) table() table {
 	return table{
-		live("bytes", size(&p.Bytes, KiB), "The least that a client has to move within over; 0B is no such limit."),
-		live("over", duration(&p.Over, time.Minute).moreThan(0), "The time in which bytes have to come."),
+		live("bytes", size(&p.Bytes, KiB), "The least that a client must transfer within over; 0B is no limit."),
+		live("over", duration(&p.Over, time.Minute).moreThan(0), "The time in which bytes must be transferred."),
 	}
 }
 

@@ -18,7 +18,7 @@ are made from the tables in config/, and ` + "`make settings`" + ` makes them an
 - ` + "`${VAR}` and `${VAR:-default}`" + ` are expanded in values, ` + "`$$`" + ` is a dollar sign.
 - Live settings take effect when the file is read again, the others with a restart.
 - ` + "`routes[]`" + ` is each element of the list of routes, ` + "`origins.*`" + ` each origin.
-- A flag goes before the file. ‡ marks what a route may have of its own, under the same key in its own section; what it does not say is that of all routes.
+- A flag overrides the file. ‡ marks settings that a route may have too, under the same key in its own section; a key that the route leaves out has the value for all routes.
 `
 
 // Page returns docs/settings.md: what each setting is for, its values and its default.

@@ -14,9 +14,9 @@ type Rate struct {
 
 func (r *Rate) table() table {
 	return table{
-		live("requests", count(&r.Requests, 0).between(0, maxRate), "A client may send so many requests in each per; 0 is any number."),
-		live("per", duration(&r.Per, time.Second).atLeast(minPer), "The time that requests counts for."),
-		live("burst", count(&r.Burst, 0).between(0, maxRate), "It may send so many at once; 0 is as many as requests."),
+		live("requests", count(&r.Requests, 0).between(0, maxRate), "How many requests a client may send in each per; 0 is no limit."),
+		live("per", duration(&r.Per, time.Second).atLeast(minPer), "The time for that many requests."),
+		live("burst", count(&r.Burst, 0).between(0, maxRate), "How many of them it may send at once; 0 is as many as requests."),
 	}
 }
 

@@ -11,9 +11,9 @@ type Rewrite struct {
 
 func (r *Rewrite) table() table {
 	return table{
-		live("strip_prefix", textual(&r.StripPrefix, ""), "The begin of the path that the origin does not have; whole segments, which match names too.").such("/api"),
-		live("add_prefix", textual(&r.AddPrefix, ""), "What the origin has in its place.").such("/v2"),
-		live("locations", boolean(&r.Locations, true), "Location and Content-Location of the origin are rewritten the other way; false is for an origin that knows what clients ask for."),
+		live("strip_prefix", textual(&r.StripPrefix, ""), "The beginning of the path to remove, in whole segments; every path in match must begin with it.").such("/api"),
+		live("add_prefix", textual(&r.AddPrefix, ""), "The prefix that the path gets, in its place if there is one.").such("/v2"),
+		live("locations", boolean(&r.Locations, true), "true rewrites Location and Content-Location of the origin the other way. Use false if the origin writes them for clients."),
 	}
 }
 

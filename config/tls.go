@@ -16,9 +16,9 @@ func (t *TLS) table() table {
 	return table{
 		live("certificates", &items[Certificate]{
 			field: &t.Certificates, want: "want a list, such as [{certificate: cert.pem, key: key.pem}]", of: (*Certificate).table, line: true, what: "list of certificates",
-		}, "The first is for names of no other. Files are read again when they change.").such("[{certificate: chain.pem, key: key.pem}]"),
+		}, "The first is used for names that no certificate has. Files are read again when they change.").such("[{certificate: chain.pem, key: key.pem}]"),
 		restart("min_version", tlsVersion(&t.MinVersion), "The lowest version of TLS."),
-		section("acme", t.ACME.table(), "Further certificates, asked for and renewed by ACME (RFC 8555).").asOptional(),
+		section("acme", t.ACME.table(), "Further certificates, ordered and renewed by ACME (RFC 8555).").asOptional(),
 	}
 }
 

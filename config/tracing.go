@@ -23,12 +23,12 @@ const maxTraced = 10_000
 
 func (t *Tracing) table() table {
 	return table{
-		live("endpoint", textual(&t.Endpoint, "").noting("http[s]://HOST[:PORT][/PATH]"), `A receiver of OTLP by HTTP; spans go to its /v1/traces. "" traces nothing.`).such(`"http://127.0.0.1:4318"`),
+		live("endpoint", textual(&t.Endpoint, "").noting("http[s]://HOST[:PORT][/PATH]"), `A receiver of OTLP over HTTP; spans go to its /v1/traces. "" traces nothing.`).such(`"http://127.0.0.1:4318"`),
 		live("headers", secretValues(&t.Headers), "Fields to send with spans, such as a key of the receiver. They are shown nowhere.").such(`{Authorization: "Bearer ${OTLP_TOKEN:-}"}`),
-		live("timeout", duration(&t.Timeout, 10*time.Second).moreThan(0), "For so long the receiver may take for one request; no client waits for it."),
-		live("sample", ratio(&t.Sample, 0.01).between(0, 1), "The share of requests that are traced, by lot. For those of trusted_proxies the sampled flag of traceparent decides instead, where there is one."),
-		live("most_per_second", count(&t.Most, 100).between(1, maxTraced), "No more requests are traced in a second, whoever asks for it."),
-		live("service_name", textual(&t.Service, "edgeproxy"), "What the receiver calls us: service.name. node.name is service.instance.id."),
+		live("timeout", duration(&t.Timeout, 10*time.Second).moreThan(0), "How long the receiver may take for one export; no client waits for it."),
+		live("sample", ratio(&t.Sample, 0.01).between(0, 1), "The share of requests that are traced, at random. For trusted_proxies the sampled flag of traceparent decides instead, if there is one."),
+		live("most_per_second", count(&t.Most, 100).between(1, maxTraced), "The most requests that are traced in a second, for all clients together."),
+		live("service_name", textual(&t.Service, "edgeproxy"), "The service.name of spans. node.name is their service.instance.id."),
 	}
 }
 
