@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 
 	"edgeproxy/config"
@@ -32,35 +31,6 @@ func ownRules(c *config.Config) proxy.FieldRules {
 		return proxy.FieldRules{}
 	}
 	return own
-}
-
-// schemeOf is the scheme that a match wants, "" for either.
-func schemeOf(s config.MatchScheme) string {
-	if s == config.AnyScheme {
-		return ""
-	}
-	return string(s)
-}
-
-// fieldMatches are the conditions on fields, in the order of their names.
-func fieldMatches(headers map[string]string) (out []proxy.FieldMatch) {
-	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		p := config.ParseFieldPattern(headers[name])
-		out = append(out, proxy.FieldMatch{Name: field.Canonical(name), Value: []byte(p.Value), AnyBefore: p.AnyBefore, AnyBehind: p.AnyBehind})
-	}
-	return out
-}
-
-// matchFaults refuses conditions on fields that do not reach origins as the client sent them.
-func matchFaults(c *config.Config) (faults config.Errors) {
-	for i, r := range c.Routes {
-		for _, name := range slices.Sorted(maps.Keys(r.Match.Headers)) {
-			if !proxy.KeyableHeader(field.Canonical(name)) {
-				faults = append(faults, c.Fault(fmt.Sprintf("routes[%d].match.headers.%s", i, name), "want a field that reaches the origin as the client sent it"))
-			}
-		}
-	}
-	return faults
 }
 
 // headerFaults checks the rules for fields at the top, and those in force at each route.

@@ -117,8 +117,7 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 		routes = append(routes, proxy.Route{
 			ErrorPages: pages,
 			Connect:    r.ConnectTimeout, FirstByte: r.FirstByteTimeout, Idle: r.IdleTimeout, Total: r.TotalTimeout, Rewrite: rewrite(c, &r), Answer: answer, Access: access,
-			Name: r.Name, Hosts: hosts(r.Match.Hosts), Scheme: schemeOf(r.Match.Scheme), Paths: r.Match.Paths, PathPrefixes: r.Match.PathPrefixes, PathSuffixes: r.Match.PathSuffixes,
-			Methods: r.Match.Methods, Fields: fieldMatches(r.Match.Headers),
+			Name: r.Name, Match: matchOf(&r.Match),
 			Origin: byName[r.Origin], HostHeader: hostOf[r.Origin], Rule: rule,
 			Bypass:  bypass(r.Cache.Bypass),
 			Request: request, Response: response, Own: own, UnusualNames: r.UnusualNames, StripCookies: r.Cache.StripCookies,
@@ -195,14 +194,6 @@ func setCookie(s config.SetCookie) rfc9111.SetCookie {
 	default:
 		return rfc9111.SetCookieShared
 	}
-}
-
-func hosts(patterns []config.HostPattern) []proxy.Host {
-	var out []proxy.Host
-	for _, h := range patterns {
-		out = append(out, proxy.Host{Name: h.Host, Subdomains: h.Subdomains, Port: h.Port})
-	}
-	return out
 }
 
 func countedHosts(patterns []config.HostPattern) (out []proxy.CountedHost) {

@@ -36,7 +36,7 @@ func rooms() map[string]room {
 				"config", "internal/accesslog", "internal/acme", "internal/admin", "internal/admission", "internal/balance", "internal/basicauth", "internal/bloom", "internal/certs",
 				"internal/bloom/counting", "internal/bloom/sliding", "internal/cache", "internal/cache/disk", "internal/cachekey", "internal/client", "internal/compress", "internal/dashboard", "internal/demo",
 				"internal/dial", "internal/field", "internal/flight", "internal/front/http1", "internal/front/http2", "internal/lines", "internal/listen", "internal/message", "internal/model", "internal/origin", "internal/pace", "internal/page", "internal/pinned", "internal/proxy", "internal/policy", "internal/purge",
-				"internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/sendfile", "internal/shadow", "internal/simulate", "internal/size", "internal/spans", "internal/spool",
+				"internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/routing", "internal/sendfile", "internal/shadow", "internal/simulate", "internal/size", "internal/spans", "internal/spool",
 				"internal/statefile", "internal/supervisor", "internal/top", "internal/trace", "internal/watch", "internal/wire",
 			},
 			third: []string{"github.com/KimMachineGun/automemlimit", "github.com/spf13/cobra", humanize, prometheus, "golang.org/x/sys"},
@@ -120,7 +120,7 @@ func rooms() map[string]room {
 		"internal/proxy": {
 			ours: []string{
 				"internal/accesslog", "internal/admission", "internal/basicauth", "internal/cache", "internal/cachekey", "internal/client", "internal/compress", "internal/field",
-				"internal/flight", "internal/forwarded", "internal/message", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/queryrules", "internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/running", "internal/sendfile", "internal/series", "internal/shadow", "internal/sliced", "internal/spans", "internal/spool",
+				"internal/flight", "internal/forwarded", "internal/message", "internal/origin", "internal/pace", "internal/pinned", "internal/presence", "internal/purge", "internal/queryrules", "internal/rate", "internal/reason", "internal/rescue", "internal/rfc9111", "internal/routing", "internal/running", "internal/sendfile", "internal/series", "internal/shadow", "internal/sliced", "internal/spans", "internal/spool",
 				"internal/top", "internal/tracecontext", "internal/tunnel", "internal/varyfields", "internal/wire",
 			},
 			third: []string{prometheus},
@@ -134,6 +134,7 @@ func rooms() map[string]room {
 			ours:  []string{"internal/field", "internal/reason"},
 			third: []string{"github.com/dunglas/httpsfv"},
 		},
+		"internal/routing":  {},
 		"internal/running":  {},
 		"internal/sendfile": {ours: []string{"internal/rescue"}, third: []string{"golang.org/x/sys"}},
 		"internal/series":   {},

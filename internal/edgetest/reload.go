@@ -7,6 +7,7 @@ import (
 	"edgeproxy/internal/cachekey"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/routing"
 )
 
 // live is what of o a reload may change. The requests go to app.
@@ -17,7 +18,7 @@ func (o *Options) live(app *origin.Origin) (proxy.Live, error) {
 	}
 	l := proxy.Live{
 		Routes: []proxy.Route{{
-			Name: cmp.Or(o.Route, "default"), Hosts: []proxy.Host{{}}, PathPrefixes: []string{"/"}, Origin: app, HostHeader: o.HostHeader,
+			Name: cmp.Or(o.Route, "default"), Match: routing.Match{Hosts: []routing.Host{{}}, PathPrefixes: []string{"/"}}, Origin: app, HostHeader: o.HostHeader,
 			Rule: o.Rule, Caching: o.Caching, HonorRequest: o.HonorRequest, Bypass: o.Bypass, Key: rules, AllowAmbiguousPath: o.AllowAmbiguousPath,
 			SliceBytes: o.SliceBytes, Compress: o.Compress, NoVarySearch: o.NoVarySearch,
 			StorePosts: o.StorePosts, IgnoreNoStore: o.IgnoreNoStore, NoUpgrades: o.NoUpgrades, Invalidate: o.Invalidate, Rate: o.Rate,

@@ -14,6 +14,7 @@ import (
 	"edgeproxy/internal/basicauth"
 	"edgeproxy/internal/field"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/routing"
 )
 
 // applyRoute sets what a route has of its own. All else is as in the route for all requests. The origin
@@ -141,8 +142,8 @@ func users(pairs []string) (*basicauth.Users, error) {
 	return basicauth.Parse(file)
 }
 
-func fieldMatch(name, value string) proxy.FieldMatch {
-	m := proxy.FieldMatch{Name: field.Canonical(name)}
+func fieldMatch(name, value string) routing.FieldMatch {
+	m := routing.FieldMatch{Name: field.Canonical(name)}
 	m.Value = []byte(strings.Trim(value, "*"))
 	m.AnyBefore, m.AnyBehind = strings.HasPrefix(value, "*"), strings.HasSuffix(value, "*")
 	return m

@@ -20,6 +20,7 @@ import (
 	"edgeproxy/internal/listen"
 	"edgeproxy/internal/proxy"
 	"edgeproxy/internal/rate"
+	"edgeproxy/internal/routing"
 	"edgeproxy/internal/spans"
 )
 
@@ -104,7 +105,7 @@ func TestHitOfARouteByFieldsAllocatesNothing(t *testing.T) {
 	long := strings.Repeat("a value that is longer than a small buffer, ", 3)
 	by := edgetest.OtherRoute{Name: "fields", Change: []func(*proxy.Route){func(r *proxy.Route) {
 		r.PathPrefixes, r.Methods = []string{"/"}, []string{http.MethodGet}
-		r.Fields = []proxy.FieldMatch{
+		r.Fields = []routing.FieldMatch{
 			{Name: "X-Own", Value: []byte(long), AnyBefore: true, AnyBehind: true}, {Name: "X-Own", Value: []byte("first, " + long[:60]), AnyBehind: true}, {Name: "Cookie", AnyBefore: true, AnyBehind: true},
 		}
 	}}}

@@ -11,6 +11,7 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/routing"
 )
 
 // BenchmarkHit measures what this program does for a hit, without the kernel:
@@ -59,7 +60,7 @@ func countsAll(tb testing.TB, e *edgetest.Edge) {
 	live := e.Live
 	live.Top = proxy.TopOptions{Entries: 256, Window: time.Hour}
 	live.CountedHosts = []proxy.CountedHost{
-		{Label: "other.example", Host: proxy.Host{Name: "other.example"}}, {Label: "*.example", Host: proxy.Host{Name: "example", Subdomains: true}},
+		{Label: "other.example", Host: routing.Host{Name: "other.example"}}, {Label: "*.example", Host: routing.Host{Name: "example", Subdomains: true}},
 	}
 	if err := e.Proxy.Swap(live); err != nil {
 		tb.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"edgeproxy/internal/admission"
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/routing"
 	"edgeproxy/internal/top"
 )
 
@@ -88,7 +89,7 @@ func TestRandomHostsAndURLsTakeNoMemoryAndNoSeries(t *testing.T) {
 	e, _ := before(t, edgetest.Options{Rule: admission.Rule{Policy: admission.Never}}, answersAll)
 	mustSwap(t, e, func(l *proxy.Live) {
 		l.Top = proxy.TopOptions{Entries: 64, Window: time.Hour}
-		l.CountedHosts = []proxy.CountedHost{{Label: "*.known.example", Host: proxy.Host{Name: "known.example", Subdomains: true}}}
+		l.CountedHosts = []proxy.CountedHost{{Label: "*.known.example", Host: routing.Host{Name: "known.example", Subdomains: true}}}
 	})
 	series := func() (n int) {
 		families, err := e.Registry.Gather()

@@ -3,12 +3,14 @@ package proxy
 import (
 	"slices"
 	"sync/atomic"
+
+	"edgeproxy/internal/routing"
 )
 
 // CountedHost is a host, or several, whose requests have series of their own. Label is the label host.
 type CountedHost struct {
 	Label string
-	Host  Host
+	Host  routing.Host
 }
 
 // otherHosts is the label host of all requests for other hosts, and of those whose host was not understood.
@@ -49,7 +51,7 @@ func newCountedHosts(hosts []CountedHost, m *Metrics) *countedHosts {
 func (c *countedHosts) earlier(i int) bool {
 	for n := range i {
 		one := c.hosts[n].Host
-		if one.Port = 0; one.matches([]byte(c.hosts[i].Host.Name), 0) {
+		if one.Port = 0; one.Takes([]byte(c.hosts[i].Host.Name), 0) {
 			return true
 		}
 	}
@@ -58,12 +60,12 @@ func (c *countedHosts) earlier(i int) bool {
 
 // of returns the counters for the canonical host of a request. It allocates nothing.
 func (c *countedHosts) of(scheme string, host []byte) *hostMetrics {
-	name, port := splitPort(scheme, host)
+	name, port := routing.SplitPort(scheme, host)
 	if h := c.exact[string(name)]; h != nil {
 		return h
 	}
 	for i := range c.hosts {
-		if c.hosts[i].Host.matches(name, port) {
+		if c.hosts[i].Host.Takes(name, port) {
 			return c.metrics[i]
 		}
 	}

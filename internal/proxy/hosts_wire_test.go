@@ -6,6 +6,7 @@ import (
 
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/routing"
 	"edgeproxy/internal/series"
 )
 
@@ -14,12 +15,12 @@ func counted(hosts ...string) func(*proxy.Live) {
 	return func(l *proxy.Live) {
 		l.CountedHosts = nil
 		for _, label := range hosts {
-			h := proxy.CountedHost{Label: label, Host: proxy.Host{Name: label}}
+			h := proxy.CountedHost{Label: label, Host: routing.Host{Name: label}}
 			switch {
 			case label[0] == '*':
-				h.Host = proxy.Host{Name: label[2:], Subdomains: true}
+				h.Host = routing.Host{Name: label[2:], Subdomains: true}
 			case label == "a.example:8080":
-				h.Host = proxy.Host{Name: "a.example", Port: 8080}
+				h.Host = routing.Host{Name: "a.example", Port: 8080}
 			}
 			l.CountedHosts = append(l.CountedHosts, h)
 		}

@@ -14,14 +14,6 @@ const (
 	schemeSecure = "https"
 )
 
-// defaultPort is the port of a host without one.
-func defaultPort(scheme string) int {
-	if scheme == schemeSecure {
-		return 443
-	}
-	return 80
-}
-
 // Listener serves what comes in at one address. It is safe for concurrent use.
 type Listener struct {
 	proxy   *Proxy

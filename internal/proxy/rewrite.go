@@ -131,7 +131,7 @@ func (r *route) comeBack(request *origin.Request, resp *origin.Response) {
 func (r *route) leadsBack(scheme, host, out, path string) bool {
 	out, path = beforeQuery(out), beforeQuery(path)
 	decoded := wire.AppendPath(nil, []byte(out))
-	if r.matchesPath(decoded) {
+	if r.TakesPath(decoded) {
 		return true
 	}
 	return slices.ContainsFunc(routesOf(r.all, scheme, []byte(host), decoded), func(other *route) bool {

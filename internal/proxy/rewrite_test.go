@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"edgeproxy/internal/origin"
+	"edgeproxy/internal/routing"
 	"edgeproxy/internal/wire"
 )
 
@@ -33,15 +34,17 @@ func TestALocationWithATabIsLeftAlone(t *testing.T) {
 func TestALocationDoesNotLeadToAnotherOrigin(t *testing.T) {
 	app, other := &origin.Origin{}, &origin.Origin{}
 	add := NewRewrite("", "/v2", true, nil)
+	below := func(prefix string) routing.Match {
+		return routing.Match{Hosts: []routing.Host{{}}, PathPrefixes: []string{prefix}}
+	}
 	var all []*route
 	for _, r := range []Route{
-		{PathPrefixes: []string{"/deep"}, Origin: app, Rewrite: add},
-		{PathPrefixes: []string{"/shop"}, Origin: app, Rewrite: add},
-		{PathPrefixes: []string{"/blog"}, Origin: other, Rewrite: add},
-		{PathPrefixes: []string{"/v2/plain"}, Origin: app},
-		{PathPrefixes: []string{"/s"}, Origin: app, Rewrite: NewRewrite("/s", "/v2", true, nil)},
+		{Match: below("/deep"), Origin: app, Rewrite: add},
+		{Match: below("/shop"), Origin: app, Rewrite: add},
+		{Match: below("/blog"), Origin: other, Rewrite: add},
+		{Match: below("/v2/plain"), Origin: app},
+		{Match: below("/s"), Origin: app, Rewrite: NewRewrite("/s", "/v2", true, nil)},
 	} {
-		r.Hosts = []Host{{}}
 		all = append(all, &route{Route: &r})
 	}
 	deep := all[0]
@@ -73,7 +76,7 @@ func FuzzRewrite(f *testing.F) {
 		}
 		path := wire.AppendPath(nil, target.Path)
 		for _, w := range []*Rewrite{NewRewrite("/api", "/v2", true, nil), NewRewrite("/api/", "", true, nil), NewRewrite("", "/v2/", true, nil)} {
-			if !beginsWith(path, "/"+strings.TrimPrefix(w.Strip, "/")) || !w.takes(target, path) {
+			if m := (routing.Match{PathPrefixes: []string{"/" + strings.TrimPrefix(w.Strip, "/")}}); !m.TakesPath(path) || !w.takes(target, path) {
 				continue
 			}
 			got := w.append(nil, target.Raw)

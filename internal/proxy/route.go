@@ -10,37 +10,17 @@ import (
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/rate"
 	"edgeproxy/internal/rfc9111"
+	"edgeproxy/internal/routing"
 )
 
-// Host is one pattern of host names.
-type Host struct {
-	// Name is in lower case, IPv6 in brackets; "" is any host.
-	Name string
-	// Subdomains wants one or more labels before Name.
-	Subdomains bool
-	// Port is the port wanted, 0 any.
-	Port int
-}
-
-// Route says what happens to the requests it matches. All of Hosts, Scheme, Paths, PathPrefixes, PathSuffixes,
-// Methods and Fields have to hold; of a list but Fields, one does.
+// Route says what happens to the requests it matches.
 type Route struct {
 	// Name is unique; it labels metrics and log lines.
-	Name  string
-	Hosts []Host
-	// Scheme is http or https: what the client has used, as far as trusted proxies tell it; "" is either.
-	Scheme string
-	// Paths are decoded paths, none is any.
-	Paths []string
-	// PathPrefixes match whole segments: /api matches /api and /api/x, not /apix. None matches nothing.
-	PathPrefixes []string
-	// PathSuffixes are how the decoded path ends: .jpg matches /a.jpg. None is any.
-	PathSuffixes []string
-	// Methods are those it is for, none is all. GET is HEAD as well.
-	Methods []string
-	// Fields have to hold each. Responses that the route stores are then found by it alone, and
-	// NoVarySearch is off: its rules are of all routes that share a path.
-	Fields []FieldMatch
+	Name string
+	// Match are the requests that it is for. KeyableHeader reports the names of its Fields. With any,
+	// responses that the route stores are found by it alone, and NoVarySearch is off: its rules are
+	// of all routes that share a path.
+	routing.Match
 
 	// Access says whose requests the route answers; others get 403.
 	Access Access

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"edgeproxy/internal/routing"
 )
 
 // This file reads and fills text with places for what is known of a request, such as {host}. Redirects, and the
@@ -135,12 +137,12 @@ func (s subject) append(b []byte, place string) []byte {
 	case placeScheme:
 		return append(b, s.scheme...)
 	case placeHost:
-		name, _ := splitPort(s.scheme, s.host)
+		name, _ := routing.SplitPort(s.scheme, s.host)
 		return append(b, name...)
 	case placeHostPort:
 		return append(b, s.host...)
 	case placePort:
-		_, port := splitPort(s.scheme, s.host)
+		_, port := routing.SplitPort(s.scheme, s.host)
 		return strconv.AppendInt(b, int64(port), 10)
 	case placePath:
 		return appendEncoded(b, path)

@@ -143,7 +143,7 @@ func (p *Proxy) newRefresh(x *exchange, e *cache.Object) *fill {
 	j.sighted = false // ours
 	vary := e.Vary()
 	withheld := func(name string) bool {
-		return (name == "Authorization" || name == "Cookie") && !x.route.Key.Reads(name) && !x.route.goesBy(name) && !slices.Contains(vary, name) && x.route.Request.Value(name) == nil
+		return (name == "Authorization" || name == "Cookie") && !x.route.Key.Reads(name) && !x.route.GoesBy(name) && !slices.Contains(vary, name) && x.route.Request.Value(name) == nil
 	}
 	j.facts.Authorization = j.facts.Authorization && !withheld("Authorization")
 	j.facts.Cookie = j.facts.Cookie && !withheld("Cookie")

@@ -1,16 +1,16 @@
-package proxy
+package routing
 
 import (
 	"math/rand/v2"
 	"testing"
 )
 
-func TestRouteMatchesHosts(t *testing.T) {
-	scheme := schemePlain
+func TestAMatchTakesHosts(t *testing.T) {
+	scheme := "http"
 	f := func(pattern Host, host string, want bool) {
 		t.Helper()
-		r := &route{Route: &Route{Hosts: []Host{pattern}, PathPrefixes: []string{"/"}}}
-		if got := r.matches(scheme, []byte(host), []byte("/x")); got != want {
+		m := &Match{Hosts: []Host{pattern}, PathPrefixes: []string{"/"}}
+		if got := m.TakesURL(scheme, []byte(host), []byte("/x")); got != want {
 			t.Errorf("%+v, host %q: got %v, want %v", pattern, host, got, want)
 		}
 	}
@@ -30,17 +30,17 @@ func TestRouteMatchesHosts(t *testing.T) {
 	f(Host{Port: 8080}, "b:8080", true)
 	f(Host{Name: "[::1]"}, "[::1]", true)
 	f(Host{Name: "[::1]", Port: 81}, "[::1]:81", true)
-	scheme = schemeSecure
+	scheme = "https"
 	f(Host{Name: "a", Port: 80}, "a", false)
 	f(Host{Name: "a", Port: 443}, "a", true)
 	f(Host{Name: "a", Port: 80}, "a:80", true)
 }
 
-func TestRouteMatchesWholeSegments(t *testing.T) {
+func TestAMatchTakesWholeSegments(t *testing.T) {
 	f := func(prefix, path string, want bool) {
 		t.Helper()
-		r := &route{Route: &Route{Hosts: []Host{{}}, PathPrefixes: []string{prefix}}}
-		if got := r.matches(schemePlain, []byte("h"), []byte(path)); got != want {
+		m := &Match{Hosts: []Host{{}}, PathPrefixes: []string{prefix}}
+		if got := m.TakesURL("http", []byte("h"), []byte(path)); got != want {
 			t.Errorf("prefix %q, path %q: got %v, want %v", prefix, path, got, want)
 		}
 	}
@@ -56,31 +56,31 @@ func TestRouteMatchesWholeSegments(t *testing.T) {
 	f("/api/", "/api", false)
 }
 
-func TestRouteMatchesAllThatItNames(t *testing.T) {
-	f := func(r *Route, path string, want bool) {
+func TestAMatchTakesAllThatItNames(t *testing.T) {
+	f := func(m *Match, path string, want bool) {
 		t.Helper()
-		r.Hosts = []Host{{}}
-		if got := (&route{Route: r}).matches(schemePlain, []byte("h"), []byte(path)); got != want {
-			t.Errorf("%+v, path %q: got %v, want %v", r, path, got, want)
+		m.Hosts = []Host{{}}
+		if got := m.TakesURL("http", []byte("h"), []byte(path)); got != want {
+			t.Errorf("%+v, path %q: got %v, want %v", m, path, got, want)
 		}
 	}
-	f(&Route{Paths: []string{"/a"}, PathPrefixes: []string{"/"}}, "/a", true)
-	f(&Route{Paths: []string{"/a"}, PathPrefixes: []string{"/"}}, "/a/", false)
-	f(&Route{Paths: []string{"/a"}, PathPrefixes: []string{"/"}}, "*", false)
-	f(&Route{PathPrefixes: []string{"/"}, PathSuffixes: []string{".jpg"}}, "/a.jpg", true)
-	f(&Route{PathPrefixes: []string{"/"}, PathSuffixes: []string{".jpg"}}, "/a.jpg/", false)
-	f(&Route{PathPrefixes: []string{"/"}, PathSuffixes: []string{".jpg"}}, "*", false)
-	f(&Route{PathPrefixes: []string{"/i"}, PathSuffixes: []string{"i"}}, "/i", true)
-	f(&Route{PathPrefixes: []string{"/i"}, PathSuffixes: []string{".jpg"}}, "/a.jpg", false)
-	f(&Route{PathPrefixes: []string{"/"}, PathSuffixes: []string{".css", ".js"}}, "/a.js", true)
-	f(&Route{PathPrefixes: []string{"/"}, PathSuffixes: []string{".css", ".js"}}, "/a.jsx", false)
-	f(&Route{PathPrefixes: []string{"/"}, PathSuffixes: []string{".css", "/a.js"}}, ".js", false)
-	f(&Route{Paths: []string{"/a", "/b"}, PathPrefixes: []string{"/"}}, "/b", true)
-	f(&Route{Paths: []string{"/a", "/b"}, PathPrefixes: []string{"/"}}, "/c", false)
-	f(&Route{PathPrefixes: []string{"/a", "/b/"}}, "/b/c", true)
-	f(&Route{PathPrefixes: []string{"/a", "/b/"}}, "/b", false)
-	f(&Route{PathPrefixes: []string{"/a", "/"}}, "*", true)
-	f(&Route{}, "/", false)
+	f(&Match{Paths: []string{"/a"}, PathPrefixes: []string{"/"}}, "/a", true)
+	f(&Match{Paths: []string{"/a"}, PathPrefixes: []string{"/"}}, "/a/", false)
+	f(&Match{Paths: []string{"/a"}, PathPrefixes: []string{"/"}}, "*", false)
+	f(&Match{PathPrefixes: []string{"/"}, PathSuffixes: []string{".jpg"}}, "/a.jpg", true)
+	f(&Match{PathPrefixes: []string{"/"}, PathSuffixes: []string{".jpg"}}, "/a.jpg/", false)
+	f(&Match{PathPrefixes: []string{"/"}, PathSuffixes: []string{".jpg"}}, "*", false)
+	f(&Match{PathPrefixes: []string{"/i"}, PathSuffixes: []string{"i"}}, "/i", true)
+	f(&Match{PathPrefixes: []string{"/i"}, PathSuffixes: []string{".jpg"}}, "/a.jpg", false)
+	f(&Match{PathPrefixes: []string{"/"}, PathSuffixes: []string{".css", ".js"}}, "/a.js", true)
+	f(&Match{PathPrefixes: []string{"/"}, PathSuffixes: []string{".css", ".js"}}, "/a.jsx", false)
+	f(&Match{PathPrefixes: []string{"/"}, PathSuffixes: []string{".css", "/a.js"}}, ".js", false)
+	f(&Match{Paths: []string{"/a", "/b"}, PathPrefixes: []string{"/"}}, "/b", true)
+	f(&Match{Paths: []string{"/a", "/b"}, PathPrefixes: []string{"/"}}, "/c", false)
+	f(&Match{PathPrefixes: []string{"/a", "/b/"}}, "/b/c", true)
+	f(&Match{PathPrefixes: []string{"/a", "/b/"}}, "/b", false)
+	f(&Match{PathPrefixes: []string{"/a", "/"}}, "*", true)
+	f(&Match{}, "/", false)
 }
 
 // TestAListMatchesWhereOneOfItsValuesDoes: a route with lists stands for those that have one value of each.
@@ -110,7 +110,7 @@ func TestAListMatchesWhereOneOfItsValuesDoes(t *testing.T) {
 	}
 	matched := 0
 	for range 100_000 {
-		all := &Route{PathPrefixes: list(1, "/"), PathSuffixes: list(0, "")}
+		all := &Match{PathPrefixes: list(1, "/"), PathSuffixes: list(0, "")}
 		if r.IntN(4) == 0 {
 			all.Paths = list(0, "/")
 		}
@@ -118,11 +118,11 @@ func TestAListMatchesWhereOneOfItsValuesDoes(t *testing.T) {
 		for _, paths := range each(all.Paths) {
 			for _, prefixes := range each(all.PathPrefixes) {
 				for _, suffixes := range each(all.PathSuffixes) {
-					want = want || (&route{Route: &Route{Paths: paths, PathPrefixes: prefixes, PathSuffixes: suffixes}}).matchesPath(path)
+					want = want || (&Match{Paths: paths, PathPrefixes: prefixes, PathSuffixes: suffixes}).TakesPath(path)
 				}
 			}
 		}
-		if got := (&route{Route: all}).matchesPath(path); got != want {
+		if got := all.TakesPath(path); got != want {
 			t.Fatalf("paths %q, prefixes %q, suffixes %q: %q: got %v, want %v", all.Paths, all.PathPrefixes, all.PathSuffixes, path, got, want)
 		}
 		if want {

@@ -1,0 +1,32 @@
+package routing
+
+import "slices"
+
+// Match is what a route wants of its requests. All of Hosts, Scheme, Paths, PathPrefixes,
+// PathSuffixes, Methods and Fields have to hold; of a list but Fields, one does.
+type Match struct {
+	Hosts []Host
+	// Scheme is http or https: what the client has used, as far as trusted proxies tell it; "" is either.
+	Scheme string
+	// Paths are decoded paths, none is any.
+	Paths []string
+	// PathPrefixes match whole segments: /api matches /api and /api/x, not /apix. None matches nothing.
+	PathPrefixes []string
+	// PathSuffixes are how the decoded path ends: .jpg matches /a.jpg. None is any.
+	PathSuffixes []string
+	// Methods are those it is for, none is all. GET is HEAD as well.
+	Methods []string
+	// Fields have to hold each.
+	Fields []FieldMatch
+}
+
+// TakesURL reports whether m is for requests for host (canonical, with its port if that is not
+// the default of scheme) and path (decoded), as far as these say.
+func (m *Match) TakesURL(scheme string, host, path []byte) bool {
+	return (m.Scheme == "" || m.Scheme == scheme) && m.takesHost(scheme, host) && m.TakesPath(path)
+}
+
+// TakesMethod reports whether m is for this method, which is not HEAD.
+func (m *Match) TakesMethod(method []byte) bool {
+	return len(m.Methods) == 0 || slices.Contains(m.Methods, string(method))
+}
