@@ -40,12 +40,20 @@ func (o *OwnFields) table() table {
 	}
 }
 
-// fieldValues is values by field names. What may be a secret is not shown: a value that
-// came from a variable, and one of a field that is named like one.
+// fieldValues is values by field names.
 func fieldValues(field *map[string]string) *scalar[map[string]string] {
+	return namedValues(field, "section of texts by field name", wantFields)
+}
+
+// wantFields is said of what is no section of them.
+const wantFields = `want a section of names and values, such as {X-Edge: "1"}`
+
+// namedValues is texts by names. What may be a secret is not shown: a value that came from a
+// variable, and one that is named like a secret.
+func namedValues(field *map[string]string, what, want string) *scalar[map[string]string] {
 	return &scalar[map[string]string]{
-		field: field, what: "section of texts by field name",
-		from:  func(d *decoder, f *map[string]string) func(node) { return d.fieldValues(f, d.text) },
+		field: field, what: what,
+		from:  func(d *decoder, f *map[string]string) func(node) { return d.namedValues(f, want, d.text) },
 		shape: object{"type": []string{"object", "null"}, "additionalProperties": ref("text")},
 		masked: func(src *source, path string, values map[string]string) string {
 			var parts []string
@@ -68,7 +76,7 @@ func fieldValues(field *map[string]string) *scalar[map[string]string] {
 // fieldChanges is fieldValues with null for what a route takes away.
 func fieldChanges(field *map[string]string) *scalar[map[string]string] {
 	s := fieldValues(field)
-	s.from = func(d *decoder, f *map[string]string) func(node) { return d.fieldValues(f, d.textOrNull) }
+	s.from = func(d *decoder, f *map[string]string) func(node) { return d.namedValues(f, wantFields, d.textOrNull) }
 	s.shape = object{"type": []string{"object", "null"}, "additionalProperties": orNull(ref("text"))}
 	return s
 }
@@ -81,10 +89,10 @@ func secretive(name string) bool {
 	})
 }
 
-func (d *decoder) fieldValues(dst *map[string]string, read func(*string) func(node)) func(node) {
+func (d *decoder) namedValues(dst *map[string]string, want string, read func(*string) func(node)) func(node) {
 	return func(n node) {
 		*dst = nil
-		d.each(n, `want a section of names and values, such as {X-Edge: "1"}`, func(name string, n node) {
+		d.each(n, want, func(name string, n node) {
 			var value string
 			read(&value)(n)
 			if *dst == nil {

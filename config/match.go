@@ -22,6 +22,7 @@ type Match struct {
 	PathSuffixes []string // the decoded path ends in one of them; none is any
 
 	Methods []string          // one of them; none is any, and GET is HEAD as well
+	Query   map[string]string // values of the query's parameters by name, decoded; see FieldPattern
 	Headers map[string]string // values of request fields by name; see FieldPattern
 }
 
@@ -44,7 +45,7 @@ type HostPattern struct {
 	Port       int    // 0 is any
 }
 
-// FieldPattern is the value wanted of a request field. A * at its begin or its end stands for
+// FieldPattern is the value wanted of a request field, or of a parameter of the query. A * at its begin or its end stands for
 // anything, a * alone for any value.
 type FieldPattern struct {
 	Value                string // without the *
@@ -67,6 +68,8 @@ func (m *Match) table() table {
 			"The beginning of the path, or a list of beginnings, by whole segments: /api does not match /apix.").asBasic(),
 		live("path_suffix", oneOrList(&m.PathSuffixes, nil, wantSuffixes), `How the path ends, or a list of endings; "" is any.`).such("[.css, .js]"),
 		live("methods", texts(&m.Methods, "methods", "want a list of methods, such as [GET]"), "Only these methods. GET is HEAD as well; an empty list is all.").such("[GET]"),
+		live("query", namedValues(&m.Query, "section of texts by parameter name", wantQuery),
+			"Values of query parameters, decoded; case counts. * is as in headers. If a parameter is there several times, one match is enough.").such(`{beta: "1"}`),
 		live("headers", fieldValues(&m.Headers),
 			"Values of request fields. A * at the beginning or end of a value matches anything, * alone any value.").such(`{X-Beta: "1"}`),
 	}
@@ -79,6 +82,7 @@ func (v *validator) match(path string, m Match) {
 	}
 	v.matchPaths(path, m)
 	v.matchMethods(child(path, "methods"), m.Methods)
+	v.matchQuery(child(path, "query"), m.Query)
 	v.matchHeaders(child(path, "headers"), m.Headers)
 }
 
@@ -145,7 +149,7 @@ func (m Match) covers(o Match) bool {
 			return false
 		}
 	}
-	return m.Scheme.covers(o.Scheme) && m.coversPath(o) && m.coversMethods(o) && m.coversHeaders(o)
+	return m.Scheme.covers(o.Scheme) && m.coversPath(o) && m.coversMethods(o) && m.coversQuery(o) && m.coversHeaders(o)
 }
 
 func (m Match) coversMethods(o Match) bool {

@@ -109,6 +109,7 @@ func wantEveryKey() *Config {
 					Scheme:       SchemeHTTPS,
 					Hosts:        []HostPattern{{Host: "media.example", Subdomains: true, Port: 81}, {Host: "media.example", Port: 8080}},
 					PathPrefixes: []string{"/m"}, Paths: []string{"/m/a.jpg"}, PathSuffixes: []string{".jpg"}, Methods: []string{"GET"}, Headers: map[string]string{"X-Beta": "1"},
+					Query: map[string]string{"beta": "1"},
 				},
 				Origin: "media", Admission: Rule{Policy: PolicyCounting, MoreThan: 6},
 				Inherited: Inherited{

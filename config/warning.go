@@ -22,8 +22,8 @@ func (c *Config) Warnings() []Warning {
 	c.warnOfAdmin(warn)
 	c.warnOfTrust(warn)
 	for i, late := range c.Routes {
-		if at := below(item("routes", i), "cache.no_vary_search"); len(late.Match.Headers) > 0 && late.ownCache.NoVarySearch && c.src.given(at) {
-			warn(at, "does nothing: a route with match.headers shares its paths with others, and its responses may not speak for them")
+		if at := below(item("routes", i), "cache.no_vary_search"); len(late.Match.Headers)+len(late.Match.Query) > 0 && late.ownCache.NoVarySearch && c.src.given(at) {
+			warn(at, "does nothing: a route with match.headers or match.query shares its paths with others, and its responses may not speak for them")
 		}
 		for j, early := range c.Routes[:i] {
 			if early.Match.covers(late.Match) {

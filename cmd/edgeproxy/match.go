@@ -14,7 +14,7 @@ import (
 func matchOf(m *config.Match) routing.Match {
 	return routing.Match{
 		Hosts: hosts(m.Hosts), Scheme: schemeOf(m.Scheme), Paths: m.Paths, PathPrefixes: m.PathPrefixes, PathSuffixes: m.PathSuffixes,
-		Methods: m.Methods, Fields: fieldMatches(m.Headers),
+		Methods: m.Methods, Query: valueMatches(m.Query, asIs), Fields: valueMatches(m.Headers, field.Canonical),
 	}
 }
 
@@ -34,11 +34,13 @@ func schemeOf(s config.MatchScheme) string {
 	return string(s)
 }
 
-// fieldMatches are the conditions on fields, in the order of their names.
-func fieldMatches(headers map[string]string) (out []routing.FieldMatch) {
-	for _, name := range slices.Sorted(maps.Keys(headers)) {
-		p := config.ParseFieldPattern(headers[name])
-		out = append(out, routing.FieldMatch{Name: field.Canonical(name), Value: []byte(p.Value), AnyBefore: p.AnyBefore, AnyBehind: p.AnyBehind})
+func asIs(name string) string { return name }
+
+// valueMatches are conditions on values, in the order of their names; named is how routing has a name.
+func valueMatches(values map[string]string, named func(string) string) (out []routing.ValueMatch) {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		p := config.ParseFieldPattern(values[name])
+		out = append(out, routing.ValueMatch{Name: named(name), Value: []byte(p.Value), AnyBefore: p.AnyBefore, AnyBehind: p.AnyBehind})
 	}
 	return out
 }

@@ -23,6 +23,24 @@ routes:
 	}
 }
 
+// TestARouteByQuery: the file's names and values are decoded, and case counts.
+func TestARouteByQuery(t *testing.T) {
+	c := serveFile(t, fmt.Sprintf(`origins: {app: {servers: [%q]}}
+routes:
+  - {name: both, match: {query: {q: "*", "in a": de*}}, respond: {status: 200, body: both}}
+  - {name: search, match: {query: {q: "*"}}, respond: {status: 200, body: search}}
+  - {name: site, origin: app}
+`, cachedOrigin(t)))
+	for path, want := range map[string]string{
+		"/?q": "search", "/x?a=1&q=2": "search", "/?%71=": "search", "/?in+a=de-at&q=": "both", "/?q=1&in%20a=en&in%20a=%64e": "both", "/?q=1&in%2Ba=de": "search",
+		"/": "hello\n", "/q": "hello\n", "/?Q=1": "hello\n", "/?in+a=de": "hello\n",
+	} {
+		if _, body := get(t, "http://"+c.address+path); body != want {
+			t.Errorf("%s: got %q, want %q", path, body, want)
+		}
+	}
+}
+
 // TestARouteForOneScheme: the scheme is that of the listener, by both versions of HTTP.
 func TestARouteForOneScheme(t *testing.T) {
 	const routes = "routes:\n  - {name: plain, match: {scheme: http}, respond: {status: 200, body: plain}}\n" +

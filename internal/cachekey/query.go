@@ -51,6 +51,12 @@ func (r *Rules) Prefix(prefix []byte) []byte {
 	return path
 }
 
+// KeepsParameter reports whether AppendTarget leaves all parameters of this decoded name as they are.
+// Their place among others may change.
+func (r *Rules) KeepsParameter(name string) bool {
+	return !r.query || r.names.matchDecoded([]byte(name)) == r.keep
+}
+
 // keeps reports whether a parameter of this name, as received, is keyed.
 func (r *Rules) keeps(name []byte) bool {
 	return r.names.match(name) == r.keep

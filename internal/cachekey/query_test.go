@@ -88,6 +88,23 @@ func TestLongNamesAreNotCutToFitARule(t *testing.T) {
 	}
 }
 
+func TestARuleKeepsAParameterOrDropsIt(t *testing.T) {
+	long := strings.Repeat("n", 200)
+	names := []string{"a", "ab", "b", "a b", "é", "A", "a%62", "a+b", long}
+	for _, o := range []cachekey.Options{
+		{}, {SortQuery: true}, {IgnoreQuery: []string{"*"}}, {IgnoreQuery: []string{"a"}}, {IgnoreQuery: []string{"a*", "é"}}, {OnlyQuery: []string{"a b", "b"}, SortQuery: true},
+		{OnlyQuery: []string{"a+*"}}, {IgnoreQuery: []string{long[:128]}}, {IgnoreQuery: []string{long[:127] + "*"}},
+	} {
+		r := rules(t, o)
+		for _, name := range names {
+			raw := "/?" + url.QueryEscape(name) + "=1"
+			if kept := string(r.AppendTarget(nil, []byte(raw))); r.KeepsParameter(name) != (kept == raw) {
+				t.Errorf("%+v: %q: got %v, and %s is keyed as %s", o, name, r.KeepsParameter(name), raw, kept)
+			}
+		}
+	}
+}
+
 // A purge by prefix must reach all that it would have reached without rules.
 func TestPrefixReachesWhatTheRulesMadeOfItsTargets(t *testing.T) {
 	for _, o := range []cachekey.Options{

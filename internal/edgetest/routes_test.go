@@ -34,6 +34,7 @@ import (
 //	respond-set NAME VALUE    a field of what respond says, which stands before
 //	rewrite STRIP ADD [keep]  begins of the path, - for none; keep leaves Location alone
 //	field NAME VALUE          the value of a request's field; * alone is any, a * at an end is anything there
+//	query NAME VALUE          the value of a parameter, as of a field
 func (o *Options) applyRoute(w []string) error {
 	if len(w) < 3 {
 		return fmt.Errorf("set route: want a name, a key and a value, got %q", w)
@@ -92,11 +93,15 @@ func routeChange(key string, values []string) (func(*proxy.Route), error) {
 	case "respond-set":
 		rules, err := proxy.AnswerRules(alsoSet(nil, append([]string{key}, values...)))
 		return func(r *proxy.Route) { r.Answer.Fields = rules }, err
-	case "field":
+	case "field", "query":
 		if len(values) < 2 {
-			return nil, fmt.Errorf("set route field: want a name and a value, got %q", values)
+			return nil, fmt.Errorf("set route %s: want a name and a value, got %q", key, values)
 		}
-		m := fieldMatch(values[0], strings.Join(values[1:], " "))
+		m := valueMatch(values[0], strings.Join(values[1:], " "))
+		if key == "query" {
+			return func(r *proxy.Route) { r.Query = append(slices.Clip(r.Query), m) }, nil
+		}
+		m.Name = field.Canonical(m.Name)
 		return func(r *proxy.Route) { r.Fields = append(slices.Clip(r.Fields), m) }, nil
 	}
 	return nil, fmt.Errorf("set route: unknown %q", key)
@@ -142,8 +147,8 @@ func users(pairs []string) (*basicauth.Users, error) {
 	return basicauth.Parse(file)
 }
 
-func fieldMatch(name, value string) routing.FieldMatch {
-	m := routing.FieldMatch{Name: field.Canonical(name)}
+func valueMatch(name, value string) routing.ValueMatch {
+	m := routing.ValueMatch{Name: name}
 	m.Value = []byte(strings.Trim(value, "*"))
 	m.AnyBefore, m.AnyBehind = strings.HasPrefix(value, "*"), strings.HasSuffix(value, "*")
 	return m

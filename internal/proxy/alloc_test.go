@@ -105,7 +105,7 @@ func TestHitOfARouteByFieldsAllocatesNothing(t *testing.T) {
 	long := strings.Repeat("a value that is longer than a small buffer, ", 3)
 	by := edgetest.OtherRoute{Name: "fields", Change: []func(*proxy.Route){func(r *proxy.Route) {
 		r.PathPrefixes, r.Methods = []string{"/"}, []string{http.MethodGet}
-		r.Fields = []routing.FieldMatch{
+		r.Fields = []routing.ValueMatch{
 			{Name: "X-Own", Value: []byte(long), AnyBefore: true, AnyBehind: true}, {Name: "X-Own", Value: []byte("first, " + long[:60]), AnyBehind: true}, {Name: "Cookie", AnyBefore: true, AnyBehind: true},
 		}
 	}}}
@@ -121,6 +121,21 @@ func TestHitOfARouteByFieldsAllocatesNothing(t *testing.T) {
 		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
 	}
 	if n := e.Metric(t, "edgeproxy_requests_total", "route=fields", "result=hit", "status=2xx"); n == 0 {
+		t.Error("got no hits of the route, want all")
+	}
+}
+
+func TestHitOfARouteByQueryAllocatesNothing(t *testing.T) {
+	by := edgetest.OtherRoute{Name: "query", Change: []func(*proxy.Route){func(r *proxy.Route) {
+		r.Query = []routing.ValueMatch{{Name: "n", Value: []byte("last one"), AnyBehind: true}, {Name: "a b", AnyBefore: true, AnyBehind: true}}
+	}}}
+	e := edgetest.Start(t, edgetest.Options{Routes: []edgetest.OtherRoute{by}, Origin: hitOrigin(t), Key: cachekey.Options{IgnoreQuery: []string{"n"}}})
+	target := "/1024?a+b&" + strings.Repeat("%6e=%6dany+a+one&", 300) + "n=%6Cast+one"
+	c := newHitClient(t, e.Address, hitRequest(http.MethodGet, target, ""))
+	if got, most := allocsPerHit(t, c), hitAllocs+1.5/samples; got > most {
+		t.Errorf("got %.4f allocations a hit, want at most %.4f", got, most)
+	}
+	if n := e.Metric(t, "edgeproxy_requests_total", "route=query", "result=hit", "status=2xx"); n == 0 {
 		t.Error("got no hits of the route, want all")
 	}
 }

@@ -76,7 +76,7 @@ func (x *exchange) resource() purge.URL {
 // resources are what GETs for target at host may be about: one for each form in which a route keys
 // the target. Selects says that their URL parts alone do not find all that is stored for it.
 func (p *Proxy) resources(scheme string, host []byte, target wire.Target) (out []purge.URL, selects bool) {
-	for _, r := range p.settings.Load().routesOf(scheme, host, wire.AppendPath(nil, target.Path)) {
+	for _, r := range routesOf(p.settings.Load().routes, scheme, host, target) {
 		out = addResource(out, purge.URL{Scheme: scheme, Host: host, Target: r.Key.AppendTarget(nil, target.Raw)})
 		selects = selects || r.Key.Selects() || r.SliceBytes > 0
 	}
@@ -86,9 +86,10 @@ func (p *Proxy) resources(scheme string, host []byte, target wire.Target) (out [
 	return out, selects
 }
 
-// prefixes are what resources begin with whose target begins with that of target.
+// prefixes are what resources begin with whose target begins with that of target, which may end within a
+// parameter. So no route of the path is ruled out by its query.
 func (p *Proxy) prefixes(scheme string, host []byte, target wire.Target) (out []purge.URL) {
-	for _, r := range p.settings.Load().routesOf(scheme, host, wire.AppendPath(nil, target.Path)) {
+	for _, r := range routesOfPath(p.settings.Load().routes, scheme, host, target) {
 		out = addResource(out, purge.URL{Scheme: scheme, Host: host, Target: r.Key.Prefix(target.Raw)})
 	}
 	if out == nil {

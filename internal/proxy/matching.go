@@ -5,13 +5,14 @@ import (
 	"slices"
 
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/wire"
 )
 
 // This file finds the route of a request among those in force: the first whose routing.Match holds.
 //
-// Scheme, host and target are in every key. So routes that differ in host and path alone never
-// share a stored response. Fields are not in the key: a route that goes by them has its name in
-// its keys (newRoute).
+// Scheme, host and target are in every key. So routes that differ in host, path and query alone never
+// share a stored response, as long as the rules for keys leave what a route goes by in the target. Fields
+// are not in the key. A route that goes by what its key does not have has its name there (newRoute).
 
 // routeFor returns the first route that takes x, nil if none does. It allocates nothing once x.folded
 // has room.
@@ -20,7 +21,8 @@ func (x *exchange) routeFor(method []byte) *route {
 		method = []byte("GET")
 	}
 	for _, r := range x.settings.routes {
-		if r.TakesURL(x.scheme, x.host, x.path) && r.TakesMethod(method) && r.TakesFields(x) {
+		if r.TakesURL(x.scheme, x.host, x.path) && r.TakesMethod(method) &&
+			(len(r.Query) == 0 || r.TakesQuery(x.target.Query(), &x.folded)) && r.TakesFields(x) {
 			return r
 		}
 	}
@@ -35,18 +37,29 @@ func (x *exchange) routeMethod() []byte {
 	return x.method
 }
 
-// routesOf returns the routes that a GET for this URL may have, in their order. Which of them it has
-// is for its fields to say.
-func (s *settings) routesOf(scheme string, host, path []byte) (out []*route) {
-	return routesOf(s.routes, scheme, host, path)
+// routesOf returns those of all routes that a GET for target at host may have, in their order. Which of
+// them it has is for its fields to say.
+func routesOf(all []*route, scheme string, host []byte, target wire.Target) (out []*route) {
+	var room []byte
+	for _, r := range routesOfPath(all, scheme, host, target) {
+		if !r.TakesQuery(target.Query(), &room) {
+			continue
+		}
+		if out = append(out, r); len(r.Fields) == 0 {
+			break
+		}
+	}
+	return out
 }
 
-func routesOf(all []*route, scheme string, host, path []byte) (out []*route) {
+// routesOfPath is routesOf for the path of target, whatever the query.
+func routesOfPath(all []*route, scheme string, host []byte, target wire.Target) (out []*route) {
+	path := wire.AppendPath(nil, target.Path)
 	for _, r := range all {
 		if !r.TakesURL(scheme, host, path) || !r.TakesMethod([]byte("GET")) {
 			continue
 		}
-		if out = append(out, r); len(r.Fields) == 0 {
+		if out = append(out, r); len(r.Fields)+len(r.Query) == 0 {
 			break
 		}
 	}

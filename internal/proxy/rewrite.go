@@ -125,16 +125,17 @@ func (r *route) comeBack(request *origin.Request, resp *origin.Response) {
 	}
 }
 
-// leadsBack reports whether out is where clients find what the origin of r calls path: below the path of r, or on another route that asks
+// leadsBack reports whether out is where clients find what the origin of r calls path: below the path of r and with its query, or on another route that asks
 // the same origin for path. A route with Add alone, and one that is for a part of what lies below Strip, could else
 // send clients to what another origin has there.
 func (r *route) leadsBack(scheme, host, out, path string) bool {
+	raw, _, _ := strings.Cut(out, "#")
 	out, path = beforeQuery(out), beforeQuery(path)
-	decoded := wire.AppendPath(nil, []byte(out))
-	if r.TakesPath(decoded) {
+	target := wire.Target{Raw: []byte(raw), Path: []byte(out)}
+	if r.TakesPath(wire.AppendPath(nil, target.Path)) && r.TakesQuery(target.Query(), new([]byte)) {
 		return true
 	}
-	return slices.ContainsFunc(routesOf(r.all, scheme, []byte(host), decoded), func(other *route) bool {
+	return slices.ContainsFunc(routesOf(r.all, scheme, []byte(host), target), func(other *route) bool {
 		return other.Origin == r.Origin && strings.TrimRight(other.Rewrite.atOrigin(out), "/") == strings.TrimRight(path, "/")
 	})
 }

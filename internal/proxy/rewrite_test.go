@@ -61,6 +61,32 @@ func TestALocationDoesNotLeadToAnotherOrigin(t *testing.T) {
 	}
 }
 
+// Of two routes that a parameter tells apart, each has another origin.
+func TestALocationLeadsBackByItsQuery(t *testing.T) {
+	app, other := &origin.Origin{}, &origin.Origin{}
+	add := NewRewrite("", "/v2", true, nil)
+	below := func(query ...routing.ValueMatch) routing.Match {
+		return routing.Match{Hosts: []routing.Host{{}}, PathPrefixes: []string{"/"}, Query: query}
+	}
+	beta := routing.ValueMatch{Name: "beta", Value: []byte("1")}
+	var all []*route
+	for _, r := range []Route{
+		{Match: below(beta, routing.ValueMatch{Name: "more", AnyBefore: true, AnyBehind: true}), Origin: app, Rewrite: add}, {Match: below(beta), Origin: app, Rewrite: add},
+		{Match: below(), Origin: other, Rewrite: add},
+	} {
+		all = append(all, &route{Route: &r})
+	}
+	first := all[0]
+	first.all = all
+	for out, want := range map[string]bool{
+		"/x?beta=1&more": true, "/x?beta=1": true, "/x?beta=%31#f": true, "/x": false, "/x?beta=2&more": false, "/x#?beta=1": false,
+	} {
+		if got := first.leadsBack("http", "h", out, "/v2"+out); got != want {
+			t.Errorf("%s: got %v, want %v", out, got, want)
+		}
+	}
+}
+
 // FuzzRewrite: what is let through is, to an origin that decodes and resolves it, what the route took it for, with the
 // other begin. So nothing leads out of that. It names no host, and a path of the origin comes back as it went.
 func FuzzRewrite(f *testing.F) {

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"edgeproxy/internal/admission"
@@ -17,9 +18,9 @@ import (
 type Route struct {
 	// Name is unique; it labels metrics and log lines.
 	Name string
-	// Match are the requests that it is for. KeyableHeader reports the names of its Fields. With any,
-	// responses that the route stores are found by it alone, and NoVarySearch is off: its rules are
-	// of all routes that share a path.
+	// Match are the requests that it is for. KeyableHeader reports the names of its Fields. With any, and
+	// with a Query that Key drops, responses that the route stores are found by it alone. With either,
+	// NoVarySearch is off: its rules are of all routes that share a path.
 	routing.Match
 
 	// Access says whose requests the route answers; others get 403.
@@ -118,8 +119,9 @@ func newRoute(r *Route, m *Metrics) *route {
 	if own.Access.Users != nil {
 		own.Request.Rules = own.Request.Dropping("Authorization") // it was for us
 	}
-	if len(own.Fields) > 0 {
-		own.Key, own.NoVarySearch = own.Key.Within(own.Name), false
+	own.NoVarySearch = own.NoVarySearch && len(own.Fields)+len(own.Query) == 0
+	if !own.keysMatch() {
+		own.Key = own.Key.Within(own.Name)
 	}
 	own.Caching.Partial = true // see span
 	if own.SliceBytes > 0 {
@@ -129,6 +131,12 @@ func newRoute(r *Route, m *Metrics) *route {
 		Route: &own, metrics: m.forRoute(r.Name), answer: newOwnAnswer(r.Answer, &own.Own), own: textFields(&own.Own),
 		identifies: own.Request.identify() || own.Own.identify() || r.Answer != nil && r.Answer.Fields.identify(),
 	}
+}
+
+// keysMatch reports whether the keys of the route have all that it goes by. Then no route behind it has such
+// a key, for its requests do not match r, nor do they when its own rules take parameters away.
+func (r *Route) keysMatch() bool {
+	return len(r.Fields) == 0 && !slices.ContainsFunc(r.Query, func(m routing.ValueMatch) bool { return !r.Key.KeepsParameter(m.Name) })
 }
 
 // ask sends a request to the origin, and returns its answer as the rules of the route have

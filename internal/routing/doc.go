@@ -5,7 +5,7 @@
 // request; whoever has the routes walks them in their order. HEAD counts as GET, whose answer it
 // asks about.
 //
-// The package is pure. It reads no request: it is given the scheme, the host, the path and the
-// method, and asks for a field by Fields. It keeps nothing that it is given, and allocates
-// nothing. A Match does not change once it is in use, and is safe for concurrent use then.
+// The package is pure. It reads no request: it is given the scheme, the host, the path, the
+// query and the method, and asks for a field by Fields. It keeps nothing that it is given, and
+// allocates nothing but room for what is decoded, which its caller keeps. A Match does not change once it is in use, and is safe for concurrent use then.
 package routing

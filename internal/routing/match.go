@@ -3,7 +3,7 @@ package routing
 import "slices"
 
 // Match is what a route wants of its requests. All of Hosts, Scheme, Paths, PathPrefixes,
-// PathSuffixes, Methods and Fields have to hold; of a list but Fields, one does.
+// PathSuffixes, Methods, Query and Fields have to hold; of a list but the last two, one does.
 type Match struct {
 	Hosts []Host
 	// Scheme is http or https: what the client has used, as far as trusted proxies tell it; "" is either.
@@ -16,8 +16,10 @@ type Match struct {
 	PathSuffixes []string
 	// Methods are those it is for, none is all. GET is HEAD as well.
 	Methods []string
-	// Fields have to hold each.
-	Fields []FieldMatch
+	// Query are conditions on parameters of the query, Fields those on fields of the head. All of them
+	// have to hold. The names of Query are decoded and not empty, those of Fields canonical. The value
+	// of a field is that of its lines joined, without spaces around it.
+	Query, Fields []ValueMatch
 }
 
 // TakesURL reports whether m is for requests for host (canonical, with its port if that is not

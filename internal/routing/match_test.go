@@ -134,21 +134,21 @@ func TestAListMatchesWhereOneOfItsValuesDoes(t *testing.T) {
 	}
 }
 
-func TestFieldMatchesHold(t *testing.T) {
-	f := func(m FieldMatch, value string, want bool) {
+func TestValuesHold(t *testing.T) {
+	f := func(m ValueMatch, value string, want bool) {
 		t.Helper()
 		if got := m.holds([]byte(value)); got != want {
 			t.Errorf("%+v, %q: got %v, want %v", m, value, got, want)
 		}
 	}
-	f(FieldMatch{Value: []byte("a")}, "a", true)
-	f(FieldMatch{Value: []byte("a")}, "A", false)
-	f(FieldMatch{Value: []byte("a")}, "ab", false)
-	f(FieldMatch{Value: []byte("a"), AnyBehind: true}, "ab", true)
-	f(FieldMatch{Value: []byte("a"), AnyBehind: true}, "ba", false)
-	f(FieldMatch{Value: []byte("a"), AnyBefore: true}, "ba", true)
-	f(FieldMatch{Value: []byte("a"), AnyBefore: true}, "ab", false)
-	f(FieldMatch{Value: []byte("a"), AnyBefore: true, AnyBehind: true}, "bab", true)
-	f(FieldMatch{Value: []byte("a"), AnyBefore: true, AnyBehind: true}, "b", false)
-	f(FieldMatch{AnyBefore: true, AnyBehind: true}, "", true)
+	f(ValueMatch{Value: []byte("a")}, "a", true)
+	f(ValueMatch{Value: []byte("a")}, "A", false)
+	f(ValueMatch{Value: []byte("a")}, "ab", false)
+	f(ValueMatch{Value: []byte("a"), AnyBehind: true}, "ab", true)
+	f(ValueMatch{Value: []byte("a"), AnyBehind: true}, "ba", false)
+	f(ValueMatch{Value: []byte("a"), AnyBefore: true}, "ba", true)
+	f(ValueMatch{Value: []byte("a"), AnyBefore: true}, "ab", false)
+	f(ValueMatch{Value: []byte("a"), AnyBefore: true, AnyBehind: true}, "bab", true)
+	f(ValueMatch{Value: []byte("a"), AnyBefore: true, AnyBehind: true}, "b", false)
+	f(ValueMatch{AnyBefore: true, AnyBehind: true}, "", true)
 }

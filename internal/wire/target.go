@@ -32,6 +32,14 @@ type Target struct {
 	Ambiguous bool
 }
 
+// Query is Raw behind its first question mark, nil if it has none.
+func (t *Target) Query() []byte {
+	if len(t.Path) < len(t.Raw) {
+		return t.Raw[len(t.Path)+1:]
+	}
+	return nil
+}
+
 var (
 	slash    = []byte("/")
 	asterisk = []byte("*")

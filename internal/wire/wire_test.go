@@ -79,10 +79,15 @@ func TestParseTarget(t *testing.T) {
 			t.Errorf("ParseTarget(%q): got %q %q %q %v, want %q %q %q %v", raw,
 				got.Authority, got.Raw, got.Path, got.Ambiguous, authority, target, path, ambiguous)
 		}
+		if _, want, _ := strings.Cut(target, "?"); string(got.Query()) != want {
+			t.Errorf("ParseTarget(%q): got the query %q, want %q", raw, got.Query(), want)
+		}
 	}
 	f("/", "", "/", "/", false)
 	f("/a?", "", "/a?", "/a", false)
 	f("/a?b=//../%2f", "", "/a?b=//../%2f", "/a", false)
+	f("/a?b?c", "", "/a?b?c", "/a", false)
+	f("/?b", "", "/?b", "/", false)
 	f("/a.b/c..d/...", "", "/a.b/c..d/...", "/a.b/c..d/...", false)
 	f("http://h", "h", "/", "/", false)
 	f("http://h/", "h", "/", "/", false)
