@@ -12,6 +12,7 @@ import (
 
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
+	"edgeproxy/internal/routing"
 	"edgeproxy/internal/rate"
 )
 
@@ -155,7 +156,7 @@ func TestAllOurOwnAnswersHaveTheFieldsOfTheOperator(t *testing.T) {
 		mustSwap(t, e, func(l *proxy.Live) {
 			l.Own = rulesOf(t, "top")
 			last := &l.Routes[len(l.Routes)-1]
-			last.Hosts, last.Own = []proxy.Host{{Name: "edge.test"}}, rulesOf(t, "rest")
+			last.Hosts, last.Own = []routing.Host{{Name: "edge.test"}}, rulesOf(t, "rest")
 			rated := slices.IndexFunc(l.Routes, func(r proxy.Route) bool { return r.Name == "rated" })
 			l.Routes[rated].Name += fmt.Sprint(i) // which has nothing used of its rate
 		})
