@@ -33,17 +33,17 @@ func (h *outcome) fillable() bool { return h.storable() || h.why == reason.TooLa
 // nor where a stored response is the answer. why is None for what was stored; size is how many
 // bytes of the body arrived.
 func (f *fill) account(why reason.Reason, size int64) {
-	if f.booked || f.head == nil || f.head.held != nil || f.facts.Method == "HEAD" {
+	if f.accounted || f.head == nil || f.head.held != nil || f.facts.Method == "HEAD" {
 		return
 	}
-	f.booked = true
+	f.accounted = true
 	h, r, c := f.head, f.route, &f.route.metrics.fills
 	switch {
 	case !h.fillable():
 		c.notStorable.Add(1)
 	case why == reason.None:
 		c.stored.Add(1)
-		f.settle(size, false)
+		f.reportToAdmission(size, false)
 	case why.HeldBack():
 		why = r.Rule.Policy.HoldsBack()
 		c.heldBack.Add(1)
@@ -52,7 +52,7 @@ func (f *fill) account(why reason.Reason, size int64) {
 			c.unjudged.Add(1)
 			c.unjudgedBytes.Add(size)
 		}
-		f.settle(size, true)
+		f.reportToAdmission(size, true)
 	default:
 		c.refused.Add(1)
 	}
@@ -61,8 +61,8 @@ func (f *fill) account(why reason.Reason, size int64) {
 	}
 }
 
-// settle tells the gate that f was stored or held back, and counts regret.
-func (f *fill) settle(size int64, heldBack bool) {
+// reportToAdmission tells the gate that f was stored or held back, and counts regret.
+func (f *fill) reportToAdmission(size int64, heldBack bool) {
 	if f.p.Gate.Filled(f.route.Rule, f.url.Hi, f.url.Lo, size, heldBack) {
 		c := &f.route.metrics.fills
 		c.regret.Add(1)
@@ -83,7 +83,7 @@ func (x *exchange) ended(whole bool) {
 	case x.bytes > x.p.MaxObjectBytes:
 		why = reason.TooLarge
 	case x.verdict.Admit:
-		why = x.unkept()
+		why = x.whyNotToStore()
 	default:
 		why = x.verdict.Reason
 	}

@@ -67,16 +67,16 @@ func (p *Proxy) markHitForMiss(j *job, h *outcome, resp *origin.Response) {
 	}
 }
 
-// supersede forgets the stored response that the origin no longer gives, where the new one is
+// removeSuperseded forgets the stored response that the origin no longer gives, where the new one is
 // not stored in its place. The answer to a client with credentials says nothing of the others.
-func (p *Proxy) supersede(j *job, h *outcome) {
+func (p *Proxy) removeSuperseded(j *job, h *outcome) {
 	if j.asked == nil || h.storable() || j.facts.Authorization || j.facts.Cookie {
 		return
 	}
 	if h.status >= 400 && h.status != statusNotFound && h.status != statusGone {
 		return
 	}
-	if e := p.found(j.asked.Key(), j.asked.Name()); e != nil && e.Serial() == j.asked.Serial() {
+	if e := p.findIgnoringPurges(j.asked.Key(), j.asked.Name()); e != nil && e.Serial() == j.asked.Serial() {
 		p.Store.Discard(e)
 	}
 }

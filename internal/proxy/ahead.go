@@ -20,12 +20,12 @@ const (
 	sweepEvery = 250 * time.Millisecond
 )
 
-// ahead is an origin's body on its way to one client, outside of flights. At first the goroutine
+// readAheadBody is an origin's body on its way to one client, outside of flights. At first the goroutine
 // that serves the client copies it. Once the client has kept the body waiting for slowAfter in
 // all, another goroutine reads ahead of the client. So the origin's connection is free as soon
 // as all of the body is here, however slow the client is.
-type ahead struct {
-	streams *streams
+type readAheadBody struct {
+	streams *readAheads
 	src     *origin.Body
 	client  netip.Prefix
 	copying atomic.Int32 // one of the states below
@@ -33,7 +33,7 @@ type ahead struct {
 	waited  time.Duration
 	stream  *flight.Stream // once it is read ahead
 
-	next, prev *ahead // in streams; guarded by its mutex
+	next, prev *readAheadBody // in streams; guarded by its mutex
 	listed     bool
 }
 
@@ -47,7 +47,7 @@ const (
 )
 
 // Read gives the next bytes, from the origin or from what was read ahead.
-func (a *ahead) Read(p []byte) (int, error) {
+func (a *readAheadBody) Read(p []byte) (int, error) {
 	if a.copying.CompareAndSwap(aheadWriting, aheadReading) {
 		a.waited += time.Duration(now().UnixNano() - a.since.Load())
 		if a.waited >= slowAfter && a.streams.pump(a, aheadReading) {
@@ -61,7 +61,7 @@ func (a *ahead) Read(p []byte) (int, error) {
 }
 
 // sent notes that what was read is about to be written.
-func (a *ahead) sent(at time.Time) {
+func (a *readAheadBody) sent(at time.Time) {
 	if a.streams == nil {
 		return
 	}
@@ -70,7 +70,7 @@ func (a *ahead) sent(at time.Time) {
 }
 
 // Close ends the reading, and what reads ahead.
-func (a *ahead) Close() error {
+func (a *readAheadBody) Close() error {
 	a.streams.remove(a)
 	_ = a.src.Close()
 	if a.copying.Swap(aheadPumped) == aheadPumped && a.stream != nil {
@@ -79,20 +79,20 @@ func (a *ahead) Close() error {
 	return nil
 }
 
-// streams are the bodies that may be read ahead. A timer looks at them while there are any: a
+// readAheads are the bodies that may be read ahead. A timer looks at them while there are any: a
 // goroutine whose write hangs cannot notice that its client takes nothing.
-type streams struct {
-	open   func(*ahead) *flight.Stream
+type readAheads struct {
+	open   func(*readAheadBody) *flight.Stream
 	panics *rescue.Counter
 
 	mu      sync.Mutex
-	first   *ahead
+	first   *readAheadBody
 	timer   *time.Timer
 	closed  bool
 	pumping sync.WaitGroup
 }
 
-func (s *streams) add(a *ahead) {
+func (s *readAheads) add(a *readAheadBody) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if a.next = s.first; a.next != nil {
@@ -107,7 +107,7 @@ func (s *streams) add(a *ahead) {
 	}
 }
 
-func (s *streams) remove(a *ahead) {
+func (s *readAheads) remove(a *readAheadBody) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !a.listed {
@@ -125,9 +125,9 @@ func (s *streams) remove(a *ahead) {
 }
 
 // sweep starts reading ahead for clients that have taken nothing for slowAfter.
-func (s *streams) sweep() {
+func (s *readAheads) sweep() {
 	at := now().UnixNano()
-	var slow []*ahead
+	var slow []*readAheadBody
 	s.mu.Lock()
 	for a := s.first; a != nil; a = a.next {
 		if a.copying.Load() == aheadWriting && at-a.since.Load() >= int64(slowAfter) {
@@ -144,7 +144,7 @@ func (s *streams) sweep() {
 }
 
 // pump starts reading ahead for a if its state is from, and reports whether it has.
-func (s *streams) pump(a *ahead, from int32) bool {
+func (s *readAheads) pump(a *readAheadBody, from int32) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed || !a.listed {
@@ -162,7 +162,7 @@ func (s *streams) pump(a *ahead, from int32) bool {
 }
 
 // run reads the origin's body to its end, or until the client has gone.
-func (a *ahead) run() {
+func (a *readAheadBody) run() {
 	defer func() {
 		if v := recover(); v != nil {
 			a.streams.panics.Note(v)
@@ -187,7 +187,7 @@ func (a *ahead) run() {
 }
 
 // close ends all reading ahead and waits for it.
-func (s *streams) close() {
+func (s *readAheads) close() {
 	s.mu.Lock()
 	s.closed = true
 	if s.timer != nil {

@@ -12,11 +12,11 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// along is the body of a flight as one client reads it. A flight never waits for its slowest
+// flightBody is the body of a flight as one client reads it. A flight never waits for its slowest
 // client, which may be left behind. It then gets the rest from what is stored by now. Else we
 // ask the origin for the rest, by a Range request for this client alone. Where neither is
 // possible the client is cut off.
-type along struct {
+type flightBody struct {
 	p      *Proxy
 	x      *exchange
 	r      *reader
@@ -27,7 +27,7 @@ type along struct {
 }
 
 // Read gives the next bytes.
-func (a *along) Read(p []byte) (int, error) {
+func (a *flightBody) Read(p []byte) (int, error) {
 	if len(a.begun) > 0 {
 		n := copy(p, a.begun)
 		a.begun = a.begun[n:]
@@ -48,7 +48,7 @@ func (a *along) Read(p []byte) (int, error) {
 }
 
 // Next gives them without a copy where they come from the flight.
-func (a *along) Next() ([]byte, error) {
+func (a *flightBody) Next() ([]byte, error) {
 	if p := a.begun; len(p) > 0 {
 		a.begun = nil
 		a.at += int64(len(p))
@@ -72,7 +72,7 @@ func (a *along) Next() ([]byte, error) {
 }
 
 // Close ends the reading.
-func (a *along) Close() error {
+func (a *flightBody) Close() error {
 	_ = a.r.Close()
 	if a.rest != nil {
 		_ = a.rest.Close()
@@ -81,7 +81,7 @@ func (a *along) Close() error {
 }
 
 // resume finds the rest elsewhere.
-func (a *along) resume() error {
+func (a *flightBody) resume() error {
 	_ = a.r.Close()
 	counts := &a.x.route.metrics.behind
 	switch {
@@ -98,12 +98,12 @@ func (a *along) resume() error {
 
 // fromStore takes the rest from the store, if the store has this response by now, or one with
 // the same strong validator.
-func (a *along) fromStore() bool {
+func (a *flightBody) fromStore() bool {
 	h := a.r.Header()
 	if h.entry == nil {
 		return false
 	}
-	e := a.p.found(h.entry.Key, h.entry.Name)
+	e := a.p.findIgnoringPurges(h.entry.Key, h.entry.Name)
 	if e == nil || h.length >= 0 && e.Content().Size() != h.length || e.Content().Size() < a.at {
 		return false
 	}
@@ -115,18 +115,18 @@ func (a *along) fromStore() bool {
 	return true
 }
 
-func (a *along) rep() rfc9111.Representation {
-	g := a.r.Header().given(a.x.collapsed)
+func (a *flightBody) rep() rfc9111.Representation {
+	g := a.r.Header().clientHead(a.x.collapsed)
 	return g.representation()
 }
 
 // fromOrigin asks the origin for the rest. What answers a POST is not asked for again.
-func (a *along) fromOrigin() bool {
+func (a *flightBody) fromOrigin() bool {
 	x, h := a.x, a.r.Header()
 	if !x.asks.get || !h.resumable() {
 		return false
 	}
-	body := askRest(x.guest, x.route, a.p.newShared(x).request, a.rep(), a.at, -1, h.length)
+	body := askRemainder(x.presence, x.route, a.p.newShared(x).request, a.rep(), a.at, -1, h.length)
 	if body == nil {
 		return false
 	}
@@ -143,10 +143,10 @@ func (h *outcome) resumable() bool {
 // tagged reports whether rep has a strong entity tag.
 func tagged(rep rfc9111.Representation) bool { return rep.ETag != "" && rfc9111.SameStrongly(rep, rep) }
 
-// askRest asks the origin of a route, by r and for one client, for the bytes first to last of
+// askRemainder asks the origin of a route, by r and for one client, for the bytes first to last of
 // rep. A last of -1 is the end. whole is the length of rep, -1 if unknown. askRest returns these
 // bytes, or nil where the origin gives anything else (RFC 9110 sections 13.1.5 and 14.4).
-func askRest(guest *presence.Client, route *route, r *origin.Request, rep rfc9111.Representation, first, last, whole int64) io.ReadCloser {
+func askRemainder(guest *presence.Client, route *route, r *origin.Request, rep rfc9111.Representation, first, last, whole int64) io.ReadCloser {
 	to := ""
 	if last >= 0 {
 		to = strconv.FormatInt(last, 10)
@@ -154,7 +154,7 @@ func askRest(guest *presence.Client, route *route, r *origin.Request, rep rfc911
 	r.Header = slices.Clone(r.Header)
 	r.Header.Add("Range", "bytes="+strconv.FormatInt(first, 10)+"-"+to)
 	r.Header.Add("If-Range", rep.ETag)
-	resp, err := tripFor(guest, route, r)
+	resp, err := roundTripFor(guest, route, r)
 	if err != nil {
 		return nil
 	}
@@ -169,17 +169,17 @@ func askRest(guest *presence.Client, route *route, r *origin.Request, rep rfc911
 		_ = resp.Body.Close()
 		return nil
 	}
-	return &rest{body: resp.Body, left: part.Length()}
+	return &remainder{body: resp.Body, left: part.Length()}
 }
 
-// rest is a body that must have exactly left bytes.
-type rest struct {
+// remainder is a body that must have exactly left bytes.
+type remainder struct {
 	body *origin.Body
 	left int64
 }
 
 // Read gives the next bytes. A body that is longer or shorter than announced is an error.
-func (r *rest) Read(p []byte) (int, error) {
+func (r *remainder) Read(p []byte) (int, error) {
 	n, err := r.body.Read(p)
 	r.left -= int64(n)
 	if r.left < 0 || r.left > 0 && errors.Is(err, io.EOF) {
@@ -189,4 +189,4 @@ func (r *rest) Read(p []byte) (int, error) {
 }
 
 // Close gives up what has not been read.
-func (r *rest) Close() error { return r.body.Close() }
+func (r *remainder) Close() error { return r.body.Close() }

@@ -44,19 +44,19 @@ func (p *Proxy) assemble(x *exchange) bool {
 		number = first / size
 	}
 	a := &x.room
-	if p.addPart(x, a, number) && p.gather(x, a) {
+	if p.addPart(x, a, number) && p.gatherParts(x, a) {
 		x.from, x.fwd = a, fwdNone
 		return true
 	}
 	if len(a.entries) > 0 {
 		x.fwd = fwdPartial
 	}
-	x.startOver(a)
+	x.dropAssembly(a)
 	return false
 }
 
-// startOver empties a, which was to be the answer to x.
-func (x *exchange) startOver(a *assembly) {
+// dropAssembly empties a, which was to be the answer to x.
+func (x *exchange) dropAssembly(a *assembly) {
 	a.empty()
 	x.result, x.refresh = resultHit, false
 }
@@ -73,7 +73,7 @@ func (x *exchange) firstAsked() (first int64, single bool) {
 	if !x.asks.ranged || !x.asks.get {
 		return 0, true
 	}
-	lines := x.asked("Range")
+	lines := x.clientLines("Range")
 	if len(lines) != 1 {
 		return 0, len(lines) == 0
 	}
@@ -81,14 +81,14 @@ func (x *exchange) firstAsked() (first int64, single bool) {
 	return first, !several
 }
 
-// gather adds the parts that the answer needs to the one that tells the size, and reports
+// gatherParts adds the parts that the answer needs to the one that tells the size, and reports
 // whether all of them are there.
-func (p *Proxy) gather(x *exchange, a *assembly) bool {
+func (p *Proxy) gatherParts(x *exchange, a *assembly) bool {
 	tells := a.entries[0]
 	a.part = partOf(tells)
 	a.rep, a.whole = wholeOf(tells), a.part.Size
 	a.choose(x)
-	if a.cut.bodyless() || x.asks.head {
+	if a.cut.headOnly() || x.asks.head {
 		return true
 	}
 	want := rfc9111.Range{First: a.cut.first, Last: a.cut.first + a.cut.length - 1}
@@ -98,7 +98,7 @@ func (p *Proxy) gather(x *exchange, a *assembly) bool {
 	}
 	number := want.First / size
 	if a.part.First != number*size { // the end was asked for, or all of it
-		x.startOver(a)
+		x.dropAssembly(a)
 	} else {
 		number++
 	}
@@ -157,12 +157,12 @@ func (p *Proxy) addPart(x *exchange, a *assembly, number int64) bool {
 		name = x.scratch[n:]
 		key = p.Hasher.Sum(name)
 	}
-	e, _, vary := p.find(x, key, name)
+	e, _, vary := p.findInTiers(x, key, name)
 	if vary != nil {
 		x.partsVary = vary
 		x.scratch = x.appendVariant(x.scratch, vary)
 		name = x.scratch[n:]
-		e, _, _ = p.find(x, p.Hasher.Sum(name), name)
+		e, _, _ = p.findInTiers(x, p.Hasher.Sum(name), name)
 	}
 	x.scratch = x.scratch[:n]
 	if e == nil {
@@ -196,10 +196,10 @@ func (p *Proxy) promoteParts(x *exchange, a *assembly) {
 
 // heading implements source, with the head of the first part.
 func (a *assembly) heading(x *exchange) heading {
-	return heading{given: givenFrom(a.entries[0]), status: statusOK, size: a.whole, at: x.start.Add(x.waited), cuts: byParts, parts: &a.divided}
+	return heading{clientHead: storedClientHead(a.entries[0]), status: statusOK, size: a.whole, at: x.start.Add(x.waited), cuts: byParts, parts: &a.divided}
 }
 
-func (a *assembly) send(x *exchange, c cut) {
+func (a *assembly) send(x *exchange, c selection) {
 	p, e := x.p, a.entries[0]
 	first := c.first - a.part.First
 	switch {
@@ -221,7 +221,7 @@ func (*assembly) abandon() {}
 // sendInTurn sends an answer that is larger than any object slice by slice, as one that is
 // fetched: nothing but the slice that is being sent is kept for it, and one that has left
 // the cache until its turn comes is fetched again.
-func (p *Proxy) sendInTurn(x *exchange, a *assembly, c cut) {
+func (p *Proxy) sendInTurn(x *exchange, a *assembly, c selection) {
 	s := p.newSlicing(x)
 	s.start(&slice{number: a.part.First / s.way.Size(), entry: a.entries[0]})
 	s.way.Select(c.first, c.length)

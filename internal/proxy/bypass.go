@@ -17,13 +17,13 @@ type Bypass struct {
 
 // holds reports whether x has one of them.
 func (b *Bypass) holds(x *exchange) bool {
-	if slices.ContainsFunc(b.Headers, x.has) {
+	if slices.ContainsFunc(b.Headers, x.hasField) {
 		return true
 	}
 	if len(b.Cookies) == 0 || !x.asks.cookie {
 		return false
 	}
-	lines := x.lines("Cookie")
+	lines := x.forwardedLines("Cookie")
 	return len(lines) == 1 && cachekey.Readable(lines) && b.Cookies.Found(lines[0])
 }
 
@@ -34,7 +34,7 @@ func (x *exchange) ambiguousCookies() bool {
 	if !x.asks.cookie || len(r.Bypass.Cookies) == 0 && !r.Key.Reads("Cookie") {
 		return false
 	}
-	lines := x.lines("Cookie")
+	lines := x.forwardedLines("Cookie")
 	return !cachekey.Readable(lines) || r.Key.Ambiguous(lines)
 }
 

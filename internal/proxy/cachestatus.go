@@ -50,7 +50,7 @@ func splitCacheStatus(fields field.List) (rest field.List, others string) {
 }
 
 // split is splitCacheStatus for what a client gets, which has fields or lines.
-func (g *given) split() (fields field.List, lines field.Lines, others string) {
+func (g *clientHead) split() (fields field.List, lines field.Lines, others string) {
 	if g.held == nil {
 		fields, others = splitCacheStatus(g.fields)
 		return fields, "", others

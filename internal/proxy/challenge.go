@@ -10,8 +10,8 @@ const ChallengePath = "/.well-known/acme-challenge/"
 
 var challengePath = []byte(ChallengePath)
 
-// settled reports whether x has its answer before anything is looked up for it.
-func (p *Proxy) settled(x *exchange) bool {
+// answeredBeforeLookup reports whether x has its answer before anything is looked up for it.
+func (p *Proxy) answeredBeforeLookup(x *exchange) bool {
 	return x.status != 0 || p.Challenge != nil && p.challenged(x)
 }
 
@@ -26,6 +26,6 @@ func (p *Proxy) challenged(x *exchange) bool {
 	if x.challenge = p.Challenge(token); x.challenge == "" {
 		return false
 	}
-	x.say(statusOK, resultPass)
+	x.answerText(statusOK, resultPass)
 	return true
 }

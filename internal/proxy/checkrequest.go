@@ -12,35 +12,35 @@ func (l *Listener) Expect(r *message.Request, a *message.Answer) (goOn bool) {
 	x := p.acquireExchange(r, a, l.scheme)
 	defer func() {
 		if v := recover(); v != nil {
-			x.unseen = false
+			x.uncounted = false
 			p.rescue(x, v)
 			goOn = false
 		}
 		p.record(x)
 	}()
 	l.receive(x)
-	if x.status == 0 && p.welcomes(x) {
-		x.unseen = true // Begin sees the same request again
+	if x.status == 0 && p.mayUseRoute(x) {
+		x.uncounted = true // Begin sees the same request again
 		return true
 	}
 	p.deliver(x)
 	return false
 }
 
-// welcomes reports whether the client of x may use the route that x has, and refuses it otherwise. It leaves nothing behind but
+// mayUseRoute reports whether the client of x may use the route that x has, and refuses it otherwise. It leaves nothing behind but
 // that a password is remembered, for decide asks all of it again.
-func (p *Proxy) welcomes(x *exchange) bool {
+func (p *Proxy) mayUseRoute(x *exchange) bool {
 	switch {
 	case !p.findRoute(x):
 		p.refuse(x, statusNotFound, reason.NoRoute)
 		return false
 	case x.purges():
 		return true // purge.allow says who may
-	case !p.enters(x):
+	case !p.admitsClient(x):
 		return false
-	case x.route.Access.Users != nil && !p.known(x) && (p.unknown(x) == refused || !p.proven(x)):
+	case x.route.Access.Users != nil && !p.authenticatedBefore(x) && (p.refuseOrAuthenticate(x) == refused || !p.authenticated(x)):
 		return false
 	}
-	p.unpace(x)
+	p.refundRate(x)
 	return true
 }

@@ -20,17 +20,17 @@ func (c canceler) Close() error {
 	return nil
 }
 
-// trip sends what f asks for one client alone. It ends when the client leaves, and so does what reads
+// askForOneClient sends what f asks for one client alone. It ends when the client leaves, and so does what reads
 // the body.
-func (f *fill) trip(guest *presence.Client) (*origin.Response, error) {
-	return tripIn(&f.asking, guest, f.route, f.request)
+func (f *fill) askForOneClient(guest *presence.Client) (*origin.Response, error) {
+	return roundTripIn(&f.asking, guest, f.route, f.request)
 }
 
-func tripFor(guest *presence.Client, route *route, r *origin.Request) (*origin.Response, error) {
-	return tripIn(&origin.Asking{}, guest, route, r)
+func roundTripFor(guest *presence.Client, route *route, r *origin.Request) (*origin.Response, error) {
+	return roundTripIn(&origin.Asking{}, guest, route, r)
 }
 
-func tripIn(asking *origin.Asking, guest *presence.Client, route *route, r *origin.Request) (*origin.Response, error) {
+func roundTripIn(asking *origin.Asking, guest *presence.Client, route *route, r *origin.Request) (*origin.Response, error) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	defer cancel(nil)
 	guest.Ends(canceler(cancel))
@@ -45,7 +45,7 @@ func tripIn(asking *origin.Asking, guest *presence.Client, route *route, r *orig
 
 // clientLeft reports whether the client of x has left. If so, the answer to x is a 499.
 func (p *Proxy) clientLeft(x *exchange) bool {
-	if !x.guest.Left() {
+	if !x.presence.Left() {
 		return false
 	}
 	p.refuse(x, statusClientGone, reason.ClientGone)

@@ -9,7 +9,7 @@ func (p *Proxy) collapse(x *exchange) {
 			p.collapseWhole(x)
 		}
 	case x.severalOfSliced():
-		p.alone(x, false)
+		p.fetchAlone(x, false)
 	default:
 		p.collapseWhole(x)
 	}
@@ -21,11 +21,11 @@ func (p *Proxy) collapseWhole(x *exchange) {
 	case marked && x.asks.ranged && x.verdict.Admit && x.mayStore():
 		p.fetchPart(x) // most likely all of it is too much to store
 	case !x.mayShare():
-		p.alone(x, x.verdict.Admit && x.mayStore())
+		p.fetchAlone(x, x.verdict.Admit && x.mayStore())
 	case marked:
 		// Nobody queues for it. Conditions go along: most likely the origin alone can
 		// answer them.
-		p.alone(x, x.verdict.Admit && !x.asks.conditional)
+		p.fetchAlone(x, x.verdict.Admit && !x.asks.conditional)
 	default:
 		p.share(whole{x})
 	}

@@ -192,7 +192,7 @@ func (e emitter) proxy(p *Proxy) {
 	e.counter(descPurges, int64(purges.Count))
 	e.counter(descPurgesFolded, int64(purges.Folded))
 	e.counter(descPurgeSweeps, purges.Sweeps)
-	e.counter(descGone, p.guests.Gone())
+	e.counter(descGone, p.watch.Gone())
 	if rates := p.settings.Load().rates; rates != nil {
 		e.counter(descForgotten, rates.Crowded())
 	}

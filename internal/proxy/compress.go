@@ -69,7 +69,7 @@ func (r *route) encode(request *origin.Request, resp *origin.Response, coding co
 // encoding is a body in its coding, which holds one of the encoders for its client until it is over.
 type encoding struct {
 	*compress.Reader
-	encoders *places
+	encoders *clientSlots
 	who      netip.Prefix
 	left     atomic.Bool
 }
@@ -77,12 +77,12 @@ type encoding struct {
 // encoder returns the body of resp in a coding. It returns nil where no encoder is free, or where few are and the client
 // has its share of them.
 func (r *route) encoder(who netip.Prefix, resp *origin.Response, coding compress.Coding) *encoding {
-	if !r.encoders.enter(who, compress.Open(), compress.MostOpen) {
+	if !r.encoders.acquire(who, compress.Open(), compress.MostOpen) {
 		return nil
 	}
 	body := compress.NewReader(resp.Body.Raw(), coding, r.Compress.Level, &r.metrics.compressed[coding])
 	if body == nil {
-		r.encoders.leave(who)
+		r.encoders.release(who)
 		return nil
 	}
 	return &encoding{Reader: body, encoders: r.encoders, who: who}
@@ -106,7 +106,7 @@ func (e *encoding) Close() error {
 // leave gives back what the client holds. It may be called again.
 func (e *encoding) leave() {
 	if !e.left.Swap(true) {
-		e.encoders.leave(e.who)
+		e.encoders.release(e.who)
 	}
 }
 

@@ -9,21 +9,21 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// cut is the part of a response that conditions and Range leave to send.
-type cut struct {
+// selection is the part of a response that conditions and Range leave to send.
+type selection struct {
 	status        int   // 304, 206 or 416; 0: the response's own
 	first, length int64 // of the body; length -1: to its end, which is not known
 
 	// ranges are two or more that were asked for, apart from each other; parts is the
 	// answer made of them. Without it they are not sent.
 	ranges []rfc9111.Range
-	parts  *parts
+	parts  *byteRanges
 
 	assembled bool // the head is that of a part, and the answer made of more than that
 	tagless   bool // for a client that gets no tags
 }
 
-func (c cut) statusOr(own int) int {
+func (c selection) statusOr(own int) int {
 	if c.status != 0 {
 		return c.status
 	}
@@ -31,18 +31,18 @@ func (c cut) statusOr(own int) int {
 }
 
 // leavesAll reports whether all fields of the response are those of the answer.
-func (c cut) leavesAll() bool { return c.status == 0 && !c.assembled && !c.tagless }
+func (c selection) leavesAll() bool { return c.status == 0 && !c.assembled && !c.tagless }
 
 // sent is the length of what is sent, -1 if unknown.
-func (c cut) sent() int64 {
+func (c selection) sent() int64 {
 	if c.status == statusRequestedRangeNotSatisfiable {
 		return 0
 	}
 	return c.length
 }
 
-// bodyless reports whether only the head is sent.
-func (c cut) bodyless() bool {
+// headOnly reports whether only the head is sent.
+func (c selection) headOnly() bool {
 	return c.status == statusNotModified || c.status == statusRequestedRangeNotSatisfiable
 }
 
@@ -52,59 +52,59 @@ func (x *exchange) selective() bool { return x.asks.conditional || x.asks.ranged
 // evaluate applies the request's conditions and then its Range to a response of size bytes, -1
 // if unknown (RFC 9110 sections 13.2.2 and 14.2). A Range of more than most ranges is not
 // applied.
-func (x *exchange) evaluate(rep rfc9111.Representation, size int64, most int) cut {
-	whole := cut{length: size}
+func (x *exchange) evaluate(rep rfc9111.Representation, size int64, most int) selection {
+	whole := selection{length: size}
 	if rep.Status != statusOK {
 		return whole
 	}
 	if x.asks.conditional && x.notModified(rep) {
-		return cut{status: statusNotModified}
+		return selection{status: statusNotModified}
 	}
 	if !x.asks.ranged || !x.asks.get || size < 0 {
 		return whole
 	}
-	if !rfc9111.IfRangeHolds(x.asked("If-Range"), rep, x.start) {
+	if !rfc9111.IfRangeHolds(x.clientLines("If-Range"), rep, x.start) {
 		return whole
 	}
-	lines := x.asked("Range")
+	lines := x.clientLines("Range")
 	if len(lines) != 1 {
 		return whole
 	}
 	switch first, last, kind := rfc9111.ParseRange(lines[0], size); kind {
 	case rfc9111.RangeSatisfiable:
-		return cutOut(first, last)
+		return oneRange(first, last)
 	case rfc9111.RangeUnsatisfiable:
-		return cut{status: statusRequestedRangeNotSatisfiable}
+		return selection{status: statusRequestedRangeNotSatisfiable}
 	default:
-		return cutSeveral(lines[0], size, most)
+		return severalRanges(lines[0], size, most)
 	}
 }
 
-func cutOut(first, last int64) cut {
-	return cut{status: statusPartialContent, first: first, length: last - first + 1}
+func oneRange(first, last int64) selection {
+	return selection{status: statusPartialContent, first: first, length: last - first + 1}
 }
 
-// cutSeveral is evaluate for a Range that is not one range. Where a single one is
+// severalRanges is evaluate for a Range that is not one range. Where a single one is
 // left of it, that is sent as if it had been asked for alone.
-func cutSeveral(line []byte, size int64, most int) cut {
+func severalRanges(line []byte, size int64, most int) selection {
 	asked := bytes.Count(line, []byte(",")) + 1
 	ranges, kind := rfc9111.AppendRanges(make([]rfc9111.Range, 0, min(asked, most)), line, size, most)
 	switch ranges = rfc9111.Coalesce(ranges); {
 	case kind == rfc9111.RangeUnsatisfiable:
-		return cut{status: statusRequestedRangeNotSatisfiable}
+		return selection{status: statusRequestedRangeNotSatisfiable}
 	case len(ranges) == 1:
-		return cutOut(ranges[0].First, ranges[0].Last)
+		return oneRange(ranges[0].First, ranges[0].Last)
 	}
-	return cut{length: size, ranges: ranges}
+	return selection{length: size, ranges: ranges}
 }
 
-// divide makes c an answer in parts of e, if it asks for that and they are not
+// asByteRanges makes c an answer in parts of e, if it asks for that and they are not
 // more than the whole.
-func (c cut) divide(e *cache.Object) cut {
+func (c selection) asByteRanges(e *cache.Object) selection {
 	if len(c.ranges) == 0 {
 		return c
 	}
-	if c.parts = newParts(e, c.ranges); c.parts != nil {
+	if c.parts = newByteRanges(e, c.ranges); c.parts != nil {
 		c.status, c.length = statusPartialContent, c.parts.length
 	}
 	return c
@@ -114,9 +114,9 @@ func (c cut) divide(e *cache.Object) cut {
 // the same place.
 func (x *exchange) notModified(rep rfc9111.Representation) bool {
 	var room [4][]byte
-	none := append(room[:0], x.asked("If-None-Match")...)
+	none := append(room[:0], x.clientLines("If-None-Match")...)
 	return rfc9111.NotModified(rfc9111.Conditions{
-		Method: x.method, IfNoneMatch: none, IfModifiedSince: x.asked("If-Modified-Since"),
+		Method: x.method, IfNoneMatch: none, IfModifiedSince: x.clientLines("If-Modified-Since"),
 	}, rep, x.start)
 }
 
@@ -124,7 +124,7 @@ func (x *exchange) notModified(rep rfc9111.Representation) bool {
 // what describes content (RFC 9110 section 15.4.5); a part leaves out digests of the whole;
 // several parts leave out the type, which each part has; a 416 leaves out whatever describes the
 // content, or would let another cache keep the answer under the URL of the whole.
-func (c cut) omits(name string) bool {
+func (c selection) omits(name string) bool {
 	if c.assembled && (name == "Content-Range" || describesMessage(name)) {
 		return true
 	}
@@ -154,7 +154,7 @@ func describesContent(name string) bool {
 }
 
 // appendTo appends the fields that say which part it is, of a whole of size bytes.
-func (c cut) appendTo(b []byte, size int64) []byte {
+func (c selection) appendTo(b []byte, size int64) []byte {
 	switch {
 	case c.status == statusRequestedRangeNotSatisfiable:
 		b = append(b, "Content-Range: bytes */"...)

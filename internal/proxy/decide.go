@@ -13,29 +13,29 @@ import (
 // decide finds the route, whether the cache may be asked, counts the sighting
 // and looks the key up. Every disposition is decided here.
 func (p *Proxy) decide(x *exchange) disposition {
-	if p.settled(x) {
+	if p.answeredBeforeLookup(x) {
 		return refused
 	}
 	if !p.findRoute(x) {
 		p.refuse(x, statusNotFound, reason.NoRoute)
 		return refused
 	}
-	x.disregard()
+	x.dropIgnored()
 	if x.purges() {
 		return p.purgeRequested(x)
 	}
-	if !p.enters(x) {
+	if !p.admitsClient(x) {
 		return refused
 	}
-	if x.route.Access.Users != nil && !p.known(x) {
-		return p.unknown(x)
+	if x.route.Access.Users != nil && !p.authenticatedBefore(x) {
+		return p.refuseOrAuthenticate(x)
 	}
 	return p.admitted(x)
 }
 
 // admitted is decide for x, whose client may use its route.
 func (p *Proxy) admitted(x *exchange) disposition {
-	if !p.forwards(x) {
+	if !p.needsOrigin(x) {
 		return refused
 	}
 	x.applyRules()
@@ -51,23 +51,23 @@ func (p *Proxy) admitted(x *exchange) disposition {
 		return refused
 	default:
 		x.reason, x.fwd = why, fwd
-		return p.forwardable(x, pass)
+		return p.acquireSlot(x, pass)
 	}
 	return p.sight(x, p.lookupOrForward(x))
 }
 
-// enters reports whether the client of x may use the route by its address, and does not so too often.
-func (p *Proxy) enters(x *exchange) bool {
+// admitsClient reports whether the client of x may use the route by its address, and does not so too often.
+func (p *Proxy) admitsClient(x *exchange) bool {
 	if x.route.Access.guarded() && !x.route.Access.admits(x.clientAddress()) {
 		p.refuse(x, statusForbidden, reason.Denied)
 		return false
 	}
-	return p.paced(x)
+	return p.withinRate(x)
 }
 
-// forwards reports whether x goes on to cache and origin: the route does not answer itself, and its origin can be
+// needsOrigin reports whether x goes on to cache and origin: the route does not answer itself, and its origin can be
 // asked for the target.
-func (p *Proxy) forwards(x *exchange) bool {
+func (p *Proxy) needsOrigin(x *exchange) bool {
 	if x.route.answer != nil {
 		x.answerItself()
 		return false
@@ -90,16 +90,16 @@ func (p *Proxy) lookupOrForward(x *exchange) disposition {
 	case x.onDisk && x.fwd != fwdStale && x.fwd != fwdRequest:
 		return seek
 	}
-	return p.missing(x)
+	return p.decideMiss(x)
 }
 
-// missing sees whether x, for which nothing is stored that may answer, may go to the origin.
-func (p *Proxy) missing(x *exchange) disposition {
+// decideMiss sees whether x, for which nothing is stored that may answer, may go to the origin.
+func (p *Proxy) decideMiss(x *exchange) disposition {
 	if x.request.OnlyIfCached {
 		p.refuse(x, statusGatewayTimeout, reason.OnlyIfCached)
 		return refused
 	}
-	return p.forwardable(x, miss)
+	return p.acquireSlot(x, miss)
 }
 
 // sight counts the sighting, hits included; what we refuse is none.
@@ -165,8 +165,8 @@ func (p *Proxy) findRoute(x *exchange) bool {
 	return x.route != nil
 }
 
-// disregard forgets what the request asks for and the route takes no notice of.
-func (x *exchange) disregard() {
+// dropIgnored forgets what the request asks for and the route takes no notice of.
+func (x *exchange) dropIgnored() {
 	x.request.NoStore = x.request.NoStore && !x.route.IgnoreNoStore
 	x.asks.upgrade = x.asks.upgrade && !x.route.NoUpgrades
 }
@@ -211,7 +211,7 @@ func (p *Proxy) lookupStored(x *exchange) *cache.Object {
 	keying, fwd, heldBack := x.keying, x.fwd, x.heldBack
 	x.keying = x.exact
 	own := p.lookupKey(x)
-	if x.onDisk && !x.deep { // either may be there, and be later
+	if x.onDisk && !x.mayReadDisk { // either may be there, and be later
 		x.keying, x.fwd, x.heldBack = keying, fwd, false
 		return nil
 	}
@@ -234,15 +234,15 @@ func (p *Proxy) lookupKey(x *exchange) *cache.Object {
 		x.selectVariant(p, names)
 		x.fwd = fwdVaryMiss
 	}
-	e, heldBack, vary := p.find(x, x.key, x.name)
+	e, heldBack, vary := p.findInTiers(x, x.key, x.name)
 	if vary != nil {
 		x.selectVariant(p, vary)
 		x.fwd = fwdVaryMiss
-		e, heldBack, _ = p.find(x, x.key, x.name)
+		e, heldBack, _ = p.findInTiers(x, x.key, x.name)
 	}
 	x.heldBack = heldBack
 	if e == nil && x.vary == nil {
-		p.guessVariant(x)
+		p.keyByLastVary(x)
 	}
 	return e
 }

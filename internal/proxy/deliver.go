@@ -8,7 +8,7 @@ type source interface {
 	// heading says what the head is made of, and what conditions and Range are compared with.
 	heading(x *exchange) heading
 	// send makes what c leaves the content of the answer.
-	send(x *exchange, c cut)
+	send(x *exchange, c selection)
 	// leave ends the source, of which only the head is sent.
 	leave(x *exchange)
 	// abandon lets go of what the source holds, wherever the answer is.
@@ -24,8 +24,8 @@ func (p *Proxy) deliver(x *exchange) {
 	h := x.from.heading(x)
 	if page := x.intercepted(&h); page != nil {
 		p.deliverPage(x, &h, page)
-	} else if !p.deliverCut(x, &h) {
-		p.getAgain(x)
+	} else if !p.deliverSelection(x, &h) {
+		p.restartAsMiss(x)
 		p.deliver(x)
 		return
 	}
@@ -35,12 +35,12 @@ func (p *Proxy) deliver(x *exchange) {
 	}
 }
 
-// deliverCut fills the answer with what conditions and Range leave of x's source. It reports false where that has to be
+// deliverSelection fills the answer with what conditions and Range leave of x's source. It reports false where that has to be
 // read and cannot be.
-func (p *Proxy) deliverCut(x *exchange, h *heading) bool {
-	c := x.cutOf(h)
-	headOnly := x.asks.head || c.bodyless() || !bodyAllowed(c.statusOr(h.status))
-	if !headOnly && x.reads() && !x.opens(c) {
+func (p *Proxy) deliverSelection(x *exchange, h *heading) bool {
+	c := x.selectionOf(h)
+	headOnly := x.asks.head || c.headOnly() || !bodyAllowed(c.statusOr(h.status))
+	if !headOnly && x.readsContent() && !x.openContent(c) {
 		return false
 	}
 	p.head(x, h, c)

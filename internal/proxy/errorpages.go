@@ -98,17 +98,17 @@ func (p *Proxy) deliverPage(x *exchange, h *heading, page *ErrorPage) {
 	h.size = int64(len(page.Body))
 	x.addLine("Content-Type: ", page.Type)
 	x.addLine("Cache-Control: ", "no-store")
-	p.head(x, h, cut{length: h.size})
-	x.leaveReplaced()
+	p.head(x, h, selection{length: h.size})
+	x.closeReplaced()
 	if !x.asks.head {
 		x.bytes = h.size
 		x.answer.Say(page.Body)
 	}
 }
 
-// leaveReplaced ends the source of x, whose content is replaced. What is here of it is read, so that its connection can be used again.
-func (x *exchange) leaveReplaced() {
-	if d, ok := x.from.(direct); ok && d.resp.Here {
+// closeReplaced ends the source of x, whose content is replaced. What is here of it is read, so that its connection can be used again.
+func (x *exchange) closeReplaced() {
+	if d, ok := x.from.(fromOrigin); ok && d.resp.Here {
 		_, _ = io.Copy(io.Discard, d.resp.Body)
 	}
 	x.from.leave(x)

@@ -124,42 +124,42 @@ type exchange struct {
 
 	// The look-up (decide.go).
 
-	sighting                 // what x counts as
-	heldBack   bool          // admission has held back what was found, and a stage has it
-	asOf       uint64        // of the flights that had ended (flight.Table.Ended) before the look-up; 0: look again
-	stale      *cache.Object // has to be validated before it may be the answer
-	onDisk     bool          // what memory has not may be on the disk
-	deep       bool          // x may wait, so it is looked for on the disk as well
-	loaded     *cache.Object // that x is answered from alone: x lets go of it if it is from the disk
-	waited     time.Duration // until the stored response was the answer
-	answerable bool          // the cache may answer, so lines are forwarded in their normal form
-	refresh    bool          // the answer is stale, and is validated meanwhile
-	partsVary  []string      // the fields that select one of the stored parts that were looked for; nil: none is known
+	sighting                  // what x counts as
+	heldBack    bool          // admission has held back what was found, and a stage has it
+	asOf        uint64        // of the flights that had ended (flight.Table.Ended) before the look-up; 0: look again
+	stale       *cache.Object // has to be validated before it may be the answer
+	onDisk      bool          // what memory has not may be on the disk
+	mayReadDisk bool          // x may wait, so it is looked for on the disk as well
+	loaded      *cache.Object // that x is answered from alone: x lets go of it if it is from the disk
+	waited      time.Duration // until the stored response was the answer
+	answerable  bool          // the cache may answer, so lines are forwarded in their normal form
+	refresh     bool          // the answer is stale, and is validated meanwhile
+	partsVary   []string      // the fields that select one of the stored parts that were looked for; nil: none is known
 
 	// What a request that is no hit holds (places.go).
 
-	who     netip.Prefix     // the client that counts for it
-	guest   *presence.Client // the client while it waits
-	counted bool             // among the requests in flight
-	placed  bool             // and among those of its client
-	busy    bool             // among those that keep the series of its route
-	tunnels bool             // among the tunnels, or asks the origin for one
+	who      netip.Prefix     // the client that counts for it
+	presence *presence.Client // the client while it waits
+	counted  bool             // among the requests in flight
+	placed   bool             // and among those of its client
+	busy     bool             // among those that keep the series of its route
+	tunnels  bool             // among the tunnels, or asks the origin for one
 
 	// What Finish has in its hands on the way to an answer. Only abandon looks at
 	// them.
 
-	seat   *reader
-	got    *origin.Response
-	fill   *fill // until its flight has it; behind that the end of the answer books it
-	lone   *fill // whose response is x's alone; nil: it has none such
-	sliced *slicing
+	flightReader   *reader
+	originResponse *origin.Response
+	fill           *fill // until its flight has it; behind that the end of the answer books it
+	leaderOnly     *fill // whose response is x's alone; nil: it has none such
+	sliced         *slicing
 
 	// The answer: from is where its head and its content come from.
 
-	from   source
-	opened io.Reader // its content, where that is read from files
-	byFile bool      // it is sent from where it lies on the disk
-	lost   int       // stored answers that could not be read
+	from       source
+	opened     io.Reader // its content, where that is read from files
+	byFile     bool      // it is sent from where it lies on the disk
+	unreadable int       // stored answers that could not be read
 
 	status     int           // of our own answers
 	retryAfter time.Duration // of them; 0: a second, where it is said
@@ -177,22 +177,22 @@ type exchange struct {
 
 	// What is told in Cache-Status, the log and the metrics (record.go).
 
-	fwd       forward
-	fwdStatus int // what the origin answered where the answer is another
-	reason    reason.Reason
-	result    result
-	collapsed bool
-	stored    bool  // admitted when the header was sent
-	unseen    bool  // x is not counted: another exchange will be
-	sent      int   // status of the answer, from the origin or our own
-	ttl       int64 // seconds of freshness that a stored answer had left
-	bytes     int64 // of the body that the client gets
-	received  int64 // from the client, after the switch to another protocol
-	firstByte time.Duration
-	drawn     bool             // it is decided whether x is traced
-	trace     *requestTrace    // its span; nil: it is not traced. See traced
-	answered  *origin.Response // of the fetch behind a stored answer, for the log; see answeredBy
-	failed    string           // the server that was asked last, where it failed
+	fwd          forward
+	fwdStatus    int // what the origin answered where the answer is another
+	reason       reason.Reason
+	result       result
+	collapsed    bool
+	stored       bool  // admitted when the header was sent
+	uncounted    bool  // x is not counted: another exchange will be
+	sent         int   // status of the answer, from the origin or our own
+	ttl          int64 // seconds of freshness that a stored answer had left
+	bytes        int64 // of the body that the client gets
+	received     int64 // from the client, after the switch to another protocol
+	firstByte    time.Duration
+	traceDecided bool             // it is decided whether x is traced
+	trace        *requestTrace    // its span; nil: it is not traced. See traced
+	answered     *origin.Response // of the fetch behind a stored answer, for the log; see answeredBy
+	failed       string           // the server that was asked last, where it failed
 
 	// Among the requests that run, while it is one of them (running.go). It outlives the request, as lane does, which
 	// tells apart exchanges that are in use at the same time.

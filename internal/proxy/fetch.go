@@ -12,17 +12,17 @@ import (
 func (f *fill) fetch() error {
 	defer f.interims.end()
 	err := f.ask()
-	if f.standsIn(err) || err != nil || f.stale == nil || f.resp.Status != statusNotModified {
+	if f.useStaleOnFailure(err) || err != nil || f.stale == nil || f.resp.Status != statusNotModified {
 		return f.failed(err)
 	}
-	f.head = f.p.confirm(&f.job, f.resp, f.flight.Purged)
-	f.drop()
+	f.head = f.p.renewBy304(&f.job, f.resp, f.flight.Purged)
+	f.dropResponse()
 	if f.head != nil {
 		return nil
 	}
 	f.plain() // the 304 is about another response than the stored one
 	err = f.ask()
-	f.standsIn(err)
+	f.useStaleOnFailure(err)
 	return f.failed(err)
 }
 
@@ -44,7 +44,7 @@ func (f *fill) ask() (err error) {
 		resp, failed := call.Finish()
 		f.resp, err = f.route.rewritten(f.request, resp, failed)
 	} else if f.flight == nil {
-		f.resp, err = f.trip(f.guest)
+		f.resp, err = f.askForOneClient(f.presence)
 	} else {
 		f.asking.Context = f.flight.Context()
 		f.resp, err = f.route.ask(&f.asking, f.request)
@@ -52,23 +52,23 @@ func (f *fill) ask() (err error) {
 	return err
 }
 
-// drop lets go of a response in whose place a stored one is the answer.
-func (f *fill) drop() {
+// dropResponse lets go of a response in whose place a stored one is the answer.
+func (f *fill) dropResponse() {
 	if f.resp != nil {
 		_ = f.resp.Body.Close()
 		f.resp = nil
 	}
 }
 
-// standsIn makes what f has to spare its head, if it may be used in place of a failure: err, or
+// useStaleOnFailure makes what f has to spare its head, if it may be used in place of a failure: err, or
 // what the response says. It reports whether it did.
-func (f *fill) standsIn(err error) bool {
-	if f.spare == nil {
+func (f *fill) useStaleOnFailure(err error) bool {
+	if f.fallback == nil {
 		return false
 	}
 	kind, status, why := rfc9111.OriginFailure, 0, reason.OriginError
 	if err != nil {
-		if f.flight == nil && f.guest.Left() {
+		if f.flight == nil && f.presence.Left() {
 			return false // that is why it has failed
 		}
 		why = failureReason(err)
@@ -79,12 +79,12 @@ func (f *fill) standsIn(err error) bool {
 		}
 		status = f.resp.Status
 	}
-	if f.purged(f.spare) {
+	if f.purged(f.fallback) {
 		return false
 	}
-	if f.head = f.p.standIn(&f.job, f.spare, kind, status, why); f.head != nil {
+	if f.head = f.p.staleOnFailure(&f.job, f.fallback, kind, status, why); f.head != nil {
 		f.head.resp = f.resp
-		f.drop()
+		f.dropResponse()
 	}
 	return f.head != nil
 }
@@ -94,18 +94,18 @@ func (f *fill) purged(e *cache.Object) bool {
 	if f.flight != nil {
 		return f.flight.Purged()
 	}
-	return !f.p.holds(e)
+	return !f.p.isStored(e)
 }
 
-// holds reports whether something is stored under the key of e.
-func (p *Proxy) holds(e *cache.Object) bool {
+// isStored reports whether something is stored under the key of e.
+func (p *Proxy) isStored(e *cache.Object) bool {
 	found, _ := p.Store.Find(e.Key(), e.Name())
 	return found != nil || p.Store.OnDisk(e.Name())
 }
 
-// standIn returns e as the answer to j in place of a failure, nil if it may not be used stale,
+// staleOnFailure returns e as the answer to j in place of a failure, nil if it may not be used stale,
 // or was purged meanwhile.
-func (p *Proxy) standIn(j *job, e *cache.Object, kind rfc9111.Failure, status int, why reason.Reason) *outcome {
+func (p *Proxy) staleOnFailure(j *job, e *cache.Object, kind rfc9111.Failure, status int, why reason.Reason) *outcome {
 	if p.purgeRaced(j) || !p.stillStored(e, j.resource) {
 		return nil
 	}
@@ -116,10 +116,10 @@ func (p *Proxy) standIn(j *job, e *cache.Object, kind rfc9111.Failure, status in
 	return &outcome{held: e, as: resultStale, status: status, why: why}
 }
 
-// standInFor is standIn for a failure that others had, whose flight j has waited for.
-func (p *Proxy) standInFor(j *job, e *cache.Object, err error) *outcome {
-	if e == nil || !p.holds(e) {
+// staleOnSharedFailure is standIn for a failure that others had, whose flight j has waited for.
+func (p *Proxy) staleOnSharedFailure(j *job, e *cache.Object, err error) *outcome {
+	if e == nil || !p.isStored(e) {
 		return nil
 	}
-	return p.standIn(j, e, rfc9111.OriginFailure, 0, failureReason(err))
+	return p.staleOnFailure(j, e, rfc9111.OriginFailure, 0, failureReason(err))
 }

@@ -10,12 +10,12 @@ import (
 // shortFetch is the length of the longest body that a leader reads to its end before it answers.
 const shortFetch = 32 << 10
 
-// readAlong answers with what a flight brings, as its leader or a follower reads it.
-type readAlong struct{ r *reader }
+// fromFlight answers with what a flight brings, as its leader or a follower reads it.
+type fromFlight struct{ r *reader }
 
-func (f readAlong) heading(x *exchange) heading { return x.headingFetched(f.r.Header()) }
+func (f fromFlight) heading(x *exchange) heading { return x.headingFetched(f.r.Header()) }
 
-func (f readAlong) send(x *exchange, c cut) {
+func (f fromFlight) send(x *exchange, c selection) {
 	h := f.r.Header()
 	if h.length == 0 {
 		f.leave(x)
@@ -29,7 +29,7 @@ func (f readAlong) send(x *exchange, c cut) {
 			x.stale = nil // it may have left the cache
 			x.bytes = c.length
 			if e := h.entry; e != nil && h.length > pinned.Least {
-				x.p.hold(x).Hold(e.Pin)
+				x.p.sendingOf(x).Hold(e.Pin)
 			}
 			x.answer.Say(begun[c.first : c.first+c.length])
 			return
@@ -37,7 +37,7 @@ func (f readAlong) send(x *exchange, c cut) {
 	}
 	x.announceTrailers(h, c)
 	b := x.p.stream(x, c)
-	b.along = along{p: x.p, x: x, r: f.r, begun: begun}
+	b.along = flightBody{p: x.p, x: x, r: f.r, begun: begun}
 	b.src, b.closer = &b.along, &b.along
 	if e := h.entry; e != nil {
 		b.sending.Hold(e.Pin) // once it is stored it may leave the cache before x has all of it
@@ -47,7 +47,7 @@ func (f readAlong) send(x *exchange, c cut) {
 // whole reads a small body of length bytes that is here: head and body then leave in one write. It
 // waits until the store has it, as every reader does for the last bytes. If that is not the whole
 // body in one piece, it returns what it has read.
-func (f readAlong) whole(length int64) (begun []byte, ok bool) {
+func (f fromFlight) whole(length int64) (begun []byte, ok bool) {
 	begun, err := f.r.Next()
 	if err != nil || int64(len(begun)) != length {
 		return begun, false
@@ -58,18 +58,18 @@ func (f readAlong) whole(length int64) (begun []byte, ok bool) {
 
 // leave implements source. What is read along goes on if somebody else wants it; an empty body is
 // awaited, so that it is stored before the client can ask again.
-func (f readAlong) leave(*exchange) {
+func (f fromFlight) leave(*exchange) {
 	if f.r.Header().length == 0 {
 		_, _ = f.r.Next()
 	}
 	_ = f.r.Close()
 }
 
-func (f readAlong) abandon() { f.r.Abandon() }
+func (f fromFlight) abandon() { f.r.Abandon() }
 
 // reader returns the part that x has in the flight that it is answered by; nil: in none.
 func (x *exchange) reader() *reader {
-	if f, ok := x.from.(readAlong); ok {
+	if f, ok := x.from.(fromFlight); ok {
 		return f.r
 	}
 	return nil
@@ -79,22 +79,22 @@ func (x *exchange) reader() *reader {
 // else nil.
 func (x *exchange) fetched() *outcome {
 	switch from := x.from.(type) {
-	case readAlong:
+	case fromFlight:
 		return from.r.Header()
-	case lone:
+	case leaderOnly:
 		return from.head
-	case direct:
+	case fromOrigin:
 		return from.head
 	}
 	return nil
 }
 
-// direct answers with what an origin sends to this client alone: the response of its fill.
-type direct struct{ *fill }
+// fromOrigin answers with what an origin sends to this client alone: the response of its fill.
+type fromOrigin struct{ *fill }
 
-func (d direct) heading(x *exchange) heading { return x.headingFetched(d.head) }
+func (d fromOrigin) heading(x *exchange) heading { return x.headingFetched(d.head) }
 
-func (d direct) send(x *exchange, c cut) {
+func (d fromOrigin) send(x *exchange, c selection) {
 	if d.head.length == 0 {
 		d.leave(x)
 		return
@@ -109,9 +109,9 @@ func (d direct) send(x *exchange, c cut) {
 	}
 }
 
-func (d direct) leave(x *exchange) { x.ended(d.resp.Body.Close() == nil) }
+func (d fromOrigin) leave(x *exchange) { x.ended(d.resp.Body.Close() == nil) }
 
-func (d direct) abandon() { _ = d.resp.Body.Close() }
+func (d fromOrigin) abandon() { _ = d.resp.Body.Close() }
 
 // headingFetched is what the head of an answer is made of that was fetched.
 func (x *exchange) headingFetched(h *outcome) heading {
@@ -120,5 +120,5 @@ func (x *exchange) headingFetched(h *outcome) heading {
 	if x.onResult {
 		how = onWhole // a stream comes in one part, or whole
 	}
-	return heading{given: h.given(x.collapsed), status: h.status, size: h.length, at: x.start, cuts: how}
+	return heading{clientHead: h.clientHead(x.collapsed), status: h.status, size: h.length, at: x.start, cuts: how}
 }

@@ -35,7 +35,7 @@ func (p *Proxy) traceFetch(x *exchange, r *origin.Request) *fetchTrace {
 	}
 	f := &fetchTrace{
 		to: p.Spans, parent: t.self.Span, self: t.self, begins: t.parent == [8]byte{},
-		told:  !x.route.Key.Reads(headerTraceparent) && !x.withheld(headerTraceparent) && !(x.asks.connectionNames && x.namedByConnection(headerTraceparent)),
+		told:  !x.route.Key.Reads(headerTraceparent) && !x.notForwarded(headerTraceparent) && !(x.asks.connectionNames && x.namedByConnection(headerTraceparent)),
 		route: x.route.Name, origin: x.route.Origin.Name(),
 	}
 	f.mark(r)

@@ -32,22 +32,22 @@ type fill struct {
 
 	// flight takes the head and the body to readers, and the body to the store. Nil is a
 	// response that goes to one client directly, unstored; the fetch ends when guest leaves.
-	flight *inflight
-	guest  *presence.Client
-	shared bool // others may read along
+	flight   *inflight
+	presence *presence.Client
+	shared   bool // others may read along
 
-	call   *origin.Call     // what has begun of the first question to the origin; nil: nothing
-	resp   *origin.Response // what the origin has sent; nil where the answer is a stored response
-	head   *outcome         // nil until it is judged
-	booked bool
+	call      *origin.Call     // what has begun of the first question to the origin; nil: nothing
+	resp      *origin.Response // what the origin has sent; nil where the answer is a stored response
+	head      *outcome         // nil until it is judged
+	accounted bool
 
 	// Of one that has concluded (lone.go).
 
-	body      []byte
-	bodyRoom  *[]byte       // of body; nil: none was taken
-	err       error         // of reading body
-	concluded bool          // nobody but its leader has had a seat in the flight
-	why       reason.Reason // it is not stored though it was admitted; None: it is
+	body       []byte
+	pooledBody *[]byte       // of body; nil: none was taken
+	err        error         // of reading body
+	concluded  bool          // nobody but its leader has had a seat in the flight
+	why        reason.Reason // it is not stored though it was admitted; None: it is
 }
 
 // start begins f by the flight that r leads and tells t of interim responses, until guest has
@@ -65,23 +65,23 @@ func (f *fill) run(to *inflight) {
 	defer f.route.metrics.busy.Add(-1)
 	defer f.abandon()
 	f.flight, f.shared = to, true
-	if f.bring() {
+	if f.fetchHead() {
 		f.store()
 	}
 }
 
-// bring asks the origin and gives the head to those who wait for it. It reports whether a body is
+// fetchHead asks the origin and gives the head to those who wait for it. It reports whether a body is
 // to follow; else the flight has ended.
-func (f *fill) bring() bool {
-	if !f.comes() {
+func (f *fill) fetchHead() bool {
+	if !f.fetchAndJudge() {
 		return false
 	}
 	f.admit()
 	return true
 }
 
-// comes asks the origin, and reports whether a response comes that is to be admitted; else the flight has ended.
-func (f *fill) comes() bool {
+// fetchAndJudge asks the origin, and reports whether a response comes that is to be admitted; else the flight has ended.
+func (f *fill) fetchAndJudge() bool {
 	switch err := f.begin(); {
 	case err != nil:
 		f.flight.Finish(err)
@@ -104,7 +104,7 @@ func (f *fill) begin() error {
 	}
 	f.head = f.p.judge(&f.job, f.resp)
 	f.p.markHitForMiss(&f.job, f.head, f.resp)
-	f.p.supersede(&f.job, f.head)
+	f.p.removeSuperseded(&f.job, f.head)
 	return nil
 }
 

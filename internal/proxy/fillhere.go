@@ -22,12 +22,12 @@ var _ flight.Fetch[cache.Key, *outcome] = (*fill)(nil)
 // client before the body is whole.
 func (f *fill) startHere(r *reader, x *exchange) {
 	if f.stale != nil { // its 304 may have to be followed by another question
-		f.start(r, f.p.interimSender(x), x.guest)
+		f.start(r, f.p.interimSender(x), x.presence)
 		return
 	}
 	f.asker = x
 	if f.p.flights.Run(r, f, f.p.panicked) && f.interims != nil {
-		f.interims.relay(f.p.interimSender(x), r.Undecided, x.guest.Gone())
+		f.interims.relay(f.p.interimSender(x), r.Undecided, x.presence.Gone())
 	}
 }
 
@@ -43,12 +43,12 @@ func (f *fill) Begin(to *inflight) (rest func(*inflight)) {
 		}
 	}()
 	f.flight, f.shared = to, true
-	if !f.ready(x.guest) {
+	if !f.ready(x.presence) {
 		f.interims = handOver(f.request, f.p.interimSender(x))
 		return f.run
 	}
 	switch {
-	case !f.comes(), f.concludes():
+	case !f.fetchAndJudge(), f.concludes():
 		return nil
 	}
 	if f.admit(); f.resp.Here {

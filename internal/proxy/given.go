@@ -8,8 +8,8 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// given is what one client gets of the head of a response.
-type given struct {
+// clientHead is what one client gets of the head of a response.
+type clientHead struct {
 	fields field.List  // gathered, of what was fetched
 	lines  field.Lines // gathered, of what is stored; one of the two
 
@@ -21,23 +21,23 @@ type given struct {
 	own  *outcome
 }
 
-// given returns what a client gets of h. The client whose request the origin has answered
+// clientHead returns what a client gets of h. The client whose request the origin has answered
 // gets what the origin sent. Any other client is a follower, and gets what a hit would give
 // it a moment later: the header of the entry. That lacks the fields which private="X" and
 // no-cache="X" name, and others that are not stored (RFC 9111 sections 5.2.2.4 and 5.2.2.7).
 // A follower may get nothing else of h, so only this method decides it.
-func (h *outcome) given(follower bool) given {
+func (h *outcome) clientHead(follower bool) clientHead {
 	if !follower {
-		return given{fields: h.fields, own: h}
+		return clientHead{fields: h.fields, own: h}
 	}
-	return given{fields: h.entry.Header, made: h.entry}
+	return clientHead{fields: h.entry.Header, made: h.entry}
 }
 
-// givenFrom returns what a client gets of the stored response e.
-func givenFrom(e *cache.Object) given { return given{lines: e.Header(), held: e} }
+// storedClientHead returns what a client gets of the stored response e.
+func storedClientHead(e *cache.Object) clientHead { return clientHead{lines: e.Header(), held: e} }
 
 // representation is what conditions and Range are compared with.
-func (g *given) representation() rfc9111.Representation {
+func (g *clientHead) representation() rfc9111.Representation {
 	switch {
 	case g.held != nil:
 		return storedRepresentation(g.held)
@@ -62,7 +62,7 @@ func representationAs(status int, o *cache.Object) rfc9111.Representation {
 const usualFields = 24
 
 // list returns the fields as a list. It makes one of what is stored.
-func (g *given) list() field.List {
+func (g *clientHead) list() field.List {
 	if g.held != nil {
 		return g.lines.AppendTo(nil)
 	}
@@ -71,7 +71,7 @@ func (g *given) list() field.List {
 
 // aged returns the age at a time of what is served from the store, and for how long it is fresh; false
 // where the origin has answered.
-func (g *given) aged(at time.Time) (age, lifetime time.Duration, ok bool) {
+func (g *clientHead) aged(at time.Time) (age, lifetime time.Duration, ok bool) {
 	switch {
 	case g.held != nil:
 		return g.held.Age(at), g.held.Lifetime(), true

@@ -27,7 +27,7 @@ func (x *exchange) readFields() {
 	x.closing = x.closing || r.Last
 	x.fields = r.Lines
 	for i := range x.fields {
-		x.note(x.fields[i].Name)
+		x.noteField(x.fields[i].Name)
 	}
 	if x.seen.connection || x.seen.cacheControl {
 		x.readControls()
@@ -69,8 +69,8 @@ func mayBeNoted(name []byte) bool {
 	return n > 0 && n <= longestNoted && initials[n]>>(name[0]&0x1f-1)&1 != 0
 }
 
-// note notes that the request has the field called name, empty or not.
-func (x *exchange) note(name []byte) {
+// noteField notes that the request has the field called name, empty or not.
+func (x *exchange) noteField(name []byte) {
 	if !mayBeNoted(name) {
 		return
 	}
@@ -144,7 +144,7 @@ func (x *exchange) describeFields(line *accesslog.Line) {
 // traceparent returns the span that the client names, and whether it names one: a request with two
 // traceparents, or an invalid one, belongs to no trace.
 func (x *exchange) traceparent() (parent tracecontext.Context, ok bool) {
-	if lines := x.all(headerTraceparent); len(lines) == 1 {
+	if lines := x.fieldLines(headerTraceparent); len(lines) == 1 {
 		return tracecontext.Parse(lines[0])
 	}
 	return tracecontext.Context{}, false
@@ -152,7 +152,7 @@ func (x *exchange) traceparent() (parent tracecontext.Context, ok bool) {
 
 // userAgent returns the first User-Agent of the request.
 func (x *exchange) userAgent() string {
-	if lines := x.all("User-Agent"); len(lines) > 0 {
+	if lines := x.fieldLines("User-Agent"); len(lines) > 0 {
 		return string(lines[0])
 	}
 	return ""
@@ -181,7 +181,7 @@ func (x *exchange) protocols() string {
 	if !x.asks.upgrade || !x.asks.connectionNames || x.asks.body || x.req.Version != message.HTTP11 || !x.namedByConnection("Upgrade") {
 		return ""
 	}
-	lines := x.all("Upgrade")
+	lines := x.fieldLines("Upgrade")
 	if len(lines) != 1 {
 		return ""
 	}
@@ -196,7 +196,7 @@ func (x *exchange) protocols() string {
 // TE in Connection (RFC 9110 section 10.1.4), which clients forget: a trailer section is
 // part of every chunked body, and to have one sent is no more than that.
 func (x *exchange) asksTrailers() bool {
-	return x.req.Version >= message.HTTP11 && slices.ContainsFunc(x.all("Te"), rfc9111.TakesTrailers[[]byte])
+	return x.req.Version >= message.HTTP11 && slices.ContainsFunc(x.fieldLines("Te"), rfc9111.TakesTrailers[[]byte])
 }
 
 // ownTrailers has r, whose body has no known length, followed by the trailers to forward, and
@@ -204,7 +204,7 @@ func (x *exchange) asksTrailers() bool {
 func (p *Proxy) ownTrailers(x *exchange, r *origin.Request) {
 	u, named := x.upload, x.connectionNames()
 	drop := func(name string) bool {
-		return named[name] || x.withheld(name) || forwarded.Overrides(field.Hyphenated(name))
+		return named[name] || x.notForwarded(name) || forwarded.Overrides(field.Hyphenated(name))
 	}
 	var names []string
 	for _, name := range u.src.Announced() {

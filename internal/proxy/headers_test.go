@@ -29,7 +29,7 @@ func TestEachNameThatIsNotedIsKnown(t *testing.T) {
 			"Q" + name[1:]: false, name[:len(name)-1] + "q": false, name + "q": false,
 		} {
 			var x exchange
-			x.note([]byte(spelt))
+			x.noteField([]byte(spelt))
 			if got := x.asks != (asks{}) || x.seen != (seen{}); got != want {
 				t.Errorf("%s: noted %v, want %v", spelt, got, want)
 			}

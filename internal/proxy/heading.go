@@ -10,7 +10,7 @@ import (
 
 // heading is what the head of an answer is made of.
 type heading struct {
-	given
+	clientHead
 	status int       // of the response; that of the cut goes first
 	size   int64     // of the whole; -1 if unknown
 	at     time.Time // when a stored response is given
@@ -32,34 +32,34 @@ const (
 type divided struct {
 	whole int64                  // bytes of it
 	rep   rfc9111.Representation // that all parts belong to
-	cut   cut                    // that says which parts are needed
+	cut   selection              // that says which parts are needed
 }
 
 // choose finds which parts of d are the answer to x.
 func (d *divided) choose(x *exchange) { d.cut = x.evaluate(d.rep, d.whole, 0) }
 
-// cutOf applies the conditions and the Range of x to the response that its answer is made of.
+// selectionOf applies the conditions and the Range of x to the response that its answer is made of.
 // Of one in parts they have chosen the parts before, by divided.choose. Nothing else evaluates
 // them, and each representation is held against them once.
-func (x *exchange) cutOf(h *heading) cut {
+func (x *exchange) selectionOf(h *heading) selection {
 	switch {
 	case h.cuts == byParts:
 		c := h.parts.cut
 		c.assembled = true
 		return c
 	case h.cuts == notHere || !x.selective():
-		return cut{length: h.size}
+		return selection{length: h.size}
 	}
 	c := x.evaluate(h.representation(), h.size, x.settings.Ranges)
 	if h.cuts == onContent {
-		c = c.divide(h.held)
+		c = c.asByteRanges(h.held)
 	}
 	return c
 }
 
 // head makes the head of x's answer: the fields of the response, as far as the cut leaves them,
 // Age, Cache-Status, and what frames the part that is sent.
-func (p *Proxy) head(x *exchange, h *heading, c cut) {
+func (p *Proxy) head(x *exchange, h *heading, c selection) {
 	a := x.answer
 	a.Status = c.statusOr(h.status)
 	x.sent = a.Status
@@ -93,7 +93,7 @@ func (x *exchange) addLine(name, value string) {
 }
 
 // appendFields appends fields and lines, without those that an answer cut like this omits.
-func appendFields(b []byte, fields field.List, lines field.Lines, c cut) []byte {
+func appendFields(b []byte, fields field.List, lines field.Lines, c selection) []byte {
 	for f, rest, ok := lines.Next(); ok; f, rest, ok = rest.Next() {
 		if !c.omits(f.Name) {
 			b = append(b, lines[:len(lines)-len(rest)]...)

@@ -66,7 +66,7 @@ var (
 // Inspect says what would become of a request now. It counts no sighting and keeps nothing from being evicted. It may wait for the disk.
 // release is to be called when nobody looks at the Object any more. An error says what is wrong with q. It is safe for concurrent use.
 func (p *Proxy) Inspect(q Question) (in Inspection, release func(), err error) {
-	x, err := p.imagine(q)
+	x, err := p.exchangeFor(q)
 	if err != nil {
 		return in, nil, err
 	}
@@ -75,7 +75,7 @@ func (p *Proxy) Inspect(q Question) (in Inspection, release func(), err error) {
 		in.Why = reason.NoRoute
 		return in, release, nil
 	}
-	x.disregard()
+	x.dropIgnored()
 	x.applyRules()
 	in.Route, in.Policy, in.Remembers = x.route.Name, x.route.Rule.Policy.String(), x.route.Rule.Policy.Remembers()
 	in.Why, _ = x.bypass()
@@ -101,8 +101,8 @@ func (p *Proxy) Inspect(q Question) (in Inspection, release func(), err error) {
 	return in, release, nil
 }
 
-// imagine makes an exchange of q, which nobody answers.
-func (p *Proxy) imagine(q Question) (*exchange, error) {
+// exchangeFor makes an exchange of q, which nobody answers.
+func (p *Proxy) exchangeFor(q Question) (*exchange, error) {
 	if !wire.ValidMethod([]byte(q.Method)) {
 		return nil, ErrInspectMethod
 	}
@@ -131,10 +131,10 @@ func (p *Proxy) inspectStored(x *exchange, in *Inspection) *cache.Object {
 	var found *cache.Object
 	if x.rule != nil {
 		x.keying = x.byRule
-		if found, in.In = p.peek(x); found != nil {
+		if found, in.In = p.peekStored(x); found != nil {
 			byRule := x.keying
 			x.keying = x.exact
-			own, place := p.peek(x)
+			own, place := p.peekStored(x)
 			if own != nil && !made(found).After(made(own)) {
 				p.Store.Release(found)
 				in.In = place
@@ -148,7 +148,7 @@ func (p *Proxy) inspectStored(x *exchange, in *Inspection) *cache.Object {
 		}
 	}
 	x.keying = x.exact
-	if found, in.In = p.peek(x); found != nil {
+	if found, in.In = p.peekStored(x); found != nil {
 		return found
 	}
 	if x.route.SliceBytes == 0 && !x.asks.ranged {
@@ -159,7 +159,7 @@ func (p *Proxy) inspectStored(x *exchange, in *Inspection) *cache.Object {
 	x.name = cachekey.AppendPart(x.name[:x.baseLen:x.baseLen], x.route.SliceBytes, 0)
 	x.baseLen = len(x.name)
 	x.base = p.Hasher.Sum(x.name)
-	if found, in.In = p.peek(x); found == nil {
+	if found, in.In = p.peekStored(x); found == nil {
 		x.keying = whole
 		return nil
 	}
@@ -170,8 +170,8 @@ func (p *Proxy) inspectStored(x *exchange, in *Inspection) *cache.Object {
 	return found
 }
 
-// peek is lookupKey that leaves no trace, in memory and on the disk. It sets by which key x counts.
-func (p *Proxy) peek(x *exchange) (*cache.Object, cache.Place) {
+// peekStored is lookupKey that leaves no trace, in memory and on the disk. It sets by which key x counts.
+func (p *Proxy) peekStored(x *exchange) (*cache.Object, cache.Place) {
 	x.name, x.key, x.vary = x.name[:x.baseLen], x.base, nil
 	o, place, vary := p.Store.Peek(x.key, x.name)
 	if vary == nil && o == nil {

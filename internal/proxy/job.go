@@ -43,7 +43,7 @@ type job struct {
 	// directives are the request's, which may forbid to use it stale.
 	stale      *cache.Object
 	asked      *cache.Object // stale, also when it has turned out to be of no use
-	spare      *cache.Object // what may stand in for a failure: asked, or what is stale and was not asked about
+	fallback   *cache.Object // what may stand in for a failure: asked, or what is stale and was not asked about
 	directives rfc9111.RequestDirectives
 
 	// interims are those of a flight's fetch whose leader is told; nil otherwise.
@@ -55,7 +55,7 @@ type job struct {
 
 	trace *fetchTrace // nil: it is not traced
 
-	rooms rooms
+	memory fillMemory
 }
 
 // variant returns base, the key before Vary of the whole or a part, with what the request selects by
@@ -85,7 +85,7 @@ func (p *Proxy) newFill(x *exchange, keep bool) *fill {
 	if keep {
 		drop, x.onResult = forKeeps, true
 	}
-	f := p.takeFill()
+	f := p.acquireFill()
 	j := &f.job
 	j.settings, j.route = x.settings, x.route
 	j.facts = rfc9111.RequestFacts{
@@ -94,19 +94,19 @@ func (p *Proxy) newFill(x *exchange, keep bool) *fill {
 	}
 	j.url, j.sighting, j.base, j.born, j.directives = x.demand, x.sighting, x.base, p.Purges.Now(), x.request
 	j.request = &f.asks
-	j.request.Header = j.rooms.header
+	j.request.Header = j.memory.header
 	x.run.Watch(&f.asking.Queued)
 	p.originRequest(x, j.request, drop)
 	j.trace = p.traceFetch(x, j.request)
 	if !x.asks.precondition {
-		j.spare = x.stale
+		j.fallback = x.stale
 	}
 	if keep && x.stale != nil && x.keyedExactly() {
 		j.validate(x.stale)
 	}
 	if x.baseLen > 0 {
 		j.exact, j.asker = x.exact, x
-		j.exact.name = append(j.rooms.name, x.exact.name[:x.exact.baseLen]...)
+		j.exact.name = append(j.memory.name, x.exact.name[:x.exact.baseLen]...)
 		_, host, target, _ := wire.KeyURL(j.exact.name)
 		j.resource = purge.URL{Scheme: x.scheme, Host: host, Target: target}
 		p.keepContext(x, j)
@@ -117,7 +117,7 @@ func (p *Proxy) newFill(x *exchange, keep bool) *fill {
 // validate makes j ask whether e is still the response to send (RFC 9111 section
 // 4.3.1). The client's own conditions have been left out.
 func (j *job) validate(e *cache.Object) {
-	j.stale, j.asked, j.spare = e, e, e
+	j.stale, j.asked, j.fallback = e, e, e
 	for _, f := range rfc9111.ValidationFields(e.Header().AppendTo(nil), e.ResponseTime()) {
 		j.request.Header.Add(f.Name, f.Value)
 	}
@@ -141,7 +141,7 @@ func (p *Proxy) originRequest(x *exchange, r *origin.Request, drop func(name str
 	if x.route.HostHeader != "" {
 		r.Host = x.route.HostHeader
 	}
-	r.Header = x.route.Request.appendSet(x.appendFields(r.Header[:0], text.fields, drop), x.requested())
+	r.Header = x.route.Request.appendSet(x.appendFields(r.Header[:0], text.fields, drop), x.originSubject())
 	if r.Keyed = ""; len(x.route.Response.made) > 0 {
 		r.Keyed = string(x.keyedOrRaw())
 	}
@@ -150,8 +150,8 @@ func (p *Proxy) originRequest(x *exchange, r *origin.Request, drop func(name str
 	}
 	r.Header.Add("X-Forwarded-Proto", x.scheme)
 	r.Header.Add("X-Forwarded-Host", text.host)
-	r.Header.Add("Via", x.passed("Via", p.via))
-	r.Header.Add(headerCDNLoop, x.passed(headerCDNLoop, p.loop))
+	r.Header.Add("Via", x.forwardedList("Via", p.via))
+	r.Header.Add(headerCDNLoop, x.forwardedList(headerCDNLoop, p.loop))
 	p.ownBody(x, r)
 }
 

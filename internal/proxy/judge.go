@@ -119,9 +119,9 @@ func (p *Proxy) judge(j *job, resp *origin.Response) *outcome {
 
 // prepare makes the entry of a storable response, or sets why there is none.
 func (p *Proxy) prepare(j *job, resp *origin.Response, h *outcome) {
-	e := p.skeleton(j, resp, h)
+	e := p.entryWithoutBody(j, resp, h)
 	if e != nil {
-		p.countAs(j, h, e)
+		p.countByEntry(j, h, e)
 	}
 	switch {
 	case e == nil:
@@ -158,7 +158,7 @@ const mostSaid = 2
 // forwardHead prepares the fields for the client: the end-to-end fields, a Date where the origin
 // sent none (RFC 9110 section 6.6.1), and our Via. Surrogate keys stay between origin and cache.
 func (p *Proxy) forwardHead(j *job, resp *origin.Response) *outcome {
-	fields := rfc9111.AppendEndToEnd(slices.Grow(j.rooms.fields, len(resp.Header)+mostSaid), resp.Header, func(name string) bool {
+	fields := rfc9111.AppendEndToEnd(slices.Grow(j.memory.fields, len(resp.Header)+mostSaid), resp.Header, func(name string) bool {
 		return name == "Content-Length" || inside(name) && !j.route.SendTags
 	})
 	if !fields.Has("Date") {
@@ -166,7 +166,7 @@ func (p *Proxy) forwardHead(j *job, resp *origin.Response) *outcome {
 	}
 	fields.Add("Via", p.via)
 	fields = gathered(fields)
-	h := j.rooms.takeOutcome()
+	h := j.memory.newOutcome()
 	*h = outcome{
 		resp: resp, status: resp.Status, fields: fields, length: resp.ContentLength, here: resp.Here, announced: announced(resp),
 		cookie: fields.Has("Set-Cookie"), why: reason.Method, from: resp.Header, at: resp.ResponseTime,
@@ -188,8 +188,8 @@ func declaredLength(fields field.List) int64 {
 	return -1
 }
 
-// skeleton returns the entry without its body, nil if no later request could select it.
-func (p *Proxy) skeleton(j *job, resp *origin.Response, h *outcome) *cache.Entry {
+// entryWithoutBody returns the entry without its body, nil if no later request could select it.
+func (p *Proxy) entryWithoutBody(j *job, resp *origin.Response, h *outcome) *cache.Entry {
 	names, star := rfc9111.VaryNames(resp.Header)
 	if star {
 		return nil
@@ -212,7 +212,7 @@ func (p *Proxy) skeleton(j *job, resp *origin.Response, h *outcome) *cache.Entry
 	if h.length < 0 || h.length > pinned.Least { // a smaller one is not counted
 		pin = p.Store.NewPin()
 	}
-	e := j.rooms.takeEntry()
+	e := j.memory.newEntry()
 	*e = cache.Entry{
 		Pin: pin,
 		Key: key, Name: name, URL: home.base, URLLen: int32(len(home.name)), Vary: names,

@@ -29,7 +29,7 @@ func TestPartsOfKeptContentAreThoseOfMemory(t *testing.T) {
 	for _, body := range []string{"0123456789", "--part-of-a-stored-body-0 and more", long} {
 		size := int64(len(body))
 		ranges := []rfc9111.Range{{First: size / 2, Last: size - 1}, {First: 0, Last: size/2 - 1}}
-		want, got := newParts(entryOf(body, "a/b"), ranges), newParts(keptEntryOf(body), ranges)
+		want, got := newByteRanges(entryOf(body, "a/b"), ranges), newByteRanges(keptEntryOf(body), ranges)
 		sent, err := io.ReadAll(got.reader(keptEntryOf(body).Content(), ranges))
 		if wanted := bytes.Join(want.content, nil); err != nil || !bytes.Equal(sent, wanted) || got.length != int64(len(sent)) {
 			t.Errorf("body of %d bytes: got %d bytes %v, want %d, the length that was said %d", size, len(sent), err, len(wanted), got.length)

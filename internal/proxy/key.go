@@ -26,8 +26,8 @@ type keying struct {
 // selectors returns what the rules of the route have added behind the URL part.
 func (k *keying) selectors() []byte { return k.name[k.urlLen:k.baseLen] }
 
-// sum completes k, the key of a base.
-func (p *Proxy) sum(k keying) keying {
+// completeKey completes k, the key of a base.
+func (p *Proxy) completeKey(k keying) keying {
 	base := k.name
 	k.url = p.Hasher.Sum(base[:k.urlLen])
 	k.base = k.url
@@ -51,7 +51,7 @@ func (x *exchange) keyURL(hasher cache.Hasher) {
 	x.urlLen = len(x.scratch) - n
 	x.base = x.url
 	if rules.Selects() {
-		x.scratch = rules.AppendSelectors(x.scratch, x.lines)
+		x.scratch = rules.AppendSelectors(x.scratch, x.forwardedLines)
 		x.base = hasher.Sum(x.scratch[n:])
 	}
 	x.name = x.scratch[n:]

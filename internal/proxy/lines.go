@@ -15,34 +15,34 @@ import (
 // made of the same lines. So requests that may share a stored response send the origin equal
 // lines for every field that selects it.
 
-// asked returns the lines of a field as the client sent them. It returns none for a hop-by-hop
+// clientLines returns the lines of a field as the client sent them. It returns none for a hop-by-hop
 // field and for one that Connection names. They are valid until the next call of asked or lines.
 // asked allocates nothing once x.raw has room.
-func (x *exchange) asked(name string) [][]byte {
+func (x *exchange) clientLines(name string) [][]byte {
 	x.raw = x.raw[:0]
 	if rfc9111.HopByHop(name) || x.asks.connectionNames && x.namedByConnection(name) {
 		return nil
 	}
-	return x.all(name)
+	return x.fieldLines(name)
 }
 
-// lines returns the lines of the field with this canonical name as they are forwarded. They are
+// forwardedLines returns the lines of the field with this canonical name as they are forwarded. They are
 // valid until the next call of asked or lines. lines allocates nothing once x.raw has room,
 // unless the name has unusual characters.
-func (x *exchange) lines(name string) [][]byte {
+func (x *exchange) forwardedLines(name string) [][]byte {
 	x.raw = x.raw[:0]
 	if value := x.route.Request.Value(name); value != nil {
 		x.raw = append(x.raw, value)
 		return x.raw
 	}
-	if x.asks.connectionNames && x.namedByConnection(name) || x.withheld(name) {
+	if x.asks.connectionNames && x.namedByConnection(name) || x.notForwarded(name) {
 		return nil
 	}
-	return x.normal(name, x.all(name))
+	return x.normal(name, x.fieldLines(name))
 }
 
-// all returns the lines of a field as they came.
-func (x *exchange) all(name string) [][]byte {
+// fieldLines returns the lines of a field as they came.
+func (x *exchange) fieldLines(name string) [][]byte {
 	x.raw = x.raw[:0]
 	for i := range x.fields {
 		if sameName(x.fields[i].Name, name) {
@@ -52,8 +52,8 @@ func (x *exchange) all(name string) [][]byte {
 	return x.raw
 }
 
-// has reports whether the request came with the field, empty or not.
-func (x *exchange) has(name string) bool {
+// hasField reports whether the request came with the field, empty or not.
+func (x *exchange) hasField(name string) bool {
 	for i := range x.fields {
 		if sameName(x.fields[i].Name, name) {
 			return true
@@ -95,12 +95,12 @@ func (x *exchange) normal(name string, lines [][]byte) [][]byte {
 	return x.raw
 }
 
-// withheld reports whether the field of this canonical name never goes from a client to the
+// notForwarded reports whether the field of this canonical name never goes from a client to the
 // origin. These are hop-by-hop fields, fields that internal/origin or the proxy writes itself,
 // fields that a rule drops, and fields that would shape a response without being in its key,
 // because origins believe them or mistake them for another. Fields that Connection names are not
 // looked at here.
-func (x *exchange) withheld(name string) bool {
+func (x *exchange) notForwarded(name string) bool {
 	switch name {
 	case "Accept", "Accept-Encoding", "Accept-Language", "Cookie", "Origin", "User-Agent": // what most hits vary by
 	case "Host": // every request has it
@@ -159,11 +159,11 @@ func (x *exchange) appendFields(list field.List, text string, drop func(name str
 		name := field.Canonical(text[:len(f.Name)])
 		text = text[len(f.Name)+len(f.Value):]
 		switch {
-		case named[name], x.withheld(name), drop(name):
+		case named[name], x.notForwarded(name), drop(name):
 		case !x.answerable || name == "Cookie":
 			list.Add(name, value)
 		case !list.Has(name): // or all its lines are there
-			for _, line := range x.normal(name, x.all(name)) {
+			for _, line := range x.normal(name, x.fieldLines(name)) {
 				if string(line) != value {
 					value = string(line)
 				}
@@ -258,7 +258,7 @@ func lower(c byte) byte {
 // appendVariant appends to dst, a URL's key, what the fields of these names add to it.
 func (x *exchange) appendVariant(dst []byte, names []string) []byte {
 	for _, name := range names {
-		dst = rfc9111.AppendVariantField(dst, name, x.lines(name))
+		dst = rfc9111.AppendVariantField(dst, name, x.forwardedLines(name))
 	}
 	return dst
 }

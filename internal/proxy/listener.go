@@ -42,7 +42,7 @@ func (p *Proxy) Listener(secure bool, trusted []netip.Prefix) *Listener {
 	if secure {
 		l.scheme = schemeSecure
 	}
-	p.serves(l.scheme)
+	p.noteScheme(l.scheme)
 	l.Trust(trusted)
 	return l
 }
@@ -51,15 +51,15 @@ func (p *Proxy) Listener(secure bool, trusted []netip.Prefix) *Listener {
 func (l *Listener) Trust(trusted []netip.Prefix) {
 	peers := forwarded.New(trusted)
 	if peers != nil { // they may tell either scheme
-		l.proxy.serves(schemePlain)
-		l.proxy.serves(schemeSecure)
+		l.proxy.noteScheme(schemePlain)
+		l.proxy.noteScheme(schemeSecure)
 	}
 	l.trusted.Store(peers)
 }
 
-// serves notes that requests may have this scheme, and what is stored of them for as long
+// noteScheme notes that requests may have this scheme, and what is stored of them for as long
 // as the Proxy lives.
-func (p *Proxy) serves(scheme string) {
+func (p *Proxy) noteScheme(scheme string) {
 	if scheme == schemeSecure {
 		p.secure.Store(true)
 	} else {
@@ -67,7 +67,7 @@ func (p *Proxy) serves(scheme string) {
 	}
 }
 
-// served reports whether requests may have this scheme.
-func (p *Proxy) served(scheme string) bool {
+// servesScheme reports whether requests may have this scheme.
+func (p *Proxy) servesScheme(scheme string) bool {
 	return scheme == schemePlain && p.plain.Load() || scheme == schemeSecure && p.secure.Load()
 }

@@ -75,7 +75,7 @@ func (x *exchange) describeOrigin(line *accesslog.Line) {
 // the address of the server of the origin that was asked, "" where none was.
 func (p *Proxy) logFailure(x *exchange, level slog.Level, status int, why reason.Reason, server string, err error) {
 	if ctx := context.Background(); p.Log.Enabled(ctx, level) {
-		p.Log.LogAttrs(ctx, level, "request failed", x.about(server, slog.Int("status", status), slog.String("reason", why.String()), slog.Any("error", err))...)
+		p.Log.LogAttrs(ctx, level, "request failed", x.logAttrs(server, slog.Int("status", status), slog.String("reason", why.String()), slog.Any("error", err))...)
 	}
 }
 
@@ -89,11 +89,11 @@ func (p *Proxy) logCut(x *exchange, err error) {
 	if resp := x.answeredBy(); resp != nil {
 		server = resp.Server
 	}
-	p.Log.LogAttrs(ctx, slog.LevelInfo, "response cut off", x.about(server, slog.Any("error", err))...)
+	p.Log.LogAttrs(ctx, slog.LevelInfo, "response cut off", x.logAttrs(server, slog.Any("error", err))...)
 }
 
-// about says which request x is, and then what more there is to say.
-func (x *exchange) about(server string, more ...slog.Attr) []slog.Attr {
+// logAttrs says which request x is, and then what more there is to say.
+func (x *exchange) logAttrs(server string, more ...slog.Attr) []slog.Attr {
 	client := ""
 	if a := x.clientAddress(); a.IsValid() {
 		client = a.String()

@@ -10,14 +10,14 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// lone answers with a response that came whole, head and body in one read, and that nobody but
+// leaderOnly answers with a response that came whole, head and body in one read, and that nobody but
 // the leader of its flight has asked for: what most misses are. The flight has ended before the answer
 // is made, and the body goes from the buffer of the connection to that of the answer. What is stored of it is a copy.
-type lone struct{ *fill }
+type leaderOnly struct{ *fill }
 
-func (l lone) heading(x *exchange) heading { return x.headingFetched(l.head) }
+func (l leaderOnly) heading(x *exchange) heading { return x.headingFetched(l.head) }
 
-func (l lone) send(x *exchange, c cut) {
+func (l leaderOnly) send(x *exchange, c selection) {
 	x.stale = nil // it may have left the cache
 	if l.head.length == 0 {
 		return
@@ -26,16 +26,16 @@ func (l lone) send(x *exchange, c cut) {
 	x.answer.Say(l.body[c.first : c.first+c.length])
 }
 
-func (lone) leave(*exchange) {}
+func (leaderOnly) leave(*exchange) {}
 
-func (lone) abandon() {}
+func (leaderOnly) abandon() {}
 
 // concludes reports whether the response is the leader's alone. Then the flight has ended, and the leader is answered
 // with it; or its body has failed, as f.err says.
 func (f *fill) concludes() bool {
 	x, h := f.asker, f.head
 	switch {
-	case !f.resp.Here, h.answersOther(x), h.recounts():
+	case !f.resp.Here, h.isForOtherTarget(x), h.changesKey():
 		return false
 	case !h.storable():
 		return f.concludesUnstored(h.why)
@@ -43,7 +43,7 @@ func (f *fill) concludes() bool {
 		return false
 	case x.verdict.Admit:
 		return f.concludesStored()
-	case f.stages(h.length):
+	case f.keepsInStage(h.length):
 		return false
 	}
 	return f.concludesUnstored(reason.FirstSighting)
@@ -51,10 +51,10 @@ func (f *fill) concludes() bool {
 
 func (f *fill) concludesUnstored(why reason.Reason) bool {
 	x := f.asker
-	if !x.seat.Conclude(false) {
+	if !x.flightReader.Conclude(false) {
 		return false
 	}
-	x.lone, f.err = f, errNotHere // also after a panic
+	x.leaderOnly, f.err = f, errNotHere // also after a panic
 	if f.err = f.takeBody(); f.err != nil && f.head.storable() {
 		why = reason.Incomplete
 	}
@@ -67,7 +67,7 @@ func (f *fill) concludesUnstored(why reason.Reason) bool {
 func (f *fill) concludesStored() bool {
 	x, h := f.asker, f.head
 	w := f.p.Store.Write()
-	if h.length > pinned.Least || w.Wants() || !x.seat.Alone() {
+	if h.length > pinned.Least || w.Wants() || !x.flightReader.Alone() {
 		return false
 	}
 	f.why = reason.Incomplete
@@ -76,16 +76,16 @@ func (f *fill) concludesStored() bool {
 		f.why = f.trace.stored(reasonOf(o))
 	}
 	f.account(f.why, h.length)
-	if f.concluded = x.seat.Conclude(true); !f.concluded {
+	if f.concluded = x.flightReader.Conclude(true); !f.concluded {
 		f.flight.Fill()
 	}
-	x.lone = f
+	x.leaderOnly = f
 	return true
 }
 
-// says is what Cache-Status has of a response that was admitted and is the leader's alone: stored, or why not. One that a purge
+// storedOrWhy is what Cache-Status has of a response that was admitted and is the leader's alone: stored, or why not. One that a purge
 // has overtaken says stored, as a longer one does whose header is sent before.
-func (f *fill) says() (stored bool, why reason.Reason) {
+func (f *fill) storedOrWhy() (stored bool, why reason.Reason) {
 	if f.why == reason.None || f.why == reason.Purged {
 		return true, reason.None
 	}
@@ -98,8 +98,8 @@ func (f *fill) takeBody() error {
 	if resp.ContentLength == 0 {
 		return nil // it has ended by itself
 	}
-	f.bodyRoom = takeBodyRoom(resp.ContentLength)
-	f.body = (*f.bodyRoom)[:resp.ContentLength]
+	f.pooledBody = acquireBody(resp.ContentLength)
+	f.body = (*f.pooledBody)[:resp.ContentLength]
 	if !resp.Body.TakeHere(f.body) {
 		return errNotHere
 	}
@@ -111,11 +111,11 @@ var errNotHere = &origin.Error{Kind: origin.Fault, Op: "read the response body",
 // ownResponse ends what x, which leads the flight of r, has to do with that where its fill has concluded. It reports whether
 // x is answered.
 func (x *exchange) ownResponse(r *reader) bool {
-	f := x.lone
+	f := x.leaderOnly
 	if f == nil {
 		return false
 	}
-	x.seat = nil
+	x.flightReader = nil
 	if f.concluded {
 		r.Recycle()
 	} else {
@@ -125,17 +125,17 @@ func (x *exchange) ownResponse(r *reader) bool {
 		x.p.fail(x, f.err)
 		return true
 	}
-	x.answer.Held = lone{f} // the answer is sent from what f has when x is long recorded
+	x.answer.Held = leaderOnly{f} // the answer is sent from what f has when x is long recorded
 	x.collapsed, x.onResult = false, true
-	x.from = lone{f}
+	x.from = leaderOnly{f}
 	return true
 }
 
 // Close implements io.Closer: the answer was sent, and nobody knows the fill any more.
-func (l lone) Close() error {
-	putBodyRoom(l.bodyRoom)
+func (l leaderOnly) Close() error {
+	releaseBody(l.pooledBody)
 	l.resp.Recycle()
-	l.p.putBack(l.fill)
+	l.p.releaseFill(l.fill)
 	return nil
 }
 
@@ -148,12 +148,12 @@ const (
 
 var bodyRooms [roomSizes]sync.Pool
 
-// roomFor returns which size n bytes take; roomSizes where they are too many.
-func roomFor(n int64) int { return min(bits.Len64(uint64(max(n, 1)-1)/leastRoom), roomSizes) } //nolint:gosec // at least 0
+// poolFor returns which size n bytes take; roomSizes where they are too many.
+func poolFor(n int64) int { return min(bits.Len64(uint64(max(n, 1)-1)/leastRoom), roomSizes) } //nolint:gosec // at least 0
 
-// takeBodyRoom returns room for n bytes at least.
-func takeBodyRoom(n int64) *[]byte {
-	size := roomFor(n)
+// acquireBody returns room for n bytes at least.
+func acquireBody(n int64) *[]byte {
+	size := poolFor(n)
 	if size == roomSizes {
 		b := make([]byte, n)
 		return &b
@@ -165,12 +165,12 @@ func takeBodyRoom(n int64) *[]byte {
 	return &b
 }
 
-// putBodyRoom gives b, which nobody reads any more, back; nil is nothing.
-func putBodyRoom(b *[]byte) {
+// releaseBody gives b, which nobody reads any more, back; nil is nothing.
+func releaseBody(b *[]byte) {
 	if b == nil {
 		return
 	}
-	if size := roomFor(int64(len(*b))); size < roomSizes {
+	if size := poolFor(int64(len(*b))); size < roomSizes {
 		bodyRooms[size].Put(b)
 	}
 }

@@ -5,10 +5,10 @@ import "testing"
 // A body of 2.1 KiB took a room of 16 KiB, which a client that does not read keeps.
 func TestRoomOfABodyIsAtMostTwiceAsLong(t *testing.T) {
 	for n := int64(1); n <= leastRoom<<roomSizes; n++ {
-		b := takeBodyRoom(n)
+		b := acquireBody(n)
 		if got := int64(len(*b)); got < n || got > max(2*n, leastRoom) {
 			t.Fatalf("%d bytes: got a room of %d", n, got)
 		}
-		putBodyRoom(b)
+		releaseBody(b)
 	}
 }

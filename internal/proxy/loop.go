@@ -19,7 +19,7 @@ const maxPassed = 20
 // hide a member from a parser. The id is random, and only origins see it.
 func (p *Proxy) loops(x *exchange) bool {
 	if x.seen.loop {
-		lines := x.all(headerCDNLoop)
+		lines := x.fieldLines(headerCDNLoop)
 		for _, line := range lines {
 			if bytes.Contains(line, p.instance) {
 				return true
@@ -29,7 +29,7 @@ func (p *Proxy) loops(x *exchange) bool {
 			return true
 		}
 	}
-	return x.seen.via && members(x.all("Via")) > maxPassed
+	return x.seen.via && members(x.fieldLines("Via")) > maxPassed
 }
 
 // members counts the members of a list by its commas. It counts commas in comments and quoted
@@ -42,10 +42,10 @@ func members(lines [][]byte) int {
 	return n
 }
 
-// passed returns the field called name as it is forwarded: the client's members as they came,
+// forwardedList returns the field called name as it is forwarded: the client's members as they came,
 // then our own (RFC 9110 section 7.6.3, RFC 8586 section 2). Connection cannot remove it.
-func (x *exchange) passed(name, own string) string {
-	lines := x.all(name)
+func (x *exchange) forwardedList(name, own string) string {
+	lines := x.fieldLines(name)
 	if len(lines) == 0 {
 		return own
 	}

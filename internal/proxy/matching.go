@@ -92,7 +92,7 @@ func (r *route) imitates(name string) bool {
 // forwarded, in one (RFC 9110 section 5.3; RFC 9113 section 8.2.3 for Cookie). No route is known yet, so no rules of one
 // have a say. The value is valid until the next call.
 func (x *exchange) FieldValue(name string) (value []byte, ok bool) {
-	lines := x.asked(name)
+	lines := x.clientLines(name)
 	if len(lines) == 0 {
 		return nil, false
 	}

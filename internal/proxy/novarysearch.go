@@ -44,7 +44,7 @@ func (p *Proxy) pathOf(u purge.URL) uint64 { return p.queryRules.Path(u.Host, u.
 func (p *Proxy) keyingFor(x *exchange, rule *queryrules.Rule) keying {
 	var k keying
 	x.scratch, k = appendByRule(x.scratch, x.resource(), rule, x.exact.selectors())
-	return p.sum(k)
+	return p.completeKey(k)
 }
 
 // appendByRule appends the key of all targets that mean the same as that of u by a rule: the
@@ -76,21 +76,21 @@ func (p *Proxy) keepContext(x *exchange, j *job) {
 func (p *Proxy) storageKey(j *job, resp *origin.Response) (home keying, by *queryrules.Rule) {
 	home = j.exact
 	if j.facts.Method == "GET" && j.route.NoVarySearch {
-		by = p.teach(j, resp, &home)
+		by = p.learnQueryRule(j, resp, &home)
 	}
 	j.moved = home.url != j.flightURL
 	return home, by
 }
 
-// teach tells the table what a response to j says. It returns the rule by which the response is
+// learnQueryRule tells the table what a response to j says. It returns the rule by which the response is
 // stored, and sets home to its key; nil if it is stored by none.
-func (p *Proxy) teach(j *job, resp *origin.Response, home *keying) *queryrules.Rule {
+func (p *Proxy) learnQueryRule(j *job, resp *origin.Response, home *keying) *queryrules.Rule {
 	said := p.queryRules.Teach(j.path, j.resource.Target, resp.Header, resp.ResponseTime)
 	if said.Rule == nil {
 		return nil
 	}
 	_, k := appendByRule(nil, j.resource, said.Rule, j.exact.selectors())
-	k = p.sum(k)
+	k = p.completeKey(k)
 	if said.New {
 		// The next request goes by the rule, so the sighting of this one does too.
 		p.Gate.SightAlso(j.route.Rule, j.verdict, k.url.Hi, k.url.Lo)
@@ -122,7 +122,7 @@ func (p *Proxy) newShared(x *exchange) *fill {
 	k := keying{urlLen: len(name)}
 	k.name = append(name, x.exact.selectors()...)
 	k.baseLen = len(k.name)
-	j.exact = p.sum(k)
+	j.exact = p.completeKey(k)
 	if x.stale != nil {
 		j.validate(x.stale)
 	}

@@ -57,7 +57,7 @@ func (o *ownAnswer) heading(x *exchange) heading {
 	return heading{status: o.Status, size: int64(len(o.Body))}
 }
 
-func (o *ownAnswer) send(x *exchange, _ cut) {
+func (o *ownAnswer) send(x *exchange, _ selection) {
 	x.bytes = int64(len(o.Body))
 	x.answer.Say(o.Body)
 }

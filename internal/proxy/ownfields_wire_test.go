@@ -12,8 +12,8 @@ import (
 
 	"edgeproxy/internal/edgetest"
 	"edgeproxy/internal/proxy"
-	"edgeproxy/internal/routing"
 	"edgeproxy/internal/rate"
+	"edgeproxy/internal/routing"
 )
 
 func ownRules(t *testing.T, set map[string]string) proxy.FieldRules {

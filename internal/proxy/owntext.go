@@ -28,7 +28,7 @@ func (ownText) heading(x *exchange) heading {
 	return heading{status: x.status, size: int64(len(content))}
 }
 
-func (ownText) send(x *exchange, _ cut) {
+func (ownText) send(x *exchange, _ selection) {
 	content, _ := x.ownContent()
 	x.bytes = int64(len(content))
 	x.answer.Say(content)
@@ -53,5 +53,7 @@ func (x *exchange) ownContent() (content []byte, kind string) {
 	return []byte(statusText(x.status) + "\n"), text
 }
 
-// say makes the answer of x a text of our own.
-func (x *exchange) say(status int, r result) { x.from, x.status, x.result = ownText{}, status, r }
+// answerText makes the answer of x a text of our own.
+func (x *exchange) answerText(status int, r result) {
+	x.from, x.status, x.result = ownText{}, status, r
+}

@@ -108,7 +108,7 @@ func (c *parityCase) checkLines(t *testing.T, i int, x *exchange) {
 	for _, name := range parityNames {
 		name = field.Canonical(name)
 		var keyed []string
-		for _, line := range x.lines(name) {
+		for _, line := range x.forwardedLines(name) {
 			keyed = append(keyed, string(line))
 		}
 		if got := sent.Values(name); !slices.Equal(got, keyed) {

@@ -10,15 +10,15 @@ import (
 // What x gets is stored if it can be, as always with an admitted request.
 func (p *Proxy) fetchPart(x *exchange) {
 	if x.route.SliceBytes > 0 { // one that slices do not suit; they alone are looked for
-		p.alone(x, false)
+		p.fetchAlone(x, false)
 		return
 	}
 	f := p.newFill(x, false)
 	f.request.Interim = p.interimSender(x)
 	f.span = p.newSpan(f.exact.name, 0, 0)
 	f.facts.Range, f.url, f.flightURL = true, f.span.key, x.exact.url
-	f.leadFor(x, f.span.key)
-	p.fillFor(x, f)
+	f.leadUnjoinable(x, f.span.key)
+	p.answerByFill(x, f)
 }
 
 // refreshParts is refresh for an answer in parts.

@@ -23,18 +23,18 @@ const (
 // ask for more than he names (RFC 9110 section 17.15).
 const partsSpareBytes = 4 << 10
 
-// parts is the content of a multipart/byteranges answer (RFC 9110 section 14.6):
+// byteRanges is the content of a multipart/byteranges answer (RFC 9110 section 14.6):
 // what goes between the parts and, not copied, the parts themselves in turn. It
 // belongs to one answer.
-type parts struct {
+type byteRanges struct {
 	boundary string
 	length   int64
 	content  net.Buffers // every other one is a part, nil where that lies in no memory
 }
 
-// newParts cuts ranges that do not overlap out of e. It returns nil where the
+// newByteRanges cuts ranges that do not overlap out of e. It returns nil where the
 // answer would be too long, or every boundary is found in what it has to separate.
-func newParts(e *cache.Object, ranges []rfc9111.Range) *parts {
+func newByteRanges(e *cache.Object, ranges []rfc9111.Range) *byteRanges {
 	content := e.Content()
 	size, sent := content.Size(), int64(0)
 	for _, r := range ranges {
@@ -53,7 +53,7 @@ func newParts(e *cache.Object, ranges []rfc9111.Range) *parts {
 	if !ok {
 		return nil
 	}
-	p := &parts{boundary: boundary, length: sent, content: make(net.Buffers, 0, 2*len(ranges)+1)}
+	p := &byteRanges{boundary: boundary, length: sent, content: make(net.Buffers, 0, 2*len(ranges)+1)}
 	text := make([]byte, 0, framing)
 	for _, r := range ranges {
 		start := len(text)
@@ -73,7 +73,7 @@ func newParts(e *cache.Object, ranges []rfc9111.Range) *parts {
 }
 
 // reader returns the content of an answer that is cut from c, which lies in no memory.
-func (p *parts) reader(c cache.Content, ranges []rfc9111.Range) io.Reader {
+func (p *byteRanges) reader(c cache.Content, ranges []rfc9111.Range) io.Reader {
 	all := make([]io.Reader, len(p.content))
 	for i, text := range p.content {
 		if all[i] = bytes.NewReader(text); i%2 == 1 {
@@ -85,13 +85,13 @@ func (p *parts) reader(c cache.Content, ranges []rfc9111.Range) io.Reader {
 }
 
 // appendHead appends what comes before the part r of a whole of size bytes.
-func (p *parts) appendHead(text []byte, contentType string, r rfc9111.Range, size int64) []byte {
+func (p *byteRanges) appendHead(text []byte, contentType string, r rfc9111.Range, size int64) []byte {
 	text = append(p.appendDelimiter(text), contentType...)
 	text = appendContentRange(append(text, "\r\n"...), r.First, r.Last, size)
 	return append(text, "\r\n"...)
 }
 
-func (p *parts) appendDelimiter(text []byte) []byte {
+func (p *byteRanges) appendDelimiter(text []byte) []byte {
 	return append(append(text, "\r\n--"...), p.boundary...)
 }
 

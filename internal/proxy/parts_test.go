@@ -29,7 +29,7 @@ func bytesOf(e *cache.Object) []byte {
 }
 
 // checkParts reads p as a client does and holds it against what was asked for.
-func checkParts(t *testing.T, p *parts, e *cache.Object, ranges []rfc9111.Range) {
+func checkParts(t *testing.T, p *byteRanges, e *cache.Object, ranges []rfc9111.Range) {
 	t.Helper()
 	var sent bytes.Buffer
 	content := slices.Clone(p.content) // writing uses it up
@@ -64,7 +64,7 @@ func TestPartsAreWhatWasAskedFor(t *testing.T) {
 	f := func(body, contentType string, ranges ...rfc9111.Range) {
 		t.Helper()
 		e := entryOf(body, contentType)
-		p := newParts(e, ranges)
+		p := newByteRanges(e, ranges)
 		if p == nil {
 			t.Fatalf("%v of %q: got the whole, want parts", ranges, body)
 		}
@@ -86,7 +86,7 @@ func TestPartsAreWhatWasAskedFor(t *testing.T) {
 func TestPartsShareTheStoredBody(t *testing.T) {
 	e := entryOf(strings.Repeat("x", 1<<20), "a/b")
 	ranges := []rfc9111.Range{{First: 1 << 19, Last: 1<<20 - 1}, {First: 0, Last: 99999}}
-	p := newParts(e, ranges)
+	p := newByteRanges(e, ranges)
 	if p == nil {
 		t.Fatal("got the whole, want parts")
 	}
@@ -107,7 +107,7 @@ func TestPartsAreNotMuchLongerThanTheWhole(t *testing.T) {
 	}
 	f := func(size int, contentType string, count int, want bool) {
 		t.Helper()
-		p := newParts(entryOf(strings.Repeat("x", size), contentType), bytewise(count))
+		p := newByteRanges(entryOf(strings.Repeat("x", size), contentType), bytewise(count))
 		if (p != nil) != want {
 			t.Errorf("%d ranges of %d bytes, type of %d: got parts %v, want %v", count, size, len(contentType), p != nil, want)
 		}
@@ -128,7 +128,7 @@ func TestPartsAreNotMuchLongerThanTheWhole(t *testing.T) {
 func TestFramingHasTheRoomItNeeds(t *testing.T) {
 	f := func(size int, contentType string, ranges ...rfc9111.Range) {
 		t.Helper()
-		p := newParts(entryOf(strings.Repeat("x", size), contentType), ranges)
+		p := newByteRanges(entryOf(strings.Repeat("x", size), contentType), ranges)
 		framing := p.length
 		for _, r := range ranges {
 			framing -= r.Length()
@@ -160,7 +160,7 @@ func FuzzRangeOfAStoredBody(f *testing.F) {
 		most = max(0, min(most, 1000))
 		e := entryOf(body, contentType)
 		size := int64(len(body))
-		c := cutSeveral([]byte(value), size, most).divide(e)
+		c := severalRanges([]byte(value), size, most).asByteRanges(e)
 		switch {
 		case c.parts != nil:
 			if c.status != 206 || len(c.ranges) < 2 || len(c.ranges) > most || c.length > size+partsSpareBytes {

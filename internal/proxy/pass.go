@@ -22,7 +22,7 @@ func (p *Proxy) pass(x *exchange) {
 		if names, ok := p.Store.Vary(x.base, x.name); ok {
 			x.selectVariant(p, names)
 		} else {
-			p.guessVariant(x)
+			p.keyByLastVary(x)
 		}
 		p.countBy(x)
 	}
@@ -38,15 +38,15 @@ func (p *Proxy) pass(x *exchange) {
 		keeps = func() bool { return !w.Flight().Purged() }
 		defer func() { w.Flight().Finish(errUnshared); _ = w.Close() }()
 	}
-	resp, err := f.trip(x.guest)
+	resp, err := f.askForOneClient(x.presence)
 	if err != nil {
 		p.fail(x, err)
 		return
 	}
-	x.got = resp
+	x.originResponse = resp
 	keep := keeps() // before our own invalidation
 	p.invalidateBeside(x, f, resp)
-	if keep && p.keepPosted(x, f, resp) {
+	if keep && p.storePostAnswer(x, f, resp) {
 		return
 	}
 	f.answer(x, resp)
@@ -69,13 +69,13 @@ func (p *Proxy) invalidateBeside(x *exchange, f *fill, resp *origin.Response) {
 func (f *fill) answer(x *exchange, resp *origin.Response) {
 	f.resp, f.head = resp, f.p.forwardHead(&f.job, resp)
 	f.head.why = x.reason
-	x.from = direct{f}
+	x.from = fromOrigin{f}
 }
 
-// keepPosted stores the answer to a POST that says it is the representation of its
+// storePostAnswer stores the answer to a POST that says it is the representation of its
 // own URL (RFC 9110 section 9.3.3), and reports whether x has its answer that way.
 // A POST is no sighting; GETs before it have to admit what it brings.
-func (p *Proxy) keepPosted(x *exchange, f *fill, resp *origin.Response) bool {
+func (p *Proxy) storePostAnswer(x *exchange, f *fill, resp *origin.Response) bool {
 	if !bytes.Equal(x.keyed, x.target.Raw) { // what is not keyed had its say
 		return false
 	}
@@ -98,7 +98,7 @@ func (p *Proxy) keepPosted(x *exchange, f *fill, resp *origin.Response) bool {
 		x.fill = nil
 		return false
 	}
-	f.leadFor(x, x.key)
+	f.leadUnjoinable(x, x.key)
 	p.storeFor(x, f)
 	x.reason = reason.None
 	return true

@@ -8,22 +8,22 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// places bounds requests that are no hits; another one bounds tunnels. Each client has a share
+// clientSlots bounds requests that are no hits; another one bounds tunnels. Each client has a share
 // of the places while they are scarce. A stream of HTTP/2 takes a place like any request.
-type places struct {
+type clientSlots struct {
 	part client.Part
 
 	mu     sync.Mutex
 	shares *client.Shares
 }
 
-func newPlaces(part client.Part) *places {
-	return &places{part: part, shares: client.NewShares(part)}
+func newClientSlots(part client.Part) *clientSlots {
+	return &clientSlots{part: part, shares: client.NewShares(part)}
 }
 
-// enter takes a place for a client, and reports false where it may have none. used is
+// acquire takes a place for a client, and reports false where it may have none. used is
 // how many of all places are taken.
-func (s *places) enter(who netip.Prefix, used, all int64) bool {
+func (s *clientSlots) acquire(who netip.Prefix, used, all int64) bool {
 	if s.part.Off() || !who.IsValid() {
 		return true
 	}
@@ -36,7 +36,7 @@ func (s *places) enter(who netip.Prefix, used, all int64) bool {
 	return true
 }
 
-func (s *places) leave(who netip.Prefix) {
+func (s *clientSlots) release(who netip.Prefix) {
 	if s.part.Off() || !who.IsValid() {
 		return
 	}
@@ -45,53 +45,53 @@ func (s *places) leave(who netip.Prefix) {
 	s.shares.Give(who)
 }
 
-// forwardable takes a place among the requests that go to an origin.
-func (p *Proxy) forwardable(x *exchange, d disposition) disposition {
+// acquireSlot takes a place among the requests that go to an origin.
+func (p *Proxy) acquireSlot(x *exchange, d disposition) disposition {
 	x.who, _ = client.Of(x.clientAddress())
 	x.counted, x.busy = true, true
 	x.route.metrics.busy.Add(1)
 	n, all := p.forwarding.Add(1), int64(x.settings.RequestsInFlight)
 	switch {
-	case !p.places.enter(x.who, n-1, all):
+	case !p.slots.acquire(x.who, n-1, all):
 		p.Metrics.overShare.note()
 		p.refuse(x, statusTooManyRequests, reason.ClientShare)
 		return refused
 	case n > all:
-		p.places.leave(x.who)
+		p.slots.release(x.who)
 		p.Metrics.overload.note()
 		p.refuse(x, statusServiceUnavailable, reason.Overload)
 		return refused
 	}
 	x.placed = true
-	x.guest = p.guests.Attend(x.req.Conn)
+	x.presence = p.watch.Attend(x.req.Conn)
 	return d
 }
 
-// giveUpPlace gives back what forwardable took. It may be called again.
-func (p *Proxy) giveUpPlace(x *exchange) {
+// releaseSlot gives back what forwardable took. It may be called again.
+func (p *Proxy) releaseSlot(x *exchange) {
 	if x.counted {
 		p.forwarding.Add(-1)
 	}
-	x.guest.Release()
+	x.presence.Release()
 	if x.placed {
-		p.places.leave(x.who)
+		p.slots.release(x.who)
 	}
 	x.counted, x.placed = false, false
 }
 
-// enterTunnels takes a place among the tunnels for x, whose request is about to ask for an
+// acquireTunnel takes a place among the tunnels for x, whose request is about to ask for an
 // upgrade, or refuses it. A tunnel gives the one among the requests back.
-func (p *Proxy) enterTunnels(x *exchange) bool {
-	n, all := p.tunnels.places.Add(1), int64(x.settings.Tunnels)
+func (p *Proxy) acquireTunnel(x *exchange) bool {
+	n, all := p.tunnels.open.Add(1), int64(x.settings.Tunnels)
 	switch {
-	case !p.tunnels.shares.enter(x.who, n-1, all):
-		p.tunnels.places.Add(-1)
+	case !p.tunnels.shares.acquire(x.who, n-1, all):
+		p.tunnels.open.Add(-1)
 		p.Metrics.overTunnelsShare.note()
 		p.refuse(x, statusTooManyRequests, reason.ClientShare)
 		return false
 	case n > all:
-		p.tunnels.shares.leave(x.who)
-		p.tunnels.places.Add(-1)
+		p.tunnels.shares.release(x.who)
+		p.tunnels.open.Add(-1)
 		p.Metrics.overTunnels.note()
 		p.refuse(x, statusServiceUnavailable, reason.Overload)
 		return false
@@ -100,12 +100,12 @@ func (p *Proxy) enterTunnels(x *exchange) bool {
 	return true
 }
 
-// leaveTunnels gives back what enterTunnels took. It may be called again, and for any
+// releaseTunnel gives back what enterTunnels took. It may be called again, and for any
 // exchange.
-func (p *Proxy) leaveTunnels(x *exchange) {
+func (p *Proxy) releaseTunnel(x *exchange) {
 	if x.tunnels {
-		p.tunnels.places.Add(-1)
-		p.tunnels.shares.leave(x.who)
+		p.tunnels.open.Add(-1)
+		p.tunnels.shares.release(x.who)
 		x.tunnels = false
 	}
 }

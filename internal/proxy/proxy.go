@@ -60,7 +60,7 @@ type Options struct {
 	// ClientShare is how much of Live.RequestsInFlight, and of Live.Tunnels, one client may
 	// have while they are scarce; beyond it they get 429.
 	ClientShare float64
-	encoders    *places // of clients by it, among compress.MostOpen
+	encoders    *clientSlots // of clients by it, among compress.MostOpen
 	// WriteIdle bounds one write of a body; 0 leaves stalled clients to the listener.
 	WriteIdle time.Duration
 	// Sends looks after the connections that answers are sent on, and counts what they are
@@ -109,11 +109,11 @@ type Proxy struct {
 	fills         sync.Pool
 	inFlight      atomic.Int64 // requests received and not yet recorded
 	forwarding    atomic.Int64 // those of them that are not hits
-	places        *places
-	guests        *presence.Watch
+	slots         *clientSlots
+	watch         *presence.Watch
 	draining      atomic.Bool
 	refreshing    atomic.Int64  // validations in the background
-	refreshes     *places       // of clients, among them
+	refreshes     *clientSlots  // of clients, among them
 	serial        atomic.Uint64 // of the last entry made
 	queryRules    *queryrules.Table
 	varyFields    *varyfields.Table
@@ -122,9 +122,9 @@ type Proxy struct {
 	slowReaders   atomic.Int64 // ended for SendRate
 	tunnels       tunnels
 	running       running.Table
-	settler       settler
+	settler       purgeSweeper
 	purgeCount    atomic.Uint64 // values purged, and not their marks
-	streams       streams
+	streams       readAheads
 	closeFlight   sync.Once
 	panicked      func(*flight.PanicError) // fetchPanicked, made once
 }
@@ -134,7 +134,7 @@ func New(o Options) (*Proxy, error) {
 	if o.Instance == "" {
 		return nil, errors.New("instance: want one, for without it every CDN-Loop would look like our own")
 	}
-	o.encoders = newPlaces(client.Part(o.ClientShare))
+	o.encoders = newClientSlots(client.Part(o.ClientShare))
 	first, err := newSettings(&o, o.Live, nil)
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func New(o Options) (*Proxy, error) {
 	}
 	budget := flight.NewBudget(o.InflightBytes, client.Part(o.InflightShare))
 	p := &Proxy{
-		queryRules: queryrules.New(o.Purges.Identity().First()), varyFields: varyfields.New(), guests: presence.New(o.Panics), places: newPlaces(client.Part(o.ClientShare)), refreshes: newPlaces(client.Part(o.ClientShare)), tunnels: tunnels{shares: newPlaces(client.Part(o.ClientShare))},
+		queryRules: queryrules.New(o.Purges.Identity().First()), varyFields: varyfields.New(), watch: presence.New(o.Panics), slots: newClientSlots(client.Part(o.ClientShare)), refreshes: newClientSlots(client.Part(o.ClientShare)), tunnels: tunnels{shares: newClientSlots(client.Part(o.ClientShare))},
 		Options: o, via: "1.1 " + o.Node, loop: o.Node + "; id=" + o.Instance, instance: []byte(o.Instance), statusName: structuredName(o.Node), budget: budget,
 		flights: flight.NewTable[cache.Key, *outcome](flight.Options{
 			Budget: budget, ObjectBytes: o.MaxObjectBytes, Ahead: o.ResponseBuffer, Spool: spoolOf(o.Spool), Now: now, Generation: o.Purges.Now,
@@ -158,12 +158,12 @@ func New(o Options) (*Proxy, error) {
 	o.Metrics.inForce(first.routes)
 	o.Metrics.hostsInForce(first.hosts)
 	p.streams.panics = o.Panics
-	p.streams.open = func(a *ahead) *flight.Stream { return p.flights.Stream(a.client) }
+	p.streams.open = func(a *readAheadBody) *flight.Stream { return p.flights.Stream(a.client) }
 	p.exchanges.New = func() any { return newExchange() }
 	p.fills.New = func() any { return &fill{} }
 	p.settler.p = p
 	p.panicked = p.fetchPanicked
-	o.Purges.WhenCrowded(p.settler.crowded)
+	o.Purges.WhenCrowded(p.settler.makeRoom)
 	o.Metrics.observe(p)
 	return p, nil
 }
@@ -201,7 +201,7 @@ func (p *Proxy) Close() {
 	p.streams.close()
 	p.closeFlight.Do(p.flights.Close)
 	p.settler.close()
-	p.guests.Close()
+	p.watch.Close()
 }
 
 // Begin implements message.Engine. Branches live here and in Finish; the steps only work.
@@ -213,7 +213,7 @@ func (l *Listener) Begin(r *message.Request, a *message.Answer) message.Pending 
 	switch x.way = p.decide(x); x.way {
 	case hit:
 		p.refreshStale(x)
-		if x.reads() {
+		if x.readsContent() {
 			x.waits = true
 			return x
 		}
@@ -232,12 +232,12 @@ func (x *exchange) Finish() {
 	x.waits = false
 	defer p.finish(x)
 	if x.way == prove {
-		x.way = p.prove(x) // the credentials
+		x.way = p.authenticate(x) // the credentials
 		x.run.Enter(x.phase())
 	}
-	x.deep = p.Store.HasDisk()
+	x.mayReadDisk = p.Store.HasDisk()
 	if x.way == seek {
-		x.way = p.seek(x) // on the disk
+		x.way = p.decideOnDisk(x) // on the disk
 		x.run.Enter(x.phase())
 	}
 	switch x.way {

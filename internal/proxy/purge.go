@@ -135,7 +135,7 @@ func (p *Proxy) parseURL(raw string, want error) (sites []site, target wire.Targ
 	switch {
 	case !ok || scheme != schemePlain && scheme != schemeSecure:
 		return nil, target, want
-	case p.served(scheme):
+	case p.servesScheme(scheme):
 	case scheme == schemePlain:
 		schemes = []string{schemeSecure, schemePlain}
 	default:
@@ -239,7 +239,7 @@ func (p *Proxy) purgeRequested(x *exchange) disposition {
 	p.purgeURL(x.scheme, x.host, x.target, false)
 	p.purgeCount.Add(1)
 	x.route.metrics.invalidations[causePurgeMethod].Add(1)
-	x.say(statusOK, resultPass)
+	x.answerText(statusOK, resultPass)
 	if p.Purges.Keep() != nil { // it is done, and may come back; the table has told the log
 		x.status = statusInternalServerError
 	}

@@ -64,8 +64,8 @@ func (p *Proxy) loadUnpurged(key cache.Key, name []byte, u purge.URL, at time.Ti
 	}
 }
 
-// found returns what is stored under a key, whatever purges have made of it. It may wait for the disk.
-func (p *Proxy) found(key cache.Key, name []byte) *cache.Object {
+// findIgnoringPurges returns what is stored under a key, whatever purges have made of it. It may wait for the disk.
+func (p *Proxy) findIgnoringPurges(key cache.Key, name []byte) *cache.Object {
 	e, _ := p.Store.Find(key, name)
 	if e == nil {
 		e, _ = p.Store.Load(key, name)
@@ -94,7 +94,7 @@ func (p *Proxy) stillStored(e *cache.Object, u purge.URL) bool {
 		settled := p.Purges.Settled()
 		stands := p.purgedSince(e.Name(), e.Born(), e.Tags(), u) != purge.Gone
 		if stands && e.Born() < settled {
-			held := p.found(e.Key(), e.Name())
+			held := p.findIgnoringPurges(e.Key(), e.Name())
 			stands = held != nil && held.Serial() == e.Serial()
 		}
 		if p.Purges.Settled() == settled {

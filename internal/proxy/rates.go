@@ -7,10 +7,10 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// paced reports whether x comes no sooner than the rate of its route lets its client ask,
+// withinRate reports whether x comes no sooner than the rate of its route lets its client ask,
 // and refuses it otherwise. A client without an address has no rate: all that come by a
 // socket in the file system would be one.
-func (p *Proxy) paced(x *exchange) bool {
+func (p *Proxy) withinRate(x *exchange) bool {
 	if !x.route.Rate.Bounds() {
 		return true
 	}
@@ -28,8 +28,8 @@ func (p *Proxy) paced(x *exchange) bool {
 	return false
 }
 
-// unpace takes back that x, which paced has let through, has asked.
-func (p *Proxy) unpace(x *exchange) {
+// refundRate takes back that x, which paced has let through, has asked.
+func (p *Proxy) refundRate(x *exchange) {
 	if who, known := client.Of(x.clientAddress()); known && x.route.Rate.Bounds() {
 		x.settings.rates.Return(x.route.Rate, who, x.route.metrics.ordinal)
 	}

@@ -18,7 +18,7 @@ func (l *Listener) receive(x *exchange) {
 	x.method = x.req.Method
 	if l.asksLivez(x) {
 		x.readFields()
-		x.say(statusOK, resultPass)
+		x.answerText(statusOK, resultPass)
 	} else if status, why := p.checkRequest(x, l.trusted.Load()); status != 0 {
 		p.refuse(x, status, why)
 		x.closing = true // where the next request begins is anybody's guess
@@ -122,7 +122,7 @@ func (x *exchange) canonicalHost(raw []byte) bool {
 // we do not do, or announces a body that is too large; 0 for none.
 func (p *Proxy) expectation(x *exchange) int {
 	if x.seen.expect && x.req.Version >= message.HTTP11 {
-		for _, e := range x.all("Expect") {
+		for _, e := range x.fieldLines("Expect") {
 			if len(e) > 0 && !strings.EqualFold(string(e), "100-continue") {
 				return statusExpectationFailed
 			}

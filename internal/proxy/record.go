@@ -15,29 +15,29 @@ func (p *Proxy) describe(x *exchange, h *outcome) {
 	switch {
 	case !h.storable():
 		x.reason = h.why
-	case x.lone != nil && x.verdict.Admit:
-		x.stored, x.reason = x.lone.says()
+	case x.leaderOnly != nil && x.verdict.Admit:
+		x.stored, x.reason = x.leaderOnly.storedOrWhy()
 	case x.reader() != nil && x.reader().Secured():
 		x.stored = true
 	case x.reader() != nil && x.reader().Flight().Admitted():
 		x.reason = reason.InflightLimit
 	case x.verdict.Admit:
-		x.reason = x.unkept()
+		x.reason = x.whyNotToStore()
 	default:
 		x.reason = x.verdict.Reason
 	}
 }
 
-// unkept returns why a fetch for an admitted request was not made to be stored.
-func (x *exchange) unkept() reason.Reason {
+// whyNotToStore returns why a fetch for an admitted request was not made to be stored.
+func (x *exchange) whyNotToStore() reason.Reason {
 	if x.asks.precondition {
 		return reason.Precondition
 	}
 	return reason.Refused
 }
 
-// settle sets the result of a fetched answer, and its reason, once the end of the fill is known.
-func (x *exchange) settle() {
+// settleResult sets the result of a fetched answer, and its reason, once the end of the fill is known.
+func (x *exchange) settleResult() {
 	if s, ok := x.from.(*slicing); ok && x.result != resultError {
 		x.result = s.result()
 		return
@@ -71,8 +71,8 @@ func (p *Proxy) record(x *exchange) {
 			p.Panics.Note(v)
 		}
 	}()
-	x.settle()
-	if x.unseen {
+	x.settleResult()
+	if x.uncounted {
 		return
 	}
 	status := x.sent
@@ -91,7 +91,7 @@ func (p *Proxy) record(x *exchange) {
 		p.recordShadows(x)
 	}
 	if x.settings.Sampler != nil {
-		p.tellSpan(x, status, duration)
+		p.emitSpan(x, status, duration)
 	}
 	if p.AccessLog != nil && x.logged() {
 		p.log(x, status, duration)
@@ -112,8 +112,8 @@ func (x *exchange) countByName(ended time.Time) {
 // none is in flight, all are counted.
 func (p *Proxy) releaseExchange(x *exchange) {
 	x.run.End()
-	p.giveUpPlace(x)
-	p.leaveTunnels(x)
+	p.releaseSlot(x)
+	p.releaseTunnel(x)
 	if x.busy {
 		x.route.metrics.busy.Add(-1)
 	}

@@ -29,18 +29,20 @@ func unlike(j *job, resp *origin.Response) string {
 	return string(j.resource.Target)
 }
 
-// answersOther reports whether h, which x has had fetched, is the response to another
+// isForOtherTarget reports whether h, which x has had fetched, is the response to another
 // target than that of x.
-func (h *outcome) answersOther(x *exchange) bool { return h.only != "" && h.only != string(x.keyed) }
+func (h *outcome) isForOtherTarget(x *exchange) bool {
+	return h.only != "" && h.only != string(x.keyed)
+}
 
 // dropQueryRule has x go on as if its path had no rule.
 func (x *exchange) dropQueryRule() {
 	x.keying, x.rule, x.exactOnly, x.redirected, x.stale = x.exact, nil, true, true, nil
 }
 
-// baseFor returns the key before Vary by which x would have the response that h is
+// baseKeyOf returns the key before Vary by which x would have the response that h is
 // about; nil if none.
-func (p *Proxy) baseFor(x *exchange, h *outcome) []byte {
+func (p *Proxy) baseKeyOf(x *exchange, h *outcome) []byte {
 	switch _, part := wire.SearchKey(h.selected().name); {
 	case part == nil:
 		return x.exact.name[:x.exact.baseLen]
@@ -58,7 +60,7 @@ func (p *Proxy) redirectFlight(x *exchange, h *outcome) {
 	e := h.selected()
 	x.redirected, x.renews = true, false
 	_, byRule := wire.SearchKey(e.name)
-	mine := string(p.baseFor(x, h)) == string(e.base)
+	mine := string(p.baseKeyOf(x, h)) == string(e.base)
 	switch {
 	case !mine, byRule == nil:
 		x.keying, x.rule, x.exactOnly = x.exact, nil, true

@@ -11,7 +11,7 @@ import (
 
 // refuse makes the answer an error of our own.
 func (p *Proxy) refuse(x *exchange, status int, why reason.Reason) {
-	x.say(status, resultError)
+	x.answerText(status, resultError)
 	x.reason = why
 	if why == reason.OnlyIfCached || why == reason.Denied || why == reason.Unauthenticated || why == reason.Overload || why == reason.Rate || why == reason.ClientShare {
 		x.fwd = fwdNone // it never went forward (RFC 9211 section 2.2)
@@ -33,7 +33,7 @@ func levelFor(why reason.Reason) slog.Level {
 
 // cutOff notes that a body broke after its header was sent.
 func (p *Proxy) cutOff(x *exchange, err error) {
-	if x.guest.Left() {
+	if x.presence.Left() {
 		x.reason = reason.ClientGone
 		return
 	}

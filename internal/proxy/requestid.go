@@ -33,7 +33,7 @@ func (x *exchange) identified() bool {
 // requestID returns the id that a route gives x. It is the same each time, and valid as long as x is.
 func (x *exchange) requestID() []byte {
 	if x.trusted != nil {
-		if lines := x.all(headerRequestID); len(lines) == 1 && soundID(lines[0]) {
+		if lines := x.fieldLines(headerRequestID); len(lines) == 1 && soundID(lines[0]) {
 			return lines[0]
 		}
 	}
@@ -68,7 +68,7 @@ func (x *exchange) idForLog() string {
 	if x.identified() {
 		return string(x.requestID())
 	}
-	if lines := x.all(headerRequestID); len(lines) > 0 {
+	if lines := x.fieldLines(headerRequestID); len(lines) > 0 {
 		return string(lines[0])
 	}
 	return ""

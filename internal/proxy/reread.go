@@ -17,8 +17,8 @@ import (
 // fetched for that request alone.
 const mostLost = 2
 
-// reads reports whether content of x's answer has to be read, which may wait.
-func (x *exchange) reads() bool {
+// readsContent reports whether content of x's answer has to be read, which may wait.
+func (x *exchange) readsContent() bool {
 	switch from := x.from.(type) {
 	case stored:
 		return from.Content().InFile()
@@ -32,9 +32,9 @@ func (x *exchange) reads() bool {
 	return false
 }
 
-// opens reads the beginning of what c leaves of the content of x's answer, and reports whether
+// openContent reads the beginning of what c leaves of the content of x's answer, and reports whether
 // that is possible. Where it is not, what x is answered from is forgotten.
-func (x *exchange) opens(c cut) bool {
+func (x *exchange) openContent(c selection) bool {
 	if c.length == 0 {
 		return true
 	}
@@ -44,7 +44,7 @@ func (x *exchange) opens(c cut) bool {
 		if x.sendsFromDisk(from.Object, c) {
 			_, _, err := from.Content().Part(c.first, min(c.length, diskPart))
 			if x.byFile = err == nil; err != nil {
-				x.p.lose(err, from.Object)
+				x.p.removeUnreadable(err, from.Object)
 			}
 			return x.byFile
 		}
@@ -68,10 +68,10 @@ func (x *exchange) opens(c cut) bool {
 	return true
 }
 
-// getAgain has x, whose stored answer cannot be read, go on as a miss. Its sighting stays
+// restartAsMiss has x, whose stored answer cannot be read, go on as a miss. Its sighting stays
 // counted.
-func (p *Proxy) getAgain(x *exchange) {
-	x.unanswer()
+func (p *Proxy) restartAsMiss(x *exchange) {
+	x.undoAnswer()
 	x.room.empty()
 	if x.refresh {
 		x.loaded = nil // those who follow the refresh may still read it
@@ -84,18 +84,18 @@ func (p *Proxy) getAgain(x *exchange) {
 		p.refuse(x, statusGatewayTimeout, reason.OnlyIfCached)
 		return
 	}
-	if !x.counted && p.forwardable(x, miss) == refused {
+	if !x.counted && p.acquireSlot(x, miss) == refused {
 		return
 	}
-	if x.lost++; x.lost >= mostLost {
-		p.alone(x, x.verdict.Admit && x.mayStore())
+	if x.unreadable++; x.unreadable >= mostLost {
+		p.fetchAlone(x, x.verdict.Admit && x.mayStore())
 		return
 	}
 	p.collapse(x)
 }
 
-// lose forgets entries whose content cannot be read.
-func (p *Proxy) lose(err error, entries ...*cache.Object) {
+// removeUnreadable forgets entries whose content cannot be read.
+func (p *Proxy) removeUnreadable(err error, entries ...*cache.Object) {
 	for _, e := range entries {
 		if errors.Is(err, cache.ErrSlow) {
 			continue // it is there all the same
@@ -122,7 +122,7 @@ func (f *fileReader) Read(b []byte) (int, error) {
 		if err == io.EOF {
 			err = io.ErrUnexpectedEOF
 		}
-		f.p.lose(err, f.entries...)
+		f.p.removeUnreadable(err, f.entries...)
 	}
 	return n, err
 }

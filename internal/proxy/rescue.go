@@ -24,7 +24,7 @@ func (p *Proxy) finish(x *exchange) {
 		p.record(x)
 		return
 	}
-	p.goesOn(x)
+	p.noteRunning(x)
 }
 
 // rescue makes the answer of x, which has panicked with v, a 500.
@@ -54,21 +54,21 @@ func (p *Proxy) abandon(x *exchange) {
 	if x.sliced != nil {
 		p.Panics.Quietly(x.sliced.abandon)
 	}
-	if x.seat != nil {
-		p.Panics.Quietly(x.seat.Abandon)
+	if x.flightReader != nil {
+		p.Panics.Quietly(x.flightReader.Abandon)
 	}
 	if x.fill != nil {
 		p.Panics.Quietly(x.fill.abandon)
 	}
-	if x.got != nil {
-		p.Panics.Quietly(x.got.Abandon)
+	if x.originResponse != nil {
+		p.Panics.Quietly(x.originResponse.Abandon)
 	}
-	if x.answer.Held != nil && x.lone == nil { // nobody knows who has the memory of that one
+	if x.answer.Held != nil && x.leaderOnly == nil { // nobody knows who has the memory of that one
 		_ = x.answer.Held.Close()
 	}
 	x.answer.Reset()
 	x.room.empty()
-	x.from, x.sliced, x.seat, x.got, x.fill, x.lone = nil, nil, nil, nil, nil, nil
+	x.from, x.sliced, x.flightReader, x.originResponse, x.fill, x.leaderOnly = nil, nil, nil, nil, nil, nil
 	x.stale, x.opened = nil, nil
 }
 

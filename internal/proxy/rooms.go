@@ -5,9 +5,9 @@ import (
 	"edgeproxy/internal/field"
 )
 
-// rooms is memory of a fill for what nearly every fill makes. That of a fill which one client alone has (lone.go) is used
+// fillMemory is memory of a fill for what nearly every fill makes. That of a fill which one client alone has (lone.go) is used
 // again for another one. Whoever copies a job leaves its rooms behind.
-type rooms struct {
+type fillMemory struct {
 	header field.List // of the question to the origin
 	fields field.List // that are forwarded
 	name   []byte     // the key
@@ -17,8 +17,8 @@ type rooms struct {
 	outTaken, entryTaken bool
 }
 
-// takeOutcome returns memory for an outcome.
-func (r *rooms) takeOutcome() *outcome {
+// newOutcome returns memory for an outcome.
+func (r *fillMemory) newOutcome() *outcome {
 	if r.outTaken {
 		return &outcome{}
 	}
@@ -26,8 +26,8 @@ func (r *rooms) takeOutcome() *outcome {
 	return &r.out
 }
 
-// takeEntry returns memory for an entry.
-func (r *rooms) takeEntry() *cache.Entry {
+// newEntry returns memory for an entry.
+func (r *fillMemory) newEntry() *cache.Entry {
 	if r.entryTaken {
 		return &cache.Entry{}
 	}
@@ -35,8 +35,8 @@ func (r *rooms) takeEntry() *cache.Entry {
 	return &r.entry
 }
 
-// takeFill returns a fill of which nothing is set but where it has rooms.
-func (p *Proxy) takeFill() *fill {
+// acquireFill returns a fill of which nothing is set but where it has rooms.
+func (p *Proxy) acquireFill() *fill {
 	f := p.fills.Get().(*fill)
 	f.p = p
 	f.request = &f.asks
@@ -49,14 +49,14 @@ const (
 	mostNameKept = 4 << 10
 )
 
-// putBack gives f, which nobody knows any more, back.
-func (p *Proxy) putBack(f *fill) {
-	kept := rooms{header: emptied(f.asks.Header), fields: emptied(f.rooms.out.fields), name: f.exact.name[:0]}
+// releaseFill gives f, which nobody knows any more, back.
+func (p *Proxy) releaseFill(f *fill) {
+	kept := fillMemory{header: emptied(f.asks.Header), fields: emptied(f.memory.out.fields), name: f.exact.name[:0]}
 	if cap(kept.name) > mostNameKept {
 		kept.name = nil
 	}
 	*f = fill{}
-	f.rooms = kept
+	f.memory = kept
 	p.fills.Put(f)
 }
 

@@ -107,8 +107,8 @@ type route struct {
 	identifies bool
 	// selecting are the names of the fields by which any route goes.
 	selecting []string
-	all       []*route // those of its settings, in their order
-	encoders  *places  // of clients, among those of all routes
+	all       []*route     // those of its settings, in their order
+	encoders  *clientSlots // of clients, among those of all routes
 }
 
 func newRoute(r *Route, m *Metrics) *route {

@@ -122,8 +122,8 @@ func (r *FieldRules) applyTo(l field.List, request *origin.Request) field.List {
 	return r.appendSet(l.Without(r.Drops), subject{scheme: scheme, host: []byte(host), target: []byte(request.Keyed)})
 }
 
-// requested is what x asks the origin for, for the rules of requests.
-func (x *exchange) requested() subject {
+// originSubject is what x asks the origin for, for the rules of requests.
+func (x *exchange) originSubject() subject {
 	return subject{scheme: x.scheme, host: x.host, target: x.forwarded(), x: x}
 }
 
@@ -141,7 +141,7 @@ func (j *job) makeAnew(x *exchange, target []byte) {
 		list := j.request.Header.Without(func(name string) bool {
 			return slices.ContainsFunc(rules.made, func(f madeField) bool { return f.name == name })
 		})
-		s := x.requested()
+		s := x.originSubject()
 		s.target = target
 		j.request.Header = rules.appendMade(list, s)
 	}

@@ -9,8 +9,8 @@ import "edgeproxy/internal/running"
 // answered from memory at once are none of them.
 func (p *Proxy) Running(n int) (rows []running.Row, total int) { return p.running.Oldest(n) }
 
-// goesOn notes that x goes on after Begin or Finish, and what it waits for then.
-func (p *Proxy) goesOn(x *exchange) {
+// noteRunning notes that x goes on after Begin or Finish, and what it waits for then.
+func (p *Proxy) noteRunning(x *exchange) {
 	phase := x.phase()
 	if x.run.On() {
 		x.run.Enter(phase)

@@ -11,13 +11,13 @@ import (
 // This file looks on the disk. Begin looks into memory alone, for it must not wait. What memory does not have and
 // the disk may have is left to Finish. From then on each look-up of the exchange is in memory first, and then on the disk.
 
-// find looks for what is stored for x under a key: in memory, and where x may wait, on the disk. There it may find by which
+// findInTiers looks for what is stored for x under a key: in memory, and where x may wait, on the disk. There it may find by which
 // fields responses vary instead.
-func (p *Proxy) find(x *exchange, key cache.Key, name []byte) (e *cache.Object, heldBack bool, vary []string) {
+func (p *Proxy) findInTiers(x *exchange, key cache.Key, name []byte) (e *cache.Object, heldBack bool, vary []string) {
 	e, heldBack = p.findUnpurged(key, name, x.resource(), x.start)
 	switch {
 	case e != nil:
-	case x.deep:
+	case x.mayReadDisk:
 		e, vary = p.loadUnpurged(key, name, x.resource(), x.start)
 	case !x.onDisk:
 		x.onDisk = p.Store.OnDisk(name)
@@ -25,8 +25,8 @@ func (p *Proxy) find(x *exchange, key cache.Key, name []byte) (e *cache.Object, 
 	return e, heldBack, vary
 }
 
-// seek is decide once more for x, which has been counted: now it looks on the disk.
-func (p *Proxy) seek(x *exchange) disposition {
+// decideOnDisk is decide once more for x, which has been counted: now it looks on the disk.
+func (p *Proxy) decideOnDisk(x *exchange) disposition {
 	if p.lookupCounted(x) {
 		p.refreshStale(x)
 		return hit
@@ -40,7 +40,7 @@ func (p *Proxy) seek(x *exchange) disposition {
 	if x.fwd == fwdStale && !x.heldBack {
 		x.renews, x.verdict = true, admission.Verdict{Admit: true}
 	}
-	return p.missing(x)
+	return p.decideMiss(x)
 }
 
 // refreshStale has what x is answered from validated for the next answers, where it is stale.

@@ -17,7 +17,7 @@ const (
 )
 
 // sendsFromDisk reports whether what c leaves of e can be sent to x like that.
-func (x *exchange) sendsFromDisk(e *cache.Object, c cut) bool {
+func (x *exchange) sendsFromDisk(e *cache.Object, c selection) bool {
 	return x.req.SendsFiles && c.parts == nil && c.length >= leastByFile && e.Content().OnDisk()
 }
 
@@ -40,7 +40,7 @@ func (f *diskFile) Descriptor() int { return int(f.Fd()) } //nolint:gosec // a d
 func (*diskFile) Release() {}
 
 // sendFromDisk has what c leaves of e sent, whose first part was checked.
-func (p *Proxy) sendFromDisk(x *exchange, e *cache.Object, c cut) {
+func (p *Proxy) sendFromDisk(x *exchange, e *cache.Object, c selection) {
 	b := p.newBody(x)
 	content := e.Content()
 	b.src, b.left = content.Section(c.first, c.length), c.length
@@ -60,7 +60,7 @@ func (d *diskContent) NextFile() (f message.File, offset, length int64, err erro
 	}
 	length = min(b.left, diskPart)
 	if d.file.File, offset, err = d.content.Part(d.at, length); err != nil {
-		b.p.lose(err, d.object)
+		b.p.removeUnreadable(err, d.object)
 		return nil, 0, 0, b.cutShort(err)
 	}
 	d.at += length

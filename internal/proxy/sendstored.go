@@ -15,10 +15,10 @@ type stored struct{ *cache.Object }
 
 func (s stored) heading(x *exchange) heading {
 	e := s.Object
-	return heading{given: givenFrom(e), status: e.Status(), size: e.Content().Size(), at: x.start.Add(x.waited), cuts: onContent}
+	return heading{clientHead: storedClientHead(e), status: e.Status(), size: e.Content().Size(), at: x.start.Add(x.waited), cuts: onContent}
 }
 
-func (s stored) send(x *exchange, c cut) {
+func (s stored) send(x *exchange, c selection) {
 	e := s.Object
 	switch {
 	case x.byFile:
@@ -77,8 +77,8 @@ func (p *Proxy) sendOne(x *exchange, e *cache.Object, first, length int64) {
 	}
 	x.bytes = int64(len(b))
 	if content.Size() > pinned.Least {
-		p.hold(x).Hold(e.Pin())
-		if f := p.copyOf(x, e, length); f != nil {
+		p.sendingOf(x).Hold(e.Pin())
+		if f := p.sendfileCopy(x, e, length); f != nil {
 			x.answer.SayFile(b, f, first)
 			return
 		}
@@ -89,9 +89,9 @@ func (p *Proxy) sendOne(x *exchange, e *cache.Object, first, length int64) {
 	x.answer.Say(b)
 }
 
-// copyOf returns a file that has all of the body of e, of which x gets length bytes, where
+// sendfileCopy returns a file that has all of the body of e, of which x gets length bytes, where
 // x's front can send from it; nil without.
-func (p *Proxy) copyOf(x *exchange, e *cache.Object, length int64) *sendfile.Copy {
+func (p *Proxy) sendfileCopy(x *exchange, e *cache.Object, length int64) *sendfile.Copy {
 	pin := e.Pin()
 	if !x.req.SendsFiles || pin == nil || length < sendfile.Least {
 		return nil
@@ -108,7 +108,7 @@ func (p *Proxy) sendStored(x *exchange, content net.Buffers, length int64, entri
 		return
 	}
 	x.bytes = length
-	sending := p.hold(x)
+	sending := p.sendingOf(x)
 	for _, e := range entries {
 		sending.Hold(e.Pin())
 	}
@@ -126,8 +126,8 @@ func (p *Proxy) sendRead(x *exchange, length int64, entries ...*cache.Object) {
 	x.answer.Content = &streamed{b}
 }
 
-// hold returns what is to be told of the bodies that x's answer is sent from.
-func (p *Proxy) hold(x *exchange) *pace.Sending {
+// sendingOf returns what is to be told of the bodies that x's answer is sent from.
+func (p *Proxy) sendingOf(x *exchange) *pace.Sending {
 	sending := p.Sends.Begin(x.req.Conn, x.start)
 	if sending != nil {
 		x.answer.Held = sending

@@ -15,9 +15,9 @@ import (
 // mostAttributes is for how many attributes of a span there is room at once.
 const mostAttributes = 24
 
-// tellSpan sends the span of x, if it is traced. Names are those of OpenTelemetry's conventions
+// emitSpan sends the span of x, if it is traced. Names are those of OpenTelemetry's conventions
 // for HTTP, and our own begin with edgeproxy.
-func (p *Proxy) tellSpan(x *exchange, status int, duration time.Duration) {
+func (p *Proxy) emitSpan(x *exchange, status int, duration time.Duration) {
 	t := x.traced()
 	if t == nil {
 		return

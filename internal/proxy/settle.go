@@ -11,7 +11,7 @@ import (
 	"edgeproxy/internal/wire"
 )
 
-// settler makes room for marks of purges. A purge leaves a mark, and look-ups and stores
+// purgeSweeper makes room for marks of purges. A purge leaves a mark, and look-ups and stores
 // compare responses with the marks (internal/purge). Once there are many marks, a sweep over
 // the store forgets every response that they have purged, and the marks are dropped. A response
 // whose fetch began before the sweep is then not stored. So purges never reach what none of
@@ -20,7 +20,7 @@ import (
 // There is a sweep for each 32,768 URLs or tags, 2,048 hosts or 512 prefixes. It runs in a
 // goroutine of its own, and only purges that come faster than sweeps have to wait. A sweep over a disk may take minutes, or
 // fail with it. Nobody waits for that: the marks stay, and where there is no room for more they fold (internal/purge).
-type settler struct {
+type purgeSweeper struct {
 	p      *Proxy
 	sweep  sync.WaitGroup
 	count  atomic.Int64 // of sweeps
@@ -32,17 +32,17 @@ type settler struct {
 	closed  bool
 }
 
-// crowded is called by each purge while there is little room for marks. It waits where there is
+// makeRoom is called by each purge while there is little room for marks. It waits where there is
 // none.
-func (s *settler) crowded(full bool) {
+func (s *purgeSweeper) makeRoom(full bool) {
 	s.mu.Lock()
-	if s.closed || s.running == nil && s.failedOfLate() {
+	if s.closed || s.running == nil && s.failedRecently() {
 		s.mu.Unlock()
 		return
 	}
 	if s.running == nil {
 		s.running = make(chan struct{})
-		s.sweep.Go(s.settle)
+		s.sweep.Go(s.run)
 	}
 	done := s.running
 	s.mu.Unlock()
@@ -54,17 +54,17 @@ func (s *settler) crowded(full bool) {
 // sweepAgain is how long after a sweep that could not be ended another one may begin.
 const sweepAgain = 10 * time.Second
 
-func (s *settler) failedOfLate() bool {
+func (s *purgeSweeper) failedRecently() bool {
 	at := s.failed.Load()
 	return at != 0 && now().Sub(time.Unix(0, at)) < sweepAgain
 }
 
 // misses reports whether a sweep may miss what is stored now, and drop the marks that have made
 // it stale. A write of the store asks this; the next sweep begins after the write.
-func (s *settler) misses() bool { return s.under.Load() }
+func (s *purgeSweeper) misses() bool { return s.under.Load() }
 
-// settle applies all marks to what is stored, then drops them.
-func (s *settler) settle() {
+// run applies all marks to what is stored, then drops them.
+func (s *purgeSweeper) run() {
 	defer func() {
 		if v := recover(); v != nil { // the marks stay, and the next purge tries again
 			s.p.Panics.Note(v)
@@ -139,7 +139,7 @@ func (p *Proxy) purgedBy(name []byte, born uint64, tags []uint64) purge.State {
 }
 
 // close waits for the sweep under way, if there is one, and lets no other begin.
-func (s *settler) close() {
+func (s *purgeSweeper) close() {
 	s.mu.Lock()
 	s.closed = true
 	s.mu.Unlock()

@@ -22,11 +22,11 @@ type wanted interface {
 	lead(r *reader, anew bool) (answered bool)
 	// wait waits for a header: flight.Reader.Wait.
 	wait(r *reader) (*outcome, flight.Outcome, error)
-	// found answers from the store, if that has it by now.
-	found() (done bool)
-	// moved reports whether found, which was last asked, has shown that it goes by another key
+	// findStored answers from the store, if that has it by now.
+	findStored() (done bool)
+	// keyMoved reports whether found, which was last asked, has shown that it goes by another key
 	// than the flight that r leads.
-	moved(r *reader) bool
+	keyMoved(r *reader) bool
 
 	// answers reports whether h, whose fetch the client has led or not, is what it wants.
 	answers(h *outcome, leads bool) bool
@@ -40,8 +40,8 @@ type wanted interface {
 
 	// take makes h the answer, with the body that r reads.
 	take(r *reader, h *outcome, leads bool)
-	// alone fetches for this client; released says that nobody may share what it wants.
-	alone(released bool)
+	// fetchAlone fetches for this client; released says that nobody may share what it wants.
+	fetchAlone(released bool)
 	// fail answers with a failure, or with what may stand in for it.
 	fail(err error)
 }
@@ -53,7 +53,7 @@ func (p *Proxy) share(w wanted) {
 			return
 		}
 	}
-	w.alone(false)
+	w.fetchAlone(false)
 }
 
 // shareOnce gets w by one flight. It returns false if w is to be tried again: its key has
@@ -62,18 +62,18 @@ func (p *Proxy) shareOnce(w wanted) (done bool) {
 	r, leads := w.join()
 	switch {
 	case r == nil:
-		w.alone(false)
+		w.fetchAlone(false)
 		return true
-	case leads && w.found(): // stored between our look-up and our lead
-		giveBack(r)
+	case leads && w.findStored(): // stored between our look-up and our lead
+		releaseUnused(r)
 		return true
-	case leads && w.moved(r): // another may fetch it by that key
-		giveBack(r)
+	case leads && w.keyMoved(r): // another may fetch it by that key
+		releaseUnused(r)
 		return false
 	case leads && w.lead(r, false):
 		return true
 	}
-	h, outcome, err := await(w, r)
+	h, outcome, err := awaitHeader(w, r)
 	leads = r.Leads()
 	if outcome == flight.Shared {
 		if done, used := use(w, r, h, leads); used {
@@ -82,7 +82,7 @@ func (p *Proxy) shareOnce(w wanted) (done bool) {
 		outcome = flight.Released // it was confirmed for another client
 	}
 	_ = r.Close()
-	return !ofItsClient(leads, err) && land(w, outcome, err)
+	return !isLeadersFault(leads, err) && actOnEnd(w, outcome, err)
 }
 
 // use acts on h, which the flight of r has given w. It reports not used where w may not have it.
@@ -101,14 +101,14 @@ func use(w wanted, r *reader, h *outcome, leads bool) (done, used bool) {
 	return false, false
 }
 
-// giveBack ends the flight that r leads, which has fetched nothing. Its followers look again.
-func giveBack(r *reader) {
+// releaseUnused ends the flight that r leads, which has fetched nothing. Its followers look again.
+func releaseUnused(r *reader) {
 	r.Flight().Fill()
 	_ = r.Close()
 }
 
-// await waits for a header for w, and leads another flight when it is w's turn.
-func await(w wanted, r *reader) (*outcome, flight.Outcome, error) {
+// awaitHeader waits for a header for w, and leads another flight when it is w's turn.
+func awaitHeader(w wanted, r *reader) (*outcome, flight.Outcome, error) {
 	for {
 		h, outcome, err := w.wait(r)
 		if outcome != flight.LeadAnew {
@@ -118,13 +118,13 @@ func await(w wanted, r *reader) (*outcome, flight.Outcome, error) {
 	}
 }
 
-// land acts on the name of a flight's end that gave w nothing to read.
-func land(w wanted, outcome flight.Outcome, err error) (done bool) {
+// actOnEnd acts on the name of a flight's end that gave w nothing to read.
+func actOnEnd(w wanted, outcome flight.Outcome, err error) (done bool) {
 	switch outcome {
 	case flight.Filled:
-		return w.found()
+		return w.findStored()
 	case flight.Released:
-		w.alone(true)
+		w.fetchAlone(true)
 	case flight.Left:
 		w.fail(errClientGone)
 	case flight.TimedOut:
@@ -139,6 +139,6 @@ func land(w wanted, outcome flight.Outcome, err error) (done bool) {
 // errNoHeader ends the wait of a follower.
 var errNoHeader = &origin.Error{Kind: origin.Timeout, Op: "wait for the fetches of other requests", Err: errors.New("none of them has a header")}
 
-// ofItsClient reports whether a fetch has failed because of what the leader's client holds. Its
+// isLeadersFault reports whether a fetch has failed because of what the leader's client holds. Its
 // followers are not concerned: one of them leads the next fetch.
-func ofItsClient(leads bool, err error) bool { return !leads && errors.Is(err, origin.ErrShare) }
+func isLeadersFault(leads bool, err error) bool { return !leads && errors.Is(err, origin.ErrShare) }

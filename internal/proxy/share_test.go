@@ -26,8 +26,8 @@ func (l *learns) join() (r *reader, leads bool) {
 	return r, leads
 }
 
-func (l *learns) found() bool          { l.key.Lo = 1; return false }
-func (l *learns) moved(r *reader) bool { return r.Flight().Key() != l.key }
+func (l *learns) findStored() bool        { l.key.Lo = 1; return false }
+func (l *learns) keyMoved(r *reader) bool { return r.Flight().Key() != l.key }
 func (l *learns) lead(r *reader, _ bool) bool {
 	l.led = append(l.led, r.Flight().Key())
 	r.Flight().Answer(&outcome{})

@@ -48,9 +48,9 @@ func fillKey(key, url cache.Key, vary []string) cache.Key {
 	return url
 }
 
-// guessVariant keys x by the fields that the last response of its URL varied by. Nothing is
+// keyByLastVary keys x by the fields that the last response of its URL varied by. Nothing is
 // stored of that URL. It allocates nothing.
-func (p *Proxy) guessVariant(x *exchange) {
+func (p *Proxy) keyByLastVary(x *exchange) {
 	if names := p.varyFields.Names(x.base.Hi, x.base.Lo); names != nil {
 		x.selectVariant(p, names)
 		x.guessed = true
@@ -105,9 +105,9 @@ func (s *sighting) otherVerdict(key cache.Key) (admission.Verdict, bool) {
 	return admission.Verdict{}, false
 }
 
-// countAs makes the request of j count by the key of its response, whose entry will be e, and
+// countByEntry makes the request of j count by the key of its response, whose entry will be e, and
 // remembers what the response varies by.
-func (p *Proxy) countAs(j *job, h *outcome, e *cache.Entry) {
+func (p *Proxy) countByEntry(j *job, h *outcome, e *cache.Entry) {
 	base, key, variant := e.URL, j.demand, mayVary(e.Vary)
 	if h.part {
 		base = j.exact.base
@@ -144,8 +144,8 @@ func (p *Proxy) countHead(j *job, resp *origin.Response, h *outcome) {
 	if rfc9111.Judge(facts, responseFacts(resp), j.route.Caching).Why != reason.None {
 		return
 	}
-	if e := p.skeleton(j, resp, h); e != nil {
-		p.countAs(j, h, e)
+	if e := p.entryWithoutBody(j, resp, h); e != nil {
+		p.countByEntry(j, h, e)
 	}
 }
 
@@ -160,8 +160,8 @@ func (p *Proxy) knowsVariant(j *job, resp *origin.Response) bool {
 	return key == j.demand || p.Gate.Knows(j.route.Rule, key.Hi, key.Lo)
 }
 
-// adopt makes x, which has led the fetch of h, count by the key that h has shown to be right.
-func (x *exchange) adopt(h *outcome) {
+// countByOutcome makes x, which has led the fetch of h, count by the key that h has shown to be right.
+func (x *exchange) countByOutcome(h *outcome) {
 	if h.counts != nil {
 		x.sighting = *h.counts
 	}
@@ -180,15 +180,15 @@ func (p *Proxy) recount(x *exchange, e *selected) {
 	}
 }
 
-// countWith makes x count by the key of h, which is its answer and comes from the flight of r.
+// countByFlight makes x count by the key of h, which is its answer and comes from the flight of r.
 // It returns false where h is to be stored for x and there is no memory for it.
-func (p *Proxy) countWith(x *exchange, r *reader, h *outcome, leads bool) bool {
+func (p *Proxy) countByFlight(x *exchange, r *reader, h *outcome, leads bool) bool {
 	switch {
-	case leads && h.recounts(): // what the answer says of itself, followers decide as well
-		x.adopt(h)
+	case leads && h.changesKey(): // what the answer says of itself, followers decide as well
+		x.countByOutcome(h)
 		r.Flight().AwaitDecisions()
 	case leads:
-	case h.recounts() || x.variant:
+	case h.changesKey() || x.variant:
 		e := h.selected()
 		p.recount(x, &e)
 		return r.Admit(x.route.Rule.Joined(x.verdict).Admit)
@@ -196,9 +196,9 @@ func (p *Proxy) countWith(x *exchange, r *reader, h *outcome, leads bool) bool {
 	return true
 }
 
-// recounts reports whether requests that share h may have been counted by another key before h
+// changesKey reports whether requests that share h may have been counted by another key before h
 // came.
-func (h *outcome) recounts() bool {
+func (h *outcome) changesKey() bool {
 	return h.counts != nil || mayVary(h.selected().vary)
 }
 
@@ -209,7 +209,7 @@ func (sl *slice) count(r *reader, h *outcome, leads bool) bool {
 		if h.counts != nil {
 			s.job.sighting = *h.counts
 		}
-		if h.recounts() {
+		if h.changesKey() {
 			r.Flight().AwaitDecisions()
 		}
 		return true

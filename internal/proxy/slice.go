@@ -34,15 +34,15 @@ func (sl *slice) beyond(x *exchange) bool {
 	if sl.entry != nil || sl.head.status != statusRequestedRangeNotSatisfiable {
 		return false
 	}
-	return !x.asks.ranged || x.asks.conditional || len(x.asked("If-Range")) > 0
+	return !x.asks.ranged || x.asks.conditional || len(x.clientLines("If-Range")) > 0
 }
 
 // given returns what the client gets of the head of the slice.
-func (sl *slice) given() given {
+func (sl *slice) given() clientHead {
 	if sl.entry != nil {
-		return givenFrom(sl.entry)
+		return storedClientHead(sl.entry)
 	}
-	return sl.head.given(sl.joined)
+	return sl.head.clientHead(sl.joined)
 }
 
 // Head implements sliced.Slice. What conditions and Range are compared with is the 200 that the

@@ -7,10 +7,10 @@ import (
 // heading implements source, with the head of the first slice.
 func (s *slicing) heading(x *exchange) heading {
 	s.describe(x)
-	return heading{given: s.current().given(), status: statusOK, size: s.whole, at: now(), cuts: byParts, parts: &s.divided}
+	return heading{clientHead: s.current().given(), status: statusOK, size: s.whole, at: now(), cuts: byParts, parts: &s.divided}
 }
 
-func (s *slicing) send(x *exchange, c cut) {
+func (s *slicing) send(x *exchange, c selection) {
 	b := s.p.stream(x, c)
 	b.src, b.closer, b.slices, b.skip, b.part = s, s, s, 0, true
 }

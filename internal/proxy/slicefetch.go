@@ -17,7 +17,7 @@ func (p *Proxy) newSlicing(x *exchange) *slicing {
 	j.facts.Range = true
 	j.flightURL = x.exact.url // slices are kept under the exact target
 	j.outlive(x, nothing)
-	s := &slicing{p: p, guest: x.guest, client: x.who, job: j}
+	s := &slicing{p: p, guest: x.presence, client: x.who, job: j}
 	s.way = sliced.New(s, x.route.SliceBytes)
 	return s
 }
@@ -26,7 +26,7 @@ func (p *Proxy) newSlicing(x *exchange) *slicing {
 // responses. Where the origin answers with no such slice, get returns its response as one.
 func (s *slicing) get(number int64, t sendInterim) (*slice, error) {
 	sl := &slice{number: number, s: s, span: s.p.newSpan(s.job.exact.name, s.way.Size(), number), interim: t}
-	if !sl.found() {
+	if !sl.findStored() {
 		s.p.share(sl)
 	}
 	if sl.err != nil {
@@ -35,8 +35,8 @@ func (s *slicing) get(number int64, t sendInterim) (*slice, error) {
 	return sl, nil
 }
 
-// found implements wanted. What it finds that cannot be used as it is will be validated.
-func (sl *slice) found() (done bool) {
+// findStored implements wanted. What it finds that cannot be used as it is will be validated.
+func (sl *slice) findStored() (done bool) {
 	s := sl.s
 	name, key := s.variant(sl.span)
 	e, heldBack, vary := s.find(key, name)
@@ -65,7 +65,7 @@ func (sl *slice) join() (r *reader, leads bool) {
 	return r, leads
 }
 
-func (sl *slice) moved(r *reader) bool { return r.Flight().Key() != sl.key }
+func (sl *slice) keyMoved(r *reader) bool { return r.Flight().Key() != sl.key }
 
 func (sl *slice) lead(r *reader, _ bool) (answered bool) {
 	sl.fill().start(r, sl.interim, sl.s.guest)
@@ -81,7 +81,7 @@ func (sl *slice) answers(h *outcome, leads bool) bool { return leads || sl.s.sui
 func (sl *slice) redirect(h *outcome, _ bool) (done bool) {
 	sl.redirected = true
 	sl.s.vary = h.selected().vary
-	return sl.found()
+	return sl.findStored()
 }
 
 func (sl *slice) mayHave(h *outcome) bool { return sl.s.job.route.shares(h, sl.s.job.directives) }
@@ -108,27 +108,27 @@ func (sl *slice) take(r *reader, h *outcome, leads bool) {
 	s.admitted = s.admitted || h.storable() && r.Secured()
 }
 
-// alone implements wanted, by a flight that nobody joins.
-func (sl *slice) alone(bool) {
+// fetchAlone implements wanted, by a flight that nobody joins.
+func (sl *slice) fetchAlone(bool) {
 	s := sl.s
 	f := sl.fill()
 	r := s.p.flights.Lead(sl.span.key, s.job.flightURL, s.job.verdict.Admit, s.client)
 	s.seat = r
 	f.start(r, sl.interim, s.guest)
-	h, outcome, err := await(sl, r)
+	h, outcome, err := awaitHeader(sl, r)
 	if outcome == flight.Shared {
 		sl.take(r, h, true)
 		return
 	}
 	_ = r.Close()
 	sl.stale = nil // it was validated, if it was of any use
-	land(sl, outcome, err)
+	actOnEnd(sl, outcome, err)
 }
 
 func (sl *slice) fail(err error) {
 	var h *outcome
 	if !errors.Is(err, errClientGone) {
-		h = sl.s.p.standInFor(sl.s.job, sl.stale, err)
+		h = sl.s.p.staleOnSharedFailure(sl.s.job, sl.stale, err)
 	}
 	if h == nil {
 		sl.err = err
@@ -143,7 +143,7 @@ func (sl *slice) fail(err error) {
 func (sl *slice) fill() *fill {
 	s := sl.s
 	f, request := &fill{p: s.p, job: *s.job}, *s.job.request
-	f.rooms = rooms{}
+	f.memory = fillMemory{}
 	f.request, f.span = &request, sl.span
 	f.url, f.born = sl.span.key, s.p.Purges.Now()
 	request.Header = slices.Clone(request.Header)

@@ -23,7 +23,7 @@ func (s *slicing) current() *slice {
 // Find implements sliced.Source.
 func (s *slicing) Find(number int64) (*slice, bool) {
 	name, key := s.variant(s.p.newSpan(s.job.exact.name, s.way.Size(), number))
-	e := s.p.found(key, name)
+	e := s.p.findIgnoringPurges(key, name)
 	return &slice{number: number, entry: e}, e != nil
 }
 
@@ -51,7 +51,7 @@ func (s *slicing) loses(sl *slice, err error) bool {
 		return false
 	}
 	s.lost = sl.entry.Key()
-	s.p.lose(err, sl.entry)
+	s.p.removeUnreadable(err, sl.entry)
 	return true
 }
 
@@ -69,7 +69,7 @@ func (s *slicing) readsOn(sl *slice, rest rfc9111.Range) bool {
 	if tagged(s.rep) {
 		r := *s.job.request
 		s.job.trace.again(&r) // one question has one trace
-		if body := askRest(s.guest, s.job.route, &r, s.rep, rest.First, rest.Last, s.whole); body != nil {
+		if body := askRemainder(s.guest, s.job.route, &r, s.rep, rest.First, rest.Last, s.whole); body != nil {
 			sl.rest = body
 			counts[behindOrigin].Add(1)
 			return true

@@ -61,23 +61,23 @@ func (p *Proxy) slices(x *exchange) (done bool) {
 	t := p.interimSender(x)
 	done, err := p.beginSlices(x, t)
 	if errors.Is(err, sliced.ErrChanged) { // the slice that told the size is forgotten by now
-		x.unanswer()
+		x.undoAnswer()
 		done, err = p.beginSlices(x, t)
 	}
 	if err == nil {
 		return done
 	}
-	x.unanswer()
+	x.undoAnswer()
 	if errors.Is(err, sliced.ErrChanged) { // faster than it can be had in slices
-		p.alone(x, false)
+		p.fetchAlone(x, false)
 	} else {
 		p.fail(x, err)
 	}
 	return true
 }
 
-// unanswer takes back what answerFrom has made of x.
-func (x *exchange) unanswer() {
+// undoAnswer takes back what answerFrom has made of x.
+func (x *exchange) undoAnswer() {
 	x.from, x.onResult, x.collapsed, x.fwdStatus, x.answered = nil, false, false, 0, nil
 }
 
@@ -92,7 +92,7 @@ func (p *Proxy) beginSlices(x *exchange, t sendInterim) (done bool, err error) {
 		return false, err
 	case sl.entry == nil && sl.head.status != statusPartialContent && !sl.beyond(x):
 		// Not a part: the whole, which may be small, or no such thing.
-		x.from, x.collapsed, x.onResult = readAlong{sl.reader}, sl.joined, true
+		x.from, x.collapsed, x.onResult = fromFlight{sl.reader}, sl.joined, true
 		return true, nil
 	case sl.entry != nil && sl.head == nil && p.assemble(x): // stored between our look-up and now
 		p.promoteParts(x, x.assembly())
@@ -146,7 +146,7 @@ func (s *slicing) take(x *exchange, sl *slice) {
 	x.from, x.onResult = s, true
 	s.choose(x)
 	c := s.cut
-	if c.bodyless() {
+	if c.headOnly() {
 		s.way.Select(c.first, 0)
 	} else {
 		s.way.Select(c.first, c.length)
@@ -168,7 +168,7 @@ func (s *slicing) take(x *exchange, sl *slice) {
 }
 
 // partStatus is what the origin answered, where c answers something else.
-func (h *outcome) partStatus(c cut) int {
+func (h *outcome) partStatus(c selection) int {
 	if c.status == h.status {
 		return 0
 	}

@@ -26,7 +26,7 @@ func (f *fill) store() {
 	abort()
 	_ = f.resp.Body.Close()
 	f.head.trailers = trailersOf(f.resp)
-	f.account(f.trace.stored(f.keep(&w, err)), size)
+	f.account(f.trace.stored(f.commit(&w, err)), size)
 	f.flight.Finish(err)
 }
 
@@ -67,19 +67,19 @@ func copyBody(f *inflight, w *cache.Writer, resp *origin.Response) (size int64, 
 // Where there was no memory for it the head has said that it is not stored.
 func (f *fill) write(w *cache.Writer) {
 	h := f.head
-	if w.Wants() && f.flight.KeptWhole() && (f.flight.Admitted() || f.stages(max(h.length, 0))) {
+	if w.Wants() && f.flight.KeptWhole() && (f.flight.Admitted() || f.keepsInStage(max(h.length, 0))) {
 		w.Begin(h.entry, h.length, f.flight.Admitted())
 	}
 }
 
-// stages reports whether a response of size bytes that admission holds back is kept all the same.
-func (f *fill) stages(size int64) bool {
+// keepsInStage reports whether a response of size bytes that admission holds back is kept all the same.
+func (f *fill) keepsInStage(size int64) bool {
 	return f.route.Rule.Policy != admission.Never && f.p.Store.Takes(size, f.head.entry, false)
 }
 
-// keep puts a whole, storable body into the cache, as admission has it, and says why not
+// commit puts a whole, storable body into the cache, as admission has it, and says why not
 // otherwise; None is stored. err is how the body ended.
-func (f *fill) keep(w *cache.Writer, err error) reason.Reason {
+func (f *fill) commit(w *cache.Writer, err error) reason.Reason {
 	h := f.head
 	if !h.storable() {
 		return h.why
@@ -88,9 +88,9 @@ func (f *fill) keep(w *cache.Writer, err error) reason.Reason {
 		return reason.Incomplete
 	}
 	size := f.flight.Size()
-	body, kept := f.flight.Whole(f.stages(size))
+	body, kept := f.flight.Whole(f.keepsInStage(size))
 	if kept == flight.PurgedMeanwhile || body == nil && !w.Holds(size) {
-		return f.p.unstored(kept, max(size, h.length), w.Lost())
+		return f.p.whyUnstored(kept, max(size, h.length), w.Lost())
 	}
 	admitted := kept == flight.KeptForStore || kept == flight.Outgrown && f.flight.Admitted()
 	o, inMemory := w.Commit(h.entry, body, admitted, f.p.purgedCheck(&f.job, h.entry, f.flight.Purged))
@@ -103,8 +103,8 @@ func (f *fill) keep(w *cache.Writer, err error) reason.Reason {
 	return reasonOf(o)
 }
 
-// unstored says why a whole body of size bytes, of which nobody has all, is not stored; lost is why the disk has it not.
-func (p *Proxy) unstored(kept flight.Kept, size int64, lost cache.Outcome) reason.Reason {
+// whyUnstored says why a whole body of size bytes, of which nobody has all, is not stored; lost is why the disk has it not.
+func (p *Proxy) whyUnstored(kept flight.Kept, size int64, lost cache.Outcome) reason.Reason {
 	switch {
 	case kept == flight.Outgrown && lost != cache.Stored:
 		return reasonOf(lost)

@@ -41,8 +41,8 @@ type body struct {
 	end     error  // what Next says behind the last piece
 	closed  atomic.Bool
 
-	along along // src, where that is a flight
-	ahead ahead // src, where that is an origin's body that may be read ahead
+	along flightBody    // src, where that is a flight
+	ahead readAheadBody // src, where that is an origin's body that may be read ahead
 }
 
 // streamed is content that is read from elsewhere.
@@ -56,7 +56,7 @@ var (
 
 // stream sends the body of x's answer, or the part that cut leaves of it. The caller then sets
 // what it is read from.
-func (p *Proxy) stream(x *exchange, c cut) *body {
+func (p *Proxy) stream(x *exchange, c selection) *body {
 	b := p.newBody(x)
 	b.skip, b.left, b.part = c.first, c.length, c.status != 0
 	b.closes = c.length < 0 && x.takesTrailers()
@@ -155,7 +155,7 @@ func (b *body) sent(n int) {
 	if b.left > 0 {
 		b.left -= int64(n)
 	}
-	b.x.guest.Sent()
+	b.x.presence.Sent()
 	b.ahead.sent(at)
 	if b.p.WriteIdle > 0 {
 		_ = b.x.req.Deadlines.SetWriteDeadline(at.Add(b.p.WriteIdle))
@@ -205,7 +205,7 @@ func (b *body) Close() (err error) {
 	if b.closer != nil {
 		_ = b.closer.Close()
 	}
-	if _, ok := b.x.from.(direct); ok {
+	if _, ok := b.x.from.(fromOrigin); ok {
 		b.x.ended(b.whole)
 	}
 	if !b.whole && !b.broken && b.left != 0 {

@@ -23,10 +23,10 @@ type requestTrace struct {
 // trace that it belongs to. The limit holds for all.
 func (x *exchange) traced() *requestTrace {
 	s := x.settings.Sampler
-	if s == nil || x.drawn {
+	if s == nil || x.traceDecided {
 		return x.trace
 	}
-	x.drawn = true
+	x.traceDecided = true
 	var parent tracecontext.Context
 	known := false
 	if x.trusted != nil {

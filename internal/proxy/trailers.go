@@ -35,7 +35,7 @@ func (x *exchange) takesTrailers() bool {
 
 // announceTrailers adds the announcement of trailers to the head of x's answer, which is h cut like c, if
 // they may come and the client takes them.
-func (x *exchange) announceTrailers(h *outcome, c cut) {
+func (x *exchange) announceTrailers(h *outcome, c selection) {
 	if c.length < 0 && h.announced != "" && x.takesTrailers() {
 		x.addLine("Trailer: ", h.announced)
 	}
@@ -51,7 +51,7 @@ func (b *body) Trailers() field.List {
 	case b.along.r != nil:
 		return b.along.r.Header().trailers
 	}
-	if d, ok := b.x.from.(direct); ok {
+	if d, ok := b.x.from.(fromOrigin); ok {
 		return trailersOf(d.resp)
 	}
 	return nil

@@ -68,11 +68,11 @@ func (x *exchange) readForwarded(t *forwarded.Trusted) {
 func (x *exchange) forwardedInfo(peer []netip.Addr) (chain []netip.Addr, proto, host []byte) {
 	switch {
 	case x.seen.xForwarded:
-		proto = forwarded.Last(x.all("X-Forwarded-Proto"))
-		host = forwarded.Last(x.all("X-Forwarded-Host"))
-		return x.trusted.XForwardedFor(peer, x.all("X-Forwarded-For")), proto, host
+		proto = forwarded.Last(x.fieldLines("X-Forwarded-Proto"))
+		host = forwarded.Last(x.fieldLines("X-Forwarded-Host"))
+		return x.trusted.XForwardedFor(peer, x.fieldLines("X-Forwarded-For")), proto, host
 	case x.seen.forwarded:
-		return x.trusted.Forwarded(peer, x.all("Forwarded"))
+		return x.trusted.Forwarded(peer, x.fieldLines("Forwarded"))
 	}
 	return peer, nil, nil
 }

@@ -20,21 +20,21 @@ func (p *Proxy) upgrade(x *exchange, protocols string) {
 		p.refuse(x, statusServiceUnavailable, reason.Overload) // it would be cut soon
 		return
 	}
-	if !p.enterTunnels(x) {
+	if !p.acquireTunnel(x) {
 		return
 	}
 	f := p.newFill(x, false)
 	f.request.Upgrade = protocols
 	f.request.Interim = p.interimSender(x)
-	resp, err := f.trip(x.guest)
+	resp, err := f.askForOneClient(x.presence)
 	if err != nil || resp.Upgraded == nil {
-		p.leaveTunnels(x)
+		p.releaseTunnel(x)
 	}
 	if err != nil {
 		p.fail(x, err)
 		return
 	}
-	x.got = resp
+	x.originResponse = resp
 	p.invalidate(x, resp)
 	f.answer(x, resp)
 	if resp.Upgraded != nil {
@@ -46,11 +46,11 @@ func (p *Proxy) upgrade(x *exchange, protocols string) {
 type switched struct{ *fill }
 
 func (s switched) heading(x *exchange) heading {
-	x.guest.Release() // the tunnel reads what the client sends
-	return heading{given: s.head.given(false), status: statusSwitchingProtocols, size: -1}
+	x.presence.Release() // the tunnel reads what the client sends
+	return heading{clientHead: s.head.clientHead(false), status: statusSwitchingProtocols, size: -1}
 }
 
-func (s switched) send(x *exchange, _ cut) {
+func (s switched) send(x *exchange, _ selection) {
 	p, conn := x.p, x.req.Conn
 	sent, received := x.run.Counts()
 	x.addLine("Upgrade: ", strings.Join(s.resp.Header.Values("Upgrade"), ", "))
@@ -68,11 +68,11 @@ func (s switched) send(x *exchange, _ cut) {
 		return
 	}
 	x.streaming, x.firstByte = true, -1
-	p.giveUpPlace(x)
+	p.releaseSlot(x)
 	x.answer.TakeOver = func(client net.Conn, head []byte) { p.tunnel(x, t, client, head) }
 }
 
-func (s switched) leave(x *exchange) { s.send(x, cut{}) }
+func (s switched) leave(x *exchange) { s.send(x, selection{}) }
 
 func (s switched) abandon() { s.resp.Abandon() }
 
@@ -94,8 +94,8 @@ func (p *Proxy) tunnel(x *exchange, t *tunnel.Tunnel, client net.Conn, head []by
 // tunnels are all those of a Proxy. It is safe for concurrent use.
 type tunnels struct {
 	tunnel.Set
-	places atomic.Int64 // taken; also by requests that ask the origin for one
-	shares *places      // of clients in them
+	open   atomic.Int64 // taken; also by requests that ask the origin for one
+	shares *clientSlots // of clients in them
 }
 
 // carriesHTTP reports whether a protocol carries requests as HTTP does. Switching to

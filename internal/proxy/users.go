@@ -18,19 +18,19 @@ func (x *exchange) credentials() []byte {
 	if !x.asks.authorization {
 		return nil
 	}
-	if lines := x.all("Authorization"); len(lines) == 1 {
+	if lines := x.fieldLines("Authorization"); len(lines) == 1 {
 		return lines[0]
 	}
 	return nil
 }
 
-// known reports whether x has credentials that were right before.
-func (p *Proxy) known(x *exchange) bool {
+// authenticatedBefore reports whether x has credentials that were right before.
+func (p *Proxy) authenticatedBefore(x *exchange) bool {
 	return x.settings.passwords.Known(x.route.Access.Users, x.credentials())
 }
 
-// unknown refuses x, or leaves it to be proven.
-func (p *Proxy) unknown(x *exchange) disposition {
+// refuseOrAuthenticate refuses x, or leaves it to be proven.
+func (p *Proxy) refuseOrAuthenticate(x *exchange) disposition {
 	if x.credentials() != nil {
 		return prove
 	}
@@ -38,9 +38,9 @@ func (p *Proxy) unknown(x *exchange) disposition {
 	return refused
 }
 
-// prove checks the credentials of x, and goes on with decide where they are right.
-func (p *Proxy) prove(x *exchange) disposition {
-	if !p.proven(x) {
+// authenticate checks the credentials of x, and goes on with decide where they are right.
+func (p *Proxy) authenticate(x *exchange) disposition {
+	if !p.authenticated(x) {
 		return refused
 	}
 	d := p.admitted(x)
@@ -51,8 +51,8 @@ func (p *Proxy) prove(x *exchange) disposition {
 	return d
 }
 
-// proven reports whether the credentials of x are right, and refuses it otherwise.
-func (p *Proxy) proven(x *exchange) bool {
+// authenticated reports whether the credentials of x are right, and refuses it otherwise.
+func (p *Proxy) authenticated(x *exchange) bool {
 	who, _ := client.Of(x.clientAddress())
 	switch x.settings.passwords.Check(x.route.Access.Users, x.credentials(), who) {
 	case basicauth.Right:
@@ -74,7 +74,7 @@ func (x *exchange) describeUser(line *accesslog.Line) {
 	if x.route == nil || x.route.Access.Users == nil {
 		return
 	}
-	if lines := x.all("Authorization"); len(lines) == 1 { // asks has forgotten it: it is not in the request to the origin
+	if lines := x.fieldLines("Authorization"); len(lines) == 1 { // asks has forgotten it: it is not in the request to the origin
 		x.folded = basicauth.AppendName(x.folded[:0], lines[0])
 		line.User = x.folded
 	}

@@ -16,9 +16,9 @@ import (
 // stale answer stays stale a little longer.
 const maxRefreshes = 256
 
-// confirm renews the stored response by a 304 and returns it as the answer. It returns nil if
+// renewBy304 renews the stored response by a 304 and returns it as the answer. It returns nil if
 // the 304 is not about that response.
-func (p *Proxy) confirm(j *job, resp *origin.Response, purged func() bool) *outcome {
+func (p *Proxy) renewBy304(j *job, resp *origin.Response, purged func() bool) *outcome {
 	e := j.stale.Entry()
 	from, ok := j.route.confirming(j.request, e, j.stale.Content().Size(), resp.Header)
 	if !ok {
@@ -93,7 +93,7 @@ func (p *Proxy) refresh(x *exchange) {
 
 // refreshBy runs the fill that newFill makes by a flight for key.
 func (p *Proxy) refreshBy(x *exchange, key cache.Key, newFill func() *fill) {
-	done, ok := p.enterRefreshes(x)
+	done, ok := p.acquireRefresh(x)
 	if !ok {
 		return
 	}
@@ -118,17 +118,17 @@ func (p *Proxy) refreshBy(x *exchange, key cache.Key, newFill func() *fill) {
 	_ = r.Close()
 }
 
-// enterRefreshes takes a place among the validations in the background; done gives it back. The
+// acquireRefresh takes a place among the validations in the background; done gives it back. The
 // client of x has caused it, so what it holds of the origin counts as that client's.
-func (p *Proxy) enterRefreshes(x *exchange) (done func(), ok bool) {
+func (p *Proxy) acquireRefresh(x *exchange) (done func(), ok bool) {
 	x.who, _ = client.Of(x.clientAddress())
 	who, n := x.who, p.refreshing.Add(1)
-	if n > maxRefreshes || !p.refreshes.enter(who, n-1, maxRefreshes) {
+	if n > maxRefreshes || !p.refreshes.acquire(who, n-1, maxRefreshes) {
 		p.refreshing.Add(-1)
 		return nil, false
 	}
 	return func() {
-		p.refreshes.leave(who)
+		p.refreshes.release(who)
 		p.refreshing.Add(-1)
 	}, true
 }

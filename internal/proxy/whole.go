@@ -16,7 +16,7 @@ type whole struct{ x *exchange }
 // origin may answer 304, which nobody else can use.
 func (w whole) join() (r *reader, leads bool) {
 	x, p := w.x, w.x.p
-	defer func() { x.seat = r; x.waitsFor(r != nil && !leads) }()
+	defer func() { x.flightReader = r; x.waitsFor(r != nil && !leads) }()
 	a := flight.Admission{Leading: x.verdict.Admit, Following: x.route.Rule.Joined(x.verdict).Admit, Client: x.who}
 	if r = p.followOwn(x, a.Following); r != nil {
 		return r, false
@@ -41,7 +41,7 @@ func (w whole) lead(r *reader, anew bool) (answered bool) {
 	f := x.p.newShared(x)
 	if anew {
 		f.outlive(x, nothing)
-		f.start(r, x.p.interimSender(x), x.guest)
+		f.start(r, x.p.interimSender(x), x.presence)
 		return false
 	}
 	f.startHere(r, x)
@@ -50,12 +50,12 @@ func (w whole) lead(r *reader, anew bool) (answered bool) {
 
 func (w whole) wait(r *reader) (*outcome, flight.Outcome, error) {
 	x := w.x
-	return r.Wait(x.settings.patience(x.route, x.guest), func(h *outcome) bool { return x.p.suits(x, h) })
+	return r.Wait(x.settings.patience(x.route, x.presence), func(h *outcome) bool { return x.p.selectsVariant(x, h) })
 }
 
-// found implements wanted. As a rule nothing was stored since the first look-up, and no rule for queries
+// findStored implements wanted. As a rule nothing was stored since the first look-up, and no rule for queries
 // has come that another one would go by.
-func (w whole) found() (done bool) {
+func (w whole) findStored() (done bool) {
 	x, p := w.x, w.x.p
 	if x.asOf == p.flights.Ended() && x.rule == nil && p.queryRules.Empty() {
 		return false
@@ -63,7 +63,7 @@ func (w whole) found() (done bool) {
 	return p.lookupCounted(x)
 }
 
-func (w whole) moved(r *reader) bool {
+func (w whole) keyMoved(r *reader) bool {
 	if r.Flight().Key() == w.x.key {
 		return false
 	}
@@ -73,9 +73,9 @@ func (w whole) moved(r *reader) bool {
 
 func (w whole) answers(h *outcome, leads bool) bool {
 	if leads {
-		return !h.answersOther(w.x)
+		return !h.isForOtherTarget(w.x)
 	}
-	return w.x.p.suits(w.x, h)
+	return w.x.p.selectsVariant(w.x, h)
 }
 
 func (w whole) redirect(h *outcome, leads bool) (done bool) {
@@ -90,7 +90,7 @@ func (w whole) redirect(h *outcome, leads bool) (done bool) {
 }
 
 func (w whole) count(r *reader, h *outcome, leads bool) bool {
-	return w.x.p.countWith(w.x, r, h, leads)
+	return w.x.p.countByFlight(w.x, r, h, leads)
 }
 
 func (w whole) mayHave(h *outcome) bool { return w.x.route.shares(h, w.x.request) }
@@ -103,11 +103,11 @@ func (w whole) take(r *reader, h *outcome, leads bool) {
 		x.answerFrom(h, leads)
 		return
 	}
-	x.guest.Ends(r)
-	x.from, x.onResult = readAlong{r}, true
+	x.presence.Ends(r)
+	x.from, x.onResult = fromFlight{r}, true
 }
 
-func (w whole) alone(released bool) { w.x.p.alone(w.x, released && w.x.verdict.Admit) }
+func (w whole) fetchAlone(released bool) { w.x.p.fetchAlone(w.x, released && w.x.verdict.Admit) }
 
 // fail implements wanted. The leader may not have wanted what is stored; x may.
 func (w whole) fail(err error) {
@@ -116,7 +116,7 @@ func (w whole) fail(err error) {
 		x.p.clientLeft(x)
 		return
 	}
-	if held := x.p.standInFor(&job{route: x.route, directives: x.request, resource: x.resource()}, x.stale, err); held != nil {
+	if held := x.p.staleOnSharedFailure(&job{route: x.route, directives: x.request, resource: x.resource()}, x.stale, err); held != nil {
 		x.answerFrom(held, false)
 		return
 	}
@@ -147,9 +147,9 @@ func (r *route) shares(h *outcome, d rfc9111.RequestDirectives) bool {
 	return policy.MayServeStale(h.held.Age(now()), kind, d, true)
 }
 
-// suits reports whether x selects the variant that h is, of what its query asks for.
-func (p *Proxy) suits(x *exchange, h *outcome) bool {
-	e, base := h.selected(), p.baseFor(x, h)
+// selectsVariant reports whether x selects the variant that h is, of what its query asks for.
+func (p *Proxy) selectsVariant(x *exchange, h *outcome) bool {
+	e, base := h.selected(), p.baseKeyOf(x, h)
 	if len(e.vary) == 0 {
 		return string(base) == string(e.name)
 	}
