@@ -108,7 +108,7 @@ func TestFilesNamedInDocumentsExist(t *testing.T) {
 	}
 	files := map[string]bool{}
 	for _, f := range tree.files {
-		for name := f.name; ; { // by each of its ends: proxy/cut.go may stand for internal/proxy/cut.go
+		for name := f.name; ; { // by each of its ends: proxy/selection.go may stand for internal/proxy/selection.go
 			files[name] = true
 			_, end, ok := strings.Cut(name, "/")
 			if !ok {

@@ -136,7 +136,7 @@ type exchange struct {
 	refresh     bool          // the answer is stale, and is validated meanwhile
 	partsVary   []string      // the fields that select one of the stored parts that were looked for; nil: none is known
 
-	// What a request that is no hit holds (places.go).
+	// What a request holds that is not a hit (clientslots.go).
 
 	who      netip.Prefix     // the client that counts for it
 	presence *presence.Client // the client while it waits

@@ -116,7 +116,7 @@ func (p *Proxy) staleOnFailure(j *job, e *cache.Object, kind rfc9111.Failure, st
 	return &outcome{held: e, as: resultStale, status: status, why: why}
 }
 
-// staleOnSharedFailure is standIn for a failure that others had, whose flight j has waited for.
+// staleOnSharedFailure is staleOnFailure for a failure that others had, whose flight j has waited for.
 func (p *Proxy) staleOnSharedFailure(j *job, e *cache.Object, err error) *outcome {
 	if e == nil || !p.isStored(e) {
 		return nil

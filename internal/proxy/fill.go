@@ -21,7 +21,7 @@ type inflight = flight.Flight[cache.Key, *outcome]
 //	account  books the fill, once, however it ends.
 //
 // The steps have a file each. Three functions take them: run, in the goroutine of a flight;
-// Begin, in that of its leader, as far as nothing else wants that goroutine; and fillFor, which
+// Begin, in that of its leader, as far as nothing else wants that goroutine; and answerByFill, which
 // begins in the goroutine of the one client that gets the response. A fill
 // belongs to one goroutine at a time.
 type fill struct {
@@ -41,7 +41,7 @@ type fill struct {
 	head      *outcome         // nil until it is judged
 	accounted bool
 
-	// Of one that has concluded (lone.go).
+	// Of one that has concluded (leaderonly.go).
 
 	body       []byte
 	pooledBody *[]byte       // of body; nil: none was taken

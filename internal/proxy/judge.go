@@ -18,7 +18,7 @@ import (
 // flight share it. Only its trailers are written after judge.
 type outcome struct {
 	status int
-	fields field.List // gathered, as forwarded to the client whose request the origin answered; for others see given
+	fields field.List // gathered, as forwarded to the client whose request the origin answered; for others see clientHead
 	length int64      // of the body, -1 if unknown
 	here   bool       // all of it came with the head
 

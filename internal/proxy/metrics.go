@@ -34,7 +34,7 @@ var statusClasses = [...]string{"none", "1xx", "2xx", "3xx", "4xx", "5xx"}
 //	requests = hit + stale + revalidated + miss + scarce + pass + error
 type Metrics struct {
 	overload, overRate            *refusals
-	overShare                     *refusals // of places
+	overShare                     *refusals // of client slots
 	overTunnels, overTunnelsShare *refusals
 	overConnections               *refusals // to origins, of one client
 	overQueue                     *refusals // for these

@@ -28,7 +28,7 @@ func (p *Proxy) withinRate(x *exchange) bool {
 	return false
 }
 
-// refundRate takes back that x, which paced has let through, has asked.
+// refundRate takes back what withinRate has counted for x.
 func (p *Proxy) refundRate(x *exchange) {
 	if who, known := client.Of(x.clientAddress()); known && x.route.Rate.Bounds() {
 		x.settings.rates.Return(x.route.Rate, who, x.route.metrics.ordinal)

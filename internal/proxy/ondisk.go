@@ -8,11 +8,11 @@ import (
 	"edgeproxy/internal/purge"
 )
 
-// This file looks on the disk. Begin looks into memory alone, for it must not wait. What memory does not have and
-// the disk may have is left to Finish. From then on each look-up of the exchange is in memory first, and then on the disk.
+// This file looks up what may be on the disk. Begin looks in memory only, since it must not wait. If memory does not have it and
+// the disk may, Finish looks again. From then on each look-up of the exchange is in memory first, and then on the disk.
 
-// findInTiers looks for what is stored for x under a key: in memory, and where x may wait, on the disk. There it may find by which
-// fields responses vary instead.
+// findInTiers returns what is stored under a key: in memory, or where x may wait, on the disk. Instead of a response the disk may
+// have the names of the fields that select a variant.
 func (p *Proxy) findInTiers(x *exchange, key cache.Key, name []byte) (e *cache.Object, heldBack bool, vary []string) {
 	e, heldBack = p.findUnpurged(key, name, x.resource(), x.start)
 	switch {
@@ -25,7 +25,7 @@ func (p *Proxy) findInTiers(x *exchange, key cache.Key, name []byte) (e *cache.O
 	return e, heldBack, vary
 }
 
-// decideOnDisk is decide once more for x, which has been counted: now it looks on the disk.
+// decideOnDisk decides again about x, now with a look at the disk. The sighting of x was counted before.
 func (p *Proxy) decideOnDisk(x *exchange) disposition {
 	if p.lookupCounted(x) {
 		p.refreshStale(x)
@@ -43,7 +43,7 @@ func (p *Proxy) decideOnDisk(x *exchange) disposition {
 	return p.decideMiss(x)
 }
 
-// refreshStale has what x is answered from validated for the next answers, where it is stale.
+// refreshStale begins the validation of what x is answered from, if that is stale.
 func (p *Proxy) refreshStale(x *exchange) {
 	switch a := x.assembly(); {
 	case x.refresh && a != nil:
@@ -53,8 +53,8 @@ func (p *Proxy) refreshStale(x *exchange) {
 	}
 }
 
-// stamp has s write on the disk beside what it stores which purges are known, and find nothing that others may have reached.
-// Where no purge outlives the process, nothing on the disk does.
+// stamp tells s which purges are known. What s writes to the disk carries that, and what was written under other purges is not found.
+// If purges do not outlive the process, nothing on the disk does.
 func stamp(s *cache.Store, id purge.Identity) {
 	if id.Run == 0 {
 		own := cache.Stamp{rand.Uint64(), 0, rand.Uint64()}

@@ -5,8 +5,8 @@ import (
 	"edgeproxy/internal/field"
 )
 
-// fillMemory is memory of a fill for what nearly every fill makes. That of a fill which one client alone has (lone.go) is used
-// again for another one. Whoever copies a job leaves its rooms behind.
+// fillMemory is memory that nearly every fill needs. A fill whose response only one client gets (leaderonly.go) leaves it to the
+// next fill. A copy of a job must not have it.
 type fillMemory struct {
 	header field.List // of the question to the origin
 	fields field.List // that are forwarded
@@ -17,7 +17,7 @@ type fillMemory struct {
 	outTaken, entryTaken bool
 }
 
-// newOutcome returns memory for an outcome.
+// newOutcome returns an empty outcome.
 func (r *fillMemory) newOutcome() *outcome {
 	if r.outTaken {
 		return &outcome{}
@@ -26,7 +26,7 @@ func (r *fillMemory) newOutcome() *outcome {
 	return &r.out
 }
 
-// newEntry returns memory for an entry.
+// newEntry returns an empty entry.
 func (r *fillMemory) newEntry() *cache.Entry {
 	if r.entryTaken {
 		return &cache.Entry{}
@@ -35,7 +35,7 @@ func (r *fillMemory) newEntry() *cache.Entry {
 	return &r.entry
 }
 
-// acquireFill returns a fill of which nothing is set but where it has rooms.
+// acquireFill returns an empty fill with memory.
 func (p *Proxy) acquireFill() *fill {
 	f := p.fills.Get().(*fill)
 	f.p = p
@@ -43,13 +43,13 @@ func (p *Proxy) acquireFill() *fill {
 	return f
 }
 
-// mostListKept is how many fields a list may have room for that is kept, mostNameKept how many bytes a key.
+// mostListKept bounds the capacity of a list that is kept, in fields; mostNameKept that of a key, in bytes.
 const (
 	mostListKept = 64
 	mostNameKept = 4 << 10
 )
 
-// releaseFill gives f, which nobody knows any more, back.
+// releaseFill gives f back. Nobody may use f after that.
 func (p *Proxy) releaseFill(f *fill) {
 	kept := fillMemory{header: emptied(f.asks.Header), fields: emptied(f.memory.out.fields), name: f.exact.name[:0]}
 	if cap(kept.name) > mostNameKept {

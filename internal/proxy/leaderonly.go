@@ -10,9 +10,9 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// leaderOnly answers with a response that came whole, head and body in one read, and that nobody but
-// the leader of its flight has asked for: what most misses are. The flight has ended before the answer
-// is made, and the body goes from the buffer of the connection to that of the answer. What is stored of it is a copy.
+// leaderOnly is the source of an answer that only the leader of a flight wants, and whose head and body came in one read. Most
+// misses are that. The flight ends before the answer is made. The body is copied once, from the buffer of the origin's connection to
+// that of the answer. If it is stored, the store has a copy of its own.
 type leaderOnly struct{ *fill }
 
 func (l leaderOnly) heading(x *exchange) heading { return x.headingFetched(l.head) }
@@ -30,8 +30,8 @@ func (leaderOnly) leave(*exchange) {}
 
 func (leaderOnly) abandon() {}
 
-// concludes reports whether the response is the leader's alone. Then the flight has ended, and the leader is answered
-// with it; or its body has failed, as f.err says.
+// concludes ends the flight if the response came whole and only the leader wants it, and reports whether it did. The leader
+// is then answered by it, unless its body has failed: f.err says so.
 func (f *fill) concludes() bool {
 	x, h := f.asker, f.head
 	switch {
@@ -63,7 +63,8 @@ func (f *fill) concludesUnstored(why reason.Reason) bool {
 	return true
 }
 
-// concludesStored stores a response that the store copies. Who joins the flight meanwhile looks again.
+// concludesStored is concludes for a response that is admitted. It is stored before the flight ends. A request that joins
+// meanwhile looks it up in the store.
 func (f *fill) concludesStored() bool {
 	x, h := f.asker, f.head
 	w := f.p.Store.Write()
@@ -83,8 +84,8 @@ func (f *fill) concludesStored() bool {
 	return true
 }
 
-// storedOrWhy is what Cache-Status has of a response that was admitted and is the leader's alone: stored, or why not. One that a purge
-// has overtaken says stored, as a longer one does whose header is sent before.
+// storedOrWhy returns what Cache-Status says of an admitted response: that it is stored, or why not. If a purge came during the
+// fetch it says stored, too: a longer response says it before that can be known.
 func (f *fill) storedOrWhy() (stored bool, why reason.Reason) {
 	if f.why == reason.None || f.why == reason.Purged {
 		return true, reason.None
@@ -92,7 +93,7 @@ func (f *fill) storedOrWhy() (stored bool, why reason.Reason) {
 	return false, f.why
 }
 
-// takeBody copies the body, all of which is here.
+// takeBody copies the body, which has arrived whole.
 func (f *fill) takeBody() error {
 	resp := f.resp
 	if resp.ContentLength == 0 {
@@ -108,8 +109,8 @@ func (f *fill) takeBody() error {
 
 var errNotHere = &origin.Error{Kind: origin.Fault, Op: "read the response body", Err: errors.New("it is not as long as what has come")}
 
-// ownResponse ends what x, which leads the flight of r, has to do with that where its fill has concluded. It reports whether
-// x is answered.
+// ownResponse makes the response of a fill that has concluded the answer to x, and reports whether there was one. x leads the
+// flight of r, and leaves it.
 func (x *exchange) ownResponse(r *reader) bool {
 	f := x.leaderOnly
 	if f == nil {
@@ -131,7 +132,7 @@ func (x *exchange) ownResponse(r *reader) bool {
 	return true
 }
 
-// Close implements io.Closer: the answer was sent, and nobody knows the fill any more.
+// Close implements io.Closer: the answer was sent, so the memory of the fill can be used again.
 func (l leaderOnly) Close() error {
 	releaseBody(l.pooledBody)
 	l.resp.Recycle()
@@ -139,38 +140,38 @@ func (l leaderOnly) Close() error {
 	return nil
 }
 
-// Rooms for bodies have sizes that double, so that a client which takes its time keeps at most twice its body. A response that
-// is here has come by one read, of origin's buffer, and is no longer than the largest of them.
+// Buffers for bodies are pooled by size. Sizes double, so a slow client keeps at most twice the length of its body. A response that
+// came in one read is no longer than the buffer of an origin's connection, and so than the largest pooled size.
 const (
-	leastRoom = 1 << 10
-	roomSizes = 5
+	leastPooled = 1 << 10
+	pooledSizes = 5
 )
 
-var bodyRooms [roomSizes]sync.Pool
+var bodyPools [pooledSizes]sync.Pool
 
-// poolFor returns which size n bytes take; roomSizes where they are too many.
-func poolFor(n int64) int { return min(bits.Len64(uint64(max(n, 1)-1)/leastRoom), roomSizes) } //nolint:gosec // at least 0
+// poolFor returns the index of the pool for n bytes; pooledSizes if n is above the largest.
+func poolFor(n int64) int { return min(bits.Len64(uint64(max(n, 1)-1)/leastPooled), pooledSizes) } //nolint:gosec // at least 0
 
-// acquireBody returns room for n bytes at least.
+// acquireBody returns a buffer of at least n bytes.
 func acquireBody(n int64) *[]byte {
 	size := poolFor(n)
-	if size == roomSizes {
+	if size == pooledSizes {
 		b := make([]byte, n)
 		return &b
 	}
-	if b, _ := bodyRooms[size].Get().(*[]byte); b != nil {
+	if b, _ := bodyPools[size].Get().(*[]byte); b != nil {
 		return b
 	}
-	b := make([]byte, leastRoom<<size)
+	b := make([]byte, leastPooled<<size)
 	return &b
 }
 
-// releaseBody gives b, which nobody reads any more, back; nil is nothing.
+// releaseBody gives b back; nil is nothing. Nobody may use b after that.
 func releaseBody(b *[]byte) {
 	if b == nil {
 		return
 	}
-	if size := poolFor(int64(len(*b))); size < roomSizes {
-		bodyRooms[size].Put(b)
+	if size := poolFor(int64(len(*b))); size < pooledSizes {
+		bodyPools[size].Put(b)
 	}
 }

@@ -11,29 +11,28 @@ import (
 	"edgeproxy/internal/wire"
 )
 
-// purgeSweeper makes room for marks of purges. A purge leaves a mark, and look-ups and stores
-// compare responses with the marks (internal/purge). Once there are many marks, a sweep over
-// the store forgets every response that they have purged, and the marks are dropped. A response
-// whose fetch began before the sweep is then not stored. So purges never reach what none of
-// them named, however many there are.
+// purgeSweeper removes purged responses from the store, so that the marks of purges can be dropped. A purge leaves a mark, and
+// look-ups and stores compare responses with the marks (internal/purge). Once there are many marks, a sweep over the store removes
+// every response that they have purged, and drops the marks. A response whose fetch began before the sweep is not stored after it. So
+// a purge never reaches what it has not named, however many purges there are.
 //
-// There is a sweep for each 32,768 URLs or tags, 2,048 hosts or 512 prefixes. It runs in a
-// goroutine of its own, and only purges that come faster than sweeps have to wait. A sweep over a disk may take minutes, or
-// fail with it. Nobody waits for that: the marks stay, and where there is no room for more they fold (internal/purge).
+// There is a sweep for each 32,768 URLs or tags, 2,048 hosts or 512 prefixes. It runs in a goroutine of its own, and only purges
+// that come faster than sweeps wait for it. A sweep over a disk may take minutes, or fail. Nobody waits for that one: the marks stay,
+// and where there is no room for more they are merged into coarser ones (internal/purge).
 type purgeSweeper struct {
 	p      *Proxy
 	sweep  sync.WaitGroup
 	count  atomic.Int64 // of sweeps
-	under  atomic.Bool  // one is under way: from before it looks at the store until the marks are gone
-	failed atomic.Int64 // when one could not be ended, in nanoseconds of Unix time
+	under  atomic.Bool  // a sweep runs: from before it looks at the store until the marks are dropped
+	failed atomic.Int64 // when a sweep failed last, in nanoseconds of Unix time; 0: never
 
 	mu      sync.Mutex
 	running chan struct{} // closed at the end of the sweep under way; nil while there is none
 	closed  bool
 }
 
-// makeRoom is called by each purge while there is little room for marks. It waits where there is
-// none.
+// makeRoom is called by each purge while there is little room for marks. It waits for the sweep where
+// there is none.
 func (s *purgeSweeper) makeRoom(full bool) {
 	s.mu.Lock()
 	if s.closed || s.running == nil && s.failedRecently() {
@@ -51,7 +50,7 @@ func (s *purgeSweeper) makeRoom(full bool) {
 	}
 }
 
-// sweepAgain is how long after a sweep that could not be ended another one may begin.
+// sweepAgain is how long after a failed sweep the next one may begin.
 const sweepAgain = 10 * time.Second
 
 func (s *purgeSweeper) failedRecently() bool {
@@ -59,8 +58,8 @@ func (s *purgeSweeper) failedRecently() bool {
 	return at != 0 && now().Sub(time.Unix(0, at)) < sweepAgain
 }
 
-// misses reports whether a sweep may miss what is stored now, and drop the marks that have made
-// it stale. A write of the store asks this; the next sweep begins after the write.
+// misses reports whether a sweep may miss a response that is stored now, and drop the marks that have purged it. A write to the
+// store asks this. The next sweep begins after the write.
 func (s *purgeSweeper) misses() bool { return s.under.Load() }
 
 // run applies all marks to what is stored, then drops them.
@@ -116,9 +115,8 @@ func (s *purgeSweeper) run() {
 	s.count.Add(1)
 }
 
-// swept returns e, which a soft purge has made stale, as outdated since the time of the sweep.
-// Its age begins there, so a request that came between the purge and the sweep finds it stale,
-// too.
+// swept returns e, which a soft purge has made stale, as stale from the time of the sweep on. Its age begins there, so a request
+// that came between the purge and the sweep finds it stale, too.
 func swept(e *cache.Entry, at time.Time) *cache.Entry {
 	o := outdated(e, at)
 	o.InitialAge, o.ResponseTime = rfc9111.CurrentAge(e.InitialAge, e.ResponseTime, at), at

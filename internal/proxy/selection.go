@@ -9,18 +9,18 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// selection is the part of a response that conditions and Range leave to send.
+// selection is what is sent of a response after the request's conditions and Range were evaluated.
 type selection struct {
-	status        int   // 304, 206 or 416; 0: the response's own
+	status        int   // 304, 206 or 416; 0: that of the response
 	first, length int64 // of the body; length -1: to its end, which is not known
 
-	// ranges are two or more that were asked for, apart from each other; parts is the
-	// answer made of them. Without it they are not sent.
+	// ranges are two or more ranges that do not overlap; parts is the multipart answer made of them. Without parts the whole is
+	// sent.
 	ranges []rfc9111.Range
 	parts  *byteRanges
 
-	assembled bool // the head is that of a part, and the answer made of more than that
-	tagless   bool // for a client that gets no tags
+	assembled bool // the head is that of one stored part, and the answer is made of several
+	tagless   bool // the client gets no surrogate keys
 }
 
 func (c selection) statusOr(own int) int {
@@ -30,7 +30,7 @@ func (c selection) statusOr(own int) int {
 	return own
 }
 
-// leavesAll reports whether all fields of the response are those of the answer.
+// leavesAll reports whether the answer has all fields of the response.
 func (c selection) leavesAll() bool { return c.status == 0 && !c.assembled && !c.tagless }
 
 // sent is the length of what is sent, -1 if unknown.
@@ -41,7 +41,7 @@ func (c selection) sent() int64 {
 	return c.length
 }
 
-// headOnly reports whether only the head is sent.
+// headOnly reports whether the answer has no body because of its status.
 func (c selection) headOnly() bool {
 	return c.status == statusNotModified || c.status == statusRequestedRangeNotSatisfiable
 }
@@ -84,8 +84,8 @@ func oneRange(first, last int64) selection {
 	return selection{status: statusPartialContent, first: first, length: last - first + 1}
 }
 
-// severalRanges is evaluate for a Range that is not one range. Where a single one is
-// left of it, that is sent as if it had been asked for alone.
+// severalRanges is evaluate for a Range with several ranges. If they are one range together, that is sent as if it had been
+// asked for by itself.
 func severalRanges(line []byte, size int64, most int) selection {
 	asked := bytes.Count(line, []byte(",")) + 1
 	ranges, kind := rfc9111.AppendRanges(make([]rfc9111.Range, 0, min(asked, most)), line, size, most)

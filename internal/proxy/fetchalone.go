@@ -5,8 +5,8 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// fetchAlone fetches for x and nobody else. With admit the response may be stored; then Range and
-// conditions are evaluated on it.
+// fetchAlone fetches for x only: other requests do not share the fetch. With admit the response may be stored; then Range and
+// conditions of x are evaluated on it.
 func (p *Proxy) fetchAlone(x *exchange, admit bool) {
 	x.waitsFor(false)
 	f := p.newFill(x, admit)
@@ -19,15 +19,15 @@ func (p *Proxy) fetchAlone(x *exchange, admit bool) {
 	p.answerByFill(x, f)
 }
 
-// leadUnjoinable gives f a flight that nobody joins, before the fetch begins. So a purge finds it.
+// leadUnjoinable gives f a flight that nobody can join, before the fetch begins. A purge reaches it by that flight.
 func (f *fill) leadUnjoinable(x *exchange, key cache.Key) {
 	x.flightReader = f.p.flights.Lead(key, f.flightURL, true, x.who)
 	x.presence.Ends(x.flightReader)
 	f.flight = x.flightReader.Flight()
 }
 
-// answerByFill answers x by f, which it fetches and judges in the goroutine of x. A response that is
-// stored goes through the flight of f; any other goes to x directly.
+// answerByFill fetches and judges f in the goroutine of x, and answers x with its response. A response that is stored goes
+// through the flight of f; any other goes to x directly.
 func (p *Proxy) answerByFill(x *exchange, f *fill) {
 	x.fill = f
 	err := f.begin()
@@ -60,7 +60,7 @@ func (p *Proxy) answerByFill(x *exchange, f *fill) {
 	x.from = fromOrigin{f}
 }
 
-// endFlight ends the flight of f, if it has one: the answer to x does not come through it.
+// endFlight ends the flight of f, if it has one: x is answered otherwise.
 func (f *fill) endFlight(x *exchange, err error) {
 	if f.flight != nil {
 		f.flight.Finish(err)
@@ -68,8 +68,7 @@ func (f *fill) endFlight(x *exchange, err error) {
 	}
 }
 
-// storeFor stores f, which is judged and leads a flight for x alone, in the goroutine of that
-// flight. x reads from the flight.
+// storeFor stores the response of f in the goroutine of its flight. f is judged, and x is the only reader of the flight.
 func (p *Proxy) storeFor(x *exchange, f *fill) {
 	f.admit()
 	x.from, x.fill = fromFlight{x.flightReader}, nil

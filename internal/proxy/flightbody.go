@@ -12,17 +12,16 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// flightBody is the body of a flight as one client reads it. A flight never waits for its slowest
-// client, which may be left behind. It then gets the rest from what is stored by now. Else we
-// ask the origin for the rest, by a Range request for this client alone. Where neither is
-// possible the client is cut off.
+// flightBody reads the body of a flight for one client. A flight does not wait for its slowest client, so this client may be
+// left behind (flight.ErrBehind). It then gets the remainder from the store, if the response is stored by now. Otherwise the
+// origin is asked for the remainder, by a Range request for this client only. Where neither is possible the transfer is cut off.
 type flightBody struct {
 	p      *Proxy
 	x      *exchange
 	r      *reader
-	at     int64         // of the body, to be read next
-	begun  []byte        // what r has given already, and nobody has had
-	rest   io.ReadCloser // not from the flight, once the client is left behind; else nil
+	at     int64         // offset in the body of the next byte
+	begun  []byte        // was read from r and not given yet
+	rest   io.ReadCloser // the remainder, once the client was left behind; else nil
 	buffer []byte        // for Next, with rest
 }
 
@@ -80,7 +79,7 @@ func (a *flightBody) Close() error {
 	return nil
 }
 
-// resume finds the rest elsewhere.
+// resume finds the remainder in the store or at the origin. The error is flight.ErrBehind.
 func (a *flightBody) resume() error {
 	_ = a.r.Close()
 	counts := &a.x.route.metrics.behind
@@ -96,8 +95,7 @@ func (a *flightBody) resume() error {
 	return nil
 }
 
-// fromStore takes the rest from the store, if the store has this response by now, or one with
-// the same strong validator.
+// fromStore takes the remainder from the store, if this response is there, or one with the same strong validator.
 func (a *flightBody) fromStore() bool {
 	h := a.r.Header()
 	if h.entry == nil {
@@ -120,7 +118,7 @@ func (a *flightBody) rep() rfc9111.Representation {
 	return g.representation()
 }
 
-// fromOrigin asks the origin for the rest. What answers a POST is not asked for again.
+// fromOrigin asks the origin for the remainder. A POST is not repeated.
 func (a *flightBody) fromOrigin() bool {
 	x, h := a.x, a.r.Header()
 	if !x.asks.get || !h.resumable() {
@@ -134,8 +132,8 @@ func (a *flightBody) fromOrigin() bool {
 	return true
 }
 
-// resumable reports whether the origin can be asked for the rest of the response where a client
-// has its beginning: the response must be a whole representation with a strong entity tag.
+// resumable reports whether the origin can be asked for the remainder of the response: it must be a whole representation with a
+// strong entity tag.
 func (h *outcome) resumable() bool {
 	return h.status == statusOK && !h.part && rfc9111.StronglyTagged(h.from)
 }
@@ -144,7 +142,7 @@ func (h *outcome) resumable() bool {
 func tagged(rep rfc9111.Representation) bool { return rep.ETag != "" && rfc9111.SameStrongly(rep, rep) }
 
 // askRemainder asks the origin of a route, by r and for one client, for the bytes first to last of
-// rep. A last of -1 is the end. whole is the length of rep, -1 if unknown. askRest returns these
+// rep. A last of -1 is the end. whole is the length of rep, -1 if unknown. askRemainder returns these
 // bytes, or nil where the origin gives anything else (RFC 9110 sections 13.1.5 and 14.4).
 func askRemainder(guest *presence.Client, route *route, r *origin.Request, rep rfc9111.Representation, first, last, whole int64) io.ReadCloser {
 	to := ""

@@ -8,24 +8,23 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// clientHead is what one client gets of the head of a response.
+// clientHead is the head of a response as one client gets it.
 type clientHead struct {
-	fields field.List  // gathered, of what was fetched
-	lines  field.Lines // gathered, of what is stored; one of the two
+	fields field.List  // gathered, of a fetched response
+	lines  field.Lines // gathered, of a stored one; only one of the two is set
 
-	// held is the stored response that it is served from, made the one in the making that a
-	// follower gets: then its Age is ours to say. Where the origin has answered this very request
-	// both are nil, and own is what the origin has sent.
+	// held is the stored response that is served. made is the entry of the response that is being fetched, for a follower. With
+	// either the answer has an Age of ours. If the origin has answered this very request, both are nil, and own is what the
+	// origin has sent.
 	held *cache.Object
 	made *cache.Entry
 	own  *outcome
 }
 
-// clientHead returns what a client gets of h. The client whose request the origin has answered
-// gets what the origin sent. Any other client is a follower, and gets what a hit would give
-// it a moment later: the header of the entry. That lacks the fields which private="X" and
-// no-cache="X" name, and others that are not stored (RFC 9111 sections 5.2.2.4 and 5.2.2.7).
-// A follower may get nothing else of h, so only this method decides it.
+// clientHead returns the head of h as a client gets it. The client whose request the origin has answered gets what the origin
+// sent. A follower gets what a hit would give it a moment later: the header of the entry, without the fields that private="X" and
+// no-cache="X" name and others that are not stored (RFC 9111 sections 5.2.2.4 and 5.2.2.7). A follower may get nothing else of h,
+// so this method alone decides it.
 func (h *outcome) clientHead(follower bool) clientHead {
 	if !follower {
 		return clientHead{fields: h.fields, own: h}
@@ -33,7 +32,7 @@ func (h *outcome) clientHead(follower bool) clientHead {
 	return clientHead{fields: h.entry.Header, made: h.entry}
 }
 
-// storedClientHead returns what a client gets of the stored response e.
+// storedClientHead returns the head of the stored response e as a client gets it.
 func storedClientHead(e *cache.Object) clientHead { return clientHead{lines: e.Header(), held: e} }
 
 // representation is what conditions and Range are compared with.

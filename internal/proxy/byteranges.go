@@ -10,21 +10,20 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// Boundaries are tried in this order: the separator with each of the marks. They
-// need not be hard to guess, for what they separate is searched for them.
+// Boundaries are tried in this order: the separator with each of the marks. They need not be hard to guess, since the parts
+// are searched for them.
 const (
 	separator      = "part-of-a-stored-body-"
 	separatorMarks = "0123"
 	boundaryBytes  = len(separator) + 1
 )
 
-// partsSpareBytes is by how much an answer in parts may be longer than the body
-// that it is cut from. Beyond that the whole is the cheaper answer, and nobody can
-// ask for more than he names (RFC 9110 section 17.15).
+// partsSpareBytes is by how much an answer in parts may be longer than the whole body. Beyond that the whole is sent, which is
+// cheaper, so that many small ranges are no attack (RFC 9110 section 17.15).
 const partsSpareBytes = 4 << 10
 
 // byteRanges is the content of a multipart/byteranges answer (RFC 9110 section 14.6):
-// what goes between the parts and, not copied, the parts themselves in turn. It
+// what goes between the parts, and the parts, which are not copied. It
 // belongs to one answer.
 type byteRanges struct {
 	boundary string

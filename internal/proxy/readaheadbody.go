@@ -20,10 +20,9 @@ const (
 	sweepEvery = 250 * time.Millisecond
 )
 
-// readAheadBody is an origin's body on its way to one client, outside of flights. At first the goroutine
-// that serves the client copies it. Once the client has kept the body waiting for slowAfter in
-// all, another goroutine reads ahead of the client. So the origin's connection is free as soon
-// as all of the body is here, however slow the client is.
+// readAheadBody is the body of an origin's response for one client, without a flight. At first the goroutine that serves the
+// client reads it. Once the client has kept it waiting for slowAfter in all, another goroutine reads ahead of the client, into memory
+// or a file. The origin's connection is then free as soon as the body has arrived, however slow the client is.
 type readAheadBody struct {
 	streams *readAheads
 	src     *origin.Body
@@ -79,8 +78,8 @@ func (a *readAheadBody) Close() error {
 	return nil
 }
 
-// readAheads are the bodies that may be read ahead. A timer looks at them while there are any: a
-// goroutine whose write hangs cannot notice that its client takes nothing.
+// readAheads are the bodies that may be read ahead. A timer looks at them while there are any, since a
+// goroutine that waits in a write cannot notice that its client takes nothing.
 type readAheads struct {
 	open   func(*readAheadBody) *flight.Stream
 	panics *rescue.Counter

@@ -8,8 +8,9 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// clientSlots bounds requests that are no hits; another one bounds tunnels. Each client has a share
-// of the places while they are scarce. A stream of HTTP/2 takes a place like any request.
+// clientSlots counts the slots that each client has of a limited number. While few are free, one client may have no more
+// than its share of them (client.Part). One counts the requests that go to origins, where a stream of HTTP/2 takes a slot as
+// any request does; others count tunnels, validations in the background, and encoders.
 type clientSlots struct {
 	part client.Part
 
@@ -21,8 +22,8 @@ func newClientSlots(part client.Part) *clientSlots {
 	return &clientSlots{part: part, shares: client.NewShares(part)}
 }
 
-// acquire takes a place for a client, and reports false where it may have none. used is
-// how many of all places are taken.
+// acquire takes a slot for a client, and reports false where that is over its share. used is how many of all slots are
+// taken by any client.
 func (s *clientSlots) acquire(who netip.Prefix, used, all int64) bool {
 	if s.part.Off() || !who.IsValid() {
 		return true
@@ -36,6 +37,7 @@ func (s *clientSlots) acquire(who netip.Prefix, used, all int64) bool {
 	return true
 }
 
+// release gives a slot of a client back.
 func (s *clientSlots) release(who netip.Prefix) {
 	if s.part.Off() || !who.IsValid() {
 		return
@@ -45,7 +47,7 @@ func (s *clientSlots) release(who netip.Prefix) {
 	s.shares.Give(who)
 }
 
-// acquireSlot takes a place among the requests that go to an origin.
+// acquireSlot takes a slot for x among the requests that go to an origin, or refuses it.
 func (p *Proxy) acquireSlot(x *exchange, d disposition) disposition {
 	x.who, _ = client.Of(x.clientAddress())
 	x.counted, x.busy = true, true
@@ -67,7 +69,7 @@ func (p *Proxy) acquireSlot(x *exchange, d disposition) disposition {
 	return d
 }
 
-// releaseSlot gives back what forwardable took. It may be called again.
+// releaseSlot gives back what acquireSlot took. It may be called again.
 func (p *Proxy) releaseSlot(x *exchange) {
 	if x.counted {
 		p.forwarding.Add(-1)
@@ -79,8 +81,8 @@ func (p *Proxy) releaseSlot(x *exchange) {
 	x.counted, x.placed = false, false
 }
 
-// acquireTunnel takes a place among the tunnels for x, whose request is about to ask for an
-// upgrade, or refuses it. A tunnel gives the one among the requests back.
+// acquireTunnel takes a slot for x among the tunnels before the origin is asked for an upgrade, or refuses it. A request that has
+// become a tunnel gives its slot among the requests back.
 func (p *Proxy) acquireTunnel(x *exchange) bool {
 	n, all := p.tunnels.open.Add(1), int64(x.settings.Tunnels)
 	switch {
@@ -100,7 +102,7 @@ func (p *Proxy) acquireTunnel(x *exchange) bool {
 	return true
 }
 
-// releaseTunnel gives back what enterTunnels took. It may be called again, and for any
+// releaseTunnel gives back what acquireTunnel took. It may be called again, and for any
 // exchange.
 func (p *Proxy) releaseTunnel(x *exchange) {
 	if x.tunnels {
