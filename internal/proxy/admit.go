@@ -12,10 +12,9 @@ import (
 // errUnshared ends a flight whose response turned out to be for one client.
 var errUnshared = errors.New("response is not kept")
 
-// admit gives the head to the readers of the flight. The flight says which of them may have it,
-// and whether the body is kept for the store. Where those who joined before the head came may
-// still admit the response, admit waits until each has said so or not: a short body might end
-// before that.
+// admit gives the head to the readers of the flight. The flight decides which of them may have it, and whether the body is kept
+// for the store. If clients that joined before the head arrived can still admit the response, admit waits until each has decided: a
+// short body might end before that.
 func (f *fill) admit() {
 	if !f.shared {
 		f.flight.Publish(f.head, f.head.response(false))
@@ -28,12 +27,12 @@ func (f *fill) admit() {
 	}
 }
 
-// response is what a flight has to know of h. shared says that followers may have it.
+// response returns what a flight has to know of h. shared says that followers may have it.
 func (h *outcome) response(shared bool) flight.Response {
 	return flight.Response{Storable: h.storable(), Shareable: shared, Resumable: h.resumable(), Length: h.length}
 }
 
-// responseTo is what the flight for a key has to know of h, which j has fetched.
+// responseTo returns what the flight for a key has to know of h, which j has fetched.
 func (h *outcome) responseTo(j *job, key cache.Key) flight.Response {
 	r := h.response(h.shareable())
 	if !j.sighted || !h.storable() {

@@ -2,21 +2,20 @@ package proxy
 
 import "edgeproxy/internal/message"
 
-// source is where the content of an answer comes from. It is set where the answer is decided. Each
-// kind has its own file; none takes memory of its own for it.
+// source is where the head and the content of an answer come from. It is set where the answer is decided. Each kind has its own
+// file. To make a source allocates nothing.
 type source interface {
-	// heading says what the head is made of, and what conditions and Range are compared with.
+	// heading returns what the head is made of, and what conditions and Range are compared with.
 	heading(x *exchange) heading
-	// send makes what c leaves the content of the answer.
+	// send makes what c selects the content of the answer.
 	send(x *exchange, c selection)
-	// leave ends the source, of which only the head is sent.
+	// leave closes the source if only its head is sent.
 	leave(x *exchange)
-	// abandon lets go of what the source holds, wherever the answer is.
+	// abandon closes what the source holds, at whatever step the answer is.
 	abandon()
 }
 
-// deliver fills the answer: the head, and the content as bytes that the front sends from where
-// they are, or as a stream.
+// deliver fills the answer: the head, and the content, either as bytes that the front sends without a copy, or as a stream.
 func (p *Proxy) deliver(x *exchange) {
 	if x.upload != nil && x.upload.leftOff() {
 		x.closing = true // the rest of the upload is still to come
@@ -35,8 +34,8 @@ func (p *Proxy) deliver(x *exchange) {
 	}
 }
 
-// deliverSelection fills the answer with what conditions and Range leave of x's source. It reports false where that has to be
-// read and cannot be.
+// deliverSelection fills the answer with what conditions and Range select of x's source. It reports false if the content
+// cannot be read.
 func (p *Proxy) deliverSelection(x *exchange, h *heading) bool {
 	c := x.selectionOf(h)
 	headOnly := x.asks.head || c.headOnly() || !bodyAllowed(c.statusOr(h.status))

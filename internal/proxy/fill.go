@@ -11,14 +11,14 @@ import (
 // inflight is the fetching side of a flight; reader is the other one.
 type inflight = flight.Flight[cache.Key, *outcome]
 
-// fill is one fetch and all that comes of its response. A miss, a validation, a slice, a part,
-// the answer to a POST that is kept, and what is fetched for one client alone are fills alike:
+// fill is one fetch and what is done with its response. A miss, a validation, a slice, a part, a POST whose answer is kept, and
+// a fetch for one client only are all fills:
 //
-//	fetch    asks the origin. A stored response may be confirmed, or stand in for a failure.
-//	judge    says what may become of the response.
-//	admit    gives the head to those who wait for it.
-//	store    takes the body in, and puts it into the cache.
-//	account  books the fill, once, however it ends.
+//	fetch    asks the origin. A 304 renews the stored response; a failure may be answered by a stale one.
+//	judge    decides what may be done with the response (RFC 9111).
+//	admit    gives the head to the clients that wait for it.
+//	store    reads the body, and puts it into the cache.
+//	account  counts the fill, once, however it ends.
 //
 // The steps have a file each. Three functions take them: run, in the goroutine of a flight;
 // Begin, in that of its leader, as far as nothing else wants that goroutine; and answerByFill, which
@@ -30,13 +30,13 @@ type fill struct {
 	asks   origin.Request // the memory of job.request, as a rule
 	asking origin.Asking  // in which the origin is asked
 
-	// flight takes the head and the body to readers, and the body to the store. Nil is a
-	// response that goes to one client directly, unstored; the fetch ends when guest leaves.
+	// flight takes the head and the body to readers, and the body to the store. If it is nil the response goes to one client
+	// directly and is not stored; the fetch ends when that client leaves.
 	flight   *inflight
 	presence *presence.Client
-	shared   bool // others may read along
+	shared   bool // other clients may read the flight
 
-	call      *origin.Call     // what has begun of the first question to the origin; nil: nothing
+	call      *origin.Call     // the first request to the origin, if it has begun; else nil
 	resp      *origin.Response // what the origin has sent; nil where the answer is a stored response
 	head      *outcome         // nil until it is judged
 	accounted bool
@@ -46,12 +46,11 @@ type fill struct {
 	body       []byte
 	pooledBody *[]byte       // of body; nil: none was taken
 	err        error         // of reading body
-	concluded  bool          // nobody but its leader has had a seat in the flight
+	concluded  bool          // only the leader was in the flight
 	why        reason.Reason // it is not stored though it was admitted; None: it is
 }
 
-// start begins f by the flight that r leads and tells t of interim responses, until guest has
-// left.
+// start runs f in the flight that r leads. Interim responses go to t until the client has left.
 func (f *fill) start(r *reader, t sendInterim, guest *presence.Client) {
 	f.interims = handOver(f.request, t)
 	if f.p.flights.Go(r, f.run, f.p.panicked) {
@@ -70,8 +69,8 @@ func (f *fill) run(to *inflight) {
 	}
 }
 
-// fetchHead asks the origin and gives the head to those who wait for it. It reports whether a body is
-// to follow; else the flight has ended.
+// fetchHead asks the origin and gives the head to the clients that wait for it. It reports whether a body
+// follows; else the flight has ended.
 func (f *fill) fetchHead() bool {
 	if !f.fetchAndJudge() {
 		return false
@@ -80,7 +79,7 @@ func (f *fill) fetchHead() bool {
 	return true
 }
 
-// fetchAndJudge asks the origin, and reports whether a response comes that is to be admitted; else the flight has ended.
+// fetchAndJudge asks the origin and judges the response. It reports whether that has to be admitted; else the flight has ended.
 func (f *fill) fetchAndJudge() bool {
 	switch err := f.begin(); {
 	case err != nil:
@@ -93,8 +92,8 @@ func (f *fill) fetchAndJudge() bool {
 	return false
 }
 
-// begin asks the origin and judges what it answers. Without an error there is a head: that of
-// the response, or one that holds a stored response in its place.
+// begin asks the origin and judges its response. Without an error there is a head: that of the response, or one with the stored
+// response that is the answer instead.
 func (f *fill) begin() error {
 	if err := f.fetch(); err != nil || f.head != nil {
 		return err
@@ -108,7 +107,7 @@ func (f *fill) begin() error {
 	return nil
 }
 
-// abandon lets go of the response, wherever f is. What was judged is booked all the same.
+// abandon closes the response, at whatever step f is. A fill that was judged is counted all the same.
 func (f *fill) abandon() {
 	if f.resp != nil {
 		f.resp.Abandon()

@@ -9,10 +9,9 @@ import (
 
 var _ flight.Fetch[cache.Key, *outcome] = (*fill)(nil)
 
-// startHere is start for x, which leads a flight and is alone in it. A goroutine costs more than all
-// that is done for most fetches, so the leader's own fetches as long as it has nothing else to do: it
-// asks the origin on a connection that is at hand, waits for the head, and takes in a body that has
-// come with it. The fetch goes over to a goroutine of its own
+// startHere is start for x, the only client of a flight, which it leads. A goroutine costs more than the rest of most
+// fetches. So the leader's own goroutine fetches as long as it need not wait for anything else: it asks the origin on an idle
+// connection, waits for the head, and takes a body that has arrived with it. The fetch moves to a goroutine of its own
 //
 //   - where it has to wait for anything else: a connection, a body, another try;
 //   - when the client leaves, for others may want the response;

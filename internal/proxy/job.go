@@ -12,8 +12,8 @@ import (
 	"edgeproxy/internal/wire"
 )
 
-// job is one fetch: what to ask, and what is needed to judge and store the
-// answer after the request is gone.
+// job is what one fetch has to know: the request to the origin, and what is needed to judge and store the response after the
+// client's request has ended.
 type job struct {
 	settings *settings
 	route    *route

@@ -11,29 +11,28 @@ import (
 // it was given is not its own.
 const maxJoins = 4
 
-// wanted is what one client wants of the origin and may share with others: a whole response, or
-// a slice. share gets it. The client is answered by take, or by found, alone or fail.
+// wanted is a whole response, or a slice of one, that a client wants from the origin and may share with others. share gets it. The client is answered by take, or by findStored, fetchAlone or fail.
 type wanted interface {
-	// join takes a seat in the flight for it. Nil is none: it is fetched alone.
+	// join joins the flight for it, or begins one and leads it. If r is nil it has to be fetched alone.
 	join() (r *reader, leads bool)
-	// lead begins the fetch of the flight that r leads. anew says that others wait as well, so
-	// the client may be given another's header and go before the fetch has looked at its request.
-	// It reports whether the client is answered: then the flight has ended.
+	// lead begins the fetch of the flight that r leads. anew says that others wait as well: then the client may be answered by
+	// another flight, and leave, before the fetch has looked at its request. lead reports whether the client is answered and the
+	// flight has ended.
 	lead(r *reader, anew bool) (answered bool)
-	// wait waits for a header: flight.Reader.Wait.
+	// wait waits for the response's header: flight.Reader.Wait.
 	wait(r *reader) (*outcome, flight.Outcome, error)
-	// findStored answers from the store, if that has it by now.
+	// findStored answers from the store, if the response is there by now.
 	findStored() (done bool)
-	// keyMoved reports whether found, which was last asked, has shown that it goes by another key
-	// than the flight that r leads.
+	// keyMoved reports whether found, which was last asked, has found another key
+	// than that of the flight that r leads.
 	keyMoved(r *reader) bool
 
-	// answers reports whether h, whose fetch the client has led or not, is what it wants.
+	// answers reports whether h is what the client wants. leads says that the client led the fetch.
 	answers(h *outcome, leads bool) bool
-	// redirect leaves h, which does not answer, for the flight of what does.
+	// redirect turns from h, which is not what the client wants, to the flight that may bring it.
 	redirect(h *outcome, leads bool) (done bool)
-	// count has the request count as what h shows it to be. It reports false where h is to be
-	// stored for it and there is no memory for that.
+	// count makes the request a sighting of the key of h. It reports false if h has to be stored for it and there is no memory
+	// for that.
 	count(r *reader, h *outcome, leads bool) bool
 	// mayHave reports whether a follower may have the stored response that h is about.
 	mayHave(h *outcome) bool
@@ -46,7 +45,7 @@ type wanted interface {
 	fail(err error)
 }
 
-// share gets w by flights: it leads one, or follows. If no flight brings it, w is fetched alone.
+// share gets w by a flight, which it leads or follows. If maxJoins flights do not bring it, w is fetched alone.
 func (p *Proxy) share(w wanted) {
 	for range maxJoins {
 		if p.shareOnce(w) {
@@ -56,8 +55,8 @@ func (p *Proxy) share(w wanted) {
 	w.fetchAlone(false)
 }
 
-// shareOnce gets w by one flight. It returns false if w is to be tried again: its key has
-// changed, or the store was filled.
+// shareOnce gets w by one flight. It returns false if another try is needed: the key has changed, or the response was stored
+// meanwhile.
 func (p *Proxy) shareOnce(w wanted) (done bool) {
 	r, leads := w.join()
 	switch {
@@ -85,7 +84,7 @@ func (p *Proxy) shareOnce(w wanted) (done bool) {
 	return !isLeadersFault(leads, err) && actOnEnd(w, outcome, err)
 }
 
-// use acts on h, which the flight of r has given w. It reports not used where w may not have it.
+// use answers w by h, the header that the flight of r has given. It reports not used if w may not have h.
 func use(w wanted, r *reader, h *outcome, leads bool) (done, used bool) {
 	switch {
 	case !w.answers(h, leads):
@@ -107,7 +106,7 @@ func releaseUnused(r *reader) {
 	_ = r.Close()
 }
 
-// awaitHeader waits for a header for w, and leads another flight when it is w's turn.
+// awaitHeader waits for a header for w. It leads another flight when it is the turn of w.
 func awaitHeader(w wanted, r *reader) (*outcome, flight.Outcome, error) {
 	for {
 		h, outcome, err := w.wait(r)
@@ -118,7 +117,7 @@ func awaitHeader(w wanted, r *reader) (*outcome, flight.Outcome, error) {
 	}
 }
 
-// actOnEnd acts on the name of a flight's end that gave w nothing to read.
+// actOnEnd acts on the outcome of a flight that gave w nothing to read.
 func actOnEnd(w wanted, outcome flight.Outcome, err error) (done bool) {
 	switch outcome {
 	case flight.Filled:
@@ -139,6 +138,6 @@ func actOnEnd(w wanted, outcome flight.Outcome, err error) (done bool) {
 // errNoHeader ends the wait of a follower.
 var errNoHeader = &origin.Error{Kind: origin.Timeout, Op: "wait for the fetches of other requests", Err: errors.New("none of them has a header")}
 
-// isLeadersFault reports whether a fetch has failed because of what the leader's client holds. Its
-// followers are not concerned: one of them leads the next fetch.
+// isLeadersFault reports whether a fetch has failed because the leader's client is over its share of the origin. That does
+// not concern followers: one of them leads the next fetch.
 func isLeadersFault(leads bool, err error) bool { return !leads && errors.Is(err, origin.ErrShare) }

@@ -9,23 +9,20 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// This file says which key a request counts by. It is that of its URL, as long as nothing
-// is known of Vary, or the URL varies by nothing but Accept-Encoding, whose values are
-// folded to a few. Else it is that of the variant: which fields select it is said by what
-// is stored of the URL, by what its last response said, or by the response when it comes.
-// Then the request is recorded under the variant's key as well, and that decides. It stays
-// one request, and is counted as one.
+// This file decides which key a request is a sighting of. It is the key of the URL, as long as no Vary is known, or the URL
+// varies by Accept-Encoding alone, which has few normalised values. Otherwise it is the key of the variant. The fields that select the
+// variant are known from what is stored of the URL, from its last response, or from the response to this request. In the last case the
+// request is recorded under the variant's key as well, and that one decides. It is counted as one request.
 
-// sighting is the key that a request counts by, and what admission has said.
+// sighting is the key that a request is a sighting of, and what admission has decided.
 type sighting struct {
-	demand  cache.Key // that decides
+	demand  cache.Key // the key
 	variant bool      // demand is the key of a variant
-	sighted bool      // the request is counted
-	renews  bool      // what is stored for it is renewed, without asking the filter
+	sighted bool      // the sighting was recorded
+	renews  bool      // a stored response is renewed, which the filter is not asked about
 	verdict admission.Verdict
 
-	// others are the keys that the request was recorded under before, so that it is no
-	// further sighting of any.
+	// others are keys that the request was recorded under before. It is recorded under each only once.
 	others [3]recorded
 }
 
@@ -40,7 +37,7 @@ func mayVary(names []string) bool {
 	return len(names) > 1 || len(names) == 1 && names[0] != "Accept-Encoding"
 }
 
-// fillKey returns the key under which the fills of a part count.
+// fillKey returns the key under which fills of a part are counted.
 func fillKey(key, url cache.Key, vary []string) cache.Key {
 	if mayVary(vary) {
 		return key
@@ -48,8 +45,8 @@ func fillKey(key, url cache.Key, vary []string) cache.Key {
 	return url
 }
 
-// keyByLastVary keys x by the fields that the last response of its URL varied by. Nothing is
-// stored of that URL. It allocates nothing.
+// keyByLastVary sets the key of x by the Vary of the last response of its URL, of which nothing is stored. It allocates
+// nothing.
 func (p *Proxy) keyByLastVary(x *exchange) {
 	if names := p.varyFields.Names(x.base.Hi, x.base.Lo); names != nil {
 		x.selectVariant(p, names)
@@ -57,8 +54,8 @@ func (p *Proxy) keyByLastVary(x *exchange) {
 	}
 }
 
-// countBy sets the key that x counts by, as far as it is known before the response is. x.demand
-// is the URL's key until then. It allocates nothing.
+// countBy sets the key that x is a sighting of to that of its variant, if that is known before the response is. x.demand is the
+// key of the URL until then. It allocates nothing.
 func (p *Proxy) countBy(x *exchange) {
 	switch {
 	case mayVary(x.vary):
@@ -72,9 +69,8 @@ func (p *Proxy) countBy(x *exchange) {
 	}
 }
 
-// count makes the request count by this key. If it counted by another so far, it is recorded
-// under this key, unless it was before, and this key decides. count reports whether the key has
-// changed.
+// count makes the request a sighting of key, and reports whether that has changed. If it was a sighting of another key so far, it
+// is recorded under key as well, unless that was done before, and key decides.
 func (s *sighting) count(g *admission.Gate, r admission.Rule, key cache.Key, variant bool) bool {
 	if key == s.demand {
 		return false
@@ -105,8 +101,8 @@ func (s *sighting) otherVerdict(key cache.Key) (admission.Verdict, bool) {
 	return admission.Verdict{}, false
 }
 
-// countByEntry makes the request of j count by the key of its response, whose entry will be e, and
-// remembers what the response varies by.
+// countByEntry makes the request of j a sighting of its response's key, whose entry will be e. It remembers the Vary of the
+// response.
 func (p *Proxy) countByEntry(j *job, h *outcome, e *cache.Entry) {
 	base, key, variant := e.URL, j.demand, mayVary(e.Vary)
 	if h.part {
@@ -137,7 +133,7 @@ func (p *Proxy) countByEntry(j *job, h *outcome, e *cache.Entry) {
 	}
 }
 
-// countHead is countAs for a HEAD whose GET would bring a storable response.
+// countHead is countByEntry for a HEAD, if the response to a GET would be storable.
 func (p *Proxy) countHead(j *job, resp *origin.Response, h *outcome) {
 	facts := j.facts
 	facts.Method = "GET"
@@ -149,8 +145,8 @@ func (p *Proxy) countHead(j *job, resp *origin.Response, h *outcome) {
 	}
 }
 
-// knowsVariant reports whether the response to j, whose request is no sighting, may be stored
-// for what it varies by: its key is the one that was asked about before, or the gate knows it.
+// knowsVariant reports whether the response to j may be stored as the variant that it is. The request of j is no sighting. So the
+// key must be the one that was decided about before, or admission must know it.
 func (p *Proxy) knowsVariant(j *job, resp *origin.Response) bool {
 	names, _ := rfc9111.VaryNames(resp.Header)
 	key := j.exact.url
@@ -160,15 +156,14 @@ func (p *Proxy) knowsVariant(j *job, resp *origin.Response) bool {
 	return key == j.demand || p.Gate.Knows(j.route.Rule, key.Hi, key.Lo)
 }
 
-// countByOutcome makes x, which has led the fetch of h, count by the key that h has shown to be right.
+// countByOutcome makes x, which has led the fetch of h, a sighting of the key of h.
 func (x *exchange) countByOutcome(h *outcome) {
 	if h.counts != nil {
 		x.sighting = *h.counts
 	}
 }
 
-// recount makes x count by the key of what it asked for, as is known now: that of e,
-// or, if e is nil, that of the variant by which x is keyed now.
+// recount makes x a sighting of the key that is known by now: that of e, or if e is nil, that of the variant which x selects.
 func (p *Proxy) recount(x *exchange, e *selected) {
 	switch {
 	case e != nil && mayVary(e.vary):
@@ -180,8 +175,8 @@ func (p *Proxy) recount(x *exchange, e *selected) {
 	}
 }
 
-// countByFlight makes x count by the key of h, which is its answer and comes from the flight of r.
-// It returns false where h is to be stored for x and there is no memory for it.
+// countByFlight makes x a sighting of the key of h, its answer from the flight of r. It returns false if h has to be stored for x
+// and there is no memory for that.
 func (p *Proxy) countByFlight(x *exchange, r *reader, h *outcome, leads bool) bool {
 	switch {
 	case leads && h.changesKey(): // what the answer says of itself, followers decide as well
@@ -196,13 +191,12 @@ func (p *Proxy) countByFlight(x *exchange, r *reader, h *outcome, leads bool) bo
 	return true
 }
 
-// changesKey reports whether requests that share h may have been counted by another key before h
-// came.
+// changesKey reports whether requests that share h may have been sightings of another key before h arrived.
 func (h *outcome) changesKey() bool {
 	return h.counts != nil || mayVary(h.selected().vary)
 }
 
-// count is countWith for a slice. The job of the slicing has the key that its request counts by.
+// count is countByFlight for a slice. The sighting of the request is that of the slicing's job.
 func (sl *slice) count(r *reader, h *outcome, leads bool) bool {
 	s := sl.s
 	if leads {
@@ -224,7 +218,7 @@ func (sl *slice) count(r *reader, h *outcome, leads bool) bool {
 	return r.Admit(s.admission().Following)
 }
 
-// admission returns what the request of s brings into the flight for a slice.
+// admission returns what the flight for a slice has to know of the sighting of the request.
 func (s *slicing) admission() flight.Admission {
 	v := s.job.verdict
 	return flight.Admission{Leading: v.Admit, Following: s.job.route.Rule.Joined(v).Admit, Client: s.client}

@@ -12,8 +12,7 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// store copies the body into the flight, puts it into the cache if it may be there, and ends the
-// flight.
+// store reads the body into the flight, puts it into the cache if it may be stored, and ends the flight.
 func (f *fill) store() {
 	abort := func() bool { return true }
 	if !f.resp.Here { // else no read waits
@@ -63,8 +62,8 @@ func copyBody(f *inflight, w *cache.Writer, resp *origin.Response) (size int64, 
 	return size, nil
 }
 
-// write has w take the body from its first byte, if it is to be stored by now or would be staged.
-// Where there was no memory for it the head has said that it is not stored.
+// write makes w take the body from its first byte on, if it will be stored or staged. If there was no memory for it, the head
+// has said that it is not stored.
 func (f *fill) write(w *cache.Writer) {
 	h := f.head
 	if w.Wants() && f.flight.KeptWhole() && (f.flight.Admitted() || f.keepsInStage(max(h.length, 0))) {
@@ -72,13 +71,13 @@ func (f *fill) write(w *cache.Writer) {
 	}
 }
 
-// keepsInStage reports whether a response of size bytes that admission holds back is kept all the same.
+// keepsInStage reports whether a response of size bytes that admission holds back goes into the stage.
 func (f *fill) keepsInStage(size int64) bool {
 	return f.route.Rule.Policy != admission.Never && f.p.Store.Takes(size, f.head.entry, false)
 }
 
-// commit puts a whole, storable body into the cache, as admission has it, and says why not
-// otherwise; None is stored. err is how the body ended.
+// commit puts a whole, storable body into the cache, as admission has decided. It returns why the body was not stored, None if
+// it was. err is how the body ended.
 func (f *fill) commit(w *cache.Writer, err error) reason.Reason {
 	h := f.head
 	if !h.storable() {
@@ -103,7 +102,7 @@ func (f *fill) commit(w *cache.Writer, err error) reason.Reason {
 	return reasonOf(o)
 }
 
-// whyUnstored says why a whole body of size bytes, of which nobody has all, is not stored; lost is why the disk has it not.
+// whyUnstored returns why a whole body of size bytes is not stored of which memory has only a part; lost is why the disk does not have it.
 func (p *Proxy) whyUnstored(kept flight.Kept, size int64, lost cache.Outcome) reason.Reason {
 	switch {
 	case kept == flight.Outgrown && lost != cache.Stored:
@@ -118,7 +117,7 @@ func (p *Proxy) whyUnstored(kept flight.Kept, size int64, lost cache.Outcome) re
 	return reason.InflightLimit
 }
 
-// reasonOf is the reason for what became of an admitted response.
+// reasonOf returns the reason for the outcome of an admitted response.
 func reasonOf(o cache.Outcome) reason.Reason {
 	switch o {
 	case cache.Stored, cache.Joined, cache.InDemand:

@@ -12,12 +12,11 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// maxRefreshes bounds the validations that go on in the background. Beyond it a
-// stale answer stays stale a little longer.
+// maxRefreshes bounds the validations in the background. While there are that many, further stale responses are not validated.
 const maxRefreshes = 256
 
-// renewBy304 renews the stored response by a 304 and returns it as the answer. It returns nil if
-// the 304 is not about that response.
+// renewBy304 renews the stored response by a 304 (RFC 9111 section 4.3.4) and returns it as the answer. It returns nil if the
+// 304 is not about that response.
 func (p *Proxy) renewBy304(j *job, resp *origin.Response, purged func() bool) *outcome {
 	e := j.stale.Entry()
 	from, ok := j.route.confirming(j.request, e, j.stale.Content().Size(), resp.Header)
@@ -57,8 +56,7 @@ func (p *Proxy) renewBy304(j *job, resp *origin.Response, purged func() bool) *o
 	return h
 }
 
-// renew replaces the stored response by the confirmed one, or removes it if it may no longer be
-// stored.
+// renew replaces the stored response by the renewed one, or removes it if it may no longer be stored.
 func (p *Proxy) renew(j *job, e *cache.Entry, why reason.Reason, purged func() bool) {
 	switch why {
 	case reason.None:
@@ -71,8 +69,7 @@ func (p *Proxy) renew(j *job, e *cache.Entry, why reason.Reason, purged func() b
 	}
 }
 
-// answerFrom makes the stored response in h the answer of x. asked says that the origin has
-// confirmed it in answer to x itself.
+// answerFrom makes the stored response in h the answer of x. asked says that the origin has sent its 304 to the request of x.
 func (x *exchange) answerFrom(h *outcome, asked bool) {
 	x.from, x.result = stored{h.held}, h.as
 	if asked && h.own != nil {
@@ -118,8 +115,8 @@ func (p *Proxy) refreshBy(x *exchange, key cache.Key, newFill func() *fill) {
 	_ = r.Close()
 }
 
-// acquireRefresh takes a place among the validations in the background; done gives it back. The
-// client of x has caused it, so what it holds of the origin counts as that client's.
+// acquireRefresh takes a slot among the validations in the background; done gives it back. The client of x has caused it, so its
+// connection to the origin counts for that client.
 func (p *Proxy) acquireRefresh(x *exchange) (done func(), ok bool) {
 	x.who, _ = client.Of(x.clientAddress())
 	who, n := x.who, p.refreshing.Add(1)
@@ -133,8 +130,8 @@ func (p *Proxy) acquireRefresh(x *exchange) (done func(), ok bool) {
 	}, true
 }
 
-// newRefresh returns a fill that asks whether e is still right and may outlive the request of x.
-// It sends no credentials but keyed ones and those that the route goes by, and has copies of the fields that select a variant.
+// newRefresh returns a fill that validates e and may outlive the request of x. It sends no credentials but those in the key and
+// those that the route matches, and has copies of the fields that select a variant.
 func (p *Proxy) newRefresh(x *exchange, e *cache.Object) *fill {
 	x.stale = e
 	f := p.newShared(x)
@@ -153,8 +150,8 @@ func (p *Proxy) newRefresh(x *exchange, e *cache.Object) *fill {
 	return f
 }
 
-// outlive gives j copies of the fields that select a variant, but for those that drop names. So
-// j can go on after the request of x.
+// outlive gives j copies of the fields that select a variant, without those that drop names, so that j can outlive the request
+// of x.
 func (j *job) outlive(x *exchange, drop func(name string) bool) {
 	j.asker, j.selecting = nil, x.endToEndFields(drop)
 }
