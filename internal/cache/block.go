@@ -10,8 +10,8 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// This file lays out the memory of an Object. Nothing else of the program looks at memory past its
-// type. The block is, each part only where the form says so, or where it is not empty:
+// This file lays out the memory of an Object. No other file of the package uses unsafe. A block has these parts; each
+// is there only if the form says so, or if it is not empty:
 //
 //	Object
 //	spans of the Policy    5 words, with formWide
@@ -22,19 +22,20 @@ import (
 //	Header                 as field.Lines
 //	content
 //
-// All before the content is the tail. Where that lies apart, so does the content.
+// The parts between Object and content are the tail. Where the tail has memory of its own (formApart), the content has
+// too.
 //
-// A block is made as a slice of words, so that each word in it is aligned. No pointer is made that
-// points behind the end of a block: it would keep what lies there.
+// A block is allocated as a slice of words, so that each word in it is aligned. No pointer past the end of a block is
+// made: it would keep the memory behind the block alive.
 
 const (
 	objectBytes    = int(unsafe.Sizeof(Object{}))
 	selectionBytes = int(unsafe.Sizeof(selection{}))
 	wordBytes      = 8
-	varySeparator  = "," // no name of a field has it
+	varySeparator  = "," // no field name contains it
 )
 
-// tail returns where the tail has this offset. There must be something.
+// tail returns a pointer to this offset in the tail, which must not be empty.
 func (o *Object) tail(at uintptr) unsafe.Pointer {
 	if o.form&formApart != 0 {
 		return unsafe.Add(unsafe.Pointer(o.apart().tail), at)
@@ -42,13 +43,13 @@ func (o *Object) tail(at uintptr) unsafe.Pointer {
 	return unsafe.Add(unsafe.Pointer(o), uintptr(objectBytes)+at)
 }
 
-// apart returns the whole of an Object with formApart.
+// apart returns o as the apart that it is part of. O has formApart.
 func (o *Object) apart() *apart { return (*apart)(unsafe.Pointer(o)) }
 
-// loaded returns the whole of an Object with formLoaded.
+// loaded returns o as the loaded that it is part of. O has formLoaded.
 func (o *Object) loaded() *loaded { return (*loaded)(unsafe.Pointer(o)) }
 
-// part returns n bytes of the tail.
+// part returns n bytes of the tail at an offset.
 func (o *Object) part(at uintptr, n uint32) string {
 	if n == 0 {
 		return ""
@@ -84,7 +85,7 @@ func (o *Object) tagsAt() uintptr {
 	return o.selectionAt()
 }
 
-// nameAt returns where Name begins.
+// nameAt returns the offset of Name in the tail.
 func (o *Object) nameAt() uintptr {
 	if o.form&formMore == 0 {
 		return 0
@@ -99,17 +100,16 @@ func (o *Object) nameAt() uintptr {
 	return at
 }
 
-// bodyAt returns where the content begins, which is the length of the tail.
+// bodyAt returns the length of the tail, which is the offset of the content.
 func (o *Object) bodyAt() uintptr { return o.nameAt() + uintptr(o.nameBytes) + uintptr(o.headerBytes) }
 
 // NewObject returns e as an Object that is in no Store. It shares the content of e, and nothing else.
 func NewObject(e *Entry) *Object { return newObject(e, false) }
 
-// newObject returns e as an Object. Whole says that the content, which is in memory, is to be in its
-// block.
+// newObject returns e as an Object. Whole says that the content, which is in memory, is copied into the block.
 func newObject(e *Entry, whole bool) *Object { return newObjectIn(e, whole, nil) }
 
-// newObjectIn is newObject, with the block in room if that is enough.
+// newObjectIn is newObject, with the block in room if that is large enough.
 func newObjectIn(e *Entry, whole bool, room []uint64) *Object {
 	form, spans := formOf(&e.Policy)
 	vary := strings.Join(e.Vary, varySeparator)
@@ -146,7 +146,7 @@ func newObjectIn(e *Entry, whole bool, room []uint64) *Object {
 func (o *Object) fill(e *Entry, vary string, whole bool) {
 	if o.form&formWide != 0 {
 		for i, d := range spansOf(&e.Policy) {
-			o.words(0, spanCount)[i] = uint64(d) //nolint:gosec // a span comes back as it was
+			o.words(0, spanCount)[i] = uint64(d) //nolint:gosec // converted back when read
 		}
 	}
 	if o.form&formVaries != 0 {
@@ -165,10 +165,10 @@ func (o *Object) fill(e *Entry, vary string, whole bool) {
 	}
 }
 
-// newBlock returns an empty Object with room for more bytes behind it.
+// newBlock returns an empty Object with more bytes of space behind it.
 func newBlock(more int) *Object { return objectIn(make([]uint64, wordsOf(more))) }
 
-// newBlockIn returns a block in room, if that is enough, else elsewhere. Room may have anything.
+// newBlockIn returns a block in room if that is large enough, else a new one. Room need not be zeroed.
 func newBlockIn(more int, room []uint64) *Object {
 	if wordsOf(more) > len(room) {
 		return newBlock(more)
@@ -179,16 +179,16 @@ func newBlockIn(more int, room []uint64) *Object {
 	return o
 }
 
-// wordsOf returns how many words a block has, with so many bytes behind the facts.
+// wordsOf returns the length in words of a block with so many bytes behind the Object.
 func wordsOf(more int) int { return (objectBytes + more + wordBytes - 1) / wordBytes }
 
-// blockWords returns how many words the block of o has, which has all of it.
+// blockWords returns the length in words of the block of o. O has no formApart.
 func (o *Object) blockWords() int { return wordsOf(int(o.bodyAt()) + int(o.bodyBytes)) }
 
-// objectIn returns the Object whose block begins with the first of words. There is room for all of it.
+// objectIn returns the Object whose block begins at the first of words. Words must have space for all of it.
 func objectIn(words []uint64) *Object { return (*Object)(unsafe.Pointer(unsafe.SliceData(words))) }
 
-// newApart returns an empty Object with this content, and room for a tail of so many bytes.
+// newApart returns an empty Object with this content, and space for a tail of so many bytes.
 func newApart(tail int, c Content, pin *pinned.Body) *Object {
 	a := &apart{content: c, pin: pin}
 	a.form = formApart
@@ -198,8 +198,8 @@ func newApart(tail int, c Content, pin *pinned.Body) *Object {
 	return &a.Object
 }
 
-// again returns a copy of o without marks. What lies apart is shared.
-func (o *Object) again() *Object {
+// clone returns a copy of o without marks. With formApart, the copy shares the tail and the content.
+func (o *Object) clone() *Object {
 	if o.form&formApart != 0 {
 		a := o.apart()
 		next := &apart{tail: a.tail, content: a.content, pin: a.pin}
@@ -211,23 +211,23 @@ func (o *Object) again() *Object {
 	return next
 }
 
-// copyTo returns a copy of o with its marks, in words that are as many as its block has. All of o is in its block.
+// copyTo returns a copy of o with its marks in words, which has the length of its block. O has no formApart.
 func (o *Object) copyTo(words []uint64) *Object {
 	next := objectIn(words)
 	next.copyBlock(o)
-	next.standFor(o)
+	next.copyMarks(o)
 	return next
 }
 
-// copyBlock makes o, which is new, a copy of from without marks.
+// copyBlock copies from, but for its marks, into o, which is new.
 func (o *Object) copyBlock(from *Object) {
 	o.copyFacts(from)
 	n := uint32(from.bodyAt()) + from.bodyBytes //nolint:gosec // as before
 	copy(o.slice(0, n), from.slice(0, n))
 }
 
-// with returns a copy of o with this content in place of its own.
-func (o *Object) with(c Content, pin *pinned.Body) *Object {
+// withContent returns a copy of o with this content in place of its own.
+func (o *Object) withContent(c Content, pin *pinned.Body) *Object {
 	n := o.bodyAt()
 	next := newApart(int(n), c, pin)
 	next.copyFacts(o)
@@ -237,9 +237,9 @@ func (o *Object) with(c Content, pin *pinned.Body) *Object {
 	return next
 }
 
-// copyFacts copies what has a fixed size, but for the marks, and for what says that it was read from the disk.
+// copyFacts copies the fields of fixed size, except the marks and the flags that say that it was read from the disk.
 func (o *Object) copyFacts(from *Object) {
-	o.status, o.form, o.key, o.serial, o.born = from.status, from.form&^(formLoaded|formAgain), from.key, from.serial, from.born
+	o.status, o.form, o.key, o.serial, o.born = from.status, from.form&^(formLoaded|formSecondHit), from.key, from.serial, from.born
 	o.received, o.initialAge, o.spans = from.received, from.initialAge, from.spans
 	o.nameBytes, o.headerBytes, o.bodyBytes = from.nameBytes, from.headerBytes, from.bodyBytes
 }
@@ -248,7 +248,8 @@ func spansOf(p *rfc9111.Policy) [spanCount]time.Duration {
 	return [...]time.Duration{p.Lifetime, p.WhileRevalidate, p.IfError, p.OriginFailure, p.Keep}
 }
 
-// formOf returns the yes and no of p as a form, and its spans, if each is a number of seconds.
+// formOf returns the booleans of p as a form, and its spans in seconds. It sets formWide if one is no whole number of
+// seconds.
 func formOf(p *rfc9111.Policy) (f form, seconds [spanCount]uint32) {
 	for i, on := range [...]bool{p.Explicit, p.Heuristic, p.Validate, p.MustRevalidate, p.Immutable} {
 		if on {
@@ -256,7 +257,7 @@ func formOf(p *rfc9111.Policy) (f form, seconds [spanCount]uint32) {
 		}
 	}
 	for i, d := range spansOf(p) {
-		seconds[i] = uint32(d / time.Second) //nolint:gosec // looked at below
+		seconds[i] = uint32(d / time.Second) //nolint:gosec // checked below
 		if time.Duration(seconds[i])*time.Second != d {
 			f |= formWide
 		}

@@ -5,29 +5,26 @@ import (
 	"sync/atomic"
 )
 
-// clock is a set of items that leave in the order they came, but for those used
-// in the meantime: a look-up marks its item, without a lock, and the search for
-// the oldest gives a marked one another round (the clock algorithm of Corbato,
-// 1968), up to a number of chances per search.
+// clock is a set of items that leave in the order they came, except those used in the meantime: a look-up marks its
+// item, without a lock, and the search for the oldest item gives a marked one another round (the clock algorithm of
+// Corbato, 1968), up to a number of chances per search.
 //
-// Each item spared goes in front of the newer ones and so shortens their stay.
-// With n items before it, a new one outlives n/(chances+1) departures, however
-// much the others are in demand; with no chances, all n of them.
+// Each item that gets another round moves in front of newer ones and so shortens their stay. With n items before it, a
+// new one outlives n/(chances+1) departures, however popular the others are; without chances, all n of them.
 //
-// find may be called by any goroutine. Everything else is the writer's: one
-// goroutine at a time. The owner of the clock bounds the bytes.
+// Any goroutine may call find, peek and each. The other methods are the writer's: one goroutine at a time. The owner of
+// the clock bounds the bytes.
 //
-// The table is an array of chains that the writer changes one link at a time.
-// An item taken out keeps its own link, so a look-up that stands on it goes on along
-// the chain: it finds every item that was there all the time, of a replaced
-// one the old or the new, and of one that comes or goes either answer.
+// The table is an array of chains that the writer changes one link at a time. A removed item keeps its own link, so a
+// look-up that has reached it continues along the chain. A look-up finds every item that was there all the time. Of a
+// replaced item it finds the old or the new one. It may find or miss an item that is being added or removed.
 type clock[V any] struct {
 	chains []atomic.Pointer[slot[V]] // a power of two
 	count  atomic.Int64              // items; a racing read is late by the write in progress
 	bytes  atomic.Int64              // sum of slot.bytes; written by the writer alone
 
 	chances int
-	ring    slot[V] // next is the newest, prev the oldest
+	ring    slot[V] // sentinel: next is the newest, prev the oldest
 }
 
 // slot is one item. Key and value never change; bytes, prev and next are the
@@ -38,10 +35,10 @@ type slot[V any] struct {
 	bytes      int64
 	prev, next *slot[V]
 	chain      atomic.Pointer[slot[V]]
-	touched    atomic.Bool // a lost mark costs one round at most
+	touched    atomic.Bool // a lost mark costs at most one round
 }
 
-// newClock returns an empty clock, fit for about as many items as expected.
+// newClock returns an empty clock, sized for about expected items.
 func newClock[V any](expected int64, chances int) *clock[V] {
 	c := &clock[V]{
 		chains:  make([]atomic.Pointer[slot[V]], 1<<bits.Len64(uint64(expected))),
@@ -75,8 +72,8 @@ func (c *clock[V]) peek(k Key) *slot[V] {
 	return s
 }
 
-// each calls visit with every item that is there all the while; see clock for what it does
-// with others. It may be called by any goroutine.
+// each calls visit with every item that is there for the whole call; see clock for the others. Any goroutine may call
+// it.
 func (c *clock[V]) each(visit func(V)) {
 	for i := range c.chains {
 		for s := c.chains[i].Load(); s != nil; s = s.chain.Load() {
@@ -85,8 +82,8 @@ func (c *clock[V]) each(visit func(V)) {
 	}
 }
 
-// link returns the link that leads to the slot under k, or the nil one at the
-// end of its chain. It is the writer's: for others it may change at any moment.
+// link returns the link that leads to the slot under k, or the nil link at the end of its chain. Only the writer may
+// call it: for others the link may change at any moment.
 func (c *clock[V]) link(k Key) *atomic.Pointer[slot[V]] {
 	at := c.head(k)
 	for s := at.Load(); s != nil && s.key != k; s = at.Load() {
@@ -95,13 +92,13 @@ func (c *clock[V]) link(k Key) *atomic.Pointer[slot[V]] {
 	return at
 }
 
-// head takes the low word: ristretto files by the high one.
+// head returns the chain of k. It uses the low word: ristretto uses the high one.
 func (c *clock[V]) head(k Key) *atomic.Pointer[slot[V]] {
 	return &c.chains[k.Lo&uint64(len(c.chains)-1)]
 }
 
-// put files v under k as the newest item. What was there before is replaced in
-// one step, so that no look-up finds nothing, and returned.
+// put stores v under k as the newest item. It replaces the item under k in one step, so that no look-up finds nothing,
+// and returns it.
 func (c *clock[V]) put(k Key, v V, bytes int64) (s, old *slot[V]) {
 	s = &slot[V]{key: k, value: v, bytes: bytes}
 	at := c.link(k)
@@ -116,13 +113,13 @@ func (c *clock[V]) put(k Key, v V, bytes int64) (s, old *slot[V]) {
 	return s, old
 }
 
-// remove takes s out; it must be in.
+// remove removes s, which must be in the clock.
 func (c *clock[V]) remove(s *slot[V]) {
 	c.link(s.key).Store(s.chain.Load())
 	c.unlink(s)
 }
 
-// oldest returns the item to leave next, nil if there is none.
+// oldest returns the item that leaves next, nil if there is none.
 func (c *clock[V]) oldest() *slot[V] {
 	for range c.chances {
 		s := c.ring.prev
@@ -138,7 +135,7 @@ func (c *clock[V]) oldest() *slot[V] {
 	return nil
 }
 
-// next returns the item that came next behind s, nil if there is none or it was used.
+// next returns the item that came after s, nil if there is none or it is marked.
 func (c *clock[V]) next(s *slot[V]) *slot[V] {
 	if s = s.prev; s == &c.ring || c.chances > 0 && s.touched.Load() {
 		return nil

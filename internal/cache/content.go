@@ -7,31 +7,30 @@ import (
 	"os"
 )
 
-// Content is what a stored response consists of besides its head. It lies in memory, or in a
-// File and is read by offset. It never changes, is safe for concurrent use, and may be read
-// for as long as anybody refers to it, also when its entry has left the cache. The zero Content
-// is empty and in memory.
+// Content is the body of a stored response. It lies in memory, or in a File and is read by offset. It never changes,
+// and is safe for concurrent use. It may be read as long as anybody refers to it, even after its entry has left the
+// cache. The zero Content is empty and in memory.
 type Content struct {
 	bytes []byte
-	kept  *kept // nil: in memory
+	kept  *fileContent // nil: in memory
 }
 
-// kept is content in a File, and in how many places of the Store it is.
-type kept struct {
+// fileContent is content in a File, with the number of places in the Store that refer to it.
+type fileContent struct {
 	File
-	apart  bool // not counted as part of MaxBytes
-	places int  // the writer's
+	apart  bool // not part of MaxBytes
+	places int  // reference count, the writer's
 }
 
-// land notes one more place of the Store that has the content.
-func (c Content) land() {
+// addRef counts one more reference from a place in the Store.
+func (c Content) addRef() {
 	if c.kept != nil {
 		c.kept.places++
 	}
 }
 
-// leave takes back one land, and returns what no place has any more; nil: nothing.
-func (c Content) leave() File {
+// dropRef takes back one addRef. It returns the File when that was the last reference, else nil.
+func (c Content) dropRef() File {
 	if c.kept == nil {
 		return nil
 	}
@@ -41,14 +40,14 @@ func (c Content) leave() File {
 	return c.kept.File
 }
 
-// tellFile tells the File of the content of o, if it has one, that o has it now.
-func (o *Object) tellFile() {
+// updateFile tells the File of the content of o, if it has one, that o is its entry now.
+func (o *Object) updateFile() {
 	if c := o.Content(); c.kept != nil {
 		c.kept.Update(o.Entry())
 	}
 }
 
-// InMemory returns b as content. Nobody may write to b from then on.
+// InMemory returns b as content. Nobody may write to b afterwards.
 func InMemory(b []byte) Content { return Content{bytes: b} }
 
 // Size returns the length of the content in bytes.
@@ -59,7 +58,7 @@ func (c Content) Size() int64 {
 	return int64(len(c.bytes))
 }
 
-// cost returns how many bytes of it count as part of MaxBytes.
+// cost returns how many bytes of the content count as part of MaxBytes.
 func (c Content) cost() int64 {
 	if c.kept != nil && c.kept.apart {
 		return 0
@@ -67,11 +66,10 @@ func (c Content) cost() int64 {
 	return c.Size()
 }
 
-// Bytes returns all of the content if it lies in memory. Nobody may write to it. Otherwise it is
-// nil, and false.
+// Bytes returns the content if it lies in memory; nobody may write to it. Otherwise it returns nil and false.
 func (c Content) Bytes() (b []byte, ok bool) { return c.bytes, c.kept == nil }
 
-// InFile reports whether the content is not in memory, so that to read it may wait, and fail.
+// InFile reports whether the content lies in a File, so that reading it may wait and may fail.
 func (c Content) InFile() bool { return c.kept != nil }
 
 // ReadAt implements io.ReaderAt.
@@ -89,7 +87,7 @@ func (c Content) ReadAt(p []byte, offset int64) (int, error) {
 	return n, nil
 }
 
-// OnDisk reports whether the content lies in a file of the disk that the system may send from; see Part.
+// OnDisk reports whether the content lies in a file of the disk that sendfile may send from; see Part.
 func (c Content) OnDisk() bool {
 	if c.kept == nil {
 		return false
@@ -98,8 +96,9 @@ func (c Content) OnDisk() bool {
 	return ok && f.lends()
 }
 
-// Part returns the file where length bytes of content that is OnDisk lie from offset on, and where they begin there. They were checked. The
-// file is the disk's, and stays as it is until Release of what has the content. It may wait, as reading does.
+// Part returns the file that has length bytes of the content from offset on, and their offset in that file. The content
+// must be OnDisk. Part has checked the bytes. The file belongs to the disk, and stays as it is until Release of the
+// Object that has the content. Part may wait, as reading does.
 func (c Content) Part(offset, length int64) (file *os.File, at int64, err error) {
 	f, ok := c.kept.File.(*onDisk)
 	if !ok {
@@ -113,7 +112,7 @@ func (c Content) Section(offset, length int64) *io.SectionReader {
 	return io.NewSectionReader(c, offset, length)
 }
 
-// same reports whether both are known to be the same bytes. It reads no File.
+// same reports whether both contents are known to be the same bytes. It reads no File.
 func (c Content) same(other Content) bool {
 	switch {
 	case c.kept == nil && other.kept == nil:

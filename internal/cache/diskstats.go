@@ -7,7 +7,7 @@ import (
 	"edgeproxy/internal/cache/disk"
 )
 
-// diskBooks counts what was stored on the disk. Markers are not.
+// diskBooks counts what was stored on the disk, without markers.
 type diskBooks struct{ writes, writeBytes, variants atomic.Int64 }
 
 func (b *diskBooks) landed(bytes int64) {
@@ -15,8 +15,8 @@ func (b *diskBooks) landed(bytes int64) {
 	b.writeBytes.Add(bytes)
 }
 
-// stats returns what there is to say of the disk in the words of tiers. Objects include markers, and what an earlier process has
-// stored; NeverHit is not known.
+// stats returns the disk's numbers as TierStats. Objects include markers, and what an earlier process stored. NeverHit
+// is not known.
 func (d *diskTier) stats() TierStats {
 	t := TierStats{Writes: d.books.writes.Load(), WriteBytes: d.books.writeBytes.Load()}
 	if kept, ok := d.Disk.(interface{ Stats() disk.Stats }); ok {
@@ -31,8 +31,8 @@ func (d *diskTier) stats() TierStats {
 	return t
 }
 
-// RecordEntry returns the entry that a record of the disk was made of, by its block, without content. One without a status is a
-// marker: it says what its URL varies by. The error is that of ParseEntry.
+// RecordEntry returns the entry that a record of the disk was made of, without content, from the record's block. An
+// entry without a status is a marker: it says which fields the URL varies by. The error is that of ParseEntry.
 func RecordEntry(block []byte) (*Entry, error) {
 	if len(block) < stampBytes {
 		return nil, damaged("its stamp")

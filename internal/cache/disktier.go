@@ -11,8 +11,8 @@ import (
 	"edgeproxy/internal/cache/disk"
 )
 
-// Disk is a tier behind memory that outlives the process; *disk.Store is one, and says what each method does.
-// A record of it is a response: its key is the name of the entry.
+// Disk is a tier behind memory that outlives the process. *disk.Store implements it and documents each method. Each
+// record is a response: its key is the name of the entry.
 type Disk interface {
 	Seed() uint64
 	Put(h uint64, key, block, body []byte) error
@@ -29,12 +29,13 @@ type Disk interface {
 	Each(visit func(*disk.Item) bool) error
 }
 
-// Stamp is what each record of a Disk carries beside its entry: it says which purges are known that could have reached
-// it (purge.Identity).
+// Stamp is what each record of a Disk carries beside its entry: it identifies the purges that could have reached the
+// record (purge.Identity).
 type Stamp [3]uint64
 
-// Stamped says what is stamped on what is written to the Disk from now on, and which stamps are known. What has another is
-// not found, as if purged. Call it before the Store is used. Without it every record has the zero Stamp, and each is known.
+// Stamped sets the stamp of all records written to the Disk from now on, and which stamps are known. A record with an
+// unknown stamp is not found, as if it was purged. Call Stamped before the Store is used. Without it every record has
+// the zero Stamp, and each stamp is known.
 func (s *Store) Stamped(with Stamp, known func(Stamp) bool) {
 	if s.disk != nil {
 		s.disk.stamp, s.disk.known = with, known
@@ -44,45 +45,47 @@ func (s *Store) Stamped(with Stamp, known func(Stamp) bool) {
 // HasDisk reports whether there is a Disk.
 func (s *Store) HasDisk() bool { return s.disk != nil }
 
-// OnDisk reports whether something may be on the disk under name, so that Load is worth its wait. It does not wait.
+// OnDisk reports whether a record may be on the disk under name, so that Load is worth the wait. It does not wait.
 func (s *Store) OnDisk(name []byte) bool { return s.disk != nil && s.disk.Holds(s.disk.hash(name)) }
 
 // diskTier is the Disk of a Store.
 //
-// A record's block is a Stamp, and behind it the entry (encode.go). A response without Vary is under the name of
-// its URL. One with Vary is under its variant's name, and then a marker is under that of the URL: an entry without a status, whose Vary says
-// what selects, and a list of the variants (diskvariants.go). So whatever a URL has, one look at its name says where it is.
+// A record's block is a Stamp, followed by the entry (encode.go). A response without Vary is stored under the name of
+// its URL. One with Vary is stored under its variant's name, and a marker under the name of the URL. A marker is an
+// entry without a status: its Vary names the selecting fields, and its content lists the variants (diskvariants.go). So
+// one look-up of the URL's name tells where its responses are.
 type diskTier struct {
 	Disk
-	seed  uint64
-	stamp Stamp
-	known func(Stamp) bool
-	again *sightings
-	books diskBooks
+	seed       uint64
+	stamp      Stamp
+	known      func(Stamp) bool
+	recentHits *recentHits
+	books      diskBooks
 
 	copies atomic.Int64 // see Stats
 
-	// changes counts, for some keys together, what was put and removed: what was read from the disk may be
-	// copied to memory as long as the count is what it was before.
+	// changes counts the writes and removals of keys; several keys share a counter. What was read from the disk may be
+	// copied to memory only while the counter has the same value as before the read.
 	changes [changeShares]atomic.Uint32
 }
 
 const (
 	changeShares = 4096
 	stampBytes   = 8 * len(Stamp{})
-	touchShare   = 64 // of the hits in memory, one of so many counts on the disk
+	touchShare   = 64 // one of so many hits in memory is passed on to the disk
 )
 
 func newDiskTier(d Disk, memoryBytes int64) *diskTier {
 	if d == nil {
 		return nil
 	}
-	return &diskTier{Disk: d, seed: d.Seed(), known: func(Stamp) bool { return true }, again: newSightings(memoryBytes)}
+	return &diskTier{Disk: d, seed: d.Seed(), known: func(Stamp) bool { return true }, recentHits: newRecentHits(memoryBytes)}
 }
 
 func (d *diskTier) hash(name []byte) uint64 { return xxh3.HashSeed(name, d.seed) }
 
-// touch counts one of touchShare hits of o, which is in memory, so that the disk keeps it as well, and its marker.
+// touch passes one of touchShare hits of o, which is in memory, on to the disk, so that the disk keeps its record and
+// its marker as well.
 func (d *diskTier) touch(o *Object) {
 	if rand.Uint32()%touchShare != 0 {
 		return
@@ -95,10 +98,10 @@ func (d *diskTier) touch(o *Object) {
 
 func (d *diskTier) changesOf(k Key) *atomic.Uint32 { return &d.changes[k.Lo%changeShares] }
 
-// errMarkerLost says that a variant could not be put, since its marker could not.
+// errMarkerLost says that a variant was not stored because its marker could not be.
 var errMarkerLost = errors.New("cache: no marker")
 
-// blockOf returns the block of e. It shares nothing with it.
+// blockOf returns the block of e, in memory of its own.
 func (d *diskTier) blockOf(e *Entry) ([]byte, error) {
 	b := make([]byte, 0, int64(stampBytes)+e.writtenBytes())
 	for _, n := range d.stamp {
@@ -107,7 +110,7 @@ func (d *diskTier) blockOf(e *Entry) ([]byte, error) {
 	return AppendEntry(b, e)
 }
 
-// entryOf returns the entry of a block, without content; nil if it is none that is known.
+// entryOf returns the entry of a block, without content; nil if the block is damaged or its stamp is not known.
 func (d *diskTier) entryOf(block []byte) *Entry {
 	if len(block) < stampBytes {
 		return nil
@@ -134,8 +137,7 @@ func markerOf(e *Entry) *Entry {
 
 func (e *Entry) isMarker() bool { return e.Status == 0 }
 
-// outcomeOf says what became of what the disk has refused, or was not asked about for a reason of its own.
-// Where it says none the disk is out of use.
+// outcomeOf returns the outcome of an error of the disk. It returns 0 if the disk is out of use.
 func outcomeOf(err error) Outcome {
 	switch {
 	case errors.Is(err, disk.ErrBusy), errors.Is(err, errMarkerLost):

@@ -10,28 +10,28 @@ import (
 
 // This file bounds the variants of a URL on the disk, as index.go does in memory.
 //
-// The content of a URL's marker is a list of its variants there. The record of the URL in memory has it as well, from the time on
-// that the marker was read or written. So nothing has to walk over the disk, and the list outlives the process. The marker is
-// written anew when one in listShare of the variants is not in its list, when memory drops the record, and at the
-// end: so a kill forgets one in listShare of a full list, which leaves so many variants more until they are evicted.
+// The content of a URL's marker lists its variants on the disk. The record of the URL in memory has the list as well,
+// once the marker was read or written. So nothing has to scan the disk, and the list outlives the process. The marker
+// is written again when one in listShare of the variants is not in its list, when memory drops the record, and at
+// Close. So a kill loses one in listShare of a full list: that many variants exceed the bound until they are evicted.
 
 // diskVariant is a variant on the disk.
 type diskVariant struct {
-	hash uint64 // of its name, as the disk has it
+	hash uint64 // of its name, with the disk's seed
 	key  Key
 }
 
-// diskVariants is what is known of a URL's variants on the disk. All but known is the writer's.
+// diskVariants lists the variants of a URL on the disk. All fields but known are the writer's.
 type diskVariants struct {
 	all      []diskVariant // oldest first; some may be gone by now
 	unlisted int           // how many the marker does not list
-	known    atomic.Bool   // all has what the marker lists
+	known    atomic.Bool   // all includes what the marker lists
 }
 
 const (
-	diskVariantBytes = 32 // that one takes of the index
-	diskListBytes    = 64 // and the list of them
-	listedBytes      = 24 // and of a marker
+	diskVariantBytes = 32 // of the index, for one variant
+	diskListBytes    = 64 // of the index, for a list
+	listedBytes      = 24 // of a marker, for one variant
 	listShare        = 8
 )
 
@@ -45,7 +45,7 @@ func (v *diskVariants) appendList(b []byte) []byte {
 	return b
 }
 
-// listIn returns the list that a marker has, which hit has found; nil of one without, or one that cannot be read.
+// listIn returns the list in the marker that hit has found; nil if it has none, or it cannot be read.
 func listIn(hit *disk.Hit) (all []diskVariant) {
 	b := hit.Body
 	if b == nil {
@@ -61,9 +61,9 @@ func listIn(hit *disk.Hit) (all []diskVariant) {
 	return all
 }
 
-// recall has memory know which variants of the URL of w the disk has, before w is put. Where memory has forgotten it reads the marker, and
-// may wait for that.
-func (s *Store) recall(w *written) {
+// loadVariantList loads the list of the disk's variants of w's URL into memory before w is put. If memory does not have
+// it, it reads the marker, and may wait for that.
+func (s *Store) loadVariantList(w *written) {
 	if w.marker == nil {
 		return
 	}
@@ -82,12 +82,13 @@ func (s *Store) recall(w *written) {
 	}
 	hit.Free()
 	if e != nil && e.isMarker() {
-		s.learn(e, list, changes)
+		s.mergeVariantList(e, list, changes)
 	}
 }
 
-// learn has memory know what the marker e says, which stood on the disk at the time of changes and lists these variants.
-func (s *Store) learn(e *Entry, list []diskVariant, changes uint32) {
+// mergeVariantList merges the list of the marker e into the record in memory. Changes is the value of the URL's change
+// counter from before the marker was read.
+func (s *Store) mergeVariantList(e *Entry, list []diskVariant, changes uint32) {
 	o := newObject(e, false)
 	s.mu.Lock()
 	defer s.unlock()
@@ -101,7 +102,7 @@ func (s *Store) learn(e *Entry, list []diskVariant, changes uint32) {
 	}
 	v := slot.value.disk
 	own := v.all
-	many := max(len(list)-s.mostOnDisk(slot), 0) // of a process that allowed more
+	many := max(len(list)-s.mostOnDisk(slot), 0) // written by a process that allowed more
 	for _, one := range list[:many] {
 		s.evictVariantLocked(slot.value, one)
 	}
@@ -114,7 +115,7 @@ func (s *Store) learn(e *Entry, list []diskVariant, changes uint32) {
 	s.settleListLocked(slot, len(own))
 }
 
-// listBytes returns what a list of n takes of the index.
+// listBytes returns the bytes of the index that a list of n variants takes.
 func listBytes(n int) int64 {
 	if n == 0 {
 		return 0
@@ -122,7 +123,7 @@ func listBytes(n int) int64 {
 	return diskListBytes + int64(n)*diskVariantBytes
 }
 
-// settleListLocked has the index account for the list of slot, which had was entries.
+// settleListLocked accounts for the new length of slot's list, which had was entries.
 func (s *Store) settleListLocked(slot *slot[*record], was int) {
 	more := listBytes(len(slot.value.disk.all)) - listBytes(was)
 	if more > 0 {
@@ -131,8 +132,8 @@ func (s *Store) settleListLocked(slot *slot[*record], was int) {
 	s.index.resize(slot, more)
 }
 
-// mostOnDisk returns how many variants of the URL of slot the disk may have: as MaxVariants says, and no more than half of the index can list
-// beside one in memory.
+// mostOnDisk returns how many variants of slot's URL may be on the disk: MaxVariants, or as many as half of the index
+// can list beside one variant in memory, whichever is less.
 func (s *Store) mostOnDisk(slot *slot[*record]) int {
 	r := slot.value
 	base := slot.bytes - int64(len(r.keys))*variantBytes - listBytes(len(r.disk.all))
@@ -140,7 +141,8 @@ func (s *Store) mostOnDisk(slot *slot[*record]) int {
 	return int(min(int64(s.limits.maxVariants), max(room, 0)))
 }
 
-// listOnDiskLocked makes w, which has landed, the newest variant in the record of slot, and removes others where there are too many.
+// listOnDiskLocked lists w, which is on the disk, as the newest variant in slot's record. It evicts others if there are
+// too many.
 func (s *Store) listOnDiskLocked(slot *slot[*record], w *written) {
 	v := slot.value.disk
 	v.known.Store(true)
@@ -162,8 +164,9 @@ func (s *Store) listOnDiskLocked(slot *slot[*record], w *written) {
 	s.settleListLocked(slot, was)
 }
 
-// leastUsedOnDiskLocked returns which of the listed variants of r, at least one, was asked for least of late, the oldest of several: on the disk
-// since the hand came by, and in memory as leastUsedLocked has it. One that has gone comes first. W is to take its place.
+// leastUsedOnDiskLocked returns the index of the listed variant of r that was asked for least of late, the oldest of
+// several. R lists at least one. It adds the hits on the disk since the hand passed and the uses in memory
+// (leastUsedLocked). A variant that has left comes first. W is to take its place.
 func (s *Store) leastUsedOnDiskLocked(r *record, w *written) (least int) {
 	halve, fewest := r.fades(w.head.ResponseTime()), -1
 	for i, one := range r.disk.all {
@@ -185,7 +188,8 @@ func (s *Store) leastUsedOnDiskLocked(r *record, w *written) (least int) {
 	return least
 }
 
-// evictVariantLocked removes a variant of r for which there is no room. Where the index is being filled it may come to it later: then it is forgotten.
+// evictVariantLocked evicts a variant of r to make room. If the disk's index is still being filled and has not reached
+// the variant, it is removed when the index reaches it.
 func (s *Store) evictVariantLocked(r *record, one diskVariant) {
 	s.removeLocked(one.key, r.name, variants)
 	if s.disk.forget(one) {
@@ -193,7 +197,7 @@ func (s *Store) evictVariantLocked(r *record, one diskVariant) {
 	}
 }
 
-// unlistLocked takes what is under a hash from the list of slot.
+// unlistLocked removes the variant with this hash from slot's list.
 func (s *Store) unlistLocked(slot *slot[*record], hash uint64) {
 	v := slot.value.disk
 	was := len(v.all)
@@ -209,7 +213,8 @@ func (d *diskTier) forget(one diskVariant) bool {
 	return held
 }
 
-// dropOnDiskLocked removes the listed variants of r from the disk, and returns how many of them memory has not.
+// dropOnDiskLocked removes the listed variants of r from the disk. It returns how many of them are not in memory as
+// well.
 func (s *Store) dropOnDiskLocked(r *record) (objects int) {
 	for _, one := range r.disk.all {
 		if s.disk.forget(one) && s.ofURLLocked(one.key, r.name) == nil {
@@ -219,7 +224,7 @@ func (s *Store) dropOnDiskLocked(r *record) (objects int) {
 	return objects
 }
 
-// relistLocked writes the marker for the record of slot, where that knows variants that the marker does not list.
+// relistLocked writes the marker of slot's record again if its list lacks a variant.
 func (s *Store) relistLocked(slot *slot[*record]) {
 	r, d := slot.value, s.disk
 	if d == nil || r.disk.unlisted == 0 {
@@ -235,7 +240,7 @@ func (s *Store) relistLocked(slot *slot[*record]) {
 	}
 }
 
-// putMarkerLocked writes a marker with the list of slot.
+// putMarkerLocked writes a marker with slot's list.
 func (s *Store) putMarkerLocked(slot *slot[*record], urlHash uint64, block []byte) error {
 	r, d := slot.value, s.disk
 	d.changesOf(slot.key).Add(1)
@@ -247,7 +252,7 @@ func (s *Store) putMarkerLocked(slot *slot[*record], urlHash uint64, block []byt
 	return err
 }
 
-// relistAllLocked is relistLocked of all records.
+// relistAllLocked calls relistLocked for all records.
 func (s *Store) relistAllLocked() {
 	for slot := s.index.ring.next; slot != &s.index.ring; slot = slot.next {
 		s.relistLocked(slot)

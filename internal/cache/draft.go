@@ -2,8 +2,8 @@ package cache
 
 import "edgeproxy/internal/cache/disk"
 
-// beginOnDisk is Begin where there is a Disk, for what may be too long for memory. What memory has whole in the end is put
-// from there instead.
+// beginOnDisk is Begin for a Store with a Disk, for a body that may be too long for memory. If memory has the whole
+// body in the end, it is put from there instead.
 func (w *Writer) beginOnDisk(e *Entry, length int64) {
 	s := w.store
 	if w.onDisk != nil || length >= 0 && length <= s.limits.maxObjectBytes || s.limits.maxDiskObjectBytes <= s.limits.maxObjectBytes || !s.Takes(length, e, true) {
@@ -26,7 +26,7 @@ func (w *Writer) appendOnDisk(p []byte) {
 	}
 }
 
-// Lost says why the disk has not taken what was written, and Stored if it has, or was not asked.
+// Lost returns why the disk did not take the body. It returns Stored if the disk took it, or was not asked.
 func (w *Writer) Lost() Outcome {
 	if w.lost == nil {
 		return Stored
@@ -37,17 +37,17 @@ func (w *Writer) Lost() Outcome {
 	return DiskBusy // it is out of use
 }
 
-// commitDraft is Commit of what was written to the disk.
+// commitDraft is Commit for a body that was written to the disk.
 func (w *Writer) commitDraft(e *Entry, unless func() bool) Outcome {
 	d := w.onDisk
 	w.onDisk = nil
 	return w.store.commitOnDisk(e, d, w.size, unless)
 }
 
-// commitOnDisk stores e, whose content was written to the disk. It may wait for that.
+// commitOnDisk stores e, whose content was written to the disk. It may wait for the disk.
 //
-// It is found there a moment before unless is asked. Until then a purge that has come meanwhile reaches it by its mark, as it reaches
-// all that is found.
+// The record can be found a moment before unless is asked. A purge that comes in that moment reaches it by its mark, as
+// it reaches everything that is found.
 func (s *Store) commitOnDisk(e *Entry, d *disk.Draft, size int64, unless func() bool) Outcome {
 	t := s.disk
 	w, err := t.headed(e)
@@ -61,7 +61,7 @@ func (s *Store) commitOnDisk(e *Entry, d *disk.Draft, size int64, unless func() 
 		}
 		return DiskBusy
 	}
-	s.recall(&w)
+	s.loadVariantList(&w)
 	s.mu.Lock()
 	defer s.unlock()
 	t.changesOf(e.Key).Add(1)
@@ -73,6 +73,6 @@ func (s *Store) commitOnDisk(e *Entry, d *disk.Draft, size int64, unless func() 
 		return DiskBusy
 	}
 	t.books.landed(size)
-	s.giveWayLocked(&w, replaced)
+	s.dropReplacedLocked(&w, replaced)
 	return Stored
 }

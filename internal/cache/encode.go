@@ -12,8 +12,7 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// This file gives an entry, all but its content, a form for what outlives the process. It is,
-// little endian:
+// This file encodes an entry, without its content, for what outlives the process. The encoding, little endian, is
 //
 //	 0  version, 1 byte, now 2
 //	 1  flags, 1 byte: bits 0 to 4 are Policy.Explicit, Heuristic, Validate, MustRevalidate and
@@ -30,8 +29,8 @@ import (
 //	    Name and Value of Header behind 4 bytes of the length of each
 //	then CRC-32C of all before, 4 bytes
 //
-// What is fixed comes first, so that an index can be built and times can be set without a look
-// at the rest. One entry has one form, and nothing else parses.
+// The fields of fixed size come first, so that an index can be built and times can be set without parsing the rest.
+// Each entry has exactly one encoding, and the parser accepts no other.
 
 const (
 	entryVersion    = 2
@@ -45,7 +44,8 @@ var (
 	ErrEntryDamaged = errors.New("cache: entry is damaged")
 )
 
-// What does not fit into the form: nothing that comes from a request or a response does that.
+// errEntryTooLarge says that an entry does not fit the encoding. No entry that comes from a request or a response is
+// that large.
 var errEntryTooLarge = errors.New("cache: entry is too large to be written")
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -59,7 +59,7 @@ const (
 	allFlags = 1<<iota - 1
 )
 
-// AppendEntry appends all of e but Content and Pin in the form that ParseEntry reads.
+// AppendEntry appends the encoding of e, all but Content and Pin, that ParseEntry reads.
 func AppendEntry(b []byte, e *Entry) ([]byte, error) {
 	size := e.writtenBytes()
 	if size > math.MaxInt32 || e.Status < 0 || e.Status > math.MaxUint16 || e.URLLen < 0 || int(e.URLLen) > len(e.Name) {
@@ -128,8 +128,8 @@ func appendString(b []byte, s string) []byte {
 	return append(binary.LittleEndian.AppendUint32(b, uint32(len(s))), s...) //nolint:gosec // below the size of the entry
 }
 
-// ParseEntry returns the entry that b, which is all of one form, was made of, without content. It
-// keeps no reference to b. The error is ErrEntryVersion, or ErrEntryDamaged with what is wrong.
+// ParseEntry returns the entry that b encodes, without content. It keeps no reference to b. The error is
+// ErrEntryVersion, or ErrEntryDamaged with what is wrong.
 func ParseEntry(b []byte) (*Entry, error) {
 	switch {
 	case len(b) == 0:
@@ -153,8 +153,7 @@ func ParseEntry(b []byte) (*Entry, error) {
 
 func damaged(what string) error { return fmt.Errorf("%w: %s", ErrEntryDamaged, what) }
 
-// entryReader takes one thing after the other off rest. When there is too little left it is bad,
-// and all else is zero.
+// entryReader reads one field after the other from rest. When rest is too short it sets bad and returns zero values.
 type entryReader struct {
 	rest string
 	bad  bool
@@ -170,7 +169,7 @@ func (r *entryReader) take(n uint64) string {
 	return s
 }
 
-// number returns the next one of so many bytes.
+// number reads a number of so many bytes.
 func (r *entryReader) number(bytes int) (n uint64) {
 	s := r.take(uint64(bytes))
 	for i := len(s) - 1; i >= 0; i-- {
@@ -192,7 +191,7 @@ func (r *entryReader) time() time.Time {
 	return t
 }
 
-// count returns how many there are of what takes at least so many bytes each.
+// count returns a count from fixed. It sets bad if rest cannot hold so many elements of at least so many bytes each.
 func (r *entryReader) count(bytes int, fixed string) int {
 	n := uint64(fixed[0]) | uint64(fixed[1])<<8 | uint64(fixed[2])<<16 | uint64(fixed[3])<<24
 	if n*uint64(bytes) > uint64(len(r.rest)) {

@@ -6,22 +6,21 @@ import (
 	"time"
 )
 
-// An Object has the time of its response as one number, so that it holds no pointer. That is how long
-// after the epoch it was. So it comes back with a reading of the monotonic clock, and a step of the
-// wall clock makes nothing older or younger.
+// An Object has no pointer, so it stores its response time as one number: the time since the epoch. The time comes back
+// with a reading of the monotonic clock, so that a step of the wall clock makes nothing older or younger.
 
-// epoch is the first ResponseTime that has come to this process.
+// epoch is the first ResponseTime that was set in this process.
 var epoch atomic.Pointer[time.Time]
 
 const (
 	// neverReceived stands for the zero time.
 	neverReceived = math.MinInt64
-	// mostApart is how far the two clocks may be apart that are read one after the other.
+	// mostApart is how far wall clock and monotonic clock may differ when they are read one after the other.
 	mostApart = int64(100 * time.Millisecond)
 )
 
-// setResponseTime sets the time of o, which is new. It is zero, or lies between the years 1678 and
-// 2262. Where the wall clock has stepped since the epoch, it is kept as the wall clock had it.
+// setResponseTime sets the response time of o, which is new. T is zero, or lies between the years 1678 and 2262. If the
+// wall clock has stepped since the epoch, o stores the wall clock's time.
 func (o *Object) setResponseTime(t time.Time) {
 	if t.IsZero() {
 		o.form |= formWall
@@ -52,7 +51,7 @@ func (o *Object) ResponseTime() time.Time {
 	return time.Unix(0, o.received)
 }
 
-// beginEpoch makes t the epoch unless there is one, and returns it.
+// beginEpoch makes t the epoch unless there is one. It returns the epoch.
 func beginEpoch(t time.Time) *time.Time {
 	epoch.CompareAndSwap(nil, &t)
 	return epoch.Load()

@@ -9,35 +9,33 @@ import (
 )
 
 // Bytes the index takes beside names: one record with its slot and its share of
-// a map, and one variant's Key with the room that append leaves for the next.
+// a map, and one variant's Key with the spare capacity that append leaves.
 const (
 	recordOverhead = 188
 	variantBytes   = 32
 )
 
-// indexChances spares URLs in demand, yet leaves a new one the time that a
-// quarter of the index takes to be replaced.
+// indexChances protects URLs that are requested often, yet leaves a new URL the time in which a quarter of the index is
+// replaced.
 const indexChances = 3
 
-// record says which variants of a URL a tier holds. Every variant held is listed
-// in a record. So with a record all its variants can be dropped, and none stays
-// behind where no look-up would find it. Name and fields never change; keys is
-// the writer's.
+// record lists the variants of a URL that a tier holds. Every variant held is in a record. So dropping a record drops
+// all its variants, and none stays behind where no look-up would find it. Name and fields never change; keys is the
+// writer's.
 type record struct {
 	name   []byte        // the URL part of the canonical key
 	fields []string      // the response's Vary
-	keys   []Key         // of the variants, oldest first; some may be gone by now
+	keys   []Key         // of the variants, oldest first; some may have left
 	aged   time.Time     // when their uses were halved last
 	disk   *diskVariants // nil: there is no disk
 }
 
-// recordBytes returns the bytes of a record without any variant, for the URL part of a key and
-// names of Vary of so many bytes.
+// recordBytes returns the bytes of a record without variants, for a URL part and Vary names of these lengths.
 func recordBytes(urlName int, names int64) int64 {
 	return recordOverhead + int64(urlName) + names
 }
 
-// newRecord returns a record for o, of which it keeps nothing.
+// newRecord returns a record for o. It keeps no reference to o.
 func newRecord(o *Object) *record {
 	return &record{name: bytes.Clone(o.URLName()), fields: strings.Split(strings.Clone(o.vary()), varySeparator)}
 }
@@ -51,8 +49,7 @@ func (s *Store) newRecord(o *Object) *record {
 	return r
 }
 
-// fileLocked lists o among the variants of its URL. If the URL has a record, it
-// describes o.
+// fileLocked lists o among the variants of its URL. If the URL has a record already, the record describes o.
 func (s *Store) fileLocked(o *Object) {
 	slot := s.index.peek(o.URL())
 	if slot == nil {
@@ -67,9 +64,8 @@ func (r *record) describes(o *Object) bool {
 	return bytes.Equal(r.name, o.URLName()) && o.variesBy(r.fields)
 }
 
-// listLocked makes o the newest variant in the record of slot. If that would be
-// one too many, those that main evicted are struck off first, then the oldest of
-// the stage go, then the least used of the memory tier.
+// listLocked makes o the newest variant in slot's record. If that would exceed the bound, variants that main has
+// evicted are unlisted first. Then the oldest staged variants are evicted, then the least used of the memory tier.
 func (s *Store) listLocked(slot *slot[*record], o *Object) {
 	r, k := slot.value, o.key
 	s.strikeLocked(slot, func(other Key) bool { return other == k })
@@ -87,13 +83,12 @@ func (s *Store) listLocked(slot *slot[*record], o *Object) {
 	s.index.resize(slot, variantBytes)
 }
 
-// usesHalve is how often the uses of variants are halved, while there are too many.
+// usesHalve is how often the uses of variants are halved while there are too many variants.
 const usesHalve = time.Minute
 
-// leastUsedLocked returns the variant of r, at least one, that was asked for least of
-// late, the oldest of several; now is when the one that takes its place was received.
-// Uses fade by the clock and not by what comes: variants that somebody has made up push
-// out each other, and none that others ask for.
+// leastUsedLocked returns the variant of r, at least one, that was asked for least of late, the oldest of several. Now
+// is when the response that takes its place was received. Uses decay with time and not with arrivals: so variants that
+// somebody makes up evict each other, and none that others ask for.
 func (s *Store) leastUsedLocked(r *record, now time.Time) Key {
 	halve := r.fades(now)
 	least, fewest := r.keys[0], uint32(math.MaxUint32)
@@ -112,7 +107,7 @@ func (s *Store) leastUsedLocked(r *record, now time.Time) Key {
 	return least
 }
 
-// fades reports whether the uses of variants are to be halved now.
+// fades reports whether the uses of r's variants are to be halved now.
 func (r *record) fades(now time.Time) bool {
 	halve := !r.aged.IsZero() && now.Sub(r.aged) >= usesHalve
 	if halve || r.aged.IsZero() {
@@ -121,8 +116,8 @@ func (r *record) fades(now time.Time) bool {
 	return halve
 }
 
-// fullLocked reports whether one more variant is too many: for MaxVariants, or
-// for an index that holds nothing but this record.
+// fullLocked reports whether one more variant is too many: for MaxVariants, or for an index that holds only this
+// record.
 func (s *Store) fullLocked(slot *slot[*record]) bool {
 	return len(slot.value.keys) >= s.limits.maxVariants ||
 		slot.bytes+variantBytes > s.limits.indexBytes
@@ -135,8 +130,8 @@ func (s *Store) strikeLocked(slot *slot[*record], gone func(Key) bool) {
 	s.index.resize(slot, int64(len(r.keys)-before)*variantBytes)
 }
 
-// makeIndexRoomLocked drops the oldest records, but never keep, until the index
-// has room for size more bytes. Alone, keep must leave that room.
+// makeIndexRoomLocked drops the oldest records, but never keep, until the index has room for size more bytes. With keep
+// alone in the index that room must exist.
 func (s *Store) makeIndexRoomLocked(size int64, keep *slot[*record]) {
 	for s.index.bytes.Load()+size > s.limits.indexBytes {
 		oldest := s.index.oldest()
@@ -148,8 +143,7 @@ func (s *Store) makeIndexRoomLocked(size int64, keep *slot[*record]) {
 	}
 }
 
-// forgetLocked drops the record of a URL with its variants and returns how many
-// entries went.
+// forgetLocked drops the record of a URL with its variants. It returns how many entries left.
 func (s *Store) forgetLocked(url Key, name []byte, why departure) int {
 	slot := s.index.peek(url)
 	if slot == nil || !bytes.Equal(slot.value.name, name) {
@@ -158,8 +152,8 @@ func (s *Store) forgetLocked(url Key, name []byte, why departure) int {
 	return s.dropLocked(slot, why)
 }
 
-// dropLocked drops the record of slot with its variants, and returns how many entries went. Where that is for want of room in the index, those
-// on the disk stay there, and their marker lists them.
+// dropLocked drops slot's record with its variants. It returns how many entries left. If the reason is lack of room in
+// the index, the variants on the disk stay there, and their marker lists them.
 func (s *Store) dropLocked(slot *slot[*record], why departure) (objects int) {
 	s.index.remove(slot)
 	if why == variants {

@@ -2,57 +2,57 @@ package cache
 
 import "sync"
 
-// This file says where the Objects of the window lie. A small one lies in a landing region, with others that landed about
-// when it did. It stays there when it moves to the main part, so it is copied no more, and the collector gets no memory of
-// its own for it. A look-up finds it in the window by a pointer. So nothing of the window is moved, and a landing region is not
-// emptied before all that it has of the window has left that: it becomes one of the others then.
+// This file places the Objects of the window. A small one lies in a landing region, with others that landed at about
+// the same time. It stays there when it moves to main, so it is not copied again, and it needs no memory of its own
+// that the collector would see. The window points to it. So no Object of the window is moved, and a landing region is
+// not emptied before all its Objects have left the window: then it becomes an ordinary region.
 //
-// What is rejected, or replaced while it is in the window, leaves a hole meanwhile. Where there are too many of those,
-// what lands lies alone for a while.
+// An Object that is rejected, or replaced while it is in the window, leaves a hole. While there are too many holes, new
+// Objects get memory of their own.
 
-// landingSpare is how many regions the holes of landing regions may take, beside 1/holesShare of what they hold. The rest of the one
-// that is being filled is such a hole.
+// landingSpare is how many regions the holes of landing regions may take, beside 1/holesShare of what they hold. The
+// unused rest of the region that is being filled counts as a hole.
 const landingSpare = 4
 
-// arrival is an Object that is to land. Its memory may be lent: what lands is a copy then.
+// arrival is an Object that is to land. If its memory is lent, it is copied when it lands.
 type arrival struct {
 	*Object
 	lent bool
-	room *[]uint64 // what was lent for it alone; nil: nothing
+	room *[]uint64 // the scratch block it lies in; nil: none
 }
 
-// rooms has memory that is lent.
-var rooms = sync.Pool{New: func() any {
+// scratchBlocks has blocks that are lent to arrivals.
+var scratchBlocks = sync.Pool{New: func() any {
 	room := make([]uint64, smallBytes/wordBytes)
 	return &room
 }}
 
-// arrival returns e as one that is to land, until free.
+// arrival returns e as an Object that is to land. It is valid until free.
 func (s *Store) arrival(e *Entry) arrival {
 	if s.main.blocks.smallWords == 0 || len(e.Vary) > 0 || !e.fitsBlock() {
 		return arrival{Object: s.object(e)}
 	}
-	room := rooms.Get().(*[]uint64)
+	room := scratchBlocks.Get().(*[]uint64)
 	o := newObjectIn(e, true, *room)
 	if o != objectIn(*room) { // it is too large
-		rooms.Put(room)
+		scratchBlocks.Put(room)
 		return arrival{Object: o}
 	}
 	return arrival{o, true, room}
 }
 
-// free takes back what was lent for a alone.
+// free gives the scratch block of a back.
 func (a arrival) free() {
 	if a.room != nil {
-		rooms.Put(a.room)
+		scratchBlocks.Put(a.room)
 	}
 }
 
-// land returns a copy of o, without marks, which is to go to the window.
+// land returns a copy of o, without marks, that is to go to the window.
 func (b *blocks) land(o *Object) *Object {
 	n := o.blockWords()
 	if !b.fits(o) || !b.hasLanding(n) {
-		return o.again()
+		return o.clone()
 	}
 	r := b.landing
 	words, at := r.take(n)
@@ -64,7 +64,8 @@ func (b *blocks) land(o *Object) *Object {
 	return next
 }
 
-// hasLanding has the landing region have room for n more words. It reports false where the holes do not allow another one.
+// hasLanding makes sure that the landing region has room for n more words. It returns false if the holes do not allow
+// another landing region.
 func (b *blocks) hasLanding(n int) bool {
 	was := b.landing
 	if was != nil && was.used+n <= len(was.words) {
@@ -80,7 +81,7 @@ func (b *blocks) hasLanding(n int) bool {
 	return true
 }
 
-// offered gives o, which is about to leave the window for the main part, a number, if it has none.
+// offered prepares o for the move from the window to main: o gets a number, if it has none.
 func (b *blocks) offered(o *Object) {
 	if o.place == 0 {
 		b.hold(o)
@@ -89,7 +90,7 @@ func (b *blocks) offered(o *Object) {
 	b.departed(o)
 }
 
-// leftWindow notes that o has left the window for no other place.
+// leftWindow notes that o has left the window and moves to no other place.
 func (b *blocks) leftWindow(o *Object) {
 	if o.place != 0 {
 		b.departed(o)
@@ -105,17 +106,17 @@ func (b *blocks) departed(o *Object) {
 	}
 }
 
-// lands reports whether r has something of the window, or takes what lands.
+// lands reports whether r is a landing region: it has Objects of the window, or new ones are placed there.
 func (b *blocks) lands(r *region) bool { return r.landed > 0 || r == b.landing }
 
-// join has r, where nothing lands any more, be one of the other regions.
+// join makes r, which is no landing region any more, an ordinary region.
 func (b *blocks) join(r *region) {
 	b.landings.add(-r.held, -len(r.words))
 	b.add(r.held, len(r.words))
 	b.list(r)
 }
 
-// accountOf returns the account that has r.
+// accountOf returns the account that r counts in.
 func (b *blocks) accountOf(r *region) *account {
 	if b.lands(r) {
 		return &b.landings

@@ -5,29 +5,28 @@ import (
 	"time"
 )
 
-// departure says why an entry left its tier. The first three are evictions:
-// nobody asked for them.
+// departure is the reason why an entry left its tier. The first three are evictions: nobody asked for them.
 type departure uint8
 
 const (
 	capacity departure = iota // it made room for another
-	rejected                  // main did not take it from the window
+	rejected                  // main refused it on leaving the window
 	variants                  // its URL had too many variants, or the index was full
 	replaced                  // a newer response took its place
 	purged
 	promoted // from the stage to the memory tier
 
 	departures
-	evictions = replaced // how many are
+	evictions = replaced // number of eviction reasons
 )
 
-// ledger counts what came to a tier and what left it. All are atomics because
-// ristretto's worker counts too; the sums agree when no write is in progress.
+// ledger counts arrivals and departures of a tier. All are atomics because ristretto's worker counts too. The sums
+// agree when no write is in progress.
 type ledger struct {
 	writes, writeBytes atomic.Int64
 	objects, bytes     atomic.Int64 // held
 	gone               [departures]atomic.Int64
-	neverHit           atomic.Int64 // of those gone
+	neverHit           atomic.Int64 // of the departed
 	ages               [evictions]ages
 
 	now func() time.Time // nil: ages are not noted
@@ -35,33 +34,33 @@ type ledger struct {
 	leftovers *leftovers
 }
 
-// leftovers are the files that no entry has any more. They are the writer's, who removes them
-// when it lets the next one in.
+// leftovers are the files that no entry refers to any more. They are the writer's, who removes them after it unlocks
+// Store.mu.
 type leftovers struct{ files []File }
 
-// hold notes that it is in a place.
-func (l *ledger) hold(it *Object) {
+// addRef counts a reference from a place in the tier to the content of it.
+func (l *ledger) addRef(it *Object) {
 	if it.form&formApart != 0 {
 		c := it.Content()
 		it.Pin().Land(c.Size())
-		c.land()
+		c.addRef()
 	}
 }
 
-// letGo takes back one hold.
-func (l *ledger) letGo(it *Object) {
+// dropRef takes back one addRef. A File without references becomes a leftover.
+func (l *ledger) dropRef(it *Object) {
 	if it.form&formApart == 0 {
 		return
 	}
 	it.Pin().Leave()
-	if f := it.Content().leave(); f != nil {
+	if f := it.Content().dropRef(); f != nil {
 		l.leftovers.files = append(l.leftovers.files, f)
 	}
 }
 
-// landed counts it, which takes cost bytes and brings body of them along.
+// landed counts the arrival of it, which takes cost bytes. Body is how many bytes of content were written for it.
 func (l *ledger) landed(it *Object, cost, body int64) {
-	l.hold(it)
+	l.addRef(it)
 	l.writes.Add(1)
 	l.writeBytes.Add(body)
 	l.objects.Add(1)
@@ -70,7 +69,7 @@ func (l *ledger) landed(it *Object, cost, body int64) {
 
 // left counts the departure of it, which landed at that cost.
 func (l *ledger) left(why departure, it *Object, cost int64) {
-	l.letGo(it)
+	l.dropRef(it)
 	if n := l.gone[why].Add(1); why < evictions && n%ageEvery == 1 && l.now != nil {
 		l.evictedAt(why, it, l.now())
 	}

@@ -11,14 +11,15 @@ import (
 	"edgeproxy/internal/pinned"
 )
 
-// ErrSlow says of the content of what Load has returned that the disk does not give it in time. It may do so later.
+// ErrSlow is a read error of content that Load has returned: the disk did not deliver in time. A later read may
+// succeed.
 var ErrSlow = disk.ErrSlow
 
-// Load looks on the disk for what is stored under name, whose hash is k. It returns that, or, where responses of this URL vary, the names of
-// the fields that select a variant, as Vary has them; nothing if there is neither. It may wait for the device, but not long: what
-// cannot be read in time is not found. Ask Find before, and Keep after it.
+// Load looks on the disk for the response stored under name, whose hash is k. If the responses of this URL vary, it
+// returns instead the names of the fields that select a variant, as Vary does. It returns nothing if there is neither.
+// It waits for the device, but not long: what cannot be read in time is not found. Call Find before, and Keep after it.
 //
-// A content which is not in memory is read from the disk, and keeps its place there until Release.
+// Content that is not in memory is read from the disk, and keeps its place there until Release.
 func (s *Store) Load(k Key, name []byte) (o *Object, vary []string) {
 	if s.disk == nil {
 		return nil, nil
@@ -33,14 +34,14 @@ func (s *Store) Load(k Key, name []byte) (o *Object, vary []string) {
 	}
 	r := s.disk.recordOf(k, &f.hit)
 	switch {
-	case r == nil: // of a process that knew other purges, or of another version of this
+	case r == nil: // written by a process that knew other purges, or by another version
 		f.hit.Free()
 		s.disk.Remove(h)
 		return nil, nil
 	case r.marker != nil:
 		list := listIn(&f.hit)
 		f.hit.Free()
-		s.learn(r.marker, list, changes)
+		s.mergeVariantList(r.marker, list, changes)
 		return nil, r.marker.Vary
 	}
 	head := r.head
@@ -51,23 +52,23 @@ func (s *Store) Load(k Key, name []byte) (o *Object, vary []string) {
 		head = renewed
 	}
 	o = f.object(head)
-	if s.disk.again.again(h) {
-		o.form |= formAgain
+	if s.disk.recentHits.secondHit(h) {
+		o.form |= formSecondHit
 	}
 	o.marks.Store(changes)
 	return o, nil
 }
 
-// diskRecord is what a record of the disk says, all but its content. It does not change.
+// diskRecord is a decoded record of the disk, without its content. It does not change.
 type diskRecord struct {
-	marker  *Entry  // nil: it is none
-	head    *Object // nil: it is a marker
+	marker  *Entry  // nil: the record is no marker
+	head    *Object // nil: the record is a marker
 	patch   disk.Patch
 	patched bool
 }
 
-// recordOf returns what hit says, which was found under the name whose hash is k; nil where that cannot be used. The disk keeps it for the
-// next hit of a record that is asked for often.
+// recordOf decodes the record that hit found under the name whose hash is k; nil if it cannot be used. The disk caches
+// the result for the next hit of a record that is requested often.
 func (d *diskTier) recordOf(k Key, hit *disk.Hit) *diskRecord {
 	if r, ok := hit.Memo().(*diskRecord); ok && r.patched == hit.Patched && r.patch == hit.Patch {
 		return r
@@ -89,14 +90,14 @@ func (d *diskTier) recordOf(k Key, hit *disk.Hit) *diskRecord {
 	return r
 }
 
-// loaded is an Object with formLoaded. Its tail is that of the head that it was made of.
+// loaded is an Object with formLoaded. It shares the tail of the head it was made of.
 type loaded struct {
 	apart
-	lent *onDisk   // has the memory of the content; nil: it lies in the file, or was given back
+	lent *onDisk   // owns the memory of the content; nil: the content is in the file, or was given back
 	also io.Closer // see Lend
 }
 
-// object returns what f has found, with this head, as an Object.
+// object returns what f has found as an Object with this head.
 func (f *onDisk) object(head *Object) *Object {
 	l := &loaded{}
 	l.copyFacts(head)
@@ -108,14 +109,15 @@ func (f *onDisk) object(head *Object) *Object {
 		return &l.Object
 	}
 	f.size, f.open = f.hit.Size(), true
-	runtime.SetFinalizer(f, (*onDisk).close) // where a flight has it as well, nobody knows when it is the last
-	l.content = Content{kept: &kept{File: f, apart: true}}
+	runtime.SetFinalizer(f, (*onDisk).close) // a flight may share it, and then nobody knows who is the last user
+	l.content = Content{kept: &fileContent{File: f, apart: true}}
 	return &l.Object
 }
 
-// Lend returns what closes also, unless that is nil, and then has the next hit on the disk use the memory that the content of o was
-// read to. It is also itself where o, or its content, has none to give back. Who closes it has to be the last that uses o: where a flight or
-// anything else may have the content as well, the collector sees to it.
+// Lend returns an io.Closer that closes also, unless that is nil, and then gives back the memory that the content of o
+// was read into, for the next hit on the disk. It returns also itself if o has no such memory. Whoever calls Close has
+// to be the last user of o. If a flight or anything else may share the content, do not call Lend: the collector frees
+// it then.
 func (o *Object) Lend(also io.Closer) io.Closer {
 	if o.form&formLoaded == 0 {
 		return also
@@ -141,25 +143,25 @@ func (l *loaded) Close() (err error) {
 	return err
 }
 
-// mostKept is the longest content that is copied to memory.
+// mostKept is the length of the longest content that Keep copies to memory.
 const mostKept = 1 << 20
 
-// Keep puts a copy of o, which Load has returned, into the memory tier, if objects were hit on the disk
-// seldom enough between this hit of o and the one before, and returns it; nil if it did not. A long content stays where it is: the system sends
-// it from its own pages. Unless is asked as in Put.
+// Keep puts a copy of o, which Load has returned, into the memory tier and returns the copy. It does so only if this
+// hit of o came soon enough after the one before (recenthits.go); else it returns nil. Long content is not copied: the
+// system sends it from its page cache. Unless is asked as in Put.
 func (s *Store) Keep(o *Object, unless func() bool) *Object {
-	if o.form&formAgain == 0 {
+	if o.form&formSecondHit == 0 {
 		return nil
 	}
 	size := o.Content().Size()
-	if size > min(mostKept, s.limits.maxObjectBytes) { // before all that takes memory
+	if size > min(mostKept, s.limits.maxObjectBytes) { // before anything allocates
 		return nil
 	}
 	e := o.Entry()
 	if !s.Takes(size, e, true) {
 		return nil
 	}
-	if e.Content.InFile() || size > pinned.Least { // what is shorter is copied anyhow
+	if e.Content.InFile() || size > pinned.Least { // shorter content is copied anyway
 		body := make([]byte, size)
 		if _, err := e.Content.ReadAt(body, 0); err != nil && !errors.Is(err, io.EOF) {
 			return nil
@@ -178,7 +180,7 @@ func (s *Store) Keep(o *Object, unless func() bool) *Object {
 	return it
 }
 
-// standsLocked reports whether memory has nothing that a copy of o, which is from the disk, would replace.
+// standsLocked reports whether a copy of o, which is from the disk, would replace nothing in memory.
 func (s *Store) standsLocked(o *Object) bool {
 	if s.heldLocked(o.key) != nil || s.stage.items.peek(o.key) != nil {
 		return false
@@ -190,8 +192,8 @@ func (s *Store) standsLocked(o *Object) bool {
 	return slot == nil
 }
 
-// Release says that nobody reads the content of o, which Load has returned, any more. It may be called
-// with any Object, and twice.
+// Release says that nobody reads the content of o, which Load has returned, any more. It may be called with any Object,
+// and more than once.
 func (s *Store) Release(o *Object) {
 	if o.form&formLoaded == 0 {
 		return
@@ -203,8 +205,8 @@ func (s *Store) Release(o *Object) {
 	}
 }
 
-// discardOnDisk removes o from the disk, unless something else is there under its name by now. It reports whether
-// it did.
+// discardOnDisk removes o from the disk, unless something else is stored under its name by now. It reports whether it
+// did.
 func (s *Store) discardOnDisk(o *Object) bool {
 	d := s.disk
 	h, changes := d.hash(o.Name()), d.changesOf(o.key)
@@ -222,20 +224,20 @@ func (s *Store) discardOnDisk(o *Object) bool {
 	return true
 }
 
-// remove forgets what is on the disk under name, whose hash is k.
+// remove removes the record under name, whose hash is k, from the disk.
 func (d *diskTier) remove(k Key, name []byte) {
 	d.changesOf(k).Add(1)
 	d.Remove(d.hash(name))
 }
 
-// purge is remove, and reports whether something was there.
+// purge is remove, and reports whether there was a record.
 func (d *diskTier) purge(k Key, name []byte) bool {
 	held := d.Holds(d.hash(name))
 	d.remove(k, name)
 	return held
 }
 
-// onDisk is content on the disk, for one or a few readers. It keeps its place there until close.
+// onDisk is content on the disk, for one or a few readers. Its place there stays reserved until close.
 type onDisk struct {
 	size int64
 	mu   sync.Mutex // a Hit has one user at a time
@@ -248,7 +250,7 @@ var _ File = (*onDisk)(nil)
 // Size implements File.
 func (f *onDisk) Size() int64 { return f.size }
 
-// ReadAt implements io.ReaderAt. What it gives was checked.
+// ReadAt implements io.ReaderAt. The bytes it returns were checked.
 func (f *onDisk) ReadAt(p []byte, offset int64) (int, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -258,7 +260,7 @@ func (f *onDisk) ReadAt(p []byte, offset int64) (int, error) {
 	return f.hit.ReadAt(p, offset)
 }
 
-// part checks length bytes of the content from offset on, and returns the file where they lie, and from where on.
+// part checks length bytes of the content from offset on. It returns the file they lie in, and their offset in it.
 func (f *onDisk) part(offset, length int64) (file *os.File, at int64, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -272,7 +274,7 @@ func (f *onDisk) part(offset, length int64) (file *os.File, at int64, err error)
 	return file, at + offset, f.hit.Check(offset, length)
 }
 
-// lends reports whether part gives a file away.
+// lends reports whether part can return a file.
 func (f *onDisk) lends() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -285,7 +287,7 @@ func (f *onDisk) Same(other File) bool { return f == other }
 // Update implements File: the disk has the entry itself.
 func (f *onDisk) Update(*Entry) {}
 
-// Remove implements File: the disk decides itself what leaves.
+// Remove implements File: the disk itself decides what leaves.
 func (f *onDisk) Remove() {}
 
 func (f *onDisk) close() {

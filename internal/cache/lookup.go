@@ -2,16 +2,15 @@ package cache
 
 import "bytes"
 
-// Find returns what is stored under name, whose hash is k, nil if there is none, and whether
-// admission has held it back: then it may be used, and Promote lets it in. It keeps neither argument and allocates
-// nothing, but for ristretto's sampling: 512 bytes in 64 calls.
+// Find returns the entry stored under name, whose hash is k, nil if there is none. HeldBack says that admission has
+// held it back: it may be used, and Promote lets it in. Find keeps neither argument and allocates nothing, except in
+// ristretto's sampling: 512 bytes in 64 calls.
 //
 // While a write of the same key is in progress, look-ups return the old entry or
 // the new, in any order; once it has returned, the new one.
 //
-// It counts as a hit of the entry, also if the caller finds it stale and does not
-// serve it. The Object stays valid for as long as the caller holds it. It may
-// have left the tier by then: Promote says so.
+// Find counts as a hit of the entry, even if the caller finds it stale and does not serve it. The Object stays valid as
+// long as the caller holds it. The entry may have left the tier by then: Promote says so.
 func (s *Store) Find(k Key, name []byte) (o *Object, heldBack bool) {
 	it, heldBack := s.find(k)
 	if it == nil || !bytes.Equal(it.Name(), name) {
@@ -23,7 +22,7 @@ func (s *Store) Find(k Key, name []byte) (o *Object, heldBack bool) {
 	return it.use(), heldBack
 }
 
-// find returns what is under k.
+// find returns the entry under k.
 func (s *Store) find(k Key) (it *Object, heldBack bool) {
 	for {
 		// Main is asked also after a hit: that is how ristretto learns of the demand
@@ -43,13 +42,12 @@ func (s *Store) find(k Key) (it *Object, heldBack bool) {
 	}
 }
 
-// findElsewhere looks for what neither window nor main had when they were asked.
-// It may be staged, or it may have moved since: from main to the window by a
-// replacement, from the stage to the window by a promotion, and on to main.
-// Whatever moves is in its new place before it leaves the old one, so a look at
-// all places in the order of the moves misses nothing that stays.
+// findElsewhere looks for an entry that neither window nor main had when they were asked. It may be staged, or it may
+// have moved since: from main to the window by a replacement, from the stage to the window by a promotion, and on to
+// main. An entry that moves is in its new place before it leaves the old one. So a look at all places in the order of
+// the moves misses nothing that stays.
 //
-// Left says that it was in main and left meanwhile: then all places are worth another look.
+// Left says that the entry was in main and left meanwhile: then all places are worth another look.
 func (s *Store) findElsewhere(k Key) (it *Object, heldBack, left bool) {
 	if it, ok := s.stage.items.find(k); ok {
 		return it, true, false
@@ -80,9 +78,9 @@ func (s *Store) Vary(url Key, name []byte) ([]string, bool) {
 	return r.fields, true
 }
 
-// Holds reports whether Find or Vary would find anything for the URL whose hash is url.
-// It is no sign of demand, unlike Find, so it is what to ask where an answer is
-// unlikely. Another URL's hash may pass for it. It allocates nothing.
+// Holds reports whether Find or Vary would find anything for the URL whose hash is url. Unlike Find, it is no sign of
+// demand, so ask it where an answer is unlikely. It may report true because of another URL with the same hash. It
+// allocates nothing.
 func (s *Store) Holds(url Key) bool {
 	switch { // in the order of findElsewhere
 	case s.window.peek(url) != nil, s.main.holds(url), s.stage.items.peek(url) != nil, s.window.peek(url) != nil:

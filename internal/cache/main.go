@@ -7,30 +7,27 @@ import (
 	"github.com/dgraph-io/ristretto/v2"
 )
 
-// The size of ristretto's frequency sketch. It should have ten counters for each
-// object held, or rare keys pass for frequent ones: one for each 512 bytes does
-// that down to objects of 5 KiB. The next power of two is not rounded up inside
-// and takes 4 bytes a counter: 0.8 to 1.6 % of the bytes.
+// The size of ristretto's frequency sketch. It should have ten counters for each object held, or rare keys pass for
+// frequent ones. One for each 512 bytes is enough for objects of 5 KiB or more. Rounding up to the next power of two
+// here means that ristretto does not round again. A counter takes 4 bytes: 0.8 to 1.6 % of the bytes.
 const (
 	bytesPerCounter = 512
 	minCounters     = 1 << 17
 	maxCounters     = 1 << 27
 )
 
-// mainPart is the ristretto cache behind the window. Only find, look, holds, peek and each
-// may be called by anyone; the rest is the writer's.
+// mainPart is the ristretto cache behind the window. Anyone may call find, look, holds, peek and each; the rest is the
+// writer's.
 //
-// Ristretto files an item under one 64-bit word, here Key.Hi. It also takes a
-// second word to tell keys with an equal first one apart, but then a Del or Set
-// of one key changes the books of the other (v2.4.2: policy.Del ignores the
-// second word). So it gets none, find compares the whole Key, and offer clears
-// the place first. That also keeps out the Set of a key that is there already,
-// which ristretto may refuse after having returned true.
+// Ristretto indexes an item by one 64-bit word, here Key.Hi. It also takes a second word to tell keys with an equal
+// first one apart. But then a Del or Set of one key changes the accounting of the other (v2.4.2: policy.Del ignores the
+// second word). So it gets none, find compares the whole Key, and offer clears the place first. That also avoids the
+// Set of a key that is there already, which ristretto may refuse after having returned true.
 type mainPart struct {
-	cache  *ristretto.Cache[uint64, uint32] // of numbers, see blocks
+	cache  *ristretto.Cache[uint64, uint32] // its values are numbers of Objects, see blocks
 	blocks blocks
-	cost   func(*Object) int64             // as it landed; see Store.costLocked
-	book   func(departure, *Object, int64) // that one has left; see Store.leftLocked
+	cost   func(*Object) int64             // at which it landed; see Store.costLocked
+	book   func(departure, *Object, int64) // counts a departure; see Store.leftLocked
 	closed bool                            // set before ristretto.Close, which reports all it holds as evicted
 }
 
@@ -59,17 +56,16 @@ func counters(maxCost int64) int64 {
 	return max(minCounters, min(n, maxCounters))
 }
 
-// find returns the entry under k, nil if there is none. Ristretto takes it as
-// a sign of demand, also on a miss and when the writer asks: that favours
-// newcomers a little, which gains more hits when popularity drifts (1.8 to 3 in
-// 100 in a cache of 2 % of all bytes) than it costs when it does not (1 in 100).
+// find returns the entry under k, nil if there is none. Ristretto counts it as a sign of demand, also on a miss and
+// when the writer asks. That favours new entries a little. It gains more hits when popularity drifts (1.8 to 3 in 100
+// in a cache of 2 % of all bytes) than it costs when it does not (1 in 100).
 func (m *mainPart) find(k Key) *Object {
 	it, _ := m.look(k)
 	return it
 }
 
-// look is find, and where it returns nil it says whether there was an entry a moment ago. That has left, maybe for one
-// under the same key elsewhere.
+// look is find. Where it returns nil, left says that there was an entry a moment ago. That has left, possibly for an
+// entry under the same key elsewhere.
 func (m *mainPart) look(k Key) (it *Object, left bool) {
 	n, ok := m.cache.Get(k.Hi)
 	if !ok {
@@ -77,7 +73,7 @@ func (m *mainPart) look(k Key) (it *Object, left bool) {
 	}
 	it = m.blocks.at(n)
 	switch {
-	case it == nil || it.key.Hi != k.Hi: // the number may be another's by now
+	case it == nil || it.key.Hi != k.Hi: // another Object may have the number by now
 		return nil, true
 	case it.key != k:
 		return nil, false
@@ -85,15 +81,15 @@ func (m *mainPart) look(k Key) (it *Object, left bool) {
 	return it, false
 }
 
-// holds reports whether there is an entry under k, or one whose Key has the same
-// high word. Ristretto takes it as no sign of demand. Anyone may call it.
+// holds reports whether there is an entry under k, or one whose Key has the same high word. Ristretto does not count it
+// as demand. Anyone may call it.
 func (m *mainPart) holds(k Key) bool {
 	_, ok := m.cache.GetTTL(k.Hi)
 	return ok
 }
 
-// peek is find that ristretto takes as no sign of demand: it has no such look-up, so this goes through all that it holds, and looks at each.
-// Look-ups of others go on meanwhile; a write waits for 1/256 of it at most.
+// peek is find that ristretto does not count as demand. Ristretto has no such look-up, so peek scans everything it
+// holds. Other look-ups go on meanwhile; a write waits for the scan of 1/256 of it at most.
 func (m *mainPart) peek(k Key) (found *Object) {
 	if !m.holds(k) {
 		return nil
@@ -107,12 +103,12 @@ func (m *mainPart) peek(k Key) (found *Object) {
 	return found
 }
 
-// offer hands all over, no two of which have keys with an equal first word. When it returns, each is found here or counted as rejected,
-// and whatever had to go for them is gone: the bytes held never exceed MaxCost
-// plus those of all, which their owner still counts.
+// offer hands all, of which no two have an equal Key.Hi, to ristretto. When it returns, each is found here or counted
+// as rejected, and whatever had to leave for them has left. The bytes held never exceed MaxCost plus those of all,
+// which their owner still counts.
 //
-// To wait for ristretto's worker takes two switches of goroutines, so it is done once. Between the first Set and
-// the end of that the worker may have something leave at any moment, and nothing else is changed here.
+// Waiting for ristretto's worker takes two switches of goroutines, so offer waits once for all. Between the first Set
+// and the end of that wait the worker may evict at any moment, and nothing else is changed here.
 func (m *mainPart) offer(all []*Object) {
 	var costs [mostOffered]int64
 	var dropped [mostOffered]bool
@@ -137,7 +133,7 @@ func (m *mainPart) offer(all []*Object) {
 	}
 }
 
-// mostOffered is how many are offered at once.
+// mostOffered is the most that offer takes at once.
 const mostOffered = 16
 
 // remove takes out it, which find has just returned, without counting it.
@@ -146,7 +142,7 @@ func (m *mainPart) remove(it *Object) {
 	m.blocks.release(it)
 }
 
-// settle has it, which was offered, lie where it is to stay.
+// settle moves it, which was offered, to where it is to stay.
 func (m *mainPart) settle(it *Object) {
 	if it.place != 0 { // else it was rejected
 		m.blocks.pack(it)
@@ -154,9 +150,9 @@ func (m *mainPart) settle(it *Object) {
 	m.blocks.tidy()
 }
 
-// each calls visit with everything that is there all the while. It holds a lock of ristretto's only for as
-// long as it takes to note the numbers of 1/256 of it, so look-ups hardly wait. Visit is called without a lock.
-// expected is about how many there are: to make room meanwhile would take longer.
+// each calls visit with everything that is there for the whole call. It holds a lock of ristretto's only while it notes
+// the numbers of 1/256 of it, so look-ups hardly wait. Visit is called without a lock. Expected is about how many there
+// are: growing the list under the lock would take longer.
 func (m *mainPart) each(expected int64, visit func(*Object)) {
 	all := make([]uint32, 0, expected+expected/16+1024)
 	m.cache.IterValues(func(n uint32) bool {

@@ -7,18 +7,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// The parts of a Store with a bound and counters of their own, as metrics call them.
+// The values of the label tier.
 const (
 	memoryTier = "memory" // what admission let in
 	stageTier  = "stage"  // first sightings; see PutStage
 	diskName   = "disk"   // what admission let in, where there is a disk; memory has copies then
 )
 
-// Metrics shows the counters of one Store to Prometheus, by tier: "memory", and
-// "stage" and "disk" if there are such. They are read from the Store at each scrape and are
-// zero until it is made.
+// Metrics exports the counters of one Store to Prometheus, by tier: "memory", and "stage" and "disk" if there are such.
+// They are read from the Store at each scrape and are zero until it is made.
 type Metrics struct {
-	store atomic.Pointer[Store] // the one made last
+	store atomic.Pointer[Store] // the Store made last
 
 	writes, writeBytes       *prometheus.Desc
 	objects, bytes, maxBytes *prometheus.Desc
@@ -99,7 +98,7 @@ func (m *Metrics) collectTier(out chan<- prometheus.Metric, tier string, st Tier
 			out <- prometheus.MustNewConstMetric(m.age, prometheus.GaugeValue, age.Seconds(), tier, reason)
 		}
 	}
-	if tier == diskName { // it does not count whether what left was found
+	if tier == diskName { // the disk does not count whether a departed record was ever found
 		send(m.evictions, prometheus.CounterValue, st.Lost, "lost")
 		return
 	}

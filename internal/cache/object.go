@@ -10,16 +10,16 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// Object is a stored response, as a look-up returns it. It is one block of memory without pointers:
-// these facts, then the tail, which is the rest of an Entry as bytes, then a content of at most
-// pinned.Least bytes. So the collector has one thing to see for each stored response, and nothing to
-// follow. A larger content lies apart, and so does one in a File.
+// Object is a stored response, as a look-up returns it. It is one block of memory without pointers: these fields, then
+// the tail, which is the rest of an Entry as bytes, then a content of at most pinned.Least bytes. So the collector sees
+// one allocation for each stored response, and has no pointers to follow. Larger content has memory of its own, or is
+// in a File.
 //
-// An Object never changes, but for its marks. What its methods return are parts of it: they may be
-// kept for as long as anybody likes, also when it has left the cache, and nobody may write to them. It is
-// safe for concurrent use. An Object is made by this package alone, and never copied.
+// An Object never changes, except for marks and place. What its methods return are parts of it. They may be kept as
+// long as needed, even after it has left the cache, and nobody may write to them. It is safe for concurrent use. Only
+// this package makes Objects, and nobody copies one.
 type Object struct {
-	marks        atomic.Uint32 // see item.go; they and place are all that changes
+	marks        atomic.Uint32 // see item.go; only marks and place change
 	status       uint16
 	form         form
 	key          Key
@@ -29,11 +29,11 @@ type Object struct {
 	spans        [spanCount]uint32 // of the Policy, in seconds; not with formWide
 	nameBytes    uint32
 	headerBytes  uint32
-	bodyBytes    uint32 // of content within the block
-	place        uint32 // its number in the main part, 0: it has none; the writer's, see regions.go
+	bodyBytes    uint32 // length of the content within the block
+	place        uint32 // its number in blocks, 0: it has none; the writer's, see regions.go
 }
 
-// form says what the tail has, and the yes and no of the Policy.
+// form says what the tail has, and has the booleans of the Policy.
 type form uint16
 
 const (
@@ -42,13 +42,13 @@ const (
 	formValidate
 	formMustRevalidate
 	formImmutable
-	formWide   // the tail has the spans of the Policy, to the nanosecond
-	formVaries // the tail has a selection and the names of Vary
-	formTagged // the tail has tags
-	formWall   // received is of the wall clock
-	formApart  // the tail and the content lie apart
-	formLoaded // it was read from the disk, and is in no other place
-	formAgain  // and is asked for often enough to be in memory as well
+	formWide      // the tail has the spans of the Policy, to the nanosecond
+	formVaries    // the tail has a selection and the names of Vary
+	formTagged    // the tail has tags
+	formWall      // received is in wall clock time
+	formApart     // tail and content have memory of their own; see apart
+	formLoaded    // it was read from the disk; see loaded
+	formSecondHit // this was its second hit in memory's window; see recenthits.go
 
 	formMore = formWide | formVaries | formTagged
 )
@@ -56,13 +56,13 @@ const (
 // spanCount is how many spans of time a Policy has.
 const spanCount = 5
 
-// selection is what the tail has of an Object with Vary.
+// selection is the part of the tail that only an Object with Vary has.
 type selection struct {
 	url                Key
 	urlBytes, varBytes uint32 // the length of the URL part of the name, and of the names of Vary
 }
 
-// apart is an Object whose tail and content lie elsewhere.
+// apart is an Object whose tail and content are not in its block.
 type apart struct {
 	Object
 	tail    *uint64 // its first word
@@ -93,10 +93,10 @@ func (o *Object) URLName() []byte {
 	return name[:min(int(o.selection().urlBytes), len(name))]
 }
 
-// Varies reports whether there are names of Vary.
+// Varies reports whether the response has Vary.
 func (o *Object) Varies() bool { return o.form&formVaries != 0 }
 
-// Vary returns the names of Vary; see Entry. It makes a list, where there are any.
+// Vary returns the names of Vary; see Entry. It allocates if there are any.
 func (o *Object) Vary() []string {
 	if o.form&formVaries == 0 {
 		return nil
@@ -104,7 +104,7 @@ func (o *Object) Vary() []string {
 	return strings.Split(o.vary(), varySeparator)
 }
 
-// variesBy reports whether Vary has these names, without a list.
+// variesBy reports whether Vary has these names. It does not allocate.
 func (o *Object) variesBy(names []string) bool {
 	rest, more := o.vary(), o.Varies()
 	for _, want := range names {
@@ -130,7 +130,7 @@ func (o *Object) vary() string {
 // Status returns the status code.
 func (o *Object) Status() int { return int(o.status) }
 
-// Serial and Born are those of the Entry.
+// Serial is that of the Entry.
 func (o *Object) Serial() uint64 { return o.serial }
 
 // Born is that of the Entry.
@@ -150,7 +150,7 @@ func (o *Object) Header() field.Lines {
 	return field.Lines(o.part(o.nameAt()+uintptr(o.nameBytes), o.headerBytes))
 }
 
-// Content returns what follows the head.
+// Content returns the body.
 func (o *Object) Content() Content {
 	if o.form&formApart != 0 {
 		return o.apart().content
@@ -166,7 +166,7 @@ func (o *Object) Pin() *pinned.Body {
 	return nil
 }
 
-// FromDisk reports whether o was read from the disk for whoever has it, rather than found in memory.
+// FromDisk reports whether o was read from the disk for this caller, rather than found in memory.
 func (o *Object) FromDisk() bool { return o.form&formLoaded != 0 }
 
 // InitialAge is that of the Entry.
@@ -197,8 +197,8 @@ func (o *Object) span(i int) time.Duration {
 	return time.Duration(o.words(0, spanCount)[i]) //nolint:gosec // it was one
 }
 
-// Entry returns an entry like the one that the Object was made of. It shares all bytes with the
-// Object, and belongs to the caller, who may change its fields.
+// Entry returns an entry equal to the one that the Object was made of. It shares all bytes with the Object. The caller
+// may change its fields.
 func (o *Object) Entry() *Entry {
 	name := o.Name()
 	e := &Entry{

@@ -59,8 +59,8 @@ func TestObjectsAreTheEntriesThatTheyWereMadeOf(t *testing.T) {
 			got  *Object
 			want *Entry
 		}{
-			"whole": {whole, e}, "apart": {apart, e}, "whole, again": {whole.again(), e}, "apart, again": {apart.again(), e},
-			"whole, with another content": {whole.with(other, nil), &swapped}, "apart, with another": {apart.with(other, nil), &swapped},
+			"whole": {whole, e}, "apart": {apart, e}, "whole, again": {whole.clone(), e}, "apart, again": {apart.clone(), e},
+			"whole, with another content": {whole.withContent(other, nil), &swapped}, "apart, with another": {apart.withContent(other, nil), &swapped},
 		} {
 			got := o.got.Entry()
 			if !got.ResponseTime.Equal(e.ResponseTime) {
@@ -160,12 +160,12 @@ func TestMarks(t *testing.T) {
 	if !o.asked() || o.uses() != 2 {
 		t.Errorf("got asked %v and %d uses, want 2 of 5", o.asked(), o.uses())
 	}
-	next := o.again()
+	next := o.clone()
 	next.follow(o)
 	if next.asked() || next.uses() != 2 {
 		t.Errorf("the next: got asked %v and %d uses, want no and 2", next.asked(), next.uses())
 	}
-	next.standFor(o)
+	next.copyMarks(o)
 	if !next.asked() || next.uses() != 2 {
 		t.Errorf("in its place: got asked %v and %d uses, want yes and 2", next.asked(), next.uses())
 	}

@@ -8,49 +8,46 @@ import (
 	"edgeproxy/internal/pinned"
 )
 
-// Options says how large a Store may be. All sizes are bytes.
+// Options sets the sizes of a Store. All sizes are bytes.
 type Options struct {
-	// MaxBytes bounds the entries of both tiers and the index of variants
-	// together, at any time; at least 64 KiB. Beside it ristretto keeps a sketch
-	// of request frequencies: 0.8 to 1.6 % of MaxBytes, at least 512 KiB.
+	// MaxBytes bounds the entries of both tiers and the index of variants together, at any time; at least 64 KiB. In
+	// addition ristretto keeps a sketch of request frequencies: 0.8 to 1.6 % of MaxBytes, at least 512 KiB.
 	MaxBytes int64
-	// MaxObjectBytes is the largest body that is stored; at most a quarter of
-	// MaxBytes without StageBytes. Every body up to it is stored by Put, whatever
-	// else the cache holds.
+	// MaxObjectBytes is the largest body that is stored; at most a quarter of MaxBytes without StageBytes. Put stores
+	// every body up to it, whatever else the cache holds.
 	MaxObjectBytes int64
 	// MaxVariants is how many variants of one URL are held; above 0.
 	MaxVariants int
-	// StageBytes is the part of MaxBytes that keeps first sightings: 0 for no
-	// stage, up to half of MaxBytes. Its tables take 1 to 2 % of it beside.
+	// StageBytes is the part of MaxBytes for first sightings: 0 for no stage, up to half of MaxBytes. The stage's
+	// tables take another 1 to 2 % of it.
 	StageBytes int64
 	// Pinned counts the bodies that have left and are still being sent; nil counts none.
 	Pinned *pinned.Total
-	// Medium is where content lies that is not kept in memory; nil: all of it is.
+	// Medium holds content outside of memory; nil: all content is in memory.
 	Medium Medium
-	// Disk gets what admission lets in, in place of memory, which then holds what is staged and copies of what is asked
-	// for most; nil: there is no disk. The caller opens it before, and closes it after the Store.
+	// Disk stores admitted responses in place of memory. Memory then holds staged responses and copies of those
+	// requested most. Nil: there is no disk. The caller opens it before the Store, and closes it after the Store.
 	Disk Disk
-	// MaxDiskObjectBytes is the longest body that goes to the Disk piece by piece as it comes, since it is longer than
-	// MaxObjectBytes; 0: none does.
+	// MaxDiskObjectBytes is the longest body above MaxObjectBytes that is stored. It goes to the Disk piece by piece as
+	// it arrives. 0: none is.
 	MaxDiskObjectBytes int64
-	// Now reads the clock when something is evicted, for the ages in TierStats; nil: they are not known. It must be quick, and
-	// not call the Store.
+	// Now reads the clock when an entry is evicted, for the ages in TierStats; nil: they are not known. It must be
+	// quick, and not call the Store.
 	Now func() time.Time
-	// Metrics shows the Store's counters; nil shows them nowhere.
+	// Metrics exports the Store's counters; nil exports none.
 	Metrics *Metrics
 }
 
-// Shares of MaxBytes without the stage. The window needs room for one object of any
-// allowed size or nothing so large could land; what is left is the main part,
-// always at least half and larger than the window.
+// Shares of MaxBytes without the stage. The window needs room for one object of any allowed size, or nothing that large
+// could land. The rest is the main part: at least half, and larger than the window.
 const (
 	minMaxBytes = 64 << 10
 	objectShare = 4  // MaxObjectBytes is at most the tier's bytes/objectShare
 	windowShare = 50 // the window has at least the tier's bytes/windowShare
-	offerShare  = 16 // beyond it lie at most 1/offerShare of it, until they move together
+	offerShare  = 16 // it may exceed its size by 1/offerShare, in entries that move together
 	indexShare  = 32 // the index has at least the tier's bytes/indexShare
 
-	renewedShare = 32 // where there is a disk: of the tier's bytes, for what stands for records there
+	renewedShare = 32 // with a disk: the share of the tier's bytes for renewals of its records
 
 	stageShare = 2 // StageBytes is at most MaxBytes/stageShare
 
@@ -66,10 +63,10 @@ const (
 type limits struct {
 	maxBytes, maxObjectBytes           int64
 	stageBytes, memoryBytes            int64 // together maxBytes
-	windowBytes, indexBytes, mainBytes int64 // together memoryBytes, with the next
-	offerBytes                         int64 // that move to the main part together
+	windowBytes, indexBytes, mainBytes int64 // with offerBytes and renewedBytes, together memoryBytes
+	offerBytes                         int64 // of entries that move to the main part together
 	maxDiskObjectBytes                 int64 // 0: none above maxObjectBytes
-	renewedBytes                       int64 // of memoryBytes as well; 0 without a disk
+	renewedBytes                       int64 // 0 without a disk
 	maxVariants                        int
 }
 
@@ -100,7 +97,7 @@ func (o Options) validate() error {
 	stageBytes := o.StageBytes
 	if most := o.MaxBytes / stageShare; stageBytes < 0 || stageBytes > most {
 		errs = append(errs, fmt.Errorf("cache: StageBytes %d: want 0 to %d, half of MaxBytes", stageBytes, most))
-		stageBytes = 0 // not to be held against MaxObjectBytes as well
+		stageBytes = 0 // so that MaxObjectBytes gets no second error for it
 	}
 	if most := (o.MaxBytes - stageBytes) / objectShare; o.MaxObjectBytes < 1 || o.MaxObjectBytes > most {
 		errs = append(errs, fmt.Errorf("cache: MaxObjectBytes %d: want 1 to %d, a quarter of MaxBytes without StageBytes",

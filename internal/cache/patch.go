@@ -11,18 +11,18 @@ import (
 	"edgeproxy/internal/field"
 )
 
-// This file has what most 304s say of a record on the disk in 32 bytes, so that it outlives the process and the record
-// stays as it is:
+// This file encodes most 304s for a record on the disk in 32 bytes. So the renewal outlives the process, and the record
+// is not rewritten:
 //
 //	 0  ResponseTime, in nanoseconds since 1970: 8 bytes
 //	 8  InitialAge, in milliseconds, rounded up: 4 bytes
 //	12  of Policy Lifetime, WhileRevalidate and IfError, in seconds: 4 bytes each
 //	24  the field Date, in seconds since 1970: 8 bytes
 //
-// A 304 that says anything else is in memory alone (renewal.go). Serial and Born stay those of the record: so a purge
-// reaches it as before, at worst once too often.
+// Any other 304 is in memory alone (renewal.go). Serial and Born stay those of the record. So a purge reaches it as
+// before, at worst once too often.
 
-// patchOf returns what makes renewed of e; false where 32 bytes cannot say that.
+// patchOf returns the patch that turns e into renewed; false if 32 bytes cannot say that.
 func patchOf(e, renewed *Entry) (p disk.Patch, ok bool) {
 	date, _ := renewed.Header.Get("Date")
 	at, err := time.Parse(httpDate, date)
@@ -34,10 +34,10 @@ func patchOf(e, renewed *Entry) (p disk.Patch, ok bool) {
 	le.PutUint64(p[0:], uint64(renewed.ResponseTime.UnixNano())) //nolint:gosec // it comes back as it was
 	le.PutUint32(p[8:], uint32(age))
 	for i, d := range patchedSpans(renewed) {
-		le.PutUint32(p[12+4*i:], uint32(*d/time.Second)) //nolint:gosec // alike sees what does not fit
+		le.PutUint32(p[12+4*i:], uint32(*d/time.Second)) //nolint:gosec // sameResponse detects what does not fit
 	}
 	le.PutUint64(p[24:], uint64(at.Unix())) //nolint:gosec // as before
-	return p, alike(patched(e, p), renewed)
+	return p, sameResponse(patched(e, p), renewed)
 }
 
 // httpDate is the form of the field Date (RFC 9110 section 5.6.7).
@@ -47,7 +47,7 @@ func patchedSpans(e *Entry) [3]*time.Duration {
 	return [...]*time.Duration{&e.Policy.Lifetime, &e.Policy.WhileRevalidate, &e.Policy.IfError}
 }
 
-// patched returns e as p has it, in memory of its own as far as it differs.
+// patched returns e with p applied. It copies what differs.
 func patched(e *Entry, p disk.Patch) *Entry {
 	out, le := *e, binary.LittleEndian
 	out.ResponseTime = time.Unix(0, int64(le.Uint64(p[0:]))).UTC() //nolint:gosec // it was one
@@ -65,9 +65,9 @@ func patched(e *Entry, p disk.Patch) *Entry {
 	return &out
 }
 
-// alike reports whether a and b say the same, but for ages and for which response they are. The order of fields with other
-// names does not matter.
-func alike(a, b *Entry) bool {
+// sameResponse reports whether a and b are equal, except for their ages and identities. The order of fields with
+// different names does not matter.
+func sameResponse(a, b *Entry) bool {
 	byName := func(x, y field.Field) int { return strings.Compare(x.Name, y.Name) }
 	x, y := slices.Clone(a.Header), slices.Clone(b.Header)
 	slices.SortStableFunc(x, byName)
@@ -75,8 +75,7 @@ func alike(a, b *Entry) bool {
 	return a.Status == b.Status && a.Policy == b.Policy && slices.Equal(a.Tags, b.Tags) && slices.Equal(x, y)
 }
 
-// FoldPatch returns the block of a record with what p says of it; nil where that cannot be said. It is what a Disk wants for
-// disk.Options.Fold.
+// FoldPatch returns the block of a record with p applied; nil if that cannot be encoded. It is for disk.Options.Fold.
 func FoldPatch(block []byte, p disk.Patch) []byte {
 	e, err := RecordEntry(block)
 	if err != nil {
@@ -89,8 +88,8 @@ func FoldPatch(block []byte, p disk.Patch) []byte {
 	return b
 }
 
-// patchDisk has the disk note that renewed stands for its record under that name, if that has this Serial. It may wait. Where
-// it fails, memory alone knows.
+// patchDisk patches the disk's record under renewed's name to match renewed, if the record has this Serial. It may
+// wait. If it fails, only memory has the renewal.
 func (s *Store) patchDisk(renewed *Entry, serial uint64) {
 	d := s.disk
 	h := d.hash(renewed.Name)

@@ -48,7 +48,7 @@ func TestWhatIsOnDiskIsRenewed(t *testing.T) {
 					t.Fatalf("%s: it is not on the disk", what)
 				}
 				defer s.Release(o)
-				if got := o.Entry(); !alike(got, want) || !got.ResponseTime.Equal(want.ResponseTime) || got.InitialAge != age {
+				if got := o.Entry(); !sameResponse(got, want) || !got.ResponseTime.Equal(want.ResponseTime) || got.InitialAge != age {
 					t.Errorf("%s: got %+v, want %+v", what, got, want)
 				}
 				if got := contentBytes(t, o); len(got) != size || versionOf(NewObject(&Entry{Content: InMemory(got)})) != 1 {

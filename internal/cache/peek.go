@@ -2,7 +2,7 @@ package cache
 
 import "bytes"
 
-// Place is where Peek has found something.
+// Place is where Peek found something.
 type Place uint8
 
 // The places.
@@ -10,17 +10,17 @@ const (
 	Nowhere Place = iota
 	InMain        // the memory tier
 	InStage       // held back by admission
-	OnDisk        // and not in memory
+	OnDisk        // on the disk, and not in memory
 )
 
 // String returns the tier as in metrics; "" for Nowhere.
 func (p Place) String() string { return [...]string{"", "memory", "stage", "disk"}[p] }
 
-// Peek looks for what is stored under name, whose hash is k, in memory and then on the disk. Where responses of this URL vary, and
-// nothing is stored under name itself, it returns the names of the fields that select a variant, as Vary has them. It is no sign of
-// demand, and changes nothing that decides what stays, so it is what to ask for somebody who only wants to know. It may wait for the
-// device, and goes through the objects of the memory tier where the object is there: it is no part of the way of a request.
-// The caller passes o to Release.
+// Peek looks for the entry stored under name, whose hash is k, in memory and then on the disk. If responses of this URL
+// vary, and nothing is stored under name itself, it returns the names of the fields that select a variant, as Vary
+// does. It is no sign of demand and does not affect eviction, so it is for diagnosis. It may wait for the device, and
+// scans the objects of the memory tier if one of them may match: do not call it to serve a request. The caller passes o
+// to Release.
 func (s *Store) Peek(k Key, name []byte) (o *Object, in Place, vary []string) {
 	o, in = s.peekMemory(k)
 	if o != nil && bytes.Equal(o.Name(), name) {
@@ -38,7 +38,7 @@ func (s *Store) Peek(k Key, name []byte) (o *Object, in Place, vary []string) {
 	return s.peekDisk(k, name)
 }
 
-// peekMemory looks in the order of Find.
+// peekMemory searches in the order of Find.
 func (s *Store) peekMemory(k Key) (*Object, Place) {
 	if slot := s.window.peek(k); slot != nil {
 		return slot.value, InMain
@@ -55,7 +55,7 @@ func (s *Store) peekMemory(k Key) (*Object, Place) {
 	return nil, Nowhere
 }
 
-// peekDisk is Load that leaves all as it is.
+// peekDisk is Load without side effects.
 func (s *Store) peekDisk(k Key, name []byte) (o *Object, in Place, vary []string) {
 	h, f := s.disk.hash(name), new(onDisk)
 	if !s.disk.Peek(h, name, &f.hit) {

@@ -5,19 +5,15 @@ import (
 	"slices"
 )
 
-// PutStage stores e in the stage, for a response that admission held back. The
-// next look-up finds it there; it leaves when StageBytes have landed after it,
-// unless Promote comes first. Like Put, it copies e, replaces what the URL has
+// PutStage stores e in the stage, for a response that admission held back. The next look-up finds it there. It leaves
+// when StageBytes have landed after it, unless Promote comes first. Like Put, it copies e, replaces what the URL has
 // staged, and asks unless.
 //
-// It takes nothing out of the memory tier: what admission let in does not give
-// way to what it held back. Superseded means that one of the two would have to:
-// the memory tier has the same key, or the URL without Vary, or variants of it by
-// other fields. Then those stay as they are, fresh or stale, until a Put comes.
-// So a caller that has a stale entry renewed must Put the renewal, whatever
-// admission says of it, or the stale one stays. TooLarge means that Takes is
-// false or, of a variant, that MaxVariants others of its URL are in the memory
-// tier.
+// It removes nothing from the memory tier: an admitted response does not give way to one that was held back. Superseded
+// means that one of the two would have to: the memory tier has the same key, or the URL without Vary, or variants of it
+// by other fields. Those stay as they are, fresh or stale, until a Put comes. So a caller that has a stale entry
+// renewed must Put the renewal, whatever admission says of it, or the stale one stays. TooLarge means that Takes is
+// false or, of a variant, that MaxVariants others of its URL are in the memory tier.
 func (s *Store) PutStage(e *Entry, unless func() bool) Outcome {
 	if !s.Takes(e.Content.Size(), e, false) {
 		return TooLarge
@@ -40,8 +36,8 @@ func (s *Store) PutStage(e *Entry, unless func() bool) Outcome {
 	return Stored
 }
 
-// supersededLocked reports whether the memory tier holds an entry that cannot stay
-// beside o: one under its Key, and whatever clearLocked would remove.
+// supersededLocked reports whether the memory tier holds an entry that cannot coexist with o: one under its Key, or one
+// that clearLocked would remove.
 func (s *Store) supersededLocked(o *Object) bool {
 	name := o.URLName()
 	if s.heldLocked(o.key) != nil || s.ofURLLocked(o.URL(), name) != nil {
@@ -58,7 +54,7 @@ func (s *Store) supersededLocked(o *Object) bool {
 	return slices.ContainsFunc(r.keys, func(k Key) bool { return s.ofURLLocked(k, r.name) != nil })
 }
 
-// supersededOnDiskLocked is supersededLocked for the disk, as far as memory knows what stands there.
+// supersededOnDiskLocked is supersededLocked for the disk, as far as memory knows the disk's records.
 func (s *Store) supersededOnDiskLocked(o *Object) bool {
 	if s.OnDisk(o.Name()) {
 		return true
@@ -70,13 +66,12 @@ func (s *Store) supersededOnDiskLocked(o *Object) bool {
 	return o.Varies() && s.OnDisk(o.URLName()) && (slot == nil || !slot.value.describes(o))
 }
 
-// Promote moves the entry under name, whose hash is k, from the stage to the memory
-// tier, or to the disk if there is one. That is one write there, which starts without a hit: the
-// one that called for the promotion was the stage's. It reports false if the
-// entry is not staged, or not any more: of simultaneous promotions one counts.
+// Promote moves the entry under name, whose hash is k, from the stage to the memory tier, or to the disk if there is
+// one. That is one write there. The entry starts without a hit: the look-up that led to the promotion was a hit of the
+// stage. Promote reports false if the entry is not staged, or no longer staged: of simultaneous promotions one counts.
 func (s *Store) Promote(k Key, name []byte) bool {
 	staged, ok := s.stage.items.find(k)
-	if !ok { // spares the late ones the lock
+	if !ok { // so that late callers do not take the lock
 		return false
 	}
 	if s.disk != nil && bytes.Equal(staged.Name(), name) {
@@ -88,11 +83,11 @@ func (s *Store) Promote(k Key, name []byte) bool {
 	if it == nil {
 		return false
 	}
-	it.tellFile()
+	it.updateFile()
 	return true
 }
 
-// promote is Promote but for the File, and returns what has landed.
+// promote is Promote without the update of the File. It returns what has landed.
 func (s *Store) promote(k Key, name []byte) *Object {
 	s.mu.Lock()
 	defer s.unlock()
@@ -104,9 +99,8 @@ func (s *Store) promote(k Key, name []byte) *Object {
 	return it
 }
 
-// limitStagedLocked makes room for o, which the memory tier does not hold, among the
-// variants of its URL at the cost of older staged ones. It changes nothing and reports false if the memory tier alone
-// has as many as there may be.
+// limitStagedLocked makes room for o, which the memory tier does not hold, among the variants of its URL. It evicts
+// older staged variants. It reports false, and evicts nothing, if the memory tier alone has MaxVariants of them.
 func (s *Store) limitStagedLocked(o *Object) bool {
 	held := 0
 	if slot := s.index.peek(o.URL()); slot != nil && slot.value.describes(o) {
@@ -120,8 +114,7 @@ func (s *Store) limitStagedLocked(o *Object) bool {
 	return true
 }
 
-// limitRivalsLocked evicts the oldest staged variants beside o until at most most
-// are left.
+// limitRivalsLocked evicts the oldest staged variants of o's URL, except o, until at most most are left.
 func (s *Store) limitRivalsLocked(o *Object, most int) {
 	rivals := s.stage.rivals(o)
 	for _, k := range rivals[:max(len(rivals)-max(most, 0), 0)] {

@@ -6,8 +6,8 @@ import (
 	"edgeproxy/internal/cache/disk"
 )
 
-// This file stores what admission has let in where there is a Disk: there, and what memory had of it leaves. Only
-// where the disk is out of use memory takes its place.
+// This file stores admitted responses on the Disk. What memory had under the key leaves. Only while the disk is out of
+// use are they stored in memory.
 
 // written is a response on its way to the disk.
 type written struct {
@@ -19,7 +19,7 @@ type written struct {
 	hash, urlHash uint64
 }
 
-// write returns e as it is to be written; an error where it cannot be. Its content lies in memory.
+// write returns e in the form that is written; an error if e cannot be written. Its content must lie in memory.
 func (d *diskTier) write(e *Entry) (w written, err error) {
 	body, ok := e.Content.Bytes()
 	if !ok {
@@ -38,7 +38,7 @@ func (d *diskTier) headed(e *Entry) (w written, err error) {
 	head := *e
 	head.Content, head.Pin = Content{}, nil
 	w.head = newObject(&head, false)
-	w.name = w.head.Name() // bytes of its own: the disk keeps them for a while
+	w.name = w.head.Name() // a copy: the disk keeps it for a while
 	w.hash = d.hash(w.name)
 	w.urlHash = w.hash
 	if w.head.Varies() {
@@ -48,14 +48,14 @@ func (d *diskTier) headed(e *Entry) (w written, err error) {
 	return w, err
 }
 
-// putOnDisk is Put where there is a Disk. It reports false if that is out of use: then nothing was changed, and unless
-// was not asked.
+// putOnDisk is Put for a Store with a Disk. It reports false if the disk is out of use: then nothing was changed, and
+// unless was not asked.
 func (s *Store) putOnDisk(e *Entry, unless func() bool) (o Outcome, done bool) {
 	w, err := s.disk.write(e)
 	if err != nil {
 		return outcomeOf(err), outcomeOf(err) != 0
 	}
-	s.recall(&w)
+	s.loadVariantList(&w)
 	s.mu.Lock()
 	defer s.unlock()
 	if unless != nil && unless() {
@@ -64,12 +64,12 @@ func (s *Store) putOnDisk(e *Entry, unless func() bool) (o Outcome, done bool) {
 	if err := s.writeLocked(&w); err != nil {
 		return s.refusedLocked(e, err)
 	}
-	s.giveWayLocked(&w, replaced)
+	s.dropReplacedLocked(&w, replaced)
 	return Stored, true
 }
 
-// refusedLocked acts on a refusal of e by the disk, which has nothing of its key any more. What memory has of the key is in
-// demand there, so it is replaced where it is.
+// refusedLocked handles a refusal of e by the disk, which has no record of its key any more. If memory has a copy under
+// the key, the key is in demand, so the copy is replaced in memory.
 func (s *Store) refusedLocked(e *Entry, err error) (o Outcome, done bool) {
 	o = outcomeOf(err)
 	if o == 0 {
@@ -84,8 +84,8 @@ func (s *Store) refusedLocked(e *Entry, err error) (o Outcome, done bool) {
 	return o, true
 }
 
-// writeLocked puts w on the disk, and its marker where none stands there. What it replaces there is gone when
-// it returns, also with an error.
+// writeLocked puts w on the disk, and its marker if there is none yet. The record that it replaces is gone when it
+// returns, even after an error.
 func (s *Store) writeLocked(w *written) error {
 	d := s.disk
 	d.changesOf(w.head.key).Add(1)
@@ -99,7 +99,8 @@ func (s *Store) writeLocked(w *written) error {
 	return nil
 }
 
-// markLocked puts the marker of w, which has landed, where none stands, or where too many variants are not in its list.
+// markLocked puts the marker of w, which is on the disk, if there is none yet, or if the marker's list lacks too many
+// variants.
 func (s *Store) markLocked(w *written) (err error) {
 	d := s.disk
 	if w.marker == nil {
@@ -127,9 +128,9 @@ func (s *Store) markLocked(w *written) (err error) {
 	return nil
 }
 
-// giveWayLocked removes from memory what w, which is on the disk, has replaced. What was staged under its Key leaves for
-// the reason why. Memory learns what the URL varies by.
-func (s *Store) giveWayLocked(w *written, why departure) {
+// dropReplacedLocked removes from memory what w, which is on the disk, has replaced. What was staged under its Key
+// leaves for the reason why. The index learns what the URL varies by.
+func (s *Store) dropReplacedLocked(w *written, why departure) {
 	o := w.head
 	if slot := s.index.peek(o.URL()); slot != nil && !slot.value.describes(o) {
 		s.unlistLocked(slot, w.hash) // a variant by other fields may have had the same name
@@ -150,7 +151,7 @@ func (s *Store) giveWayLocked(w *written, why departure) {
 	}
 }
 
-// describeLocked has the index say what the URL of o varies by, also where memory holds none of its variants.
+// describeLocked makes sure that the index has a record for the URL of o, even if memory holds none of its variants.
 func (s *Store) describeLocked(o *Object) {
 	size := o.weight().record
 	if s.index.peek(o.URL()) != nil || size+variantBytes > s.limits.indexBytes {
@@ -160,13 +161,13 @@ func (s *Store) describeLocked(o *Object) {
 	s.index.put(o.URL(), s.newRecord(o), size)
 }
 
-// promoteToDisk is Promote where there is a Disk. It reports false if that is out of use.
+// promoteToDisk is Promote for a Store with a Disk. It reports false if the disk is out of use.
 func (s *Store) promoteToDisk(staged *Object) (moved, done bool) {
 	w, err := s.disk.write(staged.Entry())
 	if err != nil {
 		return false, outcomeOf(err) != 0
 	}
-	s.recall(&w)
+	s.loadVariantList(&w)
 	s.mu.Lock()
 	defer s.unlock()
 	if slot := s.stage.items.peek(staged.key); slot == nil || slot.value != staged {
@@ -175,6 +176,6 @@ func (s *Store) promoteToDisk(staged *Object) (moved, done bool) {
 	if err := s.writeLocked(&w); err != nil {
 		return false, outcomeOf(err) != 0 // it stays where it is
 	}
-	s.giveWayLocked(&w, promoted)
+	s.dropReplacedLocked(&w, promoted)
 	return true, true
 }

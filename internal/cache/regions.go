@@ -2,52 +2,52 @@ package cache
 
 import "sync/atomic"
 
-// This file says where the Objects of window and main part lie. A small one lies in a region, which is one
-// piece of memory for many of them; any other lies alone. Ristretto has a number for each, and no pointer.
-// So the collector has nothing to follow in ristretto's maps, and a region to see where it had hundreds
-// of Objects.
+// This file places the Objects of window and main. A small one lies in a region, which is one piece of memory for many
+// of them; any other has memory of its own. Ristretto holds a number for each Object, and no pointer. So the collector
+// has no pointers to follow in ristretto's maps, and sees one region instead of hundreds of Objects.
 //
-// What lands lies in a landing region, see landing.go, and stays there when it moves from the window to the main part.
+// A new Object is placed in a landing region (landing.go). It stays there when it moves from the window to main.
 //
-// No word of a region is written twice: an Object is added behind the last one, and what has left stays as it is. Where
-// too much has left, the rest of the region is copied to another one, and the region is let go. A reader of it, or from an
-// Object in it that has left, keeps it for as long as that takes: the collector knows.
+// No word of a region is written twice: an Object is added behind the last one, and the memory of a departed one is not
+// reused. When too many have departed, the rest of the region is copied to another one, and the region is dropped. A
+// reader of an Object in it, departed or not, keeps the region alive: the collector sees to that.
 
 const (
-	// regionBytes is how much a reader can keep of what has left, with one small Object.
+	// regionBytes is how much departed memory a reader of one small Object can keep alive.
 	regionBytes = 128 << 10
 	// smallBytes is the size of the largest block that lies in a region.
 	smallBytes = 4 << 10
-	// leastRegions is how many regions a main part has to have room for, to have any.
+	// leastRegions is how many regions must fit into main, or there are none.
 	leastRegions = 128
-	// holesShare bounds what has left: 1/holesShare of the bytes in regions, and spareRegions.
+	// holesShare bounds the holes, which departed Objects leave: 1/holesShare of the bytes held in regions, and spareRegions.
 	holesShare   = 12
 	spareRegions = 2
-	// mostEmptied is how many regions are emptied in one write: at most a moment. After a purge of very many it takes some
-	// writes until the holes are within their bound.
+	// mostEmptied is how many regions are emptied in one write, to keep the write short. After a purge of very many
+	// entries it takes some writes until the holes are within their bound.
 	mostEmptied = 4
 
-	fillings = 32 // how finely regions are told apart by what they hold
+	fillings = 32 // number of lists of regions, by how much they hold
 )
 
-// blocks is where the Objects of the main part lie, each under a number. at is for anyone, the rest is the writer's.
+// blocks holds the Objects of the main part and the window, each under a number. Anyone may call at, the rest is the
+// writer's.
 type blocks struct {
-	places  table[atomic.Uint64]          // where the Object of a number lies; 0: nowhere
-	alone   table[atomic.Pointer[Object]] // those that lie in no region
+	places  table[atomic.Uint64]          // by the number of an Object: where it lies; 0: nowhere
+	alone   table[atomic.Pointer[Object]] // Objects in no region
 	regions table[atomic.Pointer[region]]
 
 	regionWords, smallWords int               // 0: there are no regions
-	open                    *region           // takes what is moved
-	full                    [fillings]*region // lists of the others, by how much they hold
-	account                                   // of open and full
+	open                    *region           // Objects that move are added to it
+	full                    [fillings]*region // lists of the other regions, by how much they hold
+	account                                   // of open and the regions in full
 
-	landing  *region // takes what lands; nil: none does
-	landings account // of it, and of those that have something of the window
+	landing  *region // new Objects are added to it; nil: there is none
+	landings account // of the landing regions
 }
 
-// account is what some regions have.
+// account sums up some regions.
 type account struct {
-	held, words int64 // words of Objects, and all words
+	held, words int64 // words of Objects, and all words of the regions
 }
 
 // add adds so many words, of which Objects take held.
@@ -56,35 +56,35 @@ func (a *account) add(held, words int) {
 	a.words += int64(words)
 }
 
-// holes returns how many words have no Object.
+// holes returns how many words have no Object: departed or not yet used.
 func (a *account) holes() int64 { return a.words - a.held }
 
 // region is a piece of memory without pointers. All but words is the writer's.
 type region struct {
 	words      []uint64
 	number     uint32
-	used       int // words that were written
-	held       int // of them those of Objects that are there
-	landed     int // Objects of the window
+	used       int // words written so far
+	held       int // words of Objects that have not left
+	landed     int // number of Objects that are in the window
 	next, prev *region
 }
 
-// A place has where an Object lies: the number of its region and its first word there, or aloneBit and its number among
-// those that lie alone.
+// A place says where an Object lies: the number of its region and its first word there, or aloneBit and its number in
+// alone.
 const aloneBit = 1 << 63
 
-// fit lets b have regions, if bytes are enough for it.
+// fit enables regions if bytes are enough for them.
 func (b *blocks) fit(bytes int64) {
 	if bytes >= leastRegions*regionBytes {
 		b.regionWords, b.smallWords = regionBytes/wordBytes, smallBytes/wordBytes
 	}
 }
 
-// at returns the Object of a number, nil if it has left. It may be another one by now that has its number: so who looks for a
-// key compares it.
+// at returns the Object under a number, nil if it has left. Another Object may have the number by now, so the caller
+// compares keys.
 //
-// The Object is there at the moment of the second look at place: a region that is among the regions before and after it was
-// there all the while, for none comes back.
+// The Object is there at the moment of the second look at place: a region that is in regions before and after that look
+// was there in between, for no region comes back.
 func (b *blocks) at(n uint32) *Object {
 	for place := b.places.at(n); ; {
 		at := place.Load()
@@ -108,7 +108,7 @@ func (b *blocks) at(n uint32) *Object {
 // hold gives o, which lies alone, a number.
 func (b *blocks) hold(o *Object) { b.give(o, b.addAlone(o)) }
 
-// give gives o, which lies there, a number.
+// give gives o a number. At is the place of o.
 func (b *blocks) give(o *Object, at uint64) {
 	o.place = b.places.take()
 	b.places.at(o.place).Store(at)
@@ -120,7 +120,7 @@ func (b *blocks) addAlone(o *Object) (at uint64) {
 	return aloneBit | uint64(n)
 }
 
-// release takes back the number of o.
+// release frees the number and the place of o.
 func (b *blocks) release(o *Object) {
 	place := b.places.at(o.place)
 	at := place.Load()
@@ -129,7 +129,7 @@ func (b *blocks) release(o *Object) {
 	b.leave(o, at)
 }
 
-// leave notes that o does not lie there any more.
+// leave notes that o has left the place at.
 func (b *blocks) leave(o *Object, at uint64) {
 	o.place = 0
 	if at&aloneBit != 0 {
@@ -171,7 +171,7 @@ func (b *blocks) move(o *Object) {
 	b.replace(o, o.copyTo(words), at)
 }
 
-// take takes the next n words of r, and returns where they are. There is room for them.
+// take reserves the next n words of r, which must be free. It returns them and their place.
 func (r *region) take(n int) (words []uint64, at uint64) {
 	words = r.words[r.used : r.used+n : r.used+n]
 	at = uint64(r.number)<<32 | uint64(r.used) //nolint:gosec // within a region
@@ -180,18 +180,19 @@ func (r *region) take(n int) (words []uint64, at uint64) {
 	return words, at
 }
 
-// unpack returns o, which has a number, or in its place a copy that lies alone and stays where it is.
+// unpack returns o, which has a number, if it lies alone, else a copy that lies alone and replaces o. The copy is never
+// moved.
 func (b *blocks) unpack(o *Object) *Object {
 	if o.place == 0 || b.places.at(o.place).Load()&aloneBit != 0 {
 		return o
 	}
-	next := o.again()
-	next.standFor(o)
+	next := o.clone()
+	next.copyMarks(o)
 	b.replace(o, next, b.addAlone(next))
 	return next
 }
 
-// replace has next, a copy of o that lies there, stand for o.
+// replace makes next, a copy of o at that place, replace o under its number.
 func (b *blocks) replace(o, next *Object, at uint64) {
 	place := b.places.at(o.place)
 	was := place.Load()
@@ -212,7 +213,7 @@ func (b *blocks) openRegion() {
 	}
 }
 
-// newRegion makes a region of this account.
+// newRegion makes a region that counts in this account.
 func (b *blocks) newRegion(a *account) *region {
 	r := &region{words: make([]uint64, b.regionWords), number: b.regions.take()}
 	b.regions.at(r.number).Store(r)
@@ -220,7 +221,7 @@ func (b *blocks) newRegion(a *account) *region {
 	return r
 }
 
-// tidy empties regions until what has left is within its bound.
+// tidy empties regions until the holes are within their bound.
 func (b *blocks) tidy() {
 	for range mostEmptied {
 		if b.holes() <= b.held/holesShare+spareRegions*int64(b.regionWords) {
@@ -245,7 +246,7 @@ func (b *blocks) empty(r *region) {
 	}
 }
 
-// sparsest returns a region that holds hardly more than any other, nil if all of them are full.
+// sparsest returns a region from the list of the least filled ones, nil if all are full.
 func (b *blocks) sparsest() *region {
 	for _, r := range b.full[:fillings-1] {
 		if r != nil {
@@ -257,7 +258,8 @@ func (b *blocks) sparsest() *region {
 
 func (b *blocks) filling(r *region) int { return min(r.held*fillings/len(r.words), fillings-1) }
 
-// list lists r, which has changed, unless it is the open region or something lands there. One that holds nothing is let go.
+// list puts r, which has changed, on the list for its filling, unless r is the open region or a landing region. It
+// drops a region that holds nothing.
 func (b *blocks) list(r *region) {
 	switch {
 	case r == b.open, b.lands(r):

@@ -2,8 +2,8 @@ package cache
 
 import "bytes"
 
-// renewal is what a 304 has made of a record on the disk: all but its content. The record stays as it is there. Load gives it with the head
-// of the renewal, as long as memory has that.
+// renewal is the head that a 304 has made of a record on the disk. The record itself does not change. Load returns the
+// record with the head of the renewal while memory has it.
 type renewal struct {
 	head *Object
 	of   uint64 // the Serial of the record
@@ -11,8 +11,8 @@ type renewal struct {
 
 const renewalOverhead = 64
 
-// noteRenewalLocked remembers e, which stands for what is on the disk under its name, if that has this serial, or was
-// renewed and has it since. It reports whether something may be there.
+// noteRenewalLocked keeps e as the renewal of the disk's record under its name, if the record has this serial, or was
+// renewed and its renewal has it. It reports whether there may be such a record.
 func (s *Store) noteRenewalLocked(e *Entry, serial uint64) bool {
 	if s.disk == nil || !s.OnDisk(e.Name) {
 		return false
@@ -37,7 +37,8 @@ func (s *Store) noteRenewalLocked(e *Entry, serial uint64) bool {
 	return true
 }
 
-// renewedOf returns the head that stands for that of the record with this Serial, which is on the disk under name, whose hash is k; nil if none does.
+// renewedOf returns the head of the renewal of the disk's record with this Serial under name, whose hash is k; nil if
+// there is none.
 func (s *Store) renewedOf(k Key, serial uint64, name []byte) *Object {
 	r, ok := s.renewed.find(k)
 	if !ok || r.of != serial || !bytes.Equal(r.head.Name(), name) {
@@ -46,10 +47,10 @@ func (s *Store) renewedOf(k Key, serial uint64, name []byte) *Object {
 	return r.head
 }
 
-// headOf returns e, a record on the disk, or what a 304 has made of it, with this content.
+// headOf returns e, a record on the disk, with this content. If the record was renewed, it has the head of the renewal.
 func (s *Store) headOf(e *Entry, c Content) *Object {
 	if head := s.renewedOf(e.Key, e.Serial, e.Name); head != nil {
-		return head.with(c, nil)
+		return head.withContent(c, nil)
 	}
 	e.Content = c
 	return newObject(e, false)

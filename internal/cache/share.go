@@ -7,25 +7,24 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// This file stores a body once that several variants of a URL have, such as a page with
-// Vary: Cookie that is the same for all. Each variant keeps an entry of its own, with its
-// key and header. The body is counted with one of them, the host; the others are its guests,
-// and cost no more than their heads. When the host leaves, a guest becomes the host: it
-// lands in the window anew, at the full cost. Until then the body is counted with the tier
-// alone, and nothing else lands.
+// This file stores a body once if several variants of a URL have it, such as a page with Vary: Cookie that is the same
+// for all. Each variant keeps an entry of its own, with its key and header. The body counts with one of them, the host.
+// The others are its guests, and cost no more than their heads. When the host leaves, a guest becomes the host: it
+// lands in the window again, at the full cost. Until then the share is an orphan: its body counts with the tier alone,
+// and nothing else lands.
 
-// share is a body that several entries have. It is the writer's.
+// share is a body that several entries have. Only the writer uses it.
 type share struct {
 	bytes  int64
-	host   *Object   // nil: it has left, and no guest has taken its place yet
-	guests []*Object // never empty but for moments
+	host   *Object   // nil: it has left, and no guest has replaced it yet
+	guests []*Object // empty only for a moment
 }
 
-// mostCompared bounds the variants that a further one is held against.
+// mostCompared bounds the variants that a new one is compared with.
 const mostCompared = 32
 
-// costLocked is what the place of it counts: of a guest all but the body. Ristretto's worker
-// asks as well, while the writer waits for it.
+// costLocked is how many bytes it counts: a guest counts all but the body. Ristretto's worker asks as well, while the
+// writer waits for it.
 func (s *Store) costLocked(it *Object) int64 {
 	if sh := s.shares[it]; sh != nil && sh.host != it {
 		return it.cost() - sh.bytes
@@ -33,8 +32,8 @@ func (s *Store) costLocked(it *Object) int64 {
 	return it.cost()
 }
 
-// validator is what says of two responses of a URL that they may have the same content (RFC 9110
-// section 8.8): the entity tag, or the date where there is none.
+// validator tells whether two responses of a URL may have the same content (RFC 9110 section 8.8): the entity tag, or
+// the date where there is none.
 type validator struct {
 	tag      string
 	modified int64
@@ -49,12 +48,11 @@ func validatorOf(o *Object) validator {
 	return validator{modified: r.LastModified.Unix()}
 }
 
-// usualFields is for how many fields of a header there is room on the stack.
+// usualFields is how many fields of a header fit on the stack.
 const usualFields = 24
 
-// twinLocked returns another variant of the URL of o with the same validator and the same
-// content, nil if there is none among the latest. It compares one content at most: where two with
-// one validator differ it says nothing.
+// twinLocked returns another variant of o's URL with the same validator and the same content, nil if there is none
+// among the newest. It compares one content at most: a validator that two different contents have proves nothing.
 func (s *Store) twinLocked(o *Object) *Object {
 	slot := s.index.peek(o.URL())
 	size := o.Content().Size()
@@ -82,13 +80,12 @@ func (s *Store) twinLocked(o *Object) *Object {
 	return nil
 }
 
-// settleRoomLocked makes room for it, which is about to land, so that nothing has to move
-// when it has. It returns what is to land: it, or one that shares the content of a twin if there is
-// one.
+// settleRoomLocked makes room for it, which is about to land, so that nothing has to move once it has landed. It
+// returns what is to land: it, or a guest with the content of its twin if there is one.
 func (s *Store) settleRoomLocked(it *Object) (o *Object, shared bool) {
 	for {
 		s.settleLocked()
-		s.disownLocked(it.key)
+		s.handOverLocked(it.key)
 		host, cost := s.twinLocked(it), it.cost()
 		if host != nil {
 			cost = it.weight().head
@@ -97,14 +94,14 @@ func (s *Store) settleRoomLocked(it *Object) (o *Object, shared bool) {
 			if host == nil {
 				return it, false
 			}
-			return s.visitLocked(it, host), true
+			return s.addGuestLocked(it, host), true
 		}
 		s.makeRoomLocked(cost)
 	}
 }
 
-// visitLocked returns it, which is about to land, as a guest of the content that other has.
-func (s *Store) visitLocked(it, other *Object) (guest *Object) {
+// addGuestLocked returns it, which is about to land, as a guest of the content of other.
+func (s *Store) addGuestLocked(it, other *Object) (guest *Object) {
 	other = s.main.blocks.unpack(other)
 	c := other.Content()
 	sh := s.shares[other]
@@ -115,27 +112,26 @@ func (s *Store) visitLocked(it, other *Object) (guest *Object) {
 	if own := it.Content().kept; own != nil && own != c.kept {
 		s.leftovers.files = append(s.leftovers.files, own.File)
 	}
-	guest = it.with(c, other.Pin())
+	guest = it.withContent(c, other.Pin())
 	s.shares[guest] = sh
 	sh.guests = append(sh.guests, guest)
 	return guest
 }
 
-// disownLocked has the body of what is stored under k, which is about to be replaced, counted
-// with one of its guests.
-func (s *Store) disownLocked(k Key) {
+// handOverLocked makes a guest the host of the body of the entry under k, which is about to be replaced.
+func (s *Store) handOverLocked(k Key) {
 	if len(s.shares) == 0 {
 		return
 	}
 	if old := s.heldLocked(k); old != nil {
 		if sh := s.shares[old]; sh != nil && sh.host == old {
-			s.inheritLocked(sh)
+			s.newHostLocked(sh)
 		}
 	}
 }
 
-// leftLocked books the departure of it, which cost so much. Ristretto's worker calls it as
-// well, while the writer waits for it.
+// leftLocked counts the departure of it, which landed at that cost. Ristretto's worker calls it as well, while the
+// writer waits for it.
 func (s *Store) leftLocked(why departure, it *Object, cost int64) {
 	s.books.left(why, it, cost)
 	sh := s.shares[it]
@@ -144,14 +140,14 @@ func (s *Store) leftLocked(why departure, it *Object, cost int64) {
 	case sh.host == it:
 		delete(s.shares, it)
 		sh.host = nil
-		s.books.bytes.Add(sh.bytes) // until a guest has taken its place
+		s.books.bytes.Add(sh.bytes) // until a guest has replaced it
 		s.orphans = append(s.orphans, sh)
 	default:
 		s.partLocked(sh, it)
 	}
 }
 
-// partLocked takes it off the guests. A host without guests is an entry like others.
+// partLocked removes it from the guests. A host without guests is an entry like any other.
 func (s *Store) partLocked(sh *share, it *Object) {
 	delete(s.shares, it)
 	sh.guests = slices.DeleteFunc(sh.guests, func(other *Object) bool { return other == it })
@@ -160,20 +156,20 @@ func (s *Store) partLocked(sh *share, it *Object) {
 	}
 }
 
-// settleLocked finds a host for each body that has lost its own.
+// settleLocked finds a host for each orphan.
 func (s *Store) settleLocked() {
 	for len(s.orphans) > 0 {
 		sh := s.orphans[0]
 		s.orphans = s.orphans[1:]
 		if sh.host == nil {
-			s.inheritLocked(sh)
+			s.newHostLocked(sh)
 		}
 	}
 	s.orphans = nil
 }
 
-// inheritLocked makes a guest of sh the host, if one is left when there is room.
-func (s *Store) inheritLocked(sh *share) {
+// newHostLocked makes a guest of sh the host, if one is left once there is room.
+func (s *Store) newHostLocked(sh *share) {
 	for len(sh.guests) > 0 {
 		heir := sh.guests[0]
 		cost := heir.cost()
@@ -181,18 +177,18 @@ func (s *Store) inheritLocked(sh *share) {
 			s.moveOldestLocked(cost)
 			continue
 		}
-		if sh.host != nil { // it still counts the body, and so does the heir from now on
+		if sh.host != nil { // the old host still counts the body, and the new one does from now on
 			s.books.bytes.Add(sh.bytes)
 			delete(s.shares, sh.host)
 		}
-		next := heir.again()
-		next.standFor(heir)
-		s.books.hold(next)
-		s.inherited.Add(1) // before it moves
+		next := heir.clone()
+		next.copyMarks(heir)
+		s.books.addRef(next)
+		s.inherited.Add(1) // before the guest moves
 		if _, slot := s.window.put(next.key, next, cost); slot == nil {
 			s.main.remove(heir)
 		}
-		s.books.letGo(heir)
+		s.books.dropRef(heir)
 		sh.host, s.shares[next] = next, sh
 		s.partLocked(sh, heir)
 		return
@@ -203,8 +199,7 @@ func (s *Store) inheritLocked(sh *share) {
 	}
 }
 
-// takeOverLocked gives it, which stands in for old with the same body, the part of old in a
-// share.
+// takeOverLocked puts it, which replaces old and has the same body, in old's place in a share.
 func (s *Store) takeOverLocked(it, old *Object) {
 	sh := s.shares[old]
 	if sh == nil {

@@ -6,17 +6,15 @@ import (
 	"time"
 )
 
-// bytesPerURLChain is for the stage's table of URLs with variants: 0.2 to 0.4 %.
+// bytesPerURLChain sizes the stage's table of URLs with variants: 0.2 to 0.4 % of the stage's bytes.
 const bytesPerURLChain = 4 * bytesPerChain
 
-// stage holds first sightings, first in, first out. Finding an item or a URL is
-// for anyone, the rest is the writer's.
+// stage holds first sightings, first in, first out. Anyone may find an item or a URL, the rest is the writer's.
 //
-// Its variants have records of their own, beside those of the memory tier's
-// index: in one index, a crawl over URLs that vary would push out the records of
-// what admission let in, and their entries with them. As nothing leaves the stage
-// unseen, a record lists exactly what is staged and goes with the last of them. So
-// the records need no bound of their own: each item pays for one.
+// Its variants have records of their own, beside those of the memory tier's index. In one index, a crawl over URLs that
+// vary would push out the records of admitted responses, and their entries with them. As nothing leaves the stage
+// unseen, a record lists exactly what is staged and goes with the last of them. So the records need no bound of their
+// own: each item pays for one.
 type stage struct {
 	maxBytes int64
 	books    ledger
@@ -33,8 +31,8 @@ func newStage(maxBytes int64, left *leftovers, now func() time.Time) *stage {
 	}
 }
 
-// makeRoom lets the oldest leave until cost more bytes fit, at most maxBytes. What
-// is under k is about to be replaced, so it stays if it can.
+// makeRoom evicts the oldest until cost more bytes fit; cost is at most maxBytes. The item under k is about to be
+// replaced, so it stays if it can.
 func (g *stage) makeRoom(cost int64, k Key) {
 	for g.items.bytes.Load()+cost > g.maxBytes {
 		oldest := g.items.oldest()
@@ -49,12 +47,12 @@ func (g *stage) makeRoom(cost int64, k Key) {
 	}
 }
 
-// land makes it the newest item, in place of what is under its Key.
+// land makes it the newest item. It replaces the item under its Key.
 func (g *stage) land(it *Object) {
 	cost := it.weight().staged()
 	g.books.landed(it, cost, it.Content().Size())
 	if it.Varies() {
-		g.list(it) // first: nothing finds a variant without its record
+		g.list(it) // first: no look-up finds a variant without its record
 	}
 	_, old := g.items.put(it.key, it, cost)
 	if old == nil {
@@ -66,14 +64,14 @@ func (g *stage) land(it *Object) {
 	g.books.left(replaced, old.value, old.bytes)
 }
 
-// leave takes out an item.
+// leave removes an item.
 func (g *stage) leave(slot *slot[*Object], why departure) {
 	g.items.remove(slot)
 	g.strike(slot.value)
 	g.books.left(why, slot.value, slot.bytes)
 }
 
-// remove takes out the item under k if it belongs to the URL called name.
+// remove removes the item under k if it belongs to the URL called name.
 func (g *stage) remove(k Key, name []byte, why departure) bool {
 	slot := g.items.peek(k)
 	if slot == nil || !bytes.Equal(slot.value.URLName(), name) {
@@ -83,7 +81,7 @@ func (g *stage) remove(k Key, name []byte, why departure) bool {
 	return true
 }
 
-// forget takes out all variants of a URL and returns how many there were.
+// forget removes all variants of a URL and returns how many there were.
 func (g *stage) forget(url Key, name []byte, why departure) int {
 	slot := g.urls.peek(url)
 	if slot == nil || !bytes.Equal(slot.value.name, name) {
@@ -92,9 +90,9 @@ func (g *stage) forget(url Key, name []byte, why departure) int {
 	return g.drop(slot, why)
 }
 
-// drop takes out all variants of a record, and with the last of them the record.
+// drop removes all variants of a record, and with the last of them the record.
 func (g *stage) drop(slot *slot[*record], why departure) int {
-	keys := slices.Clone(slot.value.keys) // each departure strikes one off
+	keys := slices.Clone(slot.value.keys) // each departure removes one
 	for _, k := range keys {
 		g.leave(g.items.peek(k), why)
 	}
@@ -111,7 +109,7 @@ func (g *stage) list(o *Object) {
 	r.keys = append(without(r.keys, o.key), o.key)
 }
 
-// strike takes it off the variants of its URL.
+// strike removes it from the variants of its URL.
 func (g *stage) strike(it *Object) {
 	if !it.Varies() {
 		return
@@ -122,7 +120,7 @@ func (g *stage) strike(it *Object) {
 	}
 }
 
-// rivals returns the staged variants of the URL of o but o itself, oldest first.
+// rivals returns the staged variants of o's URL except o, oldest first.
 func (g *stage) rivals(o *Object) []Key {
 	slot := g.urls.peek(o.URL())
 	if slot == nil {

@@ -2,58 +2,56 @@ package cache
 
 import "time"
 
-// TierStats is what one tier holds and has done. When no write is in progress,
+// TierStats has the contents and counters of one tier. When no write is in progress,
 //
 //	Writes = Objects + Capacity + Rejected + Variants + Replaced + Purged + Promoted
 type TierStats struct {
 	// Objects is the number of entries held, Bytes what they take, and MaxBytes
 	// the bound of Bytes.
 	Objects, Bytes, MaxBytes int64
-	// Writes counts entries that landed, and WriteBytes the bytes of their bodies, but
-	// for those that another variant had already.
+	// Writes counts entries that landed, and WriteBytes the bytes of their bodies, except those of a body that another
+	// variant had already.
 	Writes, WriteBytes int64
-	// Evictions: Capacity went to make room, Rejected was refused on the way
-	// from the window to the main part (never in the stage), Variants went
-	// because of the bounds on variants.
+	// Evictions: Capacity left to make room. Rejected was refused on leaving the window for the main part (never in the
+	// stage). Variants left because of the bounds on variants.
 	Capacity, Rejected, Variants int64
-	// Lost went, or never landed, although nobody wanted its room: it was damaged, could not be written, or its place
-	// could not be noted any more. Of the disk alone.
+	// Lost left, or was never stored, for another reason than room: it was damaged, could not be written, or could not
+	// be indexed. Only the disk has any.
 	Lost int64
-	// Replaced went for a newer response of its URL and Purged by Purge or Discard.
+	// Replaced left for a newer response of its URL, and Purged by Purge or Discard.
 	Replaced, Purged int64
-	// Promoted went from the stage to the memory tier; in the memory tier it is 0.
+	// Promoted moved from the stage to the memory tier; in the memory tier it is 0.
 	Promoted int64
-	// NeverHit is how many of those that left had not been returned by one
-	// look-up since they landed in the tier. The promoted had been.
+	// NeverHit is how many of those that left had not been returned by any look-up since they landed in the tier.
+	// Promoted entries had been.
 	NeverHit int64
-	// CapacityAge and RejectedAge are how old those were that went so: a mean in which the last 500 count most, of which one in eight was looked at. The age is that
-	// of the response, since it was received or last validated. Of the disk CapacityAge is how long the records had lain that
-	// were evicted last, since they were written or gone over; of several directories the longest. 0: none went, or
-	// Options.Now is nil.
+	// CapacityAge and RejectedAge are the mean ages at such evictions. One eviction in eight is sampled, and the last
+	// 500 evictions count most. The age is that of the response, since it was received or last validated. On the disk
+	// CapacityAge is how long the records evicted last had been there, since they were written or the hand spared them;
+	// of several directories the longest. 0: none was evicted, or Options.Now is nil.
 	CapacityAge, RejectedAge time.Duration
 }
 
-// Stats is what a Store holds and has done, by tier.
+// Stats has the contents and counters of a Store, by tier.
 type Stats struct {
 	// TierStats is the memory tier. Its Bytes include IndexBytes.
 	TierStats
-	// IndexBytes is what the memory tier's index of variants takes.
+	// IndexBytes is the size of the memory tier's index of variants.
 	IndexBytes int64
-	// PinnedBytes is what bodies take that have left both tiers and are still being sent.
-	// It is in no other number here, and 0 where Options.Pinned is nil.
+	// PinnedBytes is the size of the bodies that have left both tiers and are still being sent. No other number here
+	// includes it. It is 0 if Options.Pinned is nil.
 	PinnedBytes int64
 	// Stage is all 0 when there is no stage.
 	Stage TierStats
-	// Disk is all 0 when there is no Disk. It has what earlier processes have stored, so its Writes are fewer than what it holds and has
-	// lost.
+	// Disk is all 0 when there is no Disk. It includes what earlier processes stored, so its Writes are fewer than what
+	// it holds and has lost.
 	Disk TierStats
-	// Copies counts what was hit on the disk and copied to memory: each is a write of the memory tier that admission did not
-	// ask for. What it let in = Disk.Writes + Writes - Copies.
+	// Copies counts hits on the disk that were copied to memory. Each is a write of the memory tier that admission did
+	// not ask for. Admitted responses = Disk.Writes + Writes - Copies.
 	Copies int64
 }
 
-// Stats reads all counters, one after the other: during a write they may
-// disagree by that write.
+// Stats reads all counters, one after the other: they may disagree by a write in progress.
 func (s *Store) Stats() Stats {
 	st := Stats{
 		TierStats:  s.books.stats(s.limits.memoryBytes),
@@ -76,12 +74,11 @@ func (s *Store) Bytes() int64 { return s.memoryBytes() + s.stage.books.bytes.Loa
 // Objects returns the number of entries held in both tiers together.
 func (s *Store) Objects() int64 { return s.books.objects.Load() + s.stage.books.objects.Load() }
 
-// Fill returns how full the memory tier is, in [0, 1]: its bytes by its bound. It
-// is cheap enough to be asked for every request.
+// Fill returns how full the memory tier is, in [0, 1]: its bytes divided by its bound. It is cheap enough to call for
+// every request.
 //
-// A full tier stays below 1, as bytes kept free for one part are of no use to
-// another: without variants it lacks the 1/32 of the index, and with objects
-// that are large for its size a few of those.
+// A full tier stays below 1, as free bytes of one part are of no use to another. Without variants it lacks the 1/32 of
+// the index, and with objects that are large for its size a few of those.
 func (s *Store) Fill() float64 {
 	return float64(s.memoryBytes()) / float64(s.limits.memoryBytes)
 }

@@ -20,11 +20,11 @@ type Store struct {
 	medium Medium        // nil: all content lies in memory
 	disk   *diskTier     // nil: there is none
 
-	renewed *clock[*renewal] // of records on the disk
+	renewed *clock[*renewal] // renewals of records on the disk
 
 	// guarded by mu; see share.go
-	shares  map[*Object]*share // of those whose content another has, too
-	orphans []*share           // whose host has left
+	shares  map[*Object]*share // by each of the Objects that have the same content
+	orphans []*share           // shares whose host has left
 
 	inherited atomic.Int64 // how often a guest became a host; see Each
 
@@ -63,8 +63,7 @@ func New(o Options) (*Store, error) {
 	return s, nil
 }
 
-// NewPin returns what is to be the Pin of an entry that is in the making; nil where nothing
-// is counted.
+// NewPin returns the Pin for an entry that is being made; nil if pins are not counted.
 func (s *Store) NewPin() *pinned.Body { return s.pinned.Body() }
 
 // Close ends ristretto's goroutines and waits for them. Call it once, after the

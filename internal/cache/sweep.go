@@ -1,18 +1,17 @@
 package cache
 
-// Each calls visit with everything that is held in either tier all the while, with some
-// twice, and with others that come or go meanwhile. It begins behind every write that is
-// under way, and holds up neither look-ups nor, but for moments, writes. Visit must be quick
-// and not call the Store.
+// Each calls visit with everything that either tier holds for the whole call, with some entries twice, and with some
+// that come or go meanwhile. It begins after every write that is in progress. It blocks no look-up, and blocks writes
+// only for moments. Visit must be quick and not call the Store.
 //
-// An entry moves from the stage to the window and from there to the main part, and is in its
-// new place before it leaves the old one: so a walk in that order misses none. What stands
-// in for a stored entry, a replacement or a renewal, was asked about by its writer. But who inherits a body
-// goes the other way, into the window, and nobody has asked about it: where that has happened, the walk begins again there.
+// An entry moves from the stage to the window and from there to the main part, and is in its new place before it leaves
+// the old one. So a walk in that order misses none. The writer of a replacement or a renewal has asked itself whether
+// it was purged. But a guest that becomes a host moves the other way, into the window, and nobody has asked about it.
+// If that happened, the walk begins again at the window.
 func (s *Store) Each(visit func(*Object)) {
-	// A writer that was asking whether its entry is purged has stored it by now.
+	// Wait: a writer that was asking whether its entry is purged has stored it by then.
 	s.mu.Lock()
-	s.mu.Unlock() //nolint:staticcheck // the wait is all that is wanted
+	s.mu.Unlock() //nolint:staticcheck // only to wait
 	s.stage.items.each(visit)
 	for {
 		inherited := s.inherited.Load()
@@ -24,18 +23,17 @@ func (s *Store) Each(visit func(*Object)) {
 	}
 }
 
-// Revise has revise look at what is held under k, in each tier. It returns the entry that it
-// was given, unchanged, to leave that as it is, nil to have it forgotten, or another to stand in its
-// place: a copy with the same Key, Name, Header and Body that has become stale. In the stage
-// that is forgotten as well, for what is stale is of no use there. Nothing is written: no
-// tier counts it. Revise must be quick and not call the Store; no write happens meanwhile.
+// Revise calls revise with what each tier holds under k. Revise returns the entry that it was given, unchanged, to keep
+// it; nil to remove it; or another to replace it: a copy with the same Key, Name, Header and Body that has become
+// stale. In the stage a replaced entry is removed as well, for a stale one is of no use there. No tier counts this as a
+// write. Revise must be quick and not call the Store; no write happens meanwhile.
 func (s *Store) Revise(k Key, revise func(*Entry) *Entry) {
 	if o := s.revise(k, revise); o != nil {
-		o.tellFile()
+		o.updateFile()
 	}
 }
 
-// revise is Revise but for the File, and returns what stands in the place of an entry now.
+// revise is Revise without the update of the File. It returns the replacement, if there is one.
 func (s *Store) revise(k Key, revise func(*Entry) *Entry) *Object {
 	s.mu.Lock()
 	defer s.unlock()
@@ -56,7 +54,7 @@ func (s *Store) revise(k Key, revise func(*Entry) *Entry) *Object {
 			return nil
 		}
 		s.makeRoomLocked(e.Cost())
-		old := s.heldLocked(k) // the move may have cost it its place, or made it a host
+		old := s.heldLocked(k) // making room may have evicted it, or made it a host
 		if old == it {
 			next := s.inPlaceLocked(e, it)
 			s.swapLocked(next, it)

@@ -7,13 +7,14 @@ import (
 	"edgeproxy/internal/cache/disk"
 )
 
-// mostNoted is of how many records a sweep of the disk notes at most that something else stands for them.
+// mostNoted is how many records a sweep of the disk patches at most.
 const mostNoted = 1 << 16
 
-// SweepDisk has revise look at each response that is on the disk all the while. It returns the entry that it was given, unchanged, to leave that as it is, nil to
-// have it forgotten, or another to stand in its place, as with Revise: the disk notes that (patch.go). Where it cannot, for what it has
-// to say or since there are too many, the response is forgotten. The error is nil if none was left out and what was forgotten or noted stays so. It takes long;
-// revise must not wait, nor call the Store, and is asked twice of what it changes.
+// SweepDisk calls revise with each response that is on the disk for the whole call. Revise returns the entry that it
+// was given, unchanged, to keep it; nil to remove it; or another to replace it, as with Revise: the disk patches the
+// record (patch.go). If a patch cannot say that, or there are too many, the response is removed. The error is nil if no
+// response was left out and the removals and patches outlive the process. It takes long. Revise must not wait, nor call
+// the Store, and is asked twice of what it changes.
 func (s *Store) SweepDisk(revise func(*Entry) *Entry) error {
 	if s.disk == nil {
 		return nil
@@ -23,7 +24,7 @@ func (s *Store) SweepDisk(revise func(*Entry) *Entry) error {
 		return fmt.Errorf("cache: sweep of the disk: %w", err)
 	}
 	if len(w.noted) > 0 {
-		_ = s.disk.Flush() // of what waits to be written nothing can be noted: where this fails it is forgotten
+		_ = s.disk.Flush() // a record that waits to be written cannot be patched; if this fails it is removed
 	}
 	for _, name := range w.noted {
 		s.reviseOnDisk(name, revise)
@@ -34,14 +35,14 @@ func (s *Store) SweepDisk(revise func(*Entry) *Entry) error {
 	return nil
 }
 
-// diskSweep is a sweep of the disk under way.
+// diskSweep is a sweep of the disk in progress.
 type diskSweep struct {
 	store  *Store
 	revise func(*Entry) *Entry
-	noted  [][]byte // names of what is to be noted
+	noted  [][]byte // names of records to patch
 }
 
-// visit has a record forgotten, or puts it down to be noted.
+// visit removes a record, or adds its name to noted.
 func (w *diskSweep) visit(i *disk.Item) {
 	e := w.store.disk.entryOf(i.Block)
 	if e == nil {
@@ -64,7 +65,7 @@ func (w *diskSweep) visit(i *disk.Item) {
 	}
 }
 
-// reviseOnDisk has the disk note what revise makes of the record under name, or forget it.
+// reviseOnDisk patches the record under name to match what revise returns, or removes it.
 func (s *Store) reviseOnDisk(name []byte, revise func(*Entry) *Entry) {
 	d := s.disk
 	h := d.hash(name)
@@ -79,7 +80,7 @@ func (s *Store) reviseOnDisk(name []byte, revise func(*Entry) *Entry) {
 	}
 	hit.Free()
 	if e == nil || e.isMarker() {
-		return // something else is there since
+		return // another record is there by now
 	}
 	revised := revise(e)
 	if revised == e {

@@ -2,21 +2,21 @@ package cache
 
 import "sync/atomic"
 
-// table is a list of places under numbers, the first of which is 1. A place stays where it is. Anyone may ask for the place of
-// a number that was taken; take and give are the writer's. What a place has, and who changes it, is its owner's affair.
+// table is an array of places with numbers from 1. A place never moves. Anyone may call at with a number that was
+// taken; take and give are the writer's. The owner of a number decides what its place holds and who changes it.
 type table[T any] struct {
-	pages atomic.Pointer[[]*[tablePage]T] // another list when it grows, of the same pages
+	pages atomic.Pointer[[]*[tablePage]T] // replaced when it grows, with the same pages
 	free  []uint32
-	taken uint32 // so many numbers were ever taken
+	taken uint32 // how many numbers were ever taken
 }
 
-// tablePage is how many places are made at once.
+// tablePage is how many places are allocated at once.
 const tablePage = 4096
 
 // at returns the place of n.
 func (t *table[T]) at(n uint32) *T { return &(*t.pages.Load())[n/tablePage][n%tablePage] }
 
-// take returns a number that nobody has. Its place is as the one before has left it.
+// take returns a free number. Its place has the content that the last owner left.
 func (t *table[T]) take() uint32 {
 	if last := len(t.free) - 1; last >= 0 {
 		n := t.free[last]

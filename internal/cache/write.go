@@ -7,19 +7,19 @@ import (
 	"edgeproxy/internal/pinned"
 )
 
-// Outcome is what became of a Put or PutStage.
+// Outcome is the result of a Put or PutStage.
 type Outcome uint8
 
 // The outcomes.
 const (
 	Stored     Outcome = iota + 1
-	TooLarge           // see Takes and PutStage; what was stored before stays
+	TooLarge           // see Takes and PutStage; the entry stored before stays
 	Purged             // unless said so; nothing was changed
-	Superseded         // of PutStage: what admission let in stands in its place; nothing was changed
-	Joined             // of Put: stored, with the content that another variant has already instead of its own
+	Superseded         // of PutStage: an admitted entry has its place; nothing was changed
+	Joined             // of Put: stored, sharing the equal content of another variant
 	InDemand           // of Put: stored in memory, since the disk was busy and the key is in demand
-	DiskBusy           // the Disk has more to write than it can; nothing is stored under the key
-	OverRate           // so much may not be written to the Disk; nothing is stored under the key
+	DiskBusy           // the write queue of the Disk is full; nothing is stored under the key
+	OverRate           // the Disk's write rate is exceeded; nothing is stored under the key
 )
 
 // String returns the word for the outcome.
@@ -45,10 +45,10 @@ func (o Outcome) String() string {
 	return "unknown"
 }
 
-// Takes reports whether an entry with the head of e (all but its content) and content of
-// bytes is small enough to be stored, if admission lets it in or, without admitted, holds it
-// back. Nil stands for a head of usual size, key and header together under 64 KiB; of what is
-// held back for none at all. Without a stage nothing is taken that is held back.
+// Takes reports whether an entry with the head of e (all but its content) and bytes of content is small enough to be
+// stored. Admitted says whether admission lets it in or holds it back. A nil e stands for a head of usual size: key and
+// header together under 64 KiB. If it is held back, nil stands for an empty head. Without a stage nothing is taken that
+// is held back.
 func (s *Store) Takes(bytes int64, e *Entry, admitted bool) bool {
 	if bytes > s.limits.maxObjectBytes {
 		switch {
@@ -57,7 +57,7 @@ func (s *Store) Takes(bytes int64, e *Entry, admitted bool) bool {
 		default:
 			return false
 		}
-		bytes = 0 // it counts with its head alone
+		bytes = 0 // only its head counts
 	}
 	if e == nil {
 		e = &Entry{}
@@ -69,13 +69,12 @@ func (s *Store) Takes(bytes int64, e *Entry, admitted bool) bool {
 	return admitted || w.staged() <= s.limits.stageBytes
 }
 
-// Put stores e in the memory tier, in place of what its URL had stored under the
-// same key, staged or not. When it returns Stored or Joined, Find finds it there at once.
-// It copies e: see Entry.
+// Put stores e in the memory tier. It replaces the entry under the same key, staged or not. When it returns Stored or
+// Joined, Find finds e there at once. It copies e: see Entry.
 //
-// Where there is a Disk it stores e there: then Load finds it at once, and nobody may write to its content any more. A
-// refusal of the disk leaves nothing under the key there (DiskBusy, OverRate), but what memory has of it is replaced (InDemand).
-// While the disk is out of use, memory is what it is without one.
+// Where there is a Disk, Put stores e there instead. Then Load finds it at once, and nobody may write to its content
+// any more. If the disk refuses e, nothing stays under the key there (DiskBusy, OverRate), but a copy in memory is
+// replaced (InDemand). While the disk is out of use, memory works as without one.
 //
 // A response with other Vary names than the stored ones, or with none, replaces
 // all that its URL has stored: the latest response says how the URL varies.
@@ -100,7 +99,7 @@ func (s *Store) put(e *Entry, unless func() bool) (o Outcome, onDisk bool) {
 		}
 	}
 	if e.Content.cost() > s.limits.maxObjectBytes {
-		return TooLarge, false // for all but the disk
+		return TooLarge, false // only the disk takes it
 	}
 	return s.putInMemory(e, unless), false
 }
@@ -119,19 +118,17 @@ func (s *Store) putInMemory(e *Entry, unless func() bool) Outcome {
 	return Stored
 }
 
-// Renew puts e in the place of an entry with its Key, Name and Body, which the
-// origin has confirmed (RFC 9111 section 4.3.4). Nothing is written: no tier counts
-// it, and the entry keeps its mark of having been asked for. It reports false, and
-// changes nothing, if the memory tier no longer holds such an entry or e does not
-// fit. Unless is asked as in Put; a true from it makes Renew report true as well,
-// for nothing is left to do.
+// Renew replaces an entry with the Key, Name and Body of e that the origin has validated (RFC 9111 section 4.3.4). No
+// tier counts this as a write, and e inherits the mark of having been asked for. It reports false, and changes nothing,
+// if the memory tier no longer holds such an entry or e does not fit. Unless is asked as in Put. If it returns true,
+// Renew reports true as well, for nothing is left to do.
 func (s *Store) Renew(e *Entry, serial uint64, unless func() bool) bool {
 	if !s.Takes(e.Content.Size(), e, true) {
 		return false
 	}
 	it, ok := s.renew(e, serial, unless)
 	if it != nil {
-		it.tellFile()
+		it.updateFile()
 	}
 	if r, found := s.renewed.find(e.Key); found && r.head.serial == e.Serial {
 		s.patchDisk(e, r.of)
@@ -139,7 +136,7 @@ func (s *Store) Renew(e *Entry, serial uint64, unless func() bool) bool {
 	return ok
 }
 
-// renew is Renew but for the File, and returns what stands in the place of the entry now.
+// renew is Renew without the update of the File. It returns the replacement.
 func (s *Store) renew(e *Entry, serial uint64, unless func() bool) (it *Object, ok bool) {
 	s.mu.Lock()
 	defer s.unlock()
@@ -151,7 +148,7 @@ func (s *Store) renew(e *Entry, serial uint64, unless func() bool) (it *Object, 
 		return nil, onDisk
 	}
 	s.makeRoomLocked(e.Cost())
-	old := s.heldLocked(e.Key) // after the move, which may have cost it its place
+	old := s.heldLocked(e.Key) // again: making room may have evicted it
 	if old == nil || old.serial != serial || !bytes.Equal(old.Name(), e.Name) {
 		return nil, onDisk
 	}
@@ -160,13 +157,12 @@ func (s *Store) renew(e *Entry, serial uint64, unless func() bool) (it *Object, 
 	return it, true
 }
 
-// swapLocked puts it into the window and takes old out, where it is, without
-// booking more than the difference of their sizes.
+// swapLocked puts it into the window and removes old from its place. It counts only the difference of their sizes.
 func (s *Store) swapLocked(it, old *Object) {
 	was := s.costLocked(old)
 	s.takeOverLocked(it, old)
 	cost := s.costLocked(it)
-	s.books.hold(it)
+	s.books.addRef(it)
 	s.books.bytes.Add(cost)
 	if _, slot := s.window.put(it.key, it, cost); slot == nil {
 		s.main.remove(old)
@@ -174,15 +170,15 @@ func (s *Store) swapLocked(it, old *Object) {
 		s.main.blocks.leftWindow(old)
 	}
 	s.books.bytes.Add(-was)
-	s.books.letGo(old)
+	s.books.dropRef(old)
 }
 
 // Purge removes what is stored for the URL whose key part is name and whose
 // hash is url, with all variants, from both tiers, and returns how many entries
 // that were.
 //
-// On the disk it removes what is under name. What variants are there besides are found again once the URL has a
-// response that varies like them: so who purges leaves a mark as well.
+// On the disk it removes the record under name. The URL's other variants there are found again once a response of the
+// URL varies by the same fields: so whoever purges leaves a mark as well.
 func (s *Store) Purge(url Key, name []byte) (objects int) {
 	s.mu.Lock()
 	defer s.unlock()
@@ -199,11 +195,11 @@ func (s *Store) Purge(url Key, name []byte) (objects int) {
 	return objects
 }
 
-// Discard removes o, which a look-up has returned and which is of no use any more: a purge has
-// reached it, or its content cannot be read. It reports false if it is not held any more: what
-// has taken its place is no concern of the caller's. A copy with the same Serial is o as well.
+// Discard removes o, which a look-up returned and which is of no use any more: a purge has reached it, or its content
+// cannot be read. It reports false if o is not stored any more; its replacement is left alone. A copy with the same
+// Serial is o as well.
 //
-// Only where o is from the disk it may wait.
+// It may wait only if o is from the disk.
 func (s *Store) Discard(o *Object) bool {
 	if s.discardHeld(o) {
 		return true
@@ -211,7 +207,7 @@ func (s *Store) Discard(o *Object) bool {
 	return o.form&formLoaded != 0 && s.discardOnDisk(o)
 }
 
-// discardHeld is Discard for what memory holds. What the disk has under its name is no later then.
+// discardHeld is Discard for memory. What the disk has under o's name is no later than o then.
 func (s *Store) discardHeld(o *Object) bool {
 	is := func(it *Object) bool { return it == o || o.serial != 0 && it.serial == o.serial }
 	s.mu.Lock()
@@ -230,14 +226,13 @@ func (s *Store) discardHeld(o *Object) bool {
 	return false
 }
 
-// storeLocked lands a in the memory tier. What was staged under its Key leaves
-// then, for the reason why.
+// storeLocked lands a in the memory tier. What was staged under its Key leaves then, for the reason why.
 //
-// What makes room for it leaves before it lands, so that nothing has to move
-// afterwards. It returns what has landed, and whether that has the content of a twin.
+// The entries that make room for it leave before it lands, so that nothing has to move afterwards. It returns what has
+// landed, and whether that shares the content of a twin.
 func (s *Store) storeLocked(a arrival, why departure) (landed *Object, shared bool) {
 	if a.lent && a.Varies() { // other variants may share it
-		a = arrival{Object: a.again()}
+		a = arrival{Object: a.clone()}
 	}
 	o := a.Object
 	s.clearLocked(o)
@@ -255,7 +250,7 @@ func (s *Store) storeLocked(a arrival, why departure) (landed *Object, shared bo
 	return o, shared
 }
 
-// object returns e as it is stored, and gives content in memory above pinned.Least a Pin.
+// object returns e as an Object. Content in memory above pinned.Least gets a Pin.
 func (s *Store) object(e *Entry) *Object {
 	if e.fitsBlock() {
 		return newObject(e, true)
@@ -275,19 +270,17 @@ func (e *Entry) fitsBlock() bool {
 	return e.Content.kept == nil && len(e.Content.bytes) <= pinned.Least
 }
 
-// inPlaceLocked returns e as it is to stand in the place of old, which has the same content and
-// which others may have, too.
+// inPlaceLocked returns e as an Object that is to replace old. It has old's content, which other variants may share.
 func (s *Store) inPlaceLocked(e *Entry, old *Object) *Object {
 	stored := *e
 	stored.Content, stored.Pin = old.Content(), old.Pin()
 	o := newObject(&stored, s.shares[old] == nil && stored.fitsBlock())
-	o.standFor(old)
+	o.copyMarks(old)
 	return o
 }
 
-// clearLocked removes from both tiers what cannot stand beside o at its URL: the
-// response without Vary beside variants, and variants by other fields. What is
-// under the Key of o stays until o has landed.
+// clearLocked removes from both tiers what cannot coexist with o at its URL: the response without Vary beside variants,
+// and variants by other fields. The entry under the Key of o stays until o has landed.
 func (s *Store) clearLocked(o *Object) {
 	name, url := o.URLName(), o.URL()
 	if !o.Varies() {
@@ -305,31 +298,30 @@ func (s *Store) clearLocked(o *Object) {
 	}
 }
 
-// makeRoomLocked moves the oldest entries of the window to the main part until
-// cost more bytes fit, which at most the window's budget may be.
+// makeRoomLocked moves the oldest entries of the window to the main part until cost more bytes fit; cost is at most the
+// window's budget.
 //
-// Entries that move stay findable in the window until main has them, and their bytes
-// count there until then. So window and main keep to their budgets at every
-// moment, and with them the sum.
+// Entries that move can be found in the window until main has them, and their bytes count there until then. So window
+// and main keep to their budgets at every moment, and so does the sum.
 func (s *Store) makeRoomLocked(cost int64) {
 	for s.settleLocked(); s.windowFullLocked(cost); s.settleLocked() {
 		s.moveOldestLocked(cost)
 	}
 }
 
-// windowFullLocked reports whether there is no room in the window for cost more bytes.
+// windowFullLocked reports whether cost more bytes do not fit into the window.
 func (s *Store) windowFullLocked(cost int64) bool {
 	return s.window.bytes.Load()+cost > s.limits.windowBytes+s.limits.offerBytes
 }
 
-// moveOldestLocked moves the oldest entry, where the window has no room for cost more bytes, and with it those of the
-// next that have been there for a window's worth of bytes: as many as are worth one wait.
+// moveOldestLocked moves the oldest entry to main, because the window has no room for cost more bytes. With it go the
+// next oldest that have been there for a window's worth of bytes, as one wait serves them all.
 func (s *Store) moveOldestLocked(cost int64) {
 	var victims [mostOffered]*slot[*Object]
 	var objects [mostOffered]*Object
 	n := 0
 	for v, left := s.window.oldest(), s.window.bytes.Load()+cost; v != nil; v = s.window.next(v) {
-		shared := s.shares[v.value] != nil // to move it may change others
+		shared := s.shares[v.value] != nil // its move may change other entries
 		if n > 0 && (shared || left <= s.limits.windowBytes || collides(objects[:n], v.key)) {
 			break
 		}
@@ -339,22 +331,22 @@ func (s *Store) moveOldestLocked(cost int64) {
 		}
 	}
 	s.main.offer(objects[:n])
-	for _, v := range victims[:n] { // all, before any of them is moved
+	for _, v := range victims[:n] { // all, before any of them is packed
 		s.window.remove(v)
 	}
 	for _, o := range objects[:n] {
-		if s.shares[o] == nil { // what others share stays where it is
+		if s.shares[o] == nil { // shared content stays where it is
 			s.main.settle(o)
 		}
 	}
 }
 
-// collides reports whether ristretto has one place for k and for one of all.
+// collides reports whether k has the same Key.Hi, by which ristretto indexes, as one of all.
 func collides(all []*Object, k Key) bool {
 	return slices.ContainsFunc(all, func(o *Object) bool { return o.key.Hi == k.Hi })
 }
 
-// unlock lets the next writer in, and then removes the files that this one has left over.
+// unlock unlocks mu, and then removes the Files that this writer has left over.
 func (s *Store) unlock() {
 	s.settleLocked()
 	files := s.leftovers.files
@@ -365,12 +357,11 @@ func (s *Store) unlock() {
 	}
 }
 
-// landLocked puts it into the window. An older entry under its Key leaves after
-// it is there, so that a look-up always finds one of them. Uses go on counting, for
-// the variant is the same.
+// landLocked puts it into the window. An older entry under its Key leaves after that, so that a look-up always finds
+// one of them. It takes over the uses of the older entry, for the variant is the same.
 func (s *Store) landLocked(it *Object) {
 	cost := s.costLocked(it)
-	s.books.landed(it, cost, s.broughtLocked(it))
+	s.books.landed(it, cost, s.newContentBytesLocked(it))
 	if _, old := s.window.put(it.key, it, cost); old != nil {
 		it.follow(old.value)
 		s.leftLocked(replaced, old.value, old.bytes)
@@ -383,15 +374,15 @@ func (s *Store) landLocked(it *Object) {
 	}
 }
 
-// broughtLocked returns how many bytes of content it brings along that no twin has.
-func (s *Store) broughtLocked(it *Object) int64 {
+// newContentBytesLocked returns how many bytes of content of it are not shared with a twin.
+func (s *Store) newContentBytesLocked(it *Object) int64 {
 	if sh := s.shares[it]; sh != nil && sh.host != it {
 		return 0
 	}
 	return it.Content().Size()
 }
 
-// heldLocked returns what the memory tier holds under k, nil if nothing.
+// heldLocked returns the memory tier's entry under k, nil if there is none.
 func (s *Store) heldLocked(k Key) *Object {
 	if slot := s.window.peek(k); slot != nil {
 		return slot.value
@@ -410,8 +401,7 @@ func (s *Store) removeLocked(k Key, name []byte, why departure) bool {
 	return true
 }
 
-// ofURLLocked returns what the memory tier holds under k if it belongs to the
-// URL called name, else nil.
+// ofURLLocked returns the memory tier's entry under k if it belongs to the URL called name, else nil.
 func (s *Store) ofURLLocked(k Key, name []byte) *Object {
 	it := s.heldLocked(k)
 	if it == nil || !bytes.Equal(it.URLName(), name) {
@@ -420,7 +410,7 @@ func (s *Store) ofURLLocked(k Key, name []byte) *Object {
 	return it
 }
 
-// leaveLocked takes out it, which heldLocked has just returned.
+// leaveLocked removes it, which heldLocked has just returned.
 func (s *Store) leaveLocked(it *Object, why departure) {
 	if slot := s.window.peek(it.key); slot != nil {
 		s.window.remove(slot)

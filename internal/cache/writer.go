@@ -2,26 +2,26 @@ package cache
 
 import "edgeproxy/internal/cache/disk"
 
-// Writer stores one response whose content comes piece by piece. Where the Store has a Medium
-// the pieces go there as they come; else the memory that the caller reads them into becomes
-// the content, and a Writer costs nothing. It ends with Commit or Abort. One goroutine uses it.
+// Writer stores one response whose content arrives piece by piece. If the Store has a Medium, the pieces go there as
+// they arrive. Else the memory that the caller reads them into becomes the content, and a Writer costs nothing. It ends
+// with Commit or Abort. One goroutine uses it.
 type Writer struct {
 	store *Store
-	draft Draft // nil: nothing is written as it comes
-	size  int64 // of what was written to it
+	draft Draft // nil: the Medium is not used
+	size  int64 // bytes written to draft or onDisk
 
-	onDisk *disk.Draft // the same where there is a Disk; nil: nothing is written there
-	lost   error       // why not
+	onDisk *disk.Draft // nil: the Disk is not used
+	lost   error       // why onDisk was given up
 }
 
 // Write returns a Writer for one response.
 func (s *Store) Write() Writer { return Writer{store: s} }
 
-// Wants reports whether the Writer has a use for pieces as they come.
+// Wants reports whether the Writer uses the pieces as they arrive.
 func (w *Writer) Wants() bool { return w.store.medium != nil || w.store.disk != nil }
 
-// Begin says, before the first piece, that the content of e is to be stored if it comes whole: length
-// bytes, -1 if unknown. Without Begin nothing is written until Commit. Admitted says whether admission has let it in by now.
+// Begin says, before the first piece, that the content of e is to be stored if it arrives whole: length bytes, -1 if
+// unknown. Without Begin nothing is written until Commit. Admitted says whether admission has let it in by now.
 func (w *Writer) Begin(e *Entry, length int64, admitted bool) {
 	if w.store.disk != nil && admitted {
 		w.beginOnDisk(e, length)
@@ -32,7 +32,7 @@ func (w *Writer) Begin(e *Entry, length int64, admitted bool) {
 func (w *Writer) begin(length int64) {
 	if m := w.store.medium; m != nil && w.draft == nil && length <= m.Largest() {
 		w.size = 0
-		w.draft, _ = m.Create(length) // without one it goes to memory
+		w.draft, _ = m.Create(length) // if it fails, the content goes to memory
 	}
 }
 
@@ -50,16 +50,15 @@ func (w *Writer) Append(p []byte) {
 	}
 }
 
-// Holds reports whether the Writer has taken size bytes by itself: then Commit needs none.
+// Holds reports whether the Writer itself has written size bytes: then Commit needs no body.
 func (w *Writer) Holds(size int64) bool {
 	return (w.draft != nil || w.onDisk != nil) && w.size == size
 }
 
-// Commit stores e with the content that was written, or with body, which is that content in
-// memory; nil if the caller does not have it whole. Admitted says whether admission let it
-// in or held it back. The Store chooses its place: see Put, and PutStage, which tell the outcomes
-// and what unless is for. inMemory says that body itself is stored now, and belongs to the Store; a
-// short one is copied.
+// Commit stores e with the content that was written, or with body, which is the same content in memory; nil if the
+// caller does not have it whole. Admitted says whether admission let it in or held it back. The Store chooses its
+// place: see Put and PutStage for the outcomes and for unless. InMemory says that body itself is stored now, and
+// belongs to the Store; a short one is copied.
 func (w *Writer) Commit(e *Entry, body []byte, admitted bool, unless func() bool) (o Outcome, inMemory bool) {
 	if w.onDisk != nil && body == nil && admitted {
 		return w.commitDraft(e, unless), false
@@ -108,9 +107,9 @@ func (w *Writer) drop() {
 	}
 }
 
-// content ends the draft and returns it as the content of e; body where there is none.
+// content ends the draft and returns it as the content of e; body if there is no draft.
 func (w *Writer) content(body []byte, e *Entry) Content {
-	if w.draft != nil && body != nil && w.size != int64(len(body)) { // admitted on its way
+	if w.draft != nil && body != nil && w.size != int64(len(body)) { // admitted while it arrived
 		w.drop()
 	}
 	if w.draft == nil && body != nil {
@@ -129,9 +128,8 @@ func (w *Writer) content(body []byte, e *Entry) Content {
 	return w.store.inFile(f)
 }
 
-// Restore puts back e, which an earlier process has stored, with its content in f: as Put does. What
-// it does not store is removed. The caller has asked whether all purges since are known
-// (purge.Identity); each look-up asks them.
+// Restore stores e, which an earlier process stored, with its content in f, as Put does. If it is not stored, f is
+// removed. The caller has checked that all purges since then are known (purge.Identity); each look-up checks them.
 func (s *Store) Restore(e *Entry, f File) Outcome {
 	restored := *e
 	restored.Content = s.inFile(f)
@@ -143,5 +141,5 @@ func (s *Store) Restore(e *Entry, f File) Outcome {
 }
 
 func (s *Store) inFile(f File) Content {
-	return Content{kept: &kept{File: f, apart: f.Size() > s.limits.maxObjectBytes}}
+	return Content{kept: &fileContent{File: f, apart: f.Size() > s.limits.maxObjectBytes}}
 }
