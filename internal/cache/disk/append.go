@@ -9,31 +9,31 @@ import (
 	"edgeproxy/internal/cache/disk/layout"
 )
 
-// bufferBytes is how much is written at once: less where segments are short.
+// bufferBytes is the size of one write: less if segments are short.
 const bufferBytes = 1 << 20
 
-// flushAfter is how long something waits for more before it is written.
+// flushAfter is how long bytes wait in the buffer for more before they are written.
 const flushAfter = 5 * time.Second
 
 // appender is a segment that is being written. It is the writer's.
 type appender struct {
 	seg     *segment
 	file    *device.File
-	buffer  []byte    // begins at a page of memory, so that it can be written past the page cache
-	at      int64     // where the buffer belongs in the file, a multiple of a page
-	entries []byte    // of what is indexed
-	landing []landing // records that are in the file or the buffer and not indexed yet
+	buffer  []byte          // page-aligned in memory, so that it can be written past the page cache
+	at      int64           // where the buffer belongs in the file, a multiple of a page
+	entries []byte          // encoded, of the records that are indexed
+	landing []pendingRecord // records that are in the file or the buffer and not indexed yet
 	serial  uint64
-	since   time.Time // when the oldest of what the buffer has came
+	since   time.Time // when the oldest bytes in the buffer came
 	alone   bool      // for one record, however long
 }
 
-// landing is a record that gets into the index when it has been written.
-type landing struct {
+// pendingRecord is a record that is added to the index once it is written.
+type pendingRecord struct {
 	entry layout.Entry
 	end   int64 // of its bytes in the file
-	put   *put  // nil: it moves
-	dead  bool  // the log of removals has it already
+	put   *put  // nil: the record is moved from another segment
+	dead  bool  // the log of removals has this record already
 	from  index.Place
 }
 
@@ -44,7 +44,7 @@ func (a *appender) records() int64 {
 	return int64(len(a.entries)/layout.EntryBytes + len(a.landing))
 }
 
-// fits reports whether n more bytes and the footer find room in a segment.
+// fits reports whether n more bytes and the footer fit in a segment.
 func (a *appender) fits(n, segment int64) bool {
 	return !a.alone && a.end()+n+layout.FooterBytes(a.records()+1)+layout.Page <= segment
 }
@@ -85,9 +85,9 @@ func (v *volume) begin(kind layout.Kind, alone bool) (*appender, error) {
 	return a, nil
 }
 
-// store appends a record, whose bytes are copied. L says what becomes of it: entry and end are set here. After an error nothing
-// does, and l has been ended.
-func (v *volume) store(r *layout.Record, shape layout.Shape, l landing) error {
+// store appends a record. It copies the bytes. L says what becomes of the record: store sets entry and end. After an error nothing is
+// appended, and l has been ended.
+func (v *volume) store(r *layout.Record, shape layout.Shape, l pendingRecord) error {
 	a, err := v.appender(shape)
 	if err != nil {
 		v.end(l, r.Hash)
@@ -122,7 +122,7 @@ func (v *volume) appender(shape layout.Shape) (*appender, error) {
 	at := &v.open[kind-1]
 	alone := shape.Bytes+2*layout.Page+layout.FooterBytes(1) > segment
 	if *at != nil && (alone || !(*at).fits(shape.Bytes, segment)) {
-		_ = v.seal(kind) // whatever comes of it, the segment is not open any more
+		_ = v.seal(kind) // even after an error the segment is not open any more
 	}
 	if *at == nil {
 		a, err := v.begin(kind, alone)
@@ -134,7 +134,7 @@ func (v *volume) appender(shape layout.Shape) (*appender, error) {
 	return *at, nil
 }
 
-// fill appends b to the buffer, and writes that whenever it is full.
+// fill appends b to the buffer, and writes the buffer whenever it is full.
 func (v *volume) fill(a *appender, b []byte) error {
 	if len(a.buffer) == 0 && len(b) > 0 {
 		a.since = v.o.Now()
@@ -152,7 +152,7 @@ func (v *volume) fill(a *appender, b []byte) error {
 	return nil
 }
 
-// flush writes what the buffer has, up to the end of a page.
+// flush writes the buffer, up to the end of a page.
 func (v *volume) flush(a *appender) error {
 	if pad := layout.Align(a.end(), layout.Page) - a.end(); pad > 0 {
 		a.buffer = append(a.buffer, make([]byte, pad)...)
@@ -168,10 +168,10 @@ func (v *volume) flush(a *appender) error {
 	return nil
 }
 
-// write writes the buffer, which is of whole pages, and indexes what is in the file by then. What the log of
-// removals has to say of records that these replace is said before.
+// write writes the buffer, which is of whole pages, and indexes the records that are complete in the file by then. Removals of the records
+// that these replace are logged first.
 func (v *volume) write(a *appender) error {
-	for i, l := range a.landing { // before it is there: it may have been replaced by what is there already
+	for i, l := range a.landing { // before it is written: it may have been replaced by a record that is written already
 		if !l.dead && v.isDead(l) {
 			v.log.add(v.head, layout.Removed{Segment: a.seg.number, Offset: l.entry.Offset})
 			a.landing[i].dead = true
@@ -199,8 +199,8 @@ func (v *volume) write(a *appender) error {
 	return nil
 }
 
-// isDead reports whether nobody wants what is to land any more.
-func (v *volume) isDead(l landing) bool {
+// isDead reports whether the record was removed or replaced before it was indexed.
+func (v *volume) isDead(l pendingRecord) bool {
 	if l.put != nil {
 		return v.queue.isGone(l.put)
 	}
@@ -208,7 +208,7 @@ func (v *volume) isDead(l landing) bool {
 	return !ok
 }
 
-// land indexes what has been written.
+// land indexes the records that have been written.
 func (v *volume) land(a *appender) {
 	v.announce(a)
 	n := 0
@@ -222,7 +222,7 @@ func (v *volume) land(a *appender) {
 		if l.put == nil {
 			landed = v.index.Swap(l.entry.Hash, l.from, p)
 		} else {
-			landed = v.queue.settle(l.put, func() {
+			landed = v.queue.finish(l.put, func() {
 				if lost, was := v.index.Put(l.entry.Hash, p); was {
 					v.lost(lost)
 				}
@@ -235,7 +235,7 @@ func (v *volume) land(a *appender) {
 		if !l.dead {
 			v.log.add(v.head, layout.Removed{Segment: a.seg.number, Offset: l.entry.Offset})
 		}
-		if a.seg.kind == layout.Large { // the hand has to find it
+		if a.seg.kind == layout.Large { // so that the hand finds its bytes
 			a.entries = layout.AppendEntry(a.entries, l.entry)
 		}
 	}
@@ -243,7 +243,7 @@ func (v *volume) land(a *appender) {
 	v.watchIndex()
 }
 
-// announce notes what is about to land, before it does: so that an index that grows misses nothing.
+// announce notes the records that land is about to index, so that an index that grows meanwhile misses none.
 func (v *volume) announce(a *appender) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -255,7 +255,7 @@ func (v *volume) announce(a *appender) {
 	}
 }
 
-// seal ends the open segment of a kind: its footer, and one sync.
+// seal ends the open segment of a kind: it writes the footer and syncs once.
 func (v *volume) seal(kind layout.Kind) error {
 	a := v.open[kind-1]
 	if a == nil {
@@ -268,7 +268,7 @@ func (v *volume) seal(kind layout.Kind) error {
 	return v.sealOff(a)
 }
 
-// sealOff gives a segment its footer, has it on the disk, and lets a hand find it.
+// sealOff writes the footer of a segment, syncs it, and lets a hand find it.
 func (v *volume) sealOff(a *appender) error {
 	t := layout.Trailer{
 		Number: a.seg.number, Kind: a.seg.kind, Entries: int64(len(a.entries) / layout.EntryBytes), EntriesAt: a.at,
@@ -284,7 +284,7 @@ func (v *volume) sealOff(a *appender) error {
 	return err
 }
 
-// finish writes the footer of a segment, and has all of it on the disk.
+// finish writes the footer of a segment, and syncs the file.
 func (v *volume) finish(f *device.File, entries []byte, t layout.Trailer) error {
 	b := v.head.AppendFooter(make([]byte, 0, max(layout.FooterBytes(t.Entries), bufferBytes/16)), entries, t)
 	err := v.call(func() error {
@@ -316,7 +316,7 @@ func (v *volume) list(s *segment) {
 	}
 }
 
-// giveUp ends a segment that cannot be written to. What it has stays.
+// giveUp ends a segment that cannot be written to. Its records stay.
 func (v *volume) giveUp(a *appender) {
 	if v.open[a.seg.kind-1] != a {
 		return
@@ -330,10 +330,10 @@ func (v *volume) giveUp(a *appender) {
 	_ = v.sealOff(a)
 }
 
-// end ends what was to land and does not.
-func (v *volume) end(l landing, h uint64) {
+// end ends a pending record that is not indexed.
+func (v *volume) end(l pendingRecord, h uint64) {
 	if l.put != nil {
-		v.queue.settle(l.put, nil)
+		v.queue.finish(l.put, nil)
 		v.counts.dropped.Add(1)
 	} else if v.index.Remove(h, l.from) {
 		v.counts.failedMoves.Add(1)
@@ -343,5 +343,5 @@ func (v *volume) end(l landing, h uint64) {
 // errNoSpace says that the file system is full.
 var errNoSpace = errors.New("disk: no space left")
 
-// errNoRoom says that nothing more can be evicted.
+// errNoRoom says that nothing is left to evict.
 var errNoRoom = errors.New("disk: no room")

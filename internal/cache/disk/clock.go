@@ -2,5 +2,5 @@ package disk
 
 import "time"
 
-// clock reads the time. The volumes' writer and the watch of the Store are owners of loops.
+// clock reads the time.
 func clock() time.Time { return time.Now() }

@@ -13,18 +13,18 @@ import (
 	"edgeproxy/internal/statefile"
 )
 
-// Directory is a directory that no Store has open, for an operator who wants to see what is in it. One goroutine at a time
-// uses it. Of a record that a loss of power has left there twice, it shows both.
+// Directory is a directory that no Store has open, for an operator to inspect. One goroutine at a time uses it. If a loss of power has left
+// a record there twice, it shows both.
 type Directory struct {
-	v        *volume // of which dir, head and o are in use
+	v        *volume // only dir, head and o are used
 	segments []*segment
 	stats    DirectoryStats
 	dropped  []layout.Removed
 }
 
-// DirectoryStats is what a Directory holds, by its files alone.
+// DirectoryStats is what a Directory holds, judged by its files alone.
 type DirectoryStats struct {
-	// Bytes is what all files take on the disk. Segments is how many of them have records, SegmentBytes how long a full one is.
+	// Bytes is the size of all files on the disk. Segments is how many of them have records, SegmentBytes how long a full one is.
 	Bytes, Segments, SegmentBytes int64
 }
 
@@ -48,8 +48,8 @@ func OpenDirectory(path string) (*Directory, error) {
 	return d, nil
 }
 
-// Usable returns the error that Open would return, as far as that can be told while a Store has the directory and
-// without changing anything. That there is no directory yet is none.
+// Usable returns the error that Open would return, as far as it can tell while a Store has the directory open and without changing
+// anything. It returns nil if there is no directory yet.
 func Usable(o Options) error {
 	o, err := o.filled()
 	if err != nil {
@@ -77,19 +77,19 @@ func Usable(o Options) error {
 	return o.suits(h)
 }
 
-// Close lets go of the directory.
+// Close releases the directory.
 func (d *Directory) Close() {
 	_ = d.v.dir.Close()
 	d.v.release()
 }
 
-// Path is that of the directory.
+// Path returns the path of the directory.
 func (d *Directory) Path() string { return d.v.o.Path }
 
-// Stats returns what was there when the directory was opened.
+// Stats returns the numbers at the time the directory was opened.
 func (d *Directory) Stats() DirectoryStats { return d.stats }
 
-// list finds the segments, and which of their records are gone.
+// list finds the segments, and which of their records were removed.
 func (d *Directory) list() (err error) {
 	files, err := d.v.dir.List()
 	if err != nil {
@@ -132,13 +132,12 @@ func (d *Directory) list() (err error) {
 	return err
 }
 
-// Drop has Commit forget the record.
+// Drop marks the record to be removed by Commit.
 func (d *Directory) Drop(r *Record) {
 	d.dropped = append(d.dropped, layout.Removed{Segment: r.seg.number, Offset: r.Offset})
 }
 
-// Commit has what was dropped forgotten, on the disk: no later Open brings it back. What it takes is free when the Store
-// comes to it.
+// Commit removes the dropped records, on the disk: no later Open brings them back. Their bytes are freed once a Store's hand reaches them.
 func (d *Directory) Commit() error {
 	if len(d.dropped) == 0 {
 		return nil
@@ -155,7 +154,7 @@ func (d *Directory) Commit() error {
 	if err := d.v.replaceRemovals(b); err != nil {
 		return fmt.Errorf("log of removals: %w", err)
 	}
-	_ = d.v.log.file.Close() // it is on the disk
+	_ = d.v.log.file.Close() // it is synced
 	d.v.log, d.dropped = nil, nil
 	return d.v.dir.Sync()
 }

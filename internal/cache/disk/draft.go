@@ -10,38 +10,38 @@ import (
 	"edgeproxy/internal/cache/disk/layout"
 )
 
-// Draft is a record whose body is written while it comes: for one that is too long to lie in memory first. Nobody finds it before
-// Commit. It ends with Commit or Abort. One goroutine at a time uses it.
+// Draft is a record whose body is written as it arrives, for a body that is too long for memory. Nobody finds the record before Commit. A
+// Draft ends with Commit or Abort. One goroutine at a time uses it.
 //
-// Up to a buffer of it, 1 MiB, waits in memory. What is no longer than that is put as any other record. The rest has a range of a segment for
-// itself, which MaxBytes counts from then on.
+// One buffer of it, 1 MiB, waits in memory. A draft that fits in the buffer is put like any other record. A longer one gets a range of a
+// segment for itself, which counts as part of MaxBytes from then on.
 type Draft struct {
 	v      *volume
 	hash   uint64
 	length int64 // of the body; -1: unknown
 	bodyAt int64
-	size   int64  // of what came
-	buffer []byte // what waits
-	sums   []byte // of what does not
+	size   int64  // bytes received
+	buffer []byte // bytes that wait to be written
+	sums   []byte // checksums of the chunks that do not wait
 	put    *reserved
-	pledge int64 // of the range, in bytes, as drafts are counted
-	err    error // why it is lost
+	pledge int64 // bytes of the range, counted in volume.pledged
+	err    error // why it was given up
 	ended  bool
 }
 
 const (
 	// maxDrafts is how many drafts there can be at once.
 	maxDrafts = 16
-	// draftHead is how long key and block together may be where the caller of Create does not say it.
+	// draftHead bounds key and block together if the caller of Create does not.
 	draftHead = 16 << 10
-	// draftShare is the part of MaxBytes that drafts may take together, but for one draft alone.
+	// All drafts together may take 1/draftShare of MaxBytes; one draft alone may take more.
 	draftShare = 4
-	// borrowed is for how long a draft may use up WriteRate.
+	// A draft may use up WriteRate for the time borrowed in advance.
 	borrowed = time.Minute
 )
 
-// Create begins a record: h is the hash of its key, length that of its body in bytes, -1 where it is not known, head a bound for key and block together
-// (0: 16 KiB). It never waits. Errors: ErrBusy, where too many are being written, and ErrRate, ErrTooLarge, ErrReadOnly, ErrOff.
+// Create begins a record. H is the hash of its key, length that of its body in bytes, -1 if it is not known. Head bounds key and block
+// together (0: 16 KiB). It never waits. Errors: ErrBusy if too many drafts are open, and ErrRate, ErrTooLarge, ErrReadOnly, ErrOff.
 func (s *Store) Create(h uint64, length, head int64) (*Draft, error) {
 	v, err := s.volume.Load(), ErrOff
 	var d *Draft
@@ -77,11 +77,11 @@ func (v *volume) create(h uint64, length, head int64) (*Draft, error) {
 	return d, nil
 }
 
-// bufferBytes returns how much of it is written at once: whole chunks.
+// bufferBytes returns the size of one write: whole chunks.
 func (d *Draft) bufferBytes() int64 { return min(bufferBytes, d.v.head.SegmentBytes/4) }
 
-// Write takes the next part of the body, of which it keeps no reference. It never waits. After an error the draft is lost, and the caller
-// calls Abort: ErrBusy where the disk is slower than what comes, ErrRate, ErrTooLarge, ErrOff, or one of the writer's.
+// Write takes the next part of the body. It keeps no reference to p, and never waits. After an error the draft is lost, and the caller
+// calls Abort: ErrBusy if the disk is slower than the body arrives, ErrRate, ErrTooLarge, ErrOff, or an error of the writer's.
 func (d *Draft) Write(p []byte) (int, error) {
 	if d.err == nil && (d.length >= 0 && d.size+int64(len(p)) > d.length || d.size+int64(len(p)) > d.v.o.MaxObjectBytes) {
 		d.lose(ErrTooLarge)
@@ -90,7 +90,7 @@ func (d *Draft) Write(p []byte) (int, error) {
 		if d.buffer == nil {
 			d.buffer = make([]byte, 0, d.bufferBytes())
 		}
-		if len(d.buffer) == cap(d.buffer) { // only now: it may have been all
+		if len(d.buffer) == cap(d.buffer) { // only now: the body may have ended with it
 			d.lose(d.hand())
 			continue
 		}
@@ -105,7 +105,7 @@ func (d *Draft) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lose notes that the draft cannot be ended any more.
+// lose notes that the draft can no longer be committed.
 func (d *Draft) lose(err error) {
 	if err == nil || d.err != nil {
 		return
@@ -117,7 +117,7 @@ func (d *Draft) lose(err error) {
 	}
 }
 
-// hand gives the buffer to the writer.
+// hand passes the buffer to the writer.
 func (d *Draft) hand() error {
 	if d.put == nil {
 		d.put = &reserved{bodyAt: d.bodyAt, alone: d.length < 0}
@@ -137,7 +137,7 @@ func (d *Draft) hand() error {
 	return d.v.queue.piece(int64(len(b)), func() error { d.v.writePiece(r, b, want); return nil })
 }
 
-// pledgeRoom sees that what has come so far may be there.
+// pledgeRoom checks that the bytes received so far may be stored, and reserves them.
 func (d *Draft) pledgeRoom() error {
 	body := d.length
 	if body < 0 {
@@ -159,9 +159,9 @@ func (d *Draft) pledgeRoom() error {
 	return nil
 }
 
-// Commit makes a record of key and block and of all that was written. It waits until that is on the disk and found, for ReadDeadline at most: after that it is
-// given up, and the error is ErrSlow. Whatever it returns, what was there before under the hash is there no more. Key and block become the Store's.
-// Errors: that of Write, io.ErrUnexpectedEOF where not all came, and as from Put.
+// Commit makes a record of key and block and of the body that was written. It waits until the record is on the disk and can be found, for
+// ReadDeadline at most: after that the draft is given up, and the error is ErrSlow. Whatever it returns, the record that was under the hash
+// before has left. Key and block become the Store's. Errors: that of Write, io.ErrUnexpectedEOF if the body is incomplete, and as from Put.
 func (d *Draft) Commit(key, block []byte) error {
 	defer d.Abort()
 	if d.ended {
@@ -213,7 +213,7 @@ func (d *Draft) commit(key, block []byte) error {
 	return err
 }
 
-// Abort leaves nothing of the draft, and what was there before under its hash as it was. It never waits. After Commit it does nothing.
+// Abort discards the draft, and leaves the record that was under its hash before. It never waits. After Commit it does nothing.
 func (d *Draft) Abort() {
 	if d.ended {
 		return

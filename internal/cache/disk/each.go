@@ -8,36 +8,36 @@ import (
 	"edgeproxy/internal/cache/disk/layout"
 )
 
-// Item is a record that Each has come to. Its bytes are valid during the call.
+// Item is a record that Each visits. Its bytes are valid during the call.
 type Item struct {
 	Hash       uint64
 	Key, Block []byte
 	BodyBytes  int64
-	Segment    uint64 // that has it; 0 where it waits to be written
-	Hits       int    // since the hand came by
+	Segment    uint64 // that has it; 0 if it waits to be written
+	Hits       int    // since the hand passed
 	Patch      Patch
-	Patched    bool // something was noted of it: Patch
+	Patched    bool // it has a Patch
 	remove     func()
 }
 
-// Remove forgets the record.
+// Remove removes the record.
 func (i *Item) Remove() { i.remove() }
 
-// parts is what segments have, as the writer says it at one moment.
+// parts is the writer's state at one moment, for Each.
 type parts struct {
 	open  []part
-	next  uint64 // the lowest number of a segment that anything can be written to from then on
-	moved int64  // records that were written anew by then
+	next  uint64 // no segment with a lower number is written to from then on
+	moved int64  // records rewritten by then
 }
 
-// part is what a segment that is being written has in its file.
+// part is the part of an unsealed segment that is in its file.
 type part struct {
 	seg     *segment
 	entries []byte
 	end     int64
 }
 
-// parts returns what is being written. It is the writer's.
+// parts returns what is being written. Only the writer may call it.
 func (v *volume) parts() parts {
 	p := parts{next: v.numbers, moved: v.counts.rewrites.Load()}
 	writing := append(v.open[:], v.idle...)
@@ -53,10 +53,10 @@ func (v *volume) parts() parts {
 	return p
 }
 
-// each calls visit with every record that is there all the while. See Store.Each.
+// each calls visit with every record that is there for the whole call. See Store.Each.
 //
-// A record goes from the queue to a segment, and from one segment to another with a higher number. So the queue is looked at
-// first, then the segments by their numbers, and then once more those to which anything may have moved meanwhile, until nothing has.
+// A record moves from the queue to a segment, and from one segment to another with a higher number. So each visits the queue first,
+// then the segments by their numbers, and then again the segments to which records may have moved meanwhile, until none has.
 func (v *volume) each(visit func(*Item) bool) error {
 	for _, p := range v.queue.all() {
 		if !visit(&Item{Hash: p.Hash, Key: p.Key, Block: p.Block, BodyBytes: p.shape.BodyBytes, remove: func() { v.queue.dropPut(p) }}) {
@@ -86,7 +86,7 @@ func (v *volume) each(visit func(*Item) bool) error {
 	}
 }
 
-// askParts has the writer say what is being written.
+// askParts asks the writer for its parts.
 func (v *volume) askParts() (parts, error) {
 	answer := make(chan parts, 1)
 	err := v.wait(v.queue.ask(func() error { answer <- v.parts(); return nil }), nil)
@@ -96,7 +96,7 @@ func (v *volume) askParts() (parts, error) {
 	return <-answer, nil
 }
 
-// listedFrom returns the segments that are not being written, from a number on and by their numbers.
+// listedFrom returns the segments that are not being written, from a number on and in order.
 func (v *volume) listedFrom(number uint64) []*segment {
 	v.mu.Lock()
 	all := slices.Concat(v.small, v.large)
@@ -113,7 +113,7 @@ func (v *volume) eachSealed(s *segment, pace *pacer, visit func(*Item) bool) err
 	}
 	defer s.letGo()
 	v.fillIn(s)
-	if s.file.Load() == nil { // it cannot be read, and the index has none of it
+	if s.file.Load() == nil { // it cannot be read, and none of its records is in the index
 		return nil
 	}
 	entries, err := v.footerOf(s)
@@ -123,7 +123,7 @@ func (v *volume) eachSealed(s *segment, pace *pacer, visit func(*Item) bool) err
 	return v.eachOf(s, entries, pace, visit)
 }
 
-// eachOf calls visit with those of the entries that the index has.
+// eachOf calls visit with those of the entries that are in the index.
 func (v *volume) eachOf(s *segment, entries []layout.Entry, pace *pacer, visit func(*Item) bool) error {
 	var h Hit
 	for _, e := range entries {
@@ -132,7 +132,7 @@ func (v *volume) eachOf(s *segment, entries []layout.Entry, pace *pacer, visit f
 		}
 		p := place(s.number, e.Offset, e.Bytes)
 		if !s.hold() {
-			return nil // what was in demand has moved
+			return nil // the records with hits have moved
 		}
 		v.pins.add(p, 1)
 		h.v, h.seg, h.at, h.hash, h.chunkAt = v, s, p, e.Hash, -1
@@ -170,10 +170,10 @@ func (v *volume) eachOf(s *segment, entries []layout.Entry, pace *pacer, visit f
 	return nil
 }
 
-// slowTries is how often a sweep tries a read that the device is too slow for.
+// slowTries is how often a sweep tries a read when the device is too slow.
 const slowTries = 8
 
-// headPatiently is readHead of one that can wait longer than a request.
+// headPatiently is readHead for a caller that can wait longer than a request.
 func (h *Hit) headPatiently() (head layout.Head, err error) {
 	for range slowTries {
 		if head, err = h.readHead(); !errors.Is(err, ErrSlow) {
@@ -183,7 +183,7 @@ func (h *Hit) headPatiently() (head layout.Head, err error) {
 	return head, err
 }
 
-// readHead reads the head of the record alone.
+// readHead reads only the head of the record.
 func (h *Hit) readHead() (layout.Head, error) {
 	offset := int64(h.at.Offset) * layout.Unit
 	if err := h.fetch(0, offset, min(layout.Page, layout.ClassBytes(h.at.Class))); err != nil {

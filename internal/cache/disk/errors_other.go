@@ -4,5 +4,5 @@ package disk
 
 func readOnlyFS(error) bool { return false }
 
-// noSpace tells no full file system from other errors here.
+// noSpace returns err: a full file system cannot be told from other errors here.
 func noSpace(err error) error { return err }

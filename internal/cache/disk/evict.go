@@ -9,20 +9,20 @@ import (
 
 // Shares of a segment.
 const (
-	rewriteShare = 0.5  // that may be written anew when a segment of small records goes
-	sparseShare  = 0.03 // below which what is left of one of large records is written anew
-	crowdedShare = 0.15 // the same where there are crowdedTimes as many segments as the store has room for full ones, or half of the slots are taken
+	rewriteShare = 0.5  // of it may be rewritten when a segment of small records leaves
+	sparseShare  = 0.03 // if less of a segment of large records is left, it is rewritten
+	crowdedShare = 0.15 // the same if there are crowdedTimes as many segments as full ones would fit, or half of the slots are taken
 )
 
 const crowdedTimes = 3
 
-// reserve is how many bytes of the limit are kept free for what is written anew before its segment goes.
+// reserve is how many bytes of the limit are kept free to rewrite records before their segment leaves.
 func (v *volume) reserve() int64 { return v.head.SegmentBytes * 5 / 8 }
 
 // makeRoom evicts until n more bytes fit.
 func (v *volume) makeRoom(n int64) error {
 	v.stayed = 0
-	n += 2*layout.Page + layout.FooterBytes(1) // a segment that may have to be begun
+	n += 2*layout.Page + layout.FooterBytes(1) // for a segment that may have to be begun
 	for tries := 0; ; tries++ {
 		v.mu.Lock()
 		over := v.used + n + v.reserve() - v.limit
@@ -41,7 +41,7 @@ func (v *volume) makeRoom(n int64) error {
 	}
 }
 
-// sealForRoom seals what is open, so that it can go: in a cache that has nothing else.
+// sealForRoom seals the open segments, so that they can be evicted: in a cache that has no others.
 func (v *volume) sealForRoom() bool {
 	sealed := v.endIdle()
 	for _, kind := range []layout.Kind{layout.Small, layout.Large} {
@@ -52,7 +52,7 @@ func (v *volume) sealForRoom() bool {
 	return sealed
 }
 
-// evict takes one step: whichever was looked at longest ago goes, or is looked at.
+// evict takes one step: the segment visited longest ago is evicted, or the hand passes over it.
 func (v *volume) evict(over int64) {
 	v.mu.Lock()
 	small, large := oldest(v.small), oldest(v.large)
@@ -72,18 +72,18 @@ func oldest(all []*segment) *segment {
 	return all[0]
 }
 
-// drop gives up a segment, and writes anew what was asked for; or it leaves the segment for a lap.
+// drop evicts a segment and rewrites its records with hits; or it lets the segment stay for a lap.
 func (v *volume) drop(s *segment) {
 	v.fillIn(s)
 	v.mu.Lock()
 	other := !slices.Contains(v.small, s)
 	v.mu.Unlock()
-	if other { // it turned out to be one of large records, or none of ours
+	if other { // it turned out to have large records, or to be foreign
 		return
 	}
 	entries, err := v.entriesOf(s)
 	if err == nil {
-		l := v.lookOver(s, entries)
+		l := v.takeHits(s, entries)
 		if v.stays(l) {
 			v.stay(s)
 			return
@@ -93,8 +93,8 @@ func (v *volume) drop(s *segment) {
 	v.unlink(s)
 }
 
-// chosen returns those of the records of s to be written anew: the most asked for, as far as rewriteShare allows. The others
-// leave the index.
+// chosen returns the records of s to rewrite: those with the most hits, as far as rewriteShare allows. It removes the others from the
+// index.
 func (v *volume) chosen(s *segment, l lap) []layout.Entry {
 	v.counts.evictedAfter(v.o.Now().Sub(s.seen))
 	for _, e := range l.cold {
@@ -117,7 +117,7 @@ func (v *volume) chosen(s *segment, l lap) []layout.Entry {
 	return chosen
 }
 
-// rewrite writes records of s anew. What cannot be read is gone.
+// rewrite writes records of s to another segment. A record that cannot be read is lost.
 func (v *volume) rewrite(s *segment, entries []layout.Entry) {
 	var b []byte
 	touched := false
@@ -136,7 +136,7 @@ func (v *volume) rewrite(s *segment, entries []layout.Entry) {
 			continue
 		}
 		r := layout.Record{Hash: head.Hash, Serial: head.Serial, Key: head.Key, Block: head.Block, Body: b[head.BodyAt:][:head.BodyBytes]}
-		if v.store(&r, v.fold(&r, head.Shape, from), landing{from: from}) == nil {
+		if v.store(&r, v.fold(&r, head.Shape, from), pendingRecord{from: from}) == nil {
 			v.counts.rewrote(e.Bytes)
 			touched = true
 		}
@@ -146,7 +146,7 @@ func (v *volume) rewrite(s *segment, entries []layout.Entry) {
 	}
 }
 
-// fold puts what was noted of a record at from into its block. It returns the shape that the record has then.
+// fold applies the Patch of the record at from to its block. It returns the new shape of the record.
 func (v *volume) fold(r *layout.Record, shape layout.Shape, from index.Place) layout.Shape {
 	p, ok := v.patches.find(from, r.Serial)
 	if !ok || v.o.Fold == nil {
@@ -164,7 +164,7 @@ func (v *volume) fold(r *layout.Record, shape layout.Shape, from index.Place) la
 	return folded
 }
 
-// hand goes over the segments of large records, that first which was looked at longest ago.
+// hand passes over the segments of large records, always to the one visited longest ago.
 type hand struct {
 	seg     *segment
 	entries []layout.Entry
@@ -206,7 +206,7 @@ func (v *volume) sweep(s *segment, over int64) {
 	}
 }
 
-// leave ends a lap of the hand over s.
+// leave ends the hand's pass over s.
 func (v *volume) leave(s *segment) {
 	entries := v.hand.entries
 	v.hand = hand{}
@@ -229,8 +229,8 @@ func (v *volume) leave(s *segment) {
 	v.unlink(s)
 }
 
-// sparseLocked returns the share of a segment of large records below which what is left of it is written anew. What is in demand stays for long, and to write it
-// anew early costs more than a file with holes does, but for a descriptor and a slot.
+// sparseLocked returns the share of a segment of large records below which the rest of it is rewritten. Records with hits stay for long,
+// and rewriting them early costs more than a file with holes does. Such a file costs only a descriptor and a slot.
 func (v *volume) sparseLocked() float64 {
 	if int64(v.segments) > crowdedTimes*(v.o.MaxBytes/v.head.SegmentBytes) || v.segments > slotCount/2 {
 		return crowdedShare
@@ -238,7 +238,7 @@ func (v *volume) sparseLocked() float64 {
 	return sparseShare
 }
 
-// coolAll takes all hits from a record. To take one at a time keeps what was hot and is not any more.
+// coolAll resets the hits of a record. Taking one hit at a time would keep records that were hot and are not any more.
 func (v *volume) coolAll(h uint64, p index.Place) (had int, ok bool) {
 	had, ok = v.index.Cool(h, p)
 	for n := had; ok && n > 1; n-- {
@@ -247,7 +247,7 @@ func (v *volume) coolAll(h uint64, p index.Place) (had int, ok bool) {
 	return had, ok
 }
 
-// unlinkEmpty removes the file of s if nothing is left in it. It reports whether it did.
+// unlinkEmpty removes the file of s if it has no records any more. It reports whether it did.
 func (v *volume) unlinkEmpty(s *segment) bool {
 	v.mu.Lock()
 	left := s.length - s.freed
@@ -259,7 +259,7 @@ func (v *volume) unlinkEmpty(s *segment) bool {
 	return true
 }
 
-// unlink removes the file of s. Readers go on; the index must have none of its records.
+// unlink removes the file of s. Readers may finish; the index must have none of its records.
 func (v *volume) unlink(s *segment) {
 	v.mu.Lock()
 	v.small, v.large = without(v.small, s), without(v.large, s)
@@ -278,7 +278,7 @@ func (v *volume) unlink(s *segment) {
 	s.letGo()
 }
 
-// insert puts s in its place by when it was looked at.
+// insert puts s in order, by when it was visited.
 func insert(all []*segment, s *segment) []*segment {
 	i := len(all)
 	for i > 0 && all[i-1].visited > s.visited {

@@ -12,10 +12,10 @@ import (
 	"edgeproxy/internal/cache/disk/layout"
 )
 
-// fillers is how many segments are read at once while the index fills: enough for the device to have several to do.
+// fillers is how many segments are read at once while the index fills: enough to keep the device busy.
 func fillers() int { return max(16, 2*runtime.GOMAXPROCS(0)) }
 
-// fillAll brings all segments into the index behind the caller's back, in their order.
+// fillAll adds the records of all segments to the index, in order, in the background.
 func (v *volume) fillAll(all []*segment) {
 	if len(all) == 0 {
 		v.forgot.done.Store(true)
@@ -45,7 +45,7 @@ func (v *volume) fillAll(all []*segment) {
 	})
 }
 
-// fillIn brings the records of s into the index, unless that was done. It waits for another that does it.
+// fillIn adds the records of s to the index, unless that was done. It waits for another goroutine that is doing it.
 func (v *volume) fillIn(s *segment) {
 	s.filling.Do(func() {
 		err := v.fillOne(s)
@@ -71,7 +71,7 @@ func (v *volume) fillOne(s *segment) error {
 	if err != nil {
 		return err
 	}
-	s.earlier.Store(v.again || f.MayBeCached(0, s.end(v))) // before anything of it is read
+	s.earlier.Store(v.again || f.MayBeCached(0, s.end(v))) // before any of it is read
 	s.file.Store(f)
 	b, t, err := v.readFooter(s)
 	if errors.Is(err, layout.ErrForeign) || errors.Is(err, layout.ErrDamaged) {
@@ -93,17 +93,17 @@ func (v *volume) fillOne(s *segment) error {
 	v.makeIndexRoom(int(v.filling.Load()))
 	v.index.Fill(batch, v.newer, func(index.Place) {}, func() { s.indexed.Store(true) })
 	v.filling.Add(-int64(len(batch)))
-	for _, e := range batch { // after it: who removes notes the hash first
+	for _, e := range batch { // after the index: a removal notes the hash first
 		if v.forgot.has(e.Hash) && v.index.Remove(e.Hash, e.Place) {
 			v.buried(e.Place)
 		}
 	}
 	v.counts.filled.Add(int64(len(batch)))
-	v.settle(s, t, entries, holes)
+	v.listFilled(s, t, entries, holes)
 	return nil
 }
 
-// living returns which of the entries are still there.
+// living returns the entries whose records are still there.
 func (s *segment) living(entries []layout.Entry, holes []hole) []layout.Entry {
 	gone := map[int64]bool{}
 	for _, offset := range s.removed {
@@ -112,7 +112,7 @@ func (s *segment) living(entries []layout.Entry, holes []hole) []layout.Entry {
 	living := make([]layout.Entry, 0, len(entries))
 	end := int64(0)
 	for _, e := range entries {
-		if e.Offset < end { // it overlaps the one before: it is no entry of ours
+		if e.Offset < end { // it overlaps the one before: it is damaged
 			continue
 		}
 		end = e.Offset + e.Bytes
@@ -123,7 +123,7 @@ func (s *segment) living(entries []layout.Entry, holes []hole) []layout.Entry {
 	return living
 }
 
-// placed returns entries as the index takes them.
+// placed returns entries in the form of the index.
 func (s *segment) placed(entries []layout.Entry) []index.Entry {
 	out := make([]index.Entry, len(entries))
 	for i, e := range entries {
@@ -132,8 +132,8 @@ func (s *segment) placed(entries []layout.Entry) []index.Entry {
 	return out
 }
 
-// settle lists s by its kind, with what it takes.
-func (v *volume) settle(s *segment, t layout.Trailer, entries []layout.Entry, holes []hole) {
+// listFilled lists s by its kind, and accounts for its size.
+func (v *volume) listFilled(s *segment, t layout.Trailer, entries []layout.Entry, holes []hole) {
 	freed := int64(0)
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -151,10 +151,10 @@ func (v *volume) settle(s *segment, t layout.Trailer, entries []layout.Entry, ho
 	}
 }
 
-// footerGuess is how much of the end of a segment is read at once.
+// footerGuess is how much of the end of a segment is read at first.
 const footerGuess = 64 << 10
 
-// readFooter returns the entries of a sealed segment as they lie on the disk, checked, and its trailer.
+// readFooter returns the encoded, checked entries of a sealed segment, and its trailer.
 func (v *volume) readFooter(s *segment) ([]byte, layout.Trailer, error) {
 	f := s.file.Load()
 	size, err := f.Bytes()
@@ -189,7 +189,7 @@ func (v *volume) readFooter(s *segment) ([]byte, layout.Trailer, error) {
 	return b, t, nil
 }
 
-// entriesOf returns the entries of a segment that is filled.
+// entriesOf returns the entries of a segment that is in the index.
 func (v *volume) entriesOf(s *segment) ([]layout.Entry, error) {
 	if s.file.Load() == nil {
 		return nil, layout.ErrDamaged
@@ -204,7 +204,7 @@ func (v *volume) entriesOf(s *segment) ([]layout.Entry, error) {
 	return decode(b, t), nil
 }
 
-// recover makes the footer of a segment that has none, by its records, and seals it.
+// recover scans a segment without a footer, writes the footer, and seals it.
 func (v *volume) recover(s *segment) ([]byte, layout.Trailer, error) {
 	b, t, err := v.scan(s)
 	if err != nil {
@@ -254,7 +254,7 @@ func (v *volume) holesOf(s *segment, t layout.Trailer) ([]hole, error) {
 	return all, nil
 }
 
-// firstHole returns the first hole that ends behind at.
+// firstHole returns the index of the first hole that ends behind at.
 func firstHole(holes []hole, at int64) int {
 	i, _ := slices.BinarySearchFunc(holes, at+1, func(h hole, at int64) int {
 		if h.to < at {
@@ -265,7 +265,7 @@ func firstHole(holes []hole, at int64) int {
 	return i
 }
 
-// overlaps reports whether a part of e is in a hole: it was punched out, or never got to the disk.
+// overlaps reports whether part of e is in a hole: it was punched out, or never reached the disk.
 func overlaps(holes []hole, e layout.Entry) bool {
 	i := firstHole(holes, e.Offset)
 	return i < len(holes) && holes[i].from < e.Offset+e.Bytes
@@ -277,7 +277,7 @@ func within(holes []hole, e layout.Entry) bool {
 	return i < len(holes) && holes[i].from <= e.Offset && holes[i].to >= e.Offset+e.Bytes
 }
 
-// setAside lets go of a file that is not ours. It stays, and what it takes is no part of the bound.
+// setAside stops using a foreign file. The file stays, and its size is no part of the bound.
 func (v *volume) setAside(s *segment) {
 	v.mu.Lock()
 	v.small = without(v.small, s)
@@ -289,7 +289,7 @@ func (v *volume) setAside(s *segment) {
 	s.letGo()
 }
 
-// readAll reads len(b) bytes at offset, or returns an error.
+// readAll reads exactly len(b) bytes at offset, or returns an error.
 func readAll(f *device.File, b []byte, offset int64) error {
 	n, err := f.ReadAt(b, offset)
 	if n == len(b) {

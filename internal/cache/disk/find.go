@@ -11,40 +11,40 @@ import (
 	"edgeproxy/internal/cache/disk/layout"
 )
 
-// wholeBytes is up to which length a record is read at once.
+// wholeBytes is the length up to which a record is read at once.
 const wholeBytes = layout.AlignFrom + 16<<10
 
-// ErrDamaged says that bytes on the disk are not those that were written. The record is gone.
+// ErrDamaged says that bytes on the disk are not those that were written. The record was removed.
 var ErrDamaged = errors.New("disk: record is damaged")
 
 // ErrSlow says that the disk did not answer in time, or that too many reads wait for it.
 var ErrSlow = errors.New("disk: too slow")
 
-// Hit is a record that Find has found. Its bytes are valid until Close or the next Find into it. The zero Hit is ready for Find; a
-// Hit keeps its memory for the next one. One goroutine at a time uses it.
+// Hit is a record that Find has found. Its bytes are valid until Close or the next Find into it. The zero Hit is ready for Find; a Hit reuses
+// its memory for the next record. One goroutine at a time uses it.
 type Hit struct {
-	// Block is the caller's, as it was put.
+	// Block is the caller's block, as it was put.
 	Block []byte
-	// Body is all of the body, or nil where it has to be read by ReadAt or File: where it is long.
+	// Body is the whole body, or nil if it is long and has to be read by ReadAt or File.
 	Body []byte
-	// Serial tells the record from others of its key, for Patch; 0: it waits to be written.
+	// Serial identifies the record among those of its key, for Patch; 0: it waits to be written.
 	Serial uint64
-	// Patch is what was noted of it last; Patched says whether anything was.
+	// Patch is the record's latest Patch; Patched says whether there is one.
 	Patch   Patch
 	Patched bool
 
 	v       *volume
-	seg     *segment // held and pinned; nil: all is in memory
+	seg     *segment // with a reference and a pin; nil: all is in memory
 	at      index.Place
 	hash    uint64
 	head    layout.Head
 	size    int64
-	buf     []byte // what was read
-	chunk   []byte // of the body, checked
-	chunkAt int64  // where it begins; -1: there is none
-	known   *known // its head in memory; nil: it is not kept
-	asked   int    // how often it was hit before, as far as that is counted
-	ready   span   // of the body, has just been checked
+	buf     []byte // the bytes read
+	chunk   []byte // a chunk of the body, checked
+	chunkAt int64  // where chunk begins; -1: there is none
+	known   *known // the head in memory; nil: it is not kept
+	asked   int    // number of hits before, as the index counts them
+	ready   span   // part of the body that has just been checked
 }
 
 // span is a part of a body.
@@ -53,7 +53,7 @@ type span struct{ offset, length int64 }
 // Size returns the length of the body.
 func (h *Hit) Size() int64 { return h.size }
 
-// Close lets go of the record. It may be called twice.
+// Close releases the record. It may be called more than once.
 func (h *Hit) Close() {
 	if h.seg != nil {
 		h.v.pins.add(h.at, -1)
@@ -64,7 +64,7 @@ func (h *Hit) Close() {
 	h.Serial, h.Patched, h.ready = 0, false, span{}
 }
 
-// Free is Close, and lets others have the memory of the Hit: nobody may use any bytes of it after that.
+// Free is Close, and gives the memory of the Hit to others: nobody may use any bytes of it after that.
 func (h *Hit) Free() {
 	h.Close()
 	buffers.give(h.buf)
@@ -86,7 +86,7 @@ func (v *volume) find(hash uint64, key []byte, h *Hit) bool {
 	return true
 }
 
-// locate is find, which counts nothing.
+// locate is find without counting.
 func (v *volume) locate(hash uint64, key []byte, h *Hit) bool {
 	h.Close()
 	if p := v.queue.find(hash, key); p != nil {
@@ -109,8 +109,8 @@ func (v *volume) locate(hash uint64, key []byte, h *Hit) bool {
 	return false
 }
 
-// newest reads all of places and leaves that of key with the highest serial in h: seldom, for two records of one key are there only
-// after a loss of power, or for a moment.
+// newest reads the records at all places and leaves the one of key with the highest serial in h. Two records of one key are rare: only after a
+// loss of power, or for a moment.
 func (v *volume) newest(hash uint64, key []byte, places []index.Place, h *Hit) bool {
 	best, serial := -1, uint64(0)
 	for i, p := range places {
@@ -122,7 +122,7 @@ func (v *volume) newest(hash uint64, key []byte, places []index.Place, h *Hit) b
 	return best >= 0 && v.read(hash, key, places[best], h)
 }
 
-// read reads the record at p into h, if it is that of key. A record that is damaged goes.
+// read reads the record at p into h, if it is that of key. A damaged record is removed.
 func (v *volume) read(hash uint64, key []byte, p index.Place, h *Hit) bool {
 	if !v.pin(hash, p, h) {
 		return false
@@ -138,7 +138,7 @@ func (v *volume) read(hash uint64, key []byte, p index.Place, h *Hit) bool {
 	return false
 }
 
-// pin has h hold the record at p, if it is there.
+// pin takes a reference to the segment at p and pins the record, if it is there.
 func (v *volume) pin(hash uint64, p index.Place, h *Hit) bool {
 	s := v.slots[p.Segment].Load()
 	if s == nil {
@@ -151,17 +151,17 @@ func (v *volume) pin(hash uint64, p index.Place, h *Hit) bool {
 	v.pins.add(p, 1)
 	h.v, h.seg, h.at, h.hash, h.chunkAt = v, s, p, hash, -1
 	asked, ok := v.index.Hits(hash, p)
-	if ok = ok && !v.failed(); !ok { // after it failed, the next opening may not have seen the pin
+	if ok = ok && !v.failed(); !ok { // after a failure, the next opening may not have seen the pin
 		h.Close()
 	}
 	h.asked = asked
 	return ok
 }
 
-// errOtherKey says that the record is another's.
+// errOtherKey says that the record has another key.
 var errOtherKey = errors.New("disk: another key")
 
-// reject counts why a record was not read, and forgets one that is damaged.
+// reject counts why a record could not be used, and removes a damaged one.
 func (v *volume) reject(hash uint64, p index.Place, err error) {
 	switch {
 	case errors.Is(err, errOtherKey):
@@ -178,7 +178,7 @@ func (v *volume) reject(hash uint64, p index.Place, err error) {
 	}
 }
 
-// get reads what there is to read of the record, whether or not its head is in memory.
+// get reads the record, whether or not its head is in memory.
 func (h *Hit) get(key []byte) error {
 	if k := h.v.hot.find(h.at, h.seg.number); k != nil {
 		return h.loadBody(k, key)
@@ -186,7 +186,7 @@ func (h *Hit) get(key []byte) error {
 	return h.load(key)
 }
 
-// load reads the head, and the body where that is short.
+// load reads the head, and the body if it is short.
 func (h *Hit) load(key []byte) error {
 	offset := int64(h.at.Offset) * layout.Unit
 	n := layout.ClassBytes(h.at.Class)
@@ -224,13 +224,13 @@ func (h *Hit) load(key []byte) error {
 	return nil
 }
 
-// takeBody makes what buf has from at on the body. It reports whether that is what was written.
+// takeBody makes buf from at on the body. It reports whether the checksum is right.
 func (h *Hit) takeBody(at int64) bool {
 	h.Body = h.buf[at:][:h.size:h.size]
 	return h.head.Check(h.Body, 0)
 }
 
-// loadBody is load where the head is in memory.
+// loadBody is load for a record whose head is in memory.
 func (h *Hit) loadBody(k *known, key []byte) error {
 	if !bytes.Equal(k.head.Key, key) {
 		return errOtherKey
@@ -253,7 +253,8 @@ func (h *Hit) loadBody(k *known, key []byte) error {
 	return nil
 }
 
-// fetch reads what begins at offset, a record or its body, up to byte to into buf, which has it up to from. At the end of the file there may be less.
+// fetch reads a record or its body, which begins at offset in the file, into buf: the bytes from from to to. At the end of the file there may be
+// fewer.
 func (h *Hit) fetch(from, offset, to int64) error {
 	if int64(cap(h.buf)) < to {
 		b := buffers.take(int(to))
@@ -273,8 +274,8 @@ func (h *Hit) fetch(from, offset, to int64) error {
 	return err
 }
 
-// ReadAt implements io.ReaderAt for the body. What it gives was checked. The error is io.EOF, ErrDamaged, ErrSlow or one of the
-// file system.
+// ReadAt implements io.ReaderAt for the body. The bytes it returns were checked. The error is io.EOF, ErrDamaged, ErrSlow or one of the file
+// system.
 func (h *Hit) ReadAt(p []byte, offset int64) (n int, err error) {
 	if offset < 0 {
 		return 0, os.ErrInvalid
@@ -300,7 +301,7 @@ func (h *Hit) readSome(p []byte, offset int64) (int, error) {
 	}
 	at := offset &^ (layout.ChunkBytes - 1)
 	length := min(layout.ChunkBytes, h.size-at)
-	if at == offset && int64(len(p)) >= length { // all of it is wanted
+	if at == offset && int64(len(p)) >= length { // p has room for the whole chunk
 		file := int64(h.at.Offset)*layout.Unit + h.head.BodyAt + at
 		if h.seg.file.Load().ReadNow(p[:length], file) {
 			return int(length), h.checked(p[:length], at)
@@ -329,7 +330,7 @@ func (h *Hit) readSome(p []byte, offset int64) (int, error) {
 	return copy(p, h.chunk[offset-at:]), nil
 }
 
-// checked returns ErrDamaged if b is not the chunk at at, and forgets the record.
+// checked returns ErrDamaged if b is not the chunk at offset at, and removes the record then.
 func (h *Hit) checked(b []byte, at int64) error {
 	if int64(len(b)) == min(layout.ChunkBytes, h.size-at) && h.head.Check(b, at) {
 		return nil
@@ -338,9 +339,9 @@ func (h *Hit) checked(b []byte, at int64) error {
 	return ErrDamaged
 }
 
-// File returns the file that has the body, and where it begins there, for sendfile; false where the body is in memory, or the file system is none to send
-// from (device.CanDetach). Nobody has checked the bytes: see Check. The file is the Store's. What it has of the body stays as it is until Close, and
-// what the system has taken of it by then stays so for good.
+// File returns the file that has the body, and the body's offset there, for sendfile. It returns false if the body is in memory, or if sendfile
+// from the file system is not safe (device.CanDetach). Nobody has checked the bytes: see Check. The file belongs to the Store. The body stays in
+// it until Close, and bytes that the system has taken by then never change.
 func (h *Hit) File() (f *os.File, offset int64, ok bool) {
 	if !h.Lends() {
 		return nil, 0, false
@@ -350,7 +351,7 @@ func (h *Hit) File() (f *os.File, offset int64, ok bool) {
 	return file.OS(), offset, true
 }
 
-// Lends reports whether File gives the file away.
+// Lends reports whether File returns a file.
 func (h *Hit) Lends() bool {
 	_, _, ok := h.file()
 	return ok && h.v.lends.Load()
@@ -363,9 +364,9 @@ func (h *Hit) file() (f *device.File, offset int64, ok bool) {
 	return h.seg.file.Load(), int64(h.at.Offset)*layout.Unit + h.head.BodyAt, true
 }
 
-// Check reads the part of the body from offset on, and returns an error as ReadAt does. After it the part is in the page cache. What is asked for often was
-// perhaps read and checked before: then it is not read again within proofLasts, as long as the part has stayed in the page cache and the file as
-// it was. A part that was just checked is not checked again.
+// Check reads length bytes of the body from offset on, and returns an error as ReadAt does. After it they are in the page cache. A record with
+// many hits was perhaps read and checked before: then it is not read again within proofLasts, if the bytes are still in the page cache and the
+// file has not changed. Bytes that were just checked are not checked again.
 func (h *Hit) Check(offset, length int64) error {
 	part := span{offset, length}
 	if h.ready == part {
@@ -379,7 +380,7 @@ func (h *Hit) Check(offset, length int64) error {
 	return nil
 }
 
-// check is Check of what lies before end.
+// check is Check of bytes that end before end.
 func (h *Hit) check(offset, end int64) error {
 	if offset >= end {
 		return nil
@@ -391,7 +392,7 @@ func (h *Hit) check(offset, end int64) error {
 		}
 	}
 	for ; offset < end; offset = offset&^(layout.ChunkBytes-1) + layout.ChunkBytes {
-		h.chunkAt = -1 // what was read before may have changed since
+		h.chunkAt = -1 // the chunk read before may have changed since
 		var one [1]byte
 		if _, err := h.readSome(one[:], offset); err != nil {
 			return err

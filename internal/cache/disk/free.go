@@ -8,23 +8,23 @@ import (
 	"edgeproxy/internal/cache/disk/device"
 )
 
-// freeing is a large record that is in the index no more.
+// freeing is a large record that is no longer in the index, and whose bytes are to be freed.
 type freeing struct {
 	seg           *segment
 	offset, bytes int64
 }
 
-// freed reports whether the record takes no room any more, or does so with all of its segment.
+// freed reports whether the record takes no bytes any more, or leaves with all of its segment.
 func (v *volume) freed(f freeing) bool { return !v.isListed(f.seg) || f.seg.punched(f.offset) }
 
-// free punches out records, and those that waited for a reader. Neighbours go in one call.
+// free punches out records, and those that waited for a reader. Adjacent ones go in one call.
 func (v *volume) free(out []freeing) {
 	out = append(v.limbo, out...)
 	v.limbo = nil
 	slices.SortFunc(out, func(a, b freeing) int {
 		return cmp.Or(cmp.Compare(a.seg.number, b.seg.number), cmp.Compare(a.offset, b.offset))
 	})
-	out = slices.Compact(out) // what waits comes again when the hand goes over it
+	out = slices.Compact(out) // a waiting record comes again when the hand passes it
 	var run run
 	for _, f := range out {
 		switch {
@@ -42,14 +42,14 @@ func (v *volume) free(out []freeing) {
 	v.punch(run)
 }
 
-// run is records that lie behind each other.
+// run is records that are adjacent in a file.
 type run []freeing
 
 func (r run) end() int64 { return r[len(r)-1].offset + r[len(r)-1].bytes }
 
 func (r run) takes(f freeing) bool { return len(r) == 0 || r[0].seg == f.seg && r.end() == f.offset }
 
-// punch makes a hole of r. What cannot be detached waits for the next look: each try costs writes.
+// punch makes a hole of r. Records that cannot be detached wait for the next round: each try costs writes.
 func (v *volume) punch(r run) {
 	if len(r) == 0 {
 		return
@@ -75,8 +75,8 @@ func (v *volume) punch(r run) {
 	}
 }
 
-// detach sees that a hole of r changes nothing that is being sent: a body may still be on its way to a client whose answer has ended for us. Only what was lent
-// can be.
+// detach makes sure that a hole of r changes nothing that is being sent: the kernel may still be sending a body to a client after the answer has
+// ended for us. Only records that were lent need it.
 func (v *volume) detach(r run) error {
 	lent := false
 	for _, f := range r {
@@ -89,7 +89,7 @@ func (v *volume) detach(r run) error {
 	n := int64(0)
 	err := v.call(func() (err error) {
 		if n, err = seg.file.Load().Detach(offset, bytes); !v.lends.Load() {
-			return nil // so it was before, too, most likely, and then nothing was lent
+			return nil // most likely it was so before as well, and then nothing was lent
 		}
 		return noSpace(err)
 	})
@@ -100,7 +100,7 @@ func (v *volume) detach(r run) error {
 	return err
 }
 
-// noPunching makes all segments go whole from now on.
+// noPunching stops punching: from now on all segments leave whole.
 func (v *volume) noPunching() {
 	if v.punches.Swap(false) {
 		v.o.Log.Warn("the file system of the disk cache punches no holes: large records go with their segments", "path", v.o.Path)

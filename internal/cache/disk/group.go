@@ -9,16 +9,17 @@ import (
 	"edgeproxy/internal/statefile"
 )
 
-// Group is one or more Stores, each with a directory and a bound of its own: one a device. Each key belongs to one of them, by its hash and the path of the
-// directory: to a larger one more keys do (weighted rendezvous hashing). Where a directory is added or taken out, or gets another bound, some keys change
-// hands. What the others have of those they keep, and it is found there, until it is put anew or evicted. One that has failed is left out: its keys are misses, and puts of them ErrOff.
-// All methods are safe for concurrent use. See Store for what they do.
+// Group is one or more Stores, each with a directory and a bound of its own: one for each device. Each key belongs to one of them, by its hash
+// and the path of the directory. A larger directory gets more keys (weighted rendezvous hashing). If a directory is added, removed, or gets
+// another bound, some keys belong to another Store from then on. Records that other Stores have of them stay there and are found there, until
+// they are put again or evicted. A directory that has failed is skipped: its keys are misses, and puts of them return ErrOff. All methods are
+// safe for concurrent use. See Store for what they do.
 type Group struct {
 	stores  []*Store
 	weights []weight
 }
 
-// weight is what the choice goes by.
+// weight is the input of rendezvous hashing for one Store.
 type weight struct {
 	id    uint64
 	bytes float64
@@ -27,10 +28,10 @@ type weight struct {
 // ErrNoDirectory says that a group has no directory, or none that works.
 var ErrNoDirectory = errors.New("disk: no directory")
 
-// OpenGroup opens a directory for each of all. One that its file system does not let it open is left out, and tried again from time to time, if another
-// one can be opened; Options.Log is told. What a directory has that was used alone or in another group, or that was out of this one for a while, is
-// dropped, as nothing says what of it is outdated (members.go): Options.Log is told, and Dropped tells before. The home keeps what it has.
-// Errors: those of Open that say what is wrong with the options or with what a directory has, and ErrNoDirectory.
+// OpenGroup opens a directory for each of all. If the file system does not let it open one, but another opens, it leaves that one out, logs that
+// to Options.Log, and tries again from time to time. A directory that was used alone or in another group, or that was out of this group for a
+// while, is emptied, as nothing says which of its records are outdated (members.go): OpenGroup logs that, and Dropped tells it in advance. The
+// home keeps its records. Errors: those of Open that concern the options or the content of a directory, and ErrNoDirectory.
 func OpenGroup(all ...Options) (*Group, error) {
 	g, a := &Group{}, arrange(all)
 	seed, working := a.seed, 0
@@ -55,14 +56,14 @@ func OpenGroup(all ...Options) (*Group, error) {
 		g.Close()
 		return nil, errors.Join(append(failures, ErrNoDirectory)...)
 	}
-	g.settle(a.known)
+	g.writeMembers(a.known)
 	for _, s := range g.stores {
 		s.wanted(seed)
 	}
 	return g, nil
 }
 
-// openMember is Open; but the Store that it returns may have failed.
+// openMember is Open, except that the Store that it returns may have failed.
 func openMember(o Options, seed uint64) (*Store, error) {
 	o, err := o.filled()
 	if err != nil {
@@ -98,13 +99,13 @@ func openMember(o Options, seed uint64) (*Store, error) {
 	return s, nil
 }
 
-// wanted says with which seed the directory has to be, and lets the watch begin.
+// wanted sets the seed that the directory must have, and starts the watch.
 func (s *Store) wanted(seed uint64) {
 	s.o.seed = seed
 	close(s.starts)
 }
 
-// unfit reports whether err is about the options or what the directory has, so that to try again does not help.
+// unfit reports whether err concerns the options or the content of the directory, so that another try does not help.
 func unfit(err error) bool {
 	var version *layout.VersionError
 	for _, e := range []error{ErrOptions, ErrForeign, ErrTooSmall, ErrSeed, statefile.ErrInUse, statefile.ErrTorn, layout.ErrDamaged} {
@@ -143,7 +144,7 @@ func (g *Group) of(h uint64) *Store {
 	return g.stores[best]
 }
 
-// Seed is Store.Seed: all of them have the same.
+// Seed is Store.Seed: all Stores have the same.
 func (g *Group) Seed() uint64 {
 	for _, s := range g.stores {
 		if seed := s.Seed(); seed != 0 {
@@ -160,7 +161,7 @@ func (g *Group) Put(h uint64, key, block, body []byte) error {
 	return own.Put(h, key, block, body)
 }
 
-// Create is Store.Create. What there is under h where it does not belong goes at once.
+// Create is Store.Create. Records under h in other Stores are removed at once.
 func (g *Group) Create(h uint64, length, head int64) (*Draft, error) {
 	own := g.of(h)
 	g.removeElsewhere(own, h)
@@ -194,10 +195,10 @@ func (g *Group) Remove(h uint64) {
 	own.Remove(h)
 }
 
-// Keep is Store.Keep, of all. An error of one does not keep the others from it.
+// Keep is Store.Keep for all Stores. An error of one does not stop the others.
 func (g *Group) Keep() error { return g.all((*Store).Keep) }
 
-// Flush is Store.Flush, of all.
+// Flush is Store.Flush for all Stores.
 func (g *Group) Flush() error { return g.all((*Store).Flush) }
 
 func (g *Group) all(do func(*Store) error) error {
@@ -208,7 +209,7 @@ func (g *Group) all(do func(*Store) error) error {
 	return errors.Join(errs...)
 }
 
-// Each is Store.Each, of one after the other. Where a directory is not in use the error is ErrOff, once all others were seen.
+// Each is Store.Each for one Store after the other. If a directory is not in use, the error is ErrOff, after all others were visited.
 func (g *Group) Each(visit func(*Item) bool) error {
 	stopped := false
 	return g.all(func(s *Store) error {
@@ -225,7 +226,7 @@ func (g *Group) Each(visit func(*Item) bool) error {
 // Err returns why directories are not in use; nil if all are.
 func (g *Group) Err() error { return g.all((*Store).Err) }
 
-// Stats returns the sums of all; of IndexLoad the highest, and of Punches and WritesDirectly whether it is so for all.
+// Stats returns the sums of all Stores; for IndexLoad the highest, and for Punches and WritesDirectly whether it holds for all.
 func (g *Group) Stats() Stats {
 	sum := g.stores[0].Stats()
 	for _, s := range g.stores[1:] {
@@ -235,7 +236,7 @@ func (g *Group) Stats() Stats {
 	return sum
 }
 
-// plus adds from to sum, which consist of numbers and truth values.
+// plus adds from to sum, structs of numbers and booleans.
 func plus(sum, from reflect.Value) {
 	switch sum.Kind() {
 	case reflect.Struct:
@@ -255,7 +256,7 @@ func plus(sum, from reflect.Value) {
 	}
 }
 
-// Close closes all at the same time, and waits for it.
+// Close closes all Stores at the same time, and waits for that.
 func (g *Group) Close() {
 	done := make(chan struct{})
 	for _, s := range g.stores {

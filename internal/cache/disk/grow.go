@@ -7,14 +7,14 @@ import (
 )
 
 const (
-	// growBy is how much larger the index gets at once, and growTo how much in all: to room for objects of an eighth of MeanObjectBytes.
+	// growBy is the factor of one growth of the index, growTo that of all together: room for objects of an eighth of MeanObjectBytes.
 	growBy = 1.5
 	growTo = 8
-	// growAgain is how long a growth that has failed is not tried again.
+	// growAgain is how long after a failed growth the next is tried.
 	growAgain = time.Minute
 )
 
-// makeIndexRoom has the index grow where n more records do not fit, and waits for that.
+// makeIndexRoom grows the index if n more records do not fit, and waits for that.
 func (v *volume) makeIndexRoom(n int) {
 	if v.index.Fits(n) {
 		return
@@ -28,10 +28,10 @@ func (v *volume) makeIndexRoom(n int) {
 	}
 }
 
-// grow has the index grow for n more records, as far as it may. It reports whether it has. V.growing is held.
+// grow grows the index for n more records, as far as allowed. It reports whether it grew. V.growing is held.
 //
-// A larger index is filled from the footers of the segments, as at a start, and takes over. What comes meanwhile comes to both, also from segments that are
-// not filled in yet.
+// A larger index is filled from the footers of the segments, as at a start, and then replaces the old one. Records that come meanwhile are added
+// to both, also those of segments that are not filled in yet.
 func (v *volume) grow(n int) bool {
 	objects := v.index.Objects()
 	want := min(max(int(growBy*float64(objects)), int(float64(v.index.Len()+n)/index.MadeFor)), growTo*v.o.objects())
@@ -44,7 +44,7 @@ func (v *volume) grow(n int) bool {
 	return v.growTo(want)
 }
 
-// growTo uses an index for that many objects. V.growing is held.
+// growTo replaces the index by one for that many objects. V.growing is held.
 func (v *volume) growTo(objects int) bool {
 	v.index.Begin(objects)
 	for i := range v.slots {
@@ -65,7 +65,7 @@ func (v *volume) growTo(objects int) bool {
 	return true
 }
 
-// watchIndex has the index grow before it is full, in a goroutine of its own. It is the writer's.
+// watchIndex grows the index before it is full, in a goroutine of its own. Only the writer calls it.
 func (v *volume) watchIndex() {
 	if !v.index.Fits(0) && v.growing.TryLock() {
 		v.growing.Unlock()
@@ -73,7 +73,7 @@ func (v *volume) watchIndex() {
 	}
 }
 
-// placesOf returns what s has, or more.
+// placesOf returns the places of the records of s, and perhaps more.
 func (v *volume) placesOf(s *segment) ([]index.Entry, error) {
 	v.mu.Lock()
 	fresh, listed := s.fresh, s.listed

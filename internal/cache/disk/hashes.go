@@ -2,8 +2,8 @@ package disk
 
 import "sync/atomic"
 
-// hashes is a set of hashes that may say yes for some that were not added: for one in 80 where
-// 100,000 were. Its size is fixed. It is safe for concurrent use. Nil holds none.
+// hashes is a Bloom filter with one hash function: a set that may report hashes that were not added, one in 80 with 100,000 added. Its size is
+// fixed. It is safe for concurrent use. Nil is the empty set.
 type hashes struct {
 	done atomic.Bool
 	bits []atomic.Uint64

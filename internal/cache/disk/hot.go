@@ -9,33 +9,33 @@ import (
 	"edgeproxy/internal/cache/disk/layout"
 )
 
-// This file keeps the heads of records that are asked for often, and remembers which parts of their bodies were checked. The
-// index stays what says whether a record is there, so nothing here has to be dropped with it: a place that was given up is asked for no more, and one
-// that is used again is in a segment of another number.
+// This file keeps the heads of records with many hits in memory, and remembers which parts of their bodies were checked. Only the index says
+// whether a record is there, so nothing here has to be removed with it. Nobody looks up a place that was freed, and a place that is reused
+// belongs to a segment with another number.
 
 const (
-	hotRecords   = 4096             // whose heads are kept, at most
-	hotHeadBytes = 4 << 10          // of the longest that is kept
-	hotBytes     = 8 << 20          // of all of them, with what callers make of them
+	hotRecords   = 4096             // most records whose heads are kept
+	hotHeadBytes = 4 << 10          // longest head that is kept
+	hotBytes     = 8 << 20          // of all heads, with their memos
 	hotOverhead  = 256              // of each
-	proofLasts   = 10 * time.Minute // until a body is checked again
-	stampSettles = time.Second      // after which a later change of a file gives it another stamp, whatever the clock of the file system
+	proofLasts   = 10 * time.Minute // how long a check of a body is valid
+	stampSettles = time.Second      // once a stamp is this old, any later change gives the file another one, whatever the resolution of its clock
 )
 
-// hot has heads by their places. It is safe for concurrent use.
+// hot is a table of heads by their places. It is safe for concurrent use.
 type hot struct {
 	slots [hotRecords]atomic.Pointer[known]
 	bytes atomic.Int64
 }
 
-// known is a head in memory. It does not change, but for what is atomic.
+// known is a head in memory. It does not change, except for its atomics.
 type known struct {
 	at     index.Place
 	number uint64 // of the segment
 	cost   int64
 	head   layout.Head // checked, in memory of its own
 	memo   atomic.Pointer[any]
-	asked  atomic.Bool // since another wanted its slot
+	asked  atomic.Bool // asked for since another head wanted its slot
 	proof  atomic.Pointer[proof]
 }
 
@@ -55,8 +55,8 @@ func (t *hot) find(at index.Place, number uint64) *known {
 	return k
 }
 
-// keep keeps a head, of which k has all but the cost, unless another that is asked for has its slot, or there are too many bytes. It reports whether it
-// did.
+// keep stores the head k, whose cost is not set yet, unless its slot has another that is asked for, or there are too many bytes. It reports
+// whether it did.
 func (t *hot) keep(k *known) bool {
 	n := k.head.HeadBytes()
 	if n > hotHeadBytes {
@@ -67,7 +67,7 @@ func (t *hot) keep(k *known) bool {
 	if was != nil && was.asked.Swap(false) {
 		return false
 	}
-	k.cost = 2*n + hotOverhead // and what the caller makes of it
+	k.cost = 2*n + hotOverhead // and its memo
 	more := k.cost
 	if was != nil {
 		more -= was.cost
@@ -79,11 +79,11 @@ func (t *hot) keep(k *known) bool {
 	return true
 }
 
-// proof says which chunks of a body were checked since a time, while its file had this stamp.
+// proof says which chunks of a body were checked, since when, and with which stamp of the file.
 type proof struct {
 	since  time.Time
 	stamp  time.Time
-	chunks []atomic.Uint64 // a bit each
+	chunks []atomic.Uint64 // one bit per chunk
 }
 
 func (p *proof) add(chunk int64) { p.chunks[chunk/64].Or(1 << (chunk % 64)) }
@@ -98,8 +98,7 @@ func (p *proof) has(first, last int64) bool {
 	return true
 }
 
-// proofOf returns what is known of the body of h at this time; nil where nothing may be remembered of it. What changes the file
-// later changes its stamp.
+// proofOf returns the proof for the body of h at this time; nil if nothing may be remembered. Any later change of the file changes its stamp.
 func (h *Hit) proofOf(now time.Time) *proof {
 	if h.known == nil {
 		return nil
@@ -120,7 +119,7 @@ func (h *Hit) proofOf(now time.Time) *proof {
 	return p
 }
 
-// remember keeps the head of h, which was read, if the record was asked for before.
+// remember keeps the head of h, which was read, if the record was hit before.
 func (h *Hit) remember() {
 	if h.asked == 0 {
 		return
@@ -135,7 +134,7 @@ func (h *Hit) remember() {
 	}
 }
 
-// Memo returns what SetMemo was given for this record, and is nil after a while.
+// Memo returns what SetMemo was called with for this record, and nil after a while.
 func (h *Hit) Memo() any {
 	if h.known != nil {
 		if m := h.known.memo.Load(); m != nil {
@@ -145,8 +144,8 @@ func (h *Hit) Memo() any {
 	return nil
 }
 
-// SetMemo has m, which the caller has made of Block, kept as long as the head of the record is in memory, if it is. It may be used by several at
-// once, and should not be longer than the head.
+// SetMemo keeps m, which the caller has derived from Block, as long as the head of the record is in memory. Several goroutines may use it at
+// once. It should not be larger than the head.
 func (h *Hit) SetMemo(m any) {
 	if h.known != nil {
 		h.known.memo.Store(&m)

@@ -14,19 +14,19 @@ import (
 	"edgeproxy/internal/statefile"
 )
 
-// This file says which directories of a group may keep what they have.
+// This file decides which directories of a group may keep their records.
 //
-// One of them is the home. Its seed is that of the group. The file "members" in each directory names all that the group had last, by their secrets, and counts
-// how often that has changed. The home is the one that has counted the most, of several the first with Options.Home. What a directory has that was used with another
-// seed cannot be found, and what one has that the home does not name, since it was out of the group, may have been replaced or purged
-// since. Neither keeps what it has.
+// One of them is the home. Its seed is that of the group. The file "members" in each directory lists the last members of the group by their
+// secrets, and counts how often that list has changed. The home is the one with the highest count; among equals, the first with Options.Home. A
+// record that was written with another seed cannot be found. Records of a directory that the home does not list, as it was out of the group, may
+// have been replaced or purged since. Such directories do not keep their records.
 
 const membersName = "members"
 
-// members is what a directory says of its group.
+// members is the content of a file "members".
 type members struct {
 	changes uint64
-	all     []member // nil: it says nothing
+	all     []member // nil: there is no file
 }
 
 // member is a directory of a group.
@@ -44,7 +44,7 @@ func readMembers(path string) (m members) {
 	if err != nil {
 		return m
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // only read
 	lines := bufio.NewScanner(f)
 	if !lines.Scan() {
 		return m
@@ -77,17 +77,17 @@ func (m members) write(path string) error {
 	})
 }
 
-// arrangement is what the directories of a group say before they are opened.
+// arrangement is the result of reading the directories of a group before they are opened.
 type arrangement struct {
-	seed    uint64 // 0: none has been used
+	seed    uint64 // 0: no directory has been used
 	known   members
-	dropped []bool // by option: it does not keep what it has
+	dropped []bool // by option: the directory does not keep its records
 }
 
-// arrange reads what the directories have. It changes nothing.
+// arrange reads the directories. It changes nothing.
 func arrange(all []Options) arrangement {
 	a := arrangement{dropped: make([]bool, len(all))}
-	heads := make([]*layout.Header, len(all)) // of those that have been used
+	heads := make([]*layout.Header, len(all)) // of the used directories
 	home := -1
 	for i, o := range all {
 		h, err := readHeader(filepath.Join(o.Path, headerName))
@@ -106,7 +106,7 @@ func arrange(all []Options) arrangement {
 	return a
 }
 
-// keeps reports whether a directory with this head, which is not the home, keeps what it has.
+// keeps reports whether a directory with this head, which is not the home, keeps its records.
 func (a *arrangement) keeps(h *layout.Header) bool {
 	return h.Seed == a.seed && (a.known.all == nil || a.known.has(h.Secret))
 }
@@ -121,8 +121,8 @@ func Dropped(all ...Options) (paths []string) {
 	return paths
 }
 
-// settle has each directory that is in use name the members of the group. One that is not is named as it was before.
-func (g *Group) settle(before members) {
+// writeMembers writes the members of the group to each directory in use. A directory that is not in use is listed as it was before.
+func (g *Group) writeMembers(before members) {
 	now := g.members(before)
 	for _, s := range g.stores {
 		was := readMembers(s.o.Path)
@@ -136,7 +136,7 @@ func (g *Group) settle(before members) {
 	}
 }
 
-// members returns what there is to say of the group, of which was said before what is given.
+// members returns the new list of members. Before is the old one.
 func (g *Group) members(before members) members {
 	now := members{changes: before.changes + 1}
 	for _, s := range g.stores {
@@ -153,7 +153,7 @@ func (g *Group) members(before members) members {
 	return now
 }
 
-// clearDirectory removes what a cache's directory has, and gives it a head of the group's. It returns the files that are left.
+// clearDirectory removes the cache's files from a directory, and gives it a head of the group. It returns the files that are left.
 func clearDirectory(o Options, dir *device.Dir, files []device.Info) ([]device.Info, error) {
 	header := filepath.Join(o.Path, headerName)
 	if _, err := readHeader(header); err != nil {

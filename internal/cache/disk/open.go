@@ -19,24 +19,24 @@ import (
 	"edgeproxy/internal/statefile"
 )
 
-// Why a directory is refused. See also statefile.ErrInUse, statefile.ErrTorn and layout.VersionError.
+// Reasons to refuse a directory. See also statefile.ErrInUse, statefile.ErrTorn and layout.VersionError.
 var (
-	// ErrForeign: the directory has files, and none that says that it is a cache's.
+	// ErrForeign: the directory has files, but no header of a cache.
 	ErrForeign = errors.New("disk: not a cache directory, and not empty")
-	// ErrEmpty: there is nothing in the directory, not even what says that it is a cache's.
+	// ErrEmpty: the directory is empty, without a header of a cache.
 	ErrEmpty = errors.New("disk: no cache has been there yet: the directory is empty")
-	// ErrOther: another cache directory lies where the one was that has failed.
+	// ErrOther: after a failure, another cache directory is at the path.
 	ErrOther = errors.New("disk: another directory is in its place")
-	// ErrSeed: the directory was not made for the group that it is to belong to.
+	// ErrSeed: the directory has another seed than its group.
 	ErrSeed = errors.New("disk: the directory belongs to another cache")
-	// ErrTooSmall: MaxBytes is too small for the segments that the directory has.
+	// ErrTooSmall: MaxBytes is too small for the segment size of the directory.
 	ErrTooSmall = errors.New("disk: MaxBytes is too small for this directory")
 )
 
-// anySecret stands for that of any directory that is there already.
+// anySecret stands for the secret of any directory that exists already.
 const anySecret = 1 << 63
 
-// openVolume opens the directory of o, which is filled. Secret is that of the directory it has to be; 0: it may be any, or a new one.
+// openVolume opens the directory of o, which has its defaults. Secret is the one the directory must have; 0: any directory, or a new one.
 func openVolume(o Options, c *counts, secret uint64) (v *volume, err error) {
 	if secret == 0 {
 		if err := os.MkdirAll(o.Path, 0o700); err != nil {
@@ -87,7 +87,7 @@ func openVolume(o Options, c *counts, secret uint64) (v *volume, err error) {
 	return v, nil
 }
 
-// header returns the head of the directory, which is written if it has none and is empty.
+// header returns the head of the directory. It writes one if the directory is empty.
 func header(o Options, files []device.Info, secret uint64) (layout.Header, error) {
 	path := filepath.Join(o.Path, headerName)
 	h, err := readHeader(path)
@@ -119,7 +119,7 @@ func readHeader(path string) (layout.Header, error) {
 	return layout.ParseHeader(b)
 }
 
-// suits returns ErrTooSmall where MaxBytes has no room for the segments of a directory with this head.
+// suits returns ErrTooSmall if MaxBytes has no room for the segments of a directory with this head.
 func (o Options) suits(h layout.Header) error {
 	if least := segmentsToWork * h.SegmentBytes; o.MaxBytes < least {
 		return fmt.Errorf("%w: %d: want at least %d", ErrTooSmall, o.MaxBytes, least)
@@ -127,7 +127,7 @@ func (o Options) suits(h layout.Header) error {
 	return nil
 }
 
-// empty returns ErrForeign where a directory without a header has files.
+// empty returns ErrForeign if a directory without a header has files.
 func empty(files []device.Info) error {
 	for _, f := range files {
 		if f.Name != lostFoundName {
@@ -144,10 +144,10 @@ func newHeader(path string, o Options, files []device.Info) (layout.Header, erro
 	return writeHeader(path, o)
 }
 
-// writeHeader makes a head for the directory, in place of the one that it may have.
+// writeHeader writes a new head to the directory. It replaces the old one.
 func writeHeader(path string, o Options) (layout.Header, error) {
 	var random [16]byte
-	_, _ = rand.Read(random[:]) // it does not fail
+	_, _ = rand.Read(random[:]) // it never fails
 	le := binary.LittleEndian
 	h := layout.Header{SegmentBytes: o.segmentBytes(), Seed: or(o.seed, le.Uint64(random[:])|1), Secret: le.Uint64(random[8:]) | 1}
 	return h, statefile.Write(path, func(w io.Writer) error {
@@ -158,7 +158,7 @@ func writeHeader(path string, o Options) (layout.Header, error) {
 
 const probeName = "probe"
 
-// probe finds out whether the directory can be written to, whether files in it can have holes, and whether they can be lent.
+// probe tests whether the directory can be written to, and whether its files can have holes and can be lent.
 func (v *volume) probe() error {
 	f, err := v.dir.Append(probeName)
 	if err != nil {
@@ -193,10 +193,10 @@ func (v *volume) probe() error {
 	return nil
 }
 
-// enlist notes the segments that are there, and what the log says of them.
+// enlist lists the segments in the directory, and applies the log to them.
 func (v *volume) enlist(files []device.Info) error {
 	v.limit = v.o.MaxBytes
-	v.used = 2 * layout.Page // the header, and the members of its group
+	v.used = 2 * layout.Page // the header, and the file "members"
 	for _, f := range files {
 		number, ok := segmentNumber(f.Name)
 		if !ok || !f.Regular {
@@ -209,9 +209,9 @@ func (v *volume) enlist(files []device.Info) error {
 		}
 		v.used += s.length - s.freed
 		v.numbers = max(v.numbers, number+1)
-		v.small = append(v.small, s) // until its head says otherwise, so that it can go
+		v.small = append(v.small, s) // until its head says otherwise, so that it can be evicted
 	}
-	// The time of a file is about when the hand was there: it was sealed, punched or left for a lap then.
+	// The mtime of a file is about when the hand was there: it was sealed, punched, or stayed for a lap then.
 	slices.SortFunc(v.small, func(a, b *segment) int { return cmp.Or(a.seen.Compare(b.seen), cmp.Compare(a.number, b.number)) })
 	for i, s := range v.small {
 		s.visited = uint64(i)
@@ -221,7 +221,7 @@ func (v *volume) enlist(files []device.Info) error {
 	return v.enlistRemovals()
 }
 
-// enlistRemovals tells the segments what the log has of them, and writes the log anew.
+// enlistRemovals applies the log's removals to the segments, and rewrites the log.
 func (v *volume) enlistRemovals() error {
 	removed, patched, err := v.readRemovals()
 	if err != nil {
@@ -238,13 +238,13 @@ func (v *volume) enlistRemovals() error {
 	}
 	err = v.writeRemovals()
 	if errors.Is(err, errNoSpace) {
-		v.readOnly = true // there is not even room for that
+		v.readOnly = true // the file system is full even for the log
 		return nil
 	}
 	return err
 }
 
-// start lets the volume work: its writer, and those that fill the index.
+// start starts the writer and the goroutines that fill the index.
 func (v *volume) start() {
 	v.mu.Lock()
 	all := slices.Clone(v.small)
@@ -258,7 +258,7 @@ func (v *volume) start() {
 	v.fillAll(all)
 }
 
-// notThere makes nothing of the error that a file is missing.
+// notThere returns nil if err says that a file is missing, else err.
 func notThere(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

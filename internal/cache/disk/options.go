@@ -12,22 +12,22 @@ import (
 	"edgeproxy/internal/cache/disk/layout"
 )
 
-// Options are what Open needs to know. Zero is the default where one is named.
+// Options configure Open. Zero means the default where one is named.
 type Options struct {
-	// Path is the directory. It is made where it is missing. It has one user at a time.
+	// Path is the directory. Open creates it if it is missing. It has one user at a time.
 	Path string
-	// MaxBytes bounds all that the directory has, in bytes: at least MinBytes.
+	// MaxBytes bounds the size of the directory, in bytes: at least MinBytes.
 	MaxBytes int64
 	// MaxObjectBytes bounds a record's body: by default 1 GiB, and never above an eighth of MaxBytes.
 	MaxObjectBytes int64
-	// MinFree is how many bytes of the file system are left free. Where there is less, records go.
+	// MinFree is how many bytes of the file system stay free. If there are fewer, records are evicted.
 	MinFree int64
-	// WriteRate bounds what is written on average, in bytes a second; 0 does not.
+	// WriteRate bounds the average write rate, in bytes a second; 0: no bound.
 	WriteRate int64
-	// MeanObjectBytes is how long a record is expected to be: the index begins with room for MaxBytes of these, and grows to eight
-	// times that. By default 32 KiB.
+	// MeanObjectBytes is the expected length of a record: the index begins with room for MaxBytes of such records, and grows to eight times
+	// that. By default 32 KiB.
 	MeanObjectBytes int64
-	// QueueBytes bounds what waits in memory to be written: 32 MiB by default. One record always may.
+	// QueueBytes bounds the bytes in memory that wait to be written: 32 MiB by default. One record may always wait.
 	QueueBytes int64
 	// SweepRate is how many bytes a second Each reads at most: 64 MiB by default.
 	SweepRate int64
@@ -35,32 +35,31 @@ type Options struct {
 	ScrubRate int64
 	// Reads bounds how many reads wait for the device at once: 4 a processor by default, and at least 16.
 	Reads int
-	// ReadWait is how long a read waits for its turn, and ReadDeadline for the device, before it is given up: 20 ms, 1 s.
+	// ReadWait is how long a read waits for its turn, and ReadDeadline how long for the device, before it is given up: 20 ms, 1 s.
 	ReadWait, ReadDeadline time.Duration
 	// Deadline is how long one call of the writer may take before the directory counts as failed: 10 s.
 	Deadline time.Duration
-	// Fold returns block with what p says, in memory of its own, when a record is written anew; nil: as it is. Without Fold a
-	// Patch is lost then. It runs in the writer's goroutine.
+	// Fold returns block with p applied, in memory of its own, when a record is rewritten; nil: without changes. Without Fold a Patch is lost
+	// then. It runs in the writer's goroutine.
 	Fold func(block []byte, p Patch) []byte
-	// Log gets what an operator should know. Nil: nobody does.
+	// Log gets messages for an operator. Nil: they are dropped.
 	Log *slog.Logger
-	// Hook is asked before each call of the system: for tests.
+	// Hook is called before each system call: for tests.
 	Hook device.Hook
-	// Now reads the clock, by default that of the system: for tests.
+	// Now reads the clock; the default is the system's: for tests.
 	Now func() time.Time
 
-	// Home says that the directory has what belongs to the caller's records, such as what was purged of them: of several that a group may go by it
-	// goes by this one.
+	// Home says that the directory also has the state that belongs to the caller's records, such as their purges. Of several directories that
+	// could be the home of a group, this one is.
 	Home bool
 
-	// drop says that the directory is emptied before it is opened the first time.
+	// drop says that the directory is emptied before it is first opened.
 	drop bool
-	// seed is what the directory has to have, and gets if it is new; 0: any.
+	// seed is the seed that the directory must have, and gets if it is new; 0: any.
 	seed uint64
-	// every is how often the writer and the watch look around, and how long they wait before a directory that has
-	// failed is tried again: a second.
+	// every is the interval of the checks of the writer and the watch, and between two tries to open a directory that has failed: a second.
 	every time.Duration
-	// scrubAfter is how long a scrub waits after a start, or after the one before.
+	// scrubAfter is how long a scrub waits after a start, or after the previous scrub.
 	scrubAfter time.Duration
 }
 
@@ -69,8 +68,8 @@ const scrubAfter = 10 * time.Minute
 // MinBytes is the least MaxBytes.
 const MinBytes = 16 * layout.MinSegment
 
-// segmentsWanted is how many segments a new directory is divided into at least, where they are not shorter than MinSegment
-// then; segmentsToWork is how many an old one needs.
+// segmentsWanted is the least number of segments of a new directory, unless they would be shorter than MinSegment; segmentsToWork is how many an
+// old one needs.
 const (
 	segmentsWanted = 128
 	segmentsToWork = 6
@@ -79,7 +78,7 @@ const (
 // ErrOptions says that an option is out of range.
 var ErrOptions = errors.New("disk: option out of range")
 
-// filled returns o with its defaults, or an error that names what is out of range.
+// filled returns o with its defaults, or an error that names the options out of range.
 func (o Options) filled() (Options, error) {
 	if o.MaxBytes < MinBytes {
 		return o, fmt.Errorf("%w: MaxBytes %d: want at least %d", ErrOptions, o.MaxBytes, MinBytes)
@@ -129,5 +128,5 @@ func (o Options) segmentBytes() int64 {
 // patches returns how many records may have a Patch at once.
 func (o Options) patches() int { return min(max(o.objects()/16, 1024), 1<<18) }
 
-// objects returns for how many objects the index has room.
+// objects returns how many objects the index begins with room for.
 func (o Options) objects() int { return int(max(o.MaxBytes/o.MeanObjectBytes, 1024)) }

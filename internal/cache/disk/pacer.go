@@ -2,18 +2,18 @@ package disk
 
 import "time"
 
-// pacer slows down reads that nobody waits for, such as those of a sweep. One goroutine uses it.
+// pacer bounds the rate of background reads, such as those of a sweep. One goroutine uses it.
 type pacer struct {
 	v         *volume
-	perSecond int64 // bytes; 0: there is no bound
+	perSecond int64 // bytes; 0: no bound
 	began     time.Time
 	bytes     int64
 }
 
-// pacedAt is how far a pacer may be ahead before it waits.
+// pacedAt is how far ahead of its rate a pacer may be before it waits.
 const pacedAt = 10 * time.Millisecond
 
-// wait waits until n more bytes may be read. The error is ErrOff where the volume has ended meanwhile.
+// wait waits until n more bytes may be read. The error is ErrOff if the volume has ended.
 func (p *pacer) wait(n int64) error {
 	if p.perSecond == 0 {
 		return nil

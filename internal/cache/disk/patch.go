@@ -11,15 +11,16 @@ import (
 	"edgeproxy/internal/cache/disk/layout"
 )
 
-// Patch is what the caller notes of a record after it was put, such as what a 304 has renewed. It is opaque here.
+// Patch is a note of the caller about a record after it was put, such as what a 304 has renewed. The package does not interpret it.
 type Patch [layout.PatchBytes]byte
 
 // ErrNotFound says that a record is not there, or not any more.
 var ErrNotFound = errors.New("disk: not found")
 
-// Patch notes p of the record of key, whose hash is h: of the one with this serial (Hit.Serial), and of no later one. From then on Find shows it, in place of
-// an earlier one. It is written soon, and lasts over a kill then; when the record is written anew, Options.Fold gets it. It may wait for the device, as
-// Find does. Errors: ErrNotFound, also for a record that waits to be written, ErrBusy where too many have one, ErrSlow, ErrReadOnly, ErrOff.
+// Patch attaches p to the record of key, whose hash is h: to the one with this serial (Hit.Serial), and to no later one. From then on Find
+// returns p and no earlier Patch. It is logged soon, and survives a kill then; when the record is rewritten, Options.Fold gets it. Patch may
+// wait for the device, as Find does. Errors: ErrNotFound, also for a record that waits to be written, ErrBusy if too many have one, ErrSlow,
+// ErrReadOnly, ErrOff.
 func (s *Store) Patch(h uint64, key []byte, serial uint64, p Patch) error {
 	v := s.volume.Load()
 	if v == nil {
@@ -62,7 +63,7 @@ func (v *volume) patch(hash uint64, key []byte, serial uint64, p Patch) error {
 	return ErrNotFound
 }
 
-// patched is a Patch and the record that it is of. Places are used again, serials are not.
+// patched is a Patch with its record. Places are reused, serials are not.
 type patched struct {
 	number uint64 // of the segment
 	serial uint64
@@ -70,7 +71,7 @@ type patched struct {
 	bytes  Patch
 }
 
-// patches has the Patch of each record that has one, by its place. It is safe for concurrent use.
+// patches maps records to their patches, by place. It is safe for concurrent use.
 type patches struct {
 	count atomic.Int64
 
@@ -84,7 +85,7 @@ func newPatches(bound int) *patches {
 	return &patches{bound: int64(bound), at: map[uint16]map[uint32]patched{}}
 }
 
-// put notes p, unless there are too many.
+// put adds p, unless there are too many.
 func (t *patches) put(at index.Place, p patched) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -114,7 +115,7 @@ func (t *patches) find(at index.Place, serial uint64) (Patch, bool) {
 	return p.bytes, ok && p.serial == serial
 }
 
-// drop forgets those of a segment that has left.
+// drop removes the patches of a segment that has left.
 func (t *patches) drop(segment uint16) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -122,7 +123,7 @@ func (t *patches) drop(segment uint16) {
 	delete(t.at, segment)
 }
 
-// prune forgets those of records that are in the index no more, where there are nearly too many: once a minute at most.
+// prune removes the patches of records that are no longer in the index, if there are nearly too many: once a minute at most.
 func (t *patches) prune(now time.Time, x *index.Table) {
 	if t.count.Load() < t.bound*7/8 {
 		return
@@ -143,7 +144,7 @@ func (t *patches) prune(now time.Time, x *index.Table) {
 	}
 }
 
-// holdsAt reports whether x has a record of hash h there, of whatever class.
+// holdsAt reports whether x has a record of hash h at that place, of any class.
 func holdsAt(x *index.Table, h uint64, segment uint16, offset uint32) bool {
 	var room [16]index.Place
 	for _, p := range x.Find(h, room[:0]) {
@@ -154,7 +155,7 @@ func holdsAt(x *index.Table, h uint64, segment uint16, offset uint32) bool {
 	return false
 }
 
-// appendAll appends all of them as the log has them.
+// appendAll appends all patches in the form of the log.
 func (t *patches) appendAll(b []byte, h layout.Header) []byte {
 	t.mu.RLock()
 	defer t.mu.RUnlock()

@@ -6,11 +6,10 @@ import (
 	"edgeproxy/internal/cache/disk/index"
 )
 
-// pins counts the readers of each large record, so that it is not punched out meanwhile. It is safe for
-// concurrent use.
+// pins counts the readers of each large record, so that it is not punched out while it is read. It is safe for concurrent use.
 //
-// A reader pins a place first and then asks the index whether it still has it; the writer takes it out of the index first and
-// then asks for pins. So one of them sees the other.
+// A reader pins a place first, and then looks whether the index still has it. The writer removes it from the index first, and then looks for
+// pins. So one of them sees the other.
 type pins struct {
 	shards [64]struct {
 		mu    sync.Mutex

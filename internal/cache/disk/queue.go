@@ -9,9 +9,9 @@ import (
 	"edgeproxy/internal/cache/disk/layout"
 )
 
-// Why Put refuses a record.
+// Reasons why Put refuses a record.
 var (
-	// ErrBusy: more is waiting to be written than QueueBytes.
+	// ErrBusy: more than QueueBytes wait to be written.
 	ErrBusy = errors.New("disk: busy")
 	// ErrRate: WriteRate is used up.
 	ErrRate = errors.New("disk: write rate used up")
@@ -23,35 +23,34 @@ var (
 	ErrReadOnly = errors.New("disk: read-only")
 )
 
-// put is a record on its way to the disk. Its bytes are the caller's, and never change.
+// put is a record that waits for the writer. Its bytes never change.
 type put struct {
 	layout.Record
 	shape layout.Shape
 	bytes int64 // that count as waiting
 	draft bool  // its body is on the disk already, and cannot be read yet
-	gone  bool  // removed or replaced meanwhile; guarded by queue.mu
+	gone  bool  // removed or replaced; guarded by queue.mu
 }
 
-// death is a record that the index no longer has. Its segment still does.
-type death struct {
+// deadRecord is a record that is no longer in the index. Its segment still has its bytes.
+type deadRecord struct {
 	segment *segment
 	offset  int64
 }
 
-// queue is what waits for the writer, and what is found in memory meanwhile. It is safe for
-// concurrent use.
+// queue has what waits for the writer. Records in it are found in memory. It is safe for concurrent use.
 type queue struct {
-	wake chan struct{} // has one when there is work
+	wake chan struct{} // has an element when there is work
 
 	mu     sync.RWMutex
 	puts   []*put
-	deaths []death
+	deaths []deadRecord
 	keeps  []chan error // waiting for the log of removals
 	clears []chan error // waiting for all that was put
 	notes  []layout.Patched
-	asks   []ask           // for the writer to do, behind all that was put
-	byHash map[uint64]*put // what was put and is not indexed yet
-	bytes  int64           // of these and of those that failed since
+	asks   []ask           // done after all records that were put before
+	byHash map[uint64]*put // records that were put and are not indexed yet
+	bytes  int64           // of these, of gone ones until finish, and of asks
 	bound  int64
 	count  atomic.Int64 // of byHash
 }
@@ -60,14 +59,14 @@ func newQueue(bound int64) *queue {
 	return &queue{wake: make(chan struct{}, 1), byHash: map[uint64]*put{}, bound: bound}
 }
 
-func (q *queue) ring() {
+func (q *queue) wakeWriter() {
 	select {
 	case q.wake <- struct{}{}:
 	default:
 	}
 }
 
-// add takes p, or returns ErrBusy. What waited under its hash is gone either way.
+// add adds p, or returns ErrBusy. Either way, a record waiting under its hash is dropped.
 func (q *queue) add(p *put) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -80,11 +79,11 @@ func (q *queue) add(p *put) error {
 	q.puts = append(q.puts, p)
 	q.byHash[p.Hash] = p
 	q.count.Store(int64(len(q.byHash)))
-	q.ring()
+	q.wakeWriter()
 	return nil
 }
 
-// drop forgets what waits under h.
+// drop drops the record that waits under h.
 func (q *queue) drop(h uint64) {
 	if q.count.Load() == 0 {
 		return
@@ -102,7 +101,7 @@ func (q *queue) dropLocked(h uint64) {
 	}
 }
 
-// find returns what waits under key.
+// find returns the record that waits under key.
 func (q *queue) find(h uint64, key []byte) *put {
 	if q.count.Load() == 0 {
 		return nil
@@ -115,7 +114,7 @@ func (q *queue) find(h uint64, key []byte) *put {
 	return nil
 }
 
-// has reports whether something that can be found waits under h.
+// has reports whether a record that can be found waits under h.
 func (q *queue) has(h uint64) bool {
 	if q.count.Load() == 0 {
 		return false
@@ -126,9 +125,9 @@ func (q *queue) has(h uint64) bool {
 	return p != nil && !p.draft
 }
 
-// settle ends the way of p: unless it is gone, index gets it in the same moment in which it is found here no more.
-// It reports whether p was there.
-func (q *queue) settle(p *put, index func()) bool {
+// finish takes p off the queue. Unless p is gone, it calls index at the same moment, so that a look-up finds p all the time. It reports whether
+// p was there.
+func (q *queue) finish(p *put, index func()) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.bytes -= p.bytes
@@ -142,57 +141,57 @@ func (q *queue) settle(p *put, index func()) bool {
 	return true
 }
 
-// isGone reports whether nobody wants p any more.
+// isGone reports whether p was removed or replaced.
 func (q *queue) isGone(p *put) bool {
 	q.mu.RLock()
 	defer q.mu.RUnlock()
 	return p.gone
 }
 
-// bury notes that the index no longer has a record.
-func (q *queue) bury(d death) {
+// addDead adds a record that is no longer in the index.
+func (q *queue) addDead(d deadRecord) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.deaths = append(q.deaths, d)
-	q.ring()
+	q.wakeWriter()
 }
 
-// keep returns what gets the outcome once all deaths before are on the disk.
+// keep returns a channel that gets the outcome once all removals so far are on the disk.
 func (q *queue) keep() chan error {
 	done := make(chan error, 1)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.keeps = append(q.keeps, done)
-	q.ring()
+	q.wakeWriter()
 	return done
 }
 
-// clear returns what gets the outcome once all that was put before is written.
+// clear returns a channel that gets the outcome once all that was put so far is written.
 func (q *queue) clear() chan error {
 	done := make(chan error, 1)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.clears = append(q.clears, done)
-	q.ring()
+	q.wakeWriter()
 	return done
 }
 
-// patch has the log say what was noted of a record.
+// patch adds a Patch to be logged.
 func (q *queue) patch(p layout.Patched) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.notes = append(q.notes, p)
-	q.ring()
+	q.wakeWriter()
 }
 
-// ask is something that the writer does for another goroutine.
+// ask is a call that the writer makes for another goroutine.
 type ask struct {
 	do    func() error
 	done  chan error
 	bytes int64 // that count as waiting
 }
 
-// ask returns what gets the outcome of do, once the writer has done it.
+// ask has the writer call do. It returns a channel that gets the outcome.
 func (q *queue) ask(do func() error) chan error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -203,11 +202,11 @@ func (q *queue) askLocked(do func() error, bytes int64) chan error {
 	done := make(chan error, 1)
 	q.bytes += bytes
 	q.asks = append(q.asks, ask{do, done, bytes})
-	q.ring()
+	q.wakeWriter()
 	return done
 }
 
-// piece is ask for what has that many bytes waiting. The error is ErrBusy.
+// piece is ask for a call that holds that many bytes. The error is ErrBusy.
 func (q *queue) piece(bytes int64, do func() error) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -218,7 +217,8 @@ func (q *queue) piece(bytes int64, do func() error) error {
 	return nil
 }
 
-// publish takes p, a draft whose body is on its way, and returns what gets the outcome of do. What waited under its hash is gone.
+// publish adds p, a draft whose body is being written, and has the writer call do. It returns a channel that gets the outcome. A record that
+// waits under the same hash is dropped.
 func (q *queue) publish(p *put, do func() error) chan error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -236,7 +236,7 @@ func (q *queue) answer(a ask, err error) {
 	a.done <- err
 }
 
-// all returns what was put and is not indexed yet.
+// all returns the records that were put and are not indexed yet.
 func (q *queue) all() []*put {
 	q.mu.RLock()
 	defer q.mu.RUnlock()
@@ -247,7 +247,7 @@ func (q *queue) all() []*put {
 	return all
 }
 
-// dropPut forgets p, if it still waits.
+// dropPut drops p, if it still waits.
 func (q *queue) dropPut(p *put) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -256,10 +256,10 @@ func (q *queue) dropPut(p *put) {
 	}
 }
 
-// work is what the writer takes at once.
+// work is what the writer takes from the queue at once.
 type work struct {
 	puts   []*put
-	deaths []death
+	deaths []deadRecord
 	keeps  []chan error
 	clears []chan error
 	notes  []layout.Patched

@@ -6,7 +6,7 @@ import (
 	"edgeproxy/internal/cache/disk/device"
 )
 
-// readAt reads from f. What lies in memory is read at once. For the rest it waits for a turn, and then for the device, both for a bounded
+// readAt reads from f. Bytes in the page cache are read at once. For others it waits for a turn, and then for the device, both for a bounded
 // time. After ErrSlow p belongs to the read that goes on, and nobody may use it.
 func (v *volume) readAt(f *device.File, p []byte, offset int64) (int, error) {
 	if f.ReadNow(p, offset) {
@@ -32,7 +32,7 @@ func (v *volume) readAt(f *device.File, p []byte, offset int64) (int, error) {
 		err error
 	}
 	done := make(chan result, 1)
-	go func() { // it may hang with the device; then it ends when that answers
+	go func() { // it may hang until the device answers
 		began := v.o.Now()
 		n, err := f.ReadAt(p, offset)
 		v.counts.read(int64(n), v.o.Now().Sub(began))

@@ -8,17 +8,17 @@ import (
 
 // Record is a record of a Directory. Its bytes are valid during the call that shows it.
 type Record struct {
-	// Key and Block are as they were put; nil where Damage is not.
+	// Key and Block are as they were put; nil if Damage is not.
 	Key, Block []byte
 	BodyBytes  int64
 	// File and Offset say where the record lies, Bytes how much it takes there.
 	File          string
 	Offset, Bytes int64
-	// Patch is what was noted of it last; Patched says whether anything was.
+	// Patch is the latest Patch of the record; Patched says whether there is one.
 	Patch   Patch
 	Patched bool
-	// Damage is why the head cannot be used, nil where it was checked; the body is for Check. Of a file that cannot be
-	// read at all, the Offset is 0.
+	// Damage is why the head cannot be used, nil if it was checked and is right. Check checks the body. If the file cannot be read at all,
+	// Offset is 0.
 	Damage error
 
 	v    *volume
@@ -26,8 +26,8 @@ type Record struct {
 	head layout.Head
 }
 
-// Each calls visit with every record, in the order in which they lie, until it returns false. It reads their heads alone, but for
-// segments that were not sealed, of which it reads and checks all.
+// Each calls visit with every record, in the order of their offsets, until it returns false. It reads only their heads; unsealed segments it
+// reads and checks whole.
 func (d *Directory) Each(visit func(*Record) bool) {
 	for _, s := range d.segments {
 		if !d.eachOf(s, visit) {
@@ -36,7 +36,7 @@ func (d *Directory) Each(visit func(*Record) bool) {
 	}
 }
 
-// eachOf shows the records of one segment. It returns false when visit has.
+// eachOf calls visit with the records of one segment. It returns false when visit has.
 func (d *Directory) eachOf(s *segment, visit func(*Record) bool) bool {
 	name := segmentName(s.number)
 	entries, holes, err := d.entries(s)
@@ -46,7 +46,7 @@ func (d *Directory) eachOf(s *segment, visit func(*Record) bool) bool {
 		}
 	}()
 	if errors.Is(err, layout.ErrForeign) {
-		return true // a file of somebody else's, which the Store does not touch
+		return true // a foreign file, which the Store does not touch
 	}
 	if err != nil {
 		return visit(&Record{File: name, Damage: err, v: d.v, seg: s})
@@ -64,7 +64,7 @@ func (d *Directory) eachOf(s *segment, visit func(*Record) bool) bool {
 	return true
 }
 
-// entries opens the file of s and returns what it has.
+// entries opens the file of s and returns its entries.
 func (d *Directory) entries(s *segment) ([]layout.Entry, []hole, error) {
 	f, err := d.v.dir.Open(segmentName(s.number))
 	if err != nil {
@@ -106,10 +106,10 @@ func (v *volume) headAt(s *segment, e layout.Entry) (layout.Head, error) {
 	return head, err
 }
 
-// checkBytes is how much of a body is read at once to be checked.
+// checkBytes is how much of a body is read and checked at once.
 const checkBytes = 16 * layout.ChunkBytes
 
-// Check reads the body, and returns layout.ErrDamaged where it is not what was written, or why it cannot be read.
+// Check reads the body, and returns layout.ErrDamaged if it is not what was written, or why it cannot be read.
 func (r *Record) Check() error {
 	if r.Damage != nil {
 		return r.Damage

@@ -9,7 +9,7 @@ import (
 	"edgeproxy/internal/cache/disk/layout"
 )
 
-// Names of files besides segments.
+// Names of the files that are no segments.
 const (
 	headerName    = "header"
 	removalsName  = "removed.log"
@@ -17,20 +17,19 @@ const (
 	lostFoundName = "lost+found"
 )
 
-// removals is the log of records that are gone while their segment still has them, and of what was noted of others (patch.go). It is the writer's. A
-// record that was evicted from a segment of small ones is not in it: if it comes back after a restart, it is as
-// good as before.
+// removals is the log of records that were removed while their segment still has them, and of patches (patch.go). Only the writer uses it. A
+// record that was evicted from a segment of small records is not in it: if it comes back after a restart, it is as good as before.
 type removals struct {
 	file    *device.File
 	size    int64  // of the file
-	clean   int64  // its size when it was shortened last
-	pending []byte // not written yet
+	clean   int64  // its size when it was last rewritten
+	pending []byte // bytes not written yet
 	dirty   bool   // written and not synced
 }
 
 func (l *removals) add(h layout.Header, r layout.Removed) { l.pending = h.AppendRemoved(l.pending, r) }
 
-// logRemovals writes what the log is to have.
+// logRemovals writes the pending bytes to the log.
 func (v *volume) logRemovals() error {
 	l := v.log
 	if len(l.pending) == 0 {
@@ -55,9 +54,9 @@ func (v *volume) logRemovals() error {
 	return nil
 }
 
-// syncRemovals has the log on the disk.
+// syncRemovals syncs the log.
 func (v *volume) syncRemovals() error {
-	v.takeDeaths()
+	v.takeDead()
 	if err := v.logRemovals(); err != nil {
 		return err
 	}
@@ -71,10 +70,10 @@ func (v *volume) syncRemovals() error {
 	return nil
 }
 
-// shortenAt is how much the log grows before what it has of segments that are gone is left out.
+// shortenAt is how much the log grows before it is rewritten without the segments that have left.
 const shortenAt = 1 << 20
 
-// shortenRemovals writes the log anew when it has grown.
+// shortenRemovals rewrites the log when it has grown.
 func (v *volume) shortenRemovals() {
 	if v.log.size < 2*v.log.clean+shortenAt {
 		return
@@ -85,7 +84,7 @@ func (v *volume) shortenRemovals() {
 	}
 }
 
-// writeRemovals writes the log anew, with what concerns segments that are there.
+// writeRemovals rewrites the log with the entries of segments that are there.
 func (v *volume) writeRemovals() error {
 	old, _, err := v.readRemovals()
 	if err != nil {
@@ -101,7 +100,7 @@ func (v *volume) writeRemovals() error {
 	return v.call(func() error { return v.replaceRemovals(b) })
 }
 
-// enlistPatches takes what the log has noted of records whose segments are there.
+// enlistPatches adds the log's patches of records whose segments are there.
 func (v *volume) enlistPatches(all []layout.Patched) {
 	for _, p := range all {
 		if s := v.slot(p.Segment).Load(); s != nil && s.number == p.Segment {
@@ -147,13 +146,13 @@ func (v *volume) replaceRemovals(b []byte) error {
 	return nil
 }
 
-// readRemovals returns what the log has, the patches in their order. What a kill left of its last write is left out.
+// readRemovals returns the content of the log, the patches in order. It leaves out an incomplete last write, which a kill has left.
 func (v *volume) readRemovals() ([]layout.Removed, []layout.Patched, error) {
 	f, err := v.dir.Open(removalsName)
 	if err != nil {
 		return nil, nil, notThere(err)
 	}
-	defer func() { _ = f.Close() }() // it was only read
+	defer func() { _ = f.Close() }() // only read
 	size, err := f.Bytes()
 	if err != nil {
 		return nil, nil, err

@@ -9,20 +9,20 @@ import (
 	"edgeproxy/internal/cache/disk/layout"
 )
 
-// reserved is the range of a segment that a draft is written to, from its first piece to its end. But for failure it is the writer's.
+// reserved is the range of a segment that a draft is written to, from its first piece to its end. Only the writer uses it, except for failure.
 //
-// The segment is the draft's alone until then, and its last record ends where the range begins. So to give the range back is to cut the file there.
-// The body is written first, and the head last: a kill before leaves bytes that are no record.
+// Until then the draft has the segment for itself, and the last record before it ends where the range begins. So giving the range back means
+// truncating the file there. The body is written first, and the head last: a kill before that leaves bytes that are no record.
 type reserved struct {
-	a       *appender // nil: none yet, or no more
+	a       *appender // nil: not yet, or no longer
 	bodyAt  int64     // from the beginning of the range
-	alone   bool      // in a file of its own, since nobody knows how long it gets
+	alone   bool      // in a file of its own, as its length is not known
 	bytes   int64     // of the range
 	written int64     // of the body
 	failure atomic.Pointer[error]
 }
 
-// failDraft notes that the draft is lost, and gives back what it has.
+// failDraft notes that the draft is lost, and gives back its range.
 func (v *volume) failDraft(r *reserved, err error) {
 	if errors.Is(err, errNoSpace) {
 		v.shrink()
@@ -31,7 +31,7 @@ func (v *volume) failDraft(r *reserved, err error) {
 	v.unreserve(r)
 }
 
-// writePiece writes the next piece of a body, of whole pages. Want is how long the range has to be by now.
+// writePiece writes the next piece of a body, of whole pages. Want is the length that the range must have by now.
 func (v *volume) writePiece(r *reserved, b []byte, want int64) {
 	if r.failure.Load() != nil || v.failed() {
 		return
@@ -69,7 +69,7 @@ func (v *volume) reserveRoom(r *reserved, want int64) error {
 	return nil
 }
 
-// idleDrafts is how many segments may wait for the next draft.
+// idleDrafts is how many segments may wait for another draft.
 const idleDrafts = 4
 
 // draftSegment returns a segment with n bytes free.
@@ -127,33 +127,33 @@ func (v *volume) unreserve(r *reserved) {
 	v.rest(a)
 }
 
-// publish writes the head of a draft whose body is written, and lets it be found.
+// publish writes the head of a draft whose body is written, and indexes the record.
 func (v *volume) publish(r *reserved, p *put) error {
 	a := r.a
 	switch why := r.failure.Load(); {
 	case v.failed():
-		v.queue.settle(p, nil)
+		v.queue.finish(p, nil)
 		return *v.failure.Load()
 	case why != nil:
-		v.queue.settle(p, nil)
+		v.queue.finish(p, nil)
 		return *why
 	case v.queue.isGone(p):
 		v.unreserve(r)
-		v.queue.settle(p, nil)
+		v.queue.finish(p, nil)
 		return nil
 	}
 	v.buryOlder(p.Hash)
-	v.takeDeaths()
+	v.takeDead()
 	err := v.logRemovals()
 	v.serial++
 	p.Serial = v.serial
 	if err == nil {
-		head := make([]byte, 0, max(p.shape.BodyAt, layout.AlignFrom)) // begins at a page of memory
+		head := make([]byte, 0, max(p.shape.BodyAt, layout.AlignFrom)) // page-aligned in memory
 		head = v.head.AppendHead(head, &p.Record, p.shape, a.seg.number, a.at)
 		err = v.writeAt(a, head[:p.shape.BodyAt], a.at)
 	}
 	if err != nil {
-		v.queue.settle(p, nil)
+		v.queue.finish(p, nil)
 		v.failDraft(r, err)
 		return err
 	}
@@ -166,18 +166,18 @@ func (v *volume) publish(r *reserved, p *put) error {
 	v.mu.Lock()
 	a.seg.fresh = append(a.seg.fresh, index.Entry{Hash: e.Hash, Place: place(a.seg.number, e.Offset, e.Bytes)})
 	v.mu.Unlock()
-	if !v.queue.settle(p, func() {
+	if !v.queue.finish(p, func() {
 		if lost, was := v.index.Put(e.Hash, place(a.seg.number, e.Offset, e.Bytes)); was {
 			v.lost(lost)
 		}
 	}) {
-		v.log.add(v.head, layout.Removed{Segment: a.seg.number, Offset: e.Offset}) // the hand has to find it
+		v.log.add(v.head, layout.Removed{Segment: a.seg.number, Offset: e.Offset}) // so that the hand finds its bytes
 	}
 	v.rest(a)
 	return nil
 }
 
-// leaveSegment takes the segment from the draft.
+// leaveSegment detaches the draft from the segment.
 func (v *volume) leaveSegment(r *reserved) {
 	r.a = nil
 	if i := slices.Index(v.drafting, r); i >= 0 {
@@ -185,7 +185,7 @@ func (v *volume) leaveSegment(r *reserved) {
 	}
 }
 
-// rest has a segment wait for the next draft, or ends it.
+// rest keeps a segment for another draft, or ends it.
 func (v *volume) rest(a *appender) {
 	if a.alone || !a.fits(v.head.SegmentBytes/8, v.head.SegmentBytes) {
 		v.endSegment(a)
@@ -198,7 +198,7 @@ func (v *volume) rest(a *appender) {
 	}
 }
 
-// endSegment seals a segment of drafts, or removes it if it has nothing.
+// endSegment seals a segment of drafts, or removes it if it is empty.
 func (v *volume) endSegment(a *appender) {
 	if a.records() == 0 {
 		_ = v.call(a.file.Done)
@@ -208,7 +208,7 @@ func (v *volume) endSegment(a *appender) {
 	_ = v.sealOff(a)
 }
 
-// endDrafts gives up what is being written, and seals what is there.
+// endDrafts gives up the drafts that are being written, and seals their segments.
 func (v *volume) endDrafts() {
 	for len(v.drafting) > 0 {
 		v.unreserve(v.drafting[0])

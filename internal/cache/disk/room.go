@@ -9,8 +9,8 @@ import (
 	"edgeproxy/internal/cache/disk/device"
 )
 
-// Room returns the size of the file system that path lies on, or will once its directory is made, and what of it is free, in bytes. The
-// error is one of the file system, or errors.ErrUnsupported.
+// Room returns the size of the file system of path, and its free bytes. If path does not exist yet, it is the file system where it would be
+// made. The error is one of the file system, or errors.ErrUnsupported.
 func Room(path string) (free, total int64, err error) {
 	for {
 		dir, err := device.OpenDir(path, nil)
@@ -22,12 +22,12 @@ func Room(path string) (free, total int64, err error) {
 			return 0, 0, fmt.Errorf("disk cache: %w", err)
 		}
 		room, err := dir.Room()
-		_ = dir.Close() // nothing was written
+		_ = dir.Close() // only read
 		return room.Free, room.Total, err
 	}
 }
 
-// Fill returns how full the Store is, in [0, 1]: what it takes by its bound at the moment. It is cheap enough to be asked for every request.
+// Fill returns how full the Store is, in [0, 1]: its size by its bound at the moment. It is cheap enough to call for every request.
 func (s *Store) Fill() float64 {
 	v := s.volume.Load()
 	if v == nil {

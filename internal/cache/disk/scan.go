@@ -10,9 +10,9 @@ import (
 // scanBytes is how much of a segment is read at once when it is scanned.
 const scanBytes = 1 << 20
 
-// scan finds the records of a segment without a footer: each is checked, its body included. What is damaged is
-// passed over up to the next page where a record begins. It returns the entries and a trailer to seal the segment with. The error is ErrForeign
-// where the file is none of this directory's.
+// scan finds the records of a segment without a footer, and checks each, its body included. It skips damaged bytes up to the next page where a
+// record begins. It returns the entries and a trailer to seal the segment with. The error is ErrForeign if the file does not belong to this
+// directory.
 func (v *volume) scan(s *segment) ([]byte, layout.Trailer, error) {
 	w := window{file: s.file.Load()}
 	size, err := w.file.Bytes()
@@ -51,7 +51,7 @@ func (v *volume) scan(s *segment) ([]byte, layout.Trailer, error) {
 	return entries, t, nil
 }
 
-// recordAt returns the head of the record at offset at, if a whole one is there.
+// recordAt returns the head of the record at offset at, if a complete record is there.
 func (v *volume) recordAt(w *window, number uint64, at int64) (layout.Head, bool, error) {
 	b, err := w.bytes(at, layout.Unit)
 	if err != nil {
@@ -94,10 +94,10 @@ type window struct {
 	file *device.File
 	size int64
 	buf  []byte
-	at   int64 // of buf in the file
+	at   int64 // the offset of buf in the file
 }
 
-// bytes returns n bytes at offset at; fewer where the file ends.
+// bytes returns n bytes at offset at; fewer at the end of the file.
 func (w *window) bytes(at, n int64) ([]byte, error) {
 	n = max(min(n, w.size-at), 0)
 	if at < w.at || at+n > w.at+int64(len(w.buf)) {

@@ -6,8 +6,8 @@ import (
 	"edgeproxy/internal/cache/disk/layout"
 )
 
-// scrub reads all records again and again, ScrubRate bytes a second, so that one that has gone bad is found before somebody asks for it. It ends with the
-// volume.
+// scrub reads all records again and again, ScrubRate bytes a second, so that a damaged one is found before somebody asks for it. It ends with
+// the volume.
 func (v *volume) scrub() {
 	for v.sleep(v.o.scrubAfter) {
 		pace := pacer{v: v, perSecond: v.o.ScrubRate, began: v.o.Now()}
@@ -24,7 +24,7 @@ func (v *volume) scrub() {
 	}
 }
 
-// sleep waits, and reports false where the volume ends meanwhile.
+// sleep waits, and returns false if the volume ends meanwhile.
 func (v *volume) sleep(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -37,13 +37,12 @@ func (v *volume) sleep(d time.Duration) bool {
 	return false
 }
 
-// scrubOne checks the records of a segment that the index has. One that is damaged is forgotten, and counted. The error is ErrOff where the volume ends
-// meanwhile.
+// scrubOne checks the indexed records of a segment. It removes and counts the damaged ones. The error is ErrOff if the volume ends meanwhile.
 func (v *volume) scrubOne(s *segment, pace *pacer) error {
 	v.fillIn(s)
 	entries, err := v.footerOf(s)
 	if err != nil {
-		return nil //nolint:nilerr // nothing of it is served, or the next start scans it
+		return nil //nolint:nilerr // none of it is served, or the next start scans it
 	}
 	var h Hit
 	for _, e := range entries {
@@ -56,7 +55,7 @@ func (v *volume) scrubOne(s *segment, pace *pacer) error {
 		}
 		if h.head, err = h.readHead(); err == nil {
 			h.size = h.head.BodyBytes
-			_ = h.Check(0, h.size) // it forgets what is damaged
+			_ = h.Check(0, h.size) // it removes a damaged record
 		} else {
 			v.reject(e.Hash, at, err)
 		}
@@ -66,7 +65,7 @@ func (v *volume) scrubOne(s *segment, pace *pacer) error {
 	return nil
 }
 
-// footerOf returns the entries of a segment that is not being written. It is not the writer's.
+// footerOf returns the entries of a segment that is not being written. The writer does not call it.
 func (v *volume) footerOf(s *segment) ([]layout.Entry, error) {
 	if s.file.Load() == nil {
 		return nil, layout.ErrDamaged

@@ -22,26 +22,26 @@ type segment struct {
 	file   atomic.Pointer[device.File] // nil until it is opened
 	refs   atomic.Int64                // 1 while it is in the directory, and 1 for each reader
 
-	lends   atomic.Pointer[lentBits] // nil: nothing of it was lent since it was opened
-	earlier atomic.Bool              // any of it may have been lent before that
+	lends   atomic.Pointer[lentBits] // nil: no record was lent since the file was opened
+	earlier atomic.Bool              // any record may have been lent before that
 
 	indexed atomic.Bool // its records are in the index, from its footer or one by one
-	filling sync.Once   // brings its records into the index
-	removed []int64     // offsets that the log of removals names; until it is filled
-	entries []byte      // of one that could not be sealed; its footer has them otherwise
+	filling sync.Once   // adds its records to the index
+	removed []int64     // offsets in the removals log; until the segment is in the index
+	entries []byte      // of a segment that could not be sealed; else the footer has them
 	seen    time.Time   // when visited was set; the writer's
 	footer  int64       // bytes of its footer; once it is sealed
 
 	// guarded by volume.mu
-	length  int64         // of the file, with the footer that it has or will have
+	length  int64         // of the file, with its footer or the space for it
 	freed   int64         // of these, punched out
-	holes   []uint64      // a bit for each holeBytes in which a record began that is punched out
-	visited uint64        // volume.written when the hand last went over it, or when it was sealed
+	holes   []uint64      // one bit for each holeBytes in which a punched-out record began
+	visited uint64        // volume.written when the hand last passed it, or when it was sealed
 	listed  bool          // in small or large: it can be evicted
-	fresh   []index.Entry // of one that is being written: what is about to be in the index, or was
+	fresh   []index.Entry // of a segment that is being written: entries that are about to be indexed, or are
 }
 
-// holeBytes is a length that has the beginning of at most one large record.
+// holeBytes is so short that at most one large record begins in it.
 const holeBytes = layout.LargeFrom
 
 func (s *segment) punched(offset int64) bool {
@@ -57,10 +57,10 @@ func (s *segment) notePunched(offset int64) {
 	s.holes[i/64] |= 1 << (i % 64)
 }
 
-// lentBits has a bit for each holeBytes in which a record began whose file was given away.
+// lentBits has a bit for each holeBytes in which a lent record begins.
 type lentBits [layout.MaxSegment / holeBytes / 64]atomic.Uint64
 
-// lend notes that the file was given away for the body of the record at offset.
+// lend notes that the record at offset was lent.
 func (s *segment) lend(offset int64) {
 	bits := s.lends.Load()
 	if bits == nil {
@@ -73,7 +73,7 @@ func (s *segment) lend(offset int64) {
 	}
 }
 
-// lent reports whether lend was called for the record at offset, or may have been before the segment was opened.
+// lent reports whether the record at offset was lent, or may have been before the segment was opened.
 func (s *segment) lent(offset int64) bool {
 	if s.earlier.Load() {
 		return true
@@ -82,7 +82,7 @@ func (s *segment) lent(offset int64) bool {
 	return bits != nil && bits[i/64].Load()&(1<<(i%64)) != 0
 }
 
-// hold keeps the file open until letGo. It reports false where the segment has left.
+// hold takes a reference, which keeps the file open until letGo. It returns false if the segment has left.
 func (s *segment) hold() bool {
 	for {
 		n := s.refs.Load()
@@ -124,7 +124,7 @@ func segmentNumber(name string) (uint64, bool) {
 	return n, err == nil && segmentName(n) == name
 }
 
-// decode returns the entries of a footer, in the order of their offsets. What cannot be one is left out.
+// decode returns the entries of a footer, in the order of their offsets. It leaves out invalid ones.
 func decode(b []byte, t layout.Trailer) []layout.Entry {
 	all := make([]layout.Entry, 0, len(b)/layout.EntryBytes)
 	for ; len(b) >= layout.EntryBytes; b = b[layout.EntryBytes:] {

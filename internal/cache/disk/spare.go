@@ -2,8 +2,7 @@ package disk
 
 import "sync"
 
-// spares keeps buffers that are not in use, for the next read: a buffer of its own for each hit would have to be zeroed, and
-// collected. It is safe for concurrent use.
+// spares is a pool of buffers for reads: a new buffer for each hit would have to be zeroed, and collected. It is safe for concurrent use.
 type spares struct {
 	classes [len(spareSizes)]struct {
 		mu   sync.Mutex
@@ -11,15 +10,15 @@ type spares struct {
 	}
 }
 
-// spareSizes are the lengths of buffers: the longest has a record that is read at once.
+// spareSizes are the lengths of buffers: the longest fits a record that is read at once.
 var spareSizes = [...]int{8 << 10, 20 << 10, 40 << 10, wholeBytes}
 
-// spareBytes bounds what is kept of each length.
+// spareBytes bounds the bytes kept of each length.
 const spareBytes = 2 << 20
 
 var buffers spares
 
-// take returns a buffer of n bytes, whose content may be anything. Its capacity is at least n.
+// take returns a buffer of n bytes, with any content.
 func (s *spares) take(n int) []byte {
 	for i, size := range spareSizes {
 		if n > size {
@@ -39,7 +38,7 @@ func (s *spares) take(n int) []byte {
 	return make([]byte, n)
 }
 
-// give takes a buffer back that nobody uses any more. One of another length than take's is left to the collector.
+// give returns a buffer that nobody uses any more to the pool. It drops one of another length than take's.
 func (s *spares) give(b []byte) {
 	for i, size := range spareSizes {
 		if cap(b) != size {

@@ -8,7 +8,7 @@ import (
 	"edgeproxy/internal/cache/disk/layout"
 )
 
-// counts is what a Store has done since it was opened.
+// counts are the counters of a Store since it was opened.
 type counts struct {
 	puts, hits, memoryHits, misses                       atomic.Int64
 	busy, overRate, tooLarge, off, readOnly              atomic.Int64
@@ -70,7 +70,7 @@ func (c *counts) evicted(n int64, kind layout.Kind) {
 	c.evictedSmall.Add(1)
 }
 
-// evictedAfter notes how long a segment has lain that is evicted from.
+// evictedAfter notes the age of a segment from which records are evicted.
 func (c *counts) evictedAfter(d time.Duration) { c.evictedAge.Store(int64(max(d, 1))) }
 
 func (c *counts) evictedInDemand(n int64, kind layout.Kind) {
@@ -78,64 +78,64 @@ func (c *counts) evictedInDemand(n int64, kind layout.Kind) {
 	c.overBudget.Add(1)
 }
 
-// Stats is what a Store holds and has done since it was opened.
+// Stats has the contents of a Store, and its counters since it was opened.
 type Stats struct {
-	// Objects is how many records the index has, IndexBytes the memory it takes, IndexLoad how full it is, in [0, 1].
+	// Objects is the number of records in the index, IndexBytes its memory, IndexLoad how full it is, in [0, 1].
 	Objects, IndexBytes int64
 	IndexLoad           float64
 	// IndexGrown is how often the index has grown.
 	IndexGrown int64
-	// Bytes is what the directory takes, MaxBytes its bound at the moment: less than the option where the file system is full.
+	// Bytes is the size of the directory, MaxBytes its bound at the moment: less than the option if the file system is full.
 	Bytes, MaxBytes int64
-	// LiveBytes is what records take that can be found, within some percent. What is left of Bytes was replaced or removed and is not
-	// free yet, or is no record: heads and footers of segments.
+	// LiveBytes is the size of the records that can be found, within some percent. The rest of Bytes was replaced or removed and is not free
+	// yet, or is no record: heads and footers of segments.
 	LiveBytes int64
 	// Segments is how many files of records there are; Unfilled of them are not in the index yet.
 	Segments, Unfilled int64
 	// Waiting is how many records wait to be written or indexed, WaitingBytes their length.
 	Waiting, WaitingBytes int64
-	// Puts were taken. Of these, Full found no room, and Dropped were lost to errors.
+	// Puts were accepted. Of these, Full found no room, and Dropped were lost to errors.
 	Puts, Full, Dropped int64
-	// Patches is how many records have one.
+	// Patches is how many records have a Patch.
 	Patches int64
-	// Drafts are being written. DraftsLost could not be ended, or were refused in between.
+	// Drafts are being written. DraftsLost could not be committed, or a Write was refused.
 	Drafts, DraftsLost int64
 	// Refused puts and drafts, by reason.
 	Busy, OverRate, TooLarge, ReadOnly, Off int64
-	// Hits came from the disk, MemoryHits from what waits to be written.
+	// Hits came from the disk, MemoryHits from records that wait to be written.
 	Hits, MemoryHits, Misses int64
-	// Writes is how many times something was written, WriteBytes how much in all, and RewriteBytes what of it was there before.
+	// Writes is the number of writes, WriteBytes their bytes, and RewriteBytes those of records that were rewritten.
 	Writes, WriteBytes, Rewrites, RewriteBytes int64
 	// Reads is how many reads went to the device, or might have.
 	Reads, ReadBytes int64
-	// WriteTimes are of the writes of full buffers, ReadTimes of all reads.
+	// WriteTimes are the times of the writes of full buffers, ReadTimes those of all reads.
 	WriteTimes, ReadTimes Times
-	// Evicted records, by the kind of segment. OverBudget of them had been asked for.
+	// Evicted records, by the kind of segment. OverBudget of them had hits.
 	EvictedSmall, EvictedLarge, EvictedBytes, OverBudget int64
-	// Stays is how often a segment of small records stayed for a lap of the hand, since much of it was in demand.
+	// Stays is how often a segment of small records stayed for a lap of the hand, since much of it had hits.
 	Stays int64
-	// EvictedAge is how many seconds the segment had lain that was evicted from last, since it was written or gone over; 0: none
-	// was. So long stays a record that nobody asks for.
+	// EvictedAge is the age in seconds of the segment that records were evicted from last, since it was written or the hand passed it; 0: none
+	// was. A record without hits stays that long.
 	EvictedAge float64
 	// Removed records were removed or replaced. Lost ones were pushed out of a full index.
 	Removed, Lost int64
-	// Damaged records were found not to be what was written. OtherKeys is how many reads found the record of another key.
+	// Damaged records had other bytes than were written. OtherKeys is how many reads found the record of another key.
 	Damaged, OtherKeys int64
-	// ScrubbedBytes were read to find damage, Scrubs times all there was.
+	// ScrubbedBytes were read to find damage; Scrubs is how often all records were.
 	Scrubs, ScrubbedBytes int64
 	// SlowReads were given up, QueuedOut of them before their turn.
 	SlowReads, QueuedOut int64
-	// ReadErrors and WriteErrors are of the file system; NoSpace is how often it was full.
+	// ReadErrors and WriteErrors came from the file system; NoSpace is how often it was full.
 	ReadErrors, WriteErrors, NoSpace int64
 	// Failures is how often the directory has failed.
 	Failures int64
-	// Filled records were found at a start. Recovered segments had not been sealed, and Unreadable ones are not in use.
+	// Filled records were found at the start. Recovered segments had not been sealed, and Unreadable ones are not in use.
 	Filled, Recovered, Unreadable int64
 	// Punches says whether large records are punched out one by one, Direct whether writes go past the page cache.
 	Punches, WritesDirectly bool
 }
 
-// Stats reads all counters, one after the other: they may disagree by what happens meanwhile.
+// Stats reads all counters, one after the other: they may disagree by concurrent changes.
 func (s *Store) Stats() Stats {
 	c := &s.counts
 	st := Stats{
@@ -172,7 +172,7 @@ func (v *volume) stats(st *Stats) {
 	st.Segments = int64(v.segments)
 }
 
-// live estimates the length of all records of the index, which knows their classes alone: a record is as long as the middle of its own.
+// live estimates the length of all indexed records. The index knows only their size classes: a record counts as the middle of its class.
 func (v *volume) live() (sum int64) {
 	for class, n := range v.index.Classes() {
 		c := uint8(class) //nolint:gosec // below 64

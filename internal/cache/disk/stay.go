@@ -7,23 +7,24 @@ import (
 	"edgeproxy/internal/cache/disk/layout"
 )
 
-// A segment of small records of which much is in demand stays where it is for a lap of the hand: to write that anew costs more than the others hold.
+// A segment of small records of which much has hits stays where it is for a lap of the hand: rewriting it costs more than the other records are
+// worth.
 const (
-	stayShare = 0.4 // of a segment in demand, from which on it stays; not above rewriteShare, so that what is in demand is never lost below it
-	stayMost  = 16  // segments that may stay while room is made once: then the next one goes, however much of it is in demand
+	stayShare = 0.4 // least share of a segment with hits for it to stay; at most rewriteShare, so that below it no record with hits is lost
+	stayMost  = 16  // most segments that stay during one makeRoom: then the next one leaves, whatever its hits
 )
 
-// lap is what the hand found in a segment of small records. Their hits are gone.
+// lap is what the hand found in a segment of small records. Their hits were reset.
 type lap struct {
 	wanted   [4][]layout.Entry // by hits
-	cold     []layout.Entry    // without
-	inDemand int64             // bytes of those wanted, with what they need in a footer
-	live     int64             // bytes of both
-	dead     int64             // bytes of what was removed, replaced or written anew
+	cold     []layout.Entry    // without hits
+	inDemand int64             // bytes of wanted, with their footer entries
+	live     int64             // bytes of wanted and cold
+	dead     int64             // bytes of records that were removed, replaced or rewritten
 }
 
-// lookOver takes the hits from the records of s.
-func (v *volume) lookOver(s *segment, entries []layout.Entry) (l lap) {
+// takeHits resets the hits of the records of s, and returns what it found.
+func (v *volume) takeHits(s *segment, entries []layout.Entry) (l lap) {
 	for _, e := range entries {
 		had, ok := v.coolAll(e.Hash, place(s.number, e.Offset, e.Bytes))
 		if !ok {
@@ -41,12 +42,12 @@ func (v *volume) lookOver(s *segment, entries []layout.Entry) (l lap) {
 	return l
 }
 
-// stays reports whether a segment stays for a lap. It goes where half of it is dead: what is in demand can all be written anew then.
+// stays reports whether a segment stays for a lap. If half of it is dead it leaves, as all records with hits can be rewritten then.
 func (v *volume) stays(l lap) bool {
 	return v.stayed < stayMost && float64(l.inDemand) >= stayShare*float64(v.head.SegmentBytes) && l.dead <= l.live
 }
 
-// stay makes s the one that was looked at last. The time of its file says so to the next start.
+// stay makes s the segment visited last. The mtime of its file says so to the next start.
 func (v *volume) stay(s *segment) {
 	v.stayed++
 	v.counts.stays.Add(1)
@@ -58,7 +59,7 @@ func (v *volume) stay(s *segment) {
 	_ = v.call(func() error {
 		err := v.dir.Touch(segmentName(s.number), s.seen)
 		if errors.Is(err, fs.ErrPermission) {
-			return nil // the file is another user's: a start takes it for older
+			return nil // the file is another user's: the next start takes it for older
 		}
 		return err
 	})

@@ -15,20 +15,20 @@ type Store struct {
 	o      Options
 	log    *slog.Logger
 	counts counts
-	secret uint64 // of the directory; 0: it was never open. The watch's
+	secret uint64 // of the directory; 0: it was never open. Only the watch uses it
 	seed   atomic.Uint64
-	missed atomic.Pointer[hashes] // what was put or removed while the directory was not in use
+	missed atomic.Pointer[hashes] // hashes put or removed while the directory was not in use
 	pins   pins
 	volume atomic.Pointer[volume] // nil: the directory has failed
-	why    atomic.Pointer[error]  // why
+	why    atomic.Pointer[error]  // why it has failed
 	stop   chan struct{}
-	starts chan struct{} // of a group: closed when its seed is known
+	starts chan struct{} // in a group: closed when its seed is known
 	wg     sync.WaitGroup
 }
 
-// Open opens the directory of o, makes it where there is none, and serves what it has. The index fills in the background:
-// until then what it has not come to is not found. Errors: ErrOptions, ErrForeign, ErrTooSmall, statefile.ErrInUse, a
-// *layout.VersionError, or one of the file system. Nothing is deleted then.
+// Open opens the directory of o, creates it if there is none, and serves its records. The index fills in the background: records that it has not
+// reached yet are not found. Errors: ErrOptions, ErrForeign, ErrTooSmall, statefile.ErrInUse, a *layout.VersionError, or one of the file system.
+// Nothing is deleted then.
 func Open(o Options) (*Store, error) {
 	o, err := o.filled()
 	if err != nil {
@@ -50,7 +50,7 @@ func newStore(o Options) *Store {
 	return s
 }
 
-// begin serves by v, which has just been opened. What was put or removed while the directory was not in use is not found there any more.
+// begin serves from v, which has just been opened. Keys put or removed while the directory was not in use are not found there.
 func (s *Store) begin(v *volume) {
 	v.pins, v.again = &s.pins, s.secret != 0
 	s.secret, s.o.drop = v.head.Secret, false
@@ -63,20 +63,20 @@ func (s *Store) begin(v *volume) {
 	s.why.Store(nil)
 }
 
-// Seed is that of the hashes that the methods take. It stays the same as long as the directory.
+// Seed is the seed of the hashes that the methods take. It never changes for a directory.
 func (s *Store) Seed() uint64 { return s.seed.Load() }
 
-// miss notes that what is under h has been replaced or removed while the directory is not in use.
+// miss notes that the record under h was replaced or removed while the directory is not in use.
 func (s *Store) miss(h uint64) {
 	s.missed.Load().add(h)
-	if v := s.volume.Load(); v != nil { // since then
+	if v := s.volume.Load(); v != nil { // opened since then
 		v.remove(h)
 	}
 }
 
 // Put takes a record: h is the hash of key, block and body are opaque. It never waits. The bytes become the Store's: nobody may change them.
-// When it returns nil, Find finds the record. Whatever it returns, what was there before under h is there no more. Errors:
-// ErrBusy, ErrRate, ErrTooLarge, ErrReadOnly, ErrOff.
+// When it returns nil, Find finds the record. Whatever it returns, the record that was under h before has left. Errors: ErrBusy, ErrRate,
+// ErrTooLarge, ErrReadOnly, ErrOff.
 func (s *Store) Put(h uint64, key, block, body []byte) error {
 	v := s.volume.Load()
 	if v == nil {
@@ -93,8 +93,8 @@ func (s *Store) Put(h uint64, key, block, body []byte) error {
 	return nil
 }
 
-// Find finds the record of key, whose hash is h, and leaves it in hit, which the caller closes. It waits for the device
-// for ReadWait and ReadDeadline at most. What cannot be read is not found. A hit in sight of the hand keeps the record from being evicted.
+// Find finds the record of key, whose hash is h, and stores it in hit, which the caller closes. It waits for the device for ReadWait and
+// ReadDeadline at most. A record that cannot be read is not found. A hit usually saves the record when the hand passes it.
 func (s *Store) Find(h uint64, key []byte, hit *Hit) bool {
 	v := s.volume.Load()
 	if v == nil || v.failed() || !v.find(h, key, hit) {
@@ -104,29 +104,29 @@ func (s *Store) Find(h uint64, key []byte, hit *Hit) bool {
 	return true
 }
 
-// Peek is Find that counts as no hit and no miss, and keeps nothing from being evicted.
+// Peek is Find that counts as no hit and no miss, and does not affect eviction.
 func (s *Store) Peek(h uint64, key []byte, hit *Hit) bool {
 	v := s.volume.Load()
 	return v != nil && !v.failed() && v.locate(h, key, hit)
 }
 
-// Holds reports whether there may be a record under h, from memory alone. It is wrong for a record of another key with much the same hash, 1.4 of
-// 100,000 look-ups, and for what the index has not come to since Open. It does not wait, and allocates nothing.
+// Holds reports whether there may be a record under h, from memory alone. It is wrong for a record of another key with much the same hash, 1.4
+// of 100,000 look-ups, and for records that the index has not reached since Open. It does not wait, and allocates nothing.
 func (s *Store) Holds(h uint64) bool {
 	v := s.volume.Load()
 	return v != nil && !v.failed() && (v.queue.has(h) || v.index.Has(h))
 }
 
-// Touch counts a hit of the record under h that was served from elsewhere, as Find counts its own. What waits to be written keeps none. It does
-// not wait, and allocates nothing.
+// Touch counts a hit of the record under h that was served from elsewhere, as Find counts its own. A record that waits to be written keeps no
+// hits. It does not wait, and allocates nothing.
 func (s *Store) Touch(h uint64) {
 	if v := s.volume.Load(); v != nil {
 		v.touch(h)
 	}
 }
 
-// Hits returns how often the record under h was found or touched since the hand came by, at most 3; false where Holds is. It does not wait, and allocates
-// nothing.
+// Hits returns how often the record under h was found or touched since the hand passed, at most 3; false if Holds is. It does not wait, and
+// allocates nothing.
 func (s *Store) Hits(h uint64) (hits int, ok bool) {
 	v := s.volume.Load()
 	if v == nil || v.failed() {
@@ -135,8 +135,8 @@ func (s *Store) Hits(h uint64) (hits int, ok bool) {
 	return v.hits(h)
 }
 
-// Remove forgets what there is under h, which is all of the key with that hash. It is found no more when Remove returns. After a kill
-// it may be back, until Keep has returned.
+// Remove removes all records of the key with hash h. They are not found any more when Remove returns. After a kill they may be back, until Keep
+// has returned.
 func (s *Store) Remove(h uint64) {
 	switch v := s.volume.Load(); {
 	case v == nil:
@@ -146,8 +146,8 @@ func (s *Store) Remove(h uint64) {
 	}
 }
 
-// Keep waits until all that was removed before is so on the disk: after a kill or a loss of power it is not back. The error says that
-// it may be.
+// Keep waits until all removals so far are on the disk: after a kill or a loss of power the records are not back. An error says that they may
+// be.
 func (s *Store) Keep() error {
 	v := s.volume.Load()
 	if v == nil {
@@ -156,7 +156,7 @@ func (s *Store) Keep() error {
 	return v.keep()
 }
 
-// Flush waits until all that was put before is written, or given up (Stats.Dropped, Full); not until it is synced.
+// Flush waits until all records put so far are written, or given up (Stats.Dropped, Full). It does not wait for a sync.
 func (s *Store) Flush() error {
 	v := s.volume.Load()
 	if v == nil {
@@ -165,12 +165,12 @@ func (s *Store) Flush() error {
 	return v.flushAll()
 }
 
-// errStopped says that the caller of Each has seen enough.
+// errStopped says that visit has returned false.
 var errStopped = errors.New("disk: stopped")
 
-// Each calls visit with every record that was put before the call and is there all the while, some of them twice, until visit returns false. What is put
-// meanwhile may be left out. It reads the heads of all records, SweepRate bytes a second. Visit must not wait; of the Store's methods it may call
-// Remove of its Item alone. An error says that not all were seen.
+// Each calls visit with every record that was put before the call and is there for the whole call, some of them twice, until visit returns
+// false. Records put meanwhile may be left out. It reads the heads of all records, SweepRate bytes a second. Visit must not wait. It may call
+// only Remove of its Item, and no method of the Store. An error says that not all records were visited.
 func (s *Store) Each(visit func(*Item) bool) error {
 	v := s.volume.Load()
 	if v == nil {
@@ -190,8 +190,8 @@ func (s *Store) Err() error {
 	return nil
 }
 
-// Close writes what waits, seals what is open, and lets go of the directory. It waits for that; a device that hangs it leaves to itself
-// after Deadline.
+// Close writes what waits, seals the open segments, and releases the directory. It waits for that. If the device hangs, it returns after
+// Deadline.
 func (s *Store) Close() {
 	close(s.stop)
 	s.wg.Wait()
@@ -200,17 +200,17 @@ func (s *Store) Close() {
 // retryLast is the longest time between tries to open a directory that has failed.
 const retryLast = time.Minute
 
-// slowReads is how many reads in a row have to be given up before the directory counts as hung.
+// slowReads is how many consecutive reads have to be given up before the directory counts as hung.
 const slowReads = 8
 
-// watch sees that the volume works, and replaces it when it does not.
+// watch checks that the volume works, and replaces it when it does not.
 func (s *Store) watch(v *volume) {
 	tick := time.NewTicker(s.o.every)
 	defer tick.Stop()
 	for {
 		select {
 		case <-s.stop:
-			s.part(v)
+			s.endVolume(v)
 			return
 		case <-v.broke:
 			if v = s.replace(v); v == nil {
@@ -225,7 +225,7 @@ func (s *Store) watch(v *volume) {
 // errHung says that the device does not answer.
 var errHung = errors.New("disk: the device does not answer")
 
-// checkHung fails a volume whose writer waits for one call, or whose reads are all given up.
+// checkHung fails a volume whose writer hangs in one call, or whose reads are all given up.
 func (v *volume) checkHung(now time.Time) {
 	began := v.calling.Load()
 	if began != 0 && now.Sub(time.Unix(0, began)) > v.o.Deadline || v.slow.Load() >= slowReads {
@@ -233,7 +233,7 @@ func (v *volume) checkHung(now time.Time) {
 	}
 }
 
-// replace goes on without v, which has failed, until the directory can be opened again. It returns nil when the Store is closed.
+// replace ends v, which has failed, and returns a new volume once the directory can be opened again. It returns nil when the Store is closed.
 func (s *Store) replace(v *volume) *volume {
 	s.volume.Store(nil)
 	why := *v.failure.Load()
@@ -241,14 +241,14 @@ func (s *Store) replace(v *volume) *volume {
 	s.counts.failures.Add(1)
 	s.log.Error("the disk cache has failed; the proxy goes on without it", "path", s.o.Path, "error", why.Error())
 	gone := make(chan struct{})
-	go func() { // when a device hangs, so does this
+	go func() { // this hangs if the device does
 		v.close()
 		close(gone)
 	}()
 	return s.reopen(gone)
 }
 
-// reopen opens the directory, which must be one of a cache, once gone is closed. It returns nil when the Store is closed.
+// reopen opens the directory, which must be a cache's, once gone is closed. It returns nil when the Store is closed.
 func (s *Store) reopen(gone chan struct{}) *volume {
 	wait := s.o.every
 	for {
@@ -262,7 +262,7 @@ func (s *Store) reopen(gone chan struct{}) *volume {
 		select {
 		case <-gone:
 		default:
-			continue // it still has the directory
+			continue // the old volume still has the directory
 		}
 		secret := s.secret
 		if secret == 0 {
@@ -279,8 +279,8 @@ func (s *Store) reopen(gone chan struct{}) *volume {
 	}
 }
 
-// part ends v.
-func (s *Store) part(v *volume) {
+// endVolume ends v.
+func (s *Store) endVolume(v *volume) {
 	s.volume.Store(nil)
 	s.why.Store(&errClosed)
 	gone := make(chan struct{})

@@ -1,9 +1,9 @@
 package disk
 
-// This file finds strays: records in a directory to which their keys do not belong any more, since others have come or bounds have changed.
+// This file finds strays: records in a directory that their keys no longer belong to, since directories were added or bounds have changed.
 
-// at returns the Store that may have a record under h: the one to which it belongs, or else one that has it from a time when it belonged there.
-// Where none has it, it is the one to which it belongs.
+// at returns the Store that may have a record under h: the one that h belongs to, or else one that has it from a time when it belonged there. If
+// none has it, it is the one that h belongs to.
 func (g *Group) at(h uint64) *Store {
 	own := g.of(h)
 	if len(g.stores) == 1 || own.Holds(h) {
@@ -17,7 +17,7 @@ func (g *Group) at(h uint64) *Store {
 	return own
 }
 
-// removeElsewhere removes what there is, or may be found later, under h where it does not belong.
+// removeElsewhere removes records under h, also ones that may be found later, from the Stores that h does not belong to.
 func (g *Group) removeElsewhere(own *Store, h uint64) {
 	for _, s := range g.stores {
 		if s != own && (s.Holds(h) || s.fills()) {
@@ -26,7 +26,7 @@ func (g *Group) removeElsewhere(own *Store, h uint64) {
 	}
 }
 
-// fills reports whether there may be records that Holds does not know of yet.
+// fills reports whether there may be records that Holds does not know yet.
 func (s *Store) fills() bool {
 	v := s.volume.Load()
 	if v == nil {

@@ -12,16 +12,16 @@ var TimeBounds = [...]time.Duration{
 	100 * time.Millisecond, 250 * time.Millisecond, 500 * time.Millisecond, time.Second, 2500 * time.Millisecond, 10 * time.Second,
 }
 
-// Times says how long calls of the device took.
+// Times is a histogram of how long calls of the device took.
 type Times struct {
-	// Counts is how many took at most the bound of the same number in TimeBounds and more than the one before; the
-	// last took longer than all.
+	// Counts is how many calls took at most the bound of the same index in TimeBounds and more than the one before; the last is how many took
+	// longer than all.
 	Counts [len(TimeBounds) + 1]int64
-	// Sum is what all of them took together.
+	// Sum is the total time of all calls.
 	Sum time.Duration
 }
 
-// Count returns how many there were.
+// Count returns the number of calls.
 func (t *Times) Count() (n int64) {
 	for _, c := range t.Counts {
 		n += c
@@ -29,7 +29,7 @@ func (t *Times) Count() (n int64) {
 	return n
 }
 
-// timing is Times while calls are counted. It is safe for concurrent use.
+// timing collects Times. It is safe for concurrent use.
 type timing struct {
 	counts [len(TimeBounds) + 1]atomic.Int64
 	nanos  atomic.Int64

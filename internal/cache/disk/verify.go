@@ -11,12 +11,12 @@ type Checked struct {
 	// File and Offset say where it lies, Bytes how much it takes there.
 	File          string
 	Offset, Bytes int64
-	// Err is why it cannot be used, nil where it can. It is found no more then, and is counted as damaged.
+	// Err is why it cannot be used, nil if it can. A record with an Err is removed, and counts as damaged.
 	Err error
 }
 
-// Verify reads all that lies on the disk, bodies included, as slowly as Each, and calls visit with each record until that returns
-// false. It counts as no hit. What moves meanwhile may be left out: who moves it checks it.
+// Verify reads all records on the disk, bodies included, at the rate of Each, and calls visit with each until that returns false. It counts as
+// no hit. It may leave out records that move meanwhile: their mover checks them.
 func (s *Store) Verify(visit func(Checked) bool) error {
 	v := s.volume.Load()
 	if v == nil {
@@ -62,7 +62,7 @@ func (v *volume) verify(visit func(Checked) bool) error {
 	return nil
 }
 
-// verifyAll checks those of the entries that the index has.
+// verifyAll checks those of the entries that are in the index.
 func (v *volume) verifyAll(s *segment, entries []layout.Entry, pace *pacer, visit func(Checked) bool) error {
 	for _, e := range entries {
 		if v.failed() {
@@ -79,7 +79,7 @@ func (v *volume) verifyAll(s *segment, entries []layout.Entry, pace *pacer, visi
 	return nil
 }
 
-// verifyOne checks the record of e. It reports false where the index has it no more.
+// verifyOne checks the record of e. It returns false if the index no longer has it.
 func (v *volume) verifyOne(s *segment, e layout.Entry, pace *pacer) (there bool, err error) {
 	p := place(s.number, e.Offset, e.Bytes)
 	if !s.hold() {
@@ -107,10 +107,10 @@ func (v *volume) verifyOne(s *segment, e layout.Entry, pace *pacer) (there bool,
 	return true, nil
 }
 
-// gone reports whether s has left: then what was read of it means nothing.
+// gone reports whether s has left: then bytes read from it mean nothing.
 func (v *volume) gone(s *segment) bool { return v.slot(s.number).Load() != s }
 
-// checkPatiently checks the chunk at at, and can wait longer than a request.
+// checkPatiently checks the chunk at offset at, and can wait longer than a request.
 func (h *Hit) checkPatiently(at int64) (err error) {
 	for range slowTries {
 		if err = h.Check(at, 1); !errors.Is(err, ErrSlow) {

@@ -19,68 +19,68 @@ type volume struct {
 	head     layout.Header
 	index    *index.Table
 	queue    *queue
-	pins     *pins // of all openings: what was found in an earlier one may still be read
+	pins     *pins // shared by all openings: a record found in an earlier one may still be read
 	patches  *patches
 	hot      hot
-	turns    chan struct{} // of reads that may wait for the device
+	turns    chan struct{} // semaphore of the reads that wait for the device
 	counts   *counts
 	readOnly bool
 	slots    []atomic.Pointer[segment] // by the low 16 bits of their numbers
-	forgot   *hashes                   // what was put or removed while the index fills, or while the directory was not in use
+	forgot   *hashes                   // hashes put or removed while the index fills, or while the directory was not in use
 	missed   *hashes                   // the same for the next opening
 
 	// the writer's
 	open      [2]*appender // small, large; nil: none yet
-	idle      []*appender  // for drafts, and used by none
-	drafting  []*reserved  // what drafts have
+	idle      []*appender  // segments for drafts, and used by none
+	drafting  []*reserved  // the ranges of drafts
 	log       *removals
 	hand      hand
 	stayed    int       // segments of small records that stayed since makeRoom began
-	limbo     []freeing // evicted, and still being read
+	limbo     []freeing // evicted, and still read by someone
 	stuck     []freeing // evicted, and not detached yet
 	serial    uint64
-	numbers   uint64 // of the next segment
-	inARow    int    // calls that failed, one after the other
+	numbers   uint64 // number of the next segment
+	inARow    int    // consecutive failed calls
 	checkedAt time.Time
 
 	calling atomic.Int64 // when the writer's present call began, in ns; 0: none
 	slow    atomic.Int64 // reads given up since one was answered
 	stop    chan struct{}
-	ended   chan struct{} // closed when the writer does nothing more
+	ended   chan struct{} // closed when the writer has ended
 	broke   chan struct{} // closed with the first failure
 	failure atomic.Pointer[error]
 	once    sync.Once
 	wg      sync.WaitGroup
 
 	filling atomic.Int64 // records that are about to be filled in
-	drafts  atomic.Int64 // that there are
-	pledged atomic.Int64 // bytes that they may take together
+	drafts  atomic.Int64 // number of drafts
+	pledged atomic.Int64 // bytes that drafts have reserved together
 	rate    rate
 	punches atomic.Bool
-	lends   atomic.Bool // files may be given away: what is being sent from them is not changed by a hole
-	short   bool        // the file system has less room than MaxBytes, and that was said
+	lends   atomic.Bool // records may be lent: a hole does not change bytes that are being sent
+	short   bool        // the file system has less room than MaxBytes, and that was logged
 	direct  atomic.Bool // the last segment's writes
 	again   bool        // the directory was open before in this process
 
 	growing   sync.Mutex  // held while the index grows
-	full      atomic.Bool // it may not grow any more, and that was said
-	grewBadly time.Time   // when it could not; guarded by growing
+	full      atomic.Bool // the index may not grow any more, and that was logged
+	grewBadly time.Time   // when a growth last failed; guarded by growing
 
 	mu           sync.Mutex
-	used         int64      // bytes that the directory has or will have when what is open is sealed
+	used         int64      // size of the directory once the open segments are sealed
 	limit        int64      // of used: MaxBytes, or less where the file system is full
-	written      uint64     // bytes, since the first opening
-	small, large []*segment // that first which was looked at longest ago
+	written      uint64     // bytes written since the first opening
+	small, large []*segment // the segment visited longest ago comes first
 	segments     int        // files of records
-	unfilled     int        // of these, those that the index does not have yet
+	unfilled     int        // segments that the index has not reached yet
 }
 
-// slotCount is how many segments can be there at once.
+// slotCount is how many segments there can be at once.
 const slotCount = 1 << 16
 
 func (v *volume) slot(number uint64) *atomic.Pointer[segment] { return &v.slots[number%slotCount] }
 
-// place returns where e lies, as the index has it.
+// place returns the place of a record, in the form of the index.
 func place(number uint64, offset, length int64) index.Place {
 	return index.Place{
 		Segment: uint16(number % slotCount),   //nolint:gosec // below 65,536
@@ -89,7 +89,7 @@ func place(number uint64, offset, length int64) index.Place {
 	}
 }
 
-// newer reports whether a was written later than b, as far as their segments say.
+// newer reports whether a was written later than b, judged by their segments.
 func (v *volume) newer(a, b index.Place) bool {
 	if a.Segment == b.Segment {
 		return a.Offset > b.Offset
@@ -98,7 +98,7 @@ func (v *volume) newer(a, b index.Place) bool {
 	return sa != nil && (sb == nil || sa.number > sb.number)
 }
 
-// fail ends the volume: from now on it finds and takes nothing.
+// fail ends the volume: from now on it finds nothing and accepts nothing.
 func (v *volume) fail(err error) {
 	v.once.Do(func() {
 		v.failure.Store(&err)
@@ -108,7 +108,7 @@ func (v *volume) fail(err error) {
 
 func (v *volume) failed() bool { return v.failure.Load() != nil }
 
-// call makes one call of the writer, so that the watch sees how long it takes.
+// call makes one system call of the writer, so that the watch sees how long it takes.
 func (v *volume) call(do func() error) error {
 	v.calling.Store(v.o.Now().UnixNano())
 	err := do()
@@ -116,7 +116,7 @@ func (v *volume) call(do func() error) error {
 	return v.note(err)
 }
 
-// failuresToEnd is how many calls may fail one after the other before the directory counts as failed.
+// failuresToEnd is how many consecutive failed calls make the directory count as failed.
 const failuresToEnd = 4
 
 // note counts a failure.
@@ -158,17 +158,17 @@ func (v *volume) put(r layout.Record) error {
 	return err
 }
 
-// remove forgets what is under h.
+// remove removes the records under h.
 func (v *volume) remove(h uint64) {
 	if v.failed() {
 		v.missed.add(h)
 	}
-	v.forgot.add(h) // before the index is asked: what is filled in later is looked up here
+	v.forgot.add(h) // before the index: an entry that is filled in later is checked here
 	v.queue.drop(h)
 	v.buryOlder(h)
 }
 
-// touch counts a hit of what the index has for h.
+// touch counts a hit of the indexed records under h.
 func (v *volume) touch(h uint64) {
 	var room [16]index.Place
 	for _, p := range v.index.Find(h, room[:0]) {
@@ -176,7 +176,7 @@ func (v *volume) touch(h uint64) {
 	}
 }
 
-// hits returns the hits of what the index has for h, the most of several; true also of what waits to be written, which has none.
+// hits returns the hits of the indexed record under h, the most of several. It returns 0 and true for one that waits to be written.
 func (v *volume) hits(h uint64) (hits int, ok bool) {
 	ok = v.queue.has(h)
 	var room [16]index.Place
@@ -188,7 +188,7 @@ func (v *volume) hits(h uint64) (hits int, ok bool) {
 	return hits, ok
 }
 
-// buryOlder takes out of the index what it has for h.
+// buryOlder removes the records under h from the index.
 func (v *volume) buryOlder(h uint64) {
 	var room [16]index.Place
 	for _, p := range v.index.FindAll(h, room[:0]) {
@@ -198,17 +198,17 @@ func (v *volume) buryOlder(h uint64) {
 	}
 }
 
-// buried notes that the index no longer has the record at p.
+// buried notes that the record at p is no longer in the index.
 func (v *volume) buried(p index.Place) {
 	if s := v.slots[p.Segment].Load(); s != nil && !v.readOnly {
-		v.queue.bury(death{segment: s, offset: int64(p.Offset) * layout.Unit})
+		v.queue.addDead(deadRecord{segment: s, offset: int64(p.Offset) * layout.Unit})
 	}
 }
 
-// lost notes what the index has pushed out for want of room.
+// lost counts a record that the full index has pushed out.
 func (v *volume) lost(index.Place) { v.counts.lost.Add(1) } // the hand finds its bytes
 
-// keep waits until all removals are on the disk.
+// keep waits until all removals so far are on the disk.
 func (v *volume) keep() error {
 	if v.readOnly {
 		return ErrReadOnly
@@ -216,7 +216,7 @@ func (v *volume) keep() error {
 	return v.wait(v.queue.keep(), nil)
 }
 
-// flushAll waits until all that was put before is written and in the index.
+// flushAll waits until all records put so far are written and in the index.
 func (v *volume) flushAll() error {
 	if v.readOnly {
 		return ErrReadOnly
@@ -224,7 +224,7 @@ func (v *volume) flushAll() error {
 	return v.wait(v.queue.clear(), nil)
 }
 
-// wait waits for what the writer answers, until the volume ends. Timeout may be nil.
+// wait waits for the writer's answer, until the volume ends. Timeout may be nil.
 func (v *volume) wait(done chan error, timeout <-chan time.Time) error {
 	select {
 	case err := <-done:
@@ -236,14 +236,14 @@ func (v *volume) wait(done chan error, timeout <-chan time.Time) error {
 	case <-v.ended:
 	}
 	select {
-	case err := <-done: // with its last words
+	case err := <-done: // the writer answered just before it ended
 		return err
 	default:
 		return ErrOff
 	}
 }
 
-// add adjusts what the directory has.
+// add adds delta to the sizes of s and of the directory.
 func (v *volume) add(s *segment, delta int64) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -251,7 +251,7 @@ func (v *volume) add(s *segment, delta int64) {
 	v.used += delta
 }
 
-// close ends the writer and waits for it and for all else; it seals what is open where that is possible.
+// close ends the writer and all other goroutines, and waits for them. The writer seals the open segments if it can.
 func (v *volume) close() {
 	close(v.stop)
 	v.wg.Wait()

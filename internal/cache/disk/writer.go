@@ -35,13 +35,13 @@ func (v *volume) run() {
 	}
 }
 
-// round does what was asked for, and what time asks for.
+// round does the work w, and what is due by time.
 func (v *volume) round(w work) {
 	for _, d := range w.deaths {
 		if v.failed() {
 			break
 		}
-		v.die(d)
+		v.freeDead(d)
 	}
 	for _, n := range w.notes {
 		v.log.pending = v.head.AppendPatched(v.log.pending, n)
@@ -71,8 +71,8 @@ func (v *volume) round(w work) {
 	}
 }
 
-// die logs that a record is gone, and frees it if it has its pages for itself.
-func (v *volume) die(d death) {
+// freeDead logs a removal, and frees the record's bytes if it has whole pages.
+func (v *volume) freeDead(d deadRecord) {
 	v.log.add(v.head, layout.Removed{Segment: d.segment.number, Offset: d.offset})
 	v.counts.removed.Add(1)
 	if d.segment.kind != layout.Large || !v.punches.Load() || !v.isListed(d.segment) {
@@ -81,7 +81,7 @@ func (v *volume) die(d death) {
 	var fixed [layout.Unit]byte
 	read := func() error { _, err := d.segment.file.Load().ReadAt(fixed[:], d.offset); return err }
 	if v.call(read) != nil {
-		return // the hand comes to it
+		return // the hand frees it later
 	}
 	if shape, err := v.head.Need(fixed[:], d.segment.number, d.offset); err == nil {
 		v.free([]freeing{{seg: d.segment, offset: d.offset, bytes: shape.Bytes}})
@@ -98,42 +98,42 @@ func (v *volume) isListed(s *segment) bool {
 // writePut writes one record, or gives it up.
 func (v *volume) writePut(p *put) {
 	if v.failed() || v.queue.isGone(p) {
-		v.queue.settle(p, nil)
+		v.queue.finish(p, nil)
 		return
 	}
 	if v.makeRoom(p.shape.Bytes) != nil {
-		v.queue.settle(p, nil)
+		v.queue.finish(p, nil)
 		v.counts.full.Add(1)
 		return
 	}
-	v.buryOlder(p.Hash) // also where the index only takes another key for this one
-	v.takeDeaths()
+	v.buryOlder(p.Hash) // also a record of another key that the index cannot tell apart
+	v.takeDead()
 	v.serial++
 	p.Serial = v.serial
-	if err := v.store(&p.Record, p.shape, landing{put: p}); errors.Is(err, errNoSpace) {
+	if err := v.store(&p.Record, p.shape, pendingRecord{put: p}); errors.Is(err, errNoSpace) {
 		v.shrink()
 	}
 }
 
-// shrink lowers the limit until the next look at the file system, which has turned out to be full.
+// shrink lowers the limit, as the file system turned out to be full, until measureRoom sets it again.
 func (v *volume) shrink() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.limit = min(v.limit, v.used-v.used/32)
 }
 
-// takeDeaths does what was found dead just now, so that the log has it before what comes in its place.
-func (v *volume) takeDeaths() {
+// takeDead handles the records that just left the index, so that they are logged before their replacements are written.
+func (v *volume) takeDead() {
 	v.queue.mu.Lock()
 	deaths := v.queue.deaths
 	v.queue.deaths = nil
 	v.queue.mu.Unlock()
 	for _, d := range deaths {
-		v.die(d)
+		v.freeDead(d)
 	}
 }
 
-// flushOpen writes what the open segments have in their buffers.
+// flushOpen writes the buffers of the open segments.
 func (v *volume) flushOpen() error {
 	var errs []error
 	for _, a := range v.open {
@@ -144,7 +144,7 @@ func (v *volume) flushOpen() error {
 	return errors.Join(errs...)
 }
 
-// look does what is due now and then.
+// look does the periodic work.
 func (v *volume) look(now time.Time) {
 	if err := v.dir.Lost(); errors.Is(err, device.ErrLost) {
 		v.fail(err)
@@ -158,7 +158,7 @@ func (v *volume) look(now time.Time) {
 	v.watchIndex()
 	stuck := v.stuck
 	v.stuck = nil
-	v.free(stuck) // and what readers have let go
+	v.free(stuck) // and records that readers have released
 	for _, a := range v.open {
 		if a != nil && len(a.buffer) > 0 && now.Sub(a.since) >= flushAfter {
 			_ = v.flush(a)
@@ -170,7 +170,7 @@ func (v *volume) look(now time.Time) {
 	_ = v.makeRoom(0)
 }
 
-// measureRoom sets the limit by what is free on the file system.
+// measureRoom sets the limit by the free bytes of the file system.
 func (v *volume) measureRoom() {
 	limit := v.o.MaxBytes
 	if v.o.MinFree > 0 {
@@ -187,7 +187,7 @@ func (v *volume) measureRoom() {
 	v.sayRoom(max(limit, 0))
 }
 
-// sayRoom tells an operator that the file system has less room than the directory is to have, and when that is over.
+// sayRoom logs that the file system has less room than MaxBytes, and when that is over.
 func (v *volume) sayRoom(limit int64) {
 	switch {
 	case !v.short && limit < v.o.MaxBytes-v.o.MaxBytes/16:
@@ -199,7 +199,7 @@ func (v *volume) sayRoom(limit int64) {
 	}
 }
 
-// abandon gives up what waits.
+// abandon gives up all that waits in the queue.
 func (v *volume) abandon() {
 	for _, a := range v.open {
 		if a != nil {
@@ -211,7 +211,7 @@ func (v *volume) abandon() {
 	v.open = [2]*appender{}
 	w := v.queue.take()
 	for _, p := range w.puts {
-		v.queue.settle(p, nil)
+		v.queue.finish(p, nil)
 	}
 	for _, done := range append(w.keeps, w.clears...) {
 		done <- *v.failure.Load()
@@ -221,7 +221,7 @@ func (v *volume) abandon() {
 	}
 }
 
-// finishAll seals what is open, for a clean end.
+// finishAll seals the open segments, for a clean end.
 func (v *volume) finishAll() {
 	if v.readOnly {
 		return
