@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// kind says what a change is about.
+// kind is the kind of a change.
 type kind byte
 
 // The kinds, as they stand in the file.
@@ -15,23 +15,22 @@ const (
 	changeURL
 	changeHost
 	changePrefix
-	changePrefixHost // of the prefixes of a host that had to go
+	changePrefixHost // the folded prefixes of a host
 )
 
-// floorBit, with a kind of marks, says that the change is for a bucket.
+// floorBit, added to a kind of marks, says that the change is for the floor of a bucket.
 const floorBit = 0x80
 
-// change is a mark and what it is for: all that a purge does to a table, and all that a table
-// is made of.
+// change is a mark and its subject. A purge is one or more changes, and a table is the sum of its changes.
 type change struct {
 	kind kind
-	hash uint64 // of a tag, a URL or a host; the site of a prefix; the bucket of a floor
-	host uint64 // of a prefix; how many buckets there are, of a floor
+	hash uint64 // of a tag, a URL or a host; the site of a prefix; the index of a floor's bucket
+	host uint64 // of a prefix; of a floor: the number of buckets
 	text []byte // of a prefix
 	mark
 }
 
-// apply raises what c is about. Its caller is the one writer.
+// apply raises the mark of c's subject. Only the one writer may call it.
 func (t *Table) apply(c change) {
 	switch c.kind {
 	case changeAll:
@@ -50,7 +49,7 @@ func (t *Table) apply(c change) {
 	}
 }
 
-// marksOf returns the marks of a kind that has them by hash.
+// marksOf returns the marks of a kind that are known by hash.
 func (t *Table) marksOf(k kind) *marks {
 	switch k {
 	case changeTag:
@@ -66,8 +65,7 @@ func (t *Table) marksOf(k kind) *marks {
 	return nil
 }
 
-// changes calls f with what makes up t, in an order in which apply makes the same of it. Its
-// caller is the one writer.
+// changes calls f with the changes that make up t, in an order in which apply rebuilds it. Only the one writer may call it.
 func (t *Table) changes(f func(change)) {
 	if m := t.all.load(); m != (mark{}) {
 		f(change{kind: changeAll, mark: m})
@@ -78,7 +76,7 @@ func (t *Table) changes(f func(change)) {
 	t.prefixes.changes(f)
 }
 
-// errChange: it is none of ours.
+// errChange says that a record has no valid change.
 var errChange = errors.New("not a purge")
 
 // A change is, little endian:
@@ -95,7 +93,7 @@ func (c *change) appendTo(b []byte) []byte {
 	return append(b, c.text...)
 }
 
-// nextChange returns the change that b begins with, whose text is a part of b.
+// nextChange decodes the change at the start of b. Its text shares memory with b.
 func nextChange(b []byte) (c change, rest []byte, err error) {
 	if len(b) < changeBytes {
 		return c, nil, errChange

@@ -8,23 +8,20 @@ import (
 )
 
 const (
-	// maxText bounds the text of a prefix in the file. The rest of a longer one is left out
-	// there, so after a restart it reaches more.
+	// maxText bounds the text of a prefix in the file. A longer one is truncated there, so after a restart it purges more.
 	maxText = 64 << 10
-	// maxPending bounds the purges that wait for Keep, in bytes. With more, Keep writes the
-	// whole table in their place.
+	// maxPending bounds the purges that wait for Keep, in bytes. Above it, Keep writes the whole table instead.
 	maxPending = 256 << 10
-	// The file may have growth times the size of the table when it was last written whole, and minGrowth
-	// more; then it is written anew.
+	// The file is rewritten when it exceeds growth times the size of the last whole table, plus minGrowth.
 	growth, minGrowth = 2, 1 << 20
 
-	snapshotRecord = 64 << 10 // of the table, in bytes
+	snapshotRecord = 64 << 10 // size of a record of the whole table, in bytes
 )
 
-// NotKeptError says that purges are in force and that the next start may not know of them.
+// NotKeptError says that purges are in force, but the next start may not know them.
 type NotKeptError struct{ err error }
 
-// Error says so, and why.
+// Error returns the message, with the cause.
 func (e *NotKeptError) Error() string {
 	return "purged, but what was purged may come back after a restart: " + e.err.Error()
 }
@@ -32,25 +29,25 @@ func (e *NotKeptError) Error() string {
 // Unwrap returns the error of the file.
 func (e *NotKeptError) Unwrap() error { return e.err }
 
-// Purged says that the purge was done, unlike with other errors.
+// Purged reports that the purge was done, unlike with other errors.
 func (e *NotKeptError) Purged() bool { return true }
 
-// file is where a Table is kept. A nil *file keeps nothing.
+// file stores a Table. A nil *file stores nothing.
 type file struct {
 	path    string
 	log     *slog.Logger
 	release func()
 
-	// writing has a token while somebody has the two fields below.
+	// writing holds a token while a goroutine uses the two fields below.
 	writing chan struct{}
 	journal *statefile.Journal
-	limit   int64 // of its size
+	limit   int64 // bound of its size
 
 	// guarded by Table.mu
 	pending []byte // changes that are not in the journal yet
-	whole   bool   // write the whole table in their place
-	noted   uint64 // changes so far
-	kept    uint64 // those of them that are on the disk
+	whole   bool   // write the whole table instead
+	noted   uint64 // number of changes so far
+	kept    uint64 // number of those on the disk
 	failing bool   // the last write failed
 }
 
@@ -58,7 +55,7 @@ func newFile(path string, log *slog.Logger) *file {
 	return &file{path: path, log: log, writing: make(chan struct{}, 1)}
 }
 
-// noteLocked takes in what the next Keep will write.
+// noteLocked adds a change to what the next Keep writes.
 func (f *file) noteLocked(c change) {
 	if f == nil {
 		return
@@ -74,8 +71,8 @@ func (f *file) noteLocked(c change) {
 	}
 }
 
-// settledLocked has the next Keep write the table without the marks that went. Until then the file
-// has them still, which purges nothing anew: what they had reached is gone.
+// settledLocked makes the next Keep write the whole table, without the dropped marks. Until then the file still has them.
+// They purge nothing new: the responses that they reached are removed.
 func (f *file) settledLocked() {
 	if f != nil {
 		f.pending, f.whole = nil, true
@@ -85,13 +82,12 @@ func (f *file) settledLocked() {
 // Keeps reports whether the table is kept in a file.
 func (t *Table) Keeps() bool { return t.file != nil }
 
-// Identity returns what is known by this table; it does not change.
+// Identity returns the Identity of this table; it does not change.
 func (t *Table) Identity() Identity { return t.identity }
 
-// Keep returns when all purges that were made before the call will be known after a restart, also if
-// the process is killed or the power goes. Purges that come at the same time are written
-// together. The error is a *NotKeptError; all purges are in force all the same, and the next
-// Keep tries again for all of them. Without a file it does nothing.
+// Keep returns when all purges made before the call survive a restart, also after a kill or a power loss. Purges made at the
+// same time are written together. The error is a *NotKeptError: all purges are in force nevertheless, and the next Keep
+// tries again for all of them. Without a file it does nothing.
 func (t *Table) Keep() error {
 	f := t.file
 	if f == nil {
@@ -138,7 +134,7 @@ func (t *Table) Keep() error {
 	return nil
 }
 
-// write puts the table into the file, or the batch where there is no table.
+// write writes the table to the file, or appends the batch if there is no table.
 func (f *file) write(batch []byte, table [][]byte) error {
 	if table != nil {
 		return f.replace(table)
@@ -160,13 +156,13 @@ func (f *file) replace(records [][]byte) error {
 		return fmt.Errorf("keep the purges: %w", err)
 	}
 	if f.journal != nil {
-		_ = f.journal.Close() // it has no name any more
+		_ = f.journal.Close() // the file was replaced
 	}
 	f.journal, f.limit = journal, growth*journal.Size()+minGrowth
 	return nil
 }
 
-// snapshotLocked returns the records of a file with all that t knows.
+// snapshotLocked returns the records of a file with the whole table.
 func (t *Table) snapshotLocked() [][]byte {
 	h := head{Identity: t.identity, seed: t.seed, latest: t.latest.Load(), settled: t.settled.Load()}
 	records := [][]byte{h.appendTo(nil)}
@@ -183,14 +179,14 @@ func (t *Table) snapshotLocked() [][]byte {
 	return records
 }
 
-// Close keeps what is not kept yet and lets go of the file. No purge may come after that. A
-// process that ends without it loses nothing for which Keep has returned.
+// Close calls Keep and releases the file. No purge may follow. A process that ends without Close loses nothing that Keep has
+// returned for.
 func (t *Table) Close() error {
 	if t.file == nil {
 		return nil
 	}
 	err := t.Keep()
-	_ = t.file.journal.Close() // all is on the disk, or err says so
+	_ = t.file.journal.Close() // all is on the disk, or err says why not
 	t.file.release()
 	return err
 }

@@ -2,32 +2,30 @@ package purge
 
 import "encoding/binary"
 
-// Identity is what stored responses that outlive the process are known by. A Table of New has the
+// Identity identifies the purge history under which responses that outlive the process were stored. A Table of New has the
 // zero Identity: nothing outlives it.
 type Identity struct {
-	// History is drawn when a file is made, Run counts the times it was opened. See Knows.
+	// History is a random number drawn when a file is created. Run counts how often the file was opened. See Knows.
 	History, Run uint64
 	// KeySeed is the seed of the hash of cache keys (cache.NewHasher).
 	KeySeed uint64
 }
 
-// runBits is what the number of a run leaves of 64 bits: 16 million runs of 10^12 numbers each.
+// runBits is how many of the 64 bits of a number count within a run: 16 million runs of 10^12 numbers each.
 const (
 	runBits = 40
 	maxRun  = 1<<(64-runBits) - 1
 )
 
-// First returns a number which is above all that earlier runs have counted from theirs. Counters
-// whose values are stored begin there: generations of purges, serials of entries, numbers of rules
-// for queries.
+// First returns a number above all that counters of earlier runs have reached from their First. Counters whose values are
+// stored begin there: generations of purges, serials of entries, numbers of rules for queries.
 func (i Identity) First() uint64 { return i.Run << runBits }
 
-// Knows reports whether the table with this Identity knows of every purge since stored was the
-// Identity: what was stored then may be used, as far as Check finds it Valid or Stale. Where it is
-// false all of that is purged, for the file was lost, damaged, or replaced by an older one.
+// Knows reports whether the table with this Identity knows every purge made since stored was the Identity. If so, a response
+// stored then may be used if Check returns Valid or Stale. If not, all such responses count as purged: the file was lost,
+// damaged, or replaced by an older one.
 //
-// So what keeps responses over a restart keeps the Identity beside them: that of the latest run
-// that stored or removed anything.
+// So a store that survives a restart keeps the Identity of the latest run that stored or removed anything.
 func (i Identity) Knows(stored Identity) bool {
 	return i.Run > 0 && stored.Run > 0 && i.History == stored.History && i.KeySeed == stored.KeySeed && stored.Run <= i.Run
 }

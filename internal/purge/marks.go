@@ -5,26 +5,25 @@ import (
 	"sync/atomic"
 )
 
-// A bucket has marksPerBucket on average when its table holds what it was made
-// for, and four times as many at most. Chance fills about one bucket in a million
-// beyond that then, and its oldest mark folds.
+// A bucket has marksPerBucket on average when its table is as full as it was made for, and four times as many at most. By
+// chance about one bucket in a million exceeds that then, and its oldest mark folds.
 const (
 	marksPerBucket = 4
 	bucketLimit    = 4 * marksPerBucket
 )
 
-// marks holds the marks of one kind by a 64-bit hash of what they are for. It has
-// one writer at a time, and any number of readers, who take no lock.
+// marks holds the marks of one kind, by a 64-bit hash of their subject. It has one writer at a time, and any number of
+// readers, which take no lock.
 type marks struct {
-	newest  atomicMark // over all marks; raised before the mark is there
-	room    int64      // marks that it was made for
+	newest  atomicMark // maximum of all marks; raised before a mark is published
+	room    int64      // number of marks it was made for
 	held    atomic.Int64
 	buckets []atomic.Pointer[bucket]
 }
 
 // bucket is never written to once it is published.
 type bucket struct {
-	floor mark // over the marks that were folded: it is for all that falls here
+	floor mark // maximum of the folded marks; it applies to every hash of the bucket
 	marks []hashMark
 }
 
@@ -33,12 +32,12 @@ type hashMark struct {
 	mark
 }
 
-// newMarks returns a table in which count marks are exact, but for chance.
+// newMarks returns a table for count marks. With up to count marks, folds are rare.
 func newMarks(count int) *marks {
 	return &marks{room: int64(count), buckets: make([]atomic.Pointer[bucket], (count+marksPerBucket-1)/marksPerBucket)}
 }
 
-// at returns the place of the bucket for hash.
+// at returns the pointer to the bucket for hash.
 func (t *marks) at(hash uint64) *atomic.Pointer[bucket] {
 	return &t.buckets[hash%uint64(len(t.buckets))]
 }
@@ -46,7 +45,7 @@ func (t *marks) at(hash uint64) *atomic.Pointer[bucket] {
 // after reports whether anything was marked since born.
 func (t *marks) after(born uint64) bool { return born < t.newest.load().newest() }
 
-// state returns what the marks for hash make of a response born then.
+// state returns the state of a response born then by the marks for hash.
 func (t *marks) state(born, hash uint64) State {
 	b := t.at(hash).Load()
 	if b == nil {
@@ -61,8 +60,7 @@ func (t *marks) state(born, hash uint64) State {
 	return s
 }
 
-// raise puts m over the mark of hash and returns how many marks, 0 or 1, folded
-// to make room for it.
+// raise raises the mark of hash to m. It returns how many marks, 0 or 1, folded to make room for it.
 func (t *marks) raise(hash uint64, m mark) (folded int) {
 	t.newest.raise(m)
 	place := t.at(hash)
@@ -86,7 +84,7 @@ func (t *marks) raise(hash uint64, m mark) (folded int) {
 	return folded
 }
 
-// fold makes the oldest mark a part of the floor.
+// fold merges the oldest mark into the floor.
 func (b *bucket) fold() {
 	oldest := 0
 	for i := range b.marks {
@@ -98,8 +96,8 @@ func (b *bucket) fold() {
 	b.marks = slices.Delete(b.marks, oldest, oldest+1)
 }
 
-// raiseFloor puts m over the floor of a bucket, of which there were so many when it was saved.
-// Where there are others now, nobody knows what fell there, and all get it.
+// raiseFloor raises the floor of a bucket to m. Buckets is the number of buckets when the floor was saved. If the table has
+// another number now, nobody knows which hashes fell there, and all floors are raised.
 func (t *marks) raiseFloor(index, buckets uint64, m mark) {
 	t.newest.raise(m)
 	if n := uint64(len(t.buckets)); buckets == n && index < n {
@@ -111,7 +109,7 @@ func (t *marks) raiseFloor(index, buckets uint64, m mark) {
 	}
 }
 
-// above returns b, or an empty bucket for nil, with m over its floor.
+// above returns b, or an empty bucket for nil, with its floor raised to m.
 func (b *bucket) above(m mark) *bucket {
 	next := &bucket{floor: m}
 	if b != nil {
@@ -136,7 +134,7 @@ func (t *marks) changes(k kind, f func(change)) {
 	}
 }
 
-// settle lets go of the marks up to a generation, floors included.
+// settle drops the marks up to a generation, floors included.
 func (t *marks) settle(upTo uint64) {
 	var newest mark
 	for i := range t.buckets {
@@ -164,8 +162,8 @@ func (t *marks) settle(upTo uint64) {
 	t.newest.set(newest)
 }
 
-// count returns how many marks there are, floors aside.
+// count returns how many marks there are, without floors.
 func (t *marks) count() int { return int(t.held.Load()) }
 
-// share returns how much of its room is taken.
-func (t *marks) share() float64 { return float64(t.held.Load()) / float64(t.room) }
+// fillRatio returns how full the table is; 1 is full.
+func (t *marks) fillRatio() float64 { return float64(t.held.Load()) / float64(t.room) }

@@ -13,32 +13,32 @@ import (
 
 const (
 	fileName    = "purges"
-	damagedName = "purges.damaged" // the last one that could not be read
+	damagedName = "purges.damaged" // the last file that could not be read
 )
 
 func format() statefile.Format { return statefile.Format{Magic: "edge\x00pu\x1a", Version: 1} }
 
-// Place says where a Table is kept.
+// Place says where a Table is stored.
 type Place struct {
-	// Dir is a directory that exists. The files purges, purges.damaged and purges.*.tmp in it are
-	// ours, and one process has them at a time.
+	// Dir is a directory that exists. The files purges, purges.damaged and purges.*.tmp in it belong to the Table, and one
+	// process uses them at a time.
 	Dir string
-	// KeySeed becomes that of the Identity where no file has one yet; 0 draws one.
+	// KeySeed becomes the KeySeed of the Identity if no file has one yet; 0 draws one.
 	KeySeed uint64
-	// Log hears what the file was like and whether it can be written to; nil is nobody.
+	// Log gets messages about reading and writing the file; nil drops them.
 	Log *slog.Logger
 }
 
-// Open returns a Table that knows what its file knows, or an empty one with a new History where
-// there is none. The caller calls Close.
+// Open returns a Table with the marks of its file, or an empty one with a new History if there is no file. The caller calls
+// Close.
 //
-// A record that a kill left unfinished is cut off: no Keep returned for it. A damaged file is put
-// aside, with a word in the log about what is wrong where, and the Table begins anew with
-// another History, so that nothing passes for unpurged by it (Identity.Knows).
+// A record that a kill left incomplete is truncated: no Keep returned for it. A damaged file is renamed, the log says what
+// is wrong and where, and the Table starts empty with a new History, so that nothing stored before counts as unpurged
+// (Identity.Knows).
 //
-// Errors: statefile.ErrInUse, of another process; statefile.ErrForeign, a
-// *statefile.VersionError and statefile.ErrIrregular, of a file that is not ours or of a newer program, which stays as it is; and those
-// of the file system. Without a Table, nothing that was stored before may be used.
+// Errors: statefile.ErrInUse if another process has it; statefile.ErrForeign, a *statefile.VersionError and
+// statefile.ErrIrregular for a file that is foreign or of a newer program, which is not changed; and those of the file
+// system. Without a Table, nothing stored before may be used.
 func Open(p Place, o Options) (*Table, error) {
 	if p.Log == nil {
 		p.Log = slog.New(slog.DiscardHandler)
@@ -88,7 +88,7 @@ func open(p Place, o Options) (*Table, error) {
 	return t, nil
 }
 
-// load returns a table as the file at path has it.
+// load returns the table in the file at path.
 func load(path string, o Options, log *slog.Logger) (*Table, error) {
 	var t *Table
 	torn, err := statefile.ReadJournal(path, format(), func(record []byte) (err error) {

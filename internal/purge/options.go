@@ -2,17 +2,14 @@ package purge
 
 import "fmt"
 
-// Options say how many marks of each kind are told apart. They bound memory, not
-// what may be purged: half of them is when they are to be settled, and with more
-// than all the oldest purge more than they were for.
-// Zero is the default.
+// Options set how many marks of each kind are held exactly. They bound memory, not the number of purges. At half of a number
+// the marks are to be settled. Above it the oldest marks fold, and purge more than they were for. Zero is the default.
 type Options struct {
-	// Tags and URLs (65,536 each) and Hosts (4,096) take 2 bytes for each mark that
-	// may come, about 40 for each that has, and four times as many marks at most.
+	// Tags and URLs (65,536 each) and Hosts (4,096) take 2 bytes for each mark of the number, about 40 for each mark held.
+	// There are four times as many marks at most.
 	Tags, URLs, Hosts int
-	// Prefixes (1,024) take about 100 bytes and their text each. A purge by prefix
-	// copies the list without the text, a check costs a binary search in it. As many
-	// hosts of prefixes that had to go are told apart.
+	// Prefixes (1,024) take about 100 bytes and their text each. A purge by prefix copies the list without the texts; a
+	// check is a binary search in it. As many hosts of folded prefixes are held exactly.
 	Prefixes int
 }
 
@@ -22,7 +19,7 @@ const (
 	defaultHosts    = 1 << 12
 	defaultPrefixes = 1 << 10
 
-	// maxMarks bounds each number: beyond it, a mistake is likelier than a need.
+	// maxMarks bounds each number: a larger number is more likely a mistake.
 	maxMarks = 1 << 24
 )
 

@@ -7,15 +7,15 @@ import (
 	"sync/atomic"
 )
 
-// prefixes holds the marks for prefixes of URLs, sorted. It has one writer at a
-// time, and any number of readers, who take no lock.
+// prefixes holds the marks for prefixes of URLs, sorted. It has one writer at a time, and any number of readers, which take
+// no lock.
 type prefixes struct {
-	newest atomicMark // over all marks; raised before the mark is there
+	newest atomicMark // maximum of all marks; raised before a mark is published
 	limit  int
 	sorted atomic.Pointer[[]prefix] // never written to once it is published
 
-	// folded has the marks of the prefixes that made room, by host. A mark is here
-	// before it leaves the list, so a look-up that reads the list first misses none.
+	// folded has the marks of the folded prefixes, by host. A mark is added here before it leaves the list, so a look-up
+	// that reads the list first misses none.
 	folded *marks
 }
 
@@ -24,11 +24,11 @@ type prefix struct {
 	site, host uint64
 	text       []byte
 	mark            // of this prefix alone
-	all        mark // over the marks of this prefix and of all that it extends
-	parent     int  // the longest prefix that text extends; -1 for none
+	all        mark // maximum of the marks of this prefix and of all prefixes of it
+	parent     int  // index of the longest other prefix of text; -1 for none
 }
 
-// noParent ends the way from a prefix to those that it extends.
+// noParent ends the chain from a prefix to its shorter prefixes.
 const noParent = -1
 
 func newPrefixes(limit int) *prefixes {
@@ -39,19 +39,16 @@ func newPrefixes(limit int) *prefixes {
 
 func (t *prefixes) after(born uint64) bool { return born < t.newest.load().newest() }
 
-// state returns what the prefixes of target, and those of its host that were folded,
-// make of a response born then.
+// state returns the state of a response born then by the prefixes of target, and by the folded ones of its host.
 func (t *prefixes) state(born, site, host uint64, target []byte) State {
 	s := t.listed(born, site, target) // first: see folded
 	return max(s, t.folded.state(born, host))
 }
 
-// listed returns what the prefixes of target in the list make of a response born
-// then.
+// listed returns the state of a response born then by the prefixes of target in the list.
 //
-// They are all found from the last in order that is not beyond target: whatever
-// is sorted between one of them and target begins with it too. So each of them is
-// that last one, or what it extends.
+// It finds them all from the last entry that does not sort after target: whatever sorts between a prefix of target and
+// target begins with that prefix too. So each prefix of target is that last entry, or a prefix of it.
 func (t *prefixes) listed(born, site uint64, target []byte) State {
 	list := *t.sorted.Load()
 	at, found := search(list, site, target)
@@ -71,8 +68,8 @@ func (t *prefixes) listed(born, site uint64, target []byte) State {
 	return list[at].all.state(born)
 }
 
-// raise puts m over the mark of a prefix and returns how many marks folded to make
-// room for it. The longer prefixes that are left with nothing to say go.
+// raise raises the mark of a prefix to m. It returns how many marks folded to make room for it. It removes longer prefixes
+// whose marks add nothing.
 func (t *prefixes) raise(site, host uint64, text []byte, m mark) (folded int) {
 	t.newest.raise(m)
 	list := *t.sorted.Load()
@@ -88,7 +85,7 @@ func (t *prefixes) raise(site, host uint64, text []byte, m mark) (folded int) {
 	}
 	next = append(next, p)
 	for _, q := range list[at:] {
-		// Nothing in q is newer than m, so what is soft in it has nothing to say.
+		// Nothing in q is newer than m, so the soft mark of q adds nothing.
 		if q.site != site || !bytes.HasPrefix(q.text, text) || q.hard > p.hard {
 			next = append(next, q)
 		}
@@ -103,8 +100,7 @@ func (t *prefixes) raise(site, host uint64, text []byte, m mark) (folded int) {
 	return folded
 }
 
-// changes calls f with every mark of the list, the oldest first: raise knows nothing newer
-// than what it is given.
+// changes calls f with every mark of the list, the oldest first: raise expects no newer mark in the list than its own.
 func (t *prefixes) changes(f func(change)) {
 	list := slices.Clone(*t.sorted.Load())
 	slices.SortFunc(list, func(a, b prefix) int { return cmp.Compare(a.newest(), b.newest()) })
@@ -114,7 +110,7 @@ func (t *prefixes) changes(f func(change)) {
 	}
 }
 
-// settle lets go of the marks up to a generation, those of hosts included.
+// settle drops the marks up to a generation, those of hosts included.
 func (t *prefixes) settle(upTo uint64) {
 	t.folded.settle(upTo)
 	newest := t.folded.newest.load()
@@ -130,12 +126,12 @@ func (t *prefixes) settle(upTo uint64) {
 	t.newest.set(newest)
 }
 
-// share returns how much of its room is taken.
-func (t *prefixes) share() float64 {
-	return max(float64(len(*t.sorted.Load()))/float64(t.limit), t.folded.share())
+// fillRatio returns how full the list, or the table of hosts, is; 1 is full.
+func (t *prefixes) fillRatio() float64 {
+	return max(float64(len(*t.sorted.Load()))/float64(t.limit), t.folded.fillRatio())
 }
 
-// withoutOldest takes out the prefix that was not marked for longest.
+// withoutOldest removes the prefix with the oldest mark.
 func withoutOldest(list []prefix) (rest []prefix, oldest prefix) {
 	at := 0
 	for i := range list {
@@ -147,9 +143,8 @@ func withoutOldest(list []prefix) (rest []prefix, oldest prefix) {
 	return slices.Delete(list, at, at+1), oldest
 }
 
-// link sets parent and all. What a prefix extends comes before it in the list, and
-// so does whatever extends that and is sorted between the two: the way up from the
-// one before it meets them all, the longest first.
+// link sets parent and all. A prefix of an entry comes before it in the list. So does whatever begins with that prefix and
+// sorts between the two. So the chain of parents from the entry before meets all prefixes, the longest first.
 func link(list []prefix) {
 	for i := range list {
 		p := &list[i]
@@ -164,7 +159,7 @@ func link(list []prefix) {
 	}
 }
 
-// search returns where in list a prefix of site is or belongs.
+// search returns the index at which a prefix of site is or belongs in list.
 func search(list []prefix, site uint64, text []byte) (at int, found bool) {
 	low, high := 0, len(list)
 	for low < high {

@@ -2,14 +2,13 @@ package purge
 
 import "sync/atomic"
 
-// State is what the purges since its birth have made of a response. A greater
-// one is worse.
+// State is the effect on a response of the purges since its birth. A greater one is worse.
 type State uint8
 
 // The states.
 const (
 	Valid State = iota // nothing purged it
-	Stale              // a soft purge: not fresh any more, still of use where a stale response may be
+	Stale              // a soft purge: not fresh, usable where a stale response is
 	Gone               // as if it had never been stored
 )
 
@@ -37,7 +36,7 @@ func newMark(generation uint64, soft bool) mark {
 	return mark{hard: generation}
 }
 
-// over returns the mark that purges what m or o does.
+// over returns the maximum of m and o: it purges whatever m or o does.
 func (m mark) over(o mark) mark {
 	return mark{hard: max(m.hard, o.hard), soft: max(m.soft, o.soft)}
 }
@@ -54,13 +53,12 @@ func (m mark) state(born uint64) State {
 	return Valid
 }
 
-// atomicMark is a mark that only grows. It has one writer at a time. A reader
-// beside it gets the old or the new generation of each kind.
+// atomicMark is a mark. It has one writer at a time. A concurrent reader gets the old or the new generation of each kind.
 type atomicMark struct{ hard, soft atomic.Uint64 }
 
 func (a *atomicMark) load() mark { return mark{hard: a.hard.Load(), soft: a.soft.Load()} }
 
-// set makes it m, also a lower one.
+// set stores m, even if it is lower.
 func (a *atomicMark) set(m mark) {
 	a.hard.Store(m.hard)
 	a.soft.Store(m.soft)

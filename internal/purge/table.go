@@ -10,24 +10,22 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// URL names a resource in the words of the cache's key. Host is the canonical
-// host with its port, Target the keyed path and query. The bytes stay the
-// caller's and are not kept.
+// URL names a resource by the parts of the cache's key. Host is the canonical host with its port, Target the keyed path and
+// query. The bytes belong to the caller and are not kept.
 type URL struct {
 	Scheme       string
 	Host, Target []byte
 }
 
-// Table holds the marks of all purges. It is safe for concurrent use: checks take
-// no lock and are not held up by purges, which come one after the other.
+// Table holds the marks of all purges. It is safe for concurrent use: checks take no lock and do not wait for purges, which
+// are serialized.
 type Table struct {
 	identity Identity
-	seed     uint64 // of the hashes; secret, for with a known one anybody finds URLs that share a hash
+	seed     uint64 // of the hashes; secret: with a known one anybody finds URLs that share a hash
 
-	// latest is the generation of the newest purge, published after its marks. So
-	// who sees a generation sees its marks, and what is born while a mark is being
-	// set is older than that: a purge too much, where the other order could
-	// be one too few.
+	// latest is the generation of the newest purge, published after its marks. So a reader that sees a generation sees its
+	// marks. A response born while a mark is being set is older than the mark: that may purge too much, where the other
+	// order could purge too little.
 	latest   atomic.Uint64
 	folded   atomic.Uint64
 	all      atomicMark
@@ -39,13 +37,13 @@ type Table struct {
 	settled atomic.Uint64 // see Settle
 	crowded func(full bool)
 
-	file *file // nil: kept by nobody
+	file *file // nil: not stored
 
-	mu sync.Mutex // taken by purges: it makes them one writer; guards what file says
+	mu sync.Mutex // taken by purges: it makes them one writer; guards the fields that file names
 }
 
-// New returns a Table in which nothing was purged, and which ends with the process: see Open.
-// It panics if a number of o is negative or above 16,777,216.
+// New returns an empty Table, which ends with the process: see Open. It panics if a number of o is negative or above
+// 16,777,216.
 func New(o Options) *Table {
 	return &Table{
 		seed:     random(),
@@ -56,42 +54,38 @@ func New(o Options) *Table {
 	}
 }
 
-// random returns a number that nobody can guess, and that is not 0.
+// random returns an unpredictable number other than 0.
 func random() uint64 {
 	var b [8]byte
 	_, _ = rand.Read(b[:]) // it never fails
 	return max(1, binary.LittleEndian.Uint64(b[:]))
 }
 
-// Now returns the generation, which grows by one with each purge. The caller asks
-// before it sends the request to the origin, and keeps the answer with the
-// response.
+// Now returns the generation, which grows by one with each purge. The caller asks before it sends the request to the origin,
+// and stores the answer with the response.
 func (t *Table) Now() uint64 { return t.latest.Load() }
 
-// All purges everything. Soft, here and below, makes it Stale instead of Gone.
-// When All or one of the other purges has returned, every Check knows of it. It outlives the
-// process when Keep has returned.
+// All purges everything. With soft, here and below, it makes responses Stale instead of Gone. When All or another purge has
+// returned, every Check knows of it. It survives the process once Keep has returned.
 func (t *Table) All(soft bool) {
 	t.purge(soft, change{kind: changeAll})
 }
 
-// Host purges what has the canonical host, port included, under any scheme.
+// Host purges all responses of the canonical host, port included, under any scheme.
 func (t *Table) Host(host []byte, soft bool) {
 	t.purge(soft, change{kind: changeHost, hash: t.hash(host)})
 }
 
-// Prefix purges what has the scheme and host of p and a target that begins with
-// that of p, byte for byte. Segments mean nothing here: /a is a prefix of /a/b, of
-// /a?b and of /ab; /a/ is a prefix of /a/b only. The same purge is also for the URLs in also,
-// byte for byte.
+// Prefix purges the responses with the scheme and host of p and a target that begins with that of p, byte for byte. Path
+// segments have no meaning here: /a is a prefix of /a/b, of /a?b and of /ab; /a/ is a prefix of /a/b only. The same purge
+// also covers the URLs in also, byte for byte.
 func (t *Table) Prefix(p URL, soft bool, also ...URL) {
 	host := t.hash(p.Host)
 	site := t.site(p.Scheme, host)
 	t.purge(soft, t.urlChanges(change{kind: changePrefix, hash: site, host: host, text: p.Target}, also)...)
 }
 
-// URL purges u: every response whose key has this URL part, with any selectors behind it.
-// The same purge is also for the URLs in also.
+// URL purges u: every response whose key has this URL part, whatever variant. The same purge also covers the URLs in also.
 func (t *Table) URL(u URL, soft bool, also ...URL) {
 	t.purge(soft, t.urlChanges(t.urlChange(u), also)...)
 }
@@ -108,18 +102,16 @@ func (t *Table) urlChanges(first change, also []URL) []change {
 	return all
 }
 
-// Tag purges what has the tag: the result of HashTag or HashGroup.
+// Tag purges the responses with the tag, a result of HashTag or HashGroup.
 func (t *Table) Tag(tag uint64, soft bool) {
 	t.purge(soft, change{kind: changeTag, hash: tag})
 }
 
-// Check returns what the purges so far have made of a response: born is the
-// generation at the start of its fetch, u its URL, tags what AppendTag collected.
-// It keeps and changes no argument and allocates nothing. As long as nothing was
-// purged since born, it costs one atomic load.
+// Check returns the state of a response by the purges so far: born is the generation at the start of its fetch, u its URL,
+// tags what AppendTag collected. It keeps and changes no argument and allocates nothing. If nothing was purged since born,
+// it costs one atomic load.
 //
-// Beside a purge in progress, it may know of it or not. It never forgets an earlier
-// one.
+// It may or may not see a purge in progress. It always sees an earlier one.
 func (t *Table) Check(born uint64, u URL, tags []uint64) State {
 	if born >= t.latest.Load() {
 		return Valid
@@ -127,7 +119,7 @@ func (t *Table) Check(born uint64, u URL, tags []uint64) State {
 	return t.check(born, u, tags)
 }
 
-// check is Check for a response since whose birth something was purged.
+// check is Check for a response born before the newest purge.
 func (t *Table) check(born uint64, u URL, tags []uint64) State {
 	s := t.all.load().state(born)
 	if s < Gone && t.tags.after(born) {
@@ -151,16 +143,15 @@ func (t *Table) check(born uint64, u URL, tags []uint64) State {
 	return s
 }
 
-// Stats is a moment of a Table. Of what happens while it is read, it has some.
+// Stats has the numbers of a Table. It may or may not include changes made while it is read.
 type Stats struct {
 	// Tags, URLs, Hosts and Prefixes are the marks held.
 	Tags, URLs, Hosts, Prefixes int
-	// Folded counts the marks that made room for others and purge more than they
-	// were for since.
+	// Folded counts the marks that folded: since then they purge more than they were for.
 	Folded uint64
 }
 
-// Stats counts the marks. It costs a look at every bucket.
+// Stats returns the numbers of the Table.
 func (t *Table) Stats() Stats {
 	return Stats{
 		Tags: t.tags.count(), URLs: t.urls.count(), Hosts: t.hosts.count(),
@@ -169,7 +160,7 @@ func (t *Table) Stats() Stats {
 	}
 }
 
-// purge sets marks of the next generation.
+// purge applies the changes with marks of the next generation.
 func (t *Table) purge(soft bool, changes ...change) {
 	t.mu.Lock()
 	next := t.latest.Load() + 1
@@ -179,26 +170,24 @@ func (t *Table) purge(soft bool, changes ...change) {
 		t.file.noteLocked(c)
 	}
 	t.latest.Store(next)
-	share := max(t.tags.share(), t.urls.share(), t.hosts.share(), t.prefixes.share())
+	share := max(t.tags.fillRatio(), t.urls.fillRatio(), t.hosts.fillRatio(), t.prefixes.fillRatio())
 	t.mu.Unlock()
 	if share >= crowdedShare && t.crowded != nil {
 		t.crowded(share >= 1)
 	}
 }
 
-// crowdedShare of the room for marks of one kind is when it is time to Settle. It leaves as
-// much again for the marks that come until that is done.
+// crowdedShare is the fill ratio of one kind of marks at which it is time to Settle. It leaves as much room again for the
+// marks that come until that is done.
 const crowdedShare = 0.5
 
-// WhenCrowded has f called by every purge while there is little room for marks of some
-// kind; full says that there is none, so that the next ones fold: f may hold the purge up
-// then until there is room. Call it before the first purge.
+// WhenCrowded makes every purge call f while there is little room for marks of some kind. Full says that there is none, so
+// that the next marks fold: f may then block the purge until there is room. Call it before the first purge.
 func (t *Table) WhenCrowded(f func(full bool)) { t.crowded = f }
 
-// Settle lets go of all marks up to a generation. The caller has held every response
-// that is stored against them, since the table had that generation, and has forgotten what
-// they had purged. From then on a response may not be stored if it was born before that
-// generation: nobody knows any more what has been purged since. See Settled.
+// Settle drops all marks up to a generation. Before, the caller has checked every stored response against them, at or after
+// the time the table had that generation, and has removed the purged ones. From then on a response born before that
+// generation may not be stored: nobody knows any more what was purged since. See Settled.
 func (t *Table) Settle(generation uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -206,7 +195,7 @@ func (t *Table) Settle(generation uint64) {
 		return
 	}
 	t.file.settledLocked()
-	t.settled.Store(generation) // before the marks go, so that a look-up that misses one sees that it settled
+	t.settled.Store(generation) // before the marks are dropped, so that a look-up that misses one sees that
 	for _, marks := range [...]*marks{t.tags, t.urls, t.hosts} {
 		marks.settle(generation)
 	}
@@ -216,12 +205,11 @@ func (t *Table) Settle(generation uint64) {
 	}
 }
 
-// Settled returns the generation up to which there are no marks any more. It only grows.
+// Settled returns the generation up to which marks were dropped. It only grows.
 //
-// To store a response, call Check and then Settled: a response that was born before that
-// generation may not be stored. To look one up, call Settled before the look-up and again
-// after Check. If it has grown, the response may have been forgotten meanwhile, together with
-// the mark that Check looked for, so the look-up has to be made again.
+// To store a response, call Check and then Settled: a response born before that generation may not be stored. To look one
+// up, call Settled before the look-up and again after Check. If it has grown, the response may have been removed meanwhile,
+// together with the mark that Check looked for: repeat the look-up.
 func (t *Table) Settled() uint64 { return t.settled.Load() }
 
 func (t *Table) fold(marks int) { t.folded.Add(uint64(marks)) }

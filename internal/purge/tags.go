@@ -11,29 +11,25 @@ import (
 )
 
 const (
-	// AnyTag among the tags of a response says that it has too many to keep. It is
-	// purged with every tag.
+	// AnyTag among the tags of a response says that it has too many to store. Every purge of a tag purges it.
 	AnyTag uint64 = 0
-	// MaxTags is how many tags of a response are kept, 8 bytes each.
+	// MaxTags is how many tags of a response are stored, 8 bytes each.
 	MaxTags = 256
 )
 
-// HashTag returns the tag called name, for Tag and AppendTag. Names are compared
-// byte for byte. It is never AnyTag. The seed is this Table's own: another one has other
-// hashes, but for one that was opened with the same file.
+// HashTag returns the tag called name, for Tag and AppendTag. Names are compared byte for byte. It never returns AnyTag. The
+// seed belongs to this Table: another Table has other hashes, unless it was opened with the same file.
 func (t *Table) HashTag(name string) uint64 { return max(1, xxh3.HashStringSeed(name, t.seed)) }
 
-// HashGroup returns the tag for a cache group, which belongs to one origin, that
-// is scheme and host, port included (RFC 9875 section 2). It differs from the
-// tag of the same name. To have a purge of that tag reach the members of the group too,
-// append both.
+// HashGroup returns the tag for a cache group. A group belongs to one origin: scheme and host, port included (RFC 9875
+// section 2). The tag differs from the plain tag of the same name. For a purge of that tag to reach the members of the group
+// too, append both.
 func (t *Table) HashGroup(scheme string, host []byte, group string) uint64 {
 	site := t.site(scheme, t.hash(host))
 	return max(1, bits.RotateLeft64(site, 32)^xxh3.HashStringSeed(group, t.seed))
 }
 
-// AppendTag adds tag to the tags of one response, each once. Beyond MaxTags they
-// become AnyTag alone, so that none of them is missed.
+// AppendTag adds tag to the tags of one response, each once. More than MaxTags become AnyTag alone, so that none is missed.
 func AppendTag(tags []uint64, tag uint64) []uint64 {
 	switch {
 	case len(tags) == 1 && tags[0] == AnyTag, slices.Contains(tags, tag):
@@ -44,9 +40,8 @@ func AppendTag(tags []uint64, tag uint64) []uint64 {
 	return append(tags, tag)
 }
 
-// AppendTags adds the tags in a response's Surrogate-Key and Cache-Tag fields to
-// tags, as AppendTag does. The first is a list with spaces, the second one with
-// commas; neither has a standard.
+// AppendTags adds the tags in a response's Surrogate-Key and Cache-Tag fields to tags, as AppendTag does. The first is a
+// space-separated list, the second a comma-separated one; neither has a standard.
 func (t *Table) AppendTags(tags []uint64, h field.List) []uint64 {
 	for i := range h {
 		switch h[i].Name {
@@ -67,7 +62,7 @@ func (t *Table) AppendTags(tags []uint64, h field.List) []uint64 {
 
 func blank(r rune) bool { return r == ' ' || r == '\t' }
 
-// tagState returns what the marks for tags make of a response born then.
+// tagState returns the state of a response born then by the marks for tags.
 func (t *Table) tagState(born uint64, tags []uint64) State {
 	s := Valid
 	for _, tag := range tags {
