@@ -2,35 +2,32 @@ package admission
 
 import "sync"
 
-// horizon is how many periods between rotations, the one under way included,
-// Measured.Ratio looks back on. With generations of a million keys they make
-// some hundred false positives, enough to tell 0.6 % from 0.8 %.
+// horizon is how many periods between rotations, the present one included, Measured.Ratio covers. With generations of a
+// million keys they have some hundred false positives, enough to tell 0.6 % from 0.8 %.
 const horizon = 16
 
-// accuracy adds up, period by period, what the sample found and what was to be
-// expected of the same sightings.
+// accuracy sums up, period by period, what the sample found and what was expected of the same sightings.
 type accuracy struct {
 	mu            sync.Mutex
-	rate          float64 // expected at the last settling
-	unseen, wrong int64   // settled so far
+	rate          float64 // expected false positive rate at the last settle
+	unseen, wrong int64   // totals at the last settle
 	periods       [horizon]period
-	now           int // the period under way
+	now           int // the present period
 }
 
 // period is what happened between two rotations.
 type period struct {
 	unseen, wrong int64
-	expected      float64 // sum over the unseen
+	expected      float64 // sum of the expected rates over the unseen
 }
 
-// settle accounts for all sightings since the last settling, given the totals.
-// Each was expected to be wrong at a rate between that of then and the one now,
-// on average the mean: between the two the filter has filled evenly.
+// settle accounts for all sightings since the last settle, given the totals. Each was expected to be wrong at a rate
+// between that of then and the one now, on average the mean: in between the filter has filled evenly.
 func (a *accuracy) settle(unseen, wrong int64, rate float64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if unseen < a.unseen || wrong < a.wrong {
-		return // another caller read the totals later and came first
+		return // another caller read later totals and came first
 	}
 	p := &a.periods[a.now]
 	p.unseen += unseen - a.unseen
@@ -39,8 +36,8 @@ func (a *accuracy) settle(unseen, wrong int64, rate float64) {
 	a.unseen, a.wrong, a.rate = unseen, wrong, rate
 }
 
-// turn begins a period, with the rate expected after a rotation.
-func (a *accuracy) turn(rate float64) {
+// beginPeriod begins a period; rate is expected after the rotation.
+func (a *accuracy) beginPeriod(rate float64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.now = (a.now + 1) % horizon

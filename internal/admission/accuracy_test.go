@@ -32,7 +32,7 @@ func TestExpectedIsTheMeanOverTheSightings(t *testing.T) {
 	wantAccuracy(t, a, 100, 1, 0.01)
 	a.settle(400, 10, 0.04) // 300 more, from 2 to 4 %
 	wantAccuracy(t, a, 400, 10, (100*0.01+300*0.03)/400)
-	a.turn(0.01) // a rotation: no sighting saw the way from 4 to 1 %
+	a.beginPeriod(0.01) // a rotation: no sighting saw the way from 4 to 1 %
 	a.settle(500, 12, 0.01)
 	wantAccuracy(t, a, 500, 12, (100*0.01+300*0.03+100*0.01)/500)
 	a.settle(500, 12, 0.5) // nobody asked meanwhile
@@ -44,7 +44,7 @@ func TestWhatIsOlderThanTheHorizonNoLongerCounts(t *testing.T) {
 	a.settle(1000, 500, 0.5)
 	for n := range int64(horizon) {
 		wantAccuracy(t, a, 1000+10*n, 500+n, (1000*0.5+float64(10*n)*0.1)/float64(1000+10*n))
-		a.turn(0.1)
+		a.beginPeriod(0.1)
 		a.settle(1000+10*(n+1), 500+n+1, 0.1)
 	}
 	wantAccuracy(t, a, 10*horizon, horizon, 0.1)

@@ -8,30 +8,30 @@ import (
 	"edgeproxy/internal/fit"
 )
 
-// fitting has the generations of one memory follow the tier behind the gate: each
-// ends after as many sightings as suit it.
+// fitting sets the lengths of the generations of one memory to suit the tier behind the gate: each ends after that many
+// sightings.
 type fitting struct {
 	_     [64]byte // sightings is written by every request: it has a cache line of its own
 	count atomic.Int64
 	_     [56]byte
 
-	mu    sync.Mutex   // held where one of these is worked out from the others; sightings only read, but at the end
+	mu    sync.Mutex   // held to compute one of these from the others; sightings take it only at the end of a generation
 	began atomic.Int64 // count when the newest generation began
 	ends  atomic.Int64 // count at which it ends
-	full  atomic.Bool  // it has come to its end, and will be rotated even if ends moves
+	full  atomic.Bool  // it has reached its end, and will be rotated even if ends moves
 
 	length  fit.Length
-	objects atomic.Int64  // that the tier holds when it is full
+	objects atomic.Int64  // C: how many the tier holds when it is full
 	ended   chan struct{} // receives when ends may have been reached
-	most    int64         // bytes of the filters at the most
+	most    int64         // bound of the bytes of the filters
 
 	told  atomic.Int64  // objects at the last call of onFit; 0: none yet
-	moved chan struct{} // receives when there is more to tell
+	moved chan struct{} // receives when onFit is to be called
 	onFit func(filter string, objects, sightings int64)
 }
 
-// sized returns the size of a filter's first generation: that of the section, or, where
-// it is fitted, what suits the tier as far as is known.
+// sized returns the size of a filter's first generation: that of the section, or, if it is Fitted, what suits the tier
+// as far as is known.
 func sized(l fit.Length, section FilterOptions, f *fit.Fit) FilterOptions {
 	if section.Fitted {
 		section.Resizable = true
@@ -40,8 +40,8 @@ func sized(l fit.Length, section FilterOptions, f *fit.Fit) FilterOptions {
 	return section
 }
 
-// MostKeys returns the capacity of the largest generation that a filter of this name may
-// come to if it is Fitted, before a tier of so many bytes.
+// MostKeys returns the largest capacity that a generation of the filter of this name may reach if it is Fitted, before
+// a tier of so many bytes.
 func MostKeys(filter string, tierBytes int64) int64 {
 	if filter == CountingFilter {
 		return mostKeys(fit.Counting(), tierBytes)
@@ -53,7 +53,7 @@ func mostKeys(l fit.Length, tierBytes int64) int64 {
 	return bloom.NextCapacity(0, l.MostRoom(tierBytes))
 }
 
-// newFitting returns one for a filter of o, whose generations are of length l.
+// newFitting returns a fitting for a filter of o, whose generations have length l.
 func newFitting(l fit.Length, o Options, size bloom.Options, layout bloom.Layout) *fitting {
 	f := &fitting{length: l, ended: make(chan struct{}, 1), moved: make(chan struct{}, 1), onFit: o.OnFit}
 	if f.onFit == nil {
@@ -71,7 +71,7 @@ func memoryOf(o bloom.Options, l bloom.Layout) int64 {
 	return l.Bytes(units) * int64(o.Generations)
 }
 
-// objectsNow returns C, 0 where nothing is fitted.
+// objectsNow returns C, 0 if nothing is fitted.
 func (f *fitting) objectsNow() int64 {
 	if f == nil {
 		return 0
@@ -87,16 +87,15 @@ func (f *fitting) counted() (number int64) {
 	return f.count.Add(1)
 }
 
-// sighted ends the newest generation if the sighting of this number, which the filter has
-// now, is its last.
+// sighted ends the newest generation if the sighting with this number, which the filter has now, is its last.
 func (f *fitting) sighted(number int64) {
 	if f != nil && number >= f.ends.Load() && !f.full.Load() {
 		f.end()
 	}
 }
 
-// end has the newest generation rotated, if it is at its end: the one that was may have
-// been rotated since the caller looked.
+// end signals that the newest generation is to be rotated, if it is at its end: it may have been rotated since the
+// caller looked.
 func (f *fitting) end() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -110,14 +109,14 @@ func (f *fitting) endLocked() {
 	}
 }
 
-// over reports whether the newest generation has had its sightings.
+// over reports whether the newest generation has had all its sightings.
 func (f *fitting) over() bool { return f != nil && f.full.Load() }
 
 // seen returns how many sightings the newest generation has had.
 func (f *fitting) seen() int64 { return f.count.Load() - f.began.Load() }
 
-// turn begins a generation.
-func (f *fitting) turn() {
+// beginGeneration accounts for the begin of a generation.
+func (f *fitting) beginGeneration() {
 	if f == nil {
 		return
 	}
@@ -128,7 +127,7 @@ func (f *fitting) turn() {
 	f.full.Store(false)
 }
 
-// lengthen gives the newest generation so many sightings in all.
+// lengthen sets how many sightings the newest generation gets in all.
 func (f *fitting) lengthen(sightings int64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -136,7 +135,7 @@ func (f *fitting) lengthen(sightings int64) {
 	f.endLocked()
 }
 
-// signal sends without waiting: one waiting signal says it all.
+// signal sends without waiting: one pending signal is enough.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -144,8 +143,7 @@ func signal(c chan struct{}) {
 	}
 }
 
-// fit begins to follow what is known of the tier. The newest generation has had so
-// many sightings.
+// fit starts fitting m to what is known of the tier. The newest generation has had seen sightings.
 func (m *memory) fit(f *fitting, known *fit.Fit, seen int64) {
 	m.fitting = f
 	m.rotator.fitted, m.rotator.ended, m.rotator.moved, m.rotator.tell = true, f.ended, f.moved, m.tell
@@ -153,8 +151,7 @@ func (m *memory) fit(f *fitting, known *fit.Fit, seen int64) {
 	m.follow(known.Objects(), known.Known())
 }
 
-// follow makes the generations as long as suits C; known is whether enough was seen to
-// speak of it.
+// follow sets the length of the generations to suit C; known is whether enough responses were seen to report it.
 func (m *memory) follow(objects int64, known bool) {
 	f := m.fitting
 	if f == nil {
@@ -179,7 +176,7 @@ func farFrom(told, objects int64) bool {
 	return objects > told+told/4 || objects < told-told/4
 }
 
-// tell calls onFit if there is something new.
+// tell calls onFit if C has moved.
 func (m *memory) tell() {
 	f := m.fitting
 	objects := f.objects.Load()

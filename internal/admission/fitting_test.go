@@ -336,7 +336,7 @@ func TestALateSightingEndedTheGenerationAfterItsOwn(t *testing.T) {
 	g := newGate(t, fittedOptions(1))
 	defer g.Close()
 	f := g.seen.fitting
-	f.turn()
+	f.beginGeneration()
 	f.end() // of one that has seen the end of the generation before
 	if f.over() {
 		t.Error("got a generation without sightings that is over")

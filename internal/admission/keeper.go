@@ -11,8 +11,7 @@ import (
 	"edgeproxy/internal/statefile"
 )
 
-// keeper saves the memories of a gate to a file, from a goroutine of its own and
-// whenever it is asked.
+// keeper saves the memories of a gate to a file, from a goroutine of its own and on request.
 type keeper struct {
 	options  StateOptions
 	guard    func(step func())
@@ -25,7 +24,7 @@ type keeper struct {
 
 	mu      sync.Mutex
 	started bool // run was begun
-	closed  bool // and is not to be begun any more
+	closed  bool // run may not be started any more
 	state   StateStats
 }
 
@@ -52,7 +51,7 @@ func (k *keeper) start() {
 	go k.run()
 }
 
-// run saves every now and then until close.
+// run saves periodically until close.
 func (k *keeper) run() {
 	defer close(k.done)
 	ticker := time.NewTicker(k.options.Every)
@@ -81,7 +80,7 @@ func (k *keeper) close() (started bool) {
 	return started
 }
 
-// saveOnce saves; who asked for it is gone, so an error goes to OnError.
+// saveOnce saves. Nobody waits for the result, so an error goes to OnError.
 func (k *keeper) saveOnce(now time.Time) {
 	if err := k.save(now); err != nil {
 		k.options.OnError(err)
@@ -108,7 +107,7 @@ func (k *keeper) save(now time.Time) error {
 	return nil
 }
 
-// write puts out the state and returns its length.
+// write writes the state to w and returns its length.
 func (k *keeper) write(w io.Writer, now time.Time) (int64, error) {
 	sw := newStateWriter(w, k.options.Seed, now)
 	for _, m := range k.memories {
@@ -119,7 +118,7 @@ func (k *keeper) write(w io.Writer, now time.Time) (int64, error) {
 	return sw.n, err
 }
 
-// stats returns how it went so far.
+// stats returns the counters of the saves.
 func (k *keeper) stats() StateStats {
 	k.mu.Lock()
 	defer k.mu.Unlock()

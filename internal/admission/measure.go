@@ -1,7 +1,7 @@
 package admission
 
-// settlings is how often within one generation the expected rate is noted. It
-// is a convex function of the keys; 16 straight pieces follow it to a percent.
+// settlings is how often within one generation the expected rate is read. The rate is a convex function of the keys; 16
+// straight pieces follow it to a percent.
 const settlings = 16
 
 // settleEvery returns the number of unseen keys sampled between two settlings.
@@ -9,10 +9,10 @@ func (s *sample) settleEvery() int64 {
 	return max(s.stride.Load()>>min(s.bits.Load(), hashBits-1), 1)
 }
 
-// pace has the expected rate noted settlings times in a generation of so many keys.
+// pace sets the distance of the readings for a generation of so many keys.
 func (s *sample) pace(keys int64) { s.stride.Store(max(keys/settlings, 1)) }
 
-// forget drops the keys that are in no generation held any more. It locks one
+// forget drops the keys that are no longer in the window. It locks one
 // shard after the other, some microseconds each.
 func (s *sample) forget() {
 	oldest, _ := s.serials.Held()
@@ -22,10 +22,9 @@ func (s *sample) forget() {
 	}
 }
 
-// settle accounts for the sightings since the last settling, while the filter's
-// expected false positive ratio has come to be expected.
+// settle accounts for the sightings since the last settle; expected is the filter's expected false positive ratio now.
 func (s *sample) settle(expected float64) {
-	wrong := s.falsePositives.Load() // before unseen, so never more
+	wrong := s.falsePositives.Load() // before unseen, so never above it
 	s.accuracy.settle(s.unseen.Load(), wrong, expected)
 }
 

@@ -12,8 +12,7 @@ import (
 	"edgeproxy/internal/fit"
 )
 
-// filter is what a memory needs of a sliding filter of either kind, besides the
-// recording of sightings.
+// filter is the interface of both kinds of sliding filter, without the recording of sightings.
 type filter interface {
 	window
 	saver
@@ -25,9 +24,8 @@ type filter interface {
 	SetLimit(keys int64)
 }
 
-// memory is what one policy remembers: the filter of its sightings, the two of
-// its regret, and the sample that checks the first. They live in one window:
-// rotate moves all of them.
+// memory is what one policy remembers: the filter of its sightings, the two of its regret, and the sample that checks
+// the first. They have one window: rotate moves all of them.
 type memory struct {
 	name    string
 	filter  filter
@@ -35,13 +33,13 @@ type memory struct {
 	sample  *sample
 	rotator *rotator
 	fitting *fitting      // nil: the length of a generation is fixed
-	longest time.Duration // that the window can be; 0 where no time ends a generation
+	longest time.Duration // longest time that the window covers; 0 if no time ends a generation
 }
 
-// kind is what differs between the filters.
+// kind has the differences between the filters.
 type kind[F filter] struct {
 	name   string
-	reach  int // how far one generation counts; 0: seen or not
+	reach  int // how far one generation counts; 0: it does not count
 	length fit.Length
 	layout bloom.Layout
 	fresh  func(bloom.Options, time.Time) (F, error)
@@ -80,7 +78,7 @@ func build[F filter](k kind[F], section *FilterOptions, o Options, fits *fit.Fit
 		return f, nil, fmt.Errorf("build the %s filter: %w", of.name, err)
 	}
 	m.sample = newSample(f, size.Options, k.reach, restored)
-	m.sample.accuracy.turn(f.Stats(now).FalsePositiveRatio)
+	m.sample.accuracy.beginPeriod(f.Stats(now).FalsePositiveRatio)
 	m.rotator = newRotator(k.name, m, size.RotateEvery, o.OnEarlyRotation, o.Guard)
 	m.rotator.due, m.rotator.settle = m.sample.due, m.settle
 	if size.Fitted {
@@ -89,31 +87,28 @@ func build[F filter](k kind[F], section *FilterOptions, o Options, fits *fit.Fit
 	return f, m, nil
 }
 
-// began returns when the newest generation of the filter began, on now's
-// monotonic clock: a start read from a file has none, and would have the period
-// change with the clock on the wall.
+// began returns when the newest generation of the filter began, on now's monotonic clock. A start read from a file has
+// no monotonic reading, and would move the period with the wall clock.
 func (m *memory) began(now time.Time) time.Time { return now.Add(-now.Sub(m.filter.Start())) }
 
-// save writes the filters to w. Rotations go on meanwhile, so each may be of a
-// moment of its own, and the order matters. stored comes before held: what is
-// forgotten in between is then missing from held, which loses regret, and not
-// from stored, which would invent some. The filter comes last: were it saved
-// full, and the others after the rotation that follows, the next start would
-// rotate those twice.
+// save writes the filters to w. Rotations go on meanwhile, so each may be of another moment, and the order matters.
+// Stored comes before held: a key forgotten in between is then missing from held, which loses regret, and not from
+// stored, which would invent some. The filter comes last: if it was saved full, and the others after the rotation that
+// follows, the next start would rotate those twice.
 func (m *memory) save(w *stateWriter, now time.Time) {
 	w.section(m.name+storedSuffix, m.regret.stored, now)
 	w.section(m.name+heldBackSuffix, m.regret.held, now)
 	w.section(m.name, m.filter, now)
-	if m.fitting != nil { // after a rotation meanwhile: those of the generation that follows
+	if m.fitting != nil { // after a rotation meanwhile, those of the next generation
 		w.bytes(m.name+sightingsSuffix, binary.LittleEndian.AppendUint64(nil, uint64(m.fitting.seen())))
 	}
 }
 
-// Rotate forgets the oldest generation of all filters and begins a new one. Only
-// the rotator calls it, so the filters never refuse for being at it already.
+// Rotate drops the oldest generation of all filters and begins a new one. Only the rotator calls it, so the filters
+// never refuse because of another rotation.
 func (m *memory) Rotate(now time.Time, cause bloom.Cause) bool {
 	m.settle(now)
-	m.fitting.turn() // first: what is sighted from now on is the next generation's
+	m.fitting.beginGeneration() // first: sightings from now on count in the next generation
 	if !m.filter.Rotate(now, cause) {
 		return false
 	}
@@ -121,12 +116,12 @@ func (m *memory) Rotate(now time.Time, cause bloom.Cause) bool {
 	m.regret.stored.Rotate(now, cause)
 	m.sample.forget()
 	m.sample.pace(m.filter.Limit())
-	m.sample.accuracy.turn(m.filter.Stats(now).FalsePositiveRatio)
+	m.sample.accuracy.beginPeriod(m.filter.Stats(now).FalsePositiveRatio)
 	return true
 }
 
-// Full reports whether the filter is full, or its newest generation has had the
-// sightings that suit the cache. FullC is the filter's.
+// Full reports whether the filter is full, or its newest generation has had the sightings that suit the cache. FullC is
+// the filter's.
 func (m *memory) Full() bool             { return m.filter.Full() || m.fitting.over() }
 func (m *memory) FullC() <-chan struct{} { return m.filter.FullC() }
 

@@ -14,7 +14,7 @@ const (
 	CountingFilter  = "counting"
 )
 
-// minRotateEvery is the shortest period. Below it the window would consist of
+// minRotateEvery is the shortest period. Below it the filter would spend its time
 // clearing.
 const minRotateEvery = time.Millisecond
 
@@ -24,39 +24,35 @@ type Options struct {
 	SecondHit *FilterOptions
 	Counting  *FilterOptions
 
-	// TierBytes is the size of the tier behind the gate: that of what is stored, not
-	// of a stage before it. Filters that are Fitted go by it.
+	// TierBytes is the size of the tier behind the gate, which holds what is stored; a stage before it does not count.
+	// Filters that are Fitted use it.
 	TierBytes int64
 
-	// OnFit, if not nil, is called when the number of objects that the tier holds when it
-	// is full is first known, and whenever it has moved by more than a quarter since: with
-	// it, and the sightings after which a generation of the filter ends then. It is called for each
-	// filter that is Fitted, from the filter's own goroutine, as OnEarlyRotation is.
+	// OnFit, if not nil, is called when the number of objects that the tier holds when it is full is first known, and
+	// whenever it has moved by more than a quarter since. Its arguments are that number and the sightings after which a
+	// generation of the filter then ends. It is called for each filter that is Fitted, from the filter's own goroutine,
+	// like OnEarlyRotation.
 	OnFit func(filter string, objects, sightings int64)
 
-	// OnEarlyRotation, if not nil, is called once for every rotation by fill
-	// before RotateEvery was over: the window is shorter than configured. filter
-	// is one of the filter names, age that of the generation that filled up. It
-	// is called from the filter's own goroutine, which rotates nothing and
-	// cannot be closed until it returns.
+	// OnEarlyRotation, if not nil, is called for every rotation of a full filter before RotateEvery was over: the
+	// window is shorter than configured. Filter is one of the filter names, age that of the generation that filled up.
+	// It is called from the filter's own goroutine, which rotates nothing and cannot be closed until it returns.
 	OnEarlyRotation func(filter string, age time.Duration)
 
-	// Guard, if not nil, runs each step of the goroutines of a Gate, a rotation or a save, and
-	// returns also where that panics: the next step comes all the same. Nil runs it unguarded.
+	// Guard, if not nil, runs each step of the goroutines of a Gate, a rotation or a save. It must return even if the
+	// step panics: the next step runs nevertheless. Nil runs steps unguarded.
 	Guard func(step func())
 
-	// OpenBelow, if not nil, reports whether the gate is open because the cache
-	// is still too empty to be choosy. It is asked for every sighting that would
-	// be refused, but for those of policy Never, and must be fast and safe for
-	// concurrent use. Sightings are recorded all the same.
+	// OpenBelow, if not nil, reports whether the gate is open because the cache is still too empty to refuse anything.
+	// It is called for every sighting that would be refused, except those of policy Never. It must be fast and safe for
+	// concurrent use. Sightings are recorded nevertheless.
 	OpenBelow func() bool
 
-	// State, if not nil, has the filters kept in a file, from Gate.StartSaving on.
+	// State, if not nil, keeps the filters in a file, from Gate.StartSaving on.
 	State *StateOptions
 
-	// Restore, if not nil, is what LoadState read. New takes from it what fits
-	// the sections above and ages it; Gate.Problems says what did not fit. It
-	// needs State, whose Seed must be the one sightings were saved under. New
+	// Restore, if not nil, is what LoadState read. New uses the parts that fit the sections above and ages them;
+	// Gate.Problems says which do not fit. It needs State, with the Seed that the sightings were saved under. New
 	// closes it.
 	Restore *State
 }
@@ -65,17 +61,16 @@ type Options struct {
 type FilterOptions struct {
 	bloom.Options
 
-	// Fitted has the length of a generation follow the tier behind the gate, as package
-	// fit works it out; Capacity is not looked at then.
+	// Fitted fits the length of a generation to the tier behind the gate, as package fit computes it; Capacity is
+	// ignored then.
 	Fitted bool
 
-	// RotateEvery is the longest a generation is the newest; it is rotated
-	// before when it is full. 0 rotates by fill only; otherwise 1ms or more.
+	// RotateEvery is the longest time that a generation is the newest; it is rotated earlier when it is full. 0 rotates
+	// only full ones; otherwise 1ms or more.
 	RotateEvery time.Duration
 }
 
-// StateOptions says where the filters are kept over a restart, and how often
-// they are saved.
+// StateOptions says where the filters are saved over a restart, and how often.
 type StateOptions struct {
 	// Path is the file. Its directory must exist and be writable.
 	Path string
@@ -84,8 +79,8 @@ type StateOptions struct {
 	// Gate.StartSaving; the gate saves once more when it is closed.
 	Every time.Duration
 
-	// Seed is that of the key hash, without which the filters mean nothing. It
-	// is stored with them, so the file is as secret as it is.
+	// Seed is the seed of the key hash, without which the filters mean nothing. It is stored with them, so the file is
+	// as secret as the seed.
 	Seed uint64
 
 	// OnError, if not nil, is called with the error of every save that Gate
@@ -94,7 +89,7 @@ type StateOptions struct {
 	OnError func(error)
 }
 
-// defaultSaveEvery bounds what a crash forgets, at some megabytes of writing.
+// defaultSaveEvery bounds what a crash loses, at the cost of writing some megabytes.
 const defaultSaveEvery = 5 * time.Minute
 
 // needsTier reports whether a filter is fitted to the tier.
@@ -105,7 +100,7 @@ func (o *FilterOptions) fitted() bool { return o != nil && o.Fitted }
 // Validate returns nil or every fault at once, each an *bloom.OptionError.
 func (o FilterOptions) Validate() error {
 	if o.Fitted {
-		o.Capacity = 1 // any will do
+		o.Capacity = 1 // any valid value
 	}
 	err := o.Options.Validate()
 	if o.RotateEvery < 0 || o.RotateEvery > 0 && o.RotateEvery < minRotateEvery {

@@ -6,9 +6,8 @@ import (
 	"edgeproxy/internal/bloom"
 )
 
-// revive returns the filter of kind k as it was saved, aged to now, or a fresh
-// one where none was saved or what was does not fit; then st keeps the reason.
-// The error is that of the options.
+// revive returns the saved filter of kind k, aged to now, or a new one if none was saved or the saved one does not fit;
+// then st keeps the reason. The error is that of the options.
 func revive[F filter](k kind[F], st *State, o FilterOptions, now time.Time) (f F, restored bool, err error) {
 	if section := st.section(k.name); section != nil {
 		f, err = k.load(section, o.Options, now)
@@ -22,10 +21,9 @@ func revive[F filter](k kind[F], st *State, o FilterOptions, now time.Time) (f F
 	return f, false, err
 }
 
-// age makes up for the rotations by time that were due while f was not in use:
-// one for each whole period since its newest generation began, dated when it was
-// due, so that the next is due when it would have been. Beyond the number of
-// generations they change nothing more, so only the last of them are done.
+// age makes the rotations by time that were due while f was not in use: one for each whole period since its newest
+// generation began, dated when it was due, so that the next is due when it would have been. More rotations than there
+// are generations change nothing more, so only the last ones are done.
 func age(f filter, o FilterOptions, now time.Time) {
 	if o.RotateEvery <= 0 {
 		return

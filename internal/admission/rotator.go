@@ -7,28 +7,28 @@ import (
 	"edgeproxy/internal/bloom"
 )
 
-// clock reads the time for the loops of this room. Everything else is told.
+// clock reads the time for the loops of this package. All else gets the time as an argument.
 func clock() time.Time { return time.Now() }
 
-// window is what a rotator moves.
+// window is what a rotator rotates.
 type window interface {
 	Rotate(now time.Time, cause bloom.Cause) bool
 	Full() bool
 	FullC() <-chan struct{}
 }
 
-// rotator keeps one window moving, from a goroutine of its own.
+// rotator rotates one window, from a goroutine of its own.
 type rotator struct {
 	name    string
 	window  window
-	every   time.Duration // 0: by fill only
+	every   time.Duration // 0: only when full
 	onEarly func(filter string, age time.Duration)
 	guard   func(step func())
 
 	due    <-chan struct{} // nil, or receives when settle is to be called
 	settle func(now time.Time)
 
-	fitted bool            // a full window is as long as it should be
+	fitted bool            // a full window is no early rotation
 	ended  <-chan struct{} // nil, or receives as FullC of the window does
 	moved  <-chan struct{} // nil, or receives when tell is to be called
 	tell   func()
@@ -48,13 +48,12 @@ func newRotator(name string, w window, every time.Duration, onEarly func(string,
 	}
 }
 
-// run rotates the window until close: every period, and at once when it is
-// full. began is when the newest generation began; each rotation starts a new
-// period from there, not from the end of the clearing, so that no sighting
-// outlives G periods by the time the clearing takes.
+// run rotates the window until close: every period, and at once when it is full. Began is when the newest generation
+// began. Each rotation starts a new period at its begin and not after the clearing, so that no sighting outlives G
+// periods by the time that the clearing takes.
 func (r *rotator) run(began time.Time) {
 	defer close(r.done)
-	if r.window.Full() { // a restored one, which signals nothing
+	if r.window.Full() { // restored full: it does not signal
 		began = r.rotate(began, r.filled())
 	}
 	var tick <-chan time.Time // stays nil, and never fires, without a period
@@ -87,8 +86,8 @@ func (r *rotator) run(began time.Time) {
 	}
 }
 
-// fill rotates a full window; a signal may be for a generation rotated meanwhile. It
-// returns when the newest generation began.
+// fill rotates a full window; the signal may be for a generation rotated meanwhile. It returns when the newest
+// generation began.
 func (r *rotator) fill(began time.Time) time.Time {
 	if !r.window.Full() {
 		return began
@@ -96,7 +95,7 @@ func (r *rotator) fill(began time.Time) time.Time {
 	return r.rotate(began, r.filled())
 }
 
-// filled is why a full window rotates.
+// filled returns the cause of the rotation of a full window.
 func (r *rotator) filled() bloom.Cause {
 	if r.fitted {
 		return bloom.CauseFitted
@@ -116,7 +115,7 @@ func (r *rotator) rotate(began time.Time, cause bloom.Cause) time.Time {
 	return now
 }
 
-// guarded returns guard, or what runs a step as it is.
+// guarded returns guard, or a function that just runs the step if guard is nil.
 func guarded(guard func(step func())) func(step func()) {
 	if guard == nil {
 		return func(step func()) { step() }

@@ -22,5 +22,5 @@ const (
 	Never     = policy.Never
 )
 
-// A generation of the counting filter counts one further than any rule asks for.
+// A generation of the counting filter counts to one more than any rule needs.
 var _ = [1]struct{}{}[policy.MostMoreThan-(counting.Max-1)]

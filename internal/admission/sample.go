@@ -6,28 +6,26 @@ import (
 	"edgeproxy/internal/bloom"
 )
 
-// A key belongs to the sample if the highest bits of lo are 0: firstBits of
-// them to begin with, lastBits at most. The filters take the block from hi and
-// the cells within it from the low 40 bits of lo, so whether a key is sampled
-// says nothing of where it falls, and the sample is fair.
+// A key is in the sample if the highest bits of lo are 0: firstBits of them at first, lastBits at most. The filters
+// take the block from hi and the cells in it from the low 40 bits of lo. So whether a key is sampled says nothing about
+// its cells, and the sample is fair.
 const (
 	firstBits = 8
 	lastBits  = 24
 	hashBits  = 64
 )
 
-// mayBeSampled spares the other 255 of 256 keys everything else.
+// mayBeSampled is a fast check: it excludes 255 of 256 keys.
 func mayBeSampled(lo uint64) bool { return lo>>(hashBits-firstBits) == 0 }
 
-// serials is a filter's generations by number: each that begins has the number
-// of the one before, plus one. Both only grow.
+// serials has the serial numbers of a filter's generations: each new one has the number of the one before, plus one.
+// Both numbers only grow.
 type serials interface {
 	Held() (oldest, newest uint64)
 }
 
-// sample keeps exact sightings of a slice of the key space beside a filter, and
-// finds where the filter is wrong. It needs no clock: time is the serial number
-// of the generation.
+// sample keeps exact sightings of a part of the key space beside a filter, and detects errors of the filter. It needs
+// no clock: time is the serial number of the generation.
 //
 // A sighting runs begin, then the filter's own call, then end. begin and end
 // note the generations held, as (oldest, newest): o1, n1 and o2, n2. They lock
@@ -64,40 +62,37 @@ type serials interface {
 // not cleared in between, and its bits must have been found. The filter was
 // wrong, whatever else went on.
 //
-// A filter that counts is held to more. A sighting that met no other one of its
-// key, with n1 = n2, is in generation n1 for certain. Those of generations >= o2
-// that ended before begin, and this one if it qualifies itself, must all be in
-// the estimate, up to what a generation can count. Sightings that overlap may
-// count as one, so they are left out here.
+// For a counting filter more must hold. A sighting that overlapped no other one of its key, with n1 = n2, is in
+// generation n1 for certain. The estimate must include those of generations >= o2 that ended before begin, and this one
+// if it qualifies itself, up to what a generation can count. Overlapping sightings may count as one, so they are
+// excluded here.
 //
-// The memory is fixed. Keys not sighted within the window are dropped; where
-// there are still too many, the slice is halved for good: a key outside is never
-// asked about again, which tells on no other. So nothing is ever forgotten that
-// the sample vouches for.
+// The memory is fixed. Keys not sighted within the window are dropped. If there are still too many, the part of the key
+// space is halved for good: a key outside is never judged again, which does not bias the others. So the sample never
+// forgets a sighting that it relies on.
 type sample struct {
 	serials serials
 	late    uint64 // G-1
 	reach   int    // how far a generation counts; 0: the filter says seen or not
-	since   uint64 // first generation whose sightings are all known
+	since   uint64 // first generation of which the sample knows all sightings
 
-	bits   atomic.Uint32 // of lo that must be 0; only grows; hashBits: given up
+	bits   atomic.Uint32 // how many bits of lo must be 0; only grows; hashBits: the sample has given up
 	shards []shard
 
 	unseen, falsePositives, falseNegatives atomic.Int64
 
-	stride   atomic.Int64  // keys of the whole key space between two settlings
+	stride   atomic.Int64  // keys of the whole key space between two calls of settle
 	due      chan struct{} // receives when settle is to be called
 	accuracy accuracy
 }
 
-// sighting is one under way, as its begin found things. The zero value is not
-// sampled.
+// sighting is a sighting in progress, as begin found things. The zero value is not sampled.
 type sighting struct {
 	sampled        bool
-	alone          bool   // no other was under way
-	number         uint64 // of the begin, by key
+	alone          bool   // no other one of the key was in progress
+	number         uint64 // number of the begin, by key
 	oldest, newest uint64 // held at begin: o1, n1
-	past           past
+	past           keyHistory
 }
 
 const (
@@ -113,9 +108,8 @@ const (
 	maxEntries = 1 << 16
 )
 
-// newSample returns a sample beside the filter f of size o; reach is what one
-// generation can count, 0 for a filter that does not. A restored filter knows
-// keys that the sample does not.
+// newSample returns a sample beside the filter f of size o; reach is how far one generation counts, 0 if it does not. A
+// restored filter knows keys that the sample does not.
 func newSample(f serials, o bloom.Options, reach int, restored bool) *sample {
 	s := &sample{
 		serials: f, late: uint64(o.Generations - 1), reach: reach,
@@ -135,13 +129,12 @@ func newSample(f serials, o bloom.Options, reach int, restored bool) *sample {
 	return s
 }
 
-// covers reports whether the key belongs to the sample.
+// covers reports whether the key is in the sample.
 func (s *sample) covers(lo uint64) bool { return inSlice(lo, s.bits.Load()) }
 
 func inSlice(lo uint64, bits uint32) bool { return bits < hashBits && lo>>(hashBits-bits) == 0 }
 
-// begin is to be called before the filter is, and end after it with what begin
-// returned. Neither allocates.
+// Call begin before the filter, and end after it with the result of begin. Neither allocates.
 func (s *sample) begin(hi, lo uint64) sighting {
 	t := sighting{}
 	t.oldest, t.newest = s.serials.Held()
@@ -158,9 +151,8 @@ func (s *sample) begin(hi, lo uint64) sighting {
 	return t
 }
 
-// placeLocked returns the entry of a key, made where there was none, or nil
-// where the key does not belong to the sample, if need be because the slice has
-// just been halved for the lack of room.
+// placeLocked returns the entry of a key, and makes one if there is none. It returns nil if the key is not in the
+// sample, perhaps because the sample has just been halved for lack of room.
 func (s *sample) placeLocked(sh *shard, hi, lo, oldest uint64) *entry {
 	for bits := s.bits.Load(); inSlice(lo, bits); bits = s.bits.Load() {
 		if e := sh.findLocked(hi, lo); e != nil {
@@ -171,15 +163,15 @@ func (s *sample) placeLocked(sh *shard, hi, lo, oldest uint64) *entry {
 		}
 		next := bits + 1
 		if next > lastBits {
-			next = hashBits // the bits below are the filters'
+			next = hashBits // the filters use the bits below
 		}
 		s.bits.CompareAndSwap(bits, next)
 	}
 	return nil
 }
 
-// end takes the filter's answer: how often the window held the key, this
-// sighting included. A filter that says seen or not says 2 or 1.
+// end takes the filter's answer: how often the window had the key, this sighting included. A filter that does not count
+// answers 2 or 1.
 func (s *sample) end(t sighting, hi, lo uint64, count int) {
 	if !t.sampled {
 		return
@@ -187,7 +179,7 @@ func (s *sample) end(t sighting, hi, lo uint64, count int) {
 	oldest, newest := s.serials.Held()
 	alone := s.record(t, hi, lo, newest)
 	if !s.covers(lo) {
-		return // a sighting begun since the slice was halved left no mark
+		return // the sample was halved since begin, and no longer has the key
 	}
 	if count < t.past.atLeast(oldest, s.reach, t.own(alone, newest)) {
 		s.falseNegatives.Add(1)
@@ -198,7 +190,7 @@ func (s *sample) end(t sighting, hi, lo uint64, count int) {
 	if s.unseen.Add(1)%s.settleEvery() == 0 {
 		select {
 		case s.due <- struct{}{}:
-		default: // one waiting signal says it all
+		default: // one pending signal is enough
 		}
 	}
 	if count > 1 {
@@ -206,12 +198,12 @@ func (s *sample) end(t sighting, hi, lo uint64, count int) {
 	}
 }
 
-// record notes that the sighting has ended and reports whether it met no other.
+// record records the end of the sighting and reports whether it overlapped no other.
 func (s *sample) record(t sighting, hi, lo, newest uint64) (alone bool) {
 	sh := s.shard(hi)
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
-	e := sh.findLocked(hi, lo) // never dropped while a sighting is under way
+	e := sh.findLocked(hi, lo) // never dropped while a sighting is in progress
 	e.active--
 	alone = t.alone && e.begun == t.number
 	upto := newest
@@ -225,8 +217,8 @@ func (s *sample) record(t sighting, hi, lo, newest uint64) (alone bool) {
 	return alone
 }
 
-// own returns the generation that the sighting is certainly in, if it is in one
-// and met no other, else 0.
+// own returns the generation that the sighting is certainly in, if it is known and the sighting overlapped no other,
+// else 0.
 func (t sighting) own(alone bool, newest uint64) uint64 {
 	if alone && t.newest == newest {
 		return newest

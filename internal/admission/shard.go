@@ -2,22 +2,22 @@ package admission
 
 import "sync"
 
-// shard is a part of a sample's table: open addressing with linear probing, of
-// a fixed number of slots, some of which always are free.
+// shard is a part of a sample's table: open addressing with linear probing, of a fixed number of slots, some of which
+// are always free.
 type shard struct {
 	mu    sync.Mutex
 	slots []entry // a power of two
 	used  int
 
-	_ [64]byte // neighbours are locked by others
+	_ [64]byte // padding: other goroutines lock the neighbours
 }
 
 // entry is one key; begun 0 marks a free slot.
 type entry struct {
 	hi, lo uint64
-	past   past
+	past   keyHistory
 	begun  uint64 // sightings begun, never 0 in use
-	active uint32 // of those, not yet ended
+	active uint32 // those not yet ended
 }
 
 const (
@@ -79,8 +79,7 @@ func (sh *shard) insertLocked(hi, lo uint64) *entry {
 	return &sh.slots[i]
 }
 
-// roomLocked reports whether a key may be added, after dropping what is out of
-// date if need be: see drop.
+// roomLocked reports whether a key may be added. If need be it drops outdated keys first: see drop.
 func (sh *shard) roomLocked(oldest uint64, bits uint32) bool {
 	if sh.used*8 < len(sh.slots)*sweepEighths {
 		return true
@@ -89,9 +88,8 @@ func (sh *shard) roomLocked(oldest uint64, bits uint32) bool {
 	return sh.used*8 <= len(sh.slots)*smallEighths
 }
 
-// drop removes the keys with no sighting in generation oldest or later, and
-// those not in the slice of the key space that bits leave, but none with a
-// sighting under way.
+// drop removes the keys with no sighting in generation oldest or later, and those that are not in the sample with these
+// bits. It keeps keys with a sighting in progress.
 func (sh *shard) drop(oldest uint64, bits uint32) {
 	sh.mu.Lock()
 	defer sh.mu.Unlock()
@@ -102,7 +100,7 @@ func (sh *shard) dropLocked(oldest uint64, bits uint32) {
 	for i := 0; i < len(sh.slots); {
 		e := &sh.slots[i]
 		if e.begun != 0 && e.active == 0 && (e.past.upto < oldest || !inSlice(e.lo, bits)) {
-			sh.removeLocked(i) // moves another entry here, perhaps
+			sh.removeLocked(i) // may move another entry here
 			continue
 		}
 		i++

@@ -12,7 +12,7 @@ import (
 	"edgeproxy/internal/statefile"
 )
 
-// ErrState is a state file that is whole and makes no sense to this program.
+// ErrState says that a state file is intact but not valid for this program.
 var ErrState = errors.New("not a state of admission")
 
 // A state is, little endian:
@@ -25,7 +25,7 @@ var ErrState = errors.New("not a state of admission")
 // Offsets count from the beginning. The table is last, since a filter says how
 // long it is by writing itself.
 const (
-	// stateVersion also stands for the key hash: who changes either raises it.
+	// stateVersion also covers the key hash: raise it when either changes.
 	stateVersion = 1
 
 	stateHeadBytes = 20
@@ -33,8 +33,8 @@ const (
 	maxTableBytes  = 4 << 10 // some hundred sections; there are six
 )
 
-// fitSection has what is known of the sizes of responses, so that the windows of the
-// next start suit its cache from the beginning.
+// fitSection has what is known of the sizes of responses, so that the windows suit the cache right after the next
+// start.
 const fitSection = "fit"
 
 // Suffixes of the sections, and names, of the filters of a regret.
@@ -42,12 +42,11 @@ const (
 	heldBackSuffix = "/held-back"
 	storedSuffix   = "/stored"
 
-	sightingsSuffix = "/sightings" // that the newest generation has had; of filters that are fitted
+	sightingsSuffix = "/sightings" // sightings of the newest generation; of Fitted filters
 )
 
-// State is a saved state of a Gate, verified and not yet taken apart. It holds
-// the file open until Close, or until it is given to New. It is not safe for
-// concurrent use. A nil *State is an empty one.
+// State is a saved state of a Gate, verified but not decoded. It holds the file open until Close, or until it is given
+// to New. It is not safe for concurrent use. A nil *State is empty.
 type State struct {
 	file     io.Closer
 	content  io.ReaderAt
@@ -59,10 +58,9 @@ type State struct {
 
 type span struct{ offset, length int64 }
 
-// LoadState reads what a Gate saved at path. now is the clock's time. An error
-// that is fs.ErrNotExist says that nothing was saved yet; any other, that the
-// file is of no use and why (see statefile.Open, and ErrState). A gate may then
-// be built without.
+// LoadState reads what a Gate saved at path. Now is the clock's time. An error that is fs.ErrNotExist says that nothing
+// was saved yet; any other error says why the file cannot be used (see statefile.Open, and ErrState). A gate may then
+// be built without it.
 func LoadState(path string, now time.Time) (*State, error) {
 	f, err := statefile.Open(path)
 	if err != nil {
@@ -89,7 +87,7 @@ func (st *State) Seed() uint64 { return st.seed }
 // Close releases the file. New does so itself.
 func (st *State) Close() {
 	if st != nil && st.file != nil {
-		_ = st.file.Close() // it was only read
+		_ = st.file.Close() // only read
 		st.file = nil
 	}
 }
@@ -123,8 +121,8 @@ func (st *State) fit(bytes int64) *fit.Fit {
 	return f
 }
 
-// sightings returns how many the newest generation of a filter, begun then, has had
-// when the filter was saved: none, if it has begun since.
+// sightings returns how many sightings the newest generation of a filter, begun then, had when the filter was saved:
+// none if it began later.
 func (st *State) sightings(filter string, began time.Time) int64 {
 	section := st.section(filter + sightingsSuffix)
 	if section == nil || began.After(st.saved) {
@@ -138,7 +136,7 @@ func (st *State) sightings(filter string, began time.Time) int64 {
 	return int64(min(binary.LittleEndian.Uint64(n[:]), math.MaxInt64/2))
 }
 
-// requireSeed makes the state an empty one unless it was saved under seed.
+// requireSeed empties the state unless it was saved under seed.
 func (st *State) requireSeed(seed uint64) {
 	if st != nil && st.seed != seed {
 		st.sections = nil
@@ -146,12 +144,12 @@ func (st *State) requireSeed(seed uint64) {
 	}
 }
 
-// fault keeps a problem.
+// fault records a problem.
 func (st *State) fault(format string, args ...any) {
 	st.problems = append(st.problems, fmt.Errorf(format, args...))
 }
 
-// faults returns the problems met so far.
+// faults returns the problems so far.
 func (st *State) faults() []error {
 	if st == nil {
 		return nil

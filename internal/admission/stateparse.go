@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// parseState reads head and table of a state of size bytes. It trusts nothing:
-// the checksum tells that this is what was written, not by whom.
+// parseState reads head and table of a state of size bytes. It checks everything: the checksum says that these bytes
+// were written, but not by whom.
 func parseState(content io.ReaderAt, size int64) (*State, error) {
 	if size < stateHeadBytes+stateTailBytes {
 		return nil, fmt.Errorf("%w: %d bytes", ErrState, size)

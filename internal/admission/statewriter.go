@@ -37,7 +37,7 @@ func (sw *stateWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// saver is what has a section.
+// saver writes a section.
 type saver interface {
 	Save(w io.Writer, now time.Time) error
 }
@@ -60,7 +60,7 @@ func (sw *stateWriter) bytes(name string, b []byte) {
 	})
 }
 
-// named enters into the table what write writes.
+// named adds what write writes to the table.
 func (sw *stateWriter) named(name string, write func() error) {
 	if sw.err != nil {
 		return

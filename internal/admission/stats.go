@@ -6,8 +6,8 @@ import (
 	"edgeproxy/internal/bloom"
 )
 
-// FilterStats is the state of one filter and of what stands beside it. All of
-// it are gauges but Rotations and the counts of Measured, which only grow.
+// FilterStats has the numbers of one filter and of its sample and regret. All are gauges except Rotations and the
+// counters of Measured, which only grow.
 type FilterStats struct {
 	Name string // SecondHitFilter or CountingFilter
 	bloom.Stats
@@ -15,33 +15,30 @@ type FilterStats struct {
 	Measured Measured
 	Regret   RegretStats
 
-	// Objects is C, the number of objects that the tier behind the gate holds when it
-	// is full, which the window is fitted to; 0 where it is fixed.
+	// Objects is C, the number of objects that the tier behind the gate holds when it is full, which the window is
+	// fitted to; 0 if the window is fixed.
 	Objects int64
 
-	// Longest is how long the window can be if rotations come in time: generations times
-	// rotate_every; 0 where no time ends a generation.
+	// Longest is the longest time that the window covers if rotations are on time: generations times rotate_every; 0 if
+	// no time ends a generation.
 	Longest time.Duration
 }
 
-// Measured is what a sample of exactly remembered keys says about the filter.
+// Measured has the errors of the filter, as a sample of exactly remembered keys finds them.
 type Measured struct {
-	// Unseen counts the sampled sightings that were certainly the first of
-	// their key within the window; FalsePositives those among them that the
-	// filter took for further ones (second-hit), or counted as more than one
+	// Unseen counts the sampled sightings that were certainly the first of their key within the window. FalsePositives
+	// counts those among them that the filter took for further ones (second-hit), or counted as more than one
 	// (counting).
 	Unseen, FalsePositives int64
 
-	// FalseNegatives counts the sampled sightings that the filter did not know,
-	// or counted too low, although as many had certainly been recorded within
-	// the window. It must stay 0: a Bloom filter has none.
+	// FalseNegatives counts the sampled sightings that the filter did not know, or counted too low, although as many
+	// had certainly been recorded within the window. It must stay 0: a Bloom filter has no false negatives.
 	FalseNegatives int64
 
-	// Ratio is the share of FalsePositives in Unseen over the last 16 periods
-	// between rotations, the present one included; in [0, 1]. Expected is the
-	// mean, over the very same sightings, of what the filter's fill let one
-	// expect. With u sightings in the horizon the standard error of Ratio is
-	// about sqrt(Expected/u). Both are 0 while there are none.
+	// Ratio is the share of FalsePositives in Unseen over the last 16 periods between rotations, the present one
+	// included; in [0, 1]. Expected is the mean, over the very same sightings, of the false positive ratio that the
+	// filter's fill predicted. With u sightings in the horizon the standard error of Ratio is about sqrt(Expected/u).
+	// Both are 0 while there are no such sightings.
 	Ratio, Expected float64
 
 	// HorizonUnseen and HorizonFalsePositives are the counts behind Ratio.
@@ -65,7 +62,7 @@ type RegretStats struct {
 	HeldBack, Stored bloom.Stats
 }
 
-// StateStats tells about the file that keeps the sightings.
+// StateStats has the numbers of the file that keeps the sightings.
 type StateStats struct {
 	Saves, Failures int64     // since start
 	Saved           time.Time // begin of the last save that succeeded; zero: none yet
@@ -82,7 +79,7 @@ func (g *Gate) Stats(now time.Time) []FilterStats {
 	return out
 }
 
-// StateStats returns how the saving goes; all zero without Options.State.
+// StateStats returns the numbers of the saves; all zero without Options.State.
 func (g *Gate) StateStats() StateStats {
 	if g.keeper == nil {
 		return StateStats{}
@@ -90,8 +87,8 @@ func (g *Gate) StateStats() StateStats {
 	return g.keeper.stats()
 }
 
-// Bytes returns the memory of all filters, those of regret and the samples
-// included. That of filters that are Fitted follows the cache, up to MostBytes.
+// Bytes returns the memory of all filters, those of regret and the samples included. The memory of Fitted filters
+// follows the cache, up to MostBytes.
 func (g *Gate) Bytes() int64 {
 	var n int64
 	for _, m := range g.memories {
@@ -100,8 +97,8 @@ func (g *Gate) Bytes() int64 {
 	return n
 }
 
-// MostBytes returns the most that Bytes will be, but for the moment in which a
-// generation of one size gives way to one of another.
+// MostBytes returns the upper bound of Bytes, except for the moment in which a generation of one size replaces one of
+// another.
 func (g *Gate) MostBytes() int64 {
 	var n int64
 	for _, m := range g.memories {
@@ -114,6 +111,6 @@ func (g *Gate) MostBytes() int64 {
 	return n
 }
 
-// Objects returns C, the number of objects that the tier behind the gate holds when it
-// is full, as far as the responses noted by Filled tell; 1 or more.
+// Objects returns C, the number of objects that the tier behind the gate holds when it is full, estimated from the
+// responses noted by Filled; 1 or more.
 func (g *Gate) Objects() int64 { return g.fit.Objects() }

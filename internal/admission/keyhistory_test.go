@@ -8,7 +8,7 @@ import (
 
 // Ends are not noted in the order in which they happened.
 func TestAnEarlierSightingNotedLaterTakesNothingBack(t *testing.T) {
-	p := past{}
+	p := keyHistory{}
 	p.add(3, 4)
 	p.add(2, 3)
 	if p.from != 3 || p.upto != 4 {
@@ -29,7 +29,7 @@ func TestAnEarlierSightingNotedLaterTakesNothingBack(t *testing.T) {
 }
 
 func TestCountsDoNotWrapAround(t *testing.T) {
-	p := past{}
+	p := keyHistory{}
 	for range 257 {
 		p.count(1)
 	}
@@ -39,7 +39,7 @@ func TestCountsDoNotWrapAround(t *testing.T) {
 }
 
 func TestAskingDoesNotCount(t *testing.T) {
-	p := past{}
+	p := keyHistory{}
 	p.count(1)
 	for range 3 {
 		if got := p.atLeast(1, counting.Max, 1); got != 2 {

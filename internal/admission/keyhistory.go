@@ -2,9 +2,8 @@ package admission
 
 import "edgeproxy/internal/bloom"
 
-// past is what is known of the completed sightings of one key. Generations are
-// serial numbers, the first of which is 1.
-type past struct {
+// keyHistory has the completed sightings of one key, as far as they matter. Generations are serial numbers from 1.
+type keyHistory struct {
 	from, upto uint64 // see sample; 0: none
 
 	// counts are the certain sightings in generation last and those before it,
@@ -13,17 +12,17 @@ type past struct {
 	counts [bloom.MaxGenerations]uint8
 }
 
-// add notes a sighting that is in generations from..upto.
-func (p *past) add(from, upto uint64) {
+// add records a sighting that is in one of the generations from..upto.
+func (p *keyHistory) add(from, upto uint64) {
 	p.from = max(p.from, from)
 	p.upto = max(p.upto, upto)
 }
 
-// count notes that it is in generation g for certain.
-func (p *past) count(g uint64) {
+// count records a sighting that is certainly in generation g.
+func (p *keyHistory) count(g uint64) {
 	n := uint64(len(p.counts))
 	if g > p.last {
-		// The places of the generations in between held others.
+		// The places of the generations in between hold older ones.
 		for i := p.last + 1; i <= g && i <= p.last+n; i++ {
 			p.counts[i%n] = 0
 		}
@@ -34,11 +33,10 @@ func (p *past) count(g uint64) {
 	}
 }
 
-// atLeast returns what a filter that is right says, at the least, about the
-// sightings in generations oldest and later, with the one that asks: own is the
-// generation it is certainly in, or 0. reach is how far a generation counts; 0
-// is for a filter that knows seen (2) and unseen (1) only.
-func (p *past) atLeast(oldest uint64, reach int, own uint64) int {
+// atLeast returns the least answer of a correct filter about the sightings in generations oldest and later, this one
+// included. Own is the generation that it is certainly in, or 0. Reach is how far a generation counts; 0 is for a
+// filter that knows only seen (2) and unseen (1).
+func (p *keyHistory) atLeast(oldest uint64, reach int, own uint64) int {
 	least := 1
 	if p.from >= oldest {
 		least = 2
