@@ -6,15 +6,15 @@ import (
 	"edgeproxy/internal/trace"
 )
 
-// none is no object.
+// none stands for no object.
 const none = math.MaxUint32
 
 // node is one object's place in the chains. An object is in one chain at most.
 type node struct {
 	newer, older uint32
 	at           part
-	uses         uint8 // since it came or moved, up to maxUses; S3-FIFO's counter
-	hit          bool  // since it was stored
+	uses         uint8 // uses since it was added or moved, up to maxUses; S3-FIFO's counter
+	hit          bool  // hit since it was stored
 }
 
 // part is the chain a node is in.
@@ -28,7 +28,7 @@ const (
 	ghost
 )
 
-// nodes has one for each object of a trace.
+// nodes has a node for each object of a trace.
 type nodes struct {
 	of      []node
 	objects []trace.Object
@@ -38,11 +38,10 @@ func newNodes(objects []trace.Object) *nodes {
 	return &nodes{of: make([]node, len(objects)), objects: objects}
 }
 
-// space returns the bytes object i takes: its size, but 1 at least, so that
-// empty objects are not held without end.
+// space returns the bytes object i takes: its size, but at least 1, so that empty objects do not stay forever.
 func (n *nodes) space(i uint32) int64 { return max(n.objects[i].Size, 1) }
 
-// look reads the nodes of the objects asked for.
+// look prefetches the nodes of the requested objects.
 func (n *nodes) look(requests []trace.Access) (read uint32) {
 	for _, a := range requests {
 		read += n.of[a.Object].newer
@@ -63,7 +62,7 @@ func newChain(n *nodes, at part) chain {
 	return chain{nodes: n, at: at, newest: none, oldest: none}
 }
 
-// push makes i, which is in no chain, the newest.
+// push adds i, which is in no chain, as the newest.
 func (c *chain) push(i uint32) {
 	n := &c.of[i]
 	n.at, n.newer, n.older = c.at, none, c.newest
@@ -77,7 +76,7 @@ func (c *chain) push(i uint32) {
 	c.count++
 }
 
-// remove takes i, which is in this chain, out of it.
+// remove removes i, which is in this chain.
 func (c *chain) remove(i uint32) {
 	n := &c.of[i]
 	if n.newer == none {

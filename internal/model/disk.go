@@ -12,51 +12,49 @@ import (
 const (
 	minDiskBytes = 4 << 20
 
-	recordHead = 512 // bytes of a record beside the body: key, facts and head of a usual response
+	recordHead = 512 // bytes of a record beside the body: key, facts and head of a typical response
 	recordUnit = 64  // a small record ends at a multiple of this
 	diskPage   = 4096
-	largeFrom  = 32 << 10 // bodies from here on lie in pages of their own
-	alignFrom  = 64 << 10 // and from here on begin at a page
+	largeFrom  = 32 << 10 // bodies of at least this size have pages of their own
+	alignFrom  = 64 << 10 // bodies of at least this size begin at a page
 
-	segmentShare = 128 // a segment is at most this part of the disk, and a power of two
+	segmentShare = 128 // a segment is at most 1/segmentShare of the disk, and a power of two
 	minSegment   = 256 << 10
 	maxSegment   = 64 << 20
-	// A disk below leastDisk is none that edgeproxy takes: it stands for a larger one, and has shorter segments.
+	// edgeproxy accepts no disk below leastDisk: here it stands for a larger one, and has shorter segments.
 	leastDisk, shortSegment = 16 << 20, 64 << 10
 
-	maxHits   = 3 // counted of a record since the hand came by, two bits
-	keepShare = 2 // of a dropped segment at most 1/keepShare is written again
+	maxHits   = 3 // most hits counted since the hand passed, two bits
+	keepShare = 2 // at most 1/keepShare of a dropped segment is rewritten
 
-	stayShare = 0.4 // of a segment in demand, from which on it stays for a lap
-	stayMost  = 16  // segments that may stay for the room of one record
+	stayShare = 0.4 // least share of a segment with hits for it to stay for a lap
+	stayMost  = 16  // most segments that stay while room for one record is made
 )
 
-// disk is the tier behind the memory: an append-only log under one bound of bytes.
-// Bodies from 32 KiB on are evicted one by one where they lie, smaller ones by the
-// segment, of which those that were hit are written once more. A hand looks at what
-// was written, or spared, longest ago, of both kinds: at a large record or at a segment, which counts from when it was
-// full. It evicts what was not hit, and takes the hits from what was. A segment of which
-// much was hit it spares as a whole.
+// disk is the tier behind the memory: an append-only log with one bound of bytes. Bodies of at least 32 KiB are evicted one by
+// one in place, smaller ones by the segment, whose records with hits are rewritten. A hand (CLOCK) visits what was written, or
+// spared, longest ago, of both kinds: a large record, or a segment, which counts from when it was full. It evicts records without
+// hits, and resets the hits of the others. It spares a segment with many hits as a whole.
 type disk struct {
 	*nodes
 	maxBytes, segmentBytes int64
 	bytes                  int64 // of all records
 
-	large  chain    // in the order of writing or sparing
-	spared []uint32 // of a large one: when it was written or spared last
+	large  chain    // in the order in which they were written or spared
+	spared []uint32 // by object, for large ones: when it was last written or spared
 
 	small    chain
-	segments []segment // of the small ones, that first which was written or spared longest ago; the last is being written, and goes after all else
-	stayed   int       // of them for the record that is being stored
+	segments []segment // of the small ones, the one written or spared longest ago first; the last is being written, and is evicted last
+	stayed   int       // segments spared for the record that is being stored
 
 	clock uint32 // goes up with each record written or spared
 	left  counters
 }
 
-// segment is a run of the small ones, which are in the order of writing.
+// segment is a range of the small records, in the order in which they were written.
 type segment struct {
-	full    uint32 // when it was, or was spared last; never of the one that is being written
-	first   uint32 // of its records
+	full    uint32 // when it was full, or last spared; never for the one that is being written
+	first   uint32 // index of its first record
 	records int64
 	bytes   int64
 }
@@ -69,7 +67,7 @@ func newDisk(maxBytes int64, objects []trace.Object) *disk {
 	}
 }
 
-// never is later than all else.
+// never is later than any other time.
 const never = math.MaxUint32
 
 func segmentBytes(maxBytes int64) int64 {
@@ -81,10 +79,10 @@ func segmentBytes(maxBytes int64) int64 {
 	return min(int64(1)<<(bits.Len64(n)-1), maxSegment)
 }
 
-// reserve is how much is kept free for what is written again before its segment goes.
+// reserve is how much is kept free to rewrite records before their segment is dropped.
 func (d *disk) reserve() int64 { return d.segmentBytes * 5 / 8 }
 
-// recordBytes returns what a body of that size takes on the disk.
+// recordBytes returns the size on the disk of a record with a body of that size.
 func recordBytes(body int64) int64 {
 	switch {
 	case body < largeFrom:
@@ -146,7 +144,7 @@ func (d *disk) append(i uint32) {
 	d.small.push(i)
 }
 
-// makeRoom takes one step of the hand.
+// makeRoom moves the hand one step.
 func (d *disk) makeRoom() {
 	at := d.large.oldest
 	if at == none || len(d.segments) > 0 && d.segments[0].full < d.spared[at] {
@@ -184,7 +182,7 @@ func (d *disk) lookAtSegment() {
 	d.segments = slices.Insert(d.segments, len(d.segments)-1, s)
 }
 
-// inDemand returns the bytes of those records of s that were hit.
+// inDemand returns the bytes of the records of s with hits.
 func (d *disk) inDemand(s segment) (bytes int64) {
 	for n, i := s.records, s.first; n > 0; n-- {
 		if d.of[i].uses > 0 {
@@ -195,8 +193,8 @@ func (d *disk) inDemand(s segment) (bytes int64) {
 	return bytes
 }
 
-// drop frees a segment. Of its records those with the most hits are
-// written again, up to half of its bytes, without their hits; the others are evicted.
+// drop frees a segment. Its records with the most hits are rewritten, up to half of its bytes, without their hits; the others are
+// evicted.
 func (d *disk) drop(s segment) {
 	d.bytes -= s.bytes
 	room := s.bytes / keepShare

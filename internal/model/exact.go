@@ -2,25 +2,24 @@ package model
 
 import "edgeproxy/internal/bloom/counting"
 
-// mark is what a Run remembers of one object beside its place in the cache. Its
-// halves are of two owners, and stand together because a fill asks for both.
+// mark is what a Run remembers of one object beside its place in the cache. Its halves have two owners, and are together because
+// a fill needs both.
 type mark struct {
-	sighted uint32 // exact's: serial number of the newest generation with a sighting
-	held    uint32 // fills': that of the generation whose fill was held back, plus 1; 0: not held back
+	sighted uint32 // owned by exact: serial number of the newest generation with a sighting
+	held    uint32 // owned by fills: that of the generation whose fill was held back, plus 1; 0: not held back
 }
 
-// exact remembers sightings without error in the marks of the objects. It is what
-// the filters would be with no false positives: generations that are forgotten
-// one by one, and counts that stop at what a counter holds.
+// exact remembers sightings without error in the marks of the objects. It is what the filters would be without false positives:
+// generations that are dropped one by one, and counts that stop at the maximum of a counter.
 type exact struct {
 	marks []mark
-	// times is nil where nobody asks for more than whether there was one before.
-	// A generation's count is at its serial number modulo the number of them.
+	// times is nil if only the presence of an earlier sighting is needed. A generation's count is at its serial number modulo the
+	// number of generations.
 	times       [][4]uint8
-	serial      uint32 // of the newest generation; starts so that an empty mark is out of the window
+	serial      uint32 // of the newest generation; its first value puts an empty mark outside the window
 	generations uint32 // 1: never rotated
 	keys        int64  // distinct ones in the newest generation
-	capacity    int64  // 0: as many as there are
+	capacity    int64  // 0: no bound
 }
 
 // newExact returns sets over the marks; with generations 1 they never forget.
@@ -54,7 +53,7 @@ func (e *exact) see(i uint32) (times int) {
 	}
 }
 
-// count is see for an object whose sighting before is age generations old.
+// count is see for an object whose last sighting is age generations old.
 func (e *exact) count(i, age uint32) (times int) {
 	t := &e.times[i]
 	if age >= e.generations {

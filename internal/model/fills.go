@@ -4,7 +4,7 @@ package model
 // which generation.
 type fills struct {
 	marks       []mark // nil: nothing is held back
-	generations uint32 // 0: the window has no end
+	generations uint32 // 0: the window never ends
 }
 
 func newFills(s Setting, marks []mark) fills {

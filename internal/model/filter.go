@@ -11,15 +11,14 @@ import (
 	"edgeproxy/internal/trace"
 )
 
-// What the filter's fill foretells is read often enough to see a generation fill
-// up in readingsPerGeneration steps, and no more often than once in expectEvery
-// unseen keys: a reading costs as much as some hundred requests.
+// The expected false positive rate is read often enough to see a generation fill up in readingsPerGeneration steps, and at most
+// once in expectEvery unseen keys: a reading costs as much as some hundred requests.
 const (
 	expectEvery           = 256
 	readingsPerGeneration = 32
 )
 
-// slidingFilter is what both production filters have.
+// slidingFilter is the common interface of both production filters.
 type slidingFilter interface {
 	Rotate(now time.Time, cause bloom.Cause) bool
 	SetLimit(keys int64)
@@ -27,7 +26,7 @@ type slidingFilter interface {
 	Bytes() int64
 }
 
-// filter is a production filter with a record of its errors.
+// filter is a production filter that counts its errors.
 type filter struct {
 	objects []trace.Object
 	record  func(hi, lo uint64) (times int)
@@ -67,8 +66,8 @@ func newFilter(s Setting, objects []trace.Object) (*filter, error) {
 	return f, nil
 }
 
-// see counts a sighting and returns how many the filter holds, this one
-// included. known is the truth about earlier ones.
+// see counts a sighting and returns how many the filter has, this one included. Known says whether there really was an earlier
+// one.
 func (f *filter) see(i uint32, known bool) (times int) {
 	if !known {
 		if f.unseen%f.every == 0 {
@@ -88,7 +87,7 @@ func (f *filter) see(i uint32, known bool) (times int) {
 	return times
 }
 
-// look reads what the filter holds of these requests.
+// look prefetches the filter's blocks for these requests.
 func (f *filter) look(requests []trace.Access) (read uint32) {
 	for _, a := range requests {
 		if o := &f.objects[a.Object]; f.holds(o.Hi, o.Lo) {

@@ -6,13 +6,12 @@ import (
 	"edgeproxy/internal/policy"
 )
 
-// fitted is how long the generations of a window are that fits the cache: as package
-// admission has it, of the same parts.
+// fitted is the length of the generations of a window that is fitted to the cache. It uses the same parts as package admission.
 type fitted struct {
 	fit       *fit.Fit
 	length    fit.Length
 	sightings int64 // after which a generation ends
-	room      int64 // keys that the newest generation was made for
+	room      int64 // keys that the newest generation has room for
 }
 
 func newFitted(s Setting) *fitted {
@@ -26,7 +25,7 @@ func newFitted(s Setting) *fitted {
 	return f
 }
 
-// length is that of the policy.
+// length returns the length of the policy's generations.
 func (s Setting) length() fit.Length {
 	if s.Policy.Memory() == policy.Counted {
 		return fit.Counting()
@@ -34,13 +33,13 @@ func (s Setting) length() fit.Length {
 	return fit.SecondHit()
 }
 
-// limit returns the keys that a generation has room for that begins now, at least.
+// limit returns the least number of keys that a generation beginning now has room for.
 func (f *fitted) limit() int64 { return f.length.Room(f.sightings) }
 
 // keys returns the distinct keys at which the newest generation ends.
 func (f *fitted) keys() int64 { return min(f.limit(), f.room) }
 
-// note takes the size of a body that was stored, or held back.
+// note counts the size of a body that was stored, or held back.
 func (f *fitted) note(body int64, heldBack bool) {
 	if heldBack {
 		f.fit.HeldBack(body)

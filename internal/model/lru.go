@@ -1,6 +1,6 @@
 package model
 
-// lru evicts what was used longest ago, exactly.
+// lru evicts exactly the least recently used object.
 type lru struct {
 	chain
 	maxBytes int64
@@ -40,7 +40,7 @@ func (l *lru) counters() counters {
 	return b
 }
 
-// evicted counts the departure of n.
+// evicted counts the eviction of n.
 func (b *counters) evicted(n *node) {
 	b.evictions++
 	if !n.hit {

@@ -1,10 +1,10 @@
 package model
 
-// Outcome is what became of one request.
+// Outcome is the result of one request.
 type Outcome uint8
 
-// The outcomes. The first three are hits, and the last; the next four fills: what the
-// origin sent was kept or not. With a disk, that is the main part.
+// The outcomes. The first three and the last are hits; the four after them are fills, by whether the response was kept. With a
+// disk, the disk is the main part.
 const (
 	Hit      Outcome = iota + 1 // found in the main part; with a disk, in the memory
 	StageHit                    // found in the stage, and stays there
@@ -13,7 +13,7 @@ const (
 	HeldBack                    // fetched, and not kept, because of admission
 	Staged                      // fetched, held back from the main part, kept in the stage
 	TooLarge                    // fetched; larger than may be stored
-	HeadMiss                    // a HEAD that nothing stored answers: no fill
+	HeadMiss                    // a HEAD that no stored object answers: no fill
 	DiskHit                     // found on the disk
 
 	outcomes

@@ -1,8 +1,7 @@
 package model
 
-// Result is what a Run has counted so far. Counts of bytes are of whole
-// objects, each with its largest size; a HEAD counts none. The JSON names are those of the report of
-// simulate.
+// Result has the counters of a Run. Counts of bytes are of whole objects, each with its largest size; a HEAD counts none. The
+// JSON names are those of the report of simulate.
 //
 //	Requests = Hits + OriginRequests
 //	OriginRequests = (Writes - Promotions) + HeldBack + TooLarge + HeadMisses
@@ -18,19 +17,17 @@ type Result struct {
 	HitRatio     float64 `json:"hit_ratio"`
 	ByteHitRatio float64 `json:"byte_hit_ratio"`
 
-	// Writes go into the main part: stored at once, or promoted from the stage. With
-	// a disk, that is the main part; MemoryWrites are copies from there.
+	// Writes go into the main part: stored at once, or promoted from the stage. With a disk, the disk is the main part;
+	// MemoryWrites are copies from there.
 	Writes     int64 `json:"writes"`
 	WriteBytes int64 `json:"write_bytes"`
 
-	// HeldBack counts fills that admission kept out of the main part, in the
-	// stage or not; several for each key.
+	// HeldBack counts fills that admission kept out of the main part, in the stage or not; one key may count several times.
 	HeldBack      int64 `json:"held_back"`
 	HeldBackBytes int64 `json:"held_back_bytes"`
 
-	// Regret counts fills of a key whose fill before was held back within the
-	// window, and that has not been written since. It is exact here, with filters
-	// too. A memory that never forgets has no end of its window.
+	// Regret counts fills of a key whose fill before was held back within the window, and that has not been written since. It is
+	// exact here, even with filters. The window of a memory that never forgets never ends.
 	Regret      int64 `json:"regret"`
 	RegretBytes int64 `json:"regret_bytes"`
 
@@ -44,8 +41,7 @@ type Result struct {
 	OriginRequests int64 `json:"origin_requests"`
 	OriginBytes    int64 `json:"origin_bytes"`
 
-	// StageWrites counts newcomers put into the stage, Promotions those of them
-	// that were written into the main part.
+	// StageWrites counts objects put into the stage, Promotions those of them that were written into the main part.
 	StageWrites     int64 `json:"stage_writes"`
 	StageWriteBytes int64 `json:"stage_write_bytes"`
 	Promotions      int64 `json:"promotions"`
@@ -54,9 +50,8 @@ type Result struct {
 	DiskHits     int64 `json:"disk_hits,omitempty"`
 	DiskHitBytes int64 `json:"disk_hit_bytes,omitempty"`
 
-	// DiskWriteBytes is all that was written to the disk: what admission let in, with
-	// its heads and up to whole pages, and what was written again to be kept, which is
-	// DiskRewrittenBytes. WriteAmplification is DiskWriteBytes by WriteBytes.
+	// DiskWriteBytes is all that was written to the disk: admitted objects, with heads and up to whole pages, and rewritten
+	// records, which are DiskRewrittenBytes. WriteAmplification is DiskWriteBytes by WriteBytes.
 	DiskWriteBytes     int64   `json:"disk_write_bytes,omitempty"`
 	DiskRewrittenBytes int64   `json:"disk_rewritten_bytes,omitempty"`
 	WriteAmplification float64 `json:"write_amplification,omitempty"`
@@ -64,36 +59,32 @@ type Result struct {
 	MemoryWrites     int64 `json:"memory_writes,omitempty"`
 	MemoryWriteBytes int64 `json:"memory_write_bytes,omitempty"`
 
-	// Objects are held by the main part now. Evictions left it, StoresNeverHit of
-	// them without one hit.
+	// Objects are in the main part now. Evictions left it, StoresNeverHit of them without a hit.
 	Objects        int64 `json:"objects_held"`
 	Evictions      int64 `json:"evictions"`
 	StoresNeverHit int64 `json:"stores_never_hit"`
 
-	// Rotations is how often the window moved on.
+	// Rotations is how often the window was rotated.
 	Rotations int64 `json:"rotations"`
 
-	// WindowObjects is how many objects the cache held when it was full, by the end of
-	// the trace, as a window that is fitted to it has reckoned.
-	// WindowRoom is the keys that its newest generation had room for.
+	// WindowObjects is how many objects the full cache holds, as a fitted window has estimated it by the end of the trace.
 	WindowObjects int64 `json:"window_objects,omitempty"`
 	WindowRoom    int64 `json:"-"`
 
-	// FalsePositiveRatio is the share of sightings of unseen keys that the filter
-	// took for seen, and ExpectedFalsePositiveRatio what its fill at those moments
-	// foretold. Nil without a filter, or where no key was unseen.
+	// FalsePositiveRatio is the share of sightings of unseen keys that the filter took for seen, and ExpectedFalsePositiveRatio
+	// the share that its fill at those moments predicted. Nil without a filter, or if no key was unseen.
 	FalsePositiveRatio         *float64 `json:"false_positive_ratio,omitempty"`
 	ExpectedFalsePositiveRatio *float64 `json:"expected_false_positive_ratio,omitempty"`
 
-	// FalseNegatives counts sightings that the filter denied although the window
-	// held one of the same key: 0, or the filter broke its law.
+	// FalseNegatives counts sightings that the filter denied although the window had one of the same key: 0, or the filter is
+	// wrong.
 	FalseNegatives int64 `json:"false_negatives,omitempty"`
 
 	// FilterBytes is the memory of the filter, 0 without one.
 	FilterBytes int64 `json:"filter_bytes,omitempty"`
 }
 
-// ratio returns part/whole, 0 of nothing.
+// ratio returns part/whole, 0 if whole is 0.
 func ratio(part, whole int64) float64 {
 	if whole == 0 {
 		return 0

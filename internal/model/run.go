@@ -9,9 +9,8 @@ import (
 	"edgeproxy/internal/trace"
 )
 
-// Run takes one setting through one trace. It is for one goroutine at a time,
-// but for different Runs over the same objects. No method allocates for a request
-// but with Ristretto, where each write makes an entry.
+// Run takes one setting through one trace. One goroutine at a time uses it; different Runs may share the objects. No method
+// allocates for a request, except with Ristretto, where each write makes an entry.
 type Run struct {
 	objects []trace.Object
 	marks   []mark // nil: the policy remembers nothing of any object
@@ -23,22 +22,21 @@ type Run struct {
 
 	sighted int64 // requests so far
 
-	looked uint32 // what look has read, so that it has to read it
+	looked uint32 // sum of what look has read, so that the compiler keeps the reads
 }
 
-// storage counts what would be stored, and says where it would be.
+// storage models what would be stored, and where.
 type storage interface {
-	// find says where the object is, which counts as use of it.
+	// find returns where the object is, and counts a use of it.
 	find(i uint32) place
-	// keep takes an object that is nowhere, and says what became of it: Stored,
-	// HeldBack, Staged or TooLarge.
+	// keep stores an object that is nowhere, or does not. It returns Stored, HeldBack, Staged or TooLarge.
 	keep(i uint32, admit bool) Outcome
 	// promote writes an object that find has just seen in the stage into the main
 	// part, and reports whether it is there now.
 	promote(i uint32) bool
 	counters() counters
-	// look reads what find will need for these requests and changes nothing. What
-	// it returns depends on all it read, and has no other meaning.
+	// look prefetches the memory that find will need for these requests, and changes nothing. Its result depends on all it read,
+	// and has no other meaning.
 	look(requests []trace.Access) uint32
 	close()
 }
@@ -49,23 +47,22 @@ type place uint8
 const (
 	nowhere place = iota
 	inStage
-	inMain // or of two tiers, the memory
+	inMain // with two tiers: in the memory
 	onDisk
 )
 
-// counters says what became of the writes into the main part.
+// counters has the results of the writes into the main part.
 type counters struct {
 	objects             int64 // held now
-	evictions, neverHit int64 // left; and of them, without a hit
+	evictions, neverHit int64 // those that left; and of these, the ones without a hit
 
 	// With a disk, which is the main part then:
 	diskBytes, rewritten int64 // written to it; and of them, not for the first time
 	copies, copyBytes    int64 // from it into the memory
 }
 
-// New prepares a Run of s over objects, which are shared, indexed by
-// Access.Object and not to be changed until Close. The error names every fault
-// of s.
+// New prepares a Run of s over objects, which are shared, indexed by Access.Object, and must not change until Close. The error
+// names every fault of s.
 func New(s Setting, objects []trace.Object) (*Run, error) {
 	if err := s.Validate(); err != nil {
 		return nil, fmt.Errorf("model a cache: %w", err)
@@ -104,8 +101,8 @@ func newMemory(s Setting, objects []trace.Object) (memory, error) {
 	return newExactStorage(s, objects), nil
 }
 
-// Request takes the next request of the trace and says what became of it. Times
-// must not go backwards; those that do count as the latest one seen.
+// Request takes the next request of the trace and returns its outcome. Times must not go backwards; an earlier time counts as the
+// latest one seen.
 func (r *Run) Request(a trace.Access) Outcome {
 	i, size := a.Object, r.objects[a.Object].Size
 	sent := size
@@ -138,14 +135,12 @@ func (r *Run) Request(a trace.Access) Outcome {
 	return o
 }
 
-// lookAhead is how many requests are looked at before the first of them is
-// worked on: enough that the processor waits for memory for many at a time, and
-// few enough that all of it is still there when it is needed.
+// lookAhead is how many requests are prefetched before the first of them is handled: enough for the processor to wait for memory
+// for many at a time, and few enough that all of it is still in its cache when it is needed.
 const lookAhead = 32
 
-// Requests takes the next requests of the trace, as Request does one by one, and
-// takes less time for them: in a trace of many objects nearly all of it goes into
-// waiting for memory, and what waits here waits together.
+// Requests takes the next requests of the trace, as Request does one by one, but faster: in a trace of many objects nearly all
+// the time is waiting for memory, and here these waits overlap.
 func (r *Run) Requests(requests []trace.Access) {
 	for len(requests) > 0 {
 		next := requests[:min(lookAhead, len(requests))]
@@ -157,7 +152,7 @@ func (r *Run) Requests(requests []trace.Access) {
 	}
 }
 
-// look reads the memory that these requests will need, and changes nothing.
+// look prefetches the memory that these requests will need, and changes nothing.
 func (r *Run) look(requests []trace.Access) {
 	read := r.looked
 	for _, a := range requests {
@@ -173,10 +168,8 @@ func (r *Run) look(requests []trace.Access) {
 	r.looked = read
 }
 
-// Sight counts the sighting alone and says whether the policy would admit a
-// response to this request. Request does it too: a request is taken by one of
-// them. It is for those who have a cache of their own and want its verdicts
-// compared.
+// Sight only counts the sighting, and returns whether the policy would admit a response to this request. Request does it too:
+// call one of them for a request. It is for callers with a cache of their own that want to compare its verdicts.
 func (r *Run) Sight(a trace.Access) bool {
 	r.sighted++
 	s := policy.Sighting{Number: r.sighted}
@@ -186,7 +179,7 @@ func (r *Run) Sight(a trace.Access) bool {
 	return r.rule.Decide(s).Admit
 }
 
-// promote decides on a hit in the stage.
+// promote handles a hit in the stage.
 func (r *Run) promote(i uint32, size int64, admit bool) Outcome {
 	if !r.rule.Promotes(admit) || !r.storage.promote(i) {
 		return StageHit
@@ -197,7 +190,7 @@ func (r *Run) promote(i uint32, size int64, admit bool) Outcome {
 	return Promoted
 }
 
-// fill decides on what the origin sent.
+// fill handles a response of the origin.
 func (r *Run) fill(i uint32, size int64, admit bool) Outcome {
 	c := &r.counts
 	c.OriginRequests++
@@ -233,15 +226,14 @@ func (r *Run) write(i uint32, size int64) {
 	r.fills.written(i)
 }
 
-// filled has a window that fits the cache follow what came of a fill.
+// filled tells a fitted window the outcome of a fill.
 func (r *Run) filled(size int64, heldBack bool) {
 	if r.window != nil {
 		r.window.filled(size, heldBack)
 	}
 }
 
-// Filled is for those who take requests by Sight: it says that the latest response of so
-// many bytes was stored, or held back.
+// Filled is for callers that use Sight: it says that the latest response, of so many bytes, was stored, or held back.
 func (r *Run) Filled(size int64, heldBack bool) { r.filled(size, heldBack) }
 
 // generation returns the serial number of the generation that has the latest
@@ -253,7 +245,7 @@ func (r *Run) generation() uint32 {
 	return r.window.sighted
 }
 
-// Result returns what was counted so far.
+// Result returns the counters so far.
 func (r *Run) Result() Result {
 	out := r.counts
 	out.HitRatio = ratio(out.Hits, out.Requests)
@@ -269,6 +261,5 @@ func (r *Run) Result() Result {
 	return out
 }
 
-// Close ends what the Run has started: goroutines of Ristretto. Call it once,
-// after the last call of any other method.
+// Close ends the goroutines of Ristretto. Call it once, after the last call of any other method.
 func (r *Run) Close() { r.storage.close() }

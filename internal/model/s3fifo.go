@@ -1,10 +1,10 @@
 package model
 
 const (
-	// smallShare of the capacity is the small queue's: a tenth.
+	// smallShare is the share of the small queue in the capacity: a tenth.
 	smallShare = 10
 
-	// maxUses is where the counter of uses stops: two bits.
+	// maxUses is the maximum of the counter of uses: two bits.
 	maxUses = 3
 
 	// moveUses is how often an object of the small queue must have been used to
@@ -12,16 +12,14 @@ const (
 	moveUses = 2
 )
 
-// s3fifo is S3-FIFO (Yang, Zhang, Qiu, Yue and Rashmi, "FIFO queues are all you
-// need for cache eviction", SOSP 2023, algorithm 1), with sizes in bytes.
-// Newcomers enter a small queue of a tenth of the capacity. What leaves it goes on
-// to the large queue if it was used twice there, else its name goes to the ghost
-// queue, which holds names of as many bytes as the large queue may. An object that is
-// fetched again while its name is there enters the large queue at once. The large
-// queue gives an object another round for each use, up to three.
+// s3fifo is S3-FIFO (Yang, Zhang, Qiu, Yue and Rashmi, "FIFO queues are all you need for cache eviction", SOSP 2023, algorithm
+// 1), with sizes in bytes. New objects enter a small queue of a tenth of the capacity. An object that leaves it moves to the
+// large queue if it was used twice there. Else its name goes to the ghost queue, which holds names for as many bytes of objects
+// as the large queue. An object that is fetched again while its name is there enters the large queue at once. The large queue
+// gives an object another round for each use, up to three.
 //
-// The paper has objects of one size. With sizes in bytes an object larger than
-// the small queue goes to the large one, for every admitted object is stored.
+// In the paper all objects have one size. With sizes in bytes an object larger than the small queue enters the large one, as
+// every admitted object is stored.
 type s3fifo struct {
 	*nodes
 	small, large, ghost          chain
@@ -65,8 +63,8 @@ func (s *s3fifo) store(i uint32) {
 	}
 }
 
-// evict takes one object out, from the small queue if that has its share, or
-// else from the large one; from the other where the one is empty.
+// evict evicts one object, from the small queue if that exceeds its share, else from the large one; from the other one if that is
+// empty.
 func (s *s3fifo) evict() {
 	if s.small.count > 0 && s.small.bytes >= s.maxSmall || s.large.count == 0 {
 		if s.evictSmall() {

@@ -15,11 +15,11 @@ type Eviction string
 // The evictions.
 const (
 	LRU       Eviction = "lru"       // least recently used goes first
-	S3FIFO    Eviction = "s3fifo"    // three queues; Yang et al., SOSP 2023
+	S3FIFO    Eviction = "s3fifo"    // three FIFO queues; Yang et al., SOSP 2023
 	Ristretto Eviction = "ristretto" // the proxy's own memory tier, with its overhead for each entry
 )
 
-// stageShare is how much of the capacity the stage may take at most: half.
+// stageShare bounds the stage: at most half of the capacity.
 const stageShare = 2
 
 // Setting is one cache to try: a policy with its window, and a size. It is a
@@ -27,20 +27,19 @@ const stageShare = 2
 type Setting struct {
 	policy.Rule
 
-	// Generations is how many generations the window has, 2 to 4. It, the
-	// rotations and the filter's size matter to policies that remember sightings only.
+	// Generations is how many generations the window has, 2 to 4. It, the rotations and the filter's size matter only to policies
+	// that remember sightings.
 	Generations int
 
-	// The window is rotated when any of these is reached, whichever comes first;
-	// 0 is never. RotateEvery goes by the times of the requests, RotateRequests
-	// counts requests, RotateKeys distinct keys in the newest generation. All
-	// three 0 is a memory that never forgets, for Exact only.
+	// The window is rotated when any of these is reached, whichever comes first; 0 is never. RotateEvery uses the times of the
+	// requests, RotateRequests counts requests, RotateKeys distinct keys in the newest generation. If all three are 0 the memory
+	// never forgets, for Exact only.
 	RotateEvery    time.Duration
 	RotateRequests int64
 	RotateKeys     int64
 
-	// Fitted has the length of a generation follow what the cache holds, as the proxy's
-	// window: auto does; RotateRequests and RotateKeys must be 0 then.
+	// Fitted fits the length of a generation to what the cache holds, like the proxy's window under auto; RotateRequests and
+	// RotateKeys must be 0 then.
 	Fitted bool
 
 	// FalsePositiveRate is that of the whole window when every generation is
@@ -51,18 +50,15 @@ type Setting struct {
 	// Exact keeps sightings in sets instead of filters.
 	Exact bool
 
-	// CapacityBytes bounds what is held, StageBytes the part of it that keeps
-	// newcomers; 0 is no stage, half of the capacity the most.
+	// CapacityBytes bounds the bytes held, StageBytes the part of it for the stage; 0 is no stage, at most half of the capacity.
 	CapacityBytes, StageBytes int64
 
-	// DiskBytes bounds the records of a disk behind the capacity, which is the memory
-	// then; 0 is no disk. DiskObjectBytes is the largest object that goes onto it; 0 is
-	// a quarter of it, the most there is.
+	// DiskBytes bounds the records of a disk behind the capacity, which is the memory then; 0 is no disk. DiskObjectBytes is the
+	// largest object that is stored on it; 0 is a quarter of it, which is the maximum.
 	DiskBytes, DiskObjectBytes int64
 
-	// MaxObjectBytes is the largest object that is stored, in memory where there is a disk; 0 is all that fits the
-	// main part. Ristretto takes at most a quarter of the main part, and does with
-	// 0; its capacity is 64 KiB at least.
+	// MaxObjectBytes is the largest object that is stored, in memory if there is a disk; 0 is all that fits the main part. With
+	// Ristretto it is at most a quarter of the main part, which 0 means then; the capacity is at least 64 KiB.
 	MaxObjectBytes int64
 
 	Eviction Eviction
@@ -84,7 +80,7 @@ func (s Setting) Validate() error {
 	return errors.Join(errs...)
 }
 
-// wrongFunc takes one fault.
+// wrongFunc reports one fault.
 type wrongFunc = func(option string, value any, want string)
 
 func (s Setting) checkSizes(wrong wrongFunc) {
@@ -112,7 +108,7 @@ func (s Setting) checkSizes(wrong wrongFunc) {
 	}
 }
 
-// checkTier says what the proxy's own tier cannot do.
+// checkTier reports settings that the proxy's own tier does not support.
 func (s Setting) checkTier(wrong wrongFunc) {
 	if s.CapacityBytes > 0 && s.CapacityBytes < minTierBytes {
 		wrong("capacity", inBytes(s.CapacityBytes), "at least "+inBytes(minTierBytes)+" under ristretto")
@@ -122,7 +118,7 @@ func (s Setting) checkTier(wrong wrongFunc) {
 	}
 }
 
-// inBytes writes a size so that nobody takes it for another number.
+// inBytes formats a size with its unit.
 func inBytes(n int64) string { return fmt.Sprintf("%d bytes", n) }
 
 func (s Setting) checkWindow(wrong wrongFunc) {

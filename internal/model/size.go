@@ -8,23 +8,22 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// What a Run takes, in bytes: for each object, and with Ristretto for each entry
-// that the tier can hold at most, and of its capacity for its sketch and tables.
+// Memory of a Run, in bytes: for each object, and with Ristretto for each entry that the tier can hold, and of its capacity for
+// its sketch and tables.
 const (
 	markBytes   = 8
 	countsBytes = 4
 	chainBytes  = 12
-	diskBytes   = 2*chainBytes + 4 // a place on the disk, one in the memory's window, and when it was spared
+	diskBytes   = 2*chainBytes + 4 // a node on the disk, the last hit in the memory's window, and when it was spared
 	entryBytes  = 640
-	leastEntry  = 500 // no entry takes less of the capacity, its head included
+	leastEntry  = 500 // least size of an entry in the capacity, its head included
 	tableShare  = 32
 
 	minTableBytes = 1 << 20
 )
 
-// Memory returns about how many bytes a Run of s takes over so many objects of so
-// many bytes together, the objects themselves left out. It is rather too much than
-// too little, for who runs several at a time.
+// Memory returns about how many bytes a Run of s takes for so many objects of so many bytes together, without the objects
+// themselves. It is rather too high than too low, for callers that run several at a time.
 func (s Setting) Memory(objects int, totalBytes int64) int64 {
 	n := int64(objects)
 	each := int64(0)
@@ -54,9 +53,8 @@ func (s Setting) Memory(objects int, totalBytes int64) int64 {
 	return out + n*each
 }
 
-// FilterBytes returns the memory of the proxy's filter for the policy of s, which
-// has one, with room for so many keys in each of its generations, all of them
-// together. It is NoFilter where none of that size or rate can be had.
+// FilterBytes returns the memory of the proxy's filter for the policy of s, which must have one, with room for so many keys in
+// each of its generations, all generations together. It is NoFilter if there is no filter of that size or rate.
 func (s Setting) FilterBytes(keys int64) int64 {
 	layout := filterLayout(s.Policy)
 	o := bloom.Options{Generations: s.Generations, Capacity: keys, FalsePositiveRate: s.FalsePositiveRate}
@@ -67,7 +65,7 @@ func (s Setting) FilterBytes(keys int64) int64 {
 	return layout.Bytes(units) * int64(o.Generations)
 }
 
-// NoFilter is more memory than there is.
+// NoFilter is more memory than any machine has.
 const NoFilter = math.MaxInt64 >> 8
 
 func filterLayout(p policy.Policy) bloom.Layout {
@@ -77,9 +75,8 @@ func filterLayout(p policy.Policy) bloom.Layout {
 	return bloom.SplitBlock
 }
 
-// filter returns the size of the filter for a trace of so many objects. A
-// generation with room for every one of them is never full, so that more would be
-// memory that nothing can touch.
+// filter returns the size of the filter for a trace of so many objects. A generation with room for all of them is never full, so
+// more room would never be used.
 func (s Setting) filter(objects int) bloom.Options {
 	if s.Fitted {
 		return bloom.Options{Generations: s.Generations, Capacity: newFitted(s).room, FalsePositiveRate: s.FalsePositiveRate, Resizable: true}

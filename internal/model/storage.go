@@ -4,8 +4,7 @@ import (
 	"edgeproxy/internal/trace"
 )
 
-// exactStorage is the storage of exact models: a main part that makes room by its own
-// rule, and a stage before it, first in, first out.
+// exactStorage is the storage of exact models: a main part with its own eviction, and a stage before it, first in, first out.
 type exactStorage struct {
 	objects []trace.Object
 	nodes   *nodes // of the main part
@@ -18,8 +17,7 @@ type exactStorage struct {
 type mainPart interface {
 	// hit reports whether the object is there, and counts its use.
 	hit(i uint32) bool
-	// store puts in an object that is not there, and whose space is not above
-	// the capacity.
+	// store adds an object that is not there. Its space is at most the capacity.
 	store(i uint32)
 	counters() counters
 }
@@ -30,7 +28,7 @@ func newExactStorage(s Setting, objects []trace.Object) *exactStorage {
 	if s.MaxObjectBytes > 0 {
 		h.largest = min(h.largest, s.MaxObjectBytes)
 	}
-	if s.StageBytes > 0 && !s.Policy.Closed() { // under which nothing at all is kept
+	if s.StageBytes > 0 && !s.Policy.Closed() { // a closed policy stores nothing
 		h.stage = newStage(s.StageBytes, objects)
 	}
 	if s.Eviction == S3FIFO {
@@ -84,7 +82,7 @@ func (h *exactStorage) look(requests []trace.Access) (read uint32) {
 
 func (h *exactStorage) close() {}
 
-// stage keeps newcomers, the oldest going first.
+// stage keeps new objects, first in, first out.
 type stage struct {
 	chain
 	maxBytes int64
@@ -96,7 +94,7 @@ func newStage(maxBytes int64, objects []trace.Object) *stage {
 
 func (s *stage) has(i uint32) bool { return s.of[i].at == queue }
 
-// put adds an object that is not there, and reports whether it fits.
+// put adds an object that is not there, unless it does not fit. It reports whether it fits.
 func (s *stage) put(i uint32) bool {
 	space := s.space(i)
 	if space > s.maxBytes {

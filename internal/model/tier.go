@@ -10,33 +10,30 @@ import (
 	"edgeproxy/internal/trace"
 )
 
-// What the proxy's tier demands of its options.
+// Bounds of the options of the proxy's tier.
 const (
 	minTierBytes = 64 << 10
-	objectShare  = 4  // its largest body is a quarter of its bytes, without the stage, at most
+	objectShare  = 4  // its largest body is at most 1/objectShare of its bytes, without the stage
 	nameBytes    = 4  // a name is the object's number
 	maxVariants  = 32 // not used: nothing varies here
 
-	roomyShare    = 8 // times what all objects take is as much as a tier can use
+	roomyShare    = 8 // a tier uses at most roomyShare times the size of all objects
 	minRoomyBytes = 8 << 20
 )
 
-// usualHead is the bytes of the one header field of an entry here. With it an
-// entry takes as much beside its body as one with a key of 60 bytes and five or
-// six short fields: Date, Content-Type, Cache-Control, Via and the like.
+// usualHead is the size of the one header field of an entry here. With it an entry takes as much beside its body as one with a
+// key of 60 bytes and five or six short fields: Date, Content-Type, Cache-Control, Via and the like.
 const usualHead = 205
 
-// memoryTier is the proxy's own memory tier with landing window and ristretto.
-// Its entries have short names, one header field of the usual size, and content that
-// takes no memory (zeros.go). The bytes it accounts for are those of the proxy, the
-// overhead of each entry included.
+// memoryTier is the proxy's own memory tier with landing window and ristretto. Its entries have short names, one header field of
+// the usual size, and content that takes no memory (zeros.go). It accounts for the same bytes as the proxy, the overhead of each
+// entry included.
 //
-// Ristretto samples look-ups and chooses victims at random, so that two Runs may
-// differ a little.
+// Ristretto samples look-ups and chooses victims at random, so two Runs may differ a little.
 type memoryTier struct {
 	store   *cache.Store
 	head    cache.Entry // what all entries have in common
-	staged  bool        // newcomers go into the stage
+	staged  bool        // new objects go into the stage
 	objects []trace.Object
 	names   []byte // of all objects, nameBytes each
 }
@@ -68,9 +65,8 @@ func newMemoryTier(s Setting, objects []trace.Object) (*memoryTier, error) {
 	return t, nil
 }
 
-// tier returns the bytes of the main part and of the stage. In a tier of many
-// times what all objects take nothing is ever evicted; a larger one would have a
-// sketch and tables of its size, and the same hits.
+// tier returns the bytes of the main part and of the stage. A tier of many times the size of all objects never evicts; a larger
+// one would only have a larger sketch and tables, and the same hits.
 func (s Setting) tier(objects int, totalBytes int64) (main, stage int64) {
 	most := roomyShare*(totalBytes+int64(objects)*entryBytes) + minRoomyBytes
 	return min(s.CapacityBytes-s.StageBytes, most), min(s.StageBytes, most)
@@ -86,19 +82,17 @@ func (t *memoryTier) key(i uint32) cache.Key {
 	return cache.Key{Hi: o.Hi, Lo: o.Lo}
 }
 
-// entry returns what is stored for i.
+// entry returns the entry that is stored for i.
 func (t *memoryTier) entry(i uint32) *cache.Entry {
 	e, k := t.head, t.key(i)
 	e.Key, e.URL, e.Name, e.URLLen, e.Content = k, k, t.name(i), nameBytes, cache.Kept(zeros(t.objects[i].Size))
 	return &e
 }
 
-// find looks up as the proxy does, for every look-up is a sign of demand by which
-// Ristretto judges.
+// find looks up as the proxy does, as every look-up is a sign of demand to Ristretto.
 func (t *memoryTier) find(i uint32) place {
-	// Ristretto hears of look-ups in batches, on a goroutine of its own, and loses
-	// those that find it busy. That is next to none at the pace of a proxy, and
-	// most at that of a model which does not let it run.
+	// Ristretto gets look-ups in batches, on a goroutine of its own, and loses those that find it busy. At the pace of a proxy it
+	// loses next to none, in a model that does not let it run most.
 	runtime.Gosched()
 	k, name := t.key(i), t.name(i)
 	switch e, heldBack := t.store.Find(k, name); {

@@ -2,10 +2,10 @@ package model
 
 import "edgeproxy/internal/trace"
 
-// tiers is a memory with a disk behind it. Admission lets responses onto the disk.
-// The memory has the stage of newcomers, and copies of what is hot: it takes an
-// object of at most mostCopied at the second hit on the disk within the memory's window, which is so many hits on the
-// disk as the memory has room for objects of meanCopy. One of touchShare hits in memory counts on the disk too.
+// tiers is a memory with a disk behind it. Admission lets responses onto the disk. The memory has the stage, and copies of hot
+// objects. It copies an object of at most mostCopied bytes at its second hit on the disk within the memory's window. The window
+// is as many hits on the disk as the memory has room for objects of meanCopy bytes. One of touchShare hits in memory counts on
+// the disk too.
 type tiers struct {
 	objects []trace.Object
 	memory  memory
@@ -13,19 +13,19 @@ type tiers struct {
 	largest int64 // bytes of the largest object on the disk
 
 	window int64   // in hits on the disk
-	hits   int64   // on the disk, so far
-	last   []int64 // of each object: its last one, 0 for none
-	takes  int64   // bytes of the largest object in memory
+	hits   int64   // number of hits on the disk so far
+	last   []int64 // by object: number of its last hit, 0 for none
+	takes  int64   // bytes of the largest object that memory takes
 
 	copies, copyBytes int64 // from the disk into the memory
 	touches           int64 // hits in memory
 }
 
-// touchShare is how many hits in memory there are to one that counts on the disk. The proxy draws them by lot.
+// touchShare: one of so many hits in memory counts on the disk. The proxy draws them at random.
 const touchShare = 64
 
 const (
-	mostCopied  = 1 << 20 // bytes of an object
+	mostCopied  = 1 << 20 // bytes of the largest object that is copied
 	meanCopy    = 16 << 10
 	leastWindow = 512
 )
@@ -33,7 +33,7 @@ const (
 // memory is a storage that can be the first tier.
 type memory interface {
 	storage
-	// unstage takes an object that find has just seen in the stage out of it.
+	// unstage removes an object that find has just found in the stage.
 	unstage(i uint32)
 }
 
@@ -53,7 +53,7 @@ func newTiers(s Setting, objects []trace.Object) (*tiers, error) {
 	return t, nil
 }
 
-// diskObjectBytes returns the bytes of the largest object that goes onto the disk.
+// diskObjectBytes returns the bytes of the largest object that is stored on the disk.
 func (s Setting) diskObjectBytes() int64 {
 	largest := s.DiskBytes / objectShare
 	if s.DiskObjectBytes > 0 {
@@ -107,7 +107,7 @@ func (t *tiers) keep(i uint32, admit bool) Outcome {
 	return HeldBack
 }
 
-// promote writes what was staged onto the disk.
+// promote writes a staged object onto the disk.
 func (t *tiers) promote(i uint32) bool {
 	if t.objects[i].Size > t.largest {
 		return false

@@ -11,7 +11,7 @@ import (
 // window remembers sightings and rotates its memory when the setting says so.
 type window struct {
 	exact  *exact
-	filter *filter // nil: exact alone decides
+	filter *filter // nil: only exact decides
 
 	every       int64 // nanoseconds; 0: not by time
 	requests    int64 // 0: not by requests
@@ -19,9 +19,9 @@ type window struct {
 	fitted      *fitted // nil: the length of a generation is fixed
 
 	serial    uint32 // of the newest generation
-	sighted   uint32 // of the generation that has the latest sighting
+	sighted   uint32 // serial of the generation that has the latest sighting
 	began     int64  // when it did, Unix nanoseconds
-	seen      int64  // requests in it
+	seen      int64  // requests in the newest generation
 	started   bool
 	latest    int64 // time of the latest sighting
 	rotations int64
@@ -50,8 +50,7 @@ func newWindow(s Setting, objects []trace.Object, marks []mark) (*window, error)
 	return w, err
 }
 
-// see counts one sighting and returns how many the window has of the object, this one
-// included.
+// see counts one sighting and returns how many the window has of the object, this one included.
 func (w *window) see(a trace.Access) (times int) {
 	if w.every > 0 {
 		w.pass(a.At)
@@ -63,8 +62,7 @@ func (w *window) see(a trace.Access) (times int) {
 	w.sighted = w.serial
 	w.seen++
 	w.latest = a.At
-	// The sets count the keys for the filter too: that has its own count in
-	// stripes and learns a little late that it is full.
+	// The sets count the keys for the filter too: the filter counts in stripes and learns a little late that it is full.
 	w.rotateIfOver(a.At)
 	return times
 }
@@ -76,7 +74,7 @@ func (w *window) rotateIfOver(now int64) {
 	}
 }
 
-// filled takes the size of what was stored, or held back, as the latest request asked.
+// filled counts the size of the latest response, which was stored, or held back.
 func (w *window) filled(body int64, heldBack bool) {
 	if w.fitted == nil {
 		return
@@ -86,9 +84,8 @@ func (w *window) filled(body int64, heldBack bool) {
 	w.rotateIfOver(w.latest)
 }
 
-// pass rotates for the time that has gone by. After an idle time of several
-// periods the last of them began a whole number of periods after the first, as
-// with a timer that fires for each.
+// pass makes the rotations that are due by time. After an idle time of several periods the last of them began a whole number of
+// periods after the first, as with a timer that fires for each.
 func (w *window) pass(now int64) {
 	if !w.started {
 		w.began, w.started = now, true
@@ -98,7 +95,7 @@ func (w *window) pass(now int64) {
 		return
 	}
 	began := w.began + periods*w.every
-	if extra := periods - w.generations; extra > 0 { // nothing is left to forget
+	if extra := periods - w.generations; extra > 0 { // the window is empty by then
 		w.rotations += extra
 		periods = w.generations
 	}

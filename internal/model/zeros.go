@@ -6,7 +6,7 @@ import (
 	"edgeproxy/internal/cache"
 )
 
-// zeros is content of so many bytes, all of them 0. It takes no memory, for it lies in none.
+// zeros is content of so many zero bytes. It takes no memory.
 type zeros int64
 
 // Size implements cache.File.
@@ -22,7 +22,7 @@ func (z zeros) ReadAt(p []byte, offset int64) (int, error) {
 	return n, nil
 }
 
-// Same implements cache.File. The entries of a model share nothing.
+// Same implements cache.File. Entries of a model share no content.
 func (zeros) Same(cache.File) bool { return false }
 
 // Update implements cache.File.
