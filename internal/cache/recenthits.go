@@ -17,7 +17,7 @@ const (
 	maxWindow  = 1 << 24
 )
 
-// newRecentHits returns a table for a memory of so many bytes. It takes 1/2048 of that, at least 8 KiB.
+// newRecentHits returns a table for a memory of so many bytes. It takes 1/2048 to 1/1024 of that, at least 8 KiB.
 func newRecentHits(memoryBytes int64) *recentHits {
 	window := min(max(memoryBytes/meanObject, 512), maxWindow)
 	places := int64(1024)
