@@ -13,7 +13,7 @@ import (
 // Draft is a record whose body is written as it arrives, for a body that is too long for memory. Nobody finds the record before Commit. A
 // Draft ends with Commit or Abort. One goroutine at a time uses it.
 //
-// One buffer of it, 1 MiB, waits in memory. A draft that fits in the buffer is put like any other record. A longer one gets a range of a
+// At most one buffer of it, 1 MiB, waits in memory. A draft that fits in the buffer is put like any other record. A longer one gets a range of a
 // segment for itself, which counts as part of MaxBytes from then on.
 type Draft struct {
 	v      *volume
