@@ -2,7 +2,7 @@ package flight
 
 import "errors"
 
-// ErrAbandoned ends a flight whose leader has left before the fetch began.
+// ErrAbandoned ends a flight whose leader left before the fetch began.
 var ErrAbandoned = errors.New("flight: abandoned by its leader")
 
 // Abandon is Close for a caller that does not know what has been done so far, such as one that
@@ -12,22 +12,22 @@ var ErrAbandoned = errors.New("flight: abandoned by its leader")
 func (r *Reader[K, H]) Abandon() {
 	r.table.mu.Lock()
 	f := r.own.flight
-	if f != nil && !f.fetched {
-		f.fetched = true
+	if f != nil && !f.fetchBegun {
+		f.fetchBegun = true
 		r.table.mu.Unlock()
 		f.Finish(ErrAbandoned)
 		_ = r.Close()
 		return
 	}
-	if f != nil && f.hold != nil { // it has panicked while it was asked for the last word
-		r.stays, f.surplus = true, false
+	if f != nil && f.hold != nil { // the caller panicked in suits; see Wait
+		r.keepsOwn, f.superseded = true, false
 		close(f.hold)
 		f.hold = nil
 	}
 	for f != nil && !f.settled {
-		moved := f.round.movesLocked()
+		changed := f.round.changedLocked()
 		r.table.mu.Unlock()
-		<-moved
+		<-changed
 		r.table.mu.Lock()
 	}
 	r.table.mu.Unlock()

@@ -1,33 +1,33 @@
 package flight
 
-// This file lets followers admit a response of which it was not known, when they joined,
-// whether it is the one that they ask for: see Response.Recounted. They say so once they
-// have seen the header, or leave. Either takes them no longer than to look at it, so what
-// waits for them here waits for nobody's network.
+// Some followers join before it is known which of several responses the flight brings: see
+// Response.Recounted. This file lets them admit it later. Each of them looks at the header, and
+// then admits, does not admit, or leaves. None of that needs the network, so a wait for these
+// decisions is short.
 
 // Key returns the key that the flight was led for.
 func (f *Flight[K, H]) Key() K { return f.key }
 
-// recountLocked takes note of what the header says of joining.
+// recountLocked notes whether joining has admitted the response r, and what its leader says.
 func (f *Flight[K, H]) recountLocked(r Response) {
 	if f.recounted = r.Recounted; f.recounted {
 		f.admitted = r.Admits
 	}
 }
 
-// askWaitingLocked asks those that have joined before the header came.
+// askWaitingLocked asks the followers that joined before the header came.
 func (f *Flight[K, H]) askWaitingLocked() {
 	if f.recounted && f.outcome == Shared && f.round.winner == f {
 		f.round.eachWaitingLocked(func(r *Reader[K, H]) {
 			f.askLocked(r)
-			r.early = r.decides == f
+			r.joinedEarly = r.undecidedIn == f
 		})
-		f.early = f.undecided
+		f.undecidedEarly = f.undecided
 	}
 }
 
-// lastDecisionsLocked awaits the decisions at the end of the body, and lets nobody else in
-// meanwhile: there might always be another one.
+// lastDecisionsLocked waits for the decisions that are missing at the end of the body. It first
+// stops further followers from joining, so that the wait ends.
 func (f *Flight[K, H]) lastDecisionsLocked() {
 	if f.undecided > 0 && !f.admitted {
 		f.unlistLocked()
@@ -35,17 +35,17 @@ func (f *Flight[K, H]) lastDecisionsLocked() {
 	}
 }
 
-// AwaitDecisions returns when every follower that had joined before the header has said
-// whether it admits the response, or one of them does. Of those that join later there
-// might always be another one.
+// AwaitDecisions returns when every follower that joined before the header has decided whether
+// it admits the response, or as soon as one admits it. It does not wait for followers that joined
+// later: there might always be another one.
 func (f *Flight[K, H]) AwaitDecisions() {
 	f.table.mu.Lock()
 	defer f.table.mu.Unlock()
-	f.awaitDecisionsLocked(&f.early)
+	f.awaitDecisionsLocked(&f.undecidedEarly)
 }
 
-// awaitDecisionsLocked waits until none are left of those that undecided counts. It gives
-// the lock up meanwhile.
+// awaitDecisionsLocked waits until *undecided is 0 or the response is admitted. It releases the
+// lock while it waits.
 func (f *Flight[K, H]) awaitDecisionsLocked(undecided *int) {
 	for *undecided > 0 && !f.admitted {
 		if f.decisions == nil {
@@ -58,25 +58,26 @@ func (f *Flight[K, H]) awaitDecisionsLocked(undecided *int) {
 	}
 }
 
-// askLocked makes the response wait for the decision of r, a follower, if that counts. One
-// that leads a flight of its own is not waited for: it may go on waiting for that one.
+// askLocked counts r, a follower, among those whose decision f waits for, if the decision can
+// change anything. A follower that leads a flight of its own is not counted: it may wait for that
+// flight first.
 func (f *Flight[K, H]) askLocked(r *Reader[K, H]) {
 	if f.recounted && f.whole && !f.admitted && r.own.flight == nil {
-		r.decides = f
+		r.undecidedIn = f
 		f.undecided++
 	}
 }
 
-// decideLocked takes note that nothing is to be heard from r any more.
+// decideLocked notes that r has decided, or will not.
 func (r *Reader[K, H]) decideLocked() {
-	f := r.decides
+	f := r.undecidedIn
 	if f == nil {
 		return
 	}
-	r.decides = nil
+	r.undecidedIn = nil
 	f.undecided--
-	if r.early {
-		f.early--
+	if r.joinedEarly {
+		f.undecidedEarly--
 	}
 	if f.decisions != nil {
 		close(f.decisions)
@@ -84,11 +85,11 @@ func (r *Reader[K, H]) decideLocked() {
 	}
 }
 
-// Admit says that r has the header, that the response suits it, and whether it admits the
-// response: for a follower that is what Admission.Following is for others. It reports false
-// if the response would be stored and there is no memory for it: then the flight takes no
-// more followers, and r should leave it and ask anew. Where the response was not recounted
-// joining has decided already, and Admit does nothing.
+// Admit is called by a follower that has the header of a response with Recounted, and that the
+// response suits. admit says whether the follower admits it, as Admission.Following does for other
+// responses. Admit reports false if the response would be stored but there is no memory for it.
+// Then the flight takes no more followers, and r should leave it and ask anew. For a response
+// without Recounted, joining has decided already, and Admit does nothing.
 func (r *Reader[K, H]) Admit(admit bool) bool {
 	r.table.mu.Lock()
 	defer r.table.mu.Unlock()

@@ -15,27 +15,29 @@ const (
 	windowBytes = 64 << 10
 	// windowChunk is the size of one piece of a body that is not kept whole.
 	windowChunk = 32 << 10
-	// minChunk and maxChunk bound one piece of a body that is kept whole, but for one that
-	// is to be stored and whose length is known, which is one piece; pieces double in between.
-	// While a client is being sent a piece, all of the piece stays in memory, also when the body
-	// and its budget have let go of it. So pieces are small.
+	// minChunk and maxChunk bound one piece of a body that is kept whole. Each piece is twice as
+	// large as the one before. A body that is to be stored, and whose length is known, is one
+	// piece of that length.
+	// While a piece is being sent to a client, all of it stays in memory, also when the body has
+	// dropped it and the budget no longer counts it. So pieces are small.
 	minChunk = 16 << 10
 	maxChunk = 64 << 10
 	// grace is how long a flight waits in all for one reader that lags, before it leaves the
-	// reader behind. Readers of the same speed take turns in lagging, and none of them is slow.
+	// reader behind. Of readers with the same speed now one lags and now another, though none is
+	// slow.
 	grace = 500 * time.Millisecond
 )
 
 var (
 	// errLeft ends a Read of a Reader that was closed.
 	errLeft = errors.New("flight: reader has left")
-	// ErrBehind ends a Read of a Reader that others have left so far behind that what comes
-	// next for it is gone. What it has read is right.
+	// ErrBehind ends a Read of a Reader that lags so far that its next bytes are gone. What it
+	// has read is right.
 	ErrBehind = errors.New("flight: reader is too far behind")
 )
 
-// keeping is what the bodies of one table share.
-type keeping struct {
+// bodyOptions are shared by all bodies of one table.
+type bodyOptions struct {
 	budget *Budget
 	ahead  int64                     // how far a fetch runs ahead of the fastest reader, memory permitting
 	spool  func() (SpoolFile, error) // nil: none
@@ -45,48 +47,48 @@ type keeping struct {
 // body is the shared, growing body of one flight: one writer, many readers. A
 // piece of it is never changed once shown, so readers use it without copying.
 //
-// It is kept whole as long as it may be stored. Beyond that it is windowed: the beginning
-// goes, and the writer waits for its fastest reader. It never waits for another one.
+// It is kept whole as long as it may be stored. After that it is windowed: its oldest pieces are
+// dropped, and the writer waits for its fastest reader, and for slower ones at most for grace.
 type body struct {
-	keeping
+	bodyOptions
 	client netip.Prefix // whose flight it is
 	limit  int64        // at this many bytes the body is windowed
 
-	mu       sync.Mutex
-	wake     sync.Cond // readers wait for bytes, the writer for readers
-	chunks   [][]byte  // len is what is filled, cap what is held
-	room     [1][]byte // of chunks, as most bodies are one piece
-	first    int64     // offset of chunks[0]
-	size     int64     // bytes written
-	shown    int64     // bytes that readers may see; size less a held back end
-	held     int64     // bytes of memory in chunks
-	reserved int64     // bytes taken from budget, for chunks and what is to come
-	firm     bool      // it is to be stored, and reserved for that
-	windowed bool
-	hurried  bool // the writer waits for no reader any more
-	waiting  bool // the writer waits now
-	ended    bool
-	err      error   // with ended: nil for a whole body
-	readers  *cursor // a list of the readers that are not left behind
-	reading  int     // how many
-	spill    spill
+	mu          sync.Mutex
+	wake        sync.Cond // readers wait for bytes, the writer for readers
+	chunks      [][]byte  // len is what is filled, cap what is held
+	inlineChunk [1][]byte // backs chunks while it has one element, as most bodies are one piece
+	first       int64     // offset of chunks[0]
+	size        int64     // bytes written
+	shown       int64     // bytes that readers may see: size without the end that is held back
+	held        int64     // bytes of memory in chunks
+	reserved    int64     // bytes taken from budget, for chunks and bytes to come
+	forStore    bool      // it is to be stored, and its memory is reserved
+	windowed    bool
+	unpaced     bool // the writer waits for no reader any more
+	waiting     bool // the writer waits now
+	ended       bool
+	err         error   // with ended: nil for a whole body
+	readers     *cursor // a list of the readers that are not left behind
+	reading     int     // how many
+	spill       spill
 }
 
 // cursor is where one reader stands.
 type cursor struct {
 	offset     int64
 	waited     time.Duration // by the writer, for this reader
-	reads      bool          // it is in the list
+	listed     bool          // it is in the list
 	left       bool
 	behind     bool // what comes next is gone
 	next, prev *cursor
 }
 
 // begin makes b, which is zero, the body of a flight of the client c.
-func (b *body) begin(k keeping, c netip.Prefix, limit int64) {
+func (b *body) begin(k bodyOptions, c netip.Prefix, limit int64) {
 	// One byte more than the limit, so that a body of unknown length and just
 	// the limit can be seen to end there.
-	b.keeping, b.client, b.limit = k, c, limit+1
+	b.bodyOptions, b.client, b.limit = k, c, limit+1
 	b.wake.L = &b.mu
 }
 
@@ -101,17 +103,18 @@ func (b *body) enterLocked(c *cursor) {
 	if c.next = b.readers; c.next != nil {
 		c.next.prev = c
 	}
-	b.readers, c.reads = c, true
+	b.readers, c.listed = c, true
 	b.reading++
 }
 
-// leave takes c out; what only c still needed is let go. It returns what is to be closed.
+// leave takes c out of the readers, and drops the pieces that only c still needed. The caller closes
+// what it returns.
 func (b *body) leave(c *cursor) spill {
 	b.mu.Lock()
 	c.left = true
 	b.removeLocked(c)
 	b.trimLocked()
-	done := b.doneLocked()
+	done := b.takeSpillLocked()
 	b.mu.Unlock()
 	b.wake.Broadcast()
 	return done
@@ -119,7 +122,7 @@ func (b *body) leave(c *cursor) spill {
 
 // removeLocked takes c from the list of readers.
 func (b *body) removeLocked(c *cursor) {
-	if !c.reads {
+	if !c.listed {
 		return
 	}
 	if c.prev != nil {
@@ -130,68 +133,68 @@ func (b *body) removeLocked(c *cursor) {
 	if c.next != nil {
 		c.next.prev = c.prev
 	}
-	c.next, c.prev, c.reads = nil, nil, false
+	c.next, c.prev, c.listed = nil, nil, false
 	b.reading--
 }
 
-// behindLocked leaves c behind.
-func (b *body) behindLocked(c *cursor) {
+// markBehindLocked takes c out of the readers: its next bytes are gone.
+func (b *body) markBehindLocked(c *cursor) {
 	b.removeLocked(c)
 	c.behind = true
 }
 
-// secure reserves memory for a body that is to be stored. left is how many bytes are to come.
-// If it is known, that many are reserved; if it is -1, a first piece. secure returns how many
-// bytes are lacking, as Budget.reserve does.
+// secure reserves memory for a body that is to be stored. left is how many bytes are to come, -1
+// if unknown. It reserves that many, or a first piece if unknown. secure returns how many bytes
+// are lacking, as Budget.reserve does.
 func (b *body) secure(left int64) (lacks int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.firm {
+	if b.forStore {
 		return 0
 	}
 	n := left
 	if left < 0 {
 		n = minChunk
 	}
-	n = min(n, b.limit-b.size) - int64(len(b.restLocked())) - (b.reserved - b.held)
+	n = min(n, b.limit-b.size) - int64(len(b.freeTailLocked())) - (b.reserved - b.held)
 	if n > 0 {
 		if lacks = b.budget.reserve(n, b.client, true); lacks != 0 {
 			return lacks
 		}
 		b.reserved += n
 	}
-	b.firm = true
+	b.forStore = true
 	b.wake.Broadcast() // it is no longer paced
 	return 0
 }
 
-// need is what the writer lacks to go on.
+// need is what the caller of space must do before it can write on.
 type need uint8
 
 const (
 	needNothing need = iota
-	needMemory       // for a body that is to be stored
-	needWindow       // it cannot be kept whole any longer
-	needSpool        // its oldest piece has to go to disk
+	needMemory       // free memory for a body that is to be stored
+	needWindow       // stop keeping the body whole
+	needSpool        // write its oldest piece to disk
 )
 
-// space returns room to write the next bytes. Where the body is paced it first waits for the
-// fastest reader. Where there is no room, n says what the caller has to do first, and lacks how
-// many bytes of memory are missing. left is how many bytes are to come, -1 if unknown.
+// space returns memory to write the next bytes to. It first waits for the fastest reader, unless
+// the body is to be stored. If there is no memory, n says what the caller has to do first, and
+// lacks how many bytes are missing. left is how many bytes are to come, -1 if unknown.
 func (b *body) space(left int64) (room []byte, n need, lacks int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for !b.windowed {
-		lead := b.leadLocked()
-		if !b.firm && lead >= b.ahead {
+		lead := b.bytesAheadLocked()
+		if !b.forStore && lead >= b.ahead {
 			if b.spool != nil {
 				return nil, needWindow, 0
 			}
 			b.waitLocked()
 			continue
 		}
-		if room := b.restLocked(); room != nil {
-			if !b.firm {
+		if room := b.freeTailLocked(); room != nil {
+			if !b.forStore {
 				room = room[:min(int64(len(room)), b.ahead-lead)]
 			}
 			return room, needNothing, 0
@@ -201,20 +204,20 @@ func (b *body) space(left int64) (room []byte, n need, lacks int64) {
 	return b.windowLocked(left)
 }
 
-// growLocked adds a piece to a body kept whole.
+// growLocked is space for a body kept whole whose last piece is full: it adds a piece.
 func (b *body) growLocked(left int64) (room []byte, n need, lacks int64) {
 	piece := b.pieceLocked(left)
 	if piece <= 0 {
 		return nil, needWindow, 0
 	}
 	if more := piece - (b.reserved - b.held); more > 0 {
-		lacks = b.budget.reserve(more, b.client, b.firm)
+		lacks = b.budget.reserve(more, b.client, b.forStore)
 		if small := int64(minChunk); lacks != 0 && left < 0 && more > small && piece == more {
 			piece, more = small, small // it may be enough
-			lacks = b.budget.reserve(more, b.client, b.firm)
+			lacks = b.budget.reserve(more, b.client, b.forStore)
 		}
 		switch {
-		case lacks > 0 && b.firm:
+		case lacks > 0 && b.forStore:
 			return nil, needMemory, lacks
 		case lacks != 0:
 			return nil, needWindow, 0
@@ -222,21 +225,21 @@ func (b *body) growLocked(left int64) (room []byte, n need, lacks int64) {
 		b.reserved += more
 	}
 	b.addLocked(piece)
-	return b.restLocked(), needNothing, 0
+	return b.freeTailLocked(), needNothing, 0
 }
 
 func (b *body) addLocked(piece int64) {
 	if b.chunks == nil {
-		b.chunks = b.room[:0]
+		b.chunks = b.inlineChunk[:0]
 	}
 	b.chunks = append(b.chunks, make([]byte, 0, piece))
 	b.held += piece
 }
 
-// leadLocked is how many bytes the writer is ahead of the fastest reader; 0 where it need not
-// wait for any.
-func (b *body) leadLocked() int64 {
-	if b.reading == 0 || b.hurried {
+// bytesAheadLocked returns how many bytes the writer is ahead of the fastest reader; 0 if it need
+// not wait for any.
+func (b *body) bytesAheadLocked() int64 {
+	if b.reading == 0 || b.unpaced {
 		return 0
 	}
 	fastest := int64(0)
@@ -252,8 +255,8 @@ func (b *body) waitLocked() {
 	b.waiting = false
 }
 
-// restLocked returns what is still free in the last piece, nil if nothing.
-func (b *body) restLocked() []byte {
+// freeTailLocked returns the unfilled end of the last piece, nil if it is full.
+func (b *body) freeTailLocked() []byte {
 	if n := len(b.chunks); n > 0 {
 		if last := b.chunks[n-1]; len(last) < cap(last) {
 			return last[len(last):cap(last)]
@@ -262,12 +265,12 @@ func (b *body) restLocked() []byte {
 	return nil
 }
 
-// pieceLocked returns the size of the next piece of a body kept whole, cut to
-// the object limit; 0 when that is reached.
+// pieceLocked returns the size of the next piece of a body kept whole, at most what the object
+// limit leaves; 0 when that is reached.
 func (b *body) pieceLocked(left int64) int64 {
 	n := int64(minChunk)
 	switch {
-	case left >= 0 && b.firm:
+	case left >= 0 && b.forStore:
 		// One piece when the length is known: the stored body is then this very piece,
 		// uncopied. A byte more would be a wrong length.
 		n = left
@@ -279,10 +282,10 @@ func (b *body) pieceLocked(left int64) int64 {
 	return min(n, b.limit-b.size)
 }
 
-// hurry has the writer wait for no reader any more.
-func (b *body) hurry() {
+// unpace makes the writer wait for no reader any more.
+func (b *body) unpace() {
 	b.mu.Lock()
-	b.hurried = true
+	b.unpaced = true
 	b.mu.Unlock()
 	b.wake.Broadcast()
 }
@@ -294,8 +297,7 @@ func (b *body) length() int64 {
 	return b.size
 }
 
-// commit adds n bytes written into the room that space gave. held keeps them
-// from the readers until end.
+// commit adds n bytes, written to what space returned. held keeps them from the readers until end.
 func (b *body) commit(n int, held bool) {
 	b.mu.Lock()
 	last := len(b.chunks) - 1
@@ -313,20 +315,19 @@ func (b *body) commit(n int, held bool) {
 func (b *body) end(err error) {
 	b.mu.Lock()
 	if !b.ended {
-		b.ended, b.firm, b.err = true, false, err
+		b.ended, b.forStore, b.err = true, false, err
 		if err == nil {
 			b.shown = b.size
 		}
 	}
 	b.trimLocked()
-	done := b.doneLocked()
+	done := b.takeSpillLocked()
 	b.mu.Unlock()
 	b.wake.Broadcast()
 	done.close()
 }
 
-// bytes returns the whole body in one piece; only for a body kept whole, by its
-// writer.
+// bytes returns the whole body in one piece. Only the writer of a body kept whole may call it.
 func (b *body) bytes() []byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -340,24 +341,24 @@ func (b *body) bytes() []byte {
 	return out
 }
 
-// stored says that whole, which bytes has returned, belongs to the store now: its readers read
-// it there, and it is no longer held here.
+// stored notes that the store owns whole, which bytes has returned. The readers read it from there,
+// and the budget no longer counts it.
 func (b *body) stored(whole []byte) {
 	b.mu.Lock()
 	if len(whole) > 0 {
 		b.forgetLocked()
-		b.chunks, b.first = append(b.room[:0], whole), 0
+		b.chunks, b.first = append(b.inlineChunk[:0], whole), 0
 	}
 	b.budget.release(b.reserved, b.client)
 	b.reserved, b.held = 0, 0
 	b.mu.Unlock()
 }
 
-// forgetLocked lets go of all pieces.
-func (b *body) forgetLocked() { b.chunks, b.room = nil, [1][]byte{} }
+// forgetLocked drops all pieces.
+func (b *body) forgetLocked() { b.chunks, b.inlineChunk = nil, [1][]byte{} }
 
-// next returns the bytes that follow c, waiting for them. They stay valid for
-// good. io.EOF ends a whole body.
+// next returns the next bytes for c, at most most, and waits for them. They stay valid for good.
+// io.EOF ends a whole body.
 func (b *body) next(c *cursor, most int) ([]byte, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -370,12 +371,12 @@ func (b *body) next(c *cursor, most int) ([]byte, error) {
 	case c.behind:
 		return nil, ErrBehind
 	case c.offset < b.first && !b.spill.holds(c.offset):
-		b.behindLocked(c)
+		b.markBehindLocked(c)
 		return nil, ErrBehind
 	case c.offset < b.first:
 		return b.spilledLocked(c, most)
 	case c.offset < b.shown:
-		p := b.atLocked(c.offset, most)
+		p := b.bytesAtLocked(c.offset, most)
 		b.advanceLocked(c, len(p))
 		return p, nil
 	case b.err != nil:
@@ -395,8 +396,8 @@ func (b *body) advanceLocked(c *cursor, n int) {
 	}
 }
 
-// atLocked returns at most most bytes from offset on, within one piece.
-func (b *body) atLocked(offset int64, most int) []byte {
+// bytesAtLocked returns the bytes at offset, at most most, from one piece.
+func (b *body) bytesAtLocked(offset int64, most int) []byte {
 	at := b.size
 	for _, c := range slices.Backward(b.chunks) { // most readers are near the end
 		if at -= int64(len(c)); offset >= at {

@@ -217,8 +217,8 @@ func TestBodies(t *testing.T) {
 			for _, wrong := range p.wrong {
 				t.Errorf("seed %d: %s", seed, wrong)
 			}
-			if used, n := p.table.budget.Used(), p.table.Len(); used != 0 || n != 0 || p.table.loose != nil {
-				t.Errorf("seed %d: %d bytes and %d flights left, loose ones: %v", seed, used, n, p.table.loose != nil)
+			if used, n := p.table.budget.Used(), p.table.Len(); used != 0 || n != 0 || p.table.reclaimable != nil {
+				t.Errorf("seed %d: %d bytes and %d flights left, loose ones: %v", seed, used, n, p.table.reclaimable != nil)
 			}
 			for _, f := range p.files {
 				if !f.closed {
@@ -379,7 +379,7 @@ func TestOneClientHoldsItsShareOfMemory(t *testing.T) {
 			t.Error("of plenty, one client may have three quarters")
 		}
 	}
-	if b.reserve(1, one, true) != noShare {
+	if b.reserve(1, one, true) != shareSpent {
 		t.Error("while little is free, one client has more than its share")
 	}
 	if b.reserve(8<<20, other, true) != 0 {

@@ -8,8 +8,8 @@ import (
 	"edgeproxy/internal/client"
 )
 
-// Budget bounds the bytes that all flights together hold in memory, and the part of them
-// that one client's flights may hold while they are scarce. It is safe for concurrent use.
+// Budget bounds the bytes that all flights together hold in memory, and the share of them
+// that one client's flights may hold while memory is scarce. It is safe for concurrent use.
 type Budget struct {
 	limit int64
 	part  client.Part
@@ -32,25 +32,25 @@ func (b *Budget) Used() int64 {
 	return b.used
 }
 
-// noShare is what reserve returns where the client holds its share. To take memory back from
-// others does not help then.
-const noShare = -1
+// shareSpent is what reserve returns if the client already holds its share. Then it does not help to
+// take memory back from other flights.
+const shareSpent = -1
 
 // reserve takes n bytes for a flight of c, and returns how many are lacking, 0 if it has
-// taken them. firm says that the bytes are for a body that will be stored. Without it they are
-// lacking where less than a quarter would be left.
-func (b *Budget) reserve(n int64, c netip.Prefix, firm bool) (lacks int64) {
+// taken them. forStore says that the bytes are for a body that will be stored. Other bodies leave
+// a quarter of the budget free.
+func (b *Budget) reserve(n int64, c netip.Prefix, forStore bool) (lacks int64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	used, limit := b.used+n, b.limit
-	if !firm {
+	if !forStore {
 		limit -= limit / 4
 	}
 	switch {
 	case used > limit:
 		return used - limit
 	case b.shares.Spent(c, int(n)-1, int(used), int(b.limit)):
-		return noShare
+		return shareSpent
 	}
 	b.used = used
 	b.shares.Add(c, int(n))
@@ -63,11 +63,11 @@ var (
 	ErrShare  = errors.New("memory for bodies is scarce, and the client holds its share of it")
 )
 
-// Take takes n bytes for a client for something else than a flight. The error says whose
-// limit it is.
+// Take takes n bytes of a client for something other than a flight. The error says whose
+// limit is reached.
 func (b *Budget) Take(n int64, c netip.Prefix) error {
 	switch lacks := b.reserve(n, c, true); {
-	case lacks == noShare:
+	case lacks == shareSpent:
 		return ErrShare
 	case lacks > 0:
 		return ErrNoRoom
@@ -75,7 +75,7 @@ func (b *Budget) Take(n int64, c netip.Prefix) error {
 	return nil
 }
 
-// Give gives back what Take has taken.
+// Give gives back n bytes that Take has taken for c.
 func (b *Budget) Give(n int64, c netip.Prefix) { b.release(n, c) }
 
 func (b *Budget) release(n int64, c netip.Prefix) {

@@ -8,62 +8,64 @@ import "runtime/debug"
 // false, and ends the flight with ErrClosed, if the table is closed.
 func (t *Table[K, H]) Go(r *Reader[K, H], fetch func(*Flight[K, H]), recovered func(*PanicError)) bool {
 	f := r.Flight()
-	if !t.fetching(f) {
+	if !t.beginFetch(f) {
 		return false
 	}
-	go t.fetched(f, fetch, recovered)
+	go t.runFetch(f, fetch, recovered)
 	return true
 }
 
-// Fetch is one that Run begins. It is no function, so that none has to be made for each fetch.
+// Fetch is a fetch that Run begins. It is an interface, because a function value would have to be
+// allocated for each fetch.
 type Fetch[K comparable, H any] interface {
-	// Begin does what can be done in the goroutine of the leader. What it returns goes on in a
-	// goroutine of its own; nil is the end. It must not wait long but by Flight.Waits.
+	// Begin runs in the goroutine of the leader. What it returns is run in a goroutine of its
+	// own; nil says that the fetch has ended. Begin must not wait long, except between
+	// Flight.Waits and Flight.Waited.
 	Begin(f *Flight[K, H]) (rest func(*Flight[K, H]))
 }
 
 // Run is Go for a fetch that begins in the goroutine of the leader.
 func (t *Table[K, H]) Run(r *Reader[K, H], fetch Fetch[K, H], recovered func(*PanicError)) bool {
 	f := r.Flight()
-	if !t.fetching(f) {
+	if !t.beginFetch(f) {
 		return false
 	}
 	if rest := f.begin(fetch, recovered); rest != nil {
-		go t.fetched(f, rest, recovered)
+		go t.runFetch(f, rest, recovered)
 		return true
 	}
 	t.fetch.Done()
 	return true
 }
 
-// fetching notes that the fetch of f begins, unless t is closed.
-func (t *Table[K, H]) fetching(f *Flight[K, H]) bool {
+// beginFetch notes that the fetch of f begins. If t is closed it ends f and reports false.
+func (t *Table[K, H]) beginFetch(f *Flight[K, H]) bool {
 	t.mu.Lock()
 	if t.closed {
 		t.mu.Unlock()
 		f.Finish(ErrClosed)
 		return false
 	}
-	f.fetched = true
+	f.fetchBegun = true
 	t.fetch.Add(1)
 	t.mu.Unlock()
 	return true
 }
 
-// fetched runs fetch to its end.
-func (t *Table[K, H]) fetched(f *Flight[K, H], fetch func(*Flight[K, H]), recovered func(*PanicError)) {
+// runFetch runs fetch to its end.
+func (t *Table[K, H]) runFetch(f *Flight[K, H], fetch func(*Flight[K, H]), recovered func(*PanicError)) {
 	defer t.fetch.Done()
 	defer f.rescue(recovered)
 	fetch(f)
 }
 
-// begin calls Begin; after a panic nothing is left to do.
+// begin calls Begin. After a panic it returns nil.
 func (f *Flight[K, H]) begin(fetch Fetch[K, H], recovered func(*PanicError)) (rest func(*Flight[K, H])) {
 	defer f.rescue(recovered)
 	return fetch.Begin(f)
 }
 
-// rescue is deferred by what runs a fetch: a panic ends the flight.
+// rescue is deferred around a fetch: a panic ends the flight.
 func (f *Flight[K, H]) rescue(recovered func(*PanicError)) {
 	v := recover()
 	if v == nil {
@@ -76,20 +78,20 @@ func (f *Flight[K, H]) rescue(recovered func(*PanicError)) {
 	}
 }
 
-// nudger is what the goroutine of a leader waits for. Nudge ends the wait; it may be called by any
-// goroutine, also when the wait is over.
+// nudger is a wait of a leader's goroutine. Nudge ends the wait; any goroutine may call it, also
+// when the wait is over.
 type nudger interface{ Nudge() }
 
-// Waits says that the fetch, in the goroutine of the leader, is about to wait for n. From then on n
-// is nudged as soon as another flight is led for the round, by which the leader may be served. It
-// reports false where one is already. Waited ends that.
+// Waits says that the fetch, in the goroutine of the leader, is about to wait for n. From then until
+// Waited, n is nudged when another flight is led for the round, because that flight may serve the
+// leader. Waits reports false if there is another one already.
 func (f *Flight[K, H]) Waits(n nudger) bool {
 	f.table.mu.Lock()
 	defer f.table.mu.Unlock()
 	if f.round.leads > 1 {
 		return false
 	}
-	f.waits = n
+	f.waitingOn = n
 	return true
 }
 
@@ -97,5 +99,5 @@ func (f *Flight[K, H]) Waits(n nudger) bool {
 func (f *Flight[K, H]) Waited() {
 	f.table.mu.Lock()
 	defer f.table.mu.Unlock()
-	f.waits = nil
+	f.waitingOn = nil
 }

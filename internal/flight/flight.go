@@ -8,11 +8,11 @@ import (
 type Outcome uint8
 
 const (
-	// Shared: the header is here and the body follows; read on.
+	// Shared: the header is here, and the Reader gives the body.
 	Shared Outcome = iota
 	// Released: the response cannot be shared with followers; fetch alone.
 	Released
-	// Filled: somebody stored the response meanwhile; look it up again.
+	// Filled: the response was stored meanwhile; look it up again.
 	Filled
 	// Failed: there is no response; the error says why.
 	Failed
@@ -20,7 +20,7 @@ const (
 	TimedOut
 	// LeadAnew: no header yet; the follower leads a further flight from now on.
 	LeadAnew
-	// Left: the client has left before there was a header.
+	// Left: the client left before there was a header.
 	Left
 )
 
@@ -33,60 +33,60 @@ type Flight[K comparable, H any] struct {
 	body  body
 	life  lifetime
 
-	// What most flights need, made with them: nearly all have one reader.
+	// A flight contains its first round, leader and cursor, so that most flights are one allocation.
 
-	first  round[K, H]  // its round, where it is the first one of it
-	leader Reader[K, H] // who leads it then
-	sits   cursor       // of the first seat that was taken
+	ownRound    round[K, H]  // its round, if it is the first flight of it
+	leader      Reader[K, H] // its leader, if it is the first flight of its round
+	firstCursor cursor       // of the first seat that was taken
 
 	// in the list of Table.all
-	before, behind *Flight[K, H]
+	prev, next *Flight[K, H]
 
-	// guarded by table.mu; outcome, header and err stay as they are once it has settled
-	settled  bool
-	outcome  Outcome // for followers
-	header   H
-	err      error
-	round    *round[K, H]
-	elder    *Flight[K, H] // led before it, for the same round
-	judging  bool          // see Judge
-	hold     chan struct{} // not nil: Judge waits until it is closed
-	forsaken bool          // its leader has gone over to another flight of the round
-	surplus  bool          // another one has a header
-	secured  bool          // it was admitted, and memory reserved for it
-	storable bool          // as the header says
-	length   int64         // of the body, -1 if unknown; once it has a header
-	over     bool          // its body has ended
-	loose    bool          // it is in Table.loose, the list of flights that can make room
-	older    *Flight[K, H] // in that list
-	newer    *Flight[K, H]
-	stopped  bool // before it had an outcome
-	seats    int  // how many were ever taken
-	interest int  // of them, those of readers that have not left
-	admitted bool // to be stored if it can be
-	lasting  bool // goes on to its end though nobody reads; see Reader.Leave
-	whole    bool // the body is kept whole and may be stored
-	purged   bool
-	fetched  bool   // Go or Run has begun its fetch, or nobody will
-	waits    nudger // for this the fetch waits in the goroutine of the leader
+	// guarded by table.mu; outcome, header and err do not change once it has settled
+	settled         bool    // it has an outcome
+	outcome         Outcome // for followers
+	header          H
+	err             error
+	round           *round[K, H]
+	prevInRound     *Flight[K, H] // led before it, for the same round
+	judging         bool          // see Judge
+	hold            chan struct{} // not nil: Judge waits until it is closed
+	leaderGone      bool          // its leader reads another flight of the round
+	superseded      bool          // another flight of the round had a header first
+	secured         bool          // it is admitted, and memory is reserved for it
+	storable        bool          // as the header says
+	length          int64         // of the body, -1 if unknown; set with the header
+	over            bool          // its body has ended
+	reclaimable     bool          // it is in Table.reclaimable
+	nextReclaimable *Flight[K, H] // in that list
+	prevReclaimable *Flight[K, H]
+	stopped         bool // it was ended before it had an outcome
+	seats           int  // how many were ever taken
+	activeSeats     int  // of them, those of readers that have not left
+	admitted        bool // to be stored if it can be
+	runsToEnd       bool // the fetch goes on to its end though nobody reads; see Reader.Leave
+	whole           bool // the body is kept whole and may be stored
+	purged          bool
+	fetchBegun      bool   // Go or Run has begun its fetch, or nobody will
+	waitingOn       nudger // what the fetch waits for in the goroutine of the leader
 
 	// guarded as well; see Response.Recounted
-	recounted bool
-	undecided int           // followers that have yet to say whether they admit it
-	early     int           // of them, those that had joined before the header
-	decisions chan struct{} // not nil: closed when there is a decision
+	recounted      bool
+	undecided      int           // followers that have yet to say whether they admit it
+	undecidedEarly int           // of them, those that had joined before the header
+	decisions      chan struct{} // not nil: closed when there is a decision
 }
 
 // Context ends when nobody wants the flight any more, or the table closes. The
 // fetch must end with it.
 func (f *Flight[K, H]) Context() context.Context { return &f.life }
 
-// Judge is called when the header is here, before the leader's request is looked at any
-// more, and reports whether it may be: a leader that was given the header of another
-// flight meanwhile has gone, and this flight is to end. It does what Waited does, too.
+// Judge is called when the header is here. It reports whether the fetch may still use the leader's
+// request. If not, the leader was given the header of another flight meanwhile, and this flight
+// is to end. Judge also does what Waited does.
 func (f *Flight[K, H]) Judge() bool {
 	f.table.mu.Lock()
-	f.waits = nil
+	f.waitingOn = nil
 	for f.hold != nil {
 		held := f.hold
 		f.table.mu.Unlock()
@@ -94,28 +94,28 @@ func (f *Flight[K, H]) Judge() bool {
 		f.table.mu.Lock()
 	}
 	defer f.table.mu.Unlock()
-	f.judging = !f.forsaken
+	f.judging = !f.leaderGone
 	return f.judging
 }
 
 // Response is what the header says of a response.
 type Response struct {
 	Storable  bool  // it may be stored
-	Shareable bool  // followers may have it, too
+	Shareable bool  // followers may have it
 	Resumable bool  // a reader that has a part of it can get the rest by another request
 	Length    int64 // of the body, -1 if unknown
 
 	// Recounted says that the readers joined before it was known which of several
-	// responses this is, so that joining has not admitted it. Admits is what the leader
-	// says of it; each follower that it suits says so by Reader.Admit.
+	// responses this is, so joining has not admitted it. Admits says whether the leader
+	// admits it; each follower that it suits says so by Reader.Admit.
 	Recounted, Admits bool
 }
 
-// Publish gives the header to the readers. Where the response may be neither stored nor
-// shared, followers are released and the flight takes no more.
+// Publish gives the header to the readers. If the response may not be stored, or not be shared,
+// followers are released and the flight takes no more.
 //
-// For a response that is to be stored memory is reserved: all of it where the length is
-// known, else a first piece. Where there is no memory the response is not stored. Followers
+// For a response that is to be stored it reserves memory: for all of the body if the length is
+// known, else for a first piece. If there is no memory the response is not stored. Followers
 // are then released, unless they could get the rest by another request when they fall behind.
 func (f *Flight[K, H]) Publish(h H, r Response) {
 	f.table.mu.Lock()
@@ -130,7 +130,7 @@ func (f *Flight[K, H]) Publish(h H, r Response) {
 	if f.whole = r.Storable && !short; !f.whole {
 		f.body.window(false) // before anybody reads
 	} else if !f.secured {
-		f.table.loosenLocked(f)
+		f.table.addReclaimableLocked(f)
 	}
 	f.settleLocked(o, h, nil)
 	f.askWaitingLocked()
@@ -140,8 +140,8 @@ func (f *Flight[K, H]) Publish(h H, r Response) {
 	f.endIfUnwantedLocked()
 }
 
-// secureLocked reserves memory for a response that is to be stored, and reports whether
-// there was some.
+// secureLocked reserves memory for a response that is to be stored, if need be by taking it from
+// other flights. It reports whether there was enough.
 func (f *Flight[K, H]) secureLocked() bool {
 	left := f.length
 	if left >= 0 {
@@ -151,7 +151,7 @@ func (f *Flight[K, H]) secureLocked() bool {
 		lacks := f.body.secure(left)
 		if lacks == 0 {
 			f.secured = true
-			f.table.firmLocked(f)
+			f.table.removeReclaimableLocked(f)
 			return true
 		}
 		if !f.table.reclaimLocked(f, lacks) {
@@ -160,8 +160,8 @@ func (f *Flight[K, H]) secureLocked() bool {
 	}
 }
 
-// Answer gives the readers a header that needs no body of the flight's, followers
-// included, and ends the flight. Nothing of it is stored.
+// Answer gives the leader and the followers a header without a body from the flight, and ends the
+// flight. Nothing of it is stored.
 func (f *Flight[K, H]) Answer(h H) {
 	f.table.mu.Lock()
 	f.whole = false
@@ -172,12 +172,12 @@ func (f *Flight[K, H]) Answer(h H) {
 }
 
 // Fill ends a flight that never fetched, because the response was stored
-// between look-up and lead.
+// after the leader's look-up and before it led the flight.
 func (f *Flight[K, H]) Fill() { f.fail(Filled, nil) }
 
-// Space returns room for the next bytes of the body: read into it, then Commit.
-// left is how many bytes are to come, -1 if unknown. It waits for the fastest reader, but
-// for one that has ended or is to be stored.
+// Space returns memory for the next bytes of the body: read into it, then Commit.
+// left is how many bytes are to come, -1 if unknown. It waits for the fastest reader, unless
+// the body is to be stored or the table is closed.
 func (f *Flight[K, H]) Space(left int64) []byte {
 	for {
 		room, needs, lacks := f.body.space(left)
@@ -188,45 +188,44 @@ func (f *Flight[K, H]) Space(left int64) []byte {
 			if f.makeRoom(lacks) {
 				continue
 			}
-			f.cease()
+			f.stopKeeping()
 		case needWindow:
-			f.cease()
+			f.stopKeeping()
 		case needSpool:
 			f.body.spillOldest()
 		}
 	}
 }
 
-// makeRoom has other flights give back the memory that is lacking, and reports whether they
-// did.
+// makeRoom takes lacks bytes of memory from other flights, and reports whether it could.
 func (f *Flight[K, H]) makeRoom(lacks int64) bool {
 	f.table.mu.Lock()
 	defer f.table.mu.Unlock()
 	return f.table.reclaimLocked(f, lacks)
 }
 
-// cease ends keeping the body whole.
-func (f *Flight[K, H]) cease() {
+// stopKeeping stops keeping the body whole.
+func (f *Flight[K, H]) stopKeeping() {
 	f.table.mu.Lock()
 	defer f.table.mu.Unlock()
-	f.ceaseLocked(false)
-	f.table.loosenLocked(f)
+	f.stopKeepingLocked(false)
+	f.table.addReclaimableLocked(f)
 }
 
-// ceaseLocked does so; where it yields, memory goes to others.
-func (f *Flight[K, H]) ceaseLocked(yields bool) {
+// stopKeepingLocked does so. yields frees memory for other flights at once; see body.window.
+func (f *Flight[K, H]) stopKeepingLocked(yields bool) {
 	if f.whole {
 		f.whole = false
 		f.unlistLocked()
 		f.endIfUnwantedLocked()
 	}
-	// Only now may the beginning go: the readers that joined before have a place in the
-	// body that keeps it, and none joins any more.
+	// Only now may the beginning be dropped: the cursors of the readers that joined before keep
+	// what they need, and no reader joins any more.
 	f.body.window(yields)
 }
 
-// Commit adds n bytes, written into the room that Space gave, to the body. last
-// says that they complete it: readers get them with Finish.
+// Commit adds n bytes, written to what Space returned, to the body. last says that they complete
+// it: readers get them with Finish.
 func (f *Flight[K, H]) Commit(n int, last bool) { f.body.commit(n, last) }
 
 // Kept is what a flight has of its body at the end.
@@ -237,7 +236,7 @@ const (
 	KeptForStore Kept = iota
 	// HeldBack: the body is whole, and nobody admitted it. It may not have been kept.
 	HeldBack
-	// Outgrown: it was not kept whole, for the limit of one body or the budget of
+	// Outgrown: it was not kept whole, because the limit of one body or the budget of
 	// all was reached, or the response may not be stored.
 	Outgrown
 	// PurgedMeanwhile: the URL was purged since the flight began.
@@ -245,10 +244,10 @@ const (
 )
 
 // Whole is called when the body is complete, before Finish, and says what there
-// is to store. For KeptForStore it returns the body in one piece. Else the flight
+// is to store. For KeptForStore it returns the body in one piece. Otherwise the flight
 // takes no more followers from this moment, so none can count on a store that
-// does not come; the body is nil, but for HeldBack where held says that the
-// caller has a use for it all the same, and it was kept.
+// does not come, and the body is nil. held says that the caller wants the body of HeldBack, too:
+// then Whole returns it if it was kept.
 func (f *Flight[K, H]) Whole(held bool) (body []byte, k Kept) {
 	f.table.mu.Lock()
 	f.lastDecisionsLocked()
@@ -259,7 +258,7 @@ func (f *Flight[K, H]) Whole(held bool) (body []byte, k Kept) {
 		k = Outgrown
 	case !f.admitted:
 		if k, held = HeldBack, held && f.whole; held {
-			f.table.firmLocked(f) // until its end others take nothing of it
+			f.table.removeReclaimableLocked(f) // until it ends others take no memory of it
 		}
 	}
 	if k != KeptForStore {
@@ -309,8 +308,8 @@ func (f *Flight[K, H]) Finish(err error) {
 	f.body.end(err)
 }
 
-// Stored is called between Whole and Finish when the body that Whole has returned is in the
-// store, which owns its memory from then on.
+// Stored is called between Whole and Finish, when the body that Whole returned is in the store. The
+// store owns its memory from then on.
 func (f *Flight[K, H]) Stored(body []byte) {
 	f.table.ended.Add(1)
 	f.body.stored(body)
@@ -320,7 +319,7 @@ func (f *Flight[K, H]) Stored(body []byte) {
 func (f *Flight[K, H]) fail(o Outcome, err error) {
 	var none H
 	f.table.mu.Lock()
-	f.table.ended.Add(1) // before anybody hears of it, or leads another: Fill may follow what the caller has stored
+	f.table.ended.Add(1) // before a reader sees the outcome, or leads another: before Fill the caller may have stored
 	f.settleLocked(o, none, err)
 	f.unlistLocked() // a request that comes after the leader was answered must not get this failure
 	f.table.mu.Unlock()
@@ -330,12 +329,12 @@ func (f *Flight[K, H]) fail(o Outcome, err error) {
 
 func (f *Flight[K, H]) settleLocked(o Outcome, h H, err error) {
 	f.settled, f.outcome, f.header, f.err = true, o, h, err
-	f.round.settledLocked(f)
+	f.round.flightSettledLocked(f)
 }
 
-// endIfUnwantedLocked stops the fetch when nobody reads and nobody will store.
+// endIfUnwantedLocked stops the fetch if nobody reads the body and it will not be stored.
 func (f *Flight[K, H]) endIfUnwantedLocked() {
-	if f.interest > 0 || f.lasting || f.admitted && f.whole && !f.purged && !f.surplus {
+	if f.activeSeats > 0 || f.runsToEnd || f.admitted && f.whole && !f.purged && !f.superseded {
 		return
 	}
 	if !f.stopped && !f.settled {
@@ -346,8 +345,7 @@ func (f *Flight[K, H]) endIfUnwantedLocked() {
 	f.life.end()
 }
 
-// unlistLocked makes the round of f take no more readers, if those that it took would
-// count on f.
+// unlistLocked makes the round of f take no more readers, if they would read f.
 func (f *Flight[K, H]) unlistLocked() {
 	if f.round.winner == f || f.round.winner == nil && f.round.live == 0 {
 		f.table.unlistLocked(f.round)

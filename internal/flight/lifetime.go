@@ -7,28 +7,28 @@ import (
 	"time"
 )
 
-// lifetime is the context of one flight. It does what one of context.WithCancel does, for less:
-// no parent keeps a map of it, since the table ends its flights itself, and it makes a channel
-// only where somebody waits for one. The zero value has not ended.
+// lifetime is the context of one flight. It does what a context of context.WithCancel does, for
+// less: no parent has it in a map, since the table ends its flights itself, and it makes a channel
+// only if somebody asks for one. The zero value has not ended.
 type lifetime struct {
 	mu    sync.Mutex
 	over  atomic.Bool   // set under mu
 	done  chan struct{} // nil: nobody has asked
 	calls *call         // of AfterFunc, a list
-	first call          // of them: most have one
+	first call          // the first of them, in place: most lifetimes have one
 }
 
 // call is one function of AfterFunc.
 type call struct {
 	l          *lifetime
 	f          func()
-	stop       func() bool // forget; a method value made each time would be an allocation
+	stop       func() bool // the method value forget, kept because each new one is an allocation
 	next, prev *call
 	listed     bool
 }
 
-// AfterFunc calls f in a goroutine of its own once l has ended. stop forgets f, and reports
-// whether that was in time. It is what context.AfterFunc does, and is asked for by it.
+// AfterFunc calls f in a goroutine of its own once l has ended. stop prevents that, and reports
+// whether it was in time. context.AfterFunc calls this method where a context has it.
 func (l *lifetime) AfterFunc(f func()) (stop func() bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -10,27 +10,27 @@ import (
 // 1.5 MiB.
 const markSlots = 1 << 16
 
-// Marks remembers for a short while which keys answered with something that
-// could not be shared, so that nobody queues for them. It is a fixed table: a
-// mark may push out another one, whose key then merely queues once more. It is
+// Marks remembers for a short while which keys had a response that could not be
+// shared, so that nobody waits in a flight for them. It is a table of fixed size: a
+// mark may overwrite another one, and then requests for that key wait once more. It is
 // safe for concurrent use.
 type Marks[K comparable] struct {
 	slot   func(K) uint64
 	began  time.Time
-	latest atomic.Int64   // when the last mark ends, since began: before that the table is looked at
+	latest atomic.Int64   // when the last mark ends, in nanoseconds since began: after that the table need not be read
 	locks  [64]sync.Mutex // lock i guards the slots whose index ends in i
 	slots  []mark[K]
 }
 
-// mark has no pointer, as a time.Time would be one: the collector would go through the whole table
-// each time.
+// mark has no pointer, not even that of a time.Time. So the garbage collector need not scan the
+// table.
 type mark[K comparable] struct {
 	key   K
 	until time.Duration // since Marks.began; 0: no mark
 }
 
-// NewMarks returns an empty table. slot gives 64 well mixed bits of a key. now is the time from which
-// the table counts.
+// NewMarks returns an empty table. slot returns 64 well mixed bits of a key. now is the time from
+// which the table counts.
 func NewMarks[K comparable](now time.Time, slot func(K) uint64) *Marks[K] {
 	return &Marks[K]{slot: slot, began: now, slots: make([]mark[K], markSlots)}
 }
@@ -59,7 +59,7 @@ func (m *Marks[K]) Has(key K, now time.Time) bool {
 	return s.key == key && at < s.until
 }
 
-// Clear takes the mark of key away.
+// Clear removes the mark of key.
 func (m *Marks[K]) Clear(key K) {
 	if m.latest.Load() == 0 {
 		return // there never was one

@@ -5,30 +5,30 @@ import (
 	"sync/atomic"
 )
 
-// maxRead is the most one Next returns, so that a reader's progress is seen in
-// steps of that size.
+// maxRead is the most that one Next returns. It bounds the steps in which a reader's progress is
+// noted.
 const maxRead = 256 << 10
 
 // Reader is one client's part in a flight, leader or follower. It must be
 // closed. One goroutine at a time uses it, but Close may come from another.
 type Reader[K comparable, H any] struct {
-	seat[K, H] // that is read from; guarded by the table's mutex until there is an outcome
+	seat[K, H] // that it reads from; guarded by the table's mutex until there is an outcome
 	table      *Table[K, H]
 	client     netip.Prefix
 	closed     atomic.Bool
 
 	// guarded by the table's mutex
-	own        seat[K, H]    // in the flight that it leads; none: it follows
-	offer      seat[K, H]    // in the flight that has a header, while it decides
-	stays      bool          // it wants no other flight's header than its own's
-	awaits     *round[K, H]  // while it has no outcome
-	next, prev *Reader[K, H] // that wait, too
-	decides    *Flight[K, H] // that waits for its Admit
-	early      bool          // it had joined that one before its header
+	own         seat[K, H]    // in the flight that it leads; zero: it follows
+	offer       seat[K, H]    // in the flight that has a header, until it has decided
+	keepsOwn    bool          // it has refused the header of another flight
+	awaits      *round[K, H]  // while it has no outcome
+	next, prev  *Reader[K, H] // in the ring of readers that wait for the round
+	undecidedIn *Flight[K, H] // the flight that waits for its Admit
+	joinedEarly bool          // it joined that flight before its header
 }
 
-// Flight returns the flight that is led; the leader's fetch works on it. For a follower it
-// is the one that it reads.
+// Flight returns the flight that r leads; the leader's fetch works on it. For a follower it
+// returns the flight that r reads.
 func (r *Reader[K, H]) Flight() *Flight[K, H] {
 	if r.own.flight != nil {
 		return r.own.flight
@@ -36,12 +36,12 @@ func (r *Reader[K, H]) Flight() *Flight[K, H] {
 	return r.flight
 }
 
-// Header returns that of the flight which r reads: once Wait has returned it with Shared or,
-// for who fetches itself, behind Publish.
+// Header returns the header of the flight that r reads. It may be called once Wait has returned
+// Shared or, by a caller that fetches itself, after Publish.
 func (r *Reader[K, H]) Header() H { return r.flight.header }
 
-// Leads reports whether r leads the flight that it reads. Any outcome of Wait allows the question: a
-// follower whose time is over is still moved when its flight fails.
+// Leads reports whether r leads the flight that it reads. It takes the mutex, because it may be
+// called after any outcome of Wait: after TimedOut, r can still be moved when its flight fails.
 func (r *Reader[K, H]) Leads() bool {
 	r.table.mu.Lock()
 	defer r.table.mu.Unlock()
@@ -49,32 +49,32 @@ func (r *Reader[K, H]) Leads() bool {
 }
 
 // Wait waits for the header: a leader for as long as it takes, a follower as p says. With
-// Shared it returns the header and the Reader gives the body; with LeadAnew the Reader
+// Shared it returns the header and the Reader gives the body. With LeadAnew the Reader
 // leads a further flight, which the caller must start with Go before it waits again. With
 // any other outcome there is nothing to read and the caller closes the Reader. With Left it
 // is closed already.
 //
 // A leader, too, may be given the header of another flight that was led for the same key,
-// if suits says that it is right for it; it follows then. suits is called without a lock,
-// in the caller's goroutine, while the leader's own fetch cannot pass Judge.
+// if suits says that the header answers its request. It is a follower then. suits is called
+// without a lock, in the caller's goroutine, while the leader's own fetch cannot pass Judge.
 func (r *Reader[K, H]) Wait(p Patience, suits func(H) bool) (h H, o Outcome, err error) {
 	w := waiter{patience: p}
 	defer w.stop()
 	for {
 		r.table.mu.Lock()
-		f, moved := r.outcomeOrMoveLocked()
+		f, changed := r.outcomeOrChangedLocked()
 		leads, leader := r.flight.round.leads, r.own.flight != nil
 		r.table.mu.Unlock()
 		switch {
-		case f != nil && r.agrees(f, suits):
-			return r.got(f)
+		case f != nil && r.accepts(f, suits):
+			return r.outcomeOf(f)
 		case f != nil:
-			continue // its own, then
+			continue // wait for its own flight
 		case !leader && !w.start(leads):
 			return h, TimedOut, nil
 		}
 		select {
-		case <-moved:
+		case <-changed:
 		case <-w.fires:
 			if w.fired(); w.mayWait() && r.leadAnew(p, w.leads) {
 				return h, LeadAnew, nil
@@ -86,37 +86,38 @@ func (r *Reader[K, H]) Wait(p Patience, suits func(H) bool) (h H, o Outcome, err
 	}
 }
 
-// got is what f, which counts for r, has brought it.
-func (r *Reader[K, H]) got(f *Flight[K, H]) (H, Outcome, error) {
+// outcomeOf returns what Wait returns when f is the flight whose end counts for r.
+func (r *Reader[K, H]) outcomeOf(f *Flight[K, H]) (H, Outcome, error) {
 	if f.outcome == Released && r.Leads() {
-		return f.header, Shared, f.err // what cannot be shared is the leader's alone
+		return f.header, Shared, f.err // the leader gets what cannot be shared
 	}
 	return f.header, f.outcome, f.err
 }
 
-// abandon closes r before it has an outcome. What it leads may go on, for others or for
-// the store: then abandon returns only when that has a header, or none, for until then the
-// fetch may use the leader's request.
+// abandon closes r before it has an outcome. The flight that it leads may go on, for others or for
+// the store. Then abandon returns only when that flight has settled, because until then the fetch
+// may use the leader's request.
 func (r *Reader[K, H]) abandon() {
 	_ = r.Close()
 	for {
 		r.table.mu.Lock()
 		own := r.own.flight
 		over := own == nil || own.settled
-		var moved <-chan struct{}
+		var changed <-chan struct{}
 		if !over {
-			moved = own.round.movesLocked()
+			changed = own.round.changedLocked()
 		}
 		r.table.mu.Unlock()
 		if over {
 			return
 		}
-		<-moved
+		<-changed
 	}
 }
 
-// Undecided returns nil where Wait would return at once, for the leader's fetch has a
-// header or another one has; else a channel that is closed when it is worth asking again.
+// Undecided returns nil if Wait would return at once: the leader's own flight, or another one of
+// the round, has an outcome. Otherwise it returns a channel that is closed when it is worth asking
+// again.
 func (r *Reader[K, H]) Undecided() <-chan struct{} {
 	r.table.mu.Lock()
 	defer r.table.mu.Unlock()
@@ -124,11 +125,11 @@ func (r *Reader[K, H]) Undecided() <-chan struct{} {
 	if round.winner != nil || r.own.flight != nil && r.own.flight.settled {
 		return nil
 	}
-	return round.movesLocked()
+	return round.changedLocked()
 }
 
-// leadAnew makes r lead a further flight if nobody has led one since leads, and reports
-// whether it did.
+// leadAnew makes r lead a further flight, if nobody has led one since the round had been led leads
+// times. It reports whether it did.
 func (r *Reader[K, H]) leadAnew(p Patience, leads int) bool {
 	r.table.mu.Lock()
 	round := r.flight.round
@@ -136,7 +137,7 @@ func (r *Reader[K, H]) leadAnew(p Patience, leads int) bool {
 		r.table.mu.Unlock()
 		return false
 	}
-	round.anewLocked(r)
+	round.leadFurtherLocked(r)
 	others := round.nudgersLocked()
 	r.table.mu.Unlock()
 	for _, n := range others {
@@ -145,8 +146,8 @@ func (r *Reader[K, H]) leadAnew(p Patience, leads int) bool {
 	return true
 }
 
-// outcomeLocked returns the flight whose end counts for r, nil while there is none. Where
-// that is not the one that r leads, which might still do, r has the last word; see agrees.
+// outcomeLocked returns the flight whose end counts for r, nil while there is none. If r leads
+// another flight, which has no outcome yet, r may refuse that one; see accepts.
 func (r *Reader[K, H]) outcomeLocked() *Flight[K, H] {
 	own, w := r.own.flight, r.flight.round.winner
 	switch {
@@ -159,26 +160,26 @@ func (r *Reader[K, H]) outcomeLocked() *Flight[K, H] {
 		r.settleLocked(r.offer)
 	case own == nil:
 		r.settleLocked(r.seat)
-	case r.stays || own.judging || w.outcome != Shared:
-		return nil // its own will do
+	case r.keepsOwn || own.judging || w.outcome != Shared:
+		return nil // it waits for its own
 	default:
 		own.hold = make(chan struct{})
 	}
 	return w
 }
 
-// outcomeOrMoveLocked returns what outcomeLocked does, and where that is nil a channel that is closed
-// when it is worth asking again.
-func (r *Reader[K, H]) outcomeOrMoveLocked() (f *Flight[K, H], moved <-chan struct{}) {
+// outcomeOrChangedLocked returns what outcomeLocked returns. If that is nil, changed is a channel that is
+// closed when it is worth asking again.
+func (r *Reader[K, H]) outcomeOrChangedLocked() (f *Flight[K, H], changed <-chan struct{}) {
 	if f = r.outcomeLocked(); f == nil {
-		moved = r.flight.round.movesLocked()
+		changed = r.flight.round.changedLocked()
 	}
-	return f, moved
+	return f, changed
 }
 
-// agrees reports whether r takes the outcome of f, which may be another's flight while its
-// own is held.
-func (r *Reader[K, H]) agrees(f *Flight[K, H], suits func(H) bool) bool {
+// accepts reports whether r takes the outcome of f. If f is not the flight that r leads, suits
+// decides, and the flight that r leads is held in Judge meanwhile.
+func (r *Reader[K, H]) accepts(f *Flight[K, H], suits func(H) bool) bool {
 	own := r.own.flight
 	if own == nil || own == f {
 		return true
@@ -187,23 +188,23 @@ func (r *Reader[K, H]) agrees(f *Flight[K, H], suits func(H) bool) bool {
 	r.table.mu.Lock()
 	defer r.table.mu.Unlock()
 	if ok {
-		own.forsaken = true
+		own.leaderGone = true
 		s := r.offer
 		if s.flight == nil {
 			s = r.seat
 		}
 		r.settleLocked(s)
 	} else {
-		r.stays, own.surplus = true, false
+		r.keepsOwn, own.superseded = true, false
 	}
 	close(own.hold)
 	own.hold = nil
 	return ok
 }
 
-// settleLocked makes s the seat that r reads from, and lets go of the others.
+// settleLocked makes s the seat that r reads from, and gives up the others.
 func (r *Reader[K, H]) settleLocked(s seat[K, H]) {
-	if r.decides != s.flight {
+	if r.undecidedIn != s.flight {
 		r.decideLocked()
 	}
 	old := [...]seat[K, H]{r.seat, r.own, r.offer}
@@ -216,10 +217,10 @@ func (r *Reader[K, H]) settleLocked(s seat[K, H]) {
 			r.table.discardLocked(o.leaveLocked())
 		}
 	}
-	s.flight.round.goneLocked(r)
+	s.flight.round.removeWaitingLocked(r)
 }
 
-// moveLocked gives r, if it sits in f, which has failed, a seat in the newest flight.
+// moveLocked gives r a seat in the newest flight of the round, if r follows f, which has failed.
 func (r *Reader[K, H]) moveLocked(f *Flight[K, H]) {
 	if r.flight != f || r.own.flight == f {
 		return
@@ -229,21 +230,21 @@ func (r *Reader[K, H]) moveLocked(f *Flight[K, H]) {
 	r.table.discardLocked(old.leaveLocked())
 }
 
-// leaveLocked gives the seat up and returns what is to be closed without the lock.
+// leaveLocked gives the seat up. The caller closes what it returns, without the lock.
 func (s seat[K, H]) leaveLocked() spill {
-	s.flight.interest--
+	s.flight.activeSeats--
 	s.flight.endIfUnwantedLocked()
 	done := s.flight.body.leave(s.cursor)
-	if s.flight.interest == 0 && s.flight.over {
-		s.flight.table.firmLocked(s.flight)
+	if s.flight.activeSeats == 0 && s.flight.over {
+		s.flight.table.removeReclaimableLocked(s.flight)
 	}
 	return done
 }
 
 // Next returns the next bytes of the body, at most 256 KiB, and waits for them.
 // They are shared by all readers and must not be changed; they stay valid for
-// good. io.EOF ends a whole body, ErrBehind one that has gone on without the reader, and
-// any other error a broken one.
+// good. io.EOF ends a whole body, ErrBehind the reading of a reader that was left behind, and
+// any other error a broken body.
 func (r *Reader[K, H]) Next() ([]byte, error) { return r.flight.body.next(r.cursor, maxRead) }
 
 // Read is Next as an io.Reader.
@@ -256,11 +257,11 @@ func (r *Reader[K, H]) Read(p []byte) (int, error) {
 }
 
 // Leave is Close for a reader that has all that it needs. The fetch goes on to its end, even
-// if nobody else reads. It is for bodies of which so little is left that breaking them off
-// would cost more.
+// if nobody else reads. It is for bodies of which so little is left that it costs less to read
+// the rest than to break off.
 func (r *Reader[K, H]) Leave() {
 	r.table.mu.Lock()
-	r.flight.lasting = true
+	r.flight.runsToEnd = true
 	r.table.mu.Unlock()
 	_ = r.Close()
 }
@@ -273,7 +274,7 @@ func (r *Reader[K, H]) Close() error {
 	}
 	r.table.mu.Lock()
 	r.decideLocked()
-	r.flight.round.goneLocked(r)
+	r.flight.round.removeWaitingLocked(r)
 	done := r.leaveLocked()
 	if r.own.flight != nil && r.own.cursor != r.cursor {
 		r.table.discardLocked(r.own.leaveLocked())
@@ -286,8 +287,7 @@ func (r *Reader[K, H]) Close() error {
 	return nil
 }
 
-// Secured reports whether the response was admitted, and memory for it reserved, when its
-// header came or somebody joined; see Publish.
+// Secured reports whether the response is admitted and memory for it is reserved; see Publish.
 func (r *Reader[K, H]) Secured() bool {
 	r.table.mu.Lock()
 	defer r.table.mu.Unlock()

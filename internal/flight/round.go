@@ -2,20 +2,20 @@ package flight
 
 import "time"
 
-// round is the wait for one header: the flights that are led for it, one after the other
-// as long as none has a header, and the readers that wait for whichever is first. Most
-// rounds have one flight. It is guarded by the table's mutex.
+// round is the wait for one header. It has the flights that are led for the header, one after the
+// other as long as none has it, and the readers that wait for the first. Most rounds have one
+// flight. It is guarded by the table's mutex.
 type round[K comparable, H any] struct {
-	// moved is closed when a flight of the round settles or another one is led. It is there once
-	// somebody waits for it; see movesLocked.
-	moved   chan struct{}
+	// changed is closed when a flight of the round settles or another one is led. It is nil until
+	// somebody waits for it; see changedLocked.
+	changed chan struct{}
 	key     K
 	begun   uint64        // the generation of purges when it was first led
-	newest  *Flight[K, H] // the one led last; the others follow by elder
+	newest  *Flight[K, H] // the one led last; the others follow by prevInRound
 	winner  *Flight[K, H] // the one whose end counts for all; nil: none yet
 	live    int           // flights that have neither settled nor been stopped
 	open    int           // flights that have not settled
-	leads   int           // how often it was led
+	leads   int           // flights that were ever led for it
 	listed  bool          // it takes readers
 	waiting *Reader[K, H] // one of the ring of readers that have no outcome yet
 }
@@ -28,21 +28,21 @@ type seat[K comparable, H any] struct {
 
 // Patience is how long a follower waits for a header.
 type Patience struct {
-	// Lead is how long a follower waits before it leads a flight of its own, if nobody else
-	// has meanwhile. At 0 or less nobody does.
+	// Lead is how long a follower waits before it leads a flight of its own, unless another
+	// follower has done so meanwhile. 0 or less: no follower leads.
 	Lead time.Duration
 	// Most is how long it waits altogether; 0 or less is no limit. A round has at most
 	// Most/Lead flights under way at once.
 	Most time.Duration
-	// Client is who waits: the wait ends when it has left. Nil never leaves.
+	// Client is the client that waits: the wait ends when it has left. Nil never leaves.
 	Client interface {
-		// Gone returns a channel that is closed once the client has left. It is asked for
-		// only where there is a wait.
+		// Gone returns a channel that is closed once the client has left. It is called
+		// only if there is a wait.
 		Gone() <-chan struct{}
 	}
 }
 
-// left is closed when the client has left.
+// left returns a channel that is closed when the client has left.
 func (p *Patience) left() <-chan struct{} {
 	if p.Client == nil {
 		return nil
@@ -50,7 +50,7 @@ func (p *Patience) left() <-chan struct{} {
 	return p.Client.Gone()
 }
 
-// flights is how many may be under way at once.
+// flights returns how many flights of a round may be under way at once.
 func (p Patience) flights() int {
 	if p.Most <= 0 || p.Lead <= 0 {
 		return 1 << 30
@@ -58,14 +58,14 @@ func (p Patience) flights() int {
 	return max(1, int(p.Most/p.Lead))
 }
 
-// waiter is the time that one follower waits.
+// waiter measures how long one follower has waited.
 type waiter struct {
 	patience Patience
 	waited   time.Duration
-	step     time.Duration // that timer waits
+	step     time.Duration // what timer was set to
 	timer    *time.Timer   // nil: none runs
 	fires    <-chan time.Time
-	leads    int // of the round when the timer was set
+	leads    int // round.leads when the timer was set
 }
 
 // start sets the timer if there is none, and reports false if the time is over.
@@ -101,14 +101,14 @@ func (w *waiter) stop() {
 
 // addLocked makes f one of the round.
 func (r *round[K, H]) addLocked(f *Flight[K, H]) {
-	f.round, f.elder, r.newest = r, r.newest, f
+	f.round, f.prevInRound, r.newest = r, r.newest, f
 	r.live++
 	r.open++
 	r.leads++
 }
 
-// awaitLocked adds rd to the readers that wait.
-func (r *round[K, H]) awaitLocked(rd *Reader[K, H]) {
+// addWaitingLocked adds rd to the readers that wait.
+func (r *round[K, H]) addWaitingLocked(rd *Reader[K, H]) {
 	if rd.awaits = r; r.waiting == nil {
 		r.waiting, rd.next, rd.prev = rd, rd, rd
 		return
@@ -117,8 +117,8 @@ func (r *round[K, H]) awaitLocked(rd *Reader[K, H]) {
 	rd.prev.next, rd.next.prev = rd, rd
 }
 
-// goneLocked takes rd out of the readers that wait.
-func (r *round[K, H]) goneLocked(rd *Reader[K, H]) {
+// removeWaitingLocked takes rd out of the readers that wait.
+func (r *round[K, H]) removeWaitingLocked(rd *Reader[K, H]) {
 	if rd.awaits == nil {
 		return
 	}
@@ -142,9 +142,9 @@ func (r *round[K, H]) eachWaitingLocked(do func(*Reader[K, H])) {
 	}
 }
 
-// settledLocked is told that f, a flight of the round, has settled. The first that brings
-// more than a failure counts for all that wait; a failure does when no other is under way.
-func (r *round[K, H]) settledLocked(f *Flight[K, H]) {
+// flightSettledLocked is called when f, a flight of the round, has settled. The first flight that
+// does not fail counts for all that wait. A failure counts if no other flight is under way.
+func (r *round[K, H]) flightSettledLocked(f *Flight[K, H]) {
 	r.open--
 	if !f.stopped {
 		r.live--
@@ -159,59 +159,59 @@ func (r *round[K, H]) settledLocked(f *Flight[K, H]) {
 			r.shareLocked(f)
 		}
 	}
-	r.tellLocked()
+	r.wakeLocked()
 }
 
-// movesLocked returns a channel that is closed when a flight of the round settles or another one is
+// changedLocked returns a channel that is closed when a flight of the round settles or another one is
 // led. Most rounds are waited for by nobody.
-func (r *round[K, H]) movesLocked() <-chan struct{} {
-	if r.moved == nil {
-		r.moved = make(chan struct{})
+func (r *round[K, H]) changedLocked() <-chan struct{} {
+	if r.changed == nil {
+		r.changed = make(chan struct{})
 	}
-	return r.moved
+	return r.changed
 }
 
-// tellLocked wakes those that wait for the round to move.
-func (r *round[K, H]) tellLocked() {
-	if r.moved != nil {
-		close(r.moved)
-		r.moved = nil
+// wakeLocked wakes those that wait on changed.
+func (r *round[K, H]) wakeLocked() {
+	if r.changed != nil {
+		close(r.changed)
+		r.changed = nil
 	}
 }
 
-// shareLocked gives every waiting reader a seat in f, before its body goes on, and lets the
-// other flights end with their leaders.
+// shareLocked gives every waiting reader a seat in f, before the body of f goes on. The other
+// flights of the round end once their leaders have left them.
 func (r *round[K, H]) shareLocked(f *Flight[K, H]) {
-	if f == r.newest && f.elder == nil {
-		return // the only one: they sit there
+	if f == r.newest && f.prevInRound == nil {
+		return // the only flight: they have a seat in it
 	}
 	r.eachWaitingLocked(func(rd *Reader[K, H]) {
 		if rd.flight != f && rd.own.flight != f {
 			rd.offer = f.takeSeatLocked()
 		}
 	})
-	for g := r.newest; g != nil; g = g.elder {
+	for g := r.newest; g != nil; g = g.prevInRound {
 		if g != f && !g.settled {
-			g.surplus = true
+			g.superseded = true
 			g.endIfUnwantedLocked()
 		}
 	}
 }
 
-// anewLocked makes rd, a follower, the leader of a further flight of its round.
-func (r *round[K, H]) anewLocked(rd *Reader[K, H]) {
+// leadFurtherLocked makes rd, a follower, the leader of a further flight of its round.
+func (r *round[K, H]) leadFurtherLocked(rd *Reader[K, H]) {
 	first := rd.flight
 	f := first.table.beginLocked(first.key, first.url, first.admitted, rd.client)
 	r.addLocked(f)
 	rd.own = f.takeSeatLocked()
-	r.tellLocked()
+	r.wakeLocked()
 }
 
-// nudgersLocked returns what leaders of the round wait for in their own goroutines.
+// nudgersLocked returns what fetches in the goroutines of leaders of the round wait for.
 func (r *round[K, H]) nudgersLocked() (all []nudger) {
-	for f := r.newest; f != nil; f = f.elder {
-		if f.waits != nil {
-			all = append(all, f.waits)
+	for f := r.newest; f != nil; f = f.prevInRound {
+		if f.waitingOn != nil {
+			all = append(all, f.waitingOn)
 		}
 	}
 	return all

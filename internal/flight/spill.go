@@ -2,8 +2,8 @@ package flight
 
 import "io"
 
-// SpoolFile is a place on disk for what memory has no room for. It vanishes with Close. Its
-// offsets are its own.
+// SpoolFile is a file for bytes that do not fit into memory. Close removes it. Its offsets are not
+// those of the body.
 type SpoolFile interface {
 	io.ReaderAt
 	io.WriterAt
@@ -15,8 +15,8 @@ type SpoolFile interface {
 // spillRead is the most that is read from a spool file at once.
 const spillRead = 64 << 10
 
-// spill is the part of one body that is on disk: from its offset from on up to end, where
-// memory goes on. Only the writer writes. It is kept while a reader is in it.
+// spill is the part of one body that is on disk: its bytes from offset from up to offset end. The
+// bytes from end on are in memory. Only the writer writes. It is kept while a reader needs it.
 type spill struct {
 	file      SpoolFile // nil: there is none
 	from, end int64
@@ -32,17 +32,17 @@ func (s spill) holds(offset int64) bool {
 	return s.file != nil && s.from <= offset && offset < s.end
 }
 
-// doneLocked returns the file once the body has ended and nobody reads. It is then the caller's,
-// which closes it without the lock.
-func (b *body) doneLocked() (done spill) {
+// takeSpillLocked returns the spill once the body has ended and nobody reads. The caller then owns
+// it, and closes it without the lock.
+func (b *body) takeSpillLocked() (done spill) {
 	if b.ended && b.reading == 0 {
 		done, b.spill = b.spill, spill{}
 	}
 	return done
 }
 
-// spillOldest writes the oldest piece to disk, so that the writer need not wait. Where that
-// fails the body does without disk from then on. Only the writer calls it.
+// spillOldest writes the oldest piece to disk, so that the writer need not wait. If that fails, the
+// body uses no disk from then on. Only the writer calls it.
 func (b *body) spillOldest() {
 	b.mu.Lock()
 	b.trimLocked()
@@ -50,7 +50,7 @@ func (b *body) spillOldest() {
 		b.mu.Unlock()
 		return
 	}
-	fresh := b.slowestLocked() >= b.first // nobody needs what is there
+	fresh := b.slowestLocked() >= b.first // nobody needs what is on disk
 	if !fresh && b.spill.end != b.first { // there is a gap, which must not be read
 		b.spill.end = b.spill.from
 		b.leaveBehindLocked(b.first)
@@ -71,11 +71,12 @@ func (b *body) spillOldest() {
 		return
 	}
 	if b.spill.end += int64(len(piece)); b.first == s.end {
-		b.dropLocked() // unless it went meanwhile
+		b.dropLocked() // if it was not dropped meanwhile
 	}
 }
 
-// write appends piece to the file, at its beginning if fresh.
+// write appends piece to the file. With fresh it first empties the file. If there is none, it opens
+// one.
 func (s *spill) write(piece []byte, open func() (SpoolFile, error), fresh bool) (err error) {
 	switch {
 	case s.file == nil:
@@ -92,7 +93,7 @@ func (s *spill) write(piece []byte, open func() (SpoolFile, error), fresh bool) 
 	return err
 }
 
-// spilledLocked is next for a reader that stands in what is on disk.
+// spilledLocked is next for a reader whose next bytes are on disk. It releases the lock to read.
 func (b *body) spilledLocked(c *cursor, most int) ([]byte, error) {
 	s := b.spill
 	n := min(int64(most), spillRead, s.end-c.offset)
@@ -106,7 +107,7 @@ func (b *body) spilledLocked(c *cursor, most int) ([]byte, error) {
 	case c.behind: // what was read may have been written over meanwhile
 		return nil, ErrBehind
 	case err != nil && int64(m) < n:
-		b.behindLocked(c)
+		b.markBehindLocked(c)
 		return nil, ErrBehind
 	}
 	b.advanceLocked(c, int(n))

@@ -35,7 +35,7 @@ func TestAReaderOfTheDiskGotWhatWasWrittenOverIt(t *testing.T) {
 	const size = 512 << 10
 	file, want := &hooked{memory: memory{room: 1 << 30}}, randomBody(size)
 	b := &body{}
-	b.begin(keeping{
+	b.begin(bodyOptions{
 		budget: NewBudget(testBudget, 1), ahead: windowBytes,
 		spool: func() (SpoolFile, error) { return file, nil },
 	}, netip.Prefix{}, testLimit)

@@ -2,13 +2,13 @@ package flight
 
 import "time"
 
-// window ends keeping the body whole: from now on it is windowed. With yields it also lets go
-// at once of all that a window does not hold, so that there is memory for what will be stored.
-// Readers that are further behind than a window are left behind.
+// window stops keeping the body whole: from now on it is windowed. With yields it also drops at once
+// all pieces beyond the window, so that there is memory for what will be stored. Readers that lag
+// further than the window are left behind.
 func (b *body) window(yields bool) {
 	b.mu.Lock()
-	b.windowed, b.firm = true, false
-	b.settleLocked()
+	b.windowed, b.forStore = true, false
+	b.releaseUnusedLocked()
 	b.trimLocked()
 	for yields && len(b.chunks) > 1 && b.size-b.first-int64(len(b.chunks[0])) >= b.ahead {
 		b.dropLocked()
@@ -17,19 +17,19 @@ func (b *body) window(yields bool) {
 	b.wake.Broadcast()
 }
 
-// settleLocked gives back what was reserved for bytes to come.
-func (b *body) settleLocked() {
+// releaseUnusedLocked gives back what was reserved beyond the pieces in memory.
+func (b *body) releaseUnusedLocked() {
 	if b.reserved > b.held {
 		b.budget.release(b.reserved-b.held, b.client)
 		b.reserved = b.held
 	}
 }
 
-// spare returns how many bytes of budget a window that yields would give back.
-func (b *body) spare() int64 {
+// spareBytes returns how many bytes of budget a window that yields would give back.
+func (b *body) spareBytes() int64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.firm || b.reserved == 0 {
+	if b.forStore || b.reserved == 0 {
 		return 0
 	}
 	keep := max(b.slowestLocked(), b.size-b.ahead)
@@ -47,24 +47,24 @@ func (b *body) spare() int64 {
 func (b *body) windowLocked(left int64) (room []byte, n need, lacks int64) {
 	for {
 		b.trimLocked()
-		lead, wide := b.leadLocked(), b.wideLocked()
+		lead, wide := b.bytesAheadLocked(), b.maxAheadLocked()
 		if b.spool != nil {
 			lead = min(lead, b.size-b.first) // nobody waits for what is on disk
 		}
 		if lead < wide {
-			if room := b.restLocked(); room != nil {
+			if room := b.freeTailLocked(); room != nil {
 				return room[:min(int64(len(room)), wide-lead)], needNothing, 0
 			}
 			piece := int64(windowChunk)
 			if left > 0 {
 				piece = min(piece, left)
 			}
-			if b.windowRoomLocked(piece) {
+			if b.reserveWindowPieceLocked(piece) {
 				b.addLocked(piece)
 				continue
 			}
-			if b.spool == nil && b.laggedLocked() {
-				if !b.graceLocked() {
+			if b.spool == nil && b.fastestPastOldestLocked() {
+				if !b.waitForLaggardsLocked() {
 					b.dropLocked() // only readers that lag need it
 				}
 				continue
@@ -77,18 +77,18 @@ func (b *body) windowLocked(left int64) (room []byte, n need, lacks int64) {
 	}
 }
 
-// wideLocked is how far the writer may run ahead of the fastest reader: all of the window,
-// or half of it where there are several readers. The other half is then for slower ones.
-func (b *body) wideLocked() int64 {
+// maxAheadLocked returns how far the writer may run ahead of the fastest reader: all of the window,
+// or half of it if there are several readers. The other half is then for slower ones.
+func (b *body) maxAheadLocked() int64 {
 	if b.reading > 1 {
 		return max(b.ahead/2, windowChunk)
 	}
 	return b.ahead
 }
 
-// windowRoomLocked reports whether the window may have another piece of this size, and reserves it.
-// Its least size needs no budget.
-func (b *body) windowRoomLocked(piece int64) bool {
+// reserveWindowPieceLocked reports whether the window may have another piece of this size, and reserves
+// memory for it. A window of up to windowBytes needs no budget.
+func (b *body) reserveWindowPieceLocked(piece int64) bool {
 	switch {
 	case b.held > b.ahead:
 		return false
@@ -99,21 +99,21 @@ func (b *body) windowRoomLocked(piece int64) bool {
 	return b.held+piece <= windowBytes
 }
 
-// laggedLocked reports whether the fastest reader has read the oldest piece.
-func (b *body) laggedLocked() bool {
-	return len(b.chunks) > 0 && b.size-b.leadLocked() >= b.first+int64(len(b.chunks[0]))
+// fastestPastOldestLocked reports whether the fastest reader has read the oldest piece.
+func (b *body) fastestPastOldestLocked() bool {
+	return len(b.chunks) > 0 && b.size-b.bytesAheadLocked() >= b.first+int64(len(b.chunks[0]))
 }
 
-// graceLocked waits for readers that have not read the oldest piece. It reports false when
-// each of them has been waited for long enough.
-func (b *body) graceLocked() bool {
+// waitForLaggardsLocked waits for readers that have not read the oldest piece. It reports false if the
+// writer has waited for each of them for grace.
+func (b *body) waitForLaggardsLocked() bool {
 	end, left := b.first+int64(len(b.chunks[0])), time.Duration(0)
 	for c := b.readers; c != nil; c = c.next {
 		if c.offset < end {
 			left = max(left, grace-c.waited)
 		}
 	}
-	if left <= 0 || b.now == nil || b.hurried {
+	if left <= 0 || b.now == nil || b.unpaced {
 		return false
 	}
 	begun, timer := b.now(), time.AfterFunc(left, b.nudge)
@@ -128,7 +128,7 @@ func (b *body) graceLocked() bool {
 	return true
 }
 
-// nudge wakes the writer, if it waits by now.
+// nudge wakes the writer, if it waits.
 func (b *body) nudge() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -143,9 +143,8 @@ func (b *body) slowestLocked() int64 {
 	return slowest
 }
 
-// trimLocked lets go of the pieces that nobody will read again: those behind
-// the slowest reader when the body is windowed or has ended, all of them when it has ended
-// and nobody reads.
+// trimLocked drops the pieces that nobody will read again: those that the slowest reader has read
+// when the body is windowed or has ended, all of them when it has ended and nobody reads.
 func (b *body) trimLocked() {
 	switch {
 	case b.ended && b.reading == 0:
@@ -158,13 +157,13 @@ func (b *body) trimLocked() {
 	case b.ended && b.reserved == 0: // the store's
 		return
 	case b.ended:
-		b.settleLocked()
+		b.releaseUnusedLocked()
 	}
 	b.trimReadLocked()
 }
 
-// trimReadLocked lets go of the pieces that all readers have read, but for one that the writer
-// has not filled.
+// trimReadLocked drops the pieces that all readers have read, except one that the writer has not
+// filled.
 func (b *body) trimReadLocked() {
 	slowest := b.slowestLocked()
 	for len(b.chunks) > 0 {
@@ -176,24 +175,25 @@ func (b *body) trimReadLocked() {
 	}
 }
 
-// dropLocked lets go of the oldest piece. A reader that has not read it, and does not find it
-// on disk, is left behind.
+// dropLocked drops the oldest piece. A reader that has not read it, and does not find it on disk, is
+// left behind.
 func (b *body) dropLocked() {
 	c := b.chunks[0]
 	b.chunks[0] = nil
 	b.chunks = b.chunks[1:]
 	b.first += int64(len(c))
 	b.held -= int64(cap(c))
-	b.settleLocked()
+	b.releaseUnusedLocked()
 	b.leaveBehindLocked(b.first)
 }
 
-// leaveBehindLocked leaves the readers behind that are before offset, unless the disk has it.
+// leaveBehindLocked leaves the readers behind that have not reached offset, unless their next bytes
+// are on disk.
 func (b *body) leaveBehindLocked(offset int64) {
 	for c := b.readers; c != nil; {
 		next := c.next
 		if c.offset < offset && !b.spill.holds(c.offset) {
-			b.behindLocked(c)
+			b.markBehindLocked(c)
 		}
 		c = next
 	}
