@@ -24,7 +24,7 @@ type Body struct {
 	begun  time.Time     // the request that it answers
 	trace  *Trace        // of it; nil: there is none
 
-	through io.ReadCloser // what Read gives in place of what the origin sends; nil: that itself
+	through io.ReadCloser // Read reads from it; nil: Read returns what the origin sends
 
 	mu   sync.Mutex
 	err  error         // why nothing more can be read; nil: not over
@@ -34,21 +34,21 @@ type Body struct {
 // answer is a response and what belongs to it, in one piece of memory.
 type answer struct {
 	Response
-	body   Body
-	length lengthReader // of body, where that has a length
-	room   field.List   // for the fields of Response
+	body     Body
+	length   lengthReader // of body, where that has a length
+	fieldBuf field.List   // memory for the fields of Response
 }
 
 // spareAnswers are those that were given back, all zero but for room.
-var spareAnswers = sync.Pool{New: func() any { return &answer{room: make(field.List, 0, usualFields)} }}
+var answerPool = sync.Pool{New: func() any { return &answer{fieldBuf: make(field.List, 0, usualFields)} }}
 
 // usualFields is for how many fields an answer has room.
 const usualFields = 16
 
-// answer returns what the response of x will be.
+// answer returns the memory for the response of x, and takes it from the pool if x has none.
 func (x *exchange) answer() *answer {
 	if x.made == nil {
-		x.made = spareAnswers.Get().(*answer)
+		x.made = answerPool.Get().(*answer)
 	}
 	return x.made
 }
@@ -56,22 +56,22 @@ func (x *exchange) answer() *answer {
 // Recycle gives the memory of r, of its Body and of the list of its fields back, for other responses. The owner may call it once,
 // after Body has ended, when nobody uses any of them any more. The strings of the fields stay as they are.
 func (r *Response) Recycle() {
-	a := r.whole
+	a := r.answer
 	if a == nil {
 		return
 	}
-	room := a.room
+	room := a.fieldBuf
 	*a = answer{}
 	clear(room[:cap(room)])
-	a.room = room
-	spareAnswers.Put(a)
+	a.fieldBuf = room
+	answerPool.Put(a)
 }
 
-// begin has a's Body read the body that follows on c.
+// begin makes the Body of a read the body that follows on c.
 func (a *answer) begin(o *Origin, c *conn, f framing, keep time.Duration) {
 	b := &a.body
 	b.origin, b.c, b.status, b.framed, b.keep, b.begun = o, c, a.Status, f.end != byClose, keep, a.RequestTime
-	c.rolling = true
+	c.deadlinePerRead = true
 	switch f.end {
 	case byNothing:
 		_ = b.end(io.EOF)
@@ -154,8 +154,8 @@ func (b *Body) Took() time.Duration {
 	return b.took
 }
 
-// TakeHere reads all of a body that came with its head (Response.Here) into p, which is as long, and reports whether it
-// was there. It ends the body; a body that ended before, or is not as long, is closed.
+// TakeHere reads all of a body that came with its head (Response.Here) into p, which is as long as the body. It reports
+// whether the body was there. It ends the body. A body that ended before, or has another length, is closed.
 func (b *Body) TakeHere(p []byte) bool {
 	if b.through != nil {
 		return b.takeThrough(p)
@@ -178,8 +178,8 @@ func (b *Body) over() error {
 	return b.err
 }
 
-// end notes why the body is over and lets go of the connection. The first call
-// decides; all return its error.
+// end notes why the body is over and gives up the connection. The first call
+// decides; all calls return its error.
 func (b *Body) end(cause error) error {
 	b.mu.Lock()
 	if b.err != nil {

@@ -13,9 +13,9 @@ import (
 const (
 	maxChunkLineBytes = 1 << 10
 	maxChunkDigits    = 16
-	// maxChunkWaste bounds what an origin may send between the data, beyond
-	// chunkAllowance bytes per chunk and twice the data: else a body of one-byte
-	// chunks with long extensions costs a thousand times what it carries.
+	// maxChunkWaste bounds the bytes that an origin may send between the data, beyond
+	// chunkAllowance bytes per chunk and twice the data. Without it a body of one-byte
+	// chunks with long extensions costs a thousand times its data.
 	maxChunkWaste   = 4 << 10
 	chunkAllowance  = 16
 	maxTrailerBytes = 16 << 10
@@ -32,8 +32,8 @@ const (
 
 // chunkReader decodes a chunked body (RFC 9112 section 7.1) strictly: CRLF
 // only, no sign, prefix or white space in a size. It returns io.EOF only after
-// the empty line that ends the trailer section, and then stands right behind it.
-// Trailer fields are checked and kept. Not for concurrent use, and not for reading on
+// the empty line that ends the trailer section, and has read nothing after it.
+// Trailer fields are checked and kept. It is not for concurrent use, and must not be read
 // after an error.
 type chunkReader struct {
 	r            *bufio.Reader

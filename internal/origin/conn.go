@@ -16,35 +16,35 @@ const readBufferBytes = 16 << 10
 // conn is one connection and what belongs to it. It is used by one exchange at
 // a time; only close may be called at any moment.
 type conn struct {
-	nc        net.Conn // what carries the exchanges: the socket, or TLS on it
-	socket    net.Conn
-	under     *tlsSocket // the same under TLS; nil without
-	br        *bufio.Reader
-	server    *server      // whose slot it is in
-	client    netip.Prefix // who holds it, while it is in use
-	quiet     func() bool  // nothing has arrived that was not read; nil where that cannot be asked
-	once      *turn        // of the socket, for reads that do not wait; nil: there were none
-	looks     bool         // reads do not wait
-	turn      *turn        // nil where there is none, as with TLS
-	idle      time.Duration
-	end       time.Time // when the exchange has to be over; zero: any time
-	rolling   bool      // each read has a deadline of its own
-	reused    bool
-	expires   time.Time // when idle
-	until     time.Time // the deadline, where a turn has set it and nothing else since; else zero
-	text      []byte    // of the head being read
-	headBytes int       // of the last head that was read, the empty line included
-	out       []byte    // the head being sent
-	x         exchange  // that of a Call; empty else
-	turns     []byte    // not nil: the next read is a turn that sends this first
-	failed    error     // what the read of a turn has come to; the next read returns it
-	closes    func()    // close; a method value made each time would be an allocation
+	nc              net.Conn // carries the exchanges: the socket, or TLS on it
+	socket          net.Conn
+	tlsSocket       *tlsSocket // the same under TLS; nil without
+	br              *bufio.Reader
+	server          *server      // whose slot it is in
+	client          netip.Prefix // who holds it, while it is in use
+	quiet           func() bool  // reports whether nothing has arrived that was not read; nil: it cannot be known
+	noWait          *turn        // of the socket, for reads that do not wait; nil: there were none
+	readsNoWait     bool         // reads do not wait
+	turn            *turn        // nil where there is none, as with TLS
+	idle            time.Duration
+	end             time.Time // when the exchange has to be over; zero: any time
+	deadlinePerRead bool      // each read has a deadline of its own
+	reused          bool
+	expires         time.Time // when idle
+	turnDeadline    time.Time // the deadline, where a turn has set it and nothing else since; else zero
+	text            []byte    // of the head being read
+	headBytes       int       // of the last head that was read, the empty line included
+	out             []byte    // the bytes being sent
+	x               exchange  // that of a Call; empty else
+	turnOut         []byte    // not nil: the next read is a turn that sends this first
+	failed          error     // what the read of a turn has come to; the next read returns it
+	closeFunc       func()    // close; a method value made each time would be an allocation
 }
 
 func newConn(nc net.Conn) *conn {
 	c := &conn{nc: nc, socket: nc, quiet: socketQuiet(nc), turn: newTurn(nc)}
 	c.br = bufio.NewReaderSize(c, readBufferBytes)
-	c.closes = c.close
+	c.closeFunc = c.close
 	return c
 }
 
@@ -52,16 +52,16 @@ func newConn(nc net.Conn) *conn {
 // too: TLS may have to answer while it reads.
 func (c *conn) Read(p []byte) (int, error) {
 	switch err := c.failed; {
-	case c.turns != nil:
+	case c.turnOut != nil:
 		return c.readTurn(p)
 	case err != nil:
 		c.failed = nil
 		return 0, err
-	case c.looks:
-		return c.once.now(p)
+	case c.readsNoWait:
+		return c.noWait.readNow(p)
 	}
-	if c.rolling {
-		c.until = time.Time{}
+	if c.deadlinePerRead {
+		c.turnDeadline = time.Time{}
 		if err := c.nc.SetDeadline(c.readBy(time.Now())); err != nil {
 			return 0, err
 		}
@@ -73,18 +73,18 @@ func (c *conn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// endedBy returns what an error of reading comes to.
+// endedBy returns the error to report for an error of reading.
 func (c *conn) endedBy(err error) error {
 	switch {
-	case errors.Is(err, io.EOF) && c.under != nil && c.under.ended:
+	case errors.Is(err, io.EOF) && c.tlsSocket != nil && c.tlsSocket.ended:
 		return io.ErrUnexpectedEOF // TLS was not closed: anybody on the path may have done this
-	case c.rolling && !c.end.IsZero() && !time.Now().Before(c.end) && kindOf(err) == Timeout:
+	case c.deadlinePerRead && !c.end.IsZero() && !time.Now().Before(c.end) && kindOf(err) == Timeout:
 		return ErrTotal
 	}
 	return err
 }
 
-// readBy is when a read of a body that begins now has to be over.
+// readBy returns when a read of a body that begins now has to end.
 func (c *conn) readBy(now time.Time) time.Time {
 	if by := now.Add(c.idle); c.end.IsZero() || by.Before(c.end) {
 		return by
@@ -92,22 +92,23 @@ func (c *conn) readBy(now time.Time) time.Time {
 	return c.end
 }
 
-// errNoBytes is what a turn returns that has read nothing. Nobody looks at it: the next read says why.
+// errNoBytes is returned by the read of a turn that has read nothing. It is ignored: the next read returns the
+// reason.
 var errNoBytes = errors.New("nothing was read")
 
-// takeTurn sends out and waits for bytes, which it reads into the buffer. It reports false where nothing was
-// sent. The error is of sending. The next read returns any other.
+// takeTurn sends out and waits for bytes, which it reads into the buffer. It reports false if nothing was
+// sent. It returns an error of sending. The next read returns any other error.
 func (c *conn) takeTurn(out []byte) (begun bool, err error) {
-	c.turns = out
+	c.turnOut = out
 	_, _ = c.br.Peek(1)
-	c.turns = nil
+	c.turnOut = nil
 	return c.turn.begun, c.turn.sent
 }
 
 // readTurn is the read of a turn.
 func (c *conn) readTurn(p []byte) (int, error) {
-	out := c.turns
-	c.turns = nil
+	out := c.turnOut
+	c.turnOut = nil
 	n, err := c.turn.run(out, p)
 	if c.failed = err; n > 0 {
 		return n, nil
@@ -115,57 +116,57 @@ func (c *conn) readTurn(p []byte) (int, error) {
 	return 0, errNoBytes
 }
 
-// close ends the connection, and every read and write on it, at once: TLS does
-// not take leave, for which it could have to wait. The error is of no use:
-// whatever was not proven by then is lost.
+// close ends the connection, and every read and write on it, at once. TLS sends
+// no closure alert, because that could wait. The error does not matter: what was
+// not proven whole by then is lost anyway.
 func (c *conn) close() { _ = c.socket.Close() }
 
-// retire ends a connection that nothing is under way on, with the closure alert
-// that TLS wants (RFC 9112 section 9.8).
+// retire ends a connection that carries no exchange, with the closure alert
+// of TLS (RFC 9112 section 9.8).
 func (c *conn) retire() { _ = c.nc.Close() }
 
-// rest prepares the connection for lying idle. A deadline that a turn has set stays.
-func (c *conn) rest() error {
-	c.rolling, c.reused = false, true
-	if !c.until.IsZero() {
+// prepareIdle prepares the connection to be idle. A deadline that a turn has set stays.
+func (c *conn) prepareIdle() error {
+	c.deadlinePerRead, c.reused = false, true
+	if !c.turnDeadline.IsZero() {
 		return nil
 	}
 	return c.nc.SetDeadline(time.Time{})
 }
 
-// hurry sets the deadline of a turn that begins now and may take limit. It may be earlier, and is then
-// to be put off: a deadline moves once in many turns. It is never later, though the turn before may have had
-// more time.
-func (c *conn) hurry(now time.Time, limit time.Duration) error {
-	if left := c.until.Sub(now); left >= limit/2 && left <= limit {
+// setTurnDeadline sets the deadline of a turn that begins now and may take limit. Setting a deadline is dear, so one that
+// is at least limit/2 away stays. If it passes early it has to be extended. The deadline is never later than limit, also
+// if the turn before had more time.
+func (c *conn) setTurnDeadline(now time.Time, limit time.Duration) error {
+	if left := c.turnDeadline.Sub(now); left >= limit/2 && left <= limit {
 		return nil
 	}
-	c.until = now.Add(limit)
-	return c.nc.SetDeadline(c.until)
+	c.turnDeadline = now.Add(limit)
+	return c.nc.SetDeadline(c.turnDeadline)
 }
 
-// bound sets the deadline of reads to at, and no earlier one is set from then on.
-func (c *conn) bound(at time.Time) {
-	c.until = time.Time{}
+// setReadDeadline sets the deadline of reads to at, in place of one that a turn has set.
+func (c *conn) setReadDeadline(at time.Time) {
+	c.turnDeadline = time.Time{}
 	_ = c.nc.SetReadDeadline(at) // an error means that the connection is closed, and reading it will say so
 }
 
-// usable reports whether a connection that lay idle may carry a request. Bytes
-// on it are an answer to nothing we asked; a later request must not get them.
-// None can be seen that are still under way: no pool can prove more.
+// usable reports whether an idle connection may carry a request. Bytes on it
+// answer no request of ours, and a later request must not get them. Bytes that
+// are still on their way cannot be seen; no pool can prove more.
 func (c *conn) usable(now time.Time) bool {
-	if !c.until.IsZero() {
-		c.until = time.Time{}
-		_ = c.nc.SetDeadline(c.until) // it may have passed, and then nothing could be looked at
+	if !c.turnDeadline.IsZero() {
+		c.turnDeadline = time.Time{}
+		_ = c.nc.SetDeadline(c.turnDeadline) // if it has passed, nothing could be read to check
 	}
 	return c.fresh(now) && (c.quiet == nil || c.quiet())
 }
 
-// fresh reports whether a turn may find that the connection is usable: all is seen to but what a turn
-// looks at.
+// fresh checks all that usable does, except what has arrived on the connection. A turn checks that
+// itself.
 func (c *conn) fresh(now time.Time) bool { return now.Before(c.expires) && c.br.Buffered() == 0 }
 
-// startable is usable, or fresh where a turn looks at the rest.
+// startable is fresh if the connection has a turn, which checks the rest, and usable otherwise.
 func (c *conn) startable(now time.Time) bool {
 	if c.turn != nil {
 		return c.fresh(now)
@@ -202,8 +203,8 @@ func (c *conn) readHead(limit int) (string, error) {
 	}
 }
 
-// takeHead is readHead for a head that lies in the buffer up to end, behind the empty line, and whose lines
-// end as they should.
+// takeHead is readHead for a head that is whole in the buffer and whose lines all end in CRLF. end is its
+// length with the empty line.
 func (c *conn) takeHead(end, limit int) (string, error) {
 	if end > limit {
 		return "", tooLong(limit)

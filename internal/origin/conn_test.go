@@ -53,11 +53,11 @@ func TestRestClearsDeadlines(t *testing.T) {
 	if err := c.nc.SetDeadline(time.Unix(1, 0)); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.rest(); err != nil || !c.usable(time.Now()) {
+	if err := c.prepareIdle(); err != nil || !c.usable(time.Now()) {
 		t.Errorf("got error %v and usable %v, want none and true", err, c.usable(time.Now()))
 	}
 	c.close()
-	if err := c.rest(); err == nil {
+	if err := c.prepareIdle(); err == nil {
 		t.Error("closed connection: got no error")
 	}
 }

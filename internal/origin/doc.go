@@ -26,11 +26,14 @@
 //   - One queue is for all servers of an origin, each of which has a limit of its
 //     own. Which server is next is the room balance's to say.
 //
-// HTTP/2 is that of golang.org/x/net, by net/http, on connections that are made here (h2conns.go). What it
-// returns is checked as a head of HTTP/1.1 is. A slot is then one request, which shares its
-// connection (stream.go), and the laws hold of its stream: the server has ended it where a
-// body is whole, a limit in time ends it alone, and where the server has not begun with a
-// request that may be sent once more, whatever it is.
+// A slot is the right to have one connection to a server. A turn sends a request, waits, and
+// reads the first bytes of the response in one call of RawConn.Read (0074).
+//
+// HTTP/2 is that of golang.org/x/net, by net/http, on connections that are made here (h2conns.go). A head
+// that it returns is checked as a head of HTTP/1.1 is. A slot is then the right to have one request under
+// way, which shares its connection (stream.go). The laws hold for its stream: a body is whole only if the
+// server has ended the stream, a time limit ends only the stream, and a request that the server has not
+// processed may be sent once more, whatever its method.
 //
 // It does not follow redirects, decode contents or keep cookies, and does not strip
 // hop-by-hop fields: the caller knows which ones it may pass on. The same holds for

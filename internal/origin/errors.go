@@ -124,7 +124,7 @@ func local(err error) bool {
 	return ok && l.Local()
 }
 
-// faulty reports whether err is a panic of ours.
+// faulty reports whether err is a panic of this process.
 func faulty(err error) bool {
 	_, ok := errors.AsType[*rescue.Error](err)
 	return ok
@@ -153,7 +153,7 @@ func kindOf(err error) Kind {
 	return Cut
 }
 
-// cutAt turns an end of input inside a message into what it is.
+// cutAt turns io.EOF inside a message into io.ErrUnexpectedEOF.
 func cutAt(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF

@@ -20,15 +20,15 @@ type exchange struct {
 	upload *upload
 	wait   *headWait // nil without an upload
 
-	connect   time.Duration // that the connection took; 0: it was there
-	begun     time.Time     // to send
-	firstByte time.Time     // of the final head
-	whole     time.Time     // when the final head was
-	silent    bool          // not a byte came
-	keep      bool          // by all heads, and the request was sent whole
+	connect   time.Duration // how long connecting took; 0: the connection existed before
+	begun     time.Time     // when sending began
+	firstByte time.Time     // when the first byte of the final head came
+	headTime  time.Time     // when the final head was complete
+	noBytes   bool          // not a byte came
+	keep      bool          // the connection may be used again: all heads say so, and the request was sent whole
 	unsent    bool          // a part of the request's body was not sent
-	sendErr   error         // of a request whose body is here or that has none
-	outIsHead bool          // what written returns is made
+	sendErr   error         // of sending a request that has no body, or whose body is in memory (Request.Whole)
+	outIsHead bool          // c.out has what outgoing returns
 
 	head    head    // the one that came last: after run, the final one
 	made    *answer // nil: none yet
@@ -36,12 +36,12 @@ type exchange struct {
 
 	interims, interimBytes int // what came of interim responses
 
-	// Of a Call, which has sent the request and looked at what has come.
-	release func() bool // forgets the end of the context; nil: nobody waits for it yet
+	// Set by a Call, which has sent the request and looked at what has come.
+	release func() bool // stops the wait for the end of the context; nil: it has not begun
 	fault   error       // the panic that has ended it
 	waitErr error       // why nothing has come
-	peeked  time.Time   // when the first byte of the head had come
-	headEnd int         // of the head that has come whole, in the buffer; 0: none is known to
+	peeked  time.Time   // when the first byte of the head was seen
+	headEnd int         // length of the whole head in the buffer; 0: not known
 }
 
 // run sends the request and reads the head of the final response. The deadline
@@ -72,24 +72,24 @@ func (x *exchange) run() *Error {
 // start notes that the exchange begins now.
 func (x *exchange) start(now time.Time) {
 	x.begun = now
-	x.keep, x.silent = true, true
+	x.keep, x.noBytes = true, true
 }
 
-// begin sends the request, or starts to.
+// begin sends the request, or starts to send it.
 func (x *exchange) begin() {
 	x.start(time.Now())
 	x.sendErr = x.send()
 }
 
-// turn sends the request, waits until something has come, or the connection has ended, and reads it, in one
-// turn. It reports false where nothing was sent.
+// turn sends the request in one turn, which waits for bytes or the end of the connection, and reads them. It
+// reports false if nothing was sent.
 func (x *exchange) turn() (begun bool) {
-	begun, x.sendErr = x.c.takeTurn(x.written())
+	begun, x.sendErr = x.c.takeTurn(x.outgoing())
 	return begun
 }
 
-// failed is what sendErr and err, of sending and of receiving, come to; nil where a response
-// is there all the same.
+// failed returns the failure for sendErr of sending and err of receiving; nil if there is a response in
+// spite of sendErr.
 func (x *exchange) failed(sendErr, err error) *Error {
 	if broken, ok := errors.AsType[*bodyError](sendErr); ok {
 		kind := BadRequest
@@ -108,16 +108,16 @@ func (x *exchange) failed(sendErr, err error) *Error {
 	return x.origin.fail(kind, "read the response head", err)
 }
 
-// mayTake is how long the origin may take for a complete head.
-func (x *exchange) mayTake() time.Duration {
+// headLimit returns how long the origin may take for a complete head.
+func (x *exchange) headLimit() time.Duration {
 	return cmp.Or(x.r.FirstByte, x.origin.options.FirstByteTimeout)
 }
 
-// send sends a request whose body is here or that has none, or starts to send one with another body. An
-// error is no reason not to read: the origin may have answered before it closed.
+// send sends a request that has no body, or whose body is in memory. It starts an upload for any other. After
+// an error the response is read all the same: the origin may have answered before it closed.
 func (x *exchange) send() error {
-	limit := x.mayTake()
-	x.c.until = time.Time{}
+	limit := x.headLimit()
+	x.c.turnDeadline = time.Time{}
 	if x.r.Body != nil && x.r.Whole == nil {
 		x.wait = &headWait{c: x.c, limit: limit}
 		x.upload = startUpload(x.c, x.r, x.wait, x.origin.options.Panics)
@@ -126,12 +126,12 @@ func (x *exchange) send() error {
 	if err := x.c.nc.SetDeadline(x.begun.Add(limit)); err != nil {
 		return err
 	}
-	_, err := x.c.nc.Write(x.written())
+	_, err := x.c.nc.Write(x.outgoing())
 	return err
 }
 
-// written returns the head of the request as it is sent, with a body that is here.
-func (x *exchange) written() []byte {
+// outgoing returns the bytes of the head as they are sent, followed by a body that is in memory.
+func (x *exchange) outgoing() []byte {
 	if !x.outIsHead {
 		x.c.out, x.outIsHead = x.r.appendHead(x.c.out[:0], x.c.server.Host), true
 		x.c.out = append(x.c.out, x.r.Whole...)
@@ -148,8 +148,8 @@ func (x *exchange) receive() error {
 		switch {
 		case err != nil || x.head.status >= 200:
 			return err
-		case x.head.status == switching:
-			return switched(x.r.Upgrade, &x.head)
+		case x.head.status == statusSwitching:
+			return checkSwitch(x.r.Upgrade, &x.head)
 		}
 		if err := x.interim(&x.head); err != nil {
 			return err
@@ -157,7 +157,7 @@ func (x *exchange) receive() error {
 	}
 }
 
-// interim keeps the limits of interim responses and gives this one to the caller.
+// interim checks the limits of interim responses and gives this one to the caller.
 func (x *exchange) interim(h *head) error {
 	x.interims++
 	x.interimBytes += x.c.headBytes
@@ -185,7 +185,7 @@ func (x *exchange) receiveOne() error {
 	if _, err := x.c.br.Peek(1); err != nil {
 		return cutAt(err)
 	}
-	x.silent = false
+	x.noBytes = false
 	if x.firstByte, x.peeked = x.peeked, (time.Time{}); x.firstByte.IsZero() {
 		x.firstByte = time.Now()
 	}
@@ -196,21 +196,21 @@ func (x *exchange) receiveOne() error {
 	if err != nil {
 		return err
 	}
-	if x.head, err = parseHead(text, x.answer().room); err != nil {
+	if x.head, err = parseHead(text, x.answer().fieldBuf); err != nil {
 		return err
 	}
 	x.framing, err = frame(x.r.Method, &x.head)
 	return err
 }
 
-// readHead is that of the connection, and notes when the head was whole. One that a Call has looked at is
-// only taken.
+// readHead reads a head from the connection, and notes when it was complete. A head that a Call has found in
+// the buffer it only takes.
 func (x *exchange) readHead(limit int) (string, error) {
 	if end := x.headEnd; end > 0 {
 		x.headEnd = 0
 		return x.c.takeHead(end, limit)
 	}
 	text, err := x.c.readHead(limit)
-	x.whole = time.Now()
+	x.headTime = time.Now()
 	return text, err
 }

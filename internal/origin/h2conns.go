@@ -12,7 +12,7 @@ import (
 )
 
 // h2Conns are the connections of HTTP/2 to one server. Each carries as many requests at a time as the server
-// allows; another is made where none has room. Slots bound the requests, and with them the connections.
+// allows; another is made when all are full. Slots bound the requests, and with them the connections.
 type h2Conns struct {
 	origin    *Origin
 	server    *server
@@ -21,28 +21,28 @@ type h2Conns struct {
 	mu      sync.Mutex
 	conns   []*h2Conn     // that may get requests; never changed in place
 	open    int           // all that are not closed
-	making  chan struct{} // closed when the connection that is being made is there, or none; nil: none is
-	failure *Error        // of the last that was made in vain
+	making  chan struct{} // closed when the connection that is being made is there or has failed; nil: none is being made
+	failure *Error        // of the last connection made; nil: it did not fail
 	retired bool          // no connection is kept
 }
 
 // h2Conn is one connection of HTTP/2.
 type h2Conn struct {
-	server  *server
-	socket  net.Conn
-	wire    *http.ClientConn
-	used    atomic.Bool // a response has come on it
-	leaving atomic.Bool // it gets no new requests, and is closed once it has none
-	// requests that it has. The library also counts those that were reset, until the server answers a ping.
-	requests atomic.Int32
-	gone     sync.Once
-	known    chan struct{} // closed once it is known how many requests it takes, or that it takes none
-	know     func()        // closes known
+	server   *server
+	socket   net.Conn
+	wire     *http.ClientConn
+	used     atomic.Bool // a response has come on it
+	draining atomic.Bool // it gets no new requests, and is closed once it has none
+	// requests under way. The library's own count also has those that were reset, until the server answers a ping.
+	requests  atomic.Int32
+	gone      sync.Once
+	ready     chan struct{} // closed once it is known how many requests it takes, or that it takes none
+	markReady func()        // closes ready
 }
 
-// get returns a connection with room for one request, which is the caller's to use, and whether that had to
-// be waited for; limit bounds the wait, and is ConnectTimeout if it is 0. Of requests that find no room one makes a
-// connection, and the others wait until that says how many it takes.
+// get returns a connection on which it has reserved a place for one request, and whether the caller had to wait. limit
+// bounds the wait; 0 means ConnectTimeout. If all connections are full, one request makes another, and the others wait
+// until it is known how many requests that takes.
 func (h *h2Conns) get(ctx context.Context, limit time.Duration) (c *h2Conn, waited bool, failure *Error) {
 	c, busy := h.reserve()
 	if c != nil {
@@ -60,7 +60,7 @@ func (h *h2Conns) get(ctx context.Context, limit time.Duration) (c *h2Conn, wait
 		select {
 		case <-busy:
 		case <-limited.Done():
-			return nil, true, h.origin.unconnected(ctx, limited.Err())
+			return nil, true, h.origin.connectError(ctx, limited.Err())
 		}
 		if failure := h.failed(); failure != nil {
 			return nil, true, failure
@@ -69,8 +69,8 @@ func (h *h2Conns) get(ctx context.Context, limit time.Duration) (c *h2Conn, wait
 	return c, true, nil
 }
 
-// reserve returns a connection with room for one request. Where there is none, busy is closed once there may be; nil: no connection is
-// on its way.
+// reserve returns a connection on which it has reserved a place for one request. If there is none, busy is closed once there
+// may be one; a nil busy says that no connection is being made.
 func (h *h2Conns) reserve() (c *h2Conn, busy <-chan struct{}) {
 	h.mu.Lock()
 	conns, making := h.conns, h.making
@@ -78,18 +78,18 @@ func (h *h2Conns) reserve() (c *h2Conn, busy <-chan struct{}) {
 	busy = making
 	for _, c := range conns {
 		select {
-		case <-c.known:
+		case <-c.ready:
 			if c.reserve() {
 				return c, nil
 			}
 		default:
-			busy = c.known
+			busy = c.ready
 		}
 	}
 	return nil, busy
 }
 
-// failed returns what became of the connection that was waited for, where every request would meet the same.
+// failed returns the failure of the connection that was waited for, if every other attempt would fail in the same way.
 func (h *h2Conns) failed() *Error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,7 +100,7 @@ func (h *h2Conns) failed() *Error {
 	return nil
 }
 
-// makeOne makes a connection, and takes its first place. It does nothing where somebody else has begun to.
+// makeOne makes a connection, and reserves its first place. It does nothing if another request is making one.
 func (h *h2Conns) makeOne(ctx, limited context.Context) (c *h2Conn, failure *Error) {
 	h.mu.Lock()
 	if h.making != nil {
@@ -110,7 +110,7 @@ func (h *h2Conns) makeOne(ctx, limited context.Context) (c *h2Conn, failure *Err
 	done := make(chan struct{})
 	h.making = done
 	h.mu.Unlock()
-	defer func() { h.made(c, failure, done) }() // also after a panic of the dialler
+	defer func() { h.dialed(c, failure, done) }() // also after a panic of the dialler
 	made, err := h.dial(limited)
 	if err == nil {
 		if !made.reserve() {
@@ -119,13 +119,13 @@ func (h *h2Conns) makeOne(ctx, limited context.Context) (c *h2Conn, failure *Err
 		}
 	}
 	if err != nil {
-		return nil, h.origin.unconnected(ctx, err)
+		return nil, h.origin.connectError(ctx, err)
 	}
 	return made, nil
 }
 
-// made notes what has become of a connection, and wakes those that wait for it.
-func (h *h2Conns) made(c *h2Conn, failure *Error, done chan struct{}) {
+// dialed notes the new connection c, or the failure to make it, and wakes the requests that wait for it.
+func (h *h2Conns) dialed(c *h2Conn, failure *Error, done chan struct{}) {
 	h.mu.Lock()
 	kept := !h.retired
 	if h.making, h.failure = nil, failure; c != nil && kept {
@@ -138,7 +138,7 @@ func (h *h2Conns) made(c *h2Conn, failure *Error, done chan struct{}) {
 	}
 }
 
-// changed is told by the library that c may have ended. It holds none of its locks.
+// changed is called by the library when c may have ended. The library holds no lock of its own then.
 func (h *h2Conns) changed(c *h2Conn) {
 	if c.wire.Err() != nil {
 		c.gone.Do(func() {
@@ -151,7 +151,7 @@ func (h *h2Conns) changed(c *h2Conn) {
 	}
 }
 
-// reserve takes the place of one request, until done. It reports false where there is none.
+// reserve takes a place for one request, until done. It reports false if there is none.
 func (c *h2Conn) reserve() bool {
 	c.requests.Add(1)
 	if c.wire.Reserve() == nil {
@@ -163,14 +163,14 @@ func (c *h2Conn) reserve() bool {
 
 // done gives the place of a request back.
 func (c *h2Conn) done() {
-	if c.requests.Add(-1) == 0 && c.leaving.Load() {
+	if c.requests.Add(-1) == 0 && c.draining.Load() {
 		_ = c.wire.Close()
 	}
 }
 
 // forget gives c no new requests.
 func (h *h2Conns) forget(c *h2Conn) {
-	defer c.know()
+	defer c.markReady()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if i := slices.Index(h.conns, c); i >= 0 {
@@ -181,14 +181,14 @@ func (h *h2Conns) forget(c *h2Conn) {
 // drop gives c no new requests, and closes it once it has none.
 func (h *h2Conns) drop(c *h2Conn) {
 	h.forget(c)
-	c.leaving.Store(true)
+	c.draining.Store(true)
 	if c.requests.Load() == 0 {
 		_ = c.wire.Close()
 	}
 	h.changed(c)
 }
 
-// retire closes the connections, as soon as each has no request.
+// retire closes each connection as soon as it has no request.
 func (h *h2Conns) retire() {
 	h.mu.Lock()
 	h.retired = true

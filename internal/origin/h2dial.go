@@ -10,12 +10,12 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// streamWindow is how much of one response may be under way, or here and not read, by HTTP/2.
+// streamWindow is the flow-control window of one response by HTTP/2: the bytes that may be under way, or here and not read.
 const streamWindow = 256 << 10
 
 func newH2Conns(o *Origin, s *server) *h2Conns {
 	t := &http.Transport{
-		DialContext:        carrierOf,
+		DialContext:        connFromContext,
 		Protocols:          new(http.Protocols),
 		DisableCompression: true,
 		IdleConnTimeout:    o.options.KeepAlive,
@@ -23,7 +23,7 @@ func newH2Conns(o *Origin, s *server) *h2Conns {
 		MaxResponseHeaderBytes: int64(o.options.MaxHeaderBytes) + 32*maxFields,
 		HTTP2:                  &http.HTTP2Config{MaxReceiveBufferPerStream: streamWindow, WriteByteTimeout: o.options.IdleTimeout},
 	}
-	t.Protocols.SetUnencryptedHTTP2(true) // of what is under it, TLS too, the library knows nothing
+	t.Protocols.SetUnencryptedHTTP2(true) // the library does not know that there may be TLS below
 	// net/http has a copy of its own, which a window that is too large stops for ever.
 	if err := http2.ConfigureTransport(t); err != nil { //nolint:staticcheck // deprecated as net/http has that copy
 		panic("origin: " + err.Error()) // of what is configured already
@@ -31,31 +31,31 @@ func newH2Conns(o *Origin, s *server) *h2Conns {
 	return &h2Conns{origin: o, server: s, transport: t}
 }
 
-type carrierKey struct{}
+type connKey struct{}
 
-// carrierOf gives the library the connection that it is to speak on.
-func carrierOf(ctx context.Context, _, _ string) (net.Conn, error) {
-	nc, ok := ctx.Value(carrierKey{}).(*greeting)
+// connFromContext returns to the library the connection that speak has put into the context.
+func connFromContext(ctx context.Context, _, _ string) (net.Conn, error) {
+	nc, ok := ctx.Value(connKey{}).(*prefaceConn)
 	if !ok {
 		return nil, errors.ErrUnsupported
 	}
 	return nc, nil
 }
 
-// errEndedAtOnce is the end of a connection to a server that has ended it, or wants no request, before there was one.
+// errEndedAtOnce is the failure of a connection that the server has ended, or on which it allows no request, before the first.
 var errEndedAtOnce = errors.New("the server has ended the connection before a request")
 
-// errNotOffered is the end of a connection to a server that does not speak HTTP/2.
+// errNotOffered is the failure of a connection to a server that does not offer HTTP/2.
 var errNotOffered = errors.New("the server does not offer HTTP/2 (ALPN h2)")
 
-// dial makes a connection that nobody knows yet.
+// dial makes a connection. It does not add it to h.
 func (h *h2Conns) dial(ctx context.Context) (*h2Conn, error) {
 	socket, err := h.origin.socket(ctx, h.server)
 	if err != nil {
 		return nil, err
 	}
-	c := &h2Conn{server: h.server, socket: socket, known: make(chan struct{})}
-	c.know = sync.OnceFunc(func() { close(c.known) })
+	c := &h2Conn{server: h.server, socket: socket, ready: make(chan struct{})}
+	c.markReady = sync.OnceFunc(func() { close(c.ready) })
 	carrier := socket
 	if h.server.TLS != nil {
 		t, err := handshake(ctx, socket, h.server.TLS)
@@ -65,7 +65,7 @@ func (h *h2Conns) dial(ctx context.Context) (*h2Conn, error) {
 		}
 		if err != nil {
 			if !errors.Is(ctx.Err(), context.Canceled) {
-				h.origin.useless(h.server, socket)
+				h.origin.reportBadConn(h.server, socket)
 			}
 			return nil, err
 		}
@@ -79,8 +79,8 @@ const h2Protocol = "h2"
 
 // speak begins HTTP/2 on carrier.
 func (h *h2Conns) speak(c *h2Conn, carrier net.Conn) (err error) {
-	ctx := context.WithValue(context.Background(), carrierKey{}, &greeting{Conn: carrier, heard: c.know})
-	if c.wire, err = h.transport.NewClientConn(ctx, "http", "origin:80"); err != nil { // a name for nobody: see carrierOf
+	ctx := context.WithValue(context.Background(), connKey{}, &prefaceConn{Conn: carrier, onPreface: c.markReady})
+	if c.wire, err = h.transport.NewClientConn(ctx, "http", "origin:80"); err != nil { // the address is not used: see connFromContext
 		_ = c.socket.Close()
 		return err
 	}
@@ -99,7 +99,7 @@ func (h *h2Conns) ask(ctx context.Context, r *Request) (int, *Error) {
 	defer cancel()
 	c, err := h.dial(limited)
 	if err != nil {
-		return 0, h.origin.unconnected(ctx, err)
+		return 0, h.origin.connectError(ctx, err)
 	}
 	defer func() { _ = c.wire.Close() }()
 	c.requests.Add(1)
@@ -109,7 +109,7 @@ func (h *h2Conns) ask(ctx context.Context, r *Request) (int, *Error) {
 	if err != nil {
 		failure := s.failure(err)
 		if !errors.Is(ctx.Err(), context.Canceled) {
-			h.origin.useless(h.server, c.socket)
+			h.origin.reportBadConn(h.server, c.socket)
 		}
 		return 0, failure
 	}

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// headWait bounds the wait for a response head while a request with a body is
-// being sent. The wait starts when all is sent. A head that starts earlier has
-// the same time from its first byte on. Sender and reader of a connection both
-// move its read deadline, hence the lock.
+// headWait bounds the wait for the response head of a request with a body. The
+// wait starts when all of the request is sent. A head that begins earlier has the
+// same time from its first byte on. The sender and the reader of a connection both
+// set its read deadline, hence the lock.
 type headWait struct {
 	c     *conn
 	limit time.Duration

@@ -102,7 +102,7 @@ func hostOf(address string) string {
 	return address
 }
 
-// check asks once, and returns what is wrong. The body is of no interest.
+// check asks the server once, and returns what is wrong. It does not read the body.
 func (k *checks) check(ctx context.Context, s *server) (err error) {
 	defer k.origin.options.Panics.Into(&err)
 	h := &k.origin.options.Health
@@ -137,7 +137,7 @@ func (k *checks) ask(ctx context.Context, s *server, r *Request) (int, *Error) {
 	x := &exchange{origin: k.origin, c: c, r: r}
 	failure = x.run()
 	if failure != nil && !errors.Is(ctx.Err(), context.Canceled) {
-		k.origin.useless(s, c.socket)
+		k.origin.reportBadConn(s, c.socket)
 	}
 	return x.head.status, failure
 }

@@ -183,4 +183,4 @@ func (m *originMetrics) received(n int) { m.bytes.Add(float64(n)) }
 
 func (m *originMetrics) waited(d time.Duration) { m.firstByte.Observe(d.Seconds()) }
 
-func (m *originMetrics) short() { m.shortages.Inc() }
+func (m *originMetrics) localFailure() { m.shortages.Inc() }

@@ -42,11 +42,11 @@ type Response struct {
 	// FirstByteTime is when the first byte of the head came.
 	FirstByteTime time.Time
 	// Server is the address of the server that answered. Connect is how long the connection
-	// took that it answered on, TLS included; 0: it was there.
+	// took that it answered on, TLS included; 0: the connection existed before.
 	Server  string
 	Connect time.Duration
 
-	whole *answer // that it is a part of; nil: none
+	answer *answer // the answer that contains it; nil: none
 }
 
 // Abandon closes what the caller owns of the response. It is for a caller that does not know
@@ -87,21 +87,21 @@ func (o *Origin) FirstByteTimeout() time.Duration { return o.options.FirstByteTi
 // ends, RoundTrip stops at once whatever it does; once it has returned, ctx has no
 // say, and Body.Close stops. The end of Request.Total stops both.
 //
-// Where no connection to the server can be made, nothing was sent, and the next
-// server is tried, or waited for if those that are left are full; maxTries bounds all
-// tries together. A GET or HEAD without Body
-// is sent once more to the same server, on a fresh connection, if no connection
-// could be made, there is no other server, and the certificate was not at fault;
-// or if a connection used before was closed without a byte of response: the origin
-// had given it up. It is not sent again after an interim response, which the
-// caller would get twice, nor to the same server after a timeout: an origin too
-// slow for one request must not get two. With HTTP2 the server may say that it has not begun
-// with a request: that is sent again, whatever it is, unless some of its Body was read.
+// If no connection to the server can be made, nothing was sent. Then RoundTrip tries the next
+// server, or waits for one if those that are left are full. maxTries bounds all tries together.
+//
+// A GET or HEAD without Body is sent once more to the same server, on a fresh connection, in two
+// cases. First, no connection could be made, there is no other server, and the certificate was not
+// at fault. Second, a connection used before was closed without a byte of response: the origin had
+// given it up. It is not sent again after an interim response, which the caller would get twice,
+// nor to the same server after a timeout: an origin too slow for one request must not get two.
+// With HTTP2 the server may say that it has not processed a request. That request is sent again,
+// whatever its method, unless some of its Body was read.
 func (o *Origin) RoundTrip(ctx context.Context, r *Request) (*Response, error) {
 	r.Trace.begin(r)
-	ctx, over := r.bounded(ctx)
+	ctx, over := r.withTotal(ctx)
 	defer over()
-	s, failure := o.place(ctx, r)
+	s, failure := o.takeSlot(ctx, r)
 	if failure != nil {
 		r.Trace.failed(failure)
 		return nil, failure
@@ -109,8 +109,8 @@ func (o *Origin) RoundTrip(ctx context.Context, r *Request) (*Response, error) {
 	return o.finish(ctx, s, r, nil)
 }
 
-// place returns a slot for r, after a wait in the queue if need be.
-func (o *Origin) place(ctx context.Context, r *Request) (slot, *Error) {
+// takeSlot returns a slot for r, after a wait in the queue if need be.
+func (o *Origin) takeSlot(ctx context.Context, r *Request) (slot, *Error) {
 	if err := r.validate(); err != nil {
 		return slot{}, o.fail(BadRequest, "send the request", err)
 	}
@@ -121,15 +121,15 @@ func (o *Origin) place(ctx context.Context, r *Request) (slot, *Error) {
 		return slot{}, o.fail(Unsupported, "send the request", errNoUpgrade)
 	}
 	s, failure := o.pool.take(ctx, r.Client, o.pool.target(r))
-	r.Trace.placed()
+	r.Trace.gotSlot()
 	return s, failure
 }
 
-// finish is RoundTrip with a slot, whose first try may have begun: x.
+// finish is RoundTrip once there is a slot. x is the first try, if it has begun; else nil.
 func (o *Origin) finish(ctx context.Context, s slot, r *Request, x *exchange) (*Response, error) {
 	res, failure := o.tries(ctx, s, r, x)
 	if failure != nil {
-		o.pool.quit(r.Client)
+		o.pool.giveShare(r.Client)
 		o.metrics.failed(failure.Kind)
 		r.Trace.failed(failure)
 		return nil, failure

@@ -17,16 +17,16 @@ import (
 // pool hands out slots: each allows one connection to a server to exist. A slot is
 // in use (being dialled or carrying an exchange), or idle with its connection.
 // Slots of a server in use and idle never exceed its limit. Whenever a slot
-// becomes free the queue is served, in order, and nobody overtakes it: a request
-// that comes waits behind those that wait, but for servers that these have tried.
+// becomes free the queue is served, in order. A new request does not overtake those
+// that wait, except for servers that these have tried.
 type pool struct {
 	name       string
 	queueLimit int
 	wait       time.Duration
 	metrics    *originMetrics
 	panics     *rescue.Counter
-	seed       maphash.Seed // of targets that broke
-	byTarget   bool         // requests go to servers by what they are for
+	seed       maphash.Seed // for the hashes of targets whose requests failed; see targetOf
+	byTarget   bool         // the policy is balance.Hash
 
 	mu       sync.Mutex
 	servers  []*server
@@ -59,8 +59,8 @@ func newPool(o *Options, m *originMetrics) *pool {
 	return p
 }
 
-// target is the hash of what r is for, as the origin is asked for it: of a request that the cache may answer that is the URL in
-// its key. It is 0 where nothing goes by it.
+// target returns the hash of the URL that r asks the origin for, by which balance.Hash chooses a server. If the cache may
+// answer the request, that is the URL in its key. It is 0 under other policies.
 func (p *pool) target(r *Request) uint64 {
 	if !p.byTarget {
 		return 0
@@ -69,7 +69,7 @@ func (p *pool) target(r *Request) uint64 {
 }
 
 // take returns a slot for a request of a client, for a target, with an idle connection or the right to dial
-// one. put or free gives the slot back, and counts one connection less for the client; quit
+// one. put and free give the slot back, and count one connection less for the client; giveShare
 // does only the latter.
 func (p *pool) take(ctx context.Context, who netip.Prefix, target uint64) (slot, *Error) {
 	s, failure := p.next(ctx, who, target)
@@ -89,7 +89,7 @@ func (p *pool) next(ctx context.Context, who netip.Prefix, target uint64) (slot,
 		return slot{}, p.overload("take a connection", ErrClosed)
 	}
 	p.serveLocked(now) // an ejection may have ended by time alone; requests that still wait cannot use the slots that are free
-	if !p.enterLocked(who, now) {
+	if !p.takeShareLocked(who, now) {
 		p.mu.Unlock()
 		return slot{}, p.overload("take a connection", ErrShare)
 	}
@@ -102,7 +102,7 @@ func (p *pool) next(ctx context.Context, who netip.Prefix, target uint64) (slot,
 		p.mu.Unlock()
 		return slot{}, p.overload("choose a server", ErrAllOut)
 	}
-	w, ok := p.joinLocked(nil, nil, target)
+	w, ok := p.enqueueLocked(nil, nil, target)
 	if !ok {
 		p.shares.Give(who)
 		p.mu.Unlock()
@@ -112,16 +112,16 @@ func (p *pool) next(ctx context.Context, who netip.Prefix, target uint64) (slot,
 	p.mu.Unlock()
 	got, failure := p.await(ctx, w)
 	if failure != nil {
-		p.quit(who)
+		p.giveShare(who)
 	}
 	return got, failure
 }
 
-// atHand is next where nobody has to wait; else it takes nothing and reports false.
-func (p *pool) atHand(who netip.Prefix, target uint64, now time.Time) (slot, bool) {
+// takeIfFree is next if no wait is needed. Otherwise it takes nothing and reports false.
+func (p *pool) takeIfFree(who netip.Prefix, target uint64, now time.Time) (slot, bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.closed || p.waiters.Len() > 0 || !p.enterLocked(who, now) {
+	if p.closed || p.waiters.Len() > 0 || !p.takeShareLocked(who, now) {
 		return slot{}, false
 	}
 	s, ok := p.chooseLocked(now, nil, target)
@@ -176,8 +176,8 @@ func (p *pool) popLocked(s *server) *conn {
 	return c
 }
 
-// usable returns s with a connection that may carry a request, as may says, or with none: those
-// that may not are closed, and the slot is kept.
+// usable returns s with a connection that may accepts, or with none. It closes connections that may
+// refuses, and keeps the slot.
 func (p *pool) usable(s slot, may func(c *conn, now time.Time) bool, now time.Time) slot {
 	for s.c != nil && !may(s.c, now) {
 		s.c.retire()
@@ -193,7 +193,7 @@ func (p *pool) usable(s slot, may func(c *conn, now time.Time) bool, now time.Ti
 // put gives back a slot together with its connection, to be kept for at most
 // the given time; not at all if that is 0 or below. Its client holds one less.
 func (p *pool) put(c *conn, keep time.Duration, now time.Time) {
-	if keep <= 0 || c.rest() != nil {
+	if keep <= 0 || c.prepareIdle() != nil {
 		defer p.free(c.server, c.client)
 		c.retire()
 		return
@@ -240,8 +240,8 @@ func (p *pool) freeLocked(s *server) {
 	p.serveLocked(time.Now())
 }
 
-// detach takes a connection in use out of its slot for good: it lives on with another
-// protocol, and the slot is free. Call detached when it has ended.
+// detach takes a connection that has switched to another protocol out of its slot, which is free
+// then. The caller calls detached when the connection has ended.
 func (p *pool) detach(c *conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -299,7 +299,7 @@ func (p *pool) close() {
 	p.mu.Lock()
 	p.closed = true
 	idle := p.idleLocked()
-	p.dismissLocked("wait for a connection", ErrClosed)
+	p.failAllLocked("wait for a connection", ErrClosed)
 	p.mu.Unlock()
 	for _, c := range idle {
 		c.retire()

@@ -19,24 +19,24 @@ type grant struct {
 // waiter is one place in the queue.
 type waiter struct {
 	ready chan grant // has room for the only grant
-	// not are servers that the request has tried in vain, and failure is what came of
-	// the last. Both are nil for one that has just come.
-	not     []*server
+	// exclude are the servers that have failed for the request, and failure is the
+	// last of these failures. Both are nil for a new request.
+	exclude []*server
 	failure *Error
 	target  uint64        // of the request; see pool.target
 	place   *list.Element // guarded by pool.mu; nil: the grant was sent, the place is gone
 }
 
-// joinLocked joins the queue for a slot of any server but those in not, which have
+// enqueueLocked joins the queue for a slot of any server except those in not, which have
 // failed. A request that has tried a server stands before those that have tried none: it
-// came before them. joinLocked reports false where the queue is full.
-func (p *pool) joinLocked(not []*server, failure *Error, target uint64) (*waiter, bool) {
+// came before them. enqueueLocked reports false if the queue is full.
+func (p *pool) enqueueLocked(not []*server, failure *Error, target uint64) (*waiter, bool) {
 	if p.waiters.Len() >= p.queueLimit {
 		return nil, false
 	}
-	w := &waiter{ready: make(chan grant, 1), not: not, failure: failure, target: target}
+	w := &waiter{ready: make(chan grant, 1), exclude: not, failure: failure, target: target}
 	next := p.waiters.Front()
-	for not != nil && next != nil && waiterAt(next).not != nil {
+	for not != nil && next != nil && waiterAt(next).exclude != nil {
 		next = next.Next()
 	}
 	if not == nil || next == nil {
@@ -56,7 +56,7 @@ func waiterAt(place *list.Element) *waiter {
 
 // await waits for what w is granted.
 func (p *pool) await(ctx context.Context, w *waiter) (slot, *Error) {
-	defer queues(ctx)()
+	defer markQueued(ctx)()
 	timer := time.NewTimer(p.wait)
 	defer timer.Stop()
 	var failure *Error
@@ -65,7 +65,7 @@ func (p *pool) await(ctx context.Context, w *waiter) (slot, *Error) {
 		return g.slot, g.failure
 	case <-timer.C:
 		p.mu.Lock()
-		slots := p.slotsLocked(time.Now(), w.not)
+		slots := p.slotsLocked(time.Now(), w.exclude)
 		p.mu.Unlock()
 		failure = p.overload("wait for a connection", fmt.Errorf("none of %d became free within %v", slots, p.wait))
 	case <-ctx.Done():
@@ -74,15 +74,15 @@ func (p *pool) await(ctx context.Context, w *waiter) (slot, *Error) {
 	if p.leave(w) {
 		return slot{}, failure
 	}
-	g := <-w.ready // it came at the same moment
+	g := <-w.ready // granted at the same moment
 	if g.failure == nil && ctx.Err() != nil {
-		p.handBack(g.slot)
+		p.returnUnused(g.slot)
 		return slot{}, failure
 	}
 	return g.slot, g.failure
 }
 
-// Asking is a context that knows whether the request it was given with waits in the queue of its origin. It is not copied.
+// Asking is a context that tells whether the request made with it waits in the queue of its origin. It must not be copied.
 type Asking struct {
 	context.Context //nolint:containedctx // it is one
 	// Queued is true while the request waits for a connection that others use.
@@ -99,11 +99,11 @@ func (a *Asking) Value(key any) any {
 	return a.Context.Value(key)
 }
 
-// AfterFunc is that of the context within, where it has one: none of them needs a goroutine for it.
+// AfterFunc calls that of the inner context, if it has one. So no goroutine is needed for it.
 func (a *Asking) AfterFunc(f func()) (stop func() bool) { return afterFunc(a.Context, f) }
 
-// queues notes that the request of ctx waits in the queue, if somebody wants to know. It does not any more once over was called.
-func queues(ctx context.Context) (over func()) {
+// markQueued sets Queued of the Asking in ctx, if there is one, until over is called.
+func markQueued(ctx context.Context) (over func()) {
 	a, ok := ctx.Value(askingKey{}).(*Asking)
 	if !ok {
 		return func() {}
@@ -112,7 +112,7 @@ func queues(ctx context.Context) (over func()) {
 	return func() { a.Queued.Store(false) }
 }
 
-// slotsLocked is how many slots all servers that do not rest have together, without the servers in not.
+// slotsLocked returns the sum of the slots of all servers that do not rest, without the servers in not.
 func (p *pool) slotsLocked(now time.Time, not []*server) (n int) {
 	for _, s := range p.servers {
 		if !slices.Contains(not, s) && !p.balancer.Rests(s.index, now) {
@@ -139,8 +139,8 @@ func (p *pool) removeLocked(w *waiter) {
 	p.metrics.queue.Dec()
 }
 
-// handBack returns what a waiter was granted and has no use for.
-func (p *pool) handBack(s slot) {
+// returnUnused gives back a slot that a waiter was granted and does not need.
+func (p *pool) returnUnused(s slot) {
 	if s.c == nil {
 		p.free(s.server, netip.Prefix{})
 		return
@@ -150,34 +150,33 @@ func (p *pool) handBack(s slot) {
 }
 
 // serveLocked hands out slots in the order of the queue, while there are waiters and slots. A
-// waiter that cannot use the free servers, for it has tried them, does not hold up those
-// behind it.
+// waiter that has tried all free servers does not hold up those behind it.
 func (p *pool) serveLocked(now time.Time) {
 	for next := p.waiters.Front(); next != nil; {
 		w := waiterAt(next)
 		next = next.Next()
-		s, ok := p.chooseLocked(now, w.not, w.target)
+		s, ok := p.chooseLocked(now, w.exclude, w.target)
 		if ok {
 			p.grantLocked(w, grant{slot: s})
-		} else if w.not == nil {
+		} else if w.exclude == nil {
 			return
 		}
 	}
 }
 
-// dismissLocked fails every waiter, as an overload.
-func (p *pool) dismissLocked(op string, err error) {
+// failAllLocked fails every waiter, as an overload.
+func (p *pool) failAllLocked(op string, err error) {
 	for first := p.waiters.Front(); first != nil; first = p.waiters.Front() {
 		p.grantLocked(waiterAt(first), grant{failure: p.overload(op, err)})
 	}
 }
 
-// strandLocked fails the waiters that have no server left to try, with their last failure.
-func (p *pool) strandLocked(now time.Time) {
-	for next := p.waiters.Front(); next != nil && waiterAt(next).not != nil; {
+// failExhaustedLocked fails the waiters that have no server left to try, with their last failure.
+func (p *pool) failExhaustedLocked(now time.Time) {
+	for next := p.waiters.Front(); next != nil && waiterAt(next).exclude != nil; {
 		w := waiterAt(next)
 		next = next.Next()
-		if !p.balancer.Left(now, p.loadsLocked(w.not)) {
+		if !p.balancer.Left(now, p.loadsLocked(w.exclude)) {
 			p.grantLocked(w, grant{failure: w.failure})
 		}
 	}

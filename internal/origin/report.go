@@ -12,7 +12,7 @@ import (
 // report tells the balancer how a request to a server went, and returns what that
 // changed.
 func (p *pool) report(s slot, t tried, r *Request) (Change, bool) {
-	now, broken := t.at(), t.theirs() && t.failure.Kind != Connect
+	now, broken := t.at(), t.serverFailed() && t.failure.Kind != Connect
 	var target uint64
 	if broken {
 		target = p.targetOf(r)
@@ -22,7 +22,7 @@ func (p *pool) report(s slot, t tried, r *Request) (Change, bool) {
 	switch {
 	case t.failure == nil:
 		return p.changedLocked(s.server, nil, p.balancer.Succeeded(s.server.index, s.ticket, now), now)
-	case !t.theirs():
+	case !t.serverFailed():
 		return Change{}, false
 	}
 	var changed bool
@@ -31,12 +31,12 @@ func (p *pool) report(s slot, t tried, r *Request) (Change, bool) {
 	} else {
 		changed = p.balancer.Failed(s.server.index, s.ticket, now)
 	}
-	p.dismissOutLocked(now) // a trial that failed changes nothing, but may have been the last hope
+	p.failUnservableLocked(now) // a trial that failed changes no state, but there may be no server left to wait for
 	return p.changedLocked(s.server, t.failure, changed, now)
 }
 
-// targetOf tells targets apart. The query does not count: a client that makes a server hang
-// up with one path could make up as many queries as it likes.
+// targetOf returns a hash of the target, without the query: a client that makes a server hang
+// up with one path could invent as many queries as it likes.
 func (p *pool) targetOf(r *Request) uint64 {
 	path, _, _ := strings.Cut(r.Target, "?")
 	return maphash.String(p.seed, path)
@@ -49,21 +49,21 @@ func (p *pool) checked(s *server, failure error) (Change, bool) {
 	defer p.mu.Unlock()
 	changed := p.balancer.Checked(s.index, failure == nil)
 	if changed {
-		p.dismissOutLocked(now)
+		p.failUnservableLocked(now)
 	}
 	return p.changedLocked(s, failure, changed, now)
 }
 
-// dismissOutLocked fails the waiters that can get no slot any more: all of them while new
+// failUnservableLocked fails the waiters that can get no slot any more: all of them while new
 // requests are refused, and those that have tried every server that is left.
-func (p *pool) dismissOutLocked(now time.Time) {
+func (p *pool) failUnservableLocked(now time.Time) {
 	if p.balancer.Refuses(now) {
-		p.dismissLocked("wait for a connection", ErrAllOut)
+		p.failAllLocked("wait for a connection", ErrAllOut)
 	}
-	p.strandLocked(now)
+	p.failExhaustedLocked(now)
 }
 
-// changedLocked draws the consequences for the waiters.
+// changedLocked serves the waiters if the state of s has changed, and returns the Change.
 func (p *pool) changedLocked(s *server, failure error, changed bool, now time.Time) (Change, bool) {
 	if !changed {
 		return Change{}, false
@@ -94,10 +94,9 @@ func (p *pool) onlyBackups(tried *[]*server) bool {
 	return backups
 }
 
-// elsewhere finds a slot of a server that is not among tried, the last of which failed
-// so, or a place in the queue where such servers are well but full. The result is to
-// be awaited, once the slot that was of no use is given back. It is nil if there is
-// neither.
+// elsewhere finds a slot of a server that is not among tried, or, if such servers are well
+// but full, a place in the queue. failure is that of the last server tried. The caller gives
+// the slot that failed back, and then awaits the result. It is nil if there is neither.
 func (p *pool) elsewhere(tried []*server, failure *Error, target uint64) *waiter {
 	now := time.Now()
 	p.mu.Lock()
@@ -113,6 +112,6 @@ func (p *pool) elsewhere(tried []*server, failure *Error, target uint64) *waiter
 	if !p.balancer.Left(now, p.loadsLocked(tried)) {
 		return nil
 	}
-	w, _ := p.joinLocked(tried, failure, target)
+	w, _ := p.enqueueLocked(tried, failure, target)
 	return w
 }

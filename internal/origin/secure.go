@@ -9,9 +9,9 @@ import (
 	"net"
 )
 
-// sessions is how many TLS sessions are kept for one server: each connection that
-// is made takes one, and leaves the newer ones that it was given.
-const sessions = 64
+// maxSessions is how many TLS sessions are kept for one server. Each new connection
+// takes one, and adds the newer ones that the server gives it.
+const maxSessions = 64
 
 // clientConfig completes base for connections to address: the server's name is
 // the host of the address unless base has one, sessions are resumed (RFC 8446
@@ -22,7 +22,7 @@ func clientConfig(base *tls.Config, address string, protocols []string) *tls.Con
 		c.ServerName, _, _ = net.SplitHostPort(address) // validated by then
 	}
 	if c.ClientSessionCache == nil {
-		c.ClientSessionCache = tls.NewLRUClientSessionCache(sessions)
+		c.ClientSessionCache = tls.NewLRUClientSessionCache(maxSessions)
 	}
 	c.NextProtos = protocols
 	return c
@@ -37,7 +37,7 @@ func secure(ctx context.Context, socket net.Conn, config *tls.Config) (*conn, er
 		return nil, err
 	}
 	c := newConn(t)
-	c.socket, c.under = socket, w
+	c.socket, c.tlsSocket = socket, w
 	c.quiet = tlsQuiet(t, w, socketQuiet(socket))
 	return c, nil
 }
@@ -52,12 +52,12 @@ func handshake(ctx context.Context, socket net.Conn, config *tls.Config) (*tls.C
 	return t, nil
 }
 
-// tlsSocket is the socket under TLS. While it is cut off, reading it is refused, so
-// that TLS gives out only what it has read already.
+// tlsSocket is the socket under TLS. While cutOff is set, its Read fails, so that TLS
+// returns only what it has read already.
 type tlsSocket struct {
 	net.Conn
 	cutOff bool
-	once   *turn // not nil: reads do not wait
+	noWait *turn // not nil: reads do not wait
 	ended  bool  // the end of the TCP connection was read
 }
 
@@ -65,8 +65,8 @@ func (w *tlsSocket) Read(p []byte) (n int, err error) {
 	if w.cutOff {
 		return 0, errCutOff
 	}
-	if w.once != nil {
-		n, err = w.once.now(p)
+	if w.noWait != nil {
+		n, err = w.noWait.readNow(p)
 	} else {
 		n, err = w.Conn.Read(p)
 	}

@@ -29,8 +29,8 @@ type slot struct {
 type Change struct {
 	Server string // its address
 	State  balance.State
-	// Err is what the last request or check failed with; nil when it is up, and when it
-	// is out still, of two reasons for which one has ended.
+	// Err is the failure of the last request or check. It is nil when the server is up, and
+	// when one of two reasons has ended but the server is still out for the other.
 	Err error
 }
 

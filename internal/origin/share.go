@@ -12,18 +12,18 @@ import (
 // A client that may have no more is refused at once: the queue is for clients that found all
 // connections in use by others.
 
-// enterLocked counts one more connection of a client, and reports false where it may have
-// none.
-func (p *pool) enterLocked(who netip.Prefix, now time.Time) bool {
-	if p.spentLocked(who, now) {
+// takeShareLocked counts one more connection of a client. It reports false if the client may have
+// no more.
+func (p *pool) takeShareLocked(who netip.Prefix, now time.Time) bool {
+	if p.shareSpentLocked(who, now) {
 		return false
 	}
 	p.shares.Take(who)
 	return true
 }
 
-// spentLocked reports whether a client holds its share while connections are scarce.
-func (p *pool) spentLocked(who netip.Prefix, now time.Time) bool {
+// shareSpentLocked reports whether a client holds its share while connections are scarce.
+func (p *pool) shareSpentLocked(who netip.Prefix, now time.Time) bool {
 	if p.shares.Held(who) == 0 {
 		return false
 	}
@@ -36,8 +36,8 @@ func (p *pool) spentLocked(who netip.Prefix, now time.Time) bool {
 	return p.shares.Spent(who, 0, used, all)
 }
 
-// quit notes that a client holds one connection less. It does nothing to the connection.
-func (p *pool) quit(who netip.Prefix) {
+// giveShare counts one connection less for a client. It does nothing to the connection.
+func (p *pool) giveShare(who netip.Prefix) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.shares.Give(who)

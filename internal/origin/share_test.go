@@ -134,14 +134,14 @@ func TestAShareIsOfTheServersThatAreUp(t *testing.T) {
 		o.pool.servers[0].open++
 		o.pool.shares.Take(greedy)
 	}
-	if o.pool.spentLocked(greedy, now) {
+	if o.pool.shareSpentLocked(greedy, now) {
 		t.Error("7 of 16 are in use, and a client is refused")
 	}
 	o.pool.balancer.Checked(1, false)
 	if state, _ := o.pool.balancer.State(1, now); state != balance.Down {
 		t.Errorf("got %v, want a server that is down", state)
 	}
-	if !o.pool.spentLocked(greedy, now) || o.pool.spentLocked(modest, now) {
+	if !o.pool.shareSpentLocked(greedy, now) || o.pool.shareSpentLocked(modest, now) {
 		t.Error("7 of 8 are in use: who holds them all may have no more, and others may")
 	}
 	o.pool.servers[0].open = 0

@@ -25,15 +25,15 @@ type stream struct {
 	begun  time.Time
 	reused bool // c had answered before
 
-	// ctx is that of the stream, which outlives the one of the request. Its cause says why it has ended.
-	ctx     context.Context //nolint:containedctx // it is one of the library's ways to end a stream
-	cancel  context.CancelCauseFunc
-	sending patience // with the origin, until it has answered
-	upload  *streamUpload
-	sent    uploaded
+	// ctx is the context of the stream, which outlives that of the request. Its cause says why the stream has ended.
+	ctx       context.Context //nolint:containedctx // it is one of the library's ways to end a stream
+	cancel    context.CancelCauseFunc
+	waitLimit waitLimit // with the origin, until it has answered
+	upload    *streamUpload
+	sent      uploaded
 
-	interims     chan interim // has room for all that are allowed
-	interimCount int          // these two are of the goroutine that the library reads in
+	interims     chan interim // its capacity is MaxInterim, so a send never waits
+	interimCount int          // this and the next are used only by the library's reading goroutine
 	interimBytes int
 	heard        atomic.Bool // something of an answer has come
 	wrote        atomic.Bool // something of the request may have been sent
@@ -53,12 +53,12 @@ func newStream(o *Origin, c *h2Conn, r *Request) *stream {
 		interims: make(chan interim, MaxInterim),
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
-	s.cancel, s.sending.cancel = cancel, cancel
+	s.cancel, s.waitLimit.cancel = cancel, cancel
 	s.ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		WroteHeaders: func() { s.wrote.Store(true) },
 		WroteRequest: func(i httptrace.WroteRequestInfo) {
 			if s.upload != nil && i.Err == nil {
-				s.sending.begin(s.mayTake())
+				s.waitLimit.begin(s.headLimit())
 			}
 		},
 		Got1xxResponse: s.interim,
@@ -66,8 +66,8 @@ func newStream(o *Origin, c *h2Conn, r *Request) *stream {
 	return s
 }
 
-// mayTake is how long the origin may take for a complete head.
-func (s *stream) mayTake() time.Duration {
+// headLimit returns how long the origin may take for a complete head.
+func (s *stream) headLimit() time.Duration {
 	return cmp.Or(s.r.FirstByte, s.origin.options.FirstByteTimeout)
 }
 
@@ -80,9 +80,9 @@ func (s *stream) run(ctx context.Context) (head, error) {
 	}
 	s.begun = time.Now()
 	if s.upload == nil {
-		s.sending.begin(s.mayTake())
+		s.waitLimit.begin(s.headLimit())
 	} else {
-		s.sending.begin(s.idle) // until the body is asked for
+		s.waitLimit.begin(s.idle) // until the body is asked for
 	}
 	release := afterFunc(ctx, func() { s.cancel(context.Cause(ctx)) })
 	answered := make(chan error, 1)
@@ -91,7 +91,7 @@ func (s *stream) run(ctx context.Context) (head, error) {
 	if s.sent = (uploaded{whole: true}); s.upload != nil {
 		s.sent = s.upload.stop(err == nil)
 	}
-	s.sending.close()
+	s.waitLimit.close()
 	switch {
 	case !release():
 		err = &endedError{context.Cause(ctx)}
@@ -104,7 +104,7 @@ func (s *stream) run(ctx context.Context) (head, error) {
 	return headOf(s.res, s.origin.options.MaxHeaderBytes)
 }
 
-// message returns the request as the library takes it. An error is that of a request that cannot be sent.
+// message returns the request in the library's type. The error says why it cannot be sent.
 func (s *stream) message() (*http.Request, error) {
 	r := s.r
 	m, ok := r.message(s.c.server)
@@ -122,7 +122,7 @@ func (s *stream) message() (*http.Request, error) {
 	return m.WithContext(s.ctx), nil
 }
 
-// roundTrip is the library's.
+// roundTrip calls that of the library, and turns a panic into an error.
 func (s *stream) roundTrip(m *http.Request) (err error) {
 	defer s.origin.options.Panics.Into(&err)
 	s.res, err = s.c.wire.RoundTrip(m) //nolint:bodyclose // over closes it
@@ -150,8 +150,8 @@ func (s *stream) passOn(i interim) {
 	}
 }
 
-// interim keeps the limits of interim responses. The library calls it between two frames of the connection, so it waits
-// for nothing, and may not panic.
+// interim checks the limits of interim responses. The library calls it between two frames of the connection, so it must
+// not wait or panic.
 func (s *stream) interim(status int, header textproto.MIMEHeader) (err error) {
 	defer s.origin.options.Panics.Into(&err)
 	s.heard.Store(true)
@@ -161,7 +161,7 @@ func (s *stream) interim(status int, header textproto.MIMEHeader) (err error) {
 	switch {
 	case err != nil:
 		return err
-	case status == switching:
+	case status == statusSwitching:
 		return malformed("switch of protocols, which HTTP/2 does not have")
 	case s.interimCount > MaxInterim:
 		return malformed("more than %d interim responses", MaxInterim)
@@ -172,9 +172,9 @@ func (s *stream) interim(status int, header textproto.MIMEHeader) (err error) {
 	return nil
 }
 
-// abandon ends the stream: the origin hears of it by RST_STREAM, unless it has ended it.
+// abandon ends the stream. The library sends RST_STREAM, unless the origin has ended the stream.
 func (s *stream) abandon() {
-	s.sending.close()
+	s.waitLimit.close()
 	s.cancel(ErrBodyClosed)
 	if s.res != nil {
 		s.origin.close(s.res.Body)

@@ -13,18 +13,18 @@ import (
 
 // streamBody is the response body of a stream.
 type streamBody struct {
-	origin   *Origin
-	c        *h2Conn
-	client   netip.Prefix // who holds the slot
-	src      io.ReadCloser
-	response *http.Response // gets the trailers
-	idle     time.Duration
-	end      time.Time // when the exchange has to be over; zero: any time
-	turn     patience
-	ctx      context.Context //nolint:containedctx // that of the stream; its cause says why it has ended
-	left     int64           // of the length that the header says; below 0: it says none
-	stopped  bool            // the request was not sent whole
-	trailers field.List
+	origin    *Origin
+	c         *h2Conn
+	client    netip.Prefix // who holds the slot
+	src       io.ReadCloser
+	response  *http.Response // gets the trailers
+	idle      time.Duration
+	end       time.Time // when the exchange has to be over; zero: any time
+	waitLimit waitLimit
+	ctx       context.Context //nolint:containedctx // that of the stream; its cause says why it has ended
+	left      int64           // of the length that the header says; below 0: it says none
+	stopped   bool            // the request was not sent whole
+	trailers  field.List
 }
 
 // streamAnswer is a response by HTTP/2 and what belongs to it, in one piece of memory.
@@ -44,8 +44,8 @@ func (s *stream) answered(h *head, f framing, connect time.Duration) *Response {
 		RequestTime: s.begun, ResponseTime: now, FirstByteTime: now, Server: s.c.server.Address, Connect: connect,
 	}}
 	a.stream = streamBody{
-		origin: s.origin, c: s.c, client: s.r.Client, src: s.res.Body, response: s.res, idle: s.idle, end: s.r.end(),
-		turn: patience{cancel: s.cancel, socket: s.c.socket}, ctx: s.ctx, left: f.length, stopped: !s.sent.whole,
+		origin: s.origin, c: s.c, client: s.r.Client, src: s.res.Body, response: s.res, idle: s.idle, end: s.r.deadline(),
+		waitLimit: waitLimit{cancel: s.cancel, socket: s.c.socket}, ctx: s.ctx, left: f.length, stopped: !s.sent.whole,
 	}
 	trace := s.r.Trace.answered(s.c.server, h.status, s.begun, now)
 	a.body = Body{origin: s.origin, stream: &a.stream, src: &a.stream, status: h.status, framed: true, begun: s.begun, trace: trace}
@@ -56,8 +56,8 @@ func (s *stream) answered(h *head, f framing, connect time.Duration) *Response {
 	return &a.Response
 }
 
-// Read returns io.EOF, together with the last bytes, only where the origin has ended the stream, and behind as many
-// bytes as it has announced.
+// Read returns io.EOF, together with the last bytes, only if the origin has ended the stream after as many bytes as it
+// has announced.
 func (b *streamBody) Read(p []byte) (int, error) {
 	n, err := b.read(p)
 	for n > 0 && b.left == 0 && err == nil {
@@ -84,9 +84,9 @@ func (b *streamBody) read(p []byte) (int, error) {
 			return 0, ErrTotal
 		}
 	}
-	b.turn.begin(limit)
+	b.waitLimit.begin(limit)
 	n, err := b.src.Read(p)
-	b.turn.end()
+	b.waitLimit.end()
 	if b.left >= 0 {
 		if int64(n) > b.left {
 			return 0, malformed("body of more than the %d bytes announced", b.response.ContentLength)
@@ -98,7 +98,7 @@ func (b *streamBody) read(p []byte) (int, error) {
 	}
 	switch cause := context.Cause(b.ctx); {
 	case cause == nil:
-		return n, said(err)
+		return n, classifyStreamError(err)
 	case !b.end.IsZero() && !time.Now().Before(b.end):
 		return n, ErrTotal
 	default:
@@ -106,28 +106,28 @@ func (b *streamBody) read(p []byte) (int, error) {
 	}
 }
 
-// over gives the stream back. Where the origin has not ended it, it hears of it by RST_STREAM.
+// over ends the stream and frees its slot. If the origin has not ended the stream, the library sends RST_STREAM.
 func (b *streamBody) over(err error) {
-	if e, ok := errors.AsType[*Error](err); ok && silent(e) {
+	if e, ok := errors.AsType[*Error](err); ok && stepTimedOut(e) {
 		b.c.server.h2.drop(b.c)
 	}
 	if b.stopped {
-		b.turn.cancel(ErrBodyClosed) // first: the library waits for a request that was not sent whole
+		b.waitLimit.cancel(ErrBodyClosed) // first: the library waits for a request that was not sent whole
 	}
 	if err == io.EOF { //nolint:errorlint // an error that wraps it is no end
-		b.turn.begin(stuckFor)
+		b.waitLimit.begin(stuckFor)
 		_ = b.src.Close()
 	} else {
-		b.turn.end()
+		b.waitLimit.end()
 		b.origin.close(b.src)
 	}
-	b.turn.close()
-	b.turn.cancel(ErrBodyClosed)
+	b.waitLimit.close()
+	b.waitLimit.cancel(ErrBodyClosed)
 	b.c.done()
 	b.origin.pool.free(b.c.server, b.client)
 }
 
-// close closes a body of the library that has not ended. That has to write, so it is waited for no longer than stuckFor.
+// close closes a body of the library that has not ended. Closing writes a frame, so close waits for it at most stuckFor.
 func (o *Origin) close(body io.Closer) {
 	closed := make(chan struct{})
 	go func() {

@@ -13,13 +13,13 @@ type endedError struct{ err error }
 func (e *endedError) Error() string { return e.err.Error() }
 func (e *endedError) Unwrap() error { return e.err }
 
-// unsendableError is of a request that HTTP/2, or this server, has no place for.
+// unsendableError says that a request cannot be expressed in HTTP/2, or is too large for this server.
 type unsendableError struct{ err error }
 
 func (e *unsendableError) Error() string { return e.err.Error() }
 func (e *unsendableError) Unwrap() error { return e.err }
 
-// The library has no types for the other ones. Its tests hold it to some of the texts, ours to all.
+// The library has no types for its other errors, so they are told by their texts. Its tests check some of the texts, ours all.
 const (
 	textFromPeer    = "received from peer"
 	textGoAway      = "http2: Transport received Server's graceful shutdown GOAWAY"
@@ -29,8 +29,8 @@ const (
 	textInvalid     = "http2: invalid " // something in the request
 )
 
-// unbegun reports whether err says that the server has not begun with the request (RFC 9113 sections 6.8 and 8.7).
-func (s *stream) unbegun(err error) bool {
+// notProcessed reports whether err says that the server has not processed the request (RFC 9113 sections 6.8 and 8.7).
+func (s *stream) notProcessed(err error) bool {
 	if e, ok := errors.AsType[http2.StreamError](err); ok {
 		return e.Code == http2.ErrCodeRefusedStream && fromPeer(e)
 	}
@@ -39,8 +39,8 @@ func (s *stream) unbegun(err error) bool {
 
 func fromPeer(e http2.StreamError) bool { return e.Cause != nil && e.Cause.Error() == textFromPeer }
 
-// ours returns what an error is that is not of the origin.
-func ours(err error) (Kind, bool) {
+// localFault returns the Kind of an error that is not the origin's fault, and false for any other error.
+func localFault(err error) (Kind, bool) {
 	_, unsendable := errors.AsType[*unsendableError](err)
 	_, broken := errors.AsType[*bodyError](err)
 	switch {
@@ -52,9 +52,9 @@ func ours(err error) (Kind, bool) {
 	return 0, false
 }
 
-// said turns an error that the library has returned into one that kindOf knows: it, and not the connection, may have
-// found that the origin does not keep to HTTP/2.
-func said(err error) error {
+// classifyStreamError turns an error of the library into one that kindOf knows. The library itself, and not the connection, may
+// have found that the origin violates HTTP/2.
+func classifyStreamError(err error) error {
 	e, ok := errors.AsType[http2.StreamError](err)
 	if ok && !fromPeer(e) || strings.HasPrefix(err.Error(), textBroken) || strings.HasPrefix(err.Error(), textTooMuch) {
 		return malformedError(err.Error())

@@ -271,7 +271,7 @@ func TestARefusalIsRepeatedAFewTimes(t *testing.T) {
 		want int32
 	}{
 		"refused": {func(f *framer, id uint32) { _ = f.WriteRSTStream(id, http2.ErrCodeRefusedStream) }, maxTries},
-		"goodbye": {func(f *framer, _ uint32) { _ = f.WriteGoAway(0, http2.ErrCodeNo, nil) }, maxTries + maxGoodbyes},
+		"goodbye": {func(f *framer, _ uint32) { _ = f.WriteGoAway(0, http2.ErrCodeNo, nil) }, maxTries + maxGoAways},
 	} {
 		var n atomic.Int32
 		o := byFrames(t, Options{}, says(func(f *framer, id uint32) {

@@ -14,8 +14,8 @@ import (
 // connectionSpecific lists fields that have no place in HTTP/2 (RFC 9113 section 8.2.2).
 var connectionSpecific = [...]string{"Connection", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "Upgrade"}
 
-// fieldsOf checks the fields of a header or trailer section as they are checked by HTTP/1.1, and counts their bytes
-// as they would be there. Their order is kept among those of one name; the library does not say more.
+// fieldsOf checks the fields of a header or trailer section as for HTTP/1.1, and counts their bytes as HTTP/1.1 would
+// have them. It keeps the order of fields of one name; the library does not tell the order of others.
 func fieldsOf(h http.Header) (list field.List, size int, err error) {
 	lines := 0
 	for _, values := range h {
@@ -79,8 +79,8 @@ func trailersOf(t http.Header) (field.List, error) {
 	return list, nil
 }
 
-// message returns r as the library takes it, without a body. It reports false where HTTP/2 has no place for the
-// target.
+// message returns r in the library's type, without a body. It reports false if the target cannot be expressed in
+// HTTP/2.
 func (r *Request) message(s *server) (*http.Request, bool) {
 	if r.Target[0] != '/' && r.Target != "*" {
 		return nil, false

@@ -170,7 +170,7 @@ func TestNoRequestByHTTP2IsLostToAGoodbye(t *testing.T) {
 				r := post(strings.NewReader("at hand"), int64(len("at hand")))
 				r.Whole = []byte("at hand")
 				wantBody(t, o, r, "at hand")
-				if n == 2*client && client < maxGoodbyes { // however they fall, none meets one request more often
+				if n == 2*client && client < maxGoAways { // however they fall, none meets one request more often
 					wantBody(t, o, get("/?goodbye"), "")
 				}
 			}

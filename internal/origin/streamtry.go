@@ -8,7 +8,7 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// tryStream is try by HTTP/2.
+// tryStream makes one try by HTTP/2.
 func (o *Origin) tryStream(ctx context.Context, on *server, r *Request) (t tried) {
 	var s *stream
 	defer func() {
@@ -26,7 +26,7 @@ func (o *Origin) tryStream(ctx context.Context, on *server, r *Request) (t tried
 		r.Trace.connected(from)
 	}
 	if failure != nil {
-		return o.unmade(failure, on, r, from)
+		return o.connectFailed(failure, on, r, from)
 	}
 	connect := time.Duration(0)
 	if waited {
@@ -45,7 +45,7 @@ func (o *Origin) tryStream(ctx context.Context, on *server, r *Request) (t tried
 	return t
 }
 
-// giveUp ends a stream of which nobody knows how far it has come, and its connection, too.
+// giveUp ends a stream whose state is unknown after a panic, and retires its connection.
 func (s *stream) giveUp() {
 	s.cancel(ErrBodyClosed)
 	s.c.server.h2.drop(s.c)
@@ -55,31 +55,33 @@ func (s *stream) giveUp() {
 	}
 }
 
-// failed is what err comes to, of a try that began at from.
+// failed returns the result of a try that began at from and failed with err.
 func (s *stream) failed(err error, from time.Time) tried {
 	failure := s.failure(err)
 	failure.Server = s.c.server.Address
-	t := tried{failure: failure, unsent: !s.sent.whole, late: s.r.cameLate(failure, from)}
+	t := tried{failure: failure, unsent: !s.sent.whole, startedLate: s.r.startedLate(failure, from)}
 	if failure.Kind == Cut && s.res == nil && !s.heard.Load() {
 		_, alone := errors.AsType[http2.StreamError](err) // or the server has given the connection up
-		t.refused = !s.sent.begun && s.unbegun(err)
+		t.refused = !s.sent.begun && s.notProcessed(err)
 		t.stale = !alone && (s.reused || t.refused)
-		t.again = t.stale || t.refused
+		t.retryable = t.stale || t.refused
 	}
-	if silent(failure) {
+	if stepTimedOut(failure) {
 		s.c.server.h2.drop(s.c)
 	}
-	if t.theirs() {
-		s.origin.useless(s.c.server, s.c.socket)
+	if t.serverFailed() {
+		s.origin.reportBadConn(s.c.server, s.c.socket)
 	}
 	return t
 }
 
-// silent reports whether a connection may be of no use to others, for a request on it had no answer in the time that each
-// step has. Total may have ended by anybody's doing.
-func silent(failure *Error) bool { return failure.Kind == Timeout && !errors.Is(failure, ErrTotal) }
+// stepTimedOut reports whether one step of a request had no answer in its time, so that the connection may be unusable for
+// others. The end of Request.Total does not count: it may have other causes.
+func stepTimedOut(failure *Error) bool {
+	return failure.Kind == Timeout && !errors.Is(failure, ErrTotal)
+}
 
-// failure says what err is.
+// failure returns the Error for err.
 func (s *stream) failure(err error) *Error {
 	if _, ok := errors.AsType[*endedError](err); ok {
 		kind := Canceled
@@ -88,7 +90,7 @@ func (s *stream) failure(err error) *Error {
 		}
 		return s.origin.fail(kind, "wait for the response", err)
 	}
-	if kind, ok := ours(err); ok {
+	if kind, ok := localFault(err); ok {
 		return s.origin.fail(kind, "send the request", err)
 	}
 	const reading = "read the response head"
@@ -98,6 +100,6 @@ func (s *stream) failure(err error) *Error {
 	if cause := context.Cause(s.ctx); cause != nil {
 		return s.origin.fail(kindOf(cause), reading, cause)
 	}
-	err = said(err)
+	err = classifyStreamError(err)
 	return s.origin.fail(kindOf(err), reading, err)
 }

@@ -10,49 +10,49 @@ import (
 	"edgeproxy/internal/rescue"
 )
 
-// streamUpload is a request body as the library reads it, in a goroutine of its own. It has the laws of upload: what is not
-// as announced never looks whole, stop ends it and waits, and an origin that does not take what was read is late.
+// streamUpload is a request body that the library reads in a goroutine of its own. It keeps the laws of upload: a body that is
+// not as announced never looks whole, stop ends it and waits, and the time is bounded in which the origin takes what was read.
 type streamUpload struct {
-	r        *Request
-	trailers http.Header // to be filled; nil: none may be sent
-	idle     time.Duration
-	turn     *patience       // of the origin, between two reads
-	ended    <-chan struct{} // closed with the stream
-	closed   chan struct{}   // by the library
-	close    func()
-	panics   *rescue.Counter
+	r         *Request
+	trailers  http.Header // to be filled; nil: none may be sent
+	idle      time.Duration
+	waitLimit *waitLimit      // bounds the wait for the origin between two reads
+	ended     <-chan struct{} // closed with the stream
+	closed    chan struct{}   // by the library
+	close     func()
+	panics    *rescue.Counter
 
-	mu      sync.Mutex
-	free    sync.Cond // reading has become false
-	begun   bool      // r.Body was asked for
-	reading bool
-	whole   bool // all of r.Body was read
-	stopped bool
-	left    int64 // of the length that was announced; below 0: none was
-	err     error // a bodyError
+	mu       sync.Mutex
+	readDone sync.Cond // reading has become false
+	begun    bool      // r.Body was asked for
+	reading  bool
+	whole    bool // all of r.Body was read
+	stopped  bool
+	left     int64 // of the length that was announced; below 0: none was
+	err      error // a bodyError
 }
 
 func newStreamUpload(s *stream) *streamUpload {
 	u := &streamUpload{
-		r: s.r, idle: s.idle, turn: &s.sending, ended: s.ctx.Done(), panics: s.origin.options.Panics, left: s.r.ContentLength,
+		r: s.r, idle: s.idle, waitLimit: &s.waitLimit, ended: s.ctx.Done(), panics: s.origin.options.Panics, left: s.r.ContentLength,
 	}
 	if s.r.Trailers != nil && s.r.ContentLength < 0 {
 		u.trailers = make(http.Header)
 	}
-	u.free.L = &u.mu
+	u.readDone.L = &u.mu
 	u.closed = make(chan struct{})
 	u.close = sync.OnceFunc(func() { close(u.closed) })
 	return u
 }
 
-// Read is the library's. Once the upload has stopped it waits until the library does without it, or the stream ends: an
+// Read is called by the library. Once the upload has stopped it waits until the library closes it, or the stream ends: an
 // error at once would end the response, too.
 func (u *streamUpload) Read(p []byte) (n int, err error) {
 	if u.enter() {
-		u.turn.end()
+		u.waitLimit.end()
 		n, err = u.read(p)
 		if u.leave(err) {
-			u.turn.begin(u.idle)
+			u.waitLimit.begin(u.idle)
 			return n, err
 		}
 	}
@@ -63,7 +63,7 @@ func (u *streamUpload) Read(p []byte) (n int, err error) {
 	return 0, errStopped
 }
 
-// Close is the library's, and may come while Read waits, which stop ends.
+// Close is called by the library, also while Read waits. It does not end a Read of r.Body; stop does.
 func (u *streamUpload) Close() error {
 	u.close()
 	return nil
@@ -77,12 +77,12 @@ func (u *streamUpload) enter() bool {
 	return u.reading
 }
 
-// leave notes what a read has come to, and reports whether the upload goes on.
+// leave notes the result of a read, and reports whether the upload goes on.
 func (u *streamUpload) leave(err error) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.reading = false
-	u.free.Broadcast()
+	u.readDone.Broadcast()
 	switch {
 	case err == io.EOF: //nolint:errorlint // an error that wraps it is no end
 		u.whole = true
@@ -148,7 +148,7 @@ type uploaded struct {
 // stop ends the upload, and waits until r.Body is not read any more. answered says that the origin has answered; if not,
 // a body that nobody has asked for stays as it was.
 func (u *streamUpload) stop(answered bool) uploaded {
-	u.turn.close()
+	u.waitLimit.close()
 	u.mu.Lock()
 	u.stopped = true
 	interrupt := !u.whole && (answered || u.begun) && u.r.Interrupt != nil
@@ -159,7 +159,7 @@ func (u *streamUpload) stop(answered bool) uploaded {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for u.reading {
-		u.free.Wait()
+		u.readDone.Wait()
 	}
 	return uploaded{whole: u.whole, begun: u.begun, err: u.err}
 }

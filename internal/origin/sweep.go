@@ -2,8 +2,8 @@ package origin
 
 import "time"
 
-// wakeLocked sees to it that sweep runs at the given time, which is that long
-// from now, or before.
+// wakeLocked makes sweep run at the given time or before. in is how long that is
+// from now.
 func (p *pool) wakeLocked(at time.Time, in time.Duration) {
 	switch {
 	case p.timer == nil:

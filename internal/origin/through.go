@@ -24,8 +24,8 @@ type Raw struct{ b *Body }
 // Read is that of Body.
 func (r Raw) Read(p []byte) (int, error) { return r.b.read(p) }
 
-// AtHand reports whether Read has something to give without a wait: a byte, the end, an error. By HTTP/2, and where there
-// is no socket to be looked at, it may say no all the same. It must not run beside Read.
+// AtHand reports whether Read returns without a wait: a byte, the end or an error is here. By HTTP/2, and on a connection
+// that is not a socket, it may report false all the same. It must not run beside Read.
 func (r Raw) AtHand() bool {
 	b := r.b
 	switch {
@@ -33,38 +33,38 @@ func (r Raw) AtHand() bool {
 		return true
 	case b.stream != nil:
 		return false
-	case b.gives():
+	case b.hasData():
 		return true
 	}
-	return b.c.look() != nil || b.gives()
+	return b.c.readAvailable() != nil || b.hasData()
 }
 
-// gives reports whether what was read of the connection has a part of the body in it, or its end.
-func (b *Body) gives() bool {
+// hasData reports whether the buffer of the connection has a part of the body, or its end.
+func (b *Body) hasData() bool {
 	if b.chunks != nil {
-		return b.chunks.gives()
+		return b.chunks.hasData()
 	}
 	return b.c.br.Buffered() > 0
 }
 
-// look reads into the buffer what has arrived on the connection, and does not wait. It keeps an error for the next read
+// readAvailable reads into the buffer what has arrived on the connection, and does not wait. It keeps an error for the next read
 // too. It reads, and does not peek (MSG_PEEK), since the system reports a reset once: a peek would take it, and the
 // next read would find an ordinary end.
-func (c *conn) look() error {
-	if c.once == nil {
-		if c.once = c.turn; c.once == nil {
-			c.once = newTurn(c.socket)
+func (c *conn) readAvailable() error {
+	if c.noWait == nil {
+		if c.noWait = c.turn; c.noWait == nil {
+			c.noWait = newTurn(c.socket)
 		}
-		if c.once == nil {
+		if c.noWait == nil {
 			return nil
 		}
 	}
-	if c.under != nil {
-		c.under.once = c.once
-		defer func() { c.under.once = nil }()
+	if c.tlsSocket != nil {
+		c.tlsSocket.noWait = c.noWait
+		defer func() { c.tlsSocket.noWait = nil }()
 	} else {
-		c.looks = true
-		defer func() { c.looks = false }()
+		c.readsNoWait = true
+		defer func() { c.readsNoWait = false }()
 	}
 	_, err := c.br.Peek(c.br.Buffered() + 1)
 	if err == nil || errors.Is(err, errCutOff) || errors.Is(err, bufio.ErrBufferFull) {
@@ -74,8 +74,8 @@ func (c *conn) look() error {
 	return err
 }
 
-// gives reports whether what was read has data in it, the end of the body, or what is none.
-func (c *chunkReader) gives() bool {
+// hasData reports whether the buffer has data, the end of the body, or something malformed.
+func (c *chunkReader) hasData() bool {
 	b, _ := c.r.Peek(c.r.Buffered())
 	if c.left > 0 {
 		return len(b) > 0
@@ -103,7 +103,7 @@ func (c *chunkReader) gives() bool {
 	}
 }
 
-// takeThrough is TakeHere of a body that another has read.
+// takeThrough is TakeHere for a body that is read by way of Through.
 func (b *Body) takeThrough(p []byte) bool {
 	if _, err := io.ReadFull(b.through, p); err != nil {
 		_ = b.Close()

@@ -15,32 +15,33 @@ func (totalError) Error() string { return "the whole exchange has taken longer t
 
 func (totalError) Timeout() bool { return true }
 
-// end is when all of the exchange has to be over; zero: it may take any time.
-func (r *Request) end() time.Time {
+// deadline returns when all of the exchange has to end; zero: it may take any time.
+func (r *Request) deadline() time.Time {
 	if r.Total == 0 {
 		return time.Time{}
 	}
 	return r.Begun.Add(r.Total)
 }
 
-// over reports whether all of the exchange has to be over now.
-func (r *Request) over(now time.Time) bool { return r.Total > 0 && !now.Before(r.end()) }
+// totalOver reports whether the time for all of the exchange is over.
+func (r *Request) totalOver(now time.Time) bool { return r.Total > 0 && !now.Before(r.deadline()) }
 
-// bounded returns a context that ends when the exchange has to be over, if it has to, and what gives it back.
-func (r *Request) bounded(ctx context.Context) (context.Context, context.CancelFunc) {
+// withTotal returns a context that ends at the deadline of r, if it has one, and the function that releases it.
+func (r *Request) withTotal(ctx context.Context) (context.Context, context.CancelFunc) {
 	if r.Total == 0 {
 		return ctx, func() {}
 	}
-	return context.WithDeadlineCause(ctx, r.end(), ErrTotal)
+	return context.WithDeadlineCause(ctx, r.deadline(), ErrTotal)
 }
 
-// cameLate reports whether failure is that of a try on a server that began when more than half of the time was over. The queue or
-// other servers had it, so it says nothing of this one: where all requests wait, no server should be ejected for it.
-func (r *Request) cameLate(failure *Error, began time.Time) bool {
+// startedLate reports whether failure is the end of Request.Total, for a try that began when more than half of that time was
+// over. The queue or other servers used that time, so the failure says nothing about this server. When all requests wait, no
+// server should be ejected for it.
+func (r *Request) startedLate(failure *Error, began time.Time) bool {
 	return errors.Is(failure, ErrTotal) && began.Sub(r.Begun) > r.Total/2
 }
 
-// ended is the failure of what ctx has ended, on the way to a response.
+// ended returns the failure of a request that the end of ctx has stopped before the response.
 func ended(ctx context.Context, name, op string) *Error {
 	cause := context.Cause(ctx)
 	kind := Canceled

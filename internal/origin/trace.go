@@ -40,8 +40,8 @@ func (t *Trace) begin(r *Request) {
 	}
 }
 
-// placed notes that there is a slot, after a wait or none.
-func (t *Trace) placed() {
+// gotSlot notes that there is a slot, after a wait or none.
+func (t *Trace) gotSlot() {
 	if t != nil {
 		t.Slot = time.Now()
 	}

@@ -15,27 +15,27 @@ const (
 	// maxTries is how many connections one request may be tried on, of all servers; where none of them could be made,
 	// and none was of a backup, one of a backup comes besides.
 	maxTries = 3
-	// maxGoodbyes is how many more may be given up by their servers before these have begun with the request. A
-	// server that takes leave of its connections has not failed: under load many go at once (RFC 9113 section 6.8).
-	maxGoodbyes = 6
+	// maxGoAways is on how many further connections the server may say that it has not processed the request, as with
+	// GOAWAY (RFC 9113 section 6.8). Such a server has not failed: under load many connections end at once.
+	maxGoAways = 6
 )
 
-// tried is what came of one try.
+// tried is the result of one try.
 type tried struct {
-	res     *Response
-	failure *Error // nil: res is the answer
-	again   bool   // the server cannot have answered, and may be asked once more
-	refused bool   // it has not begun with the request, whatever that is
-	stale   bool   // the connection had been given up before
-	unsent  bool   // not all of the request's body was
-	late    bool   // most of the time for the exchange was over before
+	res         *Response
+	failure     *Error // nil: res is the answer
+	retryable   bool   // the server cannot have answered, and may be asked once more
+	refused     bool   // the server has not processed the request, so any method may be sent again
+	stale       bool   // the connection had been given up before
+	unsent      bool   // not all of the request's body was
+	startedLate bool   // most of the time for the exchange was over before
 }
 
-// theirs reports whether the server failed. A connection that it had given up before
-// says nothing of it, and neither does what the caller or this machine did, a server
-// that has had enough of a request whose body is long in coming, or one that had little time.
-func (t tried) theirs() bool {
-	if t.failure == nil || t.stale || t.unsent || t.late {
+// serverFailed reports whether the failure counts against the server. It does not if the server had
+// given the connection up before, if the caller or this machine is the cause, if not all of the
+// request's body was sent, or if the server had little time.
+func (t tried) serverFailed() bool {
+	if t.failure == nil || t.stale || t.unsent || t.startedLate {
 		return false
 	}
 	switch t.failure.Kind {
@@ -54,28 +54,28 @@ func (t tried) at() time.Time {
 	return time.Now()
 }
 
-// goodbye reports whether the server gave the connection up before it had begun with the request.
-func (t tried) goodbye() bool { return t.refused && t.stale }
+// goAway reports whether the server gave the connection up and has not processed the request.
+func (t tried) goAway() bool { return t.refused && t.stale }
 
-// unconnected reports whether nothing was sent, for there was no connection, and there is time for another one.
-func (t tried) unconnected() bool {
+// notConnected reports whether nothing was sent because there was no connection, and there is time for another try.
+func (t tried) notConnected() bool {
 	return (t.failure.Kind == Connect || t.failure.Kind == Overload) && !errors.Is(t.failure, ErrTotal)
 }
 
 // repeatable reports whether sending r once more does no harm.
-func (t tried) repeatable(r *Request) bool { return t.again && (t.refused || r.repeatable()) }
+func (t tried) repeatable(r *Request) bool { return t.retryable && (t.refused || r.repeatable()) }
 
 // attempts are the tries of one request so far.
 type attempts struct {
-	tries    int // but those that ended with a goodbye
-	goodbyes int
-	repeated bool
-	without  []*server // no connection to these can be made
+	tries         int // without those that count as goAways
+	goAways       int
+	repeated      bool
+	failedServers []*server // no connection to these can be made
 }
 
 func (a *attempts) count(t tried) {
-	if t.goodbye() && a.goodbyes < maxGoodbyes {
-		a.goodbyes++
+	if t.goAway() && a.goAways < maxGoAways {
+		a.goAways++
 		return
 	}
 	a.tries++
@@ -89,12 +89,12 @@ func (a *attempts) repeat(t tried, r *Request) bool {
 }
 
 // tries sends r until it is answered or may not be tried again. After a failure no
-// slot is left; after success it stays with the Body. What the balancer is told of a
-// server is what came of the last try on it: a repeat is no second request.
+// slot is left; after success it stays with the Body. The balancer is told only the
+// result of the last try on a server: a repeat is no second request.
 //
 // x is the first try, if that was begun by a Call; else nil.
 func (o *Origin) tries(ctx context.Context, s slot, r *Request, x *exchange) (*Response, *Error) {
-	var so attempts
+	var sofar attempts
 	for {
 		t := o.try(ctx, s, r, x)
 		x = nil
@@ -102,8 +102,8 @@ func (o *Origin) tries(ctx context.Context, s slot, r *Request, x *exchange) (*R
 			o.tell(o.pool.report(s, t, r))
 			return t.res, nil
 		}
-		so.count(t)
-		if w := o.elsewhere(t, &so, s.server, r); w != nil {
+		sofar.count(t)
+		if w := o.elsewhere(t, &sofar, s.server, r); w != nil {
 			o.giveUp(s, t, r)
 			var failure *Error
 			if s, failure = o.pool.await(ctx, w); failure != nil {
@@ -112,7 +112,7 @@ func (o *Origin) tries(ctx context.Context, s slot, r *Request, x *exchange) (*R
 			s = o.pool.usable(s, (*conn).usable, time.Now())
 			continue
 		}
-		if !so.repeat(t, r) {
+		if !sofar.repeat(t, r) {
 			o.giveUp(s, t, r)
 			return nil, t.failure
 		}
@@ -120,37 +120,36 @@ func (o *Origin) tries(ctx context.Context, s slot, r *Request, x *exchange) (*R
 	}
 }
 
-// elsewhere finds another server after t, for which there was no connection to from: one that was not
-// tried, as long as tries are left, and then once a backup. Nil: there is none.
-func (o *Origin) elsewhere(t tried, so *attempts, from *server, r *Request) *waiter {
-	if !t.unconnected() || so.tries > maxTries {
+// elsewhere finds another server after t, a try for which no connection to from could be made. It finds
+// one that was not tried, while tries are left, and then once a backup. Nil: there is none.
+func (o *Origin) elsewhere(t tried, sofar *attempts, from *server, r *Request) *waiter {
+	if !t.notConnected() || sofar.tries > maxTries {
 		return nil
 	}
-	if !slices.Contains(so.without, from) {
-		so.without = append(so.without, from)
+	if !slices.Contains(sofar.failedServers, from) {
+		sofar.failedServers = append(sofar.failedServers, from)
 	}
-	if so.tries == maxTries && !o.pool.onlyBackups(&so.without) {
+	if sofar.tries == maxTries && !o.pool.onlyBackups(&sofar.failedServers) {
 		return nil
 	}
-	return o.pool.elsewhere(so.without, t.failure, o.pool.target(r))
+	return o.pool.elsewhere(sofar.failedServers, t.failure, o.pool.target(r))
 }
 
-// giveUp ends what the request has to do with the server of s, by what came of its
-// last try there.
+// giveUp reports t, the last try on the server of s, to the balancer, and frees the slot.
 func (o *Origin) giveUp(s slot, t tried, r *Request) {
 	o.tell(o.pool.report(s, t, r))        // first: the slot must not go to a waiter if the server is out now
 	o.pool.free(s.server, netip.Prefix{}) // the client may go on to another
 }
 
-// tell passes on what was changed, if anything was.
+// tell calls OnChange if the state of a server has changed.
 func (o *Origin) tell(c Change, changed bool) {
 	if changed && o.options.OnChange != nil {
 		o.options.OnChange(c)
 	}
 }
 
-// try makes one try, on a fresh connection if the slot has none. After a failure, which
-// a panic is too, no connection is left. x is what was begun of it; nil: nothing.
+// try makes one try, on a fresh connection if the slot has none. After a failure or a
+// panic no connection is left. x is the exchange, if it has begun; nil: it has not.
 func (o *Origin) try(ctx context.Context, s slot, r *Request, x *exchange) (t tried) {
 	if s.server.h2 != nil {
 		return o.tryStream(ctx, s.server, r)
@@ -170,7 +169,7 @@ func (o *Origin) try(ctx context.Context, s slot, r *Request, x *exchange) (t tr
 		from := time.Now()
 		if x.c, failure = o.connect(ctx, s.server, r.Connect); failure != nil {
 			r.Trace.connected(from)
-			return o.unmade(failure, s.server, r, from)
+			return o.connectFailed(failure, s.server, r, from)
 		}
 		r.Trace.connected(from)
 		x.connect = time.Since(from)
@@ -178,23 +177,23 @@ func (o *Origin) try(ctx context.Context, s slot, r *Request, x *exchange) (t tr
 	return o.tryOn(ctx, x)
 }
 
-// unmade is what a try comes to that began at from, for which there was no connection.
-func (o *Origin) unmade(failure *Error, on *server, r *Request, from time.Time) tried {
-	if r.over(time.Now()) && failure.Timeout() {
+// connectFailed returns the result of a try that began at from, and for which no connection could be made.
+func (o *Origin) connectFailed(failure *Error, on *server, r *Request, from time.Time) tried {
+	if r.totalOver(time.Now()) && failure.Timeout() {
 		failure = o.fail(Connect, "connect", ErrTotal)
 	}
 	failure.Server = on.Address
 	again := failure.Kind == Connect && !failure.Timeout() && !untrusted(failure) && !errors.Is(failure, errNotOffered)
-	return tried{failure: failure, again: again, late: r.cameLate(failure, from)}
+	return tried{failure: failure, retryable: again, startedLate: r.startedLate(failure, from)}
 }
 
 // tryOn is try on the connection of x.
 func (o *Origin) tryOn(ctx context.Context, x *exchange) tried {
 	c := x.c
-	c.idle, c.end = cmp.Or(x.r.Idle, o.options.IdleTimeout), x.r.end()
+	c.idle, c.end = cmp.Or(x.r.Idle, o.options.IdleTimeout), x.r.deadline()
 	release := x.release
 	if release == nil {
-		release = afterFunc(ctx, c.closes)
+		release = afterFunc(ctx, c.closeFunc)
 	}
 	failure := x.run()
 	if !release() {
@@ -203,10 +202,10 @@ func (o *Origin) tryOn(ctx context.Context, x *exchange) tried {
 	if failure != nil {
 		failure.Server = c.server.Address
 		c.close()
-		stale := failure.Kind == Cut && x.silent && c.reused
-		t := tried{failure: failure, again: stale, stale: stale, unsent: x.unsent, late: x.r.cameLate(failure, x.begun.Add(-x.connect))}
-		if t.theirs() {
-			o.useless(c.server, c.socket)
+		stale := failure.Kind == Cut && x.noBytes && c.reused
+		t := tried{failure: failure, retryable: stale, stale: stale, unsent: x.unsent, startedLate: x.r.startedLate(failure, x.begun.Add(-x.connect))}
+		if t.serverFailed() {
+			o.reportBadConn(c.server, c.socket)
 		}
 		return t
 	}
@@ -219,7 +218,7 @@ func (o *Origin) answered(c *conn, x *exchange) *Response {
 	h := &x.head
 	c.client = x.r.Client
 	o.metrics.waited(x.firstByte.Sub(x.begun))
-	if h.status == switching {
+	if h.status == statusSwitching {
 		return o.upgrade(c, h, x)
 	}
 	keep := time.Duration(0)
@@ -230,10 +229,10 @@ func (o *Origin) answered(c *conn, x *exchange) *Response {
 	a.Response = Response{
 		Status: h.status, Reason: h.reason, Header: h.fields,
 		ContentLength: x.framing.length, Here: x.framing.length >= 0 && x.framing.length <= int64(c.br.Buffered()),
-		RequestTime: x.begun, ResponseTime: x.whole, FirstByteTime: x.firstByte,
+		RequestTime: x.begun, ResponseTime: x.headTime, FirstByteTime: x.firstByte,
 		Server: c.server.Address, Connect: x.connect,
 	}
-	a.Body, a.whole, a.body.trace = &a.body, a, x.r.Trace.answered(c.server, h.status, x.begun, x.firstByte)
+	a.Body, a.answer, a.body.trace = &a.body, a, x.r.Trace.answered(c.server, h.status, x.begun, x.firstByte)
 	framing := x.framing
 	c.x = exchange{c: c} // an idle connection keeps no request or response alive
 	a.begin(o, c, framing, keep)
@@ -256,21 +255,21 @@ func (o *Origin) connect(ctx context.Context, s *server, limit time.Duration) (*
 	defer cancel()
 	c, err := o.dial(limited, s)
 	if err != nil {
-		return nil, o.unconnected(ctx, err)
+		return nil, o.connectError(ctx, err)
 	}
 	c.idle, c.server = o.options.IdleTimeout, s
 	return c, nil
 }
 
-// unconnected is what err comes to, for which no connection was made.
-func (o *Origin) unconnected(ctx context.Context, err error) *Error {
+// connectError returns the Error for err, with which making a connection failed.
+func (o *Origin) connectError(ctx context.Context, err error) *Error {
 	switch {
 	case ctx.Err() != nil:
 		return o.ended(ctx, "connect")
 	case faulty(err):
 		return o.fail(Fault, "connect", err)
 	case local(err):
-		o.metrics.short()
+		o.metrics.localFailure()
 		return o.fail(Overload, "connect", err)
 	}
 	return o.fail(Connect, "connect", err)
@@ -295,13 +294,13 @@ func (o *Origin) dial(ctx context.Context, s *server) (*conn, error) {
 	}
 	c, err := secure(ctx, nc, s.TLS)
 	if err != nil && !errors.Is(ctx.Err(), context.Canceled) {
-		o.useless(s, nc)
+		o.reportBadConn(s, nc)
 	}
 	return c, err
 }
 
-// useless passes on that a connection was, although it was made.
-func (o *Origin) useless(s *server, c net.Conn) {
+// reportBadConn tells DialFailed that a connection was made but of no use.
+func (o *Origin) reportBadConn(s *server, c net.Conn) {
 	if o.options.DialFailed != nil {
 		o.options.DialFailed(s.Address, c.RemoteAddr())
 	}

@@ -14,4 +14,4 @@ func newTurn(net.Conn) *turn { return nil }
 
 func (*turn) run(_, _ []byte) (n int, err error) { return 0, nil }
 
-func (*turn) now(_ []byte) (n int, err error) { return 0, errCutOff }
+func (*turn) readNow(_ []byte) (n int, err error) { return 0, errCutOff }

@@ -86,7 +86,7 @@ func TestATurnHasAllOfItsTime(t *testing.T) {
 	shorten := func(t *testing.T, o *Origin, limit time.Duration) {
 		t.Helper()
 		c := idleConn(t, o)
-		c.until = time.Now().Add(limit)
+		c.turnDeadline = time.Now().Add(limit)
 		if err := c.nc.SetDeadline(time.Now().Add(left)); err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestATurnAfterItsDeadline(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				o := startWarm(t, Options{}, each(okWire))
 				idle := idleConn(t, o)
-				idle.until = until // what is set has passed; this is what the connection thinks
+				idle.turnDeadline = until // what is set has passed; this is what the connection thinks
 				if err := idle.nc.SetDeadline(time.Unix(1, 0)); err != nil {
 					t.Fatal(err)
 				}
@@ -159,7 +159,7 @@ func TestADeadlineMovesOnceInManyTurns(t *testing.T) {
 			t.Error("got not ready, want ready")
 		}
 		wantAnswer(t, c, "ok")
-		until := idleConn(t, o).until
+		until := idleConn(t, o).turnDeadline
 		if n == 0 {
 			set = until
 		}

@@ -11,10 +11,10 @@ import (
 	"edgeproxy/internal/nonblock"
 )
 
-// turn sends on a socket that lay idle, waits for what comes and reads it, in one turn with the poller: that
-// says when something has arrived since the turn began. So nothing is read before there is something to
-// read. The socket is looked at within the turn, too. It must not run beside a read. The scheduler is not told
-// of its calls (0077).
+// turn sends on an idle socket, waits for bytes and reads them, in one call of RawConn.Read. In that call the
+// poller reports only what has arrived since the call began, so no read is tried before there is something to
+// read. The turn also checks first that nothing has arrived on the socket. It must not run beside a read. Its
+// system calls are made without telling the scheduler (0077).
 type turn struct {
 	nc   net.Conn
 	raw  syscall.RawConn
@@ -43,9 +43,10 @@ func newTurn(nc net.Conn) *turn {
 	return t
 }
 
-// run sends out, waits until something can be read, and reads it into in. Where begun is false then it has sent
-// nothing: what has arrived before would be taken for the answer, or the connection has ended. An error of
-// reading is not found by another read. One of sending or waiting is, and gives 0 and no error here.
+// run sends out, waits until something can be read, and reads it into in. If begun is false afterwards, it has
+// sent nothing: bytes had arrived before, which would be taken for the answer, or the connection had ended. It
+// returns an error of reading, which another read would not return. After an error of sending or waiting it
+// returns 0 and no error; the next read returns that one.
 func (t *turn) run(out, in []byte) (n int, err error) {
 	t.out, t.in, t.begun, t.sent, t.n, t.err = out, in, false, nil, 0, nil
 	_ = t.raw.Read(t.step)
@@ -66,7 +67,7 @@ func (t *turn) next(fd uintptr) (over bool) {
 	return t.sent != nil
 }
 
-// send sends all of it. What the socket does not take at once it sends in another way, which also tells why.
+// send sends all of t.out. What the socket does not take at once it sends by Write, which can wait and returns the error.
 func (t *turn) send(fd int) error {
 	n, _ := nonblock.Send(fd, t.out, false)
 	if n = max(n, 0); n == len(t.out) {
@@ -76,9 +77,9 @@ func (t *turn) send(fd int) error {
 	return err
 }
 
-// now reads what has come into in and does not wait: errCutOff says that nothing has, or that the socket cannot be read now, which
-// the next read finds, too. Its other errors are found by no other read.
-func (t *turn) now(in []byte) (n int, err error) {
+// readNow reads into in what has arrived, and does not wait. errCutOff says that nothing has, or that the socket cannot be read
+// now; the next read returns that error, too. No other read returns its other errors.
+func (t *turn) readNow(in []byte) (n int, err error) {
 	came := false
 	t.in, t.n, t.err = in, 0, nil
 	_ = t.raw.Read(func(fd uintptr) bool {

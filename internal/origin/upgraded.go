@@ -12,16 +12,16 @@ import (
 )
 
 // switching is the status that ends HTTP on a connection (RFC 9110 section 15.2.2).
-const switching = 101
+const statusSwitching = 101
 
 // errNoUpgrade is the answer to a request to switch protocols where there is no such thing (RFC 9113 section 8.6).
 var errNoUpgrade = errors.New("no switch of protocols by HTTP/2: a route for it needs an origin by HTTP/1.1")
 
-// switched checks h, a 101 to a request that listed the protocols in asked. A server
+// checkSwitch checks h, a 101 to a request that listed the protocols in asked. A server
 // that switches says to what, and to nothing that the client did not offer (RFC 9110
 // section 7.8). A proxy that took another 101 for a switch would pass on the answer to the
 // next request without any check.
-func switched(asked string, h *head) error {
+func checkSwitch(asked string, h *head) error {
 	if asked == "" {
 		return malformed("switch of protocols that nobody asked for")
 	}
@@ -53,7 +53,7 @@ func (o *Origin) upgrade(c *conn, h *head, x *exchange) *Response {
 	trace.ended(nil)
 	return &Response{
 		Status: h.status, Reason: h.reason, Header: h.fields, Body: &Body{framed: true, err: io.EOF, trace: trace},
-		RequestTime: x.begun, ResponseTime: x.whole, FirstByteTime: x.firstByte,
+		RequestTime: x.begun, ResponseTime: x.headTime, FirstByteTime: x.firstByte,
 		Server: c.server.Address, Connect: x.connect, Upgraded: &Upgraded{origin: o, c: c},
 	}
 }

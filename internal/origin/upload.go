@@ -9,7 +9,7 @@ import (
 	"edgeproxy/internal/rescue"
 )
 
-// errStopped is the end of an upload that was not wanted any more.
+// errStopped is the error of an upload that was stopped.
 var errStopped = errors.New("the upload was stopped")
 
 // upload sends one request with a body, in a goroutine of its own: an origin
@@ -65,7 +65,7 @@ func (u *upload) run() {
 	switch _, broken := errors.AsType[*bodyError](err); {
 	case err == nil:
 	case stopped:
-		err = errStopped // what else happened is a consequence
+		err = errStopped // any other error is a consequence
 	case broken:
 		u.panics.Quietly(u.c.close) // the origin must not take what it got for the whole; the head is not awaited
 	}

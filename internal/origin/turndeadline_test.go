@@ -27,10 +27,10 @@ func TestADeadlineIsNoLaterThanItsTurnAllows(t *testing.T) {
 		{40 * time.Second, time.Minute, time.Minute, time.Minute},
 	} {
 		now = now.Add(turn.after)
-		if err := c.hurry(now, turn.limit); err != nil {
+		if err := c.setTurnDeadline(now, turn.limit); err != nil {
 			t.Fatal(err)
 		}
-		if got := nc.last.Sub(now); got > turn.most || got < turn.least || !c.until.Equal(nc.last) {
+		if got := nc.last.Sub(now); got > turn.most || got < turn.least || !c.turnDeadline.Equal(nc.last) {
 			t.Errorf("%+v: got a deadline %v from now", turn, got)
 		}
 	}
