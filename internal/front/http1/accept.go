@@ -8,18 +8,18 @@ import (
 	"strconv"
 )
 
-// Serve serves the connections of l until it is closed. What waiting can mend, such as a lack of
-// descriptors, l does not return.
+// Serve serves the connections of l until it is closed. l must handle errors that pass with time,
+// such as a lack of descriptors, itself: Serve ends with any error of Accept.
 func (s *Server) Serve(l net.Listener) error {
-	if !s.listens(l) {
+	if !s.addListener(l) {
 		return nil
 	}
-	defer s.unlisten(l)
+	defer s.removeListener(l)
 	for {
 		c, err := l.Accept()
 		switch {
 		case err == nil:
-			s.welcome(c)
+			s.serveConn(c)
 		case errors.Is(err, net.ErrClosed) || errors.Is(err, io.EOF):
 			return nil
 		default:
@@ -28,8 +28,8 @@ func (s *Server) Serve(l net.Listener) error {
 	}
 }
 
-// listens notes l, and reports whether it may be served.
-func (s *Server) listens(l net.Listener) bool {
+// addListener adds l to the listeners, and reports whether it may be served.
+func (s *Server) addListener(l net.Listener) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stopping.Load() {
@@ -39,16 +39,16 @@ func (s *Server) listens(l net.Listener) bool {
 	return true
 }
 
-func (s *Server) unlisten(l net.Listener) {
+func (s *Server) removeListener(l net.Listener) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.listeners, l)
 }
 
-// welcome serves c in a goroutine of its own, which Shutdown waits for, or refuses it.
-func (s *Server) welcome(c net.Conn) {
-	own := s.own(c)
-	s.is(own, http.StateNew)
+// serveConn serves c in a goroutine of its own, which Shutdown waits for, or refuses it.
+func (s *Server) serveConn(c net.Conn) {
+	own := s.newConn(c)
+	s.setState(own, http.StateNew)
 	if s.open.Add(1) > int64(s.o.Connections) {
 		s.open.Add(-1)
 		s.rejected.Add(1)
@@ -58,28 +58,28 @@ func (s *Server) welcome(c net.Conn) {
 	if s.o.Place != nil {
 		own.place = s.o.Place(c)
 	}
-	s.enter(own)
+	s.addConn(own)
 	go func() {
 		defer s.open.Add(-1)
-		defer s.leave(own)
+		defer s.removeConn(own)
 		own.serve()
 	}()
 }
 
-func (s *Server) enter(c *conn) {
+func (s *Server) addConn(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.conns[c] = struct{}{}
 }
 
-// leave has Shutdown not wait for c any more.
-func (s *Server) leave(c *conn) {
+// removeConn removes c from the connections that Shutdown waits for.
+func (s *Server) removeConn(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.conns, c)
 }
 
-// reject refuses c. A client of TLS is told nothing: that might wait for its handshake.
+// reject refuses c with a 503. A client of TLS gets no answer: that would have to wait for its handshake.
 func (s *Server) reject(c *conn) {
 	if _, secure := c.Conn.(interface{ Handshake() error }); !secure {
 		const why = "too many connections\n"
@@ -87,7 +87,7 @@ func (s *Server) reject(c *conn) {
 			strconv.Itoa(len(why))+"\r\n\r\n"+why)
 	}
 	_ = c.Close()
-	s.is(c, http.StateClosed)
+	s.setState(c, http.StateClosed)
 }
 
 // Rejected returns how many connections were refused for Options.Connections.

@@ -29,12 +29,12 @@ func (t *turn) sendPlain() error {
 			a.Length = length(content)
 		}
 	}
-	b := t.whole(t.begin())
+	b := t.appendRest(t.appendStart())
 	if t.last {
 		b = append(b, closeLine...)
 	}
 	t.block = b
-	t.hurry()
+	t.setWriteDeadline()
 	t.sent = true
 	if f, offset := a.File(); f != nil {
 		return t.sendFile(f, offset)
@@ -42,7 +42,7 @@ func (t *turn) sendPlain() error {
 	return t.write(t.conn.Conn, crlf)
 }
 
-// sendFile sends content that f has, too. What does not go by the file goes from memory.
+// sendFile sends content that is also in f. What cannot be sent from the file it sends from memory.
 func (t *turn) sendFile(f message.File, offset int64) error {
 	t.block = append(t.block, crlf...)
 	b := t.content[0]
@@ -59,8 +59,8 @@ func (t *turn) sendFile(f message.File, offset int64) error {
 // crlf ends a head, a chunk and a line.
 var crlf = []byte("\r\n")
 
-// hurry has the next write end in its time, where nobody else has said when.
-func (t *turn) hurry() {
+// setWriteDeadline sets the deadline of the next write, unless the engine has set one.
+func (t *turn) setWriteDeadline() {
 	if d := t.server.o.WriteIdle; d > 0 && !t.conn.writeSet {
 		_ = t.conn.Conn.SetWriteDeadline(now().Add(d))
 	}
@@ -69,7 +69,7 @@ func (t *turn) hurry() {
 // sendStreamed sends content as it comes.
 func (t *turn) sendStreamed() error {
 	a := &t.answer
-	b := t.whole(t.begin())
+	b := t.appendRest(t.appendStart())
 	if a.Length < 0 {
 		b = append(b, "Transfer-Encoding: chunked\r\n"...)
 	}
@@ -77,7 +77,7 @@ func (t *turn) sendStreamed() error {
 		b = append(b, closeLine...)
 	}
 	t.block = append(b, '\r', '\n')
-	t.hurry()
+	t.setWriteDeadline()
 	t.sent = true
 	if c, ok := a.Content.(message.FileContent); ok && t.request.SendsFiles && a.Length >= 0 && string(t.request.Method) != "HEAD" {
 		return t.sendFiles(c)
@@ -89,11 +89,11 @@ func (t *turn) sendStreamed() error {
 	case string(t.request.Method) == "HEAD":
 		return nil
 	case a.Length < 0:
-		return t.chunks()
+		return t.sendChunks()
 	case ok:
-		return t.sized(src)
+		return t.sendSized(src)
 	}
-	return t.measured()
+	return t.sendPieces()
 }
 
 // sendFiles sends the head, and content part by part from files.
@@ -104,9 +104,9 @@ func (t *turn) sendFiles(c message.FileContent) error {
 		switch {
 		case errors.Is(err, io.EOF) && len(head) > 0:
 			_, err = t.conn.Conn.Write(head)
-			return errors.Join(err, whole(left))
+			return errors.Join(err, checkLength(left))
 		case errors.Is(err, io.EOF):
-			return whole(left)
+			return checkLength(left)
 		case err != nil:
 			return err //nolint:wrapcheck // looked at by nobody
 		}
@@ -122,7 +122,7 @@ func (t *turn) sendFiles(c message.FileContent) error {
 	}
 }
 
-// copyFile sends head, and what the system could not send from f, by reading it.
+// copyFile sends head, and then the part of f that sendFile could not send, by reading it.
 func (t *turn) copyFile(head []byte, f message.File, offset, length int64) error {
 	if len(head) > 0 {
 		if _, err := t.conn.Conn.Write(head); err != nil {
@@ -146,12 +146,12 @@ func (t *turn) copyFile(head []byte, f message.File, offset, length int64) error
 
 var readBuffers = sync.Pool{New: func() any { return new([32 << 10]byte) }}
 
-// sized sends content of known length that is read into a buffer.
-func (t *turn) sized(src io.Reader) error {
+// sendSized sends content of known length by reading it into a buffer.
+func (t *turn) sendSized(src io.Reader) error {
 	buf := readBuffers.Get().(*[32 << 10]byte)
 	defer readBuffers.Put(buf)
 	for left := t.answer.Length; ; {
-		// Behind the last byte is the end, which has to be seen.
+		// After the last byte it reads once more, to see that the content ends there.
 		n, err := src.Read(buf[:min(int64(len(buf)), max(left, 1))])
 		if left -= int64(n); left < 0 {
 			return errLength
@@ -163,31 +163,31 @@ func (t *turn) sized(src io.Reader) error {
 		}
 		switch {
 		case err == io.EOF:
-			return whole(left)
+			return checkLength(left)
 		case err != nil:
 			return err //nolint:wrapcheck // looked at by nobody
 		}
 	}
 }
 
-// measured sends content of known length piece by piece.
-func (t *turn) measured() error {
+// sendPieces sends content of known length piece by piece.
+func (t *turn) sendPieces() error {
 	w := limited{t.conn.Conn, t.answer.Length}
 	if _, err := writePieces(&w, t.answer.Content); err != nil {
 		return err
 	}
-	return whole(w.left)
+	return checkLength(w.left)
 }
 
-// whole is an error where something is left.
-func whole(left int64) error {
+// checkLength returns errLength if left is not 0.
+func checkLength(left int64) error {
 	if left != 0 {
 		return errLength
 	}
 	return nil
 }
 
-// limited writes no more than is left.
+// limited is a Writer that fails once more than left bytes were written.
 type limited struct {
 	io.Writer
 	left int64
@@ -200,8 +200,8 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.Writer.Write(p) //nolint:wrapcheck // looked at by nobody
 }
 
-// chunks sends each piece as one chunk, and the trailers behind the last (RFC 9112 section 7.1).
-func (t *turn) chunks() error {
+// sendChunks sends each piece as one chunk, and the trailers behind the last (RFC 9112 section 7.1).
+func (t *turn) sendChunks() error {
 	if _, err := writePieces((*chunker)(t), t.answer.Content); err != nil {
 		return err
 	}
@@ -215,8 +215,8 @@ func (t *turn) chunks() error {
 // chunker writes each piece as a chunk.
 type chunker turn
 
-// Write implements io.Writer. On TCP a large piece is written from where it is; any other connection
-// would make several writes of that.
+// Write implements io.Writer. On TCP a large piece is written without a copy, by writev; any other
+// connection would make several writes of that.
 func (t *chunker) Write(piece []byte) (int, error) {
 	b := strconv.AppendUint(t.block[:0], uint64(len(piece)), 16)
 	b = append(b, '\r', '\n')

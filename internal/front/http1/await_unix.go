@@ -10,23 +10,23 @@ import (
 	"edgeproxy/internal/nonblock"
 )
 
-// awaiter reads the first bytes of a request from a socket: it takes a buffer when they are there,
-// so that a connection that waits has none.
+// awaiter reads the first bytes of a request from a socket. It takes a buffer only when they have come,
+// so a connection that waits holds none.
 type awaiter struct {
 	conn *conn
 	raw  syscall.RawConn
 	try  func(fd uintptr) (done bool) // a.read, made once
 	n    int
 	err  error
-	// row counts the reads that found something, since one found nothing or the scheduler was told.
-	row int
+	// untoldReads counts the reads since one found nothing or the scheduler was told of one.
+	untoldReads int
 }
 
-// mostInRow is how many requests a connection may have one behind the other without waiting for one, and
-// without the scheduler hearing of it, which would interrupt it for others after a while.
-const mostInRow = 32
+// maxUntoldReads bounds the reads in a row that found a request without a wait. The scheduler is not told of these
+// system calls. Each maxUntoldReads-th read tells it, so that it can run other goroutines.
+const maxUntoldReads = 32
 
-// newAwaiter returns nil where what is below c is no socket of this process.
+// newAwaiter returns nil if the connection below c is not a socket.
 func newAwaiter(c *conn) *awaiter {
 	var raw syscall.RawConn
 	var err error
@@ -46,7 +46,7 @@ func newAwaiter(c *conn) *awaiter {
 	return a
 }
 
-// await waits for bytes and reads them into a buffer that it takes for them. Without any the
+// await waits for bytes and reads them into a buffer that it takes for them. If none come, the
 // connection has no buffer.
 func (a *awaiter) await() (n int, err error) {
 	err = a.raw.Read(a.try)
@@ -57,11 +57,11 @@ func (a *awaiter) await() (n int, err error) {
 	return n, err //nolint:wrapcheck // looked at by conn
 }
 
-// read reads what is there. It reports false where that is nothing yet.
+// read reads what is there. It reports false if there is nothing yet.
 func (a *awaiter) read(fd uintptr) (done bool) {
 	a.conn.takeBuffer()
 	for {
-		n, err := a.some(int(fd))
+		n, err := a.readOnce(int(fd))
 		if n > 0 {
 			a.n = n
 			return true
@@ -70,7 +70,7 @@ func (a *awaiter) read(fd uintptr) (done bool) {
 		case syscall.EINTR:
 			continue
 		case syscall.EAGAIN:
-			a.row = 0
+			a.untoldReads = 0
 			a.conn.freeBuffer()
 			return false
 		case nil:
@@ -82,10 +82,10 @@ func (a *awaiter) read(fd uintptr) (done bool) {
 	}
 }
 
-func (a *awaiter) some(fd int) (n int, err error) {
-	if a.row++; a.row < mostInRow {
+func (a *awaiter) readOnce(fd int) (n int, err error) {
+	if a.untoldReads++; a.untoldReads < maxUntoldReads {
 		return nonblock.Read(fd, *a.conn.buf) //nolint:wrapcheck // looked at by read
 	}
-	a.row = 0
+	a.untoldReads = 0
 	return nonblock.ReadTold(fd, *a.conn.buf) //nolint:wrapcheck // as above
 }

@@ -24,25 +24,25 @@ func TestManyReadsInARowTellTheScheduler(t *testing.T) {
 	defer c.freeBuffer()
 	a := &awaiter{conn: c}
 	told := 0
-	for n := range 3 * mostInRow {
+	for n := range 3 * maxUntoldReads {
 		if _, err := syscall.Write(pair[0], []byte("x")); err != nil {
 			t.Fatal(err)
 		}
 		if !a.read(uintptr(pair[1])) || a.n != 1 {
 			t.Fatalf("read %d: got %d bytes, want 1", n+1, a.n)
 		}
-		if a.row == 0 {
+		if a.untoldReads == 0 {
 			told++
 		}
 	}
 	if told != 3 {
-		t.Errorf("got %d reads of %d that the scheduler is told of, want 3", told, 3*mostInRow)
+		t.Errorf("got %d reads of %d that the scheduler is told of, want 3", told, 3*maxUntoldReads)
 	}
-	a.row = mostInRow - 2
+	a.untoldReads = maxUntoldReads - 2
 	if a.read(uintptr(pair[1])) {
 		t.Error("read what is not there")
 	}
-	if a.row != 0 {
-		t.Errorf("behind a wait: got %d reads in a row, want 0", a.row)
+	if a.untoldReads != 0 {
+		t.Errorf("behind a wait: got %d reads in a row, want 0", a.untoldReads)
 	}
 }

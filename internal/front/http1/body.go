@@ -18,8 +18,8 @@ var errTrailer = errors.New("malformed trailer field in the request")
 type body struct {
 	ctx    *fasthttp.RequestCtx
 	length int64 // -1: it comes in chunks
-	came   int64
-	end    error // it was read to its end, or as far as it goes
+	read   int64
+	end    error // why it has ended; nil: it has not
 }
 
 // Length implements message.Body.
@@ -35,7 +35,7 @@ func (b *body) Read(p []byte) (n int, err error) {
 		return 0, io.ErrUnexpectedEOF
 	}
 	n, err = src.Read(p)
-	b.came += int64(n)
+	b.read += int64(n)
 	if errors.Is(err, io.EOF) {
 		err = io.EOF
 		if !b.ended(src) {
@@ -46,16 +46,15 @@ func (b *body) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// ended reports whether the end that src has told of is that of the body.
+// ended reports whether io.EOF of src is the end of the body.
 //
-// To fasthttp a client that leaves between two chunks has ended its body as well (RFC 9112
-// section 8), and nothing that it shows tells the two apart. But behind the last chunk it reads
-// nothing more, and otherwise it tries to: then the deadline ends the reading. So the
-// connection has to keep to a deadline also behind its end: see deadlineConn in
-// internal/listen.
+// fasthttp also returns io.EOF when a client leaves between two chunks, which is no end (RFC 9112
+// section 8), and it does not tell the two apart. But after the last chunk it reads nothing more,
+// and otherwise it reads on. Then a deadline that has passed fails the read. So the connection has
+// to keep its deadline also after its end: see deadlineConn in internal/listen.
 func (b *body) ended(src io.Reader) bool {
 	if b.length >= 0 {
-		return b.came == b.length
+		return b.read == b.length
 	}
 	_ = b.ctx.SetReadDeadline(time.Unix(1, 0))
 	_, err := src.Read(make([]byte, 1))
@@ -75,9 +74,9 @@ func (b *body) Trailers() (field.List, error) {
 	return copyTrailers(b.ctx.Request.Header.TrailerHeader())
 }
 
-// copyTrailers copies the fields of a trailer section as fasthttp tells it: lines joined
-// and ends of lines put right, and no more of one that was cut off than of none. So what
-// a name or a value may hold is looked at here.
+// copyTrailers copies the fields of a trailer section as fasthttp returns it. fasthttp has joined
+// folded lines, changed their ends to CRLF, and dropped a line that was cut off. It has not checked
+// names and values, so copyTrailers does.
 func copyTrailers(section []byte) (list field.List, err error) {
 	for len(section) > 0 {
 		var line []byte

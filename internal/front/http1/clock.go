@@ -9,7 +9,7 @@ func now() time.Time { return time.Now() }
 // clock returns how long ago s was made, in nanoseconds. It costs half of what now does.
 func (s *Server) clock() int64 { return int64(time.Since(s.made)) }
 
-// at is a time by clock; no time is never.
+// at returns t in the unit of clock. The zero time gives never.
 func (s *Server) at(t time.Time) int64 {
 	if t.IsZero() {
 		return never
@@ -17,7 +17,7 @@ func (s *Server) at(t time.Time) int64 {
 	return int64(t.Sub(s.made))
 }
 
-// time is the reverse of at.
+// time is the inverse of at.
 func (s *Server) time(at int64) time.Time {
 	if at == never {
 		return time.Time{}

@@ -16,54 +16,54 @@ import (
 // to the goroutine that serves it; SetReadDeadline may be called by any.
 //
 // A deadline of the connection below is a timer, and moving one costs more than reading a
-// request. So that deadline stays where it is as long as it is not too late: when it has come,
-// and a read still has time, it is moved, and the read goes on. What waits ends when it has to.
+// request. So that deadline is not moved while it is early enough. If it passes before the deadline of
+// the read, it is moved and the read goes on.
 type conn struct {
-	net.Conn // the client's
-	server   *Server
-	place    Place // nil: Options.State hears of its requests
-	instead  *turn // whose answer is sent in place of the next bytes from fasthttp; nil: none
-	plain    bool  // the client speaks without TLS where it has to
-	fresh    bool  // a request has begun, and neither the time of its head nor its handler has
-	yielded  bool  // fasthttp has it from now on
-	told     bool  // and need not say that its first request has begun
-	writeSet bool  // the engine has set a deadline for writing
+	net.Conn       // the client's
+	server         *Server
+	place          Place // nil: Options.State hears of its requests
+	pending        *turn // its answer is sent in place of the next bytes from fasthttp; nil: none
+	withoutTLS     bool  // the client speaks without TLS where it has to
+	headTimeUnset  bool  // a request has begun, but the timeout of its head was not set yet, and its handler has not begun
+	toFasthttp     bool  // fasthttp serves it from now on
+	activeReported bool  // State was told that fasthttp's first request has begun
+	writeSet       bool  // the engine has set a deadline for writing
 
 	awaiter  *awaiter // nil: what is below is no socket
 	sender   *sender  // nil: no file was sent yet
 	files    bool     // they can be sent
 	buf      *[]byte  // nil: nothing is in it
-	from, to int      // in buf, what has come and was not read yet
+	from, to int      // buf[from:to] has come and was not read yet
 	failed   error    // of the last read into buf
 
-	phase atomic.Int32 // waiting, working or closed
-	spoke atomic.Bool  // a request has come
-	came  int64        // by Server.clock
+	phase      atomic.Int32 // waiting, working or closed
+	hasRequest atomic.Bool  // a request has come
+	acceptedAt int64        // by Server.clock
 
-	// Times of Server.at. armed is never later than until, but while limit is under way.
-	until atomic.Int64 // when reads end; never is without an end
-	armed atomic.Int64 // when those of the connection below do
+	// Times of Server.at. socketDeadline is never later than deadline, except while setDeadline runs.
+	deadline       atomic.Int64 // when reads end; never: they do not
+	socketDeadline atomic.Int64 // when reads of the connection below end
 
-	arming sync.Mutex // held to change armed
+	deadlineMu sync.Mutex // held to change socketDeadline
 }
 
 // never is a time that does not come.
 const never = math.MaxInt64
 
-// own returns c as a connection of s, which has the time of a head for its first byte.
-func (s *Server) own(c net.Conn) *conn {
-	own := &conn{Conn: c, server: s, came: s.clock()}
-	_, own.plain = c.(interface{ WithoutTLS() })
-	own.until.Store(never)
-	own.armed.Store(never)
-	own.allow(s.o.HeaderTimeout)
+// newConn returns c as a connection of s. Its first byte has to come within HeaderTimeout.
+func (s *Server) newConn(c net.Conn) *conn {
+	own := &conn{Conn: c, server: s, acceptedAt: s.clock()}
+	_, own.withoutTLS = c.(interface{ WithoutTLS() })
+	own.deadline.Store(never)
+	own.socketDeadline.Store(never)
+	own.setTimeout(s.o.HeaderTimeout)
 	return own
 }
 
 // NetConn returns the connection below.
 func (c *conn) NetConn() net.Conn { return c.Conn }
 
-// idle is for how long a connection may be without a request.
+// idle returns how long a connection may be without a request.
 func (s *Server) idle() time.Duration {
 	if s.o.Idle > 0 {
 		return s.o.Idle
@@ -75,89 +75,92 @@ func (s *Server) idle() time.Duration {
 func (c *conn) readBelow(p []byte) (int, error) {
 	for {
 		n, err := c.Conn.Read(p)
-		if n > 0 || !c.again(err) {
+		if n > 0 || !c.retryRead(err) {
 			return n, err //nolint:wrapcheck // fasthttp looks at it
 		}
 	}
 }
 
-// again reports whether to read again after this error: there is time left.
-func (c *conn) again(err error) bool {
-	return err != nil && errors.Is(err, os.ErrDeadlineExceeded) && c.extend()
+// retryRead reports whether to read again after this error, because there is time left.
+func (c *conn) retryRead(err error) bool {
+	return err != nil && errors.Is(err, os.ErrDeadlineExceeded) && c.extendDeadline()
 }
 
-// body is told that the request received at this time has a body. Until that has a deadline of
-// its own it has the time of a head.
-func (c *conn) body(received time.Time) {
+// bodyFollows is called when the request received at this time has a body. Until the body has a deadline
+// of its own, HeaderTimeout bounds it.
+func (c *conn) bodyFollows(received time.Time) {
 	if d := c.server.o.HeaderTimeout; d > 0 {
-		_ = c.limit(c.server.at(received.Add(d)))
+		_ = c.setDeadline(c.server.at(received.Add(d)))
 	}
 }
 
-// allow has reads end in d; 0 is never. Where that fails the connection is closed, and so do they.
-func (c *conn) allow(d time.Duration) {
+// setTimeout makes reads end in d; 0 is never. If that fails, the connection is closed, and reads end anyway.
+func (c *conn) setTimeout(d time.Duration) {
 	at := int64(never)
 	if d > 0 {
 		at = c.server.clock() + int64(d)
 	}
-	_ = c.limit(at)
+	_ = c.setDeadline(at)
 }
 
-// limit has reads end at this time. Of two limits at once one is the last, as with any net.Conn.
-func (c *conn) limit(at int64) error {
-	if armed := c.armed.Load(); armed <= at && at != never {
-		c.until.Store(at)
-		if c.armed.Load() == armed {
-			return nil // what changes armed now changes until later (move), or looks at it again (extend)
+// setDeadline makes reads end at this time. Of two concurrent calls the last one counts, as with any net.Conn.
+func (c *conn) setDeadline(at int64) error {
+	if armed := c.socketDeadline.Load(); armed <= at && at != never {
+		c.deadline.Store(at)
+		if c.socketDeadline.Load() == armed {
+			return nil // a concurrent moveDeadline sets deadline later; a concurrent extendDeadline reads it again
 		}
 	}
-	return c.move(at, c.Conn.SetReadDeadline)
+	return c.moveDeadline(at, c.Conn.SetReadDeadline)
 }
 
-// move is limit where the deadline below is moved in any case, by set.
-func (c *conn) move(at int64, set func(time.Time) error) error {
-	c.arming.Lock()
-	defer c.arming.Unlock()
-	c.armed.Store(at)
+// moveDeadline is setDeadline that always moves the deadline of the connection below, by set.
+func (c *conn) moveDeadline(at int64, set func(time.Time) error) error {
+	c.deadlineMu.Lock()
+	defer c.deadlineMu.Unlock()
+	c.socketDeadline.Store(at)
 	err := set(c.server.time(at))
-	c.until.Store(at)
+	c.deadline.Store(at)
 	return err
 }
 
-// extend reports whether reads have time left although the deadline below has come, and moves it.
-func (c *conn) extend() bool {
-	c.arming.Lock()
-	defer c.arming.Unlock()
-	until := c.until.Load()
-	if until == c.armed.Load() || until <= c.server.clock() {
+// extendDeadline reports whether reads have time left although the deadline of the connection below has
+// passed. Then it moves that deadline.
+func (c *conn) extendDeadline() bool {
+	c.deadlineMu.Lock()
+	defer c.deadlineMu.Unlock()
+	until := c.deadline.Load()
+	if until == c.socketDeadline.Load() || until <= c.server.clock() {
 		return false
 	}
 	for {
-		c.armed.Store(until)
+		c.socketDeadline.Store(until)
 		if c.Conn.SetReadDeadline(c.server.time(until)) != nil {
 			return false
 		}
-		earlier := c.until.Load()
+		earlier := c.deadline.Load()
 		if earlier >= until {
 			return true
 		}
-		until = earlier // limit saw the deadline of before, and left it to this one
+		until = earlier // a concurrent setDeadline saw the old deadline below, and did not move it
 	}
 }
 
 // SetReadDeadline implements net.Conn.
-func (c *conn) SetReadDeadline(t time.Time) error { return c.limit(c.server.at(t)) }
+func (c *conn) SetReadDeadline(t time.Time) error { return c.setDeadline(c.server.at(t)) }
 
 // SetDeadline implements net.Conn. fasthttp calls it where it hands a connection over.
-func (c *conn) SetDeadline(t time.Time) error { return c.move(c.server.at(t), c.Conn.SetDeadline) }
+func (c *conn) SetDeadline(t time.Time) error {
+	return c.moveDeadline(c.server.at(t), c.Conn.SetDeadline)
+}
 
 // Write implements net.Conn.
 func (c *conn) Write(p []byte) (int, error) {
-	t := c.instead
+	t := c.pending
 	if t == nil {
 		return c.Conn.Write(p) //nolint:wrapcheck // fasthttp looks at it
 	}
-	c.instead = nil
+	c.pending = nil
 	return len(p), t.write(c.Conn, p[bytes.IndexByte(p, '\n')+1:])
 }
 

@@ -51,7 +51,7 @@ func served(t *testing.T, e engine, f func(t *testing.T, c net.Conn, r *bufio.Re
 		counted := &movedConn{Conn: theirs}
 		var serving sync.WaitGroup
 		serving.Go(func() {
-			s.own(counted).serve()
+			s.newConn(counted).serve()
 			_ = theirs.Close()
 		})
 		f(t, ours, bufio.NewReader(ours))
@@ -298,15 +298,15 @@ func (c *deafConn) SetReadDeadline(t time.Time) error {
 func TestALimitSetWhileTheDeadlineMovesIsKept(t *testing.T) {
 	s := serverOf(engine(nil), 0)
 	below := &deafConn{}
-	c := s.own(below)
-	c.armed.Store(s.clock() - 1) // it has come
-	c.until.Store(s.clock() + int64(time.Hour))
+	c := s.newConn(below)
+	c.socketDeadline.Store(s.clock() - 1) // it has come
+	c.deadline.Store(s.clock() + int64(time.Hour))
 	earlier := s.clock() + int64(time.Minute)
-	below.then = func() { c.until.Store(earlier) }
-	if !c.extend() {
+	below.then = func() { c.deadline.Store(earlier) }
+	if !c.extendDeadline() {
 		t.Fatal("no time is left")
 	}
-	if armed := c.armed.Load(); armed != earlier || !below.last.Equal(s.time(earlier)) {
+	if armed := c.socketDeadline.Load(); armed != earlier || !below.last.Equal(s.time(earlier)) {
 		t.Fatalf("reads end at %v (%d), want %v", below.last, armed, s.time(earlier))
 	}
 }

@@ -8,7 +8,7 @@
 //
 // A connection (conn.go) is accepted and counted in accept.go, and closed by shutdown.go. Its loop
 // (loop.go) reads plain requests (plain.go) and sends their answers (answer.go). The first request
-// that is not plain is fasthttp's, with all that follow: they are read in request.go and body.go, and
+// that is not plain, and all that follow it, are left to fasthttp: they are read in request.go and body.go, and
 // answered by send.go. A request and its answer are a turn (turn.go), and the head of an
 // answer is made in head.go, both ways. A connection keeps the deadlines of its reads. Interim
 // responses (interim.go) and connections that are handed over (handover.go) go past fasthttp.

@@ -8,18 +8,17 @@ import (
 	"edgeproxy/internal/nonblock"
 )
 
-// sender sends a head and a part of a file on a socket: the kernel sends the pages of the file as they
-// are. Or it sends a head with all that is behind it, without a file. It belongs to a connection, and takes no memory
-// for an answer.
+// sender sends a head and a part of a file on a socket by sendfile(2), or bytes without a file. It belongs to
+// a connection, and allocates nothing for an answer.
 type sender struct {
 	raw syscall.RawConn
 	try func(fd uintptr) (done bool) // s.send, made once
 
-	head   []byte // what is left of it
-	waits  bool   // the file lies on a disk: to send from it may wait
-	file   int
-	offset int64
-	left   int64
+	head     []byte // what is left of it
+	mayBlock bool   // the file lies on a disk, so sending from it may block
+	file     int
+	offset   int64
+	left     int64
 }
 
 // sendsFiles reports whether c can send from a file: it is a socket of TCP, and nothing else.
@@ -28,25 +27,25 @@ func (c *conn) sendsFiles() bool {
 	return tcp && c.awaiter != nil
 }
 
-// sendFile writes head, and length bytes of f from offset on. waits says that f lies on a disk, and not in memory. It returns how many of these were
-// sent. Where that is not all of them the file cannot be sent, or the connection is broken: to write the
-// rest in another way tells which. headLeft was not sent then.
+// sendFile writes head, and length bytes of f from offset on. waits says that f lies on a disk, and not in memory. It
+// returns how many bytes of f were sent. If these are not all, the file cannot be sent, or the connection is broken. The
+// caller then writes headLeft, which was not sent, and the rest in another way, which also tells an error.
 func (c *conn) sendFile(head []byte, f message.File, offset, length int64, waits bool) (sent int64, headLeft []byte) {
-	s := c.aSender()
-	s.file, s.offset, s.left, s.waits = f.Descriptor(), offset, length, waits
+	s := c.getSender()
+	s.file, s.offset, s.left, s.mayBlock = f.Descriptor(), offset, length, waits
 	headLeft = s.sendAll(head)
 	return length - s.left, headLeft
 }
 
-// sendBytes writes b, by calls that the scheduler is not told of. Where it returns what is left of b the
-// connection is broken: to write that in another way tells how.
+// sendBytes writes b, by calls that the scheduler is not told of. If it returns a rest of b, the connection is
+// broken; to write the rest in another way returns the error.
 func (c *conn) sendBytes(b []byte) (left []byte) {
-	s := c.aSender()
+	s := c.getSender()
 	s.left = 0
 	return s.sendAll(b)
 }
 
-func (c *conn) aSender() *sender {
+func (c *conn) getSender() *sender {
 	if c.sender == nil {
 		s := &sender{raw: c.awaiter.raw}
 		s.try = s.send
@@ -55,7 +54,7 @@ func (c *conn) aSender() *sender {
 	return c.sender
 }
 
-// sendAll sends head, and what was set of a file. It returns what is left of head.
+// sendAll sends head, and then left bytes of the file. It returns what is left of head.
 func (s *sender) sendAll(head []byte) (left []byte) {
 	s.head = head
 	_ = s.raw.Write(s.try) // so does the next write fail
@@ -68,10 +67,10 @@ func readFile(f message.File, p []byte, offset int64) (int, error) {
 	return syscall.Pread(f.Descriptor(), p, offset) //nolint:wrapcheck // looked at by nobody
 }
 
-// send sends what the socket takes. It reports false where more is left and the socket takes nothing now.
+// send sends what the socket takes. It reports false if more is left and the socket takes nothing now.
 func (s *sender) send(fd uintptr) (done bool) {
 	for len(s.head) > 0 || s.left > 0 {
-		n, err := s.some(int(fd))
+		n, err := s.sendOnce(int(fd))
 		if n > 0 {
 			continue
 		}
@@ -86,17 +85,17 @@ func (s *sender) send(fd uintptr) (done bool) {
 	return true
 }
 
-// mostUntold is the largest part of a file in memory that is sent by a call that the scheduler is not told of: a copy
+// maxUntoldBytes is the largest part of a file in memory that is sent by a call that the scheduler is not told of. A copy
 // to a socket of this machine takes a microsecond for each 5 KiB or so.
-const mostUntold = 64 << 10
+const maxUntoldBytes = 64 << 10
 
-// untold reports whether to send what is left of the file never waits, and takes little time. A disk may hang, and with a
-// call that the scheduler is not told of so would all goroutines.
-func (s *sender) untold() bool { return !s.waits && s.left <= mostUntold }
+// untold reports whether sending what is left of the file never blocks, and takes little time. Only then may the scheduler
+// not be told: if a disk hung in such a call, all goroutines could hang.
+func (s *sender) untold() bool { return !s.mayBlock && s.left <= maxUntoldBytes }
 
-// some sends from the head, and behind it from the file. The head says that more follows, so
-// that it leaves with the first bytes of the file.
-func (s *sender) some(fd int) (n int, err error) {
+// sendOnce makes one system call, which sends from the head or, when all of that is sent, from the file. It sends
+// the head with MSG_MORE, so that it leaves with the first bytes of the file.
+func (s *sender) sendOnce(fd int) (n int, err error) {
 	if len(s.head) > 0 {
 		n, err = nonblock.Send(fd, s.head, s.left > 0)
 		s.head = s.head[max(n, 0):]

@@ -160,8 +160,8 @@ func TestADiskThatHangsHoldsNoProcessor(t *testing.T) {
 		waits bool
 		left  int64
 		want  bool
-	}{{false, mostUntold, true}, {false, mostUntold + 1, false}, {true, 1, false}, {true, mostUntold + 1, false}} {
-		s := sender{waits: c.waits, left: c.left}
+	}{{false, maxUntoldBytes, true}, {false, maxUntoldBytes + 1, false}, {true, 1, false}, {true, maxUntoldBytes + 1, false}} {
+		s := sender{mayBlock: c.waits, left: c.left}
 		if got := s.untold(); got != c.want {
 			t.Errorf("%d bytes, on a disk %v: got untold %v, want %v", c.left, c.waits, got, c.want)
 		}

@@ -9,12 +9,12 @@ import (
 	"edgeproxy/internal/field"
 )
 
-// A response head is built as the bytes it is on the wire. Where content comes as it comes, that is
-// parsed into fasthttp's header in one go. That keeps the origin's Date, which fasthttp's
-// setters drop, and costs less than setting field by field.
+// A response head is built as the bytes of the wire. If fasthttp sends the content as a stream, its
+// header parses these bytes. That keeps the origin's Date, which fasthttp's setters drop, and costs
+// less than setting field by field.
 
-// begin begins the head of the answer: the status line and its fields.
-func (t *turn) begin() []byte {
+// appendStart returns the beginning of the head of the answer: the status line and its fields.
+func (t *turn) appendStart() []byte {
 	a := &t.answer
 	b := append(t.block[:0], "HTTP/1.1 "...)
 	b = strconv.AppendInt(b, int64(a.Status), 10)
@@ -24,8 +24,8 @@ func (t *turn) begin() []byte {
 	return field.AppendLines(b, a.Fields)
 }
 
-// whole appends the rest of the fields, with the announced length, to a head that has begun.
-func (t *turn) whole(b []byte) []byte {
+// appendRest appends the rest of the fields, and Content-Length if it is known, to a head that appendStart began.
+func (t *turn) appendRest(b []byte) []byte {
 	b = append(b, t.answer.Lines...)
 	if t.answer.Length < 0 {
 		return b
@@ -35,10 +35,10 @@ func (t *turn) whole(b []byte) []byte {
 	return append(b, '\r', '\n')
 }
 
-// head makes the head of the answer that of fasthttp's response.
-func (t *turn) head() { t.parse(t.whole(t.begin())) }
+// head gives the head of the answer to fasthttp's response.
+func (t *turn) head() { t.parse(t.appendRest(t.appendStart())) }
 
-// parse ends the head b and makes it that of the response.
+// parse appends the end to the head b and gives it to fasthttp's response.
 func (t *turn) parse(b []byte) {
 	b = append(b, '\r', '\n')
 	t.block = b

@@ -13,10 +13,10 @@ import (
 // up the answer and, in a fetch for one client alone, the origin.
 const interimWait = time.Second
 
-// interim writes an interim response to the connection itself, past fasthttp, which has
-// nothing of this answer before the handler returns. A client that does not take it in time gets
-// no more of them. If it took a part, the connection is closed: what follows would be read as the
-// rest.
+// interim writes an interim response directly to the connection. fasthttp has written nothing of
+// this answer before the handler returns. A client that does not take it in time gets no more of
+// them. If the client took only a part, the connection is closed: the client would read what
+// follows as the rest.
 func (t *turn) interim(status int, fields field.List) {
 	if t.mute {
 		return

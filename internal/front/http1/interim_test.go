@@ -146,7 +146,7 @@ func TestClientThatDoesNotTakeAnInterimResponse(t *testing.T) {
 			ours, theirs := net.Pipe()
 			var serving sync.WaitGroup
 			s := serverOf(engine(hinting), writeTimeout) // 0: nobody else sets a deadline anew
-			serving.Go(func() { s.own(theirs).serve() })
+			serving.Go(func() { s.newConn(theirs).serve() })
 			_, _ = io.WriteString(ours, w.get("/0"))
 			begun := time.Now()
 			taken := make([]byte, take)

@@ -21,8 +21,8 @@ const (
 	closed // by Shutdown
 )
 
-// serve answers the requests of c, and closes it. It is the goroutine of c. Plain requests are
-// answered here; the first that is none is fasthttp's, with all that follow.
+// serve answers the requests of c, and closes it. It is the goroutine of c. It answers plain requests
+// itself, and leaves the first that is not plain, and all that follow, to fasthttp.
 func (c *conn) serve() {
 	s := c.server
 	defer c.freeBuffer()
@@ -30,12 +30,12 @@ func (c *conn) serve() {
 	c.files = c.sendsFiles()
 	for c.turn() {
 	}
-	if c.yielded {
-		_ = s.fast.ServeConn(c) // calls connectionIs until the end
+	if c.toFasthttp {
+		_ = s.fast.ServeConn(c) // it calls connectionIs, also at the end
 		return
 	}
 	_ = c.Close()
-	s.is(c, http.StateClosed)
+	s.setState(c, http.StateClosed)
 }
 
 // takeBuffer takes a buffer, where there is none.
@@ -61,10 +61,9 @@ func newBuffers(size int) *sync.Pool {
 	}}
 }
 
-// turn reads one request and answers it. It reports whether the connection goes on with another
-// one here.
+// turn reads one request and answers it. It reports whether the loop goes on with another one.
 func (c *conn) turn() (goesOn bool) {
-	if c.from == c.to && !c.begins() {
+	if c.from == c.to && !c.awaitRequest() {
 		return false
 	}
 	t := c.server.takePlain(c)
@@ -72,33 +71,33 @@ func (c *conn) turn() (goesOn bool) {
 	defer t.rescuePlain(&goesOn)
 	switch found := c.head(t); found {
 	case isPlain, isShort:
-		return t.answerPlain(found) && c.goesOn()
+		return t.answerPlain(found) && c.keepAlive()
 	case isOther:
 	}
-	c.yielded, c.told = true, true
+	c.toFasthttp, c.activeReported = true, true
 	return false
 }
 
-// begins waits for the first bytes of a request.
-func (c *conn) begins() bool {
-	if !c.awaits() || !c.phase.CompareAndSwap(waiting, working) {
+// awaitRequest waits for the first bytes of a request.
+func (c *conn) awaitRequest() bool {
+	if !c.readFirst() || !c.phase.CompareAndSwap(waiting, working) {
 		return false
 	}
-	if !c.spoke.Load() {
-		c.spoke.Store(true)
+	if !c.hasRequest.Load() {
+		c.hasRequest.Store(true)
 	}
-	c.server.is(c, http.StateActive)
+	c.server.setState(c, http.StateActive)
 	return true
 }
 
-// awaits waits for the first bytes of a request and reads them. A socket has no buffer while it
+// readFirst waits for the first bytes of a request and reads them. A socket has no buffer while it
 // waits; another connection, as one of TLS, has none until its first request.
-func (c *conn) awaits() bool {
+func (c *conn) readFirst() bool {
 	c.from, c.to = 0, 0
 	switch {
-	case c.awaiter != nil: // it gives a buffer that is still there back
+	case c.awaiter != nil: // if nothing comes, it gives back a buffer that c still has
 		for {
-			if c.to, c.failed = c.awaiter.await(); !c.again(c.failed) {
+			if c.to, c.failed = c.awaiter.await(); !c.retryRead(c.failed) {
 				break
 			}
 		}
@@ -114,18 +113,18 @@ func (c *conn) awaits() bool {
 	return c.to > 0
 }
 
-// goesOn reports whether c may have another request: after an answer.
-func (c *conn) goesOn() bool {
+// keepAlive is called after an answer. It reports whether c may have another request.
+func (c *conn) keepAlive() bool {
 	if c.writeSet {
 		c.writeSet = false
 		_ = c.Conn.SetWriteDeadline(time.Time{})
 	}
-	if c.from < c.to { // it has come already, or a part of it
+	if c.from < c.to { // the next request, or a part of it, has come already
 		return true
 	}
-	c.allow(c.server.idle())
+	c.setTimeout(c.server.idle())
 	c.phase.Store(waiting)
-	c.server.is(c, http.StateIdle)
+	c.server.setState(c, http.StateIdle)
 	return !c.server.stopping.Load()
 }
 
@@ -137,11 +136,11 @@ func (c *conn) fill() bool {
 	return n > 0
 }
 
-// head reads a head into t and takes it from the buffer. What is short when no more comes is
-// told by c.failed.
+// head reads a head into t and takes it from the buffer. It returns isShort if the time for the head is
+// over.
 func (c *conn) head(t *turn) look {
 	timed, line := false, -1
-	c.fresh = true
+	c.headTimeUnset = true
 	for seen := 0; ; {
 		b := (*c.buf)[c.from:c.to]
 		// A head that comes in many pieces is read again when its line, or its end, has come.
@@ -159,8 +158,8 @@ func (c *conn) head(t *turn) look {
 		}
 		seen = len(b)
 		if !timed {
-			timed, c.fresh = true, false
-			c.allow(c.server.o.HeaderTimeout)
+			timed, c.headTimeUnset = true, false
+			c.setTimeout(c.server.o.HeaderTimeout)
 		}
 		if c.from > 0 {
 			c.to = copy(*c.buf, b)
@@ -185,15 +184,16 @@ func (s *Server) takePlain(c *conn) *turn {
 	return t
 }
 
-// slow is the fault of a request whose head has not come in its time.
-var slow = &message.Fault{Status: fasthttp.StatusRequestTimeout, TimedOut: true}
+// headTimeout is the fault of a request whose head has not come within HeaderTimeout.
+var headTimeout = &message.Fault{Status: fasthttp.StatusRequestTimeout, TimedOut: true}
 
-// plainHTTP is the fault of a request without TLS where that is spoken. It is refused with what is known of it.
+// plainHTTP is the fault of a request without TLS on a port for TLS.
 var plainHTTP = &message.Fault{Status: fasthttp.StatusBadRequest, WithoutTLS: true}
 
-// refusePlain has a request that came without TLS refused for that, whatever else is wrong with it, unless it did not come.
+// refusePlain sets the fault of a request that came without TLS on a port for TLS. It replaces any other fault, except that
+// the request did not come in time.
 func (t *turn) refusePlain() {
-	if f := t.request.Fault; t.conn.plain && (f == nil || !f.TimedOut) {
+	if f := t.request.Fault; t.conn.withoutTLS && (f == nil || !f.TimedOut) {
 		t.request.Fault = plainHTTP
 	}
 }
@@ -204,7 +204,7 @@ func (t *turn) answerPlain(found look) (goesOn bool) {
 	r, c := &t.request, t.conn
 	r.Received, r.Conn, r.Deadlines, r.SendsFiles = now(), c.Conn, c, c.files
 	if found == isShort {
-		r.Target, r.Fault = []byte("/"), slow
+		r.Target, r.Fault = []byte("/"), headTimeout
 	}
 	t.refusePlain()
 	if more := t.server.o.Engine.Begin(r, &t.answer); more != nil {
@@ -227,7 +227,7 @@ func (t *turn) rescuePlain(goesOn *bool) {
 	t.server.o.Panics.Note(v)
 	*goesOn = false
 	if !t.sent {
-		t.hurry()
+		t.setWriteDeadline()
 		_, _ = io.WriteString(t.conn.Conn, "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 0\r\n"+closeLine+"\r\n")
 	}
 }
@@ -241,9 +241,9 @@ func (c *conn) Read(p []byte) (int, error) {
 		}
 		return n, nil
 	}
-	if c.fresh {
-		c.fresh = false
-		c.allow(c.server.o.HeaderTimeout)
+	if c.headTimeUnset {
+		c.headTimeUnset = false
+		c.setTimeout(c.server.o.HeaderTimeout)
 	}
 	return c.readBelow(p)
 }

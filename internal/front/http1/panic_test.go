@@ -22,7 +22,7 @@ func TestAPanicInTheFrontEndsOneRequest(t *testing.T) {
 			var serving sync.WaitGroup
 			defer serving.Wait()
 			defer ours.Close()
-			serving.Go(func() { s.own(theirs).serve() })
+			serving.Go(func() { s.newConn(theirs).serve() })
 			_ = ours.SetDeadline(now().Add(testkit.Patience))
 			go func() { _, _ = io.WriteString(ours, request) }()
 			r := bufio.NewReader(ours)

@@ -10,10 +10,10 @@ import (
 
 // A plain request is one whose head cannot mean anything but what it says at the first look: a
 // GET or HEAD of a path by HTTP/1.1 of one host, without content, and without a wish about the
-// connection or the protocol. It is read here, and answered by us. Any other request is
-// fasthttp's to read, together with all that follows on its connection.
+// connection or the protocol. This package reads and answers it itself. fasthttp reads any other
+// request, and all that follow it on the connection.
 
-// look is what a first look at the bytes of a connection has found.
+// look says what the first bytes of a request are.
 type look uint8
 
 const (
@@ -41,7 +41,7 @@ func (t *turn) readPlain(b []byte) (n int, found look) {
 		if name == nil {
 			break
 		}
-		if !t.takesLine(name, value) {
+		if !t.plainField(name, value) {
 			return 0, isOther
 		}
 		r.Lines = append(r.Lines, message.Line{Name: name, Value: value})
@@ -56,7 +56,7 @@ func (t *turn) readPlain(b []byte) (n int, found look) {
 	return len(b) - len(behind), isPlain
 }
 
-// forget lets go of what readPlain has read.
+// forget drops what readPlain has read.
 func (t *turn) forget() { t.request = message.Request{Lines: t.request.Lines[:0]} }
 
 const version11 = " HTTP/1.1\r"
@@ -97,25 +97,25 @@ var neverPlain = [][]byte{
 	[]byte("Expect"), []byte("Upgrade"), []byte("Trailer"), []byte("Content-Length"), []byte("Transfer-Encoding"),
 }
 
-// takesLine reports whether a plain request may have this field line.
-func (t *turn) takesLine(name, value []byte) bool {
+// plainField reports whether a plain request may have this field line.
+func (t *turn) plainField(name, value []byte) bool {
 	for _, never := range neverPlain {
-		if same(name, never) {
+		if sameName(name, never) {
 			return false
 		}
 	}
 	switch {
-	case same(name, nameHost):
+	case sameName(name, nameHost):
 		t.request.Host = value
 		return plainHost(value)
-	case same(name, nameConnection):
+	case sameName(name, nameConnection):
 		return bytes.EqualFold(value, keepAlive)
 	}
 	return field.ValidValue(value)
 }
 
-// same reports whether two names of fields are. Nearly all differ in length.
-func same(a, b []byte) bool { return len(a) == len(b) && bytes.EqualFold(a, b) }
+// sameName reports whether two field names are equal. Nearly all differ in length.
+func sameName(a, b []byte) bool { return len(a) == len(b) && bytes.EqualFold(a, b) }
 
 // plainHost reports whether host is a name or an IPv4 address, and perhaps a port.
 func plainHost(host []byte) bool {

@@ -7,8 +7,8 @@ import (
 	"edgeproxy/internal/wire"
 )
 
-// unreadable is the fault of a request that two parsers could read in two ways, or that is of no
-// version that is known here.
+// unreadable is the fault of a request that two parsers could read in two ways, or whose version is
+// neither HTTP/1.1 nor HTTP/1.0.
 var unreadable = &message.Fault{Status: fasthttp.StatusBadRequest}
 
 // read reads the head of the request. It allocates nothing once there is room.
@@ -32,15 +32,15 @@ func (t *turn) read() {
 		r.Fault = unreadable
 	}
 	if length := h.ContentLength(); length > 0 || length == -1 {
-		t.conn.body(r.Received)
+		t.conn.bodyFollows(r.Received)
 		t.body = body{ctx: t.ctx, length: int64(length)}
 		r.Body, r.Last = &t.body, lastOfConnection(&w)
 	}
 }
 
-// lastOfConnection reports whether fasthttp may read the end of a request's body, or
-// of its line, where another parser reads on, without a trace of it in what it shows
-// us: in both it takes a bare LF. What comes behind is then no request, and the
-// connection ends with the answer. The proofs are TestChunkedRequestIsTheLast and
+// lastOfConnection reports whether fasthttp may end a request's body, or its request line,
+// earlier than another parser would, without telling: in both it accepts a bare LF. Then
+// what follows may not be a request, so the connection ends with the answer. The proofs are
+// TestChunkedRequestIsTheLast and
 // TestLFInTheRequestLine in internal/proxy.
 func lastOfConnection(w *wire.Walker) bool { return w.Chunked() || w.FramedFirst() }

@@ -28,15 +28,15 @@ func (t *turn) send() {
 	}
 }
 
-// sendBytes sends what is in memory from where it is. fasthttp has an empty answer to send, and
-// conn sends this one in its place: to make fasthttp's header of the head, and a head of that
-// again, costs more than to find the answer.
+// sendBytes sends content that is in memory without a copy. fasthttp gets an empty answer to send, and
+// conn sends this one in its place. To parse the head into fasthttp's header, and to serialize that
+// again, would cost more than all the rest of a hit.
 func (t *turn) sendBytes(content net.Buffers) {
 	if t.answer.Length < 0 && content != nil {
 		t.answer.Length = length(content)
 	}
-	t.block, t.content = t.whole(t.begin()), content
-	t.conn.instead = t
+	t.block, t.content = t.appendRest(t.appendStart()), content
+	t.conn.pending = t
 	resp := &t.ctx.Response
 	resp.SkipBody = true
 	if t.answer.Last {
@@ -44,7 +44,7 @@ func (t *turn) sendBytes(content net.Buffers) {
 	}
 }
 
-// write writes the answer of sendBytes, with the rest of its head: whether the connection ends.
+// write writes the answer of sendBytes. rest is the end of its head, which says whether the connection ends.
 func (t *turn) write(w net.Conn, rest []byte) error {
 	b := append(t.block, rest...)
 	if int64(len(b))+length(t.content) > writeBuffer {
@@ -92,7 +92,7 @@ func (t *turn) sendStream() {
 	resp.SetBodyStream(&pieces{t.stream}, int(a.Length)) // -1 is chunks
 }
 
-// stream is content that fasthttp sends. It closes it.
+// stream is content that fasthttp sends and then closes.
 type stream struct {
 	turn    *turn // nil: closed
 	content message.Content
@@ -166,7 +166,7 @@ func addTrailers(h *fasthttp.ResponseHeader, trailers field.List) {
 
 // handOver gives the connection to the answer, with the head of a 101 (RFC 9110 section 15.2.2).
 func (t *turn) handOver() {
-	head := append(t.begin(), t.answer.Lines...)
+	head := append(t.appendStart(), t.answer.Lines...)
 	head = append(head, "Connection: Upgrade\r\n\r\n"...)
 	serve := t.answer.TakeOver
 	t.takeOver(func(c net.Conn) { serve(c, head) })
@@ -176,7 +176,7 @@ func (t *turn) handOver() {
 // no chunks: the end of the connection is the end of the content (RFC 9112 section
 // 6.3). fasthttp would send chunks all the same, so the connection is taken over.
 func (t *turn) untilClose() {
-	head := append(t.begin(), t.answer.Lines...)
+	head := append(t.appendStart(), t.answer.Lines...)
 	head = append(head, "Connection: close\r\n\r\n"...)
 	t.block = head
 	t.takeOver(func(conn net.Conn) {

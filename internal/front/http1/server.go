@@ -30,8 +30,8 @@ type Options struct {
 	Connections int
 	// State is called as connections come and go, and twice in each request; it may be nil.
 	State func(net.Conn, http.ConnState)
-	// Place returns what hears of the requests of a connection in place of State: it is called once for each
-	// connection, behind http.StateNew. It may be nil, or return nil; then State hears of them, too.
+	// Place returns the Place that is told of the requests of a connection in place of State. It is called once for
+	// each connection, after http.StateNew. If it is nil, or returns nil, State is told.
 	Place func(net.Conn) Place
 
 	// Panics counts those in this room.
@@ -39,14 +39,14 @@ type Options struct {
 	Log    *slog.Logger
 }
 
-// Place hears of the requests of one connection.
+// Place is told of the requests of one connection.
 type Place interface {
 	Busy() // the first bytes of a request have come
 	Idle() // the answer is sent, and another request may come
 }
 
 // writeBuffer holds a head and a small body, sent in one write; a larger body
-// leaves by writev from where it is.
+// is sent by writev without a copy.
 const writeBuffer = 8 << 10
 
 // Server is a front for HTTP/1. It is safe for concurrent use.
@@ -116,30 +116,30 @@ func (s *Server) server() *fasthttp.Server {
 	}
 }
 
-// connectionIs is fasthttp's ConnState, of a connection that was yielded.
+// connectionIs is fasthttp's ConnState, for the connections that fasthttp serves.
 func (s *Server) connectionIs(c net.Conn, state fasthttp.ConnState) {
 	own := c.(*conn)
 	switch state {
 	case fasthttp.StateActive:
-		if own.told {
-			own.told = false
+		if own.activeReported {
+			own.activeReported = false
 			return
 		}
-		own.fresh = true
+		own.headTimeUnset = true
 		own.phase.Store(working)
 	case fasthttp.StateIdle:
-		own.fresh = false
-		own.allow(s.idle())
+		own.headTimeUnset = false
+		own.setTimeout(s.idle())
 		own.phase.Store(waiting)
 	case fasthttp.StateHijacked:
-		s.leave(own)
+		s.removeConn(own)
 	case fasthttp.StateNew, fasthttp.StateClosed:
 	}
-	s.is(own, stateOf(state))
+	s.setState(own, stateOf(state))
 }
 
-// is tells the connection's Place, or Options.State.
-func (s *Server) is(c *conn, state http.ConnState) {
+// setState tells the connection's Place, or Options.State, of its new state.
+func (s *Server) setState(c *conn, state http.ConnState) {
 	switch {
 	case c.place != nil && state == http.StateActive:
 		c.place.Busy()
@@ -150,7 +150,7 @@ func (s *Server) is(c *conn, state http.ConnState) {
 	}
 }
 
-// stateOf is a state in net/http's words.
+// stateOf returns net/http's value for a state of fasthttp.
 func stateOf(state fasthttp.ConnState) http.ConnState {
 	switch state {
 	case fasthttp.StateNew:

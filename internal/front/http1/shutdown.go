@@ -50,7 +50,7 @@ func (s *Server) closeWaiting() bool {
 	s.mu.Lock()
 	var waits []*conn
 	for c := range s.conns {
-		if c.phase.Load() == waiting && (c.spoke.Load() || s.clock()-c.came >= int64(silentGrace)) && c.phase.CompareAndSwap(waiting, closed) {
+		if c.phase.Load() == waiting && (c.hasRequest.Load() || s.clock()-c.acceptedAt >= int64(silentGrace)) && c.phase.CompareAndSwap(waiting, closed) {
 			waits = append(waits, c)
 		}
 	}

@@ -25,28 +25,28 @@ type turn struct {
 	body    body
 	stream  *stream // what fasthttp sends; nil: nothing, or bytes
 	ended   bool    // the answer was closed
-	sent    bool    // a part of the answer, which is ours to send
-	last    bool    // so is the end of the connection
+	sent    bool    // the answer to a plain request was sent, or a part of it
+	last    bool    // the connection ends after the answer
 
 	tell func(status int, fields field.List) // t.interim, made once
 	mute bool                                // the client did not take an interim response
 
-	// Buffers, which outlive the request, as the lines of request and answer do.
+	// Buffers that are kept for further requests, as the lines of request and answer are.
 
 	block   []byte // the head in the making
 	source  bytes.Reader
 	parser  *bufio.Reader
-	content net.Buffers // behind block, in an answer that is in memory
-	vector  net.Buffers // what is written at once
-	room    [2][]byte   // of vector, as a rule
+	content net.Buffers // follows block, in an answer that is in memory
+	vector  net.Buffers // what is written by writev
+	room    [2][]byte   // the memory of vector, in most answers
 }
 
 // parserBytes holds the head of nearly every response; a longer one gets a
 // parser of its own.
 const parserBytes = 4 << 10
 
-// mostLinesKept is for how many field lines a turn keeps room, mostBlockKept for how many bytes
-// of block.
+// mostLinesKept bounds the field lines, and mostBlockKept the bytes of block, for which a turn keeps
+// memory.
 const (
 	mostLinesKept = 256
 	mostBlockKept = 64 << 10
@@ -67,14 +67,14 @@ type turnKey struct{}
 func (s *Server) take(ctx *fasthttp.RequestCtx, at time.Time) *turn {
 	t := s.turns.Get().(*turn)
 	t.ctx, t.conn = ctx, ctx.Conn().(*conn)
-	t.conn.fresh = false
+	t.conn.headTimeUnset = false
 	r := &t.request
 	r.Received, r.Conn, r.Deadlines = at, t.conn.Conn, ctx
 	return t
 }
 
-// closeLater has the turn closed when its answer was sent, or has failed: fasthttp closes the
-// values of a request then.
+// closeLater makes fasthttp close the turn when its answer was sent, or has failed: fasthttp closes the
+// user values of a request then.
 func (t *turn) closeLater() { t.ctx.SetUserValue(turnKey{}, t) }
 
 // Close ends the turn.
@@ -105,7 +105,7 @@ func (t *turn) release() {
 	if cap(t.block) > mostBlockKept {
 		t.block = nil
 	}
-	t.conn.instead = nil
+	t.conn.pending = nil
 	t.request = message.Request{Lines: lines}
 	t.answer.Reset()
 	t.ctx, t.conn, t.body, t.stream, t.content, t.vector = nil, nil, body{}, nil, nil, nil
@@ -185,7 +185,7 @@ func (t *turn) rescue(status *int) {
 	}
 	t.server.o.Panics.Note(v)
 	t.end()
-	t.conn.instead = nil
+	t.conn.pending = nil
 	resp := &t.ctx.Response
 	resp.Reset()
 	resp.Header.SetNoDefaultContentType(true)
