@@ -15,69 +15,69 @@ import (
 
 // conn is one connection. Its mutex guards what is below it, and the streams.
 type conn struct {
-	s     *Server
-	nc    net.Conn   // as it was accepted
-	under net.Conn   // the same, under TLS
-	peer  netip.Addr // stands for the connection's own address where told
-	told  bool
-	turns atomic.Int64 // changes that State was not called for
+	s            *Server
+	nc           net.Conn   // as it was accepted
+	raw          net.Conn   // the same, under TLS
+	peer         netip.Addr // stands for the connection's own address where told
+	told         bool
+	stateChanges atomic.Int64 // changes of state that State has not been told of
 
-	reader reader // belongs to the goroutine that reads
-	wake   chan struct{}
-	ended  chan struct{} // closed when the writer has ended
-	writes atomic.Uint64 // odd while one is under way
-	frames atomic.Int64  // of content that were written, and that reader has not paid for
-	moved  atomic.Int64  // bytes of content that were
-	ending []*stream     // the writer's
-	sweep  sweep         // the sweeper's
+	reader       reader // belongs to the goroutine that reads
+	wake         chan struct{}
+	ended        chan struct{} // closed when the writer has ended
+	writes       atomic.Uint64 // odd while one is under way
+	unpaidFrames atomic.Int64  // frames of content that were written, and that the reader has not counted yet
+	contentSent  atomic.Int64  // bytes of content that were written
+	ending       []*stream     // the writer's
+	sweep        sweepState    // the sweeper's
 
-	mu       sync.Mutex
-	streams  map[uint32]*stream // neither reset nor answered
-	working  int                // requests that were begun and have not ended
-	lastID   uint32             // of the highest stream that was begun
-	recent   recent
-	asked    bool // a request has come
-	inHeader bool // a header has begun that goes on for more than a frame
-	headers  int  // beginnings and ends of such
-	acked    bool // the client knows our settings
-	active   bool // what State was told
+	mu            sync.Mutex
+	streams       map[uint32]*stream // neither reset nor answered
+	working       int                // requests that were begun and have not ended
+	lastID        uint32             // of the newest stream
+	recent        recent
+	hasRequest    bool // a request has come
+	inHeader      bool // a header has begun that goes on for more than a frame
+	headers       int  // counts their beginnings and ends
+	settingsAcked bool // the client knows our settings
+	active        bool // what State was told
 
-	out     outgoing
-	in      incoming
-	leaving stage
-	dead    bool // nothing is read or written any more
-	spare   []*stream
-	updates map[uint32]priority // of streams that have not begun
-	aware   bool                // the client says which stream goes first
+	out         outgoing
+	in          receiveWindow
+	leaving     stage
+	dead        bool // nothing is read or written any more
+	spare       []*stream
+	updates     map[uint32]priority // of streams that have not begun
+	prioritizes bool                // the client sends priorities
 }
 
-// stage is how far a connection has come in its end (RFC 9113 section 6.8).
+// stage says how far the graceful shutdown of a connection has come (RFC 9113 section 6.8).
 type stage uint8
 
 const (
-	staying stage = iota
-	warned        // it was told that it will end, and opens streams as before
-	last          // it was told which stream is its last
+	staying      stage = iota
+	goAwayWarned       // the first GOAWAY was sent; the client may still open streams
+	goAwayFinal        // the last GOAWAY was sent, which names the last stream
 )
 
 func newConn(s *Server, nc net.Conn) *conn {
 	c := &conn{
-		s: s, nc: nc, under: nc, wake: make(chan struct{}, 1), ended: make(chan struct{}),
+		s: s, nc: nc, raw: nc, wake: make(chan struct{}, 1), ended: make(chan struct{}),
 		streams: map[uint32]*stream{},
 	}
 	if t, ok := nc.(*tls.Conn); ok {
-		c.under = t.NetConn()
+		c.raw = t.NetConn()
 	}
 	if s.o.Peer != nil {
 		c.peer, c.told = s.o.Peer(nc)
 	}
 	c.out.init(s.block)
-	c.in = incoming{window: connWindow}
+	c.in = receiveWindow{window: connWindow}
 	c.reader.init(c)
 	return c
 }
 
-// refuse closes a connection that came too late. It counts as one that came and went.
+// refuse closes a connection that came after the Server stopped accepting. State is told New and Closed.
 func (c *conn) refuse() {
 	_ = c.nc.Close()
 	c.state(New)
@@ -108,10 +108,10 @@ func (c *conn) end(err error) {
 		c.s.o.Log.Debug("connection of HTTP/2 is ended", "client", c.nc.RemoteAddr().String(), "error", err)
 		c.finishAll(c.endAll(func() {
 			c.out.goAway(c.lastID, xhttp2.ErrCode(protocol))
-			c.leaving = last
+			c.leaving = goAwayFinal
 		}))
 		c.signal()
-		// To close with something unread would reset the connection, and GOAWAY might be lost.
+		// Closing with bytes unread would reset the connection, and GOAWAY might be lost.
 		_ = c.nc.SetReadDeadline(now().Add(lingering))
 		_, _ = io.Copy(io.Discard, c.nc)
 	}
@@ -121,7 +121,7 @@ func (c *conn) end(err error) {
 	c.finishAll(over)
 	<-c.ended
 	c.settle()
-	c.tell()
+	c.reportState()
 	c.state(Closed)
 }
 
@@ -144,14 +144,14 @@ func (c *conn) endAll(begin func()) []*stream {
 // finishAll does what is left to do for streams that were ended.
 func (c *conn) finishAll(all []*stream) {
 	for _, s := range all {
-		s.left()
+		s.notifyLeave()
 	}
 }
 
-// close closes the connection, in the way of TLS where the client is to know that nothing follows.
+// close closes the connection, over TLS with its closure alert if the client is to know that nothing follows.
 func (c *conn) close() {
 	c.mu.Lock()
-	orderly := c.leaving == last
+	orderly := c.leaving == goAwayFinal
 	c.mu.Unlock()
 	if orderly {
 		_ = c.nc.Close()
@@ -159,10 +159,10 @@ func (c *conn) close() {
 	c.kill()
 }
 
-// kill closes the connection, and waits for nobody. Its goroutines end then.
-func (c *conn) kill() { _ = c.under.Close() }
+// kill closes the connection without a wait, so that its goroutines end.
+func (c *conn) kill() { _ = c.raw.Close() }
 
-// signal has the writer look for something to write.
+// signal makes the writer look for something to write.
 func (c *conn) signal() {
 	select {
 	case c.wake <- struct{}{}:
@@ -170,14 +170,14 @@ func (c *conn) signal() {
 	}
 }
 
-// tell says whether a request is under way, if that has changed. Calls of State never overlap:
-// who comes while one is under way leaves it to that one.
-func (c *conn) tell() {
-	if c.turns.Add(1) != 1 {
+// reportState tells State whether a request is under way, if that has changed. Calls of State never overlap:
+// during one, another goroutine only leaves a note, and the first calls State again.
+func (c *conn) reportState() {
+	if c.stateChanges.Add(1) != 1 {
 		return
 	}
 	for {
-		n := c.turns.Load()
+		n := c.stateChanges.Load()
 		c.mu.Lock()
 		active := len(c.streams) > 0
 		changed := active != c.active
@@ -186,7 +186,7 @@ func (c *conn) tell() {
 		if changed {
 			c.state(activity(active))
 		}
-		if c.turns.CompareAndSwap(n, 0) {
+		if c.stateChanges.CompareAndSwap(n, 0) {
 			return
 		}
 	}
@@ -199,32 +199,32 @@ func activity(active bool) State {
 	return Idle
 }
 
-// shutdown has the client open no more streams. It may not have heard of it when it opens the
-// next ones, so these are answered until it has: see RFC 9113 section 6.8.
+// shutdown asks the client to open no more streams. Streams that it opens before it knows of that are
+// answered: see RFC 9113 section 6.8.
 func (c *conn) shutdown() {
 	c.mu.Lock()
 	if c.leaving == staying {
-		c.leaving = warned
+		c.leaving = goAwayWarned
 		c.out.goAway(1<<31-1, xhttp2.ErrCodeNo)
-		c.out.ping(leavingPing)
+		c.out.ping(goAwayPing)
 	}
 	c.mu.Unlock()
 	c.signal()
 }
 
-// leavingPing is the PING whose answer says that the client knows of the end.
-var leavingPing = [8]byte{'l', 'e', 'a', 'v', 'i', 'n', 'g'}
+// goAwayPing is the PING after the first GOAWAY. Its answer says that the client has that GOAWAY.
+var goAwayPing = [8]byte{'l', 'e', 'a', 'v', 'i', 'n', 'g'}
 
 // closeLocked tells the client which stream is the last. The writer ends the connection when
 // the streams have.
 func (c *conn) closeLocked() {
-	if c.leaving != last {
-		c.leaving = last
+	if c.leaving != goAwayFinal {
+		c.leaving = goAwayFinal
 		c.out.goAway(c.lastID, xhttp2.ErrCodeNo)
 	}
 }
 
-// source has the writer write what is ready before the reader waits for more.
+// source reads the connection. Before a read that may wait, it makes the writer write what is ready.
 type source struct{ c *conn }
 
 // Read implements io.Reader.

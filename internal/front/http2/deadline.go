@@ -8,11 +8,11 @@ import (
 // deadline is one of a stream. The connection's mutex guards it.
 type deadline struct {
 	timer  *time.Timer
-	turn   int // of the last set: a timer that has run by then counts no more
+	turn   int // number of the last set: a timer of an earlier one does nothing
 	passed bool
 }
 
-// set has f called at t, under mu, if that comes before the next set. The zero time is none.
+// set makes f be called at t, under mu, unless set is called again before. The zero time is no deadline.
 func (d *deadline) set(t time.Time, mu *sync.Mutex, f func()) {
 	d.clear()
 	if t.IsZero() {
@@ -35,7 +35,7 @@ func (d *deadline) set(t time.Time, mu *sync.Mutex, f func()) {
 	})
 }
 
-// clear takes it back. It keeps no stream in memory then.
+// clear removes the deadline, so that its timer keeps no stream in memory.
 func (d *deadline) clear() {
 	d.turn++
 	d.passed = false

@@ -10,10 +10,10 @@
 // has to wait, or whose content is not in memory, has a goroutine of its own. All state of a
 // connection and its streams is under one mutex. Nothing is read, written or called under it.
 //
-// One goroutine of the Server looks at all connections now and then. It finds clients that take too
-// little, and what has waited for too long. So a request needs no timer.
+// One goroutine of the Server, the sweeper, looks at all connections at intervals. It finds clients
+// that take too little, and waits that last too long. So a request needs no timer.
 //
-// What is bounded, of one connection: streams, and requests that are worked on, with those that
-// were reset; the bytes and the number of fields, compressed or not; what is kept of contents
-// that nobody has read; frames that ask for nothing, resets, and answers to control frames.
+// Bounded for each connection are: streams; requests under way, including those that were reset;
+// the bytes and the number of fields, compressed or not; content that nobody has read;
+// frames that further no request, resets, and answers to control frames.
 package http2

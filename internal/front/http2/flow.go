@@ -3,15 +3,15 @@ package http2
 // mostWindow is the largest window (RFC 9113 section 6.9.1).
 const mostWindow = 1<<31 - 1
 
-// incoming is how much content a client may send, of a stream or of a connection. What it may
-// send, what nobody has read, and credit make its whole window.
-type incoming struct {
-	window int64 // what it may send without a word
-	credit int64 // what was read and the client does not know of
+// receiveWindow is the flow-control window for content that a client sends, of a stream or of a connection.
+// Its size is window, credit, and what was received but not read, together.
+type receiveWindow struct {
+	window int64 // what the client may still send
+	credit int64 // what was read, and not granted by WINDOW_UPDATE yet
 }
 
 // take takes n bytes that have come, and reports whether they were allowed.
-func (w *incoming) take(n int64) bool {
+func (w *receiveWindow) take(n int64) bool {
 	if n > w.window {
 		return false
 	}
@@ -19,14 +19,14 @@ func (w *incoming) take(n int64) bool {
 	return true
 }
 
-// give gives n bytes back and reports whether the client is to be told.
-func (w *incoming) give(n, whole int64) bool {
+// give adds n bytes that were read to credit, and reports whether to send a WINDOW_UPDATE.
+func (w *receiveWindow) give(n, whole int64) bool {
 	w.credit += n
 	return w.credit >= whole/4
 }
 
-// grant returns what the client is told that it may send more.
-func (w *incoming) grant() (n int64) {
+// grant moves credit to window, and returns it for a WINDOW_UPDATE.
+func (w *receiveWindow) grant() (n int64) {
 	n, w.credit = w.credit, 0
 	w.window += n
 	return n

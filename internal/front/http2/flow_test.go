@@ -287,11 +287,11 @@ func TestPriorities(t *testing.T) {
 
 // TestAPurseHoldsNoMoreThanItsBurst.
 func TestAPurseHoldsNoMoreThanItsBurst(t *testing.T) {
-	p, at := newPurse(2, 1), time.Now()
+	p, at := newTokenBucket(2, 1), time.Now()
 	pay := func(after time.Duration, want bool) {
 		t.Helper()
 		at = at.Add(after)
-		if got := p.pay(at); got != want {
+		if got := p.take(at); got != want {
 			t.Errorf("got %v, want %v", got, want)
 		}
 	}
@@ -303,7 +303,7 @@ func TestAPurseHoldsNoMoreThanItsBurst(t *testing.T) {
 	pay(time.Hour, true)
 	pay(0, true)
 	pay(0, false)
-	p.get(100)
+	p.put(100)
 	pay(0, true)
 	pay(0, true)
 	pay(0, false)

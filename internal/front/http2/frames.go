@@ -11,16 +11,16 @@ func (r *reader) settings(f *xhttp2.SettingsFrame) error {
 	c := r.c
 	if f.IsAck() {
 		c.mu.Lock()
-		c.acked = true
+		c.settingsAcked = true
 		c.mu.Unlock()
 		return r.payIdle()
 	}
-	if err := r.take(f); err != nil {
+	if err := r.applySettings(f); err != nil {
 		return err
 	}
 	c.signal()
 	if !r.begun {
-		// It has shown that it speaks the protocol, and waits for its first request now.
+		// The client has shown that it speaks HTTP/2. From now on the connection waits for its first request.
 		r.begun = true
 		c.state(Active)
 		c.state(Idle)
@@ -28,9 +28,9 @@ func (r *reader) settings(f *xhttp2.SettingsFrame) error {
 	return r.payIdle()
 }
 
-// take changes what the settings say. One frame can name the window very often, and each change is
-// one of all streams: the last one counts.
-func (r *reader) take(f *xhttp2.SettingsFrame) error {
+// applySettings applies the settings. One frame can name the initial window many times, and a change concerns
+// all streams, so only the last value is applied.
+func (r *reader) applySettings(f *xhttp2.SettingsFrame) error {
 	c := r.c
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +56,7 @@ func (r *reader) take(f *xhttp2.SettingsFrame) error {
 		if s.window <= 0 {
 			c.out.ready.remove(s)
 		}
-		c.out.offer(s)
+		c.out.queueContent(s)
 	}
 	c.out.ackSettings()
 	return nil
@@ -68,7 +68,7 @@ func (r *reader) ping(f *xhttp2.PingFrame) {
 	switch {
 	case !f.IsAck():
 		c.out.pong(f.Data)
-	case f.Data == leavingPing && c.leaving == warned:
+	case f.Data == goAwayPing && c.leaving == goAwayWarned:
 		c.closeLocked()
 	}
 	c.mu.Unlock()
@@ -95,7 +95,7 @@ func (r *reader) windowUpdate(f *xhttp2.WindowUpdateFrame) error {
 		if s.window += int64(f.Increment); s.window > mostWindow {
 			return xhttp2.StreamError{StreamID: s.id, Code: xhttp2.ErrCodeFlowControl}
 		}
-		c.out.offer(s)
+		c.out.queueContent(s)
 	case c.idleLocked(f.StreamID):
 		return errProtocol
 	}
@@ -116,8 +116,8 @@ func (r *reader) rstStream(f *xhttp2.RSTStreamFrame) error {
 		return errProtocol
 	}
 	if s != nil {
-		s.left()
-		c.tell()
+		s.notifyLeave()
+		c.reportState()
 	}
 	return r.payReset()
 }
@@ -140,11 +140,11 @@ func (r *reader) data(f *xhttp2.DataFrame) error {
 	s := c.streams[f.StreamID]
 	if s == nil {
 		c.giveLocked(length)
-		return c.strayLocked(f.StreamID)
+		return c.closedStreamLocked(f.StreamID)
 	}
 	code := xhttp2.ErrCodeNo
 	switch {
-	case s.half:
+	case s.halfClosed:
 		code = xhttp2.ErrCodeStreamClosed
 	case !s.in.take(length):
 		code = xhttp2.ErrCodeFlowControl
@@ -155,7 +155,7 @@ func (r *reader) data(f *xhttp2.DataFrame) error {
 		c.giveLocked(length)
 		return xhttp2.StreamError{StreamID: s.id, Code: code}
 	}
-	s.half = f.StreamEnded()
+	s.halfClosed = f.StreamEnded()
 	s.padLocked(length - int64(len(p)))
 	return nil
 }
@@ -163,8 +163,8 @@ func (r *reader) data(f *xhttp2.DataFrame) error {
 // padLocked gives back n bytes of padding, which nobody reads.
 func (s *stream) padLocked(n int64) {
 	s.c.giveLocked(n)
-	if n > 0 && !s.half && s.in.give(n, streamWindow) {
-		s.c.out.due(s)
+	if n > 0 && !s.halfClosed && s.in.give(n, streamWindow) {
+		s.c.out.queueFrames(s)
 	}
 }
 
@@ -172,8 +172,8 @@ func (s *stream) padLocked(n int64) {
 // are idle (RFC 9113 section 5.1.1).
 func (c *conn) idleLocked(id uint32) bool { return id > c.lastID || id%2 == 0 }
 
-// strayLocked says what becomes of content of a stream that is not open.
-func (c *conn) strayLocked(id uint32) error {
+// closedStreamLocked returns the error for content of a stream that is not open.
+func (c *conn) closedStreamLocked(id uint32) error {
 	if c.idleLocked(id) {
 		return errProtocol
 	}
@@ -192,7 +192,7 @@ func (r *reader) priorityUpdate(f *xhttp2.PriorityUpdateFrame) error {
 	p := parsePriority(f.Priority, usual)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.aware = true
+	c.prioritizes = true
 	if s := c.streams[id]; s != nil {
 		if in := s.ready; in {
 			c.out.ready.remove(s)
@@ -203,14 +203,14 @@ func (r *reader) priorityUpdate(f *xhttp2.PriorityUpdateFrame) error {
 		return nil
 	}
 	if id > c.lastID {
-		c.expectLocked(id, p)
+		c.keepPriorityLocked(id, p)
 	}
 	return nil
 }
 
-// expectLocked keeps the priority of a stream that has not begun, if there is room. Those that were
-// passed over will not begin any more.
-func (c *conn) expectLocked(id uint32, p priority) {
+// keepPriorityLocked keeps the priority of a stream that has not begun, if fewer than mostPriorities are kept. It first
+// drops those of streams that cannot begin any more, because a stream with a higher number has.
+func (c *conn) keepPriorityLocked(id uint32, p priority) {
 	if _, known := c.updates[id]; !known && len(c.updates) >= mostPriorities {
 		maps.DeleteFunc(c.updates, func(id uint32, _ priority) bool { return id <= c.lastID })
 		if len(c.updates) >= mostPriorities {

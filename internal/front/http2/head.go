@@ -10,14 +10,14 @@ import (
 	"edgeproxy/internal/field"
 )
 
-// encoder writes header blocks (RFC 7541). Its table is that of the connection, so blocks go
-// out in the order in which they were made. It keeps no bytes of what it is given.
+// encoder writes header blocks (RFC 7541). Its dynamic table is that of the connection, so blocks must be
+// sent in the order in which they were made. It keeps no bytes of what it is given.
 type encoder struct {
 	block writing
 	hpack *hpack.Encoder
 	names map[string]*name // of those that are not in known; bounded
-	// Responses of an origin often have the same names at the same places: those that were met
-	// there last.
+	// The name that was last at each place: responses of an origin often have the same names at the
+	// same places.
 	fieldAt, lineAt [places]*name
 }
 
@@ -47,11 +47,11 @@ func (e *encoder) head(status int) {
 	_ = e.hpack.WriteField(hpack.HeaderField{Name: ":status", Value: statusText(status)})
 }
 
-// trailers makes a block without one. The table holds none of them: they tell of one content.
+// trailers makes a block without a status. None of its fields goes into the table: they belong to one content.
 func (e *encoder) trailers(list field.List) {
 	e.block = e.block[:0]
 	for i := range list {
-		if n := e.name(list[i].Name); !n.barred {
+		if n := e.name(list[i].Name); !n.forbidden {
 			_ = e.hpack.WriteField(hpack.HeaderField{Name: n.lower, Value: list[i].Value, Sensitive: true})
 		}
 	}
@@ -87,8 +87,8 @@ func (e *encoder) field(place int, f field.Field) {
 		e.fieldAt[place%places] = n
 	}
 	switch {
-	case n.barred:
-	case n.changing || len(n.lower)+len(f.Value) > mostIndexed:
+	case n.forbidden:
+	case n.varying || len(n.lower)+len(f.Value) > mostIndexed:
 		e.huffman(n, f.Value)
 	default:
 		_ = e.hpack.WriteField(hpack.HeaderField{Name: n.lower, Value: f.Value, Sensitive: n.secret})
@@ -110,7 +110,7 @@ func (e *encoder) lines(all []byte) {
 			n = e.name(string(line[:at]))
 			e.lineAt[i%places] = n
 		}
-		if !n.barred {
+		if !n.forbidden {
 			e.literal(n, bytes.TrimLeft(line[at+1:], " "))
 		}
 	}
@@ -118,7 +118,7 @@ func (e *encoder) lines(all []byte) {
 
 var crlf = []byte("\r\n")
 
-// name returns what is known of a name in canonical form. It keeps none that it does not have.
+// name returns the properties of a name in canonical form. It keeps no bytes of its argument.
 func (e *encoder) name(canonical string) *name {
 	if n, ok := known[canonical]; ok {
 		return n

@@ -33,8 +33,8 @@ func (r *reader) emit(f hpack.HeaderField) {
 	b.fields = append(b.fields, f)
 }
 
-// headers reads a HEADERS behind its head h (RFC 9113 section 6.2), which begins a block. Each
-// request has one, so it is read where it lies: the framer would allocate it.
+// headers reads the payload of a HEADERS frame with the head h (RFC 9113 section 6.2), which begins a block. Each
+// request has one, so it is read in the buffer: the framer would allocate it.
 func (r *reader) headers(h xhttp2.FrameHeader) error {
 	if h.StreamID == 0 {
 		return errProtocol
@@ -45,19 +45,19 @@ func (r *reader) headers(h xhttp2.FrameHeader) error {
 		if _, err := io.ReadFull(r.in, p); err != nil {
 			return err
 		}
-		return r.begins(h, p)
+		return r.beginBlock(h, p)
 	}
 	p, err := r.in.Peek(n)
 	if err != nil {
 		return err
 	}
-	err = r.begins(h, p)
-	_, _ = r.in.Discard(n) // it is there
+	err = r.beginBlock(h, p)
+	_, _ = r.in.Discard(n) // all n bytes are buffered
 	return err
 }
 
-// begins begins a block with the payload p of a HEADERS.
-func (r *reader) begins(h xhttp2.FrameHeader, p []byte) error {
+// beginBlock begins a block with the payload p of a HEADERS.
+func (r *reader) beginBlock(h xhttp2.FrameHeader, p []byte) error {
 	padding := 0
 	if h.Flags.Has(xhttp2.FlagHeadersPadded) {
 		if len(p) < 1 {
@@ -81,8 +81,8 @@ func (r *reader) begins(h xhttp2.FrameHeader, p []byte) error {
 	return r.fragment(p[:len(p)-padding], h.Flags.Has(xhttp2.FlagHeadersEndHeaders))
 }
 
-// fragment takes a part of the block (RFC 9113 sections 4.3, 6.10). Clients can send such
-// without end.
+// fragment decodes a part of the block (RFC 9113 sections 4.3, 6.10). It bounds their number, because clients can
+// send them without end.
 func (r *reader) fragment(p []byte, end bool) error {
 	b := &r.block
 	b.came += len(p)
@@ -112,7 +112,7 @@ func (r *reader) fragment(p []byte, end bool) error {
 	return err
 }
 
-// blockEnded does what the block asks for: most begin a stream.
+// blockEnded handles a block that is complete: most begin a stream.
 func (r *reader) blockEnded() error {
 	c, b := r.c, &r.block
 	if b.id%2 == 0 {
@@ -126,14 +126,14 @@ func (r *reader) blockEnded() error {
 		switch {
 		case s != nil:
 			return r.trailers(s)
-		case reset: // it may not know yet
+		case reset: // the client may not know yet
 			return r.payIdle()
 		case known:
 			return errStream
 		}
 		return errProtocol // RFC 9113 section 5.1.1
 	}
-	if c.leaving == last { // it does not know yet, and will ask elsewhere
+	if c.leaving == goAwayFinal { // the client does not know yet, and will retry on another connection
 		c.mu.Unlock()
 		return r.payIdle()
 	}
@@ -148,16 +148,16 @@ func (r *reader) blockEnded() error {
 		c.mu.Unlock()
 		return r.payReset()
 	}
-	c.asked = true
+	c.hasRequest = true
 	s = c.newStreamLocked(b.id)
-	s.half = b.last
+	s.halfClosed = b.last
 	c.mu.Unlock()
 	r.useful()
 	r.request(s)
 	return nil
 }
 
-// request makes a request of the block and has it answered.
+// request makes a request from the block and begins its answer.
 func (r *reader) request(s *stream) {
 	c, b := r.c, &r.block
 	q := &s.request
@@ -165,7 +165,7 @@ func (r *reader) request(s *stream) {
 	h, wellFormed := s.fill(b.fields, b.last)
 	s.expects = h.expects
 	switch {
-	case b.size > b.limit || written(b.fields) > c.s.o.HeaderBytes:
+	case b.size > b.limit || sizeInHTTP1(b.fields) > c.s.o.HeaderBytes:
 		q.Lines, q.Fault = nil, &message.Fault{Status: http.StatusRequestHeaderFieldsTooLarge}
 	case !wellFormed:
 		s.malformed = true
@@ -174,11 +174,11 @@ func (r *reader) request(s *stream) {
 		q.Body = &s.up
 	}
 	s.settle(&h)
-	c.tell()
+	c.reportState()
 	c.begin(s)
 }
 
-// settle takes what the header says of content and priority.
+// settle applies what the header says about content and priority.
 func (s *stream) settle(h *head) {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
@@ -194,10 +194,10 @@ func (c *conn) priorityLocked(id uint32, h *head) priority {
 		return p
 	}
 	if h.hasPriority {
-		c.aware = true
+		c.prioritizes = true
 		return parsePriority(h.priority, usual)
 	}
-	if !c.aware || h.forMany {
+	if !c.prioritizes || h.forMany {
 		return equal
 	}
 	return usual
@@ -214,12 +214,12 @@ func (r *reader) trailers(s *stream) error {
 	switch {
 	case s.done:
 		return nil
-	case s.half:
+	case s.halfClosed:
 		code = xhttp2.ErrCodeStreamClosed
 	case !b.last || !ok || b.size > b.limit || !s.up.addLocked(nil, true):
 		code = xhttp2.ErrCodeProtocol
 	default:
-		s.half = true
+		s.halfClosed = true
 		s.up.trailers = list
 		return nil
 	}

@@ -76,14 +76,14 @@ func TestMoreContentThanWasAnnouncedWasSent(t *testing.T) {
 func TestPrioritiesOfStreamsThatNeverBeganTookTheRoom(t *testing.T) {
 	c := &conn{}
 	for id := uint32(1); id < 2*mostPriorities; id += 2 {
-		c.expectLocked(id, usual)
+		c.keepPriorityLocked(id, usual)
 	}
-	c.expectLocked(1001, priority{urgency: 1})
+	c.keepPriorityLocked(1001, priority{urgency: 1})
 	if len(c.updates) != mostPriorities {
 		t.Errorf("got %d priorities, want no more than %d", len(c.updates), mostPriorities)
 	}
 	c.lastID = 999
-	c.expectLocked(1001, priority{urgency: 1})
+	c.keepPriorityLocked(1001, priority{urgency: 1})
 	if p := c.priorityLocked(1001, &head{}); p.urgency != 1 || len(c.updates) != 0 {
 		t.Errorf("got %v, and %d that wait; want urgency 1, and none", p, len(c.updates))
 	}

@@ -211,7 +211,7 @@ func TestShutdownLetsStreamsFinish(t *testing.T) {
 	}
 	away(1<<31 - 1)
 	c.ask(3, true, plain("GET", "/")...)
-	_ = c.WritePing(true, leavingPing)
+	_ = c.WritePing(true, goAwayPing)
 	away(3)
 	c.ask(5, true, plain("GET", "/")...) // is not begun
 	close(goOn)
@@ -275,7 +275,7 @@ func TestAnAnswerThatIsTheLastEndsTheConnection(t *testing.T) {
 	if all, err := c.take(3); err != nil || all[3].text != "ok" {
 		t.Errorf("got %v, %v", all[3], err)
 	}
-	_ = c.WritePing(true, leavingPing)
+	_ = c.WritePing(true, goAwayPing)
 	c.wantEnd(xhttp2.ErrCodeNo)
 }
 

@@ -2,13 +2,13 @@ package http2
 
 import "strings"
 
-// name is what is known of the name of a field.
+// name has the properties of a field name.
 type name struct {
 	canonical, lower string
 	index            uint8 // in the static table (RFC 7541 appendix A); 0: not in it
-	changing         bool  // its value is another one with each response: the table is not to hold it
-	secret           bool  // nobody else may keep it in a table (RFC 7541 section 7.1.3)
-	barred           bool  // HTTP/2 does not have it, or has it by other means (RFC 9113 section 8.2.2)
+	varying          bool  // its value differs in each response, so it does not go into the dynamic table
+	secret           bool  // it is sent as never indexed (RFC 7541 section 7.1.3)
+	forbidden        bool  // it must not be sent by HTTP/2 (RFC 9113 section 8.2.2)
 }
 
 // known are the names of most fields of responses, in canonical form.
@@ -30,11 +30,11 @@ var known = func() map[string]*name {
 		"Permissions-Policy", "Pragma", "Proxy-Authenticate", "Referrer-Policy", "Report-To", "Retry-After", "Server",
 		"Strict-Transport-Security", "Surrogate-Control", "Timing-Allow-Origin", "Trailer", "Vary", "Via", "Www-Authenticate",
 		"X-Content-Type-Options", "X-Dns-Prefetch-Control", "X-Frame-Options", "X-Powered-By", "X-Robots-Tag", "X-Xss-Protection")
-	add(name{changing: true},
+	add(name{varying: true},
 		"Age", "Cache-Status", "Cache-Tag", "Content-Length", "Content-Location", "Content-Md5", "Content-Range", "Date", "Digest", "Etag",
 		"Expires", "Last-Modified", "Location", "Repr-Digest", "Server-Timing", "X-Cache", "X-Request-Id")
 	add(name{secret: true}, "Set-Cookie")
-	add(name{barred: true},
+	add(name{forbidden: true},
 		"Connection", "Http2-Settings", "Keep-Alive", "Proxy-Connection", "Transfer-Encoding", "Upgrade")
 	return out
 }()

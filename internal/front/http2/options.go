@@ -74,15 +74,15 @@ const (
 	// mostFragments is of how many frames a header may be.
 	mostFragments = 64
 
-	// Resets, of either side, are paid from a purse that holds resetBurst and gets
-	// resetsPerSecond (RFC 9113 section 10.5).
+	// Resets, of either side, take tokens from a bucket of resetBurst, filled at resetsPerSecond
+	// (RFC 9113 section 10.5).
 	resetBurst      = 1000
 	resetsPerSecond = 33
-	// Frames that further no request are paid from another. It also gets usefulPays for each
-	// request, each frame of content that came and each that went.
+	// Frames that further no request take tokens from another bucket. It also gets tokensPerUse for each
+	// request, and for each frame of content received or sent.
 	idleBurst     = 2000
 	idlePerSecond = 100
-	usefulPays    = 10
+	tokensPerUse  = 10
 	// One WINDOW_UPDATE for each updateBytes of content that were sent is free: clients tell of
 	// what they have read in pieces of theirs, and may do so long after it was sent.
 	updateBytes    = 256

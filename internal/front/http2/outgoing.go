@@ -8,14 +8,14 @@ import (
 
 // outgoing is what a connection is to be sent. Its connection's mutex guards it.
 type outgoing struct {
-	control []byte    // whole frames that wait for no window
-	plain   []*stream // with a head, an end or a grant to write, none of which waits for a window
-	ready   schedule  // with content
-	window  int64     // of the connection, for content
-	initial int64     // that each stream begins with
-	encoder encoder
-	touched []*stream // something of theirs is in what is being written
-	flooded bool      // the client takes no answers to its control frames
+	control  []byte    // whole frames, which no window limits
+	noWindow []*stream // streams with a head, an end or a WINDOW_UPDATE to write, which no window limits
+	ready    schedule  // with content
+	window   int64     // of the connection, for content
+	initial  int64     // that each stream begins with
+	encoder  encoder
+	touched  []*stream // streams with something in the write under way
+	flooded  bool      // the client takes no answers to its control frames
 }
 
 func (o *outgoing) init(preamble []byte) {
@@ -93,28 +93,28 @@ func (o *outgoing) ackSettings() {
 	}
 }
 
-// room reports whether one more frame may wait.
+// room reports whether one more control frame may be queued.
 func (o *outgoing) room() bool {
 	o.flooded = o.flooded || len(o.control) >= controlBytes
 	return !o.flooded
 }
 
-// due has s written that waits for no window.
-func (o *outgoing) due(s *stream) {
-	if !s.plain {
-		s.plain = true
-		o.plain = append(o.plain, s)
+// queueFrames queues s for frames that no window limits.
+func (o *outgoing) queueFrames(s *stream) {
+	if !s.inNoWindow {
+		s.inNoWindow = true
+		o.noWindow = append(o.noWindow, s)
 	}
 }
 
 // forget takes s out of all that waits.
 func (o *outgoing) forget(s *stream) {
 	o.ready.remove(s)
-	s.plain = false // it is passed over where it is met
+	s.inNoWindow = false // fillLocked skips it
 }
 
-// offer has the content of s written, as far as its window goes.
-func (o *outgoing) offer(s *stream) {
+// queueContent queues the content of s, if its window is open.
+func (o *outgoing) queueContent(s *stream) {
 	if !s.ready && !s.headDue && s.content.left > 0 && s.window > 0 {
 		o.ready.add(s)
 	}

@@ -9,11 +9,11 @@ import (
 // priority is when a stream is sent (RFC 9218 section 4).
 type priority struct {
 	urgency     uint8 // 0 goes first, 7 last
-	incremental bool  // its client can use a part of it: it shares with others of its urgency
+	incremental bool  // the client can use a part of it, so it takes turns with others of its urgency
 }
 
-// The priority of a stream whose client names none (RFC 9218 section 4.1), and that of one
-// whose client has not named any yet, or speaks for many: there all streams share.
+// The default priority of a stream (RFC 9218 section 4.1), and that of a stream whose client has not sent any
+// priority yet. Such a client may be a proxy for many, so all its streams share.
 var (
 	usual = priority{urgency: 3}
 	equal = priority{urgency: 3, incremental: true}
@@ -76,8 +76,8 @@ type schedule struct {
 	count  int
 }
 
-// level is those of one urgency. Content that is of use only as a whole goes in the order in
-// which it was asked for; the others take turns (RFC 9218 section 10).
+// level has the streams of one urgency. Streams that are not incremental are sent in the order in
+// which they were asked for; the incremental ones take turns (RFC 9218 section 10).
 type level struct {
 	whole, parts []*stream
 	turn         bool // of parts, where there are both

@@ -17,8 +17,8 @@ type reader struct {
 	framer  *xhttp2.Framer
 	decoder *hpack.Decoder
 	block   block
-	resets  purse
-	idle    purse
+	resets  tokenBucket
+	idle    tokenBucket
 	paid    int64 // of conn.frames
 	updates int64 // that content has paid for
 	begun   bool  // SETTINGS have come
@@ -32,7 +32,7 @@ func (r *reader) init(c *conn) {
 	r.block.limit = c.s.o.HeaderBytes + extraFields
 	r.decoder = hpack.NewDecoder(tableBytes, r.emit)
 	r.decoder.SetMaxStringLength(4 * r.block.limit) // more than fragment lets through
-	r.resets, r.idle = newPurse(resetBurst, resetsPerSecond), newPurse(idleBurst, idlePerSecond)
+	r.resets, r.idle = newTokenBucket(resetBurst, resetsPerSecond), newTokenBucket(idleBurst, idlePerSecond)
 }
 
 // Errors that end a connection.
@@ -46,7 +46,7 @@ const (
 	errSize     = xhttp2.ConnectionError(xhttp2.ErrCodeFrameSize)
 )
 
-// run reads until the connection is to end, and returns why that is.
+// run reads until the connection has to end, and returns why.
 func (r *reader) run() error {
 	if !r.c.secure() {
 		return errSecurity
@@ -68,13 +68,13 @@ func (r *reader) run() error {
 		if err = r.payload(h); err == nil {
 			continue
 		}
-		if err = r.survive(h, err); err != nil {
+		if err = r.resetOrFail(h, err); err != nil {
 			return err
 		}
 	}
 }
 
-// payload reads what follows the head of a frame, and does what the frame asks for.
+// payload reads the payload of a frame with the head h, and handles the frame.
 func (r *reader) payload(h xhttp2.FrameHeader) error {
 	if h.Type == xhttp2.FrameHeaders {
 		return r.headers(h)
@@ -86,7 +86,7 @@ func (r *reader) payload(h xhttp2.FrameHeader) error {
 	return r.frame(f)
 }
 
-// preface reads what every client says first (RFC 9113 section 3.4).
+// preface reads the client's connection preface (RFC 9113 section 3.4).
 func (r *reader) preface() error {
 	got := make([]byte, len(xhttp2.ClientPreface))
 	if _, err := io.ReadFull(r.in, got); err != nil {
@@ -98,13 +98,13 @@ func (r *reader) preface() error {
 	return nil
 }
 
-// survive resets the stream that err is of, and returns what ends the connection. What is wrong
-// with the frame of a header ends it, since nothing behind would be read as it was meant.
-func (r *reader) survive(h xhttp2.FrameHeader, err error) error {
+// resetOrFail resets the stream if err is an error of one stream. It returns an error that ends the connection. An error
+// in a frame of a header ends it, since the dynamic table would be wrong after it.
+func (r *reader) resetOrFail(h xhttp2.FrameHeader, err error) error {
 	var of xhttp2.StreamError
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return errSize // or the connection has ended, and nobody hears of it
+		return errSize // if the connection has ended instead, the error does not matter
 	case !errors.As(err, &of):
 		return err
 	case h.Type == xhttp2.FrameHeaders && !errors.Is(of.Cause, errFrames):
@@ -113,8 +113,8 @@ func (r *reader) survive(h xhttp2.FrameHeader, err error) error {
 	return r.reset(of.StreamID, of.Code)
 }
 
-// reset resets a stream. Clients can cause this at will, so it is paid for like their own
-// resets.
+// reset resets a stream. Clients can cause this at will, so it takes a token as their own
+// resets do.
 func (r *reader) reset(id uint32, code xhttp2.ErrCode) error {
 	c := r.c
 	c.mu.Lock()
@@ -134,37 +134,37 @@ func (r *reader) reset(id uint32, code xhttp2.ErrCode) error {
 }
 
 func (r *reader) payReset() error {
-	if !r.resets.pay(now()) {
+	if !r.resets.take(now()) {
 		return errCalm
 	}
 	return nil
 }
 
-// payIdle pays for a frame that furthers no request.
+// payIdle takes a token for a frame that furthers no request.
 func (r *reader) payIdle() error {
-	frames := r.c.frames.Load()
-	r.idle.get(float64(usefulPays * (frames - r.paid)))
+	frames := r.c.unpaidFrames.Load()
+	r.idle.put(float64(tokensPerUse * (frames - r.paid)))
 	r.paid = frames
-	if !r.idle.pay(now()) {
+	if !r.idle.take(now()) {
 		return errCalm
 	}
 	return nil
 }
 
-// payUpdate pays for a frame that opens a window: the content that was sent does, once for each
-// updateBytes.
+// payUpdate takes a token for a WINDOW_UPDATE. For each updateBytes of content that were sent one is
+// free.
 func (r *reader) payUpdate() error {
-	if r.updates < r.c.moved.Load()/updateBytes {
+	if r.updates < r.c.contentSent.Load()/updateBytes {
 		r.updates++
 		return nil
 	}
 	return r.payIdle()
 }
 
-// useful notes that a frame was of use.
-func (r *reader) useful() { r.idle.get(usefulPays) }
+// useful adds tokens for a frame that furthers a request.
+func (r *reader) useful() { r.idle.put(tokensPerUse) }
 
-// frame does what a frame asks for.
+// frame handles a frame.
 func (r *reader) frame(f xhttp2.Frame) error {
 	switch f := f.(type) {
 	case *xhttp2.ContinuationFrame:
@@ -180,11 +180,11 @@ func (r *reader) frame(f xhttp2.Frame) error {
 	case *xhttp2.RSTStreamFrame:
 		return r.rstStream(f)
 	}
-	return r.aside(f)
+	return r.connFrame(f)
 }
 
-// aside does what a frame asks for that is about no request.
-func (r *reader) aside(f xhttp2.Frame) error {
+// connFrame handles a frame that is not about a request.
+func (r *reader) connFrame(f xhttp2.Frame) error {
 	if err := r.payIdle(); err != nil {
 		return err
 	}

@@ -2,9 +2,9 @@ package http2
 
 import "slices"
 
-// recent remembers the streams that ended last, since frames of theirs may be on the way
-// (RFC 9113 section 5.1). Those that were reset by us are apart: what comes of them is dropped, and
-// nothing is wrong with it, however many others have ended since.
+// recent remembers the streams that ended last, since the client may still send frames for them
+// (RFC 9113 section 5.1). Streams that we have reset are kept apart, so that others that end do not push
+// them out: frames for them are dropped and are no error.
 type recent struct {
 	ended [16]uint32
 	reset [128]uint32

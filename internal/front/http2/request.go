@@ -55,13 +55,13 @@ func (s *stream) fill(fields []hpack.HeaderField, ended bool) (h head, wellForme
 		s.line(&h, f)
 	}
 	r := &s.request
-	wellFormed = wellFormed && h.placed() && h.agrees(s.scratch) && !(ended && h.length > 0)
+	wellFormed = wellFormed && h.validTarget() && h.hostMatches(s.scratch) && !(ended && h.length > 0)
 	r.Method, r.Target, r.Host = s.part(&h.method), s.part(&h.path), s.part(&h.authority)
 	r.Lines = s.scratch.lines
 	return h, wellFormed
 }
 
-// part returns what is fit to be logged of a pseudo-field.
+// part returns a copy of a pseudo-field for the log, if it can be logged.
 func (s *stream) part(p *pseudo) []byte {
 	if !visible(p.value) {
 		return nil
@@ -134,8 +134,8 @@ func (h *head) announce(names string) {
 	}
 }
 
-// line adds f to the lines of the request. Cookies may come one by one, and are one line
-// elsewhere (RFC 9113 section 8.2.3).
+// line adds f to the lines of the request. Several Cookie fields become one line
+// (RFC 9113 section 8.2.3).
 func (s *stream) line(h *head, f *hpack.HeaderField) {
 	b := s.scratch
 	switch f.Name {
@@ -152,9 +152,9 @@ func (s *stream) line(h *head, f *hpack.HeaderField) {
 	b.lines = append(b.lines, message.Line{Name: b.text(f.Name), Value: b.text(f.Value)})
 }
 
-// placed reports whether there is one target, as it has to be (RFC 9113 sections 8.3.1, 8.5).
-// Whole URLs would name another host in HTTP/1.1.
-func (h *head) placed() bool {
+// validTarget reports whether the pseudo-fields name one valid target (RFC 9113 sections 8.3.1, 8.5).
+// It refuses a whole URL, which in HTTP/1.1 could name another host.
+func (h *head) validTarget() bool {
 	if !field.ValidName(h.method.value) || h.authority.there && !visible(h.authority.value) {
 		return false
 	}
@@ -169,9 +169,9 @@ func (h *head) placed() bool {
 	return h.scheme.value == "https" || h.scheme.value == "http"
 }
 
-// agrees reports whether Host says the same as :authority (RFC 9113 section 8.3.1). It is in
-// its place where that is missing.
-func (h *head) agrees(b *scratch) bool {
+// hostMatches reports whether Host equals :authority (RFC 9113 section 8.3.1). If :authority is missing, Host
+// takes its place.
+func (h *head) hostMatches(b *scratch) bool {
 	hosts := 0
 	for i := range b.lines {
 		if l := &b.lines[i]; string(l.Name) == "host" {
@@ -234,7 +234,7 @@ func trailerFields(fields []hpack.HeaderField) (list field.List, ok bool) {
 		f := &fields[i]
 		h := head{length: -1}
 		name := field.Canonical(f.Name)
-		if !validName(f.Name) || !validValue(f.Value) || !h.field(f) || ofTheHead(name) {
+		if !validName(f.Name) || !validValue(f.Value) || !h.field(f) || headerOnly(name) {
 			return nil, false
 		}
 		list.Add(name, f.Value)
@@ -242,15 +242,15 @@ func trailerFields(fields []hpack.HeaderField) (list field.List, ok bool) {
 	return list, true
 }
 
-// ofTheHead reports whether a field, by its name in canonical form, would frame, route or
-// authenticate a request, were it merged into the header (RFC 9110 section 6.5.1). HTTP/1.1
-// refuses the same.
-func ofTheHead(name string) bool {
+// headerOnly reports whether a field, by its name in canonical form, would frame, route or
+// authenticate a request if it were merged into the header (RFC 9110 section 6.5.1). For HTTP/1.1
+// the same fields are refused.
+func headerOnly(name string) bool {
 	return !httpguts.ValidTrailerHeader(name) || name == "Cookie" || name == "Set-Cookie" || name == "Location"
 }
 
-// written returns how long a header is in HTTP/1.1.
-func written(fields []hpack.HeaderField) int {
+// sizeInHTTP1 returns how many bytes a header would have in HTTP/1.1.
+func sizeInHTTP1(fields []hpack.HeaderField) int {
 	n := len("  HTTP/1.1\r\n\r\n")
 	for i := range fields {
 		f := &fields[i]

@@ -75,13 +75,13 @@ func TestSpareStreamsGoWithTime(t *testing.T) {
 	defer nc.Close()
 	defer other.Close()
 	c := newConn(s, nc) // which the Server does not look at
-	c.lastID, c.asked, c.spare = 1, true, []*stream{{}}
+	c.lastID, c.hasRequest, c.spare = 1, true, []*stream{{}}
 	began := time.Now()
 	for _, look := range []struct {
 		after time.Duration
 		want  int
 	}{{0, 1}, {spareTime - 1, 1}, {spareTime, 0}} {
-		c.look(began.Add(look.after), 0)
+		c.check(began.Add(look.after), 0)
 		if got := len(c.spare); got != look.want {
 			t.Errorf("after %v: got %d spare streams, want %d", look.after, got, look.want)
 		}

@@ -6,7 +6,7 @@ import (
 	"edgeproxy/internal/message"
 )
 
-// scratch is what a request and its answer are made in. It belongs to a stream.
+// scratch is the memory in which a request and its answer are built. It belongs to a stream.
 type scratch struct {
 	lines  []message.Line
 	bytes  []byte
@@ -20,8 +20,8 @@ const (
 	mostLines   = 32          // and lines: more than browsers send
 )
 
-// spareLocked returns a stream that has served its request, or a new one. The reader alone begins
-// streams. So what it or the writer still knows of one that has ended cannot be of the next.
+// spareLocked returns a stream that has served its request, or a new one. Only the reader begins
+// streams, so it and the writer hold no old pointer to the stream when it is used again.
 func (c *conn) spareLocked() *stream {
 	if n := len(c.spare); n > 0 {
 		s := c.spare[n-1]
@@ -34,8 +34,8 @@ func (c *conn) spareLocked() *stream {
 	return s
 }
 
-// keepLocked keeps a stream that has ended for another request, if nobody else can know of it. Who
-// holds something for the answer knows the stream by Request.Conn.
+// keepLocked keeps a stream that has ended for another request, if nobody else can have a pointer to it. A
+// holder of something for the answer has one by Request.Conn.
 func (c *conn) keepLocked(s *stream) {
 	b := s.scratch
 	if s.shared || s.answer.Held != nil || c.dead || len(c.spare) >= mostSpare {

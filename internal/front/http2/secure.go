@@ -2,9 +2,8 @@ package http2
 
 import "crypto/tls"
 
-// secure reports whether the connection is as safe as HTTP/2 wants it (RFC 9113 section 9.2): by
-// TLS 1.2, only a few ways to encrypt are. One without TLS was not let in by ALPN; that it is
-// served is for its operator to say.
+// secure reports whether the connection meets RFC 9113 section 9.2, which allows only a few cipher suites of
+// TLS 1.2. A connection without TLS did not come by ALPN; the operator has allowed it.
 func (c *conn) secure() bool {
 	t, ok := c.nc.(*tls.Conn)
 	if !ok {

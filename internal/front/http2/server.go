@@ -54,12 +54,12 @@ func (s *Server) Serve(ln net.Listener) error {
 			s.mu.Unlock()
 			return err
 		}
-		s.take(nc)
+		s.serveConn(nc)
 	}
 }
 
-// take serves a connection in a goroutine of its own.
-func (s *Server) take(nc net.Conn) {
+// serveConn serves a connection in a goroutine of its own.
+func (s *Server) serveConn(nc net.Conn) {
 	c := newConn(s, nc)
 	s.mu.Lock()
 	if s.leaving {
@@ -72,14 +72,14 @@ func (s *Server) take(nc net.Conn) {
 	s.mu.Unlock()
 	go func() {
 		defer s.conns.Done()
-		defer s.gone(c)
-		defer c.kill() // unless a panic says otherwise, it is closed
+		defer s.forget(c)
+		defer c.kill() // closes it also after a panic; otherwise it is closed already
 		s.o.Panics.Quietly(c.serve)
 	}()
 }
 
-// gone forgets a connection that has ended.
-func (s *Server) gone(c *conn) {
+// forget forgets a connection that has ended.
+func (s *Server) forget(c *conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.open, c)
@@ -109,8 +109,8 @@ func (s *Server) all() []*conn {
 	return out
 }
 
-// leave accepts no more connections, and returns those that are open.
-func (s *Server) leave() []*conn {
+// stopAccepting accepts no more connections, and returns those that are open.
+func (s *Server) stopAccepting() []*conn {
 	s.mu.Lock()
 	s.leaving = true
 	listeners := s.listeners
@@ -134,7 +134,7 @@ func (s *Server) Warn() {
 // 6.8). It returns when all requests have ended, or with the error of ctx; then Close ends
 // what is left.
 func (s *Server) Shutdown(ctx context.Context) error {
-	for _, c := range s.leave() {
+	for _, c := range s.stopAccepting() {
 		c.shutdown()
 	}
 	select {
@@ -158,7 +158,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 // Close ends all connections, and waits for that. The clients of requests that are worked on
 // have left then; these requests end by themselves.
 func (s *Server) Close() error {
-	for _, c := range s.leave() {
+	for _, c := range s.stopAccepting() {
 		c.kill()
 	}
 	s.mu.Lock()
@@ -189,7 +189,7 @@ func (s *Server) sweep() {
 		case <-tick.C:
 			t := now()
 			for _, c := range s.all() {
-				o.Panics.Quietly(func() { c.look(t, t.Sub(last)) })
+				o.Panics.Quietly(func() { c.check(t, t.Sub(last)) })
 			}
 			last = t
 		}

@@ -35,33 +35,33 @@ type stream struct {
 	sendInterim func(status int, fields field.List)
 	taken       atomic.Int64 // bytes of content that the client has had windows for
 
-	admitted  bool
-	malformed bool // reset behind its answer (RFC 9113 section 8.1.1)
-	expects   bool // the client waits for 100 (Continue)
-	closes    bool // the connection ends with the answer
+	admitted   bool
+	malformed  bool // reset behind its answer (RFC 9113 section 8.1.1)
+	expects    bool // the client waits for 100 (Continue)
+	closesConn bool // the connection ends with the answer
 
 	// The connection's mutex guards what follows.
-	cond     sync.Cond // of a wait for the client, either way
-	half     bool      // the client has ended its side
-	done     bool      // our last frame is on its way, or the stream is over
-	err      error     // why it is over; nil: it is not, or it has ended well
-	worked   bool      // one goroutine has the answer; it finishes the stream if that is done
-	flushing bool      // something of it is being written
-	orphan   bool      // it was ended while nobody worked on it: the goroutine that ended it finishes it
-	finished bool
-	shared   bool // others than the reader and the writer may know of it: it serves no other request
-	leavers  []*leaver
+	cond       sync.Cond // of a wait for the client, either way
+	halfClosed bool      // the client has ended its side
+	done       bool      // our last frame is on its way, or the stream is over
+	err        error     // why it is over; nil: it is not, or it has ended well
+	hasWorker  bool      // one goroutine works on the answer; it finishes the stream if it is done
+	flushing   bool      // something of it is being written
+	orphan     bool      // it was ended while no goroutine worked on it: the goroutine that ended it finishes it
+	finished   bool
+	shared     bool // others than the reader and the writer may know of it: it serves no other request
+	leavers    []*leaveCallback
 
-	priority priority
-	ready    bool  // in the schedule
-	plain    bool  // in the queue of what needs no window
-	window   int64 // for content
-	in       incoming
-	interims []interim
-	headDue  bool
-	content  content
-	last     bool // nothing follows content but trailers
-	trailers field.List
+	priority   priority
+	ready      bool  // in the schedule
+	inNoWindow bool  // in the queue of what needs no window
+	window     int64 // for content
+	in         receiveWindow
+	interims   []interim
+	headDue    bool
+	content    content
+	last       bool // nothing follows content but trailers
+	trailers   field.List
 
 	meter  pace.Meter // the sweeper's, as the next two
 	seen   int64      // taken at the last look
@@ -107,14 +107,14 @@ func (c *content) appendTo(b []byte, n int) []byte {
 	return b
 }
 
-// leaver is what is called when the client leaves.
-type leaver struct{ f func() }
+// leaveCallback is a function that is called when the client leaves.
+type leaveCallback struct{ f func() }
 
 // newStreamLocked begins a stream. The caller works on it.
 func (c *conn) newStreamLocked(id uint32) *stream {
 	s := c.spareLocked()
 	*s = stream{
-		c: c, id: id, worked: true, window: c.out.initial, in: incoming{window: streamWindow}, meter: pace.NewMeter(c.s.o.Send),
+		c: c, id: id, hasWorker: true, window: c.out.initial, in: receiveWindow{window: streamWindow}, meter: pace.NewMeter(c.s.o.Send),
 		scratch: s.scratch, sendInterim: s.sendInterim,
 	}
 	s.cond.L = &c.mu
@@ -136,16 +136,16 @@ func (s *stream) dropLocked() {
 	s.cond.Broadcast()
 }
 
-// endLocked ends s before its end, because of err. Unless it was over, left has to be called
-// then, without the mutex.
+// endLocked ends s early, because of err. Unless s was over, the caller then calls notifyLeave
+// without the mutex.
 func (s *stream) endLocked(err error) {
 	s.err, s.shared = err, true
 	s.dropLocked()
-	s.orphan = !s.worked
+	s.orphan = !s.hasWorker
 }
 
-// left calls what waits for the client to leave, and finishes s if nobody else does.
-func (s *stream) left() {
+// notifyLeave calls the functions of OnLeave, and finishes s if nobody else does.
+func (s *stream) notifyLeave() {
 	s.c.mu.Lock()
 	all := s.leavers
 	s.leavers = nil
@@ -172,19 +172,19 @@ func (s *stream) reset(code xhttp2.ErrCode, err error) {
 	s.endLocked(err)
 	s.c.mu.Unlock()
 	s.c.signal()
-	s.left()
-	s.c.tell()
+	s.notifyLeave()
+	s.c.reportState()
 }
 
 // release gives the answer to the writer, or finishes the stream if it is over.
 func (s *stream) release() {
 	s.c.mu.Lock()
-	s.worked = false
+	s.hasWorker = false
 	over := s.done && !s.flushing
 	s.c.mu.Unlock()
 	if over {
 		s.finish()
-		s.c.tell()
+		s.c.reportState()
 	}
 }
 
@@ -213,13 +213,13 @@ func (s *stream) interim(status int, fields field.List) {
 	s.c.mu.Lock()
 	if !s.done && !s.headDue && len(s.interims) < mostInterims {
 		s.interims = append(s.interims, interim{status, fields})
-		s.c.out.due(s)
+		s.c.out.queueFrames(s)
 	}
 	s.c.mu.Unlock()
 	s.c.signal()
 }
 
-// What follows makes a connection of it.
+// The methods below make a stream a net.Conn.
 
 // Read implements net.Conn, of the content of the request.
 func (s *stream) Read(p []byte) (int, error) { return s.up.Read(p) }
@@ -233,11 +233,11 @@ func (s *stream) Close() error {
 	return nil
 }
 
-func (s *stream) LocalAddr() net.Addr  { return s.c.under.LocalAddr() }
-func (s *stream) RemoteAddr() net.Addr { return s.c.under.RemoteAddr() }
+func (s *stream) LocalAddr() net.Addr  { return s.c.raw.LocalAddr() }
+func (s *stream) RemoteAddr() net.Addr { return s.c.raw.RemoteAddr() }
 
 // NetConn returns the connection that the client came in by, under TLS.
-func (s *stream) NetConn() net.Conn { return s.c.under }
+func (s *stream) NetConn() net.Conn { return s.c.raw }
 
 // Peer is what Options.Peer told of the client's connection.
 func (s *stream) Peer() (client netip.Addr, told bool) { return s.c.peer, s.c.told }
@@ -249,7 +249,7 @@ func (s *stream) Taken() int64 { return s.taken.Load() }
 // OnLeave calls f, in a goroutine of its own, once the client has reset the stream or its
 // connection has ended, at once if it has. Until then stop keeps it from that.
 func (s *stream) OnLeave(f func()) (stop func() bool) {
-	l := &leaver{f}
+	l := &leaveCallback{f}
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
 	if s.err != nil {
@@ -260,7 +260,7 @@ func (s *stream) OnLeave(f func()) (stop func() bool) {
 	return func() bool { return s.forgetLeaver(l) }
 }
 
-func (s *stream) forgetLeaver(l *leaver) bool {
+func (s *stream) forgetLeaver(l *leaveCallback) bool {
 	s.c.mu.Lock()
 	defer s.c.mu.Unlock()
 	for i, have := range s.leavers {

@@ -7,8 +7,8 @@ import (
 	"edgeproxy/internal/field"
 )
 
-// upload is the content of a request on its way. The window of its stream bounds what nobody
-// has read. It implements message.Body.
+// upload is the content of a request that is being received. The window of its stream bounds the bytes that
+// are here and not read. It implements message.Body.
 type upload struct {
 	s         *stream
 	length    int64 // announced; -1: it was not
@@ -53,35 +53,35 @@ func (u *upload) Read(p []byte) (int, error) {
 	}
 	n := copy(p, u.unread[u.off:])
 	if u.off += n; u.off == len(u.unread) {
-		u.emptyLocked()
+		u.resetBufLocked()
 	}
 	if c.in.give(int64(n), connWindow) {
 		c.signal()
 	}
-	if !s.half && !s.done && s.in.give(int64(n), streamWindow) {
-		c.out.due(s)
+	if !s.halfClosed && !s.done && s.in.give(int64(n), streamWindow) {
+		c.out.queueFrames(s)
 		c.signal()
 	}
 	return n, nil
 }
 
-// emptyLocked begins to keep anew, where all that came was read.
-func (u *upload) emptyLocked() {
+// resetBufLocked empties the buffer, if all that came was read.
+func (u *upload) resetBufLocked() {
 	u.unread, u.off = u.unread[:0], 0
 	if u.ended {
 		u.unread = nil
 	}
 }
 
-// lookLocked lets go of room that is not in use. One client has many streams, each of which may wait
+// freeUnusedLocked drops memory that is not in use. One client has many streams, each of which may wait
 // for long: for the origin, or for more of its content.
-func (u *upload) lookLocked() {
+func (u *upload) freeUnusedLocked() {
 	if len(u.unread) == u.off && cap(u.unread) > mostEmpty {
 		u.unread, u.off = nil, 0
 	}
 }
 
-// overLocked says why nothing more is to be waited for; nil: something is.
+// overLocked returns why no more will come; nil: more may come.
 func (u *upload) overLocked() error {
 	switch s := u.s; {
 	case s.err != nil:
@@ -96,7 +96,7 @@ func (u *upload) overLocked() error {
 	return nil
 }
 
-// addLocked takes what has come, and reports whether that is all right: no more than was
+// addLocked adds content that has come. It reports whether that is valid: no more than was
 // announced, and no less at the end.
 func (u *upload) addLocked(p []byte, end bool) bool {
 	u.came += int64(len(p))
@@ -113,8 +113,8 @@ func (u *upload) addLocked(p []byte, end bool) bool {
 	return true
 }
 
-// dropLocked lets go of what nobody will read, and returns how much that is. A stream that has
-// ended keeps nothing.
+// dropLocked drops the content that nobody will read, and returns how many bytes that was. A stream that has
+// ended keeps none.
 func (u *upload) dropLocked() int64 {
 	n := len(u.unread) - u.off
 	u.unread, u.off = nil, 0
@@ -122,7 +122,7 @@ func (u *upload) dropLocked() int64 {
 	return int64(n)
 }
 
-// giveLocked lets the client send so much more, on the whole connection.
+// giveLocked gives n bytes back to the receive window of the connection.
 func (c *conn) giveLocked(n int64) {
 	if n > 0 && c.in.give(n, connWindow) {
 		c.signal()

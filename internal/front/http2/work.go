@@ -11,8 +11,7 @@ import (
 	"edgeproxy/internal/message"
 )
 
-// begin has the engine answer s, which the reader has read. What is answered at once costs no
-// goroutine.
+// begin makes the engine answer s. A request that is answered at once needs no goroutine.
 func (c *conn) begin(s *stream) {
 	waits := false
 	defer func() {
@@ -63,7 +62,7 @@ func (s *stream) expect() {
 	s.respond(s.sendPieces)
 }
 
-// work runs f in a goroutine of the stream, which has the answer until f returns.
+// work runs f in a goroutine of the stream. That goroutine owns the answer until f returns.
 func (s *stream) work(f func()) {
 	s.c.mu.Lock()
 	s.shared = true
@@ -81,16 +80,16 @@ func (s *stream) work(f func()) {
 	})
 }
 
-// respond has the head of the answer written, and with it the content where that is in memory.
-// Otherwise it calls pieces.
+// respond queues the head of the answer, and with it content that is in memory. For other content it calls
+// pieces.
 func (s *stream) respond(pieces func(message.Content)) {
 	a := &s.answer
 	if a.Status < http.StatusOK || a.TakeOver != nil {
 		s.reset(xhttp2.ErrCodeInternal, errNoAnswer)
 		return
 	}
-	// A client that goes on sending what was refused ends its connection by nothing else.
-	s.closes = a.Last && s.request.Fault == nil
+	// Nothing else ends the connection of a client that goes on sending content that was refused.
+	s.closesConn = a.Last && s.request.Fault == nil
 	from := a.Content
 	if string(s.request.Method) == http.MethodHead || a.Status == http.StatusNoContent || a.Status == http.StatusNotModified {
 		from = nil
@@ -119,12 +118,12 @@ var (
 	errLength   = errors.New("http2: the content has another length than was announced")
 )
 
-// headLocking has the head written, and what there is of content.
+// headLocking queues the head, and content that is here. It takes the mutex.
 func (s *stream) headLocking(body content, trailers field.List, last bool) {
 	s.c.mu.Lock()
 	if !s.done {
 		s.headDue, s.content, s.trailers, s.last = true, body, trailers, last
-		s.c.out.due(s)
+		s.c.out.queueFrames(s)
 	}
 	s.c.mu.Unlock()
 }
@@ -157,7 +156,7 @@ func (s *stream) sendPieces(from message.Content) {
 	}
 }
 
-// sendPiece sends p, and reports whether that was so. It returns when p is not used any more.
+// sendPiece sends p, and reports whether it was sent. It returns when p is not used any more.
 func (s *stream) sendPiece(p []byte) bool {
 	c := s.c
 	c.mu.Lock()
@@ -169,7 +168,7 @@ func (s *stream) sendPiece(p []byte) bool {
 		return true
 	}
 	s.content = newContent([][]byte{p})
-	c.out.offer(s)
+	c.out.queueContent(s)
 	c.signal()
 	for !s.done && (s.content.left > 0 || s.flushing) {
 		s.cond.Wait()
@@ -177,12 +176,12 @@ func (s *stream) sendPiece(p []byte) bool {
 	return !s.done
 }
 
-// sendEnd ends the answer behind the content that was sent.
+// sendEnd ends the answer after the content that was sent.
 func (s *stream) sendEnd(trailers field.List) {
 	s.c.mu.Lock()
 	if !s.done {
 		s.last, s.trailers = true, trailers
-		s.c.out.due(s)
+		s.c.out.queueFrames(s)
 	}
 	s.c.mu.Unlock()
 	s.c.signal()

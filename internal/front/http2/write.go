@@ -7,7 +7,7 @@ import (
 	xhttp2 "golang.org/x/net/http2"
 )
 
-// buffers are of what is being written. A connection has one only while it writes, for most
+// buffers are for the bytes being written. A connection has one only while it writes, as most
 // connections are idle.
 var buffers = sync.Pool{New: func() any {
 	b := make([]byte, 0, recordBytes)
@@ -37,12 +37,12 @@ func (c *conn) write() {
 // dueLocked reports whether something is to be written, as far as is known.
 func (c *conn) dueLocked() bool {
 	o := &c.out
-	return len(o.control) > 0 || len(o.plain) > 0 || c.in.credit >= connWindow/4 || c.leaving == last ||
+	return len(o.control) > 0 || len(o.noWindow) > 0 || c.in.credit >= connWindow/4 || c.leaving == goAwayFinal ||
 		o.window > 0 && o.ready.count > 0
 }
 
-// flush writes what is ready, at most about a record. It reports whether something was, and
-// whether nothing will be any more.
+// flush writes what is ready, at most about one record of TLS. It reports whether something was ready, and
+// whether nothing more will be.
 func (c *conn) flush() (wrote, over bool) {
 	buffer := buffers.Get().(*[]byte)
 	defer func() {
@@ -85,8 +85,8 @@ const (
 	ended          // nobody takes anything any more
 )
 
-// fill appends frames to b. The unlock is deferred: the sweeper of all connections would wait for
-// one that a panic leaves locked.
+// fill appends frames to b. The unlock is deferred: if a panic left the mutex locked, the sweeper of all
+// connections would wait for it.
 func (c *conn) fill(b []byte) (filled []byte, state int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,14 +97,13 @@ func (c *conn) fill(b []byte) (filled []byte, state int) {
 	switch {
 	case c.out.flooded:
 		state = flooded
-	case c.leaving == last && len(c.streams) == 0 && len(c.out.touched) == 0:
+	case c.leaving == goAwayFinal && len(c.streams) == 0 && len(c.out.touched) == 0:
 		state = left
 	}
 	return filled, state
 }
 
-// fillLocked appends frames to b: first those that answer the client's, then heads and ends,
-// then content.
+// fillLocked appends frames to b: first control frames, then heads and ends, then content.
 func (c *conn) fillLocked(b []byte) []byte {
 	o := &c.out
 	b = append(b, o.control...)
@@ -113,17 +112,17 @@ func (c *conn) fillLocked(b []byte) []byte {
 		b = grant(b, 0, c.in.grant())
 	}
 	done := 0
-	for _, s := range o.plain {
+	for _, s := range o.noWindow {
 		if len(b) >= recordBytes {
 			break
 		}
 		done++
-		if s.plain {
-			s.plain = false
+		if s.inNoWindow {
+			s.inNoWindow = false
 			b = c.fillPlain(b, s)
 		}
 	}
-	o.plain = slices.Delete(o.plain, 0, done)
+	o.noWindow = slices.Delete(o.noWindow, 0, done)
 	for o.window > 0 {
 		s := o.ready.next()
 		room := recordBytes - len(b) - headBytes
@@ -139,13 +138,13 @@ func (c *conn) fillLocked(b []byte) []byte {
 // smaller one, the next record has it.
 const leastPiece = 1 << 10
 
-// fillPlain appends what of s waits for no window.
+// fillPlain appends the frames of s that no window limits.
 func (c *conn) fillPlain(b []byte, s *stream) []byte {
 	o := &c.out
 	if s.done {
 		return b
 	}
-	if s.in.credit >= streamWindow/4 && !s.half {
+	if s.in.credit >= streamWindow/4 && !s.halfClosed {
 		b = grant(b, s.id, s.in.grant())
 	}
 	for _, i := range s.interims {
@@ -163,7 +162,7 @@ func (c *conn) fillPlain(b []byte, s *stream) []byte {
 		if end {
 			return c.over(b, s)
 		}
-		o.offer(s)
+		o.queueContent(s)
 	}
 	if s.last && s.content.left == 0 && !s.done {
 		return c.fillEnd(b, s)
@@ -200,8 +199,8 @@ func (c *conn) fillContent(b []byte, s *stream, room int) []byte {
 	s.window -= int64(n)
 	o.window -= int64(n)
 	s.taken.Add(int64(n))
-	c.frames.Add(1)
-	c.moved.Add(int64(n))
+	c.unpaidFrames.Add(1)
+	c.contentSent.Add(int64(n))
 	c.touch(s)
 	switch {
 	case end:
@@ -209,32 +208,32 @@ func (c *conn) fillContent(b []byte, s *stream, room int) []byte {
 	case s.content.left == 0 || s.window == 0:
 		o.ready.remove(s)
 		if s.content.left == 0 && s.last { // trailers
-			o.due(s)
+			o.queueFrames(s)
 		}
 	}
 	return b
 }
 
-// over ends s, whose last frame is in b. What the client has not sent yet of its request is of
-// no use to anybody (RFC 9113 section 8.1).
+// over ends s, whose last frame is in b. If the client has not sent all of its request, over resets the
+// stream (RFC 9113 section 8.1).
 func (c *conn) over(b []byte, s *stream) []byte {
 	switch {
 	case s.malformed:
 		b = reset(b, s.id, xhttp2.ErrCodeProtocol)
-	case !s.half:
+	case !s.halfClosed:
 		b = reset(b, s.id, xhttp2.ErrCodeNo)
 	}
-	c.recent.add(s.id, !s.half || s.malformed)
-	if s.closes && c.leaving == staying {
-		c.leaving = warned
+	c.recent.add(s.id, !s.halfClosed || s.malformed)
+	if s.closesConn && c.leaving == staying {
+		c.leaving = goAwayWarned
 		c.out.goAway(1<<31-1, xhttp2.ErrCodeNo)
-		c.out.ping(leavingPing)
+		c.out.ping(goAwayPing)
 	}
 	s.dropLocked()
 	return b
 }
 
-// touch notes that something of s is in what is being written.
+// touch notes that the write under way has something of s.
 func (c *conn) touch(s *stream) {
 	if !s.flushing {
 		s.flushing = true
@@ -242,13 +241,13 @@ func (c *conn) touch(s *stream) {
 	}
 }
 
-// settle tells the streams of which something was written, or could not be.
+// settle wakes the streams of which something was written, or could not be written.
 func (c *conn) settle() {
 	ended := c.ending[:0]
 	c.mu.Lock()
 	for i, s := range c.out.touched {
 		s.flushing = false
-		if s.done && !s.worked && !s.finished {
+		if s.done && !s.hasWorker && !s.finished {
 			ended = append(ended, s)
 		} else {
 			s.cond.Broadcast()
@@ -261,7 +260,7 @@ func (c *conn) settle() {
 		s.finish()
 	}
 	if len(ended) > 0 {
-		c.tell()
+		c.reportState()
 	}
 	clear(ended)
 	c.ending = ended[:0]
