@@ -18,31 +18,31 @@ const (
 // limitedListener goes on accepting when the system has run out of something, usually file
 // descriptors. A front takes any error for the end of its listener, so without this a
 // client could end the process by opening connections.
-// Accepted connections are handed on as they are, so writev works on them.
+// It returns accepted connections unwrapped, so writev works on them.
 type limitedListener struct {
 	net.Listener
-	limiter *ConnLimiter
-	tells   bool // it tells a refused client why
-	log     *slog.Logger
-	closed  chan struct{}
-	once    sync.Once
-	logged  time.Time // when Accept last said so
+	limiter        *ConnLimiter
+	answersRefused bool // it answers a refused client
+	log            *slog.Logger
+	closed         chan struct{}
+	once           sync.Once
+	logged         time.Time // when Accept last logged an error
 }
 
 func newLimitedListener(l net.Listener, limiter *ConnLimiter, tells bool, log *slog.Logger) *limitedListener {
-	return &limitedListener{Listener: l, limiter: limiter, tells: tells, log: log, closed: make(chan struct{})}
+	return &limitedListener{Listener: l, limiter: limiter, answersRefused: tells, log: log, closed: make(chan struct{})}
 }
 
-// Accept waits for the next connection that its ConnLimiter lets stay. It fails when the listener
-// is closed, or with an error that waiting cannot mend. One goroutine calls it.
+// Accept waits for the next connection that its ConnLimiter admits. It fails when the listener
+// is closed, or with an error that does not pass with time. One goroutine calls it.
 func (l *limitedListener) Accept() (net.Conn, error) {
 	pause := acceptPause
 	for {
 		c, err := l.Listener.Accept()
 		switch {
-		case err == nil && !l.limiter.enter(c, l.tells):
+		case err == nil && !l.limiter.admit(c, l.answersRefused):
 			continue
-		case err == nil || !passing(err):
+		case err == nil || !temporary(err):
 			return c, err
 		}
 		if now := time.Now(); now.Sub(l.logged) >= acceptLogEvery {
@@ -60,16 +60,16 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close closes the listener and ends a pause.
+// Close closes the listener and ends a pause of Accept.
 func (l *limitedListener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return l.Listener.Close()
 }
 
-// passing reports whether an error of accept(2) says nothing about the listener: a lack of
+// temporary reports whether an error of accept(2) says nothing about the listener: a lack of
 // descriptors, buffers or memory, a client that left at once, or an error of the network that was
 // under way for a connection.
-func passing(err error) bool {
+func temporary(err error) bool {
 	for _, e := range []error{
 		syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED, syscall.EPROTO,
 		syscall.ENETDOWN, syscall.ENETUNREACH, syscall.EHOSTDOWN, syscall.EHOSTUNREACH, syscall.ENOPROTOOPT, syscall.ETIMEDOUT,

@@ -7,12 +7,12 @@ import (
 	"sync/atomic"
 )
 
-// connTableSlots bounds the slots of a connTable; where there are more connections some share one.
+// connTableSlots bounds the slots of a connTable; with more connections some share one.
 const connTableSlots = 1 << 14
 
-// connTable finds the connection that a connection belongs to, twice in each request, by the hash of
-// the pointer. A sync.Map would take more steps. Finding takes no mutex. To add or remove, the
-// caller must hold that of the ConnLimiter.
+// connTable finds the limitedConn of a net.Conn, twice in each request, by the hash of the pointer. A
+// sync.Map would take more steps. Finding takes no mutex. To add or remove, the caller must hold that
+// of the ConnLimiter.
 type connTable struct {
 	seed   maphash.Seed
 	slots  []atomic.Pointer[limitedConn] // of TCP; conns of a slot are linked by next
@@ -70,7 +70,7 @@ func (r *connTable) remove(m *limitedConn) {
 		switch other {
 		case nil:
 			return
-		case m: // who stands at m goes on by its next
+		case m: // a reader that is at m goes on by m.next
 			at.Store(m.next.Load())
 			return
 		}

@@ -7,17 +7,17 @@ import (
 	"time"
 )
 
-// deadlineConn is a connection under TLS whose Read keeps to its deadline, as one without TLS
-// does, also where the client has taken leave. TLS would go on telling of the end, and
-// nobody could ask, by a deadline that has passed, whether there is something to wait for:
-// internal/proxy does, to know a body that has ended from one that was cut off.
+// deadlineConn is a connection of TLS whose Read keeps its deadline, as one without TLS does, also
+// after the client has closed its side. tls.Conn would return io.EOF again and ignore a deadline that
+// has passed. internal/front/http1 sets such a deadline, to tell a body that has ended from one that
+// was cut off.
 type deadlineConn struct {
 	*tls.Conn
 	until atomic.Int64 // time since begun, in nanoseconds; 0: no deadline
 }
 
-// begun is what deadlines are counted from. A deadline is a time of the monotonic clock, as those
-// of package net are: the other one may be set while a deadline is kept.
+// begun is the time that deadlines are counted from. A deadline is a time of the monotonic clock, as those
+// of package net are, because the wall clock may be set meanwhile.
 var begun = time.Now()
 
 // SetDeadline implements net.Conn.

@@ -7,10 +7,10 @@
 // that a restart refuses nobody. The kernel is asked to end TCP connections of stalled
 // clients.
 //
-// A connection is handed on as the bare *net.TCPConn or *net.UnixConn, since only on that
-// fasthttp sends a large body by writev. Where a load balancer passes connections on by the
-// PROXY protocol, its header is read off first, and Peers remembers what it told.
+// An accepted connection is the bare *net.TCPConn or *net.UnixConn, since only on that
+// fasthttp sends a large body by writev. If a load balancer passes connections on by the
+// PROXY protocol, its header is read first, and Peers remembers the address in it.
 //
-// Accepting never waits for a client. Where there are too many connections, ConnLimiter and Secure
-// choose which ones are closed.
+// Accepting never waits for a client. If there are too many connections, ConnLimiter and Secure
+// choose which ones are closed. A connection is silent until its client has sent something.
 package listen

@@ -62,7 +62,7 @@ func TestClientsThatStopAfterTheirHelloKeepNobodyElseOut(t *testing.T) {
 	testkit.Eventually(t, "as many as may be are in the middle of a handshake", func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		return s.begun.len() == at && s.mute.len() == 0
+		return s.helloSent.len() == at && s.silent.len() == 0
 	})
 	go func() {
 		if c, err := s.H1().Accept(); err == nil {

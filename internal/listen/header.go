@@ -16,8 +16,8 @@ import (
 )
 
 // This file reads headers of the PROXY protocol, versions 1 and 2
-// (https://www.haproxy.org/download/3.4/doc/proxy-protocol.txt). What one says is the
-// parser's word; how many bytes it has is settled here, for what follows is the client's.
+// (https://www.haproxy.org/download/3.4/doc/proxy-protocol.txt). A library parses them. This
+// file determines their length, because the bytes after a header are the client's.
 
 const (
 	signature1 = "PROXY "
@@ -39,7 +39,7 @@ var (
 	errChecksum      = errors.New("checksum of the PROXY protocol does not fit")
 )
 
-// receive reads the header that r begins with, and not a byte behind it.
+// receive reads the header at the beginning of r, and not a byte after it.
 func receive(r io.Reader) ([]byte, error) {
 	have := make([]byte, 0, longestLine)
 	for {
@@ -68,14 +68,14 @@ func missing(have []byte) (int, error) {
 	return 0, errNoHeader
 }
 
-// begins reports whether have begins with the signature, as far as it goes.
+// begins reports whether have begins with the signature, or with a part of it if have is shorter.
 func begins(have []byte, signature string) bool {
 	n := min(len(have), len(signature))
 	return string(have[:n]) == signature[:n]
 }
 
-// missingOfLine is missing for version 1. A line whose end is not in sight has two bytes
-// more at least.
+// missingOfLine is missing for version 1. A line whose end has not come has at least two more
+// bytes.
 func missingOfLine(have []byte) (int, error) {
 	var n int
 	end := bytes.IndexAny(have, "\r\n")

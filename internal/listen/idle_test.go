@@ -32,7 +32,7 @@ func (g *guests) come(name, ip string, stays bool) {
 	g.t.Helper()
 	time.Sleep(time.Millisecond)
 	g.servers[name], g.clients[name] = conn(g.t, ip)
-	if got := g.c.enter(g.servers[name], false); got != stays {
+	if got := g.c.admit(g.servers[name], false); got != stays {
 		g.t.Errorf("%s: got %v, want %v", name, got, stays)
 	}
 }
@@ -173,14 +173,14 @@ func TestWhoIsLetGoWhileItAsksIsClosedBehindTheAnswer(t *testing.T) {
 		g.asks("a")
 		m := g.c.find(g.servers["a"])
 		seen := m.state.Load()
-		if !m.letGo(seen) || m.letGo(seen) {
+		if !m.dropIfIdle(seen) || m.dropIfIdle(seen) {
 			t.Error("let go twice, or not at all")
 		}
 		g.c.mu.Lock()
 		g.c.drop(m)
 		g.c.mu.Unlock()
 		g.c.Busy(g.servers["a"])
-		if got := m.state.Load(); got != gone {
+		if got := m.state.Load(); got != dropped {
 			t.Errorf("got the state %d, want gone", got)
 		}
 		g.left("a")
@@ -193,7 +193,7 @@ func TestWhoIsLetGoWhileItAsksIsClosedBehindTheAnswer(t *testing.T) {
 
 // TestManyIdleGoInTheirOrder: also where a look notes a part of them.
 func TestManyIdleGoInTheirOrder(t *testing.T) {
-	const n = 5 * noted
+	const n = 5 * minCandidates
 	synctest.Test(t, func(t *testing.T) {
 		c := NewConnLimiter(ConnLimits{Connections: n}, nil)
 		var servers []net.Conn
@@ -201,7 +201,7 @@ func TestManyIdleGoInTheirOrder(t *testing.T) {
 			t.Helper()
 			time.Sleep(time.Millisecond)
 			server, _ := conn(t, "192.0.2.1")
-			if !c.enter(server, false) {
+			if !c.admit(server, false) {
 				t.Fatal("refused")
 			}
 			c.Busy(server)
@@ -219,7 +219,7 @@ func TestManyIdleGoInTheirOrder(t *testing.T) {
 		}
 		for i, server := range order {
 			enter()
-			if state := c.find(server).state.Load(); state != gone {
+			if state := c.find(server).state.Load(); state != dropped {
 				t.Fatalf("newcomer %d: that which has waited for longest is in state %d, want gone", i, state)
 			}
 		}
@@ -240,7 +240,7 @@ func TestConnLimiterAtItsLimitUnderLoad(t *testing.T) {
 			for range 500 {
 				client, s := net.Pipe()
 				server := from{s, &net.TCPAddr{IP: net.IPv4(192, 0, 2, byte(i%4)), Port: 1}}
-				if c.enter(server, false) {
+				if c.admit(server, false) {
 					for range 3 {
 						c.Busy(server)
 						c.Idle(server)

@@ -15,7 +15,7 @@ import (
 
 // Inherited are the listening sockets that the process was started with, as systemd does
 // it (sd_listen_fds(3)). The program that opened them keeps them open over a restart, so that
-// clients wait instead of being refused. They are told apart by their addresses. It is
+// clients wait instead of being refused. Each is found by its address. It is
 // safe for concurrent use.
 type Inherited struct {
 	mu   sync.Mutex

@@ -12,14 +12,14 @@ import (
 
 // The answers that a connection beyond a limit may get before it is closed.
 const (
-	refusal      = "HTTP/1.1 503 Service Unavailable" + refusalEnd // beyond ConnLimits.Connections
-	refusalOfOne = "HTTP/1.1 429 Too Many Requests" + refusalEnd   // beyond ConnLimits.PerClient
-	refusalEnd   = "\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-	refusalWait  = 10 * time.Millisecond // bounds the write of it: a fresh connection has room for so little
+	refusal503  = "HTTP/1.1 503 Service Unavailable" + refusalEnd // beyond ConnLimits.Connections
+	refusal429  = "HTTP/1.1 429 Too Many Requests" + refusalEnd   // beyond ConnLimits.PerClient
+	refusalEnd  = "\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+	refusalWait = 10 * time.Millisecond // bounds the write of such an answer, which fits into the send buffer of a new connection
 )
 
-// A network may have this share of ConnLimits.Connections, and at least silentLeast, that
-// have said nothing yet; beyond it those go before any other.
+// One in silentShare of ConnLimits.Connections, and at least silentLeast, is how many silent connections
+// a network may have. Beyond that these are dropped before any other connection.
 const (
 	silentShare = 8
 	silentLeast = 8
@@ -38,20 +38,20 @@ type ConnLimits struct {
 // connections but have no limit of their own. It is safe for concurrent use; nil bounds
 // nothing.
 type ConnLimiter struct {
-	limits       ConnLimits
-	peers        *Peers
-	turns        atomic.Int64 // how often a connection began to wait for a request
-	connTable    connTable
-	refused      atomic.Int64
-	refusedOfOne atomic.Int64
-	idle         atomic.Int64 // let go, as are the next two
-	idleOfOne    atomic.Int64
-	silenced     atomic.Int64
+	limits              ConnLimits
+	peers               *Peers
+	idleTurns           atomic.Int64 // counts how often a connection began to wait for a request
+	connTable           connTable
+	refused             atomic.Int64
+	refusedOfClient     atomic.Int64
+	droppedIdle         atomic.Int64 // counts connections, as the next two do
+	droppedIdleOfClient atomic.Int64
+	droppedSilent       atomic.Int64
 
 	mu      sync.Mutex
 	all     connSet
 	clients map[netip.Prefix]*connSet // where PerClient is a limit
-	silent  silent[*limitedConn]
+	silent  silentSet[*limitedConn]
 }
 
 // NewConnLimiter returns a ConnLimiter. Addresses are those that peers knows, else those of the
@@ -62,7 +62,9 @@ func NewConnLimiter(o ConnLimits, peers *Peers) *ConnLimiter {
 
 // Refused returns how many connections were refused so far: because there were too many,
 // and because their client had too many.
-func (c *ConnLimiter) Refused() (ofAll, ofOne int64) { return c.refused.Load(), c.refusedOfOne.Load() }
+func (c *ConnLimiter) Refused() (ofAll, ofOne int64) {
+	return c.refused.Load(), c.refusedOfClient.Load()
+}
 
 // LetGo counts the connections that were ended to make room for others, by their state.
 type LetGo struct {
@@ -73,7 +75,7 @@ type LetGo struct {
 
 // LetGo returns how many were let go so far.
 func (c *ConnLimiter) LetGo() LetGo {
-	return LetGo{Idle: c.idle.Load(), IdleOfClient: c.idleOfOne.Load(), Silent: c.silenced.Load()}
+	return LetGo{Idle: c.droppedIdle.Load(), IdleOfClient: c.droppedIdleOfClient.Load(), Silent: c.droppedSilent.Load()}
 }
 
 // Waiting returns how many connections wait for a request. It looks at all of them.
@@ -88,26 +90,26 @@ func (c *ConnLimiter) Waiting() (n int) {
 	return n
 }
 
-// enter counts a new connection and reports whether it may stay. One that may not is
-// closed, and told why where tell says so. It waits for nobody.
-func (c *ConnLimiter) enter(conn net.Conn, tell bool) bool {
+// admit counts a new connection and reports whether it may stay. If not, it closes the
+// connection, with tell after an answer. It waits for nobody.
+func (c *ConnLimiter) admit(conn net.Conn, tell bool) bool {
 	if c == nil {
 		return true
 	}
-	m := &limitedConn{conn: conn, came: time.Now()}
+	m := &limitedConn{conn: conn, acceptedAt: time.Now()}
 	m.tcp, _ = conn.(*net.TCPConn)
-	m.who, m.known = client.Of(c.peers.address(conn))
+	m.client, m.known = client.Of(c.peers.address(conn))
 	why, out := c.add(m)
 	if out != nil {
-		hangUp(out.conn)
+		closeRead(out.conn)
 	}
 	switch why {
 	case "":
 		return true
-	case refusal:
+	case refusal503:
 		c.refused.Add(1)
 	default:
-		c.refusedOfOne.Add(1)
+		c.refusedOfClient.Add(1)
 	}
 	if tell {
 		_ = conn.SetWriteDeadline(time.Now().Add(refusalWait))
@@ -117,25 +119,25 @@ func (c *ConnLimiter) enter(conn net.Conn, tell bool) bool {
 	return false
 }
 
-// add takes m in, or returns what it is told when it is refused. It also returns the connection
-// that was let go for m, if there was one.
+// add adds m, or returns the answer with which m is refused. It also returns the connection that it
+// has dropped for m, if there was one.
 func (c *ConnLimiter) add(m *limitedConn) (why string, out *limitedConn) {
-	m.state.Store(c.turns.Add(1))
+	m.state.Store(c.idleTurns.Add(1))
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	m.place = c.silent.add(m.who, m)
-	own := c.own(m)
+	m.place = c.silent.add(m.client, m)
+	own := c.clientSet(m)
 	switch {
 	case own != nil && len(own.conns) >= c.limits.PerClient:
-		why, out = refusalOfOne, own.longestIdle(m.came)
+		why, out = refusal429, own.dropLongestIdle(m.acceptedAt)
 		if out != nil {
-			c.idleOfOne.Add(1)
+			c.droppedIdleOfClient.Add(1)
 		}
 	case c.limits.Connections > 0 && len(c.all.conns) >= c.limits.Connections:
-		why, out = refusal, c.makeRoom(m)
+		why, out = refusal503, c.makeRoom(m)
 	}
 	if why != "" && out == nil {
-		m.place.leave()
+		m.place.remove()
 		return why, nil
 	}
 	if out != nil {
@@ -143,50 +145,50 @@ func (c *ConnLimiter) add(m *limitedConn) (why string, out *limitedConn) {
 	}
 	c.all.add(m)
 	if own != nil {
-		c.clients[m.who] = own // also where its last was struck out
+		c.clients[m.client] = own // drop may have deleted it
 		own.add(m)
 	}
 	c.connTable.add(m)
 	return "", out
 }
 
-// makeRoom lets go of a connection for m, which is among the silent already, and returns it; nil
-// where there is none to let go.
+// makeRoom drops a connection for m, which is in the set of silent ones already, and returns it; nil
+// if none can be dropped.
 func (c *ConnLimiter) makeRoom(m *limitedConn) *limitedConn {
-	p, n := c.silent.choose()
+	p, n := c.silent.chooseVictim()
 	flood := n > max(silentLeast, c.limits.Connections/silentShare)
 	switch {
 	case flood && p.value == m:
 		return nil
-	case flood && p.value.letGo(p.value.state.Load()):
-		c.silenced.Add(1)
+	case flood && p.value.dropIfIdle(p.value.state.Load()):
+		c.droppedSilent.Add(1)
 		return p.value
 	}
-	out := c.all.longestIdle(m.came)
+	out := c.all.dropLongestIdle(m.acceptedAt)
 	if out != nil {
-		c.idle.Add(1)
+		c.droppedIdle.Add(1)
 	}
 	return out
 }
 
-// own returns what m's client has; nil where that does not matter.
-func (c *ConnLimiter) own(m *limitedConn) *connSet {
+// clientSet returns the set of the connections of m's client; nil if no limit concerns them.
+func (c *ConnLimiter) clientSet(m *limitedConn) *connSet {
 	if !m.known || c.limits.PerClient == 0 {
 		return nil
 	}
-	if own := c.clients[m.who]; own != nil {
+	if own := c.clients[m.client]; own != nil {
 		return own
 	}
 	return &connSet{kind: ofClient}
 }
 
-// drop takes m out of what is counted. The caller has the mutex.
+// drop removes m from all that is counted. The caller holds the mutex.
 func (c *ConnLimiter) drop(m *limitedConn) {
-	m.place.leave()
+	m.place.remove()
 	c.all.remove(m)
-	if own := c.clients[m.who]; own != nil && m.known {
+	if own := c.clients[m.client]; own != nil && m.known {
 		if own.remove(m); len(own.conns) == 0 {
-			delete(c.clients, m.who)
+			delete(c.clients, m.client)
 		}
 	}
 }
@@ -201,23 +203,23 @@ func (c *ConnLimiter) Leave(conn net.Conn) {
 	if m == nil {
 		return
 	}
-	was := m.state.Swap(gone)
+	was := m.state.Swap(dropped)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.connTable.remove(m)
-	if was != gone { // else it was counted out when it was let go
+	if was != dropped { // otherwise add has removed it already
 		c.drop(m)
 	}
 }
 
-// Place is what a ConnLimiter hears of one connection, from one goroutine at a time.
+// Place tells a ConnLimiter of the requests of one connection. One goroutine at a time uses it.
 type Place struct {
 	c *ConnLimiter
 	m *limitedConn
 }
 
-// Place returns that of a connection that a listener has handed on; nil where nobody counts it. A server that keeps it
-// need not look for the connection at each request.
+// Place returns the Place of a connection that a listener has accepted; nil if the connection is not counted. A server that
+// keeps it saves a look-up of the connection at each request.
 func (c *ConnLimiter) Place(conn net.Conn) *Place {
 	if m := c.find(conn); m != nil {
 		return &Place{c, m}
@@ -229,7 +231,7 @@ func (c *ConnLimiter) Place(conn net.Conn) *Place {
 func (p *Place) Busy() { p.c.busy(p.m) }
 
 // Idle does what ConnLimiter.Idle does.
-func (p *Place) Idle() { p.c.waits(p.m) }
+func (p *Place) Idle() { p.c.setIdle(p.m) }
 
 // Busy is to be called by the server of a connection when the first byte of a request has
 // come. It allocates nothing, and takes a mutex only at the first request.
@@ -240,13 +242,13 @@ func (c *ConnLimiter) Busy(conn net.Conn) {
 }
 
 func (c *ConnLimiter) busy(m *limitedConn) {
-	if since := m.state.Load(); since != gone {
-		m.state.CompareAndSwap(since, busy) // else it was let go just now
+	if since := m.state.Load(); since != dropped {
+		m.state.CompareAndSwap(since, busy) // if it fails, m was dropped just now
 	}
-	if !m.spoken {
-		m.spoken = true
+	if !m.hasRequest {
+		m.hasRequest = true
 		c.mu.Lock()
-		m.place.leave()
+		m.place.remove()
 		c.mu.Unlock()
 	}
 }
@@ -256,12 +258,12 @@ func (c *ConnLimiter) busy(m *limitedConn) {
 // and takes no mutex.
 func (c *ConnLimiter) Idle(conn net.Conn) {
 	if m := c.find(conn); m != nil {
-		c.waits(m)
+		c.setIdle(m)
 	}
 }
 
-func (c *ConnLimiter) waits(m *limitedConn) {
-	if !m.state.CompareAndSwap(busy, c.turns.Add(1)) && m.state.Load() == gone {
+func (c *ConnLimiter) setIdle(m *limitedConn) {
+	if !m.state.CompareAndSwap(busy, c.idleTurns.Add(1)) && m.state.Load() == dropped {
 		_ = m.conn.Close()
 	}
 }

@@ -49,7 +49,7 @@ func TestCrowdBoundsTheConnectionsOfEachClient(t *testing.T) {
 				said <- string(text)
 			}()
 		}
-		if got := c.enter(server, true); got != want {
+		if got := c.admit(server, true); got != want {
 			t.Errorf("%s: got %v, want %v", ip, got, want)
 		}
 		if !want {
@@ -81,7 +81,7 @@ func TestCrowdForgetsWhoHasLeft(t *testing.T) {
 	c := NewConnLimiter(ConnLimits{PerClient: 1}, nil)
 	for range 3 {
 		server, _ := conn(t, "192.0.2.1")
-		if !c.enter(server, true) {
+		if !c.admit(server, true) {
 			t.Fatal("refused, want a place")
 		}
 		c.Leave(server)
@@ -93,14 +93,14 @@ func TestCrowdCountsNobodyWithoutAnAddress(t *testing.T) {
 	c := NewConnLimiter(ConnLimits{PerClient: 1}, nil)
 	for range 3 {
 		_, s := net.Pipe()
-		if !c.enter(s, true) {
+		if !c.admit(s, true) {
 			t.Error("refused, want a place")
 		}
 		c.Leave(s)
 	}
 	var none *ConnLimiter
 	server, _ := conn(t, "192.0.2.1")
-	if !none.enter(server, true) {
+	if !none.admit(server, true) {
 		t.Error("no limiter: refused, want a place")
 	}
 	none.Leave(server)
@@ -113,7 +113,7 @@ func TestCrowdBoundsAllTogether(t *testing.T) {
 	second, _ := conn(t, "192.0.2.2")
 	_, nobody := net.Pipe()
 	for _, server := range []net.Conn{first, second, nobody} {
-		if !c.enter(server, true) {
+		if !c.admit(server, true) {
 			t.Fatal("refused, want a place")
 		}
 	}
@@ -125,7 +125,7 @@ func TestCrowdBoundsAllTogether(t *testing.T) {
 			text, _ := io.ReadAll(client)
 			said <- string(text)
 		}()
-		if c.enter(server, tell) {
+		if c.admit(server, tell) {
 			t.Error("got a place, want none")
 		}
 		if text := <-said; !strings.HasPrefix(text, want) || want == "" && text != "" {
@@ -138,7 +138,7 @@ func TestCrowdBoundsAllTogether(t *testing.T) {
 		t.Errorf("got %d and %d refused, want 2 and 0", all, one)
 	}
 	c.Leave(nobody)
-	if third, _ := conn(t, "192.0.2.1"); !c.enter(third, true) {
+	if third, _ := conn(t, "192.0.2.1"); !c.admit(third, true) {
 		t.Error("refused, want the place of the one that left")
 	}
 	refuse(true, "HTTP/1.1 503 ")

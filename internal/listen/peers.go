@@ -65,7 +65,8 @@ func (p *Peers) Cut() int64 {
 	return p.cut.Load()
 }
 
-// address is the client's, as told or by the connection, the zero Addr where there is none.
+// address returns the client's address, from the PROXY header or else from the connection; the zero Addr if
+// there is none.
 func (p *Peers) address(conn net.Conn) netip.Addr {
 	if client, told := p.Of(conn); told {
 		return client

@@ -11,18 +11,18 @@ import (
 	"edgeproxy/internal/rescue"
 )
 
-// proxyListener reads the header of the PROXY protocol from each connection and then hands
-// on the bare connection. Each has a goroutine of its own for that, so that none waits for
-// another. Connections without a header are closed. Close ends them all.
+// proxyListener reads the header of the PROXY protocol from each connection and then returns
+// the bare connection by Accept. Each header is read in a goroutine of its own, so that no connection
+// waits for another. Connections without a header are closed. Close ends them all.
 type proxyListener struct {
-	net.Listener // in front, which outlasts a lack of descriptors
-	peers        *Peers
-	limiter      *ConnLimiter
-	tells        bool          // it tells a client that limiter refuses why
-	patience     time.Duration // for a header
-	panics       *rescue.Counter
-	most         int // connections without their header
-	log          *slog.Logger
+	net.Listener   // in front, which outlasts a lack of descriptors
+	peers          *Peers
+	limiter        *ConnLimiter
+	answersRefused bool          // it tells a client that limiter refuses why
+	headerTimeout  time.Duration // for a header
+	panics         *rescue.Counter
+	maxWaiting     int // connections without their header
+	log            *slog.Logger
 
 	ready   chan net.Conn
 	ended   chan struct{} // closed when no more connections come, for the reason in failure
@@ -31,20 +31,20 @@ type proxyListener struct {
 
 	mu     sync.Mutex // guards what follows
 	closed bool
-	silent silent[net.Conn] // those that wait for their header
+	silent silentSet[net.Conn] // those that wait for their header
 }
 
 func newProxyListener(front net.Listener, o Options) *proxyListener {
 	l := &proxyListener{
-		Listener: front, peers: o.Peers, limiter: o.Limiter, tells: !o.Mute, patience: o.HeaderTimeout, most: o.MaxWaiting, panics: o.Panics, log: o.Log,
+		Listener: front, peers: o.Peers, limiter: o.Limiter, answersRefused: !o.Mute, headerTimeout: o.HeaderTimeout, maxWaiting: o.MaxWaiting, panics: o.Panics, log: o.Log,
 		ready: make(chan net.Conn), ended: make(chan struct{}),
 	}
 	l.working.Go(l.run)
 	return l
 }
 
-// Accept waits for the next connection whose header was read, and that its ConnLimiter lets
-// stay. It fails when the listener is closed, or with an error that waiting cannot mend.
+// Accept waits for the next connection whose header was read, and that its ConnLimiter
+// admits. It fails when the listener is closed, or with an error that does not pass with time.
 func (l *proxyListener) Accept() (net.Conn, error) {
 	select {
 	case conn := <-l.ready:
@@ -54,26 +54,26 @@ func (l *proxyListener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close closes the listener and what it has not handed on, and waits until nothing of it
-// runs.
+// Close closes the listener and the connections that Accept has not returned, and waits for its
+// goroutines.
 func (l *proxyListener) Close() error {
 	err := l.Listener.Close()
-	for _, conn := range l.shut() {
+	for _, conn := range l.stopWaiting() {
 		_ = conn.Close()
 	}
 	l.working.Wait()
 	return err
 }
 
-// shut returns the connections that wait for their header; no further one will.
-func (l *proxyListener) shut() []net.Conn {
+// stopWaiting returns the connections that wait for their header. No further one is added after that.
+func (l *proxyListener) stopWaiting() []net.Conn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
 	return l.silent.values()
 }
 
-// run takes connections until there are no more.
+// run accepts connections until the listener fails.
 func (l *proxyListener) run() {
 	for {
 		conn, err := l.Listener.Accept()
@@ -82,7 +82,7 @@ func (l *proxyListener) run() {
 			close(l.ended)
 			return
 		}
-		p := l.enter(conn)
+		p := l.addSilent(conn)
 		if p == nil {
 			_ = conn.Close()
 			continue
@@ -91,19 +91,19 @@ func (l *proxyListener) run() {
 	}
 }
 
-// enter takes in a connection whose header is still to come. Beyond the limit it closes the
-// newest connection of the peer with the most, and returns nil where that is conn itself.
-func (l *proxyListener) enter(conn net.Conn) *place[net.Conn] {
+// addSilent adds a connection whose header is still to come. Beyond the limit it ends the connection that
+// chooseVictim chooses, and returns nil if that is conn itself.
+func (l *proxyListener) addSilent(conn net.Conn) *silentEntry[net.Conn] {
 	who, _ := client.Of((*Peers)(nil).address(conn))
 	l.mu.Lock()
 	if l.closed {
 		l.mu.Unlock()
 		return nil
 	}
-	p, out := l.silent.add(who, conn), (*place[net.Conn])(nil)
-	if l.silent.len() > l.most {
-		out, _ = l.silent.choose()
-		out.leave()
+	p, out := l.silent.add(who, conn), (*silentEntry[net.Conn])(nil)
+	if l.silent.len() > l.maxWaiting {
+		out, _ = l.silent.chooseVictim()
+		out.remove()
 	}
 	l.mu.Unlock()
 	switch out {
@@ -113,29 +113,29 @@ func (l *proxyListener) enter(conn net.Conn) *place[net.Conn] {
 		return nil
 	default:
 		l.peers.cut.Add(1)
-		hangUp(out.value)
+		closeRead(out.value)
 	}
 	return p
 }
 
-// heard takes out one whose header was read.
-func (l *proxyListener) heard(p *place[net.Conn]) {
+// headerRead removes a connection from those that wait for their header.
+func (l *proxyListener) headerRead(p *silentEntry[net.Conn]) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	p.leave()
+	p.remove()
 }
 
-// accept reads the header of a connection and hands it on, or closes it.
-func (l *proxyListener) accept(p *place[net.Conn]) {
+// accept reads the header of a connection and passes the connection to Accept, or closes it.
+func (l *proxyListener) accept(p *silentEntry[net.Conn]) {
 	conn := p.value
 	err := l.readHeader(conn)
-	l.heard(p)
+	l.headerRead(p)
 	if err != nil {
 		l.log.Debug("connection is closed", "address", l.Addr().String(), "peer", fmt.Sprint(conn.RemoteAddr()), "error", err)
 		_ = conn.Close()
 		return
 	}
-	if !l.limiter.enter(conn, l.tells) {
+	if !l.limiter.admit(conn, l.answersRefused) {
 		l.peers.Forget(conn)
 		return
 	}
@@ -151,7 +151,7 @@ func (l *proxyListener) accept(p *place[net.Conn]) {
 // readHeader reads the header of conn in time and remembers what it tells.
 func (l *proxyListener) readHeader(conn net.Conn) (err error) {
 	defer l.panics.Into(&err)
-	if err := conn.SetReadDeadline(time.Now().Add(l.patience)); err != nil {
+	if err := conn.SetReadDeadline(time.Now().Add(l.headerTimeout)); err != nil {
 		return err
 	}
 	header, err := receive(conn)

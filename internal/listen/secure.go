@@ -41,21 +41,20 @@ type SecureOptions struct {
 	Log *slog.Logger
 }
 
-// Secure has TLS spoken on the connections of a listener and parts them by the protocol
-// that client and server agree on. Each handshake has a goroutine and a deadline of its
-// own, so a silent client holds up nobody, and nobody waits to be accepted. Serve runs it;
-// it is safe for concurrent use.
+// Secure makes the TLS handshakes on the connections of a listener, and separates the connections by the
+// protocol that was negotiated. Each handshake has a goroutine and a deadline of its own, so a silent
+// client holds up nobody, and accepting never waits. Serve runs it; it is safe for concurrent use.
 type Secure struct {
-	o       SecureOptions
-	from    net.Listener
-	h1, h2  *Queue
-	hands   sync.WaitGroup
-	shaking atomic.Int64
-	cut     atomic.Int64
+	o          SecureOptions
+	from       net.Listener
+	h1, h2     *Queue
+	running    sync.WaitGroup
+	handshakes atomic.Int64
+	cut        atomic.Int64
 
-	mu    sync.Mutex
-	mute  silent[*handshake] // those that have said nothing
-	begun silent[*handshake] // those that have said what they want
+	mu        sync.Mutex
+	silent    silentSet[*handshake] // handshakes whose ClientHello has not come
+	helloSent silentSet[*handshake] // handshakes whose ClientHello has come
 
 	ctx context.Context // ends with Close
 	end context.CancelFunc
@@ -66,7 +65,7 @@ func NewSecure(ln net.Listener, o SecureOptions) *Secure {
 	s := &Secure{from: ln, h1: NewQueue(ln.Addr()), h2: NewQueue(ln.Addr())}
 	config := o.Config.Clone()
 	config.NextProtos = []string{protocolH2, protocolH1}
-	config.GetConfigForClient = s.heard(o.Config.GetConfigForClient)
+	config.GetConfigForClient = s.onClientHello(o.Config.GetConfigForClient)
 	o.Config = config
 	s.o = o
 	s.ctx, s.end = context.WithCancel(context.Background())
@@ -82,7 +81,7 @@ func (s *Secure) H1() net.Listener { return s.h1 }
 func (s *Secure) H2() net.Listener { return s.h2 }
 
 // Handshakes returns how many are under way.
-func (s *Secure) Handshakes() int { return int(s.shaking.Load()) }
+func (s *Secure) Handshakes() int { return int(s.handshakes.Load()) }
 
 // Cut returns how many were ended because there were too many.
 func (s *Secure) Cut() int64 { return s.cut.Load() }
@@ -91,7 +90,7 @@ func (s *Secure) Cut() int64 { return s.cut.Load() }
 // waits for the handshakes under way, and closes both ends.
 func (s *Secure) Serve() error {
 	defer func() {
-		s.hands.Wait()
+		s.running.Wait()
 		_, _ = s.h1.Close(), s.h2.Close()
 	}()
 	for {
@@ -99,15 +98,15 @@ func (s *Secure) Serve() error {
 		if err != nil {
 			return err
 		}
-		h := s.enter(c)
+		h := s.addHandshake(c)
 		if h == nil {
 			s.drop(c)
 			continue
 		}
-		s.shaking.Add(1)
-		s.hands.Go(func() {
-			defer s.shaking.Add(-1)
-			s.shake(h)
+		s.handshakes.Add(1)
+		s.running.Go(func() {
+			defer s.handshakes.Add(-1)
+			s.serveHandshake(h)
 		})
 	}
 }
@@ -116,84 +115,84 @@ func (s *Secure) Serve() error {
 type handshake struct {
 	conn  net.Conn
 	who   netip.Prefix
-	place *place[*handshake] // among mute or begun; guarded by Secure.mu
+	place *silentEntry[*handshake] // in silent or helloSent; guarded by Secure.mu
 }
 
-// enter takes in a client that has said nothing yet. It returns nil where there are too many
-// and this one has to go.
-func (s *Secure) enter(conn net.Conn) *handshake {
+// addHandshake adds a client whose ClientHello has not come. It returns nil if there are too many and
+// this one has to be closed.
+func (s *Secure) addHandshake(conn net.Conn) *handshake {
 	h := &handshake{conn: conn}
 	h.who, _ = client.Of(s.o.Peers.address(conn))
 	s.mu.Lock()
-	out := s.addLocked(&s.mute, h)
+	out := s.addLocked(&s.silent, h)
 	s.mu.Unlock()
-	if !h.outlives(out) {
+	if !h.evict(out) {
 		return nil
 	}
 	return h
 }
 
-// errCut ends a handshake where there are too many.
+// errCut ends a handshake when there are too many.
 var errCut = errors.New("too many handshakes")
 
-// spoke notes that h has said what it wants. The error says that h was cut before, or is now.
-func (s *Secure) spoke(h *handshake) error {
+// gotClientHello notes that the ClientHello of h has come. It returns errCut if h was cut before, or is now.
+func (s *Secure) gotClientHello(h *handshake) error {
 	s.mu.Lock()
-	if !h.place.held() {
+	if !h.place.inSet() {
 		s.mu.Unlock()
 		return errCut
 	}
-	h.place.leave()
-	out := s.addLocked(&s.begun, h)
+	h.place.remove()
+	out := s.addLocked(&s.helloSent, h)
 	s.mu.Unlock()
-	if !h.outlives(out) {
+	if !h.evict(out) {
 		return errCut
 	}
 	return nil
 }
 
-// addLocked puts h into of. Where there are too many then, it takes out the handshake that has
-// to go, which may be h, and returns it; otherwise nil.
-func (s *Secure) addLocked(of *silent[*handshake], h *handshake) *handshake {
+// addLocked adds h to of. If of has too many then, it removes the one that chooseVictim chooses,
+// which may be h, and returns it; otherwise nil.
+func (s *Secure) addLocked(of *silentSet[*handshake], h *handshake) *handshake {
 	h.place = of.add(h.who, h)
 	if of.len() <= s.o.Handshakes {
 		return nil
 	}
-	p, _ := of.choose()
-	p.leave()
+	p, _ := of.chooseVictim()
+	p.remove()
 	s.cut.Add(1)
 	return p.value
 }
 
-// outlives ends out, the handshake that had to go, unless that is h itself, and reports
+// evict ends out, the handshake that addLocked removed, unless that is h itself. It reports
 // whether h goes on. A nil out is none.
-func (h *handshake) outlives(out *handshake) bool {
+func (h *handshake) evict(out *handshake) bool {
 	switch out {
 	case h:
 		return false
 	case nil:
 	default:
-		hangUp(out.conn)
+		closeRead(out.conn)
 	}
 	return true
 }
 
-// leave takes out one that is over.
-func (s *Secure) leave(h *handshake) {
+// removeHandshake removes a handshake that has ended.
+func (s *Secure) removeHandshake(h *handshake) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h.place.leave()
+	h.place.remove()
 }
 
 // handshakeKey finds the *handshake in the context of a ClientHello.
 type handshakeKey struct{}
 
-// heard returns a GetConfigForClient for a tls.Config. It notes that the client has said what
-// it wants, and then asks next, which may be nil.
-func (s *Secure) heard(next func(*tls.ClientHelloInfo) (*tls.Config, error)) func(*tls.ClientHelloInfo) (*tls.Config, error) {
+// onClientHello returns a GetConfigForClient for a tls.Config. That notes that the ClientHello has
+// come, and then calls next, which may be nil.
+func (s *Secure) onClientHello(next func(*tls.ClientHelloInfo) (*tls.Config, error)) func(*tls.ClientHelloInfo) (*tls.Config, error) {
 	return func(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 		if h, ok := hello.Context().Value(handshakeKey{}).(*handshake); ok {
-			if err := s.spoke(h); err != nil {
+			if err := s.gotClientHello(h); err != nil {
 				return nil, err
 			}
 		}
@@ -211,8 +210,9 @@ func (s *Secure) Close() error {
 	return s.from.Close()
 }
 
-// shake hands a connection on once the handshake is done, or its client has shown that it wants none.
-func (s *Secure) shake(h *handshake) {
+// serveHandshake makes the handshake and then passes the connection to H1 or H2. A connection whose client speaks
+// without TLS it passes to H1.
+func (s *Secure) serveHandshake(h *handshake) {
 	conn, c := tls.Server(h.conn, s.o.Config), h.conn
 	ctx, end := context.WithTimeout(context.WithValue(s.ctx, handshakeKey{}, h), s.o.HandshakeTimeout)
 	plain := speaksPlain(ctx, c)
@@ -221,7 +221,7 @@ func (s *Secure) shake(h *handshake) {
 		err = s.handshake(ctx, conn)
 	}
 	end()
-	s.leave(h)
+	s.removeHandshake(h)
 	if plain {
 		if !s.h1.Put(WithoutTLS{c}) {
 			s.drop(c)
@@ -239,7 +239,7 @@ func (s *Secure) shake(h *handshake) {
 		taken = s.h1.Put(&deadlineConn{Conn: conn})
 	case protocolH2:
 		taken = s.h2.Put(conn) // net/http wants this type
-	default: // the handshake was all that was wanted (RFC 8737 section 3)
+	default: // acme-tls/1: the handshake is all (RFC 8737 section 3)
 		_ = conn.Close()
 	}
 	if !taken {
@@ -247,7 +247,7 @@ func (s *Secure) shake(h *handshake) {
 	}
 }
 
-// handshake is that of TLS. A panic in it, or in what chooses a certificate, is its failure.
+// handshake makes the TLS handshake. It turns a panic, also of what chooses the certificate, into an error.
 func (s *Secure) handshake(ctx context.Context, conn *tls.Conn) (err error) {
 	defer s.o.Panics.Into(&err)
 	return conn.HandshakeContext(ctx)

@@ -7,48 +7,48 @@ import (
 	"net/netip"
 )
 
-// What counts as one network, where many clients come from one.
+// The prefix lengths of what counts as one network, of IPv4 and of IPv6.
 const (
 	network4 = 24
 	network6 = 48
 )
 
-// silent is the set of connections that have come and said nothing yet. A T is one of them.
+// silentSet is the set of connections whose clients have sent nothing yet. A T is one of them.
 //
-// Where there are too many, choose names the one to let go: the newest connection of the
+// If there are too many, chooseVictim returns the one to drop: the newest connection of the
 // client with the most, within the network with the most. So a flood pushes out its own
-// connections. A connection from elsewhere, or from before the flood, stays. Where several
+// connections. A connection from elsewhere, or from before the flood, stays. If several
 // networks or clients have equally many, the one that has been in the set for longest is
 // taken. Adding, removing and choosing take O(log n).
 //
-// It has no lock: its owner locks it. The zero silent is empty.
-type silent[T any] struct{ all group[T] }
+// It has no lock: its owner locks it. The zero silentSet is empty.
+type silentSet[T any] struct{ all group[T] }
 
-// place is one that is among the silent.
-type place[T any] struct {
+// silentEntry is one element of a silentSet.
+type silentEntry[T any] struct {
 	value  T
 	client *group[T]
 	at     *list.Element // among the client's; nil: no longer there
 }
 
-// held reports whether the place is still in its set.
-func (p *place[T]) held() bool { return p != nil && p.at != nil }
+// inSet reports whether p is still in its set.
+func (p *silentEntry[T]) inSet() bool { return p != nil && p.at != nil }
 
-// leave takes the place out of its set. Where it is out already, or nil, leave does nothing.
-func (p *place[T]) leave() {
-	if p.held() {
+// remove removes p from its set. It does nothing if p is nil or was removed before.
+func (p *silentEntry[T]) remove() {
+	if p.inSet() {
 		p.client.places.Remove(p.at)
 		p.at = nil
 		p.client.change(-1)
 	}
 }
 
-// group is a client with those that are of it, a network with its clients, or all networks.
+// group is a client with its entries, a network with its clients, or all networks.
 type group[T any] struct {
 	name   netip.Prefix
 	within *group[T] // nil: all
 	count  int
-	since  uint64 // which add has made it
+	since  uint64 // number of the add that has made it
 	index  int    // in within.most
 
 	most   ranking[T]                 // the groups within, the one with the most first
@@ -91,35 +91,35 @@ func (r *ranking[T]) Pop() any {
 }
 
 // len returns how many there are.
-func (s *silent[T]) len() int { return s.all.count }
+func (s *silentSet[T]) len() int { return s.all.count }
 
-// add takes in one more, of a client; the zero Prefix stands for all without an address.
-func (s *silent[T]) add(client netip.Prefix, value T) *place[T] {
+// add adds one of a client; the zero Prefix stands for all clients without an address.
+func (s *silentSet[T]) add(client netip.Prefix, value T) *silentEntry[T] {
 	s.all.adds++
 	of := s.all.part(networkOf(client), s.all.adds).part(client, s.all.adds)
-	p := &place[T]{value: value, client: of}
+	p := &silentEntry[T]{value: value, client: of}
 	p.at = of.places.PushBack(p)
 	of.change(1)
 	return p
 }
 
-// choose returns the connection to let go, or nil where there is none, and how many there
-// are of its network.
-func (s *silent[T]) choose() (p *place[T], ofNetwork int) {
+// chooseVictim returns the connection to drop, nil if the set is empty, and how many the set has of its
+// network.
+func (s *silentSet[T]) chooseVictim() (p *silentEntry[T], ofNetwork int) {
 	if s.all.count == 0 {
 		return nil, 0
 	}
 	network := s.all.most[0]
-	return network.most[0].places.Back().Value.(*place[T]), network.count
+	return network.most[0].places.Back().Value.(*silentEntry[T]), network.count
 }
 
 // values returns all.
-func (s *silent[T]) values() []T {
+func (s *silentSet[T]) values() []T {
 	out := make([]T, 0, s.all.count)
 	for _, network := range s.all.most {
 		for _, client := range network.most {
 			for e := client.places.Front(); e != nil; e = e.Next() {
-				out = append(out, e.Value.(*place[T]).value)
+				out = append(out, e.Value.(*silentEntry[T]).value)
 			}
 		}
 	}
@@ -170,10 +170,10 @@ func networkOf(client netip.Prefix) netip.Prefix {
 	return n
 }
 
-// hangUp shuts down the reading side of a connection. Its reader then finds the end of it and
-// closes it. Close would wait for the reader, and this does not. A request that has just come
-// is still served.
-func hangUp(conn net.Conn) {
+// closeRead shuts down the reading side of a connection. Its reader then reads io.EOF and closes the
+// connection. Close would wait for the reader; closeRead does not. A request that has just come is
+// still served.
+func closeRead(conn net.Conn) {
 	if c, ok := conn.(interface{ CloseRead() error }); ok {
 		_ = c.CloseRead() // if it fails the connection has ended
 		return

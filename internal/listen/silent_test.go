@@ -24,19 +24,19 @@ func whoIs(t *testing.T, addr string) netip.Prefix {
 func TestTheNewestOfTheMostGoesFirst(t *testing.T) {
 	f := func(want string, come ...string) {
 		t.Helper()
-		var s silent[string]
+		var s silentSet[string]
 		for i, addr := range come {
 			s.add(whoIs(t, addr), fmt.Sprint(i))
 		}
 		var got string
 		for {
-			p, _ := s.choose()
+			p, _ := s.chooseVictim()
 			if p == nil {
 				break
 			}
 			got += p.value
-			p.leave()
-			p.leave()
+			p.remove()
+			p.remove()
 		}
 		if got != want || len(s.all.byName) != 0 {
 			t.Errorf("%v: got %s, want %s; %d groups left", come, got, want, len(s.all.byName))
@@ -61,12 +61,12 @@ func TestTheNewestOfTheMostGoesFirst(t *testing.T) {
 // random.
 func TestChoiceAgreesWithCounting(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	var s silent[int]
-	var there []*place[int]
+	var s silentSet[int]
+	var there []*silentEntry[int]
 	for step := range 5000 {
 		if len(there) > 0 && r.IntN(200) < len(there) {
 			i := r.IntN(len(there))
-			there[i].leave()
+			there[i].remove()
 			there = slices.Delete(there, i, i+1)
 		} else {
 			addr := fmt.Sprintf("10.0.%d.%d", r.IntN(4), r.IntN(4))
@@ -75,7 +75,7 @@ func TestChoiceAgreesWithCounting(t *testing.T) {
 		if s.len() != len(there) || len(s.values()) != len(there) {
 			t.Fatalf("step %d: got %d, want %d", step, s.len(), len(there))
 		}
-		p, of := s.choose()
+		p, of := s.chooseVictim()
 		if p == nil {
 			continue
 		}

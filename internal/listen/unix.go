@@ -11,12 +11,12 @@ import (
 	"time"
 )
 
-// dialTimeout bounds the question whether a socket in the file system is in use.
+// dialTimeout bounds the dial that finds out whether a socket in the file system is in use.
 const dialTimeout = time.Second
 
-// listenUnix listens on a socket at path. One that is left there by a process that is
-// gone is taken away first; one in use, and whatever is no socket, stays. Closing the
-// listener takes its socket away.
+// listenUnix listens on a socket at path. It first removes a socket that a process has left
+// there. It does not remove a socket in use, or a file that is no socket. Closing the listener
+// removes its socket.
 func listenUnix(ctx context.Context, path string, mode fs.FileMode) (net.Listener, error) {
 	if err := removeStale(ctx, path); err != nil {
 		return nil, fmt.Errorf("listen %s%s: %w", unixPrefix, path, err)

@@ -10,18 +10,18 @@ import (
 // has 22 there (RFC 8446 section 5.1), a request the letter of a method. The byte is looked at and not taken, so a
 // connection that goes on to its handshake is the bare one.
 
-// WithoutTLS is a connection whose client speaks without TLS where it has to. Its server answers one request, with a
+// WithoutTLS is a connection on a port for TLS whose client speaks without TLS. Its server answers one request, with a
 // refusal.
 type WithoutTLS struct{ net.Conn }
 
 // NetConn returns the bare connection.
 func (c WithoutTLS) NetConn() net.Conn { return c.Conn }
 
-// WithoutTLS says what it is to who does not know this room.
+// WithoutTLS marks the type for packages that do not import this one.
 func (WithoutTLS) WithoutTLS() {}
 
-// speaksPlain waits for the first byte of conn and reports whether it is a letter. It reports false where the byte cannot
-// be looked at, and where ctx ends, which closes conn.
+// speaksPlain waits for the first byte of conn and reports whether it is a letter. It reports false if the byte cannot
+// be peeked at, or if ctx ends, which closes conn.
 func speaksPlain(ctx context.Context, conn net.Conn) bool {
 	socket, ok := conn.(syscall.Conn)
 	if !ok {
