@@ -12,10 +12,10 @@ type Policy uint8
 const (
 	// RoundRobin takes the servers in turn, by weight.
 	RoundRobin Policy = iota
-	// LeastConnections takes the one with the fewest connections in use for its
-	// weight, and among equals in turn.
+	// LeastConnections takes the server with the fewest connections in use for its
+	// weight, and equal ones in turn.
 	LeastConnections
-	// Hash takes the one that stands first for the target of the request, by weight; see HashOf.
+	// Hash takes the server with the highest rank for the target of the request (weighted rendezvous hashing).
 	Hash
 )
 
@@ -25,7 +25,7 @@ type Options struct {
 	Policy   Policy
 	Weights  []int    // one for each server, at least one server
 	Backups  []bool   // whether a server is a backup: it gets requests only while no other can have them. Nil is none
-	Names    []string // of the servers, each another, for Hash: they say which targets a server has, whatever its place in the list
+	Names    []string // of the servers, all different, for Hash: the name and not the index decides which targets a server gets
 	Ejection Ejection
 	Health   Health
 }
@@ -34,18 +34,18 @@ type Options struct {
 type Load struct {
 	InUse int  // connections in use
 	Full  bool // it can take no further one now
-	Not   bool // it is out of the question for this request
+	Not   bool // this request must not go to it
 }
 
 // Ticket numbers the requests given out, in order, from 1.
 type Ticket uint64
 
-// Balancer chooses among servers. They are named by their index in
+// Balancer chooses among servers. A server is given by its index in
 // Options.Weights.
 type Balancer struct {
-	options Options
-	servers []server
-	given   Ticket // the last
+	options    Options
+	servers    []server
+	lastTicket Ticket // the last
 }
 
 // server is one of them.
@@ -53,20 +53,20 @@ type server struct {
 	weight  int
 	backup  bool
 	name    uint64 // a hash of its name
-	current int    // of smooth weighted round robin: what it has earned
+	current int    // current weight of smooth weighted round robin
 
-	failures  int       // to connect, in a row, while not ejected
-	recent    recent    // while not ejected
-	ejections int       // in a row; 0: not ejected
-	until     time.Time // of the ejection, or of the trial
-	ejected   Ticket    // the last request given out when it was, also after it is back
-	trial     Ticket    // the last that was a trial
+	failures    int       // failures to connect, in a row, while not ejected
+	recent      recent    // requests, while not ejected
+	ejections   int       // in a row; 0: not ejected
+	until       time.Time // end of the ejection, or of the trial
+	ejectedAt   Ticket    // the last request given out before its last ejection
+	trialTicket Ticket    // its last trial
 
 	down   bool // by health checks
-	streak int  // of checks that say the opposite of down
+	streak int  // checks in a row whose result contradicts down
 }
 
-// New returns a Balancer that knows nothing bad of any server.
+// New returns a Balancer whose servers are all up.
 func New(options Options) *Balancer {
 	b := &Balancer{options: options}
 	for i, w := range options.Weights {
@@ -80,43 +80,44 @@ func New(options Options) *Balancer {
 }
 
 // Choose returns the server that gets the next request. loads has one Load for
-// each server, and target is the hash of what the request is for, which only Hash looks at. ok is false where none can take it now: those in question are
-// full, or out and not to be tried; Refuses tells.
+// each server. target is the hash of the request's target, which only Hash uses. ok is false if no
+// server can take the request now: those that may are full, or all are out and Ejection.Refuse is
+// set; see Refuses.
 func (b *Balancer) Choose(now time.Time, loads []Load, target uint64) (index int, t Ticket, ok bool) {
-	r := b.reach(now, loads)
-	if r > backups && b.options.Ejection.Refuse {
+	r := b.candidateSet(now, loads)
+	if r > upOrBackup && b.options.Ejection.Refuse {
 		return 0, 0, false
 	}
-	best := b.best(now, loads, r, target)
+	best := b.choose(now, loads, r, target)
 	if best < 0 {
 		return 0, 0, false
 	}
 	s := &b.servers[best]
-	b.given++
-	if r <= backups && s.ejections > 0 {
-		s.trial, s.until = b.given, now.Add(b.backoff(s.ejections)) // it has as long
+	b.lastTicket++
+	if r <= upOrBackup && s.ejections > 0 {
+		s.trialTicket, s.until = b.lastTicket, now.Add(b.backoff(s.ejections)) // the trial may take as long as the ejection
 	}
-	return best, b.given, true
+	return best, b.lastTicket, true
 }
 
-// best returns the candidate that the policy takes, -1 if there is none.
-func (b *Balancer) best(now time.Time, loads []Load, r reach, target uint64) int {
+// choose returns the candidate that the policy chooses, -1 if there is none.
+func (b *Balancer) choose(now time.Time, loads []Load, r candidateSet, target uint64) int {
 	if b.options.Policy == Hash {
-		return b.ranked(now, loads, r, target)
+		return b.chooseByHash(now, loads, r, target)
 	}
-	return b.inTurn(now, loads, r)
+	return b.chooseByWeight(now, loads, r)
 }
 
-// inTurn returns the candidate whose turn it is, by weight, -1 if there is none.
-func (b *Balancer) inTurn(now time.Time, loads []Load, r reach) int {
+// chooseByWeight returns the candidate whose turn it is, by weight, -1 if there is none.
+func (b *Balancer) chooseByWeight(now time.Time, loads []Load, r candidateSet) int {
 	least := math.Inf(1)
 	if b.options.Policy == LeastConnections {
-		least = b.least(now, loads, r)
+		least = b.leastLoad(now, loads, r)
 	}
 	best, total := -1, 0
 	for i := range b.servers {
 		s := &b.servers[i]
-		if !b.candidate(i, now, loads[i], r) || b.burden(i, loads[i]) > least {
+		if !b.candidate(i, now, loads[i], r) || b.relativeLoad(i, loads[i]) > least {
 			continue
 		}
 		s.current += s.weight
@@ -131,27 +132,27 @@ func (b *Balancer) inTurn(now time.Time, loads []Load, r reach) int {
 	return best
 }
 
-// reach is which servers a request may go to.
-type reach uint8
+// candidateSet says which servers a request may go to.
+type candidateSet uint8
 
 const (
-	upOnly    reach = iota // those that get requests as usual
-	backups                // those of them that are backups: it has no other
-	notDown                // the ejected ones, too: it has tried those that are up
-	everybody              // none is up
+	upOnly     candidateSet = iota // servers that are up, without backups
+	upOrBackup                     // backups that are up, too: the request has no other
+	notDown                        // ejected ones, too: the request has tried all that are up
+	anyServer                      // all: none is up
 )
 
-// reach returns how far a request with these loads has to look. One that has tried
-// every server that is up changes nothing about those that are down.
-func (b *Balancer) reach(now time.Time, loads []Load) reach {
-	r := everybody
+// candidateSet returns which servers a request with these loads may go to. A request that has tried
+// every server that is up still does not go to one that is down.
+func (b *Balancer) candidateSet(now time.Time, loads []Load) candidateSet {
+	r := anyServer
 	for i := range b.servers {
 		switch s := &b.servers[i]; {
 		case !s.available(now):
 		case loads[i].Not:
 			r = min(r, notDown)
-		case s.backup || s.ejections > 0 && loads[i].Full: // what hangs on an ejected server holds up no backup
-			r = min(r, backups)
+		case s.backup || s.ejections > 0 && loads[i].Full: // an ejected server that is full does not keep requests from the backups
+			r = min(r, upOrBackup)
 		default:
 			return upOnly
 		}
@@ -159,46 +160,48 @@ func (b *Balancer) reach(now time.Time, loads []Load) reach {
 	return r
 }
 
-// Left reports whether any server in question gets requests as usual, be it full.
-func (b *Balancer) Left(now time.Time, loads []Load) bool { return b.reach(now, loads) <= backups }
+// Left reports whether any server that the request may go to is up, even if it is full.
+func (b *Balancer) Left(now time.Time, loads []Load) bool {
+	return b.candidateSet(now, loads) <= upOrBackup
+}
 
-// Rests reports whether a server is a backup, and another one is up that is none.
+// Rests reports whether a server is a backup, and a server that is no backup is up.
 func (b *Balancer) Rests(index int, now time.Time) bool {
 	return b.servers[index].backup && slices.ContainsFunc(b.servers, func(s server) bool { return !s.backup && s.available(now) })
 }
 
 // candidate reports whether a server can take the request.
-func (b *Balancer) candidate(i int, now time.Time, l Load, r reach) bool {
+func (b *Balancer) candidate(i int, now time.Time, l Load, r candidateSet) bool {
 	if l.Not || l.Full {
 		return false
 	}
 	s := &b.servers[i]
 	switch r {
-	case everybody:
+	case anyServer:
 		return true
 	case notDown:
 		return !s.down
-	case backups:
+	case upOrBackup:
 		return s.available(now)
 	case upOnly:
 	}
 	return !s.backup && s.available(now)
 }
 
-// least is the smallest burden of a candidate.
-func (b *Balancer) least(now time.Time, loads []Load, r reach) float64 {
+// leastLoad returns the smallest relativeLoad of a candidate.
+func (b *Balancer) leastLoad(now time.Time, loads []Load, r candidateSet) float64 {
 	least := math.Inf(1)
 	for i := range b.servers {
 		if b.candidate(i, now, loads[i], r) {
-			least = min(least, b.burden(i, loads[i]))
+			least = min(least, b.relativeLoad(i, loads[i]))
 		}
 	}
 	return least
 }
 
-// burden is what a server carries, for its weight. The request itself is left out:
-// with it a light server would get nothing as long as a heavy one has little to do.
-func (b *Balancer) burden(i int, l Load) float64 {
+// relativeLoad returns the connections in use divided by the weight. The request itself is not
+// counted: with it a server of low weight would get nothing while one of high weight has little to do.
+func (b *Balancer) relativeLoad(i int, l Load) float64 {
 	return float64(l.InUse) / float64(b.servers[i].weight)
 }
 

@@ -79,8 +79,8 @@ func TestBackupsGetWhatNoOtherServerCanHave(t *testing.T) {
 		t.Helper()
 		b := New(Options{Policy: policy, Weights: []int{1, 2, 1, 1}, Backups: []bool{false, false, true, true}, Ejection: Ejection{Failures: 1, Backoff: time.Second, MaxBackoff: time.Second}})
 		for _, i := range out {
-			b.given++
-			b.Failed(i, b.given, start)
+			b.lastTicket++
+			b.Failed(i, b.lastTicket, start)
 		}
 		if got := turns(b, len(want), loads...); got != want {
 			t.Errorf("%v are out, of %+v: got %s, want %s", out, loads, got, want)

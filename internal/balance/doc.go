@@ -12,16 +12,16 @@
 //   - A server that cannot be connected to several times in a row is ejected for a
 //     while, which doubles with each such trial. When the while is over it gets a
 //     single request, the trial: a circuit breaker for each server.
-//   - Requests that break behind the connection eject a server by their share of many,
-//     and by how many targets they were for: one URL that makes a server hang up, asked
-//     for again and again, takes it from nobody.
-//   - Requests given out before an ejection say nothing about the server after it.
-//   - When no server is left, all get requests again, or none, as the operator chose.
-//     A request that has tried all that are left may go to an ejected one, then.
+//   - A request breaks if its connection was made and no proper answer came. Broken requests eject
+//     a server if they are a large enough share of all, and were for enough different targets.
+//     So one URL that makes a server hang up, asked for again and again, does not eject it.
+//   - The result of a request given out before an ejection does not count after it.
+//   - When no server is up, all get requests again, or none, as the operator chose.
+//     A request that has tried all that are up may go to an ejected one.
 //   - A backup gets requests only while each other server is ejected or down, or was tried
-//     by the request. One that is full holds no backup in store: its requests wait.
-//   - A server that the health checks call down gets none, whatever the rest says,
-//     as long as any is left, tried or not.
+//     by the request. If another server is only full, requests wait for it.
+//   - A server that the health checks call down gets no requests while any other server is
+//     up, even if the request has tried that one.
 //
 // It knows no socket and no clock: now is an argument, and so is what each server
 // carries. It is not safe for concurrent use.

@@ -8,7 +8,7 @@ import (
 // Ejection says when a server that fails gets no requests for a while. There are two
 // rules, each with a count or ratio that turns it off. A server that cannot be connected to
 // is down for all requests. A request that breaks after the connection was made may itself be
-// the cause. So it takes many of those, for different targets, among few that go well.
+// the cause. So the second rule needs many broken requests, for different targets, and few good ones.
 type Ejection struct {
 	// Failures is how many requests in a row that no connection can be made for eject a
 	// server; 0 is never.
@@ -23,8 +23,8 @@ type Ejection struct {
 	// Backoff is how long for; each trial that finds no connection doubles it, up to
 	// MaxBackoff.
 	Backoff, MaxBackoff time.Duration
-	// Refuse gives out no request while every server is ejected or down, but the
-	// trials. Otherwise all are then tried as if none was.
+	// Refuse gives out only trials while every server is ejected or down. Otherwise all
+	// servers then get requests as if they were up.
 	Refuse bool
 }
 
@@ -37,11 +37,11 @@ func (e *Ejection) Never() bool { return e.Failures == 0 && e.Ratio == 0 }
 // server that is back does not carry everything.
 func (b *Balancer) Succeeded(index int, t Ticket, now time.Time) bool {
 	s := &b.servers[index]
-	if t <= s.ejected {
+	if t <= s.ejectedAt {
 		return false
 	}
 	back := s.ejections > 0
-	if back && !b.up() {
+	if back && !b.anyUp() {
 		for i := range b.servers {
 			b.servers[i].until = time.Time{}
 		}
@@ -53,8 +53,8 @@ func (b *Balancer) Succeeded(index int, t Ticket, now time.Time) bool {
 	return back
 }
 
-// up reports whether any server is neither ejected nor down.
-func (b *Balancer) up() bool {
+// anyUp reports whether any server is neither ejected nor down.
+func (b *Balancer) anyUp() bool {
 	for i := range b.servers {
 		if !b.servers[i].down && b.servers[i].ejections == 0 {
 			return true
@@ -68,7 +68,7 @@ func (b *Balancer) up() bool {
 // says anything new: while all are tried as if none was ejected, many fail.
 func (b *Balancer) Failed(index int, t Ticket, now time.Time) bool {
 	s := &b.servers[index]
-	if !b.news(s, t) {
+	if !b.counts(s, t) {
 		return false
 	}
 	if s.ejections == 0 {
@@ -87,36 +87,37 @@ func (b *Balancer) Failed(index int, t Ticket, now time.Time) bool {
 // ejection. A trial that breaks leaves the server out for as long again.
 func (b *Balancer) Broke(index int, t Ticket, target uint64, now time.Time) bool {
 	s, e := &b.servers[index], &b.options.Ejection
-	if !b.news(s, t) {
+	if !b.counts(s, t) {
 		return false
 	}
 	if s.ejections > 0 {
-		s.until, s.ejected = now.Add(b.backoff(s.ejections)), b.given
+		s.until, s.ejectedAt = now.Add(b.backoff(s.ejections)), b.lastTicket
 		return false
 	}
 	if e.Ratio == 0 {
 		return false
 	}
 	s.recent.add(e, now, true)
-	s.recent.name(e, now, target)
-	return s.recent.bad(e, now) && b.eject(s, now)
+	s.recent.noteTarget(e, now, target)
+	return s.recent.shouldEject(e, now) && b.eject(s, now)
 }
 
-// news reports whether the failure of the request with the ticket says anything new.
-func (b *Balancer) news(s *server, t Ticket) bool {
-	return !b.options.Ejection.Never() && t > s.ejected && (s.ejections == 0 || t == s.trial)
+// counts reports whether the failure of the request with the ticket counts: the request was given out
+// after the last ejection and, if s is ejected, it is the trial.
+func (b *Balancer) counts(s *server, t Ticket) bool {
+	return !b.options.Ejection.Never() && t > s.ejectedAt && (s.ejections == 0 || t == s.trialTicket)
 }
 
-// eject takes s out, for longer each time in a row. It reports whether this is the first.
+// eject ejects s, for longer each time in a row. It reports whether this is the first time.
 func (b *Balancer) eject(s *server, now time.Time) bool {
 	s.ejections++
 	s.until = now.Add(b.backoff(s.ejections))
-	s.ejected = b.given
-	s.recent.forget()
+	s.ejectedAt = b.lastTicket
+	s.recent.reset()
 	return s.ejections == 1
 }
 
-// backoff is how long the nth ejection in a row lasts.
+// backoff returns how long the nth ejection in a row lasts.
 func (b *Balancer) backoff(n int) time.Duration {
 	d := b.options.Ejection.Backoff
 	for ; n > 1 && d < b.options.Ejection.MaxBackoff; n-- {

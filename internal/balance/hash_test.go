@@ -83,8 +83,8 @@ func TestServersThatCannotTakeATargetArePassedOver(t *testing.T) {
 		t.Helper()
 		b := hashing([]int{1, 1, 1, 1}, names...)
 		if ejected {
-			b.given++
-			b.Failed(0, b.given, start)
+			b.lastTicket++
+			b.Failed(0, b.lastTicket, start)
 		}
 		next := map[string]int{}
 		for i, at := range placed(t, b, n, loads) {

@@ -2,7 +2,7 @@ package balance
 
 import "time"
 
-// Health says how many checks in a row change what is held of a server.
+// Health says how many checks in a row change the state of a server.
 type Health struct {
 	Healthy   int // good ones bring it back
 	Unhealthy int // bad ones take it out
@@ -28,7 +28,7 @@ func (b *Balancer) Checked(index int, good bool) bool {
 	return true
 }
 
-// State is what a server is held to be.
+// State is the state of a server.
 type State uint8
 
 const (
@@ -53,8 +53,8 @@ func (s State) String() string {
 	return "unknown"
 }
 
-// State returns what a server is held to be, and, if it is ejected, how long that
-// lasts: until its next trial, which may be due.
+// State returns the state of a server and, if it is ejected, how long until its next trial; 0 if
+// that is due.
 func (b *Balancer) State(index int, now time.Time) (State, time.Duration) {
 	s := &b.servers[index]
 	switch {

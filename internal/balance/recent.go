@@ -6,35 +6,35 @@ import "time"
 // between one window and one slot less after it ended.
 const slots = 10
 
-// recent is what came of the requests of the last while that reached the server, and
-// which targets those asked for that broke. Its zero value holds nothing.
+// recent counts the results of the requests within the last Ejection.Window that reached the server, and
+// has the targets of those that broke. Its zero value is empty.
 type recent struct {
 	slots   [slots]slot
-	broken  []target // of different hashes, at most Ejection.Targets
-	current int64    // number of the newest slot, since the Unix epoch
+	broken  []brokenTarget // of different hashes, at most Ejection.Targets
+	current int64          // number of the newest slot, since the Unix epoch
 }
 
 // slot counts the requests that ended within one slot's time.
-type slot struct{ ended, broken int }
+type slot struct{ ended, brokenRequests int }
 
-// target is one that broke, and when it did so last.
-type target struct {
+// brokenTarget is one that broke, and when it did so last.
+type brokenTarget struct {
 	hash uint64
 	at   time.Time
 }
 
 // add notes how a request ended.
 func (r *recent) add(e *Ejection, now time.Time, broke bool) {
-	r.turn(e, now)
+	r.advance(e, now)
 	s := &r.slots[r.current%slots]
 	s.ended++
 	if broke {
-		s.broken++
+		s.brokenRequests++
 	}
 }
 
-// turn empties the slots whose time is over.
-func (r *recent) turn(e *Ejection, now time.Time) {
+// advance empties the slots whose time is over.
+func (r *recent) advance(e *Ejection, now time.Time) {
 	at := now.UnixNano() / max(int64(e.Window)/slots, 1)
 	if at-r.current >= slots {
 		r.slots = [slots]slot{}
@@ -45,9 +45,9 @@ func (r *recent) turn(e *Ejection, now time.Time) {
 	}
 }
 
-// name notes that a request for the target of this hash broke. The one that broke
-// longest ago makes room.
-func (r *recent) name(e *Ejection, now time.Time, hash uint64) {
+// noteTarget notes that a request for the target of this hash broke. If the list is full, it replaces the
+// target that broke longest ago.
+func (r *recent) noteTarget(e *Ejection, now time.Time, hash uint64) {
 	oldest := -1
 	for i := range r.broken {
 		if r.broken[i].hash == hash {
@@ -59,20 +59,20 @@ func (r *recent) name(e *Ejection, now time.Time, hash uint64) {
 		}
 	}
 	if len(r.broken) < e.Targets {
-		r.broken = append(r.broken, target{hash, now})
+		r.broken = append(r.broken, brokenTarget{hash, now})
 		return
 	}
-	r.broken[oldest] = target{hash, now}
+	r.broken[oldest] = brokenTarget{hash, now}
 }
 
-// bad reports whether enough requests broke, for enough targets, and they are enough
-// of all.
-func (r *recent) bad(e *Ejection, now time.Time) bool {
+// shouldEject reports whether there were enough requests, a large enough share of them broke, and for enough
+// targets.
+func (r *recent) shouldEject(e *Ejection, now time.Time) bool {
 	var sum slot
 	for _, s := range r.slots {
-		sum.ended, sum.broken = sum.ended+s.ended, sum.broken+s.broken
+		sum.ended, sum.brokenRequests = sum.ended+s.ended, sum.brokenRequests+s.brokenRequests
 	}
-	if sum.ended < e.Requests || float64(sum.broken) < e.Ratio*float64(sum.ended) {
+	if sum.ended < e.Requests || float64(sum.brokenRequests) < e.Ratio*float64(sum.ended) {
 		return false
 	}
 	targets := 0
@@ -84,5 +84,5 @@ func (r *recent) bad(e *Ejection, now time.Time) bool {
 	return targets >= e.Targets
 }
 
-// forget begins anew.
-func (r *recent) forget() { *r = recent{current: r.current, broken: r.broken[:0]} }
+// reset drops all counts and targets.
+func (r *recent) reset() { *r = recent{current: r.current, broken: r.broken[:0]} }
