@@ -12,41 +12,41 @@ import (
 // called on a nil Client, which never leaves, and by several goroutines at once.
 type Client struct {
 	watch *Watch
-	stop  func() bool // forgets the callback of a connection within the process; nil: there is none
+	stop  func() bool // cancels the callback of a connection within the process; nil: there is none
 	sent  atomic.Int64
 
-	mu   sync.Mutex
-	left bool
-	gone chan struct{} // closed when it has left; nil: nobody has asked for it
-	ends io.Closer
+	mu     sync.Mutex
+	left   bool
+	gone   chan struct{} // closed when it has left; nil: nobody has asked for it
+	closer io.Closer
 
 	// guarded by watch.mu
 	listed     bool
-	since      uint64 // how many sweeps there had been
+	since      uint64 // value of Watch.sweeps when it was added
 	next, prev *Client
 
-	// the sweep's own
-	conn   syscall.Conn
-	raw    syscall.RawConn
-	silent int   // sweeps since the client ended its side, without anything being sent
-	before int64 // what was sent by the last of them
+	// used only by the sweep
+	conn         syscall.Conn
+	raw          syscall.RawConn
+	silentSweeps int   // sweeps since the client ended its side, or since something was sent to it after that
+	sentBefore   int64 // value of sent at the last sweep
 }
 
-// insider is a connection within the process, whose client does not come by a socket.
-// OnLeave calls f in a goroutine of its own once the client has left; stop forgets f, as
+// inProcess is a connection within the process, whose client does not come by a socket.
+// OnLeave calls f in a goroutine of its own once the client has left; stop prevents that, as
 // that of context.AfterFunc does.
-type insider interface {
+type inProcess interface {
 	OnLeave(f func()) (stop func() bool)
 }
 
-// Ends has c closed when the client leaves, at once if it has left already. c takes the place
-// of that of an earlier call; nil closes nothing.
+// Ends makes c be closed when the client leaves, at once if it has left already. c replaces that of
+// an earlier call; nil closes nothing.
 func (g *Client) Ends(c io.Closer) {
 	if g == nil {
 		return
 	}
 	g.mu.Lock()
-	g.ends = c
+	g.closer = c
 	left := g.left
 	g.mu.Unlock()
 	if left && c != nil {
@@ -64,7 +64,7 @@ func (g *Client) Left() bool {
 	return g.left
 }
 
-// Gone is closed once the client was seen to leave; nil for a nil Client.
+// Gone returns a channel that is closed once the client was seen to leave; nil for a nil Client.
 func (g *Client) Gone() <-chan struct{} {
 	if g == nil {
 		return nil
@@ -80,8 +80,8 @@ func (g *Client) Gone() <-chan struct{} {
 	return g.gone
 }
 
-// Sent notes that something was sent to the client. A client that has only ended its own side
-// is then left in peace again; one that is gone answers with a reset.
+// Sent notes that something was sent to the client. For a client that has ended its side, the grace
+// time begins again. A client that has closed both sides answers what is sent with a reset.
 func (g *Client) Sent() {
 	if g != nil {
 		g.sent.Add(1)
@@ -100,7 +100,7 @@ func (g *Client) Release() {
 	g.watch.remove(g)
 }
 
-// leave notes that the client has left, and ends what is to end.
+// leave notes that the client has left, and closes closer.
 func (g *Client) leave() {
 	g.mu.Lock()
 	first := !g.left
@@ -108,7 +108,7 @@ func (g *Client) leave() {
 	if first && g.gone != nil {
 		close(g.gone)
 	}
-	ends := g.ends
+	ends := g.closer
 	g.mu.Unlock()
 	if !first {
 		return
@@ -119,7 +119,7 @@ func (g *Client) leave() {
 	}
 }
 
-// socketOf returns what of conn can be asked, nil where there is no socket.
+// socketOf returns the socket of conn, below TLS; nil if there is none.
 func socketOf(conn net.Conn) syscall.Conn {
 	for {
 		if s, ok := conn.(syscall.Conn); ok {

@@ -2,7 +2,7 @@ package presence
 
 import "golang.org/x/sys/unix"
 
-// canPoll says that a socket can be asked whether its client has left.
+// canPoll says that the system can tell whether the client of a socket has left.
 const canPoll = true
 
 // poll asks about many sockets at once.
@@ -12,13 +12,13 @@ type poll struct {
 	gone    []*Client
 }
 
-// missing returns the clients that have left. The result is good until the next call.
-func (p *poll) missing(clients []*Client) []*Client {
+// findGone returns the clients that have left. The result is good until the next call.
+func (p *poll) findGone(clients []*Client) []*Client {
 	p.gone, p.fds, p.clients = p.gone[:0], p.fds[:0], p.clients[:0]
 	for _, g := range clients {
 		fd, open := g.descriptor()
 		if !open {
-			p.gone = append(p.gone, g) // somebody has closed its connection
+			p.gone = append(p.gone, g) // its connection was closed here
 			continue
 		}
 		p.fds, p.clients = append(p.fds, unix.PollFd{Fd: fd, Events: unix.POLLRDHUP}), append(p.clients, g)
@@ -27,37 +27,37 @@ func (p *poll) missing(clients []*Client) []*Client {
 		return p.gone
 	}
 	if n, err := unix.Poll(p.fds, 0); err == nil && n > 0 {
-		p.judge()
+		p.readEvents()
 	}
 	clear(p.clients)
 	return p.gone
 }
 
-// judge finds the clients that have left by what poll(2) has answered.
-func (p *poll) judge() {
+// readEvents finds the clients that have left in the results of poll(2).
+func (p *poll) readEvents() {
 	for i := range p.fds {
 		g, told := p.clients[i], p.fds[i].Revents
 		switch {
-		case told&(unix.POLLERR|unix.POLLHUP|unix.POLLNVAL) != 0, told&unix.POLLRDHUP != 0 && g.quiet():
+		case told&(unix.POLLERR|unix.POLLHUP|unix.POLLNVAL) != 0, told&unix.POLLRDHUP != 0 && g.silentTooLong():
 			p.gone = append(p.gone, g)
 		}
 	}
 }
 
-// quiet is called at each sweep that finds that the client has ended its side. It reports
-// whether nothing was sent to it for so long that it is held to be gone.
-func (g *Client) quiet() bool {
-	if sent := g.sent.Load(); g.silent == 0 || sent != g.before {
-		g.silent, g.before = 1, sent
+// silentTooLong is called at each sweep that finds that the client has ended its side. It reports
+// whether nothing was sent to it for graceSweeps sweeps, so that it counts as gone.
+func (g *Client) silentTooLong() bool {
+	if sent := g.sent.Load(); g.silentSweeps == 0 || sent != g.sentBefore {
+		g.silentSweeps, g.sentBefore = 1, sent
 		return false
 	}
-	g.silent++
-	return g.silent > grace
+	g.silentSweeps++
+	return g.silentSweeps > graceSweeps
 }
 
-// descriptor returns the descriptor of the client's socket, and false where that was closed.
+// descriptor returns the descriptor of the client's socket, and false if that was closed.
 // The socket may be closed at any time after that, and the descriptor used for another one. So
-// what poll(2) says of it counts only for a client that is in the list afterwards, too.
+// the result of poll(2) counts only if the client is still in the list afterwards.
 func (g *Client) descriptor() (fd int32, open bool) {
 	if g.raw == nil {
 		raw, err := g.conn.SyscallConn()

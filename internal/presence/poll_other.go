@@ -2,10 +2,10 @@
 
 package presence
 
-// canPoll says that nobody can tell here whether a client that is not read from has left.
+// canPoll says that the system cannot tell whether a client that is not read from has left.
 const canPoll = false
 
-// poll asks nobody.
+// poll does nothing here.
 type poll struct{}
 
-func (poll) missing([]*Client) []*Client { return nil }
+func (poll) findGone([]*Client) []*Client { return nil }

@@ -12,44 +12,44 @@ import (
 const (
 	// interval is the time between two sweeps.
 	interval = 50 * time.Millisecond
-	// each is added to interval for each client that waits, so that sweeps take a few
+	// intervalPerClient is added to interval for each client that waits, so that sweeps take a few
 	// hundredths of a processor at most.
-	each = 20 * time.Microsecond
-	// grace is how many sweeps a client that has ended its side is left in peace.
-	grace = 5
+	intervalPerClient = 20 * time.Microsecond
+	// graceSweeps is after how many sweeps a client that has ended its side counts as gone.
+	graceSweeps = 5
 )
 
 // Watch watches clients that wait. It is safe for concurrent use. It must be closed.
 type Watch struct {
-	panics *rescue.Counter
-	gone   atomic.Int64
-	every  time.Duration // interval, but in tests
+	panics     *rescue.Counter
+	gone       atomic.Int64
+	sweepEvery time.Duration // interval, except in tests
 
 	mu          sync.Mutex
 	first, last *Client // in the order in which they came
 	count       int
 	sweeps      uint64
 	timer       *time.Timer // nil before the first client
-	set         bool
+	timerSet    bool
 	closed      bool
 
 	sweeping sync.WaitGroup
-	asked    []*Client // the sweep's own
+	swept    []*Client // the sweep's own
 	poll     poll
 }
 
-// New returns a Watch of nobody. Panics notes those of what ends with a client; nil notes
-// none.
-func New(panics *rescue.Counter) *Watch { return &Watch{panics: panics, every: interval} }
+// New returns a Watch without clients. panics notes panics of what is closed when a client leaves; nil
+// notes none.
+func New(panics *rescue.Counter) *Watch { return &Watch{panics: panics, sweepEvery: interval} }
 
 // Gone returns how many clients were seen to leave.
 func (w *Watch) Gone() int64 { return w.gone.Load() }
 
-// Attend watches the client of conn until Release. Where nobody can tell whether it is
-// there, it never leaves.
+// Attend watches the client of conn until Release. If the system cannot tell whether a client is
+// there, the Client never leaves.
 func (w *Watch) Attend(conn net.Conn) *Client {
 	g := &Client{watch: w}
-	if within, ok := conn.(insider); ok {
+	if within, ok := conn.(inProcess); ok {
 		g.stop = within.OnLeave(func() { w.panics.Quietly(g.leave) })
 		return g
 	}
@@ -59,7 +59,7 @@ func (w *Watch) Attend(conn net.Conn) *Client {
 	return g
 }
 
-// Close ends the watch and waits for a sweep that is under way. Nobody leaves after that.
+// Close ends the watch and waits for a sweep that is under way. No Client leaves after that.
 func (w *Watch) Close() {
 	w.mu.Lock()
 	w.closed = true
@@ -113,13 +113,13 @@ func (w *Watch) removeLocked(g *Client) bool {
 	return true
 }
 
-// setLocked sets the timer, if there is anybody to watch.
+// setLocked sets the timer, if a client waits.
 func (w *Watch) setLocked() {
-	if w.set || w.closed || w.first == nil {
+	if w.timerSet || w.closed || w.first == nil {
 		return
 	}
-	w.set = true
-	d := w.every + time.Duration(w.count)*each
+	w.timerSet = true
+	d := w.sweepEvery + time.Duration(w.count)*intervalPerClient
 	if w.timer == nil {
 		w.timer = time.AfterFunc(d, w.sweep)
 	} else {
@@ -134,30 +134,30 @@ func (w *Watch) sweep() {
 		w.mu.Unlock()
 		return
 	}
-	w.sweeping.Add(1) // before Close can see the lock free, and wait
+	w.sweeping.Add(1) // before Close can take the mutex and wait
 	defer w.sweeping.Done()
 	w.sweeps++
-	w.asked = w.asked[:0]
+	w.swept = w.swept[:0]
 	for g := w.first; g != nil && g.since+1 < w.sweeps; g = g.next {
-		w.asked = append(w.asked, g)
+		w.swept = append(w.swept, g)
 	}
 	w.mu.Unlock()
 
 	var gone []*Client
-	w.panics.Quietly(func() { gone = w.poll.missing(w.asked) })
+	w.panics.Quietly(func() { gone = w.poll.findGone(w.swept) })
 	for _, g := range gone {
 		w.mu.Lock()
-		// For a client that was released meanwhile the answer does not count: its
-		// connection may have been closed, and the descriptor be another's.
+		// For a client that was released meanwhile the result does not count: its
+		// connection may have been closed, and the descriptor be that of another one.
 		ours := w.removeLocked(g)
 		w.mu.Unlock()
 		if ours {
 			w.panics.Quietly(g.leave)
 		}
 	}
-	clear(w.asked)
+	clear(w.swept)
 	w.mu.Lock()
-	w.set = false
+	w.timerSet = false
 	w.setLocked()
 	w.mu.Unlock()
 }

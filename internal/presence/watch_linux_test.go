@@ -75,7 +75,7 @@ func TestAClientThatLeavesIsNoticed(t *testing.T) {
 // TestAClientThatHearsIsThere: one that has ended its own side alone takes what is sent.
 func TestAClientThatHearsIsThere(t *testing.T) {
 	w := watch(t)
-	w.every = time.Hour // the test sweeps itself: a busy machine may sweep more often than is meant
+	w.sweepEvery = time.Hour // the test sweeps itself: a busy machine may sweep more often than is meant
 	client, server := socket(t)
 	g := w.Attend(server)
 	if err := client.CloseWrite(); err != nil {
@@ -152,13 +152,13 @@ func TestNobodyToWatchIsNoSweep(t *testing.T) {
 	testkit.Eventually(t, "the sweeps end", func() bool {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		return !w.set
+		return !w.timerSet
 	})
 	in, out := net.Pipe()
 	defer in.Close()
 	defer out.Close()
 	w.Attend(in).Release() // nobody knows
-	if w.mu.Lock(); w.set {
+	if w.mu.Lock(); w.timerSet {
 		t.Error("there are sweeps although there is nobody to ask about")
 	}
 	w.mu.Unlock()
@@ -236,7 +236,7 @@ func BenchmarkSweep(b *testing.B) {
 	}
 	var p poll
 	for b.Loop() {
-		p.missing(clients)
+		p.findGone(clients)
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/many, "ns/client")
 }
