@@ -12,9 +12,9 @@ type Stream interface {
 	Taken() int64
 }
 
-// progress tells how far a client has come.
+// progress tells how many bytes a client has taken.
 type progress struct {
-	socket syscall.RawConn // nil: nobody tells
+	socket syscall.RawConn // both nil: it is not known
 	stream Stream
 }
 
@@ -33,11 +33,11 @@ func progressOf(conn net.Conn) progress {
 	return progress{socket: socket}
 }
 
-// queue is what the system has for a client, and has had.
+// queue is the state of the send queue of a client's socket.
 type queue struct {
-	waits  int64 // not acknowledged
-	unsent int64 // of that, because the client or the network takes no more now
-	taken  int64 // acknowledged so far; only where something waits
+	unacked int64 // not acknowledged
+	unsent  int64 // of that, not sent, because the client or the network takes no more now
+	taken   int64 // acknowledged so far; set only if unacked is not 0
 }
 
 // acknowledged returns how many bytes the client has taken so far.
@@ -52,8 +52,8 @@ func (p progress) acknowledged() (bytes int64, ok bool) {
 	return 0, false
 }
 
-// queue returns what waits for the client. A stream has no queue of its own: its client's
-// connection has.
+// queue returns the send queue of the client's socket. A stream has none of its own: the connection of
+// its client has.
 func (p progress) queue() (q queue, ok bool) {
 	if p.socket == nil {
 		return q, false
@@ -63,7 +63,7 @@ func (p progress) queue() (q queue, ok bool) {
 		return q, ok
 	}
 	q, ok = acknowledged(p.socket)
-	q.waits = waits
+	q.unacked = waits
 	return q, ok
 }
 

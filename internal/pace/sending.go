@@ -12,27 +12,27 @@ import (
 // Sending is a connection and the answer that is being sent on it, if there is one. Its
 // exported methods are for the goroutine that sends the answer; a nil Sending does nothing.
 type Sending struct {
-	watch    *Watch
-	conn     net.Conn
-	progress progress
-	passing  bool // the Watch forgets it with its answer
+	watch     *Watch
+	conn      net.Conn
+	progress  progress
+	oneAnswer bool // the Watch drops it at the end of the answer
 
 	state atomic.Uint64 // of the answer: a serial number and, in the low bits, a state of those below
-	since atomic.Int64  // its request, in nanoseconds of Unix time
+	since atomic.Int64  // when its request came, in nanoseconds of Unix time
 	pin   atomic.Pointer[pinned.Body]
-	more  atomic.Pointer[[]*pinned.Body] // besides; never changed
+	more  atomic.Pointer[[]*pinned.Body] // further bodies; the slice is never changed in place
 
 	// The Watch uses the fields below, and nobody else.
-	seen    uint64 // the state whose answer the next two are of
-	began   time.Time
-	base    int64 // acknowledged then
-	rate    float64
-	period  time.Time // began, of Options.Send
-	asked   int64     // acknowledged then
-	waiting int64     // and queued
+	sampledState   uint64 // the state whose answer the next two are of
+	began          time.Time
+	ackedAtBegin   int64 // acknowledged then
+	rate           float64
+	periodBegan    time.Time // began, of Options.Send
+	ackedAtPeriod  int64     // acknowledged then
+	queuedAtPeriod int64     // and queued
 }
 
-// What becomes of the answer.
+// The states of the answer: there is none, it is being sent, it was cut by the Watch.
 const (
 	none = iota
 	sent
@@ -92,7 +92,7 @@ func (s *Sending) Close() error {
 			b.Release()
 		}
 	}
-	if s.passing {
+	if s.oneAnswer {
 		s.watch.Leave(s.conn)
 	}
 	return nil
@@ -112,40 +112,39 @@ func (s *Sending) pinned(f func(*pinned.Body)) {
 	}
 }
 
-// A rate is reckoned as if headStart bytes had been taken in the time before an answer, so
-// that one which has just begun is not the slowest.
+// A rate is computed as if headStart bytes had been taken in headStartTime before the answer, so
+// that an answer that has just begun is not the slowest.
 const (
 	headStart     = 64 << 10
 	headStartTime = 250 * time.Millisecond
 )
 
-// sample works out at what rate, in bytes a second, the client takes the answer.
+// sample computes the rate, in bytes a second, at which the client takes the answer.
 func (s *Sending) sample(now time.Time) {
 	state := s.state.Load()
 	taken, ok := s.progress.acknowledged()
 	if !ok {
 		taken = 0
 	}
-	if s.seen != state {
-		s.seen, s.began, s.base = state, time.Unix(0, s.since.Load()), taken
+	if s.sampledState != state {
+		s.sampledState, s.began, s.ackedAtBegin = state, time.Unix(0, s.since.Load()), taken
 	}
 	age := max(now.Sub(s.began), 0) + headStartTime
-	s.rate = float64(taken-s.base+headStart) / age.Seconds()
+	s.rate = float64(taken-s.ackedAtBegin+headStart) / age.Seconds()
 }
 
-// lags reports whether the client has taken less in a whole period than rate asks for,
+// tooSlow reports whether the client has taken less in a whole period than rate asks for,
 // although there was more to take. Two things begin the next period: the client has taken
-// enough, or it has taken all that waited when the period began and nothing is held back from
-// it.
-func (s *Sending) lags(rate Rate, now time.Time) bool {
+// enough, or it has taken all that was queued when the period began and nothing queued is unsent.
+func (s *Sending) tooSlow(rate Rate, now time.Time) bool {
 	q, ok := s.progress.queue()
 	if !ok {
 		return false
 	}
-	taken := q.taken - s.asked
-	if q.waits == 0 || s.waiting == 0 || taken >= rate.Bytes || q.unsent == 0 && taken >= s.waiting {
-		s.period, s.asked, s.waiting = now, q.taken, q.waits
+	taken := q.taken - s.ackedAtPeriod
+	if q.unacked == 0 || s.queuedAtPeriod == 0 || taken >= rate.Bytes || q.unsent == 0 && taken >= s.queuedAtPeriod {
+		s.periodBegan, s.ackedAtPeriod, s.queuedAtPeriod = now, q.taken, q.unacked
 		return false
 	}
-	return now.Sub(s.period) >= rate.Over
+	return now.Sub(s.periodBegan) >= rate.Over
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // Acknowledged says that the system tells what clients have acknowledged. Elsewhere a pace
-// is measured by what it has taken off the program's hands: see internal/proxy.
+// is measured by what the system has accepted from the program: see internal/proxy.
 const Acknowledged = true
 
 // queued returns what is not acknowledged, sent or not (SIOCOUTQ of tcp(7)).

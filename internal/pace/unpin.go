@@ -9,17 +9,17 @@ import (
 	"edgeproxy/internal/pinned"
 )
 
-// load is a pinned body, and the answers that pin it.
-type load struct {
+// pinnedLoad is a pinned body, and the answers that pin it.
+type pinnedLoad struct {
 	body    *pinned.Body
 	bytes   int64
 	senders []*Sending   // one for each Hold that was seen
-	rate    float64      // of the fastest: the others do not keep the body any longer
-	client  netip.Prefix // of the fastest; the zero Prefix is one of its own
-	going   bool         // all of them were cut before
+	rate    float64      // of the fastest sender
+	client  netip.Prefix // of the fastest sender; a load with the zero Prefix counts as a client of its own
+	ending  bool         // all of them were cut before
 }
 
-// unpin lets go of clients until no more is pinned than may be.
+// unpin ends answers of clients until no more is pinned than the limit.
 func (w *Watch) unpin(now time.Time) {
 	t := w.o.Pinned
 	if t == nil || t.Bytes() <= t.Limit() {
@@ -27,11 +27,11 @@ func (w *Watch) unpin(now time.Time) {
 	}
 	loads, excess := w.loads(now), t.Bytes()-t.Limit()
 	for _, l := range loads {
-		if l.going {
+		if l.ending {
 			excess -= l.bytes
 		}
 	}
-	loads = slices.DeleteFunc(loads, func(l *load) bool { return l.going })
+	loads = slices.DeleteFunc(loads, func(l *pinnedLoad) bool { return l.ending })
 	for _, l := range choose(loads, t.Limit(), excess) {
 		for _, s := range l.senders {
 			w.cut(s)
@@ -39,25 +39,25 @@ func (w *Watch) unpin(now time.Time) {
 	}
 }
 
-// cut lets go of the client of s, unless its answer has ended or it was cut before.
+// cut resets the connection of s, unless its answer has ended or was cut before.
 func (w *Watch) cut(s *Sending) {
 	state := s.state.Load()
 	if state&(1<<stateBits-1) == sent && s.state.CompareAndSwap(state, state>>stateBits<<stateBits|cut) {
-		w.shed.Add(1)
-		w.letGo(s, "it kept a body that the cache had given up")
+		w.cutPinned.Add(1)
+		w.reset(s, "it kept a body that the cache had given up")
 	}
 }
 
-// loads returns what is pinned.
-func (w *Watch) loads(now time.Time) []*load {
-	byBody := map[*pinned.Body]*load{}
-	var all []*load
+// loads returns the bodies that are pinned, with the answers that pin them.
+func (w *Watch) loads(now time.Time) []*pinnedLoad {
+	byBody := map[*pinned.Body]*pinnedLoad{}
+	var all []*pinnedLoad
 	w.each(func(s *Sending) {
 		sampled, going := false, s.state.Load()&(1<<stateBits-1) == cut
 		s.pinned(func(b *pinned.Body) {
 			l := byBody[b]
 			if l == nil {
-				l = &load{body: b, bytes: b.Pinned(), going: true}
+				l = &pinnedLoad{body: b, bytes: b.Pinned(), ending: true}
 				byBody[b] = l
 				all = append(all, l)
 			}
@@ -66,7 +66,7 @@ func (w *Watch) loads(now time.Time) []*load {
 				sampled = true
 			}
 			l.senders = append(l.senders, s)
-			l.going = l.going && going
+			l.ending = l.ending && going
 			if len(l.senders) == 1 || s.rate > l.rate {
 				l.rate, l.client = s.rate, w.client(s)
 			}
@@ -82,10 +82,10 @@ func (w *Watch) client(s *Sending) netip.Prefix {
 	return w.o.Client(s.conn)
 }
 
-// choose returns the loads to let go of, so that at least excess bytes come free. Each client
-// that pins anything has an equal share of limit. The slowest loads go first, of clients that
+// choose returns the loads to end, so that at least excess bytes come free. Each client
+// that pins anything has an equal share of limit. It takes first the slowest loads of clients that
 // pin more than their share.
-func choose(loads []*load, limit, excess int64) (out []*load) {
+func choose(loads []*pinnedLoad, limit, excess int64) (out []*pinnedLoad) {
 	pins, strangers := map[netip.Prefix]int64{}, int64(0)
 	for _, l := range loads {
 		if l.client.IsValid() {
@@ -95,9 +95,9 @@ func choose(loads []*load, limit, excess int64) (out []*load) {
 		}
 	}
 	share := limit / max(int64(len(pins))+strangers, 1)
-	slices.SortStableFunc(loads, func(a, b *load) int { return cmp.Compare(a.rate, b.rate) })
-	take := func(whom func(*load) bool) {
-		loads = slices.DeleteFunc(loads, func(l *load) bool {
+	slices.SortStableFunc(loads, func(a, b *pinnedLoad) int { return cmp.Compare(a.rate, b.rate) })
+	take := func(whom func(*pinnedLoad) bool) {
+		loads = slices.DeleteFunc(loads, func(l *pinnedLoad) bool {
 			if excess <= 0 || !whom(l) {
 				return false
 			}
@@ -107,9 +107,9 @@ func choose(loads []*load, limit, excess int64) (out []*load) {
 			return true
 		})
 	}
-	take(func(l *load) bool {
+	take(func(l *pinnedLoad) bool {
 		return l.client.IsValid() && pins[l.client] > share || !l.client.IsValid() && l.bytes > share
 	})
-	take(func(*load) bool { return true })
+	take(func(*pinnedLoad) bool { return true })
 	return out
 }

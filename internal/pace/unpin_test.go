@@ -11,10 +11,10 @@ import (
 func TestWhichClientGoesFirst(t *testing.T) {
 	f := func(name string, limit, excess int64, want string, loads ...string) {
 		t.Run(name, func(t *testing.T) {
-			var all []*load
-			names := map[*load]string{}
+			var all []*pinnedLoad
+			names := map[*pinnedLoad]string{}
 			for _, text := range loads {
-				l, who := &load{}, ""
+				l, who := &pinnedLoad{}, ""
 				if _, err := fmt.Sscanf(text, "%s %d %g", &who, &l.bytes, &l.rate); err != nil {
 					t.Fatal(err)
 				}

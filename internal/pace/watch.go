@@ -15,10 +15,10 @@ import (
 // Options say what clients are held to.
 type Options struct {
 	// Send is the least pace at which a client acknowledges what it is sent. A client for
-	// which nothing waits is not slow. It is kept where the system tells what was
+	// which nothing is queued is not slow. The pace is enforced only if the system tells what was
 	// acknowledged: see Acknowledged.
 	Send Rate
-	// Pinned is what all clients pin together. Beyond its limit the slowest answers are
+	// Pinned counts what all clients pin together. Beyond its limit the slowest answers are
 	// ended. Nil is no such limit.
 	Pinned *pinned.Total
 	// Client says which client a connection is of; the zero Prefix is one of its own. Nil
@@ -26,29 +26,29 @@ type Options struct {
 	Client func(net.Conn) netip.Prefix
 	// Panics notes panics of the Watch's goroutine; nil notes none.
 	Panics *rescue.Counter
-	// Log gets a line for each client that is let go, at level debug. It may not be nil.
+	// Log gets a line for each answer that is ended, at level debug. It may not be nil.
 	Log *slog.Logger
 }
 
-// How often a Watch looks: at what is being sent each look, and at all connections checks
-// times in a period of Options.Send.
+// A Watch runs every checkInterval. With a least pace it runs checksPerPeriod times in a period of Options.Send if
+// that is more often, but at most every minInterval.
 const (
-	look     = time.Second
-	leastGap = 5 * time.Millisecond
-	checks   = 8
+	checkInterval   = time.Second
+	minInterval     = 5 * time.Millisecond
+	checksPerPeriod = 8
 )
 
-// Watch looks after the connections that clients are answered on. One goroutine asks the
-// system about all of them now and then, so that an answer pays nothing for it. It is safe
-// for concurrent use; a nil Watch looks after nothing.
+// Watch watches the connections that answers are sent on. One goroutine asks the
+// system about all of them at intervals, so that an answer costs nothing more. It is safe
+// for concurrent use; a nil Watch watches nothing.
 type Watch struct {
-	o       Options
-	conns   sync.Map // of net.Conn, as its server knows it, to *Sending
-	slow    atomic.Int64
-	shed    atomic.Int64
-	closing chan struct{}
-	running sync.WaitGroup
-	once    sync.Once
+	o         Options
+	conns     sync.Map // of net.Conn, as its server knows it, to *Sending
+	slow      atomic.Int64
+	cutPinned atomic.Int64
+	closing   chan struct{}
+	running   sync.WaitGroup
+	once      sync.Once
 }
 
 // New returns a Watch, which runs until Close.
@@ -58,7 +58,7 @@ func New(o Options) *Watch {
 	return w
 }
 
-// Close ends the looking, and waits for that.
+// Close ends the watch, and waits for its goroutine.
 func (w *Watch) Close() {
 	if w == nil {
 		return
@@ -69,16 +69,16 @@ func (w *Watch) Close() {
 
 // LetGo returns how many connections and streams were ended so far: because the client was
 // below Options.Send, and because too much was pinned.
-func (w *Watch) LetGo() (slow, shed int64) { return w.slow.Load(), w.shed.Load() }
+func (w *Watch) LetGo() (slow, shed int64) { return w.slow.Load(), w.cutPinned.Load() }
 
-// Enter begins to look after a connection.
+// Enter begins to watch a connection.
 func (w *Watch) Enter(conn net.Conn) {
 	if w != nil {
 		w.conns.Store(conn, w.newSending(conn))
 	}
 }
 
-// Leave ends that. It is to be called when the connection is closed.
+// Leave ends the watch of a connection. It is to be called when the connection is closed.
 func (w *Watch) Leave(conn net.Conn) {
 	if w != nil {
 		w.conns.Delete(conn)
@@ -97,7 +97,7 @@ func (w *Watch) Begin(conn net.Conn, at time.Time) *Sending {
 	v, ok := w.conns.Load(conn)
 	if !ok {
 		s := w.newSending(conn)
-		s.passing = true
+		s.oneAnswer = true
 		w.conns.Store(conn, s)
 		v = s
 	}
@@ -111,9 +111,9 @@ func (w *Watch) newSending(conn net.Conn) *Sending {
 }
 
 func (w *Watch) run() {
-	gap := look
+	gap := checkInterval
 	if w.o.Send.Bytes > 0 {
-		gap = max(min(look, w.o.Send.Over/checks), leastGap)
+		gap = max(min(checkInterval, w.o.Send.Over/checksPerPeriod), minInterval)
 	}
 	tick := time.NewTicker(gap)
 	defer tick.Stop()
@@ -127,23 +127,23 @@ func (w *Watch) run() {
 		case <-w.closing:
 			return
 		case <-over:
-			w.guarded(func() { w.unpin(time.Now()) })
+			w.recoverPanics(func() { w.unpin(time.Now()) })
 		case <-tick.C:
 			now := time.Now()
-			due := w.o.Send.Bytes > 0 && now.Sub(checked) >= w.o.Send.Over/checks
+			due := w.o.Send.Bytes > 0 && now.Sub(checked) >= w.o.Send.Over/checksPerPeriod
 			if due {
 				checked = now
 			}
-			w.guarded(func() {
-				w.lookAt(now, due)
+			w.recoverPanics(func() {
+				w.check(now, due)
 				w.unpin(now)
 			})
 		}
 	}
 }
 
-// guarded runs f. A panic in it is noted, and the Watch goes on with the next look.
-func (w *Watch) guarded(f func()) {
+// recoverPanics runs f. It notes a panic, and the Watch goes on.
+func (w *Watch) recoverPanics(f func()) {
 	defer func() {
 		if v := recover(); v != nil {
 			w.o.Panics.Note(v)
@@ -152,16 +152,16 @@ func (w *Watch) guarded(f func()) {
 	f()
 }
 
-// lookAt notes how far what is being sent has come and, if the pace is due, lets go of the
-// connections that are below it.
-func (w *Watch) lookAt(now time.Time, due bool) {
+// check samples the rate of each answer that is being sent. If due says so, it also resets the
+// connections that are below the least pace.
+func (w *Watch) check(now time.Time, due bool) {
 	w.each(func(s *Sending) {
 		if s.sending() {
 			s.sample(now)
 		}
-		if due && s.lags(w.o.Send, now) {
+		if due && s.tooSlow(w.o.Send, now) {
 			w.slow.Add(1)
-			w.letGo(s, "below the least pace of sending")
+			w.reset(s, "below the least pace of sending")
 		}
 	})
 }
@@ -173,9 +173,9 @@ func (w *Watch) each(f func(*Sending)) {
 	})
 }
 
-// letGo closes the connection of s, or its stream of HTTP/2, in a way that no client takes
+// reset closes the connection of s, or its stream of HTTP/2, in a way that no client takes
 // for the end of its answer.
-func (w *Watch) letGo(s *Sending, why string) {
+func (w *Watch) reset(s *Sending, why string) {
 	w.o.Log.Debug("client is let go", "client", s.conn.RemoteAddr().String(), "reason", why)
 	conn := s.conn
 	if _, stream := conn.(Stream); !stream {

@@ -137,7 +137,7 @@ func TestThePinnedAreBounded(t *testing.T) {
 		pin, _, _ := start()
 		slow = append(slow, pin)
 	}
-	for until := time.Now().Add(2 * look); time.Now().Before(until); { // steadily, and for some looks
+	for until := time.Now().Add(2 * checkInterval); time.Now().Before(until); { // steadily, and for some looks
 		if _, err := io.CopyN(io.Discard, client, 64<<10); err != nil {
 			t.Fatal(err)
 		}
