@@ -148,9 +148,9 @@ func (c *conn) keepsPace(passed time.Duration) bool {
 	return took > 0 && float64(took) >= least
 }
 
-// check looks at a stream, passed after the last look. The time counts for which content waits
-// for the client: for the window of the stream, or for the connection. A stream that waits for
-// others to be sent does not: moves says that they are.
+// check is called by the sweeper, passed after its last call. It counts the time in which content waits
+// for the client: for the window of the stream, or for the connection. It does not count the time in which
+// other streams are sent; moves says that they are.
 func (s *stream) check(passed, most time.Duration, moves bool) int {
 	taken := s.taken.Load()
 	n := taken - s.seen
