@@ -36,10 +36,10 @@ func statusCommand() *cobra.Command {
 	var o statusOptions
 	cmd := &cobra.Command{
 		Use:   "status [--watch] [--json] [--admin ADDRESS] [--token-file FILE]",
-		Short: "Show how a running proxy does, on one screen",
+		Short: "Show the state of a running proxy on one screen",
 		Long: "Ask the admin listener of a running proxy for its status, and print it for people: requests\n" +
-			"and what became of them, writes avoided beside what they cost at the origin, tiers, the\n" +
-			"window, origins and how long they took, limits that bit, certificates, and why responses were\n" +
+			"by result, writes avoided and their cost at the origin, tiers, the\n" +
+			"window, origins and their response times, limits reached, certificates, and why responses were\n" +
 			"not stored.\n\n" +
 			"With --watch it goes on until Ctrl-C, a screen each second, with the changes of that second.",
 		Example: "  edgeproxy status\n  edgeproxy status --watch --admin unix:/run/edgeproxy/admin.sock\n  edgeproxy status --json",

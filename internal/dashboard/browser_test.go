@@ -207,10 +207,10 @@ func changing(b *testkit.Browser) func(*testing.T) {
 			status["config"].(map[string]any)["error"] = "edge.yaml:3:1: no"
 		})
 		tab.Until(`document.querySelector('[data-path="/requests/totals/requests"]').textContent === "1,539,679"`)
-		if got := tab.Text("#whatif"); !strings.Contains(got, "No policy is tried") || strings.Contains(got, "second-hit") {
+		if got := tab.Text("#whatif"); !strings.Contains(got, "No shadow policy is configured") || strings.Contains(got, "second-hit") {
 			t.Errorf("without shadows: got %q", got)
 		}
-		if got := tab.Text("#notices"); !strings.Contains(got, "The last reload failed, and what was in force stays: edge.yaml:3:1: no") || !strings.Contains(got, "10.0.0.12:9000") {
+		if got := tab.Text("#notices"); !strings.Contains(got, "The last reload failed; the configuration before it stays in force: edge.yaml:3:1: no") || !strings.Contains(got, "10.0.0.12:9000") {
 			t.Errorf("notices: got %q", got)
 		}
 		tab.Click("#minutes-details summary") // 60 hits in the 6 seconds between

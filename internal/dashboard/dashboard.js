@@ -93,14 +93,14 @@
 
   const showNotices = (s) => {
     const said = [];
-    if (!s.ready) said.push("The proxy does not want traffic: /readyz answers 503.");
-    if (s.config && !s.config.last_reload_successful) said.push("The last reload failed, and what was in force stays: " + (s.config.error ?? ""));
+    if (!s.ready) said.push("The proxy is not ready for traffic: /readyz answers 503.");
+    if (s.config && !s.config.last_reload_successful) said.push("The last reload failed; the configuration before it stays in force: " + (s.config.error ?? ""));
     for (const c of s.config?.needs_restart ?? []) said.push(`Needs a restart: ${c.path}: ${c.old} → ${c.new}`);
     if (s.cache?.disk?.trouble) said.push("The disk tier is not in use: " + s.cache.disk.trouble);
     for (const d of s.cache?.disk?.directories ?? []) if (d.trouble) said.push(`${d.path} is not in use: ${d.trouble}`);
     for (const o of s.origins ?? []) for (const v of o.servers ?? []) if (v.state !== "up") said.push(`Server ${v.address} of origin ${o.name} is ${v.state}.`);
-    if (s.requests?.panics > 0) said.push(`${plain(s.requests.panics)} requests ended in a fault of edgeproxy; the log has them.`);
-    if (s.admission?.gate_open) said.push("The gate is open: the cache is nearly empty, and every response that may be stored is.");
+    if (s.requests?.panics > 0) said.push(`${plain(s.requests.panics)} requests ended with an internal error; the log has them.`);
+    if (s.admission?.gate_open) said.push("The cache is nearly empty, so every storable response is stored (admission.open_below).");
     said.push(...certificateNotices(s));
     const list = byId("notices");
     while (list.children.length > said.length) list.lastElementChild.remove();
@@ -115,7 +115,7 @@
       ["bytes of bodies", at(bytes, "requests", "totals", "response_bytes")],
       ["requests in flight", at(plain, "requests", "requests_in_flight")],
       ["bytes in flight", at(bytes, "requests", "inflight_bytes")],
-      ["shared fetches under way", at(plain, "requests", "flights")],
+      ["shared fetches in progress", at(plain, "requests", "flights")],
       ["requests that shared a fetch", at(plain, "requests", "totals", "collapsed")],
     ]);
     fill("results", Object.keys(s.requests?.totals?.results ?? {}).map((name) => [
@@ -134,8 +134,8 @@
     fill("bill", [
       ["held back by admission", ...of("held_back")],
       ["writes avoided (estimate)", ...of("saved")],
-      ["their cost: fetched from the origin once more", ...of("regret")],
-      ["promoted from the stage, and written after all", ...of("promoted")],
+      ["their cost: fetched from the origin again", ...of("regret")],
+      ["promoted from the stage, and so written", ...of("promoted")],
     ], 1);
     byId("measured-note").hidden = !(s.admission?.shadow ?? []).some((p) => p.policy === "always");
   };
@@ -393,7 +393,7 @@
     given = null;
   });
 
-  // ---- What is asked for most, and what runs: asked for while somebody looks ----
+  // ---- Most requested, and requests in progress: read only while their section is open ----
 
   let most = null;
   const showMost = () => {
@@ -401,8 +401,8 @@
     byId("most-off").hidden = on;
     byId("most-on").hidden = !on;
     if (!on) return;
-    setText(byId("most-note"), `Of the last ${span(Math.floor(most.seconds))}. A count is neither below nor above what is said, and the two are at most 1/${plain(most.entries)} of all apart.` +
-      (most.dropped > 0 ? ` ${plain(most.dropped)} requests were not counted, for others were at that moment.` : ""));
+    setText(byId("most-note"), `Of the last ${span(Math.floor(most.seconds))}. The true count is between the two, which are at most 1/${plain(most.entries)} of all apart.` +
+      (most.dropped > 0 ? ` ${plain(most.dropped)} requests were not counted, because others were being counted at that moment.` : ""));
     for (const kind of ["hosts", "urls"]) {
       const all = most[kind]?.[by];
       fill("most-" + kind, (all?.rows ?? []).map((r, i) => [
@@ -456,7 +456,7 @@
     pairs.push(["stored", s ? `in the tier ${s.tier}` : a.key && "no"]);
     if (s) {
       pairs.push(["status", String(s.status)], ["body", bytes(s.bytes)], ["age", span(Math.max(0, s.age_seconds))],
-        ["time to live", s.ttl_seconds >= 0 ? span(s.ttl_seconds) : `over since ${span(-s.ttl_seconds)}`], ["tags", plain(s.tags)],
+        ["time to live", s.ttl_seconds >= 0 ? span(s.ttl_seconds) : `expired ${span(-s.ttl_seconds)} ago`], ["tags", plain(s.tags)],
         ["purged", {no: "no", soft: "soft: it is validated before it is used", yes: "yes, and not removed yet"}[s.purged] ?? s.purged]);
     }
     pairs.push(["next request", a.next?.result], ["reason", a.next?.reason]);
@@ -504,8 +504,8 @@
     setText(byId("purge-said"), values.length === 0 ? "Want at least one value." : "");
     if (values.length === 0) return;
     order = {[by]: values, soft};
-    setText(byId("confirm-what"), soft ? `What is stored under ${values.length === 1 ? "this" : "these"} ${plural(by, values.length)} is made stale:`
-      : `What is stored under ${values.length === 1 ? "this" : "these"} ${plural(by, values.length)} is forgotten:`);
+    setText(byId("confirm-what"), soft ? `The stored responses of ${values.length === 1 ? "this" : "these"} ${plural(by, values.length)} become stale:`
+      : `The stored responses of ${values.length === 1 ? "this" : "these"} ${plural(by, values.length)} are removed:`);
     byId("confirm-values").replaceChildren(...values.map((text) => {
       const item = document.createElement("li");
       item.textContent = text;
@@ -524,7 +524,7 @@
     setText(said, "Purging.");
     try {
       const answer = await (await ask("/purge", {method: "POST", headers: {"Content-Type": "application/json"}, body})).json();
-      setText(said, (answer.soft ? "Made stale" : "Purged") + (answer.objects === null ? ". How many objects it is shows when they are asked for." : `: ${plain(answer.objects)} object${answer.objects === 1 ? "" : "s"}.`));
+      setText(said, (answer.soft ? "Made stale" : "Purged") + (answer.objects === null ? ". The number of objects is not known." : `: ${plain(answer.objects)} object${answer.objects === 1 ? "" : "s"}.`));
       byId("purge-values").value = "";
     } catch (fault) {
       tellFault(said, fault);

@@ -58,7 +58,7 @@ stored: in the tier disk
 status: 203
 body: 2 KiB
 age: 1 min 1 s
-time to live: over since 3.2 s
+time to live: expired 3.2 s ago
 tags: 2
 purged: soft: it is validated before it is used
 next request: validate`
@@ -120,10 +120,10 @@ func purgeConfirmed(b *testkit.Browser) func(*testing.T) {
 				t.Errorf("%s: got %q purged, want %q", by, purged, want)
 			}
 		}
-		f("url", " http://a/b \n\nhttp://a/c", false, "What is stored under these URLs is forgotten:", "Purged: 7 objects.", "url http://a/b http://a/c")
-		f("prefix", "http://a/p/", true, "What is stored under this prefix is made stale:", "Made stale: 7 objects.", "soft prefix http://a/p/")
-		f("host", "a", false, "What is stored under this host is forgotten:", "Purged: 7 objects.", "host a")
-		f("tag", "<b>t</b>", false, "What is stored under this tag is forgotten:", "Purged. How many objects it is shows when they are asked for.", "tag <b>t</b>")
+		f("url", " http://a/b \n\nhttp://a/c", false, "The stored responses of these URLs are removed:", "Purged: 7 objects.", "url http://a/b http://a/c")
+		f("prefix", "http://a/p/", true, "The stored responses of this prefix become stale:", "Made stale: 7 objects.", "soft prefix http://a/p/")
+		f("host", "a", false, "The stored responses of this host are removed:", "Purged: 7 objects.", "host a")
+		f("tag", "<b>t</b>", false, "The stored responses of this tag are removed:", "Purged. The number of objects is not known.", "tag <b>t</b>")
 	}
 }
 

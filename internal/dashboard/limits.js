@@ -1,28 +1,28 @@
-  // ---- Limits that bit, certificates, and how long origins took ----
+  // ---- Limits reached, certificates, and how long origins took ----
 
   const bites = {
     refused: {
       requests_in_flight: "requests refused: too many at once (503)",
-      requests_in_flight_share: "requests refused: their client had its share (429)",
-      rate: "requests refused: their client asked too often (429)",
-      origin_queue: "requests refused: no connection to the origin became free (503)",
-      origin_share: "requests refused: their client had its share of connections to the origin (429)",
+      requests_in_flight_share: "requests refused: the client is over its share (429)",
+      rate: "requests refused: the client is over its rate (429)",
+      origin_queue: "requests refused: no connection to the origin became free in time (503)",
+      origin_share: "requests refused: the client is over its share of connections to the origin (429)",
       tunnels: "upgrades refused: too many at once (503)",
-      tunnels_share: "upgrades refused: their client had its share (429)",
-      inflight_bytes: "uploads refused: the memory for them was used up (503)",
-      inflight_share: "uploads refused: their client had its share of the memory (429)",
-      receive_rate: "uploads ended: they came too slowly (408)",
-      send_rate: "clients let go: they took their answers too slowly",
-      pinned_bytes: "clients let go: what they were sent had left the cache, and took too much memory",
+      tunnels_share: "upgrades refused: the client is over its share (429)",
+      inflight_bytes: "uploads refused: no memory left for them (503)",
+      inflight_share: "uploads refused: the client is over its share of the memory (429)",
+      receive_rate: "uploads ended: slower than the limit (408)",
+      send_rate: "connections closed: the client reads too slowly",
+      pinned_bytes: "connections closed: slow clients kept too much memory of evicted bodies",
       connections: "connections refused: too many at once",
-      connections_per_address: "connections refused: too many of one address",
+      connections_per_address: "connections refused: too many from one address",
     },
     let_go: {
-      idle: "idle connections ended, for new ones",
-      idle_of_address: "idle connections ended, for new ones of the same address",
-      silent: "connections ended that had said nothing, for new ones",
-      handshake: "connections ended in their handshake, for new ones",
-      proxy_header: "connections ended that had sent no PROXY header, for new ones",
+      idle: "idle connections closed to make room for new ones",
+      idle_of_address: "idle connections closed to make room for new ones from the same address",
+      silent: "connections without a request closed to make room for new ones",
+      handshake: "connections in their TLS handshake closed to make room for new ones",
+      proxy_header: "connections without a PROXY header closed to make room for new ones",
     },
   };
 
@@ -44,14 +44,14 @@
       c.not_after ? at((v) => v.slice(0, 10), "certificates", i, "not_after") : "none yet", c.not_after ? at(plain, "certificates", i, "days_left") : "–",
     ]), 3);
     const more = (s.certificate_count ?? 0) - all.length;
-    setText(byId("certificates-more"), more > 0 ? `${plain(more)} more end later.` : "");
+    setText(byId("certificates-more"), more > 0 ? `${plain(more)} more expire later.` : "");
   };
 
   const certificateNotices = (s) => (s.certificates ?? []).filter((c) => !c.not_after || c.days_left < soon).slice(0, 5).map((c) => {
     if (!c.not_after) return `There is no certificate for ${someNames(c)} yet: handshakes for it fail.`;
     const which = `The certificate for ${someNames(c)}`;
-    if (c.days_left < 0) return which + " has ended.";
-    return c.days_left === 0 ? which + " ends within a day." : `${which} ends in ${plain(c.days_left)} ${c.days_left === 1 ? "day" : "days"}.`;
+    if (c.days_left < 0) return which + " has expired.";
+    return c.days_left === 0 ? which + " expires within a day." : `${which} expires in ${plain(c.days_left)} ${c.days_left === 1 ? "day" : "days"}.`;
   });
 
   const brief = (v) => {

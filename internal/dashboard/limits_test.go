@@ -37,11 +37,11 @@ func quietParts(b *testkit.Browser) func(*testing.T) {
 			status["limits"].(map[string]any)["let_go"] = map[string]any{"silent": map[string]any{"total": 7, "lately": 2}}
 		})
 		tab.Until(`document.querySelector("#limit-rows").checkVisibility()`)
-		if got := tab.Text("#limit-rows"); got != "silent\tconnections ended that had said nothing, for new ones\t7\t2" {
+		if got := tab.Text("#limit-rows"); got != "silent\tconnections without a request closed to make room for new ones\t7\t2" {
 			t.Errorf("got %q", got)
 		}
 		if shown(tab, "#limit-rows-none") {
-			t.Error("a limit bit, and the page says that none did")
+			t.Error("a limit was reached, and the page says that none was")
 		}
 	}
 }
@@ -67,8 +67,8 @@ func endingCertificates(b *testkit.Browser) func(*testing.T) {
 		tab := s.watch(t, b)
 		notices := tab.Text("#notices")
 		for _, want := range []string{
-			"There is no certificate for none.example yet: handshakes for it fail.", "The certificate for ended.example has ended.", "The certificate for today.example ends within a day.",
-			"The certificate for tomorrow.example ends in 1 day.", "The certificate for soon.example ends in 13 days.",
+			"There is no certificate for none.example yet: handshakes for it fail.", "The certificate for ended.example has expired.", "The certificate for today.example expires within a day.",
+			"The certificate for tomorrow.example expires in 1 day.", "The certificate for soon.example expires in 13 days.",
 		} {
 			if !strings.Contains(notices, want) {
 				t.Errorf("got the notices %q, want %q", notices, want)
@@ -77,7 +77,7 @@ func endingCertificates(b *testkit.Browser) func(*testing.T) {
 		if strings.Contains(notices, "later.example") {
 			t.Errorf("got the notices %q, want none of 14 days", notices)
 		}
-		if got := tab.Text("#certificates"); !strings.Contains(got, "none.example\tACME\tnone yet\t–") || !strings.Contains(got, "2,994 more end later.") {
+		if got := tab.Text("#certificates"); !strings.Contains(got, "none.example\tACME\tnone yet\t–") || !strings.Contains(got, "2,994 more expire later.") {
 			t.Errorf("got %q", got)
 		}
 	}
