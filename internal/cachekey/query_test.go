@@ -92,8 +92,15 @@ func TestARuleKeepsAParameterOrDropsIt(t *testing.T) {
 	long := strings.Repeat("n", 200)
 	names := []string{"a", "ab", "b", "a b", "é", "A", "a%62", "a+b", long}
 	for _, o := range []cachekey.Options{
-		{}, {SortQuery: true}, {IgnoreQuery: []string{"*"}}, {IgnoreQuery: []string{"a"}}, {IgnoreQuery: []string{"a*", "é"}}, {OnlyQuery: []string{"a b", "b"}, SortQuery: true},
-		{OnlyQuery: []string{"a+*"}}, {IgnoreQuery: []string{long[:128]}}, {IgnoreQuery: []string{long[:127] + "*"}},
+		{},
+		{SortQuery: true},
+		{IgnoreQuery: []string{"*"}},
+		{IgnoreQuery: []string{"a"}},
+		{IgnoreQuery: []string{"a*", "é"}},
+		{OnlyQuery: []string{"a b", "b"}, SortQuery: true},
+		{OnlyQuery: []string{"a+*"}},
+		{IgnoreQuery: []string{long[:128]}},
+		{IgnoreQuery: []string{long[:127] + "*"}},
 	} {
 		r := rules(t, o)
 		for _, name := range names {

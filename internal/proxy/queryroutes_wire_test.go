@@ -20,8 +20,14 @@ import (
 
 // keysOfRoutes are rules for queries that a route may have: none, and such as drop or sort away what routes go by.
 var keysOfRoutes = []cachekey.Options{
-	{}, {IgnoreQuery: []string{"a"}}, {IgnoreQuery: []string{"a", "b"}, SortQuery: true}, {IgnoreQuery: []string{"*"}}, {OnlyQuery: []string{"b"}},
-	{OnlyQuery: []string{"id"}}, {SortQuery: true}, {IgnoreQuery: []string{"id"}},
+	{},
+	{IgnoreQuery: []string{"a"}},
+	{IgnoreQuery: []string{"a", "b"}, SortQuery: true},
+	{IgnoreQuery: []string{"*"}},
+	{OnlyQuery: []string{"b"}},
+	{OnlyQuery: []string{"id"}},
+	{SortQuery: true},
+	{IgnoreQuery: []string{"id"}},
 }
 
 // routesByQuery are a route by two parameters, one by each of them, and, as edgetest has it, one for the rest. Each has rules for keys

@@ -71,7 +71,8 @@ func TestALocationLeadsBackByItsQuery(t *testing.T) {
 	beta := routing.ValueMatch{Name: "beta", Value: []byte("1")}
 	var all []*route
 	for _, r := range []Route{
-		{Match: below(beta, routing.ValueMatch{Name: "more", AnyBefore: true, AnyBehind: true}), Origin: app, Rewrite: add}, {Match: below(beta), Origin: app, Rewrite: add},
+		{Match: below(beta, routing.ValueMatch{Name: "more", AnyBefore: true, AnyBehind: true}), Origin: app, Rewrite: add},
+		{Match: below(beta), Origin: app, Rewrite: add},
 		{Match: below(), Origin: other, Rewrite: add},
 	} {
 		all = append(all, &route{Route: &r})
