@@ -71,6 +71,17 @@ func routeQuery(r *rand.Rand) string {
 	return strings.Join(pieces, "&")
 }
 
+// routeOrigin answers with the route that asks, and counts. Now and then it says which parameters do not matter.
+func routeOrigin(count *atomic.Int64) *httptest.Server {
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "max-age=600")
+		if n := count.Load(); n%3 == 0 {
+			w.Header().Set("No-Vary-Search", []string{`params=("a")`, `params=("b" "a")`, "key-order", `except=("id")`}[n%4])
+		}
+		_, _ = fmt.Fprintf(w, "%s %d", r.Header.Get("X-Route"), count.Add(1))
+	}))
+}
+
 // TestNoRouteByQueryAnswersForAnother: routes that only the query tells apart, whatever their rules for keys and for queries.
 // What a purge names is forgotten, by whichever route it is stored.
 func TestNoRouteByQueryAnswersForAnother(t *testing.T) {
@@ -79,15 +90,9 @@ func TestNoRouteByQueryAnswersForAnother(t *testing.T) {
 		routes, said := routesByQuery(t, r)
 		last := keysOfRoutes[r.IntN(len(keysOfRoutes))]
 		count := new(atomic.Int64)
-		app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Cache-Control", "max-age=600")
-			if n := count.Load(); n%3 == 0 {
-				w.Header().Set("No-Vary-Search", []string{`params=("a")`, `params=("b" "a")`, "key-order", `except=("id")`}[n%4])
-			}
-			_, _ = fmt.Fprintf(w, "%s %d", r.Header.Get("X-Route"), count.Add(1))
-		}))
+		app := routeOrigin(count)
 		o := edgetest.Options{
-			Rule: always(), Key: last, NoVarySearch: seed%2 == 0, Routes: routes, PurgeFrom: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
+			Rule: always(), Key: last, NoVarySearch: seed%2 == 0, Route: "rest", Routes: routes, PurgeFrom: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")},
 		}
 		if seed%3 == 0 {
 			o.SliceBytes = 4
@@ -109,6 +114,13 @@ func TestNoRouteByQueryAnswersForAnother(t *testing.T) {
 			}
 			if want := wantRoute(target[3:]); route != want {
 				t.Fatalf("%s: got the answer of %s, want that of %s", about, route, want)
+			}
+			in, release, err := e.Proxy.Inspect(proxy.Question{Method: http.MethodGet, URL: "http://edge.test" + target})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if release(); in.Route != route {
+				t.Fatalf("%s: looked up on %s, and asked on %s", about, in.Route, route)
 			}
 			if number <= before {
 				hits++
