@@ -93,8 +93,7 @@ headers:
 		t.Errorf("check: got %+v", got)
 	}
 
-	c.write(strings.ReplaceAll(top, "X-More: more", "X-More: less") + rest)
-	if got := c.reload(); got.code != exitDone || !strings.Contains(got.stdout+got.stderr, "headers.request.set") {
+	if got := c.change(withPorts(strings.ReplaceAll(top, "X-More: more", "X-More: less") + rest)); got.code != exitDone || !strings.Contains(got.stdout+got.stderr, "headers.request.set") {
 		t.Fatalf("reload: %+v", got)
 	}
 	f("/b", "ann", `200 "all less"  DENY`)

@@ -46,8 +46,7 @@ routes:
 	f("/said", "", "200 [max-age=9] [said] []")
 	f("/bare", "", "403 [] [] [no-store]")
 	f("/open", "", "404 [] [] []")
-	c.write(strings.ReplaceAll(top, "X-Own: top", "X-Own: new") + rest)
-	if got := c.reload(); got.code != exitDone || !strings.Contains(got.stdout+got.stderr, "headers.own.set") {
+	if got := c.change(withPorts(strings.ReplaceAll(top, "X-Own: top", "X-Own: new") + rest)); got.code != exitDone || !strings.Contains(got.stdout+got.stderr, "headers.own.set") {
 		t.Fatalf("reload: %+v", got)
 	}
 	f("/a", "", "403 [max-age=9] [new] [no-store]")

@@ -68,14 +68,20 @@ func TestRistrettoEntriesTakeWhatResponsesTake(t *testing.T) {
 	}
 }
 
-// Runs differ by ristretto's samples, but little.
+// Runs differ by ristretto's samples and by the look-ups that it drops on a busy machine, but little: the means of three do.
 func TestRistrettoRunsAgree(t *testing.T) {
 	objects, accesses := madeUp(4, 2000, 10_000)
 	s := exactSecondHit(uniqueBytes(objects) / 5)
 	s.Eviction = Ristretto
-	a, b := play(t, s, objects, accesses), play(t, s, objects, accesses)
-	if d := math.Abs(a.HitRatio - b.HitRatio); d > 0.03 {
-		t.Errorf("hit ratio of two runs: got %.3f and %.3f, want within 0.03", a.HitRatio, b.HitRatio)
+	mean := func() (ratio float64) {
+		const runs = 3
+		for range runs {
+			ratio += play(t, s, objects, accesses).HitRatio / runs
+		}
+		return ratio
+	}
+	if a, b := mean(), mean(); math.Abs(a-b) > 0.03 {
+		t.Errorf("hit ratio of three runs and of three others: got %.3f and %.3f, want within 0.03", a, b)
 	}
 }
 
