@@ -14,7 +14,6 @@ type round[K comparable, H any] struct {
 	newest  *Flight[K, H] // the one led last; the others follow by prevInRound
 	winner  *Flight[K, H] // the one whose end counts for all; nil: none yet
 	live    int           // flights that have neither settled nor been stopped
-	open    int           // flights that have not settled
 	leads   int           // flights that were ever led for it
 	listed  bool          // it takes readers
 	waiting *Reader[K, H] // one of the ring of readers that have no outcome yet
@@ -103,7 +102,6 @@ func (w *waiter) stop() {
 func (r *round[K, H]) addLocked(f *Flight[K, H]) {
 	f.round, f.prevInRound, r.newest = r, r.newest, f
 	r.live++
-	r.open++
 	r.leads++
 }
 
@@ -145,7 +143,6 @@ func (r *round[K, H]) eachWaitingLocked(do func(*Reader[K, H])) {
 // flightSettledLocked is called when f, a flight of the round, has settled. The first flight that
 // does not fail counts for all that wait. A failure counts if no other flight is under way.
 func (r *round[K, H]) flightSettledLocked(f *Flight[K, H]) {
-	r.open--
 	if !f.stopped {
 		r.live--
 	}
