@@ -30,8 +30,7 @@ func (p *pace) wait(ctx context.Context) bool {
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-		return true
 	case <-ctx.Done():
-		return false
 	}
+	return ctx.Err() == nil // both may be ready
 }

@@ -79,10 +79,23 @@ func (v *volume) each(visit func(*Item) bool) error {
 				return err
 			}
 		}
-		if v.counts.rewrites.Load() == now.moved {
+		switch {
+		case v.stopping(): // segments that were let go have been left out
+			return ErrOff
+		case v.counts.rewrites.Load() == now.moved:
 			return nil
 		}
 		from = now.next
+	}
+}
+
+// stopping reports whether v is being closed.
+func (v *volume) stopping() bool {
+	select {
+	case <-v.stop:
+		return true
+	default:
+		return false
 	}
 }
 
