@@ -36,7 +36,7 @@ func (r *FieldRules) table() table {
 func (o *OwnFields) table() table {
 	return table{
 		live("set", fieldChanges(&o.Set), "Fields to set to a value, with the placeholders of headers.request.set. A route adds to those at the top; null removes one. Cache-Control and similar fields apply to redirects and respond only: errors keep no-store.").such(`{Strict-Transport-Security: max-age=31536000}`),
-		refused("remove", "want no such key: our own answers have no field that could go, and null under set takes away what stands at the top"),
+		refused("remove", "want no such key: these answers have no field to remove; null under set removes one that is set at the top"),
 	}
 }
 

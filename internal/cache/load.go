@@ -109,15 +109,14 @@ func (f *onDisk) object(head *Object) *Object {
 		return &l.Object
 	}
 	f.size, f.open = f.hit.Size(), true
-	runtime.SetFinalizer(f, (*onDisk).close) // a flight may share it, and then nobody knows who is the last user
+	runtime.SetFinalizer(f, (*onDisk).close) // a flight may share it: then the collector closes it
 	l.content = Content{kept: &fileContent{File: f, apart: true}}
 	return &l.Object
 }
 
 // Lend returns an io.Closer that closes also, unless that is nil, and then gives back the memory that the content of o
-// was read into, for the next hit on the disk. It returns also itself if o has no such memory. Whoever calls Close has
-// to be the last user of o. If a flight or anything else may share the content, do not call Lend: the collector frees
-// it then.
+// was read into, for the next hit on the disk. If o has no such memory it returns also itself. Close must be called by the
+// last user of o. If a flight or anything else may share the content, do not call Lend: the collector frees it then.
 func (o *Object) Lend(also io.Closer) io.Closer {
 	if o.form&formLoaded == 0 {
 		return also

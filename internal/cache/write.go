@@ -178,7 +178,7 @@ func (s *Store) swapLocked(it, old *Object) {
 // that were.
 //
 // On the disk it removes the record under name. The URL's other variants there are found again once a response of the
-// URL varies by the same fields: so whoever purges leaves a mark as well.
+// URL varies by the same fields. So a caller that purges leaves a mark as well.
 func (s *Store) Purge(url Key, name []byte) (objects int) {
 	s.mu.Lock()
 	defer s.unlock()

@@ -11,9 +11,9 @@ import (
 // The goroutine of the request writes it. Owner may read all of it once it is told of the end, others
 // never.
 type Trace struct {
-	// Owner hears of the end, once: of a failure before RoundTrip or Finish returns it; else when
-	// Body has ended, whoever has ended it; of a switch of protocols when that is answered. It
-	// may be another goroutine than that of the request, which waits for it. It must not panic.
+	// Owner is called once, at the end: of a failure, before RoundTrip or Finish returns it; of a switch of protocols,
+	// when that is answered; else when Body has ended. The call may come from another goroutine than the request's,
+	// which waits for it. It must not panic.
 	Owner interface{ Ended(t *Trace) }
 
 	Method, Target, Host string // as they were sent

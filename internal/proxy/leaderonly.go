@@ -122,7 +122,7 @@ func (x *exchange) ownResponse(r *reader) bool {
 	} else {
 		_ = r.Close()
 	}
-	if f.err != nil { // nobody knows who has the memory of f
+	if f.err != nil { // f may still be in use: its memory is left to the collector
 		x.p.fail(x, f.err)
 		return true
 	}

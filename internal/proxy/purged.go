@@ -126,8 +126,8 @@ func outdated(e *cache.Entry, at time.Time) *cache.Entry {
 }
 
 // purgedCheck returns a function that reports whether a purge has removed e, which j is about.
-// forgotten reports it for URLs that were forgotten without a mark: their flight knows. Where
-// marks have gone since j began nobody knows, so the answer is yes. What a soft purge has made
+// forgotten reports it for URLs that were forgotten without a mark: their flight knows. If
+// marks were dropped since j began it is unknown, and the answer is yes. What a soft purge has made
 // stale is stored as stale. But beside a sweep it is not stored: the sweep may have passed its
 // place already, and drops the mark.
 func (p *Proxy) purgedCheck(j *job, e *cache.Entry, forgotten func() bool) func() bool {

@@ -63,7 +63,7 @@ func (p *Proxy) abandon(x *exchange) {
 	if x.originResponse != nil {
 		p.Panics.Quietly(x.originResponse.Abandon)
 	}
-	if x.answer.Held != nil && x.leaderOnly == nil { // nobody knows who has the memory of that one
+	if x.answer.Held != nil && x.leaderOnly == nil { // after a panic a fill may still be in use: its memory is left to the collector
 		_ = x.answer.Held.Close()
 	}
 	x.answer.Reset()

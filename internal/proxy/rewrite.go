@@ -61,7 +61,7 @@ func (w *Rewrite) takes(target wire.Target, path []byte) bool {
 		return true
 	}
 	if w.Add == "" && w.Strip != "" && bytes.HasPrefix(target.Path[n:], []byte("//")) {
-		return false // it would name a host to whoever makes a URL of it
+		return false // an origin that makes a URL of it would read a host
 	}
 	want := append([]byte(w.Add), path[n:]...)
 	return bytes.Equal(wire.AppendPath(nil, w.append(nil, target.Path)), want)

@@ -64,7 +64,7 @@ type Fills struct {
 
 	// Saved estimates the writes avoided against the policy always: HeldBack -
 	// Regret - Promoted, without regard to what either cache would have evicted.
-	// It leaves out what the policy never holds back, whose regret nobody knows.
+	// It leaves out policies whose regret is not measured (policy.Remembers).
 	Saved      int64 `json:"saved"`
 	SavedBytes int64 `json:"saved_bytes"`
 }

@@ -97,7 +97,7 @@ func (b *bucket) fold() {
 }
 
 // raiseFloor raises the floor of a bucket to m. Buckets is the number of buckets when the floor was saved. If the table has
-// another number now, nobody knows which hashes fell there, and all floors are raised.
+// another number now, it is unknown which hashes fell there, so all floors are raised.
 func (t *marks) raiseFloor(index, buckets uint64, m mark) {
 	t.newest.raise(m)
 	if n := uint64(len(t.buckets)); buckets == n && index < n {

@@ -187,7 +187,7 @@ func (t *Table) WhenCrowded(f func(full bool)) { t.crowded = f }
 
 // Settle drops all marks up to a generation. Before, the caller has checked every stored response against them, at or after
 // the time the table had that generation, and has removed the purged ones. From then on a response born before that
-// generation may not be stored: nobody knows any more what was purged since. See Settled.
+// generation may not be stored: it is no longer known what was purged since. See Settled.
 func (t *Table) Settle(generation uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

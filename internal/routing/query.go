@@ -2,16 +2,16 @@ package routing
 
 import "bytes"
 
-// TakesQuery reports whether the parameters of query, which is as it was received and without its
-// question mark, are those that m is for. room is where values are decoded. It grows to the length
-// of the longest; with room TakesQuery allocates nothing. The work is linear in the length of query,
-// for each of m.Query.
+// TakesQuery reports whether the conditions of m on query parameters hold. query is as it was received,
+// without its question mark. Values are decoded into room, which grows to the length of the longest one;
+// with enough room TakesQuery allocates nothing. For each condition the work is linear in the length of
+// query.
 //
-// Parameters lie between ampersands and end their name at the first "=", as internal/cachekey has
-// them, whose rules may drop some. An empty one is none. Names and values are compared decoded: "%"
-// and two hexadecimal digits are one byte, "+" is a space, anything else is itself. Of several
-// parameters of one name, one has to hold. So a query that has fewer of the parameters of another
-// holds for no Match for which that one does not.
+// Parameters are separated by ampersands, and a name ends at the first "=". internal/cachekey, whose rules
+// may drop parameters, reads them in the same way. An empty parameter is none. Names and values are
+// compared decoded: "%" and two hexadecimal digits are one byte, "+" is a space, any other byte is itself.
+// If a name comes several times, one of its values has to match. So a query without some of its
+// parameters never matches if the whole query does not.
 func (m *Match) TakesQuery(query []byte, room *[]byte) bool {
 	for i := range m.Query {
 		if !m.Query[i].holdsIn(query, room) {

@@ -55,8 +55,8 @@ func keep(to, from []byte) text {
 	return text{n, n < len(from)}
 }
 
-// Request is one request in a Table. The zero Request is in none, and may be used again when it was ended. Enter, Sent and Counts
-// may be called for nil, and at any time by whoever owns it; Begin and End by the owner as well.
+// Request is one request in a Table. The zero Request is in none, and may be used again when it was ended. Only
+// its owner may call its methods and pass it to Begin and End. Enter, Sent and Counts may be called for nil, and at any time.
 type Request struct {
 	phase          atomic.Uint32
 	sent, received atomic.Int64

@@ -31,7 +31,7 @@ const (
 //     its life alike.
 //
 // While it is made it costs 16 bytes a request and 8 an object beside the trace.
-// The trace has no times: a share of a length that nobody knows is none.
+// The trace has no times: a share of an unknown length counts as none.
 type popularity struct {
 	path     string
 	objects  int

@@ -6,7 +6,7 @@ import "encoding/hex"
 type Context struct {
 	Trace [16]byte
 	Span  [8]byte
-	// Sampled says that whoever has the span records it.
+	// Sampled says that the sender of the span records it.
 	Sampled bool
 }
 

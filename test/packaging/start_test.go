@@ -43,7 +43,7 @@ rotated() { logrotate --force /etc/logrotate.d/edgeproxy; }
 if command -v logrotate; then
 	log=/var/log/edgeproxy/access.log
 	rotated
-	cp /etc/edgeproxy/edgeproxy.yaml /root/before.yaml
+	cp /etc/edgeproxy/edgeproxy.yaml /run/before.yaml
 	sed -i "/^access_log:/,/path:/ s|path: \"\"|path: $log|" /etc/edgeproxy/edgeproxy.yaml
 	systemctl restart edgeproxy
 	pid=$(systemctl show -P MainPID edgeproxy)
@@ -60,7 +60,7 @@ if command -v logrotate; then
 	test "$(systemctl show -P MainPID edgeproxy)" = "$pid"
 	systemctl stop edgeproxy
 	rotated
-	cp /root/before.yaml /etc/edgeproxy/edgeproxy.yaml
+	cp /run/before.yaml /etc/edgeproxy/edgeproxy.yaml
 	systemctl start edgeproxy
 fi
 

@@ -6,8 +6,8 @@ import "edgeproxy/internal/bloom"
 // Under Conservative update it does nothing and returns ErrConservative.
 //
 // Only what was added may be removed, and once: taking what belongs to others
-// makes their counts too low. A counter at 15 stays there, for nobody knows how
-// far beyond it went. Where a counter turns out to be 0 on the way (another
+// makes their counts too low. A counter at 15 stays there, since it may have gone
+// beyond that. Where a counter turns out to be 0 on the way (another
 // Remove was faster, or Clear is at work) what was taken is given back.
 func (c *Counters) Remove(hi, lo uint64) (was bool, err error) {
 	if c.update == Conservative {
