@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"strings"
+
+	"edgeproxy/internal/wire"
 )
 
 // patterns are names of parameters, some by how they begin.
@@ -55,37 +57,19 @@ func (p *patterns) matchDecoded(name []byte) bool {
 	return false
 }
 
-// decoder reads a name as an origin does: "%" and two hexadecimal digits are one
-// byte, "+" is a space, anything else is itself.
+// decoder reads a name as an origin does (wire.NextQueryByte).
 type decoder struct{ rest []byte }
 
 func (d *decoder) next() (c byte, ok bool) {
 	if len(d.rest) == 0 {
 		return 0, false
 	}
-	c = d.rest[0]
-	switch {
-	case c == '+':
-		c = ' '
-	case c == '%' && len(d.rest) > 2:
-		if high, low := unhex(d.rest[1]), unhex(d.rest[2]); high < 16 && low < 16 {
-			d.rest = d.rest[3:]
-			return high<<4 | low, true
-		}
+	c, n := d.rest[0], 1
+	if !wire.PlainQueryByte(c) {
+		c, n = wire.NextQueryByte(d.rest)
 	}
-	d.rest = d.rest[1:]
+	d.rest = d.rest[n:]
 	return c, true
-}
-
-// unhex returns the value of a hexadecimal digit, 16 for any other byte.
-func unhex(c byte) byte {
-	switch {
-	case '0' <= c && c <= '9':
-		return c - '0'
-	case 'a' <= c|0x20 && c|0x20 <= 'f':
-		return c | 0x20 - 'a' + 10
-	}
-	return 16
 }
 
 // compareDecoded orders names by what they decode to.

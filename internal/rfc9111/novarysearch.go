@@ -7,6 +7,7 @@ import (
 	"github.com/dunglas/httpsfv"
 
 	"edgeproxy/internal/field"
+	"edgeproxy/internal/wire"
 )
 
 // NoVarySearch says which differences between the queries of two URLs do not
@@ -85,7 +86,7 @@ func parameterNames(m httpsfv.Member) (names []string, ok bool) {
 		if !ok {
 			return nil, false
 		}
-		name := appendDecoded(nil, []byte(s))
+		name := wire.AppendQueryDecoded(nil, []byte(s))
 		if !utf8.Valid(name) { // the draft would take it for other names
 			return nil, false
 		}

@@ -3,6 +3,8 @@ package rfc9111
 import (
 	"bytes"
 	"slices"
+
+	"edgeproxy/internal/wire"
 )
 
 // maxParameters bounds the parameters of a query that is taken apart. One with more
@@ -44,9 +46,9 @@ func (v *NoVarySearch) AppendQuery(dst, query []byte) []byte {
 		}
 		eq := index(pair, '=')
 		p := parameter{name: len(buf)}
-		buf = appendDecoded(buf, pair[:eq])
+		buf = wire.AppendQueryDecoded(buf, pair[:eq])
 		p.value = len(buf)
-		buf = appendDecoded(buf, pair[min(eq+1, len(pair)):])
+		buf = wire.AppendQueryDecoded(buf, pair[min(eq+1, len(pair)):])
 		p.end = len(buf)
 		if v.matters(buf[p.name:p.value]) {
 			found = append(found, p)
@@ -67,23 +69,6 @@ func (v *NoVarySearch) AppendQuery(dst, query []byte) []byte {
 	return dst
 }
 
-// appendDecoded appends s with "+" as a space and percent-encoding undone; what is
-// no such encoding stays as it is.
-func appendDecoded(dst, s []byte) []byte {
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch {
-		case c == '+':
-			c = ' '
-		case c == '%' && i+2 < len(s) && hexValue(s[i+1]) < 16 && hexValue(s[i+2]) < 16:
-			c = hexValue(s[i+1])<<4 | hexValue(s[i+2])
-			i += 2
-		}
-		dst = append(dst, c)
-	}
-	return dst
-}
-
 // appendEncoded appends s in the one form in which nothing but letters, digits and
 // "*-._" stands for itself.
 func appendEncoded(dst, s []byte) []byte {
@@ -98,17 +83,6 @@ func appendEncoded(dst, s []byte) []byte {
 		}
 	}
 	return dst
-}
-
-// hexValue returns the value of a hexadecimal digit, 255 for any other byte.
-func hexValue(c byte) byte {
-	switch c = lower(c); {
-	case '0' <= c && c <= '9':
-		return c - '0'
-	case 'a' <= c && c <= 'f':
-		return c - 'a' + 10
-	}
-	return 255
 }
 
 // compareNames orders a name of a list and one of a query as strings.Compare does.

@@ -1,0 +1,33 @@
+package wire
+
+// NextQueryByte returns the first byte of part, a name or value of a query as it was received, decoded: "+" is a space, "%" and two
+// hexadecimal digits are one byte, any other byte is itself (WHATWG URL standard, section 5.1). n is how many bytes of part it
+// takes. part must not be empty. It keeps nothing and allocates nothing. Routes, cache keys and rules for queries all read queries by
+// it, so that none of them takes a parameter for another one.
+func NextQueryByte(part []byte) (c byte, n int) {
+	switch c = part[0]; {
+	case c == '+':
+		return ' ', 1
+	case c == '%' && len(part) > 2:
+		if high, low := unhex(part[1]), unhex(part[2]); high != 0xff && low != 0xff {
+			return high<<4 | low, 3
+		}
+	}
+	return c, 1
+}
+
+// PlainQueryByte reports whether c always stands for itself: a caller in a hurry then needs no NextQueryByte.
+func PlainQueryByte(c byte) bool { return c != '+' && c != '%' }
+
+// AppendQueryDecoded appends part, decoded as by NextQueryByte, to dst. It never appends more bytes than part has.
+func AppendQueryDecoded(dst, part []byte) []byte {
+	for i := 0; i < len(part); {
+		c, n := part[i], 1
+		if !PlainQueryByte(c) {
+			c, n = NextQueryByte(part[i:])
+		}
+		dst = append(dst, c)
+		i += n
+	}
+	return dst
+}
