@@ -28,7 +28,7 @@ func dueName() string { return fmt.Sprintf("due-%d.example", dueNames.Add(1)) }
 // listen listens where the authority looks.
 func listen(t *testing.T) net.Listener {
 	t.Helper()
-	return listenAt(t, testkit.QuietAddress(t))
+	return listenAt(t, net.JoinHostPort(testkit.QuietHost, "0"))
 }
 
 func listenAt(t *testing.T, address string) net.Listener {

@@ -1,11 +1,15 @@
 package testkit
 
 import (
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"os"
 	"runtime"
+	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 )
 
@@ -34,21 +38,27 @@ func QuietAddress(tb testing.TB) string {
 	return freeAddress(tb, QuietHost)
 }
 
-// given are the addresses that were returned: tests that run side by side would be given
-// the same one now and then.
+// given are the addresses that were returned, and those that were looked at for being free:
+// a look is a listener there for a moment, which would be in the way of the test that was
+// given the address.
 var given sync.Map
+
+// Ports that are asked for by number, of those that no system hands out by itself: a
+// connection's own end and a listener at port 0 have one from 32768 on.
+const firstPort, lastPort = 10000, 32000
 
 func freeAddress(tb testing.TB, host string) string {
 	tb.Helper()
 	for {
-		l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
-		if err != nil {
-			tb.Fatal(err)
+		address := net.JoinHostPort(host, strconv.Itoa(firstPort+rand.IntN(lastPort-firstPort)))
+		if _, taken := given.LoadOrStore(address, true); taken {
+			continue
 		}
-		address := l.Addr().String()
-		_ = l.Close()
-		if _, taken := given.LoadOrStore(address, true); !taken {
+		if l, err := net.Listen("tcp", address); err == nil {
+			_ = l.Close()
 			return address
+		} else if !errors.Is(err, syscall.EADDRINUSE) {
+			tb.Fatal(err)
 		}
 	}
 }
