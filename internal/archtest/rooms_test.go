@@ -71,7 +71,7 @@ func rooms() map[string]room {
 		"internal/cache/disk": {
 			ours: []string{"internal/cache/disk/device", "internal/cache/disk/index", "internal/cache/disk/layout", "internal/statefile"},
 		},
-		"internal/cache/disk/device": {third: []string{"golang.org/x/sys"}},
+		"internal/cache/disk/device": {ours: []string{"internal/nonblock"}, third: []string{"golang.org/x/sys"}},
 		"internal/cache/disk/index":  {},
 		"internal/cache/disk/layout": {},
 		"internal/cache/filetier":    {testOnly: true},
@@ -106,7 +106,7 @@ func rooms() map[string]room {
 				"internal/fit", "internal/policy", "internal/reason", "internal/trace",
 			},
 		},
-		"internal/nonblock": {unsafe: true},
+		"internal/nonblock": {unsafe: true, third: []string{"golang.org/x/sys"}},
 		"internal/origin": {
 			ours:  []string{"internal/balance", "internal/client", "internal/field", "internal/nonblock", "internal/reason", "internal/rescue", "internal/series"},
 			third: []string{net, prometheus, "github.com/prometheus/client_model"},

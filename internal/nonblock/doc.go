@@ -1,4 +1,4 @@
-// Package nonblock makes system calls on sockets that never block.
+// Package nonblock makes system calls that never block.
 //
 // It answers one question: what does this socket give or take at once? The calls of package
 // syscall tell Go's scheduler before and after, for a call may block and somebody else wants the

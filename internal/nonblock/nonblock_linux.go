@@ -3,8 +3,12 @@
 package nonblock
 
 import (
+	"math/bits"
+	"runtime"
 	"syscall"
 	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 // Read reads what has come on the socket fd into p, which has at least one byte. It returns how many bytes
@@ -31,6 +35,31 @@ func Send(fd int, p []byte, more bool) (n int, err error) {
 		flags |= syscall.MSG_MORE
 	}
 	return result(syscall.RawSyscall6(syscall.SYS_SENDTO, uintptr(fd), uintptr(unsafe.Pointer(&p[0])), uintptr(len(p)), flags, 0, 0))
+}
+
+// SendBoth is Send of head and then of body, by one call. Neither is empty.
+func SendBoth(fd int, head, body []byte) (n int, err error) {
+	pieces := [2]syscall.Iovec{{Base: &head[0]}, {Base: &body[0]}}
+	pieces[0].SetLen(len(head))
+	pieces[1].SetLen(len(body))
+	message := syscall.Msghdr{Iov: &pieces[0], Iovlen: 2}
+	n, err = result(syscall.RawSyscall6(syscall.SYS_SENDMSG, uintptr(fd), uintptr(unsafe.Pointer(&message)), syscall.MSG_NOSIGNAL, 0, 0, 0))
+	runtime.KeepAlive(&message)
+	return n, err
+}
+
+// ReadCached reads from the file fd, from offset on, into p, which has at least one byte, as far as the page cache has
+// it now. It returns how many bytes that are; or -1 with a syscall.Errno, EAGAIN where the first would have to come from
+// the device, EOPNOTSUPP or ENOSYS where the system does not tell.
+func ReadCached(fd int, p []byte, offset int64) (n int, err error) {
+	piece := syscall.Iovec{Base: &p[0]}
+	piece.SetLen(len(p))
+	const halfBits = bits.UintSize / 2
+	high := uint64(offset) >> halfBits >> halfBits //nolint:gosec // not negative; for processors of 32 bits
+	n, err = result(syscall.RawSyscall6(unix.SYS_PREADV2, uintptr(fd), uintptr(unsafe.Pointer(&piece)), 1,
+		uintptr(offset), uintptr(high), unix.RWF_NOWAIT))
+	runtime.KeepAlive(&piece)
+	return n, err
 }
 
 // Sendfile sends length bytes of the file from *offset on, on the socket fd, as far as it takes them, and moves

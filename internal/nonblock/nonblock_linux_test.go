@@ -58,6 +58,64 @@ func TestSendTakesAsMuchAsThereIsRoomFor(t *testing.T) {
 	}
 }
 
+// TestTwoPiecesAreSentByOneCall: one behind the other, also where the socket takes a part of them only.
+func TestTwoPiecesAreSentByOneCall(t *testing.T) {
+	a, b := sockets(t)
+	buf := make([]byte, 16)
+	if n, err := nonblock.SendBoth(a, []byte("head"), []byte("body")); n != 8 || err != nil {
+		t.Fatalf("got %d and %v, want 8", n, err)
+	}
+	if n, err := nonblock.Read(b, buf); err != nil || string(buf[:max(n, 0)]) != "headbody" {
+		t.Errorf("got %q and %v", buf[:max(n, 0)], err)
+	}
+	whole := make([]byte, 16<<20)
+	n, err := nonblock.SendBoth(a, []byte("head"), whole)
+	if err != nil || n <= 4 || n == 4+len(whole) {
+		t.Fatalf("a long one: got %d and %v, want a part", n, err)
+	}
+	for err == nil {
+		n, err = nonblock.SendBoth(a, whole, whole)
+	}
+	if n != -1 || err != syscall.EAGAIN { //nolint:errorlint // bare, as promised
+		t.Errorf("without room: got %d and %v, want -1 and EAGAIN", n, err)
+	}
+	_ = syscall.Shutdown(b, syscall.SHUT_RDWR)
+	if n, err := nonblock.SendBoth(a, buf, buf); n != -1 || !errors.Is(err, syscall.EPIPE) {
+		t.Errorf("an end: got %d and %v, want -1 and EPIPE, and no signal", n, err)
+	}
+}
+
+// TestWhatThePageCacheHasIsRead from any offset, also one that takes more than 32 bits.
+func TestWhatThePageCacheHasIsRead(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	const far = 5 << 30
+	for _, at := range []int64{0, far} {
+		if _, err := file.WriteAt([]byte("0123456789"), at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	buf := make([]byte, 4)
+	for _, at := range []int64{0, far} {
+		n, err := nonblock.ReadCached(int(file.Fd()), buf, at+3)
+		if errors.Is(err, syscall.EOPNOTSUPP) || errors.Is(err, syscall.ENOSYS) {
+			t.Skip("the system does not tell what lies in its page cache")
+		}
+		if n != 4 || err != nil || string(buf) != "3456" {
+			t.Errorf("at %d: got %d, %q and %v, want 3456", at+3, n, buf, err)
+		}
+	}
+	if n, err := nonblock.ReadCached(int(file.Fd()), buf, far+10); n != 0 || err != nil {
+		t.Errorf("at the end: got %d and %v, want 0", n, err)
+	}
+	if n, err := nonblock.ReadCached(-1, buf, 0); n != -1 || !errors.Is(err, syscall.EBADF) {
+		t.Errorf("no file: got %d and %v, want -1 and EBADF", n, err)
+	}
+}
+
 func TestAFileIsSentFromAnOffsetOn(t *testing.T) {
 	a, b := sockets(t)
 	path := filepath.Join(t.TempDir(), "file")
@@ -107,6 +165,9 @@ func TestNothingIsAllocated(t *testing.T) {
 		_, _ = nonblock.Read(b, in) // nothing there
 		_, _ = nonblock.Send(a, out, false)
 		_, _ = nonblock.Read(b, in)
+		_, _ = nonblock.SendBoth(a, out, out)
+		_, _ = nonblock.Read(b, in)
+		_, _ = nonblock.ReadCached(-1, in, 0)
 	}); got != 0 {
 		t.Errorf("got %v allocations, want none", got)
 	}

@@ -5,6 +5,8 @@ package nonblock
 import (
 	"errors"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // Here all are ordinary calls. On 386 Linux makes the calls of sockets by one call for all. And the race detector takes what
@@ -24,6 +26,16 @@ func Quiet(fd int) bool {
 // ignores the signal.
 func Send(fd int, p []byte, _ bool) (n int, err error) {
 	return told(syscall.Write(fd, p))
+}
+
+// SendBoth sends head and body, as it says for other processors.
+func SendBoth(fd int, head, body []byte) (n int, err error) {
+	return told(unix.Writev(fd, [][]byte{head, body}))
+}
+
+// ReadCached reads what the page cache has of a file, as it says for other processors.
+func ReadCached(fd int, p []byte, offset int64) (n int, err error) {
+	return told(unix.Preadv2(fd, [][]byte{p}, offset, unix.RWF_NOWAIT))
 }
 
 // Sendfile sends from a file, as it says for other processors.

@@ -15,6 +15,7 @@ type sender struct {
 	try func(fd uintptr) (done bool) // s.send, made once
 
 	head     []byte // what is left of it
+	body     []byte // what is left of the bytes behind head; nil where a file follows, or nothing
 	mayBlock bool   // the file lies on a disk, so sending from it may block
 	file     int
 	offset   int64
@@ -45,6 +46,15 @@ func (c *conn) sendBytes(b []byte) (left []byte) {
 	return s.sendAll(b)
 }
 
+// sendBoth is sendBytes of head and then of body. It returns what is left of each.
+func (c *conn) sendBoth(head, body []byte) (headLeft, bodyLeft []byte) {
+	s := c.getSender()
+	s.left, s.body = 0, body
+	headLeft = s.sendAll(head)
+	bodyLeft, s.body = s.body, nil
+	return headLeft, bodyLeft
+}
+
 func (c *conn) getSender() *sender {
 	if c.sender == nil {
 		s := &sender{raw: c.awaiter.raw}
@@ -69,7 +79,7 @@ func readFile(f message.File, p []byte, offset int64) (int, error) {
 
 // send sends what the socket takes. It reports false if more is left and the socket takes nothing now.
 func (s *sender) send(fd uintptr) (done bool) {
-	for len(s.head) > 0 || s.left > 0 {
+	for len(s.head) > 0 || len(s.body) > 0 || s.left > 0 {
 		n, err := s.sendOnce(int(fd))
 		if n > 0 {
 			continue
@@ -85,18 +95,24 @@ func (s *sender) send(fd uintptr) (done bool) {
 	return true
 }
 
-// maxUntoldBytes is the largest part of a file in memory that is sent by a call that the scheduler is not told of. A copy
-// to a socket of this machine takes a microsecond for each 5 KiB or so.
-const maxUntoldBytes = 64 << 10
-
 // untold reports whether sending what is left of the file never blocks, and takes little time. Only then may the scheduler
 // not be told: if a disk hung in such a call, all goroutines could hang.
 func (s *sender) untold() bool { return !s.mayBlock && s.left <= maxUntoldBytes }
 
-// sendOnce makes one system call, which sends from the head or, when all of that is sent, from the file. It sends
-// the head with MSG_MORE, so that it leaves with the first bytes of the file.
+// sendOnce makes one system call, which sends from the head and the body or, when all of these are sent, from the file. It
+// sends the head with MSG_MORE, so that it leaves with the first bytes of the file.
 func (s *sender) sendOnce(fd int) (n int, err error) {
-	if len(s.head) > 0 {
+	switch {
+	case len(s.head) > 0 && len(s.body) > 0:
+		n, err = nonblock.SendBoth(fd, s.head, s.body)
+		ofHead := min(max(n, 0), len(s.head))
+		s.head, s.body = s.head[ofHead:], s.body[max(n, 0)-ofHead:]
+		return n, err //nolint:wrapcheck // looked at by send
+	case len(s.body) > 0:
+		n, err = nonblock.Send(fd, s.body, false)
+		s.body = s.body[max(n, 0):]
+		return n, err //nolint:wrapcheck // as above
+	case len(s.head) > 0:
 		n, err = nonblock.Send(fd, s.head, s.left > 0)
 		s.head = s.head[max(n, 0):]
 		return n, err //nolint:wrapcheck // looked at by send

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -164,6 +165,37 @@ func TestADiskThatHangsHoldsNoProcessor(t *testing.T) {
 		s := sender{mayBlock: c.waits, left: c.left}
 		if got := s.untold(); got != c.want {
 			t.Errorf("%d bytes, on a disk %v: got untold %v, want %v", c.left, c.waits, got, c.want)
+		}
+	}
+}
+
+// TestLongAnswersInMemoryArriveWhole to a client that reads them late: the socket takes a part of an answer, also a part
+// of its head.
+func TestLongAnswersInMemoryArriveWhole(t *testing.T) {
+	bodies := [][]byte{make([]byte, writeBuffer), make([]byte, 16<<10), make([]byte, maxUntoldBytes-100), make([]byte, maxUntoldBytes)}
+	for i, body := range bodies {
+		for k := range body {
+			body[k] = byte('a' + (i+k)%26)
+		}
+	}
+	var asked atomic.Int64
+	address := serveTCP(t, func(_ *message.Request, a *message.Answer) {
+		body := bodies[int(asked.Add(1)-1)%len(bodies)]
+		a.Status, a.Length = http.StatusOK, int64(len(body))
+		a.Say(body)
+	})
+	c, r := dialTCP(t, address)
+	const requests = 400 // 14 MB in all, more than the sockets hold
+	if _, err := io.WriteString(c, strings.Repeat("GET /a HTTP/1.1\r\nHost: a\r\n\r\n", requests)); err != nil {
+		t.Fatal(err)
+	}
+	for n := range requests {
+		res, err := http.ReadResponse(r, nil)
+		if err != nil {
+			t.Fatalf("answer %d: %v", n, err)
+		}
+		if got, err := io.ReadAll(res.Body); err != nil || !bytes.Equal(got, bodies[n%len(bodies)]) {
+			t.Fatalf("answer %d: got %d bytes and %v, want the %d of its body", n, len(got), err, len(bodies[n%len(bodies)]))
 		}
 	}
 }

@@ -19,4 +19,6 @@ func (c *conn) sendFile(head []byte, _ message.File, _, _ int64, _ bool) (sent i
 
 func (c *conn) sendBytes(b []byte) (left []byte) { return b }
 
+func (c *conn) sendBoth(head, body []byte) (headLeft, bodyLeft []byte) { return head, body }
+
 func readFile(message.File, []byte, int64) (int, error) { return 0, errors.ErrUnsupported }
