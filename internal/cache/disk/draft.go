@@ -87,12 +87,12 @@ func (d *Draft) Write(p []byte) (int, error) {
 		d.lose(ErrTooLarge)
 	}
 	for rest := p; len(rest) > 0 && d.err == nil; {
-		if d.buffer == nil {
-			d.buffer = make([]byte, 0, d.bufferBytes())
-		}
-		if len(d.buffer) == cap(d.buffer) { // only now: the body may have ended with it
+		if int64(len(d.buffer)) == d.bufferBytes() { // only now: the body may have ended with it
 			d.lose(d.hand())
 			continue
+		}
+		if len(d.buffer) == cap(d.buffer) {
+			d.grow()
 		}
 		n := min(len(rest), cap(d.buffer)-len(d.buffer))
 		d.buffer = append(d.buffer, rest[:n]...)
@@ -103,6 +103,19 @@ func (d *Draft) Write(p []byte) (int, error) {
 		return 0, d.err
 	}
 	return len(p), nil
+}
+
+// grow makes room in the buffer: for the rest of the body or a whole write, whichever is less. Where the length is not known it begins
+// with one chunk and doubles, so that a short body is not the price of a long one.
+func (d *Draft) grow() {
+	room := d.bufferBytes()
+	switch {
+	case d.length >= 0:
+		room = min(room, layout.Align(d.length-d.size, layout.Page)+int64(len(d.buffer)))
+	case d.put == nil:
+		room = min(room, max(layout.ChunkBytes, 2*int64(cap(d.buffer))))
+	}
+	d.buffer = append(make([]byte, 0, room), d.buffer...)
 }
 
 // lose notes that the draft can no longer be committed.
@@ -185,7 +198,11 @@ func (d *Draft) Commit(key, block []byte) error {
 
 func (d *Draft) commit(key, block []byte) error {
 	if d.put == nil {
-		return d.v.put(layout.Record{Hash: d.hash, Key: key, Block: block, Body: bytes.Clone(d.buffer)})
+		body := d.buffer
+		if d.length < 0 { // it may be half of the buffer's memory
+			body = bytes.Clone(body)
+		}
+		return d.v.put(layout.Record{Hash: d.hash, Key: key, Block: block, Body: body})
 	}
 	shape, err := layout.ShapeOf(len(key), len(block), d.size)
 	if err == nil {

@@ -100,6 +100,34 @@ func TestADraftIsFoundOnceItIsCommitted(t *testing.T) {
 	}
 }
 
+// TestAShortDraftTakesNoLongBuffer: each took 1 MiB of zeroed memory, of whatever length its body was.
+func TestAShortDraftTakesNoLongBuffer(t *testing.T) {
+	s := open(t, Options{Path: t.TempDir(), MaxBytes: 1 << 30})
+	f := func(length int, known bool, want int) {
+		t.Helper()
+		d, err := draft(s, 1, 1, length, known)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := cap(d.buffer); got != want {
+			t.Errorf("%d bytes, known %v: got a buffer of %d bytes, want %d", length, known, got, want)
+		}
+		if err := d.Commit(keyOf(1), blockOf(1, 1)); err != nil {
+			t.Fatal(err)
+		}
+		holds(t, s, 1, 1, length)
+	}
+	f(1, true, 4<<10)
+	f(16_000, true, 16<<10)
+	f(16_000, false, 64<<10)
+	f(100_000, true, 100<<10)
+	f(100_000, false, 128<<10)
+	f(1<<20, true, 1<<20)
+	f(1<<20, false, 1<<20)
+	f(1<<20+5, true, 4<<10)  // behind the first piece
+	f(1<<20+5, false, 1<<20) // as above
+}
+
 func TestAnAbortedDraftLeavesNothing(t *testing.T) {
 	path := quickDir(t)
 	s := open(t, Options{Path: path, MaxBytes: 64 << 20})
