@@ -123,7 +123,7 @@ func TestFromNginx(t *testing.T) {
 	asked := our.play(t, edge, all)
 	same(t, "nginx", theirs.play(t, address, all), asked)
 	expect(t, asked, map[string]int{
-		"GET /page": 2 + 2, "GET /once": 1, "GET /static/logo.svg": 2, "GET /api/list": 3, "GET /private": 3,
+		"GET /page": 2 + 2, "GET /once": 1, "GET /static/logo.svg": 2, "GET /static/style.css": 2, "GET /api/list": 3, "GET /private": 3,
 		"GET /missing": 2, "GET /dated": 3, "GET /cookie": 3, "POST /form": 2,
 	})
 }
@@ -175,7 +175,8 @@ func TestFromVarnish(t *testing.T) {
 	asked := our.play(t, ours(t, block(t, moving, "from-varnish", config(our)...)), all)
 	same(t, "Varnish", theirs.play(t, address, all), asked)
 	expect(t, asked, map[string]int{
-		"GET /page": 1 + 2 + 1, "GET /once": 1, "GET /static/logo.svg": 1, "GET /api/list": 3, "GET /private": 3, "GET /missing": 1, "GET /cookie": 3,
+		"GET /page": 1 + 2 + 1, "GET /once": 1, "GET /static/logo.svg": 1, "GET /static/style.css": 1, "GET /api/list": 3, "GET /private": 3,
+		"GET /missing": 1, "GET /cookie": 3,
 	})
 
 	plain := second.play(t, ours(t, block(t, moving, "from-varnish", append(config(second), alwaysPolicy, "")...)), all)
@@ -198,6 +199,6 @@ func TestFromTrafficServer(t *testing.T) {
 	asked := our.play(t, edge, all)
 	same(t, "Traffic Server", theirs.play(t, address, all), asked)
 	expect(t, asked, map[string]int{
-		"GET /page": 2, "GET /once": 1, "GET /static/logo.svg": 2, "GET /api/list": 3, "GET /private": 3, "GET /dated": 3,
+		"GET /page": 2, "GET /once": 1, "GET /static/logo.svg": 2, "GET /static/style.css": 2, "GET /api/list": 3, "GET /private": 3, "GET /dated": 3,
 	})
 }

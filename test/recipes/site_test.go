@@ -74,6 +74,7 @@ func story() []requests {
 		{target: "/page?a=1", times: 2},
 		{target: "/page?a=2", times: 3},
 		{target: "/static/logo.svg", times: 4},
+		{target: "/static/style.css", times: 4, cookie: "other=1"},
 		{target: "/api/list", times: 3},
 		{target: "/private", times: 3},
 		{method: http.MethodPost, target: "/form", times: 2},
