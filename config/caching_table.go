@@ -18,7 +18,7 @@ func (c *Caching) table() table {
 		live("ttl_by_status", ttls(&c.TTLByStatus),
 			"Lifetimes of other statuses without freshness information.").such("{404: 10s}"),
 		live("force_ttl", duration(&c.ForceTTL, 0),
-			"A lifetime in place of the origin's, for a 200, 203, 301 or 308; 0s is off."),
+			"A lifetime in place of the origin's, for a 200, 203, 301 or 308; 0s is off. Like all lifetimes from settings it does not apply if the request has Authorization, or a cookie that is neither stripped nor in the key."),
 		live("error_max_ttl", duration(&c.ErrorMaxTTL, 10*time.Second),
 			"The longest lifetime of a 4xx or 5xx other than 404, 410 and 451; 0s stores none. ttl_by_status takes precedence."),
 		live("set_cookie", words(&c.SetCookie, SetCookieShared, SetCookieRefuse, SetCookieShared, SetCookieStrip, SetCookieStore),

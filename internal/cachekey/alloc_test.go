@@ -37,6 +37,7 @@ func TestKeysAllocateNothing(t *testing.T) {
 	f("selectors", 0, func() { dst = r.AppendSelectors(dst[:0], lines) })
 	names := cachekey.CookieNames{"wp_*", "session"}
 	f("ambiguity", 0, func() { _ = r.Ambiguous(cookie) })
+	f("all cookies", 0, func() { _ = r.HasAllCookies(cookie) })
 	f("cookies found and left out", 0, func() {
 		_ = names.Found(cookie[0])
 		dst, _ = names.AppendOthers(dst[:0], cookie[0])

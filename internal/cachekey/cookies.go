@@ -2,6 +2,7 @@ package cachekey
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"edgeproxy/internal/field"
@@ -82,6 +83,25 @@ func (r *Rules) Ambiguous(lines [][]byte) bool {
 		}
 	}
 	return false
+}
+
+// HasAllCookies reports whether every cookie in the lines of Cookie is in the key: the lines are Readable, and the rules name
+// each of their cookies. It allocates nothing.
+func (r *Rules) HasAllCookies(lines [][]byte) bool {
+	if len(lines) == 0 {
+		return true
+	}
+	if len(r.cookies) == 0 || !Readable(lines) {
+		return false
+	}
+	for line := lines[0]; len(line) > 0; {
+		var piece []byte
+		piece, line = nextCookie(line)
+		if name := cookieName(piece); !slices.ContainsFunc(r.cookies, func(named string) bool { return named == string(name) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // Readable reports whether only one reading fits the lines of Cookie, so that all

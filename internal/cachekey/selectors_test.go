@@ -412,3 +412,28 @@ func TestReadsNamesWhatSelectorsAreMadeOf(t *testing.T) {
 	f(cachekey.Options{Cookies: []string{"theme"}}, "Cookie", true)
 	f(cachekey.Options{Cookies: []string{"theme"}}, "Theme", false)
 }
+
+func TestAllCookiesAreInTheKey(t *testing.T) {
+	r := rules(t, cachekey.Options{Cookies: []string{"id", "lang"}})
+	f := func(want bool, lines ...string) {
+		t.Helper()
+		if got := r.HasAllCookies((request{"Cookie": lines}).lines("Cookie")); got != want {
+			t.Errorf("%q: got %v, want %v", lines, got, want)
+		}
+	}
+	f(true)
+	f(true, "")
+	f(true, "id=5")
+	f(true, "lang=de; id=5")
+	f(true, "id=")
+	f(false, "id=5; user=1")
+	f(false, "user=1")
+	f(false, "ID=5")
+	f(false, "ids=5")
+	f(false, "id")
+	f(false, "id=5; ")
+	f(false, "id=5", "lang=de")
+	if (&cachekey.Rules{}).HasAllCookies([][]byte{[]byte("id=5")}) {
+		t.Error("without cookie rules: got a cookie in the key")
+	}
+}

@@ -38,6 +38,12 @@ func (x *exchange) ambiguousCookies() bool {
 	return !cachekey.Readable(lines) || r.Key.Ambiguous(lines)
 }
 
+// cookieNotInKey reports whether x has a cookie that the origin gets and the key has not. Then the response may be for
+// one client only.
+func (x *exchange) cookieNotInKey() bool {
+	return x.asks.cookie && !(x.route.Key.Reads("Cookie") && x.route.Key.HasAllCookies(x.forwardedLines("Cookie")))
+}
+
 // stripCookies takes the cookies that the route strips out of x, before its key, its
 // sighting and its origin.
 func (x *exchange) stripCookies() {

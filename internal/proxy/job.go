@@ -90,7 +90,7 @@ func (p *Proxy) newFill(x *exchange, keep bool) *fill {
 	j.settings, j.route = x.settings, x.route
 	j.facts = rfc9111.RequestFacts{
 		Method: x.methodName(), NoStore: x.request.NoStore,
-		Authorization: x.asks.authorization, Cookie: x.asks.cookie,
+		Authorization: x.asks.authorization, Cookie: x.cookieNotInKey(),
 	}
 	j.url, j.sighting, j.base, j.born, j.directives = x.demand, x.sighting, x.base, p.Purges.Now(), x.request
 	j.request = &f.asks

@@ -20,7 +20,7 @@ type RequestFacts struct {
 	NoStore bool   // RequestDirectives.NoStore
 
 	// Authorization and Cookie say that the client sent the field, also where it
-	// is not forwarded.
+	// is not forwarded. A Cookie of which the key has every cookie does not count.
 	Authorization, Cookie bool
 
 	// Range says that Range was forwarded. Without it a 206 answers nothing that
