@@ -15,7 +15,9 @@ type Representation struct {
 	// LastModified is zero if the origin sent no readable one.
 	LastModified time.Time
 	// StrongDate says that LastModified is a strong validator: Date lies at least
-	// one second later (RFC 9110 section 8.8.2.2).
+	// one second later (RFC 9110 section 8.8.2.2), and the content has no coding.
+	// The same content with another coding, or compressed again, has the same date
+	// and other bytes (section 8.8.1).
 	StrongDate bool
 	// UnchangedSince is what If-Modified-Since is compared with: LastModified, or
 	// where the origin sent none Date, or the time of receipt (RFC 9111 section
@@ -37,7 +39,7 @@ func RepresentationOf(status int, h field.List, responseTime time.Time) Represen
 	case ok:
 		date, dated := dateField(h, "Date", responseTime)
 		r.LastModified, r.UnchangedSince = modified, modified
-		r.StrongDate = dated && date.Sub(modified) >= time.Second
+		r.StrongDate = dated && date.Sub(modified) >= time.Second && !h.Has("Content-Encoding")
 	case !h.Has("Last-Modified"):
 		r.UnchangedSince = originDate(h, responseTime)
 	}

@@ -147,6 +147,7 @@ func TestRepresentationOf(t *testing.T) {
 	f(Representation{LastModified: old, UnchangedSince: old}, "Last-Modified: "+at(-time.Hour))
 	f(Representation{LastModified: old, UnchangedSince: old, StrongDate: true}, "Last-Modified: "+at(-time.Hour), "Date: "+at(-time.Hour+time.Second))
 	f(Representation{LastModified: old, UnchangedSince: old}, "Last-Modified: "+at(-time.Hour), "Date: "+at(-time.Hour))
+	f(Representation{LastModified: old, UnchangedSince: old}, "Last-Modified: "+at(-time.Hour), "Date: "+at(0), "Content-Encoding: gzip")
 	f(Representation{}, "Last-Modified: never", "Date: "+at(0))
 	f(Representation{}, "Last-Modified: "+at(0), "Last-Modified: "+at(1e9))
 
