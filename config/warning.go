@@ -8,7 +8,8 @@ import (
 // Warnings returns what will work, but hardly as intended: trusted proxies that anybody can
 // be, an admin listener that others reach, routes that no request reaches, servers whose
 // certificates are not verified, filters that are rotated by fill only, a gate that may never
-// close, purges by anybody, what stands at the top and holds for no route, and stars in paths. It is empty where there is nothing to say.
+// close, purges by anybody, what stands at the top and holds for no route, what a route that answers itself says about an
+// origin, and stars in paths. It is empty where there is nothing to say.
 func (c *Config) Warnings() []Warning {
 	var out []Warning
 	warn := func(path, text string) {
@@ -42,6 +43,7 @@ func (c *Config) Warnings() []Warning {
 	c.warnOfPurges(warn)
 	c.warnOfRates(warn)
 	c.warnOfInherited(warn)
+	c.warnOfAnswers(warn)
 	c.warnOfAccess(warn)
 	c.warnOfStars(warn)
 	return out

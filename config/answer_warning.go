@@ -1,0 +1,20 @@
+package config
+
+// warnOfAnswers warns of what a route that answers itself says about an origin and the cache, and nobody asks.
+// Its fields in headers.response are the likeliest of these: they are those of the origin's responses.
+func (c *Config) warnOfAnswers(warn func(path, text string)) {
+	for i := range c.Routes {
+		if !c.Routes[i].AnswersItself() {
+			continue
+		}
+		for _, key := range []string{"cache", "admission", "headers.request", "headers.response", "allow_ambiguous_path", "unusual_field_names"} {
+			at, text := below(item("routes", i), key), "does nothing beside redirect or respond: no origin is asked"
+			if key == "headers.response" {
+				text = "does nothing beside redirect or respond: fields of answers without an origin are those of headers.own"
+			}
+			if c.src.given(at) {
+				warn(at, text)
+			}
+		}
+	}
+}
