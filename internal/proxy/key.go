@@ -74,11 +74,16 @@ func (x *exchange) resource() purge.URL {
 }
 
 // resources are what GETs for target at host may be about: one for each form in which a route keys
-// the target. Selects says that their URL parts alone do not find all that is stored for it.
+// the target. Selects says that their URL parts alone do not find all that is stored for it, or for
+// another URL with the same part: that of a route by a parameter which its key lacks.
 func (p *Proxy) resources(scheme string, host []byte, target wire.Target) (out []purge.URL, selects bool) {
-	for _, r := range routesOf(p.settings.Load().routes, scheme, host, target) {
+	routes := p.settings.Load().routes
+	for _, r := range routesOf(routes, scheme, host, target) {
 		out = addResource(out, purge.URL{Scheme: scheme, Host: host, Target: r.Key.AppendTarget(nil, target.Raw)})
-		selects = selects || r.Key.Selects() || r.SliceBytes > 0
+		selects = selects || r.SliceBytes > 0
+	}
+	for _, r := range routesOfPath(routes, scheme, host, target) {
+		selects = selects || r.Key.Selects()
 	}
 	if out == nil { // stored when there was a route
 		out = []purge.URL{{Scheme: scheme, Host: host, Target: target.Raw}}

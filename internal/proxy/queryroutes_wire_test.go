@@ -157,3 +157,31 @@ func forgetSome(t *testing.T, r *rand.Rand, e *edgetest.Edge, s *socket, target 
 	}
 	return way < 4
 }
+
+// A purge of a URL takes what a route by query has stored under the same URL without its parameter, and finds none of it to count.
+func TestAPurgeThatTakesMoreThanItFindsCountsNothing(t *testing.T) {
+	var asked atomic.Int64
+	origin := routeOrigin(&asked)
+	defer origin.Close()
+	key, err := cachekey.New(cachekey.Options{IgnoreQuery: []string{"b"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	beta := edgetest.OtherRoute{Name: "beta", Change: []func(*proxy.Route){func(r *proxy.Route) {
+		r.Query, r.Key = []routing.ValueMatch{{Name: "b", Value: []byte("1")}}, key
+	}}}
+	o := edgetest.Options{Rule: always(), Route: "rest", Routes: []edgetest.OtherRoute{beta}}
+	o.Origin.Address = origin.Listener.Addr().String()
+	e := edgetest.Start(t, o)
+	s := dial(t, e.Address)
+	before := s.ask(asGet("/x?b=1")).body
+	switch objects, counted, err := e.Proxy.Purge("url", []string{"http://edge.test/x"}, false); {
+	case err != nil:
+		t.Fatal(err)
+	case counted:
+		t.Errorf("got a count of %d objects, want none", objects)
+	}
+	if after := s.ask(asGet("/x?b=1")).body; after == before {
+		t.Errorf("got %q again, want another answer: the mark is for both", after)
+	}
+}
