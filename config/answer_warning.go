@@ -1,6 +1,6 @@
 package config
 
-// warnOfAnswers warns of what a route that answers itself says about an origin and the cache, and nobody asks.
+// warnOfAnswers warns of what a route that answers itself says about an origin and the cache. It has no effect.
 // Its fields in headers.response are the likeliest of these: they are those of the origin's responses.
 func (c *Config) warnOfAnswers(warn func(path, text string)) {
 	for i := range c.Routes {

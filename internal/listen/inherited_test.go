@@ -64,6 +64,22 @@ func TestInheritedSocketsAreTakenByTheirAddress(t *testing.T) {
 	echoes(t, other, "tcp", other.Addr().String())
 }
 
+// TestASocketForAPartOfAnAddressIsNamed: the start ended with "address already in use", and did not say that the socket that
+// it was started with is in the way.
+func TestASocketForAPartOfAnAddressIsNamed(t *testing.T) {
+	tcp := bind(t, "tcp", "127.0.0.1:0")
+	_, port, _ := net.SplitHostPort(tcp.Addr().String())
+	in, err := inherit(files(t, tcp))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(in.Close)
+	_, err = Open(t.Context(), Options{Address: ":" + port, Inherited: in})
+	if err == nil || !strings.Contains(err.Error(), "address already in use") || !strings.Contains(err.Error(), "inherited socket 127.0.0.1:"+port) {
+		t.Errorf("got %v, want the address, and the socket that has a part of it", err)
+	}
+}
+
 func TestWhatIsInheritedMustBeASocketThatListens(t *testing.T) {
 	f, err := os.Open(os.DevNull)
 	if err != nil {

@@ -3,6 +3,7 @@ package listen
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -51,7 +52,9 @@ const unixPrefix = "unix:"
 func Open(ctx context.Context, o Options) (net.Listener, error) {
 	ln, err := o.Inherited.take(o)
 	if ln == nil && err == nil {
-		ln, err = open(ctx, o)
+		if ln, err = open(ctx, o); err != nil {
+			err = errors.Join(err, o.Inherited.Unused()) // one of these may be in the way: with a part of the address
+		}
 	}
 	if err != nil {
 		return nil, err
