@@ -43,7 +43,7 @@ func readUsers(path string) (*basicauth.Users, error) {
 }
 
 // mostFaultsOfFile is how many lines of one file are named.
-const mostFaultsOfFile = 10
+const maxFaultsOfFile = 10
 
 // accessFaults checks the files of users, and that Authorization is for them alone.
 func accessFaults(c *config.Config) (faults config.Errors) {
@@ -54,8 +54,8 @@ func accessFaults(c *config.Config) (faults config.Errors) {
 		}
 		at := c.Given(fmt.Sprintf("routes[%d].access.basic_auth.users_file", i), "access.basic_auth.users_file")
 		_, err := readUsers(path)
-		lines := joined[*basicauth.LineError](err)
-		for _, e := range lines[:min(len(lines), mostFaultsOfFile)] {
+		lines := joinedErrors[*basicauth.LineError](err)
+		for _, e := range lines[:min(len(lines), maxFaultsOfFile)] {
 			faults = append(faults, c.Fault(at, e.Error()))
 		}
 		if err != nil && len(lines) == 0 {
@@ -71,7 +71,7 @@ func accessFaults(c *config.Config) (faults config.Errors) {
 			}
 		}
 	}
-	return onceEach(faults)
+	return withoutDuplicates(faults)
 }
 
 // accessWarnings warns of files of users that everybody can read.

@@ -62,7 +62,7 @@ func TestCheckAskedForTheRealUser(t *testing.T) {
 		t.Helper()
 		var said, opened error
 		asUser(t, realID, effective, capabilities, func() {
-			said = allowed(path, mayWrite)
+			said = checkAccess(path, mayWrite)
 			var file *os.File
 			if file, opened = os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0); opened == nil {
 				_ = file.Close()
@@ -85,7 +85,7 @@ func TestCheckAskedForTheRealUser(t *testing.T) {
 // What cannot be written to by anybody is said to be so.
 func TestAccessToWhatNobodyMayWrite(t *testing.T) {
 	bound := readOnlyBind(t, t.TempDir())
-	if err := access(bound, mayWrite); !errors.Is(err, syscall.EROFS) {
+	if err := faccessat(bound, mayWrite); !errors.Is(err, syscall.EROFS) {
 		t.Errorf("got %v, want %v", err, syscall.EROFS)
 	}
 }

@@ -46,7 +46,7 @@ func (e *edge) loadState() (*admission.State, error) {
 	if path == "" {
 		return nil, nil
 	}
-	if err := writable(filepath.Dir(path)); err != nil {
+	if err := checkWritableDir(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("admission.state: %w", err)
 	}
 	state, err := admission.LoadState(path, e.started)
@@ -98,7 +98,7 @@ func newSeed(state *admission.State) (uint64, error) {
 func (e *edge) shadowOptions() shadow.Options {
 	c := e.config
 	o := shadow.Options{
-		CapacityBytes:  tierBytes(c),
+		CapacityBytes:  gatedTierBytes(c),
 		MaxObjectBytes: int64(c.Cache.Memory.MaxObjectBytes),
 		SecondHit:      *window(c.Admission.SecondHit),
 		Counting:       *window(c.Admission.Counting.Window),

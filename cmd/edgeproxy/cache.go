@@ -120,7 +120,7 @@ func (f *cacheFlags) open() (diskTier, error) {
 
 // running asks at address. Token is that of the file; what is given otherwise goes before.
 func (f *cacheFlags) running(dirs []string, address, token string) (diskTier, error) {
-	if !reachable(address) {
+	if !isDialAddress(address) {
 		return nil, &usageError{fmt.Errorf("cache: --admin %s: want HOST:PORT or unix:PATH", address)}
 	}
 	given, err := tokenFor(f.tokenFile)

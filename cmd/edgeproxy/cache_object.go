@@ -77,16 +77,16 @@ func variantText(b []byte) string {
 
 // line is o on one line.
 func (o *cacheObject) line(now time.Time) string {
-	fresh := "fresh " + roughly(o.FreshUntil.Sub(now))
+	fresh := "fresh " + roughDuration(o.FreshUntil.Sub(now))
 	if !now.Before(o.FreshUntil) {
-		fresh = "stale " + roughly(now.Sub(o.FreshUntil))
+		fresh = "stale " + roughDuration(now.Sub(o.FreshUntil))
 	}
 	parts := []string{
-		fmt.Sprintf("%d  %10d  age %-8s %-14s", o.Status, o.Bytes, roughly(time.Duration(o.Age*float64(time.Second))), fresh), printable(o.URL),
+		fmt.Sprintf("%d  %10d  age %-8s %-14s", o.Status, o.Bytes, roughDuration(time.Duration(o.Age*float64(time.Second))), fresh), quoteUnprintable(o.URL),
 	}
 	for _, more := range []string{o.Part, o.Variant} {
 		if more != "" {
-			parts = append(parts, "["+printable(more)+"]")
+			parts = append(parts, "["+quoteUnprintable(more)+"]")
 		}
 	}
 	if o.Tags > 0 {
@@ -95,8 +95,8 @@ func (o *cacheObject) line(now time.Time) string {
 	return strings.Join(parts, "  ")
 }
 
-// roughly writes a span by its two largest units.
-func roughly(d time.Duration) string {
+// roughDuration writes a span by its two largest units.
+func roughDuration(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
 	case d >= day:
@@ -109,8 +109,8 @@ func roughly(d time.Duration) string {
 	return fmt.Sprintf("%ds", d/time.Second)
 }
 
-// printable is text that does nothing to a terminal.
-func printable(text string) string {
+// quoteUnprintable is text that does nothing to a terminal.
+func quoteUnprintable(text string) string {
 	if q := strconv.Quote(text); q[1:len(q)-1] != text {
 		return q
 	}

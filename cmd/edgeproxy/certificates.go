@@ -25,24 +25,24 @@ func (e *edge) buildCertificates(c *config.Config, before *live) (*certs.Store, 
 	case len(c.TLS.Certificates) == 0 && len(e.config.TLS.ACME.Names) == 0:
 		return nil, config.Errors{c.Fault("tls.certificates", "want one at least: tls.acme begins with a restart, and listeners have tls: true")}
 	case len(c.TLS.Certificates) == 0:
-		return nil, e.unordered(c, before, nil) // all come from the authority
+		return nil, e.checkOrderedNames(c, before, nil) // all come from the authority
 	case before.certs != nil && slices.Equal(c.TLS.Certificates, before.config.TLS.Certificates):
 		return before.certs, nil
 	}
-	s, err := certs.New(pairs(c), e.log, time.Now, e.panics.Quietly)
+	s, err := certs.New(certificatePairs(c), e.log, time.Now, e.panics.Quietly)
 	if err != nil {
 		return nil, fmt.Errorf("tls: %w", err)
 	}
-	if err := e.unordered(c, before, s); err != nil {
+	if err := e.checkOrderedNames(c, before, s); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
 }
 
-// unordered refuses files that no longer have the certificate of a name which the authority
+// checkOrderedNames refuses files that no longer have the certificate of a name which the authority
 // was not asked for at the start, because a file had it.
-func (e *edge) unordered(c *config.Config, before *live, files *certs.Store) error {
+func (e *edge) checkOrderedNames(c *config.Config, before *live, files *certs.Store) error {
 	if before.config == nil {
 		return nil // the start
 	}
@@ -55,8 +55,8 @@ func (e *edge) unordered(c *config.Config, before *live, files *certs.Store) err
 	return nil
 }
 
-// files returns the certificates of files, nil for none.
-func (e *edge) files() *certs.Store { return e.now.Load().certs }
+// fileCertificates returns the certificates of files, nil for none.
+func (e *edge) fileCertificates() *certs.Store { return e.now.Load().certs }
 
 // buildACME reads what the authority has given before.
 func (e *edge) buildACME() (err error) {
@@ -65,7 +65,7 @@ func (e *edge) buildACME() (err error) {
 			return config.Errors{e.config.Fault("tls.acme.storage", wantStorage+err.Error())}
 		}
 	}
-	e.watchCertificates()
+	e.registerCertificateMetrics()
 	return nil
 }
 
@@ -81,7 +81,7 @@ func (e *edge) stopOrdering() {
 // acmeNames returns the names that no file has a certificate for.
 func (e *edge) acmeNames() (names []string) {
 	for _, name := range e.config.TLS.ACME.Names {
-		if files := e.files(); files != nil && files.Find(name) != nil {
+		if files := e.fileCertificates(); files != nil && files.Find(name) != nil {
 			e.log.Warn("no certificate is ordered for a name that tls.certificates has one for", "name", name)
 			continue
 		}
@@ -128,7 +128,7 @@ func acmeFaults(c, running *config.Config) (faults config.Errors) {
 	}
 	err := acme.CheckStorage(a.Storage)
 	if err == nil && (running == nil || running.TLS.ACME.Storage != a.Storage) {
-		err = makeable(a.Storage)
+		err = checkCreatable(a.Storage)
 	}
 	if err != nil {
 		faults = append(faults, c.Fault("tls.acme.storage", wantStorage+err.Error()))
@@ -143,7 +143,7 @@ func (e *edge) tlsConfig() *tls.Config {
 		c.MinVersion = tls.VersionTLS13
 	}
 	if e.acme != nil && e.config.Solves(config.TLSALPN01) {
-		c.GetConfigForClient = e.challenged
+		c.GetConfigForClient = e.challengeConfig
 	}
 	return c
 }
@@ -154,7 +154,7 @@ func (e *edge) tlsConfig() *tls.Config {
 // that sends no name.
 func (e *edge) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	name := certs.Name(hello)
-	files := e.files()
+	files := e.fileCertificates()
 	if files != nil {
 		if c := files.Find(name); c != nil {
 			return c, nil
@@ -169,9 +169,9 @@ func (e *edge) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 	return e.acme.First(), nil
 }
 
-// challenged is a tls.Config's GetConfigForClient: it answers the handshake of an authority
+// challengeConfig is a tls.Config's GetConfigForClient: it answers the handshake of an authority
 // that looks whether a name is ours (RFC 8737), and leaves all others as they are.
-func (e *edge) challenged(hello *tls.ClientHelloInfo) (*tls.Config, error) {
+func (e *edge) challengeConfig(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 	c := e.acme.Challenge(hello)
 	if c == nil {
 		return nil, nil
@@ -189,9 +189,9 @@ func (e *edge) challenge() func(token []byte) string {
 	return e.acme.Answer
 }
 
-// watchCertificates shows when certificates end, and whether they come.
-func (e *edge) watchCertificates() {
-	if e.files() != nil || e.acme != nil {
+// registerCertificateMetrics shows when certificates end, and whether they come.
+func (e *edge) registerCertificateMetrics() {
+	if e.fileCertificates() != nil || e.acme != nil {
 		e.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "edgeproxy_certificate_expiry_timestamp_seconds", Help: "When the first of the certificates that clients are shown expires; 0 while there is none.",
 		}, func() float64 { return float64(e.expiry()) }))
@@ -211,7 +211,7 @@ func (e *edge) watchCertificates() {
 // expiry is in seconds of Unix time.
 func (e *edge) expiry() int64 {
 	var ends []int64
-	if files := e.files(); files != nil {
+	if files := e.fileCertificates(); files != nil {
 		ends = append(ends, files.Expiry().Unix())
 	}
 	if e.acme != nil {
@@ -225,7 +225,7 @@ func (e *edge) expiry() int64 {
 	return slices.Min(ends)
 }
 
-func pairs(c *config.Config) []certs.Pair {
+func certificatePairs(c *config.Config) []certs.Pair {
 	out := make([]certs.Pair, len(c.TLS.Certificates))
 	for i, f := range c.TLS.Certificates {
 		out[i] = certs.Pair{Certificate: f.Certificate, Key: f.Key}
@@ -235,7 +235,7 @@ func pairs(c *config.Config) []certs.Pair {
 
 // certificateWarnings says which certificates of files clients refuse at now, and which keys are not kept.
 func certificateWarnings(c *config.Config, now time.Time) (out []config.Warning) {
-	for i, p := range pairs(c) {
+	for i, p := range certificatePairs(c) {
 		at := fmt.Sprintf("tls.certificates[%d].", i)
 		if info, err := os.Stat(p.Key); err == nil && info.Mode().Perm()&0o004 != 0 {
 			out = append(out, c.Warn(at+"key", "everybody on this machine can read the key: want mode 0600 or 0640"))
@@ -256,8 +256,8 @@ func certificateWarnings(c *config.Config, now time.Time) (out []config.Warning)
 
 // certificateFaults says what is wrong with the files of tls.certificates.
 func certificateFaults(c *config.Config) (faults config.Errors) {
-	_, err := certs.Load(pairs(c))
-	for _, p := range joined[*certs.PairError](err) {
+	_, err := certs.Load(certificatePairs(c))
+	for _, p := range joinedErrors[*certs.PairError](err) {
 		setting := "certificate"
 		if p.Key {
 			setting = "key"

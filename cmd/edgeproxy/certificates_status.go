@@ -29,7 +29,7 @@ const (
 // certificatesStatus returns the certificates that clients are shown at now, those that are missing first, then those that end
 // first; and how many there are in all.
 func (e *edge) certificatesStatus(now time.Time) (shown []certificateStatus, count int) {
-	if files := e.files(); files != nil {
+	if files := e.fileCertificates(); files != nil {
 		for _, c := range files.Shown() {
 			shown = append(shown, certificateOf(c.Names, c.NotAfter, now, fromFile, c.File))
 		}

@@ -21,7 +21,7 @@ const (
 )
 
 // farewell is how long a command that has ended may take to say how.
-const farewell = time.Second
+const finalMessageTimeout = time.Second
 
 // usageError is a mistake in how the program was called: exit code 2.
 type usageError struct{ err error }
@@ -39,7 +39,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		Version:       versionName(), // which makes cobra know --version
 	}
 	root.SetVersionTemplate(versionLine() + "\n")
-	out := &keptError{Writer: stdout}
+	out := &stickyErrorWriter{Writer: stdout}
 	root.SetOut(out)
 	root.SetErr(stderr)
 	root.SetArgs(args)
@@ -49,7 +49,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	// A command that cannot start is bad usage, unless it says otherwise.
 	started := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
-	refuseOtherShells(root)
+	rejectUnknownShells(root)
 	cmd, err := root.ExecuteContextC(ctx)
 	if out.failed != nil && (err == nil || errors.Is(err, out.failed)) {
 		err, started = out.failed, true
@@ -67,13 +67,13 @@ func report(stderr io.Writer, command string, err error, started bool) int {
 	var faults config.Errors
 	switch {
 	case errors.As(err, &faults):
-		say(stderr, faults.Error()+"\n", farewell)
+		printWithin(stderr, faults.Error()+"\n", finalMessageTimeout)
 		return exitUsage
 	case errors.As(err, &usage) || !started:
-		say(stderr, fmt.Sprintf("edgeproxy: %v\nSee '%s --help'.\n", err, command), farewell)
+		printWithin(stderr, fmt.Sprintf("edgeproxy: %v\nSee '%s --help'.\n", err, command), finalMessageTimeout)
 		return exitUsage
 	}
-	say(stderr, fmt.Sprintf("edgeproxy: %v\n", err), farewell)
+	printWithin(stderr, fmt.Sprintf("edgeproxy: %v\n", err), finalMessageTimeout)
 	if _, refused := errors.AsType[*refusedError](err); refused {
 		return exitUsage
 	}
@@ -104,7 +104,7 @@ func checkCommand() *cobra.Command {
 			if err != nil {
 				return asConfigError(err)
 			}
-			if err := fits(c, nil); err != nil {
+			if err := validateConfig(c, nil); err != nil {
 				return err
 			}
 			for _, w := range append(warnings(c), openWarnings(c)...) {

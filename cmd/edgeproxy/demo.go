@@ -49,24 +49,24 @@ func runDemo(ctx context.Context, seconds int, stdout, stderr io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("demo: make a folder for the disks: %w", err)
 	}
-	err = stoppable(ctx, signals, func(ctx context.Context) error {
+	err = runInterruptible(ctx, signals, func(ctx context.Context) error {
 		return showDemo(ctx, folder, seconds, stdout, stderr)
 	}, func() { _ = os.RemoveAll(folder) })
-	tidy(folder, signals) // after a second signal
+	removeWithin(folder, signals) // after a second signal
 	return err
 }
 
 // tidyTime is how long a demo that ends at once may take to remove its disks.
-const tidyTime = time.Second
+const removeTimeout = time.Second
 
-// tidy removes folder. It gives up after tidyTime, or with one more signal.
-func tidy(folder string, signals <-chan os.Signal) {
+// removeWithin removes folder. It gives up after tidyTime, or with one more signal.
+func removeWithin(folder string, signals <-chan os.Signal) {
 	removed := make(chan struct{})
 	go func() {
 		defer close(removed)
 		_ = os.RemoveAll(folder) // it is in the folder for temporary files
 	}()
-	timer := time.NewTimer(tidyTime)
+	timer := time.NewTimer(removeTimeout)
 	defer timer.Stop()
 	select {
 	case <-removed:
@@ -75,9 +75,9 @@ func tidy(folder string, signals <-chan os.Signal) {
 	}
 }
 
-// stoppable calls show, and remove behind it. The first signal ends the context of show, a second one the wait for both: to remove
+// runInterruptible calls show, and remove behind it. The first signal ends the context of show, a second one the wait for both: to remove
 // takes longer than the rest of a stop.
-func stoppable(ctx context.Context, signals <-chan os.Signal, show func(context.Context) error, remove func()) error {
+func runInterruptible(ctx context.Context, signals <-chan os.Signal, show func(context.Context) error, remove func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	done := make(chan error, 1)
@@ -86,12 +86,12 @@ func stoppable(ctx context.Context, signals <-chan os.Signal, show func(context.
 		remove()
 		done <- err
 	}()
-	return interruptible(done, signals, cancel)
+	return waitOrInterrupt(done, signals, cancel)
 }
 
-// interruptible waits for done. The first signal calls stop, a second one ends
+// waitOrInterrupt waits for done. The first signal calls stop, a second one ends
 // the wait.
-func interruptible(done <-chan error, signals <-chan os.Signal, stop func()) error {
+func waitOrInterrupt(done <-chan error, signals <-chan os.Signal, stop func()) error {
 	for stopping := false; ; stopping = true {
 		select {
 		case err := <-done:
@@ -117,7 +117,7 @@ func showDemo(ctx context.Context, folder string, seconds int, stdout, stderr io
 			log.Warn("a connection to the origin was left behind", "error", err)
 		}
 	}()
-	secondHit, notes, err := startDemoEdge(origin.Address(), folder, config.PolicySecondHit, usualAddresses(), log)
+	secondHit, notes, err := startDemoEdge(origin.Address(), folder, config.PolicySecondHit, defaultAddresses(), log)
 	if err != nil {
 		return fmt.Errorf("demo: start the proxy: %w", err)
 	}

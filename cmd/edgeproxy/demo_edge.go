@@ -32,8 +32,8 @@ const freeAddress = "127.0.0.1:0"
 // demoAddresses are where a proxy of the demo listens.
 type demoAddresses struct{ data, admin string }
 
-// usualAddresses are those of edgeproxy serve.
-func usualAddresses() demoAddresses {
+// defaultAddresses are those of edgeproxy serve.
+func defaultAddresses() demoAddresses {
 	c := config.Default()
 	return demoAddresses{data: c.Listen[0].Address, admin: c.Admin.Address}
 }

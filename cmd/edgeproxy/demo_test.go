@@ -196,7 +196,7 @@ func hold(t *testing.T, address string) bool {
 }
 
 func TestDemoTakesFreePortsAndShowsWhereToLook(t *testing.T) {
-	usual := usualAddresses()
+	usual := defaultAddresses()
 	dataHeld, adminHeld := hold(t, usual.data), hold(t, usual.admin)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -262,12 +262,12 @@ func TestASecondSignalDoesNotWait(t *testing.T) {
 	stops := 0
 	signals <- syscall.SIGINT
 	signals <- syscall.SIGTERM
-	err := interruptible(done, signals, func() { stops++ })
+	err := waitOrInterrupt(done, signals, func() { stops++ })
 	if err == nil || !strings.Contains(err.Error(), "second terminated") || stops != 1 {
 		t.Errorf("got %v and %d calls of stop, want an error that names the signal, and one", err, stops)
 	}
 	signals <- syscall.SIGINT
-	err = interruptible(done, signals, func() { done <- nil })
+	err = waitOrInterrupt(done, signals, func() { done <- nil })
 	if err != nil {
 		t.Errorf("got %v after one signal, want nil", err)
 	}
@@ -280,7 +280,7 @@ func TestASecondSignalWhileTheDisksAreRemoved(t *testing.T) {
 	defer close(over)
 	got := make(chan error, 1)
 	go func() {
-		got <- stoppable(t.Context(), signals, func(ctx context.Context) error {
+		got <- runInterruptible(t.Context(), signals, func(ctx context.Context) error {
 			<-ctx.Done()
 			return nil
 		}, func() {
@@ -307,8 +307,8 @@ func TestTheDisksOfTheDemoAreRemovedAfterASecondSignal(t *testing.T) {
 		t.Fatal(err)
 	}
 	removed := false
-	_ = stoppable(t.Context(), nil, func(context.Context) error { return nil }, func() { removed = true })
-	tidy(folder, nil)
+	_ = runInterruptible(t.Context(), nil, func(context.Context) error { return nil }, func() { removed = true })
+	removeWithin(folder, nil)
 	if _, err := os.Stat(folder); !removed || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("remove was called: %v; and then: %v, want no folder", removed, err)
 	}

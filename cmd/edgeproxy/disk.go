@@ -43,8 +43,8 @@ func hasPurges(path string) error {
 	return err
 }
 
-// purgesHome returns which of the directories has what was purged, or is to have it: one that keeps what is stored.
-func purgesHome(all []disk.Options) string {
+// directoryWithPurges returns which of the directories has what was purged, or is to have it: one that keeps what is stored.
+func directoryWithPurges(all []disk.Options) string {
 	dropped := disk.Dropped(all...)
 	home := ""
 	for _, o := range all {
@@ -93,7 +93,7 @@ func diskProblems(c, running *config.Config) (faults config.Errors, out []config
 		case err == nil && slices.Contains(dropped, o.Path):
 			out = append(out, c.Warn(at, "what is stored there is dropped at the next start: it was not used together with the others, or not the last time"))
 		case err == nil:
-		case passing(err):
+		case isTransient(err):
 			out = append(out, c.Warn(at, "the disk tier cannot be used, and the proxy goes on without it until it is started anew: "+err.Error()))
 		case errors.Is(err, disk.ErrTooSmall):
 			faults = append(faults, c.Fault(maxBytes, "want more, or an empty directory: "+err.Error()))
@@ -106,14 +106,14 @@ func diskProblems(c, running *config.Config) (faults config.Errors, out []config
 
 // makeableDisk says why the directory of o, one of all, cannot be made, or its place for purges.
 func makeableDisk(o disk.Options, all []disk.Options) error {
-	if err := makeable(o.Path); err != nil || o.Path != purgesHome(all) {
+	if err := checkCreatable(o.Path); err != nil || o.Path != directoryWithPurges(all) {
 		return err
 	}
-	return makeable(filepath.Join(o.Path, purgesDir))
+	return checkCreatable(filepath.Join(o.Path, purgesDir))
 }
 
-// passing reports whether err may pass without a change of the configuration: the device fails, is full, or can only be read.
-func passing(err error) bool {
+// isTransient reports whether err may pass without a change of the configuration: the device fails, is full, or can only be read.
+func isTransient(err error) bool {
 	for _, e := range []error{syscall.EIO, syscall.ENOSPC, syscall.EROFS, syscall.EDQUOT, disk.ErrReadOnly} {
 		if errors.Is(err, e) {
 			return true
@@ -133,7 +133,7 @@ func (e *edge) openDisk(keys uint64) error {
 	}
 	var purges *purge.Table
 	all := diskOptions(e.config, e.log)
-	home := purgesHome(all)
+	home := directoryWithPurges(all)
 	group, err := disk.OpenGroup(all...)
 	if err == nil {
 		if purges, err = openPurges(home, keys, group.Stats().Segments > 0, e.log); err != nil {
@@ -141,14 +141,14 @@ func (e *edge) openDisk(keys uint64) error {
 		}
 	}
 	switch {
-	case err != nil && passing(err):
+	case err != nil && isTransient(err):
 		e.diskFailure = err
 		e.log.Error("the disk tier cannot be used, and the proxy goes on without it until it is started anew", "path", paths, "error", err)
 	case err != nil:
 		return fmt.Errorf("cache.disk: %w", err)
 	default:
 		e.disk, e.purges = group, purges
-		e.dropOtherPurges(home)
+		e.removeStrayPurges(home)
 		e.registry.MustRegister(newDiskMetrics(group))
 		st := group.Stats()
 		e.log.Info("the disk tier is open", "path", paths, "bytes", st.Bytes, "max_bytes", st.MaxBytes, "segments", st.Segments, "punches_holes", st.Punches)
@@ -168,9 +168,9 @@ func openPurges(path string, keys uint64, stored bool, log *slog.Logger) (*purge
 	return purge.Open(purge.Place{Dir: dir, KeySeed: keys, Log: log}, purge.Options{})
 }
 
-// dropOtherPurges removes what directories besides home have of purges: from a time when they were used alone. It would be taken for that of all
+// removeStrayPurges removes what directories besides home have of purges: from a time when they were used alone. It would be taken for that of all
 // when home leaves the list.
-func (e *edge) dropOtherPurges(home string) {
+func (e *edge) removeStrayPurges(home string) {
 	for i, path := range e.config.Cache.Disk.Paths {
 		if path == home || e.disk.Stores()[i].Err() != nil {
 			continue
@@ -210,16 +210,16 @@ func (e *edge) diskTrouble() string {
 	return "the disk tier is out of use: see the log"
 }
 
-// tierBytes is the size of the tier behind the gate: the disk if there is one, else the memory without the stage.
-func tierBytes(c *config.Config) int64 {
+// gatedTierBytes is the size of the tier behind the gate: the disk if there is one, else the memory without the stage.
+func gatedTierBytes(c *config.Config) int64 {
 	if n := len(c.Cache.Disk.Paths); n > 0 {
 		return int64(n) * int64(c.Cache.Disk.MaxBytes)
 	}
 	return int64(c.Cache.Memory.MaxBytes - c.Cache.Memory.StageBytes)
 }
 
-// tierFill is how full the tier behind the gate is, in [0, 1].
-func (e *edge) tierFill() float64 {
+// gatedTierFill is how full the tier behind the gate is, in [0, 1].
+func (e *edge) gatedTierFill() float64 {
 	if e.disk == nil {
 		return e.store.Fill()
 	}

@@ -80,14 +80,14 @@ func statusOfDirectory(path string, store *disk.Store) directoryStatus {
 	return s
 }
 
-// shownDisk is the disk tier as the admin listener shows it.
-type shownDisk struct{ e *edge }
+// adminDisk is the disk tier as the admin listener shows it.
+type adminDisk struct{ e *edge }
 
 // Stats implements admin.Disk.
-func (s shownDisk) Stats() any { return s.e.diskStatus(s.e.store.Stats().Disk) }
+func (s adminDisk) Stats() any { return s.e.diskStatus(s.e.store.Stats().Disk) }
 
 // List implements admin.Disk.
-func (s shownDisk) List(show func(any) error) error {
+func (s adminDisk) List(show func(any) error) error {
 	now := time.Now()
 	var failed error
 	err := s.e.disk.Each(func(i *disk.Item) bool {
@@ -104,7 +104,7 @@ func (s shownDisk) List(show func(any) error) error {
 }
 
 // Verify implements admin.Disk.
-func (s shownDisk) Verify(show func(any) error) error {
+func (s adminDisk) Verify(show func(any) error) error {
 	var v cacheVerified
 	for i, store := range s.e.disk.Stores() {
 		path := s.e.config.Cache.Disk.Paths[i]

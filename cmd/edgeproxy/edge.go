@@ -76,7 +76,7 @@ type edge struct {
 	streams     atomic.Int64 // requests of HTTP/2 under way
 	refused     atomic.Int64 // of these, for there were too many
 	limits      []limitCounter
-	lately      *lately // nil: it has not started
+	recent      *recentCounts // nil: it has not started
 	admin       *admin.Server
 	control     []controlServer
 	ready       atomic.Bool
@@ -166,11 +166,11 @@ func (e *edge) buildListeners() {
 	for _, l := range e.config.Listen {
 		e.addListener(l)
 	}
-	e.watchConnections()
+	e.registerConnectionMetrics()
 }
 
-// watchConnections shows what only the servers know.
-func (e *edge) watchConnections() {
+// registerConnectionMetrics shows what only the servers know.
+func (e *edge) registerConnectionMetrics() {
 	e.registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "edgeproxy_connections", Help: "Client connections.", ConstLabels: prometheus.Labels{"state": "open"},
@@ -183,7 +183,7 @@ func (e *edge) watchConnections() {
 		}, func() float64 { return float64(e.proxy.Upgraded()) }),
 		e.rejections("connections", e.refusedConnections),
 	)
-	e.watchConnectionsLetGo()
+	e.registerLetGoMetrics()
 	if e.config.Limits.PerAddress > 0 {
 		e.registry.MustRegister(e.rejections("connections_per_address", func() int64 {
 			_, ofOne := e.limiter.Refused()
@@ -255,7 +255,7 @@ func (e *edge) listenControl(s *admin.Server, l config.Listen, what string) erro
 
 // start serves. A listener that fails reports on e.failed.
 func (e *edge) start() {
-	e.lately = newLately(e.note, e.panics.Quietly)
+	e.recent = newRecentCounts(e.snapshot, e.panics.Quietly)
 	for _, c := range e.control {
 		e.serving.Go(func() { e.report(c.server.Serve(c.listener)) })
 	}

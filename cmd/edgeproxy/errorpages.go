@@ -75,5 +75,5 @@ func pageFaults(c *config.Config) (faults config.Errors) {
 			}
 		}
 	}
-	return onceEach(faults)
+	return withoutDuplicates(faults)
 }

@@ -214,7 +214,7 @@ origins: {app: {servers: [%q]}}
 func TestSecondSignalEndsAProgramThatIsStuck(t *testing.T) {
 	s := newSignals()
 	in, ended := make(chan os.Signal), make(chan os.Signal, 1)
-	go s.hear(in, func(sig os.Signal) { ended <- sig })
+	go s.dispatch(in, func(sig os.Signal) { ended <- sig })
 	defer close(in)
 	for range 100 {
 		in <- syscall.SIGUSR1 // nobody takes them

@@ -56,13 +56,13 @@ func headerFaults(c *config.Config) (faults config.Errors) {
 			}
 		}
 	}
-	return onceEach(faults)
+	return withoutDuplicates(faults)
 }
 
 // headerFaultsAt are the faults of the rules r of a route, which has some of them from those at
 // the top. Its own come first in a list.
 func headerFaultsAt(c *config.Config, route, path string, r, top config.FieldRules, err error) (faults config.Errors) {
-	for _, e := range joined[*field.RuleError](err) {
+	for _, e := range joinedErrors[*field.RuleError](err) {
 		at := path + "." + e.Rule
 		own := route + at
 		switch i := slices.Index(r.Remove, e.Name); {
@@ -79,8 +79,8 @@ func headerFaultsAt(c *config.Config, route, path string, r, top config.FieldRul
 	return faults
 }
 
-// onceEach leaves out faults of what stands once and holds for several routes.
-func onceEach(faults config.Errors) (out config.Errors) {
+// withoutDuplicates leaves out faults of what stands once and holds for several routes.
+func withoutDuplicates(faults config.Errors) (out config.Errors) {
 	for _, f := range faults {
 		if !slices.ContainsFunc(out, func(o *config.FieldError) bool { return *o == *f }) {
 			out = append(out, f)
@@ -91,7 +91,7 @@ func onceEach(faults config.Errors) (out config.Errors) {
 
 // fieldFaultsAt are the faults of the fields that a section of names and values sets.
 func fieldFaultsAt(c *config.Config, path string, err error) (faults config.Errors) {
-	for _, e := range joined[*field.RuleError](err) {
+	for _, e := range joinedErrors[*field.RuleError](err) {
 		faults = append(faults, c.Fault(path+"."+e.Name, "want "+e.Want))
 	}
 	return faults

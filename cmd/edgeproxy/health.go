@@ -29,7 +29,7 @@ func healthCommand() *cobra.Command {
 		Example: "  edgeproxy health\n  edgeproxy health --live --admin unix:/run/edgeproxy/admin.sock",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !reachable(address) {
+			if !isDialAddress(address) {
 				return &usageError{fmt.Errorf("health: --admin %s: want HOST:PORT or unix:PATH", address)}
 			}
 			if timeout <= 0 {

@@ -31,7 +31,7 @@ func keyFaults(c *config.Config) config.Errors {
 
 func keyFaultsAt(c *config.Config, path string, k config.Key) (faults config.Errors) {
 	_, err := keyRules(k)
-	for _, e := range joined[*cachekey.RuleError](err) {
+	for _, e := range joinedErrors[*cachekey.RuleError](err) {
 		at := path + "." + e.Rule
 		names := map[string][]string{
 			"ignore_query": k.IgnoreQuery, "only_query": k.OnlyQuery, "headers": k.Headers, "cookies": k.Cookies,

@@ -38,7 +38,7 @@ func (e *edge) eachLimit(f func(kind, name string, count int64)) {
 	e.proxy.Refusals(func(limit string, count int64) { f(limitRefused, limit, count) })
 }
 
-func (e *edge) limitsStatus(since note) limitsStatus {
+func (e *edge) limitsStatus(since countSnapshot) limitsStatus {
 	s := limitsStatus{Refused: map[string]limitCount{}, LetGo: map[string]limitCount{}}
 	e.eachLimit(func(kind, name string, count int64) {
 		if count == 0 {
@@ -61,8 +61,8 @@ func (e *edge) rejections(limit string, count func() int64) prometheus.Collector
 	}, func() float64 { return float64(count()) })
 }
 
-// watchConnectionsLetGo shows the connections that were ended to make room for others.
-func (e *edge) watchConnectionsLetGo() {
+// registerLetGoMetrics shows the connections that were ended to make room for others.
+func (e *edge) registerLetGoMetrics() {
 	for _, l := range []limitCounter{
 		{limitLetGo, "idle", func() int64 { return e.limiter.LetGo().Idle }},
 		{limitLetGo, "idle_of_address", func() int64 { return e.limiter.LetGo().IdleOfClient }},

@@ -38,7 +38,7 @@ const maxStreams = 128
 func (e *edge) addListener(l config.Listen) {
 	d := &dataListener{config: l, proxy: e.proxy.Listener(l.TLS, l.TrustedProxies)}
 	d.proxy.AnswerLivez(l.Livez)
-	d.state = func(c net.Conn, s http.ConnState) { e.connectionIs(d, c, s) }
+	d.state = func(c net.Conn, s http.ConnState) { e.onConnState(d, c, s) }
 	d.server = e.newServer(d)
 	e.listeners = append(e.listeners, d)
 }
@@ -51,14 +51,14 @@ func (d *dataListener) open(e *edge) (err error) {
 	limits := &e.config.Limits
 	d.secure = listen.NewSecure(d.listener, listen.SecureOptions{
 		Config: e.tlsConfig(), HandshakeTimeout: limits.HeaderTimeout, Handshakes: min(limits.Connections, maxHandshakes),
-		Peers: e.peers, Gone: e.gone, Panics: e.panics, Log: e.log,
+		Peers: e.peers, Gone: e.releaseConnection, Panics: e.panics, Log: e.log,
 	})
 	d.h2 = http2.NewServer(http2.Options{
 		Engine: d.proxy, Admit: e.admitStream, Done: func() { e.streams.Add(-1) }, Peer: e.peers.Of,
 		Streams: maxStreams, HeaderBytes: int(limits.HeaderBytes),
 		HeaderTimeout: limits.HeaderTimeout, Idle: limits.Keepalive, WriteIdle: limits.WriteIdle,
 		Send: paceOf(limits.SendRate), Slow: func() { e.slowStreams.Add(1) },
-		State: e.multiplexedIs, Panics: e.panics, Log: e.log,
+		State: e.onHTTP2State, Panics: e.panics, Log: e.log,
 	})
 	return nil
 }
@@ -123,10 +123,10 @@ func (e *edge) placeOf(c net.Conn) http1.Place {
 	return nil
 }
 
-// connectionIs counts connections, and says which have a request under way where placeOf does not. One that is handed over keeps its place, in the limits of the server and of the
+// onConnState counts connections, and says which have a request under way where placeOf does not. One that is handed over keeps its place, in the limits of the server and of the
 // client's address, until it ends: this is called in the server's goroutine for the
 // connection.
-func (e *edge) connectionIs(d *dataListener, c net.Conn, s http.ConnState) {
+func (e *edge) onConnState(d *dataListener, c net.Conn, s http.ConnState) {
 	switch s {
 	case http.StateActive:
 		e.limiter.Busy(c)
@@ -138,10 +138,10 @@ func (e *edge) connectionIs(d *dataListener, c net.Conn, s http.ConnState) {
 	case http.StateHijacked:
 		e.connections.Add(-1)
 		d.server.AwaitHandedOver(c) // or the client would have a place to spare
-		e.gone(c)
+		e.releaseConnection(c)
 	default:
 		e.connections.Add(-1)
-		e.gone(c)
+		e.releaseConnection(c)
 	}
 }
 
@@ -156,8 +156,8 @@ func (e *edge) admitStream() bool {
 	return true
 }
 
-// multiplexedIs counts connections of HTTP/2, and says which have requests under way.
-func (e *edge) multiplexedIs(c net.Conn, s http2.State) {
+// onHTTP2State counts connections of HTTP/2, and says which have requests under way.
+func (e *edge) onHTTP2State(c net.Conn, s http2.State) {
 	switch s {
 	case http2.New:
 		e.connections.Add(1)
@@ -168,12 +168,12 @@ func (e *edge) multiplexedIs(c net.Conn, s http2.State) {
 		e.limiter.Idle(c)
 	case http2.Closed:
 		e.connections.Add(-1)
-		e.gone(c)
+		e.releaseConnection(c)
 	}
 }
 
-// gone gives back what a connection had. It runs whether the client or the server closed it.
-func (e *edge) gone(c net.Conn) {
+// releaseConnection gives back what a connection had. It runs whether the client or the server closed it.
+func (e *edge) releaseConnection(c net.Conn) {
 	e.sends.Leave(c)
 	e.limiter.Leave(c)
 	e.peers.Forget(c)

@@ -26,7 +26,7 @@ type live struct {
 // buildLive builds what c asks for, and takes over from before what has not changed. It
 // changes nothing that is in use. The error is a config.Errors where the file can say better.
 func (e *edge) buildLive(c *config.Config, before *live) (*live, error) {
-	if faults := e.unfit(c); len(faults) > 0 {
+	if faults := e.restartFaults(c); len(faults) > 0 {
 		return nil, faults
 	}
 	token, err := adminToken(c)
@@ -55,8 +55,8 @@ func (l *live) close(kept *live) {
 	}
 }
 
-// unfit says which live settings of c cannot be in force beside what takes a restart.
-func (e *edge) unfit(c *config.Config) (faults config.Errors) {
+// restartFaults says which live settings of c cannot be in force beside what takes a restart.
+func (e *edge) restartFaults(c *config.Config) (faults config.Errors) {
 	for i, r := range c.Routes {
 		at := fmt.Sprintf("routes[%d].", i)
 		rule, err := ruleOf(r.Admission)
@@ -117,7 +117,7 @@ func (e *edge) replace(before *live, c *config.Config) error {
 // it.
 func (e *edge) retire(before, next *live) {
 	var busy []*origin.Origin
-	for _, o := range slices.Concat(e.retired, without(before.origins, next.origins)) {
+	for _, o := range slices.Concat(e.retired, originsNotIn(before.origins, next.origins)) {
 		if o.Retire(); !o.Stats(time.Now()).Quiet() {
 			busy = append(busy, o)
 		}
@@ -161,10 +161,10 @@ func (e *edge) adminOptions(l *live) admin.Options {
 		Page: dashboard.Handler(), Registry: e.registry, Ready: e.readiness, Status: e.status, Purger: e.proxy, Lookup: e.lookup, Top: e.top, Requests: e.requests, Panics: e.panics, Log: e.log,
 	}
 	if e.disk != nil {
-		o.Disk = shownDisk{e}
+		o.Disk = adminDisk{e}
 	}
 	if e.reloader != nil {
-		o.Reload = e.reloader.answer
+		o.Reload = e.reloader.serveRequest
 	}
 	return o
 }

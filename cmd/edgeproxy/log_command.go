@@ -76,8 +76,8 @@ func followLog(ctx context.Context, t *tail, o logOptions, filters []logFilter, 
 		if err = errors.Join(err, out.Flush()); err != nil {
 			return fmt.Errorf("log: %w", err)
 		}
-		if p.odd > 0 && !p.told {
-			p.told = true
+		if p.malformed > 0 && !p.warned {
+			p.warned = true
 			_, _ = fmt.Fprintln(stderr, "edgeproxy: log: a line is not one JSON object of the access log, and is left out, like others to come")
 		}
 		if o.once {
@@ -93,11 +93,11 @@ func followLog(ctx context.Context, t *tail, o logOptions, filters []logFilter, 
 
 // logPrinter prints lines of the access log.
 type logPrinter struct {
-	out     io.Writer // which keeps its first error
-	raw     bool
-	filters []logFilter
-	odd     int // lines that are no object of JSON
-	told    bool
+	out       io.Writer // which keeps its first error
+	raw       bool
+	filters   []logFilter
+	malformed int // lines that are no object of JSON
+	warned    bool
 }
 
 // line prints one line if it meets the filters. What is not exactly one object is no line of the
@@ -105,7 +105,7 @@ type logPrinter struct {
 func (p *logPrinter) line(text []byte) {
 	var fields map[string]any
 	if err := json.Unmarshal(text, &fields); err != nil || fields == nil {
-		p.odd++
+		p.malformed++
 		return
 	}
 	for i := range p.filters {
@@ -141,7 +141,7 @@ func columns(fields map[string]any) string {
 	if server := text("origin"); server != "" {
 		line += fmt.Sprintf("  from %s in %s", server, shortSeconds(number("origin_first_byte")))
 	}
-	return spelledOut(line)
+	return escapeUnprintable(line)
 }
 
 // humanBytes is a number of bytes for people.
@@ -163,8 +163,8 @@ func shortSeconds(s float64) string {
 	return fmt.Sprintf("%.2fs", s)
 }
 
-// spelledOut is text without what a terminal obeys.
-func spelledOut(text string) string {
+// escapeUnprintable is text without what a terminal obeys.
+func escapeUnprintable(text string) string {
 	if !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return text
 	}

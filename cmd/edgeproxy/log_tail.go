@@ -17,11 +17,11 @@ const longestLogLine = 1 << 20
 // to its end before the one that has its place now, and one that was cut is read from its
 // beginning. One goroutine uses it.
 type tail struct {
-	path    string
-	file    *os.File
-	offset  int64
-	partial []byte // of the last line
-	skips   bool   // the last line is too long
+	path     string
+	file     *os.File
+	offset   int64
+	partial  []byte // of the last line
+	skipping bool   // the last line is too long
 }
 
 // openTail opens the log at path; with all from its first line, else from its end.
@@ -57,7 +57,7 @@ func (t *tail) read(line func([]byte)) error {
 		return errors.Join(err, next.Close())
 	}
 	old := t.file
-	t.file, t.offset, t.partial, t.skips = next, 0, t.partial[:0], false
+	t.file, t.offset, t.partial, t.skipping = next, 0, t.partial[:0], false
 	if err := old.Close(); err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (t *tail) drain(line func([]byte)) error {
 		if _, err := t.file.Seek(0, io.SeekStart); err != nil {
 			return err
 		}
-		t.offset, t.partial, t.skips = 0, t.partial[:0], false
+		t.offset, t.partial, t.skipping = 0, t.partial[:0], false
 	}
 	var room [64 << 10]byte
 	for {
@@ -115,7 +115,7 @@ func (t *tail) drain(line func([]byte)) error {
 func (t *tail) split(b []byte, line func([]byte)) {
 	for {
 		part, rest, whole := bytes.Cut(b, []byte{'\n'})
-		if t.skips = t.skips || len(t.partial)+len(part) > longestLogLine; t.skips {
+		if t.skipping = t.skipping || len(t.partial)+len(part) > longestLogLine; t.skipping {
 			t.partial = t.partial[:0]
 		} else {
 			t.partial = append(t.partial, part...)
@@ -123,9 +123,9 @@ func (t *tail) split(b []byte, line func([]byte)) {
 		if !whole {
 			return
 		}
-		if !t.skips {
+		if !t.skipping {
 			line(t.partial)
 		}
-		t.partial, t.skips, b = t.partial[:0], false, rest
+		t.partial, t.skipping, b = t.partial[:0], false, rest
 	}
 }

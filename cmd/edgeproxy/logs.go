@@ -49,8 +49,8 @@ func (e *edge) countDrops(log string, dropped func() uint64) {
 	}, func() float64 { return float64(dropped()) }))
 }
 
-// say prints text. Where nobody reads w it gives up after patience.
-func say(w io.Writer, text string, patience time.Duration) {
+// printWithin prints text. Where nobody reads w it gives up after patience.
+func printWithin(w io.Writer, text string, patience time.Duration) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -38,7 +38,7 @@ func (e *edge) cacheOptions() cache.Options {
 // admissionOptions builds the filters that routes use, and no other.
 func (e *edge) admissionOptions(seed uint64, restore *admission.State) admission.Options {
 	o := admission.Options{
-		TierBytes: tierBytes(e.config), Guard: e.panics.Quietly,
+		TierBytes: gatedTierBytes(e.config), Guard: e.panics.Quietly,
 		OnEarlyRotation: func(filter string, age time.Duration) {
 			e.log.Warn("filter is full before its time: the window is shorter than configured; raise capacity or lower rotate_every",
 				"filter", filter, "age", age.Round(time.Millisecond).String())
@@ -50,7 +50,7 @@ func (e *edge) admissionOptions(seed uint64, restore *admission.State) admission
 	}
 	o.OpenBelow = func() bool {
 		below := e.now.Load().config.Admission.OpenBelow
-		return below > 0 && e.tierFill() < below
+		return below > 0 && e.gatedTierFill() < below
 	}
 	if path := e.config.Admission.State; path != "" {
 		o.Restore = restore

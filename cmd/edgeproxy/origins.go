@@ -54,13 +54,13 @@ func (e *edge) newOrigin(c *config.Config, o *config.Origin) (*origin.Origin, er
 
 // closeOrigins closes the origins that are not in kept.
 func closeOrigins(origins, kept []liveOrigin) {
-	for _, o := range without(origins, kept) {
+	for _, o := range originsNotIn(origins, kept) {
 		o.Close()
 	}
 }
 
-// without returns the origins that are not in others.
-func without(origins, others []liveOrigin) (out []*origin.Origin) {
+// originsNotIn returns the origins that are not in others.
+func originsNotIn(origins, others []liveOrigin) (out []*origin.Origin) {
 	for _, o := range origins {
 		if !slices.ContainsFunc(others, func(k liveOrigin) bool { return k.origin == o.origin }) {
 			out = append(out, o.origin)
@@ -180,7 +180,7 @@ type serverStatus struct {
 	HTTP2      int     `json:"http2_connections"` // active_connections are then the requests on them
 }
 
-func statusOfOrigin(o liveOrigin, now time.Time, since note) originStatus {
+func statusOfOrigin(o liveOrigin, now time.Time, since countSnapshot) originStatus {
 	s, all := o.origin.Stats(now), o.origin.FirstByte()
 	out := originStatus{Name: s.Name, Waiting: s.Waiting, FirstByte: statusOfFirstByte(all), FirstByteLately: statusOfFirstByte(all.Since(since.firstBytes[s.Name]))}
 	for _, v := range s.Servers {

@@ -81,7 +81,7 @@ func (f *purgeFlags) order() (purgeOrder, error) {
 		o.by, o.values = given.by, given.values
 	}
 	switch {
-	case !reachable(f.admin):
+	case !isDialAddress(f.admin):
 		return o, fmt.Errorf("purge: --admin %s: want HOST:PORT or unix:PATH", f.admin)
 	case f.all && o.by != "":
 		return o, fmt.Errorf("purge: --all and --%s: want one of the two", o.by)
@@ -96,8 +96,8 @@ func (f *purgeFlags) order() (purgeOrder, error) {
 // socketPrefix begins the address of a socket in the file system.
 const socketPrefix = "unix:"
 
-// reachable reports whether address is one to connect to.
-func reachable(address string) bool {
+// isDialAddress reports whether address is one to connect to.
+func isDialAddress(address string) bool {
 	if path, ok := strings.CutPrefix(address, socketPrefix); ok {
 		return path != ""
 	}

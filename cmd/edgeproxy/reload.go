@@ -32,10 +32,10 @@ type reloader struct {
 	source settings // without a file there is nothing to reload
 	watch  *watch.File
 
-	turn chan struct{}     // holds the turn while nobody has it
-	over chan struct{}     // closed when nobody gets it any more
-	seen [sha256.Size]byte // the hash of the file as it was read last; guarded by turn
-	last atomic.Pointer[reloadStatus]
+	turn   chan struct{}     // holds the turn while nobody has it
+	closed chan struct{}     // closed when nobody gets it any more
+	digest [sha256.Size]byte // the hash of the file as it was read last; guarded by turn
+	last   atomic.Pointer[reloadStatus]
 }
 
 // reloadStatus is what has become of the last reload, and of the start before the first.
@@ -69,7 +69,7 @@ type reloadRefusal struct {
 
 // newReloader returns what reloads e. seen is a digest of the file before it was read.
 func newReloader(e *edge, source settings, seen [sha256.Size]byte) *reloader {
-	r := &reloader{edge: e, source: source, seen: seen, turn: make(chan struct{}, 1), over: make(chan struct{})}
+	r := &reloader{edge: e, source: source, digest: seen, turn: make(chan struct{}, 1), closed: make(chan struct{})}
 	r.turn <- struct{}{}
 	r.last.Store(&reloadStatus{File: source.file, Successful: true, Success: e.started.UTC().Round(time.Millisecond), Restart: []changeAnswer{}})
 	e.registry.MustRegister(
@@ -110,7 +110,7 @@ func (r *reloader) close() {
 	if r == nil {
 		return
 	}
-	close(r.over)
+	close(r.closed)
 	if r.watch != nil {
 		r.watch.Close()
 	}
@@ -154,29 +154,29 @@ func digestOfFile(path string) [sha256.Size]byte {
 
 // changed reloads where the file is not what it was when it was read last.
 func (r *reloader) changed() {
-	if data, err := readRegular(r.source.file); err == nil && sha256.Sum256(data) != r.seenNow() {
+	if data, err := readRegular(r.source.file); err == nil && sha256.Sum256(data) != r.lastDigest() {
 		_, _ = r.reload(context.Background(), "file") // the log has it
 	}
 }
 
-// seenNow returns seen, or what there is no digest of while the process ends.
-func (r *reloader) seenNow() (seen [sha256.Size]byte) {
-	if r.take(context.Background()) == nil {
-		seen = r.seen
+// lastDigest returns seen, or what there is no digest of while the process ends.
+func (r *reloader) lastDigest() (seen [sha256.Size]byte) {
+	if r.acquire(context.Background()) == nil {
+		seen = r.digest
 		r.turn <- struct{}{}
 	}
 	return seen
 }
 
-// take waits for the turn.
-func (r *reloader) take(ctx context.Context) error {
+// acquire waits for the turn.
+func (r *reloader) acquire(ctx context.Context) error {
 	if r.edge.draining.Load() {
 		return errDraining
 	}
 	select {
 	case <-r.turn:
 		return nil
-	case <-r.over:
+	case <-r.closed:
 		return errDraining
 	case <-ctx.Done():
 		return errBusy
@@ -188,12 +188,12 @@ func (r *reloader) reload(ctx context.Context, cause string) (*reloadAnswer, err
 	if r.source.file == "" {
 		return nil, errNoFile
 	}
-	if err := r.take(ctx); err != nil {
+	if err := r.acquire(ctx); err != nil {
 		return nil, err
 	}
 	defer func() { r.turn <- struct{}{} }()
-	r.edge.untold(r.edge.supervisor.Reloading())
-	defer func() { r.edge.untold(r.edge.supervisor.Ready(r.verdict())) }()
+	r.edge.logNotifyError(r.edge.supervisor.Reloading())
+	defer func() { r.edge.logNotifyError(r.edge.supervisor.Ready(r.verdict())) }()
 	log, now := r.edge.log.With("cause", cause, "file", r.source.file), time.Now()
 	before := r.edge.now.Load().config
 	c, err := r.load()
@@ -244,12 +244,12 @@ func (r *reloader) load() (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.seen = sha256.Sum256(data) // before it is read: a change in between is seen
+	r.digest = sha256.Sum256(data) // before it is read: a change in between is seen
 	c, err := r.source.load("reload")
 	if err != nil {
 		return nil, err
 	}
-	return c, fits(c, r.edge.config)
+	return c, validateConfig(c, r.edge.config)
 }
 
 func paths(changes []changeAnswer) []string {
@@ -260,8 +260,8 @@ func paths(changes []changeAnswer) []string {
 	return out
 }
 
-// answer is the Reload of the admin listener.
-func (r *reloader) answer(ctx context.Context) (status int, answer any) {
+// serveRequest is the Reload of the admin listener.
+func (r *reloader) serveRequest(ctx context.Context) (status int, answer any) {
 	a, err := r.reload(ctx, "request")
 	refusal := reloadRefusal{}
 	var faults config.Errors

@@ -48,7 +48,7 @@ origins: {app: {servers: ["http://127.0.0.1:9"]}}
 			if _, ok := errors.AsType[config.Errors](err); !ok || !strings.Contains(err.Error(), "tls.certificates: want a certificate for www.example.com, or a restart") {
 				t.Errorf("without the file: got %v, want it refused", err)
 			}
-			if files := e.files(); files == nil || files.Find("www.example.com") == nil {
+			if files := e.fileCertificates(); files == nil || files.Find("www.example.com") == nil {
 				t.Error("the refused file has taken the certificate away")
 			}
 			// Names are decided at the start: they are named, and nothing of them is applied.

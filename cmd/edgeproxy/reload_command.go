@@ -29,7 +29,7 @@ func reloadCommand() *cobra.Command {
 		Example: "  edgeproxy reload\n  edgeproxy reload --admin unix:/run/edgeproxy/admin.sock",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !reachable(address) {
+			if !isDialAddress(address) {
 				return &usageError{fmt.Errorf("reload: --admin %s: want HOST:PORT or unix:PATH", address)}
 			}
 			token, err := tokenFor(tokenFile)

@@ -310,7 +310,7 @@ func TestHangupsTookThePlaceOfOtherSignals(t *testing.T) {
 	}
 	in <- syscall.SIGUSR1
 	close(in)
-	s.hear(in, func(os.Signal) { t.Error("nothing of it ends the process") })
+	s.dispatch(in, func(os.Signal) { t.Error("nothing of it ends the process") })
 	if len(s.hangup) != 1 || len(s.reopen) != 1 {
 		t.Errorf("got %d and %d that wait, want one of each", len(s.hangup), len(s.reopen))
 	}

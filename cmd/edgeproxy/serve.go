@@ -25,7 +25,7 @@ func serveCommand() *cobra.Command {
 			if err != nil {
 				return asConfigError(err)
 			}
-			if err := fits(c, nil); err != nil {
+			if err := validateConfig(c, nil); err != nil {
 				return err
 			}
 			return serve(cmd.Context(), c, cmd.ErrOrStderr(), func(e *edge) *reloader { return newReloader(e, source, seen) })
@@ -38,7 +38,7 @@ func serveCommand() *cobra.Command {
 // serve runs the proxy until a signal or a failure. The first SIGTERM or SIGINT
 // drains; a second one ends the process at once.
 func serve(ctx context.Context, c *config.Config, stderr io.Writer, reloads func(*edge) *reloader) error {
-	told := hearSignals(stderr)
+	told := notifySignals(stderr)
 	var level slog.LevelVar
 	level.Set(c.Log.Level)
 	log, out, err := openLog(c.Log, &level, stderr)
@@ -54,7 +54,7 @@ func serve(ctx context.Context, c *config.Config, stderr io.Writer, reloads func
 		return err
 	}
 	e.level, e.reloader = &level, reloads(e)
-	e.hearSupervisor()
+	e.findSupervisor()
 	e.countDrops("program", out.Dropped)
 	defer limitMemory(log, e)()
 	if err := e.listen(); err != nil {
@@ -62,9 +62,9 @@ func serve(ctx context.Context, c *config.Config, stderr io.Writer, reloads func
 		return err
 	}
 	e.start()
-	go e.answer(told)
+	go e.handleSignals(told)
 	log.Info("serving", "version", versionName(), "addresses", e.addresses(), "admin", e.adminAddress(), "policy", string(c.Admission.Policy))
-	e.tellReady()
+	e.notifyReady()
 	select {
 	case err := <-e.failed:
 		e.stop(context.Background())

@@ -15,13 +15,13 @@ func (e *edge) stop(ctx context.Context) { e.stopping.Do(func() { e.shutdown(ctx
 func (e *edge) shutdown(ctx context.Context) {
 	e.draining.Store(true)
 	e.reloader.close()
-	e.lately.close()
-	e.untold(e.supervisor.Stopping())
+	e.recent.close()
+	e.logNotifyError(e.supervisor.Stopping())
 	e.stopOrdering()
 	if e.ready.Swap(false) {
 		wait(ctx, e.now.Load().config.Shutdown.DrainDelay)
 	}
-	e.letGo(ctx)
+	e.drainConnections(ctx)
 	drained := e.drainRequests(ctx)
 	if e.proxy != nil {
 		e.proxy.Close()
@@ -71,8 +71,8 @@ func (e *edge) closeRecords() {
 // process leaves. The answer ends the connection, so that they come back elsewhere.
 const idleGrace = time.Second
 
-// letGo takes no more connections and gives those that are open their last answer.
-func (e *edge) letGo(ctx context.Context) {
+// drainConnections takes no more connections and gives those that are open their last answer.
+func (e *edge) drainConnections(ctx context.Context) {
 	if e.proxy == nil {
 		return
 	}
@@ -114,16 +114,16 @@ func (e *edge) drainRequests(ctx context.Context) bool {
 	err := e.shutdownListeners(ctx)
 	e.closeListeners() // also those that never served
 	if err != nil {
-		e.tellOfTheCut(err)
+		e.logCutOff(err)
 		return false
 	}
 	return e.awaitHandedOver(ctx)
 }
 
-// tellOfTheCut logs what drain_timeout has ended. A connection without a whole request is
+// logCutOff logs what drain_timeout has ended. A connection without a whole request is
 // kept open for some seconds, since a request may be on its way. To end it loses no request,
 // so that is no warning.
-func (e *edge) tellOfTheCut(err error) {
+func (e *edge) logCutOff(err error) {
 	if n := e.proxy.InFlight(); n > 0 {
 		e.log.Warn("requests were cut off", "error", err, "requests", n)
 		return

@@ -12,7 +12,7 @@ import (
 )
 
 // lastWords is how long a process that ends at once may take to say why.
-const lastWords = 100 * time.Millisecond
+const abortMessageTimeout = 100 * time.Millisecond
 
 // signals are what the process is told from outside.
 type signals struct {
@@ -25,23 +25,23 @@ func newSignals() *signals {
 	return &signals{stop: make(chan os.Signal, 1), hangup: make(chan os.Signal, 1), reopen: make(chan os.Signal, 1)}
 }
 
-// hearSignals takes signals from now on. They are heard in a goroutine that waits for
+// notifySignals takes signals from now on. They are heard in a goroutine that waits for
 // nothing else and lasts as long as the process. A second SIGTERM or SIGINT ends the
 // process at once, also where everything else is stuck. SIGPIPE is ignored: a standard
 // error or output without a reader is no reason to end.
-func hearSignals(stderr io.Writer) *signals {
+func notifySignals(stderr io.Writer) *signals {
 	s := newSignals()
 	in := make(chan os.Signal, 16)
 	signal.Ignore(syscall.SIGPIPE)
 	signal.Notify(in, syscall.SIGTERM, syscall.SIGINT, syscall.SIGHUP, syscall.SIGUSR1)
-	go s.hear(in, func(sig os.Signal) {
-		say(stderr, fmt.Sprintf("edgeproxy: second %s: stopped at once\n", sig), lastWords)
+	go s.dispatch(in, func(sig os.Signal) {
+		printWithin(stderr, fmt.Sprintf("edgeproxy: second %s: stopped at once\n", sig), abortMessageTimeout)
 		os.Exit(exitFailed)
 	})
 	return s
 }
 
-func (s *signals) hear(in <-chan os.Signal, end func(os.Signal)) {
+func (s *signals) dispatch(in <-chan os.Signal, end func(os.Signal)) {
 	asked := false
 	for sig := range in {
 		switch {
@@ -66,9 +66,9 @@ func offer(c chan<- os.Signal, sig os.Signal) {
 	}
 }
 
-// answer deals with signals that do not end the process, one after the other, beside
+// handleSignals deals with signals that do not end the process, one after the other, beside
 // those that do.
-func (e *edge) answer(s *signals) {
+func (e *edge) handleSignals(s *signals) {
 	for {
 		select {
 		case sig := <-s.hangup:

@@ -69,7 +69,7 @@ func simulateCommand() *cobra.Command {
 			return s.runWatched(cmd.Context(), cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	s.define(cmd)
+	s.defineFlags(cmd)
 	return cmd
 }
 
@@ -87,11 +87,11 @@ func (s *simulation) check() error {
 	if err := checkPage("--html", s.html); err != nil {
 		return err
 	}
-	if err := s.rotations(); err != nil {
+	if err := s.applyWindow(); err != nil {
 		return err
 	}
 	err := s.grid.Check()
-	if told := byFlag(err); told != nil {
+	if told := asFlagError(err); told != nil {
 		return told
 	}
 	return err
@@ -107,7 +107,7 @@ func (s *simulation) runWatched(ctx context.Context, stdin io.Reader, stdout, st
 	defer cancel()
 	done := make(chan error, 1)
 	go func() { done <- s.run(ctx, stdin, stdout, stderr) }()
-	err := interruptible(done, signals, cancel)
+	err := waitOrInterrupt(done, signals, cancel)
 	if errors.Is(err, context.Canceled) {
 		return errors.New("simulate: interrupted, there is no report")
 	}
@@ -166,15 +166,15 @@ func warn(stderr io.Writer, warnings []string) {
 
 // asRunError makes settings that cannot work with this log bad usage.
 func asRunError(err error) error {
-	if told := byFlag(err); told != nil {
+	if told := asFlagError(err); told != nil {
 		return &usageError{told}
 	}
 	return fmt.Errorf("simulate: %w", err)
 }
 
-// byFlag returns a setting that cannot work, told by its flag; nil where err is of
+// asFlagError returns a setting that cannot work, told by its flag; nil where err is of
 // another kind.
-func byFlag(err error) error {
+func asFlagError(err error) error {
 	if option, ok := errors.AsType[*bloom.OptionError](err); ok {
 		return fmt.Errorf("--%s %v: want %s", strings.ReplaceAll(option.Option, "_", "-"), option.Value, option.Want)
 	}

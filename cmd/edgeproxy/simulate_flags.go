@@ -21,16 +21,16 @@ import (
 // Bounds of what simulate tries: the configuration's, so that what it recommends
 // can be had.
 const (
-	mostPercent     = 1000 // of the unique bytes
-	mostStage       = 50   // percent of the capacity
-	shortestRotate  = time.Second
-	longestRotate   = 8760 * time.Hour
-	mostRotateCount = 1_000_000_000
-	mostRate        = 0.5
+	maxPercent      = 1000 // of the unique bytes
+	maxStagePercent = 50   // percent of the capacity
+	minRotateEvery  = time.Second
+	maxRotateEvery  = 8760 * time.Hour
+	maxRotateCount  = 1_000_000_000
+	maxRate         = 0.5
 )
 
-// define adds the flags to cmd.
-func (s *simulation) define(cmd *cobra.Command) {
+// defineFlags adds the flags to cmd.
+func (s *simulation) defineFlags(cmd *cobra.Command) {
 	f, g := cmd.Flags(), &s.grid
 	f.Var(listOf(&g.Policies, "list", parsePolicy), "policy", strings.Join(policy.Names(nil), ", ")+" (default always,second-hit,counting)")
 	s.parameters(cmd)
@@ -105,8 +105,8 @@ const (
 	windowFixed = "fixed"
 )
 
-// rotations gives the grid the rotations that --window asks for beside the others.
-func (s *simulation) rotations() error {
+// applyWindow gives the grid the rotations that --window asks for beside the others.
+func (s *simulation) applyWindow() error {
 	g := &s.grid
 	switch {
 	case s.window == windowAuto:
@@ -245,23 +245,23 @@ func parseWhole(low, high int) func(string) (int, error) {
 
 func parseRate(text string) (float64, error) {
 	p, err := parseRatio(text)
-	if err != nil || p > mostRate {
+	if err != nil || p > maxRate {
 		return 0, errors.New("want a ratio above 0 and at most 0.5, such as 0.01 or 1%")
 	}
 	return p, nil
 }
 
 func parseCapacity(text string) (simulate.Amount, error) {
-	a, err := parseAmount(text, mostPercent)
+	a, err := parseAmount(text, maxPercent)
 	if err == nil && a == (simulate.Amount{}) {
 		err = errors.New("want more than nothing")
 	}
 	return a, err
 }
 
-func parseDisk(text string) (simulate.Amount, error) { return parseAmount(text, mostPercent) }
+func parseDisk(text string) (simulate.Amount, error) { return parseAmount(text, maxPercent) }
 
-func parseStage(text string) (simulate.Amount, error) { return parseAmount(text, mostStage) }
+func parseStage(text string) (simulate.Amount, error) { return parseAmount(text, maxStagePercent) }
 
 // parseAmount reads a size, or a percentage up to most.
 func parseAmount(text string, most float64) (simulate.Amount, error) {
@@ -287,7 +287,7 @@ func parseMaxObject(text string) (int64, error) {
 
 func parseRotateEvery(text string) (simulate.Rotation, error) {
 	d, err := time.ParseDuration(text)
-	if err != nil || d < shortestRotate || d > longestRotate {
+	if err != nil || d < minRotateEvery || d > maxRotateEvery {
 		return simulate.Rotation{}, errors.New("want a duration of 1s to 8760h with a unit, such as 30m")
 	}
 	return simulate.Rotation{Unit: simulate.ByTime, Every: d}, nil
@@ -304,7 +304,7 @@ func parseRotateCount(unit simulate.Unit) func(string) (simulate.Rotation, error
 			if err == nil && c > 0 && !math.IsInf(c, 0) {
 				return simulate.Rotation{Unit: unit, PerCached: c}, nil
 			}
-		} else if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 && n <= mostRotateCount {
+		} else if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 && n <= maxRotateCount {
 			return simulate.Rotation{Unit: unit, Count: n}, nil
 		}
 		return simulate.Rotation{}, errors.New("want a number of at most 1000000000, a multiple of c such as 4c, or never")

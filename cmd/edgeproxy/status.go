@@ -106,7 +106,7 @@ type generation struct {
 
 func (e *edge) status() any {
 	now := time.Now()
-	since := e.lately.since(now)
+	since := e.recent.since(now)
 	s := status{
 		Node: e.config.Node.Name, Version: versionName(), Go: runtime.Version(),
 		Started: e.started.UTC().Round(time.Millisecond), Uptime: now.Sub(e.started).Seconds(), Ready: e.ready.Load(),
@@ -138,11 +138,11 @@ func statusOfTier(t cache.TierStats) tierStatus {
 	return tierStatus{
 		Objects: t.Objects, Bytes: t.Bytes, MaxBytes: t.MaxBytes, Writes: t.Writes, WriteBytes: t.WriteBytes,
 		Replaced: t.Replaced, Purged: t.Purged, Promoted: t.Promoted, StoresNeverHit: t.NeverHit,
-		Evictions: map[string]int64{"capacity": t.Capacity, "rejected": t.Rejected, "variants": t.Variants}, EvictionAge: agesOf(t),
+		Evictions: map[string]int64{"capacity": t.Capacity, "rejected": t.Rejected, "variants": t.Variants}, EvictionAge: evictionAges(t),
 	}
 }
 
-func agesOf(t cache.TierStats) map[string]float64 {
+func evictionAges(t cache.TierStats) map[string]float64 {
 	out := map[string]float64{}
 	for cause, age := range map[string]time.Duration{"capacity": t.CapacityAge, "rejected": t.RejectedAge} {
 		if age > 0 {

@@ -45,7 +45,7 @@ func statusCommand() *cobra.Command {
 		Example: "  edgeproxy status\n  edgeproxy status --watch --admin unix:/run/edgeproxy/admin.sock\n  edgeproxy status --json",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !reachable(o.address) {
+			if !isDialAddress(o.address) {
 				return &usageError{fmt.Errorf("status: --admin %s: want HOST:PORT or unix:PATH", o.address)}
 			}
 			if o.watch && o.json {
@@ -120,7 +120,7 @@ func beforeScreen(w io.Writer, another bool) string {
 	if !another {
 		return ""
 	}
-	if o, ok := w.(*keptError); ok {
+	if o, ok := w.(*stickyErrorWriter); ok {
 		w = o.Writer
 	}
 	if f, ok := w.(*os.File); ok {

@@ -44,7 +44,7 @@ func firstByteLines(b *strings.Builder, now *status) {
 			f, of = o.FirstByte, now.Uptime
 		}
 		if f.Responses > 0 {
-			rows = append(rows, fmt.Sprintf("%s\t%s\t%d\t%s\t%s\t%s", o.Name, uptime(of), f.Responses, brief(f.Mean), brief(f.P50), brief(f.P95)))
+			rows = append(rows, fmt.Sprintf("%s\t%s\t%d\t%s\t%s\t%s", o.Name, uptime(of), f.Responses, shortDuration(f.Mean), shortDuration(f.P50), shortDuration(f.P95)))
 		}
 	}
 	if len(rows) > 1 {
@@ -52,11 +52,11 @@ func firstByteLines(b *strings.Builder, now *status) {
 	}
 }
 
-// agesLine has the ages of what was evicted, the cause behind each where it is not that room was wanted.
-func agesLine(t *tierStatus) string {
+// evictionAgesText has the ages of what was evicted, the cause behind each where it is not that room was wanted.
+func evictionAgesText(t *tierStatus) string {
 	var parts []string
 	for _, cause := range slices.Sorted(maps.Keys(t.EvictionAge)) {
-		part := brief(t.EvictionAge[cause])
+		part := shortDuration(t.EvictionAge[cause])
 		if cause != "capacity" {
 			part += " (" + cause + ")"
 		}
@@ -65,8 +65,8 @@ func agesLine(t *tierStatus) string {
 	return orNone(strings.Join(parts, ", "))
 }
 
-// brief is a time with three digits that count, or to the microsecond; from a minute on to the second.
-func brief(seconds float64) string {
+// shortDuration is a time with three digits that count, or to the microsecond; from a minute on to the second.
+func shortDuration(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	if d >= time.Minute {
 		return uptime(seconds)
@@ -79,7 +79,7 @@ func brief(seconds float64) string {
 }
 
 // mostCertificates is how many a screen has.
-const mostCertificates = 5
+const maxCertificateLines = 5
 
 // certificateLines has the certificates that end first.
 func certificateLines(b *strings.Builder, now *status) {
@@ -87,15 +87,15 @@ func certificateLines(b *strings.Builder, now *status) {
 		return
 	}
 	rows := []string{"certificate\tfrom\tends\tdays left"}
-	for _, c := range now.Certificates[:min(len(now.Certificates), mostCertificates)] {
+	for _, c := range now.Certificates[:min(len(now.Certificates), maxCertificateLines)] {
 		from := cmp.Or(c.File, "ACME")
 		if c.NotAfter == nil || c.DaysLeft == nil {
-			rows = append(rows, fmt.Sprintf("%s\t%s\tnone yet\t", someNames(c.Names), from))
+			rows = append(rows, fmt.Sprintf("%s\t%s\tnone yet\t", firstTwoNames(c.Names), from))
 			continue
 		}
-		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%d%s", someNames(c.Names), from, c.NotAfter.UTC().Format(time.DateOnly), *c.DaysLeft, urgency(*c.DaysLeft)))
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%d%s", firstTwoNames(c.Names), from, c.NotAfter.UTC().Format(time.DateOnly), *c.DaysLeft, urgency(*c.DaysLeft)))
 	}
-	if more := now.CertificateCount - mostCertificates; more > 0 {
+	if more := now.CertificateCount - maxCertificateLines; more > 0 {
 		rows = append(rows, fmt.Sprintf("and %d that end later", more))
 	}
 	table(b, rows...)
@@ -111,8 +111,8 @@ func urgency(days int64) string {
 	return ""
 }
 
-// someNames has the first two.
-func someNames(names []string) string {
+// firstTwoNames has the first two.
+func firstTwoNames(names []string) string {
 	if len(names) > 2 {
 		return strings.Join(names[:2], ", ") + ", …"
 	}

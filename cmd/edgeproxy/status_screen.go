@@ -22,7 +22,7 @@ func screen(now, before *status) string {
 	fmt.Fprintf(&b, "%s %s, %s, up %s, %d in flight\n\n", now.Node, now.Version, readiness(now.Ready), uptime(now.Uptime), now.Requests.RequestsInFlight)
 	configLines(&b, now.Config)
 	requestLines(&b, now, before)
-	billLines(&b, now.Requests.Totals.Fills)
+	savingsLines(&b, now.Requests.Totals.Fills)
 	tierLines(&b, now.Cache)
 	windowLines(&b, now.Filters)
 	originLines(&b, now.Origins)
@@ -104,8 +104,8 @@ func requestLines(b *strings.Builder, now, before *status) {
 	fmt.Fprintf(b, "hit ratio %s of requests, %s of bytes; %s sent\n\n", percent(t.HitRatio), percent(t.ByteHitRatio), sizeOf(t.ResponseBytes))
 }
 
-// billLines has the writes avoided and what they cost, never one without the other.
-func billLines(b *strings.Builder, f proxy.Fills) {
+// savingsLines has the writes avoided and what they cost, never one without the other.
+func savingsLines(b *strings.Builder, f proxy.Fills) {
 	fmt.Fprintf(b, "stored %d, held back %d; writes avoided %d (%s), fetched once more for it %d (%s)\n\n",
 		f.Stored, f.HeldBack, f.Saved, sizeOf(f.SavedBytes), f.Regret, sizeOf(f.RegretBytes))
 }
@@ -114,7 +114,7 @@ func tierLines(b *strings.Builder, c cacheStatus) {
 	rows := []string{"tier\tobjects\tbytes\tof\twritten\tnever hit\tevicted at the age of"}
 	add := func(name string, t *tierStatus) {
 		if t != nil {
-			rows = append(rows, fmt.Sprintf("%s\t%d\t%s\t%s\t%d\t%d\t%s", name, t.Objects, sizeOf(t.Bytes), sizeOf(t.MaxBytes), t.Writes, t.StoresNeverHit, agesLine(t)))
+			rows = append(rows, fmt.Sprintf("%s\t%d\t%s\t%s\t%d\t%d\t%s", name, t.Objects, sizeOf(t.Bytes), sizeOf(t.MaxBytes), t.Writes, t.StoresNeverHit, evictionAgesText(t)))
 		}
 	}
 	add("memory", &c.tierStatus)

@@ -8,22 +8,22 @@ import (
 	"edgeproxy/internal/supervisor"
 )
 
-// hearSupervisor finds out who wants to know how the process is.
-func (e *edge) hearSupervisor() {
+// findSupervisor finds out who wants to know how the process is.
+func (e *edge) findSupervisor() {
 	var err error
 	if e.supervisor, err = supervisor.FromEnvironment(); err != nil {
 		e.log.Warn("the supervisor is told nothing", "error", err)
 	}
 }
 
-// tellReady says that requests are served, and begins to say that the process lives.
-func (e *edge) tellReady() {
-	e.untold(e.supervisor.Ready("serving"))
+// notifyReady says that requests are served, and begins to say that the process lives.
+func (e *edge) notifyReady() {
+	e.logNotifyError(e.supervisor.Ready("serving"))
 	e.supervisor.Watch(e.alive, func(err error) { e.log.Warn("the supervisor was not told that the process lives", "error", err) }, e.panics)
 }
 
-// untold logs what the supervisor could not be told.
-func (e *edge) untold(err error) {
+// logNotifyError logs what the supervisor could not be told.
+func (e *edge) logNotifyError(err error) {
 	if err != nil {
 		e.log.Warn("the supervisor was not told", "error", err)
 	}

@@ -43,7 +43,7 @@ func tokenFaults(c *config.Config) (faults config.Errors) {
 
 // warnings are those of c, of the file of the token, and of origins that are this proxy.
 func warnings(c *config.Config) []config.Warning {
-	out := slices.Concat(c.Warnings(), itselfWarnings(c), accessWarnings(c), certificateWarnings(c, time.Now()))
+	out := slices.Concat(c.Warnings(), loopWarnings(c), accessWarnings(c), certificateWarnings(c, time.Now()))
 	if path := c.Admin.TokenFile; path != "" {
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o004 != 0 {
 			out = append(out, c.Warn(tokenFileKey, "everybody on this machine can read the file, and with the token in it purge: want mode 0600 or 0640"))

@@ -61,7 +61,7 @@ func topListOf(t *top.Table, kind top.Kind, by top.Measure, n int, now time.Time
 	rows, total := t.List(kind, by, n, now)
 	l := topList{Total: total, Rows: make([]topRow, len(rows))}
 	for i, r := range rows {
-		l.Rows[i] = topRow{Name: escaped(r.Key), Cut: r.Cut, AtLeast: r.AtLeast, AtMost: r.AtMost}
+		l.Rows[i] = topRow{Name: escapeNonASCII(r.Key), Cut: r.Cut, AtLeast: r.AtLeast, AtMost: r.AtMost}
 	}
 	return l
 }
@@ -94,15 +94,15 @@ func (e *edge) requests(n int) any {
 	a := requestsAnswer{Total: total, Requests: make([]runningRequest, len(rows))}
 	for i, r := range rows {
 		a.Requests[i] = runningRequest{
-			Age: max(now.Sub(r.Start).Seconds(), 0), Phase: r.Phase.String(), Method: escaped(r.Method), Scheme: r.Scheme,
-			Host: escaped(r.Host), Target: escaped(r.Target), Cut: r.Cut, Client: escaped(r.Client), Route: r.Route, Bytes: r.Sent, Received: r.Received,
+			Age: max(now.Sub(r.Start).Seconds(), 0), Phase: r.Phase.String(), Method: escapeNonASCII(r.Method), Scheme: r.Scheme,
+			Host: escapeNonASCII(r.Host), Target: escapeNonASCII(r.Target), Cut: r.Cut, Client: escapeNonASCII(r.Client), Route: r.Route, Bytes: r.Sent, Received: r.Received,
 		}
 	}
 	return a
 }
 
-// escaped returns s with all bytes but those of printable ASCII as \xHH, so that no terminal obeys what a client has sent.
-func escaped(s string) string {
+// escapeNonASCII returns s with all bytes but those of printable ASCII as \xHH, so that no terminal obeys what a client has sent.
+func escapeNonASCII(s string) string {
 	const hex = "0123456789abcdef"
 	for i := range len(s) {
 		if s[i] >= ' ' && s[i] < 0x7f {

@@ -70,7 +70,7 @@ func measureOf(by string) string { return strings.ReplaceAll(by, "-", "_") }
 
 func (o *topOptions) check(bySaid bool) error {
 	switch {
-	case !reachable(o.address):
+	case !isDialAddress(o.address):
 		return fmt.Errorf("--admin %s: want HOST:PORT or unix:PATH", o.address)
 	case o.watch && o.json:
 		return errors.New("--json prints one document; leave --watch out")

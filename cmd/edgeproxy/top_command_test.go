@@ -63,7 +63,7 @@ age     phase   sent                    client     route    method  URL
 func TestControlCharactersReachNoTerminal(t *testing.T) {
 	evil := "/\x1b[2J\u009b31m\x7f\u202e\r\n\t\xff%1b"
 	const want = `/\x1b[2J\xc2\x9b31m\x7f\xe2\x80\xae\x0d\x0a\x09\xff%1b`
-	if got := escaped(evil); got != want {
+	if got := escapeNonASCII(evil); got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	lists := topLists{"requests": {Total: 1, Rows: []topRow{{Name: evil, AtLeast: 1, AtMost: 1}}}}

@@ -55,15 +55,15 @@ func topLines(b *strings.Builder, kind, by string, l topList) {
 		if most := number(r.AtMost); most != count {
 			count += " to " + most
 		}
-		rows = append(rows, fmt.Sprintf("%s\t%s\t%s", count, percent(float64(r.AtLeast)/float64(max(l.Total, 1))), nameOf(r.Name, r.Cut)))
+		rows = append(rows, fmt.Sprintf("%s\t%s\t%s", count, percent(float64(r.AtLeast)/float64(max(l.Total, 1))), shortName(r.Name, r.Cut)))
 	}
 	rows = append(rows, number(l.Total)+"\t\tall")
 	table(b, rows...)
 }
 
-// nameOf is as much of a name as a line of a screen has. What comes from the listener is printable; what does not is made so.
-func nameOf(name string, cut bool) string {
-	name = escaped(name)
+// shortName is as much of a name as a line of a screen has. What comes from the listener is printable; what does not is made so.
+func shortName(name string, cut bool) string {
+	name = escapeNonASCII(name)
 	if len(name) > widestName {
 		name, cut = name[:widestName], true
 	}
@@ -90,16 +90,16 @@ func requestsScreen(a *requestsAnswer) string {
 			sent += ", received " + sizeOf(r.Received)
 		}
 		rows = append(rows, strings.Join([]string{
-			age(r.Age), escaped(r.Phase), sent, orDash(escaped(r.Client)), orDash(escaped(r.Route)), escaped(r.Method),
-			nameOf(r.Scheme+"://"+r.Host+r.Target, r.Cut),
+			ageText(r.Age), escapeNonASCII(r.Phase), sent, orDash(escapeNonASCII(r.Client)), orDash(escapeNonASCII(r.Route)), escapeNonASCII(r.Method),
+			shortName(r.Scheme+"://"+r.Host+r.Target, r.Cut),
 		}, "\t"))
 	}
 	table(&b, rows...)
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// age is a time in which tenths of seconds matter while it is short.
-func age(seconds float64) string {
+// ageText is a time in which tenths of seconds matter while it is short.
+func ageText(seconds float64) string {
 	if seconds < 10 {
 		return fmt.Sprintf("%.1fs", seconds)
 	}

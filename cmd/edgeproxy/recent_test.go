@@ -15,8 +15,8 @@ func plainly(step func()) { step() }
 func TestLatelyIsAMinuteOrALittleMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var count atomic.Int64
-		l := newLately(func() note {
-			return note{at: time.Now(), limits: map[string]int64{"n": count.Load()}}
+		l := newRecentCounts(func() countSnapshot {
+			return countSnapshot{at: time.Now(), limits: map[string]int64{"n": count.Load()}}
 		}, plainly)
 		defer l.close()
 		f := func(wait, least, most time.Duration, counted int64) {
@@ -40,15 +40,15 @@ func TestLatelyIsAMinuteOrALittleMore(t *testing.T) {
 		f(time.Second, time.Minute, 70*time.Second, 2)
 		f(58*time.Second, time.Minute, 70*time.Second, 2)
 		f(time.Hour, time.Minute, 70*time.Second, 0)
-		if got := len(l.notes); got != notesKept {
-			t.Errorf("got %d notes, want %d", got, notesKept)
+		if got := len(l.snapshots); got != snapshotsKept {
+			t.Errorf("got %d notes, want %d", got, snapshotsKept)
 		}
 	})
 }
 
 // A proxy that has not started, or that has stopped, has a status all the same.
 func TestLatelyOfNothing(t *testing.T) {
-	var none *lately
+	var none *recentCounts
 	none.close()
 	now := time.Now()
 	if got := none.since(now); got.at != now || got.limits["x"] != 0 {

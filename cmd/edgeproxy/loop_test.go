@@ -14,7 +14,7 @@ func TestAServerThatIsAListener(t *testing.T) {
 	ours := []netip.Addr{netip.MustParseAddr("192.0.2.7"), netip.MustParseAddr("2001:db8::7")}
 	f := func(server, listener string, want bool) {
 		t.Helper()
-		if got := reaches(server, listener, ours); got != want {
+		if got := endsAt(server, listener, ours); got != want {
 			t.Errorf("%s by %s: got %v, want %v", server, listener, got, want)
 		}
 	}

@@ -38,7 +38,7 @@ func TestCheckDoesNotEndTheReaderOfAPipe(t *testing.T) {
 		}
 		return fds[0].Revents&unix.POLLHUP != 0
 	}
-	if err := appendable(path); err != nil || ended() {
+	if err := checkLogPath(path); err != nil || ended() {
 		t.Errorf("got %v, and the reader sees an end: %v", err, ended())
 	}
 	w, err := os.OpenFile(path, os.O_WRONLY, 0)

@@ -8,15 +8,15 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// keptError is what a command prints to. It keeps the first error, so that a command which could not say what it was asked for
+// stickyErrorWriter is what a command prints to. It keeps the first error, so that a command which could not say what it was asked for
 // fails, also where it does not look at what a write returns.
-type keptError struct {
+type stickyErrorWriter struct {
 	io.Writer
 	failed error
 }
 
 // Write implements io.Writer.
-func (o *keptError) Write(p []byte) (int, error) {
+func (o *stickyErrorWriter) Write(p []byte) (int, error) {
 	n, err := o.Writer.Write(p)
 	if err != nil && o.failed == nil {
 		o.failed = err
@@ -24,9 +24,9 @@ func (o *keptError) Write(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // it is the writer's
 }
 
-// refuseOtherShells has the command for completions, which is cobra's, take a shell that it does not know for bad usage. It
+// rejectUnknownShells has the command for completions, which is cobra's, take a shell that it does not know for bad usage. It
 // printed its help, and scripts took that for a completion.
-func refuseOtherShells(root *cobra.Command) {
+func rejectUnknownShells(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	completion, _, err := root.Find([]string{"completion"})
 	if err != nil || completion == root {

@@ -24,12 +24,12 @@ func openFaults(c, running *config.Config) (faults config.Errors) {
 		running = &config.Config{}
 	}
 	if path := c.Admission.State; path != running.Admission.State {
-		if err := saveable(path); err != nil {
+		if err := checkStatePath(path); err != nil {
 			faults = append(faults, c.Fault(stateKey, "want a file in a folder that can be written to: "+err.Error()))
 		}
 	}
 	if path := c.AccessLog.Path; path != running.AccessLog.Path {
-		if err := appendable(path); err != nil {
+		if err := checkLogPath(path); err != nil {
 			faults = append(faults, c.Fault("access_log.path", "want a file that lines can be added to: "+err.Error()))
 		}
 	}
@@ -51,12 +51,12 @@ func openWarnings(c *config.Config) (out []config.Warning) {
 	return out
 }
 
-// saveable returns why the state cannot be saved at path; nil also for no path.
-func saveable(path string) error {
+// checkStatePath returns why the state cannot be saved at path; nil also for no path.
+func checkStatePath(path string) error {
 	if path == "" {
 		return nil
 	}
-	if err := writable(filepath.Dir(path)); err != nil {
+	if err := checkWritableDir(filepath.Dir(path)); err != nil {
 		return err
 	}
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
@@ -65,8 +65,8 @@ func saveable(path string) error {
 	return nil
 }
 
-// writable returns why no file can be made in a folder. Nothing is left there.
-func writable(folder string) error {
+// checkWritableDir returns why no file can be made in a folder. Nothing is left there.
+func checkWritableDir(folder string) error {
 	probe, err := os.CreateTemp(folder, ".edgeproxy-*")
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return &fs.PathError{Op: p.Op, Path: folder, Err: p.Err} // the name of the file is none that anybody knows
@@ -78,16 +78,16 @@ func writable(folder string) error {
 	return os.Remove(probe.Name())
 }
 
-// appendable returns why the file of a log cannot be opened, and does not make it. A pipe is not
+// checkLogPath returns why the file of a log cannot be opened, and does not make it. A pipe is not
 // opened either: its reader would see an end.
-func appendable(path string) error {
+func checkLogPath(path string) error {
 	if path == "" || path == "-" {
 		return nil
 	}
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return writable(filepath.Dir(pointedAt(path)))
+		return checkWritableDir(filepath.Dir(followLinks(path)))
 	case err != nil:
 		return err
 	case info.Mode()&fs.ModeSocket != 0:
@@ -95,12 +95,12 @@ func appendable(path string) error {
 	case info.Mode().IsDir():
 		return &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
 	}
-	return allowed(path, mayWrite)
+	return checkAccess(path, mayWrite)
 }
 
-// pointedAt returns where a file would be made that is asked for at path: links are followed that
+// followLinks returns where a file would be made that is asked for at path: links are followed that
 // lead to nothing.
-func pointedAt(path string) string {
+func followLinks(path string) string {
 	for range 40 { // the kernel's bound
 		to, err := os.Readlink(path)
 		if err != nil {
@@ -114,9 +114,9 @@ func pointedAt(path string) string {
 	return path
 }
 
-// makeable returns why no file can be made in a folder, which is made where it is not there. It
+// checkCreatable returns why no file can be made in a folder, which is made where it is not there. It
 // changes nothing: somebody else may have the folder in use and wonder about a file.
-func makeable(folder string) error {
+func checkCreatable(folder string) error {
 	for {
 		info, err := os.Stat(folder)
 		above := filepath.Dir(folder)
@@ -132,7 +132,7 @@ func makeable(folder string) error {
 		case !info.IsDir():
 			return &fs.PathError{Op: "mkdir", Path: folder, Err: syscall.ENOTDIR}
 		}
-		return allowed(folder, mayWrite|maySearch)
+		return checkAccess(folder, mayWrite|maySearch)
 	}
 }
 
@@ -142,9 +142,9 @@ const (
 	mayWrite  = 2
 )
 
-// allowed returns why this process may not use the file at path so.
-func allowed(path string, mode uint32) error {
-	if err := access(path, mode); err != nil {
+// checkAccess returns why this process may not use the file at path so.
+func checkAccess(path string, mode uint32) error {
+	if err := faccessat(path, mode); err != nil {
 		return &fs.PathError{Op: "open", Path: path, Err: err}
 	}
 	return nil

@@ -10,13 +10,13 @@ import (
 	"edgeproxy/config"
 )
 
-// itselfWarnings warns of origins that are one of our own listeners: a request comes back, and is refused there as a
+// loopWarnings warns of origins that are one of our own listeners: a request comes back, and is refused there as a
 // loop. Names other than localhost are not looked up.
-func itselfWarnings(c *config.Config) (out []config.Warning) {
+func loopWarnings(c *config.Config) (out []config.Warning) {
 	ours := localAddresses()
 	for _, o := range c.Origins {
 		for i, s := range o.Servers {
-			j := slices.IndexFunc(c.Listen, func(l config.Listen) bool { return reaches(s.Address, l.Address, ours) })
+			j := slices.IndexFunc(c.Listen, func(l config.Listen) bool { return endsAt(s.Address, l.Address, ours) })
 			if j < 0 {
 				continue
 			}
@@ -41,9 +41,9 @@ func localAddresses() (out []netip.Addr) {
 	return out
 }
 
-// reaches reports whether a connection to the address of a server ends at a listener. Ours are the addresses of
+// endsAt reports whether a connection to the address of a server ends at a listener. Ours are the addresses of
 // this machine.
-func reaches(server, listener string, ours []netip.Addr) bool {
+func endsAt(server, listener string, ours []netip.Addr) bool {
 	if strings.HasPrefix(server, socketPrefix) {
 		return server == listener
 	}
@@ -60,12 +60,12 @@ func reaches(server, listener string, ours []netip.Addr) bool {
 		if a.IsUnspecified() { // the system takes it for loopback
 			a = loopbackLike(a)
 		}
-		return takes(at, a) && (a.IsLoopback() || slices.Contains(ours, a))
+		return accepts(at, a) && (a.IsLoopback() || slices.Contains(ours, a))
 	})
 }
 
-// takes reports whether who listens at host, "" for every address, gets a connection to a.
-func takes(host string, a netip.Addr) bool {
+// accepts reports whether who listens at host, "" for every address, gets a connection to a.
+func accepts(host string, a netip.Addr) bool {
 	addresses, named := hostAddresses(host)
 	switch {
 	case host == "":

@@ -8,11 +8,11 @@ import (
 	"edgeproxy/internal/bloom"
 )
 
-// fits checks what only the rooms know of a configuration: whether filters of these sizes
+// validateConfig checks what only the rooms know of a configuration: whether filters of these sizes
 // can be built, whether the rules make a key, whether the files of origins hold
 // certificates, whether the file of the token holds a token, and whether the directories and the files that are written to can
 // be used. Running is what is in force, nil at a start. The error is a config.Errors.
-func fits(c, running *config.Config) error {
+func validateConfig(c, running *config.Config) error {
 	var faults config.Errors
 	for _, f := range []struct {
 		section string
@@ -24,9 +24,9 @@ func fits(c, running *config.Config) error {
 		{"admission.counting", window(c.Admission.Counting.Window), bloom.CountingLine, admission.CountingFilter},
 	} {
 		if f.filter.Fitted { // as large as it may become
-			f.filter.Capacity = admission.MostKeys(f.name, tierBytes(c))
+			f.filter.Capacity = admission.MostKeys(f.name, gatedTierBytes(c))
 		}
-		for _, fault := range joined[*bloom.OptionError](f.filter.Options.Validate(f.layout)) {
+		for _, fault := range joinedErrors[*bloom.OptionError](f.filter.Options.Validate(f.layout)) {
 			option, want := fault.Option, fault.Want
 			if f.filter.Fitted && option == "capacity" { // which the file cannot give
 				option, want = "false_positive_rate", "a higher one, for a window that fits this cache may take more keys than one filter holds at this rate; or window: fixed"
@@ -52,11 +52,11 @@ func fits(c, running *config.Config) error {
 	return faults
 }
 
-// joined returns the errors of one type that err joins.
-func joined[E error](err error) (out []E) {
+// joinedErrors returns the errors of one type that err joins.
+func joinedErrors[E error](err error) (out []E) {
 	if several, ok := err.(interface{ Unwrap() []error }); ok {
 		for _, e := range several.Unwrap() {
-			out = append(out, joined[E](e)...)
+			out = append(out, joinedErrors[E](e)...)
 		}
 		return out
 	}
