@@ -13,10 +13,8 @@ import (
 	"edgeproxy/internal/proxy"
 )
 
-// This file reads the files of users.
-
-// accessOf is who may use a route; read are the files that were read for others. Its error joins a
-// *basicauth.LineError for all that is wrong with a file that can be read.
+// accessOf returns who may use a route. read caches users files by path across routes. If a file can be read,
+// the error joins a *basicauth.LineError for each bad line.
 func accessOf(a *config.Access, read map[string]*basicauth.Users) (proxy.Access, error) {
 	out := proxy.Access{Allow: a.Allow, Deny: a.Deny}
 	if a.BasicAuth.UsersFile == "" {
@@ -35,17 +33,17 @@ func accessOf(a *config.Access, read map[string]*basicauth.Users) (proxy.Access,
 }
 
 func readUsers(path string) (*basicauth.Users, error) {
-	data, err := readRegular(path) // more of it than may be
+	data, err := readRegular(path) // its bound is above basicauth's, which rejects a longer file
 	if err != nil {
 		return nil, err
 	}
 	return basicauth.Parse(data)
 }
 
-// mostFaultsOfFile is how many lines of one file are named.
+// maxFaultsOfFile bounds the lines of one users file that are reported.
 const maxFaultsOfFile = 10
 
-// accessFaults checks the files of users, and that Authorization is for them alone.
+// accessFaults checks the users files, and that a route with basic_auth has no Authorization in its cache key.
 func accessFaults(c *config.Config) (faults config.Errors) {
 	for i, r := range c.Routes {
 		path := r.Access.BasicAuth.UsersFile
@@ -74,7 +72,7 @@ func accessFaults(c *config.Config) (faults config.Errors) {
 	return withoutDuplicates(faults)
 }
 
-// accessWarnings warns of files of users that everybody can read.
+// accessWarnings warns of users files that everybody can read.
 func accessWarnings(c *config.Config) (out []config.Warning) {
 	for i, r := range c.Routes {
 		path, at := r.Access.BasicAuth.UsersFile, c.Given(fmt.Sprintf("routes[%d].access.basic_auth.users_file", i), "access.basic_auth.users_file")

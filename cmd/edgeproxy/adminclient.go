@@ -12,17 +12,17 @@ import (
 	"strings"
 )
 
-// maxAnswer bounds what is read of an answer of an admin listener. That to a purge repeats the
-// request, and a status has a kilobyte for each route.
+// maxAnswer bounds what is read of an admin listener's answer. The answer to a purge repeats the
+// request; a status has about a kilobyte for each route.
 const maxAnswer = 64 << 20
 
-// post asks the admin listener at address, HOST:PORT or unix:PATH, with the token if there is
-// one.
+// post sends a POST to the admin listener at address, HOST:PORT or unix:PATH, with the token if there
+// is one.
 func post(ctx context.Context, address, path, token string, body []byte) (status int, text []byte, err error) {
 	return call(ctx, address, http.MethodPost, path, token, body)
 }
 
-// call is post by any method.
+// call is post with any method.
 func call(ctx context.Context, address, method, path, token string, body []byte) (status int, text []byte, err error) {
 	res, err := ask(ctx, address, method, path, token, body)
 	if err != nil {
@@ -35,9 +35,9 @@ func call(ctx context.Context, address, method, path, token string, body []byte)
 	return res.StatusCode, text, nil
 }
 
-// ask is call for an answer that is read as it comes. The caller closes the body of the answer.
+// ask is call for a streamed answer. The caller closes its body.
 func ask(ctx context.Context, address, method, path, token string, body []byte) (*http.Response, error) {
-	transport := &http.Transport{DisableKeepAlives: true} // no proxy of the environment stands before the admin listener
+	transport := &http.Transport{DisableKeepAlives: true} // Proxy is nil: HTTP_PROXY is ignored
 	host := address
 	if path, ok := strings.CutPrefix(address, socketPrefix); ok {
 		host = "localhost"
@@ -61,7 +61,7 @@ func ask(ctx context.Context, address, method, path, token string, body []byte) 
 	return res, nil
 }
 
-// refusalOf is what an answer of this status from address says; without a text of ours somebody else has answered.
+// refusalOf decodes an error answer. Without an error text of ours, something other than an admin listener has answered.
 func refusalOf(address string, status int, text []byte) (r reloadRefusal) {
 	_ = json.Unmarshal(text, &r)
 	r.Error = cmp.Or(r.Error, fmt.Sprintf("%s: %d %s: not the answer of an admin listener", address, status, http.StatusText(status)))

@@ -15,8 +15,8 @@ import (
 	"edgeproxy/internal/statefile"
 )
 
-// buildAdmission makes what knows the keys: their hash, the gate, and the shadow
-// policies. The hash, the sightings of a start before and what is on the disk belong together.
+// buildAdmission builds the key hasher, the gate and the shadow policies. Saved sightings and
+// the disk tier are valid only with the hash seed that they were written with.
 func (e *edge) buildAdmission(state *admission.State) (cache.Hasher, error) {
 	seed, err := e.seed(state)
 	if err != nil {
@@ -38,9 +38,9 @@ func (e *edge) buildAdmission(state *admission.State) (cache.Hasher, error) {
 	return cache.NewHasher(seed)
 }
 
-// loadState reads the file of the sightings; nil is a fresh start. A file that
-// cannot be used is warned of, a place that cannot be written is an error: it
-// would be found out at the end of the run.
+// loadState reads the saved sightings; nil is a fresh start. An unusable file
+// is only logged. A folder that cannot be written to is an error, because the
+// state could not be saved later.
 func (e *edge) loadState() (*admission.State, error) {
 	path := e.config.Admission.State
 	if path == "" {
@@ -61,7 +61,7 @@ func (e *edge) loadState() (*admission.State, error) {
 	return state, nil
 }
 
-// seed returns the seed of the hash of keys: that of what is on the disk where there is one.
+// seed returns the seed of the key hash: that of the disk tier if there is one.
 func (e *edge) seed(state *admission.State) (uint64, error) {
 	if e.purges.Keeps() {
 		return e.purges.Identity().KeySeed, nil
@@ -69,7 +69,7 @@ func (e *edge) seed(state *admission.State) (uint64, error) {
 	return newSeed(state)
 }
 
-// seedOf returns the seed that sightings were saved under; 0 where there are none.
+// seedOf returns the seed of saved sightings; 0 if there are none.
 func seedOf(state *admission.State) uint64 {
 	if state == nil {
 		return 0
@@ -77,8 +77,8 @@ func seedOf(state *admission.State) uint64 {
 	return state.Seed()
 }
 
-// newSeed returns the seed that the sightings were saved under, or a new one:
-// secret, for an attacker that knows it can make keys collide.
+// newSeed returns the seed of saved sightings, or a new random one. The seed is
+// secret: an attacker who knows it can make keys collide.
 func newSeed(state *admission.State) (uint64, error) {
 	if state != nil {
 		return state.Seed(), nil
@@ -94,7 +94,7 @@ func newSeed(state *admission.State) (uint64, error) {
 	}
 }
 
-// shadowOptions has the live windows, and the memory tier that admission gates.
+// shadowOptions returns options with the windows of the live policies and the size of the gated tier.
 func (e *edge) shadowOptions() shadow.Options {
 	c := e.config
 	o := shadow.Options{
@@ -110,7 +110,7 @@ func (e *edge) shadowOptions() shadow.Options {
 	return o
 }
 
-// mustRule translates a rule that the configuration has checked.
+// mustRule translates a rule that the configuration has checked, and panics if it is bad.
 func mustRule(r config.Rule) admission.Rule {
 	rule, err := ruleOf(r)
 	if err != nil {

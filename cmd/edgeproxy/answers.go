@@ -8,8 +8,8 @@ import (
 	"edgeproxy/internal/proxy"
 )
 
-// ownAnswer is what a route answers itself, nil if it has an origin. Its error joins a
-// *field.RuleError for all that is wrong with fields.
+// ownAnswer returns the response that a route generates itself (redirect or respond), nil if it has an origin.
+// Its error joins a *field.RuleError for each bad field.
 func ownAnswer(r *config.Route) (*proxy.OwnAnswer, error) {
 	switch {
 	case r.Redirect.To != "":
@@ -29,7 +29,7 @@ func ownAnswer(r *config.Route) (*proxy.OwnAnswer, error) {
 	return nil, nil
 }
 
-// answerFaults checks what routes answer themselves.
+// answerFaults checks the redirect and respond sections of routes.
 func answerFaults(c *config.Config) (faults config.Errors) {
 	for i := range c.Routes {
 		r, at := &c.Routes[i], fmt.Sprintf("routes[%d].", i)

@@ -15,27 +15,27 @@ import (
 	"edgeproxy/internal/statefile"
 )
 
-// cacheFlags say which disk tier is meant.
+// cacheFlags say which disk tier to use, and how to print.
 type cacheFlags struct {
 	file, dir        string
 	admin, tokenFile string
 	json             bool
 }
 
-// diskTier is what the commands look into: the directory of a stopped proxy, or a running one.
+// diskTier is the disk tier of a stopped proxy (its directories) or of a running one (its admin listener).
 type diskTier interface {
 	// stats returns a document that encoding/json can encode.
 	stats(ctx context.Context) (any, error)
-	// objects shows all that is stored, in no order.
+	// objects calls show for every stored object, in no order.
 	objects(ctx context.Context, show func(cacheObject) error) error
-	// verify reads and checks all of it, and shows what is damaged.
+	// verify reads and checks every record, and calls show for each damaged one.
 	verify(ctx context.Context, show func(cacheDamage) error) (cacheVerified, error)
-	// drop forgets what is stored under the URLs, or all of it where there are none. It returns a sentence that says so.
+	// drop removes what is stored under the URLs, or everything if there are none. It returns a line for the user.
 	drop(ctx context.Context, urls []string) (string, error)
 	close()
 }
 
-// cacheDamage is a record that is not what was written.
+// cacheDamage is a damaged record.
 type cacheDamage struct {
 	File   string `json:"file"`
 	Offset int64  `json:"offset"`
@@ -43,7 +43,7 @@ type cacheDamage struct {
 	Error  string `json:"error"`
 }
 
-// cacheVerified is how much was read.
+// cacheVerified counts what verify has read.
 type cacheVerified struct {
 	Records int64 `json:"records"`
 	Bytes   int64 `json:"bytes"`
@@ -77,7 +77,7 @@ func cacheCommand() *cobra.Command {
 	return cmd
 }
 
-// run opens what f means for one step.
+// run opens the disk tier that f selects, for one step.
 func (f *cacheFlags) run(cmd *cobra.Command, step func(ctx context.Context, t diskTier, out io.Writer) error) error {
 	t, err := f.open()
 	if err != nil {
@@ -90,7 +90,7 @@ func (f *cacheFlags) run(cmd *cobra.Command, step func(ctx context.Context, t di
 	return nil
 }
 
-// open opens the directory, or finds out whom to ask.
+// open opens the directories, or returns the running proxy if one uses them.
 func (f *cacheFlags) open() (diskTier, error) {
 	dirs, address, token := []string(nil), config.Default().Admin.Address, ""
 	if f.file != "" {
@@ -118,7 +118,8 @@ func (f *cacheFlags) open() (diskTier, error) {
 	return f.running(dirs, cmp.Or(f.admin, address), token)
 }
 
-// running asks at address. Token is that of the file; what is given otherwise goes before.
+// running returns the disk tier of the proxy at address. token comes from the configuration file; a token from
+// the flag or the environment goes before it.
 func (f *cacheFlags) running(dirs []string, address, token string) (diskTier, error) {
 	if !isDialAddress(address) {
 		return nil, &usageError{fmt.Errorf("cache: --admin %s: want HOST:PORT or unix:PATH", address)}

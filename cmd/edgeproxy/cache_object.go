@@ -23,13 +23,13 @@ type cacheObject struct {
 	Age        float64   `json:"age_seconds"`
 	FreshUntil time.Time `json:"fresh_until"` // in the past: it is stale
 	Tags       int       `json:"tags"`
-	Hits       int       `json:"recent_hits,omitempty"` // since eviction came by, 3 at most; of a running store
+	Hits       int       `json:"recent_hits,omitempty"` // since eviction last passed it, 3 at most; only of a running store
 }
 
-// objectOf returns what there is to say of the response in a record of the disk tier; false where the record is none.
+// objectOf describes the response in a record of the disk tier; false if the record holds none.
 func objectOf(block []byte, bodyBytes int64, now time.Time) (o cacheObject, ok bool) {
 	e, err := cache.RecordEntry(block)
-	if err != nil || e.Status == 0 { // a marker: it says by what its URL varies
+	if err != nil || e.Status == 0 { // status 0 is a Vary marker: it names the fields that select a variant
 		return o, false
 	}
 	o = cacheObject{
@@ -46,7 +46,7 @@ func objectOf(block []byte, bodyBytes int64, now time.Time) (o cacheObject, ok b
 	return o, true
 }
 
-// urlOf returns the URL that key names, and which part of what lies there.
+// urlOf returns the URL of a cache key, and which part of the object it is; "" for the whole.
 func urlOf(key []byte) (url, part string) {
 	scheme, host, target, ok := wire.KeyURL(key)
 	if !ok {
@@ -75,7 +75,7 @@ func variantText(b []byte) string {
 	return strings.Join(parts, "; ")
 }
 
-// line is o on one line.
+// line formats o as one line.
 func (o *cacheObject) line(now time.Time) string {
 	fresh := "fresh " + roughDuration(o.FreshUntil.Sub(now))
 	if !now.Before(o.FreshUntil) {
@@ -95,7 +95,7 @@ func (o *cacheObject) line(now time.Time) string {
 	return strings.Join(parts, "  ")
 }
 
-// roughDuration writes a span by its two largest units.
+// roughDuration formats d with its two largest units.
 func roughDuration(d time.Duration) string {
 	const day = 24 * time.Hour
 	switch {
@@ -109,7 +109,7 @@ func roughDuration(d time.Duration) string {
 	return fmt.Sprintf("%ds", d/time.Second)
 }
 
-// quoteUnprintable is text that does nothing to a terminal.
+// quoteUnprintable quotes text if it has characters that a terminal could act on.
 func quoteUnprintable(text string) string {
 	if q := strconv.Quote(text); q[1:len(q)-1] != text {
 		return q

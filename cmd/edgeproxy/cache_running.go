@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// runningTier is the disk tier of a proxy that runs, asked by its admin listener.
+// runningTier is the disk tier of a running proxy, through its admin listener.
 type runningTier struct {
 	address, token string
-	dirs           []string // that are said to be its, for errors
+	dirs           []string // from the flags or the file, for errors
 }
 
 func (t *runningTier) close() {}
@@ -37,7 +37,7 @@ func (t *runningTier) objects(ctx context.Context, show func(cacheObject) error)
 	})
 }
 
-// cacheLine is one line of the answer to POST /cache/verify: one damaged record, or how much was read.
+// cacheLine is one line of the answer to POST /cache/verify: a damaged record, or the final counts.
 type cacheLine struct {
 	Damage   *cacheDamage   `json:"damage,omitempty"`
 	Verified *cacheVerified `json:"verified,omitempty"`
@@ -82,7 +82,7 @@ func (t *runningTier) drop(ctx context.Context, urls []string) (string, error) {
 	return fmt.Sprintf("purged: url %q", urls), nil
 }
 
-// lines asks for path and shows the JSON values of the answer.
+// lines requests path, and calls show for each JSON value of the answer.
 func (t *runningTier) lines(ctx context.Context, method, path string, show func(json.RawMessage) error) error {
 	res, err := ask(ctx, t.address, method, path, t.token, nil)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"edgeproxy/internal/wire"
 )
 
-// stoppedTier is the directories of a proxy that does not run.
+// stoppedTier is the directories of a stopped proxy.
 type stoppedTier []*disk.Directory
 
 // openStopped opens directories. The error is statefile.ErrInUse while a proxy runs on one.
@@ -35,7 +35,7 @@ func (t stoppedTier) close() {
 	}
 }
 
-// each shows all records until ctx ends or show fails.
+// each calls show for every record, until ctx ends or show fails.
 func (t stoppedTier) each(ctx context.Context, show func(d *disk.Directory, r *disk.Record) error) (err error) {
 	for _, d := range t {
 		d.Each(func(r *disk.Record) bool {
@@ -49,12 +49,12 @@ func (t stoppedTier) each(ctx context.Context, show func(d *disk.Directory, r *d
 	return nil
 }
 
-// stoppedStats is what directories say of themselves.
+// stoppedStats is the document of cache stats for a stopped proxy.
 type stoppedStats struct {
 	Running    bool  `json:"running"` // always false
 	Objects    int64 `json:"objects"`
 	BodyBytes  int64 `json:"body_bytes"`
-	Bytes      int64 `json:"bytes"` // that all files take
+	Bytes      int64 `json:"bytes"` // of all files
 	Segments   int64 `json:"segments"`
 	Unreadable int64 `json:"unreadable"` // records whose heads are damaged
 }
@@ -96,7 +96,7 @@ func (t stoppedTier) verify(ctx context.Context, show func(cacheDamage) error) (
 	return v, err
 }
 
-// note counts the record at d, and shows it if it is damaged.
+// note counts one record. If why is not nil the record is damaged, and note calls show.
 func (v *cacheVerified) note(d cacheDamage, why error, show func(cacheDamage) error) error {
 	v.Records++
 	v.Bytes += d.Bytes
@@ -141,7 +141,7 @@ func (t stoppedTier) drop(ctx context.Context, urls []string) (string, error) {
 	return fmt.Sprintf("dropped: url %q (objects: %d)", urls, objects), err
 }
 
-// canonicalURL returns a URL as objects are shown by it.
+// canonicalURL returns a URL in the form of cacheObject.URL.
 func canonicalURL(raw string) (string, error) {
 	scheme, _, _ := strings.Cut(raw, "://")
 	scheme = strings.ToLower(scheme)

@@ -17,15 +17,15 @@ import (
 	"edgeproxy/internal/certs"
 )
 
-// buildCertificates returns what looks after the files of c: before, where they are the same.
+// buildCertificates returns the store of c's certificate files. It is the store of before if the files are the same.
 func (e *edge) buildCertificates(c *config.Config, before *live) (*certs.Store, error) {
 	switch {
 	case !slices.ContainsFunc(e.config.Listen, func(l config.Listen) bool { return l.TLS }):
-		return nil, nil //nolint:nilnil // nobody is shown one
+		return nil, nil //nolint:nilnil // no listener has TLS
 	case len(c.TLS.Certificates) == 0 && len(e.config.TLS.ACME.Names) == 0:
 		return nil, config.Errors{c.Fault("tls.certificates", "want one at least: tls.acme begins with a restart, and listeners have tls: true")}
 	case len(c.TLS.Certificates) == 0:
-		return nil, e.checkOrderedNames(c, before, nil) // all come from the authority
+		return nil, e.checkOrderedNames(c, before, nil) // all certificates come from ACME
 	case before.certs != nil && slices.Equal(c.TLS.Certificates, before.config.TLS.Certificates):
 		return before.certs, nil
 	}
@@ -40,8 +40,8 @@ func (e *edge) buildCertificates(c *config.Config, before *live) (*certs.Store, 
 	return s, nil
 }
 
-// checkOrderedNames refuses files that no longer have the certificate of a name which the authority
-// was not asked for at the start, because a file had it.
+// checkOrderedNames refuses files that lack a certificate for a name of tls.acme for which none is
+// ordered, because a file had it at the start.
 func (e *edge) checkOrderedNames(c *config.Config, before *live, files *certs.Store) error {
 	if before.config == nil {
 		return nil // the start
@@ -58,7 +58,7 @@ func (e *edge) checkOrderedNames(c *config.Config, before *live, files *certs.St
 // fileCertificates returns the certificates of files, nil for none.
 func (e *edge) fileCertificates() *certs.Store { return e.now.Load().certs }
 
-// buildACME reads what the authority has given before.
+// buildACME builds the ACME manager, which loads the stored certificates, and registers the certificate metrics.
 func (e *edge) buildACME() (err error) {
 	if names := e.acmeNames(); len(names) > 0 {
 		if e.acme, err = acme.New(e.acmeOptions(names)); err != nil {
@@ -71,7 +71,7 @@ func (e *edge) buildACME() (err error) {
 
 const wantStorage = "want a folder that can be written to: "
 
-// stopOrdering gives up orders under way. What there is goes on being shown.
+// stopOrdering cancels ACME orders in progress. Existing certificates stay in use.
 func (e *edge) stopOrdering() {
 	if e.acme != nil {
 		e.acme.Close()
@@ -92,7 +92,7 @@ func (e *edge) acmeNames() (names []string) {
 
 func (e *edge) acmeOptions(names []string) acme.Options {
 	a := &e.config.TLS.ACME
-	roots, _ := acmeRoots(a) // looked at before
+	roots, _ := acmeRoots(a) // acmeFaults has checked it
 	return acme.Options{
 		Names: names, Directory: a.Directory, Email: a.Email, Roots: roots, Storage: a.Storage,
 		TLSALPN: e.config.Solves(config.TLSALPN01), HTTP: e.config.Solves(config.HTTP01),
@@ -100,7 +100,7 @@ func (e *edge) acmeOptions(names []string) acme.Options {
 	}
 }
 
-// acmeRoots reads tls.acme.ca; nil is the system's.
+// acmeRoots reads tls.acme.ca; nil: the system's roots.
 func acmeRoots(a *config.ACME) (*x509.CertPool, error) {
 	if a.CA == "" {
 		return nil, nil
@@ -116,8 +116,8 @@ func acmeRoots(a *config.ACME) (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// acmeFaults says what is wrong with the files that tls.acme names. A folder that is in force (running, nil at a start) is
-// not made anew.
+// acmeFaults checks the files that tls.acme names. running is the configuration in force, nil at a start; its storage folder
+// exists already.
 func acmeFaults(c, running *config.Config) (faults config.Errors) {
 	a := &c.TLS.ACME
 	if len(a.Names) == 0 {
@@ -136,7 +136,7 @@ func acmeFaults(c, running *config.Config) (faults config.Errors) {
 	return faults
 }
 
-// tlsConfig is what clients are offered.
+// tlsConfig returns the TLS configuration for clients.
 func (e *edge) tlsConfig() *tls.Config {
 	c := &tls.Config{GetCertificate: e.certificate, MinVersion: tls.VersionTLS12}
 	if e.config.TLS.MinVersion == config.TLS13 {
@@ -148,10 +148,9 @@ func (e *edge) tlsConfig() *tls.Config {
 	return c
 }
 
-// certificate is a tls.Config's GetCertificate. A file goes before what the authority has
-// given. A name whose certificate is still to come gets none, which ends the handshake with
-// unrecognized_name. Any other name gets the first certificate of all, and so does a client
-// that sends no name.
+// certificate is a tls.Config's GetCertificate. A certificate of a file goes before one of ACME.
+// A name whose ACME certificate is still missing gets none, which ends the handshake with
+// unrecognized_name. Any other name, or none, gets the first certificate of all.
 func (e *edge) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	name := certs.Name(hello)
 	files := e.fileCertificates()
@@ -169,8 +168,8 @@ func (e *edge) certificate(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
 	return e.acme.First(), nil
 }
 
-// challengeConfig is a tls.Config's GetConfigForClient: it answers the handshake of an authority
-// that looks whether a name is ours (RFC 8737), and leaves all others as they are.
+// challengeConfig is a tls.Config's GetConfigForClient. It answers the handshake by which a
+// certificate authority validates a name (tls-alpn-01, RFC 8737). It returns nil for all others.
 func (e *edge) challengeConfig(hello *tls.ClientHelloInfo) (*tls.Config, error) {
 	c := e.acme.Challenge(hello)
 	if c == nil {
@@ -181,7 +180,7 @@ func (e *edge) challengeConfig(hello *tls.ClientHelloInfo) (*tls.Config, error) 
 	}, nil
 }
 
-// challenge is proxy.Options.Challenge.
+// challenge returns proxy.Options.Challenge (http-01), nil if it is not in use.
 func (e *edge) challenge() func(token []byte) string {
 	if e.acme == nil || !e.config.Solves(config.HTTP01) {
 		return nil
@@ -189,7 +188,7 @@ func (e *edge) challenge() func(token []byte) string {
 	return e.acme.Answer
 }
 
-// registerCertificateMetrics shows when certificates end, and whether they come.
+// registerCertificateMetrics registers the metrics of expiry and of ACME.
 func (e *edge) registerCertificateMetrics() {
 	if e.fileCertificates() != nil || e.acme != nil {
 		e.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -208,7 +207,7 @@ func (e *edge) registerCertificateMetrics() {
 	}
 }
 
-// expiry is in seconds of Unix time.
+// expiry returns the earliest expiry of all certificates as Unix time in seconds; 0: there is none.
 func (e *edge) expiry() int64 {
 	var ends []int64
 	if files := e.fileCertificates(); files != nil {
@@ -233,7 +232,7 @@ func certificatePairs(c *config.Config) []certs.Pair {
 	return out
 }
 
-// certificateWarnings says which certificates of files clients refuse at now, and which keys are not kept.
+// certificateWarnings warns of file certificates that are not valid at now, and of keys that everybody can read.
 func certificateWarnings(c *config.Config, now time.Time) (out []config.Warning) {
 	for i, p := range certificatePairs(c) {
 		at := fmt.Sprintf("tls.certificates[%d].", i)
@@ -242,7 +241,7 @@ func certificateWarnings(c *config.Config, now time.Time) (out []config.Warning)
 		}
 		all, err := certs.Load([]certs.Pair{p})
 		if err != nil {
-			continue // certificateFaults has it
+			continue // certificateFaults reports it
 		}
 		switch leaf := all[0].Leaf; {
 		case now.After(leaf.NotAfter):
@@ -254,7 +253,7 @@ func certificateWarnings(c *config.Config, now time.Time) (out []config.Warning)
 	return out
 }
 
-// certificateFaults says what is wrong with the files of tls.certificates.
+// certificateFaults checks the files of tls.certificates.
 func certificateFaults(c *config.Config) (faults config.Errors) {
 	_, err := certs.Load(certificatePairs(c))
 	for _, p := range joinedErrors[*certs.PairError](err) {

@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// certificateStatus is one certificate that clients are shown, or one that tls.acme has not got yet.
+// certificateStatus is one certificate in use, or one that tls.acme does not have yet.
 type certificateStatus struct {
 	Names    []string   `json:"names"`          // the first certificateNames of them
-	NotAfter *time.Time `json:"not_after"`      // null: there is none yet, and handshakes for the name fail
-	DaysLeft *int64     `json:"days_left"`      // whole days; below 0: it has ended. null: there is none yet
+	NotAfter *time.Time `json:"not_after"`      // null: there is no certificate yet, and handshakes for the name fail
+	DaysLeft *int64     `json:"days_left"`      // whole days; below 0: it has expired. null: there is no certificate yet
 	From     string     `json:"from"`           // file or acme
 	File     string     `json:"file,omitempty"` // of tls.certificates
 }
@@ -19,15 +19,15 @@ const (
 	fromFile = "file"
 	fromACME = "acme"
 
-	// certificatesShown is how many certificates /status has, those that end first, and certificateNames of how many names each.
+	// certificatesShown bounds the certificates in /status, certificateNames the names of each.
 	certificatesShown = 100
 	certificateNames  = 10
-	// expiresSoon is when a certificate is warned of: as by the alert EdgeproxyCertificateExpires.
+	// expiresSoon is the time left below which the screen warns. The alert EdgeproxyCertificateExpires has the same.
 	expiresSoon = 14 // days
 )
 
-// certificatesStatus returns the certificates that clients are shown at now, those that are missing first, then those that end
-// first; and how many there are in all.
+// certificatesStatus returns the certificates in use at now, and their total number. Missing ones come first, then those
+// that expire first.
 func (e *edge) certificatesStatus(now time.Time) (shown []certificateStatus, count int) {
 	if files := e.fileCertificates(); files != nil {
 		for _, c := range files.Shown() {

@@ -16,14 +16,14 @@ import (
 // Exit codes.
 const (
 	exitDone   = 0
-	exitFailed = 1 // while running, a bind failure too
+	exitFailed = 1 // failed while running, or could not bind an address
 	exitUsage  = 2 // bad usage or bad configuration
 )
 
-// farewell is how long a command that has ended may take to say how.
+// finalMessageTimeout bounds the write of a command's last message.
 const finalMessageTimeout = time.Second
 
-// usageError is a mistake in how the program was called: exit code 2.
+// usageError is a mistake in the command line: exit code 2.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
@@ -36,7 +36,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		Short:         "A caching reverse proxy that stores on the second request",
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		Version:       versionName(), // which makes cobra know --version
+		Version:       versionName(), // makes cobra add --version
 	}
 	root.SetVersionTemplate(versionLine() + "\n")
 	out := &stickyErrorWriter{Writer: stdout}
@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
 	root.AddCommand(serveCommand(), demoCommand(), simulateCommand(), sizeCommand(), purgeCommand(), cacheCommand(), reloadCommand(), logCommand(), statusCommand(), topCommand(), healthCommand(), manCommand(), checkCommand(), configCommand(), versionCommand())
-	// A command that cannot start is bad usage, unless it says otherwise.
+	// An error before a command starts is bad usage, unless it says otherwise.
 	started := false
 	root.PersistentPreRun = func(*cobra.Command, []string) { started = true }
 	rejectUnknownShells(root)
@@ -58,7 +58,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 }
 
 // report prints err, one problem a line, and returns the exit code. command is
-// the one whose help may help.
+// the one whose help the message names.
 func report(stderr io.Writer, command string, err error, started bool) int {
 	if err == nil {
 		return exitDone
@@ -80,7 +80,7 @@ func report(stderr io.Writer, command string, err error, started bool) int {
 	return exitFailed
 }
 
-// noArguments refuses operands.
+// noArguments rejects positional arguments.
 func noArguments(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return &usageError{fmt.Errorf("unexpected argument %q", args[0])}
@@ -121,7 +121,7 @@ func checkCommand() *cobra.Command {
 	return cmd
 }
 
-// asConfigError makes a file that cannot be read bad usage too.
+// asConfigError makes an unreadable file a usage error. A config.Errors stays as it is.
 func asConfigError(err error) error {
 	if _, ok := errors.AsType[config.Errors](err); ok {
 		return err

@@ -7,7 +7,8 @@ import (
 	"edgeproxy/internal/compress"
 )
 
-// compressRules are those of a route, nil where it compresses nothing. The words were checked with the file.
+// compressRules returns a route's compression rules, nil if it compresses nothing. The values were checked when the file was
+// loaded.
 func compressRules(c *config.Compress) *compress.Rules {
 	if len(c.Codings) == 0 {
 		return nil

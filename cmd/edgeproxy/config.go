@@ -56,7 +56,7 @@ func printCommand() *cobra.Command {
 	return cmd
 }
 
-// settings is where a command has its configuration from: a file, and flags over it.
+// settings is the source of a command's configuration: a file, and flags that override it.
 type settings struct {
 	file  string
 	flags config.Flags
@@ -71,7 +71,7 @@ func (s *settings) bind(cmd *cobra.Command) {
 	}
 }
 
-// load reads what the command was given, and how much memory this process may take.
+// load loads the configuration. Its memory defaults depend on the cgroup's limit.
 func (s *settings) load(command string) (*config.Config, error) {
 	s.flags.Memory = config.Size(cgroupMemory())
 	if s.file != "" {

@@ -39,8 +39,8 @@ func demoCommand() *cobra.Command {
 	return cmd
 }
 
-// runDemo shows the demo until it ends by itself or by a signal; a second signal
-// does not wait for the rest.
+// runDemo runs the demo until it ends by itself or by a signal. A second signal
+// ends it without waiting.
 func runDemo(ctx context.Context, seconds int, stdout, stderr io.Writer) error {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
@@ -52,19 +52,19 @@ func runDemo(ctx context.Context, seconds int, stdout, stderr io.Writer) error {
 	err = runInterruptible(ctx, signals, func(ctx context.Context) error {
 		return showDemo(ctx, folder, seconds, stdout, stderr)
 	}, func() { _ = os.RemoveAll(folder) })
-	removeWithin(folder, signals) // after a second signal
+	removeWithin(folder, signals) // what a second signal has left
 	return err
 }
 
-// tidyTime is how long a demo that ends at once may take to remove its disks.
+// removeTimeout bounds the removal of the disks after a second signal.
 const removeTimeout = time.Second
 
-// removeWithin removes folder. It gives up after tidyTime, or with one more signal.
+// removeWithin removes folder. It gives up after removeTimeout, or on another signal.
 func removeWithin(folder string, signals <-chan os.Signal) {
 	removed := make(chan struct{})
 	go func() {
 		defer close(removed)
-		_ = os.RemoveAll(folder) // it is in the folder for temporary files
+		_ = os.RemoveAll(folder) // what stays is in the folder for temporary files
 	}()
 	timer := time.NewTimer(removeTimeout)
 	defer timer.Stop()
@@ -75,8 +75,8 @@ func removeWithin(folder string, signals <-chan os.Signal) {
 	}
 }
 
-// runInterruptible calls show, and remove behind it. The first signal ends the context of show, a second one the wait for both: to remove
-// takes longer than the rest of a stop.
+// runInterruptible calls show, then remove. The first signal cancels the context of show, a second one ends the wait for
+// both: remove takes longer than the rest of a stop.
 func runInterruptible(ctx context.Context, signals <-chan os.Signal, show func(context.Context) error, remove func()) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -105,7 +105,7 @@ func waitOrInterrupt(done <-chan error, signals <-chan os.Signal, stop func()) e
 	}
 }
 
-// showDemo starts everything, with disks below folder, shows it and stops it, outermost first.
+// showDemo starts everything with disks below folder, runs the demo, and stops everything, outermost first.
 func showDemo(ctx context.Context, folder string, seconds int, stdout, stderr io.Writer) error {
 	origin, err := demo.StartOrigin()
 	if err != nil {
@@ -135,7 +135,7 @@ func showDemo(ctx context.Context, folder string, seconds int, stdout, stderr io
 	if err := runWatched(ctx, d, secondHit.failed, always.failed); err != nil {
 		return fmt.Errorf("demo: %w", err)
 	}
-	// Then the counts stand still, with every write in them.
+	// After both stops the counts are final, with every write in them.
 	secondHit.stop(context.Background())
 	always.stop(context.Background())
 	if err := d.Summarise(); err != nil {

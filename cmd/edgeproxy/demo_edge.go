@@ -14,13 +14,13 @@ import (
 	"edgeproxy/internal/demo"
 )
 
-// What the demo's proxies have in the place of the defaults: a little memory before a little disk, so
-// that both evict within a minute, a window to match, and no patience at the end.
+// The settings of the demo's proxies that differ from the defaults: small memory and disk tiers, so
+// that both evict within a minute, a window to match, and a short drain.
 const (
 	demoCacheBytes = 8 * config.MiB
 	demoDiskBytes  = 32 * config.MiB
-	// demoWindowKeys is twice the number of objects that fit onto the disk. A longer memory
-	// would store again what the cache has just had to give up.
+	// demoWindowKeys is twice the number of objects that fit on the disk. A longer window
+	// would admit again what the cache has just evicted.
 	demoWindowKeys    = 4000
 	demoInflightBytes = 16 * config.MiB
 	demoDrainTimeout  = 2 * time.Second
@@ -45,8 +45,8 @@ type demoEdge struct{ *edge }
 
 var _ demo.Proxy = demoEdge{}
 
-// startDemoEdge starts a proxy before origin, with its disk in a folder of its own below folder. An address that somebody else has
-// is replaced by a free one, once each; a note says so.
+// startDemoEdge starts a proxy before origin, with its disk in a folder of its own below folder. It replaces an address in use
+// by a free one, once for each address; notes say so.
 func startDemoEdge(origin, folder string, policy config.Policy, at demoAddresses, log *slog.Logger) (e demoEdge, notes []string, err error) {
 	wanted := at
 	for {
@@ -72,8 +72,8 @@ func startDemoEdge(origin, folder string, policy config.Policy, at demoAddresses
 	return e, notes, nil
 }
 
-// replace puts a free address in the place of the one that err says is taken. It
-// reports false where err says something else.
+// replace replaces the address that err says is in use by a free one. It
+// reports false if err says something else.
 func (at *demoAddresses) replace(err error) bool {
 	var failed *net.OpError
 	if !errors.Is(err, syscall.EADDRINUSE) || !errors.As(err, &failed) || failed.Addr == nil {
@@ -96,8 +96,8 @@ func takenNote(taken, what, instead string) string {
 	return fmt.Sprintf("%s is taken, so %s is at %s.", taken, what, instead)
 }
 
-// demoConfig is the configuration of a start without a file, but for what the
-// demo needs.
+// demoConfig returns the configuration of a start without a file, with the
+// demo's settings.
 func demoConfig(origin, disk string, policy config.Policy, at demoAddresses) (*config.Config, error) {
 	c, err := config.FromFlags(config.Flags{Origin: "http://" + origin, Listen: at.data, Admin: at.admin, Policy: string(policy)})
 	if err != nil {
@@ -112,7 +112,7 @@ func demoConfig(origin, disk string, policy config.Policy, at demoAddresses) (*c
 	return c, nil
 }
 
-// listenDemo builds a proxy and opens its addresses; after an error nothing of
+// listenDemo builds a proxy and opens its addresses. After an error nothing of
 // it is left.
 func listenDemo(c *config.Config, log *slog.Logger) (*edge, error) {
 	e, err := newEdge(c, log)
@@ -132,7 +132,7 @@ func (e demoEdge) Address() string { return e.addresses()[0] }
 // Admin returns where metrics and status are.
 func (e demoEdge) Admin() string { return e.adminAddress() }
 
-// Counts reads the proxy's own counters. What admission has let in is on the disk; memory has the stage, and copies.
+// Counts reads the proxy's own counters. Admitted responses are on the disk; memory has the stage, and copies.
 func (e demoEdge) Counts() (demo.Counts, error) {
 	requests, stored := e.proxy.Status().Totals, e.store.Stats()
 	c := demo.Counts{
@@ -149,7 +149,7 @@ func (e demoEdge) Counts() (demo.Counts, error) {
 	return c, err
 }
 
-// originCounts reads the counters that have no other reader than a scrape.
+// originCounts reads counters that only the metrics registry exposes.
 func (e demoEdge) originCounts() (requests, bytes int64, err error) {
 	families, err := e.registry.Gather()
 	if err != nil {

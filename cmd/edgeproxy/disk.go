@@ -17,15 +17,15 @@ import (
 )
 
 const (
-	// purgesDir is a directory in that of the disk tier: it has what was purged, beside what was stored.
+	// purgesDir is the subdirectory of a disk tier's directory with the records of purges.
 	purgesDir = "purges"
-	// indexShare is what the index of a directory takes of max_bytes at most: one part of so many, in memory.
+	// indexShare bounds a directory's index in memory: 1/indexShare of max_bytes.
 	indexShare = 400
-	// diskQueueBytes bounds what waits in memory to be written to the disk.
+	// diskQueueBytes bounds what waits in memory for a directory's writer.
 	diskQueueBytes = 32 << 20
 )
 
-// diskOptions are those of the disk tier of c, for each directory; none where there is no such tier.
+// diskOptions returns the options of each directory of c's disk tier; none if there is no disk tier.
 func diskOptions(c *config.Config, log *slog.Logger) (all []disk.Options) {
 	d := &c.Cache.Disk
 	for _, path := range d.Paths {
@@ -37,13 +37,14 @@ func diskOptions(c *config.Config, log *slog.Logger) (all []disk.Options) {
 	return all
 }
 
-// hasPurges returns nil where the directory at path has what was purged, else why it has not.
+// hasPurges returns nil if the directory at path has purge records, else why not.
 func hasPurges(path string) error {
 	_, err := os.Stat(filepath.Join(path, purgesDir))
 	return err
 }
 
-// directoryWithPurges returns which of the directories has what was purged, or is to have it: one that keeps what is stored.
+// directoryWithPurges returns the directory that has the purge records, or shall get them. It is one whose stored
+// responses are kept.
 func directoryWithPurges(all []disk.Options) string {
 	dropped := disk.Dropped(all...)
 	home := ""
@@ -52,14 +53,15 @@ func directoryWithPurges(all []disk.Options) string {
 		case slices.Contains(dropped, o.Path):
 		case err == nil:
 			return o.Path
-		case home == "" || !errors.Is(err, fs.ErrNotExist) && errors.Is(hasPurges(home), fs.ErrNotExist): // it may have them
+		case home == "" || !errors.Is(err, fs.ErrNotExist) && errors.Is(hasPurges(home), fs.ErrNotExist): // it cannot be read, so it may have them
 			home = o.Path
 		}
 	}
 	return home
 }
 
-// minFree returns how many bytes of the file system stay free. Where that cannot be asked for its size, a share is one of max_bytes.
+// minFree returns how many bytes of the file system stay free. A share counts of the file system's size or, if that is unknown,
+// of max_bytes.
 func minFree(d *config.Disk, path string) int64 {
 	if d.MinFree.Share == 0 {
 		return int64(d.MinFree.Bytes)
@@ -71,14 +73,14 @@ func minFree(d *config.Disk, path string) int64 {
 	return int64(d.MinFree.Share * float64(total))
 }
 
-// diskFaults says what is wrong with the directories of the disk tier. One that is in use by the running proxy is not.
+// diskFaults checks the directories of the disk tier. A directory that the running proxy uses is no fault.
 func diskFaults(c, running *config.Config) config.Errors {
 	faults, _ := diskProblems(c, running)
 	return faults
 }
 
-// diskProblems says what serve refuses, and what it goes on without. Directories that are in force (running, nil at a
-// start) are not made anew.
+// diskProblems returns what serve refuses (faults), and what it runs without (out). running is the configuration in
+// force, nil at a start; its directories exist already.
 func diskProblems(c, running *config.Config) (faults config.Errors, out []config.Warning) {
 	const path, maxBytes = "cache.disk.path", "cache.disk.max_bytes"
 	all := diskOptions(c, nil)
@@ -104,7 +106,7 @@ func diskProblems(c, running *config.Config) (faults config.Errors, out []config
 	return faults, out
 }
 
-// makeableDisk says why the directory of o, one of all, cannot be made, or its place for purges.
+// makeableDisk returns why the directory of o, one of all, or its purgesDir cannot be created.
 func makeableDisk(o disk.Options, all []disk.Options) error {
 	if err := checkCreatable(o.Path); err != nil || o.Path != directoryWithPurges(all) {
 		return err
@@ -112,7 +114,8 @@ func makeableDisk(o disk.Options, all []disk.Options) error {
 	return checkCreatable(filepath.Join(o.Path, purgesDir))
 }
 
-// isTransient reports whether err may pass without a change of the configuration: the device fails, is full, or can only be read.
+// isTransient reports whether err may go away without a change of the configuration: the device fails, is full or is
+// read-only.
 func isTransient(err error) bool {
 	for _, e := range []error{syscall.EIO, syscall.ENOSPC, syscall.EROFS, syscall.EDQUOT, disk.ErrReadOnly} {
 		if errors.Is(err, e) {
@@ -122,9 +125,9 @@ func isTransient(err error) bool {
 	return false
 }
 
-// openDisk opens the disk tier and the purges that go with it, if the configuration has one. Keys gives the seed that keys were
-// hashed by so far, 0 for none. A directory of somebody else, of a newer program or in use elsewhere is an error; with one that
-// merely fails the proxy goes on as if it had no disk.
+// openDisk opens the disk tier, if the configuration has one, and its purge records. keys is the seed of the key hash so far, 0
+// for none. A directory that is foreign, of a newer version or in use is an error. After a transient error the proxy runs
+// without a disk tier.
 func (e *edge) openDisk(keys uint64) error {
 	e.purges = purge.New(purge.Options{})
 	paths := e.config.Cache.Disk.Paths
@@ -156,7 +159,7 @@ func (e *edge) openDisk(keys uint64) error {
 	return nil
 }
 
-// openPurges opens what was purged; stored says that something is stored.
+// openPurges opens the purge records. stored says that the disk tier is not empty.
 func openPurges(path string, keys uint64, stored bool, log *slog.Logger) (*purge.Table, error) {
 	dir := filepath.Join(path, purgesDir)
 	if _, err := os.Stat(dir); stored && errors.Is(err, fs.ErrNotExist) {
@@ -168,8 +171,8 @@ func openPurges(path string, keys uint64, stored bool, log *slog.Logger) (*purge
 	return purge.Open(purge.Place{Dir: dir, KeySeed: keys, Log: log}, purge.Options{})
 }
 
-// removeStrayPurges removes what directories besides home have of purges: from a time when they were used alone. It would be taken for that of all
-// when home leaves the list.
+// removeStrayPurges removes purge records from directories other than home. They date from a time when such a directory was
+// used alone. Once home left the list, they would pass for the records of all.
 func (e *edge) removeStrayPurges(home string) {
 	for i, path := range e.config.Cache.Disk.Paths {
 		if path == home || e.disk.Stores()[i].Err() != nil {
@@ -181,7 +184,7 @@ func (e *edge) removeStrayPurges(home string) {
 	}
 }
 
-// closeDisk writes what waits and lets go of the directory. What is being sent from it goes on.
+// closeDisk writes what is queued and closes the directories. Responses that are being sent from them go on.
 func (e *edge) closeDisk() {
 	if e.disk != nil {
 		e.disk.Close()
@@ -194,7 +197,7 @@ func (e *edge) closeDisk() {
 	}
 }
 
-// diskTrouble says why the disk tier is not in use though there should be one; "" is no trouble. It names no path: the metrics
+// diskTrouble returns why a configured disk tier is not in use; "" is no trouble. It names no path, because the metrics
 // listener shows it to anybody.
 func (e *edge) diskTrouble() string {
 	err := e.diskFailure
@@ -210,7 +213,8 @@ func (e *edge) diskTrouble() string {
 	return "the disk tier is out of use: see the log"
 }
 
-// gatedTierBytes is the size of the tier behind the gate: the disk if there is one, else the memory without the stage.
+// gatedTierBytes returns the size of the tier behind the admission gate: the disk if there is one, else the memory without the
+// stage.
 func gatedTierBytes(c *config.Config) int64 {
 	if n := len(c.Cache.Disk.Paths); n > 0 {
 		return int64(n) * int64(c.Cache.Disk.MaxBytes)
@@ -218,12 +222,12 @@ func gatedTierBytes(c *config.Config) int64 {
 	return int64(c.Cache.Memory.MaxBytes - c.Cache.Memory.StageBytes)
 }
 
-// gatedTierFill is how full the tier behind the gate is, in [0, 1].
+// gatedTierFill returns how full the tier behind the admission gate is, in [0, 1].
 func (e *edge) gatedTierFill() float64 {
 	if e.disk == nil {
 		return e.store.Fill()
 	}
-	least := 1.0 // one directory that still fills is room
+	least := 1.0 // the emptiest directory decides
 	for _, s := range e.disk.Stores() {
 		if s.Err() == nil {
 			least = min(least, s.Fill())
@@ -232,11 +236,11 @@ func (e *edge) gatedTierFill() float64 {
 	return least
 }
 
-// diskMemory is the most memory that the disk tier takes: its index, what waits to be written, and buffers.
+// diskMemory returns the most memory that the disk tier takes: its index, its write queue and its buffers.
 func (e *edge) diskMemory() int64 {
 	if e.disk == nil {
 		return 0
 	}
-	const buffers = 32 << 20 // of segments being written, of reads, and of heads that are asked for often
+	const buffers = 32 << 20 // for segments being written, for reads, and for frequently used response heads
 	return int64(len(e.disk.Stores())) * (int64(e.config.Cache.Disk.MaxBytes)/indexShare + diskQueueBytes + buffers)
 }

@@ -10,8 +10,8 @@ import (
 	"edgeproxy/internal/cache/disk"
 )
 
-// diskMetrics shows what is peculiar to the disk tier; what it has in common with other tiers is in edgeproxy_cache_*. They are
-// sums over all directories.
+// diskMetrics has the metrics that only the disk tier has; those that all tiers have are edgeproxy_cache_*. They are sums over
+// all directories.
 type diskMetrics struct {
 	tier *disk.Group
 
@@ -98,7 +98,7 @@ func (m *diskMetrics) Collect(out chan<- prometheus.Metric) {
 	}
 }
 
-// collectTrouble sends what goes wrong.
+// collectTrouble sends the counts of refusals, losses and errors.
 func (m *diskMetrics) collectTrouble(count func(d *prometheus.Desc, v int64, labels ...string), st *disk.Stats) {
 	count(m.refused, st.Busy, "disk-busy")
 	count(m.refused, st.OverRate, "write-rate")
@@ -116,7 +116,7 @@ func (m *diskMetrics) collectTrouble(count func(d *prometheus.Desc, v int64, lab
 	count(m.failures, st.Failures)
 }
 
-// histogram is t as Prometheus takes it.
+// histogram converts t to a Prometheus histogram.
 func histogram(d *prometheus.Desc, t *disk.Times) prometheus.Metric {
 	buckets, sum := map[float64]uint64{}, uint64(0)
 	for i, bound := range disk.TimeBounds {
@@ -126,7 +126,7 @@ func histogram(d *prometheus.Desc, t *disk.Times) prometheus.Metric {
 	return prometheus.MustNewConstHistogram(d, uint64(t.Count()), t.Sum.Seconds(), buckets) //nolint:gosec // a count
 }
 
-// processWrites returns how many bytes this process has sent to devices; false where the system does not say.
+// processWrites returns how many bytes this process has sent to devices; false if the system does not say.
 func processWrites() (bytes int64, ok bool) {
 	text, err := os.ReadFile("/proc/self/io")
 	if err != nil {

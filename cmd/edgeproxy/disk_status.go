@@ -8,7 +8,7 @@ import (
 	"edgeproxy/internal/cache/disk"
 )
 
-// diskStatus is the disk tier in GET /status and GET /cache/stats. The tierStatus is of all directories together.
+// diskStatus is the disk tier in GET /status and GET /cache/stats. tierStatus has the sums over all directories.
 type diskStatus struct {
 	tierStatus
 	Running     bool              `json:"running"`           // always true
@@ -22,20 +22,20 @@ type directoryStatus struct {
 	Trouble       string  `json:"trouble,omitempty"` // why it is not in use
 	Objects       int64   `json:"objects"`
 	Bytes         int64   `json:"bytes"`
-	MaxBytes      int64   `json:"max_bytes"` // at the moment: less where the file system is full
+	MaxBytes      int64   `json:"max_bytes"` // at the moment: less than the setting if the file system is full
 	LiveBytes     int64   `json:"live_bytes"`
 	Segments      int64   `json:"segments"`
-	Stayed        int64   `json:"segments_stayed"`   // how often one of small records was left as it was, since much of it is asked for
-	Unfilled      int64   `json:"unfilled_segments"` // whose records are not found yet, after a start
+	Stayed        int64   `json:"segments_stayed"`   // how often a segment of small records was kept, because much of it is in demand
+	Unfilled      int64   `json:"unfilled_segments"` // whose records are not indexed yet, after a start
 	IndexBytes    int64   `json:"index_bytes"`
 	IndexLoad     float64 `json:"index_load_ratio"`
 	QueueBytes    int64   `json:"queue_bytes"`
 	Hits          int64   `json:"hits"`
-	QueueHits     int64   `json:"queue_hits"` // of what was not written yet
+	QueueHits     int64   `json:"queue_hits"` // hits of records that were not written yet
 	Misses        int64   `json:"misses"`
 	DeviceWrites  int64   `json:"device_writes"`
 	DeviceBytes   int64   `json:"device_write_bytes"`
-	RewriteBytes  int64   `json:"device_rewrite_bytes"` // of these, written anew to be kept
+	RewriteBytes  int64   `json:"device_rewrite_bytes"` // part of device_write_bytes: records rewritten to keep them
 	DeviceReads   int64   `json:"device_reads"`
 	ReadBytes     int64   `json:"device_read_bytes"`
 	Damaged       int64   `json:"damaged"`
@@ -48,7 +48,7 @@ type directoryStatus struct {
 	PastPageCache bool    `json:"writes_past_page_cache"`
 }
 
-// diskStatus returns nil where there is to be no disk tier.
+// diskStatus returns nil if no disk tier is configured.
 func (e *edge) diskStatus(tier cache.TierStats) *diskStatus {
 	if len(e.config.Cache.Disk.Paths) == 0 {
 		return nil
@@ -80,7 +80,7 @@ func statusOfDirectory(path string, store *disk.Store) directoryStatus {
 	return s
 }
 
-// adminDisk is the disk tier as the admin listener shows it.
+// adminDisk implements admin.Disk.
 type adminDisk struct{ e *edge }
 
 // Stats implements admin.Disk.
@@ -108,7 +108,7 @@ func (s adminDisk) Verify(show func(any) error) error {
 	var v cacheVerified
 	for i, store := range s.e.disk.Stores() {
 		path := s.e.config.Cache.Disk.Paths[i]
-		if err := store.Flush(); err != nil { // what waits in memory cannot be read from the disk
+		if err := store.Flush(); err != nil { // the write queue cannot be verified
 			return err
 		}
 		var failed error

@@ -36,8 +36,8 @@ import (
 	"edgeproxy/internal/supervisor"
 )
 
-// edge is one running proxy: its rooms, its listeners, and the order in which
-// they start and stop.
+// edge is one running proxy: its rooms and its listeners. It starts and stops
+// them in order.
 type edge struct {
 	config     *config.Config
 	log        *slog.Logger
@@ -46,24 +46,24 @@ type edge struct {
 	registry   *prometheus.Registry
 	store      *cache.Store
 	disk       *disk.Group            // nil: no disk tier
-	supervisor *supervisor.Supervisor // nil: nobody wants to hear
+	supervisor *supervisor.Supervisor // nil: none wants notifications
 	purges     *purge.Table
 	gate       *admission.Gate
 	shadow     *shadow.Shadow // nil: no shadow policies
 	dialer     *dial.Dialer
-	calls      *origin.Metrics // of all origins
+	calls      *origin.Metrics // shared by all origins
 	now        atomic.Pointer[live]
-	retired    []*origin.Origin // that requests may still have; the reloader's, and the end's
-	reloader   *reloader        // nil: nothing reloads
-	level      *slog.LevelVar   // of log; nil: it stays
+	retired    []*origin.Origin // no longer in force, but requests may still use them; only the reloader and stop touch it
+	reloader   *reloader        // nil: no reloads
+	level      *slog.LevelVar   // of log; nil: it never changes
 	proxy      *proxy.Proxy
 	access     *accesslog.Log
 	spans      *spans.Exporter
 	listeners  []*dataListener // one for each address of the configuration
 	acme       *acme.Manager   // nil: no certificates by ACME
-	spool      *spool.Spool    // nil: no limits.spool
+	spool      *spool.Spool    // nil: limits.spool is not set
 
-	diskFailure error // why there is no disk tier though there should be one
+	diskFailure error // why a configured disk tier is not in use
 
 	inherited   *listen.Inherited
 	peers       *listen.Peers // nil: no listener speaks the PROXY protocol
@@ -71,10 +71,10 @@ type edge struct {
 	sends       *pace.Watch
 	pinned      *pinned.Total
 	copies      *sendfile.Copies
-	slowStreams atomic.Int64 // of HTTP/2, ended for limits.send_rate
-	connections atomic.Int64 // of clients, open and not handed over
-	streams     atomic.Int64 // requests of HTTP/2 under way
-	refused     atomic.Int64 // of these, for there were too many
+	slowStreams atomic.Int64 // HTTP/2 streams reset because of limits.send_rate
+	connections atomic.Int64 // open client connections, without hijacked ones
+	streams     atomic.Int64 // HTTP/2 requests in progress
+	refused     atomic.Int64 // HTTP/2 requests refused because of limits.connections
 	limits      []limitCounter
 	recent      *recentCounts // nil: it has not started
 	admin       *admin.Server
@@ -92,7 +92,7 @@ type controlServer struct {
 	listener net.Listener
 }
 
-// newEdge builds the rooms of c; nothing listens yet.
+// newEdge builds the rooms of c. It opens no address.
 func newEdge(c *config.Config, log *slog.Logger) (*edge, error) {
 	e := &edge{config: c, log: log, panics: rescue.NewCounter(log), started: time.Now(), registry: prometheus.NewRegistry(), failed: make(chan error, 8)}
 	if err := e.build(); err != nil {
@@ -143,7 +143,7 @@ func (e *edge) build() error {
 	return nil
 }
 
-// buildStore makes what keeps responses, and what decides which.
+// buildStore builds the disk tier, the store and admission.
 func (e *edge) buildStore() (cache.Hasher, error) {
 	state, err := e.loadState()
 	if err == nil {
@@ -159,7 +159,7 @@ func (e *edge) buildStore() (cache.Hasher, error) {
 	return e.buildAdmission(state)
 }
 
-// buildListeners builds what stands at the data addresses.
+// buildListeners builds the data listeners. It opens no address.
 func (e *edge) buildListeners() {
 	limits := &e.config.Limits
 	e.limiter = listen.NewConnLimiter(listen.ConnLimits{Connections: limits.Connections, PerClient: limits.PerAddress}, e.peers)
@@ -169,7 +169,7 @@ func (e *edge) buildListeners() {
 	e.registerConnectionMetrics()
 }
 
-// registerConnectionMetrics shows what only the servers know.
+// registerConnectionMetrics registers the metrics of client connections, which only the listeners and servers know.
 func (e *edge) registerConnectionMetrics() {
 	e.registry.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -192,8 +192,8 @@ func (e *edge) registerConnectionMetrics() {
 	}
 }
 
-// refusedConnections returns how many connections were refused because of
-// limits.connections, and how many requests of HTTP/2: the limit holds for both.
+// refusedConnections returns how many connections and HTTP/2 requests were
+// refused because of limits.connections. The limit holds for each of the two.
 func (e *edge) refusedConnections() int64 {
 	n, _ := e.limiter.Refused()
 	n += e.refused.Load() + e.peers.Refused()
@@ -203,8 +203,8 @@ func (e *edge) refusedConnections() int64 {
 	return n
 }
 
-// listen opens every address, the data addresses last: when clients can connect,
-// everything else is in place.
+// listen opens every address. The data addresses come last, so that everything
+// else is in place when clients can connect.
 func (e *edge) listen() (err error) {
 	if e.inherited, err = listen.Inherit(); err != nil {
 		return err
@@ -232,7 +232,7 @@ func (e *edge) listen() (err error) {
 	return e.inherited.Unused()
 }
 
-// open opens an address, or takes it over.
+// open opens an address, or takes over an inherited socket.
 func (e *edge) open(l config.Listen, limiter *listen.ConnLimiter) (net.Listener, error) {
 	o := listen.Options{
 		Address: l.Address, Mode: l.SocketMode, WriteIdle: e.config.Limits.WriteIdle,
@@ -263,10 +263,10 @@ func (e *edge) start() {
 		d.serve(e)
 	}
 	if e.acme != nil {
-		e.acme.Start() // not before: the authority comes to see
+		e.acme.Start() // not before the listeners: the authority connects to them
 	}
 	e.reloader.start()
-	e.gate.StartSaving() // not before: a start that fails leaves the file as it is
+	e.gate.StartSaving() // last: a failed start must not overwrite the file
 	e.ready.Store(true)
 }
 

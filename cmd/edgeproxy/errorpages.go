@@ -14,20 +14,20 @@ import (
 	"edgeproxy/internal/proxy"
 )
 
-// maxPageBytes is the longest page of an error: it lies in memory as long as its route is in force.
+// maxPageBytes bounds an error page. It stays in memory as long as its route is in force.
 const maxPageBytes = 256 << 10
 
-// pageTypes are the types of pages by how their files end.
+// pageTypes are the Content-Types of pages by file extension.
 var pageTypes = map[string]string{
 	".html": "text/html; charset=utf-8", ".htm": "text/html; charset=utf-8", ".txt": "text/plain; charset=utf-8",
 	".json": "application/json", ".xml": "application/xml", ".svg": "image/svg+xml",
 }
 
-// errorPages reads the pages of a route, nil where there are none; read are those that were read for others. Its error is of
-// the first that cannot be had.
+// errorPages reads the error pages of a route, nil if there are none. read caches pages by path across routes. The error is
+// that of the first page that cannot be read.
 func errorPages(r *config.Route, read map[string]*proxy.ErrorPage) (*proxy.ErrorPages, error) {
 	if len(r.ErrorPages) == 0 {
-		return nil, nil //nolint:nilnil // the usual texts are no error
+		return nil, nil //nolint:nilnil // the default texts are used
 	}
 	out := &proxy.ErrorPages{ByStatus: map[int]*proxy.ErrorPage{}, ByClass: map[int]*proxy.ErrorPage{}, Intercept: r.InterceptErrors}
 	for _, status := range slices.Sorted(maps.Keys(r.ErrorPages)) {
@@ -53,7 +53,7 @@ func readPage(path string) (*proxy.ErrorPage, error) {
 	if !known {
 		return nil, fmt.Errorf("want a file whose name ends in %s", strings.Join(slices.Sorted(maps.Keys(pageTypes)), ", "))
 	}
-	data, err := readRegular(path) // more of it than may be
+	data, err := readRegular(path) // its bound is above maxPageBytes
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		err = p.Err // the setting shows the path
 	}
@@ -66,7 +66,7 @@ func readPage(path string) (*proxy.ErrorPage, error) {
 	return &proxy.ErrorPage{Type: kind, Body: data}, nil
 }
 
-// pageFaults checks the pages of all routes.
+// pageFaults checks the error pages of all routes.
 func pageFaults(c *config.Config) (faults config.Errors) {
 	for i, r := range c.Routes {
 		for _, status := range slices.Sorted(maps.Keys(r.ErrorPages)) {

@@ -9,8 +9,8 @@ import (
 	"edgeproxy/internal/proxy"
 )
 
-// headerRules returns the rules of a route for fields. Its error joins a
-// *field.RuleError for all that is wrong, those of requests first.
+// headerRules returns a route's header rules. Its error joins a
+// *field.RuleError for each fault of the first bad section: request, response, own.
 func headerRules(h config.Headers) (request, response, own proxy.FieldRules, err error) {
 	if request, err = proxy.RequestRules(h.Request.Remove, h.Request.Set); err != nil {
 		return request, response, own, fmt.Errorf("headers.request: %w", err)
@@ -24,7 +24,8 @@ func headerRules(h config.Headers) (request, response, own proxy.FieldRules, err
 	return request, response, own, nil
 }
 
-// ownRules are those at the top for answers of ours without a route. They were checked with the file.
+// ownRules returns the top-level headers.own rules, for generated responses without a route. They were checked when the
+// file was loaded.
 func ownRules(c *config.Config) proxy.FieldRules {
 	own, err := proxy.OwnRules(c.Headers.Own.Set)
 	if err != nil {
@@ -33,7 +34,7 @@ func ownRules(c *config.Config) proxy.FieldRules {
 	return own
 }
 
-// headerFaults checks the rules for fields at the top, and those in force at each route.
+// headerFaults checks the top-level header rules, and the effective ones of each route.
 func headerFaults(c *config.Config) (faults config.Errors) {
 	top := c.Headers
 	_, err := proxy.RequestRules(top.Request.Remove, top.Request.Set)
@@ -59,8 +60,8 @@ func headerFaults(c *config.Config) (faults config.Errors) {
 	return withoutDuplicates(faults)
 }
 
-// headerFaultsAt are the faults of the rules r of a route, which has some of them from those at
-// the top. Its own come first in a list.
+// headerFaultsAt returns the faults of the rules r of a route. r includes rules inherited from top. In a list the
+// route's own entries come first.
 func headerFaultsAt(c *config.Config, route, path string, r, top config.FieldRules, err error) (faults config.Errors) {
 	for _, e := range joinedErrors[*field.RuleError](err) {
 		at := path + "." + e.Rule
@@ -79,7 +80,7 @@ func headerFaultsAt(c *config.Config, route, path string, r, top config.FieldRul
 	return faults
 }
 
-// withoutDuplicates leaves out faults of what stands once and holds for several routes.
+// withoutDuplicates leaves out repeated faults: one inherited setting can be at fault for several routes.
 func withoutDuplicates(faults config.Errors) (out config.Errors) {
 	for _, f := range faults {
 		if !slices.ContainsFunc(out, func(o *config.FieldError) bool { return *o == *f }) {
@@ -89,7 +90,7 @@ func withoutDuplicates(faults config.Errors) (out config.Errors) {
 	return out
 }
 
-// fieldFaultsAt are the faults of the fields that a section of names and values sets.
+// fieldFaultsAt returns the faults of a section that maps field names to values.
 func fieldFaultsAt(c *config.Config, path string, err error) (faults config.Errors) {
 	for _, e := range joinedErrors[*field.RuleError](err) {
 		faults = append(faults, c.Fault(path+"."+e.Name, "want "+e.Want))

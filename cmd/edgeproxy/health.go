@@ -13,7 +13,7 @@ import (
 	"edgeproxy/config"
 )
 
-// healthTimeout bounds one question, unless a flag says otherwise.
+// healthTimeout is the default of --timeout.
 const healthTimeout = 3 * time.Second
 
 func healthCommand() *cobra.Command {

@@ -16,8 +16,8 @@ func keyRules(k config.Key) (*cachekey.Rules, error) {
 	})
 }
 
-// keyFaults checks the key rules of the process, and those that routes are left
-// with if the former can be used.
+// keyFaults checks the top-level key rules and, if they are valid, the effective
+// ones of each route.
 func keyFaults(c *config.Config) config.Errors {
 	faults := keyFaultsAt(c, "cache.key", c.Cache.Key)
 	if len(faults) > 0 {

@@ -6,31 +6,31 @@ import (
 	"edgeproxy/internal/proxy"
 )
 
-// limitsStatus is what limits have done: those that have done nothing are not in it.
+// limitsStatus is how often each limit took effect. Limits that never did are not in it.
 type limitsStatus struct {
-	Refused map[string]limitCount `json:"refused"` // by the label of edgeproxy_limit_rejections_total
-	LetGo   map[string]limitCount `json:"let_go"`  // by the cause in edgeproxy_connections_let_go_total
+	Refused map[string]limitCount `json:"refused"` // by the label limit of edgeproxy_limit_rejections_total
+	LetGo   map[string]limitCount `json:"let_go"`  // by the label cause of edgeproxy_connections_let_go_total
 }
 
-// limitCount is how often: since the start, and in the last lately_seconds.
+// limitCount is how often a limit took effect: since the start, and in the last lately_seconds.
 type limitCount struct {
 	Total  int64 `json:"total"`
 	Lately int64 `json:"lately"`
 }
 
-// What a limit has done.
+// What a limit does: refuse a request or connection, or close an open connection (let go).
 const (
 	limitRefused = "refused"
 	limitLetGo   = "let_go"
 )
 
-// limitCounter is a limit whose counts are kept outside of the engine.
+// limitCounter is a limit that is counted outside of the proxy engine.
 type limitCounter struct {
 	kind, name string
 	count      func() int64
 }
 
-// eachLimit calls f with every limit and how often it has done something since the start.
+// eachLimit calls f for every limit, with how often it took effect since the start.
 func (e *edge) eachLimit(f func(kind, name string, count int64)) {
 	for _, l := range e.limits {
 		f(l.kind, l.name, l.count())
@@ -53,7 +53,7 @@ func (e *edge) limitsStatus(since countSnapshot) limitsStatus {
 	return s
 }
 
-// rejections is the metric of what one limit refused.
+// rejections returns the metric of what one limit refused, and adds the limit to e.limits.
 func (e *edge) rejections(limit string, count func() int64) prometheus.Collector {
 	e.limits = append(e.limits, limitCounter{limitRefused, limit, count})
 	return prometheus.NewCounterFunc(prometheus.CounterOpts{
@@ -61,7 +61,7 @@ func (e *edge) rejections(limit string, count func() int64) prometheus.Collector
 	}, func() float64 { return float64(count()) })
 }
 
-// registerLetGoMetrics shows the connections that were ended to make room for others.
+// registerLetGoMetrics registers the metrics of connections that were closed to make room for others.
 func (e *edge) registerLetGoMetrics() {
 	for _, l := range []limitCounter{
 		{limitLetGo, "idle", func() int64 { return e.limiter.LetGo().Idle }},

@@ -13,28 +13,28 @@ import (
 	"edgeproxy/internal/proxy"
 )
 
-// dataListener is one data address: where clients come in, and the servers that answer them.
+// dataListener is one data address: the listener for clients, and its servers.
 type dataListener struct {
 	config config.Listen
 	proxy  *proxy.Listener
 	server *http1.Server
-	state  func(net.Conn, http.ConnState) // of its connections; changed before any comes
+	state  func(net.Conn, http.ConnState) // called for each state of a connection; tests replace it before serve
 
 	listener net.Listener
-	secure   *listen.Secure // nil: without TLS, and so is the next
-	h2       *http2.Server
+	secure   *listen.Secure // nil: no TLS
+	h2       *http2.Server  // nil: no TLS
 }
 
-// maxHandshakes bounds the clients at one address that have said nothing yet, and those that
-// are in the middle of their handshake: each takes some hundred microseconds of computing,
-// and memory until it is over.
+// maxHandshakes bounds the handshakes in progress at one address, including clients that have
+// sent nothing yet. Each handshake costs some hundred microseconds of CPU time, and memory
+// until it ends.
 const maxHandshakes = 1024
 
-// maxStreams is how many requests one client of HTTP/2 may have under way: as many as
-// browsers expect.
+// maxStreams bounds the concurrent streams of one HTTP/2 connection. Browsers expect this
+// many.
 const maxStreams = 128
 
-// addListener builds the servers of one address; nothing listens yet.
+// addListener builds the servers of one address. It does not open the address.
 func (e *edge) addListener(l config.Listen) {
 	d := &dataListener{config: l, proxy: e.proxy.Listener(l.TLS, l.TrustedProxies)}
 	d.proxy.AnswerLivez(l.Livez)
@@ -43,7 +43,7 @@ func (e *edge) addListener(l config.Listen) {
 	e.listeners = append(e.listeners, d)
 }
 
-// open opens the address.
+// open opens the address. With TLS it also builds the HTTP/2 server.
 func (d *dataListener) open(e *edge) (err error) {
 	if d.listener, err = e.open(d.config, e.limiter); err != nil || !d.config.TLS {
 		return err
@@ -74,7 +74,7 @@ func (d *dataListener) serve(e *edge) {
 	e.serving.Go(func() { e.report(d.h2.Serve(d.secure.H2())) })
 }
 
-// handshakes returns how many handshakes are under way.
+// handshakes returns how many handshakes are in progress.
 func (d *dataListener) handshakes() int {
 	if d.secure == nil {
 		return 0
@@ -90,14 +90,14 @@ func (d *dataListener) handshakesCut() int64 {
 	return d.secure.Cut()
 }
 
-// goAway has clients of HTTP/2 open no more streams. Those of HTTP/1.1 are told by their next answer.
+// goAway tells HTTP/2 clients to open no more streams (GOAWAY). HTTP/1.1 clients learn it from their next response.
 func (d *dataListener) goAway() {
 	if d.h2 != nil {
 		d.h2.Warn()
 	}
 }
 
-// shutdown ends handshakes and lets requests under way finish.
+// shutdown ends handshakes and lets requests in progress finish, until ctx ends.
 func (d *dataListener) shutdown(ctx context.Context) error {
 	if d.secure != nil {
 		_ = d.secure.Close()
@@ -115,7 +115,8 @@ func (d *dataListener) shutdown(ctx context.Context) error {
 	return errors.Join(streams, err)
 }
 
-// placeOf returns what a server tells of the requests of a connection, in place of connectionIs; nil: nobody has to be told.
+// placeOf returns the connection's slot in the limiter. The HTTP/1 server reports the start and end of requests to it
+// instead of calling onConnState. nil: the limiter does not track c.
 func (e *edge) placeOf(c net.Conn) http1.Place {
 	if p := e.limiter.Place(c); p != nil {
 		return p
@@ -123,9 +124,9 @@ func (e *edge) placeOf(c net.Conn) http1.Place {
 	return nil
 }
 
-// onConnState counts connections, and says which have a request under way where placeOf does not. One that is handed over keeps its place, in the limits of the server and of the
-// client's address, until it ends: this is called in the server's goroutine for the
-// connection.
+// onConnState counts connections, and tells the limiter which are busy if placeOf does not. A hijacked connection keeps
+// its slot, in the limits of the server and of the client's address, until it ends. The server's goroutine of the
+// connection calls onConnState, so it may block.
 func (e *edge) onConnState(d *dataListener, c net.Conn, s http.ConnState) {
 	switch s {
 	case http.StateActive:
@@ -137,7 +138,7 @@ func (e *edge) onConnState(d *dataListener, c net.Conn, s http.ConnState) {
 		e.sends.Enter(c)
 	case http.StateHijacked:
 		e.connections.Add(-1)
-		d.server.AwaitHandedOver(c) // or the client would have a place to spare
+		d.server.AwaitHandedOver(c) // else the slot would be free while the connection is open
 		e.releaseConnection(c)
 	default:
 		e.connections.Add(-1)
@@ -145,8 +146,8 @@ func (e *edge) onConnState(d *dataListener, c net.Conn, s http.ConnState) {
 	}
 }
 
-// admitStream reports whether a request of HTTP/2 may be served. There may be as many under way
-// as connections.
+// admitStream reports whether an HTTP/2 request may be served. limits.connections bounds HTTP/2 requests in progress
+// too.
 func (e *edge) admitStream() bool {
 	if e.streams.Add(1) > int64(e.config.Limits.Connections) {
 		e.streams.Add(-1)
@@ -156,7 +157,7 @@ func (e *edge) admitStream() bool {
 	return true
 }
 
-// onHTTP2State counts connections of HTTP/2, and says which have requests under way.
+// onHTTP2State counts HTTP/2 connections, and tells the limiter which are busy.
 func (e *edge) onHTTP2State(c net.Conn, s http2.State) {
 	switch s {
 	case http2.New:
@@ -172,7 +173,7 @@ func (e *edge) onHTTP2State(c net.Conn, s http2.State) {
 	}
 }
 
-// releaseConnection gives back what a connection had. It runs whether the client or the server closed it.
+// releaseConnection releases the slots of a closed connection. It runs whether the client or the server closed it.
 func (e *edge) releaseConnection(c net.Conn) {
 	e.sends.Leave(c)
 	e.limiter.Leave(c)

@@ -13,18 +13,18 @@ import (
 	"edgeproxy/internal/proxy"
 )
 
-// live is what a reload replaces: all that is built from settings that are live. What is not
-// here is built once, from edge.config, and takes a restart.
+// live is what a reload replaces: everything that is built from live settings. Everything else is
+// built once, from edge.config, and changes only with a restart.
 type live struct {
 	config  *config.Config
 	token   string       // of the admin listener
-	certs   *certs.Store // nil: no files of certificates
+	certs   *certs.Store // nil: no certificate files
 	origins []liveOrigin
 	routes  []proxy.Route
 }
 
-// buildLive builds what c asks for, and takes over from before what has not changed. It
-// changes nothing that is in use. The error is a config.Errors where the file can say better.
+// buildLive builds the live state of c. It reuses the parts of before that are unchanged, and
+// changes nothing that is in use. The error is a config.Errors if a setting is at fault.
 func (e *edge) buildLive(c *config.Config, before *live) (*live, error) {
 	if faults := e.restartFaults(c); len(faults) > 0 {
 		return nil, faults
@@ -47,7 +47,7 @@ func (e *edge) buildLive(c *config.Config, before *live) (*live, error) {
 	return next, nil
 }
 
-// close ends what l has and kept does not.
+// close closes the parts of l that kept does not share.
 func (l *live) close(kept *live) {
 	closeOrigins(l.origins, kept.origins)
 	if l.certs != nil && l.certs != kept.certs {
@@ -55,7 +55,7 @@ func (l *live) close(kept *live) {
 	}
 }
 
-// restartFaults says which live settings of c cannot be in force beside what takes a restart.
+// restartFaults returns the live settings of c that conflict with settings in force which only a restart changes.
 func (e *edge) restartFaults(c *config.Config) (faults config.Errors) {
 	for i, r := range c.Routes {
 		at := fmt.Sprintf("routes[%d].", i)
@@ -76,11 +76,11 @@ func (e *edge) restartFaults(c *config.Config) (faults config.Errors) {
 	return faults
 }
 
-// apply puts what c asks for in the place of what is in force, or returns why not and changes
-// nothing. Requests are not held up, and those under way end by what they began with.
+// apply makes c the configuration in force. After an error nothing has changed. It delays no
+// request, and a request in progress ends with the configuration that it began with.
 func (e *edge) apply(c *config.Config) error {
 	err := e.replace(e.now.Load(), c)
-	e.nameOrigins() // with an error there may be new ones that are not in force
+	e.nameOrigins() // after an error too: buildLive may have added series of new origins
 	return err
 }
 
@@ -113,8 +113,8 @@ func (e *edge) replace(before *live, c *config.Config) error {
 	return nil
 }
 
-// retire lets go of what before has and next does not. Requests that began with it still have
-// it.
+// retire retires the origins and closes the certificates that before has and next does not. Requests that
+// began with before still use them.
 func (e *edge) retire(before, next *live) {
 	var busy []*origin.Origin
 	for _, o := range slices.Concat(e.retired, originsNotIn(before.origins, next.origins)) {
@@ -124,11 +124,11 @@ func (e *edge) retire(before, next *live) {
 	}
 	e.retired = busy
 	if before.certs != nil && before.certs != next.certs {
-		before.certs.Close() // what it has shown stays readable
+		before.certs.Close() // ends its watch; certificates already handed out stay valid
 	}
 }
 
-// nameOrigins says which origins have series.
+// nameOrigins tells the origin metrics which origins keep their series.
 func (e *edge) nameOrigins() {
 	var inForce []string
 	for _, o := range e.now.Load().origins {
@@ -139,8 +139,8 @@ func (e *edge) nameOrigins() {
 	})
 }
 
-// listenAt returns what is live of the listener number i of the start: what c says of its
-// address, and what has been in force where c does not know it.
+// listenAt returns the settings of the listener with index i at the start: those of c for the same
+// address, or was if c does not list the address.
 func listenAt(c *config.Config, i int, was config.Listen) config.Listen {
 	if i < len(c.Listen) && c.Listen[i].Address == was.Address {
 		return c.Listen[i]
@@ -153,7 +153,7 @@ func listenAt(c *config.Config, i int, was config.Listen) config.Listen {
 	return was
 }
 
-// adminOptions are those of the admin listener, at the address where it is.
+// adminOptions returns the admin listener's options with the live settings of l. The address is that of the start.
 func (e *edge) adminOptions(l *live) admin.Options {
 	a := &l.config.Admin
 	o := admin.Options{

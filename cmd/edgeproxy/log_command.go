@@ -15,7 +15,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// lookEvery is how often a log that is followed is looked at.
+// lookEvery is the interval at which a followed log is read.
 const lookEvery = 250 * time.Millisecond
 
 // logOptions are the flags of the command log.
@@ -65,7 +65,7 @@ func logCommand() *cobra.Command {
 	return cmd
 }
 
-// followLog prints the lines of t that meet the filters, until ctx ends, or once what is there.
+// followLog prints the lines of t that meet the filters, until ctx ends or, with --once, to the end of the file.
 func followLog(ctx context.Context, t *tail, o logOptions, filters []logFilter, stdout, stderr io.Writer) error {
 	out := bufio.NewWriter(stdout)
 	p := &logPrinter{out: out, raw: o.raw, filters: filters}
@@ -93,15 +93,15 @@ func followLog(ctx context.Context, t *tail, o logOptions, filters []logFilter, 
 
 // logPrinter prints lines of the access log.
 type logPrinter struct {
-	out       io.Writer // which keeps its first error
+	out       io.Writer // a bufio.Writer: its Flush returns the first error
 	raw       bool
 	filters   []logFilter
-	malformed int // lines that are no object of JSON
+	malformed int // lines that are not one JSON object
 	warned    bool
 }
 
-// line prints one line if it meets the filters. What is not exactly one object is no line of the
-// access log: what stands behind the object belongs to something else.
+// line prints one line if it meets the filters. It skips text that is not exactly one JSON object: the
+// access log has no such lines.
 func (p *logPrinter) line(text []byte) {
 	var fields map[string]any
 	if err := json.Unmarshal(text, &fields); err != nil || fields == nil {
@@ -120,7 +120,7 @@ func (p *logPrinter) line(text []byte) {
 	_, _ = io.WriteString(p.out, columns(fields)+"\n")
 }
 
-// columns is a line for people.
+// columns formats a line as text.
 func columns(fields map[string]any) string {
 	text := func(name string) string { s, _ := fields[name].(string); return s }
 	number := func(name string) float64 { n, _ := fields[name].(float64); return n }
@@ -144,7 +144,7 @@ func columns(fields map[string]any) string {
 	return escapeUnprintable(line)
 }
 
-// humanBytes is a number of bytes for people.
+// humanBytes formats a number of bytes with a unit.
 func humanBytes(n float64) string {
 	if n < 0 || n > 1<<62 {
 		return "?"
@@ -152,7 +152,7 @@ func humanBytes(n float64) string {
 	return humanize.IBytes(uint64(n))
 }
 
-// shortSeconds is seconds for people.
+// shortSeconds formats seconds with a unit.
 func shortSeconds(s float64) string {
 	switch {
 	case s < 0.001:
@@ -163,7 +163,7 @@ func shortSeconds(s float64) string {
 	return fmt.Sprintf("%.2fs", s)
 }
 
-// escapeUnprintable is text without what a terminal obeys.
+// escapeUnprintable writes characters that a terminal could act on as \uXXXX.
 func escapeUnprintable(text string) string {
 	if !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 		return text

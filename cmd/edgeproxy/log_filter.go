@@ -19,18 +19,18 @@ type logFilter struct {
 	field string
 	op    string
 	text  string
-	// number is the value of a field that is a number: of seconds, where it is a time.
+	// number is the value for a numeric field: seconds, if the field is a time span.
 	number   float64
 	isNumber bool
 }
 
-// numberFields are the fields that are numbers; true: of seconds.
+// numberFields are the numeric fields; true: in seconds.
 var numberFields = map[string]bool{
 	"status": false, "bytes": false, "sightings": false, "ttl": true, "duration": true, "first_byte": true,
 	"origin_connect": true, "origin_first_byte": true, "origin_total": true,
 }
 
-// comparisons are the operators, the longer ones first.
+// comparisons are the operators. The longer ones come first, so that >= is not read as >.
 var comparisons = []string{">=", "<=", "!=", "=", ">", "<"}
 
 // parseLogFilter reads a filter such as result=miss, status>=500 or duration>250ms.
@@ -61,14 +61,14 @@ func parseLogFilter(s string) (f logFilter, err error) {
 	return f, nil
 }
 
-// parseText reads the value of a field that is no number.
+// parseText checks the value for a field that is not numeric.
 func (f *logFilter) parseText() error {
 	if f.field == "time" {
 		at, err := time.Parse(time.RFC3339Nano, f.text)
 		if err != nil {
 			return errors.New("want a time such as 2026-01-02T15:04:05Z")
 		}
-		f.text = at.UTC().Format("2006-01-02T15:04:05.000000Z") // as the log has it, so text compares
+		f.text = at.UTC().Format("2006-01-02T15:04:05.000000Z") // the log's format: its text order is its time order
 		return nil
 	}
 	if f.op != "=" && f.op != "!=" {
@@ -80,7 +80,7 @@ func (f *logFilter) parseText() error {
 	return nil
 }
 
-// wordsOf returns all values that a field may have; nil is any.
+// wordsOf returns all values that a field may have; nil: any.
 func wordsOf(field string) (words []string) {
 	switch field {
 	case "result":
@@ -101,7 +101,7 @@ func fieldNames() string {
 	return strings.Join(names, ", ")
 }
 
-// parseNumber reads a number, or a duration where it is one of seconds.
+// parseNumber reads a number or, with seconds, a duration.
 func parseNumber(text string, seconds bool) (float64, error) {
 	if n, err := strconv.ParseFloat(text, 64); err == nil && !math.IsNaN(n) && !math.IsInf(n, 0) {
 		return n, nil
@@ -116,8 +116,8 @@ func parseNumber(text string, seconds bool) (float64, error) {
 	return d.Seconds(), nil
 }
 
-// matches reports whether a line, as JSON has it, meets the condition. A line without the field
-// meets none.
+// matches reports whether a decoded line meets the condition. A line without the field meets
+// none.
 func (f *logFilter) matches(line map[string]any) bool {
 	order := 0
 	switch v := line[f.field].(type) {

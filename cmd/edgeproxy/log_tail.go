@@ -9,22 +9,21 @@ import (
 	"os"
 )
 
-// longestLogLine is the longest line of a log that is kept. The rest of a longer one is passed
-// over.
+// longestLogLine bounds a line of the log in bytes. Longer lines are skipped.
 const longestLogLine = 1 << 20
 
-// tail reads the lines that are added to a log, over its rotations: a file that was renamed is read
-// to its end before the one that has its place now, and one that was cut is read from its
-// beginning. One goroutine uses it.
+// tail reads the lines that are added to a log, across rotations. It reads a renamed file to its
+// end before the file that took its place, and starts again at the beginning of a truncated file. It
+// is not safe for concurrent use.
 type tail struct {
 	path     string
 	file     *os.File
 	offset   int64
-	partial  []byte // of the last line
-	skipping bool   // the last line is too long
+	partial  []byte // the last line so far, without its line feed
+	skipping bool   // the last line is too long: drop the rest of it
 }
 
-// openTail opens the log at path; with all from its first line, else from its end.
+// openTail opens the log at path at its end or, with all, at its first line.
 func openTail(path string, all bool) (*tail, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -42,8 +41,8 @@ func openTail(path string, all bool) (*tail, error) {
 
 func (t *tail) Close() error { return t.file.Close() }
 
-// read gives each whole line that has come since the last call, without its line feed. A line is
-// valid until the next one.
+// read calls line for each complete line since the last call, without its line feed. The slice is valid
+// during the call only.
 func (t *tail) read(line func([]byte)) error {
 	if err := t.drain(line); err != nil {
 		return err
@@ -52,7 +51,7 @@ func (t *tail) read(line func([]byte)) error {
 	if err != nil || next == nil {
 		return err
 	}
-	// The log is written in order: where the next file has something, this one has all.
+	// The log is written in order: if the next file has data, this one is complete.
 	if err := t.drain(line); err != nil {
 		return errors.Join(err, next.Close())
 	}
@@ -64,19 +63,18 @@ func (t *tail) read(line func([]byte)) error {
 	return t.drain(line)
 }
 
-// successor opens the file that has taken the place of t's and has something in it; nil: there is
-// none.
+// successor opens the file that has replaced t's, if it is not empty; nil: there is none.
 func (t *tail) successor() (*os.File, error) {
 	at, err := os.Stat(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // as it says
+		return nil, nil //nolint:nilnil // no successor
 	}
 	own, ownErr := t.file.Stat()
 	if err = errors.Join(err, ownErr); err != nil {
 		return nil, err
 	}
 	if os.SameFile(at, own) || at.Size() == 0 {
-		return nil, nil //nolint:nilnil // as above
+		return nil, nil //nolint:nilnil // no successor yet
 	}
 	f, err := os.Open(t.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,23 +83,23 @@ func (t *tail) successor() (*os.File, error) {
 	return f, err
 }
 
-// drain reads what the file has.
+// drain reads the file to its end.
 func (t *tail) drain(line func([]byte)) error {
 	info, err := t.file.Stat()
 	if err != nil {
 		return err
 	}
-	if info.Mode().IsRegular() && info.Size() < t.offset { // cut
+	if info.Mode().IsRegular() && info.Size() < t.offset { // truncated
 		if _, err := t.file.Seek(0, io.SeekStart); err != nil {
 			return err
 		}
 		t.offset, t.partial, t.skipping = 0, t.partial[:0], false
 	}
-	var room [64 << 10]byte
+	var buf [64 << 10]byte
 	for {
-		n, err := t.file.Read(room[:])
+		n, err := t.file.Read(buf[:])
 		t.offset += int64(n)
-		t.split(room[:n], line)
+		t.split(buf[:n], line)
 		switch {
 		case errors.Is(err, io.EOF) || n == 0 && err == nil:
 			return nil
@@ -111,7 +109,7 @@ func (t *tail) drain(line func([]byte)) error {
 	}
 }
 
-// split takes lines out of b, the first of which partial may have begun.
+// split calls line for each complete line of b. partial holds the beginning of the first, if any.
 func (t *tail) split(b []byte, line func([]byte)) {
 	for {
 		part, rest, whole := bytes.Cut(b, []byte{'\n'})

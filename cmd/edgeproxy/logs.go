@@ -12,12 +12,11 @@ import (
 	"edgeproxy/internal/lines"
 )
 
-// programLogBytes is how much of the program's own log may wait for its reader.
+// programLogBytes bounds the queue of the program's own log.
 const programLogBytes = 1 << 20
 
 // openLog returns the program's own log, and the queue behind it. Logging never waits for
-// the reader of standard error. Lines by the package log or by slog's default go the same
-// way.
+// the reader of standard error. slog's default logger and the package log use it too.
 func openLog(o config.Log, level slog.Leveler, stderr io.Writer) (*slog.Logger, *lines.Log, error) {
 	if stderr == io.Writer(os.Stderr) {
 		stderr = ownStderr()
@@ -41,7 +40,7 @@ func newLogAt(format config.Format, level slog.Leveler, w io.Writer) *slog.Logge
 	return slog.New(slog.NewJSONHandler(w, options))
 }
 
-// countDrops shows how many lines of a log were not written.
+// countDrops registers a metric of the lines of a log that were not written.
 func (e *edge) countDrops(log string, dropped func() uint64) {
 	e.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "edgeproxy_log_dropped_total", Help: "Lines of a log not written, because its reader was too slow, or a write failed.",
@@ -49,14 +48,14 @@ func (e *edge) countDrops(log string, dropped func() uint64) {
 	}, func() float64 { return float64(dropped()) }))
 }
 
-// printWithin prints text. Where nobody reads w it gives up after patience.
-func printWithin(w io.Writer, text string, patience time.Duration) {
+// printWithin writes text to w. It gives up after timeout, if nobody reads w.
+func printWithin(w io.Writer, text string, timeout time.Duration) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_, _ = io.WriteString(w, text) // nobody is left to tell
+		_, _ = io.WriteString(w, text) // an error cannot be reported anywhere
 	}()
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(timeout)
 	defer timer.Stop()
 	select {
 	case <-done:

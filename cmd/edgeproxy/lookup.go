@@ -25,7 +25,7 @@ type lookupAnswer struct {
 	Next      lookupNext       `json:"next"`
 }
 
-// lookupKey is under what the response is stored and counted.
+// lookupKey is the cache key, and the key by which sightings are counted.
 type lookupKey struct {
 	URL     string   `json:"url"`
 	Part    string   `json:"part,omitempty"`    // of a large object: which slice
@@ -36,7 +36,7 @@ type lookupKey struct {
 }
 
 type lookupSightings struct {
-	Within int  `json:"within_window"` // of a filter that only knows whether: 0 or 1, which stands for more
+	Within int  `json:"within_window"` // 0 or 1 if the filter does not count; 1 then stands for one or more
 	Exact  bool `json:"counted"`       // the filter counts
 }
 
@@ -51,12 +51,12 @@ type lookupStored struct {
 	Purged string  `json:"purged"`      // no, soft or yes
 }
 
-// lookupNext is what would become of the next request.
+// lookupNext is what would happen to the next request.
 type lookupNext struct {
 	Result string `json:"result"` // hit, stale, validate, miss, pass, answered or refused
-	// Admitted says whether the response would be stored, if it may be and fits; not where none would be fetched.
+	// Admitted says whether admission would let the response be stored. It is false if no response would be fetched.
 	Admitted bool   `json:"admitted"`
-	Reason   string `json:"reason,omitempty"` // a word of the closed list
+	Reason   string `json:"reason,omitempty"` // a name of package reason
 	Text     string `json:"text"`
 }
 
@@ -111,7 +111,7 @@ func storedOf(in proxy.Inspection, now time.Time) *lookupStored {
 	}
 }
 
-// nextOf says what would become of the next request, and why.
+// nextOf returns what would happen to the next request, and why.
 func nextOf(in proxy.Inspection) lookupNext {
 	stale := in.Purged == purge.Stale || in.Use == rfc9111.UseAfterValidation
 	switch {
@@ -131,7 +131,7 @@ func nextOf(in proxy.Inspection) lookupNext {
 	return lookupNext{Result: "validate", Admitted: true, Text: "What is stored is stale. The origin is asked whether it still holds, and what comes is stored without asking the filter."}
 }
 
-// fetched is what becomes of a request that the origin answers, by what admission would say.
+// fetched returns what would happen to a request that the origin answers. why is a sentence that begins the text.
 func fetched(in proxy.Inspection, why string) lookupNext {
 	n := lookupNext{Result: "miss", Admitted: in.Verdict.Admit, Reason: in.Verdict.Reason.String()}
 	switch {

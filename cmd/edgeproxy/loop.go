@@ -10,8 +10,8 @@ import (
 	"edgeproxy/config"
 )
 
-// loopWarnings warns of origins that are one of our own listeners: a request comes back, and is refused there as a
-// loop. Names other than localhost are not looked up.
+// loopWarnings warns of origin servers that are one of our own listeners: a request would loop back and be refused.
+// No host name except localhost is resolved.
 func loopWarnings(c *config.Config) (out []config.Warning) {
 	ours := localAddresses()
 	for _, o := range c.Origins {
@@ -27,11 +27,11 @@ func loopWarnings(c *config.Config) (out []config.Warning) {
 	return out
 }
 
-// localAddresses returns those of this machine, without loopback.
+// localAddresses returns the addresses of this machine's interfaces.
 func localAddresses() (out []netip.Addr) {
 	all, err := net.InterfaceAddrs()
 	if err != nil {
-		return nil // it is only for a warning
+		return nil // the result is only for a warning
 	}
 	for _, a := range all {
 		if p, err := netip.ParsePrefix(a.String()); err == nil {
@@ -41,7 +41,7 @@ func localAddresses() (out []netip.Addr) {
 	return out
 }
 
-// endsAt reports whether a connection to the address of a server ends at a listener. Ours are the addresses of
+// endsAt reports whether a connection to the address server ends at the address listener. ours are the addresses of
 // this machine.
 func endsAt(server, listener string, ours []netip.Addr) bool {
 	if strings.HasPrefix(server, socketPrefix) {
@@ -57,14 +57,14 @@ func endsAt(server, listener string, ours []netip.Addr) bool {
 		return strings.EqualFold(host, at)
 	}
 	return slices.ContainsFunc(to, func(a netip.Addr) bool {
-		if a.IsUnspecified() { // the system takes it for loopback
+		if a.IsUnspecified() { // the kernel connects to loopback instead
 			a = loopbackLike(a)
 		}
 		return accepts(at, a) && (a.IsLoopback() || slices.Contains(ours, a))
 	})
 }
 
-// accepts reports whether who listens at host, "" for every address, gets a connection to a.
+// accepts reports whether a listener at host, "" for every address, gets connections to a.
 func accepts(host string, a netip.Addr) bool {
 	addresses, named := hostAddresses(host)
 	switch {
@@ -78,7 +78,7 @@ func accepts(host string, a netip.Addr) bool {
 	})
 }
 
-// hostAddresses returns the addresses that a host stands for without a look-up; named says that it takes one.
+// hostAddresses returns the addresses of an IP literal or localhost. named reports that host is a name to resolve.
 func hostAddresses(host string) (out []netip.Addr, named bool) {
 	if strings.EqualFold(host, "localhost") {
 		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1}), netip.IPv6Loopback()}, false
@@ -90,7 +90,7 @@ func hostAddresses(host string) (out []netip.Addr, named bool) {
 	return []netip.Addr{a.Unmap().WithZone("")}, false
 }
 
-// loopbackLike returns the loopback address of a's version.
+// loopbackLike returns the loopback address of a's IP version.
 func loopbackLike(a netip.Addr) netip.Addr {
 	if a.Is4() {
 		return netip.AddrFrom4([4]byte{127, 0, 0, 1})

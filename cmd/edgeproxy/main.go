@@ -1,6 +1,7 @@
-// Command edgeproxy is a caching reverse proxy that stores a response only when
-// its key was asked for before. This folder wires the rooms together: commands,
-// signals, and the order of start and stop. It decides nothing about a request.
+// Command edgeproxy is a caching reverse proxy. By default it stores a response
+// only if its key was requested before. This folder wires the rooms (packages)
+// together: commands, signals, and the order of start and stop. It decides
+// nothing about a request.
 package main
 
 import (

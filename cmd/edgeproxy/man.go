@@ -33,7 +33,7 @@ func manCommand() *cobra.Command {
 	}
 }
 
-// writePages writes the page of c, and those of its commands.
+// writePages writes the pages of c and of its subcommands.
 func writePages(c *cobra.Command, dir string) error {
 	c.InitDefaultHelpFlag()
 	name := filepath.Join(dir, strings.ReplaceAll(c.CommandPath(), " ", "-")+".1")
@@ -71,7 +71,7 @@ func manPage(c *cobra.Command) string {
 	return b.String()
 }
 
-// section writes lines as they are; without any it writes nothing.
+// section writes a section with unfilled lines. It writes nothing if text is empty.
 func section(b *strings.Builder, title, text string) {
 	if text == "" {
 		return
@@ -100,7 +100,7 @@ func seeAlso(c *cobra.Command) string {
 	return "/usr/share/doc/edgeproxy/operating.md and settings.md"
 }
 
-// roff keeps text from being taken for requests of roff.
+// roff escapes text for roff.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {

@@ -26,7 +26,7 @@ func hosts(patterns []config.HostPattern) []routing.Host {
 	return out
 }
 
-// schemeOf is the scheme that a match wants, "" for either.
+// schemeOf returns the scheme that a match wants, "" for either.
 func schemeOf(s config.MatchScheme) string {
 	if s == config.AnyScheme {
 		return ""
@@ -36,7 +36,7 @@ func schemeOf(s config.MatchScheme) string {
 
 func asIs(name string) string { return name }
 
-// valueMatches are conditions on values, in the order of their names; named is how routing has a name.
+// valueMatches returns conditions on values, sorted by name. named maps a name to its form in routing.
 func valueMatches(values map[string]string, named func(string) string) (out []routing.ValueMatch) {
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		p := config.ParseFieldPattern(values[name])
@@ -45,7 +45,7 @@ func valueMatches(values map[string]string, named func(string) string) (out []ro
 	return out
 }
 
-// matchFaults refuses conditions on fields that do not reach origins as the client sent them.
+// matchFaults refuses conditions on fields that edgeproxy changes before it forwards a request.
 func matchFaults(c *config.Config) (faults config.Errors) {
 	for i, r := range c.Routes {
 		for _, name := range slices.Sorted(maps.Keys(r.Match.Headers)) {

@@ -13,19 +13,19 @@ import (
 )
 
 const (
-	// memoryBase is what the process takes beside cache, filters and bodies on their
-	// way: code, connections' buffers, metrics.
+	// memoryBase is an estimate of the memory beside cache, filters and bodies in
+	// transit: code, connections' buffers, metrics.
 	memoryBase = 48 << 20
 
-	// cgroupEvery is how often the limit of the cgroup is read again: a container may be
-	// resized while it runs.
+	// cgroupEvery is the interval at which the cgroup's limit is read again: a container may
+	// be resized while it runs.
 	cgroupEvery = time.Minute
 )
 
-// limitMemory sets the soft limit of Go's memory (GOMEMLIMIT) to what the edges of this
-// process may hold, or to 90 % of what the cgroup allows where that is less, unless the
-// operator has set one. Without a limit the collector would let the heap grow to twice the
-// cache before it works. The limit follows the cgroup's until stop is called, which is never
+// limitMemory sets Go's soft memory limit (GOMEMLIMIT) to what the edges of this process may
+// hold, or to 90 % of the cgroup's limit if that is less. It does nothing if the operator has
+// set GOMEMLIMIT. Without a limit the garbage collector would let the heap grow to twice the
+// cache before it runs. The limit follows the cgroup's until stop is called. stop is never
 // nil.
 func limitMemory(log *slog.Logger, edges ...*edge) (stop func()) {
 	if os.Getenv("GOMEMLIMIT") != "" {
@@ -56,8 +56,8 @@ func limitMemory(log *slog.Logger, edges ...*edge) (stop func()) {
 	}
 }
 
-// followCgroup calls set whenever limit, asked every so often, returns another number than
-// before. It returns when ctx ends.
+// followCgroup calls limit at the interval every, and set whenever the result changes. It
+// returns when ctx ends.
 func followCgroup(ctx context.Context, every time.Duration, before int64, limit func() int64, set func(int64)) {
 	ticks := time.NewTicker(every)
 	defer ticks.Stop()
@@ -75,8 +75,8 @@ func followCgroup(ctx context.Context, every time.Duration, before int64, limit 
 }
 
 // softLimit returns the lesser of most and 90 % of cgroup, in bytes. A cgroup of 0 has no
-// limit. The tenth that is left is for what Go's limit does not hold: pages of the program's
-// file, and the kernel's own memory for connections.
+// limit. The other 10 % is for memory that Go's limit does not cover: pages of the program's
+// file, and the kernel's memory for connections.
 func softLimit(most, cgroup int64) int64 {
 	if cgroup == 0 {
 		return most
@@ -84,8 +84,8 @@ func softLimit(most, cgroup int64) int64 {
 	return min(most, cgroup/10*9)
 }
 
-// cgroupMemory returns how many bytes the cgroup of this process allows it; 0 is no limit, or
-// none that can be read.
+// cgroupMemory returns the memory limit of this process's cgroup in bytes; 0 if there is none or
+// it cannot be read.
 func cgroupMemory() int64 {
 	limit, err := memlimit.FromCgroup()
 	if err != nil || limit > math.MaxInt64 {
@@ -94,9 +94,9 @@ func cgroupMemory() int64 {
 	return int64(limit)
 }
 
-// memoryBytes is the most that cache, bodies on their way, bodies that clients pin, filters,
-// shadow policies, counts by host and URL and the disk tier take. A fifth is added to the cache, for garbage that the collector has
-// not freed yet. A quarter is added to bodies on their way, for the bodies of requests.
+// memoryBytes returns the most memory that the cache, bodies in transit, bodies pinned by clients, filters, shadow
+// policies, counts by host and URL, and the disk tier take. It adds a fifth to the cache, for garbage that is not
+// collected yet, and a quarter to bodies in transit, for request bodies.
 func (e *edge) memoryBytes() int64 {
 	l := &e.config.Limits
 	bodies := l.InflightBytes + max(l.InflightBytes/4, l.RequestBuffer) + e.config.Pinned()
@@ -104,7 +104,7 @@ func (e *edge) memoryBytes() int64 {
 		e.gate.MostBytes() + e.shadow.Bytes() + e.topBytes() + e.diskMemory()
 }
 
-// topBytes is what counts by host and URL take now.
+// topBytes returns the memory of the counts by host and URL.
 func (e *edge) topBytes() int64 {
 	if t := e.proxy.Top(); t != nil {
 		return t.MemoryBytes()

@@ -13,12 +13,12 @@ import (
 	"edgeproxy/internal/statefile"
 )
 
-// This file tries what serve will open for writing. What it makes for that it removes.
+// This file checks the files that serve will open for writing. It removes what it creates for that.
 
 const stateKey = "admission.state"
 
-// openFaults says which files of c cannot be opened. Running is what is in force, nil at a start:
-// files that are open already are not tried, for a reload does not open them.
+// openFaults returns which files of c cannot be opened. running is the configuration in force, nil at a start.
+// Files that it has open are not checked, because a reload does not open them.
 func openFaults(c, running *config.Config) (faults config.Errors) {
 	if running == nil {
 		running = &config.Config{}
@@ -36,7 +36,7 @@ func openFaults(c, running *config.Config) (faults config.Errors) {
 	return faults
 }
 
-// openWarnings says what serve will go on without. A start says it by itself, in its log.
+// openWarnings returns what serve will run without. A start does not call it: it logs these problems itself.
 func openWarnings(c *config.Config) (out []config.Warning) {
 	_, out = diskProblems(c, nil)
 	path := c.Admission.State
@@ -51,7 +51,7 @@ func openWarnings(c *config.Config) (out []config.Warning) {
 	return out
 }
 
-// checkStatePath returns why the state cannot be saved at path; nil also for no path.
+// checkStatePath returns why the state cannot be saved at path; nil for an empty path.
 func checkStatePath(path string) error {
 	if path == "" {
 		return nil
@@ -65,11 +65,11 @@ func checkStatePath(path string) error {
 	return nil
 }
 
-// checkWritableDir returns why no file can be made in a folder. Nothing is left there.
+// checkWritableDir returns why no file can be created in a folder. It creates a file and removes it.
 func checkWritableDir(folder string) error {
 	probe, err := os.CreateTemp(folder, ".edgeproxy-*")
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
-		return &fs.PathError{Op: p.Op, Path: folder, Err: p.Err} // the name of the file is none that anybody knows
+		return &fs.PathError{Op: p.Op, Path: folder, Err: p.Err} // the random file name means nothing to the reader
 	}
 	if err != nil {
 		return err
@@ -78,8 +78,8 @@ func checkWritableDir(folder string) error {
 	return os.Remove(probe.Name())
 }
 
-// checkLogPath returns why the file of a log cannot be opened, and does not make it. A pipe is not
-// opened either: its reader would see an end.
+// checkLogPath returns why a log file cannot be opened. It does not create the file. It does not open a
+// pipe, whose reader would see the end of file.
 func checkLogPath(path string) error {
 	if path == "" || path == "-" {
 		return nil
@@ -98,10 +98,10 @@ func checkLogPath(path string) error {
 	return checkAccess(path, mayWrite)
 }
 
-// followLinks returns where a file would be made that is asked for at path: links are followed that
-// lead to nothing.
+// followLinks returns where open(2) with O_CREAT would create the file at path: it follows dangling symbolic
+// links.
 func followLinks(path string) string {
-	for range 40 { // the kernel's bound
+	for range 40 { // the kernel's limit
 		to, err := os.Readlink(path)
 		if err != nil {
 			break
@@ -114,8 +114,8 @@ func followLinks(path string) string {
 	return path
 }
 
-// checkCreatable returns why no file can be made in a folder, which is made where it is not there. It
-// changes nothing: somebody else may have the folder in use and wonder about a file.
+// checkCreatable returns why a folder cannot be used or, if it does not exist, cannot be created. It
+// changes nothing, because another process may use the folder.
 func checkCreatable(folder string) error {
 	for {
 		info, err := os.Stat(folder)
@@ -136,13 +136,13 @@ func checkCreatable(folder string) error {
 	}
 }
 
-// What the system is asked for.
+// Modes of access(2).
 const (
 	maySearch = 1
 	mayWrite  = 2
 )
 
-// checkAccess returns why this process may not use the file at path so.
+// checkAccess returns why this process may not use the file at path in this mode.
 func checkAccess(path string, mode uint32) error {
 	if err := faccessat(path, mode); err != nil {
 		return &fs.PathError{Op: "open", Path: path, Err: err}

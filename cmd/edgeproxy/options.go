@@ -19,8 +19,8 @@ import (
 	"edgeproxy/internal/rfc9111"
 )
 
-// This file translates the configuration into each room's own options, so that
-// no room knows the file's format.
+// This file translates the configuration into each room's own options. No room
+// knows the file's format.
 
 func (e *edge) cacheOptions() cache.Options {
 	c := e.config
@@ -35,7 +35,7 @@ func (e *edge) cacheOptions() cache.Options {
 	return o
 }
 
-// admissionOptions builds the filters that routes use, and no other.
+// admissionOptions asks for the filters that routes use, and for no others.
 func (e *edge) admissionOptions(seed uint64, restore *admission.State) admission.Options {
 	o := admission.Options{
 		TierBytes: gatedTierBytes(e.config), Guard: e.panics.Quietly,
@@ -134,7 +134,7 @@ func routes(c *config.Config, origins []liveOrigin) ([]proxy.Route, error) {
 	return routes, nil
 }
 
-// rewrite is what the origin of a route is asked for, nil if that is what clients ask for.
+// rewrite returns how a route changes the target and host that it sends to its origin; nil: it changes nothing.
 func rewrite(c *config.Config, r *config.Route) *proxy.Rewrite {
 	if !r.Rewrites() {
 		return nil
@@ -239,7 +239,7 @@ func liveOptions(c *config.Config, routes []proxy.Route) proxy.Live {
 	}
 }
 
-// logFormat is that of the access log; nil is JSON. A template was checked with the file.
+// logFormat returns the access log's format; nil is JSON. A template was checked when the file was loaded.
 func logFormat(a *config.AccessLog) *accesslog.Format {
 	switch a.Format {
 	case config.LogCombined:
@@ -253,7 +253,7 @@ func logFormat(a *config.AccessLog) *accesslog.Format {
 	return nil
 }
 
-// unlogged is the share of a route's requests that are not logged.
+// unlogged returns the share of a route's requests, 0 to 1, that are not logged.
 func unlogged(r config.RouteLog) float64 {
 	if !r.Enabled {
 		return 1

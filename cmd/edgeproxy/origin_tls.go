@@ -9,8 +9,8 @@ import (
 	"edgeproxy/config"
 )
 
-// originTLS reads the files of an origin's tls section. The faults say which
-// setting is wrong, and never what is in a file.
+// originTLS reads the files of an origin's tls section. The faults name the
+// setting, and never quote a file.
 func originTLS(c *config.Config, o *config.Origin) (*tls.Config, config.Errors) {
 	t := &tls.Config{
 		ServerName: o.TLS.ServerName, MinVersion: tls.VersionTLS12,
@@ -44,8 +44,8 @@ type originFiles struct {
 	faults  config.Errors
 }
 
-// read returns the content of the file that a setting names; nil if it names none
-// or a file that cannot be read.
+// read returns the content of the file that a setting names. It returns nil if
+// path is empty or, with a fault, if the file cannot be read.
 func (f *originFiles) read(setting, path string) []byte {
 	if path == "" {
 		return nil

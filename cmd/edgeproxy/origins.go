@@ -12,16 +12,16 @@ import (
 	"edgeproxy/internal/origin"
 )
 
-// liveOrigin is an origin, and what it was built from.
+// liveOrigin is an origin, and the settings it was built from.
 type liveOrigin struct {
 	config config.Origin
 	files  string // a digest of the files that its tls section names
 	origin *origin.Origin
 }
 
-// buildOrigins returns the origins of c. One that is in before, with the same settings, is
-// that one: it keeps its connections and what is known of its servers. With an error none is
-// new.
+// buildOrigins returns the origins of c. An origin of before with the same settings is reused: it
+// keeps its connections and the state of its servers. After an error no new origin is left
+// open.
 func (e *edge) buildOrigins(c *config.Config, before []liveOrigin) (origins []liveOrigin, err error) {
 	for i := range c.Origins {
 		o := liveOrigin{config: c.Origins[i], files: digestOf(&c.Origins[i].TLS)}
@@ -46,7 +46,7 @@ func (e *edge) newOrigin(c *config.Config, o *config.Origin) (*origin.Origin, er
 	if err != nil {
 		return nil, err
 	}
-	options.ClientShare = e.config.Limits.OriginShare // as it is until a restart
+	options.ClientShare = e.config.Limits.OriginShare // not live: the value of the start
 	options.Metrics, options.Panics, options.Dial, options.DialFailed = e.calls, e.panics, e.dialer.Dial, e.dialer.Failed
 	options.OnChange = func(change origin.Change) { e.serverChanged(o.Name, change) }
 	return origin.New(options)
@@ -69,8 +69,8 @@ func originsNotIn(origins, others []liveOrigin) (out []*origin.Origin) {
 	return out
 }
 
-// digestOf tells the files that t names from other ones. One that cannot be read is as if it
-// were empty: originTLS says so.
+// digestOf returns a digest of the contents of the files that t names. An unreadable file counts as
+// empty; originTLS reports it.
 func digestOf(t *config.OriginTLS) string {
 	h := sha256.New()
 	for _, path := range []string{t.CA, t.Certificate, t.Key} {
@@ -130,8 +130,8 @@ func originServers(c *config.Config, o *config.Origin) ([]origin.Server, config.
 	return out, faults
 }
 
-// serverChanged tells the log of a server that is taken out or brought back. One that was
-// both ejected and down comes back in two steps, and the first is no new failure.
+// serverChanged logs that a server was taken out of use or brought back. A server that was both
+// ejected and down comes back in two steps; the first is no new failure.
 func (e *edge) serverChanged(name string, c origin.Change) {
 	args := []any{"origin", name, "server", c.Server, "state", c.State.String()}
 	if c.State == balance.Up {
@@ -155,8 +155,8 @@ type originStatus struct {
 	FirstByteLately firstByteStatus `json:"first_byte_lately"` // in the last lately_seconds
 }
 
-// firstByteStatus is how long the origin took from a request to the first byte of its response. Shares of the responses,
-// half of them and 95 of 100, are estimated from the buckets of edgeproxy_origin_first_byte_seconds. All are 0 of no responses.
+// firstByteStatus is the time from a request to the first byte of the origin's response. P50 and P95 are quantiles,
+// estimated from the buckets of edgeproxy_origin_first_byte_seconds. All are 0 if there were no responses.
 type firstByteStatus struct {
 	Responses int64   `json:"responses"`
 	Mean      float64 `json:"mean_seconds"`
@@ -177,7 +177,7 @@ type serverStatus struct {
 	Active     int     `json:"active_connections"`
 	Idle       int     `json:"idle_connections"`
 	Upgraded   int     `json:"upgraded_connections"`
-	HTTP2      int     `json:"http2_connections"` // active_connections are then the requests on them
+	HTTP2      int     `json:"http2_connections"` // if any, active_connections counts the requests on them
 }
 
 func statusOfOrigin(o liveOrigin, now time.Time, since countSnapshot) originStatus {

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// stickyErrorWriter is what a command prints to. It keeps the first error, so that a command which could not say what it was asked for
-// fails, also where it does not look at what a write returns.
+// stickyErrorWriter is the standard output of a command. It keeps the first error. So a command that could not print its
+// result fails, even if it ignores what a write returns.
 type stickyErrorWriter struct {
 	io.Writer
 	failed error
@@ -24,8 +24,8 @@ func (o *stickyErrorWriter) Write(p []byte) (int, error) {
 	return n, err //nolint:wrapcheck // it is the writer's
 }
 
-// rejectUnknownShells has the command for completions, which is cobra's, take a shell that it does not know for bad usage. It
-// printed its help, and scripts took that for a completion.
+// rejectUnknownShells makes an unknown shell a usage error of cobra's completion command. cobra prints the help instead,
+// and scripts would take that for a completion.
 func rejectUnknownShells(root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	completion, _, err := root.Find([]string{"completion"})

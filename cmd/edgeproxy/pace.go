@@ -11,8 +11,8 @@ import (
 	"edgeproxy/internal/sendfile"
 )
 
-// buildPace builds what looks after how fast clients take their answers, and after what
-// they keep in memory meanwhile; and the copies that large ones are sent from.
+// buildPace builds the watch over how fast clients read responses and over what they pin in
+// memory meanwhile. It also builds the copies that large responses are sent from.
 func (e *edge) buildPace() {
 	e.sends = pace.New(pace.Options{Send: paceOf(e.config.Limits.SendRate), Pinned: e.pinned, Client: e.clientOf, Panics: e.panics, Log: e.log})
 	e.copies = sendfile.New(sendfile.Options{MaxBytes: int64(e.config.Copies()), Panics: e.panics, Log: e.log})
@@ -33,13 +33,13 @@ func (e *edge) buildPace() {
 	)
 }
 
-// slowClients returns how many were let go for limits.send_rate.
+// slowClients returns how many clients were cut off because of limits.send_rate.
 func (e *edge) slowClients() int64 {
 	slow, _ := e.sends.LetGo()
 	return slow + e.slowStreams.Load() + e.proxy.SlowReaders()
 }
 
-// clientOf returns whose connection conn is, or the request of HTTP/2 that it is.
+// clientOf returns the client of conn, which is a connection or one HTTP/2 stream.
 func (e *edge) clientOf(conn net.Conn) netip.Prefix {
 	c, _ := e.peers.Client(conn)
 	return c

@@ -65,7 +65,7 @@ func purgeCommand() *cobra.Command {
 	return cmd
 }
 
-// order returns what the flags ask for.
+// order returns the purge that the flags describe.
 func (f *purgeFlags) order() (purgeOrder, error) {
 	o := purgeOrder{soft: f.soft}
 	for _, given := range []struct {
@@ -93,10 +93,10 @@ func (f *purgeFlags) order() (purgeOrder, error) {
 	return o, nil
 }
 
-// socketPrefix begins the address of a socket in the file system.
+// socketPrefix begins the address of a Unix domain socket.
 const socketPrefix = "unix:"
 
-// isDialAddress reports whether address is one to connect to.
+// isDialAddress reports whether address has the form HOST:PORT or unix:PATH.
 func isDialAddress(address string) bool {
 	if path, ok := strings.CutPrefix(address, socketPrefix); ok {
 		return path != ""
@@ -105,7 +105,7 @@ func isDialAddress(address string) bool {
 	return err == nil && port != "" && !strings.ContainsAny(address, "/ ")
 }
 
-// report says what was done.
+// report prints the result.
 func (d *purgeDone) report(w io.Writer, o purgeOrder) error {
 	verb := "purged"
 	if o.soft {

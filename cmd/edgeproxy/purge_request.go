@@ -10,21 +10,21 @@ import (
 )
 
 const (
-	// purgeTimeout bounds a purge, answer included. It takes microseconds where the
-	// proxy is well.
+	// purgeTimeout bounds a purge, including the answer. A healthy proxy takes
+	// microseconds.
 	purgeTimeout = 30 * time.Second
 
-	purgeAll = "all" // the key that has no values
+	purgeAll = "all" // the selector without values
 )
 
-// purgeOrder is a purge in the words of the admin listener.
+// purgeOrder is the body of POST /purge.
 type purgeOrder struct {
-	by     string   // what the values are
-	values []string // none for all
+	by     string   // the selector: url, prefix, host, tag or all
+	values []string // nil for all
 	soft   bool
 }
 
-// purgeDone is its answer: Objects is nil where nobody counted.
+// purgeDone is the answer. Objects is nil if the purge did not count objects.
 type purgeDone struct {
 	Objects *int `json:"objects"`
 }
@@ -37,8 +37,8 @@ func (o purgeOrder) body() ([]byte, error) {
 	return json.Marshal(fields)
 }
 
-// send asks the admin listener at address, with the token if there is one. What that does not understand is bad
-// usage.
+// send sends the purge to the admin listener at address, with the token if there is one. A 400 answer is a
+// usageError.
 func (o purgeOrder) send(ctx context.Context, address, token string) (*purgeDone, error) {
 	body, err := o.body()
 	if err != nil {

@@ -7,23 +7,23 @@ import (
 	"edgeproxy/internal/origin"
 )
 
-// What /status has since the start says little of now, after a week. So counts are noted from time to time, and /status says
-// what has come to them in the last minute, or a little more: from the oldest note on.
+// Counts since the start say little about the present after a week. So a snapshot of counts is taken from time to time, and
+// /status shows how much they have grown since the oldest one: in the last minute, or a little more.
 const (
 	snapshotEvery = 10 * time.Second
 	snapshotsKept = 7
 )
 
-// countSnapshot is some counts of a moment. Nobody writes to it any more.
+// countSnapshot has the counts at one moment. It is immutable.
 type countSnapshot struct {
 	at         time.Time
 	limits     map[string]int64            // by kind and name, see limitsStatus
 	firstBytes map[string]origin.FirstByte // by origin
 }
 
-// recentCounts has the notes of the last minute. It is safe for concurrent use.
+// recentCounts keeps the snapshots of the last minute. It is safe for concurrent use.
 type recentCounts struct {
-	take    func() countSnapshot // of now
+	take    func() countSnapshot
 	guarded func(step func())
 
 	mu        sync.Mutex
@@ -34,7 +34,7 @@ type recentCounts struct {
 	closing sync.Once
 }
 
-// newRecentCounts takes the first note, and more of them until close.
+// newRecentCounts takes the first snapshot, and more of them until close. guarded runs a step and survives its panic.
 func newRecentCounts(take func() countSnapshot, guarded func(step func())) *recentCounts {
 	l := &recentCounts{take: take, guarded: guarded, snapshots: []countSnapshot{take()}, quit: make(chan struct{})}
 	l.working.Go(l.work)
@@ -62,7 +62,7 @@ func (l *recentCounts) add(n countSnapshot) {
 	}
 }
 
-// since returns the oldest note. A nil lately has one of now, without counts.
+// since returns the oldest snapshot. For a nil recentCounts it is one of now, without counts.
 func (l *recentCounts) since(now time.Time) countSnapshot {
 	if l == nil {
 		return countSnapshot{at: now}
@@ -72,7 +72,7 @@ func (l *recentCounts) since(now time.Time) countSnapshot {
 	return l.snapshots[0]
 }
 
-// close ends it. It may be called again, and of nil.
+// close ends the snapshots. It may be called again, and on nil.
 func (l *recentCounts) close() {
 	if l != nil {
 		l.closing.Do(func() { close(l.quit) })
@@ -80,7 +80,7 @@ func (l *recentCounts) close() {
 	}
 }
 
-// snapshot notes the counts of now.
+// snapshot returns the current counts.
 func (e *edge) snapshot() countSnapshot {
 	n := countSnapshot{at: time.Now(), limits: map[string]int64{}, firstBytes: map[string]origin.FirstByte{}}
 	e.eachLimit(func(kind, name string, count int64) { n.limits[kind+" "+name] = count })

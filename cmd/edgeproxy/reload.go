@@ -18,58 +18,58 @@ import (
 	"edgeproxy/internal/watch"
 )
 
-// Why there is no reload.
+// Reasons why a reload does not happen.
 var (
 	errDraining = errors.New("the proxy is about to stop")
 	errBusy     = errors.New("another reload is under way")
 	errNoFile   = errors.New("serve was started without a file, from flags alone: there is nothing to apply again")
 )
 
-// reloader applies the configuration file again: one reload at a time, when a signal, a
-// request or a change of the file asks for it.
+// reloader reloads the configuration file, one reload at a time, on a signal, on a request
+// to the admin listener, or on a change of the file.
 type reloader struct {
 	edge   *edge
-	source settings // without a file there is nothing to reload
+	source settings // without a file a reload fails with errNoFile
 	watch  *watch.File
 
-	turn   chan struct{}     // holds the turn while nobody has it
-	closed chan struct{}     // closed when nobody gets it any more
-	digest [sha256.Size]byte // the hash of the file as it was read last; guarded by turn
+	turn   chan struct{}     // a lock: holds one value while no reload runs
+	closed chan struct{}     // closed by close: no reload begins any more
+	digest [sha256.Size]byte // of the file as it was read last; guarded by turn
 	last   atomic.Pointer[reloadStatus]
 }
 
-// reloadStatus is what has become of the last reload, and of the start before the first.
+// reloadStatus is the result of the last reload; before the first it is that of the start.
 type reloadStatus struct {
 	File       string         `json:"file"`
 	Successful bool           `json:"last_reload_successful"`
 	Error      string         `json:"error,omitempty"` // of the last one
 	Success    time.Time      `json:"last_success"`
-	Restart    []changeAnswer `json:"needs_restart"` // settings that the file has and the process does not
+	Restart    []changeAnswer `json:"needs_restart"` // settings of the file that are not in force
 }
 
-// changeAnswer is a setting as it was and is, as the file has it.
+// changeAnswer is a setting with its old and new value, as the file writes them.
 type changeAnswer struct {
 	Path string `json:"path"`
 	Old  string `json:"old"`
 	New  string `json:"new"`
 }
 
-// reloadAnswer is what a reload says that has done its work.
+// reloadAnswer is the document of a successful POST /reload.
 type reloadAnswer struct {
 	File    string         `json:"file"`
 	Changed []changeAnswer `json:"changed"`
-	Restart []changeAnswer `json:"needs_restart"` // differ from what the process runs by
+	Restart []changeAnswer `json:"needs_restart"` // differ from the values in force
 }
 
-// reloadRefusal is what one says that has changed nothing.
+// reloadRefusal is the document of a failed POST /reload. Nothing has changed.
 type reloadRefusal struct {
 	Error    string   `json:"error"`
 	Problems []string `json:"problems,omitempty"` // FILE:LINE:COL: key: value: what is wanted
 }
 
-// newReloader returns what reloads e. seen is a digest of the file before it was read.
-func newReloader(e *edge, source settings, seen [sha256.Size]byte) *reloader {
-	r := &reloader{edge: e, source: source, digest: seen, turn: make(chan struct{}, 1), closed: make(chan struct{})}
+// newReloader returns the reloader of e. digest is that of the file before the start read it.
+func newReloader(e *edge, source settings, digest [sha256.Size]byte) *reloader {
+	r := &reloader{edge: e, source: source, digest: digest, turn: make(chan struct{}, 1), closed: make(chan struct{})}
 	r.turn <- struct{}{}
 	r.last.Store(&reloadStatus{File: source.file, Successful: true, Success: e.started.UTC().Round(time.Millisecond), Restart: []changeAnswer{}})
 	e.registry.MustRegister(
@@ -102,10 +102,10 @@ func (r *reloader) start() {
 		return
 	}
 	r.watch = w
-	r.changed() // since it was read at the start
+	r.changed() // the file may have changed since the start read it
 }
 
-// close ends the watch, waits for a reload that is under way, and lets no other begin.
+// close ends the watch, waits for a reload in progress, and lets no other begin.
 func (r *reloader) close() {
 	if r == nil {
 		return
@@ -124,11 +124,11 @@ func (r *reloader) status() *reloadStatus {
 	return r.last.Load()
 }
 
-// comparedBytes is how much of a file is compared with what it was: more than a file may have.
+// comparedBytes bounds what is read of a file. It is more than a configuration file may have.
 const comparedBytes = 4 << 20
 
-// readRegular returns the first comparedBytes of a regular file. A named pipe in its place would
-// hold up every reload that comes after, and a device has no end.
+// readRegular returns the first comparedBytes of a regular file. It refuses other files: a named
+// pipe would block this reload and every later one, and a device has no end.
 func readRegular(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -145,30 +145,30 @@ func readRegular(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, comparedBytes))
 }
 
-// digestOfFile tells the content of a file from another one; what cannot be read is as if it
-// was empty.
+// digestOfFile returns a digest of the content of a file. An unreadable file has the digest of an
+// empty one.
 func digestOfFile(path string) [sha256.Size]byte {
 	data, _ := readRegular(path)
 	return sha256.Sum256(data)
 }
 
-// changed reloads where the file is not what it was when it was read last.
+// changed reloads if the content differs from what was read last.
 func (r *reloader) changed() {
 	if data, err := readRegular(r.source.file); err == nil && sha256.Sum256(data) != r.lastDigest() {
-		_, _ = r.reload(context.Background(), "file") // the log has it
+		_, _ = r.reload(context.Background(), "file") // the error is logged
 	}
 }
 
-// lastDigest returns seen, or what there is no digest of while the process ends.
-func (r *reloader) lastDigest() (seen [sha256.Size]byte) {
+// lastDigest returns digest, or zero during shutdown.
+func (r *reloader) lastDigest() (digest [sha256.Size]byte) {
 	if r.acquire(context.Background()) == nil {
-		seen = r.digest
+		digest = r.digest
 		r.turn <- struct{}{}
 	}
-	return seen
+	return digest
 }
 
-// acquire waits for the turn.
+// acquire waits for turn. It fails with errDraining during shutdown, and with errBusy when ctx ends.
 func (r *reloader) acquire(ctx context.Context) error {
 	if r.edge.draining.Load() {
 		return errDraining
@@ -183,7 +183,7 @@ func (r *reloader) acquire(ctx context.Context) error {
 	}
 }
 
-// reload applies the file, or says why not; then nothing has changed. cause is for the log.
+// reload applies the file. After an error nothing has changed. cause is for the log.
 func (r *reloader) reload(ctx context.Context, cause string) (*reloadAnswer, error) {
 	if r.source.file == "" {
 		return nil, errNoFile
@@ -230,7 +230,7 @@ func (r *reloader) reload(ctx context.Context, cause string) (*reloadAnswer, err
 	return a, nil
 }
 
-// verdict says what became of the last reload, for people.
+// verdict describes the result of the last reload for the supervisor's status line.
 func (r *reloader) verdict() string {
 	if r.last.Load().Successful {
 		return "serving"
@@ -238,13 +238,13 @@ func (r *reloader) verdict() string {
 	return "serving by the configuration before: the file was refused"
 }
 
-// load reads the file and checks all of it.
+// load reads and validates the file.
 func (r *reloader) load() (*config.Config, error) {
 	data, err := readRegular(r.source.file)
 	if err != nil {
 		return nil, err
 	}
-	r.digest = sha256.Sum256(data) // before it is read: a change in between is seen
+	r.digest = sha256.Sum256(data) // before source.load reads it: the watch then sees a change in between
 	c, err := r.source.load("reload")
 	if err != nil {
 		return nil, err
@@ -260,7 +260,7 @@ func paths(changes []changeAnswer) []string {
 	return out
 }
 
-// serveRequest is the Reload of the admin listener.
+// serveRequest answers POST /reload: it is admin.Options.Reload.
 func (r *reloader) serveRequest(ctx context.Context) (status int, answer any) {
 	a, err := r.reload(ctx, "request")
 	refusal := reloadRefusal{}

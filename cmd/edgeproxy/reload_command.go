@@ -15,7 +15,7 @@ import (
 	"edgeproxy/config"
 )
 
-// reloadTimeout bounds a reload, answer included.
+// reloadTimeout bounds a reload, including the answer.
 const reloadTimeout = 30 * time.Second
 
 func reloadCommand() *cobra.Command {
@@ -70,13 +70,13 @@ func askReload(ctx context.Context, address, token string) (*reloadAnswer, error
 	return &a, nil
 }
 
-// refusedError is bad configuration, elsewhere: exit code 2, and the command's help is no help.
+// refusedError says that the running proxy refused its file: exit code 2, without a pointer to the command's help.
 type refusedError struct{ err error }
 
 func (e *refusedError) Error() string { return e.err.Error() }
 func (e *refusedError) Unwrap() error { return e.err }
 
-// report says what was done, a line for each setting.
+// report prints the result, one line for each setting.
 func (a *reloadAnswer) report(w io.Writer) error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "reloaded: %s\n", a.File)
@@ -95,7 +95,7 @@ func (a *reloadAnswer) report(w io.Writer) error {
 	return nil
 }
 
-// String has the setting as it was and is.
+// String returns the setting's path with its old and new value.
 func (c changeAnswer) String() string {
 	switch {
 	case c.Old == "":

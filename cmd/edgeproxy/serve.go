@@ -20,7 +20,7 @@ func serveCommand() *cobra.Command {
 			"edgeproxy serve --origin http://127.0.0.1:9000 needs no file.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			seen := digestOfFile(source.file) // before it is read: a change in between is seen
+			digest := digestOfFile(source.file) // before load reads it: the watch then sees a change in between
 			c, err := source.load("serve")
 			if err != nil {
 				return asConfigError(err)
@@ -28,7 +28,7 @@ func serveCommand() *cobra.Command {
 			if err := validateConfig(c, nil); err != nil {
 				return err
 			}
-			return serve(cmd.Context(), c, cmd.ErrOrStderr(), func(e *edge) *reloader { return newReloader(e, source, seen) })
+			return serve(cmd.Context(), c, cmd.ErrOrStderr(), func(e *edge) *reloader { return newReloader(e, source, digest) })
 		},
 	}
 	source.bind(cmd)
@@ -38,14 +38,14 @@ func serveCommand() *cobra.Command {
 // serve runs the proxy until a signal or a failure. The first SIGTERM or SIGINT
 // drains; a second one ends the process at once.
 func serve(ctx context.Context, c *config.Config, stderr io.Writer, reloads func(*edge) *reloader) error {
-	told := notifySignals(stderr)
+	received := notifySignals(stderr)
 	var level slog.LevelVar
 	level.Set(c.Log.Level)
 	log, out, err := openLog(c.Log, &level, stderr)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = out.Close() }() // what was dropped cannot be told any more
+	defer func() { _ = out.Close() }() // an error has no log left to go to
 	for _, w := range warnings(c) {
 		log.Warn("configuration", "warning", w.String())
 	}
@@ -62,7 +62,7 @@ func serve(ctx context.Context, c *config.Config, stderr io.Writer, reloads func
 		return err
 	}
 	e.start()
-	go e.handleSignals(told)
+	go e.handleSignals(received)
 	log.Info("serving", "version", versionName(), "addresses", e.addresses(), "admin", e.adminAddress(), "policy", string(c.Admission.Policy))
 	e.notifyReady()
 	select {
@@ -70,7 +70,7 @@ func serve(ctx context.Context, c *config.Config, stderr io.Writer, reloads func
 		e.stop(context.Background())
 		return fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
-	case s := <-told.stop:
+	case s := <-received.stop:
 		log.Info("draining", "signal", s.String())
 	}
 	e.stop(context.Background())

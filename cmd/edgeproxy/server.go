@@ -11,15 +11,15 @@ import (
 	"edgeproxy/internal/listen"
 )
 
-// newServer returns the server of HTTP/1 of one data listener.
+// newServer returns the HTTP/1 server of one data listener.
 func (e *edge) newServer(d *dataListener) *http1.Server {
 	limits := &e.config.Limits
 	return http1.New(http1.Options{
 		Engine:      d.proxy,
 		HeaderBytes: int(limits.HeaderBytes), HeaderTimeout: limits.HeaderTimeout, Idle: limits.Keepalive,
 		WriteIdle: writeIdle(e.config),
-		// Connections are bounded where they come in. A place there is free a moment before
-		// it is here.
+		// The listener's limiter bounds connections. It frees a slot a moment before this
+		// server does, so this bound is twice as high.
 		Connections: 2 * limits.Connections,
 		State:       func(c net.Conn, s http.ConnState) { d.state(c, s) },
 		Place:       e.placeOf,
@@ -27,8 +27,8 @@ func (e *edge) newServer(d *dataListener) *http1.Server {
 	})
 }
 
-// writeIdle is for how long one write may take, 0 where the kernel ends the connections of stalled
-// clients, on every listener.
+// writeIdle bounds one write to a client. It is 0 if the kernel drops the connections of stalled clients
+// on every listener.
 func writeIdle(c *config.Config) time.Duration {
 	if listen.KernelDropsStalled && !slices.ContainsFunc(c.Listen, func(l config.Listen) bool { return l.Socket() }) {
 		return 0

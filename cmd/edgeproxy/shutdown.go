@@ -8,8 +8,8 @@ import (
 )
 
 // stop ends everything, outermost first: readiness, listeners and requests,
-// fetches without a client, then the rooms they used. It keeps to the limits of
-// shutdown, may be called at any time, and works once.
+// fetches without a client, then the rooms they used. The settings of shutdown
+// bound it. It may be called at any time; only the first call does anything.
 func (e *edge) stop(ctx context.Context) { e.stopping.Do(func() { e.shutdown(ctx) }) }
 
 func (e *edge) shutdown(ctx context.Context) {
@@ -41,7 +41,7 @@ func (e *edge) shutdown(ctx context.Context) {
 		e.gate.Close()
 	}
 	if e.store != nil && drained {
-		e.store.Close() // a look-up must not meet it
+		e.store.Close() // only if drained: a lookup must not use a closed store
 	}
 	e.closeDisk()
 	e.closeRecords()
@@ -55,7 +55,7 @@ func (e *edge) shutdown(ctx context.Context) {
 	e.supervisor.Close()
 }
 
-// closeRecords writes and sends what is queued of requests, within the limits of each.
+// closeRecords flushes the queues of the access log and of spans, each within its own time limit.
 func (e *edge) closeRecords() {
 	if e.access != nil {
 		if err := e.access.Close(); err != nil {
@@ -67,11 +67,11 @@ func (e *edge) closeRecords() {
 	}
 }
 
-// idleGrace is for how long clients that are connected may ask once more while the
-// process leaves. The answer ends the connection, so that they come back elsewhere.
+// idleGrace is how long connected clients may send one more request during shutdown.
+// The response closes the connection, so they reconnect elsewhere.
 const idleGrace = time.Second
 
-// drainConnections takes no more connections and gives those that are open their last answer.
+// drainConnections closes the listeners, and lets each open connection have one last response.
 func (e *edge) drainConnections(ctx context.Context) {
 	if e.proxy == nil {
 		return
@@ -94,7 +94,7 @@ func (e *edge) drainConnections(ctx context.Context) {
 	}
 }
 
-// clients returns how many are connected, those included that still shake hands.
+// clients returns the number of client connections, including those in a TLS handshake.
 func (e *edge) clients() int {
 	n := int(e.connections.Load())
 	for _, d := range e.listeners {
@@ -103,8 +103,8 @@ func (e *edge) clients() int {
 	return n
 }
 
-// drainRequests lets requests under way finish within drain_timeout and reports
-// whether all did.
+// drainRequests lets requests in progress finish within drain_timeout, and
+// reports whether all did.
 func (e *edge) drainRequests(ctx context.Context) bool {
 	if len(e.listeners) == 0 {
 		return true
@@ -112,7 +112,7 @@ func (e *edge) drainRequests(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, e.now.Load().config.Shutdown.DrainTimeout)
 	defer cancel()
 	err := e.shutdownListeners(ctx)
-	e.closeListeners() // also those that never served
+	e.closeListeners() // includes those that never served
 	if err != nil {
 		e.logCutOff(err)
 		return false
@@ -120,9 +120,9 @@ func (e *edge) drainRequests(ctx context.Context) bool {
 	return e.awaitHandedOver(ctx)
 }
 
-// logCutOff logs what drain_timeout has ended. A connection without a whole request is
-// kept open for some seconds, since a request may be on its way. To end it loses no request,
-// so that is no warning.
+// logCutOff logs what drain_timeout has ended. A connection without a complete request is
+// kept open for some seconds, since a request may be arriving. Closing it loses no request,
+// so this is no warning.
 func (e *edge) logCutOff(err error) {
 	if n := e.proxy.InFlight(); n > 0 {
 		e.log.Warn("requests were cut off", "error", err, "requests", n)
@@ -131,7 +131,7 @@ func (e *edge) logCutOff(err error) {
 	e.log.Info("connections without a request were ended", "connections", e.clients())
 }
 
-// shutdownListeners shuts the servers down, side by side.
+// shutdownListeners shuts the servers down concurrently.
 func (e *edge) shutdownListeners(ctx context.Context) error {
 	errs := make([]error, len(e.listeners))
 	var all sync.WaitGroup
@@ -150,9 +150,9 @@ func (e *edge) closeListeners() {
 	}
 }
 
-// awaitHandedOver waits for answers on connections that the server has handed
-// over and does not count: those of HTTP/1.0 that end with the connection, and
-// connections that speak another protocol, which are cut when the time is over.
+// awaitHandedOver waits for hijacked connections, which the server does not
+// count: HTTP/1.0 responses that end with the connection, and upgraded
+// connections. Upgraded connections are closed when ctx ends.
 func (e *edge) awaitHandedOver(ctx context.Context) bool {
 	poll := time.NewTicker(10 * time.Millisecond)
 	defer poll.Stop()

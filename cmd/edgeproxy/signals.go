@@ -11,24 +11,24 @@ import (
 	"time"
 )
 
-// lastWords is how long a process that ends at once may take to say why.
+// abortMessageTimeout bounds the write of the message of a process that ends at once.
 const abortMessageTimeout = 100 * time.Millisecond
 
-// signals are what the process is told from outside.
+// signals has one channel for each kind of signal.
 type signals struct {
 	stop   chan os.Signal // the first SIGTERM or SIGINT
-	hangup chan os.Signal // SIGHUP, and SIGUSR1 below: one of each waits, and says what more of it would
-	reopen chan os.Signal
+	hangup chan os.Signal // SIGHUP; holds one, which stands for all that come meanwhile
+	reopen chan os.Signal // SIGUSR1; the same
 }
 
 func newSignals() *signals {
 	return &signals{stop: make(chan os.Signal, 1), hangup: make(chan os.Signal, 1), reopen: make(chan os.Signal, 1)}
 }
 
-// notifySignals takes signals from now on. They are heard in a goroutine that waits for
-// nothing else and lasts as long as the process. A second SIGTERM or SIGINT ends the
-// process at once, also where everything else is stuck. SIGPIPE is ignored: a standard
-// error or output without a reader is no reason to end.
+// notifySignals starts to receive signals. A goroutine of its own dispatches them, waits for
+// nothing else and lasts as long as the process. So a second SIGTERM or SIGINT ends the
+// process at once, even if everything else is stuck. SIGPIPE is ignored: a closed standard
+// output or error does not end the process.
 func notifySignals(stderr io.Writer) *signals {
 	s := newSignals()
 	in := make(chan os.Signal, 16)
@@ -66,8 +66,7 @@ func offer(c chan<- os.Signal, sig os.Signal) {
 	}
 }
 
-// handleSignals deals with signals that do not end the process, one after the other, beside
-// those that do.
+// handleSignals handles the signals that do not end the process, one after the other.
 func (e *edge) handleSignals(s *signals) {
 	for {
 		select {
@@ -79,7 +78,7 @@ func (e *edge) handleSignals(s *signals) {
 	}
 }
 
-// reloadFor reloads for a signal. What comes of it is in the log.
+// reloadFor reloads because of a signal. The log has the result.
 func (e *edge) reloadFor(sig os.Signal) {
 	e.panics.Quietly(func() {
 		_, err := e.reloader.reload(context.Background(), sig.String())

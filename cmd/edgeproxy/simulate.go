@@ -25,10 +25,10 @@ type simulation struct {
 	format string
 	grid   simulate.Grid
 	goal   simulate.Goal
-	window string // "" is as the grid says
+	window string // "": the grid's rotations decide
 	json   bool
 	html   string // a file, "" for none
-	gets   bool   // HEADs are left out
+	gets   bool   // leave HEAD requests out
 }
 
 func simulateCommand() *cobra.Command {
@@ -73,7 +73,7 @@ func simulateCommand() *cobra.Command {
 	return cmd
 }
 
-// check refuses what is known to fail before the log is read.
+// check refuses settings that cannot work, before the log is read.
 func (s *simulation) check() error {
 	inputs := 0
 	for _, log := range s.logs {
@@ -91,14 +91,14 @@ func (s *simulation) check() error {
 		return err
 	}
 	err := s.grid.Check()
-	if told := asFlagError(err); told != nil {
-		return told
+	if flagErr := asFlagError(err); flagErr != nil {
+		return flagErr
 	}
 	return err
 }
 
-// runWatched runs the simulation until it ends by itself or by a signal; a
-// second signal does not wait for the rest.
+// runWatched runs the simulation until it ends by itself or by a signal. A
+// second signal ends it without waiting.
 func (s *simulation) runWatched(ctx context.Context, stdin io.Reader, stdout, stderr io.Writer) error {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
@@ -139,7 +139,7 @@ func (s *simulation) run(ctx context.Context, stdin io.Reader, stdout, stderr io
 	return nil
 }
 
-// compute replays the logs, with a bar on stderr if that is a terminal.
+// compute replays the logs. It shows a progress bar on stderr if that is a terminal.
 func (s *simulation) compute(ctx context.Context, stdin io.Reader, stderr io.Writer) (*simulate.Report, error) {
 	meter := simulate.NewMeter(stderr)
 	defer meter.Close()
@@ -147,7 +147,7 @@ func (s *simulation) compute(ctx context.Context, stdin io.Reader, stderr io.Wri
 	if err != nil {
 		return nil, asReadError(err)
 	}
-	defer func() { _ = requests.Close() }() // a temporary file without a name, which nobody needs any more
+	defer func() { _ = requests.Close() }() // an unnamed temporary file
 	report, err := simulate.Run(ctx, requests, s.grid, simulate.Options{
 		Goal: s.goal, Workers: runtime.GOMAXPROCS(0), Clock: time.Now, Progress: meter.Replaying,
 	})
@@ -157,22 +157,22 @@ func (s *simulation) compute(ctx context.Context, stdin io.Reader, stderr io.Wri
 	return report, nil
 }
 
-// warn prints what the text has among its lines and the document has not.
+// warn prints the warnings to stderr: the text report has them, the JSON document has not.
 func warn(stderr io.Writer, warnings []string) {
 	for _, w := range warnings {
 		_, _ = fmt.Fprintf(stderr, "edgeproxy: warning: %s\n", w)
 	}
 }
 
-// asRunError makes settings that cannot work with this log bad usage.
+// asRunError makes settings that cannot work with this log a usage error.
 func asRunError(err error) error {
-	if told := asFlagError(err); told != nil {
-		return &usageError{told}
+	if flagErr := asFlagError(err); flagErr != nil {
+		return &usageError{flagErr}
 	}
 	return fmt.Errorf("simulate: %w", err)
 }
 
-// asFlagError returns a setting that cannot work, told by its flag; nil where err is of
+// asFlagError rewrites the error of a setting to name its flag; nil if err is of
 // another kind.
 func asFlagError(err error) error {
 	if option, ok := errors.AsType[*bloom.OptionError](err); ok {
@@ -189,8 +189,8 @@ func asFlagError(err error) error {
 	}
 }
 
-// asReadError makes a log that is not there bad usage, and a made-up one that
-// cannot be.
+// asReadError makes a missing log, or a bad description of a synthetic one, a
+// usage error.
 func asReadError(err error) error {
 	if _, ok := errors.AsType[*trace.SourceError](err); ok {
 		return &usageError{err}
@@ -198,7 +198,7 @@ func asReadError(err error) error {
 	return fmt.Errorf("simulate: %w", err)
 }
 
-// name is what the report calls the logs.
+// name returns the name of the logs in the report.
 func (s *simulation) name() string {
 	names := make([]string, len(s.logs))
 	for i, log := range s.logs {

@@ -18,8 +18,8 @@ import (
 	"edgeproxy/internal/trace"
 )
 
-// Bounds of what simulate tries: the configuration's, so that what it recommends
-// can be had.
+// Bounds of the flags. They are those of the configuration, so that every
+// recommendation is a valid setting.
 const (
 	maxPercent      = 1000 // of the unique bytes
 	maxStagePercent = 50   // percent of the capacity
@@ -64,7 +64,7 @@ func (s *simulation) parameters(cmd *cobra.Command) {
 	}
 }
 
-// parameterFlag is the values to try of the parameter of one policy.
+// parameterFlag holds the values to try for one policy's parameter.
 type parameterFlag struct {
 	values simulate.Parameters
 	policy policy.Policy
@@ -105,7 +105,7 @@ const (
 	windowFixed = "fixed"
 )
 
-// applyWindow gives the grid the rotations that --window asks for beside the others.
+// applyWindow adjusts the grid's rotations to --window.
 func (s *simulation) applyWindow() error {
 	g := &s.grid
 	switch {
@@ -125,7 +125,7 @@ func (s *simulation) applyWindow() error {
 	return nil
 }
 
-// wordFlag is a flag that takes one of some words.
+// wordFlag is a flag with a fixed set of values.
 type wordFlag struct {
 	value *string
 	words []string
@@ -195,13 +195,13 @@ func (f *formatFlag) Set(text string) error {
 	return nil
 }
 
-// String returns nothing: the format is found out.
+// String returns nothing: by default the format is detected.
 func (f *formatFlag) String() string { return "" }
 
 // Type names the value in the help.
 func (f *formatFlag) Type() string { return "name" }
 
-// goalFlag is what the recommendation is to serve.
+// goalFlag is the goal of the recommendation.
 type goalFlag struct{ goal *simulate.Goal }
 
 // Set takes the name.

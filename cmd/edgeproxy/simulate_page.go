@@ -12,11 +12,11 @@ import (
 	"edgeproxy/internal/page"
 )
 
-// pageMode lets others read a page, within what the umask allows.
+// pageMode lets others read a page, unless the umask forbids it.
 const pageMode = 0o644
 
-// checkPage refuses a path where no page can be written, before the work for it
-// is done; "" is no page. flag is what gives the path.
+// checkPage refuses a path where no page can be written, before any work is
+// done; "" is no page. flag names the flag with the path.
 func checkPage(flag, path string) error {
 	wrong := func(why string) error { return fmt.Errorf("%s %q: %s", flag, path, why) }
 	if path == "" {
@@ -34,8 +34,8 @@ func checkPage(flag, path string) error {
 	return nil
 }
 
-// writePage writes p to the file at path, all of it or nothing: a page that is
-// there stays until the new one is whole.
+// writePage writes p to the file at path atomically: an existing page stays
+// until the new one is complete.
 func writePage(path string, p *page.Page) error {
 	var whole bytes.Buffer
 	if err := p.Write(&whole); err != nil {
@@ -47,8 +47,8 @@ func writePage(path string, p *page.Page) error {
 	return nil
 }
 
-// replaceFile puts content into the place of the file at path. Where that is no
-// file of its own, but a link, a pipe or a device, it writes there.
+// replaceFile replaces the file at path atomically. It writes directly to
+// anything that is not a regular file: a link, a pipe or a device.
 func replaceFile(path string, content []byte) error {
 	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() {
 		return os.WriteFile(path, content, pageMode)

@@ -9,7 +9,7 @@ import (
 	"edgeproxy/internal/size"
 )
 
-// sizeFlags are the flags of size as they were written; "" is not given.
+// sizeFlags are the flags of size as text; "" is not given.
 type sizeFlags struct {
 	keys, rate, bits, memory string
 	hashes, generations      int
@@ -58,8 +58,8 @@ func sizeCommand() *cobra.Command {
 // sizeAnswer is an answer that can be written.
 type sizeAnswer struct{ *size.Answer }
 
-// runSize works the request out and writes the answer, in the end also as a page
-// to the file plot if there is to be one.
+// runSize computes and writes the answer. If plot is not "" it also writes a page
+// to that file.
 func runSize(request size.Request, plot string, asJSON bool, stdout, stderr io.Writer) error {
 	worked, err := request.Answer()
 	if err != nil {

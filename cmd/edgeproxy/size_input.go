@@ -13,7 +13,7 @@ import (
 	"edgeproxy/internal/size"
 )
 
-// request reads the flags. Its errors say which flag wants what.
+// request parses the flags. Its errors name the flag and what it wants.
 func (f sizeFlags) request() (size.Request, error) {
 	r := size.Request{Hashes: f.hashes, Generations: f.generations}
 	if err := f.twoOfThree(); err != nil {
@@ -65,8 +65,8 @@ func (f sizeFlags) twoOfThree() error {
 	return errors.New("--keys, --fpr and the memory are all given: any two make the third, so leave one out")
 }
 
-// chosenLayouts finds the layouts by name; without a name it is all that can do
-// what is asked.
+// chosenLayouts returns the layouts that --layout names. Without --layout it
+// returns all that support --hashes.
 func (f sizeFlags) chosenLayouts() (layouts []size.Layout, chosen bool, err error) {
 	for _, l := range size.Layouts() {
 		if f.hashes == 0 || l.Hashes == 0 {
@@ -102,8 +102,8 @@ func parseFlag[T any](text, flag string, parse func(string) (T, error)) (v T, er
 	return v, nil
 }
 
-// parseSizeNumber reads a whole number above 0, with an exponent or the suffix
-// k, M or G (powers of 1000) if need be.
+// parseSizeNumber reads a whole number above 0. It may have an exponent or a
+// suffix k, M or G (powers of 1000).
 func parseSizeNumber(text string) (uint64, error) {
 	digits, factor := text, 1.0
 	for suffix, f := range map[string]float64{"k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9} {
@@ -112,7 +112,7 @@ func parseSizeNumber(text string) (uint64, error) {
 		}
 	}
 	v, err := strconv.ParseFloat(digits, 64)
-	v = math.Round(v*factor*1e3) / 1e3 // 1.1M is 1100000, whatever 1.1 is in binary
+	v = math.Round(v*factor*1e3) / 1e3 // 1.1M is exactly 1100000, although 1.1 has no exact binary form
 	switch {
 	case err != nil && !errors.Is(err, strconv.ErrRange) || math.IsNaN(v):
 		return 0, errors.New("want a whole number, such as 1000000, 1e6 or 1M")
@@ -137,8 +137,8 @@ func parseRatio(text string) (float64, error) {
 	return v, nil
 }
 
-// parseBits reads a number of bits, or a size in bytes, which has a unit that
-// ends in B.
+// parseBits reads a number of bits, or a size in bytes with a unit that ends in
+// B.
 func parseBits(text string) (uint64, error) {
 	if strings.HasSuffix(strings.ToLower(text), "b") {
 		n, err := parseMemory(text)

@@ -16,7 +16,7 @@ type sizeDocument struct {
 	Hashes      int         `json:"hashes,omitempty"`
 	Generations int         `json:"generations"`
 	Results     []sizeEntry `json:"results"`
-	Config      *sizeConfig `json:"config"` // null where the proxy cannot do it
+	Config      *sizeConfig `json:"config"` // null if the proxy has no such setting
 }
 
 type sizeEntry struct {

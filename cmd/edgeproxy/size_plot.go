@@ -11,15 +11,15 @@ import (
 	"edgeproxy/internal/size"
 )
 
-// Curves are drawn for a filter of this many keys: large enough that its rate
-// hangs on bits per key alone, whatever the keys asked for.
+// plotKeys is the number of keys of the filter that curves are drawn for. It is
+// so large that the rate depends on bits per key alone.
 const plotKeys = 1 << 20
 
-// lowestPlotted keeps rates that nobody can tell from 0 from stretching a
+// lowestPlotted is the lowest rate that is drawn. Lower ones would stretch the
 // logarithmic axis.
 const lowestPlotted = 1e-12
 
-// page is the answer with its curves.
+// page returns the answer as a page with curves.
 func (a sizeAnswer) page() *page.Page {
 	filters, windows := a.filterTable(), a.windowTable()
 	p := &page.Page{
@@ -40,7 +40,7 @@ func (a sizeAnswer) page() *page.Page {
 	return p
 }
 
-// layoutText says what the layouts are.
+// layoutText describes the layouts.
 func (a sizeAnswer) layoutText() string {
 	var lines []string
 	for _, r := range a.Results {
@@ -49,7 +49,7 @@ func (a sizeAnswer) layoutText() string {
 	return strings.Join(lines, "\n")
 }
 
-// solved are the results with a solution; there is one at least.
+// solved returns the results with a solution. There is at least one.
 func (a sizeAnswer) solved() []size.Result {
 	var out []size.Result
 	for _, r := range a.Results {
@@ -60,12 +60,12 @@ func (a sizeAnswer) solved() []size.Result {
 	return out
 }
 
-// rateChart is a chart of rates.
+// rateChart returns an empty chart of rates, with a logarithmic axis.
 func rateChart(title, x string) *page.Chart {
 	return &page.Chart{Title: title, X: x, Y: "false positive rate", YUnit: page.Percent, LogY: true}
 }
 
-// curve adds a series: y at each of xs, without what is too low to draw.
+// curve adds the series of y at each of xs. On a logarithmic axis it leaves out values below lowestPlotted.
 func curve(c *page.Chart, name string, xs []float64, y func(x float64) float64) {
 	s := page.Series{Name: name}
 	for _, x := range xs {
@@ -76,8 +76,8 @@ func curve(c *page.Chart, name string, xs []float64, y func(x float64) float64) 
 	c.Series = append(c.Series, s)
 }
 
-// byHashes is the textbook's rate over the number of hashes, with as many bits
-// for each key as the first layout has.
+// byHashes plots the textbook layout's rate over the number of hashes, with as
+// many bits for each key as the first layout has.
 func (a sizeAnswer) byHashes() *page.Chart {
 	r, g := a.solved()[0], a.Request.Generations
 	c := rateChart("Rate by number of hashes, textbook", "hashes k")
@@ -100,7 +100,7 @@ func (a sizeAnswer) byHashes() *page.Chart {
 	return c
 }
 
-// byBits is the rate of every layout over the bits for each key.
+// byBits plots the rate of every layout over the bits for each key.
 func (a sizeAnswer) byBits() *page.Chart {
 	c := rateChart("Rate of one full filter by bits for each key", "bits for each key, m/n")
 	most := 24.0
@@ -121,8 +121,7 @@ func (a sizeAnswer) byBits() *page.Chart {
 	return c
 }
 
-// byFill is the rate of the window of every layout from one rotation to the
-// next.
+// byFill plots the window's rate in every layout from one rotation to the next.
 func (a sizeAnswer) byFill() *page.Chart {
 	c := rateChart(fmt.Sprintf("Rate of the window of %d generations", a.Request.Generations), "newest generation, keys of its capacity")
 	c.XUnit, c.LogY = page.Percent, false

@@ -12,13 +12,13 @@ import (
 	"edgeproxy/internal/size"
 )
 
-// Figures as the tables have them.
+// Formats of numbers in the tables.
 func sizeCount(n uint64) string    { return page.Plain.Format(float64(n)) }
 func sizeBytes(n uint64) string    { return page.Bytes.Format(float64(n)) }
 func sizeRatio(v float64) string   { return page.Percent.Format(v) }
 func sizeDecimal(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
-// question is what was asked, in words.
+// question restates what was asked.
 func (a sizeAnswer) question() string {
 	r := a.Request
 	memory := sizeCount(r.Bits) + " bits for each filter"
@@ -76,7 +76,7 @@ func (a sizeAnswer) windowTable() page.Table {
 	return t
 }
 
-// layoutColumns are the layout's name and figures of these names.
+// layoutColumns returns a column for the layout's name, and a numeric one for each figure.
 func layoutColumns(figures ...string) []page.Column {
 	columns := []page.Column{{Name: "layout"}}
 	for _, name := range figures {
@@ -109,7 +109,7 @@ func (a sizeAnswer) legend() []string {
 	return lines
 }
 
-// bound is the best that any Bloom filter can do at what was given.
+// bound states the best that any Bloom filter can do for the request.
 func (a sizeAnswer) bound() string {
 	r := a.Request
 	if r.Rate > 0 {
@@ -145,8 +145,8 @@ func (a sizeAnswer) writeText(w io.Writer) error {
 	return err
 }
 
-// sizeText writes t with its columns in line. The last one is numeric, so that no
-// line ends in spaces.
+// sizeText writes t with aligned columns. The last column is numeric, so no line
+// ends in spaces.
 func sizeText(b *strings.Builder, t page.Table) {
 	widths := make([]int, len(t.Columns))
 	rows := [][]string{make([]string, len(t.Columns))}

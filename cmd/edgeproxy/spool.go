@@ -9,12 +9,12 @@ import (
 func newSpool(c *config.Config) (*spool.Spool, error) {
 	l := &c.Limits
 	if l.Spool == "" {
-		return nil, nil //nolint:nilnil // no spool is not a fault
+		return nil, nil //nolint:nilnil // limits.spool is not set
 	}
 	return spool.New(l.Spool, int64(l.SpoolBytes))
 }
 
-// spoolFaults says what is wrong with that folder.
+// spoolFaults checks the folder of limits.spool.
 func spoolFaults(c *config.Config) (faults config.Errors) {
 	if _, err := newSpool(c); err != nil {
 		faults = append(faults, c.Fault("limits.spool", "want a folder that files can be made in: "+err.Error()))

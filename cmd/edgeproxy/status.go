@@ -17,7 +17,7 @@ type status struct {
 	Go        string          `json:"go"`
 	Started   time.Time       `json:"started"`
 	Uptime    float64         `json:"uptime_seconds"`
-	Lately    float64         `json:"lately_seconds"` // what is called lately is of so long; a minute, or a little more
+	Lately    float64         `json:"lately_seconds"` // the span of all fields named lately: a minute, or a little more
 	Ready     bool            `json:"ready"`
 	Addresses []string        `json:"addresses"`
 	Requests  proxy.Status    `json:"requests"`
@@ -26,20 +26,20 @@ type status struct {
 	Origins   []originStatus  `json:"origins"`
 	Admission admissionStatus `json:"admission"`
 	Filters   []filterStatus  `json:"filters"`
-	Config    *reloadStatus   `json:"config,omitempty"` // where there is a file
+	Config    *reloadStatus   `json:"config,omitempty"` // only if there is a configuration file
 
-	Certificates     []certificateStatus `json:"certificates,omitempty"` // those that end first
+	Certificates     []certificateStatus `json:"certificates,omitempty"` // those that expire first
 	CertificateCount int                 `json:"certificate_count,omitempty"`
 }
 
-// admissionStatus is what stands around the gate.
+// admissionStatus is the gate, the state file and the shadow policies.
 type admissionStatus struct {
 	GateOpen bool                 `json:"gate_open"`
 	State    *stateStatus         `json:"state,omitempty"`
 	Shadow   []shadow.PolicyStats `json:"shadow,omitempty"`
 }
 
-// stateStatus is the file that keeps the sightings.
+// stateStatus is the file with saved sightings.
 type stateStatus struct {
 	File     string     `json:"file"`
 	Saves    int64      `json:"saves"`
@@ -48,7 +48,7 @@ type stateStatus struct {
 	Bytes    int64      `json:"bytes"`
 }
 
-// cacheStatus is the memory tier, and stage and disk where there are such.
+// cacheStatus is the memory tier, and the stage and the disk tier if there are any.
 type cacheStatus struct {
 	tierStatus
 	Stage *tierStatus `json:"stage,omitempty"`
@@ -67,7 +67,7 @@ type tierStatus struct {
 	Purged         int64            `json:"purged"`
 	Promoted       int64            `json:"promoted,omitempty"` // from the stage to the memory tier
 
-	// EvictionAge is how old in seconds those were that were evicted lately, by cause; see cache.TierStats. Causes that have
+	// EvictionAge is the age in seconds of recently evicted objects, by cause; see cache.TierStats. Causes that have
 	// evicted nothing are not in it.
 	EvictionAge map[string]float64 `json:"eviction_age_seconds"`
 }
@@ -75,17 +75,17 @@ type tierStatus struct {
 type filterStatus struct {
 	Name               string           `json:"name"`
 	Generations        []generation     `json:"generations"`
-	FalsePositiveRatio float64          `json:"false_positive_ratio_expected"` // from the fill now
+	FalsePositiveRatio float64          `json:"false_positive_ratio_expected"` // computed from the current fill
 	Measured           measured         `json:"measured"`
 	WindowSeconds      float64          `json:"window_seconds"`
 	WindowKeys         int64            `json:"window_keys"`
-	WindowObjects      int64            `json:"window_objects,omitempty"` // of windows that are fitted
+	WindowObjects      int64            `json:"window_objects,omitempty"` // only of fitted windows
 	Bytes              int64            `json:"bytes"`
 	Rotations          map[string]int64 `json:"rotations"`
 }
 
-// measured is what a sample of exactly remembered keys says. The ratios are over
-// the last generations, the counts since the start.
+// measured has the false positives that a sample of keys, remembered exactly, has found. The
+// ratios cover the last generations, the counts everything since the start.
 type measured struct {
 	FalsePositiveRatio float64 `json:"false_positive_ratio"`
 	Expected           float64 `json:"false_positive_ratio_expected"` // mean over the same sightings

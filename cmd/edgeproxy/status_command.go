@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// statusTimeout bounds one question.
+	// statusTimeout bounds one request to the admin listener.
 	statusTimeout = 10 * time.Second
-	// watchEvery is the pause between two screens of --watch.
+	// watchEvery is the interval between two screens of --watch.
 	watchEvery = time.Second
 	// clearScreen moves the cursor of a terminal to the top left, and clears what is below it.
 	clearScreen = "\x1b[H\x1b[J"
@@ -67,7 +67,7 @@ func statusCommand() *cobra.Command {
 	return cmd
 }
 
-// showStatus prints to w until ctx ends, or once.
+// showStatus prints the status to w: once, or with --watch until ctx ends.
 func showStatus(ctx context.Context, o statusOptions, token string, w io.Writer) error {
 	text, err := askStatus(ctx, o.address, token)
 	if err != nil || o.json {
@@ -93,7 +93,7 @@ func showStatus(ctx context.Context, o statusOptions, token string, w io.Writer)
 		}
 		if text, err = askStatus(ctx, o.address, token); err != nil {
 			if ctx.Err() != nil {
-				return nil //nolint:nilerr // the question was broken off by Ctrl-C
+				return nil //nolint:nilerr // Ctrl-C cancelled the request
 			}
 			return err
 		}
@@ -114,8 +114,8 @@ func askStatus(ctx context.Context, address, token string) ([]byte, error) {
 	return text, nil
 }
 
-// beforeScreen is what goes before a screen on w: on a terminal it takes the place of the one before,
-// elsewhere an empty line parts the two.
+// beforeScreen returns what goes before another screen on w: on a terminal a sequence that clears the screen,
+// elsewhere an empty line.
 func beforeScreen(w io.Writer, another bool) string {
 	if !another {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// limitLines has the limits that have done something, those first that did most.
+// limitLines writes the limits that took effect, the most frequent first.
 func limitLines(b *strings.Builder, now *status) {
 	type line struct {
 		name, did string
@@ -35,7 +35,7 @@ func limitLines(b *strings.Builder, now *status) {
 	table(b, rows...)
 }
 
-// firstByteLines has how long each origin took lately, or since the start where it was not asked lately.
+// firstByteLines writes each origin's recent time to first byte, or the time since the start if it had no recent requests.
 func firstByteLines(b *strings.Builder, now *status) {
 	rows := []string{"first byte\tof the last\tresponses\tmean\t50 % within\t95 % within"}
 	for _, o := range now.Origins {
@@ -52,7 +52,7 @@ func firstByteLines(b *strings.Builder, now *status) {
 	}
 }
 
-// evictionAgesText has the ages of what was evicted, the cause behind each where it is not that room was wanted.
+// evictionAgesText returns the ages of evicted objects. A cause other than capacity follows its age.
 func evictionAgesText(t *tierStatus) string {
 	var parts []string
 	for _, cause := range slices.Sorted(maps.Keys(t.EvictionAge)) {
@@ -65,7 +65,7 @@ func evictionAgesText(t *tierStatus) string {
 	return orNone(strings.Join(parts, ", "))
 }
 
-// shortDuration is a time with three digits that count, or to the microsecond; from a minute on to the second.
+// shortDuration formats seconds with three significant digits, at most to the microsecond; from a minute on to the second.
 func shortDuration(seconds float64) string {
 	d := time.Duration(seconds * float64(time.Second))
 	if d >= time.Minute {
@@ -78,10 +78,10 @@ func shortDuration(seconds float64) string {
 	return d.Round(unit).String()
 }
 
-// mostCertificates is how many a screen has.
+// maxCertificateLines bounds the certificates on a screen.
 const maxCertificateLines = 5
 
-// certificateLines has the certificates that end first.
+// certificateLines writes the certificates that expire first.
 func certificateLines(b *strings.Builder, now *status) {
 	if len(now.Certificates) == 0 {
 		return
@@ -111,7 +111,7 @@ func urgency(days int64) string {
 	return ""
 }
 
-// firstTwoNames has the first two.
+// firstTwoNames returns the first two names, and an ellipsis for more.
 func firstTwoNames(names []string) string {
 	if len(names) > 2 {
 		return strings.Join(names[:2], ", ") + ", …"

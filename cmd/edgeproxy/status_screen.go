@@ -13,10 +13,10 @@ import (
 	"edgeproxy/internal/proxy"
 )
 
-// screen is one status for people. With the status before it, counts have what came to them since.
+// screen returns a status as text. With the status before it, it also shows how much counts have grown since.
 func screen(now, before *status) string {
 	if before != nil && !before.Started.Equal(now.Started) {
-		before = &status{} // started anew, and its counts with it
+		before = &status{} // the proxy was restarted: its counts began at 0
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s, %s, up %s, %d in flight\n\n", now.Node, now.Version, readiness(now.Ready), uptime(now.Uptime), now.Requests.RequestsInFlight)
@@ -34,7 +34,7 @@ func screen(now, before *status) string {
 	return b.String()
 }
 
-// configLines says where what is in force is not what the file has.
+// configLines writes how the configuration in force differs from the file.
 func configLines(b *strings.Builder, c *reloadStatus) {
 	if c == nil {
 		return
@@ -66,7 +66,7 @@ func percent(ratio float64) string { return fmt.Sprintf("%.1f %%", 100*ratio) }
 
 func sizeOf(n int64) string { return humanize.IBytes(uint64(max(n, 0))) }
 
-// table prints rows in columns, each to its widest cell.
+// table writes rows, whose cells are separated by tabs, in aligned columns.
 func table(b *strings.Builder, rows ...string) {
 	var aligned strings.Builder
 	w := tabwriter.NewWriter(&aligned, 0, 0, 2, ' ', 0)
@@ -78,7 +78,7 @@ func table(b *strings.Builder, rows ...string) {
 	b.WriteString("\n")
 }
 
-// requestLines has the results in the order of how many there are.
+// requestLines writes the results of requests, the most frequent first.
 func requestLines(b *strings.Builder, now, before *status) {
 	t := now.Requests.Totals
 	since := proxy.RouteStatus{}
@@ -104,7 +104,7 @@ func requestLines(b *strings.Builder, now, before *status) {
 	fmt.Fprintf(b, "hit ratio %s of requests, %s of bytes; %s sent\n\n", percent(t.HitRatio), percent(t.ByteHitRatio), sizeOf(t.ResponseBytes))
 }
 
-// savingsLines has the writes avoided and what they cost, never one without the other.
+// savingsLines writes the writes that admission avoided, and what they cost in further fetches.
 func savingsLines(b *strings.Builder, f proxy.Fills) {
 	fmt.Fprintf(b, "stored %d, held back %d; writes avoided %d (%s), fetched once more for it %d (%s)\n\n",
 		f.Stored, f.HeldBack, f.Saved, sizeOf(f.SavedBytes), f.Regret, sizeOf(f.RegretBytes))
@@ -180,7 +180,7 @@ func originLines(b *strings.Builder, origins []originStatus) {
 	table(b, rows...)
 }
 
-// shadowLines says what other policies would have done.
+// shadowLines writes what the shadow policies would have done.
 func shadowLines(b *strings.Builder, now *status) {
 	if len(now.Admission.Shadow) == 0 {
 		return
@@ -202,7 +202,7 @@ func notStoredLine(b *strings.Builder, reasons map[string]int64) {
 	fmt.Fprintf(b, "not stored: %s\n", orNone(strings.Join(parts, ", ")))
 }
 
-// byCount returns the names, those of the largest counts first, and of equal counts by name.
+// byCount returns the names sorted by count, largest first, then by name.
 func byCount(counts map[string]int64) []string {
 	names := slices.Sorted(maps.Keys(counts))
 	slices.SortStableFunc(names, func(a, b string) int { return int(max(-1, min(1, counts[b]-counts[a]))) })

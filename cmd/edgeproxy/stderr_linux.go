@@ -5,11 +5,11 @@ import (
 	"syscall"
 )
 
-// ownStderr makes standard error, if it is a pipe or a terminal, an opening of its own
-// that is not waited for, and returns it. Else a Go program that ends by a panic would
-// hang, deaf to all signals, while nobody reads the pipe: the runtime writes its last words
-// before it exits. Others who have the same pipe keep theirs as it is. Where that cannot
-// be done, as with sockets, it is standard error as it was.
+// ownStderr reopens standard error in non-blocking mode, if it is a pipe or a terminal, and
+// returns the new file. Otherwise a panic could hang the process, deaf to all signals: the
+// runtime writes its message before it exits, and nobody may be reading the pipe. The new
+// open file description leaves other processes with the same pipe unaffected. If standard
+// error cannot be reopened, as with sockets, ownStderr returns it unchanged.
 func ownStderr() *os.File {
 	info, err := os.Stderr.Stat()
 	if err != nil || info.Mode()&(os.ModeNamedPipe|os.ModeCharDevice) == 0 {
@@ -21,7 +21,7 @@ func ownStderr() *os.File {
 	}
 	raw, err := own.SyscallConn()
 	if err == nil {
-		err = raw.Control(func(fd uintptr) { _ = syscall.Dup3(int(fd), syscall.Stderr, 0) }) // best effort: the log has its own
+		err = raw.Control(func(fd uintptr) { _ = syscall.Dup3(int(fd), syscall.Stderr, 0) }) // best effort: the log uses own
 	}
 	if err != nil {
 		_ = own.Close()

@@ -8,7 +8,7 @@ import (
 	"edgeproxy/internal/supervisor"
 )
 
-// findSupervisor finds out who wants to know how the process is.
+// findSupervisor finds the supervisor that wants notifications, by the environment (NOTIFY_SOCKET).
 func (e *edge) findSupervisor() {
 	var err error
 	if e.supervisor, err = supervisor.FromEnvironment(); err != nil {
@@ -16,21 +16,21 @@ func (e *edge) findSupervisor() {
 	}
 }
 
-// notifyReady says that requests are served, and begins to say that the process lives.
+// notifyReady notifies the supervisor that requests are served, and starts the watchdog notifications.
 func (e *edge) notifyReady() {
 	e.logNotifyError(e.supervisor.Ready("serving"))
 	e.supervisor.Watch(e.alive, func(err error) { e.log.Warn("the supervisor was not told that the process lives", "error", err) }, e.panics)
 }
 
-// logNotifyError logs what the supervisor could not be told.
+// logNotifyError logs the error of a notification; nil is no error.
 func (e *edge) logNotifyError(err error) {
 	if err != nil {
 		e.log.Warn("the supervisor was not told", "error", err)
 	}
 }
 
-// alive asks the admin listener as an operator would: somebody accepts, and answers. While the
-// process stops, which has limits of its own, nobody does.
+// alive checks that the admin listener accepts a connection and answers /livez. During shutdown, which has
+// time limits of its own, it always succeeds.
 func (e *edge) alive(ctx context.Context) error {
 	if e.draining.Load() {
 		return nil

@@ -15,12 +15,12 @@ import (
 
 const (
 	tokenFileKey = "admin.token_file"
-	// tokenVariable has the token for commands that ask the admin listener, where no flag
-	// names a file.
+	// tokenVariable is the environment variable with the token for commands that call the admin
+	// listener. A flag that names a file goes before it.
 	tokenVariable = "EDGEPROXY_ADMIN_TOKEN"
 )
 
-// adminToken returns what requests to the admin listener have to show, "" for nothing.
+// adminToken returns the token that requests to the admin listener need; "" for none.
 // The error is a config.Errors.
 func adminToken(c *config.Config) (string, error) {
 	if c.Admin.TokenFile == "" {
@@ -33,7 +33,7 @@ func adminToken(c *config.Config) (string, error) {
 	return token, nil
 }
 
-// tokenFaults checks the file of the token.
+// tokenFaults checks the token file.
 func tokenFaults(c *config.Config) (faults config.Errors) {
 	if _, err := adminToken(c); err != nil {
 		errors.As(err, &faults)
@@ -41,7 +41,7 @@ func tokenFaults(c *config.Config) (faults config.Errors) {
 	return faults
 }
 
-// warnings are those of c, of the file of the token, and of origins that are this proxy.
+// warnings returns the warnings of c itself, and those about files and about origins that are this proxy.
 func warnings(c *config.Config) []config.Warning {
 	out := slices.Concat(c.Warnings(), loopWarnings(c), accessWarnings(c), certificateWarnings(c, time.Now()))
 	if path := c.Admin.TokenFile; path != "" {
@@ -52,8 +52,8 @@ func warnings(c *config.Config) []config.Warning {
 	return out
 }
 
-// readToken reads the token in a file, with white space around it. The error says what is
-// wanted, and nothing of what is in the file.
+// readToken reads a token from a file and trims white space. The error says what is wanted,
+// and never quotes the file.
 func readToken(path string) (string, error) {
 	f, err := os.Open(path)
 	if err == nil {
@@ -73,7 +73,7 @@ func readToken(path string) (string, error) {
 	return "", errors.New("want a file with a token: one word of ASCII, of 1024 bytes at most")
 }
 
-// tokenFor returns the token that a command shows, from the file that a flag names or from
+// tokenFor returns the token that a command sends, from the file that a flag names or from
 // the environment; "" for none.
 func tokenFor(path string) (string, error) {
 	if path != "" {

@@ -6,22 +6,22 @@ import (
 	"edgeproxy/internal/top"
 )
 
-// topAnswer is the document of GET /top. Where nothing is counted Entries is 0 and there are no lists.
+// topAnswer is the document of GET /top. If nothing is counted, Entries is 0 and there are no lists.
 type topAnswer struct {
-	Entries int        `json:"entries"` // that are known of each list
+	Entries int        `json:"entries"` // counters of each list
 	Window  float64    `json:"window_seconds,omitempty"`
-	Since   *time.Time `json:"since,omitempty"`        // from when on requests are counted here
+	Since   *time.Time `json:"since,omitempty"`        // when these counts began
 	Over    float64    `json:"seconds,omitempty"`      // since then
-	Dropped int64      `json:"dropped"`                // requests that were not counted, since the setting was made
+	Dropped int64      `json:"dropped"`                // requests that were not counted, since counting was turned on
 	Memory  int64      `json:"memory_bytes,omitempty"` // of all lists
 	Hosts   topLists   `json:"hosts"`
 	URLs    topLists   `json:"urls"`
 }
 
-// topLists are the lists of one kind, by requests, bytes, misses and held_back.
+// topLists are the lists of one kind by measure: requests, bytes, misses and held_back.
 type topLists map[string]topList
 
-// topList is those with the most, and the sum over all.
+// topList has the rows with the largest counts, and the total over all.
 type topList struct {
 	Total int64    `json:"total"`
 	Rows  []topRow `json:"rows"`
@@ -35,7 +35,7 @@ type topRow struct {
 	AtMost  int64  `json:"at_most"`
 }
 
-// measures are the words for what lists are by.
+// measures are the names of the measures in documents.
 var measures = [top.Measures]string{top.Requests: "requests", top.Bytes: "bytes", top.Misses: "misses", top.HeldBack: "held_back"}
 
 // top answers GET /top.
@@ -68,11 +68,11 @@ func topListOf(t *top.Table, kind top.Kind, by top.Measure, n int, now time.Time
 
 // requestsAnswer is the document of GET /requests.
 type requestsAnswer struct {
-	Total    int              `json:"total"` // that run, of which the oldest are here
+	Total    int              `json:"total"` // requests in progress; the oldest of them are in Requests
 	Requests []runningRequest `json:"requests"`
 }
 
-// runningRequest is one of them. Its texts are printable ASCII, other bytes as \xHH.
+// runningRequest is one request in progress. Its texts are printable ASCII, other bytes as \xHH.
 type runningRequest struct {
 	Age      float64 `json:"age_seconds"`
 	Phase    string  `json:"phase"`
@@ -83,7 +83,7 @@ type runningRequest struct {
 	Cut      bool    `json:"cut,omitempty"` // host or target is longer
 	Client   string  `json:"client,omitempty"`
 	Route    string  `json:"route"`
-	Bytes    int64   `json:"bytes"`              // of the answer's body, sent so far
+	Bytes    int64   `json:"bytes"`              // of the response body, sent so far
 	Received int64   `json:"received,omitempty"` // of a tunnel, from the client
 }
 
@@ -101,7 +101,7 @@ func (e *edge) requests(n int) any {
 	return a
 }
 
-// escapeNonASCII returns s with all bytes but those of printable ASCII as \xHH, so that no terminal obeys what a client has sent.
+// escapeNonASCII writes every byte that is not printable ASCII as \xHH. So no client can send escape sequences to a terminal.
 func escapeNonASCII(s string) string {
 	const hex = "0123456789abcdef"
 	for i := range len(s) {

@@ -18,8 +18,8 @@ import (
 	"edgeproxy/config"
 )
 
-// maxTopAnswer bounds what is read of an answer: eight lists of a hundred names, each of which may be four times as long
-// as what was kept of it, and more around it.
+// maxTopAnswer bounds what is read of an answer: eight lists of a hundred names, and the JSON around them. Escaping makes
+// a name up to four times as long.
 const maxTopAnswer = 2 << 20
 
 // topOptions are the flags of the command top.
@@ -65,16 +65,16 @@ func topCommand() *cobra.Command {
 	return cmd
 }
 
-// measureOf is the word of /top for a value of --by.
+// measureOf returns the measure in GET /top for a value of --by.
 func measureOf(by string) string { return strings.ReplaceAll(by, "-", "_") }
 
-func (o *topOptions) check(bySaid bool) error {
+func (o *topOptions) check(byGiven bool) error {
 	switch {
 	case !isDialAddress(o.address):
 		return fmt.Errorf("--admin %s: want HOST:PORT or unix:PATH", o.address)
 	case o.watch && o.json:
 		return errors.New("--json prints one document; leave --watch out")
-	case o.requests && bySaid:
+	case o.requests && byGiven:
 		return errors.New("--by is for hosts and URLs; leave it or --requests out")
 	case strings.Contains(o.by, "_") || !slices.Contains(measures[:], measureOf(o.by)):
 		return fmt.Errorf("--by %s: want requests, bytes, misses or held-back", o.by)
@@ -84,7 +84,7 @@ func (o *topOptions) check(bySaid bool) error {
 	return nil
 }
 
-// show prints to w until ctx ends, or once.
+// show prints to w: once, or with --watch until ctx ends.
 func (o *topOptions) show(ctx context.Context, token string, w io.Writer) error {
 	tick := time.NewTicker(watchEvery)
 	defer tick.Stop()
@@ -92,7 +92,7 @@ func (o *topOptions) show(ctx context.Context, token string, w io.Writer) error 
 		text, err := o.ask(ctx, token)
 		switch {
 		case err != nil && again && ctx.Err() != nil:
-			return nil // the question was broken off by Ctrl-C
+			return nil // Ctrl-C cancelled the request
 		case err != nil:
 			return err
 		case o.json:
@@ -114,7 +114,7 @@ func (o *topOptions) show(ctx context.Context, token string, w io.Writer) error 
 	}
 }
 
-// ask returns the document that is shown.
+// ask returns the document of GET /top or GET /requests.
 func (o *topOptions) ask(ctx context.Context, token string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()

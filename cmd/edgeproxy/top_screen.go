@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// widestName is how much of a name is shown on a screen, in characters. --json has more.
+// widestName bounds a name on a screen, in characters. --json shows more.
 const widestName = 120
 
-// screen is the document text for people.
+// screen returns the document as text.
 func (o *topOptions) screen(text []byte) (string, error) {
 	if o.requests {
 		var a requestsAnswer
@@ -61,7 +61,7 @@ func topLines(b *strings.Builder, kind, by string, l topList) {
 	table(b, rows...)
 }
 
-// shortName is as much of a name as a line of a screen has. What comes from the listener is printable; what does not is made so.
+// shortName cuts a name to widestName characters. It escapes the name: the answer may come from something that is no edgeproxy.
 func shortName(name string, cut bool) string {
 	name = escapeNonASCII(name)
 	if len(name) > widestName {
@@ -98,7 +98,7 @@ func requestsScreen(a *requestsAnswer) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// ageText is a time in which tenths of seconds matter while it is short.
+// ageText formats seconds, below ten with tenths.
 func ageText(seconds float64) string {
 	if seconds < 10 {
 		return fmt.Sprintf("%.1fs", seconds)

@@ -5,7 +5,7 @@ import (
 	"edgeproxy/internal/spans"
 )
 
-// buildTracing makes what spans go through, whether there is a receiver or not: a reload may name one.
+// buildTracing builds the span exporter, even if there is no receiver: a reload may set one.
 func (e *edge) buildTracing() {
 	e.spans = spans.New(spans.Options{
 		Node: e.config.Node.Name, Version: versionName(), Panics: e.panics,
@@ -15,7 +15,7 @@ func (e *edge) buildTracing() {
 	e.spans.Point(spanTarget(e.config))
 }
 
-// spanTarget is where spans go.
+// spanTarget returns where spans are sent.
 func spanTarget(c *config.Config) spans.Target {
 	t := &c.Tracing
 	headers := make(map[string]string, len(t.Headers))
@@ -25,7 +25,7 @@ func spanTarget(c *config.Config) spans.Target {
 	return spans.Target{Endpoint: t.Endpoint, Headers: headers, Timeout: t.Timeout, Service: t.Service}
 }
 
-// sampler says which requests are traced; nil is none.
+// sampler returns what decides which requests are traced; nil: none.
 func sampler(t *config.Tracing) *spans.Sampler {
 	if t.Endpoint == "" {
 		return nil

@@ -8,10 +8,10 @@ import (
 	"edgeproxy/internal/bloom"
 )
 
-// validateConfig checks what only the rooms know of a configuration: whether filters of these sizes
-// can be built, whether the rules make a key, whether the files of origins hold
-// certificates, whether the file of the token holds a token, and whether the directories and the files that are written to can
-// be used. Running is what is in force, nil at a start. The error is a config.Errors.
+// validateConfig checks what the config package cannot: whether filters of these sizes can be built, whether key,
+// header and match rules are valid, whether the files that settings name hold what they should (certificates, tokens,
+// users, pages), and whether directories and files can be written to. running is the configuration in force, nil at a
+// start. The error is a config.Errors.
 func validateConfig(c, running *config.Config) error {
 	var faults config.Errors
 	for _, f := range []struct {
@@ -23,12 +23,12 @@ func validateConfig(c, running *config.Config) error {
 		{"admission.second_hit", window(c.Admission.SecondHit), bloom.SplitBlock, admission.SecondHitFilter},
 		{"admission.counting", window(c.Admission.Counting.Window), bloom.CountingLine, admission.CountingFilter},
 	} {
-		if f.filter.Fitted { // as large as it may become
+		if f.filter.Fitted { // its capacity is the largest that it may be fitted to
 			f.filter.Capacity = admission.MostKeys(f.name, gatedTierBytes(c))
 		}
 		for _, fault := range joinedErrors[*bloom.OptionError](f.filter.Options.Validate(f.layout)) {
 			option, want := fault.Option, fault.Want
-			if f.filter.Fitted && option == "capacity" { // which the file cannot give
+			if f.filter.Fitted && option == "capacity" { // a fitted window has no capacity in the file
 				option, want = "false_positive_rate", "a higher one, for a window that fits this cache may take more keys than one filter holds at this rate; or window: fixed"
 			}
 			faults = append(faults, c.Fault(f.section+"."+option, "want "+want))

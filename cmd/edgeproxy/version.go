@@ -9,10 +9,10 @@ import (
 // version and commit are set by the linker for a release: -X main.version=1.2.3 -X main.commit=6c555b1b13d0.
 var version, commit = "", ""
 
-// shortCommit is how many digits of a commit are shown.
+// shortCommit is the length of a shown commit hash.
 const shortCommit = 12
 
-// versionName is the release, or the commit it was built from, or "devel".
+// versionName returns the release, or else "devel" with the commit if it is known.
 func versionName() string {
 	if version != "" {
 		return version
@@ -23,7 +23,7 @@ func versionName() string {
 	return "devel"
 }
 
-// commitName is the commit it was built from, "" where that is not known.
+// commitName returns the commit that the program was built from, "" if it is unknown.
 func commitName() string {
 	if commit != "" {
 		return commit

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// A program built with this file, by scripts/walk.sh, counts which functions run between two
-// signals: SIGUSR2 begins, SIGWINCH writes them into the folder EDGEPROXY_WALK.
+// scripts/walk.sh builds the program with this file. It then records which functions run between two
+// signals: SIGUSR2 clears the coverage counters, SIGWINCH writes them into the folder EDGEPROXY_WALK.
 var _ = countWalks()
 
 func countWalks() <-chan os.Signal {
