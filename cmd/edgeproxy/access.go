@@ -65,7 +65,7 @@ func accessFaults(c *config.Config) (faults config.Errors) {
 		for n, name := range r.Cache.Key.Headers {
 			if field.Canonical(name) == "Authorization" {
 				key := fmt.Sprintf("routes[%d].cache.key.headers[%d]", i, n)
-				faults = append(faults, c.Fault(c.Given(key, fmt.Sprintf("cache.key.headers[%d]", n)), "want another field: that of a route with basic_auth goes no further"))
+				faults = append(faults, c.Fault(c.Given(key, fmt.Sprintf("cache.key.headers[%d]", n)), "want another field: a route with basic_auth does not forward it"))
 			}
 		}
 	}
@@ -80,7 +80,7 @@ func accessWarnings(c *config.Config) (out []config.Warning) {
 			continue
 		}
 		if info, err := os.Stat(path); path != "" && err == nil && info.Mode().Perm()&0o004 != 0 {
-			out = append(out, c.Warn(at, "everybody on this machine can read the hashes, and try passwords on them: want mode 0600 or 0640"))
+			out = append(out, c.Warn(at, "everybody on this machine can read the password hashes and try to crack them: want mode 0600 or 0640"))
 		}
 	}
 	return out

@@ -115,7 +115,7 @@ routes:
 		path + ":4:81: routes[0].access.basic_auth.users_file: " + bad + ": line 10: want a hash of bcrypt, as htpasswd -B writes it, not crypt or plain text\n",
 		path + ":5:81: routes[1].access.basic_auth.users_file: " + dir + ": want a file of users: " + dir + ": want a regular file, not one of mode d",
 		path + ":6:81: routes[2].access.basic_auth.users_file: " + filepath.Join(dir, "none") + ": want a file of users: no such file or directory\n",
-		"routes[3].cache.key.headers[0]: authorization: want another field: that of a route with basic_auth goes no further\n",
+		"routes[3].cache.key.headers[0]: authorization: want another field: a route with basic_auth does not forward it\n",
 	} {
 		if got.code != exitUsage || !strings.Contains(got.stderr, want) {
 			t.Errorf("got %d %s, want %s", got.code, got.stderr, want)
@@ -125,7 +125,7 @@ routes:
 		t.Errorf("got %s, want ten lines and no secret", got.stderr)
 	}
 	path = writeFile(t, "edge.yaml", fmt.Sprintf("origins: {app: {servers: [\"http://h\"]}}\nroutes: [{name: a, origin: app, access: {basic_auth: {users_file: %q}}}]\n", good))
-	if got := runBinary(t, "check", "-c", path); got.code != exitDone || !strings.Contains(got.stdout+got.stderr, "everybody on this machine can read the hashes") {
+	if got := runBinary(t, "check", "-c", path); got.code != exitDone || !strings.Contains(got.stdout+got.stderr, "everybody on this machine can read the password hashes") {
 		t.Errorf("got %+v, want a warning", got)
 	}
 }

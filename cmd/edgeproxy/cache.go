@@ -54,10 +54,10 @@ func cacheCommand() *cobra.Command {
 	var f cacheFlags
 	cmd := &cobra.Command{
 		Use:   "cache stats|ls|verify|drop [-c FILE | --dir DIR]",
-		Short: "Look into the disk tier, check it, and take things out of it",
-		Long: "Look into the disk tier, check it, and take things out of it. With -c or --dir it is\n" +
-			"the directory of a proxy that does not run. Where one runs on it, and without both, the\n" +
-			"admin listener is asked.",
+		Short: "Inspect and verify the disk tier, and remove objects from it",
+		Long: "Inspect and verify the disk tier, and remove objects from it. With -c or --dir the\n" +
+			"command opens the directory itself, if no proxy runs on it. If one does, and without\n" +
+			"-c and --dir, the command asks the admin listener.",
 		Example: "  edgeproxy cache ls -c /etc/edgeproxy.yaml\n" +
 			"  edgeproxy cache verify --dir /var/cache/edgeproxy\n" +
 			"  edgeproxy cache drop http://www.example.com/style.css\n" +
@@ -71,7 +71,7 @@ func cacheCommand() *cobra.Command {
 	flags.StringVarP(&f.file, "config", "c", "", "configuration `FILE` with cache.disk.path")
 	flags.StringVar(&f.dir, "dir", "", "the `DIR` of the disk tier, in place of a file")
 	flags.StringVar(&f.admin, "admin", "", "`ADDRESS` of the proxy's admin listener (default that of the file, or "+config.Default().Admin.Address+")")
-	flags.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the token of the admin listener; without it, "+tokenVariable+" in the environment")
+	flags.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the admin listener's token (default: the environment variable "+tokenVariable+")")
 	flags.BoolVar(&f.json, "json", false, "print JSON, one value a line")
 	cmd.AddCommand(f.statsCommand(), f.listCommand(), f.verifyCommand(), f.dropCommand())
 	return cmd
@@ -133,7 +133,7 @@ func (f *cacheFlags) running(dirs []string, address, token string) (diskTier, er
 
 func (f *cacheFlags) statsCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "stats", Short: "Print how much there is", Args: noArguments,
+		Use: "stats", Short: "Print totals of the disk tier", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.run(cmd, func(ctx context.Context, t diskTier, out io.Writer) error {
 				s, err := t.stats(ctx)
@@ -170,7 +170,7 @@ func (f *cacheFlags) listCommand() *cobra.Command {
 
 func (f *cacheFlags) verifyCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "verify", Short: "Read and check all that is stored; exit code 1 where something is damaged", Args: noArguments,
+		Use: "verify", Short: "Read and check all that is stored; exit code 1 if something is damaged", Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.run(cmd, func(ctx context.Context, t diskTier, out io.Writer) error {
 				all, err := t.verify(ctx, func(d cacheDamage) error {
@@ -189,7 +189,7 @@ func (f *cacheFlags) verifyCommand() *cobra.Command {
 					_, err = fmt.Fprintf(out, "records: %d, bytes: %d, damaged: %d\n", all.Records, all.Bytes, all.Damaged)
 				}
 				if err == nil && all.Damaged > 0 {
-					err = errors.New("there is damage; what is damaged is never served, and is fetched anew")
+					err = errors.New("damaged records were found; they are never served, and are fetched again")
 				}
 				return err
 			})
@@ -200,7 +200,7 @@ func (f *cacheFlags) verifyCommand() *cobra.Command {
 func (f *cacheFlags) dropCommand() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
-		Use: "drop URL… | --all", Short: "Take out what is stored under URLs, with all variants, or all; of a running proxy it is a purge",
+		Use: "drop URL… | --all", Short: "Remove what is stored under URLs, with all variants, or everything; with a running proxy this is a purge",
 		RunE: func(cmd *cobra.Command, urls []string) error {
 			if all == (len(urls) > 0) {
 				return &usageError{errors.New("cache drop: want URLs, or --all")}

@@ -60,7 +60,7 @@ func (t *runningTier) verify(ctx context.Context, show func(cacheDamage) error) 
 	case err != nil:
 		return cacheVerified{}, err
 	case all == nil:
-		return cacheVerified{}, errors.New("the answer ends too soon")
+		return cacheVerified{}, errors.New("the answer is incomplete")
 	}
 	return *all, nil
 }

@@ -245,9 +245,9 @@ func certificateWarnings(c *config.Config, now time.Time) (out []config.Warning)
 		}
 		switch leaf := all[0].Leaf; {
 		case now.After(leaf.NotAfter):
-			out = append(out, c.Warn(at+"certificate", "it ended at "+leaf.NotAfter.UTC().Format(time.RFC3339)+": clients refuse it"))
+			out = append(out, c.Warn(at+"certificate", "it expired at "+leaf.NotAfter.UTC().Format(time.RFC3339)+": clients refuse it"))
 		case now.Before(leaf.NotBefore):
-			out = append(out, c.Warn(at+"certificate", "it begins at "+leaf.NotBefore.UTC().Format(time.RFC3339)+": clients refuse it until then"))
+			out = append(out, c.Warn(at+"certificate", "it is valid from "+leaf.NotBefore.UTC().Format(time.RFC3339)+": clients refuse it until then"))
 		}
 	}
 	return out

@@ -67,7 +67,7 @@ origins: {app: {servers: [%q]}}
 		t.Errorf("got %q, %d in all; want %q", lines, got.CertificateCount, want)
 	}
 	screen := runBinary(t, "status", "--admin", s.admin)
-	for _, want := range []string{"-1, it has ended\n", "10, renew it\n", "40\n"} {
+	for _, want := range []string{"-1, expired\n", "10, renew it\n", "40\n"} {
 		if !strings.Contains(screen.stdout, want) {
 			t.Errorf("no %q on the screen:\n%s", want, screen.stdout)
 		}

@@ -30,5 +30,5 @@ func TestCheckSaidNothingOfACertificateThatHasEnded(t *testing.T) {
 	}
 	f(time.Now().Add(time.Hour), 0o600, "")
 	f(time.Now().Add(time.Hour), 0o644, "tls.certificates[0].key: "+key+": everybody on this machine can read the key")
-	f(time.Now().Add(-time.Minute), 0o600, "tls.certificates[0].certificate: "+certificate+": it ended at ")
+	f(time.Now().Add(-time.Minute), 0o600, "tls.certificates[0].certificate: "+certificate+": it expired at ")
 }

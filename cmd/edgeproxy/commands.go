@@ -93,8 +93,8 @@ func checkCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check -c FILE",
 		Short: "Validate a configuration file and report every problem",
-		Long: "Validate a configuration file and report every problem, those of files and folders\n" +
-			"too that serve would open. Nothing is changed. Run it as the user that serve runs as.",
+		Long: "Validate a configuration file and report every problem. The files and folders that\n" +
+			"serve would open are checked too. Nothing is changed. Run check as the user of serve.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if file == "" {
@@ -111,7 +111,7 @@ func checkCommand() *cobra.Command {
 				_, _ = fmt.Fprintf(cmd.ErrOrStderr(), "warning: %s\n", w)
 			}
 			for _, l := range c.Lifted() {
-				_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s: route %s lifts access of the top: %s\n", file, l.Route, strings.Join(l.Keys, ", "))
+				_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s: route %s turns off top-level access settings: %s\n", file, l.Route, strings.Join(l.Keys, ", "))
 			}
 			_, _ = fmt.Fprintf(cmd.OutOrStdout(), "%s: ok\n", file)
 			return nil

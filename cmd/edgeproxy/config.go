@@ -12,7 +12,7 @@ import (
 func configCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "config init|schema|print",
-		Short: "A file to begin with, the JSON Schema of files, and what is in force",
+		Short: "Print a starter file, the JSON Schema, or the effective configuration",
 		Args:  noArguments,
 		RunE: func(*cobra.Command, []string) error {
 			return &usageError{errors.New("config needs one of init, schema and print")}
@@ -25,7 +25,7 @@ func configCommand() *cobra.Command {
 		}}
 	}
 	cmd.AddCommand(
-		prints("init", "Print a short file to begin with", config.Starter),
+		prints("init", "Print a short configuration file to start from", config.Starter),
 		prints("schema", "Print the JSON Schema of files, for editors", func() string { return string(config.Schema()) }),
 		printCommand(),
 	)
@@ -36,9 +36,9 @@ func printCommand() *cobra.Command {
 	var source settings
 	cmd := &cobra.Command{
 		Use:   "print -c FILE",
-		Short: "Print what is in force, with defaults filled in and secrets as stars",
-		Long: "Print what is in force with a file and flags: a file that check accepts and that\n" +
-			"means the same, with defaults filled in and secrets as stars.",
+		Short: "Print the effective configuration: defaults filled in, secrets as stars",
+		Long: "Print the effective configuration of a file and flags. The output is a configuration\n" +
+			"file with the same meaning. Defaults are filled in, secrets are printed as stars.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c, err := source.load("config print")

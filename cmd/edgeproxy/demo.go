@@ -25,8 +25,8 @@ func demoCommand() *cobra.Command {
 		Use:   "demo [--seconds N]",
 		Short: "Show what admission saves: proxy, origin and clients in one process",
 		Long: "Run an origin, a proxy that stores on the second sighting, one that always\n" +
-			"stores, and clients that ask both for the same; print what is saved. Nothing\n" +
-			"else is needed. Ctrl-C ends it with a summary.",
+			"stores, and clients that send both the same requests; print what is saved.\n" +
+			"Nothing else is needed. Ctrl-C ends it with a summary.",
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if seconds < 0 {
@@ -35,7 +35,7 @@ func demoCommand() *cobra.Command {
 			return runDemo(cmd.Context(), seconds, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	cmd.Flags().IntVar(&seconds, "seconds", 0, "end after this long; 0 is on Ctrl-C")
+	cmd.Flags().IntVar(&seconds, "seconds", 0, "end after this many seconds; 0: on Ctrl-C")
 	return cmd
 }
 

@@ -96,7 +96,7 @@ func diskProblems(c, running *config.Config) (faults config.Errors, out []config
 			out = append(out, c.Warn(at, "what is stored there is dropped at the next start: it was not used together with the others, or not the last time"))
 		case err == nil:
 		case isTransient(err):
-			out = append(out, c.Warn(at, "the disk tier cannot be used, and the proxy goes on without it until it is started anew: "+err.Error()))
+			out = append(out, c.Warn(at, "the disk tier cannot be used; the proxy runs without it until its next start: "+err.Error()))
 		case errors.Is(err, disk.ErrTooSmall):
 			faults = append(faults, c.Fault(maxBytes, "want more, or an empty directory: "+err.Error()))
 		default:
@@ -146,7 +146,7 @@ func (e *edge) openDisk(keys uint64) error {
 	switch {
 	case err != nil && isTransient(err):
 		e.diskFailure = err
-		e.log.Error("the disk tier cannot be used, and the proxy goes on without it until it is started anew", "path", paths, "error", err)
+		e.log.Error("the disk tier cannot be used; the proxy runs without it until its next start", "path", paths, "error", err)
 	case err != nil:
 		return fmt.Errorf("cache.disk: %w", err)
 	default:
@@ -163,7 +163,7 @@ func (e *edge) openDisk(keys uint64) error {
 func openPurges(path string, keys uint64, stored bool, log *slog.Logger) (*purge.Table, error) {
 	dir := filepath.Join(path, purgesDir)
 	if _, err := os.Stat(dir); stored && errors.Is(err, fs.ErrNotExist) {
-		log.Warn("the disk tier has responses, and not what was purged of them, which lay in a directory that is in the list no more: none of them is used", "path", path)
+		log.Warn("the disk tier has responses but no purge records, which were in a directory that is no longer listed: none of the responses is used", "path", path)
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ func (e *edge) removeStrayPurges(home string) {
 			continue
 		}
 		if err := os.RemoveAll(filepath.Join(path, purgesDir)); err != nil {
-			e.log.Warn("purges", "path", path, "error", err)
+			e.log.Warn("old purge records were not removed", "path", path, "error", err)
 		}
 	}
 }
@@ -193,7 +193,7 @@ func (e *edge) closeDisk() {
 		return
 	}
 	if err := e.purges.Close(); err != nil {
-		e.log.Warn("purges", "error", err)
+		e.log.Warn("purge records were not saved", "error", err)
 	}
 }
 

@@ -53,7 +53,7 @@ func headerFaults(c *config.Config) (faults config.Errors) {
 		faults = append(faults, headerFaultsAt(c, at, "headers.own", config.FieldRules{Set: r.Headers.Own.Set}, config.FieldRules{}, err)...)
 		for _, name := range r.Cache.Key.Headers {
 			if request.Drops(field.Canonical(name)) {
-				faults = append(faults, c.Fault(c.Given(at+"headers.request", "headers.request"), "want nothing about "+name+", by which cache.key.headers selects"))
+				faults = append(faults, c.Fault(c.Given(at+"headers.request", "headers.request"), "want no rule for "+name+": cache.key.headers uses it"))
 			}
 		}
 	}

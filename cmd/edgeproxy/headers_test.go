@@ -50,7 +50,7 @@ func TestRulesForFieldsAreCheckedByPlace(t *testing.T) {
 	f("a bare star", "  headers: {request: {remove: [\"*\"]}}\n", "e.yaml:5:32: routes[0].headers.request.remove[0]: *: "+token)
 	f("no value", "  headers: {request: {set: {X-A: \"\"}}}\n", `e.yaml:5:34: routes[0].headers.request.set.X-A: "": `+value)
 	f("what selects", "  headers: {request: {remove: [\"X-*\"]}}\n  cache: {key: {headers: [X-Lang]}}\n",
-		"e.yaml:5:13: routes[0].headers.request: want nothing about X-Lang, by which cache.key.headers selects")
+		"e.yaml:5:13: routes[0].headers.request: want no rule for X-Lang: cache.key.headers uses it")
 }
 
 // What a route goes by has to be what the client sent.

@@ -44,7 +44,7 @@ func healthCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&address, "admin", config.Default().Admin.Address, "`ADDRESS` of the proxy's admin listener, or of metrics.address")
 	cmd.Flags().BoolVar(&live, "live", false, "ask whether it answers, not whether it is ready")
-	cmd.Flags().DurationVar(&timeout, "timeout", healthTimeout, "how `LONG` the answer may take")
+	cmd.Flags().DurationVar(&timeout, "timeout", healthTimeout, "longest `DURATION` to wait for the answer")
 	return cmd
 }
 

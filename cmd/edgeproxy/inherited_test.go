@@ -89,7 +89,7 @@ headers:
 	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("took %v, want total_timeout of the top", took)
 	}
-	if got := runBinary(t, "check", "-c", c.path); got.code != exitDone || !strings.HasSuffix(got.stdout, c.path+": route open lifts access of the top: basic_auth\n"+c.path+": ok\n") {
+	if got := runBinary(t, "check", "-c", c.path); got.code != exitDone || !strings.HasSuffix(got.stdout, c.path+": route open turns off top-level access settings: basic_auth\n"+c.path+": ok\n") {
 		t.Errorf("check: got %+v", got)
 	}
 

@@ -28,8 +28,8 @@ func logCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "log FILE [FILTER...]",
 		Short: "Follow the access log, with filters",
-		Long: "Follow the access log, and print a line for each request that meets all filters. It goes on\n" +
-			"over rotations. The log has to be in JSON, which is the default.\n\n" +
+		Long: "Follow the access log across rotations, and print a line for each request that meets all\n" +
+			"filters. The log has to be in JSON, which is the default.\n\n" +
 			"A filter is FIELD=VALUE, or has another comparison: != > >= < <=. Numbers, times and seconds\n" +
 			"have an order; seconds may be written as a duration. Quote what has < or > in it.\n\n" +
 			"Fields: " + fieldNames() + ".",
@@ -59,8 +59,8 @@ func logCommand() *cobra.Command {
 			return followLog(cmd.Context(), t, o, filters, cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
-	cmd.Flags().BoolVar(&o.all, "all", false, "begin with the first line of the file, not with what is added from now on")
-	cmd.Flags().BoolVar(&o.once, "once", false, "end with the last line that is there")
+	cmd.Flags().BoolVar(&o.all, "all", false, "start at the first line of the file instead of its end")
+	cmd.Flags().BoolVar(&o.once, "once", false, "stop at the end of the file instead of waiting for more")
 	cmd.Flags().BoolVar(&o.raw, "json", false, "print lines as they are in the log")
 	return cmd
 }
@@ -78,7 +78,7 @@ func followLog(ctx context.Context, t *tail, o logOptions, filters []logFilter, 
 		}
 		if p.malformed > 0 && !p.warned {
 			p.warned = true
-			_, _ = fmt.Fprintln(stderr, "edgeproxy: log: a line is not one JSON object of the access log, and is left out, like others to come")
+			_, _ = fmt.Fprintln(stderr, "edgeproxy: log: skipped a line that is not one JSON object; more such lines are skipped without a message")
 		}
 		if o.once {
 			return nil

@@ -21,7 +21,7 @@ func loopWarnings(c *config.Config) (out []config.Warning) {
 				continue
 			}
 			at := fmt.Sprintf("origins.%s.servers[%d]", o.Name, i)
-			out = append(out, c.Warn(c.Given(at+".url", at), fmt.Sprintf("this is edgeproxy itself, by listen[%d]: requests come back, and are answered with 508", j)))
+			out = append(out, c.Warn(c.Given(at+".url", at), fmt.Sprintf("this is edgeproxy itself (listen[%d]): requests loop back, and are answered with 508", j)))
 		}
 	}
 	return out

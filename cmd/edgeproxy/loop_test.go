@@ -57,7 +57,7 @@ func TestCheckPassedAnOriginThatIsTheEdge(t *testing.T) {
 			got = append(got, w.String())
 		}
 		for i, w := range want {
-			want[i] = "e.yaml:" + w + "requests come back, and are answered with 508"
+			want[i] = "e.yaml:" + w + "requests loop back, and are answered with 508"
 		}
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("got %q, want %q", got, want)
@@ -65,9 +65,9 @@ func TestCheckPassedAnOriginThatIsTheEdge(t *testing.T) {
 	}
 	f("origins: {app: {servers: [\"http://127.0.0.1:9\"]}}\n")
 	f("origins: {app: {servers: [\"http://127.0.0.1:9\", \"http://localhost:8080\"]}}\n",
-		"1:49: origins.app.servers[1]: http://localhost:8080: this is edgeproxy itself, by listen[0]: ")
+		"1:49: origins.app.servers[1]: http://localhost:8080: this is edgeproxy itself (listen[0]): ")
 	f("listen: [{address: \"127.0.0.1:81\"}, {address: \":80\"}]\norigins: {app: {servers: [{url: \"http://127.0.0.2\", weight: 2}]}}\n",
-		"2:33: origins.app.servers[0].url: http://127.0.0.2: this is edgeproxy itself, by listen[1]: ")
+		"2:33: origins.app.servers[0].url: http://127.0.0.2: this is edgeproxy itself (listen[1]): ")
 }
 
 func TestServeWarnsOfAnOriginThatIsTheEdge(t *testing.T) {
@@ -77,7 +77,7 @@ func TestServeWarnsOfAnOriginThatIsTheEdge(t *testing.T) {
 		t.Errorf("got %d, want 508", res.StatusCode)
 	}
 	eventually(t, "the log has the warning", func() bool {
-		const want = "origins.app.servers[0]: http://%s: this is edgeproxy itself, by listen[0]: requests come back, and are answered with 508"
+		const want = "origins.app.servers[0]: http://%s: this is edgeproxy itself (listen[0]): requests loop back, and are answered with 508"
 		return slices.ContainsFunc(s.lines(), func(l logLine) bool { return l.Warning == fmt.Sprintf(want, address) })
 	})
 }

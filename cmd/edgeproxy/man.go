@@ -15,7 +15,7 @@ func manCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "man DIR",
 		Short: "Write the manual pages of all commands into a folder",
-		Long: "Write the manual pages of all commands into a folder, which is made if it is not there:\n" +
+		Long: "Write the manual pages of all commands into a folder, which is created if needed:\n" +
 			"edgeproxy.1 and one for each command, made from what --help says.",
 		Example: "  edgeproxy man /usr/local/share/man/man1",
 		Args: func(_ *cobra.Command, args []string) error {

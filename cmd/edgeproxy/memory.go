@@ -40,14 +40,14 @@ func limitMemory(log *slog.Logger, edges ...*edge) (stop func()) {
 	debug.SetMemoryLimit(limit)
 	log.Debug("memory limit", "bytes", limit)
 	if limit < most {
-		log.Info("memory limit is the cgroup's", "bytes", limit, "cgroup", cgroup, "settings", most)
+		log.Info("memory limit is lowered to fit the cgroup", "bytes", limit, "cgroup", cgroup, "settings", most)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var done sync.WaitGroup
 	done.Go(func() {
 		followCgroup(ctx, cgroupEvery, limit, func() int64 { return softLimit(most, cgroupMemory()) }, func(now int64) {
 			debug.SetMemoryLimit(now)
-			log.Info("memory limit has changed with the cgroup's", "bytes", now, "settings", most)
+			log.Info("memory limit follows a change of the cgroup's limit", "bytes", now, "settings", most)
 		})
 	})
 	return func() {

@@ -40,7 +40,7 @@ func (e *edge) admissionOptions(seed uint64, restore *admission.State) admission
 	o := admission.Options{
 		TierBytes: gatedTierBytes(e.config), Guard: e.panics.Quietly,
 		OnEarlyRotation: func(filter string, age time.Duration) {
-			e.log.Warn("filter is full before its time: the window is shorter than configured; raise capacity or lower rotate_every",
+			e.log.Warn("filter is full early: the window is shorter than configured; raise capacity or lower rotate_every",
 				"filter", filter, "age", age.Round(time.Millisecond).String())
 		},
 		OnFit: func(filter string, objects, sightings int64) {

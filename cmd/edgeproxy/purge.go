@@ -23,11 +23,11 @@ func purgeCommand() *cobra.Command {
 	var f purgeFlags
 	cmd := &cobra.Command{
 		Use:   "purge (--url URL | --prefix PREFIX | --host HOST | --tag TAG | --all) [--soft]",
-		Short: "Make a running proxy forget stored responses",
-		Long: "Make a running proxy forget stored responses, or with --soft make them stale:\n" +
-			"those of a URL with all its variants, of URLs that begin alike, of a host, with a\n" +
-			"tag (Surrogate-Key, Cache-Tag, Cache-Groups), or all. What is on its way from the\n" +
-			"origin meanwhile is not stored either.",
+		Short: "Purge stored responses from a running proxy",
+		Long: "Purge stored responses from a running proxy, or with --soft mark them as stale: those\n" +
+			"of a URL with all its variants, of URLs with a prefix, of a host, with a tag\n" +
+			"(Surrogate-Key, Cache-Tag, Cache-Groups), or all. Responses that are just being\n" +
+			"fetched from the origin are not stored either.",
 		Example: "  edgeproxy purge --url http://www.example.com/style.css\n" +
 			"  edgeproxy purge --tag product-7 --tag product-8 --soft\n" +
 			"  edgeproxy purge --prefix http://www.example.com/shop/ --admin 127.0.0.1:9980",
@@ -54,14 +54,14 @@ func purgeCommand() *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVar(&f.urls, "url", nil, "an absolute `URL`; may be repeated, as the next three")
+	flags.StringArrayVar(&f.urls, "url", nil, "an absolute `URL`; --url, --prefix, --host and --tag may be repeated")
 	flags.StringArrayVar(&f.prefixes, "prefix", nil, "the beginning of absolute URLs, byte for byte: http://`HOST/PATH`")
-	flags.StringArrayVar(&f.hosts, "host", nil, "a `HOST`, with its port if that is not the usual one")
+	flags.StringArrayVar(&f.hosts, "host", nil, "a `HOST`, with its port if that is not the default one")
 	flags.StringArrayVar(&f.tags, "tag", nil, "a `TAG` as the origin sent it")
 	flags.BoolVar(&f.all, "all", false, "everything")
-	flags.BoolVar(&f.soft, "soft", false, "make stale instead: validated or fetched anew when asked for")
+	flags.BoolVar(&f.soft, "soft", false, "mark as stale instead: the next request revalidates or fetches again")
 	flags.StringVar(&f.admin, "admin", config.Default().Admin.Address, "`ADDRESS` of the proxy's admin listener")
-	flags.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the token of the admin listener; without it, "+tokenVariable+" in the environment")
+	flags.StringVar(&f.tokenFile, "token-file", "", "`FILE` with the admin listener's token (default: the environment variable "+tokenVariable+")")
 	return cmd
 }
 

@@ -20,9 +20,9 @@ import (
 
 // Reasons why a reload does not happen.
 var (
-	errDraining = errors.New("the proxy is about to stop")
-	errBusy     = errors.New("another reload is under way")
-	errNoFile   = errors.New("serve was started without a file, from flags alone: there is nothing to apply again")
+	errDraining = errors.New("the proxy is shutting down")
+	errBusy     = errors.New("another reload is in progress")
+	errNoFile   = errors.New("serve was started from flags, without a file: there is nothing to reload")
 )
 
 // reloader reloads the configuration file, one reload at a time, on a signal, on a request
@@ -98,7 +98,7 @@ func (r *reloader) start() {
 	}
 	w, err := watch.New(r.source.file, r.changed, r.edge.panics.Quietly)
 	if err != nil {
-		r.edge.log.Warn("changes of the configuration file are not seen; SIGHUP and edgeproxy reload apply it", "error", err)
+		r.edge.log.Warn("the configuration file is not watched; reload it with SIGHUP or edgeproxy reload", "error", err)
 		return
 	}
 	r.watch = w
@@ -225,7 +225,7 @@ func (r *reloader) reload(ctx context.Context, cause string) (*reloadAnswer, err
 	}
 	log.Info("configuration reloaded", "changed", paths(a.Changed))
 	if len(a.Restart) > 0 {
-		log.Warn("settings of the file wait for a restart", "settings", paths(a.Restart))
+		log.Warn("changed settings need a restart", "settings", paths(a.Restart))
 	}
 	return a, nil
 }
@@ -235,7 +235,7 @@ func (r *reloader) verdict() string {
 	if r.last.Load().Successful {
 		return "serving"
 	}
-	return "serving by the configuration before: the file was refused"
+	return "serving with the previous configuration: the file was refused"
 }
 
 // load reads and validates the file.

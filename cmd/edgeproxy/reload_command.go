@@ -22,9 +22,9 @@ func reloadCommand() *cobra.Command {
 	var address, tokenFile string
 	cmd := &cobra.Command{
 		Use:   "reload [--admin ADDRESS] [--token-file FILE]",
-		Short: "Make a running proxy apply its configuration file again",
-		Long: "Make a running proxy apply its configuration file again, and print what has changed\n" +
-			"and what needs a restart. A file with a mistake changes nothing: each problem is\n" +
+		Short: "Make a running proxy reload its configuration file",
+		Long: "Make a running proxy reload its configuration file. Print which settings have changed\n" +
+			"and which need a restart. A file with a mistake changes nothing: each problem is\n" +
 			"printed, and the exit code is 2.",
 		Example: "  edgeproxy reload\n  edgeproxy reload --admin unix:/run/edgeproxy/admin.sock",
 		Args:    noArguments,
@@ -44,7 +44,7 @@ func reloadCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&address, "admin", config.Default().Admin.Address, "`ADDRESS` of the proxy's admin listener")
-	cmd.Flags().StringVar(&tokenFile, "token-file", "", "`FILE` with the token of the admin listener; without it, "+tokenVariable+" in the environment")
+	cmd.Flags().StringVar(&tokenFile, "token-file", "", "`FILE` with the admin listener's token (default: the environment variable "+tokenVariable+")")
 	return cmd
 }
 

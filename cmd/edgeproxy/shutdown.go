@@ -128,7 +128,7 @@ func (e *edge) logCutOff(err error) {
 		e.log.Warn("requests were cut off", "error", err, "requests", n)
 		return
 	}
-	e.log.Info("connections without a request were ended", "connections", e.clients())
+	e.log.Info("connections without a complete request were closed", "connections", e.clients())
 }
 
 // shutdownListeners shuts the servers down concurrently.
@@ -161,7 +161,7 @@ func (e *edge) awaitHandedOver(ctx context.Context) bool {
 		case <-poll.C:
 		case <-ctx.Done():
 			if n := e.proxy.EndUpgraded(); n > 0 {
-				e.log.Info("upgraded connections were ended", "connections", n)
+				e.log.Info("upgraded connections were closed", "connections", n)
 			}
 			if n := e.proxy.InFlight(); n > 0 {
 				e.log.Warn("requests were cut off", "error", ctx.Err(), "requests", n)

@@ -199,7 +199,7 @@ shutdown: {drain_timeout: 200ms}
 	get(t, "http://"+s.address+"/a") // the silent one has been accepted before
 	s.signal(syscall.SIGTERM)
 	s.wantExit(exitDone)
-	if !s.logged("INFO", "connections without a request were ended") || s.logged("WARN", "requests were cut off") {
+	if !s.logged("INFO", "connections without a complete request were closed") || s.logged("WARN", "requests were cut off") {
 		t.Errorf("got %v, want a line about connections, and none about requests", s.lines())
 	}
 }

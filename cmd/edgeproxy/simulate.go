@@ -44,15 +44,15 @@ func simulateCommand() *cobra.Command {
 			"It takes " + simulate.Evidence + ".\n\n" +
 			"LOG is an access log (combined, Caddy, Squid, CloudFront, W3C, our own JSON, TSV or CSV\n" +
 			"with a header) or lines of `seq id size`, plain, gzip or zstd; - is standard input; zipf:KEY=V,... and\n" +
-			"popularity:FILE,... make requests up. Logs go oldest first, in a pipe too. A line\n" +
-			"counts if it is a GET or HEAD that was answered with 200 or 304. As in the proxy a HEAD\n" +
-			"is a sighting, is answered by what a GET has stored, and stores nothing.\n\n" +
+			"popularity:FILE,... generate requests. Give logs oldest first, in a pipe too. A line\n" +
+			"counts if it is a GET or HEAD that was answered with 200 or 304. As in the proxy, a HEAD\n" +
+			"is a sighting, is answered from what a GET has stored, and stores nothing.\n\n" +
 			"The flags of the grid take a list, by commas or by repetition; the grid is every\n" +
 			"combination that makes sense, at most 500. Policy always is run at every capacity,\n" +
-			"for the others are compared with it. c is the number of objects that the\n" +
-			"capacity holds if all are of the mean size of the log; window auto goes by the mean of\n" +
-			"what is admitted in its place. Periods are raised to 100 requests or keys. Each\n" +
-			"--rotate-... value is a rule of its own.",
+			"because the others are compared with it. c is the number of objects of the log's mean\n" +
+			"size that fit into the capacity; window auto uses the mean size of admitted objects\n" +
+			"instead. Periods are raised to 100 requests or keys. Each --rotate-... value is a\n" +
+			"rule of its own.",
 		Example: "  edgeproxy simulate access.log\n" +
 			"  zcat $(ls -tr access.log.*.gz) | edgeproxy simulate --capacity 1%,5%,20% --html report.html -",
 		Args: func(_ *cobra.Command, args []string) error {
@@ -82,7 +82,7 @@ func (s *simulation) check() error {
 		}
 	}
 	if inputs > 1 {
-		return errors.New("LOG - stands twice: standard input can be read once")
+		return errors.New("LOG - is given twice: standard input can be read only once")
 	}
 	if err := checkPage("--html", s.html); err != nil {
 		return err

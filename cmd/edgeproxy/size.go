@@ -22,11 +22,11 @@ func sizeCommand() *cobra.Command {
 	var f sizeFlags
 	cmd := &cobra.Command{
 		Use:   "size --keys N --fpr P",
-		Short: "Work out a filter's keys, rate or memory from the other two",
-		Long: "Bloom filter arithmetic in every direction: give two of the keys (--keys), the\n" +
-			"false positive rate (--fpr) and the memory (--memory for all of it, or --bits for\n" +
-			"one filter), and size works out the third, for one filter and for the sliding\n" +
-			"window of several generations, in the textbook's layouts and in the proxy's own.",
+		Short: "Compute a Bloom filter's keys, false positive rate or memory from the other two",
+		Long: "Give two of the keys (--keys), the false positive rate (--fpr) and the memory\n" +
+			"(--memory for all of it, or --bits for one filter) of a Bloom filter. size computes\n" +
+			"the third, for one filter and for the sliding window of several generations, in\n" +
+			"textbook layouts and in the proxy's own.",
 		Example: "  edgeproxy size --keys 1M --fpr 1%\n" +
 			"  edgeproxy size --keys 1M --memory 4MiB --generations 3\n" +
 			"  edgeproxy size --fpr 0.001 --bits 12M --layout split-block --plot size.html",

@@ -56,7 +56,7 @@ func (f sizeFlags) twoOfThree() error {
 	}
 	switch len(given) {
 	case 0:
-		return errors.New("size wants two of --keys, --fpr and --memory (or --bits), and works out the third")
+		return errors.New("size wants two of --keys, --fpr and --memory (or --bits), and computes the third")
 	case 1:
 		return fmt.Errorf("%s alone: size wants two of the three, so add %s", given[0], strings.Join(missing, ", or "))
 	case 2:

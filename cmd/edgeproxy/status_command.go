@@ -37,11 +37,10 @@ func statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [--watch] [--json] [--admin ADDRESS] [--token-file FILE]",
 		Short: "Show the state of a running proxy on one screen",
-		Long: "Ask the admin listener of a running proxy for its status, and print it for people: requests\n" +
-			"by result, writes avoided and their cost at the origin, tiers, the\n" +
-			"window, origins and their response times, limits reached, certificates, and why responses were\n" +
-			"not stored.\n\n" +
-			"With --watch it goes on until Ctrl-C, a screen each second, with the changes of that second.",
+		Long: "Ask the admin listener of a running proxy for its status, and print it as text: requests by\n" +
+			"result, writes avoided and their cost at the origin, tiers, the window, origins and their\n" +
+			"response times, limits reached, certificates, and why responses were not stored.\n\n" +
+			"With --watch it prints a new screen each second, with the changes of that second, until Ctrl-C.",
 		Example: "  edgeproxy status\n  edgeproxy status --watch --admin unix:/run/edgeproxy/admin.sock\n  edgeproxy status --json",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -61,9 +60,9 @@ func statusCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&o.address, "admin", config.Default().Admin.Address, "`ADDRESS` of the proxy's admin listener")
-	cmd.Flags().StringVar(&o.tokenFile, "token-file", "", "`FILE` with the token of the admin listener; without it, "+tokenVariable+" in the environment")
-	cmd.Flags().BoolVar(&o.watch, "watch", false, "go on, a screen each second")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print the document of GET /status as it is")
+	cmd.Flags().StringVar(&o.tokenFile, "token-file", "", "`FILE` with the admin listener's token (default: the environment variable "+tokenVariable+")")
+	cmd.Flags().BoolVar(&o.watch, "watch", false, "print a new screen each second, until Ctrl-C")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the JSON document of GET /status")
 	return cmd
 }
 

@@ -71,7 +71,7 @@ miss      30     15.0 %  0
 
 hit ratio 60.0 % of requests, 55.5 % of bytes; 3.0 MiB sent
 
-stored 30, held back 50; writes avoided 40 (40 KiB), fetched once more for it 10 (10 KiB)
+stored 30, held back 50; writes avoided 40 (40 KiB), fetched again because of it 10 (10 KiB)
 
 tier    objects  bytes    of       written  never hit  evicted at the age of
 memory  25       1.0 MiB  256 MiB  30       4          1h2m3s, 12.3s (rejected)
@@ -94,13 +94,13 @@ idle       let go   400    1
 rate       refused  12     3
 send_rate  refused  2      0
 
-certificate                      from          ends        days left
+certificate                      from          expires     days left
 new.example.com                  ACME          none yet
-old.example.com                  /etc/old.pem  2025-12-30  -2, it has ended
+old.example.com                  /etc/old.pem  2025-12-30  -2, expired
 www.example.com                  ACME          2026-01-14  13, renew it
 a.example.com, b.example.com, …  /etc/all.pem  2026-01-15  14
 none                             /etc/x.pem    2026-03-22  80
-and 4 that end later
+and 4 that expire later
 
 what if  hit ratio  of bytes  to the origin  writes
 always   65.0 %     50.0 %    70             70
@@ -216,8 +216,8 @@ func TestStatusWasSilentOfAFileThatIsRefused(t *testing.T) {
 	}
 	s.Config.Successful, s.Config.Error = false, "edge.yaml:1:1: one: unknown key\nedge.yaml:2:1: two: unknown key"
 	s.Config.Restart = []changeAnswer{{Path: "cache.memory.max_bytes"}, {Path: "listen"}}
-	const want = ", 2 in flight\n\nedge.yaml is refused, and what was in force before stays:\n  edge.yaml:1:1: one: unknown key\n  edge.yaml:2:1: two: unknown key\n\n" +
-		"wait for a restart: cache.memory.max_bytes, listen\n\nrequests "
+	const want = ", 2 in flight\n\nedge.yaml is refused, and the previous configuration stays in force:\n  edge.yaml:1:1: one: unknown key\n  edge.yaml:2:1: two: unknown key\n\n" +
+		"need a restart: cache.memory.max_bytes, listen\n\nrequests "
 	if got := screen(s, nil); !strings.Contains(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

@@ -86,7 +86,7 @@ func certificateLines(b *strings.Builder, now *status) {
 	if len(now.Certificates) == 0 {
 		return
 	}
-	rows := []string{"certificate\tfrom\tends\tdays left"}
+	rows := []string{"certificate\tfrom\texpires\tdays left"}
 	for _, c := range now.Certificates[:min(len(now.Certificates), maxCertificateLines)] {
 		from := cmp.Or(c.File, "ACME")
 		if c.NotAfter == nil || c.DaysLeft == nil {
@@ -96,7 +96,7 @@ func certificateLines(b *strings.Builder, now *status) {
 		rows = append(rows, fmt.Sprintf("%s\t%s\t%s\t%d%s", firstTwoNames(c.Names), from, c.NotAfter.UTC().Format(time.DateOnly), *c.DaysLeft, urgency(*c.DaysLeft)))
 	}
 	if more := now.CertificateCount - maxCertificateLines; more > 0 {
-		rows = append(rows, fmt.Sprintf("and %d that end later", more))
+		rows = append(rows, fmt.Sprintf("and %d that expire later", more))
 	}
 	table(b, rows...)
 }
@@ -104,7 +104,7 @@ func certificateLines(b *strings.Builder, now *status) {
 func urgency(days int64) string {
 	switch {
 	case days < 0:
-		return ", it has ended"
+		return ", expired"
 	case days < expiresSoon:
 		return ", renew it"
 	}

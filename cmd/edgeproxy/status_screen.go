@@ -40,14 +40,14 @@ func configLines(b *strings.Builder, c *reloadStatus) {
 		return
 	}
 	if !c.Successful {
-		fmt.Fprintf(b, "%s is refused, and what was in force before stays:\n  %s\n\n", c.File, strings.ReplaceAll(c.Error, "\n", "\n  "))
+		fmt.Fprintf(b, "%s is refused, and the previous configuration stays in force:\n  %s\n\n", c.File, strings.ReplaceAll(c.Error, "\n", "\n  "))
 	}
 	if len(c.Restart) > 0 {
 		paths := make([]string, len(c.Restart))
 		for i, s := range c.Restart {
 			paths[i] = s.Path
 		}
-		fmt.Fprintf(b, "wait for a restart: %s\n\n", strings.Join(paths, ", "))
+		fmt.Fprintf(b, "need a restart: %s\n\n", strings.Join(paths, ", "))
 	}
 }
 
@@ -106,7 +106,7 @@ func requestLines(b *strings.Builder, now, before *status) {
 
 // savingsLines writes the writes that admission avoided, and what they cost in further fetches.
 func savingsLines(b *strings.Builder, f proxy.Fills) {
-	fmt.Fprintf(b, "stored %d, held back %d; writes avoided %d (%s), fetched once more for it %d (%s)\n\n",
+	fmt.Fprintf(b, "stored %d, held back %d; writes avoided %d (%s), fetched again because of it %d (%s)\n\n",
 		f.Stored, f.HeldBack, f.Saved, sizeOf(f.SavedBytes), f.Regret, sizeOf(f.RegretBytes))
 }
 

@@ -12,20 +12,20 @@ import (
 func (e *edge) findSupervisor() {
 	var err error
 	if e.supervisor, err = supervisor.FromEnvironment(); err != nil {
-		e.log.Warn("the supervisor is told nothing", "error", err)
+		e.log.Warn("the supervisor is not notified", "error", err)
 	}
 }
 
 // notifyReady notifies the supervisor that requests are served, and starts the watchdog notifications.
 func (e *edge) notifyReady() {
 	e.logNotifyError(e.supervisor.Ready("serving"))
-	e.supervisor.Watch(e.alive, func(err error) { e.log.Warn("the supervisor was not told that the process lives", "error", err) }, e.panics)
+	e.supervisor.Watch(e.alive, func(err error) { e.log.Warn("the watchdog was not notified", "error", err) }, e.panics)
 }
 
 // logNotifyError logs the error of a notification; nil is no error.
 func (e *edge) logNotifyError(err error) {
 	if err != nil {
-		e.log.Warn("the supervisor was not told", "error", err)
+		e.log.Warn("the supervisor was not notified", "error", err)
 	}
 }
 

@@ -66,7 +66,7 @@ func TestSystemdHearsOfTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	want("RELOADING=1\nMONOTONIC_USEC=")
-	want("READY=1\nSTATUS=serving by the configuration before: the file was refused")
+	want("READY=1\nSTATUS=serving with the previous configuration: the file was refused")
 	s.signal(syscall.SIGTERM)
 	want("STOPPING=1")
 	s.wantExit(exitDone)

@@ -46,7 +46,7 @@ func warnings(c *config.Config) []config.Warning {
 	out := slices.Concat(c.Warnings(), loopWarnings(c), accessWarnings(c), certificateWarnings(c, time.Now()))
 	if path := c.Admin.TokenFile; path != "" {
 		if info, err := os.Stat(path); err == nil && info.Mode().Perm()&0o004 != 0 {
-			out = append(out, c.Warn(tokenFileKey, "everybody on this machine can read the file, and with the token in it purge: want mode 0600 or 0640"))
+			out = append(out, c.Warn(tokenFileKey, "everybody on this machine can read the token and purge with it: want mode 0600 or 0640"))
 		}
 	}
 	return out

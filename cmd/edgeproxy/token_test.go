@@ -93,7 +93,7 @@ func TestTokenThatEverybodyReadsIsWarnedOf(t *testing.T) {
 	if err := os.Chmod(token, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if got := runBinary(t, "check", "-c", file); got.code != exitDone || !strings.Contains(got.stderr, "everybody on this machine can read the file") {
+	if got := runBinary(t, "check", "-c", file); got.code != exitDone || !strings.Contains(got.stderr, "everybody on this machine can read the token") {
 		t.Errorf("got %d %q, want a warning", got.code, got.stderr)
 	}
 }

@@ -33,13 +33,13 @@ func topCommand() *cobra.Command {
 	var o topOptions
 	cmd := &cobra.Command{
 		Use:   "top [--by MEASURE | --requests] [--watch] [--json] [-n ROWS] [--admin ADDRESS] [--token-file FILE]",
-		Short: "Show which hosts and URLs most of the traffic goes to, or the requests that run now",
-		Long: "Ask the admin listener of a running proxy which hosts and URLs come up most, by requests, bytes,\n" +
-			"misses or responses held back, and print them for people. It counts where metrics.top.entries\n" +
-			"is above 0, in memory that is fixed: a count is shown as what is certain and, where the two\n" +
-			"differ, as what it can be at most.\n\n" +
-			"With --requests it shows the requests that run now, the oldest first, and what they wait for.\n" +
-			"With --watch it goes on until Ctrl-C, a screen each second.",
+		Short: "Show the hosts and URLs with the most traffic, or the requests in progress",
+		Long: "Ask the admin listener of a running proxy which hosts and URLs have the most requests, bytes,\n" +
+			"misses or responses held back, and print them as text. The proxy counts them if\n" +
+			"metrics.top.entries is above 0. Its counters take a fixed amount of memory, so some counts are\n" +
+			"ranges: at least this many, to at most that many.\n\n" +
+			"With --requests it shows the requests in progress, the oldest first, and what they wait for.\n" +
+			"With --watch it prints a new screen each second, until Ctrl-C.",
 		Example: "  edgeproxy top\n  edgeproxy top --by bytes --watch\n  edgeproxy top --requests --admin unix:/run/edgeproxy/admin.sock\n  edgeproxy top --json",
 		Args:    noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -56,12 +56,12 @@ func topCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&o.address, "admin", config.Default().Admin.Address, "`ADDRESS` of the proxy's admin listener")
-	cmd.Flags().StringVar(&o.tokenFile, "token-file", "", "`FILE` with the token of the admin listener; without it, "+tokenVariable+" in the environment")
+	cmd.Flags().StringVar(&o.tokenFile, "token-file", "", "`FILE` with the admin listener's token (default: the environment variable "+tokenVariable+")")
 	cmd.Flags().StringVar(&o.by, "by", "requests", "`MEASURE` of hosts and URLs: requests, bytes, misses or held-back")
-	cmd.Flags().BoolVar(&o.requests, "requests", false, "show the requests that run now")
-	cmd.Flags().IntVarP(&o.rows, "rows", "n", 20, "show so many `ROWS`, 1 to 100")
-	cmd.Flags().BoolVar(&o.watch, "watch", false, "go on, a screen each second")
-	cmd.Flags().BoolVar(&o.json, "json", false, "print the document of GET /top, or of GET /requests, as it is")
+	cmd.Flags().BoolVar(&o.requests, "requests", false, "show the requests in progress")
+	cmd.Flags().IntVarP(&o.rows, "rows", "n", 20, "number of `ROWS` to show, 1 to 100")
+	cmd.Flags().BoolVar(&o.watch, "watch", false, "print a new screen each second, until Ctrl-C")
+	cmd.Flags().BoolVar(&o.json, "json", false, "print the JSON document of GET /top or, with --requests, of GET /requests")
 	return cmd
 }
 

@@ -20,8 +20,8 @@ func TestScreenOfWhatIsAskedForMost(t *testing.T) {
 	a := &topAnswer{Entries: 256, Over: 451.2, Dropped: 3, Hosts: topLists{
 		"bytes": {Total: 4 << 20, Rows: []topRow{{Name: "a.example", AtLeast: 3 << 20, AtMost: 3 << 20}, {Name: strings.Repeat("b", 128), Cut: true, AtLeast: 1 << 10, AtMost: 1 << 20}}},
 	}, URLs: topLists{"bytes": {}}}
-	want := `by bytes, of the last 7m31s; counts are certain, and too low by at most 1/256 of all
-3 requests were not counted, for others were being counted at that moment
+	want := `by bytes, of the last 7m31s; the first count is a minimum, too low by at most 1/256 of all
+3 requests were not counted, because others were being counted at that moment
 
 bytes               share   host
 3.0 MiB             75.0 %  a.example
@@ -44,8 +44,8 @@ func TestScreenOfRequestsThatRun(t *testing.T) {
 		{Age: 3725.4, Phase: "tunnel", Method: "GET", Scheme: "https", Host: "a.example", Target: "/ws", Client: "192.0.2.1", Route: "default", Bytes: 2048, Received: 17},
 		{Age: 1.25, Phase: "origin", Method: "POST", Scheme: "http", Host: "a.example", Target: "/x", Cut: true},
 	}}
-	want := `requests that run: 3
-the 2 that began first:
+	want := `requests in progress: 3
+the oldest 2:
 
 age     phase   sent                    client     route    method  URL
 1h2m5s  tunnel  2.0 KiB, received 17 B  192.0.2.1  default  GET     https://a.example/ws
@@ -54,7 +54,7 @@ age     phase   sent                    client     route    method  URL
 	if got := requestsScreen(a); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}
-	if got := requestsScreen(&requestsAnswer{Requests: []runningRequest{}}); got != "requests that run: 0\n" {
+	if got := requestsScreen(&requestsAnswer{Requests: []runningRequest{}}); got != "requests in progress: 0\n" {
 		t.Errorf("of none: got %q", got)
 	}
 }
@@ -132,7 +132,7 @@ func TestTopOfARunningProxy(t *testing.T) {
 		t.Fatal(err)
 	}
 	testkit.Eventually(t, "it runs", func() bool {
-		return strings.Contains(runBinary(t, "top", "--requests", "--admin", s.admin, "--token-file", token).stdout, "requests that run: 1\n")
+		return strings.Contains(runBinary(t, "top", "--requests", "--admin", s.admin, "--token-file", token).stdout, "requests in progress: 1\n")
 	})
 	f(exitDone, []string{"  origin  0 B   127.0.0.1  default  GET     http://a.example/slow/\\xc2\\x9b31m\n"}, "--requests", "--token-file", token)
 	f(exitDone, []string{`"total": 1`, `"phase": "origin"`, `"target": "/slow/\\xc2\\x9b31m"`}, "--requests", "--json", "--token-file", token)

@@ -32,9 +32,9 @@ func topScreen(a *topAnswer, by string) string {
 		return "hosts and URLs are not counted: set metrics.top.entries, such as metrics: {top: {entries: 256}}, and reload\n"
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "by %s, of the last %s; counts are certain, and too low by at most 1/%d of all\n", by, uptime(a.Over), a.Entries)
+	fmt.Fprintf(&b, "by %s, of the last %s; the first count is a minimum, too low by at most 1/%d of all\n", by, uptime(a.Over), a.Entries)
 	if a.Dropped > 0 {
-		fmt.Fprintf(&b, "%d requests were not counted, for others were being counted at that moment\n", a.Dropped)
+		fmt.Fprintf(&b, "%d requests were not counted, because others were being counted at that moment\n", a.Dropped)
 	}
 	b.WriteString("\n")
 	topLines(&b, "host", by, a.Hosts[measureOf(by)])
@@ -75,12 +75,12 @@ func shortName(name string, cut bool) string {
 
 func requestsScreen(a *requestsAnswer) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "requests that run: %d\n", a.Total)
+	fmt.Fprintf(&b, "requests in progress: %d\n", a.Total)
 	if len(a.Requests) == 0 {
 		return b.String()
 	}
 	if len(a.Requests) < a.Total {
-		fmt.Fprintf(&b, "the %d that began first:\n", len(a.Requests))
+		fmt.Fprintf(&b, "the oldest %d:\n", len(a.Requests))
 	}
 	b.WriteString("\n")
 	rows := []string{"age\tphase\tsent\tclient\troute\tmethod\tURL"}

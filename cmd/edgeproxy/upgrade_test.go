@@ -165,7 +165,7 @@ func TestDrainWaitsForUpgraded(t *testing.T) {
 		}
 		_ = c.Close()
 		s.wantExit(exitDone)
-		if said(s, "upgraded connections were ended") || said(s, "requests were cut off") {
+		if said(s, "upgraded connections were closed") || said(s, "requests were cut off") {
 			t.Errorf("nothing was cut off, and the log says so: %v", s.lines())
 		}
 	})
@@ -177,7 +177,7 @@ func TestDrainWaitsForUpgraded(t *testing.T) {
 			t.Errorf("got %q, %v, want the end", b, err)
 		}
 		s.wantExit(exitDone)
-		if !said(s, "upgraded connections were ended") || said(s, "requests were cut off") {
+		if !said(s, "upgraded connections were closed") || said(s, "requests were cut off") {
 			t.Errorf("the log does not say what was ended: %v", s.lines())
 		}
 	})

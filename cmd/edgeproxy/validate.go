@@ -29,7 +29,7 @@ func validateConfig(c, running *config.Config) error {
 		for _, fault := range joinedErrors[*bloom.OptionError](f.filter.Options.Validate(f.layout)) {
 			option, want := fault.Option, fault.Want
 			if f.filter.Fitted && option == "capacity" { // a fitted window has no capacity in the file
-				option, want = "false_positive_rate", "a higher one, for a window that fits this cache may take more keys than one filter holds at this rate; or window: fixed"
+				option, want = "false_positive_rate", "a higher one, or window: fixed; a window that fits this cache may need more keys than one filter holds at this rate"
 			}
 			faults = append(faults, c.Fault(f.section+"."+option, "want "+want))
 		}
