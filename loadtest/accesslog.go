@@ -8,13 +8,13 @@ import (
 	"os"
 )
 
-// accessLog adds up the access log of another proxy while it is written: what became of
-// each request, its status, its body's bytes, and those of its fetches from the
-// origin, if any. Not for concurrent use.
+// accessLog sums up the access log of another proxy while it is written: the result of
+// each request, its status, its body bytes, and those of its fetches from the origin.
+// It is not safe for concurrent use.
 type accessLog struct {
 	file *os.File
 	buf  [64 << 10]byte
-	rest []byte // of a line whose end is not written yet
+	rest []byte // an incomplete last line
 	sum  counts
 	line func(*counts, string) error // adds one
 }
@@ -27,10 +27,10 @@ func openAccessLog(path string, line func(*counts, string) error) (*accessLog, e
 	return &accessLog{file: file, line: line}, nil
 }
 
-// Close gives the file back.
+// Close closes the file.
 func (l *accessLog) Close() error { return l.file.Close() }
 
-// read returns the counts of all that is written by now.
+// read returns the counts of all lines written so far.
 func (l *accessLog) read() (counts, error) {
 	for {
 		n, err := l.file.Read(l.buf[:])

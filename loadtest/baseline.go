@@ -19,8 +19,8 @@ import (
 
 // The values of --baselines, and the proxies that a list of them may name.
 const (
-	baselinesAuto = "auto" // with --html, those that are there
-	baselinesAll  = "all"  // those that are there
+	baselinesAuto = "auto" // with --html, those that are installed
+	baselinesAll  = "all"  // those that are installed
 	baselinesNone = "none"
 
 	baselineNginx   = "nginx"
@@ -33,8 +33,8 @@ var knownBaselines = []string{baselineNginx, baselineTraffic}
 // stores like always, 2 like second-hit.
 var nginxMinUses = [...]int{1, 2}
 
-// usualNginx is where nginx is when a user's PATH has no folder for servers.
-const usualNginx = "/usr/sbin/nginx"
+// defaultNginx is the path of nginx if PATH lacks the folder of system programs.
+const defaultNginx = "/usr/sbin/nginx"
 
 // baselinesWanted reports whether s is a value of --baselines.
 func baselinesWanted(s string) bool {
@@ -49,8 +49,8 @@ func baselinesWanted(s string) bool {
 	return true
 }
 
-// baselines returns the runs of what edgeproxy is compared with. Where one is not
-// there, a note says so and it is left out. files is a folder for theirs.
+// baselines returns the runs of the proxies that edgeproxy is compared with. One that
+// is not installed is left out, with a note on stderr. files is a folder for their files.
 func (p *plan) baselines(ctx context.Context, files string, stderr io.Writer) (out []*policyRun) {
 	wanted := strings.Split(p.baseline, ",")
 	switch {
@@ -83,7 +83,7 @@ func (p *plan) nginxRuns(ctx context.Context, files string, stderr io.Writer) (o
 		return nil, err
 	}
 	version := nginxVersion(ctx, program)
-	memory, files := p.cacheFolder(files), p.homes(files)
+	memory, files := p.cacheFolder(files), p.serverFolder(files)
 	for _, minUses := range nginxMinUses {
 		c := nginxConfig{
 			minUses: minUses, maxBytes: p.cacheBytes(), keys: p.facts.Objects, euid: os.Geteuid(), memory: memory,
@@ -105,7 +105,7 @@ func (p *plan) trafficRuns(ctx context.Context, files string, stderr io.Writer) 
 	if err != nil {
 		return nil, err
 	}
-	memory, files := p.cacheFolder(files), p.homes(files)
+	memory, files := p.cacheFolder(files), p.serverFolder(files)
 	c := trafficConfig{maxBytes: p.cacheBytes(), maxObjectBytes: p.largestStored(), memory: memory}
 	s := p.baselineSetting("trafficserver-hits-"+strconv.Itoa(promoteHits), "beyond "+strconv.Itoa(promoteBuckets)+" URLs", "fifo")
 	r := p.baselineRun(s, trafficVersion(ctx, program.path), memory, stderr)
@@ -115,8 +115,8 @@ func (p *plan) trafficRuns(ctx context.Context, files string, stderr io.Writer) 
 	return []*policyRun{r}, nil
 }
 
-// baselineRun returns a run of another proxy, whose start is still missing. memory is
-// the folder of its cache, "" for one on disk.
+// baselineRun returns a run of another proxy. The caller sets its start. memory is the
+// folder in memory for its cache, "" for a cache on disk.
 func (p *plan) baselineRun(s setting, version, memory string, stderr io.Writer) *policyRun {
 	r := newRun(p, s, stderr)
 	r.server = version
@@ -128,11 +128,11 @@ func (p *plan) baselineRun(s setting, version, memory string, stderr io.Writer) 
 	return r
 }
 
-// findNginx returns the path of the program given, or else of the usual one.
+// findNginx returns the path of the given program, or else of nginx on PATH, or else defaultNginx.
 func findNginx(given string) (string, error) {
 	path, err := exec.LookPath(cmp.Or(given, "nginx"))
 	if err != nil && given == "" {
-		path, err = exec.LookPath(usualNginx)
+		path, err = exec.LookPath(defaultNginx)
 	}
 	if err != nil {
 		return "", err
@@ -142,13 +142,13 @@ func findNginx(given string) (string, error) {
 
 var versionText = regexp.MustCompile(`nginx/[0-9.]+`)
 
-// nginxVersion is the program's name and version, or its name where it does not
-// tell.
+// nginxVersion returns the program's name and version, or only its name if the version
+// is unknown.
 func nginxVersion(ctx context.Context, program string) string {
 	return cmp.Or(versionText.FindString(versionOf(ctx, program, "-v")), "nginx")
 }
 
-// versionOf returns what a program prints when it is asked for its version by flag.
+// versionOf returns what a program prints with its version flag.
 func versionOf(ctx context.Context, program, flag string) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
@@ -156,8 +156,8 @@ func versionOf(ctx context.Context, program, flag string) string {
 	return string(out)
 }
 
-// baselineSetting is what the report says of another proxy, which forgets a URL as the
-// words of forgets say.
+// baselineSetting returns the settings of another proxy, for the report. forgets says when it
+// forgets a URL.
 func (p *plan) baselineSetting(name, forgets, eviction string) setting {
 	return setting{policy: name, rotate: forgets, capacityBytes: p.cacheBytes(), eviction: eviction}
 }

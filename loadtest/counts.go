@@ -5,9 +5,9 @@ import (
 )
 
 // counts is what a proxy counted: requests, responses and bytes of bodies, since
-// its start or between two looks at it. The filters are as they are at the look.
+// its start or between two scrapes. The filter is as it was at the last scrape.
 type counts struct {
-	requests, hits, passed, failed int64 // failed: answered by the proxy's own errors
+	requests, hits, passed, failed int64 // failed: answered with the proxy's own errors
 	responseBytes, hitBytes        int64
 	failedBytes                    int64
 	writes, writeBytes             int64 // into the tier that admission guards
@@ -25,14 +25,14 @@ type counts struct {
 type filterState struct {
 	fills []float64 // share of the bits or counters that are set; 0 = the newest generation
 
-	// expected is what the fill makes likely for an unseen key now, measured what a
-	// sample of the keys met lately, and expectedOfSample what those ought to have
-	// met. The last two are nil where nothing measures.
+	// False positive ratios: expected follows from the current fill, measured is that
+	// of a recent sample of keys, and expectedOfSample is the expected one of the same
+	// sample. The last two are nil if nothing is measured.
 	expected                   float64
 	expectedOfSample, measured *float64
 }
 
-// since returns what was counted after before. A filter stays as it is.
+// since returns what was counted after before. The filter stays as it is in c.
 func (c counts) since(before counts) counts {
 	c.requests -= before.requests
 	c.hits -= before.hits
@@ -64,13 +64,13 @@ func less(n, before *int64) *int64 {
 	return &d
 }
 
-// stands reports whether nothing was counted since last.
-func (c *counts) stands(last *counts) bool {
+// unchangedSince reports whether nothing was counted after last.
+func (c *counts) unchangedSince(last *counts) bool {
 	return c.requests == last.requests && c.responseBytes == last.responseBytes && c.writes == last.writes &&
 		c.originRequests == last.originRequests && c.originBytes == last.originBytes
 }
 
-// hitRatio and byteHitRatio are in [0, 1], over all but the proxy's own errors.
+// hitRatio and byteHitRatio are in [0, 1]. They leave out the proxy's own errors.
 func (c *counts) hitRatio() float64 { return ratio(c.hits, c.requests-c.failed) }
 
 func (c *counts) byteHitRatio() float64 { return ratio(c.hitBytes, c.responseBytes-c.failedBytes) }
@@ -82,7 +82,7 @@ func (c *counts) measuredFalsePositives() *float64 {
 	return c.filter.measured
 }
 
-// knownEvictions returns nil where the proxy does not tell.
+// knownEvictions returns nil if the proxy does not count evictions.
 func (c *counts) knownEvictions() *int64 {
 	if c.evictionsUnknown {
 		return nil
@@ -98,8 +98,8 @@ func ratio(part, whole int64) float64 {
 	return float64(part) / float64(whole)
 }
 
-// disagreements compares what the proxy called name counted with what the driver
-// and the origin saw, one sentence for each difference.
+// disagreements compares the counts of the proxy called name with those of the
+// driver and the origin. It returns a sentence for each difference.
 func (c *counts) disagreements(name string, t *tally, o *origin) (out []string) {
 	differ := func(what string, proxy, seen int64, by string) {
 		if proxy != seen {

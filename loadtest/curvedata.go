@@ -2,38 +2,38 @@ package main
 
 import "edgeproxy/internal/page"
 
-// maxMarks bounds the points of a curve: beyond it a page grows, and shows no more.
-const maxMarks = 100
+// maxCurvePoints bounds the points of a curve. More would enlarge the page without showing more.
+const maxCurvePoints = 100
 
-// track is what one policy's counts were on the way, as the curves show it.
-type track struct {
-	name     string
-	looks    []counts // requests rise from one to the next
-	tally    *tally
-	lookCost lookCost
+// curveData is one policy's counts during its run, for the curves.
+type curveData struct {
+	name       string
+	samples    []counts // their requests increase strictly
+	tally      *tally
+	sampleCost sampleCost
 }
 
-// newTrack takes looks in the order of time, the last one being the end. Of those
-// between which no request was counted the later one is the truer.
-func newTrack(name string, looks []counts, t *tally, cost lookCost) track {
-	out := track{name: name, tally: t, lookCost: cost}
+// newCurveData takes samples in the order of time; the last one is the end of the run. Of samples
+// with the same number of requests it keeps the latest.
+func newCurveData(name string, looks []counts, t *tally, cost sampleCost) curveData {
+	out := curveData{name: name, tally: t, sampleCost: cost}
 	for _, c := range looks {
-		n := len(out.looks)
-		if n > 0 && c.requests <= out.looks[n-1].requests {
-			out.looks = out.looks[:n-1]
+		n := len(out.samples)
+		if n > 0 && c.requests <= out.samples[n-1].requests {
+			out.samples = out.samples[:n-1]
 		}
-		out.looks = append(out.looks, c)
+		out.samples = append(out.samples, c)
 	}
 	return out
 }
 
-// marks are the numbers of requests that the points of all curves stand at, from 0
-// to the whole trace, so that the policies can be compared at each. There are no
-// more than the policy with the fewest looks was looked at.
-func marks(tracks []track, requests int64) []float64 {
-	n := maxMarks
+// curvePoints returns the numbers of requests at which all curves have their points, from 0
+// to the whole trace. All policies have the same points, so that they can be compared. There
+// are at most as many as the policy with the fewest samples has.
+func curvePoints(tracks []curveData, requests int64) []float64 {
+	n := maxCurvePoints
 	for i := range tracks {
-		n = min(n, len(tracks[i].looks)-1)
+		n = min(n, len(tracks[i].samples)-1)
 	}
 	n = max(n, 1)
 	out := make([]float64, n+1)
@@ -43,18 +43,18 @@ func marks(tracks []track, requests int64) []float64 {
 	return out
 }
 
-// around returns the last look at or before a mark, and the first after it; at the
+// around returns the last sample at or before a point, and the first after it. At the
 // ends both are the same.
-func (t *track) around(mark float64) (before, after *counts) {
+func (t *curveData) around(mark float64) (before, after *counts) {
 	i := 0
-	for i < len(t.looks) && float64(t.looks[i].requests) <= mark {
+	for i < len(t.samples) && float64(t.samples[i].requests) <= mark {
 		i++
 	}
-	return &t.looks[max(i-1, 0)], &t.looks[min(i, len(t.looks)-1)]
+	return &t.samples[max(i-1, 0)], &t.samples[min(i, len(t.samples)-1)]
 }
 
-// at returns a count at a mark: on the straight line between the looks around it.
-func (t *track) at(mark float64, count func(*counts) int64) float64 {
+// at returns a count at a point, interpolated linearly between the samples around it.
+func (t *curveData) at(mark float64, count func(*counts) int64) float64 {
 	a, b := t.around(mark)
 	from, to := float64(count(a)), float64(count(b))
 	if a.requests == b.requests {
@@ -64,8 +64,8 @@ func (t *track) at(mark float64, count func(*counts) int64) float64 {
 	return from + min(max(share, 0), 1)*(to-from)
 }
 
-// sum is the curve of a count.
-func (t *track) sum(marks []float64, count func(*counts) int64) page.Series {
+// sum returns the curve of a cumulative count.
+func (t *curveData) sum(marks []float64, count func(*counts) int64) page.Series {
 	s := page.Series{Name: t.name}
 	for _, m := range marks {
 		s.X = append(s.X, m)
@@ -74,9 +74,9 @@ func (t *track) sum(marks []float64, count func(*counts) int64) page.Series {
 	return s
 }
 
-// share is the curve of part ÷ whole between one mark and the next, at the later
-// one. Where whole did not grow there is no point.
-func (t *track) share(marks []float64, part, whole func(*counts) int64) page.Series {
+// share returns the curve of part ÷ whole between one point and the next, drawn at the later
+// one. If whole did not grow there is no point.
+func (t *curveData) share(marks []float64, part, whole func(*counts) int64) page.Series {
 	s := page.Series{Name: t.name}
 	for i := 1; i < len(marks); i++ {
 		grown := t.at(marks[i], whole) - t.at(marks[i-1], whole)
@@ -89,9 +89,9 @@ func (t *track) share(marks []float64, part, whole func(*counts) int64) page.Ser
 	return s
 }
 
-// state is the curve of what a filter was at the last look before each mark. value
-// returns nil where there is nothing to show.
-func (t *track) state(what string, marks []float64, value func(*filterState) *float64) page.Series {
+// state returns the curve of a filter's value at the last sample before each point. value
+// returns nil if there is nothing to show.
+func (t *curveData) state(what string, marks []float64, value func(*filterState) *float64) page.Series {
 	s := page.Series{Name: t.name + ", " + what}
 	for _, m := range marks {
 		c, _ := t.around(m)
@@ -106,10 +106,10 @@ func (t *track) state(what string, marks []float64, value func(*filterState) *fl
 	return s
 }
 
-// generations is the most generations that a filter had.
-func (t *track) generations() (n int) {
-	for i := range t.looks {
-		if f := t.looks[i].filter; f != nil {
+// generations returns the largest number of generations that a filter had.
+func (t *curveData) generations() (n int) {
+	for i := range t.samples {
+		if f := t.samples[i].filter; f != nil {
 			n = max(n, len(f.fills))
 		}
 	}

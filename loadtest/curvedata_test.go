@@ -20,9 +20,9 @@ func looksAt(requests ...int64) (out []counts) {
 func TestTrackRisesInRequests(t *testing.T) {
 	f := func(want []int64, requests ...int64) {
 		t.Helper()
-		tr := newTrack("t", looksAt(requests...), newTally(), lookCost{})
+		tr := newCurveData("t", looksAt(requests...), newTally(), sampleCost{})
 		var got []int64
-		for _, c := range tr.looks {
+		for _, c := range tr.samples {
 			got = append(got, c.requests)
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -32,37 +32,37 @@ func TestTrackRisesInRequests(t *testing.T) {
 	f([]int64{0, 5, 9}, 0, 5, 9)
 	f([]int64{0, 5, 9}, 0, 0, 5, 5, 5, 9, 9)
 	f([]int64{3}, 3)
-	tr := newTrack("t", []counts{{requests: 4, writes: 1}, {requests: 4, writes: 2}}, newTally(), lookCost{})
-	if len(tr.looks) != 1 || tr.looks[0].writes != 2 {
-		t.Errorf("two looks at the same request: got %+v, want the later one", tr.looks)
+	tr := newCurveData("t", []counts{{requests: 4, writes: 1}, {requests: 4, writes: 2}}, newTally(), sampleCost{})
+	if len(tr.samples) != 1 || tr.samples[0].writes != 2 {
+		t.Errorf("two looks at the same request: got %+v, want the later one", tr.samples)
 	}
 }
 
 func TestMarksAreTheSameForAll(t *testing.T) {
 	f := func(want []float64, requests int64, looks ...int) {
 		t.Helper()
-		var tracks []track
+		var tracks []curveData
 		for _, n := range looks {
-			tr := track{}
+			tr := curveData{}
 			for i := range n {
-				tr.looks = append(tr.looks, counts{requests: int64(i)})
+				tr.samples = append(tr.samples, counts{requests: int64(i)})
 			}
 			tracks = append(tracks, tr)
 		}
-		if diff := cmp.Diff(want, marks(tracks, requests)); diff != "" {
+		if diff := cmp.Diff(want, curvePoints(tracks, requests)); diff != "" {
 			t.Errorf("%d requests, looks %v (-want +got):\n%s", requests, looks, diff)
 		}
 	}
 	f([]float64{0, 500, 1000}, 1000, 9, 3)
 	f([]float64{0, 1000}, 1000, 2)
 	f([]float64{0, 1000}, 1000, 1)
-	if got := marks([]track{{looks: make([]counts, 5000)}}, 10); len(got) != maxMarks+1 || got[maxMarks] != 10 {
-		t.Errorf("got %d marks up to %v, want %d up to 10", len(got), got[len(got)-1], maxMarks+1)
+	if got := curvePoints([]curveData{{samples: make([]counts, 5000)}}, 10); len(got) != maxCurvePoints+1 || got[maxCurvePoints] != 10 {
+		t.Errorf("got %d marks up to %v, want %d up to 10", len(got), got[len(got)-1], maxCurvePoints+1)
 	}
 }
 
 func TestCurvesGoStraightBetweenLooks(t *testing.T) {
-	tr := track{name: "p", looks: looksAt(0, 100, 400)}
+	tr := curveData{name: "p", samples: looksAt(0, 100, 400)}
 	m := []float64{0, 50, 100, 250, 400, 500}
 	f := func(got page.Series, x, y []float64) {
 		t.Helper()
@@ -72,14 +72,14 @@ func TestCurvesGoStraightBetweenLooks(t *testing.T) {
 	}
 	f(tr.sum(m, writesOf), m, []float64{0, 500, 1000, 2500, 4000, 4000})
 	f(tr.share(m, hitsOf, requestsOf), []float64{50, 100, 250, 400}, []float64{0.5, 0.5, 0.5, 0.5})
-	one := track{name: "p", looks: looksAt(7)}
+	one := curveData{name: "p", samples: looksAt(7)}
 	f(one.sum([]float64{0, 7}, writesOf), []float64{0, 7}, []float64{70, 70})
 	f(one.share([]float64{0, 7}, hitsOf, requestsOf), nil, nil)
 }
 
 func TestFilterIsShownAsLastSeen(t *testing.T) {
 	measured := 0.5
-	tr := track{name: "p", looks: []counts{
+	tr := curveData{name: "p", samples: []counts{
 		{},
 		{requests: 10, filter: &filterState{fills: []float64{0.1, 0.2}, expected: 0.01}},
 		{requests: 20, filter: &filterState{fills: []float64{0.3}, expected: 0.02, measured: &measured}},
@@ -103,7 +103,7 @@ func TestFilterIsShownAsLastSeen(t *testing.T) {
 }
 
 func TestLatencyCurveEndsWhereRequestsDo(t *testing.T) {
-	tr := track{name: "p", tally: newTally()}
+	tr := curveData{name: "p", tally: newTally()}
 	if got := tr.latencies(); len(got.X) != 0 {
 		t.Errorf("nothing sent: got %d points", len(got.X))
 	}

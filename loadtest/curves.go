@@ -6,7 +6,7 @@ import (
 	"edgeproxy/internal/page"
 )
 
-// The counts that curves are drawn of.
+// The counts that curves show.
 func requestsOf(c *counts) int64    { return c.requests - c.failed }
 func hitsOf(c *counts) int64        { return c.hits }
 func bytesOf(c *counts) int64       { return c.responseBytes - c.failedBytes }
@@ -16,12 +16,12 @@ func writeBytesOf(c *counts) int64  { return c.writeBytes }
 func stageWritesOf(c *counts) int64 { return c.stageWrites }
 func originBytesOf(c *counts) int64 { return c.originBytes }
 
-// byRequests is an empty chart whose points stand at numbers of requests.
+// byRequests returns an empty chart with the number of requests on the x axis.
 func byRequests(title, y string, unit page.Unit) *page.Chart {
 	return &page.Chart{Title: title, X: "requests", Y: y, YUnit: unit}
 }
 
-// sums is the chart of a count, a curve for each policy.
+// sums returns the chart of a cumulative count, with a curve for each policy.
 func (d *document) sums(title, y string, unit page.Unit, marks []float64, count func(*counts) int64) *page.Chart {
 	c := byRequests(title, y, unit)
 	for i := range d.tracks {
@@ -64,8 +64,8 @@ func (d *document) originCurve(marks []float64) page.Section {
 	}
 }
 
-// slowest are the shares that the latency curve has points at: one request in so
-// many takes longer.
+// slowest are the x values of the latency curve: one request in this many takes
+// longer.
 var slowest = [...]float64{1.25, 2, 4, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 1_000_000}
 
 func (d *document) latencyCurve() page.Section {
@@ -83,7 +83,7 @@ func (d *document) latencyCurve() page.Section {
 	}
 }
 
-func (t *track) latencies() page.Series {
+func (t *curveData) latencies() page.Series {
 	s := page.Series{Name: t.name}
 	for _, n := range slowest {
 		if t.tally.ok == 0 || n > float64(t.tally.ok) {
@@ -95,7 +95,7 @@ func (t *track) latencies() page.Series {
 	return s
 }
 
-// filterCurves shows the filters of the policies that have one.
+// filterCurves returns the charts of the policies' filters, none if no policy has one.
 func (d *document) filterCurves(marks []float64) []page.Section {
 	fills := byRequests("Share of the bits, or counters, that are set", "fill", page.Percent)
 	rates := byRequests("Unseen keys that the filter reports", "false positives", page.Percent)
@@ -131,8 +131,8 @@ func generationName(g int) string {
 	return "generation " + strconv.Itoa(g)
 }
 
-// rates are the curves of false positives, those with a point.
-func (t *track) rates(marks []float64) (out []page.Series) {
+// rates returns the curves of false positives that have at least one point.
+func (t *curveData) rates(marks []float64) (out []page.Series) {
 	for _, s := range []page.Series{
 		t.state("expected", marks, func(f *filterState) *float64 { return &f.expected }),
 		t.state("expected of the sample", marks, func(f *filterState) *float64 { return f.expectedOfSample }),

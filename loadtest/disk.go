@@ -9,16 +9,16 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// With --disk every proxy keeps its cache on a disk, and edgeproxy a memory of --capacity before it. What that costs is
-// told by the system: the bytes that the processes had written to a block device, metadata of their own included.
+// With --disk every proxy keeps its cache on a disk, and edgeproxy has memory of --capacity before it. The cost is measured
+// by the system: the bytes that the processes wrote to a block device, including their own metadata.
 
-// minDiskBytes is the least cache.disk.max_bytes that edgeproxy takes.
+// minDiskBytes is the smallest cache.disk.max_bytes that edgeproxy accepts.
 const minDiskBytes = 16 << 20
 
-// The largest body that edgeproxy's disk takes is at most this part of it.
+// diskObjectShare bounds the largest body on edgeproxy's disk: 1/diskObjectShare of its size.
 const diskObjectShare = 8
 
-// planDisk works out the disk.
+// planDisk computes the size of the disk and of its largest body.
 func (p *plan) planDisk() error {
 	if p.disk == (amount{}) {
 		return nil
@@ -32,7 +32,7 @@ func (p *plan) planDisk() error {
 	return nil
 }
 
-// cacheBytes is the size of the tier that admission guards.
+// cacheBytes returns the size of the tier behind admission.
 func (p *plan) cacheBytes() int64 {
 	if p.diskBytes > 0 {
 		return p.diskBytes
@@ -40,11 +40,11 @@ func (p *plan) cacheBytes() int64 {
 	return p.maxBytes
 }
 
-// largestStored is the longest body that is stored at all.
+// largestStored returns the size of the largest body that any tier stores.
 func (p *plan) largestStored() int64 { return max(p.maxObjectBytes, p.diskObjectBytes) }
 
-// cacheFolder is where the caches of other proxies lie: below files with a disk, else in memory where that has room, ""
-// where it has not.
+// cacheFolder returns the folder for the caches of baselines: files with a disk, else a folder in memory, or "" if memory
+// has no room.
 func (p *plan) cacheFolder(files string) string {
 	if p.diskBytes > 0 {
 		return files
@@ -52,9 +52,9 @@ func (p *plan) cacheFolder(files string) string {
 	return memoryFolder(p.maxBytes)
 }
 
-// homes returns where the other files of other proxies lie, their logs among them. With a disk that is in memory, where
-// there is room: what they write is counted.
-func (p *plan) homes(files string) string {
+// serverFolder returns the folder for the other files of baselines, such as logs. With a disk it is in memory if there is room,
+// because writes to block devices are counted.
+func (p *plan) serverFolder(files string) string {
 	if p.diskBytes > 0 {
 		if dir := memoryFolder(logBytes * p.facts.Requests); dir != "" {
 			return dir
@@ -63,10 +63,10 @@ func (p *plan) homes(files string) string {
 	return files
 }
 
-// logBytes is more than the longest line of a proxy's log for a request.
+// logBytes bounds the length of a log line.
 const logBytes = 200
 
-// diskFolder is where edgeproxy has its disk. With it goes what is in it.
+// diskFolder is the folder of edgeproxy's disk tier.
 type diskFolder string
 
 func newDiskFolder(dir, policy string) (diskFolder, error) {
@@ -77,7 +77,7 @@ func newDiskFolder(dir, policy string) (diskFolder, error) {
 	return diskFolder(path), nil
 }
 
-// Close removes the folder, if there is one.
+// Close removes the folder and its contents; "" is no folder.
 func (d diskFolder) Close() error {
 	if d == "" {
 		return nil
@@ -85,7 +85,7 @@ func (d diskFolder) Close() error {
 	return os.RemoveAll(string(d))
 }
 
-// onDisk is an edge that has a disk.
+// onDisk is an edge with a disk tier. Its Close removes the folder too.
 type onDisk struct {
 	*edge
 	folder diskFolder
@@ -93,13 +93,13 @@ type onDisk struct {
 
 func (e onDisk) Close() error { return errors.Join(e.edge.Close(), e.folder.Close()) }
 
-// recorder is a proxy that knows, after Close, what its processes had written to block devices; false where the system
-// does not tell.
-type recorder interface {
+// writeReporter is a proxy that knows, after Close, how many bytes its processes wrote to block devices; false if the system
+// does not say.
+type writeReporter interface {
 	written() (bytes int64, ok bool)
 }
 
-// written is what the process and its children, which it has waited for, had written to block devices. It is known
+// written returns how many bytes the process and the children that it waited for wrote to block devices. It is known
 // after Close.
 func (p *process) written() (int64, bool) {
 	if p.cmd.ProcessState == nil {

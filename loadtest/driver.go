@@ -10,11 +10,11 @@ import (
 	"edgeproxy/internal/trace"
 )
 
-// driver sends the requests of a trace in order, each at its own time: an open
-// loop, where a slow answer does not delay the times of the requests behind it.
+// driver sends the requests of a trace in order, each at its own time. This is an open
+// loop: a slow response does not change the times of later requests.
 //
-// The schedule is its queue: request i is due at start + i/rate, and waits there,
-// not in memory, while all connections are busy. Latency counts from that time.
+// Request i is due at start + i/rate. It waits while all connections are busy, and is
+// not queued in memory. Latency counts from the time it was due.
 type driver struct {
 	replay      *replay
 	host        string // of the Host field
@@ -25,14 +25,14 @@ type driver struct {
 	done        atomic.Int64                         // requests finished, for a progress display
 }
 
-// job is one request and the time it ought to be sent at.
+// job is one request and the time it is due.
 type job struct {
 	object uint32
 	due    time.Time
 }
 
-// run replays the whole trace and returns what the connections saw. When ctx ends
-// first it returns the cause, once no connection is left.
+// run replays the whole trace and returns the merged tallies. If ctx ends first it
+// returns the cause, after all connections have ended.
 func (d *driver) run(ctx context.Context) (*tally, error) {
 	jobs := make(chan job)
 	tallies := make([]*tally, d.connections)
@@ -54,8 +54,8 @@ func (d *driver) run(ctx context.Context) (*tally, error) {
 	return merge(tallies), nil
 }
 
-// dispatch hands each request to a free connection at its time, or as soon after
-// as there is one.
+// dispatch hands each request to a free connection at its time, or as soon after that
+// as one is free.
 func (d *driver) dispatch(ctx context.Context, jobs chan<- job) error {
 	start := time.Now()
 	interval := float64(time.Second) / d.rate

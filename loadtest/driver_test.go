@@ -235,7 +235,7 @@ func TestMergeAddsUp(t *testing.T) {
 func TestFallingBehindIsWarnedOf(t *testing.T) {
 	f := func(requests int64, rate float64, took time.Duration, warns bool) {
 		t.Helper()
-		r := policyRun{plan: &plan{rate: rate}, tally: newTally(), took: took, counts: counts{requests: requests}}
+		r := policyRun{plan: &plan{rate: rate}, tally: newTally(), elapsed: took, counts: counts{requests: requests}}
 		r.tally.ok = requests
 		r.judge(&origin{}, &edge{})
 		got := len(r.warnings) == 1 && strings.Contains(r.warnings[0], "fell behind")

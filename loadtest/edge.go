@@ -16,7 +16,7 @@ const (
 	readyEvery    = 20 * time.Millisecond
 	startAttempts = 3
 
-	edgeServer = "edgeproxy" // what messages call it
+	edgeServer = "edgeproxy" // its name in messages
 )
 
 // edge is one edgeproxy process.
@@ -67,12 +67,12 @@ func (e *edge) ready(ctx context.Context) bool {
 	return resp.StatusCode == http.StatusOK
 }
 
-// get asks the admin listener. The caller closes the body.
+// get sends a GET to the admin listener. The caller closes the body.
 func (e *edge) get(ctx context.Context, path string) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+e.config.admin+path, http.NoBody)
 	if err != nil {
 		return nil, err
 	}
-	req.Header.Set("Accept", "text/plain;version=0.0.4") // of /metrics; no other form is read here
+	req.Header.Set("Accept", "text/plain;version=0.0.4") // the only format of /metrics that exposition.go reads
 	return e.admin.Do(req)
 }

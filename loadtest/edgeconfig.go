@@ -8,8 +8,8 @@ import (
 	"edgeproxy/internal/policy"
 )
 
-// edgeConfig is what the driver sets in edgeproxy's configuration file; all else
-// stays at edgeproxy's defaults.
+// edgeConfig is what the driver sets in edgeproxy's configuration file. Everything
+// else has edgeproxy's defaults.
 type edgeConfig struct {
 	listen, admin, origin    string // host:port
 	rule                     policy.Rule
@@ -21,8 +21,8 @@ type edgeConfig struct {
 	diskBytes, diskObjects   int64 // 0 = no disk; the largest body there
 }
 
-// yaml returns the file. A policy's section is written only when it says
-// something: edgeproxy refuses sections of policies that no route uses.
+// yaml returns the file. It writes a policy's section only if it is not empty:
+// edgeproxy refuses sections of policies that no route uses.
 func (c *edgeConfig) yaml() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, "listen:\n  - address: %q\n", c.listen)

@@ -12,7 +12,7 @@ import (
 // maxExposition bounds what is read of /metrics.
 const maxExposition = 64 << 20
 
-// exposition is what /metrics said, by metric name.
+// exposition is the content of /metrics, by metric name.
 type exposition map[string]*dto.MetricFamily
 
 // parseExposition reads the Prometheus text format.
@@ -25,12 +25,12 @@ func parseExposition(r io.Reader) (exposition, error) {
 	return families, nil
 }
 
-// sum adds the samples of a counter or a gauge whose labels are as given (name, value
+// sum adds the samples of a counter or a gauge that have the given labels (name, value
 // pairs). found says whether there was any.
 func (e exposition) sum(name string, labels ...string) (total float64, found bool) {
 	for _, m := range e[name].GetMetric() {
 		if has(m, labels) {
-			// One of them is there, and the others are 0.
+			// Only one of the three is set; the others are 0.
 			total += m.GetCounter().GetValue() + m.GetGauge().GetValue() + m.GetUntyped().GetValue()
 			found = true
 		}

@@ -17,7 +17,7 @@ import (
 	"edgeproxy/internal/trace"
 )
 
-// What the driver says of single policies; what all have is in the table of package policy.
+// Policies that the driver treats specially. Package policy has the table of all.
 const (
 	policyAlways    = "always"
 	policySecondHit = "second-hit"
@@ -33,13 +33,13 @@ const (
 
 var errStage = errors.New("want at most 50%, or a size up to half of the capacity")
 
-// options is the command line, checked as far as that goes without the trace.
+// options is the command line, checked as far as possible without the trace.
 type options struct {
 	trace, format  string
-	limit          int // lines of a file, or made-up requests; 0 = all
+	limit          int // lines of a file, or generated requests; 0 = all
 	seed           uint64
 	policies       []string           // without repeats; always comes first
-	parameters     map[string]float64 // by the name of the policy: those given
+	parameters     map[string]float64 // given parameters by policy name
 	rotateEvery    *time.Duration
 	filterCapacity int64 // keys; 0 = not given
 	capacity       amount
@@ -52,13 +52,13 @@ type options struct {
 	maxAge         time.Duration
 	timeout        time.Duration
 	edgeproxy      string
-	nginx          string // "" = looked for
+	nginx          string // "" = searched for
 	json           bool
 	jsonFile       string
 	html           string // file; "" = none
 	baseline       string
 	minSaved       float64
-	bars           bars
+	thresholds     thresholds
 }
 
 // amount is a size, or a share of the trace's unique bytes.
@@ -100,8 +100,8 @@ func parseFlags(args []string, stderr io.Writer) (*options, error) {
 func (o *options) define(fs *flag.FlagSet) {
 	fs.StringVar(&o.trace, "trace", "", "`FILE` of requests, zipf:KEY=V,... or popularity:FILE,KEY=V,... (required)")
 	fs.StringVar(&o.format, "format", "", "force the file's `format`: "+strings.Join(trace.Formats(), ", ")+" (default: by its content)")
-	fs.IntVar(&o.limit, "limit", 0, "use only the first `N` lines of the file, or made-up requests; 0 = all")
-	fs.Uint64Var(&o.seed, "seed", 1, "`seed` of made-up requests and of the bodies")
+	fs.IntVar(&o.limit, "limit", 0, "use only the first `N` lines of the file, or generated requests; 0 = all")
+	fs.Uint64Var(&o.seed, "seed", 1, "`seed` of generated requests and of the bodies")
 	o.policies = []string{policyAlways, policySecondHit, policyCounting}
 	fs.Func("policies", "comma-separated `list` of "+strings.Join(policy.Names(nil), ", ")+"; always is included (default always,second-hit,counting)", o.parsePolicies)
 	o.defineParameters(fs)
@@ -110,24 +110,24 @@ func (o *options) define(fs *flag.FlagSet) {
 	fs.Int64Var(&o.filterCapacity, "filter-capacity", 0, remember+": distinct `keys` a generation holds, which makes the window fixed (default: edgeproxy's own, auto)")
 	o.capacity = amount{text: "5%", share: 0.05}
 	fs.Func("capacity", "cache.memory.max_bytes: a `size`, or P% of the trace's unique bytes (default 5%)", o.parseCapacity)
-	fs.Func("disk", "put a disk behind the memory, and have all proxies keep their caches on one: cache.disk.max_bytes, a `size` or P% of the trace's unique bytes (default none)", o.parseDisk)
+	fs.Func("disk", "give edgeproxy a disk tier, and keep the caches of all proxies on disk: cache.disk.max_bytes, a `size` or P% of the trace's unique bytes (default none)", o.parseDisk)
 	fs.Func("stage", strings.Join(policy.Names(policy.Policy.Chooses), ", ")+": cache.memory.stage_bytes, a `size` or P% of the capacity, which it is part of (default none)", o.parseStage)
 	fs.Func("max-object", "cache.memory.max_object_bytes, a `size` (default: the largest object, at most a quarter of the capacity less the stage)", o.parseMaxObject)
-	fs.Float64Var(&o.rate, "rate", 0, "`requests` a second (default: 4000, or fewer so that 150 MB a second are asked for)")
+	fs.Float64Var(&o.rate, "rate", 0, "`requests` a second (default: 4000, or fewer to request at most 150 MB a second)")
 	fs.IntVar(&o.connections, "connections", 32, "keep-alive `connections`; 1 = one request after the other")
 	fs.IntVar(&o.runs, "runs", 1, "run everything `N` times, and report the means; curves are of the first")
 	fs.DurationVar(&o.maxAge, "max-age", 24*time.Hour, "max-age that the origin sends, whole seconds")
 	fs.DurationVar(&o.timeout, "timeout", defaultTimeout, "give up after this `duration`, all policies together")
 	fs.StringVar(&o.edgeproxy, "edgeproxy", "", "`path` of the program (default: build ./cmd/edgeproxy)")
-	fs.StringVar(&o.nginx, "nginx", "", "`path` of nginx (default: on PATH, or "+usualNginx+")")
+	fs.StringVar(&o.nginx, "nginx", "", "`path` of nginx (default: on PATH, or "+defaultNginx+")")
 	fs.BoolVar(&o.json, "json", false, "print the report as JSON instead of the table")
 	fs.StringVar(&o.jsonFile, "json-file", "", "also write the JSON report to this `file`")
 	fs.StringVar(&o.html, "html", "", "also write the report with its curves to this `file`, one page that opens offline")
-	fs.StringVar(&o.baseline, "baselines", baselinesAuto, "what to run beside edgeproxy: a `list` of nginx and trafficserver, all that are there, none, or auto: all where there is --html")
+	fs.StringVar(&o.baseline, "baselines", baselinesAuto, "proxies to compare with: a `list` of nginx and trafficserver, all (those installed), none, or auto (all with --html, else none)")
 	fs.Float64Var(&o.minSaved, "min-saved", 0, "exit 1 unless second-hit saves this `share` (0 to 1) of the writes of always")
-	fs.Func("min-less", "with --disk: exit 1 unless second-hit has less written to the disk than always by this `share` (0 to 1)", parseShare(&o.bars.less))
-	fs.Func("max-off", "with --disk: exit 1 where a byte hit ratio is farther from the foretold one than this `share` (0 to 1; half a point is 0.005)", parseShare(&o.bars.off))
-	fs.Func("max-loss", "exit 1 where the byte hit ratio of second-hit is below that of always by more than this `share` (0 to 1)", parseShare(&o.bars.loss))
+	fs.Func("min-less", "with --disk: exit 1 unless second-hit writes less to the disk than always by this `share` (0 to 1)", parseShare(&o.thresholds.minLess))
+	fs.Func("max-off", "with --disk: exit 1 if a byte hit ratio differs from the forecast by more than this `share` (0 to 1; half a point is 0.005)", parseShare(&o.thresholds.maxOff))
+	fs.Func("max-loss", "exit 1 if the byte hit ratio of second-hit is below that of always by more than this `share` (0 to 1)", parseShare(&o.thresholds.maxLoss))
 }
 
 // defineParameters defines a flag for the parameter of each policy that has one.
@@ -194,7 +194,7 @@ func (o *options) parseMaxObject(s string) (err error) {
 	return err
 }
 
-// parseShare returns what reads a share into to.
+// parseShare returns a function that parses a share into to.
 func parseShare(to **float64) func(string) error {
 	return func(s string) error {
 		v, err := strconv.ParseFloat(s, 64)

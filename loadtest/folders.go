@@ -7,16 +7,15 @@ import (
 	"path/filepath"
 )
 
-// folders are all that one baseline writes to. The cache is in memory where that
-// has room: edgeproxy's is, and a disk that is slow to remove files lets the cache
-// grow over its size.
+// folders are the folders that one baseline writes to. The cache is in memory if there
+// is room: edgeproxy's is too, and on a disk that removes files slowly the cache would
+// outgrow its size.
 type folders struct {
 	home, cache string
 }
 
-// makeFolders makes home below files, named after the server, the cache below memory ("" is
-// home), and the folders that home is to have in it. The caller closes them, also with an
-// error.
+// makeFolders creates home below files, named after the server, the cache below memory ("" is
+// home), and the subfolders inHome. The caller closes the result, also after an error.
 func makeFolders(server, files, memory string, inHome ...string) (f folders, err error) {
 	wrap := func(err error) error { return fmt.Errorf("make a folder for %s: %w", server, err) }
 	if f.home, err = os.MkdirTemp(files, server+"-"); err != nil {
@@ -38,7 +37,7 @@ func makeFolders(server, files, memory string, inHome ...string) (f folders, err
 
 func (f folders) path(name string) string { return filepath.Join(f.home, name) }
 
-// write makes files in home, by their names.
+// write creates files in home: names and their contents.
 func (f folders) write(files map[string]string) error {
 	for name, text := range files {
 		if err := os.WriteFile(f.path(name), []byte(text), 0o600); err != nil {
@@ -48,7 +47,7 @@ func (f folders) write(files map[string]string) error {
 	return nil
 }
 
-// Close removes the folders with all that is in them.
+// Close removes the folders and their contents.
 func (f folders) Close() error {
 	var errs []error
 	for _, dir := range [...]string{f.cache, f.home} {

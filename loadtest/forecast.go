@@ -17,8 +17,8 @@ import (
 	"edgeproxy/internal/trace"
 )
 
-// forecast is what edgeproxy simulate says that a policy would do with the same requests, capacities and settings. It
-// knows no network: no request waits for another, and no response is in two of them.
+// forecast is the prediction of edgeproxy simulate for a policy with the same requests, capacities and settings. It
+// does not model time: no request waits for another, and no two are concurrent.
 type forecast struct {
 	HitRatio     float64 `json:"hit_ratio"`
 	ByteHitRatio float64 `json:"byte_hit_ratio"`
@@ -27,32 +27,32 @@ type forecast struct {
 	DeviceBytes  int64   `json:"disk_write_bytes"`
 }
 
-// foretells reports whether simulate is asked: about a disk, under a window that needs no times, which the requests that
-// it gets do not have.
-func (p *plan) foretells() bool {
+// canForecast reports whether simulate is run: with a disk, and with a window that needs no times, because the replayed
+// requests have none.
+func (p *plan) canForecast() bool {
 	return p.diskBytes > 0 && p.rotateEvery == nil && p.filterCapacity == 0
 }
 
-// foretell asks program, an edgeproxy, and returns what it says by policy.
-func (p *plan) foretell(ctx context.Context, program string) (map[string]*forecast, error) {
+// forecast asks program, an edgeproxy, and returns what it says by policy.
+func (p *plan) forecast(ctx context.Context, program string) (map[string]*forecast, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	requests, write := io.Pipe()
-	go func() { _ = write.CloseWithError(p.replay.writeSeq(ctx, write)) }() // simulate hears of the error
+	go func() { _ = write.CloseWithError(p.replay.writeSeq(ctx, write)) }() // the error reaches simulate as a broken input
 	var out bytes.Buffer
 	var said tail
 	cmd := exec.CommandContext(ctx, program, p.simulateArgs()...)
 	cmd.SysProcAttr = processAttributes(syscall.SIGKILL)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = requests, &out, &said
 	err := cmd.Run()
-	_ = requests.Close() // ends the writer where simulate has not read all
+	_ = requests.Close() // ends the writer if simulate has not read everything
 	if err != nil {
-		return nil, fmt.Errorf("ask edgeproxy simulate what is to be expected: %w\n%s", errors.Join(err, context.Cause(ctx)), said.String())
+		return nil, fmt.Errorf("get the forecast of edgeproxy simulate: %w\n%s", errors.Join(err, context.Cause(ctx)), said.String())
 	}
 	return readForecasts(&out)
 }
 
-// simulateArgs are those under which simulate does what the proxies here are set to do.
+// simulateArgs returns the arguments that give simulate the same settings as the proxies.
 func (p *plan) simulateArgs() []string {
 	size := func(n int64) string { return strconv.FormatInt(n, 10) + "B" }
 	args := []string{
@@ -91,7 +91,7 @@ func readForecasts(r io.Reader) (map[string]*forecast, error) {
 		} `json:"results"`
 	}
 	if err := json.NewDecoder(r).Decode(&report); err != nil {
-		return nil, fmt.Errorf("read what edgeproxy simulate says: %w", err)
+		return nil, fmt.Errorf("read the report of edgeproxy simulate: %w", err)
 	}
 	out := map[string]*forecast{}
 	for i := range report.Results {

@@ -19,7 +19,7 @@ const (
 	exitUsage  = 2
 )
 
-// usageError is a fault of what was asked for: exit code 2.
+// usageError is a mistake in the command line: exit code 2.
 type usageError struct{ err error }
 
 func (e *usageError) Error() string { return e.err.Error() }
@@ -33,8 +33,8 @@ func main() {
 	os.Exit(run(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the program without its exit: it returns the exit code once everything
-// it started has ended.
+// run is the program. It returns the exit code when everything that it started has
+// ended.
 func run(args []string, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
@@ -76,7 +76,7 @@ func (o *options) execute(ctx context.Context, stdout, stderr io.Writer) (err er
 	if err != nil {
 		return err
 	}
-	found := o.bars.against(doc)
+	found := o.thresholds.check(doc)
 	for _, b := range found {
 		doc.Bars = append(doc.Bars, b.String())
 	}
@@ -86,11 +86,10 @@ func (o *options) execute(ctx context.Context, stdout, stderr io.Writer) (err er
 	if err := o.write(doc, stdout); err != nil {
 		return err
 	}
-	return errors.Join(o.verdict(doc), failed(found))
+	return errors.Join(o.verdict(doc), missedThresholds(found))
 }
 
-// load reads the requests. A trace that cannot be used is a fault of what was
-// asked for.
+// load reads the requests. A trace that cannot be used is a usageError.
 func (o *options) load(ctx context.Context) (*replay, error) {
 	t, err := trace.Read(ctx, []string{o.trace}, trace.Options{Format: o.format, Limit: int64(o.limit), Keys: true, Seed: o.seed})
 	if err != nil && ctx.Err() == nil {
@@ -119,8 +118,8 @@ func (o *options) write(doc *document, stdout io.Writer) error {
 	return doc.writeTable(stdout)
 }
 
-// verdict turns a complete report into the exit: failed responses, and a saving
-// under --min-saved, are failures of the run.
+// verdict returns an error if a response failed, or if the saving is below
+// --min-saved.
 func (o *options) verdict(doc *document) error {
 	for i := range doc.Results {
 		if r := &doc.Results[i]; r.Errors > 0 {

@@ -6,7 +6,7 @@ import (
 )
 
 // meanReport returns the report of several runs of one plan: the means of the figures, all
-// warnings, and the curves of the first.
+// warnings, and the curves of the first run.
 func meanReport(docs []*document) *document {
 	out := *docs[0]
 	if len(docs) == 1 {
@@ -36,8 +36,8 @@ func meanReport(docs []*document) *document {
 	return &out
 }
 
-// meanOf returns the mean of the results of one policy; counts are rounded. What is
-// not known of all is not known.
+// meanOf returns the mean of the results of one policy. Counts are rounded. A figure
+// that one result lacks is nil in the mean.
 func meanOf(rs []*result) result {
 	out := *rs[0]
 	for _, field := range resultCounts() {
@@ -104,7 +104,7 @@ func meanKnown(rs []*result, field func(*result) *int64) *int64 {
 	return new(int64(math.Round(sum / float64(len(rs)))))
 }
 
-// meanRatio is that of the false positives measured.
+// meanRatio returns the mean of the measured false positive ratios, nil if one is missing.
 func meanRatio(rs []*result) *float64 {
 	sum := 0.0
 	for _, r := range rs {

@@ -14,7 +14,7 @@ func TestMeanReportGivesTheMeans(t *testing.T) {
 				{Policy: "always", Hits: 5, HitRatio: 0.5, Evictions: new(int64(3))},
 				{Policy: "second-hit", Hits: hits, HitRatio: ratio, Regret: regret, Evictions: new(hits), FalsePositiveRatio: new(ratio)},
 			},
-			Warnings: []string{warning}, tracks: make([]track, 2),
+			Warnings: []string{warning}, tracks: make([]curveData, 2),
 		}
 	}
 	got := meanReport([]*document{run(10, 0.25, new(int64(1)), "a"), run(13, 0.75, nil, "b")})
@@ -33,8 +33,8 @@ func TestMeanReportGivesTheMeans(t *testing.T) {
 // A proxy that is left out of one run has no mean.
 func TestMeanReportLeavesOutWhatDidNotRunEachTime(t *testing.T) {
 	got := meanReport([]*document{
-		{Results: []result{{Policy: "always"}, {Policy: "nginx-min-uses-1"}}, tracks: make([]track, 2)},
-		{Results: []result{{Policy: "always"}}, tracks: make([]track, 1)},
+		{Results: []result{{Policy: "always"}, {Policy: "nginx-min-uses-1"}}, tracks: make([]curveData, 2)},
+		{Results: []result{{Policy: "always"}}, tracks: make([]curveData, 1)},
 	})
 	if len(got.Results) != 1 || len(got.tracks) != 1 || got.Results[0].Policy != "always" {
 		t.Errorf("got %+v, want always alone", got.Results)

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// The metrics of edgeproxy that the driver relies on. All must be there after a
-// run, but those of a filter where the policy has none.
+// The metrics of edgeproxy that the driver relies on. All must exist after a run,
+// except those of a filter if the policy has none.
 const (
 	metricRequests       = "edgeproxy_requests_total"
 	metricResponseBytes  = "edgeproxy_response_bytes_total"
@@ -24,7 +24,7 @@ const (
 	metricFalsePositives = "edgeproxy_filter_false_positive_ratio"
 )
 
-// maxGenerations bounds the look for generations; edgeproxy has at most 4.
+// maxGenerations bounds the search for generations; edgeproxy has at most 4.
 const maxGenerations = 8
 
 // The tiers that the driver configures.
@@ -37,20 +37,20 @@ var (
 // hitResults are the values of the label result that count as hits.
 var hitResults = [...]string{"hit", "stale", "revalidated"}
 
-// missingError names metrics that ought to be there.
+// missingError names required metrics that /metrics lacks.
 type missingError struct{ names []string }
 
 func (e *missingError) Error() string {
 	return "edgeproxy's /metrics lacks " + strings.Join(e.names, ", ")
 }
 
-// metricReader takes counts out of an exposition and notes what it lacks.
+// metricReader reads counts from an exposition and collects the names that it lacks.
 type metricReader struct {
 	exposition
 	missing []string
 }
 
-func (m *metricReader) total(name string, labels ...string) int64 {
+func (m *metricReader) required(name string, labels ...string) int64 {
 	v, found := m.sum(name, labels...)
 	if !found {
 		m.missing = append(m.missing, name)
@@ -58,35 +58,35 @@ func (m *metricReader) total(name string, labels ...string) int64 {
 	return int64(v)
 }
 
-// counts reads the metrics of an edgeproxy under c. A *missingError comes with the
-// counts, the missing ones being 0: before the first request a metric need not be
-// there.
+// counts reads the metrics of an edgeproxy with configuration c. With a *missingError
+// it also returns the counts, the missing ones as 0: before the first request a metric
+// need not exist.
 func (e exposition) counts(c *edgeConfig) (counts, error) {
 	m := metricReader{exposition: e}
 	guarded := memoryTier
 	if c.diskBytes > 0 {
 		guarded = diskTier
 	}
-	regret, regretBytes := m.total(metricRegret), m.total(metricRegretBytes)
+	regret, regretBytes := m.required(metricRegret), m.required(metricRegretBytes)
 	n := counts{
-		requests:       m.total(metricRequests),
-		responseBytes:  m.total(metricResponseBytes),
-		writes:         m.total(metricWrites, guarded[:]...),
-		writeBytes:     m.total(metricWriteBytes, guarded[:]...),
-		promotions:     m.total(metricPromotions),
-		heldBack:       m.total(metricHeldBack),
-		heldBackBytes:  m.total(metricHeldBackBytes),
+		requests:       m.required(metricRequests),
+		responseBytes:  m.required(metricResponseBytes),
+		writes:         m.required(metricWrites, guarded[:]...),
+		writeBytes:     m.required(metricWriteBytes, guarded[:]...),
+		promotions:     m.required(metricPromotions),
+		heldBack:       m.required(metricHeldBack),
+		heldBackBytes:  m.required(metricHeldBackBytes),
 		regret:         &regret,
 		regretBytes:    &regretBytes,
-		originRequests: m.total(metricOriginRequests),
-		originBytes:    m.total(metricOriginBytes),
-		evictions:      m.total(metricEvictions, guarded[:]...),
+		originRequests: m.required(metricOriginRequests),
+		originBytes:    m.required(metricOriginBytes),
+		evictions:      m.required(metricEvictions, guarded[:]...),
 	}
 	if c.stageBytes > 0 {
-		n.stageWrites = m.total(metricWrites, stageTier[:]...)
-		n.stageWriteBytes = m.total(metricWriteBytes, stageTier[:]...)
+		n.stageWrites = m.required(metricWrites, stageTier[:]...)
+		n.stageWriteBytes = m.required(metricWriteBytes, stageTier[:]...)
 	}
-	e.split(&n)
+	e.addByResult(&n)
 	n.filter = e.filter(c.rule.Policy.Section())
 	if len(m.missing) > 0 {
 		return n, &missingError{m.missing}
@@ -94,9 +94,9 @@ func (e exposition) counts(c *edgeConfig) (counts, error) {
 	return n, nil
 }
 
-// split fills in the counts by result. A result that never occurred may be
+// addByResult fills in the counts by result. A result that never occurred may be
 // missing.
-func (e exposition) split(c *counts) {
+func (e exposition) addByResult(c *counts) {
 	by := func(name, result string) int64 {
 		v, _ := e.sum(name, "result", result)
 		return int64(v)
@@ -110,7 +110,7 @@ func (e exposition) split(c *counts) {
 	c.failedBytes = by(metricResponseBytes, "error")
 }
 
-// filter reads the filter of a policy, nil where there is none.
+// filter reads the state of a policy's filter, nil if there is none.
 func (e exposition) filter(name string) *filterState {
 	var s filterState
 	for len(s.fills) < maxGenerations {

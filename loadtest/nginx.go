@@ -11,24 +11,24 @@ import (
 )
 
 const (
-	nginxInactive = 24 * time.Hour        // how long it remembers a key that nobody asks for
-	paceManager   = 10 * time.Millisecond // how often it looks at the cache's size, see pacemaker
-	// What is written between two looks may take the cache nginxSlack over its size;
-	// more, at more than nginxSeldom of the writes, is warned of.
+	nginxInactive = 24 * time.Hour        // proxy_cache_path inactive=
+	paceManager   = 10 * time.Millisecond // interval of the manager's checks, see pacemaker
+	// Between two checks the cache may exceed its size by the share nginxSlack. If it exceeds
+	// that at more than the share nginxSeldom of the writes, the report warns.
 	nginxSlack  = 0.1
 	nginxSeldom = 0.1
 )
 
-// writeCounts is what a proxy stored in a folder, and what it removed. Bytes are
+// writeCounts counts the files that a proxy stored in a folder and removed. Bytes are
 // of bodies.
 type writeCounts struct {
 	writes, bytes, evictions int64
-	over                     int64 // writes after which it held more than it ought to
-	most                     int64 // bytes it held at its fullest
+	over                     int64 // writes after which it held more than the limit
+	most                     int64 // largest number of bytes it held
 }
 
-// nginx is one nginx with its processes, and what counts its work: the access log
-// the requests, the folder of its cache the writes. nginx itself counts neither.
+// nginx is one nginx with its processes. Requests are counted by its access log, and
+// writes by a watch on its cache folder, because nginx itself counts neither.
 type nginx struct {
 	*process
 	listen  string
@@ -41,8 +41,8 @@ type nginx struct {
 	stored  writeCounts // at the last scrape
 }
 
-// startNginx starts the program with c on free ports and returns once its cache
-// is kept to its size. Its files lie in a new folder below files.
+// startNginx starts the program with c on free ports. It returns when the size limit of
+// its cache is enforced. Its files are in a new folder below files.
 func startNginx(ctx context.Context, program, files string, c nginxConfig, o *origin) (*nginx, error) {
 	c.origin = o.addr
 	return startOnFreePorts(func(listen, admin string) (*nginx, error) {
@@ -56,7 +56,7 @@ func startNginx(ctx context.Context, program, files string, c nginxConfig, o *or
 		if n.writes, err = watchWrites(folders.cache, folders.path(nginxMarks), o.objects, limit); err != nil {
 			return nil, errors.Join(err, folders.Close())
 		}
-		// The master ends its workers when it is told to; one that was killed could not.
+		// SIGTERM lets the master end its workers; a killed master could not.
 		cmd := exec.Command(program, "-p", folders.home, "-c", nginxFile, "-e", "stderr")
 		if n.process, err = launch("nginx", cmd, syscall.SIGQUIT, syscall.SIGTERM); err != nil {
 			return nil, errors.Join(err, n.writes.Close(), folders.Close())
@@ -85,14 +85,14 @@ func (n *nginx) begin(ctx context.Context, admin string) (err error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, readyWait, errors.New("its cache manager does not work"))
 	defer cancel()
 	if n.pace, err = startPacemaker(ctx, n.cmd.Process, admin); err != nil {
-		return fmt.Errorf("start nginx: %w\n%s", errors.Join(err, context.Cause(ctx)), n.said())
+		return fmt.Errorf("start nginx: %w\n%s", errors.Join(err, context.Cause(ctx)), n.logTail())
 	}
 	return nil
 }
 
 func (n *nginx) address() string { return n.listen }
 
-// Close ends nginx and everything that watched it, and removes its files.
+// Close ends nginx and everything that watches it, and removes its files.
 func (n *nginx) Close() error {
 	var errs []error
 	if n.pace != nil {
@@ -105,8 +105,8 @@ func (n *nginx) Close() error {
 	return errors.Join(append(errs, n.folders.Close())...)
 }
 
-// scrape puts the counts together. Every fetch that was not written was held back,
-// unless it was over the size that the run allows.
+// scrape returns the counts. A fetch that was not written was held back, unless it
+// was larger than the run stores.
 func (n *nginx) scrape(ctx context.Context) (counts, error) {
 	ctx, cancel := context.WithTimeout(ctx, scrapeTimeout)
 	defer cancel()
@@ -125,8 +125,8 @@ func (n *nginx) scrape(ctx context.Context) (counts, error) {
 	return c, nil
 }
 
-// doubts says how often the cache was larger than it ought to be.
-func (n *nginx) doubts() (out []string) {
+// selfWarnings says how often the cache was larger than its limit.
+func (n *nginx) selfWarnings() (out []string) {
 	if over := ratio(n.stored.over, n.stored.writes); over > nginxSeldom {
 		out = append(out, fmt.Sprintf("its cache manager did not keep up: at %s of its writes the cache was more than %s over its max_size of %s, at worst %s",
 			percent(over), percent(nginxSlack), size(n.max), size(n.stored.most)))

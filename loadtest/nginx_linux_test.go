@@ -113,7 +113,7 @@ func TestNginxKeepsToItsSize(t *testing.T) {
 	}
 	got, err := d.run(t.Context())
 	if err != nil || got.errors > 0 {
-		t.Fatalf("%v, %q\n%s", err, got.samples, n.said())
+		t.Fatalf("%v, %q\n%s", err, got.samples, n.logTail())
 	}
 	c, err := settled(t.Context(), n, objects)
 	if err != nil {
@@ -277,7 +277,7 @@ func TestDoubtsNeedMoreThanAMoment(t *testing.T) {
 	f := func(over, writes int64, want int) {
 		t.Helper()
 		n := &nginx{max: 1 << 20, stored: writeCounts{over: over, writes: writes, most: 3 << 20}}
-		if got := n.doubts(); len(got) != want {
+		if got := n.selfWarnings(); len(got) != want {
 			t.Errorf("%d of %d writes over: got %q, want %d doubts", over, writes, got, want)
 		}
 	}

@@ -8,14 +8,14 @@ import (
 	"fmt"
 )
 
-// memoryFolder returns none: what is a folder in memory differs between systems.
+// memoryFolder returns none: folders in memory differ between systems.
 func memoryFolder(int64) string { return "" }
 
-// writeWatch needs a kernel that tells of every file. There is none here.
+// writeWatch needs inotify, which only Linux has.
 type writeWatch struct{}
 
 func watchWrites(string, string, []object, int64) (*writeWatch, error) {
-	return nil, fmt.Errorf("watch nginx's cache: %w: that takes Linux", errors.ErrUnsupported)
+	return nil, fmt.Errorf("watch nginx's cache: %w: this needs Linux", errors.ErrUnsupported)
 }
 
 // Close does nothing.

@@ -2,23 +2,23 @@ package main
 
 import "fmt"
 
-// nginxConfig is what differs between the nginx of one run and another's.
+// nginxConfig is what differs between nginx runs.
 type nginxConfig struct {
 	listen, admin, origin string // host:port
 	minUses               int
 	maxBytes              int64
-	keys                  int64 // distinct ones that will be asked for
+	keys                  int64 // distinct keys of the trace
 	euid                  int
 	memory                string // a folder in memory for the cache; "" = none
 	cache                 string // the cache's own folder
 }
 
-// nginxText has the places of text(). Paths are in the folder given with -p.
+// nginxText is the template of text(). Paths are relative to the folder given with -p.
 //
-// One worker carries the rates of this driver, and tells by closing a connection
-// when it has been replaced. use_temp_path=off: a file is stored by one rename in
-// the cache's only folder. The second cache belongs to the pacemaker: it is always
-// over its size, and each look of the manager takes one of its keys.
+// One worker is enough for the rates of this driver. It closes its connections when it
+// is replaced. use_temp_path=off: a file is stored by one rename in the cache's only
+// folder. The second cache belongs to the pacemaker: it is always over its size, and
+// each check of the manager removes one of its keys.
 const nginxText = `daemon off;
 %[1]sworker_processes 1;
 pid nginx.pid;
@@ -67,11 +67,11 @@ http {
 `
 
 // text returns the configuration file. The zone has room for twice the keys; nginx
-// keeps some 8,000 in a MB.
+// stores about 8,000 in a MB.
 func (c *nginxConfig) text() []byte {
 	user := ""
 	if c.euid == 0 {
-		user = "user root;\n" // the workers' own user could not use the folder
+		user = "user root;\n" // the default user of workers could not use the folder
 	}
 	return fmt.Appendf(nil, nginxText, user, 2+c.keys/4000, c.maxBytes,
 		int64(nginxInactive.Seconds()), paceManager.Milliseconds(), c.origin, c.listen, c.minUses, c.admin, c.cache)

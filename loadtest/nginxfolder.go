@@ -10,8 +10,8 @@ const (
 	nginxTemp  = "temp"
 )
 
-// prepareNginx makes the folders of one nginx, home below files, and writes the
-// configuration. With an error nothing is left of them.
+// prepareNginx creates the folders of one nginx, home below files, and writes the
+// configuration. After an error it leaves nothing behind.
 func prepareNginx(files string, c nginxConfig) (folders, error) {
 	f, err := makeFolders("nginx", files, c.memory, nginxMarks, nginxTemp)
 	if err == nil {

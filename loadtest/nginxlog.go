@@ -10,9 +10,8 @@ import (
 // nginxHits are the values of $upstream_cache_status that count as hits.
 var nginxHits = []string{"HIT", "STALE", "UPDATING", "REVALIDATED"}
 
-// addNginxLine counts one request. Its last field holds a number for each fetch, as
-// there are several when a kept connection turned out to be closed, and "-" where
-// there was none.
+// addNginxLine counts one request. The last fields hold the length of each fetch, or
+// "-" for none. There are several if a keep-alive connection turned out to be closed.
 func (c *counts) addNginxLine(line string) error {
 	f := strings.Fields(line)
 	if len(f) < 4 {

@@ -30,7 +30,7 @@ func TestFlagDefaults(t *testing.T) {
 		parameters: map[string]float64{}, trace: "f", seed: 1, policies: []string{"always", "second-hit", "counting"}, capacity: amount{text: "5%", share: 0.05},
 		connections: 32, runs: 1, maxAge: 24 * time.Hour, timeout: defaultTimeout, baseline: "auto",
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(options{}, amount{}, bars{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(options{}, amount{}, thresholds{})); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
@@ -51,9 +51,9 @@ func TestBadFlagsAreRefused(t *testing.T) {
 	}
 	f("--trace: want", "--trace", "")
 	f("not defined: -shadow", "--shadow", "f")
-	f("--html: want a file in a folder that is there", "--html", "no/such/folder/f")
+	f("--html: want a file in an existing folder", "--html", "no/such/folder/f")
 	f("--html: want a file", "--html", t.TempDir())
-	f("--json-file: want a file in a folder that is there", "--json-file", "no/such/folder/f")
+	f("--json-file: want a file in an existing folder", "--json-file", "no/such/folder/f")
 	f("--runs: want 1 to 100", "--runs", "0")
 	f("--runs: want 1 to 100", "--runs", "101")
 	f("--baselines: want auto, all, none, or a list of nginx and trafficserver", "--baselines", "varnish")
@@ -220,7 +220,7 @@ func TestTable(t *testing.T) {
 			{Policy: "never", Requests: 1000, WritesAvoided: 500, HeldBack: 77, Regret: new(int64)}, // evictions are not known
 		},
 	}
-	const head = `trace     x.tr: 1,000 requests for 400 objects, 75.00% of them asked for once; 10 MiB asked for, 4.0 MiB unique; 2 bad lines, 3 skipped, 4 targets made up
+	const head = `trace     x.tr: 1,000 requests for 400 objects, 75.00% of them asked for once; 10 MiB asked for, 4.0 MiB unique; 2 bad lines, 3 skipped, 4 targets generated
 `
 	f := func(want string) {
 		t.Helper()

@@ -23,7 +23,7 @@ const (
 )
 
 // origin serves the objects of a trace on a loopback port and counts what it
-// served. It is the driver's own view of the traffic behind the proxy.
+// serves. Its counts are independent of the proxy's.
 type origin struct {
 	addr         string
 	ln           net.Listener
@@ -35,14 +35,14 @@ type origin struct {
 	cacheControl string
 	noStoreOver  int64 // bytes; 0 = no limit
 
-	// The counts may be read while requests run; a reader then sees some of the
-	// requests in flight and not others.
+	// The counts may be read while requests run. A reader then sees only some of the
+	// requests in flight.
 	requests, bytes, unknown  atomic.Int64
 	oversized, oversizedBytes atomic.Int64 // of objects over noStoreOver
 }
 
-// startOrigin serves the objects of t until Close. Where noStoreOver is above 0 it
-// tells nginx, which has no limit of its own, not to store objects over it.
+// startOrigin serves the objects of t until Close. If noStoreOver is above 0 it tells
+// nginx, which has no limit of its own, not to store larger objects.
 func startOrigin(t *replay, maxAge time.Duration, seed uint64, noStoreOver int64) (*origin, error) {
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -75,13 +75,13 @@ func startOrigin(t *replay, maxAge time.Duration, seed uint64, noStoreOver int64
 	return o, nil
 }
 
-// Close ends the server and waits for it; connections still busy after a few
-// seconds are left to the end of the process.
+// Close ends the server and waits for it. It leaves connections that are still busy
+// after originStopWait open until the process ends.
 func (o *origin) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), originStopWait)
 	defer cancel()
 	err := o.server.ShutdownWithContext(ctx)
-	// Shutdown knows the listener only once Serve has run; closed twice is well.
+	// Shutdown knows the listener only after Serve has run; a second close is harmless.
 	_ = o.ln.Close()
 	if err = errors.Join(err, <-o.served); err != nil {
 		return fmt.Errorf("stop the origin: %w", err)
@@ -113,7 +113,7 @@ func (o *origin) handle(ctx *fasthttp.RequestCtx) {
 func (o *origin) respond(ctx *fasthttp.RequestCtx, i uint32) {
 	size := o.objects[i].bytes
 	if o.noStoreOver > 0 && size > o.noStoreOver {
-		ctx.Response.Header.Set("X-Accel-Expires", "0") // nginx keeps this field to itself
+		ctx.Response.Header.Set("X-Accel-Expires", "0") // nginx does not forward this field
 		o.oversized.Add(1)
 		o.oversizedBytes.Add(size)
 	}
@@ -126,13 +126,13 @@ func (o *origin) respond(ctx *fasthttp.RequestCtx, i uint32) {
 	ctx.SetBodyStream(&bodyReader{origin: o, at: from, left: size}, int(size))
 }
 
-// etag names object i by number and size: a response with another object's
-// validator is another object's response.
+// etag returns the ETag of object i, from its number and size. A response with another
+// ETag is another object's response.
 func etag(i uint32, bytes int64) string {
 	return `"` + strconv.FormatUint(uint64(i), 16) + "-" + strconv.FormatInt(bytes, 16) + `"`
 }
 
-// bodyReader repeats the origin's random bytes to any length, without a copy in
+// bodyReader repeats the origin's random bytes up to any length, without a copy in
 // memory.
 type bodyReader struct {
 	origin *origin

@@ -14,31 +14,31 @@ import (
 )
 
 const (
-	paceEvery = 8 * time.Millisecond // oftener than the manager takes a key
-	paceAhead = 100                  // keys that the manager has before it begins
-	paceWait  = 5 * time.Second      // for one answer
+	paceEvery = 8 * time.Millisecond // more often than the manager removes a key
+	paceAhead = 100                  // keys that exist before the manager starts
+	paceWait  = 5 * time.Second      // time limit of one response
 )
 
-// pacemaker makes the cache manager of an nginx hold max_size.
+// pacemaker makes the cache manager of an nginx enforce max_size in time.
 //
-// The manager looks at all caches, then sleeps as long as the one in the greatest
-// hurry wants. A cache within its size wants up to ten seconds, in which a replay
-// writes many times its max_size. One that has just given up manager_files keys
-// wants manager_sleep. So there is a second cache, without room for anything and
-// with manager_files=1, and the pacemaker feeds it a key that is never stored a
-// little oftener than the manager can take one.
+// The manager checks all caches, then sleeps for the shortest time that one of them
+// asks for. A cache within its size asks for up to ten seconds, in which a replay
+// writes many times max_size. A cache that has just removed manager_files keys asks
+// for manager_sleep. So nginx gets a second cache, with no room and manager_files=1.
+// The pacemaker adds keys to it, whose responses are never stored, a little more
+// often than the manager can remove them.
 //
-// The manager's first look comes before anybody can feed it, so the pacemaker
-// feeds some keys and reloads nginx once, which starts a new manager and keeps the
-// keys. Source: ngx_http_file_cache_manager in ngx_http_file_cache.c.
+// The manager's first check comes before any key can be added. So the pacemaker adds
+// some keys and reloads nginx once, which starts a new manager and keeps the keys.
+// Source: ngx_http_file_cache_manager in ngx_http_file_cache.c.
 type pacemaker struct {
 	conn          *paceConn
 	stop, stopped chan struct{}
-	err           error // to be read after stopped
+	err           error // read it only after stopped is closed
 }
 
-// startPacemaker returns when the manager is at work and only the new worker
-// listens. ctx bounds the start alone.
+// startPacemaker returns when the new manager works and only the new worker
+// listens. ctx bounds only the start.
 func startPacemaker(ctx context.Context, master *os.Process, admin string) (*pacemaker, error) {
 	old, err := dialPace(ctx, admin)
 	if err != nil {
@@ -80,15 +80,15 @@ func (p *pacemaker) run() {
 	}
 }
 
-// Close ends the pace. The error says that it ended before, so that the cache may
-// have grown over its size.
+// Close stops the pacemaker. An error means that it stopped before: the cache may
+// have outgrown its size.
 func (p *pacemaker) Close() error {
 	close(p.stop)
 	<-p.stopped
 	return p.err
 }
 
-// paceConn is one connection for feeding keys.
+// paceConn is a connection that adds keys.
 type paceConn struct {
 	net.Conn
 	br *bufio.Reader
@@ -103,7 +103,7 @@ func dialPace(ctx context.Context, admin string) (*paceConn, error) {
 	return &paceConn{Conn: conn, br: bufio.NewReader(conn)}, nil
 }
 
-// feed makes one key.
+// feed adds one key.
 func (c *paceConn) feed() error {
 	_ = c.SetDeadline(time.Now().Add(paceWait))
 	if _, err := io.WriteString(c, "GET /pace HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
@@ -120,8 +120,8 @@ func (c *paceConn) feed() error {
 	return nil
 }
 
-// awaitEnd waits until nginx closes the connection. A worker that has been
-// replaced does that once it no longer listens.
+// awaitEnd waits until nginx closes the connection. A replaced worker does that
+// after it has stopped listening.
 func (c *paceConn) awaitEnd(ctx context.Context) error {
 	_ = c.SetDeadline(time.Time{})
 	defer context.AfterFunc(ctx, func() { _ = c.Close() })()
@@ -130,7 +130,7 @@ func (c *paceConn) awaitEnd(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	if !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
-		return fmt.Errorf("the old worker goes on: %w", err)
+		return fmt.Errorf("the old worker did not stop: %w", err)
 	}
 	return nil
 }

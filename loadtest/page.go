@@ -12,10 +12,10 @@ import (
 	"edgeproxy/internal/page"
 )
 
-// page returns the report as a page of one file.
+// page returns the report as a self-contained page.
 func (d *document) page() *page.Page {
-	m := marks(d.tracks, d.Trace.Requests)
-	sections := []page.Section{d.policies(), d.outside()}
+	m := curvePoints(d.tracks, d.Trace.Requests)
+	sections := []page.Section{d.policies(), d.clientsSection()}
 	if len(d.Warnings) > 0 {
 		sections = append(sections, d.warnings())
 	}
@@ -62,8 +62,8 @@ func (d *document) policies() page.Section {
 	return page.Section{Heading: "Policies", Text: text, Table: d.table(d.innerColumns())}
 }
 
-// outside is a table of its own: one of all columns fits no window.
-func (d *document) outside() page.Section {
+// clientsSection has the columns of origin and clients in a table of their own: one table of all columns would be too wide.
+func (d *document) clientsSection() page.Section {
 	return page.Section{
 		Heading: "Origin and clients",
 		Text:    "Late is how many requests were sent over 10 ms after their time.",
@@ -80,7 +80,7 @@ func (d *document) table(columns []column) *page.Table {
 	return t
 }
 
-// compares reports whether there is the other proxy of that name.
+// compares reports whether the results include the baseline of that name.
 func (d *document) compares(name string) bool {
 	return slices.ContainsFunc(d.Results, func(r result) bool { return strings.HasPrefix(r.Server, name) })
 }
@@ -120,7 +120,7 @@ func (d *document) settings() page.Section {
 	if r.Runs > 1 {
 		facts = append(facts, page.Fact{Name: "runs of each", Value: humanize.Comma(int64(r.Runs)) + "; figures are means, the curves those of the first"})
 	}
-	return page.Section{Heading: "Settings", Facts: append(facts, d.lookFacts()...)}
+	return page.Section{Heading: "Settings", Facts: append(facts, d.sampleFacts()...)}
 }
 
 func (r *result) forgets() string {
@@ -130,14 +130,14 @@ func (r *result) forgets() string {
 	return fmt.Sprintf("%s; %d generations", r.Rotate, r.Generations)
 }
 
-// lookFacts say what the curves are made of and what that cost.
-func (d *document) lookFacts() []page.Fact {
+// sampleFacts says how many samples the curves have and what they cost.
+func (d *document) sampleFacts() []page.Fact {
 	var out []page.Fact
 	for i := range d.tracks {
 		t := &d.tracks[i]
 		out = append(out, page.Fact{
-			Name:  t.name + ", looks at its counts",
-			Value: fmt.Sprintf("%d during the run, %s each", t.lookCost.looks, t.lookCost.mean().Round(10*time.Microsecond)),
+			Name:  t.name + ", samples of its counts",
+			Value: fmt.Sprintf("%d during the run, %s each", t.sampleCost.samples, t.sampleCost.mean().Round(10*time.Microsecond)),
 		})
 	}
 	return out
@@ -155,7 +155,7 @@ func (d *document) traceFacts() page.Section {
 		{Name: "unique", Value: sizeAndBytes(t.UniqueBytes)},
 		count("bad lines", t.BadLines),
 		count("lines skipped", r.SkippedLines),
-		count("targets made up", int64(r.MappedObjects)),
+		count("targets generated", int64(r.MappedObjects)),
 	}}
 }
 

@@ -22,7 +22,7 @@ func reported(t *testing.T) *document {
 		Run:   runFacts{MaxBytes: 1 << 20, MaxObjectBytes: 1 << 18, Rate: 4000, Connections: 32, Seed: 1, StageBytes: 1 << 17, MaxAgeSeconds: 86400, capacity: "25%"},
 	}
 	run := func(s setting, server string, writes int64, filter bool) {
-		r := &policyRun{plan: &plan{}, setting: s, server: server, tally: newTally(), lookCost: lookCost{looks: 4, took: 8 * time.Millisecond}}
+		r := &policyRun{plan: &plan{}, setting: s, server: server, tally: newTally(), sampleCost: sampleCost{samples: 4, took: 8 * time.Millisecond}}
 		for i := range int64(5) {
 			c := counts{
 				requests: 500 * i, hits: 200 * i, responseBytes: 5000 * i, hitBytes: 1000 * i, writes: writes * i, writeBytes: 10 * writes * i,
@@ -32,9 +32,9 @@ func reported(t *testing.T) *document {
 				measured := 0.001 * float64(i)
 				c.filter = &filterState{fills: []float64{0.1 * float64(i), 0.05}, expected: 0.002 * float64(i), measured: &measured}
 			}
-			r.looks = append(r.looks, c)
+			r.samples = append(r.samples, c)
 		}
-		r.counts = r.looks[4]
+		r.counts = r.samples[4]
 		for i := range int64(2000) {
 			_ = r.tally.latency.RecordValue(100 + i)
 			r.tally.ok++

@@ -14,21 +14,21 @@ import (
 
 const (
 	minMaxBytes       = 1 << 20  // edgeproxy refuses a smaller cache.memory.max_bytes
-	minMaxObjectBytes = 64 << 10 // below it a small trace would run under an odd limit
+	minMaxObjectBytes = 64 << 10 // so that a trace of small objects has no unusual limit
 	defaultRate       = 4000
-	defaultByteRate   = 150e6 // bytes a second that two cores carry for driver, proxy and origin
+	defaultByteRate   = 150e6 // bytes a second that driver, proxy and origin can move on two cores
 )
 
-// edgeproxy's defaults where the command line says nothing; the driver only
+// edgeproxy's defaults for what the command line does not set. The driver only
 // reports them.
 const (
 	generations          = 2
-	secondHitRotateEvery = 30 * time.Minute // of a window that is fixed
+	secondHitRotateEvery = 30 * time.Minute // of a fixed window
 	countingRotateEvery  = 6 * time.Hour
-	fittedWindow         = "auto" // admission.….window: fits what the cache holds
+	fittedWindow         = "auto" // admission.….window: fitted to the cache
 )
 
-// plan is a run in numbers: the options applied to the trace.
+// plan is the options applied to the trace.
 type plan struct {
 	*options
 	replay          *replay
@@ -37,15 +37,15 @@ type plan struct {
 	maxObjectBytes  int64
 	diskBytes       int64                // 0 = no disk
 	diskObjectBytes int64                // the largest body there
-	stageBytes      int64                // of the policies that hold back; part of maxBytes
+	stageBytes      int64                // for policies that hold back; part of maxBytes
 	rate            float64              // requests a second
-	forecasts       map[string]*forecast // by policy; nil where nothing is foretold
+	forecasts       map[string]*forecast // by policy; nil = no forecast
 }
 
-// setting is how the report names what one policy ran with.
+// setting is the settings of one policy, for the report.
 type setting struct {
 	policy                    string
-	parameter                 float64 // 0 where the policy has none
+	parameter                 float64 // 0 if the policy has none
 	rotate                    string  // when sightings are forgotten, in words
 	generations               int
 	capacityBytes, stageBytes int64
@@ -80,8 +80,8 @@ func newPlan(o *options, t *replay) (*plan, error) {
 	return p, nil
 }
 
-// sustainableRate is the default rate: one that two cores carry for all three
-// programs, so that the figures show the proxy and not the queue before it.
+// sustainableRate returns the default rate. Two cores can sustain it for all three
+// programs, so that the figures show the proxy and not a queue before it.
 func sustainableRate(f trace.Facts) float64 {
 	mean := float64(f.RequestBytes) / float64(f.Requests)
 	return max(1, math.Floor(min(defaultRate, defaultByteRate/max(mean, 1))))
@@ -114,7 +114,7 @@ func (p *plan) rule(name string) policy.Rule {
 	return r
 }
 
-// setting returns what the report says of a policy of edgeproxy.
+// setting returns the settings of one of edgeproxy's policies, for the report.
 func (p *plan) setting(name string) setting {
 	c := p.edgeSettings(name)
 	s := setting{policy: name, parameter: c.rule.Value(), capacityBytes: c.maxBytes, stageBytes: c.stageBytes, eviction: "ristretto"}
@@ -122,14 +122,14 @@ func (p *plan) setting(name string) setting {
 	return s
 }
 
-// planned is how long so many requests take at the rate.
+// planned returns how long so many requests take at the rate.
 func (p *plan) planned(requests int64) time.Duration {
 	return time.Duration(float64(requests-1) / p.rate * float64(time.Second))
 }
 
-// rotation says in words when the filters of a policy forget, and how many
-// generations they have; "" and 0 for a policy without filters. edgeproxy fits its
-// window to the cache, unless it is told how many keys a generation holds.
+// rotation describes when a policy's filter rotates, and returns the number of its
+// generations; "" and 0 for a policy without a filter. edgeproxy fits its window to
+// the cache, unless --filter-capacity sets the keys of a generation.
 func (p *plan) rotation(of policy.Policy) (rule string, gens int) {
 	every := secondHitRotateEvery
 	switch of.Memory() {

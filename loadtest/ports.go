@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// startOnFreePorts calls start with two free addresses. They are free when they
-// are chosen; if somebody else is quicker to bind one, it tries again. start
-// returns what it started together with an error if that did not become ready.
+// startOnFreePorts calls start with two free addresses. If another process binds
+// one first, it tries again with others. If what start has started does not become
+// ready, start returns it together with an error.
 func startOnFreePorts[P interface {
 	comparable
-	said() string
+	logTail() string
 	Close() error
 }](start func(listen, admin string) (P, error)) (P, error) {
 	var none P
@@ -30,14 +30,14 @@ func startOnFreePorts[P interface {
 			return none, err
 		}
 		closeErr := p.Close()
-		if !strings.Contains(strings.ToLower(p.said()), "address already in use") {
+		if !strings.Contains(strings.ToLower(p.logTail()), "address already in use") {
 			return none, errors.Join(err, closeErr)
 		}
 	}
 	return none, err
 }
 
-// freeAddresses returns two loopback addresses that nobody listened on just now.
+// freeAddresses returns two loopback addresses that were free a moment ago.
 func freeAddresses() (listen, admin string, err error) {
 	var addrs [2]string
 	for i := range addrs {

@@ -16,22 +16,22 @@ const (
 )
 
 // errEnded is the cause of a run whose proxy ended before it.
-var errEnded = errors.New("it ended before the run did")
+var errEnded = errors.New("it ended before the end of the run")
 
-// process is one proxy that the driver started. It dies with the driver: on Close,
-// and on Linux also when the driver is killed.
+// process is one proxy that the driver started. It ends on Close, and on Linux also
+// when the driver is killed.
 type process struct {
 	name     string // for messages
 	cmd      *exec.Cmd
 	log      tail
 	stop     syscall.Signal // asks it to end
-	stopWait time.Duration  // from the request to stop until the kill
-	done     chan struct{}  // closed when the process is gone
-	err      error          // how it ended; to be read after done
+	stopWait time.Duration  // from the stop signal to the kill
+	done     chan struct{}  // closed when the process has ended
+	err      error          // how it ended; read it only after done is closed
 }
 
-// launch starts cmd, which stop asks to end and the death of the driver to end at
-// once by death.
+// launch starts cmd. The signal stop asks it to end. The kernel sends it the signal death
+// when the driver dies.
 func launch(name string, cmd *exec.Cmd, stop, death syscall.Signal) (*process, error) {
 	p := &process{name: name, cmd: cmd, stop: stop, stopWait: stopWait, done: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = &p.log, &p.log
@@ -45,8 +45,8 @@ func launch(name string, cmd *exec.Cmd, stop, death syscall.Signal) (*process, e
 	return p, nil
 }
 
-// supervise keeps its thread until the process is gone: Linux sends the signal
-// of a dying parent when the thread that started the child ends.
+// supervise keeps its thread locked until the process has ended: Linux sends the
+// parent-death signal when the thread that started the child ends.
 func (p *process) supervise(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -56,13 +56,13 @@ func (p *process) supervise(started chan<- error) {
 		return
 	}
 	if p.err = p.cmd.Wait(); p.err != nil {
-		_ = kill(p.cmd.Process) // children that it can no longer stop
+		_ = kill(p.cmd.Process) // it may have left children behind
 	}
 	close(p.done)
 }
 
-// Close asks the process to stop, kills it and its children if it does not in
-// time, and waits. The error says that it did not end as it should.
+// Close asks the process to stop, kills it and its children if it does not stop in
+// time, and waits. The error says that it did not end properly.
 func (p *process) Close() error {
 	_ = p.cmd.Process.Signal(p.stop) // it may be gone already
 	timer := time.NewTimer(p.stopWait)
@@ -80,8 +80,8 @@ func (p *process) Close() error {
 	return nil
 }
 
-// said returns the end of what the process has written.
-func (p *process) said() string { return p.log.String() }
+// logTail returns the end of the process's output.
+func (p *process) logTail() string { return p.log.String() }
 
 // watch returns a context that ends when the process does.
 func (p *process) watch(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -98,7 +98,7 @@ func (p *process) watch(ctx context.Context) (context.Context, context.CancelFun
 	return ctx, func() { cancel(nil); <-over }
 }
 
-// await asks ready every few milliseconds until it says yes, the process ends or
+// await calls ready every readyEvery until it returns true, the process ends or
 // readyWait is over.
 func (p *process) await(ctx context.Context, ready func(context.Context) bool) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, readyWait, fmt.Errorf("it was not ready within %s", readyWait))
@@ -111,7 +111,7 @@ func (p *process) await(ctx context.Context, ready func(context.Context) bool) e
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
-			return fmt.Errorf("start %s: %w\n%s", p.name, context.Cause(ctx), p.said())
+			return fmt.Errorf("start %s: %w\n%s", p.name, context.Cause(ctx), p.logTail())
 		}
 	}
 	return nil

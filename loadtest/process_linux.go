@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// processAttributes puts a child into a group of its own, so that a Ctrl-C meant
-// for the driver does not reach it first, and ties its life to the driver's: it
-// gets the signal death when the driver dies.
+// processAttributes puts a child into a process group of its own, so that Ctrl-C
+// reaches only the driver. The child gets the signal death when the driver dies.
 func processAttributes(death syscall.Signal) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: death}
 }
@@ -28,18 +27,18 @@ func writtenBy(s *os.ProcessState) (int64, bool) {
 	return u.Oublock * blockBytes, true
 }
 
-// timerSlack is what a sleeping Go program may oversleep by: its poller waits in
+// timerSlack is how much a sleeping Go program may oversleep: its poller waits in
 // whole milliseconds.
 const timerSlack = 1100 * time.Microsecond
 
-// pause waits for d or for the end of ctx, whichever is first. The last
-// millisecond is a system call, exact to about 0.1 ms: a timer would charge its
-// own lateness to the proxy.
+// pause waits for d or for the end of ctx, whichever is first. It waits the last
+// millisecond in a system call, which is exact to about 0.1 ms. A timer's lateness
+// would count as the proxy's latency.
 func pause(ctx context.Context, d time.Duration) {
 	if d > timerSlack {
 		pauseTimer(ctx, d-timerSlack)
-		return // the caller looks at the clock and comes back for the rest
+		return // the caller checks the clock and calls again for the rest
 	}
 	ts := syscall.NsecToTimespec(int64(d))
-	_ = syscall.Nanosleep(&ts, nil) // interrupted: the caller comes back
+	_ = syscall.Nanosleep(&ts, nil) // if interrupted, the caller calls again
 }

@@ -18,13 +18,13 @@ const (
 	lineEvery = 5 * time.Second
 )
 
-// meter shows how far a run is: a bar on a terminal, else a line every five
-// seconds, so that a short run says nothing.
+// meter shows the progress of a run: a bar on a terminal, else a line every
+// lineEvery. So a short run prints nothing.
 type meter struct {
 	stop, stopped chan struct{}
 }
 
-// newMeter watches done, which counts up to total, until Close.
+// newMeter shows done, which counts up to total, until Close.
 func newMeter(out io.Writer, label string, total int64, done *atomic.Int64) *meter {
 	m := &meter{stop: make(chan struct{}), stopped: make(chan struct{})}
 	if terminal(out) {

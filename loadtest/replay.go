@@ -6,27 +6,27 @@ import (
 	"edgeproxy/internal/trace"
 )
 
-// object is one thing that is asked for: what to send, and how long it is.
+// object is one object of the trace: its request target and its size.
 type object struct {
 	target string
 	bytes  int64 // the largest size seen for it
 }
 
-// replay is a trace made fit for sending: each object has a target of its own
-// that the proxy will store.
+// replay is a trace prepared for sending: each object has a unique target that the
+// proxy will store.
 type replay struct {
 	*trace.Trace
 	name    string
 	objects []object // by number in the trace
-	mapped  int      // objects under a made-up target, as theirs would not be stored
+	mapped  int      // objects with a generated target, because theirs would not be stored
 }
 
-// newReplay takes a trace that was read with its keys.
+// newReplay prepares a trace that was read with its keys.
 func newReplay(name string, t *trace.Trace) *replay {
 	r := &replay{Trace: t, name: name, objects: make([]object, len(t.Objects()))}
 	n := targetNames{taken: make(map[string]struct{}, len(r.objects))}
 	for i, o := range t.Objects() {
-		_, logged := t.Key(uint32(i)) // all hosts are one here
+		_, logged := t.Key(uint32(i)) // hosts are ignored
 		r.objects[i] = object{target: n.name(logged), bytes: o.Size}
 	}
 	r.mapped = n.mapped
@@ -40,26 +40,25 @@ func (r *replay) largest() (n int64) {
 	return n
 }
 
-// targetNames gives every key a target that no other has: the one that comes
-// later gets a made-up one. As hosts are not replayed, the same target of a second
-// host is such a case.
+// targetNames gives every key a unique target. A key whose target is taken gets a
+// generated one: hosts are not replayed, so two hosts may have the same target.
 type targetNames struct {
 	taken  map[string]struct{}
 	mapped int
-	next   int // number of the next made-up target to try
+	next   int // number of the last generated target
 }
 
 // name must be called once for each key.
 func (n *targetNames) name(logged string) string {
 	target, plain := requestTarget(logged)
 	if _, taken := n.taken[target]; taken || !plain {
-		target = n.madeUp()
+		target = n.generated()
 	}
 	n.taken[target] = struct{}{}
 	return target
 }
 
-func (n *targetNames) madeUp() string {
+func (n *targetNames) generated() string {
 	n.mapped++
 	for {
 		n.next++

@@ -10,24 +10,24 @@ import (
 	"time"
 )
 
-// A run has fallen behind when it took this much longer than its schedule: both
-// the share and the time, as a short run may end late by chance.
+// A run has fallen behind if it took longer than its schedule by more than this share
+// and by more than this time. A short run may end late by chance.
 const (
 	behindShare = 0.05
 	behindTime  = time.Second
 )
 
-// proxy is a caching proxy under test: an edgeproxy, or what it is compared with.
+// proxy is a caching proxy under test: an edgeproxy or a baseline.
 type proxy interface {
 	scraper
-	address() string // host:port to send to
-	said() string    // the end of its own log
+	address() string // host:port for requests
+	logTail() string // the end of its own log
 	watch(ctx context.Context) (context.Context, context.CancelFunc)
 	Close() error
 }
 
 // runAll runs the policies one after the other, so that they do not disturb each
-// other, and returns the report. Whatever it started has ended when it returns.
+// other, and returns the report. All that it started has ended when it returns.
 func runAll(ctx context.Context, p *plan, stderr io.Writer) (doc *document, err error) {
 	dir, err := os.MkdirTemp("", "edgeproxy-loadtest-")
 	if err != nil {
@@ -40,8 +40,8 @@ func runAll(ctx context.Context, p *plan, stderr io.Writer) (doc *document, err 
 			return nil, err
 		}
 	}
-	if p.foretells() {
-		if p.forecasts, err = p.foretell(ctx, program); err != nil {
+	if p.canForecast() {
+		if p.forecasts, err = p.forecast(ctx, program); err != nil {
 			return nil, err
 		}
 	}
@@ -100,24 +100,24 @@ func (p *plan) edges(program, dir string, stderr io.Writer) []*policyRun {
 	return out
 }
 
-// policyRun is one policy's part of the test: what it needs, and what came out.
+// policyRun is one policy's part of the test: its inputs and its results.
 type policyRun struct {
 	*plan
 	setting     setting
 	server      string // the proxy's name
-	folder      string // where it keeps its files; "" = it has none
+	folder      string // with its files; "" = none
 	start       func(context.Context, *origin) (proxy, error)
-	noStoreOver int64 // bytes; what the origin tells a proxy without such a limit
-	optional    bool  // its failure leaves the others standing
+	noStoreOver int64 // bytes; for a proxy without a limit of its own, the origin marks larger objects
+	optional    bool  // its failure does not end the test
 	stderr      io.Writer
 
-	counts   counts
-	toDisk   *int64   // bytes that its processes had written to block devices; nil = not known
-	looks    []counts // on the way, where curves are wanted; the first is zero
-	lookCost lookCost
-	tally    *tally
-	took     time.Duration
-	warnings []string
+	counts      counts
+	deviceBytes *int64   // bytes that its processes wrote to block devices; nil = unknown
+	samples     []counts // taken during the run if curves are wanted; the first is zero
+	sampleCost  sampleCost
+	tally       *tally
+	elapsed     time.Duration
+	warnings    []string
 }
 
 func newRun(p *plan, s setting, stderr io.Writer) *policyRun {
@@ -134,10 +134,10 @@ func (r *policyRun) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	// The proxy goes before its origin: then no request is cut behind it.
+	// Stop the proxy before its origin, so that the proxy loses no fetch.
 	defer func() {
 		closeErr := e.Close()
-		r.noteWritten(e)
+		r.recordDeviceBytes(e)
 		if err != nil {
 			err = errors.Join(err, closeErr)
 		} else if closeErr != nil {
@@ -151,33 +151,33 @@ func (r *policyRun) run(ctx context.Context) (err error) {
 	return nil
 }
 
-// noteWritten notes what e, which is closed, had written to block devices.
-func (r *policyRun) noteWritten(e proxy) {
-	if p, ok := e.(recorder); ok && r.diskBytes > 0 {
+// recordDeviceBytes records what e, which is closed, wrote to block devices.
+func (r *policyRun) recordDeviceBytes(e proxy) {
+	if p, ok := e.(writeReporter); ok && r.diskBytes > 0 {
 		if n, ok := p.written(); ok {
-			r.toDisk = &n
+			r.deviceBytes = &n
 		}
 	}
 }
 
-// measure replays the trace between two looks at the counts.
+// measure replays the trace, and takes the difference of the counts before and after.
 func (r *policyRun) measure(ctx context.Context, e proxy) error {
 	ctx, stop := e.watch(ctx)
 	defer stop()
-	before, err := early(ctx, e)
+	before, err := scrapeTolerant(ctx, e)
 	if err != nil {
 		return err
 	}
 	if r.html != "" {
-		s := startSampler(ctx, e, lookEvery(r.planned(r.facts.Requests)))
+		s := startSampler(ctx, e, sampleInterval(r.planned(r.facts.Requests)))
 		err = r.drive(ctx, e)
 		s.Close()
-		r.keep(s, before)
+		r.keepSamples(s, before)
 	} else {
 		err = r.drive(ctx, e)
 	}
 	if err != nil {
-		return fmt.Errorf("%w\n%s", err, e.said())
+		return fmt.Errorf("%w\n%s", err, e.logTail())
 	}
 	after, err := settled(ctx, e, before.requests+r.tally.requests())
 	if err != nil {
@@ -187,13 +187,13 @@ func (r *policyRun) measure(ctx context.Context, e proxy) error {
 	return nil
 }
 
-// keep takes over what a sampler saw since before.
-func (r *policyRun) keep(s *sampler, before counts) {
-	r.looks = append(r.looks, before.since(before))
-	for _, c := range s.looks {
-		r.looks = append(r.looks, c.since(before))
+// keepSamples copies the samples of s, as differences from before.
+func (r *policyRun) keepSamples(s *sampler, before counts) {
+	r.samples = append(r.samples, before.since(before))
+	for _, c := range s.samples {
+		r.samples = append(r.samples, c.since(before))
 	}
-	r.lookCost = s.cost
+	r.sampleCost = s.cost
 	if s.err != nil {
 		r.warnings = append(r.warnings, fmt.Sprintf("the curves have a gap: %v", s.err))
 	}
@@ -209,6 +209,6 @@ func (r *policyRun) drive(ctx context.Context, e proxy) (err error) {
 	defer m.Close()
 	start := time.Now()
 	r.tally, err = d.run(ctx)
-	r.took = time.Since(start)
+	r.elapsed = time.Since(start)
 	return err
 }

@@ -7,47 +7,49 @@ import (
 )
 
 const (
-	// A run is looked at this often, but not more often than leastBetween: a look
+	// A run is sampled this often, but at intervals of minInterval or more: a sample
 	// costs the proxy a few milliseconds of one core.
-	wantedLooks  = 200
-	leastBetween = 250 * time.Millisecond
-	// maxLooks bounds a run that takes far longer than its schedule: at so many
-	// looks every other one is dropped, and the next ones come half as often.
-	maxLooks = 2 * wantedLooks
+	wantedSamples = 200
+	minInterval   = 250 * time.Millisecond
+	// maxSamplesKept bounds the samples of a run that takes far longer than its schedule.
+	// At this number every other sample is dropped, and the interval doubles.
+	maxSamplesKept = 2 * wantedSamples
 )
 
-// lookEvery is the time between two looks at a run of the given length.
-func lookEvery(planned time.Duration) time.Duration { return max(leastBetween, planned/wantedLooks) }
+// sampleInterval returns the time between two samples of a run of the given length.
+func sampleInterval(planned time.Duration) time.Duration {
+	return max(minInterval, planned/wantedSamples)
+}
 
-// sampler looks at the counts of a proxy while it works, for the curves of the
+// sampler scrapes the counts of a proxy while it works, for the curves of the
 // report.
 type sampler struct {
 	every         time.Duration
 	stop, stopped chan struct{}
 
-	// To be read after Close.
-	looks []counts // in the order of time
-	cost  lookCost
-	err   error // what ended the looks early
+	// Read these only after Close.
+	samples []counts // in the order of time
+	cost    sampleCost
+	err     error // why sampling ended early
 }
 
-// lookCost is what the looks at one run took.
-type lookCost struct {
-	looks int           // those that were dropped among them
-	took  time.Duration // from asking to having the counts, all together
+// sampleCost is the cost of one run's samples.
+type sampleCost struct {
+	samples int           // including dropped ones
+	took    time.Duration // total time of all scrapes
 }
 
-// mean is the time of one look.
-func (c lookCost) mean() time.Duration { return c.took / time.Duration(max(c.looks, 1)) }
+// mean returns the mean time of one sample.
+func (c sampleCost) mean() time.Duration { return c.took / time.Duration(max(c.samples, 1)) }
 
-// startSampler looks at s every so often until Close, or until a look fails.
+// startSampler samples s at the interval every until Close, or until a sample fails.
 func startSampler(ctx context.Context, s scraper, every time.Duration) *sampler {
 	m := &sampler{every: every, stop: make(chan struct{}), stopped: make(chan struct{})}
 	go m.run(ctx, s)
 	return m
 }
 
-// Close ends the looks and waits for the one under way.
+// Close ends the sampling and waits for the sample in progress.
 func (m *sampler) Close() {
 	close(m.stop)
 	<-m.stopped
@@ -60,33 +62,33 @@ func (m *sampler) run(ctx context.Context, s scraper) {
 	for m.err == nil {
 		select {
 		case <-tick.C:
-			m.look(ctx, s)
+			m.sample(ctx, s)
 		case <-m.stop:
 			return
 		}
-		if len(m.looks) == maxLooks {
+		if len(m.samples) == maxSamplesKept {
 			m.thin()
 			tick.Reset(m.every)
 		}
 	}
 }
 
-func (m *sampler) look(ctx context.Context, s scraper) {
+func (m *sampler) sample(ctx context.Context, s scraper) {
 	start := time.Now()
-	c, err := early(ctx, s)
+	c, err := scrapeTolerant(ctx, s)
 	m.cost.took += time.Since(start)
-	m.cost.looks++
+	m.cost.samples++
 	if err != nil {
-		m.err = fmt.Errorf("look %d: %w", m.cost.looks, err)
+		m.err = fmt.Errorf("look %d: %w", m.cost.samples, err)
 		return
 	}
-	m.looks = append(m.looks, c)
+	m.samples = append(m.samples, c)
 }
 
 func (m *sampler) thin() {
-	kept := m.looks[:0]
-	for i := 1; i < len(m.looks); i += 2 {
-		kept = append(kept, m.looks[i])
+	kept := m.samples[:0]
+	for i := 1; i < len(m.samples); i += 2 {
+		kept = append(kept, m.samples[i])
 	}
-	m.looks, m.every = kept, 2*m.every
+	m.samples, m.every = kept, 2*m.every
 }

@@ -32,21 +32,21 @@ func TestLooksAreBoundedInNumber(t *testing.T) {
 			m := startSampler(t.Context(), &countingScraper{}, every)
 			time.Sleep(run + time.Millisecond)
 			m.Close()
-			if len(m.looks) != wantLooks || m.every != wantEvery || m.err != nil {
-				t.Errorf("%s: got %d looks, now every %s (%v); want %d, every %s", run, len(m.looks), m.every, m.err, wantLooks, wantEvery)
+			if len(m.samples) != wantLooks || m.every != wantEvery || m.err != nil {
+				t.Errorf("%s: got %d looks, now every %s (%v); want %d, every %s", run, len(m.samples), m.every, m.err, wantLooks, wantEvery)
 			}
-			for i := 1; i < len(m.looks); i++ {
-				if m.looks[i].requests <= m.looks[i-1].requests {
+			for i := 1; i < len(m.samples); i++ {
+				if m.samples[i].requests <= m.samples[i-1].requests {
 					t.Fatalf("look %d is of before look %d", i, i-1)
 				}
 			}
 		})
 	}
 	f(10*time.Second, time.Second, 10, time.Second)
-	f((maxLooks-1)*time.Second, time.Second, maxLooks-1, time.Second)
-	f(maxLooks*time.Second, time.Second, maxLooks/2, 2*time.Second)
-	f((maxLooks+10)*time.Second, time.Second, maxLooks/2+5, 2*time.Second)
-	f(4*maxLooks*time.Second, time.Second, maxLooks/2, 8*time.Second)
+	f((maxSamplesKept-1)*time.Second, time.Second, maxSamplesKept-1, time.Second)
+	f(maxSamplesKept*time.Second, time.Second, maxSamplesKept/2, 2*time.Second)
+	f((maxSamplesKept+10)*time.Second, time.Second, maxSamplesKept/2+5, 2*time.Second)
+	f(4*maxSamplesKept*time.Second, time.Second, maxSamplesKept/2, 8*time.Second)
 }
 
 func TestLookThatFailsEndsTheLooks(t *testing.T) {
@@ -55,13 +55,13 @@ func TestLookThatFailsEndsTheLooks(t *testing.T) {
 		m := startSampler(t.Context(), &countingScraper{failAt: 3, err: why}, time.Second)
 		time.Sleep(time.Minute)
 		m.Close()
-		if len(m.looks) != 2 || !errors.Is(m.err, why) || m.cost.looks != 3 {
-			t.Errorf("got %d looks of %d, error %v; want 2 of 3 and %v", len(m.looks), m.cost.looks, m.err, why)
+		if len(m.samples) != 2 || !errors.Is(m.err, why) || m.cost.samples != 3 {
+			t.Errorf("got %d looks of %d, error %v; want 2 of 3 and %v", len(m.samples), m.cost.samples, m.err, why)
 		}
 		r := policyRun{}
-		r.keep(m, counts{requests: 1})
-		if len(r.looks) != 3 || r.looks[0].requests != 0 || r.looks[2].requests != 1 || len(r.warnings) != 1 {
-			t.Errorf("got looks %+v, warnings %q; want zero and two since the first count, and one warning", r.looks, r.warnings)
+		r.keepSamples(m, counts{requests: 1})
+		if len(r.samples) != 3 || r.samples[0].requests != 0 || r.samples[2].requests != 1 || len(r.warnings) != 1 {
+			t.Errorf("got looks %+v, warnings %q; want zero and two since the first count, and one warning", r.samples, r.warnings)
 		}
 	})
 }
@@ -71,8 +71,8 @@ func TestMissingMetricIsNoEndOfTheLooks(t *testing.T) {
 		m := startSampler(t.Context(), &countingScraper{failAt: 1, err: &missingError{}}, time.Second)
 		time.Sleep(3500 * time.Millisecond)
 		m.Close()
-		if len(m.looks) != 3 || m.err != nil {
-			t.Errorf("got %d looks, error %v; want 3 and none", len(m.looks), m.err)
+		if len(m.samples) != 3 || m.err != nil {
+			t.Errorf("got %d looks, error %v; want 3 and none", len(m.samples), m.err)
 		}
 	})
 }
@@ -82,11 +82,11 @@ func TestCostOfALookIsItsTime(t *testing.T) {
 		m := startSampler(t.Context(), &countingScraper{takes: 30 * time.Millisecond}, time.Second)
 		time.Sleep(5500 * time.Millisecond)
 		m.Close()
-		if got := m.cost.mean(); got != 30*time.Millisecond || m.cost.looks != 5 {
-			t.Errorf("got %d looks, %s each; want 5, 30ms", m.cost.looks, got)
+		if got := m.cost.mean(); got != 30*time.Millisecond || m.cost.samples != 5 {
+			t.Errorf("got %d looks, %s each; want 5, 30ms", m.cost.samples, got)
 		}
 	})
-	if got := (lookCost{}).mean(); got != 0 {
+	if got := (sampleCost{}).mean(); got != 0 {
 		t.Errorf("no look: got %s, want 0s", got)
 	}
 }
@@ -94,7 +94,7 @@ func TestCostOfALookIsItsTime(t *testing.T) {
 func TestShortRunsAreLookedAtSeldom(t *testing.T) {
 	f := func(planned, want time.Duration) {
 		t.Helper()
-		if got := lookEvery(planned); got != want {
+		if got := sampleInterval(planned); got != want {
 			t.Errorf("run of %s: got a look every %s, want %s", planned, got, want)
 		}
 	}

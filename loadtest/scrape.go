@@ -11,13 +11,13 @@ import (
 const (
 	scrapeEvery   = 50 * time.Millisecond
 	scrapeTimeout = 10 * time.Second
-	// settleWait bounds the wait for the last requests to be counted: a proxy does
-	// that after the client has its last byte.
+	// settleWait bounds the wait for the last requests to be counted: a proxy counts
+	// a request after the client has its last byte.
 	settleWait = 3 * time.Second
 )
 
-// scraper reads what a proxy has counted since its start. It may return a
-// *missingError with counts that lack something.
+// scraper reads a proxy's counts since its start. It may return incomplete counts
+// with a *missingError.
 type scraper interface {
 	scrape(ctx context.Context) (counts, error)
 }
@@ -41,8 +41,8 @@ func (e *edge) scrape(ctx context.Context) (counts, error) {
 	return x.counts(&e.config)
 }
 
-// early returns the counts while a metric may still be missing.
-func early(ctx context.Context, s scraper) (counts, error) {
+// scrapeTolerant returns the counts, and ignores missing metrics.
+func scrapeTolerant(ctx context.Context, s scraper) (counts, error) {
 	c, err := s.scrape(ctx)
 	if _, ok := errors.AsType[*missingError](err); ok {
 		err = nil
@@ -50,8 +50,8 @@ func early(ctx context.Context, s scraper) (counts, error) {
 	return c, err
 }
 
-// settled returns the counts once they stand still and hold at least the given
-// number of requests, or after settleWait whatever they are.
+// settled returns the counts once they no longer change and include at least the
+// given number of requests. After settleWait it returns them as they are.
 func settled(ctx context.Context, s scraper, requests int64) (counts, error) {
 	deadline := time.NewTimer(settleWait)
 	defer deadline.Stop()
@@ -68,7 +68,7 @@ func settled(ctx context.Context, s scraper, requests int64) (counts, error) {
 		}
 		var c counts
 		c, err = s.scrape(ctx)
-		if err == nil && c.requests >= requests && c.stands(&last) {
+		if err == nil && c.requests >= requests && c.unchangedSince(&last) {
 			return c, nil
 		}
 		last = c

@@ -15,7 +15,7 @@ import (
 	"edgeproxy/internal/reason"
 )
 
-// column is one column of the table; cell may use the line of always.
+// column is one column of the table. cell may use the row of always.
 type column struct {
 	name string
 	cell func(r, always *result) string
@@ -32,21 +32,21 @@ var firstColumns = [...]column{
 	{"bytes avoided", func(r, always *result) string { return avoided(r.WriteBytesAvoided, always.WriteBytes, size) }},
 }
 
-// stageColumns are there where a policy has a stage.
+// stageColumns are shown if a policy has a stage.
 var stageColumns = [...]column{
 	{"stage writes", func(r, _ *result) string { return humanize.Comma(r.StageWrites) }},
 	{"promoted", func(r, _ *result) string { return humanize.Comma(r.Promotions) }},
 }
 
-// diskColumns are there where the caches lie on a disk.
+// diskColumns are shown if the caches are on a disk.
 var diskColumns = [...]column{
 	{"to disk", func(r, _ *result) string { return ifKnownSize(r.DeviceBytes) }},
 	{"less", lessToDisk},
 }
 
-// foretoldColumns are there where simulate was asked.
+// foretoldColumns are shown if there is a forecast.
 var foretoldColumns = [...]column{
-	{"foretold: byte hits", func(r, _ *result) string {
+	{"forecast: byte hits", func(r, _ *result) string {
 		return ifForetold(r, func(f *forecast) string { return percent(f.ByteHitRatio) })
 	}},
 	{"to disk", func(r, _ *result) string {
@@ -62,7 +62,7 @@ var heldColumns = [...]column{
 	{"evictions", func(r, _ *result) string { return ifKnown(r.Evictions) }},
 }
 
-// outerColumns are about what others saw of a policy: the origin, and the clients.
+// outerColumns are about the origin and the clients.
 var outerColumns = [...]column{
 	{"origin requests", func(r, _ *result) string { return humanize.Comma(r.OriginRequests) }},
 	{"origin bytes", func(r, _ *result) string { return size(r.OriginBytes) }},
@@ -87,7 +87,7 @@ func (d *document) innerColumns() []column {
 	return slices.Concat(firstColumns[:], disk, stage, heldColumns[:])
 }
 
-// rows returns the heads of the columns and a row for each policy.
+// rows returns the column heads and a row for each policy.
 func (d *document) rows(columns []column) (heads []string, rows [][]string) {
 	for _, c := range columns {
 		heads = append(heads, c.name)
@@ -102,8 +102,8 @@ func (d *document) rows(columns []column) (heads []string, rows [][]string) {
 	return heads, rows
 }
 
-// writeTable writes the report for a reader: the trace, the settings, and a line
-// for each policy.
+// writeTable writes the report as text: the trace, the settings, and a row for each
+// policy.
 func (d *document) writeTable(w io.Writer) error {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "trace     %s\nsettings  %s\n\n", d.traceLine(), d.settingsLine())
@@ -125,7 +125,7 @@ func (d *document) writeTable(w io.Writer) error {
 
 func (d *document) traceLine() string {
 	t, r := &d.Trace, &d.Run
-	return fmt.Sprintf("%s: %s requests for %s objects, %s of them asked for once; %s asked for, %s unique; %s bad lines, %s skipped, %s targets made up",
+	return fmt.Sprintf("%s: %s requests for %s objects, %s of them asked for once; %s asked for, %s unique; %s bad lines, %s skipped, %s targets generated",
 		d.name, humanize.Comma(t.Requests), humanize.Comma(t.Objects), percent(ratio(t.OneHitObjects, t.Objects)),
 		size(t.RequestBytes), size(t.UniqueBytes),
 		humanize.Comma(t.BadLines), humanize.Comma(r.SkippedLines), humanize.Comma(int64(r.MappedObjects)))
@@ -150,8 +150,8 @@ func (d *document) settingsLine() string {
 		humanize.Commaf(r.Rate), r.Connections, r.Seed, runs)
 }
 
-// line writes one line; the last cell ends with a tab too, or it would not be
-// aligned.
+// line writes one line. The last cell ends with a tab too, so that tabwriter aligns
+// it.
 func line(w io.Writer, cells []string) {
 	_, _ = io.WriteString(w, strings.Join(cells, "\t")+"\t\n") // into memory: cannot fail
 }
@@ -164,8 +164,8 @@ func (r *result) name() string {
 	return rule.Name()
 }
 
-// ifMeasured shows a count that means something only where regret is measured.
-// Under a policy that holds back and remembers no key nothing would be regretted.
+// ifMeasured formats a count that has a meaning only if regret is measured. Regret is
+// never counted under a policy that holds back and remembers no keys.
 func (r *result) ifMeasured(n int64) string {
 	p, err := policy.Parse(r.Policy)
 	if r.Regret == nil || err == nil && p.HoldsBack() != reason.None && !p.Remembers() {
@@ -188,7 +188,7 @@ func ifKnownSize(n *int64) string {
 	return size(*n)
 }
 
-// lessToDisk shows how much less of a device's writes a result took than always.
+// lessToDisk formats how much less a result wrote to the device than always.
 func lessToDisk(r, always *result) string {
 	if r.DeviceBytes == nil || always.DeviceBytes == nil || *always.DeviceBytes == 0 {
 		return "-"
@@ -203,7 +203,7 @@ func ifForetold(r *result, show func(*forecast) string) string {
 	return show(r.Foretold)
 }
 
-// lessForetold is lessToDisk as simulate says it.
+// lessForetold is lessToDisk by the forecast.
 func lessForetold(r, always *result) string {
 	if r.Foretold == nil || always.Foretold == nil || always.Foretold.DeviceBytes == 0 {
 		return "-"
@@ -220,7 +220,7 @@ func size(bytes int64) string {
 	return humanize.IBytes(uint64(bytes))
 }
 
-// avoided shows a saving with its share of what always has.
+// avoided formats a saving with its share of always' figure.
 func avoided(n, always int64, show func(int64) string) string {
 	if always == 0 {
 		return show(n)

@@ -2,8 +2,8 @@ package main
 
 import "sync"
 
-// tail keeps the last tailBytes written to it: what a failed process said. Safe
-// for concurrent use.
+// tail keeps the last tailBytes written to it, for messages about a failed process. It is
+// safe for concurrent use.
 type tail struct {
 	mu  sync.Mutex
 	buf []byte
@@ -20,7 +20,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// String returns what is kept.
+// String returns the kept bytes.
 func (t *tail) String() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

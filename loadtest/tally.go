@@ -7,20 +7,20 @@ import (
 )
 
 const (
-	// lateAfter is how far behind its time a send may be before it counts as late.
+	// lateAfter is how far a request may be sent after its time before it counts as late.
 	lateAfter    = 10 * time.Millisecond
 	maxLatency   = time.Hour // longer ones count as this
 	maxSamples   = 5
 	latencyExact = 3 // significant digits
 )
 
-// tally is what one connection, or all of them, saw. Not for concurrent use.
+// tally is the measurements of one connection, or of all. It is not safe for concurrent use.
 type tally struct {
 	latency   *hdrhistogram.Histogram // microseconds from the scheduled time to the last byte
 	ok        int64
 	errors    int64
 	samples   []string // the first errors
-	bytes     int64    // of bodies, whole or not
+	bytes     int64    // of bodies, complete or not
 	late      int64
 	worstLate time.Duration
 }
@@ -29,7 +29,7 @@ func newTally() *tally {
 	return &tally{latency: hdrhistogram.New(1, maxLatency.Microseconds(), latencyExact)}
 }
 
-// add records one finished request. One that failed has no latency.
+// add records one finished request. A failed one has no latency.
 func (t *tally) add(j job, sent time.Time, bytes int64, err error) {
 	t.bytes += bytes
 	late := sent.Sub(j.due)

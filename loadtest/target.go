@@ -2,13 +2,13 @@ package main
 
 import "strings"
 
-// maxTargetBytes is the longest target sent as it is; edgeproxy refuses targets
+// maxTargetBytes bounds a target that is sent unchanged; edgeproxy refuses targets
 // over 8 KiB.
 const maxTargetBytes = 4096
 
-// requestTarget returns what to send for a logged target, and whether the proxy
-// will take it as an ordinary, storable one. Bytes that RFC 3986 has no place for
-// in a path or a query are percent-encoded.
+// requestTarget returns the target to send for a logged one, and whether the proxy
+// treats it as an ordinary, storable one. It percent-encodes bytes that RFC 3986 does
+// not allow in a path or a query.
 func requestTarget(logged string) (target string, plain bool) {
 	target = escape(logged)
 	path, _, _ := strings.Cut(target, "?")
@@ -19,7 +19,7 @@ func requestTarget(logged string) (target string, plain bool) {
 func escape(s string) string {
 	clean := true
 	for i := 0; i < len(s) && clean; i++ {
-		clean = keeps(s, i)
+		clean = allowedUnescaped(s, i)
 	}
 	if clean {
 		return s
@@ -27,7 +27,7 @@ func escape(s string) string {
 	const digits = "0123456789ABCDEF"
 	var b strings.Builder
 	for i := range len(s) {
-		if c := s[i]; keeps(s, i) {
+		if c := s[i]; allowedUnescaped(s, i) {
 			b.WriteByte(c)
 		} else {
 			b.Write([]byte{'%', digits[c>>4], digits[c&15]})
@@ -36,9 +36,9 @@ func escape(s string) string {
 	return b.String()
 }
 
-// keeps reports whether byte i of s stands for itself: a pchar, "/" or "?" of
-// RFC 3986 section 3.3 and 3.4, or the start of a percent-encoding.
-func keeps(s string, i int) bool {
+// allowedUnescaped reports whether byte i of s needs no escape: it is a pchar, "/" or "?" of
+// RFC 3986 sections 3.3 and 3.4, or begins a percent-encoding.
+func allowedUnescaped(s string, i int) bool {
 	c := s[i]
 	switch {
 	case 'a' <= c && c <= 'z', 'A' <= c && c <= 'Z', '0' <= c && c <= '9':
@@ -53,8 +53,8 @@ func isHex(c byte) bool {
 	return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || 'A' <= c && c <= 'F'
 }
 
-// ambiguous reports whether an origin may read path as another resource than its
-// text says. Such targets are passed and never stored, so they measure nothing.
+// ambiguous reports whether an origin may take path for another resource than its text
+// says. The proxy passes such targets and never stores them, so they measure nothing.
 func ambiguous(path string) bool {
 	low := strings.ToLower(path)
 	for _, s := range [...]string{"//", "%2f", "%5c", "%00"} {

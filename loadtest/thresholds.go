@@ -6,66 +6,66 @@ import (
 	"math"
 )
 
-// bars is what the command line wants of a run with a disk; nil is not asked for. All are shares, 0 to 1.
-type bars struct {
-	less *float64 // second-hit is to have so much less written to the disk than always
-	off  *float64 // each policy's byte hit ratio is to be as near to the foretold one
-	loss *float64 // second-hit's byte hit ratio is to be at most so much below that of always
+// thresholds are the pass criteria of the command line; nil is not set. All are shares, 0 to 1. The report calls them bars.
+type thresholds struct {
+	minLess *float64 // second-hit must write at least this share less to the disk than always
+	maxOff  *float64 // each policy's byte hit ratio may differ from the forecast by at most this
+	maxLoss *float64 // second-hit's byte hit ratio may be below that of always by at most this
 }
 
-// bar is one of them, as it was found.
-type bar struct {
-	text  string // what was found, and what is wanted
+// thresholdResult is the result of one threshold.
+type thresholdResult struct {
+	text  string // the measured and the wanted value
 	holds bool
 }
 
-// String returns the line for a reader.
-func (b bar) String() string {
+// String returns the line for the report.
+func (b thresholdResult) String() string {
 	if b.holds {
 		return b.text + ": holds"
 	}
 	return b.text + ": DOES NOT HOLD"
 }
 
-// against compares the report with the bars.
-func (b bars) against(d *document) (out []bar) {
+// check compares the report with the thresholds.
+func (b thresholds) check(d *document) (out []thresholdResult) {
 	always, second := d.resultOf(policyAlways), d.resultOf(policySecondHit)
-	if b.less != nil {
-		out = append(out, lessBar(*b.less, second, always))
+	if b.minLess != nil {
+		out = append(out, writesThreshold(*b.minLess, second, always))
 	}
-	if b.loss != nil {
-		out = append(out, bar{
+	if b.maxLoss != nil {
+		out = append(out, thresholdResult{
 			fmt.Sprintf("byte hits of second-hit are %s, of always %s, at most %.2f points less are wanted",
-				percent(second.ByteHitRatio), percent(always.ByteHitRatio), 100**b.loss),
-			always.ByteHitRatio-second.ByteHitRatio <= *b.loss,
+				percent(second.ByteHitRatio), percent(always.ByteHitRatio), 100**b.maxLoss),
+			always.ByteHitRatio-second.ByteHitRatio <= *b.maxLoss,
 		})
 	}
-	if b.off != nil {
+	if b.maxOff != nil {
 		for i := range d.Results {
 			if r := &d.Results[i]; r.Foretold != nil {
-				out = append(out, offBar(*b.off, r))
+				out = append(out, forecastThreshold(*b.maxOff, r))
 			}
 		}
 	}
 	return out
 }
 
-func lessBar(want float64, second, always *result) bar {
+func writesThreshold(want float64, second, always *result) thresholdResult {
 	if second.DeviceBytes == nil || always.DeviceBytes == nil || *always.DeviceBytes == 0 {
-		return bar{"the system does not tell how many bytes always and second-hit wrote to the disk", false}
+		return thresholdResult{"the system does not report how many bytes always and second-hit wrote to the disk", false}
 	}
 	got := 1 - ratio(*second.DeviceBytes, *always.DeviceBytes)
-	return bar{
+	return thresholdResult{
 		fmt.Sprintf("second-hit wrote %s to the disk, always %s, which is %s less, at least %s is wanted",
 			size(*second.DeviceBytes), size(*always.DeviceBytes), percent(got), percent(want)),
 		got >= want,
 	}
 }
 
-func offBar(want float64, r *result) bar {
+func forecastThreshold(want float64, r *result) thresholdResult {
 	off := r.ByteHitRatio - r.Foretold.ByteHitRatio
-	return bar{
-		fmt.Sprintf("byte hits of %s are %s, foretold are %s, which is %+.2f points, at most %.2f are wanted",
+	return thresholdResult{
+		fmt.Sprintf("byte hits of %s are %s, the forecast is %s, a difference of %+.2f points, at most %.2f are wanted",
 			r.name(), percent(r.ByteHitRatio), percent(r.Foretold.ByteHitRatio), 100*off, 100*want),
 		math.Abs(off) <= want,
 	}
@@ -81,8 +81,8 @@ func (d *document) resultOf(policy string) *result {
 	return &result{}
 }
 
-// failed returns an error that names the bars that do not hold; nil if all do.
-func failed(found []bar) error {
+// missedThresholds returns an error that names the thresholds that do not hold; nil if all do.
+func missedThresholds(found []thresholdResult) error {
 	var errs []error
 	for _, b := range found {
 		if !b.holds {

@@ -23,7 +23,7 @@ func TestWhatSimulateForetellsStandsBesideWhatWasMeasured(t *testing.T) {
 		t.Errorf("got bars %q, want none: nobody has asked", doc.Bars)
 	}
 	code, stdout, stderr := runDriver(t, "", "--policies", "second-hit", "--disk", "16MiB")
-	if code != exitDone || !strings.Contains(stdout, "foretold: byte hits  to disk") || !strings.Contains(stdout, "87.50%   10 MiB  -66.67%") {
+	if code != exitDone || !strings.Contains(stdout, "forecast: byte hits  to disk") || !strings.Contains(stdout, "87.50%   10 MiB  -66.67%") {
 		t.Errorf("exit %d, want a column of what was foretold:\n%s%s", code, stdout, stderr)
 	}
 	if code, doc, _ := runJSON(t, "--policies", "second-hit"); code != exitDone || doc.Results[0].Foretold != nil {
@@ -43,8 +43,8 @@ func TestBarsThatDoNotHoldFailTheRun(t *testing.T) {
 		}
 	}
 	// The trace has 10,565,760 bytes; always answers 4 times 2 MiB and 20,000 bytes from the cache, second-hit 3 times 2 MiB.
-	f("", exitDone, "byte hits of always are 79.58%, foretold are 87.50%, which is -7.92 points, at most 30.00 are wanted: holds", "--max-off", "0.3")
-	f("", exitFailed, "byte hits of second-hit are 59.55%, foretold are 87.50%, which is -27.95 points, at most 20.00 are wanted", "--max-off", "0.2")
+	f("", exitDone, "byte hits of always are 79.58%, the forecast is 87.50%, a difference of -7.92 points, at most 30.00 are wanted: holds", "--max-off", "0.3")
+	f("", exitFailed, "byte hits of second-hit are 59.55%, the forecast is 87.50%, a difference of -27.95 points, at most 20.00 are wanted", "--max-off", "0.2")
 	f("", exitFailed, "1 of 2 bars do not hold", "--max-off", "0.2")
 	f("", exitFailed, "byte hits of second-hit are 59.55%, of always 79.58%, at most 0.00 points less are wanted: DOES NOT HOLD", "--max-loss", "0")
 	f("", exitDone, "at most 25.00 points less are wanted: holds", "--max-loss", "0.25")
@@ -57,15 +57,15 @@ func TestBytesToTheDiskAreHeldToTheirBar(t *testing.T) {
 		t.Helper()
 		less := 0.44
 		d := &document{Results: []result{{Policy: policyAlways, DeviceBytes: always}, {Policy: policySecondHit, DeviceBytes: second}}}
-		got := bars{less: &less}.against(d)
-		if len(got) != 1 || got[0].holds != holds || !strings.Contains(got[0].text, want) || (failed(got) == nil) != holds {
+		got := thresholds{minLess: &less}.check(d)
+		if len(got) != 1 || got[0].holds != holds || !strings.Contains(got[0].text, want) || (missedThresholds(got) == nil) != holds {
 			t.Errorf("got %v, want %q, and that it holds: %v", got, want, holds)
 		}
 	}
 	f(n(100<<20), n(55<<20), "second-hit wrote 55 MiB to the disk, always 100 MiB, which is 45.00% less, at least 44.00% is wanted", true)
 	f(n(100<<20), n(57<<20), "43.00% less", false)
-	f(n(100<<20), nil, "does not tell", false)
-	f(n(0), n(0), "does not tell", false)
+	f(n(100<<20), nil, "does not report", false)
+	f(n(0), n(0), "does not report", false)
 }
 
 func TestSimulateIsAskedAboutWhatIsSet(t *testing.T) {

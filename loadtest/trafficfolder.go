@@ -13,7 +13,7 @@ const (
 	trafficLog  = "log/access.log"
 )
 
-// trafficConfig is what differs between the Traffic Server of one run and another's.
+// trafficConfig is what differs between Traffic Server runs.
 type trafficConfig struct {
 	listen, origin string // host:port
 	plugins        string // a folder
@@ -22,15 +22,15 @@ type trafficConfig struct {
 	memory         string // a folder in memory for the cache; "" = none
 }
 
-// The requests after which cache_promote stores, and the number of URLs that it
-// remembers: its default.
+// cache_promote stores at this many requests, and remembers this many URLs, which is
+// its default.
 const (
 	promoteHits    = 2
 	promoteBuckets = 1000
 )
 
-// records are the settings that are not Traffic Server's own: one thread, as nginx has
-// one worker; no second copy in memory, for the cache is in memory already.
+// records are the settings that differ from Traffic Server's defaults: one thread, as
+// nginx has one worker; no RAM cache, because the cache is in memory already.
 const records = `CONFIG proxy.config.http.server_ports STRING %s:ip-in=%s
 CONFIG proxy.config.exec_thread.autoconfig INT 0
 CONFIG proxy.config.exec_thread.limit INT 1
@@ -58,8 +58,8 @@ const trafficLogging = `logging:
     mode: ascii
 `
 
-// prepareTrafficServer makes the folders of one Traffic Server, home below files, and
-// writes the configuration. With an error nothing is left of them.
+// prepareTrafficServer creates the folders of one Traffic Server, home below files, and
+// writes the configuration. After an error it leaves nothing behind.
 func prepareTrafficServer(files string, c trafficConfig) (folders, error) {
 	f, err := makeFolders("trafficserver", files, c.memory, "etc", "log", "run")
 	if err == nil {
@@ -71,7 +71,7 @@ func prepareTrafficServer(files string, c trafficConfig) (folders, error) {
 	return f, err
 }
 
-// files returns what stands in the files of its folder.
+// files returns the configuration files: names and their contents.
 func (c *trafficConfig) files(f folders) map[string]string {
 	host, port, _ := net.SplitHostPort(c.listen)
 	return map[string]string{

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// addTrafficLine counts one request of Traffic Server's log: the result, the status and
-// the bytes of the body sent, what became of the write into the cache (FIN: all of it),
-// and status and bytes of what the origin sent; the status is 000 where it was not asked.
+// addTrafficLine counts one request of Traffic Server's log. Its fields are: the result,
+// the status and the body bytes sent, the state of the cache write (FIN: complete), and
+// the status and bytes of the origin's response. That status is 000 if there was no fetch.
 func (c *counts) addTrafficLine(line string) error {
 	f := strings.Fields(line)
 	if len(f) != 6 {

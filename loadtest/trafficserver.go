@@ -14,7 +14,7 @@ import (
 )
 
 // trafficServer is one Apache Traffic Server whose plugin cache_promote stores on the
-// second request. Its access log says what became of each, also whether it was stored.
+// second request. Its access log has the result of each request, and whether it was stored.
 type trafficServer struct {
 	*process
 	listen  string
@@ -23,14 +23,14 @@ type trafficServer struct {
 	origin  *origin
 }
 
-// minTrafficBytes is the least cache: with a smaller one Traffic Server 9.2 ends with a
-// segmentation fault, for its table of stripes has a slot for every 8 MiB.
+// minTrafficBytes is the smallest cache. With a smaller one Traffic Server 9.2 ends with
+// a segmentation fault, because its table of stripes has a slot for every 8 MiB.
 const minTrafficBytes = 8 << 20
 
 var errTrafficBytes = errors.New("version 9.2 takes no less than 8 MiB")
 
-// errNoPlugin is a Traffic Server that cannot hold back.
-var errNoPlugin = errors.New("its plugin cache_promote is not there")
+// errNoPlugin is a Traffic Server without the plugin that holds back.
+var errNoPlugin = errors.New("its plugin cache_promote is missing")
 
 // trafficProgram is an installed Traffic Server.
 type trafficProgram struct {
@@ -38,8 +38,8 @@ type trafficProgram struct {
 	plugins string // the folder with cache_promote.so
 }
 
-// findTrafficServer returns the one given, or else the usual one, with its plugins:
-// where Debian's package has them, or beside it below one prefix.
+// findTrafficServer returns the given program, or else the one on PATH, and its plugins.
+// They are where Debian's package has them, or below the program's prefix.
 func findTrafficServer(given string) (trafficProgram, error) {
 	var p trafficProgram
 	var err error
@@ -81,7 +81,7 @@ func startTrafficServer(ctx context.Context, program trafficProgram, files strin
 	})
 }
 
-// begin waits until it answers.
+// begin waits until it accepts connections.
 func (t *trafficServer) begin(ctx context.Context) error {
 	return t.await(ctx, func(ctx context.Context) bool {
 		var d net.Dialer
@@ -95,7 +95,7 @@ func (t *trafficServer) begin(ctx context.Context) error {
 
 func (t *trafficServer) address() string { return t.listen }
 
-// Close ends it and removes its files.
+// Close ends the process and removes its files.
 func (t *trafficServer) Close() error {
 	errs := []error{t.process.Close()}
 	if t.access != nil {
@@ -104,9 +104,9 @@ func (t *trafficServer) Close() error {
 	return errors.Join(append(errs, t.folders.Close())...)
 }
 
-// scrape reads the log, which is up to two seconds late, and is there from the first
-// request on. What was fetched and not written was held back, unless it was over the
-// size that the run allows.
+// scrape reads the log, which is up to two seconds late and exists from the first
+// request on. A fetch that was not written was held back, unless it was larger than
+// the run stores.
 func (t *trafficServer) scrape(context.Context) (c counts, err error) {
 	if t.access == nil {
 		t.access, err = openAccessLog(t.folders.path(trafficLog), (*counts).addTrafficLine)
@@ -120,13 +120,13 @@ func (t *trafficServer) scrape(context.Context) (c counts, err error) {
 	if err != nil {
 		return counts{}, err
 	}
-	c.evictionsUnknown = true // it writes over what is oldest, and counts no objects
+	c.evictionsUnknown = true // it overwrites the oldest data, and counts no objects
 	c.heldBack = c.originRequests - c.writes - t.origin.oversized.Load()
 	c.heldBackBytes = c.originBytes - c.writeBytes - t.origin.oversizedBytes.Load()
 	return c, nil
 }
 
-// trafficVersion is the program's name and version, or its name where it does not tell.
+// trafficVersion returns the program's name and version, or only its name if the version is unknown.
 func trafficVersion(ctx context.Context, path string) string {
 	out := versionOf(ctx, path, "--version")
 	if _, rest, ok := strings.Cut(out, "Traffic Server "); ok {

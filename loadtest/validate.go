@@ -13,8 +13,8 @@ import (
 	"edgeproxy/internal/trace"
 )
 
-// validate reports everything wrong with the options at once. given holds the
-// names of the flags that were on the command line.
+// validate reports all faults of the options at once. given holds the names of the
+// flags on the command line.
 func (o *options) validate(given map[string]bool) error {
 	var errs []error
 	want := func(ok bool, flag, text string) {
@@ -36,15 +36,15 @@ func (o *options) validate(given map[string]bool) error {
 	}
 	want(!given["filter-capacity"] || o.filterCapacity > 0, "filter-capacity", "more than 0 keys")
 	want(baselinesWanted(o.baseline), "baselines", "auto, all, none, or a list of "+strings.Join(knownBaselines, " and "))
-	want(placeFor(o.html), "html", "a file in a folder that is there")
-	want(placeFor(o.jsonFile), "json-file", "a file in a folder that is there")
+	want(canCreateFile(o.html), "html", "a file in an existing folder")
+	want(canCreateFile(o.jsonFile), "json-file", "a file in an existing folder")
 	want(o.minSaved >= 0 && o.minSaved <= 1, "min-saved", "a share from 0 to 1")
-	return errors.Join(append(errs, o.needs(given)...)...)
+	return errors.Join(append(errs, o.checkNeeds(given)...)...)
 }
 
-// placeFor reports whether a file could be at path: it is written after a long
-// run. "" is none.
-func placeFor(path string) bool {
+// canCreateFile reports whether a file can be at path. It is checked early, because the
+// file is written after a long run. "" is no file.
+func canCreateFile(path string) bool {
 	if path == "" {
 		return true
 	}
@@ -53,9 +53,9 @@ func placeFor(path string) bool {
 	return err == nil && folder.IsDir() && (fileErr != nil || !file.IsDir())
 }
 
-// needs refuses a setting of a policy that is not run: it would change nothing,
-// silently.
-func (o *options) needs(given map[string]bool) (errs []error) {
+// checkNeeds refuses a setting of a policy that is not run, which would have no
+// effect.
+func (o *options) checkNeeds(given map[string]bool) (errs []error) {
 	need := func(flag string, policies ...string) {
 		runs := func(p string) bool { return slices.Contains(o.policies, p) }
 		if given[flag] && !slices.ContainsFunc(policies, runs) {
@@ -77,7 +77,7 @@ func (o *options) needs(given map[string]bool) (errs []error) {
 		errs = append(errs, errors.New("--min-less: needs --disk"))
 	}
 	if given["max-off"] && (o.disk == (amount{}) || o.rotateEvery != nil || o.filterCapacity > 0) {
-		errs = append(errs, errors.New("--max-off: needs --disk, and neither --rotate-every nor --filter-capacity, under which nothing is foretold"))
+		errs = append(errs, errors.New("--max-off: needs --disk, and neither --rotate-every nor --filter-capacity, for which there is no forecast"))
 	}
 	return errs
 }

@@ -5,32 +5,32 @@ import (
 	"time"
 )
 
-// doubter is a proxy that knows what makes its own figures doubtful.
-type doubter interface {
+// selfChecker is a proxy that reports what makes its own figures doubtful.
+type selfChecker interface {
 	doubts() []string
 }
 
-// judge writes down what makes the figures doubtful.
+// judge adds a warning for everything that makes the figures doubtful.
 func (r *policyRun) judge(o *origin, e proxy) {
 	warn := func(format string, args ...any) { r.warnings = append(r.warnings, fmt.Sprintf(format, args...)) }
 	for _, d := range r.counts.disagreements(r.server, r.tally, o) {
 		warn("%s", d)
 	}
 	if n := o.unknown.Load(); n > 0 {
-		warn("the origin was asked %d times for something that is not in the trace", n)
+		warn("the origin got %d requests for objects that are not in the trace", n)
 	}
 	if n := r.counts.passed; n > 0 {
-		warn("%s passed %d requests by the cache, though all objects are storable", r.server, n)
+		warn("%s bypassed the cache for %d requests, though all objects are storable", r.server, n)
 	}
 	if r.tally.errors > 0 {
 		warn("%d responses failed, the first: %s", r.tally.errors, r.tally.samples[0])
 	}
 	planned := r.planned(r.tally.requests())
-	if over := r.took - planned; over > behindTime && over.Seconds() > behindShare*planned.Seconds() {
+	if over := r.elapsed - planned; over > behindTime && over.Seconds() > behindShare*planned.Seconds() {
 		warn("fell behind: took %s instead of %s, %d requests sent late (at worst by %s); latencies include that wait",
-			r.took.Round(time.Millisecond), planned.Round(time.Millisecond), r.tally.late, r.tally.worstLate.Round(time.Millisecond))
+			r.elapsed.Round(time.Millisecond), planned.Round(time.Millisecond), r.tally.late, r.tally.worstLate.Round(time.Millisecond))
 	}
-	if d, ok := e.(doubter); ok {
+	if d, ok := e.(selfChecker); ok {
 		r.warnings = append(r.warnings, d.doubts()...)
 	}
 }

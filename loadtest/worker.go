@@ -16,16 +16,16 @@ import (
 
 const (
 	exchangeTimeout = time.Minute
-	// idleLimit is well below edgeproxy's limits.keepalive: a connection idle for
-	// longer is replaced, so that no request meets one that is just being closed.
+	// idleLimit is well below edgeproxy's limits.keepalive. A connection that was idle
+	// for longer is replaced, so that no request meets a connection that is closing.
 	idleLimit       = 10 * time.Second
 	maxTrailerLines = 64
 )
 
 var errTrailer = errors.New("trailer section too long")
 
-// worker sends one request at a time over one keep-alive connection, which it
-// opens when there is none.
+// worker sends one request at a time over one keep-alive connection. It opens the
+// connection when there is none.
 type worker struct {
 	*driver
 	tally   *tally
@@ -41,7 +41,7 @@ func newWorker(d *driver) *worker {
 	return &worker{driver: d, tally: newTally(), br: bufio.NewReaderSize(nil, 32<<10)}
 }
 
-// serve works until jobs is closed. When ctx ends it fails what it has, at once.
+// serve sends requests until jobs is closed. When ctx ends, the request in progress fails at once.
 func (w *worker) serve(ctx context.Context, jobs <-chan job) {
 	defer w.hangUp()
 	for j := range jobs {

@@ -22,28 +22,28 @@ const eventHead = 16
 // fileKey is the name of a file in nginx's cache: the MD5 of its key.
 type fileKey = [md5.Size]byte
 
-// writeWatch counts what nginx stores: it renames each file into its cache's
-// folder once it is whole, and removes it there. The kernel queues an event for
-// each, so none is missed, unless the queue runs over, which is an error.
+// writeWatch counts the files that nginx stores. nginx renames each complete file
+// into its cache's folder, and removes it there. The kernel queues an event for
+// each. If the queue overflows, the watch ends with an error.
 type writeWatch struct {
 	file          *os.File // of inotify
 	folder, marks int32    // watches
 	marksPath     string
 	sizes         map[fileKey]int64
-	limit         int64       // bytes of bodies; what is held above it is over
-	mark          int         // number of the last one
-	seen          chan string // names of marks that came out of the queue
+	limit         int64       // bytes of bodies; writes above it count as over
+	mark          int         // number of the last mark
+	seen          chan string // names of marks whose events were read
 	stopped       chan struct{}
 
-	mu   sync.Mutex
-	n    writeCounts
-	held map[fileKey]struct{}
-	now  int64 // bytes held
-	err  error // what ended the watch
+	mu        sync.Mutex
+	totals    writeCounts
+	held      map[fileKey]struct{}
+	heldBytes int64 // bytes held
+	err       error // why the watch ended
 }
 
-// watchWrites watches folder, where each file is one of the objects, and which
-// ought not to hold more than limit; marks is an empty folder for its own use.
+// watchWrites watches folder. Each file in it is one of the objects, and it should not
+// hold more than limit bytes. marks is an empty folder for the watch's own use.
 func watchWrites(folder, marks string, objects []object, limit int64) (*writeWatch, error) {
 	w := &writeWatch{
 		marksPath: marks, limit: limit, sizes: make(map[fileKey]int64, len(objects)), held: map[fileKey]struct{}{},
@@ -71,15 +71,16 @@ func watchWrites(folder, marks string, objects []object, limit int64) (*writeWat
 	return w, nil
 }
 
-// Close ends the watch and waits for it.
+// Close ends the watch and waits for its goroutine.
 func (w *writeWatch) Close() error {
 	err := w.file.Close()
 	<-w.stopped
 	return err
 }
 
-// counts returns all that happened before the call: it makes a mark and waits
-// until that comes out of the kernel's queue. Not for concurrent use.
+// counts returns the counts of everything before the call. It creates a mark, which is a
+// file, and waits until the mark's event comes out of the kernel's queue. It is not safe
+// for concurrent use.
 func (w *writeWatch) counts(ctx context.Context) (writeCounts, error) {
 	w.mark++
 	name := strconv.Itoa(w.mark)
@@ -87,16 +88,16 @@ func (w *writeWatch) counts(ctx context.Context) (writeCounts, error) {
 	if err := os.WriteFile(path, nil, 0o600); err != nil {
 		return writeCounts{}, fmt.Errorf("watch nginx's cache: %w", err)
 	}
-	_ = os.Remove(path) // the folder goes with the run
+	_ = os.Remove(path) // what stays is removed with the folder
 	for {
 		select {
 		case got := <-w.seen:
 			if got != name {
-				continue // of a call that gave up
+				continue // from an earlier call that gave up
 			}
 			w.mu.Lock()
 			defer w.mu.Unlock()
-			return w.n, nil
+			return w.totals, nil
 		case <-w.stopped:
 			w.mu.Lock()
 			defer w.mu.Unlock()
@@ -125,8 +126,8 @@ func (w *writeWatch) run() {
 }
 
 var (
-	errOverflow = errors.New("the kernel's queue of events ran over")
-	errEvent    = errors.New("an event of the kernel is cut off")
+	errOverflow = errors.New("the kernel's event queue overflowed")
+	errEvent    = errors.New("a kernel event is truncated")
 )
 
 func (w *writeWatch) events(b []byte) error {
@@ -145,7 +146,7 @@ func (w *writeWatch) events(b []byte) error {
 			return errOverflow
 		}
 		if watch == w.marks {
-			w.reached(name)
+			w.markReached(name)
 			continue
 		}
 		if err := w.event(name, mask&syscall.IN_MOVED_TO != 0); err != nil {
@@ -155,17 +156,17 @@ func (w *writeWatch) events(b []byte) error {
 	return nil
 }
 
-// reached tells counts of a mark, in place of one that nobody waited for.
-func (w *writeWatch) reached(name string) {
+// markReached passes a mark to counts. It drops an older one that no call has taken.
+func (w *writeWatch) markReached(name string) {
 	select {
 	case <-w.seen:
 	default:
 	}
-	w.seen <- name // it has room, and nobody else sends
+	w.seen <- name // never blocks: the buffer is empty, and nobody else sends
 }
 
-// event books a file that came, or went. A file that is not whole has a longer
-// name and only goes, when its response was cut.
+// event counts a file that was added or removed. An incomplete file has a longer name
+// and is only ever removed, when its response was cut off. It is not counted.
 func (w *writeWatch) event(name string, came bool) error {
 	var key fileKey
 	if len(name) != hex.EncodedLen(len(key)) {
@@ -183,20 +184,20 @@ func (w *writeWatch) event(name string, came bool) error {
 	_, had := w.held[key]
 	switch {
 	case came:
-		w.n.writes++
-		w.n.bytes += size
-		if !had { // else it replaced the same object
+		w.totals.writes++
+		w.totals.bytes += size
+		if !had { // else it replaced a file of the same object
 			w.held[key] = struct{}{}
-			w.now += size
+			w.heldBytes += size
 		}
-		w.n.most = max(w.n.most, w.now)
-		if w.now > w.limit {
-			w.n.over++
+		w.totals.most = max(w.totals.most, w.heldBytes)
+		if w.heldBytes > w.limit {
+			w.totals.over++
 		}
 	case had:
-		w.n.evictions++
+		w.totals.evictions++
 		delete(w.held, key)
-		w.now -= size
+		w.heldBytes -= size
 	}
 	return nil
 }
