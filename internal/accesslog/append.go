@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// noOrigin is the end of a line of JSON that tells of no server.
+// noOrigin is the end of a JSON line without an origin server.
 const noOrigin = `,"origin":"","origin_connect":0,"origin_first_byte":0,"origin_total":0}`
 
-// appendLine appends l as one object of JSON. Every key is in every line, in the order of the table.
+// appendLine appends l as one JSON object. Every line has every key, in the order of fields.
 func (l *Line) appendLine(b []byte, c *clock) []byte {
 	b = append(b, `{"time":"`...)
 	b = c.appendTime(b, l.Time)
@@ -24,7 +24,7 @@ func (l *Line) appendLine(b []byte, c *clock) []byte {
 	from := len(b)
 	b = appendSeconds(b, l.Duration)
 	to := len(b)
-	if b = append(b, `,"first_byte":`...); l.FirstByte == l.Duration { // of what was in memory
+	if b = append(b, `,"first_byte":`...); l.FirstByte == l.Duration { // usual for a hit in memory
 		b = append(b, b[from:to]...)
 	} else {
 		b = appendSeconds(b, l.FirstByte)
@@ -32,7 +32,7 @@ func (l *Line) appendLine(b []byte, c *clock) []byte {
 	b = appendAddr(append(b, `,"client":"`...), l.Client.WithZone(""))
 	if zone := l.Client.Zone(); zone != "" {
 		b = append(b, '%')
-		b = append(b, appendJSON(nil, []byte(zone))[1:]...) // rare: an address of the link
+		b = append(b, appendJSON(nil, []byte(zone))[1:]...) // rare: a link-local address
 	} else {
 		b = append(b, '"')
 	}
@@ -55,7 +55,7 @@ func (l *Line) appendLine(b []byte, c *clock) []byte {
 	return append(b, '}')
 }
 
-// appendCombined appends l in the combined format of Apache and nginx, in UTC. A request of an unknown version is of HTTP/1.1.
+// appendCombined appends l in the combined format of Apache and nginx, in UTC. An unknown protocol version is written as HTTP/1.1.
 func (l *Line) appendCombined(b []byte, c *clock) []byte {
 	b = l.appendClient(b)
 	b = appendColumn(append(b, " - "...), l.User)
@@ -74,7 +74,7 @@ func (l *Line) appendCombined(b []byte, c *clock) []byte {
 	return append(b, '"')
 }
 
-// appendValue appends one field as text. What is empty is a hyphen.
+// appendValue appends one field as text. An empty value is a hyphen.
 //
 //nolint:cyclop // one case for each field
 func (l *Line) appendValue(b []byte, c *clock, f id) []byte {
@@ -108,7 +108,7 @@ func (l *Line) appendValue(b []byte, c *clock, f id) []byte {
 	}
 }
 
-// appendFurther is appendValue for the fields behind client.
+// appendFurther is appendValue for the fields after client.
 //
 //nolint:cyclop // one case for each field
 func (l *Line) appendFurther(b []byte, f id) []byte {
@@ -154,7 +154,7 @@ func (l *Line) appendClient(b []byte) []byte {
 	return b
 }
 
-// appendInt appends a number. Most have one digit, and a status has three.
+// appendInt appends a number. It is fast for one digit, the most common length, and for three, as in a status.
 func appendInt(b []byte, n int64) []byte {
 	switch {
 	case 0 <= n && n < 10:
@@ -165,14 +165,14 @@ func appendInt(b []byte, n int64) []byte {
 	return strconv.AppendInt(b, n, 10)
 }
 
-// appendSix appends a number of six digits.
+// appendSix appends n with six digits.
 func appendSix(b []byte, n uint32) []byte {
 	high, low := n/1000, n%1000
 	return append(b, byte('0'+high/100), byte('0'+high/10%10), byte('0'+high%10), byte('0'+low/100), byte('0'+low/10%10), byte('0'+low%10))
 }
 
 // appendSeconds appends d in seconds, rounded to microseconds, without an exponent and without
-// zeros at the end.
+// trailing zeros.
 func appendSeconds(b []byte, d time.Duration) []byte {
 	if d < 0 {
 		if d > -time.Microsecond/2 {
@@ -197,11 +197,11 @@ func appendSeconds(b []byte, d time.Duration) []byte {
 	return b
 }
 
-// roundedMicros is d without its sign, in microseconds, and half of one is rounded up.
+// roundedMicros returns the absolute value of d in microseconds, half a microsecond rounded up.
 func roundedMicros(d time.Duration) uint64 {
-	nanos := uint64(d) //nolint:gosec // its sign is looked at
+	nanos := uint64(d) //nolint:gosec // the sign is handled below
 	if d < 0 {
-		nanos = -nanos // that of the least Duration, too
+		nanos = -nanos // correct for the smallest Duration too
 	}
 	return (nanos + 500) / 1000
 }

@@ -2,13 +2,13 @@ package accesslog
 
 import "time"
 
-// clock writes times, and keeps the second that it wrote last: lines come by the hundred in one. It is for one
-// goroutine at a time. The zero value is ready to use.
+// clock formats times. It caches the text of the last second, because a busy log has hundreds of lines a second. It is not
+// safe for concurrent use. The zero value is ready to use.
 type clock struct {
 	json, combined second
 }
 
-// second is a second in some layout. An empty text is none.
+// second is the cached text of a second in one layout. An empty text means nothing is cached.
 type second struct {
 	unix int64
 	text []byte
@@ -20,7 +20,7 @@ func (c *clock) appendTime(b []byte, t time.Time) []byte {
 	return append(appendSix(b, uint32(t.Nanosecond()/1000)), 'Z') //nolint:gosec // below a million
 }
 
-// appendCombined appends t as the combined format has it, in UTC.
+// appendCombined appends t in the layout of the combined format, in UTC.
 func (c *clock) appendCombined(b []byte, t time.Time) []byte {
 	return c.combined.append(b, t, "02/Jan/2006:15:04:05 -0700")
 }

@@ -8,8 +8,8 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// plain are the bytes that stand for themselves in JSON and in text: printable ASCII but for the
-// quote and the backslash.
+// plain are the bytes that need no escape in JSON and in text: printable ASCII except the quote
+// and the backslash.
 var plain = func() (t [256]bool) {
 	for c := ' '; c < 0x7f; c++ {
 		t[c] = c != '"' && c != '\\'
@@ -17,7 +17,8 @@ var plain = func() (t [256]bool) {
 	return t
 }()
 
-// plainLen returns how many of the first bytes of s are plain. It looks at eight at a time, the last time at the last eight.
+// plainLen returns the length of the prefix of s that is plain. It tests eight bytes at a time. The last test overlaps the one
+// before it.
 func plainLen(s []byte) int {
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
@@ -34,23 +35,23 @@ func plainLen(s []byte) int {
 	return i
 }
 
-// plainWord reports whether all eight bytes of w are plain: w - n*ones has the high bit of a byte that is below n, if it was
-// not there before.
+// plainWord reports whether all eight bytes of w are plain. (w - n*ones) &^ w has the high bit of some byte set if any byte of
+// w is below n.
 func plainWord(w uint64) bool {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	quote, backslash := w^ones*'"', w^ones*'\\'
 	return (w|(w+ones)|(w-ones*' ')&^w|(quote-ones)&^quote|(backslash-ones)&^backslash)&high == 0
 }
 
-// appendWord appends a word of ours in quotes, as it is.
+// appendWord appends one of edgeproxy's own words in quotes, unescaped.
 func appendWord(b []byte, word string) []byte {
 	b = append(b, '"')
 	b = append(b, word...)
 	return append(b, '"')
 }
 
-// appendJSON appends s in quotes. Control bytes are escaped, with DEL and those of C1, which
-// terminals obey. A byte that is not UTF-8 becomes U+FFFD, as with encoding/json.
+// appendJSON appends s in quotes. It escapes control characters, including DEL and C1, because
+// terminals act on them. A byte that is not UTF-8 becomes U+FFFD, as in encoding/json.
 func appendJSON(b, s []byte) []byte {
 	if len(s) == 0 {
 		return append(b, `""`...)
@@ -79,7 +80,7 @@ func appendJSON(b, s []byte) []byte {
 	}
 }
 
-// appendEscaped appends an ASCII byte as JSON escapes it.
+// appendEscaped appends the JSON escape of an ASCII byte.
 func appendEscaped(b []byte, c byte) []byte {
 	switch c {
 	case '"', '\\':
@@ -94,14 +95,14 @@ func appendEscaped(b []byte, c byte) []byte {
 	return appendUnicode(b, c)
 }
 
-// appendUnicode appends a character below U+0100 by its number.
+// appendUnicode appends the escape \u00XX of a character below U+0100.
 func appendUnicode(b []byte, c byte) []byte {
 	b = append(b, `\u00`...)
 	return append(b, hexDigits[c>>4], hexDigits[c&15])
 }
 
-// appendText appends s as nginx and Apache do: quotes, backslashes, and all that is not printable ASCII
-// are \xHH. What is empty is a hyphen.
+// appendText appends s as nginx and Apache do: quotes, backslashes, and bytes that are not printable ASCII
+// become \xHH. An empty s becomes a hyphen.
 func appendText(b, s []byte) []byte {
 	if len(s) == 0 {
 		return append(b, '-')
@@ -117,7 +118,7 @@ func appendText(b, s []byte) []byte {
 	}
 }
 
-// appendColumn is appendText for what stands in a line without quotes: a space would make two columns of it.
+// appendColumn is appendText for a column without quotes: it escapes spaces too, because a space begins a new column.
 func appendColumn(b, s []byte) []byte {
 	for {
 		i := bytes.IndexByte(s, ' ')
@@ -133,7 +134,7 @@ func appendColumn(b, s []byte) []byte {
 	}
 }
 
-// appendWordText is appendText for a word of ours, which is written as it is.
+// appendWordText is appendText for one of edgeproxy's own words, which need no escape.
 func appendWordText(b []byte, word string) []byte {
 	if word == "" {
 		return append(b, '-')

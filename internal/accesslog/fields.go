@@ -2,17 +2,17 @@ package accesslog
 
 // Field is one field of a line.
 type Field struct {
-	// Name is the key in JSON, and what stands in braces in a template.
+	// Name is the key in JSON, and the name in braces in a template.
 	Name string
-	// About says what the value is, and in which unit.
+	// About describes the value and its unit.
 	About string
 }
 
-// id is the place of a field in the table.
+// id is the index of a field in fields.
 type id uint8
 
-// The fields in the order in which JSON has them. Those up to client are the oldest, and
-// readers of columns rely on their order.
+// The fields in their order in JSON. Those up to client are the oldest. Programs that read
+// columns rely on their order.
 const (
 	fieldTime id = iota
 	fieldHost
@@ -41,7 +41,7 @@ const (
 	fieldOriginTotal
 )
 
-// fields is the table; docs/operating/watch.md has the same, held to it by a test.
+// fields is the table of all fields. A test compares it with docs/operating/watch.md.
 var fields = [...]Field{
 	fieldTime:            {"time", "receipt of the request, RFC 3339 in UTC, microseconds"},
 	fieldHost:            {"host", "requested host, as in the cache key"},
@@ -70,10 +70,10 @@ var fields = [...]Field{
 	fieldOriginTotal:     {"origin_total", "seconds from sending it to the last byte of its response; 0 if that had not come yet"},
 }
 
-// Fields returns all fields, in the order in which JSON has them.
+// Fields returns all fields, in their order in JSON.
 func Fields() []Field { return append([]Field(nil), fields[:]...) }
 
-// fieldNamed returns the field of a name.
+// fieldNamed returns the field with this name.
 func fieldNamed(name string) (id, bool) {
 	for i := range fields {
 		if fields[i].Name == name {

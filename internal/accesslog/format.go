@@ -7,13 +7,13 @@ import (
 	"unicode"
 )
 
-// Format says how a line is written. Nil is JSON. It does not change, and is safe for concurrent
+// Format says how a line is written. Nil is JSON. It is immutable, and safe for concurrent
 // use.
 type Format struct {
 	parts []part // nil: combined
 }
 
-// part is text of a template, or a field.
+// part is a piece of a template: literal text, or a field.
 type part struct {
 	text  string // "": field
 	field id
@@ -23,8 +23,8 @@ type part struct {
 func Combined() *Format { return &Format{} }
 
 // Template returns the format of a template: text in which {name} stands for a field of Fields, and
-// {{ and }} for braces. Text is written as it is. Values are escaped as in Combined, and a hyphen
-// where they are empty. The error says what is wrong and what is wanted.
+// {{ and }} for braces. Other text is written unchanged. Values are escaped as in Combined; an empty
+// value is a hyphen. The error says what is wrong and what is wanted.
 func Template(template string) (*Format, error) {
 	f := &Format{parts: []part{}}
 	if strings.ContainsFunc(template, unicode.IsControl) {

@@ -5,12 +5,12 @@ import (
 	"time"
 )
 
-// Line is what the log says of one request; Fields lists what each part is called.
+// Line is one request in the log. Fields lists the names of its fields.
 //
-// Scheme, Protocol, Result, Reason, Route and Origin are words of ours, without control
-// characters, quotes and backslashes: they are written as they are.
+// Scheme, Protocol, Result, Reason, Route and Origin are edgeproxy's own words, without control
+// characters, quotes and backslashes. They are written unescaped.
 // Host, Target, Method, UserAgent, Referer, RequestID, TraceID and User are bytes from the client
-// and may hold anything. The bytes stay the caller's: Write has copied them when it returns.
+// and may hold anything. The caller owns the bytes: Write copies them before it returns.
 type Line struct {
 	// Time is when the request was received, in any time zone.
 	Time time.Time
@@ -20,8 +20,8 @@ type Line struct {
 	// Host, Target and Method are the client's Host, raw request target and
 	// method.
 	Host, Target, Method []byte
-	// Scheme is http or https. Protocol is the version in the words of a request line, such
-	// as HTTP/1.1; "" if it is not known.
+	// Scheme is http or https. Protocol is the version as in a request line, such as
+	// HTTP/1.1; "" if it is unknown.
 	Scheme, Protocol string
 	// Status is the status code sent to the client, 0 if none was.
 	Status int
@@ -37,28 +37,28 @@ type Line struct {
 	// Duration runs from Time to the last byte sent, FirstByte to the first one, 0 if none
 	// was. Both are written in seconds, rounded to a microsecond.
 	Duration, FirstByte time.Duration
-	// Sightings is how often the key was asked for within the window, this request
+	// Sightings is how often the key was requested within the window, this request
 	// included, as the counting policy estimates it; 0 with other policies.
 	Sightings int
-	// TTL is the freshness that was left of a stored response when it became the answer,
-	// below 0 where it was stale; 0 of other answers. It is written in whole seconds.
+	// TTL is the freshness left when a stored response was sent, below 0 if it was stale; 0
+	// for other responses. It is written in whole seconds.
 	TTL time.Duration
-	// Origin is the address of the server that answered the fetch behind the answer; "":
+	// Origin is the address of the server that answered the fetch behind the response; "":
 	// there was no fetch, or no server has answered.
 	Origin string
-	// OriginConnect is the time it took to connect, with TLS; 0: the connection was there.
+	// OriginConnect is the time to connect, TLS included; 0: an open connection was used.
 	// OriginFirstByte runs from sending the request to the first byte of the response,
-	// OriginTotal to its last one; 0 while that is to come. They are written like Duration.
+	// OriginTotal to its last byte; 0 if that has not come yet. They are written like Duration.
 	OriginConnect, OriginFirstByte, OriginTotal time.Duration
 	// UserAgent, Referer and RequestID are the values of User-Agent, Referer and
-	// X-Request-Id, TraceID is that of a valid traceparent, or of the trace that begins with
-	// the request; nil without.
+	// X-Request-Id. TraceID is the trace id of a valid traceparent, or of the trace that
+	// begins with the request. Each is nil if there is none.
 	UserAgent, Referer, RequestID, TraceID []byte
-	// User is the name in the credentials, where the route asks for some; nil without.
+	// User is the user name in the credentials, on a route with basic_auth; nil if there is none.
 	User []byte
 }
 
-// appendAddr exists because AppendTo writes "invalid IP" for the zero Addr.
+// appendAddr appends an address, and nothing for the zero Addr. AppendTo would write "invalid IP".
 func appendAddr(b []byte, a netip.Addr) []byte {
 	if !a.IsValid() {
 		return b

@@ -8,14 +8,14 @@ import (
 	"edgeproxy/internal/lines"
 )
 
-// closeWait is how long Close waits for the last write.
+// closeWait bounds how long Close waits for the last write.
 const closeWait = 2 * time.Second
 
-// gather is how long a busy log waits between two writes.
+// gather is the time between two writes of a busy log.
 const gather = 50 * time.Millisecond
 
-// Options are the settings of a Log, as those of lines.Options. The zero value is ready
-// to use.
+// Options are the settings of a Log; see lines.Options. The zero value is ready to
+// use.
 type Options struct {
 	QueueBytes int
 	OnError    func(error)
@@ -24,7 +24,7 @@ type Options struct {
 // Log is an access log. Its methods are safe for concurrent use.
 type Log struct {
 	*lines.Log
-	buffers sync.Pool // of *buffer, in which lines are made
+	buffers sync.Pool // of *buffer
 }
 
 // New returns a log that writes to w; see lines.New.
@@ -37,13 +37,13 @@ func (o Options) lines() lines.Options {
 	return lines.Options{Name: "access log", QueueBytes: o.QueueBytes, OnError: o.OnError, CloseWait: closeWait, Gather: gather}
 }
 
-// usualLine is room for most lines. A buffer larger than longestKept is not kept.
+// usualLine is the initial size of a buffer, enough for most lines. The pool keeps no buffer larger than longestKept.
 const (
 	usualLine   = 1 << 10
 	longestKept = 16 << 10
 )
 
-// buffer is what a line is made in.
+// buffer is the memory in which a line is encoded.
 type buffer struct {
 	line  []byte
 	clock clock
@@ -58,13 +58,13 @@ func encode(l *lines.Log, err error) (*Log, error) {
 	return out, nil
 }
 
-// Write adds one line of JSON to the queue, as WriteAs does.
+// Write adds one JSON line to the queue, as WriteAs does.
 func (l *Log) Write(line *Line) { l.WriteAs(nil, line) }
 
 // WriteAs adds one line in this format to the queue and returns without waiting for the file.
-// The line and its bytes are the caller's again when it returns. A line that
-// does not fit the queue, or comes after Close, is dropped and counted. In the
-// steady state it does not allocate.
+// After it returns, the caller may change the line and its bytes. A line that does not fit
+// into the queue, or comes after Close, is dropped and counted. In the steady state it does
+// not allocate.
 func (l *Log) WriteAs(f *Format, line *Line) {
 	b := l.buffers.Get().(*buffer)
 	b.line = f.append(b.line[:0], &b.clock, line)
