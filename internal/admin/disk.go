@@ -9,13 +9,13 @@ import (
 	"time"
 )
 
-// Disk shows what lies on the disk tier, in forms that encoding/json can encode. It is called by many goroutines at once.
+// Disk shows the contents of the disk tier, in forms that encoding/json can encode. It is safe for concurrent use.
 type Disk interface {
-	// Stats is how much there is.
+	// Stats returns totals.
 	Stats() any
-	// List shows what is stored, one after the other, until show fails.
+	// List calls show for every stored object, until show fails.
 	List(show func(any) error) error
-	// Verify reads and checks all of it, and shows what is damaged, then how much was read.
+	// Verify reads and checks every record. It calls show for each damaged one, and at the end with the totals.
 	Verify(show func(any) error) error
 }
 
@@ -28,15 +28,15 @@ func addDisk(routes map[string]route, d Disk, log *slog.Logger) {
 	}
 }
 
-// errClientLeft ends lines that nobody reads.
+// errClientLeft ends an answer whose client has left.
 var errClientLeft = errors.New("the client has left")
 
-// linesHandler answers by the lines that each shows, as they come. An answer that cannot be completed is cut, so that its reader
-// notices.
+// linesHandler answers with the lines that each shows, as they come. It aborts an answer that cannot be completed, so that the
+// client notices.
 func linesHandler(each func(show func(any) error) error, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// As long as it takes: it is for operators, and the close of the server ends it.
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // without, it ends sooner
+		// No time limit: only operators use this, and closing the server ends it.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Time{}) // on an error writeTimeout stays in force
 		l := lines{w: w, encoder: json.NewEncoder(w), ctx: r.Context()}
 		l.encoder.SetEscapeHTML(false)
 		if r.Method == http.MethodHead {
@@ -55,7 +55,7 @@ func linesHandler(each func(show func(any) error) error, log *slog.Logger) http.
 	})
 }
 
-// lines is an answer of lines of JSON.
+// lines is an answer of JSON lines.
 type lines struct {
 	w       http.ResponseWriter
 	encoder *json.Encoder

@@ -11,41 +11,41 @@ import (
 
 // Bounds of GET /events.
 const (
-	eventEvery    = time.Second
-	mostListeners = 16
-	// eventWrite is how long one event may wait for its reader. A reader that takes longer is let go.
+	eventEvery     = time.Second
+	maxSubscribers = 16
+	// eventWrite bounds the write of one event. A client that reads more slowly is disconnected.
 	eventWrite = 10 * time.Second
 )
 
-// listeners are those who read events. Each is a request of its own, with its own clock: while there is none, nothing runs. It is safe
-// for concurrent use.
-type listeners struct {
+// subscribers counts the requests that receive events. Each request has its own ticker, so without subscribers nothing runs. It is
+// safe for concurrent use.
+type subscribers struct {
 	mu   sync.Mutex
 	n    int
-	quit chan struct{} // closed to end all that listen now; nil: no more may come
+	quit chan struct{} // closed to end all present subscribers; nil: no more are accepted
 }
 
-func newListeners() *listeners { return &listeners{quit: make(chan struct{})} }
+func newSubscribers() *subscribers { return &subscribers{quit: make(chan struct{})} }
 
-// enter takes one more in, and returns what ends it; nil where there are too many, or the server closes.
-func (l *listeners) enter() (quit <-chan struct{}) {
+// enter adds a subscriber, and returns the channel whose close ends it; nil if there are too many, or the server closes.
+func (l *subscribers) enter() (quit <-chan struct{}) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.quit == nil || l.n >= mostListeners {
+	if l.quit == nil || l.n >= maxSubscribers {
 		return nil
 	}
 	l.n++
 	return l.quit
 }
 
-func (l *listeners) leave() {
+func (l *subscribers) leave() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.n--
 }
 
-// end ends all that listen now; last says that no more may come.
-func (l *listeners) end(last bool) {
+// end ends all present subscribers. After end(true) no more are accepted.
+func (l *subscribers) end(last bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.quit == nil {
@@ -57,9 +57,9 @@ func (l *listeners) end(last bool) {
 	}
 }
 
-// eventsHandler sends the status as server-sent events (WHATWG HTML section 9.2): one at once, and one each second, each in one line. It
-// ends when its reader leaves or is too slow, when the server closes, and at a reload, since the token may be another one then.
-func eventsHandler(l *listeners, status func() any, log *slog.Logger) http.Handler {
+// eventsHandler sends the status as server-sent events (WHATWG HTML section 9.2): one at once, then one each second, each on one line.
+// It ends when the client leaves or is too slow, when the server closes, and at a reload, because the token may have changed.
+func eventsHandler(l *subscribers, status func() any, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		quit := l.enter()
 		if quit == nil {
@@ -87,19 +87,19 @@ func eventsHandler(l *listeners, status func() any, log *slog.Logger) http.Handl
 	})
 }
 
-// sendEvent sends one event, and reports whether its reader took it in time.
+// sendEvent sends one event, and reports whether the client took it in time.
 func sendEvent(w http.ResponseWriter, value any, log *slog.Logger) bool {
 	var b bytes.Buffer
 	b.WriteString("data: ")
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	if err := e.Encode(value); err != nil { // which ends the line
+	if err := e.Encode(value); err != nil { // Encode ends the line
 		log.Error("the status cannot be encoded", "error", err)
 		return false
 	}
 	b.WriteByte('\n')
 	control := http.NewResponseController(w)
-	_ = control.SetWriteDeadline(time.Time{}) // that of the server is of the whole answer
+	_ = control.SetWriteDeadline(time.Time{}) // writeTimeout would bound the whole answer
 	late := time.AfterFunc(eventWrite, func() { _ = control.SetWriteDeadline(time.Unix(1, 0)) })
 	defer late.Stop()
 	_, err := w.Write(b.Bytes())

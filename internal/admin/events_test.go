@@ -113,9 +113,9 @@ func TestAReaderOfEventsThatIsTooSlowIsLetGo(t *testing.T) {
 		}
 		time.Sleep(eventWrite + 2*eventEvery) // without reading
 		synctest.Wait()
-		s.listeners.mu.Lock()
-		n := s.listeners.n
-		s.listeners.mu.Unlock()
+		s.subscribers.mu.Lock()
+		n := s.subscribers.n
+		s.subscribers.mu.Unlock()
 		if n != 0 {
 			t.Errorf("got %d listeners, want none", n)
 		}
@@ -131,7 +131,7 @@ func TestEventsHaveABound(t *testing.T) {
 	counted(&o)
 	g := serve(t, mustNew(t, o))
 	var leaves []func()
-	for range mostListeners {
+	for range maxSubscribers {
 		next, leave := g.listen()
 		if next() == "" {
 			t.Fatal("got no event")

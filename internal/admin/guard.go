@@ -5,11 +5,11 @@ import (
 	"strings"
 )
 
-// guard refuses what a foreign page may have made a browser send.
+// guard refuses requests that a foreign page may have made a browser send.
 type guard struct {
 	anyHost bool
 	hosts   []host
-	page    string // the path of a page without data, to which other sites may link; "": there is none
+	page    string // path of the page without data that other sites may link to; "": none
 }
 
 func newGuard(address string, hosts []string) (guard, error) {
@@ -25,7 +25,7 @@ func (g guard) refusal(r *http.Request) string {
 		return "the Host is not one of this listener: want a loopback one, such as localhost, or the admin address"
 	case foreignOrigin(r):
 		return "the Origin is not this listener"
-	case crossSite(r) && !g.linked(r):
+	case crossSite(r) && !g.isLink(r):
 		return "the request comes from another site (Sec-Fetch-Site: cross-site)"
 	}
 	return ""
@@ -50,9 +50,9 @@ func (g guard) accepts(value string) bool {
 	return false
 }
 
-// foreignOrigin reports whether any Origin is something else than the Host.
+// foreignOrigin reports whether any Origin differs from the Host.
 // Browsers leave the default port out of both, so the texts can be compared.
-// "null" names nobody and is foreign.
+// "null" is foreign.
 func foreignOrigin(r *http.Request) bool {
 	for _, origin := range r.Header.Values("Origin") {
 		scheme, authority, _ := strings.Cut(origin, "://")
@@ -63,21 +63,21 @@ func foreignOrigin(r *http.Request) bool {
 	return false
 }
 
-// linked reports whether somebody followed a link to the page: the browser fetches a document for a window of its
-// own, and the other site sees nothing of it (W3C Fetch Metadata, section 2). For a frame the destination is another one.
-func (g guard) linked(r *http.Request) bool {
+// isLink reports whether a user followed a link to the page: the browser fetches a top-level document, which the other
+// site cannot read (W3C Fetch Metadata, section 2). For a frame Sec-Fetch-Dest has another value.
+func (g guard) isLink(r *http.Request) bool {
 	return g.page != "" && r.Method == http.MethodGet && r.URL.Path == g.page &&
-		only(r.Header, "Sec-Fetch-Mode", "navigate") && only(r.Header, "Sec-Fetch-Dest", "document")
+		hasOnly(r.Header, "Sec-Fetch-Mode", "navigate") && hasOnly(r.Header, "Sec-Fetch-Dest", "document")
 }
 
-// only reports whether h has the field once, with that value.
-func only(h http.Header, field, value string) bool {
+// hasOnly reports whether h has the field exactly once, with that value.
+func hasOnly(h http.Header, field, value string) bool {
 	all := h.Values(field)
 	return len(all) == 1 && all[0] == value
 }
 
-// crossSite covers requests that carry no Origin: a GET for an image, a frame
-// or a link.
+// crossSite reports a cross-site request by Sec-Fetch-Site. It covers requests
+// without an Origin: a GET for an image, a frame or a link.
 func crossSite(r *http.Request) bool {
 	for _, site := range r.Header.Values("Sec-Fetch-Site") {
 		if strings.EqualFold(site, "cross-site") {

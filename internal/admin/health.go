@@ -2,7 +2,7 @@ package admin
 
 import "net/http"
 
-// live answers as long as anything does.
+// live answers /livez: if the process can answer at all, it is alive.
 func live(w http.ResponseWriter, _ *http.Request) {
 	writeText(w, http.StatusOK, "ok")
 }

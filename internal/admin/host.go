@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// host is a Host field value taken apart and in normal form: lower case, no
-// trailing dot, IP addresses as netip writes them.
+// host is a parsed Host field value in normal form: lower case, no trailing dot,
+// IP addresses as netip writes them.
 type host struct {
 	name string
 	port string // "": none
 }
 
-// parseHost takes a Host field value apart (RFC 9110 section 7.2). It is
-// stricter than a resolver on purpose: "127.1" or an IPv6 address without
-// brackets is no Host that a browser sends.
+// parseHost parses a Host field value (RFC 9110 section 7.2). It is stricter than
+// a resolver on purpose: no browser sends "127.1", or an IPv6 address without
+// brackets, as Host.
 func parseHost(s string) (h host, ok bool) {
 	name, rest := s, ""
 	if strings.HasPrefix(s, "[") {
@@ -33,18 +33,18 @@ func parseHost(s string) (h host, ok bool) {
 		name, rest = s[:colon], s[colon:]
 	}
 	if rest != "" {
-		if rest[0] != ':' || !digits(rest[1:]) {
+		if rest[0] != ':' || !isDigits(rest[1:]) {
 			return host{}, false
 		}
 		h.port = rest[1:]
 	}
-	h.name = normal(name)
+	h.name = normalName(name)
 	return h, h.name != ""
 }
 
-// digits reports whether s has no byte but digits; RFC 3986 section 3.2.3
-// allows a port of none at all.
-func digits(s string) bool {
+// isDigits reports whether s consists of digits only. It may be empty: RFC 3986
+// section 3.2.3 allows an empty port.
+func isDigits(s string) bool {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
 			return false
@@ -53,7 +53,7 @@ func digits(s string) bool {
 	return true
 }
 
-func normal(name string) string {
+func normalName(name string) string {
 	name = strings.TrimSuffix(strings.ToLower(name), ".")
 	if addr, err := netip.ParseAddr(name); err == nil {
 		return addr.Unmap().WithZone("").String()
@@ -69,8 +69,8 @@ func (h host) loopback() bool {
 	return err == nil && addr.IsLoopback()
 }
 
-// addressHost returns the host that a listen address stands for, and false if
-// it stands for none: a socket, or every interface.
+// addressHost returns the host of a listen address, and false if it has none: a
+// socket, or all interfaces.
 func addressHost(address string) (h host, ok bool, err error) {
 	if address == "" || strings.HasPrefix(address, "unix:") {
 		return host{}, false, nil
@@ -79,15 +79,15 @@ func addressHost(address string) (h host, ok bool, err error) {
 	if err != nil {
 		return host{}, false, fmt.Errorf("address %q: want HOST:PORT or unix:PATH", address)
 	}
-	h.name = normal(name)
+	h.name = normalName(name)
 	if addr, err := netip.ParseAddr(h.name); h.name == "" || err == nil && addr.IsUnspecified() {
 		return host{}, false, nil
 	}
 	return h, true, nil
 }
 
-// acceptedHosts returns the names of the listener; without a port they hold for
-// every port.
+// acceptedHosts returns the names of the listener. A name without a port is
+// accepted with any port.
 func acceptedHosts(address string, hosts []string) ([]host, error) {
 	var out []host
 	own, ok, err := addressHost(address)
@@ -109,11 +109,11 @@ func acceptedHosts(address string, hosts []string) ([]host, error) {
 	return out, errors.Join(errs...)
 }
 
-// parseEntry is parseHost for a setting. IPv6 needs no brackets there, and a
-// name that no Host can ever have, such as a wildcard, is refused.
+// parseEntry is parseHost for a setting. IPv6 needs no brackets there. A name that
+// no Host can have, such as a wildcard, is refused.
 func parseEntry(s string) (host, bool) {
 	if addr, err := netip.ParseAddr(s); err == nil {
-		return host{name: normal(addr.String())}, true
+		return host{name: normalName(addr.String())}, true
 	}
 	h, ok := parseHost(s)
 	if _, err := netip.ParseAddr(h.name); err == nil {

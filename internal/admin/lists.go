@@ -7,10 +7,10 @@ import (
 	"strconv"
 )
 
-// mostRows bounds how many rows of a list may be asked for.
-const mostRows = 100
+// maxRows bounds the rows that a request may ask for.
+const maxRows = 100
 
-// listHandler answers by what list says of so many rows: usual, where the query says none.
+// listHandler answers with list(rows). usual is the number of rows if the query has none.
 func listHandler(list func(rows int) any, usual int, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		rows, why := parseRows(r.URL.RawQuery, usual)
@@ -25,7 +25,7 @@ func listHandler(list func(rows int) any, usual int, log *slog.Logger) http.Hand
 	})
 }
 
-// parseRows reads the query of a list; why says what is wrong with it.
+// parseRows parses the query of a list. why is what is wrong with it, "" for nothing.
 func parseRows(query string, usual int) (rows int, why string) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
@@ -43,8 +43,8 @@ func parseRows(query string, usual int) (rows int, why string) {
 		return usual, ""
 	}
 	rows, err = strconv.Atoi(values.Get("n"))
-	if err != nil || rows < 1 || rows > mostRows {
-		return 0, "n: " + quote(values.Get("n")) + ": want a number of rows from 1 to " + strconv.Itoa(mostRows)
+	if err != nil || rows < 1 || rows > maxRows {
+		return 0, "n: " + quote(values.Get("n")) + ": want a number of rows from 1 to " + strconv.Itoa(maxRows)
 	}
 	return rows, ""
 }

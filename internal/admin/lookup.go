@@ -8,11 +8,11 @@ import (
 	"strings"
 )
 
-// mostLookupFields is how many header fields a look-up may have. MaxHeaderBytes of the server bounds their length.
-const mostLookupFields = 64
+// maxLookupFields bounds the header fields of a lookup. The server's MaxHeaderBytes bounds their length.
+const maxLookupFields = 64
 
-// lookupHandler answers by what Lookup says. Its query is as strict as a purge: a parameter that is misspelt would ask for something else
-// than was meant.
+// lookupHandler answers with the result of Lookup. It parses the query as strictly as a purge: a misspelt parameter must not ask for
+// something else than was meant.
 func lookupHandler(lookup func(method, url string, fields [][2]string) (any, error), log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		method, about, fields, why := parseLookup(r.URL.RawQuery)
@@ -32,7 +32,7 @@ func lookupHandler(lookup func(method, url string, fields [][2]string) (any, err
 	})
 }
 
-// parseLookup reads the query of a look-up; why says what is wrong with it.
+// parseLookup parses the query of a lookup. why is what is wrong with it, "" for nothing.
 func parseLookup(query string) (method, about string, fields [][2]string, why string) {
 	values, err := url.ParseQuery(query)
 	if err != nil {
@@ -49,7 +49,7 @@ func parseLookup(query string) (method, about string, fields [][2]string, why st
 			return "", "", nil, quote(name) + ": unknown parameter; want url, method or header"
 		}
 	}
-	if len(values["header"]) > mostLookupFields {
+	if len(values["header"]) > maxLookupFields {
 		return "", "", nil, "header: too many fields"
 	}
 	for _, line := range values["header"] {

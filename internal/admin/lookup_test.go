@@ -36,7 +36,7 @@ func TestLookup(t *testing.T) {
 	f("url=a&url=b", http.StatusBadRequest, "url: given twice")
 	f("url=a&header=b", http.StatusBadRequest, "header: want NAME: VALUE")
 	f("url=a&heder=b", http.StatusBadRequest, "unknown parameter")
-	f("url=a"+strings.Repeat("&header=A:b", mostLookupFields+1), http.StatusBadRequest, "header: too many fields")
+	f("url=a"+strings.Repeat("&header=A:b", maxLookupFields+1), http.StatusBadRequest, "header: too many fields")
 	f("url=%zz", http.StatusBadRequest, "the query cannot be read")
 
 	if a := g.do("GET", "/lookup?url=a", ""); a.status != http.StatusUnauthorized {

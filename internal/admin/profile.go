@@ -8,8 +8,8 @@ import (
 
 const profiles = "/debug/pprof/"
 
-// addProfiles adds the profiles of the process. net/http/pprof makes room for those that
-// take a while beside the listener's limit of an answer.
+// addProfiles adds the profiles of the process. net/http/pprof extends the write deadline
+// for those that take longer than writeTimeout.
 func addProfiles(routes map[string]route) {
 	add := func(name, about string, h http.HandlerFunc) { routes[profiles+name] = read(about, h) }
 	add("", "profiles of the process, for go tool pprof", pprof.Index)

@@ -8,24 +8,24 @@ import (
 	"net/http"
 )
 
-// maxPurgeBody is the most bytes of a purge request. It bounds the number of
-// values, too.
+// maxPurgeBody bounds the body of a purge request in bytes, and so the number of
+// values.
 const maxPurgeBody = 1 << 20
 
-// purgeAnswer is the body of a purge that was done.
+// purgeAnswer is the answer to a successful purge.
 type purgeAnswer struct {
-	// Purged has one member, as the request: a list, also where that had one string,
-	// or true for all.
+	// Purged has the member of the request: a list, even if the request had a single
+	// string, or true for all.
 	Purged  map[string]any `json:"purged"`
 	Soft    bool           `json:"soft"`
 	Objects *int           `json:"objects"` // nil: not counted
 }
 
-// purgeHandler does not look at Content-Type: the guard has refused foreign
-// pages already, and a forgotten header should not stop a purge.
+// purgeHandler ignores Content-Type: the guard has refused foreign pages already,
+// and a missing header should not stop a purge.
 //
-// A purge goes on when the client has left: it was asked for, and the size of the
-// body bounds the work.
+// A purge is completed even if the client leaves. The size of the body bounds the
+// work.
 func purgeHandler(p Purger, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxPurgeBody))
@@ -39,7 +39,7 @@ func purgeHandler(p Purger, log *slog.Logger) http.Handler {
 			return
 		}
 		objects, counted, err := p.Purge(order.by, order.values, order.soft)
-		if done(err) { // and may come back
+		if purgedAnyway(err) { // purged, but the purge may be lost at a restart
 			log.ErrorContext(r.Context(), "purge", "by", order.by, "values", len(order.values), "soft", order.soft, "error", err)
 			writeError(w, http.StatusInternalServerError, err.Error())
 			return
@@ -59,8 +59,8 @@ func purgeHandler(p Purger, log *slog.Logger) http.Handler {
 	})
 }
 
-// done reports whether err is of a purge that was done all the same.
-func done(err error) bool {
+// purgedAnyway reports whether err is of a purge that has taken effect.
+func purgedAnyway(err error) bool {
 	e, ok := errors.AsType[interface {
 		error
 		Purged() bool

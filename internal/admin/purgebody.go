@@ -12,31 +12,31 @@ import (
 	"unicode/utf8"
 )
 
-// purgeAll is the key that has no values.
+// purgeAll is the key without values.
 const purgeAll = "all"
 
 var errPurgeForm = errors.New(`want a JSON object with one of url, prefix, host, tag and all, such as {"url": "http://HOST/PATH"}`)
 
 // purgeOrder is what a purge request asks for.
 type purgeOrder struct {
-	by     string   // what the values are: a key of the request
-	values []string // none for all
+	by     string   // the key of the request
+	values []string // nil for all
 	soft   bool
 }
 
-// parsePurge reads a purge request. It is strict: a key that is misspelt, given
-// twice or unknown must not purge less, or more, than was meant. Keys are compared
-// as they are, unlike in json.Unmarshal.
+// parsePurge parses a purge request. It is strict: a key that is misspelt, repeated
+// or unknown must not purge less, or more, than was meant. Keys are case-sensitive,
+// unlike in json.Unmarshal.
 func parsePurge(body []byte) (purgeOrder, error) {
 	var o purgeOrder
-	if !utf8.Valid(body) { // or encoding/json would put U+FFFD into the URL
+	if !utf8.Valid(body) { // encoding/json would put U+FFFD into the URL
 		return o, errors.New("the body is not valid UTF-8")
 	}
 	keys, err := parseObject(body)
 	if err != nil {
 		return o, err
 	}
-	for _, key := range slices.Sorted(maps.Keys(keys)) { // sorted: the same request gets the same answer
+	for _, key := range slices.Sorted(maps.Keys(keys)) { // sorted, so that the same request gets the same error
 		if err := o.read(key, keys[key]); err != nil {
 			return purgeOrder{}, err
 		}
@@ -47,7 +47,7 @@ func parsePurge(body []byte) (purgeOrder, error) {
 	return o, nil
 }
 
-// read takes one key.
+// read adds one key to o.
 func (o *purgeOrder) read(key string, raw json.RawMessage) error {
 	switch key {
 	case "soft":
@@ -97,7 +97,7 @@ func parseObject(body []byte) (map[string]json.RawMessage, error) {
 		if err != nil {
 			return nil, fmt.Errorf("bad JSON: %w", err)
 		}
-		key, _ := token.(string) // the decoder has checked that a key is one
+		key, _ := token.(string) // the decoder allows only strings as keys
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
 			return nil, fmt.Errorf("bad JSON: %w", err)
@@ -128,13 +128,13 @@ func parseValues(raw json.RawMessage) ([]string, error) {
 	} else if err := json.Unmarshal(raw, &values); err != nil {
 		return nil, errValues
 	}
-	if len(values) == 0 || slices.Contains(values, "") { // null in a list comes here too
+	if len(values) == 0 || slices.Contains(values, "") { // null in a list becomes "" too
 		return nil, errValues
 	}
 	return values, nil
 }
 
-// quote makes a text from the client fit for an error message.
+// quote quotes and shortens a text from the client for an error message.
 func quote(s string) string {
 	const most = 200
 	if len(s) > most {

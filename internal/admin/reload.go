@@ -7,11 +7,11 @@ import (
 	"time"
 )
 
-// reloadTimeout bounds the wait for a reload before this one. It leaves time to answer.
+// reloadTimeout bounds the wait for an earlier reload. It is shorter than writeTimeout, to leave time for the answer.
 const reloadTimeout = writeTimeout - 5*time.Second
 
-// reloadHandler does not read the body: all there is to know is in the file. A reload goes on
-// when the client has left: it was asked for.
+// reloadHandler ignores the body: the file has everything. A reload is completed even if the
+// client leaves.
 func reloadHandler(reload func(context.Context) (int, any), log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), reloadTimeout)

@@ -10,11 +10,11 @@ import (
 func writeText(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = io.WriteString(w, text) // a client that has left is no fault of ours
+	_, _ = io.WriteString(w, text) // an error only means that the client has left
 }
 
-// writeJSON encodes before it answers, so that a value that cannot be encoded
-// is an error and not half a document.
+// writeJSON encodes the whole value before it answers. So a value that cannot be
+// encoded is an error and not half a document.
 func writeJSON(w http.ResponseWriter, status int, indent string, value any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -29,7 +29,7 @@ func writeJSON(w http.ResponseWriter, status int, indent string, value any) erro
 	return nil
 }
 
-// errorBody is the form of every error.
+// errorBody is the body of every error.
 type errorBody struct {
 	Error string `json:"error"`
 }

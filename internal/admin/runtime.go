@@ -8,10 +8,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 )
 
-// RegisterRuntime registers what is true of any such process: go_*, process_*
-// and edgeproxy_build_info, which is 1 and carries version and the version of
-// Go as labels. An error says which of them registerer already had; those
-// before it stay registered.
+// RegisterRuntime registers the metrics of the process: go_*, process_* and
+// edgeproxy_build_info, which is 1 and has version and the version of Go as
+// labels. An error says which of them registerer already had. Those before it
+// stay registered.
 func RegisterRuntime(registerer prometheus.Registerer, version string) error {
 	info := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "edgeproxy_build_info",

@@ -24,25 +24,24 @@ const (
 	maxHeader     = 16 << 10
 )
 
-// Paths of the list of paths. That of the admin listener is under the token, as what it lists.
+// Paths of the page and of the lists of paths. adminList needs the token, like the paths that it lists.
 const (
 	adminPage   = "/"
 	adminList   = "/paths"
 	metricsList = "/"
 )
 
-// Purger forgets stored responses, or with soft makes them stale. By is "url",
-// "prefix", "host" or "tag", of which values has one or more, or "all", without a
-// value. Objects is how many went, if counted says that somebody counted. An error
-// says in words for the client which value is wrong; nothing was purged then, unless it has a
-// method Purged() bool that says so. It is
-// called by many goroutines at once.
+// Purger purges stored responses, or with soft makes them stale. by is "url",
+// "prefix", "host" or "tag", with one or more values, or "all", without values.
+// objects is how many were purged, if counted is true. An error says in words for
+// the client which value is wrong. Nothing was purged then, unless the error has a
+// method Purged() bool that returns true. It is safe for concurrent use.
 type Purger interface {
 	Purge(by string, values []string, soft bool) (objects int, counted bool, err error)
 }
 
-// Options are what the admin server needs. All functions and interfaces are
-// called by many goroutines at once, and each is required.
+// Options are what the admin server needs. All functions and interfaces are called
+// concurrently. Each is required unless it says otherwise.
 type Options struct {
 	// Address is the configured address, HOST:PORT or unix:PATH. Its host is
 	// accepted as the Host of a request, with any port. "" and an address for
@@ -51,39 +50,39 @@ type Options struct {
 	// Hosts are further values accepted as Host: a name or an address, for any
 	// port or, written HOST:PORT, for that one.
 	Hosts []string
-	// Token is what a request has to show as Authorization: Bearer, but for Page, health
-	// and metrics; "" is nothing.
+	// Token is the token that requests need as Authorization: Bearer, except for Page,
+	// health and metrics; "": none.
 	Token string
 	// Page answers GET and HEAD of / with a page for browsers. It needs no token, so it must hold no data.
 	Page http.Handler
 	// Profiles shows profiles of the process under /debug/pprof/.
 	Profiles bool
-	// Registry holds the metrics shown.
+	// Registry has the metrics of /metrics.
 	Registry prometheus.Gatherer
 	// Ready says whether the proxy should get traffic, and if not why, in one
-	// line. If it should, the line is what is wrong all the same; "" is nothing.
+	// line. If it should, reason is a lesser problem; "" is none.
 	Ready func() (ready bool, reason string)
 	// Status returns the state of the proxy, in a form that encoding/json can
-	// encode and that nobody writes to any more.
+	// encode. Nobody may change it afterwards.
 	Status func() any
-	// Purger forgets stored responses.
+	// Purger answers /purge.
 	Purger Purger
-	// Lookup says what would become of a request for url by method with these fields, in a form that encoding/json can
-	// encode, and changes nothing. It may wait for the disk. An error says in words for the client what is wrong with the request. Nil is
-	// no such path.
+	// Lookup says what would happen to a request for url by method with these fields, in a form that encoding/json can
+	// encode. It changes nothing. It may wait for the disk. An error says in words for the client what is wrong with the request. Nil: no
+	// such path.
 	Lookup func(method, url string, fields [][2]string) (answer any, err error)
-	// Top says which hosts and URLs most of the traffic goes to, in lists of at most so many rows, and Requests which requests
-	// have run for longest, at most so many; in a form as that of Status. Nil is no such path.
+	// Top returns the hosts and URLs with the most traffic, in lists of at most rows, and Requests the oldest requests in
+	// progress, at most rows. The form is as in Status. Nil: no such path.
 	Top, Requests func(rows int) any
-	// Reload applies the configuration again, and returns the status of the answer and
-	// its body, in a form that encoding/json can encode. It returns soon after its context
-	// ends. Nil is no such path.
+	// Reload reloads the configuration. It returns the status of the answer and its body,
+	// in a form that encoding/json can encode. It returns soon after its context ends. Nil:
+	// no such path.
 	Reload func(context.Context) (status int, answer any)
-	// Disk shows the disk tier; nil is no such paths.
+	// Disk shows the disk tier; nil: no such paths.
 	Disk Disk
-	// Panics notes those that end a request; nil notes none.
+	// Panics counts panics of handlers; nil counts none.
 	Panics *rescue.Counter
-	// Log gets what goes wrong in connections and scrapes, and each purge.
+	// Log gets the errors of connections and scrapes, and each purge.
 	Log *slog.Logger
 }
 
@@ -98,18 +97,18 @@ type MetricsOptions struct {
 
 // Server answers on one listener. Its methods are safe for concurrent use.
 type Server struct {
-	http      http.Server
-	site      atomic.Pointer[site]
-	listeners *listeners
+	http        http.Server
+	site        atomic.Pointer[site]
+	subscribers *subscribers
 }
 
-// ServeHTTP answers by the options that are in force.
+// ServeHTTP answers with the options in force.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.site.Load().ServeHTTP(w, r) }
 
 // New returns the admin server. An error names the option that is missing or
 // cannot be understood.
 func New(o Options) (*Server, error) {
-	l := newListeners()
+	l := newSubscribers()
 	s, err := newSite(o, l)
 	if err != nil {
 		return nil, err
@@ -117,20 +116,20 @@ func New(o Options) (*Server, error) {
 	return newServer(s, l, o.Log), nil
 }
 
-// Prepare checks further options. Use has requests that come from then on go by them, all
-// but the Log of connections, and ends the streams of events, which come back; it cannot fail. An error is that of New.
+// Prepare checks new options. use puts them in force for later requests, except the Log of
+// connections, and ends the streams of events, whose clients reconnect. use cannot fail. An error is as in New.
 func (s *Server) Prepare(o Options) (use func(), err error) {
-	next, err := newSite(o, s.listeners)
+	next, err := newSite(o, s.subscribers)
 	if err != nil {
 		return nil, err
 	}
 	return func() {
 		s.site.Store(next)
-		s.listeners.end(false)
+		s.subscribers.end(false)
 	}, nil
 }
 
-func newSite(o Options, l *listeners) (*site, error) {
+func newSite(o Options, l *subscribers) (*site, error) {
 	g, err := newGuard(o.Address, o.Hosts)
 	if err != nil {
 		return nil, fmt.Errorf("admin server: %w", err)
@@ -157,7 +156,7 @@ func newSite(o Options, l *listeners) (*site, error) {
 		routes["/top"] = read("the hosts and URLs that most of the traffic goes to; ?n= is how many, 20 if not said", listHandler(o.Top, 20, o.Log))
 	}
 	if o.Requests != nil {
-		routes["/requests"] = read("the requests that run now, the oldest first; ?n= is how many, 100 if not said", listHandler(o.Requests, mostRows, o.Log))
+		routes["/requests"] = read("the requests that run now, the oldest first; ?n= is how many, 100 if not said", listHandler(o.Requests, maxRows, o.Log))
 	}
 	if o.Reload != nil {
 		routes["/reload"] = route{
@@ -176,15 +175,15 @@ func newSite(o Options, l *listeners) (*site, error) {
 }
 
 // NewMetrics returns a server with /livez, /readyz and /metrics only. It
-// accepts any Host: what it shows has no URL in it, and scrapers use names of
-// their own. An error names the option that is missing.
+// accepts any Host: its answers contain no URLs, and scrapers use their own
+// names. An error names the option that is missing.
 func NewMetrics(o MetricsOptions) (*Server, error) {
 	if err := missing(o.Registry, o.Ready, o.Log); err != nil {
 		return nil, fmt.Errorf("metrics server: %w", err)
 	}
 	routes := commonRoutes(o.Registry, o.Ready, o.Log)
 	routes[metricsList] = public("this list", indexHandler(routes))
-	return newServer(&site{guard: guard{anyHost: true}, panics: o.Panics, routes: routes, list: metricsList}, newListeners(), o.Log), nil
+	return newServer(&site{guard: guard{anyHost: true}, panics: o.Panics, routes: routes, list: metricsList}, newSubscribers(), o.Log), nil
 }
 
 func missing(registry prometheus.Gatherer, ready func() (bool, string), log *slog.Logger) error {
@@ -206,8 +205,8 @@ func commonRoutes(registry prometheus.Gatherer, ready func() (bool, string), log
 	}
 }
 
-func newServer(first *site, l *listeners, log *slog.Logger) *Server {
-	s := &Server{listeners: l}
+func newServer(first *site, l *subscribers, log *slog.Logger) *Server {
+	s := &Server{subscribers: l}
 	s.site.Store(first)
 	s.http = http.Server{
 		Handler:           s,
@@ -217,7 +216,7 @@ func newServer(first *site, l *listeners, log *slog.Logger) *Server {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(log.Handler(), slog.LevelWarn),
-		// Or "OPTIONS *" would be answered before the guard sees it.
+		// Otherwise net/http would answer "OPTIONS *" before the guard sees it.
 		DisableGeneralOptionsHandler: true,
 	}
 	return s
@@ -232,12 +231,12 @@ func (s *Server) Serve(l net.Listener) error {
 	return nil
 }
 
-// Close stops listening, ends the streams of events, waits for the requests under way until ctx is done,
-// and then cuts their connections and cancels their contexts. It returns an
-// error that wraps ctx.Err() if it had to cut. A handler that is inside Status,
-// Ready, a Purger or a collector at that moment is not waited for.
+// Close stops listening, ends the streams of events, and waits for requests in progress until ctx is
+// done. Then it closes their connections and cancels their contexts, and returns an error that wraps
+// ctx.Err(). It does not wait for a handler that is inside Status, Ready, a Purger or a collector at
+// that moment.
 func (s *Server) Close(ctx context.Context) error {
-	s.listeners.end(true)
+	s.subscribers.end(true)
 	err := s.http.Shutdown(ctx)
 	if err == nil {
 		return nil

@@ -12,32 +12,32 @@ import (
 
 // route is one path of the site.
 type route struct {
-	methods []string // as Allow lists them
-	about   string   // for the index
-	open    bool     // without the token, too
+	methods []string // for Allow
+	about   string   // for the list of paths
+	public  bool     // needs no token
 	handler http.Handler
 }
 
-// read is a route for GET and HEAD.
+// read returns a route for GET and HEAD.
 func read(about string, h http.Handler) route {
 	return route{methods: []string{http.MethodGet, http.MethodHead}, about: about, handler: h}
 }
 
-// public is read, also for clients without the token.
+// public is read for a route that needs no token.
 func public(about string, h http.Handler) route {
 	r := read(about, h)
-	r.open = true
+	r.public = true
 	return r
 }
 
-// site is the guard in front of a table of exact paths. It is not a
-// http.ServeMux because that redirects, and answers errors in plain text.
+// site is a table of exact paths behind the guard. It is not a http.ServeMux,
+// because that redirects, and answers errors in plain text.
 type site struct {
 	guard  guard
 	token  token
 	panics *rescue.Counter
 	routes map[string]route
-	list   string // the path that lists them
+	list   string // the path of the list of routes
 }
 
 func (s *site) ServeHTTP(out http.ResponseWriter, r *http.Request) {
@@ -50,8 +50,8 @@ func (s *site) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 		return
 	}
 	to, ok := s.routes[r.URL.Path]
-	if s.token.there && !to.open && !s.token.shown(r) { // without it a client does not even learn which paths there are
-		demand(w, r)
+	if s.token.required && !to.public && !s.token.presentedBy(r) { // checked before the path: without the token a client does not learn which paths exist
+		requireToken(w, r)
 		return
 	}
 	if !ok {
@@ -67,7 +67,7 @@ func (s *site) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	to.handler.ServeHTTP(w, r)
 }
 
-// rescue makes a panic a 500, or the end of the connection where an answer has begun.
+// rescue turns a panic into a 500, or closes the connection if the answer has begun.
 func (s *site) rescue(w *answer) {
 	v := recover()
 	switch {
@@ -83,7 +83,7 @@ func (s *site) rescue(w *answer) {
 	}
 }
 
-// answer is a ResponseWriter that knows whether it has begun.
+// answer is a ResponseWriter that knows whether the answer has begun.
 type answer struct {
 	http.ResponseWriter
 	begun bool
@@ -102,7 +102,7 @@ func (a *answer) Write(b []byte) (int, error) {
 // Unwrap is for http.ResponseController.
 func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// indexHandler lists the routes, itself included once it is one of them.
+// indexHandler lists the routes, including those that are added later.
 func indexHandler(routes map[string]route) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		var b strings.Builder
