@@ -2,10 +2,10 @@ package top
 
 import "math/bits"
 
-// index finds the entry of a hash: open addressing with linear probing, at most half full (Knuth, TAOCP 3,
-// section 6.4, algorithms L and R). It never grows.
+// index maps a hash to its entry. It uses open addressing with linear probing and is at most half full (Knuth,
+// TAOCP 3, section 6.4, algorithms L and R). It never grows.
 type index struct {
-	slots []uint32 // the number of an entry and 1; 0 is none
+	slots []uint32 // the number of an entry plus 1; 0: empty
 	mask  uint64
 }
 
@@ -24,7 +24,7 @@ func (i *index) find(hash uint64, entries []entry) (n uint32, ok bool) {
 	return 0, false
 }
 
-// insert adds a hash that is not there.
+// insert adds a hash, which must not be in the index.
 func (i *index) insert(hash uint64, n uint32) {
 	at := hash & i.mask
 	for i.slots[at] != 0 {
@@ -33,7 +33,7 @@ func (i *index) insert(hash uint64, n uint32) {
 	i.slots[at] = n + 1
 }
 
-// remove takes out a hash that is there, and moves up those behind it that it had pushed on.
+// remove removes a hash, which must be in the index, and moves later ones of its probe sequence up.
 func (i *index) remove(hash uint64, entries []entry) {
 	free := hash & i.mask
 	for entries[i.slots[free]-1].hash != hash {
@@ -41,7 +41,7 @@ func (i *index) remove(hash uint64, entries []entry) {
 	}
 	for at := (free + 1) & i.mask; i.slots[at] != 0; at = (at + 1) & i.mask {
 		home := entries[i.slots[at]-1].hash & i.mask
-		if (at-home)&i.mask >= (at-free)&i.mask { // its home is not behind the free slot
+		if (at-home)&i.mask >= (at-free)&i.mask { // its home slot is not after the free slot
 			i.slots[free] = i.slots[at]
 			free = at
 		}

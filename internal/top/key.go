@@ -2,13 +2,13 @@ package top
 
 import "hash/maphash"
 
-// Key is the text of a key, in parts: a host, or a URL. It belongs to the caller and is only read.
+// Key is the text of a key, in parts: a host, or a URL. The caller owns its bytes; they are only read.
 type Key struct {
 	Scheme       string // "" for a host
 	Host, Target []byte
 }
 
-// copyTo copies as much of the text as there is room for.
+// copyTo copies as much of the text as fits. cut says that it did not fit.
 func (k *Key) copyTo(to []byte) (size int, cut bool) {
 	if k.Scheme != "" {
 		size = copy(to, k.Scheme)
@@ -27,9 +27,9 @@ func (k *Key) length() int {
 	return n
 }
 
-// hashes returns the hash of the host and that of the URL. Both have a seed, so nobody outside can make two keys share one.
+// hashes returns the hashes of the host and of the URL. Both are seeded, so that no client can make two keys collide.
 func (t *Table) hashes(r *Request) (host, url uint64) {
-	const odd = 0x9e3779b97f4a7c15 // of the golden ratio: the order of the parts counts
+	const odd = 0x9e3779b97f4a7c15 // from the golden ratio; it makes the order of the parts matter
 	host = maphash.Bytes(t.seed, r.Host)
 	url = (host+uint64(len(r.Scheme)))*odd + maphash.Bytes(t.seed, r.Target)
 	return host, url ^ url>>29

@@ -1,28 +1,28 @@
 package top
 
-// entry is one key that is counted. Its text lies in Summary.text.
+// entry is one counted key. Its text is in Summary.text.
 type entry struct {
-	hash  uint64
-	count int64  // at least what there was of it
-	over  int64  // of count, what may be of keys that had the place before
-	place uint32 // in the heap
-	size  uint16 // of the text
-	cut   bool   // the key is longer
+	hash      uint64
+	count     int64  // upper bound of the key's count
+	overcount int64  // the part of count that may belong to earlier keys of this entry
+	heapIndex uint32 // index in the heap
+	size      uint16 // length of the kept text
+	cut       bool   // the key is longer
 }
 
-// Summary counts weights by key for as many keys as it has entries, and then for those that come up
-// most: a new key takes the place of the one with the least count, and its count as an error. It takes all of
-// its memory when it is made. It is not safe for concurrent use.
+// Summary counts weights by key. When all entries are in use, a new key replaces the one with the least
+// count, and takes over its count as a possible error. So the most frequent keys stay. It allocates all of
+// its memory when it is created. It is not safe for concurrent use.
 type Summary struct {
 	width   int
 	total   int64
-	entries []entry  // len: in use
+	entries []entry  // those in use
 	heap    []uint32 // numbers of entries, the least count first
 	index   index
 	text    []byte // width bytes for each entry
 }
 
-// NewSummary returns a Summary for so many keys, at least 1, of whose text it keeps width bytes, at most 65535.
+// NewSummary returns a Summary for this many keys, at least 1. It keeps width bytes of each key's text, at most 65535.
 func NewSummary(entries, width int) *Summary {
 	return &Summary{
 		width: width, entries: make([]entry, 0, entries), heap: make([]uint32, 0, entries),
@@ -30,37 +30,37 @@ func NewSummary(entries, width int) *Summary {
 	}
 }
 
-// Add counts weight, above 0, for the key with this hash and this text. It allocates nothing.
+// Add adds weight, above 0, to the count of the key with this hash and text. It allocates nothing.
 func (s *Summary) Add(hash uint64, k *Key, weight int64) {
 	s.total += weight
 	if n, ok := s.index.find(hash, s.entries); ok {
 		s.entries[n].count += weight
-		s.sink(s.entries[n].place)
+		s.siftDown(s.entries[n].heapIndex)
 		return
 	}
 	if len(s.entries) < cap(s.entries) {
 		n := uint32(len(s.entries)) //nolint:gosec // far below
-		s.entries = append(s.entries, entry{hash: hash, count: weight, place: n})
+		s.entries = append(s.entries, entry{hash: hash, count: weight, heapIndex: n})
 		s.heap = append(s.heap, n)
-		s.keep(n, k)
+		s.copyText(n, k)
 		s.index.insert(hash, n)
-		s.rise(n)
+		s.siftUp(n)
 		return
 	}
 	n := s.heap[0]
 	e := &s.entries[n]
 	s.index.remove(e.hash, s.entries)
-	e.hash, e.over = hash, e.count
+	e.hash, e.overcount = hash, e.count
 	e.count += weight
-	s.keep(n, k)
+	s.copyText(n, k)
 	s.index.insert(hash, n)
-	s.sink(0)
+	s.siftDown(0)
 }
 
-// Total is the sum of all weights.
+// Total returns the sum of all weights.
 func (s *Summary) Total() int64 { return s.total }
 
-// Least is the most that a key without an entry can have.
+// Least returns the largest count that a key without an entry can have.
 func (s *Summary) Least() int64 {
 	if len(s.entries) < cap(s.entries) {
 		return 0
@@ -74,14 +74,14 @@ func (s *Summary) Reset() {
 	s.index.reset()
 }
 
-// keep copies the text of a key.
-func (s *Summary) keep(n uint32, k *Key) {
+// copyText copies the text of a key.
+func (s *Summary) copyText(n uint32, k *Key) {
 	at := int(n) * s.width
 	size, cut := k.copyTo(s.text[at : at+s.width])
 	s.entries[n].size, s.entries[n].cut = uint16(size), cut //nolint:gosec // at most width
 }
 
-// name returns the text of entry n, which is valid until the next Add.
+// name returns the kept text of entry n. It is valid until the next Add.
 func (s *Summary) name(n int) []byte {
 	at := n * s.width
 	return s.text[at : at+int(s.entries[n].size)]
@@ -94,11 +94,11 @@ func (s *Summary) less(a, b uint32) bool {
 func (s *Summary) swap(a, b uint32) {
 	h := s.heap
 	h[a], h[b] = h[b], h[a]
-	s.entries[h[a]].place, s.entries[h[b]].place = a, b
+	s.entries[h[a]].heapIndex, s.entries[h[b]].heapIndex = a, b
 }
 
-// sink moves the entry at place down to where no count below it is less.
-func (s *Summary) sink(place uint32) {
+// siftDown moves the entry at place down to where no count below it is less.
+func (s *Summary) siftDown(place uint32) {
 	for {
 		least, size := 2*place+1, uint32(len(s.heap)) //nolint:gosec // far below
 		if least >= size {
@@ -115,7 +115,7 @@ func (s *Summary) sink(place uint32) {
 	}
 }
 
-func (s *Summary) rise(place uint32) {
+func (s *Summary) siftUp(place uint32) {
 	for place > 0 {
 		above := (place - 1) / 2
 		if !s.less(place, above) {

@@ -72,8 +72,8 @@ func hold(t *testing.T, s *Summary, exact map[string]int64, total int64) {
 	for i, e := range s.entries {
 		name := string(s.name(i))
 		known[name] = true
-		if is := exact[name]; is < e.count-e.over || is > e.count || e.over > bound {
-			t.Fatalf("%s: got %d less at most %d, want %d, and a bound of %d", name, e.count, e.over, is, bound)
+		if is := exact[name]; is < e.count-e.overcount || is > e.count || e.overcount > bound {
+			t.Fatalf("%s: got %d less at most %d, want %d, and a bound of %d", name, e.count, e.overcount, is, bound)
 		}
 	}
 	for name, is := range exact {
@@ -82,7 +82,7 @@ func hold(t *testing.T, s *Summary, exact map[string]int64, total int64) {
 		}
 	}
 	for i, n := range s.heap {
-		if s.entries[n].place != uint32(i) || i > 0 && s.less(uint32(i), uint32(i-1)/2) {
+		if s.entries[n].heapIndex != uint32(i) || i > 0 && s.less(uint32(i), uint32(i-1)/2) {
 			t.Fatalf("the heap is not one at %d", i)
 		}
 	}

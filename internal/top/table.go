@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// Measure is what keys are compared by.
+// Measure is a quantity by which keys are ranked.
 type Measure int
 
 // The measures.
 const (
 	Requests Measure = iota
 	Bytes            // of bodies sent
-	Misses           // requests that asked the cache and were not answered from it
-	HeldBack         // of them those whose response admission held back
+	Misses           // requests that looked up the cache and were not answered from it
+	HeldBack         // those misses whose response admission held back
 
 	Measures
 )
 
-// Kind is what a key is.
+// Kind is a kind of key.
 type Kind int
 
 // The kinds of keys.
@@ -32,28 +32,28 @@ const (
 	kinds
 )
 
-// How much of the text of a key is kept, in bytes. What is longer is shown cut; it is told apart all the same.
+// Bytes of a key's text that are kept. A longer key is shown cut. Keys are compared by their full text.
 const (
 	HostBytes = 128
 	URLBytes  = 256
 )
 
-// The number of stripes. A second one is there for requests while the first is read.
+// Bounds of the number of stripes. There are at least two, so that requests have one while List reads the other.
 const (
-	fewestStripes = 2
-	mostStripes   = 4
+	minStripes = 2
+	maxStripes = 4
 )
 
-// generations of counts: the one that grows, and the one before it.
+// generations is the number of windows that are kept: the current one and the one before.
 const generations = 2
 
-// Request is what is counted. Its bytes belong to the caller and are only read.
+// Request is what is counted. The caller owns its bytes; they are only read.
 type Request struct {
 	Scheme         string
 	Host, Target   []byte
 	Bytes          int64
 	Miss, HeldBack bool
-	// Lane is any number. Requests that run at the same time had better have different ones.
+	// Lane is any number. Concurrent requests contend less if their lanes differ.
 	Lane uint32
 }
 
@@ -70,18 +70,18 @@ type Table struct {
 // summaries are the counts of one window.
 type summaries [kinds][Measures]*Summary
 
-// stripe has counts of its own. A request takes one that nobody else is using.
+// stripe is one part of the counts. A request takes a stripe that is not in use.
 type stripe struct {
 	mu     sync.Mutex
-	period int64 // number of the window that grows
+	period int64 // number of the current window
 	past   [generations]summaries
 }
 
-// New returns a Table whose windows begin at now. Of each kind and measure it knows so many keys, at least 1.
-// Window is above 0.
+// New returns a Table whose first window begins at now. It has entries counters, at least 1, for each kind and measure.
+// window is above 0.
 func New(entries int, window time.Duration, now time.Time) *Table {
 	t := &Table{entries: entries, window: window, start: now, seed: maphash.MakeSeed()}
-	for range min(max(runtime.GOMAXPROCS(0), fewestStripes), mostStripes) {
+	for range min(max(runtime.GOMAXPROCS(0), minStripes), maxStripes) {
 		s := &stripe{}
 		for g := range s.past {
 			for m := range Measures {
@@ -94,8 +94,8 @@ func New(entries int, window time.Duration, now time.Time) *Table {
 	return t
 }
 
-// Count counts r, which ended at now. It waits for nobody: where all stripes are in use r is not counted, but Dropped
-// tells. It allocates nothing.
+// Count counts r, which ended at now. It never waits: if all stripes are in use, r is not counted, and Dropped increases.
+// It allocates nothing.
 func (t *Table) Count(r *Request, now time.Time) {
 	host, url := t.hashes(r)
 	for i := range t.stripes {
@@ -109,32 +109,33 @@ func (t *Table) Count(r *Request, now time.Time) {
 // Dropped returns how many requests were not counted.
 func (t *Table) Dropped() int64 { return t.dropped.Load() }
 
-// Entries returns how many keys are known of each kind and measure.
+// Entries returns the number of counters of each kind and measure.
 func (t *Table) Entries() int { return t.entries }
 
-// Window returns how long a window is.
+// Window returns the length of a window.
 func (t *Table) Window() time.Duration { return t.window }
 
-// Since returns from when on requests are counted that are in the counts at now.
+// Since returns the start of the time that the counts at now cover.
 func (t *Table) Since(now time.Time) time.Time {
 	return t.start.Add(time.Duration(max(t.periodAt(now)-(generations-1), 0)) * t.window)
 }
 
 func (t *Table) periodAt(now time.Time) int64 { return int64(now.Sub(t.start) / t.window) }
 
-// count counts r, or reports false where s is in use.
+// count counts r, or returns false if s is in use.
 func (s *stripe) count(r *Request, host, url uint64, period int64) bool {
 	if !s.mu.TryLock() {
 		return false
 	}
 	defer s.mu.Unlock()
-	s.turnLocked(period)
+	s.rotateLocked(period)
 	s.countLocked(r, host, url)
 	return true
 }
 
-// turnLocked begins the window that now is in, if s has not. One that ended its request a moment before is counted with it.
-func (s *stripe) turnLocked(period int64) {
+// rotateLocked begins the window period, unless s has already. A request of the window before that comes late is counted in
+// the current one.
+func (s *stripe) rotateLocked(period int64) {
 	if period <= s.period {
 		return
 	}
@@ -168,7 +169,7 @@ func one(b bool) int64 {
 	return 0
 }
 
-// MemoryBytes returns how much memory the table has taken, all of it when it was made.
+// MemoryBytes returns how much memory the table takes. It never changes.
 func (t *Table) MemoryBytes() int64 {
 	sum := int64(0)
 	for _, s := range t.stripes {
