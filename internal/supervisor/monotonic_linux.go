@@ -6,10 +6,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// monotonic returns the time by CLOCK_MONOTONIC in microseconds, which tells this reload from
-// one before it.
+// monotonic returns the time of CLOCK_MONOTONIC in microseconds. systemd needs it to tell this
+// reload from an earlier one.
 func monotonic() string {
 	var t unix.Timespec
-	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // fails for clocks that are not there
+	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // fails only for clocks that do not exist
 	return strconv.FormatInt(t.Nano()/1000, 10)
 }

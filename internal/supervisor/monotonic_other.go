@@ -2,5 +2,5 @@
 
 package supervisor
 
-// monotonic is of no use where there is no systemd.
+// monotonic has no use without systemd.
 func monotonic() string { return "0" }

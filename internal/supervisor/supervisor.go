@@ -14,36 +14,36 @@ import (
 	"edgeproxy/internal/rescue"
 )
 
-// sendTimeout bounds one message: a supervisor that reads none fills its socket.
+// sendTimeout bounds one message: the socket of a supervisor that does not read fills up.
 const sendTimeout = time.Second
 
-// Supervisor is the program that started this process and wants to hear of it, such as systemd. It is safe for
-// concurrent use; nil is nobody.
+// Supervisor is the program that started this process and wants notifications, such as systemd. It is safe for
+// concurrent use. All methods of a nil Supervisor do nothing.
 type Supervisor struct {
-	send    func(message string) error
-	every   time.Duration // within which it wants to hear that we live; 0: it does not
-	leaving atomic.Bool   // nothing is said any more but that
+	send             func(message string) error
+	watchdogInterval time.Duration // longest time between two WATCHDOG=1; 0: no watchdog
+	stopping         atomic.Bool   // STOPPING=1 was sent; nothing is sent after it
 
-	end  context.CancelFunc // of the watch; nil: there is none
-	gone chan struct{}      // closed when the watch is over
+	stopWatch context.CancelFunc // of the watch; nil: there is none
+	watchDone chan struct{}      // closed when the watch is over
 }
 
-// FromEnvironment returns the supervisor that the environment names, nil if it names none. It removes the variables
-// that name it, so that no child speaks for this process.
+// FromEnvironment returns the supervisor that the environment names, nil if it names none. It removes the variables,
+// so that no child process notifies in the name of this one.
 func FromEnvironment() (*Supervisor, error) {
 	every, err := daemon.SdWatchdogEnabled(true)
 	path := os.Getenv("NOTIFY_SOCKET")
-	_ = os.Unsetenv("NOTIFY_SOCKET") // fails for names that are none
+	_ = os.Unsetenv("NOTIFY_SOCKET") // fails only for invalid names
 	if err != nil {
 		return nil, fmt.Errorf("WATCHDOG_USEC: %w", err)
 	}
 	if path == "" {
 		return nil, nil
 	}
-	return &Supervisor{send: func(message string) error { return send(path, message) }, every: every}, nil
+	return &Supervisor{send: func(message string) error { return send(path, message) }, watchdogInterval: every}, nil
 }
 
-// send sends one datagram. The socket is opened each time: the supervisor may have made it anew.
+// send sends one datagram. It opens the socket each time, because the supervisor may have recreated it.
 func send(path, message string) error {
 	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: path, Net: "unixgram"})
 	if err != nil {
@@ -52,51 +52,52 @@ func send(path, message string) error {
 	late := time.AfterFunc(sendTimeout, func() { _ = c.Close() })
 	_, err = c.Write([]byte(message))
 	late.Stop()
-	_ = c.Close() // everything is sent, or err says so
+	_ = c.Close() // err has the result of the write
 	return err
 }
 
-// tell sends lines, unless the process is about to end.
-func (s *Supervisor) tell(lines ...string) error {
-	if s == nil || s.leaving.Load() {
+// notify sends lines, unless Stopping was called.
+func (s *Supervisor) notify(lines ...string) error {
+	if s == nil || s.stopping.Load() {
 		return nil
 	}
 	return s.send(strings.Join(lines, "\n"))
 }
 
-// Ready says that requests are served by the settings in force, at the start and after each
-// Reloading. status is for people, one line.
-func (s *Supervisor) Ready(status string) error { return s.tell("READY=1", "STATUS="+oneLine(status)) }
-
-// Reloading says that settings are about to be read again. Ready has to follow, whatever comes of it.
-func (s *Supervisor) Reloading() error {
-	return s.tell("RELOADING=1", "MONOTONIC_USEC="+monotonic())
+// Ready notifies that requests are served with the settings in force, at the start and after
+// each Reloading. status is one line of text for the operator.
+func (s *Supervisor) Ready(status string) error {
+	return s.notify("READY=1", "STATUS="+oneLine(status))
 }
 
-// Stopping says that the process is about to end by itself. Nothing is said after it.
+// Reloading notifies that a reload begins. Ready has to follow, even if the reload fails.
+func (s *Supervisor) Reloading() error {
+	return s.notify("RELOADING=1", "MONOTONIC_USEC="+monotonic())
+}
+
+// Stopping notifies that the process is shutting down. Nothing is sent after it.
 func (s *Supervisor) Stopping() error {
-	if s == nil || s.leaving.Swap(true) {
+	if s == nil || s.stopping.Swap(true) {
 		return nil
 	}
 	return s.send("STOPPING=1")
 }
 
-// Watch says that the process lives, three times within the time that the supervisor gives,
-// as long as alive says so within a third of it; failed hears of it if not, and of
-// messages that could not be sent. Where nobody wants to hear, nothing happens. Close ends it. It is
-// called once.
+// Watch starts the watchdog notifications, three in each watchdog interval. Before each it calls
+// alive, which has a third of the interval. If alive fails, or the notification cannot be sent,
+// Watch calls failed instead. Without a watchdog it does nothing. Close ends it. Call it only once.
 func (s *Supervisor) Watch(alive func(context.Context) error, failed func(error), panics *rescue.Counter) {
-	if s == nil || s.every <= 0 {
+	if s == nil || s.watchdogInterval <= 0 {
 		return
 	}
 	ctx, end := context.WithCancel(context.Background())
-	s.end, s.gone = end, make(chan struct{})
+	s.stopWatch, s.watchDone = end, make(chan struct{})
 	go func() {
-		defer close(s.gone)
-		turn := time.NewTicker(s.every / 3)
+		defer close(s.watchDone)
+		turn := time.NewTicker(s.watchdogInterval / 3)
 		defer turn.Stop()
 		for {
-			panics.Quietly(func() { s.look(ctx, alive, failed) })
+			panics.Quietly(func() { s.notifyWatchdog(ctx, alive, failed) })
 			select {
 			case <-turn.C:
 			case <-ctx.Done():
@@ -106,13 +107,13 @@ func (s *Supervisor) Watch(alive func(context.Context) error, failed func(error)
 	}()
 }
 
-// look asks once, and passes it on.
-func (s *Supervisor) look(ctx context.Context, alive func(context.Context) error, failed func(error)) {
-	within, cancel := context.WithTimeout(ctx, s.every/3)
+// notifyWatchdog calls alive, and sends one notification if it succeeds.
+func (s *Supervisor) notifyWatchdog(ctx context.Context, alive func(context.Context) error, failed func(error)) {
+	within, cancel := context.WithTimeout(ctx, s.watchdogInterval/3)
 	defer cancel()
 	err := alive(within)
 	if err == nil {
-		err = s.tell("WATCHDOG=1")
+		err = s.notify("WATCHDOG=1")
 	}
 	if err != nil && ctx.Err() == nil {
 		failed(err)
@@ -121,12 +122,12 @@ func (s *Supervisor) look(ctx context.Context, alive func(context.Context) error
 
 // Close ends the watch and waits for it.
 func (s *Supervisor) Close() {
-	if s == nil || s.end == nil {
+	if s == nil || s.stopWatch == nil {
 		return
 	}
-	s.end()
-	<-s.gone
+	s.stopWatch()
+	<-s.watchDone
 }
 
-// oneLine keeps a text from being taken for further messages.
+// oneLine replaces line feeds, which would begin further messages.
 func oneLine(text string) string { return strings.Join(strings.Fields(text), " ") }

@@ -117,8 +117,8 @@ func TestTheEnvironmentSaysWhoWantsToHear(t *testing.T) {
 			if (err != nil) != c.fails || (s != nil) != c.there {
 				t.Fatalf("got %v, %v", s, err)
 			}
-			if s != nil && s.every != c.every {
-				t.Errorf("got a watchdog of %v, want %v", s.every, c.every)
+			if s != nil && s.watchdogInterval != c.every {
+				t.Errorf("got a watchdog of %v, want %v", s.watchdogInterval, c.every)
 			}
 			for _, variable := range os.Environ() {
 				if strings.HasPrefix(variable, "NOTIFY_SOCKET=") || strings.HasPrefix(variable, "WATCHDOG_") {
@@ -144,7 +144,7 @@ func TestAProcessThatHangsIsNotSaidToLive(t *testing.T) {
 		begin := time.Now()
 		var said []int // seconds since the begin
 		failures := 0
-		s := &Supervisor{every: 30 * time.Second, send: func(message string) error {
+		s := &Supervisor{watchdogInterval: 30 * time.Second, send: func(message string) error {
 			if message != "WATCHDOG=1" {
 				t.Errorf("got %q", message)
 			}
