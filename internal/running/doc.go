@@ -1,8 +1,8 @@
-// Package running knows the requests that are under way.
+// Package running lists the requests in progress.
 //
-// It answers: which requests run now, since when, and what do they wait for?
+// It answers: which requests are in progress, since when, and what do they wait for?
 //
-// A request that is answered at once never comes here. The others are entered and taken out again under
-// a lock of one of several shards, and copy what is shown of them: who lists them never reads what a request works on.
-// It reads no clock.
+// A request that is answered at once is never in the list. The others are added and removed under the lock of one
+// of several shards. What is shown of a request is a copy, so a list never reads memory that the request uses. The
+// package reads no clock.
 package running

@@ -7,35 +7,35 @@ import (
 	"time"
 )
 
-// shards is how many parts a table has.
+// shards is the number of a table's shards.
 const shards = 8
 
-// Table is the requests that run. The zero Table has none. It is safe for concurrent use.
+// Table is the set of requests in progress. The zero Table is empty and ready to use. It is safe for concurrent use.
 type Table struct {
 	shards [shards]shard
 }
 
-// shard has some of the requests. A list holds it up for a few microseconds.
+// shard has some of the requests. Listing locks it for a few microseconds.
 type shard struct {
 	mu       sync.Mutex
 	requests []*Request
-	_        [64]byte // no two shards share a line of the processor's cache
+	_        [64]byte // keeps shards on different cache lines
 }
 
-// Begin enters r, which is in no table, in its first phase. Lane is any number; requests that begin at the same time had better have
-// different ones.
+// Begin adds r, which is in no table, with its first phase. lane is any number. Concurrent requests contend less if their lanes
+// differ.
 func (t *Table) Begin(r *Request, lane uint32, a *About, p Phase) {
 	r.set(a)
 	r.Enter(p)
 	s := &t.shards[lane%shards]
-	r.shard, r.on = s, true
+	r.shard, r.inTable = s, true
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r.place = len(s.requests)
+	r.index = len(s.requests)
 	s.requests = append(s.requests, r)
 }
 
-// End takes r out, if it is in.
+// End removes r from its table, if it is in one.
 func (r *Request) End() {
 	if !r.On() {
 		return
@@ -46,24 +46,24 @@ func (r *Request) End() {
 	defer s.mu.Unlock()
 	last := len(s.requests) - 1
 	moved := s.requests[last]
-	s.requests[r.place], moved.place = moved, r.place
+	s.requests[r.index], moved.index = moved, r.index
 	s.requests[last] = nil
 	s.requests = s.requests[:last]
-	r.on = false
+	r.inTable = false
 }
 
-// Row is what is known of a request at one moment.
+// Row is the state of a request at one moment.
 type Row struct {
 	Start                time.Time
 	Phase                Phase
 	Scheme, Route        string
-	Method, Host, Target string // bytes as they came
-	Client               string // "" where it has no address
+	Method, Host, Target string // raw bytes
+	Client               string // "" if it has no address
 	Cut                  bool   // host or target is longer
-	Sent, Received       int64  // bytes of the answer's body; of a tunnel, both ways
+	Sent, Received       int64  // body bytes sent to the client; of a tunnel, the bytes both ways
 }
 
-// Oldest returns the requests that began first, at most n of them, and how many there are in all.
+// Oldest returns the oldest requests, at most n of them, and the total number.
 func (t *Table) Oldest(n int) (rows []Row, total int) {
 	for i := range t.shards {
 		total += t.shards[i].oldest(n, &rows)
@@ -71,7 +71,7 @@ func (t *Table) Oldest(n int) (rows []Row, total int) {
 	return rows, total
 }
 
-// oldest adds its own requests to rows, which has at most n, in their order.
+// oldest merges the requests of s into rows, which stays sorted by start and has at most n.
 func (s *shard) oldest(n int, rows *[]Row) (total int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -84,14 +84,14 @@ func (s *shard) oldest(n int, rows *[]Row) (total int) {
 			*rows = (*rows)[:n-1]
 		}
 		at, _ := slices.BinarySearchFunc(*rows, r.start, func(row Row, start time.Time) int {
-			return cmp.Or(row.Start.Compare(start), -1) // behind those that began at the same moment
+			return cmp.Or(row.Start.Compare(start), -1) // after those that began at the same moment
 		})
 		*rows = slices.Insert(*rows, at, r.row())
 	}
 	return len(s.requests)
 }
 
-// row copies what is shown. The shard is locked.
+// row copies what is shown. The caller holds the shard's lock.
 func (r *Request) row() Row {
 	b := &r.buffers
 	row := Row{
