@@ -13,9 +13,9 @@ const stdoutPath = "-"
 // of clients.
 const fileMode = 0o640
 
-// Open returns a log that appends to the file at path, which is created with
-// mode 0640 if need be. The path "-" is standard output, which is never closed.
-// A named pipe is opened whether anybody reads it or not. An empty path is an error.
+// Open returns a log that appends to the file at path. It creates the file with
+// mode 0640 if needed. The path "-" is standard output, which is never closed. A
+// named pipe is opened even if it has no reader. An empty path is an error.
 func Open(path string, o Options) (*Log, error) {
 	switch path {
 	case "":
@@ -35,25 +35,26 @@ func Open(path string, o Options) (*Log, error) {
 	return l, nil
 }
 
-// Reopen opens the path again, for a rotation that has renamed the file. Lines
-// of a Write that returned before go to the old file, lines of a Write called
-// after Reopen has returned go to the new one; none is lost. The old file is
-// closed soon afterwards, not before Reopen returns. A program that compresses it must
-// wait for one more rotation (delaycompress in logrotate).
+// Reopen opens the path again, after a rotation has renamed the file. A line whose
+// Write returned before Reopen was called goes to the old file, and a line whose
+// Write is called after Reopen has returned goes to the new one. No line is lost.
+// The old file is closed soon afterwards, but maybe after Reopen has returned. A
+// program that compresses it must wait for one more rotation (delaycompress in
+// logrotate).
 //
-// When the path cannot be opened the log stays with the old file and the error
-// is returned. A log without a path of its own has nothing to do. After Close
-// the error is ErrClosed.
+// If the path cannot be opened, the log stays with the old file and Reopen returns
+// the error. For a log without a path Reopen does nothing. After Close the error is
+// ErrClosed.
 func (l *Log) Reopen() error {
 	if l.path == "" {
 		return nil
 	}
-	f, reads, err := openFile(l.path, l.readsPipe())
+	f, reads, err := openFile(l.path, l.mayReadPipe())
 	if err != nil {
 		return fmt.Errorf("reopen %s: %w", l.options.Name, err)
 	}
 	l.reads.Store(reads)
-	unused, ok := l.queue.change(f)
+	unused, ok := l.queue.switchTo(f)
 	if unused != nil {
 		err = unused.Close()
 	}
@@ -66,8 +67,8 @@ func (l *Log) Reopen() error {
 	return nil
 }
 
-// readsPipe reports whether the path is a named pipe of which we may be the only reader.
-func (l *Log) readsPipe() bool {
+// mayReadPipe reports whether the path is a named pipe whose only reader may be this process.
+func (l *Log) mayReadPipe() bool {
 	if !l.reads.Load() {
 		return false
 	}

@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// openFile opens a file, or a named pipe without waiting for its reader. A pipe without one is
-// opened for reading as well, so that lines wait in it (fifo(7)), as many as fit; reads says so. With read
-// it is in any case: the reader that there is may be we ourselves, by a file that is about to be closed.
+// openFile opens a file, or a named pipe without waiting for a reader. It opens a pipe without a reader for
+// reading too, so that the pipe holds as many lines as fit (fifo(7)); reads says so. With read it always does:
+// the only present reader may be this process, through a file that is about to be closed.
 func openFile(path string, read bool) (f *os.File, reads bool, err error) {
 	const flags = os.O_APPEND | os.O_CREATE | syscall.O_NONBLOCK
 	if !read {

@@ -5,12 +5,12 @@ import (
 	"sync"
 )
 
-// queue holds encoded lines between the requests, which add, and the one
-// writer, which takes everything at once. It is bounded in bytes, not in lines,
-// because the length of a line is the client's choice.
+// queue holds encoded lines. Requests add lines, and one writer takes all of them at
+// once. It is bounded in bytes, not in lines, because clients choose the length of a
+// line.
 type queue struct {
 	limit  int
-	urgent chan struct{} // holds one: the writer need not wait for more
+	urgent chan struct{} // capacity 1; a value ends the writer's wait for more lines
 
 	mu      sync.Mutex
 	ready   sync.Cond      // signalled when take has something to return
@@ -28,7 +28,7 @@ func newQueue(limit int) *queue {
 	return q
 }
 
-// batch is what the writer takes in one go.
+// batch is what the writer takes at once.
 type batch struct {
 	lines []byte
 	next  io.WriteCloser // nil: stay with the file; otherwise lines[cut:] go there
@@ -52,13 +52,13 @@ func (q *queue) Write(line []byte) (int, error) {
 		q.ready.Signal()
 	}
 	if urgent {
-		q.hurry()
+		q.wakeWriter()
 	}
 	return len(line), nil
 }
 
-// take waits for lines, a change of file or the end, and returns all of it.
-// spare becomes the buffer of the lines to come.
+// take waits for lines, a new file or the end, and returns all of them. spare
+// becomes the buffer for later lines.
 func (q *queue) take(spare []byte) batch {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -73,10 +73,10 @@ func (q *queue) take(spare []byte) batch {
 	return b
 }
 
-// change makes the lines added from now on go to next. It returns the file that
-// is not needed any more: next itself when the queue is closed, an earlier next
-// that the writer has not come to, or nil.
-func (q *queue) change(next io.WriteCloser) (unused io.Closer, ok bool) {
+// switchTo directs later lines to next. It returns the file that is no longer
+// needed: next itself if the queue is closed, an earlier next that the writer has
+// not used yet, or nil.
+func (q *queue) switchTo(next io.WriteCloser) (unused io.Closer, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
@@ -88,7 +88,7 @@ func (q *queue) change(next io.WriteCloser) (unused io.Closer, ok bool) {
 		q.cut = len(q.pending)
 	}
 	q.next = next
-	q.hurry()
+	q.wakeWriter()
 	q.ready.Signal()
 	return unused, true
 }
@@ -97,19 +97,19 @@ func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
-	q.hurry()
+	q.wakeWriter()
 	q.ready.Signal()
 }
 
-// hurry ends the writer's wait for more lines, or its next one.
-func (q *queue) hurry() {
+// wakeWriter ends the writer's wait for more lines. If it is not waiting, it skips its next wait.
+func (q *queue) wakeWriter() {
 	select {
 	case q.urgent <- struct{}{}:
 	default:
 	}
 }
 
-// drop counts one line that never came to Write.
+// drop counts one line as dropped.
 func (q *queue) drop() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -51,11 +51,11 @@ func TestQueueCutsAtTheFirstChangeOfFile(t *testing.T) {
 	q := newQueue(100)
 	first, second, late := &named{}, &named{}, &named{}
 	put(t, q, "old\n")
-	if unused, ok := q.change(first); unused != nil || !ok {
+	if unused, ok := q.switchTo(first); unused != nil || !ok {
 		t.Errorf("first change: got %v, %v, want nil, true", unused, ok)
 	}
 	put(t, q, "new\n")
-	if unused, ok := q.change(second); unused != first || !ok {
+	if unused, ok := q.switchTo(second); unused != first || !ok {
 		t.Errorf("second change: got %v, %v, want the first file back", unused, ok)
 	}
 	b := q.take(nil)
@@ -68,7 +68,7 @@ func TestQueueCutsAtTheFirstChangeOfFile(t *testing.T) {
 		t.Errorf("next take: got file %v, cut %d, want none and everything before it", b.next, b.cut)
 	}
 	q.close()
-	if unused, ok := q.change(late); unused != late || ok {
+	if unused, ok := q.switchTo(late); unused != late || ok {
 		t.Errorf("change after close: got %v, %v, want the file back and false", unused, ok)
 	}
 }

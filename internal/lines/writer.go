@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// reportEvery is the least time between two calls of onError: a full disk fails
-// every write, and the reports often go to the same disk.
+// reportEvery is the shortest time between two calls of onError. On a full disk
+// every write fails, and the reports often go to the same disk.
 const reportEvery = time.Minute
 
 // writer moves batches from the queue to the file. One goroutine owns it.
 type writer struct {
-	name    string
-	queue   *queue
-	out     io.Writer
-	closer  io.Closer // nil: out is not ours to close
-	onError func(error)
-	gather  time.Duration // 0: no wait between two writes
-	timer   *time.Timer   // of the wait; nil before the first one
+	name        string
+	queue       *queue
+	out         io.Writer
+	closer      io.Closer // nil: out is not closed
+	onError     func(error)
+	minInterval time.Duration // 0: no wait between two writes
+	timer       *time.Timer   // of the wait; nil before the first one
 
 	torn       bool // the file ends in the middle of a line
 	unreported int
 	reported   time.Time
 }
 
-// run writes until the queue is closed and empty, and returns what closing the
-// file said.
+// run writes until the queue is closed and empty, and returns the error of closing
+// the file.
 func (w *writer) run() error {
 	var spare []byte
 	for {
@@ -41,19 +41,19 @@ func (w *writer) run() error {
 			return w.close()
 		}
 		spare = b.lines
-		w.rest()
+		w.waitForMore()
 	}
 }
 
-// rest waits until a busy log has more to write.
-func (w *writer) rest() {
-	if w.gather <= 0 {
+// waitForMore waits until a busy log has more to write.
+func (w *writer) waitForMore() {
+	if w.minInterval <= 0 {
 		return
 	}
 	if w.timer == nil {
-		w.timer = time.NewTimer(w.gather)
+		w.timer = time.NewTimer(w.minInterval)
 	} else {
-		w.timer.Reset(w.gather)
+		w.timer.Reset(w.minInterval)
 	}
 	select {
 	case <-w.timer.C:
@@ -62,13 +62,13 @@ func (w *writer) rest() {
 	}
 }
 
-// write writes whole lines. Those that fail are lost, not tried again: trying
-// would stop the lines behind them.
+// write writes whole lines. It does not retry failed ones, which are lost: a retry
+// would delay the lines after them.
 func (w *writer) write(lines []byte) {
 	if len(lines) == 0 {
 		return
 	}
-	n, err := 0, w.mend()
+	n, err := 0, w.endTornLine()
 	if err == nil {
 		n, err = writeAll(w.out, lines)
 	}
@@ -80,15 +80,15 @@ func (w *writer) write(lines []byte) {
 		w.torn = lines[n-1] != '\n'
 	}
 	if n > 0 && w.torn && lines[n] == '\n' {
-		lost-- // only the line feed is missing, and mend adds it
+		lost-- // only the line feed is missing, and endTornLine adds it
 	}
 	w.queue.fail(lost)
 	w.report(fmt.Errorf("write %s: %w", w.name, err))
 }
 
-// mend ends a line that a failed write has cut, so that the damage stays with
-// that line and the next one is valid.
-func (w *writer) mend() error {
+// endTornLine ends a line that a failed write has cut off, so that only this line is
+// damaged and the next one is valid.
+func (w *writer) endTornLine() error {
 	if !w.torn {
 		return nil
 	}
@@ -97,8 +97,8 @@ func (w *writer) mend() error {
 	return err
 }
 
-// writeAll is out.Write, with a count within the slice and an error for every
-// short write, also from a Writer that breaks its own rules.
+// writeAll calls out.Write. Even if out violates the contract of io.Writer, the count
+// is within the slice and every short write has an error.
 func writeAll(out io.Writer, p []byte) (int, error) {
 	n, err := out.Write(p)
 	n = min(max(n, 0), len(p))
@@ -108,7 +108,7 @@ func writeAll(out io.Writer, p []byte) (int, error) {
 	return n, err
 }
 
-// replace closes the file and goes on with next.
+// replace closes the file and continues with next.
 func (w *writer) replace(next io.WriteCloser) {
 	if err := w.close(); err != nil {
 		w.queue.fail(0)
@@ -117,10 +117,10 @@ func (w *writer) replace(next io.WriteCloser) {
 	w.out, w.closer, w.torn = next, next, false
 }
 
-// close leaves the file at the end of a line if it can, because the next
-// process, or the next file of the same name, goes on where this one ends.
+// close ends a torn line, if it can, and closes the file. The next process appends
+// to the same file.
 func (w *writer) close() error {
-	mendErr := w.mend()
+	mendErr := w.endTornLine()
 	if w.closer == nil {
 		return nil
 	}
