@@ -2,5 +2,5 @@ package spans
 
 import "time"
 
-// now reads the clock, for how often failures are reported. Spans have their caller's times.
+// now reads the clock, to limit how often failures are reported. The times of spans come from the caller.
 func now() time.Time { return time.Now() }

@@ -10,14 +10,14 @@ import (
 	"edgeproxy/internal/tracecontext"
 )
 
-// This file writes the messages of opentelemetry/proto 1.x that are sent. Numbers are those of
-// the fields in the schema: trace/v1/trace.proto, common/v1/common.proto, resource/v1/resource.proto
+// This file encodes the messages of opentelemetry/proto 1.x that are sent. The numbers are field
+// numbers of the schema: trace/v1/trace.proto, common/v1/common.proto, resource/v1/resource.proto
 // and collector/trace/v1/trace_service.proto.
 
-// What flags have beside those of traceparent.
+// Span flags. Those above 0xff are OTLP's own; sampled is that of traceparent.
 const (
-	knownRemote = 0x100 // it is known whether the other span is another program's
-	isRemote    = 0x200
+	knownRemote = 0x100 // isRemote is valid
+	isRemote    = 0x200 // the parent or linked span is another program's
 	sampled     = 1
 )
 
@@ -70,7 +70,7 @@ func remoteFlags(remote bool) uint32 {
 	return knownRemote
 }
 
-// appendAttribute appends a as the KeyValue number n.
+// appendAttribute appends a as a KeyValue in field n.
 func appendAttribute(b []byte, n protowire.Number, a *Attribute) []byte {
 	return appendMessage(b, n, func(b []byte) []byte {
 		b = appendText(b, 1, a.Key)
@@ -87,8 +87,8 @@ func appendAttribute(b []byte, n protowire.Number, a *Attribute) []byte {
 	})
 }
 
-// appendRequest appends an ExportTraceServiceRequest: encoded, which are whole spans, under what
-// their sender says of itself.
+// appendRequest appends an ExportTraceServiceRequest with encoded, which are complete spans, and the
+// sender's resource.
 func appendRequest(b, encoded []byte, resource []Attribute, version string) []byte {
 	return appendMessage(b, 1, func(b []byte) []byte {
 		b = appendMessage(b, 1, func(b []byte) []byte {
@@ -106,8 +106,8 @@ func appendRequest(b, encoded []byte, resource []Attribute, version string) []by
 	})
 }
 
-// appendMessage appends what fill appends as the embedded message number n. Its length is known
-// only behind it, so its bytes are moved where the length takes more than one.
+// appendMessage appends the bytes of fill as an embedded message in field n. The length comes first but
+// is known last. If it takes more than one byte, the message is moved.
 func appendMessage(b []byte, n protowire.Number, fill func([]byte) []byte) []byte {
 	b = protowire.AppendTag(b, n, protowire.BytesType)
 	at := len(b)
@@ -117,7 +117,7 @@ func appendMessage(b []byte, n protowire.Number, fill func([]byte) []byte) []byt
 		b = append(b, make([]byte, more)...)
 		copy(b[at+1+more:], b[at+1:])
 	}
-	protowire.AppendVarint(b[:at], uint64(size)) //nolint:gosec // a length; it has its place
+	protowire.AppendVarint(b[:at], uint64(size)) //nolint:gosec // a length; there is room for it
 	return b
 }
 
@@ -125,16 +125,16 @@ func appendBytes(b []byte, n protowire.Number, v []byte) []byte {
 	return protowire.AppendBytes(protowire.AppendTag(b, n, protowire.BytesType), v)
 }
 
-// appendText appends s as UTF-8, which the schema wants, and not all of it where it is long.
+// appendText appends s as valid UTF-8, which the schema requires, cut to MaxText bytes.
 func appendText(b []byte, n protowire.Number, s string) []byte {
 	return protowire.AppendString(protowire.AppendTag(b, n, protowire.BytesType), clean(s))
 }
 
-// clean returns s as UTF-8 of at most MaxText bytes.
+// clean returns s as valid UTF-8 of at most MaxText bytes.
 func clean(s string) string {
 	if len(s) > MaxText {
 		s = s[:MaxText]
-		for i := 1; i < utf8.UTFMax; i++ { // a rune that was cut
+		for i := 1; i < utf8.UTFMax; i++ { // remove a rune that was cut off
 			if at := len(s) - i; utf8.RuneStart(s[at]) {
 				if !utf8.FullRuneInString(s[at:]) {
 					s = s[:at]
@@ -166,16 +166,16 @@ func appendFlags(b []byte, n protowire.Number, v uint32) []byte {
 	return protowire.AppendFixed32(protowire.AppendTag(b, n, protowire.Fixed32Type), v)
 }
 
-// rejected returns how many spans a receiver says in its ExportTraceServiceResponse that it has
-// not taken, and why. What cannot be read says nothing.
+// rejected returns how many spans the receiver has rejected, and why, by its
+// ExportTraceServiceResponse. An answer that cannot be parsed rejects none.
 func rejected(answer []byte) (spans int64, why string) {
 	partial, _ := find(answer, 1, protowire.BytesType)
 	_, number := find(partial, 1, protowire.VarintType)
 	text, _ := find(partial, 2, protowire.BytesType)
-	return int64(number), clean(string(text)) //nolint:gosec // what is below 0 is not believed; see its caller
+	return int64(number), clean(string(text)) //nolint:gosec // refusal.spans ignores numbers below 0
 }
 
-// find returns the field number n of a message, if it has this type.
+// find returns the first field n of a message, if it has this type.
 func find(message []byte, n protowire.Number, as protowire.Type) (text []byte, number uint64) {
 	for len(message) > 0 {
 		got, kind, size := protowire.ConsumeTag(message)

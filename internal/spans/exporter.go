@@ -10,40 +10,40 @@ import (
 	"edgeproxy/internal/rescue"
 )
 
-// Options are what an Exporter is made of.
+// Options are the settings of an Exporter.
 type Options struct {
-	// Node and Version say in each request who sends.
+	// Node and Version identify the sender in each request.
 	Node, Version string
-	// OnError is told of spans that could not be sent, at most once a minute, by the
+	// OnError is called for spans that could not be sent, at most once a minute, by the
 	// Exporter's own goroutine. It must not call Close. It may be nil.
 	OnError func(error)
-	// Panics counts those of the goroutine; nil does not.
+	// Panics counts panics of the goroutine; it may be nil.
 	Panics *rescue.Counter
 }
 
-// Target is where spans go.
+// Target is where spans are sent.
 type Target struct {
-	// Endpoint is an http or https URL; /v1/traces is added to its path. "" is nowhere: then
-	// there is nothing to be traced, and spans of requests that were under way are dropped.
+	// Endpoint is an http or https URL; /v1/traces is added to its path. "" turns tracing
+	// off; spans of requests in progress are dropped.
 	Endpoint string
-	// Headers are sent with each request. They may be secrets, and stand in no log.
+	// Headers are sent with each request. They may be secrets and are never logged.
 	Headers map[string]string
 	// Timeout bounds one request; above 0.
 	Timeout time.Duration
-	// Service is what the receiver knows us by: service.name.
+	// Service is the attribute service.name.
 	Service string
 }
 
 const (
-	// gather is how long the sender waits for more between two requests. A quarter of the
-	// queue, and the end, do not wait.
+	// gather is how long the sender waits for more spans between two requests. The wait
+	// ends when the queue is a quarter full, and at Close.
 	gather = time.Second
-	// closeWait is how long Close waits for what is queued to be sent.
+	// closeWait bounds how long Close waits until the queue is sent.
 	closeWait = 2 * time.Second
-	// tries is how often a request is sent that its receiver, or the way there, may take later.
+	// tries is how often a request is sent after failures that may be temporary.
 	tries = 3
-	// backoff is the wait before the second try, and a quarter of the one before the third. A
-	// receiver may ask for a longer one, up to longestWait.
+	// backoff is the wait before the second try. The wait before the third is four times as
+	// long. A receiver may ask for a longer wait, up to longestWait.
 	backoff     = time.Second
 	longestWait = 30 * time.Second
 )
@@ -59,37 +59,38 @@ type Exporter struct {
 	starting sync.Mutex
 	started  bool          // guarded by starting
 	done     chan struct{} // closed when the sender has ended
-	ending   chan struct{} // closed by Close: no wait between tries any more
+	ending   chan struct{} // closed by Close: ends the waits between tries
 	ctx      context.Context
 	cancel   context.CancelFunc
 
-	// Of the sender.
+	// Used only by the sending goroutine.
 
-	body       []byte // of a request, used again
+	body       []byte // of a request; reused
 	unreported int
 	reported   time.Time
 }
 
-// counts are what became of spans. Every span that Add was given is in one of them, or waits.
+// counts are the outcomes of spans. Every span passed to Add is in one of them, or in the queue.
 type counts struct {
 	sent, full, failed, refused, off atomic.Int64
-	over                             atomic.Int64 // requests that were not traced because of the limit
+	over                             atomic.Int64 // requests not traced because of the sampler's limit
 }
 
-// New returns an Exporter that sends nowhere yet; see Point.
+// New returns an Exporter without a target; see Point.
 func New(o Options) *Exporter { return newExporter(o, newTransport(), queueBytes) }
 
 func newExporter(o Options, way http.RoundTripper, limit int) *Exporter {
 	e := &Exporter{options: o, queue: newQueue(limit), done: make(chan struct{}), ending: make(chan struct{})}
 	e.client = &http.Client{Transport: way, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse // it would take the headers elsewhere
+		return http.ErrUseLastResponse // a redirect would send the headers elsewhere
 	}}
 	e.ctx, e.cancel = context.WithCancel(context.Background())
 	return e
 }
 
-// Point has spans sent to t from now on, those too that wait. The request under way goes on. The
-// goroutine of e runs from the first time on that t is somewhere. t stays as it is.
+// Point sets the target of later requests, including spans that are queued already. A request in
+// progress continues. The first t with an Endpoint starts the goroutine of e. The caller must not change
+// t.Headers afterwards.
 func (e *Exporter) Point(t Target) {
 	e.target.Store(&t)
 	if t.Endpoint == "" {
@@ -103,8 +104,8 @@ func (e *Exporter) Point(t Target) {
 	}
 }
 
-// Add takes a span and returns without waiting for anybody. s is the caller's again when it
-// returns. What finds no room, or no target, is dropped and counted.
+// Add queues a span and never waits. After it returns, the caller may change s. A span is dropped and
+// counted if the queue is full or there is no target.
 func (e *Exporter) Add(s *Span) {
 	switch t := e.target.Load(); {
 	case t == nil || t.Endpoint == "":
@@ -114,7 +115,7 @@ func (e *Exporter) Add(s *Span) {
 	}
 }
 
-// OverLimit counts a request that is not traced because of the limit.
+// OverLimit counts a request that is not traced because of the sampler's limit.
 func (e *Exporter) OverLimit() { e.counts.over.Add(1) }
 
 // Close sends what is queued, for at most two seconds, and drops the rest. It waits for the
@@ -156,7 +157,7 @@ func (e *Exporter) run() {
 	}
 }
 
-// rest waits until there is more to send.
+// rest waits for gather, or until the queue is urgent.
 func (e *Exporter) rest() {
 	timer := time.NewTimer(gather)
 	defer timer.Stop()

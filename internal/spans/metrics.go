@@ -6,7 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// Register shows the counts of e.
+// Register registers the counts of e as metrics.
 func (e *Exporter) Register(r prometheus.Registerer) {
 	const dropped, help = "edgeproxy_tracing_dropped_total", "Spans not sent: the queue was full, the export failed, the receiver refused them, or tracing was off by then."
 	counter := func(name, help string, labels prometheus.Labels, of *atomic.Int64) prometheus.Collector {

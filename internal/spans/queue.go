@@ -2,19 +2,18 @@ package spans
 
 import "sync"
 
-// queueBytes is how much of encoded spans waits to be sent: some four thousand. As much again
-// may be on its way.
+// queueBytes bounds the encoded spans in the queue: about four thousand. As many again may be in
+// the request in progress.
 const queueBytes = 2 << 20
 
-// queue holds encoded spans between the requests, which add, and the sender, which takes all of
-// them at once.
+// queue holds encoded spans. Requests add spans, and the sender takes all of them at once.
 type queue struct {
 	limit  int
-	urgent chan struct{} // holds one: the sender need not wait for more
+	urgent chan struct{} // capacity 1; a value ends the sender's wait for more
 
 	mu      sync.Mutex
 	ready   sync.Cond // signalled when take has something to return
-	pending []byte    // whole spans
+	pending []byte    // complete spans
 	spans   int       // in pending
 	closed  bool
 }
@@ -25,7 +24,7 @@ func newQueue(limit int) *queue {
 	return q
 }
 
-// add adds s, or reports false where there is no room, or nobody sends any more.
+// add adds s. It returns false if there is no room, or the queue is closed.
 func (q *queue) add(s *Span) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -45,8 +44,8 @@ func (q *queue) add(s *Span) bool {
 	return true
 }
 
-// take waits for spans, or the end, and returns all there are. spare becomes the memory of those
-// to come.
+// take waits for spans, or the end, and returns all spans. spare becomes the buffer for later
+// ones.
 func (q *queue) take(spare []byte) (encoded []byte, spans int, last bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -58,7 +57,7 @@ func (q *queue) take(spare []byte) (encoded []byte, spans int, last bool) {
 	return encoded, spans, q.closed
 }
 
-// close lets no more in, and reports whether that is new.
+// close closes the queue for further spans. It returns false if the queue was closed already.
 func (q *queue) close() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -71,7 +70,7 @@ func (q *queue) close() bool {
 	return true
 }
 
-// hurry ends the sender's wait for more, or its next one.
+// hurry ends the sender's wait for more. If it is not waiting, it skips its next wait.
 func (q *queue) hurry() {
 	select {
 	case q.urgent <- struct{}{}:

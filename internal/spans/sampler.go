@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// Sampler says which requests are traced. It is safe for concurrent use, takes no lock and
+// Sampler decides which requests are traced. It is safe for concurrent use, takes no lock and
 // allocates nothing.
 type Sampler struct {
 	share float64
 	most  uint64
-	state atomic.Uint64 // the second, and behind it how many were taken in it
+	state atomic.Uint64 // the second, and in the low countBits the requests taken in it
 }
 
-// countBits are those of Sampler.state that count.
+// countBits is the number of low bits of Sampler.state that count requests.
 const countBits = 24
 
 // MostPerSecond is the largest limit of a Sampler.
 const MostPerSecond = 1<<countBits - 1
 
-// NewSampler returns a Sampler that takes a share, 0 to 1, of the requests about which nobody has
-// decided, by lot, and at most so many of all requests in a second, 1 to MostPerSecond.
+// NewSampler returns a Sampler. It takes a random share, 0 to 1, of the requests whose caller has not
+// decided, and at most mostPerSecond of all requests in a second, 1 to MostPerSecond.
 func NewSampler(share float64, mostPerSecond int) *Sampler {
 	return &Sampler{share: share, most: uint64(mostPerSecond)} //nolint:gosec // it is above 0
 }
 
-// Draw draws the lot of a request about which nobody has decided. A nil Sampler takes none.
+// Draw decides at random about a request whose caller has not decided. A nil Sampler takes none.
 func (s *Sampler) Draw() bool {
 	return s != nil && s.share > 0 && (s.share >= 1 || rand.Float64() < s.share) //nolint:gosec // a sample is no secret
 }
@@ -36,7 +36,7 @@ func (s *Sampler) Take(now time.Time) bool {
 	second := uint64(now.Unix()) //nolint:gosec // after 1970
 	for {
 		old := s.state.Load()
-		next := max(second, old>>countBits) << countBits // time does not go back for who comes late
+		next := max(second, old>>countBits) << countBits // a late caller does not set the second back
 		if next>>countBits == old>>countBits {
 			next = old
 		}

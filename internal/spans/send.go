@@ -14,16 +14,16 @@ import (
 	"time"
 )
 
-// path is added to an endpoint: the one of the specification of OTLP for HTTP.
+// path is added to an endpoint, by the OTLP/HTTP specification.
 const path = "/v1/traces"
 
-// mostAnswer is how much of an answer is read.
+// mostAnswer bounds what is read of an answer.
 const mostAnswer = 64 << 10
 
-// reportEvery is the least time between two calls of OnError.
+// reportEvery is the shortest time between two calls of OnError.
 const reportEvery = time.Minute
 
-// newTransport is one connection to the receiver, which no proxy of the environment stands before.
+// newTransport returns a transport with a single connection to the receiver. It ignores HTTP_PROXY.
 func newTransport() *http.Transport {
 	return &http.Transport{
 		DialContext:         (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
@@ -32,14 +32,14 @@ func newTransport() *http.Transport {
 	}
 }
 
-// failure is why a request was in vain.
+// failure is why a request failed.
 type failure struct {
 	err   error
-	again bool          // it may be sent once more
-	after time.Duration // not before that
+	again bool          // it may be retried
+	after time.Duration // the shortest wait before a retry
 }
 
-// send sends n spans, and counts what became of them.
+// send sends n spans, and counts the outcome.
 func (e *Exporter) send(encoded []byte, n int64) {
 	t := e.target.Load()
 	if n == 0 {
@@ -51,7 +51,7 @@ func (e *Exporter) send(encoded []byte, n int64) {
 	}
 	counted := false
 	defer func() {
-		if !counted { // a panic
+		if !counted { // after a panic
 			e.counts.failed.Add(n)
 		}
 	}()
@@ -70,16 +70,16 @@ func (e *Exporter) send(encoded []byte, n int64) {
 	}
 }
 
-// refusal is what a receiver has not taken.
+// refusal is what the receiver has rejected.
 type refusal struct {
 	n   int64
 	why string
 }
 
-// spans is how many of n.
+// spans returns how many of n spans were rejected.
 func (r refusal) spans(n int64) int64 { return min(max(r.n, 0), n) }
 
-// deliver sends e.body to t until it has it, or it is no use.
+// deliver sends e.body to t, with retries.
 func (e *Exporter) deliver(t *Target) (refusal, error) {
 	wait := backoff
 	for n := 1; ; n++ {
@@ -94,7 +94,7 @@ func (e *Exporter) deliver(t *Target) (refusal, error) {
 	}
 }
 
-// pause waits, and reports false where the end has come.
+// pause waits for d, and returns false if Close comes first.
 func (e *Exporter) pause(d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
@@ -122,7 +122,7 @@ func (e *Exporter) post(t *Target) (refusal, *failure) {
 	resp, err := e.client.Do(r)
 	if err != nil {
 		if wrapped, ok := errors.AsType[*url.Error](err); ok {
-			err = wrapped.Err // which does not repeat the URL
+			err = wrapped.Err // without the URL
 		}
 		return refusal{}, &failure{err: err, again: true}
 	}
@@ -132,14 +132,14 @@ func (e *Exporter) post(t *Target) (refusal, *failure) {
 	case resp.StatusCode/100 != 2:
 		return refusal{}, refusedBy(resp)
 	case err != nil:
-		return refusal{}, nil // they have it
+		return refusal{}, nil // the receiver has accepted the spans
 	}
 	n, why := rejected(answer)
 	return refusal{n, why}, nil
 }
 
-// refusedBy says what an answer other than 2xx means. Those that the specification names may be
-// asked again.
+// refusedBy returns the failure of an answer other than 2xx. The statuses that the specification
+// names may be retried.
 func refusedBy(resp *http.Response) *failure {
 	f := &failure{err: fmt.Errorf("the receiver has answered %d", resp.StatusCode)}
 	switch resp.StatusCode {
@@ -152,14 +152,14 @@ func refusedBy(resp *http.Response) *failure {
 	return f
 }
 
-// resource says who we are.
+// resource returns the attributes that identify this process.
 func (e *Exporter) resource(t *Target) []Attribute {
 	return []Attribute{
 		Text("service.name", t.Service), Text("service.version", e.options.Version), Text("service.instance.id", e.options.Node),
 	}
 }
 
-// report tells OnError of a failure, unless it has heard of one within a minute.
+// report passes a failure to OnError, at most once in reportEvery.
 func (e *Exporter) report(err error) {
 	e.unreported++
 	at := now()

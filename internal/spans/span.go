@@ -6,40 +6,40 @@ import (
 	"edgeproxy/internal/tracecontext"
 )
 
-// Kind is on which side of a request a span is.
+// Kind is the role of a span in a request.
 type Kind uint8
 
-// The kinds, by their numbers in the schema.
+// The kinds, with their numbers in the schema.
 const (
 	Internal Kind = iota + 1 // a part of another span
 	Server                   // a request that was received
 	Client                   // a request that was sent
 )
 
-// Span is one span that is over. Text may hold any bytes: what is not UTF-8 becomes U+FFFD, and
-// what is longer than MaxText is cut.
+// Span is one finished span. Texts may have any bytes: invalid UTF-8 becomes U+FFFD, and a text
+// longer than MaxText is cut.
 type Span struct {
-	// Self has the trace and the id. Parent is the id of the span above; all zeros: there is
-	// none. Remote says that it is another program's.
+	// Self has the trace id and the span id. Parent is the id of the parent span; all zeros:
+	// none. Remote says that the parent is another program's.
 	Self   tracecontext.Context
 	Parent [8]byte
 	Remote bool
 	Kind   Kind
 	Name   string
-	// Start and End are when it was; an End before Start is written as Start.
+	// Start and End bound the span. An End before Start is written as Start.
 	Start, End time.Time
 	// Attributes are in any order, each key once.
 	Attributes []Attribute
-	// Link is a span that has to do with this one, of whichever trace; the zero Context is none.
+	// Link is a related span, of any trace; the zero Context: none.
 	Link tracecontext.Context
-	// Failed says that what the span is about has failed.
+	// Failed sets the status to error.
 	Failed bool
 }
 
-// MaxText is the most bytes of a name or a text in an attribute that are kept.
+// MaxText bounds the bytes of a name or of an attribute's text.
 const MaxText = 1024
 
-// Attribute is what is known of a span by one key: a text or a number.
+// Attribute is a key of a span with its value: a text, a number or true.
 type Attribute struct {
 	Key    string
 	text   string
@@ -55,13 +55,13 @@ const (
 	asTruth
 )
 
-// Text is an attribute that is text.
+// Text returns an attribute with a text.
 func Text(key, value string) Attribute { return Attribute{Key: key, text: value} }
 
-// Number is an attribute that is a whole number.
+// Number returns an attribute with a whole number.
 func Number(key string, value int64) Attribute {
 	return Attribute{Key: key, number: value, as: asNumber}
 }
 
-// True is an attribute that says that something holds.
+// True returns an attribute with the value true.
 func True(key string) Attribute { return Attribute{Key: key, number: 1, as: asTruth} }
