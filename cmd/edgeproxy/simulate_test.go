@@ -264,7 +264,7 @@ func TestSimulateExitCodes(t *testing.T) {
 	f(exitUsage, "--false-positive-rate 0.05: want no --exact", "--exact", "--false-positive-rate", "5%", missing)
 	f(exitUsage, "--generations 3: want second-hit or counting", "--policy", "always", "--generations", "3", missing)
 	f(exitUsage, "--html \"-\": want a file", "--html", "-", missing)
-	f(exitUsage, "stands twice", "-", log, "-")
+	f(exitUsage, "given twice", "-", log, "-")
 	f(exitUsage, "--rotate-every 30m: want a log with times", "--rotate-every", "30m", seq)
 	f(exitUsage, "rotation never: want a rotation, or --exact", "--rotate-keys", "never", log)
 	f(exitUsage, "grid of 2665 settings: want at most 500", "--generations", strings.Repeat("2,3,", 55)+"2", log)
