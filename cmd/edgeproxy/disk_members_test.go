@@ -77,10 +77,10 @@ func TestDirectoriesOfTheDiskTierComeAndGo(t *testing.T) {
 	}
 	// Both have changed as often since, so the first is the home.
 	said = with(t, severalDisks(t, origin.url, a, b), func(s *server) { s.wantCached("/8/2000", "hit") })
-	if !strings.Contains(said, "is dropped: it was not used with the others") || strings.Count(said, "is dropped") != 1 {
+	if !strings.Contains(said, "were dropped: it was not in use at the last start") || strings.Count(said, "were dropped") != 1 {
 		t.Errorf("got %q, want it to say that b is emptied", said)
 	}
-	if said := with(t, both, func(s *server) { s.wantCached("/8/2000", "hit") }); strings.Contains(said, "is dropped") {
+	if said := with(t, both, func(s *server) { s.wantCached("/8/2000", "hit") }); strings.Contains(said, "were dropped") {
 		t.Errorf("got %q, want nothing dropped again", said)
 	}
 }

@@ -257,7 +257,7 @@ func TestCacheCommandsOfARunningAndAStoppedProxy(t *testing.T) {
 	s.wantExit(exitDone)
 	run(exitDone, "dropped: everything", "drop", "--dir", folder, "--all")
 	lists("", 0, "--dir", folder)
-	run(exitFailed, "no cache has been there yet", "ls", "--dir", t.TempDir())
+	run(exitFailed, "no cache was stored in it", "ls", "--dir", t.TempDir())
 }
 
 // damage changes a byte behind text in the first segment of folder that has it.
@@ -299,7 +299,7 @@ func TestADiskThatIsNotOursIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	f("cache.disk.path", foreign, "max_bytes: 64MiB")
-	f("it has letter.txt", foreign, "max_bytes: 64MiB")
+	f("it contains letter.txt", foreign, "max_bytes: 64MiB")
 
 	folder := filepath.Join(t.TempDir(), "cache")
 	first := diskFile(t, origin.url, folder, "max_bytes: 64MiB")

@@ -21,7 +21,7 @@ func (s *Store) SweepDisk(revise func(*Entry) *Entry) error {
 	}
 	w := diskSweep{store: s, revise: revise}
 	if err := s.disk.Each(func(i *disk.Item) bool { w.visit(i); return true }); err != nil {
-		return fmt.Errorf("cache: sweep of the disk: %w", err)
+		return fmt.Errorf("sweep the disk tier: %w", err)
 	}
 	if len(w.noted) > 0 {
 		_ = s.disk.Flush() // a record that waits to be written cannot be patched; if this fails it is removed
@@ -30,7 +30,7 @@ func (s *Store) SweepDisk(revise func(*Entry) *Entry) error {
 		s.reviseOnDisk(name, revise)
 	}
 	if err := s.disk.Keep(); err != nil {
-		return fmt.Errorf("cache: what a sweep has forgotten: %w", err)
+		return fmt.Errorf("save the removals of a sweep: %w", err)
 	}
 	return nil
 }

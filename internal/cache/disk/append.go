@@ -341,7 +341,7 @@ func (v *volume) end(l pendingRecord, h uint64) {
 }
 
 // errNoSpace says that the file system is full.
-var errNoSpace = errors.New("disk: no space left")
+var errNoSpace = errors.New("the file system is full")
 
 // errNoRoom says that nothing is left to evict.
-var errNoRoom = errors.New("disk: no room")
+var errNoRoom = errors.New("disk: nothing left to evict")

@@ -33,17 +33,17 @@ type DirectoryStats struct {
 func OpenDirectory(path string) (*Directory, error) {
 	release, err := statefile.ClaimDir(path)
 	if err != nil {
-		return nil, fmt.Errorf("disk cache: %w", err)
+		return nil, fmt.Errorf("disk tier: %w", err)
 	}
 	dir, err := device.OpenDir(path, nil)
 	if err != nil {
 		release()
-		return nil, fmt.Errorf("disk cache: %w", err)
+		return nil, fmt.Errorf("disk tier: %w", err)
 	}
 	d := &Directory{v: &volume{o: Options{Path: path, Now: clock}, dir: dir, release: release, counts: &counts{}, patches: newPatches(1 << 30), readOnly: true}}
 	if err := d.list(); err != nil {
 		d.Close()
-		return nil, fmt.Errorf("disk cache %s: %w", path, err)
+		return nil, fmt.Errorf("disk tier %s: %w", path, err)
 	}
 	return d, nil
 }
@@ -152,7 +152,7 @@ func (d *Directory) Commit() error {
 	}
 	b = d.v.patches.appendAll(b, d.v.head)
 	if err := d.v.replaceRemovals(b); err != nil {
-		return fmt.Errorf("log of removals: %w", err)
+		return fmt.Errorf(removalsName+": %w", err)
 	}
 	_ = d.v.log.file.Close() // it is synced
 	d.v.log, d.dropped = nil, nil

@@ -244,4 +244,4 @@ func (d *Draft) Abort() {
 	d.v.drafts.Add(-1)
 }
 
-var errAborted = errors.New("disk: draft was given up")
+var errAborted = errors.New("disk: the draft was aborted")

@@ -4,6 +4,7 @@ package disk
 
 import (
 	"errors"
+	"fmt"
 	"syscall"
 )
 
@@ -12,7 +13,7 @@ func readOnlyFS(err error) bool { return errors.Is(err, syscall.EROFS) }
 // noSpace makes err an errNoSpace if the file system is full.
 func noSpace(err error) error {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
-		return errors.Join(errNoSpace, err)
+		return fmt.Errorf("%w: %w", errNoSpace, err)
 	}
 	return err
 }

@@ -263,7 +263,7 @@ func TestAFullFileSystemTookTheCacheInSilence(t *testing.T) {
 		}
 		return nil
 	})
-	until(t, "that it is over", func() bool { return strings.Contains(log.String(), "max_bytes again") })
+	until(t, "that it is over", func() bool { return strings.Contains(log.String(), "has room again") })
 	if n := strings.Count(log.String(), "nearly full"); n != 1 {
 		t.Errorf("warned %d times, want once", n)
 	}

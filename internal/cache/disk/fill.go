@@ -62,7 +62,7 @@ func (v *volume) fillIn(s *segment) {
 			v.setAside(s)
 		}
 		v.counts.unreadable.Add(1)
-		v.o.Log.Warn("a segment of the disk cache cannot be read", "path", v.o.Path, "segment", segmentName(s.number), "error", err.Error())
+		v.o.Log.Warn("a segment of the disk tier cannot be read; its objects are misses", "path", v.o.Path, "segment", segmentName(s.number), "error", err.Error())
 	})
 }
 

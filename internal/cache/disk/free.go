@@ -100,10 +100,13 @@ func (v *volume) detach(r run) error {
 	return err
 }
 
+// noHoles is a line of the log.
+const noHoles = "the file system of the disk tier does not support hole punching: a large object frees its space only when its whole segment is removed"
+
 // noPunching stops punching: from now on all segments leave whole.
 func (v *volume) noPunching() {
 	if v.punches.Swap(false) {
-		v.o.Log.Warn("the file system of the disk cache punches no holes: large records go with their segments", "path", v.o.Path)
+		v.o.Log.Warn(noHoles, "path", v.o.Path)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()

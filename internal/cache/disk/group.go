@@ -26,7 +26,7 @@ type weight struct {
 }
 
 // ErrNoDirectory says that a group has no directory, or none that works.
-var ErrNoDirectory = errors.New("disk: no directory")
+var ErrNoDirectory = errors.New("no directory can be used")
 
 // OpenGroup opens a directory for each of all. If the file system does not let it open one, but another opens, it leaves that one out, logs that
 // to Options.Log, and tries again from time to time. A directory that was used alone or in another group, or that was out of this group for a
@@ -79,7 +79,7 @@ func openMember(o Options, seed uint64) (*Store, error) {
 		return nil, err
 	default:
 		s.why.Store(&err)
-		o.Log.Error("a directory of the disk cache cannot be opened; the proxy goes on without it", "path", o.Path, "error", err.Error())
+		o.Log.Error("a directory of the disk tier cannot be opened; the proxy runs without it and tries it again at least once a minute", "path", o.Path, "error", err.Error())
 	}
 	s.starts = make(chan struct{})
 	s.wg.Go(func() {

@@ -37,7 +37,7 @@ func (v *volume) grow(n int) bool {
 	want := min(max(int(growBy*float64(objects)), int(float64(v.index.Len()+n)/index.MadeFor)), growTo*v.o.objects())
 	if want <= objects {
 		if v.full.CompareAndSwap(false, true) {
-			v.o.Log.Warn("the index of the disk cache is full: it has no room for objects so short", "path", v.o.Path, "objects", objects)
+			v.o.Log.Warn("the index of the disk tier is full: the oldest objects are evicted before max_bytes is reached; a larger max_bytes makes a larger index", "path", v.o.Path, "objects", objects)
 		}
 		return false
 	}

@@ -131,7 +131,7 @@ func (g *Group) writeMembers(before members) {
 			continue
 		}
 		if err := now.write(s.o.Path); err != nil {
-			s.log.Warn("a directory of the disk cache cannot note which belong together", "path", s.o.Path, "error", err.Error())
+			s.log.Warn("the list of directories was not written to a directory of the disk tier; the next start may drop stored objects", "path", s.o.Path, "file", membersName, "error", err.Error())
 		}
 	}
 }
@@ -170,7 +170,7 @@ func clearDirectory(o Options, dir *device.Dir, files []device.Info) ([]device.I
 			return nil, err
 		}
 	}
-	o.Log.Warn("what a directory of the disk cache has is dropped: it was not used with the others, or not the last time", "path", o.Path, "bytes", bytes)
+	o.Log.Warn("all objects in a directory of the disk tier were dropped: it was not in use at the last start, or without the other directories", "path", o.Path, "bytes", bytes)
 	if _, err := writeHeader(header, o); err != nil {
 		return nil, err
 	}

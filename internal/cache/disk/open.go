@@ -22,15 +22,15 @@ import (
 // Reasons to refuse a directory. See also statefile.ErrInUse, statefile.ErrTorn and layout.VersionError.
 var (
 	// ErrForeign: the directory has files, but no header of a cache.
-	ErrForeign = errors.New("disk: not a cache directory, and not empty")
+	ErrForeign = errors.New("not a cache directory, and not empty")
 	// ErrEmpty: the directory is empty, without a header of a cache.
-	ErrEmpty = errors.New("disk: no cache has been there yet: the directory is empty")
+	ErrEmpty = errors.New("the directory is empty: no cache was stored in it")
 	// ErrOther: after a failure, another cache directory is at the path.
-	ErrOther = errors.New("disk: another directory is in its place")
+	ErrOther = errors.New("the directory was replaced by another one")
 	// ErrSeed: the directory has another seed than its group.
-	ErrSeed = errors.New("disk: the directory belongs to another cache")
+	ErrSeed = errors.New("the directory belongs to another cache")
 	// ErrTooSmall: MaxBytes is too small for the segment size of the directory.
-	ErrTooSmall = errors.New("disk: MaxBytes is too small for this directory")
+	ErrTooSmall = errors.New("max_bytes is too small for this directory")
 )
 
 // anySecret stands for the secret of any directory that exists already.
@@ -40,23 +40,23 @@ const anySecret = 1 << 63
 func openVolume(o Options, c *counts, secret uint64) (v *volume, err error) {
 	if secret == 0 {
 		if err := os.MkdirAll(o.Path, 0o700); err != nil {
-			return nil, fmt.Errorf("disk cache: %w", err)
+			return nil, fmt.Errorf("disk tier: %w", err)
 		}
 	}
 	release, err := statefile.ClaimDir(o.Path)
 	if err != nil {
-		return nil, fmt.Errorf("disk cache: %w", err)
+		return nil, fmt.Errorf("disk tier: %w", err)
 	}
 	dir, err := device.OpenDir(o.Path, o.Hook)
 	if err != nil {
 		release()
-		return nil, fmt.Errorf("disk cache: %w", err)
+		return nil, fmt.Errorf("disk tier: %w", err)
 	}
 	defer func() {
 		if err != nil {
 			_ = dir.Close()
 			release()
-			err = fmt.Errorf("disk cache %s: %w", o.Path, err)
+			err = fmt.Errorf("disk tier %s: %w", o.Path, err)
 		}
 	}()
 	files, err := dir.List()
@@ -131,7 +131,7 @@ func (o Options) suits(h layout.Header) error {
 func empty(files []device.Info) error {
 	for _, f := range files {
 		if f.Name != lostFoundName {
-			return fmt.Errorf("%w: it has %s", ErrForeign, f.Name)
+			return fmt.Errorf("%w: it contains %s", ErrForeign, f.Name)
 		}
 	}
 	return nil
@@ -186,9 +186,9 @@ func (v *volume) probe() error {
 	switch {
 	case !v.punches.Load():
 		v.lends.Store(true)
-		v.o.Log.Warn("the file system of the disk cache punches no holes: large records go with their segments", "path", v.o.Path)
+		v.o.Log.Warn(noHoles, "path", v.o.Path)
 	case !v.lends.Load():
-		v.o.Log.Info("the file system of the disk cache cannot make a hole without a change to what is being sent: large bodies are read and not sent by sendfile", "path", v.o.Path)
+		v.o.Log.Info("the disk tier sends large bodies without sendfile: on this file system a punched hole could change bytes that are being sent", "path", v.o.Path)
 	}
 	return nil
 }
@@ -205,7 +205,7 @@ func (v *volume) enlist(files []device.Info) error {
 		s := &segment{number: number, length: f.Bytes, freed: max(f.Bytes-f.OnDisk, 0), listed: true, seen: f.Changed}
 		s.refs.Store(1)
 		if !v.slot(number).CompareAndSwap(nil, s) {
-			return fmt.Errorf("two segments in one slot: %s: %w", f.Name, layout.ErrDamaged)
+			return fmt.Errorf("segment %s has the slot of another segment: %w", f.Name, layout.ErrDamaged)
 		}
 		v.used += s.length - s.freed
 		v.numbers = max(v.numbers, number+1)

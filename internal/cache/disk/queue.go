@@ -18,9 +18,9 @@ var (
 	// ErrTooLarge: the body is above MaxObjectBytes, or key or block above their bounds.
 	ErrTooLarge = errors.New("disk: object too large")
 	// ErrOff: the directory has failed and is not back yet, or was closed.
-	ErrOff = errors.New("disk: out of use: /status and the log say why")
+	ErrOff = errors.New("the disk tier is out of use: see cache.disk in /status, or the log")
 	// ErrReadOnly: the directory cannot be written to.
-	ErrReadOnly = errors.New("disk: read-only")
+	ErrReadOnly = errors.New("the disk tier is read-only")
 )
 
 // put is a record that waits for the writer. Its bytes never change.

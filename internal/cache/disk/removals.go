@@ -40,7 +40,7 @@ func (v *volume) logRemovals() error {
 		return noSpace(err)
 	})
 	if err != nil {
-		return fmt.Errorf("log of removals: %w", err)
+		return fmt.Errorf(removalsName+": %w", err)
 	}
 	n := int64(len(l.pending))
 	l.size += n
@@ -64,7 +64,7 @@ func (v *volume) syncRemovals() error {
 		return nil
 	}
 	if err := v.call(v.log.file.Sync); err != nil {
-		return fmt.Errorf("log of removals: %w", err)
+		return fmt.Errorf(removalsName+": %w", err)
 	}
 	v.log.dirty = false
 	return nil
@@ -80,7 +80,7 @@ func (v *volume) shortenRemovals() {
 	}
 	if err := v.writeRemovals(); err != nil {
 		v.log.clean = v.log.size // try again when it has doubled
-		v.o.Log.Warn("the disk cache cannot shorten its log of removals", "path", v.o.Path, "error", err.Error())
+		v.o.Log.Warn("removed.log of the disk tier was not compacted; that is tried again when it has doubled in size", "path", v.o.Path, "error", err.Error())
 	}
 }
 

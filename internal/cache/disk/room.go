@@ -19,7 +19,7 @@ func Room(path string) (free, total int64, err error) {
 			continue
 		}
 		if err != nil {
-			return 0, 0, fmt.Errorf("disk cache: %w", err)
+			return 0, 0, fmt.Errorf("disk tier: %w", err)
 		}
 		room, err := dir.Room()
 		_ = dir.Close() // only read

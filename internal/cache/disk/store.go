@@ -223,7 +223,7 @@ func (s *Store) watch(v *volume) {
 }
 
 // errHung says that the device does not answer.
-var errHung = errors.New("disk: the device does not answer")
+var errHung = errors.New("the device does not respond")
 
 // checkHung fails a volume whose writer hangs in one call, or whose reads are all given up.
 func (v *volume) checkHung(now time.Time) {
@@ -239,7 +239,7 @@ func (s *Store) replace(v *volume) *volume {
 	why := *v.failure.Load()
 	s.why.Store(&why)
 	s.counts.failures.Add(1)
-	s.log.Error("the disk cache has failed; the proxy goes on without it", "path", s.o.Path, "error", why.Error())
+	s.log.Error("a directory of the disk tier has failed; the proxy runs without it and tries it again at least once a minute", "path", s.o.Path, "error", why.Error())
 	gone := make(chan struct{})
 	go func() { // this hangs if the device does
 		v.close()
@@ -274,7 +274,7 @@ func (s *Store) reopen(gone chan struct{}) *volume {
 			continue
 		}
 		s.begin(fresh)
-		s.log.Info("the disk cache is back", "path", s.o.Path)
+		s.log.Info("a directory of the disk tier is in use again", "path", s.o.Path)
 		return fresh
 	}
 }
@@ -297,6 +297,6 @@ func (s *Store) await(gone chan struct{}) {
 	select {
 	case <-gone:
 	case <-time.After(s.o.Deadline):
-		s.log.Error("the disk cache does not close: its device does not answer", "path", s.o.Path)
+		s.log.Error("a directory of the disk tier was not closed in time: the device does not respond", "path", s.o.Path, "waited", s.o.Deadline)
 	}
 }

@@ -192,10 +192,10 @@ func (v *volume) sayRoom(limit int64) {
 	switch {
 	case !v.short && limit < v.o.MaxBytes-v.o.MaxBytes/16:
 		v.short = true
-		v.o.Log.Warn("the file system of the disk cache is nearly full: the cache takes less than max_bytes", "path", v.o.Path, "bytes", limit, "max_bytes", v.o.MaxBytes, "min_free", v.o.MinFree)
+		v.o.Log.Warn("the file system of the disk tier is nearly full: the tier is limited to less than max_bytes", "path", v.o.Path, "limit_bytes", limit, "max_bytes", v.o.MaxBytes, "min_free", v.o.MinFree)
 	case v.short && limit == v.o.MaxBytes:
 		v.short = false
-		v.o.Log.Info("the disk cache may take max_bytes again", "path", v.o.Path)
+		v.o.Log.Info("the file system of the disk tier has room again: the limit is max_bytes", "path", v.o.Path)
 	}
 }
 

@@ -23,7 +23,7 @@ type Dir struct {
 }
 
 // ErrLost says that the path of a Dir names another directory by now, or none.
-var ErrLost = errors.New("the directory is gone, or another one is in its place")
+var ErrLost = errors.New("the directory was removed or replaced")
 
 // ErrUnsupported says that the file system or the system cannot do that.
 var ErrUnsupported = errors.ErrUnsupported

@@ -13,7 +13,7 @@ const Version = 1
 // Reasons why bytes are refused.
 var (
 	// ErrForeign: the bytes are none of this directory's, or not what lay in this place.
-	ErrForeign = errors.New("not written here by this cache")
+	ErrForeign = errors.New("does not belong to this cache")
 	// ErrDamaged: they were written here, and have changed or are cut short.
 	ErrDamaged = errors.New("damaged")
 )
@@ -23,7 +23,7 @@ type VersionError struct{ Got, Want uint32 }
 
 // Error names both versions.
 func (e *VersionError) Error() string {
-	return fmt.Sprintf("cache directory of layout %d: want layout %d", e.Got, e.Want)
+	return fmt.Sprintf("the cache directory has layout %d, and this program reads layout %d", e.Got, e.Want)
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

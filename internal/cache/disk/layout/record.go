@@ -17,7 +17,7 @@ type Record struct {
 }
 
 // ErrTooLong says that a key, a block or a body is above its bound.
-var ErrTooLong = errors.New("longer than a record may have it")
+var ErrTooLong = errors.New("too long for a record")
 
 // Shape says where the parts of a record lie, in bytes from its beginning.
 type Shape struct {
