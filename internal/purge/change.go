@@ -77,7 +77,7 @@ func (t *Table) changes(f func(change)) {
 }
 
 // errChange says that a record has no valid change.
-var errChange = errors.New("not a purge")
+var errChange = errors.New("invalid purge record")
 
 // A change is, little endian:
 //

@@ -42,7 +42,7 @@ func TestAPurgeThatCannotBeKeptIsInForce(t *testing.T) {
 		}
 	}
 	gone(table)
-	if n := strings.Count(said.String(), "may be forgotten at a restart"); n != 1 {
+	if n := strings.Count(said.String(), "not saved: after a restart"); n != 1 {
 		t.Errorf("got %d words in the log about it, want 1: %s", n, &said)
 	}
 
@@ -52,7 +52,7 @@ func TestAPurgeThatCannotBeKeptIsInForce(t *testing.T) {
 	if err := table.Keep(); err != nil {
 		t.Errorf("the disk takes it again: got %v", err)
 	}
-	if !strings.Contains(said.String(), "kept again") {
+	if !strings.Contains(said.String(), "saved again") {
 		t.Errorf("got the log %s, want a word that it works again", &said)
 	}
 	if err := table.Close(); err != nil {

@@ -23,7 +23,7 @@ type NotKeptError struct{ err error }
 
 // Error returns the message, with the cause.
 func (e *NotKeptError) Error() string {
-	return "purged, but what was purged may come back after a restart: " + e.err.Error()
+	return "purged, but not saved: purged responses may come back after a restart: " + e.err.Error()
 }
 
 // Unwrap returns the error of the file.
@@ -124,9 +124,9 @@ func (t *Table) Keep() error {
 	t.mu.Unlock()
 	switch {
 	case err != nil && !was:
-		f.log.Error("purges are in force, and may be forgotten at a restart", "error", err)
+		f.log.Error("purges are in force but not saved: after a restart purged responses may come back", "error", err)
 	case err == nil && was:
-		f.log.Info("purges are kept again, those included that were not", "file", f.path)
+		f.log.Info("purges are saved again, with those that could not be saved before", "file", f.path)
 	}
 	if err != nil {
 		return &NotKeptError{err}
@@ -153,7 +153,7 @@ func (f *file) replace(records [][]byte) error {
 		return nil
 	})
 	if err != nil {
-		return fmt.Errorf("keep the purges: %w", err)
+		return fmt.Errorf("save the purges: %w", err)
 	}
 	if f.journal != nil {
 		_ = f.journal.Close() // the file was replaced

@@ -179,7 +179,7 @@ func TestAnUnfinishedPurgeIsCutOff(t *testing.T) {
 	if got := table.Check(born, at("a", "/unfinished"), nil); got != purge.Valid {
 		t.Errorf("got %v, want %v: this test is about one that nobody was told of", got, purge.Valid)
 	}
-	if !strings.Contains(said.String(), "cut off") {
+	if !strings.Contains(said.String(), "incomplete record") {
 		t.Errorf("got the log %q, want a word about what was cut off", said)
 	}
 }
@@ -222,7 +222,7 @@ func TestALostOrDamagedFileKnowsNothingThatWasStored(t *testing.T) {
 		}
 	}
 
-	f("lost", func(path string, _ []byte) { _ = os.Remove(path) }, "no purges of an earlier run")
+	f("lost", func(path string, _ []byte) { _ = os.Remove(path) }, "no saved purges found")
 	f("empty", func(path string, _ []byte) { write(path, nil) }, "damaged at byte 0")
 	f("damaged in the middle", func(path string, b []byte) {
 		b[len(b)/2] ^= 1

@@ -61,10 +61,10 @@ func open(p Place, o Options) (*Table, error) {
 	t, err := load(path, o, p.Log)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		p.Log.Info("no purges of an earlier run", "file", path)
+		p.Log.Info("no saved purges found: responses that were stored before are not used", "file", path)
 		t = nil
 	case errors.Is(err, statefile.ErrTorn):
-		p.Log.Error("the purges of earlier runs are lost: all that was stored counts as purged", "error", err, "kept_as", damagedName)
+		p.Log.Error("the saved purges are damaged: responses that were stored before are not used", "error", err, "renamed_to", damagedName)
 		if err := os.Rename(path, filepath.Join(p.Dir, damagedName)); err != nil {
 			return nil, err
 		}
@@ -102,9 +102,9 @@ func load(path string, o Options, log *slog.Logger) (*Table, error) {
 	case err != nil:
 		return nil, err
 	case t == nil:
-		return nil, &statefile.DamageError{Path: path, What: "it has no record"}
+		return nil, &statefile.DamageError{Path: path, What: "it has no records"}
 	case torn > 0:
-		log.Warn("the last purge of an earlier run was not written to its end, and nobody was told that it was: it is cut off", "file", path, "bytes", torn)
+		log.Warn("the saved purges end with an incomplete record, which is removed: its purge was not confirmed to the client", "file", path, "bytes", torn)
 	}
 	return t, nil
 }
