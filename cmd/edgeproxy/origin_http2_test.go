@@ -152,7 +152,7 @@ func doesNotUpgrade(s *server) {
 	}
 	eventually(t, "the log says why", func() bool {
 		for _, l := range s.lines() {
-			if strings.Contains(l.Error, "no switch of protocols by HTTP/2") {
+			if strings.Contains(l.Error, "an upgrade to another protocol needs an origin with HTTP/1.1") {
 				return true
 			}
 		}

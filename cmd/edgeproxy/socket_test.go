@@ -152,7 +152,7 @@ func TestAnInheritedSocketThatNoAddressTakesIsRefused(t *testing.T) {
 		"--origin", "http://127.0.0.1:9", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0")
 	cmd.ExtraFiles = []*os.File{socket}
 	out, err := cmd.CombinedOutput()
-	want := "inherited socket " + address + ": want it among the addresses to listen on"
+	want := "inherited socket " + address + ": no listener has this address"
 	if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(string(out), want) {
 		t.Errorf("got %d, %v, %s; want %d and %q", cmd.ProcessState.ExitCode(), err, out, exitFailed, want)
 	}

@@ -89,7 +89,7 @@ func (d *Dialer) dial(ctx context.Context, network, address string) (net.Conn, e
 	}
 	port, err := strconv.ParseUint(service, 10, 16)
 	if err != nil {
-		return nil, fmt.Errorf("dial %s: want a port in digits", address)
+		return nil, fmt.Errorf("dial %s: want a numeric port", address)
 	}
 	if _, err := netip.ParseAddr(host); err == nil {
 		return d.options.Connect(ctx, network, address)

@@ -114,7 +114,7 @@ func (n *names) run(host string, e *name, l *lookup) {
 	defer cancel()
 	addrs, err := n.ask(ctx, host)
 	if err == nil && len(addrs) == 0 {
-		err = errors.New("lookup " + host + ": no address")
+		err = errors.New("lookup " + host + ": no addresses found")
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

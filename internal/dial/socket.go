@@ -28,7 +28,7 @@ func (d *Dialer) socket(ctx context.Context, network, path string) (net.Conn, er
 		case <-room.C:
 		case <-ctx.Done():
 			room.Stop()
-			return nil, fmt.Errorf("the backlog of %s is full: %w", path, context.Cause(ctx))
+			return nil, fmt.Errorf("the listen backlog of %s is full: %w", path, context.Cause(ctx))
 		}
 	}
 }

@@ -47,7 +47,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 		}
 		if now := time.Now(); now.Sub(l.logged) >= acceptLogEvery {
 			l.logged = now
-			l.log.Error("cannot accept connections; will try again", "address", l.Addr().String(), "error", err)
+			l.log.Error("cannot accept connections; trying again", "address", l.Addr().String(), "error", err)
 		}
 		t := time.NewTimer(pause)
 		select {

@@ -32,11 +32,11 @@ const (
 )
 
 var (
-	errNoHeader      = errors.New("want a header of the PROXY protocol first")
-	errLine          = errors.New("a line of the PROXY protocol has CR or LF elsewhere than at its end")
-	errHeaderTooLong = errors.New("header of the PROXY protocol is too long")
-	errElements      = errors.New("want whole elements behind the addresses of the PROXY protocol")
-	errChecksum      = errors.New("checksum of the PROXY protocol does not fit")
+	errNoHeader      = errors.New("the connection does not begin with a PROXY protocol header")
+	errLine          = errors.New("malformed PROXY protocol header: CR or LF before the end of the line")
+	errHeaderTooLong = errors.New("the PROXY protocol header is too long")
+	errElements      = errors.New("malformed PROXY protocol header: a TLV behind the addresses is incomplete")
+	errChecksum      = errors.New("malformed PROXY protocol header: wrong checksum")
 )
 
 // receive reads the header at the beginning of r, and not a byte after it.

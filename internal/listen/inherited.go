@@ -43,7 +43,7 @@ func inherit(files []*os.File) (*Inherited, error) {
 				_ = rest.Close()
 			}
 			in.Close()
-			return nil, fmt.Errorf("inherited socket %d (%s): %w: want a stream socket that listens", i, f.Name(), err)
+			return nil, fmt.Errorf("inherited socket %d (%s): %w: want a listening stream socket", i, f.Name(), err)
 		}
 		in.left = append(in.left, ln)
 	}
@@ -84,7 +84,7 @@ func (in *Inherited) Unused() error {
 	defer in.mu.Unlock()
 	var problems []error
 	for _, ln := range in.left {
-		problems = append(problems, fmt.Errorf("inherited socket %s: want it among the addresses to listen on", ln.Addr()))
+		problems = append(problems, fmt.Errorf("inherited socket %s: no listener has this address", ln.Addr()))
 	}
 	return errors.Join(problems...)
 }

@@ -131,7 +131,7 @@ func (l *proxyListener) accept(p *silentEntry[net.Conn]) {
 	err := l.readHeader(conn)
 	l.headerRead(p)
 	if err != nil {
-		l.log.Debug("connection is closed", "address", l.Addr().String(), "peer", fmt.Sprint(conn.RemoteAddr()), "error", err)
+		l.log.Debug("connection closed: no valid PROXY protocol header", "address", l.Addr().String(), "peer", fmt.Sprint(conn.RemoteAddr()), "error", err)
 		_ = conn.Close()
 		return
 	}

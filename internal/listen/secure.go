@@ -133,7 +133,7 @@ func (s *Secure) addHandshake(conn net.Conn) *handshake {
 }
 
 // errCut ends a handshake when there are too many.
-var errCut = errors.New("too many handshakes")
+var errCut = errors.New("too many TLS handshakes at a time")
 
 // gotClientHello notes that the ClientHello of h has come. It returns errCut if h was cut before, or is now.
 func (s *Secure) gotClientHello(h *handshake) error {
@@ -229,7 +229,7 @@ func (s *Secure) serveHandshake(h *handshake) {
 		return
 	}
 	if err != nil {
-		s.o.Log.Debug("no TLS", "client", c.RemoteAddr().String(), "error", err)
+		s.o.Log.Debug("TLS handshake failed", "client", c.RemoteAddr().String(), "error", err)
 		s.drop(c)
 		return
 	}

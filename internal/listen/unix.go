@@ -43,9 +43,9 @@ func removeStale(ctx context.Context, path string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case err != nil:
-		return fmt.Errorf("look at the socket: %w", err)
+		return fmt.Errorf("check the socket: %w", err)
 	case info.Mode().Type() != fs.ModeSocket:
-		return errors.New("the file is there and is no socket")
+		return errors.New("the file exists and is not a socket")
 	}
 	d := net.Dialer{Timeout: dialTimeout}
 	conn, err := d.DialContext(ctx, "unix", path)
@@ -54,10 +54,10 @@ func removeStale(ctx context.Context, path string) error {
 		return errors.New("the socket is in use")
 	}
 	if !errors.Is(err, syscall.ECONNREFUSED) {
-		return fmt.Errorf("ask who uses the socket: %w", err)
+		return fmt.Errorf("check whether the socket is in use: %w", err)
 	}
 	if err := os.Remove(path); err != nil {
-		return fmt.Errorf("remove a socket that nobody uses: %w", err)
+		return fmt.Errorf("remove a stale socket: %w", err)
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func TestRequestsWaitForFullServersAndNotForTheBackup(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		err := <-done
 		wantKind(t, err, Overload)
-		if !strings.Contains(err.Error(), "none of 1 became free") {
+		if !strings.Contains(err.Error(), "none of the 1 connections became free") {
 			t.Errorf("got %v, want the places of the server that is no backup", err)
 		}
 		release <- struct{}{}

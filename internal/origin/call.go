@@ -30,7 +30,7 @@ type Call struct {
 const sentAtOnce = 16 << 10
 
 // errAbandoned is the cause of the failure of a Call that was abandoned.
-var errAbandoned = errors.New("the request was abandoned")
+var errAbandoned = errors.New("the request was canceled")
 
 // Start begins what RoundTrip does, if that needs no wait: a slot is free, r has no body, and it goes by
 // HTTP/1.1. Otherwise it returns nil, and has done nothing.

@@ -88,7 +88,7 @@ func (c *chunkReader) step() error {
 		return c.size(line)
 	case chunkDataEnd:
 		if len(line) > 0 {
-			return malformed("chunk longer than its size")
+			return malformed("a chunk is longer than its chunk size")
 		}
 		c.next = chunkSize
 		return nil
@@ -102,13 +102,13 @@ func (c *chunkReader) line() ([]byte, error) {
 	b, err := c.r.ReadSlice('\n')
 	switch {
 	case errors.Is(err, bufio.ErrBufferFull):
-		return nil, malformed("endless line in a chunked body")
+		return nil, malformed("a line in a chunked body is too long")
 	case err != nil:
 		return nil, cutAt(err)
 	}
 	line, ok := bytes.CutSuffix(b, []byte("\r\n"))
 	if !ok {
-		return nil, malformed("line in a chunked body does not end in CRLF")
+		return nil, malformed("a line in a chunked body does not end in CRLF")
 	}
 	return line, nil
 }
@@ -116,18 +116,18 @@ func (c *chunkReader) line() ([]byte, error) {
 // size parses chunk-size [chunk-ext].
 func (c *chunkReader) size(line []byte) error {
 	if len(line) > maxChunkLineBytes {
-		return malformed("chunk size line of %d bytes, at most %d are read", len(line), maxChunkLineBytes)
+		return malformed("chunk size line of %d bytes: the limit is %d", len(line), maxChunkLineBytes)
 	}
 	number, extension, _ := bytes.Cut(line, []byte(";"))
 	n, ok := parseHex(number)
 	if !ok || !field.ValidValue(extension) {
-		return malformed("chunk size line %.40q", line)
+		return malformed("invalid chunk size line %.40q", line)
 	}
 	lineEnds := int64(len("\r\n\r\n")) // of this line and of the data
 	c.waste += int64(len(line)) + lineEnds - chunkAllowance - 2*min(n, maxChunkWaste)
 	c.waste = max(0, c.waste)
 	if c.waste > maxChunkWaste {
-		return malformed("chunk extensions outweigh the data")
+		return malformed("chunk extensions and line ends take too many bytes beside the data")
 	}
 	c.left, c.next = n, chunkDataEnd
 	if n == 0 {
@@ -142,7 +142,7 @@ func (c *chunkReader) trailer(line []byte) error {
 	}
 	c.trailerBytes += len(line)
 	if c.trailerBytes > maxTrailerBytes || len(c.trailers) == maxFields {
-		return malformed("trailer section above %d bytes or %d fields", maxTrailerBytes, maxFields)
+		return malformed("trailer section of more than %d bytes or %d fields", maxTrailerBytes, maxFields)
 	}
 	name, value, err := parseField(string(line))
 	if err == nil {

@@ -193,7 +193,7 @@ func (c *conn) readHead(limit int) (string, error) {
 		}
 		length := len(c.text) - line
 		if length < 2 || c.text[len(c.text)-2] != '\r' {
-			return "", malformed("line in the head does not end in CRLF")
+			return "", malformed("a line of the response head does not end in CRLF")
 		}
 		if length == 2 {
 			c.headBytes = len(c.text)
@@ -218,4 +218,4 @@ func (c *conn) takeHead(end, limit int) (string, error) {
 	return text, nil
 }
 
-func tooLong(limit int) error { return malformed("head of more than %d bytes", limit) }
+func tooLong(limit int) error { return malformed("response head of more than %d bytes", limit) }

@@ -73,8 +73,13 @@ type Error struct {
 	Err    error  // the cause, never nil
 }
 
-// Error returns origin, operation and cause.
-func (e *Error) Error() string { return fmt.Sprintf("origin %s: %s: %v", e.Origin, e.Op, e.Err) }
+// Error returns the origin, where one is named, the operation and the cause.
+func (e *Error) Error() string {
+	if e.Origin == "" {
+		return fmt.Sprintf("%s: %v", e.Op, e.Err)
+	}
+	return fmt.Sprintf("origin %s: %s: %v", e.Origin, e.Op, e.Err)
+}
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
@@ -106,14 +111,14 @@ var ErrClosed = errors.New("the origin is closed")
 
 // ErrShare is the cause of an Overload where connections are scarce and the client holds
 // its share of them.
-var ErrShare = errors.New("connections are scarce, and the client holds its share")
+var ErrShare = errors.New("less than a quarter of the connections are free, and the client already holds its limits.origin_share")
 
 // ErrAllOut is the cause of an Overload while every server is ejected or down, and
 // Options.Ejection says to refuse then.
-var ErrAllOut = errors.New("every server is ejected or down")
+var ErrAllOut = errors.New("all servers are out: ejected, or their health checks fail")
 
 // ErrBodyClosed is the cause of a Canceled read of a Body that was closed.
-var ErrBodyClosed = errors.New("the body is closed")
+var ErrBodyClosed = errors.New("the response body was closed")
 
 // local reports whether err is a shortage of this process or machine: nobody else failed.
 func local(err error) bool {

@@ -103,7 +103,7 @@ func (x *exchange) failed(sendErr, err error) *Error {
 	}
 	kind := kindOf(err)
 	if sendErr != nil && !errors.Is(sendErr, errStopped) {
-		err = fmt.Errorf("%w (sending the request had failed: %w)", err, sendErr)
+		err = fmt.Errorf("%w (before that, sending the request failed: %w)", err, sendErr)
 	}
 	return x.origin.fail(kind, "read the response head", err)
 }
@@ -163,9 +163,9 @@ func (x *exchange) interim(h *head) error {
 	x.interimBytes += x.c.headBytes
 	switch {
 	case x.interims > MaxInterim:
-		return malformed("more than %d interim responses", MaxInterim)
+		return malformed("more than %d interim (1xx) responses", MaxInterim)
 	case x.interimBytes > x.origin.options.MaxHeaderBytes:
-		return malformed("interim responses of more than %d bytes", x.origin.options.MaxHeaderBytes)
+		return malformed("interim (1xx) responses of more than %d bytes", x.origin.options.MaxHeaderBytes)
 	}
 	if x.wait != nil {
 		x.wait.interim()

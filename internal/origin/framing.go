@@ -39,7 +39,7 @@ func frame(method string, h *head) (framing, error) {
 		return framing{}, err
 	}
 	if chunked && length >= 0 {
-		return framing{}, malformed("both Transfer-Encoding and Content-Length")
+		return framing{}, malformed("the response has both Transfer-Encoding and Content-Length")
 	}
 	h.chunked = chunked
 	f := delimit(method, h.status, chunked, length)
@@ -74,10 +74,10 @@ func takeTransferEncoding(h *head) (bool, error) {
 		return false, nil
 	}
 	if h.minor == 0 {
-		return false, malformed("Transfer-Encoding in HTTP/1.0")
+		return false, malformed("HTTP/1.0 response with Transfer-Encoding")
 	}
 	if len(values) > 1 || !strings.EqualFold(values[0], "chunked") {
-		return false, malformed("Transfer-Encoding %.40q, only chunked is read", values)
+		return false, malformed("Transfer-Encoding %.40q: only chunked is supported", values)
 	}
 	h.fields = h.fields.Without(func(n string) bool { return n == name })
 	return true, nil
@@ -96,7 +96,7 @@ func takeLength(h *head) (int64, error) {
 		for v := range strings.SplitSeq(h.fields[i].Value, ",") {
 			v = strings.Trim(v, " \t")
 			if !digits(v) || first != "" && v != first {
-				return 0, malformed("Content-Length %.40q", h.fields.Values(name))
+				return 0, malformed("invalid Content-Length %.40q", h.fields.Values(name))
 			}
 			first = v
 		}
@@ -110,7 +110,7 @@ func takeLength(h *head) (int64, error) {
 	}
 	n, err := strconv.ParseInt(first, 10, 64)
 	if err != nil {
-		return 0, malformed("Content-Length %.40q", first)
+		return 0, malformed("invalid Content-Length %.40q", first)
 	}
 	return n, nil
 }

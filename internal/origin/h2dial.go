@@ -43,7 +43,7 @@ func connFromContext(ctx context.Context, _, _ string) (net.Conn, error) {
 }
 
 // errEndedAtOnce is the failure of a connection that the server has ended, or on which it allows no request, before the first.
-var errEndedAtOnce = errors.New("the server has ended the connection before a request")
+var errEndedAtOnce = errors.New("the server closed the connection, or allowed no request on it, before the first request")
 
 // errNotOffered is the failure of a connection to a server that does not offer HTTP/2.
 var errNotOffered = errors.New("the server does not offer HTTP/2 (ALPN h2)")

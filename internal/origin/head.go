@@ -52,7 +52,7 @@ func parseHead(text string, room field.List) (head, error) {
 	}
 	count := strings.Count(rest, "\n")
 	if count > maxFields {
-		return head{}, malformed("%d header fields, at most %d are read", count, maxFields)
+		return head{}, malformed("%d header fields: the limit is %d", count, maxFields)
 	}
 	if h.fields = room[:0]; room == nil || cap(room) < count || h.status < 200 {
 		h.fields = make(field.List, 0, count)
@@ -83,12 +83,12 @@ func parseStatusLine(line string) (head, error) {
 	const prefix = "HTTP/1."
 	rest, ok := strings.CutPrefix(line, prefix)
 	if !ok || len(rest) < len("1 200") || rest[1] != ' ' || !digits(rest[:1]) || !digits(rest[2:5]) {
-		return head{}, malformed("status line %.40q", line)
+		return head{}, malformed("invalid status line %.40q", line)
 	}
 	status := int(rest[2]-'0')*100 + int(rest[3]-'0')*10 + int(rest[4]-'0')
 	reason := rest[5:]
 	if status < 100 || reason != "" && reason[0] != ' ' || !field.ValidValue(reason) {
-		return head{}, malformed("status line %.40q", line)
+		return head{}, malformed("invalid status line %.40q", line)
 	}
 	return head{minor: int(rest[0] - '0'), status: status, reason: strings.TrimPrefix(reason, " ")}, nil
 }
@@ -98,7 +98,7 @@ func parseStatusLine(line string) (head, error) {
 // the two answers that section 5.2 allows: no origin of today folds on purpose.
 func parseField(line string) (name, value string, err error) {
 	if line != "" && blank(line[0]) {
-		return "", "", malformed("folded header field")
+		return "", "", malformed("a header field is folded over two lines (obs-fold)")
 	}
 	name, value, ok := strings.Cut(line, ":")
 	name, value = trimRight(name), trimRight(value)
@@ -106,10 +106,10 @@ func parseField(line string) (name, value string, err error) {
 		value = value[1:]
 	}
 	if !ok || !field.ValidName(name) {
-		return "", "", malformed("header field name %.40q", name)
+		return "", "", malformed("invalid header field name %.40q", name)
 	}
 	if !field.ValidValue(value) {
-		return "", "", malformed("value of header field %.40q", name)
+		return "", "", malformed("invalid value of header field %.40q", name)
 	}
 	return field.Canonical(name), value, nil
 }

@@ -107,7 +107,7 @@ func (p *pool) next(ctx context.Context, who netip.Prefix, target uint64) (slot,
 		p.shares.Give(who)
 		p.mu.Unlock()
 		return slot{}, p.overload("take a connection", fmt.Errorf(
-			"all %d connections are in use and %d requests wait already", p.slotsLocked(now, nil), p.queueLimit))
+			"all %d connections are in use, and the queue is full with %d requests", p.slotsLocked(now, nil), p.queueLimit))
 	}
 	p.mu.Unlock()
 	got, failure := p.await(ctx, w)

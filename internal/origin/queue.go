@@ -67,7 +67,7 @@ func (p *pool) await(ctx context.Context, w *waiter) (slot, *Error) {
 		p.mu.Lock()
 		slots := p.slotsLocked(time.Now(), w.exclude)
 		p.mu.Unlock()
-		failure = p.overload("wait for a connection", fmt.Errorf("none of %d became free within %v", slots, p.wait))
+		failure = p.overload("wait for a connection", fmt.Errorf("none of the %d connections became free within %v", slots, p.wait))
 	case <-ctx.Done():
 		failure = ended(ctx, p.name, "wait for a connection")
 	}

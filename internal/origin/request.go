@@ -80,19 +80,19 @@ const MaxWhole = 8 << 10
 // 11.1, request splitting).
 func (r *Request) validate() error {
 	if !field.ValidName(r.Method) || r.Method == "CONNECT" {
-		return fmt.Errorf("method %.40q cannot be sent", r.Method)
+		return fmt.Errorf("invalid method %.40q", r.Method)
 	}
 	if r.Target == "" || !unbroken(r.Target) || !unbroken(r.Host) {
-		return errors.New("empty target, or a space or control byte in target or host")
+		return errors.New("the target is empty, or target or host has a space or a control byte")
 	}
 	if !r.validLength() {
-		return fmt.Errorf("length of the body %d, %d bytes are here", r.ContentLength, len(r.Whole))
+		return fmt.Errorf("body length %d does not match the %d bytes in memory", r.ContentLength, len(r.Whole))
 	}
 	if r.Total < 0 || r.Total > 0 && r.Begun.IsZero() {
-		return fmt.Errorf("all may take %v, and it is not said since when", r.Total)
+		return fmt.Errorf("total timeout %v without a start time", r.Total)
 	}
 	if !r.validUpgrade() {
-		return fmt.Errorf("upgrade to %.40q cannot be asked for", r.Upgrade)
+		return fmt.Errorf("upgrade to %.40q cannot be requested", r.Upgrade)
 	}
 	return r.validateHeader()
 }
@@ -102,10 +102,10 @@ func (r *Request) validateHeader() error {
 		name := r.Header[i].Name
 		switch field.Canonical(name) {
 		case "Host", "Connection", "Te", "Upgrade", "Content-Length", "Transfer-Encoding":
-			return fmt.Errorf("header field %s is not the caller's to send", name)
+			return fmt.Errorf("header field %s is set by edgeproxy itself", name)
 		}
 		if !field.ValidName(name) || !field.ValidValue(r.Header[i].Value) {
-			return fmt.Errorf("header field %.40q cannot be sent", name)
+			return fmt.Errorf("invalid name or value of header field %.40q", name)
 		}
 	}
 	return nil

@@ -47,7 +47,7 @@ func handshake(ctx context.Context, socket net.Conn, config *tls.Config) (*tls.C
 	t := tls.Client(socket, config)
 	if err := t.HandshakeContext(ctx); err != nil {
 		_ = socket.Close()
-		return nil, fmt.Errorf("TLS handshake with %s: %w", config.ServerName, err)
+		return nil, fmt.Errorf("TLS handshake with %s failed: %w", config.ServerName, err)
 	}
 	return t, nil
 }

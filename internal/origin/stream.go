@@ -109,7 +109,7 @@ func (s *stream) message() (*http.Request, error) {
 	r := s.r
 	m, ok := r.message(s.c.server)
 	if !ok {
-		return nil, &unsendableError{fmt.Errorf("target %.40q has no place in HTTP/2", r.Target)}
+		return nil, &unsendableError{fmt.Errorf("target %.40q cannot be sent by HTTP/2", r.Target)}
 	}
 	switch {
 	case r.Body == nil:
@@ -162,11 +162,11 @@ func (s *stream) interim(status int, header textproto.MIMEHeader) (err error) {
 	case err != nil:
 		return err
 	case status == statusSwitching:
-		return malformed("switch of protocols, which HTTP/2 does not have")
+		return malformed("101 Switching Protocols, which HTTP/2 does not allow")
 	case s.interimCount > MaxInterim:
-		return malformed("more than %d interim responses", MaxInterim)
+		return malformed("more than %d interim (1xx) responses", MaxInterim)
 	case s.interimBytes > s.origin.options.MaxHeaderBytes:
-		return malformed("interim responses of more than %d bytes", s.origin.options.MaxHeaderBytes)
+		return malformed("interim (1xx) responses of more than %d bytes", s.origin.options.MaxHeaderBytes)
 	}
 	s.interims <- interim{status, fields.Without(func(name string) bool { return name == "Content-Length" })}
 	return nil

@@ -89,7 +89,7 @@ func (b *streamBody) read(p []byte) (int, error) {
 	b.waitLimit.end()
 	if b.left >= 0 {
 		if int64(n) > b.left {
-			return 0, malformed("body of more than the %d bytes announced", b.response.ContentLength)
+			return 0, malformed("body longer than its Content-Length of %d bytes", b.response.ContentLength)
 		}
 		b.left -= int64(n)
 	}

@@ -22,16 +22,16 @@ func fieldsOf(h http.Header) (list field.List, size int, err error) {
 		lines += len(values)
 	}
 	if lines > maxFields {
-		return nil, 0, malformed("%d header fields, at most %d are read", lines, maxFields)
+		return nil, 0, malformed("%d header fields: the limit is %d", lines, maxFields)
 	}
 	list = make(field.List, 0, lines+1)
 	for _, name := range slices.Sorted(maps.Keys(h)) {
 		if !field.ValidName(name) || slices.ContainsFunc(connectionSpecific[:], func(c string) bool { return strings.EqualFold(c, name) }) {
-			return nil, 0, malformed("header field name %.40q", name)
+			return nil, 0, malformed("invalid header field name %.40q", name)
 		}
 		for _, value := range h[name] {
 			if !field.ValidValue(value) || value != "" && (blank(value[0]) || blank(value[len(value)-1])) {
-				return nil, 0, malformed("value of header field %.40q", name)
+				return nil, 0, malformed("invalid value of header field %.40q", name)
 			}
 			list.Add(field.Canonical(name), value)
 			size += len(name) + len(": \r\n") + len(value)
@@ -44,7 +44,7 @@ func fieldsOf(h http.Header) (list field.List, size int, err error) {
 func headOf(res *http.Response, limit int) (head, error) {
 	code, _, _ := strings.Cut(res.Status, " ")
 	if len(code) != len("200") || !digits(code) || res.StatusCode < 200 {
-		return head{}, malformed("status %.40q", code)
+		return head{}, malformed("invalid status %.40q", code)
 	}
 	fields, size, err := fieldsOf(res.Header)
 	if err != nil {
@@ -53,7 +53,7 @@ func headOf(res *http.Response, limit int) (head, error) {
 	if names := slices.Sorted(maps.Keys(res.Trailer)); len(names) > 0 { // what the library has taken out of the header
 		value := strings.Join(names, ", ")
 		if !field.ValidValue(value) {
-			return head{}, malformed("value of header field %.40q", "Trailer")
+			return head{}, malformed("invalid value of header field %.40q", "Trailer")
 		}
 		fields.Add("Trailer", value)
 		size += len("Trailer: \r\n") + len(value)
@@ -71,7 +71,7 @@ func trailersOf(t http.Header) (field.List, error) {
 	}
 	list, size, err := fieldsOf(t)
 	if err == nil && size > maxTrailerBytes {
-		err = malformed("trailer section above %d bytes or %d fields", maxTrailerBytes, maxFields)
+		err = malformed("trailer section of more than %d bytes or %d fields", maxTrailerBytes, maxFields)
 	}
 	if err != nil || len(list) == 0 {
 		return nil, err

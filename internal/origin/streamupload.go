@@ -108,7 +108,7 @@ func (u *streamUpload) read(p []byte) (n int, err error) {
 		n, err = u.r.Body.Read(p)
 		if u.left >= 0 {
 			if u.left -= int64(n); u.left < 0 {
-				return 0, &bodyError{fmt.Errorf("longer than the %d bytes announced", u.r.ContentLength)}
+				return 0, &bodyError{fmt.Errorf("longer than its Content-Length of %d bytes", u.r.ContentLength)}
 			}
 		}
 		switch {
@@ -126,7 +126,7 @@ func (u *streamUpload) read(p []byte) (n int, err error) {
 // end returns io.EOF for a body that has ended, or why it may not end there.
 func (u *streamUpload) end() error {
 	if u.left > 0 {
-		return &bodyError{fmt.Errorf("%d bytes short of the %d announced: %w", u.left, u.r.ContentLength, io.ErrUnexpectedEOF)}
+		return &bodyError{fmt.Errorf("%d bytes short of its Content-Length of %d bytes: %w", u.left, u.r.ContentLength, io.ErrUnexpectedEOF)}
 	}
 	trailers, err := u.r.takeTrailers()
 	if err != nil {

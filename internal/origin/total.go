@@ -11,7 +11,7 @@ var ErrTotal error = totalError{}
 
 type totalError struct{}
 
-func (totalError) Error() string { return "the whole exchange has taken longer than it may" }
+func (totalError) Error() string { return "the exchange has taken longer than total_timeout" }
 
 func (totalError) Timeout() bool { return true }
 

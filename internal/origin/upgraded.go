@@ -15,7 +15,7 @@ import (
 const statusSwitching = 101
 
 // errNoUpgrade is the answer to a request to switch protocols where there is no such thing (RFC 9113 section 8.6).
-var errNoUpgrade = errors.New("no switch of protocols by HTTP/2: a route for it needs an origin by HTTP/1.1")
+var errNoUpgrade = errors.New("an upgrade to another protocol needs an origin with HTTP/1.1, and this one is asked by HTTP/2")
 
 // checkSwitch checks h, a 101 to a request that listed the protocols in asked. A server
 // that switches says to what, and to nothing that the client did not offer (RFC 9110
@@ -23,22 +23,22 @@ var errNoUpgrade = errors.New("no switch of protocols by HTTP/2: a route for it 
 // next request without any check.
 func checkSwitch(asked string, h *head) error {
 	if asked == "" {
-		return malformed("switch of protocols that nobody asked for")
+		return malformed("101 Switching Protocols without a request for an upgrade")
 	}
 	offered, _ := field.Protocols(asked) // checked before it was sent
 	chosen, ok := field.Protocols(strings.Join(h.fields.Values("Upgrade"), ","))
 	length, announced := h.fields.Get("Content-Length")
 	switch {
 	case h.minor == 0:
-		return malformed("switch of protocols in HTTP/1.0")
+		return malformed("101 Switching Protocols in HTTP/1.0")
 	case !ok || !h.connectionOption("upgrade"):
-		return malformed("switch of protocols that does not say to which")
+		return malformed("101 Switching Protocols without a valid Upgrade and Connection: upgrade")
 	case announced && length != "0" || h.chunked:
-		return malformed("switch of protocols with a body")
+		return malformed("101 Switching Protocols with a body")
 	}
 	for _, p := range chosen {
 		if !slices.ContainsFunc(offered, func(o string) bool { return strings.EqualFold(o, p) }) {
-			return malformed("switch to the protocol %.40q, which nobody asked for", p)
+			return malformed("101 Switching Protocols to %.40q, which was not requested", p)
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ import (
 )
 
 // errStopped is the error of an upload that was stopped.
-var errStopped = errors.New("the upload was stopped")
+var errStopped = errors.New("sending the request body was stopped")
 
 // upload sends one request with a body, in a goroutine of its own: an origin
 // may answer before it has read all (RFC 9112 section 9.5), and that answer

@@ -33,7 +33,7 @@ func (u *upload) sendLength() error {
 		}
 		left -= int64(len(piece))
 		if last && left > 0 {
-			return &bodyError{fmt.Errorf("%d bytes short of the %d announced: %w", left, u.r.ContentLength, io.ErrUnexpectedEOF)}
+			return &bodyError{fmt.Errorf("%d bytes short of its Content-Length of %d bytes: %w", left, u.r.ContentLength, io.ErrUnexpectedEOF)}
 		}
 		if err := u.write(piece); err != nil || last {
 			return err
@@ -53,7 +53,7 @@ func (u *upload) nextPiece(left int64) (piece []byte, last bool, err error) {
 	}
 	excess, _, err := u.read(u.buf[n : n+1])
 	if err == nil && excess > 0 {
-		err = &bodyError{fmt.Errorf("longer than the %d bytes announced", u.r.ContentLength)}
+		err = &bodyError{fmt.Errorf("longer than its Content-Length of %d bytes", u.r.ContentLength)}
 	}
 	return u.buf[:n], true, err
 }
@@ -101,10 +101,10 @@ func (r *Request) takeTrailers() (field.List, error) {
 		f := &trailers[i]
 		switch field.Canonical(f.Name) {
 		case "Host", "Connection", "Te", "Trailer", "Upgrade", "Content-Length", "Transfer-Encoding":
-			return nil, &bodyError{fmt.Errorf("trailer field %s is not to be sent", f.Name)}
+			return nil, &bodyError{fmt.Errorf("trailer field %s is not allowed", f.Name)}
 		}
 		if !field.ValidName(f.Name) || !field.ValidValue(f.Value) {
-			return nil, &bodyError{fmt.Errorf("trailer field %.40q cannot be sent", f.Name)}
+			return nil, &bodyError{fmt.Errorf("invalid name or value of trailer field %.40q", f.Name)}
 		}
 	}
 	return trailers, nil

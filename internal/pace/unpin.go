@@ -44,7 +44,7 @@ func (w *Watch) cut(s *Sending) {
 	state := s.state.Load()
 	if state&(1<<stateBits-1) == sent && s.state.CompareAndSwap(state, state>>stateBits<<stateBits|cut) {
 		w.cutPinned.Add(1)
-		w.reset(s, "it kept a body that the cache had given up")
+		w.reset(s, "limits.pinned_bytes: it was still sent a body that is no longer in the cache")
 	}
 }
 

@@ -161,7 +161,7 @@ func (w *Watch) check(now time.Time, due bool) {
 		}
 		if due && s.tooSlow(w.o.Send, now) {
 			w.slow.Add(1)
-			w.reset(s, "below the least pace of sending")
+			w.reset(s, "below limits.send_rate")
 		}
 	})
 }
@@ -176,7 +176,7 @@ func (w *Watch) each(f func(*Sending)) {
 // reset closes the connection of s, or its stream of HTTP/2, in a way that no client takes
 // for the end of its answer.
 func (w *Watch) reset(s *Sending, why string) {
-	w.o.Log.Debug("client is let go", "client", s.conn.RemoteAddr().String(), "reason", why)
+	w.o.Log.Debug("connection reset", "client", s.conn.RemoteAddr().String(), "reason", why)
 	conn := s.conn
 	if _, stream := conn.(Stream); !stream {
 		conn = bare(conn)

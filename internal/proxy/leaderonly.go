@@ -107,7 +107,7 @@ func (f *fill) takeBody() error {
 	return nil
 }
 
-var errNotHere = &origin.Error{Kind: origin.Fault, Op: "read the response body", Err: errors.New("it is not as long as what has come")}
+var errNotHere = &origin.Error{Kind: origin.Fault, Op: "read the response body", Err: errors.New("the body in memory does not match its Content-Length")}
 
 // ownResponse makes the response of a fill that has concluded the answer to x, and reports whether there was one. x leads the
 // flight of r, and leaves it.

@@ -136,7 +136,7 @@ func actOnEnd(w wanted, outcome flight.Outcome, err error) (done bool) {
 }
 
 // errNoHeader ends the wait of a follower.
-var errNoHeader = &origin.Error{Kind: origin.Timeout, Op: "wait for the fetches of other requests", Err: errors.New("none of them has a header")}
+var errNoHeader = &origin.Error{Kind: origin.Timeout, Op: "wait for the fetch of another request", Err: errors.New("no response header arrived in time")}
 
 // isLeadersFault reports whether a fetch has failed because the leader's client is over its share of the origin. That does
 // not concern followers: one of them leads the next fetch.

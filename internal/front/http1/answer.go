@@ -12,7 +12,7 @@ import (
 )
 
 // errLength says that content is not as long as announced.
-var errLength = errors.New("content is not as long as announced")
+var errLength = errors.New("the content does not match its Content-Length")
 
 const closeLine = "Connection: close\r\n"
 

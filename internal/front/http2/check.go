@@ -13,7 +13,7 @@ import (
 func (c *conn) check(t time.Time, passed time.Duration) {
 	o := &c.s.o
 	if c.stuck(t) {
-		o.Log.Debug("connection of HTTP/2 is ended", "client", c.nc.RemoteAddr().String(), "error", "it takes nothing")
+		o.Log.Debug("HTTP/2 connection closed", "client", c.nc.RemoteAddr().String(), "error", "the client reads nothing")
 		c.kill()
 		return
 	}

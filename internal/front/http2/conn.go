@@ -105,7 +105,7 @@ func (c *conn) serve() {
 // end ends the connection after err.
 func (c *conn) end(err error) {
 	if protocol, ok := errors.AsType[xhttp2.ConnectionError](err); ok {
-		c.s.o.Log.Debug("connection of HTTP/2 is ended", "client", c.nc.RemoteAddr().String(), "error", err)
+		c.s.o.Log.Debug("HTTP/2 connection closed", "client", c.nc.RemoteAddr().String(), "error", err)
 		c.finishAll(c.endAll(func() {
 			c.out.goAway(c.lastID, xhttp2.ErrCode(protocol))
 			c.leaving = goAwayFinal

@@ -17,10 +17,10 @@ import (
 
 // Why a stream has ended before its end.
 var (
-	errGone   = errors.New("http2: the client has left")
-	errReset  = errors.New("http2: the client has reset the stream")
+	errGone   = errors.New("http2: the client closed the connection")
+	errReset  = errors.New("http2: the client reset the stream")
 	errClosed = errors.New("http2: the stream was reset")
-	errFrames = errors.New("http2: the stream was reset, for it broke the protocol")
+	errFrames = errors.New("http2: the stream was reset: protocol error")
 )
 
 // stream is one request, its answer, and the connection of both as the engine sees it.

@@ -114,8 +114,8 @@ func (s *stream) respond(pieces func(message.Content)) {
 
 // Answers that cannot be sent.
 var (
-	errNoAnswer = errors.New("http2: no answer to a request of HTTP/2")
-	errLength   = errors.New("http2: the content has another length than was announced")
+	errNoAnswer = errors.New("http2: the response cannot be sent by HTTP/2")
+	errLength   = errors.New("http2: the content does not match its Content-Length")
 )
 
 // headLocking queues the head, and content that is here. It takes the mutex.

@@ -56,7 +56,7 @@ func (c *conn) flush() (wrote, over bool) {
 	case state == ended:
 		return false, true
 	case state == flooded:
-		c.s.o.Log.Debug("connection of HTTP/2 is ended", "client", c.nc.RemoteAddr().String(), "error", "its answers to control frames are not taken")
+		c.s.o.Log.Debug("HTTP/2 connection closed", "client", c.nc.RemoteAddr().String(), "error", "the client does not read the responses to its control frames")
 		c.kill()
 		return false, true
 	case len(b) == 0:
