@@ -108,7 +108,7 @@ func TestAFileThatIsNoSocketStays(t *testing.T) {
 	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := openAt(t, Options{Address: "unix:" + path}); err == nil || !strings.Contains(err.Error(), "is no socket") {
+	if _, err := openAt(t, Options{Address: "unix:" + path}); err == nil || !strings.Contains(err.Error(), "is not a socket") {
 		t.Errorf("got %v, want an error", err)
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != "mine" {
