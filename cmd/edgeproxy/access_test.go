@@ -58,7 +58,7 @@ func TestUsersAreReadAgain(t *testing.T) {
 	f("bob", "x", 200)
 	put("bob:" + hashOfX + "\nann:$apr1$a$b\n")
 	got := c.reload()
-	if want := "routes[0].access.basic_auth.users_file: " + users + ": line 2: want a hash of bcrypt, as htpasswd -B writes it, not MD5"; got.code != exitUsage || !strings.Contains(got.stderr, want) {
+	if want := "routes[0].access.basic_auth.users_file: " + users + ": line 2: want a bcrypt hash, as htpasswd -B writes it, not MD5"; got.code != exitUsage || !strings.Contains(got.stderr, want) {
 		t.Errorf("reload: got %+v, want %q", got, want)
 	}
 	f("bob", "x", 200)
@@ -112,7 +112,7 @@ routes:
 `, bad, dir, filepath.Join(dir, "none"), good))
 	got := runBinary(t, "check", "-c", path)
 	for _, want := range []string{
-		path + ":4:81: routes[0].access.basic_auth.users_file: " + bad + ": line 10: want a hash of bcrypt, as htpasswd -B writes it, not crypt or plain text\n",
+		path + ":4:81: routes[0].access.basic_auth.users_file: " + bad + ": line 10: want a bcrypt hash, as htpasswd -B writes it, not crypt or plain text\n",
 		path + ":5:81: routes[1].access.basic_auth.users_file: " + dir + ": want a file of users: " + dir + ": want a regular file, not one of mode d",
 		path + ":6:81: routes[2].access.basic_auth.users_file: " + filepath.Join(dir, "none") + ": want a file of users: no such file or directory\n",
 		"routes[3].cache.key.headers[0]: authorization: want another field: a route with basic_auth does not forward it\n",

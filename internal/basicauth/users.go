@@ -82,7 +82,7 @@ func (u *Users) add(line string) (cost int, want string) {
 		return 0, want
 	}
 	if u.lines[user] != "" {
-		return 0, "each user once"
+		return 0, "each user only once"
 	}
 	u.lines[user] = line
 	return cost, ""
@@ -110,14 +110,14 @@ func costOf(hash string) (cost int, want string) {
 		kind = "crypt or plain text"
 	}
 	if kind != "" {
-		return 0, "a hash of bcrypt, as htpasswd -B writes it, not " + kind
+		return 0, "a bcrypt hash, as htpasswd -B writes it, not " + kind
 	}
 	cost, err := bcrypt.Cost([]byte(hash))
 	switch {
 	case err != nil, len(hash) != hashBytes, !strings.Contains("aby", hash[2:3]), hash[3] != '$':
-		return 0, fmt.Sprintf("a whole hash of bcrypt, of %d bytes, that begins with $2a$, $2b$ or $2y$", hashBytes)
+		return 0, fmt.Sprintf("a complete bcrypt hash of %d bytes that begins with $2a$, $2b$ or $2y$", hashBytes)
 	case cost < leastCost, cost > mostCost:
-		return 0, fmt.Sprintf("a hash of bcrypt with a cost of %d to %d, not %d", leastCost, mostCost, cost)
+		return 0, fmt.Sprintf("a bcrypt hash with a cost of %d to %d, not %d", leastCost, mostCost, cost)
 	}
 	return cost, ""
 }
