@@ -36,12 +36,12 @@ func TestRulesForFieldsAreCheckedByPlace(t *testing.T) {
 		f(name, "  headers: {own: {set: {"+name+": x}}}\n", fmt.Sprintf("e.yaml:5:%d: routes[0].headers.own.set.%s: x: %s", len("  headers: {own: {set: {")+len(name)+3, name, free))
 	}
 	for _, name := range []string{"Allow", "location", "Retry-After", "WWW-Authenticate", "Www_Authenticate"} {
-		f(name, "  headers: {own: {set: {"+name+": x}}}\n", fmt.Sprintf("e.yaml:5:%d: routes[0].headers.own.set.%s: x: want another field: this one goes with a status, and is written here",
+		f(name, "  headers: {own: {set: {"+name+": x}}}\n", fmt.Sprintf("e.yaml:5:%d: routes[0].headers.own.set.%s: x: want another field: this one depends on the status, and edgeproxy sets it itself",
 			len("  headers: {own: {set: {")+len(name)+3, name))
 	}
 	for _, name := range []string{"Content-Type", "content-language", "ETag", "Last-Modified", "Accept-Ranges", "Content-Disposition", "Surrogate-Key", "Cache-Tag", "Content-Digest"} {
 		f(name, "  headers: {own: {set: {"+name+": x}}}\n", fmt.Sprintf(
-			"e.yaml:5:%d: routes[0].headers.own.set.%s: x: want another field: this one is about the content of one answer; respond.headers is for that of a route",
+			"e.yaml:5:%d: routes[0].headers.own.set.%s: x: want another field: this one describes the content of one response; for the response of a route use respond.headers",
 			len("  headers: {own: {set: {")+len(name)+3, name))
 	}
 	f("good for our own", "  headers: {own: {set: {strict-transport-security: max-age=1, Content-Security-Policy: \"default-src 'self'\", Access-Control-Allow-Origin: \"*\", Cache-Control: max-age=9, Vary: Origin, Set-Cookie: a=b}}}\n")

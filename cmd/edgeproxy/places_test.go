@@ -13,8 +13,8 @@ import (
 
 func TestPlacesOfFieldsAreChecked(t *testing.T) {
 	const (
-		unknown = `, request_id in braces, and two, {{ or }}, for one of the text: {remote_addr} is no place`
-		client  = "want no {client} and no {request_id} here: a response is stored as these rules make it"
+		unknown = `, request_id in braces, and {{ or }} for a literal brace: {remote_addr} is not a placeholder`
+		client  = "want no {client} and no {request_id} here: these rules apply before a response is stored"
 	)
 	got := strings.Split(problems(t, `origins: {app: {servers: ["http://h"]}}
 routes:

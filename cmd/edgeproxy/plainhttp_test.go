@@ -29,7 +29,7 @@ origins: {app: {servers: [%q]}}
 limits: {header_timeout: 1s}
 access_log: {path: %q, format: template, template: "{scheme} {method} {target} {status} {result} {reason} {client}"}
 `, socket, certificate, key, app(t), log)))
-	const text = "Bad Request: this port speaks TLS, so the URL begins with https\n"
+	const text = "Bad Request: this port expects TLS: use a URL that begins with https\n"
 	ask := func(network, address, request string) {
 		t.Helper()
 		c, err := net.Dial(network, address)

@@ -10,7 +10,7 @@ import (
 )
 
 // errUnshared ends a flight whose response turned out to be for one client.
-var errUnshared = errors.New("response is not kept")
+var errUnshared = errors.New("the response is not shared")
 
 // admit gives the head to the readers of the flight. The flight decides which of them may have it, and whether the body is kept
 // for the store. If clients that joined before the head arrived can still admit the response, admit waits until each has decided: a

@@ -10,7 +10,7 @@ import (
 )
 
 // errClientGone ends a fetch that is for one client alone when that client leaves.
-var errClientGone = errors.New("the client has left")
+var errClientGone = errors.New("the client closed the connection")
 
 // canceler is a context that ends by Close.
 type canceler context.CancelCauseFunc

@@ -60,7 +60,7 @@ type Inspection struct {
 // Errors of Inspect: what is wrong with a Question.
 var (
 	ErrInspectMethod = errors.New("want a method such as GET or HEAD")
-	ErrInspectField  = errors.New("want header fields of a name and a value, such as Accept-Language: de")
+	ErrInspectField  = errors.New("want header fields with a name and a value, such as Accept-Language: de")
 )
 
 // Inspect says what would become of a request now. It counts no sighting and keeps nothing from being evicted. It may wait for the disk.

@@ -10,6 +10,7 @@ import (
 	"edgeproxy/internal/message"
 	"edgeproxy/internal/origin"
 	"edgeproxy/internal/reason"
+	"edgeproxy/internal/tunnel"
 )
 
 // This file writes what the logs say of a request: a line of the access log, and one of the
@@ -90,6 +91,17 @@ func (p *Proxy) logCut(x *exchange, err error) {
 		server = resp.Server
 	}
 	p.Log.LogAttrs(ctx, slog.LevelInfo, "response cut off", x.logAttrs(server, slog.Any("error", err))...)
+}
+
+// logTunnel says that the tunnel of x ended with an error.
+func (p *Proxy) logTunnel(x *exchange, end tunnel.End) {
+	if ctx := context.Background(); p.Log.Enabled(ctx, slog.LevelDebug) {
+		server := ""
+		if resp := x.answeredBy(); resp != nil {
+			server = resp.Server
+		}
+		p.Log.LogAttrs(ctx, slog.LevelDebug, "upgraded connection ended", x.logAttrs(server, slog.String("while", end.While), slog.Any("error", end.Err))...)
+	}
 }
 
 // logAttrs says which request x is, and then what more there is to say.

@@ -76,10 +76,10 @@ type Location struct{ template }
 
 // Errors of ParseLocation.
 var (
-	errLocationPlace = errors.New("want no other places than {scheme}, {host}, {hostport}, {port}, {path}, {query} and {uri}")
-	errLocationBytes = errors.New("want a URL: visible characters of ASCII, and others encoded by %")
-	errLocation      = errors.New("want /, or http://, https:// or {scheme}:// with a host or {host}, and behind that nothing, /, ?, {path} or {uri}: " +
-		"else a client could choose where others are sent")
+	errLocationPlace = errors.New("want no other placeholders than {scheme}, {host}, {hostport}, {port}, {path}, {query} and {uri}")
+	errLocationBytes = errors.New("want a URL of visible ASCII characters, others percent-encoded")
+	errLocation      = errors.New("want a path that begins with /, or http://, https:// or {scheme}:// with a host or {host}, followed by nothing, /, ?, {path} or {uri}: " +
+		"otherwise a client could choose the host of the redirect")
 )
 
 // ParseLocation reads a URL such as https://{host}{uri}. No request can make it lead to a host that the

@@ -38,10 +38,10 @@ func OwnRules(set map[string]string) (FieldRules, error) {
 func wantInstead(name string) string {
 	switch name {
 	case "Allow", "Location", "Retry-After", "Www-Authenticate":
-		return "another field: this one goes with a status, and is written here"
+		return "another field: this one depends on the status, and edgeproxy sets it itself"
 	}
 	if aboutContent(name) {
-		return "another field: this one is about the content of one answer; respond.headers is for that of a route"
+		return "another field: this one describes the content of one response; for the response of a route use respond.headers"
 	}
 	return ""
 }

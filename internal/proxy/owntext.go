@@ -48,7 +48,7 @@ func (x *exchange) ownContent() (content []byte, kind string) {
 		return page.Body, page.Type
 	}
 	if x.reason == reason.PlainHTTP {
-		return []byte("Bad Request: this port speaks TLS, so the URL begins with https\n"), text
+		return []byte("Bad Request: this port expects TLS: use a URL that begins with https\n"), text
 	}
 	return []byte(statusText(x.status) + "\n"), text
 }

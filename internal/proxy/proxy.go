@@ -132,7 +132,7 @@ type Proxy struct {
 // New returns a Proxy.
 func New(o Options) (*Proxy, error) {
 	if o.Instance == "" {
-		return nil, errors.New("instance: want one, for without it every CDN-Loop would look like our own")
+		return nil, errors.New("instance: want a name; without it every CDN-Loop would look like our own")
 	}
 	o.encoders = newClientSlots(client.Part(o.ClientShare))
 	first, err := newSettings(&o, o.Live, nil)

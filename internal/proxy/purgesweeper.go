@@ -107,7 +107,7 @@ func (s *purgeSweeper) run() {
 		}
 		return e
 	}); err != nil {
-		p.Log.Warn("marks of purges stay", "error", err)
+		p.Log.Warn("the sweep for purges failed: their marks stay in memory, and a later purge starts another sweep", "error", err)
 		s.failed.Store(at.UnixNano())
 		return
 	}

@@ -101,7 +101,7 @@ func (p *Proxy) removeUnreadable(err error, entries ...*cache.Object) {
 			continue // it is there all the same
 		}
 		if e.Content().InFile() && p.Store.Discard(e) {
-			p.Log.Warn("stored content cannot be read, and is forgotten", "key", string(e.Name()), "error", err)
+			p.Log.Warn("a stored response cannot be read from the disk and was removed", "key", string(e.Name()), "error", err)
 		}
 	}
 }

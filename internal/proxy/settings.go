@@ -83,7 +83,7 @@ func newSettings(o *Options, l Live, before *settings) (*settings, error) {
 	}
 	s := &settings{Live: l, routes: routes, own: textFields(&l.Own), statusTrusted: forwarded.New(l.CacheStatusTrusted)}
 	if l.Top.Entries > 0 && l.Top.Window <= 0 {
-		return nil, fmt.Errorf("top: a window of %v: want one above 0", l.Top.Window)
+		return nil, fmt.Errorf("top: window %v: want more than 0", l.Top.Window)
 	}
 	if before == nil {
 		before = &settings{}
@@ -106,7 +106,7 @@ func compile(o *Options, routes []Route) ([]*route, error) {
 			return nil, fmt.Errorf("route %s: %w", r.Name, err)
 		}
 		if r.SliceBytes < 0 || r.SliceBytes > o.MaxObjectBytes {
-			return nil, fmt.Errorf("route %s: slices of %d bytes: want at most %d, the largest body that is stored", r.Name, r.SliceBytes, o.MaxObjectBytes)
+			return nil, fmt.Errorf("route %s: slices of %d bytes: want at most %d, the size of the largest stored body", r.Name, r.SliceBytes, o.MaxObjectBytes)
 		}
 	}
 	compiled := make([]*route, len(routes))

@@ -124,7 +124,7 @@ func (b *streamed) leaveOut(p []byte) error {
 }
 
 // errSlowClient ends a body that its client takes below limits.send_rate.
-var errSlowClient = errors.New("the client takes its answer below limits.send_rate")
+var errSlowClient = errors.New("the client reads the response below limits.send_rate")
 
 // written notes that the bytes of the last sent were written.
 func (b *body) written() error {

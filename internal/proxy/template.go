@@ -36,7 +36,7 @@ var (
 )
 
 // errOfClient refuses a place in what is stored.
-var errOfClient = errors.New("no {" + placeClient + "} and no {" + placeRequestID + "} here: a response is stored as these rules make it, and all who ask for the URL would be shown those of one client")
+var errOfClient = errors.New("no {" + placeClient + "} and no {" + placeRequestID + "} here: these rules apply before a response is stored, so all clients would get the value of one")
 
 // template is text with places. The zero template is empty text.
 type template struct{ parts []templatePart }
@@ -73,12 +73,12 @@ func parseTemplate(text string, places []string) (template, error) {
 		name, behind, closed := strings.Cut(rest, "}")
 		switch {
 		case brace == '}' || !closed:
-			return template{}, fmt.Errorf("{name} for a place, and two braces, {{ or }}, for one of the text: %q has one of its own", string(brace))
+			return template{}, fmt.Errorf("{name} for a placeholder, and {{ or }} for a literal brace: there is a single %q", string(brace))
 		case slices.Contains(places, name):
 		case slices.Contains(allPlaces, name):
 			return template{}, errOfClient
 		default:
-			return template{}, fmt.Errorf("%s in braces, and two, {{ or }}, for one of the text: {%s} is no place", strings.Join(places, ", "), name)
+			return template{}, fmt.Errorf("%s in braces, and {{ or }} for a literal brace: {%s} is not a placeholder", strings.Join(places, ", "), name)
 		}
 		flush()
 		t.parts, rest = append(t.parts, templatePart{place: name}), behind

@@ -35,13 +35,13 @@ func TestTemplateSaysWhatIsWanted(t *testing.T) {
 		}
 	}
 	for _, text := range []string{"{", "}", "a}b", "{host", "{host}}", "{{}", "{{{host}}"} {
-		f(allPlaces, text, "has one of its own")
+		f(allPlaces, text, "there is a single")
 	}
 	for _, text := range []string{"{}", "{Host}", "{host }", "{result}", "{a{host}"} {
 		f(allPlaces, text, "scheme, host, hostport, port, path, query, uri, client, request_id in braces")
 	}
-	f(keyedPlaces, "{client}", "would be shown those of one client")
-	f(keyedPlaces, "a {request_id}", "would be shown those of one client")
+	f(keyedPlaces, "{client}", "all clients would get the value of one")
+	f(keyedPlaces, "a {request_id}", "all clients would get the value of one")
 	f(keyedPlaces, "{result}", "uri in braces")
 }
 

@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"context"
-	"log/slog"
 	"net"
 	"strings"
 	"sync/atomic"
@@ -87,7 +85,7 @@ func (p *Proxy) tunnel(x *exchange, t *tunnel.Tunnel, client net.Conn, head []by
 		x.firstByte = end.HeadSent.Sub(x.start)
 	}
 	if end.Err != nil {
-		p.Log.Log(context.Background(), slog.LevelDebug, "upgraded connection ended", "while", end.While, "error", end.Err)
+		p.logTunnel(x, end)
 	}
 }
 

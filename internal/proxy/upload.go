@@ -18,7 +18,7 @@ import (
 // slowly, or has too many trailers or a malformed one.
 var (
 	errBodyTooLarge = errors.New("request body is larger than limits.body_bytes")
-	errBodyIdle     = errors.New("request body stopped arriving")
+	errBodyIdle     = errors.New("no byte of the request body arrived in time")
 	errBodySlow     = errors.New("request body arrives below limits.receive_rate")
 	errManyTrailers = errors.New("request has more trailer fields than limits.header_count")
 	errTrailer      = errors.New("malformed trailer field in the request")
